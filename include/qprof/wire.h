@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) OR Apache-2.0 OR MIT */
+/*
+ * What the kernel half sends to the user half: ring buffer records, counters, knobs.
+ *
+ * Fixed-width, native endian (both halves run on one machine), never written to disk as they are:
+ * user/tracks turns them into what a trace stores. Times are CLOCK_MONOTONIC nanoseconds.
+ * Compiles alone on both sides; the asserts at the end keep both compilers honest.
+ */
+#ifndef QPROF_WIRE_H
+#define QPROF_WIRE_H
+
+#ifdef __bpf__
+typedef unsigned char wire_u8;
+typedef unsigned short wire_u16;
+typedef unsigned int wire_u32;
+typedef unsigned long long wire_u64;
+#else
+#include <stdint.h>
+typedef uint8_t wire_u8;
+typedef uint16_t wire_u16;
+typedef uint32_t wire_u32;
+typedef uint64_t wire_u64;
+#endif
+
+/* First byte of every record. Values are explicit: the two halves may be built apart. */
+enum wire_type {
+	WIRE_SPAN = 1,
+	WIRE_FORK = 2,
+	WIRE_EXEC = 3,
+	WIRE_EXIT = 4,
+};
+
+/* How a span came to its end. */
+enum wire_span_flag {
+	WIRE_SPAN_UNWOUND = 1, /* left by unwinding: no invocation id, end = when it was caught */
+	WIRE_SPAN_LEFT = 2,    /* left unseen (no catch observed): end = when that was noticed */
+	WIRE_SPAN_OPEN = 4,    /* still running when its thread exited or the capture stopped */
+};
+
+#define WIRE_NO_INVOCATION 0xffffffffu
+
+/*
+ * One execution of a query provider. Sent once, when it ends: records of one thread arrive in the
+ * order of their ends, children before parents.
+ */
+struct wire_span {
+	wire_u8 type;
+	wire_u8 flags;	/* enum wire_span_flag */
+	wire_u8 lib;	/* index of the attached library */
+	wire_u8 pad;
+	wire_u16 query; /* index into that library's plan */
+	wire_u16 depth; /* started queries below this one on its thread; saturates at 65535 */
+	wire_u32 pid;	/* tgid, in the initial pid namespace */
+	wire_u32 tid;
+	wire_u64 start_ns;
+	wire_u64 end_ns;
+	wire_u32 invocation; /* DepNodeIndex or WIRE_NO_INVOCATION */
+	wire_u32 pad2;
+};
+
+struct wire_fork {
+	wire_u8 type;
+	wire_u8 pad[3];
+	wire_u32 parent_pid;
+	wire_u32 child_pid;
+	wire_u32 pad2;
+	wire_u64 time_ns;
+};
+
+#define WIRE_ARGS_MAX 4096
+
+/* A followed process replaced its image. The arguments are the raw argv bytes, NUL-separated. */
+struct wire_exec {
+	wire_u8 type;
+	wire_u8 truncated; /* 1 if args_len < the length of the command line */
+	wire_u8 pad[2];
+	wire_u32 pid;
+	wire_u64 time_ns;
+	wire_u32 args_len; /* bytes used in args */
+	char comm[16];
+	wire_u32 pad2;
+	char args[WIRE_ARGS_MAX];
+};
+
+struct wire_exit {
+	wire_u8 type;
+	wire_u8 pad[3];
+	wire_u32 pid;
+	wire_u64 time_ns;
+	wire_u32 exit_code; /* as wait(2) reports it: status << 8 | signal */
+	wire_u32 pad2;
+};
+
+/* Indices of the per-CPU counter array. */
+enum wire_counter {
+	WIRE_COUNT_SPANS = 0,		/* spans sent */
+	WIRE_LOST_RING_FULL,		/* spans lost: the ring buffer was full */
+	WIRE_LOST_STACK_FULL,		/* starts lost: a thread's stack of queries was full */
+	WIRE_LOST_NO_STORAGE,		/* starts lost: no memory for a thread's stack */
+	WIRE_LOST_RECURSION,		/* starts or ends lost: the kernel refused to nest programs */
+	WIRE_LOST_PROCESS_RECORD,	/* fork, exec or exit records lost */
+	WIRE_LOST_TARGETS_FULL,		/* processes not followed: the table of targets was full */
+	WIRE_DROP_END_WITHOUT_START,	/* ends whose start came before the capture: dropped */
+	WIRE_COUNT_UNWOUND,		/* spans with WIRE_SPAN_UNWOUND */
+	WIRE_COUNT_LEFT,		/* spans with WIRE_SPAN_LEFT */
+	WIRE_COUNT_OPEN,		/* spans with WIRE_SPAN_OPEN */
+	WIRE_COUNT_NOT_EXECUTED,	/* requests that turned out green, blocked or cyclic */
+	WIRE_COUNT_STACK_UNKNOWN,	/* a stack segment could not be told; the frame was kept */
+	WIRE_COUNT_HITS,		/* probe hits in followed processes */
+	WIRE_COUNT_HITS_OTHER,		/* probe hits in processes we do not follow */
+	WIRE_COUNTER_MAX,
+};
+
+/* Set before load, read-only in the kernel. One struct: separate globals may be reordered. */
+struct wire_knobs {
+	wire_u32 wakeup_bytes; /* wake the reader once this much is waiting in the ring buffer */
+	wire_u32 pad;
+};
+
+/*
+ * The cookie of a probe site: what it means, and how its operands are read.
+ *
+ *   bits  0-3   role (enum wire_role)
+ *   bits  4-11  lib
+ *   bits 12-27  query (WIRE_NO_QUERY where the role has none)
+ *   bits 28-43  body
+ *   bits 44-51  register of the invocation id (enum wire_reg; WIRE_REG_NONE)
+ *   bits 52-63  (sp at the body's sites) - (sp at this site), in units of 8 bytes, biased by 2048
+ */
+enum wire_role {
+	WIRE_ROLE_START = 1,	/* provider entry: names the query, starts it */
+	WIRE_ROLE_START_BODY,	/* in a body that serves one query only: starts it */
+	WIRE_ROLE_WRAPPER,	/* non-incremental wrapper of a query without a START: starts it */
+	WIRE_ROLE_REQUEST,	/* incremental wrapper of such a query: names it, starts nothing */
+	WIRE_ROLE_CONFIRM,	/* in its body: starts the query that was requested last */
+	WIRE_ROLE_END,		/* in a body: the provider has returned */
+	WIRE_ROLE_CAUGHT,	/* a panic was caught: every frame below sp is dead */
+};
+
+enum wire_reg {
+	WIRE_REG_AX, WIRE_REG_BX, WIRE_REG_CX, WIRE_REG_DX, WIRE_REG_SI, WIRE_REG_DI, WIRE_REG_BP,
+	WIRE_REG_R8, WIRE_REG_R9, WIRE_REG_R10, WIRE_REG_R11, WIRE_REG_R12, WIRE_REG_R13,
+	WIRE_REG_R14, WIRE_REG_R15,
+	WIRE_REG_NONE = 255,
+};
+
+#define WIRE_NO_QUERY 0xffffu
+#define WIRE_NO_BODY 0xffffu
+#define WIRE_SP_BIAS 2048
+#define WIRE_MAX_LIBS 255
+
+static inline wire_u64 wire_cookie(wire_u32 role, wire_u32 lib, wire_u32 query, wire_u32 body,
+				   wire_u32 reg, int sp_delta)
+{
+	return (wire_u64)(role & 0xf) | (wire_u64)(lib & 0xff) << 4 |
+	       (wire_u64)(query & 0xffff) << 12 | (wire_u64)(body & 0xffff) << 28 |
+	       (wire_u64)(reg & 0xff) << 44 |
+	       (wire_u64)((sp_delta / 8 + WIRE_SP_BIAS) & 0xfff) << 52;
+}
+
+static inline wire_u32 wire_cookie_role(wire_u64 c) { return c & 0xf; }
+static inline wire_u32 wire_cookie_lib(wire_u64 c) { return c >> 4 & 0xff; }
+static inline wire_u32 wire_cookie_query(wire_u64 c) { return c >> 12 & 0xffff; }
+static inline wire_u32 wire_cookie_body(wire_u64 c) { return c >> 28 & 0xffff; }
+static inline wire_u32 wire_cookie_reg(wire_u64 c) { return c >> 44 & 0xff; }
+static inline int wire_cookie_sp_delta(wire_u64 c) { return ((int)(c >> 52) - WIRE_SP_BIAS) * 8; }
+
+_Static_assert(sizeof(struct wire_span) == 40, "wire_span");
+_Static_assert(sizeof(struct wire_fork) == 24, "wire_fork");
+_Static_assert(sizeof(struct wire_exec) == 40 + WIRE_ARGS_MAX, "wire_exec");
+_Static_assert(sizeof(struct wire_exit) == 24, "wire_exit");
+_Static_assert(sizeof(struct wire_knobs) == 8, "wire_knobs");
+
+#endif /* QPROF_WIRE_H */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Counts and times per (process, query) and per query. Fed by the live capture and by the reader
+ * of a trace alike. Knows no output format.
+ */
+#ifndef QPROF_ANALYZE_SUMMARY_H
+#define QPROF_ANALYZE_SUMMARY_H
+
+#include "trace/trace.h"
+
+struct summary_row {
+	uint32_t label;	 /* string id */
+	uint64_t count;	 /* executions that started in the capture */
+	uint64_t unwound; /* of them, left by unwinding or never ended */
+	uint64_t total_ns;
+	uint64_t self_ns;
+	uint64_t max_ns;
+	uint64_t min_ns;
+};
+
+struct summary;
+
+int summary__new(struct summary **out);
+int summary__process(struct summary *s, const struct trace_process *p); /* copied */
+/*
+ * Spans of one thread must come in end order. self_ns is taken as given if the span has it;
+ * with `compute_self` in summary__span() it is derived from depth (for readers of a trace).
+ */
+int summary__span(struct summary *s, const struct trace_span *span, bool compute_self);
+
+uint32_t summary__n_processes(const struct summary *s);
+const struct trace_process *summary__process_at(const struct summary *s, uint32_t i);
+
+/*
+ * Rows of one process (its index), or of all summed (PROCESS_ALL), sorted by self time then label
+ * id. The array is the caller's to free; its length goes to *n.
+ */
+#define SUMMARY_ALL UINT32_MAX
+int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);
+
+uint64_t summary__spans(const struct summary *s);
+
+void summary__free(struct summary *s);
+DEFINE_CLEANUP(struct summary, summary__free)
+#define _summary_ __cleanup(summary__free_p)
+
+#endif /* QPROF_ANALYZE_SUMMARY_H */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Ownership by scope: a local that owns something says so with a cleanup attribute, and gives it
+ * away with take_ptr() or take_fd(). Destructors accept NULL, so every path may run them.
+ */
+#ifndef QPROF_BASE_CLEANUP_H
+#define QPROF_BASE_CLEANUP_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define __cleanup(fn) __attribute__((cleanup(fn)))
+
+static inline void cleanup_free_p(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void cleanup_close_p(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void cleanup_fclose_p(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+#define _free_ __cleanup(cleanup_free_p)
+#define _close_ __cleanup(cleanup_close_p)
+#define _fclose_ __cleanup(cleanup_fclose_p)
+
+/* Define <name>_p() so that __cleanup(name_p) destroys a `type *` local with `fn`. */
+#define DEFINE_CLEANUP(type, fn)                                                                   \
+	static inline void fn##_p(type **p)                                                        \
+	{                                                                                          \
+		fn(*p);                                                                            \
+	}
+
+#define take_ptr(p)                                                                                \
+	({                                                                                         \
+		__typeof__(p) __taken = (p);                                                       \
+		(p) = NULL;                                                                        \
+		__taken;                                                                           \
+	})
+
+#define take_fd(fd)                                                                                \
+	({                                                                                         \
+		int __taken = (fd);                                                                \
+		(fd) = -1;                                                                         \
+		__taken;                                                                           \
+	})
+
+#endif /* QPROF_BASE_CLEANUP_H */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * rustc's naming, by version: which symbol is what. Everything that depends on how rustc's
+ * sources spell a function lives here.
+ */
+#ifndef QPROF_PLAN_NAMES_H
+#define QPROF_PLAN_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum name_kind {
+	NAME_OTHER,
+	NAME_WRAPPER_NON_INCR, /* query_impl::<q>::execute_query_non_incr / get_query_non_incr */
+	NAME_WRAPPER_INCR,
+	NAME_PROVIDER,	    /* query_impl::<q>::invoke_provider_fn::__rust_begin_short_backtrace */
+	NAME_BODY_NON_INCR, /* try_execute_query::<.., false> */
+	NAME_BODY_INCR,	    /* try_execute_query::<.., true> */
+	NAME_COLD_PROVIDER, /* SelfProfilerRef::exec::cold_call::<..query_provider..> */
+	NAME_PANIC_CLEANUP, /* __rust_panic_cleanup */
+};
+
+enum name_part { NAME_PART_ENTRY, NAME_PART_COLD, NAME_PART_WARM }; /* BOLT's and LLVM's splits */
+
+struct name_info {
+	enum name_kind kind;
+	enum name_part part;
+	bool legacy;	   /* legacy mangling, not v0 */
+	const char *query; /* for wrappers and providers: inside `symbol`, not NUL-terminated */
+	size_t query_len;
+};
+
+/*
+ * Classify one mangled symbol. Cheap for the 99 % that are NAME_OTHER (no demangling, no
+ * allocation). Closures and helper instances nested inside a function are NAME_OTHER, not the
+ * function.
+ */
+void name_classify(const char *symbol, struct name_info *info);
+
+/* What was looked for, for the error message when a library has none of it. */
+const char *names_looked_for(void);
+
+#endif /* QPROF_PLAN_NAMES_H */

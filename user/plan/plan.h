@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The plan: every probe site of one librustc_driver, what it means, and how its operands are read.
+ *
+ * Built by reading the file only (symbols, disassembly); knows nothing of BPF or traces.
+ * All addresses are ELF virtual addresses; `offset` is the file offset a uprobe wants.
+ */
+#ifndef QPROF_PLAN_PLAN_H
+#define QPROF_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "qprof/wire.h"
+
+#define PLAN_NONE UINT32_MAX
+#define PLAN_BUILD_ID_MAX 20
+
+/* What the kernel does with a breakpoint on this instruction (x86-64 uprobes). */
+enum plan_class {
+	PLAN_EMULATED, /* the kernel emulates it: about the cost of a trap */
+	PLAN_STEPPED,  /* single-stepped out of line: several traps */
+};
+
+struct plan_site {
+	uint64_t addr;
+	uint64_t offset;
+	uint32_t query; /* index into queries, or PLAN_NONE */
+	uint32_t body;	/* index into bodies, or PLAN_NONE */
+	uint8_t role;	/* enum wire_role */
+	uint8_t cls;	/* enum plan_class */
+	uint8_t reg;	/* enum wire_reg: holds the invocation id, or WIRE_REG_NONE */
+	int32_t sp_delta; /* (sp at the body's sites) - (sp here), bytes */
+};
+
+/* One query: where it is requested, where its provider starts. Addresses are 0 where absent. */
+struct plan_query {
+	char *name;
+	uint64_t wrapper_non_incr;
+	uint64_t wrapper_incr;
+	uint64_t provider;
+	uint32_t body_non_incr; /* index into bodies, or PLAN_NONE */
+	uint32_t body_incr;
+	uint32_t n_start; /* sites that see its start, in both modes together */
+	uint32_t n_end;	  /* end sites of its bodies */
+	bool start_exact; /* starts are seen in both modes */
+	bool end_exact;	  /* every normal return of its provider meets an end site, in both modes */
+	bool has_id;	  /* every one of its end sites knows the invocation id */
+};
+
+/* One body of try_execute_query: the function that calls providers. Shared by many queries. */
+struct plan_body {
+	uint64_t addr;
+	uint32_t n_queries;
+	uint32_t n_symbols; /* symbols at this address: > 1 where identical code was folded */
+	uint32_t n_ends;
+	bool incremental;
+	char *problem; /* why its ends could not be mined, or NULL */
+};
+
+struct plan {
+	uint8_t build_id[PLAN_BUILD_ID_MAX];
+	uint32_t build_id_len;
+	char *path;	     /* the file it was made from */
+	char *rustc_version; /* from .comment or the symbols, or NULL */
+	char *mangling;	     /* "v0" or "legacy" */
+	struct plan_query *queries; /* sorted by name */
+	uint32_t n_queries;
+	struct plan_body *bodies;
+	uint32_t n_bodies;
+	struct plan_site *sites; /* sorted by (role, addr) */
+	uint32_t n_sites;
+	uint64_t mask_disp; /* displacement of the event filter mask; 0 if unknown */
+};
+
+/*
+ * Make the plan of the librustc_driver at `path`.
+ * Returns 0 and a plan the caller frees, or a negative errno after one diag_error line:
+ * -ENOENT/-EACCES (cannot open), -ENOEXEC (not an ELF file for this machine, or damaged),
+ * -ENODATA (no symbol table), -ENOTSUP (no rustc queries under any name we know).
+ */
+int plan__build(const char *path, struct plan **out);
+
+/* As plan__build(), but from the cache when it holds a valid plan for the file's build-id. */
+int plan__load(const char *path, struct plan **out);
+
+void plan__free(struct plan *plan);
+DEFINE_CLEANUP(struct plan, plan__free)
+#define _plan_ __cleanup(plan__free_p)
+
+const char *plan_role_name(enum wire_role role);
+const char *plan_reg_name(enum wire_reg reg);
+
+#endif /* QPROF_PLAN_PLAN_H */

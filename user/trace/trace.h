@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What a trace holds, as the rest of the program sees it. The bytes on disk are specified in
+ * docs/trace-format.md; only user/trace knows them.
+ */
+#ifndef QPROF_TRACE_TRACE_H
+#define QPROF_TRACE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+#define TRACE_NO_INVOCATION UINT32_MAX
+#define TRACE_EXIT_UNKNOWN INT32_MIN /* still running, or its end was not seen */
+
+/* How an interval came to its end; stable on disk. */
+enum trace_span_flag {
+	TRACE_SPAN_UNWOUND = 1, /* left by unwinding */
+	TRACE_SPAN_LEFT = 2,	/* left, and noticed later: the end is an upper bound */
+	TRACE_SPAN_OPEN = 4,	/* never ended: its thread exited or the capture stopped */
+};
+
+/* One interval of one track. Spans of a thread come in the order of their ends. */
+struct trace_span {
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t end_ns;   /* >= start_ns */
+	uint64_t self_ns;  /* duration less the children's; computed, not stored */
+	uint32_t process;  /* index of the process in the trace, not its pid */
+	uint32_t tid;
+	uint32_t label;	     /* string id of the query's name */
+	uint32_t invocation; /* DepNodeIndex, or TRACE_NO_INVOCATION */
+	uint16_t depth;
+	uint8_t flags; /* enum trace_span_flag */
+};
+
+/* One image of one process: an exec makes a new one. Strings are owned by whoever holds it. */
+struct trace_process {
+	uint32_t index;
+	uint32_t pid;	     /* in the initial pid namespace */
+	uint32_t parent_pid; /* 0 if unknown */
+	uint64_t start_ns;   /* exec, or when the capture first saw it */
+	uint64_t end_ns;     /* 0 while running */
+	int32_t exit_status; /* as wait(2) reports it, or TRACE_EXIT_UNKNOWN */
+	bool attached_late;  /* it ran before the probes were there: its spans may be incomplete */
+	char *command;	     /* arguments joined by spaces; NULL if unknown */
+	char *crate;	     /* --crate-name, or NULL */
+	char *crate_type;    /* --crate-type, or NULL */
+	char *rustc_version; /* or NULL */
+	char *build_id;	     /* hex, of its librustc_driver, or NULL */
+};
+
+/* Losses and drops by cause; stable names are in trace_loss_name(). */
+enum trace_loss {
+	TRACE_LOST_RING_FULL,
+	TRACE_LOST_STACK_FULL,
+	TRACE_LOST_NO_STORAGE,
+	TRACE_LOST_RECURSION,
+	TRACE_LOST_PROCESS_RECORD,
+	TRACE_LOST_TARGETS_FULL,
+	TRACE_DROP_END_WITHOUT_START,
+	TRACE_COUNT_UNWOUND,
+	TRACE_COUNT_LEFT,
+	TRACE_COUNT_OPEN,
+	TRACE_LOSS_MAX,
+};
+
+struct trace_losses {
+	uint64_t count[TRACE_LOSS_MAX];
+};
+
+/* Stable machine name ("ring_full"), or NULL past the end. */
+const char *trace_loss_name(enum trace_loss loss);
+/* One line for a person ("ring buffer full"). */
+const char *trace_loss_text(enum trace_loss loss);
+/* True if the cause means that spans are missing (LOST_*), not only worth knowing. */
+bool trace_loss_is_lost(enum trace_loss loss);
+/* Sum over the causes for which trace_loss_is_lost(). */
+uint64_t trace_losses__total(const struct trace_losses *losses);
+
+struct trace_info {
+	char *tool;   /* "qprof-bpf 0.1.0" */
+	char *kernel; /* uname -r */
+	char *host;
+	uint64_t clock_start_ns;    /* CLOCK_MONOTONIC when the capture began */
+	uint64_t realtime_start_ns; /* CLOCK_REALTIME at the same moment, ns since the epoch */
+};
+
+#endif /* QPROF_TRACE_TRACE_H */

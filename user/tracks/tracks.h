@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Tracks: one thread's strictly nested intervals, made from the kernel's records. The one place
+ * where wire records become trace records. Knows nothing of files or BPF maps.
+ */
+#ifndef QPROF_TRACKS_TRACKS_H
+#define QPROF_TRACKS_TRACKS_H
+
+#include "qprof/wire.h"
+#include "trace/trace.h"
+
+struct tracks;
+
+/*
+ * Where the results go. Any member may be NULL. A sink returns 0 or a negative errno, which the
+ * tracks__ call that caused it returns.
+ */
+struct tracks_sink {
+	void *ctx;
+	int (*process)(void *ctx, const struct trace_process *p); /* new or changed */
+	int (*span)(void *ctx, const struct trace_span *s);	  /* self_ns is filled in */
+};
+
+int tracks__new(const struct tracks_sink *sink, struct tracks **out);
+
+/*
+ * Tell what query `query` of library `lib` is called in the trace (a string id), and what the
+ * library's build-id (hex) and rustc version are; the texts are copied and may be NULL.
+ */
+int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels,
+			const char *build_id, const char *rustc_version);
+
+/*
+ * Announce a process that was running before the capture (from /proc). `args` are raw
+ * NUL-separated arguments, as WIRE_EXEC carries them.
+ */
+int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
+		  const char *args, size_t args_len);
+
+/*
+ * Take one wire record of `size` bytes; -EBADMSG if it is not one. Only processes that emit a
+ * span, or whose command is a Rust compiler, become processes of the trace (a linker or a shell
+ * does not).
+ */
+int tracks__record(struct tracks *t, const void *record, size_t size);
+
+/* Processes of the trace that have not exited yet. */
+uint32_t tracks__running(const struct tracks *t);
+uint32_t tracks__processes(const struct tracks *t);
+
+void tracks__free(struct tracks *t);
+DEFINE_CLEANUP(struct tracks, tracks__free)
+#define _tracks_ __cleanup(tracks__free_p)
+
+#endif /* QPROF_TRACKS_TRACKS_H */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What people and programs see of a summary: the live view, the report, their JSON. Writes to a
+ * FILE it is given; knows nothing of how the numbers came to be.
+ */
+#ifndef QPROF_VIEW_VIEW_H
+#define QPROF_VIEW_VIEW_H
+
+#include <stdio.h>
+
+#include "analyze/summary.h"
+#include "trace/trace.h"
+
+/* Names for string ids. */
+struct view_names {
+	const void *ctx;
+	const char *(*text)(const void *ctx, uint32_t id);
+};
+
+struct live_view;
+
+enum live_mode {
+	LIVE_TERMINAL, /* a table redrawn in place */
+	LIVE_BLOCKS,   /* one block of lines per interval */
+	LIVE_JSON,     /* one NDJSON object per interval, schema "qprof-live/1" */
+	LIVE_NONE,
+};
+
+struct live_state {
+	uint64_t now_ns;   /* CLOCK_MONOTONIC */
+	uint64_t start_ns; /* when the capture began */
+	uint32_t processes; /* compilers seen so far */
+	uint32_t running;
+	const struct trace_losses *losses;
+	const struct summary *summary;
+	const struct view_names *names;
+};
+
+int live_view__new(FILE *out, enum live_mode mode, struct live_view **v);
+/* Draw one interval; rates are since the last draw. */
+int live_view__draw(struct live_view *v, const struct live_state *state);
+/* Leave the terminal as it was found. Safe to call twice, and from live_view__free(). */
+void live_view__restore(struct live_view *v);
+void live_view__free(struct live_view *v);
+DEFINE_CLEANUP(struct live_view, live_view__free)
+#define _live_view_ __cleanup(live_view__free_p)
+
+struct report_options {
+	size_t top; /* rows to show; 0 = all */
+};
+
+/* The table of `qprof-bpf report`, also printed at the end of a capture. */
+int report_text(FILE *out, const struct summary *s, const struct trace_losses *losses,
+		const struct view_names *names, const struct report_options *opt);
+
+/* The JSON of `qprof-bpf report --json`, schema "qprof-report/1". */
+int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
+		const struct view_names *names);
+
+#endif /* QPROF_VIEW_VIEW_H */
