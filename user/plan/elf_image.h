@@ -27,7 +27,11 @@ struct elf_image;
  */
 int elf_image__open(const char *path, struct elf_image **out);
 
-/* All defined function symbols of .symtab, sorted by (addr, name). Owned by the image. */
+/*
+ * All defined function symbols of .symtab, sorted by (addr, name). Owned by the image. Each one
+ * starts inside the file-backed part of an executable segment, and its size ends there too: what
+ * does not is left out, or cut. Prints nothing on -ENODATA: the caller knows what it was for.
+ */
 int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n);
 
 /*
@@ -41,6 +45,13 @@ bool elf_image__offset(const struct elf_image *img, uint64_t addr, uint64_t *off
 
 /* GNU build-id; its length in bytes, 0 if there is none or it is longer than PLAN_BUILD_ID_MAX. */
 uint32_t elf_image__build_id(const struct elf_image *img, uint8_t id[PLAN_BUILD_ID_MAX]);
+
+/*
+ * The build-id, or, for a file without one (rustup's librustc_driver), 20 bytes made from its size
+ * and checksums of its headers, symbol table and unwind table: what a cache may use as a key.
+ * Returns their number, never 0.
+ */
+uint32_t elf_image__identity(struct elf_image *img, uint8_t id[PLAN_BUILD_ID_MAX]);
 
 /* "rustc version ..." string of .comment (or of .rodata / .rustc metadata where cheap), or NULL. */
 const char *elf_image__rustc_version(const struct elf_image *img);

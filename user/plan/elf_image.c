@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * libelf reads the headers, from our own read-only mapping: it checks every range against the size
+ * given to it. What it does not check (segments, names, symbol ranges) is checked here.
+ */
+#include "plan/elf_image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "base/diag.h"
+
+#if defined(__x86_64__)
+#define HOST_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define HOST_MACHINE EM_AARCH64
+#else
+#error "unsupported machine"
+#endif
+
+/* The file-backed part of one executable PT_LOAD, wholly inside the mapping. */
+struct segment {
+	uint64_t addr;
+	uint64_t offset;
+	uint64_t size;
+};
+
+struct elf_image {
+	char *path;
+	uint8_t *map;
+	size_t map_size;
+	Elf *elf;
+	struct segment *segs;
+	size_t n_segs;
+	struct elf_symbol *syms; /* NULL until asked for */
+	size_t n_syms;
+};
+
+static int map_file(struct elf_image *img)
+{
+	_close_ int fd = open(img->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0) {
+		int err = errno;
+
+		return diag_error_r(-err, "cannot open %s: %s", img->path, strerror(err));
+	}
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return diag_error_r(-ENOEXEC, "%s is not a regular file", img->path);
+	if (st.st_size < EI_NIDENT)
+		return diag_error_r(-ENOEXEC, "%s is not an ELF file: it is too short", img->path);
+
+	void *map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (map == MAP_FAILED) {
+		int err = errno;
+
+		return diag_error_r(-err, "cannot map %s: %s", img->path, strerror(err));
+	}
+	img->map = map;
+	img->map_size = st.st_size;
+	return 0;
+}
+
+static int check_header(const struct elf_image *img, GElf_Ehdr *ehdr)
+{
+	if (memcmp(img->map, ELFMAG, SELFMAG))
+		return diag_error_r(-ENOEXEC, "%s is not an ELF file", img->path);
+	if (!img->elf || elf_kind(img->elf) != ELF_K_ELF || !gelf_getehdr(img->elf, ehdr))
+		return diag_error_r(-ENOEXEC, "%s is damaged: its ELF header cannot be read",
+				    img->path);
+	if (ehdr->e_ident[EI_CLASS] != ELFCLASS64 || ehdr->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    ehdr->e_machine != HOST_MACHINE)
+		return diag_error_r(-ENOEXEC, "%s is an ELF file for another machine", img->path);
+	if (ehdr->e_type != ET_DYN && ehdr->e_type != ET_EXEC)
+		return diag_error_r(-ENOEXEC, "%s is neither a shared library nor a program",
+				    img->path);
+	return 0;
+}
+
+static bool segment_init(const struct elf_image *img, const GElf_Phdr *phdr, struct segment *seg)
+{
+	uint64_t size = phdr->p_filesz < phdr->p_memsz ? phdr->p_filesz : phdr->p_memsz;
+
+	if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X) || phdr->p_offset >= img->map_size)
+		return false;
+	if (size > img->map_size - phdr->p_offset)
+		size = img->map_size - phdr->p_offset;
+	if (!size || phdr->p_vaddr > UINT64_MAX - size)
+		return false;
+	*seg = (struct segment){phdr->p_vaddr, phdr->p_offset, size};
+	return true;
+}
+
+static int read_segments(struct elf_image *img)
+{
+	size_t n;
+
+	if (elf_getphdrnum(img->elf, &n))
+		n = 0;
+	img->segs = calloc(n ? n : 1, sizeof(*img->segs));
+	if (!img->segs)
+		return diag_error_r(-ENOMEM, "out of memory reading %s", img->path);
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr phdr;
+
+		if (gelf_getphdr(img->elf, i, &phdr) &&
+		    segment_init(img, &phdr, &img->segs[img->n_segs]))
+			img->n_segs++;
+	}
+	if (!img->n_segs)
+		return diag_error_r(-ENOEXEC, "%s is damaged, or not a library: it holds no code",
+				    img->path);
+	return 0;
+}
+
+int elf_image__open(const char *path, struct elf_image **out)
+{
+	_elf_image_ struct elf_image *img = calloc(1, sizeof(*img));
+	GElf_Ehdr ehdr;
+	int err;
+
+	if (img)
+		img->path = strdup(path);
+	if (!img || !img->path)
+		return diag_error_r(-ENOMEM, "out of memory opening %s", path);
+	elf_version(EV_CURRENT);
+	err = map_file(img);
+	if (err)
+		return err;
+	/* Not declared const, but the image is never written: it is opened for reading only. */
+	img->elf = elf_memory((char *)img->map, img->map_size);
+	err = check_header(img, &ehdr);
+	if (!err)
+		err = read_segments(img);
+	if (err)
+		return err;
+	*out = take_ptr(img);
+	return 0;
+}
+
+/* The first section of `type`, and of that name unless NULL. */
+static Elf_Scn *find_section(const struct elf_image *img, uint32_t type, const char *name,
+			     GElf_Shdr *shdr)
+{
+	Elf_Scn *scn = NULL;
+	size_t strndx;
+
+	if (elf_getshdrstrndx(img->elf, &strndx))
+		return NULL;
+	while ((scn = elf_nextscn(img->elf, scn))) {
+		const char *found;
+
+		if (!gelf_getshdr(scn, shdr) || shdr->sh_type != type)
+			continue;
+		if (!name)
+			return scn;
+		found = elf_strptr(img->elf, strndx, shdr->sh_name);
+		if (found && !strcmp(found, name))
+			return scn;
+	}
+	return NULL;
+}
+
+static const struct segment *find_segment(const struct elf_image *img, uint64_t addr)
+{
+	for (size_t i = 0; i < img->n_segs; i++) {
+		if (addr >= img->segs[i].addr && addr - img->segs[i].addr < img->segs[i].size)
+			return &img->segs[i];
+	}
+	return NULL;
+}
+
+/* Take over `sym` if it is a function whose code and name are really there. */
+static bool symbol_init(const struct elf_image *img, const GElf_Sym *sym, const Elf_Data *names,
+			struct elf_symbol *out)
+{
+	const struct segment *seg;
+	uint64_t room;
+
+	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
+		return false;
+	if (sym->st_name >= names->d_size)
+		return false;
+	out->name = (const char *)names->d_buf + sym->st_name;
+	if (!*out->name || !memchr(out->name, '\0', names->d_size - sym->st_name))
+		return false;
+	seg = find_segment(img, sym->st_value);
+	if (!seg)
+		return false;
+	room = seg->size - (sym->st_value - seg->addr);
+	out->addr = sym->st_value;
+	out->size = sym->st_size < room ? sym->st_size : room;
+	return true;
+}
+
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct elf_symbol *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int read_symbols(struct elf_image *img)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = find_section(img, SHT_SYMTAB, NULL, &shdr);
+	Elf_Data *syms = scn ? elf_getdata(scn, NULL) : NULL;
+	Elf_Scn *str_scn = syms ? elf_getscn(img->elf, shdr.sh_link) : NULL;
+	Elf_Data *names = str_scn ? elf_getdata(str_scn, NULL) : NULL;
+	size_t n = syms ? syms->d_size / sizeof(Elf64_Sym) : 0;
+
+	if (!n || n > INT32_MAX || !names || !names->d_buf)
+		return -ENODATA;
+	img->syms = malloc(n * sizeof(*img->syms));
+	if (!img->syms)
+		return diag_error_r(-ENOMEM, "out of memory reading the symbols of %s", img->path);
+	for (size_t i = 0; i < n; i++) {
+		GElf_Sym sym;
+
+		if (gelf_getsym(syms, i, &sym) &&
+		    symbol_init(img, &sym, names, &img->syms[img->n_syms]))
+			img->n_syms++;
+	}
+	qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_symbols);
+	return 0;
+}
+
+int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n)
+{
+	if (!img->syms) {
+		int err = read_symbols(img);
+
+		if (err)
+			return err;
+	}
+	*syms = img->syms;
+	*n = img->n_syms;
+	return img->n_syms ? 0 : -ENODATA;
+}
+
+const uint8_t *elf_image__code(const struct elf_image *img, uint64_t addr, size_t *len)
+{
+	const struct segment *seg = find_segment(img, addr);
+
+	*len = seg ? seg->size - (addr - seg->addr) : 0;
+	return seg ? img->map + seg->offset + (addr - seg->addr) : NULL;
+}
+
+bool elf_image__offset(const struct elf_image *img, uint64_t addr, uint64_t *offset)
+{
+	const struct segment *seg = find_segment(img, addr);
+
+	if (seg)
+		*offset = seg->offset + (addr - seg->addr);
+	return seg;
+}
+
+/* The build-id among the notes of one section: its length, 0 if it is not there. */
+static uint32_t build_id_of_notes(Elf_Data *data, uint8_t id[PLAN_BUILD_ID_MAX])
+{
+	size_t off = 0, name_off, desc_off;
+	GElf_Nhdr nhdr;
+
+	while ((off = gelf_getnote(data, off, &nhdr, &name_off, &desc_off)) > 0) {
+		const char *buf = data->d_buf;
+
+		if (nhdr.n_type != NT_GNU_BUILD_ID || nhdr.n_namesz != sizeof(ELF_NOTE_GNU) ||
+		    memcmp(buf + name_off, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)))
+			continue;
+		if (!nhdr.n_descsz || nhdr.n_descsz > PLAN_BUILD_ID_MAX)
+			return 0;
+		memcpy(id, buf + desc_off, nhdr.n_descsz);
+		return nhdr.n_descsz;
+	}
+	return 0;
+}
+
+uint32_t elf_image__build_id(const struct elf_image *img, uint8_t id[PLAN_BUILD_ID_MAX])
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(img->elf, scn))) {
+		Elf_Data *data;
+		uint32_t len;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_NOTE)
+			continue;
+		data = elf_getdata(scn, NULL);
+		len = data && data->d_buf ? build_id_of_notes(data, id) : 0;
+		if (len)
+			return len;
+	}
+	return 0;
+}
+
+/* CRC-32 of [off, off + len), cut at the end of the file. */
+static uint32_t crc_range(const struct elf_image *img, uint64_t off, uint64_t len)
+{
+	if (off >= img->map_size)
+		return 0;
+	if (len > img->map_size - off)
+		len = img->map_size - off;
+	return crc32_z(0, img->map + off, len);
+}
+
+static uint32_t crc_section(const struct elf_image *img, uint32_t type, const char *name)
+{
+	GElf_Shdr shdr;
+
+	if (!find_section(img, type, name, &shdr))
+		return 0;
+	return crc_range(img, shdr.sh_offset, shdr.sh_size);
+}
+
+static void put_u32(uint8_t *p, uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = v >> (8 * i);
+}
+
+_Static_assert(PLAN_BUILD_ID_MAX >= 20, "room for an identity");
+
+uint32_t elf_image__identity(struct elf_image *img, uint8_t id[PLAN_BUILD_ID_MAX])
+{
+	uint32_t len = elf_image__build_id(img, id), headers;
+	GElf_Ehdr ehdr;
+
+	if (len || !gelf_getehdr(img->elf, &ehdr))
+		return len;
+	headers = crc_range(img, 0, ehdr.e_ehsize);
+	headers ^= crc_range(img, ehdr.e_phoff, (uint64_t)ehdr.e_phnum * ehdr.e_phentsize);
+	put_u32(id, img->map_size);
+	put_u32(id + 4, headers);
+	put_u32(id + 8, crc_range(img, ehdr.e_shoff, (uint64_t)ehdr.e_shnum * ehdr.e_shentsize));
+	put_u32(id + 12, crc_section(img, SHT_SYMTAB, NULL));
+	put_u32(id + 16, crc_section(img, SHT_PROGBITS, ".eh_frame_hdr"));
+	return 20;
+}
+
+const char *elf_image__rustc_version(const struct elf_image *img)
+{
+	static const char prefix[] = "rustc version ";
+	GElf_Shdr shdr;
+	Elf_Scn *scn = find_section(img, SHT_PROGBITS, ".comment", &shdr);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	const char *at, *end;
+
+	if (!data || !data->d_buf)
+		return NULL;
+	end = (const char *)data->d_buf + data->d_size;
+	at = memmem(data->d_buf, data->d_size, prefix, sizeof(prefix) - 1);
+	return at && memchr(at, '\0', end - at) ? at : NULL;
+}
+
+const char *elf_image__path(const struct elf_image *img)
+{
+	return img->path;
+}
+
+void elf_image__free(struct elf_image *img)
+{
+	if (!img)
+		return;
+	free(img->syms);
+	free(img->segs);
+	elf_end(img->elf);
+	if (img->map)
+		munmap(img->map, img->map_size);
+	free(img->path);
+	free(img);
+}
