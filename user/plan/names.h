@@ -18,6 +18,7 @@ enum name_kind {
 	NAME_BODY_INCR,	    /* try_execute_query::<.., true> */
 	NAME_COLD_PROVIDER, /* SelfProfilerRef::exec::cold_call::<..query_provider..> */
 	NAME_PANIC_CLEANUP, /* __rust_panic_cleanup */
+	NAME_BODY_UNKNOWN,  /* try_execute_query, mode untold: legacy mangling */
 };
 
 enum name_part { NAME_PART_ENTRY, NAME_PART_COLD, NAME_PART_WARM }; /* BOLT's and LLVM's splits */
@@ -25,7 +26,7 @@ enum name_part { NAME_PART_ENTRY, NAME_PART_COLD, NAME_PART_WARM }; /* BOLT's an
 struct name_info {
 	enum name_kind kind;
 	enum name_part part;
-	bool legacy;	   /* legacy mangling, not v0 */
+	bool legacy;	   /* legacy mangling (_ZN...E), not v0 */
 	const char *query; /* for wrappers and providers: inside `symbol`, not NUL-terminated */
 	size_t query_len;
 };
@@ -34,6 +35,10 @@ struct name_info {
  * Classify one mangled symbol. Cheap for the 99 % that are NAME_OTHER (no demangling, no
  * allocation). Closures and helper instances nested inside a function are NAME_OTHER, not the
  * function.
+ *
+ * Legacy mangling leaves out generic arguments: bodies are NAME_BODY_UNKNOWN there, and the
+ * providers of compilers before `invoke_provider_fn`, instances of one generic function, are
+ * NAME_OTHER, because their query is nameless. In v0 both are told.
  */
 void name_classify(const char *symbol, struct name_info *info);
 
