@@ -122,8 +122,9 @@ struct wire_knobs {
  *
  *   bits  0-3   role (enum wire_role)
  *   bits  4-11  lib
- *   bits 12-27  query (WIRE_NO_QUERY where the role has none)
- *   bits 28-43  body
+ *   bits 12-27  query; for WIRE_ROLE_END: the id's offset from sp in units of 4 bytes, or
+ *               WIRE_NO_SLOT
+ *   bits 28-43  group of bodies that serve the same queries
  *   bits 44-51  register of the invocation id (enum wire_reg; WIRE_REG_NONE)
  *   bits 52-63  (sp at the body's sites) - (sp at this site), in units of 8 bytes, biased by 2048
  */
@@ -145,15 +146,16 @@ enum wire_reg {
 };
 
 #define WIRE_NO_QUERY 0xffffu
-#define WIRE_NO_BODY 0xffffu
+#define WIRE_NO_SLOT 0xffffu
+#define WIRE_NO_GROUP 0xffffu
 #define WIRE_SP_BIAS 2048
 #define WIRE_MAX_LIBS 255
 
-static inline wire_u64 wire_cookie(wire_u32 role, wire_u32 lib, wire_u32 query, wire_u32 body,
+static inline wire_u64 wire_cookie(wire_u32 role, wire_u32 lib, wire_u32 query, wire_u32 group,
 				   wire_u32 reg, int sp_delta)
 {
 	return (wire_u64)(role & 0xf) | (wire_u64)(lib & 0xff) << 4 |
-	       (wire_u64)(query & 0xffff) << 12 | (wire_u64)(body & 0xffff) << 28 |
+	       (wire_u64)(query & 0xffff) << 12 | (wire_u64)(group & 0xffff) << 28 |
 	       (wire_u64)(reg & 0xff) << 44 |
 	       (wire_u64)((sp_delta / 8 + WIRE_SP_BIAS) & 0xfff) << 52;
 }
@@ -161,7 +163,7 @@ static inline wire_u64 wire_cookie(wire_u32 role, wire_u32 lib, wire_u32 query, 
 static inline wire_u32 wire_cookie_role(wire_u64 c) { return c & 0xf; }
 static inline wire_u32 wire_cookie_lib(wire_u64 c) { return c >> 4 & 0xff; }
 static inline wire_u32 wire_cookie_query(wire_u64 c) { return c >> 12 & 0xffff; }
-static inline wire_u32 wire_cookie_body(wire_u64 c) { return c >> 28 & 0xffff; }
+static inline wire_u32 wire_cookie_group(wire_u64 c) { return c >> 28 & 0xffff; }
 static inline wire_u32 wire_cookie_reg(wire_u64 c) { return c >> 44 & 0xff; }
 static inline int wire_cookie_sp_delta(wire_u64 c) { return ((int)(c >> 52) - WIRE_SP_BIAS) * 8; }
 

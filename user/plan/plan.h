@@ -16,7 +16,9 @@
 #include "qprof/wire.h"
 
 #define PLAN_NONE UINT32_MAX
+#define PLAN_NO_SLOT (-1)
 #define PLAN_BUILD_ID_MAX 20
+#define PLAN_MASK_DISAGREES UINT64_MAX
 
 /* What the kernel does with a breakpoint on this instruction (x86-64 uprobes). */
 enum plan_class {
@@ -31,7 +33,8 @@ struct plan_site {
 	uint32_t body;	/* index into bodies, or PLAN_NONE */
 	uint8_t role;	/* enum wire_role */
 	uint8_t cls;	/* enum plan_class */
-	uint8_t reg;	/* enum wire_reg: holds the invocation id, or WIRE_REG_NONE */
+	uint8_t reg;	/* END: enum wire_reg that holds the invocation id, or WIRE_REG_NONE */
+	int32_t slot;	/* END: else its offset from sp in bytes, or PLAN_NO_SLOT */
 	int32_t sp_delta; /* (sp at the body's sites) - (sp here), bytes */
 };
 
@@ -56,6 +59,7 @@ struct plan_body {
 	uint32_t n_queries;
 	uint32_t n_symbols; /* symbols at this address: > 1 where identical code was folded */
 	uint32_t n_ends;
+	uint32_t group; /* bodies that serve the same queries share one; what cookies carry */
 	bool incremental;
 	char *problem; /* why its ends could not be mined, or NULL */
 };
@@ -72,7 +76,8 @@ struct plan {
 	uint32_t n_bodies;
 	struct plan_site *sites; /* sorted by (role, addr) */
 	uint32_t n_sites;
-	uint64_t mask_disp; /* displacement of the event filter mask; 0 if unknown */
+	/* Displacement of the event filter mask; 0 if unknown, or PLAN_MASK_DISAGREES. */
+	uint64_t mask_disp;
 };
 
 /*

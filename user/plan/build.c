@@ -1,0 +1,629 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * From symbols and mined code to a plan. The order of the steps is the order of plan__build():
+ * collect the functions by name, mine the bodies, tie each query to its bodies, choose its sites.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "plan/elf_image.h"
+#include "plan/mine.h"
+#include "plan/names.h"
+#include "plan/plan.h"
+
+/* One symbol that matters: a function or a split-off part of one. */
+struct piece {
+	const struct elf_symbol *sym;
+	size_t base_len; /* of the name without .cold or .warm: parts of one function share it */
+	struct name_info info;
+};
+
+/* A function: the pieces with one base name. */
+struct function {
+	enum name_kind kind;
+	uint64_t entry;
+	const char *query;
+	size_t query_len;
+	struct code_region *regions; /* into builder.regions */
+	size_t n_regions;
+};
+
+struct builder {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	struct code code;
+	struct piece *pieces;
+	size_t n_pieces;
+	struct code_region *regions;
+	struct function *funcs;
+	size_t n_funcs;
+	uint64_t *cold;
+	size_t n_cold;
+	uint64_t panic_cleanup;
+	struct mined_body *mined; /* parallel to plan->bodies */
+	struct plan *plan;
+	size_t cap_sites;
+	bool legacy;
+};
+
+static void builder_fini(struct builder *b)
+{
+	code__free(&b->code);
+	code_decoder__free(b->decoder);
+	elf_image__free(b->img);
+	free(b->pieces);
+	free(b->regions);
+	free(b->funcs);
+	free(b->cold);
+	free(b->mined);
+	plan__free(b->plan);
+}
+
+static size_t base_len(const char *name, enum name_part part)
+{
+	const char *suffix = part == NAME_PART_COLD   ? ".cold"
+			     : part == NAME_PART_WARM ? ".warm"
+						      : NULL;
+	const char *at = suffix ? strstr(name, suffix) : NULL;
+
+	return at ? (size_t)(at - name) : strlen(name);
+}
+
+static int collect_pieces(struct builder *b)
+{
+	const struct elf_symbol *syms;
+	size_t n, cap = 0;
+	int err = elf_image__symbols(b->img, &syms, &n);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < n; i++) {
+		struct name_info info;
+
+		name_classify(syms[i].name, &info);
+		if (info.kind == NAME_OTHER)
+			continue;
+		if (b->n_pieces == cap) {
+			void *p;
+
+			cap = cap ? cap * 2 : 4096;
+			p = reallocarray(b->pieces, cap, sizeof(*b->pieces));
+			if (!p)
+				return -ENOMEM;
+			b->pieces = p;
+		}
+		b->pieces[b->n_pieces++] =
+			(struct piece){ &syms[i], base_len(syms[i].name, info.part), info };
+	}
+	return 0;
+}
+
+static int by_base_name(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+	size_t len = x->base_len < y->base_len ? x->base_len : y->base_len;
+	int cmp = memcmp(x->sym->name, y->sym->name, len);
+
+	if (cmp)
+		return cmp;
+	if (x->base_len != y->base_len)
+		return x->base_len < y->base_len ? -1 : 1;
+	if (x->info.part != y->info.part)
+		return x->info.part < y->info.part ? -1 : 1;
+	return x->sym->addr < y->sym->addr ? -1 : x->sym->addr > y->sym->addr;
+}
+
+static bool same_function(const struct piece *a, const struct piece *b)
+{
+	return a->base_len == b->base_len && !memcmp(a->sym->name, b->sym->name, a->base_len);
+}
+
+static int note_single(struct builder *b, const struct piece *p)
+{
+	if (p->info.part != NAME_PART_ENTRY)
+		return 0;
+	if (p->info.kind == NAME_PANIC_CLEANUP) {
+		b->panic_cleanup = p->sym->addr;
+	} else if (p->info.kind == NAME_COLD_PROVIDER) {
+		void *more = reallocarray(b->cold, b->n_cold + 1, sizeof(*b->cold));
+
+		if (!more)
+			return -ENOMEM;
+		b->cold = more;
+		b->cold[b->n_cold++] = p->sym->addr;
+	}
+	return 0;
+}
+
+/* Turn a run of pieces into a function; parts without an entry belong to nothing. */
+static void add_function(struct builder *b, const struct piece *run, size_t n,
+			 struct code_region **next)
+{
+	struct function *f = &b->funcs[b->n_funcs];
+
+	if (run->info.part != NAME_PART_ENTRY)
+		return;
+	*f = (struct function){
+		.kind = run->info.kind,
+		.entry = run->sym->addr,
+		.query = run->info.query,
+		.query_len = run->info.query_len,
+		.regions = *next,
+	};
+	for (size_t i = 0; i < n; i++)
+		if (run[i].sym->size)
+			f->regions[f->n_regions++] =
+				(struct code_region){ run[i].sym->addr, run[i].sym->size };
+	*next += f->n_regions;
+	b->n_funcs++;
+	b->legacy = b->legacy || run->info.legacy;
+}
+
+static int group_functions(struct builder *b)
+{
+	struct code_region *next;
+
+	qsort(b->pieces, b->n_pieces, sizeof(*b->pieces), by_base_name);
+	b->regions = calloc(b->n_pieces + 1, sizeof(*b->regions));
+	b->funcs = calloc(b->n_pieces + 1, sizeof(*b->funcs));
+	if (!b->regions || !b->funcs)
+		return -ENOMEM;
+	next = b->regions;
+	for (size_t i = 0, j; i < b->n_pieces; i = j) {
+		int err = note_single(b, &b->pieces[i]);
+
+		if (err)
+			return err;
+		for (j = i + 1; j < b->n_pieces && same_function(&b->pieces[i], &b->pieces[j]);)
+			j++;
+		add_function(b, &b->pieces[i], j - i, &next);
+	}
+	return 0;
+}
+
+static bool is_body(const struct function *f)
+{
+	return f->kind == NAME_BODY_NON_INCR || f->kind == NAME_BODY_INCR;
+}
+
+/* Index of the body at `addr`; folded twins share one. */
+static uint32_t find_body(const struct plan *plan, uint64_t addr)
+{
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		if (plan->bodies[i].addr == addr)
+			return i;
+	return PLAN_NONE;
+}
+
+static void note_mask(struct plan *plan, const struct mined_body *mined)
+{
+	if (!mined->mask_disp || plan->mask_disp == PLAN_MASK_DISAGREES)
+		return;
+	if (!plan->mask_disp)
+		plan->mask_disp = mined->mask_disp;
+	else if (plan->mask_disp != mined->mask_disp)
+		plan->mask_disp = PLAN_MASK_DISAGREES;
+}
+
+static int add_body(struct builder *b, const struct function *f)
+{
+	struct mine_cold cold = { b->cold, b->n_cold };
+	struct plan *plan = b->plan;
+	uint32_t i = find_body(plan, f->entry);
+	struct plan_body *body;
+	int err;
+
+	if (i != PLAN_NONE) {
+		plan->bodies[i].n_symbols++;
+		return 0;
+	}
+	err = code_decoder__decode(b->decoder, f->regions, f->n_regions, &b->code);
+	if (!err)
+		err = mine_body(b->img, &b->code, f->entry, &cold, &b->mined[plan->n_bodies]);
+	if (err)
+		return err;
+	i = plan->n_bodies++;
+	body = &plan->bodies[i];
+	*body = (struct plan_body){
+		.addr = f->entry,
+		.n_symbols = 1,
+		.n_ends = (uint32_t)b->mined[i].n_ends,
+		.group = i,
+		.incremental = f->kind == NAME_BODY_INCR,
+	};
+	note_mask(plan, &b->mined[i]);
+	if (b->mined[i].problem) {
+		body->problem = strdup(b->mined[i].problem);
+		if (!body->problem)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int mine_bodies(struct builder *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n_funcs; i++)
+		n += is_body(&b->funcs[i]);
+	b->plan->bodies = calloc(n + 1, sizeof(*b->plan->bodies));
+	b->mined = calloc(n + 1, sizeof(*b->mined));
+	if (!b->plan->bodies || !b->mined)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->n_funcs; i++) {
+		int err = is_body(&b->funcs[i]) ? add_body(b, &b->funcs[i]) : 0;
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/*
+ * The body that a wrapper requests its query from: it calls it, or jumps to it, directly (and a
+ * second time through a closure when it first has to grow the stack).
+ */
+static uint32_t body_of_wrapper(struct builder *b, const struct function *f)
+{
+	uint32_t body = PLAN_NONE;
+
+	if (code_decoder__decode(b->decoder, f->regions, f->n_regions, &b->code))
+		return PLAN_NONE;
+	for (size_t i = 0; i < b->code.n; i++) {
+		const struct code_insn *insn = &b->code.insns[i];
+
+		if (insn->flow != CODE_CALL && insn->flow != CODE_JMP && insn->flow != CODE_JCC)
+			continue;
+		body = find_body(b->plan, insn->target);
+		if (body != PLAN_NONE)
+			break;
+	}
+	return body;
+}
+
+static int add_query(struct builder *b, const struct function *f, struct plan_query **out)
+{
+	struct plan *plan = b->plan;
+	struct plan_query *q;
+
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		q = &plan->queries[i];
+		if (strlen(q->name) == f->query_len && !memcmp(q->name, f->query, f->query_len)) {
+			*out = q;
+			return 0;
+		}
+	}
+	q = reallocarray(plan->queries, plan->n_queries + 1, sizeof(*q));
+	if (!q)
+		return -ENOMEM;
+	plan->queries = q;
+	q = &plan->queries[plan->n_queries];
+	*q = (struct plan_query){ .body_non_incr = PLAN_NONE, .body_incr = PLAN_NONE };
+	q->name = strndup(f->query, f->query_len);
+	if (!q->name)
+		return -ENOMEM;
+	plan->n_queries++;
+	*out = q;
+	return 0;
+}
+
+static int collect_query(struct builder *b, const struct function *f)
+{
+	struct plan_query *q;
+	int err = add_query(b, f, &q);
+
+	if (err)
+		return err;
+	switch (f->kind) {
+	case NAME_WRAPPER_NON_INCR:
+		q->wrapper_non_incr = f->entry;
+		q->body_non_incr = body_of_wrapper(b, f);
+		break;
+	case NAME_WRAPPER_INCR:
+		q->wrapper_incr = f->entry;
+		q->body_incr = body_of_wrapper(b, f);
+		break;
+	default:
+		q->provider = f->entry;
+		break;
+	}
+	return 0;
+}
+
+static int by_query_name(const void *a, const void *b)
+{
+	const struct plan_query *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static int collect_queries(struct builder *b)
+{
+	for (size_t i = 0; i < b->n_funcs; i++) {
+		const struct function *f = &b->funcs[i];
+		int err = 0;
+
+		if (f->query)
+			err = collect_query(b, f);
+		if (err)
+			return err;
+	}
+	if (b->plan->n_queries)
+		qsort(b->plan->queries, b->plan->n_queries, sizeof(*b->plan->queries),
+		      by_query_name);
+	return 0;
+}
+
+static uint32_t group_of(struct plan *plan, uint32_t body)
+{
+	while (plan->bodies[body].group != body)
+		body = plan->bodies[body].group;
+	return body;
+}
+
+/*
+ * A query's two bodies (incremental or not) are instances of one generic function. Giving them one
+ * number lets a start that cannot know the mode of its process be matched with either's ends.
+ */
+static void join_groups(struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct plan_query *q = &plan->queries[i];
+		uint32_t bodies[] = { q->body_non_incr, q->body_incr };
+
+		for (size_t k = 0; k < 2; k++)
+			if (bodies[k] != PLAN_NONE)
+				plan->bodies[bodies[k]].n_queries++;
+		if (bodies[0] != PLAN_NONE && bodies[1] != PLAN_NONE)
+			plan->bodies[group_of(plan, bodies[0])].group = group_of(plan, bodies[1]);
+	}
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		plan->bodies[i].group = group_of(plan, i);
+}
+
+static int add_site(struct builder *b, struct plan_site site)
+{
+	struct plan *plan = b->plan;
+
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (plan->sites[i].addr == site.addr && plan->sites[i].role == site.role)
+			return 0;
+	if (!elf_image__offset(b->img, site.addr, &site.offset))
+		return -EFAULT;
+	if (plan->n_sites == b->cap_sites) {
+		size_t cap = b->cap_sites ? b->cap_sites * 2 : 1024;
+		void *p = reallocarray(plan->sites, cap, sizeof(*plan->sites));
+
+		if (!p)
+			return -ENOMEM;
+		plan->sites = p;
+		b->cap_sites = cap;
+	}
+	plan->sites[plan->n_sites++] = site;
+	return 0;
+}
+
+static uint8_t class_of(bool emulated)
+{
+	return emulated ? PLAN_EMULATED : PLAN_STEPPED;
+}
+
+static int add_ends(struct builder *b)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < b->plan->n_bodies; i++)
+		for (size_t k = 0; k < b->mined[i].n_ends && !err; k++) {
+			const struct mined_site *end = &b->mined[i].ends[k];
+
+			err = add_site(b, (struct plan_site){
+						  .addr = end->addr,
+						  .query = PLAN_NONE,
+						  .body = i,
+						  .role = WIRE_ROLE_END,
+						  .cls = class_of(end->emulated),
+						  .reg = end->id.reg,
+						  .slot = end->id.slot,
+					  });
+		}
+	return err;
+}
+
+static int add_entry(struct builder *b, uint64_t entry, enum wire_role role, uint32_t query,
+		     uint32_t body, int32_t above)
+{
+	struct mined_entry at;
+	int err = mine_entry(b->decoder, entry, &at);
+
+	if (err)
+		return err;
+	return add_site(b, (struct plan_site){
+				   .addr = at.addr,
+				   .query = query,
+				   .body = body,
+				   .role = role,
+				   .cls = class_of(at.emulated),
+				   .reg = WIRE_REG_NONE,
+				   .slot = PLAN_NO_SLOT,
+				   .sp_delta = at.pushed + above,
+			   });
+}
+
+static int add_masks(struct builder *b, uint32_t body, enum wire_role role, uint32_t query,
+		     uint32_t *n)
+{
+	int err = 0;
+
+	for (size_t k = 0; k < b->mined[body].n_masks && !err; k++, ++*n)
+		err = add_site(b, (struct plan_site){
+					  .addr = b->mined[body].masks[k].addr,
+					  .query = query,
+					  .body = body,
+					  .role = role,
+					  .cls = class_of(b->mined[body].masks[k].emulated),
+					  .reg = WIRE_REG_NONE,
+					  .slot = PLAN_NO_SLOT,
+				  });
+	return err;
+}
+
+static bool has_masks(const struct builder *b, uint32_t body)
+{
+	return body != PLAN_NONE && b->mined[body].n_masks;
+}
+
+/* Both of a query's bodies run no other query: their mask sites name it by themselves. */
+static bool owns_bodies(const struct builder *b, const struct plan_query *q)
+{
+	return has_masks(b, q->body_non_incr) && has_masks(b, q->body_incr) &&
+	       b->plan->bodies[q->body_non_incr].n_queries == 1 &&
+	       b->plan->bodies[q->body_incr].n_queries == 1;
+}
+
+/*
+ * How a query's start is seen, best first:
+ * 1. a body of its own: the mask site, where self-profile starts its interval too;
+ * 2. the provider's entry, if an emulated instruction lies on its straight line;
+ * 3. else (the provider is a bare indirect tail call) the wrappers: the non-incremental one runs
+ *    only to execute the query; the incremental one names a request that the mask site confirms;
+ * 4. else the provider's entry, single-stepped.
+ */
+static int add_starts(struct builder *b, uint32_t i)
+{
+	struct plan_query *q = &b->plan->queries[i];
+	uint32_t body = q->body_non_incr != PLAN_NONE ? q->body_non_incr : q->body_incr;
+	struct mined_entry at = { 0 };
+	int err;
+
+	if (owns_bodies(b, q)) {
+		err = add_masks(b, q->body_non_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
+		if (!err)
+			err = add_masks(b, q->body_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
+		q->start_exact = true;
+		return err;
+	}
+	if (q->provider)
+		mine_entry(b->decoder, q->provider, &at);
+	if (!at.emulated && q->wrapper_non_incr && q->wrapper_incr && has_masks(b, q->body_incr)) {
+		err = add_entry(b, q->wrapper_non_incr, WIRE_ROLE_WRAPPER, i, body, 0);
+		if (!err)
+			err = add_entry(b, q->wrapper_incr, WIRE_ROLE_REQUEST, i, q->body_incr, 0);
+		q->n_start = 2;
+		q->start_exact = true;
+		return err ? err : add_masks(b, q->body_incr, WIRE_ROLE_CONFIRM, PLAN_NONE,
+					     &q->n_start);
+	}
+	if (!q->provider)
+		return 0;
+	q->n_start = 1;
+	q->start_exact = true;
+	/* At the provider's entry the caller's return address is all that lies below its sp. */
+	return add_entry(b, q->provider, WIRE_ROLE_START, i, body, 8);
+}
+
+static void judge_ends(const struct builder *b, struct plan_query *q)
+{
+	uint32_t bodies[] = { q->body_non_incr, q->body_incr };
+
+	q->end_exact = q->has_id = true;
+	for (size_t k = 0; k < 2; k++) {
+		const struct mined_body *m;
+
+		if (bodies[k] == PLAN_NONE) {
+			q->end_exact = q->has_id = false;
+			continue;
+		}
+		m = &b->mined[bodies[k]];
+		q->n_end += (uint32_t)m->n_ends;
+		if (m->problem)
+			q->end_exact = false;
+		for (size_t e = 0; e < m->n_ends; e++)
+			if (m->ends[e].id.reg == WIRE_REG_NONE && m->ends[e].id.slot == MINE_NO_SLOT)
+				q->has_id = false;
+	}
+}
+
+static int by_role_and_addr(const void *a, const void *b)
+{
+	const struct plan_site *x = a, *y = b;
+
+	if (x->role != y->role)
+		return x->role < y->role ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static int choose_sites(struct builder *b)
+{
+	struct plan *plan = b->plan;
+	int err = add_ends(b);
+
+	for (uint32_t i = 0; i < plan->n_queries && !err; i++) {
+		err = add_starts(b, i);
+		judge_ends(b, &plan->queries[i]);
+	}
+	if (!err && b->panic_cleanup)
+		err = add_entry(b, b->panic_cleanup, WIRE_ROLE_CAUGHT, PLAN_NONE, PLAN_NONE, 0);
+	if (!err && plan->n_sites)
+		qsort(plan->sites, plan->n_sites, sizeof(*plan->sites), by_role_and_addr);
+	return err;
+}
+
+static int describe(struct builder *b)
+{
+	struct plan *plan = b->plan;
+	const char *version = elf_image__rustc_version(b->img);
+
+	plan->build_id_len = elf_image__identity(b->img, plan->build_id);
+	plan->path = strdup(elf_image__path(b->img));
+	plan->mangling = strdup(b->legacy ? "legacy" : "v0");
+	plan->rustc_version = version ? strdup(version) : NULL;
+	return plan->path && plan->mangling && (!version || plan->rustc_version) ? 0 : -ENOMEM;
+}
+
+static int build_steps(struct builder *b, const char *path)
+{
+	int err = elf_image__open(path, &b->img);
+
+	if (!err)
+		err = code_decoder__new(b->img, &b->decoder);
+	if (!err)
+		err = collect_pieces(b);
+	if (!err)
+		err = group_functions(b);
+	if (!err)
+		err = mine_bodies(b);
+	if (!err)
+		err = collect_queries(b);
+	if (err)
+		return err;
+	if (!b->plan->n_queries)
+		return diag_error_r(-ENOTSUP,
+				    "%s holds no rustc queries under any name known here; looked "
+				    "for %s",
+				    path, names_looked_for());
+	join_groups(b->plan);
+	err = choose_sites(b);
+	return err ? err : describe(b);
+}
+
+int plan__build(const char *path, struct plan **out)
+{
+	struct builder b = { .plan = calloc(1, sizeof(*b.plan)) };
+	int err = b.plan ? build_steps(&b, path) : -ENOMEM;
+
+	if (!err)
+		*out = take_ptr(b.plan);
+	else if (err == -ENOMEM)
+		diag_error("cannot plan %s: out of memory", path);
+	else if (err == -ENODATA)
+		diag_error("%s is stripped: it has no symbol table, so its queries cannot be found; "
+			   "use a toolchain installed by rustup, whose compilers keep theirs",
+			   path);
+	else if (err == -EFAULT)
+		diag_error("cannot plan %s: symbols point outside its code; the file is damaged",
+			   path);
+	builder_fini(&b);
+	return err;
+}

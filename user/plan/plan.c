@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/plan.h"
+
+#include <stdlib.h>
+
+void plan__free(struct plan *plan)
+{
+	if (!plan)
+		return;
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		free(plan->queries[i].name);
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		free(plan->bodies[i].problem);
+	free(plan->queries);
+	free(plan->bodies);
+	free(plan->sites);
+	free(plan->path);
+	free(plan->rustc_version);
+	free(plan->mangling);
+	free(plan);
+}
+
+const char *plan_role_name(enum wire_role role)
+{
+	switch (role) {
+	case WIRE_ROLE_START:
+		return "start";
+	case WIRE_ROLE_START_BODY:
+		return "start-body";
+	case WIRE_ROLE_WRAPPER:
+		return "wrapper";
+	case WIRE_ROLE_REQUEST:
+		return "request";
+	case WIRE_ROLE_CONFIRM:
+		return "confirm";
+	case WIRE_ROLE_END:
+		return "end";
+	case WIRE_ROLE_CAUGHT:
+		return "caught";
+	}
+	return "unknown";
+}
+
+const char *plan_reg_name(enum wire_reg reg)
+{
+	static const char *const names[] = {
+		[WIRE_REG_AX] = "rax",	[WIRE_REG_BX] = "rbx",	[WIRE_REG_CX] = "rcx",
+		[WIRE_REG_DX] = "rdx",	[WIRE_REG_SI] = "rsi",	[WIRE_REG_DI] = "rdi",
+		[WIRE_REG_BP] = "rbp",	[WIRE_REG_R8] = "r8",	[WIRE_REG_R9] = "r9",
+		[WIRE_REG_R10] = "r10", [WIRE_REG_R11] = "r11", [WIRE_REG_R12] = "r12",
+		[WIRE_REG_R13] = "r13", [WIRE_REG_R14] = "r14", [WIRE_REG_R15] = "r15",
+	};
+
+	return reg <= WIRE_REG_R15 ? names[reg] : "-";
+}
