@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The kernel half: one program per role of probe site, and the life of the followed processes.
+ * Knows no symbols and no files: what a site means is in its cookie (qprof/wire.h).
+ *
+ * Entry-style probes only. A return probe replaces the return address on the compiler's stack, and
+ * rustc, which unwinds for every error it reports, would abort on it.
+ */
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "qprof/wire.h"
+#include "stack.h"
+
+char _license[] SEC("license") = "Dual BSD/GPL";
+
+const volatile struct wire_knobs knobs = { .wakeup_bytes = 1 << 20 };
+
+/* Probes sit there before and after a capture; only in between do they count. */
+volatile __u32 enabled;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 << 20); /* the user half sets the real size */
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WIRE_COUNTER_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} counters SEC(".maps");
+
+/* The followed processes, by tgid. Children of one are followed too. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, __u32);
+} targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_stack);
+} stacks SEC(".maps");
+
+struct overflow_key {
+	__u32 tid;
+	__u32 index;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STACK_MAX_FRAMES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct overflow_key);
+	__type(value, struct frame);
+} overflow SEC(".maps");
+
+static __always_inline void count(__u32 counter)
+{
+	__u64 *n = bpf_map_lookup_elem(&counters, &counter);
+
+	if (n)
+		++*n;
+}
+
+static void stack_count(enum wire_counter counter)
+{
+	count(counter);
+}
+
+static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i)
+{
+	struct overflow_key key = { t->tid, i };
+
+	return bpf_map_lookup_elem(&overflow, &key);
+}
+
+static struct frame *stack_overflow_push(struct thread_stack *t, wire_u32 i)
+{
+	struct overflow_key key = { t->tid, i };
+	struct frame empty = {};
+
+	bpf_map_update_elem(&overflow, &key, &empty, BPF_ANY);
+	return bpf_map_lookup_elem(&overflow, &key);
+}
+
+struct segment {
+	__u64 lo;
+	__u64 hi;
+};
+
+static long note_segment(struct task_struct *task, struct vm_area_struct *vma,
+			 struct segment *seg)
+{
+	seg->lo = vma->vm_start;
+	seg->hi = vma->vm_end;
+	return 0;
+}
+
+static long stack_find_segment(struct thread_stack *t, wire_u64 sp)
+{
+	struct segment seg = {};
+	long err = bpf_find_vma(bpf_get_current_task_btf(), sp, note_segment, &seg, 0);
+
+	if (err)
+		return err;
+	t->seg_lo = seg.lo;
+	t->seg_hi = seg.hi;
+	return 0;
+}
+
+static __always_inline __u64 wakeup_flags(void)
+{
+	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= knobs.wakeup_bytes
+		       ? BPF_RB_FORCE_WAKEUP
+		       : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void emit_span(__u32 pid, __u32 tid, const struct frame *f, __u8 flags,
+				      __u64 now, __u32 invocation)
+{
+	struct wire_span *s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
+
+	if (!s) {
+		count(WIRE_LOST_RING_FULL);
+		return;
+	}
+	*s = (struct wire_span){
+		.type = WIRE_SPAN,
+		.flags = flags,
+		.lib = f->lib,
+		.query = f->query,
+		.depth = f->depth,
+		.pid = pid,
+		.tid = tid,
+		.start_ns = f->start_ns,
+		.end_ns = now,
+		.invocation = invocation,
+	};
+	bpf_ringbuf_submit(s, wakeup_flags());
+	count(WIRE_COUNT_SPANS);
+}
+
+static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags,
+		       wire_u64 now, wire_u32 invocation)
+{
+	emit_span(t->pid, t->tid, f, flags, now, invocation);
+}
+
+static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
+{
+	bpf_loop(n, fn, ctx, 0);
+}
+
+/*
+ * The current thread's stack, or NULL if its process is not followed. A followed thread has
+ * storage, so the table of targets is only asked once per thread.
+ */
+static __always_inline struct thread_stack *current_stack(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread_stack *t;
+	__u64 id;
+	__u32 pid;
+
+	if (!enabled)
+		return NULL;
+	t = bpf_task_storage_get(&stacks, task, NULL, 0);
+	if (t) {
+		count(WIRE_COUNT_HITS);
+		return t;
+	}
+	id = bpf_get_current_pid_tgid();
+	pid = id >> 32;
+	if (!bpf_map_lookup_elem(&targets, &pid)) {
+		count(WIRE_COUNT_HITS_OTHER);
+		return NULL;
+	}
+	count(WIRE_COUNT_HITS);
+	t = bpf_task_storage_get(&stacks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t) {
+		count(WIRE_LOST_NO_STORAGE);
+		return NULL;
+	}
+	t->pid = pid;
+	t->tid = (__u32)id;
+	return t;
+}
+
+#define BODY_SP(ctx, cookie) (PT_REGS_SP(ctx) + wire_cookie_sp_delta(cookie))
+
+SEC("uprobe/start")
+int on_start(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+
+	if (t)
+		stack_on_start(t, cookie, BODY_SP(ctx, cookie), bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("uprobe/wrapper")
+int on_wrapper(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+
+	if (t)
+		stack_push(t, cookie, BODY_SP(ctx, cookie), FRAME_WRAPPED, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("uprobe/request")
+int on_request(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+
+	if (t)
+		stack_push(t, cookie, BODY_SP(ctx, cookie), FRAME_REQUESTED, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("uprobe/confirm")
+int on_confirm(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+
+	if (t)
+		stack_on_confirm(t, cookie, BODY_SP(ctx, cookie), bpf_ktime_get_ns());
+	return 0;
+}
+
+/*
+ * The verifier lets a context be read at constant offsets only, and the compiler likes to turn a
+ * switch over fields into one load at a computed offset. Assembly keeps them apart.
+ */
+#define READ_CTX(ctx, field)                                                                       \
+	({                                                                                         \
+		__u64 __v;                                                                         \
+		asm volatile("%0 = *(u64 *)(%1 + %2)"                                              \
+			     : "=r"(__v)                                                           \
+			     : "r"(ctx), "i"(__builtin_offsetof(struct pt_regs, field)));          \
+		(__u32)__v;                                                                        \
+	})
+
+static __always_inline __u32 read_reg(struct pt_regs *ctx, __u32 reg)
+{
+	switch (reg) {
+	case WIRE_REG_AX:
+		return READ_CTX(ctx, ax);
+	case WIRE_REG_BX:
+		return READ_CTX(ctx, bx);
+	case WIRE_REG_CX:
+		return READ_CTX(ctx, cx);
+	case WIRE_REG_DX:
+		return READ_CTX(ctx, dx);
+	case WIRE_REG_SI:
+		return READ_CTX(ctx, si);
+	case WIRE_REG_DI:
+		return READ_CTX(ctx, di);
+	case WIRE_REG_BP:
+		return READ_CTX(ctx, bp);
+	case WIRE_REG_R8:
+		return READ_CTX(ctx, r8);
+	case WIRE_REG_R9:
+		return READ_CTX(ctx, r9);
+	case WIRE_REG_R10:
+		return READ_CTX(ctx, r10);
+	case WIRE_REG_R11:
+		return READ_CTX(ctx, r11);
+	case WIRE_REG_R12:
+		return READ_CTX(ctx, r12);
+	case WIRE_REG_R13:
+		return READ_CTX(ctx, r13);
+	case WIRE_REG_R14:
+		return READ_CTX(ctx, r14);
+	case WIRE_REG_R15:
+		return READ_CTX(ctx, r15);
+	}
+	return WIRE_NO_INVOCATION;
+}
+
+static __always_inline __u32 read_invocation(struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 reg = wire_cookie_reg(cookie), slot = wire_cookie_query(cookie);
+	__u32 id = WIRE_NO_INVOCATION;
+
+	if (reg != WIRE_REG_NONE)
+		return read_reg(ctx, reg);
+	if (slot == WIRE_NO_SLOT ||
+	    bpf_probe_read_user(&id, sizeof(id), (void *)(PT_REGS_SP(ctx) + 4 * slot)))
+		return WIRE_NO_INVOCATION;
+	return id;
+}
+
+SEC("uprobe/end")
+int on_end(struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+
+	if (t)
+		stack_on_end(t, cookie, PT_REGS_SP(ctx), now, read_invocation(ctx, cookie));
+	return 0;
+}
+
+SEC("uprobe/caught")
+int on_caught(struct pt_regs *ctx)
+{
+	struct thread_stack *t = current_stack();
+
+	if (t)
+		stack_on_caught(t, PT_REGS_SP(ctx), bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("raw_tp/sched_process_fork")
+int on_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
+	__u32 ppid = BPF_CORE_READ(parent, tgid), cpid = BPF_CORE_READ(child, tgid), one = 1;
+	struct wire_fork *f;
+
+	if (ppid == cpid || !bpf_map_lookup_elem(&targets, &ppid))
+		return 0;
+	if (bpf_map_update_elem(&targets, &cpid, &one, BPF_ANY))
+		count(WIRE_LOST_TARGETS_FULL);
+	f = bpf_ringbuf_reserve(&ring, sizeof(*f), 0);
+	if (!f) {
+		count(WIRE_LOST_PROCESS_RECORD);
+		return 0;
+	}
+	*f = (struct wire_fork){
+		.type = WIRE_FORK,
+		.parent_pid = ppid,
+		.child_pid = cpid,
+		.time_ns = bpf_ktime_get_ns(),
+	};
+	bpf_ringbuf_submit(f, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+static __always_inline void read_args(struct task_struct *task, struct wire_exec *e)
+{
+	unsigned long start = BPF_CORE_READ(task, mm, arg_start);
+	unsigned long end = BPF_CORE_READ(task, mm, arg_end);
+	__u64 len = end - start;
+
+	e->truncated = len > WIRE_ARGS_MAX;
+	if (len > WIRE_ARGS_MAX)
+		len = WIRE_ARGS_MAX;
+	e->args_len = len;
+	/* The next page may be absent: what cannot be read whole is left to /proc. */
+	if (bpf_probe_read_user(e->args, len, (void *)start)) {
+		e->args_len = 0;
+		e->truncated = 1;
+	}
+}
+
+SEC("raw_tp/sched_process_exec")
+int on_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	__u32 pid = BPF_CORE_READ(task, tgid);
+	struct wire_exec *e;
+
+	if (!bpf_map_lookup_elem(&targets, &pid))
+		return 0;
+	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+	if (!e) {
+		count(WIRE_LOST_PROCESS_RECORD);
+		return 0;
+	}
+	e->type = WIRE_EXEC;
+	e->pad[0] = e->pad[1] = 0;
+	e->pad2 = 0;
+	e->pid = pid;
+	e->time_ns = bpf_ktime_get_ns();
+	bpf_get_current_comm(e->comm, sizeof(e->comm));
+	read_args(task, e);
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+#define SIGNAL_GROUP_EXIT 4
+
+static __always_inline __u32 exit_code_of(struct task_struct *task)
+{
+	if (BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT)
+		return BPF_CORE_READ(task, signal, group_exit_code);
+	return BPF_CORE_READ(task, group_leader, exit_code);
+}
+
+static __always_inline void send_exit(struct task_struct *task, __u32 pid, __u64 now)
+{
+	struct wire_exit *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+
+	if (!e) {
+		count(WIRE_LOST_PROCESS_RECORD);
+		return;
+	}
+	*e = (struct wire_exit){
+		.type = WIRE_EXIT,
+		.pid = pid,
+		.time_ns = now,
+		.exit_code = exit_code_of(task),
+	};
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+}
+
+/* Runs in each exiting thread; `live` is zero in the last one of its process. */
+SEC("raw_tp/sched_process_exit")
+int on_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 now = bpf_ktime_get_ns();
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	struct thread_stack *t = bpf_task_storage_get(&stacks, task, NULL, 0);
+
+	if (t)
+		stack_flush(t, now);
+	if (BPF_CORE_READ(task, signal, live.counter))
+		return 0;
+	if (!bpf_map_lookup_elem(&targets, &pid))
+		return 0;
+	send_exit(task, pid, now);
+	bpf_map_delete_elem(&targets, &pid);
+	return 0;
+}
+
+/* Read once, after `enabled` was cleared: what still runs when the capture stops. */
+SEC("iter/task")
+int flush_all(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread_stack *t;
+
+	if (!task)
+		return 0;
+	t = bpf_task_storage_get(&stacks, task, NULL, 0);
+	if (t)
+		stack_flush(t, bpf_ktime_get_ns());
+	return 0;
+}

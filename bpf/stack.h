@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The per-thread query stack: which query a probe hit belongs to.
+ *
+ * Pure logic, compiled twice: into the BPF programs, and natively into its unit tests. The
+ * includer provides the five stack_* functions declared first.
+ *
+ * Why it never mispairs. Every frame of ours stands for one frame of try_execute_query (a body) on
+ * the thread's own stack. The compiler keeps sp fixed within a body, so the body's sp identifies
+ * that frame for as long as it lives: a start and an end belong together exactly if they saw the
+ * same sp, however many frames were left in between without an end.
+ *
+ * Frames are left in three ways. By a normal end. By unwinding: whoever catches the panic calls
+ * __rust_panic_cleanup, and every frame below that call's sp on the same stack is dead. (Growing
+ * the stack catches and resumes on each stack it leaves, so one stack at a time is enough.) Or
+ * unseen, if a probe was not there: a later event from above such a frame proves it dead.
+ * "Above" only means something within one stack, and rustc switches stacks (`stacker`), so sp is
+ * compared within one mapping only; mappings of stacks are kept apart by guard pages.
+ */
+#ifndef QPROF_STACK_H
+#define QPROF_STACK_H
+
+#include "qprof/wire.h"
+
+#define STACK_INLINE_FRAMES 512 /* a power of two; deeper frames go to the overflow map */
+#define STACK_MAX_FRAMES 65536
+/* Two stacks are never this close: a red zone of 100 KiB and a guard page lie between them. */
+#define STACK_NEAR 65536ULL
+
+enum frame_state {
+	FRAME_STARTED = 1, /* sp is the body's */
+	FRAME_WRAPPED,	   /* started; sp is its wrapper's, above the body's */
+	FRAME_REQUESTED,   /* named by its incremental wrapper, not known to execute */
+	FRAME_CONFIRMED,   /* requested, then seen in its body: sp is the body's */
+};
+
+struct frame {
+	wire_u64 sp;
+	wire_u64 request_sp; /* the wrapper's; for REQUESTED and CONFIRMED */
+	wire_u64 start_ns;
+	wire_u16 query;
+	wire_u16 group;
+	wire_u16 depth; /* started frames below this one */
+	wire_u8 lib;
+	wire_u8 state; /* enum frame_state */
+};
+
+struct thread_stack {
+	wire_u64 seg_lo; /* bounds of the mapping that holds the sp of the last event */
+	wire_u64 seg_hi;
+	wire_u32 pid;
+	wire_u32 tid;
+	wire_u32 n;
+	wire_u32 pad;
+	struct frame frames[STACK_INLINE_FRAMES];
+};
+
+_Static_assert(sizeof(struct frame) == 32, "frame");
+_Static_assert((STACK_INLINE_FRAMES & (STACK_INLINE_FRAMES - 1)) == 0, "masked index");
+
+/* What the includer provides. */
+static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i);
+static struct frame *stack_overflow_push(struct thread_stack *t, wire_u32 i);
+/* Set seg_lo and seg_hi to the mapping that holds `sp`; nonzero if it cannot be told. */
+static long stack_find_segment(struct thread_stack *t, wire_u64 sp);
+static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags,
+		       wire_u64 now, wire_u32 invocation);
+static void stack_count(enum wire_counter counter);
+/* Call fn(i, ctx) for i = 0.. below n until it returns nonzero. */
+static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx);
+
+static inline struct frame *stack_frame(struct thread_stack *t, wire_u32 i)
+{
+	if (i < STACK_INLINE_FRAMES)
+		return &t->frames[i & (STACK_INLINE_FRAMES - 1)];
+	return stack_overflow_frame(t, i);
+}
+
+static inline struct frame *stack_top(struct thread_stack *t)
+{
+	return t->n ? stack_frame(t, t->n - 1) : 0;
+}
+
+static inline int stack_in_segment(const struct thread_stack *t, wire_u64 sp)
+{
+	return sp >= t->seg_lo && sp < t->seg_hi;
+}
+
+static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp)
+{
+	if (stack_in_segment(t, sp))
+		return;
+	if (stack_find_segment(t, sp)) {
+		/* Near is surely the same stack; what is farther is looked up again. */
+		stack_count(WIRE_COUNT_STACK_UNKNOWN);
+		t->seg_lo = sp - STACK_NEAR / 2;
+		t->seg_hi = sp + STACK_NEAR / 2;
+	}
+}
+
+/* Send off a frame that left the stack without an end of its own. */
+static inline void stack_leave(struct thread_stack *t, const struct frame *f, wire_u8 flags,
+			       wire_u64 now)
+{
+	if (f->state == FRAME_REQUESTED ||
+	    (f->state == FRAME_WRAPPED && flags == WIRE_SPAN_LEFT)) {
+		/* A wrapper that returned without reaching an end waited, or met a cycle. */
+		stack_count(WIRE_COUNT_NOT_EXECUTED);
+		return;
+	}
+	if (flags & WIRE_SPAN_UNWOUND)
+		stack_count(WIRE_COUNT_UNWOUND);
+	else if (flags & WIRE_SPAN_LEFT)
+		stack_count(WIRE_COUNT_LEFT);
+	else
+		stack_count(WIRE_COUNT_OPEN);
+	stack_emit(t, f, flags, now, WIRE_NO_INVOCATION);
+}
+
+struct stack_pop_ctx {
+	struct thread_stack *t;
+	wire_u64 now;
+	wire_u8 flags;
+};
+
+static long stack_pop_one(wire_u32 i, void *p)
+{
+	struct stack_pop_ctx *c = p;
+	struct frame *f = stack_top(c->t);
+
+	(void)i;
+	if (f)
+		stack_leave(c->t, f, c->flags, c->now);
+	if (c->t->n)
+		c->t->n--;
+	return 0;
+}
+
+/* Pop down to `n` frames, youngest first: records leave in the order of their ends. */
+static inline void stack_pop_to(struct thread_stack *t, wire_u32 n, wire_u8 flags, wire_u64 now)
+{
+	struct stack_pop_ctx c = { .t = t, .now = now, .flags = flags };
+
+	if (t->n > n)
+		stack_loop(t->n - n, stack_pop_one, &c);
+}
+
+struct stack_find_ctx {
+	struct thread_stack *t;
+	wire_u64 sp;
+	wire_u32 group;
+	wire_u32 found; /* index + 1; 0 if none */
+};
+
+/* Finds the oldest dead frame: walking down the segment until a frame above sp, a live one. */
+static long stack_find_dead(wire_u32 i, void *p)
+{
+	struct stack_find_ctx *c = p;
+	wire_u32 at = c->t->n - 1 - i;
+	struct frame *f = stack_frame(c->t, at);
+
+	if (!f)
+		return 1;
+	if (!stack_in_segment(c->t, f->sp))
+		return 0;
+	if (f->sp > c->sp)
+		return 1;
+	c->found = at + 1;
+	return 0;
+}
+
+/* Drop the frames that an event at `sp` proves dead, and everything younger. */
+static inline void stack_prune(struct thread_stack *t, wire_u64 sp, wire_u8 flags, wire_u64 now)
+{
+	struct stack_find_ctx c = { .t = t, .sp = sp };
+	struct frame *top;
+
+	stack_enter_segment(t, sp);
+	top = stack_top(t);
+	if (!top || (top->sp > sp && stack_in_segment(t, top->sp)))
+		return;
+	stack_loop(t->n, stack_find_dead, &c);
+	if (c.found)
+		stack_pop_to(t, c.found - 1, flags, now);
+}
+
+static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
+			      wire_u8 state, wire_u64 now)
+{
+	struct frame *top, *f;
+	wire_u32 depth = 0;
+
+	stack_prune(t, sp, WIRE_SPAN_LEFT, now);
+	top = stack_top(t);
+	if (top)
+		depth = top->depth + (top->state != FRAME_REQUESTED && top->depth < 0xffff);
+	if (t->n < STACK_INLINE_FRAMES)
+		f = &t->frames[t->n & (STACK_INLINE_FRAMES - 1)];
+	else
+		f = stack_overflow_push(t, t->n);
+	if (!f) {
+		stack_count(WIRE_LOST_STACK_FULL);
+		return;
+	}
+	f->sp = sp;
+	f->request_sp = sp;
+	f->start_ns = now;
+	f->query = wire_cookie_query(cookie);
+	f->group = wire_cookie_group(cookie);
+	f->depth = depth;
+	f->lib = wire_cookie_lib(cookie);
+	f->state = state;
+	t->n++;
+}
+
+/* WIRE_ROLE_START, WIRE_ROLE_START_BODY. `sp` is the body's. */
+static inline void stack_on_start(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
+				  wire_u64 now)
+{
+	struct frame *top = stack_top(t);
+
+	/*
+	 * The mask site just before this provider's entry confirmed a request above it that shares
+	 * the body: it was this query's execution, so that request still waits for its own.
+	 */
+	if (top && top->state == FRAME_CONFIRMED && top->sp == sp) {
+		top->state = FRAME_REQUESTED;
+		top->sp = top->request_sp;
+	}
+	stack_push(t, cookie, sp, FRAME_STARTED, now);
+}
+
+/* WIRE_ROLE_CONFIRM: the body of `group` is about to call a provider. */
+static inline void stack_on_confirm(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
+				    wire_u64 now)
+{
+	struct frame *top;
+
+	stack_prune(t, sp, WIRE_SPAN_LEFT, now);
+	top = stack_top(t);
+	if (!top || top->state != FRAME_REQUESTED || top->group != wire_cookie_group(cookie))
+		return;
+	top->state = FRAME_CONFIRMED;
+	top->sp = sp;
+	top->start_ns = now;
+}
+
+static inline int stack_is_at(const struct frame *f, wire_u64 sp)
+{
+	return f->sp == sp && (f->state == FRAME_STARTED || f->state == FRAME_CONFIRMED);
+}
+
+static long stack_find_at(wire_u32 i, void *p)
+{
+	struct stack_find_ctx *c = p;
+	wire_u32 at = c->t->n - 1 - i;
+	struct frame *f = stack_frame(c->t, at);
+
+	if (!f)
+		return 1;
+	if (!stack_is_at(f, c->sp))
+		return 0;
+	c->found = at + 1;
+	return 1;
+}
+
+/*
+ * A frame whose body's sp is not known: started at its wrapper (above the body, or on the stack
+ * before this one), or at a provider that the body calls through another function (just below).
+ */
+static long stack_find_by_group(wire_u32 i, void *p)
+{
+	struct stack_find_ctx *c = p;
+	wire_u32 at = c->t->n - 1 - i;
+	struct frame *f = stack_frame(c->t, at);
+
+	if (!f)
+		return 1;
+	if (f->group != c->group)
+		return 0;
+	if (f->state == FRAME_WRAPPED && (f->sp > c->sp || !stack_in_segment(c->t, f->sp))) {
+		c->found = at + 1;
+		return 1;
+	}
+	if (f->state == FRAME_STARTED && f->sp < c->sp && c->sp - f->sp < STACK_NEAR) {
+		c->found = at + 1;
+		return 1;
+	}
+	return 0;
+}
+
+static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group, wire_u64 sp)
+{
+	struct stack_find_ctx c = { .t = t, .sp = sp, .group = group };
+	struct frame *top = stack_top(t);
+
+	if (!top)
+		return 0;
+	if (stack_is_at(top, sp) || (top->state == FRAME_WRAPPED && top->group == group &&
+				     top->sp > sp && top->sp - sp < STACK_NEAR))
+		return t->n;
+	stack_loop(t->n, stack_find_at, &c);
+	if (c.found)
+		return c.found;
+	stack_enter_segment(t, sp);
+	stack_loop(t->n, stack_find_by_group, &c);
+	return c.found;
+}
+
+/* WIRE_ROLE_END. */
+static inline void stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
+				wire_u64 now, wire_u32 invocation)
+{
+	wire_u32 found = stack_find_started(t, wire_cookie_group(cookie), sp);
+	struct frame *f;
+
+	if (!found) {
+		stack_count(WIRE_DROP_END_WITHOUT_START);
+		return;
+	}
+	stack_pop_to(t, found, WIRE_SPAN_LEFT, now);
+	f = stack_frame(t, found - 1);
+	if (f)
+		stack_emit(t, f, 0, now, invocation);
+	t->n = found - 1;
+}
+
+/* WIRE_ROLE_CAUGHT: a panic was caught in a frame above `sp`. */
+static inline void stack_on_caught(struct thread_stack *t, wire_u64 sp, wire_u64 now)
+{
+	stack_prune(t, sp, WIRE_SPAN_UNWOUND, now);
+}
+
+/* The thread exits, or the capture stops: what is on the stack never ended. */
+static inline void stack_flush(struct thread_stack *t, wire_u64 now)
+{
+	stack_pop_to(t, 0, WIRE_SPAN_OPEN, now);
+}
+
+#endif /* QPROF_STACK_H */
