@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# qprof-bpf. `make help` lists the targets. Everything that is built lands in build/ (build-debug/
+# with DEBUG=1, build-san/ with SANITIZE=1).
+#
+# Both compilers write dependency files (-MMD -MP), so an edit of a header that the two halves
+# share rebuilds both; tests/lint/test_rebuild.sh proves it.
+
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := all
+
+# ---- What a caller may set ----------------------------------------------------------------------
+
+CC := gcc
+CLANG ?= clang
+# Debian keeps it out of a user's PATH.
+BPFTOOL ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
+PKG_CONFIG ?= pkg-config
+PYTHON ?= python3
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+BENCH_ARGS ?=
+E2E_ARGS ?=
+# Extra flags, last on every command line.
+EXTRA_CFLAGS ?=
+EXTRA_LDFLAGS ?=
+# V=1 shows the commands.
+Q := $(if $(filter 1,$(V)),,@)
+
+# ---- Flags --------------------------------------------------------------------------------------
+
+SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+ifeq ($(SANITIZE),1)
+B := build-san
+OPT := -O1 -g3 $(SAN_FLAGS)
+else ifeq ($(DEBUG),1)
+B := build-debug
+OPT := -O0 -g3
+else
+B := build
+OPT := -O2 -g
+endif
+
+PKGS := libbpf libelf zlib capstone libzstd json-c
+
+INCLUDES := -Iuser -Iinclude -I$(B)
+BPF_INCLUDES := -Ivmlinux -Iinclude -Ibpf
+STD := -std=gnu17 -D_GNU_SOURCE
+WARN := -Wall -Wextra -Werror
+DEPFLAGS := -MMD -MP
+
+ifneq ($(filter-out help clean demo check bench,$(or $(MAKECMDGOALS),all)),)
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)
+TEST_LIBS := $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null)
+endif
+
+CFLAGS := $(STD) $(WARN) $(OPT) $(INCLUDES) $(PKG_CFLAGS) $(EXTRA_CFLAGS)
+LDLIBS := $(PKG_LIBS) -liberty -lpthread
+# -g is what makes BTF, which CO-RE and the skeleton need. The kernel dictates the parameters of a
+# program, used or not.
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu17 $(WARN) -Wno-unused-parameter -D__TARGET_ARCH_x86 $(BPF_INCLUDES)
+
+# ---- Files --------------------------------------------------------------------------------------
+
+BIN := $(B)/qprof-bpf
+LIB := $(B)/libqprof.a
+SKEL := $(B)/qprof.skel.h
+MAN := $(B)/qprof-bpf.1
+MAIN := user/cli/main.c
+
+SRC := $(sort $(wildcard user/*/*.c))
+OBJ := $(SRC:%.c=$(B)/%.o)
+LIB_OBJ := $(filter-out $(B)/$(MAIN:.c=.o),$(OBJ))
+BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))
+BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
+UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c)))
+FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
+
+.PHONY: all demo check unit unit-bin e2e bench fuzz fuzz-bin lint install uninstall man clean help
+.PHONY: no-cmocka FORCE
+
+all: $(BIN)
+
+# ---- The user half ------------------------------------------------------------------------------
+
+# A change of flags rebuilds. The comparison happens while make reads this file, so that a build
+# with nothing to do stays one (and `make -n` tells the truth).
+FLAGS := $(CC) $(CFLAGS) $(LDLIBS) $(EXTRA_LDFLAGS) | $(CLANG) $(BPF_CFLAGS)
+ifneq ($(FLAGS),$(file <$(B)/flags))
+$(B)/flags: FORCE
+endif
+$(B)/flags:
+	@tests/setup.sh --verify build
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(FLAGS)' >$@
+
+$(B)/user/%.o: user/%.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+# Generated, so the first build needs it before the dependency files can say who reads it.
+$(OBJ) $(FUZZ_OBJ): | $(SKEL)
+
+$(LIB): $(LIB_OBJ)
+	@echo "  AR      $@"
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(BIN): $(B)/$(MAIN:.c=.o) $(LIB)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(OPT) $(EXTRA_CFLAGS) -o $@ $^ $(LDLIBS) $(EXTRA_LDFLAGS)
+
+# ---- The kernel half ----------------------------------------------------------------------------
+
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo "  BPF     $<"
+	$(Q)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+# Links the objects into one and drops the DWARF.
+$(B)/qprof.bpf.o: $(BPF_OBJ)
+	@echo "  BPFLINK $@"
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(SKEL): $(B)/qprof.bpf.o
+	@echo "  SKEL    $@"
+	$(Q)$(BPFTOOL) gen skeleton $< name qprof >$@
+
+# ---- Tests --------------------------------------------------------------------------------------
+
+# -Werror=unused-function: a test that was written but not listed does not compile.
+$(B)/tests/unit/%: tests/unit/%.c $(LIB) $(B)/flags
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	$(Q)$(CC) $(CFLAGS) -Werror=unused-function $(DEPFLAGS) -MF $@.d -o $@ $< $(LIB) \
+		$(TEST_LIBS) $(LDLIBS) $(EXTRA_LDFLAGS)
+
+unit-bin: $(UNIT)
+
+ifeq ($(TEST_LIBS),)
+$(UNIT): no-cmocka
+no-cmocka:
+	@tests/setup.sh --verify check
+endif
+
+unit: unit-bin
+	@tests/unit/run.sh $(B) $(UNIT)
+
+e2e: all
+	@tests/e2e/run.sh $(B) $(E2E_ARGS)
+
+lint: all
+	@CC='$(CC)' CLANG='$(CLANG)' tests/lint/run.sh $(B)
+
+$(B)/fuzz/user/%.o: user/%.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo "  FUZZCC  $<"
+	$(Q)$(CLANG) $(STD) $(WARN) -O1 -g $(INCLUDES) $(PKG_CFLAGS) $(SAN_FLAGS) \
+		-fsanitize=fuzzer-no-link $(DEPFLAGS) -c -o $@ $<
+
+$(B)/fuzz/libqprof.a: $(FUZZ_OBJ)
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/fuzz/libqprof.a
+	@mkdir -p $(@D)
+	@echo "  FUZZ    $<"
+	$(Q)$(CLANG) $(STD) $(WARN) -O1 -g $(INCLUDES) $(PKG_CFLAGS) $(SAN_FLAGS) \
+		-fsanitize=fuzzer $(DEPFLAGS) -MF $@.d -o $@ $< $(B)/fuzz/libqprof.a $(LDLIBS)
+
+fuzz-bin: $(FUZZ)
+
+fuzz: fuzz-bin
+	@tests/fuzz/run.sh $(B) $(FUZZ_SECONDS) $(FUZZ)
+
+# ---- For people: these install what is missing first --------------------------------------------
+
+# What is built belongs to the person who ran sudo; what needs the kernel stays root.
+AS_USER := tests/as-user.sh
+SUBMAKE = $(AS_USER) $(MAKE) -j$(shell nproc) DEBUG=$(DEBUG) SANITIZE=$(SANITIZE)
+
+demo:
+	@tests/setup.sh build
+	@+$(SUBMAKE) all
+	@tests/demo/run.sh $(B)
+
+check:
+	@tests/setup.sh check
+	@+$(SUBMAKE) all unit-bin fuzz-bin
+	@+MAKE='$(SUBMAKE)' tests/check.sh $(B)
+
+bench:
+	@tests/setup.sh check
+	@+$(SUBMAKE) all
+	@$(PYTHON) -B tests/bench/bench.py --build $(B) $(BENCH_ARGS)
+
+# ---- Install ------------------------------------------------------------------------------------
+
+# One option table feeds the parser, the help and this page.
+$(MAN): $(BIN)
+	$(Q)$(BIN) help --man >$@
+
+man: $(MAN)
+
+install: $(BIN) $(MAN)
+	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/qprof-bpf
+	install -D -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1/qprof-bpf.1
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/qprof-bpf $(DESTDIR)$(PREFIX)/share/man/man1/qprof-bpf.1
+
+clean:
+	rm -rf build build-debug build-san
+
+help:
+	@echo 'sudo make demo    set up, build, profile a small crate live'
+	@echo 'sudo make check   set up, build, run every test'
+	@echo
+	@echo 'make              build $(BIN)'
+	@echo 'make unit         unit tests: no root, no BPF, no rustc'
+	@echo 'make lint         headers alone, no return probes, format, function length, rebuilds'
+	@echo 'make fuzz         fuzz the readers for FUZZ_SECONDS each (default 60)'
+	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
+	@echo 'sudo make bench   cost beside plain rustc and -Zself-profile; BENCH_ARGS=--help'
+	@echo 'make install      DESTDIR=, PREFIX=$(PREFIX)'
+	@echo 'make clean'
+	@echo
+	@echo 'DEBUG=1           no optimisation, in build-debug/'
+	@echo 'SANITIZE=1        address and undefined behaviour sanitizers, in build-san/'
+	@echo 'V=1               show the commands'
+
+-include $(OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(UNIT:=.d) $(FUZZ:=.d)

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# tests/check.sh BUILD_DIR: every test. Goes on after a failure, and closes with the totals of all.
+set -u
+
+build=$1
+: "${MAKE:=make}"
+status=0
+rm -f "$build"/*.total
+
+# shellcheck disable=SC2086 # $MAKE is a command line
+{
+	$MAKE --no-print-directory unit || status=1
+	$MAKE --no-print-directory lint || status=1
+	$MAKE --no-print-directory fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-5}" || status=1
+}
+# As root, if we are: this one loads BPF programs.
+tests/e2e/run.sh "$build" || status=1
+
+echo
+for suite in unit lint fuzz e2e; do
+	cat "$build/$suite.total" 2>/dev/null || {
+		echo "$suite: did not run"
+		status=1
+	}
+done
+if [ $status = 0 ]; then echo "check: passed"; else echo "check: FAILED"; fi
+exit $status

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# tests/fuzz/run.sh BUILD_DIR SECONDS FUZZER...: runs each fuzzer for so long, from the seeds in
+# tests/fuzz/seeds/<name>/ and what earlier runs found (kept in the build directory).
+set -u
+
+build=$1
+seconds=$2
+shift 2
+passed=0 failed=0
+
+for fuzzer in "$@"; do
+	name=${fuzzer##*/}
+	found=$build/fuzz/found/$name
+	seeds=tests/fuzz/seeds/$name
+	mkdir -p "$found" "$build/fuzz/crashes"
+	[ -d "$seeds" ] || seeds=
+	# shellcheck disable=SC2086 # $seeds may be nothing
+	if "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+		-artifact_prefix="$build/fuzz/crashes/$name-" "$found" $seeds \
+		>"$build/fuzz/$name.log" 2>&1; then
+		runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/fuzz/$name.log")
+		echo "PASS $name ($runs runs in $seconds s)"
+		passed=$((passed + 1))
+	else
+		tail -n 40 "$build/fuzz/$name.log"
+		echo "FAIL $name; the input is in $build/fuzz/crashes/"
+		failed=$((failed + 1))
+	fi
+done
+
+echo "fuzz: $passed passed, $failed failed, 0 skipped" | tee "$build/fuzz.total"
+[ $failed -eq 0 ]

@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# Installs what the build and the tests need.
+#
+#   tests/setup.sh build|check            install what is missing (apt; elsewhere name it and stop)
+#   tests/setup.sh --verify build|check   install nothing; name what is missing and stop
+#
+# rustc is not installed: it is the thing to be profiled, and comes from rustup.
+set -eu
+
+# What the build needs: a name we test for, and the package of apt, dnf, pacman and zypper.
+needs_build() {
+	cat <<-'END'
+	cmd:gcc            gcc              gcc                  gcc         gcc
+	cmd:clang          clang            clang                clang       clang
+	cmd:pkg-config     pkg-config       pkgconf-pkg-config   pkgconf     pkg-config
+	cmd:bpftool        bpftool          bpftool              bpf         bpftool
+	lib:libc           libc6-dev        glibc-devel          glibc       glibc-devel
+	pc:libbpf          libbpf-dev       libbpf-devel         libbpf      libbpf-devel
+	pc:libelf          libelf-dev       elfutils-libelf-devel libelf     libelf-devel
+	pc:zlib            zlib1g-dev       zlib-devel           zlib        zlib-devel
+	pc:capstone        libcapstone-dev  capstone-devel       capstone    libcapstone-devel
+	pc:libzstd         libzstd-dev      libzstd-devel        zstd        libzstd-devel
+	pc:json-c          libjson-c-dev    json-c-devel         json-c      libjson-c-devel
+	lib:libiberty      libiberty-dev    binutils-devel       binutils    binutils-devel
+	END
+}
+
+# What the tests need on top. A crate is the sources of a real Rust library.
+needs_check() {
+	needs_build
+	cat <<-'END'
+	pc:cmocka          libcmocka-dev    libcmocka-devel      cmocka      libcmocka-devel
+	cmd:python3        python3          python3              python      python3
+	cmd:clang-format   clang-format     clang-tools-extra    clang       clang-tools
+	cmd:ctags          universal-ctags  ctags                ctags       ctags
+	cmd:setpriv        util-linux       util-linux           util-linux  util-linux
+	cmd:script         bsdutils         util-linux-script    util-linux  util-linux
+	cmd:objcopy        binutils         binutils             binutils    binutils
+	rt:fuzzer          libclang-rt-dev  compiler-rt          compiler-rt clang
+	crate:regex-syntax librust-regex-syntax-dev  - - -
+	crate:memchr       librust-memchr-dev        - - -
+	crate:semver       librust-semver-dev        - - -
+	crate:smallvec     librust-smallvec-dev      - - -
+	crate:either       librust-either-dev        - - -
+	crate:unicode-ident librust-unicode-ident-dev - - -
+	crate:itertools    librust-itertools-dev     - - -
+	END
+}
+
+# Debian keeps bpftool out of a user's PATH.
+PATH=$PATH:/usr/sbin:/sbin
+
+have() {
+	name=${1#*:}
+	case $1 in
+	cmd:*) command -v "$name" >/dev/null 2>&1 ;;
+	pc:*) pkg-config --exists "$name" 2>/dev/null ;;
+	lib:libc) [ -e /usr/include/stdlib.h ] ;;
+	lib:libiberty)
+		# It has no .pc file. An archive gcc cannot find keeps its bare name here.
+		case $(gcc -print-file-name=libiberty.a 2>/dev/null) in
+		/*) [ -e /usr/include/libiberty/demangle.h ] || [ -e /usr/include/demangle.h ] ;;
+		*) false ;;
+		esac
+		;;
+	rt:fuzzer) [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)" -name 'libclang_rt.fuzzer*.a' 2>/dev/null)" ] ;;
+	crate:*) [ -n "$(find /usr/share/cargo/registry -maxdepth 1 -name "$name-[0-9]*" 2>/dev/null)" ] ;;
+	esac
+}
+
+# Package names of $1's column for what is missing.
+missing() {
+	"needs_$2" | while read -r need apt dnf pacman zypper; do
+		have "$need" && continue
+		eval "package=\$$1"
+		[ "$package" = - ] || echo "$package"
+	done | sort -u | tr '\n' ' '
+}
+
+manager() {
+	for m in apt:apt-get dnf:dnf pacman:pacman zypper:zypper; do
+		if command -v "${m#*:}" >/dev/null 2>&1; then
+			echo "${m%:*}"
+			return
+		fi
+	done
+	echo none
+}
+
+# The command that installs, for a person to type.
+command_for() {
+	case $1 in
+	apt) echo "apt-get install $2" ;;
+	dnf) echo "dnf install $2" ;;
+	pacman) echo "pacman -S --needed $2" ;;
+	zypper) echo "zypper install $2" ;;
+	none) echo "(these are Debian's names) $2" ;;
+	esac
+}
+
+apt_install() {
+	export DEBIAN_FRONTEND=noninteractive
+	# A fresh image has no package lists; stale ones name files that are gone.
+	if [ -z "$(find /var/lib/apt/lists -name '*_Packages*' 2>/dev/null | head -n 1)" ]; then
+		apt-get update
+	fi
+	# shellcheck disable=SC2086 # a list of words
+	apt-get install -y --no-install-recommends $1 && return
+	apt-get update
+	# shellcheck disable=SC2086
+	apt-get install -y --no-install-recommends $1
+}
+
+# What has no package: the kernel's own side, and the compiler to be profiled.
+mention_kernel() {
+	[ -e /sys/kernel/btf/vmlinux ] ||
+		echo "setup: note: no /sys/kernel/btf/vmlinux: this kernel has no BTF; capture will not work here" >&2
+	"$(dirname "$0")/find-rustc.sh" >/dev/null 2>&1 ||
+		echo "setup: note: no rustc found; install it from https://rustup.rs" >&2
+}
+
+verify_only=0
+if [ "${1:-}" = --verify ]; then
+	verify_only=1
+	shift
+fi
+what=${1:-check}
+case $what in build | check) ;; *)
+	echo "usage: tests/setup.sh [--verify] build|check" >&2
+	exit 2
+	;;
+esac
+
+m=$(manager)
+column=$m
+[ "$m" != none ] || column=apt
+list=$(missing "$column" "$what")
+
+if [ -n "$list" ]; then
+	if [ $verify_only = 1 ] || [ "$m" != apt ]; then
+		echo "setup: missing; install with: $(command_for "$m" "$list")" >&2
+		exit 1
+	fi
+	if [ "$(id -u)" != 0 ]; then
+		echo "setup: missing: $list" >&2
+		echo "setup: run this target as root (sudo make ...), or: sudo $(command_for apt "$list")" >&2
+		exit 1
+	fi
+	echo "setup: installing: $list"
+	apt_install "$list"
+	list=$(missing apt "$what")
+	if [ -n "$list" ]; then
+		echo "setup: installed, but still not found: $list" >&2
+		exit 1
+	fi
+fi
+[ $verify_only = 1 ] || mention_kernel
