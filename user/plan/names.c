@@ -6,7 +6,7 @@
  *
  * The spellings, by the rustc sources that define them (compiler/...):
  *   wrappers   rustc_query_impl/src/{plumbing,query_impl}.rs, define_queries!
- *   providers  the same; up to 1.94 a closure of `dynamic_query` in one generic function
+ *   providers  the same; before, closures given to one generic function of plumbing.rs
  *   bodies     rustc_query_impl/src/execution.rs; before, rustc_query_system/src/query/plumbing.rs
  */
 #include "plan/names.h"
