@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/codec.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/sample_plan.h"
+
+#define VERSION_OFFSET 8
+#define CRC_OFFSET     12
+#define LENGTH_OFFSET  16
+#define PAYLOAD_OFFSET 24
+
+static void encode(const struct plan *plan, uint8_t **buf, size_t *len)
+{
+	assert_int_equal(plan_encode(plan, buf, len), 0);
+	assert_true(*len > PAYLOAD_OFFSET);
+}
+
+/* From the heap and of exact size, so that a read past the end is seen by a sanitizer. */
+static int decode_copy(const uint8_t *buf, size_t len, struct plan **out)
+{
+	_free_ uint8_t *copy = malloc(len ? len : 1);
+
+	memcpy(copy, buf, len);
+	return plan_decode(copy, len, out);
+}
+
+static void sign(uint8_t *buf, size_t len)
+{
+	uint32_t crc = crc32_z(0, buf + PAYLOAD_OFFSET, len - PAYLOAD_OFFSET);
+
+	for (int i = 0; i < 4; i++)
+		buf[CRC_OFFSET + i] = crc >> (8 * i);
+}
+
+static void a_plan_comes_back_as_it_was(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+	_plan_ struct plan *back = NULL;
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	(void)state;
+	encode(plan, &buf, &len);
+	assert_int_equal(decode_copy(buf, len, &back), 0);
+	assert_true(sample_same(plan, back));
+	back->sites[3].slot++;
+	assert_false(sample_same(plan, back));
+}
+
+static void an_empty_plan_comes_back(void **state)
+{
+	struct plan plan = {.build_id_len = 1};
+	_plan_ struct plan *back = NULL;
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	(void)state;
+	encode(&plan, &buf, &len);
+	assert_int_equal(decode_copy(buf, len, &back), 0);
+	assert_true(sample_same(&plan, back));
+	assert_null(back->path);
+}
+
+static void every_truncation_is_refused(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	(void)state;
+	encode(plan, &buf, &len);
+	for (size_t i = 0; i < len; i++) {
+		struct plan *back = NULL;
+
+		assert_int_equal(decode_copy(buf, i, &back), -EBADMSG);
+		assert_null(back);
+	}
+}
+
+static void every_flipped_bit_is_refused(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	(void)state;
+	encode(plan, &buf, &len);
+	for (size_t i = 0; i < 8 * len; i++) {
+		struct plan *back = NULL;
+
+		buf[i / 8] ^= 1 << i % 8;
+		assert_int_equal(decode_copy(buf, len, &back), -EBADMSG);
+		buf[i / 8] ^= 1 << i % 8;
+	}
+}
+
+static void bytes_behind_the_plan_are_refused(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+	_free_ uint8_t *buf = NULL;
+	struct plan *back = NULL;
+	size_t len;
+
+	(void)state;
+	encode(plan, &buf, &len);
+	buf = realloc(buf, len + 1);
+	buf[len++] = 0;
+	assert_int_equal(decode_copy(buf, len, &back), -EBADMSG);
+	buf[LENGTH_OFFSET]++;
+	sign(buf, len);
+	assert_int_equal(decode_copy(buf, len, &back), -EBADMSG);
+}
+
+static void another_version_is_refused(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+	_free_ uint8_t *buf = NULL;
+	struct plan *back = NULL;
+	size_t len;
+
+	(void)state;
+	encode(plan, &buf, &len);
+	buf[VERSION_OFFSET]++;
+	assert_int_equal(decode_copy(buf, len, &back), -EBADMSG);
+}
+
+/* The checksum says nothing about who wrote it: with a right one, wrong values must not get in. */
+static void assert_value_refused(struct plan *plan)
+{
+	_free_ uint8_t *buf = NULL;
+	struct plan *back = NULL;
+	size_t len;
+
+	encode(plan, &buf, &len);
+	assert_int_equal(decode_copy(buf, len, &back), -EBADMSG);
+}
+
+static void values_out_of_range_are_refused(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+
+	(void)state;
+#define WRONG(lvalue, value)                        \
+	do {                                        \
+		__typeof__(lvalue) good = (lvalue); \
+		(lvalue) = (value);                 \
+		assert_value_refused(plan);         \
+		(lvalue) = good;                    \
+	} while (0)
+	WRONG(plan->sites[0].query, 2);
+	WRONG(plan->sites[2].body, 2);
+	WRONG(plan->sites[0].role, 0);
+	WRONG(plan->sites[3].role, WIRE_ROLE_CAUGHT + 1);
+	WRONG(plan->sites[0].cls, PLAN_STEPPED + 1);
+	WRONG(plan->sites[2].reg, WIRE_REG_R15 + 1);
+	WRONG(plan->sites[1].addr, 0x1200); /* below the one before */
+	WRONG(plan->queries[0].body_non_incr, 2);
+	WRONG(plan->queries[0].body_incr, 2);
+	WRONG(plan->queries[0].name, NULL);
+	WRONG(plan->queries[1].name, plan->queries[0].name); /* twice the same */
+	WRONG(plan->bodies[1].group, 2);
+#undef WRONG
+}
+
+static void random_damage_with_a_right_checksum_is_survived(void **state)
+{
+	static const uint8_t edges[] = {0, 1, 2, 0x7f, 0x80, 0xfe, 0xff};
+	_plan_ struct plan *plan = sample_plan();
+	_free_ uint8_t *good = NULL, *buf = NULL;
+	unsigned int seed = time(NULL);
+	size_t len;
+
+	(void)state;
+	print_message("seed %u\n", seed);
+	srandom(seed);
+	encode(plan, &good, &len);
+	buf = malloc(len);
+	for (int round = 0; round < 50000; round++) {
+		_plan_ struct plan *back = NULL;
+
+		memcpy(buf, good, len);
+		for (int i = random() % 3; i >= 0; i--) {
+			size_t at = PAYLOAD_OFFSET + random() % (len - PAYLOAD_OFFSET);
+
+			buf[at] = random() % 2 ? random() : edges[random() % sizeof(edges)];
+		}
+		sign(buf, len);
+		if (!decode_copy(buf, len, &back))
+			assert_true(sample_same(back, back));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_comes_back_as_it_was),
+		cmocka_unit_test(an_empty_plan_comes_back),
+		cmocka_unit_test(every_truncation_is_refused),
+		cmocka_unit_test(every_flipped_bit_is_refused),
+		cmocka_unit_test(bytes_behind_the_plan_are_refused),
+		cmocka_unit_test(another_version_is_refused),
+		cmocka_unit_test(values_out_of_range_are_refused),
+		cmocka_unit_test(random_damage_with_a_right_checksum_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * One function per struct serves both directions, so that they cannot disagree: code_u32(c, &x)
+ * appends x when writing and sets it when reading. The first failure sticks and is looked at once.
+ */
+#include "plan/codec.h"
+
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+
+#define MAGIC	  "qprof-pl"
+#define NO_STRING UINT32_MAX
+
+struct codec {
+	bool reading;
+	const uint8_t *in; /* what is read */
+	uint8_t *out;	   /* what was written */
+	size_t len;	   /* of in, or used in out */
+	size_t cap;	   /* of out */
+	size_t pos;	   /* in in */
+	int err;
+};
+
+static bool reserve(struct codec *c, size_t n)
+{
+	size_t cap = c->cap ? c->cap : 4096;
+	uint8_t *out;
+
+	while (cap - c->len < n)
+		cap *= 2;
+	if (cap == c->cap)
+		return true;
+	out = realloc(c->out, cap);
+	if (!out) {
+		c->err = -ENOMEM;
+		return false;
+	}
+	c->out = out;
+	c->cap = cap;
+	return true;
+}
+
+static void code_bytes(struct codec *c, void *p, size_t n)
+{
+	if (c->err || !n)
+		return;
+	if (!c->reading) {
+		if (!reserve(c, n))
+			return;
+		memcpy(c->out + c->len, p, n);
+		c->len += n;
+	} else if (n > c->len - c->pos) {
+		c->err = -EBADMSG;
+	} else {
+		memcpy(p, c->in + c->pos, n);
+		c->pos += n;
+	}
+}
+
+static void code_uint(struct codec *c, uint64_t *v, size_t size)
+{
+	uint8_t b[8];
+
+	for (size_t i = 0; i < size; i++)
+		b[i] = *v >> (8 * i);
+	code_bytes(c, b, size);
+	if (!c->reading || c->err)
+		return;
+	*v = 0;
+	for (size_t i = 0; i < size; i++)
+		*v |= (uint64_t)b[i] << (8 * i);
+}
+
+static void code_u64(struct codec *c, uint64_t *v)
+{
+	code_uint(c, v, 8);
+}
+
+static void code_u32(struct codec *c, uint32_t *v)
+{
+	uint64_t wide = *v;
+
+	code_uint(c, &wide, 4);
+	*v = wide;
+}
+
+static void code_i32(struct codec *c, int32_t *v)
+{
+	uint32_t u = *v;
+
+	code_u32(c, &u);
+	*v = (int32_t)u;
+}
+
+static void code_u8(struct codec *c, uint8_t *v)
+{
+	code_bytes(c, v, 1);
+}
+
+static void require(struct codec *c, bool ok)
+{
+	if (c->reading && !c->err && !ok)
+		c->err = -EBADMSG;
+}
+
+static void code_bool(struct codec *c, bool *v)
+{
+	uint8_t b = *v;
+
+	code_u8(c, &b);
+	require(c, b <= 1);
+	*v = b;
+}
+
+static void code_string(struct codec *c, char **s)
+{
+	uint32_t len = *s ? strlen(*s) : NO_STRING;
+
+	code_u32(c, &len);
+	if (len == NO_STRING || c->err)
+		return;
+	if (c->reading) {
+		require(c, len <= c->len - c->pos);
+		if (c->err)
+			return;
+		*s = calloc(1, (size_t)len + 1);
+		if (!*s) {
+			c->err = -ENOMEM;
+			return;
+		}
+	}
+	code_bytes(c, *s, len);
+	require(c, strlen(*s) == len);
+}
+
+/*
+ * The count of an array, and its memory when reading. An element takes at least one byte, which
+ * bounds what a hostile count can make us allocate.
+ */
+static void *code_array(struct codec *c, void *items, uint32_t *n, size_t item_size)
+{
+	code_u32(c, n);
+	require(c, *n <= c->len - c->pos);
+	if (!c->reading)
+		return items;
+	items = c->err ? NULL : calloc(*n ? *n : 1, item_size);
+	if (!items) {
+		c->err = c->err ? c->err : -ENOMEM;
+		*n = 0;
+	}
+	return items;
+}
+
+static bool index_ok(uint32_t index, uint32_t n)
+{
+	return index == PLAN_NONE || index < n;
+}
+
+static void code_site(struct codec *c, struct plan_site *s, const struct plan *plan)
+{
+	code_u64(c, &s->addr);
+	code_u64(c, &s->offset);
+	code_u32(c, &s->query);
+	code_u32(c, &s->body);
+	code_u8(c, &s->role);
+	code_u8(c, &s->cls);
+	code_u8(c, &s->reg);
+	code_i32(c, &s->slot);
+	code_i32(c, &s->sp_delta);
+	require(c, index_ok(s->query, plan->n_queries) && index_ok(s->body, plan->n_bodies));
+	require(c, s->role >= WIRE_ROLE_START && s->role <= WIRE_ROLE_CAUGHT);
+	require(c, s->cls <= PLAN_STEPPED);
+	require(c, s->reg <= WIRE_REG_R15 || s->reg == WIRE_REG_NONE);
+}
+
+static void code_query(struct codec *c, struct plan_query *q, const struct plan *plan)
+{
+	code_string(c, &q->name);
+	code_u64(c, &q->wrapper_non_incr);
+	code_u64(c, &q->wrapper_incr);
+	code_u64(c, &q->provider);
+	code_u32(c, &q->body_non_incr);
+	code_u32(c, &q->body_incr);
+	code_u32(c, &q->n_start);
+	code_u32(c, &q->n_end);
+	code_bool(c, &q->start_exact);
+	code_bool(c, &q->end_exact);
+	code_bool(c, &q->has_id);
+	require(c, q->name);
+	require(c, index_ok(q->body_non_incr, plan->n_bodies));
+	require(c, index_ok(q->body_incr, plan->n_bodies));
+}
+
+static void code_body(struct codec *c, struct plan_body *b, const struct plan *plan)
+{
+	code_u64(c, &b->addr);
+	code_u32(c, &b->n_queries);
+	code_u32(c, &b->n_symbols);
+	code_u32(c, &b->n_ends);
+	code_u32(c, &b->group);
+	code_bool(c, &b->incremental);
+	code_string(c, &b->problem);
+	require(c, b->group < plan->n_bodies);
+}
+
+static void check_order(struct codec *c, const struct plan *plan)
+{
+	for (uint32_t i = 1; !c->err && i < plan->n_queries; i++)
+		require(c, strcmp(plan->queries[i - 1].name, plan->queries[i].name) < 0);
+	for (uint32_t i = 1; !c->err && i < plan->n_sites; i++) {
+		const struct plan_site *a = &plan->sites[i - 1], *b = a + 1;
+
+		require(c, a->role < b->role || (a->role == b->role && a->addr <= b->addr));
+	}
+}
+
+static void code_plan(struct codec *c, struct plan *plan)
+{
+	code_u32(c, &plan->build_id_len);
+	require(c, plan->build_id_len <= PLAN_BUILD_ID_MAX);
+	code_bytes(c, plan->build_id, plan->build_id_len);
+	code_string(c, &plan->path);
+	code_string(c, &plan->rustc_version);
+	code_string(c, &plan->mangling);
+	code_u64(c, &plan->mask_disp);
+	plan->bodies = code_array(c, plan->bodies, &plan->n_bodies, sizeof(*plan->bodies));
+	for (uint32_t i = 0; !c->err && i < plan->n_bodies; i++)
+		code_body(c, &plan->bodies[i], plan);
+	plan->queries = code_array(c, plan->queries, &plan->n_queries, sizeof(*plan->queries));
+	for (uint32_t i = 0; !c->err && i < plan->n_queries; i++)
+		code_query(c, &plan->queries[i], plan);
+	plan->sites = code_array(c, plan->sites, &plan->n_sites, sizeof(*plan->sites));
+	for (uint32_t i = 0; !c->err && i < plan->n_sites; i++)
+		code_site(c, &plan->sites[i], plan);
+	if (c->reading)
+		check_order(c, plan);
+}
+
+static void code_header(struct codec *c, uint32_t *version, uint32_t *crc, uint64_t *payload)
+{
+	uint8_t magic[8];
+
+	memcpy(magic, MAGIC, sizeof(magic));
+	code_bytes(c, magic, sizeof(magic));
+	require(c, !memcmp(magic, MAGIC, sizeof(magic)));
+	code_u32(c, version);
+	code_u32(c, crc);
+	code_u64(c, payload);
+}
+
+int plan_encode(const struct plan *plan, uint8_t **buf, size_t *len)
+{
+	struct codec payload = {0}, whole = {0};
+	struct plan copy = *plan;
+	uint32_t version = PLAN_CODEC_VERSION, crc;
+	uint64_t size;
+
+	code_plan(&payload, &copy);
+	if (payload.err) {
+		free(payload.out);
+		return payload.err;
+	}
+	size = payload.len;
+	crc = crc32_z(0, payload.out, payload.len);
+	code_header(&whole, &version, &crc, &size);
+	code_bytes(&whole, payload.out, payload.len);
+	free(payload.out);
+	if (whole.err) {
+		free(whole.out);
+		return whole.err;
+	}
+	*buf = whole.out;
+	*len = whole.len;
+	return 0;
+}
+
+int plan_decode(const uint8_t *buf, size_t len, struct plan **out)
+{
+	_plan_ struct plan *plan = calloc(1, sizeof(*plan));
+	struct codec c = {.reading = true, .in = buf, .len = len};
+	uint32_t version = 0, crc = 0;
+	uint64_t payload = 0;
+
+	if (!plan)
+		return -ENOMEM;
+	code_header(&c, &version, &crc, &payload);
+	require(&c, version == PLAN_CODEC_VERSION && payload == len - c.pos);
+	require(&c, crc == crc32_z(0, buf + c.pos, len - c.pos));
+	code_plan(&c, plan);
+	require(&c, c.pos == len);
+	if (c.err)
+		return c.err;
+	*out = take_ptr(plan);
+	return 0;
+}
