@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "base/map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_CAPACITY 64
+
+/* MurmurHash3's finaliser: every key bit reaches the low bits, which are all that is used. */
+static uint64_t mix(uint64_t key)
+{
+	key ^= key >> 33;
+	key *= 0xff51afd7ed558ccdULL;
+	key ^= key >> 33;
+	key *= 0xc4ceb9fe1a85ec53ULL;
+	key ^= key >> 33;
+	return key;
+}
+
+/* The slot that holds `key`, or the empty one where it would go. Needs an empty slot. */
+static size_t find(const struct u64_map *map, uint64_t key)
+{
+	size_t mask = map->capacity - 1;
+	size_t at = mix(key) & mask;
+
+	while (map->slots[at].value != U64_MAP_NONE && map->slots[at].key != key)
+		at = (at + 1) & mask;
+	return at;
+}
+
+uint32_t u64_map__get(const struct u64_map *map, uint64_t key)
+{
+	return map->used ? map->slots[find(map, key)].value : U64_MAP_NONE;
+}
+
+static int grow(struct u64_map *map)
+{
+	struct u64_map bigger = {
+		.capacity = map->capacity ? map->capacity * 2 : FIRST_CAPACITY,
+		.used = map->used,
+	};
+
+	bigger.slots = malloc(bigger.capacity * sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < bigger.capacity; i++)
+		bigger.slots[i].value = U64_MAP_NONE;
+	for (size_t i = 0; i < map->capacity; i++)
+		if (map->slots[i].value != U64_MAP_NONE)
+			bigger.slots[find(&bigger, map->slots[i].key)] = map->slots[i];
+	free(map->slots);
+	*map = bigger;
+	return 0;
+}
+
+int u64_map__put(struct u64_map *map, uint64_t key, uint32_t value)
+{
+	size_t at;
+
+	/* At most half full, so that a search always meets an empty slot soon. */
+	if (map->used * 2 >= map->capacity) {
+		int err = grow(map);
+
+		if (err)
+			return err;
+	}
+	at = find(map, key);
+	if (map->slots[at].value == U64_MAP_NONE)
+		map->used++;
+	map->slots[at] = (struct u64_map_slot){.key = key, .value = value};
+	return 0;
+}
+
+void u64_map__remove(struct u64_map *map, uint64_t key)
+{
+	size_t mask = map->capacity - 1;
+	size_t hole, at;
+
+	if (!map->used)
+		return;
+	hole = find(map, key);
+	if (map->slots[hole].value == U64_MAP_NONE)
+		return;
+	/* Close the hole: move back every follower that a search could no longer reach. */
+	for (at = (hole + 1) & mask; map->slots[at].value != U64_MAP_NONE; at = (at + 1) & mask) {
+		size_t home = mix(map->slots[at].key) & mask;
+
+		if (((at - home) & mask) >= ((at - hole) & mask)) {
+			map->slots[hole] = map->slots[at];
+			hole = at;
+		}
+	}
+	map->slots[hole].value = U64_MAP_NONE;
+	map->used--;
+}
+
+void u64_map__clear(struct u64_map *map)
+{
+	for (size_t i = 0; map->used && i < map->capacity; i++)
+		map->slots[i].value = U64_MAP_NONE;
+	map->used = 0;
+}
+
+void u64_map__destroy(struct u64_map *map)
+{
+	free(map->slots);
+	*map = (struct u64_map){0};
+}
