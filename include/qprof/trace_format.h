@@ -7,33 +7,33 @@
 #define QPROF_TRACE_FORMAT_H
 
 /* As PNG's: catches 7-bit transfers, line-end conversion, and text tools. */
-#define QPT_MAGIC "\x89QPT\r\n\x1a\n"
+#define QPT_MAGIC      "\x89QPT\r\n\x1a\n"
 #define QPT_MAGIC_SIZE 8
-#define QPT_VERSION 1
+#define QPT_VERSION    1
 
 /* File header: byte offsets. The checksum leaves out the state, which changes last. */
 enum {
-	QPT_HEADER_VERSION = 8,	      /* u16 */
-	QPT_HEADER_HEADER_SIZE = 10,  /* u16 */
-	QPT_HEADER_FEATURES = 12,     /* u32 */
-	QPT_HEADER_RESERVED = 16,     /* u64 */
-	QPT_HEADER_CRC = 24,	      /* u32 */
-	QPT_HEADER_STATE = 28,	      /* u32 */
+	QPT_HEADER_VERSION = 8,	     /* u16 */
+	QPT_HEADER_HEADER_SIZE = 10, /* u16 */
+	QPT_HEADER_FEATURES = 12,    /* u32 */
+	QPT_HEADER_RESERVED = 16,    /* u64 */
+	QPT_HEADER_CRC = 24,	     /* u32 */
+	QPT_HEADER_STATE = 28,	     /* u32 */
 	QPT_HEADER_SIZE = 32,
 	QPT_HEADER_SIZE_MAX = 4096,
 };
 
 #define QPT_STATE_UNFINISHED 0xffffffffu
-#define QPT_STATE_FINISHED 0u
+#define QPT_STATE_FINISHED   0u
 
 /* Chunk header: byte offsets. */
 enum {
-	QPT_CHUNK_TYPE = 0,	 /* u8 */
-	QPT_CHUNK_FLAGS = 1,	 /* u8 */
-	QPT_CHUNK_RESERVED = 2,	 /* u16 */
-	QPT_CHUNK_STORED = 4,	 /* u32: bytes of payload that follow */
-	QPT_CHUNK_RAW = 8,	 /* u32: bytes of payload after decompression */
-	QPT_CHUNK_CRC = 12,	 /* u32: of the header before it and the stored payload */
+	QPT_CHUNK_TYPE = 0,	/* u8 */
+	QPT_CHUNK_FLAGS = 1,	/* u8 */
+	QPT_CHUNK_RESERVED = 2, /* u16 */
+	QPT_CHUNK_STORED = 4,	/* u32: bytes of payload that follow */
+	QPT_CHUNK_RAW = 8,	/* u32: bytes of payload after decompression */
+	QPT_CHUNK_CRC = 12,	/* u32: of the header before it and the stored payload */
 	QPT_CHUNK_HEADER_SIZE = 16,
 };
 
@@ -49,29 +49,15 @@ enum qpt_chunk_type {
 #define QPT_CHUNK_ZSTD 1u /* chunk flag: the payload is one zstd frame */
 
 /* Flags of a process record. */
-#define QPT_PROCESS_LATE 1u   /* it ran before the probes were there */
+#define QPT_PROCESS_LATE   1u /* it ran before the probes were there */
 #define QPT_PROCESS_EXITED 2u /* the exit status is known */
 
-/* Causes in a losses chunk; those above a reader's last one are skipped. */
-enum qpt_loss {
-	QPT_LOST_RING_FULL = 0,
-	QPT_LOST_STACK_FULL = 1,
-	QPT_LOST_NO_STORAGE = 2,
-	QPT_LOST_RECURSION = 3,
-	QPT_LOST_PROCESS_RECORD = 4,
-	QPT_LOST_TARGETS_FULL = 5,
-	QPT_DROP_END_WITHOUT_START = 6,
-	QPT_COUNT_UNWOUND = 7,
-	QPT_COUNT_LEFT = 8,
-	QPT_COUNT_OPEN = 9,
-};
-
 /* Limits: a file that goes beyond one is damaged. */
-#define QPT_PAYLOAD_MAX (4u << 20)	/* bytes of payload, stored or raw */
-#define QPT_SPANS_MAX 65536u		/* spans in one chunk */
-#define QPT_TEXT_MAX (1u << 20)		/* bytes of one text */
-#define QPT_STRINGS_MAX (1u << 22)	/* texts in one file */
+#define QPT_PAYLOAD_MAX	     (4u << 20)	  /* bytes of payload, stored or raw */
+#define QPT_SPANS_MAX	     65536u	  /* spans in one chunk */
+#define QPT_TEXT_MAX	     (1u << 20)	  /* bytes of one text */
+#define QPT_STRINGS_MAX	     (1u << 22)	  /* texts in one file */
 #define QPT_STRING_BYTES_MAX (256u << 20) /* bytes of all texts */
-#define QPT_PROCESSES_MAX (1u << 20)	/* processes in one file */
+#define QPT_PROCESSES_MAX    (1u << 20)	  /* processes in one file */
 
 #endif /* QPROF_TRACE_FORMAT_H */

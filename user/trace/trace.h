@@ -22,6 +22,8 @@ enum trace_span_flag {
 	TRACE_SPAN_OPEN = 4,	/* never ended: its thread exited or the capture stopped */
 };
 
+#define TRACE_SPAN_FLAGS_ALL (TRACE_SPAN_UNWOUND | TRACE_SPAN_LEFT | TRACE_SPAN_OPEN)
+
 /* One interval of one track. Spans of a thread come in the order of their ends. */
 struct trace_span {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
@@ -51,7 +53,12 @@ struct trace_process {
 	char *build_id;	     /* hex, of its librustc_driver, or NULL */
 };
 
-/* Losses and drops by cause; stable names are in trace_loss_name(). */
+/* Copy `src` with its texts into `*dst`, whose old content is not freed; 0 or -ENOMEM. */
+int trace_process__copy(struct trace_process *dst, const struct trace_process *src);
+/* Free the texts and make the record empty. */
+void trace_process__clear(struct trace_process *p);
+
+/* Losses and drops by cause; stable on disk. Stable names are in trace_loss_name(). */
 enum trace_loss {
 	TRACE_LOST_RING_FULL,
 	TRACE_LOST_STACK_FULL,

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t malformed(struct byte_reader *r)
+{
+	r->bad = true;
+	r->at = r->end;
+	return 0;
+}
+
+uint64_t byte_reader__long_varint(struct byte_reader *r)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0; shift < 7 * BYTES_VARINT_MAX; shift += 7) {
+		uint8_t byte;
+
+		if (r->at == r->end)
+			return malformed(r);
+		byte = *r->at++;
+		/* The tenth byte holds bit 63 only. */
+		if (shift == 63 && byte > 1)
+			return malformed(r);
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte & 0x80)
+			continue;
+		if (!byte && shift)
+			return malformed(r);
+		return value;
+	}
+	return malformed(r);
+}
+
+uint64_t byte_reader__varint_max(struct byte_reader *r, uint64_t max)
+{
+	uint64_t v = byte_reader__varint(r);
+
+	return v <= max ? v : malformed(r);
+}
+
+const uint8_t *byte_reader__bytes(struct byte_reader *r, size_t size)
+{
+	const uint8_t *p = r->at;
+
+	if (size > (size_t)(r->end - r->at)) {
+		malformed(r);
+		return NULL;
+	}
+	r->at += size;
+	return p;
+}
+
+bool byte_buffer__reserve(struct byte_buffer *b, size_t size)
+{
+	size_t capacity = b->capacity ? b->capacity : 256;
+	uint8_t *data;
+
+	if (b->failed)
+		return false;
+	if (size <= b->capacity - b->size)
+		return true;
+	while (capacity - b->size < size)
+		capacity *= 2;
+	data = realloc(b->data, capacity);
+	if (!data) {
+		b->failed = true;
+		return false;
+	}
+	b->data = data;
+	b->capacity = capacity;
+	return true;
+}
+
+void byte_buffer__varint(struct byte_buffer *b, uint64_t v)
+{
+	if (byte_buffer__reserve(b, BYTES_VARINT_MAX))
+		b->size = bytes_store_varint(b->data + b->size, v) - b->data;
+}
+
+void byte_buffer__bytes(struct byte_buffer *b, const void *data, size_t size)
+{
+	if (!size || !byte_buffer__reserve(b, size))
+		return;
+	memcpy(b->data + b->size, data, size);
+	b->size += size;
+}
+
+void byte_buffer__clear(struct byte_buffer *b)
+{
+	b->size = 0;
+	b->failed = false;
+}
+
+void byte_buffer__destroy(struct byte_buffer *b)
+{
+	free(b->data);
+	*b = (struct byte_buffer){0};
+}

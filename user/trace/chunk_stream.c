@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/chunk_stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first problem stays: later ones follow from it. */
+__attribute__((format(printf, 2, 3))) static void stop(struct chunk_stream *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	s->stopped = true;
+	if (*s->problem)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s->problem, sizeof(s->problem), fmt, ap);
+	va_end(ap);
+}
+
+void chunk_stream__damaged(struct chunk_stream *s, const char *how)
+{
+	stop(s, "damaged at byte %" PRIu64 ": %s", s->chunk_at, how);
+}
+
+static void cut_short(struct chunk_stream *s)
+{
+	stop(s, "cut short at byte %" PRIu64 ": whole up to byte %" PRIu64, s->offset,
+	     s->whole_end);
+}
+
+/* Read up to `size` bytes: less at the end of the file, or on an error, which stops. */
+static size_t read_bytes(struct chunk_stream *s, void *to, size_t size)
+{
+	size_t n = fread(to, 1, size, s->file);
+
+	if (n < size && ferror(s->file))
+		s->io_error = -errno;
+	s->offset += n;
+	if (s->io_error)
+		stop(s, "cannot be read at byte %" PRIu64 ": %s", s->offset,
+		     strerrordesc_np(-s->io_error));
+	return n;
+}
+
+static int reserve(uint8_t **buffer, uint32_t *capacity, uint32_t size)
+{
+	uint8_t *p;
+
+	if (size <= *capacity)
+		return 0;
+	p = realloc(*buffer, size);
+	if (!p)
+		return -ENOMEM;
+	*buffer = p;
+	*capacity = size;
+	return 0;
+}
+
+static int decompress(struct chunk_stream *s)
+{
+	const struct chunk_header *h = &s->header;
+	size_t n;
+
+	if (h->raw > QPT_PAYLOAD_MAX) {
+		chunk_stream__damaged(s, "a chunk is too long");
+		return 0;
+	}
+	if (reserve(&s->raw, &s->raw_capacity, h->raw))
+		return -ENOMEM;
+	n = ZSTD_decompressDCtx(s->zstd, s->raw, h->raw, s->stored, h->stored);
+	if (ZSTD_isError(n) || n != h->raw)
+		chunk_stream__damaged(s, "a chunk does not decompress");
+	else
+		s->payload = (struct byte_reader){.at = s->raw, .end = s->raw + n};
+	return 0;
+}
+
+static bool is_known(uint8_t type)
+{
+	return type >= QPT_INFO && type <= QPT_END;
+}
+
+static int unpack(struct chunk_stream *s)
+{
+	const struct chunk_header *h = &s->header;
+
+	s->payload = (struct byte_reader){.at = s->stored, .end = s->stored + h->stored};
+	/* What the other fields of a later version's chunk mean is not known. */
+	if (!is_known(h->type))
+		return 0;
+	if (h->reserved || h->flags & ~QPT_CHUNK_ZSTD)
+		chunk_stream__damaged(s, "a chunk has unknown flags");
+	else if (h->flags & QPT_CHUNK_ZSTD)
+		return decompress(s);
+	else if (h->raw != h->stored)
+		chunk_stream__damaged(s, "a chunk has two sizes");
+	return 0;
+}
+
+static void end_without_end_chunk(struct chunk_stream *s)
+{
+	if (s->finished)
+		cut_short(s);
+	else
+		stop(s, "unfinished: its writer was stopped; whole up to byte %" PRIu64,
+		     s->whole_end);
+}
+
+int chunk_stream__next(struct chunk_stream *s)
+{
+	uint8_t header[QPT_CHUNK_HEADER_SIZE];
+	struct chunk_header *h = &s->header;
+	size_t n;
+
+	if (s->stopped)
+		return 0;
+	s->chunk_at = s->offset;
+	n = read_bytes(s, header, sizeof(header));
+	if (!n)
+		end_without_end_chunk(s);
+	else if (n < sizeof(header))
+		cut_short(s);
+	if (s->stopped)
+		return 0;
+	chunk_header__load(header, h);
+	if (h->stored > QPT_PAYLOAD_MAX) {
+		chunk_stream__damaged(s, "a chunk is too long");
+		return 0;
+	}
+	if (reserve(&s->stored, &s->stored_capacity, h->stored))
+		return -ENOMEM;
+	if (read_bytes(s, s->stored, h->stored) < h->stored)
+		cut_short(s);
+	else if (!chunk_header__check(header, h, s->stored))
+		chunk_stream__damaged(s, "a chunk does not match its checksum");
+	return s->stopped ? 0 : unpack(s);
+}
+
+void chunk_stream__taken(struct chunk_stream *s)
+{
+	if (!s->stopped)
+		s->whole_end = s->offset;
+}
+
+void chunk_stream__end(struct chunk_stream *s)
+{
+	char byte;
+
+	chunk_stream__taken(s);
+	if (s->stopped)
+		return;
+	if (read_bytes(s, &byte, 1))
+		stop(s, "damaged at byte %" PRIu64 ": bytes after its end", s->whole_end);
+	else if (!s->finished)
+		stop(s, "unfinished: whole, but its writer was stopped before it was synced");
+	s->stopped = true;
+}
+
+static int read_file_header(struct chunk_stream *s, const char **why)
+{
+	uint8_t bytes[QPT_HEADER_SIZE_MAX];
+	struct file_header h;
+	int err;
+
+	*why = "it is shorter than a trace's header";
+	if (read_bytes(s, bytes, QPT_HEADER_SIZE) < QPT_HEADER_SIZE)
+		return -EBADMSG;
+	err = file_header__load(bytes, &h, why);
+	if (err)
+		return err;
+	s->finished = h.finished;
+	h.size -= QPT_HEADER_SIZE;
+	*why = "it is cut short in its header";
+	return read_bytes(s, bytes, h.size) < h.size ? -EBADMSG : 0;
+}
+
+int chunk_stream__open(struct chunk_stream *s, const char *path, const char **why)
+{
+	int err;
+
+	*s = (struct chunk_stream){.file = fopen(path, "rbe")};
+	if (!s->file) {
+		err = -errno;
+		*why = strerrordesc_np(-err);
+		return err;
+	}
+	*why = strerrordesc_np(ENOMEM);
+	s->zstd = ZSTD_createDCtx();
+	if (!s->zstd)
+		return -ENOMEM;
+	err = read_file_header(s, why);
+	if (s->io_error) {
+		*why = strerrordesc_np(-s->io_error);
+		return s->io_error;
+	}
+	return err;
+}
+
+void chunk_stream__destroy(struct chunk_stream *s)
+{
+	if (s->file)
+		fclose(s->file);
+	free(s->stored);
+	free(s->raw);
+	ZSTD_freeDCtx(s->zstd);
+	*s = (struct chunk_stream){0};
+}

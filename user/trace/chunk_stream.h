@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * A trace file as a stream of chunks that are what their checksums say. Knows nothing of what is
+ * in them. Stops for good at the first thing that is wrong, and remembers what that was.
+ */
+#ifndef QPROF_TRACE_CHUNK_STREAM_H
+#define QPROF_TRACE_CHUNK_STREAM_H
+
+#include <stdio.h>
+#include <zstd.h>
+
+#include "trace/bytes.h"
+#include "trace/chunk.h"
+
+struct chunk_stream {
+	FILE *file;
+	uint64_t offset;    /* of the next byte to read */
+	uint64_t chunk_at;  /* where the current chunk begins */
+	uint64_t whole_end; /* where the last chunk that was taken ends */
+	int io_error;	    /* negative errno of a read that failed, or 0 */
+	bool finished;	    /* the header says that the writer ended cleanly */
+	bool stopped;
+	char problem[200]; /* empty: none */
+	struct chunk_header header;
+	struct byte_reader payload; /* of the current chunk, decompressed */
+	uint8_t *stored;
+	uint32_t stored_capacity;
+	uint8_t *raw;
+	uint32_t raw_capacity;
+	ZSTD_DCtx *zstd;
+};
+
+/*
+ * Open `path` and read the file header into `*s`, which needs destroying in any case. Errors as
+ * trace_reader__open().
+ */
+int chunk_stream__open(struct chunk_stream *s, const char *path, const char **why);
+
+/*
+ * Read the next chunk into s->header and s->payload. 0, also when there is none because the stream
+ * has stopped; or -ENOMEM. The end of the file is a problem too: chunks end with QPT_END.
+ */
+int chunk_stream__next(struct chunk_stream *s);
+
+/* The current chunk has been taken: the file is sound up to here. */
+void chunk_stream__taken(struct chunk_stream *s);
+
+/* The content of the current chunk is wrong. */
+void chunk_stream__damaged(struct chunk_stream *s, const char *how);
+
+/* The last chunk was taken: nothing may follow. */
+void chunk_stream__end(struct chunk_stream *s);
+
+void chunk_stream__destroy(struct chunk_stream *s);
+
+#endif /* QPROF_TRACE_CHUNK_STREAM_H */

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/trace.h"
+
+static const struct {
+	const char *name;
+	const char *text;
+	bool lost;
+} causes[] = {
+	[TRACE_LOST_RING_FULL] = {"ring_full", "ring buffer full", true},
+	[TRACE_LOST_STACK_FULL] = {"stack_full", "too many nested queries on one thread", true},
+	[TRACE_LOST_NO_STORAGE] = {"no_storage", "no memory for a thread's query stack", true},
+	[TRACE_LOST_RECURSION] = {"recursion", "probe hit inside another probe", true},
+	[TRACE_LOST_PROCESS_RECORD] = {"process_record", "fork, exec or exit not reported", true},
+	[TRACE_LOST_TARGETS_FULL] = {"targets_full", "too many processes to follow", true},
+	[TRACE_DROP_END_WITHOUT_START] = {"end_without_start", "query began before the capture",
+					  false},
+	[TRACE_COUNT_UNWOUND] = {"unwound", "query left by unwinding", false},
+	[TRACE_COUNT_LEFT] = {"left", "query left unseen, its end is an upper bound", false},
+	[TRACE_COUNT_OPEN] = {"open", "query still running when its thread or the capture ended",
+			      false},
+};
+
+_Static_assert(sizeof(causes) / sizeof(*causes) == TRACE_LOSS_MAX, "a cause without a text");
+
+const char *trace_loss_name(enum trace_loss loss)
+{
+	return (unsigned int)loss < TRACE_LOSS_MAX ? causes[loss].name : NULL;
+}
+
+const char *trace_loss_text(enum trace_loss loss)
+{
+	return (unsigned int)loss < TRACE_LOSS_MAX ? causes[loss].text : NULL;
+}
+
+bool trace_loss_is_lost(enum trace_loss loss)
+{
+	return (unsigned int)loss < TRACE_LOSS_MAX && causes[loss].lost;
+}
+
+uint64_t trace_losses__total(const struct trace_losses *losses)
+{
+	uint64_t total = 0;
+
+	for (int i = 0; i < TRACE_LOSS_MAX; i++)
+		total += causes[i].lost ? losses->count[i] : 0;
+	return total;
+}

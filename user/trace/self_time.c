@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/self_time.h"
+
+#include <errno.h>
+
+#include "base/map.h"
+
+/* Ended spans of one depth that nothing encloses yet. */
+struct siblings {
+	uint64_t start_ns; /* of the first */
+	uint64_t end_ns;   /* of the last */
+	uint64_t sum_ns;   /* of their durations */
+	uint32_t depth;
+};
+
+struct thread {
+	uint32_t process;
+	uint32_t tid;
+	struct siblings *open; /* depths ascend */
+	uint32_t n;
+	uint32_t capacity;
+	uint32_t next_free; /* of a thread that was forgotten */
+};
+
+struct self_time {
+	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
+	struct thread *threads;
+	uint32_t n;
+	uint32_t capacity;
+	uint32_t first_free; /* or U64_MAP_NONE */
+	uint64_t last_key;   /* of the thread that came last, which mostly comes again */
+	uint32_t last;	     /* or U64_MAP_NONE */
+};
+
+int self_time__new(struct self_time **out)
+{
+	struct self_time *st = calloc(1, sizeof(*st));
+
+	if (!st)
+		return -ENOMEM;
+	st->first_free = U64_MAP_NONE;
+	st->last = U64_MAP_NONE;
+	*out = st;
+	return 0;
+}
+
+static uint64_t thread_key(uint32_t process, uint32_t tid)
+{
+	return (uint64_t)process << 32 | tid;
+}
+
+/* An unused thread, or U64_MAP_NONE without memory. It is taken only when first_free moves on. */
+static uint32_t find_free(struct self_time *st)
+{
+	uint32_t capacity = st->capacity ? st->capacity * 2 : 16;
+	struct thread *threads;
+
+	if (st->first_free != U64_MAP_NONE)
+		return st->first_free;
+	if (st->n == st->capacity) {
+		threads = reallocarray(st->threads, capacity, sizeof(*threads));
+		if (!threads)
+			return U64_MAP_NONE;
+		st->threads = threads;
+		st->capacity = capacity;
+	}
+	st->threads[st->n] = (struct thread){.next_free = U64_MAP_NONE};
+	st->first_free = st->n++;
+	return st->first_free;
+}
+
+static struct thread *get_thread(struct self_time *st, uint32_t process, uint32_t tid)
+{
+	uint64_t key = thread_key(process, tid);
+	uint32_t i = st->last;
+
+	if (i != U64_MAP_NONE && key == st->last_key)
+		return &st->threads[i];
+	i = u64_map__get(&st->thread_of, key);
+	if (i == U64_MAP_NONE) {
+		i = find_free(st);
+		if (i == U64_MAP_NONE || u64_map__put(&st->thread_of, key, i))
+			return NULL;
+		st->first_free = st->threads[i].next_free;
+		st->threads[i] = (struct thread){.process = process, .tid = tid};
+	}
+	st->last_key = key;
+	st->last = i;
+	return &st->threads[i];
+}
+
+/* Take the siblings below `depth` away; returns what they fill of the time since `start_ns`. */
+static uint64_t take_enclosed(struct thread *t, uint32_t depth, uint64_t start_ns)
+{
+	uint64_t sum = 0;
+
+	while (t->n && t->open[t->n - 1].depth > depth) {
+		struct siblings *s = &t->open[--t->n];
+		uint64_t within = s->end_ns > start_ns ? s->end_ns - start_ns : 0;
+
+		/* Only where a parent was lost can some of them have begun before. */
+		if (s->start_ns >= start_ns || s->sum_ns < within)
+			within = s->sum_ns;
+		sum += within;
+	}
+	return sum;
+}
+
+static int add_sibling(struct thread *t, const struct trace_span *span)
+{
+	struct siblings *s = t->n ? &t->open[t->n - 1] : NULL;
+
+	if (s && s->depth == span->depth) {
+		s->end_ns = span->end_ns;
+		s->sum_ns += span->end_ns - span->start_ns;
+		return 0;
+	}
+	if (t->n == t->capacity) {
+		uint32_t capacity = t->capacity ? t->capacity * 2 : 8;
+
+		s = reallocarray(t->open, capacity, sizeof(*s));
+		if (!s)
+			return -ENOMEM;
+		t->open = s;
+		t->capacity = capacity;
+	}
+	t->open[t->n++] = (struct siblings){
+		.start_ns = span->start_ns,
+		.end_ns = span->end_ns,
+		.sum_ns = span->end_ns - span->start_ns,
+		.depth = span->depth,
+	};
+	return 0;
+}
+
+int self_time__span(struct self_time *st, struct trace_span *span)
+{
+	struct thread *t = get_thread(st, span->process, span->tid);
+	uint64_t duration = span->end_ns - span->start_ns;
+	uint64_t enclosed;
+
+	if (!t)
+		return -ENOMEM;
+	enclosed = take_enclosed(t, span->depth, span->start_ns);
+	span->self_ns = enclosed < duration ? duration - enclosed : 0;
+	return add_sibling(t, span);
+}
+
+void self_time__forget(struct self_time *st, uint32_t process)
+{
+	for (uint32_t i = 0; i < st->n; i++) {
+		struct thread *t = &st->threads[i];
+		uint64_t key = thread_key(process, t->tid);
+
+		if (t->process != process || u64_map__get(&st->thread_of, key) != i)
+			continue;
+		u64_map__remove(&st->thread_of, key);
+		free(t->open);
+		*t = (struct thread){.next_free = st->first_free};
+		st->first_free = i;
+	}
+	st->last = U64_MAP_NONE;
+}
+
+void self_time__free(struct self_time *st)
+{
+	if (!st)
+		return;
+	for (uint32_t i = 0; i < st->n; i++)
+		free(st->threads[i].open);
+	free(st->threads);
+	u64_map__destroy(&st->thread_of);
+	free(st);
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Why it is small: a query and its first child start together, as do its last child and it end. So
+ * a span that encloses others stores its distance from theirs; one that encloses none stores the
+ * gap to the span before it and its own duration. What is left is close to the clock's noise.
+ */
+#include "trace/span_codec.h"
+
+#include <errno.h>
+
+#include "base/map.h"
+#include "qprof/trace_format.h"
+
+struct thread {
+	uint32_t process;
+	uint32_t tid;
+	uint32_t n;	/* spans */
+	uint32_t first; /* index of its first span in the grouped order */
+};
+
+/* Siblings that nothing encloses yet. */
+struct sibling_run {
+	uint32_t depth;
+	uint64_t start_ns; /* of the first of them */
+};
+
+struct span_codec {
+	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
+	struct thread *threads;
+	uint32_t n_threads;
+	struct trace_span *spans; /* grouped by thread */
+	uint32_t *thread_index;	  /* per span, in the caller's order */
+	uint32_t capacity;	  /* of the three arrays */
+	struct sibling_run *runs; /* of the current thread; depths ascend */
+	uint32_t n_runs;
+	uint32_t runs_capacity;
+	uint64_t base_ns;
+};
+
+/* What the next span of a thread is predicted from. */
+struct prediction {
+	uint64_t start_ns; /* of the first span it encloses, or the end of the span before it */
+	bool encloses;
+};
+
+int span_codec__new(struct span_codec **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
+}
+
+void span_codec__free(struct span_codec *c)
+{
+	if (!c)
+		return;
+	u64_map__destroy(&c->thread_of);
+	free(c->threads);
+	free(c->spans);
+	free(c->thread_index);
+	free(c->runs);
+	free(c);
+}
+
+static int resize(void *array_p, size_t n, size_t item_size)
+{
+	void **array = array_p;
+	void *p = reallocarray(*array, n, item_size);
+
+	if (!p)
+		return -ENOMEM;
+	*array = p;
+	return 0;
+}
+
+static int reserve(struct span_codec *c, uint32_t n)
+{
+	if (n <= c->capacity)
+		return 0;
+	if (resize(&c->threads, n, sizeof(*c->threads)) ||
+	    resize(&c->spans, n, sizeof(*c->spans)) ||
+	    resize(&c->thread_index, n, sizeof(*c->thread_index)))
+		return -ENOMEM;
+	c->capacity = n;
+	return 0;
+}
+
+/*
+ * Predict the span of `depth` that follows one that ended at `previous_end_ns`. Drops the runs it
+ * encloses: once its start is known, run_starts() puts it in their place.
+ */
+static struct prediction predict(struct span_codec *c, uint32_t depth, uint64_t previous_end_ns)
+{
+	struct prediction p = {.start_ns = previous_end_ns};
+
+	while (c->n_runs && c->runs[c->n_runs - 1].depth > depth) {
+		p.start_ns = c->runs[--c->n_runs].start_ns;
+		p.encloses = true;
+	}
+	return p;
+}
+
+static int run_starts(struct span_codec *c, uint32_t depth, uint64_t start_ns)
+{
+	if (c->n_runs && c->runs[c->n_runs - 1].depth == depth)
+		return 0;
+	if (c->n_runs == c->runs_capacity) {
+		uint32_t capacity = c->runs_capacity ? c->runs_capacity * 2 : 64;
+
+		if (resize(&c->runs, capacity, sizeof(*c->runs)))
+			return -ENOMEM;
+		c->runs_capacity = capacity;
+	}
+	c->runs[c->n_runs++] = (struct sibling_run){depth, start_ns};
+	return 0;
+}
+
+static int find_threads(struct span_codec *c, const struct trace_span *spans, uint32_t n)
+{
+	uint32_t current = 0;
+
+	u64_map__clear(&c->thread_of);
+	c->n_threads = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct trace_span *s = &spans[i];
+		uint64_t key = (uint64_t)s->process << 32 | s->tid;
+
+		if (i && s->tid == spans[i - 1].tid && s->process == spans[i - 1].process) {
+			c->thread_index[i] = current;
+			c->threads[current].n++;
+			continue;
+		}
+		current = u64_map__get(&c->thread_of, key);
+		if (current == U64_MAP_NONE) {
+			current = c->n_threads++;
+			c->threads[current] = (struct thread){s->process, s->tid, 0, 0};
+			if (u64_map__put(&c->thread_of, key, current))
+				return -ENOMEM;
+		}
+		c->thread_index[i] = current;
+		c->threads[current].n++;
+	}
+	return 0;
+}
+
+static int group_by_thread(struct span_codec *c, const struct trace_span *spans, uint32_t n)
+{
+	uint32_t at = 0;
+
+	if (reserve(c, n) || find_threads(c, spans, n))
+		return -ENOMEM;
+	for (uint32_t t = 0; t < c->n_threads; t++) {
+		c->threads[t].first = at;
+		at += c->threads[t].n;
+		c->threads[t].n = 0;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct thread *t = &c->threads[c->thread_index[i]];
+
+		c->spans[t->first + t->n++] = spans[i];
+	}
+	c->base_ns = spans[0].start_ns;
+	return 0;
+}
+
+static void encode_head(const struct span_codec *c, uint32_t n, struct byte_buffer *out)
+{
+	byte_buffer__varint(out, n);
+	byte_buffer__varint(out, c->n_threads);
+	byte_buffer__varint(out, c->base_ns);
+	for (uint32_t t = 0; t < c->n_threads; t++) {
+		byte_buffer__varint(out, c->threads[t].process);
+		byte_buffer__varint(out, c->threads[t].tid);
+		byte_buffer__varint(out, c->threads[t].n);
+	}
+}
+
+/* Columns that need no prediction from times: flags, depths, labels, invocations. */
+static uint8_t *encode_plain(const struct span_codec *c, uint32_t n, uint8_t *p)
+{
+	const struct trace_span *s = c->spans;
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		*p++ = s[i].flags;
+	for (uint32_t i = 0; i < n; i++) {
+		p = bytes_store_varint(p, bytes_zigzag(s[i].depth - last));
+		last = s[i].depth;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		p = bytes_store_varint(p, s[i].label);
+	last = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (s[i].invocation == TRACE_NO_INVOCATION) {
+			*p++ = 0;
+			continue;
+		}
+		/* rustc numbers executions in the order of their ends: mostly the one after. */
+		p = bytes_store_varint(p, 1 + bytes_zigzag(s[i].invocation - last));
+		last = s[i].invocation + 1ULL;
+	}
+	return p;
+}
+
+/* The two distances of a span, each positive where intervals nest; modulo 2^64 where not. */
+static int encode_times(struct span_codec *c, const struct thread *t, uint8_t **out)
+{
+	uint64_t last_end_ns = c->base_ns;
+	uint8_t *p = *out;
+
+	c->n_runs = 0;
+	for (uint32_t i = t->first; i < t->first + t->n; i++) {
+		const struct trace_span *s = &c->spans[i];
+		struct prediction guess = predict(c, s->depth, last_end_ns);
+
+		if (guess.encloses) {
+			p = bytes_store_varint(p, guess.start_ns - s->start_ns);
+			p = bytes_store_varint(p, s->end_ns - last_end_ns);
+		} else {
+			p = bytes_store_varint(p, s->start_ns - guess.start_ns);
+			p = bytes_store_varint(p, s->end_ns - s->start_ns);
+		}
+		if (run_starts(c, s->depth, s->start_ns))
+			return -ENOMEM;
+		last_end_ns = s->end_ns;
+	}
+	*out = p;
+	return 0;
+}
+
+int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uint32_t n,
+		       struct byte_buffer *out)
+{
+	uint8_t *p;
+
+	if (group_by_thread(c, spans, n))
+		return -ENOMEM;
+	encode_head(c, n, out);
+	/* A byte of flags and five varints per span. */
+	if (!byte_buffer__reserve(out, n * (1 + 5 * (size_t)BYTES_VARINT_MAX)))
+		return -ENOMEM;
+	p = encode_plain(c, n, out->data + out->size);
+	for (uint32_t t = 0; t < c->n_threads; t++)
+		if (encode_times(c, &c->threads[t], &p))
+			return -ENOMEM;
+	out->size = p - out->data;
+	return 0;
+}
+
+static const char *decode_head(struct span_codec *c, struct byte_reader *r, uint32_t n,
+			       uint32_t n_processes)
+{
+	uint32_t left = n;
+
+	c->n_threads = byte_reader__varint_max(r, n);
+	c->base_ns = byte_reader__varint(r);
+	for (uint32_t i = 0; i < c->n_threads && !r->bad; i++) {
+		struct thread *t = &c->threads[i];
+
+		t->process = byte_reader__varint_max(r, UINT32_MAX);
+		t->tid = byte_reader__varint_max(r, UINT32_MAX);
+		t->first = n - left;
+		t->n = byte_reader__varint_max(r, left);
+		left -= t->n;
+		if (t->process >= n_processes)
+			return "spans of a process it does not hold";
+	}
+	if (r->bad || left)
+		return "the threads of a batch do not add up";
+	return NULL;
+}
+
+static const char *decode_plain(struct span_codec *c, struct byte_reader *r, uint32_t n,
+				uint32_t n_strings)
+{
+	const uint8_t *flags = byte_reader__bytes(r, n);
+	struct trace_span *s = c->spans;
+	uint64_t last = 0;
+
+	if (!flags)
+		return "a batch of spans is too short";
+	for (uint32_t i = 0; i < n; i++) {
+		if (flags[i] & ~TRACE_SPAN_FLAGS_ALL)
+			return "a span has unknown flags";
+		s[i] = (struct trace_span){.flags = flags[i]};
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		last += bytes_unzigzag(byte_reader__varint(r));
+		if (last > UINT16_MAX)
+			return "a span is nested too deep";
+		s[i].depth = last;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		s[i].label = byte_reader__varint_max(r, UINT32_MAX);
+		if (s[i].label >= n_strings)
+			return "a span has a name the file does not hold";
+	}
+	last = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t v = byte_reader__varint(r);
+
+		s[i].invocation = TRACE_NO_INVOCATION;
+		if (!v)
+			continue;
+		last += bytes_unzigzag(v - 1);
+		if (last >= TRACE_NO_INVOCATION)
+			return "an invocation id is out of range";
+		s[i].invocation = last++;
+	}
+	return NULL;
+}
+
+static int decode_times(struct span_codec *c, const struct thread *t, struct byte_reader *r,
+			const char **why)
+{
+	uint64_t last_end_ns = c->base_ns;
+
+	c->n_runs = 0;
+	for (uint32_t i = t->first; i < t->first + t->n; i++) {
+		struct trace_span *s = &c->spans[i];
+		struct prediction guess = predict(c, s->depth, last_end_ns);
+		uint64_t from_start = byte_reader__varint(r);
+		uint64_t from_end = byte_reader__varint(r);
+
+		s->process = t->process;
+		s->tid = t->tid;
+		if (guess.encloses) {
+			s->start_ns = guess.start_ns - from_start;
+			s->end_ns = last_end_ns + from_end;
+		} else {
+			s->start_ns = guess.start_ns + from_start;
+			s->end_ns = s->start_ns + from_end;
+		}
+		if (s->end_ns < s->start_ns) {
+			*why = "a span ends before it starts";
+			return -EBADMSG;
+		}
+		if (run_starts(c, s->depth, s->start_ns))
+			return -ENOMEM;
+		last_end_ns = s->end_ns;
+	}
+	return 0;
+}
+
+int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size, uint32_t n_processes,
+		       uint32_t n_strings, const struct trace_span **spans, uint32_t *n,
+		       const char **why)
+{
+	struct byte_reader r = {.at = data, .end = data + size};
+	uint32_t count = byte_reader__varint_max(&r, QPT_SPANS_MAX);
+
+	*why = "a batch of spans has a bad size";
+	/* Each span takes a byte of flags at least: do not trust a count the payload cannot hold.
+	 */
+	if (!count || count > size)
+		return -EBADMSG;
+	if (reserve(c, count))
+		return -ENOMEM;
+	*why = decode_head(c, &r, count, n_processes);
+	if (!*why)
+		*why = decode_plain(c, &r, count, n_strings);
+	if (*why)
+		return -EBADMSG;
+	for (uint32_t t = 0; t < c->n_threads; t++) {
+		int err = decode_times(c, &c->threads[t], &r, why);
+
+		if (err)
+			return err;
+	}
+	if (r.bad || r.at != r.end) {
+		*why = "a batch of spans does not fill its chunk";
+		return -EBADMSG;
+	}
+	*spans = c->spans;
+	*n = count;
+	return 0;
+}

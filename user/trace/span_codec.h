@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The payload of a SPANS chunk: one batch of spans, grouped by thread, in columns. It needs nothing
+ * from the chunks before it but the count of strings and processes.
+ */
+#ifndef QPROF_TRACE_SPAN_CODEC_H
+#define QPROF_TRACE_SPAN_CODEC_H
+
+#include "base/cleanup.h"
+#include "trace/bytes.h"
+#include "trace/trace.h"
+
+struct span_codec;
+
+int span_codec__new(struct span_codec **out);
+
+/*
+ * Append the encoded batch to `out`. 1 <= n <= QPT_SPANS_MAX. Spans of one thread keep their order.
+ * 0, or -ENOMEM, which leaves `out` half written.
+ */
+int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uint32_t n,
+		       struct byte_buffer *out);
+
+/*
+ * Decode a payload of a file that has `n_processes` and `n_strings` so far. On success the spans,
+ * self_ns 0, are the codec's until the next call. -ENOMEM; -EBADMSG, with a text for a person in
+ * `*why`, if any value of the batch is not as it should be.
+ */
+int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size, uint32_t n_processes,
+		       uint32_t n_strings, const struct trace_span **spans, uint32_t *n,
+		       const char **why);
+
+void span_codec__free(struct span_codec *c);
+DEFINE_CLEANUP(struct span_codec, span_codec__free)
+#define _span_codec_ __cleanup(span_codec__free_p)
+
+#endif /* QPROF_TRACE_SPAN_CODEC_H */
