@@ -38,9 +38,14 @@ int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t 
 		  const char *args, size_t args_len);
 
 /*
- * Take one wire record of `size` bytes; -EBADMSG if it is not one. Only processes that emit a
- * span, or whose command is a Rust compiler, become processes of the trace (a linker or a shell
- * does not).
+ * Take one wire record of `size` bytes. -EBADMSG if it is not one, changing nothing: wrong type or
+ * size, an end before its start, or a span whose library or query tracks__set_library() did not
+ * tell (no label is made up for it; the caller counts it).
+ *
+ * Only processes that emit a span, or whose command is a Rust compiler, become processes of the
+ * trace (a linker or a shell does not). An exec ends one process of the trace and may begin
+ * another; but a compiler that execs a compiler before its first span, as rustup's rustc does, goes
+ * on as the same one. A span of an unknown pid makes a process that is marked attached_late.
  */
 int tracks__record(struct tracks *t, const void *record, size_t size);
 

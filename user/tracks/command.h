@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What the arguments of a process tell: is it a Rust compiler, and what does it compile? */
+#ifndef QPROF_TRACKS_COMMAND_H
+#define QPROF_TRACKS_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+
+/* Bytes of a command line that are kept; the rest becomes "...". */
+#define COMMAND_MAX 65536
+
+/* All texts are owned, and NULL where the arguments do not say. */
+struct command {
+	char *line;	  /* the arguments joined by spaces */
+	char *crate;	  /* --crate-name */
+	char *crate_type; /* every --crate-type, joined by commas */
+	bool is_compiler; /* rustc, clippy-driver or rustdoc, by the name of argument 0 */
+};
+
+/*
+ * Parse NUL-separated arguments. `truncated`: the last ones are missing. Arguments in an @file are
+ * not looked up. 0 or -ENOMEM, which leaves `*c` empty.
+ */
+int command__parse(struct command *c, const char *args, size_t size, bool truncated);
+
+void command__clear(struct command *c);
+
+#endif /* QPROF_TRACKS_COMMAND_H */

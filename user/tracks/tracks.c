@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/tracks.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "trace/self_time.h"
+#include "tracks/command.h"
+
+/*
+ * Processes that are remembered after their exit. Threads of one process report from several CPUs:
+ * the last spans of one may come after the exit record, which another thread sent.
+ */
+#define EXITED_KEPT 64
+
+/* One image of a process, in the trace or not. */
+struct image {
+	struct trace_process p; /* p.index only if in_trace */
+	bool in_trace;
+	bool has_spans;
+	bool exited;
+	uint64_t exit_number; /* valid if exited */
+	uint32_t next_free;   /* of an unused one */
+};
+
+struct library {
+	uint32_t *labels;
+	uint32_t n_labels;
+	char *build_id;
+	char *rustc_version;
+};
+
+struct tracks {
+	struct tracks_sink sink;
+	struct library libraries[WIRE_MAX_LIBS + 1];
+	struct u64_map image_of; /* pid -> index into images */
+	struct image *images;
+	uint32_t n_images;
+	uint32_t capacity;
+	uint32_t first_free; /* or U64_MAP_NONE */
+	uint32_t exited_pids[EXITED_KEPT];
+	uint64_t n_exited;
+	uint32_t n_processes;
+	uint32_t n_running;
+	struct self_time *self_time;
+};
+
+int tracks__new(const struct tracks_sink *sink, struct tracks **out)
+{
+	_tracks_ struct tracks *t = calloc(1, sizeof(*t));
+
+	if (!t || self_time__new(&t->self_time))
+		return -ENOMEM;
+	t->sink = *sink;
+	t->first_free = U64_MAP_NONE;
+	*out = take_ptr(t);
+	return 0;
+}
+
+static void library__clear(struct library *lib)
+{
+	free(lib->labels);
+	free(lib->build_id);
+	free(lib->rustc_version);
+	*lib = (struct library){0};
+}
+
+static int copy_text(char **to, const char *text)
+{
+	*to = text ? strdup(text) : NULL;
+	return text && !*to ? -ENOMEM : 0;
+}
+
+int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels,
+			const char *build_id, const char *rustc_version)
+{
+	struct library new = {.n_labels = n_labels};
+
+	new.labels = calloc(n_labels + 1UL, sizeof(*labels)); /* calloc(0) may be NULL */
+	if (!new.labels || copy_text(&new.build_id, build_id) ||
+	    copy_text(&new.rustc_version, rustc_version)) {
+		library__clear(&new);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n_labels; i++)
+		new.labels[i] = labels[i];
+	library__clear(&t->libraries[lib]);
+	t->libraries[lib] = new;
+	return 0;
+}
+
+static struct image *find(const struct tracks *t, uint32_t pid)
+{
+	uint32_t i = u64_map__get(&t->image_of, pid);
+
+	return i == U64_MAP_NONE ? NULL : &t->images[i];
+}
+
+/* Make sure that first_free is one. */
+static int reserve_image(struct tracks *t)
+{
+	uint32_t capacity = t->capacity ? t->capacity * 2 : 32;
+	struct image *images;
+
+	if (t->first_free != U64_MAP_NONE)
+		return 0;
+	if (t->n_images == t->capacity) {
+		images = reallocarray(t->images, capacity, sizeof(*images));
+		if (!images)
+			return -ENOMEM;
+		t->images = images;
+		t->capacity = capacity;
+	}
+	t->images[t->n_images] = (struct image){.next_free = U64_MAP_NONE};
+	t->first_free = t->n_images++;
+	return 0;
+}
+
+/* The first image known of a pid. It replaces pointers to other images: look those up again. */
+static struct image *add(struct tracks *t, uint32_t pid, uint64_t time_ns)
+{
+	struct image *image;
+
+	if (reserve_image(t) || u64_map__put(&t->image_of, pid, t->first_free))
+		return NULL;
+	image = &t->images[t->first_free];
+	t->first_free = image->next_free;
+	*image = (struct image){
+		.p = {.pid = pid, .start_ns = time_ns, .exit_status = TRACE_EXIT_UNKNOWN},
+	};
+	return image;
+}
+
+static void forget(struct tracks *t, struct image *image)
+{
+	u64_map__remove(&t->image_of, image->p.pid);
+	if (image->in_trace)
+		self_time__forget(t->self_time, image->p.index);
+	trace_process__clear(&image->p);
+	*image = (struct image){.next_free = t->first_free};
+	t->first_free = image - t->images;
+}
+
+static int emit(struct tracks *t, const struct image *image)
+{
+	return t->sink.process ? t->sink.process(t->sink.ctx, &image->p) : 0;
+}
+
+static int put_in_trace(struct tracks *t, struct image *image)
+{
+	image->in_trace = true;
+	image->p.index = t->n_processes++;
+	t->n_running++;
+	return emit(t, image);
+}
+
+static int end_image(struct tracks *t, struct image *image, uint64_t time_ns, int32_t status)
+{
+	image->p.end_ns = time_ns;
+	image->p.exit_status = status;
+	if (!image->in_trace)
+		return 0;
+	t->n_running--;
+	return emit(t, image);
+}
+
+/* Make a pid free for a new process, whether or not we saw the exit of the one that had it. */
+static int evict(struct tracks *t, uint32_t pid, uint64_t time_ns)
+{
+	struct image *image = find(t, pid);
+	int err = 0;
+
+	if (!image)
+		return 0;
+	if (!image->exited)
+		err = end_image(t, image, time_ns, TRACE_EXIT_UNKNOWN);
+	forget(t, image);
+	return err;
+}
+
+/* Remember an exited image, at the cost of the one that was remembered longest. */
+static void keep_exited(struct tracks *t, struct image *image)
+{
+	uint32_t *pid = &t->exited_pids[t->n_exited % EXITED_KEPT];
+
+	if (t->n_exited >= EXITED_KEPT) {
+		struct image *oldest = find(t, *pid);
+
+		/* Its pid may have been evicted since, and be another's now. */
+		if (oldest && oldest->exited && oldest->exit_number + EXITED_KEPT == t->n_exited)
+			forget(t, oldest);
+	}
+	*pid = image->p.pid;
+	image->exited = true;
+	image->exit_number = t->n_exited++;
+}
+
+/* Move the parsed texts into the image. */
+static void set_command(struct image *image, struct command *c)
+{
+	free(image->p.command);
+	free(image->p.crate);
+	free(image->p.crate_type);
+	image->p.command = take_ptr(c->line);
+	image->p.crate = take_ptr(c->crate);
+	image->p.crate_type = take_ptr(c->crate_type);
+}
+
+int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
+		  const char *args, size_t args_len)
+{
+	struct image *image = find(t, pid);
+	struct command command;
+	bool is_compiler;
+
+	if (image && !image->exited && image->p.command)
+		return 0;
+	if (command__parse(&command, args, args_len, false))
+		return -ENOMEM;
+	is_compiler = command.is_compiler;
+	if (image && image->exited) {
+		forget(t, image);
+		image = NULL;
+	}
+	if (!image) {
+		image = add(t, pid, time_ns);
+		if (!image) {
+			command__clear(&command);
+			return -ENOMEM;
+		}
+		image->p.attached_late = true;
+	}
+	set_command(image, &command);
+	if (!image->p.parent_pid)
+		image->p.parent_pid = parent_pid;
+	if (image->in_trace)
+		return emit(t, image);
+	return is_compiler ? put_in_trace(t, image) : 0;
+}
+
+/* A child that does not exec runs its parent's command. */
+static int inherit(struct image *child, const struct image *parent)
+{
+	struct trace_process p;
+	int err = trace_process__copy(&p, &parent->p);
+
+	if (err)
+		return err;
+	p.pid = child->p.pid;
+	p.parent_pid = child->p.parent_pid;
+	p.start_ns = child->p.start_ns;
+	p.end_ns = 0;
+	p.exit_status = TRACE_EXIT_UNKNOWN;
+	p.attached_late = false;
+	child->p = p;
+	return 0;
+}
+
+static int on_fork(struct tracks *t, const struct wire_fork *r)
+{
+	const struct image *parent;
+	struct image *child;
+	int err;
+
+	if (r->child_pid == r->parent_pid)
+		return -EBADMSG;
+	err = evict(t, r->child_pid, r->time_ns);
+	if (err)
+		return err;
+	child = add(t, r->child_pid, r->time_ns);
+	if (!child)
+		return -ENOMEM;
+	child->p.parent_pid = r->parent_pid;
+	parent = find(t, r->parent_pid);
+	return parent && !parent->exited ? inherit(child, parent) : 0;
+}
+
+/* The image that an exec of `pid` makes; NULL, with *err, if it cannot be had. */
+static struct image *next_image(struct tracks *t, uint32_t pid, uint64_t time_ns, bool is_compiler,
+				int *err)
+{
+	struct image *image = find(t, pid);
+	bool keeps_place = false;
+	uint32_t parent = 0;
+	uint32_t index = 0;
+
+	if (image && !image->exited) {
+		/* rustup's rustc execs the toolchain's: one process of the trace, not two. */
+		keeps_place = image->in_trace && !image->has_spans && is_compiler;
+		parent = image->p.parent_pid;
+		index = image->p.index;
+	}
+	if (keeps_place)
+		forget(t, image);
+	else
+		*err = evict(t, pid, time_ns);
+	if (*err)
+		return NULL;
+	image = add(t, pid, time_ns);
+	if (!image) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	image->p.parent_pid = parent;
+	image->p.index = index;
+	image->in_trace = keeps_place;
+	return image;
+}
+
+static int on_exec(struct tracks *t, const struct wire_exec *r, const char *args)
+{
+	struct command command;
+	struct image *image;
+	bool is_compiler;
+	int err;
+
+	if (r->args_len)
+		err = command__parse(&command, args, r->args_len, r->truncated);
+	else
+		err = command__parse(&command, r->comm, strnlen(r->comm, sizeof(r->comm)), true);
+	if (err)
+		return err;
+	is_compiler = command.is_compiler;
+	image = next_image(t, r->pid, r->time_ns, is_compiler, &err);
+	if (image)
+		set_command(image, &command);
+	command__clear(&command);
+	if (!image)
+		return err;
+	if (image->in_trace)
+		return emit(t, image);
+	return is_compiler ? put_in_trace(t, image) : 0;
+}
+
+static int on_exit_record(struct tracks *t, const struct wire_exit *r)
+{
+	struct image *image = find(t, r->pid);
+
+	if (!image || image->exited)
+		return 0;
+	if (!image->in_trace) {
+		forget(t, image);
+		return 0;
+	}
+	keep_exited(t, image);
+	return end_image(t, image, r->time_ns, (int32_t)r->exit_code);
+}
+
+/* The image in the trace that a span belongs to; NULL, with *err, if it cannot be had. */
+static struct image *image_of_span(struct tracks *t, const struct wire_span *r, int *err)
+{
+	const struct library *lib = &t->libraries[r->lib];
+	struct image *image = find(t, r->pid);
+
+	if (image && image->exited && r->start_ns >= image->p.end_ns) {
+		forget(t, image);
+		image = NULL;
+	}
+	if (!image) {
+		image = add(t, r->pid, r->start_ns);
+		if (!image) {
+			*err = -ENOMEM;
+			return NULL;
+		}
+		image->p.attached_late = true;
+	}
+	if (image->has_spans)
+		return image;
+	image->has_spans = true;
+	free(image->p.build_id);
+	free(image->p.rustc_version);
+	*err = copy_text(&image->p.build_id, lib->build_id);
+	*err |= copy_text(&image->p.rustc_version, lib->rustc_version);
+	if (!*err)
+		*err = image->in_trace ? emit(t, image) : put_in_trace(t, image);
+	return *err ? NULL : image;
+}
+
+static uint8_t span_flags(uint8_t wire)
+{
+	return (wire & WIRE_SPAN_UNWOUND ? TRACE_SPAN_UNWOUND : 0) |
+	       (wire & WIRE_SPAN_LEFT ? TRACE_SPAN_LEFT : 0) |
+	       (wire & WIRE_SPAN_OPEN ? TRACE_SPAN_OPEN : 0);
+}
+
+static int on_span(struct tracks *t, const struct wire_span *r)
+{
+	const struct library *lib = &t->libraries[r->lib];
+	const struct image *image;
+	struct trace_span span;
+	int err = 0;
+
+	if (r->query >= lib->n_labels || r->end_ns < r->start_ns)
+		return -EBADMSG;
+	image = image_of_span(t, r, &err);
+	if (!image)
+		return err;
+	span = (struct trace_span){
+		.start_ns = r->start_ns,
+		.end_ns = r->end_ns,
+		.process = image->p.index,
+		.tid = r->tid,
+		.label = lib->labels[r->query],
+		.invocation =
+			r->invocation == WIRE_NO_INVOCATION ? TRACE_NO_INVOCATION : r->invocation,
+		.depth = r->depth,
+		.flags = span_flags(r->flags),
+	};
+	err = self_time__span(t->self_time, &span);
+	if (err || !t->sink.span)
+		return err;
+	return t->sink.span(t->sink.ctx, &span);
+}
+
+static int record_exec(struct tracks *t, const void *record, size_t size)
+{
+	const size_t args_at = offsetof(struct wire_exec, args);
+	struct wire_exec r = {0};
+
+	/* The sender may leave out the unused end of args. */
+	if (size < args_at)
+		return -EBADMSG;
+	memcpy(&r, record, args_at);
+	if (r.args_len > WIRE_ARGS_MAX || r.args_len > size - args_at)
+		return -EBADMSG;
+	return on_exec(t, &r, (const char *)record + args_at);
+}
+
+int tracks__record(struct tracks *t, const void *record, size_t size)
+{
+	union {
+		struct wire_span span;
+		struct wire_fork fork;
+		struct wire_exit exit;
+	} r;
+
+	if (!size)
+		return -EBADMSG;
+	switch (*(const wire_u8 *)record) {
+	case WIRE_SPAN:
+		if (size != sizeof(r.span))
+			return -EBADMSG;
+		memcpy(&r.span, record, size);
+		return on_span(t, &r.span);
+	case WIRE_FORK:
+		if (size != sizeof(r.fork))
+			return -EBADMSG;
+		memcpy(&r.fork, record, size);
+		return on_fork(t, &r.fork);
+	case WIRE_EXIT:
+		if (size != sizeof(r.exit))
+			return -EBADMSG;
+		memcpy(&r.exit, record, size);
+		return on_exit_record(t, &r.exit);
+	case WIRE_EXEC:
+		return record_exec(t, record, size);
+	default:
+		return -EBADMSG;
+	}
+}
+
+uint32_t tracks__running(const struct tracks *t)
+{
+	return t->n_running;
+}
+
+uint32_t tracks__processes(const struct tracks *t)
+{
+	return t->n_processes;
+}
+
+void tracks__free(struct tracks *t)
+{
+	if (!t)
+		return;
+	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
+		library__clear(&t->libraries[i]);
+	for (uint32_t i = 0; i < t->n_images; i++)
+		trace_process__clear(&t->images[i].p);
+	free(t->images);
+	u64_map__destroy(&t->image_of);
+	self_time__free(t->self_time);
+	free(t);
+}
