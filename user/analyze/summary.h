@@ -11,7 +11,7 @@
 struct summary_row {
 	uint32_t label;	 /* string id */
 	uint64_t count;	 /* executions that started in the capture */
-	uint64_t unwound; /* of them, left by unwinding or never ended */
+	uint64_t unwound; /* of them, left by unwinding or never ended (any trace_span_flag) */
 	uint64_t total_ns;
 	uint64_t self_ns;
 	uint64_t max_ns;
@@ -21,19 +21,23 @@ struct summary_row {
 struct summary;
 
 int summary__new(struct summary **out);
-int summary__process(struct summary *s, const struct trace_process *p); /* copied */
+/* Add or update a process; `p` is copied. Indices are dense from 0: else -EINVAL. */
+int summary__process(struct summary *s, const struct trace_process *p);
 /*
+ * 0, -ENOMEM, or -EINVAL for a span of a process that was not announced.
  * Spans of one thread must come in end order. self_ns is taken as given if the span has it;
  * with `compute_self` in summary__span() it is derived from depth (for readers of a trace).
  */
 int summary__span(struct summary *s, const struct trace_span *span, bool compute_self);
 
 uint32_t summary__n_processes(const struct summary *s);
+/* NULL past the end. Valid until the next summary__process(). */
 const struct trace_process *summary__process_at(const struct summary *s, uint32_t i);
 
 /*
- * Rows of one process (its index), or of all summed (PROCESS_ALL), sorted by self time then label
- * id. The array is the caller's to free; its length goes to *n.
+ * Rows of one process (its index), or of all summed (SUMMARY_ALL), sorted by self time then label
+ * id. The array is the caller's to free; its length goes to *n. -ENOMEM, or -EINVAL for a process
+ * that was not announced.
  */
 #define SUMMARY_ALL UINT32_MAX
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);

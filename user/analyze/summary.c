@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "trace/self_time.h"
+
+struct entry {
+	struct summary_row row;
+	uint32_t next; /* of the same process, or U64_MAP_NONE */
+};
+
+struct summed_process {
+	struct trace_process process;
+	uint32_t entries; /* the newest, or U64_MAP_NONE */
+	uint32_t n_entries;
+};
+
+struct summary {
+	struct summed_process *processes;
+	uint32_t n_processes;
+	uint32_t processes_capacity;
+	struct entry *entries;
+	uint32_t n_entries;
+	uint32_t entries_capacity;
+	struct u64_map entry_of; /* process << 32 | label -> index into entries */
+	struct self_time *self_time;
+	uint64_t spans;
+};
+
+int summary__new(struct summary **out)
+{
+	_summary_ struct summary *s = calloc(1, sizeof(*s));
+
+	if (!s || self_time__new(&s->self_time))
+		return -ENOMEM;
+	*out = take_ptr(s);
+	return 0;
+}
+
+static struct summed_process *add_process(struct summary *s)
+{
+	if (s->n_processes == s->processes_capacity) {
+		uint32_t capacity = s->processes_capacity ? s->processes_capacity * 2 : 16;
+		struct summed_process *all = reallocarray(s->processes, capacity, sizeof(*all));
+
+		if (!all)
+			return NULL;
+		s->processes = all;
+		s->processes_capacity = capacity;
+	}
+	s->processes[s->n_processes] = (struct summed_process){.entries = U64_MAP_NONE};
+	return &s->processes[s->n_processes++];
+}
+
+int summary__process(struct summary *s, const struct trace_process *p)
+{
+	struct trace_process copy;
+	struct summed_process *slot;
+	int err;
+
+	if (p->index > s->n_processes)
+		return -EINVAL;
+	err = trace_process__copy(&copy, p);
+	if (err)
+		return err;
+	slot = p->index < s->n_processes ? &s->processes[p->index] : add_process(s);
+	if (!slot) {
+		trace_process__clear(&copy);
+		return -ENOMEM;
+	}
+	trace_process__clear(&slot->process);
+	slot->process = copy;
+	return 0;
+}
+
+static struct entry *add_entry(struct summary *s, uint64_t key)
+{
+	struct summed_process *p = &s->processes[key >> 32];
+
+	if (s->n_entries == s->entries_capacity) {
+		uint32_t capacity = s->entries_capacity ? s->entries_capacity * 2 : 512;
+		struct entry *all = reallocarray(s->entries, capacity, sizeof(*all));
+
+		if (!all)
+			return NULL;
+		s->entries = all;
+		s->entries_capacity = capacity;
+	}
+	if (u64_map__put(&s->entry_of, key, s->n_entries))
+		return NULL;
+	s->entries[s->n_entries] = (struct entry){
+		.next = p->entries,
+		.row = {.label = (uint32_t)key, .min_ns = UINT64_MAX},
+	};
+	p->entries = s->n_entries++;
+	p->n_entries++;
+	return &s->entries[p->entries];
+}
+
+static void count_span(struct summary_row *row, const struct trace_span *span)
+{
+	uint64_t duration = span->end_ns - span->start_ns;
+
+	row->count++;
+	row->unwound += span->flags != 0;
+	row->total_ns += duration;
+	row->self_ns += span->self_ns;
+	if (duration > row->max_ns)
+		row->max_ns = duration;
+	if (duration < row->min_ns)
+		row->min_ns = duration;
+}
+
+int summary__span(struct summary *s, const struct trace_span *span, bool compute_self)
+{
+	uint64_t key = (uint64_t)span->process << 32 | span->label;
+	struct trace_span copy = *span;
+	struct entry *entry;
+	uint32_t i;
+
+	if (span->process >= s->n_processes || span->end_ns < span->start_ns)
+		return -EINVAL;
+	if (compute_self && self_time__span(s->self_time, &copy))
+		return -ENOMEM;
+	i = u64_map__get(&s->entry_of, key);
+	entry = i == U64_MAP_NONE ? add_entry(s, key) : &s->entries[i];
+	if (!entry)
+		return -ENOMEM;
+	count_span(&entry->row, &copy);
+	s->spans++;
+	return 0;
+}
+
+uint32_t summary__n_processes(const struct summary *s)
+{
+	return s->n_processes;
+}
+
+const struct trace_process *summary__process_at(const struct summary *s, uint32_t i)
+{
+	return i < s->n_processes ? &s->processes[i].process : NULL;
+}
+
+uint64_t summary__spans(const struct summary *s)
+{
+	return s->spans;
+}
+
+static void merge_row(struct summary_row *to, const struct summary_row *from)
+{
+	to->count += from->count;
+	to->unwound += from->unwound;
+	to->total_ns += from->total_ns;
+	to->self_ns += from->self_ns;
+	if (from->max_ns > to->max_ns)
+		to->max_ns = from->max_ns;
+	if (from->min_ns < to->min_ns)
+		to->min_ns = from->min_ns;
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+	uint32_t x = ((const struct summary_row *)a)->label;
+	uint32_t y = ((const struct summary_row *)b)->label;
+
+	return (x > y) - (x < y);
+}
+
+static int compare_self(const void *a, const void *b)
+{
+	uint64_t x = ((const struct summary_row *)a)->self_ns;
+	uint64_t y = ((const struct summary_row *)b)->self_ns;
+
+	return x == y ? compare_labels(a, b) : (x < y) - (x > y);
+}
+
+/* Merge neighbours with one label; returns how many are left. */
+static size_t merge_labels(struct summary_row *rows, size_t n)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (used && rows[used - 1].label == rows[i].label)
+			merge_row(&rows[used - 1], &rows[i]);
+		else
+			rows[used++] = rows[i];
+	}
+	return used;
+}
+
+static size_t copy_rows(const struct summary *s, uint32_t process, struct summary_row *rows)
+{
+	size_t n = 0;
+
+	for (uint32_t i = s->processes[process].entries; i != U64_MAP_NONE; i = s->entries[i].next)
+		rows[n++] = s->entries[i].row;
+	return n;
+}
+
+static size_t sum_rows(const struct summary *s, struct summary_row *rows)
+{
+	for (uint32_t i = 0; i < s->n_entries; i++)
+		rows[i] = s->entries[i].row;
+	qsort(rows, s->n_entries, sizeof(*rows), compare_labels);
+	return merge_labels(rows, s->n_entries);
+}
+
+int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n)
+{
+	bool all = process == SUMMARY_ALL;
+	size_t most;
+
+	if (!all && process >= s->n_processes)
+		return -EINVAL;
+	most = all ? s->n_entries : s->processes[process].n_entries;
+	*rows = calloc(most + 1, sizeof(**rows)); /* calloc(0) may be NULL */
+	if (!*rows)
+		return -ENOMEM;
+	*n = all ? sum_rows(s, *rows) : copy_rows(s, process, *rows);
+	qsort(*rows, *n, sizeof(**rows), compare_self);
+	return 0;
+}
+
+void summary__free(struct summary *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->n_processes; i++)
+		trace_process__clear(&s->processes[i].process);
+	free(s->processes);
+	free(s->entries);
+	u64_map__destroy(&s->entry_of);
+	self_time__free(s->self_time);
+	free(s);
+}
