@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "base/invoker.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <string.h>
+
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+
+static bool parse_id(const char *text, unsigned int *id)
+{
+	unsigned long value;
+	char *end;
+
+	if (!text || *text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	/* (uid_t)-1 means "leave it" to setresuid(2). */
+	if (errno || *end || value >= UINT_MAX)
+		return false;
+	*id = value;
+	return true;
+}
+
+static int look_up_user(struct invoker *inv)
+{
+	char buf[16384];
+	struct passwd pw, *found = NULL;
+
+	getpwuid_r(inv->uid, &pw, buf, sizeof(buf), &found);
+	inv->home = strdup(found ? found->pw_dir : "/");
+	if (!inv->home)
+		return -ENOMEM;
+	if (!found)
+		return 0;
+	inv->name = strdup(found->pw_name);
+	return inv->name ? 0 : -ENOMEM;
+}
+
+int invoker__from(struct invoker *inv, uid_t euid, gid_t egid, const char *sudo_uid,
+		  const char *sudo_gid)
+{
+	unsigned int uid, gid;
+	int err;
+
+	*inv = (struct invoker){.uid = euid, .gid = egid};
+	if (euid == 0 && parse_id(sudo_uid, &uid) && parse_id(sudo_gid, &gid)) {
+		inv->sudo = true;
+		inv->uid = uid;
+		inv->gid = gid;
+	}
+	err = look_up_user(inv);
+	if (err)
+		invoker__clear(inv);
+	return err;
+}
+
+int invoker__get(struct invoker *inv)
+{
+	return invoker__from(inv, geteuid(), getegid(), getenv("SUDO_UID"), getenv("SUDO_GID"));
+}
+
+int invoker__become(const struct invoker *inv)
+{
+	int err;
+
+	if (!inv->sudo || inv->uid == geteuid())
+		return 0;
+	err = inv->name ? initgroups(inv->name, inv->gid) : setgroups(1, &inv->gid);
+	if (err || setresgid(inv->gid, inv->gid, inv->gid) ||
+	    setresuid(inv->uid, inv->uid, inv->uid))
+		return -errno;
+	return 0;
+}
+
+static const char *lookup(char *const env[], const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; *env; env++) {
+		if (!strncmp(*env, name, len) && (*env)[len] == '=')
+			return *env + len + 1;
+	}
+	return NULL;
+}
+
+static bool path_contains(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	for (const char *at = path; at; at = strchr(at, ':')) {
+		at += *at == ':';
+		if (!strncmp(at, dir, len) && (at[len] == ':' || !at[len]))
+			return true;
+	}
+	return false;
+}
+
+/* PATH=... with cargo's directory behind what sudo left of it. */
+static char *path_with_cargo(const struct invoker *inv, char *const base[])
+{
+	const char *cargo_home = lookup(base, "CARGO_HOME");
+	const char *path = lookup(base, "PATH") ?: DEFAULT_PATH;
+	_free_ char *dir = NULL;
+	char *entry;
+	int n;
+
+	n = cargo_home ? asprintf(&dir, "%s/bin", cargo_home)
+		       : asprintf(&dir, "%s/.cargo/bin", inv->home);
+	if (n < 0) {
+		dir = NULL;
+		return NULL;
+	}
+	if (path_contains(path, dir))
+		n = asprintf(&entry, "PATH=%s", path);
+	else
+		n = asprintf(&entry, "PATH=%s:%s", path, dir);
+	return n < 0 ? NULL : entry;
+}
+
+static char *entry_new(const char *name, const char *value)
+{
+	char *entry;
+
+	return asprintf(&entry, "%s=%s", name, value) < 0 ? NULL : entry;
+}
+
+static bool is_replaced(const struct invoker *inv, const char *entry)
+{
+	static const char *const always[] = {"PATH=", "HOME=", "SUDO_", "MAIL="};
+	static const char *const named[] = {"USER=", "LOGNAME="};
+
+	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++) {
+		if (!strncmp(entry, always[i], 5))
+			return true;
+	}
+	for (size_t i = 0; inv->name && i < sizeof(named) / sizeof(*named); i++) {
+		if (!strncmp(entry, named[i], strlen(named[i])))
+			return true;
+	}
+	return false;
+}
+
+int invoker__environ(const struct invoker *inv, char *const base[], char ***out)
+{
+	_environ_ char **env = NULL;
+	size_t n = 0, capacity = 5; /* PATH, HOME, USER, LOGNAME, NULL */
+
+	for (char *const *entry = base; *entry; entry++)
+		capacity++;
+	env = calloc(capacity, sizeof(*env));
+	if (!env)
+		return -ENOMEM;
+	for (char *const *entry = base; *entry; entry++) {
+		if (inv->sudo && is_replaced(inv, *entry))
+			continue;
+		env[n] = strdup(*entry);
+		if (!env[n++])
+			return -ENOMEM;
+	}
+	if (inv->sudo) {
+		env[n] = path_with_cargo(inv, base);
+		if (!env[n++] || !(env[n++] = entry_new("HOME", inv->home)))
+			return -ENOMEM;
+	}
+	if (inv->sudo && inv->name) {
+		if (!(env[n++] = entry_new("USER", inv->name)) ||
+		    !(env[n++] = entry_new("LOGNAME", inv->name)))
+			return -ENOMEM;
+	}
+	*out = take_ptr(env);
+	return 0;
+}
+
+void invoker__free_environ(char **env)
+{
+	for (char **entry = env; entry && *entry; entry++)
+		free(*entry);
+	free(env);
+}
+
+void invoker__clear(struct invoker *inv)
+{
+	free(inv->name);
+	free(inv->home);
+	inv->name = inv->home = NULL;
+}
