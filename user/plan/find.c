@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "base/invoker.h"
+
+#define LIBRARY_PATTERN "librustc_driver*.so"
+#define DELETED		" (deleted)"
+#define EXIT_NO_COMMAND 127
+
+static bool is_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && !fnmatch(LIBRARY_PATTERN, slash + 1, 0);
+}
+
+/* Cut " (deleted)" off; true if it was there. */
+static bool cut_deleted(char *path)
+{
+	size_t len = strlen(path), cut = strlen(DELETED);
+
+	if (len <= cut || strcmp(path + len - cut, DELETED))
+		return false;
+	path[len - cut] = '\0';
+	return true;
+}
+
+int plan_find__in_maps(FILE *maps, char **path, char *range)
+{
+	_free_ char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+
+	while ((len = getline(&line, &size, maps)) > 0) {
+		_free_ char *bare = NULL;
+		int at = 0;
+
+		if (line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		if (sscanf(line, "%39s %*s %*s %*s %*s %n", range, &at) != 1 || !at)
+			continue;
+		bare = strdup(line + at);
+		if (!bare)
+			return -ENOMEM;
+		cut_deleted(bare);
+		if (!is_library(bare))
+			continue;
+		*path = strdup(line + at);
+		return *path ? 0 : -ENOMEM;
+	}
+	return ferror(maps) ? -errno : -ENOENT;
+}
+
+/* A process that has exited and was not waited for still has a /proc directory, with no maps. */
+static bool has_exited(pid_t pid)
+{
+	_fclose_ FILE *f = NULL;
+	char name[64], text[512], *paren;
+	size_t n;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return true;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = '\0';
+	paren = strrchr(text, ')'); /* a command's name may hold anything */
+	return !paren || !paren[1] || strchr("ZXx", paren[2]);
+}
+
+/* The path that opens from here what the process calls `path`. */
+static int path_from_here(pid_t pid, const char *path, char **out)
+{
+	_free_ char *theirs = NULL;
+	struct stat here, there;
+
+	if (asprintf(&theirs, "/proc/%d/root%s", pid, path) < 0) {
+		theirs = NULL;
+		return -ENOMEM;
+	}
+	if (stat(theirs, &there)) {
+		/* Their root may be closed to us; the same path is the best there is. */
+		if (access(path, R_OK))
+			return -errno;
+		*out = strdup(path);
+	} else if (!stat(path, &here) && here.st_dev == there.st_dev &&
+		   here.st_ino == there.st_ino) {
+		*out = strdup(path);
+	} else {
+		*out = take_ptr(theirs);
+	}
+	return *out ? 0 : -ENOMEM;
+}
+
+int plan_find__of_pid(pid_t pid, char **path)
+{
+	_fclose_ FILE *maps = NULL;
+	_free_ char *mapped = NULL, *link = NULL;
+	char name[64], range[40];
+	int err;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	maps = fopen(name, "re");
+	if (!maps)
+		return errno == ENOENT ? -ESRCH : -errno;
+	err = plan_find__in_maps(maps, &mapped, range);
+	if (err)
+		return has_exited(pid) ? -ESRCH : err;
+	if (!cut_deleted(mapped))
+		return path_from_here(pid, mapped, path);
+	if (asprintf(&link, "/proc/%d/map_files/%s", pid, range) < 0) {
+		link = NULL;
+		return -ENOMEM;
+	}
+	if (access(link, R_OK))
+		return errno == EPERM ? -EACCES : -errno;
+	*path = take_ptr(link);
+	return 0;
+}
+
+/* Does the executable name the library, as its dynamic section does? */
+static bool mentions(const char *exe, const char *library)
+{
+	const char *name = strrchr(library, '/') + 1;
+	_fclose_ FILE *f = fopen(exe, "re");
+	_free_ char *bytes = NULL;
+	struct stat st;
+
+	if (!f || fstat(fileno(f), &st) || st.st_size <= 0 || st.st_size > 64 << 20)
+		return false;
+	bytes = malloc(st.st_size);
+	return bytes && fread(bytes, 1, st.st_size, f) == (size_t)st.st_size &&
+	       memmem(bytes, st.st_size, name, strlen(name) + 1);
+}
+
+/* A system's /usr/lib may hold several: the one its rustc was linked to, else the first. */
+static int pick_library(const char *sysroot, char *const found[], size_t n, char **path)
+{
+	_free_ char *exe = NULL;
+	const char *pick = found[0];
+
+	if (asprintf(&exe, "%s/bin/rustc", sysroot) < 0) {
+		exe = NULL;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; n > 1 && i < n; i++) {
+		if (mentions(exe, found[i])) {
+			pick = found[i];
+			break;
+		}
+	}
+	*path = realpath(pick, NULL);
+	return *path ? 0 : -errno;
+}
+
+static int find_in_sysroot(const char *sysroot, char **path)
+{
+	/* Debian puts it below the architecture's directory. */
+	static const char *const places[] = {"lib", "lib64", "lib/*-linux-*"};
+	int err = -ENOENT;
+
+	for (size_t i = 0; err == -ENOENT && i < sizeof(places) / sizeof(*places); i++) {
+		_free_ char *pattern = NULL;
+		glob_t found = {};
+
+		if (asprintf(&pattern, "%s/%s/" LIBRARY_PATTERN, sysroot, places[i]) < 0) {
+			pattern = NULL;
+			return -ENOMEM;
+		}
+		if (!glob(pattern, 0, NULL, &found))
+			err = pick_library(sysroot, found.gl_pathv, found.gl_pathc, path);
+		globfree(&found);
+	}
+	return err;
+}
+
+int plan_find__of_exe(const char *exe, char **path)
+{
+	_free_ char *real = realpath(exe, NULL);
+	char *slash;
+
+	if (!real)
+		return -errno;
+	slash = strrchr(real, '/');
+	*slash = '\0';
+	slash = strrchr(real, '/');
+	if (!slash || strcmp(slash, "/bin"))
+		return -ENOENT;
+	*slash = '\0';
+	return find_in_sysroot(real, path);
+}
+
+static void exec_rustc(const struct invoker *inv, const char *toolchain, char **env, int out)
+{
+	char plus[256];
+
+	if (dup2(out, STDOUT_FILENO) < 0 || invoker__become(inv))
+		_exit(1);
+	environ = env;
+	if (toolchain) {
+		snprintf(plus, sizeof(plus), "+%s", toolchain);
+		execlp("rustc", "rustc", plus, "--print", "sysroot", NULL);
+	} else {
+		execlp("rustc", "rustc", "--print", "sysroot", NULL);
+	}
+	_exit(errno == ENOENT ? EXIT_NO_COMMAND : 1);
+}
+
+/* Run rustc and read its standard output into `text`. */
+static int run_rustc(const char *toolchain, char *text, size_t size)
+{
+	_invoker_ struct invoker inv = {};
+	_environ_ char **env = NULL;
+	_fclose_ FILE *from = NULL;
+	_close_ int out = -1;
+	int err, pipes[2], status;
+	pid_t pid;
+	size_t n;
+
+	err = invoker__get(&inv) ?: invoker__environ(&inv, environ, &env);
+	if (err)
+		return err;
+	if (pipe2(pipes, O_CLOEXEC))
+		return -errno;
+	out = pipes[1];
+	from = fdopen(pipes[0], "r");
+	if (!from) {
+		close(pipes[0]);
+		return -ENOMEM;
+	}
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		exec_rustc(&inv, toolchain, env, out);
+	close(take_fd(out));
+	n = fread(text, 1, size - 1, from);
+	text[n] = '\0';
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_COMMAND)
+		return -ENOENT;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
+int plan_find__of_toolchain(const char *toolchain, char **path)
+{
+	char sysroot[PATH_MAX + 1];
+	int err = run_rustc(toolchain, sysroot, sizeof(sysroot));
+
+	if (err)
+		return err;
+	sysroot[strcspn(sysroot, "\n")] = '\0';
+	if (sysroot[0] != '/')
+		return -EIO;
+	err = find_in_sysroot(sysroot, path);
+	return err == -ENOENT ? -ENODATA : err;
+}
+
+const char *plan_find__toolchain_error(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "there is no rustc in your PATH; install one from https://rustup.rs, or "
+		       "name "
+		       "a librustc_driver file";
+	case -EIO:
+		return "`rustc --print sysroot` failed; run it yourself to see why";
+	case -ENODATA:
+		return "rustc's sysroot holds no librustc_driver-*.so; a toolchain from "
+		       "https://rustup.rs has it";
+	default:
+		return strerror(-err);
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Where the librustc_driver of a process, of a compiler's executable, or of a toolchain is.
+ *
+ * Nothing here prints: a process that is no compiler is not always an error. Paths are the
+ * caller's to free, and untouched on failure.
+ */
+#ifndef QPROF_PLAN_FIND_H
+#define QPROF_PLAN_FIND_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+/*
+ * The library mapped into a process, by a path that opens it from here: under /proc/PID/root if
+ * the process has another root or mount namespace, in /proc/PID/map_files if it was deleted.
+ * -ESRCH no such process, or it has exited; -ENOENT it maps no librustc_driver; -EACCES.
+ */
+int plan_find__of_pid(pid_t pid, char **path);
+
+/*
+ * The library of the compiler whose executable is `exe`: <sysroot>/bin/rustc -> <sysroot>/lib.
+ * Follows symbolic links. -ENOENT if `exe` is not in such a place: a rustup proxy is not.
+ */
+int plan_find__of_exe(const char *exe, char **path);
+
+/*
+ * The library of the toolchain the invoking user (base/invoker.h) gets for `rustc +toolchain` in
+ * this directory, or for plain `rustc` if `toolchain` is NULL. rustc's complaints go to stderr.
+ * -ENOENT there is no rustc in their PATH; -EIO rustc failed; -ENODATA its sysroot holds no
+ * librustc_driver.
+ */
+int plan_find__of_toolchain(const char *toolchain, char **path);
+
+/* One line for a person about an error of plan_find__of_toolchain(), with the next step. */
+const char *plan_find__toolchain_error(int err);
+
+/* The first librustc_driver in text as /proc/PID/maps has it. `range` ("start-end", as in
+ * map_files) needs 40 bytes. -ENOENT if there is none. For plan_find__of_pid() and its tests. */
+int plan_find__in_maps(FILE *maps, char **path, char *range);
+
+#endif /* QPROF_PLAN_FIND_H */
