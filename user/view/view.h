@@ -27,8 +27,8 @@ enum live_mode {
 };
 
 struct live_state {
-	uint64_t now_ns;   /* CLOCK_MONOTONIC */
-	uint64_t start_ns; /* when the capture began */
+	uint64_t now_ns;    /* CLOCK_MONOTONIC */
+	uint64_t start_ns;  /* when the capture began */
 	uint32_t processes; /* compilers seen so far */
 	uint32_t running;
 	const struct trace_losses *losses;
@@ -46,15 +46,24 @@ DEFINE_CLEANUP(struct live_view, live_view__free)
 #define _live_view_ __cleanup(live_view__free_p)
 
 struct report_options {
-	size_t top; /* rows to show; 0 = all */
+	size_t top;	     /* rows to show, of queries and of processes; 0 = all; text only */
+	const char *problem; /* what is wrong with the trace (trace_reader__problem()), or NULL */
 };
 
 /* The table of `qprof-bpf report`, also printed at the end of a capture. */
 int report_text(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt);
 
-/* The JSON of `qprof-bpf report --json`, schema "qprof-report/1". */
+/*
+ * The JSON of `qprof-bpf report --json`, schema "qprof-report/1":
+ * {"schema", "problem" (text or null), "lost" (total), "losses" (counts by cause; both null if
+ *  the trace does not say), "processes": [{"pid", "parent_pid", "crate", "crate_type", "command",
+ *  "rustc_version", "build_id", "exit" (status; null if unknown or killed), "signal" (or null),
+ *  "attached_late", "start_ns", "end_ns", "queries": [...]}], "queries": [{"name", "count",
+ *  "unwound", "total_ns", "self_ns", "mean_ns", "min_ns", "max_ns"}]}
+ * The last is summed over all processes.
+ */
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
-		const struct view_names *names);
+		const struct view_names *names, const struct report_options *opt);
 
 #endif /* QPROF_VIEW_VIEW_H */

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <string.h>
+
+#include "view/format.h"
+#include "view/json.h"
+#include "view/screen.h"
+#include "view/table.h"
+#include "view/view.h"
+
+#define BLOCK_ROWS   20
+#define HEADER_LINES 2 /* the totals and the titles */
+#define BOLD	     "\033[1m"
+#define PLAIN	     "\033[0m"
+
+struct seen {
+	uint32_t label;
+	uint64_t count;
+};
+
+struct live_view {
+	FILE *out;
+	enum live_mode mode;
+	struct screen *screen; /* LIVE_TERMINAL only */
+	bool color;
+	uint64_t last_ns; /* of the last draw; 0 before the first */
+	uint64_t last_events;
+	struct seen *seen; /* counts at the last draw, sorted by label */
+	size_t n_seen;
+};
+
+/* One interval, ready to be shown in any mode. */
+struct frame {
+	const struct live_state *state;
+	struct summary_row *rows;
+	uint64_t *rates; /* per second, one per row */
+	size_t n_rows;
+	uint64_t events;
+	uint64_t events_rate;
+	uint64_t lost;
+};
+
+static void frame__clear(struct frame *f)
+{
+	free(f->rows);
+	free(f->rates);
+}
+
+int live_view__new(FILE *out, enum live_mode mode, struct live_view **view)
+{
+	_live_view_ struct live_view *v = calloc(1, sizeof(*v));
+	const char *no_color = getenv("NO_COLOR");
+	int err;
+
+	if (!v)
+		return -ENOMEM;
+	v->out = out;
+	v->mode = mode;
+	v->color = !no_color || !*no_color;
+	if (mode == LIVE_TERMINAL) {
+		err = screen__new(out, &v->screen);
+		if (err == -ENOTTY)
+			v->mode = LIVE_BLOCKS;
+		else if (err)
+			return err;
+	}
+	*view = take_ptr(v);
+	return 0;
+}
+
+static int by_label(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	return (x->label > y->label) - (x->label < y->label);
+}
+
+static uint64_t count_before(const struct live_view *v, uint32_t label)
+{
+	const struct seen key = {.label = label};
+	const struct seen *seen = NULL;
+
+	if (v->n_seen)
+		seen = bsearch(&key, v->seen, v->n_seen, sizeof(key), by_label);
+	return seen ? seen->count : 0;
+}
+
+static int remember(struct live_view *v, const struct frame *f)
+{
+	struct seen *seen = reallocarray(v->seen, f->n_rows ?: 1, sizeof(*seen));
+
+	if (!seen)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->n_rows; i++)
+		seen[i] = (struct seen){f->rows[i].label, f->rows[i].count};
+	qsort(seen, f->n_rows, sizeof(*seen), by_label);
+	v->seen = seen;
+	v->n_seen = f->n_rows;
+	v->last_ns = f->state->now_ns;
+	v->last_events = f->events;
+	return 0;
+}
+
+static int frame__fill(struct frame *f, const struct live_view *v, const struct live_state *state)
+{
+	uint64_t since = v->last_ns ?: state->start_ns;
+	uint64_t ns = state->now_ns > since ? state->now_ns - since : 0;
+	int err;
+
+	f->state = state;
+	err = summary__rows(state->summary, SUMMARY_ALL, &f->rows, &f->n_rows);
+	if (err)
+		return err;
+	f->rates = calloc(f->n_rows ?: 1, sizeof(*f->rates));
+	if (!f->rates)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->n_rows; i++) {
+		const struct summary_row *row = &f->rows[i];
+
+		f->rates[i] = format_rate(row->count - count_before(v, row->label), ns);
+	}
+	f->events = summary__spans(state->summary);
+	f->events_rate = format_rate(f->events - v->last_events, ns);
+	f->lost = state->losses ? trace_losses__total(state->losses) : 0;
+	return 0;
+}
+
+static const char *row_name(const struct frame *f, size_t i)
+{
+	return f->state->names->text(f->state->names->ctx, f->rows[i].label);
+}
+
+static uint64_t row_mean(const struct summary_row *row)
+{
+	return row->count ? row->total_ns / row->count : 0;
+}
+
+static void print_header(const struct frame *f, FILE *out)
+{
+	const struct live_state *s = f->state;
+	char elapsed[FORMAT_MAX], events[FORMAT_MAX], rate[FORMAT_MAX], lost[FORMAT_MAX];
+
+	fprintf(out, "%s  processes %u (%u running)  events %s (%s/s)  lost %s",
+		format_duration(elapsed, s->now_ns - s->start_ns), s->processes, s->running,
+		format_count(events, f->events), format_short(rate, f->events_rate),
+		format_count(lost, f->lost));
+}
+
+static int table_of_rows(const struct frame *f, size_t n, struct table **out)
+{
+	static const struct table_column columns[] = {
+		{"query", 0}, {"count", 7}, {"rate/s", 6}, {"total", 7},
+		{"self", 7},  {"mean", 7},  {"max", 7},
+	};
+	struct table *t;
+	char buf[FORMAT_MAX];
+	int err;
+
+	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	if (err)
+		return err;
+	for (size_t i = 0; i < n; i++) {
+		const struct summary_row *row = &f->rows[i];
+
+		table__cell(t, row_name(f, i));
+		table__cell(t, format_count(buf, row->count));
+		table__cell(t, format_short(buf, f->rates[i]));
+		table__cell(t, format_duration(buf, row->total_ns));
+		table__cell(t, format_duration(buf, row->self_ns));
+		table__cell(t, format_duration(buf, row_mean(row)));
+		table__cell(t, format_duration(buf, row->max_ns));
+	}
+	*out = t;
+	return 0;
+}
+
+static int draw_block(const struct live_view *v, const struct frame *f)
+{
+	size_t n = f->n_rows < BLOCK_ROWS ? f->n_rows : BLOCK_ROWS;
+	_table_ struct table *t = NULL;
+	int err;
+
+	err = table_of_rows(f, n, &t);
+	if (err)
+		return err;
+	print_header(f, v->out);
+	fputc('\n', v->out);
+	if (n)
+		err = table__print(t, v->out, "  ");
+	if (n < f->n_rows)
+		fprintf(v->out, "  and %zu more\n", f->n_rows - n);
+	return err;
+}
+
+/* Print the header cut to the terminal's width. */
+static int put_header(const struct frame *f, size_t columns, FILE *to)
+{
+	_free_ char *text = NULL;
+	size_t len;
+	FILE *line = open_memstream(&text, &len);
+
+	if (!line)
+		return -ENOMEM;
+	print_header(f, line);
+	if (fclose(line))
+		return -ENOMEM;
+	fprintf(to, "%.*s\n", (int)format_fit(text, columns), text);
+	return 0;
+}
+
+static int put_table(const struct live_view *v, struct table *t, size_t columns, FILE *to)
+{
+	int err = table__fit(t, columns);
+
+	if (err)
+		return err;
+	fputs(v->color ? BOLD : "", to);
+	table__print_titles(t, to);
+	fputs(v->color ? PLAIN "\n" : "\n", to);
+	for (size_t i = 0; i < table__rows(t); i++) {
+		table__print_row(t, i, to);
+		fputc('\n', to);
+	}
+	return 0;
+}
+
+static int draw_terminal(const struct live_view *v, const struct frame *f)
+{
+	_table_ struct table *t = NULL;
+	_free_ char *text = NULL;
+	size_t lines, columns, len, n;
+	FILE *to;
+	int err;
+
+	screen__size(v->screen, &lines, &columns);
+	n = lines > HEADER_LINES ? lines - HEADER_LINES : 0;
+	if (n > f->n_rows)
+		n = f->n_rows;
+	err = table_of_rows(f, n, &t);
+	if (err)
+		return err;
+	to = open_memstream(&text, &len);
+	if (!to)
+		return -ENOMEM;
+	err = put_header(f, columns, to) ?: put_table(v, t, columns, to);
+	if (fclose(to) && !err)
+		err = -ENOMEM;
+	return err ?: screen__draw(v->screen, text, HEADER_LINES + n);
+}
+
+static int put_json_row(const struct frame *f, size_t i, FILE *out)
+{
+	const struct summary_row *row = &f->rows[i];
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "name", row_name(f, i));
+	json__number(&j, "count", row->count);
+	json__number(&j, "rate", f->rates[i]);
+	json__number(&j, "total_ns", row->total_ns);
+	json__number(&j, "self_ns", row->self_ns);
+	json__number(&j, "mean_ns", row_mean(row));
+	json__number(&j, "max_ns", row->max_ns);
+	return json__put(&j, out);
+}
+
+static int draw_json(const struct live_view *v, const struct frame *f)
+{
+	const struct live_state *s = f->state;
+	struct json j;
+	int err;
+
+	json__begin(&j);
+	json__text(&j, "schema", "qprof-live/1");
+	json__number(&j, "time_ns", s->now_ns);
+	json__number(&j, "elapsed_ns", s->now_ns - s->start_ns);
+	json__number(&j, "processes", s->processes);
+	json__number(&j, "running", s->running);
+	json__number(&j, "events", f->events);
+	json__number(&j, "events_per_s", f->events_rate);
+	json__number(&j, "lost", f->lost);
+	err = json__put_open(&j, v->out);
+	fputs(",\"queries\":[", v->out);
+	for (size_t i = 0; !err && i < f->n_rows; i++) {
+		fputs(i ? "," : "", v->out);
+		err = put_json_row(f, i, v->out);
+	}
+	fputs("]}\n", v->out);
+	return err;
+}
+
+static int draw(const struct live_view *v, const struct frame *f)
+{
+	int err;
+
+	switch (v->mode) {
+	case LIVE_TERMINAL:
+		return draw_terminal(v, f);
+	case LIVE_BLOCKS:
+		err = draw_block(v, f);
+		break;
+	case LIVE_JSON:
+		err = draw_json(v, f);
+		break;
+	default:
+		return 0;
+	}
+	if (!err && fflush(v->out))
+		err = -errno;
+	return err;
+}
+
+int live_view__draw(struct live_view *v, const struct live_state *state)
+{
+	__cleanup(frame__clear) struct frame f = {};
+	int err;
+
+	if (v->mode == LIVE_NONE)
+		return 0;
+	err = frame__fill(&f, v, state);
+	if (!err)
+		err = draw(v, &f);
+	return err ?: remember(v, &f);
+}
+
+void live_view__restore(struct live_view *v)
+{
+	screen__restore(v->screen);
+}
+
+void live_view__free(struct live_view *v)
+{
+	if (!v)
+		return;
+	screen__free(v->screen);
+	free(v->seen);
+	free(v);
+}

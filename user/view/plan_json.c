@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/json.h"
+#include "view/plan_view.h"
+
+static void add_address(struct json *j, const char *key, uint64_t addr)
+{
+	if (addr)
+		json__hex(j, key, addr);
+	else
+		json__null(j, key);
+}
+
+static void add_index(struct json *j, const char *key, uint32_t index)
+{
+	if (index != PLAN_NONE)
+		json__number(j, key, index);
+	else
+		json__null(j, key);
+}
+
+static int put_query(FILE *out, const struct plan *plan, uint32_t i)
+{
+	const struct plan_query *q = &plan->queries[i];
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "name", q->name);
+	add_address(&j, "wrapper", q->wrapper_non_incr);
+	add_address(&j, "wrapper_incremental", q->wrapper_incr);
+	add_address(&j, "provider", q->provider);
+	add_index(&j, "body", q->body_non_incr);
+	add_index(&j, "body_incremental", q->body_incr);
+	json__number(&j, "start_sites", q->n_start);
+	json__number(&j, "end_sites", q->n_end);
+	json__bool(&j, "start_exact", q->start_exact);
+	json__bool(&j, "end_exact", q->end_exact);
+	json__bool(&j, "invocation_id", q->has_id);
+	return json__put(&j, out);
+}
+
+static int put_body(FILE *out, const struct plan *plan, uint32_t i)
+{
+	const struct plan_body *b = &plan->bodies[i];
+	struct json j;
+
+	json__begin(&j);
+	add_address(&j, "address", b->addr);
+	json__bool(&j, "incremental", b->incremental);
+	json__number(&j, "group", b->group);
+	json__number(&j, "queries", b->n_queries);
+	json__number(&j, "symbols", b->n_symbols);
+	json__number(&j, "end_sites", b->n_ends);
+	json__text(&j, "problem", b->problem);
+	return json__put(&j, out);
+}
+
+static int put_site(FILE *out, const struct plan *plan, uint32_t i)
+{
+	const struct plan_site *site = &plan->sites[i];
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "role", plan_role_name(site->role));
+	json__text(&j, "class", site->cls == PLAN_STEPPED ? "stepped" : "emulated");
+	add_address(&j, "address", site->addr);
+	add_address(&j, "offset", site->offset);
+	add_index(&j, "query", site->query);
+	add_index(&j, "body", site->body);
+	json__text(&j, "register", site->reg == WIRE_REG_NONE ? NULL : plan_reg_name(site->reg));
+	if (site->slot != PLAN_NO_SLOT)
+		json__value(&j, "slot", json_object_new_int(site->slot));
+	else
+		json__null(&j, "slot");
+	json__value(&j, "sp_delta", json_object_new_int(site->sp_delta));
+	return json__put(&j, out);
+}
+
+static int put_array(FILE *out, const char *key, const struct plan *plan, uint32_t n,
+		     int (*put)(FILE *, const struct plan *, uint32_t))
+{
+	int err = 0;
+
+	fprintf(out, ",\"%s\":[", key);
+	for (uint32_t i = 0; !err && i < n; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		err = put(out, plan, i);
+	}
+	fputc(']', out);
+	return err;
+}
+
+int plan_json(FILE *out, const struct plan *plan)
+{
+	char build_id[2 * PLAN_BUILD_ID_MAX + 1];
+	bool known = plan->mask_disp && plan->mask_disp != PLAN_MASK_DISAGREES;
+	struct json j;
+	int err;
+
+	plan_build_id_text(plan, build_id);
+	json__begin(&j);
+	json__text(&j, "schema", "qprof-plan/1");
+	json__text(&j, "file", plan->path);
+	json__text(&j, "build_id", *build_id ? build_id : NULL);
+	json__text(&j, "rustc_version", plan->rustc_version);
+	json__text(&j, "mangling", plan->mangling);
+	add_address(&j, "mask_displacement", known ? plan->mask_disp : 0);
+	json__number(&j, "complete", plan_complete_queries(plan));
+	json__number(&j, "folded", plan_folded_symbols(plan));
+	err = json__put_open(&j, out);
+	err = err ?: put_array(out, "queries", plan, plan->n_queries, put_query);
+	err = err ?: put_array(out, "bodies", plan, plan->n_bodies, put_body);
+	err = err ?: put_array(out, "sites", plan, plan->n_sites, put_site);
+	fputs("}\n", out);
+	return err;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/format.h"
+#include "view/plan_view.h"
+#include "view/table.h"
+
+#define N_ROLES 16 /* a cookie has four bits for it */
+
+void plan_build_id_text(const struct plan *plan, char *text)
+{
+	*text = '\0';
+	for (uint32_t i = 0; i < plan->build_id_len; i++)
+		sprintf(text + 2 * i, "%02x", plan->build_id[i]);
+}
+
+static bool is_complete(const struct plan_query *q)
+{
+	return q->start_exact && q->end_exact;
+}
+
+uint32_t plan_complete_queries(const struct plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		n += is_complete(&plan->queries[i]);
+	return n;
+}
+
+uint32_t plan_folded_symbols(const struct plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n_bodies; i++) {
+		if (plan->bodies[i].n_symbols > 1)
+			n += plan->bodies[i].n_symbols - 1;
+	}
+	return n;
+}
+
+static void print_field(FILE *out, const char *name, const char *value)
+{
+	_free_ char *clean = format_clean(value);
+
+	fprintf(out, "%-11s %s\n", name, clean ?: "");
+}
+
+static void print_share(FILE *out, const char *what, uint32_t part, uint32_t whole)
+{
+	char buf[FORMAT_MAX];
+
+	/* Never round up to 100: that is a claim. */
+	if (part < whole && (uint64_t)part * 10000 >= (uint64_t)whole * 9995)
+		strcpy(buf, "99.9");
+	else
+		format_percent(buf, part, whole);
+	fprintf(out, "  %-22s %5" PRIu32 "  %5s %%\n", what, part, buf);
+}
+
+static void print_queries_summary(FILE *out, const struct plan *plan)
+{
+	uint32_t start = 0, end = 0, id = 0;
+
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		start += plan->queries[i].start_exact;
+		end += plan->queries[i].end_exact;
+		id += plan->queries[i].has_id;
+	}
+	fprintf(out, "\nqueries     %" PRIu32 "\n", plan->n_queries);
+	print_share(out, "with start and end", plan_complete_queries(plan), plan->n_queries);
+	print_share(out, "with start", start, plan->n_queries);
+	print_share(out, "with end", end, plan->n_queries);
+	print_share(out, "with invocation id", id, plan->n_queries);
+}
+
+static int print_sites_summary(FILE *out, const struct plan *plan)
+{
+	static const struct table_column columns[] = {
+		{"role", 0},
+		{"emulated", 0},
+		{"stepped", 0},
+	};
+	uint32_t counts[N_ROLES][2] = {}, stepped = 0;
+	_table_ struct table *t = NULL;
+	int err;
+
+	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
+		const struct plan_site *site = &plan->sites[i];
+
+		counts[site->role % N_ROLES][site->cls == PLAN_STEPPED]++;
+		stepped += site->cls == PLAN_STEPPED;
+	}
+	for (int role = 0; role < N_ROLES; role++) {
+		if (!counts[role][0] && !counts[role][1])
+			continue;
+		table__cell(t, plan_role_name(role));
+		table__cellf(t, "%" PRIu32, counts[role][PLAN_EMULATED]);
+		table__cellf(t, "%" PRIu32, counts[role][PLAN_STEPPED]);
+	}
+	fprintf(out, "\nsites       %" PRIu32 "%s\n", plan->n_sites,
+		stepped ? "" : ", all emulated by the kernel");
+	if (stepped)
+		fprintf(out, "  %" PRIu32 " are single-stepped: each hit costs several traps\n",
+			stepped);
+	return table__print(t, out, "  ");
+}
+
+static void print_bodies_summary(FILE *out, const struct plan *plan)
+{
+	uint32_t incremental = 0;
+
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		incremental += plan->bodies[i].incremental;
+	fprintf(out, "\nbodies      %" PRIu32 " (%" PRIu32 " incremental)\n", plan->n_bodies,
+		incremental);
+	fprintf(out, "  %" PRIu32 " symbols folded into another's address\n",
+		plan_folded_symbols(plan));
+}
+
+/* A body without its ends makes its queries incomplete: that is their problem. */
+static const char *body_problem(const struct plan *plan, const struct plan_query *q)
+{
+	if (q->body_non_incr < plan->n_bodies && plan->bodies[q->body_non_incr].problem)
+		return plan->bodies[q->body_non_incr].problem;
+	if (q->body_incr < plan->n_bodies && plan->bodies[q->body_incr].problem)
+		return plan->bodies[q->body_incr].problem;
+	return NULL;
+}
+
+static void print_problems(FILE *out, const struct plan *plan)
+{
+	if (plan_complete_queries(plan) == plan->n_queries)
+		return;
+	fputs("\nproblems\n", out);
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct plan_query *q = &plan->queries[i];
+		const char *why = body_problem(plan, q);
+		_free_ char *name = format_clean(q->name);
+
+		if (is_complete(q))
+			continue;
+		fprintf(out, "  %s: not every %s is seen%s%s\n", name ?: "",
+			q->end_exact	 ? "start"
+			: q->start_exact ? "end"
+					 : "start and end",
+			why ? ": " : "", why ?: "");
+	}
+}
+
+static void cell_address(struct table *t, uint64_t addr)
+{
+	if (addr)
+		table__cellf(t, "%#" PRIx64, addr);
+	else
+		table__cell(t, "-");
+}
+
+static int print_queries(FILE *out, const struct plan *plan)
+{
+	static const struct table_column columns[] = {
+		{"query", 0},  {"wrapper", 0}, {"incremental", 0}, {"provider", 0},
+		{"starts", 0}, {"ends", 0},    {"exact", 0},
+	};
+	_table_ struct table *t = NULL;
+	int err;
+
+	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct plan_query *q = &plan->queries[i];
+
+		table__cell(t, q->name);
+		cell_address(t, q->wrapper_non_incr);
+		cell_address(t, q->wrapper_incr);
+		cell_address(t, q->provider);
+		table__cellf(t, "%" PRIu32, q->n_start);
+		table__cellf(t, "%" PRIu32, q->n_end);
+		table__cell(t, is_complete(q) ? "yes" : "no");
+	}
+	fputc('\n', out);
+	return table__print(t, out, "");
+}
+
+static void add_site(struct table *t, const struct plan *plan, const struct plan_site *site)
+{
+	table__cell(t, site->query < plan->n_queries ? plan->queries[site->query].name : "-");
+	table__cell(t, plan_role_name(site->role));
+	table__cell(t, site->cls == PLAN_STEPPED ? "stepped" : "emulated");
+	cell_address(t, site->addr);
+	cell_address(t, site->offset);
+	cell_address(t, site->body < plan->n_bodies ? plan->bodies[site->body].addr : 0);
+	if (site->reg != WIRE_REG_NONE)
+		table__cell(t, plan_reg_name(site->reg));
+	else if (site->slot != PLAN_NO_SLOT)
+		table__cellf(t, "sp%+" PRId32, site->slot);
+	else
+		table__cell(t, "-");
+	table__cellf(t, "%" PRId32, site->sp_delta);
+}
+
+static int print_sites(FILE *out, const struct plan *plan)
+{
+	static const struct table_column columns[] = {
+		{"query", 0},  {"role", 0}, {"class", 0}, {"address", 0},
+		{"offset", 0}, {"body", 0}, {"id", 0},	  {"sp delta", 0},
+	};
+	_table_ struct table *t = NULL;
+	int err;
+
+	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		add_site(t, plan, &plan->sites[i]);
+	fputc('\n', out);
+	return table__print(t, out, "");
+}
+
+int plan_text(FILE *out, const struct plan *plan, bool full)
+{
+	char build_id[2 * PLAN_BUILD_ID_MAX + 1];
+	int err;
+
+	plan_build_id_text(plan, build_id);
+	print_field(out, "file", plan->path);
+	print_field(out, "build-id", *build_id ? build_id : "none");
+	print_field(out, "rustc", plan->rustc_version ?: "unknown version");
+	print_field(out, "mangling", plan->mangling);
+	print_queries_summary(out, plan);
+	err = print_sites_summary(out, plan);
+	if (err)
+		return err;
+	print_bodies_summary(out, plan);
+	print_problems(out, plan);
+	if (!full)
+		return 0;
+	return print_queries(out, plan) ?: print_sites(out, plan);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What people and programs see of a plan (`qprof-bpf plan`).
+ */
+#ifndef QPROF_VIEW_PLAN_VIEW_H
+#define QPROF_VIEW_PLAN_VIEW_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "plan/plan.h"
+
+/*
+ * The file, how much of it can be seen, its sites by role and class, and every problem by name;
+ * with `full`, tables of the queries and the sites too. 0 or -ENOMEM.
+ */
+int plan_text(FILE *out, const struct plan *plan, bool full);
+
+/*
+ * The whole plan, schema "qprof-plan/1":
+ * {"schema", "file", "build_id", "rustc_version" (or null), "mangling", "mask_displacement" (null
+ *  if unknown), "complete" (queries with exact start and end), "folded" (body symbols that share
+ *  their address with one before them), "queries": [{"name", "wrapper", "wrapper_incremental",
+ *  "provider", "body", "body_incremental", "start_sites", "end_sites", "start_exact", "end_exact",
+ *  "invocation_id"}], "bodies": [{"address", "incremental", "group", "queries", "symbols",
+ *  "end_sites", "problem"}], "sites": [{"role", "class", "address", "offset", "query", "body",
+ *  "register", "slot", "sp_delta"}]}
+ * Addresses are "0x..." texts, null where absent; body and query are indices into their arrays.
+ */
+int plan_json(FILE *out, const struct plan *plan);
+
+/* Build-id in hex; `text` needs 2 * PLAN_BUILD_ID_MAX + 1 bytes. */
+void plan_build_id_text(const struct plan *plan, char *text);
+
+/* Queries whose start and end are seen exactly. */
+uint32_t plan_complete_queries(const struct plan *plan);
+/* Body symbols that share their address with one before them. */
+uint32_t plan_folded_symbols(const struct plan *plan);
+
+#endif /* QPROF_VIEW_PLAN_VIEW_H */

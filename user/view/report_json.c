@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <sys/wait.h>
+
+#include "view/json.h"
+#include "view/view.h"
+
+static int put_row(FILE *out, const struct summary_row *row, const struct view_names *names)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "name", names->text(names->ctx, row->label));
+	json__number(&j, "count", row->count);
+	json__number(&j, "unwound", row->unwound);
+	json__number(&j, "total_ns", row->total_ns);
+	json__number(&j, "self_ns", row->self_ns);
+	json__number(&j, "mean_ns", row->count ? row->total_ns / row->count : 0);
+	json__number(&j, "min_ns", row->min_ns);
+	json__number(&j, "max_ns", row->max_ns);
+	return json__put(&j, out);
+}
+
+/* ,"queries":[...] of one process or of all */
+static int put_rows(FILE *out, const struct summary *s, uint32_t process,
+		    const struct view_names *names)
+{
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+	int err;
+
+	err = summary__rows(s, process, &rows, &n);
+	if (err)
+		return err;
+	fputs(",\"queries\":[", out);
+	for (size_t i = 0; !err && i < n; i++) {
+		fputs(i ? "," : "", out);
+		err = put_row(out, &rows[i], names);
+	}
+	fputc(']', out);
+	return err;
+}
+
+static void add_exit(struct json *j, int32_t status)
+{
+	bool known = status != TRACE_EXIT_UNKNOWN;
+
+	if (known && WIFEXITED(status))
+		json__number(j, "exit", WEXITSTATUS(status));
+	else
+		json__null(j, "exit");
+	if (known && WIFSIGNALED(status))
+		json__number(j, "signal", WTERMSIG(status));
+	else
+		json__null(j, "signal");
+}
+
+static int put_process(FILE *out, const struct summary *s, uint32_t i,
+		       const struct view_names *names)
+{
+	const struct trace_process *p = summary__process_at(s, i);
+	struct json j;
+	int err;
+
+	json__begin(&j);
+	json__number(&j, "pid", p->pid);
+	json__number(&j, "parent_pid", p->parent_pid);
+	json__text(&j, "crate", p->crate);
+	json__text(&j, "crate_type", p->crate_type);
+	json__text(&j, "command", p->command);
+	json__text(&j, "rustc_version", p->rustc_version);
+	json__text(&j, "build_id", p->build_id);
+	add_exit(&j, p->exit_status);
+	json__bool(&j, "attached_late", p->attached_late);
+	json__number(&j, "start_ns", p->start_ns);
+	json__number(&j, "end_ns", p->end_ns);
+	err = json__put_open(&j, out) ?: put_rows(out, s, i, names);
+	fputc('}', out);
+	return err;
+}
+
+int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
+		const struct view_names *names, const struct report_options *opt)
+{
+	uint32_t n = summary__n_processes(s);
+	struct json j;
+	int err;
+
+	json__begin(&j);
+	json__text(&j, "schema", "qprof-report/1");
+	json__text(&j, "problem", opt->problem);
+	if (losses)
+		json__number(&j, "lost", trace_losses__total(losses));
+	else
+		json__null(&j, "lost");
+	json__losses(&j, "losses", losses);
+	err = json__put_open(&j, out);
+	fputs(",\"processes\":[", out);
+	for (uint32_t i = 0; !err && i < n; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		err = put_process(out, s, i, names);
+	}
+	fputc(']', out);
+	err = err ?: put_rows(out, s, SUMMARY_ALL, names);
+	fputs("}\n", out);
+	return err;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "view/format.h"
+#include "view/table.h"
+#include "view/view.h"
+
+/* Marks numbers that include executions without a true end. */
+#define MARK "*"
+
+struct sums {
+	uint64_t count;
+	uint64_t unwound;
+	uint64_t self_ns;
+};
+
+static struct sums sum_of(const struct summary_row *rows, size_t n)
+{
+	struct sums sums = {};
+
+	for (size_t i = 0; i < n; i++) {
+		sums.count += rows[i].count;
+		sums.unwound += rows[i].unwound;
+		sums.self_ns += rows[i].self_ns;
+	}
+	return sums;
+}
+
+static size_t shown(size_t n, const struct report_options *opt)
+{
+	return opt->top && opt->top < n ? opt->top : n;
+}
+
+static void print_more(FILE *out, size_t n, const char *one, const char *many)
+{
+	if (n)
+		fprintf(out, "  and %zu more %s\n", n, n == 1 ? one : many);
+}
+
+static int print_queries(FILE *out, const struct summary_row *rows, size_t n,
+			 const struct sums *sums, const struct view_names *names,
+			 const struct report_options *opt)
+{
+	static const struct table_column columns[] = {
+		{"query", 0},  {"count", 0}, {"total", 0}, {"self", 0},
+		{"self %", 0}, {"mean", 0},  {"max", 0},
+	};
+	_table_ struct table *t = NULL;
+	char buf[FORMAT_MAX];
+	int err;
+
+	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	if (err)
+		return err;
+	for (size_t i = 0; i < shown(n, opt); i++) {
+		const struct summary_row *row = &rows[i];
+
+		table__cellf(t, "%s%s", names->text(names->ctx, row->label),
+			     row->unwound ? " " MARK : "");
+		table__cell(t, format_count(buf, row->count));
+		table__cell(t, format_duration(buf, row->total_ns));
+		table__cell(t, format_duration(buf, row->self_ns));
+		table__cell(t, format_percent(buf, row->self_ns, sums->self_ns));
+		table__cell(t, format_duration(buf, row->count ? row->total_ns / row->count : 0));
+		table__cell(t, format_duration(buf, row->max_ns));
+	}
+	err = table__print(t, out, "");
+	print_more(out, n - shown(n, opt), "query", "queries");
+	return err;
+}
+
+static const char *exit_text(char buf[FORMAT_MAX], int32_t status)
+{
+	const char *name;
+
+	if (status == TRACE_EXIT_UNKNOWN)
+		return "unknown";
+	if (!WIFSIGNALED(status)) {
+		snprintf(buf, FORMAT_MAX, "%d", WEXITSTATUS(status));
+		return buf;
+	}
+	name = sigabbrev_np(WTERMSIG(status));
+	if (name)
+		snprintf(buf, FORMAT_MAX, "SIG%s", name);
+	else
+		snprintf(buf, FORMAT_MAX, "signal %d", WTERMSIG(status));
+	return buf;
+}
+
+static int print_process(struct table *t, const struct summary *s, uint32_t i)
+{
+	const struct trace_process *p = summary__process_at(s, i);
+	_free_ struct summary_row *rows = NULL;
+	char buf[FORMAT_MAX];
+	struct sums sums;
+	size_t n;
+	int err;
+
+	err = summary__rows(s, i, &rows, &n);
+	if (err)
+		return err;
+	sums = sum_of(rows, n);
+	table__cell(t, p->crate ?: p->command ?: "unknown");
+	table__cellf(t, "%" PRIu32, p->pid);
+	table__cell(t, exit_text(buf, p->exit_status));
+	table__cell(t, format_count(buf, sums.count));
+	table__cell(t, format_duration(buf, sums.self_ns));
+	return 0;
+}
+
+static int print_processes(FILE *out, const struct summary *s, const struct report_options *opt)
+{
+	static const struct table_column columns[] = {
+		{"process", 0}, {"pid", 0}, {"exit", 0}, {"executions", 0}, {"self", 0},
+	};
+	uint32_t n = summary__n_processes(s), n_shown = shown(n, opt);
+	_table_ struct table *t = NULL;
+	int err;
+
+	if (n < 2)
+		return 0;
+	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	for (uint32_t i = 0; !err && i < n_shown; i++)
+		err = print_process(t, s, i);
+	if (err)
+		return err;
+	fputc('\n', out);
+	err = table__print(t, out, "");
+	print_more(out, n - n_shown, "process", "processes");
+	return err;
+}
+
+static void print_late(FILE *out, const struct summary *s)
+{
+	uint32_t late = 0, n = summary__n_processes(s);
+
+	for (uint32_t i = 0; i < n; i++)
+		late += summary__process_at(s, i)->attached_late;
+	if (late)
+		fprintf(out,
+			"attached late: %" PRIu32 " of %" PRIu32 " processes ran before the "
+			"capture; what they did until then is missing\n",
+			late, n);
+}
+
+static void print_losses(FILE *out, const struct trace_losses *losses)
+{
+	char buf[FORMAT_MAX];
+
+	if (!losses) {
+		fputs("lost: unknown, the trace does not say\n", out);
+		return;
+	}
+	fprintf(out, "lost: %s\n", format_count(buf, trace_losses__total(losses)));
+	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
+		if (losses->count[i] && trace_loss_is_lost(i))
+			fprintf(out, "  %s: %s\n", trace_loss_text(i),
+				format_count(buf, losses->count[i]));
+	}
+	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
+		if (losses->count[i] && !trace_loss_is_lost(i))
+			fprintf(out, "%s: %s\n", trace_loss_text(i),
+				format_count(buf, losses->count[i]));
+	}
+}
+
+static void print_notes(FILE *out, const struct summary *s, const struct sums *sums,
+			const struct trace_losses *losses, const struct report_options *opt)
+{
+	char buf[FORMAT_MAX];
+
+	fputc('\n', out);
+	if (sums->unwound)
+		fprintf(out,
+			MARK " with executions that were left by unwinding or never ended (%s in "
+			     "all): counted, their times are upper bounds\n",
+			format_count(buf, sums->unwound));
+	print_late(out, s);
+	print_losses(out, losses);
+	if (opt->problem)
+		fprintf(out, "incomplete: %s\n", opt->problem);
+}
+
+int report_text(FILE *out, const struct summary *s, const struct trace_losses *losses,
+		const struct view_names *names, const struct report_options *opt)
+{
+	_free_ struct summary_row *rows = NULL;
+	struct sums sums;
+	size_t n;
+	int err;
+
+	err = summary__rows(s, SUMMARY_ALL, &rows, &n);
+	if (err)
+		return err;
+	sums = sum_of(rows, n);
+	if (n)
+		err = print_queries(out, rows, n, &sums, names, opt);
+	else
+		fputs("no query was executed\n", out);
+	err = err ?: print_processes(out, s, opt);
+	if (err)
+		return err;
+	print_notes(out, s, &sums, losses, opt);
+	return 0;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/screen.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#define SAVE_CURSOR    "\0337"
+#define RESTORE_CURSOR "\0338"
+#define LINE_DOWN      "\033D" /* scrolls at the bottom; unlike \n it keeps the column */
+#define WHOLE_REGION   "\033[r"
+#define CLEAR_LINE     "\033[K"
+#define CLEAR_BELOW    "\033[J"
+
+#define DEFAULT_ROWS	24
+#define DEFAULT_COLUMNS 80
+#define LEAST_ABOVE	3 /* lines that stay with the others */
+
+struct screen {
+	FILE *out;
+	size_t taken;	   /* lines, 0 when restored */
+	struct winsize at; /* when they were taken */
+};
+
+int screen__new(FILE *out, struct screen **s)
+{
+	const char *term = getenv("TERM");
+	int fd = fileno(out);
+
+	if (fd < 0 || !isatty(fd) || !term || !*term || !strcmp(term, "dumb"))
+		return -ENOTTY;
+	*s = calloc(1, sizeof(**s));
+	if (!*s)
+		return -ENOMEM;
+	(*s)->out = out;
+	return 0;
+}
+
+static struct winsize current_size(const struct screen *s)
+{
+	struct winsize ws = {};
+
+	/* A serial line does not know its size. */
+	if (ioctl(fileno(s->out), TIOCGWINSZ, &ws) || !ws.ws_row || !ws.ws_col) {
+		ws.ws_row = DEFAULT_ROWS;
+		ws.ws_col = DEFAULT_COLUMNS;
+	}
+	return ws;
+}
+
+static size_t usable_lines(const struct winsize *ws)
+{
+	size_t lines = ws->ws_row * 2 / 3;
+
+	if (ws->ws_row <= LEAST_ABOVE)
+		return 0;
+	return lines + LEAST_ABOVE > ws->ws_row ? (size_t)ws->ws_row - LEAST_ABOVE : lines;
+}
+
+void screen__size(const struct screen *s, size_t *lines, size_t *columns)
+{
+	struct winsize ws = current_size(s);
+
+	*lines = usable_lines(&ws);
+	*columns = ws.ws_col;
+}
+
+/* All at once: stdio would split it, and others' output would come in between. */
+static int write_all(FILE *out, const char *bytes, size_t len)
+{
+	if (fflush(out))
+		return -errno;
+	while (len) {
+		ssize_t n = write(fileno(out), bytes, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		bytes += n;
+		len -= n;
+	}
+	return 0;
+}
+
+static void put_release(struct screen *s, FILE *to)
+{
+	struct winsize now = current_size(s);
+
+	fputs(SAVE_CURSOR WHOLE_REGION, to);
+	/* After a resize nobody knows where our lines are; they scroll away in time. */
+	if (now.ws_row == s->at.ws_row && now.ws_col == s->at.ws_col)
+		fprintf(to, "\033[%zu;1H" CLEAR_BELOW, s->at.ws_row - s->taken + 1);
+	fputs(RESTORE_CURSOR, to);
+	s->taken = 0;
+}
+
+static void put_take(struct screen *s, size_t n, const struct winsize *ws, FILE *to)
+{
+	/* Make room below the cursor, wherever it is, then fence the room off. */
+	for (size_t i = 0; i < n; i++)
+		fputs(LINE_DOWN, to);
+	fprintf(to, "\033[%zuA" SAVE_CURSOR "\033[1;%zur" RESTORE_CURSOR, n, ws->ws_row - n);
+	s->taken = n;
+	s->at = *ws;
+}
+
+static void put_lines(const struct screen *s, const char *text, FILE *to)
+{
+	size_t first = s->at.ws_row - s->taken + 1;
+
+	fputs(SAVE_CURSOR, to);
+	for (size_t i = 0; i < s->taken; i++) {
+		size_t len = strcspn(text, "\n");
+
+		fprintf(to, "\033[%zu;1H" CLEAR_LINE "%.*s", first + i, (int)len, text);
+		text += len + (text[len] == '\n');
+	}
+	fputs(RESTORE_CURSOR, to);
+}
+
+int screen__draw(struct screen *s, const char *text, size_t n)
+{
+	struct winsize ws = current_size(s);
+	_free_ char *frame = NULL;
+	size_t len = 0;
+	FILE *to;
+
+	if (n > usable_lines(&ws))
+		n = usable_lines(&ws);
+	to = open_memstream(&frame, &len);
+	if (!to)
+		return -ENOMEM;
+	if (s->taken && (n > s->taken || ws.ws_row != s->at.ws_row || ws.ws_col != s->at.ws_col))
+		put_release(s, to);
+	if (!s->taken && n)
+		put_take(s, n, &ws, to);
+	if (s->taken)
+		put_lines(s, text, to);
+	if (fclose(to))
+		return -ENOMEM;
+	return write_all(s->out, frame, len);
+}
+
+void screen__restore(struct screen *s)
+{
+	_free_ char *frame = NULL;
+	size_t len = 0;
+	FILE *to;
+
+	if (!s || !s->taken)
+		return;
+	to = open_memstream(&frame, &len);
+	if (!to)
+		return;
+	put_release(s, to);
+	if (!fclose(to))
+		write_all(s->out, frame, len);
+}
+
+void screen__free(struct screen *s)
+{
+	screen__restore(s);
+	free(s);
+}

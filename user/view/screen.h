@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The bottom lines of a terminal, kept for a display that is redrawn in place. The lines above
+ * become the scroll region: what others write there (cargo, rustc, both of which share our
+ * terminal) scrolls by as it would without us, and is never painted over.
+ */
+#ifndef QPROF_VIEW_SCREEN_H
+#define QPROF_VIEW_SCREEN_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+
+struct screen;
+
+/* -ENOTTY if `out` is not a terminal that can move its cursor (TERM=dumb or unset). */
+int screen__new(FILE *out, struct screen **s);
+
+/* Columns of the terminal as it is now, and how many of its lines screen__draw() may use. */
+void screen__size(const struct screen *s, size_t *lines, size_t *columns);
+
+/*
+ * Show `n` lines, each ended by a newline and no wider than the terminal, in one write(2): others
+ * write to it too. The cursor stays where they have it.
+ */
+int screen__draw(struct screen *s, const char *text, size_t n);
+
+/* Give the lines back, empty. Safe to call twice; the next draw takes them again. */
+void screen__restore(struct screen *s);
+
+void screen__free(struct screen *s);
+DEFINE_CLEANUP(struct screen, screen__free)
+#define _screen_ __cleanup(screen__free_p)
+
+#endif /* QPROF_VIEW_SCREEN_H */

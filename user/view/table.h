@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Text in columns. Cells are added row by row; widths are computed from what is in them. When the
+ * space is short, the first column is cut first, then columns are left out from the right.
+ */
+#ifndef QPROF_VIEW_TABLE_H
+#define QPROF_VIEW_TABLE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+
+struct table;
+
+struct table_column {
+	const char *title;
+	size_t least; /* columns it takes at least; keeps a redrawn table from jumping */
+};
+
+/* The first column is aligned left, the others right. `columns` must outlive the table. */
+int table__new(const struct table_column *columns, size_t n, struct table **out);
+
+/* Fill the next cell. Errors are kept: table__fit() returns the first. */
+void table__cell(struct table *t, const char *text);
+void table__cellf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+size_t table__rows(const struct table *t);
+
+/* Compute the layout for lines of at most `width` columns; 0 = as wide as it takes. */
+int table__fit(struct table *t, size_t width);
+/* Print the titles or one row, without a newline or trailing spaces. After table__fit(). */
+void table__print_titles(const struct table *t, FILE *out);
+void table__print_row(const struct table *t, size_t row, FILE *out);
+
+/* Fit, and print all of it, each line behind `indent`. */
+int table__print(struct table *t, FILE *out, const char *indent);
+
+void table__free(struct table *t);
+DEFINE_CLEANUP(struct table, table__free)
+#define _table_ __cleanup(table__free_p)
+
+#endif /* QPROF_VIEW_TABLE_H */
