@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The commands, one per cmd_<name>.c. Each returns an exit status (cli/exit_code.h, or that of a
+ * launched command) and has printed what there was to say. Data goes to stdout.
+ */
+#ifndef QPROF_CLI_COMMANDS_H
+#define QPROF_CLI_COMMANDS_H
+
+#include "cli/options.h"
+
+int cmd_record(const struct cli_record_options *o);
+int cmd_report(const struct cli_report_options *o);
+int cmd_plan(const struct cli_plan_options *o);
+int cmd_help(const struct cli_help_options *o);
+int cmd_version(void);
+
+/*
+ * `status`, or EXIT_CODE_FAILURE after an error line if what was printed could not all be written
+ * to stdout (a full disk). The last call of a command that prints data.
+ */
+int cmd_finish_stdout(int status);
+
+#endif /* QPROF_CLI_COMMANDS_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * How qprof-bpf exits when it is not passing on the status of a launched command. Stable: scripts
+ * and CI act on them. The manual's table is cli_exit_codes() in cli/options.h.
+ */
+#ifndef QPROF_CLI_EXIT_CODE_H
+#define QPROF_CLI_EXIT_CODE_H
+
+#include <errno.h>
+
+enum exit_code {
+	EXIT_CODE_OK = 0,
+	EXIT_CODE_USAGE = 2,	    /* the command line makes no sense; nothing was done */
+	EXIT_CODE_FAILURE = 125,    /* qprof-bpf itself failed */
+	EXIT_CODE_CANNOT_RUN = 126, /* the command to profile exists but cannot be run */
+	EXIT_CODE_NOT_FOUND = 127,  /* the command to profile does not exist */
+};
+
+/* For what launch__go() returned. */
+static inline enum exit_code exit_code_of_exec(int err)
+{
+	return err == -ENOENT ? EXIT_CODE_NOT_FOUND : EXIT_CODE_CANNOT_RUN;
+}
+
+#endif /* QPROF_CLI_EXIT_CODE_H */

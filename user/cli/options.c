@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/options.h"
+
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+
+#define N_OF(array) (sizeof(array) / sizeof(*(array)))
+#define AT(field)   offsetof(struct cli, field)
+
+static const struct cli_option options[] = {
+	{
+		.commands = CLI_BIT(CLI_RECORD),
+		.letter = 'p',
+		.name = "pid",
+		.arg = "PID[,PID...]",
+		.kind = CLI_PIDS,
+		.offset = AT(record.pids),
+		.help = "Profile a running process and every process it starts from now on. One "
+			"that is not rustc itself (cargo, ninja, bazel, make) also brings the "
+			"children it has. May be given several times.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
+		.letter = 'o',
+		.name = "output",
+		.arg = "FILE",
+		.kind = CLI_FILE,
+		.offset = AT(record.output),
+		.help = "Write the trace to FILE, which must not exist. Without this option it is "
+			"qprof-<utc>.qpt in the current directory.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
+		.letter = 'f',
+		.name = "force",
+		.kind = CLI_FLAG,
+		.offset = AT(record.force),
+		.help = "Overwrite the output file.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
+		.letter = 'i',
+		.name = "interval",
+		.arg = "DURATION",
+		.kind = CLI_DURATION,
+		.offset = AT(record.interval_ns),
+		.initial = "1s",
+		.help = "Show live counts this often: 500ms, 2s, 1m; a number without a unit is "
+			"seconds. From 10ms to 1h.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
+		.name = "json",
+		.kind = CLI_FLAG,
+		.offset = AT(record.json),
+		.help = "Show live counts as one JSON object per line and interval, schema "
+			"qprof-live/1.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
+		.letter = 'q',
+		.name = "quiet",
+		.kind = CLI_FLAG,
+		.offset = AT(record.quiet),
+		.help = "No live counts and no summary at the end; only errors are printed.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
+		.name = "ring-size",
+		.arg = "SIZE",
+		.kind = CLI_SIZE,
+		.offset = AT(record.ring_bytes),
+		.initial = "16m",
+		.help = "Size of the buffer between the kernel and qprof-bpf: a power of two from "
+			"a page (4k) to 1g, with k, m or g as the unit, or in bytes. A larger one "
+			"helps when records are lost because it was full.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
+		.name = "attach",
+		.arg = "HOW",
+		.kind = CLI_CHOICE,
+		.offset = AT(record.attach),
+		.choices = "auto|multi|perf",
+		.initial = "auto",
+		.help = "How probes are attached: multi (uprobe_multi links, Linux 6.6 and "
+			"later), perf (one perf event per probe: works on older kernels, but "
+			"takes long to detach), or auto (multi where the kernel has it).",
+	},
+	{
+		.commands = CLI_BIT(CLI_REPORT),
+		.name = "json",
+		.kind = CLI_FLAG,
+		.offset = AT(report.json),
+		.help = "Print one JSON document, schema qprof-report/1.",
+	},
+	{
+		.commands = CLI_BIT(CLI_REPORT),
+		.letter = 'n',
+		.name = "top",
+		.arg = "N",
+		.kind = CLI_NUMBER,
+		.offset = AT(report.top),
+		.initial = "0",
+		.help = "Show only the N queries with the most self time, and N processes; 0 shows "
+			"all. JSON always has all.",
+	},
+	{
+		.commands = CLI_BIT(CLI_PLAN),
+		.name = "json",
+		.kind = CLI_FLAG,
+		.offset = AT(plan.json),
+		.help = "Print the whole plan as one JSON document, schema qprof-plan/1.",
+	},
+	{
+		.commands = CLI_BIT(CLI_PLAN),
+		.name = "full",
+		.kind = CLI_FLAG,
+		.offset = AT(plan.full),
+		.help = "Also list every query and every probe site. -v does the same.",
+	},
+	{
+		.commands = CLI_BIT(CLI_PLAN),
+		.name = "no-cache",
+		.kind = CLI_FLAG,
+		.offset = AT(plan.no_cache),
+		.help = "Read the library again, even if its plan is in the cache.",
+	},
+	{
+		.commands = CLI_BIT(CLI_HELP),
+		.name = "man",
+		.kind = CLI_FLAG,
+		.offset = AT(help_options.man),
+		.help = "Print the manual page, as roff for man -l.",
+	},
+	{
+		.commands = CLI_BIT(CLI_HELP),
+		.name = "completion",
+		.arg = "SHELL",
+		.kind = CLI_CHOICE,
+		.offset = AT(help_options.completion),
+		.choices = "bash|zsh|fish",
+		.first = CLI_SHELL_BASH,
+		.help = "Print the completion script for SHELL.",
+	},
+	{
+		.commands = CLI_ALL,
+		.letter = 'v',
+		.name = "verbose",
+		.kind = CLI_COUNT,
+		.offset = AT(verbose),
+		.help = "Say what is being done; twice: also what libbpf says.",
+	},
+	{
+		.commands = CLI_ALL,
+		.letter = 'h',
+		.name = "help",
+		.kind = CLI_FLAG,
+		.offset = AT(help),
+		.help = "Print this help.",
+	},
+	{
+		.commands = CLI_ALL,
+		.letter = 'V',
+		.name = "version",
+		.kind = CLI_FLAG,
+		.offset = AT(version),
+		.help = "Print the version.",
+	},
+};
+
+static int run_record(const struct cli *cli)
+{
+	return cmd_record(&cli->record);
+}
+
+static int run_report(const struct cli *cli)
+{
+	return cmd_report(&cli->report);
+}
+
+static int run_plan(const struct cli *cli)
+{
+	return cmd_plan(&cli->plan);
+}
+
+static int run_help(const struct cli *cli)
+{
+	return cmd_help(&cli->help_options);
+}
+
+static int run_version(const struct cli *cli)
+{
+	(void)cli;
+	return cmd_version();
+}
+
+static const char about_record[] =
+	"Attaches to the Rust compilers below a running process, or launches a command and "
+	"attaches to every Rust compiler below it; shows live counts per query, writes a trace, "
+	"and ends with a summary. The word record may be left out.\n\n"
+	"Works on the toolchain that is installed, with no flag that would change what it builds. "
+	"The command's exit status is passed on. Ctrl-C stops recording, writes the file and "
+	"prints the summary; a second Ctrl-C aborts.\n\n"
+	"Recording needs root. Under sudo the command runs as the user who called sudo, and the "
+	"trace belongs to that user. sudo clears most environment variables: give it "
+	"--preserve-env=RUSTFLAGS,CARGO_TARGET_DIR (those that matter to the build) to keep them.";
+
+static const struct cli_example record_examples[] = {
+	{"Profile a build from its first rustc to its last", "sudo qprof-bpf -- cargo build"},
+	{"See what a running build does, until Ctrl-C", "sudo qprof-bpf --pid 4711"},
+	{"Keep the trace under a name, and say nothing while recording",
+	 "sudo qprof-bpf -q -o debug.qpt -- cargo build --release"},
+	{"Feed live counts to a program, twice a second",
+	 "sudo qprof-bpf --json --interval 500ms -- make -j4"},
+	{},
+};
+
+static const char about_report[] =
+	"Prints, for every query in the trace, how often it was executed and how long that took: "
+	"in all, without the queries it called (self), on average and at most; then the processes, "
+	"and what was lost while recording. Needs no privileges.";
+
+static const struct cli_example report_examples[] = {
+	{"The whole table", "qprof-bpf report debug.qpt"},
+	{"The ten queries that cost most", "qprof-bpf report --top 10 debug.qpt"},
+	{"For a program", "qprof-bpf report --json debug.qpt"},
+	{},
+};
+
+static const char about_plan[] =
+	"Reads a librustc_driver library, without running it, and tells which queries can be seen "
+	"in it and at how many places. The library is FILE (or that of the rustc executable FILE), "
+	"the one that process PID has mapped, or that of rustup's TOOLCHAIN; without any of them, "
+	"that of the rustc which would run here. A file whose name is a number is written ./4711. "
+	"Needs no privileges, except for other users' processes.";
+
+static const struct cli_example plan_examples[] = {
+	{"Can the rustc in use here be profiled?", "qprof-bpf plan"},
+	{"Another toolchain, with every query and site", "qprof-bpf plan --full +nightly"},
+	{"The compiler in a running process", "qprof-bpf plan 4711"},
+	{"For a program", "qprof-bpf plan --json"},
+	{},
+};
+
+static const struct cli_example help_examples[] = {
+	{"Explain a command", "qprof-bpf help report"},
+	{"Print the manual page, for man -l or a package", "qprof-bpf help --man"},
+	{"Print a completion script, to be sourced or installed",
+	 "qprof-bpf help --completion bash"},
+	{},
+};
+
+static const struct cli_example version_examples[] = {
+	{"Print the version", "qprof-bpf version"},
+	{},
+};
+
+static const struct cli_command record_command = {
+	.name = "record",
+	.usage = "[OPTION...] (-p PID[,PID...] | -- COMMAND [ARG...])",
+	.summary = "Record where rustc spends its time, query by query (the default)",
+	.text = about_record,
+	.takes_command = true,
+	.examples = record_examples,
+	.run = run_record,
+};
+
+static const struct cli_command report_command = {
+	.name = "report",
+	.usage = "[OPTION...] FILE",
+	.summary = "Print the times per query of a trace",
+	.text = about_report,
+	.operand = {"FILE", CLI_FILE, true, AT(report.file)},
+	.examples = report_examples,
+	.run = run_report,
+};
+
+static const struct cli_command plan_command = {
+	.name = "plan",
+	.usage = "[OPTION...] [FILE|PID|+TOOLCHAIN]",
+	.summary = "Show what can be probed in a Rust compiler",
+	.text = about_plan,
+	.operand = {"FILE|PID|+TOOLCHAIN", CLI_FILE, false, AT(plan.target)},
+	.examples = plan_examples,
+	.run = run_plan,
+};
+
+static const struct cli_command help_command = {
+	.name = "help",
+	.usage = "[OPTION...] [COMMAND]",
+	.summary = "Explain a command, or print the manual or shell completion",
+	.text = "Without COMMAND, gives an overview. COMMAND --help is the same as help COMMAND.",
+	.operand = {"COMMAND", CLI_COMMAND, false, AT(help_options.topic)},
+	.examples = help_examples,
+	.run = run_help,
+};
+
+static const struct cli_command version_command = {
+	.name = "version",
+	.usage = "[OPTION...]",
+	.summary = "Print the version",
+	.text = "The same as --version.",
+	.examples = version_examples,
+	.run = run_version,
+};
+
+static const struct cli_command *const commands[] = {
+	[CLI_RECORD] = &record_command,	  [CLI_REPORT] = &report_command,
+	[CLI_PLAN] = &plan_command,	  [CLI_HELP] = &help_command,
+	[CLI_VERSION] = &version_command,
+};
+
+_Static_assert(N_OF(commands) == CLI_N_COMMANDS, "every command has a row");
+
+static const struct cli_exit_code exit_codes[] = {
+	{EXIT_CODE_OK, "Success. record -p: recording was stopped, or every process ended."},
+	{EXIT_CODE_USAGE, "The command line makes no sense; nothing was done."},
+	{EXIT_CODE_FAILURE, "qprof-bpf itself failed; an error line says why and what to do."},
+	{EXIT_CODE_CANNOT_RUN, "The command to profile cannot be run."},
+	{EXIT_CODE_NOT_FOUND, "The command to profile was not found."},
+};
+
+const struct cli_command *cli_command(enum cli_command_id id)
+{
+	return commands[id];
+}
+
+enum cli_command_id cli_command_by_name(const char *name)
+{
+	enum cli_command_id id;
+
+	for (id = 0; id < CLI_N_COMMANDS; id++) {
+		if (!strcmp(commands[id]->name, name))
+			break;
+	}
+	return id;
+}
+
+const struct cli_option *cli_options(size_t *n)
+{
+	*n = N_OF(options);
+	return options;
+}
+
+bool cli_takes(enum cli_command_id id, const struct cli_option *option)
+{
+	return option->commands & CLI_BIT(id);
+}
+
+const struct cli_exit_code *cli_exit_codes(size_t *n)
+{
+	*n = N_OF(exit_codes);
+	return exit_codes;
+}

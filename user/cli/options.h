@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The command line, as data: what commands there are and which options they take. Parsing
+ * (cli/parse.h), --help (cli/usage.h), the manual (cli/man.h) and shell completion
+ * (cli/completion.h) all read these tables; nothing else knows an option's name.
+ *
+ * A new command is one value of enum cli_command_id, its rows in options.c, a struct for its
+ * options here, and one file cmd_<name>.c.
+ */
+#ifndef QPROF_CLI_OPTIONS_H
+#define QPROF_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum cli_command_id {
+	CLI_RECORD,
+	CLI_REPORT,
+	CLI_PLAN,
+	CLI_HELP,
+	CLI_VERSION,
+	CLI_N_COMMANDS,
+};
+
+#define CLI_BIT(command) (1u << (command))
+#define CLI_ALL		 (CLI_BIT(CLI_N_COMMANDS) - 1)
+
+/* How the probes are attached; the order of the choices of --attach. */
+enum cli_attach {
+	CLI_ATTACH_AUTO,
+	CLI_ATTACH_MULTI, /* uprobe_multi links, Linux 6.6 and later */
+	CLI_ATTACH_PERF,  /* one perf event per site */
+};
+
+/* The order of the choices of --completion, after "none given". */
+enum cli_shell {
+	CLI_SHELL_NONE,
+	CLI_SHELL_BASH,
+	CLI_SHELL_ZSH,
+	CLI_SHELL_FISH,
+};
+
+struct cli_pids {
+	pid_t *pids;
+	size_t n;
+};
+
+/* Either pids or a command, never both, never neither. */
+struct cli_record_options {
+	struct cli_pids pids;
+	char **command;	    /* NULL-terminated, part of argv; NULL with pids */
+	const char *output; /* NULL: qprof-<utc>.qpt in the current directory */
+	bool force;	    /* overwrite the output */
+	uint64_t interval_ns;
+	bool json;
+	bool quiet;
+	uint64_t ring_bytes; /* a power of two, at least a page */
+	unsigned int attach; /* enum cli_attach */
+};
+
+struct cli_report_options {
+	const char *file;
+	bool json;
+	uint64_t top; /* 0 = all */
+};
+
+struct cli_plan_options {
+	const char *target; /* a file, a pid, "+toolchain", or NULL */
+	bool json;
+	bool full;
+	bool no_cache;
+};
+
+struct cli_help_options {
+	const char *topic; /* a command's name, or NULL */
+	bool man;
+	unsigned int completion; /* enum cli_shell */
+};
+
+/* A parsed command line. Texts point into argv. */
+struct cli {
+	enum cli_command_id command;
+	bool command_named; /* false for the default */
+	bool help;
+	bool version;
+	unsigned int verbose;
+	struct cli_record_options record;
+	struct cli_report_options report;
+	struct cli_plan_options plan;
+	struct cli_help_options help_options;
+};
+
+/* What an option's argument is, and so the type of the field it is stored in. */
+enum cli_kind {
+	CLI_FLAG,     /* bool; takes no argument */
+	CLI_COUNT,    /* unsigned int, times it was given; takes no argument */
+	CLI_TEXT,     /* const char * */
+	CLI_FILE,     /* const char *, a path */
+	CLI_COMMAND,  /* const char *, the name of one of our commands */
+	CLI_PIDS,     /* struct cli_pids; repeatable, comma lists */
+	CLI_DURATION, /* uint64_t, ns */
+	CLI_SIZE,     /* uint64_t, bytes */
+	CLI_NUMBER,   /* uint64_t */
+	CLI_CHOICE,   /* unsigned int, index into choices */
+};
+
+struct cli_option {
+	unsigned int commands; /* CLI_BITs of those that take it */
+	char letter;	       /* 0 if it has none */
+	const char *name;
+	const char *arg; /* what the help calls its argument; NULL for flags */
+	enum cli_kind kind;
+	size_t offset;	     /* of its field in struct cli */
+	const char *choices; /* CLI_CHOICE: "auto|multi|perf" */
+	unsigned int first;  /* CLI_CHOICE: the value of the first choice */
+	const char *initial; /* parsed as its argument before the command line; or NULL */
+	const char *help;
+};
+
+/* What may stand without a dash. At most one, or after "--" any number. */
+struct cli_operand {
+	const char *name; /* in usage: "FILE", "[FILE|PID]"; NULL if there is none */
+	enum cli_kind kind;
+	bool required;
+	size_t offset; /* a const char * in struct cli */
+};
+
+struct cli_example {
+	const char *what;
+	const char *line;
+};
+
+struct cli_command {
+	const char *name;
+	const char *usage; /* what follows its name */
+	const char *summary;
+	const char *text; /* paragraphs separated by empty lines */
+	struct cli_operand operand;
+	bool takes_command;		    /* everything behind "--" */
+	const struct cli_example *examples; /* up to one without a line */
+	int (*run)(const struct cli *cli);
+};
+
+struct cli_exit_code {
+	int code;
+	const char *text;
+};
+
+const struct cli_command *cli_command(enum cli_command_id id);
+/* CLI_N_COMMANDS if there is no such command. */
+enum cli_command_id cli_command_by_name(const char *name);
+
+const struct cli_option *cli_options(size_t *n);
+bool cli_takes(enum cli_command_id id, const struct cli_option *option);
+
+const struct cli_exit_code *cli_exit_codes(size_t *n);
+
+#endif /* QPROF_CLI_OPTIONS_H */

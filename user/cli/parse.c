@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/parse.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "cli/usage.h"
+#include "cli/value.h"
+
+#define MAX_OPTIONS 64
+#define LONG_BASE   0x100 /* getopt's value of row i is LONG_BASE + i: options without a letter */
+
+#define INTERVAL_LEAST 10000000ull
+#define INTERVAL_MOST  3600000000000ull
+#define RING_MOST      (1ull << 30)
+
+/* One command's rows in the form getopt_long(3) wants. */
+struct getopt_tables {
+	char letters[2 * MAX_OPTIONS + 3];
+	struct option longs[MAX_OPTIONS + 1];
+};
+
+static void make_tables(enum cli_command_id id, struct getopt_tables *tables)
+{
+	size_t n, n_longs = 0;
+	const struct cli_option *options = cli_options(&n);
+	char *letters = tables->letters;
+
+	memset(tables, 0, sizeof(*tables));
+	*letters++ = '-'; /* operands in order, to tell those before "--" from those behind */
+	*letters++ = ':'; /* a missing argument is told apart */
+	for (size_t i = 0; i < n && n_longs < MAX_OPTIONS; i++) {
+		const struct cli_option *o = &options[i];
+
+		if (!cli_takes(id, o))
+			continue;
+		tables->longs[n_longs++] = (struct option){
+			.name = o->name,
+			.has_arg = o->arg ? required_argument : no_argument,
+			.val = LONG_BASE + (int)i,
+		};
+		if (!o->letter)
+			continue;
+		*letters++ = o->letter;
+		if (o->arg)
+			*letters++ = ':';
+	}
+}
+
+static const struct cli_option *find_option(enum cli_command_id id, int value)
+{
+	size_t n;
+	const struct cli_option *options = cli_options(&n);
+
+	if (value >= LONG_BASE)
+		return (size_t)(value - LONG_BASE) < n ? &options[value - LONG_BASE] : NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (cli_takes(id, &options[i]) && options[i].letter == value)
+			return &options[i];
+	}
+	return NULL;
+}
+
+static int store_choice(unsigned int *field, const struct cli_option *o, const char *arg)
+{
+	unsigned int index;
+	int err = value_choice(arg, o->choices, &index);
+
+	if (!err)
+		*field = o->first + index;
+	return err;
+}
+
+static int store(struct cli *cli, const struct cli_option *o, const char *arg)
+{
+	void *field = (char *)cli + o->offset;
+
+	switch (o->kind) {
+	case CLI_FLAG:
+		*(bool *)field = true;
+		return 0;
+	case CLI_COUNT:
+		++*(unsigned int *)field;
+		return 0;
+	case CLI_TEXT:
+	case CLI_FILE:
+	case CLI_COMMAND:
+		*(const char **)field = arg;
+		return *arg ? 0 : -EINVAL;
+	case CLI_PIDS:
+		return value_pids(arg, field);
+	case CLI_DURATION:
+		return value_duration(arg, field);
+	case CLI_SIZE:
+		return value_size(arg, field);
+	case CLI_NUMBER:
+		return value_number(arg, field);
+	case CLI_CHOICE:
+		return store_choice(field, o, arg);
+	}
+	return -EINVAL;
+}
+
+static const char *expected(enum cli_kind kind)
+{
+	switch (kind) {
+	case CLI_PIDS:
+		return "process ids such as 4711 or 4711,4712";
+	case CLI_DURATION:
+		return "a duration such as 500ms or 2s";
+	case CLI_SIZE:
+		return "a size such as 64k or 16m";
+	case CLI_NUMBER:
+		return "a number";
+	default:
+		return "a name";
+	}
+}
+
+static int bad_value(const struct cli_option *o, const char *arg, int err)
+{
+	if (err == -ENOMEM)
+		return diag_error_r(err, "out of memory");
+	if (err == -ERANGE)
+		return diag_error_r(-EINVAL, "--%s '%s' is out of range", o->name, arg);
+	if (o->kind == CLI_CHOICE)
+		return diag_error_r(-EINVAL, "--%s '%s' is not one of %s", o->name, arg,
+				    o->choices);
+	return diag_error_r(-EINVAL, "--%s '%s' is not %s", o->name, arg, expected(o->kind));
+}
+
+static int set_initial_values(struct cli *cli)
+{
+	size_t n;
+	const struct cli_option *options = cli_options(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		int err = options[i].initial ? store(cli, &options[i], options[i].initial) : 0;
+
+		if (err)
+			return bad_value(&options[i], options[i].initial, err);
+	}
+	return 0;
+}
+
+/* getopt_long() gave '?' or ':'. */
+static int bad_option(const struct cli *cli, char **argv, int got)
+{
+	const char *name = cli_command(cli->command)->name;
+	const struct cli_option *o = optopt ? find_option(cli->command, optopt) : NULL;
+
+	if (o && got == ':')
+		return diag_error_r(-EINVAL, "--%s needs an argument: --%s=%s", o->name, o->name,
+				    o->arg);
+	if (o)
+		return diag_error_r(-EINVAL, "--%s takes no argument", o->name);
+	if (optopt)
+		return diag_error_r(-EINVAL, "unknown option -%c; see qprof-bpf %s --help", optopt,
+				    name);
+	return diag_error_r(-EINVAL, "unknown or ambiguous option %s; see qprof-bpf %s --help",
+			    argv[optind - 1], name);
+}
+
+static int take_operand(struct cli *cli, const char *text)
+{
+	const struct cli_command *command = cli_command(cli->command);
+	const char **field = (const char **)((char *)cli + command->operand.offset);
+
+	if (cli->help || cli->version)
+		return 0;
+	if (command->takes_command)
+		return diag_error_r(-EINVAL,
+				    "unexpected '%s': the command to profile comes after --, as in "
+				    "qprof-bpf -- %s; see qprof-bpf --help",
+				    text, text);
+	if (!command->operand.name || *field)
+		return diag_error_r(-EINVAL, "unexpected '%s'; see qprof-bpf %s --help", text,
+				    command->name);
+	*field = text;
+	return 0;
+}
+
+static int check_record(const struct cli *cli)
+{
+	const struct cli_record_options *o = &cli->record;
+
+	if (o->command && o->pids.n)
+		return diag_error_r(-EINVAL, "--pid and a command exclude each other: record "
+					     "either running processes or a new one");
+	if (!o->command && !o->pids.n) {
+		cli_print_usage_line(stderr, CLI_RECORD, cli->command_named);
+		return -EINVAL;
+	}
+	if (o->interval_ns < INTERVAL_LEAST || o->interval_ns > INTERVAL_MOST)
+		return diag_error_r(-EINVAL, "--interval must be from 10ms to 1h");
+	if (o->ring_bytes & (o->ring_bytes - 1) || o->ring_bytes > RING_MOST ||
+	    o->ring_bytes < (uint64_t)sysconf(_SC_PAGESIZE))
+		return diag_error_r(-EINVAL,
+				    "--ring-size must be a power of two from %ld (a page) "
+				    "to 1g, such as 64m",
+				    sysconf(_SC_PAGESIZE));
+	return 0;
+}
+
+static int check(const struct cli *cli)
+{
+	const struct cli_command *command = cli_command(cli->command);
+	const char *const *field =
+		(const char *const *)((const char *)cli + command->operand.offset);
+
+	if (command->operand.required && !*field) {
+		cli_print_usage_line(stderr, cli->command, true);
+		return -EINVAL;
+	}
+	return cli->command == CLI_RECORD ? check_record(cli) : 0;
+}
+
+/* The command's name, if it is given; returns how many arguments that took. */
+static int take_command_name(int argc, char **argv, struct cli *cli)
+{
+	cli->command = CLI_RECORD;
+	if (argc < 2 || argv[1][0] == '-')
+		return 0;
+	cli->command = cli_command_by_name(argv[1]);
+	cli->command_named = true;
+	if (cli->command != CLI_N_COMMANDS)
+		return 1;
+	return diag_error_r(-EINVAL,
+			    "no command '%s'; to profile a program: qprof-bpf -- %s; for "
+			    "the commands there are: qprof-bpf --help",
+			    argv[1], argv[1]);
+}
+
+static int parse_options(int argc, char **argv, struct cli *cli)
+{
+	struct getopt_tables tables;
+	int got, err = 0;
+
+	make_tables(cli->command, &tables);
+	opterr = 0;
+	optind = 0; /* glibc: start anew */
+	while (!err && (got = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
+		const struct cli_option *o;
+
+		if (got == '?' || got == ':')
+			return bad_option(cli, argv, got);
+		if (got == 1) {
+			err = take_operand(cli, optarg);
+			continue;
+		}
+		o = find_option(cli->command, got);
+		err = o ? store(cli, o, optarg) : -EINVAL;
+		if (err)
+			return bad_value(o, optarg, err);
+	}
+	if (!err && cli_command(cli->command)->takes_command && optind < argc)
+		cli->record.command = argv + optind;
+	for (; !err && !cli->record.command && optind < argc; optind++)
+		err = take_operand(cli, argv[optind]);
+	return err;
+}
+
+int cli_parse(int argc, char **argv, struct cli *cli)
+{
+	int named, err;
+
+	memset(cli, 0, sizeof(*cli));
+	named = take_command_name(argc, argv, cli);
+	if (named < 0)
+		return named;
+	err = set_initial_values(cli) ?: parse_options(argc - named, argv + named, cli);
+	if (!err && !cli->help && !cli->version)
+		err = check(cli);
+	if (err)
+		cli__clear(cli);
+	return err;
+}
+
+void cli__clear(struct cli *cli)
+{
+	free(cli->record.pids.pids);
+	cli->record.pids.pids = NULL;
+	cli->record.pids.n = 0;
+}

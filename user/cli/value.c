@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/value.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_DECIMALS 6
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Digits at *text, which is moved behind them. */
+static int take_digits(const char **text, uint64_t *n)
+{
+	if (!is_digit(**text))
+		return -EINVAL;
+	for (*n = 0; is_digit(**text); (*text)++) {
+		if (__builtin_mul_overflow(*n, 10, n) ||
+		    __builtin_add_overflow(*n, (uint64_t)(**text - '0'), n))
+			return -ERANGE;
+	}
+	return 0;
+}
+
+int value_number(const char *text, uint64_t *n)
+{
+	int err = take_digits(&text, n);
+
+	return err ?: *text ? -EINVAL : 0;
+}
+
+static int duration_unit(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{"", 1000000000}, {"s", 1000000000},  {"ms", 1000000},	    {"us", 1000},
+		{"ns", 1},	  {"m", 60000000000}, {"min", 60000000000}, {"h", 3600000000000},
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (!strcmp(text, units[i].name)) {
+			*ns = units[i].ns;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+int value_duration(const char *text, uint64_t *ns)
+{
+	uint64_t whole, unit, part = 0, scale = 1;
+	int err = take_digits(&text, &whole);
+
+	if (err)
+		return err;
+	if (*text == '.') {
+		const char *first = ++text;
+
+		err = take_digits(&text, &part);
+		if (err)
+			return err;
+		if (text - first > MAX_DECIMALS)
+			return -EINVAL;
+		for (; first < text; first++)
+			scale *= 10;
+	}
+	err = duration_unit(text, &unit);
+	if (err)
+		return err;
+	/* part < 10^6 and unit < 10^13: no overflow there. */
+	if (__builtin_mul_overflow(whole, unit, ns) ||
+	    __builtin_add_overflow(*ns, part * unit / scale, ns))
+		return -ERANGE;
+	return 0;
+}
+
+int value_size(const char *text, uint64_t *bytes)
+{
+	static const char letters[] = "kmg";
+	unsigned int shift = 0;
+	uint64_t n;
+	int err = take_digits(&text, &n);
+
+	if (err)
+		return err;
+	if (*text) {
+		const char *letter = strchr(letters, *text | 0x20);
+
+		if (!letter || !*letter)
+			return -EINVAL;
+		shift = 10 * (unsigned int)(letter - letters + 1);
+		if (text[1] && strcasecmp(text + 1, "b") && strcasecmp(text + 1, "ib"))
+			return -EINVAL;
+	}
+	if (n > UINT64_MAX >> shift)
+		return -ERANGE;
+	*bytes = n << shift;
+	return 0;
+}
+
+static int add_pid(struct cli_pids *pids, pid_t pid)
+{
+	pid_t *grown;
+
+	for (size_t i = 0; i < pids->n; i++) {
+		if (pids->pids[i] == pid)
+			return 0;
+	}
+	grown = reallocarray(pids->pids, pids->n + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	pids->pids = grown;
+	pids->pids[pids->n++] = pid;
+	return 0;
+}
+
+int value_pids(const char *text, struct cli_pids *pids)
+{
+	for (;;) {
+		uint64_t pid;
+		int err = take_digits(&text, &pid);
+
+		if (err)
+			return err;
+		if (!pid || pid > INT_MAX)
+			return -ERANGE;
+		if (*text && *text != ',')
+			return -EINVAL;
+		err = add_pid(pids, (pid_t)pid);
+		if (err || !*text)
+			return err;
+		text++;
+	}
+}
+
+int value_choice(const char *text, const char *choices, unsigned int *index)
+{
+	size_t len = strlen(text);
+
+	for (*index = 0; len; (*index)++) {
+		if (!strncmp(choices, text, len) && (!choices[len] || choices[len] == '|'))
+			return 0;
+		choices = strchr(choices, '|');
+		if (!choices++)
+			break;
+	}
+	return -EINVAL;
+}
