@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/kernel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "capture/privilege.h"
+#include "capture/probes.h"
+#include "qprof.skel.h"
+
+struct kernel {
+	struct qprof_bpf *skel;
+	struct ring_buffer *ring;
+	struct bpf_program *progs[PROBES_ROLES];
+	struct probes *libs[WIRE_MAX_LIBS];
+	unsigned int n_libs;
+	bool multi;
+	bool owned_elsewhere; /* a background child holds the perf events now */
+	kernel_record_fn fn;
+	void *ctx;
+};
+
+static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (diag_level() < DIAG_DEBUG || level == LIBBPF_DEBUG)
+		return 0;
+	return vfprintf(stderr, fmt, ap);
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct kernel *k = ctx;
+
+	return k->fn(k->ctx, data, size);
+}
+
+static void list_programs(struct kernel *k)
+{
+	struct qprof_bpf *s = k->skel;
+
+	k->progs[WIRE_ROLE_START] = s->progs.on_start;
+	k->progs[WIRE_ROLE_START_BODY] = s->progs.on_start;
+	k->progs[WIRE_ROLE_WRAPPER] = s->progs.on_wrapper;
+	k->progs[WIRE_ROLE_REQUEST] = s->progs.on_request;
+	k->progs[WIRE_ROLE_CONFIRM] = s->progs.on_confirm;
+	k->progs[WIRE_ROLE_END] = s->progs.on_end;
+	k->progs[WIRE_ROLE_CAUGHT] = s->progs.on_caught;
+}
+
+static int explain_load(int err)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return diag_error_r(-ENOENT,
+				    "cannot load: this kernel has no BTF (/sys/kernel/btf/vmlinux); "
+				    "use one built with CONFIG_DEBUG_INFO_BTF=y");
+	if (err == -EPERM || err == -EACCES)
+		privilege_explain("load the BPF programs", 0);
+	else if (err == -ENOMEM)
+		diag_error("cannot load: out of memory; try a smaller --ring-size");
+	else
+		diag_error("cannot load the BPF programs: %s; run again with -vv for the "
+			   "kernel's own words, and check that it is Linux 6.1 or newer",
+			   strerror(-err));
+	return err;
+}
+
+static int choose_attach(struct kernel *k, enum kernel_attach attach)
+{
+	bool have = attach != KERNEL_ATTACH_PERF && probes_have_multi();
+
+	k->multi = have;
+	if (attach == KERNEL_ATTACH_MULTI && !have) {
+		char missing[128];
+
+		if (privilege_missing(privilege_effective(), 0, missing, sizeof(missing))) {
+			privilege_explain("attach", 0);
+			return -EPERM;
+		}
+		return diag_error_r(-ENOSYS, "this kernel has no uprobe_multi links (they came "
+					     "with 6.6); use --attach perf");
+	}
+	return 0;
+}
+
+static int load(struct kernel *k, const struct kernel_options *opt)
+{
+	int err;
+
+	k->skel = qprof_bpf__open();
+	if (!k->skel)
+		return explain_load(-errno);
+	list_programs(k);
+	for (int role = 1; role < PROBES_ROLES && k->multi; role++)
+		bpf_program__set_expected_attach_type(k->progs[role], probes_multi_attach_type());
+	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)opt->ring_bytes);
+	/* Early enough that the reader finds room to be slow in. */
+	k->skel->rodata->knobs.wakeup_bytes = (uint32_t)(opt->ring_bytes / 8);
+	err = qprof_bpf__load(k->skel);
+	return err ? explain_load(err) : 0;
+}
+
+/* The life of processes; the probes come with each library, flush_all is read when asked. */
+static int attach_lifecycle(struct kernel *k)
+{
+	struct qprof_bpf *s = k->skel;
+
+	s->links.on_fork = bpf_program__attach(s->progs.on_fork);
+	s->links.on_exec = bpf_program__attach(s->progs.on_exec);
+	s->links.on_exit = bpf_program__attach(s->progs.on_exit);
+	if (s->links.on_fork && s->links.on_exec && s->links.on_exit)
+		return 0;
+	return diag_error_r(-errno, "cannot follow processes: %s; see whether another tracer "
+				    "holds the sched tracepoints", strerror(errno));
+}
+
+int kernel__open(const struct kernel_options *opt, struct kernel **out)
+{
+	_kernel_ struct kernel *k = calloc(1, sizeof(*k));
+	char missing[128];
+	int err;
+
+	if (!k)
+		return diag_error_r(-ENOMEM, "out of memory");
+	libbpf_set_print(print_libbpf);
+	if (privilege_missing(privilege_effective(), opt->attach == KERNEL_ATTACH_PERF, missing,
+			      sizeof(missing))) {
+		privilege_explain("attach", opt->attach == KERNEL_ATTACH_PERF);
+		return -EPERM;
+	}
+	err = choose_attach(k, opt->attach);
+	if (!err)
+		err = load(k, opt);
+	if (!err)
+		err = attach_lifecycle(k);
+	if (err)
+		return err;
+	k->ring = ring_buffer__new(bpf_map__fd(k->skel->maps.ring), on_record, k, NULL);
+	if (!k->ring)
+		return diag_error_r(-errno, "cannot map the ring buffer: %s", strerror(errno));
+	*out = take_ptr(k);
+	return 0;
+}
+
+/* One perf event is one descriptor; the usual limit of 1,024 is less than a plan. */
+static void raise_file_limit(uint32_t n)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim))
+		return;
+	lim.rlim_cur += 2ul * n;
+	if (lim.rlim_max < lim.rlim_cur)
+		lim.rlim_max = lim.rlim_cur;
+	setrlimit(RLIMIT_NOFILE, &lim);
+}
+
+int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
+{
+	int err;
+
+	if (k->n_libs == WIRE_MAX_LIBS)
+		return diag_error_r(-ENOSPC, "cannot attach to %s: too many toolchains at once",
+				    plan->path);
+	if (!k->multi)
+		raise_file_limit(plan->n_sites);
+	err = probes__attach(k->progs, plan, (uint8_t)k->n_libs, k->multi,
+			     &k->libs[k->n_libs]);
+	if (err == -EPERM || err == -EACCES)
+		privilege_explain("attach", !k->multi);
+	else if (err)
+		diag_error("cannot attach to %s: %s", plan->path, strerror(-err));
+	if (err)
+		return err;
+	*lib = (uint8_t)k->n_libs++;
+	return 0;
+}
+
+int kernel__follow(struct kernel *k, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid, one = 1;
+
+	return bpf_map_update_elem(bpf_map__fd(k->skel->maps.targets), &key, &one, BPF_ANY)
+		       ? -errno
+		       : 0;
+}
+
+bool kernel__follows(const struct kernel *k, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid, value;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.targets), &key, &value);
+}
+
+void kernel__enable(struct kernel *k, bool on)
+{
+	k->skel->bss->enabled = on;
+}
+
+int kernel__flush_open(struct kernel *k)
+{
+	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.flush_all, NULL);
+	_close_ int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	char buf[64];
+	int err = fd < 0 ? -errno : 0;
+	ssize_t n;
+
+	while (fd >= 0 && (n = read(fd, buf, sizeof(buf))) != 0) {
+		if (n < 0 && errno != EAGAIN && errno != EINTR) {
+			err = -errno;
+			break;
+		}
+	}
+	bpf_link__destroy(link);
+	return err;
+}
+
+int kernel__ring_fd(const struct kernel *k)
+{
+	return ring_buffer__epoll_fd(k->ring);
+}
+
+int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx)
+{
+	int n;
+
+	k->fn = fn;
+	k->ctx = ctx;
+	n = ring_buffer__consume(k->ring);
+	return n < 0 ? n : 0;
+}
+
+int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX])
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	_free_ uint64_t *values = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*values)) : NULL;
+
+	if (!values)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < WIRE_COUNTER_MAX; i++) {
+		counters[i] = 0;
+		if (bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.counters), &i, values))
+			return -errno;
+		for (int cpu = 0; cpu < n_cpus; cpu++)
+			counters[i] += values[cpu];
+	}
+	return 0;
+}
+
+const char *kernel__attach_name(const struct kernel *k)
+{
+	return k->multi ? "uprobe_multi" : "perf events";
+}
+
+/*
+ * Leave the slow removal of perf events to a child that owns nothing else of ours: no terminal, no
+ * pipe that somebody waits on. It ends as soon as the kernel is done.
+ */
+static void detach_in_background(struct kernel *k)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	pid_t pid = null < 0 ? -1 : fork();
+
+	if (pid == 0) {
+		setsid();
+		for (int fd = 0; fd < 3; fd++)
+			dup2(null, fd);
+		for (unsigned int i = 0; i < k->n_libs; i++)
+			probes__free(k->libs[i]);
+		_exit(0);
+	}
+	if (null >= 0)
+		close(null);
+	k->owned_elsewhere = pid > 0;
+}
+
+void kernel__free(struct kernel *k)
+{
+	if (!k)
+		return;
+	if (k->skel && k->skel->bss)
+		k->skel->bss->enabled = 0;
+	if (!k->multi && k->n_libs)
+		detach_in_background(k);
+	/* Even disabling a perf event waits for its removal: the child's to do, then. */
+	for (unsigned int i = 0; i < k->n_libs && !k->owned_elsewhere; i++)
+		probes__free(k->libs[i]);
+	ring_buffer__free(k->ring);
+	qprof_bpf__destroy(k->skel);
+	free(k);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The user half of bpf/: loads it, attaches plans to it, drains its ring buffer, reads its
+ * counters. Knows nothing of tracks or files.
+ */
+#ifndef QPROF_CAPTURE_KERNEL_H
+#define QPROF_CAPTURE_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+#include "plan/plan.h"
+#include "qprof/wire.h"
+
+enum kernel_attach {
+	KERNEL_ATTACH_AUTO,  /* uprobe_multi links where the kernel has them (6.6), else perf events */
+	KERNEL_ATTACH_MULTI,
+	KERNEL_ATTACH_PERF,
+};
+
+struct kernel_options {
+	enum kernel_attach attach;
+	size_t ring_bytes; /* a power of two, at least a page */
+};
+
+struct kernel;
+
+/*
+ * Load the programs and start following processes; nothing is counted before kernel__enable().
+ * Prints one line on failure: -EPERM (names the missing capability), -ENOENT (no BTF), -ENOSYS
+ * (the kernel cannot do what was asked), or what the kernel said.
+ */
+int kernel__open(const struct kernel_options *opt, struct kernel **out);
+
+/*
+ * Attach every site of a plan. The records of its queries carry `*lib`. -ENOSPC past
+ * WIRE_MAX_LIBS libraries. Prints one line on failure.
+ */
+int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib);
+
+/* Follow a process, and the children it forks from now on. */
+int kernel__follow(struct kernel *k, pid_t pid);
+bool kernel__follows(const struct kernel *k, pid_t pid);
+
+/* Start or stop counting, at once for all probes. */
+void kernel__enable(struct kernel *k, bool on);
+
+/* Send off, as WIRE_SPAN_OPEN, what is on the threads' stacks. Call with counting stopped. */
+int kernel__flush_open(struct kernel *k);
+
+typedef int (*kernel_record_fn)(void *ctx, const void *record, size_t size);
+
+/* A file descriptor that polls readable when many records wait. */
+int kernel__ring_fd(const struct kernel *k);
+
+/* Hand over all records that wait now. Stops at, and returns, fn's first negative errno. */
+int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx);
+
+/* Sums over the CPUs. */
+int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]);
+
+/* "uprobe_multi" or "perf events". */
+const char *kernel__attach_name(const struct kernel *k);
+
+/*
+ * Detaches everything. Perf-event probes take the kernel up to a second each to remove, so a
+ * child of ours does that in the background, where nobody waits.
+ */
+void kernel__free(struct kernel *k);
+DEFINE_CLEANUP(struct kernel, kernel__free)
+#define _kernel_ __cleanup(kernel__free_p)
+
+#endif /* QPROF_CAPTURE_KERNEL_H */

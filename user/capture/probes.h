@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The probes of one library: one uprobe_multi link per role, or one perf event per site.
+ */
+#ifndef QPROF_CAPTURE_PROBES_H
+#define QPROF_CAPTURE_PROBES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "plan/plan.h"
+
+struct bpf_program;
+struct probes;
+
+/* The program for each enum wire_role; index 0 is unused. */
+#define PROBES_ROLES 8
+
+/*
+ * Attach `plan`'s sites to `progs`, with cookies for library `lib`. With `multi` the programs must
+ * have been loaded with probes_multi_attach_type(). Returns a negative errno without printing.
+ */
+int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct plan *plan,
+		   uint8_t lib, bool multi, struct probes **out);
+
+/* The cookie of one site (qprof/wire.h). */
+uint64_t probes_cookie(const struct plan *plan, const struct plan_site *site, uint8_t lib);
+
+/* True if this kernel makes uprobe_multi links (loading a program proves nothing: 6.1 does). */
+bool probes_have_multi(void);
+int probes_multi_attach_type(void);
+
+void probes__free(struct probes *p);
+
+#endif /* QPROF_CAPTURE_PROBES_H */

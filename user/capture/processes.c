@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/processes.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+static ssize_t read_proc(pid_t pid, const char *file, char *buf, size_t size)
+{
+	char path[64];
+	_close_ int fd = -1;
+	size_t len = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (len < size) {
+		ssize_t n = read(fd, buf + len, size - len);
+
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+	}
+	return (ssize_t)len;
+}
+
+pid_t process_parent(pid_t pid)
+{
+	char stat[512], *paren;
+	ssize_t n = read_proc(pid, "stat", stat, sizeof(stat) - 1);
+	int ppid;
+
+	if (n <= 0)
+		return 0;
+	stat[n] = '\0';
+	/* The name is in parentheses and may hold any character, a parenthesis too. */
+	paren = strrchr(stat, ')');
+	return paren && sscanf(paren + 1, " %*c %d", &ppid) == 1 ? ppid : 0;
+}
+
+size_t process_arguments(pid_t pid, char *buf, size_t size)
+{
+	ssize_t n = read_proc(pid, "cmdline", buf, size);
+
+	return n < 0 ? 0 : (size_t)n;
+}
+
+char *process_executable(pid_t pid)
+{
+	char path[64], target[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return NULL;
+	target[n] = '\0';
+	return strdup(target);
+}
+
+void process_name(pid_t pid, char *buf, size_t size)
+{
+	ssize_t n = read_proc(pid, "comm", buf, size - 1);
+
+	if (n <= 0) {
+		snprintf(buf, size, "?");
+		return;
+	}
+	buf[n] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+}
+
+struct pair {
+	pid_t pid;
+	pid_t parent;
+};
+
+static int list_all(struct pair **out, size_t *n)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *ent;
+	size_t cap = 0;
+
+	*out = NULL;
+	*n = 0;
+	if (!dir)
+		return -errno;
+	while ((ent = readdir(dir))) {
+		pid_t pid = isdigit((unsigned char)ent->d_name[0]) ? atoi(ent->d_name) : 0;
+
+		if (!pid)
+			continue;
+		if (*n == cap) {
+			void *p = reallocarray(*out, cap ? cap * 2 : 256, sizeof(**out));
+
+			if (!p) {
+				closedir(dir);
+				return -ENOMEM;
+			}
+			cap = cap ? cap * 2 : 256;
+			*out = p;
+		}
+		(*out)[(*n)++] = (struct pair){ pid, process_parent(pid) };
+	}
+	closedir(dir);
+	return 0;
+}
+
+static bool contains(const struct process_list *list, pid_t pid)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->pids[i] == pid)
+			return true;
+	return false;
+}
+
+int process_list__descendants(pid_t root, struct process_list *list)
+{
+	_free_ struct pair *all = NULL;
+	size_t n, before;
+	int err = list_all(&all, &n);
+
+	*list = (struct process_list){ 0 };
+	if (err)
+		return err;
+	list->pids = calloc(n + 1, sizeof(*list->pids));
+	if (!list->pids)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (all[i].pid == root)
+			list->pids[list->n++] = root;
+	if (!list->n)
+		return -ESRCH;
+	do {
+		before = list->n;
+		for (size_t i = 0; i < n; i++)
+			if (contains(list, all[i].parent) && !contains(list, all[i].pid))
+				list->pids[list->n++] = all[i].pid;
+	} while (list->n != before);
+	return 0;
+}
+
+void process_list__clear(struct process_list *list)
+{
+	free(list->pids);
+	*list = (struct process_list){ 0 };
+}

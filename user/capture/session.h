@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * One capture: which processes, which libraries, and the stream of what they do. Joins the plan
+ * and the kernel half; what becomes of the records is the sink's business.
+ */
+#ifndef QPROF_CAPTURE_SESSION_H
+#define QPROF_CAPTURE_SESSION_H
+
+#include "capture/kernel.h"
+
+struct session;
+
+/* Every function returns 0 or a negative errno, which ends the call that led to it. */
+struct session_sink {
+	void *ctx;
+	/* A library was attached; its records carry `lib`. Comes before any of them. */
+	int (*library)(void *ctx, uint8_t lib, const struct plan *plan);
+	/* A process was running already when it was first followed. */
+	int (*running)(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
+		       size_t len);
+	/* A wire record. */
+	int (*record)(void *ctx, const void *record, size_t size);
+};
+
+int session__open(const struct kernel_options *opt, const struct session_sink *sink,
+		  struct session **out);
+
+/* Attach to the librustc_driver at `path`, unless that was done before. Prints on failure. */
+int session__add_library(struct session *s, const char *path);
+
+/* Follow a process that is about to exec: what it becomes is seen from its first instruction. */
+int session__follow_new(struct session *s, pid_t pid);
+
+/*
+ * Follow a running process: from now on its children; if it is no compiler itself, its running
+ * descendants too. Attaches to the libraries they use. -ESRCH if it is gone (nothing is printed);
+ * *compilers counts the compilers found running.
+ */
+int session__follow_running(struct session *s, pid_t pid, unsigned int *compilers);
+
+unsigned int session__libraries(const struct session *s);
+
+void session__start(struct session *s);
+/* Stop counting, send off what still runs, drain. The probes stay until session__free(). */
+int session__stop(struct session *s);
+
+int session__drain(struct session *s);
+int session__ring_fd(const struct session *s);
+int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX]);
+bool session__follows(const struct session *s, pid_t pid);
+const char *session__attach_name(const struct session *s);
+
+void session__free(struct session *s);
+DEFINE_CLEANUP(struct session, session__free)
+#define _session_ __cleanup(session__free_p)
+
+#endif /* QPROF_CAPTURE_SESSION_H */

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * `qprof-bpf [record]`: set up, watch until it is over, write it down. The order of the set-up is
+ * that of what can go wrong first; the order of the end is that of what the build waits for.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/diag.h"
+#include "capture/launch.h"
+#include "capture/processes.h"
+#include "capture/session.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/recorder.h"
+#include "plan/find.h"
+
+/* How often records are taken from the ring even if few wait: the live view's freshness. */
+#define DRAIN_MS 50
+
+struct capture {
+	const struct cli_record_options *opt;
+	struct recorder *recorder;
+	struct session *session;
+	struct launch *launch; /* NULL with pids */
+	int *pidfds;	       /* -1 once that process has exited */
+	size_t n_pidfds;
+	int signal_fd;
+	uint64_t next_tick_ns;
+	bool child_done;
+	int child_status;
+	bool stop;
+};
+
+static void capture_fini(struct capture *c)
+{
+	session__free(c->session);
+	recorder__free(c->recorder);
+	launch__free(c->launch);
+	for (size_t i = 0; i < c->n_pidfds; i++)
+		cleanup_close_p(&c->pidfds[i]);
+	free(c->pidfds);
+	cleanup_close_p(&c->signal_fd);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- Set-up ---------------------------------------------------------------------------------- */
+
+static int block_signals(struct capture *c)
+{
+	sigset_t set;
+
+	launch__save_signals();
+	/* A reader of our output that goes away (`| head`) must not end the recording. */
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return c->signal_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
+}
+
+static enum live_mode live_mode_of(const struct cli_record_options *o, FILE *out)
+{
+	if (o->quiet)
+		return LIVE_NONE;
+	if (o->json)
+		return LIVE_JSON;
+	return isatty(fileno(out)) ? LIVE_TERMINAL : LIVE_BLOCKS;
+}
+
+static int open_recorder(struct capture *c)
+{
+	const struct cli_record_options *o = c->opt;
+	/* With a command, stdout is the command's: only JSON, asked for, goes there. */
+	FILE *out = o->command && !o->json ? stderr : stdout;
+	char name[64];
+	time_t now = time(NULL);
+	struct tm tm;
+	struct recorder_options ro = {
+		.output = o->output,
+		.force = o->force,
+		.live = out,
+		.mode = live_mode_of(o, out),
+		.summary = !o->quiet && !o->json,
+	};
+
+	if (!ro.output) {
+		strftime(name, sizeof(name), "qprof-%Y%m%dT%H%M%SZ.qpt", gmtime_r(&now, &tm));
+		ro.output = name;
+	}
+	return recorder__open(&ro, &c->recorder);
+}
+
+static int open_session(struct capture *c)
+{
+	struct session_sink sink = recorder__sink(c->recorder);
+	struct kernel_options ko = {
+		.attach = c->opt->attach == CLI_ATTACH_MULTI  ? KERNEL_ATTACH_MULTI
+			  : c->opt->attach == CLI_ATTACH_PERF ? KERNEL_ATTACH_PERF
+							      : KERNEL_ATTACH_AUTO,
+		.ring_bytes = c->opt->ring_bytes,
+	};
+
+	return session__open(&ko, &sink, &c->session);
+}
+
+/* The library of the compiler that a command will run, as far as its words tell. */
+static int find_library_of_command(char *const argv[], char **path)
+{
+	const char *toolchain = argv[1] && argv[1][0] == '+' ? argv[1] + 1 : NULL;
+
+	if (strchr(argv[0], '/') && !plan_find__of_exe(argv[0], path))
+		return 0;
+	return plan_find__of_toolchain(toolchain, path);
+}
+
+/*
+ * Attach to the toolchain that is most likely used. Another one is found when it is first
+ * executed, a little later than its first instruction.
+ */
+static int attach_likely(struct capture *c, char *const argv[])
+{
+	static char *const nothing[] = { (char *)"", NULL };
+	_free_ char *path = NULL;
+	int err = find_library_of_command(argv ? argv : nothing, &path);
+
+	if (err) {
+		diag_warn("%s. Waiting for a compiler to be started",
+			  plan_find__toolchain_error(err));
+		return 0;
+	}
+	return session__add_library(c->session, path);
+}
+
+static int follow_command(struct capture *c)
+{
+	int err = attach_likely(c, c->opt->command);
+
+	if (!err)
+		err = session__follow_new(c->session, launch__pid(c->launch));
+	return err;
+}
+
+static int follow_pid(struct capture *c, size_t i, unsigned int *compilers)
+{
+	pid_t pid = c->opt->pids.pids[i];
+	int err;
+
+	c->pidfds[i] = (int)syscall(SYS_pidfd_open, pid, 0);
+	err = c->pidfds[i] < 0 ? -errno : session__follow_running(c->session, pid, compilers);
+	if (err == -ESRCH || err == -EINVAL)
+		return diag_error_r(-ESRCH,
+				    "there is no process %d; it has exited, or the number is a "
+				    "thread's. See \"pgrep -a rustc\"",
+				    (int)pid);
+	return err;
+}
+
+static int follow_pids(struct capture *c)
+{
+	unsigned int compilers = 0;
+	char name[32];
+	int err = 0;
+
+	c->n_pidfds = c->opt->pids.n;
+	c->pidfds = malloc(c->n_pidfds * sizeof(*c->pidfds));
+	if (!c->pidfds) {
+		c->n_pidfds = 0;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < c->n_pidfds; i++)
+		c->pidfds[i] = -1;
+	for (size_t i = 0; i < c->n_pidfds && !err; i++)
+		err = follow_pid(c, i, &compilers);
+	if (err || compilers)
+		return err;
+	process_name(c->opt->pids.pids[0], name, sizeof(name));
+	diag_warn("process %d (%s) is no Rust compiler and runs none now; waiting for it to start "
+		  "one. Stop with Ctrl-C",
+		  (int)c->opt->pids.pids[0], name);
+	return session__libraries(c->session) ? 0 : attach_likely(c, NULL);
+}
+
+static int set_up(struct capture *c)
+{
+	int err = block_signals(c);
+
+	/* Forked early: the child inherits nothing of what comes after. */
+	if (!err && c->opt->command)
+		err = launch__prepare(c->opt->command, &c->launch);
+	if (!err)
+		err = open_recorder(c);
+	if (!err)
+		err = open_session(c);
+	if (!err)
+		err = recorder__create_file(c->recorder);
+	if (!err)
+		err = c->launch ? follow_command(c) : follow_pids(c);
+	return err;
+}
+
+/* ---- Watching -------------------------------------------------------------------------------- */
+
+static int tick(struct capture *c)
+{
+	uint64_t counters[WIRE_COUNTER_MAX];
+	int err = session__counters(c->session, counters);
+
+	return err ? err : recorder__tick(c->recorder, counters);
+}
+
+/*
+ * The first interrupt ends the recording in order; from then on the next one has its default
+ * effect, whatever we are waiting for.
+ */
+static void end_recording(struct capture *c)
+{
+	sigset_t set;
+
+	c->stop = true;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void on_signals(struct capture *c)
+{
+	struct signalfd_siginfo info;
+
+	while (read(c->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			if (c->launch && launch__reap(c->launch, false, &c->child_status) == 1)
+				c->child_done = c->stop = true;
+			continue;
+		}
+		/* The terminal sends Ctrl-C to the command too; the others only we get. */
+		if (c->launch && info.ssi_signo != SIGINT)
+			launch__signal(c->launch, (int)info.ssi_signo);
+		end_recording(c);
+	}
+}
+
+static void on_pidfd(struct capture *c, struct pollfd *pfd, size_t i)
+{
+	if (!(pfd->revents & POLLIN))
+		return;
+	close(c->pidfds[i]);
+	c->pidfds[i] = -1;
+}
+
+static bool all_gone(const struct capture *c)
+{
+	for (size_t i = 0; i < c->n_pidfds; i++)
+		if (c->pidfds[i] >= 0)
+			return false;
+	return c->n_pidfds && !recorder__running(c->recorder);
+}
+
+static int wait_ms(const struct capture *c)
+{
+	uint64_t now = now_ns();
+	uint64_t ms = c->next_tick_ns > now ? (c->next_tick_ns - now) / 1000000 + 1 : 0;
+
+	return ms < DRAIN_MS ? (int)ms : DRAIN_MS;
+}
+
+static int wait_for_something(struct capture *c, struct pollfd *fds)
+{
+	size_t n = 2 + c->n_pidfds;
+
+	fds[0] = (struct pollfd){ .fd = c->signal_fd, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = session__ring_fd(c->session), .events = POLLIN };
+	for (size_t i = 0; i < c->n_pidfds; i++)
+		fds[2 + i] = (struct pollfd){ .fd = c->pidfds[i], .events = POLLIN };
+	if (poll(fds, n, wait_ms(c)) < 0)
+		return errno == EINTR ? 0 : -errno;
+	for (size_t i = 0; i < c->n_pidfds; i++)
+		on_pidfd(c, &fds[2 + i], i);
+	on_signals(c);
+	return 0;
+}
+
+static int watch(struct capture *c)
+{
+	_free_ struct pollfd *fds = calloc(2 + c->n_pidfds, sizeof(*fds));
+	int err = fds ? 0 : -ENOMEM;
+
+	c->next_tick_ns = now_ns() + c->opt->interval_ns;
+	while (!err && !c->stop) {
+		err = wait_for_something(c, fds);
+		if (!err)
+			err = session__drain(c->session);
+		if (!err && now_ns() >= c->next_tick_ns) {
+			err = tick(c);
+			c->next_tick_ns += c->opt->interval_ns;
+		}
+		if (all_gone(c))
+			c->stop = true;
+	}
+	if (err)
+		diag_error("the recording ends early: %s", strerror(-err));
+	return err;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static int finish(struct capture *c)
+{
+	uint64_t counters[WIRE_COUNTER_MAX] = { 0 };
+	int err = session__stop(c->session), err2;
+
+	err2 = session__counters(c->session, counters);
+	/* What is still being built runs at full speed again before we write a byte. */
+	session__free(take_ptr(c->session));
+	if (!err)
+		err = err2;
+	err2 = recorder__finish(c->recorder, counters);
+	return err ? err : err2;
+}
+
+static int record(struct capture *c)
+{
+	int err, err2;
+
+	session__start(c->session);
+	if (c->launch) {
+		err = launch__go(c->launch);
+		if (err) {
+			diag_error("cannot run %s: %s", c->opt->command[0], strerror(-err));
+			recorder__discard_file(c->recorder);
+			return exit_code_of_exec(err);
+		}
+	}
+	err = watch(c);
+	err2 = finish(c);
+	if (!recorder__processes(c->recorder) && !err && !err2)
+		diag_warn("no Rust compiler ran while recording");
+	return err || err2 ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
+}
+
+int cmd_record(const struct cli_record_options *o)
+{
+	struct capture c = { .opt = o, .signal_fd = -1 };
+	int code, status;
+	bool launched;
+
+	if (set_up(&c)) {
+		if (c.recorder)
+			recorder__discard_file(c.recorder);
+		capture_fini(&c);
+		return EXIT_CODE_FAILURE;
+	}
+	code = record(&c);
+	launched = c.launch && code != EXIT_CODE_NOT_FOUND && code != EXIT_CODE_CANNOT_RUN;
+	if (launched && !c.child_done)
+		launched = launch__reap(c.launch, true, &c.child_status) == 1;
+	status = c.child_status;
+	capture_fini(&c);
+	/* Our own failure shows only where it does not hide the command's. */
+	if (launched && (status || code == EXIT_CODE_OK))
+		launch__exit_like(status);
+	return code;
+}

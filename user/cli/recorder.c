@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/recorder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "analyze/summary.h"
+#include "base/diag.h"
+#include "base/invoker.h"
+#include "base/version.h"
+#include "trace/writer.h"
+#include "tracks/tracks.h"
+#include "view/format.h"
+
+struct recorder {
+	struct recorder_options opt;
+	char *path;
+	struct trace_writer *writer;
+	struct tracks *tracks;
+	struct summary *summary;
+	struct live_view *live;
+	char **names; /* by string id */
+	uint32_t n_names;
+	uint64_t start_ns;
+	int file_err; /* the trace's first error; recording to it has stopped */
+};
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/*
+ * The build goes on and so does the live view when the disk is full; the file keeps its
+ * "unfinished" mark and the error decides our exit status.
+ */
+static void file_failed(struct recorder *r, int err)
+{
+	if (r->file_err)
+		return;
+	r->file_err = err;
+	diag_error("cannot write %s: %s; %s. What was written up to here can be read", r->path,
+		   strerror(-err),
+		   err == -ENOSPC || err == -EDQUOT || err == -EFBIG
+			   ? "free some space or choose another place with -o"
+			   : "choose another place with -o");
+}
+
+static int on_process(void *ctx, const struct trace_process *p)
+{
+	struct recorder *r = ctx;
+	int err = r->file_err ? 0 : trace_writer__process(r->writer, p);
+
+	if (err)
+		file_failed(r, err);
+	return summary__process(r->summary, p);
+}
+
+static int on_span(void *ctx, const struct trace_span *s)
+{
+	struct recorder *r = ctx;
+	int err = r->file_err ? 0 : trace_writer__span(r->writer, s);
+
+	if (err)
+		file_failed(r, err);
+	return summary__span(r->summary, s, false);
+}
+
+static const char *name_of(const void *ctx, uint32_t id)
+{
+	const struct recorder *r = ctx;
+
+	return id < r->n_names && r->names[id] ? r->names[id] : "<unknown>";
+}
+
+static int remember_name(struct recorder *r, uint32_t id, const char *name)
+{
+	if (id >= r->n_names) {
+		uint32_t n = id + 1;
+		char **names = reallocarray(r->names, n, sizeof(*names));
+
+		if (!names)
+			return -ENOMEM;
+		memset(names + r->n_names, 0, (n - r->n_names) * sizeof(*names));
+		r->names = names;
+		r->n_names = n;
+	}
+	if (!r->names[id])
+		r->names[id] = strdup(name);
+	return r->names[id] ? 0 : -ENOMEM;
+}
+
+static void hex_of(const struct plan *plan, char hex[2 * PLAN_BUILD_ID_MAX + 1])
+{
+	hex[0] = '\0';
+	for (uint32_t i = 0; i < plan->build_id_len; i++)
+		sprintf(hex + 2 * i, "%02x", plan->build_id[i]);
+}
+
+static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
+{
+	struct recorder *r = ctx;
+	_free_ uint32_t *labels = calloc(plan->n_queries + 1, sizeof(*labels));
+	char hex[2 * PLAN_BUILD_ID_MAX + 1];
+	int err = labels ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < plan->n_queries && !err; i++) {
+		err = trace_writer__intern(r->writer, plan->queries[i].name, &labels[i]);
+		if (!err)
+			err = remember_name(r, labels[i], plan->queries[i].name);
+	}
+	if (err)
+		return diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err));
+	hex_of(plan, hex);
+	return tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
+				   plan->rustc_version);
+}
+
+static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
+		      size_t len)
+{
+	struct recorder *r = ctx;
+
+	return tracks__adopt(r->tracks, (uint32_t)pid, (uint32_t)parent, now_ns, args, len);
+}
+
+static int on_record(void *ctx, const void *record, size_t size)
+{
+	struct recorder *r = ctx;
+
+	return tracks__record(r->tracks, record, size);
+}
+
+/*
+ * Take on the invoking user's rights to files, so that the trace is theirs and root follows no
+ * link of theirs; give them back with user_rights(inv, false).
+ */
+static void user_rights(const struct invoker *inv, bool take)
+{
+	if (!inv->sudo)
+		return;
+	setfsgid(take ? inv->gid : getegid());
+	setfsuid(take ? inv->uid : geteuid());
+}
+
+static int create_as_user(struct recorder *r, const struct trace_info *info)
+{
+	struct invoker inv;
+	int err = invoker__get(&inv);
+
+	if (err)
+		return err;
+	user_rights(&inv, true);
+	err = trace_writer__open(r->path, r->opt.force, info, &r->writer);
+	user_rights(&inv, false);
+	invoker__clear(&inv);
+	return err;
+}
+
+int recorder__create_file(struct recorder *r)
+{
+	struct utsname uts;
+	struct trace_info info = { .tool = (char *)"qprof-bpf " QPROF_VERSION };
+	int err;
+
+	uname(&uts);
+	info.kernel = uts.release;
+	info.host = uts.nodename;
+	info.clock_start_ns = r->start_ns;
+	info.realtime_start_ns = clock_ns(CLOCK_REALTIME);
+	err = create_as_user(r, &info);
+	if (err == -EEXIST)
+		return diag_error_r(err,
+				    "%s exists already; choose another name with -o, or "
+				    "overwrite it with --force",
+				    r->path);
+	if (err)
+		return diag_error_r(err, "cannot create %s: %s; choose another place with -o",
+				    r->path, strerror(-err));
+	return 0;
+}
+
+void recorder__discard_file(struct recorder *r)
+{
+	struct invoker inv;
+
+	if (!r->writer || invoker__get(&inv))
+		return;
+	user_rights(&inv, true);
+	unlink(r->path);
+	user_rights(&inv, false);
+	invoker__clear(&inv);
+}
+
+int recorder__open(const struct recorder_options *opt, struct recorder **out)
+{
+	_recorder_ struct recorder *r = calloc(1, sizeof(*r));
+	struct tracks_sink sink = { r, on_process, on_span };
+	int err;
+
+	if (!r)
+		return diag_error_r(-ENOMEM, "out of memory");
+	r->opt = *opt;
+	r->start_ns = clock_ns(CLOCK_MONOTONIC);
+	r->path = strdup(opt->output);
+	err = r->path ? summary__new(&r->summary) : -ENOMEM;
+	if (!err)
+		err = tracks__new(&sink, &r->tracks);
+	if (!err)
+		err = live_view__new(opt->live, opt->mode, &r->live);
+	if (err)
+		return diag_error_r(err, "cannot start recording: %s", strerror(-err));
+	*out = take_ptr(r);
+	return 0;
+}
+
+struct session_sink recorder__sink(struct recorder *r)
+{
+	return (struct session_sink){r, on_library, on_running, on_record};
+}
+
+/* The one place that knows both numberings. */
+static struct trace_losses losses_of(const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	static const enum wire_counter from[TRACE_LOSS_MAX] = {
+		[TRACE_LOST_RING_FULL] = WIRE_LOST_RING_FULL,
+		[TRACE_LOST_STACK_FULL] = WIRE_LOST_STACK_FULL,
+		[TRACE_LOST_NO_STORAGE] = WIRE_LOST_NO_STORAGE,
+		[TRACE_LOST_RECURSION] = WIRE_LOST_RECURSION,
+		[TRACE_LOST_PROCESS_RECORD] = WIRE_LOST_PROCESS_RECORD,
+		[TRACE_LOST_TARGETS_FULL] = WIRE_LOST_TARGETS_FULL,
+		[TRACE_DROP_END_WITHOUT_START] = WIRE_DROP_END_WITHOUT_START,
+		[TRACE_COUNT_UNWOUND] = WIRE_COUNT_UNWOUND,
+		[TRACE_COUNT_LEFT] = WIRE_COUNT_LEFT,
+		[TRACE_COUNT_OPEN] = WIRE_COUNT_OPEN,
+	};
+	struct trace_losses losses;
+
+	for (int i = 0; i < TRACE_LOSS_MAX; i++)
+		losses.count[i] = counters[from[i]];
+	return losses;
+}
+
+int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	struct trace_losses losses = losses_of(counters);
+	struct view_names names = {r, name_of};
+	struct live_state state = {
+		.now_ns = clock_ns(CLOCK_MONOTONIC),
+		.start_ns = r->start_ns,
+		.processes = tracks__processes(r->tracks),
+		.running = tracks__running(r->tracks),
+		.losses = &losses,
+		.summary = r->summary,
+		.names = &names,
+	};
+	int err = 0;
+
+	if (!r->file_err)
+		err = trace_writer__losses(r->writer, &losses);
+	if (!err && !r->file_err)
+		err = trace_writer__flush(r->writer);
+	if (err)
+		file_failed(r, err);
+	return live_view__draw(r->live, &state);
+}
+
+uint32_t recorder__processes(const struct recorder *r)
+{
+	return tracks__processes(r->tracks);
+}
+
+uint32_t recorder__running(const struct recorder *r)
+{
+	return tracks__running(r->tracks);
+}
+
+static void closing_line(struct recorder *r, const struct trace_losses *losses)
+{
+	char size[FORMAT_MAX];
+
+	format_bytes(size, trace_writer__bytes(r->writer));
+	diag_info("recorded %" PRIu64 " queries of %u compiler%s, %" PRIu64 " lost; wrote %s (%s)",
+		  summary__spans(r->summary), tracks__processes(r->tracks),
+		  tracks__processes(r->tracks) == 1 ? "" : "s", trace_losses__total(losses),
+		  r->path, size);
+}
+
+int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	struct trace_losses losses = losses_of(counters);
+	struct view_names names = {r, name_of};
+	struct report_options report = {.top = 20};
+	int err = recorder__tick(r, counters);
+
+	live_view__restore(r->live);
+	if (!r->file_err) {
+		int file_err = trace_writer__finish(r->writer);
+
+		if (file_err)
+			file_failed(r, file_err);
+	}
+	if (r->opt.summary && !err)
+		err = report_text(r->opt.live, r->summary, &losses, &names, &report);
+	fflush(r->opt.live);
+	if (!r->file_err)
+		closing_line(r, &losses);
+	return r->file_err ? r->file_err : err;
+}
+
+void recorder__free(struct recorder *r)
+{
+	if (!r)
+		return;
+	live_view__free(r->live);
+	tracks__free(r->tracks);
+	summary__free(r->summary);
+	trace_writer__free(r->writer);
+	for (uint32_t i = 0; i < r->n_names; i++)
+		free(r->names[i]);
+	free(r->names);
+	free(r->path);
+	free(r);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What becomes of a capture's records: tracks, then the trace file, the summary and the live view.
+ * Needs no kernel: a test can feed it records of its own.
+ */
+#ifndef QPROF_CLI_RECORDER_H
+#define QPROF_CLI_RECORDER_H
+
+#include <stdio.h>
+
+#include "capture/session.h"
+#include "view/view.h"
+
+struct recorder;
+
+struct recorder_options {
+	const char *output; /* path of the trace */
+	bool force;	    /* overwrite it */
+	FILE *live;	    /* where the live view and the summary go */
+	enum live_mode mode;
+	bool summary; /* print one at the end */
+};
+
+int recorder__open(const struct recorder_options *opt, struct recorder **out);
+
+/*
+ * Create the trace, owned by the invoking user. Before any library; after what is likelier to
+ * fail, so that a capture that cannot start leaves no file. Prints one line on failure.
+ */
+int recorder__create_file(struct recorder *r);
+
+/* Remove the trace again: the capture could not start. */
+void recorder__discard_file(struct recorder *r);
+
+/* The sink to give to session__open(); the recorder outlives the session. */
+struct session_sink recorder__sink(struct recorder *r);
+
+/* Draw one interval of the live view; `counters` as session__counters() gives them. */
+int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
+
+/* Compilers seen, and those of them that still run. */
+uint32_t recorder__processes(const struct recorder *r);
+uint32_t recorder__running(const struct recorder *r);
+
+/*
+ * Write the rest, mark the trace finished, print the summary and the closing line. The first
+ * error of the trace file, in the capture or now, is returned (and was printed once).
+ */
+int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
+
+void recorder__free(struct recorder *r);
+DEFINE_CLEANUP(struct recorder, recorder__free)
+#define _recorder_ __cleanup(recorder__free_p)
+
+#endif /* QPROF_CLI_RECORDER_H */
