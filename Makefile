@@ -131,7 +131,7 @@ $(B)/qprof.bpf.o: $(BPF_OBJ)
 
 $(SKEL): $(B)/qprof.bpf.o
 	@echo "  SKEL    $@"
-	$(Q)$(BPFTOOL) gen skeleton $< name qprof >$@
+	$(Q)$(BPFTOOL) gen skeleton $< name qprof_bpf >$@
 
 # ---- Tests --------------------------------------------------------------------------------------
 

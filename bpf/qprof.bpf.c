@@ -357,15 +357,19 @@ static __always_inline void read_args(struct task_struct *task, struct wire_exec
 	unsigned long end = BPF_CORE_READ(task, mm, arg_end);
 	__u64 len = end - start;
 
+	e->args_len = 0;
 	e->truncated = len > WIRE_ARGS_MAX;
 	if (len > WIRE_ARGS_MAX)
 		len = WIRE_ARGS_MAX;
-	e->args_len = len;
-	/* The next page may be absent: what cannot be read whole is left to /proc. */
-	if (bpf_probe_read_user(e->args, len, (void *)start)) {
-		e->args_len = 0;
+	/* Keeps the bound in the register that the helper gets, where the verifier sees it. */
+	asm volatile("" : "+r"(len));
+	if (len > WIRE_ARGS_MAX)
+		return;
+	/* A page of it may be absent: what cannot be read whole is left to /proc. */
+	if (bpf_probe_read_user(e->args, len, (void *)start))
 		e->truncated = 1;
-	}
+	else
+		e->args_len = len;
 }
 
 SEC("raw_tp/sched_process_exec")

@@ -9,8 +9,8 @@
 #include "trace/trace.h"
 
 struct summary_row {
-	uint32_t label;	 /* string id */
-	uint64_t count;	 /* executions that started in the capture */
+	uint32_t label;	  /* string id */
+	uint64_t count;	  /* executions that started in the capture */
 	uint64_t unwound; /* of them, left by unwinding or never ended (any trace_span_flag) */
 	uint64_t total_ns;
 	uint64_t self_ns;

@@ -60,7 +60,8 @@ static int explain_load(int err)
 		return diag_error_r(-ENOENT,
 				    "cannot load: this kernel has no BTF (/sys/kernel/btf/vmlinux); "
 				    "use one built with CONFIG_DEBUG_INFO_BTF=y");
-	if (err == -EPERM || err == -EACCES)
+	/* EACCES is the verifier's word, not a missing capability's. */
+	if (err == -EPERM)
 		privilege_explain("load the BPF programs", 0);
 	else if (err == -ENOMEM)
 		diag_error("cannot load: out of memory; try a smaller --ring-size");

@@ -20,7 +20,7 @@ enum trace_item_kind {
 struct trace_item {
 	enum trace_item_kind kind;
 	union {
-		struct trace_span span;		    /* self_ns is 0 */
+		struct trace_span span;		     /* self_ns is 0 */
 		const struct trace_process *process; /* the reader's; valid until it is freed */
 		struct trace_losses losses;
 	};

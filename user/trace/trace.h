@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 
 #define TRACE_NO_INVOCATION UINT32_MAX
-#define TRACE_EXIT_UNKNOWN INT32_MIN /* still running, or its end was not seen */
+#define TRACE_EXIT_UNKNOWN  INT32_MIN /* still running, or its end was not seen */
 
 /* How an interval came to its end; stable on disk. */
 enum trace_span_flag {

@@ -9,42 +9,43 @@
 #include <wchar.h>
 
 struct unit {
-	uint64_t size; /* each divides the next */
+	uint64_t size;
 	const char *name;
 };
 
+/* n / size with so many decimals, as an integer: 1234567 / 1000000 with two is 123. */
+static uint64_t scaled(uint64_t n, uint64_t size, int decimals)
+{
+	static const unsigned int factors[] = {1, 10, 100};
+
+	return ((unsigned __int128)n * factors[decimals] + size / 2) / size;
+}
+
 /*
- * Three significant digits of n in the largest unit that gives a value of at least 1. Rounding is
- * done before the unit is chosen: 999,999 ns is 1.00 ms, not 1000 us. Below `exact` no fraction
- * exists to be shown.
+ * Three significant digits of n, in the first unit in which it rounds to three digits or less:
+ * 999,500 ns is 1.00 ms, not 1000 us.
  */
 static char *format_scaled(char buf[FORMAT_MAX], uint64_t n, const struct unit *units, size_t count)
 {
-	static const unsigned int tenths[] = {100, 10, 1};
+	const struct unit *unit = units, *last = units + count - 1;
+	int decimals = 2;
+	uint64_t value;
 
-	for (size_t i = count; i-- > 0;) {
-		const struct unit *unit = &units[i];
-
-		if (unit->size == 1)
-			break;
-		for (int decimals = 2; decimals >= 0; decimals--) {
-			unsigned __int128 scaled = (unsigned __int128)n * tenths[2 - decimals];
-			uint64_t value = (scaled + unit->size / 2) / unit->size;
-			unsigned int one = tenths[2 - decimals];
-
-			if (value < one)
-				break; /* under 1: a smaller unit */
-			if (value >= 1000 && decimals)
-				continue;
-			if (decimals)
-				snprintf(buf, FORMAT_MAX, "%" PRIu64 ".%0*" PRIu64 "%s",
-					 value / one, decimals, value % one, unit->name);
-			else
-				snprintf(buf, FORMAT_MAX, "%" PRIu64 "%s", value, unit->name);
-			return buf;
-		}
-	}
-	snprintf(buf, FORMAT_MAX, "%" PRIu64 "%s", n, units[0].name);
+	while (unit < last && scaled(n, unit->size, 0) >= 1000)
+		unit++;
+	if (unit == units)
+		decimals = 0;
+	while (decimals && scaled(n, unit->size, decimals) >= 1000)
+		decimals--;
+	value = scaled(n, unit->size, decimals);
+	if (decimals == 2)
+		snprintf(buf, FORMAT_MAX, "%" PRIu64 ".%02" PRIu64 "%s", value / 100, value % 100,
+			 unit->name);
+	else if (decimals == 1)
+		snprintf(buf, FORMAT_MAX, "%" PRIu64 ".%" PRIu64 "%s", value / 10, value % 10,
+			 unit->name);
+	else
+		snprintf(buf, FORMAT_MAX, "%" PRIu64 "%s", value, unit->name);
 	return buf;
 }
 
