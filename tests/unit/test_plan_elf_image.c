@@ -370,6 +370,67 @@ static void what_cannot_be_opened_says_why(void **state)
 	assert_one_line(&c, "not a regular file");
 }
 
+static const struct elf_symbol *find(const struct elf_symbol *syms, size_t n, const char *part)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strstr(syms[i].name, part))
+			return &syms[i];
+	}
+	fail_msg("no symbol has %s in its name", part);
+	return NULL;
+}
+
+static void check_driver(const char *path)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	const struct elf_symbol *syms, *sym;
+	uint8_t id[PLAN_BUILD_ID_MAX];
+	uint64_t offset;
+	size_t n, len;
+
+	assert_int_equal(elf_image__open(path, &img), 0);
+	assert_int_equal(elf_image__build_id(img, id), 20);
+	assert_string_equal(elf_image__rustc_version(img), "rustc version 1.95.0 (fixture)");
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	sym = find(syms, n, "4beta18invoke_provider_fn");
+	assert_int_equal(elf_image__code(img, sym->addr, &len)[4], 0x53); /* push %rbx */
+	assert_true(elf_image__offset(img, sym->addr, &offset));
+	/* A twin follows at the same address. */
+	sym = find(syms, n, "11SingleCacheAhj4_EKb0_");
+	assert_int_equal(sym[0].addr, sym[1].addr);
+	assert_int_equal(sym[0].size, sym[1].size);
+	assert_non_null(strstr(sym[1].name, "11SingleCacheAhj8_EKb0_"));
+}
+
+static void check_stripped(const char *path)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	const struct elf_symbol *syms;
+	size_t n;
+
+	assert_int_equal(elf_image__open(path, &img), 0);
+	assert_int_equal(elf_image__symbols(img, &syms, &n), -ENODATA);
+}
+
+/* What a real assembler and linker make of tests/fixtures. */
+static void linked_libraries_are_read(void **state)
+{
+	char dir[] = "/tmp/qprof-test-XXXXXX", text[512];
+	int dir_len = strrchr(__FILE__, '/') - __FILE__;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(text, sizeof(text), "%.*s/../fixtures/make-fixtures.sh %s", dir_len, __FILE__,
+		 dir);
+	assert_int_equal(system(text), 0);
+	snprintf(text, sizeof(text), "%s/driver_v0.so", dir);
+	check_driver(text);
+	snprintf(text, sizeof(text), "%s/driver_stripped.so", dir);
+	check_stripped(text);
+	snprintf(text, sizeof(text), "rm -r %s", dir);
+	assert_int_equal(system(text), 0);
+}
+
 /* Ask for everything, and check what the header promises for any bytes at all. */
 static void use(const void *buf, size_t len)
 {
@@ -456,6 +517,7 @@ int main(void)
 		cmocka_unit_test(what_holds_no_code_is_refused),
 		cmocka_unit_test(what_is_no_library_of_this_machine_is_refused),
 		cmocka_unit_test(what_cannot_be_opened_says_why),
+		cmocka_unit_test(linked_libraries_are_read),
 		cmocka_unit_test(every_truncation_is_survived),
 		cmocka_unit_test(random_damage_is_survived),
 	};
