@@ -178,6 +178,8 @@ static const char *const others[] = {
 	"_ZN16rustc_query_impl8plumbing28__rust_begin_short_backtrace" HASH,
 	/* a piece of a function under a suffix we do not know: made up */
 	IMPL "6typeck" NON_INCR ".part.0",
+	/* more than a name: made up */
+	IMPL "6typeck" NON_INCR "EB4_",
 	"__rust_panic_cleanup_other",
 };
 
