@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What every test needs: a scratch directory, the toolchains, and ways to run and to capture.
+
+Commands under test run as the person who ran sudo, with or without the profiler, so that both
+runs see the same machine.
+"""
+
+import collections
+import functools
+import json
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TIMEOUT = 300  # seconds; a hang is a failure, not a wait
+
+Run = collections.namedtuple("Run", "status stdout stderr trace")
+Toolchain = collections.namedtuple("Toolchain", "name rustc sysroot")
+
+
+class Skip(Exception):
+    """This test cannot run here; the reason."""
+
+
+def each(*cases):
+    """The test runs once for each case: a tuple of arguments, or one argument."""
+
+    def mark(function):
+        function.cases = [case if isinstance(case, tuple) else (case,) for case in cases]
+        return function
+
+    return mark
+
+
+# ---- This machine ------------------------------------------------------------------------------
+
+
+@functools.lru_cache
+def invoker():
+    """The passwd entry of the person who ran sudo, or of ourselves."""
+    if os.geteuid() == 0 and os.environ.get("SUDO_UID"):
+        return pwd.getpwuid(int(os.environ["SUDO_UID"]))
+    return pwd.getpwuid(os.geteuid())
+
+
+def as_invoker():
+    """Arguments for subprocess to run as them."""
+    if os.geteuid() != 0 or invoker().pw_uid == 0:
+        return {}
+    groups = os.getgrouplist(invoker().pw_name, invoker().pw_gid)
+    return {"user": invoker().pw_uid, "group": invoker().pw_gid, "extra_groups": groups}
+
+
+def environment(**more):
+    """Theirs, without what sudo adds: a diagnostic must not depend on it."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}
+    env.update(HOME=invoker().pw_dir, USER=invoker().pw_name, LOGNAME=invoker().pw_name)
+    env.update(more)
+    return env
+
+
+@functools.lru_cache
+def rustc_shim():
+    found = subprocess.run(
+        [os.path.join(ROOT, "tests/find-rustc.sh")], capture_output=True, text=True
+    )
+    return found.stdout.strip() if found.returncode == 0 else None
+
+
+@functools.lru_cache
+def toolchains():
+    """Of stable and nightly, those that are installed; without rustup, the one there is."""
+    if not rustc_shim():
+        return {}
+    found = {}
+    for name in ("stable", "nightly", ""):
+        if not name and found:
+            break
+        asked = subprocess.run(
+            [rustc_shim()] + ([f"+{name}"] if name else []) + ["--print", "sysroot"],
+            capture_output=True, text=True, env=environment(RUSTUP_AUTO_INSTALL="0"),
+            **as_invoker(),
+        )
+        if asked.returncode == 0:
+            sysroot = asked.stdout.strip()
+            name = name or "default"
+            found[name] = Toolchain(name, os.path.join(sysroot, "bin/rustc"), sysroot)
+    return found
+
+
+@functools.lru_cache
+def why_no_capture():
+    """Why nothing can be captured here, or None."""
+    if os.geteuid() != 0:
+        return "needs root (sudo make check)"
+    if not os.path.exists("/sys/kernel/btf/vmlinux"):
+        return "this kernel has no BTF"
+    if not toolchains():
+        return "no rustc; see https://rustup.rs"
+    listing = bpftool("prog", "list")
+    if listing is None:
+        return "BPF is not allowed here (bpftool prog list fails)"
+    return None
+
+
+def bpftool(*arguments):
+    path = shutil.which("bpftool", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    if not path:
+        return None
+    done = subprocess.run([path, "-j", *arguments], capture_output=True, text=True)
+    return json.loads(done.stdout or "[]") if done.returncode == 0 else None
+
+
+def wait_for(what, condition, seconds=30):
+    """Poll until condition() is true; its value."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise AssertionError("waited %d s for %s" % (seconds, what))
+
+
+def children(pid):
+    try:
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+            return [int(word) for word in f.read().split()]
+    except OSError:
+        return []
+
+
+def alive(pid):
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            return f.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+# ---- One test's own ----------------------------------------------------------------------------
+
+
+class Lab:
+    def __init__(self, build):
+        self.qprof = os.path.abspath(os.path.join(build, "qprof-bpf"))
+        self.started = []
+
+    def __enter__(self):
+        self.dir = tempfile.mkdtemp(prefix="qprof-e2e-")
+        self.give(self.dir)
+        return self
+
+    def __exit__(self, *_):
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def give(self, path):
+        """Make it the invoker's."""
+        os.chmod(path, 0o755)
+        if os.geteuid() == 0:
+            os.chown(path, invoker().pw_uid, invoker().pw_gid)
+
+    def path(self, *parts):
+        return os.path.join(self.dir, *parts)
+
+    def mkdir(self, name):
+        path = self.path(name)
+        os.makedirs(path, exist_ok=True)
+        self.give(path)
+        return path
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as f:
+            f.write(text)
+        self.give(self.path(name))
+        return self.path(name)
+
+    def toolchain(self, name="stable"):
+        if not toolchains():
+            raise Skip("no rustc; see https://rustup.rs")
+        return toolchains().get(name) or next(iter(toolchains().values()))
+
+    @property
+    def rustc(self):
+        return self.toolchain().rustc
+
+    def need_capture(self):
+        reason = why_no_capture()
+        if reason:
+            raise Skip(reason)
+
+    def plain(self, argv, env=None, cwd=None):
+        """Run as the invoker would; bytes of stdout and stderr."""
+        done = subprocess.run(
+            argv, capture_output=True, timeout=TIMEOUT, cwd=cwd or self.dir,
+            env=environment(**(env or {})), stdin=subprocess.DEVNULL, **as_invoker(),
+        )
+        return Run(done.returncode, done.stdout, done.stderr, None)
+
+    def qprof_env(self, env=None):
+        """For the profiler: it must still see who ran sudo, to step down to them."""
+        return {**os.environ, "HOME": invoker().pw_dir, **(env or {})}
+
+    def capture(self, argv, options=("-q",), env=None, cwd=None, trace="trace.qpt"):
+        """Profile a command; its status and output must be the command's own."""
+        self.need_capture()
+        trace = self.path(trace)
+        done = subprocess.run(
+            [self.qprof, *options, "--force", "-o", trace, "--", *argv],
+            capture_output=True, timeout=TIMEOUT, cwd=cwd or self.dir,
+            env=self.qprof_env(env), stdin=subprocess.DEVNULL,
+        )
+        return Run(done.returncode, done.stdout, done.stderr, trace)
+
+    def run_qprof(self, *arguments, **kwargs):
+        """qprof-bpf with these arguments; text."""
+        kwargs.setdefault("env", self.qprof_env())
+        return subprocess.run(
+            [self.qprof, *arguments], capture_output=True, text=True, timeout=TIMEOUT,
+            cwd=self.dir, stdin=subprocess.DEVNULL, **kwargs,
+        )
+
+    def start(self, argv, **kwargs):
+        """Start a command that the end of the test will not leave behind."""
+        kwargs.setdefault("stdout", subprocess.PIPE)
+        kwargs.setdefault("stderr", subprocess.PIPE)
+        kwargs.setdefault("stdin", subprocess.DEVNULL)
+        kwargs.setdefault("cwd", self.dir)
+        process = subprocess.Popen(argv, **kwargs)
+        self.started.append(process)
+        return process
+
+    def start_plain(self, argv, **kwargs):
+        env = environment(**kwargs.pop("env", {}))
+        return self.start(argv, env=env, **as_invoker(), **kwargs)
+
+    def start_qprof(self, *arguments, **kwargs):
+        self.need_capture()
+        env = self.qprof_env(kwargs.pop("env", {}))
+        return self.start([self.qprof, *arguments], env=env, **kwargs)
+
+    def attached(self, process):
+        """Wait until a started qprof-bpf has its probes in place."""
+
+        def linked():
+            if process.poll() is not None:
+                raise AssertionError("qprof-bpf ended early: %r" % (process.communicate(),))
+            return probes()
+
+        return wait_for("probes", linked)
+
+    def report(self, trace):
+        done = self.run_qprof("report", "--json", trace)
+        assert done.returncode == 0, "report: %s" % done.stderr
+        document = json.loads(done.stdout)
+        assert document["schema"] == "qprof-report/1", document["schema"]
+        return document
+
+    def counts(self, trace):
+        """Executions per query, over all processes; a trace that lost something is no evidence."""
+        document = self.report(trace)
+        assert document["lost"] == 0, "lost: %s" % document.get("losses")
+        return collections.Counter({q["name"]: q["count"] for q in document["queries"]})
+
+    def spans(self, trace):
+        """Every span, in the order of the file: per thread the order of their ends."""
+        done = self.run_qprof("dump", trace)
+        assert done.returncode == 0, "dump: %s" % done.stderr
+        lines = map(json.loads, done.stdout.splitlines())
+        return [line for line in lines if line["type"] == "span"]
+
+    def interrupt(self, process, sig=signal.SIGINT):
+        """Signal a started qprof-bpf and wait for its end: (status, stdout, stderr)."""
+        process.send_signal(sig)
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
+
+
+# ---- What we left in the kernel ----------------------------------------------------------------
+
+
+def probes():
+    """Links of uprobes that exist now. Tests run one at a time: they are ours."""
+    links = bpftool("link", "list") or []
+    programs = {p["id"]: p for p in bpftool("prog", "list") or []}
+    ours = []
+    for link in links:
+        program = programs.get(link.get("prog_id"), {})
+        if program.get("name", "").startswith("on_"):
+            ours.append(link)
+    return ours
+
+
+def programs():
+    return [p for p in bpftool("prog", "list") or [] if p.get("name", "").startswith("on_")]
+
+
+def assert_no_probes():
+    """The kernel frees links a moment after their owner's death."""
+    wait_for("our probes to be gone", lambda: not probes() and not programs(), seconds=60)

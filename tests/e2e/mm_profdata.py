@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Reads rustc's own self-profile (measureme's .mm_profdata, format 9): the truth we compare with.
+
+Only what the tests need: interval events of one kind, in file order, with their virtual id and
+label. The format: a header, then pages that interleave three streams (events, string data, string
+index); all integers little endian.
+"""
+
+import struct
+from collections import Counter, defaultdict, namedtuple
+
+MAGIC = b"MMPD"
+VERSION = 9
+STREAMS = {0: b"MMES", 1: b"MMSD", 2: b"MMSI"}
+MAX_VIRTUAL_ID = 100_000_000
+FIRST_REGULAR_ID = MAX_VIRTUAL_ID + 3
+INSTANT = 0xFFFF_FFFF_FFFF
+INTEGER = 0xFFFF_FFFF_FFFE
+SEPARATOR = "\x1e"
+UNKNOWN = "<unknown>"
+
+Event = namedtuple("Event", "thread invocation label start_ns end_ns")
+
+
+class BadProfile(Exception):
+    pass
+
+
+class Profile:
+    def __init__(self, data):
+        streams = split_pages(data)
+        self.events = streams[0]
+        self.strings = streams[1]
+        self.addresses = {}
+        for virtual_id, address in struct.iter_unpack("<QQ", streams[2][8:]):
+            self.addresses[virtual_id] = address  # on duplicates the last wins
+        self.known = {}
+
+    @classmethod
+    def read(cls, path):
+        with open(path, "rb") as f:
+            return cls(f.read())
+
+    def text(self, string_id):
+        if string_id not in self.known:
+            self.known[string_id] = self.resolve(string_id, 0)
+        return self.known[string_id]
+
+    def resolve(self, string_id, nested):
+        if string_id >= FIRST_REGULAR_ID:
+            at = string_id - FIRST_REGULAR_ID
+        elif string_id in self.addresses:
+            at = self.addresses[string_id]
+        else:
+            return UNKNOWN
+        if nested > 32:
+            raise BadProfile("strings refer to each other in a circle")
+        parts = []
+        while True:
+            if at >= len(self.strings):
+                raise BadProfile("a string runs beyond the string data")
+            if self.strings[at] == 0xFF:
+                return "".join(parts)
+            if self.strings[at] == 0xFE:
+                (part,) = struct.unpack_from("<Q", self.strings, at + 1)
+                parts.append(self.resolve(part, nested + 1))
+                at += 9
+            else:
+                end = at
+                while end < len(self.strings) and self.strings[end] < 0xFE:
+                    end += 1
+                parts.append(self.strings[at:end].decode())
+                at = end
+
+    def intervals(self, kind="Query"):
+        """Interval events of a kind, in file order: per thread the order of their ends."""
+        for kind_id, event_id, thread, low1, low2, high in struct.iter_unpack(
+            "<QQIIII", self.events[8:]
+        ):
+            start = low1 | (high >> 16) << 32
+            end = low2 | (high & 0xFFFF) << 32
+            if end in (INSTANT, INTEGER) or self.text(kind_id) != kind:
+                continue
+            label = self.text(event_id).split(SEPARATOR)[0]
+            yield Event(thread, event_id, label, start, end)
+
+    def counts(self, kind="Query"):
+        return Counter(event.label for event in self.intervals(kind))
+
+    def by_thread(self, kind="Query"):
+        threads = defaultdict(list)
+        for event in self.intervals(kind):
+            threads[event.thread].append(event)
+        return threads
+
+
+def split_pages(data):
+    if data[:4] != MAGIC or struct.unpack_from("<I", data, 4)[0] != VERSION:
+        raise BadProfile("not a self-profile of format 9")
+    pages = {tag: [] for tag in STREAMS}
+    at = 8
+    while at < len(data):
+        if at + 5 > len(data):
+            raise BadProfile("a page header is cut short")
+        tag, size = struct.unpack_from("<BI", data, at)
+        at += 5
+        if tag not in pages or size == 0 or at + size > len(data):
+            raise BadProfile("a bad page header at byte %d" % (at - 5))
+        pages[tag].append(data[at : at + size])
+        at += size
+    streams = {tag: b"".join(parts) for tag, parts in pages.items()}
+    for tag, magic in STREAMS.items():
+        if streams[tag][:4] != magic or len(streams[tag]) < 8:
+            raise BadProfile("no stream %s" % magic.decode())
+    return streams

@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# tests/e2e/run.sh BUILD_DIR [WORD...]: tests against the real rustc; a WORD picks those whose name
+# has it. As root they run in full; what cannot run says why.
+set -u
+
+build=$1
+shift
+# No __pycache__ in the checkout: we may be root there.
+exec "${PYTHON:-python3}" -B "$(dirname "$0")/runner.py" --build "$build" "$@"

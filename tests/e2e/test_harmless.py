@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The build does not notice: same status, same output, same artifacts, whatever happens to us."""
+
+import glob
+import os
+import re
+import signal
+
+import crates
+import lab
+from lab import each
+
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
+BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}
+# rustc's threads have 8 MiB of stack. With this little it allocates more, and switches to it, in
+# the middle of queries.
+SMALL_STACK = {"RUST_MIN_STACK": "1500000"}
+
+# (program, flags, environment, expected status)
+FAILING = (
+    ("type_error", (), {}, 1),
+    ("borrow_error", (), {}, 1),
+    ("macro_recursion", (), {}, 1),
+    ("many_errors", (), {}, 1),
+    ("deep_type", (), {}, 1),
+    ("deep_instances", (), {}, 1),
+    ("const_overflow", (), {}, 1),
+    ("const_overflow", (), SMALL_STACK, 1),
+    ("many_errors", ("-Zthreads=4",), BOOTSTRAP, 1),
+    ("ice", ("-Ztreat-err-as-bug",), BOOTSTRAP, 101),
+)
+COMPILING = (
+    ("good", (), {}, 0),
+    ("const_chain", (), {}, 0),
+    ("const_chain", (), SMALL_STACK, 0),
+    ("deep_expression", (), SMALL_STACK, 0),
+    ("good", ("-Zthreads=4",), BOOTSTRAP, 0),
+)
+
+
+def steady(output):
+    """Without what differs between two plain runs: thread and process ids, a time in a name."""
+    output = re.sub(rb"thread '(\w+)' \(\d+\)", rb"thread '\1' (TID)", output)
+    return re.sub(rb"rustc-ice-[0-9T_-]+-\d+\.txt", b"rustc-ice-WHEN-PID.txt", output)
+
+
+def both(t, argv, env=None):
+    """A plain run and a profiled one, in the same place."""
+    plain = t.plain(argv, env=env)
+    profiled = t.capture(argv, env=env)
+    assert profiled.status == plain.status, "status %d, plainly %d: %s" % (
+        profiled.status, plain.status, profiled.stderr.decode()[-500:])
+    for name in ("stdout", "stderr"):
+        ours, theirs = steady(getattr(profiled, name)), steady(getattr(plain, name))
+        assert ours == theirs, "%s differs:\n%s\n--- plainly ---\n%s" % (
+            name, ours.decode(), theirs.decode())
+    return plain, profiled
+
+
+def rustc_program(t, toolchain, program, *flags):
+    source = os.path.join(PROGRAMS, program + ".rs")
+    return [t.toolchain(toolchain).rustc, "--edition", "2021", "--out-dir", t.mkdir("out"),
+            *flags, source]
+
+
+def every_toolchain(cases):
+    for toolchain in lab.toolchains() or ("stable",):
+        for case in cases:
+            yield (toolchain, *case)
+
+
+@each(*every_toolchain(FAILING))
+def test_failing_program(t, toolchain, program, flags, env, status):
+    t.need_capture()
+    plain, profiled = both(t, rustc_program(t, toolchain, program, *flags), env)
+    assert plain.status == status, "the program does not fail as it should: %d" % plain.status
+    document = t.report(profiled.trace)
+    assert document["lost"] == 0, document["losses"]
+    (process,) = document["processes"]
+    assert process["exit"] == status, process["exit"]
+    return "%d queries left by unwinding" % document["losses"]["unwound"]
+
+
+@each(*every_toolchain(COMPILING))
+def test_compiling_program(t, toolchain, program, flags, env, status):
+    t.need_capture()
+    argv = rustc_program(t, toolchain, program, *flags)
+    artifact = t.path("out", program)
+    plain = t.plain(argv, env=env)
+    assert plain.status == status, plain.stderr.decode()
+    with open(artifact, "rb") as f:
+        expected = f.read()
+    os.unlink(artifact)
+    _, profiled = both(t, argv, env)
+    with open(artifact, "rb") as f:
+        assert f.read() == expected, "the executable differs"
+    document = t.report(profiled.trace)
+    assert document["lost"] == 0, document["losses"]
+    assert document["losses"]["open"] == 0, document["losses"]
+
+
+def test_deep_nesting_is_seen(t):
+    """200 constants, each inside the next: every level is there, on one stack or on several."""
+    for env in ({}, SMALL_STACK):
+        run = t.capture(rustc_program(t, "stable", "const_chain"), env=env)
+        depth = max(span["depth"] for span in t.spans(run.trace))
+        assert depth > 200, "depth %d with %s" % (depth, env)
+
+
+def test_artifacts_are_identical(t):
+    t.need_capture()
+    out = t.mkdir("out")
+    argv = [t.rustc] + crates.arguments(crates.LONG, out, "--emit=link,metadata,dep-info")
+
+    def artifacts():
+        found = {}
+        for path in sorted(glob.glob(os.path.join(out, "*"))):
+            with open(path, "rb") as f:
+                found[os.path.basename(path)] = f.read()
+            os.unlink(path)
+        return found
+
+    assert t.plain(argv).status == 0
+    expected = artifacts()
+    assert t.capture(argv).status == 0
+    ours = artifacts()
+    assert expected.keys() == ours.keys() and len(ours) == 3, (list(expected), list(ours))
+    for name in expected:
+        assert ours[name] == expected[name], "%s differs" % name
+
+
+def start_long_build(t, name):
+    """A build under the profiler, in the middle of it: (profiler, rustc's pid, output directory)."""
+    t.need_capture()
+    out = t.mkdir(name)
+    rustc = [t.rustc] + crates.arguments(crates.LONG, out)
+    # The shell outlives the profiler and notes how rustc ended.
+    script = '"$@" >stdout 2>stderr; echo $? >status'
+    profiler = t.start_qprof(
+        "-q", "--force", "-o", t.path("trace.qpt"), "--", "sh", "-c", script, "sh", *rustc, cwd=out
+    )
+    t.attached(profiler)
+    (shell,) = lab.wait_for("the shell", lambda: lab.children(profiler.pid)[:1])
+    (compiler,) = lab.wait_for("rustc", lambda: lab.children(shell)[:1])
+    lab.wait_for("queries", lambda: os.path.getsize(t.path("trace.qpt")) > 10_000)
+    return profiler, compiler, out
+
+
+def status_of(out):
+    def read():
+        try:
+            with open(os.path.join(out, "status")) as f:
+                return f.read().strip()
+        except OSError:
+            return None
+
+    return int(lab.wait_for("the build to end", read, seconds=120))
+
+
+def test_killed_profiler(t):
+    """kill -9: the build ends as it would have, and nothing of ours stays in the kernel."""
+    profiler, compiler, out = start_long_build(t, "out")
+    assert lab.alive(compiler)
+    profiler.send_signal(signal.SIGKILL)
+    profiler.wait()
+    assert lab.alive(compiler), "rustc ended before it was put to the test"
+    assert status_of(out) == 0
+    with open(os.path.join(out, "stderr"), "rb") as f:
+        assert f.read() == b""
+    artifact = os.path.join(out, "libregex_syntax.rlib")
+    with open(artifact, "rb") as f:
+        ours = f.read()
+    os.unlink(artifact)
+    assert t.plain([t.rustc] + crates.arguments(crates.LONG, out), cwd=out).status == 0
+    with open(artifact, "rb") as f:
+        assert f.read() == ours, "the artifact differs"
+    lab.assert_no_probes()
+
+    # What was written up to then can be read, and says that it is not whole.
+    done = t.run_qprof("report", t.path("trace.qpt"))
+    assert "unfinished" in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+def test_killed_rustc(t):
+    """rustc dies in the middle of queries: the trace says how, and what was still running."""
+    profiler, compiler, out = start_long_build(t, "out")
+    os.kill(compiler, signal.SIGKILL)
+    _, err = profiler.communicate(timeout=60)
+    assert profiler.returncode == 0, err.decode()  # the shell's own status
+    assert status_of(out) == 128 + 9
+
+    document = t.report(t.path("trace.qpt"))
+    (process,) = [p for p in document["processes"] if p["pid"] == compiler]
+    assert (process["exit"], process["signal"]) == (None, 9), process
+    assert document["losses"]["open"] > 0, document["losses"]
+    assert document["lost"] == 0, document["losses"]
+    text = t.run_qprof("report", t.path("trace.qpt")).stdout
+    assert "still running" in text and "signal 9" in text, text[-1000:]
+
+
+def test_nothing_stays(t):
+    t.need_capture()
+    run = t.capture(rustc_program(t, "stable", "good"))
+    assert run.status == 0
+    lab.assert_no_probes()
+
+
+def test_quiet_means_quiet(t):
+    """-q: not a byte of ours beside the command's."""
+    run = t.capture(["sh", "-c", "echo out; echo err >&2; exit 3"])
+    assert (run.status, run.stdout, run.stderr) == (3, b"out\n", b"err\n"), run

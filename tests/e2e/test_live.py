@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Live counts: NDJSON, blocks, and the table on a terminal."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import struct
+import termios
+import time
+
+import crates
+
+
+def long_build(t, name="out"):
+    return [t.rustc] + crates.arguments(crates.LONG, t.mkdir(name))
+
+
+def test_json(t):
+    """One object per interval, counts only grow, and the last one is what the report says."""
+    run = t.capture(long_build(t), options=("--json", "--interval", "200ms"))
+    assert run.status == 0, run.stderr.decode()
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    assert len(lines) >= 3, "%d intervals" % len(lines)
+    seen = -1
+    for line in lines:
+        assert line["schema"] == "qprof-live/1"
+        assert line["events"] >= seen
+        seen = line["events"]
+    assert lines[0]["events"] < seen, "no progress to be seen"
+    assert seen == sum(t.counts(run.trace).values())
+    last = {q["name"]: q["count"] for q in lines[-1]["queries"]}
+    assert last == t.counts(run.trace)
+
+
+def test_blocks(t):
+    """Not on a terminal: a block per interval, without control codes; then the summary."""
+    run = t.capture(long_build(t), options=("--interval", "200ms"))
+    assert run.status == 0
+    text = (run.stdout + run.stderr).decode()
+    assert "\033" not in text, "escape codes in a pipe"
+    assert text.count("events/s") + len(re.findall(r"events .*/s\)", text)) >= 3, text[:2000]
+    assert "typeck" in text and "lost 0" in text, text[-2000:]
+
+
+def test_quiet(t):
+    run = t.capture(long_build(t), options=("-q",))
+    assert (run.stdout, run.stderr) == (b"", b""), run
+
+
+def read_terminal(master, seconds):
+    """What was drawn until the other end closed."""
+    drawn = b""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not select.select([master], [], [], 0.2)[0]:
+            continue
+        try:
+            data = os.read(master, 65536)
+        except OSError:  # EIO: nobody has it open any more
+            break
+        if not data:
+            break
+        drawn += data
+    return drawn
+
+
+def test_table(t):
+    """On a terminal: redrawn in place, no line wider than the screen, terminal left as it was."""
+    t.need_capture()
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    before = termios.tcgetattr(slave)
+    process = t.start_qprof(
+        "--interval", "200ms", "-o", t.path("trace.qpt"), "--", *long_build(t),
+        stdin=slave, stdout=slave, stderr=slave,
+    )
+    keep = os.dup(slave)
+    os.close(slave)
+    drawn = b""
+    while process.poll() is None:
+        if select.select([master], [], [], 0.2)[0]:
+            drawn += os.read(master, 65536)
+    after = termios.tcgetattr(keep)
+    os.close(keep)
+    drawn += read_terminal(master, 5)
+    os.close(master)
+
+    assert process.returncode == 0
+    assert after == before, "terminal settings changed"
+    text = drawn.decode()
+    assert text.count("\033[") > 10, "not redrawn"
+    assert text.count("\033[?25l") == text.count("\033[?25h"), "the cursor stays hidden"
+    plain = re.sub(r"\033\[[0-9;?]*[A-Za-z]", "", text)
+    for title in ("query", "count", "rate", "total", "self", "mean", "max", "lost"):
+        assert title in plain.lower(), title
+    # Until the summary, which may be wider.
+    live = plain.split("\r\n")[:20]
+    assert max(map(len, live)) <= 80, max(live, key=len)
+    assert "typeck" in plain
+
+
+def test_interval_is_checked(t):
+    done = t.run_qprof("--interval", "0", "--", "true")
+    assert done.returncode == 2 and "interval" in done.stderr, done.stderr

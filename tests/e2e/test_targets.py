@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Whom we follow, how a capture ends, and what is said when it cannot begin."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import crates
+import lab
+from lab import Skip, each
+
+USAGE, FAILURE, NOT_FOUND = 2, 125, 127
+
+
+def rustc(t, crate, name="out", *extra):
+    return [t.rustc] + crates.arguments(crate, t.mkdir(name), *extra)
+
+
+def looped(command, times):
+    """A shell that runs a command again and again, as a build would."""
+    return ["sh", "-c", 'n=%d; while [ $n -gt 0 ]; do "$@"; n=$((n - 1)); done' % times, "sh",
+            *command]
+
+
+def one_error_line(done, *words):
+    """Exit status 125, one line, that has the words."""
+    assert done.returncode == FAILURE, (done.returncode, done.stderr)
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("qprof-bpf: error: "), lines[0]
+    for word in words:
+        assert word.lower() in lines[0].lower(), "no '%s' in: %s" % (word, lines[0])
+    return lines[0]
+
+
+# ---- A running process --------------------------------------------------------------------------
+
+
+def test_running_rustc(t):
+    """Attached in the middle: ends whose starts we missed are counted, and nothing is made up."""
+    t.need_capture()
+    victim = t.start_plain(rustc(t, crates.LONG, "out", "-O"))
+    time.sleep(0.7)
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(victim.pid))
+    t.attached(profiler)
+    attached_ns = time.monotonic_ns()
+    assert victim.poll() is None, "it ended before it was attached to"
+    _, err = profiler.communicate(timeout=120)
+    assert profiler.returncode == 0, err.decode()
+    assert victim.wait() == 0
+
+    document = t.report(t.path("trace.qpt"))
+    (process,) = document["processes"]
+    assert process["pid"] == victim.pid and process["attached_late"], process
+    assert process["crate"] == "regex_syntax" and process["exit"] == 0, process
+    assert document["lost"] == 0 and document["losses"]["end_without_start"] > 0, document["losses"]
+    spans = t.spans(t.path("trace.qpt"))
+    assert spans
+    early = [s for s in spans if s["start_ns"] < attached_ns - 2_000_000_000]
+    assert not early, "started before the probes: %s" % early[:3]
+    assert all(s["start_ns"] <= s["end_ns"] for s in spans)
+    return "%d ends without a start" % document["losses"]["end_without_start"]
+
+
+def test_parent_of_rustc(t):
+    """A build tool: the children it has and those to come."""
+    t.need_capture()
+    parent = t.start_plain(looped(rustc(t, crates.LONG), 2))
+    (first,) = lab.wait_for("rustc", lambda: lab.children(parent.pid)[:1])
+    time.sleep(0.5)
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(parent.pid))
+    assert profiler.wait(timeout=120) == 0, profiler.stderr.read()
+    assert parent.wait() == 0
+
+    processes = t.report(t.path("trace.qpt"))["processes"]
+    assert len(processes) == 2, processes
+    by_pid = {p["pid"]: p for p in processes}
+    assert by_pid[first]["attached_late"], "the running child"
+    (second,) = [p for p in processes if p["pid"] != first]
+    assert not second["attached_late"] and second["exit"] == 0, second
+
+
+def test_several_pids(t):
+    t.need_capture()
+    builds = [t.start_plain(rustc(t, crates.LONG, "out%d" % i)) for i in range(2)]
+    other = t.start_plain(rustc(t, crates.LONG, "other"))
+    time.sleep(0.3)
+    pids = [str(b.pid) for b in builds]
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "-p", pids[0], "--pid", pids[1])
+    assert profiler.wait(timeout=120) == 0, profiler.stderr.read()
+    assert [b.wait() for b in builds + [other]] == [0, 0, 0]
+    seen = {p["pid"] for p in t.report(t.path("trace.qpt"))["processes"]}
+    assert seen == {b.pid for b in builds}, "and no other's: %s" % seen
+
+
+def test_others_are_not_recorded(t):
+    """Somebody else's rustc runs into the same probes; it is none of our business."""
+    t.need_capture()
+    other = t.start_plain(looped(rustc(t, crates.SHORT, "other"), 40))
+    run = t.capture(rustc(t, crates.LONG, "ours"))
+    assert run.status == 0 and other.poll() is None, "the other build ended too early"
+    (process,) = t.report(run.trace)["processes"]
+    assert process["crate"] == "regex_syntax"
+
+
+# ---- A command ----------------------------------------------------------------------------------
+
+
+@each(0, 1, 42, 125)
+def test_exit_status_passes_through(t, status):
+    run = t.capture(["sh", "-c", "exit %d" % status])
+    assert run.status == status, run
+
+
+@each("TERM", "KILL", "SEGV")
+def test_signal_passes_through(t, name):
+    run = t.capture(["sh", "-c", "kill -%s $$" % name])
+    assert run.status == -getattr(signal, "SIG" + name), run
+
+
+def test_grandchildren(t):
+    """Two levels down, in the background, through a shell: all compilers are there."""
+    compile = rustc(t, crates.SHORT)
+    script = '(sh -c \'"$@"\' sh "$@") & "$@"; wait'
+    run = t.capture(["sh", "-c", script, "sh", *compile])
+    assert run.status == 0, run.stderr.decode()
+    processes = t.report(run.trace)["processes"]
+    assert [p["exit"] for p in processes] == [0, 0], processes
+
+
+def test_runs_as_the_invoking_user(t):
+    t.need_capture()
+    nobody = lab.pwd.getpwnam("nobody")
+    os.chmod(t.dir, 0o777)
+    env = {"SUDO_UID": str(nobody.pw_uid), "SUDO_GID": str(nobody.pw_gid), "SUDO_USER": "nobody"}
+    run = t.capture(["sh", "-c", "id -u; id -g; id -G; echo ${SUDO_UID-none}"], env=env)
+    uid, gid, groups, left = run.stdout.decode().splitlines()
+    assert (int(uid), int(gid)) == (nobody.pw_uid, nobody.pw_gid), run.stdout
+    assert "0" not in groups.split(), "kept root's group"
+    assert left == "none", "sudo's variables are left"
+    assert os.stat(run.trace).st_uid == nobody.pw_uid, "the trace is not theirs"
+
+
+def test_pid_and_command(t):
+    done = t.run_qprof("--pid", "1", "--", "true")
+    assert done.returncode == USAGE and "--pid" in done.stderr, done.stderr
+
+
+def test_neither_pid_nor_command(t):
+    done = t.run_qprof("-o", "x.qpt")
+    assert done.returncode == USAGE, done.stderr
+
+
+def test_command_not_found(t):
+    t.need_capture()
+    done = t.run_qprof("-o", t.path("x.qpt"), "--", "no-such-command")
+    assert done.returncode == NOT_FOUND and "no-such-command" in done.stderr, done.stderr
+
+
+# ---- How it ends --------------------------------------------------------------------------------
+
+
+def start_in_a_group(t, *options):
+    """A profiled build in a process group of its own, as a terminal's foreground job."""
+    profiler = t.start_qprof(
+        *options, "-o", t.path("trace.qpt"), "--", *looped(rustc(t, crates.LONG), 20),
+        start_new_session=True,
+    )
+    t.attached(profiler)
+    lab.wait_for("queries", lambda: os.path.getsize(t.path("trace.qpt")) > 10_000)
+    return profiler
+
+
+def test_ctrl_c(t):
+    """The whole group gets it: the build dies of it, the file is whole, the summary is printed."""
+    profiler = start_in_a_group(t)
+    os.killpg(profiler.pid, signal.SIGINT)
+    out, err = profiler.communicate(timeout=60)
+    assert profiler.returncode in (-signal.SIGINT, 128 + signal.SIGINT), profiler.returncode
+    assert b"typeck" in out + err, "no summary: %s" % (out + err)[-500:]
+    document = t.report(t.path("trace.qpt"))
+    assert document["problem"] is None and document["queries"], document["problem"]
+    lab.assert_no_probes()
+
+
+def test_ctrl_c_with_pid(t):
+    """Recording stops; the build goes on."""
+    t.need_capture()
+    build = t.start_plain(rustc(t, crates.LONG))
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(build.pid))
+    t.attached(profiler)
+    time.sleep(0.3)
+    status, _, err = t.interrupt(profiler)
+    assert status == 0, (status, err)
+    assert build.wait() == 0
+    document = t.report(t.path("trace.qpt"))
+    assert document["problem"] is None, document["problem"]
+    assert document["processes"][0]["exit"] is None, "it was still running"
+
+
+def test_ctrl_c_twice(t):
+    """The second aborts, even while the build ignores the first."""
+    t.need_capture()
+    profiler = t.start_qprof(
+        "-q", "-o", t.path("trace.qpt"), "--", "sh", "-c", "trap '' INT; sleep 60 & wait; sleep 60",
+        start_new_session=True,
+    )
+    time.sleep(1)
+    os.killpg(profiler.pid, signal.SIGINT)
+    time.sleep(0.5)
+    os.killpg(profiler.pid, signal.SIGINT)
+    profiler.wait(timeout=10)
+    assert profiler.returncode != 0
+    os.killpg(profiler.pid, signal.SIGKILL)
+
+
+def test_sigterm(t):
+    """Sent to us alone: passed on to the command, and the file is whole."""
+    profiler = start_in_a_group(t, "-q")
+    status, _, err = t.interrupt(profiler, signal.SIGTERM)
+    assert status in (-signal.SIGTERM, 128 + signal.SIGTERM), (status, err)
+    assert t.report(t.path("trace.qpt"))["problem"] is None
+    lab.wait_for("the build to end", lambda: not lab.children(profiler.pid))
+
+
+# ---- What cannot be done ------------------------------------------------------------------------
+
+
+def test_exited_pid(t):
+    t.need_capture()
+    gone = t.start_plain(["true"])
+    gone.wait()
+    done = t.run_qprof("-o", "x.qpt", "--pid", str(gone.pid))
+    one_error_line(done, str(gone.pid))
+    assert not os.path.exists(t.path("x.qpt")), "left a file behind"
+
+
+def test_impossible_pid(t):
+    t.need_capture()
+    one_error_line(t.run_qprof("-o", "x.qpt", "--pid", "4194304"), "4194304")
+
+
+@each("0", "-1", "abc", "1x", "99999999999")
+def test_bad_pid(t, text):
+    done = t.run_qprof("-o", "x.qpt", "--pid=" + text)
+    assert done.returncode == USAGE and text in done.stderr, done.stderr
+
+
+def test_pid_that_is_no_build(t):
+    """Not an error by itself, it may start rustc later; but it ends without one, and we say so."""
+    t.need_capture()
+    sleeper = t.start_plain(["sleep", "2"])
+    done = t.run_qprof("-o", "x.qpt", "--pid", str(sleeper.pid))
+    assert "no rustc" in done.stderr.lower() or "no compiler" in done.stderr.lower(), done.stderr
+    assert str(sleeper.pid) in done.stderr, done.stderr
+
+
+def fake_toolchain(t, change):
+    """A toolchain like the real one, but for its librustc_driver."""
+    real = t.toolchain().sysroot
+    fake = t.mkdir("toolchain")
+    for name in ("bin", "lib"):
+        t.mkdir("toolchain/" + name)
+    shutil.copy2(os.path.join(real, "bin/rustc"), os.path.join(fake, "bin/rustc"))
+    for name in os.listdir(os.path.join(real, "lib")):
+        source, target = os.path.join(real, "lib", name), os.path.join(fake, "lib", name)
+        if name.startswith("librustc_driver"):
+            change(source, target)
+        else:
+            os.symlink(source, target)
+    return os.path.join(fake, "bin/rustc")
+
+
+def test_stripped_library(t):
+    """Distributions strip theirs: the line says what would have symbols."""
+    t.need_capture()
+    compiler = fake_toolchain(
+        t, lambda a, b: subprocess.run(["objcopy", "--strip-all", a, b], check=True))
+    assert t.plain([compiler, "--version"]).status == 0
+    done = t.run_qprof("plan", compiler)
+    one_error_line(done, "stripped", "rustup")
+
+    # The build is none the worse for it.
+    program = t.write("x.rs", "fn main() {}\n")
+    run = t.capture([compiler, "--emit=metadata", "--out-dir", t.mkdir("out"), program])
+    assert run.status == 0 and b"stripped" in run.stderr, run
+
+
+def test_unwritable_output(t):
+    t.need_capture()
+    done = t.run_qprof("-o", "/proc/nowhere/x.qpt", "--", "touch", t.path("ran"))
+    one_error_line(done, "/proc/nowhere/x.qpt", "-o")
+    assert not os.path.exists(t.path("ran")), "the command ran all the same"
+
+
+def test_output_is_not_overwritten(t):
+    t.need_capture()
+    t.write("x.qpt", "precious")
+    one_error_line(t.run_qprof("-o", "x.qpt", "--", "true"), "x.qpt", "--force")
+    with open(t.path("x.qpt")) as f:
+        assert f.read() == "precious"
+
+
+def test_full_disk(t):
+    """The build goes on, one line says why the trace does not, and the file is marked."""
+    t.need_capture()
+    disk = t.mkdir("disk")
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk],
+                           capture_output=True, text=True)
+    if mount.returncode:
+        raise Skip("cannot mount a tmpfs: " + mount.stderr.strip())
+    try:
+        t.give(disk)
+        run = t.capture(rustc(t, crates.LONG), trace="disk/x.qpt")
+        assert run.status in (0, FAILURE), run
+        assert os.path.exists(t.path("out", "libregex_syntax.rlib")), "the build did not finish"
+        (line,) = run.stderr.decode().strip().splitlines()
+        assert "No space left" in line and "-o" in line, line
+        done = t.run_qprof("report", run.trace)
+        assert "unfinished" in (done.stdout + done.stderr).lower(), done
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_without_privileges(t):
+    """Names the capabilities that are missing, and the command that helps."""
+    if os.geteuid() == 0 and not shutil.which("setpriv"):
+        raise Skip("no setpriv to step down with")
+    os.chmod(t.dir, 0o777)
+    # Where nobody can reach it: the checkout may be in somebody's home.
+    binary = shutil.copy(t.qprof, t.path("qprof-bpf"))
+    os.chmod(binary, 0o755)
+    argv = [binary, "-o", t.path("x.qpt"), "--", "true"]
+    if os.geteuid() == 0:
+        argv = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *argv]
+    env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}
+    done = subprocess.run(argv, capture_output=True, text=True, cwd="/", env=env)
+    one_error_line(done, "CAP_BPF", "CAP_PERFMON", "sudo")
+    assert not os.path.exists(t.path("x.qpt")), "left a file behind"
+
+
+def test_attach_perf(t):
+    """The way of kernels before 6.6: another attachment, the same counts."""
+    argv = rustc(t, crates.SHORT, "out", "--emit=metadata")
+    multi = t.capture(argv, options=("-q", "--attach", "multi"), trace="multi.qpt")
+    perf = t.capture(argv, options=("-q", "--attach", "perf"), trace="perf.qpt")
+    assert (multi.status, perf.status) == (0, 0), (multi.stderr, perf.stderr)
+    assert t.counts(perf.trace) == t.counts(multi.trace)
+    # The kernel takes its time to remove these; nobody waits, but the next test would see them.
+    lab.wait_for("the probes to be gone", lambda: not lab.programs(), seconds=300)
