@@ -57,23 +57,6 @@ static const char *string_of(const void *ctx, uint32_t id)
 	return trace_reader__string(ctx, id);
 }
 
-static int open_trace(const char *path, struct trace_reader **r)
-{
-	const char *why = NULL;
-	int err = trace_reader__open(path, r, &why);
-
-	if (!err)
-		return 0;
-	if (!why)
-		why = strerror(-err);
-	if (err == -EPROTONOSUPPORT)
-		return diag_error_r(err,
-				    "cannot read %s: %s; use the qprof-bpf that wrote it, or "
-				    "a newer one",
-				    path, why);
-	return diag_error_r(err, "cannot read %s: %s", path, why);
-}
-
 int cmd_report(const struct cli_report_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -83,7 +66,7 @@ int cmd_report(const struct cli_report_options *o)
 	const struct trace_losses *losses;
 	int err;
 
-	if (open_trace(o->file, &r))
+	if (cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
 	err = read_all(r, &c);
 	if (err) {

@@ -7,9 +7,11 @@
 #define QPROF_CLI_COMMANDS_H
 
 #include "cli/options.h"
+#include "trace/reader.h"
 
 int cmd_record(const struct cli_record_options *o);
 int cmd_report(const struct cli_report_options *o);
+int cmd_dump(const struct cli_dump_options *o);
 int cmd_plan(const struct cli_plan_options *o);
 int cmd_help(const struct cli_help_options *o);
 int cmd_version(void);
@@ -19,5 +21,8 @@ int cmd_version(void);
  * to stdout (a full disk). The last call of a command that prints data.
  */
 int cmd_finish_stdout(int status);
+
+/* Open a trace for reading; prints one line on failure. */
+int cmd_open_trace(const char *path, struct trace_reader **r);
 
 #endif /* QPROF_CLI_COMMANDS_H */

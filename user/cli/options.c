@@ -181,6 +181,11 @@ static int run_report(const struct cli *cli)
 	return cmd_report(&cli->report);
 }
 
+static int run_dump(const struct cli *cli)
+{
+	return cmd_dump(&cli->dump);
+}
+
 static int run_plan(const struct cli *cli)
 {
 	return cmd_plan(&cli->plan);
@@ -227,6 +232,17 @@ static const struct cli_example report_examples[] = {
 	{"The whole table", "qprof-bpf report debug.qpt"},
 	{"The ten queries that cost most", "qprof-bpf report --top 10 debug.qpt"},
 	{"For a program", "qprof-bpf report --json debug.qpt"},
+	{},
+};
+
+static const char about_dump[] =
+	"Prints everything the trace holds, one JSON object a line: first a header (schema "
+	"qprof-dump/1), then processes, spans and losses in the order in which they were written. "
+	"Times are CLOCK_MONOTONIC nanoseconds; spans of a thread come in the order of their ends. "
+	"Needs no privileges.";
+
+static const struct cli_example dump_examples[] = {
+	{"Every execution of typeck", "qprof-bpf dump debug.qpt | grep '\"query\":\"typeck\"'"},
 	{},
 };
 
@@ -278,6 +294,16 @@ static const struct cli_command report_command = {
 	.run = run_report,
 };
 
+static const struct cli_command dump_command = {
+	.name = "dump",
+	.usage = "[OPTION...] FILE",
+	.summary = "Print every event of a trace as lines of JSON",
+	.text = about_dump,
+	.operand = {"FILE", CLI_FILE, true, AT(dump.file)},
+	.examples = dump_examples,
+	.run = run_dump,
+};
+
 static const struct cli_command plan_command = {
 	.name = "plan",
 	.usage = "[OPTION...] [FILE|PID|+TOOLCHAIN]",
@@ -309,8 +335,8 @@ static const struct cli_command version_command = {
 
 static const struct cli_command *const commands[] = {
 	[CLI_RECORD] = &record_command,	  [CLI_REPORT] = &report_command,
-	[CLI_PLAN] = &plan_command,	  [CLI_HELP] = &help_command,
-	[CLI_VERSION] = &version_command,
+	[CLI_DUMP] = &dump_command,	  [CLI_PLAN] = &plan_command,
+	[CLI_HELP] = &help_command,	  [CLI_VERSION] = &version_command,
 };
 
 _Static_assert(N_OF(commands) == CLI_N_COMMANDS, "every command has a row");

@@ -18,6 +18,7 @@
 enum cli_command_id {
 	CLI_RECORD,
 	CLI_REPORT,
+	CLI_DUMP,
 	CLI_PLAN,
 	CLI_HELP,
 	CLI_VERSION,
@@ -66,6 +67,10 @@ struct cli_report_options {
 	uint64_t top; /* 0 = all */
 };
 
+struct cli_dump_options {
+	const char *file;
+};
+
 struct cli_plan_options {
 	const char *target; /* a file, a pid, "+toolchain", or NULL */
 	bool json;
@@ -88,6 +93,7 @@ struct cli {
 	unsigned int verbose;
 	struct cli_record_options record;
 	struct cli_report_options report;
+	struct cli_dump_options dump;
 	struct cli_plan_options plan;
 	struct cli_help_options help_options;
 };

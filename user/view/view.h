@@ -66,4 +66,11 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt);
 
+/* The lines of `qprof-bpf dump`, schema "qprof-dump/1": a header, then one object per item. */
+int dump_header(FILE *out, const struct trace_info *info);
+int dump_process(FILE *out, const struct trace_process *p);
+int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
+	      const char *name);
+int dump_losses(FILE *out, const struct trace_losses *losses);
+
 #endif /* QPROF_VIEW_VIEW_H */

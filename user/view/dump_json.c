@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+
+#include "view/json.h"
+#include "view/view.h"
+
+static int put_line(struct json *j, FILE *out)
+{
+	int err = json__put(j, out);
+
+	if (!err && putc('\n', out) == EOF)
+		err = -EIO;
+	return err;
+}
+
+int dump_header(FILE *out, const struct trace_info *info)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "schema", "qprof-dump/1");
+	json__text(&j, "tool", info->tool);
+	json__text(&j, "kernel", info->kernel);
+	json__text(&j, "host", info->host);
+	json__number(&j, "clock_start_ns", info->clock_start_ns);
+	json__number(&j, "realtime_start_ns", info->realtime_start_ns);
+	return put_line(&j, out);
+}
+
+static void put_exit(struct json *j, int32_t status)
+{
+	if (status == TRACE_EXIT_UNKNOWN)
+		json__null(j, "exit_status");
+	else
+		json__number(j, "exit_status", (uint32_t)status);
+}
+
+int dump_process(FILE *out, const struct trace_process *p)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "type", "process");
+	json__number(&j, "index", p->index);
+	json__number(&j, "pid", p->pid);
+	json__number(&j, "parent_pid", p->parent_pid);
+	json__number(&j, "start_ns", p->start_ns);
+	json__number(&j, "end_ns", p->end_ns);
+	put_exit(&j, p->exit_status);
+	json__bool(&j, "attached_late", p->attached_late);
+	json__text(&j, "command", p->command);
+	json__text(&j, "crate", p->crate);
+	json__text(&j, "crate_type", p->crate_type);
+	json__text(&j, "rustc_version", p->rustc_version);
+	json__text(&j, "build_id", p->build_id);
+	return put_line(&j, out);
+}
+
+int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
+	      const char *name)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "type", "span");
+	json__number(&j, "process", span->process);
+	json__number(&j, "pid", p ? p->pid : 0);
+	json__number(&j, "tid", span->tid);
+	json__text(&j, "query", name);
+	json__number(&j, "start_ns", span->start_ns);
+	json__number(&j, "end_ns", span->end_ns);
+	json__number(&j, "depth", span->depth);
+	if (span->invocation == TRACE_NO_INVOCATION)
+		json__null(&j, "invocation");
+	else
+		json__number(&j, "invocation", span->invocation);
+	json__bool(&j, "unwound", span->flags & TRACE_SPAN_UNWOUND);
+	json__bool(&j, "left", span->flags & TRACE_SPAN_LEFT);
+	json__bool(&j, "open", span->flags & TRACE_SPAN_OPEN);
+	json__number(&j, "flags", span->flags);
+	return put_line(&j, out);
+}
+
+int dump_losses(FILE *out, const struct trace_losses *losses)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "type", "losses");
+	json__losses(&j, "losses", losses);
+	return put_line(&j, out);
+}
