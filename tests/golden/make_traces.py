@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Write the golden traces, good and bad, from docs/trace-format.md alone.
+
+    make_traces.py [DIRECTORY]
+
+Shares no code with the program. The text beside each file says what a reader must make of it; it
+is written by hand below, not by a reader. Output is the same on every run.
+"""
+import os
+import struct
+import sys
+
+MAGIC = b"\x89QPT\r\n\x1a\n"
+INFO, STRINGS, PROCESSES, SPANS, LOSSES, END = range(1, 7)
+U64 = 1 << 64
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def varint(*values):
+    out = bytearray()
+    for value in values:
+        value %= U64
+        while value >= 0x80:
+            out.append(value & 0x7F | 0x80)
+            value >>= 7
+        out.append(value)
+    return bytes(out)
+
+
+def zigzag(value):
+    return value * 2 if value >= 0 else -value * 2 - 1
+
+
+def text(value):
+    return varint(len(value.encode())) + value.encode()
+
+
+def header(version=1, size=32, features=0, reserved=0, state=0, extra=b""):
+    head = MAGIC + struct.pack("<HHIQ", version, size, features, reserved)
+    return head + struct.pack("<II", crc32c(head), state) + extra
+
+
+def chunk(kind, payload, flags=0, reserved=0, raw=None):
+    head = struct.pack("<BBHII", kind, flags, reserved, len(payload), len(payload) if raw is None else raw)
+    return head + struct.pack("<I", crc32c(head + payload)) + payload
+
+
+def zstd_stored(data):
+    """A zstd frame of one raw block (RFC 8878): single segment, size in two bytes."""
+    block = len(data) << 3 | 1
+    return b"\x28\xb5\x2f\xfd\x60" + struct.pack("<H", len(data) - 256) + block.to_bytes(3, "little") + data
+
+
+def info(tool="qprof-bpf 0.1.0", kernel="6.18.0", host="builder"):
+    return chunk(INFO, varint(1000, 1700000000 * 10**9) + text(tool) + text(kernel) + text(host))
+
+
+def strings(first, *texts):
+    return chunk(STRINGS, varint(first, len(texts)) + b"".join(map(text, texts)))
+
+
+def process(index, flags=0, pid=0, parent=0, start=0, end=0, status=0, refs=(0, 0, 0, 0, 0), extra=b""):
+    record = varint(index, flags, pid, parent, start, end, status, *refs) + extra
+    return varint(len(record)) + record
+
+
+def processes(*records):
+    return chunk(PROCESSES, varint(len(records)) + b"".join(records))
+
+
+def spans_payload(threads, columns, base):
+    """threads: (process, tid, count); columns: (flags, depth, label, invocation, a, b) per span."""
+    out = varint(len(columns), len(threads), base) + b"".join(varint(*t) for t in threads)
+    for i in range(6):
+        if i == 0:
+            out += bytes(c[0] for c in columns)
+        elif i < 4:
+            out += b"".join(varint(c[i]) for c in columns)
+        elif i == 4:
+            out += b"".join(varint(c[4], c[5]) for c in columns)
+    return out
+
+
+def losses(*counts):
+    return chunk(LOSSES, varint(len(counts), *counts))
+
+
+def end(n_strings, n_processes, n_spans):
+    return chunk(END, varint(n_strings, n_processes, n_spans))
+
+
+INFO_LINE = "info [qprof-bpf 0.1.0] [6.18.0] [builder] 1000 1700000000000000000\n"
+NAMES = strings(0, "typeck", "mir_built", "rustc --crate-name a", "a")
+ONE = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0)))
+ONE_LINE = "process 0 pid=4711 parent=4710 start=2000 end=0 [rustc --crate-name a] [a] [-] [-] [-]\n"
+# Two threads. Of the first: a leaf, the span around it, a leaf after that. Of the second: a leaf.
+BATCH = spans_payload(
+    [(0, 4711, 3), (0, 4712, 1)],
+    [
+        (0, zigzag(1), 1, zigzag(7) + 1, 0, 40),  # base .. base + 40, #7
+        (0, zigzag(-1), 0, zigzag(0) + 1, 10, 5),  # base - 10 .. base + 45, #8
+        (1, zigzag(0), 0, 0, 5, 50),  # base + 50 .. base + 100, no id, unwound
+        (4, zigzag(0), 1, zigzag(91) + 1, 300, 700),  # base + 300 .. base + 1000, #100, open
+    ],
+    3000,
+)
+BATCH_LINES = (
+    "span 0/4711 depth=1 3000..3040 mir_built #7\n"
+    "span 0/4711 depth=0 2990..3045 typeck #8\n"
+    "span 0/4711 depth=0 3050..3100 typeck flags=1\n"
+    "span 0/4712 depth=0 3300..4000 mir_built #100 flags=4\n"
+)
+GONE = processes(process(0, 2, 4711, 4710, 2000, 5000, 256, (3, 4, 0, 0, 0)))
+GONE_LINE = "process 0 pid=4711 parent=4710 start=2000 end=5000 exit=256 [rustc --crate-name a] [a] [-] [-] [-]\n"
+BODY = info() + NAMES + ONE + chunk(SPANS, BATCH)
+BODY_LINES = INFO_LINE + ONE_LINE + BATCH_LINES
+WHOLE = "whole\n"
+
+
+def good():
+    yield "empty", header() + info() + end(0, 0, 0), INFO_LINE + WHOLE
+    yield "plain", header() + BODY + losses(3, 0, 0, 0, 0, 0, 9) + GONE + end(4, 1, 4), (
+        BODY_LINES + "losses ring_full=3 end_without_start=9\n" + GONE_LINE + WHOLE
+    )
+    long_name = "x" * 300
+    packed = zstd_stored(varint(0, 1) + text(long_name))
+    raw = len(varint(0, 1) + text(long_name))
+    one = processes(process(0, 1, 1, 0, 5, 0, 0, (1, 0, 0, 0, 0)))
+    yield "zstd", header() + info() + chunk(STRINGS, packed, flags=1, raw=raw) + one + end(1, 1, 0), (
+        INFO_LINE + f"process 0 pid=1 parent=0 start=5 end=0 late [{long_name}] [-] [-] [-] [-]\n" + WHOLE
+    )
+    # What a later version may add without a new version number.
+    later = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0), extra=b"\xff\xff\xff"))
+    unknown = chunk(200, b"whatever", flags=0xFE, reserved=7, raw=1 << 31)
+    yield "later-additions", (
+        header(size=40, extra=b"12345678") + info() + unknown + NAMES + later + losses(*range(1, 13)) + end(4, 1, 0)
+    ), (
+        INFO_LINE
+        + ONE_LINE
+        + "losses ring_full=1 stack_full=2 no_storage=3 recursion=4 process_record=5 targets_full=6"
+        + " end_without_start=7 unwound=8 left=9 open=10\n"
+        + WHOLE
+    )
+
+
+def bad():
+    def refused(code, why):
+        return f"refused: {code}: {why}\n"
+
+    def problem(lines, what):
+        return lines + f"problem: {what}\n"
+
+    damaged = "damaged at byte {}: {}".format
+    start = len(header() + info())
+    yield "not-a-trace", b"\x7fELF" + bytes(100), refused("EBADMSG", "it does not begin as a trace does")
+    yield "empty-file", b"", refused("EBADMSG", "it is shorter than a trace's header")
+    yield "newer-version", header(version=2) + BODY, refused("EPROTONOSUPPORT", "it was written by a newer version")
+    yield "newer-features", header(features=1) + BODY, refused("EPROTONOSUPPORT", "it was written by a newer version")
+    yield "header-size", header(size=31) + BODY, refused("EBADMSG", "its header makes no sense")
+    yield "header-reserved", header(reserved=1) + BODY, refused("EBADMSG", "its header makes no sense")
+    yield "header-crc", header()[:9] + b"\1" + header()[10:] + BODY, refused("EBADMSG", "its header is damaged")
+    yield "no-info", header() + NAMES, refused("EBADMSG", "its first chunk is not what a trace begins with")
+    yield "cut-in-info", header() + info()[:-1], refused("EBADMSG", "its first chunk is cut short or damaged")
+    yield "killed", header(state=0xFFFFFFFF) + BODY, problem(
+        BODY_LINES, f"unfinished: its writer was stopped; whole up to byte {len(header() + BODY)}"
+    )
+    yield "killed-before-sync", header(state=0xFFFFFFFF) + BODY + end(4, 1, 4), problem(
+        BODY_LINES, "unfinished: whole, but its writer was stopped before it was synced"
+    )
+    yield "cut-in-spans", (header() + BODY)[:-1], problem(
+        INFO_LINE + ONE_LINE,
+        f"cut short at byte {len(header() + BODY) - 1}: whole up to byte {len(header() + info() + NAMES + ONE)}",
+    )
+    yield "no-end", header() + BODY, problem(
+        BODY_LINES, "cut short at byte {0}: whole up to byte {0}".format(len(header() + BODY))
+    )
+    yield "after-end", header() + BODY + end(4, 1, 4) + b"x", problem(
+        BODY_LINES, damaged(len(header() + BODY + end(4, 1, 4)), "bytes after its end")
+    )
+    yield "missing-spans", header() + BODY + end(4, 1, 5), problem(
+        BODY_LINES, damaged(len(header() + BODY), "it does not hold what its end says")
+    )
+    yield "info-twice", header() + info() + info(), problem(INFO_LINE, damaged(start, "it begins twice"))
+    yield "missing-names", header() + info() + strings(1, "a"), problem(INFO_LINE, damaged(start, "names are missing"))
+    yield "nul-in-name", header() + info() + strings(0, "a\0b"), problem(
+        INFO_LINE, damaged(start, "a name is malformed")
+    )
+    yield "process-gap", header() + info() + processes(process(1)), problem(
+        INFO_LINE, damaged(start, "a process record is malformed")
+    )
+    yield "process-name", header() + info() + NAMES + processes(process(0, refs=(5, 0, 0, 0, 0))), problem(
+        INFO_LINE, damaged(start + len(NAMES), "a process record is malformed")
+    )
+    yield "spans-before-names", header() + info() + chunk(SPANS, BATCH), problem(
+        INFO_LINE, damaged(start, "spans of a process it does not hold")
+    )
+    backwards = spans_payload([(0, 1, 1)], [(0, 0, 0, 0, U64 - 5, 10)], 0)
+    yield "span-backwards", header() + info() + NAMES + ONE + chunk(SPANS, backwards), problem(
+        INFO_LINE + ONE_LINE, damaged(start + len(NAMES + ONE), "a span ends before it starts")
+    )
+    flags = spans_payload([(0, 1, 1)], [(8, 0, 0, 0, 0, 1)], 0)
+    yield "span-flags", header() + info() + NAMES + ONE + chunk(SPANS, flags), problem(
+        INFO_LINE + ONE_LINE, damaged(start + len(NAMES + ONE), "a span has unknown flags")
+    )
+    yield "chunk-flags", header() + info() + chunk(LOSSES, varint(0), flags=2), problem(
+        INFO_LINE, damaged(start, "a chunk has unknown flags")
+    )
+    yield "chunk-length", header() + info() + struct.pack("<BBHIII", LOSSES, 0, 0, 0xFFFFFFFF, 0, 0), problem(
+        INFO_LINE, damaged(start, "a chunk is too long")
+    )
+    yield "chunk-raw-length", header() + info() + chunk(LOSSES, b"\x28\xb5\x2f\xfd", flags=1, raw=0xFFFFFFFF), problem(
+        INFO_LINE, damaged(start, "a chunk is too long")
+    )
+    yield "chunk-two-sizes", header() + info() + chunk(LOSSES, varint(0), raw=2), problem(
+        INFO_LINE, damaged(start, "a chunk has two sizes")
+    )
+    yield "chunk-zstd", header() + info() + chunk(LOSSES, b"no zstd frame", flags=1, raw=9), problem(
+        INFO_LINE, damaged(start, "a chunk does not decompress")
+    )
+    yield "chunk-crc", header() + info() + losses(1)[:-1] + b"\2", problem(
+        INFO_LINE, damaged(start, "a chunk does not match its checksum")
+    )
+
+
+def main():
+    directory = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
+    for kind, cases in (("good", good()), ("bad", bad())):
+        for name, data, expected in cases:
+            path = os.path.join(directory, f"{kind}-{name}")
+            with open(path + ".qpt", "wb") as out:
+                out.write(data)
+            with open(path + ".txt", "w", encoding="utf-8") as out:
+                out.write(expected)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace/trace.h"
+
+static void every_cause_has_a_name_of_its_own(void **state)
+{
+	(void)state;
+	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
+		assert_true(strlen(trace_loss_text(i)) > 0);
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(trace_loss_name(i), trace_loss_name(j));
+	}
+	assert_string_equal(trace_loss_name(TRACE_LOST_RING_FULL), "ring_full");
+	assert_string_equal(trace_loss_name(TRACE_COUNT_OPEN), "open");
+}
+
+static void there_is_nothing_past_the_end(void **state)
+{
+	(void)state;
+	assert_null(trace_loss_name(TRACE_LOSS_MAX));
+	assert_null(trace_loss_text(TRACE_LOSS_MAX));
+	assert_false(trace_loss_is_lost(TRACE_LOSS_MAX));
+	assert_null(trace_loss_name((enum trace_loss) - 1));
+}
+
+static void only_what_is_missing_is_lost(void **state)
+{
+	struct trace_losses losses;
+	uint64_t expected = 0;
+
+	(void)state;
+	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
+		losses.count[i] = 1u << i;
+		assert_int_equal(trace_loss_is_lost(i), i <= TRACE_LOST_TARGETS_FULL);
+		expected += i <= TRACE_LOST_TARGETS_FULL ? 1u << i : 0;
+	}
+	assert_int_equal(trace_losses__total(&losses), expected);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_cause_has_a_name_of_its_own),
+		cmocka_unit_test(there_is_nothing_past_the_end),
+		cmocka_unit_test(only_what_is_missing_is_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/reader.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/spans.h"
+#include "../fixtures/trace_dump.h"
+#include "qprof/trace_format.h"
+#include "trace/writer.h"
+
+#define GOLDEN "tests/golden/"
+
+static char path[] = "/tmp/test_trace_reader.XXXXXX";
+
+static int make_path(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_path(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static struct trace_writer *open_writer(void)
+{
+	const struct trace_info info = {
+		.tool = "qprof-bpf test",
+		.kernel = "6.18",
+		.host = "h",
+		.clock_start_ns = 5,
+		.realtime_start_ns = 1700000000000000000,
+	};
+	struct trace_writer *w = NULL;
+
+	assert_int_equal(trace_writer__open(path, true, &info, &w), 0);
+	return w;
+}
+
+static void add_names(struct trace_writer *w, uint32_t n_processes, uint32_t n_labels)
+{
+	char text[32];
+	uint32_t id;
+
+	for (uint32_t i = 0; i < n_labels; i++) {
+		snprintf(text, sizeof(text), "query_%u", i);
+		assert_int_equal(trace_writer__intern(w, text, &id), 0);
+		assert_int_equal(id, i);
+	}
+	for (uint32_t i = 0; i < n_processes; i++) {
+		struct trace_process p = {
+			.index = i,
+			.pid = 100 + i,
+			.exit_status = TRACE_EXIT_UNKNOWN,
+			.command = text,
+		};
+
+		snprintf(text, sizeof(text), "rustc %u", i);
+		assert_int_equal(trace_writer__process(w, &p), 0);
+	}
+}
+
+static void write_spans(struct trace_writer *w, const struct spans *s, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		assert_int_equal(trace_writer__span(w, &s->at[i]), 0);
+}
+
+/* A file with every type of chunk, some twice. */
+static uint8_t *small_file(size_t *size)
+{
+	struct trace_process gone = {.index = 1, .pid = 101, .end_ns = 9, .exit_status = 256};
+	struct trace_losses losses = {.count = {[TRACE_LOST_RING_FULL] = 3}};
+	struct rng rng = {42};
+	_free_ struct spans *s = spans_new(&rng, 60, 2, 20);
+	_trace_writer_ struct trace_writer *w = open_writer();
+	uint32_t id;
+
+	add_names(w, 2, 20);
+	write_spans(w, s, 0, 30);
+	assert_int_equal(trace_writer__flush(w), 0);
+	assert_int_equal(trace_writer__losses(w, &losses), 0);
+	assert_int_equal(trace_writer__intern(w, "a name that comes later", &id), 0);
+	s->at[40].label = id;
+	write_spans(w, s, 30, s->n);
+	assert_int_equal(trace_writer__process(w, &gone), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	return slurp(path, size);
+}
+
+/* Read one thread's next span; spans of threads interleave in the model, not in a chunk. */
+static void check_span(const struct trace_span *got, const struct spans *s, bool *seen)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct trace_span *want = &s->at[i];
+
+		if (seen[i] || want->process != got->process || want->tid != got->tid)
+			continue;
+		assert_true(spans_same(want, got));
+		assert_int_equal(got->self_ns, 0);
+		seen[i] = true;
+		return;
+	}
+	fail_msg("a span that was not written");
+}
+
+static void what_was_written_comes_back(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct spans *s = spans_new(&rng, 9000, 5, 300);
+	_free_ bool *seen = calloc(s->n, sizeof(*seen));
+	_trace_writer_ struct trace_writer *w = open_writer();
+	_trace_reader_ struct trace_reader *r = NULL;
+	struct trace_item item;
+	uint32_t n = 0;
+
+	(void)state;
+	add_names(w, 5, 300);
+	write_spans(w, s, 0, s->n);
+	assert_int_equal(trace_writer__finish(w), 0);
+	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
+	assert_string_equal(trace_reader__info(r)->tool, "qprof-bpf test");
+	assert_int_equal(trace_reader__info(r)->clock_start_ns, 5);
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
+		if (item.kind != TRACE_ITEM_SPAN)
+			continue;
+		check_span(&item.span, s, seen);
+		n++;
+	}
+	assert_int_equal(n, s->n);
+	assert_null(trace_reader__problem(r));
+	assert_string_equal(trace_reader__string(r, 299), "query_299");
+	assert_string_equal(trace_reader__string(r, UINT32_MAX), "<unknown>");
+	/* The end stays the end. */
+	assert_int_equal(trace_reader__next(r, &item), 0);
+	assert_int_equal(item.kind, TRACE_ITEM_END);
+}
+
+static void processes_come_before_their_spans_and_update(void **state)
+{
+	_free_ uint8_t *bytes = NULL;
+	_free_ char *text = NULL;
+	const char *first, *update;
+	size_t size;
+
+	(void)state;
+	bytes = small_file(&size);
+	text = dump_bytes(bytes, size);
+	first = strstr(text, "process 1 pid=101 parent=0 start=0 end=0 [rustc 1]");
+	update = strstr(text, "process 1 pid=101 parent=0 start=0 end=9 exit=256 [-]");
+	assert_non_null(first);
+	assert_non_null(update);
+	assert_true(first < strstr(text, "\nspan 1/"));
+	assert_non_null(strstr(text, " a name that comes later"));
+	assert_non_null(strstr(text, "losses ring_full=3\n"));
+	assert_string_equal(text + strlen(text) - 6, "whole\n");
+}
+
+/* The items of `cut` are the first ones of `whole`, with all names; then it says what is wrong. */
+static void assert_prefix(const char *whole, const char *cut)
+{
+	const char *problem = strstr(cut, "problem: ");
+
+	if (!strncmp(cut, "refused: EBADMSG: ", 18) ||
+	    !strncmp(cut, "refused: EPROTONOSUPPORT: ", 26))
+		return;
+	assert_non_null(problem);
+	assert_null(strstr(cut, "<unknown>"));
+	assert_memory_equal(whole, cut, problem - cut);
+}
+
+static void every_cut_reads_as_a_prefix(void **state)
+{
+	_free_ uint8_t *bytes = NULL;
+	_free_ char *whole = NULL;
+	size_t last = 0;
+	size_t size;
+
+	(void)state;
+	bytes = small_file(&size);
+	whole = dump_bytes(bytes, size);
+	for (size_t n = 0; n < size; n++) {
+		_free_ char *cut = dump_bytes(bytes, n);
+
+		assert_prefix(whole, cut);
+		/* A longer piece never holds less. */
+		if (*cut != 'r') {
+			size_t held = strstr(cut, "problem: ") - cut;
+
+			assert_true(held >= last);
+			last = held;
+		}
+	}
+	assert_int_equal(last, strlen(whole) - strlen("whole\n"));
+}
+
+static void every_flipped_bit_is_noticed(void **state)
+{
+	_free_ uint8_t *bytes = NULL;
+	_free_ char *whole = NULL;
+	size_t size;
+
+	(void)state;
+	bytes = small_file(&size);
+	whole = dump_bytes(bytes, size);
+	for (size_t bit = 0; bit < size * 8; bit++) {
+		_free_ char *damaged = NULL;
+
+		bytes[bit / 8] ^= 1 << bit % 8;
+		damaged = dump_bytes(bytes, size);
+		bytes[bit / 8] ^= 1 << bit % 8;
+		assert_prefix(whole, damaged);
+	}
+}
+
+static void missing_files_say_why(void **state)
+{
+	_trace_reader_ struct trace_reader *r = NULL;
+	const char *why = NULL;
+
+	(void)state;
+	assert_int_equal(trace_reader__open("/nonexistent/a.qpt", &r, &why), -ENOENT);
+	assert_string_equal(why, "No such file or directory");
+	assert_int_equal(trace_reader__open("/tmp", &r, &why), -EISDIR);
+	assert_string_equal(why, "Is a directory");
+	assert_int_equal(trace_reader__open("/dev/null", &r, NULL), -EBADMSG);
+	assert_null(r);
+}
+
+static void check_golden(const char *pattern, size_t least)
+{
+	glob_t found;
+
+	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+	assert_true(found.gl_pathc >= least);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		_free_ char *text = dump_trace(found.gl_pathv[i]);
+		_free_ char *expected = NULL;
+		size_t size;
+
+		strcpy(strrchr(found.gl_pathv[i], '.'), ".txt");
+		expected = (char *)slurp(found.gl_pathv[i], &size);
+		assert_non_null(expected);
+		if (strcmp(text, expected))
+			fail_msg("%s: got\n%s", found.gl_pathv[i], text);
+	}
+	globfree(&found);
+}
+
+static void good_golden_files_are_read(void **state)
+{
+	(void)state;
+	check_golden(GOLDEN "good-*.qpt", 4);
+}
+
+static void bad_golden_files_are_refused_for_the_right_reason(void **state)
+{
+	(void)state;
+	check_golden(GOLDEN "bad-*.qpt", 25);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_written_comes_back),
+		cmocka_unit_test(processes_come_before_their_spans_and_update),
+		cmocka_unit_test(every_cut_reads_as_a_prefix),
+		cmocka_unit_test(every_flipped_bit_is_noticed),
+		cmocka_unit_test(missing_files_say_why),
+		cmocka_unit_test(good_golden_files_are_read),
+		cmocka_unit_test(bad_golden_files_are_refused_for_the_right_reason),
+	};
+
+	return cmocka_run_group_tests(tests, make_path, remove_path);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/span_codec.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/spans.h"
+#include "qprof/trace_format.h"
+
+#define N_LABELS 300
+
+static int encode(const struct trace_span *spans, uint32_t n, struct byte_buffer *out)
+{
+	_span_codec_ struct span_codec *c = NULL;
+
+	assert_int_equal(span_codec__new(&c), 0);
+	return span_codec__encode(c, spans, n, out);
+}
+
+/* The spans of one thread, in order: what encoding keeps of the order of a batch. */
+static uint32_t pick_thread(const struct trace_span *spans, uint32_t n, uint32_t process,
+			    uint32_t tid, struct trace_span *out)
+{
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (spans[i].process == process && spans[i].tid == tid)
+			out[used++] = spans[i];
+	return used;
+}
+
+static void assert_round_trip(const struct trace_span *spans, uint32_t n)
+{
+	_span_codec_ struct span_codec *c = NULL;
+	_free_ struct trace_span *want = calloc(n, sizeof(*want));
+	_free_ struct trace_span *got = calloc(n, sizeof(*got));
+	const struct trace_span *back;
+	struct byte_buffer bytes = {0};
+	const char *why;
+	uint32_t n_back;
+
+	assert_int_equal(encode(spans, n, &bytes), 0);
+	assert_int_equal(span_codec__new(&c), 0);
+	assert_int_equal(span_codec__decode(c, bytes.data, bytes.size, UINT32_MAX, UINT32_MAX,
+					    &back, &n_back, &why),
+			 0);
+	assert_int_equal(n_back, n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t n_want = pick_thread(spans, n, spans[i].process, spans[i].tid, want);
+		uint32_t n_got = pick_thread(back, n, spans[i].process, spans[i].tid, got);
+
+		assert_int_equal(n_want, n_got);
+		for (uint32_t k = 0; k < n_want; k++)
+			assert_true(spans_same(&want[k], &got[k]));
+		if (i > 20)
+			i += 97;
+	}
+	byte_buffer__destroy(&bytes);
+}
+
+static void nested_spans_come_back(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct spans *s = spans_new(&rng, 5000, 4, N_LABELS);
+
+	(void)state;
+	assert_round_trip(s->at, s->n);
+	assert_round_trip(s->at, 1);
+}
+
+/* No order, no nesting, the ends of every range: larger, but nothing is lost. */
+static void any_values_come_back(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct trace_span *s = calloc(1000, sizeof(*s));
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		uint64_t a = rng_any_size(&rng), b = rng_any_size(&rng);
+
+		s[i] = (struct trace_span){
+			.start_ns = a < b ? a : b,
+			.end_ns = a < b ? b : a,
+			.process = rng_below(&rng, 3) ? 1 : UINT32_MAX - 1,
+			.tid = rng_below(&rng, 2) ? UINT32_MAX : 0,
+			.label = rng_below(&rng, UINT32_MAX),
+			.invocation = rng_u64(&rng) >> rng_below(&rng, 33),
+			.depth = rng_u64(&rng) >> rng_below(&rng, 17),
+			.flags = rng_below(&rng, 8),
+		};
+	}
+	s[0].end_ns = UINT64_MAX;
+	s[0].start_ns = 0;
+	assert_round_trip(s, 1000);
+}
+
+static void nested_spans_are_small(void **state)
+{
+	struct rng rng = {1};
+	_free_ struct spans *s = spans_new(&rng, 4096, 1, 100);
+	struct byte_buffer bytes = {0};
+
+	(void)state;
+	assert_int_equal(encode(s->at, s->n, &bytes), 0);
+	/* Flags, depth, label, invocation: a byte each; two times of two or three. */
+	assert_true(bytes.size < s->n * 10UL);
+	byte_buffer__destroy(&bytes);
+}
+
+static int decode(const struct byte_buffer *b, size_t size, uint32_t n_processes,
+		  uint32_t n_strings, const char **why)
+{
+	_span_codec_ struct span_codec *c = NULL;
+	/* From the heap and of exact size, so that a sanitizer sees a read past the end. */
+	_free_ uint8_t *copy = malloc(size ? size : 1);
+	const struct trace_span *spans;
+	uint32_t n;
+
+	for (size_t i = 0; i < size; i++)
+		copy[i] = b->data[i];
+	assert_int_equal(span_codec__new(&c), 0);
+	return span_codec__decode(c, copy, size, n_processes, n_strings, &spans, &n, why);
+}
+
+static void every_cut_is_noticed(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct spans *s = spans_new(&rng, 60, 2, N_LABELS);
+	struct byte_buffer bytes = {0};
+	const char *why;
+
+	(void)state;
+	assert_int_equal(encode(s->at, s->n, &bytes), 0);
+	for (size_t size = 0; size < bytes.size; size++) {
+		why = NULL;
+		assert_int_equal(decode(&bytes, size, 2, N_LABELS, &why), -EBADMSG);
+		assert_non_null(why);
+	}
+	byte_buffer__varint(&bytes, 0);
+	assert_int_equal(decode(&bytes, bytes.size, 2, N_LABELS, &why), -EBADMSG);
+	byte_buffer__destroy(&bytes);
+}
+
+static void names_that_are_not_there_are_noticed(void **state)
+{
+	struct trace_span s = {.process = 4, .label = 9};
+	struct byte_buffer bytes = {0};
+	const char *why;
+
+	(void)state;
+	assert_int_equal(encode(&s, 1, &bytes), 0);
+	assert_int_equal(decode(&bytes, bytes.size, 5, 10, &why), 0);
+	assert_int_equal(decode(&bytes, bytes.size, 4, 10, &why), -EBADMSG);
+	assert_string_equal(why, "spans of a process it does not hold");
+	assert_int_equal(decode(&bytes, bytes.size, 5, 9, &why), -EBADMSG);
+	assert_string_equal(why, "a span has a name the file does not hold");
+	byte_buffer__destroy(&bytes);
+}
+
+static void hostile_counts_cost_nothing(void **state)
+{
+	static const uint8_t counts[][6] = {
+		{0x00},			    /* no spans */
+		{0x81, 0x80, 0x04},	    /* one more than a chunk may hold */
+		{0x80, 0x80, 0x04, 0x01},   /* as many as it may, in four bytes */
+		{0x02, 0x03},		    /* more threads than spans */
+		{0x01, 0x01, 0x00, 0, 0, 2} /* more spans in a thread than in the chunk */
+	};
+	const char *why;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		struct byte_buffer b = {.data = (uint8_t *)counts[i]};
+
+		assert_int_equal(decode(&b, 6, 1, 1, &why), -EBADMSG);
+	}
+}
+
+/* Random damage: any answer but a crash, and what is taken is within its bounds. */
+static void damage_is_survived(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct spans *s = spans_new(&rng, 200, 2, N_LABELS);
+	struct byte_buffer bytes = {0};
+	const char *why;
+
+	(void)state;
+	assert_int_equal(encode(s->at, s->n, &bytes), 0);
+	for (int i = 0; i < 5000; i++) {
+		size_t at = rng_below(&rng, bytes.size);
+		uint8_t old = bytes.data[at];
+		int err;
+
+		bytes.data[at] = rng_u64(&rng);
+		err = decode(&bytes, bytes.size, 2, N_LABELS, &why);
+		assert_true(err == 0 || err == -EBADMSG);
+		bytes.data[at] = old;
+	}
+	byte_buffer__destroy(&bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nested_spans_come_back),
+		cmocka_unit_test(any_values_come_back),
+		cmocka_unit_test(nested_spans_are_small),
+		cmocka_unit_test(every_cut_is_noticed),
+		cmocka_unit_test(names_that_are_not_there_are_noticed),
+		cmocka_unit_test(hostile_counts_cost_nothing),
+		cmocka_unit_test(damage_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
