@@ -11,6 +11,8 @@
 /* Marks numbers that include executions without a true end. */
 #define MARK "*"
 
+#define NAME_MOST 40 /* columns; a command line may go on for pages */
+
 struct sums {
 	uint64_t count;
 	uint64_t unwound;
@@ -95,6 +97,7 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i)
 	const struct trace_process *p = summary__process_at(s, i);
 	_free_ struct summary_row *rows = NULL;
 	char buf[FORMAT_MAX];
+	const char *name;
 	struct sums sums;
 	size_t n;
 	int err;
@@ -103,7 +106,8 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i)
 	if (err)
 		return err;
 	sums = sum_of(rows, n);
-	table__cell(t, p->crate ?: p->command ?: "unknown");
+	name = p->crate ?: p->command ?: "unknown";
+	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
 	table__cellf(t, "%" PRIu32, p->pid);
 	table__cell(t, exit_text(buf, p->exit_status));
 	table__cell(t, format_count(buf, sums.count));
@@ -175,8 +179,8 @@ static void print_notes(FILE *out, const struct summary *s, const struct sums *s
 	fputc('\n', out);
 	if (sums->unwound)
 		fprintf(out,
-			MARK " with executions that were left by unwinding or never ended (%s in "
-			     "all): counted, their times are upper bounds\n",
+			MARK " includes executions left by unwinding or never ended (%s in all): "
+			     "their times run until that was noticed\n",
 			format_count(buf, sums->unwound));
 	print_late(out, s);
 	print_losses(out, losses);
