@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/json.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char *printed(struct json *j, int (*put)(struct json *, FILE *))
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(put(j, out), 0);
+	fclose(out);
+	return text;
+}
+
+static void members_keep_their_order_and_type(void **state)
+{
+	struct json j;
+	char *text;
+
+	(void)state;
+	json__begin(&j);
+	json__text(&j, "text", "a/b");
+	json__text(&j, "none", NULL);
+	json__number(&j, "most", UINT64_MAX);
+	json__bool(&j, "yes", true);
+	json__hex(&j, "hex", 0x1f);
+	json__null(&j, "null");
+	text = printed(&j, json__put);
+	assert_string_equal(text, "{\"text\":\"a/b\",\"none\":null,\"most\":18446744073709551615,"
+				  "\"yes\":true,\"hex\":\"0x1f\",\"null\":null}");
+	free(text);
+}
+
+static void an_open_object_takes_more_members(void **state)
+{
+	struct json j;
+	char *text;
+
+	(void)state;
+	json__begin(&j);
+	json__number(&j, "a", 1);
+	text = printed(&j, json__put_open);
+	assert_string_equal(text, "{\"a\":1");
+	free(text);
+}
+
+static void texts_become_valid_utf8(void **state)
+{
+	struct json_object *object = json_new_text("\xff\xc3\xa9\xe2\x82");
+
+	(void)state;
+	assert_string_equal(json_object_get_string(object),
+			    "\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
+	json_object_put(object);
+}
+
+static void losses_name_every_cause(void **state)
+{
+	struct trace_losses losses = {};
+	struct json j;
+	char *text;
+
+	(void)state;
+	losses.count[TRACE_LOST_RING_FULL] = 5;
+	json__begin(&j);
+	json__losses(&j, "losses", &losses);
+	json__losses(&j, "unknown", NULL);
+	text = printed(&j, json__put);
+	for (int i = 0; i < TRACE_LOSS_MAX; i++)
+		assert_non_null(strstr(text, trace_loss_name(i)));
+	assert_non_null(strstr(text, "\"ring_full\":5"));
+	assert_non_null(strstr(text, "\"unknown\":null"));
+	free(text);
+}
+
+static void the_first_failure_is_kept(void **state)
+{
+	struct json j;
+	FILE *out = fopen("/dev/null", "we");
+
+	(void)state;
+	json__begin(&j);
+	json__value(&j, "failed", NULL);
+	json__number(&j, "after", 1);
+	assert_int_equal(json__put(&j, out), -ENOMEM);
+	fclose(out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(members_keep_their_order_and_type),
+		cmocka_unit_test(an_open_object_takes_more_members),
+		cmocka_unit_test(texts_become_valid_utf8),
+		cmocka_unit_test(losses_name_every_cause),
+		cmocka_unit_test(the_first_failure_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_summary.h"
+#include "../fixtures/terminal.h"
+
+#define SECOND 1000000000ull
+
+static struct live_state state_at(uint64_t seconds, const struct summary *s)
+{
+	return (struct live_state){
+		.now_ns = (100 + seconds) * SECOND,
+		.start_ns = 100 * SECOND,
+		.processes = 3,
+		.running = 1,
+		.summary = s,
+		.names = &sample_names,
+	};
+}
+
+/* Draw twice, with some more executions in between, and return what was printed. */
+static char *two_intervals(enum live_mode mode)
+{
+	struct trace_losses losses = sample_losses();
+	struct summary *s = sample_three();
+	struct live_state state = state_at(2, s);
+	struct live_view *v;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(live_view__new(out, mode, &v), 0);
+	assert_int_equal(live_view__draw(v, &state), 0);
+	for (int i = 0; i < 10; i++)
+		sample_span(s, 0, SAMPLE_LAYOUT_OF, 100, 100, 0);
+	state = state_at(4, s);
+	state.losses = &losses;
+	assert_int_equal(live_view__draw(v, &state), 0);
+	live_view__free(v);
+	summary__free(s);
+	fclose(out);
+	return text;
+}
+
+static void blocks_follow_each_other(void **state)
+{
+	char *text = two_intervals(LIVE_BLOCKS);
+
+	(void)state;
+	assert_golden("view/live_blocks.txt", text);
+	free(text);
+}
+
+static void what_is_no_terminal_gets_blocks(void **state)
+{
+	char *text = two_intervals(LIVE_TERMINAL);
+
+	(void)state;
+	assert_golden("view/live_blocks.txt", text);
+	free(text);
+}
+
+static void json_is_one_object_per_line(void **state)
+{
+	char *text = two_intervals(LIVE_JSON);
+	int lines = 0;
+
+	(void)state;
+	assert_golden("view/live.json", text);
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
+		struct json_object *object = json_tokener_parse(line);
+
+		assert_non_null(object);
+		json_object_put(object);
+	}
+	assert_int_equal(lines, 2);
+	free(text);
+}
+
+static void none_prints_nothing(void **state)
+{
+	char *text = two_intervals(LIVE_NONE);
+
+	(void)state;
+	assert_string_equal(text, "");
+	free(text);
+}
+
+static void no_time_between_draws_is_no_rate(void **state)
+{
+	struct summary *s = sample_one();
+	struct live_state now = state_at(0, s);
+	struct live_view *v;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_int_equal(live_view__new(out, LIVE_JSON, &v), 0);
+	assert_int_equal(live_view__draw(v, &now), 0);
+	assert_int_equal(live_view__draw(v, &now), 0);
+	live_view__free(v);
+	fclose(out);
+	assert_contains(text, "\"events_per_s\":0");
+	summary__free(s);
+	free(text);
+}
+
+static void the_table_fits_the_terminal(void **state)
+{
+	static const int sizes[][2] = {{24, 80}, {10, 40}, {5, 30}, {50, 120}, {24, 80}};
+	struct summary *s = sample_three();
+	struct live_view *v;
+	struct terminal t;
+
+	(void)state;
+	setenv("TERM", "xterm", 1);
+	terminal_open(&t, 24, 80);
+	assert_int_equal(live_view__new(t.out, LIVE_TERMINAL, &v), 0);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct live_state now = state_at(i + 1, s);
+
+		terminal_resize(&t, sizes[i][0], sizes[i][1]);
+		assert_int_equal(live_view__draw(v, &now), 0);
+		terminal_update(&t);
+		if (sizes[i][0] >= 10)
+			assert_contains(terminal_row(&t, t.rows - 3), "typeck");
+		assert_contains(terminal_row(&t, t.bottom + 1), "processes 3");
+	}
+	assert_string_equal(terminal_row(&t, 22), "layout_of               2       0  2.00 us  "
+						  "2.00 us  1.00 us  1.50 us");
+	live_view__restore(v);
+	live_view__restore(v);
+	terminal_update(&t);
+	assert_int_equal(t.bottom, 23);
+	assert_string_equal(terminal_row(&t, 22), "");
+	live_view__free(v);
+	live_view__free(NULL);
+	terminal_close(&t);
+	summary__free(s);
+}
+
+/* All bytes one draw sends to a terminal. */
+static char *raw_draw(void)
+{
+	struct summary *s = sample_three();
+	struct live_state now = state_at(1, s);
+	struct live_view *v;
+	struct terminal t;
+	char *bytes = calloc(1, 65536);
+
+	terminal_open(&t, 24, 80);
+	assert_int_equal(live_view__new(t.out, LIVE_TERMINAL, &v), 0);
+	assert_int_equal(live_view__draw(v, &now), 0);
+	assert_true(read(t.master, bytes, 65535) > 0);
+	live_view__free(v);
+	terminal_close(&t);
+	summary__free(s);
+	return bytes;
+}
+
+static void no_color_and_dumb_terminals_are_respected(void **state)
+{
+	char *bytes;
+
+	(void)state;
+	setenv("TERM", "xterm", 1);
+	unsetenv("NO_COLOR");
+	bytes = raw_draw();
+	assert_contains(bytes, "\033[1m");
+	assert_lacks(bytes, "\033[2J"); /* a name's own */
+	free(bytes);
+	setenv("NO_COLOR", "1", 1);
+	bytes = raw_draw();
+	assert_contains(bytes, "\033[");
+	assert_lacks(bytes, "\033[1m");
+	free(bytes);
+	setenv("TERM", "dumb", 1);
+	bytes = raw_draw();
+	assert_lacks(bytes, "\033");
+	assert_contains(bytes, "typeck");
+	free(bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(blocks_follow_each_other),
+		cmocka_unit_test(what_is_no_terminal_gets_blocks),
+		cmocka_unit_test(json_is_one_object_per_line),
+		cmocka_unit_test(none_prints_nothing),
+		cmocka_unit_test(no_time_between_draws_is_no_rate),
+		cmocka_unit_test(the_table_fits_the_terminal),
+		cmocka_unit_test(no_color_and_dumb_terminals_are_respected),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

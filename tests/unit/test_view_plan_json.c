@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_plan.h"
+#include "view/plan_view.h"
+
+static struct json_object *json_of(const struct plan *plan)
+{
+	struct json_tokener *tokener = json_tokener_new();
+	struct json_object *object;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(plan_json(out, plan), 0);
+	fclose(out);
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	object = json_tokener_parse_ex(tokener, text, (int)len + 1);
+	assert_int_equal(json_tokener_get_error(tokener), json_tokener_success);
+	json_tokener_free(tokener);
+	free(text);
+	return object;
+}
+
+static struct json_object *member(struct json_object *object, const char *key)
+{
+	struct json_object *value = NULL;
+
+	if (!json_object_object_get_ex(object, key, &value))
+		fail_msg("no member %s", key);
+	return value;
+}
+
+static void assert_text(struct json_object *object, const char *key, const char *expected)
+{
+	assert_string_equal(json_object_get_string(member(object, key)), expected);
+}
+
+static void assert_number(struct json_object *object, const char *key, int64_t expected)
+{
+	assert_int_equal(json_object_get_int64(member(object, key)), expected);
+}
+
+static void the_head_names_the_file(void **state)
+{
+	struct plan *plan = sample_plan();
+	struct json_object *object = json_of(plan);
+
+	(void)state;
+	assert_text(object, "schema", "qprof-plan/1");
+	assert_text(object, "file", "/lib/librustc_driver-1.so");
+	assert_text(object, "build_id", "abcd01");
+	assert_text(object, "rustc_version", "rustc version 1.95.0");
+	assert_text(object, "mask_displacement", "0x1ef50");
+	assert_number(object, "complete", 1);
+	assert_number(object, "folded", 2);
+	json_object_put(object);
+	plan->mask_disp = PLAN_MASK_DISAGREES;
+	object = json_of(plan);
+	assert_null(member(object, "mask_displacement"));
+	json_object_put(object);
+	plan__free(plan);
+}
+
+static void every_field_of_a_query_is_there(void **state)
+{
+	struct plan *plan = sample_plan();
+	struct json_object *object = json_of(plan), *q;
+
+	(void)state;
+	q = json_object_array_get_idx(member(object, "queries"), 1);
+	assert_text(q, "name", "typeck");
+	assert_text(q, "wrapper", "0x2000");
+	assert_null(member(q, "wrapper_incremental"));
+	assert_text(q, "provider", "0x2200");
+	assert_number(q, "body", 0);
+	assert_null(member(q, "body_incremental"));
+	assert_number(q, "start_sites", 1);
+	assert_number(q, "end_sites", 2);
+	assert_false(json_object_get_boolean(member(q, "start_exact")));
+	assert_true(json_object_get_boolean(member(q, "end_exact")));
+	assert_false(json_object_get_boolean(member(q, "invocation_id")));
+	json_object_put(object);
+	plan__free(plan);
+}
+
+static void every_field_of_a_body_is_there(void **state)
+{
+	struct plan *plan = sample_plan();
+	struct json_object *object = json_of(plan), *body;
+
+	(void)state;
+	body = json_object_array_get_idx(member(object, "bodies"), 1);
+	assert_text(body, "address", "0x9000");
+	assert_text(body, "problem", "no mask test");
+	assert_number(body, "symbols", 1);
+	body = json_object_array_get_idx(member(object, "bodies"), 0);
+	assert_null(member(body, "problem"));
+	assert_number(body, "queries", 2);
+	assert_number(body, "symbols", 3);
+	assert_number(body, "end_sites", 1);
+	json_object_put(object);
+	plan__free(plan);
+}
+
+static void every_field_of_a_site_is_there(void **state)
+{
+	struct plan *plan = sample_plan();
+	struct json_object *object = json_of(plan), *sites, *site;
+
+	(void)state;
+	sites = member(object, "sites");
+	assert_int_equal(json_object_array_length(sites), 4);
+	site = json_object_array_get_idx(sites, 1);
+	assert_text(site, "role", "start");
+	assert_text(site, "class", "stepped");
+	assert_text(site, "address", "0x2200");
+	assert_text(site, "offset", "0x1200");
+	assert_number(site, "query", 1);
+	assert_null(member(site, "body"));
+	assert_null(member(site, "register"));
+	assert_null(member(site, "slot"));
+	assert_number(site, "sp_delta", -8);
+	assert_text(json_object_array_get_idx(sites, 2), "register", "r15");
+	assert_number(json_object_array_get_idx(sites, 3), "slot", 0x54);
+	json_object_put(object);
+	plan__free(plan);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_head_names_the_file),
+		cmocka_unit_test(every_field_of_a_query_is_there),
+		cmocka_unit_test(every_field_of_a_body_is_there),
+		cmocka_unit_test(every_field_of_a_site_is_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_plan.h"
+#include "view/plan_view.h"
+
+static char *text_of(const struct plan *plan, bool full)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(plan_text(out, plan, full), 0);
+	fclose(out);
+	return text;
+}
+
+/* As the sample, but nothing is wrong with it. */
+static struct plan *whole_plan(void)
+{
+	struct plan *plan = sample_plan();
+
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		plan->queries[i].start_exact = plan->queries[i].end_exact = true;
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		plan->sites[i].cls = PLAN_EMULATED;
+	return plan;
+}
+
+static void the_summary_tells_what_is_missing(void **state)
+{
+	struct plan *plan = sample_plan();
+	char *text = text_of(plan, false);
+
+	(void)state;
+	assert_contains(text, "/lib/librustc_driver-1.so");
+	assert_contains(text, "abcd01");
+	assert_contains(text, "rustc version 1.95.0");
+	assert_contains(text, "with start and end         1   50.0 %\n");
+	assert_contains(text, "1 are single-stepped");
+	assert_contains(text, "2 symbols folded");
+	assert_contains(text, "problems\n  typeck: not every start is seen\n");
+	assert_lacks(text, "0x1201");
+	plan__free(plan);
+	free(text);
+}
+
+static void a_whole_plan_has_no_problems(void **state)
+{
+	struct plan *plan = whole_plan();
+	char *text = text_of(plan, false);
+
+	(void)state;
+	assert_contains(text, "with start and end         2  100.0 %\n");
+	assert_contains(text, "all emulated");
+	assert_lacks(text, "problems");
+	plan__free(plan);
+	free(text);
+}
+
+static void a_problem_names_its_cause(void **state)
+{
+	struct plan *plan = sample_plan();
+	char *text;
+
+	(void)state;
+	plan->queries[0].end_exact = false;
+	text = text_of(plan, false);
+	assert_contains(text, "  mir_built: not every end is seen: no mask test\n");
+	plan__free(plan);
+	free(text);
+}
+
+static void full_lists_queries_and_sites(void **state)
+{
+	struct plan *plan = sample_plan();
+	char *text = text_of(plan, true);
+
+	(void)state;
+	assert_contains(text, "mir_built   0x1000       0x1100    0x1200       2     4    yes\n");
+	assert_contains(text, "typeck      0x2000            -    0x2200       1     2     no\n");
+	assert_contains(text, "0x1201");
+	assert_contains(text, "r15");
+	assert_contains(text, "sp+84");
+	plan__free(plan);
+	free(text);
+}
+
+static void almost_all_is_not_100_percent(void **state)
+{
+	struct plan *plan = sample_plan();
+	struct plan_query *queries = calloc(5000, sizeof(*queries));
+	char *text;
+
+	(void)state;
+	for (uint32_t i = 0; i < 5000; i++) {
+		queries[i] = plan->queries[0];
+		queries[i].name = strdup("q");
+		queries[i].start_exact = i != 0;
+	}
+	free(plan->queries[0].name);
+	free(plan->queries[1].name);
+	free(plan->queries);
+	plan->queries = queries;
+	plan->n_queries = 5000;
+	text = text_of(plan, false);
+	assert_contains(text, "with start and end      4999   99.9 %\n");
+	plan__free(plan);
+	free(text);
+}
+
+static void an_empty_plan_can_be_printed(void **state)
+{
+	struct plan plan = {.path = (char *)"x", .mangling = (char *)"v0"};
+	char *text = text_of(&plan, true);
+
+	(void)state;
+	assert_contains(text, "build-id    none\n");
+	assert_contains(text, "unknown version");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_summary_tells_what_is_missing),
+		cmocka_unit_test(a_whole_plan_has_no_problems),
+		cmocka_unit_test(a_problem_names_its_cause),
+		cmocka_unit_test(full_lists_queries_and_sites),
+		cmocka_unit_test(almost_all_is_not_100_percent),
+		cmocka_unit_test(an_empty_plan_can_be_printed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_summary.h"
+
+static char *report_of(struct summary *s, const struct trace_losses *losses,
+		       const struct report_options *opt)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(report_json(out, s, losses, &sample_names, opt), 0);
+	fclose(out);
+	summary__free(s);
+	return text;
+}
+
+static struct json_object *parse(const char *text)
+{
+	/* Strict: no trailing commas, UTF-8 only. */
+	struct json_tokener *tokener = json_tokener_new();
+	struct json_object *object;
+
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	object = json_tokener_parse_ex(tokener, text, (int)strlen(text) + 1);
+	assert_int_equal(json_tokener_get_error(tokener), json_tokener_success);
+	json_tokener_free(tokener);
+	return object;
+}
+
+static struct json_object *member(struct json_object *object, const char *key)
+{
+	struct json_object *value = NULL;
+
+	if (!json_object_object_get_ex(object, key, &value))
+		fail_msg("no member %s", key);
+	return value;
+}
+
+static void the_document_is_stable(void **state)
+{
+	struct trace_losses losses = sample_losses();
+	char *text = report_of(sample_three(), &losses, &(struct report_options){});
+
+	(void)state;
+	assert_golden("view/report_three.json", text);
+	free(text);
+}
+
+static void any_name_makes_valid_json(void **state)
+{
+	char *text = report_of(sample_three(), NULL, &(struct report_options){.problem = "cut \""});
+	struct json_object *report = parse(text);
+	struct json_object *queries = member(report, "queries");
+	struct json_object *last = json_object_array_get_idx(queries, 2);
+
+	(void)state;
+	assert_int_equal(json_object_array_length(queries), 3);
+	assert_string_equal(json_object_get_string(member(last, "name")),
+			    "evil\033[2J\n\xef\xbf\xbd\"name\"");
+	assert_string_equal(json_object_get_string(member(report, "problem")), "cut \"");
+	assert_null(member(report, "lost"));
+	assert_null(member(report, "losses"));
+	json_object_put(report);
+	free(text);
+}
+
+static void exits_and_signals_are_told_apart(void **state)
+{
+	char *text = report_of(sample_three(), NULL, &(struct report_options){});
+	struct json_object *report = parse(text);
+	struct json_object *all = member(report, "processes"), *p;
+
+	(void)state;
+	p = json_object_array_get_idx(all, 0);
+	assert_int_equal(json_object_get_int(member(p, "exit")), 1);
+	assert_null(member(p, "signal"));
+	p = json_object_array_get_idx(all, 1);
+	assert_null(member(p, "exit"));
+	assert_int_equal(json_object_get_int(member(p, "signal")), 9);
+	p = json_object_array_get_idx(all, 2);
+	assert_null(member(p, "exit"));
+	assert_null(member(p, "signal"));
+	assert_null(member(p, "crate"));
+	json_object_put(report);
+	free(text);
+}
+
+static uint64_t sum_of(struct json_object *rows, const char *name, const char *key)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (!strcmp(json_object_get_string(member(row, "name")), name))
+			sum += json_object_get_uint64(member(row, key));
+	}
+	return sum;
+}
+
+static void the_sum_is_that_of_the_processes(void **state)
+{
+	char *text = report_of(sample_three(), NULL, &(struct report_options){.top = 1});
+	struct json_object *report = parse(text);
+	struct json_object *all = member(report, "processes");
+	uint64_t count = 0, self = 0;
+
+	(void)state;
+	for (size_t i = 0; i < json_object_array_length(all); i++) {
+		struct json_object *p = json_object_array_get_idx(all, i);
+
+		count += sum_of(member(p, "queries"), "typeck", "count");
+		self += sum_of(member(p, "queries"), "typeck", "self_ns");
+	}
+	assert_int_equal(count, 2);
+	assert_int_equal(sum_of(member(report, "queries"), "typeck", "count"), count);
+	assert_int_equal(sum_of(member(report, "queries"), "typeck", "self_ns"), self);
+	json_object_put(report);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_document_is_stable),
+		cmocka_unit_test(any_name_makes_valid_json),
+		cmocka_unit_test(exits_and_signals_are_told_apart),
+		cmocka_unit_test(the_sum_is_that_of_the_processes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

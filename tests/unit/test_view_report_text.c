@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_summary.h"
+
+static char *report_of(struct summary *s, const struct trace_losses *losses,
+		       const struct report_options *opt)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(report_text(out, s, losses, &sample_names, opt), 0);
+	fclose(out);
+	summary__free(s);
+	return text;
+}
+
+static void one_process_is_one_table(void **state)
+{
+	const struct trace_losses none = {};
+	char *text = report_of(sample_one(), &none, &(struct report_options){});
+
+	(void)state;
+	assert_golden("view/report_one.txt", text);
+	free(text);
+}
+
+static void all_there_is_to_say(void **state)
+{
+	struct trace_losses losses = sample_losses();
+	struct report_options opt = {.problem = "cut short at byte 4096"};
+	char *text = report_of(sample_three(), &losses, &opt);
+
+	(void)state;
+	assert_golden("view/report_three.txt", text);
+	free(text);
+}
+
+static void top_limits_both_tables(void **state)
+{
+	struct trace_losses losses = sample_losses();
+	char *text = report_of(sample_three(), &losses, &(struct report_options){.top = 1});
+
+	(void)state;
+	assert_contains(text, "typeck *");
+	assert_lacks(text, "layout_of");
+	assert_contains(text, "  and 2 more queries\n");
+	assert_contains(text, "regex_syntax");
+	assert_lacks(text, "serde");
+	assert_contains(text, "  and 2 more processes\n");
+	/* Shares are of all queries, not of those shown. */
+	assert_lacks(text, "100.0");
+	free(text);
+}
+
+static void an_empty_trace_says_so(void **state)
+{
+	struct summary *s;
+	char *text;
+
+	(void)state;
+	assert_int_equal(summary__new(&s), 0);
+	text = report_of(s, NULL, &(struct report_options){});
+	assert_contains(text, "no query was executed\n");
+	assert_contains(text, "lost: unknown");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_process_is_one_table),
+		cmocka_unit_test(all_there_is_to_say),
+		cmocka_unit_test(top_limits_both_tables),
+		cmocka_unit_test(an_empty_trace_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

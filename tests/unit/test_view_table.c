@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/table.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "view/format.h"
+
+static const struct table_column columns[] = {
+	{"query", 0},
+	{"count", 7},
+	{"self", 0},
+};
+
+static struct table *table_of(const char *const *cells)
+{
+	struct table *t;
+
+	assert_int_equal(table__new(columns, 3, &t), 0);
+	for (; *cells; cells++)
+		table__cell(t, *cells);
+	return t;
+}
+
+/* All lines of a table fitted to `width`. */
+static char *fitted(const char *const *cells, size_t width)
+{
+	struct table *t = table_of(cells);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(table__fit(t, width), 0);
+	table__print_titles(t, out);
+	fputc('\n', out);
+	for (size_t i = 0; i < table__rows(t); i++) {
+		table__print_row(t, i, out);
+		fputc('\n', out);
+	}
+	fclose(out);
+	table__free(t);
+	return text;
+}
+
+static void check(const char *const *cells, size_t width, const char *expected)
+{
+	char *text = fitted(cells, width);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static const char *const sample[] = {
+	"typeck", "12", "1.23 ms", "codegen_fulfill_obligation", "3", "4 ns", NULL,
+};
+
+static void columns_are_as_wide_as_their_cells(void **state)
+{
+	(void)state;
+	check(sample, 0,
+	      "query                         count     self\n"
+	      "typeck                           12  1.23 ms\n"
+	      "codegen_fulfill_obligation        3     4 ns\n");
+}
+
+static void a_long_name_is_cut_first(void **state)
+{
+	(void)state;
+	check(sample, 34,
+	      "query               count     self\n"
+	      "typeck                 12  1.23 ms\n"
+	      "codegen_fulfil..        3     4 ns\n");
+}
+
+static void then_columns_go_from_the_right(void **state)
+{
+	(void)state;
+	check(sample, 24,
+	      "query              count\n"
+	      "typeck                12\n"
+	      "codegen_fulfi..        3\n");
+	check(sample, 10,
+	      "query\n"
+	      "typeck\n"
+	      "codegen_..\n");
+}
+
+static void no_line_is_wider_than_asked(void **state)
+{
+	(void)state;
+	for (size_t width = 1; width < 60; width++) {
+		char *text = fitted(sample, width);
+
+		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+			assert_true(format_width(line) <= width);
+		free(text);
+	}
+}
+
+static void wide_characters_keep_columns_straight(void **state)
+{
+	static const char *const cells[] = {
+		"\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc"
+		"\xa2\xe5\xad\x97",
+		"1",
+		"2",
+		"x",
+		"3",
+		"4",
+		NULL,
+	};
+
+	(void)state;
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	/* 13 columns for the name: five wide characters, the mark, and one left over. */
+	check(cells, 28,
+	      "query            count  self\n"
+	      "\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2..         1     2\n"
+	      "x                    3     4\n");
+}
+
+static void cells_are_cleaned(void **state)
+{
+	static const char *const cells[] = {"a\033b\n", "1", "2", NULL};
+
+	(void)state;
+	check(cells, 0,
+	      "query    count  self\n"
+	      "a?b?         1     2\n");
+}
+
+static void printing_indents_every_line(void **state)
+{
+	struct table *t = table_of(sample);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_int_equal(table__print(t, out, "  "), 0);
+	fclose(out);
+	assert_contains(text, "  query ");
+	assert_contains(text, "\n  typeck ");
+	table__free(t);
+	table__free(NULL);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(columns_are_as_wide_as_their_cells),
+		cmocka_unit_test(a_long_name_is_cut_first),
+		cmocka_unit_test(then_columns_go_from_the_right),
+		cmocka_unit_test(no_line_is_wider_than_asked),
+		cmocka_unit_test(wide_characters_keep_columns_straight),
+		cmocka_unit_test(cells_are_cleaned),
+		cmocka_unit_test(printing_indents_every_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
