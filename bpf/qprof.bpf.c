@@ -49,6 +49,15 @@ struct {
 	__type(value, struct thread_stack);
 } stacks SEC(".maps");
 
+/* The providers of bodies that serve several queries, by their distance from the site. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct wire_provider_key);
+	__type(value, struct wire_provider);
+} providers SEC(".maps");
+
 struct overflow_key {
 	__u32 tid;
 	__u32 index;
@@ -203,7 +212,7 @@ int on_start(struct pt_regs *ctx)
 	struct thread_stack *t = current_stack();
 
 	if (t)
-		stack_on_start(t, cookie, BODY_SP(ctx, cookie), bpf_ktime_get_ns());
+		stack_push(t, cookie, BODY_SP(ctx, cookie), FRAME_STARTED, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -218,28 +227,6 @@ int on_wrapper(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("uprobe/request")
-int on_request(struct pt_regs *ctx)
-{
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct thread_stack *t = current_stack();
-
-	if (t)
-		stack_push(t, cookie, BODY_SP(ctx, cookie), FRAME_REQUESTED, bpf_ktime_get_ns());
-	return 0;
-}
-
-SEC("uprobe/confirm")
-int on_confirm(struct pt_regs *ctx)
-{
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct thread_stack *t = current_stack();
-
-	if (t)
-		stack_on_confirm(t, cookie, BODY_SP(ctx, cookie), bpf_ktime_get_ns());
-	return 0;
-}
-
 /*
  * The verifier lets a context be read at constant offsets only, and the compiler likes to turn a
  * switch over fields into one load at a computed offset. Assembly keeps them apart.
@@ -250,10 +237,10 @@ int on_confirm(struct pt_regs *ctx)
 		asm volatile("%0 = *(u64 *)(%1 + %2)"                                              \
 			     : "=r"(__v)                                                           \
 			     : "r"(ctx), "i"(__builtin_offsetof(struct pt_regs, field)));          \
-		(__u32)__v;                                                                        \
+		__v;                                                                               \
 	})
 
-static __always_inline __u32 read_reg(struct pt_regs *ctx, __u32 reg)
+static __always_inline __u64 read_reg(struct pt_regs *ctx, __u32 reg)
 {
 	switch (reg) {
 	case WIRE_REG_AX:
@@ -287,7 +274,53 @@ static __always_inline __u32 read_reg(struct pt_regs *ctx, __u32 reg)
 	case WIRE_REG_R15:
 		return READ_CTX(ctx, r15);
 	}
-	return WIRE_NO_INVOCATION;
+	return 0;
+}
+
+/* Which query a body runs: what its vtable says the provider is. Zero if it cannot be read. */
+static __always_inline __u64 read_provider(struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 reg = wire_cookie_reg(cookie), slot = wire_cookie_group(cookie);
+	__u64 vtable = 0, provider = 0;
+
+	if (reg != WIRE_REG_NONE)
+		vtable = read_reg(ctx, reg);
+	else if (bpf_probe_read_user(&vtable, sizeof(vtable),
+				     (void *)(PT_REGS_SP(ctx) + 8 * slot)))
+		return 0;
+	vtable += wire_cookie_vtable_offset(cookie);
+	if (bpf_probe_read_user(&provider, sizeof(provider), (void *)vtable))
+		return 0;
+	return provider;
+}
+
+/*
+ * Fires for every query of the body. Those with a START of their own are left to it; the table
+ * names them too, as WIRE_NO_QUERY, so that a provider it does not hold is known to be a miss.
+ */
+SEC("uprobe/identify")
+int on_identify(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+	struct wire_provider_key key = {};
+	struct wire_provider *p;
+
+	if (!t)
+		return 0;
+	key.distance = read_provider(ctx, cookie) - PT_REGS_IP(ctx);
+	key.site = wire_cookie_query(cookie);
+	key.lib = wire_cookie_lib(cookie);
+	p = bpf_map_lookup_elem(&providers, &key);
+	if (!p) {
+		count(WIRE_DROP_UNKNOWN_PROVIDER);
+		return 0;
+	}
+	if (p->query == WIRE_NO_QUERY)
+		return 0;
+	cookie = wire_cookie(0, key.lib, p->query, p->group, 0, 0);
+	stack_push(t, cookie, PT_REGS_SP(ctx), FRAME_STARTED, bpf_ktime_get_ns());
+	return 0;
 }
 
 static __always_inline __u32 read_invocation(struct pt_regs *ctx, __u64 cookie)
@@ -296,7 +329,7 @@ static __always_inline __u32 read_invocation(struct pt_regs *ctx, __u64 cookie)
 	__u32 id = WIRE_NO_INVOCATION;
 
 	if (reg != WIRE_REG_NONE)
-		return read_reg(ctx, reg);
+		return (__u32)read_reg(ctx, reg);
 	if (slot == WIRE_NO_SLOT ||
 	    bpf_probe_read_user(&id, sizeof(id), (void *)(PT_REGS_SP(ctx) + 4 * slot)))
 		return WIRE_NO_INVOCATION;

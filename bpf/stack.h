@@ -30,13 +30,10 @@
 enum frame_state {
 	FRAME_STARTED = 1, /* sp is the body's */
 	FRAME_WRAPPED,	   /* started; sp is its wrapper's, above the body's */
-	FRAME_REQUESTED,   /* named by its incremental wrapper, not known to execute */
-	FRAME_CONFIRMED,   /* requested, then seen in its body: sp is the body's */
 };
 
 struct frame {
 	wire_u64 sp;
-	wire_u64 request_sp; /* the wrapper's; for REQUESTED and CONFIRMED */
 	wire_u64 start_ns;
 	wire_u16 query;
 	wire_u16 group;
@@ -55,7 +52,7 @@ struct thread_stack {
 	struct frame frames[STACK_INLINE_FRAMES];
 };
 
-_Static_assert(sizeof(struct frame) == 32, "frame");
+_Static_assert(sizeof(struct frame) == 24, "frame");
 _Static_assert((STACK_INLINE_FRAMES & (STACK_INLINE_FRAMES - 1)) == 0, "masked index");
 
 /* What the includer provides. */
@@ -102,8 +99,7 @@ static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp)
 static inline void stack_leave(struct thread_stack *t, const struct frame *f, wire_u8 flags,
 			       wire_u64 now)
 {
-	if (f->state == FRAME_REQUESTED ||
-	    (f->state == FRAME_WRAPPED && flags == WIRE_SPAN_LEFT)) {
+	if (f->state == FRAME_WRAPPED && flags == WIRE_SPAN_LEFT) {
 		/* A wrapper that returned without reaching an end waited, or met a cycle. */
 		stack_count(WIRE_COUNT_NOT_EXECUTED);
 		return;
@@ -184,6 +180,10 @@ static inline void stack_prune(struct thread_stack *t, wire_u64 sp, wire_u8 flag
 		stack_pop_to(t, c.found - 1, flags, now);
 }
 
+/*
+ * A query starts: with FRAME_STARTED `sp` is its body's, with FRAME_WRAPPED its wrapper's. The
+ * cookie names the query, its group and its library.
+ */
 static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
 			      wire_u8 state, wire_u64 now)
 {
@@ -193,7 +193,7 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 	stack_prune(t, sp, WIRE_SPAN_LEFT, now);
 	top = stack_top(t);
 	if (top)
-		depth = top->depth + (top->state != FRAME_REQUESTED && top->depth < 0xffff);
+		depth = top->depth < 0xffff ? top->depth + 1u : 0xffff;
 	if (t->n < STACK_INLINE_FRAMES)
 		f = &t->frames[t->n & (STACK_INLINE_FRAMES - 1)];
 	else
@@ -203,7 +203,6 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 		return;
 	}
 	f->sp = sp;
-	f->request_sp = sp;
 	f->start_ns = now;
 	f->query = wire_cookie_query(cookie);
 	f->group = wire_cookie_group(cookie);
@@ -213,41 +212,9 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 	t->n++;
 }
 
-/* WIRE_ROLE_START, WIRE_ROLE_START_BODY. `sp` is the body's. */
-static inline void stack_on_start(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
-				  wire_u64 now)
-{
-	struct frame *top = stack_top(t);
-
-	/*
-	 * The mask site just before this provider's entry confirmed a request above it that shares
-	 * the body: it was this query's execution, so that request still waits for its own.
-	 */
-	if (top && top->state == FRAME_CONFIRMED && top->sp == sp) {
-		top->state = FRAME_REQUESTED;
-		top->sp = top->request_sp;
-	}
-	stack_push(t, cookie, sp, FRAME_STARTED, now);
-}
-
-/* WIRE_ROLE_CONFIRM: the body of `group` is about to call a provider. */
-static inline void stack_on_confirm(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
-				    wire_u64 now)
-{
-	struct frame *top;
-
-	stack_prune(t, sp, WIRE_SPAN_LEFT, now);
-	top = stack_top(t);
-	if (!top || top->state != FRAME_REQUESTED || top->group != wire_cookie_group(cookie))
-		return;
-	top->state = FRAME_CONFIRMED;
-	top->sp = sp;
-	top->start_ns = now;
-}
-
 static inline int stack_is_at(const struct frame *f, wire_u64 sp)
 {
-	return f->sp == sp && (f->state == FRAME_STARTED || f->state == FRAME_CONFIRMED);
+	return f->sp == sp && f->state == FRAME_STARTED;
 }
 
 static long stack_find_at(wire_u32 i, void *p)

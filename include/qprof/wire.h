@@ -104,7 +104,8 @@ enum wire_counter {
 	WIRE_COUNT_UNWOUND,		/* spans with WIRE_SPAN_UNWOUND */
 	WIRE_COUNT_LEFT,		/* spans with WIRE_SPAN_LEFT */
 	WIRE_COUNT_OPEN,		/* spans with WIRE_SPAN_OPEN */
-	WIRE_COUNT_NOT_EXECUTED,	/* requests that turned out green, blocked or cyclic */
+	WIRE_COUNT_NOT_EXECUTED,	/* wrappers that waited for another thread or met a cycle */
+	WIRE_DROP_UNKNOWN_PROVIDER,	/* bodies whose query could not be read: their end is dropped */
 	WIRE_COUNT_STACK_UNKNOWN,	/* a stack segment could not be told; the frame was kept */
 	WIRE_COUNT_HITS,		/* probe hits in followed processes */
 	WIRE_COUNT_HITS_OTHER,		/* probe hits in processes we do not follow */
@@ -122,18 +123,23 @@ struct wire_knobs {
  *
  *   bits  0-3   role (enum wire_role)
  *   bits  4-11  lib
- *   bits 12-27  query; for WIRE_ROLE_END: the id's offset from sp in units of 4 bytes, or
- *               WIRE_NO_SLOT
+ *   bits 12-27  query
  *   bits 28-43  group of bodies that serve the same queries
- *   bits 44-51  register of the invocation id (enum wire_reg; WIRE_REG_NONE)
+ *   bits 44-51  a register (enum wire_reg; WIRE_REG_NONE)
  *   bits 52-63  (sp at the body's sites) - (sp at this site), in units of 8 bytes, biased by 2048
+ *
+ * WIRE_ROLE_END: the register holds the invocation id; if there is none, the query bits are the
+ * id's offset from sp in units of 4 bytes, or WIRE_NO_SLOT.
+ *
+ * WIRE_ROLE_IDENTIFY: the query bits number the site. The query's vtable is in the register; if
+ * there is none, the group bits are the offset from sp, in units of 8 bytes, of a copy of it. The
+ * provider's address is in the vtable, at the offset in the last bits (units of 8 bytes, no bias).
  */
 enum wire_role {
 	WIRE_ROLE_START = 1,	/* provider entry: names the query, starts it */
 	WIRE_ROLE_START_BODY,	/* in a body that serves one query only: starts it */
 	WIRE_ROLE_WRAPPER,	/* non-incremental wrapper of a query without a START: starts it */
-	WIRE_ROLE_REQUEST,	/* incremental wrapper of such a query: names it, starts nothing */
-	WIRE_ROLE_CONFIRM,	/* in its body: starts the query that was requested last */
+	WIRE_ROLE_IDENTIFY,	/* in a body: reads which query it is; starts it if it has no START */
 	WIRE_ROLE_END,		/* in a body: the provider has returned */
 	WIRE_ROLE_CAUGHT,	/* a panic was caught: every frame below sp is dead */
 };
@@ -143,6 +149,21 @@ enum wire_reg {
 	WIRE_REG_R8, WIRE_REG_R9, WIRE_REG_R10, WIRE_REG_R11, WIRE_REG_R12, WIRE_REG_R13,
 	WIRE_REG_R14, WIRE_REG_R15,
 	WIRE_REG_NONE = 255,
+};
+
+/*
+ * Key of the table of providers that WIRE_ROLE_IDENTIFY looks up: how far a provider lies from the
+ * site, which does not depend on where the library was mapped.
+ */
+struct wire_provider_key {
+	wire_u32 distance; /* provider - site, modulo 2^32 */
+	wire_u16 site;
+	wire_u16 lib;
+};
+
+struct wire_provider {
+	wire_u16 query;
+	wire_u16 group;
 };
 
 #define WIRE_NO_QUERY 0xffffu
@@ -165,6 +186,7 @@ static inline wire_u32 wire_cookie_lib(wire_u64 c) { return c >> 4 & 0xff; }
 static inline wire_u32 wire_cookie_query(wire_u64 c) { return c >> 12 & 0xffff; }
 static inline wire_u32 wire_cookie_group(wire_u64 c) { return c >> 28 & 0xffff; }
 static inline wire_u32 wire_cookie_reg(wire_u64 c) { return c >> 44 & 0xff; }
+static inline wire_u32 wire_cookie_vtable_offset(wire_u64 c) { return (wire_u32)(c >> 52) * 8; }
 static inline int wire_cookie_sp_delta(wire_u64 c) { return ((int)(c >> 52) - WIRE_SP_BIAS) * 8; }
 
 _Static_assert(sizeof(struct wire_span) == 40, "wire_span");
@@ -172,5 +194,7 @@ _Static_assert(sizeof(struct wire_fork) == 24, "wire_fork");
 _Static_assert(sizeof(struct wire_exec) == 40 + WIRE_ARGS_MAX, "wire_exec");
 _Static_assert(sizeof(struct wire_exit) == 24, "wire_exit");
 _Static_assert(sizeof(struct wire_knobs) == 8, "wire_knobs");
+_Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
+_Static_assert(sizeof(struct wire_provider) == 4, "wire_provider");
 
 #endif /* QPROF_WIRE_H */

@@ -48,8 +48,7 @@ static void list_programs(struct kernel *k)
 	k->progs[WIRE_ROLE_START] = s->progs.on_start;
 	k->progs[WIRE_ROLE_START_BODY] = s->progs.on_start;
 	k->progs[WIRE_ROLE_WRAPPER] = s->progs.on_wrapper;
-	k->progs[WIRE_ROLE_REQUEST] = s->progs.on_request;
-	k->progs[WIRE_ROLE_CONFIRM] = s->progs.on_confirm;
+	k->progs[WIRE_ROLE_IDENTIFY] = s->progs.on_identify;
 	k->progs[WIRE_ROLE_END] = s->progs.on_end;
 	k->progs[WIRE_ROLE_CAUGHT] = s->progs.on_caught;
 }
@@ -162,6 +161,17 @@ static void raise_file_limit(uint32_t n)
 	setrlimit(RLIMIT_NOFILE, &lim);
 }
 
+static int fill_providers(struct kernel *k, const struct plan *plan)
+{
+	int fd = bpf_map__fd(k->skel->maps.providers), err = 0;
+
+	for (uint32_t i = 0; i < plan->n_sites && !err; i++)
+		if (plan->sites[i].role == WIRE_ROLE_IDENTIFY)
+			err = probes_fill_providers(fd, plan, &plan->sites[i],
+						    (uint8_t)k->n_libs);
+	return err;
+}
+
 int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
 {
 	int err;
@@ -171,8 +181,10 @@ int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
 				    plan->path);
 	if (!k->multi)
 		raise_file_limit(plan->n_sites);
-	err = probes__attach(k->progs, plan, (uint8_t)k->n_libs, k->multi,
-			     &k->libs[k->n_libs]);
+	err = fill_providers(k, plan);
+	if (!err)
+		err = probes__attach(k->progs, plan, (uint8_t)k->n_libs, k->multi,
+				     &k->libs[k->n_libs]);
 	if (err == -EPERM || err == -EACCES)
 		privilege_explain("attach", !k->multi);
 	else if (err)

@@ -72,14 +72,49 @@ bool probes_have_multi(void)
 	return prog >= 0 && link_create(&attr) == -EBADF;
 }
 
+static uint64_t identify_cookie(const struct plan *plan, const struct plan_site *site, uint8_t lib)
+{
+	uint32_t number = (uint32_t)(site - plan->sites);
+	uint32_t slot = site->slot < 0 ? WIRE_NO_GROUP : (uint32_t)site->slot / 8;
+
+	return wire_cookie(site->role, lib, number, slot, site->reg,
+			   site->vtable_offset - 8 * WIRE_SP_BIAS);
+}
+
 uint64_t probes_cookie(const struct plan *plan, const struct plan_site *site, uint8_t lib)
 {
 	uint32_t query = site->query == PLAN_NONE ? WIRE_NO_QUERY : site->query;
 	uint32_t group = site->body == PLAN_NONE ? WIRE_NO_GROUP : plan->bodies[site->body].group;
 
+	if (site->role == WIRE_ROLE_IDENTIFY)
+		return identify_cookie(plan, site, lib);
 	if (site->role == WIRE_ROLE_END)
 		query = site->slot < 0 ? WIRE_NO_SLOT : (uint32_t)site->slot / 4;
 	return wire_cookie(site->role, lib, query, group, site->reg, site->sp_delta);
+}
+
+int probes_fill_providers(int map_fd, const struct plan *plan, const struct plan_site *site,
+			  uint8_t lib)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct plan_query *q = &plan->queries[i];
+		bool own_start = q->start_role != WIRE_ROLE_WRAPPER;
+		struct wire_provider_key key = {
+			.distance = (uint32_t)(q->provider - site->addr),
+			.site = (uint16_t)(site - plan->sites),
+			.lib = lib,
+		};
+		struct wire_provider value = {
+			.query = own_start ? WIRE_NO_QUERY : (uint16_t)i,
+			.group = (uint16_t)plan->bodies[site->body].group,
+		};
+
+		if (q->body_incr != site->body && q->body_non_incr != site->body)
+			continue;
+		if (bpf_map_update_elem(map_fd, &key, &value, BPF_ANY))
+			return -errno;
+	}
+	return 0;
 }
 
 struct site_range {

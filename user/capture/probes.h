@@ -15,7 +15,7 @@ struct bpf_program;
 struct probes;
 
 /* The program for each enum wire_role; index 0 is unused. */
-#define PROBES_ROLES 8
+#define PROBES_ROLES 7
 
 /*
  * Attach `plan`'s sites to `progs`, with cookies for library `lib`. With `multi` the programs must
@@ -26,6 +26,13 @@ int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct p
 
 /* The cookie of one site (qprof/wire.h). */
 uint64_t probes_cookie(const struct plan *plan, const struct plan_site *site, uint8_t lib);
+
+/*
+ * Fill the table that WIRE_ROLE_IDENTIFY looks up, `map_fd`, for the queries of one site's body. A
+ * query that has a start of its own is entered as WIRE_NO_QUERY. Negative errno.
+ */
+int probes_fill_providers(int map_fd, const struct plan *plan, const struct plan_site *site,
+			  uint8_t lib);
 
 /* True if this kernel makes uprobe_multi links (loading a program proves nothing: 6.1 does). */
 bool probes_have_multi(void);

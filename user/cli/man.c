@@ -48,7 +48,7 @@ static void print_option(FILE *out, const struct cli_option *o)
 	print_line(out, ".B ", heading + strspn(heading, " "));
 	print_line(out, "", o->help);
 	if (o->initial)
-		print_line(out, "Without it: ", o->initial);
+		print_line(out, "The default is ", o->initial);
 }
 
 static void print_options(FILE *out, enum cli_command_id id)

@@ -254,7 +254,7 @@ static const char about_plan[] =
 	"Needs no privileges, except for other users' processes.";
 
 static const struct cli_example plan_examples[] = {
-	{"Can the rustc in use here be profiled?", "qprof-bpf plan"},
+	{"Whether the rustc in use here can be profiled", "qprof-bpf plan"},
 	{"Another toolchain, with every query and site", "qprof-bpf plan --full +nightly"},
 	{"The compiler in a running process", "qprof-bpf plan 4711"},
 	{"For a program", "qprof-bpf plan --json"},

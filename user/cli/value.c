@@ -143,14 +143,13 @@ int value_pids(const char *text, struct cli_pids *pids)
 
 int value_choice(const char *text, const char *choices, unsigned int *index)
 {
-	size_t len = strlen(text);
+	for (*index = 0;; (*index)++) {
+		size_t len = strcspn(choices, "|");
 
-	for (*index = 0; len; (*index)++) {
-		if (!strncmp(choices, text, len) && (!choices[len] || choices[len] == '|'))
+		if (len == strlen(text) && !strncmp(choices, text, len))
 			return 0;
-		choices = strchr(choices, '|');
-		if (!choices++)
-			break;
+		if (!choices[len])
+			return -EINVAL;
+		choices += len + 1;
 	}
-	return -EINVAL;
 }

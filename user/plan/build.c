@@ -451,27 +451,52 @@ static int add_entry(struct builder *b, uint64_t entry, enum wire_role role, uin
 			   });
 }
 
+/* The cookies' room for what an IDENTIFY site reads. */
+static bool is_readable(const struct mined_vtable *vt)
+{
+	return vt->offset >= 0 && vt->offset < 8 * 4096 && vt->slot < 8 * 65535;
+}
+
 static int add_masks(struct builder *b, uint32_t body, enum wire_role role, uint32_t query,
 		     uint32_t *n)
 {
 	int err = 0;
 
-	for (size_t k = 0; k < b->mined[body].n_masks && !err; k++, ++*n)
-		err = add_site(b, (struct plan_site){
-					  .addr = b->mined[body].masks[k].addr,
-					  .query = query,
-					  .body = body,
-					  .role = role,
-					  .cls = class_of(b->mined[body].masks[k].emulated),
-					  .reg = WIRE_REG_NONE,
-					  .slot = PLAN_NO_SLOT,
-				  });
+	for (size_t k = 0; k < b->mined[body].n_masks && !err; k++, ++*n) {
+		const struct mined_site *mask = &b->mined[body].masks[k];
+		struct plan_site site = {
+			.addr = mask->addr,
+			.query = query,
+			.body = body,
+			.role = role,
+			.cls = class_of(mask->emulated),
+			.reg = WIRE_REG_NONE,
+			.slot = PLAN_NO_SLOT,
+		};
+
+		if (role == WIRE_ROLE_IDENTIFY) {
+			site.reg = mask->vtable.reg;
+			site.slot = mask->vtable.slot;
+			site.vtable_offset = mask->vtable.offset;
+		}
+		err = add_site(b, site);
+	}
 	return err;
 }
 
 static bool has_masks(const struct builder *b, uint32_t body)
 {
 	return body != PLAN_NONE && b->mined[body].n_masks;
+}
+
+static bool can_identify(const struct builder *b, uint32_t body)
+{
+	if (!has_masks(b, body))
+		return false;
+	for (size_t k = 0; k < b->mined[body].n_masks; k++)
+		if (!is_readable(&b->mined[body].masks[k].vtable))
+			return false;
+	return true;
 }
 
 /* Both of a query's bodies run no other query: their mask sites name it by themselves. */
@@ -486,41 +511,49 @@ static bool owns_bodies(const struct builder *b, const struct plan_query *q)
  * How a query's start is seen, best first:
  * 1. a body of its own: the mask site, where self-profile starts its interval too;
  * 2. the provider's entry, if an emulated instruction lies on its straight line;
- * 3. else (the provider is a bare indirect tail call) the wrappers: the non-incremental one runs
- *    only to execute the query; the incremental one names a request that the mask site confirms;
+ * 3. else (the provider is a bare indirect tail call) the non-incremental wrapper, which runs only
+ *    to execute the query; with incremental compilation wrappers also run to find it unchanged,
+ *    and it may be executed without one, so there the mask site reads which query it is;
  * 4. else the provider's entry, single-stepped.
  */
+static enum wire_role choose_start(struct builder *b, const struct plan_query *q)
+{
+	struct mined_entry at = {0};
+
+	if (owns_bodies(b, q))
+		return WIRE_ROLE_START_BODY;
+	if (!q->provider || mine_entry(b->decoder, q->provider, &at))
+		return 0;
+	if (!at.emulated && q->wrapper_non_incr && can_identify(b, q->body_incr))
+		return WIRE_ROLE_WRAPPER;
+	return WIRE_ROLE_START;
+}
+
 static int add_starts(struct builder *b, uint32_t i)
 {
 	struct plan_query *q = &b->plan->queries[i];
 	uint32_t body = q->body_non_incr != PLAN_NONE ? q->body_non_incr : q->body_incr;
-	struct mined_entry at = { 0 };
 	int err;
 
-	if (owns_bodies(b, q)) {
+	q->start_role = choose_start(b, q);
+	q->start_exact = q->start_role != 0;
+	switch (q->start_role) {
+	case WIRE_ROLE_START_BODY:
 		err = add_masks(b, q->body_non_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
-		if (!err)
-			err = add_masks(b, q->body_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
-		q->start_exact = true;
-		return err;
-	}
-	if (q->provider)
-		mine_entry(b->decoder, q->provider, &at);
-	if (!at.emulated && q->wrapper_non_incr && q->wrapper_incr && has_masks(b, q->body_incr)) {
+		return err ? err
+			   : add_masks(b, q->body_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
+	case WIRE_ROLE_WRAPPER:
+		q->n_start = 1;
 		err = add_entry(b, q->wrapper_non_incr, WIRE_ROLE_WRAPPER, i, body, 0);
-		if (!err)
-			err = add_entry(b, q->wrapper_incr, WIRE_ROLE_REQUEST, i, q->body_incr, 0);
-		q->n_start = 2;
-		q->start_exact = true;
-		return err ? err : add_masks(b, q->body_incr, WIRE_ROLE_CONFIRM, PLAN_NONE,
-					     &q->n_start);
-	}
-	if (!q->provider)
+		return err ? err
+			   : add_masks(b, q->body_incr, WIRE_ROLE_IDENTIFY, PLAN_NONE, &q->n_start);
+	case WIRE_ROLE_START:
+		q->n_start = 1;
+		/* At the provider's entry only its return address lies below its body's sp. */
+		return add_entry(b, q->provider, WIRE_ROLE_START, i, body, 8);
+	default:
 		return 0;
-	q->n_start = 1;
-	q->start_exact = true;
-	/* At the provider's entry the caller's return address is all that lies below its sp. */
-	return add_entry(b, q->provider, WIRE_ROLE_START, i, body, 8);
+	}
 }
 
 static void judge_ends(const struct builder *b, struct plan_query *q)

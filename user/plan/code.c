@@ -211,6 +211,21 @@ static void shape_of_mov(struct code_insn *out, const cs_x86_op *dst, const cs_x
 		out->shape = CODE_STORE32;
 		out->reg = reg_of(src->reg);
 		set_memory(out, dst);
+	} else if (dst->type == X86_OP_REG && src->type == X86_OP_REG && dst->size == 8) {
+		out->shape = CODE_MOVE64;
+		out->reg = reg_of(dst->reg);
+		out->base = reg_of(src->reg);
+	}
+}
+
+static void shape_of_call(struct code_insn *out, const cs_x86_op *target)
+{
+	if (target->type == X86_OP_REG) {
+		out->shape = CODE_CALL_REG;
+		out->reg = reg_of(target->reg);
+	} else if (is_plain_memory(target) && target->mem.base != X86_REG_RIP) {
+		out->shape = CODE_CALL_MEM;
+		set_memory(out, target);
 	}
 }
 
@@ -291,6 +306,8 @@ static void reduce(const cs_insn *insn, struct code_insn *out)
 		out->target = (uint64_t)insn->detail->x86.operands[0].imm;
 	else
 		shape_of(out, insn);
+	if (out->flow == CODE_CALL_INDIRECT)
+		shape_of_call(out, &insn->detail->x86.operands[0]);
 	if (out->flow == CODE_CALL || out->flow == CODE_CALL_INDIRECT)
 		out->writes = call_clobbers;
 }

@@ -167,6 +167,7 @@ static void code_site(struct codec *c, struct plan_site *s, const struct plan *p
 	code_u8(c, &s->cls);
 	code_u8(c, &s->reg);
 	code_i32(c, &s->slot);
+	code_i32(c, &s->vtable_offset);
 	code_i32(c, &s->sp_delta);
 	require(c, index_ok(s->query, plan->n_queries) && index_ok(s->body, plan->n_bodies));
 	require(c, s->role >= WIRE_ROLE_START && s->role <= WIRE_ROLE_CAUGHT);
@@ -187,6 +188,8 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_bool(c, &q->start_exact);
 	code_bool(c, &q->end_exact);
 	code_bool(c, &q->has_id);
+	code_u8(c, &q->start_role);
+	require(c, q->start_role <= WIRE_ROLE_CAUGHT);
 	require(c, q->name);
 	require(c, index_ok(q->body_non_incr, plan->n_bodies));
 	require(c, index_ok(q->body_incr, plan->n_bodies));

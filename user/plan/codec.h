@@ -15,7 +15,7 @@
  * Raise it with every change to struct plan, to its encoding, or to what mining finds: an older
  * program's plan must not be taken for ours.
  */
-#define PLAN_CODEC_VERSION 1
+#define PLAN_CODEC_VERSION 2
 
 /* 0 and *buf (malloc'd, the caller's), or -ENOMEM. */
 int plan_encode(const struct plan *plan, uint8_t **buf, size_t *len);

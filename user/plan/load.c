@@ -8,7 +8,22 @@
 #include "plan/elf_image.h"
 #include "plan/plan.h"
 
-/* The same library may have moved since its plan was made: its identity counts, not its path. */
+/* A cached plan is only as good as the identity it is filed under: check it against the file. */
+static bool fits(const struct elf_image *img, const struct plan *plan)
+{
+	uint64_t offset;
+
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (!elf_image__offset(img, plan->sites[i].addr, &offset) ||
+		    offset != plan->sites[i].offset)
+			return false;
+	return true;
+}
+
+/*
+ * *out stays NULL if there is no plan to be had. The same library may have moved since its plan
+ * was made: its identity counts, not its path.
+ */
 static int load_cached(const char *path, struct plan **out)
 {
 	_elf_image_ struct elf_image *img = NULL;
@@ -21,9 +36,8 @@ static int load_cached(const char *path, struct plan **out)
 	if (err)
 		return err;
 	len = elf_image__identity(img, id);
-	err = len ? plan_cache__load(id, len, &plan) : -ENOENT;
-	if (err)
-		return -ENOENT;
+	if (!len || plan_cache__load(id, len, &plan) || !fits(img, plan))
+		return 0;
 	own_path = strdup(path);
 	if (!own_path)
 		return -ENOMEM;
@@ -35,17 +49,18 @@ static int load_cached(const char *path, struct plan **out)
 
 int plan__load(const char *path, struct plan **out)
 {
-	int err = load_cached(path, out);
+	struct plan *plan = NULL;
+	int err = load_cached(path, &plan);
 
-	if (err != -ENOENT)
-		return err;
-	diag_verbose("reading %s for the first time", path);
-	err = plan__build(path, out);
 	if (err)
 		return err;
-	err = plan_cache__store(*out);
-	if (err)
-		diag_verbose("cannot keep the plan of %s: %s; it will be made again", path,
-			     strerror(-err));
+	if (!plan) {
+		diag_verbose("reading %s for the first time", path);
+		err = plan__build(path, &plan);
+		if (err)
+			return err;
+		plan_cache__store(plan);
+	}
+	*out = plan;
 	return 0;
 }

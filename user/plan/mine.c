@@ -219,7 +219,8 @@ static int push_jump_table(struct miner *m, size_t idx, uint8_t state, const cha
 	return err;
 }
 
-static const struct mined_id no_id = { WIRE_REG_NONE, MINE_NO_SLOT };
+static const struct mined_id no_id = {WIRE_REG_NONE, MINE_NO_SLOT};
+static const struct mined_vtable no_vtable = {WIRE_REG_NONE, MINE_NO_SLOT, -1};
 
 static int add_site(struct mined_site *sites, size_t *n, const struct code_insn *insn,
 		    struct mined_id id)
@@ -229,7 +230,7 @@ static int add_site(struct mined_site *sites, size_t *n, const struct code_insn 
 			return 0;
 	if (*n == MINE_MAX_SITES)
 		return -E2BIG;
-	sites[(*n)++] = (struct mined_site){ insn->addr, id, insn->emulated };
+	sites[(*n)++] = (struct mined_site){insn->addr, id, no_vtable, insn->emulated};
 	return 0;
 }
 
@@ -352,6 +353,133 @@ static bool is_cold_call(const struct mine_cold *cold, const struct code_insn *i
 	return false;
 }
 
+/* What is known of a register on the way from a mask site to the provider's call. */
+struct value {
+	enum {
+		VALUE_UNKNOWN,
+		VALUE_REG,   /* what register `reg` held at the mask site */
+		VALUE_SLOT,  /* what the slot at `disp` held there */
+		VALUE_FIELD, /* the word at `offset` behind one of the two */
+	} kind;
+	enum { FIELD_OF_REG, FIELD_OF_SLOT } of;
+	uint8_t reg;
+	int64_t disp;
+	int64_t offset;
+};
+
+static struct value field_of(struct value base, int64_t offset)
+{
+	if (base.kind != VALUE_REG && base.kind != VALUE_SLOT)
+		return (struct value){0};
+	base.of = base.kind == VALUE_REG ? FIELD_OF_REG : FIELD_OF_SLOT;
+	base.kind = VALUE_FIELD;
+	base.offset = offset;
+	return base;
+}
+
+static void evaluate(struct value regs[CODE_REG_SP], const struct code_insn *insn)
+{
+	struct value v = {0};
+
+	if (insn->shape == CODE_MOVE64 && insn->base < CODE_REG_SP)
+		v = regs[insn->base];
+	else if (insn->shape == CODE_LOAD64 && insn->base == CODE_REG_SP)
+		v = (struct value){.kind = VALUE_SLOT, .disp = insn->disp};
+	else if (insn->shape == CODE_LOAD64 && insn->base < CODE_REG_SP)
+		v = field_of(regs[insn->base], insn->disp);
+	for (int r = 0; r < CODE_REG_SP; r++)
+		if (insn->writes & 1u << r)
+			regs[r] = (struct value){0};
+	if (v.kind && insn->reg < CODE_REG_SP)
+		regs[insn->reg] = v;
+}
+
+/* The function pointer that an indirect call goes through, if it is a field of a known place. */
+static struct value callee(const struct value regs[CODE_REG_SP], const struct code_insn *insn)
+{
+	if (insn->shape == CODE_CALL_REG && insn->reg < CODE_REG_SP)
+		return regs[insn->reg];
+	if (insn->shape == CODE_CALL_MEM && insn->base < CODE_REG_SP)
+		return field_of(regs[insn->base], insn->disp);
+	return (struct value){0};
+}
+
+static struct mined_vtable vtable_of(struct value v)
+{
+	struct mined_vtable vt = no_vtable;
+
+	if (v.kind != VALUE_FIELD || v.offset < 0 || v.offset > INT32_MAX || v.offset % 8)
+		return vt;
+	if (v.of == FIELD_OF_REG)
+		vt.reg = v.reg;
+	else if (v.disp < 0 || v.disp > INT32_MAX || v.disp % 8)
+		return vt;
+	else
+		vt.slot = (int32_t)v.disp;
+	vt.offset = (int32_t)v.offset;
+	return vt;
+}
+
+/*
+ * Breadth first from the mask site to the nearest call through a register or a field; every other
+ * way there passes the same call or a direct call of the same provider.
+ */
+static size_t nearest_indirect_call(struct miner *m, size_t from, size_t *parent)
+{
+	const struct code *code = m->code;
+	size_t *queue = parent + code->n, head = 0, tail = 0;
+
+	for (size_t i = 0; i < code->n; i++)
+		parent[i] = SIZE_MAX;
+	queue[tail++] = from;
+	parent[from] = from;
+	while (head < tail) {
+		size_t i = queue[head++], next[2] = {SIZE_MAX, SIZE_MAX};
+		const struct code_insn *insn = &code->insns[i];
+
+		if (insn->shape == CODE_CALL_REG || insn->shape == CODE_CALL_MEM)
+			return i;
+		if (insn->flow == CODE_JCC || insn->flow == CODE_JMP)
+			next[0] = code__index(code, insn->target);
+		if (insn->flow == CODE_FALLS || insn->flow == CODE_JCC || insn->flow == CODE_CALL ||
+		    insn->flow == CODE_CALL_INDIRECT)
+			next[1] = code__index(code, insn->addr + insn->size);
+		for (int k = 0; k < 2; k++) {
+			if (next[k] == SIZE_MAX || parent[next[k]] != SIZE_MAX)
+				continue;
+			parent[next[k]] = i;
+			queue[tail++] = next[k];
+		}
+	}
+	return SIZE_MAX;
+}
+
+static int find_vtable(struct miner *m, const struct guard *g, struct mined_vtable *out)
+{
+	struct value regs[CODE_REG_SP];
+	size_t from = code__index(m->code, g->resume), call, n = 0;
+	size_t *parent = calloc(2 * m->code->n + 1, sizeof(*parent));
+
+	*out = no_vtable;
+	if (!parent)
+		return -ENOMEM;
+	call = from == SIZE_MAX ? SIZE_MAX : nearest_indirect_call(m, from, parent);
+	if (call != SIZE_MAX) {
+		size_t *path = parent + m->code->n;
+
+		/* The queue has served; it becomes the path, in reverse. */
+		for (size_t i = call; i != from; i = parent[i])
+			path[n++] = parent[i];
+		for (uint8_t r = 0; r < CODE_REG_SP; r++)
+			regs[r] = (struct value){.kind = VALUE_REG, .reg = r};
+		while (n)
+			evaluate(regs, &m->code->insns[path[--n]]);
+		*out = vtable_of(callee(regs, &m->code->insns[call]));
+	}
+	free(parent);
+	return 0;
+}
+
 static int mine_guard(struct miner *m, size_t call, struct mined_body *out)
 {
 	struct guard g;
@@ -364,6 +492,8 @@ static int mine_guard(struct miner *m, size_t call, struct mined_body *out)
 	}
 	read_mask(m->code, g.mask, out);
 	err = add_site(out->masks, &out->n_masks, &m->code->insns[g.mask], no_id);
+	if (!err && out->n_masks)
+		err = find_vtable(m, &g, &out->masks[out->n_masks - 1].vtable);
 	if (!err)
 		err = find_ends(m, &g, out);
 	if (!err && out->n_ends == before)

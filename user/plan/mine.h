@@ -33,9 +33,20 @@ struct mined_id {
 
 #define MINE_NO_SLOT (-1)
 
+/*
+ * Where a MASK site finds the query's vtable, and where in it the provider's address is: told by
+ * the indirect call through which the body is about to run the provider.
+ */
+struct mined_vtable {
+	uint8_t reg;	/* in this register, or WIRE_REG_NONE */
+	int32_t slot;	/* else in the u64 this many bytes above sp, or MINE_NO_SLOT */
+	int32_t offset; /* of the provider in the vtable, bytes; negative if nothing is known */
+};
+
 struct mined_site {
 	uint64_t addr;
-	struct mined_id id; /* END only */
+	struct mined_id id;	    /* END only */
+	struct mined_vtable vtable; /* MASK only */
 	bool emulated;
 };
 

@@ -29,10 +29,8 @@ const char *plan_role_name(enum wire_role role)
 		return "start-body";
 	case WIRE_ROLE_WRAPPER:
 		return "wrapper";
-	case WIRE_ROLE_REQUEST:
-		return "request";
-	case WIRE_ROLE_CONFIRM:
-		return "confirm";
+	case WIRE_ROLE_IDENTIFY:
+		return "identify";
 	case WIRE_ROLE_END:
 		return "end";
 	case WIRE_ROLE_CAUGHT:

@@ -33,8 +33,13 @@ struct plan_site {
 	uint32_t body;	/* index into bodies, or PLAN_NONE */
 	uint8_t role;	/* enum wire_role */
 	uint8_t cls;	/* enum plan_class */
-	uint8_t reg;	/* END: enum wire_reg that holds the invocation id, or WIRE_REG_NONE */
-	int32_t slot;	/* END: else its offset from sp in bytes, or PLAN_NO_SLOT */
+	/*
+	 * END: the enum wire_reg that holds the invocation id, or else its offset from sp in bytes.
+	 * IDENTIFY: the same for the query's vtable.
+	 */
+	uint8_t reg;  /* or WIRE_REG_NONE */
+	int32_t slot; /* or PLAN_NO_SLOT */
+	int32_t vtable_offset; /* IDENTIFY: of the provider's address in the vtable, bytes */
 	int32_t sp_delta; /* (sp at the body's sites) - (sp here), bytes */
 };
 
@@ -46,6 +51,7 @@ struct plan_query {
 	uint64_t provider;
 	uint32_t body_non_incr; /* index into bodies, or PLAN_NONE */
 	uint32_t body_incr;
+	uint8_t start_role; /* enum wire_role of the sites that see its start, 0 if none do */
 	uint32_t n_start; /* sites that see its start, in both modes together */
 	uint32_t n_end;	  /* end sites of its bodies */
 	bool start_exact; /* starts are seen in both modes */

@@ -49,9 +49,10 @@ static int reserve(uint8_t **buffer, uint32_t *capacity, uint32_t size)
 {
 	uint8_t *p;
 
-	if (size <= *capacity)
+	if (*buffer && size <= *capacity)
 		return 0;
-	p = realloc(*buffer, size);
+	/* Not NULL for 0 bytes either: pointers into it are compared. */
+	p = realloc(*buffer, size ? size : 1);
 	if (!p)
 		return -ENOMEM;
 	*buffer = p;

@@ -118,12 +118,14 @@ static char *join(const char *args, size_t size, bool truncated)
 
 int command__parse(struct command *c, const char *args, size_t size, bool truncated)
 {
-	struct args rest = {args, args + size};
+	struct args rest;
 	struct arg arg0;
 
 	*c = (struct command){0};
-	if (!size || !next_arg(&rest, &arg0))
+	if (!size)
 		return 0;
+	rest = (struct args){args, args + size};
+	next_arg(&rest, &arg0);
 	c->line = join(args, size, truncated);
 	c->is_compiler = is_compiler(&arg0);
 	if (c->line && (!c->is_compiler || !parse_options(c, rest)))
