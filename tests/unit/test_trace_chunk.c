@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/chunk.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace/bytes.h"
+#include "trace/crc32c.h"
+
+static void sign(uint8_t *header)
+{
+	bytes_store_u32(header + QPT_HEADER_CRC, crc32c(0, header, QPT_HEADER_CRC));
+}
+
+static void a_new_header_is_unfinished(void **state)
+{
+	uint8_t bytes[QPT_HEADER_SIZE];
+	struct file_header h;
+	const char *why;
+
+	(void)state;
+	file_header__store(bytes);
+	assert_int_equal(file_header__load(bytes, &h, &why), 0);
+	assert_int_equal(h.size, QPT_HEADER_SIZE);
+	assert_false(h.finished);
+	bytes_store_u32(bytes + QPT_HEADER_STATE, QPT_STATE_FINISHED);
+	assert_int_equal(file_header__load(bytes, &h, &why), 0);
+	assert_true(h.finished);
+	/* Only one value vouches for a file. */
+	bytes_store_u32(bytes + QPT_HEADER_STATE, 1);
+	assert_int_equal(file_header__load(bytes, &h, &why), 0);
+	assert_false(h.finished);
+}
+
+static void every_byte_of_a_header_counts(void **state)
+{
+	uint8_t bytes[QPT_HEADER_SIZE];
+	struct file_header h;
+	const char *why;
+
+	(void)state;
+	file_header__store(bytes);
+	for (int i = 0; i < QPT_HEADER_STATE; i++) {
+		bytes[i] ^= 0x40;
+		assert_int_equal(file_header__load(bytes, &h, &why), -EBADMSG);
+		bytes[i] ^= 0x40;
+	}
+}
+
+static void what_a_reader_cannot_know_is_told_from_damage(void **state)
+{
+	uint8_t bytes[QPT_HEADER_SIZE];
+	struct file_header h;
+	const char *why;
+
+	(void)state;
+	file_header__store(bytes);
+	bytes_store_u16(bytes + QPT_HEADER_VERSION, QPT_VERSION + 1);
+	sign(bytes);
+	assert_int_equal(file_header__load(bytes, &h, &why), -EPROTONOSUPPORT);
+	bytes_store_u16(bytes + QPT_HEADER_VERSION, 0);
+	sign(bytes);
+	assert_int_equal(file_header__load(bytes, &h, &why), -EBADMSG);
+	file_header__store(bytes);
+	bytes_store_u16(bytes + QPT_HEADER_HEADER_SIZE, QPT_HEADER_SIZE_MAX + 1);
+	sign(bytes);
+	assert_int_equal(file_header__load(bytes, &h, &why), -EBADMSG);
+}
+
+static void a_chunk_header_guards_its_payload(void **state)
+{
+	struct chunk_header h = {.type = QPT_SPANS, .flags = QPT_CHUNK_ZSTD, .stored = 5, .raw = 9};
+	uint8_t payload[5] = "abcde";
+	uint8_t bytes[QPT_CHUNK_HEADER_SIZE];
+	struct chunk_header back;
+
+	(void)state;
+	chunk_header__store(bytes, &h, payload);
+	chunk_header__load(bytes, &back);
+	assert_int_equal(back.type, QPT_SPANS);
+	assert_int_equal(back.flags, QPT_CHUNK_ZSTD);
+	assert_int_equal(back.reserved, 0);
+	assert_int_equal(back.stored, 5);
+	assert_int_equal(back.raw, 9);
+	assert_true(chunk_header__check(bytes, &back, payload));
+	payload[4] ^= 1;
+	assert_false(chunk_header__check(bytes, &back, payload));
+	payload[4] ^= 1;
+	bytes[QPT_CHUNK_TYPE] = QPT_END;
+	assert_false(chunk_header__check(bytes, &back, payload));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_new_header_is_unfinished),
+		cmocka_unit_test(every_byte_of_a_header_counts),
+		cmocka_unit_test(what_a_reader_cannot_know_is_told_from_damage),
+		cmocka_unit_test(a_chunk_header_guards_its_payload),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

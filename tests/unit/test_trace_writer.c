@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/writer.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/spans.h"
+#include "../fixtures/trace_dump.h"
+#include "qprof/trace_format.h"
+#include "trace/bytes.h"
+
+static const struct trace_info info = {.tool = "t", .kernel = "k", .host = "h"};
+static char directory[] = "/tmp/test_trace_writer.XXXXXX";
+static char path[sizeof(directory) + 8];
+
+static int make_directory(void **state)
+{
+	(void)state;
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/a.qpt", directory);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(directory);
+}
+
+static int remove_file(void **state)
+{
+	(void)state;
+	return unlink(path) && errno != ENOENT;
+}
+
+static struct trace_writer *open_with_names(void)
+{
+	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN, .command = "rustc"};
+	struct trace_writer *w = NULL;
+	uint32_t id;
+
+	assert_int_equal(trace_writer__open(path, false, &info, &w), 0);
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", &id), 0);
+	return w;
+}
+
+static uint32_t state_of_file(void)
+{
+	_free_ uint8_t *bytes = NULL;
+	size_t size;
+
+	bytes = slurp(path, &size);
+	assert_true(bytes && size >= QPT_HEADER_SIZE);
+	return bytes_load_u32(bytes + QPT_HEADER_STATE);
+}
+
+static void a_file_is_not_overwritten_unless_forced(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	_trace_writer_ struct trace_writer *second = NULL;
+	_trace_writer_ struct trace_writer *forced = NULL;
+
+	(void)state;
+	assert_int_equal(trace_writer__finish(w), 0);
+	assert_int_equal(trace_writer__open(path, false, &info, &second), -EEXIST);
+	assert_null(second);
+	assert_int_equal(state_of_file(), QPT_STATE_FINISHED);
+	assert_int_equal(trace_writer__open(path, true, &info, &forced), 0);
+	assert_true(state_of_file() == QPT_STATE_UNFINISHED);
+}
+
+static void only_finish_clears_the_mark(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(trace_writer__flush(w), 0);
+	assert_true(state_of_file() == QPT_STATE_UNFINISHED);
+	assert_int_equal(trace_writer__finish(w), 0);
+	assert_int_equal(state_of_file(), QPT_STATE_FINISHED);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(trace_writer__bytes(w), st.st_size);
+	assert_int_equal(trace_writer__flush(w), -EBADF);
+	assert_int_equal(trace_writer__finish(w), -EBADF);
+}
+
+static void what_makes_no_sense_is_refused_and_nothing_else(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	const struct trace_process gap = {.index = 2};
+	const struct trace_span good = {.start_ns = 5, .end_ns = 5, .label = 1};
+	struct trace_span bad[4] = {good, good, good, good};
+	_free_ char *text = NULL;
+
+	(void)state;
+	bad[0].process = 1;
+	bad[1].label = 2;
+	bad[2].start_ns = 6;
+	bad[3].flags = 8;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(trace_writer__span(w, &bad[i]), -EINVAL);
+	assert_int_equal(trace_writer__process(w, &gap), -EINVAL);
+	assert_int_equal(trace_writer__span(w, &good), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	text = dump_trace(path);
+	assert_non_null(strstr(text, "span 0/0 depth=0 5..5 typeck #0\nwhole\n"));
+}
+
+static void losses_are_written_when_they_change(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	struct trace_losses losses = {.count = {[TRACE_LOST_RECURSION] = 1}};
+	_free_ char *text = NULL;
+	uint64_t bytes;
+
+	(void)state;
+	assert_int_equal(trace_writer__losses(w, &losses), 0);
+	assert_int_equal(trace_writer__flush(w), 0);
+	bytes = trace_writer__bytes(w);
+	assert_int_equal(trace_writer__losses(w, &losses), 0);
+	assert_int_equal(trace_writer__flush(w), 0);
+	assert_int_equal(trace_writer__bytes(w), bytes);
+	losses.count[TRACE_LOST_RECURSION] = 1ULL << 40;
+	assert_int_equal(trace_writer__losses(w, &losses), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	text = dump_trace(path);
+	assert_non_null(
+		strstr(text, "losses recursion=1\nlosses recursion=1099511627776\nwhole\n"));
+}
+
+/* More names and processes than one chunk takes. */
+static void names_beyond_a_batch_come_back(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	_free_ char *dump = NULL;
+	char text[100];
+
+	(void)state;
+	for (uint32_t i = 1; i < 5000; i++) {
+		struct trace_process p = {.index = i, .pid = i, .command = text};
+
+		snprintf(text, sizeof(text), "rustc --crate-name a_crate_with_a_long_name_%u", i);
+		assert_int_equal(trace_writer__process(w, &p), 0);
+	}
+	assert_int_equal(trace_writer__finish(w), 0);
+	dump = dump_trace(path);
+	assert_non_null(strstr(dump, "_name_4999] [-] [-] [-] [-]\nwhole\n"));
+}
+
+/* Write until it fails; returns the error. */
+static int write_much(struct trace_writer *w)
+{
+	struct rng rng = rng_new();
+	_free_ struct spans *s = spans_new(&rng, 15000, 1, 2);
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < s->n; i++)
+		err = trace_writer__span(w, &s->at[i]);
+	return err;
+}
+
+static void a_full_disk_is_remembered(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	struct trace_losses losses = {.count = {1}};
+	struct rlimit old, low = {.rlim_cur = 20000};
+	struct trace_span span = {.end_ns = 1};
+	_free_ char *text = NULL;
+	const char *problem;
+	uint32_t id;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	low.rlim_max = old.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	assert_int_equal(write_much(w), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	/* There is room again, but what is missing stays missing. */
+	assert_int_equal(trace_writer__span(w, &span), -EFBIG);
+	assert_int_equal(trace_writer__intern(w, "new", &id), -EFBIG);
+	assert_int_equal(trace_writer__losses(w, &losses), -EFBIG);
+	assert_int_equal(trace_writer__flush(w), -EFBIG);
+	assert_int_equal(trace_writer__finish(w), -EFBIG);
+	assert_int_equal(trace_writer__bytes(w), low.rlim_cur);
+	assert_true(state_of_file() == QPT_STATE_UNFINISHED);
+	text = dump_trace(path);
+	problem = strstr(text, "problem: cut short at byte 20000: ");
+	assert_non_null(problem);
+	assert_non_null(strstr(text, "span 0/"));
+	assert_null(strstr(text, "<unknown>"));
+}
+
+static void a_device_that_is_full_fails_at_once(void **state)
+{
+	_trace_writer_ struct trace_writer *w = NULL;
+
+	(void)state;
+	assert_int_equal(trace_writer__open("/dev/full", true, &info, &w), -ENOSPC);
+	assert_null(w);
+	assert_int_equal(access("/dev/full", F_OK), 0);
+}
+
+static void a_file_that_cannot_begin_is_removed(void **state)
+{
+	_trace_writer_ struct trace_writer *w = NULL;
+	struct rlimit old, low;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	low = (struct rlimit){.rlim_cur = 40, .rlim_max = old.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	assert_int_equal(trace_writer__open(path, false, &info, &w), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void unwritable_places_say_why(void **state)
+{
+	_trace_writer_ struct trace_writer *w = NULL;
+
+	(void)state;
+	assert_int_equal(trace_writer__open("/nonexistent/a.qpt", false, &info, &w), -ENOENT);
+	assert_int_equal(trace_writer__open("/tmp", true, &info, &w), -EISDIR);
+	assert_null(w);
+}
+
+static void a_killed_writer_leaves_what_it_flushed(void **state)
+{
+	_free_ char *text = NULL;
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	if (!pid) {
+		struct trace_writer *w = open_with_names();
+		struct trace_span flushed = {.end_ns = 1, .label = 1};
+		struct trace_span lost = {.end_ns = 2, .label = 1};
+
+		if (trace_writer__span(w, &flushed) || trace_writer__flush(w) ||
+		    trace_writer__span(w, &lost))
+			_exit(1);
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	text = dump_trace(path);
+	assert_non_null(strstr(text, "span 0/0 depth=0 0..1 typeck #0\nproblem: unfinished: "));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(a_file_is_not_overwritten_unless_forced, remove_file),
+		cmocka_unit_test_teardown(only_finish_clears_the_mark, remove_file),
+		cmocka_unit_test_teardown(what_makes_no_sense_is_refused_and_nothing_else,
+					  remove_file),
+		cmocka_unit_test_teardown(losses_are_written_when_they_change, remove_file),
+		cmocka_unit_test_teardown(names_beyond_a_batch_come_back, remove_file),
+		cmocka_unit_test_teardown(a_full_disk_is_remembered, remove_file),
+		cmocka_unit_test(a_device_that_is_full_fails_at_once),
+		cmocka_unit_test(a_file_that_cannot_begin_is_removed),
+		cmocka_unit_test(unwritable_places_say_why),
+		cmocka_unit_test_teardown(a_killed_writer_leaves_what_it_flushed, remove_file),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

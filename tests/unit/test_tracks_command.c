@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/command.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PARSE(c, args) assert_int_equal(command__parse(c, args, sizeof(args) - 1, false), 0)
+
+static void cargos_rustc_is_understood(void **state)
+{
+	struct command c;
+
+	(void)state;
+	PARSE(&c,
+	      "/usr/bin/rustc\0--crate-name\0regex_syntax\0src/lib.rs\0--crate-type\0lib\0-g\0");
+	assert_true(c.is_compiler);
+	assert_string_equal(c.crate, "regex_syntax");
+	assert_string_equal(c.crate_type, "lib");
+	assert_string_equal(c.line, "/usr/bin/rustc --crate-name regex_syntax src/lib.rs "
+				    "--crate-type lib -g");
+	command__clear(&c);
+}
+
+static void values_may_be_in_the_same_argument(void **state)
+{
+	struct command c;
+
+	(void)state;
+	PARSE(&c, "rustdoc\0--crate-name=a\0--crate-type=lib\0--crate-type\0cdylib,rlib");
+	assert_true(c.is_compiler);
+	assert_string_equal(c.crate, "a");
+	assert_string_equal(c.crate_type, "lib,cdylib,rlib");
+	command__clear(&c);
+}
+
+static void only_the_last_part_of_the_path_names_a_compiler(void **state)
+{
+	static const struct {
+		const char *arg0;
+		bool is_compiler;
+	} cases[] = {
+		{"rustc", true},
+		{"/a/b/rustc", true},
+		{"clippy-driver", true},
+		{"./rustdoc", true},
+		{"cargo", false},
+		{"cc", false},
+		{"rustc/", false},
+		{"/rustc/bin/cc", false},
+		{"rustc-wrapper", false},
+		{"my-rustc", false},
+		{"", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct command c;
+
+		assert_int_equal(
+			command__parse(&c, cases[i].arg0, strlen(cases[i].arg0) + 1, false), 0);
+		assert_int_equal(c.is_compiler, cases[i].is_compiler);
+		command__clear(&c);
+	}
+}
+
+static void options_that_say_nothing_are_passed_over(void **state)
+{
+	struct command c;
+
+	(void)state;
+	PARSE(&c, "rustc\0@args\0--crate-names\0x\0--crate-nam\0--\0--crate-name\0late\0");
+	assert_null(c.crate);
+	command__clear(&c);
+	PARSE(&c, "rustc\0--crate-name\0");
+	assert_null(c.crate);
+	command__clear(&c);
+	PARSE(&c, "cc\0--crate-name\0no_rust\0");
+	assert_null(c.crate);
+	assert_string_equal(c.line, "cc --crate-name no_rust");
+	command__clear(&c);
+}
+
+static void no_arguments_are_no_command(void **state)
+{
+	struct command c;
+
+	(void)state;
+	assert_int_equal(command__parse(&c, NULL, 0, false), 0);
+	assert_null(c.line);
+	assert_false(c.is_compiler);
+	command__clear(&c);
+}
+
+static void what_was_cut_says_so(void **state)
+{
+	_free_ char *args = calloc(1, COMMAND_MAX + 100);
+	struct command c;
+
+	(void)state;
+	assert_int_equal(command__parse(&c, "rustc\0--crate-na", 16, true), 0);
+	assert_string_equal(c.line, "rustc --crate-na ...");
+	command__clear(&c);
+	memset(args, 'x', COMMAND_MAX + 100);
+	assert_int_equal(command__parse(&c, args, COMMAND_MAX + 100, false), 0);
+	assert_int_equal(strlen(c.line), COMMAND_MAX + 4);
+	command__clear(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cargos_rustc_is_understood),
+		cmocka_unit_test(values_may_be_in_the_same_argument),
+		cmocka_unit_test(only_the_last_part_of_the_path_names_a_compiler),
+		cmocka_unit_test(options_that_say_nothing_are_passed_over),
+		cmocka_unit_test(no_arguments_are_no_command),
+		cmocka_unit_test(what_was_cut_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/tracks.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/spans.h"
+
+#define MAX_PROCESSES 400
+#define RUSTC(crate)  "rustc\0--crate-name\0" crate
+
+/* What came out: the last state of every process, how often it came, and the spans. */
+struct sunk {
+	struct trace_process processes[MAX_PROCESSES];
+	uint32_t updates[MAX_PROCESSES];
+	uint32_t n_processes;
+	struct trace_span spans[SPANS_MAX];
+	uint32_t n_spans;
+	int err;
+};
+
+static int sink_process(void *ctx, const struct trace_process *p)
+{
+	struct sunk *out = ctx;
+
+	assert_in_range(p->index, 0, out->n_processes);
+	if (p->index == out->n_processes)
+		out->n_processes++;
+	trace_process__clear(&out->processes[p->index]);
+	out->updates[p->index]++;
+	return trace_process__copy(&out->processes[p->index], p) ?: out->err;
+}
+
+static int sink_span(void *ctx, const struct trace_span *s)
+{
+	struct sunk *out = ctx;
+
+	assert_in_range(s->process, 0, out->n_processes - 1);
+	out->spans[out->n_spans++] = *s;
+	return out->err;
+}
+
+struct fixture {
+	struct tracks *t;
+	struct sunk out;
+};
+
+static int setup(void **state)
+{
+	static const uint32_t labels[] = {70, 71, 72};
+	struct fixture *f = calloc(1, sizeof(*f));
+	const struct tracks_sink sink = {&f->out, sink_process, sink_span};
+
+	*state = f;
+	return tracks__new(&sink, &f->t)
+		       ?: tracks__set_library(f->t, 2, labels, 3, "abcd", "1.95.0");
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	tracks__free(f->t);
+	for (uint32_t i = 0; i < f->out.n_processes; i++)
+		trace_process__clear(&f->out.processes[i]);
+	free(f);
+	return 0;
+}
+
+static int do_fork(struct tracks *t, uint32_t parent, uint32_t child, uint64_t time)
+{
+	struct wire_fork r = {
+		.type = WIRE_FORK, .parent_pid = parent, .child_pid = child, .time_ns = time};
+
+	return tracks__record(t, &r, sizeof(r));
+}
+
+static int do_exec_args(struct tracks *t, uint32_t pid, uint64_t time, const char *args,
+			size_t size)
+{
+	struct wire_exec r = {
+		.type = WIRE_EXEC, .pid = pid, .time_ns = time, .args_len = size, .comm = "rustc"};
+
+	memcpy(r.args, args, size);
+	return tracks__record(t, &r, offsetof(struct wire_exec, args) + size);
+}
+
+#define do_exec(t, pid, time, args) do_exec_args(t, pid, time, args, sizeof(args))
+
+static int do_exit(struct tracks *t, uint32_t pid, uint64_t time, uint32_t code)
+{
+	struct wire_exit r = {.type = WIRE_EXIT, .pid = pid, .time_ns = time, .exit_code = code};
+
+	return tracks__record(t, &r, sizeof(r));
+}
+
+static struct wire_span span(uint32_t pid, uint16_t depth, uint64_t start, uint64_t end)
+{
+	return (struct wire_span){
+		.type = WIRE_SPAN,
+		.lib = 2,
+		.query = 1,
+		.depth = depth,
+		.pid = pid,
+		.tid = pid,
+		.start_ns = start,
+		.end_ns = end,
+		.invocation = 5,
+	};
+}
+
+static int do_span(struct tracks *t, uint32_t pid, uint16_t depth, uint64_t start, uint64_t end)
+{
+	struct wire_span r = span(pid, depth, start, end);
+
+	return tracks__record(t, &r, sizeof(r));
+}
+
+static void a_compiler_lives_and_dies(void **state)
+{
+	struct fixture *f = *state;
+	const struct trace_process *p = f->out.processes;
+
+	assert_int_equal(do_fork(f->t, 10, 11, 100), 0);
+	assert_int_equal(f->out.n_processes, 0);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(f->out.n_processes, 1);
+	assert_int_equal(tracks__running(f->t), 1);
+	assert_int_equal(p->pid, 11);
+	assert_int_equal(p->parent_pid, 10);
+	assert_int_equal(p->start_ns, 200);
+	assert_int_equal(p->end_ns, 0);
+	assert_int_equal(p->exit_status, TRACE_EXIT_UNKNOWN);
+	assert_string_equal(p->command, "rustc --crate-name a");
+	assert_string_equal(p->crate, "a");
+	assert_null(p->build_id);
+	assert_false(p->attached_late);
+	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
+	assert_string_equal(p->build_id, "abcd");
+	assert_string_equal(p->rustc_version, "1.95.0");
+	assert_int_equal(do_exit(f->t, 11, 500, 1 << 8), 0);
+	assert_int_equal(p->end_ns, 500);
+	assert_int_equal(p->exit_status, 1 << 8);
+	assert_int_equal(tracks__running(f->t), 0);
+	assert_int_equal(tracks__processes(f->t), 1);
+	assert_int_equal(f->out.updates[0], 3);
+}
+
+static void spans_are_converted(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_span r = span(11, 3, 300, 400);
+	const struct trace_span *s = f->out.spans;
+
+	r.tid = 12;
+	r.query = 2;
+	r.flags = WIRE_SPAN_LEFT | WIRE_SPAN_UNWOUND;
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), 0);
+	assert_int_equal(s->start_ns, 300);
+	assert_int_equal(s->end_ns, 400);
+	assert_int_equal(s->self_ns, 100);
+	assert_int_equal(s->process, 0);
+	assert_int_equal(s->tid, 12);
+	assert_int_equal(s->label, 72);
+	assert_int_equal(s->invocation, 5);
+	assert_int_equal(s->depth, 3);
+	assert_int_equal(s->flags, TRACE_SPAN_LEFT | TRACE_SPAN_UNWOUND);
+	r.flags = WIRE_SPAN_OPEN;
+	r.invocation = WIRE_NO_INVOCATION;
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), 0);
+	assert_true(s[1].invocation == TRACE_NO_INVOCATION);
+	assert_int_equal(s[1].flags, TRACE_SPAN_OPEN);
+}
+
+static void linkers_and_shells_are_left_out(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(do_fork(f->t, 10, 11, 100), 0);
+	assert_int_equal(do_exec(f->t, 11, 200, "/bin/sh\0-c\0true"), 0);
+	assert_int_equal(do_exec(f->t, 11, 300, "cc\0-o\0a.out"), 0);
+	assert_int_equal(do_exit(f->t, 11, 400, 0), 0);
+	assert_int_equal(do_exit(f->t, 999, 400, 0), 0);
+	assert_int_equal(tracks__processes(f->t), 0);
+}
+
+/* A driver of another name is known by what it does. */
+static void a_span_makes_any_command_a_compiler(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(do_exec(f->t, 11, 200, "/opt/my-driver\0x.rs"), 0);
+	assert_int_equal(tracks__processes(f->t), 0);
+	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
+	assert_int_equal(tracks__processes(f->t), 1);
+	assert_string_equal(f->out.processes[0].command, "/opt/my-driver x.rs");
+	assert_false(f->out.processes[0].attached_late);
+	assert_int_equal(f->out.processes[0].start_ns, 200);
+}
+
+static void an_unknown_pid_was_attached_late(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
+	assert_true(f->out.processes[0].attached_late);
+	assert_null(f->out.processes[0].command);
+	assert_int_equal(f->out.processes[0].start_ns, 300);
+	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a"))), 0);
+	assert_string_equal(f->out.processes[0].crate, "a");
+	assert_int_equal(f->out.processes[0].parent_pid, 10);
+	assert_int_equal(tracks__processes(f->t), 1);
+}
+
+static void an_adopted_process_was_attached_late(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(tracks__adopt(f->t, 11, 10, 50, RUSTC("a"), sizeof(RUSTC("a"))), 0);
+	assert_true(f->out.processes[0].attached_late);
+	assert_int_equal(f->out.processes[0].start_ns, 50);
+	assert_int_equal(tracks__adopt(f->t, 12, 10, 50, "cargo", 5), 0);
+	assert_int_equal(tracks__processes(f->t), 1);
+	/* From its exec on we see all of it. */
+	assert_int_equal(do_exec(f->t, 12, 200, RUSTC("b")), 0);
+	assert_false(f->out.processes[1].attached_late);
+	assert_int_equal(f->out.processes[1].parent_pid, 10);
+	/* What the kernel told is better than what /proc tells later. */
+	assert_int_equal(tracks__adopt(f->t, 12, 1, 300, "x", 1), 0);
+	assert_string_equal(f->out.processes[1].crate, "b");
+}
+
+/* rustup's rustc is one process with the compiler it starts. */
+static void an_exec_before_the_first_span_goes_on(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_exec(f->t, 11, 250, "/toolchain/bin/rustc\0--crate-name=a"), 0);
+	assert_int_equal(tracks__processes(f->t), 1);
+	assert_int_equal(tracks__running(f->t), 1);
+	assert_int_equal(f->out.processes[0].start_ns, 250);
+	assert_string_equal(f->out.processes[0].command, "/toolchain/bin/rustc --crate-name=a");
+}
+
+static void an_exec_after_a_span_begins_another(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_span(f->t, 11, 1, 300, 400), 0);
+	assert_int_equal(do_exec(f->t, 11, 500, RUSTC("b")), 0);
+	assert_int_equal(tracks__processes(f->t), 2);
+	assert_int_equal(tracks__running(f->t), 1);
+	assert_int_equal(f->out.processes[0].end_ns, 500);
+	assert_int_equal(f->out.processes[0].exit_status, TRACE_EXIT_UNKNOWN);
+	/* And owes nothing to the first: its self time is whole. */
+	assert_int_equal(do_span(f->t, 11, 0, 510, 600), 0);
+	assert_int_equal(f->out.spans[1].process, 1);
+	assert_int_equal(f->out.spans[1].self_ns, 90);
+	assert_int_equal(do_exec(f->t, 11, 700, "/bin/true"), 0);
+	assert_int_equal(tracks__running(f->t), 0);
+}
+
+static void a_pid_is_used_again(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_int_equal(do_fork(f->t, 10, 11, 600), 0);
+	assert_int_equal(do_exec(f->t, 11, 700, RUSTC("b")), 0);
+	assert_int_equal(do_span(f->t, 11, 0, 800, 900), 0);
+	assert_int_equal(tracks__processes(f->t), 2);
+	assert_int_equal(f->out.spans[1].process, 1);
+	assert_int_equal(f->out.processes[0].end_ns, 500);
+	assert_int_equal(f->out.processes[1].end_ns, 0);
+}
+
+/* The exit record was lost: the next use of the pid bounds the end. */
+static void a_pid_is_used_again_without_an_exit(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_fork(f->t, 10, 11, 600), 0);
+	assert_int_equal(f->out.processes[0].end_ns, 600);
+	assert_int_equal(f->out.processes[0].exit_status, TRACE_EXIT_UNKNOWN);
+	assert_int_equal(tracks__running(f->t), 0);
+	assert_int_equal(do_exec(f->t, 11, 700, RUSTC("b")), 0);
+	assert_int_equal(tracks__running(f->t), 1);
+}
+
+static void late_spans_find_their_process(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_span(f->t, 11, 1, 310, 320), 0);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_int_equal(do_exit(f->t, 11, 501, 7), 0);
+	assert_int_equal(do_span(f->t, 11, 0, 300, 499), 0);
+	assert_int_equal(tracks__processes(f->t), 1);
+	assert_int_equal(f->out.spans[1].self_ns, 189);
+	assert_int_equal(f->out.processes[0].exit_status, 0);
+	/* Begun after the exit: another process, whose fork and exec we did not see. */
+	assert_int_equal(do_span(f->t, 11, 0, 600, 700), 0);
+	assert_int_equal(tracks__processes(f->t), 2);
+	assert_true(f->out.processes[1].attached_late);
+}
+
+static void only_the_last_exits_are_remembered(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t pid = 1; pid <= 200; pid++) {
+		assert_int_equal(do_exec(f->t, pid, pid * 10, RUSTC("a")), 0);
+		assert_int_equal(do_exit(f->t, pid, pid * 10 + 5, 0), 0);
+	}
+	assert_int_equal(do_span(f->t, 200, 0, 2001, 2002), 0);
+	assert_int_equal(f->out.spans[0].process, 199);
+	assert_int_equal(do_span(f->t, 1, 0, 11, 12), 0);
+	assert_int_equal(f->out.spans[1].process, 200);
+}
+
+static void a_forked_compiler_runs_its_parents_command(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_fork(f->t, 11, 12, 300), 0);
+	assert_int_equal(tracks__processes(f->t), 1);
+	assert_int_equal(do_span(f->t, 12, 0, 310, 320), 0);
+	assert_int_equal(tracks__processes(f->t), 2);
+	assert_string_equal(f->out.processes[1].crate, "a");
+	assert_int_equal(f->out.processes[1].parent_pid, 11);
+	assert_int_equal(f->out.processes[1].start_ns, 300);
+}
+
+static void a_command_without_arguments_is_known_by_its_name(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(do_exec_args(f->t, 11, 200, "", 0), 0);
+	assert_int_equal(tracks__processes(f->t), 1);
+	assert_string_equal(f->out.processes[0].command, "rustc ...");
+}
+
+static void self_times_of_many_threads_are_exact(void **state)
+{
+	struct fixture *f = *state;
+	struct rng rng = rng_new();
+	_free_ struct spans *s = spans_new(&rng, 15000, 3, 3);
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct trace_span *want = &s->at[i];
+		struct wire_span r =
+			span(100 + want->process, want->depth, want->start_ns, want->end_ns);
+
+		r.tid = want->tid;
+		assert_int_equal(tracks__record(f->t, &r, sizeof(r)), 0);
+		assert_true(f->out.spans[i].self_ns == want->self_ns);
+	}
+	assert_int_equal(tracks__processes(f->t), 3);
+}
+
+static void what_is_no_record_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_exec exec = {.type = WIRE_EXEC, .pid = 11, .args_len = 5};
+	struct wire_span r = span(11, 0, 300, 400);
+	const wire_u8 types[] = {0, WIRE_EXIT + 1, 255};
+
+	assert_int_equal(tracks__record(f->t, &r, 0), -EBADMSG);
+	for (size_t size = 1; size < sizeof(r); size++)
+		assert_int_equal(tracks__record(f->t, &r, size), -EBADMSG);
+	r.query = 3;
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), -EBADMSG);
+	r.query = 1;
+	r.lib = 3;
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), -EBADMSG);
+	r.lib = 2;
+	r.end_ns = 299;
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), -EBADMSG);
+	for (size_t i = 0; i < sizeof(types); i++) {
+		r.type = types[i];
+		assert_int_equal(tracks__record(f->t, &r, sizeof(r)), -EBADMSG);
+	}
+	assert_int_equal(tracks__record(f->t, &exec, offsetof(struct wire_exec, args) + 4),
+			 -EBADMSG);
+	exec.args_len = WIRE_ARGS_MAX + 1;
+	assert_int_equal(tracks__record(f->t, &exec, sizeof(exec)), -EBADMSG);
+	assert_int_equal(do_fork(f->t, 11, 11, 0), -EBADMSG);
+	assert_int_equal(tracks__processes(f->t), 0);
+	assert_int_equal(f->out.n_spans, 0);
+}
+
+static void an_error_of_the_sink_comes_back(void **state)
+{
+	struct fixture *f = *state;
+
+	f->out.err = -ENOSPC;
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), -ENOSPC);
+	f->out.err = 0;
+	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
+	f->out.err = -EIO;
+	assert_int_equal(do_span(f->t, 11, 0, 500, 600), -EIO);
+}
+
+static void a_sink_may_be_empty(void **state)
+{
+	_tracks_ struct tracks *t = NULL;
+	const struct tracks_sink none = {0};
+	const uint32_t label = 0;
+
+	(void)state;
+	assert_int_equal(tracks__new(&none, &t), 0);
+	assert_int_equal(tracks__set_library(t, 2, &label, 1, NULL, NULL), 0);
+	assert_int_equal(do_exec(t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_span(t, 11, 0, 300, 400), -EBADMSG);
+	assert_int_equal(do_exit(t, 11, 500, 0), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_compiler_lives_and_dies),
+		TEST(spans_are_converted),
+		TEST(linkers_and_shells_are_left_out),
+		TEST(a_span_makes_any_command_a_compiler),
+		TEST(an_unknown_pid_was_attached_late),
+		TEST(an_adopted_process_was_attached_late),
+		TEST(an_exec_before_the_first_span_goes_on),
+		TEST(an_exec_after_a_span_begins_another),
+		TEST(a_pid_is_used_again),
+		TEST(a_pid_is_used_again_without_an_exit),
+		TEST(late_spans_find_their_process),
+		TEST(only_the_last_exits_are_remembered),
+		TEST(a_forked_compiler_runs_its_parents_command),
+		TEST(a_command_without_arguments_is_known_by_its_name),
+		TEST(self_times_of_many_threads_are_exact),
+		TEST(what_is_no_record_changes_nothing),
+		TEST(an_error_of_the_sink_comes_back),
+		cmocka_unit_test(a_sink_may_be_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
