@@ -249,14 +249,16 @@ class Lab:
         return self.start([self.qprof, *arguments], env=env, **kwargs)
 
     def attached(self, process):
-        """Wait until a started qprof-bpf has its probes in place."""
+        """Wait until a started qprof-bpf has its probes in place; the ids of their links."""
 
-        def linked():
+        def all_links():
             if process.poll() is not None:
                 raise AssertionError("qprof-bpf ended early: %r" % (process.communicate(),))
-            return probes()
+            before = links_of(process)
+            time.sleep(0.05)
+            return before if before == links_of(process) else None
 
-        return wait_for("probes", linked)
+        return wait_for("probes", all_links)
 
     def report(self, trace):
         done = self.run_qprof("report", "--json", trace)
@@ -276,7 +278,7 @@ class Lab:
         done = self.run_qprof("dump", trace)
         assert done.returncode == 0, "dump: %s" % done.stderr
         lines = map(json.loads, done.stdout.splitlines())
-        return [line for line in lines if line["type"] == "span"]
+        return [line for line in lines if line.get("type") == "span"]
 
     def interrupt(self, process, sig=signal.SIGINT):
         """Signal a started qprof-bpf and wait for its end: (status, stdout, stderr)."""
@@ -285,25 +287,29 @@ class Lab:
         return process.returncode, out, err
 
 
-# ---- What we left in the kernel ----------------------------------------------------------------
+# ---- What we leave in the kernel ---------------------------------------------------------------
 
 
-def probes():
-    """Links of uprobes that exist now. Tests run one at a time: they are ours."""
-    links = bpftool("link", "list") or []
-    programs = {p["id"]: p for p in bpftool("prog", "list") or []}
-    ours = []
-    for link in links:
-        program = programs.get(link.get("prog_id"), {})
-        if program.get("name", "").startswith("on_"):
-            ours.append(link)
-    return ours
+def links_of(process):
+    """Ids of the BPF links of probes that a process holds."""
+    found = set()
+    directory = "/proc/%d/fdinfo" % process.pid
+    for fd in os.listdir(directory):
+        try:
+            with open(os.path.join(directory, fd)) as f:
+                info = dict(line.split(":", 1) for line in f if ":" in line)
+        except OSError:  # closed meanwhile
+            continue
+        if info.get("link_type", "").strip() in ("uprobe_multi", "perf"):
+            found.add(int(info["link_id"]))
+    return found
 
 
-def programs():
-    return [p for p in bpftool("prog", "list") or [] if p.get("name", "").startswith("on_")]
-
-
-def assert_no_probes():
+def assert_gone(links):
     """The kernel frees links a moment after their owner's death."""
-    wait_for("our probes to be gone", lambda: not probes() and not programs(), seconds=60)
+    assert links
+
+    def left():
+        return links & {link["id"] for link in bpftool("link", "list")}
+
+    wait_for("probes to be gone", lambda: not left(), seconds=60)

@@ -35,6 +35,13 @@ def collect(words):
                     yield full, function, arguments
 
 
+def at(error):
+    """The way through our own files to where it was raised, with the line itself."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(HERE)]
+    places = ["%s:%d" % (os.path.basename(f.filename), f.lineno) for f in frames[1:]]
+    return "%s `%s`" % (" > ".join(places), frames[-1].line)
+
+
 def run_one(build, function, arguments):
     """("PASS" | "FAIL" | "SKIP", what to say about it)."""
     try:
@@ -46,12 +53,9 @@ def run_one(build, function, arguments):
             return "FAIL", "skipped, and nothing may be on this machine: %s" % skip
         return "SKIP", str(skip)
     except AssertionError as error:
-        frame = traceback.extract_tb(error.__traceback__)
-        at = [f for f in frame if f.filename.startswith(HERE)]
-        where = "%s:%d" % (os.path.basename(at[-1].filename), at[-1].lineno)
-        return "FAIL", "%s: %s" % (where, error or at[-1].line)
-    except Exception:
-        return "FAIL", traceback.format_exc()
+        return "FAIL", "%s: %s" % (at(error), error)
+    except Exception as error:
+        return "FAIL", "%s: %s" % (at(error), "".join(traceback.format_exception_only(error)))
 
 
 def main():

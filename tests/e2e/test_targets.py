@@ -4,6 +4,7 @@
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -123,7 +124,7 @@ def test_signal_passes_through(t, name):
 def test_grandchildren(t):
     """Two levels down, in the background, through a shell: all compilers are there."""
     compile = rustc(t, crates.SHORT)
-    script = '(sh -c \'"$@"\' sh "$@") & "$@"; wait'
+    script = '(sh -c \'"$@"\' sh "$@") & wait; "$@"'
     run = t.capture(["sh", "-c", script, "sh", *compile])
     assert run.status == 0, run.stderr.decode()
     processes = t.report(run.trace)["processes"]
@@ -168,21 +169,21 @@ def start_in_a_group(t, *options):
         *options, "-o", t.path("trace.qpt"), "--", *looped(rustc(t, crates.LONG), 20),
         start_new_session=True,
     )
-    t.attached(profiler)
-    lab.wait_for("queries", lambda: os.path.getsize(t.path("trace.qpt")) > 10_000)
-    return profiler
+    links = t.attached(profiler)
+    time.sleep(0.5)
+    return profiler, links
 
 
 def test_ctrl_c(t):
     """The whole group gets it: the build dies of it, the file is whole, the summary is printed."""
-    profiler = start_in_a_group(t)
+    profiler, links = start_in_a_group(t)
     os.killpg(profiler.pid, signal.SIGINT)
     out, err = profiler.communicate(timeout=60)
     assert profiler.returncode in (-signal.SIGINT, 128 + signal.SIGINT), profiler.returncode
     assert b"typeck" in out + err, "no summary: %s" % (out + err)[-500:]
     document = t.report(t.path("trace.qpt"))
     assert document["problem"] is None and document["queries"], document["problem"]
-    lab.assert_no_probes()
+    lab.assert_gone(links)
 
 
 def test_ctrl_c_with_pid(t):
@@ -218,7 +219,7 @@ def test_ctrl_c_twice(t):
 
 def test_sigterm(t):
     """Sent to us alone: passed on to the command, and the file is whole."""
-    profiler = start_in_a_group(t, "-q")
+    profiler, _ = start_in_a_group(t, "-q")
     status, _, err = t.interrupt(profiler, signal.SIGTERM)
     assert status in (-signal.SIGTERM, 128 + signal.SIGTERM), (status, err)
     assert t.report(t.path("trace.qpt"))["problem"] is None
@@ -253,8 +254,9 @@ def test_pid_that_is_no_build(t):
     t.need_capture()
     sleeper = t.start_plain(["sleep", "2"])
     done = t.run_qprof("-o", "x.qpt", "--pid", str(sleeper.pid))
-    assert "no rustc" in done.stderr.lower() or "no compiler" in done.stderr.lower(), done.stderr
-    assert str(sleeper.pid) in done.stderr, done.stderr
+    warning, *_, last = done.stderr.strip().splitlines()
+    assert str(sleeper.pid) in warning and "no Rust compiler" in warning, warning
+    assert "no Rust compiler ran" in last, last
 
 
 def fake_toolchain(t, change):
@@ -273,11 +275,24 @@ def fake_toolchain(t, change):
     return os.path.join(fake, "bin/rustc")
 
 
+def strip(source, target):
+    """Make the symbol table a section of no type. GNU strip breaks what BOLT has laid out."""
+    shutil.copy2(source, target)
+    with open(target, "r+b") as f:
+        header = f.read(64)
+        (sections,) = struct.unpack_from("<Q", header, 40)
+        size, count = struct.unpack_from("<HH", header, 58)
+        for i in range(count):
+            f.seek(sections + i * size + 4)
+            if f.read(4) == struct.pack("<I", 2):  # SHT_SYMTAB
+                f.seek(-4, os.SEEK_CUR)
+                f.write(bytes(4))
+
+
 def test_stripped_library(t):
     """Distributions strip theirs: the line says what would have symbols."""
     t.need_capture()
-    compiler = fake_toolchain(
-        t, lambda a, b: subprocess.run(["objcopy", "--strip-all", a, b], check=True))
+    compiler = fake_toolchain(t, strip)
     assert t.plain([compiler, "--version"]).status == 0
     done = t.run_qprof("plan", compiler)
     one_error_line(done, "stripped", "rustup")
@@ -348,5 +363,3 @@ def test_attach_perf(t):
     perf = t.capture(argv, options=("-q", "--attach", "perf"), trace="perf.qpt")
     assert (multi.status, perf.status) == (0, 0), (multi.stderr, perf.stderr)
     assert t.counts(perf.trace) == t.counts(multi.trace)
-    # The kernel takes its time to remove these; nobody waits, but the next test would see them.
-    lab.wait_for("the probes to be gone", lambda: not lab.programs(), seconds=300)
