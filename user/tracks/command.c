@@ -125,7 +125,8 @@ int command__parse(struct command *c, const char *args, size_t size, bool trunca
 	if (!size)
 		return 0;
 	rest = (struct args){args, args + size};
-	next_arg(&rest, &arg0);
+	if (!next_arg(&rest, &arg0))
+		return 0;
 	c->line = join(args, size, truncated);
 	c->is_compiler = is_compiler(&arg0);
 	if (c->line && (!c->is_compiler || !parse_options(c, rest)))
