@@ -46,6 +46,18 @@ static struct summary_row naive_row(const struct spans *spans, uint32_t process,
 	return row;
 }
 
+/* Field by field: the padding of a row is anything. */
+static void assert_row(const struct summary_row *got, const struct summary_row *want)
+{
+	assert_int_equal(got->label, want->label);
+	assert_int_equal(got->count, want->count);
+	assert_int_equal(got->unwound, want->unwound);
+	assert_int_equal(got->total_ns, want->total_ns);
+	assert_int_equal(got->self_ns, want->self_ns);
+	assert_int_equal(got->max_ns, want->max_ns);
+	assert_int_equal(got->min_ns, want->min_ns);
+}
+
 static void assert_rows(const struct summary *s, const struct spans *spans, uint32_t process)
 {
 	_free_ struct summary_row *rows = NULL;
@@ -58,7 +70,7 @@ static void assert_rows(const struct summary *s, const struct spans *spans, uint
 	for (size_t i = 0; i < n; i++) {
 		struct summary_row want = naive_row(spans, process, rows[i].label);
 
-		assert_memory_equal(&rows[i], &want, sizeof(want));
+		assert_row(&rows[i], &want);
 		if (i)
 			assert_true(rows[i - 1].self_ns > rows[i].self_ns ||
 				    (rows[i - 1].self_ns == rows[i].self_ns &&
