@@ -65,6 +65,18 @@ static void a_foreign_child_cannot_take_more_than_there_is(void **state)
 	assert_true(self_of(st, 1, 0, 5000, 5100) <= 90);
 }
 
+/* As the spans of a damaged file may: more than one takes the same time. */
+static void overlapping_spans_leave_nothing(void **state)
+{
+	_self_time_ struct self_time *st = NULL;
+
+	(void)state;
+	assert_int_equal(self_time__new(&st), 0);
+	assert_int_equal(self_of(st, 1, 1, 150, 300), 150);
+	assert_int_equal(self_of(st, 1, 2, 150, 300), 150);
+	assert_int_equal(self_of(st, 1, 0, 140, 300), 0);
+}
+
 static void random_trees_come_out_exact(void **state)
 {
 	struct rng rng = rng_new();
@@ -125,6 +137,7 @@ int main(void)
 		cmocka_unit_test(threads_are_apart),
 		cmocka_unit_test(children_of_a_lost_parent_go_to_the_next),
 		cmocka_unit_test(a_foreign_child_cannot_take_more_than_there_is),
+		cmocka_unit_test(overlapping_spans_leave_nothing),
 		cmocka_unit_test(random_trees_come_out_exact),
 		cmocka_unit_test(losses_never_make_it_negative),
 		cmocka_unit_test(a_forgotten_process_begins_anew),

@@ -329,6 +329,27 @@ static void only_the_last_exits_are_remembered(void **state)
 	assert_int_equal(f->out.spans[1].process, 200);
 }
 
+static void live_and_die(struct tracks *t, uint32_t pid, uint64_t time)
+{
+	assert_int_equal(do_exec(t, pid, time, RUSTC("a")), 0);
+	assert_int_equal(do_exit(t, pid, time + 5, 0), 0);
+}
+
+/* The first use of a pid is forgotten; the second must not go with it. */
+static void a_pid_that_exited_twice_is_remembered_by_the_last(void **state)
+{
+	struct fixture *f = *state;
+
+	live_and_die(f->t, 1, 10);
+	for (uint32_t pid = 2; pid <= 50; pid++)
+		live_and_die(f->t, pid, pid * 10);
+	live_and_die(f->t, 1, 1000);
+	for (uint32_t pid = 51; pid <= 80; pid++)
+		live_and_die(f->t, pid, 1000 + pid * 10);
+	assert_int_equal(do_span(f->t, 1, 0, 1001, 1002), 0);
+	assert_int_equal(f->out.spans[0].process, 50);
+}
+
 static void a_forked_compiler_runs_its_parents_command(void **state)
 {
 	struct fixture *f = *state;
@@ -444,6 +465,7 @@ int main(void)
 		TEST(a_pid_is_used_again_without_an_exit),
 		TEST(late_spans_find_their_process),
 		TEST(only_the_last_exits_are_remembered),
+		TEST(a_pid_that_exited_twice_is_remembered_by_the_last),
 		TEST(a_forked_compiler_runs_its_parents_command),
 		TEST(a_command_without_arguments_is_known_by_its_name),
 		TEST(self_times_of_many_threads_are_exact),
