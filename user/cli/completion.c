@@ -202,7 +202,7 @@ static void print_zsh_command(FILE *out, enum cli_command_id id)
 	size_t n;
 	const struct cli_option *options = cli_options(&n);
 
-	fprintf(out, "\t%s)\n\t\t_arguments -s", command->name);
+	fprintf(out, "\t%s)\n\t\t_arguments -s -S", command->name);
 	for (size_t i = 0; i < n; i++) {
 		if (cli_takes(id, &options[i]))
 			print_zsh_option(out, &options[i]);
