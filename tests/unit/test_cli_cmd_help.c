@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The commands that only print: help and version, and what they do when stdout is full. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "base/version.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+
+static char *help(const struct cli_help_options *options, int expected)
+{
+	struct output o;
+	int status;
+
+	output_begin(&o);
+	status = cmd_help(options);
+	output_end(&o);
+	assert_int_equal(status, expected);
+	assert_int_equal(status == EXIT_CODE_OK, !*o.text[1]);
+	free(o.text[status == EXIT_CODE_OK]);
+	return o.text[status != EXIT_CODE_OK];
+}
+
+static void without_a_topic_there_is_an_overview(void **state)
+{
+	char *text = help(&(struct cli_help_options){}, EXIT_CODE_OK);
+
+	(void)state;
+	assert_golden("cli/help.txt", text);
+	free(text);
+}
+
+static void a_topic_is_explained(void **state)
+{
+	char *text = help(&(struct cli_help_options){.topic = "plan"}, EXIT_CODE_OK);
+
+	(void)state;
+	assert_golden("cli/help_plan.txt", text);
+	free(text);
+}
+
+static void an_unknown_topic_is_a_usage_error(void **state)
+{
+	char *text = help(&(struct cli_help_options){.topic = "nope"}, EXIT_CODE_USAGE);
+
+	(void)state;
+	assert_contains(text, "no command 'nope'");
+	free(text);
+}
+
+static void manual_and_completion_are_printed(void **state)
+{
+	char *text = help(&(struct cli_help_options){.man = true}, EXIT_CODE_OK);
+
+	(void)state;
+	assert_golden("cli/qprof-bpf.1", text);
+	free(text);
+	text = help(&(struct cli_help_options){.completion = CLI_SHELL_ZSH}, EXIT_CODE_OK);
+	assert_contains(text, "#compdef qprof-bpf\n");
+	free(text);
+}
+
+static void the_version_is_one_line(void **state)
+{
+	struct output o;
+
+	(void)state;
+	output_begin(&o);
+	assert_int_equal(cmd_version(), EXIT_CODE_OK);
+	output_end(&o);
+	assert_string_equal(o.text[0], "qprof-bpf " QPROF_VERSION "\n");
+	output_free(&o);
+}
+
+static void a_full_disk_is_a_failure(void **state)
+{
+	struct output o;
+	int full = open("/dev/full", O_WRONLY | O_CLOEXEC), status;
+
+	(void)state;
+	output_begin(&o);
+	dup2(full, STDOUT_FILENO);
+	close(full);
+	status = cmd_version();
+	clearerr(stdout);
+	output_end(&o);
+	assert_int_equal(status, EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "cannot write to standard output: No space left");
+	output_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_topic_there_is_an_overview),
+		cmocka_unit_test(a_topic_is_explained),
+		cmocka_unit_test(an_unknown_topic_is_a_usage_error),
+		cmocka_unit_test(manual_and_completion_are_printed),
+		cmocka_unit_test(the_version_is_one_line),
+		cmocka_unit_test(a_full_disk_is_a_failure),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

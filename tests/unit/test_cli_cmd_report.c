@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+
+static int report(const struct cli_report_options *options, struct output *o)
+{
+	int status;
+
+	output_begin(o);
+	status = cmd_report(options);
+	output_end(o);
+	return status;
+}
+
+static void a_trace_becomes_a_table(void **state)
+{
+	const struct cli_report_options options = {.file = "tests/golden/good-plain.qpt"};
+	struct output o;
+
+	(void)state;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	/* typeck: 55 + 50, less the 40 of the mir_built inside it; mir_built: 40 + 700, unended. */
+	assert_contains(o.text[0], "mir_built *      2  740 ns  740 ns    91.9  370 ns  700 ns\n");
+	assert_contains(o.text[0], "typeck *         2  105 ns   65 ns     8.1   52 ns   55 ns\n");
+	assert_contains(o.text[0], "lost: 3\n  ring buffer full: 3\n");
+	assert_string_equal(o.text[1], "");
+	output_free(&o);
+}
+
+static void json_goes_to_stdout_alone(void **state)
+{
+	const struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
+						   .json = true};
+	struct json_object *object;
+	struct output o;
+
+	(void)state;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	object = json_tokener_parse(o.text[0]);
+	assert_non_null(object);
+	json_object_put(object);
+	assert_contains(o.text[0], "\"problem\":null,\"lost\":3");
+	assert_string_equal(o.text[1], "");
+	output_free(&o);
+}
+
+static void a_cut_trace_is_reported_and_said_to_be_cut(void **state)
+{
+	struct cli_report_options options = {.file = "tests/golden/bad-killed.qpt"};
+	struct output o;
+
+	(void)state;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], "typeck");
+	assert_contains(o.text[0], "lost: unknown");
+	assert_contains(o.text[0], "incomplete: unfinished");
+	assert_contains(o.text[1], "warning: tests/golden/bad-killed.qpt: unfinished");
+	output_free(&o);
+	options.json = true;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], "\"problem\":\"unfinished");
+	output_free(&o);
+}
+
+static void what_cannot_be_read_is_one_line(void **state)
+{
+	static const char *const files[] = {"/nonexistent.qpt", "tests/golden/bad-not-a-trace.qpt",
+					    "tests/golden/bad-newer-version.qpt", "tests"};
+	struct output o;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		const struct cli_report_options options = {.file = files[i]};
+
+		assert_int_equal(report(&options, &o), EXIT_CODE_FAILURE);
+		assert_string_equal(o.text[0], "");
+		assert_contains(o.text[1], files[i]);
+		assert_ptr_equal(strchr(o.text[1], '\n'), o.text[1] + strlen(o.text[1]) - 1);
+		output_free(&o);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_trace_becomes_a_table),
+		cmocka_unit_test(json_goes_to_stdout_alone),
+		cmocka_unit_test(a_cut_trace_is_reported_and_said_to_be_cut),
+		cmocka_unit_test(what_cannot_be_read_is_one_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/parse.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+
+#define MAX_ARGS 16
+
+/* Parse the words of `line`, which is copied into *words; its talk goes to *o. */
+static int parse_words(const char *line, char **words, struct cli *cli, struct output *o)
+{
+	static char *argv[MAX_ARGS + 1];
+	int argc = 0;
+
+	*words = strdup(line);
+	for (char *word = strtok(*words, " "); word; word = strtok(NULL, " ")) {
+		assert_true(argc < MAX_ARGS);
+		argv[argc++] = word;
+	}
+	argv[argc] = NULL;
+	output_begin(o);
+	argc = cli_parse(argc, argv, cli);
+	output_end(o);
+	return argc;
+}
+
+static char *words;
+
+static void parse(const char *line, struct cli *cli)
+{
+	struct output o;
+	int err = parse_words(line, &words, cli, &o);
+
+	assert_string_equal(o.text[0], "");
+	assert_string_equal(o.text[1], "");
+	assert_int_equal(err, 0);
+	output_free(&o);
+}
+
+static void done(struct cli *cli)
+{
+	cli__clear(cli);
+	free(words);
+	words = NULL;
+}
+
+static void refuse(const char *line, const char *says)
+{
+	struct output o;
+	struct cli cli;
+
+	assert_int_equal(parse_words(line, &words, &cli, &o), -EINVAL);
+	assert_string_equal(o.text[0], "");
+	assert_contains(o.text[1], says);
+	/* One line. */
+	assert_ptr_equal(strchr(o.text[1], '\n'), o.text[1] + strlen(o.text[1]) - 1);
+	output_free(&o);
+	done(&cli);
+}
+
+static void record_is_the_default(void **state)
+{
+	struct cli cli;
+
+	(void)state;
+	parse("qprof-bpf -p 12", &cli);
+	assert_int_equal(cli.command, CLI_RECORD);
+	assert_false(cli.command_named);
+	assert_int_equal(cli.record.pids.n, 1);
+	assert_null(cli.record.command);
+	assert_null(cli.record.output);
+	assert_int_equal(cli.record.interval_ns, 1000000000);
+	assert_int_equal(cli.record.ring_bytes, 16 << 20);
+	assert_int_equal(cli.record.attach, CLI_ATTACH_AUTO);
+	assert_false(cli.record.json || cli.record.quiet || cli.record.force || cli.verbose);
+	done(&cli);
+	parse("qprof-bpf record -p 12", &cli);
+	assert_true(cli.command_named);
+	done(&cli);
+}
+
+static void every_record_option_is_stored(void **state)
+{
+	struct cli cli;
+
+	(void)state;
+	parse("qprof-bpf -fqvv -o a.qpt -i500ms --json --ring-size=1m --attach perf "
+	      "-p 1,2 --pid=3 -p 2",
+	      &cli);
+	assert_true(cli.record.force && cli.record.quiet && cli.record.json);
+	assert_int_equal(cli.verbose, 2);
+	assert_string_equal(cli.record.output, "a.qpt");
+	assert_int_equal(cli.record.interval_ns, 500000000);
+	assert_int_equal(cli.record.ring_bytes, 1 << 20);
+	assert_int_equal(cli.record.attach, CLI_ATTACH_PERF);
+	assert_int_equal(cli.record.pids.n, 3);
+	done(&cli);
+}
+
+static void the_command_comes_whole_after_two_dashes(void **state)
+{
+	struct cli cli;
+
+	(void)state;
+	parse("qprof-bpf -q -- cargo build -q -- -p", &cli);
+	assert_string_equal(cli.record.command[0], "cargo");
+	assert_string_equal(cli.record.command[2], "-q");
+	assert_string_equal(cli.record.command[4], "-p");
+	assert_null(cli.record.command[5]);
+	done(&cli);
+}
+
+static void record_needs_one_target(void **state)
+{
+	(void)state;
+	refuse("qprof-bpf", "usage: qprof-bpf [OPTION...] (-p PID");
+	refuse("qprof-bpf --", "usage: qprof-bpf");
+	refuse("qprof-bpf record", "usage: qprof-bpf record");
+	refuse("qprof-bpf -p 1 -- true", "exclude each other");
+	refuse("qprof-bpf -q cargo build", "qprof-bpf -- cargo");
+	refuse("qprof-bpf cargo build", "qprof-bpf -- cargo");
+}
+
+static void bad_values_say_what_is_expected(void **state)
+{
+	(void)state;
+	refuse("qprof-bpf -p x", "--pid 'x' is not process ids such as 4711");
+	refuse("qprof-bpf -p 99999999999", "out of range");
+	refuse("qprof-bpf -p 1 -i 5x", "a duration such as 500ms");
+	refuse("qprof-bpf -p 1 -i 1ms", "from 10ms to 1h");
+	refuse("qprof-bpf -p 1 -i 2h", "from 10ms to 1h");
+	refuse("qprof-bpf -p 1 --ring-size 3m", "power of two");
+	refuse("qprof-bpf -p 1 --ring-size 2g", "power of two");
+	refuse("qprof-bpf -p 1 --ring-size 1k", "power of two");
+	refuse("qprof-bpf -p 1 --ring-size big", "a size such as");
+	refuse("qprof-bpf -p 1 --attach ptrace", "not one of auto|multi|perf");
+	refuse("qprof-bpf -p 1 --output= ", "--output '' is not");
+}
+
+static void unknown_and_incomplete_options_are_refused(void **state)
+{
+	(void)state;
+	refuse("qprof-bpf -x", "unknown option -x");
+	refuse("qprof-bpf --nope", "option --nope");
+	refuse("qprof-bpf --pid", "--pid needs an argument: --pid=PID[,PID...]");
+	refuse("qprof-bpf -p", "--pid needs an argument");
+	refuse("qprof-bpf --json=1 -p 1", "--json takes no argument");
+	refuse("qprof-bpf report --force x", "option --force");
+}
+
+static void report_takes_one_file(void **state)
+{
+	struct cli cli;
+
+	(void)state;
+	parse("qprof-bpf report a.qpt --json -n 5", &cli);
+	assert_int_equal(cli.command, CLI_REPORT);
+	assert_string_equal(cli.report.file, "a.qpt");
+	assert_true(cli.report.json);
+	assert_int_equal(cli.report.top, 5);
+	done(&cli);
+	parse("qprof-bpf report -- -odd-name", &cli);
+	assert_string_equal(cli.report.file, "-odd-name");
+	done(&cli);
+	refuse("qprof-bpf report", "usage: qprof-bpf report [OPTION...] FILE");
+	refuse("qprof-bpf report a b", "unexpected 'b'");
+}
+
+static void the_other_commands_parse(void **state)
+{
+	struct cli cli;
+
+	(void)state;
+	parse("qprof-bpf plan", &cli);
+	assert_null(cli.plan.target);
+	done(&cli);
+	parse("qprof-bpf plan --full --no-cache +nightly", &cli);
+	assert_string_equal(cli.plan.target, "+nightly");
+	assert_true(cli.plan.full && cli.plan.no_cache);
+	done(&cli);
+	parse("qprof-bpf help --completion fish", &cli);
+	assert_int_equal(cli.help_options.completion, CLI_SHELL_FISH);
+	done(&cli);
+	parse("qprof-bpf help", &cli);
+	assert_int_equal(cli.help_options.completion, CLI_SHELL_NONE);
+	done(&cli);
+	parse("qprof-bpf version", &cli);
+	assert_int_equal(cli.command, CLI_VERSION);
+	done(&cli);
+	refuse("qprof-bpf version now", "unexpected 'now'");
+}
+
+static void help_and_version_need_nothing_else(void **state)
+{
+	struct cli cli;
+
+	(void)state;
+	parse("qprof-bpf --help", &cli);
+	assert_true(cli.help);
+	done(&cli);
+	parse("qprof-bpf --help report", &cli);
+	assert_true(cli.help);
+	done(&cli);
+	parse("qprof-bpf report -h", &cli);
+	assert_true(cli.help && cli.command == CLI_REPORT);
+	done(&cli);
+	parse("qprof-bpf -V", &cli);
+	assert_true(cli.version);
+	done(&cli);
+}
+
+static void every_example_parses(void **state)
+{
+	(void)state;
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		const struct cli_example *example = cli_command(id)->examples;
+
+		assert_non_null(example->line);
+		for (; example->line; example++) {
+			char *line = strdup(example->line), *pipe = strstr(line, " |");
+			struct cli cli;
+
+			if (pipe)
+				*pipe = '\0';
+			parse(strncmp(line, "sudo ", 5) ? line : line + 5, &cli);
+			assert_int_equal(cli.command, id);
+			done(&cli);
+			free(line);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(record_is_the_default),
+		cmocka_unit_test(every_record_option_is_stored),
+		cmocka_unit_test(the_command_comes_whole_after_two_dashes),
+		cmocka_unit_test(record_needs_one_target),
+		cmocka_unit_test(bad_values_say_what_is_expected),
+		cmocka_unit_test(unknown_and_incomplete_options_are_refused),
+		cmocka_unit_test(report_takes_one_file),
+		cmocka_unit_test(the_other_commands_parse),
+		cmocka_unit_test(help_and_version_need_nothing_else),
+		cmocka_unit_test(every_example_parses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/value.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+struct value {
+	const char *text;
+	int err;
+	uint64_t value;
+};
+
+#define N_OF(array) (sizeof(array) / sizeof(*(array)))
+
+static void check(int (*parse)(const char *, uint64_t *), const struct value *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value = 0;
+		int err = parse(values[i].text, &value);
+
+		if (err != values[i].err || (!err && value != values[i].value))
+			fail_msg("'%s': %d, %llu", values[i].text, err, (unsigned long long)value);
+	}
+}
+
+static void durations_have_units(void **state)
+{
+	static const struct value values[] = {
+		{"1s", 0, 1000000000},
+		{"1", 0, 1000000000},
+		{"500ms", 0, 500000000},
+		{"100us", 0, 100000},
+		{"7ns", 0, 7},
+		{"2m", 0, 120000000000},
+		{"2min", 0, 120000000000},
+		{"1h", 0, 3600000000000},
+		{"1.5s", 0, 1500000000},
+		{"0.25", 0, 250000000},
+		{"1.000001s", 0, 1000001000},
+		{"0", 0, 0},
+		{"", -EINVAL, 0},
+		{"s", -EINVAL, 0},
+		{"-1s", -EINVAL, 0},
+		{"1 s", -EINVAL, 0},
+		{"1x", -EINVAL, 0},
+		{"1.s", -EINVAL, 0},
+		{".5s", -EINVAL, 0},
+		{"1.0000001s", -EINVAL, 0},
+		{"1e3", -EINVAL, 0},
+		{"99999999999999999999s", -ERANGE, 0},
+		{"99999999999h", -ERANGE, 0},
+	};
+
+	(void)state;
+	check(value_duration, values, N_OF(values));
+}
+
+static void sizes_are_powers_of_1024(void **state)
+{
+	static const struct value values[] = {
+		{"16m", 0, 16 << 20}, {"16M", 0, 16 << 20},  {"16MiB", 0, 16 << 20},
+		{"64k", 0, 64 << 10}, {"64kB", 0, 64 << 10}, {"1g", 0, 1 << 30},
+		{"4096", 0, 4096},    {"0", 0, 0},	     {"", -EINVAL, 0},
+		{"m", -EINVAL, 0},    {"16x", -EINVAL, 0},   {"16mm", -EINVAL, 0},
+		{"-1", -EINVAL, 0},   {"1.5m", -EINVAL, 0},  {"99999999999999g", -ERANGE, 0},
+	};
+
+	(void)state;
+	check(value_size, values, N_OF(values));
+}
+
+static void numbers_are_digits(void **state)
+{
+	static const struct value values[] = {
+		{"0", 0, 0},	    {"18446744073709551615", 0, UINT64_MAX},
+		{"007", 0, 7},	    {"18446744073709551616", -ERANGE, 0},
+		{"", -EINVAL, 0},   {"+1", -EINVAL, 0},
+		{"1 ", -EINVAL, 0}, {"0x1", -EINVAL, 0},
+	};
+
+	(void)state;
+	check(value_number, values, N_OF(values));
+}
+
+static void pids_add_up(void **state)
+{
+	struct cli_pids pids = {};
+
+	(void)state;
+	assert_int_equal(value_pids("1,22,333", &pids), 0);
+	assert_int_equal(value_pids("22,4", &pids), 0);
+	assert_int_equal(pids.n, 4);
+	assert_int_equal(pids.pids[0], 1);
+	assert_int_equal(pids.pids[3], 4);
+	free(pids.pids);
+}
+
+static void bad_pids_are_refused(void **state)
+{
+	static const char *const texts[] = {"", ",", "1,", ",1", "1,,2", "1 2", "a", "-1"};
+	struct cli_pids pids = {};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(texts); i++)
+		assert_int_equal(value_pids(texts[i], &pids), -EINVAL);
+	assert_int_equal(value_pids("0", &pids), -ERANGE);
+	assert_int_equal(value_pids("2147483648", &pids), -ERANGE);
+	free(pids.pids);
+}
+
+static void choices_match_whole_words(void **state)
+{
+	unsigned int index;
+
+	(void)state;
+	assert_int_equal(value_choice("auto", "auto|multi|perf", &index), 0);
+	assert_int_equal(index, 0);
+	assert_int_equal(value_choice("perf", "auto|multi|perf", &index), 0);
+	assert_int_equal(index, 2);
+	assert_int_equal(value_choice("mult", "auto|multi|perf", &index), -EINVAL);
+	assert_int_equal(value_choice("auto|multi", "auto|multi|perf", &index), -EINVAL);
+	assert_int_equal(value_choice("", "auto|multi|perf", &index), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations_have_units), cmocka_unit_test(sizes_are_powers_of_1024),
+		cmocka_unit_test(numbers_are_digits),	cmocka_unit_test(pids_add_up),
+		cmocka_unit_test(bad_pids_are_refused), cmocka_unit_test(choices_match_whole_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
