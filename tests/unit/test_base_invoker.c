@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "base/invoker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NOBODY_KNOWS 3999999999u /* a uid without a name */
+
+static const char *value_of(char **env, const char *name)
+{
+	size_t len = strlen(name);
+	const char *found = NULL;
+
+	for (; *env; env++) {
+		if (strncmp(*env, name, len) || (*env)[len] != '=')
+			continue;
+		assert_null(found); /* only once */
+		found = *env + len + 1;
+	}
+	return found;
+}
+
+static void without_sudo_it_is_us(void **state)
+{
+	struct invoker inv;
+
+	(void)state;
+	assert_int_equal(invoker__from(&inv, 1000, 1001, "0", "0"), 0);
+	assert_false(inv.sudo);
+	assert_int_equal(inv.uid, 1000);
+	assert_int_equal(inv.gid, 1001);
+	assert_non_null(inv.home);
+	invoker__clear(&inv);
+	assert_int_equal(invoker__from(&inv, 0, 0, NULL, NULL), 0);
+	assert_false(inv.sudo);
+	invoker__clear(&inv);
+}
+
+static void under_sudo_it_is_who_ran_it(void **state)
+{
+	struct invoker inv;
+
+	(void)state;
+	assert_int_equal(invoker__from(&inv, 0, 0, "3999999999", "77"), 0);
+	assert_true(inv.sudo);
+	assert_int_equal(inv.uid, NOBODY_KNOWS);
+	assert_int_equal(inv.gid, 77);
+	assert_null(inv.name);
+	assert_string_equal(inv.home, "/");
+	invoker__clear(&inv);
+}
+
+static void malformed_ids_do_not_count(void **state)
+{
+	static const char *const bad[] = {"", "-1", "+5", " 5", "5x", "4294967295", "99999999999"};
+	struct invoker inv;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_int_equal(invoker__from(&inv, 0, 0, bad[i], "5"), 0);
+		assert_false(inv.sudo);
+		invoker__clear(&inv);
+		assert_int_equal(invoker__from(&inv, 0, 0, "5", bad[i]), 0);
+		assert_false(inv.sudo);
+		invoker__clear(&inv);
+	}
+}
+
+static void without_sudo_the_environment_is_copied(void **state)
+{
+	char *const base[] = {(char *)"PATH=/bin", (char *)"SUDO_USER=x", (char *)"A=b=c", NULL};
+	struct invoker inv = {.home = (char *)"/home/me"};
+	char **env;
+
+	(void)state;
+	assert_int_equal(invoker__environ(&inv, base, &env), 0);
+	for (int i = 0; i < 3; i++)
+		assert_string_equal(env[i], base[i]);
+	assert_null(env[3]);
+	invoker__free_environ(env);
+	invoker__free_environ(NULL);
+}
+
+static void sudos_changes_are_undone(void **state)
+{
+	char *const base[] = {
+		(char *)"PATH=/usr/bin:/bin", (char *)"HOME=/root",
+		(char *)"USER=root",	      (char *)"LOGNAME=root",
+		(char *)"SUDO_USER=me",	      (char *)"SUDO_COMMAND=/usr/bin/qprof-bpf",
+		(char *)"RUSTFLAGS=-g",	      NULL};
+	struct invoker inv = {.sudo = true, .name = (char *)"me", .home = (char *)"/home/me"};
+	char **env;
+
+	(void)state;
+	assert_int_equal(invoker__environ(&inv, base, &env), 0);
+	assert_string_equal(value_of(env, "PATH"), "/usr/bin:/bin:/home/me/.cargo/bin");
+	assert_string_equal(value_of(env, "HOME"), "/home/me");
+	assert_string_equal(value_of(env, "USER"), "me");
+	assert_string_equal(value_of(env, "LOGNAME"), "me");
+	assert_string_equal(value_of(env, "RUSTFLAGS"), "-g");
+	assert_null(value_of(env, "SUDO_USER"));
+	assert_null(value_of(env, "SUDO_COMMAND"));
+	invoker__free_environ(env);
+}
+
+static const char *path_for(const struct invoker *inv, char *path, char *cargo_home)
+{
+	static char result[256];
+	char *const base[] = {path, cargo_home, NULL};
+	char **env;
+
+	assert_int_equal(invoker__environ(inv, base, &env), 0);
+	strcpy(result, value_of(env, "PATH"));
+	invoker__free_environ(env);
+	return result;
+}
+
+static void cargo_is_added_to_the_path_once(void **state)
+{
+	struct invoker inv = {.sudo = true, .home = (char *)"/h"};
+
+	(void)state;
+	assert_string_equal(path_for(&inv, (char *)"PATH=/h/.cargo/bin:/bin", NULL),
+			    "/h/.cargo/bin:/bin");
+	assert_string_equal(path_for(&inv, (char *)"PATH=/bin:/h/.cargo/bin", NULL),
+			    "/bin:/h/.cargo/bin");
+	assert_string_equal(path_for(&inv, (char *)"PATH=/bin:/h/.cargo/bin2", NULL),
+			    "/bin:/h/.cargo/bin2:/h/.cargo/bin");
+	assert_string_equal(path_for(&inv, (char *)"PATH=/bin", (char *)"CARGO_HOME=/c"),
+			    "/bin:/c/bin");
+	assert_string_equal(path_for(&inv, (char *)"A=1", NULL),
+			    "/usr/local/bin:/usr/bin:/bin:/h/.cargo/bin");
+}
+
+static void becoming_oneself_is_nothing(void **state)
+{
+	struct invoker inv;
+
+	(void)state;
+	assert_int_equal(invoker__from(&inv, geteuid(), getegid(), NULL, NULL), 0);
+	assert_int_equal(invoker__become(&inv), 0);
+	invoker__clear(&inv);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_sudo_it_is_us),
+		cmocka_unit_test(under_sudo_it_is_who_ran_it),
+		cmocka_unit_test(malformed_ids_do_not_count),
+		cmocka_unit_test(without_sudo_the_environment_is_copied),
+		cmocka_unit_test(sudos_changes_are_undone),
+		cmocka_unit_test(cargo_is_added_to_the_path_once),
+		cmocka_unit_test(becoming_oneself_is_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
