@@ -79,6 +79,7 @@ static void every_field_of_a_query_is_there(void **state)
 	assert_null(member(q, "wrapper_incremental"));
 	assert_text(q, "provider", "0x2200");
 	assert_number(q, "body", 0);
+	assert_null(member(q, "start_role"));
 	assert_null(member(q, "body_incremental"));
 	assert_number(q, "start_sites", 1);
 	assert_number(q, "end_sites", 2);
@@ -127,6 +128,7 @@ static void every_field_of_a_site_is_there(void **state)
 	assert_null(member(site, "slot"));
 	assert_number(site, "sp_delta", -8);
 	assert_text(json_object_array_get_idx(sites, 2), "register", "r15");
+	assert_number(json_object_array_get_idx(sites, 2), "vtable_offset", 24);
 	assert_number(json_object_array_get_idx(sites, 3), "slot", 0x54);
 	json_object_put(object);
 	plan__free(plan);

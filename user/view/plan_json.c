@@ -30,6 +30,7 @@ static int put_query(FILE *out, const struct plan *plan, uint32_t i)
 	add_address(&j, "provider", q->provider);
 	add_index(&j, "body", q->body_non_incr);
 	add_index(&j, "body_incremental", q->body_incr);
+	json__text(&j, "start_role", q->start_role ? plan_role_name(q->start_role) : NULL);
 	json__number(&j, "start_sites", q->n_start);
 	json__number(&j, "end_sites", q->n_end);
 	json__bool(&j, "start_exact", q->start_exact);
@@ -71,6 +72,7 @@ static int put_site(FILE *out, const struct plan *plan, uint32_t i)
 		json__value(&j, "slot", json_object_new_int(site->slot));
 	else
 		json__null(&j, "slot");
+	json__value(&j, "vtable_offset", json_object_new_int(site->vtable_offset));
 	json__value(&j, "sp_delta", json_object_new_int(site->sp_delta));
 	return json__put(&j, out);
 }

@@ -208,8 +208,8 @@ static void add_site(struct table *t, const struct plan *plan, const struct plan
 static int print_sites(FILE *out, const struct plan *plan)
 {
 	static const struct table_column columns[] = {
-		{"query", 0},  {"role", 0}, {"class", 0}, {"address", 0},
-		{"offset", 0}, {"body", 0}, {"id", 0},	  {"sp delta", 0},
+		{"query", 0},  {"role", 0}, {"class", 0},   {"address", 0},
+		{"offset", 0}, {"body", 0}, {"operand", 0}, {"sp delta", 0},
 	};
 	_table_ struct table *t = NULL;
 	int err;
