@@ -125,9 +125,16 @@ static long stack_find_segment(struct thread_stack *t, wire_u64 sp)
 	return 0;
 }
 
+/*
+ * A wakeup costs more than a span. The reader comes by itself many times a second; it is woken only
+ * when much is waiting, and then by the few records that cross a step of that much.
+ */
 static __always_inline __u64 wakeup_flags(void)
 {
-	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= knobs.wakeup_bytes
+	__u64 waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
+
+	return waiting % knobs.wakeup_bytes < 2 * sizeof(struct wire_span) &&
+			       waiting >= knobs.wakeup_bytes
 		       ? BPF_RB_FORCE_WAKEUP
 		       : BPF_RB_NO_WAKEUP;
 }

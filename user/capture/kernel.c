@@ -249,6 +249,21 @@ int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx)
 	return n < 0 ? n : 0;
 }
 
+/* Hits for which the kernel did not run the program, as another one of ours was running. */
+static uint64_t recursion_misses(const struct kernel *k)
+{
+	uint64_t n = 0;
+
+	for (int role = WIRE_ROLE_START_BODY; role < PROBES_ROLES; role++) {
+		struct bpf_prog_info info = {0};
+		uint32_t size = sizeof(info);
+
+		if (!bpf_obj_get_info_by_fd(bpf_program__fd(k->progs[role]), &info, &size))
+			n += info.recursion_misses;
+	}
+	return n;
+}
+
 int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX])
 {
 	int n_cpus = libbpf_num_possible_cpus();
@@ -263,6 +278,7 @@ int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]
 		for (int cpu = 0; cpu < n_cpus; cpu++)
 			counters[i] += values[cpu];
 	}
+	counters[WIRE_LOST_RECURSION] += recursion_misses(k);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -213,13 +214,39 @@ int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct p
 	return err;
 }
 
+static void *close_link(void *fd)
+{
+	close(*(int *)fd);
+	return NULL;
+}
+
+/*
+ * Closing a link waits for the kernel's grace periods, some 40 ms. All links wait for the same ones
+ * if they are closed at once.
+ */
+static void close_links(struct probes *p)
+{
+	pthread_t threads[PROBES_ROLES];
+	bool started[PROBES_ROLES] = {false};
+
+	for (int role = 0; role < PROBES_ROLES; role++) {
+		if (p->multi[role] < 0)
+			continue;
+		started[role] =
+			!pthread_create(&threads[role], NULL, close_link, &p->multi[role]);
+		if (!started[role])
+			close(p->multi[role]);
+	}
+	for (int role = 0; role < PROBES_ROLES; role++)
+		if (started[role])
+			pthread_join(threads[role], NULL);
+}
+
 void probes__free(struct probes *p)
 {
 	if (!p)
 		return;
-	for (int role = 0; role < PROBES_ROLES; role++)
-		if (p->multi[role] >= 0)
-			close(p->multi[role]);
+	close_links(p);
 	for (size_t i = 0; i < p->n_perf; i++)
 		bpf_link__destroy(p->perf[i]);
 	free(p->perf);

@@ -26,6 +26,7 @@ struct recorder {
 	char **names; /* by string id */
 	uint32_t n_names;
 	uint64_t start_ns;
+	uint64_t bad_records;
 	int file_err; /* the trace's first error; recording to it has stopped */
 };
 
@@ -134,8 +135,13 @@ static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const
 static int on_record(void *ctx, const void *record, size_t size)
 {
 	struct recorder *r = ctx;
+	int err = tracks__record(r->tracks, record, size);
 
-	return tracks__record(r->tracks, record, size);
+	/* One record that makes no sense is a loss, not the end of the recording. */
+	if (err != -EBADMSG)
+		return err;
+	r->bad_records++;
+	return 0;
 }
 
 /*
@@ -227,9 +233,10 @@ struct session_sink recorder__sink(struct recorder *r)
 }
 
 /* The one place that knows both numberings. */
-static struct trace_losses losses_of(const uint64_t counters[WIRE_COUNTER_MAX])
+static struct trace_losses losses_of(const struct recorder *r,
+				     const uint64_t counters[WIRE_COUNTER_MAX])
 {
-	static const enum wire_counter from[TRACE_LOSS_MAX] = {
+	static const enum wire_counter from[TRACE_LOST_BAD_RECORD] = {
 		[TRACE_LOST_RING_FULL] = WIRE_LOST_RING_FULL,
 		[TRACE_LOST_STACK_FULL] = WIRE_LOST_STACK_FULL,
 		[TRACE_LOST_NO_STORAGE] = WIRE_LOST_NO_STORAGE,
@@ -240,17 +247,20 @@ static struct trace_losses losses_of(const uint64_t counters[WIRE_COUNTER_MAX])
 		[TRACE_COUNT_UNWOUND] = WIRE_COUNT_UNWOUND,
 		[TRACE_COUNT_LEFT] = WIRE_COUNT_LEFT,
 		[TRACE_COUNT_OPEN] = WIRE_COUNT_OPEN,
+		[TRACE_LOST_UNKNOWN_PROVIDER] = WIRE_DROP_UNKNOWN_PROVIDER,
 	};
+	_Static_assert(TRACE_LOST_BAD_RECORD == TRACE_LOSS_MAX - 1, "a cause without a counter");
 	struct trace_losses losses;
 
-	for (int i = 0; i < TRACE_LOSS_MAX; i++)
+	for (int i = 0; i < TRACE_LOST_BAD_RECORD; i++)
 		losses.count[i] = counters[from[i]];
+	losses.count[TRACE_LOST_BAD_RECORD] = r->bad_records;
 	return losses;
 }
 
 int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
-	struct trace_losses losses = losses_of(counters);
+	struct trace_losses losses = losses_of(r, counters);
 	struct view_names names = {r, name_of};
 	struct live_state state = {
 		.now_ns = clock_ns(CLOCK_MONOTONIC),
@@ -295,7 +305,7 @@ static void closing_line(struct recorder *r, const struct trace_losses *losses)
 
 int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
-	struct trace_losses losses = losses_of(counters);
+	struct trace_losses losses = losses_of(r, counters);
 	struct view_names names = {r, name_of};
 	struct report_options report = {.top = 20};
 	int err = recorder__tick(r, counters);

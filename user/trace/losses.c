@@ -18,6 +18,9 @@ static const struct {
 	[TRACE_COUNT_LEFT] = {"left", "query left unseen, its end is an upper bound", false},
 	[TRACE_COUNT_OPEN] = {"open", "query still running when its thread or the capture ended",
 			      false},
+	[TRACE_LOST_UNKNOWN_PROVIDER] = {"unknown_provider",
+					 "query whose name could not be read in the compiler", true},
+	[TRACE_LOST_BAD_RECORD] = {"bad_record", "record that made no sense", true},
 };
 
 _Static_assert(sizeof(causes) / sizeof(*causes) == TRACE_LOSS_MAX, "a cause without a text");
