@@ -80,9 +80,10 @@ BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
 UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c)))
 FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
-.PHONY: all demo check unit unit-bin e2e bench fuzz fuzz-bin lint install uninstall man clean help
+.PHONY: all demo check unit unit-bin e2e bench bench-bin fuzz fuzz-bin lint install uninstall man clean help
 .PHONY: no-cmocka FORCE
 
 all: $(BIN)
@@ -153,6 +154,13 @@ endif
 unit: unit-bin
 	@tests/unit/run.sh $(B) $(UNIT)
 
+$(B)/tests/bench/%: tests/bench/%.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(LDLIBS)
+
+bench-bin: $(BENCH)
+
 e2e: all
 	@tests/e2e/run.sh $(B) $(E2E_ARGS)
 
@@ -184,7 +192,7 @@ fuzz: fuzz-bin
 
 # What is built belongs to the person who ran sudo; what needs the kernel stays root.
 AS_USER := tests/as-user.sh
-SUBMAKE = $(AS_USER) $(MAKE) -j$(shell nproc) DEBUG=$(DEBUG) SANITIZE=$(SANITIZE)
+SUBMAKE = $(AS_USER) $(MAKE) --no-print-directory -j$(shell nproc) DEBUG=$(DEBUG) SANITIZE=$(SANITIZE)
 
 demo:
 	@tests/setup.sh build
@@ -198,7 +206,7 @@ check:
 
 bench:
 	@tests/setup.sh check
-	@+$(SUBMAKE) all
+	@+$(SUBMAKE) all bench-bin
 	@$(PYTHON) -B tests/bench/bench.py --build $(B) $(BENCH_ARGS)
 
 # ---- Install ------------------------------------------------------------------------------------
@@ -236,4 +244,4 @@ help:
 	@echo 'SANITIZE=1        address and undefined behaviour sanitizers, in build-san/'
 	@echo 'V=1               show the commands'
 
--include $(OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(UNIT:=.d) $(FUZZ:=.d)
+-include $(OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d)

@@ -11,9 +11,9 @@ rm -f "$build"/*.total
 
 # shellcheck disable=SC2086 # $MAKE is a command line
 {
-	$MAKE --no-print-directory unit || status=1
-	$MAKE --no-print-directory lint || status=1
-	$MAKE --no-print-directory fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-5}" || status=1
+	$MAKE unit || status=1
+	$MAKE lint || status=1
+	$MAKE fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-5}" || status=1
 }
 # As root, if we are: this one loads BPF programs.
 tests/e2e/run.sh "$build" || status=1
