@@ -35,6 +35,7 @@ struct trace_writer {
 	struct trace_span *batch;
 	uint32_t n_batch;
 	struct trace_losses losses;
+	bool losses_given;
 	bool losses_changed;
 	struct span_codec *codec;
 	ZSTD_CCtx *zstd;
@@ -319,7 +320,9 @@ int trace_writer__losses(struct trace_writer *w, const struct trace_losses *loss
 {
 	if (w->error)
 		return w->error;
-	if (memcmp(&w->losses, losses, sizeof(*losses))) {
+	/* "None" is news too: a file without the chunk cannot tell. */
+	if (!w->losses_given || memcmp(&w->losses, losses, sizeof(*losses))) {
+		w->losses_given = true;
 		w->losses = *losses;
 		w->losses_changed = true;
 	}
