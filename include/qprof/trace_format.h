@@ -44,6 +44,23 @@ enum qpt_chunk_type {
 	QPT_SPANS = 4,
 	QPT_LOSSES = 5,
 	QPT_END = 6,
+	QPT_THREADS = 7,
+	QPT_MAPPINGS = 8,
+	QPT_COSTS = 9,
+	QPT_INDEX = 10,
+};
+
+/*
+ * The END chunk has one size, so that a reader finds it, and from there the indexes, from the end
+ * of the file. Byte offsets in its payload.
+ */
+enum {
+	QPT_END_STRINGS = 0,   /* u32 */
+	QPT_END_PROCESSES = 4, /* u32 */
+	QPT_END_SPANS = 8,     /* u64 */
+	QPT_END_MAPPED = 16,   /* u64: virtual ids that were given a text */
+	QPT_END_INDEX = 24,    /* u64: where the last INDEX chunk begins, or 0 */
+	QPT_END_SIZE = 32,
 };
 
 #define QPT_CHUNK_ZSTD 1u /* chunk flag: the payload is one zstd frame */
@@ -52,12 +69,42 @@ enum qpt_chunk_type {
 #define QPT_PROCESS_LATE   1u /* it ran before the probes were there */
 #define QPT_PROCESS_EXITED 2u /* the exit status is known */
 
+/* What the low bits of a string's head say. */
+#define QPT_STRING_TEXT	  0u /* the rest is the length of its text */
+#define QPT_STRING_PIECES 1u /* the rest is the number of its pieces */
+#define QPT_PIECE_TEXT	  0u /* the rest is the length of a text */
+#define QPT_PIECE_STRING  1u /* the rest is the distance to the id of an earlier string */
+
+/* How the ids of a mapping get their strings; the low bits of its head. */
+enum {
+	QPT_MAP_SAME = 0,   /* all the same */
+	QPT_MAP_SERIES = 1, /* one after the other */
+	QPT_MAP_LIST = 2,   /* each its own */
+	QPT_MAP_BITS = 2,
+	QPT_MAP_MASK = 3,
+};
+
+/* Columns of a batch of spans that may be left out. */
+#define QPT_COLUMN_KINDS 1u
+#define QPT_COLUMNS_ALL	 QPT_COLUMN_KINDS
+
+/* In the labels of spans: this bit and a virtual id. */
+#define QPT_VIRTUAL 0x80000000u
+
 /* Limits: a file that goes beyond one is damaged. */
 #define QPT_PAYLOAD_MAX	     (4u << 20)	  /* bytes of payload, stored or raw */
 #define QPT_SPANS_MAX	     65536u	  /* spans in one chunk */
 #define QPT_TEXT_MAX	     (1u << 20)	  /* bytes of one text */
-#define QPT_STRINGS_MAX	     (1u << 22)	  /* texts in one file */
-#define QPT_STRING_BYTES_MAX (256u << 20) /* bytes of all texts */
+#define QPT_STRINGS_MAX	     (1u << 24)	  /* strings in one file */
+#define QPT_STRING_BYTES_MAX (256u << 20) /* bytes of all strings, as they are stored */
+#define QPT_STRING_DEPTH_MAX 255u	  /* of strings within strings */
+#define QPT_NAME_BYTES_MAX   (256u << 20) /* bytes of the texts of labels, processes, threads */
 #define QPT_PROCESSES_MAX    (1u << 20)	  /* processes in one file */
+#define QPT_MAPPED_MAX	     (1u << 27)	  /* ids given by all mappings */
+#define QPT_MAP_BLOCK	     1024u	  /* aligned ids; see QPT_MAP_BLOCKS_MAX */
+#define QPT_MAP_BLOCKS_MAX   (1u << 17)	  /* blocks of ids of which some are mapped */
+#define QPT_INDEX_PROCESSES  32u	  /* processes that an index lists of a chunk */
+#define QPT_INDEX_LABELS     1024u	  /* labels that an index lists of a chunk */
+#define QPT_COSTS_MAX	     64u	  /* classes of probes */
 
 #endif /* QPROF_TRACE_FORMAT_H */

@@ -12,7 +12,7 @@ import struct
 import sys
 
 MAGIC = b"\x89QPT\r\n\x1a\n"
-INFO, STRINGS, PROCESSES, SPANS, LOSSES, END = range(1, 7)
+INFO, STRINGS, PROCESSES, SPANS, LOSSES, END, THREADS, MAPPINGS, COSTS, INDEX = range(1, 11)
 U64 = 1 << 64
 
 
@@ -64,11 +64,21 @@ def info(tool="qprof-bpf 0.1.0", kernel="6.18.0", host="builder"):
     return chunk(INFO, varint(1000, 1700000000 * 10**9) + text(tool) + text(kernel) + text(host))
 
 
-def strings(first, *texts):
-    return chunk(STRINGS, varint(first, len(texts)) + b"".join(map(text, texts)))
+def string(value):
+    """A text, or a list of texts and distances back to earlier strings."""
+    if isinstance(value, str):
+        return varint(len(value.encode()) << 1) + value.encode()
+    out = varint(len(value) << 1 | 1)
+    for piece in value:
+        out += varint(piece << 1 | 1) if isinstance(piece, int) else string(piece)
+    return out
 
 
-def process(index, flags=0, pid=0, parent=0, start=0, end=0, status=0, refs=(0, 0, 0, 0, 0), extra=b""):
+def strings(first, *values):
+    return chunk(STRINGS, varint(first, len(values)) + b"".join(map(string, values)))
+
+
+def process(index, flags=0, pid=0, parent=0, start=0, end=0, status=0, refs=(0, 0, 0, 0, 0, 0), extra=b""):
     record = varint(index, flags, pid, parent, start, end, status, *refs) + extra
     return varint(len(record)) + record
 
@@ -77,15 +87,16 @@ def processes(*records):
     return chunk(PROCESSES, varint(len(records)) + b"".join(records))
 
 
-def spans_payload(threads, columns, base):
+def spans_payload(threads, columns, base, kinds=()):
     """threads: (process, tid, count); columns: (flags, depth, label, invocation, a, b) per span."""
-    out = varint(len(columns), len(threads), base) + b"".join(varint(*t) for t in threads)
+    out = varint(len(columns), len(threads), base, 1 if kinds else 0) + b"".join(varint(*t) for t in threads)
     for i in range(6):
         if i == 0:
             out += bytes(c[0] for c in columns)
         elif i < 4:
             out += b"".join(varint(c[i]) for c in columns)
         elif i == 4:
+            out += varint(*kinds)
             out += b"".join(varint(c[4], c[5]) for c in columns)
     return out
 
@@ -94,14 +105,34 @@ def losses(*counts):
     return chunk(LOSSES, varint(len(counts), *counts))
 
 
-def end(n_strings, n_processes, n_spans):
-    return chunk(END, varint(n_strings, n_processes, n_spans))
+def mappings(space, *runs):
+    """runs: (first, how, n, string differences)"""
+    payload = varint(space, len(runs))
+    for first, how, n, differences in runs:
+        payload += varint(zigzag(first), n << 2 | how) + varint(*map(zigzag, differences))
+    return chunk(MAPPINGS, payload)
+
+
+def index(previous, first, *entries):
+    return chunk(INDEX, varint(previous, first, len(entries)) + b"".join(entries))
+
+
+def indexed(chunks):
+    """The chunks of a file so far, as an index tells of them when it knows nothing of the spans."""
+    while chunks:
+        kind, stored = chunks[0], struct.unpack("<I", chunks[4:8])[0]
+        yield varint(kind, stored) + (varint(1, zigzag(0), U64 - 1, 0, 0) if kind == SPANS else b"")
+        chunks = chunks[16 + stored :]
+
+
+def end(n_strings, n_processes, n_spans, n_mapped=0, index_at=0):
+    return chunk(END, struct.pack("<IIQQQ", n_strings, n_processes, n_spans, n_mapped, index_at))
 
 
 INFO_LINE = "info [qprof-bpf 0.1.0] [6.18.0] [builder] 1000 1700000000000000000\n"
 NAMES = strings(0, "typeck", "mir_built", "rustc --crate-name a", "a")
-ONE = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0)))
-ONE_LINE = "process 0 pid=4711 parent=4710 start=2000 end=0 [rustc --crate-name a] [a] [-] [-] [-]\n"
+ONE = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0, 0)))
+ONE_LINE = "process 0 pid=4711 parent=4710 start=2000 end=0 [rustc --crate-name a] [a] [-] [-] [-] [-]\n"
 # Two threads. Of the first: a leaf, the span around it, a leaf after that. Of the second: a leaf.
 BATCH = spans_payload(
     [(0, 4711, 3), (0, 4712, 1)],
@@ -119,11 +150,42 @@ BATCH_LINES = (
     "span 0/4711 depth=0 3050..3100 typeck flags=1\n"
     "span 0/4712 depth=0 3300..4000 mir_built #100 flags=4\n"
 )
-GONE = processes(process(0, 2, 4711, 4710, 2000, 5000, 256, (3, 4, 0, 0, 0)))
-GONE_LINE = "process 0 pid=4711 parent=4710 start=2000 end=5000 exit=256 [rustc --crate-name a] [a] [-] [-] [-]\n"
+GONE = processes(process(0, 2, 4711, 4710, 2000, 5000, 256, (3, 4, 0, 0, 0, 0)))
+GONE_LINE = "process 0 pid=4711 parent=4710 start=2000 end=5000 exit=256 [rustc --crate-name a] [a] [-] [-] [-] [-]\n"
 BODY = info() + NAMES + ONE + chunk(SPANS, BATCH)
 BODY_LINES = INFO_LINE + ONE_LINE + BATCH_LINES
 WHOLE = "whole\n"
+# Strings of strings; events whose names come later, or never; kinds.
+SHARED = (
+    info()
+    + strings(0, "regex_syntax", "ast", [2, "::", 1], [1, "::Parser"], "typeck", "GenericActivity")
+    + processes(process(0))
+    + chunk(
+        SPANS,
+        spans_payload(
+            [(0, 1, 4)],
+            [
+                (0, 0, 4, 1 + zigzag(7), 0, 5),  # typeck #7
+                (0, 0, 4, 1 + zigzag(0), 5, 5),  # typeck #8
+                (0, 0, 1 << 31 | 70000, 0, 5, 5),  # a label that gets its text
+                (0, 0, 1 << 31 | 70001, 1 + zigzag(91), 5, 5),  # and one that does not; #100
+            ],
+            1000,
+            kinds=(0, 0, 6, 6),
+        ),
+    )
+    + strings(6, "late", [4, " ", 2])
+    + mappings(1, (5, 1, 3, [1]), (1, 0, 1, [3]))  # 5 to 7: strings 1, 2, 3; 9: string 7
+    + mappings(0, (70000, 2, 1, [6]))
+)
+SHARED_LINES = (
+    INFO_LINE
+    + "process 0 pid=0 parent=0 start=0 end=0 [-] [-] [-] [-] [-] [-]\n"
+    + "span 0/1 depth=0 1000..1005 typeck #7 event=regex_syntax::ast::Parser\n"
+    + "span 0/1 depth=0 1010..1015 typeck #8 event=<unknown>\n"
+    + "span 0/1 depth=0 1020..1025 late kind=GenericActivity\n"
+    + "span 0/1 depth=0 1030..1035 <unknown> #100 event=<unknown> kind=GenericActivity\n"
+)
 
 
 def good():
@@ -132,14 +194,34 @@ def good():
         BODY_LINES + "losses ring_full=3 end_without_start=9\n" + GONE_LINE + WHOLE
     )
     long_name = "x" * 300
-    packed = zstd_stored(varint(0, 1) + text(long_name))
-    raw = len(varint(0, 1) + text(long_name))
-    one = processes(process(0, 1, 1, 0, 5, 0, 0, (1, 0, 0, 0, 0)))
+    packed = zstd_stored(varint(0, 1) + string(long_name))
+    raw = len(varint(0, 1) + string(long_name))
+    one = processes(process(0, 1, 1, 0, 5, 0, 0, (1, 0, 0, 0, 0, 0)))
     yield "zstd", header() + info() + chunk(STRINGS, packed, flags=1, raw=raw) + one + end(1, 1, 0), (
-        INFO_LINE + f"process 0 pid=1 parent=0 start=5 end=0 late [{long_name}] [-] [-] [-] [-]\n" + WHOLE
+        INFO_LINE + f"process 0 pid=1 parent=0 start=5 end=0 late [{long_name}] [-] [-] [-] [-] [-]\n" + WHOLE
     )
+    yield "strings", header() + SHARED + end(8, 1, 4, 5), SHARED_LINES + WHOLE
+    yield "threads-and-costs", (
+        header()
+        + info()
+        + NAMES
+        + processes(process(0, refs=(3, 4, 1, 0, 0, 2)))
+        + chunk(THREADS, varint(2, 0, 4711, 0, 0, 4712, 3))
+        + chunk(COSTS, varint(1, 3, 430000, 13800000, 7))
+        + end(4, 1, 0)
+    ), (
+        INFO_LINE
+        + "process 0 pid=0 parent=0 start=0 end=0 [rustc --crate-name a] [a] [typeck] [-] [-] [mir_built]\n"
+        + "thread 0/4711 [typeck]\nthread 0/4712 [a]\ncosts subtracted 430000 13800000\n"
+        + WHOLE
+    )
+    at = len(header() + BODY)
+    yield "index", header() + BODY + index(0, 32, *indexed(BODY)) + end(4, 1, 4, 0, at), BODY_LINES + WHOLE
+    # An index decides what is read, never what is in it: one that is wrong is no damage.
+    yield "index-wrong", header() + BODY + index(0, 7, b"\x04\x00\xff") + end(4, 1, 4, 0, at), BODY_LINES + WHOLE
+    yield "index-nowhere", header() + SHARED + end(8, 1, 4, 5, 1 << 60), SHARED_LINES + WHOLE
     # What a later version may add without a new version number.
-    later = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0), extra=b"\xff\xff\xff"))
+    later = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0, 0), extra=b"\xff\xff\xff"))
     unknown = chunk(200, b"whatever", flags=0xFE, reserved=7, raw=1 << 31)
     yield "later-additions", (
         header(size=40, extra=b"12345678") + info() + unknown + NAMES + later + losses(*range(1, 15)) + end(4, 1, 0)
@@ -194,10 +276,45 @@ def bad():
     yield "nul-in-name", header() + info() + strings(0, "a\0b"), problem(
         INFO_LINE, damaged(start, "a name is malformed")
     )
+    for name, broken in (
+        ("string-of-itself", ["a", 1]),
+        ("string-of-later", ["a", 5]),
+        ("string-of-one", ["a"]),
+        ("string-of-nothing", ["a", ""]),
+    ):
+        yield name, header() + info() + strings(0, broken), problem(INFO_LINE, damaged(start, "a name is malformed"))
+    # Each is twice the one before it: the 21st would be 2 MiB.
+    doubled = strings(0, "xy", *[[1, 1]] * 20)
+    yield "string-too-long", header() + info() + doubled, problem(INFO_LINE, damaged(start, "a name is malformed"))
+    nested = strings(0, "x", *[["y", 1]] * 256)
+    yield "string-too-deep", header() + info() + nested, problem(INFO_LINE, damaged(start, "a name is malformed"))
+    names_end = start + len(NAMES + ONE)
+    for name, broken in (
+        ("mapping-process", mappings(2, (0, 0, 1, [0]))),
+        ("mapping-string", mappings(1, (0, 0, 1, [4]))),
+        ("mapping-series", mappings(1, (0, 1, 5, [0]))),
+        ("mapping-how", mappings(1, (0, 3, 1, [0]))),
+        ("mapping-range", mappings(0, ((1 << 31) - 1, 0, 2, [0]))),
+        ("mapping-many", mappings(1, (0, 0, (1 << 27) + 1, [0]))),
+        ("mapping-none", mappings(1, (0, 0, 0, []))),
+    ):
+        yield name, header() + info() + NAMES + ONE + broken, problem(
+            INFO_LINE + ONE_LINE, damaged(names_end, "a mapping of names is malformed")
+        )
+    yield "thread-process", header() + info() + NAMES + ONE + chunk(THREADS, varint(1, 1, 1, 0)), problem(
+        INFO_LINE + ONE_LINE, damaged(names_end, "a thread record is malformed")
+    )
+    yield "costs", header() + info() + chunk(COSTS, varint(2, 0)), problem(
+        INFO_LINE, damaged(start, "a record of costs is malformed")
+    )
+    kind = spans_payload([(0, 1, 1)], [(0, 0, 0, 0, 0, 1)], 0, kinds=(5,))
+    yield "span-kind", header() + info() + NAMES + ONE + chunk(SPANS, kind), problem(
+        INFO_LINE + ONE_LINE, damaged(names_end, "a span has a kind the file does not hold")
+    )
     yield "process-gap", header() + info() + processes(process(1)), problem(
         INFO_LINE, damaged(start, "a process record is malformed")
     )
-    yield "process-name", header() + info() + NAMES + processes(process(0, refs=(5, 0, 0, 0, 0))), problem(
+    yield "process-name", header() + info() + NAMES + processes(process(0, refs=(5, 0, 0, 0, 0, 0))), problem(
         INFO_LINE, damaged(start + len(NAMES), "a process record is malformed")
     )
     yield "spans-before-names", header() + info() + chunk(SPANS, BATCH), problem(

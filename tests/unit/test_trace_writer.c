@@ -155,7 +155,7 @@ static void names_beyond_a_batch_come_back(void **state)
 	}
 	assert_int_equal(trace_writer__finish(w), 0);
 	dump = dump_trace(path);
-	assert_non_null(strstr(dump, "_name_4999] [-] [-] [-] [-]\nwhole\n"));
+	assert_non_null(strstr(dump, "_name_4999] [-] [-] [-] [-] [-]\nwhole\n"));
 }
 
 /* Write until it fails; returns the error. */

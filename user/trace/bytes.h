@@ -39,6 +39,12 @@ static inline void bytes_store_u32(uint8_t *p, uint32_t v)
 	bytes_store_u16(p + 2, (uint16_t)(v >> 16));
 }
 
+static inline void bytes_store_u64(uint8_t *p, uint64_t v)
+{
+	bytes_store_u32(p, (uint32_t)v);
+	bytes_store_u32(p + 4, (uint32_t)(v >> 32));
+}
+
 /* Differences are taken modulo 2^64, so every pair of values has one and gets it back. */
 static inline uint64_t bytes_zigzag(uint64_t difference)
 {

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The first problem stays: later ones follow from it. */
 __attribute__((format(printf, 2, 3))) static void stop(struct chunk_stream *s, const char *fmt, ...)
@@ -22,6 +23,7 @@ __attribute__((format(printf, 2, 3))) static void stop(struct chunk_stream *s, c
 
 void chunk_stream__damaged(struct chunk_stream *s, const char *how)
 {
+	s->damaged = true;
 	stop(s, "damaged at byte %" PRIu64 ": %s", s->chunk_at, how);
 }
 
@@ -81,7 +83,7 @@ static int decompress(struct chunk_stream *s)
 
 static bool is_known(uint8_t type)
 {
-	return type >= QPT_INFO && type <= QPT_END;
+	return type >= QPT_INFO && type <= QPT_INDEX;
 }
 
 static int unpack(struct chunk_stream *s)
@@ -110,27 +112,40 @@ static void end_without_end_chunk(struct chunk_stream *s)
 		     s->whole_end);
 }
 
+static bool read_header(struct chunk_stream *s, uint8_t header[QPT_CHUNK_HEADER_SIZE])
+{
+	size_t n;
+
+	if (s->stopped)
+		return false;
+	s->chunk_at = s->offset;
+	n = read_bytes(s, header, QPT_CHUNK_HEADER_SIZE);
+	if (!n)
+		end_without_end_chunk(s);
+	else if (n < QPT_CHUNK_HEADER_SIZE)
+		cut_short(s);
+	if (s->stopped)
+		return false;
+	chunk_header__load(header, &s->header);
+	if (s->header.stored > QPT_PAYLOAD_MAX)
+		chunk_stream__damaged(s, "a chunk is too long");
+	return !s->stopped;
+}
+
+bool chunk_stream__next_header(struct chunk_stream *s)
+{
+	uint8_t header[QPT_CHUNK_HEADER_SIZE];
+
+	return read_header(s, header);
+}
+
 int chunk_stream__next(struct chunk_stream *s)
 {
 	uint8_t header[QPT_CHUNK_HEADER_SIZE];
 	struct chunk_header *h = &s->header;
-	size_t n;
 
-	if (s->stopped)
+	if (!read_header(s, header))
 		return 0;
-	s->chunk_at = s->offset;
-	n = read_bytes(s, header, sizeof(header));
-	if (!n)
-		end_without_end_chunk(s);
-	else if (n < sizeof(header))
-		cut_short(s);
-	if (s->stopped)
-		return 0;
-	chunk_header__load(header, h);
-	if (h->stored > QPT_PAYLOAD_MAX) {
-		chunk_stream__damaged(s, "a chunk is too long");
-		return 0;
-	}
 	if (reserve(&s->stored, &s->stored_capacity, h->stored))
 		return -ENOMEM;
 	if (read_bytes(s, s->stored, h->stored) < h->stored)
@@ -138,6 +153,41 @@ int chunk_stream__next(struct chunk_stream *s)
 	else if (!chunk_header__check(header, h, s->stored))
 		chunk_stream__damaged(s, "a chunk does not match its checksum");
 	return s->stopped ? 0 : unpack(s);
+}
+
+bool chunk_stream__can_seek(const struct chunk_stream *s)
+{
+	struct stat st;
+
+	return !fstat(fileno(s->file), &st) && S_ISREG(st.st_mode);
+}
+
+uint64_t chunk_stream__file_size(const struct chunk_stream *s)
+{
+	struct stat st;
+
+	return fstat(fileno(s->file), &st) ? 0 : st.st_size;
+}
+
+int chunk_stream__seek(struct chunk_stream *s, uint64_t offset)
+{
+	if (offset > INT64_MAX || fseeko(s->file, offset, SEEK_SET))
+		return -EINVAL;
+	s->offset = offset;
+	s->stopped = s->damaged = false;
+	s->io_error = 0;
+	*s->problem = '\0';
+	return 0;
+}
+
+int chunk_stream__skip(struct chunk_stream *s, uint64_t size)
+{
+	/* Beyond the end of the file, the next read tells. */
+	if (size > INT64_MAX - s->offset || fseeko(s->file, size, SEEK_CUR))
+		return -EINVAL;
+	s->offset += size;
+	s->whole_end = s->offset;
+	return 0;
 }
 
 void chunk_stream__taken(struct chunk_stream *s)
@@ -153,9 +203,10 @@ void chunk_stream__end(struct chunk_stream *s)
 	chunk_stream__taken(s);
 	if (s->stopped)
 		return;
-	if (read_bytes(s, &byte, 1))
+	if (read_bytes(s, &byte, 1)) {
+		s->damaged = true;
 		stop(s, "damaged at byte %" PRIu64 ": bytes after its end", s->whole_end);
-	else if (!s->finished)
+	} else if (!s->finished)
 		stop(s, "unfinished: whole, but its writer was stopped before it was synced");
 	s->stopped = true;
 }
@@ -175,7 +226,10 @@ static int read_file_header(struct chunk_stream *s, const char **why)
 	s->finished = h.finished;
 	h.size -= QPT_HEADER_SIZE;
 	*why = "it is cut short in its header";
-	return read_bytes(s, bytes, h.size) < h.size ? -EBADMSG : 0;
+	if (read_bytes(s, bytes, h.size) < h.size)
+		return -EBADMSG;
+	s->first_chunk = s->offset;
+	return 0;
 }
 
 int chunk_stream__open(struct chunk_stream *s, const char *path, const char **why)

@@ -14,12 +14,14 @@
 
 struct chunk_stream {
 	FILE *file;
-	uint64_t offset;    /* of the next byte to read */
-	uint64_t chunk_at;  /* where the current chunk begins */
-	uint64_t whole_end; /* where the last chunk that was taken ends */
-	int io_error;	    /* negative errno of a read that failed, or 0 */
-	bool finished;	    /* the header says that the writer ended cleanly */
+	uint64_t offset;      /* of the next byte to read */
+	uint64_t first_chunk; /* where it begins */
+	uint64_t chunk_at;    /* where the current chunk begins */
+	uint64_t whole_end;   /* where the last chunk that was taken ends */
+	int io_error;	      /* negative errno of a read that failed, or 0 */
+	bool finished;	      /* the header says that the writer ended cleanly */
 	bool stopped;
+	bool damaged;	   /* stopped at something that must be rejected */
 	char problem[200]; /* empty: none */
 	struct chunk_header header;
 	struct byte_reader payload; /* of the current chunk, decompressed */
@@ -41,6 +43,24 @@ int chunk_stream__open(struct chunk_stream *s, const char *path, const char **wh
  * has stopped; or -ENOMEM. The end of the file is a problem too: chunks end with QPT_END.
  */
 int chunk_stream__next(struct chunk_stream *s);
+
+/* True if it is a file that can seek, and so can be opened again. */
+bool chunk_stream__can_seek(const struct chunk_stream *s);
+
+/* Of one that can seek. */
+uint64_t chunk_stream__file_size(const struct chunk_stream *s);
+
+/*
+ * Go on with the chunk at `offset`, of one that can seek, whatever was wrong before. Negative
+ * errno.
+ */
+int chunk_stream__seek(struct chunk_stream *s, uint64_t offset);
+
+/* Read only the header of the next chunk into s->header; false if there is none. Then seek. */
+bool chunk_stream__next_header(struct chunk_stream *s);
+
+/* The chunk at the current offset is passed over: it takes `size` bytes with its header. */
+int chunk_stream__skip(struct chunk_stream *s, uint64_t size);
 
 /* The current chunk has been taken: the file is sound up to here. */
 void chunk_stream__taken(struct chunk_stream *s);

@@ -7,84 +7,210 @@
 
 #include "qprof/trace_format.h"
 
+/*
+ * The key of a text is the text. That of a composed string is a NUL, which no text holds, the
+ * number of its pieces, and the pieces: as they are stored, but with ids in place of distances.
+ */
 struct interned {
-	char *text;
-	uint32_t older; /* with the same hash, or U64_MAP_NONE */
+	uint8_t *key;
+	uint32_t size;	 /* of the key */
+	uint32_t length; /* of the text */
+	uint32_t older;	 /* with the same hash, or U64_MAP_NONE */
+	uint8_t depth;
 };
 
 /* FNV-1a. */
-static uint64_t hash_text(const char *text)
+static uint64_t hash_key(const uint8_t *key, size_t size)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL;
 
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 0x100000001b3ULL;
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ key[i]) * 0x100000001b3ULL;
 	return hash;
 }
 
 static int reserve_one(struct interner *t)
 {
 	uint32_t capacity = t->capacity ? t->capacity * 2 : 512;
-	struct interned *texts;
+	struct interned *strings;
 
 	if (t->n < t->capacity)
 		return 0;
-	texts = reallocarray(t->texts, capacity, sizeof(*texts));
-	if (!texts)
+	strings = reallocarray(t->strings, capacity, sizeof(*strings));
+	if (!strings)
 		return -ENOMEM;
-	t->texts = texts;
+	t->strings = strings;
 	t->capacity = capacity;
 	return 0;
 }
 
-static int add(struct interner *t, const char *text, uint64_t hash)
+/* Bytes that a string takes in the file at most: a distance may be longer than its id. */
+static uint64_t stored_most(const struct interned *s)
 {
-	struct interned new = {.older = u64_map__get(&t->newest, hash)};
-	size_t size = strlen(text);
+	return (s->depth ? 4ULL * s->size : s->size) + BYTES_VARINT_MAX;
+}
 
-	if (size > QPT_TEXT_MAX || size > QPT_STRING_BYTES_MAX - t->bytes ||
+static int add(struct interner *t, const uint8_t *key, struct interned new, uint64_t hash)
+{
+	uint64_t stored = stored_most(&new);
+
+	if (new.length > QPT_TEXT_MAX || stored > QPT_STRING_BYTES_MAX - t->bytes ||
 	    t->n == QPT_STRINGS_MAX)
 		return -E2BIG;
 	if (reserve_one(t))
 		return -ENOMEM;
-	new.text = strdup(text);
-	if (!new.text)
-		return -ENOMEM;
-	if (u64_map__put(&t->newest, hash, t->n)) {
-		free(new.text);
+	new.older = u64_map__get(&t->newest, hash);
+	new.key = malloc(new.size + 1UL);
+	if (!new.key || u64_map__put(&t->newest, hash, t->n)) {
+		free(new.key);
 		return -ENOMEM;
 	}
-	t->texts[t->n++] = new;
-	t->bytes += size;
+	memcpy(new.key, key, new.size);
+	t->strings[t->n++] = new;
+	t->bytes += stored;
 	return 0;
+}
+
+/* The string with this key; `new` holds what else it is if it must be made. */
+static int find_or_add(struct interner *t, const uint8_t *key, struct interned new, uint32_t *id,
+		       bool *is_new)
+{
+	uint64_t hash = hash_key(key, new.size);
+	uint32_t i = u64_map__get(&t->newest, hash);
+	int err;
+
+	while (i != U64_MAP_NONE &&
+	       (t->strings[i].size != new.size || memcmp(t->strings[i].key, key, new.size)))
+		i = t->strings[i].older;
+	*is_new = i == U64_MAP_NONE;
+	if (!*is_new) {
+		*id = i;
+		return 0;
+	}
+	err = add(t, key, new, hash);
+	*is_new = !err;
+	if (!err)
+		*id = t->n - 1;
+	return err;
 }
 
 int interner__id(struct interner *t, const char *text, uint32_t *id, bool *is_new)
 {
-	uint64_t hash = hash_text(text);
-	uint32_t i = u64_map__get(&t->newest, hash);
-	int err;
+	size_t size = strlen(text);
 
-	while (i != U64_MAP_NONE && strcmp(t->texts[i].text, text))
-		i = t->texts[i].older;
-	if (i != U64_MAP_NONE) {
-		*id = i;
-		*is_new = false;
-		return 0;
+	if (size > QPT_TEXT_MAX)
+		return -E2BIG;
+	return find_or_add(t, (const uint8_t *)text,
+			   (struct interned){.size = size, .length = size}, id, is_new);
+}
+
+static size_t piece_length(const struct interner *t, const struct trace_piece *p)
+{
+	return p->text ? strlen(p->text) : t->strings[p->id].length;
+}
+
+static void add_piece(struct interner *t, const struct trace_piece *p)
+{
+	size_t size;
+
+	if (!p->text) {
+		byte_buffer__varint(&t->key, (uint64_t)p->id << 1 | QPT_PIECE_STRING);
+		return;
 	}
-	err = add(t, text, hash);
+	size = strlen(p->text);
+	byte_buffer__varint(&t->key, (uint64_t)size << 1 | QPT_PIECE_TEXT);
+	byte_buffer__bytes(&t->key, p->text, size);
+}
+
+/* Check and count the pieces that are not empty; *last is one of them. */
+static int count_pieces(const struct interner *t, const struct trace_piece *pieces, uint32_t n,
+			uint32_t *used, const struct trace_piece **last, struct interned *new)
+{
+	uint64_t length = 0;
+
+	*used = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct trace_piece *p = &pieces[i];
+
+		if (!p->text && p->id >= t->n)
+			return -EINVAL;
+		if (!piece_length(t, p))
+			continue;
+		length += piece_length(t, p);
+		if (length > QPT_TEXT_MAX)
+			return -E2BIG;
+		if (!p->text && t->strings[p->id].depth == QPT_STRING_DEPTH_MAX)
+			return -E2BIG;
+		if (!p->text && new->depth <= t->strings[p->id].depth)
+			new->depth = t->strings[p->id].depth + 1;
+		*last = p;
+		++*used;
+	}
+	new->length = length;
+	return 0;
+}
+
+int interner__compose(struct interner *t, const struct trace_piece *pieces, uint32_t n,
+		      uint32_t *id, bool *is_new)
+{
+	const struct trace_piece *last = NULL;
+	struct interned new = {0};
+	uint32_t used;
+	int err = count_pieces(t, pieces, n, &used, &last, &new);
+
+	*is_new = false;
 	if (err)
 		return err;
-	*id = t->n - 1;
-	*is_new = true;
-	return 0;
+	if (used < 2) {
+		if (!last || last->text)
+			return interner__id(t, last ? last->text : "", id, is_new);
+		*id = last->id;
+		return 0;
+	}
+	byte_buffer__clear(&t->key);
+	byte_buffer__bytes(&t->key, "", 1);
+	byte_buffer__varint(&t->key, used);
+	for (uint32_t i = 0; i < n; i++)
+		if (piece_length(t, &pieces[i]))
+			add_piece(t, &pieces[i]);
+	if (t->key.failed)
+		return -ENOMEM;
+	new.size = t->key.size;
+	return find_or_add(t, t->key.data, new, id, is_new);
+}
+
+void interner__store(const struct interner *t, uint32_t id, struct byte_buffer *out)
+{
+	const struct interned *s = &t->strings[id];
+	struct byte_reader key = {s->key, s->key + s->size, false};
+	uint64_t n;
+
+	if (!s->size || *s->key) {
+		byte_buffer__varint(out, (uint64_t)s->size << 1 | QPT_STRING_TEXT);
+		byte_buffer__bytes(out, s->key, s->size);
+		return;
+	}
+	byte_reader__bytes(&key, 1);
+	n = byte_reader__varint(&key);
+	byte_buffer__varint(out, n << 1 | QPT_STRING_PIECES);
+	for (; n; n--) {
+		uint64_t head = byte_reader__varint(&key);
+
+		if (head & QPT_PIECE_STRING) {
+			byte_buffer__varint(out, (id - (head >> 1)) << 1 | QPT_PIECE_STRING);
+			continue;
+		}
+		byte_buffer__varint(out, head);
+		byte_buffer__bytes(out, byte_reader__bytes(&key, head >> 1), head >> 1);
+	}
 }
 
 void interner__destroy(struct interner *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		free(t->texts[i].text);
-	free(t->texts);
+		free(t->strings[i].key);
+	free(t->strings);
 	u64_map__destroy(&t->newest);
+	byte_buffer__destroy(&t->key);
 	*t = (struct interner){0};
 }

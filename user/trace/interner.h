@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Gives every different text one id, dense from 0. Holds a copy of each: what grows with the
- * names of a capture, not with its length.
+ * Gives every different string one id, dense from 0. A string is a text, or a sequence of texts
+ * and earlier strings. Holds a copy of each: what grows with the names of a capture, not with its
+ * length.
  */
 #ifndef QPROF_TRACE_INTERNER_H
 #define QPROF_TRACE_INTERNER_H
@@ -10,16 +11,19 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "trace/bytes.h"
+#include "trace/trace.h"
 
 struct interned;
 
 /* All zeroes is an empty one. */
 struct interner {
-	struct interned *texts;
+	struct interned *strings;
 	uint32_t n;
 	uint32_t capacity;
-	uint64_t bytes;	       /* of all texts */
-	struct u64_map newest; /* hash -> the last text that had it */
+	uint64_t bytes;	       /* of all strings, as they are stored */
+	struct u64_map newest; /* hash -> the last string that had it */
+	struct byte_buffer key;
 };
 
 /*
@@ -27,6 +31,17 @@ struct interner {
  * may hold. An error adds nothing.
  */
 int interner__id(struct interner *t, const char *text, uint32_t *id, bool *is_new);
+
+/*
+ * The id of what the pieces are in a row. Pieces without text are left out; one that is left alone
+ * gives its own id. -EINVAL for a piece that is no string of `t`; else as interner__id(). The same
+ * text cut in another way is another string.
+ */
+int interner__compose(struct interner *t, const struct trace_piece *pieces, uint32_t n,
+		      uint32_t *id, bool *is_new);
+
+/* Append string `id` to `out` as a STRINGS chunk stores it. */
+void interner__store(const struct interner *t, uint32_t id, struct byte_buffer *out);
 
 void interner__destroy(struct interner *t);
 

@@ -20,6 +20,7 @@ int trace_process__copy(struct trace_process *dst, const struct trace_process *s
 	err |= copy_text(&copy.crate_type, src->crate_type);
 	err |= copy_text(&copy.rustc_version, src->rustc_version);
 	err |= copy_text(&copy.build_id, src->build_id);
+	err |= copy_text(&copy.cwd, src->cwd);
 	if (err) {
 		trace_process__clear(&copy);
 		return -ENOMEM;
@@ -35,5 +36,6 @@ void trace_process__clear(struct trace_process *p)
 	free(p->crate_type);
 	free(p->rustc_version);
 	free(p->build_id);
+	free(p->cwd);
 	*p = (struct trace_process){.exit_status = TRACE_EXIT_UNKNOWN};
 }

@@ -4,26 +4,162 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace/bytes.h"
-#include "trace/chunk_stream.h"
-#include "trace/span_codec.h"
+#include "trace/reader_state.h"
 
-struct trace_reader {
-	struct chunk_stream stream;
-	struct trace_info info;
-	char **strings;
-	uint32_t n_strings;
-	uint32_t strings_capacity;
-	uint64_t string_bytes;
-	struct trace_process **processes; /* their texts are the strings' */
-	uint32_t n_processes;
-	uint32_t processes_capacity;
-	uint64_t n_spans;
-	struct span_codec *codec;
-	const struct trace_span *batch; /* spans of the current chunk still to be given out */
-	uint32_t n_batch;
-	uint32_t n_records; /* process records of the current chunk still to be read */
-};
+#define UNKNOWN "<unknown>"
+
+static int begin_spans(struct trace_reader *r)
+{
+	const struct byte_reader *in = &r->stream.payload;
+	const char *why;
+	int err = span_codec__decode(r->codec, in->at, in->end - in->at, r->n_processes,
+				     r->n_strings, &r->batch, &r->n_batch, &why);
+
+	if (err != -EBADMSG) {
+		r->stats.spans += err ? 0 : r->n_batch;
+		return err;
+	}
+	chunk_stream__damaged(&r->stream, why);
+	return 0;
+}
+
+/* Take or begin the chunk just read; `*item` is set if the chunk is one. */
+static int take_chunk(struct trace_reader *r, struct trace_item *item)
+{
+	r->stats.chunks++;
+	switch (r->stream.header.type) {
+	case QPT_STRINGS:
+		return reader__take_strings(r);
+	case QPT_MAPPINGS:
+		return reader__take_mappings(r);
+	case QPT_PROCESSES:
+	case QPT_THREADS:
+		reader__begin_records(r);
+		return 0;
+	case QPT_SPANS:
+		return begin_spans(r);
+	case QPT_LOSSES:
+		reader__take_losses(r, item);
+		return 0;
+	case QPT_COSTS:
+		reader__take_costs(r, item);
+		return 0;
+	case QPT_END:
+		reader__take_end(r);
+		return 0;
+	case QPT_INFO:
+		chunk_stream__damaged(&r->stream, "it begins twice");
+		return 0;
+	case QPT_INDEX:
+		return 0;
+	default: /* of a later version */
+		r->stats.unknown_chunks++;
+		return 0;
+	}
+}
+
+/* Spans without a text for a name that was promised. */
+static void count_unknown(struct trace_reader *r, const struct trace_span *s)
+{
+	if (s->label & TRACE_VIRTUAL &&
+	    id_map__get(r->mapped, 0, s->label & ~TRACE_VIRTUAL) == ID_MAP_NONE)
+		r->stats.unknown_labels++;
+	if (r->mapped->mapped && s->invocation != TRACE_NO_INVOCATION &&
+	    id_map__has(r->mapped, s->process + 1) &&
+	    id_map__get(r->mapped, s->process + 1, s->invocation) == ID_MAP_NONE)
+		r->stats.unknown_events++;
+}
+
+/* Give out the next span of the batch that is wanted; `*item` is not set if there is none. */
+static void rest_of_batch(struct trace_reader *r, struct trace_item *item)
+{
+	while (r->n_batch) {
+		const struct trace_span *s = r->batch++;
+
+		r->n_batch--;
+		if (r->filtered && !reader__wants_span(r, s))
+			continue;
+		if (r->mapped->mapped || s->label & TRACE_VIRTUAL)
+			count_unknown(r, s);
+		item->kind = TRACE_ITEM_SPAN;
+		item->span = *s;
+		return;
+	}
+}
+
+static int rest_of_records(struct trace_reader *r, struct trace_item *item)
+{
+	bool threads = r->stream.header.type == QPT_THREADS;
+	int err = 0;
+
+	while (!err && r->n_records && !r->stream.stopped) {
+		err = threads ? reader__take_thread(r, item) : reader__take_process(r, item);
+		if (err || item->kind == TRACE_ITEM_END)
+			return err;
+		if (reader__wants_process(r, threads ? item->thread.process : item->process->index))
+			return 0;
+		item->kind = TRACE_ITEM_END;
+	}
+	return err;
+}
+
+/* Give out what is left of the current chunk. `*item` is not set if nothing is. */
+static int rest_of_chunk(struct trace_reader *r, struct trace_item *item)
+{
+	if (!r->n_batch)
+		return rest_of_records(r, item);
+	rest_of_batch(r, item);
+	return 0;
+}
+
+/* Pass over chunks that an index says are of no use. */
+static int pass_over(struct trace_reader *r)
+{
+	while (r->filtered && r->index) {
+		const struct index_entry *e;
+		int err = 0;
+
+		e = chunk_index__at(r->index, r->stream.offset, &err);
+		if (!e || e->type != QPT_SPANS || reader__wants_batch(r, &e->spans))
+			return err;
+		err = chunk_stream__skip(&r->stream, QPT_CHUNK_HEADER_SIZE + (uint64_t)e->stored);
+		if (err)
+			return err;
+		r->stats.chunks_passed_over++;
+		r->stats.passed_over += e->spans.n;
+	}
+	return 0;
+}
+
+int trace_reader__next(struct trace_reader *r, struct trace_item *item)
+{
+	int err;
+
+	item->kind = TRACE_ITEM_END;
+	if (r->stream.stopped)
+		return 0;
+	err = rest_of_chunk(r, item);
+	while (!err && item->kind == TRACE_ITEM_END && !r->stream.stopped) {
+		chunk_stream__taken(&r->stream);
+		err = pass_over(r);
+		if (!err)
+			err = chunk_stream__next(&r->stream);
+		if (err || r->stream.stopped)
+			break;
+		err = take_chunk(r, item);
+		if (!err && item->kind == TRACE_ITEM_END && !r->stream.stopped)
+			err = rest_of_chunk(r, item);
+	}
+	return err;
+}
+
+void trace_reader__filter(struct trace_reader *r, const struct trace_filter *filter)
+{
+	r->filter = *filter;
+	r->filtered = true;
+	memset(r->process_verdicts ?: (uint8_t *)"", 0, r->n_process_verdicts);
+	memset(r->label_verdicts ?: (uint8_t *)"", 0, r->n_label_verdicts);
+}
 
 /* A text of the payload, allocated; NULL if it is not there, or (*err) there is no memory. */
 static char *take_text(struct byte_reader *in, int *err)
@@ -38,262 +174,10 @@ static char *take_text(struct byte_reader *in, int *err)
 		in->bad = true;
 		return NULL;
 	}
-	text = malloc(size + 1);
-	if (!text) {
+	text = strndup((const char *)bytes, size);
+	if (!text)
 		*err = -ENOMEM;
-		return NULL;
-	}
-	memcpy(text, bytes, size);
-	text[size] = '\0';
 	return text;
-}
-
-static int add_string(struct trace_reader *r, char *text)
-{
-	if (r->n_strings == r->strings_capacity) {
-		uint32_t capacity = r->strings_capacity ? r->strings_capacity * 2 : 512;
-		char **p = reallocarray(r->strings, capacity, sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		r->strings = p;
-		r->strings_capacity = capacity;
-	}
-	r->strings[r->n_strings++] = text;
-	r->string_bytes += strlen(text);
-	return 0;
-}
-
-static int take_strings(struct trace_reader *r)
-{
-	struct byte_reader *in = &r->stream.payload;
-	uint64_t first = byte_reader__varint_max(in, QPT_STRINGS_MAX);
-	uint64_t n = byte_reader__varint_max(in, QPT_STRINGS_MAX - first);
-	int err = 0;
-
-	if (in->bad || first != r->n_strings) {
-		chunk_stream__damaged(&r->stream, "names are missing");
-		return 0;
-	}
-	for (; n && r->string_bytes <= QPT_STRING_BYTES_MAX; n--) {
-		_free_ char *text = take_text(in, &err);
-
-		if (!text)
-			break;
-		err = add_string(r, text);
-		if (err)
-			break;
-		take_ptr(text);
-	}
-	if (!err && (n || in->at != in->end))
-		chunk_stream__damaged(&r->stream, "a name is malformed");
-	return err;
-}
-
-/* A reference to a text: one more than its id, or 0. The text stays the string table's. */
-static char *take_ref(struct trace_reader *r, struct byte_reader *in)
-{
-	uint64_t ref = byte_reader__varint_max(in, r->n_strings);
-
-	return ref ? r->strings[ref - 1] : NULL;
-}
-
-static void take_process_fields(struct trace_reader *r, struct byte_reader *in,
-				struct trace_process *p)
-{
-	uint64_t flags = byte_reader__varint_max(in, QPT_PROCESS_LATE | QPT_PROCESS_EXITED);
-	uint32_t status;
-
-	p->attached_late = flags & QPT_PROCESS_LATE;
-	p->pid = byte_reader__varint_max(in, UINT32_MAX);
-	p->parent_pid = byte_reader__varint_max(in, UINT32_MAX);
-	p->start_ns = byte_reader__varint(in);
-	p->end_ns = byte_reader__varint(in);
-	status = byte_reader__varint_max(in, UINT32_MAX);
-	p->exit_status = flags & QPT_PROCESS_EXITED ? (int32_t)status : TRACE_EXIT_UNKNOWN;
-	p->command = take_ref(r, in);
-	p->crate = take_ref(r, in);
-	p->crate_type = take_ref(r, in);
-	p->rustc_version = take_ref(r, in);
-	p->build_id = take_ref(r, in);
-}
-
-static struct trace_process *add_process(struct trace_reader *r)
-{
-	struct trace_process *p;
-
-	if (r->n_processes == r->processes_capacity) {
-		uint32_t capacity = r->processes_capacity ? r->processes_capacity * 2 : 64;
-		struct trace_process **all =
-			reallocarray(r->processes, capacity, sizeof(struct trace_process *));
-
-		if (!all)
-			return NULL;
-		r->processes = all;
-		r->processes_capacity = capacity;
-	}
-	p = calloc(1, sizeof(*p));
-	if (p)
-		r->processes[r->n_processes++] = p;
-	return p;
-}
-
-/* False if the record is malformed. Bytes left over are fields of a later version. */
-static bool parse_process(struct trace_reader *r, struct byte_reader *in, struct trace_process *p)
-{
-	uint64_t size = byte_reader__varint_max(in, QPT_PAYLOAD_MAX);
-	const uint8_t *bytes = byte_reader__bytes(in, size);
-	struct byte_reader fields;
-
-	if (in->bad)
-		return false;
-	fields = (struct byte_reader){.at = bytes, .end = bytes + size};
-	p->index = byte_reader__varint_max(&fields, r->n_processes);
-	take_process_fields(r, &fields, p);
-	return !fields.bad && p->index < QPT_PROCESSES_MAX;
-}
-
-/* Take one process record. `*item` stays NULL if it is malformed, which stops the stream. */
-static int take_process(struct trace_reader *r, const struct trace_process **item)
-{
-	struct byte_reader *in = &r->stream.payload;
-	struct trace_process record = {0};
-	struct trace_process *p;
-
-	r->n_records--;
-	if (!parse_process(r, in, &record) || (!r->n_records && in->at != in->end)) {
-		chunk_stream__damaged(&r->stream, "a process record is malformed");
-		return 0;
-	}
-	p = record.index < r->n_processes ? r->processes[record.index] : add_process(r);
-	if (!p)
-		return -ENOMEM;
-	*p = record;
-	*item = p;
-	return 0;
-}
-
-static void begin_processes(struct trace_reader *r)
-{
-	r->n_records = byte_reader__varint_max(&r->stream.payload, QPT_PAYLOAD_MAX);
-	if (!r->n_records)
-		chunk_stream__damaged(&r->stream, "a list of processes is empty");
-}
-
-static int begin_spans(struct trace_reader *r)
-{
-	const struct byte_reader *in = &r->stream.payload;
-	const char *why;
-	int err = span_codec__decode(r->codec, in->at, in->end - in->at, r->n_processes,
-				     r->n_strings, &r->batch, &r->n_batch, &why);
-
-	if (err != -EBADMSG)
-		return err;
-	chunk_stream__damaged(&r->stream, why);
-	return 0;
-}
-
-static void take_losses(struct trace_reader *r, struct trace_item *item)
-{
-	struct byte_reader *in = &r->stream.payload;
-	uint64_t n = byte_reader__varint_max(in, QPT_PAYLOAD_MAX);
-
-	item->losses = (struct trace_losses){0};
-	for (uint64_t i = 0; i < n && !in->bad; i++) {
-		uint64_t count = byte_reader__varint(in);
-
-		/* A cause of a later version is passed over. */
-		if (i < TRACE_LOSS_MAX)
-			item->losses.count[i] = count;
-	}
-	if (in->bad || in->at != in->end)
-		chunk_stream__damaged(&r->stream, "a record of losses is malformed");
-	else
-		item->kind = TRACE_ITEM_LOSSES;
-}
-
-static void take_end(struct trace_reader *r)
-{
-	struct byte_reader *in = &r->stream.payload;
-	uint64_t strings = byte_reader__varint(in);
-	uint64_t processes = byte_reader__varint(in);
-	uint64_t spans = byte_reader__varint(in);
-
-	if (in->bad)
-		chunk_stream__damaged(&r->stream, "its end is malformed");
-	else if (strings != r->n_strings || processes != r->n_processes || spans != r->n_spans)
-		chunk_stream__damaged(&r->stream, "it does not hold what its end says");
-	else
-		chunk_stream__end(&r->stream);
-}
-
-/* Take or begin the chunk just read; `*item` is set if the chunk is one. */
-static int take_chunk(struct trace_reader *r, struct trace_item *item)
-{
-	int err = 0;
-
-	switch (r->stream.header.type) {
-	case QPT_STRINGS:
-		err = take_strings(r);
-		break;
-	case QPT_PROCESSES:
-		begin_processes(r);
-		break;
-	case QPT_SPANS:
-		err = begin_spans(r);
-		break;
-	case QPT_LOSSES:
-		take_losses(r, item);
-		break;
-	case QPT_END:
-		take_end(r);
-		break;
-	case QPT_INFO:
-		chunk_stream__damaged(&r->stream, "it begins twice");
-		break;
-	default: /* of a later version */
-		break;
-	}
-	return err;
-}
-
-/* Give out what is left of the current chunk. `*item` is not set if nothing is. */
-static int rest_of_chunk(struct trace_reader *r, struct trace_item *item)
-{
-	int err = 0;
-
-	if (r->n_batch) {
-		item->kind = TRACE_ITEM_SPAN;
-		item->span = *r->batch++;
-		r->n_batch--;
-		r->n_spans++;
-	} else if (r->n_records) {
-		item->process = NULL;
-		err = take_process(r, &item->process);
-		if (item->process)
-			item->kind = TRACE_ITEM_PROCESS;
-	}
-	return err;
-}
-
-int trace_reader__next(struct trace_reader *r, struct trace_item *item)
-{
-	int err;
-
-	item->kind = TRACE_ITEM_END;
-	if (r->stream.stopped)
-		return 0;
-	err = rest_of_chunk(r, item);
-	while (!err && item->kind == TRACE_ITEM_END && !r->stream.stopped) {
-		chunk_stream__taken(&r->stream);
-		err = chunk_stream__next(&r->stream);
-		if (err || r->stream.stopped)
-			break;
-		err = take_chunk(r, item);
-		if (!err && item->kind == TRACE_ITEM_END && !r->stream.stopped)
-			err = rest_of_chunk(r, item);
-	}
-	return err;
 }
 
 static int take_info(struct trace_reader *r, const char **why)
@@ -323,22 +207,37 @@ static int read_info(struct trace_reader *r, const char **why)
 	if (r->stream.stopped)
 		return r->stream.io_error ? r->stream.io_error : -EBADMSG;
 	*why = "its first chunk is not what a trace begins with";
+	r->stats.chunks++;
 	return r->stream.header.type == QPT_INFO ? take_info(r, why) : -EBADMSG;
+}
+
+static struct trace_reader *allocate(void)
+{
+	_trace_reader_ struct trace_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->mapped = calloc(1, sizeof(*r->mapped));
+	if (!r->mapped || span_codec__new(&r->codec) || string_table__new(&r->strings))
+		return NULL;
+	return take_ptr(r);
 }
 
 int trace_reader__open(const char *path, struct trace_reader **out, const char **why)
 {
-	_trace_reader_ struct trace_reader *r = calloc(1, sizeof(*r));
+	_trace_reader_ struct trace_reader *r = allocate();
 	const char *unused;
 	int err;
 
 	why = why ? why : &unused;
 	*why = strerrordesc_np(ENOMEM);
-	if (!r || span_codec__new(&r->codec))
+	if (!r)
 		return -ENOMEM;
 	err = chunk_stream__open(&r->stream, path, why);
 	if (!err)
 		err = read_info(r, why);
+	if (!err)
+		err = reader__look_ahead(r, path);
 	if (err) {
 		if (err == -ENOMEM)
 			*why = strerrordesc_np(ENOMEM);
@@ -355,7 +254,38 @@ const struct trace_info *trace_reader__info(const struct trace_reader *r)
 
 const char *trace_reader__string(const struct trace_reader *r, uint32_t id)
 {
-	return id < r->n_strings ? r->strings[id] : "<unknown>";
+	const char *text;
+
+	if (id & TRACE_VIRTUAL)
+		id = id_map__get(r->mapped, 0, id & ~TRACE_VIRTUAL);
+	return string_table__text(r->strings, id, &text) ? UNKNOWN : text;
+}
+
+const char *trace_reader__kind(const struct trace_reader *r, uint32_t kind)
+{
+	return kind == TRACE_KIND_QUERY ? "Query" : trace_reader__string(r, kind - 1);
+}
+
+const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span)
+{
+	if (span->invocation == TRACE_NO_INVOCATION || !id_map__has(r->mapped, span->process + 1))
+		return NULL;
+	return string_table__passing_text(
+		       r->strings, id_map__get(r->mapped, span->process + 1, span->invocation))
+		       ?: UNKNOWN;
+}
+
+struct trace_stats trace_reader__stats(const struct trace_reader *r)
+{
+	struct trace_stats stats = r->stats;
+
+	stats.strings = r->n_strings;
+	stats.processes = r->n_processes;
+	stats.mapped = r->mapped->mapped;
+	stats.whole_bytes = r->stream.whole_end;
+	stats.file_bytes = chunk_stream__file_size(&r->stream);
+	stats.damaged = r->stream.damaged;
+	return stats;
 }
 
 const char *trace_reader__problem(const struct trace_reader *r)
@@ -368,12 +298,17 @@ void trace_reader__free(struct trace_reader *r)
 	if (!r)
 		return;
 	chunk_stream__destroy(&r->stream);
-	for (uint32_t i = 0; i < r->n_strings; i++)
-		free(r->strings[i]);
-	free(r->strings);
+	chunk_stream__destroy(&r->ahead);
+	chunk_index__free(r->index);
+	string_table__free(r->strings);
+	if (r->mapped)
+		id_map__destroy(r->mapped);
+	free(r->mapped);
 	for (uint32_t i = 0; i < r->n_processes; i++)
 		free(r->processes[i]);
 	free(r->processes);
+	free(r->process_verdicts);
+	free(r->label_verdicts);
 	free(r->info.tool);
 	free(r->info.kernel);
 	free(r->info.host);

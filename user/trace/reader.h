@@ -15,6 +15,8 @@ enum trace_item_kind {
 	TRACE_ITEM_SPAN,
 	TRACE_ITEM_PROCESS, /* new or updated */
 	TRACE_ITEM_LOSSES,
+	TRACE_ITEM_THREAD, /* its name, new or changed */
+	TRACE_ITEM_COSTS,
 };
 
 struct trace_item {
@@ -23,6 +25,8 @@ struct trace_item {
 		struct trace_span span;		     /* self_ns is 0 */
 		const struct trace_process *process; /* the reader's; valid until it is freed */
 		struct trace_losses losses;
+		struct trace_thread thread; /* its name is valid until the reader is freed */
+		struct trace_costs costs;
 	};
 };
 
@@ -30,6 +34,9 @@ struct trace_item {
  * Open `path`. Returns a negative errno without printing, and a static text for a person in
  * `*why` if it is not NULL: -EBADMSG not a trace or a damaged header, -EPROTONOSUPPORT a newer
  * version, or what open(2) says.
+ *
+ * A file (not a pipe) that maps virtual ids is looked through for names first, so that they have
+ * their texts from the first span on. From a pipe they have them once the mapping was read.
  */
 int trace_reader__open(const char *path, struct trace_reader **out, const char **why);
 
@@ -41,8 +48,58 @@ const struct trace_info *trace_reader__info(const struct trace_reader *r);
  */
 int trace_reader__next(struct trace_reader *r, struct trace_item *item);
 
-/* The text of a string id; "<unknown>" for one the file does not hold. Valid until freed. */
+/* What to give out. Times are CLOCK_MONOTONIC. */
+struct trace_filter {
+	uint64_t from_ns; /* spans that end before it are left out */
+	uint64_t to_ns;	  /* spans that start after it are left out; UINT64_MAX: no end */
+	/* NULL: all. Processes, their threads and spans. Asked again when its record changes. */
+	bool (*process)(void *ctx, const struct trace_process *p);
+	/* NULL: all. The text of a span's label; asked once per label. */
+	bool (*label)(void *ctx, const char *text);
+	void *ctx;
+};
+
+/*
+ * From now on, give out only what `filter` wants. Chunks of which an index says that there is
+ * nothing of it in them are passed over unread. Self times cannot be made from filtered spans.
+ */
+void trace_reader__filter(struct trace_reader *r, const struct trace_filter *filter);
+
+/*
+ * The text of a label or string id; "<unknown>" for one the file does not hold, and for a virtual
+ * one without a text. Valid until freed.
+ */
 const char *trace_reader__string(const struct trace_reader *r, uint32_t id);
+
+/* The text of a span's event kind: "Query" if it is TRACE_KIND_QUERY. */
+const char *trace_reader__kind(const struct trace_reader *r, uint32_t kind);
+
+/*
+ * The text that the span's invocation id was mapped to: the string id that tells one execution of a
+ * query from another. NULL if it has no id, or its process maps none at all; "<unknown>" if just
+ * this one has no text. Valid until the next call.
+ */
+const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span);
+
+/* What was read so far. */
+struct trace_stats {
+	uint64_t chunks;
+	uint64_t unknown_chunks;     /* of a type of a later version, passed over */
+	uint64_t chunks_passed_over; /* by a filter, unread */
+	uint64_t spans;		     /* in the chunks that were read */
+	uint64_t passed_over;	     /* in those that were not */
+	uint64_t threads;	     /* names */
+	uint64_t unknown_labels;     /* spans whose label is virtual and has no text */
+	uint64_t unknown_events; /* spans for whose event id trace_reader__event() has no text */
+	uint64_t mapped;	 /* virtual ids that were given a text */
+	uint32_t strings;
+	uint32_t processes;
+	uint64_t whole_bytes; /* the file is sound up to here */
+	uint64_t file_bytes;  /* 0 if it is no file */
+	bool damaged;	      /* trace_reader__problem() is more than a missing end */
+};
+
+struct trace_stats trace_reader__stats(const struct trace_reader *r);
 
 /* What is wrong with the file as read so far ("cut short at byte N", "unfinished"), or NULL. */
 const char *trace_reader__problem(const struct trace_reader *r);

@@ -35,6 +35,7 @@ struct span_codec {
 	uint32_t n_runs;
 	uint32_t runs_capacity;
 	uint64_t base_ns;
+	uint32_t columns; /* those that may be left out and are there: QPT_COLUMN_... */
 };
 
 /* What the next span of a thread is predicted from. */
@@ -162,11 +163,22 @@ static int group_by_thread(struct span_codec *c, const struct trace_span *spans,
 	return 0;
 }
 
+static uint32_t used_columns(const struct trace_span *spans, uint32_t n)
+{
+	uint32_t columns = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (spans[i].kind != TRACE_KIND_QUERY)
+			columns |= QPT_COLUMN_KINDS;
+	return columns;
+}
+
 static void encode_head(const struct span_codec *c, uint32_t n, struct byte_buffer *out)
 {
 	byte_buffer__varint(out, n);
 	byte_buffer__varint(out, c->n_threads);
 	byte_buffer__varint(out, c->base_ns);
+	byte_buffer__varint(out, c->columns);
 	for (uint32_t t = 0; t < c->n_threads; t++) {
 		byte_buffer__varint(out, c->threads[t].process);
 		byte_buffer__varint(out, c->threads[t].tid);
@@ -198,6 +210,8 @@ static uint8_t *encode_plain(const struct span_codec *c, uint32_t n, uint8_t *p)
 		p = bytes_store_varint(p, 1 + bytes_zigzag(s[i].invocation - last));
 		last = s[i].invocation + 1ULL;
 	}
+	for (uint32_t i = 0; c->columns & QPT_COLUMN_KINDS && i < n; i++)
+		p = bytes_store_varint(p, s[i].kind);
 	return p;
 }
 
@@ -234,9 +248,10 @@ int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uin
 
 	if (group_by_thread(c, spans, n))
 		return -ENOMEM;
+	c->columns = used_columns(spans, n);
 	encode_head(c, n, out);
-	/* A byte of flags and five varints per span. */
-	if (!byte_buffer__reserve(out, n * (1 + 5 * (size_t)BYTES_VARINT_MAX)))
+	/* A byte of flags and six varints per span. */
+	if (!byte_buffer__reserve(out, n * (1 + 6 * (size_t)BYTES_VARINT_MAX)))
 		return -ENOMEM;
 	p = encode_plain(c, n, out->data + out->size);
 	for (uint32_t t = 0; t < c->n_threads; t++)
@@ -253,6 +268,7 @@ static const char *decode_head(struct span_codec *c, struct byte_reader *r, uint
 
 	c->n_threads = byte_reader__varint_max(r, n);
 	c->base_ns = byte_reader__varint(r);
+	c->columns = byte_reader__varint_max(r, QPT_COLUMNS_ALL);
 	for (uint32_t i = 0; i < c->n_threads && !r->bad; i++) {
 		struct thread *t = &c->threads[i];
 
@@ -291,7 +307,7 @@ static const char *decode_plain(struct span_codec *c, struct byte_reader *r, uin
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		s[i].label = byte_reader__varint_max(r, UINT32_MAX);
-		if (s[i].label >= n_strings)
+		if (s[i].label >= n_strings && !(s[i].label & QPT_VIRTUAL))
 			return "a span has a name the file does not hold";
 	}
 	last = 0;
@@ -305,6 +321,11 @@ static const char *decode_plain(struct span_codec *c, struct byte_reader *r, uin
 		if (last >= TRACE_NO_INVOCATION)
 			return "an invocation id is out of range";
 		s[i].invocation = last++;
+	}
+	for (uint32_t i = 0; c->columns & QPT_COLUMN_KINDS && i < n; i++) {
+		s[i].kind = byte_reader__varint_max(r, UINT32_MAX);
+		if (s[i].kind > n_strings)
+			return "a span has a kind the file does not hold";
 	}
 	return NULL;
 }

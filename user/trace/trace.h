@@ -24,6 +24,15 @@ enum trace_span_flag {
 
 #define TRACE_SPAN_FLAGS_ALL (TRACE_SPAN_UNWOUND | TRACE_SPAN_LEFT | TRACE_SPAN_OPEN)
 
+/*
+ * A label may be a virtual id: TRACE_VIRTUAL and a number of the writer's choice, which is mapped
+ * to a string later, or never. Invocation ids are virtual ids of their process.
+ */
+#define TRACE_VIRTUAL 0x80000000u
+
+/* In place of the string id of an event kind, plus 1: the execution of a query. */
+#define TRACE_KIND_QUERY 0
+
 /* One interval of one track. Spans of a thread come in the order of their ends. */
 struct trace_span {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
@@ -31,8 +40,9 @@ struct trace_span {
 	uint64_t self_ns;  /* duration less the children's; computed, not stored */
 	uint32_t process;  /* index of the process in the trace, not its pid */
 	uint32_t tid;
-	uint32_t label;	     /* string id of the query's name */
+	uint32_t label;	     /* string id of the query's name, or TRACE_VIRTUAL | number */
 	uint32_t invocation; /* DepNodeIndex, or TRACE_NO_INVOCATION */
+	uint32_t kind;	     /* TRACE_KIND_QUERY, or 1 + string id of the event kind */
 	uint16_t depth;
 	uint8_t flags; /* enum trace_span_flag */
 };
@@ -51,6 +61,7 @@ struct trace_process {
 	char *crate_type;    /* --crate-type, or NULL */
 	char *rustc_version; /* or NULL */
 	char *build_id;	     /* hex, of its librustc_driver, or NULL */
+	char *cwd;	     /* its working directory when it was first seen, or NULL */
 };
 
 /* Copy `src` with its texts into `*dst`, whose old content is not freed; 0 or -ENOMEM. */
@@ -87,6 +98,44 @@ const char *trace_loss_text(enum trace_loss loss);
 bool trace_loss_is_lost(enum trace_loss loss);
 /* Sum over the causes for which trace_loss_is_lost(). */
 uint64_t trace_losses__total(const struct trace_losses *losses);
+
+/* A thread and its name, as the kernel has it (at most 15 bytes). */
+struct trace_thread {
+	uint32_t process; /* index */
+	uint32_t tid;
+	const char *name;
+};
+
+/* A piece of a string: a text, or (text is NULL) an earlier string. */
+struct trace_piece {
+	const char *text;
+	uint32_t id;
+};
+
+#define TRACE_NO_PROCESS UINT32_MAX
+
+/* Which strings `n` virtual ids from `first` on stand for. */
+struct trace_mapping {
+	uint32_t process; /* whose invocation ids; TRACE_NO_PROCESS: labels, without the bit */
+	uint32_t first;
+	uint32_t n;
+	const uint32_t *strings; /* n string ids; or NULL, and: */
+	uint32_t string;	 /* that of the first id, */
+	bool series;		 /* the next string for each next id, or the same for all */
+};
+
+/* Classes of probes by what a hit costs; stable on disk. */
+enum trace_cost {
+	TRACE_COST_EMULATED, /* on an instruction that the kernel emulates */
+	TRACE_COST_STEPPED,  /* on one that it executes out of line */
+	TRACE_COST_MAX,
+};
+
+/* What the probes cost the compiler, as measured when the capture began. */
+struct trace_costs {
+	uint64_t hit_ps[TRACE_COST_MAX]; /* picoseconds of a hit; 0: not measured */
+	bool subtracted;		 /* the times of spans have been freed of it */
+};
 
 struct trace_info {
 	char *tool;   /* "qprof-bpf 0.1.0" */

@@ -2,20 +2,21 @@
 #include "trace/writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <zstd.h>
 
-#include "trace/bytes.h"
-#include "trace/chunk.h"
+#include "qprof/trace_format.h"
+#include "trace/chunk_sink.h"
+#include "trace/id_map.h"
 #include "trace/interner.h"
 #include "trace/span_codec.h"
 
-#define BATCH_SPANS    4096
-#define BATCH_BYTES    (64u << 10) /* of strings or processes, before they become a chunk */
-#define COMPRESS_LEAST 64	   /* bytes; zstd gains nothing on less */
-#define COMPRESS_LEVEL 1
+#define BATCH_SPANS 4096
+#define BATCH_BYTES (64u << 10)		       /* of other records, before they become a chunk */
+#define LIST_MOST   65536u		       /* ids of a mapping's list in one chunk */
+#define PATH_MOST   (QPT_STRING_DEPTH_MAX / 2) /* segments of a path that are strings of their own \
+						*/
+
+_Static_assert(TRACE_VIRTUAL == QPT_VIRTUAL, "the same bit");
 
 /* Records that wait to become one chunk. */
 struct pending {
@@ -24,104 +25,47 @@ struct pending {
 };
 
 struct trace_writer {
-	int fd;
-	int error; /* the first I/O error, for ever */
-	uint64_t bytes;
+	struct chunk_sink sink;
 	struct interner strings;
 	uint32_t n_processes;
 	uint64_t n_spans;
+	uint64_t n_mapped;
 	struct pending new_strings;
 	struct pending new_processes;
+	struct pending new_threads;
+	struct pending new_mappings;
+	uint32_t mappings_space;
+	struct id_map_next mappings_next;
 	struct trace_span *batch;
 	uint32_t n_batch;
+	struct batch_summer summer;
 	struct trace_losses losses;
 	bool losses_given;
 	bool losses_changed;
 	struct span_codec *codec;
-	ZSTD_CCtx *zstd;
 	struct byte_buffer raw;
-	struct byte_buffer stored; /* chunk header and payload, as they go to the file */
 };
 
 static int fail(struct trace_writer *w, int err)
 {
-	if (!w->error)
-		w->error = err;
-	return w->error;
+	return chunk_sink__fail(&w->sink, err);
 }
 
-static int write_all(struct trace_writer *w, const uint8_t *p, size_t size)
-{
-	while (size) {
-		ssize_t n = write(w->fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return fail(w, n < 0 ? -errno : -EIO);
-		w->bytes += n;
-		p += n;
-		size -= n;
-	}
-	return 0;
-}
-
-/* Put the payload in w->raw behind room for a header in w->stored, compressed if that is less. */
-static int store_payload(struct trace_writer *w, struct chunk_header *h)
-{
-	size_t bound = ZSTD_compressBound(w->raw.size);
-	uint8_t *payload;
-
-	byte_buffer__clear(&w->stored);
-	if (!byte_buffer__reserve(&w->stored, QPT_CHUNK_HEADER_SIZE + bound))
-		return fail(w, -ENOMEM);
-	payload = w->stored.data + QPT_CHUNK_HEADER_SIZE;
-	if (w->raw.size >= COMPRESS_LEAST) {
-		size_t n = ZSTD_compressCCtx(w->zstd, payload, bound, w->raw.data, w->raw.size,
-					     COMPRESS_LEVEL);
-
-		if (!ZSTD_isError(n) && n < w->raw.size) {
-			h->flags = QPT_CHUNK_ZSTD;
-			h->stored = n;
-			return 0;
-		}
-	}
-	if (w->raw.size)
-		memcpy(payload, w->raw.data, w->raw.size);
-	h->stored = w->raw.size;
-	return 0;
-}
-
-/* Write w->raw as a chunk, in one write(2): a kill leaves a whole chunk or a cut one. */
-static int write_chunk(struct trace_writer *w, enum qpt_chunk_type type)
-{
-	struct chunk_header h = {.type = type, .raw = w->raw.size};
-	int err;
-
-	if (w->raw.failed)
-		return fail(w, -ENOMEM);
-	err = store_payload(w, &h);
-	if (err)
-		return err;
-	chunk_header__store(w->stored.data, &h, w->stored.data + QPT_CHUNK_HEADER_SIZE);
-	return write_all(w, w->stored.data, QPT_CHUNK_HEADER_SIZE + h.stored);
-}
-
+/* Write a chunk of the pending records: `head` (if not 0), their number, they. */
 static int write_pending(struct trace_writer *w, enum qpt_chunk_type type, struct pending *p,
-			 uint32_t first)
+			 const uint32_t *head)
 {
 	int err;
 
 	if (!p->n)
 		return 0;
-	if (p->body.failed)
-		return fail(w, -ENOMEM);
 	byte_buffer__clear(&w->raw);
-	if (type == QPT_STRINGS)
-		byte_buffer__varint(&w->raw, first);
+	if (head)
+		byte_buffer__varint(&w->raw, *head);
 	byte_buffer__varint(&w->raw, p->n);
 	byte_buffer__bytes(&w->raw, p->body.data, p->body.size);
-	err = write_chunk(w, type);
+	w->raw.failed |= p->body.failed;
+	err = chunk_sink__write(&w->sink, type, &w->raw, NULL);
 	if (err)
 		return err;
 	byte_buffer__clear(&p->body);
@@ -129,12 +73,27 @@ static int write_pending(struct trace_writer *w, enum qpt_chunk_type type, struc
 	return 0;
 }
 
-/* What spans refer to goes out before them. */
+/* What spans refer to goes out before them, and strings before all. */
 static int write_names(struct trace_writer *w)
 {
-	int err = write_pending(w, QPT_STRINGS, &w->new_strings, w->strings.n - w->new_strings.n);
+	uint32_t first = w->strings.n - w->new_strings.n;
+	int err = write_pending(w, QPT_STRINGS, &w->new_strings, &first);
 
-	return err ? err : write_pending(w, QPT_PROCESSES, &w->new_processes, 0);
+	if (!err)
+		err = write_pending(w, QPT_PROCESSES, &w->new_processes, NULL);
+	if (!err)
+		err = write_pending(w, QPT_THREADS, &w->new_threads, NULL);
+	if (!err)
+		err = write_pending(w, QPT_MAPPINGS, &w->new_mappings, &w->mappings_space);
+	w->mappings_next = (struct id_map_next){0};
+	return err;
+}
+
+/* A record was added to `p`. */
+static int added(struct trace_writer *w, struct pending *p)
+{
+	p->n++;
+	return p->body.size >= BATCH_BYTES ? write_names(w) : 0;
 }
 
 static int write_spans(struct trace_writer *w)
@@ -145,9 +104,11 @@ static int write_spans(struct trace_writer *w)
 		return err;
 	byte_buffer__clear(&w->raw);
 	err = span_codec__encode(w->codec, w->batch, w->n_batch, &w->raw);
+	if (!err)
+		err = batch_summer__sum(&w->summer, w->batch, w->n_batch, w->strings.n);
 	if (err)
 		return fail(w, err);
-	err = write_chunk(w, QPT_SPANS);
+	err = chunk_sink__write(&w->sink, QPT_SPANS, &w->raw, &w->summer.summary);
 	if (err)
 		return err;
 	w->n_spans += w->n_batch;
@@ -165,7 +126,7 @@ static int write_losses(struct trace_writer *w)
 	byte_buffer__varint(&w->raw, TRACE_LOSS_MAX);
 	for (int i = 0; i < TRACE_LOSS_MAX; i++)
 		byte_buffer__varint(&w->raw, w->losses.count[i]);
-	err = write_chunk(w, QPT_LOSSES);
+	err = chunk_sink__write(&w->sink, QPT_LOSSES, &w->raw, NULL);
 	if (!err)
 		w->losses_changed = false;
 	return err;
@@ -179,22 +140,15 @@ static void put_text(struct byte_buffer *b, const char *text)
 	byte_buffer__bytes(b, text, size);
 }
 
-static int write_start(struct trace_writer *w, const struct trace_info *info)
+static int write_info(struct trace_writer *w, const struct trace_info *info)
 {
-	uint8_t header[QPT_HEADER_SIZE];
-	int err;
-
-	file_header__store(header);
-	err = write_all(w, header, sizeof(header));
-	if (err)
-		return err;
 	byte_buffer__clear(&w->raw);
 	byte_buffer__varint(&w->raw, info->clock_start_ns);
 	byte_buffer__varint(&w->raw, info->realtime_start_ns);
 	put_text(&w->raw, info->tool);
 	put_text(&w->raw, info->kernel);
 	put_text(&w->raw, info->host);
-	return write_chunk(w, QPT_INFO);
+	return chunk_sink__write(&w->sink, QPT_INFO, &w->raw, NULL);
 }
 
 static struct trace_writer *allocate(void)
@@ -203,10 +157,9 @@ static struct trace_writer *allocate(void)
 
 	if (!w)
 		return NULL;
-	w->fd = -1;
+	w->sink.fd = -1;
 	w->batch = malloc(BATCH_SPANS * sizeof(*w->batch));
-	w->zstd = ZSTD_createCCtx();
-	if (!w->batch || !w->zstd || span_codec__new(&w->codec)) {
+	if (!w->batch || span_codec__new(&w->codec)) {
 		trace_writer__free(w);
 		return NULL;
 	}
@@ -221,12 +174,11 @@ int trace_writer__open(const char *path, bool force, const struct trace_info *in
 
 	if (!w)
 		return -ENOMEM;
-	w->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0644);
-	if (w->fd < 0)
-		return -errno;
-	err = write_start(w, info);
+	err = chunk_sink__open(&w->sink, path, force);
+	if (err)
+		return err;
+	err = write_info(w, info);
 	if (err) {
-		/* Nothing can be read from it. What was there before us is not ours to remove. */
 		if (!force)
 			unlink(path);
 		return err;
@@ -235,18 +187,57 @@ int trace_writer__open(const char *path, bool force, const struct trace_info *in
 	return 0;
 }
 
+/* A string was looked up: store it if it is new. */
+static int interned(struct trace_writer *w, uint32_t id, bool is_new)
+{
+	if (!is_new)
+		return 0;
+	interner__store(&w->strings, id, &w->new_strings.body);
+	return added(w, &w->new_strings);
+}
+
 int trace_writer__intern(struct trace_writer *w, const char *text, uint32_t *id)
 {
 	bool is_new;
-	int err = w->error;
+	int err = w->sink.error;
 
 	if (!err)
 		err = interner__id(&w->strings, text, id, &is_new);
-	if (err || !is_new)
-		return err;
-	put_text(&w->new_strings.body, text);
-	w->new_strings.n++;
-	return w->new_strings.body.size >= BATCH_BYTES ? write_names(w) : 0;
+	return err ? err : interned(w, *id, is_new);
+}
+
+int trace_writer__compose(struct trace_writer *w, const struct trace_piece *pieces, uint32_t n,
+			  uint32_t *id)
+{
+	bool is_new;
+	int err = w->sink.error;
+
+	if (!err)
+		err = interner__compose(&w->strings, pieces, n, id, &is_new);
+	return err ? err : interned(w, *id, is_new);
+}
+
+int trace_writer__intern_path(struct trace_writer *w, const char *path, uint32_t *id)
+{
+	_free_ char *copy = strdup(path);
+	struct trace_piece pieces[3] = {{.text = ""}, {.text = ""}};
+	char *at = copy, *end;
+	int n = 0, err;
+
+	if (!copy)
+		return -ENOMEM;
+	for (; (end = strstr(at, "::")) && n < (int)PATH_MOST; at = end + 2, n++) {
+		*end = '\0';
+		err = trace_writer__intern(w, at, &pieces[2].id);
+		if (!err)
+			err = trace_writer__compose(w, pieces, 3, id);
+		if (err)
+			return err;
+		pieces[0] = (struct trace_piece){.id = *id};
+		pieces[1].text = "::";
+	}
+	err = trace_writer__intern(w, at, &pieces[2].id);
+	return err ? err : trace_writer__compose(w, pieces, 3, id);
 }
 
 /* References to texts are one more than the id; 0 is no text. */
@@ -263,7 +254,7 @@ static int intern_ref(struct trace_writer *w, const char *text, uint32_t *ref)
 	return err;
 }
 
-static uint8_t *store_process(uint8_t *at, const struct trace_process *p, const uint32_t refs[5])
+static uint8_t *store_process(uint8_t *at, const struct trace_process *p, const uint32_t refs[6])
 {
 	bool exited = p->exit_status != TRACE_EXIT_UNKNOWN;
 
@@ -275,23 +266,24 @@ static uint8_t *store_process(uint8_t *at, const struct trace_process *p, const 
 	at = bytes_store_varint(at, p->start_ns);
 	at = bytes_store_varint(at, p->end_ns);
 	at = bytes_store_varint(at, exited ? (uint32_t)p->exit_status : 0);
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 6; i++)
 		at = bytes_store_varint(at, refs[i]);
 	return at;
 }
 
 int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 {
-	const char *texts[5] = {p->command, p->crate, p->crate_type, p->rustc_version, p->build_id};
-	uint8_t record[12 * BYTES_VARINT_MAX];
-	uint32_t refs[5];
+	const char *texts[6] = {p->command,	  p->crate,    p->crate_type,
+				p->rustc_version, p->build_id, p->cwd};
+	uint8_t record[13 * BYTES_VARINT_MAX];
+	uint32_t refs[6];
 	size_t size;
 
-	if (w->error)
-		return w->error;
+	if (w->sink.error)
+		return w->sink.error;
 	if (p->index > w->n_processes || p->index >= QPT_PROCESSES_MAX)
 		return -EINVAL;
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 6; i++) {
 		int err = intern_ref(w, texts[i], &refs[i]);
 
 		if (err)
@@ -300,17 +292,89 @@ int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 	size = store_process(record, p, refs) - record;
 	byte_buffer__varint(&w->new_processes.body, size);
 	byte_buffer__bytes(&w->new_processes.body, record, size);
-	w->new_processes.n++;
 	w->n_processes += p->index == w->n_processes;
-	return w->new_processes.body.size >= BATCH_BYTES ? write_names(w) : 0;
+	return added(w, &w->new_processes);
+}
+
+int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t)
+{
+	uint32_t name;
+	int err;
+
+	if (t->process >= w->n_processes)
+		return -EINVAL;
+	err = trace_writer__intern(w, t->name, &name);
+	if (err)
+		return err;
+	byte_buffer__varint(&w->new_threads.body, t->process);
+	byte_buffer__varint(&w->new_threads.body, t->tid);
+	byte_buffer__varint(&w->new_threads.body, name);
+	return added(w, &w->new_threads);
+}
+
+/* Whether all strings of a mapping exist. */
+static bool has_strings(const struct trace_writer *w, const struct trace_mapping *m)
+{
+	uint64_t most = m->string;
+
+	if (m->series)
+		most += m->n - 1;
+	if (m->strings)
+		most = 0;
+	for (uint32_t i = 0; m->strings && i < m->n; i++)
+		most = m->strings[i] > most ? m->strings[i] : most;
+	return most < w->strings.n;
+}
+
+static int store_mapping(struct trace_writer *w, uint32_t space, const struct trace_mapping *m)
+{
+	int err = 0;
+
+	if (space != w->mappings_space)
+		err = write_names(w);
+	if (err)
+		return err;
+	w->mappings_space = space;
+	id_map__store(&w->new_mappings.body, m, &w->mappings_next);
+	w->n_mapped += m->n;
+	return added(w, &w->new_mappings);
+}
+
+int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
+{
+	bool labels = m->process == TRACE_NO_PROCESS;
+	uint64_t limit = labels ? TRACE_VIRTUAL : TRACE_NO_INVOCATION;
+	struct trace_mapping part = *m;
+	uint32_t left = m->n;
+	int err = w->sink.error;
+
+	if (err)
+		return err;
+	if (!m->n || (uint64_t)m->first + m->n > limit || !has_strings(w, m) ||
+	    (!labels && m->process >= w->n_processes))
+		return -EINVAL;
+	if (m->n > QPT_MAPPED_MAX - w->n_mapped)
+		return -E2BIG;
+	/* A list may be longer than a chunk. */
+	for (; left && !err; left -= part.n, part.first += part.n) {
+		part.n = m->strings && left > LIST_MOST ? LIST_MOST : left;
+		err = store_mapping(w, labels ? 0 : m->process + 1, &part);
+		part.strings += m->strings ? part.n : 0;
+	}
+	return err;
+}
+
+static bool has_label(const struct trace_writer *w, uint32_t label)
+{
+	return label < w->strings.n || label & TRACE_VIRTUAL;
 }
 
 int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 {
-	if (w->error)
-		return w->error;
-	if (s->process >= w->n_processes || s->label >= w->strings.n || s->end_ns < s->start_ns ||
-	    s->flags & ~TRACE_SPAN_FLAGS_ALL)
+	if (w->sink.error)
+		return w->sink.error;
+	if (s->process >= w->n_processes || !has_label(w, s->label) || s->kind > w->strings.n ||
+	    s->end_ns < s->start_ns || s->flags & ~TRACE_SPAN_FLAGS_ALL)
 		return -EINVAL;
 	w->batch[w->n_batch++] = *s;
 	return w->n_batch == BATCH_SPANS ? write_spans(w) : 0;
@@ -318,8 +382,8 @@ int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses)
 {
-	if (w->error)
-		return w->error;
+	if (w->sink.error)
+		return w->sink.error;
 	/* "None" is news too: a file without the chunk cannot tell. */
 	if (!w->losses_given || memcmp(&w->losses, losses, sizeof(*losses))) {
 		w->losses_given = true;
@@ -329,90 +393,57 @@ int trace_writer__losses(struct trace_writer *w, const struct trace_losses *loss
 	return 0;
 }
 
+int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs)
+{
+	byte_buffer__clear(&w->raw);
+	byte_buffer__varint(&w->raw, costs->subtracted);
+	byte_buffer__varint(&w->raw, TRACE_COST_MAX);
+	for (int i = 0; i < TRACE_COST_MAX; i++)
+		byte_buffer__varint(&w->raw, costs->hit_ps[i]);
+	return chunk_sink__write(&w->sink, QPT_COSTS, &w->raw, NULL);
+}
+
 int trace_writer__flush(struct trace_writer *w)
 {
-	int err = w->error;
+	int err = w->sink.error;
 
 	if (!err)
 		err = write_spans(w);
 	return err ? err : write_losses(w);
 }
 
-static int write_end(struct trace_writer *w)
-{
-	byte_buffer__clear(&w->raw);
-	byte_buffer__varint(&w->raw, w->strings.n);
-	byte_buffer__varint(&w->raw, w->n_processes);
-	byte_buffer__varint(&w->raw, w->n_spans);
-	return write_chunk(w, QPT_END);
-}
-
-static int sync_file(struct trace_writer *w)
-{
-	/* EINVAL: a special file, which has nothing to sync. */
-	if (fsync(w->fd) && errno != EINVAL)
-		return fail(w, -errno);
-	return 0;
-}
-
-static int set_state(struct trace_writer *w, uint32_t state)
-{
-	uint8_t bytes[4];
-	ssize_t n;
-
-	bytes_store_u32(bytes, state);
-	n = pwrite(w->fd, bytes, sizeof(bytes), QPT_HEADER_STATE);
-	return n == sizeof(bytes) ? 0 : fail(w, n < 0 ? -errno : -EIO);
-}
-
-/* The data is on disk before the mark that vouches for it. */
-static int seal(struct trace_writer *w)
-{
-	int err = sync_file(w);
-
-	if (err)
-		return err;
-	err = set_state(w, QPT_STATE_FINISHED);
-	if (err)
-		return err;
-	err = sync_file(w);
-	if (err)
-		set_state(w, QPT_STATE_UNFINISHED);
-	return err;
-}
-
 int trace_writer__finish(struct trace_writer *w)
 {
+	uint8_t end[QPT_END_SIZE];
 	int err = trace_writer__flush(w);
 
-	if (!err)
-		err = write_end(w);
-	if (!err)
-		err = seal(w);
 	if (err)
 		return err;
-	w->error = -EBADF;
-	return close(take_fd(w->fd)) ? -errno : 0;
+	bytes_store_u32(end + QPT_END_STRINGS, w->strings.n);
+	bytes_store_u32(end + QPT_END_PROCESSES, w->n_processes);
+	bytes_store_u64(end + QPT_END_SPANS, w->n_spans);
+	bytes_store_u64(end + QPT_END_MAPPED, w->n_mapped);
+	return chunk_sink__finish(&w->sink, end);
 }
 
 uint64_t trace_writer__bytes(const struct trace_writer *w)
 {
-	return w->bytes;
+	return w->sink.bytes;
 }
 
 void trace_writer__free(struct trace_writer *w)
 {
 	if (!w)
 		return;
-	if (w->fd >= 0)
-		close(w->fd);
 	interner__destroy(&w->strings);
 	byte_buffer__destroy(&w->new_strings.body);
 	byte_buffer__destroy(&w->new_processes.body);
+	byte_buffer__destroy(&w->new_threads.body);
+	byte_buffer__destroy(&w->new_mappings.body);
 	byte_buffer__destroy(&w->raw);
-	byte_buffer__destroy(&w->stored);
+	batch_summer__destroy(&w->summer);
 	span_codec__free(w->codec);
-	ZSTD_freeCCtx(w->zstd);
+	chunk_sink__destroy(&w->sink);
 	free(w->batch);
 	free(w);
 }

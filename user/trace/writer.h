@@ -17,8 +17,26 @@ struct trace_writer;
 int trace_writer__open(const char *path, bool force, const struct trace_info *info,
 		       struct trace_writer **out);
 
-/* The id of a text, the same for the same text; -ENOMEM or an I/O error. */
+/* The id of a text, the same for the same text; -ENOMEM, -E2BIG or an I/O error. */
 int trace_writer__intern(struct trace_writer *w, const char *text, uint32_t *id);
+
+/*
+ * The id of the pieces in a row, which are stored once however many strings they are in; the same
+ * for the same pieces. -EINVAL for a piece whose id is no string. Strings may be nested
+ * QPT_STRING_DEPTH_MAX deep.
+ */
+int trace_writer__compose(struct trace_writer *w, const struct trace_piece *pieces, uint32_t n,
+			  uint32_t *id);
+
+/* The id of a path as Rust writes it: its parent and its segments are shared with other paths. */
+int trace_writer__intern_path(struct trace_writer *w, const char *path, uint32_t *id);
+
+/*
+ * Give virtual ids their strings, before or after the spans that have them; an id that was mapped
+ * before is mapped anew. -EINVAL for an empty range, or if the process or a string has not been
+ * added; -E2BIG beyond what a trace may hold.
+ */
+int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m);
 
 /*
  * Add or update (same p->index) a process. Indices are the caller's, dense from 0. May be called
@@ -26,11 +44,18 @@ int trace_writer__intern(struct trace_writer *w, const char *text, uint32_t *id)
  */
 int trace_writer__process(struct trace_writer *w, const struct trace_process *p);
 
-/* Add a span. Its process and label must have been added before. */
+/* Tell the name of a thread, as often as it changes. Its process must have been added before. */
+int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t);
+
+/* Add a span. Its process, kind and label must have been added before (a virtual label need not).
+ */
 int trace_writer__span(struct trace_writer *w, const struct trace_span *s);
 
 /* Losses so far (not since the last call). Written at the end and now and then before. */
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses);
+
+/* What the probes cost; the last call counts. */
+int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs);
 
 /* Give what is buffered to the kernel, so that a reader sees it if we are killed now. */
 int trace_writer__flush(struct trace_writer *w);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/batch_summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int reserve(struct batch_summer *s, uint32_t n_strings)
+{
+	uint32_t n = s->n_seen_in ? s->n_seen_in : 512;
+	uint32_t *p;
+
+	if (n_strings <= s->n_seen_in)
+		return 0;
+	while (n < n_strings)
+		n *= 2;
+	p = reallocarray(s->seen_in, n, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	memset(p + s->n_seen_in, 0, (n - s->n_seen_in) * sizeof(*p));
+	s->seen_in = p;
+	s->n_seen_in = n;
+	return 0;
+}
+
+/* Counts on beyond the room there is, to tell that it was too small. */
+static void add_label(struct batch_summer *s, uint32_t label)
+{
+	struct batch_summary *sum = &s->summary;
+
+	if (label >= s->n_seen_in) { /* virtual: its name is not known yet */
+		sum->n_labels = QPT_INDEX_LABELS + 1;
+		return;
+	}
+	if (s->seen_in[label] == s->batch)
+		return;
+	s->seen_in[label] = s->batch;
+	if (sum->n_labels < QPT_INDEX_LABELS)
+		sum->labels[sum->n_labels] = label;
+	if (sum->n_labels <= QPT_INDEX_LABELS)
+		sum->n_labels++;
+}
+
+static void add_process(struct batch_summary *sum, uint32_t process)
+{
+	if (sum->n_processes > QPT_INDEX_PROCESSES)
+		return;
+	for (uint32_t i = 0; i < sum->n_processes; i++)
+		if (sum->processes[i] == process)
+			return;
+	if (sum->n_processes < QPT_INDEX_PROCESSES)
+		sum->processes[sum->n_processes] = process;
+	sum->n_processes++;
+}
+
+static void finish(struct batch_summary *sum)
+{
+	if (sum->n_processes > QPT_INDEX_PROCESSES)
+		sum->n_processes = 0;
+	if (sum->n_labels > QPT_INDEX_LABELS)
+		sum->n_labels = 0;
+	qsort(sum->processes, sum->n_processes, sizeof(*sum->processes), compare);
+	qsort(sum->labels, sum->n_labels, sizeof(*sum->labels), compare);
+}
+
+int batch_summer__sum(struct batch_summer *s, const struct trace_span *spans, uint32_t n,
+		      uint32_t n_strings)
+{
+	struct batch_summary *sum = &s->summary;
+
+	if (reserve(s, n_strings))
+		return -ENOMEM;
+	if (!++s->batch) { /* the numbers have come round */
+		memset(s->seen_in, 0, s->n_seen_in * sizeof(*s->seen_in));
+		s->batch = 1;
+	}
+	sum->n = n;
+	sum->n_processes = sum->n_labels = 0;
+	sum->start_ns = UINT64_MAX;
+	sum->end_ns = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (spans[i].start_ns < sum->start_ns)
+			sum->start_ns = spans[i].start_ns;
+		if (spans[i].end_ns > sum->end_ns)
+			sum->end_ns = spans[i].end_ns;
+		add_label(s, spans[i].label);
+		if (!i || spans[i].process != spans[i - 1].process)
+			add_process(sum, spans[i].process);
+	}
+	finish(sum);
+	return 0;
+}
+
+void batch_summer__destroy(struct batch_summer *s)
+{
+	free(s->seen_in);
+	*s = (struct batch_summer){0};
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/chunk_sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "trace/chunk.h"
+
+#define COMPRESS_LEAST 64 /* bytes; zstd gains nothing on less */
+#define COMPRESS_LEVEL 1
+#define INDEX_BYTES    (64u << 10) /* of entries, before they become a chunk */
+
+int chunk_sink__fail(struct chunk_sink *s, int err)
+{
+	if (!s->error)
+		s->error = err;
+	return s->error;
+}
+
+static int write_all(struct chunk_sink *s, const uint8_t *p, size_t size)
+{
+	while (size) {
+		ssize_t n = write(s->fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return chunk_sink__fail(s, n < 0 ? -errno : -EIO);
+		s->bytes += n;
+		p += n;
+		size -= n;
+	}
+	return 0;
+}
+
+/* Put a payload behind room for a header in s->stored, compressed if that is less. */
+static int store_payload(struct chunk_sink *s, const struct byte_buffer *raw,
+			 struct chunk_header *h)
+{
+	size_t bound = ZSTD_compressBound(raw->size);
+	uint8_t *payload;
+
+	byte_buffer__clear(&s->stored);
+	if (!byte_buffer__reserve(&s->stored, QPT_CHUNK_HEADER_SIZE + bound))
+		return chunk_sink__fail(s, -ENOMEM);
+	payload = s->stored.data + QPT_CHUNK_HEADER_SIZE;
+	/* END is found by its size. */
+	if (raw->size >= COMPRESS_LEAST && h->type != QPT_END) {
+		size_t n = ZSTD_compressCCtx(s->zstd, payload, bound, raw->data, raw->size,
+					     COMPRESS_LEVEL);
+
+		if (!ZSTD_isError(n) && n < raw->size) {
+			h->flags = QPT_CHUNK_ZSTD;
+			h->stored = n;
+			return 0;
+		}
+	}
+	if (raw->size)
+		memcpy(payload, raw->data, raw->size);
+	h->stored = raw->size;
+	return 0;
+}
+
+static int write_chunk(struct chunk_sink *s, uint8_t type, const struct byte_buffer *raw,
+		       uint32_t *stored)
+{
+	struct chunk_header h = {.type = type, .raw = raw->size};
+	int err;
+
+	if (s->error)
+		return s->error;
+	if (raw->failed)
+		return chunk_sink__fail(s, -ENOMEM);
+	if (raw->size > QPT_PAYLOAD_MAX)
+		return chunk_sink__fail(s, -E2BIG);
+	err = store_payload(s, raw, &h);
+	if (err)
+		return err;
+	chunk_header__store(s->stored.data, &h, s->stored.data + QPT_CHUNK_HEADER_SIZE);
+	*stored = h.stored;
+	return write_all(s, s->stored.data, QPT_CHUNK_HEADER_SIZE + h.stored);
+}
+
+static int write_index(struct chunk_sink *s)
+{
+	uint64_t offset = s->bytes;
+	uint32_t stored;
+	int err;
+
+	byte_buffer__clear(&s->index_payload);
+	index_builder__payload(&s->index, &s->index_payload);
+	err = write_chunk(s, QPT_INDEX, &s->index_payload, &stored);
+	if (!err)
+		index_builder__next(&s->index, offset, s->bytes);
+	return err;
+}
+
+int chunk_sink__write(struct chunk_sink *s, uint8_t type, const struct byte_buffer *payload,
+		      const struct batch_summary *spans)
+{
+	uint32_t stored;
+	int err = write_chunk(s, type, payload, &stored);
+
+	if (err)
+		return err;
+	index_builder__add(&s->index, type, stored, spans);
+	return s->index.entries.size >= INDEX_BYTES ? write_index(s) : 0;
+}
+
+int chunk_sink__open(struct chunk_sink *s, const char *path, bool force)
+{
+	uint8_t header[QPT_HEADER_SIZE];
+	int err;
+
+	*s = (struct chunk_sink){.fd = -1, .index.first = QPT_HEADER_SIZE};
+	s->zstd = ZSTD_createCCtx();
+	if (!s->zstd)
+		return -ENOMEM;
+	s->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0644);
+	if (s->fd < 0)
+		return -errno;
+	file_header__store(header);
+	err = write_all(s, header, sizeof(header));
+	/* Nothing can be read from it. What was there before us is not ours to remove. */
+	if (err && !force)
+		unlink(path);
+	return err;
+}
+
+static int sync_file(struct chunk_sink *s)
+{
+	/* EINVAL: a special file, which has nothing to sync. */
+	if (fsync(s->fd) && errno != EINVAL)
+		return chunk_sink__fail(s, -errno);
+	return 0;
+}
+
+static int set_state(struct chunk_sink *s, uint32_t state)
+{
+	uint8_t bytes[4];
+	ssize_t n;
+
+	bytes_store_u32(bytes, state);
+	n = pwrite(s->fd, bytes, sizeof(bytes), QPT_HEADER_STATE);
+	return n == sizeof(bytes) ? 0 : chunk_sink__fail(s, n < 0 ? -errno : -EIO);
+}
+
+/* The data is on disk before the mark that vouches for it. */
+static int seal(struct chunk_sink *s)
+{
+	int err = sync_file(s);
+
+	if (err)
+		return err;
+	err = set_state(s, QPT_STATE_FINISHED);
+	if (err)
+		return err;
+	err = sync_file(s);
+	if (err)
+		set_state(s, QPT_STATE_UNFINISHED);
+	return err;
+}
+
+int chunk_sink__finish(struct chunk_sink *s, uint8_t end[QPT_END_SIZE])
+{
+	const struct byte_buffer payload = {.data = end, .size = QPT_END_SIZE};
+	uint32_t stored;
+	int err = s->index.n ? write_index(s) : 0;
+
+	if (err)
+		return err;
+	bytes_store_u64(end + QPT_END_INDEX, s->index.previous);
+	err = write_chunk(s, QPT_END, &payload, &stored);
+	if (!err)
+		err = seal(s);
+	if (err)
+		return err;
+	s->error = -EBADF;
+	return close(take_fd(s->fd)) ? -errno : 0;
+}
+
+void chunk_sink__destroy(struct chunk_sink *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	byte_buffer__destroy(&s->index.entries);
+	byte_buffer__destroy(&s->stored);
+	byte_buffer__destroy(&s->index_payload);
+	ZSTD_freeCCtx(s->zstd);
+	*s = (struct chunk_sink){.fd = -1};
+}

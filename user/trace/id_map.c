@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/id_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "qprof/trace_format.h"
+
+/* One mapping as it is stored. */
+struct run {
+	uint32_t first;
+	uint32_t n;
+	unsigned int how;
+};
+
+static uint64_t block_key(uint32_t space, uint32_t id)
+{
+	return (uint64_t)space << 32 | id / QPT_MAP_BLOCK;
+}
+
+static uint32_t *find_block(struct id_map *m, uint64_t key)
+{
+	uint32_t i;
+
+	if (m->last && m->last_key == key)
+		return m->last;
+	i = u64_map__get(&m->block_of, key);
+	if (i == U64_MAP_NONE)
+		return NULL;
+	m->last_key = key;
+	m->last = m->blocks[i];
+	return m->last;
+}
+
+uint32_t id_map__get(struct id_map *m, uint32_t space, uint32_t id)
+{
+	const uint32_t *block = find_block(m, block_key(space, id));
+	uint32_t ref = block ? block[id % QPT_MAP_BLOCK] : 0;
+
+	return ref ? ref - 1 : ID_MAP_NONE;
+}
+
+/* No block has this number: it marks a space that has any. */
+static uint64_t space_key(uint32_t space)
+{
+	return (uint64_t)space << 32 | UINT32_MAX;
+}
+
+bool id_map__has(const struct id_map *m, uint32_t space)
+{
+	return m->mapped && u64_map__get(&m->block_of, space_key(space)) != U64_MAP_NONE;
+}
+
+static int add_block(struct id_map *m, uint64_t key, uint32_t **block)
+{
+	if (m->n_blocks == QPT_MAP_BLOCKS_MAX)
+		return -EBADMSG;
+	if (m->n_blocks == m->capacity) {
+		uint32_t capacity = m->capacity ? m->capacity * 2 : 64;
+		uint32_t **blocks = reallocarray(m->blocks, capacity, sizeof(*blocks));
+
+		if (!blocks)
+			return -ENOMEM;
+		m->blocks = blocks;
+		m->capacity = capacity;
+	}
+	*block = calloc(QPT_MAP_BLOCK, sizeof(**block));
+	if (!*block || u64_map__put(&m->block_of, space_key(key >> 32), 0) ||
+	    u64_map__put(&m->block_of, key, m->n_blocks)) {
+		free(*block);
+		return -ENOMEM;
+	}
+	m->blocks[m->n_blocks++] = *block;
+	return 0;
+}
+
+static int put(struct id_map *m, uint32_t space, uint32_t id, uint32_t string)
+{
+	uint64_t key = block_key(space, id);
+	uint32_t *block = find_block(m, key);
+	int err = block ? 0 : add_block(m, key, &block);
+
+	if (err)
+		return err;
+	block[id % QPT_MAP_BLOCK] = string + 1;
+	return 0;
+}
+
+/* `*string`: the one after the last that was given. */
+static int take_run(struct id_map *m, struct byte_reader *in, uint32_t space, const struct run *run,
+		    uint32_t n_strings, uint64_t *string)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < run->n && !err; i++) {
+		if (!i || run->how == QPT_MAP_LIST)
+			*string += bytes_unzigzag(byte_reader__varint(in));
+		else if (run->how == QPT_MAP_SAME)
+			--*string;
+		if (in->bad || *string >= n_strings)
+			return -EBADMSG;
+		err = put(m, space, run->first + i, *string);
+		++*string;
+	}
+	return err;
+}
+
+/* The head of a mapping; `last` is the id after those of the one before. */
+static int take_head(struct id_map *m, struct byte_reader *in, uint32_t limit, uint64_t last,
+		     struct run *run)
+{
+	uint64_t first = last + bytes_unzigzag(byte_reader__varint(in));
+	uint64_t head = byte_reader__varint(in);
+	uint64_t n = head >> QPT_MAP_BITS;
+
+	run->how = head & QPT_MAP_MASK;
+	if (in->bad || run->how > QPT_MAP_LIST || !n || n > limit || first > limit - n ||
+	    n > QPT_MAPPED_MAX - m->mapped)
+		return -EBADMSG;
+	run->first = first;
+	run->n = n;
+	m->mapped += n;
+	return 0;
+}
+
+int id_map__take(struct id_map *m, struct byte_reader *in, uint32_t n_processes, uint32_t n_strings)
+{
+	uint64_t space = byte_reader__varint_max(in, n_processes);
+	uint64_t n = byte_reader__varint_max(in, QPT_PAYLOAD_MAX);
+	/* 2^31 labels; invocation ids leave out the one that says "none". */
+	uint32_t limit = space ? TRACE_NO_INVOCATION : QPT_VIRTUAL;
+	struct run run = {0};
+	uint64_t string = 0;
+	int err = n ? 0 : -EBADMSG;
+
+	for (; n && !in->bad && !err; n--) {
+		err = take_head(m, in, limit, (uint64_t)run.first + run.n, &run);
+		if (!err)
+			err = take_run(m, in, space, &run, n_strings, &string);
+	}
+	return err ? err : in->bad || in->at != in->end ? -EBADMSG : 0;
+}
+
+void id_map__destroy(struct id_map *m)
+{
+	for (uint32_t i = 0; i < m->n_blocks; i++)
+		free(m->blocks[i]);
+	free(m->blocks);
+	u64_map__destroy(&m->block_of);
+	*m = (struct id_map){0};
+}
+
+void id_map__store(struct byte_buffer *out, const struct trace_mapping *m, struct id_map_next *next)
+{
+	unsigned int how = m->strings ? QPT_MAP_LIST : m->series ? QPT_MAP_SERIES : QPT_MAP_SAME;
+	uint64_t string = next->string;
+
+	byte_buffer__varint(out, bytes_zigzag((uint64_t)m->first - next->id));
+	byte_buffer__varint(out, (uint64_t)m->n << QPT_MAP_BITS | how);
+	for (uint32_t i = 0; m->strings && i < m->n; i++) {
+		byte_buffer__varint(out, bytes_zigzag(m->strings[i] - string));
+		string = m->strings[i] + 1ULL;
+	}
+	if (!m->strings) {
+		byte_buffer__varint(out, bytes_zigzag(m->string - string));
+		string = m->string + (m->series ? m->n : 1ULL);
+	}
+	next->id = m->first + m->n;
+	next->string = string;
+}

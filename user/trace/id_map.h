@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Virtual ids and the strings they were mapped to. Ids belong to a space: a process (invocation
+ * ids) or the whole file (labels). Kept in blocks of neighbouring ids, as compilers number densely.
+ */
+#ifndef QPROF_TRACE_ID_MAP_H
+#define QPROF_TRACE_ID_MAP_H
+
+#include "base/map.h"
+#include "trace/bytes.h"
+#include "trace/trace.h"
+
+/* All zeroes is an empty one. */
+struct id_map {
+	struct u64_map block_of; /* space << 32 | id / block size -> index into blocks */
+	uint32_t **blocks;	 /* of string id + 1, or 0 */
+	uint32_t n_blocks;
+	uint32_t capacity;
+	uint64_t mapped; /* ids that all mappings gave */
+	uint64_t last_key;
+	uint32_t *last; /* the block of last_key, or NULL */
+};
+
+#define ID_MAP_NONE UINT32_MAX
+
+/* The string that `id` of `space` was mapped to last, or ID_MAP_NONE. */
+uint32_t id_map__get(struct id_map *m, uint32_t space, uint32_t id);
+
+/* True if any id of `space` was mapped. */
+bool id_map__has(const struct id_map *m, uint32_t space);
+
+/*
+ * Take a MAPPINGS payload of a file with so many processes and strings up to here. 0; -ENOMEM;
+ * -EBADMSG if it is malformed, or goes beyond a limit.
+ */
+int id_map__take(struct id_map *m, struct byte_reader *in, uint32_t n_processes,
+		 uint32_t n_strings);
+
+void id_map__destroy(struct id_map *m);
+
+/* What the next mapping of a payload is stored as a difference to; all zeroes first. */
+struct id_map_next {
+	uint32_t id;
+	uint32_t string;
+};
+
+/* The writer's side: append a mapping to a payload. */
+void id_map__store(struct byte_buffer *out, const struct trace_mapping *m,
+		   struct id_map_next *next);
+
+#endif /* QPROF_TRACE_ID_MAP_H */
