@@ -287,25 +287,36 @@ const char *kernel__attach_name(const struct kernel *k)
 	return k->multi ? "uprobe_multi" : "perf events";
 }
 
+/* Returns once every copy of the pipe's other end is closed: the process that had it is gone. */
+static void wait_for_exit(int pipe_end)
+{
+	char byte;
+
+	while (read(pipe_end, &byte, 1) < 0 && errno == EINTR)
+		;
+}
+
 /*
  * Leave the slow removal of perf events to a child that owns nothing else of ours: no terminal, no
- * pipe that somebody waits on. It ends as soon as the kernel is done.
+ * pipe that somebody waits on. Whoever closes an event last removes it, so the child waits until
+ * we have exited; it ends as soon as the kernel is done.
  */
 static void detach_in_background(struct kernel *k)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	pid_t pid = null < 0 ? -1 : fork();
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), alive[2];
+	pid_t pid = null < 0 || pipe2(alive, O_CLOEXEC) ? -1 : fork();
 
 	if (pid == 0) {
+		close(alive[1]);
 		setsid();
 		for (int fd = 0; fd < 3; fd++)
 			dup2(null, fd);
+		wait_for_exit(alive[0]);
 		for (unsigned int i = 0; i < k->n_libs; i++)
 			probes__free(k->libs[i]);
 		_exit(0);
 	}
-	if (null >= 0)
-		close(null);
+	/* alive[1] stays open for as long as we live. */
 	k->owned_elsewhere = pid > 0;
 }
 
