@@ -56,9 +56,9 @@ static void list_programs(struct kernel *k)
 static int explain_load(int err)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		return diag_error_r(-ENOENT,
-				    "cannot load: this kernel has no BTF (/sys/kernel/btf/vmlinux); "
-				    "use one built with CONFIG_DEBUG_INFO_BTF=y");
+		return diag_error_r(
+			-ENOENT, "cannot load: this kernel has no BTF (/sys/kernel/btf/vmlinux); "
+				 "use one built with CONFIG_DEBUG_INFO_BTF=y");
 	/* EACCES is the verifier's word, not a missing capability's. */
 	if (err == -EPERM)
 		privilege_explain("load the BPF programs", 0);
@@ -116,8 +116,10 @@ static int attach_lifecycle(struct kernel *k)
 	s->links.on_exit = bpf_program__attach(s->progs.on_exit);
 	if (s->links.on_fork && s->links.on_exec && s->links.on_exit)
 		return 0;
-	return diag_error_r(-errno, "cannot follow processes: %s; see whether another tracer "
-				    "holds the sched tracepoints", strerror(errno));
+	return diag_error_r(-errno,
+			    "cannot follow processes: %s; see whether another tracer "
+			    "holds the sched tracepoints",
+			    strerror(errno));
 }
 
 int kernel__open(const struct kernel_options *opt, struct kernel **out)
@@ -167,8 +169,7 @@ static int fill_providers(struct kernel *k, const struct plan *plan)
 
 	for (uint32_t i = 0; i < plan->n_sites && !err; i++)
 		if (plan->sites[i].role == WIRE_ROLE_IDENTIFY)
-			err = probes_fill_providers(fd, plan, &plan->sites[i],
-						    (uint8_t)k->n_libs);
+			err = probes_fill_providers(fd, plan, &plan->sites[i], (uint8_t)k->n_libs);
 	return err;
 }
 
@@ -199,9 +200,8 @@ int kernel__follow(struct kernel *k, pid_t pid)
 {
 	uint32_t key = (uint32_t)pid, one = 1;
 
-	return bpf_map_update_elem(bpf_map__fd(k->skel->maps.targets), &key, &one, BPF_ANY)
-		       ? -errno
-		       : 0;
+	return bpf_map_update_elem(bpf_map__fd(k->skel->maps.targets), &key, &one, BPF_ANY) ? -errno
+											    : 0;
 }
 
 bool kernel__follows(const struct kernel *k, pid_t pid)

@@ -16,7 +16,8 @@
 #include "qprof/wire.h"
 
 enum kernel_attach {
-	KERNEL_ATTACH_AUTO,  /* uprobe_multi links where the kernel has them (6.6), else perf events */
+	KERNEL_ATTACH_AUTO, /* uprobe_multi links where the kernel has them (6.6), else perf events
+			     */
 	KERNEL_ATTACH_MULTI,
 	KERNEL_ATTACH_PERF,
 };

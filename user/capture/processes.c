@@ -111,7 +111,7 @@ static int list_all(struct pair **out, size_t *n)
 			cap = cap ? cap * 2 : 256;
 			*out = p;
 		}
-		(*out)[(*n)++] = (struct pair){ pid, process_parent(pid) };
+		(*out)[(*n)++] = (struct pair){pid, process_parent(pid)};
 	}
 	closedir(dir);
 	return 0;
@@ -131,7 +131,7 @@ int process_list__descendants(pid_t root, struct process_list *list)
 	size_t n, before;
 	int err = list_all(&all, &n);
 
-	*list = (struct process_list){ 0 };
+	*list = (struct process_list){0};
 	if (err)
 		return err;
 	list->pids = calloc(n + 1, sizeof(*list->pids));
@@ -154,5 +154,5 @@ int process_list__descendants(pid_t root, struct process_list *list)
 void process_list__clear(struct process_list *list)
 {
 	free(list->pids);
-	*list = (struct process_list){ 0 };
+	*list = (struct process_list){0};
 }

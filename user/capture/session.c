@@ -100,8 +100,9 @@ static int add_library_of(struct session *s, pid_t pid, bool *compiler)
 	int err = library_of(pid, &path, compiler);
 
 	if (err)
-		return err == -EACCES ? diag_error_r(err, "cannot look into process %d: it belongs "
-							  "to somebody else; run with sudo",
+		return err == -EACCES ? diag_error_r(err,
+						     "cannot look into process %d: it belongs "
+						     "to somebody else; run with sudo",
 						     (int)pid)
 				      : 0;
 	return session__add_library(s, path);

@@ -71,6 +71,7 @@ static int block_signals(struct capture *c)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTSTP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return c->signal_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
@@ -137,7 +138,7 @@ static int find_library_of_command(char *const argv[], char **path)
  */
 static int attach_likely(struct capture *c, char *const argv[])
 {
-	static char *const nothing[] = { (char *)"", NULL };
+	static char *const nothing[] = {(char *)"", NULL};
 	_free_ char *path = NULL;
 	int err = find_library_of_command(argv ? argv : nothing, &path);
 
@@ -250,6 +251,11 @@ static void on_signals(struct capture *c)
 				c->child_done = c->stop = true;
 			continue;
 		}
+		if (info.ssi_signo == SIGTSTP) {
+			recorder__leave_terminal(c->recorder);
+			raise(SIGSTOP);
+			continue;
+		}
 		/* The terminal sends Ctrl-C to the command too; the others only we get. */
 		if (c->launch && info.ssi_signo != SIGINT)
 			launch__signal(c->launch, (int)info.ssi_signo);
@@ -285,10 +291,10 @@ static int wait_for_something(struct capture *c, struct pollfd *fds)
 {
 	size_t n = 2 + c->n_pidfds;
 
-	fds[0] = (struct pollfd){ .fd = c->signal_fd, .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = session__ring_fd(c->session), .events = POLLIN };
+	fds[0] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = session__ring_fd(c->session), .events = POLLIN};
 	for (size_t i = 0; i < c->n_pidfds; i++)
-		fds[2 + i] = (struct pollfd){ .fd = c->pidfds[i], .events = POLLIN };
+		fds[2 + i] = (struct pollfd){.fd = c->pidfds[i], .events = POLLIN};
 	if (poll(fds, n, wait_ms(c)) < 0)
 		return errno == EINTR ? 0 : -errno;
 	for (size_t i = 0; i < c->n_pidfds; i++)
@@ -323,7 +329,7 @@ static int watch(struct capture *c)
 
 static int finish(struct capture *c)
 {
-	uint64_t counters[WIRE_COUNTER_MAX] = { 0 };
+	uint64_t counters[WIRE_COUNTER_MAX] = {0};
 	int err = session__stop(c->session), err2;
 
 	err2 = session__counters(c->session, counters);
@@ -357,7 +363,7 @@ static int record(struct capture *c)
 
 int cmd_record(const struct cli_record_options *o)
 {
-	struct capture c = { .opt = o, .signal_fd = -1 };
+	struct capture c = {.opt = o, .signal_fd = -1};
 	int code, status;
 	bool launched;
 

@@ -173,7 +173,7 @@ static int create_as_user(struct recorder *r, const struct trace_info *info)
 int recorder__create_file(struct recorder *r)
 {
 	struct utsname uts;
-	struct trace_info info = { .tool = (char *)"qprof-bpf " QPROF_VERSION };
+	struct trace_info info = {.tool = (char *)"qprof-bpf " QPROF_VERSION};
 	int err;
 
 	uname(&uts);
@@ -208,7 +208,7 @@ void recorder__discard_file(struct recorder *r)
 int recorder__open(const struct recorder_options *opt, struct recorder **out)
 {
 	_recorder_ struct recorder *r = calloc(1, sizeof(*r));
-	struct tracks_sink sink = { r, on_process, on_span };
+	struct tracks_sink sink = {r, on_process, on_span};
 	int err;
 
 	if (!r)
@@ -280,6 +280,11 @@ int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]
 	if (err)
 		file_failed(r, err);
 	return live_view__draw(r->live, &state);
+}
+
+void recorder__leave_terminal(struct recorder *r)
+{
+	live_view__restore(r->live);
 }
 
 uint32_t recorder__processes(const struct recorder *r)

@@ -38,6 +38,9 @@ struct session_sink recorder__sink(struct recorder *r);
 /* Draw one interval of the live view; `counters` as session__counters() gives them. */
 int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
 
+/* Give the terminal back as it was, until the next interval: we are about to be stopped. */
+void recorder__leave_terminal(struct recorder *r);
+
 /* Compilers seen, and those of them that still run. */
 uint32_t recorder__processes(const struct recorder *r);
 uint32_t recorder__running(const struct recorder *r);
