@@ -15,11 +15,13 @@ rm -f "$build"/*.total
 	$MAKE lint || status=1
 	$MAKE fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-5}" || status=1
 }
-# As root, if we are: this one loads BPF programs.
+# As root, if we are: these load BPF programs.
+find "$build/tests/bpf" -name 'test_*' -type f ! -name '*.d' | sort |
+	xargs tests/cmocka.sh bpf "$build" || status=1
 tests/e2e/run.sh "$build" || status=1
 
 echo
-for suite in unit lint fuzz e2e; do
+for suite in unit lint fuzz bpf e2e; do
 	cat "$build/$suite.total" 2>/dev/null || {
 		echo "$suite: did not run"
 		status=1
