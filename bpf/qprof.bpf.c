@@ -100,6 +100,14 @@ static struct frame *stack_overflow_push(struct thread_stack *t, wire_u32 i)
 	return bpf_map_lookup_elem(&overflow, &key);
 }
 
+/* Deep frames of all threads share one table: what is not in it any more must not fill it. */
+static void stack_overflow_pop(struct thread_stack *t, wire_u32 i)
+{
+	struct overflow_key key = { t->tid, i };
+
+	bpf_map_delete_elem(&overflow, &key);
+}
+
 struct segment {
 	__u64 lo;
 	__u64 hi;
