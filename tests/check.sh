@@ -8,6 +8,8 @@ build=$1
 : "${MAKE:=make}"
 status=0
 rm -f "$build"/*.total
+# Gives what root writes here back to the person who ran sudo.
+trap 'tests/as-user.sh true' EXIT
 
 # shellcheck disable=SC2086 # $MAKE is a command line
 {
