@@ -372,10 +372,36 @@ static inline void stack_on_caught(struct thread_stack *t, wire_u64 sp, wire_u64
 	stack_prune(t, sp, WIRE_SPAN_UNWOUND, now);
 }
 
-/* The thread exits, or the capture stops: what is on the stack never ended. */
+struct stack_flush_ctx {
+	struct thread_stack *t;
+	wire_u64 now;
+	wire_u32 n;
+};
+
+static long stack_flush_one(wire_u32 i, void *p)
+{
+	struct stack_flush_ctx *c = p;
+	wire_u32 at = c->n - 1 - i;
+	struct frame *f = stack_frame(c->t, at);
+
+	if (f)
+		stack_leave(c->t, f, WIRE_SPAN_OPEN, c->now);
+	if (at >= STACK_INLINE_FRAMES)
+		stack_overflow_pop(c->t, at);
+	return 0;
+}
+
+/*
+ * The thread exits, or the capture stops: what is on the stack never ended. Both may happen at
+ * once, on two CPUs: the first takes it all.
+ */
 static inline void stack_flush(struct thread_stack *t, wire_u64 now)
 {
-	stack_pop_to(t, 0, WIRE_SPAN_OPEN, now);
+	struct stack_flush_ctx c = { .t = t, .now = now };
+
+	c.n = __sync_lock_test_and_set(&t->n, 0);
+	t->n_lost = 0;
+	stack_loop(c.n, stack_flush_one, &c);
 }
 
 #endif /* QPROF_STACK_H */
