@@ -30,8 +30,11 @@
 #define STACK_MAX_FRAMES 65536
 /* Two stacks are never this close: a red zone of 100 KiB and a guard page lie between them. */
 #define STACK_NEAR 65536ULL
-/* The functions between a body and a provider that it does not call itself are this small. */
-#define STACK_CALL_NEAR 1024ULL
+/*
+ * More than lies between a body and a provider that it calls through another function, and less
+ * than a body's own frame, so that no body called from there is this near.
+ */
+#define STACK_CALL_NEAR 256ULL
 /* stack_find_segment(): nothing is mapped there. The kernel's -ENOENT. */
 #define STACK_NOT_MAPPED (-2)
 
@@ -271,6 +274,10 @@ static inline int stack_is_at(const struct frame *f, wire_u64 sp)
 	return f->sp == sp && f->state == FRAME_STARTED;
 }
 
+/*
+ * A frame that started in this body, or at a provider that it calls through another function. (The
+ * first may be left of an older body at the same place: the younger of the two it is.)
+ */
 static long stack_find_at(wire_u32 i, void *p)
 {
 	struct stack_find_ctx *c = p;
@@ -279,7 +286,9 @@ static long stack_find_at(wire_u32 i, void *p)
 
 	if (!f)
 		return 1;
-	if (!stack_is_at(f, c->sp))
+	if (!stack_is_at(f, c->sp) &&
+	    (f->state != FRAME_STARTED || f->group != c->group || f->sp > c->sp ||
+	     c->sp - f->sp >= STACK_CALL_NEAR))
 		return 0;
 	c->found = at + 1;
 	return 1;
@@ -296,25 +305,13 @@ static inline int stack_is_wrapper_of(const struct thread_stack *t, const struct
 	return !t->seg_guessed && !stack_in_segment(t, f->sp);
 }
 
-/*
- * A frame whose body's sp is not known: started at its wrapper (above the body, or on the stack
- * before this one), or at a provider that the body calls through another function (just below;
- * what is still lower would be a child that was left, so the highest such frame it is).
- */
-static long stack_find_by_group(wire_u32 i, void *p)
+static long stack_find_wrapper(wire_u32 i, void *p)
 {
 	struct stack_find_ctx *c = p;
 	wire_u32 at = c->t->n - 1 - i;
 	struct frame *f = stack_frame(c->t, at);
 
 	if (!f)
-		return 1;
-	if (f->state == FRAME_STARTED && f->sp < c->sp && c->sp - f->sp < STACK_CALL_NEAR) {
-		if (f->group == c->group)
-			c->found = at + 1;
-		return 0;
-	}
-	if (c->found)
 		return 1;
 	if (!stack_is_wrapper_of(c->t, f, c->group, c->sp))
 		return 0;
@@ -343,7 +340,7 @@ static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group
 		t->n_lost--;
 		return 0;
 	}
-	stack_loop(t->n, stack_find_by_group, &c);
+	stack_loop(t->n, stack_find_wrapper, &c);
 	return c.found;
 }
 
