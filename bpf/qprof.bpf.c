@@ -71,12 +71,13 @@ struct {
 	__type(value, struct frame);
 } overflow SEC(".maps");
 
+/* Atomic, though each CPU has its own: a program may be preempted, and the next one counts too. */
 static __always_inline void count(__u32 counter)
 {
 	__u64 *n = bpf_map_lookup_elem(&counters, &counter);
 
 	if (n)
-		++*n;
+		__sync_fetch_and_add(n, 1);
 }
 
 static void stack_count(enum wire_counter counter)
@@ -98,6 +99,14 @@ static struct frame *stack_overflow_push(struct thread_stack *t, wire_u32 i)
 
 	bpf_map_update_elem(&overflow, &key, &empty, BPF_ANY);
 	return bpf_map_lookup_elem(&overflow, &key);
+}
+
+/* Deep frames of all threads share one table: what is not in it any more must not fill it. */
+static void stack_overflow_pop(struct thread_stack *t, wire_u32 i)
+{
+	struct overflow_key key = { t->tid, i };
+
+	bpf_map_delete_elem(&overflow, &key);
 }
 
 struct segment {
@@ -405,11 +414,27 @@ static __always_inline void read_args(struct task_struct *task, struct wire_exec
 	asm volatile("" : "+r"(len));
 	if (len > WIRE_ARGS_MAX)
 		return;
-	/* A page of it may be absent: what cannot be read whole is left to /proc. */
+	/* A page of it may be absent. Then only the name is known. */
 	if (bpf_probe_read_user(e->args, len, (void *)start))
 		e->truncated = 1;
 	else
 		e->args_len = len;
+}
+
+/*
+ * The thread that executes a new image takes none of its queries there, and gets the number of its
+ * process. The other threads have exited by now.
+ */
+static __always_inline void end_image(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread_stack *t = bpf_task_storage_get(&stacks, task, NULL, 0);
+
+	if (!t)
+		return;
+	stack_flush(t, bpf_ktime_get_ns());
+	t->tid = bpf_get_current_pid_tgid();
+	t->seg_lo = t->seg_hi = 0;
 }
 
 SEC("raw_tp/sched_process_exec")
@@ -419,6 +444,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	__u32 pid = BPF_CORE_READ(task, tgid);
 	struct wire_exec *e;
 
+	end_image();
 	if (!bpf_map_lookup_elem(&targets, &pid))
 		return 0;
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
@@ -463,7 +489,7 @@ static __always_inline void send_exit(struct task_struct *task, __u32 pid, __u64
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 }
 
-/* Runs in each exiting thread; `live` is zero in the last one of its process. */
+/* Runs in each exiting thread; `live` is zero in the last ones of its process. */
 SEC("raw_tp/sched_process_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -476,10 +502,9 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 		stack_flush(t, now);
 	if (BPF_CORE_READ(task, signal, live.counter))
 		return 0;
-	if (!bpf_map_lookup_elem(&targets, &pid))
-		return 0;
-	send_exit(task, pid, now);
-	bpf_map_delete_elem(&targets, &pid);
+	/* Two threads may both be the last: the one that takes the target away tells. */
+	if (!bpf_map_delete_elem(&targets, &pid))
+		send_exit(task, pid, now);
 	return 0;
 }
 

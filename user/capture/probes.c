@@ -54,17 +54,16 @@ static int link_create(struct uprobe_multi_attr *attr)
 bool probes_have_multi(void)
 {
 	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_TYPE_UPROBE_MULTI);
 	uint64_t offset = 0;
-	_close_ int prog =
-		bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns, 2, &opts);
+	_close_ int prog = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns, 2, &opts);
 	struct uprobe_multi_attr attr = {
 		.prog_fd = (uint32_t)prog,
 		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
-		.path = (uintptr_t)"/",
+		.path = (uintptr_t) "/",
 		.offsets = (uintptr_t)&offset,
 		.count = 1,
 	};
@@ -126,7 +125,7 @@ struct site_range {
 /* Sites are sorted by role. */
 static struct site_range sites_of_role(const struct plan *plan, uint32_t role)
 {
-	struct site_range r = { 0, 0 };
+	struct site_range r = {0, 0};
 
 	while (r.first < plan->n_sites && plan->sites[r.first].role < role)
 		r.first++;
@@ -232,8 +231,7 @@ static void close_links(struct probes *p)
 	for (int role = 0; role < PROBES_ROLES; role++) {
 		if (p->multi[role] < 0)
 			continue;
-		started[role] =
-			!pthread_create(&threads[role], NULL, close_link, &p->multi[role]);
+		started[role] = !pthread_create(&threads[role], NULL, close_link, &p->multi[role]);
 		if (!started[role])
 			close(p->multi[role]);
 	}

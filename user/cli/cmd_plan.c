@@ -27,10 +27,10 @@ static int find_of_pid(uint64_t pid, char **path)
 				    "a Rust compiler; name a process that is, or a file",
 				    pid);
 	case -EACCES:
-		return diag_error_r(err,
-				    "not allowed to look into process %" PRIu64 "; run this as "
-				    "its user or with sudo",
-				    pid);
+		return diag_error_r(err, "not allowed to look into process %" PRIu64 "; %s", pid,
+				    geteuid() ? "run this as its user or with sudo"
+					      : "this root may not trace it: a container or a "
+						"security policy is in the way");
 	default:
 		return diag_error_r(err, "cannot look into process %" PRIu64 ": %s", pid,
 				    strerror(-err));

@@ -334,9 +334,9 @@ static const struct cli_command version_command = {
 };
 
 static const struct cli_command *const commands[] = {
-	[CLI_RECORD] = &record_command,	  [CLI_REPORT] = &report_command,
-	[CLI_DUMP] = &dump_command,	  [CLI_PLAN] = &plan_command,
-	[CLI_HELP] = &help_command,	  [CLI_VERSION] = &version_command,
+	[CLI_RECORD] = &record_command, [CLI_REPORT] = &report_command,
+	[CLI_DUMP] = &dump_command,	[CLI_PLAN] = &plan_command,
+	[CLI_HELP] = &help_command,	[CLI_VERSION] = &version_command,
 };
 
 _Static_assert(N_OF(commands) == CLI_N_COMMANDS, "every command has a row");

@@ -95,7 +95,7 @@ static int collect_pieces(struct builder *b)
 			b->pieces = p;
 		}
 		b->pieces[b->n_pieces++] =
-			(struct piece){ &syms[i], base_len(syms[i].name, info.part), info };
+			(struct piece){&syms[i], base_len(syms[i].name, info.part), info};
 	}
 	return 0;
 }
@@ -155,7 +155,7 @@ static void add_function(struct builder *b, const struct piece *run, size_t n,
 	for (size_t i = 0; i < n; i++)
 		if (run[i].sym->size)
 			f->regions[f->n_regions++] =
-				(struct code_region){ run[i].sym->addr, run[i].sym->size };
+				(struct code_region){run[i].sym->addr, run[i].sym->size};
 	*next += f->n_regions;
 	b->n_funcs++;
 	b->legacy = b->legacy || run->info.legacy;
@@ -209,7 +209,7 @@ static void note_mask(struct plan *plan, const struct mined_body *mined)
 
 static int add_body(struct builder *b, const struct function *f)
 {
-	struct mine_cold cold = { b->cold, b->n_cold };
+	struct mine_cold cold = {b->cold, b->n_cold};
 	struct plan *plan = b->plan;
 	uint32_t i = find_body(plan, f->entry);
 	struct plan_body *body;
@@ -300,7 +300,7 @@ static int add_query(struct builder *b, const struct function *f, struct plan_qu
 		return -ENOMEM;
 	plan->queries = q;
 	q = &plan->queries[plan->n_queries];
-	*q = (struct plan_query){ .body_non_incr = PLAN_NONE, .body_incr = PLAN_NONE };
+	*q = (struct plan_query){.body_non_incr = PLAN_NONE, .body_incr = PLAN_NONE};
 	q->name = strndup(f->query, f->query_len);
 	if (!q->name)
 		return -ENOMEM;
@@ -371,7 +371,7 @@ static void join_groups(struct plan *plan)
 {
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		const struct plan_query *q = &plan->queries[i];
-		uint32_t bodies[] = { q->body_non_incr, q->body_incr };
+		uint32_t bodies[] = {q->body_non_incr, q->body_incr};
 
 		for (size_t k = 0; k < 2; k++)
 			if (bodies[k] != PLAN_NONE)
@@ -540,8 +540,7 @@ static int add_starts(struct builder *b, uint32_t i)
 	switch (q->start_role) {
 	case WIRE_ROLE_START_BODY:
 		err = add_masks(b, q->body_non_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
-		return err ? err
-			   : add_masks(b, q->body_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
+		return err ? err : add_masks(b, q->body_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
 	case WIRE_ROLE_WRAPPER:
 		q->n_start = 1;
 		err = add_entry(b, q->wrapper_non_incr, WIRE_ROLE_WRAPPER, i, body, 0);
@@ -558,7 +557,7 @@ static int add_starts(struct builder *b, uint32_t i)
 
 static void judge_ends(const struct builder *b, struct plan_query *q)
 {
-	uint32_t bodies[] = { q->body_non_incr, q->body_incr };
+	uint32_t bodies[] = {q->body_non_incr, q->body_incr};
 
 	q->end_exact = q->has_id = true;
 	for (size_t k = 0; k < 2; k++) {
@@ -573,7 +572,8 @@ static void judge_ends(const struct builder *b, struct plan_query *q)
 		if (m->problem)
 			q->end_exact = false;
 		for (size_t e = 0; e < m->n_ends; e++)
-			if (m->ends[e].id.reg == WIRE_REG_NONE && m->ends[e].id.slot == MINE_NO_SLOT)
+			if (m->ends[e].id.reg == WIRE_REG_NONE &&
+			    m->ends[e].id.slot == MINE_NO_SLOT)
 				q->has_id = false;
 	}
 }
@@ -643,7 +643,7 @@ static int build_steps(struct builder *b, const char *path)
 
 int plan__build(const char *path, struct plan **out)
 {
-	struct builder b = { .plan = calloc(1, sizeof(*b.plan)) };
+	struct builder b = {.plan = calloc(1, sizeof(*b.plan))};
 	int err = b.plan ? build_steps(&b, path) : -ENOMEM;
 
 	if (!err)
@@ -651,9 +651,10 @@ int plan__build(const char *path, struct plan **out)
 	else if (err == -ENOMEM)
 		diag_error("cannot plan %s: out of memory", path);
 	else if (err == -ENODATA)
-		diag_error("%s is stripped: it has no symbol table, so its queries cannot be found; "
-			   "use a toolchain installed by rustup, whose compilers keep theirs",
-			   path);
+		diag_error(
+			"%s is stripped: it has no symbol table, so its queries cannot be found; "
+			"use a toolchain installed by rustup, whose compilers keep theirs",
+			path);
 	else if (err == -EFAULT)
 		diag_error("cannot plan %s: symbols point outside its code; the file is damaged",
 			   path);

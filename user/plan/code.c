@@ -46,32 +46,32 @@ void code__free(struct code *code)
 	code->n = 0;
 }
 
-#define REG_CASE(r64, r32, r16, r8, wire)                                                          \
-	case X86_REG_##r64:                                                                        \
-	case X86_REG_##r32:                                                                        \
-	case X86_REG_##r16:                                                                        \
-	case X86_REG_##r8:                                                                         \
+#define REG_CASE(r64, r32, r16, r8, wire) \
+	case X86_REG_##r64:               \
+	case X86_REG_##r32:               \
+	case X86_REG_##r16:               \
+	case X86_REG_##r8:                \
 		return wire
 
 static uint8_t reg_of(unsigned int reg)
 {
 	switch (reg) {
-	REG_CASE(RAX, EAX, AX, AL, WIRE_REG_AX);
-	REG_CASE(RBX, EBX, BX, BL, WIRE_REG_BX);
-	REG_CASE(RCX, ECX, CX, CL, WIRE_REG_CX);
-	REG_CASE(RDX, EDX, DX, DL, WIRE_REG_DX);
-	REG_CASE(RSI, ESI, SI, SIL, WIRE_REG_SI);
-	REG_CASE(RDI, EDI, DI, DIL, WIRE_REG_DI);
-	REG_CASE(RBP, EBP, BP, BPL, WIRE_REG_BP);
-	REG_CASE(RSP, ESP, SP, SPL, CODE_REG_SP);
-	REG_CASE(R8, R8D, R8W, R8B, WIRE_REG_R8);
-	REG_CASE(R9, R9D, R9W, R9B, WIRE_REG_R9);
-	REG_CASE(R10, R10D, R10W, R10B, WIRE_REG_R10);
-	REG_CASE(R11, R11D, R11W, R11B, WIRE_REG_R11);
-	REG_CASE(R12, R12D, R12W, R12B, WIRE_REG_R12);
-	REG_CASE(R13, R13D, R13W, R13B, WIRE_REG_R13);
-	REG_CASE(R14, R14D, R14W, R14B, WIRE_REG_R14);
-	REG_CASE(R15, R15D, R15W, R15B, WIRE_REG_R15);
+		REG_CASE(RAX, EAX, AX, AL, WIRE_REG_AX);
+		REG_CASE(RBX, EBX, BX, BL, WIRE_REG_BX);
+		REG_CASE(RCX, ECX, CX, CL, WIRE_REG_CX);
+		REG_CASE(RDX, EDX, DX, DL, WIRE_REG_DX);
+		REG_CASE(RSI, ESI, SI, SIL, WIRE_REG_SI);
+		REG_CASE(RDI, EDI, DI, DIL, WIRE_REG_DI);
+		REG_CASE(RBP, EBP, BP, BPL, WIRE_REG_BP);
+		REG_CASE(RSP, ESP, SP, SPL, CODE_REG_SP);
+		REG_CASE(R8, R8D, R8W, R8B, WIRE_REG_R8);
+		REG_CASE(R9, R9D, R9W, R9B, WIRE_REG_R9);
+		REG_CASE(R10, R10D, R10W, R10B, WIRE_REG_R10);
+		REG_CASE(R11, R11D, R11W, R11B, WIRE_REG_R11);
+		REG_CASE(R12, R12D, R12W, R12B, WIRE_REG_R12);
+		REG_CASE(R13, R13D, R13W, R13B, WIRE_REG_R13);
+		REG_CASE(R14, R14D, R14W, R14B, WIRE_REG_R14);
+		REG_CASE(R15, R15D, R15W, R15B, WIRE_REG_R15);
 	case X86_REG_AH:
 		return WIRE_REG_AX;
 	case X86_REG_BH:
@@ -96,10 +96,9 @@ static uint16_t write_bit(unsigned int reg)
 	return r == CODE_REG_OTHER ? 0 : (uint16_t)(1u << r);
 }
 
-static const uint16_t call_clobbers =
-	1u << WIRE_REG_AX | 1u << WIRE_REG_CX | 1u << WIRE_REG_DX | 1u << WIRE_REG_SI |
-	1u << WIRE_REG_DI | 1u << WIRE_REG_R8 | 1u << WIRE_REG_R9 | 1u << WIRE_REG_R10 |
-	1u << WIRE_REG_R11;
+static const uint16_t call_clobbers = 1u << WIRE_REG_AX | 1u << WIRE_REG_CX | 1u << WIRE_REG_DX |
+				      1u << WIRE_REG_SI | 1u << WIRE_REG_DI | 1u << WIRE_REG_R8 |
+				      1u << WIRE_REG_R9 | 1u << WIRE_REG_R10 | 1u << WIRE_REG_R11;
 
 static uint16_t writes_of(const cs_insn *insn)
 {
@@ -181,7 +180,8 @@ static int32_t sp_adjust_of(const cs_insn *insn)
 	case X86_INS_POP:
 		return 8;
 	case X86_INS_SUB:
-		return on_sp && x->operands[1].type == X86_OP_IMM ? -(int32_t)x->operands[1].imm : 0;
+		return on_sp && x->operands[1].type == X86_OP_IMM ? -(int32_t)x->operands[1].imm
+								  : 0;
 	case X86_INS_ADD:
 		return on_sp && x->operands[1].type == X86_OP_IMM ? (int32_t)x->operands[1].imm : 0;
 	default:

@@ -17,7 +17,7 @@
 #include "qprof/wire.h"
 
 /* Registers: enum wire_reg, and the stack pointer, which no operand of ours can be. */
-#define CODE_REG_SP 15
+#define CODE_REG_SP    15
 #define CODE_REG_OTHER 254
 
 enum code_flow {
@@ -51,7 +51,8 @@ struct code_insn {
 	uint64_t addr;
 	uint64_t target; /* of a direct jump or call, or CODE_LEA_RIP's address */
 	int64_t disp;
-	int32_t sp_adjust; /* bytes added to sp by push, pop, sub, add, lea; 0 if it leaves sp alone */
+	int32_t sp_adjust; /* bytes added to sp by push, pop, sub, add, lea; 0 if it leaves sp alone
+			    */
 	uint32_t imm;
 	uint16_t writes; /* registers written, bit = enum wire_reg; bit 15 = sp */
 	uint8_t size;

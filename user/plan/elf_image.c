@@ -58,7 +58,8 @@ static int map_file(struct elf_image *img)
 	if (st.st_size < EI_NIDENT)
 		return diag_error_r(-ENOEXEC, "%s is not an ELF file: it is too short", img->path);
 
-	void *map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	/* Shared: the kernel puts the breakpoints of a running capture into private mappings. */
+	void *map = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 
 	if (map == MAP_FAILED) {
 		int err = errno;

@@ -6,6 +6,7 @@
 #include <fnmatch.h>
 #include <glob.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -205,6 +206,12 @@ static void exec_rustc(const struct invoker *inv, const char *toolchain, char **
 {
 	char plus[256];
 
+	sigset_t none;
+
+	/* rustup may have to download a toolchain first: let it be interrupted. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
 	if (dup2(out, STDOUT_FILENO) < 0 || invoker__become(inv))
 		_exit(1);
 	environ = env;

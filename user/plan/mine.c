@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* How far one step of pattern matching looks, in instructions. */
-#define NEAR 16
+#define NEAR	   16
 #define COLD_REACH 64
 
 /* A branch, by where it goes: the walk backwards needs the predecessors of a block. */
@@ -24,12 +24,12 @@ struct miner {
 	struct {
 		size_t idx;
 		uint8_t state;
-	} *work;
+	} * work;
 	size_t n_work, cap_work;
 };
 
 /* Guard states beside "register r holds the guard's word": nothing known, flags set from it. */
-#define STATE_NONE 16
+#define STATE_NONE  16
 #define STATE_FLAGS 17
 
 static int by_target(const void *a, const void *b)
@@ -51,7 +51,7 @@ static int miner_init(struct miner *m)
 		const struct code_insn *insn = &code->insns[i];
 
 		if (insn->flow == CODE_JCC || insn->flow == CODE_JMP)
-			m->edges[m->n_edges++] = (struct edge){ insn->target, i };
+			m->edges[m->n_edges++] = (struct edge){insn->target, i};
 	}
 	qsort(m->edges, m->n_edges, sizeof(*m->edges), by_target);
 	return 0;
@@ -113,7 +113,7 @@ static bool find_guard(const struct miner *m, size_t call, struct guard *g)
 	const struct code *code = m->code;
 	size_t i = call;
 
-	*g = (struct guard){ 0 };
+	*g = (struct guard){0};
 	for (int steps = 0; steps < COLD_REACH; steps++) {
 		const struct code_insn *insn = &code->insns[i];
 		size_t from = only_branch_to(m, insn->addr);
@@ -267,8 +267,8 @@ static struct mined_id find_id(const struct code *code, size_t end)
 		if (!takes_address(code, insn->disp))
 			continue;
 		if (!(written & 1u << insn->reg))
-			return (struct mined_id){ insn->reg, MINE_NO_SLOT };
-		return (struct mined_id){ WIRE_REG_NONE, (int32_t)insn->disp };
+			return (struct mined_id){insn->reg, MINE_NO_SLOT};
+		return (struct mined_id){WIRE_REG_NONE, (int32_t)insn->disp};
 	}
 	return no_id;
 }
@@ -504,10 +504,10 @@ static int mine_guard(struct miner *m, size_t call, struct mined_body *out)
 int mine_body(const struct elf_image *img, const struct code *code, uint64_t entry,
 	      const struct mine_cold *cold, struct mined_body *out)
 {
-	struct miner m = { .img = img, .code = code };
+	struct miner m = {.img = img, .code = code};
 	int err = miner_init(&m);
 
-	*out = (struct mined_body){ .frame = mine_frame(code, entry) };
+	*out = (struct mined_body){.frame = mine_frame(code, entry)};
 	for (size_t i = 0; i < code->n && !err; i++)
 		if (is_cold_call(cold, &code->insns[i]))
 			err = mine_guard(&m, i, out);
@@ -541,17 +541,18 @@ int mine_entry(struct code_decoder *d, uint64_t entry, struct mined_entry *out)
 
 	if (!code_decoder__at(d, entry, &insn))
 		return -EFAULT;
-	*out = (struct mined_entry){ .addr = entry };
+	*out = (struct mined_entry){.addr = entry};
 	for (int steps = 0; steps < 2 * NEAR; steps++) {
 		if (insn.emulated) {
-			*out = (struct mined_entry){ addr, pushed, true };
+			*out = (struct mined_entry){addr, pushed, true};
 			return 0;
 		}
 		/*
 		 * Past `and $-32, %rsp` the distance from the entry is unknown; past any other
 		 * write of sp, sp_adjust tells it.
 		 */
-		if (insn.flow != CODE_FALLS || ((insn.writes & 1u << CODE_REG_SP) && !insn.sp_adjust))
+		if (insn.flow != CODE_FALLS ||
+		    ((insn.writes & 1u << CODE_REG_SP) && !insn.sp_adjust))
 			return 0;
 		pushed -= insn.sp_adjust;
 		addr += insn.size;

@@ -27,8 +27,8 @@
 
 /* Where an END site finds the invocation id. */
 struct mined_id {
-	uint8_t reg;   /* in this register, or WIRE_REG_NONE */
-	int32_t slot;  /* else in the u32 this many bytes above sp, or MINE_NO_SLOT */
+	uint8_t reg;  /* in this register, or WIRE_REG_NONE */
+	int32_t slot; /* else in the u32 this many bytes above sp, or MINE_NO_SLOT */
 };
 
 #define MINE_NO_SLOT (-1)
@@ -55,7 +55,7 @@ struct mined_body {
 	struct mined_site ends[MINE_MAX_SITES];
 	size_t n_masks;
 	size_t n_ends;
-	int32_t frame; /* bytes between sp at entry and sp at every site, >= 0 */
+	int32_t frame;	    /* bytes between sp at entry and sp at every site, >= 0 */
 	uint64_t mask_disp; /* of the filter, 0 if its test was not recognised */
 	uint32_t mask_bit;
 	const char *problem; /* static text: why the ends are not exact; NULL if they are */
