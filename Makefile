@@ -82,7 +82,7 @@ BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
 UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c)))
 BPF_TEST := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/bpf/test_*.c)))
 FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap
+BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/store
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
@@ -172,6 +172,11 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/flags
 	@echo "  CC      $<"
 	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(LDLIBS)
 
+$(B)/tests/bench/store: tests/bench/store.c $(LIB) $(B)/flags
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(LIB) $(LDLIBS)
+
 bench-bin: $(BENCH)
 
 e2e: all
@@ -223,6 +228,11 @@ bench:
 	@+$(SUBMAKE) all bench-bin
 	@$(PYTHON) -B tests/bench/bench.py --build $(B) $(BENCH_ARGS)
 
+# Needs neither root nor rustc. TRACE is a recorded one, for its bytes per event.
+EVENTS ?= 100000000
+bench-store: $(B)/tests/bench/store
+	@$< $(EVENTS) $(TRACE)
+
 # ---- Install ------------------------------------------------------------------------------------
 
 # One option table feeds the parser, the help and this page.
@@ -252,6 +262,7 @@ help:
 	@echo 'make fuzz         fuzz the readers for FUZZ_SECONDS each (default 60)'
 	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
 	@echo 'sudo make bench   cost beside plain rustc and -Zself-profile; BENCH_ARGS=--help'
+	@echo 'make bench-store  speed and size of traces; EVENTS=N, TRACE=recorded.qpt'
 	@echo 'make install      DESTDIR=, PREFIX=$(PREFIX)'
 	@echo 'make clean'
 	@echo

@@ -90,14 +90,12 @@ def processes(*records):
 def spans_payload(threads, columns, base, kinds=()):
     """threads: (process, tid, count); columns: (flags, depth, label, invocation, a, b) per span."""
     out = varint(len(columns), len(threads), base, 1 if kinds else 0) + b"".join(varint(*t) for t in threads)
-    for i in range(6):
-        if i == 0:
-            out += bytes(c[0] for c in columns)
-        elif i < 4:
-            out += b"".join(varint(c[i]) for c in columns)
-        elif i == 4:
-            out += varint(*kinds)
-            out += b"".join(varint(c[4], c[5]) for c in columns)
+    out += bytes(c[0] for c in columns)
+    for i in (1, 2, 3):
+        out += varint(*(c[i] for c in columns))
+    out += varint(*kinds)
+    for i in (4, 5):
+        out += bytes(c[i] & 0xFF for c in columns) + varint(*(c[i] >> 8 for c in columns))
     return out
 
 

@@ -40,11 +40,25 @@ static void it_goes_on_at_any_place(void **state)
 		assert_true(crc32c(crc32c(0, bytes, i), bytes + i, sizeof(bytes) - i) == whole);
 }
 
+static void every_way_gives_the_same(void **state)
+{
+	struct rng rng = rng_new();
+	uint8_t bytes[300];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = rng_u64(&rng);
+	for (size_t i = 0; i <= sizeof(bytes); i++)
+		assert_true(crc32c(i, bytes + i, sizeof(bytes) - i) ==
+			    crc32c_by_table(i, bytes + i, sizeof(bytes) - i));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_castagnolis),
 		cmocka_unit_test(it_goes_on_at_any_place),
+		cmocka_unit_test(every_way_gives_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,14 @@ struct summed_process {
 	uint32_t n_entries;
 };
 
+/* Where the entry of a key was found last: a few queries are most of all spans. */
+struct recent {
+	uint64_t key;
+	uint32_t entry; /* plus 1; 0: none */
+};
+
+#define N_RECENT 1024u /* a power of two */
+
 struct summary {
 	struct summed_process *processes;
 	uint32_t n_processes;
@@ -26,6 +34,7 @@ struct summary {
 	uint32_t n_entries;
 	uint32_t entries_capacity;
 	struct u64_map entry_of; /* process << 32 | label -> index into entries */
+	struct recent recent[N_RECENT];
 	struct self_time *self_time;
 	uint64_t spans;
 };
@@ -100,36 +109,49 @@ static struct entry *add_entry(struct summary *s, uint64_t key)
 	return &s->entries[p->entries];
 }
 
-static void count_span(struct summary_row *row, const struct trace_span *span)
+static void count_span(struct summary_row *row, const struct trace_span *span, uint64_t self_ns)
 {
 	uint64_t duration = span->end_ns - span->start_ns;
 
 	row->count++;
 	row->unwound += span->flags != 0;
 	row->total_ns += duration;
-	row->self_ns += span->self_ns;
+	row->self_ns += self_ns;
 	if (duration > row->max_ns)
 		row->max_ns = duration;
 	if (duration < row->min_ns)
 		row->min_ns = duration;
 }
 
-int summary__span(struct summary *s, const struct trace_span *span, bool compute_self)
+static struct entry *get_entry(struct summary *s, uint32_t process, uint32_t label)
 {
-	uint64_t key = (uint64_t)span->process << 32 | span->label;
-	struct trace_span copy = *span;
+	uint64_t key = (uint64_t)process << 32 | label;
+	struct recent *recent = &s->recent[(label ^ process << 8) % N_RECENT];
 	struct entry *entry;
 	uint32_t i;
 
-	if (span->process >= s->n_processes || span->end_ns < span->start_ns)
-		return -EINVAL;
-	if (compute_self && self_time__span(s->self_time, &copy))
-		return -ENOMEM;
+	if (recent->entry && recent->key == key)
+		return &s->entries[recent->entry - 1];
 	i = u64_map__get(&s->entry_of, key);
 	entry = i == U64_MAP_NONE ? add_entry(s, key) : &s->entries[i];
+	if (entry)
+		*recent = (struct recent){key, entry - s->entries + 1};
+	return entry;
+}
+
+int summary__span(struct summary *s, const struct trace_span *span, bool compute_self)
+{
+	uint64_t self_ns = span->self_ns;
+	struct entry *entry;
+
+	if (span->process >= s->n_processes || span->end_ns < span->start_ns)
+		return -EINVAL;
+	if (compute_self && self_time__of(s->self_time, span, &self_ns))
+		return -ENOMEM;
+	entry = get_entry(s, span->process, span->label);
 	if (!entry)
 		return -ENOMEM;
-	count_span(&entry->row, &copy);
+	count_span(&entry->row, span, self_ns);
 	s->spans++;
 	return 0;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t malformed(struct byte_reader *r)
+uint64_t byte_reader__malformed(struct byte_reader *r)
 {
 	r->bad = true;
 	r->at = r->end;
@@ -19,26 +19,19 @@ uint64_t byte_reader__long_varint(struct byte_reader *r)
 		uint8_t byte;
 
 		if (r->at == r->end)
-			return malformed(r);
+			return byte_reader__malformed(r);
 		byte = *r->at++;
 		/* The tenth byte holds bit 63 only. */
 		if (shift == 63 && byte > 1)
-			return malformed(r);
+			return byte_reader__malformed(r);
 		value |= (uint64_t)(byte & 0x7f) << shift;
 		if (byte & 0x80)
 			continue;
 		if (!byte && shift)
-			return malformed(r);
+			return byte_reader__malformed(r);
 		return value;
 	}
-	return malformed(r);
-}
-
-uint64_t byte_reader__varint_max(struct byte_reader *r, uint64_t max)
-{
-	uint64_t v = byte_reader__varint(r);
-
-	return v <= max ? v : malformed(r);
+	return byte_reader__malformed(r);
 }
 
 const uint8_t *byte_reader__bytes(struct byte_reader *r, size_t size)
@@ -46,7 +39,7 @@ const uint8_t *byte_reader__bytes(struct byte_reader *r, size_t size)
 	const uint8_t *p = r->at;
 
 	if (size > (size_t)(r->end - r->at)) {
-		malformed(r);
+		byte_reader__malformed(r);
 		return NULL;
 	}
 	r->at += size;

@@ -81,13 +81,32 @@ uint64_t byte_reader__long_varint(struct byte_reader *r);
 
 static inline uint64_t byte_reader__varint(struct byte_reader *r)
 {
-	if (r->at < r->end && *r->at < 0x80)
-		return *r->at++;
+	const uint8_t *p = r->at;
+
+	/* Most take one byte or two. A second byte of 0 would be malformed. */
+	if (r->end - p < 2)
+		return byte_reader__long_varint(r);
+	if (p[0] < 0x80) {
+		r->at = p + 1;
+		return p[0];
+	}
+	if (p[1] - 1u < 0x7f) {
+		r->at = p + 2;
+		return (p[0] & 0x7fu) | (uint32_t)p[1] << 7;
+	}
 	return byte_reader__long_varint(r);
 }
 
+/* The value was not as it must be: what follows reads as 0. Returns 0. */
+uint64_t byte_reader__malformed(struct byte_reader *r);
+
 /* A varint that is at most `max`; a greater one is malformed. */
-uint64_t byte_reader__varint_max(struct byte_reader *r, uint64_t max);
+static inline uint64_t byte_reader__varint_max(struct byte_reader *r, uint64_t max)
+{
+	uint64_t v = byte_reader__varint(r);
+
+	return v <= max ? v : byte_reader__malformed(r);
+}
 
 /* The next `size` bytes, or NULL. */
 const uint8_t *byte_reader__bytes(struct byte_reader *r, size_t size);

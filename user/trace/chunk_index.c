@@ -18,6 +18,7 @@ struct chunk_index {
 	size_t next; /* in indexes: the next one to load */
 	struct index_cursor cursor;
 	struct index_entry entry;
+	bool has_entry; /* `entry` tells of a chunk that has not been passed */
 };
 
 static int add(struct offsets *o, uint64_t offset)
@@ -188,26 +189,36 @@ bool chunk_index__has_mappings(const struct chunk_index *ix)
 	return ix->has_mappings;
 }
 
+/* Move on to the INDEX chunk that tells of `offset`. False if there is none. */
+static bool next_index(struct chunk_index *ix, uint64_t offset, int *err)
+{
+	/* It tells of chunks before it only. */
+	while (ix->next < ix->indexes.n && ix->indexes.at[ix->next] <= offset)
+		ix->next++;
+	if (ix->next == ix->indexes.n)
+		return false;
+	*err = load(ix, ix->indexes.at[ix->next++], QPT_INDEX);
+	if (*err == -ENOMEM)
+		return false;
+	if (!*err)
+		ix->cursor = index_cursor__begin(ix->stream->payload);
+	*err = 0;
+	return true;
+}
+
 const struct index_entry *chunk_index__at(struct chunk_index *ix, uint64_t offset, int *err)
 {
-	for (;;) {
-		while (index_cursor__next(&ix->cursor, &ix->entry)) {
-			if (ix->entry.offset >= offset)
-				return ix->entry.offset == offset ? &ix->entry : NULL;
+	*err = 0;
+	do {
+		while (!ix->has_entry || ix->entry.offset < offset) {
+			ix->has_entry = index_cursor__next(&ix->cursor, &ix->entry);
+			if (!ix->has_entry)
+				break;
 		}
-		/* An INDEX chunk tells of chunks before it only. */
-		while (ix->next < ix->indexes.n && ix->indexes.at[ix->next] <= offset)
-			ix->next++;
-		if (ix->next == ix->indexes.n)
-			return NULL;
-		*err = load(ix, ix->indexes.at[ix->next], QPT_INDEX);
-		if (*err == -ENOMEM)
-			return NULL;
-		ix->next++;
-		if (!*err)
-			ix->cursor = index_cursor__begin(ix->stream->payload);
-		*err = 0;
-	}
+		if (ix->has_entry)
+			return ix->entry.offset == offset ? &ix->entry : NULL;
+	} while (next_index(ix, offset, err));
+	return NULL;
 }
 
 void chunk_index__free(struct chunk_index *ix)

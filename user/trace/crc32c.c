@@ -25,7 +25,32 @@ static void make_tables(void)
 			tables[k][b] = tables[k - 1][b] >> 8 ^ tables[0][tables[k - 1][b] & 0xff];
 }
 
+#ifdef __x86_64__
+/* The processor's own instruction, of all x86-64 since 2008. */
+__attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc, const uint8_t *p,
+								 size_t size)
+{
+	uint64_t sum = ~crc;
+
+	for (; size >= 8; size -= 8, p += 8)
+		sum = __builtin_ia32_crc32di(sum, bytes_load_u64(p));
+	crc = (uint32_t)sum;
+	while (size--)
+		crc = __builtin_ia32_crc32qi(crc, *p++);
+	return ~crc;
+}
+#endif
+
 uint32_t crc32c(uint32_t crc, const void *data, size_t size)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("sse4.2"))
+		return by_instruction(crc, data, size);
+#endif
+	return crc32c_by_table(crc, data, size);
+}
+
+uint32_t crc32c_by_table(uint32_t crc, const void *data, size_t size)
 {
 	const uint8_t *p = data;
 

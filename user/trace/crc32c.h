@@ -11,4 +11,7 @@
  */
 uint32_t crc32c(uint32_t crc, const void *data, size_t size);
 
+/* The same on processors without an instruction for it. */
+uint32_t crc32c_by_table(uint32_t crc, const void *data, size_t size);
+
 #endif /* QPROF_TRACE_CRC32C_H */

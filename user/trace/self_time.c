@@ -28,8 +28,8 @@ struct self_time {
 	uint32_t n;
 	uint32_t capacity;
 	uint32_t first_free; /* or U64_MAP_NONE */
-	uint64_t last_key;   /* of the thread that came last, which mostly comes again */
-	uint32_t last;	     /* or U64_MAP_NONE */
+	/* The thread that came last, which mostly comes again. */
+	uint32_t last; /* or U64_MAP_NONE */
 };
 
 int self_time__new(struct self_time **out)
@@ -71,11 +71,12 @@ static uint32_t find_free(struct self_time *st)
 
 static struct thread *get_thread(struct self_time *st, uint32_t process, uint32_t tid)
 {
-	uint64_t key = thread_key(process, tid);
+	uint64_t key;
 	uint32_t i = st->last;
 
-	if (i != U64_MAP_NONE && key == st->last_key)
+	if (i != U64_MAP_NONE && st->threads[i].tid == tid && st->threads[i].process == process)
 		return &st->threads[i];
+	key = thread_key(process, tid);
 	i = u64_map__get(&st->thread_of, key);
 	if (i == U64_MAP_NONE) {
 		i = find_free(st);
@@ -84,7 +85,6 @@ static struct thread *get_thread(struct self_time *st, uint32_t process, uint32_
 		st->first_free = st->threads[i].next_free;
 		st->threads[i] = (struct thread){.process = process, .tid = tid};
 	}
-	st->last_key = key;
 	st->last = i;
 	return &st->threads[i];
 }
@@ -133,7 +133,7 @@ static int add_sibling(struct thread *t, const struct trace_span *span)
 	return 0;
 }
 
-int self_time__span(struct self_time *st, struct trace_span *span)
+int self_time__of(struct self_time *st, const struct trace_span *span, uint64_t *self_ns)
 {
 	struct thread *t = get_thread(st, span->process, span->tid);
 	uint64_t duration = span->end_ns - span->start_ns;
@@ -142,8 +142,13 @@ int self_time__span(struct self_time *st, struct trace_span *span)
 	if (!t)
 		return -ENOMEM;
 	enclosed = take_enclosed(t, span->depth, span->start_ns);
-	span->self_ns = enclosed < duration ? duration - enclosed : 0;
+	*self_ns = enclosed < duration ? duration - enclosed : 0;
 	return add_sibling(t, span);
+}
+
+int self_time__span(struct self_time *st, struct trace_span *span)
+{
+	return self_time__of(st, span, &span->self_ns);
 }
 
 void self_time__forget(struct self_time *st, uint32_t process)

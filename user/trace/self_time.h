@@ -22,6 +22,9 @@ int self_time__new(struct self_time **out);
  */
 int self_time__span(struct self_time *st, struct trace_span *span);
 
+/* The same, leaving the span as it is. */
+int self_time__of(struct self_time *st, const struct trace_span *span, uint64_t *self_ns);
+
 /* Free what is kept of a process: no span of it will come. */
 void self_time__forget(struct self_time *st, uint32_t process);
 

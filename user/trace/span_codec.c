@@ -24,14 +24,25 @@ struct sibling_run {
 	uint64_t start_ns; /* of the first of them */
 };
 
+/* What is stored of a span: less to walk over, column by column, than whole spans. */
+struct columns {
+	uint64_t a, b; /* the two distances */
+	uint32_t label;
+	uint32_t invocation;
+	uint32_t kind;
+	uint16_t depth;
+	uint8_t flags;
+};
+
 struct span_codec {
 	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
 	struct thread *threads;
 	uint32_t n_threads;
-	struct trace_span *spans; /* grouped by thread */
-	uint32_t *thread_index;	  /* per span, in the caller's order */
-	uint32_t capacity;	  /* of the three arrays */
-	struct sibling_run *runs; /* of the current thread; depths ascend */
+	struct trace_span *spans;   /* grouped by thread */
+	uint32_t *thread_index;	    /* per span, in the caller's order */
+	struct columns *columns_of; /* per span */
+	uint32_t capacity;	    /* of the four arrays */
+	struct sibling_run *runs;   /* of the current thread; depths ascend */
 	uint32_t n_runs;
 	uint32_t runs_capacity;
 	uint64_t base_ns;
@@ -58,6 +69,7 @@ void span_codec__free(struct span_codec *c)
 	free(c->threads);
 	free(c->spans);
 	free(c->thread_index);
+	free(c->columns_of);
 	free(c->runs);
 	free(c);
 }
@@ -79,7 +91,8 @@ static int reserve(struct span_codec *c, uint32_t n)
 		return 0;
 	if (resize(&c->threads, n, sizeof(*c->threads)) ||
 	    resize(&c->spans, n, sizeof(*c->spans)) ||
-	    resize(&c->thread_index, n, sizeof(*c->thread_index)))
+	    resize(&c->thread_index, n, sizeof(*c->thread_index)) ||
+	    resize(&c->columns_of, n, sizeof(*c->columns_of)))
 		return -ENOMEM;
 	c->capacity = n;
 	return 0;
@@ -100,17 +113,22 @@ static struct prediction predict(struct span_codec *c, uint32_t depth, uint64_t 
 	return p;
 }
 
-static int run_starts(struct span_codec *c, uint32_t depth, uint64_t start_ns)
+static int more_runs(struct span_codec *c)
+{
+	uint32_t capacity = c->runs_capacity ? c->runs_capacity * 2 : 64;
+	int err = resize(&c->runs, capacity, sizeof(*c->runs));
+
+	if (!err)
+		c->runs_capacity = capacity;
+	return err;
+}
+
+static inline int run_starts(struct span_codec *c, uint32_t depth, uint64_t start_ns)
 {
 	if (c->n_runs && c->runs[c->n_runs - 1].depth == depth)
 		return 0;
-	if (c->n_runs == c->runs_capacity) {
-		uint32_t capacity = c->runs_capacity ? c->runs_capacity * 2 : 64;
-
-		if (resize(&c->runs, capacity, sizeof(*c->runs)))
-			return -ENOMEM;
-		c->runs_capacity = capacity;
-	}
+	if (c->n_runs == c->runs_capacity && more_runs(c))
+		return -ENOMEM;
 	c->runs[c->n_runs++] = (struct sibling_run){depth, start_ns};
 	return 0;
 }
@@ -216,10 +234,9 @@ static uint8_t *encode_plain(const struct span_codec *c, uint32_t n, uint8_t *p)
 }
 
 /* The two distances of a span, each positive where intervals nest; modulo 2^64 where not. */
-static int encode_times(struct span_codec *c, const struct thread *t, uint8_t **out)
+static int make_distances(struct span_codec *c, const struct thread *t)
 {
 	uint64_t last_end_ns = c->base_ns;
-	uint8_t *p = *out;
 
 	c->n_runs = 0;
 	for (uint32_t i = t->first; i < t->first + t->n; i++) {
@@ -227,18 +244,33 @@ static int encode_times(struct span_codec *c, const struct thread *t, uint8_t **
 		struct prediction guess = predict(c, s->depth, last_end_ns);
 
 		if (guess.encloses) {
-			p = bytes_store_varint(p, guess.start_ns - s->start_ns);
-			p = bytes_store_varint(p, s->end_ns - last_end_ns);
+			c->columns_of[i].a = guess.start_ns - s->start_ns;
+			c->columns_of[i].b = s->end_ns - last_end_ns;
 		} else {
-			p = bytes_store_varint(p, s->start_ns - guess.start_ns);
-			p = bytes_store_varint(p, s->end_ns - s->start_ns);
+			c->columns_of[i].a = s->start_ns - guess.start_ns;
+			c->columns_of[i].b = s->end_ns - s->start_ns;
 		}
 		if (run_starts(c, s->depth, s->start_ns))
 			return -ENOMEM;
 		last_end_ns = s->end_ns;
 	}
-	*out = p;
 	return 0;
+}
+
+/* Low bytes are noise, and compress best by themselves; what is above them is mostly one byte. */
+static uint8_t *encode_distances(const struct span_codec *c, uint32_t n, uint8_t *p)
+{
+	const struct columns *s = c->columns_of;
+
+	for (uint32_t i = 0; i < n; i++)
+		*p++ = (uint8_t)s[i].a;
+	for (uint32_t i = 0; i < n; i++)
+		p = bytes_store_varint(p, s[i].a >> 8);
+	for (uint32_t i = 0; i < n; i++)
+		*p++ = (uint8_t)s[i].b;
+	for (uint32_t i = 0; i < n; i++)
+		p = bytes_store_varint(p, s[i].b >> 8);
+	return p;
 }
 
 int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uint32_t n,
@@ -248,16 +280,16 @@ int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uin
 
 	if (group_by_thread(c, spans, n))
 		return -ENOMEM;
+	for (uint32_t t = 0; t < c->n_threads; t++)
+		if (make_distances(c, &c->threads[t]))
+			return -ENOMEM;
 	c->columns = used_columns(spans, n);
 	encode_head(c, n, out);
-	/* A byte of flags and six varints per span. */
-	if (!byte_buffer__reserve(out, n * (1 + 6 * (size_t)BYTES_VARINT_MAX)))
+	/* Three bytes and six varints per span. */
+	if (!byte_buffer__reserve(out, n * (3 + 6 * (size_t)BYTES_VARINT_MAX)))
 		return -ENOMEM;
 	p = encode_plain(c, n, out->data + out->size);
-	for (uint32_t t = 0; t < c->n_threads; t++)
-		if (encode_times(c, &c->threads[t], &p))
-			return -ENOMEM;
-	out->size = p - out->data;
+	out->size = encode_distances(c, n, p) - out->data;
 	return 0;
 }
 
@@ -285,32 +317,23 @@ static const char *decode_head(struct span_codec *c, struct byte_reader *r, uint
 	return NULL;
 }
 
-static const char *decode_plain(struct span_codec *c, struct byte_reader *r, uint32_t n,
-				uint32_t n_strings)
+static const char *decode_labels(struct columns *s, struct byte_reader *r, uint32_t n,
+				 uint32_t n_strings)
 {
-	const uint8_t *flags = byte_reader__bytes(r, n);
-	struct trace_span *s = c->spans;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t label = byte_reader__varint(r);
+
+		if (label >= n_strings && (label < QPT_VIRTUAL || label > UINT32_MAX))
+			return "a span has a name the file does not hold";
+		s[i].label = label;
+	}
+	return NULL;
+}
+
+static const char *decode_invocations(struct columns *s, struct byte_reader *r, uint32_t n)
+{
 	uint64_t last = 0;
 
-	if (!flags)
-		return "a batch of spans is too short";
-	for (uint32_t i = 0; i < n; i++) {
-		if (flags[i] & ~TRACE_SPAN_FLAGS_ALL)
-			return "a span has unknown flags";
-		s[i] = (struct trace_span){.flags = flags[i]};
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		last += bytes_unzigzag(byte_reader__varint(r));
-		if (last > UINT16_MAX)
-			return "a span is nested too deep";
-		s[i].depth = last;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		s[i].label = byte_reader__varint_max(r, UINT32_MAX);
-		if (s[i].label >= n_strings && !(s[i].label & QPT_VIRTUAL))
-			return "a span has a name the file does not hold";
-	}
-	last = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t v = byte_reader__varint(r);
 
@@ -322,42 +345,100 @@ static const char *decode_plain(struct span_codec *c, struct byte_reader *r, uin
 			return "an invocation id is out of range";
 		s[i].invocation = last++;
 	}
-	for (uint32_t i = 0; c->columns & QPT_COLUMN_KINDS && i < n; i++) {
-		s[i].kind = byte_reader__varint_max(r, UINT32_MAX);
-		if (s[i].kind > n_strings)
+	return NULL;
+}
+
+static const char *decode_kinds(const struct span_codec *c, struct byte_reader *r, uint32_t n,
+				uint32_t n_strings)
+{
+	bool there = c->columns & QPT_COLUMN_KINDS;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t kind = there ? byte_reader__varint(r) : TRACE_KIND_QUERY;
+
+		if (kind > n_strings)
 			return "a span has a kind the file does not hold";
+		c->columns_of[i].kind = kind;
 	}
 	return NULL;
 }
 
-static int decode_times(struct span_codec *c, const struct thread *t, struct byte_reader *r,
-			const char **why)
+static const char *decode_distances(struct span_codec *c, struct byte_reader *r, uint32_t n)
+{
+	struct columns *s = c->columns_of;
+	const uint8_t *low = byte_reader__bytes(r, n);
+
+	for (uint32_t i = 0; i < n; i++)
+		s[i].a = byte_reader__varint_max(r, UINT64_MAX >> 8) << 8;
+	for (uint32_t i = 0; i < n && !r->bad; i++)
+		s[i].a |= low[i];
+	low = byte_reader__bytes(r, n);
+	for (uint32_t i = 0; i < n; i++)
+		s[i].b = byte_reader__varint_max(r, UINT64_MAX >> 8) << 8;
+	for (uint32_t i = 0; i < n && !r->bad; i++)
+		s[i].b |= low[i];
+	return r->bad ? "a batch of spans is too short" : NULL;
+}
+
+static const char *decode_columns(struct span_codec *c, struct byte_reader *r, uint32_t n,
+				  uint32_t n_strings)
+{
+	const uint8_t *flags = byte_reader__bytes(r, n);
+	struct columns *s = c->columns_of;
+	const char *why;
+	uint64_t last = 0;
+
+	if (!flags)
+		return "a batch of spans is too short";
+	for (uint32_t i = 0; i < n; i++) {
+		if (flags[i] & ~TRACE_SPAN_FLAGS_ALL)
+			return "a span has unknown flags";
+		s[i].flags = flags[i];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		last += bytes_unzigzag(byte_reader__varint(r));
+		if (last > UINT16_MAX)
+			return "a span is nested too deep";
+		s[i].depth = last;
+	}
+	why = decode_labels(s, r, n, n_strings) ?: decode_invocations(s, r, n);
+	why = why ?: decode_kinds(c, r, n, n_strings);
+	return why ?: decode_distances(c, r, n);
+}
+
+static int make_times(struct span_codec *c, const struct thread *t, const char **why)
 {
 	uint64_t last_end_ns = c->base_ns;
 
 	c->n_runs = 0;
 	for (uint32_t i = t->first; i < t->first + t->n; i++) {
-		struct trace_span *s = &c->spans[i];
-		struct prediction guess = predict(c, s->depth, last_end_ns);
-		uint64_t from_start = byte_reader__varint(r);
-		uint64_t from_end = byte_reader__varint(r);
+		const struct columns *columns = &c->columns_of[i];
+		struct prediction guess = predict(c, columns->depth, last_end_ns);
+		uint64_t start_ns = guess.start_ns + columns->a;
+		uint64_t end_ns = start_ns + columns->b;
 
-		s->process = t->process;
-		s->tid = t->tid;
 		if (guess.encloses) {
-			s->start_ns = guess.start_ns - from_start;
-			s->end_ns = last_end_ns + from_end;
-		} else {
-			s->start_ns = guess.start_ns + from_start;
-			s->end_ns = s->start_ns + from_end;
+			start_ns = guess.start_ns - columns->a;
+			end_ns = last_end_ns + columns->b;
 		}
-		if (s->end_ns < s->start_ns) {
+		c->spans[i] = (struct trace_span){
+			.start_ns = start_ns,
+			.end_ns = end_ns,
+			.process = t->process,
+			.tid = t->tid,
+			.label = columns->label,
+			.invocation = columns->invocation,
+			.kind = columns->kind,
+			.depth = columns->depth,
+			.flags = columns->flags,
+		};
+		if (end_ns < start_ns) {
 			*why = "a span ends before it starts";
 			return -EBADMSG;
 		}
-		if (run_starts(c, s->depth, s->start_ns))
+		if (run_starts(c, columns->depth, start_ns))
 			return -ENOMEM;
-		last_end_ns = s->end_ns;
+		last_end_ns = end_ns;
 	}
 	return 0;
 }
@@ -378,18 +459,16 @@ int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size, u
 		return -ENOMEM;
 	*why = decode_head(c, &r, count, n_processes);
 	if (!*why)
-		*why = decode_plain(c, &r, count, n_strings);
+		*why = decode_columns(c, &r, count, n_strings);
+	if (!*why && (r.bad || r.at != r.end))
+		*why = "a batch of spans does not fill its chunk";
 	if (*why)
 		return -EBADMSG;
 	for (uint32_t t = 0; t < c->n_threads; t++) {
-		int err = decode_times(c, &c->threads[t], &r, why);
+		int err = make_times(c, &c->threads[t], why);
 
 		if (err)
 			return err;
-	}
-	if (r.bad || r.at != r.end) {
-		*why = "a batch of spans does not fill its chunk";
-		return -EBADMSG;
 	}
 	*spans = c->spans;
 	*n = count;

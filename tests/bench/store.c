@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * store [EVENTS [TRACE]]: how fast traces are written and read, and how small they are.
+ *
+ * EVENTS (100 million) synthetic executions of queries go into a trace, which is read and summed
+ * up again: on one core, nothing in parallel, in one run. TRACE is one that was recorded, for the
+ * bytes per event. Rates are by CPU time of this process; wall time is shown beside it, as it is
+ * what a loaded machine makes of that.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "../fixtures/random.h"
+#include "analyze/summary.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+#define PATTERN	 65536u
+#define N_LABELS 319u
+
+/* Executions as a compiler makes them, again and again: times and ids move on. */
+struct pattern {
+	struct trace_span spans[PATTERN];
+	uint32_t n;
+	uint64_t ns;
+	struct rng rng;
+};
+
+struct timing {
+	double wall, cpu;
+};
+
+static double seconds(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static struct timing now(void)
+{
+	return (struct timing){seconds(CLOCK_MONOTONIC), seconds(CLOCK_PROCESS_CPUTIME_ID)};
+}
+
+static struct timing since(struct timing begin)
+{
+	struct timing t = now();
+
+	return (struct timing){t.wall - begin.wall, t.cpu - begin.cpu};
+}
+
+static _Noreturn void die(const char *what, int err)
+{
+	fprintf(stderr, "store: %s: %s\n", what, strerror(-err));
+	exit(1);
+}
+
+/* From tens of nanoseconds to tens of microseconds, the short ones most often. */
+static uint64_t duration(struct rng *rng)
+{
+	return 30 + (rng_u64(rng) & ((64ULL << rng_below(rng, 10)) - 1));
+}
+
+/* A few queries are executed most. */
+static uint32_t label(struct rng *rng)
+{
+	return rng_below(rng, 1 + rng_below(rng, 1 + rng_below(rng, N_LABELS)));
+}
+
+static void nest(struct pattern *p, uint32_t depth)
+{
+	uint64_t start = p->ns += 20 + rng_below(&p->rng, 200);
+
+	while (depth < 30 && p->n + depth + 1 < PATTERN && rng_below(&p->rng, 16) < 7)
+		nest(p, depth + 1);
+	p->ns += duration(&p->rng);
+	if (p->n == PATTERN)
+		return;
+	p->spans[p->n] = (struct trace_span){
+		.start_ns = start,
+		.end_ns = p->ns,
+		.tid = 4711,
+		.label = label(&p->rng),
+		.invocation = p->n,
+		.depth = depth,
+	};
+	p->n++;
+}
+
+static struct pattern *make_pattern(void)
+{
+	struct pattern *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		die("pattern", -ENOMEM);
+	p->rng.state = 1;
+	while (p->n < PATTERN)
+		nest(p, 0);
+	return p;
+}
+
+static struct trace_writer *open_writer(const char *path)
+{
+	const struct trace_info info = {.tool = "store", .kernel = "-", .host = "-"};
+	const struct trace_process process = {.pid = 4711, .exit_status = TRACE_EXIT_UNKNOWN};
+	struct trace_writer *w;
+	char name[32];
+	uint32_t id;
+	int err = trace_writer__open(path, true, &info, &w);
+
+	for (uint32_t i = 0; i < N_LABELS && !err; i++) {
+		snprintf(name, sizeof(name), "a_query_with_a_name_%u", i);
+		err = trace_writer__intern(w, name, &id);
+	}
+	if (!err)
+		err = trace_writer__process(w, &process);
+	if (err)
+		die(path, err);
+	return w;
+}
+
+static struct timing write_events(const char *path, const struct pattern *p, uint64_t n)
+{
+	struct timing begin = now();
+	struct trace_writer *w = open_writer(path);
+	uint64_t shift = 0;
+	int err = 0;
+
+	for (uint64_t i = 0; i < n && !err; i++) {
+		struct trace_span s = p->spans[i % PATTERN];
+
+		s.start_ns += shift;
+		s.end_ns += shift;
+		s.invocation = (uint32_t)i & 0x7fffffff;
+		err = trace_writer__span(w, &s);
+		if (i % PATTERN == PATTERN - 1)
+			shift += p->ns;
+	}
+	if (!err)
+		err = trace_writer__finish(w);
+	if (err)
+		die(path, err);
+	trace_writer__free(w);
+	return since(begin);
+}
+
+/* Everything a report needs; returns the number of spans. */
+static uint64_t sum_up(const char *path, struct timing *t)
+{
+	struct timing begin = now();
+	struct trace_reader *r;
+	struct summary *s;
+	struct trace_item item;
+	uint64_t n;
+	int err = trace_reader__open(path, &r, NULL);
+
+	if (!err)
+		err = summary__new(&s);
+	while (!err && !(err = trace_reader__next(r, &item)) && item.kind != TRACE_ITEM_END) {
+		if (item.kind == TRACE_ITEM_SPAN)
+			err = summary__span(s, &item.span, true);
+		else if (item.kind == TRACE_ITEM_PROCESS)
+			err = summary__process(s, item.process);
+	}
+	if (err)
+		die(path, err);
+	n = summary__spans(s);
+	summary__free(s);
+	trace_reader__free(r);
+	*t = since(begin);
+	return n;
+}
+
+static bool never(void *ctx, const char *text)
+{
+	(void)ctx;
+	(void)text;
+	return false;
+}
+
+/* Read the last hundredth of the time, or (0) nothing at all. */
+static struct timing seek(const char *path, uint64_t from_ns)
+{
+	struct timing begin = now();
+	struct trace_filter filter = {.from_ns = from_ns, .to_ns = UINT64_MAX};
+	struct trace_reader *r;
+	struct trace_item item;
+	int err = trace_reader__open(path, &r, NULL);
+
+	if (!from_ns)
+		filter.label = never;
+	if (err)
+		die(path, err);
+	trace_reader__filter(r, &filter);
+	while (!(err = trace_reader__next(r, &item)) && item.kind != TRACE_ITEM_END)
+		;
+	if (err || trace_reader__problem(r))
+		die(path, err);
+	trace_reader__free(r);
+	return since(begin);
+}
+
+static double file_bytes(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		die(path, -errno);
+	return st.st_size;
+}
+
+static double peak_mib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss / 1024.0;
+}
+
+static void row(const char *what, double measured, const char *unit, double target, bool most)
+{
+	double ratio = measured / target;
+
+	printf("%-34s %9.2f %-10s %s %6.1f  %5.2fx  %s\n", what, measured, unit,
+	       most ? "<=" : ">=", target, ratio, (most ? ratio <= 1 : ratio >= 1) ? "" : "MISSED");
+}
+
+static void bytes_row(const char *path)
+{
+	struct timing t;
+	uint64_t n = sum_up(path, &t);
+	double each = file_bytes(path) / n;
+
+	row("recorded trace, bytes per event", each, "B", 4.0, true);
+	printf("%-34s %9.2f %-10s 48.7 B of a .mm_profdata of the same: %.3fx\n", "", each, "B",
+	       each / 48.7);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000000;
+	char path[] = "/tmp/qprof-store-XXXXXX";
+	struct timing writing, reading, finding, skipping;
+	struct pattern *p = make_pattern();
+	double memory, memory_all;
+	int fd = mkstemp(path);
+
+	if (fd < 0 || close(fd))
+		die(path, -errno);
+	writing = write_events(path, p, n);
+	memory = peak_mib();
+	if (sum_up(path, &reading) != n)
+		die("not all events came back", -EIO);
+	memory_all = peak_mib();
+	finding = seek(path, p->ns * (n / PATTERN) / 100 * 99);
+	skipping = seek(path, 0);
+	printf("%" PRIu64 " synthetic events, %.2f bytes each\n\n", n, file_bytes(path) / n);
+	row("writer, events per CPU second", n / writing.cpu / 1e6, "million", 10, false);
+	row("writer, peak memory", memory, "MiB", 32, true);
+	row("reader and summary, per CPU second", n / reading.cpu / 1e6, "million", 20, false);
+	printf("%-34s %9.2f MiB\n", "reader, peak memory", memory_all);
+	printf("%-34s writer %.2f, reader %.2f million events per second\n", "by wall time",
+	       n / writing.wall / 1e6, n / reading.wall / 1e6);
+	printf("%-34s %9.4fx of reading all\n", "the last hundredth of the time",
+	       finding.cpu / reading.cpu);
+	printf("%-34s %9.4fx of reading all\n", "a query that is not there",
+	       skipping.cpu / reading.cpu);
+	if (argc > 2)
+		bytes_row(argv[2]);
+	if (!getenv("KEEP")) unlink(path); else puts(path);
+	free(p);
+	return 0;
+}
