@@ -119,7 +119,8 @@ def indexed(chunks):
     """The chunks of a file so far, as an index tells of them when it knows nothing of the spans."""
     while chunks:
         kind, stored = chunks[0], struct.unpack("<I", chunks[4:8])[0]
-        yield varint(kind, stored) + (varint(1, zigzag(0), U64 - 1, 0, 0) if kind == SPANS else b"")
+        n_spans = chunks[16]
+        yield varint(kind, stored) + (varint(n_spans, zigzag(0), U64 - 1, 0, 0) if kind == SPANS else b"")
         chunks = chunks[16 + stored :]
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -34,21 +35,67 @@ static int seen__add(struct seen *s, const struct trace_process *p)
 	return 0;
 }
 
+static const struct trace_process *seen__get(const struct seen *s, uint32_t index)
+{
+	return index < s->n ? s->by_index[index] : NULL;
+}
+
+/* A pid, or a glob for the crate. */
+static bool wants_process(void *ctx, const struct trace_process *p)
+{
+	const struct cli_dump_options *o = ctx;
+	char pid[16];
+
+	if (!o->processes.n)
+		return true;
+	snprintf(pid, sizeof(pid), "%" PRIu32, p->pid);
+	for (size_t i = 0; i < o->processes.n; i++)
+		if (!strcmp(o->processes.texts[i], pid))
+			return true;
+	return p->crate && cmd_matches(&o->processes, p->crate);
+}
+
+static bool wants_query(void *ctx, const char *name)
+{
+	const struct cli_dump_options *o = ctx;
+
+	return cmd_matches(&o->queries, name);
+}
+
+static void set_filter(struct trace_reader *r, const struct cli_dump_options *o)
+{
+	uint64_t begin = trace_reader__info(r)->clock_start_ns;
+	const struct trace_filter filter = {
+		.from_ns = o->from_ns ? begin + o->from_ns : 0,
+		.to_ns = o->to_ns ? begin + o->to_ns : UINT64_MAX,
+		.process = o->processes.n ? wants_process : NULL,
+		.label = o->queries.n ? wants_query : NULL,
+		.ctx = (void *)o,
+	};
+
+	if (o->from_ns || o->to_ns || o->processes.n || o->queries.n)
+		trace_reader__filter(r, &filter);
+}
+
 static int dump_item(const struct trace_reader *r, struct seen *s, const struct trace_item *item)
 {
-	const struct trace_process *p = NULL;
 	int err;
 
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
 		err = seen__add(s, item->process);
 		return err ? err : dump_process(stdout, item->process);
+	case TRACE_ITEM_THREAD:
+		return dump_thread(stdout, &item->thread, seen__get(s, item->thread.process));
 	case TRACE_ITEM_SPAN:
-		if (item->span.process < s->n)
-			p = s->by_index[item->span.process];
-		return dump_span(stdout, &item->span, p, trace_reader__string(r, item->span.label));
+		return dump_span(stdout, &item->span, seen__get(s, item->span.process),
+				 trace_reader__string(r, item->span.label),
+				 trace_reader__kind(r, item->span.kind),
+				 trace_reader__event(r, &item->span));
 	case TRACE_ITEM_LOSSES:
 		return dump_losses(stdout, &item->losses);
+	case TRACE_ITEM_COSTS:
+		return dump_costs(stdout, &item->costs);
 	default:
 		return 0;
 	}
@@ -61,8 +108,13 @@ int cmd_dump(const struct cli_dump_options *o)
 	struct trace_item item;
 	int err;
 
+	if (o->schema) {
+		dump_schema(stdout);
+		return cmd_finish_stdout(EXIT_CODE_OK);
+	}
 	if (cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
+	set_filter(r, o);
 	err = dump_header(stdout, trace_reader__info(r));
 	while (!err) {
 		err = trace_reader__next(r, &item);

@@ -2,16 +2,22 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/groups.h"
 #include "analyze/summary.h"
 #include "base/diag.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "trace/reader.h"
+#include "trace/self_time.h"
 #include "view/view.h"
 
 /* What a trace says, summed. */
 struct contents {
+	const struct cli_report_options *options;
 	struct summary *summary;
+	struct groups *groups; /* NULL: the report is by query */
+	struct self_time *self_time;
+	uint64_t self_ns; /* of all */
 	struct trace_losses losses;
 	bool has_losses;
 };
@@ -19,15 +25,48 @@ struct contents {
 static void contents__clear(struct contents *c)
 {
 	summary__free(c->summary);
+	groups__free(c->groups);
+	self_time__free(c->self_time);
 }
 
-static int take_item(struct contents *c, const struct trace_item *item)
+static int contents__init(struct contents *c)
 {
+	int err = summary__new(&c->summary);
+
+	if (!err && c->options->by != CLI_BY_QUERY)
+		err = groups__new(&c->groups) ?: self_time__new(&c->self_time);
+	return err;
+}
+
+/* Self times need every span; what is counted is only what was asked for. */
+static int take_span(struct contents *c, const struct trace_reader *r, struct trace_span *span)
+{
+	const struct cli_texts *queries = &c->options->queries;
+	int err;
+
+	if (!c->groups)
+		return summary__span(c->summary, span, true);
+	err = self_time__span(c->self_time, span) ?: summary__span(c->summary, span, false);
+	if (err)
+		return err;
+	c->self_ns += span->self_ns;
+	if (queries->n && !cmd_matches(queries, trace_reader__string(r, span->label)))
+		return 0;
+	return groups__span(c->groups, span);
+}
+
+static int take_item(struct contents *c, const struct trace_reader *r, struct trace_item *item)
+{
+	int err;
+
 	switch (item->kind) {
 	case TRACE_ITEM_SPAN:
-		return summary__span(c->summary, &item->span, true);
+		return take_span(c, r, &item->span);
 	case TRACE_ITEM_PROCESS:
-		return summary__process(c->summary, item->process);
+		err = summary__process(c->summary, item->process);
+		return err || !c->groups ? err : groups__process(c->groups, item->process);
+	case TRACE_ITEM_THREAD:
+		return c->groups ? groups__thread(c->groups, &item->thread) : 0;
 	case TRACE_ITEM_LOSSES:
 		c->losses = item->losses;
 		c->has_losses = true;
@@ -40,14 +79,13 @@ static int take_item(struct contents *c, const struct trace_item *item)
 static int read_all(struct trace_reader *r, struct contents *c)
 {
 	struct trace_item item;
-	int err;
+	int err = contents__init(c);
 
-	err = summary__new(&c->summary);
 	while (!err) {
 		err = trace_reader__next(r, &item);
 		if (err || item.kind == TRACE_ITEM_END)
 			break;
-		err = take_item(c, &item);
+		err = take_item(c, r, &item);
 	}
 	return err;
 }
@@ -57,13 +95,46 @@ static const char *string_of(const void *ctx, uint32_t id)
 	return trace_reader__string(ctx, id);
 }
 
+static bool is_asked_for(const void *ctx, const char *name)
+{
+	return cmd_matches(ctx, name);
+}
+
+static struct report_options view_options(const struct contents *c, const struct trace_reader *r)
+{
+	static const enum group_by by[] = {
+		[CLI_BY_CRATE] = GROUP_BY_CRATE,
+		[CLI_BY_PROCESS] = GROUP_BY_PROCESS,
+		[CLI_BY_THREAD] = GROUP_BY_THREAD,
+	};
+	static const enum report_sort sort[] = {
+		[CLI_SORT_SELF] = REPORT_SORT_SELF,   [CLI_SORT_TOTAL] = REPORT_SORT_TOTAL,
+		[CLI_SORT_COUNT] = REPORT_SORT_COUNT, [CLI_SORT_MAX] = REPORT_SORT_MAX,
+		[CLI_SORT_NAME] = REPORT_SORT_NAME,
+	};
+	const struct cli_report_options *o = c->options;
+
+	return (struct report_options){
+		.top = o->top,
+		.problem = trace_reader__problem(r),
+		.sort = sort[o->sort],
+		.min_self_ns = o->min.ns,
+		.min_millipercent = o->min.millipercent,
+		.query = is_asked_for,
+		.query_ctx = &o->queries,
+		.groups = c->groups,
+		.by = by[o->by],
+		.all_self_ns = c->self_ns,
+	};
+}
+
 int cmd_report(const struct cli_report_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
-	__cleanup(contents__clear) struct contents c = {};
-	struct report_options opt = {.top = o->top};
+	__cleanup(contents__clear) struct contents c = {.options = o};
 	struct view_names names = {.text = string_of};
 	const struct trace_losses *losses;
+	struct report_options opt;
 	int err;
 
 	if (cmd_open_trace(o->file, &r))
@@ -75,7 +146,7 @@ int cmd_report(const struct cli_report_options *o)
 	}
 	names.ctx = r;
 	losses = c.has_losses ? &c.losses : NULL;
-	opt.problem = trace_reader__problem(r);
+	opt = view_options(&c, r);
 	if (opt.problem)
 		diag_warn("%s: %s; the report covers what could be read", o->file, opt.problem);
 	if (o->json)

@@ -12,6 +12,7 @@
 int cmd_record(const struct cli_record_options *o);
 int cmd_report(const struct cli_report_options *o);
 int cmd_dump(const struct cli_dump_options *o);
+int cmd_verify(const struct cli_verify_options *o);
 int cmd_plan(const struct cli_plan_options *o);
 int cmd_help(const struct cli_help_options *o);
 int cmd_version(void);
@@ -21,6 +22,9 @@ int cmd_version(void);
  * to stdout (a full disk). The last call of a command that prints data.
  */
 int cmd_finish_stdout(int status);
+
+/* True if one of the globs matches, or there are none. */
+bool cmd_matches(const struct cli_texts *globs, const char *text);
 
 /* Open a trace for reading; prints one line on failure. */
 int cmd_open_trace(const char *path, struct trace_reader **r);

@@ -174,7 +174,7 @@ static void print_zsh_option(FILE *out, const struct cli_option *o)
 {
 	const char *joined = o->arg ? "=" : "";
 	/* Options that add up may be given again. */
-	bool again = o->kind == CLI_PIDS || o->kind == CLI_COUNT;
+	bool again = o->kind == CLI_PIDS || o->kind == CLI_TEXTS || o->kind == CLI_COUNT;
 
 	fputs(" \\\n\t\t\t", out);
 	if (o->letter && again)

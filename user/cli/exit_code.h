@@ -10,7 +10,9 @@
 
 enum exit_code {
 	EXIT_CODE_OK = 0,
+	EXIT_CODE_INCOMPLETE = 1,   /* verify: the end is missing */
 	EXIT_CODE_USAGE = 2,	    /* the command line makes no sense; nothing was done */
+	EXIT_CODE_DAMAGED = 3,	    /* verify: something in it is wrong */
 	EXIT_CODE_FAILURE = 125,    /* qprof-bpf itself failed */
 	EXIT_CODE_CANNOT_RUN = 126, /* the command to profile exists but cannot be run */
 	EXIT_CODE_NOT_FOUND = 127,  /* the command to profile does not exist */

@@ -9,6 +9,10 @@
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 #define AT(field)   offsetof(struct cli, field)
 
+#define QUERY_HELP                                                                               \
+	"Only queries whose name matches GLOB, such as 'type*' or '*_of'. May be given several " \
+	"times: any of them."
+
 static const struct cli_option options[] = {
 	{
 		.commands = CLI_BIT(CLI_RECORD),
@@ -108,6 +112,84 @@ static const struct cli_option options[] = {
 			"all. JSON always has all.",
 	},
 	{
+		.commands = CLI_BIT(CLI_REPORT),
+		.name = "by",
+		.arg = "WHAT",
+		.kind = CLI_CHOICE,
+		.offset = AT(report.by),
+		.choices = "query|crate|process|thread",
+		.initial = "query",
+		.help = "What a row is. In rows that are not queries, wall is the time from the "
+			"first start to the last end of a query.",
+	},
+	{
+		.commands = CLI_BIT(CLI_REPORT),
+		.name = "sort",
+		.arg = "COLUMN",
+		.kind = CLI_CHOICE,
+		.offset = AT(report.sort),
+		.choices = "self|total|count|max|name",
+		.initial = "self",
+		.help = "The order of the rows, largest first; total is wall in rows that are not "
+			"queries.",
+	},
+	{
+		.commands = CLI_BIT(CLI_REPORT),
+		.name = "min",
+		.arg = "DURATION|PERCENT",
+		.kind = CLI_THRESHOLD,
+		.offset = AT(report.min),
+		.help = "Leave out rows with less self time: less than 10ms, or than 1% of all.",
+	},
+	{
+		.commands = CLI_BIT(CLI_REPORT),
+		.name = "query",
+		.arg = "GLOB",
+		.kind = CLI_TEXTS,
+		.offset = AT(report.queries),
+		.help = QUERY_HELP,
+	},
+	{
+		.commands = CLI_BIT(CLI_DUMP),
+		.name = "query",
+		.arg = "GLOB",
+		.kind = CLI_TEXTS,
+		.offset = AT(dump.queries),
+		.help = QUERY_HELP,
+	},
+	{
+		.commands = CLI_BIT(CLI_DUMP),
+		.name = "process",
+		.arg = "PID|GLOB",
+		.kind = CLI_TEXTS,
+		.offset = AT(dump.processes),
+		.help = "Only the process PID, or those that compile a crate whose name matches "
+			"GLOB. May be given several times: any of them.",
+	},
+	{
+		.commands = CLI_BIT(CLI_DUMP),
+		.name = "from",
+		.arg = "DURATION",
+		.kind = CLI_DURATION,
+		.offset = AT(dump.from_ns),
+		.help = "Leave out spans that end before this time after the capture began.",
+	},
+	{
+		.commands = CLI_BIT(CLI_DUMP),
+		.name = "to",
+		.arg = "DURATION",
+		.kind = CLI_DURATION,
+		.offset = AT(dump.to_ns),
+		.help = "Leave out spans that start after this time after the capture began.",
+	},
+	{
+		.commands = CLI_BIT(CLI_DUMP),
+		.name = "schema",
+		.kind = CLI_FLAG,
+		.offset = AT(dump.schema),
+		.help = "Print the JSON schema of the lines instead.",
+	},
+	{
 		.commands = CLI_BIT(CLI_PLAN),
 		.name = "json",
 		.kind = CLI_FLAG,
@@ -186,6 +268,11 @@ static int run_dump(const struct cli *cli)
 	return cmd_dump(&cli->dump);
 }
 
+static int run_verify(const struct cli *cli)
+{
+	return cmd_verify(&cli->verify);
+}
+
 static int run_plan(const struct cli *cli)
 {
 	return cmd_plan(&cli->plan);
@@ -231,18 +318,37 @@ static const char about_report[] =
 static const struct cli_example report_examples[] = {
 	{"The whole table", "qprof-bpf report debug.qpt"},
 	{"The ten queries that cost most", "qprof-bpf report --top 10 debug.qpt"},
+	{"Where crates differ", "qprof-bpf report --by crate --sort total debug.qpt"},
+	{"Queries about types that take 1% or more",
+	 "qprof-bpf report --query 'type*' --min 1% debug.qpt"},
 	{"For a program", "qprof-bpf report --json debug.qpt"},
 	{},
 };
 
 static const char about_dump[] =
 	"Prints everything the trace holds, one JSON object a line: first a header (schema "
-	"qprof-dump/1), then processes, spans and losses in the order in which they were written. "
-	"Times are CLOCK_MONOTONIC nanoseconds; spans of a thread come in the order of their ends. "
+	"qprof-dump/1), then processes, threads, spans, costs and losses in the order in which "
+	"they "
+	"were written. Times are CLOCK_MONOTONIC nanoseconds; spans of a thread come in the order "
+	"of their ends. Parts of the file that hold nothing of what is asked for are not read. "
 	"Needs no privileges.";
 
 static const struct cli_example dump_examples[] = {
-	{"Every execution of typeck", "qprof-bpf dump debug.qpt | grep '\"query\":\"typeck\"'"},
+	{"Every execution of typeck", "qprof-bpf dump --query typeck debug.qpt"},
+	{"What one crate did in the second second",
+	 "qprof-bpf dump --process serde --from 1s --to 2s debug.qpt"},
+	{"What a line can be, for a program", "qprof-bpf dump --schema"},
+	{},
+};
+
+static const char about_verify[] =
+	"Reads all of a trace, checks every byte of it, and tells what is sound and what is "
+	"missing. Exits with 0 if the trace is whole, 1 if its end is missing (what there is can "
+	"be "
+	"read), 3 if it is damaged (what comes before the damage can be read).";
+
+static const struct cli_example verify_examples[] = {
+	{"Whether a trace is whole", "qprof-bpf verify debug.qpt"},
 	{},
 };
 
@@ -299,9 +405,19 @@ static const struct cli_command dump_command = {
 	.usage = "[OPTION...] FILE",
 	.summary = "Print every event of a trace as lines of JSON",
 	.text = about_dump,
-	.operand = {"FILE", CLI_FILE, true, AT(dump.file)},
+	.operand = {"FILE", CLI_FILE, false, AT(dump.file)},
 	.examples = dump_examples,
 	.run = run_dump,
+};
+
+static const struct cli_command verify_command = {
+	.name = "verify",
+	.usage = "[OPTION...] FILE",
+	.summary = "Check that a trace is whole",
+	.text = about_verify,
+	.operand = {"FILE", CLI_FILE, true, AT(verify.file)},
+	.examples = verify_examples,
+	.run = run_verify,
 };
 
 static const struct cli_command plan_command = {
@@ -334,16 +450,19 @@ static const struct cli_command version_command = {
 };
 
 static const struct cli_command *const commands[] = {
-	[CLI_RECORD] = &record_command, [CLI_REPORT] = &report_command,
-	[CLI_DUMP] = &dump_command,	[CLI_PLAN] = &plan_command,
-	[CLI_HELP] = &help_command,	[CLI_VERSION] = &version_command,
+	[CLI_RECORD] = &record_command,	  [CLI_REPORT] = &report_command,
+	[CLI_DUMP] = &dump_command,	  [CLI_VERIFY] = &verify_command,
+	[CLI_PLAN] = &plan_command,	  [CLI_HELP] = &help_command,
+	[CLI_VERSION] = &version_command,
 };
 
 _Static_assert(N_OF(commands) == CLI_N_COMMANDS, "every command has a row");
 
 static const struct cli_exit_code exit_codes[] = {
 	{EXIT_CODE_OK, "Success. record -p: recording was stopped, or every process ended."},
+	{EXIT_CODE_INCOMPLETE, "verify: the trace's end is missing; the rest can be read."},
 	{EXIT_CODE_USAGE, "The command line makes no sense; nothing was done."},
+	{EXIT_CODE_DAMAGED, "verify: the trace is damaged, or no trace."},
 	{EXIT_CODE_FAILURE, "qprof-bpf itself failed; an error line says why and what to do."},
 	{EXIT_CODE_CANNOT_RUN, "The command to profile cannot be run."},
 	{EXIT_CODE_NOT_FOUND, "The command to profile was not found."},

@@ -19,6 +19,7 @@ enum cli_command_id {
 	CLI_RECORD,
 	CLI_REPORT,
 	CLI_DUMP,
+	CLI_VERIFY,
 	CLI_PLAN,
 	CLI_HELP,
 	CLI_VERSION,
@@ -43,6 +44,35 @@ enum cli_shell {
 	CLI_SHELL_FISH,
 };
 
+/* What report's rows are; the order of the choices of --by. */
+enum cli_by {
+	CLI_BY_QUERY,
+	CLI_BY_CRATE,
+	CLI_BY_PROCESS,
+	CLI_BY_THREAD,
+};
+
+/* The order of the choices of --sort. */
+enum cli_sort {
+	CLI_SORT_SELF,
+	CLI_SORT_TOTAL,
+	CLI_SORT_COUNT,
+	CLI_SORT_MAX,
+	CLI_SORT_NAME,
+};
+
+/* A least time: so long, or such a part of all. */
+struct cli_threshold {
+	uint64_t ns;
+	uint64_t millipercent; /* thousandths of a hundredth */
+};
+
+/* Texts of an option that was given so often; they point into argv. */
+struct cli_texts {
+	const char **texts;
+	size_t n;
+};
+
 struct cli_pids {
 	pid_t *pids;
 	size_t n;
@@ -64,10 +94,23 @@ struct cli_record_options {
 struct cli_report_options {
 	const char *file;
 	bool json;
-	uint64_t top; /* 0 = all */
+	uint64_t top;	   /* 0 = all */
+	unsigned int by;   /* enum cli_by */
+	unsigned int sort; /* enum cli_sort */
+	struct cli_threshold min;
+	struct cli_texts queries; /* globs; none = all */
 };
 
 struct cli_dump_options {
+	const char *file; /* NULL with schema */
+	bool schema;
+	struct cli_texts processes; /* pids and globs for crates; none = all */
+	struct cli_texts queries;   /* globs; none = all */
+	uint64_t from_ns;	    /* since the capture began */
+	uint64_t to_ns;		    /* 0 = the end */
+};
+
+struct cli_verify_options {
 	const char *file;
 };
 
@@ -94,22 +137,25 @@ struct cli {
 	struct cli_record_options record;
 	struct cli_report_options report;
 	struct cli_dump_options dump;
+	struct cli_verify_options verify;
 	struct cli_plan_options plan;
 	struct cli_help_options help_options;
 };
 
 /* What an option's argument is, and so the type of the field it is stored in. */
 enum cli_kind {
-	CLI_FLAG,     /* bool; takes no argument */
-	CLI_COUNT,    /* unsigned int, times it was given; takes no argument */
-	CLI_TEXT,     /* const char * */
-	CLI_FILE,     /* const char *, a path */
-	CLI_COMMAND,  /* const char *, the name of one of our commands */
-	CLI_PIDS,     /* struct cli_pids; repeatable, comma lists */
-	CLI_DURATION, /* uint64_t, ns */
-	CLI_SIZE,     /* uint64_t, bytes */
-	CLI_NUMBER,   /* uint64_t */
-	CLI_CHOICE,   /* unsigned int, index into choices */
+	CLI_FLAG,      /* bool; takes no argument */
+	CLI_COUNT,     /* unsigned int, times it was given; takes no argument */
+	CLI_TEXT,      /* const char * */
+	CLI_FILE,      /* const char *, a path */
+	CLI_COMMAND,   /* const char *, the name of one of our commands */
+	CLI_TEXTS,     /* struct cli_texts; repeatable */
+	CLI_PIDS,      /* struct cli_pids; repeatable, comma lists */
+	CLI_DURATION,  /* uint64_t, ns */
+	CLI_SIZE,      /* uint64_t, bytes */
+	CLI_NUMBER,    /* uint64_t */
+	CLI_THRESHOLD, /* struct cli_threshold */
+	CLI_CHOICE,    /* unsigned int, index into choices */
 };
 
 struct cli_option {

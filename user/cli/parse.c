@@ -89,6 +89,10 @@ static int store(struct cli *cli, const struct cli_option *o, const char *arg)
 	case CLI_COMMAND:
 		*(const char **)field = arg;
 		return *arg ? 0 : -EINVAL;
+	case CLI_TEXTS:
+		return value_texts(arg, field);
+	case CLI_THRESHOLD:
+		return value_threshold(arg, field);
 	case CLI_PIDS:
 		return value_pids(arg, field);
 	case CLI_DURATION:
@@ -114,6 +118,8 @@ static const char *expected(enum cli_kind kind)
 		return "a size such as 64k or 16m";
 	case CLI_NUMBER:
 		return "a number";
+	case CLI_THRESHOLD:
+		return "a duration such as 10ms, or a part of all such as 1%";
 	default:
 		return "a name";
 	}
@@ -204,6 +210,19 @@ static int check_record(const struct cli *cli)
 	return 0;
 }
 
+static int check_dump(const struct cli *cli)
+{
+	const struct cli_dump_options *o = &cli->dump;
+
+	if (!o->file && !o->schema) {
+		cli_print_usage_line(stderr, CLI_DUMP, true);
+		return -EINVAL;
+	}
+	if (o->to_ns && o->to_ns < o->from_ns)
+		return diag_error_r(-EINVAL, "--to is before --from");
+	return 0;
+}
+
 static int check(const struct cli *cli)
 {
 	const struct cli_command *command = cli_command(cli->command);
@@ -214,6 +233,8 @@ static int check(const struct cli *cli)
 		cli_print_usage_line(stderr, cli->command, true);
 		return -EINVAL;
 	}
+	if (cli->command == CLI_DUMP)
+		return check_dump(cli);
 	return cli->command == CLI_RECORD ? check_record(cli) : 0;
 }
 
@@ -283,4 +304,8 @@ void cli__clear(struct cli *cli)
 	free(cli->record.pids.pids);
 	cli->record.pids.pids = NULL;
 	cli->record.pids.n = 0;
+	free(cli->report.queries.texts);
+	free(cli->dump.queries.texts);
+	free(cli->dump.processes.texts);
+	cli->report.queries = cli->dump.queries = cli->dump.processes = (struct cli_texts){0};
 }

@@ -153,3 +153,39 @@ int value_choice(const char *text, const char *choices, unsigned int *index)
 		choices += len + 1;
 	}
 }
+
+int value_texts(const char *text, struct cli_texts *texts)
+{
+	const char **more;
+
+	if (!*text)
+		return -EINVAL;
+	more = reallocarray(texts->texts, texts->n + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	texts->texts = more;
+	texts->texts[texts->n++] = text;
+	return 0;
+}
+
+int value_threshold(const char *text, struct cli_threshold *threshold)
+{
+	const char *sign = strchr(text, '%');
+	uint64_t whole, part = 0;
+	unsigned int scale = 1000;
+	int err;
+
+	*threshold = (struct cli_threshold){0};
+	if (!sign)
+		return value_duration(text, &threshold->ns);
+	err = take_digits(&text, &whole);
+	if (!err && *text == '.' && text++)
+		for (; is_digit(*text) && scale > 1; text++)
+			part += (uint64_t)(*text - '0') * (scale /= 10);
+	if (err || text != sign || sign[1])
+		return err ?: -EINVAL;
+	if (whole > 100)
+		return -ERANGE;
+	threshold->millipercent = whole * 1000 + part;
+	return 0;
+}

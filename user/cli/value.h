@@ -22,6 +22,12 @@ int value_number(const char *text, uint64_t *n);
 /* Add "1,22,333" to `pids`; one that is in already is not added again. -ENOMEM. */
 int value_pids(const char *text, struct cli_pids *pids);
 
+/* A duration, or "2.5%": a part of all, up to three decimals. */
+int value_threshold(const char *text, struct cli_threshold *threshold);
+
+/* Add `text` to `texts`. -ENOMEM; -EINVAL if it is empty. */
+int value_texts(const char *text, struct cli_texts *texts);
+
 /* The index of `text` among "a|b|c". */
 int value_choice(const char *text, const char *choices, unsigned int *index);
 

@@ -45,12 +45,14 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 		reader__take_costs(r, item);
 		return 0;
 	case QPT_END:
+		r->stats.unindexed++;
 		reader__take_end(r);
 		return 0;
 	case QPT_INFO:
 		chunk_stream__damaged(&r->stream, "it begins twice");
 		return 0;
 	case QPT_INDEX:
+		r->stats.unindexed++;
 		return 0;
 	default: /* of a later version */
 		r->stats.unknown_chunks++;
@@ -131,6 +133,56 @@ static int pass_over(struct trace_reader *r)
 	return 0;
 }
 
+/* Whether what is said of a set leaves nothing of it out. An empty one says "any". */
+static bool covers(const uint32_t *said, uint32_t n_said, const uint32_t *is, uint32_t n_is)
+{
+	uint32_t at = 0;
+
+	if (!n_said)
+		return true;
+	for (uint32_t i = 0; i < n_is; i++) {
+		while (at < n_said && said[at] < is[i])
+			at++;
+		if (at == n_said || said[at] != is[i])
+			return false;
+	}
+	return n_is;
+}
+
+static bool tells_of(const struct batch_summary *said, const struct batch_summary *is)
+{
+	return said->n == is->n && said->start_ns <= is->start_ns && said->end_ns >= is->end_ns &&
+	       covers(said->processes, said->n_processes, is->processes, is->n_processes) &&
+	       covers(said->labels, said->n_labels, is->labels, is->n_labels);
+}
+
+/* Compare what the index says of the current chunk, which was taken, with what it is. */
+static int check_index(struct trace_reader *r)
+{
+	const struct chunk_header *h = &r->stream.header;
+	const struct index_entry *e;
+	bool right;
+	int err;
+
+	e = chunk_index__at(r->index, r->stream.chunk_at, &err);
+	if (!e)
+		return err;
+	right = e->type == h->type && e->stored == h->stored;
+	if (right && h->type == QPT_SPANS) {
+		if (batch_summer__sum(&r->summer, r->batch, r->n_batch, r->n_strings))
+			return -ENOMEM;
+		right = tells_of(&e->spans, &r->summer.summary);
+	}
+	r->stats.indexed++;
+	r->stats.misindexed += !right;
+	return 0;
+}
+
+void trace_reader__check_index(struct trace_reader *r)
+{
+	r->checks_index = r->index;
+}
+
 int trace_reader__next(struct trace_reader *r, struct trace_item *item)
 {
 	int err;
@@ -147,6 +199,8 @@ int trace_reader__next(struct trace_reader *r, struct trace_item *item)
 		if (err || r->stream.stopped)
 			break;
 		err = take_chunk(r, item);
+		if (!err && r->checks_index && !r->stream.stopped)
+			err = check_index(r);
 		if (!err && item->kind == TRACE_ITEM_END && !r->stream.stopped)
 			err = rest_of_chunk(r, item);
 	}
@@ -208,6 +262,7 @@ static int read_info(struct trace_reader *r, const char **why)
 		return r->stream.io_error ? r->stream.io_error : -EBADMSG;
 	*why = "its first chunk is not what a trace begins with";
 	r->stats.chunks++;
+	r->stats.unindexed++;
 	return r->stream.header.type == QPT_INFO ? take_info(r, why) : -EBADMSG;
 }
 
@@ -313,5 +368,6 @@ void trace_reader__free(struct trace_reader *r)
 	free(r->info.kernel);
 	free(r->info.host);
 	span_codec__free(r->codec);
+	batch_summer__destroy(&r->summer);
 	free(r);
 }

@@ -65,6 +65,9 @@ struct trace_filter {
  */
 void trace_reader__filter(struct trace_reader *r, const struct trace_filter *filter);
 
+/* From now on, compare the index with what it tells of: see trace_stats. Before the first item. */
+void trace_reader__check_index(struct trace_reader *r);
+
 /*
  * The text of a label or string id; "<unknown>" for one the file does not hold, and for a virtual
  * one without a text. Valid until freed.
@@ -92,6 +95,9 @@ struct trace_stats {
 	uint64_t unknown_labels;     /* spans whose label is virtual and has no text */
 	uint64_t unknown_events; /* spans for whose event id trace_reader__event() has no text */
 	uint64_t mapped;	 /* virtual ids that were given a text */
+	uint64_t unindexed;	 /* INFO, INDEX and END, which are not looked up in an index */
+	uint64_t indexed;	 /* chunks that an index tells of, once it is checked */
+	uint64_t misindexed;	 /* those of them of which it is wrong */
 	uint32_t strings;
 	uint32_t processes;
 	uint64_t whole_bytes; /* the file is sound up to here */

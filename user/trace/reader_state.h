@@ -33,6 +33,8 @@ struct trace_reader {
 	uint32_t n_records; /* processes or threads of the current chunk still to be read */
 	struct trace_filter filter;
 	bool filtered;
+	bool checks_index;
+	struct batch_summer summer;
 	uint8_t *process_verdicts;
 	uint32_t n_process_verdicts;
 	uint8_t *label_verdicts;

@@ -11,10 +11,11 @@
 #include "trace/span_codec.h"
 
 #define BATCH_SPANS 4096
-#define BATCH_BYTES (64u << 10)		       /* of other records, before they become a chunk */
-#define LIST_MOST   65536u		       /* ids of a mapping's list in one chunk */
-#define PATH_MOST   (QPT_STRING_DEPTH_MAX / 2) /* segments of a path that are strings of their own \
-						*/
+#define BATCH_BYTES (64u << 10) /* of other records, before they become a chunk */
+#define LIST_MOST   65536u	/* ids of a mapping's list in one chunk */
+#define PATH_MOST                                                                      \
+	(QPT_STRING_DEPTH_MAX / 2) /* segments of a path that are strings of their own \
+				    */
 
 _Static_assert(TRACE_VIRTUAL == QPT_VIRTUAL, "the same bit");
 

@@ -53,11 +53,25 @@ int dump_process(FILE *out, const struct trace_process *p)
 	json__text(&j, "crate_type", p->crate_type);
 	json__text(&j, "rustc_version", p->rustc_version);
 	json__text(&j, "build_id", p->build_id);
+	json__text(&j, "cwd", p->cwd);
+	return put_line(&j, out);
+}
+
+int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "type", "thread");
+	json__number(&j, "process", t->process);
+	json__number(&j, "pid", p ? p->pid : 0);
+	json__number(&j, "tid", t->tid);
+	json__text(&j, "name", t->name);
 	return put_line(&j, out);
 }
 
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
-	      const char *name)
+	      const char *name, const char *kind, const char *event)
 {
 	struct json j;
 
@@ -66,7 +80,9 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__number(&j, "process", span->process);
 	json__number(&j, "pid", p ? p->pid : 0);
 	json__number(&j, "tid", span->tid);
+	json__text(&j, "kind", kind);
 	json__text(&j, "query", name);
+	json__text(&j, "event", event);
 	json__number(&j, "start_ns", span->start_ns);
 	json__number(&j, "end_ns", span->end_ns);
 	json__number(&j, "depth", span->depth);
@@ -88,5 +104,17 @@ int dump_losses(FILE *out, const struct trace_losses *losses)
 	json__begin(&j);
 	json__text(&j, "type", "losses");
 	json__losses(&j, "losses", losses);
+	return put_line(&j, out);
+}
+
+int dump_costs(FILE *out, const struct trace_costs *costs)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "type", "costs");
+	json__number(&j, "emulated_ps", costs->hit_ps[TRACE_COST_EMULATED]);
+	json__number(&j, "stepped_ps", costs->hit_ps[TRACE_COST_STEPPED]);
+	json__bool(&j, "subtracted", costs->subtracted);
 	return put_line(&j, out);
 }

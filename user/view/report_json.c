@@ -2,14 +2,14 @@
 #include <sys/wait.h>
 
 #include "view/json.h"
-#include "view/view.h"
+#include "view/report_rows.h"
 
-static int put_row(FILE *out, const struct summary_row *row, const struct view_names *names)
+static int put_row(FILE *out, const struct report_row *row)
 {
 	struct json j;
 
 	json__begin(&j);
-	json__text(&j, "name", names->text(names->ctx, row->label));
+	json__text(&j, "name", row->name);
 	json__number(&j, "count", row->count);
 	json__number(&j, "unwound", row->unwound);
 	json__number(&j, "total_ns", row->total_ns);
@@ -20,21 +20,48 @@ static int put_row(FILE *out, const struct summary_row *row, const struct view_n
 	return json__put(&j, out);
 }
 
+static int put_group(FILE *out, const struct report_row *row)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "name", row->name);
+	json__number(&j, "processes", row->processes);
+	json__number(&j, "count", row->count);
+	json__number(&j, "unwound", row->unwound);
+	json__number(&j, "wall_ns", row->total_ns);
+	json__number(&j, "self_ns", row->self_ns);
+	json__number(&j, "max_ns", row->max_ns);
+	return json__put(&j, out);
+}
+
+static int put_groups(FILE *out, const struct report_options *opt)
+{
+	_report_rows_ struct report_rows r = {};
+	int err = report_rows__groups(&r, opt);
+
+	fputs(",\"groups\":[", out);
+	for (size_t i = 0; !err && i < r.n; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		err = put_group(out, &r.rows[i]);
+	}
+	fputc(']', out);
+	return err;
+}
+
 /* ,"queries":[...] of one process or of all */
 static int put_rows(FILE *out, const struct summary *s, uint32_t process,
-		    const struct view_names *names)
+		    const struct view_names *names, const struct report_options *opt)
 {
-	_free_ struct summary_row *rows = NULL;
-	size_t n;
-	int err;
+	_report_rows_ struct report_rows r = {};
+	int err = report_rows__queries(&r, s, process, names, opt);
 
-	err = summary__rows(s, process, &rows, &n);
 	if (err)
 		return err;
 	fputs(",\"queries\":[", out);
-	for (size_t i = 0; !err && i < n; i++) {
+	for (size_t i = 0; !err && i < r.n; i++) {
 		fputs(i ? "," : "", out);
-		err = put_row(out, &rows[i], names);
+		err = put_row(out, &r.rows[i]);
 	}
 	fputc(']', out);
 	return err;
@@ -55,7 +82,7 @@ static void add_exit(struct json *j, int32_t status)
 }
 
 static int put_process(FILE *out, const struct summary *s, uint32_t i,
-		       const struct view_names *names)
+		       const struct view_names *names, const struct report_options *opt)
 {
 	const struct trace_process *p = summary__process_at(s, i);
 	struct json j;
@@ -73,7 +100,7 @@ static int put_process(FILE *out, const struct summary *s, uint32_t i,
 	json__bool(&j, "attached_late", p->attached_late);
 	json__number(&j, "start_ns", p->start_ns);
 	json__number(&j, "end_ns", p->end_ns);
-	err = json__put_open(&j, out) ?: put_rows(out, s, i, names);
+	err = json__put_open(&j, out) ?: put_rows(out, s, i, names, opt);
 	fputc('}', out);
 	return err;
 }
@@ -94,13 +121,15 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 		json__null(&j, "lost");
 	json__losses(&j, "losses", losses);
 	err = json__put_open(&j, out);
+	if (!err && opt->groups)
+		err = put_groups(out, opt);
 	fputs(",\"processes\":[", out);
 	for (uint32_t i = 0; !err && i < n; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		err = put_process(out, s, i, names);
+		err = put_process(out, s, i, names, opt);
 	}
 	fputc(']', out);
-	err = err ?: put_rows(out, s, SUMMARY_ALL, names);
+	err = err ?: put_rows(out, s, SUMMARY_ALL, names, opt);
 	fputs("}\n", out);
 	return err;
 }

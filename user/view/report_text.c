@@ -5,31 +5,13 @@
 #include <sys/wait.h>
 
 #include "view/format.h"
+#include "view/report_rows.h"
 #include "view/table.h"
-#include "view/view.h"
 
 /* Marks numbers that include executions without a true end. */
 #define MARK "*"
 
 #define NAME_MOST 40 /* columns; a command line may go on for pages */
-
-struct sums {
-	uint64_t count;
-	uint64_t unwound;
-	uint64_t self_ns;
-};
-
-static struct sums sum_of(const struct summary_row *rows, size_t n)
-{
-	struct sums sums = {};
-
-	for (size_t i = 0; i < n; i++) {
-		sums.count += rows[i].count;
-		sums.unwound += rows[i].unwound;
-		sums.self_ns += rows[i].self_ns;
-	}
-	return sums;
-}
 
 static size_t shown(size_t n, const struct report_options *opt)
 {
@@ -42,35 +24,70 @@ static void print_more(FILE *out, size_t n, const char *one, const char *many)
 		fprintf(out, "  and %zu more %s\n", n, n == 1 ? one : many);
 }
 
-static int print_queries(FILE *out, const struct summary_row *rows, size_t n,
-			 const struct sums *sums, const struct view_names *names,
-			 const struct report_options *opt)
+static void add_query(struct table *t, const struct report_row *row, uint64_t all_self_ns)
+{
+	char buf[FORMAT_MAX];
+
+	table__cellf(t, "%s%s", row->name, row->unwound ? " " MARK : "");
+	table__cell(t, format_count(buf, row->count));
+	table__cell(t, format_duration(buf, row->total_ns));
+	table__cell(t, format_duration(buf, row->self_ns));
+	table__cell(t, format_percent(buf, row->self_ns, all_self_ns));
+	table__cell(t, format_duration(buf, row->count ? row->total_ns / row->count : 0));
+	table__cell(t, format_duration(buf, row->max_ns));
+}
+
+static int print_queries(FILE *out, const struct report_rows *r, const struct report_options *opt)
 {
 	static const struct table_column columns[] = {
 		{"query", 0},  {"count", 0}, {"total", 0}, {"self", 0},
 		{"self %", 0}, {"mean", 0},  {"max", 0},
 	};
 	_table_ struct table *t = NULL;
-	char buf[FORMAT_MAX];
 	int err;
 
 	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
 	if (err)
 		return err;
-	for (size_t i = 0; i < shown(n, opt); i++) {
-		const struct summary_row *row = &rows[i];
+	for (size_t i = 0; i < shown(r->n, opt); i++)
+		add_query(t, &r->rows[i], r->self_ns);
+	err = table__print(t, out, "");
+	print_more(out, r->n - shown(r->n, opt) + r->left_out, "query", "queries");
+	return err;
+}
 
-		table__cellf(t, "%s%s", names->text(names->ctx, row->label),
-			     row->unwound ? " " MARK : "");
+static int print_groups(FILE *out, const struct report_options *opt)
+{
+	static const char *const titles[] = {
+		[GROUP_BY_CRATE] = "crate",
+		[GROUP_BY_PROCESS] = "process",
+		[GROUP_BY_THREAD] = "thread",
+	};
+	const struct table_column columns[] = {
+		{titles[opt->by], 0}, {"executions", 0}, {"wall", 0},
+		{"self", 0},	      {"self %", 0},	 {"max", 0},
+	};
+	_report_rows_ struct report_rows r = {};
+	_table_ struct table *t = NULL;
+	char buf[FORMAT_MAX];
+	int err = report_rows__groups(&r, opt);
+
+	if (!err)
+		err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	if (err)
+		return err;
+	for (size_t i = 0; i < shown(r.n, opt); i++) {
+		const struct report_row *row = &r.rows[i];
+
+		table__cellf(t, "%s%s", row->name, row->unwound ? " " MARK : "");
 		table__cell(t, format_count(buf, row->count));
 		table__cell(t, format_duration(buf, row->total_ns));
 		table__cell(t, format_duration(buf, row->self_ns));
-		table__cell(t, format_percent(buf, row->self_ns, sums->self_ns));
-		table__cell(t, format_duration(buf, row->count ? row->total_ns / row->count : 0));
+		table__cell(t, format_percent(buf, row->self_ns, r.self_ns));
 		table__cell(t, format_duration(buf, row->max_ns));
 	}
 	err = table__print(t, out, "");
-	print_more(out, n - shown(n, opt), "query", "queries");
+	print_more(out, r.n - shown(r.n, opt) + r.left_out, "row", "rows");
 	return err;
 }
 
@@ -96,22 +113,25 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i)
 {
 	const struct trace_process *p = summary__process_at(s, i);
 	_free_ struct summary_row *rows = NULL;
+	uint64_t count = 0, self_ns = 0;
 	char buf[FORMAT_MAX];
 	const char *name;
-	struct sums sums;
 	size_t n;
 	int err;
 
 	err = summary__rows(s, i, &rows, &n);
 	if (err)
 		return err;
-	sums = sum_of(rows, n);
+	for (size_t k = 0; k < n; k++) {
+		count += rows[k].count;
+		self_ns += rows[k].self_ns;
+	}
 	name = p->crate ?: p->command ?: "unknown";
 	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
 	table__cellf(t, "%" PRIu32, p->pid);
 	table__cell(t, exit_text(buf, p->exit_status));
-	table__cell(t, format_count(buf, sums.count));
-	table__cell(t, format_duration(buf, sums.self_ns));
+	table__cell(t, format_count(buf, count));
+	table__cell(t, format_duration(buf, self_ns));
 	return 0;
 }
 
@@ -171,17 +191,17 @@ static void print_losses(FILE *out, const struct trace_losses *losses)
 	}
 }
 
-static void print_notes(FILE *out, const struct summary *s, const struct sums *sums,
+static void print_notes(FILE *out, const struct summary *s, uint64_t unwound,
 			const struct trace_losses *losses, const struct report_options *opt)
 {
 	char buf[FORMAT_MAX];
 
 	fputc('\n', out);
-	if (sums->unwound)
+	if (unwound)
 		fprintf(out,
 			MARK " includes executions left by unwinding or never ended (%s in all): "
 			     "their times run until that was noticed\n",
-			format_count(buf, sums->unwound));
+			format_count(buf, unwound));
 	print_late(out, s);
 	print_losses(out, losses);
 	if (opt->problem)
@@ -191,22 +211,19 @@ static void print_notes(FILE *out, const struct summary *s, const struct sums *s
 int report_text(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt)
 {
-	_free_ struct summary_row *rows = NULL;
-	struct sums sums;
-	size_t n;
-	int err;
+	_report_rows_ struct report_rows r = {};
+	int err = report_rows__queries(&r, s, SUMMARY_ALL, names, opt);
 
-	err = summary__rows(s, SUMMARY_ALL, &rows, &n);
 	if (err)
 		return err;
-	sums = sum_of(rows, n);
-	if (n)
-		err = print_queries(out, rows, n, &sums, names, opt);
-	else
+	if (!r.count)
 		fputs("no query was executed\n", out);
-	err = err ?: print_processes(out, s, opt);
+	else if (opt->groups)
+		err = print_groups(out, opt);
+	else
+		err = print_queries(out, &r, opt) ?: print_processes(out, s, opt);
 	if (err)
 		return err;
-	print_notes(out, s, &sums, losses, opt);
+	print_notes(out, s, r.unwound, losses, opt);
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "analyze/groups.h"
 #include "analyze/summary.h"
 #include "trace/trace.h"
 
@@ -45,9 +46,30 @@ void live_view__free(struct live_view *v);
 DEFINE_CLEANUP(struct live_view, live_view__free)
 #define _live_view_ __cleanup(live_view__free_p)
 
+/* By what rows are ordered, the largest first. */
+enum report_sort {
+	REPORT_SORT_SELF,
+	REPORT_SORT_TOTAL, /* wall time in rows that are not queries */
+	REPORT_SORT_COUNT,
+	REPORT_SORT_MAX,
+	REPORT_SORT_NAME,
+};
+
+/* All zeroes: every query. */
 struct report_options {
 	size_t top;	     /* rows to show, of queries and of processes; 0 = all; text only */
 	const char *problem; /* what is wrong with the trace (trace_reader__problem()), or NULL */
+	enum report_sort sort;
+	uint64_t min_self_ns;	   /* rows with less self time are left out */
+	uint64_t min_millipercent; /* and those with less than this of all, in 1/100000 */
+	/* Queries to show; NULL = all. */
+	bool (*query)(const void *ctx, const char *name);
+	const void *query_ctx;
+	/* Rows are `by` these, and not queries; NULL = queries. They hold only what is to be shown.
+	 */
+	const struct groups *groups;
+	enum group_by by;
+	uint64_t all_self_ns; /* self time of all, shown or not; what percent are of, with groups */
 };
 
 /* The table of `qprof-bpf report`, also printed at the end of a capture. */
@@ -61,7 +83,8 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  *  "rustc_version", "build_id", "exit" (status; null if unknown or killed), "signal" (or null),
  *  "attached_late", "start_ns", "end_ns", "queries": [...]}], "queries": [{"name", "count",
  *  "unwound", "total_ns", "self_ns", "mean_ns", "min_ns", "max_ns"}]}
- * The last is summed over all processes.
+ * The last is summed over all processes. With groups there is, before "processes", "groups":
+ * [{"name", "processes", "count", "unwound", "wall_ns", "self_ns", "max_ns"}].
  */
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt);
@@ -69,8 +92,14 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 /* The lines of `qprof-bpf dump`, schema "qprof-dump/1": a header, then one object per item. */
 int dump_header(FILE *out, const struct trace_info *info);
 int dump_process(FILE *out, const struct trace_process *p);
+int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p);
+/* `event`: what its invocation id stands for, or NULL. */
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
-	      const char *name);
+	      const char *name, const char *kind, const char *event);
 int dump_losses(FILE *out, const struct trace_losses *losses);
+int dump_costs(FILE *out, const struct trace_costs *costs);
+
+/* The JSON schema (draft 2020-12) of a line. */
+void dump_schema(FILE *out);
 
 #endif /* QPROF_VIEW_VIEW_H */

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/groups.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/map.h"
+
+struct sums {
+	uint64_t count;
+	uint64_t unwound;
+	uint64_t self_ns;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t max_ns;
+};
+
+struct thread {
+	uint32_t process;
+	uint32_t tid;
+	char *name; /* or NULL */
+	struct sums sums;
+};
+
+struct groups {
+	struct trace_process *processes;
+	uint32_t n_processes;
+	uint32_t processes_capacity;
+	struct thread *threads;
+	uint32_t n_threads;
+	uint32_t threads_capacity;
+	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
+	uint32_t last;		  /* the thread that came last, or U64_MAP_NONE */
+};
+
+int groups__new(struct groups **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->last = U64_MAP_NONE;
+	return 0;
+}
+
+/* Room for one more item. */
+static int reserve(void *array_p, uint32_t n, uint32_t *capacity, size_t size)
+{
+	void **array = array_p;
+	uint32_t more = *capacity ? *capacity * 2 : 16;
+	void *p;
+
+	if (n < *capacity)
+		return 0;
+	p = reallocarray(*array, more, size);
+	if (!p)
+		return -ENOMEM;
+	*array = p;
+	*capacity = more;
+	return 0;
+}
+
+int groups__process(struct groups *g, const struct trace_process *p)
+{
+	struct trace_process copy;
+
+	if (p->index > g->n_processes)
+		return -EINVAL;
+	if (reserve(&g->processes, g->n_processes, &g->processes_capacity, sizeof(*p)) ||
+	    trace_process__copy(&copy, p))
+		return -ENOMEM;
+	if (p->index == g->n_processes)
+		g->n_processes++;
+	else
+		trace_process__clear(&g->processes[p->index]);
+	g->processes[p->index] = copy;
+	return 0;
+}
+
+static struct thread *get_thread(struct groups *g, uint32_t process, uint32_t tid)
+{
+	uint64_t key = (uint64_t)process << 32 | tid;
+	struct thread *t = g->last == U64_MAP_NONE ? NULL : &g->threads[g->last];
+
+	if (t && t->process == process && t->tid == tid)
+		return t;
+	g->last = u64_map__get(&g->thread_of, key);
+	if (g->last != U64_MAP_NONE)
+		return &g->threads[g->last];
+	if (reserve(&g->threads, g->n_threads, &g->threads_capacity, sizeof(*t)) ||
+	    u64_map__put(&g->thread_of, key, g->n_threads))
+		return NULL;
+	g->last = g->n_threads++;
+	t = &g->threads[g->last];
+	*t = (struct thread){.process = process, .tid = tid, .sums.start_ns = UINT64_MAX};
+	return t;
+}
+
+int groups__thread(struct groups *g, const struct trace_thread *thread)
+{
+	struct thread *t;
+	char *name;
+
+	if (thread->process >= g->n_processes)
+		return -EINVAL;
+	name = strdup(thread->name);
+	t = name ? get_thread(g, thread->process, thread->tid) : NULL;
+	if (!t) {
+		free(name);
+		return -ENOMEM;
+	}
+	free(t->name);
+	t->name = name;
+	return 0;
+}
+
+int groups__span(struct groups *g, const struct trace_span *span)
+{
+	uint64_t duration = span->end_ns - span->start_ns;
+	struct thread *t;
+	struct sums *s;
+
+	if (span->process >= g->n_processes || span->end_ns < span->start_ns)
+		return -EINVAL;
+	t = get_thread(g, span->process, span->tid);
+	if (!t)
+		return -ENOMEM;
+	s = &t->sums;
+	s->count++;
+	s->unwound += span->flags != 0;
+	s->self_ns += span->self_ns;
+	if (span->start_ns < s->start_ns)
+		s->start_ns = span->start_ns;
+	if (span->end_ns > s->end_ns)
+		s->end_ns = span->end_ns;
+	if (duration > s->max_ns)
+		s->max_ns = duration;
+	return 0;
+}
+
+static void add_sums(struct sums *to, const struct sums *from)
+{
+	if (!to->count)
+		to->start_ns = UINT64_MAX;
+	to->count += from->count;
+	to->unwound += from->unwound;
+	to->self_ns += from->self_ns;
+	if (from->start_ns < to->start_ns)
+		to->start_ns = from->start_ns;
+	if (from->end_ns > to->end_ns)
+		to->end_ns = from->end_ns;
+	if (from->max_ns > to->max_ns)
+		to->max_ns = from->max_ns;
+}
+
+static struct group_row row_of(const struct sums *s)
+{
+	return (struct group_row){
+		.processes = 1,
+		.count = s->count,
+		.unwound = s->unwound,
+		.self_ns = s->self_ns,
+		.wall_ns = s->count ? s->end_ns - s->start_ns : 0,
+		.max_ns = s->max_ns,
+	};
+}
+
+static const char *what_runs(const struct trace_process *p)
+{
+	return p->crate ?: p->command ?: "unknown";
+}
+
+static int thread_rows(const struct groups *g, struct group_row *rows, size_t *n)
+{
+	for (uint32_t i = 0; i < g->n_threads; i++) {
+		const struct thread *t = &g->threads[i];
+		const struct trace_process *p = &g->processes[t->process];
+		struct group_row *row = &rows[*n];
+
+		if (!t->sums.count)
+			continue;
+		*row = row_of(&t->sums);
+		if (asprintf(&row->name, "%s %" PRIu32 "/%" PRIu32 "%s%s", what_runs(p), p->pid,
+			     t->tid, t->name ? " " : "", t->name ?: "") < 0)
+			return -ENOMEM;
+		++*n;
+	}
+	return 0;
+}
+
+static struct sums *sum_processes(const struct groups *g)
+{
+	struct sums *sums = calloc(g->n_processes + 1UL, sizeof(*sums));
+
+	for (uint32_t i = 0; sums && i < g->n_threads; i++)
+		if (g->threads[i].sums.count)
+			add_sums(&sums[g->threads[i].process], &g->threads[i].sums);
+	return sums;
+}
+
+static int process_rows(const struct groups *g, struct group_row *rows, size_t *n)
+{
+	_free_ struct sums *sums = sum_processes(g);
+
+	if (!sums)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->n_processes; i++) {
+		const struct trace_process *p = &g->processes[i];
+		struct group_row *row = &rows[*n];
+
+		if (!sums[i].count)
+			continue;
+		*row = row_of(&sums[i]);
+		if (asprintf(&row->name, "%s %" PRIu32, what_runs(p), p->pid) < 0)
+			return -ENOMEM;
+		++*n;
+	}
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct group_row *)a)->name, ((const struct group_row *)b)->name);
+}
+
+static size_t merge_names(struct group_row *rows, size_t n)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct group_row *to = used ? &rows[used - 1] : NULL;
+
+		if (!to || strcmp(to->name, rows[i].name)) {
+			rows[used++] = rows[i];
+			continue;
+		}
+		to->processes += rows[i].processes;
+		to->count += rows[i].count;
+		to->unwound += rows[i].unwound;
+		to->self_ns += rows[i].self_ns;
+		to->wall_ns += rows[i].wall_ns;
+		if (rows[i].max_ns > to->max_ns)
+			to->max_ns = rows[i].max_ns;
+		free(rows[i].name);
+	}
+	return used;
+}
+
+static int crate_rows(const struct groups *g, struct group_row *rows, size_t *n)
+{
+	_free_ struct sums *sums = sum_processes(g);
+
+	if (!sums)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->n_processes; i++) {
+		struct group_row *row = &rows[*n];
+
+		if (!sums[i].count)
+			continue;
+		*row = row_of(&sums[i]);
+		row->name = strdup(what_runs(&g->processes[i]));
+		if (!row->name)
+			return -ENOMEM;
+		++*n;
+	}
+	qsort(rows, *n, sizeof(*rows), compare_names);
+	*n = merge_names(rows, *n);
+	return 0;
+}
+
+int groups__rows(const struct groups *g, enum group_by by, struct group_row **rows, size_t *n)
+{
+	size_t most = by == GROUP_BY_THREAD ? g->n_threads : g->n_processes;
+	int err = -ENOMEM;
+
+	*n = 0;
+	*rows = calloc(most + 1, sizeof(**rows));
+	if (!*rows)
+		return err;
+	if (by == GROUP_BY_THREAD)
+		err = thread_rows(g, *rows, n);
+	else if (by == GROUP_BY_PROCESS)
+		err = process_rows(g, *rows, n);
+	else
+		err = crate_rows(g, *rows, n);
+	if (err) {
+		group_rows__free(*rows, *n);
+		*rows = NULL;
+	}
+	return err;
+}
+
+void group_rows__free(struct group_row *rows, size_t n)
+{
+	for (size_t i = 0; rows && i < n; i++)
+		free(rows[i].name);
+	free(rows);
+}
+
+void groups__free(struct groups *g)
+{
+	if (!g)
+		return;
+	for (uint32_t i = 0; i < g->n_processes; i++)
+		trace_process__clear(&g->processes[i]);
+	for (uint32_t i = 0; i < g->n_threads; i++)
+		free(g->threads[i].name);
+	free(g->processes);
+	free(g->threads);
+	u64_map__destroy(&g->thread_of);
+	free(g);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Counts and times per thread, per process and per crate. Fed as the summary is; knows no output
+ * format.
+ */
+#ifndef QPROF_ANALYZE_GROUPS_H
+#define QPROF_ANALYZE_GROUPS_H
+
+#include "trace/trace.h"
+
+struct groups;
+
+enum group_by {
+	GROUP_BY_CRATE,
+	GROUP_BY_PROCESS,
+	GROUP_BY_THREAD,
+};
+
+struct group_row {
+	char *name; /* crate, or command; with pid, tid and thread name where they tell apart */
+	uint32_t processes; /* of a crate */
+	uint64_t count;
+	uint64_t unwound;
+	uint64_t self_ns;
+	uint64_t wall_ns; /* from the first start to the last end; of a crate: that of its
+			     processes, summed */
+	uint64_t max_ns;
+};
+
+int groups__new(struct groups **out);
+
+/* Add or update a process or the name of a thread; both are copied. Errors as summary__process().
+ */
+int groups__process(struct groups *g, const struct trace_process *p);
+int groups__thread(struct groups *g, const struct trace_thread *t);
+
+/* Count a span, whose self_ns is filled in. -ENOMEM; -EINVAL if its process was not announced. */
+int groups__span(struct groups *g, const struct trace_span *span);
+
+/* The rows, in no order; to be freed with group_rows__free(). -ENOMEM. */
+int groups__rows(const struct groups *g, enum group_by by, struct group_row **rows, size_t *n);
+void group_rows__free(struct group_row *rows, size_t n);
+
+void groups__free(struct groups *g);
+DEFINE_CLEANUP(struct groups, groups__free)
+#define _groups_ __cleanup(groups__free_p)
+
+#endif /* QPROF_ANALYZE_GROUPS_H */

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "view/format.h"
+
+/* What the spans say of themselves, which is not damage. */
+struct verified {
+	struct trace_losses losses;
+	bool has_losses;
+	uint64_t unfinished; /* spans without a true end */
+};
+
+static int read_all(struct trace_reader *r, struct verified *v)
+{
+	struct trace_item item;
+	int err;
+
+	while (!(err = trace_reader__next(r, &item)) && item.kind != TRACE_ITEM_END) {
+		if (item.kind == TRACE_ITEM_SPAN) {
+			v->unfinished += item.span.flags != 0;
+		} else if (item.kind == TRACE_ITEM_LOSSES) {
+			v->losses = item.losses;
+			v->has_losses = true;
+		}
+	}
+	return err;
+}
+
+static void line(const char *what, uint64_t n, const char *more)
+{
+	char count[FORMAT_MAX];
+
+	printf("  %-12s %s%s\n", what, format_count(count, n), more);
+}
+
+/* Nothing is printed of what there is none of. */
+static void missing(const char *what, uint64_t n)
+{
+	if (n)
+		line("missing", n, what);
+}
+
+static void print_stats(const struct trace_stats *s, const struct verified *v)
+{
+	char more[64], bytes[FORMAT_MAX];
+
+	snprintf(more, sizeof(more), " bytes of %s",
+		 s->file_bytes ? format_count(bytes, s->file_bytes) : "a stream");
+	line("sound", s->whole_bytes, more);
+	line("chunks", s->chunks, "");
+	line("processes", s->processes, "");
+	line("strings", s->strings, "");
+	line("spans", s->spans, "");
+	if (v->unfinished)
+		line("", v->unfinished, " of them left by unwinding or never ended");
+	if (s->mapped)
+		line("virtual ids", s->mapped, " with a text");
+	missing(" spans have no name", s->unknown_labels);
+	missing(" spans have no event text", s->unknown_events);
+	if (s->unknown_chunks)
+		line("unknown", s->unknown_chunks, " chunks of a later version");
+	missing(" chunks are in no index", s->chunks - s->indexed - s->unindexed);
+	if (v->has_losses)
+		line("lost", trace_losses__total(&v->losses), " while it was recorded");
+	else
+		printf("  %-12s unknown: it does not say\n", "lost");
+}
+
+static enum exit_code verdict(const struct trace_reader *r, const struct trace_stats *s)
+{
+	if (s->damaged || s->misindexed)
+		return EXIT_CODE_DAMAGED;
+	return trace_reader__problem(r) ? EXIT_CODE_INCOMPLETE : EXIT_CODE_OK;
+}
+
+static int report(const char *file, const struct trace_reader *r, const struct verified *v)
+{
+	const struct trace_stats s = trace_reader__stats(r);
+	const char *problem = trace_reader__problem(r);
+
+	printf("%s: %s\n", file, problem ?: s.misindexed ? "damaged: its index is wrong" : "whole");
+	print_stats(&s, v);
+	if (s.misindexed)
+		line("wrong", s.misindexed, " entries of the index");
+	return cmd_finish_stdout(verdict(r, &s));
+}
+
+int cmd_verify(const struct cli_verify_options *o)
+{
+	_trace_reader_ struct trace_reader *r = NULL;
+	struct verified v = {};
+	const char *why = NULL;
+	int err;
+
+	err = trace_reader__open(o->file, &r, &why);
+	if (err == -EBADMSG) {
+		printf("%s: %s\n", o->file, why);
+		return cmd_finish_stdout(EXIT_CODE_DAMAGED);
+	}
+	if (err) {
+		diag_error("cannot read %s: %s", o->file, why ?: strerror(-err));
+		return EXIT_CODE_FAILURE;
+	}
+	trace_reader__check_index(r);
+	err = read_all(r, &v);
+	if (err) {
+		diag_error("cannot read %s: %s", o->file, strerror(-err));
+		return EXIT_CODE_FAILURE;
+	}
+	return report(o->file, r, &v);
+}

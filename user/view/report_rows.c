@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/report_rows.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint64_t key_of(const struct report_row *row, enum report_sort sort)
+{
+	switch (sort) {
+	case REPORT_SORT_TOTAL:
+		return row->total_ns;
+	case REPORT_SORT_COUNT:
+		return row->count;
+	case REPORT_SORT_MAX:
+		return row->max_ns;
+	default:
+		return row->self_ns;
+	}
+}
+
+static int compare(const void *a, const void *b, void *opt_p)
+{
+	const struct report_options *opt = opt_p;
+	const struct report_row *x = a, *y = b;
+	uint64_t kx = key_of(x, opt->sort), ky = key_of(y, opt->sort);
+
+	if (opt->sort == REPORT_SORT_NAME || kx == ky)
+		return strcmp(x->name, y->name);
+	return (kx < ky) - (kx > ky);
+}
+
+static bool is_wanted(const struct report_rows *r, const struct report_row *row,
+		      const struct report_options *opt)
+{
+	if (row->self_ns < opt->min_self_ns)
+		return false;
+	/* Long double: the product may have more than 64 bits. */
+	if ((long double)row->self_ns * 100000 < (long double)r->self_ns * opt->min_millipercent)
+		return false;
+	return r->groups || !opt->query || opt->query(opt->query_ctx, row->name);
+}
+
+/* Sum up, leave out, sort. */
+static void select_rows(struct report_rows *r, const struct report_options *opt)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		r->count += r->rows[i].count;
+		r->unwound += r->rows[i].unwound;
+		r->self_ns += r->rows[i].self_ns;
+	}
+	if (r->groups && opt->all_self_ns)
+		r->self_ns = opt->all_self_ns;
+	for (size_t i = 0; i < r->n; i++)
+		if (is_wanted(r, &r->rows[i], opt))
+			r->rows[used++] = r->rows[i];
+	r->left_out = r->n - used;
+	r->n = used;
+	qsort_r(r->rows, r->n, sizeof(*r->rows), compare, (void *)opt);
+}
+
+int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_t process,
+			 const struct view_names *names, const struct report_options *opt)
+{
+	_free_ struct summary_row *rows = NULL;
+	int err;
+
+	*r = (struct report_rows){0};
+	err = summary__rows(s, process, &rows, &r->n);
+	if (err)
+		return err;
+	r->rows = calloc(r->n + 1, sizeof(*r->rows));
+	if (!r->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n; i++)
+		r->rows[i] = (struct report_row){
+			.name = names->text(names->ctx, rows[i].label),
+			.count = rows[i].count,
+			.unwound = rows[i].unwound,
+			.total_ns = rows[i].total_ns,
+			.self_ns = rows[i].self_ns,
+			.min_ns = rows[i].min_ns,
+			.max_ns = rows[i].max_ns,
+		};
+	select_rows(r, opt);
+	return 0;
+}
+
+int report_rows__groups(struct report_rows *r, const struct report_options *opt)
+{
+	int err;
+
+	*r = (struct report_rows){0};
+	err = groups__rows(opt->groups, opt->by, &r->groups, &r->n_groups);
+	if (err)
+		return err;
+	r->rows = calloc(r->n_groups + 1, sizeof(*r->rows));
+	if (!r->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_groups; i++) {
+		const struct group_row *g = &r->groups[i];
+
+		r->rows[r->n++] = (struct report_row){
+			.name = g->name,
+			.count = g->count,
+			.unwound = g->unwound,
+			.total_ns = g->wall_ns,
+			.self_ns = g->self_ns,
+			.max_ns = g->max_ns,
+			.processes = g->processes,
+		};
+	}
+	select_rows(r, opt);
+	return 0;
+}
+
+void report_rows__clear(struct report_rows *r)
+{
+	free(r->rows);
+	group_rows__free(r->groups, r->n_groups);
+	*r = (struct report_rows){0};
+}

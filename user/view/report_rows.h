@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The rows of a report: which of them, and in which order. */
+#ifndef QPROF_VIEW_REPORT_ROWS_H
+#define QPROF_VIEW_REPORT_ROWS_H
+
+#include "view/view.h"
+
+struct report_row {
+	const char *name;
+	uint64_t count;
+	uint64_t unwound;
+	uint64_t total_ns; /* wall time in rows that are not queries */
+	uint64_t self_ns;
+	uint64_t min_ns;
+	uint64_t max_ns;
+	uint32_t processes;
+};
+
+struct report_rows {
+	struct report_row *rows;
+	size_t n;
+	size_t left_out; /* by the options */
+	/* Over all rows, those that were left out too. */
+	uint64_t count;
+	uint64_t unwound;
+	uint64_t self_ns;
+	struct group_row *groups; /* what the names belong to, or NULL */
+	size_t n_groups;
+};
+
+/* Of a process, or SUMMARY_ALL. Names are those of `names`. 0 or a negative errno. */
+int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_t process,
+			 const struct view_names *names, const struct report_options *opt);
+
+int report_rows__groups(struct report_rows *r, const struct report_options *opt);
+
+void report_rows__clear(struct report_rows *r);
+#define _report_rows_ __cleanup(report_rows__clear)
+
+#endif /* QPROF_VIEW_REPORT_ROWS_H */
