@@ -84,10 +84,6 @@ enum {
 	QPT_MAP_MASK = 3,
 };
 
-/* Columns of a batch of spans that may be left out. */
-#define QPT_COLUMN_KINDS 1u
-#define QPT_COLUMNS_ALL	 QPT_COLUMN_KINDS
-
 /* In the labels of spans: this bit and a virtual id. */
 #define QPT_VIRTUAL 0x80000000u
 

@@ -87,13 +87,12 @@ def processes(*records):
     return chunk(PROCESSES, varint(len(records)) + b"".join(records))
 
 
-def spans_payload(threads, columns, base, kinds=()):
+def spans_payload(threads, columns, base, absent=0):
     """threads: (process, tid, count); columns: (flags, depth, label, invocation, a, b) per span."""
-    out = varint(len(columns), len(threads), base, 1 if kinds else 0) + b"".join(varint(*t) for t in threads)
+    out = varint(len(columns), len(threads), base, absent) + b"".join(varint(*t) for t in threads)
     out += bytes(c[0] for c in columns)
     for i in (1, 2, 3):
         out += varint(*(c[i] for c in columns))
-    out += varint(*kinds)
     for i in (4, 5):
         out += bytes(c[i] & 0xFF for c in columns) + varint(*(c[i] >> 8 for c in columns))
     return out
@@ -154,10 +153,10 @@ GONE_LINE = "process 0 pid=4711 parent=4710 start=2000 end=5000 exit=256 [rustc 
 BODY = info() + NAMES + ONE + chunk(SPANS, BATCH)
 BODY_LINES = INFO_LINE + ONE_LINE + BATCH_LINES
 WHOLE = "whole\n"
-# Strings of strings; events whose names come later, or never; kinds.
+# Strings of strings; events whose names come later, or never.
 SHARED = (
     info()
-    + strings(0, "regex_syntax", "ast", [2, "::", 1], [1, "::Parser"], "typeck", "GenericActivity")
+    + strings(0, "regex_syntax", "ast", [2, "::", 1], [1, "::Parser"], "typeck", "spare")
     + processes(process(0))
     + chunk(
         SPANS,
@@ -170,7 +169,6 @@ SHARED = (
                 (0, 0, 1 << 31 | 70001, 1 + zigzag(91), 5, 5),  # and one that does not; #100
             ],
             1000,
-            kinds=(0, 0, 6, 6),
         ),
     )
     + strings(6, "late", [4, " ", 2])
@@ -182,8 +180,8 @@ SHARED_LINES = (
     + "process 0 pid=0 parent=0 start=0 end=0 [-] [-] [-] [-] [-] [-]\n"
     + "span 0/1 depth=0 1000..1005 typeck #7 event=regex_syntax::ast::Parser\n"
     + "span 0/1 depth=0 1010..1015 typeck #8 event=<unknown>\n"
-    + "span 0/1 depth=0 1020..1025 late kind=GenericActivity\n"
-    + "span 0/1 depth=0 1030..1035 <unknown> #100 event=<unknown> kind=GenericActivity\n"
+    + "span 0/1 depth=0 1020..1025 late\n"
+    + "span 0/1 depth=0 1030..1035 <unknown> #100 event=<unknown>\n"
 )
 
 
@@ -306,9 +304,9 @@ def bad():
     yield "costs", header() + info() + chunk(COSTS, varint(2, 0)), problem(
         INFO_LINE, damaged(start, "a record of costs is malformed")
     )
-    kind = spans_payload([(0, 1, 1)], [(0, 0, 0, 0, 0, 1)], 0, kinds=(5,))
-    yield "span-kind", header() + info() + NAMES + ONE + chunk(SPANS, kind), problem(
-        INFO_LINE + ONE_LINE, damaged(names_end, "a span has a kind the file does not hold")
+    later = spans_payload([(0, 1, 1)], [(0, 0, 0, 0, 0, 1)], 0, absent=1)
+    yield "span-columns", header() + info() + NAMES + ONE + chunk(SPANS, later), problem(
+        INFO_LINE + ONE_LINE, damaged(names_end, "the threads of a batch do not add up")
     )
     yield "process-gap", header() + info() + processes(process(1)), problem(
         INFO_LINE, damaged(start, "a process record is malformed")

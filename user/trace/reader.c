@@ -316,11 +316,6 @@ const char *trace_reader__string(const struct trace_reader *r, uint32_t id)
 	return string_table__text(r->strings, id, &text) ? UNKNOWN : text;
 }
 
-const char *trace_reader__kind(const struct trace_reader *r, uint32_t kind)
-{
-	return kind == TRACE_KIND_QUERY ? "Query" : trace_reader__string(r, kind - 1);
-}
-
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span)
 {
 	if (span->invocation == TRACE_NO_INVOCATION || !id_map__has(r->mapped, span->process + 1))

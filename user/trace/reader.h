@@ -74,9 +74,6 @@ void trace_reader__check_index(struct trace_reader *r);
  */
 const char *trace_reader__string(const struct trace_reader *r, uint32_t id);
 
-/* The text of a span's event kind: "Query" if it is TRACE_KIND_QUERY. */
-const char *trace_reader__kind(const struct trace_reader *r, uint32_t kind);
-
 /*
  * The text that the span's invocation id was mapped to: the string id that tells one execution of a
  * query from another. NULL if it has no id, or its process maps none at all; "<unknown>" if just

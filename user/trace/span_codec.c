@@ -29,7 +29,6 @@ struct columns {
 	uint64_t a, b; /* the two distances */
 	uint32_t label;
 	uint32_t invocation;
-	uint32_t kind;
 	uint16_t depth;
 	uint8_t flags;
 };
@@ -46,7 +45,6 @@ struct span_codec {
 	uint32_t n_runs;
 	uint32_t runs_capacity;
 	uint64_t base_ns;
-	uint32_t columns; /* those that may be left out and are there: QPT_COLUMN_... */
 };
 
 /* What the next span of a thread is predicted from. */
@@ -181,22 +179,12 @@ static int group_by_thread(struct span_codec *c, const struct trace_span *spans,
 	return 0;
 }
 
-static uint32_t used_columns(const struct trace_span *spans, uint32_t n)
-{
-	uint32_t columns = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (spans[i].kind != TRACE_KIND_QUERY)
-			columns |= QPT_COLUMN_KINDS;
-	return columns;
-}
-
 static void encode_head(const struct span_codec *c, uint32_t n, struct byte_buffer *out)
 {
 	byte_buffer__varint(out, n);
 	byte_buffer__varint(out, c->n_threads);
 	byte_buffer__varint(out, c->base_ns);
-	byte_buffer__varint(out, c->columns);
+	byte_buffer__varint(out, 0); /* no column that may be left out */
 	for (uint32_t t = 0; t < c->n_threads; t++) {
 		byte_buffer__varint(out, c->threads[t].process);
 		byte_buffer__varint(out, c->threads[t].tid);
@@ -228,8 +216,6 @@ static uint8_t *encode_plain(const struct span_codec *c, uint32_t n, uint8_t *p)
 		p = bytes_store_varint(p, 1 + bytes_zigzag(s[i].invocation - last));
 		last = s[i].invocation + 1ULL;
 	}
-	for (uint32_t i = 0; c->columns & QPT_COLUMN_KINDS && i < n; i++)
-		p = bytes_store_varint(p, s[i].kind);
 	return p;
 }
 
@@ -283,10 +269,9 @@ int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uin
 	for (uint32_t t = 0; t < c->n_threads; t++)
 		if (make_distances(c, &c->threads[t]))
 			return -ENOMEM;
-	c->columns = used_columns(spans, n);
 	encode_head(c, n, out);
-	/* Three bytes and six varints per span. */
-	if (!byte_buffer__reserve(out, n * (3 + 6 * (size_t)BYTES_VARINT_MAX)))
+	/* Three bytes and five varints per span. */
+	if (!byte_buffer__reserve(out, n * (3 + 5 * (size_t)BYTES_VARINT_MAX)))
 		return -ENOMEM;
 	p = encode_plain(c, n, out->data + out->size);
 	out->size = encode_distances(c, n, p) - out->data;
@@ -300,7 +285,7 @@ static const char *decode_head(struct span_codec *c, struct byte_reader *r, uint
 
 	c->n_threads = byte_reader__varint_max(r, n);
 	c->base_ns = byte_reader__varint(r);
-	c->columns = byte_reader__varint_max(r, QPT_COLUMNS_ALL);
+	byte_reader__varint_max(r, 0);
 	for (uint32_t i = 0; i < c->n_threads && !r->bad; i++) {
 		struct thread *t = &c->threads[i];
 
@@ -348,21 +333,6 @@ static const char *decode_invocations(struct columns *s, struct byte_reader *r, 
 	return NULL;
 }
 
-static const char *decode_kinds(const struct span_codec *c, struct byte_reader *r, uint32_t n,
-				uint32_t n_strings)
-{
-	bool there = c->columns & QPT_COLUMN_KINDS;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t kind = there ? byte_reader__varint(r) : TRACE_KIND_QUERY;
-
-		if (kind > n_strings)
-			return "a span has a kind the file does not hold";
-		c->columns_of[i].kind = kind;
-	}
-	return NULL;
-}
-
 static const char *decode_distances(struct span_codec *c, struct byte_reader *r, uint32_t n)
 {
 	struct columns *s = c->columns_of;
@@ -402,7 +372,6 @@ static const char *decode_columns(struct span_codec *c, struct byte_reader *r, u
 		s[i].depth = last;
 	}
 	why = decode_labels(s, r, n, n_strings) ?: decode_invocations(s, r, n);
-	why = why ?: decode_kinds(c, r, n, n_strings);
 	return why ?: decode_distances(c, r, n);
 }
 
@@ -428,7 +397,6 @@ static int make_times(struct span_codec *c, const struct thread *t, const char *
 			.tid = t->tid,
 			.label = columns->label,
 			.invocation = columns->invocation,
-			.kind = columns->kind,
 			.depth = columns->depth,
 			.flags = columns->flags,
 		};

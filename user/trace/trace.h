@@ -30,9 +30,6 @@ enum trace_span_flag {
  */
 #define TRACE_VIRTUAL 0x80000000u
 
-/* In place of the string id of an event kind, plus 1: the execution of a query. */
-#define TRACE_KIND_QUERY 0
-
 /* One interval of one track. Spans of a thread come in the order of their ends. */
 struct trace_span {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
@@ -42,7 +39,6 @@ struct trace_span {
 	uint32_t tid;
 	uint32_t label;	     /* string id of the query's name, or TRACE_VIRTUAL | number */
 	uint32_t invocation; /* DepNodeIndex, or TRACE_NO_INVOCATION */
-	uint32_t kind;	     /* TRACE_KIND_QUERY, or 1 + string id of the event kind */
 	uint16_t depth;
 	uint8_t flags; /* enum trace_span_flag */
 };

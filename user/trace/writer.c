@@ -374,8 +374,8 @@ int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 {
 	if (w->sink.error)
 		return w->sink.error;
-	if (s->process >= w->n_processes || !has_label(w, s->label) || s->kind > w->strings.n ||
-	    s->end_ns < s->start_ns || s->flags & ~TRACE_SPAN_FLAGS_ALL)
+	if (s->process >= w->n_processes || !has_label(w, s->label) || s->end_ns < s->start_ns ||
+	    s->flags & ~TRACE_SPAN_FLAGS_ALL)
 		return -EINVAL;
 	w->batch[w->n_batch++] = *s;
 	return w->n_batch == BATCH_SPANS ? write_spans(w) : 0;

@@ -47,7 +47,7 @@ int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 /* Tell the name of a thread, as often as it changes. Its process must have been added before. */
 int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t);
 
-/* Add a span. Its process, kind and label must have been added before (a virtual label need not).
+/* Add a span. Its process and label must have been added before (a virtual label need not).
  */
 int trace_writer__span(struct trace_writer *w, const struct trace_span *s);
 

@@ -71,7 +71,7 @@ int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_proc
 }
 
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
-	      const char *name, const char *kind, const char *event)
+	      const char *name, const char *event)
 {
 	struct json j;
 
@@ -80,7 +80,6 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__number(&j, "process", span->process);
 	json__number(&j, "pid", p ? p->pid : 0);
 	json__number(&j, "tid", span->tid);
-	json__text(&j, "kind", kind);
 	json__text(&j, "query", name);
 	json__text(&j, "event", event);
 	json__number(&j, "start_ns", span->start_ns);

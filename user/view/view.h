@@ -95,7 +95,7 @@ int dump_process(FILE *out, const struct trace_process *p);
 int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p);
 /* `event`: what its invocation id stands for, or NULL. */
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
-	      const char *name, const char *kind, const char *event);
+	      const char *name, const char *event);
 int dump_losses(FILE *out, const struct trace_losses *losses);
 int dump_costs(FILE *out, const struct trace_costs *costs);
 
