@@ -260,3 +260,15 @@ void probes__free(struct probes *p)
 	free(p->perf);
 	free(p);
 }
+
+void probes__abandon(struct probes *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->n_perf; i++) {
+		bpf_link__disconnect(p->perf[i]);
+		bpf_link__destroy(p->perf[i]);
+	}
+	free(p->perf);
+	free(p);
+}

@@ -44,4 +44,7 @@ int probes_multi_attach_type(void);
 
 void probes__free(struct probes *p);
 
+/* Free the memory and leave the probes, which another process holds as well, to it. */
+void probes__abandon(struct probes *p);
+
 #endif /* QPROF_CAPTURE_PROBES_H */
