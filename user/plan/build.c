@@ -41,6 +41,7 @@ struct builder {
 	size_t n_funcs;
 	uint64_t *cold;
 	size_t n_cold;
+	bool cold_any_kind; /* some of `cold` start guards of other kinds too */
 	uint64_t panic_cleanup;
 	struct mined_body *mined; /* parallel to plan->bodies */
 	struct plan *plan;
@@ -126,13 +127,14 @@ static int note_single(struct builder *b, const struct piece *p)
 		return 0;
 	if (p->info.kind == NAME_PANIC_CLEANUP) {
 		b->panic_cleanup = p->sym->addr;
-	} else if (p->info.kind == NAME_COLD_PROVIDER) {
+	} else if (p->info.kind == NAME_COLD_PROVIDER || p->info.kind == NAME_COLD_UNKNOWN) {
 		void *more = reallocarray(b->cold, b->n_cold + 1, sizeof(*b->cold));
 
 		if (!more)
 			return -ENOMEM;
 		b->cold = more;
 		b->cold[b->n_cold++] = p->sym->addr;
+		b->cold_any_kind = b->cold_any_kind || p->info.kind == NAME_COLD_UNKNOWN;
 	}
 	return 0;
 }
@@ -165,7 +167,8 @@ static int group_functions(struct builder *b)
 {
 	struct code_region *next;
 
-	qsort(b->pieces, b->n_pieces, sizeof(*b->pieces), by_base_name);
+	if (b->n_pieces)
+		qsort(b->pieces, b->n_pieces, sizeof(*b->pieces), by_base_name);
 	b->regions = calloc(b->n_pieces + 1, sizeof(*b->regions));
 	b->funcs = calloc(b->n_pieces + 1, sizeof(*b->funcs));
 	if (!b->regions || !b->funcs)
@@ -185,7 +188,8 @@ static int group_functions(struct builder *b)
 
 static bool is_body(const struct function *f)
 {
-	return f->kind == NAME_BODY_NON_INCR || f->kind == NAME_BODY_INCR;
+	return f->kind == NAME_BODY_NON_INCR || f->kind == NAME_BODY_INCR ||
+	       f->kind == NAME_BODY_UNKNOWN;
 }
 
 /* Index of the body at `addr`; folded twins share one. */
@@ -207,35 +211,59 @@ static void note_mask(struct plan *plan, const struct mined_body *mined)
 		plan->mask_disp = PLAN_MASK_DISAGREES;
 }
 
-static int add_body(struct builder *b, const struct function *f)
+static int by_entry(const void *a, const void *b)
 {
-	struct mine_cold cold = {b->cold, b->n_cold};
-	struct plan *plan = b->plan;
-	uint32_t i = find_body(plan, f->entry);
-	struct plan_body *body;
-	int err;
+	const struct function *x = *(const struct function *const *)a;
+	const struct function *y = *(const struct function *const *)b;
 
-	if (i != PLAN_NONE) {
-		plan->bodies[i].n_symbols++;
-		return 0;
-	}
-	err = code_decoder__decode(b->decoder, f->regions, f->n_regions, &b->code);
+	return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+/* The parts of all functions with one entry: any of them may own the split-off part that is used.
+ */
+static size_t unite_regions(struct function *const *twins, size_t n, struct code_region *out)
+{
+	size_t n_out = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < twins[i]->n_regions; k++) {
+			const struct code_region *r = &twins[i]->regions[k];
+			size_t same = 0;
+
+			while (same < n_out && out[same].addr != r->addr)
+				same++;
+			if (same == n_out)
+				out[n_out++] = *r;
+			else if (r->size > out[same].size)
+				out[same].size = r->size;
+		}
+	return n_out;
+}
+
+/* Mine the body that `n` functions share: folded twins, or just one. */
+static int add_body(struct builder *b, struct function *const *twins, size_t n,
+		    struct code_region *regions)
+{
+	struct mine_cold cold = {b->cold, b->n_cold, b->cold_any_kind};
+	struct mined_body *mined = &b->mined[b->plan->n_bodies];
+	struct plan_body *body = &b->plan->bodies[b->plan->n_bodies];
+	size_t n_regions = unite_regions(twins, n, regions);
+	int err = code_decoder__decode(b->decoder, regions, n_regions, &b->code);
+
 	if (!err)
-		err = mine_body(b->img, &b->code, f->entry, &cold, &b->mined[plan->n_bodies]);
+		err = mine_body(b->img, &b->code, twins[0]->entry, &cold, mined);
 	if (err)
 		return err;
-	i = plan->n_bodies++;
-	body = &plan->bodies[i];
 	*body = (struct plan_body){
-		.addr = f->entry,
-		.n_symbols = 1,
-		.n_ends = (uint32_t)b->mined[i].n_ends,
-		.group = i,
-		.incremental = f->kind == NAME_BODY_INCR,
+		.addr = twins[0]->entry,
+		.n_symbols = (uint32_t)n,
+		.n_ends = (uint32_t)mined->n_ends,
+		.group = b->plan->n_bodies++,
+		.incremental = twins[0]->kind == NAME_BODY_INCR,
 	};
-	note_mask(plan, &b->mined[i]);
-	if (b->mined[i].problem) {
-		body->problem = strdup(b->mined[i].problem);
+	note_mask(b->plan, mined);
+	if (mined->problem) {
+		body->problem = strdup(mined->problem);
 		if (!body->problem)
 			return -ENOMEM;
 	}
@@ -244,21 +272,25 @@ static int add_body(struct builder *b, const struct function *f)
 
 static int mine_bodies(struct builder *b)
 {
+	_free_ struct function **bodies = calloc(b->n_funcs + 1, sizeof(*bodies));
+	_free_ struct code_region *regions = calloc(b->n_pieces + 1, sizeof(*regions));
 	size_t n = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < b->n_funcs; i++)
-		n += is_body(&b->funcs[i]);
+	for (size_t i = 0; bodies && i < b->n_funcs; i++)
+		if (is_body(&b->funcs[i]))
+			bodies[n++] = &b->funcs[i];
 	b->plan->bodies = calloc(n + 1, sizeof(*b->plan->bodies));
 	b->mined = calloc(n + 1, sizeof(*b->mined));
-	if (!b->plan->bodies || !b->mined)
+	if (!bodies || !regions || !b->plan->bodies || !b->mined)
 		return -ENOMEM;
-	for (size_t i = 0; i < b->n_funcs; i++) {
-		int err = is_body(&b->funcs[i]) ? add_body(b, &b->funcs[i]) : 0;
-
-		if (err)
-			return err;
+	qsort(bodies, n, sizeof(*bodies), by_entry);
+	for (size_t i = 0, j; i < n && !err; i = j) {
+		for (j = i + 1; j < n && bodies[j]->entry == bodies[i]->entry;)
+			j++;
+		err = add_body(b, &bodies[i], j - i, regions);
 	}
-	return 0;
+	return err;
 }
 
 /*
@@ -311,6 +343,7 @@ static int add_query(struct builder *b, const struct function *f, struct plan_qu
 
 static int collect_query(struct builder *b, const struct function *f)
 {
+	struct plan *plan = b->plan;
 	struct plan_query *q;
 	int err = add_query(b, f, &q);
 
@@ -324,6 +357,9 @@ static int collect_query(struct builder *b, const struct function *f)
 	case NAME_WRAPPER_INCR:
 		q->wrapper_incr = f->entry;
 		q->body_incr = body_of_wrapper(b, f);
+		/* Legacy names do not tell a body's mode; who calls it does. */
+		if (q->body_incr != PLAN_NONE)
+			plan->bodies[q->body_incr].incremental = true;
 		break;
 	default:
 		q->provider = f->entry;
@@ -484,9 +520,10 @@ static int add_masks(struct builder *b, uint32_t body, enum wire_role role, uint
 	return err;
 }
 
+/* The mask sites of a body are known, all of them. */
 static bool has_masks(const struct builder *b, uint32_t body)
 {
-	return body != PLAN_NONE && b->mined[body].n_masks;
+	return body != PLAN_NONE && b->mined[body].n_masks && b->mined[body].masks_exact;
 }
 
 static bool can_identify(const struct builder *b, uint32_t body)
@@ -507,6 +544,24 @@ static bool owns_bodies(const struct builder *b, const struct plan_query *q)
 	       b->plan->bodies[q->body_incr].n_queries == 1;
 }
 
+/* Folded with that of another query, a provider or a wrapper names neither. */
+static bool is_own_provider(const struct plan *plan, const struct plan_query *q)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		if (&plan->queries[i] != q && plan->queries[i].provider == q->provider)
+			return false;
+	return q->provider;
+}
+
+static bool is_own_wrapper(const struct plan *plan, const struct plan_query *q)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		if (&plan->queries[i] != q &&
+		    plan->queries[i].wrapper_non_incr == q->wrapper_non_incr)
+			return false;
+	return q->wrapper_non_incr;
+}
+
 /*
  * How a query's start is seen, best first:
  * 1. a body of its own: the mask site, where self-profile starts its interval too;
@@ -522,11 +577,42 @@ static enum wire_role choose_start(struct builder *b, const struct plan_query *q
 
 	if (owns_bodies(b, q))
 		return WIRE_ROLE_START_BODY;
-	if (!q->provider || mine_entry(b->decoder, q->provider, &at))
+	if (!is_own_provider(b->plan, q) || mine_entry(b->decoder, q->provider, &at))
 		return 0;
-	if (!at.emulated && q->wrapper_non_incr && can_identify(b, q->body_incr))
+	if (!at.emulated && is_own_wrapper(b->plan, q) && can_identify(b, q->body_incr))
 		return WIRE_ROLE_WRAPPER;
 	return WIRE_ROLE_START;
+}
+
+static bool is_group_seen(const struct plan *plan, uint32_t group)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct plan_query *q = &plan->queries[i];
+		uint32_t body = q->body_non_incr != PLAN_NONE ? q->body_non_incr : q->body_incr;
+
+		if (!q->start_role && body != PLAN_NONE && plan->bodies[body].group == group)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The end of a wrapper's query is known by its group alone. If not all of the group's starts are
+ * seen, it could be that of a nested one: such queries start at their providers.
+ */
+static void choose_starts(struct builder *b)
+{
+	struct plan *plan = b->plan;
+
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		plan->queries[i].start_role = choose_start(b, &plan->queries[i]);
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		struct plan_query *q = &plan->queries[i];
+
+		if (q->start_role == WIRE_ROLE_WRAPPER &&
+		    !is_group_seen(plan, plan->bodies[q->body_incr].group))
+			q->start_role = WIRE_ROLE_START;
+	}
 }
 
 static int add_starts(struct builder *b, uint32_t i)
@@ -535,7 +621,6 @@ static int add_starts(struct builder *b, uint32_t i)
 	uint32_t body = q->body_non_incr != PLAN_NONE ? q->body_non_incr : q->body_incr;
 	int err;
 
-	q->start_role = choose_start(b, q);
 	q->start_exact = q->start_role != 0;
 	switch (q->start_role) {
 	case WIRE_ROLE_START_BODY:
@@ -592,6 +677,7 @@ static int choose_sites(struct builder *b)
 	struct plan *plan = b->plan;
 	int err = add_ends(b);
 
+	choose_starts(b);
 	for (uint32_t i = 0; i < plan->n_queries && !err; i++) {
 		err = add_starts(b, i);
 		judge_ends(b, &plan->queries[i]);
