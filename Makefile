@@ -106,7 +106,13 @@ $(B)/flags:
 $(B)/user/%.o: user/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(OBJ_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+# A cached plan is good only for the program that made it: another may mine more, or read it wrong.
+PLAN_SRC := $(sort $(wildcard user/plan/*.[ch])) include/qprof/wire.h
+PLAN_CODEC := $(B)/user/plan/codec.o $(B)/fuzz/user/plan/codec.o
+$(PLAN_CODEC): $(PLAN_SRC)
+$(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(PLAN_SRC) | cksum))u
 
 # Generated, so the first build needs it before the dependency files can say who reads it.
 $(OBJ) $(FUZZ_OBJ): | $(SKEL)
@@ -186,7 +192,7 @@ $(B)/fuzz/user/%.o: user/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  FUZZCC  $<"
 	$(Q)$(CLANG) $(STD) $(WARN) -O1 -g $(INCLUDES) $(PKG_CFLAGS) $(SAN_FLAGS) \
-		-fsanitize=fuzzer-no-link $(DEPFLAGS) -c -o $@ $<
+		-fsanitize=fuzzer-no-link $(OBJ_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/fuzz/libqprof.a: $(FUZZ_OBJ)
 	$(Q)rm -f $@
