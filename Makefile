@@ -86,7 +86,7 @@ BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
-.PHONY: install uninstall man clean help no-cmocka FORCE
+.PHONY: fidelity install uninstall man clean help no-cmocka FORCE
 
 all: $(BIN)
 
@@ -231,6 +231,14 @@ bench:
 	@+$(SUBMAKE) all bench-bin
 	@$(PYTHON) -B tests/bench/bench.py --build $(B) $(BENCH_ARGS)
 
+# docs/fidelity.md, from the end-to-end comparison with rustc's own profiles.
+fidelity:
+	@tests/setup.sh check
+	@+$(SUBMAKE) all
+	@tests/e2e/run.sh $(B) counts >$(B)/fidelity.txt || true
+	@$(PYTHON) -B tests/e2e/fidelity.py <$(B)/fidelity.txt >$(B)/fidelity.md
+	@mv $(B)/fidelity.md docs/fidelity.md
+
 # ---- Install ------------------------------------------------------------------------------------
 
 # One option table feeds the parser, the help and this page.
@@ -259,6 +267,7 @@ help:
 	@echo 'make lint         headers alone, no return probes, format, function length, rebuilds'
 	@echo 'make fuzz         fuzz the readers for FUZZ_SECONDS each (default 60)'
 	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
+	@echo 'sudo make fidelity  docs/fidelity.md anew'
 	@echo 'sudo make bench   cost beside plain rustc and -Zself-profile; BENCH_ARGS=--help'
 	@echo 'make install      DESTDIR=, PREFIX=$(PREFIX)'
 	@echo 'make clean'

@@ -39,7 +39,9 @@ class Compile:
             assert done.status == 0, done.stderr.decode()
 
     def argv(self, name, incremental=None, *extra):
-        args = crates.arguments(self.crate, self.t.mkdir(name + ".out"), *self.flags, *extra)
+        # An incremental build that writes somewhere else is not an unchanged one.
+        out = self.t.mkdir("incremental.out" if self.incremental else name + ".out")
+        args = crates.arguments(self.crate, out, *self.flags, *extra)
         if self.incremental:
             args += ["-C", "incremental=" + (incremental or self.state(name))]
         return [self.rustc] + args
