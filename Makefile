@@ -86,7 +86,7 @@ BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/store
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
-.PHONY: install uninstall man clean help no-cmocka FORCE
+.PHONY: bench-store fidelity install uninstall man clean help no-cmocka FORCE
 
 all: $(BIN)
 
@@ -106,7 +106,13 @@ $(B)/flags:
 $(B)/user/%.o: user/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(OBJ_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+# A cached plan is good only for the program that made it: another may mine more, or read it wrong.
+PLAN_SRC := $(sort $(wildcard user/plan/*.[ch])) include/qprof/wire.h
+PLAN_CODEC := $(B)/user/plan/codec.o $(B)/fuzz/user/plan/codec.o
+$(PLAN_CODEC): $(PLAN_SRC)
+$(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(PLAN_SRC) | cksum))u
 
 # Generated, so the first build needs it before the dependency files can say who reads it.
 $(OBJ) $(FUZZ_OBJ): | $(SKEL)
@@ -156,11 +162,13 @@ endif
 unit: unit-bin
 	@tests/cmocka.sh unit $(B) $(UNIT)
 
-# The kernel half on a program of our own, whose shapes of code are those of rustc.
+# The kernel half on a program of our own, whose shapes of code are those of rustc. It changes
+# stacks and jumps out of frames, which sanitizers do not take.
 $(B)/tests/bpf/target: tests/bpf/target.c tests/bpf/shapes.S $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $(filter-out $(B)/flags,$^) -lpthread
+	$(Q)$(CC) $(filter-out $(SAN_FLAGS),$(CFLAGS)) $(DEPFLAGS) -MF $@.d -o $@ \
+		$(filter-out $(B)/flags,$^) -lpthread
 
 bpf-bin: $(BPF_TEST) $(B)/tests/bpf/target
 
@@ -189,7 +197,7 @@ $(B)/fuzz/user/%.o: user/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  FUZZCC  $<"
 	$(Q)$(CLANG) $(STD) $(WARN) -O1 -g $(INCLUDES) $(PKG_CFLAGS) $(SAN_FLAGS) \
-		-fsanitize=fuzzer-no-link $(DEPFLAGS) -c -o $@ $<
+		-fsanitize=fuzzer-no-link $(OBJ_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/fuzz/libqprof.a: $(FUZZ_OBJ)
 	$(Q)rm -f $@
@@ -233,6 +241,14 @@ EVENTS ?= 100000000
 bench-store: $(B)/tests/bench/store
 	@$< $(EVENTS) $(TRACE)
 
+# docs/fidelity.md, from the end-to-end comparison with rustc's own profiles.
+fidelity:
+	@tests/setup.sh check
+	@+$(SUBMAKE) all
+	@tests/e2e/run.sh $(B) counts >$(B)/fidelity.txt || true
+	@$(PYTHON) -B tests/e2e/fidelity.py <$(B)/fidelity.txt >$(B)/fidelity.md
+	@mv $(B)/fidelity.md docs/fidelity.md
+
 # ---- Install ------------------------------------------------------------------------------------
 
 # One option table feeds the parser, the help and this page.
@@ -261,6 +277,7 @@ help:
 	@echo 'make lint         headers alone, no return probes, format, function length, rebuilds'
 	@echo 'make fuzz         fuzz the readers for FUZZ_SECONDS each (default 60)'
 	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
+	@echo 'sudo make fidelity  docs/fidelity.md anew'
 	@echo 'sudo make bench   cost beside plain rustc and -Zself-profile; BENCH_ARGS=--help'
 	@echo 'make bench-store  speed and size of traces; EVENTS=N, TRACE=recorded.qpt'
 	@echo 'make install      DESTDIR=, PREFIX=$(PREFIX)'

@@ -17,7 +17,7 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-const volatile struct wire_knobs knobs = { .wakeup_bytes = 1 << 20 };
+const volatile struct wire_knobs knobs = {.wakeup_bytes = 1 << 20};
 
 /* Probes sit there before and after a capture; only in between do they count. */
 volatile __u32 enabled;
@@ -87,14 +87,14 @@ static void stack_count(enum wire_counter counter)
 
 static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i)
 {
-	struct overflow_key key = { t->tid, i };
+	struct overflow_key key = {t->tid, i};
 
 	return bpf_map_lookup_elem(&overflow, &key);
 }
 
 static struct frame *stack_overflow_push(struct thread_stack *t, wire_u32 i)
 {
-	struct overflow_key key = { t->tid, i };
+	struct overflow_key key = {t->tid, i};
 	struct frame empty = {};
 
 	bpf_map_update_elem(&overflow, &key, &empty, BPF_ANY);
@@ -104,7 +104,7 @@ static struct frame *stack_overflow_push(struct thread_stack *t, wire_u32 i)
 /* Deep frames of all threads share one table: what is not in it any more must not fill it. */
 static void stack_overflow_pop(struct thread_stack *t, wire_u32 i)
 {
-	struct overflow_key key = { t->tid, i };
+	struct overflow_key key = {t->tid, i};
 
 	bpf_map_delete_elem(&overflow, &key);
 }
@@ -114,8 +114,7 @@ struct segment {
 	__u64 hi;
 };
 
-static long note_segment(struct task_struct *task, struct vm_area_struct *vma,
-			 struct segment *seg)
+static long note_segment(struct task_struct *task, struct vm_area_struct *vma, struct segment *seg)
 {
 	seg->lo = vma->vm_start;
 	seg->hi = vma->vm_end;
@@ -173,8 +172,8 @@ static __always_inline void emit_span(__u32 pid, __u32 tid, const struct frame *
 	count(WIRE_COUNT_SPANS);
 }
 
-static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags,
-		       wire_u64 now, wire_u32 invocation)
+static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
+		       wire_u32 invocation)
 {
 	emit_span(t->pid, t->tid, f, flags, now, invocation);
 }
@@ -247,13 +246,13 @@ int on_wrapper(struct pt_regs *ctx)
  * The verifier lets a context be read at constant offsets only, and the compiler likes to turn a
  * switch over fields into one load at a computed offset. Assembly keeps them apart.
  */
-#define READ_CTX(ctx, field)                                                                       \
-	({                                                                                         \
-		__u64 __v;                                                                         \
-		asm volatile("%0 = *(u64 *)(%1 + %2)"                                              \
-			     : "=r"(__v)                                                           \
-			     : "r"(ctx), "i"(__builtin_offsetof(struct pt_regs, field)));          \
-		__v;                                                                               \
+#define READ_CTX(ctx, field)                                                              \
+	({                                                                                \
+		__u64 __v;                                                                \
+		asm volatile("%0 = *(u64 *)(%1 + %2)"                                     \
+			     : "=r"(__v)                                                  \
+			     : "r"(ctx), "i"(__builtin_offsetof(struct pt_regs, field))); \
+		__v;                                                                      \
 	})
 
 static __always_inline __u64 read_reg(struct pt_regs *ctx, __u32 reg)
@@ -301,8 +300,7 @@ static __always_inline __u64 read_provider(struct pt_regs *ctx, __u64 cookie)
 
 	if (reg != WIRE_REG_NONE)
 		vtable = read_reg(ctx, reg);
-	else if (bpf_probe_read_user(&vtable, sizeof(vtable),
-				     (void *)(PT_REGS_SP(ctx) + 8 * slot)))
+	else if (bpf_probe_read_user(&vtable, sizeof(vtable), (void *)(PT_REGS_SP(ctx) + 8 * slot)))
 		return 0;
 	vtable += wire_cookie_vtable_offset(cookie);
 	if (bpf_probe_read_user(&provider, sizeof(provider), (void *)vtable))

@@ -77,8 +77,8 @@ static void stack_overflow_pop(struct thread_stack *t, wire_u32 i);
  * STACK_NOT_MAPPED, or another error if it cannot be told.
  */
 static long stack_find_segment(struct thread_stack *t, wire_u64 sp);
-static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags,
-		       wire_u64 now, wire_u32 invocation);
+static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
+		       wire_u32 invocation);
 static void stack_count(enum wire_counter counter);
 /* Call fn(i, ctx) for i = 0.. below n until it returns nonzero. */
 static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx);
@@ -150,7 +150,7 @@ static long stack_pop_one(wire_u32 i, void *p)
 /* Pop down to `n` frames, youngest first: records leave in the order of their ends. */
 static inline void stack_pop_to(struct thread_stack *t, wire_u32 n, wire_u8 flags, wire_u64 now)
 {
-	struct stack_pop_ctx c = { .t = t, .now = now, .flags = flags };
+	struct stack_pop_ctx c = {.t = t, .now = now, .flags = flags};
 
 	if (t->n > n)
 		stack_loop(t->n - n, stack_pop_one, &c);
@@ -180,7 +180,7 @@ static long stack_find_freed(wire_u32 i, void *p)
 
 static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp, wire_u64 now)
 {
-	struct stack_find_ctx c = { .t = t, .keep = t->n };
+	struct stack_find_ctx c = {.t = t, .keep = t->n};
 	wire_u64 lo, hi;
 
 	if (stack_in_segment(t, sp))
@@ -221,7 +221,7 @@ static long stack_find_dead(wire_u32 i, void *p)
 /* Drop the frames that an event at `sp` proves dead. */
 static inline void stack_prune(struct thread_stack *t, wire_u64 sp, wire_u8 flags, wire_u64 now)
 {
-	struct stack_find_ctx c = { .t = t, .sp = sp };
+	struct stack_find_ctx c = {.t = t, .sp = sp};
 	struct frame *top;
 
 	stack_enter_segment(t, sp, now);
@@ -237,8 +237,8 @@ static inline void stack_prune(struct thread_stack *t, wire_u64 sp, wire_u8 flag
  * A query starts: with FRAME_STARTED `sp` is its body's, with FRAME_WRAPPED its wrapper's. The
  * cookie names the query, its group and its library.
  */
-static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
-			      wire_u8 state, wire_u64 now)
+static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u8 state,
+			      wire_u64 now)
 {
 	struct frame *top, *f;
 	wire_u32 depth = 0;
@@ -286,9 +286,8 @@ static long stack_find_at(wire_u32 i, void *p)
 
 	if (!f)
 		return 1;
-	if (!stack_is_at(f, c->sp) &&
-	    (f->state != FRAME_STARTED || f->group != c->group || f->sp > c->sp ||
-	     c->sp - f->sp >= STACK_CALL_NEAR))
+	if (!stack_is_at(f, c->sp) && (f->state != FRAME_STARTED || f->group != c->group ||
+				       f->sp > c->sp || c->sp - f->sp >= STACK_CALL_NEAR))
 		return 0;
 	c->found = at + 1;
 	return 1;
@@ -322,7 +321,7 @@ static long stack_find_wrapper(wire_u32 i, void *p)
 static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group, wire_u64 sp,
 					  wire_u64 now)
 {
-	struct stack_find_ctx c = { .t = t, .sp = sp, .group = group };
+	struct stack_find_ctx c = {.t = t, .sp = sp, .group = group};
 	struct frame *top = stack_top(t);
 
 	if (!top)
@@ -345,8 +344,8 @@ static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group
 }
 
 /* WIRE_ROLE_END. */
-static inline void stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
-				wire_u64 now, wire_u32 invocation)
+static inline void stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u64 now,
+				wire_u32 invocation)
 {
 	wire_u32 found = stack_find_started(t, wire_cookie_group(cookie), sp, now);
 	struct frame *f;
@@ -394,7 +393,7 @@ static long stack_flush_one(wire_u32 i, void *p)
  */
 static inline void stack_flush(struct thread_stack *t, wire_u64 now)
 {
-	struct stack_flush_ctx c = { .t = t, .now = now };
+	struct stack_flush_ctx c = {.t = t, .now = now};
 
 	c.n = __sync_lock_test_and_set(&t->n, 0);
 	t->n_lost = 0;

@@ -39,4 +39,4 @@ if [ "${CI:-}" = true ] && [ "$(id -u)" = 0 ] && [ -e /sys/kernel/btf/vmlinux ];
 	failed=$((failed + skipped)) skipped=0
 fi
 echo "$suite: $passed passed, $failed failed, $skipped skipped" | tee "$build/$suite.total"
-[ $failed -eq 0 ] && [ $passed -gt 0 ]
+[ $failed -eq 0 ] && [ $((passed + skipped)) -gt 0 ]

@@ -96,9 +96,9 @@
 	body_end eta
 
 	function shim_eta
-	sub $0x108, %rsp
+	sub $0x88, %rsp
 	call *%rdx
-	add $0x108, %rsp
+	add $0x88, %rsp
 	ret
 
 	body_begin body_incr

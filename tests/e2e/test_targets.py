@@ -191,7 +191,8 @@ def test_ctrl_c(t):
     os.killpg(profiler.pid, signal.SIGINT)
     out, err = profiler.communicate(timeout=60)
     assert profiler.returncode in (-signal.SIGINT, 128 + signal.SIGINT), profiler.returncode
-    assert b"typeck" in out + err, "no summary: %s" % (out + err)[-500:]
+    # Which queries had run by then depends on the machine; the heading does not.
+    assert b"self %" in out + err and b"recorded" in err, "no summary: %s" % (out + err)[-500:]
     document = t.report(t.path("trace.qpt"))
     assert document["problem"] is None and document["queries"], document["problem"]
     lab.assert_gone(links)

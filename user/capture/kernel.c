@@ -425,8 +425,12 @@ void kernel__free(struct kernel *k)
 	if (!k->multi && k->n_libs)
 		detach_in_background(k);
 	/* Even disabling a perf event waits for its removal: the child's to do, then. */
-	for (unsigned int i = 0; i < k->n_libs && !k->owned_elsewhere; i++)
-		probes__free(k->libs[i]);
+	for (unsigned int i = 0; i < k->n_libs; i++) {
+		if (k->owned_elsewhere)
+			probes__abandon(k->libs[i]);
+		else
+			probes__free(k->libs[i]);
+	}
 	ring_buffer__free(k->ring);
 	qprof_bpf__destroy(k->skel);
 	free(k);

@@ -18,6 +18,7 @@
 #include "capture/session.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/likely.h"
 #include "cli/recorder.h"
 #include "plan/find.h"
 
@@ -29,7 +30,8 @@ struct capture {
 	struct recorder *recorder;
 	struct session *session;
 	struct launch *launch; /* NULL with pids */
-	int *pidfds;	       /* -1 once that process has exited */
+	struct likely likely;
+	int *pidfds; /* -1 once that process has exited */
 	size_t n_pidfds;
 	int signal_fd;
 	uint64_t next_tick_ns;
@@ -43,6 +45,7 @@ static void capture_fini(struct capture *c)
 	session__free(c->session);
 	recorder__free(c->recorder);
 	launch__free(c->launch);
+	likely__clear(&c->likely);
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		cleanup_close_p(&c->pidfds[i]);
 	free(c->pidfds);
@@ -122,37 +125,24 @@ static int open_session(struct capture *c)
 	return session__open(&ko, &sink, &c->session);
 }
 
-/* The library of the compiler that a command will run, as far as its words tell. */
-static int find_library_of_command(char *const argv[], char **path)
-{
-	const char *toolchain = argv[1] && argv[1][0] == '+' ? argv[1] + 1 : NULL;
-
-	if (strchr(argv[0], '/') && !plan_find__of_exe(argv[0], path))
-		return 0;
-	return plan_find__of_toolchain(toolchain, path);
-}
-
 /*
  * Attach to the toolchain that is most likely used. Another one is found when it is first
  * executed, a little later than its first instruction.
  */
-static int attach_likely(struct capture *c, char *const argv[])
+static int attach_likely(struct capture *c)
 {
-	static char *const nothing[] = {(char *)"", NULL};
-	_free_ char *path = NULL;
-	int err = find_library_of_command(argv ? argv : nothing, &path);
+	const char *path;
+	int err = likely__finish(&c->likely, &path);
 
-	if (err) {
-		diag_warn("%s. Waiting for a compiler to be started",
-			  plan_find__toolchain_error(err));
-		return 0;
-	}
-	return session__add_library(c->session, path);
+	if (!err)
+		return session__add_library(c->session, path);
+	diag_warn("%s. Waiting for a compiler to be started", plan_find__toolchain_error(err));
+	return 0;
 }
 
 static int follow_command(struct capture *c)
 {
-	int err = attach_likely(c, c->opt->command);
+	int err = attach_likely(c);
 
 	if (!err)
 		err = session__follow_new(c->session, launch__pid(c->launch));
@@ -197,7 +187,10 @@ static int follow_pids(struct capture *c)
 	diag_warn("process %d (%s) is no Rust compiler and runs none now; waiting for it to start "
 		  "one. Stop with Ctrl-C",
 		  (int)c->opt->pids.pids[0], name);
-	return session__libraries(c->session) ? 0 : attach_likely(c, NULL);
+	if (session__libraries(c->session))
+		return 0;
+	likely__start(&c->likely, NULL);
+	return attach_likely(c);
 }
 
 static int prepare_command(struct capture *c)
@@ -215,6 +208,8 @@ static int set_up(struct capture *c)
 	/* Forked early: the child inherits nothing of what comes after. */
 	if (!err && c->opt->command)
 		err = prepare_command(c);
+	if (!err && c->opt->command)
+		likely__start(&c->likely, c->opt->command);
 	if (!err)
 		err = open_recorder(c);
 	if (!err)

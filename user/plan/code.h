@@ -36,13 +36,14 @@ enum code_shape {
 	CODE_OTHER,
 	CODE_LOAD64,	 /* mov reg, qword [base+disp] */
 	CODE_STORE32,	 /* mov dword [base+disp], reg */
+	CODE_STORE64,	 /* mov qword [base+disp], reg */
 	CODE_MOVE64,	 /* mov reg, base: between 64-bit registers */
 	CODE_CMP64_ZERO, /* cmp qword [base+disp], 0 */
 	CODE_TEST_SELF,	 /* test reg, reg */
 	CODE_TEST_MASK,	 /* test byte [base+disp], imm */
 	CODE_LEA,	 /* lea reg, [base+disp] */
 	CODE_LEA_RIP,	 /* lea reg, [rip+x]: target is the address */
-	CODE_JUMP_TABLE, /* movsxd reg, dword [base+index*4] */
+	CODE_JUMP_TABLE, /* movsxd reg, dword [base+index*4]; index is not kept */
 	CODE_CALL_REG,	 /* call reg */
 	CODE_CALL_MEM,	 /* call [base+disp], base not rip */
 };
@@ -60,6 +61,7 @@ struct code_insn {
 	uint8_t shape;
 	uint8_t reg;
 	uint8_t base;
+	bool sets_flags;
 	bool emulated;
 };
 

@@ -202,10 +202,10 @@ int plan_find__of_exe(const char *exe, char **path)
 	return find_in_sysroot(real, path);
 }
 
-static void exec_rustc(const struct invoker *inv, const char *toolchain, char **env, int out)
+static void exec_rustc(const struct invoker *inv, const char *rustc, const char *toolchain,
+		       char **env, int out)
 {
 	char plus[256];
-
 	sigset_t none;
 
 	/* rustup may have to download a toolchain first: let it be interrupted. */
@@ -217,15 +217,15 @@ static void exec_rustc(const struct invoker *inv, const char *toolchain, char **
 	environ = env;
 	if (toolchain) {
 		snprintf(plus, sizeof(plus), "+%s", toolchain);
-		execlp("rustc", "rustc", plus, "--print", "sysroot", NULL);
+		execlp(rustc, rustc, plus, "--print", "sysroot", NULL);
 	} else {
-		execlp("rustc", "rustc", "--print", "sysroot", NULL);
+		execlp(rustc, rustc, "--print", "sysroot", NULL);
 	}
 	_exit(errno == ENOENT ? EXIT_NO_COMMAND : 1);
 }
 
 /* Run rustc and read its standard output into `text`. */
-static int run_rustc(const char *toolchain, char *text, size_t size)
+static int run_rustc(const char *rustc, const char *toolchain, char *text, size_t size)
 {
 	_invoker_ struct invoker inv = {};
 	_environ_ char **env = NULL;
@@ -250,7 +250,7 @@ static int run_rustc(const char *toolchain, char *text, size_t size)
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
-		exec_rustc(&inv, toolchain, env, out);
+		exec_rustc(&inv, rustc, toolchain, env, out);
 	close(take_fd(out));
 	n = fread(text, 1, size - 1, from);
 	text[n] = '\0';
@@ -263,10 +263,10 @@ static int run_rustc(const char *toolchain, char *text, size_t size)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-int plan_find__of_toolchain(const char *toolchain, char **path)
+int plan_find__of_toolchain(const char *rustc, const char *toolchain, char **path)
 {
 	char sysroot[PATH_MAX + 1];
-	int err = run_rustc(toolchain, sysroot, sizeof(sysroot));
+	int err = run_rustc(rustc, toolchain, sysroot, sizeof(sysroot));
 
 	if (err)
 		return err;
