@@ -235,6 +235,28 @@ static void a_running_process_and_a_late_one_are_marked(void **state)
 	assert_contains(trace, "pid=3 parent=30 start=500 end=0 late [rustc --crate-name b]");
 }
 
+static void directories_and_thread_names_are_recorded(void **state)
+{
+	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
+	struct session_sink sink = recorder__sink(r);
+	_free_ char *trace = NULL;
+	struct output o;
+
+	(void)state;
+	execute(r, PID);
+	assert_int_equal(sink.cwd(sink.ctx, PID, "/src"), 0);
+	assert_int_equal(sink.thread(sink.ctx, PID, PID + 1, "opt a"), 0);
+	assert_int_equal(sink.thread(sink.ctx, PID + 5, PID + 5, "of nobody"), 0);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	output_free(&o);
+	trace = dump_trace(path);
+	assert_contains(trace, "[a] [-] [-] [-] [/src]\n");
+	assert_contains(trace, "thread 0/4712 [opt a]\n");
+	assert_null(strstr(trace, "of nobody"));
+}
+
 static void set_file_limit(rlim_t bytes)
 {
 	struct rlimit lim;
@@ -415,6 +437,7 @@ static void a_view_that_cannot_be_drawn_is_told_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(directories_and_thread_names_are_recorded),
 		TEST(records_become_a_trace_and_a_summary),
 		TEST(losses_are_mapped_cause_by_cause),
 		TEST(a_record_that_makes_no_sense_is_lost_and_counted),

@@ -51,10 +51,74 @@ static void a_text_beyond_the_limit_is_refused(void **state)
 	interner__destroy(&t);
 }
 
+static struct trace_piece ref(uint32_t id)
+{
+	return (struct trace_piece){.id = id};
+}
+
+static struct trace_piece text(const char *text)
+{
+	return (struct trace_piece){.text = text};
+}
+
+static void pieces_make_one_string(void **state)
+{
+	struct interner t = {0};
+	struct trace_piece path[] = {text("a"), text("::"), text("b"), text("")};
+	uint32_t a, ab, again, only, empty;
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(interner__id(&t, "a", &a, &is_new), 0);
+	path[0] = ref(a);
+	assert_int_equal(interner__compose(&t, path, 4, &ab, &is_new), 0);
+	assert_true(is_new);
+	assert_int_equal(interner__compose(&t, path, 3, &again, &is_new), 0);
+	assert_false(is_new);
+	assert_int_equal(again, ab);
+	/* One piece is no row. */
+	assert_int_equal(interner__compose(&t, path, 1, &only, &is_new), 0);
+	assert_int_equal(only, a);
+	assert_int_equal(interner__compose(&t, path + 3, 1, &empty, &is_new), 0);
+	assert_int_equal(interner__id(&t, "", &again, &is_new), 0);
+	assert_int_equal(empty, again);
+	path[1] = ref(99);
+	assert_int_equal(interner__compose(&t, path, 2, &again, &is_new), -EINVAL);
+	interner__destroy(&t);
+}
+
+static void what_would_grow_without_end_is_refused(void **state)
+{
+	struct interner t = {0};
+	struct trace_piece twice[2], deeper[2] = {text("x")};
+	uint32_t id, n = 0;
+	bool is_new;
+	int err = 0;
+
+	(void)state;
+	assert_int_equal(interner__id(&t, "xy", &id, &is_new), 0);
+	for (n = 0; !err; n++) {
+		twice[0] = twice[1] = ref(id);
+		err = interner__compose(&t, twice, 2, &id, &is_new);
+	}
+	assert_int_equal(err, -E2BIG);
+	assert_int_equal(n, 20); /* 2 << 19 is QPT_TEXT_MAX */
+	assert_int_equal(interner__id(&t, "y", &id, &is_new), 0);
+	for (n = 0, err = 0; !err; n++) {
+		deeper[1] = ref(id);
+		err = interner__compose(&t, deeper, 2, &id, &is_new);
+	}
+	assert_int_equal(err, -E2BIG);
+	assert_int_equal(n, QPT_STRING_DEPTH_MAX + 1);
+	interner__destroy(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_text_has_the_same_id),
+		cmocka_unit_test(pieces_make_one_string),
+		cmocka_unit_test(what_would_grow_without_end_is_refused),
 		cmocka_unit_test(a_text_beyond_the_limit_is_refused),
 	};
 

@@ -485,10 +485,34 @@ static void late_is_kept_until_a_process_enters_the_trace(void **state)
 	assert_int_equal(tracks__late(f->t, 13), -EIO);
 }
 
+static void a_directory_is_kept_with_what_runs_in_it(void **state)
+{
+	struct fixture *f = *state;
+	const struct trace_process *p = f->out.processes;
+
+	assert_int_equal(tracks__index(f->t, 11), TRACE_NO_PROCESS);
+	assert_int_equal(do_exec(f->t, 10, 90, RUSTC("z")), 0);
+	assert_int_equal(do_exec(f->t, 11, 100, "driver"), 0);
+	assert_int_equal(tracks__index(f->t, 11), TRACE_NO_PROCESS);
+	assert_int_equal(tracks__cwd(f->t, 11, "/a"), 0);
+	assert_int_equal(tracks__cwd(f->t, 12, "/b"), 0);
+	assert_int_equal(f->out.n_processes, 1);
+	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
+	assert_int_equal(tracks__index(f->t, 11), 1);
+	assert_string_equal(p[1].cwd, "/a");
+	assert_int_equal(tracks__cwd(f->t, 11, "/a"), 0);
+	assert_int_equal(f->out.updates[1], 1);
+	assert_int_equal(tracks__cwd(f->t, 11, "/c"), 0);
+	assert_string_equal(p[1].cwd, "/c");
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("b")), 0);
+	assert_null(p[2].cwd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_compiler_lives_and_dies),
+		TEST(a_directory_is_kept_with_what_runs_in_it),
 		TEST(spans_are_converted),
 		TEST(linkers_and_shells_are_left_out),
 		TEST(a_span_makes_any_command_a_compiler),

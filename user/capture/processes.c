@@ -71,17 +71,41 @@ size_t process_arguments(pid_t pid, char *buf, size_t size)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-char *process_executable(pid_t pid)
+static char *read_link(pid_t pid, const char *file)
 {
 	char path[64], target[PATH_MAX];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
 	n = readlink(path, target, sizeof(target) - 1);
 	if (n <= 0)
 		return NULL;
 	target[n] = '\0';
 	return strdup(target);
+}
+
+char *process_executable(pid_t pid)
+{
+	return read_link(pid, "exe");
+}
+
+char *process_cwd(pid_t pid)
+{
+	return read_link(pid, "cwd");
+}
+
+char *thread_name(pid_t pid, pid_t tid)
+{
+	char file[32], name[32];
+	ssize_t n;
+
+	snprintf(file, sizeof(file), "task/%d/comm", (int)tid);
+	n = read_proc(pid, file, name, sizeof(name) - 1);
+	if (n <= 0)
+		return NULL;
+	name[n] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	return strdup(name);
 }
 
 void process_name(pid_t pid, char *buf, size_t size)

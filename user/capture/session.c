@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/map.h"
 #include "capture/processes.h"
 #include "plan/find.h"
 
@@ -21,8 +22,10 @@ struct session {
 	struct session_sink sink;
 	struct library *libs; /* those that failed too */
 	unsigned int n_libs;
-	uint64_t started_ns; /* counting began then; 0 while it is stopped */
-	uint32_t late_pid;   /* the last one that was warned of */
+	uint64_t started_ns;	      /* counting began then; 0 while it is stopped */
+	uint32_t late_pid;	      /* the last one that was warned of */
+	struct u64_map named_threads; /* pid << 32 | tid: the first span was seen */
+	uint64_t last_thread;	      /* of them */
 };
 
 static uint64_t monotonic_ns(void)
@@ -105,6 +108,29 @@ int session__follow_new(struct session *s, pid_t pid)
 		   : 0;
 }
 
+static int tell_cwd(struct session *s, pid_t pid)
+{
+	_free_ char *cwd = s->sink.cwd ? process_cwd(pid) : NULL;
+
+	return cwd ? s->sink.cwd(s->sink.ctx, pid, cwd) : 0;
+}
+
+/* Tell the name of the thread of a span, if it is its first. */
+static int tell_thread(struct session *s, const struct wire_span *r)
+{
+	uint64_t key = (uint64_t)r->pid << 32 | r->tid;
+	_free_ char *name = NULL;
+
+	if (!s->sink.thread || key == s->last_thread ||
+	    u64_map__get(&s->named_threads, key) != U64_MAP_NONE)
+		return 0;
+	s->last_thread = key;
+	if (u64_map__put(&s->named_threads, key, 0))
+		return -ENOMEM;
+	name = thread_name((pid_t)r->pid, (pid_t)r->tid);
+	return name ? s->sink.thread(s->sink.ctx, (pid_t)r->pid, (pid_t)r->tid, name) : 0;
+}
+
 /*
  * Followed first, looked at then: if it executes something meanwhile, the kernel half tells. One
  * that is gone would leave its number behind, for another process to get.
@@ -122,7 +148,8 @@ static int adopt(struct session *s, pid_t pid)
 		return -ESRCH;
 	}
 	len = process_arguments(pid, args, sizeof(args));
-	return s->sink.running(s->sink.ctx, pid, process_parent(pid), monotonic_ns(), args, len);
+	err = s->sink.running(s->sink.ctx, pid, process_parent(pid), monotonic_ns(), args, len);
+	return err ? err : tell_cwd(s, pid);
 }
 
 static bool starts_with(const char *name, const char *prefix)
@@ -274,11 +301,17 @@ static int on_record(void *ctx, const void *record, size_t size)
 {
 	struct session *s = ctx;
 	const struct wire_exec *e = record;
+	const struct wire_span *span = record;
 	int err = s->sink.record(s->sink.ctx, record, size);
 
-	if (err || size != sizeof(*e) || e->type != WIRE_EXEC)
+	if (err || !size)
 		return err;
-	return on_exec(s, e);
+	if (size == sizeof(*span) && span->type == WIRE_SPAN)
+		return tell_thread(s, span);
+	if (size != sizeof(*e) || e->type != WIRE_EXEC)
+		return 0;
+	err = tell_cwd(s, (pid_t)e->pid);
+	return err ? err : on_exec(s, e);
 }
 
 int session__drain(struct session *s)
@@ -333,5 +366,6 @@ void session__free(struct session *s)
 	for (unsigned int i = 0; i < s->n_libs; i++)
 		free(s->libs[i].path);
 	free(s->libs);
+	u64_map__destroy(&s->named_threads);
 	free(s);
 }

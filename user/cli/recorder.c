@@ -170,6 +170,30 @@ static int on_late(void *ctx, pid_t pid)
 	return tracks__late(r->tracks, (uint32_t)pid);
 }
 
+static int on_cwd(void *ctx, pid_t pid, const char *cwd)
+{
+	struct recorder *r = ctx;
+
+	return tracks__cwd(r->tracks, (uint32_t)pid, cwd);
+}
+
+static int on_thread(void *ctx, pid_t pid, pid_t tid, const char *name)
+{
+	struct recorder *r = ctx;
+	struct trace_thread t = {
+		.process = tracks__index(r->tracks, (uint32_t)pid),
+		.tid = (uint32_t)tid,
+		.name = name,
+	};
+	int err = 0;
+
+	if (t.process != TRACE_NO_PROCESS && !r->file_err)
+		err = trace_writer__thread(r->writer, &t);
+	if (err)
+		file_failed(r, err);
+	return 0;
+}
+
 /*
  * Take on the invoking user's rights to files, so that the trace is theirs and root follows no
  * link of theirs; give them back with user_rights(inv, false).
@@ -261,6 +285,8 @@ struct session_sink recorder__sink(struct recorder *r)
 		.running = on_running,
 		.record = on_record,
 		.late = on_late,
+		.cwd = on_cwd,
+		.thread = on_thread,
 	};
 }
 

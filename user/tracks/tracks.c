@@ -471,6 +471,28 @@ int tracks__late(struct tracks *t, uint32_t pid)
 	return image->in_trace ? emit(t, image) : 0;
 }
 
+int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd)
+{
+	struct image *image = find(t, pid);
+	char *copy;
+
+	if (!image || image->exited || (image->p.cwd && !strcmp(image->p.cwd, cwd)))
+		return 0;
+	copy = strdup(cwd);
+	if (!copy)
+		return -ENOMEM;
+	free(image->p.cwd);
+	image->p.cwd = copy;
+	return image->in_trace ? emit(t, image) : 0;
+}
+
+uint32_t tracks__index(const struct tracks *t, uint32_t pid)
+{
+	const struct image *image = find(t, pid);
+
+	return image && image->in_trace ? image->p.index : TRACE_NO_PROCESS;
+}
+
 uint32_t tracks__running(const struct tracks *t)
 {
 	return t->n_running;

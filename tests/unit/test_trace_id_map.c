@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/id_map.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/random.h"
+#include "qprof/trace_format.h"
+
+#define N_IDS	  200000u
+#define N_STRINGS 5000u
+
+static int take(struct id_map *m, const struct byte_buffer *b)
+{
+	struct byte_reader in = {b->data, b->data + b->size, false};
+
+	return id_map__take(m, &in, 3, N_STRINGS);
+}
+
+/* Random ranges and lists, of which later ones replace parts of earlier ones. */
+static void random_mappings(struct rng *rng, uint32_t *want, struct byte_buffer *out)
+{
+	struct id_map_next next = {0};
+	uint32_t list[300];
+
+	byte_buffer__varint(out, 2);
+	byte_buffer__varint(out, 100);
+	for (int k = 0; k < 100; k++) {
+		struct trace_mapping m = {
+			.first = rng_below(rng, N_IDS - 5000),
+			.n = 1 + rng_below(rng, rng_below(rng, 2) ? 5 : 4000),
+			.string = rng_below(rng, N_STRINGS - 4000),
+			.series = rng_below(rng, 2),
+		};
+
+		if (!rng_below(rng, 3)) {
+			m.n = 1 + rng_below(rng, 300);
+			m.strings = list;
+			for (uint32_t i = 0; i < m.n; i++)
+				list[i] = rng_below(rng, N_STRINGS);
+		}
+		id_map__store(out, &m, &next);
+		for (uint32_t i = 0; i < m.n; i++)
+			want[m.first + i] = m.strings  ? list[i]
+					    : m.series ? m.string + i
+						       : m.string;
+	}
+}
+
+static void the_last_mapping_of_an_id_holds(void **state)
+{
+	struct rng rng = rng_new();
+	uint32_t *want = malloc(N_IDS * sizeof(*want));
+	struct id_map m = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < N_IDS; i++)
+		want[i] = ID_MAP_NONE;
+	assert_false(id_map__has(&m, 2));
+	for (int chunk = 0; chunk < 5; chunk++) {
+		struct byte_buffer b = {0};
+
+		random_mappings(&rng, want, &b);
+		assert_int_equal(take(&m, &b), 0);
+		byte_buffer__destroy(&b);
+	}
+	for (uint32_t i = 0; i < N_IDS; i++) {
+		assert_int_equal(id_map__get(&m, 2, i), want[i]);
+		assert_int_equal(id_map__get(&m, 1, i), ID_MAP_NONE);
+	}
+	assert_true(id_map__has(&m, 2));
+	assert_false(id_map__has(&m, 1));
+	id_map__destroy(&m);
+	free(want);
+}
+
+static void every_cut_is_noticed(void **state)
+{
+	struct rng rng = rng_new();
+	uint32_t *want = malloc(N_IDS * sizeof(*want));
+	struct byte_buffer b = {0};
+
+	(void)state;
+	random_mappings(&rng, want, &b);
+	while (b.size--) {
+		struct id_map m = {0};
+
+		assert_int_equal(take(&m, &b), -EBADMSG);
+		id_map__destroy(&m);
+	}
+	byte_buffer__destroy(&b);
+	free(want);
+}
+
+/* A few bytes that would take gigabytes. */
+static void ids_far_apart_meet_a_limit(void **state)
+{
+	struct byte_buffer b = {0};
+	struct id_map_next next = {0};
+	struct trace_mapping far = {.n = 1};
+	struct id_map m = {0};
+	int err = 0;
+
+	(void)state;
+	for (uint32_t i = 0; !err && i <= QPT_MAP_BLOCKS_MAX; i++) {
+		byte_buffer__clear(&b);
+		next = (struct id_map_next){0};
+		byte_buffer__varint(&b, 1);
+		byte_buffer__varint(&b, 1);
+		far.first = i * QPT_MAP_BLOCK;
+		id_map__store(&b, &far, &next);
+		err = take(&m, &b);
+		if (m.n_blocks == 3) /* the rest would take long under a sanitizer */
+			i = QPT_MAP_BLOCKS_MAX - 1, m.n_blocks = QPT_MAP_BLOCKS_MAX;
+	}
+	assert_int_equal(err, -EBADMSG);
+	m.n_blocks = 3;
+	id_map__destroy(&m);
+	byte_buffer__destroy(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_mapping_of_an_id_holds),
+		cmocka_unit_test(every_cut_is_noticed),
+		cmocka_unit_test(ids_far_apart_meet_a_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/index_codec.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/spans.h"
+
+#define N 200
+
+static struct batch_summary random_summary(struct rng *rng)
+{
+	struct batch_summary s = {
+		.n = 1 + rng_below(rng, QPT_SPANS_MAX),
+		.start_ns = rng_any_size(rng) >> 1,
+		.n_processes = rng_below(rng, QPT_INDEX_PROCESSES + 1),
+		.n_labels = rng_below(rng, QPT_INDEX_LABELS + 1),
+	};
+
+	s.end_ns = s.start_ns + (rng_any_size(rng) >> 1);
+	for (uint32_t i = 0, v = 0; i < s.n_processes; i++)
+		s.processes[i] = v += 1 + rng_below(rng, 9);
+	for (uint32_t i = 0, v = 0; i < s.n_labels; i++)
+		s.labels[i] = v += 1 + rng_below(rng, 9);
+	return s;
+}
+
+static bool same(const struct batch_summary *a, const struct batch_summary *b)
+{
+	return a->n == b->n && a->start_ns == b->start_ns && a->end_ns == b->end_ns &&
+	       a->n_processes == b->n_processes && a->n_labels == b->n_labels &&
+	       !memcmp(a->processes, b->processes, a->n_processes * sizeof(*a->processes)) &&
+	       !memcmp(a->labels, b->labels, a->n_labels * sizeof(*a->labels));
+}
+
+static struct index_builder random_index(struct rng *rng, struct index_entry entries[N])
+{
+	struct index_builder b = {.first = 32, .previous = 7};
+	uint64_t offset = b.first;
+
+	for (int i = 0; i < N; i++) {
+		entries[i].offset = offset;
+		entries[i].type = rng_below(rng, 12);
+		entries[i].stored = rng_below(rng, QPT_PAYLOAD_MAX + 1);
+		entries[i].spans = random_summary(rng);
+		index_builder__add(&b, entries[i].type, entries[i].stored, &entries[i].spans);
+		offset += QPT_CHUNK_HEADER_SIZE + entries[i].stored;
+	}
+	return b;
+}
+
+static void entries_come_back(void **state)
+{
+	struct rng rng = rng_new();
+	struct index_entry *entries = calloc(N, sizeof(*entries)), *got = malloc(sizeof(*got));
+	struct index_builder b = random_index(&rng, entries);
+	struct byte_buffer out = {0};
+	struct index_cursor c;
+
+	(void)state;
+	index_builder__payload(&b, &out);
+	c = index_cursor__begin((struct byte_reader){out.data, out.data + out.size, false});
+	assert_int_equal(c.previous, 7);
+	for (int i = 0; i < N; i++) {
+		assert_true(index_cursor__next(&c, got));
+		assert_int_equal(got->offset, entries[i].offset);
+		assert_int_equal(got->type, entries[i].type);
+		assert_int_equal(got->stored, entries[i].stored);
+		if (got->type == QPT_SPANS)
+			assert_true(same(&got->spans, &entries[i].spans));
+	}
+	assert_false(index_cursor__next(&c, got));
+	assert_false(c.in.bad);
+	index_builder__next(&b, 1000, 2000);
+	assert_int_equal(b.n, 0);
+	assert_int_equal(b.first, 2000);
+	byte_buffer__destroy(&b.entries);
+	byte_buffer__destroy(&out);
+	free(entries);
+	free(got);
+}
+
+static void every_cut_is_noticed(void **state)
+{
+	struct rng rng = rng_new();
+	struct index_entry *entries = calloc(N, sizeof(*entries));
+	struct index_builder b = random_index(&rng, entries);
+	struct byte_buffer out = {0};
+
+	(void)state;
+	index_builder__payload(&b, &out);
+	for (size_t size = 0; size < out.size; size += 1 + size / 50) {
+		struct index_cursor c =
+			index_cursor__begin((struct byte_reader){out.data, out.data + size, false});
+
+		while (index_cursor__next(&c, entries))
+			;
+		assert_true(c.in.bad);
+	}
+	byte_buffer__destroy(&b.entries);
+	byte_buffer__destroy(&out);
+	free(entries);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(entries_come_back),
+		cmocka_unit_test(every_cut_is_noticed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/string_table.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/random.h"
+#include "qprof/trace_format.h"
+#include "trace/interner.h"
+
+#define N 3000
+
+/* A STRINGS payload of strings [first, end) of an interner. */
+static struct byte_buffer payload_of(const struct interner *t, uint32_t first, uint32_t end)
+{
+	struct byte_buffer out = {0};
+
+	byte_buffer__varint(&out, first);
+	byte_buffer__varint(&out, end - first);
+	for (uint32_t i = first; i < end; i++)
+		interner__store(t, i, &out);
+	return out;
+}
+
+static int take(struct string_table *t, const struct byte_buffer *payload)
+{
+	struct byte_reader in = {payload->data, payload->data + payload->size, false};
+	uint32_t first, n;
+	const char *why;
+
+	return string_table__take(t, &in, &first, &n, &why);
+}
+
+/* Random strings of texts and earlier strings, with their texts. */
+static void make_strings(struct rng *rng, struct interner *t, char *texts[N])
+{
+	for (uint32_t i = 0; i < N; i++) {
+		struct trace_piece pieces[4];
+		uint32_t n = 1 + rng_below(rng, 4), id;
+		char own[4][24];
+		bool is_new;
+
+		texts[i] = strdup("");
+		for (uint32_t k = 0; k < n; k++) {
+			const char *text = own[k];
+			char *longer;
+
+			snprintf(own[k], sizeof(own[k]), "%x.", (unsigned int)rng_any_size(rng));
+			pieces[k] = (struct trace_piece){.text = own[k]};
+			if (i && rng_below(rng, 2)) {
+				pieces[k] = (struct trace_piece){.id = rng_below(rng, i)};
+				text = texts[pieces[k].id];
+			}
+			if (strlen(texts[i]) + strlen(text) > 2000)
+				pieces[k] = (struct trace_piece){.text = text = "z"};
+			assert_true(asprintf(&longer, "%s%s", texts[i], text) > 0);
+			free(texts[i]);
+			texts[i] = longer;
+		}
+		assert_int_equal(interner__compose(t, pieces, n, &id, &is_new), 0);
+		if (id == i)
+			continue;
+		free(texts[i--]);
+	}
+}
+
+static void rows_of_strings_come_back(void **state)
+{
+	struct rng rng = rng_new();
+	_string_table_ struct string_table *table = NULL;
+	struct interner t = {0};
+	char **texts = calloc(N, sizeof(*texts));
+	uint32_t at = 0;
+
+	(void)state;
+	make_strings(&rng, &t, texts);
+	assert_int_equal(string_table__new(&table), 0);
+	while (at < N) {
+		uint32_t end = at + 1 + rng_below(&rng, N - at);
+		struct byte_buffer payload = payload_of(&t, at, end);
+
+		assert_int_equal(take(table, &payload), 0);
+		/* Once more changes nothing. */
+		assert_int_equal(take(table, &payload), 0);
+		assert_int_equal(string_table__n(table), end);
+		byte_buffer__destroy(&payload);
+		at = end;
+	}
+	for (uint32_t i = 0; i < N; i++) {
+		const char *text;
+
+		assert_string_equal(string_table__passing_text(table, i), texts[i]);
+		assert_int_equal(string_table__text(table, i, &text), 0);
+		assert_string_equal(text, texts[i]);
+		assert_string_equal(string_table__passing_text(table, i), texts[i]);
+		free(texts[i]);
+	}
+	free(texts);
+	interner__destroy(&t);
+}
+
+static void what_is_not_there_is_told(void **state)
+{
+	_string_table_ struct string_table *table = NULL;
+	const char *text = NULL;
+
+	(void)state;
+	assert_int_equal(string_table__new(&table), 0);
+	assert_int_equal(string_table__text(table, 0, &text), -ENOENT);
+	assert_null(string_table__passing_text(table, 0));
+	assert_null(text);
+}
+
+static void a_bad_payload_changes_nothing(void **state)
+{
+	_string_table_ struct string_table *table = NULL;
+	struct interner t = {0};
+	struct byte_buffer first, both;
+	uint32_t id;
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(interner__id(&t, "one", &id, &is_new), 0);
+	first = payload_of(&t, 0, 1);
+	assert_int_equal(interner__id(&t, "two", &id, &is_new), 0);
+	assert_int_equal(interner__id(&t, "three", &id, &is_new), 0);
+	both = payload_of(&t, 1, 3);
+	assert_int_equal(string_table__new(&table), 0);
+	assert_int_equal(take(table, &both), -EBADMSG); /* a gap */
+	assert_int_equal(take(table, &first), 0);
+	for (; both.size > 1; both.size--) {
+		int err = take(table, &both);
+
+		assert_int_equal(err, both.data[1] && err ? -EBADMSG : 0);
+		assert_int_equal(string_table__n(table), err ? 1 : 3);
+		if (!err) {
+			string_table__free(table);
+			assert_int_equal(string_table__new(&table), 0);
+			assert_int_equal(take(table, &first), 0);
+		}
+	}
+	byte_buffer__destroy(&first);
+	byte_buffer__destroy(&both);
+	interner__destroy(&t);
+}
+
+/* The limit on names counts what they are put together, not what they take in the file. */
+static void names_do_not_take_more_than_their_limit(void **state)
+{
+	_string_table_ struct string_table *table = NULL;
+	struct byte_buffer payload = {0};
+	const char *text;
+	uint32_t n = 300;
+	int err = 0;
+
+	(void)state;
+	assert_int_equal(string_table__new(&table), 0);
+	byte_buffer__varint(&payload, 0);
+	byte_buffer__varint(&payload, 20 + n);
+	byte_buffer__bytes(&payload, "\x04xy", 3);
+	for (int i = 1; i < 20; i++)
+		byte_buffer__bytes(&payload, "\x05\x03\x03", 3); /* twice the one before */
+	for (uint32_t i = 0; i < n; i++) {
+		/* Half a MiB twice: 1 MiB, each of these. */
+		byte_buffer__varint(&payload, 2 << 1 | 1);
+		byte_buffer__varint(&payload, (2 + i) << 1 | 1);
+		byte_buffer__varint(&payload, (2 + i) << 1 | 1);
+	}
+	assert_int_equal(take(table, &payload), 0);
+	for (n = 20; !err; n++)
+		err = string_table__text(table, n, &text);
+	assert_int_equal(err, -E2BIG);
+	assert_int_equal(n - 1 - 20, QPT_NAME_BYTES_MAX / QPT_TEXT_MAX);
+	assert_int_equal(strlen(string_table__passing_text(table, n)), QPT_TEXT_MAX);
+	byte_buffer__destroy(&payload);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_of_strings_come_back),
+		cmocka_unit_test(what_is_not_there_is_told),
+		cmocka_unit_test(a_bad_payload_changes_nothing),
+		cmocka_unit_test(names_do_not_take_more_than_their_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
