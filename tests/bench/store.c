@@ -274,7 +274,7 @@ int main(int argc, char **argv)
 	       skipping.cpu / reading.cpu);
 	if (argc > 2)
 		bytes_row(argv[2]);
-	if (!getenv("KEEP")) unlink(path); else puts(path);
+	unlink(path);
 	free(p);
 	return 0;
 }

@@ -36,17 +36,50 @@ static void sign(uint8_t *bytes, size_t size)
 static void use_item(const struct trace_reader *r, const struct trace_item *item,
 		     struct summary *summary)
 {
+	const char *event;
+
 	if (item->kind == TRACE_ITEM_SPAN) {
 		sink += strlen(trace_reader__string(r, item->span.label));
-		if (summary__span(summary, &item->span, true))
+		event = trace_reader__event(r, &item->span);
+		sink += event ? strlen(event) : 0;
+		if (summary && summary__span(summary, &item->span, true))
 			abort();
 	} else if (item->kind == TRACE_ITEM_PROCESS) {
-		if (summary__process(summary, item->process))
+		if (summary && summary__process(summary, item->process))
 			abort();
 	}
 }
 
-static void read_all(const char *path)
+static bool some_labels(void *ctx, const char *text)
+{
+	(void)ctx;
+	return strlen(text) % 2;
+}
+
+static bool some_processes(void *ctx, const struct trace_process *p)
+{
+	(void)ctx;
+	return p->pid % 2;
+}
+
+/* Ways to read: bit 1 checks the index, bits 2 to 4 filter. */
+static void choose_way(struct trace_reader *r, unsigned int way)
+{
+	struct trace_filter filter = {.to_ns = UINT64_MAX};
+
+	if (way & 2)
+		trace_reader__check_index(r);
+	if (way & 4)
+		filter.label = some_labels;
+	if (way & 8)
+		filter.process = some_processes;
+	if (way & 16)
+		filter.from_ns = 3000;
+	if (way & 28)
+		trace_reader__filter(r, &filter);
+}
+
+static void read_all(const char *path, unsigned int way)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	_summary_ struct summary *summary = NULL;
@@ -59,28 +92,32 @@ static void read_all(const char *path)
 	}
 	if (summary__new(&summary))
 		abort();
+	choose_way(r, way);
+	/* Filtered processes leave gaps, which a summary refuses. */
 	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
-		use_item(r, &item, summary);
+		use_item(r, &item, way & 8 ? NULL : summary);
+	sink += trace_reader__stats(r).chunks;
 	if (trace_reader__problem(r))
 		sink += strlen(trace_reader__problem(r));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The last byte says whether to make the checksums right. */
+/* The last byte says whether to make the checksums right, and how to read. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_close_ int fd = memfd_create("trace", MFD_CLOEXEC);
 	_free_ uint8_t *bytes = malloc(size + 1);
+	unsigned int way = size ? data[size - 1] : 0;
 	char path[32];
 
 	if (size)
 		memcpy(bytes, data, size);
-	if (size && data[size - 1] & 1)
+	if (way & 1)
 		sign(bytes, --size);
 	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	read_all(path);
+	read_all(path, way);
 	return 0;
 }

@@ -69,6 +69,70 @@ static void a_cut_trace_is_reported_and_said_to_be_cut(void **state)
 	output_free(&o);
 }
 
+static void rows_can_be_chosen_and_ordered(void **state)
+{
+	const char *glob = "t*ck", *none = "x";
+	struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
+					     .queries = {&glob, 1}};
+	struct output o;
+
+	(void)state;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	/* Percent are of all, shown or not. */
+	assert_contains(o.text[0], "typeck *      2  105 ns  65 ns     8.1  52 ns  55 ns\n");
+	assert_null(strstr(o.text[0], "mir_built"));
+	output_free(&o);
+	options.queries.texts = &none;
+	options.json = true;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], "],\"queries\":[]}\n");
+	output_free(&o);
+	options = (struct cli_report_options){.file = options.file, .min = {.ns = 66}};
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_null(strstr(o.text[0], "typeck"));
+	assert_contains(o.text[0], "  and 1 more query\n");
+	output_free(&o);
+	options.min = (struct cli_threshold){.millipercent = 8000};
+	options.sort = CLI_SORT_NAME;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_true(strstr(o.text[0], "mir_built") < strstr(o.text[0], "typeck"));
+	output_free(&o);
+	options.sort = CLI_SORT_SELF;
+	options.min.millipercent = 8100;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_null(strstr(o.text[0], "typeck"));
+	output_free(&o);
+}
+
+static void rows_can_be_crates_processes_and_threads(void **state)
+{
+	const char *glob = "typeck";
+	struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
+					     .by = CLI_BY_THREAD};
+	struct output o;
+
+	(void)state;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], "a 4711/4712 *           1  700 ns  700 ns    87.0  700 ns\n");
+	assert_contains(o.text[0], "a 4711/4711 *           3  110 ns  105 ns    13.0   55 ns\n");
+	output_free(&o);
+	options.by = CLI_BY_PROCESS;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], "a 4711 *           4  1.01 us  805 ns   100.0  700 ns\n");
+	output_free(&o);
+	options.by = CLI_BY_CRATE;
+	options.queries = (struct cli_texts){&glob, 1};
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], "a *             2  110 ns  65 ns     8.1  55 ns\n");
+	output_free(&o);
+	options.json = true;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], ",\"groups\":[\n{\"name\":\"a\",\"processes\":1,\"count\":2,"
+				   "\"unwound\":1,\"wall_ns\":110,\"self_ns\":65,\"max_ns\":55}],"
+				   "\"processes\":[");
+	output_free(&o);
+}
+
 static void what_cannot_be_read_is_one_line(void **state)
 {
 	static const char *const files[] = {"/nonexistent.qpt", "tests/golden/bad-not-a-trace.qpt",
@@ -93,6 +157,8 @@ int main(void)
 		cmocka_unit_test(a_trace_becomes_a_table),
 		cmocka_unit_test(json_goes_to_stdout_alone),
 		cmocka_unit_test(a_cut_trace_is_reported_and_said_to_be_cut),
+		cmocka_unit_test(rows_can_be_chosen_and_ordered),
+		cmocka_unit_test(rows_can_be_crates_processes_and_threads),
 		cmocka_unit_test(what_cannot_be_read_is_one_line),
 	};
 

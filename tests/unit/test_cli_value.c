@@ -127,12 +127,55 @@ static void choices_match_whole_words(void **state)
 	assert_int_equal(value_choice("", "auto|multi|perf", &index), -EINVAL);
 }
 
+static void a_threshold_is_a_time_or_a_part(void **state)
+{
+	static const struct {
+		const char *text;
+		int err;
+		uint64_t ns, millipercent;
+	} cases[] = {
+		{"10ms", 0, 10000000, 0}, {"1%", 0, 0, 1000},	   {"0.125%", 0, 0, 125},
+		{"100%", 0, 0, 100000},	  {"101%", -ERANGE, 0, 0}, {"1.%", -EINVAL, 0, 0},
+		{"%", -EINVAL, 0, 0},	  {"1%%", -EINVAL, 0, 0},  {"0.1234%", -EINVAL, 0, 0},
+		{"-1%", -EINVAL, 0, 0},	  {"1x", -EINVAL, 0, 0},   {"", -EINVAL, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct cli_threshold t;
+
+		assert_int_equal(value_threshold(cases[i].text, &t), cases[i].err);
+		if (cases[i].err)
+			continue;
+		assert_int_equal(t.ns, cases[i].ns);
+		assert_int_equal(t.millipercent, cases[i].millipercent);
+	}
+}
+
+static void texts_add_up(void **state)
+{
+	struct cli_texts texts = {};
+
+	(void)state;
+	assert_int_equal(value_texts("a", &texts), 0);
+	assert_int_equal(value_texts("b", &texts), 0);
+	assert_int_equal(value_texts("", &texts), -EINVAL);
+	assert_int_equal(texts.n, 2);
+	assert_string_equal(texts.texts[1], "b");
+	free(texts.texts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_have_units), cmocka_unit_test(sizes_are_powers_of_1024),
-		cmocka_unit_test(numbers_are_digits),	cmocka_unit_test(pids_add_up),
-		cmocka_unit_test(bad_pids_are_refused), cmocka_unit_test(choices_match_whole_words),
+		cmocka_unit_test(a_threshold_is_a_time_or_a_part),
+		cmocka_unit_test(texts_add_up),
+		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(sizes_are_powers_of_1024),
+		cmocka_unit_test(numbers_are_digits),
+		cmocka_unit_test(pids_add_up),
+		cmocka_unit_test(bad_pids_are_refused),
+		cmocka_unit_test(choices_match_whole_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,18 +80,28 @@ static uint8_t *small_file(size_t *size)
 {
 	struct trace_process gone = {.index = 1, .pid = 101, .end_ns = 9, .exit_status = 256};
 	struct trace_losses losses = {.count = {[TRACE_LOST_RING_FULL] = 3}};
+	struct trace_thread thread = {.process = 1, .tid = 1000, .name = "opt cgu.0"};
+	struct trace_costs costs = {.hit_ps = {430000}};
+	struct trace_mapping events = {.process = 1, .n = 200, .string = 5, .series = false};
+	struct trace_mapping label = {.process = TRACE_NO_PROCESS, .first = 9, .n = 1};
 	struct rng rng = {42};
 	_free_ struct spans *s = spans_new(&rng, 60, 2, 20);
 	_trace_writer_ struct trace_writer *w = open_writer();
 	uint32_t id;
 
 	add_names(w, 2, 20);
+	s->at[3].label = TRACE_VIRTUAL | 9;
 	write_spans(w, s, 0, 30);
 	assert_int_equal(trace_writer__flush(w), 0);
+	assert_int_equal(trace_writer__thread(w, &thread), 0);
+	assert_int_equal(trace_writer__costs(w, &costs), 0);
 	assert_int_equal(trace_writer__losses(w, &losses), 0);
 	assert_int_equal(trace_writer__intern(w, "a name that comes later", &id), 0);
 	s->at[40].label = id;
 	write_spans(w, s, 30, s->n);
+	assert_int_equal(trace_writer__intern_path(w, "core::iter::Map", &label.string), 0);
+	assert_int_equal(trace_writer__map(w, &label), 0);
+	assert_int_equal(trace_writer__map(w, &events), 0);
 	assert_int_equal(trace_writer__process(w, &gone), 0);
 	assert_int_equal(trace_writer__finish(w), 0);
 	return slurp(path, size);
@@ -161,8 +171,30 @@ static void processes_come_before_their_spans_and_update(void **state)
 	assert_non_null(update);
 	assert_true(first < strstr(text, "\nspan 1/"));
 	assert_non_null(strstr(text, " a name that comes later"));
+	assert_non_null(strstr(text, " core::iter::Map"));
+	assert_non_null(strstr(text, " event=query_5"));
+	assert_non_null(strstr(text, "thread 1/1000 [opt cgu.0]\n"));
+	assert_non_null(strstr(text, "costs 430000 0\n"));
 	assert_non_null(strstr(text, "losses ring_full=3\n"));
 	assert_string_equal(text + strlen(text) - 6, "whole\n");
+}
+
+/*
+ * What the texts of virtual ids are is not known before they were mapped: those do not count in a
+ * comparison with a file that has the mapping.
+ */
+static void drop_virtual(char *text)
+{
+	char *at;
+
+	while ((at = strstr(text, " event=query_5")))
+		memmove(at, at + strlen(" event=query_5"),
+			strlen(at + strlen(" event=query_5")) + 1);
+	while ((at = strstr(text, "core::iter::Map")))
+		memmove(at, at + strlen("core::iter::Map"),
+			strlen(at + strlen("core::iter::Map")) + 1);
+	while ((at = strstr(text, "<unknown>")))
+		memmove(at, at + strlen("<unknown>"), strlen(at + strlen("<unknown>")) + 1);
 }
 
 /* The items of `cut` are the first ones of `whole`, with all names; then it says what is wrong. */
@@ -188,9 +220,11 @@ static void every_cut_reads_as_a_prefix(void **state)
 	(void)state;
 	bytes = small_file(&size);
 	whole = dump_bytes(bytes, size);
+	drop_virtual(whole);
 	for (size_t n = 0; n < size; n++) {
 		_free_ char *cut = dump_bytes(bytes, n);
 
+		drop_virtual(cut);
 		assert_prefix(whole, cut);
 		/* A longer piece never holds less. */
 		if (*cut != 'r') {
@@ -212,14 +246,191 @@ static void every_flipped_bit_is_noticed(void **state)
 	(void)state;
 	bytes = small_file(&size);
 	whole = dump_bytes(bytes, size);
+	drop_virtual(whole);
 	for (size_t bit = 0; bit < size * 8; bit++) {
 		_free_ char *damaged = NULL;
 
 		bytes[bit / 8] ^= 1 << bit % 8;
 		damaged = dump_bytes(bytes, size);
 		bytes[bit / 8] ^= 1 << bit % 8;
+		drop_virtual(damaged);
 		assert_prefix(whole, damaged);
 	}
+}
+
+/* What a filter asks for; label and process by the end of their names. */
+struct wish {
+	uint64_t from_ns, to_ns;
+	char label, process;
+};
+
+static bool wants_label(void *ctx, const char *text)
+{
+	const struct wish *wish = ctx;
+
+	return !wish->label || text[strlen(text) - 1] == wish->label;
+}
+
+static bool wants_process(void *ctx, const struct trace_process *p)
+{
+	const struct wish *wish = ctx;
+
+	return !wish->process || p->command[strlen(p->command) - 1] == wish->process;
+}
+
+/* Sums of what comes through the reader's filter, or (`by_hand`) of what should. */
+struct sums {
+	uint64_t n, starts;
+};
+
+static struct sums sums_of(const char *file, struct wish *wish, bool by_hand,
+			   struct trace_stats *stats)
+{
+	const struct trace_filter filter = {wish->from_ns, wish->to_ns, wants_process, wants_label,
+					    wish};
+	const struct trace_process *processes[40];
+	_trace_reader_ struct trace_reader *r = NULL;
+	struct sums sums = {0};
+	struct trace_item item;
+
+	assert_int_equal(trace_reader__open(file, &r, NULL), 0);
+	if (!by_hand)
+		trace_reader__filter(r, &filter);
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
+		const struct trace_span *s = &item.span;
+
+		if (item.kind == TRACE_ITEM_PROCESS)
+			processes[item.process->index] = item.process;
+		if (item.kind != TRACE_ITEM_SPAN)
+			continue;
+		if (by_hand && (s->end_ns < wish->from_ns || s->start_ns > wish->to_ns ||
+				!wants_label(wish, trace_reader__string(r, s->label)) ||
+				!wants_process(wish, processes[s->process])))
+			continue;
+		sums.n++;
+		sums.starts += s->start_ns;
+	}
+	*stats = trace_reader__stats(r);
+	return sums;
+}
+
+/* Processes one after the other, labels that come and go: chunks differ in what they hold. */
+static struct spans *write_phases(struct rng *rng, bool finish)
+{
+	struct spans *s = spans_new(rng, 19000, 1, 30);
+	struct trace_writer *w = open_writer();
+
+	add_names(w, 40, 300);
+	for (uint32_t i = 0; i < s->n; i++) {
+		s->at[i].process = i / 500;
+		s->at[i].label += i / 2000 * 30;
+		assert_int_equal(trace_writer__span(w, &s->at[i]), 0);
+		if (i % 100 == 99)
+			assert_int_equal(trace_writer__flush(w), 0);
+	}
+	assert_int_equal(finish ? trace_writer__finish(w) : trace_writer__flush(w), 0);
+	trace_writer__free(w);
+	return s;
+}
+
+static void filters_give_what_reading_all_would(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct spans *s = write_phases(&rng, true);
+	uint64_t first = s->at[0].start_ns, length = s->now - first, saved = 0;
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		struct wish wish = {0, UINT64_MAX, 0, 0};
+		struct trace_stats all, stats;
+		struct sums want, got;
+
+		if (rng_below(&rng, 2))
+			wish.from_ns = first + rng_below(&rng, length);
+		if (rng_below(&rng, 2))
+			wish.to_ns = first + rng_below(&rng, length);
+		if (rng_below(&rng, 2))
+			wish.label = '0' + rng_below(&rng, 11);
+		if (rng_below(&rng, 2))
+			wish.process = '0' + rng_below(&rng, 11);
+		want = sums_of(path, &wish, true, &all);
+		got = sums_of(path, &wish, false, &stats);
+		assert_int_equal(got.n, want.n);
+		assert_int_equal(got.starts, want.starts);
+		assert_int_equal(stats.spans + stats.passed_over, s->n);
+		assert_int_equal(all.passed_over, 0);
+		saved += stats.passed_over;
+	}
+	assert_true(saved > 20UL * s->n);
+}
+
+/* The same where there is no index: of a killed writer, and of a pipe. */
+static void filters_need_no_index(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct spans *s = write_phases(&rng, false);
+	struct wish wish = {s->at[9000].start_ns, s->at[10000].end_ns, '7', 0};
+	struct trace_stats stats;
+	struct sums want, got;
+	char pipe_path[64];
+	int fds[2];
+
+	(void)state;
+	want = sums_of(path, &wish, true, &stats);
+	got = sums_of(path, &wish, false, &stats);
+	assert_true(want.n > 0);
+	assert_int_equal(got.n, want.n);
+	assert_int_equal(got.starts, want.starts);
+	assert_int_equal(pipe(fds), 0);
+	if (!fork()) {
+		size_t size = 0;
+		uint8_t *bytes = slurp(path, &size);
+
+		_exit(write(fds[1], bytes, size) != (ssize_t)size);
+	}
+	close(fds[1]);
+	snprintf(pipe_path, sizeof(pipe_path), "/proc/self/fd/%d", fds[0]);
+	got = sums_of(pipe_path, &wish, false, &stats);
+	close(fds[0]);
+	assert_int_equal(got.n, want.n);
+	assert_int_equal(stats.chunks_passed_over, 0);
+}
+
+static void the_index_tells_of_every_chunk(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct spans *s = write_phases(&rng, true);
+	_trace_reader_ struct trace_reader *r = NULL;
+	struct trace_stats stats;
+	struct trace_item item;
+
+	(void)state;
+	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
+	trace_reader__check_index(r);
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
+		;
+	stats = trace_reader__stats(r);
+	assert_int_equal(stats.misindexed, 0);
+	assert_int_equal(stats.indexed + stats.unindexed, stats.chunks);
+	assert_true(stats.unindexed >= 3);
+	assert_int_equal(stats.whole_bytes, stats.file_bytes);
+	assert_false(stats.damaged);
+}
+
+static void names_that_never_come_are_counted(void **state)
+{
+	_trace_reader_ struct trace_reader *r = NULL;
+	struct trace_stats stats;
+	struct trace_item item;
+
+	(void)state;
+	assert_int_equal(trace_reader__open(GOLDEN "good-strings.qpt", &r, NULL), 0);
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
+		;
+	stats = trace_reader__stats(r);
+	assert_int_equal(stats.unknown_labels, 1);
+	assert_int_equal(stats.unknown_events, 2);
+	assert_int_equal(stats.mapped, 5);
 }
 
 static void missing_files_say_why(void **state)
@@ -275,6 +486,10 @@ int main(void)
 		cmocka_unit_test(processes_come_before_their_spans_and_update),
 		cmocka_unit_test(every_cut_reads_as_a_prefix),
 		cmocka_unit_test(every_flipped_bit_is_noticed),
+		cmocka_unit_test(filters_give_what_reading_all_would),
+		cmocka_unit_test(filters_need_no_index),
+		cmocka_unit_test(the_index_tells_of_every_chunk),
+		cmocka_unit_test(names_that_never_come_are_counted),
 		cmocka_unit_test(missing_files_say_why),
 		cmocka_unit_test(good_golden_files_are_read),
 		cmocka_unit_test(bad_golden_files_are_refused_for_the_right_reason),

@@ -117,6 +117,72 @@ static void what_makes_no_sense_is_refused_and_nothing_else(void **state)
 	assert_non_null(strstr(text, "span 0/0 depth=0 5..5 typeck #0\nwhole\n"));
 }
 
+static void mappings_that_make_no_sense_are_refused(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	const uint32_t strings[] = {0, 1, 2};
+	const struct trace_mapping good = {.process = TRACE_NO_PROCESS, .n = 1};
+	struct trace_mapping bad[6] = {good, good, good, good, good, good};
+
+	(void)state;
+	bad[0].n = 0;
+	bad[1].string = 2;
+	bad[2].process = 1;
+	bad[3].first = TRACE_VIRTUAL;
+	bad[4].strings = strings;
+	bad[4].n = 3;
+	bad[5].n = 3;
+	bad[5].series = true;
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(trace_writer__map(w, &bad[i]), -EINVAL);
+	assert_int_equal(trace_writer__map(w, &good), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+}
+
+/* More than one chunk's worth, in both kinds of spaces. */
+static void long_mappings_come_back(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	_free_ uint32_t *strings = calloc(200000, sizeof(*strings));
+	struct trace_mapping m = {.n = 200000, .strings = strings};
+	struct trace_span span = {.end_ns = 1, .invocation = 199999};
+	_free_ char *text = NULL;
+
+	(void)state;
+	for (uint32_t i = 0; i < m.n; i++)
+		strings[i] = i % 2;
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(trace_writer__map(w, &m), 0);
+		m.process = TRACE_NO_PROCESS;
+	}
+	span.label = TRACE_VIRTUAL | 199998;
+	assert_int_equal(trace_writer__span(w, &span), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	text = dump_trace(path);
+	assert_non_null(strstr(text, " 0..1 rustc #199999 event=typeck\nwhole\n"));
+}
+
+static void paths_share_what_they_have_in_common(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	uint32_t iter, map, again;
+	uint64_t bytes;
+	char name[80];
+
+	(void)state;
+	assert_int_equal(trace_writer__intern_path(w, "core::iter::adapters::Filter", &iter), 0);
+	assert_int_equal(trace_writer__flush(w), 0);
+	bytes = trace_writer__bytes(w);
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "core::iter::adapters::Map%d", i);
+		assert_int_equal(trace_writer__intern_path(w, name, &map), 0);
+		assert_int_equal(trace_writer__intern_path(w, name, &again), 0);
+		assert_int_equal(map, again);
+	}
+	assert_int_equal(trace_writer__finish(w), 0);
+	assert_true(trace_writer__bytes(w) - bytes < 1000 * 20);
+}
+
 static void losses_are_written_when_they_change(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
@@ -267,6 +333,9 @@ int main(void)
 		cmocka_unit_test_teardown(only_finish_clears_the_mark, remove_file),
 		cmocka_unit_test_teardown(what_makes_no_sense_is_refused_and_nothing_else,
 					  remove_file),
+		cmocka_unit_test_teardown(mappings_that_make_no_sense_are_refused, remove_file),
+		cmocka_unit_test_teardown(long_mappings_come_back, remove_file),
+		cmocka_unit_test_teardown(paths_share_what_they_have_in_common, remove_file),
 		cmocka_unit_test_teardown(losses_are_written_when_they_change, remove_file),
 		cmocka_unit_test_teardown(names_beyond_a_batch_come_back, remove_file),
 		cmocka_unit_test_teardown(a_full_disk_is_remembered, remove_file),

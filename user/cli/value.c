@@ -179,9 +179,12 @@ int value_threshold(const char *text, struct cli_threshold *threshold)
 	if (!sign)
 		return value_duration(text, &threshold->ns);
 	err = take_digits(&text, &whole);
-	if (!err && *text == '.' && text++)
+	if (!err && *text == '.') {
+		if (!is_digit(*++text))
+			return -EINVAL;
 		for (; is_digit(*text) && scale > 1; text++)
 			part += (uint64_t)(*text - '0') * (scale /= 10);
+	}
 	if (err || text != sign || sign[1])
 		return err ?: -EINVAL;
 	if (whole > 100)

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/groups.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void add_process(struct groups *g, uint32_t index, uint32_t pid, const char *crate)
+{
+	const struct trace_process p = {
+		.index = index, .pid = pid, .crate = (char *)crate, .command = (char *)"rustc x"};
+
+	assert_int_equal(groups__process(g, &p), 0);
+}
+
+static void add_span(struct groups *g, uint32_t process, uint32_t tid, uint64_t start, uint64_t end,
+		     uint64_t self)
+{
+	const struct trace_span s = {.process = process,
+				     .tid = tid,
+				     .start_ns = start,
+				     .end_ns = end,
+				     .self_ns = self,
+				     .flags = tid == 99 ? TRACE_SPAN_LEFT : 0};
+
+	assert_int_equal(groups__span(g, &s), 0);
+}
+
+/* Crate a in two processes, the first with two threads; one process that is no crate's. */
+static struct groups *sample(void)
+{
+	const struct trace_thread name = {.process = 0, .tid = 11, .name = "opt a"};
+	struct groups *g;
+
+	assert_int_equal(groups__new(&g), 0);
+	add_process(g, 0, 10, NULL);
+	add_process(g, 0, 10, "a");
+	add_process(g, 1, 20, "a");
+	add_process(g, 2, 30, NULL);
+	add_process(g, 3, 40, "idle");
+	assert_int_equal(groups__thread(g, &name), 0);
+	add_span(g, 0, 10, 100, 300, 150);
+	add_span(g, 0, 11, 200, 500, 300);
+	add_span(g, 0, 10, 310, 320, 10);
+	add_span(g, 1, 20, 1000, 1001, 1);
+	add_span(g, 2, 99, 2000, 2007, 7);
+	return g;
+}
+
+static const struct group_row *row(const struct group_row *rows, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(rows[i].name, name))
+			return &rows[i];
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+static void check(const struct group_row *r, uint32_t processes, uint64_t count, uint64_t self,
+		  uint64_t wall, uint64_t max)
+{
+	assert_int_equal(r->processes, processes);
+	assert_int_equal(r->count, count);
+	assert_int_equal(r->self_ns, self);
+	assert_int_equal(r->wall_ns, wall);
+	assert_int_equal(r->max_ns, max);
+}
+
+static void threads_make_processes_and_those_make_crates(void **state)
+{
+	_groups_ struct groups *g = sample();
+	struct group_row *rows;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(groups__rows(g, GROUP_BY_THREAD, &rows, &n), 0);
+	assert_int_equal(n, 4);
+	check(row(rows, n, "a 10/10"), 1, 2, 160, 220, 200);
+	check(row(rows, n, "a 10/11 opt a"), 1, 1, 300, 300, 300);
+	group_rows__free(rows, n);
+	assert_int_equal(groups__rows(g, GROUP_BY_PROCESS, &rows, &n), 0);
+	assert_int_equal(n, 3);
+	check(row(rows, n, "a 10"), 1, 3, 460, 400, 300);
+	check(row(rows, n, "rustc x 30"), 1, 1, 7, 7, 7);
+	assert_int_equal(row(rows, n, "rustc x 30")->unwound, 1);
+	group_rows__free(rows, n);
+	assert_int_equal(groups__rows(g, GROUP_BY_CRATE, &rows, &n), 0);
+	assert_int_equal(n, 2);
+	check(row(rows, n, "a"), 2, 4, 461, 401, 300);
+	group_rows__free(rows, n);
+}
+
+static void what_was_not_announced_is_refused(void **state)
+{
+	_groups_ struct groups *g = NULL;
+	const struct trace_process gap = {.index = 1};
+	const struct trace_thread thread = {.name = "x"};
+	const struct trace_span span = {.end_ns = 1};
+	struct group_row *rows;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(groups__new(&g), 0);
+	assert_int_equal(groups__process(g, &gap), -EINVAL);
+	assert_int_equal(groups__thread(g, &thread), -EINVAL);
+	assert_int_equal(groups__span(g, &span), -EINVAL);
+	assert_int_equal(groups__rows(g, GROUP_BY_CRATE, &rows, &n), 0);
+	assert_int_equal(n, 0);
+	group_rows__free(rows, n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_make_processes_and_those_make_crates),
+		cmocka_unit_test(what_was_not_announced_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+
+static char *dump(struct cli_dump_options options)
+{
+	struct output o;
+	char *text;
+
+	output_begin(&o);
+	assert_int_equal(cmd_dump(&options), EXIT_CODE_OK);
+	output_end(&o);
+	text = strdup(o.text[0]);
+	output_free(&o);
+	return text;
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		n++;
+	}
+	return n;
+}
+
+static struct cli_texts one(const char **text)
+{
+	return (struct cli_texts){text, 1};
+}
+
+static void filters_pick_spans(void **state)
+{
+	static const char *const file = "tests/golden/good-plain.qpt";
+	const char *type = "type*", *pid = "4711", *crate = "?", *other = "b";
+	static const struct {
+		uint64_t from_ns, to_ns;
+		size_t n;
+	} times[] = {{0, 0, 4}, {2050, 0, 2}, {2301, 0, 1}, {0, 2000, 2}, {2046, 2049, 0}};
+	_free_ char *by_query =
+		dump((struct cli_dump_options){.file = file, .queries = one(&type)});
+	_free_ char *by_pid = dump((struct cli_dump_options){.file = file, .processes = one(&pid)});
+	_free_ char *by_crate =
+		dump((struct cli_dump_options){.file = file, .processes = one(&crate)});
+	_free_ char *by_other =
+		dump((struct cli_dump_options){.file = file, .processes = one(&other)});
+
+	(void)state;
+	assert_int_equal(count(by_query, "\"query\":\"typeck\""), 2);
+	assert_int_equal(count(by_query, "\"type\":\"span\""), 2);
+	assert_int_equal(count(by_pid, "\"type\":\"span\""), 4);
+	assert_int_equal(count(by_crate, "\"type\":\"span\""), 4);
+	assert_int_equal(count(by_other, "\"type\":\"span\""), 0);
+	assert_int_equal(count(by_other, "\"type\":\"process\""), 0);
+	/* Times are since the capture began, at 1000. */
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		_free_ char *text = dump((struct cli_dump_options){
+			.file = file, .from_ns = times[i].from_ns, .to_ns = times[i].to_ns});
+
+		assert_int_equal(count(text, "\"type\":\"span\""), times[i].n);
+	}
+}
+
+static void events_and_threads_are_dumped(void **state)
+{
+	_free_ char *strings =
+		dump((struct cli_dump_options){.file = "tests/golden/good-strings.qpt"});
+	_free_ char *others =
+		dump((struct cli_dump_options){.file = "tests/golden/good-threads-and-costs.qpt"});
+
+	(void)state;
+	assert_contains(strings, "\"query\":\"typeck\",\"event\":\"regex_syntax::ast::Parser\"");
+	assert_contains(strings, "\"query\":\"late\",\"event\":null");
+	assert_contains(others, "\"type\":\"thread\",\"process\":0,\"pid\":0,\"tid\":4712,"
+				"\"name\":\"a\"");
+	assert_contains(others, "\"type\":\"costs\",\"emulated_ps\":430000,\"stepped_ps\":13800000,"
+				"\"subtracted\":true");
+	assert_contains(others, "\"cwd\":\"mir_built\"");
+}
+
+/* The definition of a line's kind has exactly the members of the line. */
+static void check_line(struct json_object *defs, const char *text)
+{
+	struct json_object *line = json_tokener_parse(text), *type, *def, *properties, *required;
+
+	assert_non_null(line);
+	assert_true(json_object_object_get_ex(defs,
+					      json_object_object_get_ex(line, "type", &type)
+						      ? json_object_get_string(type)
+						      : "header",
+					      &def));
+	assert_true(json_object_object_get_ex(def, "properties", &properties));
+	assert_true(json_object_object_get_ex(def, "required", &required));
+	json_object_object_foreach (line, key, value) {
+		(void)value;
+		if (!json_object_object_get_ex(properties, key, NULL))
+			fail_msg("%s is not in the schema", key);
+	}
+	assert_int_equal(json_object_object_length(line), json_object_array_length(required));
+	assert_int_equal(json_object_object_length(line), json_object_object_length(properties));
+	json_object_put(line);
+}
+
+static void the_schema_is_that_of_the_lines(void **state)
+{
+	static const char *const files[] = {"tests/golden/good-plain.qpt",
+					    "tests/golden/good-strings.qpt",
+					    "tests/golden/good-threads-and-costs.qpt"};
+	_free_ char *text = dump((struct cli_dump_options){.schema = true});
+	struct json_object *schema = json_tokener_parse(text), *defs;
+
+	(void)state;
+	assert_true(json_object_object_get_ex(schema, "$defs", &defs));
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		_free_ char *lines = dump((struct cli_dump_options){.file = files[i]});
+
+		for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
+			check_line(defs, line);
+	}
+	json_object_put(schema);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(filters_pick_spans),
+		cmocka_unit_test(events_and_threads_are_dumped),
+		cmocka_unit_test(the_schema_is_that_of_the_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
