@@ -60,7 +60,7 @@ TEST_LIBS := $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null)
 endif
 
 CFLAGS := $(STD) $(WARN) $(OPT) $(INCLUDES) $(PKG_CFLAGS) $(EXTRA_CFLAGS)
-LDLIBS := $(PKG_LIBS) -liberty -lpthread
+LDLIBS := $(PKG_LIBS) -lpthread
 # -g is what makes BTF, which CO-RE and the skeleton need. The kernel dictates the parameters of a
 # program, used or not.
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu17 $(WARN) -Wno-unused-parameter \

@@ -72,12 +72,17 @@ struct {
 } overflow SEC(".maps");
 
 /* Atomic, though each CPU has its own: a program may be preempted, and the next one counts too. */
-static __always_inline void count(__u32 counter)
+static __always_inline void count_n(__u32 counter, __u64 by)
 {
 	__u64 *n = bpf_map_lookup_elem(&counters, &counter);
 
 	if (n)
-		__sync_fetch_and_add(n, 1);
+		__sync_fetch_and_add(n, by);
+}
+
+static __always_inline void count(__u32 counter)
+{
+	count_n(counter, 1);
 }
 
 static void stack_count(enum wire_counter counter)
@@ -147,8 +152,8 @@ static __always_inline __u64 wakeup_flags(void)
 		       : BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline void emit_span(__u32 pid, __u32 tid, const struct frame *f, __u8 flags,
-				      __u64 now, __u32 invocation)
+static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
+		       wire_u32 invocation)
 {
 	struct wire_span *s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 
@@ -162,20 +167,14 @@ static __always_inline void emit_span(__u32 pid, __u32 tid, const struct frame *
 		.lib = f->lib,
 		.query = f->query,
 		.depth = f->depth,
-		.pid = pid,
-		.tid = tid,
+		.pid = t->pid,
+		.tid = t->tid,
 		.start_ns = f->start_ns,
 		.end_ns = now,
 		.invocation = invocation,
 	};
 	bpf_ringbuf_submit(s, wakeup_flags());
-	count(WIRE_COUNT_SPANS);
-}
-
-static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
-		       wire_u32 invocation)
-{
-	emit_span(t->pid, t->tid, f, flags, now, invocation);
+	t->spans++;
 }
 
 static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
@@ -198,7 +197,7 @@ static __always_inline struct thread_stack *current_stack(void)
 		return NULL;
 	t = bpf_task_storage_get(&stacks, task, NULL, 0);
 	if (t) {
-		count(WIRE_COUNT_HITS);
+		t->hits++;
 		return t;
 	}
 	id = bpf_get_current_pid_tgid();
@@ -207,12 +206,13 @@ static __always_inline struct thread_stack *current_stack(void)
 		count(WIRE_COUNT_HITS_OTHER);
 		return NULL;
 	}
-	count(WIRE_COUNT_HITS);
 	t = bpf_task_storage_get(&stacks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t) {
+		count(WIRE_COUNT_HITS);
 		count(WIRE_LOST_NO_STORAGE);
 		return NULL;
 	}
+	t->hits = 1;
 	t->pid = pid;
 	t->tid = (__u32)id;
 	return t;
@@ -420,6 +420,18 @@ static __always_inline void read_args(struct task_struct *task, struct wire_exec
 }
 
 /*
+ * A thread's queries are over: send off what is on its stack, and count what it did. Hits and spans
+ * are kept with the thread until then: in rustc, whose data fills every cache, each look-up of a
+ * counter would cost more than it does in a small loop.
+ */
+static __always_inline void settle(struct thread_stack *t, __u64 now)
+{
+	stack_flush(t, now);
+	count_n(WIRE_COUNT_HITS, __sync_lock_test_and_set(&t->hits, 0));
+	count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->spans, 0));
+}
+
+/*
  * The thread that executes a new image takes none of its queries there, and gets the number of its
  * process. The other threads have exited by now.
  */
@@ -430,7 +442,7 @@ static __always_inline void end_image(void)
 
 	if (!t)
 		return;
-	stack_flush(t, bpf_ktime_get_ns());
+	settle(t, bpf_ktime_get_ns());
 	t->tid = bpf_get_current_pid_tgid();
 	t->seg_lo = t->seg_hi = 0;
 }
@@ -497,7 +509,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	struct thread_stack *t = bpf_task_storage_get(&stacks, task, NULL, 0);
 
 	if (t)
-		stack_flush(t, now);
+		settle(t, now);
 	if (BPF_CORE_READ(task, signal, live.counter))
 		return 0;
 	/* Two threads may both be the last: the one that takes the target away tells. */
@@ -517,6 +529,6 @@ int flush_all(struct bpf_iter__task *ctx)
 		return 0;
 	t = bpf_task_storage_get(&stacks, task, NULL, 0);
 	if (t)
-		stack_flush(t, bpf_ktime_get_ns());
+		settle(t, bpf_ktime_get_ns());
 	return 0;
 }

@@ -62,6 +62,8 @@ struct thread_stack {
 	wire_u32 n_lost;      /* starts since the top frame's that found no room: all younger */
 	wire_u32 seg_guessed; /* the mapping could not be told: only what is near sp is known */
 	wire_u32 pad;
+	wire_u64 hits; /* probe hits and spans sent that are not in the counters yet */
+	wire_u64 spans;
 	struct frame frames[STACK_INLINE_FRAMES];
 };
 

@@ -113,7 +113,7 @@ static struct trace_writer *open_writer(const char *path)
 	struct trace_writer *w;
 	char name[32];
 	uint32_t id;
-	int err = trace_writer__open(path, true, &info, &w);
+	int err = trace_writer__open(path, &info, &w);
 
 	for (uint32_t i = 0; i < N_LABELS && !err; i++) {
 		snprintf(name, sizeof(name), "a_query_with_a_name_%u", i);
@@ -252,7 +252,8 @@ int main(int argc, char **argv)
 	double memory, memory_all;
 	int fd = mkstemp(path);
 
-	if (fd < 0 || close(fd))
+	/* The name is what is wanted: a writer creates its file. */
+	if (fd < 0 || close(fd) || unlink(path))
 		die(path, -errno);
 	writing = write_events(path, p, n);
 	memory = peak_mib();

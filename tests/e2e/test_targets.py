@@ -83,6 +83,19 @@ def test_parent_of_rustc(t):
     assert not second["attached_late"] and second["exit"] == 0, second
 
 
+def test_parent_that_exits_first(t):
+    """A shell ends, and the child it left in the background starts a compiler after that."""
+    t.need_capture()
+    script = '(sleep 2.5; "$@") & sleep 1.5'
+    parent = t.start_plain(["sh", "-c", script, "sh", *rustc(t, crates.SHORT)])
+    time.sleep(0.1)
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(parent.pid))
+    assert parent.wait() == 0
+    assert profiler.wait(timeout=60) == 0, profiler.stderr.read()
+    (process,) = t.report(t.path("trace.qpt"))["processes"]
+    assert process["exit"] == 0, process
+
+
 def test_several_pids(t):
     t.need_capture()
     builds = [t.start_plain(rustc(t, crates.LONG, "out%d" % i)) for i in range(2)]
@@ -94,6 +107,34 @@ def test_several_pids(t):
     assert [b.wait() for b in builds + [other]] == [0, 0, 0]
     seen = {p["pid"] for p in t.report(t.path("trace.qpt"))["processes"]}
     assert seen == {b.pid for b in builds}, "and no other's: %s" % seen
+
+
+def test_unreaped_child(t):
+    """A child that has exited and was not waited for can be neither followed nor waited for."""
+    t.need_capture()
+    # What sh started, sleep never waits for.
+    parent = t.start_plain(["sh", "-c", "true & exec sleep 5"])
+    (child,) = lab.wait_for("the child", lambda: lab.children(parent.pid))
+    lab.wait_for("its exit", lambda: not lab.alive(child))
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(parent.pid))
+    assert profiler.wait(timeout=60) == 0, profiler.stderr.read()
+
+
+def test_one_library_by_two_paths(t):
+    """A hard link is the same inode, which the kernel probes: nothing is counted twice."""
+    real = t.toolchain().sysroot
+    linked = t.path("linked")
+    os.makedirs(linked)
+    parts = [os.path.join(real, name) for name in ("bin", "lib")]
+    copy = subprocess.run(["cp", "-al", *parts, linked], capture_output=True, text=True)
+    if copy.returncode:
+        raise Skip("cannot link the toolchain: " + copy.stderr.strip().splitlines()[-1])
+    compile = rustc(t, crates.SHORT, "out", "--emit=metadata")
+    once = t.capture(compile, trace="once.qpt")
+    other = os.path.join(linked, "bin/rustc")
+    both = t.capture(["sh", "-c", '"$0" "$@" && %s "$@"' % other, *compile])
+    assert (once.status, both.status) == (0, 0), both.stderr.decode()
+    assert t.counts(both.trace) == t.counts(once.trace) + t.counts(once.trace)
 
 
 def test_others_are_not_recorded(t):
@@ -238,6 +279,43 @@ def test_sigterm(t):
     lab.wait_for("the build to end", lambda: not lab.children(profiler.pid))
 
 
+@each("INT", "QUIT", "USR1", "USR2")
+def test_signal_is_passed_on(t, name):
+    """Sent to us alone, it reaches the command once; what only the command knows ends nothing."""
+    t.need_capture()
+    script = (
+        "trap 'echo got' %s; echo ready; "
+        "n=20; while [ $n -gt 0 ]; do sleep 0.1; n=$((n - 1)); done"
+    )
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", "sh", "-c", script % name)
+    assert profiler.stdout.readline() == b"ready\n"
+    status, out, err = t.interrupt(profiler, getattr(signal, "SIG" + name))
+    assert (status, out) == (0, b"got\n"), (status, out, err)
+    assert t.report(t.path("trace.qpt"))["problem"] is None
+
+
+@each("INT", "TERM")
+def test_signal_during_set_up(t, name):
+    """While rustc is asked for its sysroot: it is ended, and the command never runs."""
+    slow = t.mkdir("slow")
+    t.write("slow/rustc", "#!/bin/sh\necho $$ > %s\nexec sleep 60\n" % t.path("slow/pid"))
+    os.chmod(t.path("slow/rustc"), 0o755)
+    profiler = t.start_qprof(
+        "-o", t.path("trace.qpt"), "--", "touch", t.path("ran"),
+        env={"PATH": slow + ":" + os.environ["PATH"]},
+    )
+    lab.wait_for("rustc", lambda: os.path.exists(t.path("slow/pid")))
+    time.sleep(1)
+    number = getattr(signal, "SIG" + name)
+    profiler.send_signal(number)
+    _, err = profiler.communicate(timeout=20)
+    assert profiler.returncode == 128 + number, (profiler.returncode, err)
+    with open(t.path("slow/pid")) as f:
+        assert not lab.alive(int(f.read()))
+    assert not os.path.exists(t.path("ran")), "the command ran all the same"
+    assert not os.path.exists(t.path("trace.qpt")), "left a file behind"
+
+
 # ---- What cannot be done ------------------------------------------------------------------------
 
 
@@ -312,6 +390,20 @@ def test_stripped_library(t):
     assert not os.listdir(t.path("out")), "the command ran all the same"
 
 
+def test_stripped_library_of_nobody(t):
+    """The compiler in the PATH is a guess: one that is of no use stops no other."""
+    fake = os.path.dirname(fake_toolchain(t, strip))
+    env = {"PATH": fake + ":" + os.environ["PATH"]}
+    run = t.capture(["sh", "-c", '"$@"', "sh", *rustc(t, crates.SHORT)], options=(),
+                    env=env)
+    assert run.status == 0, run
+    text = run.stderr.decode()
+    assert "stripped" in text and "going on without" in text, text
+    assert len(t.report(run.trace)["processes"]) == 1
+    refused = t.capture(["rustc", "--version"], env=env, trace="refused.qpt")
+    assert refused.status == FAILURE and not os.path.exists(refused.trace), refused
+
+
 def test_unwritable_output(t):
     t.need_capture()
     done = t.run_qprof("-o", "/proc/nowhere/x.qpt", "--", "touch", t.path("ran"))
@@ -338,7 +430,7 @@ def test_full_disk(t):
     try:
         t.give(disk)
         run = t.capture(rustc(t, crates.LONG), trace="disk/x.qpt")
-        assert run.status in (0, FAILURE), run
+        assert run.status == FAILURE, run
         assert os.path.exists(t.path("out", "libregex_syntax.rlib")), "the build did not finish"
         (line,) = run.stderr.decode().strip().splitlines()
         assert "No space left" in line and "-o" in line, line

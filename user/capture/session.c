@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,8 +12,16 @@
 #include "capture/processes.h"
 #include "plan/find.h"
 
+/* More than the races between a listing and a fork can need. */
+#define MAX_PASSES 16
+
+/*
+ * One inode, which is what the kernel probes: a library may have several paths, by a hard link, a
+ * bind mount, another process's root. Probed twice, it would count double.
+ */
 struct library {
-	char *path;
+	dev_t dev;
+	ino_t ino;
 	int err;	      /* why it could not be attached to, or 0 */
 	uint64_t attached_ns; /* its probes were there from then on */
 };
@@ -52,23 +61,23 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	return 0;
 }
 
-static struct library *find_library(const struct session *s, const char *path)
+static struct library *find_library(const struct session *s, const struct stat *st)
 {
 	for (unsigned int i = 0; i < s->n_libs; i++)
-		if (!strcmp(s->libs[i].path, path))
+		if (s->libs[i].dev == st->st_dev && s->libs[i].ino == st->st_ino)
 			return &s->libs[i];
 	return NULL;
 }
 
-static struct library *new_library(struct session *s, const char *path)
+static struct library *new_library(struct session *s, const struct stat *st)
 {
 	struct library *libs = reallocarray(s->libs, s->n_libs + 1, sizeof(*libs));
 
 	if (!libs)
 		return NULL;
 	s->libs = libs;
-	libs[s->n_libs] = (struct library){.path = strdup(path)};
-	return libs[s->n_libs].path ? &libs[s->n_libs++] : NULL;
+	libs[s->n_libs] = (struct library){.dev = st->st_dev, .ino = st->st_ino};
+	return &libs[s->n_libs++];
 }
 
 static int attach(struct session *s, const char *path)
@@ -86,18 +95,31 @@ static int attach(struct session *s, const char *path)
 	return s->sink.library(s->sink.ctx, lib, plan);
 }
 
+/* `*out` is the session's, until the next call. */
+static int add_library(struct session *s, const char *path, const struct library **out)
+{
+	struct library *lib;
+	struct stat st;
+
+	if (stat(path, &st))
+		return diag_error_r(-errno, "cannot read %s: %s", path, strerror(errno));
+	lib = find_library(s, &st);
+	if (!lib) {
+		lib = new_library(s, &st);
+		if (!lib)
+			return diag_error_r(-ENOMEM, "out of memory");
+		lib->err = attach(s, path);
+		lib->attached_ns = monotonic_ns();
+	}
+	*out = lib;
+	return lib->err;
+}
+
 int session__add_library(struct session *s, const char *path)
 {
-	struct library *lib = find_library(s, path);
+	const struct library *lib;
 
-	if (lib)
-		return lib->err;
-	lib = new_library(s, path);
-	if (!lib)
-		return diag_error_r(-ENOMEM, "out of memory");
-	lib->err = attach(s, path);
-	lib->attached_ns = monotonic_ns();
-	return lib->err;
+	return add_library(s, path, &lib);
 }
 
 int session__follow_new(struct session *s, pid_t pid)
@@ -152,6 +174,13 @@ static int adopt(struct session *s, pid_t pid)
 	return err ? err : tell_cwd(s, pid);
 }
 
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static bool starts_with(const char *name, const char *prefix)
 {
 	return !strncmp(name, prefix, strlen(prefix));
@@ -160,10 +189,15 @@ static bool starts_with(const char *name, const char *prefix)
 /* Programs that run queries themselves. */
 static bool is_compiler(const char *exe)
 {
-	const char *name = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe;
+	const char *name = file_name(exe);
 
 	return starts_with(name, "rustc") || starts_with(name, "rustdoc") ||
 	       starts_with(name, "clippy-driver") || starts_with(name, "miri");
+}
+
+bool is_toolchain_program(const char *exe)
+{
+	return is_compiler(exe) || starts_with(file_name(exe), "cargo");
 }
 
 /*
@@ -172,9 +206,7 @@ static bool is_compiler(const char *exe)
  */
 static int library_beside(const char *exe, char **path)
 {
-	const char *name = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe;
-
-	if (!is_compiler(exe) && !starts_with(name, "cargo"))
+	if (!is_toolchain_program(exe))
 		return -ENOENT;
 	return plan_find__of_exe(exe, path);
 }
@@ -192,7 +224,11 @@ static int library_of(pid_t pid, char **path, bool *compiler)
 	return exe ? library_beside(exe, path) : -ENOENT;
 }
 
-static int follow_one(struct session *s, pid_t pid, bool *compiler)
+/*
+ * Only what was asked for by its number must be attached to. One that runs among others is told
+ * of, and the others are recorded.
+ */
+static int follow_one(struct session *s, pid_t pid, bool asked_for, bool *compiler)
 {
 	_free_ char *path = NULL;
 	int err = library_of(pid, &path, compiler);
@@ -205,7 +241,11 @@ static int follow_one(struct session *s, pid_t pid, bool *compiler)
 	if (err == -ESRCH)
 		return err;
 	err = path ? session__add_library(s, path) : 0;
-	return err ? err : adopt(s, pid);
+	if (err && asked_for && *compiler)
+		return err;
+	if (err)
+		diag_warn("going on without the compiler of process %d", (int)pid);
+	return adopt(s, pid);
 }
 
 /*
@@ -225,13 +265,18 @@ static int follow_tree(struct session *s, pid_t root, unsigned int *compilers, b
 		/* The shell we were started from may be what is followed: we are not. */
 		if (pid == getpid() || kernel__follows(s->kernel, pid))
 			continue;
-		err = follow_one(s, pid, &compiler);
-		*compilers += !err && compiler;
-		*more = pid != root || !compiler;
-		if (err == -ESRCH && pid != root)
+		err = follow_one(s, pid, pid == root, &compiler);
+		if (err == -ESRCH && pid != root) {
+			/* Gone, or exited and not waited for: it stays in every list. */
 			err = 0;
+			continue;
+		}
+		if (err)
+			break;
+		*compilers += compiler;
 		if (pid == root && compiler)
 			break;
+		*more = true;
 	}
 	process_list__clear(&list);
 	return err;
@@ -246,7 +291,7 @@ int session__follow_running(struct session *s, pid_t pid, unsigned int *compiler
 	bool more = true;
 	int err = 0;
 
-	while (more && !err)
+	for (int pass = 0; pass < MAX_PASSES && more && !err; pass++)
 		err = follow_tree(s, pid, compilers, &more);
 	return err;
 }
@@ -288,9 +333,8 @@ static int on_exec(struct session *s, const struct wire_exec *e)
 	_free_ char *path = NULL;
 	const struct library *lib;
 
-	if (!exe || library_beside(exe, &path) || session__add_library(s, path))
+	if (!exe || library_beside(exe, &path) || add_library(s, path, &lib))
 		return 0;
-	lib = find_library(s, path);
 	if (!is_compiler(exe) || (e->time_ns > lib->attached_ns && e->time_ns > s->started_ns))
 		return 0;
 	return tell_late(s, (pid_t)e->pid, path);
@@ -363,8 +407,6 @@ void session__free(struct session *s)
 	if (!s)
 		return;
 	kernel__free(s->kernel);
-	for (unsigned int i = 0; i < s->n_libs; i++)
-		free(s->libs[i].path);
 	free(s->libs);
 	u64_map__destroy(&s->named_threads);
 	free(s);

@@ -110,7 +110,7 @@ int chunk_sink__write(struct chunk_sink *s, uint8_t type, const struct byte_buff
 	return s->index.entries.size >= INDEX_BYTES ? write_index(s) : 0;
 }
 
-int chunk_sink__open(struct chunk_sink *s, const char *path, bool force)
+int chunk_sink__open(struct chunk_sink *s, const char *path)
 {
 	uint8_t header[QPT_HEADER_SIZE];
 	int err;
@@ -119,23 +119,20 @@ int chunk_sink__open(struct chunk_sink *s, const char *path, bool force)
 	s->zstd = ZSTD_createCCtx();
 	if (!s->zstd)
 		return -ENOMEM;
-	s->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0644);
+	s->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (s->fd < 0)
 		return -errno;
 	file_header__store(header);
 	err = write_all(s, header, sizeof(header));
-	/* Nothing can be read from it. What was there before us is not ours to remove. */
-	if (err && !force)
+	/* Nothing can be read from it. */
+	if (err)
 		unlink(path);
 	return err;
 }
 
 static int sync_file(struct chunk_sink *s)
 {
-	/* EINVAL: a special file, which has nothing to sync. */
-	if (fsync(s->fd) && errno != EINVAL)
-		return chunk_sink__fail(s, -errno);
-	return 0;
+	return fsync(s->fd) ? chunk_sink__fail(s, -errno) : 0;
 }
 
 static int set_state(struct chunk_sink *s, uint32_t state)

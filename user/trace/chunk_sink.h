@@ -22,10 +22,10 @@ struct chunk_sink {
 };
 
 /*
- * Create `path` and write the header. -EEXIST unless `force`. `*s` needs destroying in any case; an
- * error leaves no file that was not there before.
+ * Create `path`, which must not exist, and write the header. `*s` needs destroying in any case; an
+ * error leaves no file.
  */
-int chunk_sink__open(struct chunk_sink *s, const char *path, bool force);
+int chunk_sink__open(struct chunk_sink *s, const char *path);
 
 /* Remember `err` if it is the first; returns the first. */
 int chunk_sink__fail(struct chunk_sink *s, int err);

@@ -167,21 +167,20 @@ static struct trace_writer *allocate(void)
 	return w;
 }
 
-int trace_writer__open(const char *path, bool force, const struct trace_info *info,
-		       struct trace_writer **out)
+int trace_writer__open(const char *path, const struct trace_info *info, struct trace_writer **out)
 {
 	_trace_writer_ struct trace_writer *w = allocate();
 	int err;
 
 	if (!w)
 		return -ENOMEM;
-	err = chunk_sink__open(&w->sink, path, force);
+	err = chunk_sink__open(&w->sink, path);
 	if (err)
 		return err;
 	err = write_info(w, info);
 	if (err) {
-		if (!force)
-			unlink(path);
+		/* Nothing can be read from it. */
+		unlink(path);
 		return err;
 	}
 	*out = take_ptr(w);
