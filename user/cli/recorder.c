@@ -304,7 +304,7 @@ static void draw_live(struct recorder *r, const struct live_state *state)
 int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
 	struct trace_losses losses = losses_of(r, counters);
-	struct view_names names = {r, name_of};
+	struct view_names names = {.ctx = r, .text = name_of};
 	struct live_state state = {
 		.now_ns = clock_ns(CLOCK_MONOTONIC),
 		.start_ns = r->start_ns,
@@ -354,7 +354,7 @@ static void closing_line(struct recorder *r, const struct trace_losses *losses)
 
 static int print_summary(struct recorder *r, const struct trace_losses *losses)
 {
-	struct view_names names = {r, name_of};
+	struct view_names names = {.ctx = r, .text = name_of};
 	struct report_options report = {.top = 20};
 	int err;
 
