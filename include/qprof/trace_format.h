@@ -48,6 +48,8 @@ enum qpt_chunk_type {
 	QPT_MAPPINGS = 8,
 	QPT_COSTS = 9,
 	QPT_INDEX = 10,
+	QPT_LABELS = 16,
+	QPT_TALLIES = 17,
 };
 
 /*
@@ -102,5 +104,6 @@ enum {
 #define QPT_INDEX_PROCESSES  32u	  /* processes that an index lists of a chunk */
 #define QPT_INDEX_LABELS     1024u	  /* labels that an index lists of a chunk */
 #define QPT_COSTS_MAX	     64u	  /* classes of probes */
+#define QPT_KINDS_MAX	     120u	  /* kinds in one file that this version does not name */
 
 #endif /* QPROF_TRACE_FORMAT_H */

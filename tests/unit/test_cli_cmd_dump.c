@@ -105,16 +105,20 @@ static void check_line(struct json_object *defs, const char *text)
 		if (!json_object_object_get_ex(properties, key, NULL))
 			fail_msg("%s is not in the schema", key);
 	}
-	assert_int_equal(json_object_object_length(line), json_object_array_length(required));
-	assert_int_equal(json_object_object_length(line), json_object_object_length(properties));
+	for (size_t i = 0; i < json_object_array_length(required); i++) {
+		const char *key = json_object_get_string(json_object_array_get_idx(required, i));
+
+		if (!json_object_object_get_ex(line, key, NULL))
+			fail_msg("%s is not in the line", key);
+	}
 	json_object_put(line);
 }
 
 static void the_schema_is_that_of_the_lines(void **state)
 {
-	static const char *const files[] = {"tests/golden/good-plain.qpt",
-					    "tests/golden/good-strings.qpt",
-					    "tests/golden/good-threads-and-costs.qpt"};
+	static const char *const files[] = {
+		"tests/golden/good-plain.qpt", "tests/golden/good-strings.qpt",
+		"tests/golden/good-threads-and-costs.qpt", "tests/golden/good-kinds.qpt"};
 	_free_ char *text = dump((struct cli_dump_options){.schema = true});
 	struct json_object *schema = json_tokener_parse(text), *defs;
 

@@ -90,7 +90,11 @@ static int dump_item(const struct trace_reader *r, struct seen *s, const struct 
 	case TRACE_ITEM_SPAN:
 		return dump_span(stdout, &item->span, seen__get(s, item->span.process),
 				 trace_reader__string(r, item->span.label),
+				 item->span.kind ? trace_reader__kind(r, item->span.kind) : NULL,
 				 trace_reader__event(r, &item->span));
+	case TRACE_ITEM_TALLY:
+		return dump_tally(stdout, &item->tally, trace_reader__string(r, item->tally.label),
+				  trace_reader__kind(r, item->tally.kind));
 	case TRACE_ITEM_LOSSES:
 		return dump_losses(stdout, &item->losses);
 	case TRACE_ITEM_COSTS:

@@ -67,6 +67,8 @@ static int take_item(struct contents *c, const struct trace_reader *r, struct tr
 		return err || !c->groups ? err : groups__process(c->groups, item->process);
 	case TRACE_ITEM_THREAD:
 		return c->groups ? groups__thread(c->groups, &item->thread) : 0;
+	case TRACE_ITEM_TALLY:
+		return summary__tally(c->summary, &item->tally);
 	case TRACE_ITEM_LOSSES:
 		c->losses = item->losses;
 		c->has_losses = true;
@@ -93,6 +95,11 @@ static int read_all(struct trace_reader *r, struct contents *c)
 static const char *string_of(const void *ctx, uint32_t id)
 {
 	return trace_reader__string(ctx, id);
+}
+
+static const char *kind_of(const void *ctx, unsigned int kind)
+{
+	return trace_reader__kind(ctx, kind);
 }
 
 static bool is_asked_for(const void *ctx, const char *name)
@@ -132,7 +139,7 @@ int cmd_report(const struct cli_report_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	__cleanup(contents__clear) struct contents c = {.options = o};
-	struct view_names names = {.text = string_of};
+	struct view_names names = {.text = string_of, .kind = kind_of};
 	const struct trace_losses *losses;
 	struct report_options opt;
 	int err;

@@ -32,8 +32,11 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 		return reader__take_strings(r);
 	case QPT_MAPPINGS:
 		return reader__take_mappings(r);
+	case QPT_LABELS:
+		return reader__take_labels(r);
 	case QPT_PROCESSES:
 	case QPT_THREADS:
+	case QPT_TALLIES:
 		reader__begin_records(r);
 		return 0;
 	case QPT_SPANS:
@@ -85,20 +88,45 @@ static void rest_of_batch(struct trace_reader *r, struct trace_item *item)
 			count_unknown(r, s);
 		item->kind = TRACE_ITEM_SPAN;
 		item->span = *s;
+		labels__resolve(&r->labels, &item->span.label, &item->span.kind);
 		return;
+	}
+}
+
+static int take_record(struct trace_reader *r, struct trace_item *item)
+{
+	switch (r->stream.header.type) {
+	case QPT_THREADS:
+		return reader__take_thread(r, item);
+	case QPT_TALLIES:
+		reader__take_tally(r, item);
+		return 0;
+	default:
+		return reader__take_process(r, item);
+	}
+}
+
+static bool wants_record(struct trace_reader *r, const struct trace_item *item)
+{
+	switch (item->kind) {
+	case TRACE_ITEM_THREAD:
+		return reader__wants_process(r, item->thread.process);
+	case TRACE_ITEM_TALLY:
+		return reader__wants_tally(r, &item->tally);
+	default:
+		return reader__wants_process(r, item->process->index);
 	}
 }
 
 static int rest_of_records(struct trace_reader *r, struct trace_item *item)
 {
-	bool threads = r->stream.header.type == QPT_THREADS;
 	int err = 0;
 
 	while (!err && r->n_records && !r->stream.stopped) {
-		err = threads ? reader__take_thread(r, item) : reader__take_process(r, item);
+		err = take_record(r, item);
 		if (err || item->kind == TRACE_ITEM_END)
 			return err;
-		if (reader__wants_process(r, threads ? item->thread.process : item->process->index))
+		if (wants_record(r, item))
 			return 0;
 		item->kind = TRACE_ITEM_END;
 	}
@@ -316,6 +344,11 @@ const char *trace_reader__string(const struct trace_reader *r, uint32_t id)
 	return string_table__text(r->strings, id, &text) ? UNKNOWN : text;
 }
 
+const char *trace_reader__kind(const struct trace_reader *r, unsigned int kind)
+{
+	return kinds__text(&r->labels.kinds, kind);
+}
+
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span)
 {
 	if (span->invocation == TRACE_NO_INVOCATION || !id_map__has(r->mapped, span->process + 1))
@@ -351,6 +384,7 @@ void trace_reader__free(struct trace_reader *r)
 	chunk_stream__destroy(&r->ahead);
 	chunk_index__free(r->index);
 	string_table__free(r->strings);
+	labels__destroy(&r->labels);
 	if (r->mapped)
 		id_map__destroy(r->mapped);
 	free(r->mapped);

@@ -17,6 +17,7 @@ enum trace_item_kind {
 	TRACE_ITEM_LOSSES,
 	TRACE_ITEM_THREAD, /* its name, new or changed */
 	TRACE_ITEM_COSTS,
+	TRACE_ITEM_TALLY,
 };
 
 struct trace_item {
@@ -27,6 +28,7 @@ struct trace_item {
 		struct trace_losses losses;
 		struct trace_thread thread; /* its name is valid until the reader is freed */
 		struct trace_costs costs;
+		struct trace_tally tally;
 	};
 };
 
@@ -74,6 +76,8 @@ void trace_reader__check_index(struct trace_reader *r);
  */
 const char *trace_reader__string(const struct trace_reader *r, uint32_t id);
 
+/* measureme's name of a kind, of this file's own ones too. Valid until freed. */
+const char *trace_reader__kind(const struct trace_reader *r, unsigned int kind);
 /*
  * The text that the span's invocation id was mapped to: the string id that tells one execution of a
  * query from another. NULL if it has no id, or its process maps none at all; "<unknown>" if just

@@ -41,13 +41,16 @@ void reader__forget_verdict(struct trace_reader *r, uint32_t process)
 		r->process_verdicts[process] = 0;
 }
 
+/* `label` as it is on disk: what it is called is asked. */
 static bool wants_label(struct trace_reader *r, uint32_t label)
 {
 	uint8_t *known = NULL;
+	uint8_t kind;
 	bool wanted;
 
 	if (!r->filter.label)
 		return true;
+	labels__resolve(&r->labels, &label, &kind);
 	if (!(label & TRACE_VIRTUAL))
 		known = verdict_at(&r->label_verdicts, &r->n_label_verdicts, label);
 	if (known && *known)
@@ -68,6 +71,11 @@ bool reader__wants_span(struct trace_reader *r, const struct trace_span *s)
 {
 	return wants_time(r, s->start_ns, s->end_ns) && wants_label(r, s->label) &&
 	       reader__wants_process(r, s->process);
+}
+
+bool reader__wants_tally(struct trace_reader *r, const struct trace_tally *t)
+{
+	return wants_label(r, t->label) && reader__wants_process(r, t->process);
 }
 
 bool reader__wants_batch(struct trace_reader *r, const struct batch_summary *b)

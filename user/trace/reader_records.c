@@ -160,11 +160,44 @@ int reader__take_thread(struct trace_reader *r, struct trace_item *item)
 	return 0;
 }
 
+int reader__take_labels(struct trace_reader *r)
+{
+	const char *why;
+	int err = labels__take(&r->labels, &r->stream.payload, r->strings, r->n_strings, &why);
+
+	if (err != -EBADMSG)
+		return err;
+	chunk_stream__damaged(&r->stream, why);
+	return 0;
+}
+
+void reader__take_tally(struct trace_reader *r, struct trace_item *item)
+{
+	struct byte_reader *in = &r->stream.payload;
+	struct trace_tally *t = &item->tally;
+
+	r->n_records--;
+	t->process = byte_reader__varint_max(in, UINT32_MAX);
+	t->label = byte_reader__varint_max(in, UINT32_MAX);
+	t->events = byte_reader__varint(in);
+	t->sum = byte_reader__varint(in);
+	if (in->bad || t->process >= r->n_processes || t->label >= r->n_strings ||
+	    (!r->n_records && in->at != in->end)) {
+		chunk_stream__damaged(&r->stream, "a tally is malformed");
+		return;
+	}
+	labels__resolve(&r->labels, &t->label, &t->kind);
+	item->kind = TRACE_ITEM_TALLY;
+}
+
 void reader__begin_records(struct trace_reader *r)
 {
 	r->n_records = byte_reader__varint_max(&r->stream.payload, QPT_PAYLOAD_MAX);
-	if (!r->n_records)
-		chunk_stream__damaged(&r->stream, "a list of processes or threads is empty");
+	if (r->n_records)
+		return;
+	chunk_stream__damaged(&r->stream, r->stream.header.type == QPT_TALLIES
+						  ? "a list of tallies is empty"
+						  : "a list of processes or threads is empty");
 }
 
 /* Counts by a number that is stable; those of a later version are passed over. */

@@ -5,6 +5,7 @@
 
 #include "trace/chunk_index.h"
 #include "trace/id_map.h"
+#include "trace/labels.h"
 #include "trace/reader.h"
 #include "trace/span_codec.h"
 #include "trace/string_table.h"
@@ -24,13 +25,14 @@ struct trace_reader {
 	struct string_table *strings;
 	uint32_t n_strings; /* up to the current chunk; the table may hold more */
 	struct id_map *mapped;
+	struct labels labels;
 	struct trace_process **processes; /* their texts are the strings' */
 	uint32_t n_processes;
 	uint32_t processes_capacity;
 	struct span_codec *codec;
 	const struct trace_span *batch; /* spans of the current chunk still to be given out */
 	uint32_t n_batch;
-	uint32_t n_records; /* processes or threads of the current chunk still to be read */
+	uint32_t n_records; /* processes, threads or tallies of the chunk still to be read */
 	struct trace_filter filter;
 	bool filtered;
 	bool checks_index;
@@ -48,10 +50,12 @@ struct trace_reader {
  */
 int reader__take_strings(struct trace_reader *r);
 int reader__take_mappings(struct trace_reader *r);
+int reader__take_labels(struct trace_reader *r);
 void reader__begin_records(struct trace_reader *r);
 /* Take one record; `*item` is left as it is if it is malformed. */
 int reader__take_process(struct trace_reader *r, struct trace_item *item);
 int reader__take_thread(struct trace_reader *r, struct trace_item *item);
+void reader__take_tally(struct trace_reader *r, struct trace_item *item);
 void reader__take_losses(struct trace_reader *r, struct trace_item *item);
 void reader__take_costs(struct trace_reader *r, struct trace_item *item);
 void reader__take_end(struct trace_reader *r);
@@ -62,6 +66,7 @@ int reader__look_ahead(struct trace_reader *r, const char *path);
 /* Whether the filter wants it. */
 bool reader__wants_process(struct trace_reader *r, uint32_t process);
 bool reader__wants_span(struct trace_reader *r, const struct trace_span *s);
+bool reader__wants_tally(struct trace_reader *r, const struct trace_tally *t);
 /* Whether the filter may want anything of the chunk. */
 bool reader__wants_batch(struct trace_reader *r, const struct batch_summary *b);
 

@@ -8,6 +8,7 @@
 #include "trace/chunk_sink.h"
 #include "trace/id_map.h"
 #include "trace/interner.h"
+#include "trace/labels.h"
 #include "trace/span_codec.h"
 
 #define BATCH_SPANS 4096
@@ -32,11 +33,15 @@ struct trace_writer {
 	uint64_t n_spans;
 	uint64_t n_mapped;
 	struct pending new_strings;
+	struct pending new_labels;
 	struct pending new_processes;
 	struct pending new_threads;
 	struct pending new_mappings;
 	uint32_t mappings_space;
 	struct id_map_next mappings_next;
+	struct pending tallies;
+	struct kinds kinds;
+	struct u64_map label_of; /* name << 8 | kind -> string id of the label on disk */
 	struct trace_span *batch;
 	uint32_t n_batch;
 	struct batch_summer summer;
@@ -81,6 +86,8 @@ static int write_names(struct trace_writer *w)
 	int err = write_pending(w, QPT_STRINGS, &w->new_strings, &first);
 
 	if (!err)
+		err = write_pending(w, QPT_LABELS, &w->new_labels, NULL);
+	if (!err)
 		err = write_pending(w, QPT_PROCESSES, &w->new_processes, NULL);
 	if (!err)
 		err = write_pending(w, QPT_THREADS, &w->new_threads, NULL);
@@ -115,6 +122,13 @@ static int write_spans(struct trace_writer *w)
 	w->n_spans += w->n_batch;
 	w->n_batch = 0;
 	return 0;
+}
+
+static int write_tallies(struct trace_writer *w)
+{
+	int err = write_names(w);
+
+	return err ? err : write_pending(w, QPT_TALLIES, &w->tallies, NULL);
 }
 
 static int write_losses(struct trace_writer *w)
@@ -369,15 +383,83 @@ static bool has_label(const struct trace_writer *w, uint32_t label)
 	return label < w->strings.n || label & TRACE_VIRTUAL;
 }
 
+int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind)
+{
+	return w->sink.error ? w->sink.error : kinds__number(&w->kinds, text, kind);
+}
+
+/*
+ * The label is a string of its own, of the name and the kind, so that readers that do not know of
+ * kinds tell them apart too: "type_of (QueryBlocked)".
+ */
+static int add_label(struct trace_writer *w, uint32_t name, uint8_t kind, uint32_t *id)
+{
+	struct byte_buffer *body = &w->new_labels.body;
+	struct trace_piece pieces[] = {{.id = name}, {.text = " ("}, {0}, {.text = ")"}};
+	int err = trace_writer__intern(w, kinds__text(&w->kinds, kind), &pieces[2].id);
+
+	if (!err)
+		err = trace_writer__compose(w, pieces, 4, id);
+	if (!err)
+		err = u64_map__put(&w->label_of, (uint64_t)name << 8 | kind, *id);
+	if (err)
+		return fail(w, err);
+	byte_buffer__varint(body, *id);
+	byte_buffer__varint(body, pieces[2].id);
+	byte_buffer__varint(body, name);
+	return added(w, &w->new_labels);
+}
+
+/* Replace a name by the label that stands for it and the kind on disk. */
+static int label_for(struct trace_writer *w, uint32_t *label, uint8_t kind)
+{
+	uint32_t name = *label;
+
+	if (kind == TRACE_KIND_QUERY)
+		return 0;
+	if (kind >= TRACE_KIND_OTHER + w->kinds.n_other || name & TRACE_VIRTUAL)
+		return -EINVAL;
+	*label = u64_map__get(&w->label_of, (uint64_t)name << 8 | kind);
+	return *label == U64_MAP_NONE ? add_label(w, name, kind, label) : 0;
+}
+
 int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 {
+	struct trace_span *copy = &w->batch[w->n_batch];
+	int err;
+
 	if (w->sink.error)
 		return w->sink.error;
 	if (s->process >= w->n_processes || !has_label(w, s->label) || s->end_ns < s->start_ns ||
 	    s->flags & ~TRACE_SPAN_FLAGS_ALL)
 		return -EINVAL;
-	w->batch[w->n_batch++] = *s;
+	*copy = *s;
+	err = label_for(w, &copy->label, s->kind);
+	if (err)
+		return err;
+	w->n_batch++;
 	return w->n_batch == BATCH_SPANS ? write_spans(w) : 0;
+}
+
+int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t)
+{
+	struct byte_buffer *body = &w->tallies.body;
+	uint32_t label = t->label;
+	int err = w->sink.error;
+
+	if (err)
+		return err;
+	if (t->process >= w->n_processes || label >= w->strings.n)
+		return -EINVAL;
+	err = label_for(w, &label, t->kind);
+	if (err)
+		return err;
+	byte_buffer__varint(body, t->process);
+	byte_buffer__varint(body, label);
+	byte_buffer__varint(body, t->events);
+	byte_buffer__varint(body, t->sum);
+	w->tallies.n++;
+	return body->size >= BATCH_BYTES ? write_tallies(w) : 0;
 }
 
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses)
@@ -409,6 +491,8 @@ int trace_writer__flush(struct trace_writer *w)
 
 	if (!err)
 		err = write_spans(w);
+	if (!err)
+		err = write_tallies(w);
 	return err ? err : write_losses(w);
 }
 
@@ -437,9 +521,13 @@ void trace_writer__free(struct trace_writer *w)
 		return;
 	interner__destroy(&w->strings);
 	byte_buffer__destroy(&w->new_strings.body);
+	byte_buffer__destroy(&w->new_labels.body);
 	byte_buffer__destroy(&w->new_processes.body);
 	byte_buffer__destroy(&w->new_threads.body);
 	byte_buffer__destroy(&w->new_mappings.body);
+	byte_buffer__destroy(&w->tallies.body);
+	kinds__destroy(&w->kinds);
+	u64_map__destroy(&w->label_of);
 	byte_buffer__destroy(&w->raw);
 	batch_summer__destroy(&w->summer);
 	span_codec__free(w->codec);

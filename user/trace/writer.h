@@ -46,9 +46,20 @@ int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 /* Tell the name of a thread, as often as it changes. Its process must have been added before. */
 int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t);
 
-/* Add a span. Its process and label must have been added before (a virtual label need not).
+/*
+ * The number of a kind for spans and tallies, by measureme's name: one of enum trace_kind, or one
+ * of this file's own. -E2BIG beyond TRACE_KINDS_MAX.
+ */
+int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind);
+
+/*
+ * Add a span. Its process, label and kind must have been added before; but the label of a query may
+ * be virtual.
  */
 int trace_writer__span(struct trace_writer *w, const struct trace_span *s);
+
+/* Add a tally, once per process, label and kind; those must have been added before. */
+int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t);
 
 /* Losses so far (not since the last call). Written at the end and now and then before. */
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses);

@@ -71,7 +71,7 @@ int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_proc
 }
 
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
-	      const char *name, const char *event)
+	      const char *name, const char *kind, const char *event)
 {
 	struct json j;
 
@@ -81,6 +81,8 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__number(&j, "pid", p ? p->pid : 0);
 	json__number(&j, "tid", span->tid);
 	json__text(&j, "query", name);
+	if (kind)
+		json__text(&j, "kind", kind);
 	json__text(&j, "event", event);
 	json__number(&j, "start_ns", span->start_ns);
 	json__number(&j, "end_ns", span->end_ns);
@@ -93,6 +95,20 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__bool(&j, "left", span->flags & TRACE_SPAN_LEFT);
 	json__bool(&j, "open", span->flags & TRACE_SPAN_OPEN);
 	json__number(&j, "flags", span->flags);
+	return put_line(&j, out);
+}
+
+int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "type", "tally");
+	json__number(&j, "process", t->process);
+	json__text(&j, "kind", kind);
+	json__text(&j, "name", name);
+	json__number(&j, "events", t->events);
+	json__number(&j, "sum", t->sum);
 	return put_line(&j, out);
 }
 

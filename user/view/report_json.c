@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <sys/wait.h>
 
+#include "view/extras.h"
 #include "view/json.h"
 #include "view/report_rows.h"
 
@@ -14,9 +15,12 @@ static int put_row(FILE *out, const struct report_row *row)
 	json__number(&j, "unwound", row->unwound);
 	json__number(&j, "total_ns", row->total_ns);
 	json__number(&j, "self_ns", row->self_ns);
-	json__number(&j, "mean_ns", row->count ? row->total_ns / row->count : 0);
+	json__number(&j, "mean_ns", row->mean_ns);
 	json__number(&j, "min_ns", row->min_ns);
 	json__number(&j, "max_ns", row->max_ns);
+	for (int i = 0; i < REPORT_N_EXTRAS; i++)
+		if (row->extra[i])
+			json__number(&j, report_extras[i].key, row->extra[i]);
 	return json__put(&j, out);
 }
 
@@ -62,6 +66,34 @@ static int put_rows(FILE *out, const struct summary *s, uint32_t process,
 	for (size_t i = 0; !err && i < r.n; i++) {
 		fputs(i ? "," : "", out);
 		err = put_row(out, &r.rows[i]);
+	}
+	fputc(']', out);
+	return err;
+}
+
+/* ,"tallies":[...] if there are any */
+static int put_tallies(FILE *out, const struct summary *s, const struct view_names *names)
+{
+	size_t n;
+	const struct trace_tally *t = summary__tallies(s, &n);
+	int err = 0;
+
+	if (!n)
+		return 0;
+	fputs(",\"tallies\":[", out);
+	for (size_t i = 0; !err && i < n; i++) {
+		struct json j;
+
+		fputs(i ? "," : "", out);
+		json__begin(&j);
+		json__number(&j, "pid", summary__process_at(s, t[i].process)->pid);
+		json__text(&j, "kind",
+			   names->kind ? names->kind(names->ctx, t[i].kind)
+				       : trace_kind_text(t[i].kind));
+		json__text(&j, "name", names->text(names->ctx, t[i].label));
+		json__number(&j, "events", t[i].events);
+		json__number(&j, "sum", t[i].sum);
+		err = json__put(&j, out);
 	}
 	fputc(']', out);
 	return err;
@@ -130,6 +162,7 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 	}
 	fputc(']', out);
 	err = err ?: put_rows(out, s, SUMMARY_ALL, names, opt);
+	err = err ?: put_tallies(out, s, names);
 	fputs("}\n", out);
 	return err;
 }

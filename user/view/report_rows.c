@@ -49,6 +49,8 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 		r->count += r->rows[i].count;
 		r->unwound += r->rows[i].unwound;
 		r->self_ns += r->rows[i].self_ns;
+		for (int extra = 0; extra < REPORT_N_EXTRAS; extra++)
+			r->extra[extra] += r->rows[i].extra[extra];
 	}
 	if (r->groups && opt->all_self_ns)
 		r->self_ns = opt->all_self_ns;
@@ -58,6 +60,24 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 	r->left_out = r->n - used;
 	r->n = used;
 	qsort_r(r->rows, r->n, sizeof(*r->rows), compare, (void *)opt);
+}
+
+static struct report_row row_of(const struct summary_row *from, const struct view_names *names)
+{
+	struct report_row row = {
+		.name = names->text(names->ctx, from->label),
+		.count = from->count,
+		.unwound = from->unwound,
+		.total_ns = from->total_ns,
+		.self_ns = from->self_ns,
+		.mean_ns = summary_row__mean_ns(from),
+		.min_ns = from->min_ns,
+		.max_ns = from->max_ns,
+	};
+
+	for (int extra = 0; extra < REPORT_N_EXTRAS; extra++)
+		row.extra[extra] = report_extra_of(from, extra);
+	return row;
 }
 
 int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_t process,
@@ -74,15 +94,7 @@ int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_
 	if (!r->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->n; i++)
-		r->rows[i] = (struct report_row){
-			.name = names->text(names->ctx, rows[i].label),
-			.count = rows[i].count,
-			.unwound = rows[i].unwound,
-			.total_ns = rows[i].total_ns,
-			.self_ns = rows[i].self_ns,
-			.min_ns = rows[i].min_ns,
-			.max_ns = rows[i].max_ns,
-		};
+		r->rows[i] = row_of(&rows[i], names);
 	select_rows(r, opt);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef QPROF_VIEW_REPORT_ROWS_H
 #define QPROF_VIEW_REPORT_ROWS_H
 
+#include "view/extras.h"
 #include "view/view.h"
 
 struct report_row {
@@ -11,8 +12,10 @@ struct report_row {
 	uint64_t unwound;
 	uint64_t total_ns; /* wall time in rows that are not queries */
 	uint64_t self_ns;
+	uint64_t mean_ns;
 	uint64_t min_ns;
 	uint64_t max_ns;
+	uint64_t extra[REPORT_N_EXTRAS];
 	uint32_t processes;
 };
 
@@ -24,6 +27,7 @@ struct report_rows {
 	uint64_t count;
 	uint64_t unwound;
 	uint64_t self_ns;
+	uint64_t extra[REPORT_N_EXTRAS];
 	struct group_row *groups; /* what the names belong to, or NULL */
 	size_t n_groups;
 };

@@ -16,6 +16,7 @@
 struct view_names {
 	const void *ctx;
 	const char *(*text)(const void *ctx, uint32_t id);
+	const char *(*kind)(const void *ctx, unsigned int kind); /* NULL: trace_kind_text() */
 };
 
 struct live_view;
@@ -85,6 +86,9 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  *  "unwound", "total_ns", "self_ns", "mean_ns", "min_ns", "max_ns"}]}
  * The last is summed over all processes. With groups there is, before "processes", "groups":
  * [{"name", "processes", "count", "unwound", "wall_ns", "self_ns", "max_ns"}].
+ * What only imported profiles have is left out where there is none of it: in queries "hits",
+ * "blocked_ns", "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
+ * [{"pid", "kind", "name", "events", "sum"}].
  */
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt);
@@ -93,9 +97,13 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 int dump_header(FILE *out, const struct trace_info *info);
 int dump_process(FILE *out, const struct trace_process *p);
 int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p);
-/* `event`: what its invocation id stands for, or NULL. */
+/*
+ * `kind`: measureme's name of it, or NULL for a query. `event`: what its invocation id stands for,
+ * or NULL.
+ */
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
-	      const char *name, const char *event);
+	      const char *name, const char *kind, const char *event);
+int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind);
 int dump_losses(FILE *out, const struct trace_losses *losses);
 int dump_costs(FILE *out, const struct trace_costs *costs);
 
