@@ -49,7 +49,7 @@ static void use_item(const struct trace_reader *r, const struct trace_item *item
 			abort();
 	} else if (item->kind == TRACE_ITEM_TALLY) {
 		sink += strlen(trace_reader__kind(r, item->tally.kind));
-		if (summary__tally(summary, &item->tally))
+		if (summary && summary__tally(summary, &item->tally))
 			abort();
 	}
 }
