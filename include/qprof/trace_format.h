@@ -44,6 +44,8 @@ enum qpt_chunk_type {
 	QPT_SPANS = 4,
 	QPT_LOSSES = 5,
 	QPT_END = 6,
+	QPT_LABELS = 16,
+	QPT_TALLIES = 17,
 };
 
 #define QPT_CHUNK_ZSTD 1u /* chunk flag: the payload is one zstd frame */
@@ -59,5 +61,6 @@ enum qpt_chunk_type {
 #define QPT_STRINGS_MAX	     (1u << 22)	  /* texts in one file */
 #define QPT_STRING_BYTES_MAX (256u << 20) /* bytes of all texts */
 #define QPT_PROCESSES_MAX    (1u << 20)	  /* processes in one file */
+#define QPT_KINDS_MAX	     120u	  /* kinds in one file that this version does not name */
 
 #endif /* QPROF_TRACE_FORMAT_H */

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Reads rustc's own self-profile (measureme's .mm_profdata, format 9): the truth we compare with.
 
-Only what the tests need: interval events of one kind, in file order, with their virtual id and
-label. The format: a header, then pages that interleave three streams (events, string data, string
-index); all integers little endian.
+Only what the tests need: events in file order, with their virtual id and label; what measureme's
+summarize makes of them; and what measureme's tools could not read. The format: a header, then pages
+that interleave three streams (events, string data, string index); all integers little endian.
 """
 
+import json
 import struct
 from collections import Counter, defaultdict, namedtuple
 
@@ -13,13 +14,16 @@ MAGIC = b"MMPD"
 VERSION = 9
 STREAMS = {0: b"MMES", 1: b"MMSD", 2: b"MMSI"}
 MAX_VIRTUAL_ID = 100_000_000
+METADATA_ID = MAX_VIRTUAL_ID + 1
 FIRST_REGULAR_ID = MAX_VIRTUAL_ID + 3
 INSTANT = 0xFFFF_FFFF_FFFF
 INTEGER = 0xFFFF_FFFF_FFFE
 SEPARATOR = "\x1e"
 UNKNOWN = "<unknown>"
+NO_NAME = "an event without a name"
 
 Event = namedtuple("Event", "thread invocation label start_ns end_ns")
+Record = namedtuple("Record", "kind label thread first second")
 
 
 class BadProfile(Exception):
@@ -84,6 +88,18 @@ class Profile:
             label = self.text(event_id).split(SEPARATOR)[0]
             yield Event(thread, event_id, label, start, end)
 
+    def records(self):
+        """Every event in file order; `second` is INSTANT, INTEGER, or an interval's end."""
+        for kind_id, event_id, thread, low1, low2, high in struct.iter_unpack(
+            "<QQIIII", self.events[8:]
+        ):
+            label = self.text(event_id).split(SEPARATOR)[0]
+            first = low1 | (high >> 16) << 32
+            yield Record(self.text(kind_id), label, thread, first, low2 | (high & 0xFFFF) << 32)
+
+    def metadata(self):
+        return json.loads(self.text(METADATA_ID))
+
     def counts(self, kind="Query"):
         return Counter(event.label for event in self.intervals(kind))
 
@@ -92,6 +108,90 @@ class Profile:
         for event in self.intervals(kind):
             threads[event.thread].append(event)
         return threads
+
+
+class Sums:
+    """A row of summarize; times in ns."""
+
+    def __init__(self):
+        self.count = self.total = self.own = self.hits = 0
+        self.blocked = self.load = self.hashing = 0
+
+    def add(self, kind, duration):
+        self.own += duration
+        if kind != "IncrementalResultHashing":
+            self.total += duration
+        if kind == "QueryBlocked":
+            self.blocked += duration
+        elif kind == "IncrementalLoadResult":
+            self.load += duration
+        elif kind == "IncrementalResultHashing":
+            self.hashing += duration
+        else:
+            self.count += 1
+
+    def add_child(self, kind, duration):
+        """`kind` is the parent's: this row's."""
+        self.own -= duration
+        if kind == "IncrementalLoadResult":
+            self.load -= duration
+        elif kind == "IncrementalResultHashing":
+            self.hashing -= duration
+
+
+def summarize(profile):
+    """(rows by label, artifact sizes by label), by the arithmetic of measureme's summarize."""
+    rows, sizes = defaultdict(Sums), Counter()
+    stacks = defaultdict(list)
+    counted = set()
+    for record in reversed(list(profile.records())):
+        kind, label, thread, start, end = record
+        if end == INTEGER:
+            if kind == "QueryCacheHitCount":
+                rows[label].hits += start
+                counted.add(label)
+            elif kind == "ArtifactSize":
+                sizes[label] += start
+            continue
+        if end == INSTANT:
+            if kind == "QueryCacheHit":
+                rows[label].hits += label not in counted
+            continue
+        stack = stacks[thread]
+        while stack and not (stack[-1].first <= start and end <= stack[-1].second):
+            stack.pop()
+        if stack:
+            rows[stack[-1].label].add_child(stack[-1].kind, end - start)
+        rows[label].add(kind, end - start)
+        stack.append(record)
+    return rows, sizes
+
+
+def problems(profile):
+    """What measureme's tools fail on, or show wrongly: a Counter, empty for a good file."""
+    found = Counter()
+    stacks = defaultdict(list)
+    for record in reversed(list(profile.records())):
+        _, label, thread, start, end = record
+        if UNKNOWN in (record.kind, label):
+            found[NO_NAME] += 1
+        if not label or any(c < " " or c == "\x7f" for c in label):
+            found["a label that cannot be parsed"] += 1
+        if end in (INTEGER, INSTANT):
+            continue
+        if start > end:
+            found["an interval that ends before it starts"] += 1
+        stack = stacks[thread]
+        while stack and not (stack[-1].first <= start and end <= stack[-1].second):
+            if end > stack[-1].first:
+                found["overlap without nesting, or not in the order of ends"] += 1
+            stack.pop()
+        stack.append(record)
+    metadata = profile.metadata()
+    for key, kind in (("start_time", int), ("process_id", int), ("cmd", str)):
+        if type(metadata.get(key)) is not kind:
+            found["metadata without " + key] += 1
+    return found
 
 
 def split_pages(data):

@@ -43,6 +43,10 @@ static void use_item(const struct trace_reader *r, const struct trace_item *item
 	} else if (item->kind == TRACE_ITEM_PROCESS) {
 		if (summary__process(summary, item->process))
 			abort();
+	} else if (item->kind == TRACE_ITEM_TALLY) {
+		sink += strlen(trace_reader__kind(r, item->tally.kind));
+		if (summary__tally(summary, &item->tally))
+			abort();
 	}
 }
 

@@ -13,6 +13,7 @@ import sys
 
 MAGIC = b"\x89QPT\r\n\x1a\n"
 INFO, STRINGS, PROCESSES, SPANS, LOSSES, END = range(1, 7)
+LABELS, TALLIES = 16, 17
 U64 = 1 << 64
 
 
@@ -94,6 +95,14 @@ def losses(*counts):
     return chunk(LOSSES, varint(len(counts), *counts))
 
 
+def labels(*records):
+    return chunk(LABELS, varint(len(records)) + b"".join(varint(*r) for r in records))
+
+
+def tallies(*records):
+    return chunk(TALLIES, varint(len(records)) + b"".join(varint(*r) for r in records))
+
+
 def end(n_strings, n_processes, n_spans):
     return chunk(END, varint(n_strings, n_processes, n_spans))
 
@@ -137,6 +146,24 @@ def good():
     one = processes(process(0, 1, 1, 0, 5, 0, 0, (1, 0, 0, 0, 0)))
     yield "zstd", header() + info() + chunk(STRINGS, packed, flags=1, raw=raw) + one + end(1, 1, 0), (
         INFO_LINE + f"process 0 pid=1 parent=0 start=5 end=0 late [{long_name}] [-] [-] [-] [-]\n" + WHOLE
+    )
+    kinds = strings(4, "typeck (QueryBlocked)", "QueryBlocked", "LLVM Pass", "x", "y", "QueryCacheHitCount")
+    listed = labels((4, 5, 0), (7, 6, 1)) + labels((8, 9, 0))
+    three = spans_payload(
+        [(0, 1, 3)], [(0, 0, 4, 0, 0, 10), (0, 0, 7, 0, 0, 20), (0, 0, 0, 0, 0, 30)], 0
+    )
+    yield "kinds", (
+        header() + info() + NAMES + kinds + listed + ONE + chunk(SPANS, three)
+        + tallies((0, 8, 2, 300), (0, 1, 1, 5)) + end(10, 1, 3)
+    ), (
+        INFO_LINE
+        + ONE_LINE
+        + "span 0/1 depth=0 0..10 typeck [QueryBlocked]\n"
+        + "span 0/1 depth=0 10..30 mir_built [LLVM Pass]\n"
+        + "span 0/1 depth=0 30..60 typeck\n"
+        + "tally 0 typeck [QueryCacheHitCount] 2 300\n"
+        + "tally 0 mir_built [Query] 1 5\n"
+        + WHOLE
     )
     # What a later version may add without a new version number.
     later = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0), extra=b"\xff\xff\xff"))
@@ -210,6 +237,23 @@ def bad():
     flags = spans_payload([(0, 1, 1)], [(8, 0, 0, 0, 0, 1)], 0)
     yield "span-flags", header() + info() + NAMES + ONE + chunk(SPANS, flags), problem(
         INFO_LINE + ONE_LINE, damaged(start + len(NAMES + ONE), "a span has unknown flags")
+    )
+    for name, records, what in (
+        ("name", [(0, 1, 4)], "a list of labels is malformed"),
+        ("own-name", [(0, 1, 0)], "a list of labels is malformed"),
+        ("empty", [], "a list of labels is malformed"),
+        ("twice", [(0, 1, 2), (0, 2, 3)], "a label is listed twice, or as a query's"),
+        ("chain", [(0, 1, 2), (3, 1, 0)], "a label is listed twice, or as a query's"),
+    ):
+        yield f"labels-{name}", header() + info() + NAMES + labels(*records), problem(
+            INFO_LINE, damaged(start + len(NAMES), what)
+        )
+    yield "tally-label", header() + info() + NAMES + ONE + tallies((0, 0, 1, 1), (0, 4, 1, 1)), problem(
+        INFO_LINE + ONE_LINE + "tally 0 typeck [Query] 1 1\n",
+        damaged(start + len(NAMES + ONE), "a tally is malformed"),
+    )
+    yield "tallies-empty", header() + info() + tallies(), problem(
+        INFO_LINE, damaged(start, "a list of tallies is empty")
     )
     yield "chunk-flags", header() + info() + chunk(LOSSES, varint(0), flags=2), problem(
         INFO_LINE, damaged(start, "a chunk has unknown flags")

@@ -145,6 +145,77 @@ static void nothing_sums_to_no_rows(void **state)
 	assert_int_equal(n, 0);
 }
 
+/* measureme's summarize, by its description: one label, five kinds, a tally of hits. */
+static void kinds_add_up_as_summarize_does(void **state)
+{
+	static const struct {
+		uint8_t kind;
+		uint64_t start, end;
+		uint16_t depth;
+	} events[] = {
+		{TRACE_KIND_HASHING, 10, 13, 1},  {TRACE_KIND_QUERY, 0, 20, 0},
+		{TRACE_KIND_BLOCKED, 20, 60, 0},  {TRACE_KIND_ACTIVITY, 65, 66, 1},
+		{TRACE_KIND_LOAD, 60, 70, 0},	  {TRACE_KIND_ACTIVITY, 70, 170, 0},
+		{TRACE_KIND_OTHER, 170, 1170, 0},
+	};
+	const struct trace_tally hits = {.kind = TRACE_KIND_HIT_COUNT, .events = 2, .sum = 12};
+	const struct trace_tally size = {.kind = TRACE_KIND_ARTIFACT_SIZE, .label = 9, .sum = 77};
+	const struct trace_tally nobody = {.process = N_PROCESSES};
+	_summary_ struct summary *s = new_summary();
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		const struct trace_span span = {.kind = events[i].kind,
+						.start_ns = events[i].start,
+						.end_ns = events[i].end,
+						.depth = events[i].depth};
+
+		assert_int_equal(summary__span(s, &span, true), 0);
+	}
+	assert_int_equal(summary__tally(s, &hits), 0);
+	assert_int_equal(summary__tally(s, &size), 0);
+	assert_int_equal(summary__tally(s, &nobody), -EINVAL);
+	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(rows->count, 4);
+	assert_int_equal(rows->total_ns, 20 + 40 + 1 + 10 + 100 + 1000);
+	assert_int_equal(rows->self_ns, 20 + 40 + 10 + 100 + 1000);
+	assert_int_equal(rows->hits, 12);
+	assert_int_equal(rows->blocked_ns, 40);
+	assert_int_equal(rows->load_ns, 9);
+	assert_int_equal(rows->hashing_ns, 3);
+	assert_int_equal(rows->max_ns, 1000);
+	assert_int_equal(rows->min_ns, 1);
+	assert_int_equal(summary_row__mean_ns(rows), (20 + 1 + 100 + 1000) / 4);
+	assert_int_equal(summary__tallies(s, &n)->sum, 77);
+	assert_int_equal(n, 1);
+}
+
+static void what_was_only_hit_has_a_row_too(void **state)
+{
+	const struct trace_tally hits = {.kind = TRACE_KIND_HIT_COUNT, .process = 1, .sum = 12};
+	const struct trace_span span = {.process = 2, .start_ns = 5, .end_ns = 9};
+	_summary_ struct summary *s = new_summary();
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(summary__tally(s, &hits), 0);
+	assert_int_equal(summary__span(s, &span, true), 0);
+	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(rows->hits, 12);
+	assert_int_equal(rows->count, 1);
+	assert_int_equal(rows->min_ns, 4);
+	free(take_ptr(rows));
+	assert_int_equal(summary__rows(s, 1, &rows, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(rows->min_ns, 0);
+	assert_int_equal(summary_row__mean_ns(rows), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +223,8 @@ int main(void)
 		cmocka_unit_test(processes_are_copied_and_updated),
 		cmocka_unit_test(what_was_not_announced_is_refused),
 		cmocka_unit_test(nothing_sums_to_no_rows),
+		cmocka_unit_test(kinds_add_up_as_summarize_does),
+		cmocka_unit_test(what_was_only_hit_has_a_row_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

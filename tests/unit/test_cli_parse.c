@@ -235,6 +235,43 @@ static void every_example_parses(void **state)
 	}
 }
 
+static void import_takes_any_number_of_files(void **state)
+{
+	struct cli cli;
+
+	(void)state;
+	parse("qprof-bpf import a -o out b --force -- -c", &cli);
+	assert_int_equal(cli.command, CLI_IMPORT);
+	assert_int_equal(cli.import.files.n, 3);
+	assert_string_equal(cli.import.files.paths[0], "a");
+	assert_string_equal(cli.import.files.paths[1], "b");
+	assert_string_equal(cli.import.files.paths[2], "-c");
+	assert_string_equal(cli.import.output, "out");
+	assert_true(cli.import.force);
+	done(&cli);
+	refuse("qprof-bpf import -o out", "usage: qprof-bpf import [OPTION...] PROFILE...");
+}
+
+static void export_has_a_format_and_a_place(void **state)
+{
+	struct cli cli;
+
+	(void)state;
+	parse("qprof-bpf export t.qpt", &cli);
+	assert_int_equal(cli.command, CLI_EXPORT);
+	assert_int_equal(cli.export.format, CLI_FORMAT_MEASUREME);
+	assert_string_equal(cli.export.output, ".");
+	assert_false(cli.export.force);
+	done(&cli);
+	parse("qprof-bpf export -f measureme -o dir --force t.qpt", &cli);
+	assert_string_equal(cli.export.output, "dir");
+	assert_string_equal(cli.export.file, "t.qpt");
+	assert_true(cli.export.force);
+	done(&cli);
+	refuse("qprof-bpf export -f svg t.qpt", "--format 'svg' is not one of measureme");
+	refuse("qprof-bpf export a b", "unexpected 'b'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +285,8 @@ int main(void)
 		cmocka_unit_test(the_other_commands_parse),
 		cmocka_unit_test(help_and_version_need_nothing_else),
 		cmocka_unit_test(every_example_parses),
+		cmocka_unit_test(import_takes_any_number_of_files),
+		cmocka_unit_test(export_has_a_format_and_a_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,23 @@ static void the_same_text_has_the_same_id(void **state)
 	interner__destroy(&t);
 }
 
+static void an_added_text_is_never_found(void **state)
+{
+	struct interner t = {0};
+	uint32_t added, id;
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(interner__add(&t, "typeck", &added), 0);
+	assert_int_equal(interner__id(&t, "typeck", &id, &is_new), 0);
+	assert_true(is_new && id != added);
+	assert_string_equal(interner__text(&t, id), "typeck");
+	assert_null(interner__text(&t, added));
+	assert_int_equal(interner__add(&t, "typeck", &added), 0);
+	assert_int_equal(added, 2);
+	interner__destroy(&t);
+}
+
 static void a_text_beyond_the_limit_is_refused(void **state)
 {
 	_free_ char *text = malloc(QPT_TEXT_MAX + 2);
@@ -55,6 +72,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_text_has_the_same_id),
+		cmocka_unit_test(an_added_text_is_never_found),
 		cmocka_unit_test(a_text_beyond_the_limit_is_refused),
 	};
 

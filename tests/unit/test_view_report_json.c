@@ -126,6 +126,29 @@ static void the_sum_is_that_of_the_processes(void **state)
 	free(text);
 }
 
+static void extras_are_members_where_there_are_any(void **state)
+{
+	const struct trace_tally hits = {
+		.kind = TRACE_KIND_HIT_COUNT, .label = SAMPLE_TYPECK, .sum = 12};
+	const struct trace_tally size = {.kind = TRACE_KIND_ARTIFACT_SIZE,
+					 .label = SAMPLE_LAYOUT_OF,
+					 .events = 2,
+					 .sum = 5000};
+	struct summary *s = sample_one();
+	char *text;
+
+	(void)state;
+	assert_int_equal(summary__tally(s, &hits), 0);
+	assert_int_equal(summary__tally(s, &size), 0);
+	text = report_of(s, NULL, &(struct report_options){});
+	json_object_put(parse(text));
+	assert_contains(text, "\"max_ns\":1002000,\"hits\":12}");
+	assert_contains(text, "\"max_ns\":1500}");
+	assert_contains(text, "],\"tallies\":[{\"pid\":4711,\"kind\":\"ArtifactSize\","
+			      "\"name\":\"layout_of\",\"events\":2,\"sum\":5000}]}\n");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +156,7 @@ int main(void)
 		cmocka_unit_test(any_name_makes_valid_json),
 		cmocka_unit_test(exits_and_signals_are_told_apart),
 		cmocka_unit_test(the_sum_is_that_of_the_processes),
+		cmocka_unit_test(extras_are_members_where_there_are_any),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,29 @@ static void an_empty_trace_says_so(void **state)
 	free(text);
 }
 
+static void extras_are_shown_where_there_are_any(void **state)
+{
+	const struct trace_tally tallies[] = {
+		{.kind = TRACE_KIND_HIT_COUNT, .label = SAMPLE_TYPECK, .sum = 1234},
+		{.kind = TRACE_KIND_ARTIFACT_SIZE, .label = SAMPLE_LAYOUT_OF, .sum = 5000},
+		{.kind = TRACE_KIND_OTHER, .label = SAMPLE_TYPECK, .sum = 1},
+		{.kind = TRACE_KIND_ARTIFACT_SIZE, .label = SAMPLE_LAYOUT_OF, .sum = 67},
+	};
+	struct summary *s = sample_one();
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(tallies) / sizeof(*tallies); i++)
+		assert_int_equal(summary__tally(s, &tallies[i]), 0);
+	text = report_of(s, NULL, &(struct report_options){});
+	assert_contains(text, "      max   hits\n");
+	assert_contains(text, "  1.50 us      0\n");
+	assert_contains(text, "  1,234\n");
+	assert_contains(text, "\nartifact    size\nlayout_of  5,067\n");
+	assert_lacks(text, "blocked");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -78,6 +101,7 @@ int main(void)
 		cmocka_unit_test(all_there_is_to_say),
 		cmocka_unit_test(top_limits_both_tables),
 		cmocka_unit_test(an_empty_trace_says_so),
+		cmocka_unit_test(extras_are_shown_where_there_are_any),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,9 @@ struct summary {
 	uint32_t entries_capacity;
 	struct u64_map entry_of; /* process << 32 | label -> index into entries */
 	struct self_time *self_time;
+	struct trace_tally *tallies;
+	uint32_t n_tallies;
+	uint32_t tallies_capacity;
 	uint64_t spans;
 };
 
@@ -93,45 +96,102 @@ static struct entry *add_entry(struct summary *s, uint64_t key)
 		return NULL;
 	s->entries[s->n_entries] = (struct entry){
 		.next = p->entries,
-		.row = {.label = (uint32_t)key, .min_ns = UINT64_MAX},
+		.row = {.label = (uint32_t)key},
 	};
 	p->entries = s->n_entries++;
 	p->n_entries++;
 	return &s->entries[p->entries];
 }
 
+static void count_execution(struct summary_row *row, const struct trace_span *span,
+			    uint64_t duration)
+{
+	if (duration > row->max_ns)
+		row->max_ns = duration;
+	if (!row->count || duration < row->min_ns)
+		row->min_ns = duration;
+	row->count++;
+	row->unwound += span->flags != 0;
+	row->executed_ns += duration;
+}
+
 static void count_span(struct summary_row *row, const struct trace_span *span)
 {
 	uint64_t duration = span->end_ns - span->start_ns;
 
-	row->count++;
-	row->unwound += span->flags != 0;
-	row->total_ns += duration;
 	row->self_ns += span->self_ns;
-	if (duration > row->max_ns)
-		row->max_ns = duration;
-	if (duration < row->min_ns)
-		row->min_ns = duration;
+	if (span->kind == TRACE_KIND_HASHING) {
+		row->hashing_ns += span->self_ns;
+		return;
+	}
+	row->total_ns += duration;
+	if (span->kind == TRACE_KIND_BLOCKED)
+		row->blocked_ns += duration;
+	else if (span->kind == TRACE_KIND_LOAD)
+		row->load_ns += span->self_ns;
+	else
+		count_execution(row, span, duration);
+}
+
+static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t label)
+{
+	uint64_t key = (uint64_t)process << 32 | label;
+	uint32_t i = u64_map__get(&s->entry_of, key);
+
+	return i == U64_MAP_NONE ? add_entry(s, key) : &s->entries[i];
 }
 
 int summary__span(struct summary *s, const struct trace_span *span, bool compute_self)
 {
-	uint64_t key = (uint64_t)span->process << 32 | span->label;
 	struct trace_span copy = *span;
 	struct entry *entry;
-	uint32_t i;
 
 	if (span->process >= s->n_processes || span->end_ns < span->start_ns)
 		return -EINVAL;
 	if (compute_self && self_time__span(s->self_time, &copy))
 		return -ENOMEM;
-	i = u64_map__get(&s->entry_of, key);
-	entry = i == U64_MAP_NONE ? add_entry(s, key) : &s->entries[i];
+	entry = find_or_add(s, span->process, span->label);
 	if (!entry)
 		return -ENOMEM;
 	count_span(&entry->row, &copy);
 	s->spans++;
 	return 0;
+}
+
+static int add_tally(struct summary *s, const struct trace_tally *t)
+{
+	if (s->n_tallies == s->tallies_capacity) {
+		uint32_t capacity = s->tallies_capacity ? s->tallies_capacity * 2 : 16;
+		struct trace_tally *all = reallocarray(s->tallies, capacity, sizeof(*all));
+
+		if (!all)
+			return -ENOMEM;
+		s->tallies = all;
+		s->tallies_capacity = capacity;
+	}
+	s->tallies[s->n_tallies++] = *t;
+	return 0;
+}
+
+int summary__tally(struct summary *s, const struct trace_tally *t)
+{
+	struct entry *entry;
+
+	if (t->process >= s->n_processes)
+		return -EINVAL;
+	if (t->kind != TRACE_KIND_HIT_COUNT)
+		return add_tally(s, t);
+	entry = find_or_add(s, t->process, t->label);
+	if (!entry)
+		return -ENOMEM;
+	entry->row.hits += t->sum;
+	return 0;
+}
+
+const struct trace_tally *summary__tallies(const struct summary *s, size_t *n)
+{
+	*n = s->n_tallies;
+	return s->tallies;
 }
 
 uint32_t summary__n_processes(const struct summary *s)
@@ -151,14 +211,19 @@ uint64_t summary__spans(const struct summary *s)
 
 static void merge_row(struct summary_row *to, const struct summary_row *from)
 {
+	if (from->max_ns > to->max_ns)
+		to->max_ns = from->max_ns;
+	if (!to->count || (from->count && from->min_ns < to->min_ns))
+		to->min_ns = from->min_ns;
 	to->count += from->count;
 	to->unwound += from->unwound;
 	to->total_ns += from->total_ns;
 	to->self_ns += from->self_ns;
-	if (from->max_ns > to->max_ns)
-		to->max_ns = from->max_ns;
-	if (from->min_ns < to->min_ns)
-		to->min_ns = from->min_ns;
+	to->executed_ns += from->executed_ns;
+	to->hits += from->hits;
+	to->blocked_ns += from->blocked_ns;
+	to->load_ns += from->load_ns;
+	to->hashing_ns += from->hashing_ns;
 }
 
 static int compare_labels(const void *a, const void *b)
@@ -232,6 +297,7 @@ void summary__free(struct summary *s)
 		trace_process__clear(&s->processes[i].process);
 	free(s->processes);
 	free(s->entries);
+	free(s->tallies);
 	u64_map__destroy(&s->entry_of);
 	self_time__free(s->self_time);
 	free(s);

@@ -8,15 +8,31 @@
 
 #include "trace/trace.h"
 
+/*
+ * Everything with one label. Kinds of intervals beside executions are added up as measureme's
+ * summarize does: all count for self_ns, and all but hashing, which is inside an execution, for
+ * total_ns. The last four are 0 in what a capture records.
+ */
 struct summary_row {
 	uint32_t label;	  /* string id */
 	uint64_t count;	  /* executions that started in the capture */
 	uint64_t unwound; /* of them, left by unwinding or never ended (any trace_span_flag) */
 	uint64_t total_ns;
 	uint64_t self_ns;
-	uint64_t max_ns;
-	uint64_t min_ns;
+	uint64_t max_ns;      /* of an execution; 0 without any */
+	uint64_t min_ns;      /* likewise */
+	uint64_t executed_ns; /* total_ns of executions alone */
+	uint64_t hits;	      /* requests answered without an execution */
+	uint64_t blocked_ns;
+	uint64_t load_ns;
+	uint64_t hashing_ns;
 };
+
+/* Of an execution; 0 without any. */
+static inline uint64_t summary_row__mean_ns(const struct summary_row *row)
+{
+	return row->count ? row->executed_ns / row->count : 0;
+}
 
 struct summary;
 
@@ -30,6 +46,9 @@ int summary__process(struct summary *s, const struct trace_process *p);
  */
 int summary__span(struct summary *s, const struct trace_span *span, bool compute_self);
 
+/* Add a tally, after its process: cache hits to the rows, others to the list. Errors as above. */
+int summary__tally(struct summary *s, const struct trace_tally *t);
+
 uint32_t summary__n_processes(const struct summary *s);
 /* NULL past the end. Valid until the next summary__process(). */
 const struct trace_process *summary__process_at(const struct summary *s, uint32_t i);
@@ -41,6 +60,12 @@ const struct trace_process *summary__process_at(const struct summary *s, uint32_
  */
 #define SUMMARY_ALL UINT32_MAX
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);
+
+/*
+ * The tallies that are no cache hits, in the order in which they came; per process. The summary's
+ * own, until the next summary__tally().
+ */
+const struct trace_tally *summary__tallies(const struct summary *s, size_t *n);
 
 uint64_t summary__spans(const struct summary *s);
 

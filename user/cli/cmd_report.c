@@ -28,6 +28,8 @@ static int take_item(struct contents *c, const struct trace_item *item)
 		return summary__span(c->summary, &item->span, true);
 	case TRACE_ITEM_PROCESS:
 		return summary__process(c->summary, item->process);
+	case TRACE_ITEM_TALLY:
+		return summary__tally(c->summary, &item->tally);
 	case TRACE_ITEM_LOSSES:
 		c->losses = item->losses;
 		c->has_losses = true;
@@ -57,12 +59,17 @@ static const char *string_of(const void *ctx, uint32_t id)
 	return trace_reader__string(ctx, id);
 }
 
+static const char *kind_of(const void *ctx, unsigned int kind)
+{
+	return trace_reader__kind(ctx, kind);
+}
+
 int cmd_report(const struct cli_report_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	__cleanup(contents__clear) struct contents c = {};
 	struct report_options opt = {.top = o->top};
-	struct view_names names = {.text = string_of};
+	struct view_names names = {.text = string_of, .kind = kind_of};
 	const struct trace_losses *losses;
 	int err;
 

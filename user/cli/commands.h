@@ -12,6 +12,8 @@
 int cmd_record(const struct cli_record_options *o);
 int cmd_report(const struct cli_report_options *o);
 int cmd_dump(const struct cli_dump_options *o);
+int cmd_export(const struct cli_export_options *o);
+int cmd_import(const struct cli_import_options *o);
 int cmd_plan(const struct cli_plan_options *o);
 int cmd_help(const struct cli_help_options *o);
 int cmd_version(void);
@@ -21,6 +23,12 @@ int cmd_version(void);
  * to stdout (a full disk). The last call of a command that prints data.
  */
 int cmd_finish_stdout(int status);
+
+/*
+ * Under sudo, be the one who ran it from now on: what is written is theirs, and root follows no
+ * link of theirs. Negative errno after an error line.
+ */
+int cmd_become_invoker(void);
 
 /* Open a trace for reading; prints one line on failure. */
 int cmd_open_trace(const char *path, struct trace_reader **r);

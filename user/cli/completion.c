@@ -46,6 +46,7 @@ static void print_bash_words(FILE *out, enum cli_kind kind, const char *choices)
 {
 	switch (kind) {
 	case CLI_FILE:
+	case CLI_FILES:
 		fputs("compgen -f -- \"$cur\"", out);
 		break;
 	case CLI_PIDS:
@@ -150,6 +151,7 @@ static void print_zsh_action(FILE *out, enum cli_kind kind, const char *choices)
 {
 	switch (kind) {
 	case CLI_FILE:
+	case CLI_FILES:
 		fputs("_files", out);
 		break;
 	case CLI_PIDS:
@@ -210,7 +212,8 @@ static void print_zsh_command(FILE *out, enum cli_command_id id)
 	if (command->takes_command)
 		fputs(" \\\n\t\t\t'*:: :_normal'", out);
 	if (command->operand.name) {
-		fprintf(out, " \\\n\t\t\t'1:%s:", command->operand.name);
+		fprintf(out, " \\\n\t\t\t'%s:%s:", command->operand.kind == CLI_FILES ? "*" : "1",
+			command->operand.name);
 		print_zsh_action(out, command->operand.kind, NULL);
 		fputc('\'', out);
 	}
@@ -273,6 +276,7 @@ static void print_fish_values(FILE *out, enum cli_kind kind, const char *choices
 {
 	switch (kind) {
 	case CLI_FILE:
+	case CLI_FILES:
 		fputs(" -F", out);
 		break;
 	case CLI_PIDS:

@@ -108,6 +108,55 @@ static const struct cli_option options[] = {
 			"all. JSON always has all.",
 	},
 	{
+		.commands = CLI_BIT(CLI_EXPORT),
+		.letter = 'f',
+		.name = "format",
+		.arg = "FORMAT",
+		.kind = CLI_CHOICE,
+		.offset = AT(export.format),
+		.choices = "measureme",
+		.initial = "measureme",
+		.help = "measureme: a directory with one .mm_profdata file per compiler, named as "
+			"rustc -Zself-profile names them, for summarize, crox, flamegraph and the "
+			"like.",
+	},
+	{
+		.commands = CLI_BIT(CLI_EXPORT),
+		.letter = 'o',
+		.name = "output",
+		.arg = "DIR",
+		.kind = CLI_FILE,
+		.offset = AT(export.output),
+		.initial = ".",
+		.help = "Write into the directory DIR, which is made if it is not there.",
+	},
+	{
+		.commands = CLI_BIT(CLI_EXPORT),
+		.name = "force",
+		.kind = CLI_FLAG,
+		.offset = AT(export.force),
+		.help = "Overwrite files of the same name. Without this option nothing is written "
+			"if there is one.",
+	},
+	{
+		.commands = CLI_BIT(CLI_IMPORT),
+		.letter = 'o',
+		.name = "output",
+		.arg = "FILE",
+		.kind = CLI_FILE,
+		.offset = AT(import.output),
+		.help = "Write the trace to FILE, which must not exist. Without this option it has "
+			"the name of the first profile, ending in .qpt, in the current directory.",
+	},
+	{
+		.commands = CLI_BIT(CLI_IMPORT),
+		.letter = 'f',
+		.name = "force",
+		.kind = CLI_FLAG,
+		.offset = AT(import.force),
+		.help = "Overwrite the output file.",
+	},
+	{
 		.commands = CLI_BIT(CLI_PLAN),
 		.name = "json",
 		.kind = CLI_FLAG,
@@ -186,6 +235,16 @@ static int run_dump(const struct cli *cli)
 	return cmd_dump(&cli->dump);
 }
 
+static int run_export(const struct cli *cli)
+{
+	return cmd_export(&cli->export);
+}
+
+static int run_import(const struct cli *cli)
+{
+	return cmd_import(&cli->import);
+}
+
 static int run_plan(const struct cli *cli)
 {
 	return cmd_plan(&cli->plan);
@@ -243,6 +302,36 @@ static const char about_dump[] =
 
 static const struct cli_example dump_examples[] = {
 	{"Every execution of typeck", "qprof-bpf dump debug.qpt | grep '\"query\":\"typeck\"'"},
+	{},
+};
+
+static const char about_export[] =
+	"Writes a trace in another format, for other tools. Needs no privileges.\n\n"
+	"Names, process ids, threads, times and invocation ids are kept. What a format cannot hold "
+	"is adjusted, and said: measureme's intervals must nest and end within 78 hours of their "
+	"process' start, and compilers that executed no query have no file.";
+
+static const struct cli_example export_examples[] = {
+	{"One .mm_profdata per compiler, in profiles/",
+	 "qprof-bpf export -f measureme -o profiles debug.qpt"},
+	{},
+};
+
+static const char about_import[] =
+	"Makes a trace of profiles that rustc -Zself-profile wrote (.mm_profdata, version 8 or 9), "
+	"one process each: also of those that measureme's tools cannot read, because of an "
+	"argument with a quote or another character that is not plain ASCII, or because the "
+	"compile "
+	"failed or was killed. A name that is not in the file becomes <unknown>; of a file "
+	"that is cut short, all whole pages are taken, and a warning says so. Needs no "
+	"privileges.\n\n"
+	"The report of an imported profile has, for every label, what measureme's summarize shows: "
+	"count, time, self time, cache hits, and the time that executions were blocked, loaded or "
+	"hashed. Arguments of events (query keys) are not kept.";
+
+static const struct cli_example import_examples[] = {
+	{"Look at a profile", "qprof-bpf import -o a.qpt regex_syntax-0004711.mm_profdata"},
+	{"A whole build as one trace", "qprof-bpf import -o build.qpt profiles/*.mm_profdata"},
 	{},
 };
 
@@ -304,6 +393,26 @@ static const struct cli_command dump_command = {
 	.run = run_dump,
 };
 
+static const struct cli_command export_command = {
+	.name = "export",
+	.usage = "[OPTION...] FILE",
+	.summary = "Write a trace in another format",
+	.text = about_export,
+	.operand = {"FILE", CLI_FILE, true, AT(export.file)},
+	.examples = export_examples,
+	.run = run_export,
+};
+
+static const struct cli_command import_command = {
+	.name = "import",
+	.usage = "[OPTION...] PROFILE...",
+	.summary = "Make a trace of rustc's own profiles",
+	.text = about_import,
+	.operand = {"PROFILE...", CLI_FILES, true, AT(import.files)},
+	.examples = import_examples,
+	.run = run_import,
+};
+
 static const struct cli_command plan_command = {
 	.name = "plan",
 	.usage = "[OPTION...] [FILE|PID|+TOOLCHAIN]",
@@ -335,7 +444,8 @@ static const struct cli_command version_command = {
 
 static const struct cli_command *const commands[] = {
 	[CLI_RECORD] = &record_command, [CLI_REPORT] = &report_command,
-	[CLI_DUMP] = &dump_command,	[CLI_PLAN] = &plan_command,
+	[CLI_DUMP] = &dump_command,	[CLI_EXPORT] = &export_command,
+	[CLI_IMPORT] = &import_command, [CLI_PLAN] = &plan_command,
 	[CLI_HELP] = &help_command,	[CLI_VERSION] = &version_command,
 };
 

@@ -19,6 +19,8 @@ enum cli_command_id {
 	CLI_RECORD,
 	CLI_REPORT,
 	CLI_DUMP,
+	CLI_EXPORT,
+	CLI_IMPORT,
 	CLI_PLAN,
 	CLI_HELP,
 	CLI_VERSION,
@@ -71,6 +73,29 @@ struct cli_dump_options {
 	const char *file;
 };
 
+/* The order of the choices of --format. */
+enum cli_format {
+	CLI_FORMAT_MEASUREME,
+};
+
+struct cli_export_options {
+	const char *file;
+	unsigned int format; /* enum cli_format */
+	const char *output;
+	bool force; /* overwrite */
+};
+
+struct cli_files {
+	const char **paths;
+	size_t n;
+};
+
+struct cli_import_options {
+	struct cli_files files; /* at least one */
+	const char *output;	/* NULL: the first file's name with .qpt, here */
+	bool force;		/* overwrite the output */
+};
+
 struct cli_plan_options {
 	const char *target; /* a file, a pid, "+toolchain", or NULL */
 	bool json;
@@ -94,6 +119,8 @@ struct cli {
 	struct cli_record_options record;
 	struct cli_report_options report;
 	struct cli_dump_options dump;
+	struct cli_export_options export;
+	struct cli_import_options import;
 	struct cli_plan_options plan;
 	struct cli_help_options help_options;
 };
@@ -104,6 +131,7 @@ enum cli_kind {
 	CLI_COUNT,    /* unsigned int, times it was given; takes no argument */
 	CLI_TEXT,     /* const char * */
 	CLI_FILE,     /* const char *, a path */
+	CLI_FILES,    /* struct cli_files; operands only, any number of them */
 	CLI_COMMAND,  /* const char *, the name of one of our commands */
 	CLI_PIDS,     /* struct cli_pids; repeatable, comma lists */
 	CLI_DURATION, /* uint64_t, ns */
@@ -125,12 +153,12 @@ struct cli_option {
 	const char *help;
 };
 
-/* What may stand without a dash. At most one, or after "--" any number. */
+/* What may stand without a dash: at most one, unless it is CLI_FILES. */
 struct cli_operand {
 	const char *name; /* in usage: "FILE", "[FILE|PID]"; NULL if there is none */
 	enum cli_kind kind;
 	bool required;
-	size_t offset; /* a const char * in struct cli */
+	size_t offset; /* of its field in struct cli */
 };
 
 struct cli_example {

@@ -73,6 +73,17 @@ static int store_choice(unsigned int *field, const struct cli_option *o, const c
 	return err;
 }
 
+static int add_file(struct cli_files *files, const char *path)
+{
+	const char **paths = reallocarray(files->paths, files->n + 1, sizeof(*paths));
+
+	if (!paths)
+		return -ENOMEM;
+	files->paths = paths;
+	files->paths[files->n++] = path;
+	return *path ? 0 : -EINVAL;
+}
+
 static int store(struct cli *cli, const struct cli_option *o, const char *arg)
 {
 	void *field = (char *)cli + o->offset;
@@ -89,6 +100,8 @@ static int store(struct cli *cli, const struct cli_option *o, const char *arg)
 	case CLI_COMMAND:
 		*(const char **)field = arg;
 		return *arg ? 0 : -EINVAL;
+	case CLI_FILES:
+		return add_file(field, arg);
 	case CLI_PIDS:
 		return value_pids(arg, field);
 	case CLI_DURATION:
@@ -166,7 +179,7 @@ static int bad_option(const struct cli *cli, char **argv, int got)
 static int take_operand(struct cli *cli, const char *text)
 {
 	const struct cli_command *command = cli_command(cli->command);
-	const char **field = (const char **)((char *)cli + command->operand.offset);
+	void *field = (char *)cli + command->operand.offset;
 
 	if (cli->help || cli->version)
 		return 0;
@@ -175,10 +188,13 @@ static int take_operand(struct cli *cli, const char *text)
 				    "unexpected '%s': the command to profile comes after --, as in "
 				    "qprof-bpf -- %s; see qprof-bpf --help",
 				    text, text);
-	if (!command->operand.name || *field)
+	if (command->operand.kind == CLI_FILES)
+		return add_file(field, text) == -ENOMEM ? diag_error_r(-ENOMEM, "out of memory")
+							: 0;
+	if (!command->operand.name || *(const char **)field)
 		return diag_error_r(-EINVAL, "unexpected '%s'; see qprof-bpf %s --help", text,
 				    command->name);
-	*field = text;
+	*(const char **)field = text;
 	return 0;
 }
 
@@ -207,10 +223,11 @@ static int check_record(const struct cli *cli)
 static int check(const struct cli *cli)
 {
 	const struct cli_command *command = cli_command(cli->command);
-	const char *const *field =
-		(const char *const *)((const char *)cli + command->operand.offset);
+	const void *field = (const char *)cli + command->operand.offset;
+	bool given = command->operand.kind == CLI_FILES ? ((const struct cli_files *)field)->n > 0
+							: *(const char *const *)field != NULL;
 
-	if (command->operand.required && !*field) {
+	if (command->operand.required && !given) {
 		cli_print_usage_line(stderr, cli->command, true);
 		return -EINVAL;
 	}
@@ -283,4 +300,6 @@ void cli__clear(struct cli *cli)
 	free(cli->record.pids.pids);
 	cli->record.pids.pids = NULL;
 	cli->record.pids.n = 0;
+	free(cli->import.files.paths);
+	cli->import.files = (struct cli_files){0};
 }

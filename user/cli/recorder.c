@@ -26,6 +26,7 @@ struct recorder {
 	char **names; /* by string id */
 	uint32_t n_names;
 	uint64_t start_ns;
+	uint64_t realtime_start_ns; /* the same moment */
 	uint64_t bad_records;
 	int file_err; /* the trace's first error; recording to it has stopped */
 	int view_err; /* the live view's; it is not drawn any more */
@@ -206,7 +207,7 @@ int recorder__create_file(struct recorder *r)
 	info.kernel = uts.release;
 	info.host = uts.nodename;
 	info.clock_start_ns = r->start_ns;
-	info.realtime_start_ns = clock_ns(CLOCK_REALTIME);
+	info.realtime_start_ns = r->realtime_start_ns;
 	err = create_as_user(r, &info);
 	if (err == -EEXIST)
 		return diag_error_r(err,
@@ -241,6 +242,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		return diag_error_r(-ENOMEM, "out of memory");
 	r->opt = *opt;
 	r->start_ns = clock_ns(CLOCK_MONOTONIC);
+	r->realtime_start_ns = clock_ns(CLOCK_REALTIME);
 	r->path = strdup(opt->output);
 	err = r->path ? summary__new(&r->summary) : -ENOMEM;
 	if (!err)
@@ -304,7 +306,7 @@ static void draw_live(struct recorder *r, const struct live_state *state)
 int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
 	struct trace_losses losses = losses_of(r, counters);
-	struct view_names names = {r, name_of};
+	struct view_names names = {.ctx = r, .text = name_of};
 	struct live_state state = {
 		.now_ns = clock_ns(CLOCK_MONOTONIC),
 		.start_ns = r->start_ns,
@@ -354,7 +356,7 @@ static void closing_line(struct recorder *r, const struct trace_losses *losses)
 
 static int print_summary(struct recorder *r, const struct trace_losses *losses)
 {
-	struct view_names names = {r, name_of};
+	struct view_names names = {.ctx = r, .text = name_of};
 	struct report_options report = {.top = 20};
 	int err;
 

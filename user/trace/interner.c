@@ -37,16 +37,22 @@ static int reserve_one(struct interner *t)
 	return 0;
 }
 
+static int make_room(struct interner *t, size_t size)
+{
+	if (size > QPT_TEXT_MAX || size > QPT_STRING_BYTES_MAX - t->bytes ||
+	    t->n == QPT_STRINGS_MAX)
+		return -E2BIG;
+	return reserve_one(t);
+}
+
 static int add(struct interner *t, const char *text, uint64_t hash)
 {
 	struct interned new = {.older = u64_map__get(&t->newest, hash)};
 	size_t size = strlen(text);
+	int err = make_room(t, size);
 
-	if (size > QPT_TEXT_MAX || size > QPT_STRING_BYTES_MAX - t->bytes ||
-	    t->n == QPT_STRINGS_MAX)
-		return -E2BIG;
-	if (reserve_one(t))
-		return -ENOMEM;
+	if (err)
+		return err;
 	new.text = strdup(text);
 	if (!new.text)
 		return -ENOMEM;
@@ -78,6 +84,24 @@ int interner__id(struct interner *t, const char *text, uint32_t *id, bool *is_ne
 	*id = t->n - 1;
 	*is_new = true;
 	return 0;
+}
+
+int interner__add(struct interner *t, const char *text, uint32_t *id)
+{
+	size_t size = strlen(text);
+	int err = make_room(t, size);
+
+	if (err)
+		return err;
+	*id = t->n;
+	t->texts[t->n++] = (struct interned){.older = U64_MAP_NONE};
+	t->bytes += size;
+	return 0;
+}
+
+const char *interner__text(const struct interner *t, uint32_t id)
+{
+	return t->texts[id].text;
 }
 
 void interner__destroy(struct interner *t)

@@ -28,6 +28,12 @@ struct interner {
  */
 int interner__id(struct interner *t, const char *text, uint32_t *id, bool *is_new);
 
+/* An id that interner__id() never gives for this text. Errors as there. */
+int interner__add(struct interner *t, const char *text, uint32_t *id);
+
+/* The text of an id that interner__id() gave; NULL for one of interner__add(). */
+const char *interner__text(const struct interner *t, uint32_t id);
+
 void interner__destroy(struct interner *t);
 
 #endif /* QPROF_TRACE_INTERNER_H */

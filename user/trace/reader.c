@@ -6,6 +6,7 @@
 
 #include "trace/bytes.h"
 #include "trace/chunk_stream.h"
+#include "trace/labels.h"
 #include "trace/span_codec.h"
 
 struct trace_reader {
@@ -15,6 +16,7 @@ struct trace_reader {
 	uint32_t n_strings;
 	uint32_t strings_capacity;
 	uint64_t string_bytes;
+	struct labels labels;
 	struct trace_process **processes; /* their texts are the strings' */
 	uint32_t n_processes;
 	uint32_t processes_capacity;
@@ -23,6 +25,7 @@ struct trace_reader {
 	const struct trace_span *batch; /* spans of the current chunk still to be given out */
 	uint32_t n_batch;
 	uint32_t n_records; /* process records of the current chunk still to be read */
+	uint32_t n_tallies; /* likewise */
 };
 
 /* A text of the payload, allocated; NULL if it is not there, or (*err) there is no memory. */
@@ -180,6 +183,43 @@ static void begin_processes(struct trace_reader *r)
 		chunk_stream__damaged(&r->stream, "a list of processes is empty");
 }
 
+static int take_labels(struct trace_reader *r)
+{
+	const char *why;
+	int err = labels__take(&r->labels, &r->stream.payload, r->strings, r->n_strings, &why);
+
+	if (err != -EBADMSG)
+		return err;
+	chunk_stream__damaged(&r->stream, why);
+	return 0;
+}
+
+static void begin_tallies(struct trace_reader *r)
+{
+	r->n_tallies = byte_reader__varint_max(&r->stream.payload, QPT_PAYLOAD_MAX);
+	if (!r->n_tallies)
+		chunk_stream__damaged(&r->stream, "a list of tallies is empty");
+}
+
+static void take_tally(struct trace_reader *r, struct trace_item *item)
+{
+	struct byte_reader *in = &r->stream.payload;
+	struct trace_tally *t = &item->tally;
+
+	r->n_tallies--;
+	t->process = byte_reader__varint_max(in, UINT32_MAX);
+	t->label = byte_reader__varint_max(in, UINT32_MAX);
+	t->events = byte_reader__varint(in);
+	t->sum = byte_reader__varint(in);
+	if (in->bad || t->process >= r->n_processes || t->label >= r->n_strings ||
+	    (!r->n_tallies && in->at != in->end)) {
+		chunk_stream__damaged(&r->stream, "a tally is malformed");
+		return;
+	}
+	labels__resolve(&r->labels, &t->label, &t->kind);
+	item->kind = TRACE_ITEM_TALLY;
+}
+
 static int begin_spans(struct trace_reader *r)
 {
 	const struct byte_reader *in = &r->stream.payload;
@@ -245,6 +285,12 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 	case QPT_LOSSES:
 		take_losses(r, item);
 		break;
+	case QPT_LABELS:
+		err = take_labels(r);
+		break;
+	case QPT_TALLIES:
+		begin_tallies(r);
+		break;
 	case QPT_END:
 		take_end(r);
 		break;
@@ -265,6 +311,7 @@ static int rest_of_chunk(struct trace_reader *r, struct trace_item *item)
 	if (r->n_batch) {
 		item->kind = TRACE_ITEM_SPAN;
 		item->span = *r->batch++;
+		labels__resolve(&r->labels, &item->span.label, &item->span.kind);
 		r->n_batch--;
 		r->n_spans++;
 	} else if (r->n_records) {
@@ -272,6 +319,8 @@ static int rest_of_chunk(struct trace_reader *r, struct trace_item *item)
 		err = take_process(r, &item->process);
 		if (item->process)
 			item->kind = TRACE_ITEM_PROCESS;
+	} else if (r->n_tallies) {
+		take_tally(r, item);
 	}
 	return err;
 }
@@ -358,6 +407,11 @@ const char *trace_reader__string(const struct trace_reader *r, uint32_t id)
 	return id < r->n_strings ? r->strings[id] : "<unknown>";
 }
 
+const char *trace_reader__kind(const struct trace_reader *r, unsigned int kind)
+{
+	return kinds__text(&r->labels.kinds, kind);
+}
+
 const char *trace_reader__problem(const struct trace_reader *r)
 {
 	return *r->stream.problem ? r->stream.problem : NULL;
@@ -371,6 +425,7 @@ void trace_reader__free(struct trace_reader *r)
 	for (uint32_t i = 0; i < r->n_strings; i++)
 		free(r->strings[i]);
 	free(r->strings);
+	labels__destroy(&r->labels);
 	for (uint32_t i = 0; i < r->n_processes; i++)
 		free(r->processes[i]);
 	free(r->processes);

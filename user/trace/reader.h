@@ -15,6 +15,7 @@ enum trace_item_kind {
 	TRACE_ITEM_SPAN,
 	TRACE_ITEM_PROCESS, /* new or updated */
 	TRACE_ITEM_LOSSES,
+	TRACE_ITEM_TALLY,
 };
 
 struct trace_item {
@@ -23,6 +24,7 @@ struct trace_item {
 		struct trace_span span;		     /* self_ns is 0 */
 		const struct trace_process *process; /* the reader's; valid until it is freed */
 		struct trace_losses losses;
+		struct trace_tally tally;
 	};
 };
 
@@ -43,6 +45,9 @@ int trace_reader__next(struct trace_reader *r, struct trace_item *item);
 
 /* The text of a string id; "<unknown>" for one the file does not hold. Valid until freed. */
 const char *trace_reader__string(const struct trace_reader *r, uint32_t id);
+
+/* measureme's name of a kind, of this file's own ones too. Valid until freed. */
+const char *trace_reader__kind(const struct trace_reader *r, unsigned int kind);
 
 /* What is wrong with the file as read so far ("cut short at byte N", "unfinished"), or NULL. */
 const char *trace_reader__problem(const struct trace_reader *r);

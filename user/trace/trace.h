@@ -24,6 +24,25 @@ enum trace_span_flag {
 
 #define TRACE_SPAN_FLAGS_ALL (TRACE_SPAN_UNWOUND | TRACE_SPAN_LEFT | TRACE_SPAN_OPEN)
 
+/*
+ * What an interval or a count is, in measureme's words (trace_kind_text()). What a capture records
+ * are queries; other kinds come with imported profiles. In memory only: on disk a kind is a text.
+ */
+enum trace_kind {
+	TRACE_KIND_QUERY,
+	TRACE_KIND_ACTIVITY,	  /* GenericActivity: a phase, not a query */
+	TRACE_KIND_BLOCKED,	  /* QueryBlocked: waiting for another thread's execution */
+	TRACE_KIND_LOAD,	  /* IncrementalLoadResult: read from the last build instead */
+	TRACE_KIND_HASHING,	  /* IncrementalResultHashing, inside the query's own interval */
+	TRACE_KIND_HIT_COUNT,	  /* QueryCacheHitCount, a tally */
+	TRACE_KIND_ARTIFACT_SIZE, /* ArtifactSize, a tally of bytes */
+	TRACE_KIND_OTHER,	  /* the first of those that only one file knows */
+	TRACE_KINDS_MAX = 128,
+};
+
+/* measureme's name of a kind below TRACE_KIND_OTHER; NULL from there on. */
+const char *trace_kind_text(unsigned int kind);
+
 /* One interval of one track. Spans of a thread come in the order of their ends. */
 struct trace_span {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
@@ -35,6 +54,16 @@ struct trace_span {
 	uint32_t invocation; /* DepNodeIndex, or TRACE_NO_INVOCATION */
 	uint16_t depth;
 	uint8_t flags; /* enum trace_span_flag */
+	uint8_t kind;  /* enum trace_kind */
+};
+
+/* Values of one kind and label in one process, without times. */
+struct trace_tally {
+	uint32_t process; /* index */
+	uint32_t label;	  /* string id */
+	uint8_t kind;	  /* enum trace_kind */
+	uint64_t events;
+	uint64_t sum; /* of their values */
 };
 
 /* One image of one process: an exec makes a new one. Strings are owned by whoever holds it. */

@@ -10,6 +10,7 @@
 #include "trace/bytes.h"
 #include "trace/chunk.h"
 #include "trace/interner.h"
+#include "trace/labels.h"
 #include "trace/span_codec.h"
 
 #define BATCH_SPANS    4096
@@ -31,7 +32,11 @@ struct trace_writer {
 	uint32_t n_processes;
 	uint64_t n_spans;
 	struct pending new_strings;
+	struct pending new_labels;
 	struct pending new_processes;
+	struct pending tallies;
+	struct kinds kinds;
+	struct u64_map label_of; /* name << 8 | kind -> string id of the label on disk */
 	struct trace_span *batch;
 	uint32_t n_batch;
 	struct trace_losses losses;
@@ -134,6 +139,8 @@ static int write_names(struct trace_writer *w)
 {
 	int err = write_pending(w, QPT_STRINGS, &w->new_strings, w->strings.n - w->new_strings.n);
 
+	if (!err)
+		err = write_pending(w, QPT_LABELS, &w->new_labels, 0);
 	return err ? err : write_pending(w, QPT_PROCESSES, &w->new_processes, 0);
 }
 
@@ -153,6 +160,13 @@ static int write_spans(struct trace_writer *w)
 	w->n_spans += w->n_batch;
 	w->n_batch = 0;
 	return 0;
+}
+
+static int write_tallies(struct trace_writer *w)
+{
+	int err = write_names(w);
+
+	return err ? err : write_pending(w, QPT_TALLIES, &w->tallies, 0);
 }
 
 static int write_losses(struct trace_writer *w)
@@ -305,15 +319,99 @@ int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 	return w->new_processes.body.size >= BATCH_BYTES ? write_names(w) : 0;
 }
 
+int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind)
+{
+	return w->error ? w->error : kinds__number(&w->kinds, text, kind);
+}
+
+/* What readers that do not know of kinds show: "type_of (QueryBlocked)". */
+static int add_label_text(struct trace_writer *w, uint32_t name, unsigned int kind, uint32_t *id)
+{
+	_free_ char *text = NULL;
+	int err;
+
+	if (asprintf(&text, "%s (%s)", interner__text(&w->strings, name),
+		     kinds__text(&w->kinds, kind)) < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	err = interner__add(&w->strings, text, id);
+	if (err)
+		return err;
+	put_text(&w->new_strings.body, text);
+	w->new_strings.n++;
+	return 0;
+}
+
+static int add_label(struct trace_writer *w, uint32_t name, uint8_t kind, uint32_t *id)
+{
+	struct byte_buffer *body = &w->new_labels.body;
+	uint32_t kind_text;
+	int err = trace_writer__intern(w, kinds__text(&w->kinds, kind), &kind_text);
+
+	if (!err)
+		err = add_label_text(w, name, kind, id);
+	if (!err)
+		err = u64_map__put(&w->label_of, (uint64_t)name << 8 | kind, *id);
+	if (err)
+		return fail(w, err);
+	byte_buffer__varint(body, *id);
+	byte_buffer__varint(body, kind_text);
+	byte_buffer__varint(body, name);
+	w->new_labels.n++;
+	return body->size >= BATCH_BYTES ? write_names(w) : 0;
+}
+
+/* Replace a name by the label that stands for it and the kind on disk. */
+static int label_for(struct trace_writer *w, uint32_t *label, uint8_t kind)
+{
+	uint32_t name = *label;
+
+	if (kind == TRACE_KIND_QUERY)
+		return 0;
+	if (kind >= TRACE_KIND_OTHER + w->kinds.n_other)
+		return -EINVAL;
+	*label = u64_map__get(&w->label_of, (uint64_t)name << 8 | kind);
+	return *label == U64_MAP_NONE ? add_label(w, name, kind, label) : 0;
+}
+
 int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 {
+	struct trace_span *copy = &w->batch[w->n_batch];
+	int err;
+
 	if (w->error)
 		return w->error;
 	if (s->process >= w->n_processes || s->label >= w->strings.n || s->end_ns < s->start_ns ||
 	    s->flags & ~TRACE_SPAN_FLAGS_ALL)
 		return -EINVAL;
-	w->batch[w->n_batch++] = *s;
+	*copy = *s;
+	err = label_for(w, &copy->label, s->kind);
+	if (err)
+		return err;
+	w->n_batch++;
 	return w->n_batch == BATCH_SPANS ? write_spans(w) : 0;
+}
+
+int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t)
+{
+	struct byte_buffer *body = &w->tallies.body;
+	uint32_t label = t->label;
+	int err = w->error;
+
+	if (err)
+		return err;
+	if (t->process >= w->n_processes || label >= w->strings.n)
+		return -EINVAL;
+	err = label_for(w, &label, t->kind);
+	if (err)
+		return err;
+	byte_buffer__varint(body, t->process);
+	byte_buffer__varint(body, label);
+	byte_buffer__varint(body, t->events);
+	byte_buffer__varint(body, t->sum);
+	w->tallies.n++;
+	return body->size >= BATCH_BYTES ? write_tallies(w) : 0;
 }
 
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses)
@@ -335,6 +433,8 @@ int trace_writer__flush(struct trace_writer *w)
 
 	if (!err)
 		err = write_spans(w);
+	if (!err)
+		err = write_tallies(w);
 	return err ? err : write_losses(w);
 }
 
@@ -408,7 +508,11 @@ void trace_writer__free(struct trace_writer *w)
 		close(w->fd);
 	interner__destroy(&w->strings);
 	byte_buffer__destroy(&w->new_strings.body);
+	byte_buffer__destroy(&w->new_labels.body);
 	byte_buffer__destroy(&w->new_processes.body);
+	byte_buffer__destroy(&w->tallies.body);
+	kinds__destroy(&w->kinds);
+	u64_map__destroy(&w->label_of);
 	byte_buffer__destroy(&w->raw);
 	byte_buffer__destroy(&w->stored);
 	span_codec__free(w->codec);

@@ -26,8 +26,17 @@ int trace_writer__intern(struct trace_writer *w, const char *text, uint32_t *id)
  */
 int trace_writer__process(struct trace_writer *w, const struct trace_process *p);
 
-/* Add a span. Its process and label must have been added before. */
+/*
+ * The number of a kind for spans and tallies, by measureme's name: one of enum trace_kind, or one
+ * of this file's own. -E2BIG beyond TRACE_KINDS_MAX.
+ */
+int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind);
+
+/* Add a span. Its process, label and kind must have been added before. */
 int trace_writer__span(struct trace_writer *w, const struct trace_span *s);
+
+/* Add a tally, once per process, label and kind; those must have been added before. */
+int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t);
 
 /* Losses so far (not since the last call). Written at the end and now and then before. */
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses);

@@ -57,7 +57,7 @@ int dump_process(FILE *out, const struct trace_process *p)
 }
 
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
-	      const char *name)
+	      const char *name, const char *kind)
 {
 	struct json j;
 
@@ -67,6 +67,8 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__number(&j, "pid", p ? p->pid : 0);
 	json__number(&j, "tid", span->tid);
 	json__text(&j, "query", name);
+	if (kind)
+		json__text(&j, "kind", kind);
 	json__number(&j, "start_ns", span->start_ns);
 	json__number(&j, "end_ns", span->end_ns);
 	json__number(&j, "depth", span->depth);
@@ -78,6 +80,20 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__bool(&j, "left", span->flags & TRACE_SPAN_LEFT);
 	json__bool(&j, "open", span->flags & TRACE_SPAN_OPEN);
 	json__number(&j, "flags", span->flags);
+	return put_line(&j, out);
+}
+
+int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "type", "tally");
+	json__number(&j, "process", t->process);
+	json__text(&j, "kind", kind);
+	json__text(&j, "name", name);
+	json__number(&j, "events", t->events);
+	json__number(&j, "sum", t->sum);
 	return put_line(&j, out);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <sys/wait.h>
 
+#include "view/extras.h"
 #include "view/json.h"
 #include "view/view.h"
 
@@ -14,9 +15,15 @@ static int put_row(FILE *out, const struct summary_row *row, const struct view_n
 	json__number(&j, "unwound", row->unwound);
 	json__number(&j, "total_ns", row->total_ns);
 	json__number(&j, "self_ns", row->self_ns);
-	json__number(&j, "mean_ns", row->count ? row->total_ns / row->count : 0);
+	json__number(&j, "mean_ns", summary_row__mean_ns(row));
 	json__number(&j, "min_ns", row->min_ns);
 	json__number(&j, "max_ns", row->max_ns);
+	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
+		uint64_t value = report_extra_of(row, i);
+
+		if (value)
+			json__number(&j, report_extras[i].key, value);
+	}
 	return json__put(&j, out);
 }
 
@@ -35,6 +42,34 @@ static int put_rows(FILE *out, const struct summary *s, uint32_t process,
 	for (size_t i = 0; !err && i < n; i++) {
 		fputs(i ? "," : "", out);
 		err = put_row(out, &rows[i], names);
+	}
+	fputc(']', out);
+	return err;
+}
+
+/* ,"tallies":[...] if there are any */
+static int put_tallies(FILE *out, const struct summary *s, const struct view_names *names)
+{
+	size_t n;
+	const struct trace_tally *t = summary__tallies(s, &n);
+	int err = 0;
+
+	if (!n)
+		return 0;
+	fputs(",\"tallies\":[", out);
+	for (size_t i = 0; !err && i < n; i++) {
+		struct json j;
+
+		fputs(i ? "," : "", out);
+		json__begin(&j);
+		json__number(&j, "pid", summary__process_at(s, t[i].process)->pid);
+		json__text(&j, "kind",
+			   names->kind ? names->kind(names->ctx, t[i].kind)
+				       : trace_kind_text(t[i].kind));
+		json__text(&j, "name", names->text(names->ctx, t[i].label));
+		json__number(&j, "events", t[i].events);
+		json__number(&j, "sum", t[i].sum);
+		err = json__put(&j, out);
 	}
 	fputc(']', out);
 	return err;
@@ -101,6 +136,7 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 	}
 	fputc(']', out);
 	err = err ?: put_rows(out, s, SUMMARY_ALL, names);
+	err = err ?: put_tallies(out, s, names);
 	fputs("}\n", out);
 	return err;
 }

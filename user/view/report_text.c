@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "view/extras.h"
 #include "view/format.h"
 #include "view/table.h"
 #include "view/view.h"
@@ -12,11 +13,13 @@
 #define MARK "*"
 
 #define NAME_MOST 40 /* columns; a command line may go on for pages */
+#define N_COLUMNS 7  /* of the table of queries, in any trace */
 
 struct sums {
 	uint64_t count;
 	uint64_t unwound;
 	uint64_t self_ns;
+	uint64_t extra[REPORT_N_EXTRAS];
 };
 
 static struct sums sum_of(const struct summary_row *rows, size_t n)
@@ -27,6 +30,8 @@ static struct sums sum_of(const struct summary_row *rows, size_t n)
 		sums.count += rows[i].count;
 		sums.unwound += rows[i].unwound;
 		sums.self_ns += rows[i].self_ns;
+		for (int extra = 0; extra < REPORT_N_EXTRAS; extra++)
+			sums.extra[extra] += report_extra_of(&rows[i], extra);
 	}
 	return sums;
 }
@@ -42,33 +47,51 @@ static void print_more(FILE *out, size_t n, const char *one, const char *many)
 		fprintf(out, "  and %zu more %s\n", n, n == 1 ? one : many);
 }
 
+static void add_query(struct table *t, const struct summary_row *row, const struct sums *sums,
+		      const struct view_names *names)
+{
+	char buf[FORMAT_MAX];
+
+	table__cellf(t, "%s%s", names->text(names->ctx, row->label), row->unwound ? " " MARK : "");
+	table__cell(t, format_count(buf, row->count));
+	table__cell(t, format_duration(buf, row->total_ns));
+	table__cell(t, format_duration(buf, row->self_ns));
+	table__cell(t, format_percent(buf, row->self_ns, sums->self_ns));
+	table__cell(t, format_duration(buf, summary_row__mean_ns(row)));
+	table__cell(t, format_duration(buf, row->max_ns));
+	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
+		uint64_t value = report_extra_of(row, i);
+
+		if (!sums->extra[i])
+			continue;
+		if (report_extras[i].is_time)
+			table__cell(t, format_duration(buf, value));
+		else
+			table__cell(t, format_count(buf, value));
+	}
+}
+
 static int print_queries(FILE *out, const struct summary_row *rows, size_t n,
 			 const struct sums *sums, const struct view_names *names,
 			 const struct report_options *opt)
 {
-	static const struct table_column columns[] = {
+	struct table_column columns[N_COLUMNS + REPORT_N_EXTRAS] = {
 		{"query", 0},  {"count", 0}, {"total", 0}, {"self", 0},
 		{"self %", 0}, {"mean", 0},  {"max", 0},
 	};
+	size_t n_columns = N_COLUMNS;
 	_table_ struct table *t = NULL;
-	char buf[FORMAT_MAX];
 	int err;
 
-	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
+		if (sums->extra[i])
+			columns[n_columns++].title = report_extras[i].title;
+	}
+	err = table__new(columns, n_columns, &t);
 	if (err)
 		return err;
-	for (size_t i = 0; i < shown(n, opt); i++) {
-		const struct summary_row *row = &rows[i];
-
-		table__cellf(t, "%s%s", names->text(names->ctx, row->label),
-			     row->unwound ? " " MARK : "");
-		table__cell(t, format_count(buf, row->count));
-		table__cell(t, format_duration(buf, row->total_ns));
-		table__cell(t, format_duration(buf, row->self_ns));
-		table__cell(t, format_percent(buf, row->self_ns, sums->self_ns));
-		table__cell(t, format_duration(buf, row->count ? row->total_ns / row->count : 0));
-		table__cell(t, format_duration(buf, row->max_ns));
-	}
+	for (size_t i = 0; i < shown(n, opt); i++)
+		add_query(t, &rows[i], sums, names);
 	err = table__print(t, out, "");
 	print_more(out, n - shown(n, opt), "query", "queries");
 	return err;
@@ -135,6 +158,65 @@ static int print_processes(FILE *out, const struct summary *s, const struct repo
 	err = table__print(t, out, "");
 	print_more(out, n - n_shown, "process", "processes");
 	return err;
+}
+
+static bool is_artifact(const struct trace_tally *t)
+{
+	return t->kind == TRACE_KIND_ARTIFACT_SIZE;
+}
+
+static int compare_tallies(const void *a, const void *b)
+{
+	const struct trace_tally *x = a, *y = b;
+
+	return (x->label > y->label) - (x->label < y->label);
+}
+
+/* The sizes of what was made, summed by name; returns how many. */
+static size_t sum_artifacts(const struct trace_tally *from, size_t n, struct trace_tally *sizes)
+{
+	size_t used = 0, n_sizes = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (is_artifact(&from[i]))
+			sizes[n_sizes++] = from[i];
+	}
+	qsort(sizes, n_sizes, sizeof(*sizes), compare_tallies);
+	for (size_t i = 0; i < n_sizes; i++) {
+		if (used && sizes[used - 1].label == sizes[i].label)
+			sizes[used - 1].sum += sizes[i].sum;
+		else
+			sizes[used++] = sizes[i];
+	}
+	return used;
+}
+
+static int print_artifacts(FILE *out, const struct summary *s, const struct view_names *names)
+{
+	static const struct table_column columns[] = {{"artifact", 0}, {"size", 0}};
+	_table_ struct table *t = NULL;
+	_free_ struct trace_tally *sizes = NULL;
+	const struct trace_tally *tallies;
+	char buf[FORMAT_MAX];
+	size_t n;
+	int err;
+
+	tallies = summary__tallies(s, &n);
+	sizes = calloc(n + 1, sizeof(*sizes));
+	if (!sizes)
+		return -ENOMEM;
+	n = sum_artifacts(tallies, n, sizes);
+	if (!n)
+		return 0;
+	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	if (err)
+		return err;
+	for (size_t i = 0; i < n; i++) {
+		table__cell(t, names->text(names->ctx, sizes[i].label));
+		table__cell(t, format_count(buf, sizes[i].sum));
+	}
+	fputc('\n', out);
+	return table__print(t, out, "");
 }
 
 static void print_late(FILE *out, const struct summary *s)
@@ -205,6 +287,7 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	else
 		fputs("no query was executed\n", out);
 	err = err ?: print_processes(out, s, opt);
+	err = err ?: print_artifacts(out, s, names);
 	if (err)
 		return err;
 	print_notes(out, s, &sums, losses, opt);

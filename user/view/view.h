@@ -15,6 +15,7 @@
 struct view_names {
 	const void *ctx;
 	const char *(*text)(const void *ctx, uint32_t id);
+	const char *(*kind)(const void *ctx, unsigned int kind); /* NULL: trace_kind_text() */
 };
 
 struct live_view;
@@ -61,7 +62,9 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  *  "rustc_version", "build_id", "exit" (status; null if unknown or killed), "signal" (or null),
  *  "attached_late", "start_ns", "end_ns", "queries": [...]}], "queries": [{"name", "count",
  *  "unwound", "total_ns", "self_ns", "mean_ns", "min_ns", "max_ns"}]}
- * The last is summed over all processes.
+ * The last is summed over all processes. What only imported profiles have is left out where there
+ * is none of it: in queries "hits", "blocked_ns", "incremental_load_ns", "incremental_hashing_ns";
+ * at the end "tallies": [{"pid", "kind", "name", "events", "sum"}].
  */
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt);
@@ -69,8 +72,10 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 /* The lines of `qprof-bpf dump`, schema "qprof-dump/1": a header, then one object per item. */
 int dump_header(FILE *out, const struct trace_info *info);
 int dump_process(FILE *out, const struct trace_process *p);
+/* `kind`: measureme's name of it, or NULL for a query. */
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
-	      const char *name);
+	      const char *name, const char *kind);
+int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind);
 int dump_losses(FILE *out, const struct trace_losses *losses);
 
 #endif /* QPROF_VIEW_VIEW_H */

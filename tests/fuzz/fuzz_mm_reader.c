@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Any bytes as one of rustc's profiles, imported into a trace that is thrown away. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "import/measureme.h"
+
+static volatile size_t sink;
+
+static void import(struct mm_reader *r)
+{
+	const struct trace_info info = {.tool = (char *)"fuzz"};
+	_trace_writer_ struct trace_writer *w = NULL;
+	_close_ int fd = memfd_create("trace", MFD_CLOEXEC);
+	struct measureme_found found;
+	char path[32];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0 || trace_writer__open(path, true, &info, &w))
+		abort();
+	err = import_measureme(w, 0, r, "a-0000001.mm_profdata", &found);
+	/* Hostile texts may be more than a trace holds. */
+	if (err && err != -E2BIG)
+		abort();
+	if (!err && trace_writer__finish(w))
+		abort();
+	sink += found.spans;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_close_ int fd = memfd_create("profile", MFD_CLOEXEC);
+	_mm_reader_ struct mm_reader *r = NULL;
+	const char *why = NULL;
+	char path[32];
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (mm_reader__open(path, &r, &why))
+		sink += strlen(why);
+	else
+		import(r);
+	return 0;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/directory.h"
+#include "../fixtures/output.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "import/mm_reader.h"
+
+static int export(const char *file, const char *to, bool force, struct output *o)
+{
+	const struct cli_export_options options = {.file = file, .output = to, .force = force};
+	int status;
+
+	output_begin(o);
+	status = cmd_export(&options);
+	output_end(o);
+	return status;
+}
+
+static void a_trace_becomes_files(void **state)
+{
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct output o;
+	const char *why;
+
+	(void)state;
+	assert_int_equal(export("tests/golden/good-plain.qpt", directory, false, &o), EXIT_CODE_OK);
+	assert_string_equal(o.text[0], "");
+	assert_contains(o.text[1], "wrote 1 file with 4 events to /tmp/");
+	output_free(&o);
+	assert_int_equal(mm_reader__open(directory_path("a-0004711.mm_profdata"), &r, &why), 0);
+	assert_int_equal(mm_reader__n_events(r), 4);
+
+	assert_int_equal(export("tests/golden/good-plain.qpt", directory, false, &o),
+			 EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "exists already");
+	assert_contains(o.text[1], "--force");
+	output_free(&o);
+	assert_int_equal(export("tests/golden/good-plain.qpt", directory, true, &o), EXIT_CODE_OK);
+	output_free(&o);
+	directory_files(true);
+}
+
+static void the_directory_is_made(void **state)
+{
+	struct output o;
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/new", directory);
+	assert_int_equal(export("tests/golden/good-plain.qpt", path, false, &o), EXIT_CODE_OK);
+	output_free(&o);
+	assert_int_equal(unlink(directory_path("new/a-0004711.mm_profdata")), 0);
+	assert_int_equal(rmdir(path), 0);
+	strcat(path, "/deeper");
+	assert_int_equal(export("tests/golden/good-plain.qpt", path, false, &o), EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "cannot make ");
+	output_free(&o);
+	assert_int_equal(export("tests/golden/good-plain.qpt", "/dev/null", false, &o),
+			 EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "cannot write into /dev/null: Not a directory");
+	output_free(&o);
+}
+
+static void what_is_incomplete_is_said(void **state)
+{
+	struct output o;
+
+	(void)state;
+	assert_int_equal(export("tests/golden/bad-killed.qpt", directory, false, &o), EXIT_CODE_OK);
+	assert_contains(o.text[1], "warning: tests/golden/bad-killed.qpt: unfinished");
+	assert_contains(o.text[1], "what could be read was exported");
+	output_free(&o);
+	directory_files(true);
+	/* One compiler that ran no query. */
+	assert_int_equal(export("tests/golden/good-zstd.qpt", directory, false, &o), EXIT_CODE_OK);
+	assert_contains(o.text[1], "1 compiler executed no query and has no file");
+	assert_contains(o.text[1], "wrote 0 files");
+	output_free(&o);
+	assert_int_equal(directory_files(false), 0);
+	assert_int_equal(export("tests/golden/bad-not-a-trace.qpt", directory, false, &o),
+			 EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "cannot read tests/golden/bad-not-a-trace.qpt");
+	output_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_trace_becomes_files),
+		cmocka_unit_test(the_directory_is_made),
+		cmocka_unit_test(what_is_incomplete_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, directory_make, directory_remove);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/directory.h"
+#include "../fixtures/output.h"
+#include "../fixtures/trace_dump.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+
+#define MM(name) "tests/golden/mm/" name ".mm_profdata"
+
+static int import(const char *const *files, size_t n, const char *to, bool force, struct output *o)
+{
+	const struct cli_import_options options = {
+		.files = {(const char **)files, n}, .output = to, .force = force};
+	int status;
+
+	output_begin(o);
+	status = cmd_import(&options);
+	output_end(o);
+	return status;
+}
+
+static void every_file_is_a_process(void **state)
+{
+	static const char *const files[] = {MM("good-plain"), MM("good-no-names")};
+	const char *out = directory_path("t.qpt");
+	struct output o;
+	char *text;
+
+	(void)state;
+	assert_int_equal(import(files, 2, out, false, &o), EXIT_CODE_OK);
+	assert_string_equal(o.text[0], "");
+	assert_contains(o.text[1], "imported 6 intervals of 2 profiles; wrote ");
+	assert_contains(o.text[1], MM("good-no-names") ": 2 of 2 events have no name in it");
+	output_free(&o);
+	text = dump_trace(out);
+	assert_contains(text, "\nprocess 1 pid=4711");
+	assert_contains(text, "\nspan 1/3 depth=0 1700000000000000001..");
+	assert_contains(text, " import] [] [] 1700000000000000000 1700000000000000000\n");
+	assert_contains(text, "\nlosses\nwhole\n");
+	free(text);
+
+	assert_int_equal(import(files, 1, out, false, &o), EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "exists already; choose another name with -o, or overwrite");
+	output_free(&o);
+	assert_int_equal(import(files, 1, out, true, &o), EXIT_CODE_OK);
+	output_free(&o);
+	directory_files(true);
+}
+
+static void what_is_incomplete_is_said_and_no_losses_claimed(void **state)
+{
+	static const char *const files[] = {MM("bad-killed"), MM("bad-order")};
+	const char *out = directory_path("t.qpt");
+	struct output o;
+	char *text;
+
+	(void)state;
+	assert_int_equal(import(files, 2, out, false, &o), EXIT_CODE_OK);
+	assert_contains(o.text[1], "killed.mm_profdata: cut short at byte ");
+	assert_contains(o.text[1], "killed.mm_profdata: it does not tell its command");
+	assert_contains(o.text[1], "order.mm_profdata: 2 intervals make no sense, and were left");
+	assert_contains(o.text[1], "order.mm_profdata: 1 intervals overlap others");
+	output_free(&o);
+	text = dump_trace(out);
+	assert_lacks(text, "losses");
+	free(text);
+	directory_files(true);
+}
+
+static void one_that_cannot_be_read_leaves_nothing(void **state)
+{
+	static const char *const files[] = {MM("good-plain"), MM("bad-version-7")};
+	struct output o;
+
+	(void)state;
+	assert_int_equal(import(files, 2, directory_path("t.qpt"), true, &o), EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "cannot import " MM("bad-version-7") ": it has another version");
+	assert_ptr_equal(strchr(o.text[1], '\n'), o.text[1] + strlen(o.text[1]) - 1);
+	output_free(&o);
+	assert_int_equal(directory_files(false), 0);
+}
+
+static void the_input_is_not_the_output(void **state)
+{
+	const char *path = directory_path("b.mm_profdata");
+	size_t size = 0;
+	uint8_t *bytes = slurp(MM("good-no-events"), &size);
+	int fd = openat(directory_fd, "a.mm_profdata", O_WRONLY | O_CREAT, 0600);
+	char same[64];
+	struct output o;
+
+	(void)state;
+	assert_int_equal(write(fd, bytes, size), size);
+	close(fd);
+	free(bytes);
+	assert_int_equal(linkat(directory_fd, "a.mm_profdata", directory_fd, "b.mm_profdata", 0),
+			 0);
+	snprintf(same, sizeof(same), "%s/a.mm_profdata", directory);
+	assert_int_equal(import(&path, 1, same, true, &o), EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "is to be read, and cannot be the output");
+	output_free(&o);
+	directory_files(true);
+}
+
+static void without_a_name_it_is_the_first_files(void **state)
+{
+	char *cwd = get_current_dir_name(), file[512];
+	const char *files[] = {file};
+	struct output o;
+	int err;
+
+	(void)state;
+	snprintf(file, sizeof(file), "%s/" MM("good-plain"), cwd);
+	assert_int_equal(chdir(directory), 0);
+	err = import(files, 1, NULL, false, &o);
+	assert_int_equal(chdir(cwd), 0);
+	assert_int_equal(err, EXIT_CODE_OK);
+	assert_contains(o.text[1], "wrote good-plain.qpt (");
+	output_free(&o);
+	assert_int_equal(access(directory_path("good-plain.qpt"), R_OK), 0);
+	directory_files(true);
+	free(cwd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_file_is_a_process),
+		cmocka_unit_test(what_is_incomplete_is_said_and_no_losses_claimed),
+		cmocka_unit_test(one_that_cannot_be_read_leaves_nothing),
+		cmocka_unit_test(the_input_is_not_the_output),
+		cmocka_unit_test(without_a_name_it_is_the_first_files),
+	};
+
+	return cmocka_run_group_tests(tests, directory_make, directory_remove);
+}

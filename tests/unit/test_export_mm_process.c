@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "export/mm_process.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/directory.h"
+#include "import/mm_reader.h"
+#include "qprof/measureme_format.h"
+#include "trace/writer.h"
+
+#define BASE 5000ull
+
+static const char *const labels[] = {"typeck", "mir_built",
+				     "a\x1e"
+				     "b\t\xff",
+				     ""};
+
+/* A reader of a trace with those labels, for its texts. */
+static struct trace_reader *open_texts(uint8_t *own_kind)
+{
+	const struct trace_info info = {.tool = "t\"ool",
+					.kernel = "k",
+					.host = "h",
+					.clock_start_ns = 4000,
+					.realtime_start_ns = 1000000};
+	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
+	struct trace_span s = {.label = 0};
+	struct trace_writer *w = NULL;
+	struct trace_reader *r = NULL;
+	struct trace_item item;
+	uint32_t id;
+
+	assert_int_equal(trace_writer__open(directory_path("texts"), true, &info, &w), 0);
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(trace_writer__intern(w, labels[i], &id), 0);
+	assert_int_equal(trace_writer__kind(w, "LLVM Pass", own_kind), 0);
+	s.kind = *own_kind;
+	assert_int_equal(trace_writer__span(w, &s), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	trace_writer__free(w);
+	assert_int_equal(trace_reader__open(directory_path("texts"), &r, NULL), 0);
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
+		;
+	return r;
+}
+
+static const struct trace_process rustc = {
+	.pid = 4711,
+	.parent_pid = 4710,
+	.exit_status = 256,
+	.attached_late = true,
+	.command = (char *)"rustc --cfg feature=\"don't \xc3\xa9\xff\x01\"",
+	.crate = (char *)"a\\b",
+	.rustc_version = (char *)"1.95.0",
+};
+
+static struct mm_process *begin(const struct trace_reader *r, const struct trace_losses *losses)
+{
+	struct mm_process *m = NULL;
+
+	assert_int_equal(mm_process__open(directory_fd, r, &rustc, BASE, losses, &m), 0);
+	return m;
+}
+
+static struct mm_reader *end(struct mm_process *m)
+{
+	struct mm_reader *r = NULL;
+	const char *why;
+
+	assert_int_equal(mm_process__finish(m, "x", true), 0);
+	mm_process__free(m);
+	assert_int_equal(mm_reader__open(directory_path("x"), &r, &why), 0);
+	assert_null(mm_reader__problem(r));
+	return r;
+}
+
+static void metadata_is_whole(void **state)
+{
+	const struct trace_losses losses = {.count = {[TRACE_LOST_RECURSION] = 7}};
+	uint8_t own;
+	_trace_reader_ struct trace_reader *texts = open_texts(&own);
+	_mm_reader_ struct mm_reader *r = end(begin(texts, &losses));
+	const struct mm_metadata *m = mm_reader__metadata(r);
+
+	(void)state;
+	assert_true(m->found && m->exported && m->has_losses);
+	assert_int_equal(m->start_time_ns, 1001000);
+	assert_int_equal(m->process.pid, 4711);
+	assert_int_equal(m->process.parent_pid, 4710);
+	assert_int_equal(m->process.exit_status, 256);
+	assert_true(m->process.attached_late);
+	/* What is no UTF-8 cannot be in JSON. */
+	assert_string_equal(m->process.command,
+			    "rustc --cfg feature=\"don't \xc3\xa9\xef\xbf\xbd\x01\"");
+	assert_string_equal(m->process.crate, "a\\b");
+	assert_string_equal(m->process.rustc_version, "1.95.0");
+	assert_null(m->process.build_id);
+	assert_int_equal(m->losses.count[TRACE_LOST_RECURSION], 7);
+	assert_int_equal(mm_reader__n_events(r), 0);
+}
+
+static void add(struct mm_process *m, uint32_t label, uint32_t invocation, uint8_t kind)
+{
+	static uint64_t at = BASE;
+	const struct trace_span s = {.start_ns = at,
+				     .end_ns = at + 1,
+				     .tid = 9,
+				     .label = label,
+				     .invocation = invocation,
+				     .kind = kind};
+
+	at++;
+	assert_int_equal(mm_process__span(m, &s), 0);
+}
+
+static void an_invocation_id_stands_for_one_label(void **state)
+{
+	static const struct {
+		uint32_t label, invocation;
+		bool is_virtual;
+	} cases[] = {
+		{0, 5, true},
+		{1, 5, false}, /* rustc lends ids to anonymous queries */
+		{0, 5, true},
+		{0, TRACE_NO_INVOCATION, false},
+		{0, MM_VIRTUAL_ID_MAX, true},
+		{0, MM_VIRTUAL_ID_MAX + 1, false},
+		{1, MM_INVALID_ID, false},
+		{1, 0, true},
+	};
+	uint8_t own;
+	_trace_reader_ struct trace_reader *texts = open_texts(&own);
+	struct mm_process *m = begin(texts, NULL);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_event events[8];
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++)
+		add(m, cases[i].label, cases[i].invocation, 0);
+	r = end(m);
+	assert_int_equal(mm_reader__n_events(r), 8);
+	assert_int_equal(mm_reader__events(r, 0, 8, events), 0);
+	for (size_t i = 0; i < 8; i++) {
+		assert_string_equal(mm_reader__label(r, events[i].id), labels[cases[i].label]);
+		assert_string_equal(mm_reader__kind(r, events[i].kind), "Query");
+		if (cases[i].is_virtual)
+			assert_int_equal(events[i].id, cases[i].invocation);
+		else
+			assert_true(events[i].id > MM_INVALID_ID);
+	}
+}
+
+static void texts_are_made_fit(void **state)
+{
+	uint8_t own;
+	_trace_reader_ struct trace_reader *texts = open_texts(&own);
+	struct mm_process *m = begin(texts, NULL);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_event events[3];
+
+	(void)state;
+	add(m, 2, 1, own);
+	add(m, 3, 2, TRACE_KIND_LOAD);
+	add(m, 12345, 3, 0);
+	r = end(m);
+	assert_int_equal(mm_reader__events(r, 0, 3, events), 0);
+	assert_string_equal(mm_reader__label(r, events[0].id), "a?b??");
+	assert_string_equal(mm_reader__kind(r, events[0].kind), "LLVM Pass");
+	assert_string_equal(mm_reader__label(r, events[1].id), "<unknown>");
+	assert_string_equal(mm_reader__kind(r, events[1].kind), "IncrementalLoadResult");
+	assert_string_equal(mm_reader__label(r, events[2].id), "<unknown>");
+}
+
+static void times_are_limited(void **state)
+{
+	struct trace_span s = {.start_ns = BASE + 9,
+			       .end_ns = BASE + (1ull << 50),
+			       .invocation = TRACE_NO_INVOCATION};
+	uint8_t own;
+	_trace_reader_ struct trace_reader *texts = open_texts(&own);
+	struct mm_process *m = begin(texts, NULL);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_event e[2];
+
+	(void)state;
+	assert_int_equal(mm_process__span(m, &s), 1);
+	s.start_ns = BASE + (1ull << 49);
+	assert_int_equal(mm_process__span(m, &s), 1);
+	s.start_ns = BASE - 1;
+	assert_int_equal(mm_process__span(m, &s), -EINVAL);
+	r = end(m);
+	assert_int_equal(mm_reader__events(r, 0, 2, e), 0);
+	assert_int_equal(e[0].start, 9);
+	assert_true(e[0].end == MM_TIME_MAX);
+	assert_true(e[1].start == MM_TIME_MAX && e[1].end == MM_TIME_MAX);
+}
+
+static void sums_beyond_an_event_take_several(void **state)
+{
+	const struct trace_tally t = {.label = 1, .kind = TRACE_KIND_HIT_COUNT, .sum = 5ull << 47};
+	const struct trace_tally none = {.label = 1, .kind = TRACE_KIND_HIT_COUNT};
+	uint8_t own;
+	_trace_reader_ struct trace_reader *texts = open_texts(&own);
+	struct mm_process *m = begin(texts, NULL);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_event e[4];
+
+	(void)state;
+	assert_int_equal(mm_process__tally(m, &t), 0);
+	assert_int_equal(mm_process__tally(m, &none), 0);
+	assert_int_equal(mm_process__events(m), 4);
+	r = end(m);
+	assert_int_equal(mm_reader__events(r, 0, 4, e), 0);
+	assert_true(e[0].start + e[1].start + e[2].start == t.sum);
+	assert_int_equal(e[3].start, 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(e[i].type, MM_INTEGER_EVENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(metadata_is_whole),
+		cmocka_unit_test(an_invocation_id_stands_for_one_label),
+		cmocka_unit_test(texts_are_made_fit),
+		cmocka_unit_test(times_are_limited),
+		cmocka_unit_test(sums_beyond_an_event_take_several),
+	};
+
+	return cmocka_run_group_tests(tests, directory_make, directory_remove);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "export/mm_writer.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/directory.h"
+#include "../fixtures/random.h"
+#include "import/mm_reader.h"
+
+static struct mm_writer *new_writer(void)
+{
+	struct mm_writer *w = NULL;
+
+	assert_int_equal(mm_writer__open(directory_fd, &w), 0);
+	return w;
+}
+
+static struct mm_reader *read_back(const char *name)
+{
+	struct mm_reader *r = NULL;
+	const char *why;
+
+	assert_int_equal(mm_reader__open(directory_path(name), &r, &why), 0);
+	assert_null(mm_reader__problem(r));
+	return r;
+}
+
+/* Some pages of each stream, with strings and events across their ends. */
+static void what_is_written_is_read(void **state)
+{
+	struct rng rng = rng_new();
+	uint64_t seed = rng.state, ids[5000], kind;
+	_mm_writer_ struct mm_writer *w = new_writer();
+	_mm_reader_ struct mm_reader *r = NULL;
+	char text[200];
+
+	(void)state;
+	assert_int_equal(mm_writer__string(w, "kind", &kind), 0);
+	for (uint32_t i = 0; i < 5000; i++) {
+		snprintf(text, sizeof(text), "%*u", 1 + (int)rng_below(&rng, 150), i);
+		assert_int_equal(mm_writer__string(w, text, &ids[i]), 0);
+		for (uint32_t virtual_id = i; virtual_id < 20000; virtual_id += 5000)
+			assert_int_equal(mm_writer__map(w, virtual_id, ids[i]), 0);
+		assert_int_equal(mm_writer__interval(w, kind, i % 2 ? i : ids[i], i, i,
+						     0xfffffffffffdull - rng_below(&rng, 9)),
+				 0);
+		assert_int_equal(mm_writer__integer(w, kind, i, 0, 0xffffffffffffull - i), 0);
+	}
+	assert_int_equal(mm_writer__finish(w, "a", false), 0);
+	r = read_back("a");
+	rng.state = seed;
+	assert_int_equal(mm_reader__n_events(r), 10000);
+	for (uint32_t i = 0; i < 5000; i++) {
+		struct mm_event e[2];
+
+		snprintf(text, sizeof(text), "%*u", 1 + (int)rng_below(&rng, 150), i);
+		assert_int_equal(mm_reader__events(r, 2 * i, 2, e), 0);
+		assert_string_equal(mm_reader__label(r, e[0].id), text);
+		assert_string_equal(mm_reader__label(r, i + 15000), text);
+		assert_string_equal(mm_reader__kind(r, e[0].kind), "kind");
+		assert_int_equal(e[0].type, MM_INTERVAL_EVENT);
+		assert_int_equal(e[0].thread, i);
+		assert_int_equal(e[0].start, i);
+		assert_true(e[0].end == 0xfffffffffffdull - rng_below(&rng, 9));
+		assert_int_equal(e[1].type, MM_INTEGER_EVENT);
+		assert_true(e[1].start == 0xffffffffffffull - i);
+	}
+}
+
+static void a_long_string_takes_several_pages(void **state)
+{
+	_mm_writer_ struct mm_writer *w = new_writer();
+	_mm_reader_ struct mm_reader *r = NULL;
+	char *text = malloc(600001);
+	uint64_t id;
+
+	(void)state;
+	memset(text, 'x', 600000);
+	text[600000] = '\0';
+	assert_int_equal(mm_writer__string(w, text, &id), 0);
+	assert_int_equal(mm_writer__finish(w, "long", false), 0);
+	r = read_back("long");
+	assert_string_equal(mm_reader__label(r, id), text);
+	free(text);
+}
+
+static void what_the_format_cannot_hold_is_refused(void **state)
+{
+	_mm_writer_ struct mm_writer *w = new_writer();
+
+	(void)state;
+	assert_int_equal(mm_writer__interval(w, 1, 1, 1, 6, 5), -EINVAL);
+	assert_int_equal(mm_writer__interval(w, 1, 1, 1, 6, 0xfffffffffffeull), -EINVAL);
+	assert_int_equal(mm_writer__integer(w, 1, 1, 1, 1ull << 48), -EINVAL);
+	assert_int_equal(mm_writer__interval(w, 1, 1, 1, 6, 0xfffffffffffdull), 0);
+}
+
+static void a_file_is_not_replaced_unless_forced(void **state)
+{
+	struct mm_writer *first, *second, *third;
+	struct mm_reader *r;
+	uint64_t id;
+
+	(void)state;
+	directory_files(true);
+	first = new_writer();
+	second = new_writer();
+	third = new_writer();
+	assert_int_equal(mm_writer__finish(first, "b", false), 0);
+	assert_int_equal(mm_writer__finish(second, "b", false), -EEXIST);
+	assert_int_equal(mm_writer__finish(second, "c", false), -EEXIST);
+	assert_int_equal(mm_writer__string(second, "x", &id), -EEXIST);
+	assert_int_equal(mm_writer__interval(third, 5, 5, 1, 1, 2), 0);
+	assert_int_equal(mm_writer__finish(third, "b", true), 0);
+	mm_writer__free(first);
+	mm_writer__free(second);
+	mm_writer__free(third);
+	assert_int_equal(directory_files(false), 1);
+	r = read_back("b");
+	assert_int_equal(mm_reader__n_events(r), 1);
+	mm_reader__free(r);
+}
+
+static void an_unfinished_file_is_removed(void **state)
+{
+	unsigned int before = directory_files(false);
+	struct mm_writer *w = new_writer();
+
+	(void)state;
+	assert_int_equal(directory_files(false), before + 1);
+	mm_writer__free(w);
+	assert_int_equal(directory_files(false), before);
+	mm_writer__free(NULL);
+}
+
+static void a_full_disk_is_an_error_for_ever(void **state)
+{
+	struct rlimit old, limit;
+	struct mm_writer *w = new_writer();
+	unsigned int before = directory_files(false);
+	uint64_t n = 0;
+	int err = 0;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	limit = (struct rlimit){200000, old.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (; !err && n < 100000; n++)
+		err = mm_writer__interval(w, 5, 5, 1, n, n);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(err, -EFBIG);
+	assert_int_equal(mm_writer__interval(w, 5, 5, 1, n, n), -EFBIG);
+	assert_int_equal(mm_writer__finish(w, "full", true), -EFBIG);
+	mm_writer__free(w);
+	assert_int_equal(directory_files(false), before - 1);
+}
+
+static void no_directory_is_an_error(void **state)
+{
+	struct mm_writer *w = NULL;
+
+	(void)state;
+	assert_int_equal(mm_writer__open(-1, &w), -EBADF);
+	assert_null(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(a_long_string_takes_several_pages),
+		cmocka_unit_test(what_the_format_cannot_hold_is_refused),
+		cmocka_unit_test(a_file_is_not_replaced_unless_forced),
+		cmocka_unit_test(an_unfinished_file_is_removed),
+		cmocka_unit_test(a_full_disk_is_an_error_for_ever),
+		cmocka_unit_test(no_directory_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, directory_make, directory_remove);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "import/measureme.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/mm_bytes.h"
+#include "../fixtures/random.h"
+#include "../fixtures/trace_dump.h"
+
+#define GOLDEN "tests/golden/mm/"
+
+static char trace_path[] = "/tmp/test_import_measureme.XXXXXX";
+
+static int make_path(void **state)
+{
+	int fd = mkstemp(trace_path);
+
+	(void)state;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_path(void **state)
+{
+	(void)state;
+	return unlink(trace_path);
+}
+
+static void import(FILE *out, struct mm_reader *r, const char *name)
+{
+	uint64_t start = mm_reader__metadata(r)->start_time_ns;
+	const struct trace_info info = {
+		.tool = "qprof-bpf import", .clock_start_ns = start, .realtime_start_ns = start};
+	_trace_writer_ struct trace_writer *w = NULL;
+	struct measureme_found found;
+
+	assert_int_equal(trace_writer__open(trace_path, true, &info, &w), 0);
+	assert_int_equal(import_measureme(w, 0, r, name, &found), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	if (mm_reader__problem(r))
+		fprintf(out, "profile: %s\n", mm_reader__problem(r));
+	if (found.backwards || found.out_of_order || found.overlapping)
+		fprintf(out,
+			"profile: %" PRIu64 " backwards, %" PRIu64 " out of order, %" PRIu64
+			" overlapping\n",
+			found.backwards, found.out_of_order, found.overlapping);
+}
+
+/* What the import of these bytes makes, as text that the caller frees. */
+static char *import_bytes(const void *bytes, size_t size, const char *name)
+{
+	_mm_reader_ struct mm_reader *r = NULL;
+	_free_ char *trace = NULL;
+	char path[40], *text = NULL;
+	const char *why = NULL;
+	size_t text_size;
+	FILE *out = open_memstream(&text, &text_size);
+	_close_ int fd = mm_bytes__memfd(bytes, size, path);
+	int err = mm_reader__open(path, &r, &why);
+
+	if (err) {
+		fprintf(out, "refused: %s: %s\n", strerrorname_np(-err), why);
+	} else {
+		import(out, r, name);
+		trace = dump_trace(trace_path);
+		fputs(trace, out);
+	}
+	fclose(out);
+	return text;
+}
+
+static void check_golden(const char *pattern, size_t least)
+{
+	glob_t found;
+
+	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+	assert_true(found.gl_pathc >= least);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		_free_ char *text = NULL, *expected = NULL;
+		_free_ uint8_t *bytes = NULL;
+		size_t size = 0;
+
+		bytes = slurp(found.gl_pathv[i], &size);
+		text = import_bytes(bytes, size, found.gl_pathv[i]);
+		strcpy(strrchr(found.gl_pathv[i], '.'), ".txt");
+		expected = (char *)slurp(found.gl_pathv[i], &size);
+		assert_non_null(expected);
+		if (strcmp(text, expected))
+			fail_msg("%s: got\n%s", found.gl_pathv[i], text);
+	}
+	globfree(&found);
+}
+
+static void good_golden_files_are_imported(void **state)
+{
+	(void)state;
+	check_golden(GOLDEN "good-*.mm_profdata", 8);
+}
+
+static void bad_golden_files_give_what_they_hold(void **state)
+{
+	(void)state;
+	check_golden(GOLDEN "bad-*.mm_profdata", 18);
+}
+
+static size_t count(const char *text, const char *word)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		n++;
+	return n;
+}
+
+/* True if a page ends before byte n: nothing tells such a cut from the end. */
+static bool between_pages(const uint8_t *bytes, size_t n)
+{
+	size_t at = MM_HEADER_SIZE;
+
+	while (at < n)
+		at += MM_PAGE_HEADER_SIZE + bytes_load_u32(bytes + at + 1);
+	return at == n;
+}
+
+/* Pages are small, so that a longer piece holds more. */
+static void every_cut_is_imported(void **state)
+{
+	_free_ uint8_t *bytes = NULL;
+	size_t size = 0, last = 0;
+
+	(void)state;
+	bytes = slurp(GOLDEN "good-small-pages.mm_profdata", &size);
+	assert_non_null(bytes);
+	for (size_t n = 0; n <= size; n++) {
+		_free_ char *text = import_bytes(bytes, n, "x");
+		size_t spans = count(text, "\nspan ");
+
+		assert_int_equal(!strncmp(text, "refused: ", 9), n < MM_HEADER_SIZE);
+		if (n >= MM_HEADER_SIZE && !between_pages(bytes, n))
+			assert_int_equal(strncmp(text, "profile: cut short", 18), 0);
+		assert_true(spans >= last);
+		last = spans;
+	}
+	assert_int_equal(last, 4);
+}
+
+static void no_flipped_byte_is_trusted(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ uint8_t *bytes = NULL;
+	size_t size = 0;
+
+	(void)state;
+	bytes = slurp(GOLDEN "good-values.mm_profdata", &size);
+	assert_non_null(bytes);
+	for (int i = 0; i < 2000; i++) {
+		size_t at = rng_below(&rng, size);
+		uint8_t old = bytes[at];
+
+		bytes[at] = rng_u64(&rng);
+		free(import_bytes(bytes, size, "x"));
+		bytes[at] = old;
+	}
+}
+
+static void a_file_names_a_crate_that_nothing_else_names(void **state)
+{
+	static const struct {
+		const char *path, *crate;
+	} cases[] = {
+		{"a/b-c_d-0004711.mm_profdata", " [b-c_d] "},
+		{"x-12345678.mm_profdata", " [x] "},
+		{"unknown-crate-0004711.mm_profdata", " [-] "},
+		{"x-471.mm_profdata", " [-] "},
+		{"x-0004711.profdata", " [-] "},
+		{"x", " [-] "},
+	};
+	struct byte_buffer file;
+	struct mm_bytes m;
+
+	(void)state;
+	mm_bytes__begin(&m);
+	mm_bytes__metadata(&m, 1, 1, "rustc @args");
+	file = mm_bytes__file(&m, 100);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_free_ char *text = import_bytes(file.data, file.size, cases[i].path);
+
+		if (!strstr(text, cases[i].crate))
+			fail_msg("%s: %s", cases[i].path, text);
+	}
+	byte_buffer__destroy(&file);
+	mm_bytes__end(&m);
+}
+
+/* More labels and kinds than the importer remembers at a time. */
+static void many_labels_keep_their_names(void **state)
+{
+	_free_ char *text = NULL;
+	struct byte_buffer file;
+	struct mm_bytes m;
+	uint64_t kind;
+	char name[32];
+
+	(void)state;
+	mm_bytes__begin(&m);
+	mm_bytes__metadata(&m, 1, 1, "rustc");
+	kind = mm_bytes__string(&m, "Query");
+	for (uint32_t i = 0; i < 70000; i++) {
+		snprintf(name, sizeof(name), "q%u\x1e%u", i % 1000, i);
+		mm_bytes__map(&m, i, mm_bytes__string(&m, name));
+		mm_bytes__event(&m, kind, i, 1, i, i + 1);
+	}
+	file = mm_bytes__file(&m, 100000);
+	text = import_bytes(file.data, file.size, "x");
+	assert_int_equal(count(text, " q999 #"), 70);
+	assert_non_null(strstr(text, "q999 #69999\nwhole\n"));
+	byte_buffer__destroy(&file);
+	mm_bytes__end(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_golden_files_are_imported),
+		cmocka_unit_test(bad_golden_files_give_what_they_hold),
+		cmocka_unit_test(every_cut_is_imported),
+		cmocka_unit_test(no_flipped_byte_is_trusted),
+		cmocka_unit_test(a_file_names_a_crate_that_nothing_else_names),
+		cmocka_unit_test(many_labels_keep_their_names),
+	};
+
+	return cmocka_run_group_tests(tests, make_path, remove_path);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "import/mm_strings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/mm_bytes.h"
+#include "base/cleanup.h"
+#include "qprof/trace_format.h"
+
+static struct mm_bytes m;
+
+static int begin(void **state)
+{
+	(void)state;
+	mm_bytes__begin(&m);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	mm_bytes__end(&m);
+	return 0;
+}
+
+static void load(struct mm_strings *s)
+{
+	struct byte_buffer bytes = mm_bytes__file(&m, 5000);
+	struct mm_file f;
+	const char *why;
+	char path[40];
+	int fd = mm_bytes__memfd(bytes.data, bytes.size, path);
+
+	assert_int_equal(mm_file__open(&f, path, &why), 0);
+	assert_int_equal(mm_strings__load(s, &f), 0);
+	mm_file__destroy(&f);
+	close(fd);
+	byte_buffer__destroy(&bytes);
+}
+
+static void check(const struct mm_strings *s, uint64_t id, const char *text, const char *label)
+{
+	struct byte_buffer out = {0};
+
+	assert_int_equal(mm_strings__text(s, id, &out), 0);
+	assert_string_equal((char *)out.data, text);
+	assert_int_equal(out.size, strlen(text) + 1);
+	assert_int_equal(mm_strings__label(s, id, &out), 0);
+	assert_string_equal((char *)out.data, label);
+	byte_buffer__destroy(&out);
+}
+
+/* A string of two references, or a text and one. */
+static uint64_t concatenation(const char *text, uint64_t a, uint64_t b)
+{
+	struct byte_buffer *data = &m.streams[MM_STRING_DATA];
+	uint64_t id = data->size + MM_FIRST_REGULAR_ID;
+
+	byte_buffer__bytes(data, text, strlen(text));
+	byte_buffer__bytes(data, "\xfe", 1);
+	mm_bytes__u64(data, a);
+	if (b) {
+		byte_buffer__bytes(data, "\xfe", 1);
+		mm_bytes__u64(data, b);
+	}
+	byte_buffer__bytes(data, "\xff", 1);
+	return id;
+}
+
+static void strings_refer_to_strings(void **state)
+{
+	uint64_t a = mm_bytes__string(&m, "a"), sep = mm_bytes__string(&m, "\x1e");
+	uint64_t ab = concatenation("b", a, 0), label = concatenation("", ab, sep);
+	uint64_t both = concatenation("", label, 7);
+	struct mm_strings s;
+
+	(void)state;
+	mm_bytes__map(&m, 7, a);
+	mm_bytes__map(&m, 7, ab);
+	mm_bytes__map(&m, 100000000, both);
+	mm_bytes__map(&m, 100000003, a); /* no virtual id: not that of a regular one */
+	load(&s);
+	check(&s, a, "a", "a");
+	check(&s, 7, "ba", "ba"); /* the last of the same id holds */
+	check(&s, both,
+	      "ba\x1e"
+	      "ba",
+	      "ba");
+	check(&s, 100000000,
+	      "ba\x1e"
+	      "ba",
+	      "ba");
+	check(&s, 8, "<unknown>", "<unknown>");
+	check(&s, MM_INVALID_ID, "<unknown>", "<unknown>");
+	check(&s, UINT64_MAX, "<unknown>", "<unknown>");
+	assert_int_equal(mm_strings__address(&s, 7), ab - MM_FIRST_REGULAR_ID);
+	assert_true(mm_strings__address(&s, 8) == MM_NO_ADDRESS);
+	mm_strings__destroy(&s);
+}
+
+/* Each is twice the one before: 2^60 components. */
+static void doubling_ends(void **state)
+{
+	uint64_t id = mm_bytes__string(&m, "");
+	struct byte_buffer out = {0};
+	struct mm_strings s;
+
+	(void)state;
+	for (int i = 0; i < 60; i++)
+		id = concatenation("", id, id);
+	load(&s);
+	assert_int_equal(mm_strings__text(&s, id, &out), 0);
+	assert_string_equal((char *)out.data, "<invalid>");
+	byte_buffer__destroy(&out);
+	mm_strings__destroy(&s);
+}
+
+static void texts_have_a_limit(void **state)
+{
+	char *text = malloc(50001);
+	struct byte_buffer out = {0};
+	struct mm_strings s;
+	uint64_t id;
+
+	(void)state;
+	memset(text, 'x', 50000);
+	text[50000] = '\0';
+	id = mm_bytes__string(&m, text);
+	for (int i = 0; i < 10; i++)
+		id = concatenation("", id, id);
+	load(&s);
+	assert_int_equal(mm_strings__text(&s, id, &out), 0);
+	assert_int_equal(out.size, QPT_TEXT_MAX + 1);
+	byte_buffer__destroy(&out);
+	mm_strings__destroy(&s);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(strings_refer_to_strings, begin, end),
+		cmocka_unit_test_setup_teardown(doubling_ends, begin, end),
+		cmocka_unit_test_setup_teardown(texts_have_a_limit, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/labels.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "qprof/trace_format.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+static char *strings[] = {"typeck", "typeck (a)", "QueryBlocked", "LLVM Pass", "x", "Query"};
+
+#define N_STRINGS (sizeof(strings) / sizeof(*strings))
+
+static int take(struct labels *l, const uint32_t (*records)[3], size_t n, const char **why)
+{
+	uint8_t bytes[256], *at = bytes_store_varint(bytes, n);
+	struct byte_reader in;
+
+	for (size_t i = 0; i < n; i++) {
+		for (int field = 0; field < 3; field++)
+			at = bytes_store_varint(at, records[i][field]);
+	}
+	in = (struct byte_reader){.at = bytes, .end = at};
+	return labels__take(l, &in, strings, N_STRINGS, why);
+}
+
+static void listed_labels_have_a_name_and_a_kind(void **state)
+{
+	static const uint32_t first[][3] = {{1, 2, 0}}, second[][3] = {{4, 3, 0}};
+	struct labels l = {0};
+	const char *why;
+	uint32_t label;
+	uint8_t kind;
+
+	(void)state;
+	assert_int_equal(take(&l, first, 1, &why), 0);
+	assert_int_equal(take(&l, second, 1, &why), 0);
+	label = 1;
+	labels__resolve(&l, &label, &kind);
+	assert_int_equal(label, 0);
+	assert_int_equal(kind, TRACE_KIND_BLOCKED);
+	label = 4;
+	labels__resolve(&l, &label, &kind);
+	assert_int_equal(label, 0);
+	assert_int_equal(kind, TRACE_KIND_OTHER);
+	assert_string_equal(kinds__text(&l.kinds, kind), "LLVM Pass");
+	label = 3;
+	labels__resolve(&l, &label, &kind);
+	assert_int_equal(label, 3);
+	assert_int_equal(kind, TRACE_KIND_QUERY);
+	label = 1u << 30;
+	labels__resolve(&l, &label, &kind);
+	assert_int_equal(label, 1u << 30);
+	labels__destroy(&l);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+	static const uint32_t bad[][3] = {
+		{1, 2, 1}, {1, 2, N_STRINGS}, {N_STRINGS, 2, 0}, {1, N_STRINGS, 0}, {1, 5, 0}};
+	const char *why = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct labels l = {0};
+
+		assert_int_equal(take(&l, &bad[i], 1, &why), -EBADMSG);
+		assert_non_null(why);
+		labels__destroy(&l);
+	}
+}
+
+static void kinds_have_numbers_up_to_a_limit(void **state)
+{
+	struct kinds k = {0};
+	char text[16];
+	uint8_t kind;
+
+	(void)state;
+	for (unsigned int i = 0; i < TRACE_KIND_OTHER; i++) {
+		assert_int_equal(kinds__number(&k, trace_kind_text(i), &kind), 0);
+		assert_int_equal(kind, i);
+	}
+	assert_null(trace_kind_text(TRACE_KIND_OTHER));
+	for (unsigned int i = 0; i < QPT_KINDS_MAX; i++) {
+		snprintf(text, sizeof(text), "kind %u", i);
+		assert_int_equal(kinds__number(&k, text, &kind), 0);
+		assert_int_equal(kind, TRACE_KIND_OTHER + i);
+		assert_string_equal(kinds__text(&k, kind), text);
+	}
+	assert_int_equal(kinds__number(&k, "one more", &kind), -E2BIG);
+	assert_int_equal(kinds__number(&k, "kind 3", &kind), 0);
+	assert_int_equal(kind, TRACE_KIND_OTHER + 3);
+	assert_string_equal(kinds__text(&k, 255), "<unknown>");
+	kinds__destroy(&k);
+}
+
+/* A name and kind for span i, the same whenever asked. */
+static uint32_t name_of(uint32_t i)
+{
+	return i * 7919 % 5;
+}
+
+static void write_trace(const char *path, uint32_t n)
+{
+	static const char *const kinds[] = {"Query", "QueryBlocked", "own 1", "own 2"};
+	const struct trace_info info = {.tool = "t", .kernel = "k", .host = "h"};
+	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
+	_trace_writer_ struct trace_writer *w = NULL;
+	char text[16];
+	uint32_t id;
+	uint8_t kind;
+
+	assert_int_equal(trace_writer__open(path, true, &info, &w), 0);
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	for (uint32_t i = 0; i < 5; i++) {
+		snprintf(text, sizeof(text), "q%u", i);
+		assert_int_equal(trace_writer__intern(w, text, &id), 0);
+		assert_int_equal(id, i);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(trace_writer__kind(w, kinds[i % 4], &kind), 0);
+		struct trace_span s = {.start_ns = i,
+				       .end_ns = i + 1,
+				       .label = name_of(i),
+				       .invocation = i,
+				       .kind = kind};
+		struct trace_tally t = {
+			.label = name_of(i), .kind = kind, .events = i, .sum = UINT64_MAX - i};
+
+		assert_int_equal(trace_writer__span(w, &s), 0);
+		assert_int_equal(trace_writer__tally(w, &t), 0);
+	}
+	assert_int_equal(trace_writer__finish(w), 0);
+}
+
+static void kinds_and_tallies_come_back(void **state)
+{
+	static const char *const kinds[] = {"Query", "QueryBlocked", "own 1", "own 2"};
+	char path[] = "/tmp/test_trace_labels.XXXXXX", text[16];
+	_trace_reader_ struct trace_reader *r = NULL;
+	uint32_t n = 20000, spans = 0, tallies = 0;
+	struct trace_item item;
+
+	(void)state;
+	close(mkstemp(path));
+	write_trace(path, n);
+	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
+		if (item.kind == TRACE_ITEM_SPAN) {
+			snprintf(text, sizeof(text), "q%u", name_of(spans));
+			assert_int_equal(item.span.start_ns, spans);
+			assert_string_equal(trace_reader__string(r, item.span.label), text);
+			assert_string_equal(trace_reader__kind(r, item.span.kind),
+					    kinds[spans++ % 4]);
+		} else if (item.kind == TRACE_ITEM_TALLY) {
+			assert_int_equal(item.tally.events, tallies);
+			assert_true(item.tally.sum == UINT64_MAX - tallies);
+			assert_int_equal(item.tally.label, name_of(tallies));
+			assert_string_equal(trace_reader__kind(r, item.tally.kind),
+					    kinds[tallies++ % 4]);
+		}
+	}
+	assert_null(trace_reader__problem(r));
+	assert_int_equal(spans, n);
+	assert_int_equal(tallies, n);
+	unlink(path);
+}
+
+static void the_writer_refuses_kinds_it_was_not_told(void **state)
+{
+	char path[] = "/tmp/test_trace_labels.XXXXXX";
+	const struct trace_info info = {.tool = "t", .kernel = "k", .host = "h"};
+	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
+	_trace_writer_ struct trace_writer *w = NULL;
+	struct trace_span s = {.kind = TRACE_KIND_OTHER};
+	struct trace_tally t = {.kind = TRACE_KIND_OTHER};
+	uint32_t id;
+
+	(void)state;
+	close(mkstemp(path));
+	assert_int_equal(trace_writer__open(path, true, &info, &w), 0);
+	assert_int_equal(trace_writer__tally(w, &t), -EINVAL);
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	assert_int_equal(trace_writer__intern(w, "q", &id), 0);
+	assert_int_equal(trace_writer__span(w, &s), -EINVAL);
+	assert_int_equal(trace_writer__tally(w, &t), -EINVAL);
+	s.kind = TRACE_KIND_LOAD;
+	assert_int_equal(trace_writer__span(w, &s), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(listed_labels_have_a_name_and_a_kind),
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(kinds_have_numbers_up_to_a_limit),
+		cmocka_unit_test(kinds_and_tallies_come_back),
+		cmocka_unit_test(the_writer_refuses_kinds_it_was_not_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

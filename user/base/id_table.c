@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "base/id_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_BITS 12
+#define PAGE_IDS  (1u << PAGE_BITS)
+
+uint32_t id_table__get(const struct id_table *t, uint32_t id)
+{
+	uint32_t page = id >> PAGE_BITS;
+
+	if (page >= t->n_pages || !t->pages[page])
+		return ID_TABLE_NONE;
+	return t->pages[page][id % PAGE_IDS];
+}
+
+static int reserve(struct id_table *t, uint32_t n)
+{
+	uint32_t **pages;
+
+	if (n <= t->n_pages)
+		return 0;
+	/* Ids come in ascending order, mostly: do not copy for each page. */
+	n += n / 2;
+	pages = reallocarray(t->pages, n, sizeof(*pages));
+	if (!pages)
+		return -ENOMEM;
+	memset(pages + t->n_pages, 0, (n - t->n_pages) * sizeof(*pages));
+	t->pages = pages;
+	t->n_pages = n;
+	return 0;
+}
+
+int id_table__put(struct id_table *t, uint32_t id, uint32_t value)
+{
+	uint32_t page = id >> PAGE_BITS;
+
+	if (reserve(t, page + 1))
+		return -ENOMEM;
+	if (!t->pages[page]) {
+		t->pages[page] = malloc(PAGE_IDS * sizeof(*t->pages[page]));
+		if (!t->pages[page])
+			return -ENOMEM;
+		for (uint32_t i = 0; i < PAGE_IDS; i++)
+			t->pages[page][i] = ID_TABLE_NONE;
+	}
+	t->pages[page][id % PAGE_IDS] = value;
+	return 0;
+}
+
+void id_table__destroy(struct id_table *t)
+{
+	for (uint32_t i = 0; i < t->n_pages; i++)
+		free(t->pages[i]);
+	free(t->pages);
+	*t = (struct id_table){0};
+}

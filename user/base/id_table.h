@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * A table from ids to 32-bit values, for ids that are mostly dense: about 4 bytes per id where they
+ * are, at most 16 KiB per id where they are not.
+ */
+#ifndef QPROF_BASE_ID_TABLE_H
+#define QPROF_BASE_ID_TABLE_H
+
+#include <stdint.h>
+
+#define ID_TABLE_NONE UINT32_MAX /* not a legal value */
+
+/* All zeroes is an empty table. */
+struct id_table {
+	uint32_t **pages;
+	uint32_t n_pages;
+};
+
+/* The value of `id`, or ID_TABLE_NONE. */
+uint32_t id_table__get(const struct id_table *t, uint32_t id);
+
+/* Add or replace; 0 or -ENOMEM. `value` is not ID_TABLE_NONE. */
+int id_table__put(struct id_table *t, uint32_t id, uint32_t value);
+
+void id_table__destroy(struct id_table *t);
+
+#endif /* QPROF_BASE_ID_TABLE_H */

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/diag.h"
+#include "base/version.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "import/measureme.h"
+#include "qprof/measureme_format.h"
+#include "view/format.h"
+
+/* All files together. */
+struct sums {
+	uint64_t start_ns; /* the earliest */
+	uint64_t spans;
+	bool complete; /* no file is cut short, and all tell what they lost */
+	struct trace_losses losses;
+};
+
+static int open_profile(const char *path, struct mm_reader **r)
+{
+	const char *why;
+	int err = mm_reader__open(path, r, &why);
+
+	return err ? diag_error_r(err, "cannot import %s: %s", path, why) : 0;
+}
+
+/* A build's files tell the losses of the whole of it, each. */
+static void add_losses(struct sums *sums, const struct trace_losses *losses)
+{
+	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
+		if (losses->count[i] > sums->losses.count[i])
+			sums->losses.count[i] = losses->count[i];
+	}
+}
+
+/* Read all files once, so that one that cannot be read is known before there is an output. */
+static int survey(const struct cli_files *files, struct sums *sums)
+{
+	*sums = (struct sums){.start_ns = UINT64_MAX, .complete = true};
+	for (size_t i = 0; i < files->n; i++) {
+		_mm_reader_ struct mm_reader *r = NULL;
+		const struct mm_metadata *m;
+		int err = open_profile(files->paths[i], &r);
+
+		if (err)
+			return err;
+		m = mm_reader__metadata(r);
+		if (m->start_time_ns < sums->start_ns)
+			sums->start_ns = m->start_time_ns;
+		if (mm_reader__problem(r) || (m->exported && !m->has_losses))
+			sums->complete = false;
+		add_losses(sums, &m->losses);
+	}
+	return 0;
+}
+
+static void warn_of(const char *path, const struct mm_reader *r,
+		    const struct measureme_found *found)
+{
+	uint64_t left_out = found->backwards + found->out_of_order;
+	char a[FORMAT_MAX], b[FORMAT_MAX];
+
+	if (mm_reader__problem(r))
+		diag_warn("%s: %s; what could be read was imported", path, mm_reader__problem(r));
+	if (!mm_reader__metadata(r)->found)
+		diag_warn("%s: it does not tell its command, and not when it began: the time of "
+			  "the file stands for that",
+			  path);
+	if (found->unnamed)
+		diag_warn("%s: %s of %s events have no name in it: they are called <unknown>", path,
+			  format_count(a, found->unnamed),
+			  format_count(b, found->spans + found->values));
+	if (left_out)
+		diag_warn("%s: %s intervals make no sense, and were left out", path,
+			  format_count(a, left_out));
+	if (found->overlapping)
+		diag_warn("%s: %s intervals overlap others of their thread: self times around "
+			  "them are wrong",
+			  path, format_count(a, found->overlapping));
+}
+
+static int import_one(struct trace_writer *w, uint32_t index, const char *path, struct sums *sums)
+{
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct measureme_found found;
+	int err = open_profile(path, &r);
+
+	if (err)
+		return err;
+	err = import_measureme(w, index, r, path, &found);
+	if (err)
+		return diag_error_r(err, "cannot import %s: %s", path,
+				    err == -E2BIG ? "it has more names or kinds than a trace holds"
+						  : strerror(-err));
+	warn_of(path, r, &found);
+	sums->spans += found.spans;
+	return 0;
+}
+
+static int import_all(struct trace_writer *w, const struct cli_files *files, struct sums *sums)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < files->n; i++)
+		err = import_one(w, (uint32_t)i, files->paths[i], sums);
+	if (err)
+		return err;
+	if (sums->complete)
+		err = trace_writer__losses(w, &sums->losses);
+	if (!err)
+		err = trace_writer__finish(w);
+	return err ? diag_error_r(err, "cannot write the trace: %s", strerror(-err)) : 0;
+}
+
+/* "a/regex_syntax-0004711.mm_profdata" -> "regex_syntax-0004711.qpt" */
+static char *default_output(const char *path)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *extension = strstr(name, MM_EXTENSION);
+	size_t size = extension ? (size_t)(extension - name) : strlen(name);
+	char *output;
+
+	return asprintf(&output, "%.*s.qpt", (int)size, name) < 0 ? NULL : output;
+}
+
+/* --force must not empty what is to be read. */
+static int check_output(const char *output, const struct cli_files *files)
+{
+	struct stat out, in;
+
+	if (stat(output, &out))
+		return 0;
+	for (size_t i = 0; i < files->n; i++) {
+		if (!stat(files->paths[i], &in) && in.st_dev == out.st_dev &&
+		    in.st_ino == out.st_ino)
+			return diag_error_r(-EINVAL,
+					    "%s is to be read, and cannot be the output; choose "
+					    "another name with -o",
+					    output);
+	}
+	return 0;
+}
+
+static int open_output(const char *output, bool force, const struct sums *sums,
+		       struct trace_writer **w)
+{
+	/* No clock but the real one: a trace's times are then since the epoch. */
+	const struct trace_info info = {
+		.tool = (char *)"qprof-bpf " QPROF_VERSION " import",
+		.clock_start_ns = sums->start_ns,
+		.realtime_start_ns = sums->start_ns,
+	};
+	int err = trace_writer__open(output, force, &info, w);
+
+	if (err == -EEXIST)
+		return diag_error_r(err,
+				    "%s exists already; choose another name with -o, or "
+				    "overwrite it with --force",
+				    output);
+	if (err)
+		return diag_error_r(err, "cannot create %s: %s; choose another place with -o",
+				    output, strerror(-err));
+	return 0;
+}
+
+static int import(const struct cli_import_options *o, const char *output)
+{
+	_trace_writer_ struct trace_writer *w = NULL;
+	char count[FORMAT_MAX], size[FORMAT_MAX];
+	struct sums sums;
+	int err = survey(&o->files, &sums);
+
+	if (!err)
+		err = check_output(output, &o->files);
+	if (!err)
+		err = open_output(output, o->force, &sums, &w);
+	if (err)
+		return err;
+	err = import_all(w, &o->files, &sums);
+	if (err) {
+		unlink(output);
+		return err;
+	}
+	diag_info("imported %s intervals of %zu profile%s; wrote %s (%s)",
+		  format_count(count, sums.spans), o->files.n, o->files.n == 1 ? "" : "s", output,
+		  format_bytes(size, trace_writer__bytes(w)));
+	return 0;
+}
+
+int cmd_import(const struct cli_import_options *o)
+{
+	_free_ char *output = o->output ? strdup(o->output) : default_output(o->files.paths[0]);
+
+	if (cmd_become_invoker())
+		return EXIT_CODE_FAILURE;
+	if (!output) {
+		diag_error("out of memory");
+		return EXIT_CODE_FAILURE;
+	}
+	return import(o, output) ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
+}

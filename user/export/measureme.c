@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "export/measureme.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "export/mm_process.h"
+#include "qprof/measureme_format.h"
+#include "trace/interner.h"
+
+#define CRATE_MAX 200 /* bytes of a file's name, which has 255 */
+
+/* What the first reading tells of a process. */
+struct plan {
+	const struct trace_process *process; /* the survey's */
+	uint64_t first_ns;		     /* the start of its earliest span */
+	uint64_t left;			     /* spans and tallies that are still to be written */
+	char *name;			     /* of its file; NULL if it has none */
+	struct mm_process *out;		     /* while some are written, and some left */
+};
+
+struct export
+{
+	struct trace_reader *survey;
+	struct trace_reader *r;
+	int dir_fd;
+	const char *dir;
+	bool force;
+	struct plan *plans; /* by index */
+	uint32_t n;
+	uint32_t capacity;
+	struct trace_losses losses;
+	bool has_losses;
+	struct interner names; /* of files */
+	struct measureme_sums *sums;
+};
+
+static void export__clear(struct export *e)
+{
+	for (uint32_t i = 0; i < e->n; i++) {
+		free(e->plans[i].name);
+		mm_process__free(e->plans[i].out);
+	}
+	free(e->plans);
+	interner__destroy(&e->names);
+}
+
+/* ---- The first reading ----------------------------------------------------------------------- */
+
+static int survey_process(struct export *e, const struct trace_process *p)
+{
+	if (p->index < e->n)
+		return 0;
+	if (e->n == e->capacity) {
+		uint32_t capacity = e->capacity ? e->capacity * 2 : 64;
+		struct plan *plans = reallocarray(e->plans, capacity, sizeof(*plans));
+
+		if (!plans)
+			return -ENOMEM;
+		e->plans = plans;
+		e->capacity = capacity;
+	}
+	/* An update is made in place. */
+	e->plans[e->n++] = (struct plan){.process = p, .first_ns = UINT64_MAX};
+	return 0;
+}
+
+static int survey_item(struct export *e, const struct trace_item *item)
+{
+	struct plan *plan;
+
+	switch (item->kind) {
+	case TRACE_ITEM_PROCESS:
+		return survey_process(e, item->process);
+	case TRACE_ITEM_SPAN:
+		plan = &e->plans[item->span.process];
+		plan->left++;
+		if (item->span.start_ns < plan->first_ns)
+			plan->first_ns = item->span.start_ns;
+		return 0;
+	case TRACE_ITEM_TALLY:
+		e->plans[item->tally.process].left++;
+		return 0;
+	case TRACE_ITEM_LOSSES:
+		e->losses = item->losses;
+		e->has_losses = true;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int survey(struct export *e)
+{
+	struct trace_item item;
+	int err;
+
+	while (!(err = trace_reader__next(e->survey, &item)) && item.kind != TRACE_ITEM_END) {
+		err = survey_item(e, &item);
+		if (err)
+			break;
+	}
+	return err ? diag_error_r(err, "cannot read the trace: %s", strerror(-err)) : 0;
+}
+
+/* ---- Names of files -------------------------------------------------------------------------- */
+
+/* The crate as a part of a file's name. measureme's tools take what follows a dot for the suffix.
+ */
+static void crate_of(const struct trace_process *p, char out[CRATE_MAX + 1])
+{
+	const char *crate = p->crate && *p->crate ? p->crate : "unknown-crate";
+	size_t size = strnlen(crate, CRATE_MAX + 1);
+
+	if (size > CRATE_MAX) {
+		size = CRATE_MAX;
+		while (size && ((unsigned char)crate[size] & 0xc0) == 0x80)
+			size--;
+	}
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = crate[i];
+
+		out[i] = c <= ' ' || c == '/' || c == '.' || c == 0x7f ? '_' : (char)c;
+	}
+	out[size] = '\0';
+}
+
+/* As rustc names them; but an exec, or a pid that is used again, must not replace a file. */
+static int name_file(struct export *e, struct plan *plan)
+{
+	char crate[CRATE_MAX + 1];
+	bool is_new = false;
+	uint32_t id;
+	int err = 0;
+
+	crate_of(plan->process, crate);
+	for (uint32_t again = 0; !err && !is_new; again++) {
+		char suffix[32] = "";
+
+		if (again)
+			snprintf(suffix, sizeof(suffix), "-%" PRIu32,
+				 plan->process->index + again - 1);
+		free(plan->name);
+		if (asprintf(&plan->name, "%s-%07" PRIu32 "%s" MM_EXTENSION, crate,
+			     plan->process->pid, suffix) < 0) {
+			plan->name = NULL;
+			return -ENOMEM;
+		}
+		err = interner__id(&e->names, plan->name, &id, &is_new);
+	}
+	return err;
+}
+
+static int say_exists(const struct export *e, const char *name)
+{
+	return diag_error_r(-EEXIST,
+			    "%s/%s exists already; choose another directory with -o, or overwrite "
+			    "it with --force",
+			    e->dir, name);
+}
+
+static int name_files(struct export *e)
+{
+	for (uint32_t i = 0; i < e->n; i++) {
+		struct plan *plan = &e->plans[i];
+		int err;
+
+		if (!plan->left) {
+			e->sums->empty++;
+			continue;
+		}
+		err = name_file(e, plan);
+		if (err)
+			return diag_error_r(err, "cannot name a file: %s", strerror(-err));
+		/* Before anything is written; checked again when it is given its name. */
+		if (!e->force && !faccessat(e->dir_fd, plan->name, F_OK, AT_SYMLINK_NOFOLLOW))
+			return say_exists(e, plan->name);
+	}
+	return 0;
+}
+
+/* ---- The second reading ---------------------------------------------------------------------- */
+
+static int failed(const struct export *e, const struct plan *plan, int err)
+{
+	if (err == -EEXIST)
+		return say_exists(e, plan->name);
+	return diag_error_r(err, "cannot write %s/%s: %s; choose another place with -o", e->dir,
+			    plan->name, strerror(-err));
+}
+
+static int changed(void)
+{
+	return diag_error_r(-ESTALE,
+			    "the trace changed while it was read; export it when it is whole");
+}
+
+static int begin_file(struct export *e, struct plan *plan)
+{
+	const struct trace_process *p = plan->process;
+	uint64_t base = plan->first_ns;
+
+	if (p->start_ns && p->start_ns < base)
+		base = p->start_ns;
+	return mm_process__open(e->dir_fd, e->r, p, base, e->has_losses ? &e->losses : NULL,
+				&plan->out);
+}
+
+static int end_file(struct export *e, struct plan *plan)
+{
+	int err = mm_process__finish(plan->out, plan->name, e->force);
+
+	if (err)
+		return err;
+	e->sums->files++;
+	e->sums->events += mm_process__events(plan->out);
+	e->sums->bytes += mm_process__bytes(plan->out);
+	mm_process__free(take_ptr(plan->out));
+	return 0;
+}
+
+static int write_item(struct export *e, const struct trace_item *item, uint32_t process)
+{
+	struct plan *plan = process < e->n ? &e->plans[process] : NULL;
+	int err = 0;
+
+	if (!plan || !plan->left)
+		return changed();
+	if (!plan->out)
+		err = begin_file(e, plan);
+	if (!err && item->kind == TRACE_ITEM_SPAN)
+		err = mm_process__span(plan->out, &item->span);
+	else if (!err)
+		err = mm_process__tally(plan->out, &item->tally);
+	if (err > 0) {
+		e->sums->adjusted++;
+		err = 0;
+	}
+	if (!err && !--plan->left)
+		err = end_file(e, plan);
+	return err ? failed(e, plan, err) : 0;
+}
+
+static int write_files(struct export *e)
+{
+	struct trace_item item;
+	int err;
+
+	while (!(err = trace_reader__next(e->r, &item)) && item.kind != TRACE_ITEM_END) {
+		if (item.kind == TRACE_ITEM_SPAN)
+			err = write_item(e, &item, item.span.process);
+		else if (item.kind == TRACE_ITEM_TALLY)
+			err = write_item(e, &item, item.tally.process);
+		if (err)
+			return err;
+	}
+	if (err)
+		return diag_error_r(err, "cannot read the trace: %s", strerror(-err));
+	for (uint32_t i = 0; i < e->n; i++) {
+		if (e->plans[i].left)
+			return changed();
+	}
+	return 0;
+}
+
+int export_measureme(struct trace_reader *survey_reader, struct trace_reader *r, int dir_fd,
+		     const char *dir, bool force, struct measureme_sums *sums)
+{
+	__cleanup(export__clear) struct export e = {
+		.survey = survey_reader,
+		.r = r,
+		.dir_fd = dir_fd,
+		.dir = dir,
+		.force = force,
+		.sums = sums,
+	};
+	int err;
+
+	*sums = (struct measureme_sums){0};
+	err = survey(&e);
+	if (!err)
+		err = name_files(&e);
+	return err ? err : write_files(&e);
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "export/mm_process.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/id_table.h"
+#include "base/map.h"
+#include "export/mm_writer.h"
+#include "export/nesting.h"
+#include "qprof/measureme_format.h"
+#include "view/format.h"
+#include "view/json.h"
+
+struct mm_process {
+	const struct trace_reader *r;
+	struct mm_writer *w;
+	uint64_t base_ns;
+	uint64_t events;
+	uint64_t kinds[TRACE_KINDS_MAX]; /* string ids; 0: not written yet */
+	struct u64_map strings;		 /* label -> string id less MM_FIRST_REGULAR_ID */
+	struct id_table label_of;	 /* invocation id -> the label it stands for */
+	struct nesting nesting;
+};
+
+/* ---- Metadata -------------------------------------------------------------------------------- */
+
+/* What measureme has no place for; its readers skip it, ours does not. */
+static struct json_object *own_metadata(const struct trace_info *info,
+					const struct trace_process *p,
+					const struct trace_losses *losses)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "tool", info->tool);
+	json__text(&j, "kernel", info->kernel);
+	json__text(&j, "host", info->host);
+	json__number(&j, "parent_pid", p->parent_pid);
+	json__text(&j, "crate", p->crate);
+	json__text(&j, "crate_type", p->crate_type);
+	json__text(&j, "rustc_version", p->rustc_version);
+	json__text(&j, "build_id", p->build_id);
+	json__bool(&j, "attached_late", p->attached_late);
+	if (p->exit_status == TRACE_EXIT_UNKNOWN)
+		json__null(&j, "exit_status");
+	else
+		json__number(&j, "exit_status", (uint32_t)p->exit_status);
+	json__losses(&j, "losses", losses);
+	if (!j.err)
+		return j.object;
+	json_object_put(j.object);
+	return NULL;
+}
+
+/* When `ns` of the trace's clock was; ns since the epoch. */
+static uint64_t realtime(const struct trace_info *info, uint64_t ns)
+{
+	__int128 t = (__int128)info->realtime_start_ns + ns - info->clock_start_ns;
+
+	return t < 0 ? 0 : t > UINT64_MAX ? UINT64_MAX : (uint64_t)t;
+}
+
+static int put_metadata(struct mm_process *m, const struct trace_process *p,
+			const struct trace_losses *losses)
+{
+	const struct trace_info *info = trace_reader__info(m->r);
+	const char *text = NULL;
+	struct json j;
+	uint64_t id;
+	int err;
+
+	json__begin(&j);
+	json__number(&j, "start_time", realtime(info, m->base_ns));
+	json__number(&j, "process_id", p->pid);
+	json__text(&j, "cmd", p->command ? p->command : "");
+	json__value(&j, "qprof", own_metadata(info, p, losses));
+	if (!j.err)
+		text = json_object_to_json_string_ext(
+			j.object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	err = text ? mm_writer__string(m->w, text, &id) : -ENOMEM;
+	json_object_put(j.object);
+	return err ? err : mm_writer__map(m->w, MM_METADATA_ID, id);
+}
+
+int mm_process__open(int dir_fd, const struct trace_reader *r, const struct trace_process *p,
+		     uint64_t base_ns, const struct trace_losses *losses, struct mm_process **out)
+{
+	_mm_process_ struct mm_process *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->r = r;
+	m->base_ns = base_ns;
+	err = mm_writer__open(dir_fd, &m->w);
+	if (!err)
+		err = put_metadata(m, p, losses);
+	if (!err)
+		*out = take_ptr(m);
+	return err;
+}
+
+/* ---- Strings --------------------------------------------------------------------------------- */
+
+/* Readers refuse control characters and empty labels. */
+static int put_clean(struct mm_process *m, const char *text, uint64_t *id)
+{
+	_free_ char *clean = format_clean(*text ? text : "<unknown>");
+
+	return clean ? mm_writer__string(m->w, clean, id) : -ENOMEM;
+}
+
+static int kind_id(struct mm_process *m, uint8_t kind, uint64_t *id)
+{
+	int err = 0;
+
+	if (!m->kinds[kind])
+		err = put_clean(m, trace_reader__kind(m->r, kind), &m->kinds[kind]);
+	*id = m->kinds[kind];
+	return err;
+}
+
+static int label_id(struct mm_process *m, uint32_t label, uint64_t *id)
+{
+	uint32_t address = u64_map__get(&m->strings, label);
+	int err;
+
+	if (address != U64_MAP_NONE) {
+		*id = (uint64_t)address + MM_FIRST_REGULAR_ID;
+		return 0;
+	}
+	err = put_clean(m, trace_reader__string(m->r, label), id);
+	if (err)
+		return err;
+	if (*id - MM_FIRST_REGULAR_ID >= U64_MAP_NONE)
+		return -EFBIG;
+	return u64_map__put(&m->strings, label, *id - MM_FIRST_REGULAR_ID);
+}
+
+/*
+ * The invocation id if it can stand for the label. It stands for one only, and not every execution
+ * has one of its own: rustc gives an anonymous query with one dependency that dependency's.
+ */
+static int event_id(struct mm_process *m, uint32_t label, uint32_t invocation, uint64_t *id)
+{
+	uint32_t known;
+	int err = label_id(m, label, id);
+
+	if (err || invocation > MM_VIRTUAL_ID_MAX)
+		return err;
+	known = id_table__get(&m->label_of, invocation);
+	if (known != ID_TABLE_NONE && known != label)
+		return 0;
+	if (known == ID_TABLE_NONE) {
+		err = id_table__put(&m->label_of, invocation, label);
+		if (!err)
+			err = mm_writer__map(m->w, invocation, *id);
+	}
+	*id = invocation;
+	return err;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+static uint64_t clamp(uint64_t ns, int *adjusted)
+{
+	if (ns <= MM_TIME_MAX)
+		return ns;
+	*adjusted = 1;
+	return MM_TIME_MAX;
+}
+
+int mm_process__span(struct mm_process *m, const struct trace_span *s)
+{
+	uint64_t start = s->start_ns - m->base_ns, end = s->end_ns - m->base_ns;
+	uint64_t kind, id;
+	int err, adjusted = 0;
+
+	if (s->start_ns < m->base_ns || s->end_ns < s->start_ns)
+		return -EINVAL;
+	start = clamp(start, &adjusted);
+	end = clamp(end, &adjusted);
+	err = nesting__fit(&m->nesting, s->tid, s->depth, &start, &end);
+	if (err < 0)
+		return err;
+	adjusted |= err;
+	err = kind_id(m, s->kind, &kind);
+	if (!err)
+		err = event_id(m, s->label, s->invocation, &id);
+	if (!err)
+		err = mm_writer__interval(m->w, kind, id, s->tid, start, end);
+	m->events++;
+	return err ? err : adjusted;
+}
+
+int mm_process__tally(struct mm_process *m, const struct trace_tally *t)
+{
+	uint64_t kind, id, left = t->sum;
+	int err = kind_id(m, t->kind, &kind);
+
+	if (!err)
+		err = label_id(m, t->label, &id);
+	/* A sum may be more than one event can hold. */
+	while (!err) {
+		uint64_t value = left < MM_VALUE_MAX ? left : MM_VALUE_MAX;
+
+		err = mm_writer__integer(m->w, kind, id, 0, value);
+		m->events++;
+		left -= value;
+		if (!left)
+			break;
+	}
+	return err;
+}
+
+int mm_process__finish(struct mm_process *m, const char *name, bool force)
+{
+	return mm_writer__finish(m->w, name, force);
+}
+
+uint64_t mm_process__events(const struct mm_process *m)
+{
+	return m->events;
+}
+
+uint64_t mm_process__bytes(const struct mm_process *m)
+{
+	return mm_writer__bytes(m->w);
+}
+
+void mm_process__free(struct mm_process *m)
+{
+	if (!m)
+		return;
+	mm_writer__free(m->w);
+	u64_map__destroy(&m->strings);
+	id_table__destroy(&m->label_of);
+	nesting__destroy(&m->nesting);
+	free(m);
+}

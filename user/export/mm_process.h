@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* One process of a trace as one .mm_profdata file: ids, strings, and times that its readers take.
+ */
+#ifndef QPROF_EXPORT_MM_PROCESS_H
+#define QPROF_EXPORT_MM_PROCESS_H
+
+#include "base/cleanup.h"
+#include "trace/reader.h"
+
+struct mm_process;
+
+/*
+ * Begin a file in `dir_fd`, with the metadata of process `p`. `base_ns` is its time 0: no span may
+ * start before. `losses` of the trace, or NULL if it does not tell. `r` must live longer; it gives
+ * the texts.
+ */
+int mm_process__open(int dir_fd, const struct trace_reader *r, const struct trace_process *p,
+		     uint64_t base_ns, const struct trace_losses *losses, struct mm_process **out);
+
+/* 0 or a negative errno; 1 if the interval had to be adjusted. */
+int mm_process__span(struct mm_process *m, const struct trace_span *s);
+int mm_process__tally(struct mm_process *m, const struct trace_tally *t);
+
+/* As mm_writer__finish(). */
+int mm_process__finish(struct mm_process *m, const char *name, bool force);
+
+uint64_t mm_process__events(const struct mm_process *m);
+uint64_t mm_process__bytes(const struct mm_process *m);
+
+void mm_process__free(struct mm_process *m);
+DEFINE_CLEANUP(struct mm_process, mm_process__free)
+#define _mm_process_ __cleanup(mm_process__free_p)
+
+#endif /* QPROF_EXPORT_MM_PROCESS_H */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Writes one .mm_profdata file (qprof/measureme_format.h), streaming, through a page buffer per
+ * stream. The file has a temporary name until it is whole. After an error every later call returns
+ * the same error.
+ */
+#ifndef QPROF_EXPORT_MM_WRITER_H
+#define QPROF_EXPORT_MM_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+struct mm_writer;
+
+/* Create a temporary file in the directory `dir_fd`, which stays the caller's. Negative errno. */
+int mm_writer__open(int dir_fd, struct mm_writer **out);
+
+/*
+ * Add a string; its id goes to *id. `text` must be UTF-8 (not checked), as both marks of the format
+ * are no bytes of it.
+ */
+int mm_writer__string(struct mm_writer *w, const char *text, uint64_t *id);
+
+/* Let a virtual id (up to MM_METADATA_ID) stand for the string `id`. */
+int mm_writer__map(struct mm_writer *w, uint32_t virtual_id, uint64_t id);
+
+/*
+ * Add an interval, ns since the start of the process; start_ns <= end_ns <= MM_TIME_MAX: else
+ * -EINVAL. Those of a thread must come in the order of their ends, nested.
+ */
+int mm_writer__interval(struct mm_writer *w, uint64_t kind, uint64_t id, uint32_t thread,
+			uint64_t start_ns, uint64_t end_ns);
+
+/* Add a value without a time; at most MM_VALUE_MAX: else -EINVAL. */
+int mm_writer__integer(struct mm_writer *w, uint64_t kind, uint64_t id, uint32_t thread,
+		       uint64_t value);
+
+/*
+ * Write what is buffered and give the file its name: atomically, and not if there is a file of this
+ * name (-EEXIST) unless `force`. The writer must still be freed.
+ */
+int mm_writer__finish(struct mm_writer *w, const char *name, bool force);
+
+/* Bytes of the file so far. */
+uint64_t mm_writer__bytes(const struct mm_writer *w);
+
+/* A file that was not finished is removed. */
+void mm_writer__free(struct mm_writer *w);
+DEFINE_CLEANUP(struct mm_writer, mm_writer__free)
+#define _mm_writer_ __cleanup(mm_writer__free_p)
+
+#endif /* QPROF_EXPORT_MM_WRITER_H */

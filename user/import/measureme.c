@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "import/measureme.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "import/mm_depths.h"
+#include "qprof/measureme_format.h"
+#include "tracks/command.h"
+
+#define BLOCK	  1024
+#define CACHE_MAX 65536u /* labels, 4 MiB; with arguments every event has one of its own */
+
+#define HIT "QueryCacheHit" /* an instant for each; where they are counted too, the counts hold */
+
+struct import {
+	struct trace_writer *w;
+	struct mm_reader *r;
+	uint32_t index;
+	uint64_t base_ns;
+	uint8_t hit_kind;
+	struct u64_map kinds;	 /* string id -> number */
+	struct u64_map labels;	 /* address -> label */
+	struct u64_map tally_of; /* label << 8 | kind -> index into tallies */
+	struct trace_tally *tallies;
+	uint32_t n_tallies;
+	uint32_t capacity;
+	uint32_t unknown; /* the label <unknown> */
+	struct measureme_found *found;
+};
+
+static void import__clear(struct import *im)
+{
+	u64_map__destroy(&im->kinds);
+	u64_map__destroy(&im->labels);
+	u64_map__destroy(&im->tally_of);
+	free(im->tallies);
+}
+
+/* ---- The process ----------------------------------------------------------------------------- */
+
+/* From "regex_syntax-0004711.mm_profdata"; rustc knows better than the command of an @file. */
+static char *crate_of_path(const char *path)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *dash = strrchr(name, '-');
+	size_t digits = dash ? strspn(dash + 1, "0123456789") : 0;
+
+	if (digits < 7 || strcmp(dash + 1 + digits, MM_EXTENSION))
+		return NULL;
+	if (dash - name == 13 && !strncmp(name, "unknown-crate", 13))
+		return NULL;
+	return strndup(name, dash - name);
+}
+
+/* What rustc's metadata does not tell, the command line may. */
+static int read_command(struct trace_process *p, struct command *c)
+{
+	size_t size = strlen(p->command);
+	_free_ char *args = strdup(p->command);
+	int err;
+
+	if (!args)
+		return -ENOMEM;
+	for (size_t i = 0; i < size; i++) {
+		if (args[i] == ' ')
+			args[i] = '\0';
+	}
+	err = command__parse(c, args, size, false);
+	if (err)
+		return err;
+	p->crate = take_ptr(c->crate);
+	p->crate_type = take_ptr(c->crate_type);
+	return 0;
+}
+
+static int describe(struct trace_process *p, const struct mm_metadata *m, const char *path)
+{
+	struct command c = {0};
+	int err = trace_process__copy(p, &m->process);
+
+	if (err)
+		return err;
+	if (!m->exported && p->command)
+		err = read_command(p, &c);
+	command__clear(&c);
+	if (!err && !m->exported && !p->crate)
+		p->crate = crate_of_path(path);
+	return err;
+}
+
+static int add_process(struct import *im, uint64_t last_end_ns, const char *path)
+{
+	struct trace_process p;
+	int err = describe(&p, mm_reader__metadata(im->r), path);
+
+	if (err)
+		return err;
+	p.index = im->index;
+	p.start_ns = im->base_ns;
+	/* Rustc goes on a little after its last event; 0 would be still running. */
+	p.end_ns = im->base_ns + last_end_ns;
+	p.end_ns += !p.end_ns;
+	err = trace_writer__process(im->w, &p);
+	trace_process__clear(&p);
+	return err;
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static int kind_of(struct import *im, uint64_t id, uint8_t *kind)
+{
+	uint32_t known = u64_map__get(&im->kinds, id);
+	const char *text;
+	int err;
+
+	if (known != U64_MAP_NONE) {
+		*kind = known;
+		return 0;
+	}
+	text = mm_reader__kind(im->r, id);
+	err = text ? trace_writer__kind(im->w, text, kind) : -ENOMEM;
+	if (err)
+		return err;
+	if (im->kinds.used >= CACHE_MAX)
+		u64_map__clear(&im->kinds);
+	return u64_map__put(&im->kinds, id, *kind);
+}
+
+static int label_of(struct import *im, uint64_t id, uint32_t *label)
+{
+	uint32_t address = mm_reader__address(im->r, id);
+	const char *text;
+	int err;
+
+	*label = im->unknown;
+	if (address == UINT32_MAX)
+		return 0;
+	*label = u64_map__get(&im->labels, address);
+	if (*label != U64_MAP_NONE)
+		return 0;
+	text = mm_reader__label(im->r, id);
+	err = text ? trace_writer__intern(im->w, text, label) : -ENOMEM;
+	if (err)
+		return err;
+	if (im->labels.used >= CACHE_MAX)
+		u64_map__clear(&im->labels);
+	return u64_map__put(&im->labels, address, *label);
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+static int add_span(struct import *im, const struct mm_event *e, uint16_t depth, uint32_t label,
+		    uint8_t kind)
+{
+	const struct trace_span s = {
+		.start_ns = im->base_ns + e->start,
+		.end_ns = im->base_ns + e->end,
+		.process = im->index,
+		.tid = e->thread,
+		.label = label,
+		.invocation = e->id <= MM_VIRTUAL_ID_MAX ? (uint32_t)e->id : TRACE_NO_INVOCATION,
+		.depth = depth,
+		.kind = kind,
+	};
+
+	im->found->spans++;
+	return trace_writer__span(im->w, &s);
+}
+
+static struct trace_tally *add_tally(struct import *im, uint32_t label, uint8_t kind)
+{
+	if (im->n_tallies == im->capacity) {
+		uint32_t capacity = im->capacity ? im->capacity * 2 : 256;
+		struct trace_tally *tallies = reallocarray(im->tallies, capacity, sizeof(*tallies));
+
+		if (!tallies)
+			return NULL;
+		im->tallies = tallies;
+		im->capacity = capacity;
+	}
+	if (u64_map__put(&im->tally_of, (uint64_t)label << 8 | kind, im->n_tallies))
+		return NULL;
+	im->tallies[im->n_tallies] =
+		(struct trace_tally){.process = im->index, .label = label, .kind = kind};
+	return &im->tallies[im->n_tallies++];
+}
+
+static int count_value(struct import *im, const struct mm_event *e, uint32_t label, uint8_t kind)
+{
+	uint32_t i = u64_map__get(&im->tally_of, (uint64_t)label << 8 | kind);
+	struct trace_tally *t = i == U64_MAP_NONE ? add_tally(im, label, kind) : &im->tallies[i];
+
+	if (!t)
+		return -ENOMEM;
+	im->found->values++;
+	t->events++;
+	if (e->type == MM_INTEGER_EVENT && __builtin_add_overflow(t->sum, e->start, &t->sum))
+		t->sum = UINT64_MAX;
+	return 0;
+}
+
+static int add_event(struct import *im, const struct mm_event *e, uint16_t depth)
+{
+	uint32_t label;
+	uint8_t kind;
+	int err;
+
+	if (e->type == MM_INTERVAL_EVENT && depth == MM_NO_DEPTH)
+		return 0;
+	err = kind_of(im, e->kind, &kind);
+	if (!err)
+		err = label_of(im, e->id, &label);
+	if (err)
+		return err;
+	im->found->unnamed += label == im->unknown;
+	if (e->type == MM_INTERVAL_EVENT)
+		return add_span(im, e, depth, label, kind);
+	return count_value(im, e, label, kind);
+}
+
+static int add_events(struct import *im, const struct mm_depths *d)
+{
+	_free_ struct mm_event *events = malloc(BLOCK * sizeof(*events));
+	uint64_t n_events = mm_reader__n_events(im->r);
+	int err = events ? 0 : -ENOMEM;
+
+	for (uint64_t at = 0; !err && at < n_events; at += BLOCK) {
+		uint32_t n = n_events - at < BLOCK ? (uint32_t)(n_events - at) : BLOCK;
+
+		err = mm_reader__events(im->r, at, n, events);
+		for (uint32_t i = 0; !err && i < n; i++)
+			err = add_event(im, &events[i], d->depth[at + i]);
+	}
+	return err;
+}
+
+static int write_tallies(struct import *im)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < im->n_tallies; i++) {
+		struct trace_tally t = im->tallies[i];
+
+		if (t.kind == im->hit_kind) {
+			uint64_t counted = (uint64_t)t.label << 8 | TRACE_KIND_HIT_COUNT;
+
+			if (u64_map__get(&im->tally_of, counted) != U64_MAP_NONE)
+				continue;
+			t.kind = TRACE_KIND_HIT_COUNT;
+			t.sum = t.events;
+		}
+		err = trace_writer__tally(im->w, &t);
+	}
+	return err;
+}
+
+int import_measureme(struct trace_writer *w, uint32_t index, struct mm_reader *r, const char *path,
+		     struct measureme_found *found)
+{
+	__cleanup(mm_depths__destroy) struct mm_depths d = {0};
+	__cleanup(import__clear) struct import im = {
+		.w = w,
+		.r = r,
+		.index = index,
+		.base_ns = mm_reader__metadata(r)->start_time_ns,
+		.found = found,
+	};
+	int err;
+
+	*found = (struct measureme_found){0};
+	err = mm_depths__find(&d, r);
+	if (!err)
+		err = add_process(&im, d.last_end_ns, path);
+	if (!err)
+		err = trace_writer__intern(w, "<unknown>", &im.unknown);
+	if (!err)
+		err = trace_writer__kind(w, HIT, &im.hit_kind);
+	if (!err)
+		err = add_events(&im, &d);
+	if (!err)
+		err = write_tallies(&im);
+	found->backwards = d.backwards;
+	found->out_of_order = d.out_of_order;
+	found->overlapping = d.overlapping;
+	/* A reader is done with this process before the next begins. */
+	return err ? err : trace_writer__flush(w);
+}

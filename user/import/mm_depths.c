@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "import/mm_depths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+
+#define BLOCK 1024
+
+struct interval {
+	uint64_t start;
+	uint64_t end;
+};
+
+struct thread {
+	struct interval *open; /* each encloses the next */
+	uint32_t n;
+	uint32_t capacity;
+	uint64_t next_end; /* of the interval that follows in the file */
+};
+
+struct walk {
+	struct mm_depths *d;
+	struct u64_map thread_of; /* number -> index into threads */
+	struct thread *threads;
+	uint32_t n;
+	uint32_t capacity;
+};
+
+static void walk__clear(struct walk *w)
+{
+	for (uint32_t i = 0; i < w->n; i++)
+		free(w->threads[i].open);
+	free(w->threads);
+	u64_map__destroy(&w->thread_of);
+}
+
+static struct thread *thread_of(struct walk *w, uint32_t number)
+{
+	uint32_t i = u64_map__get(&w->thread_of, number);
+
+	if (i != U64_MAP_NONE)
+		return &w->threads[i];
+	if (w->n == w->capacity) {
+		uint32_t capacity = w->capacity ? w->capacity * 2 : 16;
+		struct thread *threads = reallocarray(w->threads, capacity, sizeof(*threads));
+
+		if (!threads)
+			return NULL;
+		w->threads = threads;
+		w->capacity = capacity;
+	}
+	if (u64_map__put(&w->thread_of, number, w->n))
+		return NULL;
+	w->threads[w->n] = (struct thread){.next_end = UINT64_MAX};
+	return &w->threads[w->n++];
+}
+
+static int push(struct thread *t, const struct mm_event *e)
+{
+	if (t->n == t->capacity) {
+		uint32_t capacity = t->capacity ? t->capacity * 2 : 32;
+		struct interval *open = reallocarray(t->open, capacity, sizeof(*open));
+
+		if (!open)
+			return -ENOMEM;
+		t->open = open;
+		t->capacity = capacity;
+	}
+	t->open[t->n++] = (struct interval){e->start, e->end};
+	return 0;
+}
+
+/* Leave the intervals that do not enclose this one. */
+static void leave(struct walk *w, struct thread *t, const struct mm_event *e)
+{
+	bool overlaps = false;
+
+	for (; t->n; t->n--) {
+		const struct interval *top = &t->open[t->n - 1];
+
+		if (top->start <= e->start && e->end <= top->end)
+			break;
+		overlaps |= e->end > top->start;
+	}
+	w->d->overlapping += overlaps;
+}
+
+static int take(struct walk *w, const struct mm_event *e, uint16_t *depth)
+{
+	struct thread *t;
+
+	*depth = MM_NO_DEPTH;
+	if (e->type != MM_INTERVAL_EVENT)
+		return 0;
+	if (e->start > e->end) {
+		w->d->backwards++;
+		return 0;
+	}
+	t = thread_of(w, e->thread);
+	if (!t)
+		return -ENOMEM;
+	if (e->end > t->next_end) {
+		w->d->out_of_order++;
+		return 0;
+	}
+	t->next_end = e->end;
+	leave(w, t, e);
+	*depth = t->n < MM_NO_DEPTH ? t->n : MM_NO_DEPTH - 1;
+	if (e->end > w->d->last_end_ns)
+		w->d->last_end_ns = e->end;
+	return push(t, e);
+}
+
+int mm_depths__find(struct mm_depths *d, struct mm_reader *r)
+{
+	__cleanup(walk__clear) struct walk w = {.d = d};
+	uint64_t left = mm_reader__n_events(r);
+	_free_ struct mm_event *events = malloc(BLOCK * sizeof(*events));
+	int err = 0;
+
+	*d = (struct mm_depths){0};
+	d->depth = malloc(left * sizeof(*d->depth) + 1);
+	if (!events || !d->depth)
+		return -ENOMEM;
+	while (!err && left) {
+		uint32_t n = left < BLOCK ? (uint32_t)left : BLOCK;
+
+		left -= n;
+		err = mm_reader__events(r, left, n, events);
+		for (uint32_t i = n; !err && i--;)
+			err = take(&w, &events[i], &d->depth[left + i]);
+	}
+	return err;
+}
+
+void mm_depths__destroy(struct mm_depths *d)
+{
+	free(d->depth);
+	*d = (struct mm_depths){0};
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "import/mm_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/bytes.h"
+
+#define PAGES_MAX (1u << 22) /* half a terabyte of pages of the size that measureme writes */
+
+static const char *const magics[MM_N_STREAMS] = {
+	[MM_EVENTS] = MM_MAGIC_EVENTS,
+	[MM_STRING_DATA] = MM_MAGIC_DATA,
+	[MM_STRING_INDEX] = MM_MAGIC_INDEX,
+};
+static const char *const names[MM_N_STREAMS] = {
+	[MM_EVENTS] = "events",
+	[MM_STRING_DATA] = "strings",
+	[MM_STRING_INDEX] = "string index",
+};
+
+/* Small reads of the file in ascending order: page headers may be few bytes apart. */
+struct window {
+	int fd;
+	uint64_t at;
+	size_t size;
+	uint8_t bytes[4096];
+};
+
+void mm_file__problem(struct mm_file *f, const char *fmt, ...)
+{
+	va_list args;
+
+	if (*f->problem)
+		return;
+	va_start(args, fmt);
+	vsnprintf(f->problem, sizeof(f->problem), fmt, args);
+	va_end(args);
+}
+
+static int read_at(int fd, uint64_t at, void *to, size_t size)
+{
+	uint8_t *p = to;
+
+	while (size) {
+		ssize_t n = pread(fd, p, size, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		p += n;
+		at += n;
+		size -= n;
+	}
+	return 0;
+}
+
+/* `size` bytes at `at`, which the file had a moment ago; NULL after an error. */
+static const uint8_t *window__bytes(struct window *w, uint64_t at, size_t size, int *err)
+{
+	if (at < w->at || at + size > w->at + w->size) {
+		ssize_t n = pread(w->fd, w->bytes, sizeof(w->bytes), (off_t)at);
+
+		if (n < (ssize_t)size) {
+			*err = n < 0 ? -errno : -EIO;
+			return NULL;
+		}
+		w->at = at;
+		w->size = n;
+	}
+	return w->bytes + (at - w->at);
+}
+
+static int add_page(struct mm_stream *s, uint64_t file_at, uint32_t size)
+{
+	if (s->n == s->capacity) {
+		uint32_t capacity = s->capacity ? s->capacity * 2 : 16;
+		struct mm_page *pages = reallocarray(s->pages, capacity, sizeof(*pages));
+
+		if (!pages)
+			return -ENOMEM;
+		s->pages = pages;
+		s->capacity = capacity;
+	}
+	s->pages[s->n++] = (struct mm_page){.at = s->size, .file_at = file_at};
+	s->size += size;
+	return 0;
+}
+
+/* Take the page whose header is at `at`; returns its end, or `at` if there is none. */
+static uint64_t take_page(struct mm_file *f, const uint8_t *header, uint64_t at, int *err)
+{
+	uint64_t begin = at + MM_PAGE_HEADER_SIZE;
+	uint32_t size = bytes_load_u32(header + 1);
+	uint8_t tag = header[0];
+
+	if (tag >= MM_N_STREAMS || !size) {
+		mm_file__problem(f, "damaged at byte %" PRIu64 ": %s", at,
+				 size ? "a page of an unknown stream" : "an empty page");
+		return at;
+	}
+	if (size > f->size - begin) {
+		mm_file__problem(f, "cut short at byte %" PRIu64 ": whole up to byte %" PRIu64,
+				 f->size, at);
+		return at;
+	}
+	if (f->streams[tag].n == PAGES_MAX) {
+		mm_file__problem(f, "damaged at byte %" PRIu64 ": too many pages", at);
+		return at;
+	}
+	*err = add_page(&f->streams[tag], begin, size);
+	return begin + size;
+}
+
+static int find_pages(struct mm_file *f)
+{
+	struct window w = {.fd = f->fd};
+	uint64_t at = MM_HEADER_SIZE;
+	int err = 0;
+
+	while (!err && at < f->size) {
+		const uint8_t *header;
+		uint64_t end;
+
+		if (f->size - at < MM_PAGE_HEADER_SIZE) {
+			mm_file__problem(f,
+					 "cut short at byte %" PRIu64 ": whole up to byte %" PRIu64,
+					 f->size, at);
+			break;
+		}
+		header = window__bytes(&w, at, MM_PAGE_HEADER_SIZE, &err);
+		if (!header)
+			break;
+		end = take_page(f, header, at, &err);
+		if (end == at)
+			break;
+		at = end;
+	}
+	return err;
+}
+
+static int check_stream(struct mm_file *f, enum mm_stream_tag tag)
+{
+	struct mm_stream *s = &f->streams[tag];
+	uint8_t header[MM_HEADER_SIZE];
+	int err;
+
+	if (s->size < MM_HEADER_SIZE) {
+		mm_file__problem(f, "cut short at byte %" PRIu64 ": it holds no %s", f->size,
+				 names[tag]);
+		s->size = 0;
+		return 0;
+	}
+	err = mm_file__read(f, tag, 0, header, sizeof(header));
+	if (err)
+		return err;
+	if (!memcmp(header, magics[tag], 4) && bytes_load_u32(header + 4) == f->version)
+		return 0;
+	mm_file__problem(f, "damaged: what should be its %s are not", names[tag]);
+	s->size = 0;
+	return 0;
+}
+
+static int check_header(struct mm_file *f, const char **why)
+{
+	uint8_t header[MM_HEADER_SIZE];
+	int err;
+
+	*why = "it is no profile of rustc's (.mm_profdata)";
+	if (f->size < MM_HEADER_SIZE)
+		return -EBADMSG;
+	err = read_at(f->fd, 0, header, sizeof(header));
+	if (err) {
+		*why = strerrordesc_np(-err);
+		return err;
+	}
+	if (memcmp(header, MM_MAGIC, 4))
+		return -EBADMSG;
+	f->version = bytes_load_u32(header + 4);
+	*why = "it has another version than 8 or 9";
+	return f->version == MM_VERSION || f->version == MM_VERSION_OLD ? 0 : -EPROTONOSUPPORT;
+}
+
+static int open_regular(struct mm_file *f, const char *path, const char **why)
+{
+	struct stat st;
+
+	/* Not to wait for a writer, should it be a pipe. */
+	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (f->fd < 0 || fstat(f->fd, &st)) {
+		int err = -errno;
+
+		*why = strerrordesc_np(-err);
+		return err;
+	}
+	*why = "it is not a regular file";
+	f->size = st.st_size;
+	f->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + st.st_mtim.tv_nsec;
+	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
+}
+
+int mm_file__open(struct mm_file *f, const char *path, const char **why)
+{
+	int err;
+
+	*f = (struct mm_file){.fd = -1};
+	err = open_regular(f, path, why);
+	if (!err)
+		err = check_header(f, why);
+	if (err)
+		return err;
+	err = find_pages(f);
+	for (int tag = 0; !err && tag < MM_N_STREAMS; tag++)
+		err = check_stream(f, tag);
+	if (err)
+		*why = strerrordesc_np(-err);
+	return err;
+}
+
+/* The page that holds address `at` of a stream which is longer than that. */
+static uint32_t page_of(const struct mm_stream *s, uint64_t at)
+{
+	uint32_t low = 0, high = s->n;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (s->pages[middle].at <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int mm_file__read(const struct mm_file *f, enum mm_stream_tag tag, uint64_t at, void *to,
+		  size_t size)
+{
+	const struct mm_stream *s = &f->streams[tag];
+	uint8_t *p = to;
+
+	if (at > s->size || size > s->size - at)
+		return -EIO;
+	for (uint32_t i = size ? page_of(s, at) : 0; size; i++) {
+		uint64_t end = i + 1 < s->n ? s->pages[i + 1].at : s->size;
+		size_t n = end - at < size ? end - at : size;
+		int err = read_at(f->fd, s->pages[i].file_at + (at - s->pages[i].at), p, n);
+
+		if (err)
+			return err;
+		p += n;
+		at += n;
+		size -= n;
+	}
+	return 0;
+}
+
+void mm_file__destroy(struct mm_file *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	for (int tag = 0; tag < MM_N_STREAMS; tag++)
+		free(f->streams[tag].pages);
+	*f = (struct mm_file){.fd = -1};
+}

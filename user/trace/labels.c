@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/labels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qprof/trace_format.h"
+
+_Static_assert(TRACE_KIND_OTHER + QPT_KINDS_MAX <= TRACE_KINDS_MAX, "every kind has a number");
+
+static const char *const texts[TRACE_KIND_OTHER] = {
+	[TRACE_KIND_QUERY] = "Query",
+	[TRACE_KIND_ACTIVITY] = "GenericActivity",
+	[TRACE_KIND_BLOCKED] = "QueryBlocked",
+	[TRACE_KIND_LOAD] = "IncrementalLoadResult",
+	[TRACE_KIND_HASHING] = "IncrementalResultHashing",
+	[TRACE_KIND_HIT_COUNT] = "QueryCacheHitCount",
+	[TRACE_KIND_ARTIFACT_SIZE] = "ArtifactSize",
+};
+
+const char *trace_kind_text(unsigned int kind)
+{
+	return kind < TRACE_KIND_OTHER ? texts[kind] : NULL;
+}
+
+const char *kinds__text(const struct kinds *k, unsigned int kind)
+{
+	if (kind < TRACE_KIND_OTHER)
+		return texts[kind];
+	kind -= TRACE_KIND_OTHER;
+	return kind < k->n_other ? k->other[kind] : "<unknown>";
+}
+
+int kinds__number(struct kinds *k, const char *text, uint8_t *kind)
+{
+	for (unsigned int i = 0; i < TRACE_KIND_OTHER + k->n_other; i++) {
+		if (!strcmp(kinds__text(k, i), text)) {
+			*kind = i;
+			return 0;
+		}
+	}
+	if (k->n_other == QPT_KINDS_MAX)
+		return -E2BIG;
+	k->other[k->n_other] = strdup(text);
+	if (!k->other[k->n_other])
+		return -ENOMEM;
+	*kind = TRACE_KIND_OTHER + k->n_other++;
+	return 0;
+}
+
+void kinds__destroy(struct kinds *k)
+{
+	for (unsigned int i = 0; i < k->n_other; i++)
+		free(k->other[i]);
+	*k = (struct kinds){0};
+}
+
+static int reserve(struct labels *l, uint32_t n)
+{
+	struct label *by_id;
+
+	if (n <= l->n)
+		return 0;
+	by_id = reallocarray(l->by_id, n, sizeof(*by_id));
+	if (!by_id)
+		return -ENOMEM;
+	memset(by_id + l->n, 0, (n - l->n) * sizeof(*by_id));
+	l->by_id = by_id;
+	l->n = n;
+	return 0;
+}
+
+static int take_one(struct labels *l, struct byte_reader *in, char *const strings[],
+		    const char **why)
+{
+	uint32_t id = byte_reader__varint_max(in, l->n - 1);
+	uint32_t kind_text = byte_reader__varint_max(in, l->n - 1);
+	uint32_t name = byte_reader__varint_max(in, l->n - 1);
+	uint8_t kind;
+	int err;
+
+	*why = "a list of labels is malformed";
+	if (in->bad || id == name)
+		return -EBADMSG;
+	err = kinds__number(&l->kinds, strings[kind_text], &kind);
+	*why = "it has too many kinds";
+	if (err)
+		return err == -E2BIG ? -EBADMSG : err;
+	*why = "a label is listed twice, or as a query's";
+	if (kind == TRACE_KIND_QUERY || l->by_id[id].kind || l->by_id[name].kind)
+		return -EBADMSG;
+	l->by_id[id] = (struct label){.name = name, .kind = kind};
+	return 0;
+}
+
+int labels__take(struct labels *l, struct byte_reader *in, char *const strings[],
+		 uint32_t n_strings, const char **why)
+{
+	uint64_t n = byte_reader__varint_max(in, n_strings);
+	int err = 0;
+
+	*why = "a list of labels is malformed";
+	if (!n)
+		return -EBADMSG;
+	if (reserve(l, n_strings))
+		return -ENOMEM;
+	for (; !err && n; n--)
+		err = take_one(l, in, strings, why);
+	if (!err && in->at != in->end) {
+		*why = "a list of labels is malformed";
+		err = -EBADMSG;
+	}
+	return err;
+}
+
+void labels__destroy(struct labels *l)
+{
+	free(l->by_id);
+	kinds__destroy(&l->kinds);
+	*l = (struct labels){0};
+}

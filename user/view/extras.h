@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What a report shows of a query only if there is any of it in the trace. */
+#ifndef QPROF_VIEW_EXTRAS_H
+#define QPROF_VIEW_EXTRAS_H
+
+#include <stdbool.h>
+
+#include "analyze/summary.h"
+
+enum report_extra_id {
+	REPORT_HITS,
+	REPORT_BLOCKED,
+	REPORT_LOAD,
+	REPORT_HASHING,
+	REPORT_N_EXTRAS,
+};
+
+struct report_extra {
+	const char *key;   /* in JSON */
+	const char *title; /* in the table */
+	bool is_time;	   /* ns; else a count */
+};
+
+extern const struct report_extra report_extras[REPORT_N_EXTRAS];
+
+uint64_t report_extra_of(const struct summary_row *row, enum report_extra_id extra);
+
+#endif /* QPROF_VIEW_EXTRAS_H */
