@@ -13,6 +13,7 @@ int cmd_record(const struct cli_record_options *o);
 int cmd_report(const struct cli_report_options *o);
 int cmd_dump(const struct cli_dump_options *o);
 int cmd_plan(const struct cli_plan_options *o);
+int cmd_pctab(const struct cli_pctab_options *o);
 int cmd_help(const struct cli_help_options *o);
 int cmd_version(void);
 

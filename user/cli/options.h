@@ -20,6 +20,7 @@ enum cli_command_id {
 	CLI_REPORT,
 	CLI_DUMP,
 	CLI_PLAN,
+	CLI_PCTAB,
 	CLI_HELP,
 	CLI_VERSION,
 	CLI_N_COMMANDS,
@@ -78,6 +79,12 @@ struct cli_plan_options {
 	bool no_cache;
 };
 
+struct cli_pctab_options {
+	const char *file;
+	bool json;
+	bool no_timing;
+};
+
 struct cli_help_options {
 	const char *topic; /* a command's name, or NULL */
 	bool man;
@@ -95,6 +102,7 @@ struct cli {
 	struct cli_report_options report;
 	struct cli_dump_options dump;
 	struct cli_plan_options plan;
+	struct cli_pctab_options pctab;
 	struct cli_help_options help_options;
 };
 
