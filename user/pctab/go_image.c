@@ -55,9 +55,11 @@ static bool is_own_section(const char *name)
 	return !strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab");
 }
 
-/* The table may start at any word of a section of other things. */
+/* The table may start at any word of a section of other things; what only looks like one is not. */
 static int scan(struct go_image *image, const uint8_t *bytes, size_t size, bool big_endian)
 {
+	struct gopclntab_function first;
+	struct gopclntab t;
 	const char *why;
 
 	for (size_t at = 0; at + 8 <= size; at += 4) {
@@ -66,9 +68,11 @@ static int scan(struct go_image *image, const uint8_t *bytes, size_t size, bool 
 
 		if ((low != 0xf0 && low != 0xf1) || p[1] != 0xff || p[2] != 0xff || p[4] || p[5])
 			continue;
-		if (!gopclntab__init(&image->table, p, size - at, big_endian, &why) &&
-		    image->table.n_functions)
-			return 0;
+		if (gopclntab__init(&t, p, size - at, big_endian, &why) || !t.n_functions ||
+		    gopclntab__function(&t, 0, &first))
+			continue;
+		image->table = t;
+		return 0;
 	}
 	return -ENOENT;
 }
@@ -117,6 +121,10 @@ static int find_table(struct go_image *image, const char *path)
 	}
 	err = search_sections(image, elf, ehdr.e_ident[EI_DATA] == ELFDATA2MSB, &why);
 	elf_end(elf);
+	if (!err && image->table.text_size > image->map_size) {
+		why = "its functions are longer than the file";
+		err = -ENOEXEC;
+	}
 	if (err == -ENOENT)
 		diag_error("%s has no Go function table; name an executable that Go 1.18 or later "
 			   "built",

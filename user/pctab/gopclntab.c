@@ -117,6 +117,7 @@ static const char *check_parts(struct gopclntab *t)
 	t->pctab = pctab;
 	t->pctab_end = functab > pctab ? functab : t->size;
 	t->functab = functab;
+	t->text_size = load_u32(t, t->bytes + functab + n * FUNCTAB_ENTRY_SIZE);
 	return NULL;
 }
 
@@ -146,18 +147,20 @@ int gopclntab__function(const struct gopclntab *t, uint32_t i, struct gopclntab_
 {
 	const uint8_t *functab = t->bytes + t->functab;
 	const uint8_t *entry = functab + (size_t)i * FUNCTAB_ENTRY_SIZE, *record;
+	uint32_t start = load_u32(t, entry), at = load_u32(t, entry + 4), n;
+	uint32_t next = load_u32(t, entry + FUNCTAB_ENTRY_SIZE);
 	size_t room = t->size - t->functab;
-	uint32_t at = load_u32(t, entry + 4), n;
 
-	if (at > room || room - at < t->record_size)
+	if (next < start || next > t->text_size || at > room || room - at < t->record_size)
 		return -EBADMSG;
 	record = functab + at;
 	n = load_u32(t, record + RECORD_N_DATA);
 	/* The record repeats the entry: what does not is no record. */
-	if (load_u32(t, record + RECORD_ENTRY) != load_u32(t, entry) || n > GOPCLNTAB_DATA_MAX ||
+	if (load_u32(t, record + RECORD_ENTRY) != start || n > GOPCLNTAB_DATA_MAX ||
 	    room - at - t->record_size < n * sizeof(uint32_t))
 		return -EBADMSG;
-	f->entry = load_u32(t, entry);
+	f->entry = start;
+	f->room = next - start;
 	f->name = name_at(t, load_u32(t, record + RECORD_NAME));
 	f->n_tables = GOPCLNTAB_DATA + n;
 	for (uint32_t k = 0; k < GOPCLNTAB_DATA; k++)

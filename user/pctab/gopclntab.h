@@ -22,6 +22,7 @@ struct gopclntab {
 	uint8_t record_size;   /* of a function's fixed fields */
 	uint8_t quantum_shift; /* of the pcs */
 	uint32_t n_functions;
+	uint32_t text_size; /* bytes from the first function to the end of the last */
 	/* The parts, as offsets into bytes. */
 	size_t names;
 	size_t pctab; /* what tables are offsets into */
@@ -42,6 +43,7 @@ enum gopclntab_kind {
 
 struct gopclntab_function {
 	uint32_t entry;	   /* bytes from the start of the text */
+	uint32_t room;	   /* bytes up to the next one; no table covers more */
 	const char *name;  /* inside the table; "" if that is damaged */
 	uint32_t n_tables; /* GOPCLNTAB_DATA + the number of its pcdata tables */
 	uint32_t tables[GOPCLNTAB_DATA + GOPCLNTAB_DATA_MAX]; /* for gopclntab__table(); 0 = none */

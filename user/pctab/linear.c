@@ -49,13 +49,14 @@ static unsigned int field_of_value(int32_t v)
 	return v == (int16_t)v ? 2 : 3;
 }
 
-/* `n` pcs, and n + 1 values: that at the chunk's start, and those from each pc on. */
+/* `n` pcs (NULL if none), and n + 1 values: at the start of the chunk, and from each pc on. */
 static int put_chunk(struct encoder *e, const uint8_t *pcs, const int32_t *values, unsigned int n)
 {
 	uint8_t bytes[1 + CHUNK_PCS + VALUES_MAX / 4 + VALUES_MAX * 4] = {(uint8_t)n};
 	uint8_t *lengths = bytes + 1 + n, *p = lengths + n / 4 + 1;
 
-	memcpy(bytes + 1, pcs, n);
+	if (n)
+		memcpy(bytes + 1, pcs, n);
 	for (unsigned int i = 0; i <= n; i++) {
 		uint32_t bias = i ? (uint32_t)values[0] : 0;
 		int32_t v = (int32_t)((uint32_t)values[i] - bias);

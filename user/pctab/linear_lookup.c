@@ -185,7 +185,7 @@ FAST int pctab_linear_lookup_fast(const struct pctab_linear *t, unsigned int qua
 	pc >>= quantum_shift;
 	limits = _mm_set1_epi8((char)pc);
 	changes = up_to(chunk + 1, limits);
-	if (unlikely(n > 15)) {
+	if (unlikely(n > 16)) {
 		if (n > FAST_PCS)
 			return read_chunk(chunk, t->data + t->size, (uint8_t)pc, value);
 		changes |= up_to(chunk + 17, limits) << 16;

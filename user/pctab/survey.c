@@ -139,17 +139,20 @@ static int grow_tables(struct pctab_survey *s)
 	return 0;
 }
 
-static int add_table(struct surveyor *w, uint32_t offset)
+/* Its code is at most `room` bytes: what claims more could claim 4 GiB, pc by pc. */
+static int add_table(struct surveyor *w, uint32_t offset, uint32_t room)
 {
 	struct pctab_survey *s = w->survey;
 	struct pctab_pair pair = {.linear = s->linear.size};
-	size_t room, used;
+	size_t size, used;
 	int err;
 
-	pair.varint = gopclntab__table(w->table, offset, &room);
+	pair.varint = gopclntab__table(w->table, offset, &size);
 	if (!pair.varint)
 		return -EBADMSG;
-	err = pctab_varint__decode(pair.varint, room, s->quantum_shift, &w->runs, &used);
+	err = pctab_varint__decode(pair.varint, size, s->quantum_shift, &w->runs, &used);
+	if (!err && pctab_runs__length(&w->runs) > room)
+		err = -EBADMSG;
 	err = err ?: pctab_linear__encode(&s->linear, &w->runs, s->quantum_shift);
 	err = err ?: grow_tables(s);
 	if (err)
@@ -179,7 +182,7 @@ static int add_function(struct surveyor *w, uint32_t i)
 		w->survey->references++;
 		if (u64_map__get(&w->by_offset, f.tables[k]) != U64_MAP_NONE)
 			continue;
-		err = add_table(w, f.tables[k]);
+		err = add_table(w, f.tables[k], f.room);
 		if (err == -ENOMEM)
 			return diag_error_r(err, "out of memory reading the tables");
 		if (err)
