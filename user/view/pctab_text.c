@@ -81,8 +81,8 @@ static int print_speeds(FILE *out, const struct pctab_speed *speeds)
 	fputc('\n', out);
 	err = table__print(t, out, "");
 	fprintf(out,
-		"The middle and the best of %d rounds of %u look-ups, CPU time of one thread.\n",
-		PCTAB_SPEED_ROUNDS, PCTAB_SPEED_LOOKUPS);
+		"The middle and the best of %d rounds of %s look-ups; CPU time of one thread.\n",
+		PCTAB_SPEED_ROUNDS, format_count(count, PCTAB_SPEED_LOOKUPS));
 	return err;
 }
 
