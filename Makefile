@@ -60,10 +60,11 @@ TEST_LIBS := $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null)
 endif
 
 CFLAGS := $(STD) $(WARN) $(OPT) $(INCLUDES) $(PKG_CFLAGS) $(EXTRA_CFLAGS)
-LDLIBS := $(PKG_LIBS) -liberty -lpthread
+LDLIBS := $(PKG_LIBS) -lpthread
 # -g is what makes BTF, which CO-RE and the skeleton need. The kernel dictates the parameters of a
 # program, used or not.
-BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu17 $(WARN) -Wno-unused-parameter -D__TARGET_ARCH_x86 $(BPF_INCLUDES)
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu17 $(WARN) -Wno-unused-parameter \
+	-D__TARGET_ARCH_x86 $(BPF_INCLUDES)
 
 # ---- Files --------------------------------------------------------------------------------------
 
@@ -79,12 +80,13 @@ LIB_OBJ := $(filter-out $(B)/$(MAIN:.c=.o),$(OBJ))
 BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
 UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c)))
+BPF_TEST := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/bpf/test_*.c)))
 FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
-.PHONY: all demo check unit unit-bin e2e bench bench-bin fuzz fuzz-bin lint install uninstall man clean help
-.PHONY: no-cmocka FORCE
+.PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
+.PHONY: fidelity install uninstall man clean help no-cmocka FORCE
 
 all: $(BIN)
 
@@ -104,7 +106,13 @@ $(B)/flags:
 $(B)/user/%.o: user/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(OBJ_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+# A cached plan is good only for the program that made it: another may mine more, or read it wrong.
+PLAN_SRC := $(sort $(wildcard user/plan/*.[ch])) include/qprof/wire.h
+PLAN_CODEC := $(B)/user/plan/codec.o $(B)/fuzz/user/plan/codec.o
+$(PLAN_CODEC): $(PLAN_SRC)
+$(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(PLAN_SRC) | cksum))u
 
 # Generated, so the first build needs it before the dependency files can say who reads it.
 $(OBJ) $(FUZZ_OBJ): | $(SKEL)
@@ -137,7 +145,7 @@ $(SKEL): $(B)/qprof.bpf.o
 # ---- Tests --------------------------------------------------------------------------------------
 
 # -Werror=unused-function: a test that was written but not listed does not compile.
-$(B)/tests/unit/%: tests/unit/%.c $(LIB) $(B)/flags
+$(UNIT) $(BPF_TEST): $(B)/%: %.c $(LIB) $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
 	$(Q)$(CC) $(CFLAGS) -Werror=unused-function $(DEPFLAGS) -MF $@.d -o $@ $< $(LIB) \
@@ -146,13 +154,26 @@ $(B)/tests/unit/%: tests/unit/%.c $(LIB) $(B)/flags
 unit-bin: $(UNIT)
 
 ifeq ($(TEST_LIBS),)
-$(UNIT): no-cmocka
+$(UNIT) $(BPF_TEST): no-cmocka
 no-cmocka:
 	@tests/setup.sh --verify check
 endif
 
 unit: unit-bin
-	@tests/unit/run.sh $(B) $(UNIT)
+	@tests/cmocka.sh unit $(B) $(UNIT)
+
+# The kernel half on a program of our own, whose shapes of code are those of rustc. It changes
+# stacks and jumps out of frames, which sanitizers do not take.
+$(B)/tests/bpf/target: tests/bpf/target.c tests/bpf/shapes.S $(B)/flags
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	$(Q)$(CC) $(filter-out $(SAN_FLAGS),$(CFLAGS)) $(DEPFLAGS) -MF $@.d -o $@ \
+		$(filter-out $(B)/flags,$^) -lpthread
+
+bpf-bin: $(BPF_TEST) $(B)/tests/bpf/target
+
+bpf: bpf-bin
+	@tests/cmocka.sh bpf $(B) $(BPF_TEST)
 
 $(B)/tests/bench/%: tests/bench/%.c $(B)/flags
 	@mkdir -p $(@D)
@@ -171,7 +192,7 @@ $(B)/fuzz/user/%.o: user/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  FUZZCC  $<"
 	$(Q)$(CLANG) $(STD) $(WARN) -O1 -g $(INCLUDES) $(PKG_CFLAGS) $(SAN_FLAGS) \
-		-fsanitize=fuzzer-no-link $(DEPFLAGS) -c -o $@ $<
+		-fsanitize=fuzzer-no-link $(OBJ_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/fuzz/libqprof.a: $(FUZZ_OBJ)
 	$(Q)rm -f $@
@@ -192,7 +213,8 @@ fuzz: fuzz-bin
 
 # What is built belongs to the person who ran sudo; what needs the kernel stays root.
 AS_USER := tests/as-user.sh
-SUBMAKE = $(AS_USER) $(MAKE) --no-print-directory -j$(shell nproc) DEBUG=$(DEBUG) SANITIZE=$(SANITIZE)
+SUBMAKE = $(AS_USER) $(MAKE) --no-print-directory -j$(shell nproc) \
+	DEBUG=$(DEBUG) SANITIZE=$(SANITIZE)
 
 demo:
 	@tests/setup.sh build
@@ -201,13 +223,21 @@ demo:
 
 check:
 	@tests/setup.sh check
-	@+$(SUBMAKE) all unit-bin fuzz-bin
+	@+$(SUBMAKE) all unit-bin bpf-bin fuzz-bin
 	@+MAKE='$(SUBMAKE)' tests/check.sh $(B)
 
 bench:
 	@tests/setup.sh check
 	@+$(SUBMAKE) all bench-bin
 	@$(PYTHON) -B tests/bench/bench.py --build $(B) $(BENCH_ARGS)
+
+# docs/fidelity.md, from the end-to-end comparison with rustc's own profiles.
+fidelity:
+	@tests/setup.sh check
+	@+$(SUBMAKE) all
+	@tests/e2e/run.sh $(B) counts >$(B)/fidelity.txt || true
+	@$(PYTHON) -B tests/e2e/fidelity.py <$(B)/fidelity.txt >$(B)/fidelity.md
+	@mv $(B)/fidelity.md docs/fidelity.md
 
 # ---- Install ------------------------------------------------------------------------------------
 
@@ -233,9 +263,11 @@ help:
 	@echo
 	@echo 'make              build $(BIN)'
 	@echo 'make unit         unit tests: no root, no BPF, no rustc'
+	@echo 'sudo make bpf     the kernel half, on a test program of our own'
 	@echo 'make lint         headers alone, no return probes, format, function length, rebuilds'
 	@echo 'make fuzz         fuzz the readers for FUZZ_SECONDS each (default 60)'
 	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
+	@echo 'sudo make fidelity  docs/fidelity.md anew'
 	@echo 'sudo make bench   cost beside plain rustc and -Zself-profile; BENCH_ARGS=--help'
 	@echo 'make install      DESTDIR=, PREFIX=$(PREFIX)'
 	@echo 'make clean'
@@ -244,4 +276,5 @@ help:
 	@echo 'SANITIZE=1        address and undefined behaviour sanitizers, in build-san/'
 	@echo 'V=1               show the commands'
 
--include $(OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d)
+PROGRAMS := $(UNIT) $(BPF_TEST) $(FUZZ) $(BENCH) $(B)/tests/bpf/target
+-include $(OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(PROGRAMS:=.d)

@@ -17,7 +17,7 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-const volatile struct wire_knobs knobs = { .wakeup_bytes = 1 << 20 };
+const volatile struct wire_knobs knobs = {.wakeup_bytes = 1 << 20};
 
 /* Probes sit there before and after a capture; only in between do they count. */
 volatile __u32 enabled;
@@ -71,12 +71,18 @@ struct {
 	__type(value, struct frame);
 } overflow SEC(".maps");
 
-static __always_inline void count(__u32 counter)
+/* Atomic, though each CPU has its own: a program may be preempted, and the next one counts too. */
+static __always_inline void count_n(__u32 counter, __u64 by)
 {
 	__u64 *n = bpf_map_lookup_elem(&counters, &counter);
 
 	if (n)
-		++*n;
+		__sync_fetch_and_add(n, by);
+}
+
+static __always_inline void count(__u32 counter)
+{
+	count_n(counter, 1);
 }
 
 static void stack_count(enum wire_counter counter)
@@ -86,18 +92,26 @@ static void stack_count(enum wire_counter counter)
 
 static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i)
 {
-	struct overflow_key key = { t->tid, i };
+	struct overflow_key key = {t->tid, i};
 
 	return bpf_map_lookup_elem(&overflow, &key);
 }
 
 static struct frame *stack_overflow_push(struct thread_stack *t, wire_u32 i)
 {
-	struct overflow_key key = { t->tid, i };
+	struct overflow_key key = {t->tid, i};
 	struct frame empty = {};
 
 	bpf_map_update_elem(&overflow, &key, &empty, BPF_ANY);
 	return bpf_map_lookup_elem(&overflow, &key);
+}
+
+/* Deep frames of all threads share one table: what is not in it any more must not fill it. */
+static void stack_overflow_pop(struct thread_stack *t, wire_u32 i)
+{
+	struct overflow_key key = {t->tid, i};
+
+	bpf_map_delete_elem(&overflow, &key);
 }
 
 struct segment {
@@ -105,8 +119,7 @@ struct segment {
 	__u64 hi;
 };
 
-static long note_segment(struct task_struct *task, struct vm_area_struct *vma,
-			 struct segment *seg)
+static long note_segment(struct task_struct *task, struct vm_area_struct *vma, struct segment *seg)
 {
 	seg->lo = vma->vm_start;
 	seg->hi = vma->vm_end;
@@ -139,8 +152,8 @@ static __always_inline __u64 wakeup_flags(void)
 		       : BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline void emit_span(__u32 pid, __u32 tid, const struct frame *f, __u8 flags,
-				      __u64 now, __u32 invocation)
+static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
+		       wire_u32 invocation)
 {
 	struct wire_span *s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 
@@ -154,20 +167,14 @@ static __always_inline void emit_span(__u32 pid, __u32 tid, const struct frame *
 		.lib = f->lib,
 		.query = f->query,
 		.depth = f->depth,
-		.pid = pid,
-		.tid = tid,
+		.pid = t->pid,
+		.tid = t->tid,
 		.start_ns = f->start_ns,
 		.end_ns = now,
 		.invocation = invocation,
 	};
 	bpf_ringbuf_submit(s, wakeup_flags());
-	count(WIRE_COUNT_SPANS);
-}
-
-static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags,
-		       wire_u64 now, wire_u32 invocation)
-{
-	emit_span(t->pid, t->tid, f, flags, now, invocation);
+	t->spans++;
 }
 
 static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
@@ -190,7 +197,7 @@ static __always_inline struct thread_stack *current_stack(void)
 		return NULL;
 	t = bpf_task_storage_get(&stacks, task, NULL, 0);
 	if (t) {
-		count(WIRE_COUNT_HITS);
+		t->hits++;
 		return t;
 	}
 	id = bpf_get_current_pid_tgid();
@@ -199,12 +206,13 @@ static __always_inline struct thread_stack *current_stack(void)
 		count(WIRE_COUNT_HITS_OTHER);
 		return NULL;
 	}
-	count(WIRE_COUNT_HITS);
 	t = bpf_task_storage_get(&stacks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t) {
+		count(WIRE_COUNT_HITS);
 		count(WIRE_LOST_NO_STORAGE);
 		return NULL;
 	}
+	t->hits = 1;
 	t->pid = pid;
 	t->tid = (__u32)id;
 	return t;
@@ -238,13 +246,13 @@ int on_wrapper(struct pt_regs *ctx)
  * The verifier lets a context be read at constant offsets only, and the compiler likes to turn a
  * switch over fields into one load at a computed offset. Assembly keeps them apart.
  */
-#define READ_CTX(ctx, field)                                                                       \
-	({                                                                                         \
-		__u64 __v;                                                                         \
-		asm volatile("%0 = *(u64 *)(%1 + %2)"                                              \
-			     : "=r"(__v)                                                           \
-			     : "r"(ctx), "i"(__builtin_offsetof(struct pt_regs, field)));          \
-		__v;                                                                               \
+#define READ_CTX(ctx, field)                                                              \
+	({                                                                                \
+		__u64 __v;                                                                \
+		asm volatile("%0 = *(u64 *)(%1 + %2)"                                     \
+			     : "=r"(__v)                                                  \
+			     : "r"(ctx), "i"(__builtin_offsetof(struct pt_regs, field))); \
+		__v;                                                                      \
 	})
 
 static __always_inline __u64 read_reg(struct pt_regs *ctx, __u32 reg)
@@ -292,8 +300,7 @@ static __always_inline __u64 read_provider(struct pt_regs *ctx, __u64 cookie)
 
 	if (reg != WIRE_REG_NONE)
 		vtable = read_reg(ctx, reg);
-	else if (bpf_probe_read_user(&vtable, sizeof(vtable),
-				     (void *)(PT_REGS_SP(ctx) + 8 * slot)))
+	else if (bpf_probe_read_user(&vtable, sizeof(vtable), (void *)(PT_REGS_SP(ctx) + 8 * slot)))
 		return 0;
 	vtable += wire_cookie_vtable_offset(cookie);
 	if (bpf_probe_read_user(&provider, sizeof(provider), (void *)vtable))
@@ -405,11 +412,39 @@ static __always_inline void read_args(struct task_struct *task, struct wire_exec
 	asm volatile("" : "+r"(len));
 	if (len > WIRE_ARGS_MAX)
 		return;
-	/* A page of it may be absent: what cannot be read whole is left to /proc. */
+	/* A page of it may be absent. Then only the name is known. */
 	if (bpf_probe_read_user(e->args, len, (void *)start))
 		e->truncated = 1;
 	else
 		e->args_len = len;
+}
+
+/*
+ * A thread's queries are over: send off what is on its stack, and count what it did. Hits and spans
+ * are kept with the thread until then: in rustc, whose data fills every cache, each look-up of a
+ * counter would cost more than it does in a small loop.
+ */
+static __always_inline void settle(struct thread_stack *t, __u64 now)
+{
+	stack_flush(t, now);
+	count_n(WIRE_COUNT_HITS, __sync_lock_test_and_set(&t->hits, 0));
+	count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->spans, 0));
+}
+
+/*
+ * The thread that executes a new image takes none of its queries there, and gets the number of its
+ * process. The other threads have exited by now.
+ */
+static __always_inline void end_image(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread_stack *t = bpf_task_storage_get(&stacks, task, NULL, 0);
+
+	if (!t)
+		return;
+	settle(t, bpf_ktime_get_ns());
+	t->tid = bpf_get_current_pid_tgid();
+	t->seg_lo = t->seg_hi = 0;
 }
 
 SEC("raw_tp/sched_process_exec")
@@ -419,6 +454,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	__u32 pid = BPF_CORE_READ(task, tgid);
 	struct wire_exec *e;
 
+	end_image();
 	if (!bpf_map_lookup_elem(&targets, &pid))
 		return 0;
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
@@ -463,7 +499,7 @@ static __always_inline void send_exit(struct task_struct *task, __u32 pid, __u64
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 }
 
-/* Runs in each exiting thread; `live` is zero in the last one of its process. */
+/* Runs in each exiting thread; `live` is zero in the last ones of its process. */
 SEC("raw_tp/sched_process_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -473,13 +509,12 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	struct thread_stack *t = bpf_task_storage_get(&stacks, task, NULL, 0);
 
 	if (t)
-		stack_flush(t, now);
+		settle(t, now);
 	if (BPF_CORE_READ(task, signal, live.counter))
 		return 0;
-	if (!bpf_map_lookup_elem(&targets, &pid))
-		return 0;
-	send_exit(task, pid, now);
-	bpf_map_delete_elem(&targets, &pid);
+	/* Two threads may both be the last: the one that takes the target away tells. */
+	if (!bpf_map_delete_elem(&targets, &pid))
+		send_exit(task, pid, now);
 	return 0;
 }
 
@@ -494,6 +529,6 @@ int flush_all(struct bpf_iter__task *ctx)
 		return 0;
 	t = bpf_task_storage_get(&stacks, task, NULL, 0);
 	if (t)
-		stack_flush(t, bpf_ktime_get_ns());
+		settle(t, bpf_ktime_get_ns());
 	return 0;
 }

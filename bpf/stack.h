@@ -3,7 +3,7 @@
  * The per-thread query stack: which query a probe hit belongs to.
  *
  * Pure logic, compiled twice: into the BPF programs, and natively into its unit tests. The
- * includer provides the five stack_* functions declared first.
+ * includer provides the stack_* functions declared first.
  *
  * Why it never mispairs. Every frame of ours stands for one frame of try_execute_query (a body) on
  * the thread's own stack. The compiler keeps sp fixed within a body, so the body's sp identifies
@@ -15,17 +15,28 @@
  * the stack catches and resumes on each stack it leaves, so one stack at a time is enough.) Or
  * unseen, if a probe was not there: a later event from above such a frame proves it dead.
  * "Above" only means something within one stack, and rustc switches stacks (`stacker`), so sp is
- * compared within one mapping only; mappings of stacks are kept apart by guard pages.
+ * compared within one mapping only; mappings of stacks are kept apart by guard pages. Stacks nest:
+ * a thread that is back on one has left every stack it went to from there. They are unmapped
+ * then, so a frame on a stack that is no longer mapped is dead too.
  */
 #ifndef QPROF_STACK_H
 #define QPROF_STACK_H
 
 #include "qprof/wire.h"
 
+#ifndef STACK_INLINE_FRAMES
 #define STACK_INLINE_FRAMES 512 /* a power of two; deeper frames go to the overflow map */
+#endif
 #define STACK_MAX_FRAMES 65536
 /* Two stacks are never this close: a red zone of 100 KiB and a guard page lie between them. */
 #define STACK_NEAR 65536ULL
+/*
+ * More than lies between a body and a provider that it calls through another function, and less
+ * than a body's own frame, so that no body called from there is this near.
+ */
+#define STACK_CALL_NEAR 256ULL
+/* stack_find_segment(): nothing is mapped there. The kernel's -ENOENT. */
+#define STACK_NOT_MAPPED (-2)
 
 enum frame_state {
 	FRAME_STARTED = 1, /* sp is the body's */
@@ -48,7 +59,11 @@ struct thread_stack {
 	wire_u32 pid;
 	wire_u32 tid;
 	wire_u32 n;
+	wire_u32 n_lost;      /* starts since the top frame's that found no room: all younger */
+	wire_u32 seg_guessed; /* the mapping could not be told: only what is near sp is known */
 	wire_u32 pad;
+	wire_u64 hits; /* probe hits and spans sent that are not in the counters yet */
+	wire_u64 spans;
 	struct frame frames[STACK_INLINE_FRAMES];
 };
 
@@ -58,10 +73,14 @@ _Static_assert((STACK_INLINE_FRAMES & (STACK_INLINE_FRAMES - 1)) == 0, "masked i
 /* What the includer provides. */
 static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i);
 static struct frame *stack_overflow_push(struct thread_stack *t, wire_u32 i);
-/* Set seg_lo and seg_hi to the mapping that holds `sp`; nonzero if it cannot be told. */
+static void stack_overflow_pop(struct thread_stack *t, wire_u32 i);
+/*
+ * Set seg_lo and seg_hi to the mapping that holds `sp`; else nonzero and both are left alone:
+ * STACK_NOT_MAPPED, or another error if it cannot be told.
+ */
 static long stack_find_segment(struct thread_stack *t, wire_u64 sp);
-static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags,
-		       wire_u64 now, wire_u32 invocation);
+static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
+		       wire_u32 invocation);
 static void stack_count(enum wire_counter counter);
 /* Call fn(i, ctx) for i = 0.. below n until it returns nonzero. */
 static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx);
@@ -81,18 +100,6 @@ static inline struct frame *stack_top(struct thread_stack *t)
 static inline int stack_in_segment(const struct thread_stack *t, wire_u64 sp)
 {
 	return sp >= t->seg_lo && sp < t->seg_hi;
-}
-
-static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp)
-{
-	if (stack_in_segment(t, sp))
-		return;
-	if (stack_find_segment(t, sp)) {
-		/* Near is surely the same stack; what is farther is looked up again. */
-		stack_count(WIRE_COUNT_STACK_UNKNOWN);
-		t->seg_lo = sp - STACK_NEAR / 2;
-		t->seg_hi = sp + STACK_NEAR / 2;
-	}
 }
 
 /* Send off a frame that left the stack without an end of its own. */
@@ -119,6 +126,17 @@ struct stack_pop_ctx {
 	wire_u8 flags;
 };
 
+/* Forget the top frame. */
+static inline void stack_drop_top(struct thread_stack *t)
+{
+	if (!t->n)
+		return;
+	t->n--;
+	t->n_lost = 0;
+	if (t->n >= STACK_INLINE_FRAMES)
+		stack_overflow_pop(t, t->n);
+}
+
 static long stack_pop_one(wire_u32 i, void *p)
 {
 	struct stack_pop_ctx *c = p;
@@ -127,15 +145,14 @@ static long stack_pop_one(wire_u32 i, void *p)
 	(void)i;
 	if (f)
 		stack_leave(c->t, f, c->flags, c->now);
-	if (c->t->n)
-		c->t->n--;
+	stack_drop_top(c->t);
 	return 0;
 }
 
 /* Pop down to `n` frames, youngest first: records leave in the order of their ends. */
 static inline void stack_pop_to(struct thread_stack *t, wire_u32 n, wire_u8 flags, wire_u64 now)
 {
-	struct stack_pop_ctx c = { .t = t, .now = now, .flags = flags };
+	struct stack_pop_ctx c = {.t = t, .now = now, .flags = flags};
 
 	if (t->n > n)
 		stack_loop(t->n - n, stack_pop_one, &c);
@@ -146,9 +163,49 @@ struct stack_find_ctx {
 	wire_u64 sp;
 	wire_u32 group;
 	wire_u32 found; /* index + 1; 0 if none */
+	wire_u32 keep;	/* frames that are not known to be dead */
 };
 
-/* Finds the oldest dead frame: walking down the segment until a frame above sp, a live one. */
+/* Walks down the frames whose stacks are gone. */
+static long stack_find_freed(wire_u32 i, void *p)
+{
+	struct stack_find_ctx *c = p;
+	wire_u32 at = c->t->n - 1 - i;
+	struct frame *f = stack_frame(c->t, at);
+
+	if (!f || stack_in_segment(c->t, f->sp) ||
+	    stack_find_segment(c->t, f->sp) != STACK_NOT_MAPPED)
+		return 1;
+	c->keep = at;
+	return 0;
+}
+
+static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp, wire_u64 now)
+{
+	struct stack_find_ctx c = {.t = t, .keep = t->n};
+	wire_u64 lo, hi;
+
+	if (stack_in_segment(t, sp))
+		return;
+	t->seg_guessed = stack_find_segment(t, sp) != 0;
+	if (t->seg_guessed) {
+		/* Near is surely the same stack; what is farther is looked up again. */
+		stack_count(WIRE_COUNT_STACK_UNKNOWN);
+		t->seg_lo = sp - STACK_NEAR / 2;
+		t->seg_hi = sp + STACK_NEAR / 2;
+	}
+	lo = t->seg_lo;
+	hi = t->seg_hi;
+	stack_loop(t->n, stack_find_freed, &c);
+	t->seg_lo = lo;
+	t->seg_hi = hi;
+	stack_pop_to(t, c.keep, WIRE_SPAN_LEFT, now);
+}
+
+/*
+ * Walks down to the youngest frame on this stack that lies above sp. It is alive, and everything
+ * younger is dead, on this stack or on one that was left.
+ */
 static long stack_find_dead(wire_u32 i, void *p)
 {
 	struct stack_find_ctx *c = p;
@@ -159,33 +216,31 @@ static long stack_find_dead(wire_u32 i, void *p)
 		return 1;
 	if (!stack_in_segment(c->t, f->sp))
 		return 0;
-	if (f->sp > c->sp)
-		return 1;
-	c->found = at + 1;
-	return 0;
+	c->keep = f->sp > c->sp ? at + 1 : at;
+	return f->sp > c->sp;
 }
 
-/* Drop the frames that an event at `sp` proves dead, and everything younger. */
+/* Drop the frames that an event at `sp` proves dead. */
 static inline void stack_prune(struct thread_stack *t, wire_u64 sp, wire_u8 flags, wire_u64 now)
 {
-	struct stack_find_ctx c = { .t = t, .sp = sp };
+	struct stack_find_ctx c = {.t = t, .sp = sp};
 	struct frame *top;
 
-	stack_enter_segment(t, sp);
+	stack_enter_segment(t, sp, now);
 	top = stack_top(t);
 	if (!top || (top->sp > sp && stack_in_segment(t, top->sp)))
 		return;
+	c.keep = t->n;
 	stack_loop(t->n, stack_find_dead, &c);
-	if (c.found)
-		stack_pop_to(t, c.found - 1, flags, now);
+	stack_pop_to(t, c.keep, flags, now);
 }
 
 /*
  * A query starts: with FRAME_STARTED `sp` is its body's, with FRAME_WRAPPED its wrapper's. The
  * cookie names the query, its group and its library.
  */
-static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
-			      wire_u8 state, wire_u64 now)
+static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u8 state,
+			      wire_u64 now)
 {
 	struct frame *top, *f;
 	wire_u32 depth = 0;
@@ -194,11 +249,15 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 	top = stack_top(t);
 	if (top)
 		depth = top->depth < 0xffff ? top->depth + 1u : 0xffff;
-	if (t->n < STACK_INLINE_FRAMES)
+	/* Above a lost one the stack has a hole, and would misjudge who an end belongs to. */
+	if (t->n_lost)
+		f = 0;
+	else if (t->n < STACK_INLINE_FRAMES)
 		f = &t->frames[t->n & (STACK_INLINE_FRAMES - 1)];
 	else
 		f = stack_overflow_push(t, t->n);
 	if (!f) {
+		t->n_lost++;
 		stack_count(WIRE_LOST_STACK_FULL);
 		return;
 	}
@@ -217,6 +276,10 @@ static inline int stack_is_at(const struct frame *f, wire_u64 sp)
 	return f->sp == sp && f->state == FRAME_STARTED;
 }
 
+/*
+ * A frame that started in this body, or at a provider that it calls through another function. (The
+ * first may be left of an older body at the same place: the younger of the two it is.)
+ */
 static long stack_find_at(wire_u32 i, void *p)
 {
 	struct stack_find_ctx *c = p;
@@ -225,17 +288,25 @@ static long stack_find_at(wire_u32 i, void *p)
 
 	if (!f)
 		return 1;
-	if (!stack_is_at(f, c->sp))
+	if (!stack_is_at(f, c->sp) && (f->state != FRAME_STARTED || f->group != c->group ||
+				       f->sp > c->sp || c->sp - f->sp >= STACK_CALL_NEAR))
 		return 0;
 	c->found = at + 1;
 	return 1;
 }
 
-/*
- * A frame whose body's sp is not known: started at its wrapper (above the body, or on the stack
- * before this one), or at a provider that the body calls through another function (just below).
- */
-static long stack_find_by_group(wire_u32 i, void *p)
+static inline int stack_is_wrapper_of(const struct thread_stack *t, const struct frame *f,
+				      wire_u32 group, wire_u64 sp)
+{
+	if (f->state != FRAME_WRAPPED || f->group != group)
+		return 0;
+	if (f->sp > sp && f->sp - sp < STACK_NEAR)
+		return 1;
+	/* On the stack before this one, if it is known which this one is. */
+	return !t->seg_guessed && !stack_in_segment(t, f->sp);
+}
+
+static long stack_find_wrapper(wire_u32 i, void *p)
 {
 	struct stack_find_ctx *c = p;
 	wire_u32 at = c->t->n - 1 - i;
@@ -243,53 +314,54 @@ static long stack_find_by_group(wire_u32 i, void *p)
 
 	if (!f)
 		return 1;
-	if (f->group != c->group)
+	if (!stack_is_wrapper_of(c->t, f, c->group, c->sp))
 		return 0;
-	if (f->state == FRAME_WRAPPED && (f->sp > c->sp || !stack_in_segment(c->t, f->sp))) {
-		c->found = at + 1;
-		return 1;
-	}
-	if (f->state == FRAME_STARTED && f->sp < c->sp && c->sp - f->sp < STACK_NEAR) {
-		c->found = at + 1;
-		return 1;
-	}
-	return 0;
+	c->found = at + 1;
+	return 1;
 }
 
-static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group, wire_u64 sp)
+static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group, wire_u64 sp,
+					  wire_u64 now)
 {
-	struct stack_find_ctx c = { .t = t, .sp = sp, .group = group };
+	struct stack_find_ctx c = {.t = t, .sp = sp, .group = group};
 	struct frame *top = stack_top(t);
 
 	if (!top)
 		return 0;
-	if (stack_is_at(top, sp) || (top->state == FRAME_WRAPPED && top->group == group &&
-				     top->sp > sp && top->sp - sp < STACK_NEAR))
+	if (stack_is_at(top, sp))
+		return t->n;
+	if (!t->n_lost && top->sp - sp < STACK_NEAR && stack_is_wrapper_of(t, top, group, sp))
 		return t->n;
 	stack_loop(t->n, stack_find_at, &c);
 	if (c.found)
 		return c.found;
-	stack_enter_segment(t, sp);
-	stack_loop(t->n, stack_find_by_group, &c);
+	stack_enter_segment(t, sp, now);
+	if (t->n_lost) {
+		/* Its frame, which would be younger than all there are, found no room. */
+		t->n_lost--;
+		return 0;
+	}
+	stack_loop(t->n, stack_find_wrapper, &c);
 	return c.found;
 }
 
 /* WIRE_ROLE_END. */
-static inline void stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
-				wire_u64 now, wire_u32 invocation)
+static inline void stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u64 now,
+				wire_u32 invocation)
 {
-	wire_u32 found = stack_find_started(t, wire_cookie_group(cookie), sp);
+	wire_u32 found = stack_find_started(t, wire_cookie_group(cookie), sp, now);
 	struct frame *f;
 
 	if (!found) {
 		stack_count(WIRE_DROP_END_WITHOUT_START);
+		stack_prune(t, sp, WIRE_SPAN_LEFT, now);
 		return;
 	}
 	stack_pop_to(t, found, WIRE_SPAN_LEFT, now);
-	f = stack_frame(t, found - 1);
+	f = stack_top(t);
 	if (f)
 		stack_emit(t, f, 0, now, invocation);
-	t->n = found - 1;
+	stack_drop_top(t);
 }
 
 /* WIRE_ROLE_CAUGHT: a panic was caught in a frame above `sp`. */
@@ -298,10 +370,36 @@ static inline void stack_on_caught(struct thread_stack *t, wire_u64 sp, wire_u64
 	stack_prune(t, sp, WIRE_SPAN_UNWOUND, now);
 }
 
-/* The thread exits, or the capture stops: what is on the stack never ended. */
+struct stack_flush_ctx {
+	struct thread_stack *t;
+	wire_u64 now;
+	wire_u32 n;
+};
+
+static long stack_flush_one(wire_u32 i, void *p)
+{
+	struct stack_flush_ctx *c = p;
+	wire_u32 at = c->n - 1 - i;
+	struct frame *f = stack_frame(c->t, at);
+
+	if (f)
+		stack_leave(c->t, f, WIRE_SPAN_OPEN, c->now);
+	if (at >= STACK_INLINE_FRAMES)
+		stack_overflow_pop(c->t, at);
+	return 0;
+}
+
+/*
+ * The thread exits, or the capture stops: what is on the stack never ended. Both may happen at
+ * once, on two CPUs: the first takes it all.
+ */
 static inline void stack_flush(struct thread_stack *t, wire_u64 now)
 {
-	stack_pop_to(t, 0, WIRE_SPAN_OPEN, now);
+	struct stack_flush_ctx c = {.t = t, .now = now};
+
+	c.n = __sync_lock_test_and_set(&t->n, 0);
+	t->n_lost = 0;
+	stack_loop(c.n, stack_flush_one, &c);
 }
 
 #endif /* QPROF_STACK_H */

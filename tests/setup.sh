@@ -23,7 +23,6 @@ needs_build() {
 	pc:capstone        libcapstone-dev  capstone-devel       capstone    libcapstone-devel
 	pc:libzstd         libzstd-dev      libzstd-devel        zstd        libzstd-devel
 	pc:json-c          libjson-c-dev    json-c-devel         json-c      libjson-c-devel
-	lib:libiberty      libiberty-dev    binutils-devel       binutils    binutils-devel
 	END
 }
 
@@ -58,13 +57,6 @@ have() {
 	cmd:*) command -v "$name" >/dev/null 2>&1 ;;
 	pc:*) pkg-config --exists "$name" 2>/dev/null ;;
 	lib:libc) [ -e /usr/include/stdlib.h ] ;;
-	lib:libiberty)
-		# It has no .pc file. An archive gcc cannot find keeps its bare name here.
-		case $(gcc -print-file-name=libiberty.a 2>/dev/null) in
-		/*) [ -e /usr/include/libiberty/demangle.h ] || [ -e /usr/include/demangle.h ] ;;
-		*) false ;;
-		esac
-		;;
 	rt:fuzzer) [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)" -name 'libclang_rt.fuzzer*.a' 2>/dev/null)" ] ;;
 	crate:*) [ -n "$(find /usr/share/cargo/registry -maxdepth 1 -name "$name-[0-9]*" 2>/dev/null)" ] ;;
 	esac

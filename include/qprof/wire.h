@@ -45,8 +45,8 @@ enum wire_span_flag {
  */
 struct wire_span {
 	wire_u8 type;
-	wire_u8 flags;	/* enum wire_span_flag */
-	wire_u8 lib;	/* index of the attached library */
+	wire_u8 flags; /* enum wire_span_flag */
+	wire_u8 lib;   /* index of the attached library */
 	wire_u8 pad;
 	wire_u16 query; /* index into that library's plan */
 	wire_u16 depth; /* started queries below this one on its thread; saturates at 65535 */
@@ -93,22 +93,22 @@ struct wire_exit {
 
 /* Indices of the per-CPU counter array. */
 enum wire_counter {
-	WIRE_COUNT_SPANS = 0,		/* spans sent */
-	WIRE_LOST_RING_FULL,		/* spans lost: the ring buffer was full */
-	WIRE_LOST_STACK_FULL,		/* starts lost: a thread's stack of queries was full */
-	WIRE_LOST_NO_STORAGE,		/* starts lost: no memory for a thread's stack */
-	WIRE_LOST_RECURSION,		/* starts or ends lost: the kernel refused to nest programs */
-	WIRE_LOST_PROCESS_RECORD,	/* fork, exec or exit records lost */
-	WIRE_LOST_TARGETS_FULL,		/* processes not followed: the table of targets was full */
-	WIRE_DROP_END_WITHOUT_START,	/* ends whose start came before the capture: dropped */
-	WIRE_COUNT_UNWOUND,		/* spans with WIRE_SPAN_UNWOUND */
-	WIRE_COUNT_LEFT,		/* spans with WIRE_SPAN_LEFT */
-	WIRE_COUNT_OPEN,		/* spans with WIRE_SPAN_OPEN */
-	WIRE_COUNT_NOT_EXECUTED,	/* wrappers that waited for another thread or met a cycle */
-	WIRE_DROP_UNKNOWN_PROVIDER,	/* bodies whose query could not be read: their end is dropped */
-	WIRE_COUNT_STACK_UNKNOWN,	/* a stack segment could not be told; the frame was kept */
-	WIRE_COUNT_HITS,		/* probe hits in followed processes */
-	WIRE_COUNT_HITS_OTHER,		/* probe hits in processes we do not follow */
+	WIRE_COUNT_SPANS = 0,	     /* spans sent */
+	WIRE_LOST_RING_FULL,	     /* spans lost: the ring buffer was full */
+	WIRE_LOST_STACK_FULL,	     /* starts lost: a thread's stack of queries was full */
+	WIRE_LOST_NO_STORAGE,	     /* starts lost: no memory for a thread's stack */
+	WIRE_LOST_RECURSION,	     /* starts or ends lost: the kernel refused to nest programs */
+	WIRE_LOST_PROCESS_RECORD,    /* fork, exec or exit records lost */
+	WIRE_LOST_TARGETS_FULL,	     /* processes not followed: the table of targets was full */
+	WIRE_DROP_END_WITHOUT_START, /* ends whose start came before the capture: dropped */
+	WIRE_COUNT_UNWOUND,	     /* spans with WIRE_SPAN_UNWOUND */
+	WIRE_COUNT_LEFT,	     /* spans with WIRE_SPAN_LEFT */
+	WIRE_COUNT_OPEN,	     /* spans with WIRE_SPAN_OPEN */
+	WIRE_COUNT_NOT_EXECUTED,     /* wrappers that waited for another thread or met a cycle */
+	WIRE_DROP_UNKNOWN_PROVIDER, /* bodies whose query could not be read: their end is dropped */
+	WIRE_COUNT_STACK_UNKNOWN,   /* a stack segment could not be told; the frame was kept */
+	WIRE_COUNT_HITS,	    /* probe hits in followed processes */
+	WIRE_COUNT_HITS_OTHER,	    /* probe hits in processes we do not follow */
 	WIRE_COUNTER_MAX,
 };
 
@@ -136,18 +136,30 @@ struct wire_knobs {
  * provider's address is in the vtable, at the offset in the last bits (units of 8 bytes, no bias).
  */
 enum wire_role {
-	WIRE_ROLE_START = 1,	/* provider entry: names the query, starts it */
-	WIRE_ROLE_START_BODY,	/* in a body that serves one query only: starts it */
-	WIRE_ROLE_WRAPPER,	/* non-incremental wrapper of a query without a START: starts it */
-	WIRE_ROLE_IDENTIFY,	/* in a body: reads which query it is; starts it if it has no START */
-	WIRE_ROLE_END,		/* in a body: the provider has returned */
-	WIRE_ROLE_CAUGHT,	/* a panic was caught: every frame below sp is dead */
+	WIRE_ROLE_START = 1,  /* provider entry: names the query, starts it */
+	WIRE_ROLE_START_BODY, /* in a body that serves one query only: starts it */
+	WIRE_ROLE_WRAPPER,    /* non-incremental wrapper of a query without a START: starts it */
+	WIRE_ROLE_IDENTIFY,   /* in a body: reads which query it is; starts it if it has no START */
+	WIRE_ROLE_END,	      /* in a body: the provider has returned */
+	WIRE_ROLE_CAUGHT,     /* a panic was caught: every frame below sp is dead */
 };
 
 enum wire_reg {
-	WIRE_REG_AX, WIRE_REG_BX, WIRE_REG_CX, WIRE_REG_DX, WIRE_REG_SI, WIRE_REG_DI, WIRE_REG_BP,
-	WIRE_REG_R8, WIRE_REG_R9, WIRE_REG_R10, WIRE_REG_R11, WIRE_REG_R12, WIRE_REG_R13,
-	WIRE_REG_R14, WIRE_REG_R15,
+	WIRE_REG_AX,
+	WIRE_REG_BX,
+	WIRE_REG_CX,
+	WIRE_REG_DX,
+	WIRE_REG_SI,
+	WIRE_REG_DI,
+	WIRE_REG_BP,
+	WIRE_REG_R8,
+	WIRE_REG_R9,
+	WIRE_REG_R10,
+	WIRE_REG_R11,
+	WIRE_REG_R12,
+	WIRE_REG_R13,
+	WIRE_REG_R14,
+	WIRE_REG_R15,
 	WIRE_REG_NONE = 255,
 };
 
@@ -167,9 +179,9 @@ struct wire_provider {
 };
 
 #define WIRE_NO_QUERY 0xffffu
-#define WIRE_NO_SLOT 0xffffu
+#define WIRE_NO_SLOT  0xffffu
 #define WIRE_NO_GROUP 0xffffu
-#define WIRE_SP_BIAS 2048
+#define WIRE_SP_BIAS  2048
 #define WIRE_MAX_LIBS 255
 
 static inline wire_u64 wire_cookie(wire_u32 role, wire_u32 lib, wire_u32 query, wire_u32 group,
@@ -181,13 +193,34 @@ static inline wire_u64 wire_cookie(wire_u32 role, wire_u32 lib, wire_u32 query, 
 	       (wire_u64)((sp_delta / 8 + WIRE_SP_BIAS) & 0xfff) << 52;
 }
 
-static inline wire_u32 wire_cookie_role(wire_u64 c) { return c & 0xf; }
-static inline wire_u32 wire_cookie_lib(wire_u64 c) { return c >> 4 & 0xff; }
-static inline wire_u32 wire_cookie_query(wire_u64 c) { return c >> 12 & 0xffff; }
-static inline wire_u32 wire_cookie_group(wire_u64 c) { return c >> 28 & 0xffff; }
-static inline wire_u32 wire_cookie_reg(wire_u64 c) { return c >> 44 & 0xff; }
-static inline wire_u32 wire_cookie_vtable_offset(wire_u64 c) { return (wire_u32)(c >> 52) * 8; }
-static inline int wire_cookie_sp_delta(wire_u64 c) { return ((int)(c >> 52) - WIRE_SP_BIAS) * 8; }
+static inline wire_u32 wire_cookie_role(wire_u64 c)
+{
+	return c & 0xf;
+}
+static inline wire_u32 wire_cookie_lib(wire_u64 c)
+{
+	return c >> 4 & 0xff;
+}
+static inline wire_u32 wire_cookie_query(wire_u64 c)
+{
+	return c >> 12 & 0xffff;
+}
+static inline wire_u32 wire_cookie_group(wire_u64 c)
+{
+	return c >> 28 & 0xffff;
+}
+static inline wire_u32 wire_cookie_reg(wire_u64 c)
+{
+	return c >> 44 & 0xff;
+}
+static inline wire_u32 wire_cookie_vtable_offset(wire_u64 c)
+{
+	return (wire_u32)(c >> 52) * 8;
+}
+static inline int wire_cookie_sp_delta(wire_u64 c)
+{
+	return ((int)(c >> 52) - WIRE_SP_BIAS) * 8;
+}
 
 _Static_assert(sizeof(struct wire_span) == 40, "wire_span");
 _Static_assert(sizeof(struct wire_fork) == 24, "wire_fork");

@@ -7,11 +7,13 @@ compile of its own round: the figures are medians of those ratios, with the smal
 compile  from rustc's exec to its exit, as its parent sees it
 whole    the command as typed: with set-up, attaching, detaching, and the trace written
 CPU      user and system time; "own" is the profiler's, "compile" that of rustc with its traps
-floor    plain compile + hits x cost of one bare trap, measured here: no profiler that stops at
-         as many places with uprobes can do better
+floor    plain compile + hits x cost of one bare trap, measured here in a small loop
+probes   the plain compile while the same probes are in place for somebody else's sake: their
+  only   program returns at once. What is left of the cost when ours is taken away
 """
 
 import argparse
+import contextlib
 import glob
 import os
 import statistics
@@ -32,7 +34,7 @@ WORKLOADS = {
     "memchr, metadata only": ("memchr", ("--emit=metadata",)),
 }
 DEFAULT = list(WORKLOADS)[:2]
-WAYS = ("plain", "self-profile query-provider", "self-profile default", "qprof-bpf")
+WAYS = ("plain", "self-profile query-provider", "self-profile default", "probes only", "qprof-bpf")
 BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}  # in every run: it changes what rustc does
 
 
@@ -74,11 +76,26 @@ class Bench:
             command = [self.t.qprof, "-q", "--force", "-o", trace, "--", *command]
         env = self.t.qprof_env(BOOTSTRAP) if way == "qprof-bpf" else lab.environment(**BOOTSTRAP)
         who = {} if way == "qprof-bpf" else lab.as_invoker()
-        done = subprocess.run([self.measure, self.t.write("outer", ""), *command],
-                              env=env, cwd=self.t.dir, **who)
+        with self.probes() if way == "probes only" else contextlib.nullcontext():
+            done = subprocess.run([self.measure, self.t.write("outer", ""), *command],
+                                  env=env, cwd=self.t.dir, **who)
         if done.returncode:
             sys.exit("bench: the command failed: %s" % " ".join(command))
         return self.sample(way, profile, trace)
+
+    @contextlib.contextmanager
+    def probes(self):
+        """A capture of a process that compiles nothing: rustc meets the probes, unfollowed."""
+        idle = subprocess.Popen(["sleep", "1000"])
+        other = self.t.start_qprof("-q", "--force", "-o", self.t.path("other.qpt"),
+                                   "-p", str(idle.pid))
+        time.sleep(0.5)
+        try:
+            yield
+        finally:
+            idle.kill()
+            idle.wait()
+            other.communicate()
 
     def sample(self, way, profile, trace):
         inner, outer = self.read("inner"), self.read("outer")
@@ -150,9 +167,11 @@ def compare(bench, name, rounds):
     for way in WAYS[1:]:
         s = results[way]
         ours = way == "qprof-bpf"
+        recorded = way != "probes only"
         rows.append((way, ratios(s, plain, "compile_wall"), ratios(s, plain, "whole_wall"),
-                     ratios(s, plain, "compile_cpu"), "%d" % median(s, "events"),
-                     "%d" % median(s, "size"), lost(s) if ours else "-",
+                     ratios(s, plain, "compile_cpu"),
+                     "%d" % median(s, "events") if recorded else "-",
+                     "%d" % median(s, "size") if recorded else "-", lost(s) if ours else "-",
                      "%.3f" % median(s, "own_cpu") if ours else "-"))
     rows.append(floor(bench, results))
     print_table(rows)

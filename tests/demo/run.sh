@@ -7,6 +7,8 @@ set -eu
 build=$1
 here=$(dirname "$0")
 rustc=$("$here/../find-rustc.sh")
+# sudo's PATH, and that of root's shell, may not have it.
+PATH=${rustc%/*}:$PATH
 
 echo
 echo "Compiling tests/demo with $rustc ($("$here/../as-user.sh" "$rustc" --version)):"

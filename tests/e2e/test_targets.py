@@ -131,6 +131,17 @@ def test_grandchildren(t):
     assert [p["exit"] for p in processes] == [0, 0], processes
 
 
+def test_first_time_through_rustup(t):
+    """rustc by its name, its library never seen before: not one query is missed all the same."""
+    flags = ["--emit=metadata", *crates.arguments(crates.SHORT, t.mkdir("out"))]
+    direct = t.capture([t.rustc, *flags], trace="direct.qpt")
+    assert direct.status == 0, direct.stderr.decode()
+    cold = t.capture([lab.rustc_shim(), *flags], env={"XDG_CACHE_HOME": t.mkdir("cache")})
+    assert cold.status == 0, cold.stderr.decode()
+    assert t.counts(cold.trace) == t.counts(direct.trace)
+    assert t.report(cold.trace)["losses"]["end_without_start"] == 0
+
+
 def test_runs_as_the_invoking_user(t):
     t.need_capture()
     nobody = lab.pwd.getpwnam("nobody")
@@ -180,7 +191,8 @@ def test_ctrl_c(t):
     os.killpg(profiler.pid, signal.SIGINT)
     out, err = profiler.communicate(timeout=60)
     assert profiler.returncode in (-signal.SIGINT, 128 + signal.SIGINT), profiler.returncode
-    assert b"typeck" in out + err, "no summary: %s" % (out + err)[-500:]
+    # Which queries had run by then depends on the machine; the heading does not.
+    assert b"self %" in out + err and b"recorded" in err, "no summary: %s" % (out + err)[-500:]
     document = t.report(t.path("trace.qpt"))
     assert document["problem"] is None and document["queries"], document["problem"]
     lab.assert_gone(links)

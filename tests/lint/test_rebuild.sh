@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # tests/lint/test_rebuild.sh BUILD_DIR: after a build, make has nothing to do; an edit of the
-# header that both halves share (pretended, with -W) compiles both again; so does a new flag.
+# header that both halves share (pretended, with -W) compiles both again, an edit of the miner what
+# knows the revision of its plans, and a new flag everything.
 set -eu
 
 case $1 in
@@ -31,5 +32,7 @@ fi
 edited=$(would_run -W include/qprof/wire.h)
 expect "$edited" '-target bpf .*bpf/[a-z_]*\.bpf\.c' "wire.h does not rebuild the BPF object"
 expect "$edited" ' user/capture/.*\.c' "wire.h does not rebuild the capture"
+expect "$(would_run -W user/plan/mine.c)" ' -DPLAN_REVISION=[0-9]*u .*user/plan/codec\.c' \
+	"plans of an older miner stay in the cache"
 expect "$(would_run -W vmlinux/vmlinux.h)" '-target bpf ' "vmlinux.h does not rebuild the BPF object"
 expect "$(would_run EXTRA_CFLAGS=-DX)" ' user/cli/main\.c' "a new flag does not rebuild"

@@ -116,7 +116,7 @@ static void what_cannot_be_executed_says_why(void **state)
 
 static void signals_reach_the_child(void **state)
 {
-	struct launch *l = prepared((const char *const[]){"sleep", "1000", NULL});
+	struct launch *l = prepared((const char *const[]){"sleep", "10", NULL});
 	int status;
 
 	(void)state;

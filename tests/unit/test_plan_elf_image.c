@@ -431,6 +431,33 @@ static void linked_libraries_are_read(void **state)
 	assert_int_equal(system(text), 0);
 }
 
+static bool is_mapped_shared(const char *path)
+{
+	_fclose_ FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, path))
+			return strstr(line, " r--s ");
+	return false;
+}
+
+/* Elsewhere the probes of a capture that runs at the time would be read as part of the code. */
+static void breakpoints_cannot_come_into_the_mapping(void **state)
+{
+	struct elf_builder b = build_plain();
+	char path[] = "/tmp/qprof-test-XXXXXX";
+	_close_ int fd = mkstemp(path);
+	_elf_image_ struct elf_image *img = NULL;
+
+	(void)state;
+	assert_int_equal(write(fd, b.buf, b.len), b.len);
+	assert_int_equal(elf_image__open(path, &img), 0);
+	assert_true(is_mapped_shared(path));
+	assert_int_equal(unlink(path), 0);
+}
+
 /* Ask for everything, and check what the header promises for any bytes at all. */
 static void use(const void *buf, size_t len)
 {
@@ -518,6 +545,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_library_of_this_machine_is_refused),
 		cmocka_unit_test(what_cannot_be_opened_says_why),
 		cmocka_unit_test(linked_libraries_are_read),
+		cmocka_unit_test(breakpoints_cannot_come_into_the_mapping),
 		cmocka_unit_test(every_truncation_is_survived),
 		cmocka_unit_test(random_damage_is_survived),
 	};

@@ -132,6 +132,8 @@ static const struct expectation legacy[] = {
 	 NAME_PART_ENTRY, NULL},
 	{"_ZN16rustc_query_impl9execution17try_execute_query" HASH ".llvm.7.warm",
 	 NAME_BODY_UNKNOWN, NAME_PART_WARM, NULL},
+	{"_ZN21rustc_data_structures9profiling15SelfProfilerRef4exec9cold_call" HASH,
+	 NAME_COLD_UNKNOWN, NAME_PART_ENTRY, NULL},
 	{"_ZN7__rustc20__rust_panic_cleanup" HASH, NAME_PANIC_CLEANUP, NAME_PART_ENTRY, NULL},
 };
 
@@ -176,6 +178,7 @@ static const char *const others[] = {
 	"cache_hit9cold_call",
 	/* a provider that legacy mangling leaves without its query: spelled from the sources */
 	"_ZN16rustc_query_impl8plumbing28__rust_begin_short_backtrace" HASH,
+	"_ZN21rustc_data_structures9profiling15SelfProfilerRef15query_cache_hit9cold_call" HASH,
 	/* a piece of a function under a suffix we do not know: made up */
 	IMPL "6typeck" NON_INCR ".part.0",
 	/* more than a name: made up */

@@ -450,6 +450,41 @@ static void a_sink_may_be_empty(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void probes_that_came_late_mark_what_runs(void **state)
+{
+	struct fixture *f = *state;
+	const struct trace_process *p = f->out.processes;
+
+	assert_int_equal(do_exec(f->t, 11, 100, RUSTC("a")), 0);
+	assert_false(p[0].attached_late);
+	assert_int_equal(tracks__late(f->t, 11), 0);
+	assert_true(p[0].attached_late);
+	assert_int_equal(f->out.updates[0], 2);
+	assert_int_equal(tracks__late(f->t, 11), 0);
+	assert_int_equal(f->out.updates[0], 2);
+	/* The next image begins with the probes in place. */
+	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("b")), 0);
+	assert_true(p[0].attached_late);
+	assert_false(p[1].attached_late);
+}
+
+static void late_is_kept_until_a_process_enters_the_trace(void **state)
+{
+	struct fixture *f = *state;
+	const struct trace_process *p = f->out.processes;
+
+	assert_int_equal(do_exec(f->t, 11, 100, "driver"), 0);
+	assert_int_equal(tracks__late(f->t, 11), 0);
+	assert_int_equal(tracks__late(f->t, 12), 0);
+	assert_int_equal(f->out.n_processes, 0);
+	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
+	assert_true(p[0].attached_late);
+	f->out.err = -EIO;
+	assert_int_equal(do_exec(f->t, 13, 200, RUSTC("c")), -EIO);
+	assert_int_equal(tracks__late(f->t, 13), -EIO);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -461,6 +496,8 @@ int main(void)
 		TEST(an_adopted_process_was_attached_late),
 		TEST(an_exec_before_the_first_span_goes_on),
 		TEST(an_exec_after_a_span_begins_another),
+		TEST(probes_that_came_late_mark_what_runs),
+		TEST(late_is_kept_until_a_process_enters_the_trace),
 		TEST(a_pid_is_used_again),
 		TEST(a_pid_is_used_again_without_an_exit),
 		TEST(late_spans_find_their_process),

@@ -180,15 +180,15 @@ static void resizing_moves_the_lines(void **state)
 	s = screen_on(&t);
 	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
 	terminal_update(&t);
-	terminal_resize(&t, 40, 100);
+	terminal_resize(&t, 40, 80);
 	screen__size(s, &lines, &columns);
-	assert_int_equal(columns, 100);
+	assert_int_equal(columns, 80);
 	assert_int_equal(lines, 26);
 	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
 	terminal_update(&t);
 	assert_int_equal(t.bottom, 37);
 	assert_string_equal(terminal_row(&t, 39), "two");
-	terminal_resize(&t, 12, 40);
+	terminal_resize(&t, 12, 80);
 	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
 	terminal_update(&t);
 	assert_int_equal(t.bottom, 9);

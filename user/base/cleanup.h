@@ -29,29 +29,29 @@ static inline void cleanup_fclose_p(FILE **f)
 		fclose(*f);
 }
 
-#define _free_ __cleanup(cleanup_free_p)
-#define _close_ __cleanup(cleanup_close_p)
+#define _free_	 __cleanup(cleanup_free_p)
+#define _close_	 __cleanup(cleanup_close_p)
 #define _fclose_ __cleanup(cleanup_fclose_p)
 
 /* Define <name>_p() so that __cleanup(name_p) destroys a `type *` local with `fn`. */
-#define DEFINE_CLEANUP(type, fn)                                                                   \
-	static inline void fn##_p(type **p)                                                        \
-	{                                                                                          \
-		fn(*p);                                                                            \
+#define DEFINE_CLEANUP(type, fn)            \
+	static inline void fn##_p(type **p) \
+	{                                   \
+		fn(*p);                     \
 	}
 
-#define take_ptr(p)                                                                                \
-	({                                                                                         \
-		__typeof__(p) __taken = (p);                                                       \
-		(p) = NULL;                                                                        \
-		__taken;                                                                           \
+#define take_ptr(p)                          \
+	({                                   \
+		__typeof__(p) __taken = (p); \
+		(p) = NULL;                  \
+		__taken;                     \
 	})
 
-#define take_fd(fd)                                                                                \
-	({                                                                                         \
-		int __taken = (fd);                                                                \
-		(fd) = -1;                                                                         \
-		__taken;                                                                           \
+#define take_fd(fd)                 \
+	({                          \
+		int __taken = (fd); \
+		(fd) = -1;          \
+		__taken;            \
 	})
 
 #endif /* QPROF_BASE_CLEANUP_H */

@@ -25,16 +25,16 @@ static void vsay(const char *prefix, const char *fmt, va_list ap)
 	fprintf(stderr, "%s\n", line);
 }
 
-#define DEFINE_SAY(name, prefix, least)                                                            \
-	void name(const char *fmt, ...)                                                            \
-	{                                                                                          \
-		va_list ap;                                                                        \
-                                                                                                   \
-		if (current_level < (least))                                                       \
-			return;                                                                    \
-		va_start(ap, fmt);                                                                 \
-		vsay(prefix, fmt, ap);                                                             \
-		va_end(ap);                                                                        \
+#define DEFINE_SAY(name, prefix, least)      \
+	void name(const char *fmt, ...)      \
+	{                                    \
+		va_list ap;                  \
+                                             \
+		if (current_level < (least)) \
+			return;              \
+		va_start(ap, fmt);           \
+		vsay(prefix, fmt, ap);       \
+		va_end(ap);                  \
 	}
 
 DEFINE_SAY(diag_error, "error: ", DIAG_QUIET)

@@ -3,11 +3,15 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -23,9 +27,18 @@ struct kernel {
 	unsigned int n_libs;
 	bool multi;
 	bool owned_elsewhere; /* a background child holds the perf events now */
+	size_t ring_bytes;
 	kernel_record_fn fn;
 	void *ctx;
+	size_t handed_over; /* bytes of the ring, in this drain */
 };
+
+/* The kernel's PROC_PID_INIT_INO. */
+#define FIRST_PID_NAMESPACE 0xeffffffcu
+/* A ring buffer's record has a header. */
+#define RECORD_HEADER 8
+/* Not an error: a drain has handed over enough. */
+#define ENOUGH (-4096)
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -37,8 +50,10 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 static int on_record(void *ctx, void *data, size_t size)
 {
 	struct kernel *k = ctx;
+	int err = k->fn(k->ctx, data, size);
 
-	return k->fn(k->ctx, data, size);
+	k->handed_over += size + RECORD_HEADER;
+	return !err && k->handed_over >= k->ring_bytes ? ENOUGH : err;
 }
 
 static void list_programs(struct kernel *k)
@@ -56,9 +71,9 @@ static void list_programs(struct kernel *k)
 static int explain_load(int err)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		return diag_error_r(-ENOENT,
-				    "cannot load: this kernel has no BTF (/sys/kernel/btf/vmlinux); "
-				    "use one built with CONFIG_DEBUG_INFO_BTF=y");
+		return diag_error_r(
+			-ENOENT, "cannot load: this kernel has no BTF (/sys/kernel/btf/vmlinux); "
+				 "use one built with CONFIG_DEBUG_INFO_BTF=y");
 	/* EACCES is the verifier's word, not a missing capability's. */
 	if (err == -EPERM)
 		privilege_explain("load the BPF programs", 0);
@@ -116,25 +131,44 @@ static int attach_lifecycle(struct kernel *k)
 	s->links.on_exit = bpf_program__attach(s->progs.on_exit);
 	if (s->links.on_fork && s->links.on_exec && s->links.on_exit)
 		return 0;
-	return diag_error_r(-errno, "cannot follow processes: %s; see whether another tracer "
-				    "holds the sched tracepoints", strerror(errno));
+	return diag_error_r(-errno,
+			    "cannot follow processes: %s; see whether another tracer "
+			    "holds the sched tracepoints",
+			    strerror(errno));
+}
+
+/* What would fail later, with a worse explanation, or would find nothing. */
+static int check_surroundings(const struct kernel_options *opt)
+{
+	bool perf = opt->attach == KERNEL_ATTACH_PERF;
+	char missing[128];
+	struct stat ns;
+
+	if (privilege_missing(privilege_effective(), perf, missing, sizeof(missing))) {
+		privilege_explain("attach", perf);
+		return -EPERM;
+	}
+	/* The kernel half knows processes by the numbers that the first namespace has for them. */
+	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != FIRST_PID_NAMESPACE)
+		return diag_error_r(-ENOTSUP,
+				    "cannot follow processes from inside a container with "
+				    "process numbers of its own; run it on the host, or in "
+				    "a container that shares the host's (docker run --pid=host)");
+	return 0;
 }
 
 int kernel__open(const struct kernel_options *opt, struct kernel **out)
 {
 	_kernel_ struct kernel *k = calloc(1, sizeof(*k));
-	char missing[128];
 	int err;
 
 	if (!k)
 		return diag_error_r(-ENOMEM, "out of memory");
 	libbpf_set_print(print_libbpf);
-	if (privilege_missing(privilege_effective(), opt->attach == KERNEL_ATTACH_PERF, missing,
-			      sizeof(missing))) {
-		privilege_explain("attach", opt->attach == KERNEL_ATTACH_PERF);
-		return -EPERM;
-	}
-	err = choose_attach(k, opt->attach);
+	k->ring_bytes = opt->ring_bytes;
+	err = check_surroundings(opt);
+	if (!err)
+		err = choose_attach(k, opt->attach);
 	if (!err)
 		err = load(k, opt);
 	if (!err)
@@ -151,14 +185,18 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 /* One perf event is one descriptor; the usual limit of 1,024 is less than a plan. */
 static void raise_file_limit(uint32_t n)
 {
-	struct rlimit lim;
+	struct rlimit lim, most;
 
 	if (getrlimit(RLIMIT_NOFILE, &lim))
 		return;
+	most = lim;
+	most.rlim_cur = lim.rlim_max;
 	lim.rlim_cur += 2ul * n;
 	if (lim.rlim_max < lim.rlim_cur)
 		lim.rlim_max = lim.rlim_cur;
-	setrlimit(RLIMIT_NOFILE, &lim);
+	/* Only CAP_SYS_RESOURCE goes beyond what was the most. */
+	if (setrlimit(RLIMIT_NOFILE, &lim))
+		setrlimit(RLIMIT_NOFILE, &most);
 }
 
 static int fill_providers(struct kernel *k, const struct plan *plan)
@@ -167,8 +205,7 @@ static int fill_providers(struct kernel *k, const struct plan *plan)
 
 	for (uint32_t i = 0; i < plan->n_sites && !err; i++)
 		if (plan->sites[i].role == WIRE_ROLE_IDENTIFY)
-			err = probes_fill_providers(fd, plan, &plan->sites[i],
-						    (uint8_t)k->n_libs);
+			err = probes_fill_providers(fd, plan, &plan->sites[i], (uint8_t)k->n_libs);
 	return err;
 }
 
@@ -199,9 +236,22 @@ int kernel__follow(struct kernel *k, pid_t pid)
 {
 	uint32_t key = (uint32_t)pid, one = 1;
 
-	return bpf_map_update_elem(bpf_map__fd(k->skel->maps.targets), &key, &one, BPF_ANY)
-		       ? -errno
-		       : 0;
+	return bpf_map_update_elem(bpf_map__fd(k->skel->maps.targets), &key, &one, BPF_ANY) ? -errno
+											    : 0;
+}
+
+void kernel__unfollow(struct kernel *k, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid;
+
+	bpf_map_delete_elem(bpf_map__fd(k->skel->maps.targets), &key);
+}
+
+bool kernel__follows_any(const struct kernel *k)
+{
+	uint32_t key;
+
+	return !bpf_map_get_next_key(bpf_map__fd(k->skel->maps.targets), NULL, &key);
 }
 
 bool kernel__follows(const struct kernel *k, pid_t pid)
@@ -216,7 +266,15 @@ void kernel__enable(struct kernel *k, bool on)
 	k->skel->bss->enabled = on;
 }
 
-int kernel__flush_open(struct kernel *k)
+/* Wait until every program that was running has ended. */
+static void wait_for_programs(void)
+{
+	/* A grace period of RCU, which programs run under. Without it we are right nearly always.
+	 */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+static int read_flush_all(struct kernel *k)
 {
 	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.flush_all, NULL);
 	_close_ int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
@@ -234,6 +292,23 @@ int kernel__flush_open(struct kernel *k)
 	return err;
 }
 
+/*
+ * Waits twice: a program that still ran would use a stack while it is flushed; and a record that
+ * was still being written would hide from the reader those that come after it.
+ */
+int kernel__flush_open(struct kernel *k)
+{
+	int err = 0;
+
+	/* Nobody runs who could have anything on a stack. */
+	if (!kernel__follows_any(k))
+		return 0;
+	wait_for_programs();
+	err = read_flush_all(k);
+	wait_for_programs();
+	return err;
+}
+
 int kernel__ring_fd(const struct kernel *k)
 {
 	return ring_buffer__epoll_fd(k->ring);
@@ -245,8 +320,9 @@ int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx)
 
 	k->fn = fn;
 	k->ctx = ctx;
+	k->handed_over = 0;
 	n = ring_buffer__consume(k->ring);
-	return n < 0 ? n : 0;
+	return n < 0 && n != ENOUGH ? n : 0;
 }
 
 /* Hits for which the kernel did not run the program, as another one of ours was running. */
@@ -287,25 +363,56 @@ const char *kernel__attach_name(const struct kernel *k)
 	return k->multi ? "uprobe_multi" : "perf events";
 }
 
+/* Returns once every copy of the pipe's other end is closed: the process that had it is gone. */
+static void wait_for_exit(int pipe_end)
+{
+	char byte;
+
+	while (read(pipe_end, &byte, 1) < 0 && errno == EINTR)
+		;
+}
+
+/*
+ * Somebody may wait for the end of a pipe, or for a lock, that we were started with. What is ours
+ * is closed on exec, so the rest is theirs.
+ */
+static void close_inherited(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *ent;
+
+	while (dir && (ent = readdir(dir))) {
+		int fd = atoi(ent->d_name), flags = fd > 2 ? fcntl(fd, F_GETFD) : -1;
+
+		if (flags >= 0 && !(flags & FD_CLOEXEC))
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 /*
  * Leave the slow removal of perf events to a child that owns nothing else of ours: no terminal, no
- * pipe that somebody waits on. It ends as soon as the kernel is done.
+ * pipe that somebody waits on. Whoever closes an event last removes it, so the child waits until
+ * we have exited; it ends as soon as the kernel is done.
  */
 static void detach_in_background(struct kernel *k)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	pid_t pid = null < 0 ? -1 : fork();
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), alive[2];
+	pid_t pid = null < 0 || pipe2(alive, O_CLOEXEC) ? -1 : fork();
 
 	if (pid == 0) {
+		close(alive[1]);
 		setsid();
 		for (int fd = 0; fd < 3; fd++)
 			dup2(null, fd);
+		close_inherited();
+		wait_for_exit(alive[0]);
 		for (unsigned int i = 0; i < k->n_libs; i++)
 			probes__free(k->libs[i]);
 		_exit(0);
 	}
-	if (null >= 0)
-		close(null);
+	/* alive[1] stays open for as long as we live. */
 	k->owned_elsewhere = pid > 0;
 }
 
@@ -318,8 +425,12 @@ void kernel__free(struct kernel *k)
 	if (!k->multi && k->n_libs)
 		detach_in_background(k);
 	/* Even disabling a perf event waits for its removal: the child's to do, then. */
-	for (unsigned int i = 0; i < k->n_libs && !k->owned_elsewhere; i++)
-		probes__free(k->libs[i]);
+	for (unsigned int i = 0; i < k->n_libs; i++) {
+		if (k->owned_elsewhere)
+			probes__abandon(k->libs[i]);
+		else
+			probes__free(k->libs[i]);
+	}
 	ring_buffer__free(k->ring);
 	qprof_bpf__destroy(k->skel);
 	free(k);

@@ -16,7 +16,8 @@
 #include "qprof/wire.h"
 
 enum kernel_attach {
-	KERNEL_ATTACH_AUTO,  /* uprobe_multi links where the kernel has them (6.6), else perf events */
+	KERNEL_ATTACH_AUTO, /* uprobe_multi links where the kernel has them (6.6), else perf events
+			     */
 	KERNEL_ATTACH_MULTI,
 	KERNEL_ATTACH_PERF,
 };
@@ -43,7 +44,11 @@ int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib);
 
 /* Follow a process, and the children it forks from now on. */
 int kernel__follow(struct kernel *k, pid_t pid);
+/* Take back kernel__follow(), for a process that turned out to have exited before. */
+void kernel__unfollow(struct kernel *k, pid_t pid);
 bool kernel__follows(const struct kernel *k, pid_t pid);
+/* True if any process is: the kernel half forgets each one as it exits. */
+bool kernel__follows_any(const struct kernel *k);
 
 /* Start or stop counting, at once for all probes. */
 void kernel__enable(struct kernel *k, bool on);
@@ -56,7 +61,10 @@ typedef int (*kernel_record_fn)(void *ctx, const void *record, size_t size);
 /* A file descriptor that polls readable when many records wait. */
 int kernel__ring_fd(const struct kernel *k);
 
-/* Hand over all records that wait now. Stops at, and returns, fn's first negative errno. */
+/*
+ * Hand over all records that wait now, and not for ever what comes in meanwhile. Stops at, and
+ * returns, fn's first negative errno.
+ */
 int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx);
 
 /* Sums over the CPUs. */

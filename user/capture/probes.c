@@ -54,17 +54,16 @@ static int link_create(struct uprobe_multi_attr *attr)
 bool probes_have_multi(void)
 {
 	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_TYPE_UPROBE_MULTI);
 	uint64_t offset = 0;
-	_close_ int prog =
-		bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns, 2, &opts);
+	_close_ int prog = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns, 2, &opts);
 	struct uprobe_multi_attr attr = {
 		.prog_fd = (uint32_t)prog,
 		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
-		.path = (uintptr_t)"/",
+		.path = (uintptr_t) "/",
 		.offsets = (uintptr_t)&offset,
 		.count = 1,
 	};
@@ -94,25 +93,35 @@ uint64_t probes_cookie(const struct plan *plan, const struct plan_site *site, ui
 	return wire_cookie(site->role, lib, query, group, site->reg, site->sp_delta);
 }
 
+bool probes_provider(const struct plan *plan, const struct plan_site *site, uint32_t query,
+		     uint8_t lib, struct wire_provider_key *key, struct wire_provider *value)
+{
+	const struct plan_query *q = &plan->queries[query];
+	bool own_start = q->start_role != WIRE_ROLE_WRAPPER;
+
+	if (q->body_incr != site->body && q->body_non_incr != site->body)
+		return false;
+	*key = (struct wire_provider_key){
+		.distance = (uint32_t)(q->provider - site->addr),
+		.site = (uint16_t)(site - plan->sites),
+		.lib = lib,
+	};
+	*value = (struct wire_provider){
+		.query = own_start ? WIRE_NO_QUERY : (uint16_t)query,
+		.group = (uint16_t)plan->bodies[site->body].group,
+	};
+	return true;
+}
+
 int probes_fill_providers(int map_fd, const struct plan *plan, const struct plan_site *site,
 			  uint8_t lib)
 {
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
-		const struct plan_query *q = &plan->queries[i];
-		bool own_start = q->start_role != WIRE_ROLE_WRAPPER;
-		struct wire_provider_key key = {
-			.distance = (uint32_t)(q->provider - site->addr),
-			.site = (uint16_t)(site - plan->sites),
-			.lib = lib,
-		};
-		struct wire_provider value = {
-			.query = own_start ? WIRE_NO_QUERY : (uint16_t)i,
-			.group = (uint16_t)plan->bodies[site->body].group,
-		};
+		struct wire_provider_key key;
+		struct wire_provider value;
 
-		if (q->body_incr != site->body && q->body_non_incr != site->body)
-			continue;
-		if (bpf_map_update_elem(map_fd, &key, &value, BPF_ANY))
+		if (probes_provider(plan, site, i, lib, &key, &value) &&
+		    bpf_map_update_elem(map_fd, &key, &value, BPF_ANY))
 			return -errno;
 	}
 	return 0;
@@ -126,7 +135,7 @@ struct site_range {
 /* Sites are sorted by role. */
 static struct site_range sites_of_role(const struct plan *plan, uint32_t role)
 {
-	struct site_range r = { 0, 0 };
+	struct site_range r = {0, 0};
 
 	while (r.first < plan->n_sites && plan->sites[r.first].role < role)
 		r.first++;
@@ -232,8 +241,7 @@ static void close_links(struct probes *p)
 	for (int role = 0; role < PROBES_ROLES; role++) {
 		if (p->multi[role] < 0)
 			continue;
-		started[role] =
-			!pthread_create(&threads[role], NULL, close_link, &p->multi[role]);
+		started[role] = !pthread_create(&threads[role], NULL, close_link, &p->multi[role]);
 		if (!started[role])
 			close(p->multi[role]);
 	}
@@ -249,6 +257,18 @@ void probes__free(struct probes *p)
 	close_links(p);
 	for (size_t i = 0; i < p->n_perf; i++)
 		bpf_link__destroy(p->perf[i]);
+	free(p->perf);
+	free(p);
+}
+
+void probes__abandon(struct probes *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->n_perf; i++) {
+		bpf_link__disconnect(p->perf[i]);
+		bpf_link__destroy(p->perf[i]);
+	}
 	free(p->perf);
 	free(p);
 }

@@ -28,9 +28,13 @@ int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct p
 uint64_t probes_cookie(const struct plan *plan, const struct plan_site *site, uint8_t lib);
 
 /*
- * Fill the table that WIRE_ROLE_IDENTIFY looks up, `map_fd`, for the queries of one site's body. A
- * query that has a start of its own is entered as WIRE_NO_QUERY. Negative errno.
+ * The entry for `query` in the table that the WIRE_ROLE_IDENTIFY site `site` looks up. A query that
+ * has a start of its own is entered as WIRE_NO_QUERY. False if the site's body does not serve it.
  */
+bool probes_provider(const struct plan *plan, const struct plan_site *site, uint32_t query,
+		     uint8_t lib, struct wire_provider_key *key, struct wire_provider *value);
+
+/* Put the entries for all queries of one site's body into that table, `map_fd`. Negative errno. */
 int probes_fill_providers(int map_fd, const struct plan *plan, const struct plan_site *site,
 			  uint8_t lib);
 
@@ -39,5 +43,8 @@ bool probes_have_multi(void);
 int probes_multi_attach_type(void);
 
 void probes__free(struct probes *p);
+
+/* Free the memory and leave the probes, which another process holds as well, to it. */
+void probes__abandon(struct probes *p);
 
 #endif /* QPROF_CAPTURE_PROBES_H */

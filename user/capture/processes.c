@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,18 +34,34 @@ static ssize_t read_proc(pid_t pid, const char *file, char *buf, size_t size)
 	return (ssize_t)len;
 }
 
-pid_t process_parent(pid_t pid)
+/* What follows the name in /proc/PID/stat. */
+static bool read_stat(pid_t pid, char *state, int *parent)
 {
 	char stat[512], *paren;
 	ssize_t n = read_proc(pid, "stat", stat, sizeof(stat) - 1);
-	int ppid;
 
 	if (n <= 0)
-		return 0;
+		return false;
 	stat[n] = '\0';
 	/* The name is in parentheses and may hold any character, a parenthesis too. */
 	paren = strrchr(stat, ')');
-	return paren && sscanf(paren + 1, " %*c %d", &ppid) == 1 ? ppid : 0;
+	return paren && sscanf(paren + 1, " %c %d", state, parent) == 2;
+}
+
+pid_t process_parent(pid_t pid)
+{
+	char state;
+	int parent;
+
+	return read_stat(pid, &state, &parent) ? parent : 0;
+}
+
+bool process_is_running(pid_t pid)
+{
+	char state;
+	int parent;
+
+	return read_stat(pid, &state, &parent) && !strchr("ZXx", state);
 }
 
 size_t process_arguments(pid_t pid, char *buf, size_t size)
@@ -111,7 +126,7 @@ static int list_all(struct pair **out, size_t *n)
 			cap = cap ? cap * 2 : 256;
 			*out = p;
 		}
-		(*out)[(*n)++] = (struct pair){ pid, process_parent(pid) };
+		(*out)[(*n)++] = (struct pair){pid, process_parent(pid)};
 	}
 	closedir(dir);
 	return 0;
@@ -131,7 +146,7 @@ int process_list__descendants(pid_t root, struct process_list *list)
 	size_t n, before;
 	int err = list_all(&all, &n);
 
-	*list = (struct process_list){ 0 };
+	*list = (struct process_list){0};
 	if (err)
 		return err;
 	list->pids = calloc(n + 1, sizeof(*list->pids));
@@ -154,5 +169,5 @@ int process_list__descendants(pid_t root, struct process_list *list)
 void process_list__clear(struct process_list *list)
 {
 	free(list->pids);
-	*list = (struct process_list){ 0 };
+	*list = (struct process_list){0};
 }

@@ -3,6 +3,7 @@
 #ifndef QPROF_CAPTURE_PROCESSES_H
 #define QPROF_CAPTURE_PROCESSES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -14,6 +15,9 @@ struct process_list {
 /* `root` first, then its running descendants. -ESRCH if it is gone; the list is to be cleared. */
 int process_list__descendants(pid_t root, struct process_list *list);
 void process_list__clear(struct process_list *list);
+
+/* False if it is gone, or has exited and was not waited for yet. */
+bool process_is_running(pid_t pid);
 
 /* The parent of a process, or 0. */
 pid_t process_parent(pid_t pid);

@@ -4,17 +4,25 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "capture/processes.h"
 #include "plan/find.h"
 
+struct library {
+	char *path;
+	int err;	      /* why it could not be attached to, or 0 */
+	uint64_t attached_ns; /* its probes were there from then on */
+};
+
 struct session {
 	struct kernel *kernel;
 	struct session_sink sink;
-	char *libs[WIRE_MAX_LIBS]; /* paths of the attached ones */
+	struct library *libs; /* those that failed too */
 	unsigned int n_libs;
-	bool started;
+	uint64_t started_ns; /* counting began then; 0 while it is stopped */
+	uint32_t late_pid;   /* the last one that was warned of */
 };
 
 static uint64_t monotonic_ns(void)
@@ -41,44 +49,107 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	return 0;
 }
 
-int session__add_library(struct session *s, const char *path)
+static struct library *find_library(const struct session *s, const char *path)
+{
+	for (unsigned int i = 0; i < s->n_libs; i++)
+		if (!strcmp(s->libs[i].path, path))
+			return &s->libs[i];
+	return NULL;
+}
+
+static struct library *new_library(struct session *s, const char *path)
+{
+	struct library *libs = reallocarray(s->libs, s->n_libs + 1, sizeof(*libs));
+
+	if (!libs)
+		return NULL;
+	s->libs = libs;
+	libs[s->n_libs] = (struct library){.path = strdup(path)};
+	return libs[s->n_libs].path ? &libs[s->n_libs++] : NULL;
+}
+
+static int attach(struct session *s, const char *path)
 {
 	_plan_ struct plan *plan = NULL;
-	char *copy;
 	uint8_t lib;
-	int err;
+	int err = plan__load(path, &plan);
 
-	for (unsigned int i = 0; i < s->n_libs; i++)
-		if (!strcmp(s->libs[i], path))
-			return 0;
-	err = plan__load(path, &plan);
 	if (!err)
 		err = kernel__attach(s->kernel, plan, &lib);
 	if (err)
 		return err;
-	copy = strdup(path);
-	if (!copy)
-		return -ENOMEM;
-	s->libs[s->n_libs++] = copy;
 	diag_verbose("attached %u probes to %s by %s", plan->n_sites, path,
 		     kernel__attach_name(s->kernel));
 	return s->sink.library(s->sink.ctx, lib, plan);
 }
 
-int session__follow_new(struct session *s, pid_t pid)
+int session__add_library(struct session *s, const char *path)
 {
-	return kernel__follow(s->kernel, pid);
+	struct library *lib = find_library(s, path);
+
+	if (lib)
+		return lib->err;
+	lib = new_library(s, path);
+	if (!lib)
+		return diag_error_r(-ENOMEM, "out of memory");
+	lib->err = attach(s, path);
+	lib->attached_ns = monotonic_ns();
+	return lib->err;
 }
 
+int session__follow_new(struct session *s, pid_t pid)
+{
+	int err = kernel__follow(s->kernel, pid);
+
+	return err ? diag_error_r(err, "cannot follow process %d: %s", (int)pid, strerror(-err))
+		   : 0;
+}
+
+/*
+ * Followed first, looked at then: if it executes something meanwhile, the kernel half tells. One
+ * that is gone would leave its number behind, for another process to get.
+ */
 static int adopt(struct session *s, pid_t pid)
 {
 	char args[WIRE_ARGS_MAX];
-	size_t len = process_arguments(pid, args, sizeof(args));
+	size_t len;
 	int err = kernel__follow(s->kernel, pid);
 
 	if (err)
-		return err;
+		return diag_error_r(err, "cannot follow process %d: %s", (int)pid, strerror(-err));
+	if (!process_is_running(pid)) {
+		kernel__unfollow(s->kernel, pid);
+		return -ESRCH;
+	}
+	len = process_arguments(pid, args, sizeof(args));
 	return s->sink.running(s->sink.ctx, pid, process_parent(pid), monotonic_ns(), args, len);
+}
+
+static bool starts_with(const char *name, const char *prefix)
+{
+	return !strncmp(name, prefix, strlen(prefix));
+}
+
+/* Programs that run queries themselves. */
+static bool is_compiler(const char *exe)
+{
+	const char *name = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe;
+
+	return starts_with(name, "rustc") || starts_with(name, "rustdoc") ||
+	       starts_with(name, "clippy-driver") || starts_with(name, "miri");
+}
+
+/*
+ * The library beside an executable of a toolchain. Others live in /usr/bin too, next to a
+ * librustc_driver that is none of their business.
+ */
+static int library_beside(const char *exe, char **path)
+{
+	const char *name = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe;
+
+	if (!is_compiler(exe) && !starts_with(name, "cargo"))
+		return -ENOENT;
+	return plan_find__of_exe(exe, path);
 }
 
 /* The library a process uses or, for cargo and the like, the one beside its executable. */
@@ -88,43 +159,51 @@ static int library_of(pid_t pid, char **path, bool *compiler)
 	int err = plan_find__of_pid(pid, path);
 
 	*compiler = !err;
-	if (!err || err == -EACCES)
+	if (err != -ENOENT)
 		return err;
 	exe = process_executable(pid);
-	return exe ? plan_find__of_exe(exe, path) : -ENOENT;
+	return exe ? library_beside(exe, path) : -ENOENT;
 }
 
-static int add_library_of(struct session *s, pid_t pid, bool *compiler)
+static int follow_one(struct session *s, pid_t pid, bool *compiler)
 {
 	_free_ char *path = NULL;
 	int err = library_of(pid, &path, compiler);
 
-	if (err)
-		return err == -EACCES ? diag_error_r(err, "cannot look into process %d: it belongs "
-							  "to somebody else; run with sudo",
-						     (int)pid)
-				      : 0;
-	return session__add_library(s, path);
+	if (err == -EACCES)
+		return diag_error_r(err,
+				    "cannot look into process %d: it belongs to somebody else; "
+				    "run with sudo",
+				    (int)pid);
+	if (err == -ESRCH)
+		return err;
+	err = path ? session__add_library(s, path) : 0;
+	return err ? err : adopt(s, pid);
 }
 
-/* One pass over the tree; what is followed already is passed over. */
-static int follow_tree(struct session *s, pid_t root, unsigned int *compilers, bool *found)
+/*
+ * One pass over the tree; what is followed already is passed over. A compiler's own running
+ * children (a linker) run no queries.
+ */
+static int follow_tree(struct session *s, pid_t root, unsigned int *compilers, bool *more)
 {
 	struct process_list list;
 	bool compiler = false;
 	int err = process_list__descendants(root, &list);
 
-	*found = false;
+	*more = false;
 	for (size_t i = 0; i < list.n && !err; i++) {
-		if (kernel__follows(s->kernel, list.pids[i]))
+		pid_t pid = list.pids[i];
+
+		/* The shell we were started from may be what is followed: we are not. */
+		if (pid == getpid() || kernel__follows(s->kernel, pid))
 			continue;
-		*found = true;
-		err = add_library_of(s, list.pids[i], &compiler);
-		*compilers += compiler;
-		if (!err)
-			err = adopt(s, list.pids[i]);
-		/* A compiler's own running children (a linker) run no queries. */
-		if (i == 0 && compiler)
+		err = follow_one(s, pid, &compiler);
+		*compilers += !err && compiler;
+		*more = pid != root || !compiler;
+		if (err == -ESRCH && pid != root)
+			err = 0;
+		if (pid == root && compiler)
 			break;
 	}
 	process_list__clear(&list);
@@ -137,50 +216,69 @@ static int follow_tree(struct session *s, pid_t root, unsigned int *compilers, b
  */
 int session__follow_running(struct session *s, pid_t pid, unsigned int *compilers)
 {
-	bool found = true;
+	bool more = true;
 	int err = 0;
 
-	while (found && !err)
-		err = follow_tree(s, pid, compilers, &found);
+	while (more && !err)
+		err = follow_tree(s, pid, compilers, &more);
 	return err;
 }
 
 unsigned int session__libraries(const struct session *s)
 {
-	return s->n_libs;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < s->n_libs; i++)
+		n += !s->libs[i].err;
+	return n;
 }
 
 void session__start(struct session *s)
 {
 	kernel__enable(s->kernel, true);
-	s->started = true;
+	s->started_ns = monotonic_ns();
+}
+
+static int tell_late(struct session *s, pid_t pid, const char *path)
+{
+	/* rustup's rustc executes the toolchain's: one compiler to a person, two execs here. */
+	if (s->late_pid != (uint32_t)pid)
+		diag_warn("process %d had begun before the probes of %s were there; its first "
+			  "queries may be missing",
+			  (int)pid, path);
+	s->late_pid = (uint32_t)pid;
+	return s->sink.late(s->sink.ctx, pid);
 }
 
 /*
  * A process of a toolchain not seen before: rustc reaches its first query tens of milliseconds
  * after its exec, cargo and the rustup proxy start it later still. A failure to attach is told
- * and the capture of the others goes on.
+ * once and the capture of the others goes on.
  */
-static void on_exec(struct session *s, const struct wire_exec *e)
+static int on_exec(struct session *s, const struct wire_exec *e)
 {
 	_free_ char *exe = process_executable((pid_t)e->pid);
 	_free_ char *path = NULL;
-	unsigned int before = s->n_libs;
+	const struct library *lib;
 
-	if (!exe || plan_find__of_exe(exe, &path))
-		return;
-	if (!session__add_library(s, path) && s->n_libs != before)
-		diag_verbose("found %s by process %u", path, e->pid);
+	if (!exe || library_beside(exe, &path) || session__add_library(s, path))
+		return 0;
+	lib = find_library(s, path);
+	if (!is_compiler(exe) || (e->time_ns > lib->attached_ns && e->time_ns > s->started_ns))
+		return 0;
+	return tell_late(s, (pid_t)e->pid, path);
 }
 
+/* The record first: what is found out about it refers to it. */
 static int on_record(void *ctx, const void *record, size_t size)
 {
 	struct session *s = ctx;
 	const struct wire_exec *e = record;
+	int err = s->sink.record(s->sink.ctx, record, size);
 
-	if (size == sizeof(*e) && e->type == WIRE_EXEC)
-		on_exec(s, e);
-	return s->sink.record(s->sink.ctx, record, size);
+	if (err || size != sizeof(*e) || e->type != WIRE_EXEC)
+		return err;
+	return on_exec(s, e);
 }
 
 int session__drain(struct session *s)
@@ -192,10 +290,10 @@ int session__stop(struct session *s)
 {
 	int err;
 
-	if (!s->started)
+	if (!s->started_ns)
 		return session__drain(s);
 	kernel__enable(s->kernel, false);
-	s->started = false;
+	s->started_ns = 0;
 	err = kernel__flush_open(s->kernel);
 	if (err)
 		diag_warn("cannot tell which queries still run: %s", strerror(-err));
@@ -217,6 +315,11 @@ bool session__follows(const struct session *s, pid_t pid)
 	return kernel__follows(s->kernel, pid);
 }
 
+bool session__follows_any(const struct session *s)
+{
+	return kernel__follows_any(s->kernel);
+}
+
 const char *session__attach_name(const struct session *s)
 {
 	return kernel__attach_name(s->kernel);
@@ -228,6 +331,7 @@ void session__free(struct session *s)
 		return;
 	kernel__free(s->kernel);
 	for (unsigned int i = 0; i < s->n_libs; i++)
-		free(s->libs[i]);
+		free(s->libs[i].path);
+	free(s->libs);
 	free(s);
 }

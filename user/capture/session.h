@@ -20,12 +20,20 @@ struct session_sink {
 		       size_t len);
 	/* A wire record. */
 	int (*record)(void *ctx, const void *record, size_t size);
+	/*
+	 * The compiler that `pid` executed began before the probes of its library were there: its
+	 * first queries may be missing. Comes after the record of that exec.
+	 */
+	int (*late)(void *ctx, pid_t pid);
 };
 
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
 		  struct session **out);
 
-/* Attach to the librustc_driver at `path`, unless that was done before. Prints on failure. */
+/*
+ * Attach to the librustc_driver at `path`, unless that was done before. Prints on failure; one
+ * that failed is not tried again, and the same error is returned without a word.
+ */
 int session__add_library(struct session *s, const char *path);
 
 /* Follow a process that is about to exec: what it becomes is seen from its first instruction. */
@@ -33,11 +41,12 @@ int session__follow_new(struct session *s, pid_t pid);
 
 /*
  * Follow a running process: from now on its children; if it is no compiler itself, its running
- * descendants too. Attaches to the libraries they use. -ESRCH if it is gone (nothing is printed);
- * *compilers counts the compilers found running.
+ * descendants too. Attaches to the libraries they use. -ESRCH if it is gone or has exited without
+ * having been waited for (nothing is printed); *compilers counts the compilers found running.
  */
 int session__follow_running(struct session *s, pid_t pid, unsigned int *compilers);
 
+/* Libraries attached to. */
 unsigned int session__libraries(const struct session *s);
 
 void session__start(struct session *s);
@@ -48,6 +57,7 @@ int session__drain(struct session *s);
 int session__ring_fd(const struct session *s);
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX]);
 bool session__follows(const struct session *s, pid_t pid);
+bool session__follows_any(const struct session *s);
 const char *session__attach_name(const struct session *s);
 
 void session__free(struct session *s);

@@ -46,8 +46,7 @@ static int dump_item(const struct trace_reader *r, struct seen *s, const struct 
 	case TRACE_ITEM_SPAN:
 		if (item->span.process < s->n)
 			p = s->by_index[item->span.process];
-		return dump_span(stdout, &item->span, p,
-				 trace_reader__string(r, item->span.label));
+		return dump_span(stdout, &item->span, p, trace_reader__string(r, item->span.label));
 	case TRACE_ITEM_LOSSES:
 		return dump_losses(stdout, &item->losses);
 	default:

@@ -27,10 +27,10 @@ static int find_of_pid(uint64_t pid, char **path)
 				    "a Rust compiler; name a process that is, or a file",
 				    pid);
 	case -EACCES:
-		return diag_error_r(err,
-				    "not allowed to look into process %" PRIu64 "; run this as "
-				    "its user or with sudo",
-				    pid);
+		return diag_error_r(err, "not allowed to look into process %" PRIu64 "; %s", pid,
+				    geteuid() ? "run this as its user or with sudo"
+					      : "this root may not trace it: a container or a "
+						"security policy is in the way");
 	default:
 		return diag_error_r(err, "cannot look into process %" PRIu64 ": %s", pid,
 				    strerror(-err));
@@ -39,7 +39,7 @@ static int find_of_pid(uint64_t pid, char **path)
 
 static int find_of_toolchain(const char *toolchain, char **path)
 {
-	int err = plan_find__of_toolchain(toolchain, path);
+	int err = plan_find__of_toolchain("rustc", toolchain, path);
 
 	if (err)
 		diag_error("%s", plan_find__toolchain_error(err));

@@ -18,6 +18,7 @@
 #include "capture/session.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/likely.h"
 #include "cli/recorder.h"
 #include "plan/find.h"
 
@@ -29,7 +30,8 @@ struct capture {
 	struct recorder *recorder;
 	struct session *session;
 	struct launch *launch; /* NULL with pids */
-	int *pidfds;	       /* -1 once that process has exited */
+	struct likely likely;
+	int *pidfds; /* -1 once that process has exited */
 	size_t n_pidfds;
 	int signal_fd;
 	uint64_t next_tick_ns;
@@ -43,6 +45,7 @@ static void capture_fini(struct capture *c)
 	session__free(c->session);
 	recorder__free(c->recorder);
 	launch__free(c->launch);
+	likely__clear(&c->likely);
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		cleanup_close_p(&c->pidfds[i]);
 	free(c->pidfds);
@@ -71,6 +74,7 @@ static int block_signals(struct capture *c)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTSTP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return c->signal_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
@@ -121,37 +125,24 @@ static int open_session(struct capture *c)
 	return session__open(&ko, &sink, &c->session);
 }
 
-/* The library of the compiler that a command will run, as far as its words tell. */
-static int find_library_of_command(char *const argv[], char **path)
-{
-	const char *toolchain = argv[1] && argv[1][0] == '+' ? argv[1] + 1 : NULL;
-
-	if (strchr(argv[0], '/') && !plan_find__of_exe(argv[0], path))
-		return 0;
-	return plan_find__of_toolchain(toolchain, path);
-}
-
 /*
  * Attach to the toolchain that is most likely used. Another one is found when it is first
  * executed, a little later than its first instruction.
  */
-static int attach_likely(struct capture *c, char *const argv[])
+static int attach_likely(struct capture *c)
 {
-	static char *const nothing[] = { (char *)"", NULL };
-	_free_ char *path = NULL;
-	int err = find_library_of_command(argv ? argv : nothing, &path);
+	const char *path;
+	int err = likely__finish(&c->likely, &path);
 
-	if (err) {
-		diag_warn("%s. Waiting for a compiler to be started",
-			  plan_find__toolchain_error(err));
-		return 0;
-	}
-	return session__add_library(c->session, path);
+	if (!err)
+		return session__add_library(c->session, path);
+	diag_warn("%s. Waiting for a compiler to be started", plan_find__toolchain_error(err));
+	return 0;
 }
 
 static int follow_command(struct capture *c)
 {
-	int err = attach_likely(c, c->opt->command);
+	int err = attach_likely(c);
 
 	if (!err)
 		err = session__follow_new(c->session, launch__pid(c->launch));
@@ -165,7 +156,8 @@ static int follow_pid(struct capture *c, size_t i, unsigned int *compilers)
 
 	c->pidfds[i] = (int)syscall(SYS_pidfd_open, pid, 0);
 	err = c->pidfds[i] < 0 ? -errno : session__follow_running(c->session, pid, compilers);
-	if (err == -ESRCH || err == -EINVAL)
+	/* A thread's number is -EINVAL to older kernels, -ENOENT to newer ones. */
+	if (c->pidfds[i] < 0 ? err == -ESRCH || err == -EINVAL || err == -ENOENT : err == -ESRCH)
 		return diag_error_r(-ESRCH,
 				    "there is no process %d; it has exited, or the number is a "
 				    "thread's. See \"pgrep -a rustc\"",
@@ -183,7 +175,7 @@ static int follow_pids(struct capture *c)
 	c->pidfds = malloc(c->n_pidfds * sizeof(*c->pidfds));
 	if (!c->pidfds) {
 		c->n_pidfds = 0;
-		return -ENOMEM;
+		return diag_error_r(-ENOMEM, "out of memory");
 	}
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		c->pidfds[i] = -1;
@@ -195,7 +187,18 @@ static int follow_pids(struct capture *c)
 	diag_warn("process %d (%s) is no Rust compiler and runs none now; waiting for it to start "
 		  "one. Stop with Ctrl-C",
 		  (int)c->opt->pids.pids[0], name);
-	return session__libraries(c->session) ? 0 : attach_likely(c, NULL);
+	if (session__libraries(c->session))
+		return 0;
+	likely__start(&c->likely, NULL);
+	return attach_likely(c);
+}
+
+static int prepare_command(struct capture *c)
+{
+	int err = launch__prepare(c->opt->command, &c->launch);
+
+	return err ? diag_error_r(err, "cannot start %s: %s", c->opt->command[0], strerror(-err))
+		   : 0;
 }
 
 static int set_up(struct capture *c)
@@ -204,7 +207,9 @@ static int set_up(struct capture *c)
 
 	/* Forked early: the child inherits nothing of what comes after. */
 	if (!err && c->opt->command)
-		err = launch__prepare(c->opt->command, &c->launch);
+		err = prepare_command(c);
+	if (!err && c->opt->command)
+		likely__start(&c->likely, c->opt->command);
 	if (!err)
 		err = open_recorder(c);
 	if (!err)
@@ -250,6 +255,11 @@ static void on_signals(struct capture *c)
 				c->child_done = c->stop = true;
 			continue;
 		}
+		if (info.ssi_signo == SIGTSTP) {
+			recorder__leave_terminal(c->recorder);
+			raise(SIGSTOP);
+			continue;
+		}
 		/* The terminal sends Ctrl-C to the command too; the others only we get. */
 		if (c->launch && info.ssi_signo != SIGINT)
 			launch__signal(c->launch, (int)info.ssi_signo);
@@ -270,7 +280,10 @@ static bool all_gone(const struct capture *c)
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		if (c->pidfds[i] >= 0)
 			return false;
-	return c->n_pidfds && !recorder__running(c->recorder);
+	if (!c->n_pidfds)
+		return false;
+	/* The record of an exit may have been lost; who is followed is not. */
+	return !recorder__running(c->recorder) || !session__follows_any(c->session);
 }
 
 static int wait_ms(const struct capture *c)
@@ -285,10 +298,10 @@ static int wait_for_something(struct capture *c, struct pollfd *fds)
 {
 	size_t n = 2 + c->n_pidfds;
 
-	fds[0] = (struct pollfd){ .fd = c->signal_fd, .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = session__ring_fd(c->session), .events = POLLIN };
+	fds[0] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = session__ring_fd(c->session), .events = POLLIN};
 	for (size_t i = 0; i < c->n_pidfds; i++)
-		fds[2 + i] = (struct pollfd){ .fd = c->pidfds[i], .events = POLLIN };
+		fds[2 + i] = (struct pollfd){.fd = c->pidfds[i], .events = POLLIN};
 	if (poll(fds, n, wait_ms(c)) < 0)
 		return errno == EINTR ? 0 : -errno;
 	for (size_t i = 0; i < c->n_pidfds; i++)
@@ -323,16 +336,32 @@ static int watch(struct capture *c)
 
 static int finish(struct capture *c)
 {
-	uint64_t counters[WIRE_COUNTER_MAX] = { 0 };
+	uint64_t counters[WIRE_COUNTER_MAX] = {0};
 	int err = session__stop(c->session), err2;
 
+	if (err)
+		diag_error("the last records are missing: %s", strerror(-err));
 	err2 = session__counters(c->session, counters);
 	/* What is still being built runs at full speed again before we write a byte. */
 	session__free(take_ptr(c->session));
-	if (!err)
-		err = err2;
+	if (err2)
+		return diag_error_r(err2,
+				    "cannot tell what was lost: %s; the trace keeps its "
+				    "\"unfinished\" mark",
+				    strerror(-err2));
 	err2 = recorder__finish(c->recorder, counters);
 	return err ? err : err2;
+}
+
+/* All is written. Signals to us are still the command's; Ctrl-C has its default effect by now. */
+static void wait_for_command(struct capture *c)
+{
+	struct pollfd fd = {.fd = c->signal_fd, .events = POLLIN};
+
+	end_recording(c);
+	on_signals(c);
+	while (!c->child_done && (poll(&fd, 1, -1) >= 0 || errno == EINTR))
+		on_signals(c);
 }
 
 static int record(struct capture *c)
@@ -357,7 +386,7 @@ static int record(struct capture *c)
 
 int cmd_record(const struct cli_record_options *o)
 {
-	struct capture c = { .opt = o, .signal_fd = -1 };
+	struct capture c = {.opt = o, .signal_fd = -1};
 	int code, status;
 	bool launched;
 
@@ -369,8 +398,8 @@ int cmd_record(const struct cli_record_options *o)
 	}
 	code = record(&c);
 	launched = c.launch && code != EXIT_CODE_NOT_FOUND && code != EXIT_CODE_CANNOT_RUN;
-	if (launched && !c.child_done)
-		launched = launch__reap(c.launch, true, &c.child_status) == 1;
+	if (launched)
+		wait_for_command(&c);
 	status = c.child_status;
 	capture_fini(&c);
 	/* Our own failure shows only where it does not hide the command's. */

@@ -28,6 +28,7 @@ struct recorder {
 	uint64_t start_ns;
 	uint64_t bad_records;
 	int file_err; /* the trace's first error; recording to it has stopped */
+	int view_err; /* the live view's; it is not drawn any more */
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -105,6 +106,27 @@ static void hex_of(const struct plan *plan, char hex[2 * PLAN_BUILD_ID_MAX + 1])
 		sprintf(hex + 2 * i, "%02x", plan->build_id[i]);
 }
 
+/* Names for the live view and the summary alone, once the file has failed. */
+static uint32_t id_without_file(const struct recorder *r, const char *name)
+{
+	uint32_t id = 0;
+
+	while (id < r->n_names && (!r->names[id] || strcmp(r->names[id], name)))
+		id++;
+	return id;
+}
+
+static int label_of(struct recorder *r, const char *name, uint32_t *id)
+{
+	int err = r->file_err ? 0 : trace_writer__intern(r->writer, name, id);
+
+	if (err)
+		file_failed(r, err);
+	if (r->file_err)
+		*id = id_without_file(r, name);
+	return remember_name(r, *id, name);
+}
+
 static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 {
 	struct recorder *r = ctx;
@@ -112,16 +134,13 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	char hex[2 * PLAN_BUILD_ID_MAX + 1];
 	int err = labels ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < plan->n_queries && !err; i++) {
-		err = trace_writer__intern(r->writer, plan->queries[i].name, &labels[i]);
-		if (!err)
-			err = remember_name(r, labels[i], plan->queries[i].name);
-	}
-	if (err)
-		return diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err));
+	for (uint32_t i = 0; i < plan->n_queries && !err; i++)
+		err = label_of(r, plan->queries[i].name, &labels[i]);
 	hex_of(plan, hex);
-	return tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
-				   plan->rustc_version);
+	if (!err)
+		err = tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
+					  plan->rustc_version);
+	return err ? diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err)) : 0;
 }
 
 static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
@@ -142,6 +161,13 @@ static int on_record(void *ctx, const void *record, size_t size)
 		return err;
 	r->bad_records++;
 	return 0;
+}
+
+static int on_late(void *ctx, pid_t pid)
+{
+	struct recorder *r = ctx;
+
+	return tracks__late(r->tracks, (uint32_t)pid);
 }
 
 /*
@@ -173,7 +199,7 @@ static int create_as_user(struct recorder *r, const struct trace_info *info)
 int recorder__create_file(struct recorder *r)
 {
 	struct utsname uts;
-	struct trace_info info = { .tool = (char *)"qprof-bpf " QPROF_VERSION };
+	struct trace_info info = {.tool = (char *)"qprof-bpf " QPROF_VERSION};
 	int err;
 
 	uname(&uts);
@@ -208,7 +234,7 @@ void recorder__discard_file(struct recorder *r)
 int recorder__open(const struct recorder_options *opt, struct recorder **out)
 {
 	_recorder_ struct recorder *r = calloc(1, sizeof(*r));
-	struct tracks_sink sink = { r, on_process, on_span };
+	struct tracks_sink sink = {r, on_process, on_span};
 	int err;
 
 	if (!r)
@@ -229,7 +255,13 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 
 struct session_sink recorder__sink(struct recorder *r)
 {
-	return (struct session_sink){r, on_library, on_running, on_record};
+	return (struct session_sink){
+		.ctx = r,
+		.library = on_library,
+		.running = on_running,
+		.record = on_record,
+		.late = on_late,
+	};
 }
 
 /* The one place that knows both numberings. */
@@ -258,6 +290,17 @@ static struct trace_losses losses_of(const struct recorder *r,
 	return losses;
 }
 
+/* Nobody may be looking any more (`| head`); what we are here for is the trace. */
+static void draw_live(struct recorder *r, const struct live_state *state)
+{
+	if (r->view_err)
+		return;
+	r->view_err = live_view__draw(r->live, state);
+	if (r->view_err && r->view_err != -EPIPE)
+		diag_error("cannot show what is recorded: %s; the recording goes on",
+			   strerror(-r->view_err));
+}
+
 int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
 	struct trace_losses losses = losses_of(r, counters);
@@ -279,7 +322,13 @@ int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]
 		err = trace_writer__flush(r->writer);
 	if (err)
 		file_failed(r, err);
-	return live_view__draw(r->live, &state);
+	draw_live(r, &state);
+	return 0;
+}
+
+void recorder__leave_terminal(struct recorder *r)
+{
+	live_view__restore(r->live);
 }
 
 uint32_t recorder__processes(const struct recorder *r)
@@ -303,26 +352,39 @@ static void closing_line(struct recorder *r, const struct trace_losses *losses)
 		  r->path, size);
 }
 
+static int print_summary(struct recorder *r, const struct trace_losses *losses)
+{
+	struct view_names names = {r, name_of};
+	struct report_options report = {.top = 20};
+	int err;
+
+	if (!r->opt.summary || r->view_err)
+		return r->view_err;
+	err = report_text(r->opt.live, r->summary, losses, &names, &report);
+	if (fflush(r->opt.live) && !err)
+		err = -errno;
+	if (err && err != -EPIPE)
+		diag_error("cannot print the summary: %s", strerror(-err));
+	return err;
+}
+
 int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
 	struct trace_losses losses = losses_of(r, counters);
-	struct view_names names = {r, name_of};
-	struct report_options report = {.top = 20};
-	int err = recorder__tick(r, counters);
+	int err;
 
+	recorder__tick(r, counters);
 	live_view__restore(r->live);
 	if (!r->file_err) {
-		int file_err = trace_writer__finish(r->writer);
-
-		if (file_err)
-			file_failed(r, file_err);
+		err = trace_writer__finish(r->writer);
+		if (err)
+			file_failed(r, err);
 	}
-	if (r->opt.summary && !err)
-		err = report_text(r->opt.live, r->summary, &losses, &names, &report);
-	fflush(r->opt.live);
-	if (!r->file_err)
-		closing_line(r, &losses);
-	return r->file_err ? r->file_err : err;
+	err = print_summary(r, &losses);
+	if (r->file_err)
+		return r->file_err;
+	closing_line(r, &losses);
+	return err == -EPIPE ? 0 : err;
 }
 
 void recorder__free(struct recorder *r)

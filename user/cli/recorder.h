@@ -35,8 +35,14 @@ void recorder__discard_file(struct recorder *r);
 /* The sink to give to session__open(); the recorder outlives the session. */
 struct session_sink recorder__sink(struct recorder *r);
 
-/* Draw one interval of the live view; `counters` as session__counters() gives them. */
+/*
+ * Draw one interval of the live view; `counters` as session__counters() gives them. If it cannot
+ * be drawn, that is told once (not at all if its reader went away), and the recording goes on.
+ */
 int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
+
+/* Give the terminal back as it was, until the next interval: we are about to be stopped. */
+void recorder__leave_terminal(struct recorder *r);
 
 /* Compilers seen, and those of them that still run. */
 uint32_t recorder__processes(const struct recorder *r);
@@ -44,7 +50,8 @@ uint32_t recorder__running(const struct recorder *r);
 
 /*
  * Write the rest, mark the trace finished, print the summary and the closing line. The first
- * error of the trace file, in the capture or now, is returned (and was printed once).
+ * error of the trace file, in the capture or now, is returned (and was printed once); else that of
+ * the live view or the summary, unless their reader went away.
  */
 int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
 

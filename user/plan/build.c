@@ -12,6 +12,7 @@
 #include "plan/mine.h"
 #include "plan/names.h"
 #include "plan/plan.h"
+#include "plan/sites.h"
 
 /* One symbol that matters: a function or a split-off part of one. */
 struct piece {
@@ -41,10 +42,10 @@ struct builder {
 	size_t n_funcs;
 	uint64_t *cold;
 	size_t n_cold;
+	bool cold_any_kind; /* some of `cold` start guards of other kinds too */
 	uint64_t panic_cleanup;
 	struct mined_body *mined; /* parallel to plan->bodies */
 	struct plan *plan;
-	size_t cap_sites;
 	bool legacy;
 };
 
@@ -95,7 +96,7 @@ static int collect_pieces(struct builder *b)
 			b->pieces = p;
 		}
 		b->pieces[b->n_pieces++] =
-			(struct piece){ &syms[i], base_len(syms[i].name, info.part), info };
+			(struct piece){&syms[i], base_len(syms[i].name, info.part), info};
 	}
 	return 0;
 }
@@ -126,13 +127,14 @@ static int note_single(struct builder *b, const struct piece *p)
 		return 0;
 	if (p->info.kind == NAME_PANIC_CLEANUP) {
 		b->panic_cleanup = p->sym->addr;
-	} else if (p->info.kind == NAME_COLD_PROVIDER) {
+	} else if (p->info.kind == NAME_COLD_PROVIDER || p->info.kind == NAME_COLD_UNKNOWN) {
 		void *more = reallocarray(b->cold, b->n_cold + 1, sizeof(*b->cold));
 
 		if (!more)
 			return -ENOMEM;
 		b->cold = more;
 		b->cold[b->n_cold++] = p->sym->addr;
+		b->cold_any_kind = b->cold_any_kind || p->info.kind == NAME_COLD_UNKNOWN;
 	}
 	return 0;
 }
@@ -155,7 +157,7 @@ static void add_function(struct builder *b, const struct piece *run, size_t n,
 	for (size_t i = 0; i < n; i++)
 		if (run[i].sym->size)
 			f->regions[f->n_regions++] =
-				(struct code_region){ run[i].sym->addr, run[i].sym->size };
+				(struct code_region){run[i].sym->addr, run[i].sym->size};
 	*next += f->n_regions;
 	b->n_funcs++;
 	b->legacy = b->legacy || run->info.legacy;
@@ -165,7 +167,8 @@ static int group_functions(struct builder *b)
 {
 	struct code_region *next;
 
-	qsort(b->pieces, b->n_pieces, sizeof(*b->pieces), by_base_name);
+	if (b->n_pieces)
+		qsort(b->pieces, b->n_pieces, sizeof(*b->pieces), by_base_name);
 	b->regions = calloc(b->n_pieces + 1, sizeof(*b->regions));
 	b->funcs = calloc(b->n_pieces + 1, sizeof(*b->funcs));
 	if (!b->regions || !b->funcs)
@@ -185,7 +188,8 @@ static int group_functions(struct builder *b)
 
 static bool is_body(const struct function *f)
 {
-	return f->kind == NAME_BODY_NON_INCR || f->kind == NAME_BODY_INCR;
+	return f->kind == NAME_BODY_NON_INCR || f->kind == NAME_BODY_INCR ||
+	       f->kind == NAME_BODY_UNKNOWN;
 }
 
 /* Index of the body at `addr`; folded twins share one. */
@@ -207,35 +211,59 @@ static void note_mask(struct plan *plan, const struct mined_body *mined)
 		plan->mask_disp = PLAN_MASK_DISAGREES;
 }
 
-static int add_body(struct builder *b, const struct function *f)
+static int by_entry(const void *a, const void *b)
 {
-	struct mine_cold cold = { b->cold, b->n_cold };
-	struct plan *plan = b->plan;
-	uint32_t i = find_body(plan, f->entry);
-	struct plan_body *body;
-	int err;
+	const struct function *x = *(const struct function *const *)a;
+	const struct function *y = *(const struct function *const *)b;
 
-	if (i != PLAN_NONE) {
-		plan->bodies[i].n_symbols++;
-		return 0;
-	}
-	err = code_decoder__decode(b->decoder, f->regions, f->n_regions, &b->code);
+	return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+/* The parts of all functions with one entry: any of them may own the split-off part that is used.
+ */
+static size_t unite_regions(struct function *const *twins, size_t n, struct code_region *out)
+{
+	size_t n_out = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < twins[i]->n_regions; k++) {
+			const struct code_region *r = &twins[i]->regions[k];
+			size_t same = 0;
+
+			while (same < n_out && out[same].addr != r->addr)
+				same++;
+			if (same == n_out)
+				out[n_out++] = *r;
+			else if (r->size > out[same].size)
+				out[same].size = r->size;
+		}
+	return n_out;
+}
+
+/* Mine the body that `n` functions share: folded twins, or just one. */
+static int add_body(struct builder *b, struct function *const *twins, size_t n,
+		    struct code_region *regions)
+{
+	struct mine_cold cold = {b->cold, b->n_cold, b->cold_any_kind};
+	struct mined_body *mined = &b->mined[b->plan->n_bodies];
+	struct plan_body *body = &b->plan->bodies[b->plan->n_bodies];
+	size_t n_regions = unite_regions(twins, n, regions);
+	int err = code_decoder__decode(b->decoder, regions, n_regions, &b->code);
+
 	if (!err)
-		err = mine_body(b->img, &b->code, f->entry, &cold, &b->mined[plan->n_bodies]);
+		err = mine_body(b->img, &b->code, twins[0]->entry, &cold, mined);
 	if (err)
 		return err;
-	i = plan->n_bodies++;
-	body = &plan->bodies[i];
 	*body = (struct plan_body){
-		.addr = f->entry,
-		.n_symbols = 1,
-		.n_ends = (uint32_t)b->mined[i].n_ends,
-		.group = i,
-		.incremental = f->kind == NAME_BODY_INCR,
+		.addr = twins[0]->entry,
+		.n_symbols = (uint32_t)n,
+		.n_ends = (uint32_t)mined->n_ends,
+		.group = b->plan->n_bodies++,
+		.incremental = twins[0]->kind == NAME_BODY_INCR,
 	};
-	note_mask(plan, &b->mined[i]);
-	if (b->mined[i].problem) {
-		body->problem = strdup(b->mined[i].problem);
+	note_mask(b->plan, mined);
+	if (mined->problem) {
+		body->problem = strdup(mined->problem);
 		if (!body->problem)
 			return -ENOMEM;
 	}
@@ -244,21 +272,25 @@ static int add_body(struct builder *b, const struct function *f)
 
 static int mine_bodies(struct builder *b)
 {
+	_free_ struct function **bodies = calloc(b->n_funcs + 1, sizeof(*bodies));
+	_free_ struct code_region *regions = calloc(b->n_pieces + 1, sizeof(*regions));
 	size_t n = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < b->n_funcs; i++)
-		n += is_body(&b->funcs[i]);
+	for (size_t i = 0; bodies && i < b->n_funcs; i++)
+		if (is_body(&b->funcs[i]))
+			bodies[n++] = &b->funcs[i];
 	b->plan->bodies = calloc(n + 1, sizeof(*b->plan->bodies));
 	b->mined = calloc(n + 1, sizeof(*b->mined));
-	if (!b->plan->bodies || !b->mined)
+	if (!bodies || !regions || !b->plan->bodies || !b->mined)
 		return -ENOMEM;
-	for (size_t i = 0; i < b->n_funcs; i++) {
-		int err = is_body(&b->funcs[i]) ? add_body(b, &b->funcs[i]) : 0;
-
-		if (err)
-			return err;
+	qsort(bodies, n, sizeof(*bodies), by_entry);
+	for (size_t i = 0, j; i < n && !err; i = j) {
+		for (j = i + 1; j < n && bodies[j]->entry == bodies[i]->entry;)
+			j++;
+		err = add_body(b, &bodies[i], j - i, regions);
 	}
-	return 0;
+	return err;
 }
 
 /*
@@ -300,7 +332,7 @@ static int add_query(struct builder *b, const struct function *f, struct plan_qu
 		return -ENOMEM;
 	plan->queries = q;
 	q = &plan->queries[plan->n_queries];
-	*q = (struct plan_query){ .body_non_incr = PLAN_NONE, .body_incr = PLAN_NONE };
+	*q = (struct plan_query){.body_non_incr = PLAN_NONE, .body_incr = PLAN_NONE};
 	q->name = strndup(f->query, f->query_len);
 	if (!q->name)
 		return -ENOMEM;
@@ -311,6 +343,7 @@ static int add_query(struct builder *b, const struct function *f, struct plan_qu
 
 static int collect_query(struct builder *b, const struct function *f)
 {
+	struct plan *plan = b->plan;
 	struct plan_query *q;
 	int err = add_query(b, f, &q);
 
@@ -324,6 +357,9 @@ static int collect_query(struct builder *b, const struct function *f)
 	case NAME_WRAPPER_INCR:
 		q->wrapper_incr = f->entry;
 		q->body_incr = body_of_wrapper(b, f);
+		/* Legacy names do not tell a body's mode; who calls it does. */
+		if (q->body_incr != PLAN_NONE)
+			plan->bodies[q->body_incr].incremental = true;
 		break;
 	default:
 		q->provider = f->entry;
@@ -371,7 +407,7 @@ static void join_groups(struct plan *plan)
 {
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		const struct plan_query *q = &plan->queries[i];
-		uint32_t bodies[] = { q->body_non_incr, q->body_incr };
+		uint32_t bodies[] = {q->body_non_incr, q->body_incr};
 
 		for (size_t k = 0; k < 2; k++)
 			if (bodies[k] != PLAN_NONE)
@@ -381,226 +417,6 @@ static void join_groups(struct plan *plan)
 	}
 	for (uint32_t i = 0; i < plan->n_bodies; i++)
 		plan->bodies[i].group = group_of(plan, i);
-}
-
-static int add_site(struct builder *b, struct plan_site site)
-{
-	struct plan *plan = b->plan;
-
-	for (uint32_t i = 0; i < plan->n_sites; i++)
-		if (plan->sites[i].addr == site.addr && plan->sites[i].role == site.role)
-			return 0;
-	if (!elf_image__offset(b->img, site.addr, &site.offset))
-		return -EFAULT;
-	if (plan->n_sites == b->cap_sites) {
-		size_t cap = b->cap_sites ? b->cap_sites * 2 : 1024;
-		void *p = reallocarray(plan->sites, cap, sizeof(*plan->sites));
-
-		if (!p)
-			return -ENOMEM;
-		plan->sites = p;
-		b->cap_sites = cap;
-	}
-	plan->sites[plan->n_sites++] = site;
-	return 0;
-}
-
-static uint8_t class_of(bool emulated)
-{
-	return emulated ? PLAN_EMULATED : PLAN_STEPPED;
-}
-
-static int add_ends(struct builder *b)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < b->plan->n_bodies; i++)
-		for (size_t k = 0; k < b->mined[i].n_ends && !err; k++) {
-			const struct mined_site *end = &b->mined[i].ends[k];
-
-			err = add_site(b, (struct plan_site){
-						  .addr = end->addr,
-						  .query = PLAN_NONE,
-						  .body = i,
-						  .role = WIRE_ROLE_END,
-						  .cls = class_of(end->emulated),
-						  .reg = end->id.reg,
-						  .slot = end->id.slot,
-					  });
-		}
-	return err;
-}
-
-static int add_entry(struct builder *b, uint64_t entry, enum wire_role role, uint32_t query,
-		     uint32_t body, int32_t above)
-{
-	struct mined_entry at;
-	int err = mine_entry(b->decoder, entry, &at);
-
-	if (err)
-		return err;
-	return add_site(b, (struct plan_site){
-				   .addr = at.addr,
-				   .query = query,
-				   .body = body,
-				   .role = role,
-				   .cls = class_of(at.emulated),
-				   .reg = WIRE_REG_NONE,
-				   .slot = PLAN_NO_SLOT,
-				   .sp_delta = at.pushed + above,
-			   });
-}
-
-/* The cookies' room for what an IDENTIFY site reads. */
-static bool is_readable(const struct mined_vtable *vt)
-{
-	return vt->offset >= 0 && vt->offset < 8 * 4096 && vt->slot < 8 * 65535;
-}
-
-static int add_masks(struct builder *b, uint32_t body, enum wire_role role, uint32_t query,
-		     uint32_t *n)
-{
-	int err = 0;
-
-	for (size_t k = 0; k < b->mined[body].n_masks && !err; k++, ++*n) {
-		const struct mined_site *mask = &b->mined[body].masks[k];
-		struct plan_site site = {
-			.addr = mask->addr,
-			.query = query,
-			.body = body,
-			.role = role,
-			.cls = class_of(mask->emulated),
-			.reg = WIRE_REG_NONE,
-			.slot = PLAN_NO_SLOT,
-		};
-
-		if (role == WIRE_ROLE_IDENTIFY) {
-			site.reg = mask->vtable.reg;
-			site.slot = mask->vtable.slot;
-			site.vtable_offset = mask->vtable.offset;
-		}
-		err = add_site(b, site);
-	}
-	return err;
-}
-
-static bool has_masks(const struct builder *b, uint32_t body)
-{
-	return body != PLAN_NONE && b->mined[body].n_masks;
-}
-
-static bool can_identify(const struct builder *b, uint32_t body)
-{
-	if (!has_masks(b, body))
-		return false;
-	for (size_t k = 0; k < b->mined[body].n_masks; k++)
-		if (!is_readable(&b->mined[body].masks[k].vtable))
-			return false;
-	return true;
-}
-
-/* Both of a query's bodies run no other query: their mask sites name it by themselves. */
-static bool owns_bodies(const struct builder *b, const struct plan_query *q)
-{
-	return has_masks(b, q->body_non_incr) && has_masks(b, q->body_incr) &&
-	       b->plan->bodies[q->body_non_incr].n_queries == 1 &&
-	       b->plan->bodies[q->body_incr].n_queries == 1;
-}
-
-/*
- * How a query's start is seen, best first:
- * 1. a body of its own: the mask site, where self-profile starts its interval too;
- * 2. the provider's entry, if an emulated instruction lies on its straight line;
- * 3. else (the provider is a bare indirect tail call) the non-incremental wrapper, which runs only
- *    to execute the query; with incremental compilation wrappers also run to find it unchanged,
- *    and it may be executed without one, so there the mask site reads which query it is;
- * 4. else the provider's entry, single-stepped.
- */
-static enum wire_role choose_start(struct builder *b, const struct plan_query *q)
-{
-	struct mined_entry at = {0};
-
-	if (owns_bodies(b, q))
-		return WIRE_ROLE_START_BODY;
-	if (!q->provider || mine_entry(b->decoder, q->provider, &at))
-		return 0;
-	if (!at.emulated && q->wrapper_non_incr && can_identify(b, q->body_incr))
-		return WIRE_ROLE_WRAPPER;
-	return WIRE_ROLE_START;
-}
-
-static int add_starts(struct builder *b, uint32_t i)
-{
-	struct plan_query *q = &b->plan->queries[i];
-	uint32_t body = q->body_non_incr != PLAN_NONE ? q->body_non_incr : q->body_incr;
-	int err;
-
-	q->start_role = choose_start(b, q);
-	q->start_exact = q->start_role != 0;
-	switch (q->start_role) {
-	case WIRE_ROLE_START_BODY:
-		err = add_masks(b, q->body_non_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
-		return err ? err
-			   : add_masks(b, q->body_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
-	case WIRE_ROLE_WRAPPER:
-		q->n_start = 1;
-		err = add_entry(b, q->wrapper_non_incr, WIRE_ROLE_WRAPPER, i, body, 0);
-		return err ? err
-			   : add_masks(b, q->body_incr, WIRE_ROLE_IDENTIFY, PLAN_NONE, &q->n_start);
-	case WIRE_ROLE_START:
-		q->n_start = 1;
-		/* At the provider's entry only its return address lies below its body's sp. */
-		return add_entry(b, q->provider, WIRE_ROLE_START, i, body, 8);
-	default:
-		return 0;
-	}
-}
-
-static void judge_ends(const struct builder *b, struct plan_query *q)
-{
-	uint32_t bodies[] = { q->body_non_incr, q->body_incr };
-
-	q->end_exact = q->has_id = true;
-	for (size_t k = 0; k < 2; k++) {
-		const struct mined_body *m;
-
-		if (bodies[k] == PLAN_NONE) {
-			q->end_exact = q->has_id = false;
-			continue;
-		}
-		m = &b->mined[bodies[k]];
-		q->n_end += (uint32_t)m->n_ends;
-		if (m->problem)
-			q->end_exact = false;
-		for (size_t e = 0; e < m->n_ends; e++)
-			if (m->ends[e].id.reg == WIRE_REG_NONE && m->ends[e].id.slot == MINE_NO_SLOT)
-				q->has_id = false;
-	}
-}
-
-static int by_role_and_addr(const void *a, const void *b)
-{
-	const struct plan_site *x = a, *y = b;
-
-	if (x->role != y->role)
-		return x->role < y->role ? -1 : 1;
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-static int choose_sites(struct builder *b)
-{
-	struct plan *plan = b->plan;
-	int err = add_ends(b);
-
-	for (uint32_t i = 0; i < plan->n_queries && !err; i++) {
-		err = add_starts(b, i);
-		judge_ends(b, &plan->queries[i]);
-	}
-	if (!err && b->panic_cleanup)
-		err = add_entry(b, b->panic_cleanup, WIRE_ROLE_CAUGHT, PLAN_NONE, PLAN_NONE, 0);
-	if (!err && plan->n_sites)
-		qsort(plan->sites, plan->n_sites, sizeof(*plan->sites), by_role_and_addr);
-	return err;
 }
 
 static int describe(struct builder *b)
@@ -637,13 +453,13 @@ static int build_steps(struct builder *b, const char *path)
 				    "for %s",
 				    path, names_looked_for());
 	join_groups(b->plan);
-	err = choose_sites(b);
+	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
 	return err ? err : describe(b);
 }
 
 int plan__build(const char *path, struct plan **out)
 {
-	struct builder b = { .plan = calloc(1, sizeof(*b.plan)) };
+	struct builder b = {.plan = calloc(1, sizeof(*b.plan))};
 	int err = b.plan ? build_steps(&b, path) : -ENOMEM;
 
 	if (!err)
@@ -651,9 +467,10 @@ int plan__build(const char *path, struct plan **out)
 	else if (err == -ENOMEM)
 		diag_error("cannot plan %s: out of memory", path);
 	else if (err == -ENODATA)
-		diag_error("%s is stripped: it has no symbol table, so its queries cannot be found; "
-			   "use a toolchain installed by rustup, whose compilers keep theirs",
-			   path);
+		diag_error(
+			"%s is stripped: it has no symbol table, so its queries cannot be found; "
+			"use a toolchain installed by rustup, whose compilers keep theirs",
+			path);
 	else if (err == -EFAULT)
 		diag_error("cannot plan %s: symbols point outside its code; the file is damaged",
 			   path);

@@ -46,32 +46,32 @@ void code__free(struct code *code)
 	code->n = 0;
 }
 
-#define REG_CASE(r64, r32, r16, r8, wire)                                                          \
-	case X86_REG_##r64:                                                                        \
-	case X86_REG_##r32:                                                                        \
-	case X86_REG_##r16:                                                                        \
-	case X86_REG_##r8:                                                                         \
+#define REG_CASE(r64, r32, r16, r8, wire) \
+	case X86_REG_##r64:               \
+	case X86_REG_##r32:               \
+	case X86_REG_##r16:               \
+	case X86_REG_##r8:                \
 		return wire
 
 static uint8_t reg_of(unsigned int reg)
 {
 	switch (reg) {
-	REG_CASE(RAX, EAX, AX, AL, WIRE_REG_AX);
-	REG_CASE(RBX, EBX, BX, BL, WIRE_REG_BX);
-	REG_CASE(RCX, ECX, CX, CL, WIRE_REG_CX);
-	REG_CASE(RDX, EDX, DX, DL, WIRE_REG_DX);
-	REG_CASE(RSI, ESI, SI, SIL, WIRE_REG_SI);
-	REG_CASE(RDI, EDI, DI, DIL, WIRE_REG_DI);
-	REG_CASE(RBP, EBP, BP, BPL, WIRE_REG_BP);
-	REG_CASE(RSP, ESP, SP, SPL, CODE_REG_SP);
-	REG_CASE(R8, R8D, R8W, R8B, WIRE_REG_R8);
-	REG_CASE(R9, R9D, R9W, R9B, WIRE_REG_R9);
-	REG_CASE(R10, R10D, R10W, R10B, WIRE_REG_R10);
-	REG_CASE(R11, R11D, R11W, R11B, WIRE_REG_R11);
-	REG_CASE(R12, R12D, R12W, R12B, WIRE_REG_R12);
-	REG_CASE(R13, R13D, R13W, R13B, WIRE_REG_R13);
-	REG_CASE(R14, R14D, R14W, R14B, WIRE_REG_R14);
-	REG_CASE(R15, R15D, R15W, R15B, WIRE_REG_R15);
+		REG_CASE(RAX, EAX, AX, AL, WIRE_REG_AX);
+		REG_CASE(RBX, EBX, BX, BL, WIRE_REG_BX);
+		REG_CASE(RCX, ECX, CX, CL, WIRE_REG_CX);
+		REG_CASE(RDX, EDX, DX, DL, WIRE_REG_DX);
+		REG_CASE(RSI, ESI, SI, SIL, WIRE_REG_SI);
+		REG_CASE(RDI, EDI, DI, DIL, WIRE_REG_DI);
+		REG_CASE(RBP, EBP, BP, BPL, WIRE_REG_BP);
+		REG_CASE(RSP, ESP, SP, SPL, CODE_REG_SP);
+		REG_CASE(R8, R8D, R8W, R8B, WIRE_REG_R8);
+		REG_CASE(R9, R9D, R9W, R9B, WIRE_REG_R9);
+		REG_CASE(R10, R10D, R10W, R10B, WIRE_REG_R10);
+		REG_CASE(R11, R11D, R11W, R11B, WIRE_REG_R11);
+		REG_CASE(R12, R12D, R12W, R12B, WIRE_REG_R12);
+		REG_CASE(R13, R13D, R13W, R13B, WIRE_REG_R13);
+		REG_CASE(R14, R14D, R14W, R14B, WIRE_REG_R14);
+		REG_CASE(R15, R15D, R15W, R15B, WIRE_REG_R15);
 	case X86_REG_AH:
 		return WIRE_REG_AX;
 	case X86_REG_BH:
@@ -96,10 +96,9 @@ static uint16_t write_bit(unsigned int reg)
 	return r == CODE_REG_OTHER ? 0 : (uint16_t)(1u << r);
 }
 
-static const uint16_t call_clobbers =
-	1u << WIRE_REG_AX | 1u << WIRE_REG_CX | 1u << WIRE_REG_DX | 1u << WIRE_REG_SI |
-	1u << WIRE_REG_DI | 1u << WIRE_REG_R8 | 1u << WIRE_REG_R9 | 1u << WIRE_REG_R10 |
-	1u << WIRE_REG_R11;
+static const uint16_t call_clobbers = 1u << WIRE_REG_AX | 1u << WIRE_REG_CX | 1u << WIRE_REG_DX |
+				      1u << WIRE_REG_SI | 1u << WIRE_REG_DI | 1u << WIRE_REG_R8 |
+				      1u << WIRE_REG_R9 | 1u << WIRE_REG_R10 | 1u << WIRE_REG_R11;
 
 static uint16_t writes_of(const cs_insn *insn)
 {
@@ -145,15 +144,28 @@ static enum code_flow flow_of(const cs_insn *insn)
 		break;
 	}
 	for (int i = 0; i < insn->detail->groups_count; i++)
-		if (insn->detail->groups[i] == CS_GRP_JUMP)
+		if (insn->detail->groups[i] == CS_GRP_JUMP ||
+		    insn->detail->groups[i] == CS_GRP_BRANCH_RELATIVE)
 			return jump_flow(insn);
 	return CODE_FALLS;
 }
 
+/* Capstone says it in either of two ways. */
+static bool writes_flags(const cs_insn *insn)
+{
+	const cs_detail *detail = insn->detail;
+
+	for (int i = 0; i < detail->regs_write_count; i++)
+		if (detail->regs_write[i] == X86_REG_EFLAGS)
+			return true;
+	return detail->x86.eflags &
+	       (X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_RESET_ZF | X86_EFLAGS_UNDEFINED_ZF);
+}
+
 /*
  * What arch/x86/kernel/uprobes.c emulates: branch_setup_xol_ops() takes jmp, call rel32, jcc and
- * nops without any prefix but a segment's (it rejects LOCK, REP and 66 only for branches with
- * 66/67); push_setup_xol_ops() takes push of a register, REX or not.
+ * nops, push_setup_xol_ops() push of a register, with no REX prefix but the one for r8 to r15.
+ * What they do about other prefixes differs; rustc's code has none, so none is counted on.
  */
 static bool is_emulated(const cs_insn *insn)
 {
@@ -166,24 +178,29 @@ static bool is_emulated(const cs_insn *insn)
 		return (op[1] >= 0x80 && op[1] <= 0x8f) || op[1] == 0x1f;
 	if (op[0] >= 0x50 && op[0] <= 0x57)
 		return true;
-	return op[0] >= 0x40 && op[0] <= 0x4f && op[1] >= 0x50 && op[1] <= 0x57 && insn->size == 2;
+	return op[0] == 0x41 && op[1] >= 0x50 && op[1] <= 0x57 && insn->size == 2;
 }
 
 static int32_t sp_adjust_of(const cs_insn *insn)
 {
 	const cs_x86 *x = &insn->detail->x86;
+	const cs_x86_op *src = &x->operands[1];
 	bool on_sp = x->op_count == 2 && x->operands[0].type == X86_OP_REG &&
 		     x->operands[0].reg == X86_REG_RSP;
 
 	switch (insn->id) {
 	case X86_INS_PUSH:
-		return -8;
+		return -(int32_t)x->operands[0].size;
 	case X86_INS_POP:
-		return 8;
+		return x->operands[0].size;
 	case X86_INS_SUB:
-		return on_sp && x->operands[1].type == X86_OP_IMM ? -(int32_t)x->operands[1].imm : 0;
+		return on_sp && src->type == X86_OP_IMM ? -(int32_t)src->imm : 0;
 	case X86_INS_ADD:
-		return on_sp && x->operands[1].type == X86_OP_IMM ? (int32_t)x->operands[1].imm : 0;
+		return on_sp && src->type == X86_OP_IMM ? (int32_t)src->imm : 0;
+	case X86_INS_LEA:
+		return on_sp && src->mem.base == X86_REG_RSP && src->mem.index == X86_REG_INVALID
+			       ? (int32_t)src->mem.disp
+			       : 0;
 	default:
 		return 0;
 	}
@@ -207,8 +224,9 @@ static void shape_of_mov(struct code_insn *out, const cs_x86_op *dst, const cs_x
 		out->shape = CODE_LOAD64;
 		out->reg = reg_of(dst->reg);
 		set_memory(out, src);
-	} else if (is_plain_memory(dst) && dst->size == 4 && src->type == X86_OP_REG) {
-		out->shape = CODE_STORE32;
+	} else if (is_plain_memory(dst) && (dst->size == 4 || dst->size == 8) &&
+		   src->type == X86_OP_REG) {
+		out->shape = dst->size == 4 ? CODE_STORE32 : CODE_STORE64;
 		out->reg = reg_of(src->reg);
 		set_memory(out, dst);
 	} else if (dst->type == X86_OP_REG && src->type == X86_OP_REG && dst->size == 8) {
@@ -282,6 +300,7 @@ static void shape_of(struct code_insn *out, const cs_insn *insn)
 	case X86_INS_MOVSXD:
 		if (b->type == X86_OP_MEM && b->mem.scale == 4 && b->mem.index != X86_REG_INVALID) {
 			out->shape = CODE_JUMP_TABLE;
+			out->reg = reg_of(a->reg);
 			set_memory(out, b);
 		}
 		break;
@@ -296,6 +315,7 @@ static void reduce(const cs_insn *insn, struct code_insn *out)
 		.addr = insn->address,
 		.size = (uint8_t)insn->size,
 		.flow = (uint8_t)flow_of(insn),
+		.sets_flags = writes_flags(insn),
 		.emulated = is_emulated(insn),
 		.writes = writes_of(insn),
 		.sp_adjust = sp_adjust_of(insn),
@@ -359,6 +379,18 @@ static int by_addr(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
+/* Regions that overlap give some instructions twice. */
+static void sort_and_unite(struct code *code)
+{
+	size_t n = 0;
+
+	qsort(code->insns, code->n, sizeof(*code->insns), by_addr);
+	for (size_t i = 0; i < code->n; i++)
+		if (!n || code->insns[n - 1].addr != code->insns[i].addr)
+			code->insns[n++] = code->insns[i];
+	code->n = n;
+}
+
 int code_decoder__decode(struct code_decoder *d, const struct code_region *regions,
 			 size_t n_regions, struct code *code)
 {
@@ -373,10 +405,11 @@ int code_decoder__decode(struct code_decoder *d, const struct code_region *regio
 		err = decode_region(d, &regions[i], code, &cap);
 		if (err)
 			return err;
-		sorted = sorted && (i == 0 || regions[i - 1].addr < regions[i].addr);
+		sorted = sorted &&
+			 (i == 0 || regions[i - 1].addr + regions[i - 1].size <= regions[i].addr);
 	}
-	if (!sorted)
-		qsort(code->insns, code->n, sizeof(*code->insns), by_addr);
+	if (!sorted && code->n)
+		sort_and_unite(code);
 	return 0;
 }
 

@@ -17,7 +17,7 @@
 #include "qprof/wire.h"
 
 /* Registers: enum wire_reg, and the stack pointer, which no operand of ours can be. */
-#define CODE_REG_SP 15
+#define CODE_REG_SP    15
 #define CODE_REG_OTHER 254
 
 enum code_flow {
@@ -36,13 +36,14 @@ enum code_shape {
 	CODE_OTHER,
 	CODE_LOAD64,	 /* mov reg, qword [base+disp] */
 	CODE_STORE32,	 /* mov dword [base+disp], reg */
+	CODE_STORE64,	 /* mov qword [base+disp], reg */
 	CODE_MOVE64,	 /* mov reg, base: between 64-bit registers */
 	CODE_CMP64_ZERO, /* cmp qword [base+disp], 0 */
 	CODE_TEST_SELF,	 /* test reg, reg */
 	CODE_TEST_MASK,	 /* test byte [base+disp], imm */
 	CODE_LEA,	 /* lea reg, [base+disp] */
 	CODE_LEA_RIP,	 /* lea reg, [rip+x]: target is the address */
-	CODE_JUMP_TABLE, /* movsxd reg, dword [base+index*4] */
+	CODE_JUMP_TABLE, /* movsxd reg, dword [base+index*4]; index is not kept */
 	CODE_CALL_REG,	 /* call reg */
 	CODE_CALL_MEM,	 /* call [base+disp], base not rip */
 };
@@ -51,7 +52,8 @@ struct code_insn {
 	uint64_t addr;
 	uint64_t target; /* of a direct jump or call, or CODE_LEA_RIP's address */
 	int64_t disp;
-	int32_t sp_adjust; /* bytes added to sp by push, pop, sub, add, lea; 0 if it leaves sp alone */
+	int32_t sp_adjust; /* bytes added to sp by push, pop, sub, add, lea; 0 if it leaves sp alone
+			    */
 	uint32_t imm;
 	uint16_t writes; /* registers written, bit = enum wire_reg; bit 15 = sp */
 	uint8_t size;
@@ -59,6 +61,7 @@ struct code_insn {
 	uint8_t shape;
 	uint8_t reg;
 	uint8_t base;
+	bool sets_flags;
 	bool emulated;
 };
 

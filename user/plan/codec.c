@@ -9,6 +9,10 @@
 #include <string.h>
 #include <zlib.h>
 
+#ifndef PLAN_REVISION
+#error "PLAN_REVISION is to be a checksum of the code in user/plan"
+#endif
+
 #define MAGIC	  "qprof-pl"
 #define NO_STRING UINT32_MAX
 
@@ -240,14 +244,17 @@ static void code_plan(struct codec *c, struct plan *plan)
 		check_order(c, plan);
 }
 
-static void code_header(struct codec *c, uint32_t *version, uint32_t *crc, uint64_t *payload)
+static void code_header(struct codec *c, uint32_t *crc, uint64_t *payload)
 {
+	uint32_t version = PLAN_CODEC_VERSION, revision = PLAN_REVISION;
 	uint8_t magic[8];
 
 	memcpy(magic, MAGIC, sizeof(magic));
 	code_bytes(c, magic, sizeof(magic));
 	require(c, !memcmp(magic, MAGIC, sizeof(magic)));
-	code_u32(c, version);
+	code_u32(c, &version);
+	code_u32(c, &revision);
+	require(c, version == PLAN_CODEC_VERSION && revision == PLAN_REVISION);
 	code_u32(c, crc);
 	code_u64(c, payload);
 }
@@ -256,7 +263,7 @@ int plan_encode(const struct plan *plan, uint8_t **buf, size_t *len)
 {
 	struct codec payload = {0}, whole = {0};
 	struct plan copy = *plan;
-	uint32_t version = PLAN_CODEC_VERSION, crc;
+	uint32_t crc;
 	uint64_t size;
 
 	code_plan(&payload, &copy);
@@ -266,7 +273,7 @@ int plan_encode(const struct plan *plan, uint8_t **buf, size_t *len)
 	}
 	size = payload.len;
 	crc = crc32_z(0, payload.out, payload.len);
-	code_header(&whole, &version, &crc, &size);
+	code_header(&whole, &crc, &size);
 	code_bytes(&whole, payload.out, payload.len);
 	free(payload.out);
 	if (whole.err) {
@@ -282,13 +289,13 @@ int plan_decode(const uint8_t *buf, size_t len, struct plan **out)
 {
 	_plan_ struct plan *plan = calloc(1, sizeof(*plan));
 	struct codec c = {.reading = true, .in = buf, .len = len};
-	uint32_t version = 0, crc = 0;
+	uint32_t crc = 0;
 	uint64_t payload = 0;
 
 	if (!plan)
 		return -ENOMEM;
-	code_header(&c, &version, &crc, &payload);
-	require(&c, version == PLAN_CODEC_VERSION && payload == len - c.pos);
+	code_header(&c, &crc, &payload);
+	require(&c, payload == len - c.pos);
 	require(&c, crc == crc32_z(0, buf + c.pos, len - c.pos));
 	code_plan(&c, plan);
 	require(&c, c.pos == len);

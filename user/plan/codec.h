@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A plan as bytes, as the cache keeps it: magic, version, length, CRC-32, then every field in
- * order, little-endian. No promise of compatibility: another version is not read.
+ * A plan as bytes, as the cache keeps it: magic, version, revision, CRC-32, length, then every
+ * field in order, little-endian. No promise of compatibility: another version or revision is not
+ * read.
  */
 #ifndef QPROF_PLAN_CODEC_H
 #define QPROF_PLAN_CODEC_H
@@ -12,10 +13,10 @@
 #include "plan/plan.h"
 
 /*
- * Raise it with every change to struct plan, to its encoding, or to what mining finds: an older
- * program's plan must not be taken for ours.
+ * Raise it with every change to struct plan or to its encoding. What mining finds changes more
+ * often: the revision is a checksum that the Makefile makes of all code that has to do with plans.
  */
-#define PLAN_CODEC_VERSION 2
+#define PLAN_CODEC_VERSION 3
 
 /* 0 and *buf (malloc'd, the caller's), or -ENOMEM. */
 int plan_encode(const struct plan *plan, uint8_t **buf, size_t *len);

@@ -25,11 +25,12 @@
 #error "unsupported machine"
 #endif
 
-/* The file-backed part of one executable PT_LOAD, wholly inside the mapping. */
+/* The file-backed part of one PT_LOAD, wholly inside the mapping. */
 struct segment {
 	uint64_t addr;
 	uint64_t offset;
 	uint64_t size;
+	bool code; /* executable */
 };
 
 struct elf_image {
@@ -58,7 +59,8 @@ static int map_file(struct elf_image *img)
 	if (st.st_size < EI_NIDENT)
 		return diag_error_r(-ENOEXEC, "%s is not an ELF file: it is too short", img->path);
 
-	void *map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	/* Shared: the kernel puts the breakpoints of a running capture into private mappings. */
+	void *map = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 
 	if (map == MAP_FAILED) {
 		int err = errno;
@@ -90,18 +92,19 @@ static bool segment_init(const struct elf_image *img, const GElf_Phdr *phdr, str
 {
 	uint64_t size = phdr->p_filesz < phdr->p_memsz ? phdr->p_filesz : phdr->p_memsz;
 
-	if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X) || phdr->p_offset >= img->map_size)
+	if (phdr->p_type != PT_LOAD || phdr->p_offset >= img->map_size)
 		return false;
 	if (size > img->map_size - phdr->p_offset)
 		size = img->map_size - phdr->p_offset;
 	if (!size || phdr->p_vaddr > UINT64_MAX - size)
 		return false;
-	*seg = (struct segment){phdr->p_vaddr, phdr->p_offset, size};
+	*seg = (struct segment){phdr->p_vaddr, phdr->p_offset, size, phdr->p_flags & PF_X};
 	return true;
 }
 
 static int read_segments(struct elf_image *img)
 {
+	bool code = false;
 	size_t n;
 
 	if (elf_getphdrnum(img->elf, &n))
@@ -114,9 +117,9 @@ static int read_segments(struct elf_image *img)
 
 		if (gelf_getphdr(img->elf, i, &phdr) &&
 		    segment_init(img, &phdr, &img->segs[img->n_segs]))
-			img->n_segs++;
+			code |= img->segs[img->n_segs++].code;
 	}
-	if (!img->n_segs)
+	if (!code)
 		return diag_error_r(-ENOEXEC, "%s is damaged, or not a library: it holds no code",
 				    img->path);
 	return 0;
@@ -170,10 +173,15 @@ static Elf_Scn *find_section(const struct elf_image *img, uint32_t type, const c
 	return NULL;
 }
 
-static const struct segment *find_segment(const struct elf_image *img, uint64_t addr)
+static bool is_within(const struct segment *seg, uint64_t addr)
+{
+	return addr >= seg->addr && addr - seg->addr < seg->size;
+}
+
+static const struct segment *find_code(const struct elf_image *img, uint64_t addr)
 {
 	for (size_t i = 0; i < img->n_segs; i++) {
-		if (addr >= img->segs[i].addr && addr - img->segs[i].addr < img->segs[i].size)
+		if (img->segs[i].code && is_within(&img->segs[i], addr))
 			return &img->segs[i];
 	}
 	return NULL;
@@ -193,7 +201,7 @@ static bool symbol_init(const struct elf_image *img, const GElf_Sym *sym, const 
 	out->name = (const char *)names->d_buf + sym->st_name;
 	if (!*out->name || !memchr(out->name, '\0', names->d_size - sym->st_name))
 		return false;
-	seg = find_segment(img, sym->st_value);
+	seg = find_code(img, sym->st_value);
 	if (!seg)
 		return false;
 	room = seg->size - (sym->st_value - seg->addr);
@@ -251,15 +259,29 @@ int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, si
 
 const uint8_t *elf_image__code(const struct elf_image *img, uint64_t addr, size_t *len)
 {
-	const struct segment *seg = find_segment(img, addr);
+	const struct segment *seg = find_code(img, addr);
 
 	*len = seg ? seg->size - (addr - seg->addr) : 0;
 	return seg ? img->map + seg->offset + (addr - seg->addr) : NULL;
 }
 
+const uint8_t *elf_image__bytes(const struct elf_image *img, uint64_t addr, size_t *len)
+{
+	for (size_t i = 0; i < img->n_segs; i++) {
+		const struct segment *seg = &img->segs[i];
+
+		if (!is_within(seg, addr))
+			continue;
+		*len = seg->size - (addr - seg->addr);
+		return img->map + seg->offset + (addr - seg->addr);
+	}
+	*len = 0;
+	return NULL;
+}
+
 bool elf_image__offset(const struct elf_image *img, uint64_t addr, uint64_t *offset)
 {
-	const struct segment *seg = find_segment(img, addr);
+	const struct segment *seg = find_code(img, addr);
 
 	if (seg)
 		*offset = seg->offset + (addr - seg->addr);

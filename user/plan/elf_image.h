@@ -40,6 +40,9 @@ int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, si
  */
 const uint8_t *elf_image__code(const struct elf_image *img, uint64_t addr, size_t *len);
 
+/* As elf_image__code(), but of any segment: where tables and constants are. */
+const uint8_t *elf_image__bytes(const struct elf_image *img, uint64_t addr, size_t *len);
+
 /* File offset of an address in an executable segment; false if it is in none. */
 bool elf_image__offset(const struct elf_image *img, uint64_t addr, uint64_t *offset);
 

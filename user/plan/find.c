@@ -6,6 +6,7 @@
 #include <fnmatch.h>
 #include <glob.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -201,24 +202,30 @@ int plan_find__of_exe(const char *exe, char **path)
 	return find_in_sysroot(real, path);
 }
 
-static void exec_rustc(const struct invoker *inv, const char *toolchain, char **env, int out)
+static void exec_rustc(const struct invoker *inv, const char *rustc, const char *toolchain,
+		       char **env, int out)
 {
 	char plus[256];
+	sigset_t none;
 
+	/* rustup may have to download a toolchain first: let it be interrupted. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
 	if (dup2(out, STDOUT_FILENO) < 0 || invoker__become(inv))
 		_exit(1);
 	environ = env;
 	if (toolchain) {
 		snprintf(plus, sizeof(plus), "+%s", toolchain);
-		execlp("rustc", "rustc", plus, "--print", "sysroot", NULL);
+		execlp(rustc, rustc, plus, "--print", "sysroot", NULL);
 	} else {
-		execlp("rustc", "rustc", "--print", "sysroot", NULL);
+		execlp(rustc, rustc, "--print", "sysroot", NULL);
 	}
 	_exit(errno == ENOENT ? EXIT_NO_COMMAND : 1);
 }
 
 /* Run rustc and read its standard output into `text`. */
-static int run_rustc(const char *toolchain, char *text, size_t size)
+static int run_rustc(const char *rustc, const char *toolchain, char *text, size_t size)
 {
 	_invoker_ struct invoker inv = {};
 	_environ_ char **env = NULL;
@@ -243,7 +250,7 @@ static int run_rustc(const char *toolchain, char *text, size_t size)
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
-		exec_rustc(&inv, toolchain, env, out);
+		exec_rustc(&inv, rustc, toolchain, env, out);
 	close(take_fd(out));
 	n = fread(text, 1, size - 1, from);
 	text[n] = '\0';
@@ -256,10 +263,10 @@ static int run_rustc(const char *toolchain, char *text, size_t size)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-int plan_find__of_toolchain(const char *toolchain, char **path)
+int plan_find__of_toolchain(const char *rustc, const char *toolchain, char **path)
 {
 	char sysroot[PATH_MAX + 1];
-	int err = run_rustc(toolchain, sysroot, sizeof(sysroot));
+	int err = run_rustc(rustc, toolchain, sysroot, sizeof(sysroot));
 
 	if (err)
 		return err;

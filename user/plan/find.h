@@ -25,12 +25,12 @@ int plan_find__of_pid(pid_t pid, char **path);
 int plan_find__of_exe(const char *exe, char **path);
 
 /*
- * The library of the toolchain the invoking user (base/invoker.h) gets for `rustc +toolchain` in
- * this directory, or for plain `rustc` if `toolchain` is NULL. rustc's complaints go to stderr.
- * -ENOENT there is no rustc in their PATH; -EIO rustc failed; -ENODATA its sysroot holds no
- * librustc_driver.
+ * The library of the toolchain that the invoking user (base/invoker.h) gets for `rustc +toolchain`
+ * in this directory, or for plain `rustc` if `toolchain` is NULL. `rustc` is a path, or a name to
+ * be found in their PATH. rustc's complaints go to stderr. -ENOENT there is no such rustc; -EIO
+ * rustc failed; -ENODATA its sysroot holds no librustc_driver.
  */
-int plan_find__of_toolchain(const char *toolchain, char **path);
+int plan_find__of_toolchain(const char *rustc, const char *toolchain, char **path);
 
 /* One line for a person about an error of plan_find__of_toolchain(), with the next step. */
 const char *plan_find__toolchain_error(int err);

@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/vtable.h"
+
 /* How far one step of pattern matching looks, in instructions. */
-#define NEAR 16
+#define NEAR	   16
 #define COLD_REACH 64
+/* Entries of a switch that are followed. */
+#define TABLE_MAX 512
 
 /* A branch, by where it goes: the walk backwards needs the predecessors of a block. */
 struct edge {
@@ -20,16 +24,18 @@ struct miner {
 	const struct code *code;
 	struct edge *edges; /* sorted by target */
 	size_t n_edges;
-	uint32_t *seen; /* per instruction: the guard states the walk has been there with */
+	uint32_t *seen; /* per instruction: the states the current walk has been there with */
+	bool *live;	/* per instruction: control can come there from the entry */
 	struct {
 		size_t idx;
 		uint8_t state;
-	} *work;
+	} * work;
 	size_t n_work, cap_work;
+	bool met_end; /* in the current walk */
 };
 
 /* Guard states beside "register r holds the guard's word": nothing known, flags set from it. */
-#define STATE_NONE 16
+#define STATE_NONE  16
 #define STATE_FLAGS 17
 
 static int by_target(const void *a, const void *b)
@@ -45,13 +51,14 @@ static int miner_init(struct miner *m)
 
 	m->edges = calloc(code->n + 1, sizeof(*m->edges));
 	m->seen = calloc(code->n + 1, sizeof(*m->seen));
-	if (!m->edges || !m->seen)
+	m->live = calloc(code->n + 1, sizeof(*m->live));
+	if (!m->edges || !m->seen || !m->live)
 		return -ENOMEM;
 	for (size_t i = 0; i < code->n; i++) {
 		const struct code_insn *insn = &code->insns[i];
 
 		if (insn->flow == CODE_JCC || insn->flow == CODE_JMP)
-			m->edges[m->n_edges++] = (struct edge){ insn->target, i };
+			m->edges[m->n_edges++] = (struct edge){insn->target, i};
 	}
 	qsort(m->edges, m->n_edges, sizeof(*m->edges), by_target);
 	return 0;
@@ -61,11 +68,12 @@ static void miner_fini(struct miner *m)
 {
 	free(m->edges);
 	free(m->seen);
+	free(m->live);
 	free(m->work);
 }
 
-/* The only branch to `addr`, or SIZE_MAX if there is none or more than one. */
-static size_t only_branch_to(const struct miner *m, uint64_t addr)
+/* The first of the branches to `addr`, among m->edges. */
+static size_t first_branch_to(const struct miner *m, uint64_t addr)
 {
 	size_t lo = 0, hi = m->n_edges;
 
@@ -77,11 +85,14 @@ static size_t only_branch_to(const struct miner *m, uint64_t addr)
 		else
 			hi = mid;
 	}
-	if (lo == m->n_edges || m->edges[lo].target != addr)
-		return SIZE_MAX;
-	if (lo + 1 < m->n_edges && m->edges[lo + 1].target == addr)
-		return SIZE_MAX;
-	return m->edges[lo].from;
+	return lo;
+}
+
+static bool is_branched_to(const struct miner *m, uint64_t addr)
+{
+	size_t i = first_branch_to(m, addr);
+
+	return i < m->n_edges && m->edges[i].target == addr;
 }
 
 static bool falls_into(const struct code *code, size_t i)
@@ -95,6 +106,21 @@ static bool falls_into(const struct code *code, size_t i)
 		return false;
 	return prev->flow == CODE_FALLS || prev->flow == CODE_JCC || prev->flow == CODE_CALL ||
 	       prev->flow == CODE_CALL_INDIRECT;
+}
+
+/* The only instruction that control comes from to `i`, or SIZE_MAX if there is none or several. */
+static size_t only_way_to(const struct miner *m, size_t i)
+{
+	uint64_t addr = m->code->insns[i].addr;
+	size_t edge = first_branch_to(m, addr);
+	size_t from = falls_into(m->code, i) ? i - 1 : SIZE_MAX;
+
+	for (; edge < m->n_edges && m->edges[edge].target == addr; edge++) {
+		if (from != SIZE_MAX)
+			return SIZE_MAX;
+		from = m->edges[edge].from;
+	}
+	return from;
 }
 
 struct guard {
@@ -113,31 +139,25 @@ static bool find_guard(const struct miner *m, size_t call, struct guard *g)
 	const struct code *code = m->code;
 	size_t i = call;
 
-	*g = (struct guard){ 0 };
+	*g = (struct guard){0};
 	for (int steps = 0; steps < COLD_REACH; steps++) {
-		const struct code_insn *insn = &code->insns[i];
-		size_t from = only_branch_to(m, insn->addr);
+		size_t from = only_way_to(m, i);
+		const struct code_insn *insn;
 
-		if (!g->has_slot && insn->shape == CODE_LEA && insn->reg == WIRE_REG_DI &&
-		    insn->base == CODE_REG_SP) {
+		if (from == SIZE_MAX)
+			return false;
+		insn = &code->insns[from];
+		if (insn->flow == CODE_JCC) {
+			g->mask = from;
+			g->resume = insn->target == code->insns[i].addr ? insn->addr + insn->size
+									: insn->target;
+			return g->has_slot;
+		}
+		if (!g->has_slot && (insn->writes & 1u << WIRE_REG_DI)) {
+			if (insn->shape != CODE_LEA || insn->base != CODE_REG_SP)
+				return false;
 			g->slot = insn->disp;
 			g->has_slot = true;
-		}
-		if (from == SIZE_MAX) {
-			if (!falls_into(code, i))
-				return false;
-			from = i - 1;
-			if (code->insns[from].flow == CODE_JCC) {
-				g->mask = from;
-				g->resume = code->insns[from].target;
-				return true;
-			}
-		} else if (code->insns[from].flow == CODE_JCC && !falls_into(code, i)) {
-			g->mask = from;
-			g->resume = code->insns[from].addr + code->insns[from].size;
-			return true;
-		} else if (falls_into(code, i)) {
-			return false;
 		}
 		i = from;
 	}
@@ -180,37 +200,47 @@ static uint8_t next_state(const struct code_insn *insn, int64_t slot, uint8_t st
 		return STATE_FLAGS;
 	if (state < CODE_REG_SP && (insn->writes & 1u << state))
 		return STATE_NONE;
-	if (state == STATE_FLAGS && insn->flow != CODE_FALLS)
+	if (state == STATE_FLAGS && (insn->flow != CODE_FALLS || insn->sets_flags))
 		return STATE_NONE;
 	return state;
 }
 
 /*
- * A dense switch: `lea table(%rip), b; movslq (b,i,4), r; add b, r; jmp *r`. Follow every entry
- * that lands in the function; reading past the table's end only adds paths that must also end.
+ * The table of the dense switch that ends in the indirect jump `idx`, or 0:
+ * `lea table(%rip), b; movslq (b,i,4), r; add b, r; jmp *r`.
+ */
+static uint64_t table_of(const struct code *code, size_t idx)
+{
+	uint8_t base = CODE_REG_OTHER;
+
+	for (size_t back = 1; back <= NEAR && back <= idx; back++) {
+		const struct code_insn *insn = &code->insns[idx - back];
+
+		if (insn->shape == CODE_JUMP_TABLE && base == CODE_REG_OTHER)
+			base = insn->base;
+		else if (base < CODE_REG_SP && (insn->writes & 1u << base))
+			return insn->shape == CODE_LEA_RIP ? insn->target : 0;
+	}
+	return 0;
+}
+
+/*
+ * Follow every entry that lands in the function; reading past the table's end only adds paths that
+ * must also end.
  */
 static int push_jump_table(struct miner *m, size_t idx, uint8_t state, const char **problem)
 {
-	const struct code *code = m->code;
-	const uint8_t *table = NULL;
+	uint64_t base = table_of(m->code, idx);
 	size_t len = 0, n = 0;
-	uint64_t base = 0;
+	const uint8_t *table = base ? elf_image__bytes(m->img, base, &len) : NULL;
 	int err = 0;
 
-	for (size_t back = 1; back <= NEAR && back <= idx && !table; back++) {
-		const struct code_insn *insn = &code->insns[idx - back];
-
-		if (insn->shape == CODE_LEA_RIP) {
-			base = insn->target;
-			table = elf_image__code(m->img, base, &len);
-		}
-	}
-	for (; table && len >= 4 && n < 512 && !err; n++, table += 4, len -= 4) {
+	for (; len >= 4 && n < TABLE_MAX && !err; n++, table += 4, len -= 4) {
 		int32_t rel = (int32_t)((uint32_t)table[0] | (uint32_t)table[1] << 8 |
 					(uint32_t)table[2] << 16 | (uint32_t)table[3] << 24);
 		uint64_t target = base + (uint64_t)(int64_t)rel;
 
-		if (code__index(code, target) == SIZE_MAX)
+		if (code__index(m->code, target) == SIZE_MAX)
 			break;
 		err = push_work(m, target, state, problem);
 	}
@@ -220,7 +250,6 @@ static int push_jump_table(struct miner *m, size_t idx, uint8_t state, const cha
 }
 
 static const struct mined_id no_id = {WIRE_REG_NONE, MINE_NO_SLOT};
-static const struct mined_vtable no_vtable = {WIRE_REG_NONE, MINE_NO_SLOT, -1};
 
 static int add_site(struct mined_site *sites, size_t *n, const struct code_insn *insn,
 		    struct mined_id id)
@@ -230,7 +259,12 @@ static int add_site(struct mined_site *sites, size_t *n, const struct code_insn 
 			return 0;
 	if (*n == MINE_MAX_SITES)
 		return -E2BIG;
-	sites[(*n)++] = (struct mined_site){insn->addr, id, no_vtable, insn->emulated};
+	sites[(*n)++] = (struct mined_site){
+		.addr = insn->addr,
+		.id = id,
+		.vtable = vtable_none,
+		.emulated = insn->emulated,
+	};
 	return 0;
 }
 
@@ -240,7 +274,8 @@ static bool takes_address(const struct code *code, int64_t disp)
 	for (size_t i = 0; i < code->n; i++) {
 		const struct code_insn *insn = &code->insns[i];
 
-		if (insn->shape == CODE_LEA && insn->base == CODE_REG_SP && insn->disp == disp)
+		if (insn->shape == CODE_LEA && insn->reg != CODE_REG_SP &&
+		    insn->base == CODE_REG_SP && insn->disp == disp)
 			return true;
 	}
 	return false;
@@ -249,10 +284,12 @@ static bool takes_address(const struct code *code, int64_t disp)
 /*
  * The invocation id at an END site: it was stored to a u32 slot just before, whose address is
  * taken for the guard's finish. The register it was stored from still holds it unless something
- * has written it since.
+ * has written it since, or control may have come from where it was stored from another register.
  */
-static struct mined_id find_id(const struct code *code, size_t end)
+static struct mined_id find_id(const struct miner *m, size_t end)
 {
+	const struct code *code = m->code;
+	bool joined = false;
 	uint16_t written = 0;
 
 	for (size_t back = 1; back <= NEAR && back <= end; back++) {
@@ -260,15 +297,16 @@ static struct mined_id find_id(const struct code *code, size_t end)
 
 		if (insn->flow != CODE_FALLS)
 			break;
+		joined = joined || is_branched_to(m, insn->addr + insn->size);
 		written |= insn->writes;
 		if (insn->shape != CODE_STORE32 || insn->base != CODE_REG_SP ||
 		    insn->reg >= CODE_REG_SP || insn->disp < 0 || insn->disp > INT32_MAX)
 			continue;
 		if (!takes_address(code, insn->disp))
 			continue;
-		if (!(written & 1u << insn->reg))
-			return (struct mined_id){ insn->reg, MINE_NO_SLOT };
-		return (struct mined_id){ WIRE_REG_NONE, (int32_t)insn->disp };
+		if (!joined && !(written & 1u << insn->reg))
+			return (struct mined_id){insn->reg, MINE_NO_SLOT};
+		return (struct mined_id){WIRE_REG_NONE, (int32_t)insn->disp};
 	}
 	return no_id;
 }
@@ -291,8 +329,10 @@ static int step(struct miner *m, size_t idx, uint8_t state, const struct guard *
 	case CODE_JMP_INDIRECT:
 		return push_jump_table(m, idx, state, &out->problem);
 	case CODE_JCC:
-		if (state == STATE_FLAGS)
-			return add_site(out->ends, &out->n_ends, insn, find_id(m->code, idx));
+		if (state == STATE_FLAGS) {
+			m->met_end = true;
+			return add_site(out->ends, &out->n_ends, insn, find_id(m, idx));
+		}
 		err = push_work(m, insn->target, state, &out->problem);
 		return err ? err : push_work(m, next, state, &out->problem);
 	default:
@@ -318,6 +358,7 @@ static int find_ends(struct miner *m, const struct guard *g, struct mined_body *
 
 	memset(m->seen, 0, m->code->n * sizeof(*m->seen));
 	m->n_work = 0;
+	m->met_end = false;
 	err = push_work(m, g->resume, STATE_NONE, &out->problem);
 	while (!err && m->n_work) {
 		size_t idx = m->work[--m->n_work].idx;
@@ -329,20 +370,18 @@ static int find_ends(struct miner *m, const struct guard *g, struct mined_body *
 	return err;
 }
 
-/* The filter's displacement and bit, from the test just before the mask site. */
-static void read_mask(const struct code *code, size_t mask, struct mined_body *out)
+/* The test of the filter just before the mask site, or NULL. */
+static const struct code_insn *mask_test(const struct code *code, size_t mask)
 {
 	for (size_t back = 1; back <= 6 && back <= mask; back++) {
 		const struct code_insn *insn = &code->insns[mask - back];
 
 		if (insn->flow != CODE_FALLS)
-			return;
-		if (insn->shape == CODE_TEST_MASK) {
-			out->mask_disp = (uint64_t)insn->disp;
-			out->mask_bit = insn->imm;
-			return;
-		}
+			return NULL;
+		if (insn->shape == CODE_TEST_MASK)
+			return insn;
 	}
+	return NULL;
 }
 
 static bool is_cold_call(const struct mine_cold *cold, const struct code_insn *insn)
@@ -353,150 +392,77 @@ static bool is_cold_call(const struct mine_cold *cold, const struct code_insn *i
 	return false;
 }
 
-/* What is known of a register on the way from a mask site to the provider's call. */
-struct value {
-	enum {
-		VALUE_UNKNOWN,
-		VALUE_REG,   /* what register `reg` held at the mask site */
-		VALUE_SLOT,  /* what the slot at `disp` held there */
-		VALUE_FIELD, /* the word at `offset` behind one of the two */
-	} kind;
-	enum { FIELD_OF_REG, FIELD_OF_SLOT } of;
-	uint8_t reg;
-	int64_t disp;
-	int64_t offset;
-};
-
-static struct value field_of(struct value base, int64_t offset)
-{
-	if (base.kind != VALUE_REG && base.kind != VALUE_SLOT)
-		return (struct value){0};
-	base.of = base.kind == VALUE_REG ? FIELD_OF_REG : FIELD_OF_SLOT;
-	base.kind = VALUE_FIELD;
-	base.offset = offset;
-	return base;
-}
-
-static void evaluate(struct value regs[CODE_REG_SP], const struct code_insn *insn)
-{
-	struct value v = {0};
-
-	if (insn->shape == CODE_MOVE64 && insn->base < CODE_REG_SP)
-		v = regs[insn->base];
-	else if (insn->shape == CODE_LOAD64 && insn->base == CODE_REG_SP)
-		v = (struct value){.kind = VALUE_SLOT, .disp = insn->disp};
-	else if (insn->shape == CODE_LOAD64 && insn->base < CODE_REG_SP)
-		v = field_of(regs[insn->base], insn->disp);
-	for (int r = 0; r < CODE_REG_SP; r++)
-		if (insn->writes & 1u << r)
-			regs[r] = (struct value){0};
-	if (v.kind && insn->reg < CODE_REG_SP)
-		regs[insn->reg] = v;
-}
-
-/* The function pointer that an indirect call goes through, if it is a field of a known place. */
-static struct value callee(const struct value regs[CODE_REG_SP], const struct code_insn *insn)
-{
-	if (insn->shape == CODE_CALL_REG && insn->reg < CODE_REG_SP)
-		return regs[insn->reg];
-	if (insn->shape == CODE_CALL_MEM && insn->base < CODE_REG_SP)
-		return field_of(regs[insn->base], insn->disp);
-	return (struct value){0};
-}
-
-static struct mined_vtable vtable_of(struct value v)
-{
-	struct mined_vtable vt = no_vtable;
-
-	if (v.kind != VALUE_FIELD || v.offset < 0 || v.offset > INT32_MAX || v.offset % 8)
-		return vt;
-	if (v.of == FIELD_OF_REG)
-		vt.reg = v.reg;
-	else if (v.disp < 0 || v.disp > INT32_MAX || v.disp % 8)
-		return vt;
-	else
-		vt.slot = (int32_t)v.disp;
-	vt.offset = (int32_t)v.offset;
-	return vt;
-}
-
 /*
- * Breadth first from the mask site to the nearest call through a register or a field; every other
- * way there passes the same call or a direct call of the same provider.
+ * Mark what control can come to from `entry`, all if that cannot be told. The rest is no cold side
+ * of this function: folded twins may leave theirs behind.
  */
-static size_t nearest_indirect_call(struct miner *m, size_t from, size_t *parent)
+static int mark_live(struct miner *m, uint64_t entry)
 {
 	const struct code *code = m->code;
-	size_t *queue = parent + code->n, head = 0, tail = 0;
+	const char *problem = NULL;
+	int err = push_work(m, entry, STATE_NONE, &problem);
 
-	for (size_t i = 0; i < code->n; i++)
-		parent[i] = SIZE_MAX;
-	queue[tail++] = from;
-	parent[from] = from;
-	while (head < tail) {
-		size_t i = queue[head++], next[2] = {SIZE_MAX, SIZE_MAX};
-		const struct code_insn *insn = &code->insns[i];
+	while (!err && m->n_work) {
+		size_t idx = m->work[--m->n_work].idx;
+		const struct code_insn *insn = &code->insns[idx];
+		uint64_t next = insn->addr + insn->size;
 
-		if (insn->shape == CODE_CALL_REG || insn->shape == CODE_CALL_MEM)
-			return i;
-		if (insn->flow == CODE_JCC || insn->flow == CODE_JMP)
-			next[0] = code__index(code, insn->target);
-		if (insn->flow == CODE_FALLS || insn->flow == CODE_JCC || insn->flow == CODE_CALL ||
-		    insn->flow == CODE_CALL_INDIRECT)
-			next[1] = code__index(code, insn->addr + insn->size);
-		for (int k = 0; k < 2; k++) {
-			if (next[k] == SIZE_MAX || parent[next[k]] != SIZE_MAX)
-				continue;
-			parent[next[k]] = i;
-			queue[tail++] = next[k];
+		m->live[idx] = true;
+		problem = NULL;
+		if (insn->flow == CODE_JMP_INDIRECT)
+			err = push_jump_table(m, idx, STATE_NONE, &problem);
+		if (problem) {
+			memset(m->live, true, code->n * sizeof(*m->live));
+			return err;
 		}
+		if (insn->flow == CODE_JCC || insn->flow == CODE_JMP)
+			err = push_work(m, insn->target, STATE_NONE, &problem);
+		if (!err && (insn->flow == CODE_FALLS || insn->flow == CODE_JCC ||
+			     insn->flow == CODE_CALL || insn->flow == CODE_CALL_INDIRECT))
+			err = push_work(m, next, STATE_NONE, &problem);
 	}
-	return SIZE_MAX;
+	return err;
 }
 
-static int find_vtable(struct miner *m, const struct guard *g, struct mined_vtable *out)
+static int add_mask(struct miner *m, const struct guard *g, struct mined_body *out)
 {
-	struct value regs[CODE_REG_SP];
-	size_t from = code__index(m->code, g->resume), call, n = 0;
-	size_t *parent = calloc(2 * m->code->n + 1, sizeof(*parent));
+	const struct code_insn *insn = &m->code->insns[g->mask];
+	size_t before = out->n_masks;
+	int err = add_site(out->masks, &out->n_masks, insn, no_id);
 
-	*out = no_vtable;
-	if (!parent)
-		return -ENOMEM;
-	call = from == SIZE_MAX ? SIZE_MAX : nearest_indirect_call(m, from, parent);
-	if (call != SIZE_MAX) {
-		size_t *path = parent + m->code->n;
-
-		/* The queue has served; it becomes the path, in reverse. */
-		for (size_t i = call; i != from; i = parent[i])
-			path[n++] = parent[i];
-		for (uint8_t r = 0; r < CODE_REG_SP; r++)
-			regs[r] = (struct value){.kind = VALUE_REG, .reg = r};
-		while (n)
-			evaluate(regs, &m->code->insns[path[--n]]);
-		*out = vtable_of(callee(regs, &m->code->insns[call]));
-	}
-	free(parent);
-	return 0;
+	if (err || out->n_masks == before)
+		return err;
+	return vtable_find(m->code, g->resume, &out->masks[before].vtable);
 }
 
-static int mine_guard(struct miner *m, size_t call, struct mined_body *out)
+static int mine_guard(struct miner *m, size_t call, const struct mine_cold *cold,
+		      struct mined_body *out)
 {
+	const struct code_insn *test;
 	struct guard g;
-	size_t before = out->n_ends;
 	int err;
 
-	if (!find_guard(m, call, &g) || !g.has_slot) {
+	if (!find_guard(m, call, &g)) {
 		out->problem = "the branch to the profiler's cold side was not recognised";
+		out->masks_exact = false;
 		return 0;
 	}
-	read_mask(m->code, g.mask, out);
-	err = add_site(out->masks, &out->n_masks, &m->code->insns[g.mask], no_id);
-	if (!err && out->n_masks)
-		err = find_vtable(m, &g, &out->masks[out->n_masks - 1].vtable);
+	test = mask_test(m->code, g.mask);
+	if (cold->any_kind && test && test->imm != MINE_QUERY_PROVIDERS)
+		return 0;
+	if (cold->any_kind && !test) {
+		out->problem = "the test of the profiler's event filter was not recognised";
+		out->masks_exact = false;
+		return 0;
+	}
+	if (test) {
+		out->mask_disp = (uint64_t)test->disp;
+		out->mask_bit = test->imm;
+	}
+	err = add_mask(m, &g, out);
 	if (!err)
 		err = find_ends(m, &g, out);
-	if (!err && out->n_ends == before)
+	if (!err && !m->met_end && !out->problem)
 		out->problem = "no test of the guard was found after the provider";
 	return err;
 }
@@ -504,33 +470,24 @@ static int mine_guard(struct miner *m, size_t call, struct mined_body *out)
 int mine_body(const struct elf_image *img, const struct code *code, uint64_t entry,
 	      const struct mine_cold *cold, struct mined_body *out)
 {
-	struct miner m = { .img = img, .code = code };
+	struct miner m = {.img = img, .code = code};
 	int err = miner_init(&m);
 
-	*out = (struct mined_body){ .frame = mine_frame(code, entry) };
+	*out = (struct mined_body){.masks_exact = true};
+	if (!err)
+		err = mark_live(&m, entry);
 	for (size_t i = 0; i < code->n && !err; i++)
-		if (is_cold_call(cold, &code->insns[i]))
-			err = mine_guard(&m, i, out);
+		if (m.live[i] && is_cold_call(cold, &code->insns[i]))
+			err = mine_guard(&m, i, cold, out);
 	if (err == -E2BIG) {
 		out->problem = "more sites than a query body can have";
+		out->masks_exact = false;
 		err = 0;
 	}
 	if (!err && !out->n_masks && !out->problem)
 		out->problem = "no test of the profiler's event filter was found";
 	miner_fini(&m);
 	return err;
-}
-
-int32_t mine_frame(const struct code *code, uint64_t entry)
-{
-	int32_t frame = 0;
-
-	for (size_t i = code__index(code, entry); i < code->n; i++) {
-		if (code->insns[i].flow != CODE_FALLS)
-			break;
-		frame -= code->insns[i].sp_adjust;
-	}
-	return frame;
 }
 
 int mine_entry(struct code_decoder *d, uint64_t entry, struct mined_entry *out)
@@ -541,17 +498,22 @@ int mine_entry(struct code_decoder *d, uint64_t entry, struct mined_entry *out)
 
 	if (!code_decoder__at(d, entry, &insn))
 		return -EFAULT;
-	*out = (struct mined_entry){ .addr = entry };
+	*out = (struct mined_entry){.addr = entry};
 	for (int steps = 0; steps < 2 * NEAR; steps++) {
+		/* A loop comes by more than once. */
+		if ((insn.flow == CODE_JCC || insn.flow == CODE_JMP) && insn.target >= entry &&
+		    insn.target <= addr)
+			return 0;
 		if (insn.emulated) {
-			*out = (struct mined_entry){ addr, pushed, true };
+			*out = (struct mined_entry){addr, pushed, true};
 			return 0;
 		}
 		/*
 		 * Past `and $-32, %rsp` the distance from the entry is unknown; past any other
 		 * write of sp, sp_adjust tells it.
 		 */
-		if (insn.flow != CODE_FALLS || ((insn.writes & 1u << CODE_REG_SP) && !insn.sp_adjust))
+		if (insn.flow != CODE_FALLS ||
+		    ((insn.writes & 1u << CODE_REG_SP) && !insn.sp_adjust))
 			return 0;
 		pushed -= insn.sp_adjust;
 		addr += insn.size;

@@ -22,26 +22,17 @@
 #define QPROF_PLAN_MINE_H
 
 #include "plan/code.h"
+#include "plan/vtable.h"
 
 #define MINE_MAX_SITES 16
 
 /* Where an END site finds the invocation id. */
 struct mined_id {
-	uint8_t reg;   /* in this register, or WIRE_REG_NONE */
-	int32_t slot;  /* else in the u32 this many bytes above sp, or MINE_NO_SLOT */
+	uint8_t reg;  /* in this register, or WIRE_REG_NONE */
+	int32_t slot; /* else in the u32 this many bytes above sp, or MINE_NO_SLOT */
 };
 
 #define MINE_NO_SLOT (-1)
-
-/*
- * Where a MASK site finds the query's vtable, and where in it the provider's address is: told by
- * the indirect call through which the body is about to run the provider.
- */
-struct mined_vtable {
-	uint8_t reg;	/* in this register, or WIRE_REG_NONE */
-	int32_t slot;	/* else in the u64 this many bytes above sp, or MINE_NO_SLOT */
-	int32_t offset; /* of the provider in the vtable, bytes; negative if nothing is known */
-};
 
 struct mined_site {
 	uint64_t addr;
@@ -55,16 +46,21 @@ struct mined_body {
 	struct mined_site ends[MINE_MAX_SITES];
 	size_t n_masks;
 	size_t n_ends;
-	int32_t frame; /* bytes between sp at entry and sp at every site, >= 0 */
+	bool masks_exact;   /* the mask sites are all there are */
 	uint64_t mask_disp; /* of the filter, 0 if its test was not recognised */
 	uint32_t mask_bit;
 	const char *problem; /* static text: why the ends are not exact; NULL if they are */
 };
 
+/* rustc's EventFilter::QUERY_PROVIDERS. */
+#define MINE_QUERY_PROVIDERS 2
+
 /* Addresses of the functions a body's cold sides call to start a query's guard. */
 struct mine_cold {
-	const uint64_t *addrs; /* sorted */
+	const uint64_t *addrs;
 	size_t n;
+	/* They start guards of other kinds too: a query's stands behind MINE_QUERY_PROVIDERS. */
+	bool any_kind;
 };
 
 /* Mine one body, whose entry is `entry`. Returns 0 or -ENOMEM; what is missing is in `problem`. */
@@ -79,12 +75,9 @@ struct mined_entry {
 };
 
 /*
- * The first emulated instruction on the straight line from `entry`: every call executes it.
+ * The first emulated instruction on the straight line from `entry`: every call executes it once.
  * Falls back to the entry itself. Returns 0 or -EFAULT (no code there).
  */
 int mine_entry(struct code_decoder *d, uint64_t entry, struct mined_entry *out);
-
-/* Bytes by which a function's prologue lowers sp, from `entry` up to its first branch or call. */
-int32_t mine_frame(const struct code *code, uint64_t entry);
 
 #endif /* QPROF_PLAN_MINE_H */

@@ -350,11 +350,29 @@ static void match_v0(struct cursor name, struct name_info *info)
 	}
 }
 
+static bool is_cold_call(const struct path *path)
+{
+	static const char *const words[] = {"rustc_data_structures", "profiling", "SelfProfilerRef",
+					    "exec", "cold_call"};
+
+	if (path->n != sizeof(words) / sizeof(*words))
+		return false;
+	for (uint32_t i = 0; i < path->n; i++) {
+		if (!word_is(path->words[i], words[i]))
+			return false;
+	}
+	return true;
+}
+
 static void match_legacy(struct cursor *c, struct name_info *info)
 {
 	struct path path;
 
-	if (eat_legacy_path(c, &path))
+	if (!eat_legacy_path(c, &path))
+		return;
+	if (is_cold_call(&path))
+		info->kind = NAME_COLD_UNKNOWN;
+	else
 		match_path(&path, *c, c->p, info);
 }
 

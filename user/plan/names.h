@@ -17,6 +17,7 @@ enum name_kind {
 	NAME_BODY_NON_INCR, /* try_execute_query::<.., false> */
 	NAME_BODY_INCR,	    /* try_execute_query::<.., true> */
 	NAME_COLD_PROVIDER, /* SelfProfilerRef::exec::cold_call::<..query_provider..> */
+	NAME_COLD_UNKNOWN,  /* SelfProfilerRef::exec::cold_call, of what untold: legacy mangling */
 	NAME_PANIC_CLEANUP, /* __rust_panic_cleanup */
 	NAME_BODY_UNKNOWN,  /* try_execute_query, mode untold: legacy mangling */
 };
@@ -36,9 +37,9 @@ struct name_info {
  * allocation). Closures and helper instances nested inside a function are NAME_OTHER, not the
  * function.
  *
- * Legacy mangling leaves out generic arguments: bodies are NAME_BODY_UNKNOWN there, and the
- * providers of compilers before `invoke_provider_fn`, instances of one generic function, are
- * NAME_OTHER, because their query is nameless. In v0 both are told.
+ * Legacy mangling leaves out generic arguments: bodies are NAME_BODY_UNKNOWN there, cold calls
+ * NAME_COLD_UNKNOWN, and the providers of compilers before `invoke_provider_fn`, instances of one
+ * generic function, are NAME_OTHER, because their query is nameless. In v0 both are told.
  */
 void name_classify(const char *symbol, struct name_info *info);
 

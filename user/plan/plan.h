@@ -15,9 +15,9 @@
 #include "base/cleanup.h"
 #include "qprof/wire.h"
 
-#define PLAN_NONE UINT32_MAX
-#define PLAN_NO_SLOT (-1)
-#define PLAN_BUILD_ID_MAX 20
+#define PLAN_NONE	    UINT32_MAX
+#define PLAN_NO_SLOT	    (-1)
+#define PLAN_BUILD_ID_MAX   20
 #define PLAN_MASK_DISAGREES UINT64_MAX
 
 /* What the kernel does with a breakpoint on this instruction (x86-64 uprobes). */
@@ -37,10 +37,10 @@ struct plan_site {
 	 * END: the enum wire_reg that holds the invocation id, or else its offset from sp in bytes.
 	 * IDENTIFY: the same for the query's vtable.
 	 */
-	uint8_t reg;  /* or WIRE_REG_NONE */
-	int32_t slot; /* or PLAN_NO_SLOT */
+	uint8_t reg;	       /* or WIRE_REG_NONE */
+	int32_t slot;	       /* or PLAN_NO_SLOT */
 	int32_t vtable_offset; /* IDENTIFY: of the provider's address in the vtable, bytes */
-	int32_t sp_delta; /* (sp at the body's sites) - (sp here), bytes */
+	int32_t sp_delta;      /* (sp at the body's sites) - (sp here), bytes */
 };
 
 /* One query: where it is requested, where its provider starts. Addresses are 0 where absent. */
@@ -52,11 +52,11 @@ struct plan_query {
 	uint32_t body_non_incr; /* index into bodies, or PLAN_NONE */
 	uint32_t body_incr;
 	uint8_t start_role; /* enum wire_role of the sites that see its start, 0 if none do */
-	uint32_t n_start; /* sites that see its start, in both modes together */
-	uint32_t n_end;	  /* end sites of its bodies */
-	bool start_exact; /* starts are seen in both modes */
-	bool end_exact;	  /* every normal return of its provider meets an end site, in both modes */
-	bool has_id;	  /* every one of its end sites knows the invocation id */
+	uint32_t n_start;   /* sites that see its start, in both modes together */
+	uint32_t n_end;	    /* end sites of its bodies */
+	bool start_exact;   /* starts are seen in both modes */
+	bool end_exact; /* every normal return of its provider meets an end site, in both modes */
+	bool has_id;	/* every one of its end sites knows the invocation id */
 };
 
 /* One body of try_execute_query: the function that calls providers. Shared by many queries. */
@@ -73,9 +73,9 @@ struct plan_body {
 struct plan {
 	uint8_t build_id[PLAN_BUILD_ID_MAX];
 	uint32_t build_id_len;
-	char *path;	     /* the file it was made from */
-	char *rustc_version; /* from .comment or the symbols, or NULL */
-	char *mangling;	     /* "v0" or "legacy" */
+	char *path;		    /* the file it was made from */
+	char *rustc_version;	    /* from .comment or the symbols, or NULL */
+	char *mangling;		    /* "v0" or "legacy" */
 	struct plan_query *queries; /* sorted by name */
 	uint32_t n_queries;
 	struct plan_body *bodies;

@@ -19,7 +19,8 @@ static const struct {
 	[TRACE_COUNT_OPEN] = {"open", "query still running when its thread or the capture ended",
 			      false},
 	[TRACE_LOST_UNKNOWN_PROVIDER] = {"unknown_provider",
-					 "query whose name could not be read in the compiler", true},
+					 "query whose name could not be read in the compiler",
+					 true},
 	[TRACE_LOST_BAD_RECORD] = {"bad_record", "record that made no sense", true},
 };
 

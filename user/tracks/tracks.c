@@ -461,6 +461,16 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 	}
 }
 
+int tracks__late(struct tracks *t, uint32_t pid)
+{
+	struct image *image = find(t, pid);
+
+	if (!image || image->p.attached_late)
+		return 0;
+	image->p.attached_late = true;
+	return image->in_trace ? emit(t, image) : 0;
+}
+
 uint32_t tracks__running(const struct tracks *t)
 {
 	return t->n_running;

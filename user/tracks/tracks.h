@@ -49,6 +49,12 @@ int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t 
  */
 int tracks__record(struct tracks *t, const void *record, size_t size);
 
+/*
+ * Mark the process that runs as `pid` now attached_late: it had begun before the probes of its
+ * library were there. Of no effect on a pid that is not known; its first span would make it late.
+ */
+int tracks__late(struct tracks *t, uint32_t pid);
+
 /* Processes of the trace that have not exited yet. */
 uint32_t tracks__running(const struct tracks *t);
 uint32_t tracks__processes(const struct tracks *t);

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * A capture of the test program: starts it, follows it, keeps every record, and compares them with
+ * what the program says it did.
+ */
+#ifndef QPROF_TESTS_BPF_CAPTURE_H
+#define QPROF_TESTS_BPF_CAPTURE_H
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "capture/kernel.h"
+#include "capture/privilege.h"
+#include "plan_of_target.h"
+
+struct records {
+	struct wire_span *spans;
+	size_t n_spans, room;
+	struct wire_fork forks[64];
+	struct wire_exec execs[16];
+	struct wire_exit exits[64];
+	size_t n_forks, n_execs, n_exits, n_others;
+};
+
+struct capture {
+	struct kernel *kernel;
+	struct plan *plan;
+	uint8_t lib;
+	pid_t pid;
+	int to_target, from_target;
+	int status; /* of the target, once it has ended */
+	bool ended;
+	char target[PATH_MAX];
+	char expected[32]; /* the file that the target writes */
+	struct records got;
+	uint64_t counters[WIRE_COUNTER_MAX];
+};
+
+/* Tests of the kernel half need it; without, they say why they do not run. */
+static inline bool can_capture(void)
+{
+	char missing[128];
+
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		print_message("skipped: this kernel has no BTF\n");
+		return false;
+	}
+	if (privilege_missing(privilege_effective(), 1, missing, sizeof(missing))) {
+		print_message("skipped: %s is missing; run as root\n", missing);
+		return false;
+	}
+	return true;
+}
+
+#define need_capture()                \
+	do {                          \
+		if (!can_capture()) { \
+			skip();       \
+			return;       \
+		}                     \
+	} while (0)
+
+static inline int keep_record(void *ctx, const void *record, size_t size)
+{
+	struct records *r = ctx;
+
+	switch (*(const uint8_t *)record) {
+	case WIRE_SPAN:
+		assert_int_equal(size, sizeof(*r->spans));
+		if (r->n_spans == r->room) {
+			r->room = r->room * 2 + 1024;
+			r->spans = reallocarray(r->spans, r->room, sizeof(*r->spans));
+			assert_non_null(r->spans);
+		}
+		memcpy(&r->spans[r->n_spans++], record, size);
+		return 0;
+	case WIRE_FORK:
+		assert_int_equal(size, sizeof(*r->forks));
+		assert_in_range(r->n_forks, 0, 63);
+		memcpy(&r->forks[r->n_forks++], record, size);
+		return 0;
+	case WIRE_EXEC:
+		assert_int_equal(size, sizeof(*r->execs));
+		assert_in_range(r->n_execs, 0, 15);
+		memcpy(&r->execs[r->n_execs++], record, size);
+		return 0;
+	case WIRE_EXIT:
+		assert_int_equal(size, sizeof(*r->exits));
+		assert_in_range(r->n_exits, 0, 63);
+		memcpy(&r->exits[r->n_exits++], record, size);
+		return 0;
+	default:
+		r->n_others++;
+		return 0;
+	}
+}
+
+static inline void capture_drain(struct capture *c)
+{
+	assert_int_equal(kernel__drain(c->kernel, keep_record, &c->got), 0);
+}
+
+/* Load and attach; nothing runs yet. */
+static inline void capture_open(struct capture *c, enum kernel_attach attach, size_t ring_bytes,
+				uint8_t skip_role)
+{
+	struct kernel_options opt = {.attach = attach, .ring_bytes = ring_bytes};
+	ssize_t n;
+
+	*c = (struct capture){.to_target = -1, .from_target = -1};
+	n = readlink("/proc/self/exe", c->target, sizeof(c->target) - 16);
+	assert_true(n > 0);
+	c->target[n] = '\0';
+	strcpy(strrchr(c->target, '/') + 1, "target");
+	c->plan = plan_of_target(c->target, skip_role);
+	assert_int_equal(kernel__open(&opt, &c->kernel), 0);
+	assert_int_equal(kernel__attach(c->kernel, c->plan, &c->lib), 0);
+}
+
+/* A process that is the target as soon as a byte is written to it. */
+static inline void capture_start(struct capture *c, const char *script)
+{
+	int in[2], out[2];
+	char byte;
+
+	strcpy(c->expected, "/tmp/qprof-test-XXXXXX");
+	close(mkstemp(c->expected));
+	assert_int_equal(pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC), 0);
+	c->pid = fork();
+	assert_true(c->pid >= 0);
+	if (c->pid == 0) {
+		dup2(in[0], STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		if (read(STDIN_FILENO, &byte, 1) == 1)
+			execl(c->target, "target", c->expected, script, NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	c->to_target = in[1];
+	c->from_target = out[0];
+}
+
+static inline void capture_go(struct capture *c)
+{
+	assert_int_equal(write(c->to_target, "", 1), 1);
+}
+
+/* Wait until the script is at a '.'. */
+static inline void capture_wait_for_dot(struct capture *c)
+{
+	char byte;
+
+	assert_int_equal(read(c->from_target, &byte, 1), 1);
+}
+
+/* Drain until the target has ended. */
+static inline void capture_finish_target(struct capture *c)
+{
+	struct pollfd ring = {.fd = kernel__ring_fd(c->kernel), .events = POLLIN};
+	pid_t pid;
+
+	while ((pid = waitpid(c->pid, &c->status, WNOHANG)) == 0) {
+		poll(&ring, 1, 1);
+		capture_drain(c);
+	}
+	assert_int_equal(pid, c->pid);
+	c->ended = true;
+}
+
+static inline void capture_stop(struct capture *c)
+{
+	kernel__enable(c->kernel, false);
+	assert_int_equal(kernel__flush_open(c->kernel), 0);
+	capture_drain(c);
+	assert_int_equal(kernel__counters(c->kernel, c->counters), 0);
+}
+
+/* Follow the script from its first instruction to its end. */
+static inline void capture_script(struct capture *c, const char *script)
+{
+	capture_start(c, script);
+	assert_int_equal(kernel__follow(c->kernel, c->pid), 0);
+	kernel__enable(c->kernel, true);
+	capture_go(c);
+	capture_finish_target(c);
+	capture_stop(c);
+}
+
+static inline void capture_close(struct capture *c)
+{
+	if (c->pid > 0 && !c->ended) {
+		kill(c->pid, SIGKILL);
+		waitpid(c->pid, NULL, 0);
+	}
+	cleanup_close_p(&c->to_target);
+	cleanup_close_p(&c->from_target);
+	unlink(c->expected);
+	kernel__free(c->kernel);
+	plan__free(c->plan);
+	free(c->got.spans);
+}
+
+/* ---- Comparing ---------------------------------------------------------------------------------
+ */
+
+struct expected_span {
+	uint32_t pid, tid, query, depth, invocation, flags;
+};
+
+/* What the target wrote; totals of quiet threads are added up. */
+struct expectation {
+	struct expected_span *spans;
+	size_t n;
+	unsigned long total;
+};
+
+static inline void read_expectation(const struct capture *c, struct expectation *e)
+{
+	_fclose_ FILE *f = fopen(c->expected, "re");
+	size_t room = 0;
+	char line[128];
+
+	*e = (struct expectation){0};
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		struct expected_span s;
+		unsigned long total;
+
+		if (sscanf(line, "%u %u total %lu", &s.pid, &s.tid, &total) == 3) {
+			e->total += total;
+			continue;
+		}
+		if (e->n == room) {
+			room = room * 2 + 1024;
+			e->spans = reallocarray(e->spans, room, sizeof(*e->spans));
+		}
+		assert_int_equal(sscanf(line, "%u %u %u %u %u %u", &s.pid, &s.tid, &s.query,
+					&s.depth, &s.invocation, &s.flags),
+				 6);
+		e->spans[e->n++] = s;
+	}
+}
+
+/* Records of one thread are in order; those of several are mixed. */
+static inline const struct wire_span *next_of_thread(const struct records *r, uint32_t tid,
+						     size_t *at)
+{
+	for (; *at < r->n_spans; ++*at)
+		if (r->spans[*at].tid == tid)
+			return &r->spans[(*at)++];
+	return NULL;
+}
+
+static inline void assert_same_span(const struct capture *c, const struct wire_span *got,
+				    const struct expected_span *e)
+{
+	if (got && got->pid == e->pid && got->query == e->query && got->depth == e->depth &&
+	    got->invocation == e->invocation && got->flags == e->flags && got->lib == c->lib &&
+	    got->start_ns <= got->end_ns)
+		return;
+	print_message("expected pid %u tid %u query %u depth %u invocation %u flags %u\n", e->pid,
+		      e->tid, e->query, e->depth, e->invocation, e->flags);
+	if (!got)
+		fail_msg("and the thread has no more spans");
+	else
+		fail_msg("not pid %u query %u depth %u invocation %u flags %u lib %u, %lu ns",
+			 got->pid, got->query, got->depth, got->invocation, got->flags, got->lib,
+			 (long)(got->end_ns - got->start_ns));
+}
+
+/*
+ * Within each thread, a span holds those that came before it and began after it did; no two spans
+ * cross, and depth grows inwards. True of what is left when some are lost, too.
+ */
+static inline void assert_nested(const struct wire_span *spans, size_t n, uint32_t tid)
+{
+	const struct wire_span **open = calloc(n + 1, sizeof(*open));
+	size_t n_open = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct wire_span *s = &spans[i];
+
+		if (s->tid != tid)
+			continue;
+		for (; n_open && open[n_open - 1]->start_ns >= s->start_ns; n_open--) {
+			assert_true(open[n_open - 1]->end_ns <= s->end_ns);
+			assert_true(open[n_open - 1]->depth > s->depth);
+		}
+		if (n_open)
+			assert_true(open[n_open - 1]->end_ns <= s->start_ns);
+		open[n_open++] = s;
+	}
+	free(open);
+}
+
+static inline void assert_all_nested(const struct records *r)
+{
+	uint32_t done[256];
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_spans; i++) {
+		bool seen = false;
+
+		for (size_t j = 0; j < n && !seen; j++)
+			seen = done[j] == r->spans[i].tid;
+		if (seen)
+			continue;
+		assert_in_range(n, 0, 255);
+		done[n++] = r->spans[i].tid;
+		assert_nested(r->spans, r->n_spans, r->spans[i].tid);
+	}
+}
+
+/* Every span that the target made arrived, as it was, and no other. */
+static inline void assert_as_expected(const struct capture *c)
+{
+	struct expectation e;
+	size_t at = 0;
+
+	read_expectation(c, &e);
+	for (size_t i = 0; i < e.n; i++) {
+		if (i && e.spans[i].tid != e.spans[i - 1].tid)
+			at = 0;
+		assert_same_span(c, next_of_thread(&c->got, e.spans[i].tid, &at), &e.spans[i]);
+	}
+	assert_int_equal(c->got.n_spans, e.n);
+	assert_int_equal(c->counters[WIRE_COUNT_SPANS], e.n);
+	assert_int_equal(c->got.n_others, 0);
+	assert_all_nested(&c->got);
+	free(e.spans);
+}
+
+/* Nothing was lost or dropped. */
+static inline void assert_whole(const struct capture *c)
+{
+	for (int i = WIRE_LOST_RING_FULL; i <= WIRE_DROP_END_WITHOUT_START; i++)
+		if (c->counters[i])
+			fail_msg("counter %d is %lu", i, (long)c->counters[i]);
+	assert_int_equal(c->counters[WIRE_DROP_UNKNOWN_PROVIDER], 0);
+}
+
+#endif /* QPROF_TESTS_BPF_CAPTURE_H */

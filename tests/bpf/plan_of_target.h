@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The plan of the test program, written by hand: what each site of shapes.S is. */
+#ifndef QPROF_TESTS_BPF_PLAN_OF_TARGET_H
+#define QPROF_TESTS_BPF_PLAN_OF_TARGET_H
+
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "plan/elf_image.h"
+#include "shapes.h"
+
+enum { BODY_ALPHA, BODY_BETA, BODY_GAMMA, BODY_EPSILON, BODY_ETA, BODY_INCR, BODY_INCR_SLOT };
+
+struct described_site {
+	const char *symbol;
+	struct plan_site site;
+};
+
+#define NONE	   PLAN_NONE
+#define NO_REG(at) .reg = WIRE_REG_NONE, .slot = (at)
+
+/* Sorted by role; the addresses are looked up. */
+static const struct described_site described_sites[] = {
+	{"provider_alpha",
+	 {.role = WIRE_ROLE_START, .query = ALPHA, .body = BODY_ALPHA, .sp_delta = 8, NO_REG(-1)}},
+	{"site_start_beta",
+	 {.role = WIRE_ROLE_START, .query = BETA, .body = BODY_BETA, .sp_delta = 16, NO_REG(-1)}},
+	{"provider_eta",
+	 {.role = WIRE_ROLE_START, .query = ETA, .body = BODY_ETA, .sp_delta = 8, NO_REG(-1)}},
+	{"provider_zeta",
+	 {.role = WIRE_ROLE_START, .query = ZETA, .body = BODY_INCR, .sp_delta = 8, NO_REG(-1)}},
+	{"site_start_epsilon",
+	 {.role = WIRE_ROLE_START_BODY, .query = EPSILON, .body = BODY_EPSILON, NO_REG(-1)}},
+	{"wrapper_gamma",
+	 {.role = WIRE_ROLE_WRAPPER, .query = GAMMA, .body = BODY_GAMMA, NO_REG(-1)}},
+	{"site_identify_incr",
+	 {.role = WIRE_ROLE_IDENTIFY,
+	  .query = NONE,
+	  .body = BODY_INCR,
+	  .reg = WIRE_REG_R12,
+	  .slot = -1,
+	  .vtable_offset = VTABLE_INCR}},
+	{"site_identify_incr_slot",
+	 {.role = WIRE_ROLE_IDENTIFY,
+	  .query = NONE,
+	  .body = BODY_INCR_SLOT,
+	  NO_REG(0x28),
+	  .vtable_offset = VTABLE_INCR_SLOT}},
+	{"site_end_alpha",
+	 {.role = WIRE_ROLE_END,
+	  .query = NONE,
+	  .body = BODY_ALPHA,
+	  .reg = WIRE_REG_R15,
+	  .slot = -1}},
+	{"site_end_beta", {.role = WIRE_ROLE_END, .query = NONE, .body = BODY_BETA, NO_REG(0x14)}},
+	{"site_end_gamma",
+	 {.role = WIRE_ROLE_END,
+	  .query = NONE,
+	  .body = BODY_GAMMA,
+	  .reg = WIRE_REG_R15,
+	  .slot = -1}},
+	{"site_end_epsilon",
+	 {.role = WIRE_ROLE_END, .query = NONE, .body = BODY_EPSILON, NO_REG(-1)}},
+	{"site_end_eta",
+	 {.role = WIRE_ROLE_END, .query = NONE, .body = BODY_ETA, .reg = WIRE_REG_R15, .slot = -1}},
+	{"site_end_incr",
+	 {.role = WIRE_ROLE_END,
+	  .query = NONE,
+	  .body = BODY_INCR,
+	  .reg = WIRE_REG_R15,
+	  .slot = -1}},
+	{"site_end_incr_slot",
+	 {.role = WIRE_ROLE_END,
+	  .query = NONE,
+	  .body = BODY_INCR_SLOT,
+	  .reg = WIRE_REG_R15,
+	  .slot = -1}},
+	{"panic_cleanup", {.role = WIRE_ROLE_CAUGHT, .query = NONE, .body = NONE, NO_REG(-1)}},
+};
+
+#define N_SITES (sizeof(described_sites) / sizeof(*described_sites))
+
+static inline uint64_t address_of(const struct elf_symbol *syms, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(syms[i].name, name))
+			return syms[i].addr;
+	fail_msg("the test program has no %s", name);
+	return 0;
+}
+
+/* Bodies that serve the same queries share a group. */
+static inline void describe_bodies(struct plan *plan)
+{
+	static const uint32_t groups[] = {0, 1, 2, 3, 4, 5, 6};
+
+	plan->n_bodies = sizeof(groups) / sizeof(*groups);
+	plan->bodies = calloc(plan->n_bodies, sizeof(*plan->bodies));
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		plan->bodies[i].group = groups[i];
+}
+
+static inline void describe_queries(struct plan *plan, const struct elf_symbol *syms, size_t n)
+{
+	static const struct {
+		const char *name, *provider;
+		uint32_t body_non_incr, body_incr;
+		uint8_t start_role;
+	} queries[N_QUERIES] = {
+		[ALPHA] = {"alpha", "provider_alpha", BODY_ALPHA, NONE, WIRE_ROLE_START},
+		[BETA] = {"beta", "provider_beta", BODY_BETA, NONE, WIRE_ROLE_START},
+		[DELTA] = {"delta", "provider_delta", BODY_INCR_SLOT, BODY_INCR, WIRE_ROLE_WRAPPER},
+		[EPSILON] = {"epsilon", "provider_epsilon", BODY_EPSILON, NONE,
+			     WIRE_ROLE_START_BODY},
+		[ETA] = {"eta", "provider_eta", BODY_ETA, NONE, WIRE_ROLE_START},
+		[GAMMA] = {"gamma", "provider_gamma", BODY_GAMMA, BODY_INCR, WIRE_ROLE_WRAPPER},
+		[ZETA] = {"zeta", "provider_zeta", NONE, BODY_INCR, WIRE_ROLE_START},
+	};
+
+	plan->n_queries = N_QUERIES;
+	plan->queries = calloc(N_QUERIES, sizeof(*plan->queries));
+	for (int i = 0; i < N_QUERIES; i++)
+		plan->queries[i] = (struct plan_query){
+			.name = strdup(queries[i].name),
+			.provider = address_of(syms, n, queries[i].provider),
+			.body_non_incr = queries[i].body_non_incr,
+			.body_incr = queries[i].body_incr,
+			.start_role = queries[i].start_role,
+		};
+}
+
+/* `skip_role`: leave out the sites of this role, 0 for none. */
+static inline struct plan *plan_of_target(const char *path, uint8_t skip_role)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	struct plan *plan = calloc(1, sizeof(*plan));
+	const struct elf_symbol *syms;
+	size_t n;
+
+	assert_int_equal(elf_image__open(path, &img), 0);
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	plan->path = strdup(path);
+	describe_bodies(plan);
+	describe_queries(plan, syms, n);
+	plan->sites = calloc(N_SITES, sizeof(*plan->sites));
+	for (size_t i = 0; i < N_SITES; i++) {
+		struct plan_site site = described_sites[i].site;
+
+		if (site.role == skip_role)
+			continue;
+		site.addr = address_of(syms, n, described_sites[i].symbol);
+		assert_true(elf_image__offset(img, site.addr, &site.offset));
+		plan->sites[plan->n_sites++] = site;
+	}
+	return plan;
+}
+
+#undef NONE
+#undef NO_REG
+
+#endif /* QPROF_TESTS_BPF_PLAN_OF_TARGET_H */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * In assembly, so that each site is the instruction it is meant to be. A site is a function symbol
+ * of its own: the plan of the test finds it by name.
+ */
+	.text
+
+	.macro function name
+	.globl \name
+	.type \name, @function
+\name:
+	.endm
+
+	.macro body_begin name
+	function \name
+	push %rbp
+	push %r12
+	push %r15
+	sub $0x40, %rsp
+	mov %esi, %r15d
+	.endm
+
+	/* The site is always executed and never taken: nothing here sets the carry. */
+	.macro body_end name
+	test %r15d, %r15d
+	function site_end_\name
+	jb 1f
+1:	add $0x40, %rsp
+	pop %r15
+	pop %r12
+	pop %rbp
+	ret
+	.endm
+
+	.macro provider name
+	function provider_\name
+	push %rbp
+	mov %rsp, %rbp
+	and $-16, %rsp
+	call inside
+	mov %rbp, %rsp
+	pop %rbp
+	ret
+	.endm
+
+	provider alpha
+	provider delta
+	provider epsilon
+	provider eta
+	provider gamma
+	provider zeta
+	provider unknown
+
+	function provider_beta
+	push %rbp
+	function site_start_beta
+	push %rbx
+	sub $8, %rsp
+	call inside
+	add $8, %rsp
+	pop %rbx
+	pop %rbp
+	ret
+
+	body_begin body_alpha
+	call *%rdx
+	body_end alpha
+
+	body_begin body_beta
+	mov %esi, 0x14(%rsp)
+	xor %r15d, %r15d
+	call *%rdx
+	body_end beta
+
+	body_begin body_gamma
+	call *%rdx
+	body_end gamma
+
+	function wrapper_gamma
+	push %rbp
+	test %rdx, %rdx
+	je 1f
+	call body_gamma
+1:	pop %rbp
+	ret
+
+	body_begin body_epsilon
+	testb $2, mask(%rip)
+	function site_start_epsilon
+	jne 1f
+1:	call *%rdx
+	body_end epsilon
+
+	body_begin body_eta
+	call shim_eta
+	body_end eta
+
+	function shim_eta
+	sub $0x88, %rsp
+	call *%rdx
+	add $0x88, %rsp
+	ret
+
+	body_begin body_incr
+	mov %rdx, %r12
+	testb $2, mask(%rip)
+	function site_identify_incr
+	jne 1f
+1:	call *0x18(%r12)
+	body_end incr
+
+	body_begin body_incr_slot
+	mov %rdx, 0x28(%rsp)
+	testb $2, mask(%rip)
+	function site_identify_incr_slot
+	jne 1f
+1:	mov 0x28(%rsp), %rax
+	call *0x7ff8(%rax)
+	body_end incr_slot
+
+	function panic_cleanup
+	push %rbp
+	pop %rbp
+	ret
+
+	function call_on_stack
+	push %rbp
+	mov %rsp, %rbp
+	mov %rdx, %rsp
+	mov %rdi, %rax
+	mov %rsi, %rdi
+	call *%rax
+	mov %rbp, %rsp
+	pop %rbp
+	ret
+
+	.bss
+mask:	.zero 8
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The shapes of code that a plan attaches to, in small: what shapes.c has, target.c calls, and
+ * plan_of_target.h describes. Each query is run by a body, which calls a provider, which calls
+ * inside().
+ */
+#ifndef QPROF_TESTS_BPF_SHAPES_H
+#define QPROF_TESTS_BPF_SHAPES_H
+
+#include <stdint.h>
+
+/* In the order of their names, as a plan has them. */
+enum shape_query {
+	ALPHA,	 /* START at the provider's first instruction; id in r15 */
+	BETA,	 /* START at its second push; id in a slot of the stack */
+	DELTA,	 /* seen by IDENTIFY only: in two bodies, vtable in a register or in a slot */
+	EPSILON, /* START_BODY; no id */
+	ETA,	 /* START in a provider that the body calls through another function */
+	GAMMA,	 /* WRAPPER in one body, IDENTIFY in another; id in r15 */
+	ZETA,	 /* START of its own, in a body that IDENTIFY reads too */
+	N_QUERIES,
+};
+
+struct call;
+
+/* Called by every provider, with what the body was given. */
+void inside(struct call *c);
+
+typedef void body_fn(struct call *c, uint32_t id, const void *provider_or_vtable);
+
+body_fn body_alpha, body_beta, body_epsilon, body_eta, body_incr, body_incr_slot;
+/* Returns without running anything if the provider is NULL. */
+body_fn wrapper_gamma;
+
+/* Where a vtable has its provider: one offset for each of the bodies that read one. */
+#define VTABLE_INCR	 0x18
+#define VTABLE_INCR_SLOT 0x7ff8
+
+void provider_alpha(void), provider_beta(void), provider_delta(void), provider_epsilon(void);
+void provider_eta(void), provider_gamma(void), provider_zeta(void), provider_unknown(void);
+
+/* Has the site of WIRE_ROLE_CAUGHT. */
+void panic_cleanup(void);
+
+/* Call fn(arg) on the stack that ends at `top`. */
+void call_on_stack(void (*fn)(void *arg), void *arg, void *top);
+
+#endif /* QPROF_TESTS_BPF_SHAPES_H */

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * target OUT SCRIPT: runs what the script says through the functions of shapes.S, and appends to
+ * OUT the spans that a profiler should have seen, one a line, each thread's in the order of their
+ * ends: "pid tid query depth invocation flags".
+ *
+ *   a b e h z     queries (alpha, beta, epsilon, eta, zeta); a(...) runs the script inside it
+ *   c C           gamma through its wrapper, through the body with a vtable
+ *   d D           delta, vtable in a register, in a slot
+ *   u             a provider that no plan knows, in the same body
+ *   w             gamma's wrapper, which returns without a provider
+ *   rN(...)       alpha, N levels deep
+ *   *N(...)       N times
+ *   {...}         catches; ! throws there; ^ too, but nobody sees the catch
+ *   s(...) S(...) on another stack, below, above the other ones
+ *   t(...)        in a thread, waited for; pN(...) in N threads at once
+ *   T(...)        in a thread with a stack of 256 MiB
+ *   f(...)        in a forked child, waited for
+ *   x(...)        in this program, executed anew by a child; X(...) by this very process
+ *                 after ~ with a command line of more than 4,096 bytes
+ *   .             writes a byte to stdout, waits for one from stdin
+ *   0             nothing before this was seen
+ *   ~             from here on this thread's spans are counted, not listed: "pid tid total N"
+ *   y             ends the thread; qN exits; kN raises a signal
+ */
+#include <setjmp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "qprof/wire.h"
+#include "shapes.h"
+
+#define SLOTS	   64
+#define SLOT_BYTES (256ul << 10)
+/* Far from everything else. */
+#define STACKS_AT ((char *)0x200000000000)
+#define BIG_STACK (256ul << 20)
+
+enum { THROWN = 1, UNSEEN };
+
+/* One frame of the stack of queries as the kernel half should have it. */
+struct frame {
+	enum shape_query query;
+	uint32_t invocation;
+	unsigned int depth;
+	bool left;	/* by ^: the next event of the thread shows it */
+	bool unseen;	/* started before a 0, or unknown to the plan */
+	bool unwrapped; /* by w: the wrapper has returned, and is no span */
+};
+
+struct thread {
+	struct frame *frames;
+	unsigned int n, capacity;
+	jmp_buf *catch;
+	char *text;
+	size_t size;
+	FILE *out;
+	bool quiet;
+	unsigned long total;
+	char *stacks;		   /* where its slots for stacks begin */
+	unsigned int lower, upper; /* slots in use below, above the middle of them */
+};
+
+struct call {
+	const char *inner;
+	enum shape_query query;
+	uint32_t id;
+	bool unseen;
+	unsigned int more; /* levels of recursion to go */
+};
+
+static const char *out_path;
+static uint32_t invocations;
+static __thread struct thread *self;
+
+static const char *run(const char *s);
+
+/* ---- What a profiler should see ---------------------------------------------------------------
+ */
+
+static void print_frame(const struct frame *f, unsigned int flags)
+{
+	if (f->unseen || f->unwrapped)
+		return;
+	self->total++;
+	if (self->quiet)
+		return;
+	fprintf(self->out, "%d %d %d %u %u %u\n", getpid(), gettid(), f->query, f->depth,
+		flags ? WIRE_NO_INVOCATION : f->invocation, flags);
+}
+
+static void pop_frames(unsigned int n, unsigned int flags)
+{
+	while (self->n > n) {
+		self->n--;
+		print_frame(&self->frames[self->n],
+			    self->frames[self->n].left ? WIRE_SPAN_LEFT : flags);
+	}
+}
+
+static void pop_left(void)
+{
+	while (self->n && (self->frames[self->n - 1].left || self->frames[self->n - 1].unwrapped))
+		pop_frames(self->n - 1, WIRE_SPAN_LEFT);
+}
+
+static void push_frame(const struct call *c)
+{
+	unsigned int depth = 0;
+
+	pop_left();
+	for (unsigned int i = self->n; i-- > 0;) {
+		if (!self->frames[i].unseen) {
+			depth = self->frames[i].depth + 1;
+			break;
+		}
+	}
+	if (self->n == self->capacity) {
+		self->capacity = self->capacity * 2 + 64;
+		self->frames = reallocarray(self->frames, self->capacity, sizeof(*self->frames));
+	}
+	self->frames[self->n++] = (struct frame){
+		.query = c->query,
+		.invocation = c->query == EPSILON ? WIRE_NO_INVOCATION : c->id,
+		.depth = depth,
+		.unseen = c->unseen,
+	};
+}
+
+static void end_frame(void)
+{
+	pop_left();
+	pop_frames(self->n - 1, 0);
+}
+
+static void thread_begin(void)
+{
+	static unsigned long n_threads;
+
+	self = calloc(1, sizeof(*self));
+	self->stacks = STACKS_AT +
+		       SLOTS * SLOT_BYTES * __atomic_fetch_add(&n_threads, 1, __ATOMIC_RELAXED);
+	self->out = open_memstream(&self->text, &self->size);
+}
+
+/* The thread is about to be gone: what is on its stack never ended. */
+static void thread_end(void)
+{
+	int fd = open(out_path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	pop_frames(0, WIRE_SPAN_OPEN);
+	if (self->quiet)
+		fprintf(self->out, "%d %d total %lu\n", getpid(), gettid(), self->total);
+	fclose(self->out);
+	if (write(fd, self->text, self->size) != (ssize_t)self->size)
+		abort();
+	close(fd);
+	self = NULL;
+}
+
+/* ---- Queries -----------------------------------------------------------------------------------
+ */
+
+struct vtable {
+	char bytes[VTABLE_INCR_SLOT + 8];
+};
+
+static struct vtable vtables[N_QUERIES + 1];
+
+static const struct vtable *vtable_of(unsigned int query, void (*provider)(void), int offset)
+{
+	memcpy(vtables[query].bytes + offset, &provider, sizeof(provider));
+	return &vtables[query];
+}
+
+static void run_query(struct call *c, body_fn *body, const void *provider_or_vtable)
+{
+	c->id = __atomic_add_fetch(&invocations, 1, __ATOMIC_RELAXED);
+	body(c, c->id, provider_or_vtable);
+	end_frame();
+}
+
+static void recurse(const char *inner, unsigned int levels)
+{
+	struct call c = {.inner = inner, .query = ALPHA, .more = levels - 1};
+
+	run_query(&c, body_alpha, provider_alpha);
+}
+
+void inside(struct call *c)
+{
+	push_frame(c);
+	if (c->more)
+		recurse(c->inner, c->more);
+	else
+		run(c->inner);
+}
+
+static void query(char which, const char *inner)
+{
+	struct call c = {.inner = inner};
+
+	switch (which) {
+	case 'a':
+		c.query = ALPHA;
+		return run_query(&c, body_alpha, provider_alpha);
+	case 'b':
+		c.query = BETA;
+		return run_query(&c, body_beta, provider_beta);
+	case 'c':
+		c.query = GAMMA;
+		return run_query(&c, wrapper_gamma, provider_gamma);
+	case 'C':
+		c.query = GAMMA;
+		return run_query(&c, body_incr, vtable_of(GAMMA, provider_gamma, VTABLE_INCR));
+	case 'd':
+		c.query = DELTA;
+		return run_query(&c, body_incr, vtable_of(DELTA, provider_delta, VTABLE_INCR));
+	case 'D':
+		c.query = DELTA;
+		return run_query(&c, body_incr_slot,
+				 vtable_of(DELTA, provider_delta, VTABLE_INCR_SLOT));
+	case 'e':
+		c.query = EPSILON;
+		return run_query(&c, body_epsilon, provider_epsilon);
+	case 'h':
+		c.query = ETA;
+		return run_query(&c, body_eta, provider_eta);
+	case 'z':
+		c.query = ZETA;
+		return run_query(&c, body_incr, vtable_of(ZETA, provider_zeta, VTABLE_INCR));
+	case 'u':
+		c.unseen = true;
+		return run_query(&c, body_incr,
+				 vtable_of(N_QUERIES, provider_unknown, VTABLE_INCR));
+	}
+}
+
+static void wrapper_alone(void)
+{
+	struct call c = {.query = GAMMA};
+
+	push_frame(&c);
+	wrapper_gamma(&c, 0, NULL);
+	self->frames[self->n - 1].unwrapped = true;
+}
+
+/* ---- Other stacks ------------------------------------------------------------------------------
+ */
+
+static char *slot_address(unsigned int slot)
+{
+	return self->stacks + slot * SLOT_BYTES;
+}
+
+/* The lowest page of each stays shut: that is what keeps the mappings apart. */
+static char *map_stack(unsigned int slot)
+{
+	char *low = slot_address(slot) + 4096;
+
+	if (mmap(low, SLOT_BYTES - 4096, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != low)
+		abort();
+	return slot_address(slot + 1);
+}
+
+/* Unmap those that were left, by a return or a throw. */
+static void keep_stacks(unsigned int lower, unsigned int upper)
+{
+	while (self->lower > lower)
+		munmap(slot_address(SLOTS / 2 - self->lower--), SLOT_BYTES);
+	while (self->upper > upper)
+		munmap(slot_address(SLOTS / 2 - 1 + self->upper--), SLOT_BYTES);
+}
+
+static void run_on_stack(void *inner)
+{
+	run(inner);
+}
+
+static void on_stack(const char *inner, bool upper)
+{
+	unsigned int lower_was = self->lower, upper_was = self->upper;
+	char *top = upper ? map_stack(SLOTS / 2 + self->upper++)
+			  : map_stack(SLOTS / 2 - 1 - self->lower++);
+
+	call_on_stack(run_on_stack, (void *)inner, top);
+	keep_stacks(lower_was, upper_was);
+}
+
+/* ---- Leaving frames ----------------------------------------------------------------------------
+ */
+
+static void __attribute__((noinline)) catching(const char *s)
+{
+	jmp_buf here, *outer = self->catch;
+	unsigned int n = self->n, lower = self->lower, upper = self->upper;
+
+	self->catch = &here;
+	switch (setjmp(here)) {
+	case 0:
+		run(s);
+		break;
+	case THROWN:
+		panic_cleanup();
+		pop_frames(n, WIRE_SPAN_UNWOUND);
+		break;
+	default:
+		for (unsigned int i = n; i < self->n; i++)
+			self->frames[i].left = true;
+	}
+	self->catch = outer;
+	keep_stacks(lower, upper);
+}
+
+/* ---- Threads and processes ---------------------------------------------------------------------
+ */
+
+static void *thread_main(void *inner)
+{
+	thread_begin();
+	run(inner);
+	thread_end();
+	return NULL;
+}
+
+static void threads(unsigned int n, const char *inner, size_t stack_bytes)
+{
+	pthread_t ids[64];
+	pthread_attr_t attr;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, stack_bytes);
+	for (unsigned int i = 0; i < n; i++)
+		if (pthread_create(&ids[i], &attr, thread_main, (void *)inner))
+			abort();
+	for (unsigned int i = 0; i < n; i++)
+		pthread_join(ids[i], NULL);
+}
+
+static size_t length_in_parentheses(const char *s)
+{
+	size_t len = 0;
+
+	for (int open = 1; open; len++)
+		open += (s[len] == '(') - (s[len] == ')');
+	return len - 1;
+}
+
+static void execute(const char *inner)
+{
+	_Static_assert(sizeof(char *) == 8, "x86-64");
+	static char padding[3 * WIRE_ARGS_MAX / 2];
+	char *script = strndup(inner, length_in_parentheses(inner));
+	char *padded = self->quiet ? memset(padding, '-', sizeof(padding) - 1) : NULL;
+
+	thread_end();
+	execl("/proc/self/exe", "target", out_path, script, padded, NULL);
+	abort();
+}
+
+static void in_child(const char *inner, void (*fn)(const char *))
+{
+	bool quiet = self->quiet;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		/* The parent's thread and its model are not ours. */
+		thread_begin();
+		self->quiet = quiet;
+		fn(inner);
+		thread_end();
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+static void run_forked(const char *inner)
+{
+	run(inner);
+}
+
+static void synchronize(void)
+{
+	char byte = '.';
+
+	if (write(STDOUT_FILENO, &byte, 1) != 1 || read(STDIN_FILENO, &byte, 1) != 1)
+		_exit(99);
+}
+
+/* ---- The script --------------------------------------------------------------------------------
+ */
+
+static void leave(int how)
+{
+	longjmp(*self->catch, how);
+}
+
+static void forget(void)
+{
+	for (unsigned int i = 0; i < self->n; i++)
+		self->frames[i].unseen = true;
+}
+
+static void end_process(char how, unsigned int arg)
+{
+	thread_end();
+	if (how == 'q')
+		_exit((int)arg);
+	raise((int)arg);
+}
+
+static void block(char what, unsigned int arg, const char *inner)
+{
+	switch (what) {
+	case 'r':
+		return recurse(inner, arg);
+	case '*':
+		for (unsigned int i = 0; i < arg; i++)
+			run(inner);
+		return;
+	case '{':
+		return catching(inner);
+	case 's':
+		return on_stack(inner, false);
+	case 'S':
+		return on_stack(inner, true);
+	case 't':
+		return threads(1, inner, 1 << 20);
+	case 'T':
+		return threads(1, inner, BIG_STACK);
+	case 'p':
+		return threads(arg, inner, 1 << 20);
+	case 'f':
+		return in_child(inner, run_forked);
+	case 'x':
+		return in_child(inner, execute);
+	case 'X':
+		return execute(inner);
+	default:
+		return query(what, inner);
+	}
+}
+
+static void step(char what, unsigned int arg)
+{
+	switch (what) {
+	case 'w':
+		return wrapper_alone();
+	case '!':
+		return leave(THROWN);
+	case '^':
+		return leave(UNSEEN);
+	case '.':
+		return synchronize();
+	case '0':
+		return forget();
+	case '~':
+		self->quiet = true;
+		return;
+	case 'y':
+		thread_end();
+		pthread_exit(NULL);
+	case 'q':
+	case 'k':
+		return end_process(what, arg);
+	default:
+		return query(what, "");
+	}
+}
+
+static bool closes(char c)
+{
+	return c == '\0' || c == ')' || c == '}';
+}
+
+/* Behind the bracket that closes what begins here. */
+static const char *skip(const char *s)
+{
+	for (int open = 1; open; s++)
+		open += (*s == '(' || *s == '{') - (*s == ')' || *s == '}');
+	return s;
+}
+
+/* Up to the end of the script or the bracket that closes it; returns where that is. */
+static const char *run(const char *s)
+{
+	while (!closes(*s)) {
+		char what = *s++, *end;
+		bool takes_number = strchr("r*pqk", what);
+		unsigned int arg = takes_number ? strtoul(s, &end, 10) : 0;
+
+		s = takes_number ? end : s;
+		if (what == '{' || *s == '(') {
+			s += what != '{';
+			block(what, arg, s);
+			s = skip(s);
+		} else {
+			step(what, arg);
+		}
+	}
+	return s;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		return 2;
+	out_path = argv[1];
+	thread_begin();
+	run(argv[2]);
+	thread_end();
+	return 0;
+}

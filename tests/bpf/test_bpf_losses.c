@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* What cannot be recorded is counted, exactly; what was not asked for is not recorded. */
+#include "capture.h"
+
+#define PAGE 4096u
+#define RING (16u << 20)
+
+static void need_no_room(struct capture *c, const char *script)
+{
+	struct expectation e;
+
+	capture_open(c, KERNEL_ATTACH_MULTI, PAGE, 0);
+	capture_script(c, script);
+	assert_int_equal(c->status, 0);
+	read_expectation(c, &e);
+	assert_true(c->counters[WIRE_LOST_RING_FULL] > 0);
+	assert_int_equal(c->got.n_spans, c->counters[WIRE_COUNT_SPANS]);
+	assert_int_equal(c->got.n_spans + c->counters[WIRE_LOST_RING_FULL], e.total);
+	assert_all_nested(&c->got);
+	free(e.spans);
+}
+
+static void a_full_ring_loses_what_it_counts(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	need_no_room(&c, "~*30000(a(b(c)d))");
+	capture_close(&c);
+}
+
+static void threads_that_fill_it_together(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	need_no_room(&c, "p4(~*20000(a(b)))");
+	capture_close(&c);
+}
+
+/* Frames that find no room are lost with their ends; those that found some are as they were. */
+static void a_stack_deeper_than_its_table(void **state)
+{
+	struct capture c;
+	unsigned int depths[] = {0, 0};
+
+	(void)state;
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
+	capture_script(&c, "T(~r66060(a))");
+	assert_int_equal(c.status, 0);
+	assert_true(c.counters[WIRE_LOST_STACK_FULL] > 0);
+	assert_int_equal(c.got.n_spans + c.counters[WIRE_LOST_STACK_FULL], 66061);
+	assert_int_equal(c.counters[WIRE_LOST_RING_FULL], 0);
+	for (size_t i = 0; i < c.got.n_spans; i++) {
+		unsigned int depth = c.got.n_spans - 1 - i;
+
+		depths[0] += c.got.spans[i].depth != (depth < 65535 ? depth : 65535);
+		depths[1] += c.got.spans[i].flags != 0;
+	}
+	assert_int_equal(depths[0], 0);
+	assert_int_equal(depths[1], 0);
+	capture_close(&c);
+}
+
+/* The room that a deep thread took is another's once it has ended. */
+static void deep_threads_one_after_the_other(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
+	capture_script(&c, "T(r30000(a))T(r30000(b))T(r30000(y))T(r30000(c))");
+	assert_int_equal(c.status, 0);
+	assert_as_expected(&c);
+	assert_whole(&c);
+	capture_close(&c);
+}
+
+static void a_process_that_is_not_followed(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
+	capture_start(&c, "*10(a(b))f(a)");
+	kernel__enable(c.kernel, true);
+	capture_go(&c);
+	capture_finish_target(&c);
+	capture_stop(&c);
+	assert_int_equal(c.got.n_spans + c.got.n_forks + c.got.n_execs + c.got.n_exits, 0);
+	assert_int_equal(c.counters[WIRE_COUNT_HITS], 0);
+	assert_int_equal(c.counters[WIRE_COUNT_HITS_OTHER], 10 * 4 + 2);
+	assert_int_equal(c.counters[WIRE_COUNT_SPANS], 0);
+	capture_close(&c);
+}
+
+static void nothing_counts_before_and_after(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
+	capture_start(&c, "a(b(c)).a(b).d(e)");
+	assert_int_equal(kernel__follow(c.kernel, c.pid), 0);
+	assert_true(kernel__follows(c.kernel, c.pid));
+	assert_false(kernel__follows(c.kernel, getpid()));
+	capture_go(&c);
+	capture_wait_for_dot(&c);
+	kernel__enable(c.kernel, true);
+	capture_go(&c);
+	capture_wait_for_dot(&c);
+	kernel__enable(c.kernel, false);
+	capture_go(&c);
+	capture_finish_target(&c);
+	capture_stop(&c);
+	assert_int_equal(c.got.n_spans, 2);
+	assert_int_equal(c.counters[WIRE_COUNT_HITS], 4);
+	assert_int_equal(c.got.spans[0].query, BETA);
+	assert_int_equal(c.got.spans[1].query, ALPHA);
+	capture_close(&c);
+}
+
+static void assert_open(const struct capture *c, size_t n)
+{
+	assert_int_equal(c->got.n_spans, n);
+	assert_int_equal(c->counters[WIRE_COUNT_OPEN], n);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(c->got.spans[i].depth, n - 1 - i);
+		assert_int_equal(c->got.spans[i].flags, WIRE_SPAN_OPEN);
+		assert_int_equal(c->got.spans[i].invocation, WIRE_NO_INVOCATION);
+	}
+	assert_all_nested(&c->got);
+}
+
+static void what_runs_when_the_capture_stops(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
+	capture_start(&c, "r600(b(.))");
+	assert_int_equal(kernel__follow(c.kernel, c.pid), 0);
+	kernel__enable(c.kernel, true);
+	capture_go(&c);
+	capture_wait_for_dot(&c);
+	capture_stop(&c);
+	assert_open(&c, 601);
+	/* Once only: the stacks are empty now. */
+	capture_stop(&c);
+	assert_int_equal(c.got.n_spans, 601);
+	capture_close(&c);
+}
+
+/* Threads in full flight: what was on their stacks is sent once, by them or by the stop. */
+static void stopping_in_full_flight(void **state)
+{
+	struct capture c;
+	struct pollfd ring;
+
+	(void)state;
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
+	capture_start(&c, "p4(~*1000000000(a(b(c)d)e))");
+	ring = (struct pollfd){.fd = kernel__ring_fd(c.kernel), .events = POLLIN};
+	assert_int_equal(kernel__follow(c.kernel, c.pid), 0);
+	capture_go(&c);
+	for (int round = 0; round < 5; round++) {
+		kernel__enable(c.kernel, true);
+		for (int i = 0; i < 20; i++) {
+			poll(&ring, 1, 1);
+			capture_drain(&c);
+		}
+		capture_stop(&c);
+	}
+	assert_true(c.got.n_spans > 0);
+	assert_int_equal(c.counters[WIRE_COUNT_SPANS], c.got.n_spans);
+	assert_int_equal(c.counters[WIRE_LOST_RING_FULL], 0);
+	assert_int_equal(c.counters[WIRE_COUNT_LEFT], 0);
+	assert_all_nested(&c.got);
+	capture_close(&c);
+}
+
+static void killed_in_a_query(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
+	capture_script(&c, "a(b(c(k9)))");
+	assert_true(WIFSIGNALED(c.status) && WTERMSIG(c.status) == SIGKILL);
+	assert_open(&c, 3);
+	assert_as_expected(&c);
+	capture_close(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_full_ring_loses_what_it_counts),
+		cmocka_unit_test(threads_that_fill_it_together),
+		cmocka_unit_test(a_stack_deeper_than_its_table),
+		cmocka_unit_test(deep_threads_one_after_the_other),
+		cmocka_unit_test(a_process_that_is_not_followed),
+		cmocka_unit_test(nothing_counts_before_and_after),
+		cmocka_unit_test(what_runs_when_the_capture_stops),
+		cmocka_unit_test(stopping_in_full_flight),
+		cmocka_unit_test(killed_in_a_query),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

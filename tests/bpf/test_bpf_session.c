@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Sessions: which processes are followed, which libraries are attached to, and what came too late.
+ * The toolchain is one in small: bin/rustc is the test program, lib/ has a fixture for a library.
+ */
+#include "capture/session.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+
+#include "capture.h"
+
+#include "../fixtures/output.h"
+
+#define RING (1u << 20)
+
+static char top[] = "/tmp/test_bpf_session.XXXXXX";
+static char target[PATH_MAX];
+
+struct seen {
+	unsigned int n_libraries, n_running, n_records, n_execs, n_late;
+	pid_t running[16];
+	char args[16];
+	pid_t late;
+};
+
+static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
+{
+	struct seen *seen = ctx;
+
+	assert_int_equal(lib, seen->n_libraries++);
+	assert_true(plan->n_sites > 0);
+	return 0;
+}
+
+static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
+		      size_t len)
+{
+	struct seen *seen = ctx;
+
+	assert_true(parent > 0 && now_ns > 0);
+	seen->running[seen->n_running++] = pid;
+	memcpy(seen->args, args, len < sizeof(seen->args) ? len : sizeof(seen->args));
+	return 0;
+}
+
+static int on_record(void *ctx, const void *record, size_t size)
+{
+	struct seen *seen = ctx;
+
+	(void)size;
+	seen->n_records++;
+	seen->n_execs += *(const uint8_t *)record == WIRE_EXEC;
+	return 0;
+}
+
+static int on_late(void *ctx, pid_t pid)
+{
+	struct seen *seen = ctx;
+
+	assert_true(seen->n_execs > 0); /* after the record of its exec */
+	seen->n_late++;
+	seen->late = pid;
+	return 0;
+}
+
+static struct session *open_session(struct seen *seen)
+{
+	const struct kernel_options opt = {.attach = KERNEL_ATTACH_MULTI, .ring_bytes = RING};
+	const struct session_sink sink = {
+		.ctx = seen,
+		.library = on_library,
+		.running = on_running,
+		.record = on_record,
+		.late = on_late,
+	};
+	struct session *s = NULL;
+
+	*seen = (struct seen){0};
+	assert_int_equal(session__open(&opt, &sink, &s), 0);
+	return s;
+}
+
+/* ---- A toolchain in small ----------------------------------------------------------------------
+ */
+
+static void shell(const char *fmt, ...)
+{
+	char command[4 * PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(command, sizeof(command), fmt, ap);
+	va_end(ap);
+	assert_int_equal(system(command), 0);
+}
+
+static int make_toolchain(void **state)
+{
+	ssize_t n = readlink("/proc/self/exe", target, sizeof(target) - 16);
+
+	(void)state;
+	if (n <= 0 || !mkdtemp(top))
+		return -1;
+	target[n] = '\0';
+	strcpy(strrchr(target, '/') + 1, "target");
+	setenv("XDG_CACHE_HOME", top, 1);
+	unsetenv("SUDO_UID");
+	shell("cd %s && mkdir fixtures good good/bin good/lib bad bad/bin bad/lib", top);
+	shell("tests/fixtures/make-fixtures.sh %s/fixtures", top);
+	shell("cd %s && cp %s good/bin/rustc && cp %s good/bin/linker && cp %s bad/bin/rustc", top,
+	      target, target, target);
+	shell("cd %s && cp fixtures/driver_v0.so good/lib/librustc_driver-1.so && "
+	      "head -c 100 fixtures/driver_v0.so >bad/lib/librustc_driver-1.so",
+	      top);
+	return 0;
+}
+
+static int remove_toolchain(void **state)
+{
+	(void)state;
+	shell("rm -rf %s", top);
+	return 0;
+}
+
+/* A process that runs `program` of the toolchain once a byte is written to it, until another is. */
+struct child {
+	pid_t pid;
+	int to, from;
+};
+
+static struct child prepare(const char *program)
+{
+	struct child c;
+	int in[2], out[2];
+	char path[PATH_MAX], byte;
+
+	snprintf(path, sizeof(path), "%s/%s", top, program);
+	assert_int_equal(pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC), 0);
+	c.pid = fork();
+	if (c.pid == 0) {
+		dup2(in[0], STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		if (read(STDIN_FILENO, &byte, 1) == 1)
+			execl(path, "rustc", "/dev/null", ".", NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	c.to = in[1];
+	c.from = out[0];
+	return c;
+}
+
+/* Let it execute, and wait until it has. */
+static void let_go(const struct child *c)
+{
+	char byte;
+
+	assert_int_equal(write(c->to, "", 1), 1);
+	assert_int_equal(read(c->from, &byte, 1), 1);
+}
+
+static void end(struct child *c)
+{
+	assert_int_equal(write(c->to, "", 1), 1);
+	waitpid(c->pid, NULL, 0);
+	close(c->to);
+	close(c->from);
+}
+
+static void run_followed(struct session *s, const char *program)
+{
+	struct child c = prepare(program);
+
+	assert_int_equal(session__follow_new(s, c.pid), 0);
+	session__start(s);
+	let_go(&c);
+	assert_int_equal(session__drain(s), 0);
+	end(&c);
+	assert_int_equal(session__drain(s), 0);
+}
+
+/* ---- Tests -------------------------------------------------------------------------------------
+ */
+
+static void a_toolchain_that_is_first_seen_at_an_exec(void **state)
+{
+	struct session *s;
+	struct seen seen;
+	struct output o;
+	struct child c, other;
+
+	(void)state;
+	need_capture();
+	s = open_session(&seen);
+	c = prepare("good/bin/rustc");
+	other = prepare("good/bin/rustc");
+	assert_int_equal(session__follow_new(s, c.pid) | session__follow_new(s, other.pid), 0);
+	session__start(s);
+	let_go(&c);
+	let_go(&other);
+	output_begin(&o);
+	assert_int_equal(session__drain(s), 0);
+	output_end(&o);
+	/* The other one led to nothing new, but had begun before the probes were there, too. */
+	assert_int_equal(seen.n_libraries, 1);
+	assert_int_equal(session__libraries(s), 1);
+	assert_int_equal(seen.n_late, 2);
+	assert_int_equal(seen.late, other.pid);
+	assert_contains(o.text[1], "/good/lib/librustc_driver-1.so were there; its first queries "
+				   "may be missing\n");
+	output_free(&o);
+	end(&c);
+	end(&other);
+	/* From now on it is in time. */
+	run_followed(s, "good/bin/rustc");
+	assert_int_equal(seen.n_execs, 3);
+	assert_int_equal(seen.n_late, 2);
+	session__free(s);
+}
+
+static void a_toolchain_that_is_known_is_in_time(void **state)
+{
+	char path[PATH_MAX];
+	struct session *s;
+	struct seen seen;
+
+	(void)state;
+	need_capture();
+	s = open_session(&seen);
+	snprintf(path, sizeof(path), "%s/good/lib/librustc_driver-1.so", top);
+	assert_int_equal(session__add_library(s, path), 0);
+	assert_int_equal(session__add_library(s, path), 0);
+	assert_int_equal(seen.n_libraries, 1);
+	run_followed(s, "good/bin/rustc");
+	assert_int_equal(seen.n_execs, 1);
+	assert_int_equal(seen.n_late, 0);
+	session__free(s);
+}
+
+static void what_begins_before_counting_is_late(void **state)
+{
+	char path[PATH_MAX];
+	struct session *s;
+	struct seen seen;
+	struct output o;
+	struct child c;
+
+	(void)state;
+	need_capture();
+	s = open_session(&seen);
+	snprintf(path, sizeof(path), "%s/good/lib/librustc_driver-1.so", top);
+	assert_int_equal(session__add_library(s, path), 0);
+	c = prepare("good/bin/rustc");
+	assert_int_equal(session__follow_new(s, c.pid), 0);
+	let_go(&c);
+	session__start(s);
+	output_begin(&o);
+	assert_int_equal(session__drain(s), 0);
+	output_end(&o);
+	output_free(&o);
+	assert_int_equal(seen.n_late, 1);
+	assert_int_equal(seen.late, c.pid);
+	end(&c);
+	session__free(s);
+}
+
+/* Some other program of the same directory: /usr/bin has many, beside a librustc_driver. */
+static void other_programs_bring_in_no_library(void **state)
+{
+	struct session *s;
+	struct seen seen;
+
+	(void)state;
+	need_capture();
+	s = open_session(&seen);
+	run_followed(s, "good/bin/linker");
+	assert_int_equal(seen.n_execs, 1);
+	assert_int_equal(seen.n_libraries + seen.n_late, 0);
+	session__free(s);
+}
+
+static void a_library_that_cannot_be_read_is_told_of_once(void **state)
+{
+	char path[PATH_MAX];
+	struct session *s;
+	struct seen seen;
+	struct output o;
+
+	(void)state;
+	need_capture();
+	s = open_session(&seen);
+	output_begin(&o);
+	for (int i = 0; i < 3; i++)
+		run_followed(s, "bad/bin/rustc");
+	output_end(&o);
+	assert_int_equal(seen.n_execs, 3);
+	assert_int_equal(seen.n_libraries + seen.n_late, 0);
+	assert_int_equal(session__libraries(s), 0);
+	assert_non_null(strchr(o.text[1], '\n'));
+	assert_string_equal(strchr(o.text[1], '\n'), "\n");
+	assert_contains(o.text[1], "bad/lib/librustc_driver-1.so");
+	output_free(&o);
+	/* Who asks for it by name gets the same answer. */
+	snprintf(path, sizeof(path), "%s/bad/lib/librustc_driver-1.so", top);
+	assert_int_equal(session__add_library(s, path), -ENOEXEC);
+	session__free(s);
+}
+
+static pid_t sleeper_with_child(int *pipe_end)
+{
+	int pipes[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (fork() == 0)
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+		assert_int_equal(write(pipes[1], "", 1), 1);
+		for (;;)
+			pause();
+	}
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(read(pipes[0], &byte, 1), 1);
+	close(pipes[1]);
+	*pipe_end = pipes[0];
+	return pid;
+}
+
+static void a_running_tree_is_followed_and_forgotten(void **state)
+{
+	unsigned int compilers = 0;
+	struct session *s;
+	struct seen seen;
+	pid_t pid;
+	int alive;
+	char byte;
+
+	(void)state;
+	need_capture();
+	s = open_session(&seen);
+	pid = sleeper_with_child(&alive);
+	assert_false(session__follows_any(s));
+	assert_int_equal(session__follow_running(s, pid, &compilers), 0);
+	assert_int_equal(compilers, 0);
+	assert_int_equal(seen.n_running, 2);
+	assert_int_equal(seen.running[0], pid);
+	assert_true(session__follows(s, pid) && session__follows(s, seen.running[1]));
+	/* Again is nothing new. */
+	assert_int_equal(session__follow_running(s, pid, &compilers), 0);
+	assert_int_equal(seen.n_running, 2);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(read(alive, &byte, 1), 0); /* and its child */
+	close(alive);
+	assert_false(session__follows_any(s));
+	session__free(s);
+}
+
+static void what_has_exited_is_not_followed(void **state)
+{
+	unsigned int compilers = 0;
+	struct session *s;
+	struct seen seen;
+	siginfo_t info;
+	pid_t pid;
+
+	(void)state;
+	need_capture();
+	s = open_session(&seen);
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	assert_int_equal(session__follow_running(s, pid, &compilers), -ESRCH);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(session__follow_running(s, pid, &compilers), -ESRCH);
+	assert_int_equal(seen.n_running, 0);
+	assert_false(session__follows_any(s));
+	session__free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_toolchain_that_is_first_seen_at_an_exec),
+		cmocka_unit_test(a_toolchain_that_is_known_is_in_time),
+		cmocka_unit_test(what_begins_before_counting_is_late),
+		cmocka_unit_test(other_programs_bring_in_no_library),
+		cmocka_unit_test(a_library_that_cannot_be_read_is_told_of_once),
+		cmocka_unit_test(a_running_tree_is_followed_and_forgotten),
+		cmocka_unit_test(what_has_exited_is_not_followed),
+	};
+
+	return cmocka_run_group_tests(tests, make_toolchain, remove_toolchain);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The spans of a test program, as uprobe_multi links see them: each one, exactly. */
+#include "capture.h"
+
+#define RING (4u << 20)
+
+static void compare(const char *script, bool whole, struct capture *c)
+{
+	capture_open(c, KERNEL_ATTACH_MULTI, RING, 0);
+	assert_string_equal(kernel__attach_name(c->kernel), "uprobe_multi");
+	capture_script(c, script);
+	assert_int_equal(c->status, 0);
+	assert_as_expected(c);
+	if (whole)
+		assert_whole(c);
+}
+
+static void compare_whole(const char *script)
+{
+	struct capture c;
+
+	need_capture();
+	compare(script, true, &c);
+	capture_close(&c);
+}
+
+static void every_shape_of_start_and_end(void **state)
+{
+	(void)state;
+	compare_whole("abcCdDehz a(b(c(C(d(D(e(h(z))))))))");
+}
+
+static void recursion_through_each_shape(void **state)
+{
+	(void)state;
+	compare_whole("a(a(a))b(b(b))c(c(c))C(C(C))d(d(D(d)))e(e(e))h(h(h))z(z(z))");
+}
+
+static void a_stack_deeper_than_its_inline_part(void **state)
+{
+	(void)state;
+	compare_whole("r511(a)r512(a)r513(a)r2000(b(c)d)a");
+}
+
+static void panics_end_what_they_leave(void **state)
+{
+	(void)state;
+	compare_whole("a({a(b(c(d(e(h(!))))))}b)c({b({c(!)}a!)}d){aaa!}{z(C(!))}a");
+}
+
+static void a_deep_panic(void **state)
+{
+	(void)state;
+	compare_whole("a({r2000(b(!))}c)d");
+}
+
+static void a_catch_that_nobody_sees(void **state)
+{
+	(void)state;
+	compare_whole("a({a(b(^))}c)a({d(e(^))}){b(h(^))}b");
+}
+
+static void stacks_above_and_below(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	compare("a(s(b(S(c(s(d(S(e(s(h)z))C))))D))a)S(a(b(c)))", true, &c);
+	assert_int_equal(c.counters[WIRE_COUNT_STACK_UNKNOWN], 0);
+	capture_close(&c);
+}
+
+/* Growing the stack catches and resumes on each stack. */
+static void panics_across_stacks(void **state)
+{
+	(void)state;
+	compare_whole("{a(s({b(S({c(r600(!))}!))}!))}d{S({a(b(!))}!)}a");
+}
+
+static void frames_left_on_another_stack(void **state)
+{
+	(void)state;
+	compare_whole("a(s({b(^)}))c(s(d({a(^)}b)))s({a(b(^))}c)");
+}
+
+static void many_threads(void **state)
+{
+	(void)state;
+	compare_whole("a(p8(*200(a(b(c)d(e))h)))p16(*20(r40(z)))");
+}
+
+static void a_thread_that_ends_in_a_query(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	compare("t(a(b(y)))a(t(r600(c(y))))", true, &c);
+	assert_int_equal(c.counters[WIRE_COUNT_OPEN], 2 + 601);
+	capture_close(&c);
+}
+
+static void a_wrapper_that_runs_nothing_is_no_span(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	compare("a(w)b(w)c(a(w))", true, &c);
+	assert_int_equal(c.counters[WIRE_COUNT_NOT_EXECUTED], 3);
+	capture_close(&c);
+}
+
+static void the_flags_are_counted(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	compare("{a(b(!))}a({d(e(h(^)))})t(a(y))", true, &c);
+	assert_int_equal(c.counters[WIRE_COUNT_UNWOUND], 2);
+	assert_int_equal(c.counters[WIRE_COUNT_LEFT], 3);
+	assert_int_equal(c.counters[WIRE_COUNT_OPEN], 1);
+	/* Two starts and a catch; four starts and an end; a start. */
+	assert_int_equal(c.counters[WIRE_COUNT_HITS], 3 + 5 + 1);
+	capture_close(&c);
+}
+
+/* The parent of what began before is not known, so what comes first counts from 0. */
+static void attached_in_the_middle(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
+	capture_start(&c, "a(b(r600(.0c(d))a)e)h");
+	assert_int_equal(kernel__follow(c.kernel, c.pid), 0);
+	capture_go(&c);
+	capture_wait_for_dot(&c);
+	kernel__enable(c.kernel, true);
+	capture_go(&c);
+	capture_finish_target(&c);
+	capture_stop(&c);
+	assert_as_expected(&c);
+	assert_int_equal(c.counters[WIRE_DROP_END_WITHOUT_START], 602);
+	capture_close(&c);
+}
+
+static void a_provider_that_no_plan_knows(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	compare("u(a(b))a(u(b)u)", false, &c);
+	assert_int_equal(c.counters[WIRE_DROP_UNKNOWN_PROVIDER], 3);
+	assert_int_equal(c.counters[WIRE_DROP_END_WITHOUT_START], 3);
+	capture_close(&c);
+}
+
+static void without_end_probes_a_start_ends_the_last_one(void **state)
+{
+	static const uint8_t flags[] = {WIRE_SPAN_LEFT, WIRE_SPAN_LEFT, WIRE_SPAN_OPEN};
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, RING, WIRE_ROLE_END);
+	capture_script(&c, "aaa");
+	assert_int_equal(c.got.n_spans, 3);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(c.got.spans[i].flags, flags[i]);
+		assert_int_equal(c.got.spans[i].depth, 0);
+	}
+	capture_close(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_shape_of_start_and_end),
+		cmocka_unit_test(recursion_through_each_shape),
+		cmocka_unit_test(a_stack_deeper_than_its_inline_part),
+		cmocka_unit_test(panics_end_what_they_leave),
+		cmocka_unit_test(a_deep_panic),
+		cmocka_unit_test(a_catch_that_nobody_sees),
+		cmocka_unit_test(stacks_above_and_below),
+		cmocka_unit_test(panics_across_stacks),
+		cmocka_unit_test(frames_left_on_another_stack),
+		cmocka_unit_test(many_threads),
+		cmocka_unit_test(a_thread_that_ends_in_a_query),
+		cmocka_unit_test(a_wrapper_that_runs_nothing_is_no_span),
+		cmocka_unit_test(the_flags_are_counted),
+		cmocka_unit_test(attached_in_the_middle),
+		cmocka_unit_test(a_provider_that_no_plan_knows),
+		cmocka_unit_test(without_end_probes_a_start_ends_the_last_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/stack_world.h"
+
+/* A thread's own stack, and where others get mapped: below it, above it, and below that. */
+enum { MAIN, BELOW, ABOVE, LOWEST };
+
+#define SIZE	  0x100000ULL
+#define MAIN_LO	  0x7f0000800000ULL
+#define BELOW_LO  (MAIN_LO - SIZE - 0x1000)
+#define LOWEST_LO (BELOW_LO - SIZE - 0x1000)
+#define ABOVE_LO  (MAIN_LO + SIZE + 0x1000)
+
+/* `depth` bytes below the top of a stack. */
+#define ON_MAIN(depth)	 (MAIN_LO + SIZE - (depth))
+#define ON_BELOW(depth)	 (BELOW_LO + SIZE - (depth))
+#define ON_LOWEST(depth) (LOWEST_LO + SIZE - (depth))
+#define ON_ABOVE(depth)	 (ABOVE_LO + SIZE - (depth))
+
+enum { G = 1, H = 2 }; /* groups of bodies */
+
+static int setup(void **state)
+{
+	(void)state;
+	world_reset();
+	world_map(MAIN, MAIN_LO, SIZE);
+	return 0;
+}
+
+static void grow(int stack)
+{
+	static const wire_u64 lo[] = {MAIN_LO, BELOW_LO, ABOVE_LO, LOWEST_LO};
+
+	world_map(stack, lo[stack], SIZE);
+}
+
+/* The next span that was sent. */
+static void assert_span(wire_u32 query, wire_u64 start_ns, wire_u64 end_ns, wire_u32 flags)
+{
+	const struct world_span *s = &world.spans[world.n_checked++];
+
+	assert_true(world.n_checked <= world.n_spans);
+	assert_int_equal(s->query, query);
+	assert_int_equal(s->start_ns, start_ns);
+	assert_int_equal(s->end_ns, end_ns);
+	assert_int_equal(s->flags, flags);
+	if (flags)
+		assert_int_equal(s->invocation, WIRE_NO_INVOCATION);
+}
+
+static void assert_no_span(void)
+{
+	assert_int_equal(world.n_checked, world.n_spans);
+}
+
+static void assert_count(enum wire_counter counter, wire_u64 n)
+{
+	assert_int_equal(world.counters[counter], n);
+}
+
+static void nested_queries_end_youngest_first(void **state)
+{
+	wire_u64 a, b, c, end;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000));
+	b = world_start(2, H, ON_MAIN(2000));
+	c = world_start(3, G, ON_MAIN(3000));
+	end = world_end(G, ON_MAIN(3000), 33);
+	assert_int_equal(world.spans[0].depth, 2);
+	assert_int_equal(world.spans[0].invocation, 33);
+	assert_span(3, c, end, 0);
+	end = world_end(H, ON_MAIN(2000), 22);
+	assert_int_equal(world.spans[1].depth, 1);
+	assert_int_equal(world.spans[1].invocation, 22);
+	assert_span(2, b, end, 0);
+	end = world_end(G, ON_MAIN(1000), 11);
+	assert_int_equal(world.spans[2].depth, 0);
+	assert_span(1, a, end, 0);
+	world_assert_empty();
+}
+
+static void siblings_may_have_the_same_sp(void **state)
+{
+	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, end;
+
+	(void)state;
+	for (wire_u32 i = 0; i < 3; i++) {
+		b = world_start(2 + i, G, ON_MAIN(2000));
+		end = world_end(G, ON_MAIN(2000), i);
+		assert_int_equal(world.spans[i].depth, 1);
+		assert_span(2 + i, b, end, 0);
+	}
+	end = world_end(G, ON_MAIN(1000), 0);
+	assert_span(1, a, end, 0);
+	world_assert_empty();
+}
+
+static void recursion_goes_on_in_the_overflow_table(void **state)
+{
+	enum { DEPTH = 1000 };
+	wire_u64 starts[DEPTH];
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		for (wire_u32 i = 0; i < DEPTH; i++)
+			starts[i] = world_start(i, G, ON_MAIN(1000 + 100 * i));
+		assert_int_equal(world.n_used, DEPTH - STACK_INLINE_FRAMES);
+		for (wire_u32 i = DEPTH; i-- > 0;) {
+			wire_u64 end = world_end(G, ON_MAIN(1000 + 100 * i), i);
+
+			assert_int_equal(world.spans[world.n_checked].depth, i);
+			assert_span(i, starts[i], end, 0);
+		}
+		world_assert_empty();
+	}
+}
+
+/* The innermost three find no room. All are of one group, so that only order tells them apart. */
+static void what_finds_no_room_is_counted_and_mispairs_nobody(void **state)
+{
+	wire_u64 starts[STACK_INLINE_FRAMES], end, again;
+
+	(void)state;
+	world.overflow_max = 0;
+	for (wire_u32 i = 0; i < STACK_INLINE_FRAMES; i++)
+		starts[i] = world_wrapper(i, G, ON_MAIN(1000 * (i + 1)));
+	for (wire_u32 i = 0; i < 3; i++)
+		world_wrapper(100 + i, G, ON_MAIN(10000 + 1000 * i));
+	assert_count(WIRE_LOST_STACK_FULL, 3);
+	for (wire_u32 i = 3; i-- > 0;)
+		world_end(G, ON_MAIN(10000 + 1000 * i + 200), 0);
+	assert_count(WIRE_DROP_END_WITHOUT_START, 3);
+	assert_no_span();
+	for (wire_u32 i = STACK_INLINE_FRAMES; i-- > 1;) {
+		end = world_end(G, ON_MAIN(1000 * (i + 1) + 200), i);
+		assert_span(i, starts[i], end, 0);
+	}
+	again = world_wrapper(7, G, ON_MAIN(5000));
+	end = world_end(G, ON_MAIN(5200), 0);
+	assert_span(7, again, end, 0);
+	end = world_end(G, ON_MAIN(1200), 0);
+	assert_span(0, starts[0], end, 0);
+	assert_count(WIRE_LOST_STACK_FULL, 3);
+	world_assert_empty();
+}
+
+/* Room that comes free while a lost query runs must not be taken by its children. */
+static void nothing_is_kept_above_what_was_lost(void **state)
+{
+	wire_u64 starts[STACK_INLINE_FRAMES], end;
+
+	(void)state;
+	world.overflow_max = 0;
+	for (wire_u32 i = 0; i < STACK_INLINE_FRAMES; i++)
+		starts[i] = world_wrapper(i, G, ON_MAIN(1000 * (i + 1)));
+	world_wrapper(100, G, ON_MAIN(10000));
+	world.overflow_max = WORLD_OVERFLOW;
+	world_wrapper(101, G, ON_MAIN(11000));
+	world_end(G, ON_MAIN(11200), 0);
+	world_end(G, ON_MAIN(10200), 0);
+	assert_no_span();
+	assert_count(WIRE_LOST_STACK_FULL, 2);
+	for (wire_u32 i = STACK_INLINE_FRAMES; i-- > 0;) {
+		end = world_end(G, ON_MAIN(1000 * (i + 1) + 200), i);
+		assert_span(i, starts[i], end, 0);
+	}
+	world_assert_empty();
+}
+
+static void a_caught_panic_takes_what_is_below_the_catch(void **state)
+{
+	wire_u64 a, b, c, d, now;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000));
+	b = world_start(2, G, ON_MAIN(2000));
+	c = world_start(3, H, ON_MAIN(3000));
+	d = world_wrapper(4, G, ON_MAIN(4000));
+	now = world_caught(ON_MAIN(1800));
+	assert_span(4, d, now, WIRE_SPAN_UNWOUND);
+	assert_span(3, c, now, WIRE_SPAN_UNWOUND);
+	assert_span(2, b, now, WIRE_SPAN_UNWOUND);
+	assert_no_span();
+	assert_count(WIRE_COUNT_UNWOUND, 3);
+	now = world_end(G, ON_MAIN(1000), 5);
+	assert_span(1, a, now, 0);
+	world_assert_empty();
+}
+
+static void a_catch_below_all_queries_takes_none(void **state)
+{
+	wire_u64 a, now;
+
+	(void)state;
+	world_caught(ON_MAIN(500));
+	a = world_start(1, G, ON_MAIN(1000));
+	world_caught(ON_MAIN(1500));
+	assert_no_span();
+	now = world_end(G, ON_MAIN(1000), 5);
+	assert_span(1, a, now, 0);
+	world_assert_empty();
+}
+
+static void unwinding_is_caught_once_on_each_stack(void **state)
+{
+	wire_u64 a, b, c, d, now;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000));
+	b = world_start(2, G, ON_MAIN(2000));
+	grow(BELOW);
+	c = world_start(3, G, ON_BELOW(1000));
+	d = world_start(4, G, ON_BELOW(2000));
+	now = world_caught(ON_BELOW(100));
+	assert_span(4, d, now, WIRE_SPAN_UNWOUND);
+	assert_span(3, c, now, WIRE_SPAN_UNWOUND);
+	assert_no_span();
+	world_unmap(BELOW);
+	now = world_caught(ON_MAIN(1500));
+	assert_span(2, b, now, WIRE_SPAN_UNWOUND);
+	assert_no_span();
+	now = world_end(G, ON_MAIN(1000), 0);
+	assert_span(1, a, now, 0);
+	world_assert_empty();
+}
+
+/* No catch was seen; the start of a sibling above proves two frames dead, an end the third. */
+static void frames_left_unseen_are_found_dead_later(void **state)
+{
+	wire_u64 a, b, c, d, e, now;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000));
+	b = world_start(2, H, ON_MAIN(2000));
+	c = world_start(3, G, ON_MAIN(3000));
+	d = world_start(4, G, ON_MAIN(1900));
+	assert_span(3, c, d, WIRE_SPAN_LEFT);
+	assert_span(2, b, d, WIRE_SPAN_LEFT);
+	assert_no_span();
+	e = world_start(5, G, ON_MAIN(2500));
+	assert_int_equal(world.t.frames[2].depth, 2);
+	now = world_end(G, ON_MAIN(1000), 9);
+	assert_span(5, e, now, WIRE_SPAN_LEFT);
+	assert_span(4, d, now, WIRE_SPAN_LEFT);
+	assert_span(1, a, now, 0);
+	assert_count(WIRE_COUNT_LEFT, 4);
+	world_assert_empty();
+}
+
+/* Also by the end of somebody whose start was not seen. */
+static void an_end_without_a_start_proves_frames_dead(void **state)
+{
+	wire_u64 a, now;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(9000));
+	now = world_end(H, ON_MAIN(1000), 0);
+	assert_count(WIRE_DROP_END_WITHOUT_START, 1);
+	assert_span(1, a, now, WIRE_SPAN_LEFT);
+	world_assert_empty();
+}
+
+static void stacks_may_lie_below_and_above_each_other(void **state)
+{
+	wire_u64 a, b, c, d, now;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000));
+	grow(ABOVE);
+	b = world_start(2, G, ON_ABOVE(1000));
+	grow(BELOW);
+	c = world_start(3, G, ON_BELOW(500));
+	grow(LOWEST);
+	d = world_start(4, G, ON_LOWEST(3000));
+	now = world_end(G, ON_LOWEST(3000), 0);
+	assert_int_equal(world.spans[0].depth, 3);
+	assert_span(4, d, now, 0);
+	world_unmap(LOWEST);
+	now = world_end(G, ON_BELOW(500), 0);
+	assert_span(3, c, now, 0);
+	world_unmap(BELOW);
+	now = world_end(G, ON_ABOVE(1000), 0);
+	assert_span(2, b, now, 0);
+	world_unmap(ABOVE);
+	now = world_end(G, ON_MAIN(1000), 0);
+	assert_span(1, a, now, 0);
+	assert_count(WIRE_COUNT_STACK_UNKNOWN, 0);
+	world_assert_empty();
+}
+
+/* At once at the same addresses, with a frame of the first life left unseen. */
+static void a_freed_stack_may_come_back(void **state)
+{
+	wire_u64 a, b, c, d, now;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000));
+	for (int depth = 3000; depth > 0; depth -= 1000) {
+		grow(BELOW);
+		b = world_start(2, G, ON_BELOW(2000));
+		world_unmap(BELOW);
+		c = world_start(3, G, ON_MAIN(2000));
+		assert_span(2, b, c, WIRE_SPAN_LEFT);
+		grow(BELOW);
+		d = world_start(4, G, ON_BELOW(depth));
+		now = world_end(G, ON_BELOW(depth), 0);
+		assert_span(4, d, now, 0);
+		world_unmap(BELOW);
+		now = world_end(G, ON_MAIN(2000), 0);
+		assert_span(3, c, now, 0);
+	}
+	now = world_end(G, ON_MAIN(1000), 0);
+	assert_span(1, a, now, 0);
+	world_assert_empty();
+}
+
+/* Back on a stack with a live frame, what was started elsewhere since is dead, mapped or not. */
+static void frames_of_a_stack_that_was_left_are_dead(void **state)
+{
+	wire_u64 a, b, c, now;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000));
+	grow(ABOVE);
+	b = world_start(2, G, ON_ABOVE(1000));
+	c = world_start(3, H, ON_MAIN(3000));
+	assert_span(2, b, c, WIRE_SPAN_LEFT);
+	now = world_end(H, ON_MAIN(3000), 0);
+	assert_int_equal(world.spans[1].depth, 1);
+	assert_span(3, c, now, 0);
+	now = world_end(G, ON_MAIN(1000), 0);
+	assert_span(1, a, now, 0);
+	world_assert_empty();
+}
+
+/* The mapping cannot be told: the thread's frames near sp are judged, others are kept. */
+static void an_unknown_stack_keeps_its_frames(void **state)
+{
+	wire_u64 a, b, c, now;
+
+	(void)state;
+	world.busy = true;
+	a = world_start(1, G, ON_MAIN(1000));
+	assert_count(WIRE_COUNT_STACK_UNKNOWN, 1);
+	b = world_start(2, G, ON_MAIN(200000));
+	assert_count(WIRE_COUNT_STACK_UNKNOWN, 2);
+	c = world_start(3, G, ON_MAIN(199000));
+	assert_count(WIRE_COUNT_STACK_UNKNOWN, 2);
+	assert_span(2, b, c, WIRE_SPAN_LEFT);
+	now = world_end(G, ON_MAIN(199000), 0);
+	assert_span(3, c, now, 0);
+	now = world_end(G, ON_MAIN(1000), 0);
+	assert_span(1, a, now, 0);
+	world_assert_empty();
+}
+
+static void ends_of_before_the_capture_take_nobodys_frame(void **state)
+{
+	static const wire_u32 groups[] = {G, H};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		wire_u64 a, now;
+
+		/* A query that runs already has called another one. */
+		a = world_start(1, G, ON_MAIN(5000));
+		now = world_end(G, ON_MAIN(5000), 0);
+		assert_span(1, a, now, 0);
+		world_end(groups[i], ON_MAIN(4000), 0);
+		assert_no_span();
+		/* Another one calls one by its wrapper, one in a cycle. */
+		a = world_wrapper(1, G, ON_MAIN(5000));
+		now = world_end(G, ON_MAIN(5200), 0);
+		assert_span(1, a, now, 0);
+		world_wrapper(2, G, ON_MAIN(5000));
+		world_end(groups[i], ON_MAIN(3000), 0);
+		assert_no_span();
+		world_assert_empty();
+	}
+	assert_count(WIRE_DROP_END_WITHOUT_START, 4);
+	assert_count(WIRE_COUNT_NOT_EXECUTED, 2);
+}
+
+/* What lies just below a body may be its provider; what lies farther is a child that was left. */
+static void an_end_takes_no_frame_that_is_far_below(void **state)
+{
+	wire_u64 a, now;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000 + 256));
+	now = world_end(G, ON_MAIN(1000), 0);
+	assert_span(1, a, now, WIRE_SPAN_LEFT);
+	assert_count(WIRE_DROP_END_WITHOUT_START, 1);
+	world_assert_empty();
+}
+
+/* A cycle is met on a grown stack, and what runs since before the capture ends on the old one. */
+static void an_old_end_takes_no_wrapper_of_a_freed_stack(void **state)
+{
+	(void)state;
+	grow(BELOW);
+	world_wrapper(1, G, ON_BELOW(1000));
+	world_unmap(BELOW);
+	world_end(G, ON_MAIN(1000), 0);
+	assert_count(WIRE_DROP_END_WITHOUT_START, 1);
+	assert_count(WIRE_COUNT_NOT_EXECUTED, 1);
+	world_assert_empty();
+}
+
+static void a_wrapper_is_ended_by_the_body_it_calls(void **state)
+{
+	wire_u64 a, b, now;
+
+	(void)state;
+	a = world_wrapper(1, G, ON_MAIN(1000));
+	b = world_wrapper(2, G, ON_MAIN(2000));
+	now = world_end(G, ON_MAIN(2300), 7);
+	assert_int_equal(world.spans[0].invocation, 7);
+	assert_int_equal(world.spans[0].depth, 1);
+	assert_span(2, b, now, 0);
+	/* Another group's end has nothing to do with it. */
+	world_end(H, ON_MAIN(1300), 0);
+	assert_no_span();
+	now = world_end(G, ON_MAIN(1300), 8);
+	assert_span(1, a, now, 0);
+	world_assert_empty();
+}
+
+static void a_wrapper_may_call_its_body_on_another_stack(void **state)
+{
+	wire_u64 a, b, c, now;
+
+	(void)state;
+	a = world_wrapper(1, G, ON_MAIN(1000));
+	grow(ABOVE);
+	b = world_start(2, G, ON_ABOVE(2000));
+	now = world_end(G, ON_ABOVE(2000), 0);
+	assert_span(2, b, now, 0);
+	c = world_wrapper(3, G, ON_ABOVE(2000));
+	grow(LOWEST);
+	now = world_end(G, ON_LOWEST(300), 0);
+	assert_span(3, c, now, 0);
+	world_unmap(LOWEST);
+	now = world_end(G, ON_ABOVE(300), 0);
+	assert_span(1, a, now, 0);
+	world_assert_empty();
+}
+
+/* In the same way, but with a cycle on a third stack. */
+static void a_wrapper_left_on_a_freed_stack_is_not_ended(void **state)
+{
+	wire_u64 a, now;
+
+	(void)state;
+	a = world_wrapper(1, G, ON_MAIN(1000));
+	grow(ABOVE);
+	grow(BELOW);
+	world_wrapper(2, G, ON_BELOW(1000));
+	world_unmap(BELOW);
+	now = world_end(G, ON_ABOVE(300), 0);
+	assert_span(1, a, now, 0);
+	assert_count(WIRE_COUNT_NOT_EXECUTED, 1);
+	world_assert_empty();
+}
+
+static void no_wrapper_is_guessed_on_a_stack_that_cannot_be_told(void **state)
+{
+	(void)state;
+	grow(ABOVE);
+	world_wrapper(1, G, ON_ABOVE(1000));
+	world.busy = true;
+	world_end(G, ON_MAIN(1000), 0);
+	assert_count(WIRE_DROP_END_WITHOUT_START, 1);
+	assert_no_span();
+}
+
+static void a_wrapper_that_never_executes_is_no_span(void **state)
+{
+	wire_u64 a, b, c, now;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000));
+	world_wrapper(2, G, ON_MAIN(2000));
+	/* Its siblings: above it, at the same place, and below it. */
+	b = world_wrapper(3, G, ON_MAIN(1900));
+	assert_count(WIRE_COUNT_NOT_EXECUTED, 1);
+	now = world_end(G, ON_MAIN(2100), 0);
+	assert_span(3, b, now, 0);
+	world_wrapper(2, G, ON_MAIN(2000));
+	c = world_start(4, G, ON_MAIN(2000));
+	assert_count(WIRE_COUNT_NOT_EXECUTED, 2);
+	now = world_end(G, ON_MAIN(2000), 0);
+	assert_span(4, c, now, 0);
+	world_wrapper(2, G, ON_MAIN(2000));
+	c = world_start(5, G, ON_MAIN(4000));
+	now = world_end(G, ON_MAIN(4000), 0);
+	assert_span(5, c, now, 0);
+	now = world_end(G, ON_MAIN(1000), 0);
+	assert_span(1, a, now, 0);
+	assert_count(WIRE_COUNT_NOT_EXECUTED, 3);
+	assert_count(WIRE_COUNT_LEFT, 0);
+	world_assert_empty();
+}
+
+static void a_provider_may_be_called_through_another_function(void **state)
+{
+	wire_u64 a, b, now;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000 + 64));
+	b = world_start(2, G, ON_MAIN(2000 + 64));
+	now = world_end(G, ON_MAIN(2000), 0);
+	assert_span(2, b, now, 0);
+	now = world_end(G, ON_MAIN(1000), 0);
+	assert_span(1, a, now, 0);
+	world_assert_empty();
+}
+
+/* An older sibling, left unseen, had the very sp that this body ends at. */
+static void a_left_sibling_is_not_taken_for_it(void **state)
+{
+	wire_u64 a, b, now;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000));
+	b = world_start(2, G, ON_MAIN(1000 + 64));
+	now = world_end(G, ON_MAIN(1000), 0);
+	assert_span(2, b, now, 0);
+	now = world_flush();
+	assert_span(1, a, now, WIRE_SPAN_OPEN);
+	world_assert_empty();
+}
+
+static void depth_saturates(void **state)
+{
+	(void)state;
+	world_start(1, G, ON_MAIN(1000));
+	world.t.frames[0].depth = 65534;
+	world_start(2, G, ON_MAIN(2000));
+	assert_int_equal(world.t.frames[1].depth, 65535);
+	world_start(3, G, ON_MAIN(3000));
+	assert_int_equal(world.t.frames[2].depth, 65535);
+}
+
+static void a_flush_sends_what_is_open(void **state)
+{
+	wire_u64 starts[2 * STACK_INLINE_FRAMES], now;
+
+	(void)state;
+	for (wire_u32 i = 0; i < 2 * STACK_INLINE_FRAMES; i++)
+		starts[i] = world_start(i, G, ON_MAIN(1000 * (i + 1)));
+	now = world_flush();
+	for (wire_u32 i = 2 * STACK_INLINE_FRAMES; i-- > 0;)
+		assert_span(i, starts[i], now, WIRE_SPAN_OPEN);
+	assert_count(WIRE_COUNT_OPEN, 2 * STACK_INLINE_FRAMES);
+	world_assert_empty();
+	world_flush();
+	assert_no_span();
+}
+
+/* The cookie's parts arrive where they belong, at the ends of their ranges too. */
+static void a_frame_holds_what_the_cookie_says(void **state)
+{
+	const struct frame *f = &world.t.frames[0];
+
+	(void)state;
+	stack_push(&world.t, wire_cookie(WIRE_ROLE_START, 255, 65534, 65533, WIRE_REG_NONE, -16384),
+		   ON_MAIN(8), FRAME_STARTED, 77);
+	assert_int_equal(f->lib, 255);
+	assert_int_equal(f->query, 65534);
+	assert_int_equal(f->group, 65533);
+	assert_int_equal(f->start_ns, 77);
+	assert_int_equal(f->sp, ON_MAIN(8));
+}
+
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nested_queries_end_youngest_first),
+		TEST(siblings_may_have_the_same_sp),
+		TEST(recursion_goes_on_in_the_overflow_table),
+		TEST(what_finds_no_room_is_counted_and_mispairs_nobody),
+		TEST(nothing_is_kept_above_what_was_lost),
+		TEST(a_caught_panic_takes_what_is_below_the_catch),
+		TEST(a_catch_below_all_queries_takes_none),
+		TEST(unwinding_is_caught_once_on_each_stack),
+		TEST(frames_left_unseen_are_found_dead_later),
+		TEST(an_end_without_a_start_proves_frames_dead),
+		TEST(stacks_may_lie_below_and_above_each_other),
+		TEST(a_freed_stack_may_come_back),
+		TEST(frames_of_a_stack_that_was_left_are_dead),
+		TEST(an_unknown_stack_keeps_its_frames),
+		TEST(ends_of_before_the_capture_take_nobodys_frame),
+		TEST(an_end_takes_no_frame_that_is_far_below),
+		TEST(an_old_end_takes_no_wrapper_of_a_freed_stack),
+		TEST(a_wrapper_is_ended_by_the_body_it_calls),
+		TEST(a_wrapper_may_call_its_body_on_another_stack),
+		TEST(a_wrapper_left_on_a_freed_stack_is_not_ended),
+		TEST(no_wrapper_is_guessed_on_a_stack_that_cannot_be_told),
+		TEST(a_wrapper_that_never_executes_is_no_span),
+		TEST(a_provider_may_be_called_through_another_function),
+		TEST(a_left_sibling_is_not_taken_for_it),
+		TEST(depth_saturates),
+		TEST(a_flush_sends_what_is_open),
+		TEST(a_frame_holds_what_the_cookie_says),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

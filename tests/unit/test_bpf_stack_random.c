@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * A thread that runs random queries, with panics, catches and grown stacks, before the eyes of the
+ * query stack. It knows by its own recursion what each probe hit belongs to; the query stack has to
+ * find out from sp alone.
+ *
+ * Under good conditions every span must come as the model has it, in order. Under bad ones (catches
+ * that no probe sees, wrappers that never execute) what is said to have ended must have, just so.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/random.h"
+#include "../fixtures/stack_world.h"
+
+#define STACKS	   8
+#define STACK_SIZE 0x100000ULL
+#define STACK_GAP  0x1000ULL
+#define BASE	   0x7f0000000000ULL
+#define MAX_CALLS  100000
+#define MAX_DEPTH  60
+
+enum kind { STARTED, WRAPPED, THROUGH };
+enum fate { RUNNING, ENDED, UNWOUND, NOT_EXECUTED };
+
+/* One execution of a query, or an attempt. */
+struct call {
+	wire_u32 query;
+	enum fate fate;
+	bool seen; /* its start was */
+	int stack; /* where it was seen to start */
+	wire_u64 start_ns;
+	wire_u64 end_ns;
+	wire_u32 depth;
+	wire_u32 invocation;
+	bool sent;
+};
+
+struct model {
+	struct rng rng;
+	bool bad;
+	struct call calls[MAX_CALLS];
+	wire_u32 n_calls;
+	struct call *running[MAX_DEPTH + 1]; /* oldest first */
+	wire_u32 n_running;
+	struct call *unwound[MAX_DEPTH + 1]; /* youngest first: left, and not yet caught */
+	wire_u32 n_unwound;
+	struct world_span expected[MAX_CALLS];
+	wire_u32 n_expected;
+	wire_u32 n_events, first_event, last_event;
+	wire_u32 budget; /* calls left in this tree */
+	int stack;
+	bool mapped[STACKS];
+};
+
+static struct model m;
+
+static bool chance(wire_u32 one_in)
+{
+	return rng_below(&m.rng, one_in) == 0;
+}
+
+static wire_u64 some(wire_u64 lo, wire_u64 hi)
+{
+	return (lo + rng_below(&m.rng, hi - lo)) & ~7ULL;
+}
+
+static enum kind kind_of(wire_u32 query)
+{
+	return query % 8 < 4 ? STARTED : query % 8 < 7 ? WRAPPED : THROUGH;
+}
+
+static wire_u32 group_of(wire_u32 query)
+{
+	return query % 3;
+}
+
+static void expect(struct call *c, wire_u32 flags, wire_u64 end_ns)
+{
+	if (!c->seen || (flags && c->sent))
+		return;
+	c->sent = true;
+	m.expected[m.n_expected++] = (struct world_span){
+		.start_ns = c->start_ns,
+		.end_ns = end_ns,
+		.query = c->query,
+		.depth = c->depth,
+		.flags = flags,
+		.invocation = flags ? WIRE_NO_INVOCATION : c->invocation,
+	};
+}
+
+static void stop_capture(void)
+{
+	wire_u64 now = world_flush();
+
+	for (wire_u32 i = 0; i < m.n_unwound; i++)
+		expect(m.unwound[i], WIRE_SPAN_OPEN, now);
+	for (wire_u32 i = m.n_running; i-- > 0;)
+		expect(m.running[i], WIRE_SPAN_OPEN, now);
+}
+
+/* Whether the event that comes now falls into the capture. */
+static bool is_watched(void)
+{
+	wire_u32 event = m.n_events++;
+
+	if (event == m.last_event)
+		stop_capture();
+	return event >= m.first_event && event < m.last_event;
+}
+
+static wire_u32 seen_below(void)
+{
+	wire_u32 n = 0;
+
+	for (wire_u32 i = 0; i < m.n_running; i++)
+		n += m.running[i]->seen;
+	return n;
+}
+
+static void see_start(struct call *c, enum kind kind, wire_u64 sp)
+{
+	wire_u32 group = group_of(c->query);
+
+	c->stack = m.stack;
+	if (!is_watched())
+		return;
+	c->depth = seen_below();
+	c->seen = true;
+	c->start_ns = kind == WRAPPED ? world_wrapper(c->query, group, sp)
+				      : world_start(c->query, group, sp);
+}
+
+static void see_end(struct call *c, wire_u64 sp)
+{
+	c->invocation = rng_below(&m.rng, 1u << 30);
+	c->fate = ENDED;
+	if (!is_watched())
+		return;
+	c->end_ns = world_end(group_of(c->query), sp, c->invocation);
+	expect(c, 0, c->end_ns);
+}
+
+static void see_catch(wire_u64 sp)
+{
+	bool seen = is_watched() && !(m.bad && chance(3));
+	wire_u64 now = seen ? world_caught(sp) : 0;
+	wire_u32 left = 0;
+
+	for (wire_u32 i = 0; i < m.n_unwound; i++) {
+		if (m.unwound[i]->stack != m.stack)
+			m.unwound[left++] = m.unwound[i];
+		else if (seen)
+			expect(m.unwound[i], WIRE_SPAN_UNWOUND, now);
+	}
+	m.n_unwound = left;
+}
+
+/* Switch to a fresh stack; what was freed last is mapped first, as the kernel does. */
+static bool grow(wire_u64 *sp)
+{
+	for (int i = STACKS - 1; i >= 0; i--) {
+		wire_u64 lo = BASE + i * (STACK_SIZE + STACK_GAP);
+
+		if (m.mapped[i])
+			continue;
+		m.mapped[i] = true;
+		m.stack = i;
+		world_map(i, lo, STACK_SIZE);
+		*sp = lo + STACK_SIZE - some(64, 2000);
+		return true;
+	}
+	return false;
+}
+
+static bool run_code(wire_u64 sp);
+
+/* What runs below a query's body; true if it panics. `end_sp` is the body's. */
+static bool run_body(struct call *c, enum kind kind, wire_u64 sp)
+{
+	wire_u64 end_sp = sp;
+	bool panics;
+
+	if (kind == THROUGH)
+		sp -= some(8, 256);
+	if (kind != WRAPPED)
+		see_start(c, kind, sp);
+	m.running[m.n_running++] = c;
+	panics = run_code(sp - some(600, 1200));
+	if (panics) {
+		c->fate = UNWOUND;
+		m.unwound[m.n_unwound++] = c;
+	} else if (kind == WRAPPED && m.bad && chance(4)) {
+		c->fate = NOT_EXECUTED;
+	} else {
+		see_end(c, end_sp);
+	}
+	m.n_running--;
+	return panics;
+}
+
+static bool run_query(wire_u64 sp)
+{
+	struct call *c = &m.calls[m.n_calls++];
+	enum kind kind;
+	int old = m.stack;
+	bool grown = false, panics;
+
+	assert_true(m.n_calls < MAX_CALLS);
+	*c = (struct call){.query = rng_below(&m.rng, 16)};
+	kind = kind_of(c->query);
+	if (kind == WRAPPED)
+		see_start(c, kind, sp);
+	sp -= some(600, 1200);
+	if (chance(6))
+		grown = grow(&sp);
+	panics = run_body(c, kind, sp);
+	if (grown) {
+		if (panics)
+			see_catch(BASE + m.stack * (STACK_SIZE + STACK_GAP) + STACK_SIZE - 16);
+		world_unmap(m.stack);
+		m.mapped[m.stack] = false;
+		m.stack = old;
+	}
+	return panics;
+}
+
+static bool run_code(wire_u64 sp)
+{
+	while (m.n_running < MAX_DEPTH && m.budget && !chance(4)) {
+		bool catches = chance(3);
+
+		m.budget--;
+		if (!run_query(sp - some(16, 400)))
+			continue;
+		if (!catches)
+			return true;
+		see_catch(sp - 8);
+	}
+	return chance(12);
+}
+
+static void run_tree(void)
+{
+	wire_u64 sp = BASE + STACK_SIZE - 4096;
+
+	m.stack = 0;
+	m.mapped[0] = true;
+	world_map(0, BASE, STACK_SIZE);
+	m.n_events = 0;
+	m.first_event = chance(2) ? 0 : rng_below(&m.rng, 200);
+	m.last_event = chance(4) ? m.first_event + rng_below(&m.rng, 200) : UINT32_MAX;
+	for (m.budget = 300; m.budget;) {
+		m.budget--;
+		if (run_query(sp - some(16, 400)))
+			see_catch(sp - 8);
+	}
+	if (m.n_events <= m.last_event)
+		stop_capture();
+	m.n_unwound = 0;
+}
+
+static void assert_same_span(const struct world_span *got, const struct world_span *want)
+{
+	assert_int_equal(got->query, want->query);
+	assert_int_equal(got->start_ns, want->start_ns);
+	assert_int_equal(got->end_ns, want->end_ns);
+	assert_int_equal(got->flags, want->flags);
+	assert_int_equal(got->depth, want->depth);
+	assert_int_equal(got->invocation, want->invocation);
+}
+
+static struct call *call_started_at(wire_u64 start_ns)
+{
+	for (wire_u32 i = 0; i < m.n_calls; i++)
+		if (m.calls[i].seen && m.calls[i].start_ns == start_ns)
+			return &m.calls[i];
+	fail_msg("a span starts where no query does");
+	return NULL;
+}
+
+/* A span of what did not end normally must say so, and belong to something that did not. */
+static void assert_fits(const struct world_span *got)
+{
+	struct call *c = call_started_at(got->start_ns);
+
+	assert_int_equal(got->query, c->query);
+	if (!got->flags) {
+		assert_int_equal(c->fate, ENDED);
+		assert_int_equal(got->end_ns, c->end_ns);
+		assert_int_equal(got->invocation, c->invocation);
+		c->fate = RUNNING; /* not once more */
+	} else if (!(got->flags & WIRE_SPAN_OPEN)) {
+		assert_true(c->fate == UNWOUND || c->fate == NOT_EXECUTED);
+		c->fate = RUNNING;
+	}
+}
+
+static void setup_model(bool bad)
+{
+	struct rng rng = m.n_calls ? m.rng : rng_new();
+
+	memset(&m, 0, sizeof(m));
+	m.rng = rng;
+	m.bad = bad;
+	world_reset();
+}
+
+static void everything_is_told_as_it_was(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 30; round++) {
+		setup_model(false);
+		for (int tree = 0; tree < 20; tree++)
+			run_tree();
+		for (wire_u32 i = 0; i < m.n_expected && i < world.n_spans; i++)
+			assert_same_span(&world.spans[i], &m.expected[i]);
+		assert_int_equal(world.n_spans, m.n_expected);
+		assert_int_equal(world.t.n, 0);
+		assert_int_equal(world.n_used, 0);
+		assert_int_equal(world.counters[WIRE_COUNT_LEFT], 0);
+		assert_int_equal(world.counters[WIRE_COUNT_NOT_EXECUTED], 0);
+	}
+}
+
+static void nothing_is_mispaired_whatever_goes_unseen(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 30; round++) {
+		setup_model(true);
+		for (int tree = 0; tree < 20; tree++)
+			run_tree();
+		for (size_t i = 0; i < world.n_spans; i++)
+			assert_fits(&world.spans[i]);
+		for (wire_u32 i = 0; i < m.n_calls; i++)
+			assert_false(m.calls[i].seen && m.calls[i].end_ns &&
+				     m.calls[i].fate == ENDED);
+		assert_int_equal(world.t.n, 0);
+		assert_int_equal(world.n_used, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_is_told_as_it_was),
+		cmocka_unit_test(nothing_is_mispaired_whatever_goes_unseen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

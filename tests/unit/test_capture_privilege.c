@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/privilege.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "../fixtures/output.h"
+
+#define BIT(n)	      (UINT64_C(1) << (n))
+#define CAP_SYS_ADMIN BIT(21)
+#define CAP_PERFMON   BIT(38)
+#define CAP_BPF	      BIT(39)
+
+static void assert_missing(uint64_t effective, int perf_events, int n, const char *names)
+{
+	char buf[128] = "what was there before";
+
+	assert_int_equal(privilege_missing(effective, perf_events, buf, sizeof(buf)), n);
+	assert_string_equal(buf, names);
+}
+
+static void two_capabilities_attach(void **state)
+{
+	(void)state;
+	assert_missing(0, 0, 2, "CAP_BPF, CAP_PERFMON");
+	assert_missing(CAP_BPF, 0, 1, "CAP_PERFMON");
+	assert_missing(CAP_PERFMON, 0, 1, "CAP_BPF");
+	assert_missing(CAP_BPF | CAP_PERFMON, 0, 0, "");
+	assert_missing(~(CAP_BPF | CAP_PERFMON | CAP_SYS_ADMIN), 0, 2, "CAP_BPF, CAP_PERFMON");
+}
+
+static void the_old_one_stands_for_both(void **state)
+{
+	(void)state;
+	assert_missing(CAP_SYS_ADMIN, 0, 0, "");
+	assert_missing(UINT64_MAX, 0, 0, "");
+}
+
+static void perf_events_need_the_old_one(void **state)
+{
+	(void)state;
+	assert_missing(CAP_BPF | CAP_PERFMON, 1, 1, "CAP_SYS_ADMIN");
+	assert_missing(0, 1, 1, "CAP_SYS_ADMIN");
+	assert_missing(CAP_SYS_ADMIN, 1, 0, "");
+}
+
+static void a_small_buffer_is_not_overrun(void **state)
+{
+	char buf[10] = "", guard = buf[9];
+
+	(void)state;
+	assert_int_equal(privilege_missing(0, 0, buf, 9), 2);
+	assert_string_equal(buf, "CAP_BPF,");
+	assert_int_equal(buf[9], guard);
+}
+
+static void the_line_names_what_is_missing_or_what_forbids(void **state)
+{
+	char missing[128];
+	struct output o;
+	int n = privilege_missing(privilege_effective(), 1, missing, sizeof(missing));
+
+	(void)state;
+	output_begin(&o);
+	privilege_explain("attach", 1);
+	output_end(&o);
+	assert_string_equal(o.text[0], "");
+	if (n)
+		assert_contains(o.text[1],
+				"cannot attach: missing CAP_SYS_ADMIN; run it with sudo");
+	else
+		assert_contains(o.text[1], "cannot attach: the kernel refused although");
+	output_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_capabilities_attach),
+		cmocka_unit_test(the_old_one_stands_for_both),
+		cmocka_unit_test(perf_events_need_the_old_one),
+		cmocka_unit_test(a_small_buffer_is_not_overrun),
+		cmocka_unit_test(the_line_names_what_is_missing_or_what_forbids),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/recorder.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_plan.h"
+#include "../fixtures/trace_dump.h"
+
+#define LIB 4
+#define PID 4711
+
+static char directory[] = "/tmp/test_cli_recorder.XXXXXX";
+static char path[sizeof(directory) + 8];
+static struct plan *plan;
+static uint64_t no_counters[WIRE_COUNTER_MAX];
+
+static int make_directory(void **state)
+{
+	(void)state;
+	plan = sample_plan();
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/a.qpt", directory);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	plan__free(plan);
+	unlink(path);
+	return rmdir(directory);
+}
+
+static int remove_file(void **state)
+{
+	(void)state;
+	return unlink(path) && errno != ENOENT;
+}
+
+/* With a file, and the sample plan as library LIB; the summary goes to `live`. */
+static struct recorder *start(FILE *live, enum live_mode mode, bool summary)
+{
+	struct recorder_options opt = {
+		.output = path, .live = live, .mode = mode, .summary = summary};
+	struct recorder *r = NULL;
+	struct session_sink sink;
+
+	assert_int_equal(recorder__open(&opt, &r), 0);
+	assert_int_equal(recorder__create_file(r), 0);
+	sink = recorder__sink(r);
+	assert_int_equal(sink.library(sink.ctx, LIB, plan), 0);
+	return r;
+}
+
+static int give(struct recorder *r, const void *record, size_t size)
+{
+	struct session_sink sink = recorder__sink(r);
+
+	return sink.record(sink.ctx, record, size);
+}
+
+static void execute(struct recorder *r, uint32_t pid)
+{
+	struct wire_exec e = {.type = WIRE_EXEC, .pid = pid, .time_ns = 1000, .comm = "rustc"};
+	static const char args[] = "rustc\0--crate-name\0a";
+
+	e.args_len = sizeof(args);
+	memcpy(e.args, args, sizeof(args));
+	assert_int_equal(give(r, &e, sizeof(e)), 0);
+}
+
+static struct wire_span span(uint16_t query, uint16_t depth, uint64_t start, uint64_t end)
+{
+	return (struct wire_span){.type = WIRE_SPAN,
+				  .lib = LIB,
+				  .query = query,
+				  .depth = depth,
+				  .pid = PID,
+				  .tid = PID,
+				  .start_ns = start,
+				  .end_ns = end,
+				  .invocation = 77};
+}
+
+static int give_span(struct recorder *r, uint16_t query, uint16_t depth, uint64_t start,
+		     uint64_t end)
+{
+	struct wire_span s = span(query, depth, start, end);
+
+	return give(r, &s, sizeof(s));
+}
+
+static void end_process(struct recorder *r, uint32_t pid)
+{
+	struct wire_exit e = {.type = WIRE_EXIT, .pid = pid, .time_ns = 9000, .exit_code = 1 << 8};
+
+	assert_int_equal(give(r, &e, sizeof(e)), 0);
+}
+
+static int lines_of(const char *text, const char *with)
+{
+	int n = 0;
+
+	for (const char *at = text; (at = strstr(at, with)); at++)
+		n++;
+	return n;
+}
+
+static void records_become_a_trace_and_a_summary(void **state)
+{
+	_free_ char *summary = NULL, *trace = NULL;
+	size_t size;
+	FILE *live = open_memstream(&summary, &size);
+	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
+	struct output o;
+
+	(void)state;
+	execute(r, PID);
+	assert_int_equal(recorder__running(r), 1);
+	assert_int_equal(give_span(r, 0, 1, 2000, 3000), 0);
+	assert_int_equal(give_span(r, 1, 0, 1500, 4000), 0);
+	end_process(r, PID);
+	assert_int_equal(recorder__running(r), 0);
+	assert_int_equal(recorder__processes(r), 1);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	fclose(live);
+	trace = dump_trace(path);
+	assert_contains(trace, "pid=4711 parent=0 start=1000 end=9000 exit=256 "
+			       "[rustc --crate-name a] [a] [-] [rustc version 1.95.0] [abcd01]");
+	assert_contains(trace, "span 0/4711 depth=1 2000..3000 mir_built #77\n"
+			       "span 0/4711 depth=0 1500..4000 typeck #77\n");
+	assert_contains(trace, "whole\n");
+	assert_contains(summary, "typeck");
+	assert_contains(summary, "mir_built");
+	assert_contains(o.text[1], "recorded 2 queries of 1 compiler, 0 lost; wrote ");
+	assert_contains(o.text[1], path);
+	output_free(&o);
+}
+
+/* Each cause under its own name, and none twice. */
+static void losses_are_mapped_cause_by_cause(void **state)
+{
+	static const struct {
+		enum wire_counter counter;
+		const char *name;
+	} causes[] = {
+		{WIRE_LOST_RING_FULL, "ring_full"},
+		{WIRE_LOST_STACK_FULL, "stack_full"},
+		{WIRE_LOST_NO_STORAGE, "no_storage"},
+		{WIRE_LOST_RECURSION, "recursion"},
+		{WIRE_LOST_PROCESS_RECORD, "process_record"},
+		{WIRE_LOST_TARGETS_FULL, "targets_full"},
+		{WIRE_DROP_END_WITHOUT_START, "end_without_start"},
+		{WIRE_COUNT_UNWOUND, "unwound"},
+		{WIRE_COUNT_LEFT, "left"},
+		{WIRE_COUNT_OPEN, "open"},
+		{WIRE_DROP_UNKNOWN_PROVIDER, "unknown_provider"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
+		_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
+		uint64_t counters[WIRE_COUNTER_MAX] = {0};
+		_free_ char *trace = NULL;
+		struct output o;
+		char line[64];
+
+		counters[causes[i].counter] = 40 + i;
+		output_begin(&o);
+		assert_int_equal(recorder__finish(r, counters), 0);
+		output_end(&o);
+		output_free(&o);
+		trace = dump_trace(path);
+		snprintf(line, sizeof(line), "losses %s=%zu\n", causes[i].name, 40 + i);
+		assert_contains(trace, line);
+		unlink(path);
+	}
+}
+
+static void a_record_that_makes_no_sense_is_lost_and_counted(void **state)
+{
+	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
+	struct wire_span strange = span(0, 0, 5, 6);
+	_free_ char *trace = NULL;
+	struct output o;
+
+	(void)state;
+	execute(r, PID);
+	assert_int_equal(give(r, "?", 1), 0);
+	assert_int_equal(give_span(r, 2, 0, 5, 6), 0); /* the plan has two queries */
+	assert_int_equal(give_span(r, 0, 0, 6, 5), 0);
+	strange.lib = LIB + 1;
+	assert_int_equal(give(r, &strange, sizeof(strange)), 0);
+	assert_int_equal(give_span(r, 0, 0, 5, 6), 0);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	assert_contains(o.text[1], "recorded 1 queries of 1 compiler, 4 lost");
+	output_free(&o);
+	trace = dump_trace(path);
+	assert_contains(trace, "losses bad_record=4\n");
+}
+
+static void a_running_process_and_a_late_one_are_marked(void **state)
+{
+	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
+	struct session_sink sink = recorder__sink(r);
+	static const char args[] = "rustc\0--crate-name\0b";
+	_free_ char *trace = NULL;
+	struct output o;
+
+	(void)state;
+	execute(r, 1);
+	execute(r, 2);
+	assert_int_equal(sink.running(sink.ctx, 3, 30, 500, args, sizeof(args)), 0);
+	assert_int_equal(sink.late(sink.ctx, 2), 0);
+	assert_int_equal(sink.late(sink.ctx, 4), 0);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	output_free(&o);
+	trace = dump_trace(path);
+	assert_contains(trace, "pid=1 parent=0 start=1000 end=0 [");
+	assert_contains(trace, "pid=2 parent=0 start=1000 end=0 late [");
+	assert_contains(trace, "pid=3 parent=30 start=500 end=0 late [rustc --crate-name b]");
+}
+
+static void set_file_limit(rlim_t bytes)
+{
+	struct rlimit lim;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &lim), 0);
+	lim.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &lim), 0);
+}
+
+/* What happens while the disk is full; asserted on later, as the limit holds for our output too. */
+static int record_on_a_full_disk(struct recorder *r)
+{
+	struct session_sink sink = recorder__sink(r);
+	int err = 0;
+
+	for (uint64_t i = 0; i < 3000; i++)
+		err |= give_span(r, i % 2, 0, 2000 + 1000 * i,
+				 2001 + 1000 * i + i * i * 7919 % 997);
+	err |= recorder__tick(r, no_counters);
+	/* A toolchain that is found now has names, too. */
+	free(plan->queries[0].name);
+	plan->queries[0].name = strdup("late_bound");
+	err |= sink.library(sink.ctx, LIB, plan);
+	err |= give_span(r, 0, 0, 5000000, 6000000);
+	err |= give_span(r, 1, 0, 6000000, 6000001);
+	return err | recorder__tick(r, no_counters);
+}
+
+/* Told once, however often it fails; the live view and the summary go on. */
+static void a_full_disk_ends_the_file_only(void **state)
+{
+	_free_ char *summary = NULL, *trace = NULL;
+	size_t size;
+	FILE *live = open_memstream(&summary, &size);
+	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
+	struct output o;
+	int err, last_err;
+
+	(void)state;
+	execute(r, PID);
+	assert_int_equal(recorder__tick(r, no_counters), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	output_begin(&o);
+	set_file_limit(1000); /* more than the line, less than the spans */
+	err = record_on_a_full_disk(r);
+	last_err = recorder__finish(r, no_counters);
+	set_file_limit(RLIM_INFINITY);
+	output_end(&o);
+	fclose(live);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_equal(err, 0);
+	assert_int_equal(last_err, -EFBIG);
+	assert_int_equal(lines_of(o.text[1], "\n"), 1);
+	assert_contains(o.text[1], "error: cannot write ");
+	assert_contains(o.text[1], "free some space or choose another place with -o");
+	output_free(&o);
+	assert_contains(summary, "typeck");
+	assert_contains(summary, "late_bound");
+	assert_contains(summary, "1,501"); /* typeck, from before and after, is one */
+	trace = dump_trace(path);
+	assert_contains(trace, "pid=4711");
+	assert_contains(trace, "problem: ");
+}
+
+static void a_file_that_exists_is_kept(void **state)
+{
+	struct recorder_options opt = {.output = path, .live = stdout};
+	_recorder_ struct recorder *r = NULL;
+	_recorder_ struct recorder *forced = NULL;
+	_free_ char *text = NULL;
+	struct output o;
+
+	(void)state;
+	output_write(path, "precious");
+	assert_int_equal(recorder__open(&opt, &r), 0);
+	output_begin(&o);
+	assert_int_equal(recorder__create_file(r), -EEXIST);
+	/* It is not ours to remove either. */
+	recorder__discard_file(r);
+	output_end(&o);
+	assert_int_equal(lines_of(o.text[1], "\n"), 1);
+	assert_contains(o.text[1], "a.qpt exists already; choose another name with -o, or "
+				   "overwrite it with --force\n");
+	output_free(&o);
+	text = output_read(path);
+	assert_string_equal(text, "precious");
+	opt.force = true;
+	assert_int_equal(recorder__open(&opt, &forced), 0);
+	assert_int_equal(recorder__create_file(forced), 0);
+}
+
+static void a_place_that_cannot_be_written_to(void **state)
+{
+	struct recorder_options opt = {.output = "/nonexistent/a.qpt", .live = stdout};
+	_recorder_ struct recorder *r = NULL;
+	struct output o;
+
+	(void)state;
+	assert_int_equal(recorder__open(&opt, &r), 0);
+	output_begin(&o);
+	assert_int_equal(recorder__create_file(r), -ENOENT);
+	output_end(&o);
+	assert_string_equal(o.text[1], "qprof-bpf: error: cannot create /nonexistent/a.qpt: No "
+				       "such file or directory; choose another place with -o\n");
+	output_free(&o);
+}
+
+static void a_capture_that_could_not_start_leaves_no_file(void **state)
+{
+	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(stat(path, &st), 0);
+	recorder__discard_file(r);
+	assert_int_equal(stat(path, &st), -1);
+}
+
+/* Stands for `qprof-bpf ... | head`. */
+static FILE *pipe_without_reader(void)
+{
+	int pipes[2];
+
+	assert_int_equal(pipe(pipes), 0);
+	close(pipes[0]);
+	return fdopen(pipes[1], "w");
+}
+
+static void a_reader_that_goes_away_ends_its_view_only(void **state)
+{
+	FILE *live = pipe_without_reader();
+	_recorder_ struct recorder *r = start(live, LIVE_BLOCKS, true);
+	_free_ char *trace = NULL;
+	struct output o;
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	output_begin(&o);
+	execute(r, PID);
+	assert_int_equal(recorder__tick(r, no_counters), 0);
+	assert_int_equal(give_span(r, 1, 0, 1500, 4000), 0);
+	assert_int_equal(recorder__tick(r, no_counters), 0);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	signal(SIGPIPE, SIG_DFL);
+	fclose(live);
+	assert_lacks(o.text[1], "error");
+	output_free(&o);
+	trace = dump_trace(path);
+	assert_contains(trace, "1500..4000 typeck");
+	assert_contains(trace, "whole\n");
+}
+
+static void a_view_that_cannot_be_drawn_is_told_once(void **state)
+{
+	FILE *live = fopen("/dev/full", "w");
+	_recorder_ struct recorder *r = start(live, LIVE_BLOCKS, true);
+	_free_ char *trace = NULL;
+	struct output o;
+
+	(void)state;
+	output_begin(&o);
+	execute(r, PID);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(recorder__tick(r, no_counters), 0);
+	assert_int_equal(recorder__finish(r, no_counters), -ENOSPC);
+	output_end(&o);
+	fclose(live);
+	assert_int_equal(lines_of(o.text[1], "error: "), 1);
+	assert_contains(o.text[1], "cannot show what is recorded: No space left on device");
+	output_free(&o);
+	trace = dump_trace(path);
+	assert_contains(trace, "whole\n");
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, remove_file)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(records_become_a_trace_and_a_summary),
+		TEST(losses_are_mapped_cause_by_cause),
+		TEST(a_record_that_makes_no_sense_is_lost_and_counted),
+		TEST(a_running_process_and_a_late_one_are_marked),
+		TEST(a_full_disk_ends_the_file_only),
+		TEST(a_file_that_exists_is_kept),
+		TEST(a_place_that_cannot_be_written_to),
+		TEST(a_capture_that_could_not_start_leaves_no_file),
+		TEST(a_reader_that_goes_away_ends_its_view_only),
+		TEST(a_view_that_cannot_be_drawn_is_told_once),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

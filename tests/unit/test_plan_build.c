@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/plan.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/output.h"
+#include "plan/elf_image.h"
+
+static struct plan *build(const char *name)
+{
+	struct plan *plan = NULL;
+
+	assert_int_equal(plan__build(fixture(name), &plan), 0);
+	return plan;
+}
+
+static const struct plan_query *query(const struct plan *plan, const char *name)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		if (!strcmp(plan->queries[i].name, name))
+			return &plan->queries[i];
+	fail_msg("no query %s", name);
+	return NULL;
+}
+
+/* Of a role and, unless NULL, a query; how many there are, and the last one. */
+static uint32_t sites(const struct plan *plan, enum wire_role role, const struct plan_query *q,
+		      const struct plan_site **last)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
+		const struct plan_site *s = &plan->sites[i];
+
+		if (s->role != role || (q && s->query != (uint32_t)(q - plan->queries)))
+			continue;
+		*last = s;
+		n++;
+	}
+	return n;
+}
+
+static void assert_complete(const struct plan *plan, const char *name, enum wire_role role,
+			    uint32_t n_start)
+{
+	const struct plan_query *q = query(plan, name);
+
+	assert_int_equal(q->start_role, role);
+	assert_int_equal(q->n_start, n_start);
+	assert_true(q->start_exact);
+	assert_true(q->end_exact);
+	assert_true(q->has_id);
+	assert_int_equal(q->n_end, 2);
+	assert_false(plan->bodies[q->body_non_incr].incremental);
+	assert_true(plan->bodies[q->body_incr].incremental);
+	assert_int_equal(plan->bodies[q->body_non_incr].group, plan->bodies[q->body_incr].group);
+}
+
+static void assert_order(const struct plan *plan)
+{
+	for (uint32_t i = 1; i < plan->n_queries; i++)
+		assert_true(strcmp(plan->queries[i - 1].name, plan->queries[i].name) < 0);
+	for (uint32_t i = 1; i < plan->n_sites; i++) {
+		const struct plan_site *a = &plan->sites[i - 1], *b = a + 1;
+
+		assert_true(a->role < b->role || (a->role == b->role && a->addr < b->addr));
+	}
+}
+
+static void a_library_is_described(void **state)
+{
+	_plan_ struct plan *plan = build("driver_v0.so");
+
+	(void)state;
+	assert_string_equal(plan->path, fixture("driver_v0.so"));
+	assert_string_equal(plan->rustc_version, "rustc version 1.95.0 (fixture)");
+	assert_string_equal(plan->mangling, "v0");
+	assert_int_equal(plan->build_id_len, 20);
+	assert_int_equal(plan->mask_disp, 0x1ef50);
+	assert_int_equal(plan->n_queries, 3);
+	assert_int_equal(plan->n_bodies, 4);
+	assert_order(plan);
+}
+
+static void every_query_is_seen_at_the_best_place(void **state)
+{
+	_plan_ struct plan *plan = build("driver_v0.so");
+	const struct plan_site *site = NULL;
+
+	(void)state;
+	/* In bodies of its own. */
+	assert_complete(plan, "alpha", WIRE_ROLE_START_BODY, 2);
+	assert_int_equal(sites(plan, WIRE_ROLE_START_BODY, query(plan, "alpha"), &site), 2);
+	assert_int_equal(site->sp_delta, 0);
+	/* At its provider, after `sub $8, %rsp`: that and the return address from its body's sp. */
+	assert_complete(plan, "beta", WIRE_ROLE_START, 1);
+	assert_int_equal(sites(plan, WIRE_ROLE_START, NULL, &site), 1);
+	assert_int_equal(site->addr, query(plan, "beta")->provider + 4);
+	assert_int_equal(site->sp_delta, 16);
+	/* Its provider is an indirect jump: at its wrapper, or by its vtable. */
+	assert_complete(plan, "gamma", WIRE_ROLE_WRAPPER, 2);
+	assert_int_equal(sites(plan, WIRE_ROLE_WRAPPER, NULL, &site), 1);
+	assert_int_equal(site->addr, query(plan, "gamma")->wrapper_non_incr);
+	assert_int_equal(site->sp_delta, 0);
+	assert_int_equal(sites(plan, WIRE_ROLE_IDENTIFY, NULL, &site), 1);
+	assert_int_equal(site->body, query(plan, "gamma")->body_incr);
+	assert_int_equal(site->query, PLAN_NONE);
+	assert_int_equal(site->reg, WIRE_REG_BX);
+	assert_int_equal(site->vtable_offset, 0x1c0);
+	assert_int_equal(sites(plan, WIRE_ROLE_CAUGHT, NULL, &site), 1);
+}
+
+static void every_site_says_where_and_how(void **state)
+{
+	_plan_ struct plan *plan = build("driver_v0.so");
+	_elf_image_ struct elf_image *img = NULL;
+	const struct plan_site *site = NULL;
+
+	(void)state;
+	assert_int_equal(elf_image__open(plan->path, &img), 0);
+	assert_int_equal(sites(plan, WIRE_ROLE_END, NULL, &site), 4);
+	assert_int_equal(site->reg, WIRE_REG_DX);
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
+		uint64_t offset;
+
+		assert_true(elf_image__offset(img, plan->sites[i].addr, &offset));
+		assert_int_equal(plan->sites[i].offset, offset);
+		assert_int_equal(plan->sites[i].cls, PLAN_EMULATED);
+		assert_int_equal(plan->sites[i].slot, PLAN_NO_SLOT);
+	}
+}
+
+static void bodies_of_one_query_are_one_group(void **state)
+{
+	_plan_ struct plan *plan = build("driver_v0.so");
+	const struct plan_query *alpha = query(plan, "alpha"), *beta = query(plan, "beta"),
+				*gamma = query(plan, "gamma");
+
+	(void)state;
+	assert_int_equal(beta->body_non_incr, gamma->body_non_incr);
+	assert_int_equal(beta->body_incr, gamma->body_incr);
+	assert_int_not_equal(plan->bodies[alpha->body_incr].group,
+			     plan->bodies[beta->body_incr].group);
+	assert_int_equal(plan->bodies[alpha->body_incr].n_queries, 1);
+	assert_int_equal(plan->bodies[beta->body_incr].n_queries, 2);
+}
+
+/* The twin that comes first by its name has no cold part; the other one's is used by both. */
+static void folded_bodies_are_mined_with_the_parts_of_all(void **state)
+{
+	_plan_ struct plan *plan = build("driver_v0.so");
+	const struct plan_body *body = &plan->bodies[query(plan, "beta")->body_non_incr];
+
+	(void)state;
+	assert_int_equal(body->n_symbols, 2);
+	assert_null(body->problem);
+	assert_int_equal(body->n_ends, 1);
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		assert_true(&plan->bodies[i] == body || plan->bodies[i].n_symbols == 1);
+}
+
+/* One address cannot name two queries. */
+static void folded_providers_name_nobody(void **state)
+{
+	_plan_ struct plan *plan = build("driver_folded.so");
+	const struct plan_query *delta = query(plan, "delta"), *epsilon = query(plan, "epsilon");
+	const struct plan_site *site = NULL;
+
+	(void)state;
+	assert_int_equal(delta->provider, epsilon->provider);
+	assert_int_equal(delta->start_role, 0);
+	assert_int_equal(epsilon->start_role, 0);
+	assert_false(delta->start_exact || epsilon->start_exact);
+	assert_true(delta->end_exact && epsilon->end_exact);
+	assert_complete(plan, "alpha", WIRE_ROLE_START_BODY, 2);
+	assert_complete(plan, "beta", WIRE_ROLE_START, 1);
+	/* With ends in its bodies that may be theirs, gamma has to be seen where it runs. */
+	assert_complete(plan, "gamma", WIRE_ROLE_START, 1);
+	assert_int_equal(sites(plan, WIRE_ROLE_START, query(plan, "gamma"), &site), 1);
+	assert_int_equal(site->cls, PLAN_STEPPED);
+	assert_int_equal(sites(plan, WIRE_ROLE_WRAPPER, NULL, &site), 0);
+}
+
+static void older_names_are_read(void **state)
+{
+	_plan_ struct plan *plan = build("driver_legacy.so");
+	const struct plan_query *beta = query(plan, "beta");
+
+	(void)state;
+	assert_string_equal(plan->mangling, "legacy");
+	assert_string_equal(plan->rustc_version, "rustc version 1.72.0 (fixture)");
+	assert_int_equal(plan->mask_disp, 0x1e000);
+	assert_int_equal(plan->n_queries, 3);
+	assert_int_equal(plan->n_bodies, 4);
+	/* The names of its bodies say no mode, nor do those of cold calls say what they measure. */
+	assert_complete(plan, "alpha", WIRE_ROLE_START_BODY, 2);
+	/* No name says which provider is whose. */
+	assert_int_equal(beta->provider, 0);
+	assert_int_equal(beta->start_role, 0);
+	assert_false(beta->start_exact);
+	assert_true(beta->end_exact);
+	assert_order(plan);
+}
+
+static void a_file_without_a_build_id_has_an_identity(void **state)
+{
+	_plan_ struct plan *plan = build("driver_v0_no_id.so");
+
+	(void)state;
+	assert_int_equal(plan->build_id_len, PLAN_BUILD_ID_MAX);
+}
+
+/* Refused, with one line that says `cause` and `more`. */
+static void assert_refused(const char *path, int err, const char *cause, const char *more)
+{
+	struct plan *plan = NULL;
+	struct output o;
+	int got;
+
+	output_begin(&o);
+	got = plan__build(path, &plan);
+	output_end(&o);
+	assert_int_equal(got, err);
+	assert_null(plan);
+	assert_string_equal(o.text[0], "");
+	assert_contains(o.text[1], "error: ");
+	assert_contains(o.text[1], path);
+	assert_contains(o.text[1], cause);
+	assert_contains(o.text[1], more);
+	assert_ptr_equal(strchr(o.text[1], '\n'), o.text[1] + strlen(o.text[1]) - 1);
+	output_free(&o);
+}
+
+static void what_cannot_be_planned_says_why(void **state)
+{
+	(void)state;
+	assert_refused(fixture("driver_stripped.so"), -ENODATA, "no symbol table", "rustup");
+	assert_refused(fixture("bodies.so"), -ENOTSUP, "no rustc queries", "get_query_");
+	assert_refused(fixture("nothing.so"), -ENOENT, "cannot open", "");
+	assert_refused("/", -ENOEXEC, "not a regular file", "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_library_is_described),
+		cmocka_unit_test(every_query_is_seen_at_the_best_place),
+		cmocka_unit_test(every_site_says_where_and_how),
+		cmocka_unit_test(bodies_of_one_query_are_one_group),
+		cmocka_unit_test(folded_bodies_are_mined_with_the_parts_of_all),
+		cmocka_unit_test(folded_providers_name_nobody),
+		cmocka_unit_test(older_names_are_read),
+		cmocka_unit_test(a_file_without_a_build_id_has_an_identity),
+		cmocka_unit_test(what_cannot_be_planned_says_why),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/plan.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/output.h"
+#include "base/diag.h"
+#include "plan/cache.h"
+
+/* An empty cache for each test. */
+static int setup(void **state)
+{
+	char command[300];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", fixture("cache"));
+	setenv("XDG_CACHE_HOME", fixture("cache"), 1);
+	unsetenv("SUDO_UID");
+	diag_set_level(DIAG_VERBOSE);
+	return system(command);
+}
+
+/* What loading says with -v: that it had to read the library, or nothing. */
+static struct plan *load(const char *name, bool cached)
+{
+	struct plan *plan = NULL;
+	struct output o;
+	int err;
+
+	output_begin(&o);
+	err = plan__load(fixture(name), &plan);
+	output_end(&o);
+	assert_int_equal(err, 0);
+	if (cached)
+		assert_string_equal(o.text[1], "");
+	else
+		assert_contains(o.text[1], "for the first time");
+	assert_string_equal(plan->path, fixture(name));
+	output_free(&o);
+	return plan;
+}
+
+static void assert_same_plan(const struct plan *a, const struct plan *b)
+{
+	assert_int_equal(a->n_queries, b->n_queries);
+	assert_int_equal(a->n_bodies, b->n_bodies);
+	assert_int_equal(a->n_sites, b->n_sites);
+	for (uint32_t i = 0; i < a->n_queries; i++)
+		assert_string_equal(a->queries[i].name, b->queries[i].name);
+	for (uint32_t i = 0; i < a->n_sites; i++) {
+		assert_int_equal(a->sites[i].addr, b->sites[i].addr);
+		assert_int_equal(a->sites[i].offset, b->sites[i].offset);
+		assert_int_equal(a->sites[i].role, b->sites[i].role);
+	}
+}
+
+static void a_library_is_read_once(void **state)
+{
+	_plan_ struct plan *first = load("driver_v0.so", false);
+	_plan_ struct plan *second = load("driver_v0.so", true);
+
+	(void)state;
+	assert_same_plan(first, second);
+}
+
+static void a_library_without_a_build_id_is_read_once(void **state)
+{
+	_plan_ struct plan *first = load("driver_v0_no_id.so", false);
+	_plan_ struct plan *second = load("driver_v0_no_id.so", true);
+
+	(void)state;
+	assert_same_plan(first, second);
+}
+
+static void another_library_is_another_plan(void **state)
+{
+	_plan_ struct plan *first = load("driver_v0.so", false);
+	_plan_ struct plan *second = load("driver_legacy.so", false);
+
+	(void)state;
+	assert_string_equal(second->mangling, "legacy");
+}
+
+/* The library counts, not where it is: the plan has the path it was asked for. */
+static void a_library_may_move(void **state)
+{
+	_plan_ struct plan *first = load("driver_v0.so", false);
+	_plan_ struct plan *second = NULL;
+	char from[256];
+
+	(void)state;
+	snprintf(from, sizeof(from), "%s", fixture("driver_v0.so"));
+	assert_int_equal(rename(from, fixture("moved.so")), 0);
+	second = load("moved.so", true);
+	assert_int_equal(rename(fixture("moved.so"), from), 0);
+	assert_same_plan(first, second);
+}
+
+/* A plan under the right identity whose sites are elsewhere in the file. */
+static void a_plan_that_does_not_fit_is_made_again(void **state)
+{
+	_plan_ struct plan *first = load("driver_v0.so", false);
+	_plan_ struct plan *second = NULL;
+	_plan_ struct plan *third = NULL;
+
+	(void)state;
+	first->sites[0].offset += 4096;
+	assert_int_equal(plan_cache__store(first), 0);
+	second = load("driver_v0.so", false);
+	assert_int_not_equal(first->sites[0].offset, second->sites[0].offset);
+	first->sites[0].addr = 1ULL << 40;
+	assert_int_equal(plan_cache__store(first), 0);
+	third = load("driver_v0.so", false);
+	assert_same_plan(second, third);
+	/* And the new one has taken its place. */
+	plan__free(third);
+	third = load("driver_v0.so", true);
+	assert_same_plan(second, third);
+}
+
+static void without_a_cache_it_works_too(void **state)
+{
+	struct plan *plan = NULL;
+	struct output o;
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", "/dev/null", 1);
+	diag_set_level(DIAG_NORMAL);
+	output_begin(&o);
+	assert_int_equal(plan__load(fixture("driver_v0.so"), &plan), 0);
+	output_end(&o);
+	assert_string_equal(o.text[1], "");
+	assert_int_equal(plan->n_queries, 3);
+	plan__free(plan);
+	output_free(&o);
+}
+
+static void assert_one_line(const char *name, int err, const char *cause)
+{
+	struct plan *plan = NULL;
+	struct output o;
+	int got;
+
+	output_begin(&o);
+	got = plan__load(fixture(name), &plan);
+	output_end(&o);
+	assert_int_equal(got, err);
+	assert_null(plan);
+	assert_string_equal(o.text[0], "");
+	assert_contains(o.text[1], cause);
+	assert_contains(o.text[1], fixture(name));
+	assert_ptr_equal(strchr(o.text[1], '\n'), o.text[1] + strlen(o.text[1]) - 1);
+	output_free(&o);
+}
+
+static void what_cannot_be_loaded_is_told_once(void **state)
+{
+	(void)state;
+	diag_set_level(DIAG_NORMAL);
+	assert_one_line("nothing.so", -ENOENT, "No such file");
+	assert_one_line("driver_stripped.so", -ENODATA, "stripped");
+	assert_one_line("bodies.so", -ENOTSUP, "no rustc queries");
+	assert_int_equal(access(fixture("cache"), F_OK), -1);
+}
+
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_library_is_read_once),
+		TEST(a_library_without_a_build_id_is_read_once),
+		TEST(another_library_is_another_plan),
+		TEST(a_library_may_move),
+		TEST(a_plan_that_does_not_fit_is_made_again),
+		TEST(without_a_cache_it_works_too),
+		TEST(what_cannot_be_loaded_is_told_once),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
+}

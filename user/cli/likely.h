@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Which compiler a command will most likely run, found while something else is done: asking rustc
+ * for its sysroot takes about as long as loading the BPF programs.
+ */
+#ifndef QPROF_CLI_LIKELY_H
+#define QPROF_CLI_LIKELY_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* All zeroes is one that was not started. */
+struct likely {
+	pthread_t thread;
+	bool running;
+	char *const *argv;
+	char *path;
+	int err;
+};
+
+/*
+ * Start looking for the librustc_driver of `argv`, a command; NULL means plain `rustc`. It must
+ * outlive the call of likely__finish().
+ */
+void likely__start(struct likely *l, char *const argv[]);
+
+/* Wait for it: 0 and its path, which is `l`'s, or an error of plan_find__of_toolchain(). */
+int likely__finish(struct likely *l, const char **path);
+
+void likely__clear(struct likely *l);
+
+#endif /* QPROF_CLI_LIKELY_H */

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/sites.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct chooser {
+	const struct elf_image *img;
+	struct code_decoder *decoder;
+	struct plan *plan;
+	const struct mined_body *mined; /* parallel to plan->bodies */
+	size_t cap_sites;
+};
+
+static int add_site(struct chooser *c, struct plan_site site)
+{
+	struct plan *plan = c->plan;
+
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (plan->sites[i].addr == site.addr && plan->sites[i].role == site.role)
+			return 0;
+	if (!elf_image__offset(c->img, site.addr, &site.offset))
+		return -EFAULT;
+	if (plan->n_sites == c->cap_sites) {
+		size_t cap = c->cap_sites ? c->cap_sites * 2 : 1024;
+		void *p = reallocarray(plan->sites, cap, sizeof(*plan->sites));
+
+		if (!p)
+			return -ENOMEM;
+		plan->sites = p;
+		c->cap_sites = cap;
+	}
+	plan->sites[plan->n_sites++] = site;
+	return 0;
+}
+
+static uint8_t class_of(bool emulated)
+{
+	return emulated ? PLAN_EMULATED : PLAN_STEPPED;
+}
+
+static int add_ends(struct chooser *c)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < c->plan->n_bodies; i++)
+		for (size_t k = 0; k < c->mined[i].n_ends && !err; k++) {
+			const struct mined_site *end = &c->mined[i].ends[k];
+
+			err = add_site(c, (struct plan_site){
+						  .addr = end->addr,
+						  .query = PLAN_NONE,
+						  .body = i,
+						  .role = WIRE_ROLE_END,
+						  .cls = class_of(end->emulated),
+						  .reg = end->id.reg,
+						  .slot = end->id.slot,
+					  });
+		}
+	return err;
+}
+
+static int add_entry(struct chooser *c, uint64_t entry, enum wire_role role, uint32_t query,
+		     uint32_t body, int32_t above)
+{
+	struct mined_entry at;
+	int err = mine_entry(c->decoder, entry, &at);
+
+	if (err)
+		return err;
+	return add_site(c, (struct plan_site){
+				   .addr = at.addr,
+				   .query = query,
+				   .body = body,
+				   .role = role,
+				   .cls = class_of(at.emulated),
+				   .reg = WIRE_REG_NONE,
+				   .slot = PLAN_NO_SLOT,
+				   .sp_delta = at.pushed + above,
+			   });
+}
+
+/* The cookies' room for what an IDENTIFY site reads. */
+static bool is_readable(const struct mined_vtable *vt)
+{
+	return vt->offset >= 0 && vt->offset < 8 * 4096 && vt->slot < 8 * 65535;
+}
+
+static int add_masks(struct chooser *c, uint32_t body, enum wire_role role, uint32_t query,
+		     uint32_t *n)
+{
+	int err = 0;
+
+	for (size_t k = 0; k < c->mined[body].n_masks && !err; k++, ++*n) {
+		const struct mined_site *mask = &c->mined[body].masks[k];
+		struct plan_site site = {
+			.addr = mask->addr,
+			.query = query,
+			.body = body,
+			.role = role,
+			.cls = class_of(mask->emulated),
+			.reg = WIRE_REG_NONE,
+			.slot = PLAN_NO_SLOT,
+		};
+
+		if (role == WIRE_ROLE_IDENTIFY) {
+			site.reg = mask->vtable.reg;
+			site.slot = mask->vtable.slot;
+			site.vtable_offset = mask->vtable.offset;
+		}
+		err = add_site(c, site);
+	}
+	return err;
+}
+
+/* The mask sites of a body are known, all of them. */
+static bool has_masks(const struct chooser *c, uint32_t body)
+{
+	return body != PLAN_NONE && c->mined[body].n_masks && c->mined[body].masks_exact;
+}
+
+static bool can_identify(const struct chooser *c, uint32_t body)
+{
+	if (!has_masks(c, body))
+		return false;
+	for (size_t k = 0; k < c->mined[body].n_masks; k++)
+		if (!is_readable(&c->mined[body].masks[k].vtable))
+			return false;
+	return true;
+}
+
+/* Both of a query's bodies run no other query: their mask sites name it by themselves. */
+static bool owns_bodies(const struct chooser *c, const struct plan_query *q)
+{
+	return has_masks(c, q->body_non_incr) && has_masks(c, q->body_incr) &&
+	       c->plan->bodies[q->body_non_incr].n_queries == 1 &&
+	       c->plan->bodies[q->body_incr].n_queries == 1;
+}
+
+/* Folded with that of another query, a provider or a wrapper names neither. */
+static bool is_own_provider(const struct plan *plan, const struct plan_query *q)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		if (&plan->queries[i] != q && plan->queries[i].provider == q->provider)
+			return false;
+	return q->provider;
+}
+
+static bool is_own_wrapper(const struct plan *plan, const struct plan_query *q)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		if (&plan->queries[i] != q &&
+		    plan->queries[i].wrapper_non_incr == q->wrapper_non_incr)
+			return false;
+	return q->wrapper_non_incr;
+}
+
+/*
+ * How a query's start is seen, best first:
+ * 1. a body of its own: the mask site, where self-profile starts its interval too;
+ * 2. the provider's entry, if an emulated instruction lies on its straight line;
+ * 3. else (the provider is a bare indirect tail call) the non-incremental wrapper, which runs only
+ *    to execute the query; with incremental compilation wrappers also run to find it unchanged,
+ *    and it may be executed without one, so there the mask site reads which query it is;
+ * 4. else the provider's entry, single-stepped.
+ */
+static enum wire_role choose_start(struct chooser *c, const struct plan_query *q)
+{
+	struct mined_entry at = {0};
+
+	if (owns_bodies(c, q))
+		return WIRE_ROLE_START_BODY;
+	if (!is_own_provider(c->plan, q) || mine_entry(c->decoder, q->provider, &at))
+		return 0;
+	if (!at.emulated && is_own_wrapper(c->plan, q) && can_identify(c, q->body_incr))
+		return WIRE_ROLE_WRAPPER;
+	return WIRE_ROLE_START;
+}
+
+static bool is_group_seen(const struct plan *plan, uint32_t group)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct plan_query *q = &plan->queries[i];
+		uint32_t body = q->body_non_incr != PLAN_NONE ? q->body_non_incr : q->body_incr;
+
+		if (!q->start_role && body != PLAN_NONE && plan->bodies[body].group == group)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The end of a wrapper's query is known by its group alone. If not all of the group's starts are
+ * seen, it could be that of a nested one: such queries start at their providers.
+ */
+static void choose_starts(struct chooser *c)
+{
+	struct plan *plan = c->plan;
+
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		plan->queries[i].start_role = choose_start(c, &plan->queries[i]);
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		struct plan_query *q = &plan->queries[i];
+
+		if (q->start_role == WIRE_ROLE_WRAPPER &&
+		    !is_group_seen(plan, plan->bodies[q->body_incr].group))
+			q->start_role = WIRE_ROLE_START;
+	}
+}
+
+static int add_starts(struct chooser *c, uint32_t i)
+{
+	struct plan_query *q = &c->plan->queries[i];
+	uint32_t body = q->body_non_incr != PLAN_NONE ? q->body_non_incr : q->body_incr;
+	int err;
+
+	q->start_exact = q->start_role != 0;
+	switch (q->start_role) {
+	case WIRE_ROLE_START_BODY:
+		err = add_masks(c, q->body_non_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
+		return err ? err : add_masks(c, q->body_incr, WIRE_ROLE_START_BODY, i, &q->n_start);
+	case WIRE_ROLE_WRAPPER:
+		q->n_start = 1;
+		err = add_entry(c, q->wrapper_non_incr, WIRE_ROLE_WRAPPER, i, body, 0);
+		return err ? err
+			   : add_masks(c, q->body_incr, WIRE_ROLE_IDENTIFY, PLAN_NONE, &q->n_start);
+	case WIRE_ROLE_START:
+		q->n_start = 1;
+		/* At the provider's entry only its return address lies below its body's sp. */
+		return add_entry(c, q->provider, WIRE_ROLE_START, i, body, 8);
+	default:
+		return 0;
+	}
+}
+
+static void judge_ends(const struct chooser *c, struct plan_query *q)
+{
+	uint32_t bodies[] = {q->body_non_incr, q->body_incr};
+
+	q->end_exact = q->has_id = true;
+	for (size_t k = 0; k < 2; k++) {
+		const struct mined_body *m;
+
+		if (bodies[k] == PLAN_NONE) {
+			q->end_exact = q->has_id = false;
+			continue;
+		}
+		m = &c->mined[bodies[k]];
+		q->n_end += (uint32_t)m->n_ends;
+		if (m->problem)
+			q->end_exact = false;
+		for (size_t e = 0; e < m->n_ends; e++)
+			if (m->ends[e].id.reg == WIRE_REG_NONE &&
+			    m->ends[e].id.slot == MINE_NO_SLOT)
+				q->has_id = false;
+	}
+}
+
+static int by_role_and_addr(const void *a, const void *b)
+{
+	const struct plan_site *x = a, *y = b;
+
+	if (x->role != y->role)
+		return x->role < y->role ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+int sites_choose(const struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
+		 const struct mined_body *mined, uint64_t panic_cleanup)
+{
+	struct chooser c = {img, decoder, plan, mined, 0};
+	int err = add_ends(&c);
+
+	choose_starts(&c);
+	for (uint32_t i = 0; i < plan->n_queries && !err; i++) {
+		err = add_starts(&c, i);
+		judge_ends(&c, &plan->queries[i]);
+	}
+	if (!err && panic_cleanup)
+		err = add_entry(&c, panic_cleanup, WIRE_ROLE_CAUGHT, PLAN_NONE, PLAN_NONE, 0);
+	if (!err && plan->n_sites)
+		qsort(plan->sites, plan->n_sites, sizeof(*plan->sites), by_role_and_addr);
+	return err;
+}
