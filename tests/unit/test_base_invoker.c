@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/invoker.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -53,6 +56,32 @@ static void under_sudo_it_is_who_ran_it(void **state)
 	assert_null(inv.name);
 	assert_string_equal(inv.home, "/");
 	invoker__clear(&inv);
+}
+
+/* Only root can have them; whoever cannot is told, and keeps their own. */
+static void rights_to_files_are_taken_and_returned(void **state)
+{
+	struct invoker inv = {.sudo = true, .uid = NOBODY_KNOWS, .gid = 77};
+	bool root = geteuid() == 0;
+
+	(void)state;
+	assert_int_equal(invoker__take_file_rights(&inv), root ? 0 : -EPERM);
+	assert_int_equal((uid_t)setfsuid(-1), root ? NOBODY_KNOWS : geteuid());
+	assert_int_equal((gid_t)setfsgid(-1), root ? 77 : getegid());
+	invoker__return_file_rights(&inv);
+	assert_int_equal((uid_t)setfsuid(-1), geteuid());
+	assert_int_equal((gid_t)setfsgid(-1), getegid());
+}
+
+/* No rights are better than root's in the name of somebody else. */
+static void rights_the_kernel_refuses_are_not_taken_for_given(void **state)
+{
+	struct invoker inv = {.sudo = true, .uid = geteuid() + 1, .gid = (gid_t)-1};
+
+	(void)state;
+	assert_int_equal(invoker__take_file_rights(&inv), -EPERM);
+	assert_int_equal((uid_t)setfsuid(-1), geteuid());
+	assert_int_equal((gid_t)setfsgid(-1), getegid());
 }
 
 static void malformed_ids_do_not_count(void **state)
@@ -152,6 +181,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_sudo_it_is_us),
 		cmocka_unit_test(under_sudo_it_is_who_ran_it),
+		cmocka_unit_test(rights_to_files_are_taken_and_returned),
+		cmocka_unit_test(rights_the_kernel_refuses_are_not_taken_for_given),
 		cmocka_unit_test(malformed_ids_do_not_count),
 		cmocka_unit_test(without_sudo_the_environment_is_copied),
 		cmocka_unit_test(sudos_changes_are_undone),

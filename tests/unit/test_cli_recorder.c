@@ -324,6 +324,7 @@ static void a_file_that_exists_is_kept(void **state)
 	opt.force = true;
 	assert_int_equal(recorder__open(&opt, &forced), 0);
 	assert_int_equal(recorder__create_file(forced), 0);
+	recorder__discard_file(forced);
 }
 
 static void a_place_that_cannot_be_written_to(void **state)
@@ -351,6 +352,104 @@ static void a_capture_that_could_not_start_leaves_no_file(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	recorder__discard_file(r);
 	assert_int_equal(stat(path, &st), -1);
+}
+
+static struct recorder *start_forced(void)
+{
+	struct recorder_options opt = {.output = path, .live = stdout, .force = true};
+	struct recorder *r = NULL;
+
+	assert_int_equal(recorder__open(&opt, &r), 0);
+	assert_int_equal(recorder__create_file(r), 0);
+	return r;
+}
+
+static void a_forced_capture_that_could_not_start_changes_nothing(void **state)
+{
+	_recorder_ struct recorder *r = NULL;
+	_free_ char *before = NULL, *after = NULL;
+
+	(void)state;
+	output_write(path, "precious");
+	r = start_forced();
+	before = output_read(path);
+	assert_string_equal(before, "precious");
+	recorder__discard_file(r);
+	after = output_read(path);
+	assert_string_equal(after, "precious");
+	/* Nothing is left beside it: it alone is all that its directory holds. */
+	unlink(path);
+	assert_int_equal(rmdir(directory), 0);
+	assert_int_equal(mkdir(directory, 0700), 0);
+}
+
+/* From then on it is there under its name, whatever becomes of us. */
+static void a_forced_capture_that_begins_replaces_the_file(void **state)
+{
+	_recorder_ struct recorder *r = NULL;
+	_free_ char *trace = NULL;
+
+	(void)state;
+	output_write(path, "precious");
+	r = start_forced();
+	recorder__commit_file(r);
+	trace = dump_trace(path);
+	assert_contains(trace, "problem: unfinished");
+	recorder__discard_file(r);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+static void a_link_stays_one_and_its_file_is_replaced(void **state)
+{
+	_recorder_ struct recorder *r = NULL;
+	_free_ char *trace = NULL;
+	char real[sizeof(path) + 8];
+	struct stat st;
+
+	(void)state;
+	snprintf(real, sizeof(real), "%s/real", directory);
+	output_write(real, "precious");
+	assert_int_equal(symlink("real", path), 0);
+	r = start_forced();
+	recorder__commit_file(r);
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	trace = dump_trace(real);
+	assert_contains(trace, "problem: unfinished");
+	unlink(real);
+}
+
+static void refuse_forced(int want, const char *why)
+{
+	struct recorder_options opt = {.output = path, .live = stdout, .force = true};
+	_recorder_ struct recorder *r = NULL;
+	struct output o;
+	int err;
+
+	assert_int_equal(recorder__open(&opt, &r), 0);
+	output_begin(&o);
+	err = recorder__create_file(r);
+	recorder__discard_file(r);
+	output_end(&o);
+	assert_int_equal(err, want);
+	assert_int_equal(lines_of(o.text[1], "\n"), 1);
+	assert_contains(o.text[1], why);
+	output_free(&o);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+static void what_is_no_regular_file_is_neither_opened_nor_removed(void **state)
+{
+	(void)state;
+	/* Opened to be written, it would wait for a reader for ever. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	refuse_forced(-EINVAL, "a.qpt is no regular file");
+	unlink(path);
+	assert_int_equal(symlink("/dev/full", path), 0);
+	refuse_forced(-EINVAL, "a.qpt is no regular file");
+	unlink(path);
+	assert_int_equal(symlink("/tmp", path), 0);
+	refuse_forced(-EISDIR, "Is a directory");
 }
 
 /* Stands for `qprof-bpf ... | head`. */
@@ -423,6 +522,10 @@ int main(void)
 		TEST(a_file_that_exists_is_kept),
 		TEST(a_place_that_cannot_be_written_to),
 		TEST(a_capture_that_could_not_start_leaves_no_file),
+		TEST(a_forced_capture_that_could_not_start_changes_nothing),
+		TEST(a_forced_capture_that_begins_replaces_the_file),
+		TEST(a_link_stays_one_and_its_file_is_replaced),
+		TEST(what_is_no_regular_file_is_neither_opened_nor_removed),
 		TEST(a_reader_that_goes_away_ends_its_view_only),
 		TEST(a_view_that_cannot_be_drawn_is_told_once),
 	};

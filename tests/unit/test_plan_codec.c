@@ -184,6 +184,9 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->queries[0].name, NULL);
 	WRONG(plan->queries[1].name, plan->queries[0].name); /* twice the same */
 	WRONG(plan->bodies[1].group, 2);
+	/* What a cookie has no room for. */
+	WRONG(plan->sites[0].sp_delta, 8 * 2048);
+	WRONG(plan->sites[3].slot, 4 * 65535);
 #undef WRONG
 }
 

@@ -176,6 +176,25 @@ static void an_executable_leads_to_its_library(void **state)
 	unlink(at("lib/librustc_driver-c.so"));
 }
 
+/* Opened as a file is, a FIFO would make us wait for ever. */
+static void a_fifo_in_the_compilers_place_is_passed_over(void **state)
+{
+	char *path = NULL;
+
+	(void)state;
+	make_file("bin/other", "", 0755);
+	unlink(at("bin/rustc"));
+	assert_int_equal(mkfifo(at("bin/rustc"), 0600), 0);
+	make_file("lib/librustc_driver-a.so", "a", 0644);
+	make_file("lib/librustc_driver-b.so", "b", 0644);
+	assert_int_equal(plan_find__of_exe(at("bin/other"), &path), 0);
+	assert_string_equal(path, at("lib/librustc_driver-a.so"));
+	free(path);
+	unlink(at("bin/rustc"));
+	unlink(at("lib/librustc_driver-a.so"));
+	unlink(at("lib/librustc_driver-b.so"));
+}
+
 static void debians_place_is_known(void **state)
 {
 	char *path = NULL;
@@ -251,6 +270,7 @@ int main(void)
 		cmocka_unit_test(our_own_mapping_is_found),
 		cmocka_unit_test(processes_that_are_gone_are_told),
 		cmocka_unit_test(an_executable_leads_to_its_library),
+		cmocka_unit_test(a_fifo_in_the_compilers_place_is_passed_over),
 		cmocka_unit_test(debians_place_is_known),
 		cmocka_unit_test(the_toolchain_is_asked),
 		cmocka_unit_test(a_toolchain_that_fails_is_told_from_none),

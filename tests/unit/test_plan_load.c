@@ -124,6 +124,42 @@ static void a_plan_that_does_not_fit_is_made_again(void **state)
 	assert_same_plan(second, third);
 }
 
+static void flip_bit(const char *name, uint64_t offset)
+{
+	FILE *f = fopen(fixture(name), "r+b");
+	int byte;
+
+	assert_non_null(f);
+	assert_int_equal(fseek(f, (long)offset, SEEK_SET), 0);
+	byte = fgetc(f);
+	assert_int_equal(fseek(f, (long)offset, SEEK_SET), 0);
+	fputc(byte ^ 1, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* A patched library keeps its build-id: it is not the code that the plan was made from. */
+static void changed_code_at_any_site_is_read_again(void **state)
+{
+	_plan_ struct plan *first = load("driver_v0.so", false);
+	uint32_t sites[] = {0, first->n_sites / 2, first->n_sites - 1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sites) / sizeof(*sites); i++) {
+		/* The last of the bytes that count; the opcode would change what is mined. */
+		uint64_t offset = first->sites[sites[i]].offset + 7;
+		_plan_ struct plan *again = NULL;
+
+		flip_bit("driver_v0.so", offset);
+		again = load("driver_v0.so", false);
+		assert_int_not_equal(again->code_crc, first->code_crc);
+		assert_int_equal(again->build_id_len, first->build_id_len);
+		assert_memory_equal(again->build_id, first->build_id, first->build_id_len);
+		flip_bit("driver_v0.so", offset);
+		assert_int_equal(plan_cache__store(first), 0);
+	}
+	plan__free(load("driver_v0.so", true));
+}
+
 static void without_a_cache_it_works_too(void **state)
 {
 	struct plan *plan = NULL;
@@ -179,6 +215,7 @@ int main(void)
 		TEST(another_library_is_another_plan),
 		TEST(a_library_may_move),
 		TEST(a_plan_that_does_not_fit_is_made_again),
+		TEST(changed_code_at_any_site_is_read_again),
 		TEST(without_a_cache_it_works_too),
 		TEST(what_cannot_be_loaded_is_told_once),
 	};

@@ -42,7 +42,8 @@ static struct trace_writer *open_writer(void)
 	};
 	struct trace_writer *w = NULL;
 
-	assert_int_equal(trace_writer__open(path, true, &info, &w), 0);
+	unlink(path);
+	assert_int_equal(trace_writer__open(path, &info, &w), 0);
 	return w;
 }
 

@@ -48,7 +48,7 @@ static struct trace_writer *open_with_names(void)
 	struct trace_writer *w = NULL;
 	uint32_t id;
 
-	assert_int_equal(trace_writer__open(path, false, &info, &w), 0);
+	assert_int_equal(trace_writer__open(path, &info, &w), 0);
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	assert_int_equal(trace_writer__intern(w, "typeck", &id), 0);
 	return w;
@@ -64,19 +64,16 @@ static uint32_t state_of_file(void)
 	return bytes_load_u32(bytes + QPT_HEADER_STATE);
 }
 
-static void a_file_is_not_overwritten_unless_forced(void **state)
+static void a_file_is_not_overwritten(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	_trace_writer_ struct trace_writer *second = NULL;
-	_trace_writer_ struct trace_writer *forced = NULL;
 
 	(void)state;
 	assert_int_equal(trace_writer__finish(w), 0);
-	assert_int_equal(trace_writer__open(path, false, &info, &second), -EEXIST);
+	assert_int_equal(trace_writer__open(path, &info, &second), -EEXIST);
 	assert_null(second);
 	assert_int_equal(state_of_file(), QPT_STATE_FINISHED);
-	assert_int_equal(trace_writer__open(path, true, &info, &forced), 0);
-	assert_true(state_of_file() == QPT_STATE_UNFINISHED);
 }
 
 static void only_finish_clears_the_mark(void **state)
@@ -202,16 +199,6 @@ static void a_full_disk_is_remembered(void **state)
 	assert_null(strstr(text, "<unknown>"));
 }
 
-static void a_device_that_is_full_fails_at_once(void **state)
-{
-	_trace_writer_ struct trace_writer *w = NULL;
-
-	(void)state;
-	assert_int_equal(trace_writer__open("/dev/full", true, &info, &w), -ENOSPC);
-	assert_null(w);
-	assert_int_equal(access("/dev/full", F_OK), 0);
-}
-
 static void a_file_that_cannot_begin_is_removed(void **state)
 {
 	_trace_writer_ struct trace_writer *w = NULL;
@@ -222,7 +209,7 @@ static void a_file_that_cannot_begin_is_removed(void **state)
 	low = (struct rlimit){.rlim_cur = 40, .rlim_max = old.rlim_max};
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
-	assert_int_equal(trace_writer__open(path, false, &info, &w), -EFBIG);
+	assert_int_equal(trace_writer__open(path, &info, &w), -EFBIG);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	assert_int_equal(access(path, F_OK), -1);
 }
@@ -232,8 +219,8 @@ static void unwritable_places_say_why(void **state)
 	_trace_writer_ struct trace_writer *w = NULL;
 
 	(void)state;
-	assert_int_equal(trace_writer__open("/nonexistent/a.qpt", false, &info, &w), -ENOENT);
-	assert_int_equal(trace_writer__open("/tmp", true, &info, &w), -EISDIR);
+	assert_int_equal(trace_writer__open("/nonexistent/a.qpt", &info, &w), -ENOENT);
+	assert_int_equal(trace_writer__open("/tmp", &info, &w), -EEXIST);
 	assert_null(w);
 }
 
@@ -263,14 +250,13 @@ static void a_killed_writer_leaves_what_it_flushed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_file_is_not_overwritten_unless_forced, remove_file),
+		cmocka_unit_test_teardown(a_file_is_not_overwritten, remove_file),
 		cmocka_unit_test_teardown(only_finish_clears_the_mark, remove_file),
 		cmocka_unit_test_teardown(what_makes_no_sense_is_refused_and_nothing_else,
 					  remove_file),
 		cmocka_unit_test_teardown(losses_are_written_when_they_change, remove_file),
 		cmocka_unit_test_teardown(names_beyond_a_batch_come_back, remove_file),
 		cmocka_unit_test_teardown(a_full_disk_is_remembered, remove_file),
-		cmocka_unit_test(a_device_that_is_full_fails_at_once),
 		cmocka_unit_test(a_file_that_cannot_begin_is_removed),
 		cmocka_unit_test(unwritable_places_say_why),
 		cmocka_unit_test_teardown(a_killed_writer_leaves_what_it_flushed, remove_file),

@@ -83,6 +83,63 @@ static void options_that_say_nothing_are_passed_over(void **state)
 	command__clear(&c);
 }
 
+static void a_crate_without_a_name_has_its_files(void **state)
+{
+#define ARGS(text, crate)                     \
+	{                                     \
+		text, sizeof(text) - 1, crate \
+	}
+	static const struct {
+		const char *args;
+		size_t size;
+		const char *crate;
+	} cases[] = {
+		ARGS("rustc\0hello.rs", "hello"),
+		ARGS("rustc\0src/my-own-crate.rs\0-O", "my_own_crate"),
+		ARGS("rustc\0-o\0out.rs\0-L\0lib.rs\0a.rs", "a"),
+		ARGS("rustc\0-C\0opt-level=3\0--emit\0metadata\0--edition\0002021\0prog", "prog"),
+		ARGS("rustc\0-A\0warnings\0--cfg\0x\0--extern\0a=b.rs\0-l\0z\0--target\0t\0m.rs",
+		     "m"),
+		ARGS("rustc\0-Copt-level=3\0--out-dir=x.rs\0--\0dir/a-b", "a_b"),
+		ARGS("rustc\0a.rs\0--crate-name\0b", "b"),
+		ARGS("rustc\0+nightly\0plain", "plain"),
+		ARGS("clippy-driver\0/bin/rustc\0-vV", NULL),
+		ARGS("clippy-driver\0rustc\0lint-me.rs", "lint_me"),
+		ARGS("rustc\0-", NULL),
+		ARGS("rustc\0-vV", NULL),
+		ARGS("rustc\0--print\0cfg", NULL),
+		ARGS("rustc\0one\0two", NULL),
+		ARGS("rustc\0@args\0a.rs", NULL), /* which may hold --crate-name */
+		ARGS("rustc\0dir/", NULL),
+		ARGS("rustc\0-o", NULL),
+		ARGS("cc\0a.rs", NULL),
+	};
+#undef ARGS
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct command c;
+
+		assert_int_equal(command__parse(&c, cases[i].args, cases[i].size, false), 0);
+		if (cases[i].crate)
+			assert_string_equal(c.crate ?: "(none)", cases[i].crate);
+		else
+			assert_null(c.crate);
+		command__clear(&c);
+	}
+}
+
+static void a_name_may_be_in_what_was_cut(void **state)
+{
+	static const char args[] = "rustc\0a.rs\0--crate-na";
+	struct command c;
+
+	(void)state;
+	assert_int_equal(command__parse(&c, args, sizeof(args) - 1, true), 0);
+	assert_null(c.crate);
+	command__clear(&c);
+}
+
 static void no_arguments_are_no_command(void **state)
 {
 	struct command c;
@@ -116,6 +173,8 @@ int main(void)
 		cmocka_unit_test(values_may_be_in_the_same_argument),
 		cmocka_unit_test(only_the_last_part_of_the_path_names_a_compiler),
 		cmocka_unit_test(options_that_say_nothing_are_passed_over),
+		cmocka_unit_test(a_crate_without_a_name_has_its_files),
+		cmocka_unit_test(a_name_may_be_in_what_was_cut),
 		cmocka_unit_test(no_arguments_are_no_command),
 		cmocka_unit_test(what_was_cut_says_so),
 	};

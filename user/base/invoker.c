@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <pwd.h>
 #include <string.h>
+#include <sys/fsuid.h>
+#include <unistd.h>
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
@@ -74,6 +76,27 @@ int invoker__become(const struct invoker *inv)
 	    setresuid(inv->uid, inv->uid, inv->uid))
 		return -errno;
 	return 0;
+}
+
+int invoker__take_file_rights(const struct invoker *inv)
+{
+	if (!inv->sudo)
+		return 0;
+	setfsgid(inv->gid);
+	setfsuid(inv->uid);
+	/* These two report no errors, only the ids in force. */
+	if ((gid_t)setfsgid(-1) == inv->gid && (uid_t)setfsuid(-1) == inv->uid)
+		return 0;
+	invoker__return_file_rights(inv);
+	return -EPERM;
+}
+
+void invoker__return_file_rights(const struct invoker *inv)
+{
+	if (!inv->sudo)
+		return;
+	setfsuid(geteuid());
+	setfsgid(getegid());
 }
 
 static const char *lookup(char *const env[], const char *name)

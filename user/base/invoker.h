@@ -33,6 +33,14 @@ int invoker__from(struct invoker *inv, uid_t euid, gid_t egid, const char *sudo_
 int invoker__become(const struct invoker *inv);
 
 /*
+ * Open, create and remove files with their rights, in the calling thread only, until the rights
+ * are returned: what is made belongs to them, and root follows no link of theirs. -EPERM if the
+ * kernel refuses; the thread then has its own rights.
+ */
+int invoker__take_file_rights(const struct invoker *inv);
+void invoker__return_file_rights(const struct invoker *inv);
+
+/*
  * The environment they would have without sudo, as far as it can be told from `base`: their HOME,
  * USER and LOGNAME, no SUDO_ variables, and cargo's directory at the end of the PATH, which sudo
  * replaces. A plain copy when not under sudo. The result is one allocation per string.

@@ -209,8 +209,10 @@ static int fill_providers(struct kernel *k, const struct plan *plan)
 	return err;
 }
 
+/* A failure uses the number up: what was filled in for it would speak for the next library. */
 int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
 {
+	unsigned int n = k->n_libs;
 	int err;
 
 	if (k->n_libs == WIRE_MAX_LIBS)
@@ -220,15 +222,15 @@ int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
 		raise_file_limit(plan->n_sites);
 	err = fill_providers(k, plan);
 	if (!err)
-		err = probes__attach(k->progs, plan, (uint8_t)k->n_libs, k->multi,
-				     &k->libs[k->n_libs]);
+		err = probes__attach(k->progs, plan, (uint8_t)n, k->multi, &k->libs[n]);
+	k->n_libs++;
 	if (err == -EPERM || err == -EACCES)
 		privilege_explain("attach", !k->multi);
 	else if (err)
 		diag_error("cannot attach to %s: %s", plan->path, strerror(-err));
 	if (err)
 		return err;
-	*lib = (uint8_t)k->n_libs++;
+	*lib = (uint8_t)n;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,8 +11,16 @@
 #include "capture/processes.h"
 #include "plan/find.h"
 
+/* More than the races between a listing and a fork can need. */
+#define MAX_PASSES 16
+
+/*
+ * One inode, which is what the kernel probes: a library may have several paths, by a hard link, a
+ * bind mount, another process's root. Probed twice, it would count double.
+ */
 struct library {
-	char *path;
+	dev_t dev;
+	ino_t ino;
 	int err;	      /* why it could not be attached to, or 0 */
 	uint64_t attached_ns; /* its probes were there from then on */
 };
@@ -49,23 +58,23 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	return 0;
 }
 
-static struct library *find_library(const struct session *s, const char *path)
+static struct library *find_library(const struct session *s, const struct stat *st)
 {
 	for (unsigned int i = 0; i < s->n_libs; i++)
-		if (!strcmp(s->libs[i].path, path))
+		if (s->libs[i].dev == st->st_dev && s->libs[i].ino == st->st_ino)
 			return &s->libs[i];
 	return NULL;
 }
 
-static struct library *new_library(struct session *s, const char *path)
+static struct library *new_library(struct session *s, const struct stat *st)
 {
 	struct library *libs = reallocarray(s->libs, s->n_libs + 1, sizeof(*libs));
 
 	if (!libs)
 		return NULL;
 	s->libs = libs;
-	libs[s->n_libs] = (struct library){.path = strdup(path)};
-	return libs[s->n_libs].path ? &libs[s->n_libs++] : NULL;
+	libs[s->n_libs] = (struct library){.dev = st->st_dev, .ino = st->st_ino};
+	return &libs[s->n_libs++];
 }
 
 static int attach(struct session *s, const char *path)
@@ -83,18 +92,31 @@ static int attach(struct session *s, const char *path)
 	return s->sink.library(s->sink.ctx, lib, plan);
 }
 
+/* `*out` is the session's, until the next call. */
+static int add_library(struct session *s, const char *path, const struct library **out)
+{
+	struct library *lib;
+	struct stat st;
+
+	if (stat(path, &st))
+		return diag_error_r(-errno, "cannot read %s: %s", path, strerror(errno));
+	lib = find_library(s, &st);
+	if (!lib) {
+		lib = new_library(s, &st);
+		if (!lib)
+			return diag_error_r(-ENOMEM, "out of memory");
+		lib->err = attach(s, path);
+		lib->attached_ns = monotonic_ns();
+	}
+	*out = lib;
+	return lib->err;
+}
+
 int session__add_library(struct session *s, const char *path)
 {
-	struct library *lib = find_library(s, path);
+	const struct library *lib;
 
-	if (lib)
-		return lib->err;
-	lib = new_library(s, path);
-	if (!lib)
-		return diag_error_r(-ENOMEM, "out of memory");
-	lib->err = attach(s, path);
-	lib->attached_ns = monotonic_ns();
-	return lib->err;
+	return add_library(s, path, &lib);
 }
 
 int session__follow_new(struct session *s, pid_t pid)
@@ -199,12 +221,17 @@ static int follow_tree(struct session *s, pid_t root, unsigned int *compilers, b
 		if (pid == getpid() || kernel__follows(s->kernel, pid))
 			continue;
 		err = follow_one(s, pid, &compiler);
-		*compilers += !err && compiler;
-		*more = pid != root || !compiler;
-		if (err == -ESRCH && pid != root)
+		if (err == -ESRCH && pid != root) {
+			/* Gone, or exited and not waited for: it stays in every list. */
 			err = 0;
+			continue;
+		}
+		if (err)
+			break;
+		*compilers += compiler;
 		if (pid == root && compiler)
 			break;
+		*more = true;
 	}
 	process_list__clear(&list);
 	return err;
@@ -219,7 +246,7 @@ int session__follow_running(struct session *s, pid_t pid, unsigned int *compiler
 	bool more = true;
 	int err = 0;
 
-	while (more && !err)
+	for (int pass = 0; pass < MAX_PASSES && more && !err; pass++)
 		err = follow_tree(s, pid, compilers, &more);
 	return err;
 }
@@ -261,9 +288,8 @@ static int on_exec(struct session *s, const struct wire_exec *e)
 	_free_ char *path = NULL;
 	const struct library *lib;
 
-	if (!exe || library_beside(exe, &path) || session__add_library(s, path))
+	if (!exe || library_beside(exe, &path) || add_library(s, path, &lib))
 		return 0;
-	lib = find_library(s, path);
 	if (!is_compiler(exe) || (e->time_ns > lib->attached_ns && e->time_ns > s->started_ns))
 		return 0;
 	return tell_late(s, (pid_t)e->pid, path);
@@ -330,8 +356,6 @@ void session__free(struct session *s)
 	if (!s)
 		return;
 	kernel__free(s->kernel);
-	for (unsigned int i = 0; i < s->n_libs; i++)
-		free(s->libs[i].path);
 	free(s->libs);
 	free(s);
 }

@@ -377,6 +377,7 @@ static int record(struct capture *c)
 			return exit_code_of_exec(err);
 		}
 	}
+	recorder__commit_file(c->recorder);
 	err = watch(c);
 	err2 = finish(c);
 	if (!recorder__processes(c->recorder) && !err && !err2)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -12,13 +11,15 @@
 #include "base/diag.h"
 #include "base/invoker.h"
 #include "base/version.h"
+#include "cli/output_file.h"
 #include "trace/writer.h"
 #include "tracks/tracks.h"
 #include "view/format.h"
 
 struct recorder {
 	struct recorder_options opt;
-	char *path;
+	char *path; /* as the user named it */
+	struct output_file file;
 	struct trace_writer *writer;
 	struct tracks *tracks;
 	struct summary *summary;
@@ -28,8 +29,9 @@ struct recorder {
 	uint64_t start_ns;
 	uint64_t realtime_start_ns; /* the same moment */
 	uint64_t bad_records;
-	int file_err; /* the trace's first error; recording to it has stopped */
-	int view_err; /* the live view's; it is not drawn any more */
+	int file_err;  /* the trace's first error; recording to it has stopped */
+	int place_err; /* the trace could not be put where it belongs; it is whole elsewhere */
+	int view_err;  /* the live view's; it is not drawn any more */
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -171,30 +173,37 @@ static int on_late(void *ctx, pid_t pid)
 	return tracks__late(r->tracks, (uint32_t)pid);
 }
 
-/*
- * Take on the invoking user's rights to files, so that the trace is theirs and root follows no
- * link of theirs; give them back with user_rights(inv, false).
- */
-static void user_rights(const struct invoker *inv, bool take)
-{
-	if (!inv->sudo)
-		return;
-	setfsgid(take ? inv->gid : getegid());
-	setfsuid(take ? inv->uid : geteuid());
-}
-
 static int create_as_user(struct recorder *r, const struct trace_info *info)
 {
-	struct invoker inv;
+	_invoker_ struct invoker inv = {0};
 	int err = invoker__get(&inv);
 
+	if (!err)
+		err = invoker__take_file_rights(&inv);
 	if (err)
 		return err;
-	user_rights(&inv, true);
-	err = trace_writer__open(r->path, r->opt.force, info, &r->writer);
-	user_rights(&inv, false);
-	invoker__clear(&inv);
+	err = output_file__choose(&r->file, r->path, r->opt.force);
+	if (!err)
+		err = trace_writer__open(r->file.path, info, &r->writer);
+	r->file.created = !err;
+	invoker__return_file_rights(&inv);
 	return err;
+}
+
+static int cannot_create(const struct recorder *r, int err)
+{
+	if (err == -EEXIST)
+		return diag_error_r(err,
+				    "%s exists already; choose another name with -o, or "
+				    "overwrite it with --force",
+				    r->path);
+	if (err == -EINVAL && r->opt.force)
+		return diag_error_r(err,
+				    "%s is no regular file, and a trace cannot go anywhere else; "
+				    "choose another name with -o",
+				    r->path);
+	return diag_error_r(err, "cannot create %s: %s; choose another place with -o", r->path,
+			    strerror(-err));
 }
 
 int recorder__create_file(struct recorder *r)
@@ -209,27 +218,36 @@ int recorder__create_file(struct recorder *r)
 	info.clock_start_ns = r->start_ns;
 	info.realtime_start_ns = r->realtime_start_ns;
 	err = create_as_user(r, &info);
-	if (err == -EEXIST)
-		return diag_error_r(err,
-				    "%s exists already; choose another name with -o, or "
-				    "overwrite it with --force",
-				    r->path);
-	if (err)
-		return diag_error_r(err, "cannot create %s: %s; choose another place with -o",
-				    r->path, strerror(-err));
-	return 0;
+	return err ? cannot_create(r, err) : 0;
+}
+
+void recorder__commit_file(struct recorder *r)
+{
+	_invoker_ struct invoker inv = {0};
+	int err = r->file.committed ? 0 : invoker__get(&inv);
+
+	if (err || r->file.committed)
+		return;
+	err = invoker__take_file_rights(&inv);
+	if (!err)
+		err = output_file__commit(&r->file);
+	invoker__return_file_rights(&inv);
+	if (!err)
+		return;
+	r->file.committed = true;
+	r->place_err = err;
+	diag_error("cannot replace %s: %s; the trace goes to %s", r->path, strerror(-err),
+		   r->file.path);
 }
 
 void recorder__discard_file(struct recorder *r)
 {
-	struct invoker inv;
+	_invoker_ struct invoker inv = {0};
 
-	if (!r->writer || invoker__get(&inv))
+	if (invoker__get(&inv) || invoker__take_file_rights(&inv))
 		return;
-	user_rights(&inv, true);
-	unlink(r->path);
-	user_rights(&inv, false);
-	invoker__clear(&inv);
+	output_file__discard(&r->file);
+	invoker__return_file_rights(&inv);
 }
 
 int recorder__open(const struct recorder_options *opt, struct recorder **out)
@@ -318,6 +336,7 @@ int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]
 	};
 	int err = 0;
 
+	recorder__commit_file(r);
 	if (!r->file_err)
 		err = trace_writer__losses(r->writer, &losses);
 	if (!err && !r->file_err)
@@ -351,7 +370,7 @@ static void closing_line(struct recorder *r, const struct trace_losses *losses)
 	diag_info("recorded %" PRIu64 " queries of %u compiler%s, %" PRIu64 " lost; wrote %s (%s)",
 		  summary__spans(r->summary), tracks__processes(r->tracks),
 		  tracks__processes(r->tracks) == 1 ? "" : "s", trace_losses__total(losses),
-		  r->path, size);
+		  r->place_err ? r->file.path : r->path, size);
 }
 
 static int print_summary(struct recorder *r, const struct trace_losses *losses)
@@ -386,7 +405,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	if (r->file_err)
 		return r->file_err;
 	closing_line(r, &losses);
-	return err == -EPIPE ? 0 : err;
+	return r->place_err ? r->place_err : err == -EPIPE ? 0 : err;
 }
 
 void recorder__free(struct recorder *r)
@@ -400,6 +419,7 @@ void recorder__free(struct recorder *r)
 	for (uint32_t i = 0; i < r->n_names; i++)
 		free(r->names[i]);
 	free(r->names);
+	output_file__clear(&r->file);
 	free(r->path);
 	free(r);
 }

@@ -29,7 +29,13 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out);
  */
 int recorder__create_file(struct recorder *r);
 
-/* Remove the trace again: the capture could not start. */
+/*
+ * The recording has begun: from now on the trace has the name it was asked for, and what had that
+ * name is gone. Early, so that it is there if we are killed; the next interval does it otherwise.
+ */
+void recorder__commit_file(struct recorder *r);
+
+/* Remove the trace again, unless it was committed: the capture could not start. */
 void recorder__discard_file(struct recorder *r);
 
 /* The sink to give to session__open(); the recorder outlives the session. */

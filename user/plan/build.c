@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "plan/check.h"
 #include "plan/elf_image.h"
 #include "plan/mine.h"
 #include "plan/names.h"
@@ -433,6 +434,7 @@ static int describe(struct builder *b)
 
 static int build_steps(struct builder *b, const char *path)
 {
+	const char *excess;
 	int err = elf_image__open(path, &b->img);
 
 	if (!err)
@@ -454,7 +456,14 @@ static int build_steps(struct builder *b, const char *path)
 				    path, names_looked_for());
 	join_groups(b->plan);
 	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
-	return err ? err : describe(b);
+	if (err)
+		return err;
+	excess = plan_excess(b->plan);
+	if (excess)
+		return diag_error_r(-ENOTSUP, "%s has %s: more than a probe can tell apart", path,
+				    excess);
+	b->plan->code_crc = plan_code_crc(b->img, b->plan);
+	return describe(b);
 }
 
 int plan__build(const char *path, struct plan **out)

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
@@ -21,15 +20,15 @@ struct place {
 	char *base; /* the directory ours is in */
 	uid_t uid;
 	gid_t gid;
-	bool switched; /* the calling thread's file system ids are these, not our own */
+	struct invoker inv;
+	bool switched; /* this thread has the invoker's rights to files, not our own */
 };
 
 static void place__clear(struct place *place)
 {
-	if (place->switched) {
-		setfsuid(geteuid());
-		setfsgid(getegid());
-	}
+	if (place->switched)
+		invoker__return_file_rights(&place->inv);
+	invoker__clear(&place->inv);
 	free(place->base);
 }
 
@@ -60,26 +59,24 @@ static int find_base(struct place *place, const struct invoker *inv, bool *chose
  */
 static int place__enter(struct place *place)
 {
-	_invoker_ struct invoker inv = {0};
+	struct invoker *inv = &place->inv;
 	struct stat st;
 	bool chosen;
-	int err = invoker__get(&inv);
+	int err = invoker__get(inv);
 
 	if (!err)
-		err = find_base(place, &inv, &chosen);
+		err = find_base(place, inv, &chosen);
 	if (err)
 		return err;
 	place->uid = geteuid();
 	place->gid = getegid();
-	if (!inv.sudo || (chosen && !stat(place->base, &st) && st.st_uid == place->uid))
+	if (!inv->sudo || (chosen && !stat(place->base, &st) && st.st_uid == place->uid))
 		return 0;
-	place->uid = inv.uid;
-	place->gid = inv.gid;
-	place->switched = true;
-	setfsgid(inv.gid);
-	setfsuid(inv.uid);
-	/* These two report no errors, only the ids in force. */
-	return (uid_t)setfsuid(-1) == inv.uid && (gid_t)setfsgid(-1) == inv.gid ? 0 : -EPERM;
+	place->uid = inv->uid;
+	place->gid = inv->gid;
+	err = invoker__take_file_rights(inv);
+	place->switched = !err;
+	return err;
 }
 
 /* Only the owner may have written what is in there. */

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "plan/check.h"
+
 #ifndef PLAN_REVISION
 #error "PLAN_REVISION is to be a checksum of the code in user/plan"
 #endif
@@ -231,6 +233,7 @@ static void code_plan(struct codec *c, struct plan *plan)
 	code_string(c, &plan->rustc_version);
 	code_string(c, &plan->mangling);
 	code_u64(c, &plan->mask_disp);
+	code_u32(c, &plan->code_crc);
 	plan->bodies = code_array(c, plan->bodies, &plan->n_bodies, sizeof(*plan->bodies));
 	for (uint32_t i = 0; !c->err && i < plan->n_bodies; i++)
 		code_body(c, &plan->bodies[i], plan);
@@ -240,8 +243,10 @@ static void code_plan(struct codec *c, struct plan *plan)
 	plan->sites = code_array(c, plan->sites, &plan->n_sites, sizeof(*plan->sites));
 	for (uint32_t i = 0; !c->err && i < plan->n_sites; i++)
 		code_site(c, &plan->sites[i], plan);
-	if (c->reading)
-		check_order(c, plan);
+	if (!c->reading || c->err)
+		return;
+	check_order(c, plan);
+	require(c, !plan_excess(plan));
 }
 
 static void code_header(struct codec *c, uint32_t *crc, uint64_t *payload)

@@ -134,14 +134,17 @@ int plan_find__of_pid(pid_t pid, char **path)
 static bool mentions(const char *exe, const char *library)
 {
 	const char *name = strrchr(library, '/') + 1;
-	_fclose_ FILE *f = fopen(exe, "re");
+	/* Not to wait where somebody has put a FIFO. */
+	_close_ int fd = open(exe, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	_free_ char *bytes = NULL;
 	struct stat st;
 
-	if (!f || fstat(fileno(f), &st) || st.st_size <= 0 || st.st_size > 64 << 20)
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
+	    st.st_size > 64 << 20)
 		return false;
 	bytes = malloc(st.st_size);
-	return bytes && fread(bytes, 1, st.st_size, f) == (size_t)st.st_size &&
+	/* A file gives all there is at once. */
+	return bytes && read(fd, bytes, st.st_size) == st.st_size &&
 	       memmem(bytes, st.st_size, name, strlen(name) + 1);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "plan/cache.h"
+#include "plan/check.h"
 #include "plan/elf_image.h"
 #include "plan/plan.h"
 
@@ -17,7 +18,7 @@ static bool fits(const struct elf_image *img, const struct plan *plan)
 		if (!elf_image__offset(img, plan->sites[i].addr, &offset) ||
 		    offset != plan->sites[i].offset)
 			return false;
-	return true;
+	return plan_code_crc(img, plan) == plan->code_crc;
 }
 
 /*

@@ -82,6 +82,7 @@ struct plan {
 	uint32_t n_bodies;
 	struct plan_site *sites; /* sorted by (role, addr) */
 	uint32_t n_sites;
+	uint32_t code_crc; /* see plan_code_crc() */
 	/* Displacement of the event filter mask; 0 if unknown, or PLAN_MASK_DISAGREES. */
 	uint64_t mask_disp;
 };
@@ -90,11 +91,12 @@ struct plan {
  * Make the plan of the librustc_driver at `path`.
  * Returns 0 and a plan the caller frees, or a negative errno after one diag_error line:
  * -ENOENT/-EACCES (cannot open), -ENOEXEC (not an ELF file for this machine, or damaged),
- * -ENODATA (no symbol table), -ENOTSUP (no rustc queries under any name we know).
+ * -ENODATA (no symbol table), -ENOTSUP (no rustc queries under any name we know, or more of
+ * something than the probes can carry).
  */
 int plan__build(const char *path, struct plan **out);
 
-/* As plan__build(), but from the cache when it holds a valid plan for the file's build-id. */
+/* As plan__build(), but from the cache when it holds a plan of this file that still fits it. */
 int plan__load(const char *path, struct plan **out);
 
 void plan__free(struct plan *plan);

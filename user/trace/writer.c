@@ -227,22 +227,20 @@ static struct trace_writer *allocate(void)
 	return w;
 }
 
-int trace_writer__open(const char *path, bool force, const struct trace_info *info,
-		       struct trace_writer **out)
+int trace_writer__open(const char *path, const struct trace_info *info, struct trace_writer **out)
 {
 	_trace_writer_ struct trace_writer *w = allocate();
 	int err;
 
 	if (!w)
 		return -ENOMEM;
-	w->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0644);
+	w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (w->fd < 0)
 		return -errno;
 	err = write_start(w, info);
 	if (err) {
-		/* Nothing can be read from it. What was there before us is not ours to remove. */
-		if (!force)
-			unlink(path);
+		/* Nothing can be read from it. */
+		unlink(path);
 		return err;
 	}
 	*out = take_ptr(w);
@@ -449,10 +447,7 @@ static int write_end(struct trace_writer *w)
 
 static int sync_file(struct trace_writer *w)
 {
-	/* EINVAL: a special file, which has nothing to sync. */
-	if (fsync(w->fd) && errno != EINVAL)
-		return fail(w, -errno);
-	return 0;
+	return fsync(w->fd) ? fail(w, -errno) : 0;
 }
 
 static int set_state(struct trace_writer *w, uint32_t state)

@@ -11,11 +11,10 @@
 struct trace_writer;
 
 /*
- * Create `path` and write the header, marked unfinished. Never overwrites: -EEXIST unless `force`.
- * "-" is not special. `info` is copied. Returns a negative errno without printing.
+ * Create `path` and write the header, marked unfinished. Never overwrites: -EEXIST. "-" is not
+ * special. `info` is copied. Returns a negative errno without printing, and leaves no file then.
  */
-int trace_writer__open(const char *path, bool force, const struct trace_info *info,
-		       struct trace_writer **out);
+int trace_writer__open(const char *path, const struct trace_info *info, struct trace_writer **out);
 
 /* The id of a text, the same for the same text; -ENOMEM or an I/O error. */
 int trace_writer__intern(struct trace_writer *w, const char *text, uint32_t *id);

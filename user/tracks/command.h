@@ -14,7 +14,7 @@
 /* All texts are owned, and NULL where the arguments do not say. */
 struct command {
 	char *line;	  /* the arguments joined by spaces */
-	char *crate;	  /* --crate-name */
+	char *crate;	  /* --crate-name, or what rustc makes of the source file's name */
 	char *crate_type; /* every --crate-type, joined by commas */
 	bool is_compiler; /* rustc, clippy-driver or rustdoc, by the name of argument 0 */
 };

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/check.h"
+
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/sample_plan.h"
+
+static bool fits(struct plan_site site)
+{
+	struct plan plan = {.sites = &site, .n_sites = 1};
+
+	return !plan_excess(&plan);
+}
+
+static bool end_fits(int32_t slot, int32_t sp_delta)
+{
+	return fits((struct plan_site){.role = WIRE_ROLE_END, .slot = slot, .sp_delta = sp_delta});
+}
+
+static bool identify_fits(int32_t slot, int32_t vtable_offset)
+{
+	return fits((struct plan_site){
+		.role = WIRE_ROLE_IDENTIFY, .slot = slot, .vtable_offset = vtable_offset});
+}
+
+static void an_ends_slot_has_16_bits(void **state)
+{
+	(void)state;
+	assert_true(end_fits(PLAN_NO_SLOT, 0));
+	assert_true(end_fits(0, 0));
+	assert_true(end_fits(4 * 65534, 0));
+	assert_false(end_fits(4 * 65535, 0)); /* would read as WIRE_NO_SLOT */
+	assert_false(end_fits(4 * 65536, 0)); /* would read as 0 */
+	assert_false(end_fits(INT32_MAX, 0));
+	assert_false(end_fits(6, 0));
+	assert_false(end_fits(-4, 0));
+}
+
+static void a_distance_on_the_stack_has_12_bits(void **state)
+{
+	static const int32_t deltas[] = {0, 8, -8, 8 * 2047, -8 * 2048};
+	static const int32_t wrong[] = {4, -4, 8 * 2048, -8 * 2049, INT32_MAX, INT32_MIN};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(deltas) / sizeof(*deltas); i++) {
+		assert_true(end_fits(0, deltas[i]));
+		assert_int_equal(wire_cookie_sp_delta(wire_cookie(0, 0, 0, 0, 0, deltas[i])),
+				 deltas[i]);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_false(end_fits(0, wrong[i]));
+}
+
+static void identify_has_room_for_a_slot_and_a_vtable(void **state)
+{
+	(void)state;
+	assert_true(identify_fits(PLAN_NO_SLOT, 0));
+	assert_true(identify_fits(8 * 65534, 8 * 4095));
+	assert_false(identify_fits(8 * 65535, 0));
+	assert_false(identify_fits(12, 0));
+	assert_false(identify_fits(0, 8 * 4096));
+	assert_false(identify_fits(0, -8));
+	assert_false(identify_fits(0, 4));
+}
+
+static void queries_bodies_and_sites_are_numbered_in_16_bits(void **state)
+{
+	struct plan plan = {.n_queries = 65535, .n_bodies = 65535};
+	_free_ struct plan_site *sites = calloc(65537, sizeof(*sites));
+
+	(void)state;
+	assert_null(plan_excess(&plan));
+	plan.n_queries++;
+	assert_non_null(strstr(plan_excess(&plan), "65,535 queries"));
+	plan.n_queries--;
+	plan.n_bodies++;
+	assert_non_null(strstr(plan_excess(&plan), "65,535 bodies"));
+	plan.n_bodies = 0;
+	for (uint32_t i = 0; i < 65537; i++)
+		sites[i].role = WIRE_ROLE_IDENTIFY;
+	plan.sites = sites;
+	plan.n_sites = 65536;
+	assert_null(plan_excess(&plan));
+	plan.n_sites++;
+	assert_non_null(strstr(plan_excess(&plan), "65,536 probe sites"));
+}
+
+static void what_is_usual_fits(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+
+	(void)state;
+	assert_null(plan_excess(plan));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_ends_slot_has_16_bits),
+		cmocka_unit_test(a_distance_on_the_stack_has_12_bits),
+		cmocka_unit_test(identify_has_room_for_a_slot_and_a_vtable),
+		cmocka_unit_test(queries_bodies_and_sites_are_numbered_in_16_bits),
+		cmocka_unit_test(what_is_usual_fits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
