@@ -83,6 +83,19 @@ def test_parent_of_rustc(t):
     assert not second["attached_late"] and second["exit"] == 0, second
 
 
+def test_parent_that_exits_first(t):
+    """A shell ends, and the child it left in the background starts a compiler after that."""
+    t.need_capture()
+    script = '(sleep 2.5; "$@") & sleep 1.5'
+    parent = t.start_plain(["sh", "-c", script, "sh", *rustc(t, crates.SHORT)])
+    time.sleep(0.1)
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(parent.pid))
+    assert parent.wait() == 0
+    assert profiler.wait(timeout=60) == 0, profiler.stderr.read()
+    (process,) = t.report(t.path("trace.qpt"))["processes"]
+    assert process["exit"] == 0, process
+
+
 def test_several_pids(t):
     t.need_capture()
     builds = [t.start_plain(rustc(t, crates.LONG, "out%d" % i)) for i in range(2)]
@@ -266,6 +279,43 @@ def test_sigterm(t):
     lab.wait_for("the build to end", lambda: not lab.children(profiler.pid))
 
 
+@each("INT", "QUIT", "USR1", "USR2")
+def test_signal_is_passed_on(t, name):
+    """Sent to us alone, it reaches the command once; what only the command knows ends nothing."""
+    t.need_capture()
+    script = (
+        "trap 'echo got' %s; echo ready; "
+        "n=20; while [ $n -gt 0 ]; do sleep 0.1; n=$((n - 1)); done"
+    )
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", "sh", "-c", script % name)
+    assert profiler.stdout.readline() == b"ready\n"
+    status, out, err = t.interrupt(profiler, getattr(signal, "SIG" + name))
+    assert (status, out) == (0, b"got\n"), (status, out, err)
+    assert t.report(t.path("trace.qpt"))["problem"] is None
+
+
+@each("INT", "TERM")
+def test_signal_during_set_up(t, name):
+    """While rustc is asked for its sysroot: it is ended, and the command never runs."""
+    slow = t.mkdir("slow")
+    t.write("slow/rustc", "#!/bin/sh\necho $$ > %s\nexec sleep 60\n" % t.path("slow/pid"))
+    os.chmod(t.path("slow/rustc"), 0o755)
+    profiler = t.start_qprof(
+        "-o", t.path("trace.qpt"), "--", "touch", t.path("ran"),
+        env={"PATH": slow + ":" + os.environ["PATH"]},
+    )
+    lab.wait_for("rustc", lambda: os.path.exists(t.path("slow/pid")))
+    time.sleep(1)
+    number = getattr(signal, "SIG" + name)
+    profiler.send_signal(number)
+    _, err = profiler.communicate(timeout=20)
+    assert profiler.returncode == 128 + number, (profiler.returncode, err)
+    with open(t.path("slow/pid")) as f:
+        assert not lab.alive(int(f.read()))
+    assert not os.path.exists(t.path("ran")), "the command ran all the same"
+    assert not os.path.exists(t.path("trace.qpt")), "left a file behind"
+
+
 # ---- What cannot be done ------------------------------------------------------------------------
 
 
@@ -338,6 +388,20 @@ def test_stripped_library(t):
     argv = [compiler, "--emit=metadata", "--out-dir", t.mkdir("out"), t.write("x.rs", "")]
     one_error_line(t.run_qprof("-o", "x.qpt", "--", *argv), "stripped", "rustup")
     assert not os.listdir(t.path("out")), "the command ran all the same"
+
+
+def test_stripped_library_of_nobody(t):
+    """The compiler in the PATH is a guess: one that is of no use stops no other."""
+    fake = os.path.dirname(fake_toolchain(t, strip))
+    env = {"PATH": fake + ":" + os.environ["PATH"]}
+    run = t.capture(["sh", "-c", '"$@"', "sh", *rustc(t, crates.SHORT)], options=(),
+                    env=env)
+    assert run.status == 0, run
+    text = run.stderr.decode()
+    assert "stripped" in text and "going on without" in text, text
+    assert len(t.report(run.trace)["processes"]) == 1
+    refused = t.capture(["rustc", "--version"], env=env, trace="refused.qpt")
+    assert refused.status == FAILURE and not os.path.exists(refused.trace), refused
 
 
 def test_unwritable_output(t):

@@ -147,6 +147,13 @@ static int adopt(struct session *s, pid_t pid)
 	return s->sink.running(s->sink.ctx, pid, process_parent(pid), monotonic_ns(), args, len);
 }
 
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static bool starts_with(const char *name, const char *prefix)
 {
 	return !strncmp(name, prefix, strlen(prefix));
@@ -155,10 +162,15 @@ static bool starts_with(const char *name, const char *prefix)
 /* Programs that run queries themselves. */
 static bool is_compiler(const char *exe)
 {
-	const char *name = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe;
+	const char *name = file_name(exe);
 
 	return starts_with(name, "rustc") || starts_with(name, "rustdoc") ||
 	       starts_with(name, "clippy-driver") || starts_with(name, "miri");
+}
+
+bool is_toolchain_program(const char *exe)
+{
+	return is_compiler(exe) || starts_with(file_name(exe), "cargo");
 }
 
 /*
@@ -167,9 +179,7 @@ static bool is_compiler(const char *exe)
  */
 static int library_beside(const char *exe, char **path)
 {
-	const char *name = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe;
-
-	if (!is_compiler(exe) && !starts_with(name, "cargo"))
+	if (!is_toolchain_program(exe))
 		return -ENOENT;
 	return plan_find__of_exe(exe, path);
 }
@@ -187,7 +197,11 @@ static int library_of(pid_t pid, char **path, bool *compiler)
 	return exe ? library_beside(exe, path) : -ENOENT;
 }
 
-static int follow_one(struct session *s, pid_t pid, bool *compiler)
+/*
+ * Only what was asked for by its number must be attached to. One that runs among others is told
+ * of, and the others are recorded.
+ */
+static int follow_one(struct session *s, pid_t pid, bool asked_for, bool *compiler)
 {
 	_free_ char *path = NULL;
 	int err = library_of(pid, &path, compiler);
@@ -200,7 +214,11 @@ static int follow_one(struct session *s, pid_t pid, bool *compiler)
 	if (err == -ESRCH)
 		return err;
 	err = path ? session__add_library(s, path) : 0;
-	return err ? err : adopt(s, pid);
+	if (err && asked_for && *compiler)
+		return err;
+	if (err)
+		diag_warn("going on without the compiler of process %d", (int)pid);
+	return adopt(s, pid);
 }
 
 /*
@@ -220,7 +238,7 @@ static int follow_tree(struct session *s, pid_t root, unsigned int *compilers, b
 		/* The shell we were started from may be what is followed: we are not. */
 		if (pid == getpid() || kernel__follows(s->kernel, pid))
 			continue;
-		err = follow_one(s, pid, &compiler);
+		err = follow_one(s, pid, pid == root, &compiler);
 		if (err == -ESRCH && pid != root) {
 			/* Gone, or exited and not waited for: it stays in every list. */
 			err = 0;

@@ -46,6 +46,9 @@ int session__follow_new(struct session *s, pid_t pid);
  */
 int session__follow_running(struct session *s, pid_t pid, unsigned int *compilers);
 
+/* By its file's name: a compiler, cargo, or rustup's stand-in for one of them. */
+bool is_toolchain_program(const char *exe);
+
 /* Libraries attached to. */
 unsigned int session__libraries(const struct session *s);
 

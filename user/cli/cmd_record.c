@@ -37,15 +37,16 @@ struct capture {
 	uint64_t next_tick_ns;
 	bool child_done;
 	int child_status;
+	int signal; /* the one that ended it, or 0 */
 	bool stop;
 };
 
 static void capture_fini(struct capture *c)
 {
+	likely__clear(&c->likely);
 	session__free(c->session);
 	recorder__free(c->recorder);
 	launch__free(c->launch);
-	likely__clear(&c->likely);
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		cleanup_close_p(&c->pidfds[i]);
 	free(c->pidfds);
@@ -75,9 +76,69 @@ static int block_signals(struct capture *c)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTSTP);
+	if (c->opt->command) {
+		sigaddset(&set, SIGQUIT);
+		sigaddset(&set, SIGUSR1);
+		sigaddset(&set, SIGUSR2);
+	}
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return c->signal_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
+}
+
+/*
+ * The first interrupt ends the recording in order; from then on the next one has its default
+ * effect, whatever we are waiting for.
+ */
+static void end_recording(struct capture *c)
+{
+	sigset_t set;
+
+	c->stop = true;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/*
+ * What the command would get without us. The terminal sends its keys' signals to the command too;
+ * the others only we get, and those keys' as well if a process sent them.
+ */
+static void pass_on(const struct capture *c, const struct signalfd_siginfo *info)
+{
+	bool has_key = info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT;
+
+	if (c->launch && (!has_key || info->ssi_code <= 0))
+		launch__signal(c->launch, (int)info->ssi_signo);
+}
+
+static bool ends_recording(uint32_t sig)
+{
+	return sig == SIGINT || sig == SIGTERM || sig == SIGHUP;
+}
+
+static void on_signals(struct capture *c)
+{
+	struct signalfd_siginfo info;
+
+	while (read(c->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			if (c->launch && launch__reap(c->launch, false, &c->child_status) == 1)
+				c->child_done = c->stop = true;
+			continue;
+		}
+		if (info.ssi_signo == SIGTSTP) {
+			if (c->recorder)
+				recorder__leave_terminal(c->recorder);
+			raise(SIGSTOP);
+			continue;
+		}
+		pass_on(c, &info);
+		if (!ends_recording(info.ssi_signo))
+			continue;
+		c->signal = (int)info.ssi_signo;
+		end_recording(c);
+	}
 }
 
 static enum live_mode live_mode_of(const struct cli_record_options *o, FILE *out)
@@ -125,6 +186,21 @@ static int open_session(struct capture *c)
 	return session__open(&ko, &sink, &c->session);
 }
 
+/* rustup may be downloading a toolchain: a signal ends that too, and is left in `signal`. */
+static void wait_for_likely(struct capture *c)
+{
+	struct pollfd fds[] = {
+		{.fd = c->signal_fd, .events = POLLIN},
+		{.fd = likely__done_fd(&c->likely), .events = POLLIN},
+	};
+
+	while (!c->signal && fds[1].fd >= 0 && !fds[1].revents) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			break;
+		on_signals(c);
+	}
+}
+
 /*
  * Attach to the toolchain that is most likely used. Another one is found when it is first
  * executed, a little later than its first instruction.
@@ -132,12 +208,24 @@ static int open_session(struct capture *c)
 static int attach_likely(struct capture *c)
 {
 	const char *path;
-	int err = likely__finish(&c->likely, &path);
+	int err;
 
-	if (!err)
-		return session__add_library(c->session, path);
-	diag_warn("%s. Waiting for a compiler to be started", plan_find__toolchain_error(err));
-	return 0;
+	wait_for_likely(c);
+	if (c->signal)
+		return -EINTR;
+	err = likely__finish(&c->likely, &path);
+	if (err) {
+		diag_warn("%s. Waiting for a compiler to be started",
+			  plan_find__toolchain_error(err));
+		return 0;
+	}
+	err = session__add_library(c->session, path);
+	/* To a build script or a make it is a guess: they may use another, or none. */
+	if (err && !(c->launch && is_toolchain_program(c->opt->command[0]))) {
+		diag_warn("going on without that compiler");
+		return 0;
+	}
+	return err;
 }
 
 static int follow_command(struct capture *c)
@@ -218,7 +306,10 @@ static int set_up(struct capture *c)
 		err = recorder__create_file(c->recorder);
 	if (!err)
 		err = c->launch ? follow_command(c) : follow_pids(c);
-	return err;
+	/* Nothing was launched yet, and nothing will be. */
+	if (!err)
+		on_signals(c);
+	return err ?: c->signal ? -EINTR : 0;
 }
 
 /* ---- Watching -------------------------------------------------------------------------------- */
@@ -229,42 +320,6 @@ static int tick(struct capture *c)
 	int err = session__counters(c->session, counters);
 
 	return err ? err : recorder__tick(c->recorder, counters);
-}
-
-/*
- * The first interrupt ends the recording in order; from then on the next one has its default
- * effect, whatever we are waiting for.
- */
-static void end_recording(struct capture *c)
-{
-	sigset_t set;
-
-	c->stop = true;
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
-static void on_signals(struct capture *c)
-{
-	struct signalfd_siginfo info;
-
-	while (read(c->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD) {
-			if (c->launch && launch__reap(c->launch, false, &c->child_status) == 1)
-				c->child_done = c->stop = true;
-			continue;
-		}
-		if (info.ssi_signo == SIGTSTP) {
-			recorder__leave_terminal(c->recorder);
-			raise(SIGSTOP);
-			continue;
-		}
-		/* The terminal sends Ctrl-C to the command too; the others only we get. */
-		if (c->launch && info.ssi_signo != SIGINT)
-			launch__signal(c->launch, (int)info.ssi_signo);
-		end_recording(c);
-	}
 }
 
 static void on_pidfd(struct capture *c, struct pollfd *pfd, size_t i)
@@ -280,10 +335,8 @@ static bool all_gone(const struct capture *c)
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		if (c->pidfds[i] >= 0)
 			return false;
-	if (!c->n_pidfds)
-		return false;
-	/* The record of an exit may have been lost; who is followed is not. */
-	return !recorder__running(c->recorder) || !session__follows_any(c->session);
+	/* A shell exits, and what it left in the background may start a compiler yet. */
+	return c->n_pidfds && !session__follows_any(c->session);
 }
 
 static int wait_ms(const struct capture *c)
@@ -395,7 +448,7 @@ int cmd_record(const struct cli_record_options *o)
 		if (c.recorder)
 			recorder__discard_file(c.recorder);
 		capture_fini(&c);
-		return EXIT_CODE_FAILURE;
+		return c.signal ? EXIT_CODE_SIGNAL + c.signal : EXIT_CODE_FAILURE;
 	}
 	code = record(&c);
 	launched = c.launch && code != EXIT_CODE_NOT_FOUND && code != EXIT_CODE_CANNOT_RUN;

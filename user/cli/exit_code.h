@@ -14,6 +14,7 @@ enum exit_code {
 	EXIT_CODE_FAILURE = 125,    /* qprof-bpf itself failed */
 	EXIT_CODE_CANNOT_RUN = 126, /* the command to profile exists but cannot be run */
 	EXIT_CODE_NOT_FOUND = 127,  /* the command to profile does not exist */
+	EXIT_CODE_SIGNAL = 128,	    /* plus the signal that came before anything was recorded */
 };
 
 /* For what launch__go() returned. */

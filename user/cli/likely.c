@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "cli/likely.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #include "base/cleanup.h"
+#include "capture/processes.h"
 #include "plan/find.h"
+
+/* How often its rustc is asked to end before it is made to. */
+#define PATIENCE 50
+#define RETRY_MS 10
 
 /*
  * The rustc that a command given by its path runs: rustup's cargo and rustc are the same program,
@@ -40,6 +48,8 @@ static void *run(void *ctx)
 	struct likely *l = ctx;
 
 	l->err = find_library_of_command(l->argv, &l->path);
+	if (l->done_fd >= 0)
+		eventfd_write(l->done_fd, 1);
 	return NULL;
 }
 
@@ -48,24 +58,56 @@ void likely__start(struct likely *l, char *const argv[])
 	static char *const nothing[] = {(char *)"", NULL};
 
 	l->argv = argv ? argv : nothing;
-	l->running = !pthread_create(&l->thread, NULL, run, l);
+	l->done_fd = eventfd(0, EFD_CLOEXEC);
+	l->running = l->done_fd >= 0 && !pthread_create(&l->thread, NULL, run, l);
 	if (!l->running)
 		run(l);
 }
 
+int likely__done_fd(const struct likely *l)
+{
+	return l->running ? l->done_fd : -1;
+}
+
 int likely__finish(struct likely *l, const char **path)
 {
-	if (l->running)
+	if (l->running) {
 		pthread_join(l->thread, NULL);
+		close(l->done_fd);
+	}
 	l->running = false;
 	*path = l->path;
 	return l->err;
+}
+
+static void kill_children(int sig)
+{
+	struct process_list list;
+
+	process_list__descendants(getpid(), &list);
+	for (size_t i = 0; i < list.n; i++)
+		if (list.pids[i] != getpid())
+			kill(list.pids[i], sig);
+	process_list__clear(&list);
+}
+
+/* The thread may be about to fork its rustc: again, until it is done. */
+static void stop(struct likely *l)
+{
+	struct pollfd done = {.fd = l->done_fd, .events = POLLIN};
+
+	for (int i = 0; !done.revents; i++) {
+		kill_children(i < PATIENCE ? SIGTERM : SIGKILL);
+		poll(&done, 1, RETRY_MS);
+	}
 }
 
 void likely__clear(struct likely *l)
 {
 	const char *path;
 
+	if (l->running)
+		stop(l);
 	likely__finish(l, &path);
 	free(l->path);
 	*l = (struct likely){0};

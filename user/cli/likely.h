@@ -13,6 +13,7 @@
 struct likely {
 	pthread_t thread;
 	bool running;
+	int done_fd; /* an eventfd, while it is running */
 	char *const *argv;
 	char *path;
 	int err;
@@ -24,9 +25,13 @@ struct likely {
  */
 void likely__start(struct likely *l, char *const argv[]);
 
+/* Can be read from once likely__finish() would not wait; -1 if it never would. */
+int likely__done_fd(const struct likely *l);
+
 /* Wait for it: 0 and its path, which is `l`'s, or an error of plan_find__of_toolchain(). */
 int likely__finish(struct likely *l, const char **path);
 
+/* If it was not waited for, ends the rustc it runs: every child of ours is killed then. */
 void likely__clear(struct likely *l);
 
 #endif /* QPROF_CLI_LIKELY_H */

@@ -286,7 +286,8 @@ static const char about_record[] =
 	"and ends with a summary. The word record may be left out.\n\n"
 	"Works on the toolchain that is installed, with no flag that would change what it builds. "
 	"The command's exit status is passed on. Ctrl-C stops recording, writes the file and "
-	"prints the summary; a second Ctrl-C aborts.\n\n"
+	"prints the summary; a second Ctrl-C aborts. Before recording has begun it ends qprof-bpf "
+	"with status 128 plus the signal's number, and the command never runs.\n\n"
 	"Recording needs root. Under sudo the command runs as the user who called sudo, and the "
 	"trace belongs to that user. sudo clears most environment variables: give it "
 	"--preserve-env=RUSTFLAGS,CARGO_TARGET_DIR (those that matter to the build) to keep them.";
