@@ -28,7 +28,8 @@ static struct trace_writer *open_trace(void)
 	uint8_t kind;
 
 	directory_files(true);
-	assert_int_equal(trace_writer__open(directory_path("t.qpt"), true, &info, &w), 0);
+	unlink(directory_path("t.qpt"));
+	assert_int_equal(trace_writer__open(directory_path("t.qpt"), &info, &w), 0);
 	for (uint32_t i = 0; i < N_LABELS; i++) {
 		snprintf(text, sizeof(text), "q%u", i);
 		assert_int_equal(trace_writer__intern(w, text, &id), 0);

@@ -34,7 +34,8 @@ static struct trace_reader *open_texts(uint8_t *own_kind)
 	struct trace_item item;
 	uint32_t id;
 
-	assert_int_equal(trace_writer__open(directory_path("texts"), true, &info, &w), 0);
+	unlink(directory_path("texts"));
+	assert_int_equal(trace_writer__open(directory_path("texts"), &info, &w), 0);
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(trace_writer__intern(w, labels[i], &id), 0);

@@ -38,7 +38,8 @@ static void import(FILE *out, struct mm_reader *r, const char *name)
 	_trace_writer_ struct trace_writer *w = NULL;
 	struct measureme_found found;
 
-	assert_int_equal(trace_writer__open(trace_path, true, &info, &w), 0);
+	unlink(trace_path);
+	assert_int_equal(trace_writer__open(trace_path, &info, &w), 0);
 	assert_int_equal(import_measureme(w, 0, r, name, &found), 0);
 	assert_int_equal(trace_writer__finish(w), 0);
 	if (mm_reader__problem(r))

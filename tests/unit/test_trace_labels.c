@@ -118,7 +118,8 @@ static void write_trace(const char *path, uint32_t n)
 	uint32_t id;
 	uint8_t kind;
 
-	assert_int_equal(trace_writer__open(path, true, &info, &w), 0);
+	unlink(path);
+	assert_int_equal(trace_writer__open(path, &info, &w), 0);
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	for (uint32_t i = 0; i < 5; i++) {
 		snprintf(text, sizeof(text), "q%u", i);
@@ -186,7 +187,8 @@ static void the_writer_refuses_kinds_it_was_not_told(void **state)
 
 	(void)state;
 	close(mkstemp(path));
-	assert_int_equal(trace_writer__open(path, true, &info, &w), 0);
+	unlink(path);
+	assert_int_equal(trace_writer__open(path, &info, &w), 0);
 	assert_int_equal(trace_writer__tally(w, &t), -EINVAL);
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	assert_int_equal(trace_writer__intern(w, "q", &id), 0);

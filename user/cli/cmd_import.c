@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/output_file.h"
 #include "import/measureme.h"
 #include "qprof/measureme_format.h"
 #include "view/format.h"
@@ -144,8 +145,8 @@ static int check_output(const char *output, const struct cli_files *files)
 	return 0;
 }
 
-static int open_output(const char *output, bool force, const struct sums *sums,
-		       struct trace_writer **w)
+static int open_output(struct output_file *f, const char *output, bool force,
+		       const struct sums *sums, struct trace_writer **w)
 {
 	/* No clock but the real one: a trace's times are then since the epoch. */
 	const struct trace_info info = {
@@ -153,8 +154,11 @@ static int open_output(const char *output, bool force, const struct sums *sums,
 		.clock_start_ns = sums->start_ns,
 		.realtime_start_ns = sums->start_ns,
 	};
-	int err = trace_writer__open(output, force, &info, w);
+	int err = output_file__choose(f, output, force);
 
+	if (!err)
+		err = trace_writer__open(f->path, &info, w);
+	f->created = !err;
 	if (err == -EEXIST)
 		return diag_error_r(err,
 				    "%s exists already; choose another name with -o, or "
@@ -166,7 +170,7 @@ static int open_output(const char *output, bool force, const struct sums *sums,
 	return 0;
 }
 
-static int import(const struct cli_import_options *o, const char *output)
+static int import_to(struct output_file *f, const struct cli_import_options *o, const char *output)
 {
 	_trace_writer_ struct trace_writer *w = NULL;
 	char count[FORMAT_MAX], size[FORMAT_MAX];
@@ -176,18 +180,29 @@ static int import(const struct cli_import_options *o, const char *output)
 	if (!err)
 		err = check_output(output, &o->files);
 	if (!err)
-		err = open_output(output, o->force, &sums, &w);
+		err = open_output(f, output, o->force, &sums, &w);
+	if (!err)
+		err = import_all(w, &o->files, &sums);
 	if (err)
 		return err;
-	err = import_all(w, &o->files, &sums);
-	if (err) {
-		unlink(output);
-		return err;
-	}
+	err = output_file__commit(f);
+	if (err)
+		return diag_error_r(err, "cannot name %s: %s; what was imported is in %s", output,
+				    strerror(-err), f->path);
 	diag_info("imported %s intervals of %zu profile%s; wrote %s (%s)",
 		  format_count(count, sums.spans), o->files.n, o->files.n == 1 ? "" : "s", output,
 		  format_bytes(size, trace_writer__bytes(w)));
 	return 0;
+}
+
+static int import(const struct cli_import_options *o, const char *output)
+{
+	_output_file_ struct output_file f = {0};
+	int err = import_to(&f, o, output);
+
+	if (err)
+		output_file__discard(&f);
+	return err;
 }
 
 int cmd_import(const struct cli_import_options *o)

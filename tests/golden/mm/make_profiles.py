@@ -110,7 +110,7 @@ def good():
     literal = r'rustc --cfg feature=\"don\'t \u{e9}\u{1f980}\" a\\b\t x.rs '
     p = Profile(metadata='{ "start_time": %d, "process_id": 1, "cmd": "%s", "counter": {"name": "x"} }' % (START, literal))
     yield "escapes", p.bytes(), (
-        info() + process(0, 1, 'rustc --cfg feature="don\'t é🦀" a\\b\t x.rs', "-", "-") + "whole\n"
+        info() + process(0, 1, 'rustc --cfg feature="don\'t é🦀" a\\b\t x.rs', "x", "-") + "whole\n"
     )
 
     # A failed compile: kinds have names, queries have none.
