@@ -145,7 +145,7 @@ static int check_output(const char *output, const struct cli_files *files)
 	return 0;
 }
 
-static int open_output(struct output_file *file, const char *output, bool force,
+static int open_output(struct output_file *f, const char *output, bool force,
 		       const struct sums *sums, struct trace_writer **w)
 {
 	/* No clock but the real one: a trace's times are then since the epoch. */
@@ -154,11 +154,11 @@ static int open_output(struct output_file *file, const char *output, bool force,
 		.clock_start_ns = sums->start_ns,
 		.realtime_start_ns = sums->start_ns,
 	};
-	int err = output_file__choose(file, output, force);
+	int err = output_file__choose(f, output, force);
 
 	if (!err)
-		err = trace_writer__open(file->path, &info, w);
-	file->created = !err;
+		err = trace_writer__open(f->path, &info, w);
+	f->created = !err;
 	if (err == -EEXIST)
 		return diag_error_r(err,
 				    "%s exists already; choose another name with -o, or "
@@ -170,9 +170,8 @@ static int open_output(struct output_file *file, const char *output, bool force,
 	return 0;
 }
 
-static int import(const struct cli_import_options *o, const char *output)
+static int import_to(struct output_file *f, const struct cli_import_options *o, const char *output)
 {
-	_output_file_ struct output_file file = {};
 	_trace_writer_ struct trace_writer *w = NULL;
 	char count[FORMAT_MAX], size[FORMAT_MAX];
 	struct sums sums;
@@ -181,22 +180,29 @@ static int import(const struct cli_import_options *o, const char *output)
 	if (!err)
 		err = check_output(output, &o->files);
 	if (!err)
-		err = open_output(&file, output, o->force, &sums, &w);
+		err = open_output(f, output, o->force, &sums, &w);
+	if (!err)
+		err = import_all(w, &o->files, &sums);
 	if (err)
 		return err;
-	err = import_all(w, &o->files, &sums);
-	if (err) {
-		output_file__discard(&file);
-		return err;
-	}
-	err = output_file__commit(&file);
+	err = output_file__commit(f);
 	if (err)
-		return diag_error_r(err, "cannot replace %s: %s; the trace is %s", output,
-				    strerror(-err), file.path);
+		return diag_error_r(err, "cannot name %s: %s; what was imported is in %s", output,
+				    strerror(-err), f->path);
 	diag_info("imported %s intervals of %zu profile%s; wrote %s (%s)",
 		  format_count(count, sums.spans), o->files.n, o->files.n == 1 ? "" : "s", output,
 		  format_bytes(size, trace_writer__bytes(w)));
 	return 0;
+}
+
+static int import(const struct cli_import_options *o, const char *output)
+{
+	_output_file_ struct output_file f = {0};
+	int err = import_to(&f, o, output);
+
+	if (err)
+		output_file__discard(&f);
+	return err;
 }
 
 int cmd_import(const struct cli_import_options *o)

@@ -23,6 +23,7 @@ enum cli_command_id {
 	CLI_EXPORT,
 	CLI_IMPORT,
 	CLI_PLAN,
+	CLI_PCTAB,
 	CLI_HELP,
 	CLI_VERSION,
 	CLI_N_COMMANDS,
@@ -146,6 +147,12 @@ struct cli_plan_options {
 	bool no_cache;
 };
 
+struct cli_pctab_options {
+	const char *file;
+	bool json;
+	bool no_timing;
+};
+
 struct cli_help_options {
 	const char *topic; /* a command's name, or NULL */
 	bool man;
@@ -166,6 +173,7 @@ struct cli {
 	struct cli_export_options export;
 	struct cli_import_options import;
 	struct cli_plan_options plan;
+	struct cli_pctab_options pctab;
 	struct cli_help_options help_options;
 };
 

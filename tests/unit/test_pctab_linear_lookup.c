@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Point look-ups, both ways of doing them, against the whole table.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include "../fixtures/pctabs.h"
+#include "pctab/linear.h"
+
+#define N_OF(array) (sizeof(array) / sizeof(*(array)))
+
+static pctab_linear_lookup_fn *ways[3] = {pctab_linear__lookup, pctab_linear_lookup_any};
+static size_t n_ways = 2;
+
+static int find_ways(void **state)
+{
+	(void)state;
+	if (pctab_linear_lookup_is_fast())
+		ways[n_ways++] = pctab_linear_lookup_fast;
+	return 0;
+}
+
+/* Every pc of the table, by every way. */
+static void assert_finds(const struct pctab_linear *t, unsigned int shift,
+			 const struct pctab_runs *r)
+{
+	for (size_t way = 0; way < n_ways; way++) {
+		uint32_t pc = 0;
+		int32_t value;
+
+		for (size_t i = 0; i < r->n; i++) {
+			for (; pc < r->runs[i].end; pc++) {
+				if (ways[way](t, shift, pc, &value))
+					fail_msg("way %zu: nothing at %u", way, pc);
+				if (value != r->runs[i].value)
+					fail_msg("way %zu: %d at %u, not %d", way, value, pc,
+						 r->runs[i].value);
+			}
+		}
+		assert_int_equal(ways[way](t, shift, pc, &value), -ERANGE);
+		assert_int_equal(ways[way](t, shift, UINT32_MAX, &value), -ERANGE);
+	}
+}
+
+/* Whatever is in the padding, of which there is no more than there must be. */
+static void assert_looked_up(const struct pctab_runs *r, unsigned int shift)
+{
+	static const uint8_t fills[] = {0, 0xff, 0x55};
+	_pctab_buffer_ struct pctab_buffer b = {};
+
+	assert_int_equal(pctab_linear__encode(&b, r, shift), 0);
+	for (size_t i = 0; i < N_OF(fills); i++) {
+		_free_ uint8_t *copy = pctabs_copy(b.data, b.size, PCTAB_PADDING, fills[i]);
+		struct pctab_linear t = {copy, (uint32_t)b.size, pctab_runs__length(r)};
+
+		assert_finds(&t, shift, r);
+	}
+}
+
+static void any_table_is_looked_up(void **state)
+{
+	_pctab_runs_ struct pctab_runs r = {};
+	struct rng rng = rng_new();
+
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		unsigned int shift = (unsigned int)rng_below(&rng, 3);
+
+		pctabs_random(&rng, &r, 1 + (uint32_t)rng_below(&rng, 900),
+			      1 + (uint32_t)rng_any_size(&rng) % 300, shift);
+		assert_looked_up(&r, shift);
+	}
+}
+
+static void any_number_of_pcs_in_a_chunk_is_looked_up(void **state)
+{
+	_pctab_runs_ struct pctab_runs r = {};
+	struct rng rng = rng_new();
+
+	(void)state;
+	for (uint32_t quanta = 1; quanta <= 258; quanta++) {
+		pctabs_random(&rng, &r, quanta, 1, 0);
+		assert_looked_up(&r, 0);
+	}
+}
+
+static void wide_indices_are_looked_up(void **state)
+{
+	static const uint32_t quanta[] = {3000, 20000, 60000};
+	struct rng rng = rng_new();
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(quanta); i++) {
+		_pctab_runs_ struct pctab_runs r = {};
+
+		for (uint32_t end = 1; end <= quanta[i]; end++)
+			pctabs_add(&r, end,
+				   (int32_t)(end % 2) << 30 | (int32_t)rng_below(&rng, 99));
+		assert_looked_up(&r, 0);
+	}
+}
+
+/*
+ * Whatever the bytes are: an error or a value, and no byte outside of them and their padding. If
+ * the decoder takes them, what it says.
+ */
+static void look_at(const uint8_t *bytes, size_t size, uint32_t length, unsigned int shift)
+{
+	_free_ uint8_t *copy = pctabs_copy(bytes, size, PCTAB_PADDING, 0xff);
+	struct pctab_linear t = {copy, (uint32_t)size, length};
+	_pctab_runs_ struct pctab_runs r = {};
+	int32_t value;
+
+	if (!pctab_linear__decode(&t, shift, &r, NULL)) {
+		assert_finds(&t, shift, &r);
+		return;
+	}
+	for (size_t way = 0; way < n_ways; way++) {
+		for (uint32_t pc = 0; pc < 1000 && pc < length; pc++)
+			ways[way](&t, shift, pc, &value);
+		ways[way](&t, shift, length - 1, &value);
+	}
+}
+
+static void cut_and_flipped_tables_do_no_harm(void **state)
+{
+	_pctab_runs_ struct pctab_runs r = {};
+	struct rng rng = rng_new();
+
+	(void)state;
+	for (int i = 0; i < 12; i++) {
+		_pctab_buffer_ struct pctab_buffer b = {};
+		uint32_t length;
+
+		pctabs_random(&rng, &r, 1 + (uint32_t)rng_below(&rng, 800), 60, 0);
+		length = pctab_runs__length(&r);
+		assert_int_equal(pctab_linear__encode(&b, &r, 0), 0);
+		for (size_t size = 0; size <= b.size; size++)
+			look_at(b.data, size, length, 0);
+		for (size_t bit = 0; bit < 8 * b.size; bit++) {
+			b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			look_at(b.data, b.size, length, 0);
+			b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		}
+		look_at(b.data, b.size, length + 1, 0);
+		look_at(b.data, b.size, UINT32_MAX, 0);
+		look_at(b.data, b.size, 1, 0);
+	}
+}
+
+static void random_bytes_do_no_harm(void **state)
+{
+	struct rng rng = rng_new();
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		uint8_t bytes[400];
+		size_t size = rng_below(&rng, sizeof(bytes) + 1);
+
+		for (size_t k = 0; k < size; k++)
+			bytes[k] = (uint8_t)rng_any_size(&rng);
+		if (size && !rng_below(&rng, 3))
+			bytes[0] = (uint8_t)(0xfe + rng_below(&rng, 2));
+		look_at(bytes, size, 1 + (uint32_t)rng_any_size(&rng) % UINT32_MAX,
+			(unsigned int)rng_below(&rng, 3));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_table_is_looked_up),
+		cmocka_unit_test(any_number_of_pcs_in_a_chunk_is_looked_up),
+		cmocka_unit_test(wide_indices_are_looked_up),
+		cmocka_unit_test(cut_and_flipped_tables_do_no_harm),
+		cmocka_unit_test(random_bytes_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, find_ways, NULL);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "pctab/pctab.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void runs_of_the_same_value_become_one(void **state)
+{
+	_pctab_runs_ struct pctab_runs r = {};
+
+	(void)state;
+	assert_int_equal(pctab_runs__length(&r), 0);
+	assert_int_equal(pctab_runs__add(&r, 3, 7), 0);
+	assert_int_equal(pctab_runs__add(&r, 5, 7), 0);
+	assert_int_equal(pctab_runs__add(&r, 6, -7), 0);
+	assert_int_equal(r.n, 2);
+	assert_int_equal(r.runs[0].end, 5);
+	assert_int_equal(pctab_runs__length(&r), 6);
+}
+
+static void ends_only_rise(void **state)
+{
+	_pctab_runs_ struct pctab_runs r = {};
+
+	(void)state;
+	assert_int_equal(pctab_runs__add(&r, 0, 1), -EINVAL);
+	assert_int_equal(pctab_runs__add(&r, 4, 1), 0);
+	assert_int_equal(pctab_runs__add(&r, 4, 2), -EINVAL);
+	assert_int_equal(pctab_runs__add(&r, 3, 1), -EINVAL);
+	assert_int_equal(r.n, 1);
+	pctab_runs__clear(&r);
+	assert_int_equal(pctab_runs__add(&r, 1, 1), 0);
+}
+
+static void what_no_encoder_takes_is_told(void **state)
+{
+	struct pctab_run runs[] = {{4, 1}, {8, 2}};
+	struct pctab_runs r = {.runs = runs, .n = 2};
+
+	(void)state;
+	assert_int_equal(pctab_runs__check(&r, 0), 0);
+	assert_int_equal(pctab_runs__check(&r, 2), 0);
+	assert_int_equal(pctab_runs__check(&r, 3), -EINVAL);
+	assert_int_equal(pctab_runs__check(&r, PCTAB_QUANTUM_SHIFT_MAX + 1), -EINVAL);
+	runs[1].value = 1;
+	assert_int_equal(pctab_runs__check(&r, 0), -EINVAL);
+	runs[1] = (struct pctab_run){4, 2};
+	assert_int_equal(pctab_runs__check(&r, 0), -EINVAL);
+	r.n = 0;
+	assert_int_equal(pctab_runs__check(&r, 0), -EINVAL);
+}
+
+static void assert_padded(const struct pctab_buffer *b)
+{
+	assert_true(b->capacity - b->size >= PCTAB_PADDING);
+	for (size_t i = b->size; i < b->capacity; i++)
+		assert_int_equal(b->data[i], 0);
+}
+
+static void zeroes_follow_what_was_appended(void **state)
+{
+	_pctab_buffer_ struct pctab_buffer b = {};
+	uint8_t bytes[100];
+
+	(void)state;
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_int_equal(pctab_buffer__append(&b, NULL, 0), 0);
+	assert_padded(&b);
+	for (size_t size = 0; size < sizeof(bytes); size++) {
+		assert_int_equal(pctab_buffer__append(&b, bytes, size), 0);
+		assert_padded(&b);
+	}
+	pctab_buffer__truncate(&b, 7);
+	assert_int_equal(b.size, 7);
+	assert_padded(&b);
+	assert_int_equal(b.data[6], 0xff);
+	pctab_buffer__truncate(&b, 8);
+	assert_int_equal(b.size, 7);
+}
+
+static void too_much_is_refused(void **state)
+{
+	_pctab_buffer_ struct pctab_buffer b = {};
+
+	(void)state;
+	assert_int_equal(pctab_buffer__append(&b, "x", 1), 0);
+	assert_int_equal(pctab_buffer__reserve(&b, SIZE_MAX), -ENOMEM);
+	assert_int_equal(pctab_buffer__reserve(&b, SIZE_MAX - PCTAB_PADDING), -ENOMEM);
+	assert_int_equal(b.size, 1);
+	assert_int_equal(b.data[0], 'x');
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_of_the_same_value_become_one),
+		cmocka_unit_test(ends_only_rise),
+		cmocka_unit_test(what_no_encoder_takes_is_told),
+		cmocka_unit_test(zeroes_follow_what_was_appended),
+		cmocka_unit_test(too_much_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
