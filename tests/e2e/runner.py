@@ -11,6 +11,7 @@ import glob
 import importlib
 import inspect
 import os
+import signal
 import sys
 import time
 import traceback
@@ -63,6 +64,9 @@ def main():
     parser.add_argument("--build", default="build", help="where qprof-bpf was built")
     parser.add_argument("words", nargs="*", help="run tests whose name has these")
     options = parser.parse_args()
+    # A shell starts background jobs with these ignored, and whoever we start would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
     totals = {"PASS": 0, "FAIL": 0, "SKIP": 0}
     for name, function, arguments in collect(options.words):
