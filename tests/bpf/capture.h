@@ -164,6 +164,13 @@ static inline void capture_wait_for_dot(struct capture *c)
 	assert_int_equal(read(c->from_target, &byte, 1), 1);
 }
 
+/* Drain only once the target has ended: what the ring has no room for by then is lost for sure. */
+static inline void capture_finish_undrained(struct capture *c)
+{
+	assert_int_equal(waitpid(c->pid, &c->status, 0), c->pid);
+	c->ended = true;
+}
+
 /* Drain until the target has ended. */
 static inline void capture_finish_target(struct capture *c)
 {
@@ -186,13 +193,19 @@ static inline void capture_stop(struct capture *c)
 	assert_int_equal(kernel__counters(c->kernel, c->counters), 0);
 }
 
-/* Follow the script from its first instruction to its end. */
-static inline void capture_script(struct capture *c, const char *script)
+/* Follow the script from its first instruction on. */
+static inline void capture_begin(struct capture *c, const char *script)
 {
 	capture_start(c, script);
 	assert_int_equal(kernel__follow(c->kernel, c->pid), 0);
 	kernel__enable(c->kernel, true);
 	capture_go(c);
+}
+
+/* The same, to its end. */
+static inline void capture_script(struct capture *c, const char *script)
+{
+	capture_begin(c, script);
 	capture_finish_target(c);
 	capture_stop(c);
 }

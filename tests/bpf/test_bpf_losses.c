@@ -10,7 +10,9 @@ static void need_no_room(struct capture *c, const char *script)
 	struct expectation e;
 
 	capture_open(c, KERNEL_ATTACH_MULTI, PAGE, 0);
-	capture_script(c, script);
+	capture_begin(c, script);
+	capture_finish_undrained(c);
+	capture_stop(c);
 	assert_int_equal(c->status, 0);
 	read_expectation(c, &e);
 	assert_true(c->counters[WIRE_LOST_RING_FULL] > 0);
