@@ -55,7 +55,7 @@ struct wire_span {
 	wire_u64 start_ns;
 	wire_u64 end_ns;
 	wire_u32 invocation; /* DepNodeIndex or WIRE_NO_INVOCATION */
-	wire_u32 pad2;
+	wire_u32 caller;     /* ELF address in `lib` that its request returns to; 0: not known */
 };
 
 struct wire_fork {
@@ -134,6 +134,10 @@ struct wire_knobs {
  * WIRE_ROLE_IDENTIFY: the query bits number the site. The query's vtable is in the register; if
  * there is none, the group bits are the offset from sp, in units of 8 bytes, of a copy of it. The
  * provider's address is in the vtable, at the offset in the last bits (units of 8 bytes, no bias).
+ *
+ * WIRE_ROLE_REQUEST (wire_request_cookie()): bits 28-59 are the site's own ELF address, which
+ * makes an ELF address of the return address; bits 60-63 where that is on the stack, from sp, in
+ * units of 8 bytes.
  */
 enum wire_role {
 	WIRE_ROLE_START = 1,  /* provider entry: names the query, starts it */
@@ -142,6 +146,7 @@ enum wire_role {
 	WIRE_ROLE_IDENTIFY,   /* in a body: reads which query it is; starts it if it has no START */
 	WIRE_ROLE_END,	      /* in a body: the provider has returned */
 	WIRE_ROLE_CAUGHT,     /* a panic was caught: every frame below sp is dead */
+	WIRE_ROLE_REQUEST,    /* entry of a wrapper: the return address tells who asks */
 };
 
 enum wire_reg {
@@ -193,6 +198,14 @@ static inline wire_u64 wire_cookie(wire_u32 role, wire_u32 lib, wire_u32 query, 
 	       (wire_u64)((sp_delta / 8 + WIRE_SP_BIAS) & 0xfff) << 52;
 }
 
+static inline wire_u64 wire_request_cookie(wire_u32 lib, wire_u32 query, wire_u32 addr,
+					   wire_u32 slot)
+{
+	return (wire_u64)WIRE_ROLE_REQUEST | (wire_u64)(lib & 0xff) << 4 |
+	       (wire_u64)(query & 0xffff) << 12 | (wire_u64)addr << 28 |
+	       (wire_u64)(slot & 0xf) << 60;
+}
+
 static inline wire_u32 wire_cookie_role(wire_u64 c)
 {
 	return c & 0xf;
@@ -216,6 +229,14 @@ static inline wire_u32 wire_cookie_reg(wire_u64 c)
 static inline wire_u32 wire_cookie_vtable_offset(wire_u64 c)
 {
 	return (wire_u32)(c >> 52) * 8;
+}
+static inline wire_u32 wire_cookie_request_addr(wire_u64 c)
+{
+	return (wire_u32)(c >> 28);
+}
+static inline wire_u32 wire_cookie_request_slot(wire_u64 c)
+{
+	return (wire_u32)(c >> 60);
 }
 static inline int wire_cookie_sp_delta(wire_u64 c)
 {

@@ -35,6 +35,8 @@ const char *plan_role_name(enum wire_role role)
 		return "end";
 	case WIRE_ROLE_CAUGHT:
 		return "caught";
+	case WIRE_ROLE_REQUEST:
+		return "request";
 	}
 	return "unknown";
 }

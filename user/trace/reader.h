@@ -85,6 +85,13 @@ const char *trace_reader__kind(const struct trace_reader *r, unsigned int kind);
  */
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span);
 
+/*
+ * What a locindex stands for; false if the file does not hold it (yet). Lines are known once the
+ * chunk that tells them was read, which for a file (not a pipe) is before the first item.
+ */
+bool trace_reader__location(const struct trace_reader *r, uint32_t locindex,
+			    struct trace_location *out);
+
 /* What was read so far. */
 struct trace_stats {
 	uint64_t chunks;

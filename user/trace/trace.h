@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 
 #define TRACE_NO_INVOCATION UINT32_MAX
+#define TRACE_NO_LOCATION   0u
 #define TRACE_EXIT_UNKNOWN  INT32_MIN /* still running, or its end was not seen */
 
 /* How an interval came to its end; stable on disk. */
@@ -58,9 +59,38 @@ struct trace_span {
 	uint32_t tid;
 	uint32_t label;	     /* string id of the query's name, or TRACE_VIRTUAL | number */
 	uint32_t invocation; /* DepNodeIndex, or TRACE_NO_INVOCATION */
+	uint32_t caller;     /* locindex of the call that requested it, or TRACE_NO_LOCATION */
 	uint16_t depth;
 	uint8_t flags; /* enum trace_span_flag */
 	uint8_t kind;  /* enum trace_kind */
+};
+
+/*
+ * A function that locations lie in. A location is one number, its locindex: `first` and the offset
+ * of the pc in the function, which may be `size` itself (a return address after a last call).
+ * Ranges are given out as functions are first met (trace/locations.h), and never overlap.
+ */
+struct trace_function {
+	uint32_t first;	     /* locindex of offset 0, at least 1 */
+	uint32_t size;	     /* bytes of code */
+	uint64_t addr;	     /* of its entry, as an ELF virtual address of the library */
+	const char *library; /* build-id (hex) of the file it is in, as in trace_process */
+	const char *name;    /* demangled */
+};
+
+/* From this offset in a function on, up to the next row's, code is of this line. */
+struct trace_line {
+	uint32_t offset; /* bytes from the function's entry; rows ascend */
+	uint32_t file;	 /* string id */
+	uint32_t line;	 /* 0: none is known from here on */
+};
+
+/* What a locindex stands for. Texts are the reader's. */
+struct trace_location {
+	const struct trace_function *function;
+	uint32_t offset;  /* of the pc in it */
+	const char *file; /* of the instruction before the pc, which is the call; or NULL */
+	uint32_t line;
 };
 
 /* Values of one kind and label in one process, without times. */

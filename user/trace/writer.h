@@ -47,6 +47,20 @@ int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t);
 
 /*
+ * Add a function, before spans whose callers are in it. In the order of `first`; -EINVAL if its
+ * range begins before the end of the one before. Texts are copied.
+ */
+int trace_writer__function(struct trace_writer *w, const struct trace_function *f);
+
+/*
+ * Tell the lines of the function whose range begins at `first`, once, at any time after it was
+ * added. -EINVAL for rows that do not ascend or go beyond the function, or a file that is no
+ * string.
+ */
+int trace_writer__lines(struct trace_writer *w, uint32_t first, const struct trace_line *rows,
+			size_t n);
+
+/*
  * The number of a kind for spans and tallies, by measureme's name: one of enum trace_kind, or one
  * of this file's own. -E2BIG beyond TRACE_KINDS_MAX.
  */
