@@ -28,6 +28,7 @@ enum wire_type {
 	WIRE_FORK = 2,
 	WIRE_EXEC = 3,
 	WIRE_EXIT = 4,
+	WIRE_LABEL = 5,
 };
 
 /* How a span came to its end. */
@@ -39,23 +40,59 @@ enum wire_span_flag {
 
 #define WIRE_NO_INVOCATION 0xffffffffu
 
+/* What a span is, as measureme's event kinds tell them apart. */
+enum wire_kind {
+	WIRE_KIND_QUERY = 0, /* a provider was executed */
+	WIRE_KIND_ACTIVITY,  /* GenericActivity: a phase, not a query */
+	WIRE_KIND_BLOCKED,   /* QueryBlocked: waiting for another thread's execution */
+	WIRE_KIND_LOAD,	     /* IncrementalLoadResult: read from the last build instead */
+	WIRE_KIND_HASHING,   /* IncrementalResultHashing */
+	WIRE_KIND_MAX,
+};
+
 /*
- * One execution of a query provider. Sent once, when it ends: records of one thread arrive in the
- * order of their ends, children before parents.
+ * One interval of the compiler's own: the execution of a query provider, or another that its
+ * self-profiler knows. Sent once, when it ends: records of one thread arrive in the order of their
+ * ends, children before parents.
  */
 struct wire_span {
 	wire_u8 type;
 	wire_u8 flags; /* enum wire_span_flag */
 	wire_u8 lib;   /* index of the attached library */
-	wire_u8 pad;
-	wire_u16 query; /* index into that library's plan */
+	wire_u8 kind;  /* enum wire_kind */
+	/*
+	 * Index into that library's plan: of the query, or WIRE_NO_QUERY if it could not be told;
+	 * with WIRE_KIND_ACTIVITY of the guard, whose label it has, unless `label` is not 0.
+	 */
+	wire_u16 query;
 	wire_u16 depth; /* started queries below this one on its thread; saturates at 65535 */
 	wire_u32 pid;	/* tgid, in the initial pid namespace */
 	wire_u32 tid;
 	wire_u64 start_ns;
 	wire_u64 end_ns;
 	wire_u32 invocation; /* DepNodeIndex or WIRE_NO_INVOCATION */
-	wire_u32 caller;     /* ELF address in `lib` that its request returns to; 0: not known */
+	union {
+		/* WIRE_KIND_QUERY: ELF address in `lib` that its request returns to; 0: not known
+		 */
+		wire_u32 caller;
+		/* WIRE_KIND_ACTIVITY: number of a struct wire_label that came before, or 0 */
+		wire_u32 label;
+	};
+};
+
+#define WIRE_LABEL_MAX 64
+
+/*
+ * The text of a label that only the compiler's memory tells, when it is first met. The numbers are
+ * the capture's, from 1 up, whatever the process.
+ */
+struct wire_label {
+	wire_u8 type;
+	wire_u8 pad[3];
+	wire_u32 label;
+	wire_u32 len; /* bytes of the whole text; text holds its first WIRE_LABEL_MAX */
+	wire_u32 pad2;
+	char text[WIRE_LABEL_MAX];
 };
 
 struct wire_fork {
@@ -138,6 +175,18 @@ struct wire_knobs {
  * WIRE_ROLE_REQUEST (wire_request_cookie()): bits 28-59 are the site's own ELF address, which
  * makes an ELF address of the return address; bits 60-63 where that is on the stack, from sp, in
  * units of 8 bytes.
+ *
+ * The guard roles (wire_guard_cookie()): bits 12-27 number the guard in the plan; bits 28-43 its
+ * scope, the function that it stands in (a body's is its group); bits 44-51 its number within that
+ * scope, from 1; bits 52-61 where its label's address and length are, from sp, in units of 8 bytes,
+ * or WIRE_NO_LABEL, or WIRE_LABEL_OF_QUERY: that of the query that it runs in; bits 62-63 are 0.
+ * A guard and its end belong together if they saw the same sp, scope and number.
+ *
+ * WIRE_ROLE_GUARD_QUERY: as WIRE_ROLE_IDENTIFY; the table of providers tells guard and number too.
+ *
+ * WIRE_ROLE_TIMER: the timer's address is in rdi, the label's address and length in rdx and rcx.
+ * WIRE_ROLE_TIMER_END: the timer's address is in rdi. It lies in the frame of the function that
+ * called both, whose sp is the same at both calls.
  */
 enum wire_role {
 	WIRE_ROLE_START = 1,  /* provider entry: names the query, starts it */
@@ -147,6 +196,11 @@ enum wire_role {
 	WIRE_ROLE_END,	      /* in a body: the provider has returned */
 	WIRE_ROLE_CAUGHT,     /* a panic was caught: every frame below sp is dead */
 	WIRE_ROLE_REQUEST,    /* entry of a wrapper: the return address tells who asks */
+	WIRE_ROLE_GUARD,      /* mask site of a guard that is no query's: starts its interval */
+	WIRE_ROLE_GUARD_QUERY, /* the same, in a body: reads which query it is about */
+	WIRE_ROLE_GUARD_END,   /* the guard is dropped or finished */
+	WIRE_ROLE_TIMER,       /* entry of SelfProfilerRef::verbose_generic_activity */
+	WIRE_ROLE_TIMER_END,   /* entry of a drop_in_place::<VerboseTimingGuard> */
 };
 
 enum wire_reg {
@@ -181,13 +235,18 @@ struct wire_provider_key {
 struct wire_provider {
 	wire_u16 query;
 	wire_u16 group;
+	wire_u16 guard;	 /* WIRE_ROLE_GUARD_QUERY: index into the plan, */
+	wire_u16 number; /* and number within its scope */
 };
 
-#define WIRE_NO_QUERY 0xffffu
-#define WIRE_NO_SLOT  0xffffu
-#define WIRE_NO_GROUP 0xffffu
-#define WIRE_SP_BIAS  2048
-#define WIRE_MAX_LIBS 255
+#define WIRE_NO_QUERY	    0xffffu
+#define WIRE_NO_SLOT	    0xffffu
+#define WIRE_NO_GROUP	    0xffffu
+#define WIRE_SP_BIAS	    2048
+#define WIRE_SCOPE_TIMER    0xfffeu /* scope of all timers; bodies and functions have lower ones */
+#define WIRE_NO_LABEL	    0x3ffu
+#define WIRE_LABEL_OF_QUERY 0x3feu
+#define WIRE_MAX_LIBS	    255
 
 static inline wire_u64 wire_cookie(wire_u32 role, wire_u32 lib, wire_u32 query, wire_u32 group,
 				   wire_u32 reg, int sp_delta)
@@ -204,6 +263,14 @@ static inline wire_u64 wire_request_cookie(wire_u32 lib, wire_u32 query, wire_u3
 	return (wire_u64)WIRE_ROLE_REQUEST | (wire_u64)(lib & 0xff) << 4 |
 	       (wire_u64)(query & 0xffff) << 12 | (wire_u64)addr << 28 |
 	       (wire_u64)(slot & 0xf) << 60;
+}
+
+static inline wire_u64 wire_guard_cookie(wire_u32 role, wire_u32 lib, wire_u32 guard,
+					 wire_u32 scope, wire_u32 number, wire_u32 label)
+{
+	return (wire_u64)(role & 0xf) | (wire_u64)(lib & 0xff) << 4 |
+	       (wire_u64)(guard & 0xffff) << 12 | (wire_u64)(scope & 0xffff) << 28 |
+	       (wire_u64)(number & 0xff) << 44 | (wire_u64)(label & 0x3ff) << 52;
 }
 
 static inline wire_u32 wire_cookie_role(wire_u64 c)
@@ -238,6 +305,14 @@ static inline wire_u32 wire_cookie_request_slot(wire_u64 c)
 {
 	return (wire_u32)(c >> 60);
 }
+static inline wire_u32 wire_cookie_number(wire_u64 c)
+{
+	return c >> 44 & 0xff;
+}
+static inline wire_u32 wire_cookie_label(wire_u64 c)
+{
+	return c >> 52 & 0x3ff;
+}
 static inline int wire_cookie_sp_delta(wire_u64 c)
 {
 	return ((int)(c >> 52) - WIRE_SP_BIAS) * 8;
@@ -247,8 +322,9 @@ _Static_assert(sizeof(struct wire_span) == 40, "wire_span");
 _Static_assert(sizeof(struct wire_fork) == 24, "wire_fork");
 _Static_assert(sizeof(struct wire_exec) == 40 + WIRE_ARGS_MAX, "wire_exec");
 _Static_assert(sizeof(struct wire_exit) == 24, "wire_exit");
+_Static_assert(sizeof(struct wire_label) == 16 + WIRE_LABEL_MAX, "wire_label");
 _Static_assert(sizeof(struct wire_knobs) == 8, "wire_knobs");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
-_Static_assert(sizeof(struct wire_provider) == 4, "wire_provider");
+_Static_assert(sizeof(struct wire_provider) == 8, "wire_provider");
 
 #endif /* QPROF_WIRE_H */

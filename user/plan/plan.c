@@ -11,6 +11,12 @@ void plan__free(struct plan *plan)
 		free(plan->queries[i].name);
 	for (uint32_t i = 0; i < plan->n_bodies; i++)
 		free(plan->bodies[i].problem);
+	for (uint32_t i = 0; i < plan->n_guards; i++) {
+		free(plan->guards[i].function);
+		free(plan->guards[i].label);
+		free(plan->guards[i].problem);
+	}
+	free(plan->guards);
 	free(plan->queries);
 	free(plan->bodies);
 	free(plan->sites);
@@ -37,6 +43,16 @@ const char *plan_role_name(enum wire_role role)
 		return "caught";
 	case WIRE_ROLE_REQUEST:
 		return "request";
+	case WIRE_ROLE_GUARD:
+		return "guard";
+	case WIRE_ROLE_GUARD_QUERY:
+		return "guard-query";
+	case WIRE_ROLE_GUARD_END:
+		return "guard-end";
+	case WIRE_ROLE_TIMER:
+		return "timer";
+	case WIRE_ROLE_TIMER_END:
+		return "timer-end";
 	}
 	return "unknown";
 }

@@ -31,6 +31,7 @@ struct plan_site {
 	uint64_t offset;
 	uint32_t query; /* index into queries, or PLAN_NONE */
 	uint32_t body;	/* index into bodies, or PLAN_NONE */
+	uint32_t guard; /* index into guards, or PLAN_NONE */
 	uint8_t role;	/* enum wire_role */
 	uint8_t cls;	/* enum plan_class */
 	/*
@@ -70,6 +71,27 @@ struct plan_body {
 	char *problem; /* why its ends could not be mined, or NULL */
 };
 
+/*
+ * A place where rustc's self-profiler would record an interval that is no execution of a query: a
+ * guard object is made there if its kind of event is asked for, and dropped at the interval's end.
+ */
+struct plan_guard {
+	char *function; /* the one it stands in, demangled */
+	char *label;	/* what is recorded, or NULL: told when it happens */
+	uint32_t scope; /* number of its function; that of a body is its group. Cookies carry it */
+	uint32_t body;	/* index into bodies, if it stands in one, or PLAN_NONE */
+	uint8_t kind;	/* enum wire_kind, not WIRE_KIND_QUERY */
+	uint8_t number; /* within its scope, from 1 */
+	/* Of the label's address and length, bytes above sp at its start; or PLAN_NO_SLOT. */
+	int32_t label_slot;
+	/* BLOCKED and LOAD: its label is a query's; the site tells which. HASHING: the query's that
+	 * it runs in. */
+	bool label_of_query;
+	uint32_t n_end; /* end sites */
+	bool exact;	/* every normal way from its start meets an end site */
+	char *problem;	/* why not, or NULL */
+};
+
 struct plan {
 	uint8_t build_id[PLAN_BUILD_ID_MAX];
 	uint32_t build_id_len;
@@ -80,6 +102,8 @@ struct plan {
 	uint32_t n_queries;
 	struct plan_body *bodies;
 	uint32_t n_bodies;
+	struct plan_guard *guards; /* by function and address */
+	uint32_t n_guards;
 	struct plan_site *sites; /* sorted by (role, addr) */
 	uint32_t n_sites;
 	uint32_t code_crc; /* see plan_code_crc() */
