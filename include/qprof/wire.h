@@ -61,11 +61,12 @@ struct wire_span {
 	wire_u8 lib;   /* index of the attached library */
 	wire_u8 kind;  /* enum wire_kind */
 	/*
-	 * Index into that library's plan: of the query, or WIRE_NO_QUERY if it could not be told;
-	 * with WIRE_KIND_ACTIVITY of the guard, whose label it has, unless `label` is not 0.
+	 * Index into that library's plan: of the query that was executed or that the interval is
+	 * about, or WIRE_NO_QUERY if it could not be told; with WIRE_KIND_ACTIVITY of the guard,
+	 * whose label it has, unless `label` is not 0.
 	 */
 	wire_u16 query;
-	wire_u16 depth; /* started queries below this one on its thread; saturates at 65535 */
+	wire_u16 depth; /* intervals that hold this one on its thread; saturates at 65535 */
 	wire_u32 pid;	/* tgid, in the initial pid namespace */
 	wire_u32 tid;
 	wire_u64 start_ns;
@@ -75,24 +76,42 @@ struct wire_span {
 		/* WIRE_KIND_QUERY: ELF address in `lib` that its request returns to; 0: not known
 		 */
 		wire_u32 caller;
-		/* WIRE_KIND_ACTIVITY: number of a struct wire_label that came before, or 0 */
+		/* WIRE_KIND_ACTIVITY: number of a struct wire_label that came before, or
+		 * WIRE_LABEL_LOST, or 0: the guard's own */
 		wire_u32 label;
 	};
 };
 
 #define WIRE_LABEL_MAX 64
 
+/* A label that could not be read, or whose text could not be sent. */
+#define WIRE_LABEL_LOST 0xffffffffu
+
 /*
- * The text of a label that only the compiler's memory tells, when it is first met. The numbers are
- * the capture's, from 1 up, whatever the process.
+ * A label that only the compiler's memory tells; the kernel half's key for it. The rest of `text`
+ * is zero.
+ */
+struct wire_label_key {
+	wire_u32 len;	/* bytes of the whole text; text holds its first WIRE_LABEL_MAX */
+	wire_u32 timer; /* 1: told by WIRE_ROLE_TIMER, 0: by another guard */
+	char text[WIRE_LABEL_MAX];
+};
+
+/*
+ * Comes when a label is first met. The numbers are the capture's, from 1 up, whatever the process.
+ * In a race one label may get two.
  */
 struct wire_label {
 	wire_u8 type;
 	wire_u8 pad[3];
 	wire_u32 label;
-	wire_u32 len; /* bytes of the whole text; text holds its first WIRE_LABEL_MAX */
-	wire_u32 pad2;
-	char text[WIRE_LABEL_MAX];
+	struct wire_label_key key;
+};
+
+/* What the kernel half knows of a label; the user half may set `hidden`. */
+struct wire_label_state {
+	wire_u32 label;
+	wire_u32 hidden; /* 1: its intervals are not asked for */
 };
 
 struct wire_fork {
@@ -137,6 +156,7 @@ enum wire_counter {
 	WIRE_LOST_RECURSION,	     /* starts or ends lost: the kernel refused to nest programs */
 	WIRE_LOST_PROCESS_RECORD,    /* fork, exec or exit records lost */
 	WIRE_LOST_TARGETS_FULL,	     /* processes not followed: the table of targets was full */
+	WIRE_LOST_LABEL,	     /* starts whose label could not be told */
 	WIRE_DROP_END_WITHOUT_START, /* ends whose start came before the capture: dropped */
 	WIRE_COUNT_UNWOUND,	     /* spans with WIRE_SPAN_UNWOUND */
 	WIRE_COUNT_LEFT,	     /* spans with WIRE_SPAN_LEFT */
@@ -176,17 +196,22 @@ struct wire_knobs {
  * makes an ELF address of the return address; bits 60-63 where that is on the stack, from sp, in
  * units of 8 bytes.
  *
- * The guard roles (wire_guard_cookie()): bits 12-27 number the guard in the plan; bits 28-43 its
- * scope, the function that it stands in (a body's is its group); bits 44-51 its number within that
- * scope, from 1; bits 52-61 where its label's address and length are, from sp, in units of 8 bytes,
- * or WIRE_NO_LABEL, or WIRE_LABEL_OF_QUERY: that of the query that it runs in; bits 62-63 are 0.
- * A guard and its end belong together if they saw the same sp, scope and number.
+ * WIRE_ROLE_START, _START_BODY, _WRAPPER: WIRE_HIDDEN in place of the register: the query is not
+ * asked for, and is kept track of for the sake of others only.
  *
- * WIRE_ROLE_GUARD_QUERY: as WIRE_ROLE_IDENTIFY; the table of providers tells guard and number too.
+ * The guard roles (wire_guard_cookie()): bits 12-27 number the guard in the plan, or, of kinds that
+ * have a query's label, that query; bits 28-43 its scope, the function that it stands in (a body's
+ * is its group); bits 44-51 its number within that scope, from 1; bits 52-61 where its label's
+ * address and length are, from sp, in units of 8 bytes, or WIRE_NO_LABEL, or WIRE_LABEL_OF_QUERY:
+ * that of the query that it runs in; bits 62-63 its kind, less 1. A guard and its end belong
+ * together if they saw the same sp, scope and number. WIRE_ROLE_GUARD_END: bits 52-61 are 1 if it
+ * may also end what no probe saw the start of, as that was not asked for; else 0.
+ *
+ * WIRE_ROLE_GUARD_QUERY: as WIRE_ROLE_IDENTIFY; the table of providers tells number and kind too.
  *
  * WIRE_ROLE_TIMER: the timer's address is in rdi, the label's address and length in rdx and rcx.
  * WIRE_ROLE_TIMER_END: the timer's address is in rdi. It lies in the frame of the function that
- * called both, whose sp is the same at both calls.
+ * called both, whose sp is the same at both calls; bits 52-63 make that of sp here.
  */
 enum wire_role {
 	WIRE_ROLE_START = 1,  /* provider entry: names the query, starts it */
@@ -219,11 +244,12 @@ enum wire_reg {
 	WIRE_REG_R13,
 	WIRE_REG_R14,
 	WIRE_REG_R15,
+	WIRE_HIDDEN = 254,
 	WIRE_REG_NONE = 255,
 };
 
 /*
- * Key of the table of providers that WIRE_ROLE_IDENTIFY looks up: how far a provider lies from the
+ * Key of the table of providers that WIRE_ROLE_IDENTIFY and _GUARD_QUERY look up: how far a provider lies from the
  * site, which does not depend on where the library was mapped.
  */
 struct wire_provider_key {
@@ -235,8 +261,10 @@ struct wire_provider_key {
 struct wire_provider {
 	wire_u16 query;
 	wire_u16 group;
-	wire_u16 guard;	 /* WIRE_ROLE_GUARD_QUERY: index into the plan, */
-	wire_u16 number; /* and number within its scope */
+	wire_u8 number; /* WIRE_ROLE_GUARD_QUERY: the guard's within its scope */
+	wire_u8 kind;	/* enum wire_kind */
+	wire_u8 hidden; /* 1: not asked for, kept track of for the sake of others */
+	wire_u8 pad;
 };
 
 #define WIRE_NO_QUERY	    0xffffu
@@ -266,11 +294,13 @@ static inline wire_u64 wire_request_cookie(wire_u32 lib, wire_u32 query, wire_u3
 }
 
 static inline wire_u64 wire_guard_cookie(wire_u32 role, wire_u32 lib, wire_u32 guard,
-					 wire_u32 scope, wire_u32 number, wire_u32 label)
+					 wire_u32 scope, wire_u32 number, wire_u32 label,
+					 wire_u32 kind)
 {
 	return (wire_u64)(role & 0xf) | (wire_u64)(lib & 0xff) << 4 |
 	       (wire_u64)(guard & 0xffff) << 12 | (wire_u64)(scope & 0xffff) << 28 |
-	       (wire_u64)(number & 0xff) << 44 | (wire_u64)(label & 0x3ff) << 52;
+	       (wire_u64)(number & 0xff) << 44 | (wire_u64)(label & 0x3ff) << 52 |
+	       (wire_u64)((kind - 1) & 3) << 62;
 }
 
 static inline wire_u32 wire_cookie_role(wire_u64 c)
@@ -313,6 +343,10 @@ static inline wire_u32 wire_cookie_label(wire_u64 c)
 {
 	return c >> 52 & 0x3ff;
 }
+static inline wire_u32 wire_cookie_kind(wire_u64 c)
+{
+	return (wire_u32)(c >> 62) + 1;
+}
 static inline int wire_cookie_sp_delta(wire_u64 c)
 {
 	return ((int)(c >> 52) - WIRE_SP_BIAS) * 8;
@@ -322,7 +356,9 @@ _Static_assert(sizeof(struct wire_span) == 40, "wire_span");
 _Static_assert(sizeof(struct wire_fork) == 24, "wire_fork");
 _Static_assert(sizeof(struct wire_exec) == 40 + WIRE_ARGS_MAX, "wire_exec");
 _Static_assert(sizeof(struct wire_exit) == 24, "wire_exit");
+_Static_assert(sizeof(struct wire_label_key) == 8 + WIRE_LABEL_MAX, "wire_label_key");
 _Static_assert(sizeof(struct wire_label) == 16 + WIRE_LABEL_MAX, "wire_label");
+_Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");
 _Static_assert(sizeof(struct wire_knobs) == 8, "wire_knobs");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
 _Static_assert(sizeof(struct wire_provider) == 8, "wire_provider");

@@ -41,7 +41,9 @@ struct plan_site {
 	uint8_t reg;	       /* or WIRE_REG_NONE */
 	int32_t slot;	       /* or PLAN_NO_SLOT */
 	int32_t vtable_offset; /* IDENTIFY: of the provider's address in the vtable, bytes */
-	int32_t sp_delta;      /* (sp at the body's sites) - (sp here), bytes */
+	/* (sp at the body's sites) - (sp here), bytes; TIMER, TIMER_END: the sp of the function that
+	 * calls, so 8 at the first instruction. */
+	int32_t sp_delta;
 };
 
 /* One query: where it is requested, where its provider starts. Addresses are 0 where absent. */
