@@ -58,6 +58,16 @@ struct {
 	__type(value, struct wire_provider);
 } providers SEC(".maps");
 
+/* Labels that only the compiler's memory tells, by their text: it tells them everywhere. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct wire_label_key);
+	__type(value, struct wire_label_state);
+} labels SEC(".maps");
+
+__u32 last_label;
+
 struct overflow_key {
 	__u32 tid;
 	__u32 index;
@@ -165,6 +175,7 @@ static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 fl
 		.type = WIRE_SPAN,
 		.flags = flags,
 		.lib = f->lib,
+		.kind = f->kind,
 		.query = f->query,
 		.depth = f->depth,
 		.pid = t->pid,
@@ -172,6 +183,7 @@ static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 fl
 		.start_ns = f->start_ns,
 		.end_ns = now,
 		.invocation = invocation,
+		.label = f->label,
 	};
 	bpf_ringbuf_submit(s, wakeup_flags());
 	t->spans++;
@@ -308,6 +320,21 @@ static __always_inline __u64 read_provider(struct pt_regs *ctx, __u64 cookie)
 	return provider;
 }
 
+/* What the table says of the provider that a body is about to call; NULL if it does not know it. */
+static __always_inline struct wire_provider *find_provider(struct pt_regs *ctx, __u64 cookie)
+{
+	struct wire_provider_key key = {};
+	struct wire_provider *p;
+
+	key.distance = read_provider(ctx, cookie) - PT_REGS_IP(ctx);
+	key.site = wire_cookie_query(cookie);
+	key.lib = wire_cookie_lib(cookie);
+	p = bpf_map_lookup_elem(&providers, &key);
+	if (!p)
+		count(WIRE_DROP_UNKNOWN_PROVIDER);
+	return p;
+}
+
 /*
  * Fires for every query of the body. Those with a START of their own are left to it; the table
  * names them too, as WIRE_NO_QUERY, so that a provider it does not hold is known to be a miss.
@@ -317,22 +344,12 @@ int on_identify(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
-	struct wire_provider_key key = {};
-	struct wire_provider *p;
+	struct wire_provider *p = t ? find_provider(ctx, cookie) : NULL;
 
-	if (!t)
+	if (!t || !p || p->query == WIRE_NO_QUERY)
 		return 0;
-	key.distance = read_provider(ctx, cookie) - PT_REGS_IP(ctx);
-	key.site = wire_cookie_query(cookie);
-	key.lib = wire_cookie_lib(cookie);
-	p = bpf_map_lookup_elem(&providers, &key);
-	if (!p) {
-		count(WIRE_DROP_UNKNOWN_PROVIDER);
-		return 0;
-	}
-	if (p->query == WIRE_NO_QUERY)
-		return 0;
-	cookie = wire_cookie(0, key.lib, p->query, p->group, 0, 0);
+	cookie = wire_cookie(0, wire_cookie_lib(cookie), p->query, p->group,
+			     p->hidden ? WIRE_HIDDEN : WIRE_REG_NONE, 0);
 	stack_push(t, cookie, PT_REGS_SP(ctx), FRAME_STARTED, bpf_ktime_get_ns());
 	return 0;
 }
@@ -369,6 +386,181 @@ int on_caught(struct pt_regs *ctx)
 
 	if (t)
 		stack_on_caught(t, PT_REGS_SP(ctx), bpf_ktime_get_ns());
+	return 0;
+}
+
+/* Tell the user half of a label that is new. Its number, or WIRE_LABEL_LOST. */
+static __always_inline __u32 send_label(const struct wire_label_key *key)
+{
+	struct wire_label_state state = {};
+	struct wire_label *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+
+	if (!r) {
+		count(WIRE_LOST_LABEL);
+		return WIRE_LABEL_LOST;
+	}
+	state.label = __sync_fetch_and_add(&last_label, 1) + 1;
+	r->type = WIRE_LABEL;
+	r->pad[0] = r->pad[1] = r->pad[2] = 0;
+	r->label = state.label;
+	r->key = *key;
+	/* First sent, then known: no interval that has it comes before it. */
+	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
+	bpf_map_update_elem(&labels, key, &state, BPF_NOEXIST);
+	return state.label;
+}
+
+/*
+ * The label of `len` bytes at `text`. rustc that profiles nothing has never read it: the page may
+ * not be there yet, so who calls this must be allowed to sleep.
+ */
+static __always_inline void tell_label(struct frame *f, __u64 text, __u64 len, __u32 timer)
+{
+	struct wire_label_key key = {};
+	struct wire_label_state *known;
+	__u64 n = len;
+
+	key.len = len;
+	key.timer = timer;
+	if (n > sizeof(key.text))
+		n = sizeof(key.text);
+	/* Keeps the bound in the register that the helper gets, where the verifier sees it. */
+	asm volatile("" : "+r"(n));
+	if (n > sizeof(key.text))
+		return;
+	if (len != (__u32)len || (n && bpf_copy_from_user(key.text, n, (void *)text))) {
+		count(WIRE_LOST_LABEL);
+		f->label = WIRE_LABEL_LOST;
+		return;
+	}
+	known = bpf_map_lookup_elem(&labels, &key);
+	f->label = known ? known->label : send_label(&key);
+	f->hidden = known && known->hidden;
+}
+
+static __always_inline void frame_of_guard(struct frame *f, struct pt_regs *ctx, __u64 cookie)
+{
+	*f = (struct frame){
+		.sp = PT_REGS_SP(ctx),
+		.query = wire_cookie_query(cookie),
+		.group = wire_cookie_group(cookie),
+		.lib = wire_cookie_lib(cookie),
+		.state = FRAME_GUARD,
+		.number = wire_cookie_number(cookie),
+		.kind = wire_cookie_kind(cookie),
+	};
+}
+
+SEC("uprobe.s/guard")
+int on_guard(struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+	__u32 label = wire_cookie_label(cookie);
+	struct {
+		__u64 text;
+		__u64 len;
+	} slot = {};
+	struct frame f;
+
+	if (!t)
+		return 0;
+	frame_of_guard(&f, ctx, cookie);
+	if (label < WIRE_LABEL_OF_QUERY) {
+		/* Unreadable, its length is none that a label has. */
+		if (bpf_copy_from_user(&slot, sizeof(slot), (void *)(f.sp + 8 * label)))
+			slot.len = ~0ull;
+		tell_label(&f, slot.text, slot.len, 0);
+	}
+	stack_on_guard(t, &f, label == WIRE_LABEL_OF_QUERY, now);
+	return 0;
+}
+
+SEC("uprobe/guard_query")
+int on_guard_query(struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+	struct wire_provider *p = t ? find_provider(ctx, cookie) : NULL;
+	struct frame f;
+
+	if (!t || !p)
+		return 0;
+	f = (struct frame){
+		.sp = PT_REGS_SP(ctx),
+		.query = p->query,
+		.group = p->group,
+		.lib = wire_cookie_lib(cookie),
+		.state = FRAME_GUARD,
+		.number = p->number,
+		.kind = p->kind,
+		.hidden = p->hidden,
+	};
+	stack_on_guard(t, &f, 0, now);
+	return 0;
+}
+
+SEC("uprobe/guard_end")
+int on_guard_end(struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+	struct frame f;
+
+	if (!t)
+		return 0;
+	frame_of_guard(&f, ctx, cookie);
+	stack_on_guard_end(t, &f, wire_cookie_label(cookie), now);
+	return 0;
+}
+
+/* Its number is never 0, which is a query's. */
+static __always_inline void frame_of_timer(struct frame *f, struct pt_regs *ctx, __u64 cookie)
+{
+	__u64 sp = BODY_SP(ctx, cookie);
+
+	*f = (struct frame){
+		.sp = sp,
+		.query = WIRE_NO_QUERY,
+		.group = WIRE_SCOPE_TIMER,
+		.lib = wire_cookie_lib(cookie),
+		.state = FRAME_GUARD,
+		.number = (READ_CTX(ctx, di) - sp) / 8 | 0x8000,
+		.kind = WIRE_KIND_ACTIVITY,
+	};
+}
+
+SEC("uprobe.s/timer")
+int on_timer(struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+	struct frame f;
+
+	if (!t)
+		return 0;
+	frame_of_timer(&f, ctx, cookie);
+	tell_label(&f, READ_CTX(ctx, dx), READ_CTX(ctx, cx), 1);
+	stack_on_guard(t, &f, 0, now);
+	return 0;
+}
+
+SEC("uprobe/timer_end")
+int on_timer_end(struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+	struct frame f;
+
+	if (!t)
+		return 0;
+	frame_of_timer(&f, ctx, cookie);
+	stack_on_guard_end(t, &f, 0, now);
 	return 0;
 }
 

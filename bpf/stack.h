@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The per-thread query stack: which query a probe hit belongs to.
+ * The per-thread stack of queries and other intervals: which of them a probe hit belongs to.
  *
  * Pure logic, compiled twice: into the BPF programs, and natively into its unit tests. The
  * includer provides the stack_* functions declared first.
@@ -9,6 +9,15 @@
  * the thread's own stack. The compiler keeps sp fixed within a body, so the body's sp identifies
  * that frame for as long as it lives: a start and an end belong together exactly if they saw the
  * same sp, however many frames were left in between without an end.
+ *
+ * The same holds of the other intervals (guards), but one function may have several of them at
+ * once: each has a number within its function, its scope, and belongs to an end that saw the same
+ * sp, scope and number. Those of a body have the body's group for a scope and lie within its query,
+ * or come before it. A timer is told apart by its place in the frame of the function that it lies
+ * in, which may be any: that place is its number, and all timers are of one scope of their own.
+ * (One that was moved within the frame since is the youngest there.) So a start at some sp leaves
+ * alive, of what is at that very sp, what is of the same scope and another number, and a timer and
+ * any other guard leave each other alone; nothing of ours is older in a body than its query.
  *
  * Frames are left in three ways. By a normal end. By unwinding: whoever catches the panic calls
  * __rust_panic_cleanup, and every frame below that call's sp on the same stack is dead. (Growing
@@ -41,16 +50,21 @@
 enum frame_state {
 	FRAME_STARTED = 1, /* sp is the body's */
 	FRAME_WRAPPED,	   /* started; sp is its wrapper's, above the body's */
+	FRAME_GUARD,	   /* no query's: a guard's or a timer's; sp is that of its function */
 };
 
 struct frame {
 	wire_u64 sp;
 	wire_u64 start_ns;
-	wire_u16 query;
-	wire_u16 group;
-	wire_u16 depth; /* started frames below this one */
+	wire_u16 query; /* or what else wire_span.query is */
+	wire_u16 group; /* or scope */
+	wire_u16 depth; /* frames below this one that are not hidden */
 	wire_u8 lib;
-	wire_u8 state; /* enum frame_state */
+	wire_u8 state;	 /* enum frame_state */
+	wire_u32 label;	 /* wire_span.label */
+	wire_u16 number; /* within its scope; 0: a query's */
+	wire_u8 kind;	 /* enum wire_kind */
+	wire_u8 hidden;	 /* not asked for: never sent */
 };
 
 struct thread_stack {
@@ -67,7 +81,7 @@ struct thread_stack {
 	struct frame frames[STACK_INLINE_FRAMES];
 };
 
-_Static_assert(sizeof(struct frame) == 24, "frame");
+_Static_assert(sizeof(struct frame) == 32, "frame");
 _Static_assert((STACK_INLINE_FRAMES & (STACK_INLINE_FRAMES - 1)) == 0, "masked index");
 
 /* What the includer provides. */
@@ -106,6 +120,8 @@ static inline int stack_in_segment(const struct thread_stack *t, wire_u64 sp)
 static inline void stack_leave(struct thread_stack *t, const struct frame *f, wire_u8 flags,
 			       wire_u64 now)
 {
+	if (f->hidden)
+		return;
 	if (f->state == FRAME_WRAPPED && flags == WIRE_SPAN_LEFT) {
 		/* A wrapper that returned without reaching an end waited, or met a cycle. */
 		stack_count(WIRE_COUNT_NOT_EXECUTED);
@@ -162,8 +178,11 @@ struct stack_find_ctx {
 	struct thread_stack *t;
 	wire_u64 sp;
 	wire_u32 group;
-	wire_u32 found; /* index + 1; 0 if none */
-	wire_u32 keep;	/* frames that are not known to be dead */
+	wire_u32 number; /* of a guard; 0: what else is at sp is dead */
+	wire_u32 lib;	 /* of a guard */
+	wire_u32 found;	 /* index + 1; 0 if none */
+	wire_u32 keep;	 /* frames that are not known to be dead */
+	wire_u32 alive;	 /* the last one that was looked at on this stack is not */
 };
 
 /* Walks down the frames whose stacks are gone. */
@@ -202,9 +221,25 @@ static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp, wire
 	stack_pop_to(t, c.keep, WIRE_SPAN_LEFT, now);
 }
 
+/* Whether a frame that is not above the event's sp may be alive beside the guard of that event. */
+static inline int stack_is_beside(const struct stack_find_ctx *c, const struct frame *f)
+{
+	if (!c->number || f->state == FRAME_WRAPPED)
+		return 0;
+	/* The query of the guard's body, or its provider that was called through another function.
+	 */
+	if (f->state == FRAME_STARTED)
+		return f->group == c->group && f->lib == c->lib && c->sp - f->sp < STACK_CALL_NEAR;
+	if (f->sp != c->sp)
+		return 0;
+	if (f->group == c->group && f->lib == c->lib)
+		return f->number != c->number;
+	return f->group == WIRE_SCOPE_TIMER || c->group == WIRE_SCOPE_TIMER;
+}
+
 /*
- * Walks down to the youngest frame on this stack that lies above sp. It is alive, and everything
- * younger is dead, on this stack or on one that was left.
+ * Walks down to the youngest frame on this stack that lies above sp. It is alive, and so may be
+ * some at sp; everything younger is dead, on this stack or on one that was left.
  */
 static long stack_find_dead(wire_u32 i, void *p)
 {
@@ -216,39 +251,51 @@ static long stack_find_dead(wire_u32 i, void *p)
 		return 1;
 	if (!stack_in_segment(c->t, f->sp))
 		return 0;
-	c->keep = f->sp > c->sp ? at + 1 : at;
+	if (f->sp <= c->sp && !stack_is_beside(c, f)) {
+		c->keep = at;
+		c->alive = 0;
+		return 0;
+	}
+	if (!c->alive)
+		c->keep = at + 1;
+	c->alive = 1;
 	return f->sp > c->sp;
 }
 
-/* Drop the frames that an event at `sp` proves dead. */
+/* Drop the frames that an event proves dead: at sp, of a guard if c->number is not 0. */
+static inline void stack_prune_for(struct stack_find_ctx *c, wire_u8 flags, wire_u64 now)
+{
+	struct thread_stack *t = c->t;
+	struct frame *top;
+
+	stack_enter_segment(t, c->sp, now);
+	top = stack_top(t);
+	if (!top || (top->sp > c->sp && stack_in_segment(t, top->sp)))
+		return;
+	c->keep = t->n;
+	stack_loop(t->n, stack_find_dead, c);
+	stack_pop_to(t, c->keep, flags, now);
+}
+
 static inline void stack_prune(struct thread_stack *t, wire_u64 sp, wire_u8 flags, wire_u64 now)
 {
 	struct stack_find_ctx c = {.t = t, .sp = sp};
-	struct frame *top;
 
-	stack_enter_segment(t, sp, now);
-	top = stack_top(t);
-	if (!top || (top->sp > sp && stack_in_segment(t, top->sp)))
-		return;
-	c.keep = t->n;
-	stack_loop(t->n, stack_find_dead, &c);
-	stack_pop_to(t, c.keep, flags, now);
+	stack_prune_for(&c, flags, now);
 }
 
-/*
- * A query starts: with FRAME_STARTED `sp` is its body's, with FRAME_WRAPPED its wrapper's. The
- * cookie names the query, its group and its library.
- */
-static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u8 state,
-			      wire_u64 now)
+/* Put a frame on top; of `new` everything but the time and the depth counts. */
+static inline void stack_add(struct thread_stack *t, const struct frame *new, wire_u64 now)
 {
-	struct frame *top, *f;
+	struct frame *top = stack_top(t), *f;
 	wire_u32 depth = 0;
 
-	stack_prune(t, sp, WIRE_SPAN_LEFT, now);
-	top = stack_top(t);
 	if (top)
-		depth = top->depth < 0xffff ? top->depth + 1u : 0xffff;
+		depth = top->depth + !top->hidden;
+	/* A wrapper whose body waits for another thread executes nothing, and is no span. */
+	if (top && new->kind == WIRE_KIND_BLOCKED && top->state == FRAME_WRAPPED &&
+	    top->group == new->group)
+		depth = top->depth;
 	/* Above a lost one the stack has a hole, and would misjudge who an end belongs to. */
 	if (t->n_lost)
 		f = 0;
@@ -261,14 +308,30 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 		stack_count(WIRE_LOST_STACK_FULL);
 		return;
 	}
-	f->sp = sp;
+	*f = *new;
 	f->start_ns = now;
-	f->query = wire_cookie_query(cookie);
-	f->group = wire_cookie_group(cookie);
-	f->depth = depth;
-	f->lib = wire_cookie_lib(cookie);
-	f->state = state;
+	f->depth = depth < 0xffff ? depth : 0xffff;
 	t->n++;
+}
+
+/*
+ * A query starts: with FRAME_STARTED `sp` is its body's, with FRAME_WRAPPED its wrapper's. The
+ * cookie names the query, its group and its library.
+ */
+static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u8 state,
+			      wire_u64 now)
+{
+	struct frame new = {
+		.sp = sp,
+		.query = wire_cookie_query(cookie),
+		.group = wire_cookie_group(cookie),
+		.lib = wire_cookie_lib(cookie),
+		.state = state,
+		.hidden = wire_cookie_reg(cookie) == WIRE_HIDDEN,
+	};
+
+	stack_prune(t, sp, WIRE_SPAN_LEFT, now);
+	stack_add(t, &new, now);
 }
 
 static inline int stack_is_at(const struct frame *f, wire_u64 sp)
@@ -359,8 +422,114 @@ static inline void stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u6
 	}
 	stack_pop_to(t, found, WIRE_SPAN_LEFT, now);
 	f = stack_top(t);
-	if (f)
+	if (f && !f->hidden)
 		stack_emit(t, f, 0, now, invocation);
+	stack_drop_top(t);
+}
+
+static long stack_find_query(wire_u32 i, void *p)
+{
+	struct stack_find_ctx *c = p;
+	wire_u32 at = c->t->n - 1 - i;
+	struct frame *f = stack_frame(c->t, at);
+
+	if (!f)
+		return 1;
+	if (f->state == FRAME_GUARD)
+		return 0;
+	c->found = f->lib == c->lib ? at + 1 : 0;
+	return 1;
+}
+
+/* The query that the top frame, or what is put on it, runs in; WIRE_NO_QUERY if none is seen. */
+static inline wire_u32 stack_query(struct thread_stack *t, wire_u32 lib)
+{
+	struct stack_find_ctx c = {.t = t, .lib = lib};
+	struct frame *f;
+
+	stack_loop(t->n, stack_find_query, &c);
+	f = c.found ? stack_frame(t, c.found - 1) : 0;
+	return f ? f->query : WIRE_NO_QUERY;
+}
+
+/*
+ * WIRE_ROLE_GUARD, _GUARD_QUERY, _TIMER: an interval starts that is no query's. With `of_query` it
+ * has the label of the query that it runs in; else `new` has its own.
+ */
+static inline void stack_on_guard(struct thread_stack *t, struct frame *new, int of_query,
+				  wire_u64 now)
+{
+	struct stack_find_ctx c = {
+		.t = t,
+		.sp = new->sp,
+		.group = new->group,
+		.number = new->number,
+		.lib = new->lib,
+	};
+
+	stack_prune_for(&c, WIRE_SPAN_LEFT, now);
+	if (of_query)
+		new->query = stack_query(t, new->lib);
+	stack_add(t, new, now);
+}
+
+static inline int stack_is_guard(const struct stack_find_ctx *c, const struct frame *f)
+{
+	return f->state == FRAME_GUARD && f->sp == c->sp && f->group == c->group &&
+	       f->lib == c->lib;
+}
+
+static long stack_find_guard(wire_u32 i, void *p)
+{
+	struct stack_find_ctx *c = p;
+	wire_u32 at = c->t->n - 1 - i;
+	struct frame *f = stack_frame(c->t, at);
+
+	if (!f)
+		return 1;
+	if (!stack_is_guard(c, f))
+		return 0;
+	if (f->number == c->number) {
+		c->found = at + 1;
+		return 1;
+	}
+	/* A timer may have been moved. */
+	if (!c->found && c->group == WIRE_SCOPE_TIMER)
+		c->found = at + 1;
+	return 0;
+}
+
+/*
+ * WIRE_ROLE_GUARD_END, _TIMER_END. With `quiet` it is nothing to tell of if no start was seen.
+ */
+static inline void stack_on_guard_end(struct thread_stack *t, const struct frame *end, int quiet,
+				      wire_u64 now)
+{
+	struct stack_find_ctx c = {
+		.t = t,
+		.sp = end->sp,
+		.group = end->group,
+		.number = end->number,
+		.lib = end->lib,
+	};
+	struct frame *f = stack_top(t);
+
+	if (f && stack_is_guard(&c, f) && f->number == c.number)
+		c.found = t->n;
+	else
+		stack_loop(t->n, stack_find_guard, &c);
+	if (!c.found) {
+		if (quiet)
+			return;
+		if (t->n_lost)
+			t->n_lost--;
+		stack_count(WIRE_DROP_END_WITHOUT_START);
+		return;
+	}
+	stack_pop_to(t, c.found, WIRE_SPAN_LEFT, now);
+	f = stack_top(t);
+	if (f && !f->hidden)
+		stack_emit(t, f, 0, now, WIRE_NO_INVOCATION);
 	stack_drop_top(t);
 }
 

@@ -249,8 +249,8 @@ enum wire_reg {
 };
 
 /*
- * Key of the table of providers that WIRE_ROLE_IDENTIFY and _GUARD_QUERY look up: how far a provider lies from the
- * site, which does not depend on where the library was mapped.
+ * Key of the table of providers that WIRE_ROLE_IDENTIFY and _GUARD_QUERY look up: how far a
+ * provider lies from the site, which does not depend on where the library was mapped.
  */
 struct wire_provider_key {
 	wire_u32 distance; /* provider - site, modulo 2^32 */

@@ -66,6 +66,12 @@ static void list_programs(struct kernel *k)
 	k->progs[WIRE_ROLE_IDENTIFY] = s->progs.on_identify;
 	k->progs[WIRE_ROLE_END] = s->progs.on_end;
 	k->progs[WIRE_ROLE_CAUGHT] = s->progs.on_caught;
+	k->progs[WIRE_ROLE_REQUEST] = s->progs.on_caught;
+	k->progs[WIRE_ROLE_GUARD] = s->progs.on_guard;
+	k->progs[WIRE_ROLE_GUARD_QUERY] = s->progs.on_guard_query;
+	k->progs[WIRE_ROLE_GUARD_END] = s->progs.on_guard_end;
+	k->progs[WIRE_ROLE_TIMER] = s->progs.on_timer;
+	k->progs[WIRE_ROLE_TIMER_END] = s->progs.on_timer_end;
 }
 
 static int explain_load(int err)

@@ -15,7 +15,7 @@ struct bpf_program;
 struct probes;
 
 /* The program for each enum wire_role; index 0 is unused. */
-#define PROBES_ROLES 7
+#define PROBES_ROLES 13
 
 /*
  * Attach `plan`'s sites to `progs`, with cookies for library `lib`. With `multi` the programs must

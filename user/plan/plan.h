@@ -41,8 +41,8 @@ struct plan_site {
 	uint8_t reg;	       /* or WIRE_REG_NONE */
 	int32_t slot;	       /* or PLAN_NO_SLOT */
 	int32_t vtable_offset; /* IDENTIFY: of the provider's address in the vtable, bytes */
-	/* (sp at the body's sites) - (sp here), bytes; TIMER, TIMER_END: the sp of the function that
-	 * calls, so 8 at the first instruction. */
+	/* (sp at the body's sites) - (sp here), bytes; TIMER, TIMER_END: the sp of the function
+	 * that calls, so 8 at the first instruction. */
 	int32_t sp_delta;
 };
 
