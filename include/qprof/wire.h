@@ -172,7 +172,7 @@ enum wire_counter {
 /* Set before load, read-only in the kernel. One struct: separate globals may be reordered. */
 struct wire_knobs {
 	wire_u32 wakeup_bytes; /* wake the reader once this much is waiting in the ring buffer */
-	wire_u32 pad;
+	wire_u32 callers;      /* 1: requests are probed, and spans tell who made theirs */
 };
 
 /*
@@ -194,7 +194,8 @@ struct wire_knobs {
  *
  * WIRE_ROLE_REQUEST (wire_request_cookie()): bits 28-59 are the site's own ELF address, which
  * makes an ELF address of the return address; bits 60-63 where that is on the stack, from sp, in
- * units of 8 bytes.
+ * units of 8 bytes. With callers, the sites of WIRE_ROLE_WRAPPER have this cookie too: they tell a
+ * request and a start at once, and find the group of the query in a table.
  *
  * WIRE_ROLE_START, _START_BODY, _WRAPPER: WIRE_HIDDEN in place of the register: the query is not
  * asked for, and is kept track of for the sake of others only.
@@ -266,6 +267,12 @@ struct wire_provider {
 	wire_u8 hidden; /* 1: not asked for, kept track of for the sake of others */
 	wire_u8 pad;
 };
+
+/* Key of the table of groups of queries that start at their wrappers, for callers. */
+static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
+{
+	return lib << 16 | query;
+}
 
 #define WIRE_NO_QUERY	    0xffffu
 #define WIRE_NO_SLOT	    0xffffu

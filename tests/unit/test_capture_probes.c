@@ -36,7 +36,7 @@ static const struct plan plan = {
 static uint64_t cookie_of(struct plan_site site, uint32_t at, uint8_t lib)
 {
 	sites[at] = site;
-	return probes_cookie(&plan, &sites[at], lib);
+	return probes_cookie(&plan, &sites[at], lib, false);
 }
 
 static void every_field_comes_back(void **state)
@@ -83,6 +83,32 @@ static void the_fields_do_not_touch(void **state)
 		assert_int_equal(wire_cookie_reg(c), reg);
 		assert_int_equal(wire_cookie_sp_delta(c), delta);
 	}
+}
+
+static void a_request_says_where_it_is_and_where_its_caller_is(void **state)
+{
+	struct plan_site request = {.role = WIRE_ROLE_REQUEST,
+				    .query = 0xfffe,
+				    .addr = 0xfedcba98,
+				    .body = PLAN_NONE,
+				    .slot = 8 * 15};
+	struct plan_site wrapper = {.role = WIRE_ROLE_WRAPPER,
+				    .query = 0xfffe,
+				    .addr = 0xfedcba98,
+				    .slot = PLAN_NO_SLOT,
+				    .sp_delta = 8 * 15};
+	uint64_t c = cookie_of(request, 1, 254);
+
+	(void)state;
+	assert_int_equal(wire_cookie_role(c), WIRE_ROLE_REQUEST);
+	assert_int_equal(wire_cookie_lib(c), 254);
+	assert_int_equal(wire_cookie_query(c), 0xfffe);
+	assert_int_equal(wire_cookie_request_addr(c), 0xfedcba98);
+	assert_int_equal(wire_cookie_request_slot(c), 15);
+	/* The start at a wrapper becomes one with callers, and only then. */
+	sites[2] = wrapper;
+	assert_true(probes_cookie(&plan, &sites[2], 254, true) == c);
+	assert_int_equal(wire_cookie_sp_delta(probes_cookie(&plan, &sites[2], 254, false)), 8 * 15);
 }
 
 static void a_site_of_no_query_and_no_body_says_so(void **state)
@@ -205,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_field_comes_back),
 		cmocka_unit_test(the_fields_do_not_touch),
+		cmocka_unit_test(a_request_says_where_it_is_and_where_its_caller_is),
 		cmocka_unit_test(a_site_of_no_query_and_no_body_says_so),
 		cmocka_unit_test(an_end_says_where_the_invocation_id_is),
 		cmocka_unit_test(identify_says_where_the_vtable_is_and_what_is_in_it),

@@ -29,6 +29,7 @@ struct columns {
 	uint64_t a, b; /* the two distances */
 	uint32_t label;
 	uint32_t invocation;
+	uint32_t caller;
 	uint16_t depth;
 	uint8_t flags;
 };
@@ -45,6 +46,7 @@ struct span_codec {
 	uint32_t n_runs;
 	uint32_t runs_capacity;
 	uint64_t base_ns;
+	bool has_callers; /* any span of the batch */
 };
 
 /* What the next span of a thread is predicted from. */
@@ -161,7 +163,7 @@ static int find_threads(struct span_codec *c, const struct trace_span *spans, ui
 
 static int group_by_thread(struct span_codec *c, const struct trace_span *spans, uint32_t n)
 {
-	uint32_t at = 0;
+	uint32_t at = 0, callers = TRACE_NO_LOCATION;
 
 	if (reserve(c, n) || find_threads(c, spans, n))
 		return -ENOMEM;
@@ -174,7 +176,9 @@ static int group_by_thread(struct span_codec *c, const struct trace_span *spans,
 		struct thread *t = &c->threads[c->thread_index[i]];
 
 		c->spans[t->first + t->n++] = spans[i];
+		callers |= spans[i].caller;
 	}
+	c->has_callers = callers != TRACE_NO_LOCATION;
 	c->base_ns = spans[0].start_ns;
 	return 0;
 }
@@ -184,7 +188,7 @@ static void encode_head(const struct span_codec *c, uint32_t n, struct byte_buff
 	byte_buffer__varint(out, n);
 	byte_buffer__varint(out, c->n_threads);
 	byte_buffer__varint(out, c->base_ns);
-	byte_buffer__varint(out, 0); /* no column that may be left out */
+	byte_buffer__varint(out, c->has_callers ? QPT_COLUMN_CALLERS : 0);
 	for (uint32_t t = 0; t < c->n_threads; t++) {
 		byte_buffer__varint(out, c->threads[t].process);
 		byte_buffer__varint(out, c->threads[t].tid);
@@ -259,6 +263,13 @@ static uint8_t *encode_distances(const struct span_codec *c, uint32_t n, uint8_t
 	return p;
 }
 
+static uint8_t *encode_callers(const struct span_codec *c, uint32_t n, uint8_t *p)
+{
+	for (uint32_t i = 0; c->has_callers && i < n; i++)
+		p = bytes_store_varint(p, c->spans[i].caller);
+	return p;
+}
+
 int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uint32_t n,
 		       struct byte_buffer *out)
 {
@@ -270,11 +281,12 @@ int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uin
 		if (make_distances(c, &c->threads[t]))
 			return -ENOMEM;
 	encode_head(c, n, out);
-	/* Three bytes and five varints per span. */
-	if (!byte_buffer__reserve(out, n * (3 + 5 * (size_t)BYTES_VARINT_MAX)))
+	/* Three bytes and six varints per span. */
+	if (!byte_buffer__reserve(out, n * (3 + 6 * (size_t)BYTES_VARINT_MAX)))
 		return -ENOMEM;
 	p = encode_plain(c, n, out->data + out->size);
-	out->size = encode_distances(c, n, p) - out->data;
+	p = encode_distances(c, n, p);
+	out->size = encode_callers(c, n, p) - out->data;
 	return 0;
 }
 
@@ -285,7 +297,7 @@ static const char *decode_head(struct span_codec *c, struct byte_reader *r, uint
 
 	c->n_threads = byte_reader__varint_max(r, n);
 	c->base_ns = byte_reader__varint(r);
-	byte_reader__varint_max(r, 0);
+	c->has_callers = byte_reader__varint_max(r, QPT_COLUMNS_ALL) & QPT_COLUMN_CALLERS;
 	for (uint32_t i = 0; i < c->n_threads && !r->bad; i++) {
 		struct thread *t = &c->threads[i];
 
@@ -350,8 +362,21 @@ static const char *decode_distances(struct span_codec *c, struct byte_reader *r,
 	return r->bad ? "a batch of spans is too short" : NULL;
 }
 
+static const char *decode_callers(const struct span_codec *c, struct byte_reader *r, uint32_t n,
+				  uint32_t n_locations)
+{
+	for (uint32_t i = 0; c->has_callers && i < n; i++) {
+		uint64_t caller = byte_reader__varint(r);
+
+		if (caller >= n_locations)
+			return "a span has a caller the file does not hold";
+		c->columns_of[i].caller = caller;
+	}
+	return NULL;
+}
+
 static const char *decode_columns(struct span_codec *c, struct byte_reader *r, uint32_t n,
-				  uint32_t n_strings)
+				  const struct span_limits *limits)
 {
 	const uint8_t *flags = byte_reader__bytes(r, n);
 	struct columns *s = c->columns_of;
@@ -364,6 +389,7 @@ static const char *decode_columns(struct span_codec *c, struct byte_reader *r, u
 		if (flags[i] & ~TRACE_SPAN_FLAGS_ALL)
 			return "a span has unknown flags";
 		s[i].flags = flags[i];
+		s[i].caller = TRACE_NO_LOCATION;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		last += bytes_unzigzag(byte_reader__varint(r));
@@ -371,8 +397,8 @@ static const char *decode_columns(struct span_codec *c, struct byte_reader *r, u
 			return "a span is nested too deep";
 		s[i].depth = last;
 	}
-	why = decode_labels(s, r, n, n_strings) ?: decode_invocations(s, r, n);
-	return why ?: decode_distances(c, r, n);
+	why = decode_labels(s, r, n, limits->strings) ?: decode_invocations(s, r, n);
+	return why ?: decode_distances(c, r, n) ?: decode_callers(c, r, n, limits->locations);
 }
 
 static int make_times(struct span_codec *c, const struct thread *t, const char **why)
@@ -397,6 +423,7 @@ static int make_times(struct span_codec *c, const struct thread *t, const char *
 			.tid = t->tid,
 			.label = columns->label,
 			.invocation = columns->invocation,
+			.caller = columns->caller,
 			.depth = columns->depth,
 			.flags = columns->flags,
 		};
@@ -411,9 +438,9 @@ static int make_times(struct span_codec *c, const struct thread *t, const char *
 	return 0;
 }
 
-int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size, uint32_t n_processes,
-		       uint32_t n_strings, const struct trace_span **spans, uint32_t *n,
-		       const char **why)
+int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size,
+		       const struct span_limits *limits, const struct trace_span **spans,
+		       uint32_t *n, const char **why)
 {
 	struct byte_reader r = {.at = data, .end = data + size};
 	uint32_t count = byte_reader__varint_max(&r, QPT_SPANS_MAX);
@@ -425,9 +452,9 @@ int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size, u
 		return -EBADMSG;
 	if (reserve(c, count))
 		return -ENOMEM;
-	*why = decode_head(c, &r, count, n_processes);
+	*why = decode_head(c, &r, count, limits->processes);
 	if (!*why)
-		*why = decode_columns(c, &r, count, n_strings);
+		*why = decode_columns(c, &r, count, limits);
 	if (!*why && (r.bad || r.at != r.end))
 		*why = "a batch of spans does not fill its chunk";
 	if (*why)

@@ -6,6 +6,7 @@
 
 #include "qprof/trace_format.h"
 #include "trace/chunk_sink.h"
+#include "trace/function_list.h"
 #include "trace/id_map.h"
 #include "trace/interner.h"
 #include "trace/labels.h"
@@ -40,6 +41,8 @@ struct trace_writer {
 	uint32_t mappings_space;
 	struct id_map_next mappings_next;
 	struct pending tallies;
+	struct function_list functions;
+	struct pending new_lines;
 	struct kinds kinds;
 	struct u64_map label_of; /* name << 8 | kind -> string id of the label on disk */
 	struct trace_span *batch;
@@ -79,6 +82,17 @@ static int write_pending(struct trace_writer *w, enum qpt_chunk_type type, struc
 	return 0;
 }
 
+static int write_functions(struct trace_writer *w)
+{
+	int err;
+
+	if (!w->functions.n_new)
+		return 0;
+	byte_buffer__clear(&w->raw);
+	err = function_list__payload(&w->functions, &w->raw);
+	return err ? fail(w, err) : chunk_sink__write(&w->sink, QPT_FUNCTIONS, &w->raw, NULL);
+}
+
 /* What spans refer to goes out before them, and strings before all. */
 static int write_names(struct trace_writer *w)
 {
@@ -94,7 +108,9 @@ static int write_names(struct trace_writer *w)
 	if (!err)
 		err = write_pending(w, QPT_MAPPINGS, &w->new_mappings, &w->mappings_space);
 	w->mappings_next = (struct id_map_next){0};
-	return err;
+	if (!err)
+		err = write_functions(w);
+	return err ? err : write_pending(w, QPT_LINES, &w->new_lines, NULL);
 }
 
 /* A record was added to `p`. */
@@ -326,6 +342,34 @@ int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t)
 	return added(w, &w->new_threads);
 }
 
+int trace_writer__function(struct trace_writer *w, const struct trace_function *f)
+{
+	uint32_t library, name;
+	int err = trace_writer__intern(w, f->library, &library);
+
+	if (!err)
+		err = trace_writer__intern_path(w, f->name, &name);
+	if (!err)
+		err = function_list__add(&w->functions, f, library, name);
+	if (err)
+		return err;
+	return w->functions.records.size >= BATCH_BYTES ? write_names(w) : 0;
+}
+
+int trace_writer__lines(struct trace_writer *w, uint32_t first, const struct trace_line *rows,
+			size_t n)
+{
+	struct pending *p = &w->new_lines;
+	size_t size = p->body.size;
+	int err = w->sink.error;
+
+	if (!err)
+		err = function_list__lines(&w->functions, first, rows, n, w->strings.n, &p->body);
+	if (err || p->body.size == size)
+		return err;
+	return added(w, p);
+}
+
 /* Whether all strings of a mapping exist. */
 static bool has_strings(const struct trace_writer *w, const struct trace_mapping *m)
 {
@@ -431,7 +475,7 @@ int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 	if (w->sink.error)
 		return w->sink.error;
 	if (s->process >= w->n_processes || !has_label(w, s->label) || s->end_ns < s->start_ns ||
-	    s->flags & ~TRACE_SPAN_FLAGS_ALL)
+	    s->flags & ~TRACE_SPAN_FLAGS_ALL || s->caller >= function_list__end(&w->functions))
 		return -EINVAL;
 	*copy = *s;
 	err = label_for(w, &copy->label, s->kind);
@@ -526,6 +570,8 @@ void trace_writer__free(struct trace_writer *w)
 	byte_buffer__destroy(&w->new_threads.body);
 	byte_buffer__destroy(&w->new_mappings.body);
 	byte_buffer__destroy(&w->tallies.body);
+	function_list__destroy(&w->functions);
+	byte_buffer__destroy(&w->new_lines.body);
 	kinds__destroy(&w->kinds);
 	u64_map__destroy(&w->label_of);
 	byte_buffer__destroy(&w->raw);
