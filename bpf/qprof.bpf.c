@@ -299,7 +299,9 @@ int on_requested_wrapper(struct pt_regs *ctx)
 	group = bpf_map_lookup_elem(&wrapper_groups, &key);
 	now = bpf_ktime_get_ns();
 	stack_request(t, cookie, sp, read_caller(ctx, cookie), now);
-	cookie = wire_cookie(0, lib, query, group ? *group : WIRE_NO_GROUP, 0, 0);
+	cookie =
+		wire_cookie(0, lib, query, group ? *group : WIRE_NO_GROUP,
+			    group && *group & WIRE_WRAPPER_HIDDEN ? WIRE_HIDDEN : WIRE_REG_NONE, 0);
 	stack_push(t, cookie, sp - 8, FRAME_WRAPPED, now);
 	return 0;
 }

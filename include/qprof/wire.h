@@ -268,7 +268,11 @@ struct wire_provider {
 	wire_u8 pad;
 };
 
-/* Key of the table of groups of queries that start at their wrappers, for callers. */
+/*
+ * Key of the table of queries that start at their wrappers, for callers. Its values are the groups
+ * of their bodies, with WIRE_WRAPPER_HIDDEN set if the query is not asked for.
+ */
+#define WIRE_WRAPPER_HIDDEN 0x10000u
 static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
 {
 	return lib << 16 | query;

@@ -28,6 +28,7 @@ struct kernel {
 	bool multi;
 	bool owned_elsewhere; /* a background child holds the perf events now */
 	size_t ring_bytes;
+	const struct filter *filter;
 	kernel_record_fn fn;
 	void *ctx;
 	size_t handed_over; /* bytes of the ring, in this drain */
@@ -180,6 +181,7 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 		return diag_error_r(-ENOMEM, "out of memory");
 	libbpf_set_print(print_libbpf);
 	k->ring_bytes = opt->ring_bytes;
+	k->filter = opt->filter;
 	err = check_surroundings(opt);
 	if (!err)
 		err = choose_attach(k, opt->attach);
@@ -213,16 +215,40 @@ static void raise_file_limit(uint32_t n)
 		setrlimit(RLIMIT_NOFILE, &most);
 }
 
-static int fill_tables(struct kernel *k, const struct plan *plan)
+static int fill_tables(struct kernel *k, const struct choice *c)
 {
 	int fd = bpf_map__fd(k->skel->maps.providers), err = 0;
 
-	for (uint32_t i = 0; i < plan->n_sites && !err; i++)
-		if (plan->sites[i].role == WIRE_ROLE_IDENTIFY)
-			err = probes_fill_providers(fd, plan, &plan->sites[i], (uint8_t)k->n_libs);
-	if (!err && k->progs[WIRE_ROLE_REQUEST])
-		err = probes_fill_wrapper_groups(bpf_map__fd(k->skel->maps.wrapper_groups), plan,
-						 (uint8_t)k->n_libs);
+	for (uint32_t i = 0; i < c->plan->n_sites && !err; i++) {
+		const struct plan_site *site = &c->plan->sites[i];
+		bool looks_up =
+			site->role == WIRE_ROLE_IDENTIFY || site->role == WIRE_ROLE_GUARD_QUERY;
+
+		if (looks_up && choice__wants(c, site))
+			err = probes_fill_providers(fd, c, site);
+	}
+	if (!err && c->callers)
+		err = probes_fill_wrapper_groups(bpf_map__fd(k->skel->maps.wrapper_groups), c);
+	return err;
+}
+
+static int attach(struct kernel *k, const struct plan *plan)
+{
+	bool callers = k->progs[WIRE_ROLE_REQUEST];
+	unsigned int n = k->n_libs;
+	_choice_ struct choice c;
+	int err = choice__init(&c, plan, k->filter, (uint8_t)n, callers);
+
+	if (err)
+		return err;
+	if (!k->multi)
+		raise_file_limit(choice__sites(&c));
+	err = fill_tables(k, &c);
+	if (!err)
+		err = probes__attach(k->progs, &c, k->multi, &k->libs[n]);
+	if (!err)
+		diag_verbose("attached %u of %u probes to %s by %s", choice__sites(&c),
+			     plan->n_sites, plan->path, kernel__attach_name(k));
 	return err;
 }
 
@@ -235,11 +261,7 @@ int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
 	if (k->n_libs == WIRE_MAX_LIBS)
 		return diag_error_r(-ENOSPC, "cannot attach to %s: too many toolchains at once",
 				    plan->path);
-	if (!k->multi)
-		raise_file_limit(plan->n_sites);
-	err = fill_tables(k, plan);
-	if (!err)
-		err = probes__attach(k->progs, plan, (uint8_t)n, k->multi, &k->libs[n]);
+	err = attach(k, plan);
 	k->n_libs++;
 	if (err == -EPERM || err == -EACCES)
 		privilege_explain("attach", !k->multi);
@@ -278,6 +300,15 @@ bool kernel__follows(const struct kernel *k, pid_t pid)
 	uint32_t key = (uint32_t)pid, value;
 
 	return !bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.targets), &key, &value);
+}
+
+int kernel__hide_label(struct kernel *k, const struct wire_label *r)
+{
+	struct wire_label_state state = {.label = r->label, .hidden = 1};
+
+	return bpf_map_update_elem(bpf_map__fd(k->skel->maps.labels), &r->key, &state, BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 void kernel__enable(struct kernel *k, bool on)

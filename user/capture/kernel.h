@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "capture/filter.h"
 #include "plan/plan.h"
 #include "qprof/wire.h"
 
@@ -24,8 +25,9 @@ enum kernel_attach {
 
 struct kernel_options {
 	enum kernel_attach attach;
-	size_t ring_bytes; /* a power of two, at least a page */
-	bool callers;	   /* probe the requests too, and tell who made them */
+	size_t ring_bytes;	     /* a power of two, at least a page */
+	bool callers;		     /* probe the requests too, and tell who made them */
+	const struct filter *filter; /* what is asked for; NULL: everything. Outlives the kernel */
 };
 
 struct kernel;
@@ -38,7 +40,7 @@ struct kernel;
 int kernel__open(const struct kernel_options *opt, struct kernel **out);
 
 /*
- * Attach every site of a plan. The records of its queries carry `*lib`. -ENOSPC past
+ * Attach the sites of a plan that are needed. The records of its queries carry `*lib`. -ENOSPC past
  * WIRE_MAX_LIBS libraries. Prints one line on failure.
  */
 int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib);
@@ -50,6 +52,9 @@ void kernel__unfollow(struct kernel *k, pid_t pid);
 bool kernel__follows(const struct kernel *k, pid_t pid);
 /* True if any process is: the kernel half forgets each one as it exits. */
 bool kernel__follows_any(const struct kernel *k);
+
+/* Send no intervals that have this label any more, which is not asked for. */
+int kernel__hide_label(struct kernel *k, const struct wire_label *r);
 
 /* Start or stop counting, at once for all probes. */
 void kernel__enable(struct kernel *k, bool on);

@@ -72,81 +72,28 @@ bool probes_have_multi(void)
 	return prog >= 0 && link_create(&attr) == -EBADF;
 }
 
-static uint64_t identify_cookie(const struct plan *plan, const struct plan_site *site, uint8_t lib)
+int probes_fill_providers(int map_fd, const struct choice *c, const struct plan_site *site)
 {
-	uint32_t number = (uint32_t)(site - plan->sites);
-	uint32_t slot = site->slot < 0 ? WIRE_NO_GROUP : (uint32_t)site->slot / 8;
-
-	return wire_cookie(site->role, lib, number, slot, site->reg,
-			   site->vtable_offset - 8 * WIRE_SP_BIAS);
-}
-
-static uint64_t request_cookie(const struct plan_site *site, uint8_t lib)
-{
-	/* At a start, what was pushed on the return address is the way to the wrapper's sp. */
-	int32_t slot = site->role == WIRE_ROLE_WRAPPER ? site->sp_delta : site->slot;
-
-	return wire_request_cookie(lib, site->query, (uint32_t)site->addr, (uint32_t)slot / 8);
-}
-
-uint64_t probes_cookie(const struct plan *plan, const struct plan_site *site, uint8_t lib,
-		       bool callers)
-{
-	uint32_t query = site->query == PLAN_NONE ? WIRE_NO_QUERY : site->query;
-	uint32_t group = site->body == PLAN_NONE ? WIRE_NO_GROUP : plan->bodies[site->body].group;
-
-	if (site->role == WIRE_ROLE_IDENTIFY)
-		return identify_cookie(plan, site, lib);
-	if (site->role == WIRE_ROLE_REQUEST || (site->role == WIRE_ROLE_WRAPPER && callers))
-		return request_cookie(site, lib);
-	if (site->role == WIRE_ROLE_END)
-		query = site->slot < 0 ? WIRE_NO_SLOT : (uint32_t)site->slot / 4;
-	return wire_cookie(site->role, lib, query, group, site->reg, site->sp_delta);
-}
-
-bool probes_provider(const struct plan *plan, const struct plan_site *site, uint32_t query,
-		     uint8_t lib, struct wire_provider_key *key, struct wire_provider *value)
-{
-	const struct plan_query *q = &plan->queries[query];
-	bool own_start = q->start_role != WIRE_ROLE_WRAPPER;
-
-	if (q->body_incr != site->body && q->body_non_incr != site->body)
-		return false;
-	*key = (struct wire_provider_key){
-		.distance = (uint32_t)(q->provider - site->addr),
-		.site = (uint16_t)(site - plan->sites),
-		.lib = lib,
-	};
-	*value = (struct wire_provider){
-		.query = own_start ? WIRE_NO_QUERY : (uint16_t)query,
-		.group = (uint16_t)plan->bodies[site->body].group,
-	};
-	return true;
-}
-
-int probes_fill_providers(int map_fd, const struct plan *plan, const struct plan_site *site,
-			  uint8_t lib)
-{
-	for (uint32_t i = 0; i < plan->n_queries; i++) {
+	for (uint32_t i = 0; i < c->plan->n_queries; i++) {
 		struct wire_provider_key key;
 		struct wire_provider value;
 
-		if (probes_provider(plan, site, i, lib, &key, &value) &&
+		if (choice__provider(c, site, i, &key, &value) &&
 		    bpf_map_update_elem(map_fd, &key, &value, BPF_ANY))
 			return -errno;
 	}
 	return 0;
 }
 
-int probes_fill_wrapper_groups(int map_fd, const struct plan *plan, uint8_t lib)
+int probes_fill_wrapper_groups(int map_fd, const struct choice *c)
 {
-	for (uint32_t i = 0; i < plan->n_sites; i++) {
-		const struct plan_site *site = &plan->sites[i];
-		uint32_t key = wire_wrapper_key(lib, site->query), group;
+	for (uint32_t i = 0; i < c->plan->n_sites; i++) {
+		const struct plan_site *site = &c->plan->sites[i];
+		uint32_t key = wire_wrapper_key(c->lib, site->query), group;
 
 		if (site->role != WIRE_ROLE_WRAPPER)
 			continue;
-		group = plan->bodies[site->body].group;
+		group = choice__wrapper(c, site);
 		if (bpf_map_update_elem(map_fd, &key, &group, BPF_ANY))
 			return -errno;
 	}
@@ -170,39 +117,33 @@ static struct site_range sites_of_role(const struct plan *plan, uint32_t role)
 	return r;
 }
 
-/* What all roles of a library are attached with. */
-struct attachment {
-	struct bpf_program *const *progs;
-	const struct plan *plan;
-	uint8_t lib;
-	bool callers;
-};
-
-static int attach_multi(struct probes *p, const struct attachment *a, uint32_t role)
+static int attach_multi(struct probes *p, const struct choice *c, const struct bpf_program *prog,
+			uint32_t role)
 {
-	const struct plan *plan = a->plan;
+	const struct plan *plan = c->plan;
 	struct site_range r = sites_of_role(plan, role);
-	uint32_t n = r.end - r.first;
-	_free_ uint64_t *offsets = calloc(n + 1, sizeof(*offsets));
-	_free_ uint64_t *cookies = calloc(n + 1, sizeof(*cookies));
+	uint32_t most = r.end - r.first;
+	_free_ uint64_t *offsets = calloc(most + 1, sizeof(*offsets));
+	_free_ uint64_t *cookies = calloc(most + 1, sizeof(*cookies));
 	struct uprobe_multi_attr attr = {
-		.prog_fd = (uint32_t)bpf_program__fd(a->progs[role]),
+		.prog_fd = (uint32_t)bpf_program__fd(prog),
 		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
 		.path = (uintptr_t)plan->path,
 		.offsets = (uintptr_t)offsets,
 		.cookies = (uintptr_t)cookies,
-		.count = n,
 	};
 	int fd;
 
 	if (!offsets || !cookies)
 		return -ENOMEM;
-	if (!n)
-		return 0;
-	for (uint32_t i = 0; i < n; i++) {
-		offsets[i] = plan->sites[r.first + i].offset;
-		cookies[i] = probes_cookie(plan, &plan->sites[r.first + i], a->lib, a->callers);
+	for (uint32_t i = r.first; i < r.end; i++) {
+		if (!choice__wants(c, &plan->sites[i]))
+			continue;
+		offsets[attr.count] = plan->sites[i].offset;
+		cookies[attr.count++] = choice__cookie(c, &plan->sites[i]);
 	}
+	if (!attr.count)
+		return 0;
 	fd = link_create(&attr);
 	if (fd < 0)
 		return fd;
@@ -210,17 +151,21 @@ static int attach_multi(struct probes *p, const struct attachment *a, uint32_t r
 	return 0;
 }
 
-static int attach_perf(struct probes *p, const struct attachment *a, uint32_t role)
+static int attach_perf(struct probes *p, const struct choice *c, const struct bpf_program *prog,
+		       uint32_t role)
 {
-	const struct plan *plan = a->plan;
+	const struct plan *plan = c->plan;
 	struct site_range r = sites_of_role(plan, role);
 
 	for (uint32_t i = r.first; i < r.end; i++) {
 		LIBBPF_OPTS(bpf_uprobe_opts, opts,
-			    .bpf_cookie = probes_cookie(plan, &plan->sites[i], a->lib, a->callers));
-		struct bpf_link *link = bpf_program__attach_uprobe_opts(
-			a->progs[role], -1, plan->path, plan->sites[i].offset, &opts);
+			    .bpf_cookie = choice__cookie(c, &plan->sites[i]));
+		struct bpf_link *link;
 
+		if (!choice__wants(c, &plan->sites[i]))
+			continue;
+		link = bpf_program__attach_uprobe_opts(prog, -1, plan->path, plan->sites[i].offset,
+						       &opts);
 		if (!link)
 			return -errno;
 		p->perf[p->n_perf++] = link;
@@ -234,11 +179,10 @@ static int attach_perf(struct probes *p, const struct attachment *a, uint32_t ro
  * reason requests, which have a higher number, come before all starts: a start without one would
  * have no caller, while a request without its start harms nobody.
  */
-int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct plan *plan,
-		   uint8_t lib, bool multi, struct probes **out)
+int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
+		   bool multi, struct probes **out)
 {
 	struct probes *p = calloc(1, sizeof(*p));
-	struct attachment a = {progs, plan, lib, progs[WIRE_ROLE_REQUEST] != NULL};
 	int err = 0;
 
 	if (!p)
@@ -246,13 +190,14 @@ int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct p
 	for (int role = 0; role < PROBES_ROLES; role++)
 		p->multi[role] = -1;
 	if (!multi) {
-		p->perf = calloc(plan->n_sites + 1, sizeof(*p->perf));
+		p->perf = calloc(c->plan->n_sites + 1, sizeof(*p->perf));
 		if (!p->perf)
 			err = -ENOMEM;
 	}
 	for (uint32_t role = PROBES_ROLES - 1; role > 0 && !err; role--) {
 		if (progs[role])
-			err = multi ? attach_multi(p, &a, role) : attach_perf(p, &a, role);
+			err = multi ? attach_multi(p, c, progs[role], role)
+				    : attach_perf(p, c, progs[role], role);
 	}
 	if (err)
 		probes__free(p);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "plan/plan.h"
+#include "capture/choice.h"
 
 struct bpf_program;
 struct probes;
@@ -18,36 +18,24 @@ struct probes;
 #define PROBES_ROLES 13
 
 /*
- * Attach `plan`'s sites to `progs`, with cookies for library `lib`. With `multi` the programs must
- * have been loaded with probes_multi_attach_type(). A role without a program, as that of requests
- * if nobody wants callers, is left out. Returns a negative errno without printing.
+ * Attach the sites that are wanted of a plan to `progs`. With `multi` the programs must have been
+ * loaded with probes_multi_attach_type(). A role without a program, as that of requests if nobody
+ * wants callers, is left out. Returns a negative errno without printing.
  */
-int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct plan *plan,
-		   uint8_t lib, bool multi, struct probes **out);
+int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
+		   bool multi, struct probes **out);
 
 /*
- * The cookie of one site (qprof/wire.h). With `callers`, where a query starts at its wrapper is
- * also where it is requested, and has the cookie of that.
+ * Put the entries for all queries of one site's body into the table that it looks up, `map_fd`.
+ * Negative errno.
  */
-uint64_t probes_cookie(const struct plan *plan, const struct plan_site *site, uint8_t lib,
-		       bool callers);
-
-/*
- * The entry for `query` in the table that the WIRE_ROLE_IDENTIFY site `site` looks up. A query that
- * has a start of its own is entered as WIRE_NO_QUERY. False if the site's body does not serve it.
- */
-bool probes_provider(const struct plan *plan, const struct plan_site *site, uint32_t query,
-		     uint8_t lib, struct wire_provider_key *key, struct wire_provider *value);
-
-/* Put the entries for all queries of one site's body into that table, `map_fd`. Negative errno. */
-int probes_fill_providers(int map_fd, const struct plan *plan, const struct plan_site *site,
-			  uint8_t lib);
+int probes_fill_providers(int map_fd, const struct choice *c, const struct plan_site *site);
 
 /*
  * Put the groups of the queries that start at their wrappers into the table that those sites look
  * up when they are requests as well, `map_fd`. Negative errno.
  */
-int probes_fill_wrapper_groups(int map_fd, const struct plan *plan, uint8_t lib);
+int probes_fill_wrapper_groups(int map_fd, const struct choice *c);
 
 /* True if this kernel makes uprobe_multi links (loading a program proves nothing: 6.1 does). */
 bool probes_have_multi(void);

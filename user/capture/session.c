@@ -29,7 +29,8 @@ struct library {
 struct session {
 	struct kernel *kernel;
 	struct session_sink sink;
-	struct library *libs; /* those that failed too */
+	const struct filter *filter; /* or NULL */
+	struct library *libs;	     /* those that failed too */
 	unsigned int n_libs;
 	uint64_t started_ns;	      /* counting began then; 0 while it is stopped */
 	uint32_t late_pid;	      /* the last one that was warned of */
@@ -54,6 +55,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	if (!s)
 		return diag_error_r(-ENOMEM, "out of memory");
 	s->sink = *sink;
+	s->filter = opt->filter;
 	err = kernel__open(opt, &s->kernel);
 	if (err)
 		return err;
@@ -90,8 +92,6 @@ static int attach(struct session *s, const char *path)
 		err = kernel__attach(s->kernel, plan, &lib);
 	if (err)
 		return err;
-	diag_verbose("attached %u probes to %s by %s", plan->n_sites, path,
-		     kernel__attach_name(s->kernel));
 	return s->sink.library(s->sink.ctx, lib, plan);
 }
 
@@ -340,18 +340,29 @@ static int on_exec(struct session *s, const struct wire_exec *e)
 	return tell_late(s, (pid_t)e->pid, path);
 }
 
+/* What is not asked for costs its probe from now on, but no record. */
+static int hide_label(struct session *s, const struct wire_label *r)
+{
+	if (!s->filter || filter__passes_told(s->filter, &r->key))
+		return 0;
+	return kernel__hide_label(s->kernel, r);
+}
+
 /* The record first: what is found out about it refers to it. */
 static int on_record(void *ctx, const void *record, size_t size)
 {
 	struct session *s = ctx;
 	const struct wire_exec *e = record;
 	const struct wire_span *span = record;
+	const struct wire_label *label = record;
 	int err = s->sink.record(s->sink.ctx, record, size);
 
 	if (err || !size)
 		return err;
 	if (size == sizeof(*span) && span->type == WIRE_SPAN)
 		return tell_thread(s, span);
+	if (size == sizeof(*label) && label->type == WIRE_LABEL)
+		return hide_label(s, label);
 	if (size != sizeof(*e) || e->type != WIRE_EXEC)
 		return 0;
 	err = tell_cwd(s, (pid_t)e->pid);

@@ -27,6 +27,7 @@
 
 struct capture {
 	const struct cli_record_options *opt;
+	struct filter *filter;
 	struct recorder *recorder;
 	struct session *session;
 	struct launch *launch; /* NULL with pids */
@@ -46,6 +47,7 @@ static void capture_fini(struct capture *c)
 	likely__clear(&c->likely);
 	session__free(c->session);
 	recorder__free(c->recorder);
+	filter__free(c->filter);
 	launch__free(c->launch);
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		cleanup_close_p(&c->pidfds[i]);
@@ -141,6 +143,36 @@ static void on_signals(struct capture *c)
 	}
 }
 
+/* What is asked for and cannot be had, in one line. */
+static void tell_missing(const struct filter *f)
+{
+	const char *word, *why;
+	char line[1024] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; (word = filter__missing(f, i, &why)) && len < sizeof(line); i++)
+		len += (size_t)snprintf(line + len, sizeof(line) - len, "%s%s (%s)", i ? ", " : "",
+					word, why);
+	if (len)
+		diag_warn("cannot record %s", line);
+}
+
+static int open_filter(struct capture *c)
+{
+	const struct cli_texts *events = &c->opt->events;
+	int err = filter__new(events->texts, events->n, &c->filter);
+
+	if (err == -EINVAL)
+		return diag_error_r(err, "there is an empty word in the list of --events");
+	if (err)
+		return diag_error_r(err, "out of memory");
+	tell_missing(c->filter);
+	if (filter__is_empty(c->filter))
+		return diag_error_r(-EINVAL, "nothing is left to record; see --events in "
+					     "\"qprof-bpf help record\"");
+	return 0;
+}
+
 static enum live_mode live_mode_of(const struct cli_record_options *o, FILE *out)
 {
 	if (o->quiet)
@@ -164,6 +196,7 @@ static int open_recorder(struct capture *c)
 		.live = out,
 		.mode = live_mode_of(o, out),
 		.summary = !o->quiet && !o->json,
+		.filter = c->filter,
 	};
 
 	if (!ro.output) {
@@ -181,6 +214,7 @@ static int open_session(struct capture *c)
 			  : c->opt->attach == CLI_ATTACH_PERF ? KERNEL_ATTACH_PERF
 							      : KERNEL_ATTACH_AUTO,
 		.ring_bytes = c->opt->ring_bytes,
+		.filter = c->filter,
 	};
 
 	return session__open(&ko, &sink, &c->session);
@@ -291,8 +325,10 @@ static int prepare_command(struct capture *c)
 
 static int set_up(struct capture *c)
 {
-	int err = block_signals(c);
+	int err = open_filter(c);
 
+	if (!err)
+		err = block_signals(c);
 	/* Forked early: the child inherits nothing of what comes after. */
 	if (!err && c->opt->command)
 		err = prepare_command(c);

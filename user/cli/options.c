@@ -45,6 +45,21 @@ static const struct cli_option options[] = {
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD),
+		.letter = 'e',
+		.name = "events",
+		.arg = "LIST",
+		.kind = CLI_TEXTS,
+		.offset = AT(record.events),
+		.help = "What to record, separated by commas, by rustc's names: query-provider, "
+			"generic-activity, query-blocked, incr-cache-load, incr-result-hashing, "
+			"all, none; passes (the activities that -Ztime-passes prints); or globs of "
+			"labels. With a - before it, all but that; the last word that fits "
+			"decides. default is passes, queries, loads, blocking, and activities but "
+			"the tiny ones: all,-incr-result-hashing,-metadata_decode_*,-mir_pass_*,"
+			"-incr_comp_encode_dep_graph.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
 		.letter = 'i',
 		.name = "interval",
 		.arg = "DURATION",

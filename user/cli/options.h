@@ -84,9 +84,10 @@ struct cli_pids {
 /* Either pids or a command, never both, never neither. */
 struct cli_record_options {
 	struct cli_pids pids;
-	char **command;	    /* NULL-terminated, part of argv; NULL with pids */
-	const char *output; /* NULL: qprof-<utc>.qpt in the current directory */
-	bool force;	    /* overwrite the output */
+	char **command;		 /* NULL-terminated, part of argv; NULL with pids */
+	const char *output;	 /* NULL: qprof-<utc>.qpt in the current directory */
+	bool force;		 /* overwrite the output */
+	struct cli_texts events; /* lists, as filter__new() takes them; none = the default */
 	uint64_t interval_ns;
 	bool json;
 	bool quiet;

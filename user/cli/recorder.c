@@ -29,6 +29,7 @@ struct recorder {
 	uint64_t start_ns;
 	uint64_t realtime_start_ns; /* the same moment */
 	uint64_t bad_records;
+	uint64_t n_queries;
 	int file_err;  /* the trace's first error; recording to it has stopped */
 	int place_err; /* the trace could not be put where it belongs; it is whole elsewhere */
 	int view_err;  /* the live view's; it is not drawn any more */
@@ -75,6 +76,7 @@ static int on_span(void *ctx, const struct trace_span *s)
 
 	if (err)
 		file_failed(r, err);
+	r->n_queries += s->kind == TRACE_KIND_QUERY;
 	return summary__span(r->summary, s, false);
 }
 
@@ -130,6 +132,31 @@ static int label_of(struct recorder *r, const char *name, uint32_t *id)
 	return remember_name(r, *id, name);
 }
 
+static int set_guards(struct recorder *r, uint8_t lib, const struct plan *plan)
+{
+	_free_ uint32_t *labels = calloc(plan->n_guards + 1UL, sizeof(*labels));
+	int err = labels ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < plan->n_guards && !err; i++) {
+		labels[i] = TRACKS_NO_LABEL;
+		if (plan->guards[i].label)
+			err = label_of(r, plan->guards[i].label, &labels[i]);
+	}
+	return err ?: tracks__set_guards(r->tracks, lib, labels, plan->n_guards);
+}
+
+static int on_told_label(void *ctx, const char *text, uint32_t *id)
+{
+	return label_of(ctx, text, id);
+}
+
+static bool wants_label(void *ctx, const struct wire_label_key *label)
+{
+	const struct recorder *r = ctx;
+
+	return !r->opt.filter || filter__passes_told(r->opt.filter, label);
+}
+
 static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 {
 	struct recorder *r = ctx;
@@ -143,6 +170,8 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	if (!err)
 		err = tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
 					  plan->rustc_version);
+	if (!err)
+		err = set_guards(r, lib, plan);
 	return err ? diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err)) : 0;
 }
 
@@ -277,7 +306,13 @@ void recorder__discard_file(struct recorder *r)
 int recorder__open(const struct recorder_options *opt, struct recorder **out)
 {
 	_recorder_ struct recorder *r = calloc(1, sizeof(*r));
-	struct tracks_sink sink = {r, on_process, on_span};
+	struct tracks_sink sink = {
+		.ctx = r,
+		.process = on_process,
+		.span = on_span,
+		.label = on_told_label,
+		.wants = wants_label,
+	};
 	int err;
 
 	if (!r)
@@ -314,7 +349,7 @@ struct session_sink recorder__sink(struct recorder *r)
 static struct trace_losses losses_of(const struct recorder *r,
 				     const uint64_t counters[WIRE_COUNTER_MAX])
 {
-	static const enum wire_counter from[TRACE_LOST_BAD_RECORD] = {
+	static const enum wire_counter from[TRACE_LOSS_MAX] = {
 		[TRACE_LOST_RING_FULL] = WIRE_LOST_RING_FULL,
 		[TRACE_LOST_STACK_FULL] = WIRE_LOST_STACK_FULL,
 		[TRACE_LOST_NO_STORAGE] = WIRE_LOST_NO_STORAGE,
@@ -326,11 +361,12 @@ static struct trace_losses losses_of(const struct recorder *r,
 		[TRACE_COUNT_LEFT] = WIRE_COUNT_LEFT,
 		[TRACE_COUNT_OPEN] = WIRE_COUNT_OPEN,
 		[TRACE_LOST_UNKNOWN_PROVIDER] = WIRE_DROP_UNKNOWN_PROVIDER,
+		[TRACE_LOST_LABEL] = WIRE_LOST_LABEL,
 	};
-	_Static_assert(TRACE_LOST_BAD_RECORD == TRACE_LOSS_MAX - 1, "a cause without a counter");
+	_Static_assert(TRACE_LOST_LABEL == TRACE_LOSS_MAX - 1, "a cause without a counter");
 	struct trace_losses losses;
 
-	for (int i = 0; i < TRACE_LOST_BAD_RECORD; i++)
+	for (int i = 0; i < TRACE_LOSS_MAX; i++)
 		losses.count[i] = counters[from[i]];
 	losses.count[TRACE_LOST_BAD_RECORD] = r->bad_records;
 	return losses;
@@ -390,11 +426,15 @@ uint32_t recorder__running(const struct recorder *r)
 
 static void closing_line(struct recorder *r, const struct trace_losses *losses)
 {
-	char size[FORMAT_MAX];
+	uint64_t others = summary__spans(r->summary) - r->n_queries;
+	char size[FORMAT_MAX], intervals[64] = "";
 
 	format_bytes(size, trace_writer__bytes(r->writer));
-	diag_info("recorded %" PRIu64 " queries of %u compiler%s, %" PRIu64 " lost; wrote %s (%s)",
-		  summary__spans(r->summary), tracks__processes(r->tracks),
+	if (others)
+		snprintf(intervals, sizeof(intervals), " and %" PRIu64 " other intervals", others);
+	diag_info("recorded %" PRIu64 " queries%s of %u compiler%s, %" PRIu64
+		  " lost; wrote %s (%s)",
+		  r->n_queries, intervals, tracks__processes(r->tracks),
 		  tracks__processes(r->tracks) == 1 ? "" : "s", trace_losses__total(losses),
 		  r->place_err ? r->file.path : r->path, size);
 }

@@ -19,6 +19,8 @@ struct recorder_options {
 	FILE *live;	    /* where the live view and the summary go */
 	enum live_mode mode;
 	bool summary; /* print one at the end */
+	const struct filter
+		*filter; /* what is asked for; NULL: everything. Outlives the recorder */
 };
 
 int recorder__open(const struct recorder_options *opt, struct recorder **out);

@@ -7,21 +7,23 @@ static const struct {
 	bool lost;
 } causes[] = {
 	[TRACE_LOST_RING_FULL] = {"ring_full", "ring buffer full", true},
-	[TRACE_LOST_STACK_FULL] = {"stack_full", "too many nested queries on one thread", true},
-	[TRACE_LOST_NO_STORAGE] = {"no_storage", "no memory for a thread's query stack", true},
+	[TRACE_LOST_STACK_FULL] = {"stack_full", "too many nested intervals on one thread", true},
+	[TRACE_LOST_NO_STORAGE] = {"no_storage", "no memory for a thread's stack of intervals",
+				   true},
 	[TRACE_LOST_RECURSION] = {"recursion", "probe hit inside another probe", true},
 	[TRACE_LOST_PROCESS_RECORD] = {"process_record", "fork, exec or exit not reported", true},
 	[TRACE_LOST_TARGETS_FULL] = {"targets_full", "too many processes to follow", true},
-	[TRACE_DROP_END_WITHOUT_START] = {"end_without_start", "query began before the capture",
+	[TRACE_DROP_END_WITHOUT_START] = {"end_without_start", "interval began before the capture",
 					  false},
-	[TRACE_COUNT_UNWOUND] = {"unwound", "query left by unwinding", false},
-	[TRACE_COUNT_LEFT] = {"left", "query left unseen, its end is an upper bound", false},
-	[TRACE_COUNT_OPEN] = {"open", "query still running when its thread or the capture ended",
+	[TRACE_COUNT_UNWOUND] = {"unwound", "interval left by unwinding", false},
+	[TRACE_COUNT_LEFT] = {"left", "interval left unseen, its end is an upper bound", false},
+	[TRACE_COUNT_OPEN] = {"open", "interval still running when its thread or the capture ended",
 			      false},
 	[TRACE_LOST_UNKNOWN_PROVIDER] = {"unknown_provider",
 					 "query whose name could not be read in the compiler",
 					 true},
 	[TRACE_LOST_BAD_RECORD] = {"bad_record", "record that made no sense", true},
+	[TRACE_LOST_LABEL] = {"label", "interval whose label could not be told", false},
 };
 
 _Static_assert(sizeof(causes) / sizeof(*causes) == TRACE_LOSS_MAX, "a cause without a text");

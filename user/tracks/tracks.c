@@ -14,6 +14,17 @@
  * the last spans of one may come after the exit record, which another thread sent.
  */
 #define EXITED_KEPT 64
+/* More numbers than the kernel half gives out. */
+#define LABELS_MAX (1u << 20)
+/* In place of the string id of a label whose spans are not asked for. */
+#define NOT_WANTED (UINT32_MAX - 1)
+
+/* One is the other's number. */
+_Static_assert((int)WIRE_KIND_QUERY == (int)TRACE_KIND_QUERY, "kind");
+_Static_assert((int)WIRE_KIND_ACTIVITY == (int)TRACE_KIND_ACTIVITY, "kind");
+_Static_assert((int)WIRE_KIND_BLOCKED == (int)TRACE_KIND_BLOCKED, "kind");
+_Static_assert((int)WIRE_KIND_LOAD == (int)TRACE_KIND_LOAD, "kind");
+_Static_assert((int)WIRE_KIND_HASHING == (int)TRACE_KIND_HASHING, "kind");
 
 /* One image of a process, in the trace or not. */
 struct image {
@@ -28,6 +39,8 @@ struct image {
 struct library {
 	uint32_t *labels;
 	uint32_t n_labels;
+	uint32_t *guards; /* their labels */
+	uint32_t n_guards;
 	char *build_id;
 	char *rustc_version;
 };
@@ -44,6 +57,9 @@ struct tracks {
 	uint64_t n_exited;
 	uint32_t n_processes;
 	uint32_t n_running;
+	uint32_t *told; /* string ids of the labels that the compiler told, by number - 1 */
+	uint32_t n_told;
+	uint32_t unknown; /* string id of TRACKS_UNKNOWN, or TRACKS_NO_LABEL */
 	struct self_time *self_time;
 };
 
@@ -55,6 +71,7 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out)
 		return -ENOMEM;
 	t->sink = *sink;
 	t->first_free = U64_MAP_NONE;
+	t->unknown = TRACKS_NO_LABEL;
 	*out = take_ptr(t);
 	return 0;
 }
@@ -62,6 +79,7 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out)
 static void library__clear(struct library *lib)
 {
 	free(lib->labels);
+	free(lib->guards);
 	free(lib->build_id);
 	free(lib->rustc_version);
 	*lib = (struct library){0};
@@ -88,6 +106,21 @@ int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, u
 		new.labels[i] = labels[i];
 	library__clear(&t->libraries[lib]);
 	t->libraries[lib] = new;
+	return 0;
+}
+
+int tracks__set_guards(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels)
+{
+	struct library *l = &t->libraries[lib];
+	uint32_t *guards = calloc(n_labels + 1UL, sizeof(*labels));
+
+	if (!guards)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n_labels; i++)
+		guards[i] = labels[i];
+	free(l->guards);
+	l->guards = guards;
+	l->n_guards = n_labels;
 	return 0;
 }
 
@@ -385,15 +418,86 @@ static uint8_t span_flags(uint8_t wire)
 	       (wire & WIRE_SPAN_OPEN ? TRACE_SPAN_OPEN : 0);
 }
 
-static int on_span(struct tracks *t, const struct wire_span *r)
+/* Makes room for all numbers up to this one. */
+static int reserve_told(struct tracks *t, uint32_t label)
 {
-	const struct library *lib = &t->libraries[r->lib];
-	const struct image *image;
-	struct trace_span span;
+	uint32_t *told;
+
+	if (label <= t->n_told)
+		return 0;
+	told = reallocarray(t->told, label, sizeof(*told));
+	if (!told)
+		return -ENOMEM;
+	t->told = told;
+	while (t->n_told < label)
+		told[t->n_told++] = TRACKS_NO_LABEL;
+	return 0;
+}
+
+static int on_label(struct tracks *t, const struct wire_label *r)
+{
+	char text[sizeof(r->key.text) + sizeof("...")] = {0};
+	int err;
+
+	if (!r->label || r->label > LABELS_MAX || !t->sink.label)
+		return -EBADMSG;
+	err = reserve_told(t, r->label);
+	if (err)
+		return err;
+	if (t->sink.wants && !t->sink.wants(t->sink.ctx, &r->key)) {
+		t->told[r->label - 1] = NOT_WANTED;
+		return 0;
+	}
+	memcpy(text, r->key.text, sizeof(r->key.text));
+	if (r->key.len > sizeof(r->key.text))
+		strcat(text, "...");
+	return t->sink.label(t->sink.ctx, text, &t->told[r->label - 1]);
+}
+
+static int unknown_label(struct tracks *t, uint32_t *label)
+{
 	int err = 0;
 
-	if (r->query >= lib->n_labels || r->end_ns < r->start_ns)
+	if (t->unknown == TRACKS_NO_LABEL)
+		err = t->sink.label ? t->sink.label(t->sink.ctx, TRACKS_UNKNOWN, &t->unknown)
+				    : -EBADMSG;
+	*label = t->unknown;
+	return err;
+}
+
+/* The string id of a span's label, or NOT_WANTED. */
+static int label_of_span(struct tracks *t, const struct wire_span *r, uint32_t *label)
+{
+	const struct library *lib = &t->libraries[r->lib];
+
+	*label = TRACKS_NO_LABEL;
+	if (r->kind == WIRE_KIND_ACTIVITY && r->label) {
+		if (r->label <= t->n_told)
+			*label = t->told[r->label - 1];
+	} else if (r->kind == WIRE_KIND_ACTIVITY) {
+		if (r->query >= lib->n_guards)
+			return -EBADMSG;
+		*label = lib->guards[r->query];
+	} else if (r->query < lib->n_labels) {
+		*label = lib->labels[r->query];
+	} else if (r->kind == WIRE_KIND_QUERY || r->query != WIRE_NO_QUERY) {
 		return -EBADMSG;
+	}
+	return *label == TRACKS_NO_LABEL ? unknown_label(t, label) : 0;
+}
+
+static int on_span(struct tracks *t, const struct wire_span *r)
+{
+	const struct image *image;
+	struct trace_span span;
+	uint32_t label;
+	int err = 0;
+
+	if (r->end_ns < r->start_ns || r->kind >= WIRE_KIND_MAX || !t->libraries[r->lib].labels)
+		return -EBADMSG;
+	err = label_of_span(t, r, &label);
+	if (err || label == NOT_WANTED)
+		return err;
 	image = image_of_span(t, r, &err);
 	if (!image)
 		return err;
@@ -402,11 +506,12 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 		.end_ns = r->end_ns,
 		.process = image->p.index,
 		.tid = r->tid,
-		.label = lib->labels[r->query],
+		.label = label,
 		.invocation =
 			r->invocation == WIRE_NO_INVOCATION ? TRACE_NO_INVOCATION : r->invocation,
 		.depth = r->depth,
 		.flags = span_flags(r->flags),
+		.kind = r->kind,
 	};
 	err = self_time__span(t->self_time, &span);
 	if (err || !t->sink.span)
@@ -434,6 +539,7 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		struct wire_span span;
 		struct wire_fork fork;
 		struct wire_exit exit;
+		struct wire_label label;
 	} r;
 
 	if (!size)
@@ -454,6 +560,11 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 			return -EBADMSG;
 		memcpy(&r.exit, record, size);
 		return on_exit_record(t, &r.exit);
+	case WIRE_LABEL:
+		if (size != sizeof(r.label))
+			return -EBADMSG;
+		memcpy(&r.label, record, size);
+		return on_label(t, &r.label);
 	case WIRE_EXEC:
 		return record_exec(t, record, size);
 	default:
@@ -512,6 +623,7 @@ void tracks__free(struct tracks *t)
 	for (uint32_t i = 0; i < t->n_images; i++)
 		trace_process__clear(&t->images[i].p);
 	free(t->images);
+	free(t->told);
 	u64_map__destroy(&t->image_of);
 	self_time__free(t->self_time);
 	free(t);

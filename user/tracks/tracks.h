@@ -11,6 +11,8 @@
 
 struct tracks;
 
+#define TRACKS_UNKNOWN "<unknown>"
+
 /*
  * Where the results go. Any member may be NULL. A sink returns 0 or a negative errno, which the
  * tracks__ call that caused it returns.
@@ -19,6 +21,10 @@ struct tracks_sink {
 	void *ctx;
 	int (*process)(void *ctx, const struct trace_process *p); /* new or changed */
 	int (*span)(void *ctx, const struct trace_span *s);	  /* self_ns is filled in */
+	/* The string id of a label that the compiler told. Not NULL if there are such. */
+	int (*label)(void *ctx, const char *text, uint32_t *id);
+	/* Whether spans with such a label are asked for; NULL: all are. */
+	bool (*wants)(void *ctx, const struct wire_label_key *label);
 };
 
 int tracks__new(const struct tracks_sink *sink, struct tracks **out);
@@ -31,6 +37,13 @@ int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, u
 			const char *build_id, const char *rustc_version);
 
 /*
+ * Tell the labels of the guards of library `lib`, string ids too; TRACKS_NO_LABEL for one whose
+ * label is told when it happens. After tracks__set_library().
+ */
+#define TRACKS_NO_LABEL UINT32_MAX
+int tracks__set_guards(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels);
+
+/*
  * Announce a process that was running before the capture (from /proc). `args` are raw
  * NUL-separated arguments, as WIRE_EXEC carries them.
  */
@@ -39,8 +52,9 @@ int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t 
 
 /*
  * Take one wire record of `size` bytes. -EBADMSG if it is not one, changing nothing: wrong type or
- * size, an end before its start, or a span whose library or query tracks__set_library() did not
- * tell (no label is made up for it; the caller counts it).
+ * size, an end before its start, or a span whose library, query or guard was not told (no label is
+ * made up for it; the caller counts it). What the kernel half could not tell the label of reads
+ * TRACKS_UNKNOWN.
  *
  * Only processes that emit a span, or whose command is a Rust compiler, become processes of the
  * trace (a linker or a shell does not). An exec ends one process of the trace and may begin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "capture/probes.h"
+#include "capture/choice.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,10 +33,17 @@ static const struct plan plan = {
 	.n_sites = 4,
 };
 
+static uint64_t cookie_at(uint32_t at, uint8_t lib, bool callers)
+{
+	struct choice c = {.plan = &plan, .lib = lib, .callers = callers, .queries = true};
+
+	return choice__cookie(&c, &sites[at]);
+}
+
 static uint64_t cookie_of(struct plan_site site, uint32_t at, uint8_t lib)
 {
 	sites[at] = site;
-	return probes_cookie(&plan, &sites[at], lib, false);
+	return cookie_at(at, lib, false);
 }
 
 static void every_field_comes_back(void **state)
@@ -107,8 +114,8 @@ static void a_request_says_where_it_is_and_where_its_caller_is(void **state)
 	assert_int_equal(wire_cookie_request_slot(c), 15);
 	/* The start at a wrapper becomes one with callers, and only then. */
 	sites[2] = wrapper;
-	assert_true(probes_cookie(&plan, &sites[2], 254, true) == c);
-	assert_int_equal(wire_cookie_sp_delta(probes_cookie(&plan, &sites[2], 254, false)), 8 * 15);
+	assert_true(cookie_at(2, 254, true) == c);
+	assert_int_equal(wire_cookie_sp_delta(cookie_at(2, 254, false)), 8 * 15);
 }
 
 static void a_site_of_no_query_and_no_body_says_so(void **state)
@@ -190,6 +197,14 @@ static void identify_says_where_the_vtable_is_and_what_is_in_it(void **state)
 	assert_int_equal(wire_cookie_group(c), 0);
 }
 
+static bool provider_at(uint32_t at, uint32_t query, uint8_t lib, struct wire_provider_key *key,
+			struct wire_provider *value)
+{
+	struct choice c = {.plan = &plan, .lib = lib, .queries = true};
+
+	return choice__provider(&c, &sites[at], query, key, value);
+}
+
 static void providers_are_found_by_their_distance(void **state)
 {
 	struct wire_provider_key key;
@@ -197,18 +212,18 @@ static void providers_are_found_by_their_distance(void **state)
 
 	(void)state;
 	sites[2] = (struct plan_site){.role = WIRE_ROLE_IDENTIFY, .body = 1, .addr = 0x4ff0};
-	assert_true(probes_provider(&plan, &sites[2], 0, 3, &key, &value));
+	assert_true(provider_at(2, 0, 3, &key, &value));
 	assert_int_equal(key.distance, 0x10);
 	assert_int_equal(key.site, 2);
 	assert_int_equal(key.lib, 3);
 	assert_int_equal(value.query, 0);
 	assert_int_equal(value.group, 0);
 	/* A provider below the site: the distance wraps, as the kernel half's does. */
-	assert_true(probes_provider(&plan, &sites[2], 1, 3, &key, &value));
+	assert_true(provider_at(2, 1, 3, &key, &value));
 	assert_int_equal(key.distance, (uint32_t)(0x100 - 0x4ff0));
 	assert_int_equal(value.query, 1);
 	/* One that is seen to start by itself is known, and not started again. */
-	assert_true(probes_provider(&plan, &sites[2], 2, 3, &key, &value));
+	assert_true(provider_at(2, 2, 3, &key, &value));
 	assert_int_equal(key.distance, 0x7000 - 0x4ff0);
 	assert_int_equal(value.query, WIRE_NO_QUERY);
 }
@@ -220,10 +235,198 @@ static void a_body_serves_its_own_queries_only(void **state)
 
 	(void)state;
 	sites[1] = (struct plan_site){.role = WIRE_ROLE_IDENTIFY, .body = 2, .addr = 0x10};
-	assert_false(probes_provider(&plan, &sites[1], 0, 0, &key, &value));
-	assert_true(probes_provider(&plan, &sites[1], 1, 0, &key, &value));
+	assert_false(provider_at(1, 0, 0, &key, &value));
+	assert_true(provider_at(1, 1, 0, &key, &value));
 	assert_int_equal(value.group, 0xfffe);
-	assert_false(probes_provider(&plan, &sites[1], 2, 0, &key, &value));
+	assert_false(provider_at(1, 2, 0, &key, &value));
+}
+
+/* ---- What a filter leaves of a plan ---- */
+
+static struct plan_query named[] = {
+	{.name = (char *)"alpha", .start_role = WIRE_ROLE_START, .body_incr = 0},
+	{.name = (char *)"beta", .start_role = WIRE_ROLE_WRAPPER, .body_incr = 0},
+};
+
+enum { PHASE, TINY, TOLD, LOADING, WAITING, HASHES, SHARED, N_GUARDS };
+
+static struct plan_guard guards[N_GUARDS] = {
+	[PHASE] = {.label = (char *)"phase", .kind = WIRE_KIND_ACTIVITY, .scope = 9, .number = 1},
+	[TINY] = {.label = (char *)"metadata_decode_x",
+		  .kind = WIRE_KIND_ACTIVITY,
+		  .scope = 9,
+		  .number = 2},
+	[TOLD] = {.kind = WIRE_KIND_ACTIVITY, .scope = 10, .number = 1, .label_slot = 0x48},
+	[LOADING] = {.kind = WIRE_KIND_LOAD, .scope = 7, .number = 1, .label_of_query = true},
+	[WAITING] = {.kind = WIRE_KIND_BLOCKED, .scope = 7, .number = 2, .label_of_query = true},
+	[HASHES] = {.kind = WIRE_KIND_HASHING, .scope = 7, .number = 3, .label_of_query = true},
+	[SHARED] = {.label = (char *)"other", .kind = WIRE_KIND_ACTIVITY, .scope = 9, .number = 2},
+};
+
+enum {
+	AT_START,
+	AT_CAUGHT,
+	AT_PHASE,
+	AT_TINY,
+	AT_TOLD,
+	AT_WAITING,
+	AT_HASHES,
+	AT_SHARED,
+	AT_LOADING,
+	AT_PHASE_END,
+	AT_SHARED_END,
+	AT_TIMER,
+	N_SITES,
+};
+
+#define SITE(r, q, g)                                                                     \
+	{                                                                                 \
+		.role = (r), .query = (q), .guard = (g), .body = 0, .reg = WIRE_REG_NONE, \
+		.slot = PLAN_NO_SLOT                                                      \
+	}
+
+static struct plan_site filtered_sites[N_SITES] = {
+	[AT_START] = SITE(WIRE_ROLE_START, 0, PLAN_NONE),
+	[AT_CAUGHT] = SITE(WIRE_ROLE_CAUGHT, PLAN_NONE, PLAN_NONE),
+	[AT_PHASE] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, PHASE),
+	[AT_TINY] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, TINY),
+	[AT_TOLD] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, TOLD),
+	[AT_WAITING] = SITE(WIRE_ROLE_GUARD, 1, WAITING),
+	[AT_HASHES] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, HASHES),
+	[AT_SHARED] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, SHARED),
+	[AT_LOADING] = SITE(WIRE_ROLE_GUARD_QUERY, PLAN_NONE, LOADING),
+	[AT_PHASE_END] = SITE(WIRE_ROLE_GUARD_END, PLAN_NONE, PHASE),
+	[AT_SHARED_END] = SITE(WIRE_ROLE_GUARD_END, PLAN_NONE, TINY),
+	[AT_TIMER] = SITE(WIRE_ROLE_TIMER, PLAN_NONE, PLAN_NONE),
+};
+
+static const struct plan filtered = {
+	.bodies = bodies,
+	.n_bodies = 3,
+	.queries = named,
+	.n_queries = 2,
+	.guards = guards,
+	.n_guards = N_GUARDS,
+	.sites = filtered_sites,
+	.n_sites = N_SITES,
+};
+
+static struct filter *filter_in_use;
+
+static void choose(struct choice *c, const char *events)
+{
+	assert_int_equal(filter__new(&events, 1, &filter_in_use), 0);
+	assert_int_equal(choice__init(c, &filtered, filter_in_use, 3, false), 0);
+}
+
+static void done(struct choice *c)
+{
+	choice__clear(c);
+	filter__free(filter_in_use);
+}
+
+/* `want` has a letter per site: those that are wanted are in upper case. */
+static void assert_wants(const char *events, const char *want)
+{
+	struct choice c;
+	uint32_t n = 0;
+
+	choose(&c, events);
+	for (int i = 0; i < N_SITES; i++) {
+		bool wanted = want[i] >= 'A' && want[i] <= 'Z';
+
+		n += wanted;
+		if (choice__wants(&c, &filtered_sites[i]) != wanted)
+			fail_msg("%s: site %d", events, i);
+	}
+	assert_int_equal(choice__sites(&c), n);
+	done(&c);
+}
+
+static void only_sites_of_what_is_asked_for_are_wanted(void **state)
+{
+	(void)state;
+	/*                                  start, caught, phase, tiny, told, waiting, hashes,
+	 *                                  other, loading, phase's end, shared end, timer */
+	assert_wants("all", "SCPTOWHXLEET");
+	assert_wants("default", "SCPtoWhXLEET");
+	assert_wants("query-provider", "SCptowhxleet");
+	assert_wants("passes", "sCptowhxleeT");
+	assert_wants("generic-activity", "sCPTOwhXlEET");
+	assert_wants("query-blocked", "sCptoWhxleet");
+	assert_wants("query-blocked,-beta", "sCptowhxleet");
+	assert_wants("incr-cache-load", "sCptowhxLeet");
+	assert_wants("incr-result-hashing", "SCptowHxleet");
+	assert_wants("generic-activity,-other,-meta*", "sCPtOwhxlEeT");
+}
+
+static void what_is_not_asked_for_is_hidden_where_it_is_needed(void **state)
+{
+	struct wire_provider_key key;
+	struct wire_provider value;
+	struct choice c;
+
+	(void)state;
+	choose(&c, "incr-result-hashing,incr-cache-load,-beta");
+	assert_int_equal(wire_cookie_reg(choice__cookie(&c, &filtered_sites[AT_START])),
+			 WIRE_HIDDEN);
+	assert_true(choice__provider(&c, &filtered_sites[AT_LOADING], 0, &key, &value));
+	assert_false(value.hidden);
+	assert_true(choice__provider(&c, &filtered_sites[AT_LOADING], 1, &key, &value));
+	assert_true(value.hidden);
+	done(&c);
+	choose(&c, "all");
+	assert_int_equal(wire_cookie_reg(choice__cookie(&c, &filtered_sites[AT_START])),
+			 WIRE_REG_NONE);
+	done(&c);
+}
+
+static void a_guard_says_what_it_is(void **state)
+{
+	struct wire_provider_key key;
+	struct wire_provider value;
+	struct choice c;
+	uint64_t k;
+
+	(void)state;
+	choose(&c, "all");
+	k = choice__cookie(&c, &filtered_sites[AT_TINY]);
+	assert_int_equal(wire_cookie_role(k), WIRE_ROLE_GUARD);
+	assert_int_equal(wire_cookie_lib(k), 3);
+	assert_int_equal(wire_cookie_query(k), TINY);
+	assert_int_equal(wire_cookie_group(k), 9);
+	assert_int_equal(wire_cookie_number(k), 2);
+	assert_int_equal(wire_cookie_label(k), WIRE_NO_LABEL);
+	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_ACTIVITY);
+	k = choice__cookie(&c, &filtered_sites[AT_TOLD]);
+	assert_int_equal(8 * wire_cookie_label(k), 0x48);
+	k = choice__cookie(&c, &filtered_sites[AT_WAITING]);
+	assert_int_equal(wire_cookie_query(k), 1);
+	assert_int_equal(wire_cookie_label(k), WIRE_NO_LABEL);
+	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_BLOCKED);
+	k = choice__cookie(&c, &filtered_sites[AT_HASHES]);
+	assert_int_equal(wire_cookie_label(k), WIRE_LABEL_OF_QUERY);
+	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_HASHING);
+	assert_true(choice__provider(&c, &filtered_sites[AT_LOADING], 0, &key, &value));
+	assert_int_equal(value.query, 0);
+	assert_int_equal(value.group, 7);
+	assert_int_equal(value.number, 1);
+	assert_int_equal(value.kind, WIRE_KIND_LOAD);
+	done(&c);
+}
+
+static void an_end_that_may_meet_what_was_left_out_says_so(void **state)
+{
+	struct choice c;
+
+	(void)state;
+	choose(&c, "all");
+	assert_int_equal(wire_cookie_label(choice__cookie(&c, &filtered_sites[AT_SHARED_END])), 0);
+	done(&c);
+	choose(&c, "default");
+	assert_int_equal(wire_cookie_label(choice__cookie(&c, &filtered_sites[AT_SHARED_END])), 1);
+	assert_int_equal(wire_cookie_label(choice__cookie(&c, &filtered_sites[AT_PHASE_END])), 0);
+	done(&c);
 }
 
 int main(void)
@@ -237,6 +440,10 @@ int main(void)
 		cmocka_unit_test(identify_says_where_the_vtable_is_and_what_is_in_it),
 		cmocka_unit_test(providers_are_found_by_their_distance),
 		cmocka_unit_test(a_body_serves_its_own_queries_only),
+		cmocka_unit_test(only_sites_of_what_is_asked_for_are_wanted),
+		cmocka_unit_test(what_is_not_asked_for_is_hidden_where_it_is_needed),
+		cmocka_unit_test(a_guard_says_what_it_is),
+		cmocka_unit_test(an_end_that_may_meet_what_was_left_out_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/filter.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct filter *made(const char *list)
+{
+	struct filter *f = NULL;
+
+	assert_int_equal(filter__new(&list, 1, &f), 0);
+	return f;
+}
+
+static bool passes(const char *list, enum filter_class class, const char *label)
+{
+	struct filter *f = made(list);
+	bool yes = filter__passes(f, class, label);
+
+	filter__free(f);
+	return yes;
+}
+
+static bool may_pass(const char *list, enum filter_class class)
+{
+	struct filter *f = made(list);
+	bool yes = filter__may_pass(f, class);
+
+	filter__free(f);
+	return yes;
+}
+
+/* `want`: a letter for each class that passes. */
+static void assert_classes(const char *list, const char *want)
+{
+	static const char letters[FILTER_CLASSES + 1] = "qatpblh";
+
+	for (int i = 0; i < FILTER_CLASSES; i++)
+		if (passes(list, i, "x") != !!strchr(want, letters[i]))
+			fail_msg("%s: class %d", list, i);
+}
+
+static void each_word_stands_for_its_kind(void **state)
+{
+	(void)state;
+	assert_classes("query-provider", "q");
+	assert_classes("generic-activity", "atp");
+	assert_classes("passes", "p");
+	assert_classes("query-blocked", "b");
+	assert_classes("incr-cache-load", "l");
+	assert_classes("incr-result-hashing", "h");
+	assert_classes("all", "qatpblh");
+	assert_classes("default", "qapbl");
+	assert_classes("none", "");
+	assert_classes("passes,query-provider", "pq");
+}
+
+static void the_last_word_that_fits_decides(void **state)
+{
+	(void)state;
+	assert_classes("all,-passes", "qatblh");
+	assert_classes("all,-generic-activity,passes", "qpblh");
+	assert_classes("all,none,query-blocked", "b");
+	assert_true(passes("all,-type*", FILTER_QUERY, "trait_def"));
+	assert_false(passes("all,-type*", FILTER_QUERY, "type_of"));
+	assert_true(passes("all,-type*,type_of", FILTER_QUERY, "type_of"));
+	assert_false(passes("all,type_of,-type*", FILTER_QUERY, "type_of"));
+	assert_true(passes("type_of", FILTER_LOAD, "type_of"));
+	assert_false(passes("type_of", FILTER_LOAD, "type"));
+	assert_false(passes("type_of", FILTER_LOAD, NULL));
+}
+
+static void a_list_that_only_takes_away_takes_from_the_default(void **state)
+{
+	struct filter *f;
+
+	(void)state;
+	assert_classes("-passes", "qabl");
+	assert_classes("-query-provider,-passes", "abl");
+	assert_int_equal(filter__new(NULL, 0, &f), 0);
+	assert_true(filter__passes(f, FILTER_QUERY, "typeck"));
+	assert_false(filter__passes(f, FILTER_HASHING, "typeck"));
+	filter__free(f);
+}
+
+static void the_default_leaves_out_what_is_tiny(void **state)
+{
+	(void)state;
+	assert_false(passes("default", FILTER_ACTIVITY, "metadata_decode_entry_type_of"));
+	assert_false(passes("default", FILTER_ACTIVITY, "incr_comp_encode_dep_graph"));
+	assert_true(passes("default", FILTER_ACTIVITY, "metadata_register_crate"));
+	assert_true(passes("default", FILTER_QUERY, "mir_pass_like_query"));
+	assert_true(passes("default,mir_pass_*", FILTER_TOLD, "mir_pass_inline"));
+	assert_true(passes("generic-activity", FILTER_TOLD, "mir_pass_inline"));
+}
+
+/* A site whose label is not known is needed if any label may pass there. */
+static void what_may_pass_is_not_left_out(void **state)
+{
+	(void)state;
+	assert_false(may_pass("default", FILTER_TOLD));
+	assert_true(may_pass("default,mir_*", FILTER_TOLD));
+	assert_true(may_pass("generic-activity,-mir_*", FILTER_TOLD));
+	assert_false(may_pass("mir_*,-generic-activity", FILTER_TOLD));
+	assert_true(may_pass("default", FILTER_TIMER));
+	assert_false(may_pass("query-provider", FILTER_TIMER));
+	assert_true(may_pass("-LLVM_*", FILTER_TIMER));
+}
+
+static void told_labels_are_judged_by_who_told_them(void **state)
+{
+	struct wire_label_key key = {.len = 8, .text = "LLVM_lto"};
+	struct filter *f = made("passes,-LLVM_pas*");
+
+	(void)state;
+	assert_false(filter__passes_told(f, &key));
+	key.timer = 1;
+	assert_true(filter__passes_told(f, &key));
+	/* As long as can be: nothing ends it. */
+	memset(key.text, 'x', sizeof(key.text));
+	assert_true(filter__passes_told(f, &key));
+	filter__free(f);
+}
+
+static void what_cannot_be_had_is_named(void **state)
+{
+	struct filter *f = made("llvm,passes,artifact-sizes,llvm");
+	const char *why = NULL;
+
+	(void)state;
+	assert_string_equal(filter__missing(f, 0, &why), "llvm");
+	assert_non_null(why);
+	assert_string_equal(filter__missing(f, 1, &why), "artifact-sizes");
+	assert_null(filter__missing(f, 2, &why));
+	assert_false(filter__is_empty(f));
+	filter__free(f);
+	f = made("llvm");
+	assert_true(filter__is_empty(f));
+	filter__free(f);
+	f = made("-llvm");
+	assert_null(filter__missing(f, 0, &why));
+	assert_false(filter__is_empty(f));
+	filter__free(f);
+}
+
+static void several_lists_are_one(void **state)
+{
+	static const char *const lists[] = {"passes", "query-provider,-type_of"};
+	struct filter *f = NULL;
+
+	(void)state;
+	assert_int_equal(filter__new(lists, 2, &f), 0);
+	assert_true(filter__passes(f, FILTER_TIMER, "x"));
+	assert_true(filter__passes(f, FILTER_QUERY, "x"));
+	assert_false(filter__passes(f, FILTER_QUERY, "type_of"));
+	filter__free(f);
+}
+
+static void empty_words_are_refused(void **state)
+{
+	static const char *const bad[] = {"", ",", "passes,", ",passes", "passes,,x", "-", "a,-"};
+	struct filter *f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(filter__new(&bad[i], 1, &f), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_word_stands_for_its_kind),
+		cmocka_unit_test(the_last_word_that_fits_decides),
+		cmocka_unit_test(a_list_that_only_takes_away_takes_from_the_default),
+		cmocka_unit_test(the_default_leaves_out_what_is_tiny),
+		cmocka_unit_test(what_may_pass_is_not_left_out),
+		cmocka_unit_test(told_labels_are_judged_by_who_told_them),
+		cmocka_unit_test(what_cannot_be_had_is_named),
+		cmocka_unit_test(several_lists_are_one),
+		cmocka_unit_test(empty_words_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

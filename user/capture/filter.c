@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/filter.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIT(class) (1u << (class))
+#define EVERYTHING (BIT(FILTER_CLASSES) - 1)
+/* Fits by its label too: see is_default(). */
+#define DEFAULT BIT(FILTER_CLASSES)
+
+const char *const filter_tiny[] = {
+	"metadata_decode_*",
+	"mir_pass_*",
+	"incr_comp_encode_dep_graph",
+	NULL,
+};
+
+static const struct {
+	const char *word;
+	unsigned int classes; /* bits; 0: cannot be had, and: */
+	const char *why;
+} events[] = {
+	{"default", DEFAULT, NULL},
+	{"all", EVERYTHING, NULL},
+	{"query-provider", BIT(FILTER_QUERY), NULL},
+	{"generic-activity", BIT(FILTER_ACTIVITY) | BIT(FILTER_TOLD) | BIT(FILTER_TIMER), NULL},
+	{"passes", BIT(FILTER_TIMER), NULL},
+	{"query-blocked", BIT(FILTER_BLOCKED), NULL},
+	{"incr-cache-load", BIT(FILTER_LOAD), NULL},
+	{"incr-result-hashing", BIT(FILTER_HASHING), NULL},
+	{"query-cache-hit", 0, "a compiler has some 14,000 places where a query hits its cache"},
+	{"query-cache-hit-count", 0, "rustc counts them only while its own profiler is on"},
+	{"query-keys", 0, "rustc makes these texts only while its own profiler is on"},
+	{"function-args", 0, "rustc makes these texts only while its own profiler is on"},
+	{"args", 0, "rustc makes these texts only while its own profiler is on"},
+	{"artifact-sizes", 0, "they are sizes, not intervals"},
+	{"llvm", 0, "LLVM reports its passes only while rustc's own profiler is on"},
+};
+
+#define N_EVENTS (sizeof(events) / sizeof(*events))
+
+struct word {
+	bool taken_away;
+	unsigned int classes; /* 0: `glob` is one */
+	const char *glob;
+};
+
+struct filter {
+	char *text; /* what the globs point into */
+	struct word *words;
+	size_t n;
+	const char *missing[N_EVENTS];
+	const char *why[N_EVENTS];
+	size_t n_missing;
+};
+
+static char *join(const char *const *lists, size_t n)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s%s", i ? "," : "", lists[i]);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static size_t count_words(const char *text)
+{
+	size_t n = 1;
+
+	for (; *text; text++)
+		n += *text == ',';
+	return n;
+}
+
+static void miss(struct filter *f, size_t event)
+{
+	for (size_t i = 0; i < f->n_missing; i++)
+		if (f->missing[i] == events[event].word)
+			return;
+	f->missing[f->n_missing] = events[event].word;
+	f->why[f->n_missing++] = events[event].why;
+}
+
+static int add_word(struct filter *f, const char *text)
+{
+	struct word *w = &f->words[f->n];
+
+	*w = (struct word){.taken_away = *text == '-'};
+	text += w->taken_away;
+	if (!*text)
+		return -EINVAL;
+	if (!strcmp(text, "none")) {
+		/* It is "-all". */
+		w->taken_away = !w->taken_away;
+		text = "all";
+	}
+	f->n++;
+	for (size_t i = 0; i < N_EVENTS; i++) {
+		if (strcmp(text, events[i].word))
+			continue;
+		w->classes = events[i].classes;
+		if (w->classes)
+			return 0;
+		f->n--;
+		if (!w->taken_away)
+			miss(f, i);
+		return 0;
+	}
+	w->glob = text;
+	return 0;
+}
+
+static bool only_takes_away(const struct filter *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!f->words[i].taken_away)
+			return false;
+	return !f->n_missing;
+}
+
+static int parse(struct filter *f)
+{
+	char *text = f->text, *word;
+	int err = 0;
+
+	while (!err && (word = strsep(&text, ",")))
+		err = add_word(f, word);
+	return err;
+}
+
+int filter__new(const char *const *lists, size_t n, struct filter **out)
+{
+	_filter_ struct filter *f = calloc(1, sizeof(*f));
+	int err = 0;
+
+	if (!f)
+		return -ENOMEM;
+	f->text = join(lists, n);
+	f->words = f->text ? calloc(count_words(f->text) + 1, sizeof(*f->words)) : NULL;
+	if (!f->words)
+		return -ENOMEM;
+	if (n)
+		err = parse(f);
+	if (err)
+		return err;
+	if (only_takes_away(f)) {
+		memmove(f->words + 1, f->words, f->n * sizeof(*f->words));
+		f->words[0] = (struct word){.classes = DEFAULT};
+		f->n++;
+	}
+	*out = take_ptr(f);
+	return 0;
+}
+
+static bool is_tiny(const char *label)
+{
+	for (size_t i = 0; label && filter_tiny[i]; i++)
+		if (!fnmatch(filter_tiny[i], label, 0))
+			return true;
+	return false;
+}
+
+static bool is_default(enum filter_class class, const char *label)
+{
+	return class != FILTER_TOLD && class != FILTER_HASHING &&
+	       (class == FILTER_QUERY || !is_tiny(label));
+}
+
+static bool fits(const struct word *w, enum filter_class class, const char *label)
+{
+	if (!w->classes)
+		return label && !fnmatch(w->glob, label, 0);
+	return w->classes & BIT(class) || (w->classes & DEFAULT && is_default(class, label));
+}
+
+bool filter__passes(const struct filter *f, enum filter_class class, const char *label)
+{
+	for (size_t i = f->n; i-- > 0;)
+		if (fits(&f->words[i], class, label))
+			return !f->words[i].taken_away;
+	return false;
+}
+
+bool filter__may_pass(const struct filter *f, enum filter_class class)
+{
+	for (size_t i = f->n; i-- > 0;) {
+		const struct word *w = &f->words[i];
+
+		/* What a glob takes away is not all. */
+		if (!w->classes && !w->taken_away)
+			return true;
+		if (fits(w, class, NULL))
+			return !w->taken_away;
+	}
+	return false;
+}
+
+bool filter__passes_told(const struct filter *f, const struct wire_label_key *label)
+{
+	char text[sizeof(label->text) + 1] = {0};
+
+	memcpy(text, label->text, sizeof(label->text));
+	return filter__passes(f, label->timer ? FILTER_TIMER : FILTER_TOLD, text);
+}
+
+const char *filter__missing(const struct filter *f, size_t i, const char **why)
+{
+	if (i >= f->n_missing)
+		return NULL;
+	*why = f->why[i];
+	return f->missing[i];
+}
+
+bool filter__is_empty(const struct filter *f)
+{
+	for (int class = 0; class < FILTER_CLASSES; class ++)
+		if (filter__may_pass(f, class))
+			return false;
+	return true;
+}
+
+void filter__free(struct filter *f)
+{
+	if (!f)
+		return;
+	free(f->text);
+	free(f->words);
+	free(f);
+}
