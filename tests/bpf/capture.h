@@ -29,7 +29,8 @@ struct records {
 	struct wire_fork forks[64];
 	struct wire_exec execs[16];
 	struct wire_exit exits[64];
-	size_t n_forks, n_execs, n_exits, n_others;
+	struct wire_label labels[16]; /* by number - 1 */
+	size_t n_forks, n_execs, n_exits, n_labels, n_others;
 };
 
 struct capture {
@@ -98,6 +99,12 @@ static inline int keep_record(void *ctx, const void *record, size_t size)
 		assert_int_equal(size, sizeof(*r->exits));
 		assert_in_range(r->n_exits, 0, 63);
 		memcpy(&r->exits[r->n_exits++], record, size);
+		return 0;
+	case WIRE_LABEL:
+		assert_int_equal(size, sizeof(*r->labels));
+		assert_in_range(r->n_labels, 0, 15);
+		memcpy(&r->labels[r->n_labels++], record, size);
+		assert_int_equal(r->labels[r->n_labels - 1].label, r->n_labels);
 		return 0;
 	default:
 		r->n_others++;
@@ -228,7 +235,8 @@ static inline void capture_close(struct capture *c)
  */
 
 struct expected_span {
-	uint32_t pid, tid, query, depth, invocation, flags;
+	uint32_t pid, tid, query, depth, invocation, flags, kind;
+	char label[80]; /* that was told, or "-" */
 };
 
 /* What the target wrote; totals of quiet threads are added up. */
@@ -258,9 +266,9 @@ static inline void read_expectation(const struct capture *c, struct expectation 
 			room = room * 2 + 1024;
 			e->spans = reallocarray(e->spans, room, sizeof(*e->spans));
 		}
-		assert_int_equal(sscanf(line, "%u %u %u %u %u %u", &s.pid, &s.tid, &s.query,
-					&s.depth, &s.invocation, &s.flags),
-				 6);
+		assert_int_equal(sscanf(line, "%u %u %u %u %u %u %u %79s", &s.pid, &s.tid, &s.query,
+					&s.depth, &s.invocation, &s.flags, &s.kind, s.label),
+				 8);
 		e->spans[e->n++] = s;
 	}
 }
@@ -275,12 +283,25 @@ static inline const struct wire_span *next_of_thread(const struct records *r, ui
 	return NULL;
 }
 
+static inline bool has_label(const struct capture *c, const struct wire_span *got,
+			     const char *label)
+{
+	const struct wire_label *l;
+
+	if (got->kind != WIRE_KIND_ACTIVITY || !got->label)
+		return !strcmp(label, "-");
+	if (got->label > c->got.n_labels)
+		return false;
+	l = &c->got.labels[got->label - 1];
+	return l->key.len == strlen(label) && !strncmp(l->key.text, label, sizeof(l->key.text));
+}
+
 static inline void assert_same_span(const struct capture *c, const struct wire_span *got,
 				    const struct expected_span *e)
 {
 	if (got && got->pid == e->pid && got->query == e->query && got->depth == e->depth &&
 	    got->invocation == e->invocation && got->flags == e->flags && got->lib == c->lib &&
-	    got->start_ns <= got->end_ns)
+	    got->kind == e->kind && has_label(c, got, e->label) && got->start_ns <= got->end_ns)
 		return;
 	print_message("expected pid %u tid %u query %u depth %u invocation %u flags %u\n", e->pid,
 		      e->tid, e->query, e->depth, e->invocation, e->flags);

@@ -10,7 +10,17 @@
 #include "plan/elf_image.h"
 #include "shapes.h"
 
-enum { BODY_ALPHA, BODY_BETA, BODY_GAMMA, BODY_EPSILON, BODY_ETA, BODY_INCR, BODY_INCR_SLOT };
+enum {
+	BODY_ALPHA,
+	BODY_BETA,
+	BODY_GAMMA,
+	BODY_EPSILON,
+	BODY_ETA,
+	BODY_INCR,
+	BODY_INCR_SLOT,
+	BODY_IOTA,
+	BODY_THETA,
+};
 
 struct described_site {
 	const char *symbol;
@@ -19,6 +29,10 @@ struct described_site {
 
 #define NONE	   PLAN_NONE
 #define NO_REG(at) .reg = WIRE_REG_NONE, .slot = (at)
+#define GUARD_SITE(r, g)                                                           \
+	{                                                                          \
+		.role = (r), .query = NONE, .body = NONE, .guard = (g), NO_REG(-1) \
+	}
 
 /* Sorted by role; the addresses are looked up. */
 static const struct described_site described_sites[] = {
@@ -32,6 +46,8 @@ static const struct described_site described_sites[] = {
 	 {.role = WIRE_ROLE_START, .query = ZETA, .body = BODY_INCR, .sp_delta = 8, NO_REG(-1)}},
 	{"site_start_epsilon",
 	 {.role = WIRE_ROLE_START_BODY, .query = EPSILON, .body = BODY_EPSILON, NO_REG(-1)}},
+	{"site_start_theta",
+	 {.role = WIRE_ROLE_START_BODY, .query = THETA, .body = BODY_THETA, NO_REG(-1)}},
 	{"wrapper_gamma",
 	 {.role = WIRE_ROLE_WRAPPER, .query = GAMMA, .body = BODY_GAMMA, NO_REG(-1)}},
 	{"site_identify_incr",
@@ -76,7 +92,34 @@ static const struct described_site described_sites[] = {
 	  .body = BODY_INCR_SLOT,
 	  .reg = WIRE_REG_R15,
 	  .slot = -1}},
+	{"site_end_theta",
+	 {.role = WIRE_ROLE_END,
+	  .query = NONE,
+	  .body = BODY_THETA,
+	  .reg = WIRE_REG_R15,
+	  .slot = -1}},
 	{"panic_cleanup", {.role = WIRE_ROLE_CAUGHT, .query = NONE, .body = NONE, NO_REG(-1)}},
+	{"site_guard_hash", GUARD_SITE(WIRE_ROLE_GUARD, GUARD_HASH)},
+	{"site_guard_outer", GUARD_SITE(WIRE_ROLE_GUARD, GUARD_OUTER)},
+	{"site_guard_inner", GUARD_SITE(WIRE_ROLE_GUARD, GUARD_INNER)},
+	{"site_guard_told", GUARD_SITE(WIRE_ROLE_GUARD, GUARD_TOLD)},
+	{"site_guard_load",
+	 {.role = WIRE_ROLE_GUARD_QUERY,
+	  .query = NONE,
+	  .body = BODY_IOTA,
+	  .guard = GUARD_LOAD,
+	  .reg = WIRE_REG_R12,
+	  .slot = -1,
+	  .vtable_offset = VTABLE_INCR}},
+	{"site_guard_hash_end", GUARD_SITE(WIRE_ROLE_GUARD_END, GUARD_HASH)},
+	{"site_guard_outer_end", GUARD_SITE(WIRE_ROLE_GUARD_END, GUARD_OUTER)},
+	{"site_guard_inner_end", GUARD_SITE(WIRE_ROLE_GUARD_END, GUARD_INNER)},
+	{"site_guard_told_end", GUARD_SITE(WIRE_ROLE_GUARD_END, GUARD_TOLD)},
+	{"site_guard_load_end", GUARD_SITE(WIRE_ROLE_GUARD_END, GUARD_LOAD)},
+	{"timer_begin",
+	 {.role = WIRE_ROLE_TIMER, .query = NONE, .body = NONE, .sp_delta = 8, NO_REG(-1)}},
+	{"timer_drop",
+	 {.role = WIRE_ROLE_TIMER_END, .query = NONE, .body = NONE, .sp_delta = 8, NO_REG(-1)}},
 };
 
 #define N_SITES (sizeof(described_sites) / sizeof(*described_sites))
@@ -93,7 +136,7 @@ static inline uint64_t address_of(const struct elf_symbol *syms, size_t n, const
 /* Bodies that serve the same queries share a group. */
 static inline void describe_bodies(struct plan *plan)
 {
-	static const uint32_t groups[] = {0, 1, 2, 3, 4, 5, 6};
+	static const uint32_t groups[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 
 	plan->n_bodies = sizeof(groups) / sizeof(*groups);
 	plan->bodies = calloc(plan->n_bodies, sizeof(*plan->bodies));
@@ -115,6 +158,8 @@ static inline void describe_queries(struct plan *plan, const struct elf_symbol *
 			     WIRE_ROLE_START_BODY},
 		[ETA] = {"eta", "provider_eta", BODY_ETA, NONE, WIRE_ROLE_START},
 		[GAMMA] = {"gamma", "provider_gamma", BODY_GAMMA, BODY_INCR, WIRE_ROLE_WRAPPER},
+		[IOTA] = {"iota", "provider_iota", NONE, BODY_IOTA, WIRE_ROLE_WRAPPER},
+		[THETA] = {"theta", "provider_theta", BODY_THETA, NONE, WIRE_ROLE_START_BODY},
 		[ZETA] = {"zeta", "provider_zeta", NONE, BODY_INCR, WIRE_ROLE_START},
 	};
 
@@ -130,6 +175,31 @@ static inline void describe_queries(struct plan *plan, const struct elf_symbol *
 		};
 }
 
+static inline void describe_guards(struct plan *plan)
+{
+	static const struct plan_guard guards[N_GUARDS] = {
+		[GUARD_LOAD] = {.kind = WIRE_KIND_LOAD,
+				.scope = 7,
+				.number = 1,
+				.label_of_query = true},
+		[GUARD_HASH] = {.kind = WIRE_KIND_HASHING,
+				.scope = 8,
+				.number = 1,
+				.label_of_query = true},
+		[GUARD_OUTER] = {.kind = WIRE_KIND_ACTIVITY, .scope = 9, .number = 1},
+		[GUARD_INNER] = {.kind = WIRE_KIND_ACTIVITY, .scope = 9, .number = 2},
+		[GUARD_TOLD] = {.kind = WIRE_KIND_ACTIVITY, .scope = 10, .number = 1},
+	};
+
+	plan->guards = malloc(sizeof(guards));
+	memcpy(plan->guards, guards, sizeof(guards));
+	plan->n_guards = N_GUARDS;
+	for (int i = 0; i < N_GUARDS; i++)
+		plan->guards[i].label_slot = i == GUARD_TOLD ? 0x10 : PLAN_NO_SLOT;
+	plan->guards[GUARD_OUTER].label = strdup("outer");
+	plan->guards[GUARD_INNER].label = strdup("inner");
+}
+
 /* `skip_role`: leave out the sites of this role, 0 for none. */
 static inline struct plan *plan_of_target(const char *path, uint8_t skip_role)
 {
@@ -143,6 +213,7 @@ static inline struct plan *plan_of_target(const char *path, uint8_t skip_role)
 	plan->path = strdup(path);
 	describe_bodies(plan);
 	describe_queries(plan, syms, n);
+	describe_guards(plan);
 	plan->sites = calloc(N_SITES, sizeof(*plan->sites));
 	for (size_t i = 0; i < N_SITES; i++) {
 		struct plan_site site = described_sites[i].site;
@@ -158,5 +229,6 @@ static inline struct plan *plan_of_target(const char *path, uint8_t skip_role)
 
 #undef NONE
 #undef NO_REG
+#undef GUARD_SITE
 
 #endif /* QPROF_TESTS_BPF_PLAN_OF_TARGET_H */

@@ -48,6 +48,8 @@
 	provider epsilon
 	provider eta
 	provider gamma
+	provider iota
+	provider theta
 	provider zeta
 	provider unknown
 
@@ -117,6 +119,114 @@
 1:	mov 0x28(%rsp), %rax
 	call *0x7ff8(%rax)
 	body_end incr_slot
+
+	/* The result is hashed before the end, in the same frame. */
+	body_begin body_theta
+	mov %rdi, %r12
+	testb $2, mask(%rip)
+	function site_start_theta
+	jne 1f
+1:	call *%rdx
+	testb $2, mask(%rip)
+	function site_guard_hash
+	jne 1f
+1:	mov %r12, %rdi
+	call hashing
+	test %r15d, %r15d
+	function site_guard_hash_end
+	jb 1f
+1:	mov %r12, %rdi
+	call guard_left
+	body_end theta
+
+	.macro frame_end
+	add $0x40, %rsp
+	pop %r15
+	pop %r12
+	pop %rbp
+	ret
+	.endm
+
+	body_begin body_iota
+	mov %rdi, 0x8(%rsp)
+	mov %rdx, %r12
+	testb $2, mask(%rip)
+	function site_guard_load
+	jne 1f
+1:	mov 0x8(%rsp), %rdi
+	call inside_guard
+	test %r15d, %r15d
+	function site_guard_load_end
+	jb 1f
+1:	frame_end
+
+	/* One guard within another, in one frame. */
+	body_begin guards
+	mov %rdi, %r12
+	testb $2, mask(%rip)
+	function site_guard_outer
+	jne 1f
+1:	mov %r12, %rdi
+	call outer_guard
+	testb $2, mask(%rip)
+	function site_guard_inner
+	jne 1f
+1:	mov %r12, %rdi
+	call inside_guard
+	test %r15d, %r15d
+	function site_guard_inner_end
+	jb 1f
+1:	mov %r12, %rdi
+	call guard_left
+	test %r15d, %r15d
+	function site_guard_outer_end
+	jb 1f
+1:	frame_end
+
+	body_begin told
+	mov %rdx, 0x10(%rsp)
+	mov %rcx, 0x18(%rsp)
+	testb $2, mask(%rip)
+	function site_guard_told
+	jne 1f
+1:	call inside_guard
+	test %r15d, %r15d
+	function site_guard_told_end
+	jb 1f
+1:	frame_end
+
+	function timer_begin
+	push %rbp
+	pop %rbp
+	ret
+
+	function timer_drop
+	push %rbp
+	pop %rbp
+	ret
+
+	/* The second timer begins within the first; it lies elsewhere when it ends. */
+	body_begin timed
+	mov %rdi, %r12
+	lea 0x8(%rsp), %rdi
+	call timer_begin
+	mov %rdx, 0x30(%rsp)
+	mov %rcx, 0x38(%rsp)
+	mov %r12, %rdi
+	call outer_guard
+	mov 0x30(%rsp), %rdx
+	mov 0x38(%rsp), %rcx
+	lea 0x10(%rsp), %rdi
+	call timer_begin
+	mov %r12, %rdi
+	call inside_guard
+	lea 0x20(%rsp), %rdi
+	call timer_drop
+	mov %r12, %rdi
+	call guard_left
+	lea 0x8(%rsp), %rdi
+	call timer_drop
+	frame_end
 
 	function panic_cleanup
 	push %rbp

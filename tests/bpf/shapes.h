@@ -17,8 +17,20 @@ enum shape_query {
 	EPSILON, /* START_BODY; no id */
 	ETA,	 /* START in a provider that the body calls through another function */
 	GAMMA,	 /* WRAPPER in one body, IDENTIFY in another; id in r15 */
+	IOTA,	 /* only loaded: GUARD_QUERY, vtable in a register */
+	THETA,	 /* START_BODY; its result is hashed in the body */
 	ZETA,	 /* START of its own, in a body that IDENTIFY reads too */
 	N_QUERIES,
+};
+
+/* In the order of their places in a plan. */
+enum shape_guard {
+	GUARD_LOAD,
+	GUARD_HASH,
+	GUARD_OUTER,
+	GUARD_INNER,
+	GUARD_TOLD,
+	N_GUARDS,
 };
 
 struct call;
@@ -29,8 +41,20 @@ void inside(struct call *c);
 typedef void body_fn(struct call *c, uint32_t id, const void *provider_or_vtable);
 
 body_fn body_alpha, body_beta, body_epsilon, body_eta, body_incr, body_incr_slot;
+body_fn body_iota, body_theta;
 /* Returns without running anything if the provider is NULL. */
 body_fn wrapper_gamma;
+
+/* Intervals that are no queries: two, one with a label that is told, two timers with one. */
+void guards(struct call *c);
+void told(struct call *c, uint32_t unused, const char *text, uint64_t len);
+void timed(struct call *c, uint32_t unused, const char *text, uint64_t len);
+
+/* Called by them: an interval has begun; the innermost one has, run what is inside; it ended. */
+void outer_guard(struct call *c);
+void inside_guard(struct call *c);
+void hashing(struct call *c);
+void guard_left(struct call *c);
 
 /* Where a vtable has its provider: one offset for each of the bodies that read one. */
 #define VTABLE_INCR	 0x18
@@ -38,6 +62,7 @@ body_fn wrapper_gamma;
 
 void provider_alpha(void), provider_beta(void), provider_delta(void), provider_epsilon(void);
 void provider_eta(void), provider_gamma(void), provider_zeta(void), provider_unknown(void);
+void provider_iota(void), provider_theta(void);
 
 /* Has the site of WIRE_ROLE_CAUGHT. */
 void panic_cleanup(void);

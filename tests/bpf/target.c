@@ -2,9 +2,12 @@
 /*
  * target OUT SCRIPT: runs what the script says through the functions of shapes.S, and appends to
  * OUT the spans that a profiler should have seen, one a line, each thread's in the order of their
- * ends: "pid tid query depth invocation flags".
+ * ends: "pid tid query depth invocation flags kind label".
  *
  *   a b e h z     queries (alpha, beta, epsilon, eta, zeta); a(...) runs the script inside it
+ *   i             theta, whose result is hashed; o loads iota and runs the script meanwhile
+ *   g             a guard within another; runs the script in the inner one
+ *   l L v         an interval with a label that is told, with a long one; a timer within another
  *   c C           gamma through its wrapper, through the body with a vtable
  *   d D           delta, vtable in a register, in a slot
  *   u             a provider that no plan knows, in the same body
@@ -48,7 +51,9 @@ enum { THROWN = 1, UNSEEN };
 
 /* One frame of the stack of queries as the kernel half should have it. */
 struct frame {
-	enum shape_query query;
+	unsigned int query; /* or guard */
+	enum wire_kind kind;
+	const char *label; /* that is told, or NULL */
 	uint32_t invocation;
 	unsigned int depth;
 	bool left;	/* by ^: the next event of the thread shows it */
@@ -71,7 +76,9 @@ struct thread {
 
 struct call {
 	const char *inner;
-	enum shape_query query;
+	unsigned int query; /* or guard */
+	enum wire_kind kind;
+	const char *label;
 	uint32_t id;
 	bool unseen;
 	unsigned int more; /* levels of recursion to go */
@@ -93,8 +100,8 @@ static void print_frame(const struct frame *f, unsigned int flags)
 	self->total++;
 	if (self->quiet)
 		return;
-	fprintf(self->out, "%d %d %d %u %u %u\n", getpid(), gettid(), f->query, f->depth,
-		flags ? WIRE_NO_INVOCATION : f->invocation, flags);
+	fprintf(self->out, "%d %d %u %u %u %u %d %s\n", getpid(), gettid(), f->query, f->depth,
+		flags ? WIRE_NO_INVOCATION : f->invocation, flags, f->kind, f->label ?: "-");
 }
 
 static void pop_frames(unsigned int n, unsigned int flags)
@@ -129,7 +136,10 @@ static void push_frame(const struct call *c)
 	}
 	self->frames[self->n++] = (struct frame){
 		.query = c->query,
-		.invocation = c->query == EPSILON ? WIRE_NO_INVOCATION : c->id,
+		.kind = c->kind,
+		.label = c->label,
+		.invocation = c->kind != WIRE_KIND_QUERY || c->query == EPSILON ? WIRE_NO_INVOCATION
+										: c->id,
 		.depth = depth,
 		.unseen = c->unseen,
 	};
@@ -204,6 +214,75 @@ void inside(struct call *c)
 		run(c->inner);
 }
 
+/* ---- Other intervals ---------------------------------------------------------------------------
+ */
+
+void outer_guard(struct call *c)
+{
+	struct call outer = *c;
+
+	if (c->kind == WIRE_KIND_ACTIVITY && !c->label)
+		outer.query = GUARD_OUTER;
+	push_frame(&outer);
+}
+
+void inside_guard(struct call *c)
+{
+	push_frame(c);
+	run(c->inner);
+}
+
+void hashing(struct call *c)
+{
+	struct call hash = *c;
+
+	hash.kind = WIRE_KIND_HASHING;
+	push_frame(&hash);
+}
+
+void guard_left(struct call *c)
+{
+	(void)c;
+	end_frame();
+}
+
+static void run_load(const char *inner)
+{
+	struct call c = {.inner = inner, .query = IOTA, .kind = WIRE_KIND_LOAD};
+
+	body_iota(&c, 0, vtable_of(IOTA, provider_iota, VTABLE_INCR));
+	end_frame();
+}
+
+static void interval(char which, const char *inner)
+{
+	static const char text[] = "a_label_that_only_memory_tells_and_that_is_longer_than_what_is_"
+				   "kept_of_one";
+	struct call c = {.inner = inner, .query = GUARD_INNER, .kind = WIRE_KIND_ACTIVITY};
+
+	switch (which) {
+	case 'g':
+		guards(&c);
+		break;
+	case 'l':
+		c.query = GUARD_TOLD;
+		c.label = "short";
+		told(&c, 0, c.label, strlen(c.label));
+		break;
+	case 'L':
+		c.query = GUARD_TOLD;
+		c.label = text;
+		told(&c, 0, text, strlen(text));
+		break;
+	case 'v':
+		c.query = WIRE_NO_QUERY;
+		c.label = "timer";
+		timed(&c, 0, c.label, strlen(c.label));
+		break;
+	}
+	end_frame();
+}
+
 static void query(char which, const char *inner)
 {
 	struct call c = {.inner = inner};
@@ -234,6 +313,16 @@ static void query(char which, const char *inner)
 	case 'h':
 		c.query = ETA;
 		return run_query(&c, body_eta, provider_eta);
+	case 'i':
+		c.query = THETA;
+		return run_query(&c, body_theta, provider_theta);
+	case 'o':
+		return run_load(inner);
+	case 'g':
+	case 'l':
+	case 'L':
+	case 'v':
+		return interval(which, inner);
 	case 'z':
 		c.query = ZETA;
 		return run_query(&c, body_incr, vtable_of(ZETA, provider_zeta, VTABLE_INCR));

@@ -101,6 +101,49 @@ static void a_thread_that_ends_in_a_query(void **state)
 	capture_close(&c);
 }
 
+static void every_shape_of_interval(void **state)
+{
+	(void)state;
+	compare_whole("giolLv g(i(o(l(L(v(a)))))) v(v(g(g(a(b)))))i(i(a))o(o(c))l(l(l))*5(lv)");
+}
+
+static void panics_end_intervals_too(void **state)
+{
+	(void)state;
+	compare_whole("g({g(a(v(l(i(o(!))))))}v({v(g(!))}a)g)a({i(g(v(!)))}i)");
+}
+
+static void intervals_left_unseen(void **state)
+{
+	(void)state;
+	compare_whole("a({g(v(^))}g)g({v(l(^))}v({l(^)}l))t(g(v(a(y))))");
+}
+
+static void intervals_on_other_stacks(void **state)
+{
+	(void)state;
+	compare_whole("g(s(v(S(i(s(g(l))))))){g(s({v(S({i(g(!))}!))}!))}r600(g(v(i)))g");
+}
+
+static void intervals_of_many_threads(void **state)
+{
+	(void)state;
+	compare_whole("g(p8(*100(v(g(l))i(a))))");
+}
+
+/* An exec changes what lies where; labels are known by what they say. */
+static void labels_of_several_processes(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	compare("l(L(v))x(l(L(v)))f(lLv)", true, &c);
+	assert_int_equal(c.got.n_labels, 3);
+	assert_int_equal(c.counters[WIRE_LOST_LABEL], 0);
+	capture_close(&c);
+}
+
 static void a_wrapper_that_runs_nothing_is_no_span(void **state)
 {
 	struct capture c;
@@ -191,6 +234,12 @@ int main(void)
 		cmocka_unit_test(frames_left_on_another_stack),
 		cmocka_unit_test(many_threads),
 		cmocka_unit_test(a_thread_that_ends_in_a_query),
+		cmocka_unit_test(every_shape_of_interval),
+		cmocka_unit_test(panics_end_intervals_too),
+		cmocka_unit_test(intervals_left_unseen),
+		cmocka_unit_test(intervals_on_other_stacks),
+		cmocka_unit_test(intervals_of_many_threads),
+		cmocka_unit_test(labels_of_several_processes),
 		cmocka_unit_test(a_wrapper_that_runs_nothing_is_no_span),
 		cmocka_unit_test(the_flags_are_counted),
 		cmocka_unit_test(attached_in_the_middle),
