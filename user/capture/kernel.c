@@ -216,8 +216,8 @@ static int fill_tables(struct kernel *k, const struct plan *plan)
 		if (plan->sites[i].role == WIRE_ROLE_IDENTIFY)
 			err = probes_fill_providers(fd, plan, &plan->sites[i], (uint8_t)k->n_libs);
 	if (!err && k->progs[WIRE_ROLE_REQUEST])
-		err = probes_fill_wrapper_groups(bpf_map__fd(k->skel->maps.wrapper_groups), plan,
-						 (uint8_t)k->n_libs);
+		err = probes_fill_wrappers(bpf_map__fd(k->skel->maps.wrappers), plan,
+					   (uint8_t)k->n_libs);
 	return err;
 }
 

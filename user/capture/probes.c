@@ -138,16 +138,36 @@ int probes_fill_providers(int map_fd, const struct plan *plan, const struct plan
 	return 0;
 }
 
-int probes_fill_wrapper_groups(int map_fd, const struct plan *plan, uint8_t lib)
+bool probes_wrappers(const struct plan *plan, uint32_t query, struct wire_wrappers *out)
 {
+	bool any = false;
+	int n = 0;
+
+	*out = (struct wire_wrappers){.group = WIRE_NO_GROUP};
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *site = &plan->sites[i];
-		uint32_t key = wire_wrapper_key(lib, site->query), group;
 
-		if (site->role != WIRE_ROLE_WRAPPER)
+		if (site->query != query)
 			continue;
-		group = plan->bodies[site->body].group;
-		if (bpf_map_update_elem(map_fd, &key, &group, BPF_ANY))
+		if (site->role == WIRE_ROLE_WRAPPER)
+			out->group = plan->bodies[site->body].group;
+		else if (site->role == WIRE_ROLE_REQUEST && n < 2)
+			out->reach[n++] = (uint32_t)(site->slot + 8 - site->sp_delta);
+		else
+			continue;
+		any = true;
+	}
+	return any;
+}
+
+int probes_fill_wrappers(int map_fd, const struct plan *plan, uint8_t lib)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		uint32_t key = wire_wrapper_key(lib, i);
+		struct wire_wrappers value;
+
+		if (probes_wrappers(plan, i, &value) &&
+		    bpf_map_update_elem(map_fd, &key, &value, BPF_ANY))
 			return -errno;
 	}
 	return 0;

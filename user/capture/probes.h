@@ -43,11 +43,11 @@ bool probes_provider(const struct plan *plan, const struct plan_site *site, uint
 int probes_fill_providers(int map_fd, const struct plan *plan, const struct plan_site *site,
 			  uint8_t lib);
 
-/*
- * Put the groups of the queries that start at their wrappers into the table that those sites look
- * up when they are requests as well, `map_fd`. Negative errno.
- */
-int probes_fill_wrapper_groups(int map_fd, const struct plan *plan, uint8_t lib);
+/* What the requests of one query go by. False if none of its wrappers is probed. */
+bool probes_wrappers(const struct plan *plan, uint32_t query, struct wire_wrappers *out);
+
+/* Put that of all queries into the table `map_fd`. Negative errno. */
+int probes_fill_wrappers(int map_fd, const struct plan *plan, uint8_t lib);
 
 /* True if this kernel makes uprobe_multi links (loading a program proves nothing: 6.1 does). */
 bool probes_have_multi(void);

@@ -72,6 +72,13 @@ static const struct cli_option options[] = {
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD),
+		.name = "callers",
+		.kind = CLI_FLAG,
+		.offset = AT(record.callers),
+		.help = "Also record who asks for each query, which nearly doubles the probes.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
 		.name = "ring-size",
 		.arg = "SIZE",
 		.kind = CLI_SIZE,
