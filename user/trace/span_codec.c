@@ -269,6 +269,8 @@ static uint8_t *encode_distances(const struct span_codec *c, uint32_t n, uint8_t
 /* `caller`, which was at `at` or dropped out of the list to be, is the most recent one now. */
 static void remember(uint32_t *recent, uint32_t at, uint32_t caller)
 {
+	if (!at)
+		return;
 	memmove(recent + 1, recent, at * sizeof(*recent));
 	recent[0] = caller;
 }
