@@ -65,8 +65,8 @@ struct {
 	__uint(max_entries, 65536);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
-	__type(value, __u32);
-} wrapper_groups SEC(".maps");
+	__type(value, struct wire_wrappers);
+} wrappers SEC(".maps");
 
 /* Labels that only the compiler's memory tells, by their text: it tells them everywhere. */
 struct {
@@ -113,6 +113,19 @@ static void stack_count(enum wire_counter counter)
 static int stack_wants_callers(void)
 {
 	return knobs.callers;
+}
+
+static __always_inline int is_reach(__u64 distance, __u32 reach)
+{
+	return reach && distance >= reach && distance - reach < STACK_CALL_NEAR;
+}
+
+static int stack_is_reach(wire_u64 cookie, wire_u64 distance)
+{
+	__u32 key = wire_wrapper_key(wire_cookie_lib(cookie), wire_cookie_query(cookie));
+	const struct wire_wrappers *w = bpf_map_lookup_elem(&wrappers, &key);
+
+	return w && (is_reach(distance, w->reach[0]) || is_reach(distance, w->reach[1]));
 }
 
 static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i)
@@ -290,18 +303,18 @@ int on_requested_wrapper(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = REQUEST_SP(ctx, cookie);
 	__u32 lib = wire_cookie_lib(cookie), query = wire_cookie_query(cookie);
-	__u32 key = wire_wrapper_key(lib, query), *group;
+	__u32 key = wire_wrapper_key(lib, query);
 	struct thread_stack *t = current_stack();
+	const struct wire_wrappers *w;
 	__u64 now;
 
 	if (!t)
 		return 0;
-	group = bpf_map_lookup_elem(&wrapper_groups, &key);
+	w = bpf_map_lookup_elem(&wrappers, &key);
 	now = bpf_ktime_get_ns();
 	stack_request(t, cookie, sp, read_caller(ctx, cookie), now);
-	cookie =
-		wire_cookie(0, lib, query, group ? *group : WIRE_NO_GROUP,
-			    group && *group & WIRE_WRAPPER_HIDDEN ? WIRE_HIDDEN : WIRE_REG_NONE, 0);
+	cookie = wire_cookie(0, lib, query, w ? w->group : WIRE_NO_GROUP,
+			     w && w->hidden ? WIRE_HIDDEN : WIRE_REG_NONE, 0);
 	stack_push(t, cookie, sp - 8, FRAME_WRAPPED, now);
 	return 0;
 }

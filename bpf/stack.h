@@ -35,12 +35,10 @@
  * start takes the youngest that is alive, if
  * - it is for the same query: any wrapper called from the body that starts would be dead by now, so
  *   the youngest alive is the one that called this body, or one that this body is deep below of;
- * - no more stack lies between the two than a wrapper and a body take. A query that is forced
- *   while its own body decides whether it is green has that body and more above it.
- * If either fails the caller is not known. It can be wrong only where nothing on the way was seen:
- * a request that came to nothing, whose frame no event was above since, and then the same query
- * forced from a place as near without a wrapper; or the same query forced within its own request
- * with the stack grown in between, as distance means nothing across stacks.
+ * - the body lies just so far below as it does if that wrapper calls it (the plan knows both
+ * frames). A query that is forced while its own body decides whether it is green has that body
+ * above it. If either fails the caller is not known. It can be wrong only where distance means
+ * nothing: if the stack was grown between a request and the same query forced within it.
  */
 #ifndef QPROF_STACK_H
 #define QPROF_STACK_H
@@ -65,8 +63,6 @@
 #ifndef STACK_REQUESTS
 #define STACK_REQUESTS 32
 #endif
-/* More than the frames of a wrapper and the body it calls take together. */
-#define STACK_REQUEST_NEAR 1024ULL
 /* stack_find_segment(): nothing is mapped there. The kernel's -ENOENT. */
 #define STACK_NOT_MAPPED (-2)
 
@@ -138,6 +134,12 @@ static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 fl
 static void stack_count(enum wire_counter counter);
 /* True if callers are wanted. */
 static int stack_wants_callers(void);
+/*
+ * True if a start this many bytes below the sp of who calls the query's wrapper is one in the body
+ * that the wrapper calls, or up to STACK_CALL_NEAR bytes further down, at a provider that the body
+ * calls through another function.
+ */
+static int stack_is_reach(wire_u64 cookie, wire_u64 distance);
 /* Call fn(i, ctx) for i = 0.. below n until it returns nonzero. */
 static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx);
 
@@ -411,9 +413,20 @@ static inline void stack_request(struct thread_stack *t, wire_u64 cookie, wire_u
 		t->n_requests++;
 }
 
-/* The caller of the request that led to a start at `sp`, which is served with that. */
+static inline int stack_leads_to(const struct thread_stack *t, const struct request *r,
+				 wire_u64 cookie, wire_u64 sp, wire_u8 state)
+{
+	if (r->query != wire_cookie_query(cookie) || r->lib != wire_cookie_lib(cookie))
+		return 0;
+	/* On the stack before this one, if it is known which this one is. */
+	if (!stack_in_segment(t, r->sp))
+		return !t->seg_guessed;
+	return state == FRAME_WRAPPED || stack_is_reach(cookie, r->sp - sp);
+}
+
+/* The caller of the request that led to a start, which is served with that. */
 static inline wire_u32 stack_take_caller(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
-					 wire_u64 now)
+					 wire_u8 state, wire_u64 now)
 {
 	const struct request *r;
 
@@ -421,10 +434,7 @@ static inline wire_u32 stack_take_caller(struct thread_stack *t, wire_u64 cookie
 	if (!t->n_requests)
 		return 0;
 	r = stack_request_at(t, t->n_requests - 1);
-	if (r->query != wire_cookie_query(cookie) || r->lib != wire_cookie_lib(cookie))
-		return 0;
-	/* On the stack before this one, if it is known which this one is. */
-	if (stack_in_segment(t, r->sp) ? r->sp - sp >= STACK_REQUEST_NEAR : t->seg_guessed)
+	if (!stack_leads_to(t, r, cookie, sp, state))
 		return 0;
 	stack_drop_requests(t, t->n_requests - 1);
 	return r->caller;
@@ -478,7 +488,7 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 
 	stack_prune(t, sp, WIRE_SPAN_LEFT, now);
 	if (stack_wants_callers())
-		new.caller = stack_take_caller(t, cookie, sp, now);
+		new.caller = stack_take_caller(t, cookie, sp, state, now);
 	stack_add(t, &new, now);
 }
 

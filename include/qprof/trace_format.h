@@ -95,6 +95,10 @@ enum {
 #define QPT_COLUMN_CALLERS 1u
 #define QPT_COLUMNS_ALL	   QPT_COLUMN_CALLERS
 
+/* Of each of so many groups of labels, so many callers are remembered in a batch. */
+#define QPT_RECENT_LABELS  1024u
+#define QPT_RECENT_CALLERS 8u
+
 /* In a table of ranges: these locindexes lie in no function. */
 #define QPT_NO_FUNCTION (-1)
 

@@ -195,7 +195,7 @@ struct wire_knobs {
  * WIRE_ROLE_REQUEST (wire_request_cookie()): bits 28-59 are the site's own ELF address, which
  * makes an ELF address of the return address; bits 60-63 where that is on the stack, from sp, in
  * units of 8 bytes. With callers, the sites of WIRE_ROLE_WRAPPER have this cookie too: they tell a
- * request and a start at once, and find the group of the query in a table.
+ * request and a start at once, and find the group of the query in a table (struct wire_wrappers).
  *
  * WIRE_ROLE_START, _START_BODY, _WRAPPER: WIRE_HIDDEN in place of the register: the query is not
  * asked for, and is kept track of for the sake of others only.
@@ -268,11 +268,18 @@ struct wire_provider {
 	wire_u8 pad;
 };
 
-/*
- * Key of the table of queries that start at their wrappers, for callers. Its values are the groups
- * of their bodies, with WIRE_WRAPPER_HIDDEN set if the query is not asked for.
- */
-#define WIRE_WRAPPER_HIDDEN 0x10000u
+/* For callers: what is known of a query's wrappers. */
+struct wire_wrappers {
+	/*
+	 * (sp of who calls it) - (sp of the body it calls), in the two modes, in any order; 0:
+	 * none. Queries are forced in the incremental mode only, and farther away than its
+	 * distance, which is the larger one.
+	 */
+	wire_u32 reach[2];
+	wire_u16 group;	 /* if the query starts at its wrapper, of its bodies; or WIRE_NO_GROUP */
+	wire_u16 hidden; /* 1: the query is not asked for */
+};
+
 static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
 {
 	return lib << 16 | query;
@@ -373,5 +380,6 @@ _Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");
 _Static_assert(sizeof(struct wire_knobs) == 8, "wire_knobs");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
 _Static_assert(sizeof(struct wire_provider) == 8, "wire_provider");
+_Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
 
 #endif /* QPROF_WIRE_H */

@@ -96,7 +96,18 @@ def spans_payload(threads, columns, base, absent=0, callers=()):
         out += varint(*(c[i] for c in columns))
     for i in (4, 5):
         out += bytes(c[i] & 0xFF for c in columns) + varint(*(c[i] >> 8 for c in columns))
-    return out + varint(*callers)
+    return out + varint(*callers_column([c[2] for c in columns], callers))
+
+
+def callers_column(labels_of, callers):
+    out, lists = [], {}
+    for label, caller in zip(labels_of, callers):
+        recent = lists.setdefault(label % 1024, [0] * 8)
+        at = recent.index(caller) if caller in recent else 7
+        out.append(at if caller in recent else caller + 8)
+        del recent[at]
+        recent.insert(0, caller)
+    return out
 
 
 def losses(*counts):

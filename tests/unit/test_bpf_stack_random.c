@@ -279,7 +279,7 @@ static bool run_query(wire_u64 sp)
 	see_request(c, sp + 8);
 	if (!m.incremental && kind_of(c->query) == WRAPPED)
 		see_start(c, WRAPPED, sp);
-	sp -= some(300, 700);
+	sp -= world_reach(c->query) - 8;
 	if (chance(6))
 		grown = grow(&sp);
 	panics = run_requested(c, sp, grown);

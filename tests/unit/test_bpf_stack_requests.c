@@ -15,6 +15,8 @@
 /* `depth` bytes below the top of a stack. */
 #define ON_MAIN(depth)	(MAIN_LO + SIZE - (depth))
 #define ON_OTHER(depth) (OTHER_LO + SIZE - (depth))
+/* Where a body is that the wrapper of `query` calls, itself called at this depth. */
+#define BODY(query, depth) ON_MAIN((depth) + world_reach(query))
 
 enum { MAIN, OTHER };
 enum { G = 1 };	       /* a group of bodies */
@@ -41,11 +43,11 @@ static void a_start_takes_the_request_above_it(void **state)
 {
 	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
-	world_start(Q, G, ON_MAIN(1400));
+	world_start(Q, G, BODY(Q, 1000));
 	world_request(Q, ON_MAIN(2000), 88);
-	world_start(Q, G, ON_MAIN(2400));
-	assert_caller_of_next_end(ON_MAIN(2400), 88);
-	assert_caller_of_next_end(ON_MAIN(1400), 77);
+	world_start(Q, G, BODY(Q, 2000));
+	assert_caller_of_next_end(BODY(Q, 2000), 88);
+	assert_caller_of_next_end(BODY(Q, 1000), 77);
 	assert_int_equal(world.t.n_requests, 0);
 }
 
@@ -54,28 +56,28 @@ static void a_wrapper_that_starts_its_query_takes_its_own(void **state)
 	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
 	world_wrapper(Q, G, ON_MAIN(1008));
-	assert_caller_of_next_end(ON_MAIN(1400), 77);
+	assert_caller_of_next_end(BODY(Q, 1000), 77);
 }
 
 static void a_request_serves_once(void **state)
 {
 	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
-	world_start(Q, G, ON_MAIN(1400));
-	assert_caller_of_next_end(ON_MAIN(1400), 77);
-	world_start(Q, G, ON_MAIN(1400));
-	assert_caller_of_next_end(ON_MAIN(1400), 0);
+	world_start(Q, G, BODY(Q, 1000));
+	assert_caller_of_next_end(BODY(Q, 1000), 77);
+	world_start(Q, G, BODY(Q, 1000));
+	assert_caller_of_next_end(BODY(Q, 1000), 0);
 }
 
 static void a_request_is_for_its_query_only(void **state)
 {
 	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
-	world_start(R, G, ON_MAIN(1400));
-	assert_caller_of_next_end(ON_MAIN(1400), 0);
+	world_start(R, G, BODY(R, 1000));
+	assert_caller_of_next_end(BODY(R, 1000), 0);
 	/* It is alive yet, and its own query comes. */
-	world_start(Q, G, ON_MAIN(1300));
-	assert_caller_of_next_end(ON_MAIN(1300), 77);
+	world_start(Q, G, BODY(Q, 1000));
+	assert_caller_of_next_end(BODY(Q, 1000), 77);
 }
 
 /* The younger request decides: what is older cannot have called this body. */
@@ -83,19 +85,25 @@ static void an_older_request_is_not_taken_past_a_younger_one(void **state)
 {
 	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
-	world_request(R, ON_MAIN(1200), 88);
-	world_start(Q, G, ON_MAIN(1600));
-	assert_caller_of_next_end(ON_MAIN(1600), 0);
+	world_request(R, ON_MAIN(1100), 88);
+	world_start(Q, G, BODY(Q, 1000));
+	assert_caller_of_next_end(BODY(Q, 1000), 0);
 }
 
-static void a_query_forced_within_its_own_request_is_far_below_it(void **state)
+/* Forced within its own request, it is farther; nothing that is nearer is a body of it. */
+static void a_body_lies_just_so_far_below_its_request(void **state)
 {
+	static const wire_u64 others[] = {STACK_CALL_NEAR, 1000, 100000, (wire_u64)-8};
+
 	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
-	world_start(Q, G, ON_MAIN(1000 + STACK_REQUEST_NEAR));
-	assert_caller_of_next_end(ON_MAIN(1000 + STACK_REQUEST_NEAR), 0);
-	world_start(Q, G, ON_MAIN(999 + STACK_REQUEST_NEAR));
-	assert_caller_of_next_end(ON_MAIN(999 + STACK_REQUEST_NEAR), 77);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		world_start(Q, G, BODY(Q, 1000) - others[i]);
+		assert_caller_of_next_end(BODY(Q, 1000) - others[i], 0);
+	}
+	/* Its provider may be called through another function. */
+	world_start(Q, G, BODY(Q, 1000) - (STACK_CALL_NEAR - 8));
+	assert_caller_of_next_end(BODY(Q, 1000) - (STACK_CALL_NEAR - 8), 77);
 }
 
 static void whatever_happens_above_a_request_proves_it_dead(void **state)
@@ -130,8 +138,8 @@ static void a_request_may_execute_on_another_stack(void **state)
 	world_map(OTHER, OTHER_LO, SIZE);
 	world_start(Q, G, ON_OTHER(400));
 	world_request(R, ON_OTHER(1000), 88);
-	world_start(R, G, ON_OTHER(1400));
-	assert_caller_of_next_end(ON_OTHER(1400), 88);
+	world_start(R, G, ON_OTHER(1000) - world_reach(R));
+	assert_caller_of_next_end(ON_OTHER(1000) - world_reach(R), 88);
 	assert_caller_of_next_end(ON_OTHER(400), 77);
 }
 
@@ -142,11 +150,11 @@ static void a_request_left_on_a_freed_stack_is_dead(void **state)
 	world_map(OTHER, OTHER_LO, SIZE);
 	world_request(Q, ON_OTHER(400), 88);
 	world_unmap(OTHER);
-	world_start(Q, G, ON_MAIN(1400));
+	world_start(Q, G, BODY(Q, 1000));
 	assert_int_equal(world.t.n_requests, 1);
-	assert_caller_of_next_end(ON_MAIN(1400), 0);
-	world_start(R, G, ON_MAIN(1400));
-	assert_caller_of_next_end(ON_MAIN(1400), 77);
+	assert_caller_of_next_end(BODY(Q, 1000), 0);
+	world_start(R, G, BODY(R, 1000));
+	assert_caller_of_next_end(BODY(R, 1000), 77);
 }
 
 static void on_a_stack_that_cannot_be_told_only_what_is_near_is_taken(void **state)
@@ -157,8 +165,8 @@ static void on_a_stack_that_cannot_be_told_only_what_is_near_is_taken(void **sta
 	world_start(Q, G, ON_OTHER(400));
 	assert_caller_of_next_end(ON_OTHER(400), 0);
 	world_request(Q, ON_OTHER(1000), 88);
-	world_start(Q, G, ON_OTHER(1400));
-	assert_caller_of_next_end(ON_OTHER(1400), 88);
+	world_start(Q, G, ON_OTHER(1000) - world_reach(Q));
+	assert_caller_of_next_end(ON_OTHER(1000) - world_reach(Q), 88);
 }
 
 static void the_oldest_of_too_many_are_forgotten(void **state)
@@ -169,7 +177,7 @@ static void the_oldest_of_too_many_are_forgotten(void **state)
 	for (wire_u32 i = 0; i < TOO_MANY; i++)
 		world_request(i, ON_MAIN(1000 * (i + 1)), 100 + i);
 	for (wire_u32 i = TOO_MANY; i-- > 0;) {
-		wire_u64 body = ON_MAIN(1000 * (i + 1) + 400);
+		wire_u64 body = BODY(i, 1000 * (i + 1));
 
 		world_start(i, G, body);
 		assert_caller_of_next_end(body, i < 2 ? 0 : 100 + i);
@@ -181,15 +189,15 @@ static void a_flush_forgets_requests(void **state)
 	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
 	world_flush();
-	world_start(Q, G, ON_MAIN(1400));
-	assert_caller_of_next_end(ON_MAIN(1400), 0);
+	world_start(Q, G, BODY(Q, 1000));
+	assert_caller_of_next_end(BODY(Q, 1000), 0);
 }
 
 static void a_span_left_in_another_way_has_its_caller_too(void **state)
 {
 	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
-	world_start(Q, G, ON_MAIN(1400));
+	world_start(Q, G, BODY(Q, 1000));
 	world_caught(ON_MAIN(900));
 	assert_int_equal(world.spans[0].flags, WIRE_SPAN_UNWOUND);
 	assert_int_equal(world.spans[0].caller, 77);
@@ -205,7 +213,7 @@ int main(void)
 		TEST(a_request_serves_once),
 		TEST(a_request_is_for_its_query_only),
 		TEST(an_older_request_is_not_taken_past_a_younger_one),
-		TEST(a_query_forced_within_its_own_request_is_far_below_it),
+		TEST(a_body_lies_just_so_far_below_its_request),
 		TEST(whatever_happens_above_a_request_proves_it_dead),
 		TEST(a_request_may_execute_on_another_stack),
 		TEST(a_request_left_on_a_freed_stack_is_dead),

@@ -118,6 +118,38 @@ static void a_request_says_where_it_is_and_where_its_caller_is(void **state)
 	assert_int_equal(wire_cookie_sp_delta(cookie_at(2, 254, false)), 8 * 15);
 }
 
+static bool wrappers_of(uint32_t query, struct wire_wrappers *w)
+{
+	struct choice c = {.plan = &plan, .callers = true, .queries = true};
+
+	return choice__wrappers(&c, query, w);
+}
+
+/* The frames of both modes, and the group only where a query starts at its wrapper. */
+static void the_wrappers_of_a_query_tell_how_far_its_bodies_are(void **state)
+{
+	struct wire_wrappers w;
+
+	(void)state;
+	memset(sites, 0, sizeof(sites));
+	sites[0] = (struct plan_site){.role = WIRE_ROLE_WRAPPER, .query = 1, .body = 0};
+	sites[1] = (struct plan_site){
+		.role = WIRE_ROLE_REQUEST, .query = 1, .body = 1, .slot = 16, .sp_delta = -400};
+	sites[2] = (struct plan_site){
+		.role = WIRE_ROLE_REQUEST, .query = 2, .body = 0, .slot = 0, .sp_delta = -600};
+	sites[3] = (struct plan_site){
+		.role = WIRE_ROLE_REQUEST, .query = 2, .body = 1, .slot = 0, .sp_delta = -800};
+	assert_true(wrappers_of(1, &w));
+	assert_int_equal(w.group, 7);
+	assert_int_equal(w.reach[0], 424);
+	assert_int_equal(w.reach[1], 0);
+	assert_true(wrappers_of(2, &w));
+	assert_int_equal(w.group, WIRE_NO_GROUP);
+	assert_int_equal(w.reach[0], 608);
+	assert_int_equal(w.reach[1], 808);
+	assert_false(wrappers_of(0, &w));
+}
+
 static void a_site_of_no_query_and_no_body_says_so(void **state)
 {
 	uint64_t c = cookie_of((struct plan_site){.role = WIRE_ROLE_CAUGHT,
@@ -435,6 +467,7 @@ int main(void)
 		cmocka_unit_test(every_field_comes_back),
 		cmocka_unit_test(the_fields_do_not_touch),
 		cmocka_unit_test(a_request_says_where_it_is_and_where_its_caller_is),
+		cmocka_unit_test(the_wrappers_of_a_query_tell_how_far_its_bodies_are),
 		cmocka_unit_test(a_site_of_no_query_and_no_body_says_so),
 		cmocka_unit_test(an_end_says_where_the_invocation_id_is),
 		cmocka_unit_test(identify_says_where_the_vtable_is_and_what_is_in_it),

@@ -214,6 +214,24 @@ static void damage_changes_nothing(void **state)
 	close_tables(&t);
 }
 
+/* As a capture gives them out: then no search is needed to tell what lies in one. */
+static void ranges_without_gaps_hold_all_numbers(void **state)
+{
+	static const uint8_t functions[] = {2, 1, 2, 5, 2, 3, 0, 0, 77, 0, 0, 99, 0};
+	struct tables t;
+
+	(void)state;
+	open_tables(&t, 1);
+	assert_false(function_table__has(t.functions, 1));
+	assert_int_equal(take(&t, functions, sizeof(functions), false), 0);
+	assert_false(function_table__has(t.functions, 0));
+	for (uint32_t i = 1; i < 9; i++)
+		assert_true(function_table__has(t.functions, i));
+	assert_false(function_table__has(t.functions, 9));
+	assert_false(function_table__has(t.functions, UINT32_MAX));
+	close_tables(&t);
+}
+
 struct refused {
 	const char *what;
 	uint8_t size;
@@ -303,6 +321,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_listed_is_found),
+		cmocka_unit_test(ranges_without_gaps_hold_all_numbers),
 		cmocka_unit_test(damage_changes_nothing),
 		cmocka_unit_test(functions_that_cannot_be_are_refused),
 		cmocka_unit_test(lines_that_do_not_fit_are_refused),

@@ -203,6 +203,27 @@ static void callers_that_are_not_there_are_noticed(void **state)
 	byte_buffer__destroy(&bytes);
 }
 
+/* As the specification's example has it. */
+static void callers_are_places_in_a_list_of_recent_ones(void **state)
+{
+	static const uint8_t want[] = {78, 0, 98, 1, 107, 1, 2};
+	const uint32_t callers[] = {70, 70, 90, 70, 99, 0, 99};
+	struct byte_buffer bytes = {0};
+	struct trace_span s[7] = {0};
+
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		s[i].caller = callers[i];
+	/* Lists start with nothing but 0. Labels share one if they are alike modulo 1,024. */
+	s[4].label = 5;
+	s[5].label = QPT_VIRTUAL | 5;
+	s[6].label = QPT_RECENT_LABELS;
+	s[6].caller = 0;
+	assert_int_equal(encode(s, 7, &bytes), 0);
+	assert_memory_equal(bytes.data + bytes.size - sizeof(want), want, sizeof(want));
+	byte_buffer__destroy(&bytes);
+}
+
 static void batches_without_callers_do_not_grow(void **state)
 {
 	struct trace_span s = {.end_ns = 5};
@@ -270,6 +291,7 @@ int main(void)
 		cmocka_unit_test(every_cut_is_noticed),
 		cmocka_unit_test(names_that_are_not_there_are_noticed),
 		cmocka_unit_test(callers_that_are_not_there_are_noticed),
+		cmocka_unit_test(callers_are_places_in_a_list_of_recent_ones),
 		cmocka_unit_test(batches_without_callers_do_not_grow),
 		cmocka_unit_test(hostile_counts_cost_nothing),
 		cmocka_unit_test(damage_is_survived),

@@ -233,11 +233,29 @@ bool choice__provider(const struct choice *c, const struct plan_site *site, uint
 	return true;
 }
 
-uint32_t choice__wrapper(const struct choice *c, const struct plan_site *site)
+bool choice__wrappers(const struct choice *c, uint32_t query, struct wire_wrappers *out)
 {
-	bool hidden = !query_passes(c, FILTER_QUERY, site->query);
+	bool any = false;
+	int n = 0;
 
-	return c->plan->bodies[site->body].group | (hidden ? WIRE_WRAPPER_HIDDEN : 0);
+	*out = (struct wire_wrappers){
+		.group = WIRE_NO_GROUP,
+		.hidden = !query_passes(c, FILTER_QUERY, query),
+	};
+	for (uint32_t i = 0; i < c->plan->n_sites; i++) {
+		const struct plan_site *site = &c->plan->sites[i];
+
+		if (site->query != query)
+			continue;
+		if (site->role == WIRE_ROLE_WRAPPER)
+			out->group = (uint16_t)c->plan->bodies[site->body].group;
+		else if (site->role == WIRE_ROLE_REQUEST && n < 2)
+			out->reach[n++] = (uint32_t)(site->slot + 8 - site->sp_delta);
+		else
+			continue;
+		any = true;
+	}
+	return any;
 }
 
 void choice__clear(struct choice *c)

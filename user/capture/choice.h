@@ -45,8 +45,8 @@ uint64_t choice__cookie(const struct choice *c, const struct plan_site *site);
 bool choice__provider(const struct choice *c, const struct plan_site *site, uint32_t query,
 		      struct wire_provider_key *key, struct wire_provider *value);
 
-/* What the table of wrappers has for a WIRE_ROLE_WRAPPER site (wire_wrapper_key()). */
-uint32_t choice__wrapper(const struct choice *c, const struct plan_site *site);
+/* What the requests of one query go by. False if none of its wrappers is probed. */
+bool choice__wrappers(const struct choice *c, uint32_t query, struct wire_wrappers *out);
 
 void choice__clear(struct choice *c);
 #define _choice_ __cleanup(choice__clear)

@@ -228,7 +228,7 @@ static int fill_tables(struct kernel *k, const struct choice *c)
 			err = probes_fill_providers(fd, c, site);
 	}
 	if (!err && c->callers)
-		err = probes_fill_wrapper_groups(bpf_map__fd(k->skel->maps.wrapper_groups), c);
+		err = probes_fill_wrappers(bpf_map__fd(k->skel->maps.wrappers), c);
 	return err;
 }
 

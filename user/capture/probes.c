@@ -85,16 +85,14 @@ int probes_fill_providers(int map_fd, const struct choice *c, const struct plan_
 	return 0;
 }
 
-int probes_fill_wrapper_groups(int map_fd, const struct choice *c)
+int probes_fill_wrappers(int map_fd, const struct choice *c)
 {
-	for (uint32_t i = 0; i < c->plan->n_sites; i++) {
-		const struct plan_site *site = &c->plan->sites[i];
-		uint32_t key = wire_wrapper_key(c->lib, site->query), group;
+	for (uint32_t i = 0; i < c->plan->n_queries; i++) {
+		uint32_t key = wire_wrapper_key(c->lib, i);
+		struct wire_wrappers value;
 
-		if (site->role != WIRE_ROLE_WRAPPER)
-			continue;
-		group = choice__wrapper(c, site);
-		if (bpf_map_update_elem(map_fd, &key, &group, BPF_ANY))
+		if (choice__wrappers(c, i, &value) &&
+		    bpf_map_update_elem(map_fd, &key, &value, BPF_ANY))
 			return -errno;
 	}
 	return 0;

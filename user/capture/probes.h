@@ -32,10 +32,10 @@ int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct c
 int probes_fill_providers(int map_fd, const struct choice *c, const struct plan_site *site);
 
 /*
- * Put the groups of the queries that start at their wrappers into the table that those sites look
- * up when they are requests as well, `map_fd`. Negative errno.
+ * Put what the requests of all queries go by into the table that their sites look up, `map_fd`.
+ * Negative errno.
  */
-int probes_fill_wrapper_groups(int map_fd, const struct choice *c);
+int probes_fill_wrappers(int map_fd, const struct choice *c);
 
 /* True if this kernel makes uprobe_multi links (loading a program proves nothing: 6.1 does). */
 bool probes_have_multi(void);

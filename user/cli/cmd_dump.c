@@ -77,6 +77,22 @@ static void set_filter(struct trace_reader *r, const struct cli_dump_options *o)
 		trace_reader__filter(r, &filter);
 }
 
+static int dump_span_item(const struct trace_reader *r, const struct seen *s,
+			  const struct trace_span *span)
+{
+	struct trace_location at;
+	bool located =
+		span->caller != TRACE_NO_LOCATION && trace_reader__location(r, span->caller, &at);
+	const struct dump_span_texts texts = {
+		.name = trace_reader__string(r, span->label),
+		.kind = span->kind ? trace_reader__kind(r, span->kind) : NULL,
+		.event = trace_reader__event(r, span),
+		.caller = located ? &at : NULL,
+	};
+
+	return dump_span(stdout, span, seen__get(s, span->process), &texts);
+}
+
 static int dump_item(const struct trace_reader *r, struct seen *s, const struct trace_item *item)
 {
 	int err;
@@ -88,10 +104,7 @@ static int dump_item(const struct trace_reader *r, struct seen *s, const struct 
 	case TRACE_ITEM_THREAD:
 		return dump_thread(stdout, &item->thread, seen__get(s, item->thread.process));
 	case TRACE_ITEM_SPAN:
-		return dump_span(stdout, &item->span, seen__get(s, item->span.process),
-				 trace_reader__string(r, item->span.label),
-				 item->span.kind ? trace_reader__kind(r, item->span.kind) : NULL,
-				 trace_reader__event(r, &item->span));
+		return dump_span_item(r, s, &item->span);
 	case TRACE_ITEM_TALLY:
 		return dump_tally(stdout, &item->tally, trace_reader__string(r, item->tally.label),
 				  trace_reader__kind(r, item->tally.kind));

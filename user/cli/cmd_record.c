@@ -197,6 +197,7 @@ static int open_recorder(struct capture *c)
 		.mode = live_mode_of(o, out),
 		.summary = !o->quiet && !o->json,
 		.filter = c->filter,
+		.callers = o->callers,
 	};
 
 	if (!ro.output) {
@@ -215,6 +216,7 @@ static int open_session(struct capture *c)
 							      : KERNEL_ATTACH_AUTO,
 		.ring_bytes = c->opt->ring_bytes,
 		.filter = c->filter,
+		.callers = c->opt->callers,
 	};
 
 	return session__open(&ko, &sink, &c->session);

@@ -91,6 +91,7 @@ struct cli_record_options {
 	uint64_t interval_ns;
 	bool json;
 	bool quiet;
+	bool callers;
 	uint64_t ring_bytes; /* a power of two, at least a page */
 	unsigned int attach; /* enum cli_attach */
 };
@@ -103,6 +104,7 @@ struct cli_report_options {
 	unsigned int sort; /* enum cli_sort */
 	struct cli_threshold min;
 	struct cli_texts queries; /* globs; none = all */
+	struct cli_texts callers; /* globs for queries; none: rows are not callers */
 };
 
 struct cli_dump_options {

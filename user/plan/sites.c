@@ -237,32 +237,54 @@ static int add_starts(struct chooser *c, uint32_t i)
 }
 
 /*
- * The return address that a wrapper's entry finds on the stack tells who requests its query. Left
- * out are wrappers that were folded together, which name no query, and those where it would take
- * single-stepping to see one: their callers stay unknown. Where a query starts at its wrapper, that
- * site tells both.
+ * How far below its caller's sp a wrapper's body has its own: two frames and their return
+ * addresses. Negative if the frames are not known.
  */
-static int add_request(struct chooser *c, uint32_t i, uint64_t wrapper)
+static int reach_of(struct chooser *c, uint64_t wrapper, uint32_t body)
+{
+	int outer, inner;
+
+	if (body == PLAN_NONE)
+		return -ENOENT;
+	outer = mine_frame(c->decoder, wrapper);
+	inner = mine_frame(c->decoder, c->plan->bodies[body].addr);
+	if (outer < 0 || inner < 0)
+		return -ENOTSUP;
+	return 8 + outer + 8 + inner;
+}
+
+/*
+ * The return address that a wrapper's entry finds on the stack tells who requests its query. Left
+ * out, so that callers stay unknown, are wrappers that were folded together, which name no query;
+ * those that it would take single-stepping to see; and those of which it is not known how far below
+ * them their body is. Where a query starts at its wrapper, that site tells both.
+ */
+static int add_request(struct chooser *c, uint32_t i, uint64_t wrapper, uint32_t body)
 {
 	struct plan_query *q = &c->plan->queries[i];
+	bool is_start = q->start_role == WIRE_ROLE_WRAPPER && wrapper == q->wrapper_non_incr;
 	struct plan_site site = {
 		.query = i,
-		.body = PLAN_NONE,
+		.body = body,
 		.role = WIRE_ROLE_REQUEST,
 		.cls = PLAN_EMULATED,
 		.reg = WIRE_REG_NONE,
 	};
 	struct mined_entry at;
-	int err = 0;
+	int reach, err = 0;
 
 	if (!is_own_wrapper(c->plan, q, wrapper) || mine_entry(c->decoder, wrapper, &at) ||
 	    !at.emulated)
 		return 0;
+	reach = reach_of(c, wrapper, body);
+	if (reach < 0 && !is_start)
+		return 0;
 	site.addr = at.addr;
 	site.slot = at.pushed;
+	site.sp_delta = at.pushed + 8 - reach;
 	if (plan_site_excess(&site))
 		return 0;
-	if (q->start_role != WIRE_ROLE_WRAPPER || wrapper != q->wrapper_non_incr)
+	if (!is_start)
 		err = add_site(c, site);
 	q->n_request += !err;
 	return err;
@@ -271,9 +293,9 @@ static int add_request(struct chooser *c, uint32_t i, uint64_t wrapper)
 static int add_requests(struct chooser *c, uint32_t i)
 {
 	const struct plan_query *q = &c->plan->queries[i];
-	int err = add_request(c, i, q->wrapper_non_incr);
+	int err = add_request(c, i, q->wrapper_non_incr, q->body_non_incr);
 
-	return err ? err : add_request(c, i, q->wrapper_incr);
+	return err ? err : add_request(c, i, q->wrapper_incr, q->body_incr);
 }
 
 static void judge_ends(const struct chooser *c, struct plan_query *q)

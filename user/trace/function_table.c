@@ -2,6 +2,7 @@
 #include "trace/function_table.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "pctab/varint.h"
 #include "qprof/trace_format.h"
@@ -23,6 +24,7 @@ struct function_table {
 	uint32_t capacity;
 	uint32_t n_with_lines;
 	uint32_t last; /* the one found last */
+	bool has_gaps; /* some numbers between ranges are of no function */
 	struct byte_buffer tables;
 	struct pctab_runs runs; /* scratch */
 };
@@ -81,6 +83,7 @@ static int add_function(struct function_table *t, uint32_t first, uint32_t size)
 		t->all = all;
 		t->capacity = capacity;
 	}
+	t->has_gaps |= first != function_table__end(t, t->n);
 	t->all[t->n++] = (struct function){.known = {.first = first, .size = size}};
 	return 0;
 }
@@ -235,7 +238,9 @@ static uint32_t find(struct function_table *t, uint32_t locindex)
 
 bool function_table__has(struct function_table *t, uint32_t locindex)
 {
-	return find(t, locindex) != NOWHERE;
+	if (t->has_gaps)
+		return find(t, locindex) != NOWHERE;
+	return locindex != TRACE_NO_LOCATION && locindex < function_table__end(t, t->n);
 }
 
 static const char *text_of(struct function_table *t, uint32_t id)

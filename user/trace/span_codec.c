@@ -7,6 +7,7 @@
 #include "trace/span_codec.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "qprof/trace_format.h"
@@ -47,6 +48,8 @@ struct span_codec {
 	uint32_t runs_capacity;
 	uint64_t base_ns;
 	bool has_callers; /* any span of the batch */
+	/* By label: its callers, the latest first. */
+	uint32_t recent[QPT_RECENT_LABELS][QPT_RECENT_CALLERS];
 };
 
 /* What the next span of a thread is predicted from. */
@@ -263,10 +266,33 @@ static uint8_t *encode_distances(const struct span_codec *c, uint32_t n, uint8_t
 	return p;
 }
 
-static uint8_t *encode_callers(const struct span_codec *c, uint32_t n, uint8_t *p)
+/* `caller`, which was at `at` or dropped out of the list to be, is the most recent one now. */
+static void remember(uint32_t *recent, uint32_t at, uint32_t caller)
 {
-	for (uint32_t i = 0; c->has_callers && i < n; i++)
-		p = bytes_store_varint(p, c->spans[i].caller);
+	if (!at)
+		return;
+	memmove(recent + 1, recent, at * sizeof(*recent));
+	recent[0] = caller;
+}
+
+/* Most queries are asked for at a few places, and mostly at the same one as the last time. */
+static uint8_t *encode_callers(struct span_codec *c, uint32_t n, uint8_t *p)
+{
+	memset(c->recent, 0, sizeof(c->recent));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t *recent = c->recent[c->spans[i].label % QPT_RECENT_LABELS];
+		uint32_t caller = c->spans[i].caller, at = 0;
+
+		while (at < QPT_RECENT_CALLERS && recent[at] != caller)
+			at++;
+		if (at < QPT_RECENT_CALLERS) {
+			*p++ = at;
+		} else {
+			p = bytes_store_varint(p, (uint64_t)caller + QPT_RECENT_CALLERS);
+			at = QPT_RECENT_CALLERS - 1;
+		}
+		remember(recent, at, caller);
+	}
 	return p;
 }
 
@@ -286,7 +312,9 @@ int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uin
 		return -ENOMEM;
 	p = encode_plain(c, n, out->data + out->size);
 	p = encode_distances(c, n, p);
-	out->size = encode_callers(c, n, p) - out->data;
+	if (c->has_callers)
+		p = encode_callers(c, n, p);
+	out->size = p - out->data;
 	return 0;
 }
 
@@ -362,15 +390,24 @@ static const char *decode_distances(struct span_codec *c, struct byte_reader *r,
 	return r->bad ? "a batch of spans is too short" : NULL;
 }
 
-static const char *decode_callers(const struct span_codec *c, struct byte_reader *r, uint32_t n,
+static const char *decode_callers(struct span_codec *c, struct byte_reader *r, uint32_t n,
 				  uint32_t n_locations)
 {
-	for (uint32_t i = 0; c->has_callers && i < n; i++) {
-		uint64_t caller = byte_reader__varint(r);
+	memset(c->recent, 0, sizeof(c->recent));
+	for (uint32_t i = 0; i < n; i++) {
+		struct columns *s = &c->columns_of[i];
+		uint32_t *recent = c->recent[s->label % QPT_RECENT_LABELS];
+		uint64_t v = byte_reader__varint(r);
 
-		if (caller >= n_locations)
+		if (v < QPT_RECENT_CALLERS) {
+			s->caller = recent[v];
+			remember(recent, v, s->caller);
+			continue;
+		}
+		if (v - QPT_RECENT_CALLERS >= n_locations)
 			return "a span has a caller the file does not hold";
-		c->columns_of[i].caller = caller;
+		s->caller = v - QPT_RECENT_CALLERS;
+		remember(recent, QPT_RECENT_CALLERS - 1, s->caller);
 	}
 	return NULL;
 }
@@ -398,7 +435,8 @@ static const char *decode_columns(struct span_codec *c, struct byte_reader *r, u
 		s[i].depth = last;
 	}
 	why = decode_labels(s, r, n, limits->strings) ?: decode_invocations(s, r, n);
-	return why ?: decode_distances(c, r, n) ?: decode_callers(c, r, n, limits->locations);
+	why = why ?: decode_distances(c, r, n);
+	return why || !c->has_callers ? why : decode_callers(c, r, n, limits->locations);
 }
 
 static int make_times(struct span_codec *c, const struct thread *t, const char **why)

@@ -422,6 +422,12 @@ int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 	return err;
 }
 
+/* Most spans have none: the end of the ranges is looked up for the others only. */
+static bool has_caller(const struct trace_writer *w, uint32_t caller)
+{
+	return caller == TRACE_NO_LOCATION || caller < function_list__end(&w->functions);
+}
+
 static bool has_label(const struct trace_writer *w, uint32_t label)
 {
 	return label < w->strings.n || label & TRACE_VIRTUAL;
@@ -475,7 +481,7 @@ int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 	if (w->sink.error)
 		return w->sink.error;
 	if (s->process >= w->n_processes || !has_label(w, s->label) || s->end_ns < s->start_ns ||
-	    s->flags & ~TRACE_SPAN_FLAGS_ALL || s->caller >= function_list__end(&w->functions))
+	    s->flags & ~TRACE_SPAN_FLAGS_ALL || !has_caller(w, s->caller))
 		return -EINVAL;
 	*copy = *s;
 	err = label_for(w, &copy->label, s->kind);

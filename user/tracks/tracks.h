@@ -8,6 +8,7 @@
 
 #include "qprof/wire.h"
 #include "trace/trace.h"
+#include "tracks/caller_index.h"
 
 struct tracks;
 
@@ -21,6 +22,8 @@ struct tracks_sink {
 	void *ctx;
 	int (*process)(void *ctx, const struct trace_process *p); /* new or changed */
 	int (*span)(void *ctx, const struct trace_span *s);	  /* self_ns is filled in */
+	/* A function of library `lib`, before the first span whose caller is in it. */
+	int (*function)(void *ctx, uint8_t lib, const struct trace_function *f);
 	/* The string id of a label that the compiler told. Not NULL if there are such. */
 	int (*label)(void *ctx, const char *text, uint32_t *id);
 	/* Whether spans with such a label are asked for; NULL: all are. */
@@ -42,6 +45,15 @@ int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, u
  */
 #define TRACKS_NO_LABEL UINT32_MAX
 int tracks__set_guards(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels);
+
+/*
+ * Tell who knows the functions of a library that was set; without, its spans have no callers.
+ * `functions` outlives the tracks.
+ */
+void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_functions *functions);
+
+/* Functions that no locindex was left for: their calls count as unknown callers. */
+uint64_t tracks__refused_functions(const struct tracks *t);
 
 /*
  * Announce a process that was running before the capture (from /proc). `args` are raw
