@@ -12,12 +12,13 @@
  *
  * The same holds of the other intervals (guards), but one function may have several of them at
  * once: each has a number within its function, its scope, and belongs to an end that saw the same
- * sp, scope and number. Those of a body have the body's group for a scope and lie within its query,
- * or come before it. A timer is told apart by its place in the frame of the function that it lies
- * in, which may be any: that place is its number, and all timers are of one scope of their own.
- * (One that was moved within the frame since is the youngest there.) So a start at some sp leaves
- * alive, of what is at that very sp, what is of the same scope and another number, and a timer and
- * any other guard leave each other alone; nothing of ours is older in a body than its query.
+ * sp, scope and number. A body's scope is its group; its guards lie within its query, or end before
+ * that starts. A timer may lie in the frame of any function but a body. Its place there is its
+ * number, and all timers are of one scope. (One that was moved since is the youngest there.) So a
+ * guard that starts leaves alive, of what is at its very sp, the query of its body, guards of the
+ * same scope and another number, and timers; a timer leaves all but queries and its like. If one of
+ * those was left unseen in an older frame of that function, the next of its kind shows it, and
+ * takes with it what is younger: that is sent as left, too, and its end finds nothing.
  *
  * Frames are left in three ways. By a normal end. By unwinding: whoever catches the panic calls
  * __rust_panic_cleanup, and every frame below that call's sp on the same stack is dead. (Growing
@@ -223,7 +224,8 @@ struct stack_find_ctx {
 	wire_u64 sp;
 	wire_u32 group;
 	wire_u32 number; /* of a guard; 0: what else is at sp is dead */
-	wire_u32 lib;	 /* of a guard */
+	wire_u32 lib;	 /* of a guard, or of a query that starts */
+	wire_u32 starts; /* a query does, in a body of `group` */
 	wire_u32 found;	 /* index + 1; 0 if none */
 	wire_u32 keep;	 /* frames that are not known to be dead */
 	wire_u32 alive;	 /* the last one that was looked at on this stack is not */
@@ -321,6 +323,16 @@ static inline int stack_is_beside(const struct stack_find_ctx *c, const struct f
 }
 
 /*
+ * Whether a frame above the sp of a query's start is dead all the same: a guard of its body, if the
+ * provider was called through another function.
+ */
+static inline int stack_is_older(const struct stack_find_ctx *c, const struct frame *f)
+{
+	return c->starts && f->state == FRAME_GUARD && f->group == c->group && f->lib == c->lib &&
+	       f->sp - c->sp < STACK_CALL_NEAR;
+}
+
+/*
  * Walks down to the youngest frame on this stack that lies above sp. It is alive, and so may be
  * some at sp; everything younger is dead, on this stack or on one that was left.
  */
@@ -334,7 +346,7 @@ static long stack_find_dead(wire_u32 i, void *p)
 		return 1;
 	if (!stack_in_segment(c->t, f->sp))
 		return 0;
-	if (f->sp <= c->sp && !stack_is_beside(c, f)) {
+	if (f->sp <= c->sp ? !stack_is_beside(c, f) : stack_is_older(c, f)) {
 		c->keep = at;
 		c->alive = 0;
 		return 0;
@@ -353,7 +365,7 @@ static inline void stack_prune_for(struct stack_find_ctx *c, wire_u8 flags, wire
 
 	stack_enter_segment(t, c->sp, now);
 	top = stack_top(t);
-	if (!top || (top->sp > c->sp && stack_in_segment(t, top->sp)))
+	if (!top || (top->sp > c->sp && stack_in_segment(t, top->sp) && !stack_is_older(c, top)))
 		return;
 	c->keep = t->n;
 	stack_loop(t->n, stack_find_dead, c);
@@ -485,8 +497,15 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 		.state = state,
 		.hidden = wire_cookie_reg(cookie) == WIRE_HIDDEN,
 	};
+	struct stack_find_ctx c = {
+		.t = t,
+		.sp = sp,
+		.group = new.group,
+		.lib = new.lib,
+		.starts = state == FRAME_STARTED,
+	};
 
-	stack_prune(t, sp, WIRE_SPAN_LEFT, now);
+	stack_prune_for(&c, WIRE_SPAN_LEFT, now);
 	if (stack_wants_callers())
 		new.caller = stack_take_caller(t, cookie, sp, state, now);
 	stack_add(t, &new, now);

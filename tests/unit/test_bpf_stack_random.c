@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A thread that runs random queries, with panics, catches and grown stacks, before the eyes of the
- * query stack. It knows by its own recursion what each probe hit belongs to; the query stack has to
- * find out from sp alone.
+ * A thread that runs random queries, guards and timers, with panics, catches and grown stacks,
+ * before the eyes of the query stack. It knows by its own recursion what each probe hit belongs to;
+ * the query stack has to find out from sp alone.
  *
  * Half of its trees are incremental: requests that may find their query green, and before that
  * force others, which nobody requested.
@@ -28,13 +28,16 @@
 #define BASE	   0x7f0000000000ULL
 #define MAX_CALLS  100000
 #define MAX_DEPTH  60
+/* The first scope that is no body's, whose scopes are their groups. */
+#define FUNCTIONS 3
 
 enum kind { STARTED, WRAPPED, THROUGH };
 enum fate { RUNNING, ENDED, UNWOUND, NOT_EXECUTED };
 
-/* One execution of a query, or an attempt. */
+/* One execution of a query, or an attempt; or another interval. */
 struct call {
 	wire_u32 query;
+	wire_u32 kind; /* enum wire_kind */
 	enum fate fate;
 	bool seen;	 /* its start was */
 	wire_u32 caller; /* of its request, if that was seen; or 0 */
@@ -95,6 +98,7 @@ static void expect(struct call *c, wire_u32 flags, wire_u64 end_ns)
 		.start_ns = c->start_ns,
 		.end_ns = end_ns,
 		.query = c->query,
+		.kind = c->kind,
 		.depth = c->depth,
 		.flags = flags,
 		.invocation = flags ? WIRE_NO_INVOCATION : c->invocation,
@@ -163,6 +167,27 @@ static void see_end(struct call *c, wire_u64 sp)
 	expect(c, 0, c->end_ns);
 }
 
+/* A guard of a function, or a timer. */
+static void see_guard(struct call *c, wire_u32 scope, wire_u32 number, wire_u64 sp)
+{
+	c->stack = m.stack;
+	if (!is_watched())
+		return;
+	c->depth = seen_below();
+	c->seen = true;
+	c->start_ns = world_guard_of(c->kind, c->query, scope, number, sp, false);
+}
+
+static void see_guard_end(struct call *c, wire_u32 scope, wire_u32 number, wire_u64 sp)
+{
+	c->invocation = WIRE_NO_INVOCATION;
+	c->fate = ENDED;
+	if (!is_watched())
+		return;
+	c->end_ns = world_guard_end(scope, number, sp, false);
+	expect(c, 0, c->end_ns);
+}
+
 static void see_catch(wire_u64 sp)
 {
 	bool seen = is_watched() && !(m.bad && chance(3));
@@ -196,6 +221,50 @@ static bool grow(wire_u64 *sp)
 }
 
 static bool run_code(wire_u64 sp);
+static bool run_frame(wire_u64 sp, wire_u32 scope, wire_u32 number);
+
+/* An interval of a function that may have more, in one another; true if it panics. */
+static bool run_guard(wire_u64 sp, wire_u32 scope, wire_u32 number)
+{
+	bool is_timer = scope >= FUNCTIONS && chance(3), panics;
+	wire_u32 key_scope = is_timer ? WIRE_SCOPE_TIMER : scope;
+	wire_u32 key_number = is_timer ? number | 0x8000 : number;
+	struct call *c = &m.calls[m.n_calls++];
+
+	assert_true(m.n_calls < MAX_CALLS);
+	*c = (struct call){.query = 100 * scope + number, .kind = WIRE_KIND_ACTIVITY};
+	see_guard(c, key_scope, key_number, sp);
+	m.running[m.n_running++] = c;
+	panics = run_frame(sp, scope, number + 1);
+	if (panics) {
+		c->fate = UNWOUND;
+		m.unwound[m.n_unwound++] = c;
+	} else {
+		see_guard_end(c, key_scope, key_number, sp);
+	}
+	m.n_running--;
+	return panics;
+}
+
+/* What runs in a frame of a function; its guards have numbers from `number` on. */
+static bool run_frame(wire_u64 sp, wire_u32 scope, wire_u32 number)
+{
+	while (m.n_running < MAX_DEPTH && m.budget && !chance(3)) {
+		bool panics;
+
+		m.budget--;
+		panics = number < 6 && chance(2) ? run_guard(sp, scope, number)
+						 : run_code(sp - some(600, 1200));
+		if (panics)
+			return true;
+	}
+	return false;
+}
+
+static wire_u32 some_function(void)
+{
+	return FUNCTIONS + rng_below(&m.rng, 3);
+}
 
 /* What runs below a query's body; true if it panics. `end_sp` is the body's. */
 static bool run_body(struct call *c, enum kind kind, wire_u64 sp)
@@ -209,6 +278,9 @@ static bool run_body(struct call *c, enum kind kind, wire_u64 sp)
 		see_start(c, kind, sp);
 	m.running[m.n_running++] = c;
 	panics = run_code(sp - some(600, 1200));
+	/* Its result is hashed in the body. */
+	if (!panics && chance(3))
+		panics = run_frame(end_sp, group_of(c->query), 1);
 	if (panics) {
 		c->fate = UNWOUND;
 		m.unwound[m.n_unwound++] = c;
@@ -296,10 +368,12 @@ static bool run_query(wire_u64 sp)
 static bool run_code(wire_u64 sp)
 {
 	while (m.n_running < MAX_DEPTH && m.budget && !chance(4)) {
-		bool catches = chance(3);
+		bool catches = chance(3), panics;
 
 		m.budget--;
-		if (!run_query(sp - some(16, 400)))
+		panics = chance(3) ? run_frame(sp - some(16, 400), some_function(), 1)
+				   : run_query(sp - some(16, 400));
+		if (!panics)
 			continue;
 		if (!catches)
 			return true;
@@ -332,6 +406,7 @@ static void run_tree(void)
 static void assert_same_span(const struct world_span *got, const struct world_span *want)
 {
 	assert_int_equal(got->query, want->query);
+	assert_int_equal(got->kind, want->kind);
 	assert_int_equal(got->start_ns, want->start_ns);
 	assert_int_equal(got->end_ns, want->end_ns);
 	assert_int_equal(got->flags, want->flags);
@@ -355,6 +430,7 @@ static void assert_fits(const struct world_span *got)
 	struct call *c = call_started_at(got->start_ns);
 
 	assert_int_equal(got->query, c->query);
+	assert_int_equal(got->kind, c->kind);
 	assert_true(!got->caller || got->caller == c->caller);
 	if (!got->flags) {
 		assert_int_equal(c->fate, ENDED);
@@ -362,7 +438,9 @@ static void assert_fits(const struct world_span *got)
 		assert_int_equal(got->invocation, c->invocation);
 		c->fate = RUNNING; /* not once more */
 	} else if (!(got->flags & WIRE_SPAN_OPEN)) {
-		assert_true(c->fate == UNWOUND || c->fate == NOT_EXECUTED);
+		/* A guard may lie on one that was left, and be left with it. */
+		assert_true(c->fate == UNWOUND || c->fate == NOT_EXECUTED ||
+			    (c->kind == WIRE_KIND_ACTIVITY && got->flags == WIRE_SPAN_LEFT));
 		c->fate = RUNNING;
 	}
 }

@@ -26,6 +26,8 @@ struct sunk {
 	struct trace_function functions[4]; /* without texts */
 	char names[4][16];
 	uint32_t n_functions;
+	char labels[4][72]; /* ids from 80 up */
+	uint32_t n_labels;
 	int err;
 };
 
@@ -62,6 +64,22 @@ static int sink_function(void *ctx, uint8_t lib, const struct trace_function *f)
 	return out->err;
 }
 
+static int sink_label(void *ctx, const char *text, uint32_t *id)
+{
+	struct sunk *out = ctx;
+
+	assert_in_range(out->n_labels, 0, 3);
+	strcpy(out->labels[out->n_labels], text);
+	*id = 80 + out->n_labels++;
+	return out->err;
+}
+
+static bool sink_wants(void *ctx, const struct wire_label_key *label)
+{
+	(void)ctx;
+	return strncmp(label->text, "unwanted", sizeof(label->text));
+}
+
 struct fixture {
 	struct tracks *t;
 	struct sunk out;
@@ -71,7 +89,8 @@ static int setup(void **state)
 {
 	static const uint32_t labels[] = {70, 71, 72};
 	struct fixture *f = calloc(1, sizeof(*f));
-	const struct tracks_sink sink = {&f->out, sink_process, sink_span, sink_function};
+	const struct tracks_sink sink = {&f->out,	sink_process, sink_span,
+					 sink_function, sink_label,   sink_wants};
 
 	*state = f;
 	return tracks__new(&sink, &f->t)
@@ -136,6 +155,100 @@ static int do_span(struct tracks *t, uint32_t pid, uint16_t depth, uint64_t star
 	struct wire_span r = span(pid, depth, start, end);
 
 	return tracks__record(t, &r, sizeof(r));
+}
+
+static int do_interval(struct tracks *t, uint8_t kind, uint16_t query, uint32_t label)
+{
+	struct wire_span r = span(11, 0, 300, 400);
+
+	r.kind = kind;
+	r.query = query;
+	r.label = label;
+	return tracks__record(t, &r, sizeof(r));
+}
+
+static int do_label(struct tracks *t, uint32_t label, const char *text)
+{
+	struct wire_label r = {
+		.type = WIRE_LABEL, .label = label, .key = {.len = (uint32_t)strlen(text)}};
+
+	strncpy(r.key.text, text, sizeof(r.key.text));
+	return tracks__record(t, &r, sizeof(r));
+}
+
+static void assert_last(const struct fixture *f, unsigned int kind, uint32_t label)
+{
+	const struct trace_span *s = &f->out.spans[f->out.n_spans - 1];
+
+	assert_int_equal(s->kind, kind);
+	assert_int_equal(s->label, label);
+	assert_int_equal(s->caller, TRACE_NO_LOCATION);
+}
+
+static void an_interval_has_the_label_of_its_guard_or_query(void **state)
+{
+	static const uint32_t guards[] = {90, TRACKS_NO_LABEL};
+	struct fixture *f = *state;
+
+	assert_int_equal(tracks__set_guards(f->t, 2, guards, 2), 0);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 0, 0), 0);
+	assert_last(f, TRACE_KIND_ACTIVITY, 90);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_BLOCKED, 2, 0), 0);
+	assert_last(f, TRACE_KIND_BLOCKED, 72);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_LOAD, 0, 0), 0);
+	assert_last(f, TRACE_KIND_LOAD, 70);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_HASHING, 1, 0), 0);
+	assert_last(f, TRACE_KIND_HASHING, 71);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 2, 0), -EBADMSG);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_LOAD, 3, 0), -EBADMSG);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_MAX, 0, 0), -EBADMSG);
+	assert_int_equal(f->out.n_spans, 4);
+	assert_int_equal(f->out.n_labels, 0);
+}
+
+static void a_label_that_was_told_comes_before_its_intervals(void **state)
+{
+	struct fixture *f = *state;
+	char longest[90];
+
+	assert_int_equal(do_label(f->t, 2, "told"), 0);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, 2), 0);
+	assert_last(f, TRACE_KIND_ACTIVITY, 80);
+	assert_string_equal(f->out.labels[0], "told");
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(do_label(f->t, 1, longest), 0);
+	strcpy(longest + WIRE_LABEL_MAX, "...");
+	assert_string_equal(f->out.labels[1], longest);
+	assert_int_equal(do_label(f->t, 0, "none"), -EBADMSG);
+	assert_int_equal(do_label(f->t, UINT32_MAX, "none"), -EBADMSG);
+}
+
+static void what_has_no_label_says_so(void **state)
+{
+	static const uint32_t guards[] = {TRACKS_NO_LABEL};
+	struct fixture *f = *state;
+
+	assert_int_equal(tracks__set_guards(f->t, 2, guards, 1), 0);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, WIRE_LABEL_LOST), 0);
+	assert_last(f, TRACE_KIND_ACTIVITY, 80);
+	assert_string_equal(f->out.labels[0], TRACKS_UNKNOWN);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, 7), 0);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 0, 0), 0);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_HASHING, WIRE_NO_QUERY, 0), 0);
+	assert_last(f, TRACE_KIND_HASHING, 80);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_QUERY, WIRE_NO_QUERY, 0), -EBADMSG);
+	assert_int_equal(f->out.n_labels, 1);
+}
+
+static void intervals_that_nobody_wants_are_left_out(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(do_label(f->t, 1, "unwanted"), 0);
+	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, 1), 0);
+	assert_int_equal(f->out.n_spans, 0);
+	assert_int_equal(f->out.n_processes, 0);
 }
 
 static void a_compiler_lives_and_dies(void **state)
@@ -584,6 +697,10 @@ static void a_caller_is_a_place_in_a_function_that_was_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(an_interval_has_the_label_of_its_guard_or_query),
+		TEST(a_label_that_was_told_comes_before_its_intervals),
+		TEST(what_has_no_label_says_so),
+		TEST(intervals_that_nobody_wants_are_left_out),
 		TEST(a_compiler_lives_and_dies),
 		TEST(a_directory_is_kept_with_what_runs_in_it),
 		TEST(spans_are_converted),
