@@ -224,8 +224,7 @@ struct stack_find_ctx {
 	wire_u64 sp;
 	wire_u32 group;
 	wire_u32 number; /* of a guard; 0: what else is at sp is dead */
-	wire_u32 lib;	 /* of a guard, or of a query that starts */
-	wire_u32 starts; /* a query does, in a body of `group` */
+	wire_u32 lib;	 /* of a guard */
 	wire_u32 found;	 /* index + 1; 0 if none */
 	wire_u32 keep;	 /* frames that are not known to be dead */
 	wire_u32 alive;	 /* the last one that was looked at on this stack is not */
@@ -323,16 +322,6 @@ static inline int stack_is_beside(const struct stack_find_ctx *c, const struct f
 }
 
 /*
- * Whether a frame above the sp of a query's start is dead all the same: a guard of its body, if the
- * provider was called through another function.
- */
-static inline int stack_is_older(const struct stack_find_ctx *c, const struct frame *f)
-{
-	return c->starts && f->state == FRAME_GUARD && f->group == c->group && f->lib == c->lib &&
-	       f->sp - c->sp < STACK_CALL_NEAR;
-}
-
-/*
  * Walks down to the youngest frame on this stack that lies above sp. It is alive, and so may be
  * some at sp; everything younger is dead, on this stack or on one that was left.
  */
@@ -346,7 +335,7 @@ static long stack_find_dead(wire_u32 i, void *p)
 		return 1;
 	if (!stack_in_segment(c->t, f->sp))
 		return 0;
-	if (f->sp <= c->sp ? !stack_is_beside(c, f) : stack_is_older(c, f)) {
+	if (f->sp <= c->sp && !stack_is_beside(c, f)) {
 		c->keep = at;
 		c->alive = 0;
 		return 0;
@@ -354,7 +343,8 @@ static long stack_find_dead(wire_u32 i, void *p)
 	if (!c->alive)
 		c->keep = at + 1;
 	c->alive = 1;
-	return f->sp > c->sp;
+	/* What is older than the query of the guard's body was judged when that started. */
+	return f->sp > c->sp || f->state == FRAME_STARTED;
 }
 
 /* Drop the frames that an event proves dead: at sp, of a guard if c->number is not 0. */
@@ -365,7 +355,7 @@ static inline void stack_prune_for(struct stack_find_ctx *c, wire_u8 flags, wire
 
 	stack_enter_segment(t, c->sp, now);
 	top = stack_top(t);
-	if (!top || (top->sp > c->sp && stack_in_segment(t, top->sp) && !stack_is_older(c, top)))
+	if (!top || (top->sp > c->sp && stack_in_segment(t, top->sp)))
 		return;
 	c->keep = t->n;
 	stack_loop(t->n, stack_find_dead, c);
@@ -497,15 +487,8 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 		.state = state,
 		.hidden = wire_cookie_reg(cookie) == WIRE_HIDDEN,
 	};
-	struct stack_find_ctx c = {
-		.t = t,
-		.sp = sp,
-		.group = new.group,
-		.lib = new.lib,
-		.starts = state == FRAME_STARTED,
-	};
 
-	stack_prune_for(&c, WIRE_SPAN_LEFT, now);
+	stack_prune(t, sp, WIRE_SPAN_LEFT, now);
 	if (stack_wants_callers())
 		new.caller = stack_take_caller(t, cookie, sp, state, now);
 	stack_add(t, &new, now);

@@ -673,12 +673,16 @@ static void a_query_that_began_in_the_provider_is_alive_in_its_body(void **state
 	assert_span(1, b, end, 0);
 	end = world_end(G, ON_MAIN(1000), 3);
 	assert_span(1, a, end, 0);
-	/* It is younger than a guard of its body that was left unseen. */
-	a = world_guard_of(WIRE_KIND_HASHING, 0, G, 1, ON_MAIN(1000), true);
+	/* Nor does a guard that was left unseen there before it make it dead. */
+	a = world_guard(9, G, 1, ON_MAIN(1000));
 	b = world_start(1, G, ON_MAIN(1000 + 64));
-	assert_span(WIRE_NO_QUERY, a, b, WIRE_SPAN_LEFT);
+	world_guard(2, G, 1, ON_MAIN(1000));
+	world_guard_end(G, 1, ON_MAIN(1000), false);
+	assert_int_equal(world.spans[world.n_checked++].query, 2);
 	end = world_end(G, ON_MAIN(1000), 3);
 	assert_span(1, b, end, 0);
+	end = world_caught(ON_MAIN(900));
+	assert_span(9, a, end, WIRE_SPAN_UNWOUND);
 	/* Not that of another body. */
 	a = world_start(1, G, ON_MAIN(1000 + 64));
 	b = world_guard(2, H, 1, ON_MAIN(1000));
