@@ -267,6 +267,7 @@ static int step(struct walk *w, size_t idx, uint8_t state, int64_t slot, struct 
 		err = push_work(w, insn->target, state, &out->problem);
 		return err ? err : push_work(w, next, state, &out->problem);
 	case CODE_CALL:
+	case CODE_CALL_INDIRECT:
 		if (out->is_drop && out->is_drop(out->arg, idx))
 			return add_end(out, idx);
 		/* fall through */
