@@ -212,8 +212,53 @@ static void addresses_and_calls_are_told(void **state)
 	/* call *%r11; call *0x20(%r14); call *0(%rip); call *(%rax,%rcx) */
 	assert_shape(DECODE(0x41, 0xff, 0xd3), CODE_CALL_REG, WIRE_REG_R11, ANY, 0);
 	assert_shape(DECODE(0x41, 0xff, 0x56, 0x20), CODE_CALL_MEM, ANY, WIRE_REG_R14, 0x20);
-	assert_int_equal(DECODE(0xff, 0x15, 0, 0, 0, 0).shape, CODE_OTHER);
+	/* call and jmp through a pointer of the GOT */
+	insn = DECODE(0xff, 0x15, 0x10, 0, 0, 0);
+	assert_int_equal(insn.shape, CODE_GO_RIP);
+	assert_int_equal(insn.flow, CODE_CALL_INDIRECT);
+	assert_int_equal(insn.target, TEXT + 6 + 0x10);
+	insn = DECODE(0xff, 0x25, 0xf0, 0xff, 0xff, 0xff);
+	assert_int_equal(insn.shape, CODE_GO_RIP);
+	assert_int_equal(insn.flow, CODE_JMP_INDIRECT);
+	assert_int_equal(insn.target, TEXT + 6 - 0x10);
 	assert_int_equal(DECODE(0xff, 0x14, 0x08).shape, CODE_OTHER);
+}
+
+static void constants_are_told(void **state)
+{
+	struct code_insn insn;
+
+	(void)state;
+	/* movq $0x1b, 0x48(%rsp) */
+	insn = DECODE(0x48, 0xc7, 0x44, 0x24, 0x48, 0x1b, 0, 0, 0);
+	assert_shape(insn, CODE_STORE_IMM, ANY, CODE_REG_SP, 0x48);
+	assert_int_equal(insn.imm, 0x1b);
+	/* mov $0x24, %ecx; xor %r9d, %r9d; mov $1, %al leaves the rest as it was */
+	insn = DECODE(0xb9, 0x24, 0, 0, 0);
+	assert_shape(insn, CODE_SET, WIRE_REG_CX, ANY, 0);
+	assert_int_equal(insn.imm, 0x24);
+	insn = DECODE(0x45, 0x31, 0xc9);
+	assert_shape(insn, CODE_SET, WIRE_REG_R9, ANY, 0);
+	assert_int_equal(insn.imm, 0);
+	assert_int_equal(DECODE(0xb0, 0x01).shape, CODE_OTHER);
+	assert_int_equal(DECODE(0x48, 0xc7, 0xc0, 0xff, 0xff, 0xff, 0xff).shape, CODE_OTHER);
+	/* test $1, %al; test $1, %ah */
+	insn = DECODE(0xa8, 0x01);
+	assert_shape(insn, CODE_TEST_IMM, WIRE_REG_AX, ANY, 0);
+	assert_int_equal(insn.imm, 1);
+	assert_int_equal(DECODE(0xf6, 0xc4, 0x01).imm, 0x100);
+}
+
+static void every_store_is_told(void **state)
+{
+	(void)state;
+	/* mov %rax, 8(%rsp); movups %xmm0, 0x10(%rsp); lock incq (%rbx); mov 8(%rsp), %rax */
+	assert_int_equal(DECODE(0x48, 0x89, 0x44, 0x24, 0x08).stores, 8);
+	assert_int_equal(DECODE(0x0f, 0x11, 0x44, 0x24, 0x10).stores, 16);
+	assert_int_equal(DECODE(0x0f, 0x11, 0x44, 0x24, 0x10).disp, 0x10);
+	assert_int_equal(DECODE(0xf0, 0x48, 0xff, 0x03).stores, 8);
+	assert_int_equal(DECODE(0x48, 0x8b, 0x44, 0x24, 0x08).stores, 0);
+	assert_int_equal(DECODE(0x48, 0x83, 0x7c, 0x24, 0x08, 0x00).stores, 0);
 }
 
 static void the_stack_pointer_is_followed(void **state)
@@ -344,6 +389,8 @@ int main(void)
 		cmocka_unit_test(moves_are_told),
 		cmocka_unit_test(tests_are_told),
 		cmocka_unit_test(addresses_and_calls_are_told),
+		cmocka_unit_test(constants_are_told),
+		cmocka_unit_test(every_store_is_told),
 		cmocka_unit_test(the_stack_pointer_is_followed),
 		cmocka_unit_test(writes_are_told),
 		cmocka_unit_test(a_call_clobbers_what_the_abi_lets_it),

@@ -175,7 +175,10 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[0].query, 2);
 	WRONG(plan->sites[2].body, 2);
 	WRONG(plan->sites[0].role, 0);
-	WRONG(plan->sites[3].role, WIRE_ROLE_CAUGHT + 1);
+	WRONG(plan->sites[6].role, WIRE_ROLE_TIMER_END + 1);
+	WRONG(plan->sites[6].guard, 2);
+	WRONG(plan->sites[6].guard, PLAN_NONE);
+	WRONG(plan->sites[0].guard, 0);
 	WRONG(plan->sites[0].cls, PLAN_STEPPED + 1);
 	WRONG(plan->sites[2].reg, WIRE_REG_R15 + 1);
 	WRONG(plan->sites[1].addr, 0x1200); /* below the one before */
@@ -184,7 +187,17 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->queries[0].name, NULL);
 	WRONG(plan->queries[1].name, plan->queries[0].name); /* twice the same */
 	WRONG(plan->bodies[1].group, 2);
+	WRONG(plan->guards[0].function, NULL);
+	WRONG(plan->guards[0].body, 2);
+	WRONG(plan->guards[0].kind, WIRE_KIND_QUERY);
+	WRONG(plan->guards[0].kind, WIRE_KIND_MAX);
 	/* What a cookie has no room for. */
+	WRONG(plan->guards[0].number, 0);
+	WRONG(plan->guards[0].scope, WIRE_SCOPE_TIMER + 1);
+	WRONG(plan->guards[1].label_slot, 8 * WIRE_LABEL_OF_QUERY);
+	WRONG(plan->guards[1].label_slot, 4);
+	WRONG(plan->sites[5].slot, 8 * 65535);
+	WRONG(plan->sites[5].vtable_offset, -8);
 	WRONG(plan->sites[0].sp_delta, 8 * 2048);
 	WRONG(plan->sites[3].slot, 4 * 65535);
 #undef WRONG

@@ -40,6 +40,9 @@ struct expectation {
 	"_RINvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB5_15SelfProfilerRef4exec9" \
 	"cold_call"
 
+#define PROFILING "Cs3MG2ofusW15_21rustc_data_structures9profiling"
+#define DROP	  "_RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_place"
+
 static const struct expectation today[] = {
 	{IMPL "6typeck" NON_INCR, NAME_WRAPPER_NON_INCR, NAME_PART_ENTRY, "typeck"},
 	{IMPL "6typeck" NON_INCR ".cold", NAME_WRAPPER_NON_INCR, NAME_PART_COLD, "typeck"},
@@ -60,6 +63,31 @@ static const struct expectation today[] = {
 	{BODY VEC_CACHE "Kb1_EB4_" LLVM ".warm", NAME_BODY_INCR, NAME_PART_WARM, NULL},
 	{COLD "NCNvB4_14query_provider0ECsfhTr2ijyTAe_16rustc_query_impl", NAME_COLD_PROVIDER,
 	 NAME_PART_ENTRY, NULL},
+	{COLD "NCNvB4_16generic_activity0EB7_", NAME_COLD_ACTIVITY, NAME_PART_ENTRY, NULL},
+	{COLD "NCINvB4_25generic_activity_with_argReE0ECsfhTr2ijyTAe_16rustc_query_impl",
+	 NAME_COLD_ACTIVITY, NAME_PART_ENTRY, NULL},
+	{COLD
+	 "NCINvB4_34generic_activity_with_arg_recorderNCNvNtCsecl2Pfoe0A2_12rustc_expand10proc_"
+	 "macro19expand_derive_macro0E0EB2h_",
+	 NAME_COLD_ACTIVITY, NAME_PART_ENTRY, NULL},
+	{COLD "NCNvB4_13query_blocked0ECsSR1oCmx5b7_16rustc_query_impl", NAME_COLD_BLOCKED,
+	 NAME_PART_ENTRY, NULL},
+	{COLD "NCNvB4_18incr_cache_loading0ECsSR1oCmx5b7_16rustc_query_impl.cold", NAME_COLD_LOAD,
+	 NAME_PART_COLD, NULL},
+	{COLD "NCNvB4_19incr_result_hashing0ECsdadwybgsbvk_12rustc_middle", NAME_COLD_HASHING,
+	 NAME_PART_ENTRY, NULL},
+	{COLD "NCINvB4_13artifact_sizeReE0ECsdadwybgsbvk_12rustc_middle", NAME_COLD_ARTIFACT,
+	 NAME_PART_ENTRY, NULL},
+	{DROP "NtNt" PROFILING "11TimingGuardECs9gE3dmllNPh_12rustc_passes", NAME_DROP_GUARD,
+	 NAME_PART_ENTRY, NULL},
+	{DROP "NtNt" PROFILING "11TimingGuardECs9gE3dmllNPh_12rustc_passes.cold", NAME_DROP_GUARD,
+	 NAME_PART_COLD, NULL},
+	{DROP "INtNtB4_6option6OptionNtNt" PROFILING "11TimingGuardEEB7_", NAME_DROP_GUARD,
+	 NAME_PART_ENTRY, NULL},
+	{DROP "NtNt" PROFILING "18VerboseTimingGuardECs5FxD4tM6viY_14rustc_metadata",
+	 NAME_DROP_TIMER, NAME_PART_ENTRY, NULL},
+	{"_RNvMNt" PROFILING "NtB2_15SelfProfilerRef24verbose_generic_activity", NAME_TIMER,
+	 NAME_PART_ENTRY, NULL},
 	{"_RNvCsfLfy6EI15iL_7___rustc20___rust_panic_cleanup", NAME_PANIC_CLEANUP, NAME_PART_ENTRY,
 	 NULL},
 	{"_RNvCsfLfy6EI15iL_7___rustc20___rust_panic_cleanup.cold", NAME_PANIC_CLEANUP,
@@ -77,6 +105,8 @@ static const struct expectation today[] = {
 	 "5query7type_op9NormalizeINtNtB27_6binder6BinderB35_INtNtB27_7ty_kind5FnSigB35_EEEEEINtNt"
 	 "B17_5erase10ErasedDataAhj8_EEKb1_EB4_",
 	 NAME_BODY_INCR, NAME_PART_ENTRY, NULL},
+	{"_RINvNtCs8NwYtU1Mohg_4core3ptr9drop_glueNtNt" PROFILING "11TimingGuardEB7_",
+	 NAME_DROP_GUARD, NAME_PART_ENTRY, NULL},
 	{"_RNvCseulmdZsCeCG_7___rustc20___rust_panic_cleanup", NAME_PANIC_CLEANUP, NAME_PART_ENTRY,
 	 NULL},
 };
@@ -132,6 +162,13 @@ static const struct expectation legacy[] = {
 	 NAME_PART_ENTRY, NULL},
 	{"_ZN16rustc_query_impl9execution17try_execute_query" HASH ".llvm.7.warm",
 	 NAME_BODY_UNKNOWN, NAME_PART_WARM, NULL},
+	{"_ZN21rustc_data_structures9profiling15SelfProfilerRef24verbose_generic_activity" HASH,
+	 NAME_TIMER, NAME_PART_ENTRY, NULL},
+	{"_ZN4core3ptr66drop_in_place$LT$rustc_data_structures..profiling..TimingGuard$GT$" HASH,
+	 NAME_DROP_GUARD, NAME_PART_ENTRY, NULL},
+	{"_ZN4core3ptr73drop_in_place$LT$rustc_data_structures..profiling..VerboseTimingGuard$"
+	 "GT$" HASH ".cold",
+	 NAME_DROP_TIMER, NAME_PART_COLD, NULL},
 	{"_ZN21rustc_data_structures9profiling15SelfProfilerRef4exec9cold_call" HASH,
 	 NAME_COLD_UNKNOWN, NAME_PART_ENTRY, NULL},
 	{"_ZN7__rustc20__rust_panic_cleanup" HASH, NAME_PANIC_CLEANUP, NAME_PART_ENTRY, NULL},
@@ -169,11 +206,14 @@ static const char *const others[] = {
 	"13panic_handler0zEB6_",
 	OLD_PLUMBING "NCNvNtNtB4_10query_impl6typeck13dynamic_query0" OLD_RESULT,
 	/* other cold calls */
-	COLD "NCNvB4_13query_blocked0ECsfhTr2ijyTAe_16rustc_query_impl",
-	COLD "NCNvB4_16generic_activity0EB7_",
-	COLD "NCNvB4_18incr_cache_loading0ECsfhTr2ijyTAe_16rustc_query_impl",
-	COLD "NCNvB4_19incr_result_hashing0ECsdadwybgsbvk_12rustc_middle",
-	COLD "NCINvB4_25generic_activity_with_argReE0ECsfhTr2ijyTAe_16rustc_query_impl",
+	COLD "NCNvB4_16generic_nonsense0EB7_",
+	/* of another closure than the method's; of another type; of a measureme guard */
+	COLD "NCNCNvB4_16generic_activity00EB7_",
+	COLD "INvB4_25generic_activity_with_argReE0EB7_",
+	DROP "NtNtCskpSTIW4eawz_9measureme8profiler11TimingGuardECsdadwybgsbvk_12rustc_middle",
+	DROP "INtNtCslNYArtu3iFV_5alloc3vec3VecNtNt" PROFILING "11TimingGuardEEB7_",
+	"_RNvMs2_Nt" PROFILING "NtB5_18VerboseTimingGuard5start",
+	"_RNvMNt" PROFILING "NtB2_15SelfProfilerRef24verbose_generic_activity0",
 	"_RNvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB4_15SelfProfilerRef15query_"
 	"cache_hit9cold_call",
 	/* a provider that legacy mangling leaves without its query: spelled from the sources */

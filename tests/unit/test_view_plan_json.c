@@ -110,6 +110,36 @@ static void every_field_of_a_body_is_there(void **state)
 	plan__free(plan);
 }
 
+static void every_field_of_a_guard_is_there(void **state)
+{
+	struct plan *plan = sample_plan();
+	struct json_object *object = json_of(plan), *guard;
+
+	(void)state;
+	assert_number(object, "artifact_sizes", 9);
+	guard = json_object_array_get_idx(member(object, "guards"), 0);
+	assert_text(guard, "kind", "GenericActivity");
+	assert_text(guard, "label", "early_lint_checks");
+	assert_text(guard, "function", "rustc_ast_lowering::lower_crate");
+	assert_number(guard, "scope", 2);
+	assert_number(guard, "number", 1);
+	assert_null(member(guard, "body"));
+	assert_null(member(guard, "label_slot"));
+	assert_false(json_object_get_boolean(member(guard, "label_of_query")));
+	assert_number(guard, "end_sites", 1);
+	assert_true(json_object_get_boolean(member(guard, "exact")));
+	assert_null(member(guard, "problem"));
+	guard = json_object_array_get_idx(member(object, "guards"), 1);
+	assert_text(guard, "kind", "QueryBlocked");
+	assert_null(member(guard, "label"));
+	assert_number(guard, "body", 0);
+	assert_number(guard, "label_slot", 0x18);
+	assert_true(json_object_get_boolean(member(guard, "label_of_query")));
+	assert_text(guard, "problem", "no end");
+	json_object_put(object);
+	plan__free(plan);
+}
+
 static void every_field_of_a_site_is_there(void **state)
 {
 	struct plan *plan = sample_plan();
@@ -117,7 +147,7 @@ static void every_field_of_a_site_is_there(void **state)
 
 	(void)state;
 	sites = member(object, "sites");
-	assert_int_equal(json_object_array_length(sites), 5);
+	assert_int_equal(json_object_array_length(sites), 8);
 	site = json_object_array_get_idx(sites, 1);
 	assert_text(site, "role", "start");
 	assert_text(site, "class", "stepped");
@@ -133,6 +163,9 @@ static void every_field_of_a_site_is_there(void **state)
 	assert_number(json_object_array_get_idx(sites, 3), "slot", 0x54);
 	assert_text(json_object_array_get_idx(sites, 4), "role", "request");
 	assert_number(json_object_array_get_idx(sites, 4), "slot", 8);
+	assert_null(member(json_object_array_get_idx(sites, 3), "guard"));
+	assert_number(json_object_array_get_idx(sites, 6), "guard", 1);
+	assert_text(json_object_array_get_idx(sites, 6), "role", "guard-query");
 	json_object_put(object);
 	plan__free(plan);
 }
@@ -143,6 +176,7 @@ int main(void)
 		cmocka_unit_test(the_head_names_the_file),
 		cmocka_unit_test(every_field_of_a_query_is_there),
 		cmocka_unit_test(every_field_of_a_body_is_there),
+		cmocka_unit_test(every_field_of_a_guard_is_there),
 		cmocka_unit_test(every_field_of_a_site_is_there),
 	};
 

@@ -44,13 +44,29 @@ static void the_summary_tells_what_is_missing(void **state)
 	assert_contains(text, "rustc version 1.95.0");
 	assert_contains(text, "with start and end         1   50.0 %\n");
 	assert_contains(text, "with callers               0    0.0 %\n");
-	assert_contains(text, "\nsites       4; 1 more with --callers\n");
-	assert_contains(text, "1 are single-stepped");
+	assert_contains(text, "\nsites       7; 1 more with --callers\n");
+	assert_contains(text, "2 are single-stepped");
 	assert_contains(text, "2 symbols folded");
 	assert_contains(text, "problems\n  mir_built: not every caller is seen\n");
 	assert_contains(text, "  typeck: not every start is seen\n"
 			      "  typeck: not every caller is seen\n");
 	assert_lacks(text, "0x1201");
+	plan__free(plan);
+	free(text);
+}
+
+static void the_summary_counts_guards_by_kind(void **state)
+{
+	struct plan *plan = sample_plan();
+	char *text = text_of(plan, false);
+
+	(void)state;
+	assert_contains(text, "guards      2\n");
+	assert_contains(text, "GenericActivity       1      1         1\n");
+	assert_contains(text, "QueryBlocked          1      0         1\n");
+	assert_lacks(text, "IncrementalLoadResult");
+	assert_contains(text, "9 more places record the size of an artifact");
+	assert_lacks(text, "early_lint_checks");
 	plan__free(plan);
 	free(text);
 }
@@ -93,6 +109,10 @@ static void full_lists_queries_and_sites(void **state)
 	assert_contains(text, "0x1201");
 	assert_contains(text, "r15");
 	assert_contains(text, "sp+84");
+	assert_contains(text, "early_lint_checks");
+	assert_contains(text, "rustc_ast_lowering::lower_crate");
+	assert_contains(text, "(a query's)");
+	assert_contains(text, "no: no end");
 	plan__free(plan);
 	free(text);
 }
@@ -135,6 +155,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_summary_tells_what_is_missing),
+		cmocka_unit_test(the_summary_counts_guards_by_kind),
 		cmocka_unit_test(a_whole_plan_has_no_problems),
 		cmocka_unit_test(a_problem_names_its_cause),
 		cmocka_unit_test(full_lists_queries_and_sites),

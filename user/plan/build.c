@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "plan/check.h"
 #include "plan/elf_image.h"
+#include "plan/guards.h"
 #include "plan/mine.h"
 #include "plan/names.h"
 #include "plan/plan.h"
@@ -456,6 +457,8 @@ static int build_steps(struct builder *b, const char *path)
 				    path, names_looked_for());
 	join_groups(b->plan);
 	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
+	if (!err)
+		err = guards_add(b->img, b->decoder, b->plan, b->mined);
 	if (err)
 		return err;
 	excess = plan_excess(b->plan);

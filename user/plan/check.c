@@ -26,6 +26,23 @@ static bool slot_fits(int32_t bytes, int32_t unit)
 	       (bytes >= 0 && bytes % unit == 0 && bytes / unit < (int32_t)WIRE_NO_SLOT);
 }
 
+static bool reads_vtable(const struct plan_site *s)
+{
+	return s->role == WIRE_ROLE_IDENTIFY || s->role == WIRE_ROLE_GUARD_QUERY;
+}
+
+static const char *excess_of_guard(const struct plan_guard *g)
+{
+	if (g->scope > WIRE_SCOPE_TIMER)
+		return "more than 65,534 functions with guards";
+	if (!g->number)
+		return "a guard without a number";
+	if (g->label_slot != PLAN_NO_SLOT && (g->label_slot < 0 || g->label_slot % 8 ||
+					      g->label_slot / 8 >= (int32_t)WIRE_LABEL_OF_QUERY))
+		return "a label more than 8,168 bytes up the stack";
+	return NULL;
+}
+
 /* The cookie of a request: 32 bits for the address, 4 for where the caller is on the stack. */
 static bool request_fits(uint64_t addr, int32_t bytes)
 {
@@ -43,13 +60,13 @@ const char *plan_site_excess(const struct plan_site *s)
 		       "code";
 	if (s->role == WIRE_ROLE_END && !slot_fits(s->slot, 4))
 		return "an invocation id more than 262,136 bytes up the stack";
-	if (s->role == WIRE_ROLE_IDENTIFY && !slot_fits(s->slot, 8))
+	if (reads_vtable(s) && !slot_fits(s->slot, 8))
 		return "a query's vtable more than 524,272 bytes up the stack";
-	if (s->role == WIRE_ROLE_IDENTIFY && (s->vtable_offset < 0 || s->vtable_offset % 8 ||
-					      s->vtable_offset / 8 >= 2 * WIRE_SP_BIAS))
+	if (reads_vtable(s) && (s->vtable_offset < 0 || s->vtable_offset % 8 ||
+				s->vtable_offset / 8 >= 2 * WIRE_SP_BIAS))
 		return "a vtable of more than 32,768 bytes";
 	/* The bias makes room for -16384 to 16376. */
-	if (s->role != WIRE_ROLE_IDENTIFY &&
+	if (!reads_vtable(s) &&
 	    (s->sp_delta % 8 || s->sp_delta / 8 < -WIRE_SP_BIAS || s->sp_delta / 8 >= WIRE_SP_BIAS))
 		return "a probe site more than 16,376 bytes down the stack";
 	return NULL;
@@ -63,10 +80,14 @@ const char *plan_excess(const struct plan *plan)
 		return "more than 65,535 queries";
 	if (plan->n_bodies > WIRE_NO_GROUP)
 		return "more than 65,535 bodies of try_execute_query";
+	if (plan->n_guards > 0x10000)
+		return "more than 65,536 guards";
+	for (uint32_t i = 0; i < plan->n_guards && !excess; i++)
+		excess = excess_of_guard(&plan->guards[i]);
 	for (uint32_t i = 0; i < plan->n_sites && !excess; i++) {
 		excess = plan_site_excess(&plan->sites[i]);
-		/* The cookie of an IDENTIFY site numbers it. */
-		if (plan->sites[i].role == WIRE_ROLE_IDENTIFY && i > 0xffff)
+		/* The cookie of such a site numbers it. */
+		if (reads_vtable(&plan->sites[i]) && i > 0xffff)
 			excess = "more than 65,536 probe sites";
 	}
 	return excess;

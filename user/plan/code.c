@@ -218,6 +218,16 @@ static void set_memory(struct code_insn *out, const cs_x86_op *op)
 	out->disp = op->mem.disp;
 }
 
+static void set_to(struct code_insn *out, const cs_x86_op *dst, int64_t imm)
+{
+	/* A 32-bit write clears the upper half. */
+	if (imm < 0 || imm > UINT32_MAX)
+		return;
+	out->shape = CODE_SET;
+	out->reg = reg_of(dst->reg);
+	out->imm = (uint32_t)imm;
+}
+
 static void shape_of_mov(struct code_insn *out, const cs_x86_op *dst, const cs_x86_op *src)
 {
 	if (dst->type == X86_OP_REG && dst->size == 8 && is_plain_memory(src)) {
@@ -233,15 +243,25 @@ static void shape_of_mov(struct code_insn *out, const cs_x86_op *dst, const cs_x
 		out->shape = CODE_MOVE64;
 		out->reg = reg_of(dst->reg);
 		out->base = reg_of(src->reg);
+	} else if (dst->type == X86_OP_REG && dst->size >= 4 && src->type == X86_OP_IMM) {
+		set_to(out, dst, src->imm);
+	} else if (is_plain_memory(dst) && dst->size == 8 && src->type == X86_OP_IMM) {
+		out->shape = CODE_STORE_IMM;
+		out->imm = (uint32_t)src->imm;
 	}
 }
 
-static void shape_of_call(struct code_insn *out, const cs_x86_op *target)
+static void shape_of_go(struct code_insn *out, const cs_x86_op *target)
 {
-	if (target->type == X86_OP_REG) {
+	if (is_plain_memory(target) && target->mem.base == X86_REG_RIP) {
+		out->shape = CODE_GO_RIP;
+		out->target = out->addr + out->size + (uint64_t)target->mem.disp;
+	} else if (out->flow != CODE_CALL_INDIRECT) {
+		return;
+	} else if (target->type == X86_OP_REG) {
 		out->shape = CODE_CALL_REG;
 		out->reg = reg_of(target->reg);
-	} else if (is_plain_memory(target) && target->mem.base != X86_REG_RIP) {
+	} else if (is_plain_memory(target)) {
 		out->shape = CODE_CALL_MEM;
 		set_memory(out, target);
 	}
@@ -256,6 +276,13 @@ static void shape_of_test(struct code_insn *out, const cs_x86_op *a, const cs_x8
 		out->shape = CODE_TEST_MASK;
 		out->imm = (uint32_t)b->imm & 0xff;
 		set_memory(out, a);
+	} else if (a->type == X86_OP_REG && b->type == X86_OP_IMM) {
+		bool high = a->reg == X86_REG_AH || a->reg == X86_REG_BH || a->reg == X86_REG_CH ||
+			    a->reg == X86_REG_DH;
+
+		out->shape = CODE_TEST_IMM;
+		out->reg = reg_of(a->reg);
+		out->imm = (uint32_t)b->imm << (high ? 8 : 0);
 	}
 }
 
@@ -297,6 +324,11 @@ static void shape_of(struct code_insn *out, const cs_insn *insn)
 			set_memory(out, a);
 		}
 		break;
+	case X86_INS_XOR:
+		if (a->type == X86_OP_REG && b->type == X86_OP_REG && a->reg == b->reg &&
+		    a->size >= 4)
+			set_to(out, a, 0);
+		break;
 	case X86_INS_MOVSXD:
 		if (b->type == X86_OP_MEM && b->mem.scale == 4 && b->mem.index != X86_REG_INVALID) {
 			out->shape = CODE_JUMP_TABLE;
@@ -307,6 +339,22 @@ static void shape_of(struct code_insn *out, const cs_insn *insn)
 	default:
 		break;
 	}
+}
+
+/*
+ * Capstone is wrong about what some instructions do to memory, movups among them: what is not known
+ * to only read is taken to write.
+ */
+static void note_store(struct code_insn *out, const cs_insn *insn)
+{
+	const cs_x86_op *dst = &insn->detail->x86.operands[0];
+
+	if (!insn->detail->x86.op_count || !is_plain_memory(dst) || out->flow != CODE_FALLS ||
+	    insn->id == X86_INS_CMP || insn->id == X86_INS_TEST || insn->id == X86_INS_PUSH ||
+	    insn->id == X86_INS_NOP)
+		return;
+	out->stores = dst->size;
+	set_memory(out, dst);
 }
 
 static void reduce(const cs_insn *insn, struct code_insn *out)
@@ -326,8 +374,9 @@ static void reduce(const cs_insn *insn, struct code_insn *out)
 		out->target = (uint64_t)insn->detail->x86.operands[0].imm;
 	else
 		shape_of(out, insn);
-	if (out->flow == CODE_CALL_INDIRECT)
-		shape_of_call(out, &insn->detail->x86.operands[0]);
+	note_store(out, insn);
+	if (out->flow == CODE_CALL_INDIRECT || out->flow == CODE_JMP_INDIRECT)
+		shape_of_go(out, &insn->detail->x86.operands[0]);
 	if (out->flow == CODE_CALL || out->flow == CODE_CALL_INDIRECT)
 		out->writes = call_clobbers;
 }

@@ -37,26 +37,32 @@ enum code_shape {
 	CODE_LOAD64,	 /* mov reg, qword [base+disp] */
 	CODE_STORE32,	 /* mov dword [base+disp], reg */
 	CODE_STORE64,	 /* mov qword [base+disp], reg */
+	CODE_STORE_IMM,	 /* mov qword [base+disp], imm */
 	CODE_MOVE64,	 /* mov reg, base: between 64-bit registers */
+	CODE_SET,	 /* mov reg, imm, or xor reg, reg: imm is all 64 bits of it */
 	CODE_CMP64_ZERO, /* cmp qword [base+disp], 0 */
 	CODE_TEST_SELF,	 /* test reg, reg */
 	CODE_TEST_MASK,	 /* test byte [base+disp], imm */
+	CODE_TEST_IMM,	 /* test reg, imm: of any width */
 	CODE_LEA,	 /* lea reg, [base+disp] */
 	CODE_LEA_RIP,	 /* lea reg, [rip+x]: target is the address */
 	CODE_JUMP_TABLE, /* movsxd reg, dword [base+index*4]; index is not kept */
 	CODE_CALL_REG,	 /* call reg */
 	CODE_CALL_MEM,	 /* call [base+disp], base not rip */
+	CODE_GO_RIP,	 /* call or jmp [rip+x]: target is the address of the pointer */
 };
 
 struct code_insn {
 	uint64_t addr;
-	uint64_t target; /* of a direct jump or call, or CODE_LEA_RIP's address */
+	uint64_t target; /* of a direct jump or call, or what is said of the shape */
 	int64_t disp;
 	int32_t sp_adjust; /* bytes added to sp by push, pop, sub, add, lea; 0 if it leaves sp alone
 			    */
 	uint32_t imm;
 	uint16_t writes; /* registers written, bit = enum wire_reg; bit 15 = sp */
 	uint8_t size;
+	uint8_t stores; /* bytes that may be written to [base+disp]; 0 if to elsewhere, or none
+			 */
 	uint8_t flow;
 	uint8_t shape;
 	uint8_t reg;

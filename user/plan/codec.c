@@ -163,12 +163,18 @@ static bool index_ok(uint32_t index, uint32_t n)
 	return index == PLAN_NONE || index < n;
 }
 
+static bool is_guard_role(uint8_t role)
+{
+	return role >= WIRE_ROLE_GUARD && role <= WIRE_ROLE_TIMER_END;
+}
+
 static void code_site(struct codec *c, struct plan_site *s, const struct plan *plan)
 {
 	code_u64(c, &s->addr);
 	code_u64(c, &s->offset);
 	code_u32(c, &s->query);
 	code_u32(c, &s->body);
+	code_u32(c, &s->guard);
 	code_u8(c, &s->role);
 	code_u8(c, &s->cls);
 	code_u8(c, &s->reg);
@@ -176,7 +182,9 @@ static void code_site(struct codec *c, struct plan_site *s, const struct plan *p
 	code_i32(c, &s->vtable_offset);
 	code_i32(c, &s->sp_delta);
 	require(c, index_ok(s->query, plan->n_queries) && index_ok(s->body, plan->n_bodies));
-	require(c, s->role >= WIRE_ROLE_START && s->role <= WIRE_ROLE_REQUEST);
+	require(c, index_ok(s->guard, plan->n_guards));
+	require(c, is_guard_role(s->role) == (s->guard != PLAN_NONE));
+	require(c, s->role >= WIRE_ROLE_START && s->role <= WIRE_ROLE_TIMER_END);
 	require(c, s->cls <= PLAN_STEPPED);
 	require(c, s->reg <= WIRE_REG_R15 || s->reg == WIRE_REG_NONE);
 }
@@ -214,6 +222,24 @@ static void code_body(struct codec *c, struct plan_body *b, const struct plan *p
 	require(c, b->group < plan->n_bodies);
 }
 
+static void code_guard(struct codec *c, struct plan_guard *g, const struct plan *plan)
+{
+	code_string(c, &g->function);
+	code_string(c, &g->label);
+	code_u32(c, &g->scope);
+	code_u32(c, &g->body);
+	code_u8(c, &g->kind);
+	code_u8(c, &g->number);
+	code_i32(c, &g->label_slot);
+	code_bool(c, &g->label_of_query);
+	code_u32(c, &g->n_end);
+	code_bool(c, &g->exact);
+	code_string(c, &g->problem);
+	require(c, g->function);
+	require(c, index_ok(g->body, plan->n_bodies));
+	require(c, g->kind > WIRE_KIND_QUERY && g->kind < WIRE_KIND_MAX);
+}
+
 static void check_order(struct codec *c, const struct plan *plan)
 {
 	for (uint32_t i = 1; !c->err && i < plan->n_queries; i++)
@@ -241,6 +267,10 @@ static void code_plan(struct codec *c, struct plan *plan)
 	plan->queries = code_array(c, plan->queries, &plan->n_queries, sizeof(*plan->queries));
 	for (uint32_t i = 0; !c->err && i < plan->n_queries; i++)
 		code_query(c, &plan->queries[i], plan);
+	plan->guards = code_array(c, plan->guards, &plan->n_guards, sizeof(*plan->guards));
+	for (uint32_t i = 0; !c->err && i < plan->n_guards; i++)
+		code_guard(c, &plan->guards[i], plan);
+	code_u32(c, &plan->n_artifacts);
 	plan->sites = code_array(c, plan->sites, &plan->n_sites, sizeof(*plan->sites));
 	for (uint32_t i = 0; !c->err && i < plan->n_sites; i++)
 		code_site(c, &plan->sites[i], plan);

@@ -258,6 +258,66 @@ int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, si
 	return img->n_syms ? 0 : -ENODATA;
 }
 
+/* What the relocation writes; 0 if it is not the address of something in the file. */
+static uint64_t pointer_of(const GElf_Rela *rela, Elf_Data *symbols)
+{
+	GElf_Sym sym;
+
+	switch (GELF_R_TYPE(rela->r_info)) {
+	case R_X86_64_RELATIVE:
+		return (uint64_t)rela->r_addend;
+	case R_X86_64_64:
+	case R_X86_64_GLOB_DAT:
+	case R_X86_64_JUMP_SLOT:
+		if (!symbols || GELF_R_SYM(rela->r_info) > INT32_MAX ||
+		    !gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &sym) ||
+		    sym.st_shndx == SHN_UNDEF)
+			return 0;
+		return sym.st_value + (uint64_t)rela->r_addend;
+	default:
+		return 0;
+	}
+}
+
+static int pointers_of_section(Elf_Data *data, Elf_Data *symbols,
+			       int (*each)(void *, uint64_t, uint64_t), void *arg)
+{
+	GElf_Rela rela;
+	int err = 0;
+
+	for (int i = 0; !err && gelf_getrela(data, i, &rela); i++) {
+		uint64_t value = pointer_of(&rela, symbols);
+
+		if (value)
+			err = each(arg, rela.r_offset, value);
+	}
+	return err;
+}
+
+int elf_image__pointers(const struct elf_image *img, int (*each)(void *, uint64_t, uint64_t),
+			void *arg)
+{
+	Elf_Scn *scn = NULL;
+	int err = 0;
+
+	while (!err && (scn = elf_nextscn(img->elf, scn))) {
+		Elf_Data *data, *symbols = NULL;
+		GElf_Shdr shdr;
+		Elf_Scn *linked;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_RELA ||
+		    !(shdr.sh_flags & SHF_ALLOC))
+			continue;
+		data = elf_getdata(scn, NULL);
+		linked = elf_getscn(img->elf, shdr.sh_link);
+		if (linked && gelf_getshdr(linked, &shdr) && shdr.sh_type == SHT_DYNSYM)
+			symbols = elf_getdata(linked, NULL);
+		if (data)
+			err = pointers_of_section(data, symbols, each, arg);
+	}
+	return err;
+}
+
 const uint8_t *elf_image__code(const struct elf_image *img, uint64_t addr, size_t *len)
 {
 	const struct segment *seg = find_code(img, addr);

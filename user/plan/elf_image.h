@@ -43,6 +43,13 @@ const uint8_t *elf_image__code(const struct elf_image *img, uint64_t addr, size_
 /* As elf_image__code(), but of any segment: where tables and constants are. */
 const uint8_t *elf_image__bytes(const struct elf_image *img, uint64_t addr, size_t *len);
 
+/*
+ * Call `each` for every pointer to something in the file that the dynamic linker will write, until
+ * it returns an error, which is returned. Relocations that cannot be read are left out.
+ */
+int elf_image__pointers(const struct elf_image *img,
+			int (*each)(void *arg, uint64_t at, uint64_t value), void *arg);
+
 /* File offset of an address in an executable segment; false if it is in none. */
 bool elf_image__offset(const struct elf_image *img, uint64_t addr, uint64_t *offset);
 

@@ -7,6 +7,7 @@
  * The spellings, by the rustc sources that define them (compiler/...):
  *   wrappers   rustc_query_impl/src/{plumbing,query_impl}.rs, define_queries!
  *   providers  the same; before, closures given to one generic function of plumbing.rs
+ *   guards     rustc_data_structures/src/profiling.rs
  *   bodies     rustc_query_impl/src/execution.rs; before, rustc_query_system/src/query/plumbing.rs
  */
 #include "plan/names.h"
@@ -37,6 +38,13 @@ struct path {
 static bool word_is(struct word w, const char *s)
 {
 	return w.len == strlen(s) && !memcmp(w.s, s, w.len);
+}
+
+static bool starts_with(const struct cursor *c, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return (size_t)(c->end - c->p) >= len && !memcmp(c->p, prefix, len);
 }
 
 static bool eat(struct cursor *c, char ch)
@@ -282,6 +290,41 @@ static void match_body(const struct path *path, struct cursor args, const char *
 		info->kind = incr ? NAME_BODY_INCR : NAME_BODY_NON_INCR;
 }
 
+/* What core::ptr::drop_in_place (1.97: drop_glue) drops, v0: a path, or an Option of one. */
+static void match_dropped(struct cursor args, struct name_info *info)
+{
+	struct path type;
+	struct word w;
+
+	/* The crate of Option is a back reference to that of drop_in_place. */
+	if (starts_with(&args, "INtNtB")) {
+		args.p += strlen("INtNtB");
+		if (!eat_base62(&args) || !eat_identifier(&args, &w) || !word_is(w, "option") ||
+		    !eat_identifier(&args, &w) || !word_is(w, "Option"))
+			return;
+	}
+	if (!eat_v0_path(&args, &type) || type.n != 3 || type.generic || !eat(&args, 'E') ||
+	    !word_is(type.words[0], "rustc_data_structures") ||
+	    !word_is(type.words[1], "profiling"))
+		return;
+	if (word_is(type.words[2], "TimingGuard"))
+		info->kind = NAME_DROP_GUARD;
+	else if (word_is(type.words[2], "VerboseTimingGuard"))
+		info->kind = NAME_DROP_TIMER;
+}
+
+/* Legacy mangling spells the type out. */
+static void match_legacy_drop(struct word w, struct name_info *info)
+{
+	if (word_is(w, "drop_in_place$LT$rustc_data_structures..profiling..TimingGuard$GT$") ||
+	    word_is(w, "drop_in_place$LT$core..option..Option$LT$rustc_data_structures..profiling.."
+		       "TimingGuard$GT$$GT$"))
+		info->kind = NAME_DROP_GUARD;
+	else if (word_is(w, "drop_in_place$LT$rustc_data_structures..profiling.."
+			    "VerboseTimingGuard$GT$"))
+		info->kind = NAME_DROP_TIMER;
+}
+
 static void match_path(const struct path *path, struct cursor rest, const char *text,
 		       struct name_info *info)
 {
@@ -294,6 +337,9 @@ static void match_path(const struct path *path, struct cursor rest, const char *
 		match_provider_closure(rest, info);
 	else if (path->n == 2 && word_is(w[0], "__rustc") && word_is(w[1], "__rust_panic_cleanup"))
 		info->kind = NAME_PANIC_CLEANUP;
+	else if (path->n == 3 && path->generic && word_is(w[0], "core") && word_is(w[1], "ptr") &&
+		 (word_is(w[2], "drop_in_place") || word_is(w[2], "drop_glue")))
+		match_dropped(rest, info);
 	else
 		match_body(path, rest, text, info);
 }
@@ -304,24 +350,42 @@ static const struct {
 	enum name_kind kind;
 } cold_calls[] = {
 	{"query_provider", NAME_COLD_PROVIDER},
+	{"generic_activity", NAME_COLD_ACTIVITY},
+	{"generic_activity_with_arg", NAME_COLD_ACTIVITY},
+	{"generic_activity_with_args", NAME_COLD_ACTIVITY},
+	{"generic_activity_with_arg_recorder", NAME_COLD_ACTIVITY},
+	{"query_blocked", NAME_COLD_BLOCKED},
+	{"incr_cache_loading", NAME_COLD_LOAD},
+	{"incr_result_hashing", NAME_COLD_HASHING},
+	{"artifact_size", NAME_COLD_ARTIFACT},
 };
 
-/* `c` is just after "INvNvM": the impl's own path, its type, then the names below it. */
+/* SelfProfilerRef, from just after the M of its impl: the impl's own path, then its type. */
+static bool eat_self_profiler(struct cursor *c)
+{
+	struct word w[3];
+
+	if (eat(c, 's') && !eat_base62(c))
+		return false;
+	return eat_namespaces(c) == 1 && eat(c, 'C') && eat_identifier(c, &w[0]) &&
+	       word_is(w[0], "rustc_data_structures") && eat_identifier(c, &w[1]) &&
+	       word_is(w[1], "profiling") && eat_namespaces(c) == 1 && eat(c, 'B') &&
+	       eat_base62(c) && eat_identifier(c, &w[2]) && word_is(w[2], "SelfProfilerRef");
+}
+
+/* `c` is just after "INvNvM". The closure's function may be generic itself. */
 static void match_cold_call(struct cursor c, struct name_info *info)
 {
-	struct word w[5], method;
+	struct word w[2], method;
+	uint32_t nested;
 
-	if (eat(&c, 's') && !eat_base62(&c))
+	if (!eat_self_profiler(&c) || !eat_identifier(&c, &w[0]) || !word_is(w[0], "exec") ||
+	    !eat_identifier(&c, &w[1]) || !word_is(w[1], "cold_call"))
 		return;
-	if (eat_namespaces(&c) != 1 || !eat(&c, 'C') || !eat_identifier(&c, &w[0]) ||
-	    !word_is(w[0], "rustc_data_structures") || !eat_identifier(&c, &w[1]) ||
-	    !word_is(w[1], "profiling") || eat_namespaces(&c) != 1 || !eat(&c, 'B') ||
-	    !eat_base62(&c) || !eat_identifier(&c, &w[2]) || !word_is(w[2], "SelfProfilerRef") ||
-	    !eat_identifier(&c, &w[3]) || !word_is(w[3], "exec") || !eat_identifier(&c, &w[4]) ||
-	    !word_is(w[4], "cold_call"))
-		return;
-	if (eat_namespaces(&c) != 2 || !eat(&c, 'B') || !eat_base62(&c) ||
-	    !eat_identifier(&c, &method))
+	nested = eat_namespaces(&c);
+	if (nested == 1 && eat(&c, 'I'))
+		nested += eat_namespaces(&c);
+	if (nested != 2 || !eat(&c, 'B') || !eat_base62(&c) || !eat_identifier(&c, &method))
 		return;
 	for (size_t i = 0; i < sizeof(cold_calls) / sizeof(*cold_calls); i++) {
 		if (word_is(method, cold_calls[i].method))
@@ -329,39 +393,56 @@ static void match_cold_call(struct cursor c, struct name_info *info)
 	}
 }
 
-static bool starts_with(const struct cursor *c, const char *prefix)
+/* `c` is just after "NvM". */
+static void match_method(struct cursor c, struct name_info *info)
 {
-	size_t len = strlen(prefix);
+	struct word w;
 
-	return (size_t)(c->end - c->p) >= len && !memcmp(c->p, prefix, len);
+	if (eat_self_profiler(&c) && eat_identifier(&c, &w) && c.p == c.end &&
+	    word_is(w, "verbose_generic_activity"))
+		info->kind = NAME_TIMER;
 }
 
 static void match_v0(struct cursor name, struct name_info *info)
 {
-	static const char cold_call[] = "INvNvM";
+	static const char cold_call[] = "INvNvM", method[] = "NvM";
 	struct cursor c = name;
 	struct path path;
 
 	if (starts_with(&c, cold_call)) {
 		c.p += sizeof(cold_call) - 1;
 		match_cold_call(c, info);
+	} else if (starts_with(&c, method)) {
+		c.p += sizeof(method) - 1;
+		match_method(c, info);
 	} else if (eat_v0_path(&c, &path) && (path.generic || c.p == c.end)) {
 		match_path(&path, c, name.p, info);
 	}
 }
 
-static bool is_cold_call(const struct path *path)
+/* rustc_data_structures::profiling::SelfProfilerRef:: ... */
+static bool is_self_profiler(const struct path *path)
 {
-	static const char *const words[] = {"rustc_data_structures", "profiling", "SelfProfilerRef",
-					    "exec", "cold_call"};
+	static const char *const words[] = {"rustc_data_structures", "profiling",
+					    "SelfProfilerRef"};
 
-	if (path->n != sizeof(words) / sizeof(*words))
+	if (path->n <= sizeof(words) / sizeof(*words))
 		return false;
-	for (uint32_t i = 0; i < path->n; i++) {
+	for (uint32_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		if (!word_is(path->words[i], words[i]))
 			return false;
 	}
 	return true;
+}
+
+static void match_legacy_method(const struct path *path, struct name_info *info)
+{
+	const struct word *w = &path->words[3];
+
+	if (path->n == 5 && word_is(w[0], "exec") && word_is(w[1], "cold_call"))
+		info->kind = NAME_COLD_UNKNOWN;
+	else if (path->n == 4 && word_is(w[0], "verbose_generic_activity"))
+		info->kind = NAME_TIMER;
 }
 
 static void match_legacy(struct cursor *c, struct name_info *info)
@@ -370,8 +451,10 @@ static void match_legacy(struct cursor *c, struct name_info *info)
 
 	if (!eat_legacy_path(c, &path))
 		return;
-	if (is_cold_call(&path))
-		info->kind = NAME_COLD_UNKNOWN;
+	if (is_self_profiler(&path))
+		match_legacy_method(&path, info);
+	else if (path.n == 3 && word_is(path.words[0], "core") && word_is(path.words[1], "ptr"))
+		match_legacy_drop(path.words[2], info);
 	else
 		match_path(&path, *c, c->p, info);
 }

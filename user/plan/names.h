@@ -17,8 +17,17 @@ enum name_kind {
 	NAME_BODY_NON_INCR, /* try_execute_query::<.., false> */
 	NAME_BODY_INCR,	    /* try_execute_query::<.., true> */
 	NAME_COLD_PROVIDER, /* SelfProfilerRef::exec::cold_call::<..query_provider..> */
+	/* The same of guards that are no query's. */
+	NAME_COLD_ACTIVITY, /* generic_activity and its variants with arguments */
+	NAME_COLD_BLOCKED,
+	NAME_COLD_LOAD,
+	NAME_COLD_HASHING,
+	NAME_COLD_ARTIFACT, /* artifact_size: records no interval */
 	NAME_COLD_UNKNOWN,  /* SelfProfilerRef::exec::cold_call, of what untold: legacy mangling */
 	NAME_PANIC_CLEANUP, /* __rust_panic_cleanup */
+	NAME_DROP_GUARD,    /* drop_in_place::<TimingGuard> or drop_glue, or of an Option */
+	NAME_DROP_TIMER,    /* the same of a VerboseTimingGuard */
+	NAME_TIMER,	    /* SelfProfilerRef::verbose_generic_activity */
 	NAME_BODY_UNKNOWN,  /* try_execute_query, mode untold: legacy mangling */
 };
 

@@ -71,6 +71,19 @@ const char *plan_role_name(enum wire_role role)
 	return "unknown";
 }
 
+const char *plan_kind_name(enum wire_kind kind)
+{
+	static const char *const names[] = {
+		[WIRE_KIND_QUERY] = "Query",
+		[WIRE_KIND_ACTIVITY] = "GenericActivity",
+		[WIRE_KIND_BLOCKED] = "QueryBlocked",
+		[WIRE_KIND_LOAD] = "IncrementalLoadResult",
+		[WIRE_KIND_HASHING] = "IncrementalResultHashing",
+	};
+
+	return kind < WIRE_KIND_MAX ? names[kind] : "unknown";
+}
+
 const char *plan_reg_name(enum wire_reg reg)
 {
 	static const char *const names[] = {

@@ -84,7 +84,8 @@ struct plan_guard {
 	uint32_t scope; /* number of its function; that of a body is its group. Cookies carry it */
 	uint32_t body;	/* index into bodies, if it stands in one, or PLAN_NONE */
 	uint8_t kind;	/* enum wire_kind, not WIRE_KIND_QUERY */
-	uint8_t number; /* within its scope, from 1 */
+	/* Within its scope, from 1. Those that share an end site share it. */
+	uint8_t number;
 	/* Of the label's address and length, bytes above sp at its start; or PLAN_NO_SLOT. */
 	int32_t label_slot;
 	/* BLOCKED and LOAD: its label is a query's; the site tells which. HASHING: the query's that
@@ -107,6 +108,7 @@ struct plan {
 	uint32_t n_bodies;
 	struct plan_guard *guards; /* by function and address */
 	uint32_t n_guards;
+	uint32_t n_artifacts;	 /* places where a size would be recorded: no interval, no guard */
 	struct plan_site *sites; /* sorted by (role, addr) */
 	uint32_t n_sites;
 	uint32_t code_crc; /* see plan_code_crc() */
@@ -136,6 +138,8 @@ uint32_t plan__requests(const struct plan *plan);
 uint32_t plan_query__wrappers(const struct plan_query *q);
 
 const char *plan_role_name(enum wire_role role);
+/* As rustc's profiles name the kind of event. */
+const char *plan_kind_name(enum wire_kind kind);
 const char *plan_reg_name(enum wire_reg reg);
 
 #endif /* QPROF_PLAN_PLAN_H */

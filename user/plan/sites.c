@@ -21,6 +21,7 @@ static int add_site(struct chooser *c, struct plan_site site)
 	for (uint32_t i = 0; i < plan->n_sites; i++)
 		if (plan->sites[i].addr == site.addr && plan->sites[i].role == site.role)
 			return 0;
+	site.guard = PLAN_NONE;
 	if (!elf_image__offset(c->img, site.addr, &site.offset))
 		return -EFAULT;
 	if (plan->n_sites == c->cap_sites) {
@@ -330,6 +331,12 @@ static int by_role_and_addr(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
+void sites_sort(struct plan *plan)
+{
+	if (plan->n_sites)
+		qsort(plan->sites, plan->n_sites, sizeof(*plan->sites), by_role_and_addr);
+}
+
 int sites_choose(const struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 		 const struct mined_body *mined, uint64_t panic_cleanup)
 {
@@ -345,7 +352,6 @@ int sites_choose(const struct elf_image *img, struct code_decoder *decoder, stru
 	}
 	if (!err && panic_cleanup)
 		err = add_entry(&c, panic_cleanup, WIRE_ROLE_CAUGHT, PLAN_NONE, PLAN_NONE, 0);
-	if (!err && plan->n_sites)
-		qsort(plan->sites, plan->n_sites, sizeof(*plan->sites), by_role_and_addr);
+	sites_sort(plan);
 	return err;
 }

@@ -14,4 +14,7 @@
 int sites_choose(const struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 		 const struct mined_body *mined, uint64_t panic_cleanup);
 
+/* By role and address, as a plan has them. */
+void sites_sort(struct plan *plan);
+
 #endif /* QPROF_PLAN_SITES_H */

@@ -18,6 +18,14 @@ static void add_index(struct json *j, const char *key, uint32_t index)
 		json__null(j, key);
 }
 
+static void add_slot(struct json *j, const char *key, int32_t slot)
+{
+	if (slot != PLAN_NO_SLOT)
+		json__value(j, key, json_object_new_int(slot));
+	else
+		json__null(j, key);
+}
+
 static int put_query(FILE *out, const struct plan *plan, uint32_t i)
 {
 	const struct plan_query *q = &plan->queries[i];
@@ -56,6 +64,26 @@ static int put_body(FILE *out, const struct plan *plan, uint32_t i)
 	return json__put(&j, out);
 }
 
+static int put_guard(FILE *out, const struct plan *plan, uint32_t i)
+{
+	const struct plan_guard *g = &plan->guards[i];
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "kind", plan_kind_name(g->kind));
+	json__text(&j, "label", g->label);
+	json__text(&j, "function", g->function);
+	json__number(&j, "scope", g->scope);
+	json__number(&j, "number", g->number);
+	add_index(&j, "body", g->body);
+	add_slot(&j, "label_slot", g->label_slot);
+	json__bool(&j, "label_of_query", g->label_of_query);
+	json__number(&j, "end_sites", g->n_end);
+	json__bool(&j, "exact", g->exact);
+	json__text(&j, "problem", g->problem);
+	return json__put(&j, out);
+}
+
 static int put_site(FILE *out, const struct plan *plan, uint32_t i)
 {
 	const struct plan_site *site = &plan->sites[i];
@@ -68,11 +96,9 @@ static int put_site(FILE *out, const struct plan *plan, uint32_t i)
 	add_address(&j, "offset", site->offset);
 	add_index(&j, "query", site->query);
 	add_index(&j, "body", site->body);
+	add_index(&j, "guard", site->guard);
 	json__text(&j, "register", site->reg == WIRE_REG_NONE ? NULL : plan_reg_name(site->reg));
-	if (site->slot != PLAN_NO_SLOT)
-		json__value(&j, "slot", json_object_new_int(site->slot));
-	else
-		json__null(&j, "slot");
+	add_slot(&j, "slot", site->slot);
 	json__value(&j, "vtable_offset", json_object_new_int(site->vtable_offset));
 	json__value(&j, "sp_delta", json_object_new_int(site->sp_delta));
 	return json__put(&j, out);
@@ -109,9 +135,11 @@ int plan_json(FILE *out, const struct plan *plan)
 	add_address(&j, "mask_displacement", known ? plan->mask_disp : 0);
 	json__number(&j, "complete", plan_complete_queries(plan));
 	json__number(&j, "folded", plan_folded_symbols(plan));
+	json__number(&j, "artifact_sizes", plan->n_artifacts);
 	err = json__put_open(&j, out);
 	err = err ?: put_array(out, "queries", plan, plan->n_queries, put_query);
 	err = err ?: put_array(out, "bodies", plan, plan->n_bodies, put_body);
+	err = err ?: put_array(out, "guards", plan, plan->n_guards, put_guard);
 	err = err ?: put_array(out, "sites", plan, plan->n_sites, put_site);
 	fputs("}\n", out);
 	return err;

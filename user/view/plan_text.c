@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "view/format.h"
+#include "view/plan_guards.h"
 #include "view/plan_view.h"
 #include "view/table.h"
 
@@ -259,8 +260,11 @@ int plan_text(FILE *out, const struct plan *plan, bool full)
 	if (err)
 		return err;
 	print_bodies_summary(out, plan);
+	err = plan_guards_summary(out, plan);
+	if (err)
+		return err;
 	print_problems(out, plan);
 	if (!full)
 		return 0;
-	return print_queries(out, plan) ?: print_sites(out, plan);
+	return print_queries(out, plan) ?: plan_guards_list(out, plan) ?: print_sites(out, plan);
 }

@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/guards.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/function_name.h"
+#include "plan/mine_guard.h"
+#include "plan/owners.h"
+#include "plan/profiler.h"
+#include "plan/sites.h"
+
+#define LABEL_MAX 256
+
+/* rustc's EventFilter, for names that do not tell the kind. */
+static const struct {
+	uint32_t filter;
+	enum name_kind kind;
+} filters[] = {
+	{0x001, NAME_COLD_ACTIVITY}, {0x002, NAME_COLD_PROVIDER}, {0x008, NAME_COLD_BLOCKED},
+	{0x010, NAME_COLD_LOAD},     {0x100, NAME_COLD_HASHING},  {0x200, NAME_COLD_ARTIFACT},
+};
+
+/* What is known of a guard beside what the plan keeps. */
+struct draft {
+	uint64_t addr; /* of its site, or 0 */
+	size_t index;  /* of its site's instruction */
+	uint32_t filter;
+	size_t ends[WALK_MAX_ENDS];
+};
+
+/* The function whose guards are being mined. */
+struct scene {
+	const struct owner *owner;
+	struct walk walk;
+	struct flow *flow;
+	uint32_t body;	/* or PLAN_NONE */
+	uint32_t scope; /* its number in cookies */
+	uint32_t first; /* of its guards */
+};
+
+struct builder {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	struct plan *plan;
+	const struct mined_body *mined;
+	struct profiler profiler;
+	struct owners owners;
+	struct code code;
+	struct draft *drafts; /* parallel to plan->guards */
+	uint32_t cap_guards, cap_sites;
+	uint32_t *numbers; /* per scope: how many are in use */
+};
+
+static const struct {
+	enum name_kind name;
+	enum wire_kind kind;
+} kinds[] = {
+	{NAME_COLD_ACTIVITY, WIRE_KIND_ACTIVITY},
+	{NAME_COLD_BLOCKED, WIRE_KIND_BLOCKED},
+	{NAME_COLD_LOAD, WIRE_KIND_LOAD},
+	{NAME_COLD_HASHING, WIRE_KIND_HASHING},
+};
+
+static int add_site(struct builder *b, struct plan_site site)
+{
+	struct plan *plan = b->plan;
+
+	if (!elf_image__offset(b->img, site.addr, &site.offset))
+		return -EFAULT;
+	if (plan->n_sites >= b->cap_sites) {
+		uint32_t cap = plan->n_sites * 2 + 64;
+		void *p = reallocarray(plan->sites, cap, sizeof(*plan->sites));
+
+		if (!p)
+			return -ENOMEM;
+		plan->sites = p;
+		b->cap_sites = cap;
+	}
+	plan->sites[plan->n_sites++] = site;
+	return 0;
+}
+
+/* The last guard becomes one more; what it owns is the plan's at once. */
+static int new_guard(struct builder *b, const struct scene *s, struct plan_guard **out)
+{
+	struct plan *plan = b->plan;
+
+	if (plan->n_guards == b->cap_guards) {
+		uint32_t cap = b->cap_guards ? b->cap_guards * 2 : 256;
+		void *p = reallocarray(plan->guards, cap, sizeof(*plan->guards));
+		void *q = reallocarray(b->drafts, cap, sizeof(*b->drafts));
+
+		plan->guards = p ?: plan->guards;
+		b->drafts = q ?: b->drafts;
+		if (!p || !q)
+			return -ENOMEM;
+		b->cap_guards = cap;
+	}
+	b->drafts[plan->n_guards] = (struct draft){0};
+	*out = &plan->guards[plan->n_guards];
+	**out = (struct plan_guard){.scope = s->scope, .body = s->body, .label_slot = PLAN_NO_SLOT};
+	plan->n_guards++;
+	(*out)->function = function_path(s->owner->name);
+	return (*out)->function ? 0 : -ENOMEM;
+}
+
+static int set_problem(struct plan_guard *g, const char *problem)
+{
+	g->exact = false;
+	if (g->problem)
+		return 0;
+	g->problem = strdup(problem);
+	return g->problem ? 0 : -ENOMEM;
+}
+
+/* Text that a person can read, or nothing is said of it. */
+static bool is_text(const uint8_t *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (s[i] < ' ' || s[i] == 0x7f)
+			return false;
+	return true;
+}
+
+static int set_label(struct builder *b, const struct mined_guard *m, struct plan_guard *g)
+{
+	size_t len;
+	const uint8_t *text = elf_image__bytes(b->img, m->label, &len);
+	bool fits = m->label_slot >= 0 && m->label_slot % 8 == 0 &&
+		    m->label_slot / 8 < WIRE_LABEL_OF_QUERY;
+
+	if (m->label_len && m->label_len <= LABEL_MAX && text && m->label_len <= len &&
+	    is_text(text, m->label_len)) {
+		g->label = strndup((const char *)text, m->label_len);
+		return g->label ? 0 : -ENOMEM;
+	}
+	if (fits) {
+		g->label_slot = (int32_t)m->label_slot;
+		return 0;
+	}
+	g->problem = strdup("where its label is was not recognised");
+	return g->problem ? 0 : -ENOMEM;
+}
+
+static uint32_t only_query_of(const struct plan *plan, uint32_t body)
+{
+	for (uint32_t i = 0; plan->bodies[body].n_queries == 1 && i < plan->n_queries; i++)
+		if (plan->queries[i].body_non_incr == body || plan->queries[i].body_incr == body)
+			return i;
+	return PLAN_NONE;
+}
+
+/* What a mask site's vtable is called at the entry of its body. */
+static struct flow_value vtable_at_entry(const struct scene *s, const struct mined_site *mask)
+{
+	size_t i = code__index(s->walk.code, mask->addr);
+	const struct flow_slot *slot;
+	struct flow_state at;
+
+	if (i == SIZE_MAX || mask->vtable.offset < 0)
+		return (struct flow_value){0};
+	flow__at(s->flow, i, &at);
+	if (mask->vtable.reg != WIRE_REG_NONE)
+		return at.regs[mask->vtable.reg];
+	slot = at.has_sp ? flow_state__slot(&at, at.sp + mask->vtable.slot) : NULL;
+	return slot ? slot->value : (struct flow_value){0};
+}
+
+/* The register, or else the slot, that holds it at instruction `i`. */
+static bool locate(const struct scene *s, struct flow_value v, size_t i, struct plan_site *site)
+{
+	struct flow_state at;
+
+	flow__at(s->flow, i, &at);
+	for (uint8_t r = 0; at.reached && r < CODE_REG_SP; r++) {
+		if (at.regs[r].kind == v.kind && at.regs[r].value == v.value) {
+			site->reg = r;
+			return true;
+		}
+	}
+	for (uint32_t k = at.has_sp ? at.n_slots : 0; k-- > 0;) {
+		int64_t slot = at.slots[k].at - at.sp;
+
+		if (at.slots[k].value.kind == v.kind && at.slots[k].value.value == v.value &&
+		    slot >= 0 && slot % 8 == 0 && slot < 8 * WIRE_NO_SLOT) {
+			site->slot = (int32_t)slot;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Where the vtable of the query is at a site in a body that serves several. */
+static bool find_vtable(struct builder *b, const struct scene *s, size_t i, struct plan_site *site)
+{
+	const struct mined_body *m = &b->mined[s->body];
+
+	for (size_t k = 0; k < m->n_masks; k++) {
+		struct flow_value v = vtable_at_entry(s, &m->masks[k]);
+
+		if (v.kind != FLOW_ENTRY || !locate(s, v, i, site))
+			continue;
+		site->vtable_offset = m->masks[k].vtable.offset;
+		return true;
+	}
+	return false;
+}
+
+/* rustc_query_impl::query_impl::<query>::..., a function that serves this query alone. */
+static uint32_t query_in_name(const struct plan *plan, const struct owner *owner,
+			      const char *function)
+{
+	static const char module[] = "rustc_query_impl::query_impl::";
+	const char *name = function + sizeof(module) - 1;
+
+	if (owner->n_names != 1 || strncmp(function, module, sizeof(module) - 1))
+		return PLAN_NONE;
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		size_t len = strlen(plan->queries[i].name);
+
+		if (!strncmp(name, plan->queries[i].name, len) && name[len] == ':')
+			return i;
+	}
+	return PLAN_NONE;
+}
+
+/* Whose load, or waiting, it is. */
+static int set_query(struct builder *b, const struct scene *s, size_t i, struct plan_guard *g,
+		     struct plan_site *site)
+{
+	site->query = s->body == PLAN_NONE ? query_in_name(b->plan, s->owner, g->function)
+					   : only_query_of(b->plan, s->body);
+	if (site->query != PLAN_NONE) {
+		g->label = strdup(b->plan->queries[site->query].name);
+		return g->label ? 0 : -ENOMEM;
+	}
+	g->label_of_query = s->body != PLAN_NONE && find_vtable(b, s, i, site);
+	if (!g->label_of_query) {
+		g->problem = strdup(s->body != PLAN_NONE
+					    ? "where the query's vtable is was not recognised"
+					    : "it stands in a function that several queries share");
+		return g->problem ? 0 : -ENOMEM;
+	}
+	site->role = WIRE_ROLE_GUARD_QUERY;
+	return 0;
+}
+
+static struct plan_site blank_site(const struct scene *s, uint32_t guard, enum wire_role role,
+				   const struct code_insn *insn)
+{
+	return (struct plan_site){
+		.addr = insn->addr,
+		.query = PLAN_NONE,
+		.body = s->body,
+		.guard = guard,
+		.role = role,
+		.cls = insn->emulated ? PLAN_EMULATED : PLAN_STEPPED,
+		.reg = WIRE_REG_NONE,
+		.slot = PLAN_NO_SLOT,
+	};
+}
+
+static int add_guard(struct builder *b, const struct scene *s, enum wire_kind kind,
+		     const struct mined_guard *m)
+{
+	uint32_t i = b->plan->n_guards;
+	struct plan_guard *g;
+	struct plan_site site;
+	int err = new_guard(b, s, &g);
+
+	if (err)
+		return err;
+	g->kind = (uint8_t)kind;
+	g->n_end = (uint32_t)m->n_ends;
+	g->exact = !m->problem;
+	b->drafts[i].addr = m->addr;
+	b->drafts[i].index = m->index;
+	b->drafts[i].filter = m->filter;
+	memcpy(b->drafts[i].ends, m->ends, sizeof(m->ends));
+	if (m->problem)
+		err = set_problem(g, m->problem);
+	if (err || !m->addr)
+		return err;
+	site = blank_site(s, i, WIRE_ROLE_GUARD, &s->walk.code->insns[m->index]);
+	if (kind == WIRE_KIND_ACTIVITY)
+		err = set_label(b, m, g);
+	else if (kind == WIRE_KIND_HASHING)
+		g->label_of_query = true;
+	else
+		err = set_query(b, s, m->index, g, &site);
+	return err ?: add_site(b, site);
+}
+
+static enum name_kind kind_of(const struct profiler_cold *cold, uint32_t filter)
+{
+	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
+		if (cold->kind == NAME_COLD_UNKNOWN && filters[i].filter == filter)
+			return filters[i].kind;
+	return cold->kind;
+}
+
+static bool is_known(const struct builder *b, const struct scene *s, uint64_t addr)
+{
+	for (uint32_t i = s->first; i < b->plan->n_guards; i++)
+		if (addr && b->drafts[i].addr == addr)
+			return true;
+	return false;
+}
+
+static int add_mined(struct builder *b, const struct scene *s, const struct profiler_cold *cold,
+		     const struct mined_guard *m)
+{
+	enum name_kind name = kind_of(cold, m->filter);
+
+	if (name == NAME_COLD_ARTIFACT)
+		b->plan->n_artifacts++;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].name == name && !is_known(b, s, m->addr))
+			return add_guard(b, s, kinds[i].kind, m);
+	return 0;
+}
+
+static int mine_calls(struct builder *b, struct scene *s)
+{
+	const struct profiler *p = &b->profiler;
+	struct mine_guard m = {&s->walk, s->flow, p};
+	int err = 0;
+
+	for (size_t i = 0; i < b->code.n && !err; i++) {
+		const struct code_insn *insn = &b->code.insns[i];
+		struct mined_guard found[MINED_BRANCHES_MAX];
+		const struct profiler_cold *cold;
+		size_t n;
+
+		if (!s->walk.live[i])
+			continue;
+		cold = profiler__cold(p, profiler__callee(p, insn));
+		err = cold ? mine_guard(&m, i, found, &n) : 0;
+		for (size_t k = 0; cold && k < n && !err; k++)
+			err = add_mined(b, s, cold, &found[k]);
+	}
+	return err;
+}
+
+static bool share_an_end(const struct builder *b, uint32_t x, uint32_t y)
+{
+	for (uint32_t i = 0; i < b->plan->guards[x].n_end; i++)
+		for (uint32_t k = 0; k < b->plan->guards[y].n_end; k++)
+			if (b->drafts[x].ends[i] == b->drafts[y].ends[k])
+				return true;
+	return false;
+}
+
+/*
+ * Guards with an end in common are one in another's place: whichever was started, that end is its
+ * own. So they share a number.
+ */
+static int set_numbers(struct builder *b, const struct scene *s)
+{
+	struct plan *plan = b->plan;
+	uint32_t *used = &b->numbers[s->scope];
+
+	for (uint32_t i = s->first; i < plan->n_guards; i++) {
+		uint32_t number = 0;
+
+		for (uint32_t k = s->first; k < i; k++) {
+			if (!share_an_end(b, i, k))
+				continue;
+			/* It may join two that had nothing in common. */
+			for (uint32_t j = s->first; number && j < i; j++)
+				if (plan->guards[j].number == plan->guards[k].number)
+					plan->guards[j].number = (uint8_t)number;
+			number = plan->guards[k].number;
+		}
+		if (!number && *used == UINT8_MAX)
+			return -E2BIG;
+		plan->guards[i].number = (uint8_t)(number ?: ++*used);
+	}
+	return 0;
+}
+
+static int add_ends(struct builder *b, const struct scene *s)
+{
+	struct plan *plan = b->plan;
+	uint32_t first = plan->n_sites;
+	int err = 0;
+
+	for (uint32_t i = s->first; i < plan->n_guards; i++)
+		for (uint32_t k = 0; k < plan->guards[i].n_end && !err; k++) {
+			struct plan_site site = blank_site(s, i, WIRE_ROLE_GUARD_END,
+							   &b->code.insns[b->drafts[i].ends[k]]);
+			uint32_t same = first;
+
+			while (same < plan->n_sites && plan->sites[same].addr != site.addr)
+				same++;
+			if (same == plan->n_sites)
+				err = add_site(b, site);
+		}
+	return err;
+}
+
+static int mine_function(struct builder *b, struct scene *s)
+{
+	int err =
+		code_decoder__decode(b->decoder, s->owner->regions, s->owner->n_regions, &b->code);
+
+	if (err)
+		return err;
+	err = walk__init(&s->walk, b->img, &b->code, s->owner->entry);
+	err = err ?: flow__new(&s->walk, s->owner->entry, &s->flow);
+	s->first = b->plan->n_guards;
+	err = err ?: mine_calls(b, s);
+	err = err ?: set_numbers(b, s);
+	err = err ?: add_ends(b, s);
+	flow__free(s->flow);
+	walk__fini(&s->walk);
+	return err;
+}
+
+static uint32_t body_at(const struct plan *plan, uint64_t addr)
+{
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		if (plan->bodies[i].addr == addr)
+			return i;
+	return PLAN_NONE;
+}
+
+static int mine_functions(struct builder *b)
+{
+	uint32_t scope = b->plan->n_bodies;
+	int err = 0;
+
+	b->numbers = calloc(b->plan->n_bodies + b->owners.n + 1, sizeof(*b->numbers));
+	if (!b->numbers)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->owners.n && !err; i++) {
+		struct scene s = {.owner = &b->owners.items[i]};
+
+		/* Its guard is seen as a timer. */
+		if (s.owner->entry == b->profiler.timer)
+			continue;
+		s.body = body_at(b->plan, s.owner->entry);
+		s.scope = s.body != PLAN_NONE ? b->plan->bodies[s.body].group : scope++;
+		err = mine_function(b, &s);
+	}
+	return err;
+}
+
+/* All guards of a kind test the same bits: most of them tell which. */
+static int check_filters(struct builder *b)
+{
+	struct plan *plan = b->plan;
+	int err = 0;
+
+	for (size_t k = 0; k < WIRE_KIND_MAX; k++) {
+		uint32_t n[16] = {0}, best = 0;
+
+		for (uint32_t i = 0; i < plan->n_guards; i++)
+			for (uint32_t bit = 0; plan->guards[i].kind == k && bit < 16; bit++)
+				n[bit] += b->drafts[i].filter == 1u << bit;
+		for (uint32_t bit = 1; bit < 16; bit++)
+			best = n[bit] > n[best] ? bit : best;
+		for (uint32_t i = 0; i < plan->n_guards && !err; i++)
+			if (plan->guards[i].kind == k && b->drafts[i].filter &&
+			    b->drafts[i].filter != 1u << best)
+				err = set_problem(&plan->guards[i],
+						  "it tests another bit of the event filter than "
+						  "others of its kind");
+	}
+	return err;
+}
+
+/* The first emulated instruction after `entry`, unless one before it writes one of `regs`. */
+static int add_timer_site(struct builder *b, uint64_t entry, enum wire_role role, uint32_t guard,
+			  uint16_t regs)
+{
+	struct scene s = {.body = PLAN_NONE};
+	struct mined_entry at;
+	struct code_insn insn;
+	struct plan_site site;
+	int err = mine_entry(b->decoder, entry, &at);
+
+	for (uint64_t addr = entry; !err && addr < at.addr; addr += insn.size) {
+		if (!code_decoder__at(b->decoder, addr, &insn) || (insn.writes & regs))
+			at = (struct mined_entry){.addr = entry};
+	}
+	if (err || !code_decoder__at(b->decoder, at.addr, &insn))
+		return err ?: -EFAULT;
+	site = blank_site(&s, guard, role, &insn);
+	site.sp_delta = at.pushed + 8; /* and the return address */
+	return add_site(b, site);
+}
+
+static bool holds(const uint64_t *addrs, size_t n, uint64_t addr)
+{
+	for (size_t i = 0; i < n; i++)
+		if (addrs[i] == addr)
+			return true;
+	return false;
+}
+
+/* All timers are one guard in the plan: they start and end in functions of their own. */
+static int add_timers(struct builder *b)
+{
+	const struct profiler_addrs *drops = &b->profiler.timer_drops;
+	const uint16_t self = 1u << WIRE_REG_DI;
+	struct owner owner = {.name = "SelfProfilerRef::verbose_generic_activity"};
+	struct scene s = {.owner = &owner, .body = PLAN_NONE, .scope = WIRE_SCOPE_TIMER};
+	uint32_t i = b->plan->n_guards;
+	struct plan_guard *g;
+	int err;
+
+	if (!b->profiler.timer || !drops->n)
+		return 0;
+	err = new_guard(b, &s, &g);
+	err = err
+		      ?: add_timer_site(b, b->profiler.timer, WIRE_ROLE_TIMER, i,
+					self | 1u << WIRE_REG_DX | 1u << WIRE_REG_CX);
+	if (err)
+		return err;
+	g->kind = WIRE_KIND_ACTIVITY;
+	g->number = 1;
+	for (size_t k = 0; k < drops->n && !err; k++) {
+		if (holds(drops->items, k, drops->items[k]))
+			continue;
+		g->n_end++;
+		err = add_timer_site(b, drops->items[k], WIRE_ROLE_TIMER_END, i, self);
+	}
+	return err
+		       ?: set_problem(g, "timers end where they are dropped, which is in functions "
+					 "that are not followed");
+}
+
+int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
+	       const struct mined_body *mined)
+{
+	struct builder b = {
+		.img = img,
+		.decoder = decoder,
+		.plan = plan,
+		.mined = mined,
+	};
+	int err = profiler__find(img, &b.profiler);
+
+	err = err ?: owners__find(img, b.profiler.calls.items, b.profiler.calls.n, &b.owners);
+	err = err ?: mine_functions(&b);
+	err = err ?: check_filters(&b);
+	err = err ?: add_timers(&b);
+	sites_sort(plan);
+	profiler__destroy(&b.profiler);
+	owners__destroy(&b.owners);
+	code__free(&b.code);
+	free(b.drafts);
+	free(b.numbers);
+	return err;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The part of a plan that is about intervals which are no execution of a query: what rustc's
+ * self-profiler calls GenericActivity, QueryBlocked, IncrementalLoadResult and
+ * IncrementalResultHashing, and the timers that -Ztime-passes prints.
+ */
+#ifndef QPROF_PLAN_GUARDS_H
+#define QPROF_PLAN_GUARDS_H
+
+#include "plan/mine.h"
+#include "plan/plan.h"
+
+/*
+ * Fill plan->guards and add their sites, in order. The rest of the plan is complete; `mined` is
+ * parallel to its bodies. Returns 0, -ENOMEM, or -EFAULT (an address that holds no code).
+ */
+int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
+	       const struct mined_body *mined);
+
+#endif /* QPROF_PLAN_GUARDS_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What a library holds of rustc's self-profiler: its functions, and where its cold sides are
+ * called. */
+#ifndef QPROF_PLAN_PROFILER_H
+#define QPROF_PLAN_PROFILER_H
+
+#include "plan/code.h"
+#include "plan/elf_image.h"
+#include "plan/names.h"
+
+struct profiler_cold {
+	uint64_t addr;
+	enum name_kind kind; /* NAME_COLD_... */
+};
+
+/* A pointer through which one of the profiler's functions is called: in the GOT. */
+struct profiler_slot {
+	uint64_t at;
+	uint64_t function;
+};
+
+struct profiler_addrs {
+	uint64_t *items;
+	size_t n, cap;
+};
+
+struct profiler {
+	struct profiler_cold *cold; /* functions that start guards */
+	size_t n_cold, cap_cold;
+	struct profiler_addrs drops;	   /* functions that drop one */
+	struct profiler_addrs timer_drops; /* the same of a timer's */
+	struct profiler_slot *slots;
+	size_t n_slots, cap_slots;
+	uint64_t timer; /* verbose_generic_activity, or 0 */
+	/*
+	 * What looks like a call of, or jump to, one of `cold` that is no query's: its bytes were
+	 * found, maybe within another instruction.
+	 */
+	struct profiler_addrs calls;
+};
+
+/* Returns 0 or -ENOMEM, or what elf_image__symbols() does; call profiler__destroy() in any case. */
+int profiler__find(struct elf_image *img, struct profiler *out);
+void profiler__destroy(struct profiler *p);
+#define _profiler_ __cleanup(profiler__destroy)
+
+/* The cold side that starts at `addr`, or NULL. */
+const struct profiler_cold *profiler__cold(const struct profiler *p, uint64_t addr);
+
+/* True if the function at `addr` drops a guard. */
+bool profiler__drops(const struct profiler *p, uint64_t addr);
+
+/* The function that a call or jump goes to, directly or through a slot; 0 if that is not known. */
+uint64_t profiler__callee(const struct profiler *p, const struct code_insn *insn);
+
+#endif /* QPROF_PLAN_PROFILER_H */

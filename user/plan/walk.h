@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Ways through the code of one function: backwards from a call of the profiler's cold side to the
+ * branch that leads there, forwards from that branch to the tests of the guard that it starts.
+ */
+#ifndef QPROF_PLAN_WALK_H
+#define QPROF_PLAN_WALK_H
+
+#include "plan/code.h"
+
+/* How far one step of pattern matching looks, in instructions. */
+#define WALK_NEAR 16
+/* Entries of a switch that are followed. */
+#define WALK_TABLE_MAX 512
+#define WALK_MAX_ENDS  16
+
+struct walk_edge;
+struct walk_work;
+
+struct walk {
+	const struct elf_image *img;
+	const struct code *code;
+	struct walk_edge *edges; /* sorted by target */
+	size_t n_edges;
+	uint32_t *seen; /* per instruction: the states the current walk has been there with */
+	bool *live;	/* per instruction: control can come there from the entry */
+	struct walk_work *work;
+	size_t n_work, cap_work;
+};
+
+/*
+ * Ready to walk the function of `code`, whose entry is `entry`; marks what control can come to
+ * from there, all if that cannot be told. Returns 0 or -ENOMEM. Call walk__fini() in any case.
+ */
+int walk__init(struct walk *w, const struct elf_image *img, const struct code *code,
+	       uint64_t entry);
+void walk__fini(struct walk *w);
+
+/* True if a jump of the function goes to `addr`. */
+bool walk__is_branched_to(const struct walk *w, uint64_t addr);
+
+/* The instructions that control comes from to `i`: up to `max`, and how many there are. */
+size_t walk__ways_to(const struct walk *w, size_t i, size_t *from, size_t max);
+
+/* Where the switch that ends in the indirect jump `i` goes: up to WALK_TABLE_MAX targets; 0 if it
+ * could not be read. */
+size_t walk__table(const struct walk *w, size_t i, uint64_t *targets);
+
+struct walk_guard {
+	size_t mask;	 /* index of the branch to the cold side */
+	uint64_t resume; /* where a normal run goes on from there */
+	int64_t slot;	 /* the guard's offset from sp */
+	bool has_slot;
+};
+
+/*
+ * Walk backwards from the cold side's call to the branch that leads there, noting the guard's
+ * address (first argument: rdi) on the way. False if it was not recognised.
+ */
+bool walk__guard(const struct walk *w, size_t call, struct walk_guard *g);
+
+/* The test of the filter just before the branch `mask`, or NULL. */
+const struct code_insn *walk__mask_test(const struct code *code, size_t mask);
+
+/* The places that end a guard's interval. */
+struct walk_ends {
+	/* True if the call `i` drops the guard, which no test then shows; NULL if none does. */
+	bool (*is_drop)(const void *arg, size_t i);
+	const void *arg;
+	size_t at[WALK_MAX_ENDS]; /* indices, in the order of their being found */
+	size_t n;
+	const char *problem; /* static text: why not every way meets one, or NULL */
+};
+
+/*
+ * Walk every path from `from` to where it meets a test of the guard in `slot`, or its drop.
+ * Returns 0, -ENOMEM or -E2BIG (more ends than WALK_MAX_ENDS).
+ */
+int walk__ends(struct walk *w, uint64_t from, int64_t slot, struct walk_ends *out);
+
+#endif /* QPROF_PLAN_WALK_H */

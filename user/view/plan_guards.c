@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/plan_guards.h"
+
+#include <inttypes.h>
+
+#include "view/format.h"
+#include "view/table.h"
+
+static bool is_timer(const struct plan_guard *g)
+{
+	return g->scope == WIRE_SCOPE_TIMER;
+}
+
+/* What its label is, or how it will be told; NULL if it will not be. */
+static const char *label_of(const struct plan_guard *g)
+{
+	if (g->label)
+		return g->label;
+	if (is_timer(g))
+		return "(timers)";
+	if (g->label_of_query)
+		return "(a query's)";
+	return g->label_slot != PLAN_NO_SLOT ? "(computed)" : NULL;
+}
+
+int plan_guards_summary(FILE *out, const struct plan *plan)
+{
+	static const struct table_column columns[] = {
+		{"kind", 0},
+		{"guards", 0},
+		{"exact", 0},
+		{"labelled", 0},
+	};
+	uint32_t guards[WIRE_KIND_MAX] = {0}, exact[WIRE_KIND_MAX] = {0};
+	uint32_t labelled[WIRE_KIND_MAX] = {0};
+	_table_ struct table *t = NULL;
+	int err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < plan->n_guards; i++) {
+		const struct plan_guard *g = &plan->guards[i];
+
+		guards[g->kind]++;
+		exact[g->kind] += g->exact;
+		labelled[g->kind] += label_of(g) != NULL;
+	}
+	for (int kind = 0; kind < WIRE_KIND_MAX; kind++) {
+		if (!guards[kind])
+			continue;
+		table__cell(t, plan_kind_name(kind));
+		table__cellf(t, "%" PRIu32, guards[kind]);
+		table__cellf(t, "%" PRIu32, exact[kind]);
+		table__cellf(t, "%" PRIu32, labelled[kind]);
+	}
+	fprintf(out, "\nguards      %" PRIu32 "\n", plan->n_guards);
+	err = plan->n_guards ? table__print(t, out, "  ") : 0;
+	if (plan->n_artifacts)
+		fprintf(out,
+			"  %" PRIu32 " more places record the size of an artifact: no interval\n",
+			plan->n_artifacts);
+	return err;
+}
+
+int plan_guards_list(FILE *out, const struct plan *plan)
+{
+	static const struct table_column columns[] = {
+		{"label", 0}, {"kind", 0}, {"function", 0}, {"ends", 0}, {"exact", 0},
+	};
+	_table_ struct table *t = NULL;
+	int err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < plan->n_guards; i++) {
+		const struct plan_guard *g = &plan->guards[i];
+
+		table__cell(t, label_of(g) ?: "-");
+		table__cell(t, plan_kind_name(g->kind));
+		table__cell(t, g->function);
+		table__cellf(t, "%" PRIu32, g->n_end);
+		table__cellf(t, "%s%s%s", g->exact ? "yes" : "no", g->problem ? ": " : "",
+			     g->problem ?: "");
+	}
+	fputc('\n', out);
+	return table__print(t, out, "");
+}
