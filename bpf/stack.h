@@ -14,7 +14,8 @@
  * once: each has a number within its function, its scope, and belongs to an end that saw the same
  * sp, scope and number. A body's scope is its group; its guards lie within its query, or end before
  * that starts. A timer may lie in the frame of any function but a body. Its place there is its
- * number, and all timers are of one scope. (One that was moved since is the youngest there.) So a
+ * number, and all timers are of one scope. (One that was moved since is the youngest there or
+ * below, where a function made it and gave it back: wrong only if that one was left unseen.) So a
  * guard that starts leaves alive, of what is at its very sp, the query of its body, guards of the
  * same scope and another number, and timers; a timer leaves all but queries and its like. If one of
  * those was left unseen in an older frame of that function, the next of its kind shows it, and
@@ -227,6 +228,8 @@ struct stack_find_ctx {
 	wire_u32 lib;	 /* of a guard */
 	wire_u32 found;	 /* index + 1; 0 if none */
 	wire_u32 keep;	 /* frames that are not known to be dead */
+	wire_u32 moved;	 /* as found: the youngest timer at sp, */
+	wire_u32 given;	 /* and the youngest below */
 	wire_u32 alive;	 /* the last one that was looked at on this stack is not */
 };
 
@@ -649,15 +652,18 @@ static long stack_find_guard(wire_u32 i, void *p)
 
 	if (!f)
 		return 1;
-	if (!stack_is_guard(c, f))
-		return 0;
-	if (f->number == c->number) {
+	if (stack_is_guard(c, f) && f->number == c->number) {
 		c->found = at + 1;
 		return 1;
 	}
-	/* A timer may have been moved. */
-	if (!c->found && c->group == WIRE_SCOPE_TIMER)
-		c->found = at + 1;
+	/* A timer may have been moved, within the frame or to it from one that has returned. */
+	if (c->group != WIRE_SCOPE_TIMER || f->group != WIRE_SCOPE_TIMER || f->lib != c->lib ||
+	    f->sp > c->sp || !stack_in_segment(c->t, f->sp))
+		return 0;
+	if (f->sp == c->sp && !c->moved)
+		c->moved = at + 1;
+	else if (!c->given)
+		c->given = at + 1;
 	return 0;
 }
 
@@ -676,10 +682,14 @@ static inline void stack_on_guard_end(struct thread_stack *t, const struct frame
 	};
 	struct frame *f = stack_top(t);
 
-	if (f && stack_is_guard(&c, f) && f->number == c.number)
+	if (f && stack_is_guard(&c, f) && f->number == c.number) {
 		c.found = t->n;
-	else
+	} else {
+		stack_enter_segment(t, c.sp, now);
 		stack_loop(t->n, stack_find_guard, &c);
+		if (!c.found)
+			c.found = c.moved ? c.moved : c.given;
+	}
 	if (!c.found) {
 		if (quiet)
 			return;

@@ -739,6 +739,19 @@ static void a_timer_that_was_moved_is_the_youngest_of_its_function(void **state)
 	world_guard_end(T, 0x8009, ON_MAIN(1000), false);
 	assert_no_span();
 	assert_count(WIRE_DROP_END_WITHOUT_START, 1);
+	/* Made by a function that has returned. */
+	a = world_guard(1, T, 0x8001, ON_MAIN(1500));
+	end = world_guard_end(T, 0x8040, ON_MAIN(1000), false);
+	assert_span(1, a, end, 0);
+	/* Not one of a function that has not, nor of another stack. */
+	a = world_guard(1, T, 0x8001, ON_MAIN(1000));
+	world_guard_end(T, 0x8001, ON_MAIN(1500), false);
+	assert_no_span();
+	grow(BELOW);
+	world_guard_end(T, 0x8001, ON_BELOW(100), false);
+	assert_no_span();
+	end = world_guard_end(T, 0x8001, ON_MAIN(1000), false);
+	assert_span(1, a, end, 0);
 	world_assert_empty();
 }
 
