@@ -106,13 +106,19 @@ static int new_guard(struct builder *b, const struct scene *s, struct plan_guard
 	return (*out)->function ? 0 : -ENOMEM;
 }
 
-static int set_problem(struct plan_guard *g, const char *problem)
+/* The first one stays. */
+static int note_problem(struct plan_guard *g, const char *problem)
 {
-	g->exact = false;
 	if (g->problem)
 		return 0;
 	g->problem = strdup(problem);
 	return g->problem ? 0 : -ENOMEM;
+}
+
+static int set_problem(struct plan_guard *g, const char *problem)
+{
+	g->exact = false;
+	return note_problem(g, problem);
 }
 
 /* Text that a person can read, or nothing is said of it. */
@@ -140,8 +146,7 @@ static int set_label(struct builder *b, const struct mined_guard *m, struct plan
 		g->label_slot = (int32_t)m->label_slot;
 		return 0;
 	}
-	g->problem = strdup("where its label is was not recognised");
-	return g->problem ? 0 : -ENOMEM;
+	return note_problem(g, "where its label is was not recognised");
 }
 
 static uint32_t only_query_of(const struct plan *plan, uint32_t body)
@@ -237,12 +242,11 @@ static int set_query(struct builder *b, const struct scene *s, size_t i, struct 
 		return g->label ? 0 : -ENOMEM;
 	}
 	g->label_of_query = s->body != PLAN_NONE && find_vtable(b, s, i, site);
-	if (!g->label_of_query) {
-		g->problem = strdup(s->body != PLAN_NONE
+	if (!g->label_of_query)
+		return note_problem(g,
+				    s->body != PLAN_NONE
 					    ? "where the query's vtable is was not recognised"
 					    : "it stands in a function that several queries share");
-		return g->problem ? 0 : -ENOMEM;
-	}
 	site->role = WIRE_ROLE_GUARD_QUERY;
 	return 0;
 }
@@ -260,6 +264,15 @@ static struct plan_site blank_site(const struct scene *s, uint32_t guard, enum w
 		.reg = WIRE_REG_NONE,
 		.slot = PLAN_NO_SLOT,
 	};
+}
+
+/*
+ * A result is hashed where the query runs: in its body, or in a function that only bodies call.
+ * Elsewhere it is the result of another query, which the one that runs feeds.
+ */
+static bool hashes_for_caller(const struct scene *s)
+{
+	return s->body != PLAN_NONE || strstr(s->owner->name, "hash_result_and_alloc_node");
 }
 
 static int add_guard(struct builder *b, const struct scene *s, enum wire_kind kind,
@@ -287,7 +300,7 @@ static int add_guard(struct builder *b, const struct scene *s, enum wire_kind ki
 	if (kind == WIRE_KIND_ACTIVITY)
 		err = set_label(b, m, g);
 	else if (kind == WIRE_KIND_HASHING)
-		g->label_of_query = true;
+		g->label_of_query = hashes_for_caller(s);
 	else
 		err = set_query(b, s, m->index, g, &site);
 	return err ?: add_site(b, site);

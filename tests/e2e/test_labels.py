@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What rustc's own profile records besides queries is in the plan."""
+
+import collections
+import json
+
+import crates
+import mm_profdata
+from lab import each
+from test_measureme import BOOTSTRAP, self_profile
+
+EVENTS = "generic-activity,query-blocked,incr-cache-load,incr-result-hashing"
+# Labels that the compiler makes while it runs: no file holds them.
+COMPUTED = ("mir_pass_",)
+# Pushed by LLVM's callbacks, which rustc registers only if it profiles itself.
+LLVM = ("LLVM ",)
+
+
+def plan_of(t, toolchain):
+    t.toolchain(toolchain)
+    done = t.run_qprof("plan", "--json", t.rustc)
+    assert done.returncode == 0, done
+    return json.loads(done.stdout)
+
+
+def recorded(path):
+    """Of each kind of event the labels, without their arguments, and how many there are."""
+    labels = collections.defaultdict(collections.Counter)
+    for record in mm_profdata.Profile.read(path).records():
+        labels[record.kind][record.label] += 1
+    return labels
+
+
+def timers_of(t, arguments):
+    """What -Ztime-passes prints, the labels of timers: in JSON it leaves out no short ones."""
+    flags = ["-Ztime-passes", "-Ztime-passes-format=json"]
+    done = t.plain([t.rustc, *flags, *arguments], env=BOOTSTRAP)
+    lines = (done.stdout + done.stderr).decode().splitlines()
+    return {json.loads(line[5:])["pass"] for line in lines if line.startswith("time:")}
+
+
+def arguments_of(t, incremental):
+    options = ("-O", "-Cincremental=" + t.path(incremental))
+    return crates.arguments("memchr", t.mkdir("out"), *options)
+
+
+@each("stable", "nightly")
+def test_labels_are_found(t, toolchain):
+    plan = plan_of(t, toolchain)
+    known = {g["label"] for g in plan["guards"] if g["kind"] == "GenericActivity" and g["label"]}
+    slots = [g for g in plan["guards"] if g["label_slot"] is not None]
+    labels, timers = collections.Counter(), set()
+    for run in ("first", "second"):
+        path = self_profile(t, run, arguments_of(t, "profiled"), EVENTS)
+        labels += recorded(path)["GenericActivity"]
+        timers |= timers_of(t, arguments_of(t, "timed"))
+    missing = {
+        label: n
+        for label, n in labels.items()
+        if label not in known
+        and label not in timers
+        and not (slots and label.startswith(COMPUTED))
+        and not label.startswith(LLVM)
+    }
+    assert not missing, "labels (and how often) that the plan does not hold: %s" % missing
+    return "%d of %d labels in the file, %d of timers" % (
+        len(labels.keys() & known),
+        len(labels),
+        len(labels.keys() & timers - known),
+    )

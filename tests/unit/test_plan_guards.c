@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/guards.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/fixture_dir.h"
+
+/* The assembled tests/fixtures/guards.s, which names what is to be found where. */
+static struct elf_image *img;
+static struct plan *plan;
+
+static int setup(void **state)
+{
+	struct code_decoder *decoder = NULL;
+	int err;
+
+	if (fixture_dir_setup(state) || elf_image__open(fixture("guards.so"), &img))
+		return -1;
+	plan = calloc(1, sizeof(*plan));
+	if (!plan || code_decoder__new(img, &decoder))
+		return -1;
+	err = guards_add(img, decoder, plan, NULL);
+	code_decoder__free(decoder);
+	return err;
+}
+
+static int teardown(void **state)
+{
+	plan__free(plan);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static uint64_t addr_of(const char *name, const char *mark)
+{
+	const struct elf_symbol *syms;
+	char full[64];
+	size_t n;
+
+	snprintf(full, sizeof(full), "%s.%s", name, mark);
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(syms[i].name, full))
+			return syms[i].addr;
+	fail_msg("no symbol %s", full);
+	return 0;
+}
+
+static const struct plan_site *site_at(uint64_t addr, enum wire_role role)
+{
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (plan->sites[i].addr == addr && plan->sites[i].role == role)
+			return &plan->sites[i];
+	return NULL;
+}
+
+/* The guard that starts at the mark. */
+static const struct plan_guard *guard(const char *name, const char *mark)
+{
+	const struct plan_site *site = site_at(addr_of(name, mark), WIRE_ROLE_GUARD);
+
+	if (!site)
+		fail_msg("%s: nothing starts at %s", name, mark);
+	assert_in_range(site->guard, 0, plan->n_guards - 1);
+	assert_int_equal(site->cls, PLAN_EMULATED);
+	assert_string_equal(plan->guards[site->guard].function, name);
+	return &plan->guards[site->guard];
+}
+
+/* It is exact: its only end is at the mark, and has its number. */
+static const struct plan_guard *whole(const char *name, const char *mark, const char *end)
+{
+	const struct plan_guard *g = guard(name, mark), *other;
+	const struct plan_site *site = site_at(addr_of(name, end), WIRE_ROLE_GUARD_END);
+
+	if (g->problem)
+		fail_msg("%s: %s", name, g->problem);
+	assert_true(g->exact);
+	assert_int_equal(g->n_end, 1);
+	assert_non_null(site);
+	other = &plan->guards[site->guard];
+	assert_int_equal(other->scope, g->scope);
+	assert_int_equal(other->number, g->number);
+	return g;
+}
+
+static void assert_label(const struct plan_guard *g, const char *label)
+{
+	assert_non_null(g->label);
+	assert_string_equal(g->label, label);
+	assert_int_equal(g->label_slot, PLAN_NO_SLOT);
+	assert_int_equal(g->kind, WIRE_KIND_ACTIVITY);
+}
+
+static void assert_problem(const char *name, const char *problem)
+{
+	const struct plan_guard *g = guard(name, "start");
+
+	assert_false(g->exact);
+	assert_non_null(g->problem);
+	if (!strstr(g->problem, problem))
+		fail_msg("%s: %s", name, g->problem);
+}
+
+static void a_constant_label_is_read_from_the_file(void **state)
+{
+	(void)state;
+	assert_label(whole("constant", "start", "end"), "alpha");
+	assert_label(whole("captured", "start", "end"), "beta");
+	assert_label(whole("sunk", "start", "end"), "alpha");
+}
+
+static void a_computed_label_is_in_memory(void **state)
+{
+	const struct plan_guard *g = whole("computed", "start", "end");
+
+	(void)state;
+	assert_null(g->label);
+	assert_int_equal(g->label_slot, 0x30);
+	g = whole("either", "start", "end");
+	assert_null(g->label);
+	assert_int_equal(g->label_slot, 0x30);
+}
+
+static void a_label_that_is_nowhere_is_said_so(void **state)
+{
+	const struct plan_guard *g = guard("nowhere", "start");
+
+	(void)state;
+	assert_null(g->label);
+	assert_int_equal(g->label_slot, PLAN_NO_SLOT);
+	assert_string_equal(g->problem, "where its label is was not recognised");
+	assert_true(g->exact);
+}
+
+static void what_is_no_text_is_no_label(void **state)
+{
+	(void)state;
+	assert_null(guard("unprintable", "start")->label);
+	assert_null(guard("astray", "start")->label);
+}
+
+static void a_drop_is_an_end(void **state)
+{
+	const struct plan_site *site;
+
+	(void)state;
+	assert_label(whole("dropped", "start", "end"), "alpha");
+	site = site_at(addr_of("dropped", "end"), WIRE_ROLE_GUARD_END);
+	assert_int_equal(site->cls, PLAN_EMULATED);
+	assert_label(whole("distant", "start", "end"), "alpha");
+	site = site_at(addr_of("distant", "end"), WIRE_ROLE_GUARD_END);
+	assert_int_equal(site->cls, PLAN_STEPPED);
+}
+
+static void guards_may_nest(void **state)
+{
+	const struct plan_guard *outer = whole("nested", "start", "end");
+	const struct plan_guard *inner = whole("nested", "start2", "end2");
+
+	(void)state;
+	assert_label(outer, "alpha");
+	assert_label(inner, "beta");
+	assert_int_equal(outer->scope, inner->scope);
+	assert_int_not_equal(outer->number, inner->number);
+}
+
+static void guards_with_one_end_share_a_number(void **state)
+{
+	const struct plan_guard *a = whole("shared", "start", "end");
+	const struct plan_guard *b = whole("shared", "start2", "end");
+
+	(void)state;
+	assert_label(a, "alpha");
+	assert_label(b, "beta");
+	assert_int_equal(a->number, b->number);
+}
+
+static void functions_have_scopes_of_their_own(void **state)
+{
+	(void)state;
+	assert_int_not_equal(guard("constant", "start")->scope, guard("sunk", "start")->scope);
+}
+
+static void an_end_that_was_optimised_away_is_missed(void **state)
+{
+	(void)state;
+	assert_problem("threaded", "returns without");
+	assert_string_equal(guard("threaded", "start")->label, "alpha");
+}
+
+static void a_call_that_does_not_return_leads_nowhere(void **state)
+{
+	(void)state;
+	assert_label(whole("after_panic", "start", "end"), "alpha");
+}
+
+static void other_kinds_are_told_by_what_they_call(void **state)
+{
+	const struct plan_guard *g = whole("hashes", "start", "end");
+
+	(void)state;
+	assert_int_equal(g->kind, WIRE_KIND_HASHING);
+	assert_true(g->label_of_query);
+	g = guard("waits", "start");
+	assert_int_equal(g->kind, WIRE_KIND_BLOCKED);
+	assert_false(g->label_of_query);
+	assert_string_equal(g->problem, "it stands in a function that several queries share");
+	assert_int_equal(plan->n_artifacts, 1);
+}
+
+static uint32_t problems_of(const char *function)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n_guards; i++)
+		if (!strcmp(plan->guards[i].function, function) && !plan->guards[i].exact &&
+		    plan->guards[i].problem)
+			n++;
+	return n;
+}
+
+static void nonsense_is_a_problem(void **state)
+{
+	(void)state;
+	assert_problem("switched", "indirect jump");
+	assert_problem("realigned", "where its guard is kept");
+	assert_int_equal(problems_of("tail"), 1);
+	assert_int_equal(problems_of("unasked"), 1);
+	assert_int_equal(problems_of("endless"), 1);
+}
+
+static void sites_are_in_order(void **state)
+{
+	(void)state;
+	for (uint32_t i = 1; i < plan->n_sites; i++) {
+		const struct plan_site *a = &plan->sites[i - 1], *b = a + 1;
+
+		assert_true(a->role < b->role || (a->role == b->role && a->addr < b->addr));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_constant_label_is_read_from_the_file),
+		cmocka_unit_test(a_computed_label_is_in_memory),
+		cmocka_unit_test(a_label_that_is_nowhere_is_said_so),
+		cmocka_unit_test(what_is_no_text_is_no_label),
+		cmocka_unit_test(a_drop_is_an_end),
+		cmocka_unit_test(guards_may_nest),
+		cmocka_unit_test(guards_with_one_end_share_a_number),
+		cmocka_unit_test(functions_have_scopes_of_their_own),
+		cmocka_unit_test(an_end_that_was_optimised_away_is_missed),
+		cmocka_unit_test(a_call_that_does_not_return_leads_nowhere),
+		cmocka_unit_test(other_kinds_are_told_by_what_they_call),
+		cmocka_unit_test(nonsense_is_a_problem),
+		cmocka_unit_test(sites_are_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
