@@ -175,7 +175,7 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[0].query, 2);
 	WRONG(plan->sites[2].body, 2);
 	WRONG(plan->sites[0].role, 0);
-	WRONG(plan->sites[6].role, WIRE_ROLE_TIMER_END + 1);
+	WRONG(plan->sites[7].role, WIRE_ROLE_TIMER_END + 1);
 	WRONG(plan->sites[6].guard, 2);
 	WRONG(plan->sites[6].guard, PLAN_NONE);
 	WRONG(plan->sites[0].guard, 0);
@@ -196,8 +196,8 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->guards[0].scope, WIRE_SCOPE_TIMER + 1);
 	WRONG(plan->guards[1].label_slot, 8 * WIRE_LABEL_OF_QUERY);
 	WRONG(plan->guards[1].label_slot, 4);
-	WRONG(plan->sites[5].slot, 8 * 65535);
-	WRONG(plan->sites[5].vtable_offset, -8);
+	WRONG(plan->sites[6].slot, 8 * 65535);
+	WRONG(plan->sites[6].vtable_offset, -8);
 	WRONG(plan->sites[0].sp_delta, 8 * 2048);
 	WRONG(plan->sites[3].slot, 4 * 65535);
 #undef WRONG

@@ -13,7 +13,7 @@
 
 static void assert_name(const char *symbol, const char *expected)
 {
-	char *name = function_name(symbol);
+	char *name = function_path(symbol);
 
 	assert_string_equal(name, expected);
 	free(name);
@@ -101,7 +101,7 @@ static void random_text_is_survived(void **state)
 
 		for (int i = 2, n = rand_r(&seed) % 60; i < 2 + n; i++)
 			symbol[i] = letters[rand_r(&seed) % (sizeof(letters) - 1)];
-		free(function_name(symbol));
+		free(function_path(symbol));
 	}
 }
 
