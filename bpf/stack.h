@@ -34,13 +34,15 @@
  * but only some wrappers come to execute anything, and with incremental compilation a query is also
  * executed (forced) without one. So a request waits for the start that it leads to, and is alive
  * only while its wrapper's frame is. What sp proves of frames it proves of requests as well, and a
- * start takes the youngest that is alive, if
- * - it is for the same query: any wrapper called from the body that starts would be dead by now, so
- *   the youngest alive is the one that called this body, or one that this body is deep below of;
- * - the body lies just so far below as it does if that wrapper calls it (the plan knows both
- * frames). A query that is forced while its own body decides whether it is green has that body
- * above it. If either fails the caller is not known. It can be wrong only where distance means
- * nothing: if the stack was grown between a request and the same query forced within it.
+ * start takes the youngest that is alive if two things hold; else its caller is not known.
+ *
+ * It is for the same query. A wrapper that was called from the body that starts would be dead by
+ * now, so the youngest alive is the one that called this body, or one that this body is far below.
+ *
+ * And the body lies just so far below as it does if that wrapper calls it: the plan knows both
+ * frames. A query that is forced while its own body decides whether it is green has that body above
+ * it. Only where distance means nothing can this be wrong: if the stack was grown between a request
+ * and the same query forced within it.
  */
 #ifndef QPROF_STACK_H
 #define QPROF_STACK_H

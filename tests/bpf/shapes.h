@@ -45,6 +45,15 @@ body_fn body_iota, body_theta;
 /* Returns without running anything if the provider is NULL. */
 body_fn wrapper_gamma;
 
+/* As wrapper_gamma, and one whose body runs on the stack that ends at `top`. */
+body_fn wrapper_alpha, wrapper_alpha_grown;
+
+/* Two places that call wrappers, and the addresses that they return to. */
+typedef void ask_fn(struct call *c, uint32_t id, const void *provider, body_fn *wrapper, void *top);
+ask_fn ask_here, ask_there;
+/* Numbers of these places, in what the target writes. */
+enum { ASKED_UNKNOWN, ASKED_HERE, ASKED_THERE };
+
 /* Intervals that are no queries: two, one with a label that is told, two timers with one. */
 void guards(struct call *c);
 void told(struct call *c, uint32_t unused, const char *text, uint64_t len);

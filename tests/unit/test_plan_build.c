@@ -130,8 +130,8 @@ static void every_wrapper_tells_who_calls_it(void **state)
 	assert_int_equal(sites(plan, WIRE_ROLE_REQUEST, query(plan, "gamma"), &site), 1);
 	assert_int_equal(site->addr, query(plan, "gamma")->wrapper_incr);
 	assert_int_equal(site->slot, 0);
-	/* wrapper: nothing; body: two pushes and 0x48 bytes. Each has a return address. */
-	assert_int_equal(site->sp_delta, -(8 + 16 + 0x48));
+	/* The wrapper: a push. The body: its return address, two pushes and 0x48 bytes. */
+	assert_int_equal(site->sp_delta, -(8 + 8 + 16 + 0x48));
 }
 
 static void every_site_says_where_and_how(void **state)

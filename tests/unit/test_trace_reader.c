@@ -259,13 +259,17 @@ static void every_cut_reads_as_a_prefix(void **state)
 
 		drop_late(cut);
 		assert_prefix(whole, cut);
-		/* A longer piece never holds less. */
+		/* A longer piece never holds less, and is read once the first chunk is whole. */
 		if (*cut != 'r') {
 			size_t held = strstr(cut, "problem: ") - cut;
+			char problem[64];
 
+			snprintf(problem, sizeof(problem), "problem: cut short at byte %zu: ", n);
+			assert_memory_equal(cut + held, problem, strlen(problem));
 			assert_true(held >= last);
 			last = held;
 		}
+		assert_true(*cut != 'r' || !last);
 	}
 	assert_int_equal(last, strlen(whole) - strlen("whole\n"));
 }

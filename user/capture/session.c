@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/map.h"
 #include "capture/processes.h"
@@ -37,14 +37,6 @@ struct session {
 	struct u64_map named_threads; /* pid << 32 | tid: the first span was seen */
 	uint64_t last_thread;	      /* of them */
 };
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
 		  struct session **out)
@@ -109,7 +101,7 @@ static int add_library(struct session *s, const char *path, const struct library
 		if (!lib)
 			return diag_error_r(-ENOMEM, "out of memory");
 		lib->err = attach(s, path);
-		lib->attached_ns = monotonic_ns();
+		lib->attached_ns = clock_ns(CLOCK_MONOTONIC);
 	}
 	*out = lib;
 	return lib->err;
@@ -170,7 +162,8 @@ static int adopt(struct session *s, pid_t pid)
 		return -ESRCH;
 	}
 	len = process_arguments(pid, args, sizeof(args));
-	err = s->sink.running(s->sink.ctx, pid, process_parent(pid), monotonic_ns(), args, len);
+	err = s->sink.running(s->sink.ctx, pid, process_parent(pid), clock_ns(CLOCK_MONOTONIC),
+			      args, len);
 	return err ? err : tell_cwd(s, pid);
 }
 
@@ -308,7 +301,7 @@ unsigned int session__libraries(const struct session *s)
 void session__start(struct session *s)
 {
 	kernel__enable(s->kernel, true);
-	s->started_ns = monotonic_ns();
+	s->started_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 static int tell_late(struct session *s, pid_t pid, const char *path)

@@ -90,7 +90,8 @@ static const struct cli_option options[] = {
 		.name = "callers",
 		.kind = CLI_FLAG,
 		.offset = AT(record.callers),
-		.help = "Also record who asks for each query, which nearly doubles the probes.",
+		.help = "Also record who asks for each query, for \"report --callers\". A third "
+			"probe per query: it takes about an eighth more CPU time than without.",
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD),

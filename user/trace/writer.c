@@ -57,7 +57,7 @@ struct trace_writer {
 
 static int fail(struct trace_writer *w, int err)
 {
-	return chunk_sink__fail(&w->sink, err);
+	return file_writer__fail(&w->sink.file, err);
 }
 
 /* Write a chunk of the pending records: `head` (if not 0), their number, they. */
@@ -188,7 +188,7 @@ static struct trace_writer *allocate(void)
 
 	if (!w)
 		return NULL;
-	w->sink.fd = -1;
+	w->sink.file.fd = -1;
 	w->batch = malloc(BATCH_SPANS * sizeof(*w->batch));
 	if (!w->batch || span_codec__new(&w->codec)) {
 		trace_writer__free(w);
@@ -229,7 +229,7 @@ static int interned(struct trace_writer *w, uint32_t id, bool is_new)
 int trace_writer__intern(struct trace_writer *w, const char *text, uint32_t *id)
 {
 	bool is_new;
-	int err = w->sink.error;
+	int err = w->sink.file.error;
 
 	if (!err)
 		err = interner__id(&w->strings, text, id, &is_new);
@@ -240,7 +240,7 @@ int trace_writer__compose(struct trace_writer *w, const struct trace_piece *piec
 			  uint32_t *id)
 {
 	bool is_new;
-	int err = w->sink.error;
+	int err = w->sink.file.error;
 
 	if (!err)
 		err = interner__compose(&w->strings, pieces, n, id, &is_new);
@@ -309,8 +309,8 @@ int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 	uint32_t refs[6];
 	size_t size;
 
-	if (w->sink.error)
-		return w->sink.error;
+	if (w->sink.file.error)
+		return w->sink.file.error;
 	if (p->index > w->n_processes || p->index >= QPT_PROCESSES_MAX)
 		return -EINVAL;
 	for (int i = 0; i < 6; i++) {
@@ -361,7 +361,7 @@ int trace_writer__lines(struct trace_writer *w, uint32_t first, const struct tra
 {
 	struct pending *p = &w->new_lines;
 	size_t size = p->body.size;
-	int err = w->sink.error;
+	int err = w->sink.file.error;
 
 	if (!err)
 		err = function_list__lines(&w->functions, first, rows, n, w->strings.n, &p->body);
@@ -404,7 +404,7 @@ int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 	uint64_t limit = labels ? TRACE_VIRTUAL : TRACE_NO_INVOCATION;
 	struct trace_mapping part = *m;
 	uint32_t left = m->n;
-	int err = w->sink.error;
+	int err = w->sink.file.error;
 
 	if (err)
 		return err;
@@ -435,7 +435,7 @@ static bool has_label(const struct trace_writer *w, uint32_t label)
 
 int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind)
 {
-	return w->sink.error ? w->sink.error : kinds__number(&w->kinds, text, kind);
+	return w->sink.file.error ? w->sink.file.error : kinds__number(&w->kinds, text, kind);
 }
 
 /*
@@ -478,8 +478,8 @@ int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 	struct trace_span *copy = &w->batch[w->n_batch];
 	int err;
 
-	if (w->sink.error)
-		return w->sink.error;
+	if (w->sink.file.error)
+		return w->sink.file.error;
 	if (s->process >= w->n_processes || !has_label(w, s->label) || s->end_ns < s->start_ns ||
 	    s->flags & ~TRACE_SPAN_FLAGS_ALL || !has_caller(w, s->caller))
 		return -EINVAL;
@@ -495,7 +495,7 @@ int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t)
 {
 	struct byte_buffer *body = &w->tallies.body;
 	uint32_t label = t->label;
-	int err = w->sink.error;
+	int err = w->sink.file.error;
 
 	if (err)
 		return err;
@@ -514,8 +514,8 @@ int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t)
 
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses)
 {
-	if (w->sink.error)
-		return w->sink.error;
+	if (w->sink.file.error)
+		return w->sink.file.error;
 	/* "None" is news too: a file without the chunk cannot tell. */
 	if (!w->losses_given || memcmp(&w->losses, losses, sizeof(*losses))) {
 		w->losses_given = true;
@@ -537,7 +537,7 @@ int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs)
 
 int trace_writer__flush(struct trace_writer *w)
 {
-	int err = w->sink.error;
+	int err = w->sink.file.error;
 
 	if (!err)
 		err = write_spans(w);
@@ -562,7 +562,7 @@ int trace_writer__finish(struct trace_writer *w)
 
 uint64_t trace_writer__bytes(const struct trace_writer *w)
 {
-	return w->sink.bytes;
+	return w->sink.file.bytes;
 }
 
 void trace_writer__free(struct trace_writer *w)
