@@ -6,7 +6,7 @@
  *
  *   a b e h z     queries (alpha, beta, epsilon, eta, zeta); a(...) runs the script inside it
  *   i             theta, whose result is hashed; o loads iota and runs the script meanwhile
- *   g             a guard within another; runs the script in the inner one
+ *   n             a guard within another; runs the script in the inner one
  *   l L v         an interval with a label that is told, with a long one; a timer within another
  *   c C           gamma through its wrapper, through the body with a vtable
  *   d D           delta, vtable in a register, in a slot
@@ -269,7 +269,7 @@ static void interval(char which, const char *inner)
 	struct call c = {.inner = inner, .query = GUARD_INNER, .kind = WIRE_KIND_ACTIVITY};
 
 	switch (which) {
-	case 'g':
+	case 'n':
 		guards(&c);
 		break;
 	case 'l':
@@ -326,7 +326,7 @@ static void query(char which, const char *inner)
 		return run_query(&c, body_theta, provider_theta);
 	case 'o':
 		return run_load(inner);
-	case 'g':
+	case 'n':
 	case 'l':
 	case 'L':
 	case 'v':

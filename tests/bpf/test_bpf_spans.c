@@ -104,31 +104,31 @@ static void a_thread_that_ends_in_a_query(void **state)
 static void every_shape_of_interval(void **state)
 {
 	(void)state;
-	compare_whole("giolLv g(i(o(l(L(v(a)))))) v(v(g(g(a(b)))))i(i(a))o(o(c))l(l(l))*5(lv)");
+	compare_whole("niolLv n(i(o(l(L(v(a)))))) v(v(n(n(a(b)))))i(i(a))o(o(c))l(l(l))*5(lv)");
 }
 
 static void panics_end_intervals_too(void **state)
 {
 	(void)state;
-	compare_whole("g({g(a(v(l(i(o(!))))))}v({v(g(!))}a)g)a({i(g(v(!)))}i)");
+	compare_whole("n({n(a(v(l(i(o(!))))))}v({v(n(!))}a)n)a({i(n(v(!)))}i)");
 }
 
 static void intervals_left_unseen(void **state)
 {
 	(void)state;
-	compare_whole("a({g(v(^))}g)g({v(l(^))}v({l(^)}l))t(g(v(a(y))))");
+	compare_whole("a({n(v(^))}n)n({v(l(^))}v({l(^)}l))t(n(v(a(y))))");
 }
 
 static void intervals_on_other_stacks(void **state)
 {
 	(void)state;
-	compare_whole("g(s(v(S(i(s(g(l))))))){g(s({v(S({i(g(!))}!))}!))}r600(g(v(i)))g");
+	compare_whole("n(s(v(S(i(s(n(l))))))){n(s({v(S({i(n(!))}!))}!))}r600(n(v(i)))n");
 }
 
 static void intervals_of_many_threads(void **state)
 {
 	(void)state;
-	compare_whole("g(p8(*100(v(g(l))i(a))))");
+	compare_whole("n(p8(*100(v(n(l))i(a))))");
 }
 
 /* An exec changes what lies where; labels are known by what they say. */
