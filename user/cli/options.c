@@ -55,8 +55,8 @@ static const struct cli_option options[] = {
 			"all, none; passes (the activities that -Ztime-passes prints); or globs of "
 			"labels. With a - before it, all but that; the last word that fits "
 			"decides. default is passes, queries, loads, blocking, and activities but "
-			"the tiny ones: all,-incr-result-hashing,-metadata_decode_*,-mir_pass_*,"
-			"-incr_comp_encode_dep_graph.",
+			"those that come in thousands: metadata_decode_*, mir_pass_* and "
+			"incr_comp_encode_dep_graph.",
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD),
