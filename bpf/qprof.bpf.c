@@ -472,7 +472,7 @@ static __always_inline __u32 send_label(const struct wire_label_key *key)
 	struct wire_label *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 
 	if (!r) {
-		count(WIRE_LOST_LABEL);
+		count(WIRE_COUNT_NO_LABEL);
 		return WIRE_LABEL_LOST;
 	}
 	state.label = __sync_fetch_and_add(&last_label, 1) + 1;
@@ -505,7 +505,7 @@ static __always_inline void tell_label(struct frame *f, __u64 text, __u64 len, _
 	if (n > sizeof(key.text))
 		return;
 	if (len != (__u32)len || (n && bpf_copy_from_user(key.text, n, (void *)text))) {
-		count(WIRE_LOST_LABEL);
+		count(WIRE_COUNT_NO_LABEL);
 		f->label = WIRE_LABEL_LOST;
 		return;
 	}

@@ -156,7 +156,7 @@ enum wire_counter {
 	WIRE_LOST_RECURSION,	     /* starts or ends lost: the kernel refused to nest programs */
 	WIRE_LOST_PROCESS_RECORD,    /* fork, exec or exit records lost */
 	WIRE_LOST_TARGETS_FULL,	     /* processes not followed: the table of targets was full */
-	WIRE_LOST_LABEL,	     /* starts whose label could not be told */
+	WIRE_COUNT_NO_LABEL,	     /* starts whose label could not be told */
 	WIRE_DROP_END_WITHOUT_START, /* ends whose start came before the capture: dropped */
 	WIRE_COUNT_UNWOUND,	     /* spans with WIRE_SPAN_UNWOUND */
 	WIRE_COUNT_LEFT,	     /* spans with WIRE_SPAN_LEFT */

@@ -379,9 +379,9 @@ static struct trace_losses losses_of(const struct recorder *r,
 		[TRACE_COUNT_LEFT] = WIRE_COUNT_LEFT,
 		[TRACE_COUNT_OPEN] = WIRE_COUNT_OPEN,
 		[TRACE_LOST_UNKNOWN_PROVIDER] = WIRE_DROP_UNKNOWN_PROVIDER,
-		[TRACE_LOST_LABEL] = WIRE_LOST_LABEL,
+		[TRACE_COUNT_NO_LABEL] = WIRE_COUNT_NO_LABEL,
 	};
-	_Static_assert(TRACE_LOST_LABEL == TRACE_LOSS_MAX - 1, "a cause without a counter");
+	_Static_assert(TRACE_COUNT_NO_LABEL == TRACE_LOSS_MAX - 1, "a cause without a counter");
 	struct trace_losses losses;
 
 	for (int i = 0; i < TRACE_LOSS_MAX; i++)
