@@ -534,10 +534,7 @@ int on_guard(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 	__u32 label = wire_cookie_label(cookie);
-	struct {
-		__u64 text;
-		__u64 len;
-	} slot = {};
+	__u64 slot[2] = {}; /* where its text is, and how long */
 	struct frame f;
 
 	if (!t)
@@ -545,9 +542,9 @@ int on_guard(struct pt_regs *ctx)
 	frame_of_guard(&f, ctx, cookie);
 	if (label < WIRE_LABEL_OF_QUERY) {
 		/* Unreadable, its length is none that a label has. */
-		if (bpf_copy_from_user(&slot, sizeof(slot), (void *)(f.sp + 8 * label)))
-			slot.len = ~0ull;
-		tell_label(&f, slot.text, slot.len, 0);
+		if (bpf_copy_from_user(slot, sizeof(slot), (void *)(f.sp + 8 * label)))
+			slot[1] = ~0ull;
+		tell_label(&f, slot[0], slot[1], 0);
 	}
 	stack_on_guard(t, &f, label == WIRE_LABEL_OF_QUERY, now);
 	return 0;
