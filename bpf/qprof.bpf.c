@@ -586,7 +586,7 @@ int on_guard_end(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	frame_of_guard(&f, ctx, cookie);
-	stack_on_guard_end(t, &f, wire_cookie_label(cookie), now);
+	stack_on_guard_end(t, &f, 1, now);
 	return 0;
 }
 
