@@ -18,8 +18,11 @@ struct contents {
 	struct groups *groups; /* NULL: the report is by query */
 	struct self_time *self_time;
 	uint64_t self_ns; /* of all */
+	uint64_t self_probe_ns;
 	struct trace_losses losses;
+	struct trace_costs costs;
 	bool has_losses;
+	bool has_costs;
 };
 
 static void contents__clear(struct contents *c)
@@ -50,9 +53,21 @@ static int take_span(struct contents *c, const struct trace_reader *r, struct tr
 	if (err)
 		return err;
 	c->self_ns += span->self_ns;
+	c->self_probe_ns += span->self_probe_ns;
 	if (queries->n && !cmd_matches(queries, trace_reader__string(r, span->label)))
 		return 0;
 	return groups__span(c->groups, span);
+}
+
+static void take_costs(struct contents *c, const struct trace_costs *costs)
+{
+	c->costs = *costs;
+	c->has_costs = true;
+	if (c->options->raw)
+		return;
+	summary__set_costs(c->summary, costs);
+	if (c->self_time)
+		self_time__set_costs(c->self_time, costs);
 }
 
 static int take_item(struct contents *c, const struct trace_reader *r, struct trace_item *item)
@@ -72,6 +87,9 @@ static int take_item(struct contents *c, const struct trace_reader *r, struct tr
 	case TRACE_ITEM_LOSSES:
 		c->losses = item->losses;
 		c->has_losses = true;
+		return 0;
+	case TRACE_ITEM_COSTS:
+		take_costs(c, &item->costs);
 		return 0;
 	default:
 		return 0;
@@ -131,7 +149,9 @@ static struct report_options view_options(const struct contents *c, const struct
 		.query_ctx = &o->queries,
 		.groups = c->groups,
 		.by = by[o->by],
-		.all_self_ns = c->self_ns,
+		.all_self_ns = c->self_ns > c->self_probe_ns ? c->self_ns - c->self_probe_ns : 0,
+		.costs = c->has_costs ? &c->costs : NULL,
+		.raw = o->raw,
 	};
 }
 

@@ -10,7 +10,16 @@ struct siblings {
 	uint64_t start_ns; /* of the first */
 	uint64_t end_ns;   /* of the last */
 	uint64_t sum_ns;   /* of their durations */
+	uint64_t n;	   /* of them */
+	uint64_t n_spans;  /* and of all that they enclose */
 	uint32_t depth;
+};
+
+/* What a span encloses. */
+struct enclosed {
+	uint64_t sum_ns;
+	uint64_t n;
+	uint64_t n_spans;
 };
 
 struct thread {
@@ -29,7 +38,9 @@ struct self_time {
 	uint32_t capacity;
 	uint32_t first_free; /* or U64_MAP_NONE */
 	/* The thread that came last, which mostly comes again. */
-	uint32_t last; /* or U64_MAP_NONE */
+	uint32_t last;	     /* or U64_MAP_NONE */
+	uint64_t inside_ps;  /* of a span's two hits, what is in its own interval */
+	uint64_t outside_ps; /* the rest */
 };
 
 int self_time__new(struct self_time **out)
@@ -42,6 +53,16 @@ int self_time__new(struct self_time **out)
 	st->last = U64_MAP_NONE;
 	*out = st;
 	return 0;
+}
+
+void self_time__set_costs(struct self_time *st, const struct trace_costs *costs)
+{
+	uint64_t both = 2 * costs->ps[TRACE_COST_EMULATED];
+	uint64_t inside = costs->ps[TRACE_COST_EMULATED_INSIDE];
+	bool known = both && inside <= both && !costs->subtracted;
+
+	st->inside_ps = known ? inside : 0;
+	st->outside_ps = known ? both - inside : 0;
 }
 
 static uint64_t thread_key(uint32_t process, uint32_t tid)
@@ -89,10 +110,11 @@ static struct thread *get_thread(struct self_time *st, uint32_t process, uint32_
 	return &st->threads[i];
 }
 
-/* Take the siblings below `depth` away; returns what they fill of the time since `start_ns`. */
-static uint64_t take_enclosed(struct thread *t, uint32_t depth, uint64_t start_ns)
+/* Take the siblings below `depth` away; their sum is what they fill of the time since `start_ns`.
+ */
+static struct enclosed take_enclosed(struct thread *t, uint32_t depth, uint64_t start_ns)
 {
-	uint64_t sum = 0;
+	struct enclosed all = {0};
 
 	while (t->n && t->open[t->n - 1].depth > depth) {
 		struct siblings *s = &t->open[--t->n];
@@ -101,18 +123,23 @@ static uint64_t take_enclosed(struct thread *t, uint32_t depth, uint64_t start_n
 		/* Only where a parent was lost can some of them have begun before. */
 		if (s->start_ns >= start_ns || s->sum_ns < within)
 			within = s->sum_ns;
-		sum += within;
+		all.sum_ns += within;
+		all.n += s->n;
+		all.n_spans += s->n_spans;
 	}
-	return sum;
+	return all;
 }
 
-static int add_sibling(struct thread *t, const struct trace_span *span)
+/* `n_spans`: it and all that it encloses. */
+static int add_sibling(struct thread *t, const struct trace_span *span, uint64_t n_spans)
 {
 	struct siblings *s = t->n ? &t->open[t->n - 1] : NULL;
 
 	if (s && s->depth == span->depth) {
 		s->end_ns = span->end_ns;
 		s->sum_ns += span->end_ns - span->start_ns;
+		s->n++;
+		s->n_spans += n_spans;
 		return 0;
 	}
 	if (t->n == t->capacity) {
@@ -128,27 +155,26 @@ static int add_sibling(struct thread *t, const struct trace_span *span)
 		.start_ns = span->start_ns,
 		.end_ns = span->end_ns,
 		.sum_ns = span->end_ns - span->start_ns,
+		.n = 1,
+		.n_spans = n_spans,
 		.depth = span->depth,
 	};
 	return 0;
 }
 
-int self_time__of(struct self_time *st, const struct trace_span *span, uint64_t *self_ns)
+int self_time__span(struct self_time *st, struct trace_span *span)
 {
 	struct thread *t = get_thread(st, span->process, span->tid);
 	uint64_t duration = span->end_ns - span->start_ns;
-	uint64_t enclosed;
+	struct enclosed in;
 
 	if (!t)
 		return -ENOMEM;
-	enclosed = take_enclosed(t, span->depth, span->start_ns);
-	*self_ns = enclosed < duration ? duration - enclosed : 0;
-	return add_sibling(t, span);
-}
-
-int self_time__span(struct self_time *st, struct trace_span *span)
-{
-	return self_time__of(st, span, &span->self_ns);
+	in = take_enclosed(t, span->depth, span->start_ns);
+	span->self_ns = in.sum_ns < duration ? duration - in.sum_ns : 0;
+	span->self_probe_ns = (st->inside_ps + in.n * st->outside_ps) / 1000;
+	span->probe_ns = (st->inside_ps + in.n_spans * (st->inside_ps + st->outside_ps)) / 1000;
+	return add_sibling(t, span, in.n_spans + 1);
 }
 
 void self_time__forget(struct self_time *st, uint32_t process)

@@ -18,7 +18,7 @@ struct tracks;
 struct tracks_sink {
 	void *ctx;
 	int (*process)(void *ctx, const struct trace_process *p); /* new or changed */
-	int (*span)(void *ctx, const struct trace_span *s);	  /* self_ns is filled in */
+	int (*span)(void *ctx, const struct trace_span *s);	  /* all is filled in */
 };
 
 int tracks__new(const struct tracks_sink *sink, struct tracks **out);
@@ -29,6 +29,9 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out);
  */
 int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels,
 			const char *build_id, const char *rustc_version);
+
+/* As self_time__set_costs(), for the spans to come. */
+void tracks__set_costs(struct tracks *t, const struct trace_costs *costs);
 
 /*
  * Announce a process that was running before the capture (from /proc). `args` are raw

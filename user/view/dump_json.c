@@ -71,7 +71,7 @@ int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_proc
 }
 
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
-	      const char *name, const char *kind, const char *event)
+	      const char *name, const char *kind, const char *event, bool probes)
 {
 	struct json j;
 
@@ -86,6 +86,8 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__text(&j, "event", event);
 	json__number(&j, "start_ns", span->start_ns);
 	json__number(&j, "end_ns", span->end_ns);
+	if (probes)
+		json__number(&j, "probe_ns", span->probe_ns);
 	json__number(&j, "depth", span->depth);
 	if (span->invocation == TRACE_NO_INVOCATION)
 		json__null(&j, "invocation");
@@ -128,8 +130,10 @@ int dump_costs(FILE *out, const struct trace_costs *costs)
 
 	json__begin(&j);
 	json__text(&j, "type", "costs");
-	json__number(&j, "emulated_ps", costs->hit_ps[TRACE_COST_EMULATED]);
-	json__number(&j, "stepped_ps", costs->hit_ps[TRACE_COST_STEPPED]);
+	json__number(&j, "emulated_ps", costs->ps[TRACE_COST_EMULATED]);
+	json__number(&j, "stepped_ps", costs->ps[TRACE_COST_STEPPED]);
+	json__number(&j, "emulated_inside_ps", costs->ps[TRACE_COST_EMULATED_INSIDE]);
+	json__number(&j, "stepped_inside_ps", costs->ps[TRACE_COST_STEPPED_INSIDE]);
 	json__bool(&j, "subtracted", costs->subtracted);
 	return put_line(&j, out);
 }

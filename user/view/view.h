@@ -70,6 +70,9 @@ struct report_options {
 	 */
 	const struct groups *groups;
 	enum group_by by;
+	/* What the probes cost; NULL if the trace does not say. Taken off, unless `raw`. */
+	const struct trace_costs *costs;
+	bool raw;
 	uint64_t all_self_ns; /* self time of all, shown or not; what percent are of, with groups */
 };
 
@@ -84,7 +87,10 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  *  "rustc_version", "build_id", "exit" (status; null if unknown or killed), "signal" (or null),
  *  "attached_late", "start_ns", "end_ns", "queries": [...]}], "queries": [{"name", "count",
  *  "unwound", "total_ns", "self_ns", "mean_ns", "min_ns", "max_ns"}]}
- * The last is summed over all processes. With groups there is, before "processes", "groups":
+ * If the trace says what the probes cost there is, after "losses", "probes": {"hits",
+ * "emulated_ps", "stepped_ps", "probe_ns" (what they took), "wall_ns" (of the compilers, summed),
+ * "taken_off"}; and in queries, if it was taken off, "raw_total_ns" and "raw_self_ns". The last is
+ * summed over all processes. With groups there is, before "processes", "groups":
  * [{"name", "processes", "count", "unwound", "wall_ns", "self_ns", "max_ns"}].
  * What only imported profiles have is left out where there is none of it: in queries "hits",
  * "blocked_ns", "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
@@ -99,10 +105,10 @@ int dump_process(FILE *out, const struct trace_process *p);
 int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p);
 /*
  * `kind`: measureme's name of it, or NULL for a query. `event`: what its invocation id stands for,
- * or NULL.
+ * or NULL. `probes`: what they took of it is known.
  */
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
-	      const char *name, const char *kind, const char *event);
+	      const char *name, const char *kind, const char *event, bool probes);
 int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind);
 int dump_losses(FILE *out, const struct trace_losses *losses);
 int dump_costs(FILE *out, const struct trace_costs *costs);
