@@ -232,14 +232,14 @@ check:
 	@+MAKE='$(SUBMAKE)' tests/check.sh $(B)
 
 bench:
-	@tests/setup.sh check
+	@tests/setup.sh bench
 	@+$(SUBMAKE) all bench-bin
 	@$(PYTHON) -B tests/bench/bench.py --build $(B) $(BENCH_ARGS)
 
-# Needs neither root nor rustc. TRACE is a recorded one, for its bytes per event.
+# The parts of it that need neither root nor rustc.
 EVENTS ?= 100000000
-bench-store: $(B)/tests/bench/store
-	@$< $(EVENTS) $(TRACE)
+bench-store: all $(B)/tests/bench/store
+	@$(PYTHON) -B tests/bench/bench.py --build $(B) --part store --part pctab --events $(EVENTS)
 
 # docs/fidelity.md, from the end-to-end comparison with rustc's own profiles.
 fidelity:
@@ -278,8 +278,8 @@ help:
 	@echo 'make fuzz         fuzz the readers for FUZZ_SECONDS each (default 60)'
 	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
 	@echo 'sudo make fidelity  docs/fidelity.md anew'
-	@echo 'sudo make bench   cost beside plain rustc and -Zself-profile; BENCH_ARGS=--help'
-	@echo 'make bench-store  speed and size of traces; EVENTS=N, TRACE=recorded.qpt'
+	@echo 'sudo make bench   set up, measure, compare with what is aimed at; BENCH_ARGS=--help'
+	@echo 'make bench-store  those parts of it that need no root and no rustc; EVENTS=N'
 	@echo 'make install      DESTDIR=, PREFIX=$(PREFIX)'
 	@echo 'make clean'
 	@echo

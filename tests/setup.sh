@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Installs what the build and the tests need.
+# Installs what the build, the tests and the benchmark need.
 #
-#   tests/setup.sh build|check            install what is missing (apt; elsewhere name it and stop)
-#   tests/setup.sh --verify build|check   install nothing; name what is missing and stop
+#   tests/setup.sh build|check|bench            install what is missing (apt; elsewhere name it and stop)
+#   tests/setup.sh --verify build|check|bench   install nothing; name what is missing and stop
 #
 # rustc is not installed: it is the thing to be profiled, and comes from rustup.
 set -eu
@@ -48,6 +48,14 @@ needs_check() {
 	END
 }
 
+# What is measured on top of what is tested: tables of this one executable.
+needs_bench() {
+	needs_check
+	cat <<-'END'
+	go:1.19            golang-1.19-go   -  -  -
+	END
+}
+
 # Debian keeps bpftool out of a user's PATH.
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -58,6 +66,8 @@ have() {
 	pc:*) pkg-config --exists "$name" 2>/dev/null ;;
 	lib:libc) [ -e /usr/include/stdlib.h ] ;;
 	rt:fuzzer) [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)" -name 'libclang_rt.fuzzer*.a' 2>/dev/null)" ] ;;
+	# Not every Debian has it; the benchmark does without, and says so.
+	go:*) [ -x "/usr/lib/go-$name/bin/go" ] || ! apt-cache show "golang-$name-go" >/dev/null 2>&1 ;;
 	crate:*) [ -n "$(find /usr/share/cargo/registry -maxdepth 1 -name "$name-[0-9]*" 2>/dev/null)" ] ;;
 	esac
 }
@@ -119,8 +129,8 @@ if [ "${1:-}" = --verify ]; then
 	shift
 fi
 what=${1:-check}
-case $what in build | check) ;; *)
-	echo "usage: tests/setup.sh [--verify] build|check" >&2
+case $what in build | check | bench) ;; *)
+	echo "usage: tests/setup.sh [--verify] build|check|bench" >&2
 	exit 2
 	;;
 esac

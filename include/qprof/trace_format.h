@@ -48,6 +48,8 @@ enum qpt_chunk_type {
 	QPT_MAPPINGS = 8,
 	QPT_COSTS = 9,
 	QPT_INDEX = 10,
+	QPT_FUNCTIONS = 11,
+	QPT_LINES = 12,
 	QPT_LABELS = 16,
 	QPT_TALLIES = 17,
 };
@@ -89,6 +91,17 @@ enum {
 /* In the labels of spans: this bit and a virtual id. */
 #define QPT_VIRTUAL 0x80000000u
 
+/* Columns of a batch of spans that may be left out. */
+#define QPT_COLUMN_CALLERS 1u
+#define QPT_COLUMNS_ALL	   QPT_COLUMN_CALLERS
+
+/* Of each of so many groups of labels, so many callers are remembered in a batch. */
+#define QPT_RECENT_LABELS  1024u
+#define QPT_RECENT_CALLERS 8u
+
+/* In a table of ranges: these locindexes lie in no function. */
+#define QPT_NO_FUNCTION (-1)
+
 /* Limits: a file that goes beyond one is damaged. */
 #define QPT_PAYLOAD_MAX	     (4u << 20)	  /* bytes of payload, stored or raw */
 #define QPT_SPANS_MAX	     65536u	  /* spans in one chunk */
@@ -101,6 +114,8 @@ enum {
 #define QPT_MAPPED_MAX	     (1u << 27)	  /* ids given by all mappings */
 #define QPT_MAP_BLOCK	     1024u	  /* aligned ids; see QPT_MAP_BLOCKS_MAX */
 #define QPT_MAP_BLOCKS_MAX   (1u << 17)	  /* blocks of ids of which some are mapped */
+#define QPT_FUNCTIONS_MAX    (1u << 20)	  /* functions in one file */
+#define QPT_LINE_BYTES_MAX   (64u << 20)  /* bytes of all tables of lines, as they are stored */
 #define QPT_INDEX_PROCESSES  32u	  /* processes that an index lists of a chunk */
 #define QPT_INDEX_LABELS     1024u	  /* labels that an index lists of a chunk */
 #define QPT_COSTS_MAX	     64u	  /* classes of probes */

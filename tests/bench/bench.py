@@ -1,251 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What it costs to be profiled: by us and by rustc's own self-profile, beside a plain compile.
+"""What is aimed at, and how far it is reached, all measured in one run.
 
-All ways take turns in every round, in an order that rotates, and each is set against the plain
-compile of its own round: the figures are medians of those ratios, with the smallest and largest.
-
-compile  from rustc's exec to its exit, as its parent sees it
-whole    the command as typed: with set-up, attaching, detaching, and the trace written
-CPU      user and system time; "own" is the profiler's, "compile" that of rustc with its traps
-floor    plain compile + hits x cost of one bare trap, measured here in a small loop
-probes   the plain compile while the same probes are in place for somebody else's sake: their
-  only   program returns at once. What is left of the cost when ours is taken away
+overhead  what it costs to be profiled, beside a plain compile and rustc's own self-profile
+set-up    making and reading a plan, attaching to a running compiler
+store     writing and reading 100 million synthetic events; no root, no rustc
+pctab     pc-value tables of Debian's Go 1.19, if it is installed; no root, no rustc
 """
 
 import argparse
-import contextlib
-import glob
 import os
-import statistics
 import subprocess
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../e2e"))
+sys.path[:0] = [HERE, os.path.join(HERE, "../e2e")]
 
-import crates  # noqa: E402
+import formats  # noqa: E402
 import lab  # noqa: E402
+import overhead  # noqa: E402
+import targets  # noqa: E402
 
-# The second has the most queries per second of plain compile of those in crates.py.
-WORKLOADS = {
-    "regex-syntax, debug": ("regex-syntax", ()),
-    "either, debug": ("either", ()),
-    "memchr, metadata only": ("memchr", ("--emit=metadata",)),
-}
-DEFAULT = list(WORKLOADS)[:2]
-WAYS = ("plain", "self-profile query-provider", "self-profile default", "probes only", "qprof-bpf")
-BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}  # in every run: it changes what rustc does
+PARTS = ("overhead", "set-up", "store", "pctab")
+HAS_TARGETS = "regex-syntax, debug"
 
 
-class Sample:
-    """One run: seconds, and what was recorded."""
-
-    def __init__(self, compile, whole, events=0, size=0, lost=0, hits=None):
-        self.compile_wall, self.compile_cpu = compile
-        self.whole_wall, self.whole_cpu = whole
-        self.events, self.size, self.lost, self.hits = events, size, lost, hits
-
-    @property
-    def own_cpu(self):
-        return self.whole_cpu - self.compile_cpu
-
-
-class Bench:
-    def __init__(self, t, build, rustc):
-        self.t = t
-        self.rustc = rustc
-        self.measure = os.path.abspath(os.path.join(build, "tests/bench/measure"))
-        self.trap = os.path.abspath(os.path.join(build, "tests/bench/trap"))
-
-    def read(self, name):
-        with open(self.t.path(name)) as f:
-            return [int(word) / 1e9 for word in f.read().split()]
-
-    def run(self, way, crate, flags):
-        argv = [self.rustc] + crates.arguments(crate, self.t.mkdir("out"), *flags)
-        profile = self.t.path("profile")
-        subprocess.run(["rm", "-rf", profile], check=True)
-        self.t.mkdir("profile")
-        trace = self.t.path("bench.qpt")
-        if way.startswith("self-profile"):
-            argv += ["-Zself-profile=" + profile, "-Zself-profile-events=" + way.split()[1]]
-        # The inner file must be writable for the invoking user, the outer one for us.
-        command = [self.measure, self.t.write("inner", ""), *argv]
-        if way == "qprof-bpf":
-            command = [self.t.qprof, "-q", "--force", "-o", trace, "--", *command]
-        env = self.t.qprof_env(BOOTSTRAP) if way == "qprof-bpf" else lab.environment(**BOOTSTRAP)
-        who = {} if way == "qprof-bpf" else lab.as_invoker()
-        with self.probes() if way == "probes only" else contextlib.nullcontext():
-            done = subprocess.run([self.measure, self.t.write("outer", ""), *command],
-                                  env=env, cwd=self.t.dir, **who)
-        if done.returncode:
-            sys.exit("bench: the command failed: %s" % " ".join(command))
-        return self.sample(way, profile, trace)
-
-    @contextlib.contextmanager
-    def probes(self):
-        """A capture of a process that compiles nothing: rustc meets the probes, unfollowed."""
-        idle = subprocess.Popen(["sleep", "1000"])
-        other = self.t.start_qprof("-q", "--force", "-o", self.t.path("other.qpt"),
-                                   "-p", str(idle.pid))
-        time.sleep(0.5)
-        try:
-            yield
-        finally:
-            idle.kill()
-            idle.wait()
-            other.communicate()
-
-    def sample(self, way, profile, trace):
-        inner, outer = self.read("inner"), self.read("outer")
-        if way == "qprof-bpf":
-            report = self.t.report(trace)
-            events = sum(q["count"] for q in report["queries"])
-            return Sample(inner, outer, events, os.path.getsize(trace), report["lost"],
-                          report.get("probe_hits"))
-        sample = Sample(inner, outer)
-        for file in glob.glob(profile + "/*"):
-            sample.size += os.path.getsize(file)
-            sample.events += count_events(file)
-        return sample
-
-    def trap_ns(self):
-        values = [float(subprocess.run([self.trap], capture_output=True, text=True,
-                                       check=True).stdout) for _ in range(5)]
-        return statistics.median(values)
+def parse():
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog=overhead.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this; repeatable")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--toolchain", default="stable")
+    parser.add_argument("--workload", action="append", choices=list(overhead.WORKLOADS))
+    parser.add_argument("--events", type=int, default=100000000, help="of the store")
+    options = parser.parse_args()
+    options.part = options.part or PARTS
+    return options
 
 
-def count_events(path):
-    """Records in the event stream of a self-profile: 32 bytes each after its 8-byte header."""
-    total = -8
-    with open(path, "rb") as f:
-        f.seek(8)
-        while header := f.read(5):
-            size = int.from_bytes(header[1:], "little")
-            total += size if header[0] == 0 else 0
-            f.seek(size, os.SEEK_CUR)
-    return total // 32
-
-
-def ratios(samples, plain, field):
-    values = [getattr(s, field) / getattr(p, field) for s, p in zip(samples, plain)]
-    return "%.3f [%.3f-%.3f]" % (statistics.median(values), min(values), max(values))
-
-
-def median(samples, field):
-    return statistics.median(getattr(s, field) for s in samples)
-
-
-def lost(samples):
-    counts = [s.lost for s in samples]
-    return "unknown" if None in counts else "%d" % sum(counts)
-
-
-def print_table(rows):
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        cells = [row[0].ljust(widths[0])] + [c.rjust(w) for c, w in zip(row[1:], widths[1:])]
-        print("  ".join(cells).rstrip())
-
-
-def compare(bench, name, rounds):
-    crate, flags = WORKLOADS[name]
-    results = {way: [] for way in WAYS}
-    for way in WAYS:
-        bench.run(way, crate, flags)  # warms caches, ours included
-    for i in range(rounds):
-        turn = i % len(WAYS)
-        for way in WAYS[turn:] + WAYS[:turn]:
-            results[way].append(bench.run(way, crate, flags))
-
-    plain = results["plain"]
-    print("%s: plain compile %.3f s wall, %.3f s CPU; %d rounds" % (
-        name, median(plain, "compile_wall"), median(plain, "compile_cpu"), rounds))
-    rows = [("", "compile wall", "whole wall", "compile CPU", "events", "bytes", "lost",
-             "own CPU s")]
-    for way in WAYS[1:]:
-        s = results[way]
-        ours = way == "qprof-bpf"
-        recorded = way != "probes only"
-        rows.append((way, ratios(s, plain, "compile_wall"), ratios(s, plain, "whole_wall"),
-                     ratios(s, plain, "compile_cpu"),
-                     "%d" % median(s, "events") if recorded else "-",
-                     "%d" % median(s, "size") if recorded else "-", lost(s) if ours else "-",
-                     "%.3f" % median(s, "own_cpu") if ours else "-"))
-    rows.append(floor(bench, results))
-    print_table(rows)
-    print()
-
-
-def floor(bench, results):
-    ours, plain = results["qprof-bpf"], median(results["plain"], "compile_wall")
-    hits = ours[0].hits
-    note = "floor"
-    if hits is None:
-        hits = 2 * median(ours, "events")
-        note = "floor (at least, with two hits an event)"
-    trap = bench.trap_ns()
-    seconds = hits * trap / 1e9
-    note += ": %d hits x %.0f ns" % (hits, trap)
-    return (note, "%.3f" % (1 + seconds / plain), "", "", "", "", "", "")
-
-
-def milliseconds(values):
-    values = [v * 1e3 for v in values]
-    return "%7.1f ms [%.1f-%.1f]" % (statistics.median(values), min(values), max(values))
-
-
-def time_plan(t, rounds, *flags):
-    values = []
-    for _ in range(rounds):
-        start = time.monotonic()
-        done = t.run_qprof("plan", "--json", *flags, t.rustc)
-        values.append(time.monotonic() - start)
-        if done.returncode:
-            sys.exit("bench: " + done.stderr)
-    return values
-
-
-def time_attach(t, rounds):
-    """From qprof-bpf's exec to the start of the first query it records, with a cached plan."""
-    values = []
-    for _ in range(rounds):
-        build = t.start_plain([t.rustc] + crates.arguments(crates.LONG, t.mkdir("out")))
-        time.sleep(0.3)
-        start = time.monotonic_ns()
-        profiler = t.start_qprof("-q", "--force", "-o", t.path("attach.qpt"), "-p", str(build.pid))
-        if profiler.wait(timeout=60):
-            sys.exit("bench: " + profiler.stderr.read().decode())
-        build.wait()
-        first = min(span["start_ns"] for span in t.spans(t.path("attach.qpt")))
-        values.append((first - start) / 1e9)
-    return values
+def of_compiler(options):
+    """What needs root and rustc: rows, and the rate of measureme's reader, or None."""
+    rows, upstream = [], None
+    reason = lab.why_no_capture()
+    if reason:
+        sys.exit("bench: %s; without: BENCH_ARGS='--part store --part pctab'" % reason)
+    with lab.Lab(options.build) as t:
+        toolchain = t.toolchain(options.toolchain)
+        bench = overhead.Bench(t, options.build, toolchain.rustc)
+        version = subprocess.run([toolchain.rustc, "-V"], capture_output=True, text=True).stdout
+        print("%s, Linux %s, %d CPUs" % (version.strip(), os.uname().release, os.cpu_count()))
+        if "overhead" in options.part:
+            print("ratios to the plain compile of the same round: median [smallest-largest]\n")
+            for name in options.workload or overhead.DEFAULT:
+                results = overhead.compare(bench, name, options.rounds)
+                if name == HAS_TARGETS:
+                    rows += overhead.target_rows(results)
+                    upstream = formats.upstream_rate(*bench.own_profile())
+        if "set-up" in options.part:
+            rows += overhead.time_set_up(t, options.rounds)
+    return rows, upstream
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default="build")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--toolchain", default="stable")
-    parser.add_argument("--workload", action="append", choices=list(WORKLOADS))
-    options = parser.parse_args()
-    reason = lab.why_no_capture()
-    if reason:
-        sys.exit("bench: " + reason)
-
-    with lab.Lab(options.build) as t:
-        toolchain = t.toolchain(options.toolchain)
-        bench = Bench(t, options.build, toolchain.rustc)
-        version = subprocess.run([toolchain.rustc, "-V"], capture_output=True, text=True).stdout
-        print("%s, Linux %s, %d CPUs" % (version.strip(), os.uname().release, os.cpu_count()))
-        print("ratios to the plain compile of the same round: median [smallest-largest]\n")
-        for name in options.workload or DEFAULT:
-            compare(bench, name, options.rounds)
-        print("plan, cold            %s" % milliseconds(time_plan(t, options.rounds, "--no-cache")))
-        print("plan, cached          %s" % milliseconds(time_plan(t, options.rounds)))
-        print("attach to first event %s" % milliseconds(time_attach(t, options.rounds)))
+    options = parse()
+    rows, upstream = [], None
+    if {"overhead", "set-up"} & set(options.part):
+        rows, upstream = of_compiler(options)
+    if "store" in options.part:
+        rows += formats.store(options.build, options.events, upstream)
+    if "pctab" in options.part:
+        rows += formats.pctab(options.build)
+    targets.print_targets(rows)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * store [EVENTS [TRACE]]: how fast traces are written and read, and how small they are.
+ * store [EVENTS]: how fast traces are written and read.
  *
  * EVENTS (100 million) synthetic executions of queries go into a trace, which is read and summed
- * up again: on one core, nothing in parallel, in one run. TRACE is one that was recorded, for the
- * bytes per event. Rates are by CPU time of this process; wall time is shown beside it, as it is
- * what a loaded machine makes of that.
+ * up again: on one core, nothing in parallel, in one run. Rates are millions of events per second
+ * of this process's CPU time; by wall time they are what a loaded machine makes of that.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "../fixtures/random.h"
 #include "analyze/summary.h"
+#include "base/clock.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 
@@ -36,17 +34,10 @@ struct timing {
 	double wall, cpu;
 };
 
-static double seconds(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
 static struct timing now(void)
 {
-	return (struct timing){seconds(CLOCK_MONOTONIC), seconds(CLOCK_PROCESS_CPUTIME_ID)};
+	return (struct timing){clock_ns(CLOCK_MONOTONIC) / 1e9,
+			       clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9};
 }
 
 static struct timing since(struct timing begin)
@@ -216,31 +207,25 @@ static double file_bytes(const char *path)
 	return st.st_size;
 }
 
+/* Of this image: getrusage(2) would tell of the program that started it, too. */
 static double peak_mib(void)
 {
-	struct rusage usage;
+	_fclose_ FILE *status = fopen("/proc/self/status", "re");
+	char line[128];
+	long kib = 0;
 
-	getrusage(RUSAGE_SELF, &usage);
-	return usage.ru_maxrss / 1024.0;
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "VmHWM: %ld", &kib) == 1)
+			break;
+	if (!kib)
+		die("/proc/self/status", -ENODATA);
+	return kib / 1024.0;
 }
 
-static void row(const char *what, double measured, const char *unit, double target, bool most)
+/* One value a line, for bench.py, which knows the targets. */
+static void put(const char *name, double value)
 {
-	double ratio = measured / target;
-
-	printf("%-34s %9.2f %-10s %s %6.1f  %5.2fx  %s\n", what, measured, unit,
-	       most ? "<=" : ">=", target, ratio, (most ? ratio <= 1 : ratio >= 1) ? "" : "MISSED");
-}
-
-static void bytes_row(const char *path)
-{
-	struct timing t;
-	uint64_t n = sum_up(path, &t);
-	double each = file_bytes(path) / n;
-
-	row("recorded trace, bytes per event", each, "B", 4.0, true);
-	printf("%-34s %9.2f %-10s 48.7 B of a .mm_profdata of the same: %.3fx\n", "", each, "B",
-	       each / 48.7);
+	printf("%s %.4f\n", name, value);
 }
 
 int main(int argc, char **argv)
@@ -249,32 +234,26 @@ int main(int argc, char **argv)
 	char path[] = "/tmp/qprof-store-XXXXXX";
 	struct timing writing, reading, finding, skipping;
 	struct pattern *p = make_pattern();
-	double memory, memory_all;
 	int fd = mkstemp(path);
 
 	/* The name is what is wanted: a writer creates its file. */
 	if (fd < 0 || close(fd) || unlink(path))
 		die(path, -errno);
 	writing = write_events(path, p, n);
-	memory = peak_mib();
+	put("writer_mib", peak_mib());
 	if (sum_up(path, &reading) != n)
 		die("not all events came back", -EIO);
-	memory_all = peak_mib();
+	put("reader_mib", peak_mib());
 	finding = seek(path, p->ns * (n / PATTERN) / 100 * 99);
 	skipping = seek(path, 0);
-	printf("%" PRIu64 " synthetic events, %.2f bytes each\n\n", n, file_bytes(path) / n);
-	row("writer, events per CPU second", n / writing.cpu / 1e6, "million", 10, false);
-	row("writer, peak memory", memory, "MiB", 32, true);
-	row("reader and summary, per CPU second", n / reading.cpu / 1e6, "million", 20, false);
-	printf("%-34s %9.2f MiB\n", "reader, peak memory", memory_all);
-	printf("%-34s writer %.2f, reader %.2f million events per second\n", "by wall time",
-	       n / writing.wall / 1e6, n / reading.wall / 1e6);
-	printf("%-34s %9.4fx of reading all\n", "the last hundredth of the time",
-	       finding.cpu / reading.cpu);
-	printf("%-34s %9.4fx of reading all\n", "a query that is not there",
-	       skipping.cpu / reading.cpu);
-	if (argc > 2)
-		bytes_row(argv[2]);
+	put("events", n);
+	put("bytes", file_bytes(path));
+	put("writer_rate", n / writing.cpu / 1e6);
+	put("writer_wall_rate", n / writing.wall / 1e6);
+	put("reader_rate", n / reading.cpu / 1e6);
+	put("reader_wall_rate", n / reading.wall / 1e6);
+	put("last_hundredth", finding.cpu / reading.cpu);
+	put("absent_query", skipping.cpu / reading.cpu);
 	unlink(path);
 	free(p);
 	return 0;

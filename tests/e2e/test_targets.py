@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Whom we follow, how a capture ends, and what is said when it cannot begin."""
 
+import glob
 import os
 import shutil
 import signal
@@ -436,6 +437,10 @@ def test_full_disk(t):
         assert "No space left" in line and "-o" in line, line
         done = t.run_qprof("report", run.trace)
         assert "incomplete" in done.stdout and "cut short" in done.stderr, done
+        # What is exported to it is not half there.
+        done = t.run_qprof("export", "-f", "measureme", "-o", disk + "/out", run.trace)
+        assert done.returncode == FAILURE and "No space left" in done.stderr, done
+        assert not glob.glob(disk + "/out/*"), "half an export was left"
     finally:
         subprocess.run(["umount", disk], check=True)
 

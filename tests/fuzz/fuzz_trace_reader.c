@@ -36,12 +36,15 @@ static void sign(uint8_t *bytes, size_t size)
 static void use_item(const struct trace_reader *r, const struct trace_item *item,
 		     struct summary *summary)
 {
+	struct trace_location from;
 	const char *event;
 
 	if (item->kind == TRACE_ITEM_SPAN) {
 		sink += strlen(trace_reader__string(r, item->span.label));
 		event = trace_reader__event(r, &item->span);
 		sink += event ? strlen(event) : 0;
+		if (trace_reader__location(r, item->span.caller, &from))
+			sink += strlen(from.function->name) + (from.file ? strlen(from.file) : 0);
 		if (summary && summary__span(summary, &item->span, true))
 			abort();
 	} else if (item->kind == TRACE_ITEM_PROCESS) {

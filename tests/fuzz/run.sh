@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # tests/fuzz/run.sh BUILD_DIR SECONDS FUZZER...: runs each fuzzer for so long, from the seeds in
-# tests/fuzz/seeds/<name>/ and what earlier runs found (kept in the build directory).
+# tests/fuzz/seeds/<name>/, for those of ELF files the tests' fixtures, and what earlier runs found
+# (kept in the build directory).
 set -u
 
 build=$1
@@ -10,15 +11,19 @@ seconds=$2
 shift 2
 passed=0 failed=0
 
+fixtures=$build/fuzz/fixtures
+mkdir -p "$fixtures" "$build/fuzz/crashes"
+# All but the largest, whose size would be the largest of all that is tried.
+tests/fixtures/make-fixtures.sh "$fixtures" && rm -f "$fixtures/bodies.so" || exit 1
+
 for fuzzer in "$@"; do
 	name=${fuzzer##*/}
 	found=$build/fuzz/found/$name
 	seeds=tests/fuzz/seeds/$name
-	mkdir -p "$found" "$build/fuzz/crashes"
-	[ -d "$seeds" ] || seeds=
-	# shellcheck disable=SC2086 # $seeds may be nothing
+	mkdir -p "$found"
+	[ -d "$seeds" ] || seeds=$fixtures
 	if "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-		-artifact_prefix="$build/fuzz/crashes/$name-" "$found" $seeds \
+		-artifact_prefix="$build/fuzz/crashes/$name-" "$found" "$seeds" \
 		>"$build/fuzz/$name.log" 2>&1; then
 		runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/fuzz/$name.log")
 		echo "PASS $name ($runs runs in $seconds s)"

@@ -12,7 +12,7 @@ import struct
 import sys
 
 MAGIC = b"\x89QPT\r\n\x1a\n"
-INFO, STRINGS, PROCESSES, SPANS, LOSSES, END, THREADS, MAPPINGS, COSTS, INDEX = range(1, 11)
+INFO, STRINGS, PROCESSES, SPANS, LOSSES, END, THREADS, MAPPINGS, COSTS, INDEX, FUNCTIONS, LINES = range(1, 13)
 LABELS, TALLIES = 16, 17
 U64 = 1 << 64
 
@@ -88,7 +88,7 @@ def processes(*records):
     return chunk(PROCESSES, varint(len(records)) + b"".join(records))
 
 
-def spans_payload(threads, columns, base, absent=0):
+def spans_payload(threads, columns, base, absent=0, callers=()):
     """threads: (process, tid, count); columns: (flags, depth, label, invocation, a, b) per span."""
     out = varint(len(columns), len(threads), base, absent) + b"".join(varint(*t) for t in threads)
     out += bytes(c[0] for c in columns)
@@ -96,6 +96,17 @@ def spans_payload(threads, columns, base, absent=0):
         out += varint(*(c[i] for c in columns))
     for i in (4, 5):
         out += bytes(c[i] & 0xFF for c in columns) + varint(*(c[i] >> 8 for c in columns))
+    return out + varint(*callers_column([c[2] for c in columns], callers))
+
+
+def callers_column(labels_of, callers):
+    out, lists = [], {}
+    for label, caller in zip(labels_of, callers):
+        recent = lists.setdefault(label % 1024, [0] * 8)
+        at = recent.index(caller) if caller in recent else 7
+        out.append(at if caller in recent else caller + 8)
+        del recent[at]
+        recent.insert(0, caller)
     return out
 
 
@@ -117,6 +128,27 @@ def mappings(space, *runs):
     for first, how, n, differences in runs:
         payload += varint(zigzag(first), n << 2 | how) + varint(*map(zigzag, differences))
     return chunk(MAPPINGS, payload)
+
+
+def pc_table(*runs):
+    """runs: (value, pcs); values from -1 on, as differences"""
+    out, last = b"", -1
+    for value, pcs in runs:
+        out += varint(zigzag(value - last), pcs)
+        last = value
+    return out + b"\0"
+
+
+def functions(base, ranges, *records, n=None):
+    """ranges: (number or -1, locations); records: (library, address, name)"""
+    n = len(records) if n is None else n
+    return chunk(FUNCTIONS, varint(n, base) + pc_table(*ranges) + b"".join(varint(*r) for r in records))
+
+
+def lines(*records):
+    """records: (function, runs of file + 1, runs of lines)"""
+    out = b"".join(varint(f) + pc_table(*files) + pc_table(*rows) for f, files, rows in records)
+    return chunk(LINES, varint(len(records)) + out)
 
 
 def index(previous, first, *entries):
@@ -159,6 +191,14 @@ BATCH_LINES = (
 )
 GONE = processes(process(0, 2, 4711, 4710, 2000, 5000, 256, (3, 4, 0, 0, 0, 0)))
 GONE_LINE = "process 0 pid=4711 parent=4710 start=2000 end=5000 exit=256 [rustc --crate-name a] [a] [-] [-] [-] [-]\n"
+# Of library "a": rustc::ask of 6 bytes at 1 to 7, nothing at 8, another at 9 to 11.
+CODE_NAMES = strings(0, "typeck", "mir_built", "rustc --crate-name a", "a", "src/a.rs", "rustc::ask")
+CODE = CODE_NAMES + functions(1, [(0, 7), (-1, 1), (1, 3)], (3, 0x1000, 5), (3, 0x2000, 5))
+ASKED = chunk(
+    SPANS,
+    spans_payload([(0, 1, 6)], [(0, 0, 0, 0, 0, 10)] * 6, 0, 1, [3, 2, 1, 7, 8, 0]),
+)
+ASKED_MORE = chunk(SPANS, spans_payload([(0, 1, 1)], [(0, 0, 0, 0, 0, 10)], 60, 1, [15]))
 BODY = info() + NAMES + ONE + chunk(SPANS, BATCH)
 BODY_LINES = INFO_LINE + ONE_LINE + BATCH_LINES
 WHOLE = "whole\n"
@@ -246,6 +286,23 @@ def good():
         + "span 0/1 depth=0 30..60 typeck\n"
         + "tally 0 typeck [QueryCacheHitCount] 2 300\n"
         + "tally 0 mir_built [Query] 1 5\n"
+        + WHOLE
+    )
+    yield "callers", (
+        header() + info() + CODE + ONE + ASKED
+        + functions(12, [(2, 4)], (0, 0x3000, 1)) + ASKED_MORE
+        + lines((2, [(5, 3)], [(40, 1), (41, 2)])) + lines((0, [(5, 2), (0, 4)], [(70, 1), (7, 1), (0, 4)]))
+        + end(6, 1, 7)
+    ), (
+        INFO_LINE
+        + ONE_LINE
+        + "span 0/1 depth=0 0..10 typeck from=rustc::ask+2@src/a.rs:7\n"
+        + "span 0/1 depth=0 10..20 typeck from=rustc::ask+1@src/a.rs:70\n"
+        + "span 0/1 depth=0 20..30 typeck from=rustc::ask+0\n"  # no instruction is before it
+        + "span 0/1 depth=0 30..40 typeck from=rustc::ask+6\n"  # none is known there
+        + "span 0/1 depth=0 40..50 typeck from=8\n"  # in no function
+        + "span 0/1 depth=0 50..60 typeck\n"
+        + "span 0/1 depth=0 60..70 typeck from=mir_built+3@src/a.rs:41\n"
         + WHOLE
     )
     # What a later version may add without a new version number.
@@ -336,7 +393,7 @@ def bad():
     yield "costs", header() + info() + chunk(COSTS, varint(2, 0)), problem(
         INFO_LINE, damaged(start, "a record of costs is malformed")
     )
-    later = spans_payload([(0, 1, 1)], [(0, 0, 0, 0, 0, 1)], 0, absent=1)
+    later = spans_payload([(0, 1, 1)], [(0, 0, 0, 0, 0, 1)], 0, absent=2)
     yield "span-columns", header() + info() + NAMES + ONE + chunk(SPANS, later), problem(
         INFO_LINE + ONE_LINE, damaged(names_end, "the threads of a batch do not add up")
     )
@@ -356,6 +413,40 @@ def bad():
     flags = spans_payload([(0, 1, 1)], [(8, 0, 0, 0, 0, 1)], 0)
     yield "span-flags", header() + info() + NAMES + ONE + chunk(SPANS, flags), problem(
         INFO_LINE + ONE_LINE, damaged(start + len(NAMES + ONE), "a span has unknown flags")
+    )
+    code_end = start + len(CODE)
+    record = (3, 0x3000, 5)
+    for name, broken in (
+        ("overlap", functions(11, [(2, 4)], record)),
+        ("backwards", functions(1, [(2, 4)], record)),
+        ("number", functions(12, [(3, 4)], record)),
+        ("twice", functions(12, [(1, 4)], record)),
+        ("beyond", functions((1 << 32) - 4, [(2, 4)], record)),
+        ("long", functions(12, [(2, (1 << 32) - 1)], record)),
+        ("none", functions(12, [(-1, 4)])),
+        ("fewer", functions(12, [(2, 4)], record, n=2)),
+        ("library", functions(12, [(2, 4)], (6, 0x3000, 5))),
+        ("name", functions(12, [(2, 4)], (3, 0x3000, 6))),
+        ("table", chunk(FUNCTIONS, varint(1, 12, zigzag(3), 4))),
+    ):
+        yield f"functions-{name}", header() + info() + CODE + broken, problem(
+            INFO_LINE, damaged(code_end, "a list of functions is malformed")
+        )
+    for name, broken in (
+        ("function", lines((2, [(5, 3)], [(40, 3)]))),
+        ("short", lines((0, [(5, 5)], [(40, 6)]))),
+        ("long", lines((0, [(5, 6)], [(40, 7)]))),
+        ("file", lines((0, [(7, 6)], [(40, 6)]))),
+        ("twice", lines((0, [(5, 6)], [(40, 6)]), (0, [(5, 6)], [(40, 6)]))),
+        ("none", lines()),
+        ("table", chunk(LINES, varint(1, 0, zigzag(6), 6, 0, zigzag(41), 0, 0))),
+    ):
+        yield f"lines-{name}", header() + info() + CODE + broken, problem(
+            INFO_LINE, damaged(code_end, "a table of lines is malformed")
+        )
+    # The third function comes too late.
+    yield "span-caller", header() + info() + CODE + ONE + ASKED_MORE + functions(12, [(2, 4)], record), problem(
+        INFO_LINE + ONE_LINE, damaged(code_end + len(ONE), "a span has a caller the file does not hold")
     )
     for name, records, what in (
         ("name", [(0, 1, 4)], "a list of labels is malformed"),

@@ -1,15 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# tests/lint/return_probes.sh DIR...          sources
+# tests/lint/return_probes.sh PLACE...        every text file there but documents: sources, scripts
 # tests/lint/return_probes.sh --object FILE   a compiled BPF object
 #
 # A return probe on a compiler's frame replaces a return address; rustc unwinds on every error and
-# aborts at the trampoline. None may be in the tree, in any spelling. Comments may speak of them.
+# aborts at the trampoline. None may be in the tree, in any spelling. Comments may speak of them,
+# and so may this checker and its test.
 set -eu
 
 words='uretprobe|kretprobe|uprobe\.session|kprobe\.session|UPROBE_SESSION|KPROBE_SESSION'
 words="$words|UPROBE_MULTI_RETURN|KPROBE_MULTI_RETURN|retprobe *=|BPF_KRETPROBE|BPF_URETPROBE|fexit"
+# perf probe, and the file in tracefs that it writes to.
+words="$words|perf probe.*%return|\\br[0-9]*:[uk]probes/"
 
 if [ "$1" = --object ]; then
 	if readelf -SW "$2" | grep -nE "$words"; then
@@ -20,9 +23,19 @@ if [ "$1" = --object ]; then
 fi
 
 status=0
-for file in $(find "$@" -name '*.[ch]' | sort); do
+# Without its comments, as far as a line tells what is one.
+code_of() {
+	case $1 in
 	# -fpreprocessed takes the comments out and expands nothing.
-	if gcc -fpreprocessed -dD -E -P -x c "$file" 2>/dev/null | grep -E "$words"; then
+	*.[chsS]) gcc -fpreprocessed -dD -E -P -x c "$1" 2>/dev/null ;;
+	*.rs) sed 's,^[[:space:]]*//.*,,' "$1" ;;
+	*) sed 's,^[[:space:]]*#.*,,' "$1" ;;
+	esac
+}
+
+for file in $(find "$@" -type f ! -name '*.md' ! -path '*/lint/*return_probes.sh' | sort); do
+	grep -qI . "$file" || continue
+	if code_of "$file" | grep -E "$words"; then
 		echo "$file: asks for a return probe" >&2
 		status=1
 	fi

@@ -20,7 +20,8 @@ check() {
 	esac
 }
 
-check "return-probes: none in bpf/ and user/" "$here/return_probes.sh" bpf user
+check "return-probes: none in sources, scripts and tests" "$here/return_probes.sh" \
+	Makefile .ci bpf include user tests vmlinux
 check "return-probes: none in the BPF object" "$here/return_probes.sh" --object "$build/qprof.bpf.o"
 check "return-probes: the checker finds them" "$here/test_return_probes.sh"
 check "headers: each compiles alone" "$here/headers.sh" "$build"

@@ -88,6 +88,22 @@ static void events_and_threads_are_dumped(void **state)
 	assert_contains(others, "\"cwd\":\"mir_built\"");
 }
 
+static void callers_are_dumped(void **state)
+{
+	_free_ char *text =
+		dump((struct cli_dump_options){.file = "tests/golden/good-callers.qpt"});
+
+	(void)state;
+	assert_contains(text, "\"caller\":{\"locindex\":3,\"function\":\"rustc::ask\",\"offset\":2,"
+			      "\"file\":\"src/a.rs\",\"line\":7}}\n");
+	assert_contains(text, "\"caller\":{\"locindex\":1,\"function\":\"rustc::ask\",\"offset\":0,"
+			      "\"file\":null,\"line\":null}}\n");
+	assert_contains(text, "\"caller\":{\"locindex\":8,\"function\":null,\"offset\":null,"
+			      "\"file\":null,\"line\":null}}\n");
+	assert_int_equal(count(text, "\"type\":\"span\""), 7);
+	assert_int_equal(count(text, "\"caller\""), 6);
+}
+
 /* The definition of a line's kind has exactly the members of the line. */
 static void check_line(struct json_object *defs, const char *text)
 {
@@ -119,7 +135,8 @@ static void the_schema_is_that_of_the_lines(void **state)
 {
 	static const char *const files[] = {
 		"tests/golden/good-plain.qpt", "tests/golden/good-strings.qpt",
-		"tests/golden/good-threads-and-costs.qpt", "tests/golden/good-kinds.qpt"};
+		"tests/golden/good-threads-and-costs.qpt", "tests/golden/good-kinds.qpt",
+		"tests/golden/good-callers.qpt"};
 	_free_ char *text = dump((struct cli_dump_options){.schema = true});
 	struct json_object *schema = json_tokener_parse(text), *defs;
 
@@ -139,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(filters_pick_spans),
 		cmocka_unit_test(events_and_threads_are_dumped),
+		cmocka_unit_test(callers_are_dumped),
 		cmocka_unit_test(the_schema_is_that_of_the_lines),
 	};
 

@@ -133,6 +133,63 @@ static void rows_can_be_crates_processes_and_threads(void **state)
 	output_free(&o);
 }
 
+static void rows_can_be_those_who_asked(void **state)
+{
+	const char *glob = "type*";
+	struct cli_report_options options = {.file = "tests/golden/good-callers.qpt",
+					     .callers = {&glob, 1}};
+	struct output o;
+
+	(void)state;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0],
+			"executions  total   self  self %    max  asked for by\n"
+			"         4  40 ns  40 ns    57.1  10 ns  rustc::ask at src/a.rs:7 and 1 "
+			"other line\n"
+			"         2  20 ns  20 ns    28.6  10 ns  (not known)\n"
+			"         1  10 ns  10 ns    14.3  10 ns  mir_built at src/a.rs:41\n");
+	output_free(&o);
+	options.sort = CLI_SORT_NAME;
+	options.top = 2;
+	options.min.ns = 15;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], "(not known)\n         4");
+	assert_contains(o.text[0], "  and 1 more caller\n");
+	output_free(&o);
+	options = (struct cli_report_options){
+		.file = options.file, .callers = options.callers, .json = true};
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], ",\"callers\":[\n{\"function\":\"rustc::ask\",\"count\":4,"
+				   "\"unwound\":0,\"total_ns\":40,\"self_ns\":40,\"max_ns\":10,"
+				   "\"file\":\"src/a.rs\",\"line\":7,\"line_count\":1,\"lines\":2},"
+				   "\n{\"function\":null,\"count\":2,");
+	output_free(&o);
+}
+
+static void callers_that_are_not_there_are_said_not_to_be(void **state)
+{
+	const char *glob = "nobody";
+	struct cli_report_options options = {.file = "tests/golden/good-callers.qpt",
+					     .callers = {&glob, 1}};
+	struct output o;
+
+	(void)state;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], "none of these queries was executed\n");
+	output_free(&o);
+	options.file = "tests/golden/good-plain.qpt";
+	assert_int_equal(report(&options, &o), EXIT_CODE_FAILURE);
+	assert_string_equal(o.text[0], "");
+	assert_contains(o.text[1], "tests/golden/good-plain.qpt does not tell who asked for its "
+				   "queries: record it with --callers\n");
+	output_free(&o);
+	/* Nothing was recorded at all: nothing to blame that on. */
+	options.file = "tests/golden/good-empty.qpt";
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], "no query was executed\n");
+	output_free(&o);
+}
+
 static void what_cannot_be_read_is_one_line(void **state)
 {
 	static const char *const files[] = {"/nonexistent.qpt", "tests/golden/bad-not-a-trace.qpt",
@@ -159,6 +216,8 @@ int main(void)
 		cmocka_unit_test(a_cut_trace_is_reported_and_said_to_be_cut),
 		cmocka_unit_test(rows_can_be_chosen_and_ordered),
 		cmocka_unit_test(rows_can_be_crates_processes_and_threads),
+		cmocka_unit_test(rows_can_be_those_who_asked),
+		cmocka_unit_test(callers_that_are_not_there_are_said_not_to_be),
 		cmocka_unit_test(what_cannot_be_read_is_one_line),
 	};
 

@@ -45,6 +45,22 @@ static void what_is_missing_is_counted(void **state)
 	output_free(&o);
 }
 
+static void functions_and_callers_are_counted(void **state)
+{
+	struct output o;
+
+	(void)state;
+	assert_int_equal(verify("tests/golden/good-callers.qpt", &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], "functions    3, 2 of them with lines\n");
+	assert_contains(o.text[0], "callers      6 spans tell who asked\n");
+	assert_contains(o.text[0], "missing      1 callers lie in no function\n");
+	output_free(&o);
+	assert_int_equal(verify("tests/golden/good-plain.qpt", &o), EXIT_CODE_OK);
+	assert_lacks(o.text[0], "functions");
+	assert_lacks(o.text[0], "callers");
+	output_free(&o);
+}
+
 static void the_status_tells_cut_from_damaged(void **state)
 {
 	static const struct {
@@ -78,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_trace_is_told_to_be_whole),
 		cmocka_unit_test(what_is_missing_is_counted),
+		cmocka_unit_test(functions_and_callers_are_counted),
 		cmocka_unit_test(the_status_tells_cut_from_damaged),
 	};
 

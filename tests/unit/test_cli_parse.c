@@ -169,6 +169,12 @@ static void report_takes_one_file(void **state)
 	done(&cli);
 	refuse("qprof-bpf report", "usage: qprof-bpf report [OPTION...] FILE");
 	refuse("qprof-bpf report a b", "unexpected 'b'");
+	parse("qprof-bpf report --callers type_of --callers 'x*' a", &cli);
+	assert_int_equal(cli.report.callers.n, 2);
+	assert_string_equal(cli.report.callers.texts[0], "type_of");
+	done(&cli);
+	refuse("qprof-bpf report --callers x --by crate a", "leave out --query and --by");
+	refuse("qprof-bpf report --callers x --query y a", "leave out --query and --by");
 }
 
 static void the_other_commands_parse(void **state)

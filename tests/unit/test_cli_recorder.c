@@ -124,11 +124,9 @@ static void records_become_a_trace_and_a_summary(void **state)
 
 	(void)state;
 	execute(r, PID);
-	assert_int_equal(recorder__running(r), 1);
 	assert_int_equal(give_span(r, 0, 1, 2000, 3000), 0);
 	assert_int_equal(give_span(r, 1, 0, 1500, 4000), 0);
 	end_process(r, PID);
-	assert_int_equal(recorder__running(r), 0);
 	assert_int_equal(recorder__processes(r), 1);
 	output_begin(&o);
 	assert_int_equal(recorder__finish(r, no_counters), 0);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../fixtures/directory.h"
+#include "../fixtures/disk.h"
 #include "../fixtures/random.h"
 #include "import/mm_reader.h"
 
@@ -162,6 +163,23 @@ static void a_full_disk_is_an_error_for_ever(void **state)
 	assert_int_equal(directory_files(false), before - 1);
 }
 
+/* Neither what could not be synced nor what could not be closed gets a name. */
+static void what_did_not_reach_the_disk_gets_no_name(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		struct mm_writer *w = new_writer();
+		unsigned int before = directory_files(false);
+
+		*(i ? &disk.close_err : &disk.sync_err) = ENOSPC;
+		assert_int_equal(mm_writer__finish(w, "unsynced", true), -ENOSPC);
+		memset(&disk, 0, sizeof(disk));
+		mm_writer__free(w);
+		assert_int_equal(directory_files(false), before - 1);
+		assert_int_equal(access(directory_path("unsynced"), F_OK), -1);
+	}
+	(void)state;
+}
+
 static void no_directory_is_an_error(void **state)
 {
 	struct mm_writer *w = NULL;
@@ -180,6 +198,7 @@ int main(void)
 		cmocka_unit_test(a_file_is_not_replaced_unless_forced),
 		cmocka_unit_test(an_unfinished_file_is_removed),
 		cmocka_unit_test(a_full_disk_is_an_error_for_ever),
+		cmocka_unit_test(what_did_not_reach_the_disk_gets_no_name),
 		cmocka_unit_test(no_directory_is_an_error),
 	};
 

@@ -58,7 +58,8 @@ static void a_plan_comes_back_as_it_was(void **state)
 
 static void an_empty_plan_comes_back(void **state)
 {
-	struct plan plan = {.build_id_len = 1};
+	char nothing[] = "";
+	struct plan plan = {.build_id_len = 1, .path = nothing, .mangling = nothing};
 	_plan_ struct plan *back = NULL;
 	_free_ uint8_t *buf = NULL;
 	size_t len;
@@ -67,7 +68,7 @@ static void an_empty_plan_comes_back(void **state)
 	encode(&plan, &buf, &len);
 	assert_int_equal(decode_copy(buf, len, &back), 0);
 	assert_true(sample_same(&plan, back));
-	assert_null(back->path);
+	assert_null(back->rustc_version);
 }
 
 static void every_truncation_is_refused(void **state)
@@ -181,6 +182,8 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[1].addr, 0x1200); /* below the one before */
 	WRONG(plan->queries[0].body_non_incr, 2);
 	WRONG(plan->queries[0].body_incr, 2);
+	WRONG(plan->path, NULL);
+	WRONG(plan->mangling, NULL);
 	WRONG(plan->queries[0].name, NULL);
 	WRONG(plan->queries[1].name, plan->queries[0].name); /* twice the same */
 	WRONG(plan->bodies[1].group, 2);

@@ -130,6 +130,29 @@ static void a_buffer_grows(void **state)
 	byte_buffer__destroy(&b);
 }
 
+/* Of all lengths, in and out of their shortest form, whole and cut. */
+static void many_at_once_are_those_one_by_one(void **state)
+{
+	struct rng rng = rng_new();
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		uint8_t bytes[64];
+		size_t size = rng_below(&rng, sizeof(bytes) + 1);
+		uint32_t n = rng_below(&rng, 40), high = rng_below(&rng, 5);
+		struct byte_reader one = {.at = bytes, .end = bytes + size}, many = one;
+		uint64_t values[40];
+
+		for (size_t i = 0; i < size; i++)
+			bytes[i] = rng_below(&rng, 128) | (rng_below(&rng, 4) < high ? 128 : 0);
+		byte_reader__varints(&many, values, n);
+		for (uint32_t i = 0; i < n; i++)
+			assert_true(byte_reader__varint(&one) == values[i]);
+		assert_true(one.bad == many.bad);
+		assert_ptr_equal(one.at, many.at);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +163,7 @@ int main(void)
 		cmocka_unit_test(a_bad_reader_reads_zeroes),
 		cmocka_unit_test(bytes_are_taken_within_bounds),
 		cmocka_unit_test(a_buffer_grows),
+		cmocka_unit_test(many_at_once_are_those_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

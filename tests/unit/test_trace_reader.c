@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../fixtures/functions.h"
 #include "../fixtures/spans.h"
 #include "../fixtures/trace_dump.h"
 #include "qprof/trace_format.h"
@@ -76,6 +77,23 @@ static void write_spans(struct trace_writer *w, const struct spans *s, uint32_t 
 		assert_int_equal(trace_writer__span(w, &s->at[i]), 0);
 }
 
+/* A function whose first bytes are of one line, and the rest of another. */
+static void add_function(struct trace_writer *w, const char *name, uint32_t first, uint32_t size)
+{
+	const struct trace_function f = {first, size, 0x1000, "abcd", name};
+
+	assert_int_equal(trace_writer__function(w, &f), 0);
+}
+
+static void add_lines(struct trace_writer *w, uint32_t first)
+{
+	struct trace_line rows[] = {{0, 0, 10}, {4, 0, 11}};
+
+	assert_int_equal(trace_writer__intern(w, "src/lib.rs", &rows[0].file), 0);
+	rows[1].file = rows[0].file;
+	assert_int_equal(trace_writer__lines(w, first, rows, 2), 0);
+}
+
 /* A file with every type of chunk, some twice. */
 static uint8_t *small_file(size_t *size)
 {
@@ -92,6 +110,9 @@ static uint8_t *small_file(size_t *size)
 
 	add_names(w, 2, 20);
 	s->at[3].label = TRACE_VIRTUAL | 9;
+	add_function(w, "rustc::asks", 1, 20);
+	s->at[5].caller = 5;
+	s->at[7].caller = 21;
 	write_spans(w, s, 0, 30);
 	assert_int_equal(trace_writer__flush(w), 0);
 	assert_int_equal(trace_writer__thread(w, &thread), 0);
@@ -99,9 +120,14 @@ static uint8_t *small_file(size_t *size)
 	assert_int_equal(trace_writer__losses(w, &losses), 0);
 	assert_int_equal(trace_writer__intern(w, "a name that comes later", &id), 0);
 	s->at[40].label = id;
+	add_function(w, "rustc::asks_too", 30, 5);
+	s->at[41].caller = 32;
+	s->at[42].caller = 25;
 	write_spans(w, s, 30, s->n);
 	assert_int_equal(trace_writer__intern_path(w, "core::iter::Map", &label.string), 0);
 	assert_int_equal(trace_writer__map(w, &label), 0);
+	add_lines(w, 30);
+	add_lines(w, 1);
 	assert_int_equal(trace_writer__map(w, &events), 0);
 	assert_int_equal(trace_writer__process(w, &gone), 0);
 	assert_int_equal(trace_writer__finish(w), 0);
@@ -177,17 +203,23 @@ static void processes_come_before_their_spans_and_update(void **state)
 	assert_non_null(strstr(text, "thread 1/1000 [opt cgu.0]\n"));
 	assert_non_null(strstr(text, "costs 430000 0 0 0\n"));
 	assert_non_null(strstr(text, "losses ring_full=3\n"));
+	assert_non_null(strstr(text, " from=rustc::asks+4@src/lib.rs:10\n"));
+	assert_non_null(strstr(text, " from=rustc::asks+20@src/lib.rs:11\n"));
+	assert_non_null(strstr(text, " from=rustc::asks_too+2@src/lib.rs:10\n"));
+	assert_non_null(strstr(text, " from=25\n"));
 	assert_string_equal(text + strlen(text) - 6, "whole\n");
 }
 
 /*
- * What the texts of virtual ids are is not known before they were mapped: those do not count in a
- * comparison with a file that has the mapping.
+ * What the texts of virtual ids are is not known before they were mapped, nor lines before they
+ * were told: those do not count in a comparison with a file that has all.
  */
-static void drop_virtual(char *text)
+static void drop_late(char *text)
 {
 	char *at;
 
+	while ((at = strchr(text, '@')))
+		memmove(at, strchr(at, '\n'), strlen(strchr(at, '\n')) + 1);
 	while ((at = strstr(text, " event=query_5")))
 		memmove(at, at + strlen(" event=query_5"),
 			strlen(at + strlen(" event=query_5")) + 1);
@@ -221,19 +253,23 @@ static void every_cut_reads_as_a_prefix(void **state)
 	(void)state;
 	bytes = small_file(&size);
 	whole = dump_bytes(bytes, size);
-	drop_virtual(whole);
+	drop_late(whole);
 	for (size_t n = 0; n < size; n++) {
 		_free_ char *cut = dump_bytes(bytes, n);
 
-		drop_virtual(cut);
+		drop_late(cut);
 		assert_prefix(whole, cut);
-		/* A longer piece never holds less. */
+		/* A longer piece never holds less, and is read once the first chunk is whole. */
 		if (*cut != 'r') {
 			size_t held = strstr(cut, "problem: ") - cut;
+			char problem[64];
 
+			snprintf(problem, sizeof(problem), "problem: cut short at byte %zu: ", n);
+			assert_memory_equal(cut + held, problem, strlen(problem));
 			assert_true(held >= last);
 			last = held;
 		}
+		assert_true(*cut != 'r' || !last);
 	}
 	assert_int_equal(last, strlen(whole) - strlen("whole\n"));
 }
@@ -247,14 +283,14 @@ static void every_flipped_bit_is_noticed(void **state)
 	(void)state;
 	bytes = small_file(&size);
 	whole = dump_bytes(bytes, size);
-	drop_virtual(whole);
+	drop_late(whole);
 	for (size_t bit = 0; bit < size * 8; bit++) {
 		_free_ char *damaged = NULL;
 
 		bytes[bit / 8] ^= 1 << bit % 8;
 		damaged = dump_bytes(bytes, size);
 		bytes[bit / 8] ^= 1 << bit % 8;
-		drop_virtual(damaged);
+		drop_late(damaged);
 		assert_prefix(whole, damaged);
 	}
 }
@@ -434,6 +470,81 @@ static void names_that_never_come_are_counted(void **state)
 	assert_int_equal(stats.mapped, 5);
 }
 
+static struct functions *write_functions(struct rng *rng, struct spans *s)
+{
+	struct functions *all = functions_new(rng, FUNCTIONS_MAX, 20);
+	struct trace_writer *w = open_writer();
+
+	add_names(w, 2, 20);
+	for (uint32_t i = 0, n = 0; i < s->n; i++) {
+		for (; n < all->n && rng_below(rng, 2); n++)
+			assert_int_equal(trace_writer__function(w, &all->at[n].f), 0);
+		if (n && rng_below(rng, 3))
+			s->at[i].caller =
+				rng_below(rng, all->at[n - 1].f.first + all->at[n - 1].f.size + 1);
+		assert_int_equal(trace_writer__span(w, &s->at[i]), 0);
+	}
+	for (uint32_t i = all->n; i-- > 0;)
+		assert_int_equal(trace_writer__lines(w, all->at[i].f.first, all->at[i].rows,
+						     all->at[i].n_rows),
+				 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	trace_writer__free(w);
+	return all;
+}
+
+static void check_location(const struct trace_reader *r, const struct functions *all,
+			   uint32_t locindex)
+{
+	const struct function_model *m = functions_find(all, locindex);
+	const struct trace_line *line;
+	struct trace_location got;
+
+	assert_int_equal(trace_reader__location(r, locindex, &got), m != NULL);
+	if (!m)
+		return;
+	assert_string_equal(got.function->name, m->name);
+	assert_string_equal(got.function->library, m->f.library);
+	assert_int_equal(got.function->addr, m->f.addr);
+	assert_int_equal(got.offset, locindex - m->f.first);
+	line = function_model__line(m, got.offset);
+	assert_int_equal(got.line, line ? line->line : 0);
+	if (line)
+		assert_string_equal(got.file, trace_reader__string(r, line->file));
+	else
+		assert_null(got.file);
+}
+
+/* From the first span on, though lines are told at the end. */
+static void callers_are_known_by_function_and_line(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct spans *s = spans_new(&rng, 9000, 2, 20);
+	_free_ struct functions *all = write_functions(&rng, s);
+	_free_ bool *seen = calloc(s->n, sizeof(*seen));
+	_trace_reader_ struct trace_reader *r = NULL;
+	uint64_t callers = 0, unknown = 0;
+	struct trace_stats stats;
+	struct trace_item item;
+
+	(void)state;
+	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
+		if (item.kind != TRACE_ITEM_SPAN)
+			continue;
+		check_span(&item.span, s, seen);
+		check_location(r, all, item.span.caller);
+		callers += item.span.caller != TRACE_NO_LOCATION;
+		unknown += item.span.caller != TRACE_NO_LOCATION &&
+			   !functions_find(all, item.span.caller);
+	}
+	assert_null(trace_reader__problem(r));
+	stats = trace_reader__stats(r);
+	assert_int_equal(stats.callers, callers);
+	assert_int_equal(stats.unknown_callers, unknown);
+	assert_int_equal(stats.functions, all->n);
+}
+
 static void missing_files_say_why(void **state)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -491,6 +602,7 @@ int main(void)
 		cmocka_unit_test(filters_need_no_index),
 		cmocka_unit_test(the_index_tells_of_every_chunk),
 		cmocka_unit_test(names_that_never_come_are_counted),
+		cmocka_unit_test(callers_are_known_by_function_and_line),
 		cmocka_unit_test(missing_files_say_why),
 		cmocka_unit_test(good_golden_files_are_read),
 		cmocka_unit_test(bad_golden_files_are_refused_for_the_right_reason),

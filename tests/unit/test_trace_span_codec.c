@@ -12,6 +12,9 @@
 
 #define N_LABELS 300
 
+/* What a file holds that holds all that a span may refer to. */
+static const struct span_limits no_limits = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+
 static int encode(const struct trace_span *spans, uint32_t n, struct byte_buffer *out)
 {
 	_span_codec_ struct span_codec *c = NULL;
@@ -44,9 +47,8 @@ static void assert_round_trip(const struct trace_span *spans, uint32_t n)
 
 	assert_int_equal(encode(spans, n, &bytes), 0);
 	assert_int_equal(span_codec__new(&c), 0);
-	assert_int_equal(span_codec__decode(c, bytes.data, bytes.size, UINT32_MAX, UINT32_MAX,
-					    &back, &n_back, &why),
-			 0);
+	assert_int_equal(
+		span_codec__decode(c, bytes.data, bytes.size, &no_limits, &back, &n_back, &why), 0);
 	assert_int_equal(n_back, n);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t n_want = pick_thread(spans, n, spans[i].process, spans[i].tid, want);
@@ -90,11 +92,26 @@ static void any_values_come_back(void **state)
 			.invocation = rng_u64(&rng) >> rng_below(&rng, 33),
 			.depth = rng_u64(&rng) >> rng_below(&rng, 17),
 			.flags = rng_below(&rng, 8),
+			.caller = rng_below(&rng, 2) ? rng_below(&rng, UINT32_MAX) : 0,
 		};
 	}
 	s[0].end_ns = UINT64_MAX;
 	s[0].start_ns = 0;
 	assert_round_trip(s, 1000);
+}
+
+/* One span with a caller is enough for the column. */
+static void callers_come_back(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct spans *s = spans_new(&rng, 1000, 2, N_LABELS);
+
+	(void)state;
+	s->at[s->n - 1].caller = 1;
+	assert_round_trip(s->at, s->n);
+	for (uint32_t i = 0; i < s->n; i++)
+		s->at[i].caller = 1 + (rng_any_size(&rng) >> 33);
+	assert_round_trip(s->at, s->n);
 }
 
 static void nested_spans_are_small(void **state)
@@ -110,8 +127,8 @@ static void nested_spans_are_small(void **state)
 	byte_buffer__destroy(&bytes);
 }
 
-static int decode(const struct byte_buffer *b, size_t size, uint32_t n_processes,
-		  uint32_t n_strings, const char **why)
+static int decode_within(const struct byte_buffer *b, size_t size, const struct span_limits *limits,
+			 const char **why)
 {
 	_span_codec_ struct span_codec *c = NULL;
 	/* From the heap and of exact size, so that a sanitizer sees a read past the end. */
@@ -122,7 +139,15 @@ static int decode(const struct byte_buffer *b, size_t size, uint32_t n_processes
 	for (size_t i = 0; i < size; i++)
 		copy[i] = b->data[i];
 	assert_int_equal(span_codec__new(&c), 0);
-	return span_codec__decode(c, copy, size, n_processes, n_strings, &spans, &n, why);
+	return span_codec__decode(c, copy, size, limits, &spans, &n, why);
+}
+
+static int decode(const struct byte_buffer *b, size_t size, uint32_t n_processes,
+		  uint32_t n_strings, const char **why)
+{
+	const struct span_limits limits = {n_processes, n_strings, 1};
+
+	return decode_within(b, size, &limits, why);
 }
 
 static void every_cut_is_noticed(void **state)
@@ -133,14 +158,16 @@ static void every_cut_is_noticed(void **state)
 	const char *why;
 
 	(void)state;
+	for (uint32_t i = 0; i < s->n; i++)
+		s->at[i].caller = i;
 	assert_int_equal(encode(s->at, s->n, &bytes), 0);
 	for (size_t size = 0; size < bytes.size; size++) {
 		why = NULL;
-		assert_int_equal(decode(&bytes, size, 2, N_LABELS, &why), -EBADMSG);
+		assert_int_equal(decode_within(&bytes, size, &no_limits, &why), -EBADMSG);
 		assert_non_null(why);
 	}
 	byte_buffer__varint(&bytes, 0);
-	assert_int_equal(decode(&bytes, bytes.size, 2, N_LABELS, &why), -EBADMSG);
+	assert_int_equal(decode_within(&bytes, bytes.size, &no_limits, &why), -EBADMSG);
 	byte_buffer__destroy(&bytes);
 }
 
@@ -157,6 +184,58 @@ static void names_that_are_not_there_are_noticed(void **state)
 	assert_string_equal(why, "spans of a process it does not hold");
 	assert_int_equal(decode(&bytes, bytes.size, 5, 9, &why), -EBADMSG);
 	assert_string_equal(why, "a span has a name the file does not hold");
+	byte_buffer__destroy(&bytes);
+}
+
+static void callers_that_are_not_there_are_noticed(void **state)
+{
+	struct trace_span s[2] = {{.caller = 50}, {.caller = TRACE_NO_LOCATION}};
+	struct span_limits limits = {1, 1, 51};
+	struct byte_buffer bytes = {0};
+	const char *why;
+
+	(void)state;
+	assert_int_equal(encode(s, 2, &bytes), 0);
+	assert_int_equal(decode_within(&bytes, bytes.size, &limits, &why), 0);
+	limits.locations = 50;
+	assert_int_equal(decode_within(&bytes, bytes.size, &limits, &why), -EBADMSG);
+	assert_string_equal(why, "a span has a caller the file does not hold");
+	byte_buffer__destroy(&bytes);
+}
+
+/* As the specification's example has it. */
+static void callers_are_places_in_a_list_of_recent_ones(void **state)
+{
+	static const uint8_t want[] = {78, 0, 98, 1, 107, 1, 2};
+	const uint32_t callers[] = {70, 70, 90, 70, 99, 0, 99};
+	struct byte_buffer bytes = {0};
+	struct trace_span s[7] = {0};
+
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		s[i].caller = callers[i];
+	/* Lists start with nothing but 0. Labels share one if they are alike modulo 1,024. */
+	s[4].label = 5;
+	s[5].label = QPT_VIRTUAL | 5;
+	s[6].label = QPT_RECENT_LABELS;
+	s[6].caller = 0;
+	assert_int_equal(encode(s, 7, &bytes), 0);
+	assert_memory_equal(bytes.data + bytes.size - sizeof(want), want, sizeof(want));
+	byte_buffer__destroy(&bytes);
+}
+
+static void batches_without_callers_do_not_grow(void **state)
+{
+	struct trace_span s = {.end_ns = 5};
+	struct byte_buffer bytes = {0};
+
+	(void)state;
+	assert_int_equal(encode(&s, 1, &bytes), 0);
+	assert_int_equal(bytes.size, 4 + 3 + 8);
+	byte_buffer__clear(&bytes);
+	s.caller = 1;
+	assert_int_equal(encode(&s, 1, &bytes), 0);
+	assert_int_equal(bytes.size, 4 + 3 + 8 + 1);
 	byte_buffer__destroy(&bytes);
 }
 
@@ -207,9 +286,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nested_spans_come_back),
 		cmocka_unit_test(any_values_come_back),
+		cmocka_unit_test(callers_come_back),
 		cmocka_unit_test(nested_spans_are_small),
 		cmocka_unit_test(every_cut_is_noticed),
 		cmocka_unit_test(names_that_are_not_there_are_noticed),
+		cmocka_unit_test(callers_that_are_not_there_are_noticed),
+		cmocka_unit_test(callers_are_places_in_a_list_of_recent_ones),
+		cmocka_unit_test(batches_without_callers_do_not_grow),
 		cmocka_unit_test(hostile_counts_cost_nothing),
 		cmocka_unit_test(damage_is_survived),
 	};

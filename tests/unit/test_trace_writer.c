@@ -180,6 +180,56 @@ static void paths_share_what_they_have_in_common(void **state)
 	assert_true(trace_writer__bytes(w) - bytes < 1000 * 20);
 }
 
+static void callers_need_their_function(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	struct trace_function f = {1, 9, 0x1000, "abcd", "rustc::asks"};
+	struct trace_span span = {.end_ns = 1, .caller = 1};
+	struct trace_line row = {.offset = 9, .line = 1};
+
+	(void)state;
+	assert_int_equal(trace_writer__span(w, &span), -EINVAL);
+	assert_int_equal(trace_writer__function(w, &f), 0);
+	assert_int_equal(trace_writer__function(w, &f), -EINVAL);
+	assert_int_equal(trace_writer__span(w, &span), 0);
+	span.caller = 10;
+	assert_int_equal(trace_writer__span(w, &span), 0);
+	span.caller = 11;
+	assert_int_equal(trace_writer__span(w, &span), -EINVAL);
+	assert_int_equal(trace_writer__lines(w, 2, &row, 1), -EINVAL);
+	assert_int_equal(trace_writer__lines(w, 1, &row, 1), -EINVAL);
+	row.offset = 8;
+	assert_int_equal(trace_writer__lines(w, 1, &row, 1), 0);
+	assert_int_equal(trace_writer__lines(w, 1, &row, 1), -EINVAL);
+	/* None of this ended the writing. */
+	assert_int_equal(trace_writer__finish(w), 0);
+}
+
+/* More functions and lines than one chunk takes. */
+static void functions_beyond_a_batch_come_back(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	struct trace_span span = {.end_ns = 1};
+	const struct trace_line row = {.offset = 1, .line = 77};
+	_free_ char *text = NULL;
+	char name[40];
+
+	(void)state;
+	for (uint32_t i = 0; i < 20000; i++) {
+		const struct trace_function f = {1 + 10 * i, 9, 16 * i, "abcd", name};
+
+		snprintf(name, sizeof(name), "rustc::asks_%u", i);
+		assert_int_equal(trace_writer__function(w, &f), 0);
+	}
+	span.caller = 1 + 10 * 19999 + 2;
+	assert_int_equal(trace_writer__span(w, &span), 0);
+	for (uint32_t i = 20000; i-- > 0;)
+		assert_int_equal(trace_writer__lines(w, 1 + 10 * i, &row, 1), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	text = dump_trace(path);
+	assert_non_null(strstr(text, " from=rustc::asks_19999+2@rustc:77\nwhole\n"));
+}
+
 static void losses_are_written_when_they_change(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
@@ -323,6 +373,8 @@ int main(void)
 		cmocka_unit_test_teardown(mappings_that_make_no_sense_are_refused, remove_file),
 		cmocka_unit_test_teardown(long_mappings_come_back, remove_file),
 		cmocka_unit_test_teardown(paths_share_what_they_have_in_common, remove_file),
+		cmocka_unit_test_teardown(callers_need_their_function, remove_file),
+		cmocka_unit_test_teardown(functions_beyond_a_batch_come_back, remove_file),
 		cmocka_unit_test_teardown(losses_are_written_when_they_change, remove_file),
 		cmocka_unit_test_teardown(names_beyond_a_batch_come_back, remove_file),
 		cmocka_unit_test_teardown(a_full_disk_is_remembered, remove_file),

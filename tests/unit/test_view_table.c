@@ -151,6 +151,25 @@ static void printing_indents_every_line(void **state)
 	free(text);
 }
 
+static void a_long_name_can_stand_last(void **state)
+{
+	static const char *const cells[] = {"7", "1234567890", "a name", "100", "2", "b", NULL};
+	struct table *t = table_of(cells);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	table__name_last(t);
+	assert_int_equal(table__print(t, out, "| "), 0);
+	fclose(out);
+	assert_string_equal(text, "| query       count  self\n"
+				  "|     7  1234567890  a name\n"
+				  "|   100           2  b\n");
+	free(text);
+	table__free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +180,7 @@ int main(void)
 		cmocka_unit_test(wide_characters_keep_columns_straight),
 		cmocka_unit_test(cells_are_cleaned),
 		cmocka_unit_test(printing_indents_every_line),
+		cmocka_unit_test(a_long_name_can_stand_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

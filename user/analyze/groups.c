@@ -116,11 +116,6 @@ int groups__thread(struct groups *g, const struct trace_thread *thread)
 	return 0;
 }
 
-static uint64_t less(uint64_t ns, uint64_t probe_ns)
-{
-	return probe_ns < ns ? ns - probe_ns : 0;
-}
-
 int groups__span(struct groups *g, const struct trace_span *span)
 {
 	uint64_t alone;
@@ -142,7 +137,7 @@ int groups__span(struct groups *g, const struct trace_span *span)
 		s->start_ns = span->start_ns;
 	if (span->end_ns > s->end_ns)
 		s->end_ns = span->end_ns;
-	alone = less(span->end_ns - span->start_ns, span->probe_ns);
+	alone = trace_without_probes(span->end_ns - span->start_ns, span->probe_ns);
 	if (alone > s->max_ns)
 		s->max_ns = alone;
 	return 0;
@@ -170,7 +165,7 @@ static struct group_row row_of(const struct sums *s)
 		.processes = 1,
 		.count = s->count,
 		.unwound = s->unwound,
-		.self_ns = less(s->self_ns, s->self_probe_ns),
+		.self_ns = trace_without_probes(s->self_ns, s->self_probe_ns),
 		.wall_ns = s->count ? s->end_ns - s->start_ns : 0,
 		.max_ns = s->max_ns,
 	};

@@ -121,14 +121,9 @@ static struct entry *add_entry(struct summary *s, uint64_t key)
 	return &s->entries[p->entries];
 }
 
-static uint64_t less(uint64_t ns, uint64_t probe_ns)
-{
-	return probe_ns < ns ? ns - probe_ns : 0;
-}
-
 static void count_execution(struct entry *entry, const struct trace_span *span, uint64_t duration)
 {
-	uint64_t alone = less(duration, span->probe_ns);
+	uint64_t alone = trace_without_probes(duration, span->probe_ns);
 	struct summary_row *row = &entry->row;
 
 	if (alone > row->max_ns)
@@ -261,7 +256,10 @@ uint64_t summary__wall_ns(const struct summary *s)
 	for (uint32_t i = 0; i < s->n_processes; i++) {
 		const struct summed_process *p = &s->processes[i];
 
-		wall += less(p->process.end_ns ?: p->last_ns, p->process.start_ns);
+		uint64_t end_ns = p->process.end_ns ?: p->last_ns;
+
+		if (end_ns > p->process.start_ns)
+			wall += end_ns - p->process.start_ns;
 	}
 	return wall;
 }
@@ -324,9 +322,9 @@ static struct summary_row row_of(const struct entry *entry)
 	row.raw_total_ns = row.total_ns;
 	row.raw_self_ns = row.self_ns;
 	row.clamped = entry->self_probe_ns > row.self_ns;
-	row.total_ns = less(row.total_ns, entry->probe_ns);
-	row.self_ns = less(row.self_ns, entry->self_probe_ns);
-	row.executed_ns = less(row.executed_ns, entry->executed_probe_ns);
+	row.total_ns = trace_without_probes(row.total_ns, entry->probe_ns);
+	row.self_ns = trace_without_probes(row.self_ns, entry->self_probe_ns);
+	row.executed_ns = trace_without_probes(row.executed_ns, entry->executed_probe_ns);
 	return row;
 }
 

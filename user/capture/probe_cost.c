@@ -9,8 +9,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 /*
  * A batch is short enough to run undisturbed more often than not, and the median of all forgives
@@ -78,14 +79,6 @@ struct samples {
 	size_t n[N_CLASSES];
 	uint64_t ns[N_CLASSES][MOST_RECORDS]; /* what the records say a call took */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- The plan of our own functions ----------------------------------------------------------- */
 
@@ -158,11 +151,11 @@ static int attach(struct kernel *k, uint8_t *lib)
 
 static uint64_t batch(void (*function)(void), int calls)
 {
-	uint64_t start = now_ns();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 
 	for (int i = 0; i < calls; i++)
 		function();
-	return now_ns() - start;
+	return clock_ns(CLOCK_MONOTONIC) - start;
 }
 
 static void call_all(struct timings *t)

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/map.h"
 #include "capture/processes.h"
@@ -39,18 +39,10 @@ struct session {
 	uint64_t last_thread;	      /* of them */
 };
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 /* Without it times are what they were measured to be: no reason not to record. */
 static void measure_costs(struct session *s)
 {
-	uint64_t start = monotonic_ns();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err = probe_costs__measure(s->kernel, &s->costs);
 
 	if (err)
@@ -59,7 +51,7 @@ static void measure_costs(struct session *s)
 		diag_verbose("a probe costs %" PRIu64 " ns here, on a stepped instruction %" PRIu64
 			     " ns; measured in %" PRIu64 " us",
 			     s->costs.emulated.hit_ps / 1000, s->costs.stepped.hit_ps / 1000,
-			     (monotonic_ns() - start) / 1000);
+			     (clock_ns(CLOCK_MONOTONIC) - start) / 1000);
 }
 
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
@@ -127,7 +119,7 @@ static int add_library(struct session *s, const char *path, const struct library
 		if (!lib)
 			return diag_error_r(-ENOMEM, "out of memory");
 		lib->err = attach(s, path);
-		lib->attached_ns = monotonic_ns();
+		lib->attached_ns = clock_ns(CLOCK_MONOTONIC);
 	}
 	*out = lib;
 	return lib->err;
@@ -188,7 +180,8 @@ static int adopt(struct session *s, pid_t pid)
 		return -ESRCH;
 	}
 	len = process_arguments(pid, args, sizeof(args));
-	err = s->sink.running(s->sink.ctx, pid, process_parent(pid), monotonic_ns(), args, len);
+	err = s->sink.running(s->sink.ctx, pid, process_parent(pid), clock_ns(CLOCK_MONOTONIC),
+			      args, len);
 	return err ? err : tell_cwd(s, pid);
 }
 
@@ -331,7 +324,7 @@ unsigned int session__libraries(const struct session *s)
 void session__start(struct session *s)
 {
 	kernel__enable(s->kernel, true);
-	s->started_ns = monotonic_ns();
+	s->started_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 static int tell_late(struct session *s, pid_t pid, const char *path)

@@ -97,15 +97,21 @@ static int seen__costs(struct seen *s, const struct trace_costs *costs)
 	return 0;
 }
 
-static int dump_one_span(const struct trace_reader *r, struct seen *s, struct trace_span span)
+static int dump_span_item(const struct trace_reader *r, struct seen *s, struct trace_span span)
 {
+	struct trace_location at;
+	bool located =
+		span.caller != TRACE_NO_LOCATION && trace_reader__location(r, span.caller, &at);
 	int err = s->self_time ? self_time__span(s->self_time, &span) : 0;
+	const struct dump_span_texts texts = {
+		.name = trace_reader__string(r, span.label),
+		.kind = span.kind ? trace_reader__kind(r, span.kind) : NULL,
+		.event = trace_reader__event(r, &span),
+		.caller = located ? &at : NULL,
+		.probes = s->self_time,
+	};
 
-	return err
-		       ?: dump_span(stdout, &span, seen__get(s, span.process),
-				    trace_reader__string(r, span.label),
-				    span.kind ? trace_reader__kind(r, span.kind) : NULL,
-				    trace_reader__event(r, &span), s->self_time);
+	return err ?: dump_span(stdout, &span, seen__get(s, span.process), &texts);
 }
 
 static int dump_item(const struct trace_reader *r, struct seen *s, const struct trace_item *item)
@@ -119,7 +125,7 @@ static int dump_item(const struct trace_reader *r, struct seen *s, const struct 
 	case TRACE_ITEM_THREAD:
 		return dump_thread(stdout, &item->thread, seen__get(s, item->thread.process));
 	case TRACE_ITEM_SPAN:
-		return dump_one_span(r, s, item->span);
+		return dump_span_item(r, s, item->span);
 	case TRACE_ITEM_TALLY:
 		return dump_tally(stdout, &item->tally, trace_reader__string(r, item->tally.label),
 				  trace_reader__kind(r, item->tally.kind));

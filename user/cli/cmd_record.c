@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "capture/launch.h"
 #include "capture/processes.h"
@@ -51,14 +51,6 @@ static void capture_fini(struct capture *c)
 		cleanup_close_p(&c->pidfds[i]);
 	free(c->pidfds);
 	cleanup_close_p(&c->signal_fd);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 /* ---- Set-up ---------------------------------------------------------------------------------- */
@@ -343,7 +335,7 @@ static bool all_gone(const struct capture *c)
 
 static int wait_ms(const struct capture *c)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint64_t ms = c->next_tick_ns > now ? (c->next_tick_ns - now) / 1000000 + 1 : 0;
 
 	return ms < DRAIN_MS ? (int)ms : DRAIN_MS;
@@ -370,12 +362,12 @@ static int watch(struct capture *c)
 	_free_ struct pollfd *fds = calloc(2 + c->n_pidfds, sizeof(*fds));
 	int err = fds ? 0 : -ENOMEM;
 
-	c->next_tick_ns = now_ns() + c->opt->interval_ns;
+	c->next_tick_ns = clock_ns(CLOCK_MONOTONIC) + c->opt->interval_ns;
 	while (!err && !c->stop) {
 		err = wait_for_something(c, fds);
 		if (!err)
 			err = session__drain(c->session);
-		if (!err && now_ns() >= c->next_tick_ns) {
+		if (!err && clock_ns(CLOCK_MONOTONIC) >= c->next_tick_ns) {
 			err = tick(c);
 			c->next_tick_ns += c->opt->interval_ns;
 		}

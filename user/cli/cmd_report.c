@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/summary.h"
 #include "base/diag.h"
@@ -15,9 +16,10 @@
 struct contents {
 	const struct cli_report_options *options;
 	struct summary *summary;
-	struct groups *groups; /* NULL: the report is by query */
-	struct self_time *self_time;
-	uint64_t self_ns; /* of all */
+	struct groups *groups;	     /* NULL: the report is not by these */
+	struct callers *callers;     /* NULL: nor by those */
+	struct self_time *self_time; /* NULL: rows are queries, and the summary does it */
+	uint64_t self_ns;	     /* of all */
 	uint64_t self_probe_ns;
 	struct trace_losses losses;
 	struct trace_costs costs;
@@ -29,6 +31,7 @@ static void contents__clear(struct contents *c)
 {
 	summary__free(c->summary);
 	groups__free(c->groups);
+	callers__free(c->callers);
 	self_time__free(c->self_time);
 }
 
@@ -37,26 +40,36 @@ static int contents__init(struct contents *c)
 	int err = summary__new(&c->summary);
 
 	if (!err && c->options->by != CLI_BY_QUERY)
-		err = groups__new(&c->groups) ?: self_time__new(&c->self_time);
+		err = groups__new(&c->groups);
+	else if (!err && c->options->callers.n)
+		err = callers__new(&c->callers);
+	if (!err && (c->groups || c->callers))
+		err = self_time__new(&c->self_time);
 	return err;
+}
+
+static const struct cli_texts *asked_for(const struct contents *c)
+{
+	return c->callers ? &c->options->callers : &c->options->queries;
 }
 
 /* Self times need every span; what is counted is only what was asked for. */
 static int take_span(struct contents *c, const struct trace_reader *r, struct trace_span *span)
 {
-	const struct cli_texts *queries = &c->options->queries;
 	int err;
 
-	if (!c->groups)
+	if (!c->self_time)
 		return summary__span(c->summary, span, true);
 	err = self_time__span(c->self_time, span) ?: summary__span(c->summary, span, false);
 	if (err)
 		return err;
 	c->self_ns += span->self_ns;
 	c->self_probe_ns += span->self_probe_ns;
-	if (queries->n && !cmd_matches(queries, trace_reader__string(r, span->label)))
+	if (asked_for(c)->n && !cmd_matches(asked_for(c), trace_reader__string(r, span->label)))
 		return 0;
-	return groups__span(c->groups, span);
+	if (c->groups)
+		return groups__span(c->groups, span);
+	return span->kind == TRACE_KIND_QUERY ? callers__span(c->callers, span) : 0;
 }
 
 static void take_costs(struct contents *c, const struct trace_costs *costs)
@@ -120,6 +133,11 @@ static const char *kind_of(const void *ctx, unsigned int kind)
 	return trace_reader__kind(ctx, kind);
 }
 
+static bool locate(const void *ctx, uint32_t locindex, struct trace_location *out)
+{
+	return trace_reader__location(ctx, locindex, out);
+}
+
 static bool is_asked_for(const void *ctx, const char *name)
 {
 	return cmd_matches(ctx, name);
@@ -146,13 +164,22 @@ static struct report_options view_options(const struct contents *c, const struct
 		.min_self_ns = o->min.ns,
 		.min_millipercent = o->min.millipercent,
 		.query = is_asked_for,
-		.query_ctx = &o->queries,
+		.query_ctx = asked_for(c),
 		.groups = c->groups,
+		.callers = c->callers,
+		.locator = {r, locate},
 		.by = by[o->by],
 		.all_self_ns = c->self_ns > c->self_probe_ns ? c->self_ns - c->self_probe_ns : 0,
 		.costs = c->has_costs ? &c->costs : NULL,
 		.raw = o->raw,
 	};
+}
+
+static bool lacks_callers(const struct trace_reader *r)
+{
+	const struct trace_stats s = trace_reader__stats(r);
+
+	return s.spans && !s.callers;
 }
 
 int cmd_report(const struct cli_report_options *o)
@@ -169,6 +196,11 @@ int cmd_report(const struct cli_report_options *o)
 	err = read_all(r, &c);
 	if (err) {
 		diag_error("cannot read %s: %s", o->file, strerror(-err));
+		return EXIT_CODE_FAILURE;
+	}
+	if (c.callers && lacks_callers(r)) {
+		diag_error("%s does not tell who asked for its queries: record it with --callers",
+			   o->file);
 		return EXIT_CODE_FAILURE;
 	}
 	names.ctx = r;

@@ -60,6 +60,14 @@ static void print_stats(const struct trace_stats *s, const struct verified *v)
 		line("", v->unfinished, " of them left by unwinding or never ended");
 	if (s->mapped)
 		line("virtual ids", s->mapped, " with a text");
+	if (s->functions) {
+		snprintf(more, sizeof(more), ", %s of them with lines",
+			 format_count(bytes, s->functions_with_lines));
+		line("functions", s->functions, more);
+	}
+	if (s->callers)
+		line("callers", s->callers, " spans tell who asked");
+	missing(" callers lie in no function", s->unknown_callers);
 	missing(" spans have no name", s->unknown_labels);
 	missing(" spans have no event text", s->unknown_events);
 	if (s->unknown_chunks)

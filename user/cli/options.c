@@ -157,6 +157,16 @@ static const struct cli_option options[] = {
 		.help = QUERY_HELP,
 	},
 	{
+		.commands = CLI_BIT(CLI_REPORT),
+		.name = "callers",
+		.arg = "QUERY",
+		.kind = CLI_TEXTS,
+		.offset = AT(report.callers),
+		.help = "Show who asks for the query, or for all that match a GLOB: a row is a "
+			"function of the compiler, with the executions it asked for. Needs a "
+			"trace recorded with --callers. May be given several times.",
+	},
+	{
 		.commands = CLI_BIT(CLI_DUMP),
 		.name = "query",
 		.arg = "GLOB",
@@ -408,6 +418,7 @@ static const struct cli_example report_examples[] = {
 	{"Where crates differ", "qprof-bpf report --by crate --sort total debug.qpt"},
 	{"Queries about types that take 1% or more",
 	 "qprof-bpf report --query 'type*' --min 1% debug.qpt"},
+	{"Who asks for types", "qprof-bpf report --callers type_of debug.qpt"},
 	{"For a program", "qprof-bpf report --json debug.qpt"},
 	{},
 };

@@ -103,6 +103,7 @@ struct cli_report_options {
 	unsigned int sort; /* enum cli_sort */
 	struct cli_threshold min;
 	struct cli_texts queries; /* globs; none = all */
+	struct cli_texts callers; /* globs for queries; none: rows are not callers */
 };
 
 struct cli_dump_options {

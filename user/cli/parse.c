@@ -239,6 +239,16 @@ static int check_dump(const struct cli *cli)
 	return 0;
 }
 
+static int check_report(const struct cli *cli)
+{
+	const struct cli_report_options *o = &cli->report;
+
+	if (o->callers.n && (o->by != CLI_BY_QUERY || o->queries.n))
+		return diag_error_r(-EINVAL, "--callers names the queries and says what a row is: "
+					     "leave out --query and --by");
+	return 0;
+}
+
 static int check(const struct cli *cli)
 {
 	const struct cli_command *command = cli_command(cli->command);
@@ -252,6 +262,8 @@ static int check(const struct cli *cli)
 	}
 	if (cli->command == CLI_DUMP)
 		return check_dump(cli);
+	if (cli->command == CLI_REPORT)
+		return check_report(cli);
 	return cli->command == CLI_RECORD ? check_record(cli) : 0;
 }
 
@@ -322,9 +334,11 @@ void cli__clear(struct cli *cli)
 	cli->record.pids.pids = NULL;
 	cli->record.pids.n = 0;
 	free(cli->report.queries.texts);
+	free(cli->report.callers.texts);
 	free(cli->dump.queries.texts);
 	free(cli->dump.processes.texts);
-	cli->report.queries = cli->dump.queries = cli->dump.processes = (struct cli_texts){0};
+	cli->report.queries = cli->report.callers = (struct cli_texts){0};
+	cli->dump.queries = cli->dump.processes = (struct cli_texts){0};
 	free(cli->import.files.paths);
 	cli->import.files = (struct cli_files){0};
 }

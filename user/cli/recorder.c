@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "analyze/summary.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/invoker.h"
 #include "base/version.h"
@@ -35,14 +35,6 @@ struct recorder {
 	int place_err; /* the trace could not be put where it belongs; it is whole elsewhere */
 	int view_err;  /* the live view's; it is not drawn any more */
 };
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /*
  * The build goes on and so does the live view when the disk is full; the file keeps its
@@ -405,11 +397,6 @@ void recorder__leave_terminal(struct recorder *r)
 uint32_t recorder__processes(const struct recorder *r)
 {
 	return tracks__processes(r->tracks);
-}
-
-uint32_t recorder__running(const struct recorder *r)
-{
-	return tracks__running(r->tracks);
 }
 
 static void closing_line(struct recorder *r, const struct trace_losses *losses)

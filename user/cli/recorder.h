@@ -56,9 +56,8 @@ int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]
 /* Give the terminal back as it was, until the next interval: we are about to be stopped. */
 void recorder__leave_terminal(struct recorder *r);
 
-/* Compilers seen, and those of them that still run. */
+/* Compilers seen. */
 uint32_t recorder__processes(const struct recorder *r);
-uint32_t recorder__running(const struct recorder *r);
 
 /*
  * Write the rest, mark the trace finished, print the summary and the closing line. The first

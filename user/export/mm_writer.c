@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include "base/file_writer.h"
 #include "qprof/measureme_format.h"
 #include "trace/bytes.h"
 
@@ -25,9 +26,7 @@ struct stream {
 
 struct mm_writer {
 	int dir_fd;
-	int fd;
-	int error;
-	uint64_t bytes;
+	struct file_writer file;
 	char temporary[32]; /* empty once it has its name */
 	struct stream streams[MM_N_STREAMS];
 };
@@ -38,29 +37,6 @@ static const char *const magics[MM_N_STREAMS] = {
 	[MM_STRING_INDEX] = MM_MAGIC_INDEX,
 };
 
-static int fail(struct mm_writer *w, int err)
-{
-	if (!w->error)
-		w->error = err;
-	return w->error;
-}
-
-static int write_all(struct mm_writer *w, const uint8_t *p, size_t size)
-{
-	while (size) {
-		ssize_t n = write(w->fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return fail(w, n < 0 ? -errno : -EIO);
-		w->bytes += n;
-		p += n;
-		size -= n;
-	}
-	return 0;
-}
-
 static int write_page(struct mm_writer *w, enum mm_stream_tag tag)
 {
 	static const uint8_t header[MM_PAGE_HEADER_SIZE];
@@ -70,11 +46,11 @@ static int write_page(struct mm_writer *w, enum mm_stream_tag tag)
 	if (page->size > MM_PAGE_HEADER_SIZE) {
 		page->data[0] = tag;
 		bytes_store_u32(page->data + 1, page->size - MM_PAGE_HEADER_SIZE);
-		err = write_all(w, page->data, page->size);
+		err = file_writer__write(&w->file, page->data, page->size);
 	}
 	byte_buffer__clear(page);
 	byte_buffer__bytes(page, header, sizeof(header));
-	return page->failed ? fail(w, -ENOMEM) : err;
+	return page->failed ? file_writer__fail(&w->file, -ENOMEM) : err;
 }
 
 /* Append to a stream; what does not fit into the page continues on the next. */
@@ -83,8 +59,8 @@ static int put(struct mm_writer *w, enum mm_stream_tag tag, const void *data, si
 	struct stream *s = &w->streams[tag];
 	const uint8_t *p = data;
 
-	if (w->error)
-		return w->error;
+	if (w->file.error)
+		return w->file.error;
 	s->size += size;
 	while (size) {
 		size_t room = PAGE_BYTES - s->page.size;
@@ -93,7 +69,7 @@ static int put(struct mm_writer *w, enum mm_stream_tag tag, const void *data, si
 
 		byte_buffer__bytes(&s->page, p, n);
 		if (s->page.failed)
-			return fail(w, -ENOMEM);
+			return file_writer__fail(&w->file, -ENOMEM);
 		p += n;
 		size -= n;
 		if (s->page.size == PAGE_BYTES)
@@ -112,9 +88,9 @@ static int create_temporary(struct mm_writer *w)
 		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 			return -errno;
 		snprintf(w->temporary, sizeof(w->temporary), ".qprof-%08x.tmp", number);
-		w->fd = openat(w->dir_fd, w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-			       0644);
-		if (w->fd >= 0)
+		w->file.fd = openat(w->dir_fd, w->temporary,
+				    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		if (w->file.fd >= 0)
 			return 0;
 		if (errno != EEXIST)
 			break;
@@ -129,9 +105,9 @@ static int put_headers(struct mm_writer *w)
 	int err;
 
 	bytes_store_u32(version, MM_VERSION);
-	err = write_all(w, (const uint8_t *)MM_MAGIC, 4);
+	err = file_writer__write(&w->file, MM_MAGIC, 4);
 	if (!err)
-		err = write_all(w, version, sizeof(version));
+		err = file_writer__write(&w->file, version, sizeof(version));
 	for (int tag = 0; !err && tag < MM_N_STREAMS; tag++) {
 		err = write_page(w, tag);
 		if (!err)
@@ -150,7 +126,7 @@ int mm_writer__open(int dir_fd, struct mm_writer **out)
 	if (!w)
 		return -ENOMEM;
 	w->dir_fd = dir_fd;
-	w->fd = -1;
+	w->file.fd = -1;
 	err = create_temporary(w);
 	if (!err)
 		err = put_headers(w);
@@ -237,35 +213,35 @@ static int give_name(struct mm_writer *w, const char *name, bool force)
 	else
 		err = renameat(w->dir_fd, w->temporary, w->dir_fd, name) ? -errno : 0;
 	if (err)
-		return fail(w, err);
+		return file_writer__fail(&w->file, err);
 	w->temporary[0] = '\0';
 	return 0;
 }
 
 int mm_writer__finish(struct mm_writer *w, const char *name, bool force)
 {
-	int err = w->error;
+	int err = w->file.error;
 
 	for (int tag = 0; !err && tag < MM_N_STREAMS; tag++)
 		err = write_page(w, tag);
 	/* A crash of the system must not leave the name on an empty file. */
-	if (!err && fdatasync(w->fd) && errno != EINVAL)
-		err = fail(w, -errno);
-	if (!err && close(take_fd(w->fd)))
-		err = fail(w, -errno);
+	if (!err && fdatasync(w->file.fd) && errno != EINVAL)
+		err = file_writer__fail(&w->file, -errno);
+	if (!err)
+		err = file_writer__close(&w->file);
 	return err ? err : give_name(w, name, force);
 }
 
 uint64_t mm_writer__bytes(const struct mm_writer *w)
 {
-	return w->bytes;
+	return w->file.bytes;
 }
 
 void mm_writer__free(struct mm_writer *w)
 {
 	if (!w)
 		return;
-	cleanup_close_p(&w->fd);
+	cleanup_close_p(&w->file.fd);
 	if (*w->temporary)
 		unlinkat(w->dir_fd, w->temporary, 0);
 	for (int tag = 0; tag < MM_N_STREAMS; tag++)

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "pctab/linear.h"
 #include "pctab/varint.h"
 
@@ -134,15 +134,13 @@ static void look_up_linear(const struct samples *s)
 /* Nanoseconds per look-up, of this thread's own time: that of others is not part of it. */
 static double time_of(void (*look_up)(const struct samples *), const struct samples *s)
 {
-	struct timespec from, to;
+	uint64_t begin_ns;
 
 	/* Untimed, so that the caches hold of this encoding what they can. */
 	look_up(s);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	look_up(s);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-	return ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
-	       PCTAB_SPEED_LOOKUPS;
+	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns) / PCTAB_SPEED_LOOKUPS;
 }
 
 static int compare_doubles(const void *a, const void *b)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/diag.h"
+#include "base/file_writer.h"
 #include "base/invoker.h"
 #include "plan/codec.h"
 
@@ -158,21 +159,6 @@ static int read_file(const struct place *place, const char *name, uint8_t **buf,
 	return fd < 0 ? -errno : read_whole(fd, place, buf, len);
 }
 
-static int write_whole(int fd, const uint8_t *buf, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, buf, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		buf += n;
-		len -= n;
-	}
-	return 0;
-}
-
 /* Another run may be writing the same plan: each writes a file of its own, the last rename wins. */
 static int write_file(const struct place *place, const char *name, const uint8_t *buf, size_t len)
 {
@@ -180,6 +166,7 @@ static int write_file(const struct place *place, const char *name, const uint8_t
 	_close_ int fd = -1;
 	char temp[64];
 	uint64_t nonce;
+	struct file_writer w = {0};
 	int err;
 
 	if (dir < 0)
@@ -190,7 +177,8 @@ static int write_file(const struct place *place, const char *name, const uint8_t
 	fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	err = write_whole(fd, buf, len);
+	w.fd = fd;
+	err = file_writer__write(&w, buf, len);
 	if (!err && renameat(dir, temp, dir, name))
 		err = -errno;
 	if (err)

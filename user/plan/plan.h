@@ -73,7 +73,7 @@ struct plan_body {
 struct plan {
 	uint8_t build_id[PLAN_BUILD_ID_MAX];
 	uint32_t build_id_len;
-	char *path;		    /* the file it was made from */
+	char *path;		    /* the file it was made from; never NULL */
 	char *rustc_version;	    /* from .comment or the symbols, or NULL */
 	char *mangling;		    /* "v0" or "legacy" */
 	struct plan_query *queries; /* sorted by name */

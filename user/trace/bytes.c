@@ -34,6 +34,43 @@ uint64_t byte_reader__long_varint(struct byte_reader *r)
 	return byte_reader__malformed(r);
 }
 
+/* Take `n` varints that may be of several bytes; one of two or less is taken without a jump. */
+static void take_mixed(struct byte_reader *r, uint64_t *to, size_t n)
+{
+	const uint8_t *p = r->at;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned int more;
+
+		if (r->end - p < 2 || (p[0] & 0x80 && p[1] - 1u >= 0x7f)) {
+			r->at = p;
+			to[i] = byte_reader__long_varint(r);
+			p = r->at;
+			continue;
+		}
+		more = p[0] >> 7;
+		to[i] = (p[0] & 0x7f) | (p[1] & -more) << 7;
+		p += 1 + more;
+	}
+	r->at = p;
+}
+
+void byte_reader__varints(struct byte_reader *r, uint64_t *to, size_t n)
+{
+	while (n >= 8) {
+		if (r->end - r->at >= 8 && !(bytes_load_u64(r->at) & 0x8080808080808080u)) {
+			for (int i = 0; i < 8; i++)
+				to[i] = r->at[i];
+			r->at += 8;
+		} else {
+			take_mixed(r, to, 8);
+		}
+		to += 8;
+		n -= 8;
+	}
+	take_mixed(r, to, n);
+}
+
 const uint8_t *byte_reader__bytes(struct byte_reader *r, size_t size)
 {
 	const uint8_t *p = r->at;

@@ -97,6 +97,9 @@ static inline uint64_t byte_reader__varint(struct byte_reader *r)
 	return byte_reader__long_varint(r);
 }
 
+/* The next `n` of them, as by byte_reader__varint(), but faster. */
+void byte_reader__varints(struct byte_reader *r, uint64_t *to, size_t n);
+
 /* The value was not as it must be: what follows reads as 0. Returns 0. */
 uint64_t byte_reader__malformed(struct byte_reader *r);
 

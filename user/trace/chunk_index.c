@@ -14,7 +14,7 @@ struct chunk_index {
 	struct chunk_stream *stream;
 	struct offsets indexes; /* INDEX chunks, ascending */
 	struct offsets names;
-	bool has_mappings;
+	bool has_late_names;
 	size_t next; /* in indexes: the next one to load */
 	struct index_cursor cursor;
 	struct index_entry entry;
@@ -48,10 +48,19 @@ static void reverse(struct offsets *o)
 
 static int add_chunk(struct chunk_index *ix, uint8_t type, uint64_t offset)
 {
-	ix->has_mappings |= type == QPT_MAPPINGS;
-	if (type == QPT_STRINGS || type == QPT_MAPPINGS)
+	switch (type) {
+	case QPT_MAPPINGS:
+	case QPT_LINES:
+		ix->has_late_names = true;
 		return add(&ix->names, offset);
-	return type == QPT_INDEX ? add(&ix->indexes, offset) : 0;
+	case QPT_STRINGS:
+	case QPT_FUNCTIONS:
+		return add(&ix->names, offset);
+	case QPT_INDEX:
+		return add(&ix->indexes, offset);
+	default:
+		return 0;
+	}
 }
 
 /* Read the chunk at `offset` if it is of this type and sound. 0 if so, -ENOENT if not, -ENOMEM. */
@@ -169,7 +178,7 @@ int chunk_index__find(struct chunk_stream *stream, struct chunk_index **out)
 	err = by_index(ix);
 	if (err && err != -ENOMEM) {
 		ix->indexes.n = ix->names.n = 0;
-		ix->has_mappings = false;
+		ix->has_late_names = false;
 		err = by_headers(ix);
 	}
 	if (err)
@@ -184,9 +193,9 @@ const uint64_t *chunk_index__names(const struct chunk_index *ix, size_t *n)
 	return ix->names.at;
 }
 
-bool chunk_index__has_mappings(const struct chunk_index *ix)
+bool chunk_index__has_late_names(const struct chunk_index *ix)
 {
-	return ix->has_mappings;
+	return ix->has_late_names;
 }
 
 /* Move on to the INDEX chunk that tells of `offset`. False if there is none. */

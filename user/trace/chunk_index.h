@@ -20,11 +20,11 @@ struct chunk_index;
  */
 int chunk_index__find(struct chunk_stream *stream, struct chunk_index **out);
 
-/* Offsets of the STRINGS and MAPPINGS chunks, ascending. */
+/* Offsets of the STRINGS, MAPPINGS, FUNCTIONS and LINES chunks, ascending. */
 const uint64_t *chunk_index__names(const struct chunk_index *ix, size_t *n);
 
-/* True if the file maps virtual ids to strings, or may do so. */
-bool chunk_index__has_mappings(const struct chunk_index *ix);
+/* True if there are, or may be, MAPPINGS or LINES: names that come after what has them. */
+bool chunk_index__has_late_names(const struct chunk_index *ix);
 
 /*
  * What an INDEX chunk tells of the chunk at `offset`; NULL if none does, or (*err) without memory.

@@ -13,29 +13,6 @@
 #define COMPRESS_LEVEL 1
 #define INDEX_BYTES    (64u << 10) /* of entries, before they become a chunk */
 
-int chunk_sink__fail(struct chunk_sink *s, int err)
-{
-	if (!s->error)
-		s->error = err;
-	return s->error;
-}
-
-static int write_all(struct chunk_sink *s, const uint8_t *p, size_t size)
-{
-	while (size) {
-		ssize_t n = write(s->fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return chunk_sink__fail(s, n < 0 ? -errno : -EIO);
-		s->bytes += n;
-		p += n;
-		size -= n;
-	}
-	return 0;
-}
-
 /* Put a payload behind room for a header in s->stored, compressed if that is less. */
 static int store_payload(struct chunk_sink *s, const struct byte_buffer *raw,
 			 struct chunk_header *h)
@@ -45,7 +22,7 @@ static int store_payload(struct chunk_sink *s, const struct byte_buffer *raw,
 
 	byte_buffer__clear(&s->stored);
 	if (!byte_buffer__reserve(&s->stored, QPT_CHUNK_HEADER_SIZE + bound))
-		return chunk_sink__fail(s, -ENOMEM);
+		return file_writer__fail(&s->file, -ENOMEM);
 	payload = s->stored.data + QPT_CHUNK_HEADER_SIZE;
 	/* END is found by its size. */
 	if (raw->size >= COMPRESS_LEAST && h->type != QPT_END) {
@@ -70,23 +47,23 @@ static int write_chunk(struct chunk_sink *s, uint8_t type, const struct byte_buf
 	struct chunk_header h = {.type = type, .raw = raw->size};
 	int err;
 
-	if (s->error)
-		return s->error;
+	if (s->file.error)
+		return s->file.error;
 	if (raw->failed)
-		return chunk_sink__fail(s, -ENOMEM);
+		return file_writer__fail(&s->file, -ENOMEM);
 	if (raw->size > QPT_PAYLOAD_MAX)
-		return chunk_sink__fail(s, -E2BIG);
+		return file_writer__fail(&s->file, -E2BIG);
 	err = store_payload(s, raw, &h);
 	if (err)
 		return err;
 	chunk_header__store(s->stored.data, &h, s->stored.data + QPT_CHUNK_HEADER_SIZE);
 	*stored = h.stored;
-	return write_all(s, s->stored.data, QPT_CHUNK_HEADER_SIZE + h.stored);
+	return file_writer__write(&s->file, s->stored.data, QPT_CHUNK_HEADER_SIZE + h.stored);
 }
 
 static int write_index(struct chunk_sink *s)
 {
-	uint64_t offset = s->bytes;
+	uint64_t offset = s->file.bytes;
 	uint32_t stored;
 	int err;
 
@@ -94,7 +71,7 @@ static int write_index(struct chunk_sink *s)
 	index_builder__payload(&s->index, &s->index_payload);
 	err = write_chunk(s, QPT_INDEX, &s->index_payload, &stored);
 	if (!err)
-		index_builder__next(&s->index, offset, s->bytes);
+		index_builder__next(&s->index, offset, s->file.bytes);
 	return err;
 }
 
@@ -115,15 +92,15 @@ int chunk_sink__open(struct chunk_sink *s, const char *path)
 	uint8_t header[QPT_HEADER_SIZE];
 	int err;
 
-	*s = (struct chunk_sink){.fd = -1, .index.first = QPT_HEADER_SIZE};
+	*s = (struct chunk_sink){.file.fd = -1, .index.first = QPT_HEADER_SIZE};
 	s->zstd = ZSTD_createCCtx();
 	if (!s->zstd)
 		return -ENOMEM;
-	s->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (s->fd < 0)
+	s->file.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (s->file.fd < 0)
 		return -errno;
 	file_header__store(header);
-	err = write_all(s, header, sizeof(header));
+	err = file_writer__write(&s->file, header, sizeof(header));
 	/* Nothing can be read from it. */
 	if (err)
 		unlink(path);
@@ -132,7 +109,7 @@ int chunk_sink__open(struct chunk_sink *s, const char *path)
 
 static int sync_file(struct chunk_sink *s)
 {
-	return fsync(s->fd) ? chunk_sink__fail(s, -errno) : 0;
+	return fsync(s->file.fd) ? file_writer__fail(&s->file, -errno) : 0;
 }
 
 static int set_state(struct chunk_sink *s, uint32_t state)
@@ -141,8 +118,8 @@ static int set_state(struct chunk_sink *s, uint32_t state)
 	ssize_t n;
 
 	bytes_store_u32(bytes, state);
-	n = pwrite(s->fd, bytes, sizeof(bytes), QPT_HEADER_STATE);
-	return n == sizeof(bytes) ? 0 : chunk_sink__fail(s, n < 0 ? -errno : -EIO);
+	n = pwrite(s->file.fd, bytes, sizeof(bytes), QPT_HEADER_STATE);
+	return n == sizeof(bytes) ? 0 : file_writer__fail(&s->file, n < 0 ? -errno : -EIO);
 }
 
 /* The data is on disk before the mark that vouches for it. */
@@ -173,19 +150,19 @@ int chunk_sink__finish(struct chunk_sink *s, uint8_t end[QPT_END_SIZE])
 	err = write_chunk(s, QPT_END, &payload, &stored);
 	if (!err)
 		err = seal(s);
-	if (err)
-		return err;
-	s->error = -EBADF;
-	return close(take_fd(s->fd)) ? -errno : 0;
+	if (!err)
+		err = file_writer__close(&s->file);
+	/* Nothing comes after the end. */
+	file_writer__fail(&s->file, -EBADF);
+	return err;
 }
 
 void chunk_sink__destroy(struct chunk_sink *s)
 {
-	if (s->fd >= 0)
-		close(s->fd);
+	cleanup_close_p(&s->file.fd);
 	byte_buffer__destroy(&s->index.entries);
 	byte_buffer__destroy(&s->stored);
 	byte_buffer__destroy(&s->index_payload);
 	ZSTD_freeCCtx(s->zstd);
-	*s = (struct chunk_sink){.fd = -1};
+	*s = (struct chunk_sink){.file.fd = -1};
 }

@@ -9,12 +9,11 @@
 
 #include <zstd.h>
 
+#include "base/file_writer.h"
 #include "trace/index_codec.h"
 
 struct chunk_sink {
-	int fd;
-	int error;	/* the first, for ever */
-	uint64_t bytes; /* written so far */
+	struct file_writer file;
 	struct index_builder index;
 	struct byte_buffer stored; /* chunk header and payload, as they go to the file */
 	struct byte_buffer index_payload;
@@ -26,9 +25,6 @@ struct chunk_sink {
  * error leaves no file.
  */
 int chunk_sink__open(struct chunk_sink *s, const char *path);
-
-/* Remember `err` if it is the first; returns the first. */
-int chunk_sink__fail(struct chunk_sink *s, int err);
 
 /*
  * Write a chunk, in one write(2): a kill leaves a whole one or a cut one. `spans` sums up a SPANS

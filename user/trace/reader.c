@@ -11,9 +11,14 @@
 static int begin_spans(struct trace_reader *r)
 {
 	const struct byte_reader *in = &r->stream.payload;
+	const struct span_limits limits = {
+		.processes = r->n_processes,
+		.strings = r->n_strings,
+		.locations = function_table__end(r->functions, r->n_functions),
+	};
 	const char *why;
-	int err = span_codec__decode(r->codec, in->at, in->end - in->at, r->n_processes,
-				     r->n_strings, &r->batch, &r->n_batch, &why);
+	int err = span_codec__decode(r->codec, in->at, in->end - in->at, &limits, &r->batch,
+				     &r->n_batch, &why);
 
 	if (err != -EBADMSG) {
 		r->stats.spans += err ? 0 : r->n_batch;
@@ -34,6 +39,10 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 		return reader__take_mappings(r);
 	case QPT_LABELS:
 		return reader__take_labels(r);
+	case QPT_FUNCTIONS:
+		return reader__take_functions(r);
+	case QPT_LINES:
+		return reader__take_lines(r);
 	case QPT_PROCESSES:
 	case QPT_THREADS:
 	case QPT_TALLIES:
@@ -75,6 +84,12 @@ static void count_unknown(struct trace_reader *r, const struct trace_span *s)
 		r->stats.unknown_events++;
 }
 
+static void count_caller(struct trace_reader *r, const struct trace_span *s)
+{
+	r->stats.callers++;
+	r->stats.unknown_callers += !function_table__has(r->functions, s->caller);
+}
+
 /* Give out the next span of the batch that is wanted; `*item` is not set if there is none. */
 static void rest_of_batch(struct trace_reader *r, struct trace_item *item)
 {
@@ -86,6 +101,8 @@ static void rest_of_batch(struct trace_reader *r, struct trace_item *item)
 			continue;
 		if (r->mapped->mapped || s->label & TRACE_VIRTUAL)
 			count_unknown(r, s);
+		if (s->caller != TRACE_NO_LOCATION)
+			count_caller(r, s);
 		item->kind = TRACE_ITEM_SPAN;
 		item->span = *s;
 		labels__resolve(&r->labels, &item->span.label, &item->span.kind);
@@ -301,7 +318,8 @@ static struct trace_reader *allocate(void)
 	if (!r)
 		return NULL;
 	r->mapped = calloc(1, sizeof(*r->mapped));
-	if (!r->mapped || span_codec__new(&r->codec) || string_table__new(&r->strings))
+	if (!r->mapped || span_codec__new(&r->codec) || string_table__new(&r->strings) ||
+	    function_table__new(r->strings, &r->functions))
 		return NULL;
 	return take_ptr(r);
 }
@@ -358,6 +376,12 @@ const char *trace_reader__event(const struct trace_reader *r, const struct trace
 		       ?: UNKNOWN;
 }
 
+bool trace_reader__location(const struct trace_reader *r, uint32_t locindex,
+			    struct trace_location *out)
+{
+	return function_table__locate(r->functions, locindex, out);
+}
+
 struct trace_stats trace_reader__stats(const struct trace_reader *r)
 {
 	struct trace_stats stats = r->stats;
@@ -365,6 +389,8 @@ struct trace_stats trace_reader__stats(const struct trace_reader *r)
 	stats.strings = r->n_strings;
 	stats.processes = r->n_processes;
 	stats.mapped = r->mapped->mapped;
+	stats.functions = r->n_functions;
+	stats.functions_with_lines = function_table__n_with_lines(r->functions);
 	stats.whole_bytes = r->stream.whole_end;
 	stats.file_bytes = chunk_stream__file_size(&r->stream);
 	stats.damaged = r->stream.damaged;
@@ -383,6 +409,7 @@ void trace_reader__free(struct trace_reader *r)
 	chunk_stream__destroy(&r->stream);
 	chunk_stream__destroy(&r->ahead);
 	chunk_index__free(r->index);
+	function_table__free(r->functions);
 	string_table__free(r->strings);
 	labels__destroy(&r->labels);
 	if (r->mapped)

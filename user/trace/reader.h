@@ -37,8 +37,8 @@ struct trace_item {
  * `*why` if it is not NULL: -EBADMSG not a trace or a damaged header, -EPROTONOSUPPORT a newer
  * version, or what open(2) says.
  *
- * A file (not a pipe) that maps virtual ids is looked through for names first, so that they have
- * their texts from the first span on. From a pipe they have them once the mapping was read.
+ * A file (not a pipe) that maps virtual ids or tells lines is looked through for names first, so
+ * that they are known from the first span on. From a pipe they are once their chunk was read.
  */
 int trace_reader__open(const char *path, struct trace_reader **out, const char **why);
 
@@ -86,8 +86,9 @@ const char *trace_reader__kind(const struct trace_reader *r, unsigned int kind);
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span);
 
 /*
- * What a locindex stands for; false if the file does not hold it (yet). Lines are known once the
- * chunk that tells them was read, which for a file (not a pipe) is before the first item.
+ * What a locindex stands for; false if it lies in no function that the file holds (so far). Lines
+ * are known once the chunk that tells them was read, which for a file (not a pipe) is before the
+ * first item. out->function is valid until the next item is read, texts until the reader is freed.
  */
 bool trace_reader__location(const struct trace_reader *r, uint32_t locindex,
 			    struct trace_location *out);
@@ -101,13 +102,17 @@ struct trace_stats {
 	uint64_t passed_over;	     /* in those that were not */
 	uint64_t threads;	     /* names */
 	uint64_t unknown_labels;     /* spans whose label is virtual and has no text */
-	uint64_t unknown_events; /* spans for whose event id trace_reader__event() has no text */
-	uint64_t mapped;	 /* virtual ids that were given a text */
-	uint64_t unindexed;	 /* INFO, INDEX and END, which are not looked up in an index */
-	uint64_t indexed;	 /* chunks that an index tells of, once it is checked */
-	uint64_t misindexed;	 /* those of them of which it is wrong */
+	uint64_t unknown_events;  /* spans for whose event id trace_reader__event() has no text */
+	uint64_t mapped;	  /* virtual ids that were given a text */
+	uint64_t callers;	  /* spans that tell who asked */
+	uint64_t unknown_callers; /* of these, those whose caller lies in no function */
+	uint64_t unindexed;	  /* INFO, INDEX and END, which are not looked up in an index */
+	uint64_t indexed;	  /* chunks that an index tells of, once it is checked */
+	uint64_t misindexed;	  /* those of them of which it is wrong */
 	uint32_t strings;
 	uint32_t processes;
+	uint32_t functions;
+	uint32_t functions_with_lines;
 	uint64_t whole_bytes; /* the file is sound up to here */
 	uint64_t file_bytes;  /* 0 if it is no file */
 	bool damaged;	      /* trace_reader__problem() is more than a missing end */

@@ -38,6 +38,38 @@ int reader__take_mappings(struct trace_reader *r)
 	return 0;
 }
 
+/* Those that were taken ahead are only counted. */
+int reader__take_functions(struct trace_reader *r)
+{
+	struct byte_reader *in = &r->stream.payload;
+	uint32_t held = function_table__n(r->functions);
+	int err = 0;
+
+	if (r->stream.chunk_at >= r->ahead_end) {
+		err = function_table__take(r->functions, in, r->n_strings);
+		r->n_functions = function_table__n(r->functions);
+	} else {
+		r->n_functions += byte_reader__varint_max(in, held - r->n_functions);
+		err = in->bad ? -EBADMSG : 0;
+	}
+	if (err != -EBADMSG)
+		return err;
+	chunk_stream__damaged(&r->stream, "a list of functions is malformed");
+	return 0;
+}
+
+int reader__take_lines(struct trace_reader *r)
+{
+	int err = 0;
+
+	if (r->stream.chunk_at >= r->ahead_end)
+		err = function_table__take_lines(r->functions, &r->stream.payload, r->n_strings);
+	if (err != -EBADMSG)
+		return err;
+	chunk_stream__damaged(&r->stream, "a table of lines is malformed");
+	return 0;
+}
+
 /* A reference to a text: one more than its id, or 0. The text stays the string table's. */
 static char *take_ref(struct trace_reader *r, struct byte_reader *in, int *err)
 {
@@ -269,6 +301,11 @@ static int take_ahead(struct trace_reader *r, uint64_t offset)
 	else if (s->header.type == QPT_MAPPINGS)
 		err = id_map__take(r->mapped, &s->payload, QPT_PROCESSES_MAX,
 				   string_table__n(r->strings));
+	else if (s->header.type == QPT_FUNCTIONS)
+		err = function_table__take(r->functions, &s->payload, string_table__n(r->strings));
+	else if (s->header.type == QPT_LINES)
+		err = function_table__take_lines(r->functions, &s->payload,
+						 string_table__n(r->strings));
 	if (!err)
 		r->ahead_end = s->offset;
 	return err;
@@ -296,7 +333,7 @@ int reader__look_ahead(struct trace_reader *r, const char *path)
 	err = chunk_stream__open(&r->ahead, path, &why);
 	if (!err)
 		err = chunk_index__find(&r->ahead, &r->index);
-	if (!err && chunk_index__has_mappings(r->index))
+	if (!err && chunk_index__has_late_names(r->index))
 		err = take_all_ahead(r);
 	return err == -ENOMEM ? err : 0;
 }

@@ -4,6 +4,7 @@
 #define QPROF_TRACE_READER_STATE_H
 
 #include "trace/chunk_index.h"
+#include "trace/function_table.h"
 #include "trace/id_map.h"
 #include "trace/labels.h"
 #include "trace/reader.h"
@@ -26,6 +27,8 @@ struct trace_reader {
 	uint32_t n_strings; /* up to the current chunk; the table may hold more */
 	struct id_map *mapped;
 	struct labels labels;
+	struct function_table *functions;
+	uint32_t n_functions;		  /* up to the current chunk; the table may hold more */
 	struct trace_process **processes; /* their texts are the strings' */
 	uint32_t n_processes;
 	uint32_t processes_capacity;
@@ -51,6 +54,8 @@ struct trace_reader {
 int reader__take_strings(struct trace_reader *r);
 int reader__take_mappings(struct trace_reader *r);
 int reader__take_labels(struct trace_reader *r);
+int reader__take_functions(struct trace_reader *r);
+int reader__take_lines(struct trace_reader *r);
 void reader__begin_records(struct trace_reader *r);
 /* Take one record; `*item` is left as it is if it is malformed. */
 int reader__take_process(struct trace_reader *r, struct trace_item *item);

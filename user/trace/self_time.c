@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/choose.h"
 #include "base/map.h"
 
 /* Ended spans of one depth that nothing encloses yet. */
@@ -12,10 +13,10 @@ struct siblings {
 	uint64_t sum_ns;   /* of their durations */
 	uint64_t n;	   /* of them */
 	uint64_t n_spans;  /* and of all that they enclose */
-	uint32_t depth;
+	uint32_t level;	   /* depth + 1 */
 };
 
-/* What a span encloses. */
+/* What a span encloses: the same sums. */
 struct enclosed {
 	uint64_t sum_ns;
 	uint64_t n;
@@ -25,10 +26,10 @@ struct enclosed {
 struct thread {
 	uint32_t process;
 	uint32_t tid;
-	struct siblings *open; /* depths ascend */
-	uint32_t n;
-	uint32_t capacity;
-	uint32_t next_free; /* of a thread that was forgotten */
+	struct siblings *open; /* levels ascend from open[0], which is nobody's */
+	struct siblings *top;
+	struct siblings *last; /* there is room for; NULL like the others without any */
+	uint32_t next_free;    /* of a thread that was forgotten */
 };
 
 struct self_time {
@@ -90,15 +91,13 @@ static uint32_t find_free(struct self_time *st)
 	return st->first_free;
 }
 
-static struct thread *get_thread(struct self_time *st, uint32_t process, uint32_t tid)
+/* Not inlined, like more_room(): what is needed once a thread would slow down each span of it. */
+static __attribute__((noinline)) struct thread *find_thread(struct self_time *st, uint32_t process,
+							    uint32_t tid)
 {
-	uint64_t key;
-	uint32_t i = st->last;
+	uint64_t key = thread_key(process, tid);
+	uint32_t i = u64_map__get(&st->thread_of, key);
 
-	if (i != U64_MAP_NONE && st->threads[i].tid == tid && st->threads[i].process == process)
-		return &st->threads[i];
-	key = thread_key(process, tid);
-	i = u64_map__get(&st->thread_of, key);
 	if (i == U64_MAP_NONE) {
 		i = find_free(st);
 		if (i == U64_MAP_NONE || u64_map__put(&st->thread_of, key, i))
@@ -110,71 +109,89 @@ static struct thread *get_thread(struct self_time *st, uint32_t process, uint32_
 	return &st->threads[i];
 }
 
-/* Take the siblings below `depth` away; their sum is what they fill of the time since `start_ns`.
- */
-static struct enclosed take_enclosed(struct thread *t, uint32_t depth, uint64_t start_ns)
+static inline struct thread *get_thread(struct self_time *st, uint32_t process, uint32_t tid)
 {
-	struct enclosed all = {0};
+	struct thread *t = st->last == U64_MAP_NONE ? NULL : &st->threads[st->last];
 
-	while (t->n && t->open[t->n - 1].depth > depth) {
-		struct siblings *s = &t->open[--t->n];
-		uint64_t within = s->end_ns > start_ns ? s->end_ns - start_ns : 0;
+	return t && t->tid == tid && t->process == process ? t : find_thread(st, process, tid);
+}
 
-		/* Only where a parent was lost can some of them have begun before. */
-		if (s->start_ns >= start_ns || s->sum_ns < within)
-			within = s->sum_ns;
-		all.sum_ns += within;
+/* What siblings fill of the time since `start_ns`. */
+static inline uint64_t filled(const struct siblings *s, uint64_t start_ns)
+{
+	uint64_t within = choose(s->end_ns > start_ns, s->end_ns - start_ns, 0);
+
+	/* Only where a parent was lost can some of them have begun before. */
+	return choose((s->start_ns >= start_ns) | (s->sum_ns < within), s->sum_ns, within);
+}
+
+/* Take the siblings below `level` away; their sum is what they fill of the time since `start_ns`.
+ */
+static inline struct enclosed take_enclosed(struct thread *t, uint32_t level, uint64_t start_ns)
+{
+	struct siblings *s = t->top;
+	bool encloses = s->level > level;
+	struct enclosed all = {
+		.sum_ns = choose(encloses, filled(s, start_ns), 0),
+		.n = choose(encloses, s->n, 0),
+		.n_spans = choose(encloses, s->n_spans, 0),
+	};
+
+	for (s -= encloses; s->level > level; s--) {
+		all.sum_ns += filled(s, start_ns);
 		all.n += s->n;
 		all.n_spans += s->n_spans;
 	}
+	t->top = s;
 	return all;
 }
 
-/* `n_spans`: it and all that it encloses. */
-static int add_sibling(struct thread *t, const struct trace_span *span, uint64_t n_spans)
+static __attribute__((noinline)) int more_room(struct thread *t)
 {
-	struct siblings *s = t->n ? &t->open[t->n - 1] : NULL;
+	size_t n = t->open ? t->last + 1 - t->open : 0;
+	size_t capacity = n ? n * 2 : 8;
+	struct siblings *open = reallocarray(t->open, capacity, sizeof(*open));
 
-	if (s && s->depth == span->depth) {
-		s->end_ns = span->end_ns;
-		s->sum_ns += span->end_ns - span->start_ns;
-		s->n++;
-		s->n_spans += n_spans;
-		return 0;
-	}
-	if (t->n == t->capacity) {
-		uint32_t capacity = t->capacity ? t->capacity * 2 : 8;
-
-		s = reallocarray(t->open, capacity, sizeof(*s));
-		if (!s)
-			return -ENOMEM;
-		t->open = s;
-		t->capacity = capacity;
-	}
-	t->open[t->n++] = (struct siblings){
-		.start_ns = span->start_ns,
-		.end_ns = span->end_ns,
-		.sum_ns = span->end_ns - span->start_ns,
-		.n = 1,
-		.n_spans = n_spans,
-		.depth = span->depth,
-	};
+	if (!open)
+		return -ENOMEM;
+	if (!n)
+		open[0] = (struct siblings){0};
+	t->open = open;
+	t->top = open + (n ? n - 1 : 0);
+	t->last = open + capacity - 1;
 	return 0;
+}
+
+/* `n_spans`: it and all that it encloses. */
+static inline void add_sibling(struct thread *t, uint32_t level, const struct trace_span *span,
+			       uint64_t n_spans)
+{
+	bool first = t->top->level != level;
+	struct siblings *s = t->top += first;
+
+	s->start_ns = choose(first, span->start_ns, s->start_ns);
+	s->sum_ns = choose(first, 0, s->sum_ns) + span->end_ns - span->start_ns;
+	s->n = choose(first, 0, s->n) + 1;
+	s->n_spans = choose(first, 0, s->n_spans) + n_spans;
+	s->end_ns = span->end_ns;
+	s->level = level;
 }
 
 int self_time__span(struct self_time *st, struct trace_span *span)
 {
 	struct thread *t = get_thread(st, span->process, span->tid);
 	uint64_t duration = span->end_ns - span->start_ns;
+	uint32_t level = span->depth + 1u;
 	struct enclosed in;
 
-	if (!t)
+	if (!t || (t->top == t->last && more_room(t)))
 		return -ENOMEM;
-	in = take_enclosed(t, span->depth, span->start_ns);
+	in = take_enclosed(t, level, span->start_ns);
 	span->self_ns = in.sum_ns < duration ? duration - in.sum_ns : 0;
 	span->self_probe_ns = (st->inside_ps + in.n * st->outside_ps) / 1000;
 	span->probe_ns = (st->inside_ps + in.n_spans * (st->inside_ps + st->outside_ps)) / 1000;
-	return add_sibling(t, span, in.n_spans + 1);
+	add_sibling(t, level, span, in.n_spans + 1);
+	return 0;
 }
 
 void self_time__forget(struct self_time *st, uint32_t process)

@@ -7,7 +7,9 @@
 #include "trace/span_codec.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "base/choose.h"
 #include "base/map.h"
 #include "qprof/trace_format.h"
 
@@ -20,7 +22,7 @@ struct thread {
 
 /* Siblings that nothing encloses yet. */
 struct sibling_run {
-	uint32_t depth;
+	uint32_t level;	   /* depth + 1 */
 	uint64_t start_ns; /* of the first of them */
 };
 
@@ -29,6 +31,7 @@ struct columns {
 	uint64_t a, b; /* the two distances */
 	uint32_t label;
 	uint32_t invocation;
+	uint32_t caller;
 	uint16_t depth;
 	uint8_t flags;
 };
@@ -40,11 +43,13 @@ struct span_codec {
 	struct trace_span *spans;   /* grouped by thread */
 	uint32_t *thread_index;	    /* per span, in the caller's order */
 	struct columns *columns_of; /* per span */
-	uint32_t capacity;	    /* of the four arrays */
-	struct sibling_run *runs;   /* of the current thread; depths ascend */
-	uint32_t n_runs;
-	uint32_t runs_capacity;
+	uint64_t *values;	    /* a column being read */
+	uint32_t capacity;	    /* of the five arrays */
+	struct sibling_run *runs;   /* of a thread; levels ascend from runs[0], nobody's */
 	uint64_t base_ns;
+	bool has_callers; /* any span of the batch */
+	/* By label: its callers, the latest first. */
+	uint32_t recent[QPT_RECENT_LABELS][QPT_RECENT_CALLERS];
 };
 
 /* What the next span of a thread is predicted from. */
@@ -68,6 +73,7 @@ void span_codec__free(struct span_codec *c)
 	free(c->spans);
 	free(c->thread_index);
 	free(c->columns_of);
+	free(c->values);
 	free(c->runs);
 	free(c);
 }
@@ -90,45 +96,46 @@ static int reserve(struct span_codec *c, uint32_t n)
 	if (resize(&c->threads, n, sizeof(*c->threads)) ||
 	    resize(&c->spans, n, sizeof(*c->spans)) ||
 	    resize(&c->thread_index, n, sizeof(*c->thread_index)) ||
-	    resize(&c->columns_of, n, sizeof(*c->columns_of)))
+	    resize(&c->columns_of, n, sizeof(*c->columns_of)) ||
+	    resize(&c->values, n, sizeof(*c->values)) || resize(&c->runs, n + 1, sizeof(*c->runs)))
 		return -ENOMEM;
 	c->capacity = n;
 	return 0;
 }
 
-/*
- * Predict the span of `depth` that follows one that ended at `previous_end_ns`. Drops the runs it
- * encloses: once its start is known, run_starts() puts it in their place.
- */
-static struct prediction predict(struct span_codec *c, uint32_t depth, uint64_t previous_end_ns)
+/* Begin a thread: nothing is open. Returns the top of the runs, which is nobody's. */
+static struct sibling_run *no_runs(struct span_codec *c)
 {
-	struct prediction p = {.start_ns = previous_end_ns};
+	c->runs[0] = (struct sibling_run){0};
+	return c->runs;
+}
 
-	while (c->n_runs && c->runs[c->n_runs - 1].depth > depth) {
-		p.start_ns = c->runs[--c->n_runs].start_ns;
-		p.encloses = true;
-	}
+/*
+ * Predict the span of `level` that follows one that ended at `previous_end_ns`. Drops the runs it
+ * encloses, mostly one or none: once its start is known, run_starts() puts it in their place.
+ */
+static inline struct prediction predict(struct sibling_run **top, uint32_t level,
+					uint64_t previous_end_ns)
+{
+	struct sibling_run *run = *top;
+	struct prediction p = {.encloses = run->level > level};
+
+	p.start_ns = choose(p.encloses, run->start_ns, previous_end_ns);
+	run -= p.encloses;
+	while (run->level > level)
+		p.start_ns = (run--)->start_ns;
+	*top = run;
 	return p;
 }
 
-static int more_runs(struct span_codec *c)
+/* There is room for a run of each span. */
+static inline void run_starts(struct sibling_run **top, uint32_t level, uint64_t start_ns)
 {
-	uint32_t capacity = c->runs_capacity ? c->runs_capacity * 2 : 64;
-	int err = resize(&c->runs, capacity, sizeof(*c->runs));
+	bool first = (*top)->level != level;
+	struct sibling_run *run = *top += first;
 
-	if (!err)
-		c->runs_capacity = capacity;
-	return err;
-}
-
-static inline int run_starts(struct span_codec *c, uint32_t depth, uint64_t start_ns)
-{
-	if (c->n_runs && c->runs[c->n_runs - 1].depth == depth)
-		return 0;
-	if (c->n_runs == c->runs_capacity && more_runs(c))
-		return -ENOMEM;
-	c->runs[c->n_runs++] = (struct sibling_run){depth, start_ns};
-	return 0;
+	run->level = level;
+	run->start_ns = choose(first, start_ns, run->start_ns);
 }
 
 static int find_threads(struct span_codec *c, const struct trace_span *spans, uint32_t n)
@@ -161,7 +168,7 @@ static int find_threads(struct span_codec *c, const struct trace_span *spans, ui
 
 static int group_by_thread(struct span_codec *c, const struct trace_span *spans, uint32_t n)
 {
-	uint32_t at = 0;
+	uint32_t at = 0, callers = TRACE_NO_LOCATION;
 
 	if (reserve(c, n) || find_threads(c, spans, n))
 		return -ENOMEM;
@@ -174,7 +181,9 @@ static int group_by_thread(struct span_codec *c, const struct trace_span *spans,
 		struct thread *t = &c->threads[c->thread_index[i]];
 
 		c->spans[t->first + t->n++] = spans[i];
+		callers |= spans[i].caller;
 	}
+	c->has_callers = callers != TRACE_NO_LOCATION;
 	c->base_ns = spans[0].start_ns;
 	return 0;
 }
@@ -184,7 +193,7 @@ static void encode_head(const struct span_codec *c, uint32_t n, struct byte_buff
 	byte_buffer__varint(out, n);
 	byte_buffer__varint(out, c->n_threads);
 	byte_buffer__varint(out, c->base_ns);
-	byte_buffer__varint(out, 0); /* no column that may be left out */
+	byte_buffer__varint(out, c->has_callers ? QPT_COLUMN_CALLERS : 0);
 	for (uint32_t t = 0; t < c->n_threads; t++) {
 		byte_buffer__varint(out, c->threads[t].process);
 		byte_buffer__varint(out, c->threads[t].tid);
@@ -220,14 +229,14 @@ static uint8_t *encode_plain(const struct span_codec *c, uint32_t n, uint8_t *p)
 }
 
 /* The two distances of a span, each positive where intervals nest; modulo 2^64 where not. */
-static int make_distances(struct span_codec *c, const struct thread *t)
+static void make_distances(struct span_codec *c, const struct thread *t)
 {
+	struct sibling_run *top = no_runs(c);
 	uint64_t last_end_ns = c->base_ns;
 
-	c->n_runs = 0;
 	for (uint32_t i = t->first; i < t->first + t->n; i++) {
 		const struct trace_span *s = &c->spans[i];
-		struct prediction guess = predict(c, s->depth, last_end_ns);
+		struct prediction guess = predict(&top, s->depth + 1u, last_end_ns);
 
 		if (guess.encloses) {
 			c->columns_of[i].a = guess.start_ns - s->start_ns;
@@ -236,11 +245,9 @@ static int make_distances(struct span_codec *c, const struct thread *t)
 			c->columns_of[i].a = s->start_ns - guess.start_ns;
 			c->columns_of[i].b = s->end_ns - s->start_ns;
 		}
-		if (run_starts(c, s->depth, s->start_ns))
-			return -ENOMEM;
+		run_starts(&top, s->depth + 1u, s->start_ns);
 		last_end_ns = s->end_ns;
 	}
-	return 0;
 }
 
 /* Low bytes are noise, and compress best by themselves; what is above them is mostly one byte. */
@@ -259,6 +266,36 @@ static uint8_t *encode_distances(const struct span_codec *c, uint32_t n, uint8_t
 	return p;
 }
 
+/* `caller`, which was at `at` or dropped out of the list to be, is the most recent one now. */
+static void remember(uint32_t *recent, uint32_t at, uint32_t caller)
+{
+	if (!at)
+		return;
+	memmove(recent + 1, recent, at * sizeof(*recent));
+	recent[0] = caller;
+}
+
+/* Most queries are asked for at a few places, and mostly at the same one as the last time. */
+static uint8_t *encode_callers(struct span_codec *c, uint32_t n, uint8_t *p)
+{
+	memset(c->recent, 0, sizeof(c->recent));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t *recent = c->recent[c->spans[i].label % QPT_RECENT_LABELS];
+		uint32_t caller = c->spans[i].caller, at = 0;
+
+		while (at < QPT_RECENT_CALLERS && recent[at] != caller)
+			at++;
+		if (at < QPT_RECENT_CALLERS) {
+			*p++ = at;
+		} else {
+			p = bytes_store_varint(p, (uint64_t)caller + QPT_RECENT_CALLERS);
+			at = QPT_RECENT_CALLERS - 1;
+		}
+		remember(recent, at, caller);
+	}
+	return p;
+}
+
 int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uint32_t n,
 		       struct byte_buffer *out)
 {
@@ -267,14 +304,16 @@ int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uin
 	if (group_by_thread(c, spans, n))
 		return -ENOMEM;
 	for (uint32_t t = 0; t < c->n_threads; t++)
-		if (make_distances(c, &c->threads[t]))
-			return -ENOMEM;
+		make_distances(c, &c->threads[t]);
 	encode_head(c, n, out);
-	/* Three bytes and five varints per span. */
-	if (!byte_buffer__reserve(out, n * (3 + 5 * (size_t)BYTES_VARINT_MAX)))
+	/* Three bytes and six varints per span. */
+	if (!byte_buffer__reserve(out, n * (3 + 6 * (size_t)BYTES_VARINT_MAX)))
 		return -ENOMEM;
 	p = encode_plain(c, n, out->data + out->size);
-	out->size = encode_distances(c, n, p) - out->data;
+	p = encode_distances(c, n, p);
+	if (c->has_callers)
+		p = encode_callers(c, n, p);
+	out->size = p - out->data;
 	return 0;
 }
 
@@ -285,7 +324,7 @@ static const char *decode_head(struct span_codec *c, struct byte_reader *r, uint
 
 	c->n_threads = byte_reader__varint_max(r, n);
 	c->base_ns = byte_reader__varint(r);
-	byte_reader__varint_max(r, 0);
+	c->has_callers = byte_reader__varint_max(r, QPT_COLUMNS_ALL) & QPT_COLUMN_CALLERS;
 	for (uint32_t i = 0; i < c->n_threads && !r->bad; i++) {
 		struct thread *t = &c->threads[i];
 
@@ -302,25 +341,28 @@ static const char *decode_head(struct span_codec *c, struct byte_reader *r, uint
 	return NULL;
 }
 
-static const char *decode_labels(struct columns *s, struct byte_reader *r, uint32_t n,
+static const char *decode_labels(struct span_codec *c, struct byte_reader *r, uint32_t n,
 				 uint32_t n_strings)
 {
+	byte_reader__varints(r, c->values, n);
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t label = byte_reader__varint(r);
+		uint64_t label = c->values[i];
 
 		if (label >= n_strings && (label < QPT_VIRTUAL || label > UINT32_MAX))
 			return "a span has a name the file does not hold";
-		s[i].label = label;
+		c->columns_of[i].label = label;
 	}
 	return NULL;
 }
 
-static const char *decode_invocations(struct columns *s, struct byte_reader *r, uint32_t n)
+static const char *decode_invocations(struct span_codec *c, struct byte_reader *r, uint32_t n)
 {
+	struct columns *s = c->columns_of;
 	uint64_t last = 0;
 
+	byte_reader__varints(r, c->values, n);
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t v = byte_reader__varint(r);
+		uint64_t v = c->values[i];
 
 		s[i].invocation = TRACE_NO_INVOCATION;
 		if (!v)
@@ -333,25 +375,56 @@ static const char *decode_invocations(struct columns *s, struct byte_reader *r, 
 	return NULL;
 }
 
+/* One distance of all spans, into c->values. */
+static void decode_distance(struct span_codec *c, struct byte_reader *r, uint32_t n)
+{
+	const uint8_t *low = byte_reader__bytes(r, n);
+	uint64_t too_far = 0;
+
+	byte_reader__varints(r, c->values, n);
+	for (uint32_t i = 0; i < n && low; i++) {
+		too_far |= c->values[i] >> 56;
+		c->values[i] = c->values[i] << 8 | low[i];
+	}
+	if (too_far)
+		byte_reader__malformed(r);
+}
+
 static const char *decode_distances(struct span_codec *c, struct byte_reader *r, uint32_t n)
 {
-	struct columns *s = c->columns_of;
-	const uint8_t *low = byte_reader__bytes(r, n);
-
+	decode_distance(c, r, n);
 	for (uint32_t i = 0; i < n; i++)
-		s[i].a = byte_reader__varint_max(r, UINT64_MAX >> 8) << 8;
-	for (uint32_t i = 0; i < n && !r->bad; i++)
-		s[i].a |= low[i];
-	low = byte_reader__bytes(r, n);
+		c->columns_of[i].a = c->values[i];
+	decode_distance(c, r, n);
 	for (uint32_t i = 0; i < n; i++)
-		s[i].b = byte_reader__varint_max(r, UINT64_MAX >> 8) << 8;
-	for (uint32_t i = 0; i < n && !r->bad; i++)
-		s[i].b |= low[i];
+		c->columns_of[i].b = c->values[i];
 	return r->bad ? "a batch of spans is too short" : NULL;
 }
 
+static const char *decode_callers(struct span_codec *c, struct byte_reader *r, uint32_t n,
+				  uint32_t n_locations)
+{
+	memset(c->recent, 0, sizeof(c->recent));
+	for (uint32_t i = 0; i < n; i++) {
+		struct columns *s = &c->columns_of[i];
+		uint32_t *recent = c->recent[s->label % QPT_RECENT_LABELS];
+		uint64_t v = byte_reader__varint(r);
+
+		if (v < QPT_RECENT_CALLERS) {
+			s->caller = recent[v];
+			remember(recent, v, s->caller);
+			continue;
+		}
+		if (v - QPT_RECENT_CALLERS >= n_locations)
+			return "a span has a caller the file does not hold";
+		s->caller = v - QPT_RECENT_CALLERS;
+		remember(recent, QPT_RECENT_CALLERS - 1, s->caller);
+	}
+	return NULL;
+}
+
 static const char *decode_columns(struct span_codec *c, struct byte_reader *r, uint32_t n,
-				  uint32_t n_strings)
+				  const struct span_limits *limits)
 {
 	const uint8_t *flags = byte_reader__bytes(r, n);
 	struct columns *s = c->columns_of;
@@ -364,32 +437,32 @@ static const char *decode_columns(struct span_codec *c, struct byte_reader *r, u
 		if (flags[i] & ~TRACE_SPAN_FLAGS_ALL)
 			return "a span has unknown flags";
 		s[i].flags = flags[i];
+		s[i].caller = TRACE_NO_LOCATION;
 	}
+	byte_reader__varints(r, c->values, n);
 	for (uint32_t i = 0; i < n; i++) {
-		last += bytes_unzigzag(byte_reader__varint(r));
+		last += bytes_unzigzag(c->values[i]);
 		if (last > UINT16_MAX)
 			return "a span is nested too deep";
 		s[i].depth = last;
 	}
-	why = decode_labels(s, r, n, n_strings) ?: decode_invocations(s, r, n);
-	return why ?: decode_distances(c, r, n);
+	why = decode_labels(c, r, n, limits->strings) ?: decode_invocations(c, r, n);
+	why = why ?: decode_distances(c, r, n);
+	return why || !c->has_callers ? why : decode_callers(c, r, n, limits->locations);
 }
 
-static int make_times(struct span_codec *c, const struct thread *t, const char **why)
+static const char *make_times(struct span_codec *c, const struct thread *t)
 {
+	struct sibling_run *top = no_runs(c);
 	uint64_t last_end_ns = c->base_ns;
 
-	c->n_runs = 0;
 	for (uint32_t i = t->first; i < t->first + t->n; i++) {
 		const struct columns *columns = &c->columns_of[i];
-		struct prediction guess = predict(c, columns->depth, last_end_ns);
-		uint64_t start_ns = guess.start_ns + columns->a;
-		uint64_t end_ns = start_ns + columns->b;
+		struct prediction guess = predict(&top, columns->depth + 1u, last_end_ns);
+		uint64_t gap = choose(guess.encloses, -columns->a, columns->a);
+		uint64_t start_ns = guess.start_ns + gap;
+		uint64_t end_ns = choose(guess.encloses, last_end_ns, start_ns) + columns->b;
 
-		if (guess.encloses) {
-			start_ns = guess.start_ns - columns->a;
-			end_ns = last_end_ns + columns->b;
-		}
 		c->spans[i] = (struct trace_span){
 			.start_ns = start_ns,
 			.end_ns = end_ns,
@@ -397,23 +470,21 @@ static int make_times(struct span_codec *c, const struct thread *t, const char *
 			.tid = t->tid,
 			.label = columns->label,
 			.invocation = columns->invocation,
+			.caller = columns->caller,
 			.depth = columns->depth,
 			.flags = columns->flags,
 		};
-		if (end_ns < start_ns) {
-			*why = "a span ends before it starts";
-			return -EBADMSG;
-		}
-		if (run_starts(c, columns->depth, start_ns))
-			return -ENOMEM;
+		if (end_ns < start_ns)
+			return "a span ends before it starts";
+		run_starts(&top, columns->depth + 1u, start_ns);
 		last_end_ns = end_ns;
 	}
-	return 0;
+	return NULL;
 }
 
-int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size, uint32_t n_processes,
-		       uint32_t n_strings, const struct trace_span **spans, uint32_t *n,
-		       const char **why)
+int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size,
+		       const struct span_limits *limits, const struct trace_span **spans,
+		       uint32_t *n, const char **why)
 {
 	struct byte_reader r = {.at = data, .end = data + size};
 	uint32_t count = byte_reader__varint_max(&r, QPT_SPANS_MAX);
@@ -425,19 +496,15 @@ int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size, u
 		return -EBADMSG;
 	if (reserve(c, count))
 		return -ENOMEM;
-	*why = decode_head(c, &r, count, n_processes);
+	*why = decode_head(c, &r, count, limits->processes);
 	if (!*why)
-		*why = decode_columns(c, &r, count, n_strings);
+		*why = decode_columns(c, &r, count, limits);
 	if (!*why && (r.bad || r.at != r.end))
 		*why = "a batch of spans does not fill its chunk";
+	for (uint32_t t = 0; t < c->n_threads && !*why; t++)
+		*why = make_times(c, &c->threads[t]);
 	if (*why)
 		return -EBADMSG;
-	for (uint32_t t = 0; t < c->n_threads; t++) {
-		int err = make_times(c, &c->threads[t], why);
-
-		if (err)
-			return err;
-	}
 	*spans = c->spans;
 	*n = count;
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The payload of a SPANS chunk: one batch of spans, grouped by thread, in columns. It needs nothing
- * from the chunks before it but the count of strings and processes.
+ * from the chunks before it but the counts of strings, processes and locations.
  */
 #ifndef QPROF_TRACE_SPAN_CODEC_H
 #define QPROF_TRACE_SPAN_CODEC_H
@@ -21,14 +21,21 @@ int span_codec__new(struct span_codec **out);
 int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uint32_t n,
 		       struct byte_buffer *out);
 
+/* What a file holds so far: spans may refer to numbers below these. */
+struct span_limits {
+	uint32_t processes;
+	uint32_t strings;
+	uint32_t locations; /* at least 1: TRACE_NO_LOCATION may always be */
+};
+
 /*
- * Decode a payload of a file that has `n_processes` and `n_strings` so far. On success the spans,
+ * Decode a payload of a file that holds so much. On success the spans,
  * self_ns 0, are the codec's until the next call. -ENOMEM; -EBADMSG, with a text for a person in
  * `*why`, if any value of the batch is not as it should be.
  */
-int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size, uint32_t n_processes,
-		       uint32_t n_strings, const struct trace_span **spans, uint32_t *n,
-		       const char **why);
+int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size,
+		       const struct span_limits *limits, const struct trace_span **spans,
+		       uint32_t *n, const char **why);
 
 void span_codec__free(struct span_codec *c);
 DEFINE_CLEANUP(struct span_codec, span_codec__free)

@@ -72,6 +72,12 @@ struct trace_span {
 	uint8_t kind;  /* enum trace_kind */
 };
 
+/* What is left of a time, or of a sum of times, without what probes took of it. */
+static inline uint64_t trace_without_probes(uint64_t ns, uint64_t probe_ns)
+{
+	return probe_ns < ns ? ns - probe_ns : 0;
+}
+
 /*
  * A function that locations lie in. A location is one number, its locindex: `first` and the offset
  * of the pc in the function, which may be `size` itself (a return address after a last call).

@@ -6,6 +6,7 @@
 
 #include "qprof/trace_format.h"
 #include "trace/chunk_sink.h"
+#include "trace/function_list.h"
 #include "trace/id_map.h"
 #include "trace/interner.h"
 #include "trace/labels.h"
@@ -40,6 +41,8 @@ struct trace_writer {
 	uint32_t mappings_space;
 	struct id_map_next mappings_next;
 	struct pending tallies;
+	struct function_list functions;
+	struct pending new_lines;
 	struct kinds kinds;
 	struct u64_map label_of; /* name << 8 | kind -> string id of the label on disk */
 	struct trace_span *batch;
@@ -54,7 +57,7 @@ struct trace_writer {
 
 static int fail(struct trace_writer *w, int err)
 {
-	return chunk_sink__fail(&w->sink, err);
+	return file_writer__fail(&w->sink.file, err);
 }
 
 /* Write a chunk of the pending records: `head` (if not 0), their number, they. */
@@ -79,6 +82,17 @@ static int write_pending(struct trace_writer *w, enum qpt_chunk_type type, struc
 	return 0;
 }
 
+static int write_functions(struct trace_writer *w)
+{
+	int err;
+
+	if (!w->functions.n_new)
+		return 0;
+	byte_buffer__clear(&w->raw);
+	err = function_list__payload(&w->functions, &w->raw);
+	return err ? fail(w, err) : chunk_sink__write(&w->sink, QPT_FUNCTIONS, &w->raw, NULL);
+}
+
 /* What spans refer to goes out before them, and strings before all. */
 static int write_names(struct trace_writer *w)
 {
@@ -94,7 +108,9 @@ static int write_names(struct trace_writer *w)
 	if (!err)
 		err = write_pending(w, QPT_MAPPINGS, &w->new_mappings, &w->mappings_space);
 	w->mappings_next = (struct id_map_next){0};
-	return err;
+	if (!err)
+		err = write_functions(w);
+	return err ? err : write_pending(w, QPT_LINES, &w->new_lines, NULL);
 }
 
 /* A record was added to `p`. */
@@ -172,7 +188,7 @@ static struct trace_writer *allocate(void)
 
 	if (!w)
 		return NULL;
-	w->sink.fd = -1;
+	w->sink.file.fd = -1;
 	w->batch = malloc(BATCH_SPANS * sizeof(*w->batch));
 	if (!w->batch || span_codec__new(&w->codec)) {
 		trace_writer__free(w);
@@ -213,7 +229,7 @@ static int interned(struct trace_writer *w, uint32_t id, bool is_new)
 int trace_writer__intern(struct trace_writer *w, const char *text, uint32_t *id)
 {
 	bool is_new;
-	int err = w->sink.error;
+	int err = w->sink.file.error;
 
 	if (!err)
 		err = interner__id(&w->strings, text, id, &is_new);
@@ -224,7 +240,7 @@ int trace_writer__compose(struct trace_writer *w, const struct trace_piece *piec
 			  uint32_t *id)
 {
 	bool is_new;
-	int err = w->sink.error;
+	int err = w->sink.file.error;
 
 	if (!err)
 		err = interner__compose(&w->strings, pieces, n, id, &is_new);
@@ -293,8 +309,8 @@ int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
 	uint32_t refs[6];
 	size_t size;
 
-	if (w->sink.error)
-		return w->sink.error;
+	if (w->sink.file.error)
+		return w->sink.file.error;
 	if (p->index > w->n_processes || p->index >= QPT_PROCESSES_MAX)
 		return -EINVAL;
 	for (int i = 0; i < 6; i++) {
@@ -324,6 +340,34 @@ int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t)
 	byte_buffer__varint(&w->new_threads.body, t->tid);
 	byte_buffer__varint(&w->new_threads.body, name);
 	return added(w, &w->new_threads);
+}
+
+int trace_writer__function(struct trace_writer *w, const struct trace_function *f)
+{
+	uint32_t library, name;
+	int err = trace_writer__intern(w, f->library, &library);
+
+	if (!err)
+		err = trace_writer__intern_path(w, f->name, &name);
+	if (!err)
+		err = function_list__add(&w->functions, f, library, name);
+	if (err)
+		return err;
+	return w->functions.records.size >= BATCH_BYTES ? write_names(w) : 0;
+}
+
+int trace_writer__lines(struct trace_writer *w, uint32_t first, const struct trace_line *rows,
+			size_t n)
+{
+	struct pending *p = &w->new_lines;
+	size_t size = p->body.size;
+	int err = w->sink.file.error;
+
+	if (!err)
+		err = function_list__lines(&w->functions, first, rows, n, w->strings.n, &p->body);
+	if (err || p->body.size == size)
+		return err;
+	return added(w, p);
 }
 
 /* Whether all strings of a mapping exist. */
@@ -360,7 +404,7 @@ int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 	uint64_t limit = labels ? TRACE_VIRTUAL : TRACE_NO_INVOCATION;
 	struct trace_mapping part = *m;
 	uint32_t left = m->n;
-	int err = w->sink.error;
+	int err = w->sink.file.error;
 
 	if (err)
 		return err;
@@ -378,6 +422,12 @@ int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 	return err;
 }
 
+/* Most spans have none: the end of the ranges is looked up for the others only. */
+static bool has_caller(const struct trace_writer *w, uint32_t caller)
+{
+	return caller == TRACE_NO_LOCATION || caller < function_list__end(&w->functions);
+}
+
 static bool has_label(const struct trace_writer *w, uint32_t label)
 {
 	return label < w->strings.n || label & TRACE_VIRTUAL;
@@ -385,7 +435,7 @@ static bool has_label(const struct trace_writer *w, uint32_t label)
 
 int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind)
 {
-	return w->sink.error ? w->sink.error : kinds__number(&w->kinds, text, kind);
+	return w->sink.file.error ? w->sink.file.error : kinds__number(&w->kinds, text, kind);
 }
 
 /*
@@ -428,10 +478,10 @@ int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 	struct trace_span *copy = &w->batch[w->n_batch];
 	int err;
 
-	if (w->sink.error)
-		return w->sink.error;
+	if (w->sink.file.error)
+		return w->sink.file.error;
 	if (s->process >= w->n_processes || !has_label(w, s->label) || s->end_ns < s->start_ns ||
-	    s->flags & ~TRACE_SPAN_FLAGS_ALL)
+	    s->flags & ~TRACE_SPAN_FLAGS_ALL || !has_caller(w, s->caller))
 		return -EINVAL;
 	*copy = *s;
 	err = label_for(w, &copy->label, s->kind);
@@ -445,7 +495,7 @@ int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t)
 {
 	struct byte_buffer *body = &w->tallies.body;
 	uint32_t label = t->label;
-	int err = w->sink.error;
+	int err = w->sink.file.error;
 
 	if (err)
 		return err;
@@ -464,8 +514,8 @@ int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t)
 
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses)
 {
-	if (w->sink.error)
-		return w->sink.error;
+	if (w->sink.file.error)
+		return w->sink.file.error;
 	/* "None" is news too: a file without the chunk cannot tell. */
 	if (!w->losses_given || memcmp(&w->losses, losses, sizeof(*losses))) {
 		w->losses_given = true;
@@ -487,7 +537,7 @@ int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs)
 
 int trace_writer__flush(struct trace_writer *w)
 {
-	int err = w->sink.error;
+	int err = w->sink.file.error;
 
 	if (!err)
 		err = write_spans(w);
@@ -512,7 +562,7 @@ int trace_writer__finish(struct trace_writer *w)
 
 uint64_t trace_writer__bytes(const struct trace_writer *w)
 {
-	return w->sink.bytes;
+	return w->sink.file.bytes;
 }
 
 void trace_writer__free(struct trace_writer *w)
@@ -526,6 +576,8 @@ void trace_writer__free(struct trace_writer *w)
 	byte_buffer__destroy(&w->new_threads.body);
 	byte_buffer__destroy(&w->new_mappings.body);
 	byte_buffer__destroy(&w->tallies.body);
+	function_list__destroy(&w->functions);
+	byte_buffer__destroy(&w->new_lines.body);
 	kinds__destroy(&w->kinds);
 	u64_map__destroy(&w->label_of);
 	byte_buffer__destroy(&w->raw);

@@ -48,14 +48,15 @@ int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t);
 
 /*
  * Add a function, before spans whose callers are in it. In the order of `first`; -EINVAL if its
- * range begins before the end of the one before. Texts are copied.
+ * range begins before the end of the one before; -E2BIG beyond what a trace may hold. Texts are
+ * copied.
  */
 int trace_writer__function(struct trace_writer *w, const struct trace_function *f);
 
 /*
  * Tell the lines of the function whose range begins at `first`, once, at any time after it was
  * added. -EINVAL for rows that do not ascend or go beyond the function, or a file that is no
- * string.
+ * string; -E2BIG if they are too many for a chunk. Neither ends the writing.
  */
 int trace_writer__lines(struct trace_writer *w, uint32_t first, const struct trace_line *rows,
 			size_t n);
@@ -67,8 +68,8 @@ int trace_writer__lines(struct trace_writer *w, uint32_t first, const struct tra
 int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind);
 
 /*
- * Add a span. Its process, label and kind must have been added before; but the label of a query may
- * be virtual.
+ * Add a span. Its process, label, kind and the function of its caller must have been added before;
+ * but the label of a query may be virtual.
  */
 int trace_writer__span(struct trace_writer *w, const struct trace_span *s);
 

@@ -70,8 +70,28 @@ int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_proc
 	return put_line(&j, out);
 }
 
+static void put_caller(struct json *j, uint32_t locindex, const struct trace_location *at)
+{
+	struct json c;
+
+	json__begin(&c);
+	json__number(&c, "locindex", locindex);
+	json__text(&c, "function", at ? at->function->name : NULL);
+	if (at)
+		json__number(&c, "offset", at->offset);
+	else
+		json__null(&c, "offset");
+	json__text(&c, "file", at ? at->file : NULL);
+	if (at && at->file)
+		json__number(&c, "line", at->line);
+	else
+		json__null(&c, "line");
+	json__value(j, "caller", c.object);
+	j->err = j->err ?: c.err;
+}
+
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
-	      const char *name, const char *kind, const char *event, bool probes)
+	      const struct dump_span_texts *texts)
 {
 	struct json j;
 
@@ -80,13 +100,13 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__number(&j, "process", span->process);
 	json__number(&j, "pid", p ? p->pid : 0);
 	json__number(&j, "tid", span->tid);
-	json__text(&j, "query", name);
-	if (kind)
-		json__text(&j, "kind", kind);
-	json__text(&j, "event", event);
+	json__text(&j, "query", texts->name);
+	if (texts->kind)
+		json__text(&j, "kind", texts->kind);
+	json__text(&j, "event", texts->event);
 	json__number(&j, "start_ns", span->start_ns);
 	json__number(&j, "end_ns", span->end_ns);
-	if (probes)
+	if (texts->probes)
 		json__number(&j, "probe_ns", span->probe_ns);
 	json__number(&j, "depth", span->depth);
 	if (span->invocation == TRACE_NO_INVOCATION)
@@ -97,6 +117,8 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__bool(&j, "left", span->flags & TRACE_SPAN_LEFT);
 	json__bool(&j, "open", span->flags & TRACE_SPAN_OPEN);
 	json__number(&j, "flags", span->flags);
+	if (span->caller != TRACE_NO_LOCATION)
+		put_caller(&j, span->caller, texts->caller);
 	return put_line(&j, out);
 }
 

@@ -63,6 +63,42 @@ static int put_groups(FILE *out, const struct report_options *opt)
 	return err;
 }
 
+static int put_caller(FILE *out, const struct report_row *row)
+{
+	const struct caller_row *c = row->caller;
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "function", c->function);
+	json__number(&j, "count", c->count);
+	json__number(&j, "unwound", c->unwound);
+	json__number(&j, "total_ns", c->total_ns);
+	json__number(&j, "self_ns", c->self_ns);
+	json__number(&j, "max_ns", c->max_ns);
+	json__text(&j, "file", c->file);
+	if (c->file)
+		json__number(&j, "line", c->line);
+	else
+		json__null(&j, "line");
+	json__number(&j, "line_count", c->line_count);
+	json__number(&j, "lines", c->lines);
+	return json__put(&j, out);
+}
+
+static int put_callers(FILE *out, const struct report_options *opt)
+{
+	_report_rows_ struct report_rows r = {};
+	int err = report_rows__callers(&r, opt);
+
+	fputs(",\"callers\":[", out);
+	for (size_t i = 0; !err && i < r.n; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		err = put_caller(out, &r.rows[i]);
+	}
+	fputc(']', out);
+	return err;
+}
+
 /* ,"queries":[...] of one process or of all */
 static int put_rows(FILE *out, const struct summary *s, uint32_t process,
 		    const struct view_names *names, const struct report_options *opt)
@@ -184,6 +220,8 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 		err = put_probes(out, s, losses, opt);
 	if (!err && opt->groups)
 		err = put_groups(out, opt);
+	if (!err && opt->callers)
+		err = put_callers(out, opt);
 	fputs(",\"processes\":[", out);
 	for (uint32_t i = 0; !err && i < n; i++) {
 		fputs(i ? ",\n" : "\n", out);

@@ -37,7 +37,7 @@ static bool is_wanted(const struct report_rows *r, const struct report_row *row,
 	/* Long double: the product may have more than 64 bits. */
 	if ((long double)row->self_ns * 100000 < (long double)r->self_ns * opt->min_millipercent)
 		return false;
-	return r->groups || !opt->query || opt->query(opt->query_ctx, row->name);
+	return r->groups || r->callers || !opt->query || opt->query(opt->query_ctx, row->name);
 }
 
 /* Sum up, leave out, sort. */
@@ -131,9 +131,39 @@ int report_rows__groups(struct report_rows *r, const struct report_options *opt)
 	return 0;
 }
 
+int report_rows__callers(struct report_rows *r, const struct report_options *opt)
+{
+	size_t n;
+	int err;
+
+	*r = (struct report_rows){0};
+	err = callers__rows(opt->callers, &opt->locator, &r->callers, &n);
+	if (err)
+		return err;
+	r->rows = calloc(n + 1, sizeof(*r->rows));
+	if (!r->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct caller_row *c = &r->callers[i];
+
+		r->rows[r->n++] = (struct report_row){
+			.name = c->function ?: "(not known)",
+			.count = c->count,
+			.unwound = c->unwound,
+			.total_ns = c->total_ns,
+			.self_ns = c->self_ns,
+			.max_ns = c->max_ns,
+			.caller = c,
+		};
+	}
+	select_rows(r, opt);
+	return 0;
+}
+
 void report_rows__clear(struct report_rows *r)
 {
 	free(r->rows);
+	free(r->callers);
 	group_rows__free(r->groups, r->n_groups);
 	*r = (struct report_rows){0};
 }

@@ -19,6 +19,7 @@ struct report_row {
 	uint64_t max_ns;
 	uint64_t extra[REPORT_N_EXTRAS];
 	uint32_t processes;
+	const struct caller_row *caller; /* NULL in rows that are no callers */
 };
 
 struct report_rows {
@@ -33,6 +34,7 @@ struct report_rows {
 	uint64_t extra[REPORT_N_EXTRAS];
 	struct group_row *groups; /* what the names belong to, or NULL */
 	size_t n_groups;
+	struct caller_row *callers; /* what rows of callers belong to, or NULL */
 };
 
 /* Of a process, or SUMMARY_ALL. Names are those of `names`. 0 or a negative errno. */
@@ -40,6 +42,8 @@ int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_
 			 const struct view_names *names, const struct report_options *opt);
 
 int report_rows__groups(struct report_rows *r, const struct report_options *opt);
+
+int report_rows__callers(struct report_rows *r, const struct report_options *opt);
 
 void report_rows__clear(struct report_rows *r);
 #define _report_rows_ __cleanup(report_rows__clear)

@@ -5,13 +5,14 @@
 #include <sys/wait.h>
 
 #include "analyze/probe_share.h"
+#include "view/callers_text.h"
 #include "view/extras.h"
 #include "view/format.h"
 #include "view/report_rows.h"
 #include "view/table.h"
 
 /* Marks numbers that include executions without a true end. */
-#define MARK "*"
+#define MARK CALLERS_TEXT_MARK
 
 #define NAME_MOST 40 /* columns; a command line may go on for pages */
 #define N_COLUMNS 7  /* of the table of queries, in any trace */
@@ -104,6 +105,22 @@ static int print_groups(FILE *out, const struct report_options *opt)
 	}
 	err = table__print(t, out, "");
 	print_more(out, r.n - shown(r.n, opt) + r.left_out, "row", "rows");
+	return err;
+}
+
+static int print_callers(FILE *out, const struct report_options *opt)
+{
+	_report_rows_ struct report_rows r = {};
+	int err = report_rows__callers(&r, opt);
+
+	if (err)
+		return err;
+	if (!r.n && !r.left_out) {
+		fputs("none of these queries was executed\n", out);
+		return 0;
+	}
+	err = callers_text(out, &r, shown(r.n, opt));
+	print_more(out, r.n - shown(r.n, opt) + r.left_out, "caller", "callers");
 	return err;
 }
 
@@ -324,6 +341,8 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 		fputs("no query was executed\n", out);
 	else if (opt->groups)
 		err = print_groups(out, opt);
+	else if (opt->callers)
+		err = print_callers(out, opt);
 	else
 		err = print_queries(out, &r, opt) ?: print_processes(out, s, opt);
 	err = err ?: print_artifacts(out, s, names);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "base/file_writer.h"
+
 #define SAVE_CURSOR    "\0337"
 #define RESTORE_CURSOR "\0338"
 #define LINE_DOWN      "\033D" /* scrolls at the bottom; unlike \n it keeps the column */
@@ -68,19 +70,9 @@ void screen__size(const struct screen *s, size_t *lines, size_t *columns)
 /* All at once: stdio would split it, and others' output would come in between. */
 static int write_all(FILE *out, const char *bytes, size_t len)
 {
-	if (fflush(out))
-		return -errno;
-	while (len) {
-		ssize_t n = write(fileno(out), bytes, len);
+	struct file_writer w = {.fd = fileno(out)};
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		len -= n;
-	}
-	return 0;
+	return fflush(out) ? -errno : file_writer__write(&w, bytes, len);
 }
 
 static void put_release(struct screen *s, FILE *to)

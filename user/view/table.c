@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "view/format.h"
@@ -16,7 +17,8 @@ struct table {
 	size_t n_columns;
 	size_t *widths;
 	size_t n_shown; /* columns that fit */
-	char **cells;	/* row by row */
+	bool name_last;
+	char **cells; /* row by row */
 	size_t n_cells;
 	size_t capacity;
 	int err;
@@ -35,6 +37,11 @@ int table__new(const struct table_column *columns, size_t n, struct table **out)
 		return -ENOMEM;
 	*out = take_ptr(t);
 	return 0;
+}
+
+void table__name_last(struct table *t)
+{
+	t->name_last = true;
 }
 
 void table__cell(struct table *t, const char *text)
@@ -148,18 +155,28 @@ static void print_number(const struct table *t, size_t column, const char *text,
 	fprintf(out, "%*s%s", (int)(GAP + t->widths[column] - format_width(text)), "", text);
 }
 
+static void print_cell(const struct table *t, size_t column, const char *text, FILE *out)
+{
+	if (t->name_last && column == 0)
+		fprintf(out, "%*s%s", (int)(t->widths[0] - format_width(text)), "", text);
+	else if (t->name_last && column + 1 == t->n_columns)
+		fprintf(out, "%*s%s", GAP, "", text);
+	else if (column == 0)
+		print_name(t, text, out);
+	else
+		print_number(t, column, text, out);
+}
+
 void table__print_titles(const struct table *t, FILE *out)
 {
-	print_name(t, t->columns[0].title, out);
-	for (size_t c = 1; c < t->n_shown; c++)
-		print_number(t, c, t->columns[c].title, out);
+	for (size_t c = 0; c < t->n_shown; c++)
+		print_cell(t, c, t->columns[c].title, out);
 }
 
 void table__print_row(const struct table *t, size_t row, FILE *out)
 {
-	print_name(t, cell_text(t, row, 0), out);
-	for (size_t c = 1; c < t->n_shown; c++)
-		print_number(t, c, cell_text(t, row, c), out);
+	for (size_t c = 0; c < t->n_shown; c++)
+		print_cell(t, c, cell_text(t, row, c), out);
 }
 
 int table__print(struct table *t, FILE *out, const char *indent)

@@ -21,6 +21,12 @@ struct table_column {
 /* The first column is aligned left, the others right. `columns` must outlive the table. */
 int table__new(const struct table_column *columns, size_t n, struct table **out);
 
+/*
+ * The last column is aligned left and all others right: for names too long to stand before anything
+ * else. Such a table is not to be cut.
+ */
+void table__name_last(struct table *t);
+
 /* Fill the next cell. Errors are kept: table__fit() returns the first. */
 void table__cell(struct table *t, const char *text);
 void table__cellf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/summary.h"
 #include "trace/trace.h"
@@ -73,6 +74,10 @@ struct report_options {
 	/* What the probes cost; NULL if the trace does not say. Taken off, unless `raw`. */
 	const struct trace_costs *costs;
 	bool raw;
+	/* Rows are those who asked for the queries, and not queries; NULL = queries. As `groups`.
+	 */
+	const struct callers *callers;
+	struct caller_locator locator;
 	uint64_t all_self_ns; /* self time of all, shown or not; what percent are of, with groups */
 };
 
@@ -91,7 +96,10 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * "emulated_ps", "stepped_ps", "probe_ns" (what they took), "wall_ns" (of the compilers, summed),
  * "taken_off"}; and in queries, if it was taken off, "raw_total_ns" and "raw_self_ns". The last is
  * summed over all processes. With groups there is, before "processes", "groups":
- * [{"name", "processes", "count", "unwound", "wall_ns", "self_ns", "max_ns"}].
+ * [{"name", "processes", "count", "unwound", "wall_ns", "self_ns", "max_ns"}]. With callers,
+ * "callers": [{"function" (null: not known), "count", "unwound", "total_ns", "self_ns", "max_ns",
+ * "file", "line" (of the most frequent call; null: not known), "line_count" (executions it asked
+ * for), "lines" (different ones)}].
  * What only imported profiles have is left out where there is none of it: in queries "hits",
  * "blocked_ns", "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
  * [{"pid", "kind", "name", "events", "sum"}].
@@ -103,12 +111,18 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 int dump_header(FILE *out, const struct trace_info *info);
 int dump_process(FILE *out, const struct trace_process *p);
 int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p);
-/*
- * `kind`: measureme's name of it, or NULL for a query. `event`: what its invocation id stands for,
- * or NULL. `probes`: what they took of it is known.
- */
+
+/* What the numbers of a span stand for. */
+struct dump_span_texts {
+	const char *name;
+	const char *kind;		     /* measureme's; NULL: a query */
+	const char *event;		     /* of its invocation id, or NULL */
+	const struct trace_location *caller; /* NULL: it has none, or in no function */
+	bool probes;			     /* what they took of it is known */
+};
+
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
-	      const char *name, const char *kind, const char *event, bool probes);
+	      const struct dump_span_texts *texts);
 int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind);
 int dump_losses(FILE *out, const struct trace_losses *losses);
 int dump_costs(FILE *out, const struct trace_costs *costs);

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""How fast traces are written and read, and pc-value tables looked up. Needs neither root nor rustc.
+
+Rates are by CPU time; by wall time they are what a loaded machine makes of them. measureme's own
+summarize is timed too where it is installed.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from targets import Row
+
+# Debian's golang-1.19-go: the targets are for this file.
+GO = "/usr/lib/go-1.19/bin/go"
+GO_TABLES = {"tables": 44965, "varint_bytes": 1283609, "linear_bytes": 1597441}
+
+
+def run(*argv):
+    done = subprocess.run(argv, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit("bench: the command failed: %s" % " ".join(argv))
+    return done.stdout
+
+
+def store(build, events, upstream):
+    v = {name: float(value) for name, value in
+         (line.split() for line in run(os.path.join(build, "tests/bench/store"),
+                                       str(events)).splitlines())}
+    print("%d synthetic events, %.2f bytes each" % (v["events"], v["bytes"] / v["events"]))
+    print("by wall time: writer %.2f, reader %.2f million events per second" % (
+        v["writer_wall_rate"], v["reader_wall_rate"]))
+    print("reader, peak memory: %.2f MiB" % v["reader_mib"])
+    print("the last hundredth of the time: %.4f of reading all" % v["last_hundredth"])
+    print("a query that is not there: %.4f of reading all\n" % v["absent_query"])
+    return [
+        Row("writer, million events per CPU second", v["writer_rate"], "M/s", least=10),
+        Row("writer, peak memory", v["writer_mib"], "MiB", most=32),
+        Row("reader and summary, the same", v["reader_rate"], "M/s", least=20,
+            note="measureme's summarize: %.2f M/s" % upstream if upstream else ""),
+    ]
+
+
+def upstream_rate(profile, events):
+    """Millions of events per second that measureme's summarize reads; None if it is not there."""
+    tool = shutil.which("summarize")
+    if not tool:
+        return None
+    start = time.monotonic()
+    run(tool, "summarize", profile)
+    return events / (time.monotonic() - start) / 1e6
+
+
+def pctab(build):
+    missing = "needs %s; as root: tests/setup.sh bench, or apt-get install golang-1.19-go" % GO
+    if not os.path.exists(GO):
+        return [Row("pc-value tables, linear index", None, "", note=missing)]
+    found = json.loads(run(os.path.join(build, "qprof-bpf"), "pctab", "--json", GO))
+    other = [key for key, value in GO_TABLES.items() if found[key] != value]
+    speed = {s["samples"]: s for s in found["speed"] if s["weight"] == "code"}
+    many, hot = speed[262144], speed[1024]
+    sizes = "%d / %d B in %d tables%s" % (
+        found["linear_bytes"], found["varint_bytes"], found["tables"],
+        ": not those of Debian's 1.19.8" if other else ", as in Debian's 1.19.8")
+    return [
+        Row("linear index, 262,144 samples by code", many["linear_ns"], "ns", most=22),
+        Row("the same beside varint", many["ratio"], "x", most=0.33,
+            note="varint %.1f ns" % many["varint_ns"]),
+        Row("linear index, 1,024 hot samples", hot["linear_ns"], "ns", most=5.7,
+            note="varint %.1f ns" % hot["varint_ns"]),
+        Row("size of linear beside varint", found["linear_bytes"] / found["varint_bytes"], "x",
+            most=1.244, digits=3, note=sizes),
+    ]

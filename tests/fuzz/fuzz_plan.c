@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Any bytes as a librustc_driver: its plan is made as from a real one, and must come back from the
+ * bytes the cache would keep. Whatever has a symbol is mined as if it were a body, too.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../fixtures/elf_builder.h"
+#include "plan/codec.h"
+#include "plan/mine.h"
+
+#define MOST_BODIES 64u
+#define MOST_COLD   16u
+
+static volatile size_t sink;
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void check_sites(const struct code *code, const struct mined_site *sites, size_t n)
+{
+	expect(n <= MINE_MAX_SITES);
+	for (size_t i = 0; i < n; i++)
+		expect(code__index(code, sites[i].addr) != SIZE_MAX);
+}
+
+/* Any function that it calls may be the one that begins a guard. */
+static void mine_symbol(const struct elf_image *img, struct code_decoder *d, struct code *code,
+			const struct elf_symbol *sym)
+{
+	const struct code_region region = {sym->addr, sym->size};
+	uint64_t addrs[MOST_COLD];
+	struct mine_cold cold = {.addrs = addrs};
+	struct mined_body body;
+	struct mined_entry entry;
+
+	if (code_decoder__decode(d, &region, 1, code))
+		return;
+	for (size_t i = 0; i < code->n && cold.n < MOST_COLD; i++)
+		if (code->insns[i].flow == CODE_CALL)
+			addrs[cold.n++] = code->insns[i].target;
+	for (int any = 0; any < 2; any++) {
+		cold.any_kind = any;
+		if (mine_body(img, code, sym->addr, &cold, &body))
+			continue;
+		check_sites(code, body.masks, body.n_masks);
+		check_sites(code, body.ends, body.n_ends);
+	}
+	if (!mine_entry(d, sym->addr, &entry))
+		sink += entry.pushed;
+}
+
+static void mine_all(const char *path)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	_code_decoder_ struct code_decoder *d = NULL;
+	const struct elf_symbol *syms;
+	struct code code = {0};
+	size_t n;
+
+	if (elf_image__open(path, &img) || elf_image__symbols(img, &syms, &n) ||
+	    code_decoder__new(img, &d))
+		return;
+	for (size_t i = 0; i < n && i < MOST_BODIES; i++)
+		mine_symbol(img, d, &code, &syms[i]);
+	code__free(&code);
+}
+
+static void check_plan(const struct plan *plan)
+{
+	_plan_ struct plan *back = NULL;
+	_free_ uint8_t *bytes = NULL, *again = NULL;
+	size_t size, again_size;
+
+	expect(!plan_encode(plan, &bytes, &size));
+	expect(!plan_decode(bytes, size, &back));
+	expect(!plan_encode(back, &again, &again_size));
+	expect(again_size == size && !memcmp(again, bytes, size));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_close_ int fd = elf_builder_memfd(data, size);
+	_plan_ struct plan *plan = NULL;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!plan__build(path, &plan))
+		check_plan(plan);
+	mine_all(path);
+	return 0;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	/* A line of error per input would be most of the work. libFuzzer keeps its own stream. */
+	stderr = fopen("/dev/null", "we");
+	return !stderr;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Any bytes as a plan from the cache: as they are, and behind a header that makes them one of this
+ * version and revision with a right checksum. What is taken must be sound enough to be shown, and
+ * be the same bytes again when it is kept.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "plan/codec.h"
+#include "trace/bytes.h"
+#include "view/plan_view.h"
+
+#define CRC_OFFSET     16
+#define LENGTH_OFFSET  20
+#define PAYLOAD_OFFSET 28
+
+static FILE *nowhere;
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+/* A header of this version, from the smallest plan there is. */
+static void put_header(uint8_t *bytes, size_t size)
+{
+	const struct plan empty = {0};
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	expect(!plan_encode(&empty, &buf, &len) && len > PAYLOAD_OFFSET);
+	memcpy(bytes, buf, CRC_OFFSET);
+	bytes_store_u32(bytes + CRC_OFFSET, crc32_z(0, bytes + PAYLOAD_OFFSET, size));
+	bytes_store_u64(bytes + LENGTH_OFFSET, size);
+}
+
+static void decode(const uint8_t *bytes, size_t size)
+{
+	_plan_ struct plan *plan = NULL;
+	_free_ uint8_t *again = NULL;
+	size_t len;
+
+	if (plan_decode(bytes, size, &plan))
+		return;
+	expect(!plan_encode(plan, &again, &len));
+	expect(len == size && !memcmp(again, bytes, size));
+	expect(!plan_text(nowhere, plan, true) && !plan_json(nowhere, plan));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_free_ uint8_t *bytes = malloc(PAYLOAD_OFFSET + size);
+
+	expect(bytes);
+	decode(data, size);
+	if (size)
+		memcpy(bytes + PAYLOAD_OFFSET, data, size);
+	put_header(bytes, size);
+	decode(bytes, PAYLOAD_OFFSET + size);
+	return 0;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	nowhere = fopen("/dev/null", "we");
+	return !nowhere;
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/function_table.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/functions.h"
+#include "qprof/trace_format.h"
+#include "trace/function_list.h"
+
+#define N_FILES 20
+
+struct tables {
+	struct string_table *strings;
+	struct function_table *functions;
+};
+
+/* Strings "file_0" and so on, as many as there may be. */
+static void open_tables(struct tables *t, uint32_t n_strings)
+{
+	struct byte_buffer b = {0};
+	struct byte_reader in;
+	uint32_t first, n;
+	const char *why;
+	char text[16];
+
+	byte_buffer__varint(&b, 0);
+	byte_buffer__varint(&b, n_strings);
+	for (uint32_t i = 0; i < n_strings; i++) {
+		int size = snprintf(text, sizeof(text), "file_%u", i);
+
+		byte_buffer__varint(&b, size << 1);
+		byte_buffer__bytes(&b, text, size);
+	}
+	in = (struct byte_reader){.at = b.data, .end = b.data + b.size};
+	assert_int_equal(string_table__new(&t->strings), 0);
+	assert_int_equal(string_table__take(t->strings, &in, &first, &n, &why), 0);
+	assert_int_equal(function_table__new(t->strings, &t->functions), 0);
+	byte_buffer__destroy(&b);
+}
+
+static void close_tables(struct tables *t)
+{
+	function_table__free(t->functions);
+	string_table__free(t->strings);
+}
+
+/* From the heap and of exact size, so that a sanitizer sees a read past the end. */
+static int take(struct tables *t, const uint8_t *bytes, size_t size, bool lines)
+{
+	_free_ uint8_t *copy = malloc(size ? size : 1);
+	struct byte_reader in = {.at = copy, .end = copy + size};
+
+	if (size)
+		memcpy(copy, bytes, size);
+	return lines ? function_table__take_lines(t->functions, &in, string_table__n(t->strings))
+		     : function_table__take(t->functions, &in, string_table__n(t->strings));
+}
+
+/* A FUNCTIONS payload of functions `from` to `to`; the number of one is its name's string id. */
+static struct byte_buffer functions_payload(struct function_list *l, const struct functions *all,
+					    uint32_t from, uint32_t to)
+{
+	struct byte_buffer b = {0};
+
+	for (uint32_t i = from; i < to; i++)
+		assert_int_equal(function_list__add(l, &all->at[i].f, i % 7, i % N_FILES), 0);
+	assert_int_equal(function_list__payload(l, &b), 0);
+	return b;
+}
+
+/* A LINES payload of them all, the last function first. */
+static struct byte_buffer lines_payload(struct function_list *l, const struct functions *all,
+					uint32_t n)
+{
+	struct byte_buffer records = {0}, b = {0};
+	uint32_t n_records = 0;
+
+	for (uint32_t i = n; i-- > 0;) {
+		const struct function_model *m = &all->at[i];
+		size_t size = records.size;
+
+		assert_int_equal(
+			function_list__lines(l, m->f.first, m->rows, m->n_rows, N_FILES, &records),
+			0);
+		n_records += records.size != size;
+	}
+	byte_buffer__varint(&b, n_records);
+	byte_buffer__bytes(&b, records.data, records.size);
+	byte_buffer__destroy(&records);
+	return b;
+}
+
+static void assert_location(struct tables *t, const struct functions *all, uint32_t locindex)
+{
+	const struct function_model *m = functions_find(all, locindex);
+	const struct trace_line *line;
+	struct trace_location got;
+	char file[16];
+
+	assert_int_equal(function_table__has(t->functions, locindex), m != NULL);
+	assert_int_equal(function_table__locate(t->functions, locindex, &got), m != NULL);
+	if (!m)
+		return;
+	assert_int_equal(got.function->first, m->f.first);
+	assert_int_equal(got.function->size, m->f.size);
+	assert_int_equal(got.function->addr, m->f.addr);
+	assert_int_equal(got.offset, locindex - m->f.first);
+	snprintf(file, sizeof(file), "file_%u", (uint32_t)(m - all->at) % N_FILES);
+	assert_string_equal(got.function->name, file);
+	line = function_model__line(m, got.offset);
+	assert_int_equal(got.line, line ? line->line : 0);
+	assert_int_equal(got.file != NULL, line != NULL);
+	if (!line)
+		return;
+	snprintf(file, sizeof(file), "file_%u", line->file);
+	assert_string_equal(got.file, file);
+}
+
+static void what_was_listed_is_found(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct functions *all = functions_new(&rng, FUNCTIONS_MAX, N_FILES);
+	struct function_list l = {0};
+	struct tables t;
+	struct byte_buffer b;
+
+	(void)state;
+	open_tables(&t, N_FILES);
+	for (uint32_t at = 0; at < all->n;) {
+		uint32_t to = at + 1 + rng_below(&rng, all->n - at);
+
+		b = functions_payload(&l, all, at, to);
+		assert_int_equal(take(&t, b.data, b.size, false), 0);
+		byte_buffer__destroy(&b);
+		at = to;
+		assert_int_equal(function_table__n(t.functions), at);
+		assert_int_equal(function_table__end(t.functions, at), function_list__end(&l));
+	}
+	assert_int_equal(function_table__end(t.functions, all->n), all->end);
+	assert_int_equal(function_table__end(t.functions, 0), 1);
+	b = lines_payload(&l, all, all->n);
+	assert_int_equal(take(&t, b.data, b.size, true), 0);
+	byte_buffer__destroy(&b);
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct trace_function *f = &all->at[i].f;
+
+		assert_location(&t, all, f->first - 1);
+		assert_location(&t, all, f->first);
+		assert_location(&t, all, f->first + f->size);
+		assert_location(&t, all, f->first + f->size + 1);
+		for (uint32_t k = 0; k < all->at[i].n_rows; k++) {
+			assert_location(&t, all, f->first + all->at[i].rows[k].offset);
+			assert_location(&t, all, f->first + all->at[i].rows[k].offset + 1);
+		}
+	}
+	for (int i = 0; i < 2000; i++)
+		assert_location(&t, all, rng_below(&rng, all->end + 10UL));
+	assert_location(&t, all, 0);
+	assert_location(&t, all, UINT32_MAX);
+	function_list__destroy(&l);
+	close_tables(&t);
+}
+
+/* Any error leaves the table as it was: what is read next is what the file says there. */
+static void damage_changes_nothing(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct functions *all = functions_new(&rng, 30, N_FILES);
+	struct function_list l = {0};
+	struct byte_buffer functions, lines;
+	struct tables t;
+
+	(void)state;
+	functions = functions_payload(&l, all, 0, 30);
+	lines = lines_payload(&l, all, 30);
+	open_tables(&t, N_FILES);
+	for (size_t size = 0; size < functions.size; size++)
+		assert_int_equal(take(&t, functions.data, size, false), -EBADMSG);
+	assert_int_equal(function_table__n(t.functions), 0);
+	assert_int_equal(take(&t, functions.data, functions.size, false), 0);
+	for (size_t size = 0; size < lines.size; size++)
+		assert_int_equal(take(&t, lines.data, size, true), -EBADMSG);
+	assert_int_equal(function_table__n_with_lines(t.functions), 0);
+	for (int i = 0; i < 5000; i++) {
+		size_t at = rng_below(&rng, lines.size);
+		uint8_t old = lines.data[at];
+		int err;
+
+		lines.data[at] = rng_u64(&rng);
+		err = take(&t, lines.data, lines.size, true);
+		lines.data[at] = old;
+		assert_true(err == 0 || err == -EBADMSG);
+		if (err) {
+			assert_int_equal(function_table__n_with_lines(t.functions), 0);
+			continue;
+		}
+		close_tables(&t);
+		open_tables(&t, N_FILES);
+		assert_int_equal(take(&t, functions.data, functions.size, false), 0);
+	}
+	assert_int_equal(take(&t, lines.data, lines.size, true), 0);
+	/* Told twice. */
+	assert_int_equal(take(&t, lines.data, lines.size, true), -EBADMSG);
+	for (uint32_t i = 0; i < all->end; i += 1 + rng_below(&rng, 100))
+		assert_location(&t, all, i);
+	byte_buffer__destroy(&functions);
+	byte_buffer__destroy(&lines);
+	function_list__destroy(&l);
+	close_tables(&t);
+}
+
+/* As a capture gives them out: then no search is needed to tell what lies in one. */
+static void ranges_without_gaps_hold_all_numbers(void **state)
+{
+	static const uint8_t functions[] = {2, 1, 2, 5, 2, 3, 0, 0, 77, 0, 0, 99, 0};
+	struct tables t;
+
+	(void)state;
+	open_tables(&t, 1);
+	assert_false(function_table__has(t.functions, 1));
+	assert_int_equal(take(&t, functions, sizeof(functions), false), 0);
+	assert_false(function_table__has(t.functions, 0));
+	for (uint32_t i = 1; i < 9; i++)
+		assert_true(function_table__has(t.functions, i));
+	assert_false(function_table__has(t.functions, 9));
+	assert_false(function_table__has(t.functions, UINT32_MAX));
+	close_tables(&t);
+}
+
+struct refused {
+	const char *what;
+	uint8_t size;
+	uint8_t bytes[24];
+};
+
+/*
+ * With function 0 at 10 to 14 before. A table of ranges: zigzag of the difference of the function's
+ * number to the one before (-1 at first), how many locations, and so on; 0.
+ */
+static void functions_that_cannot_be_are_refused(void **state)
+{
+	static const uint8_t first[] = {1, 10, 2, 5, 0, 0, 77, 0};
+	static const uint8_t second[] = {1, 15, 4, 5, 0, 1, 5, 1};
+	static const struct refused all[] = {
+		{"no function", 3, {0, 15, 0}},
+		{"nothing but a gap", 7, {1, 15, 0, 5, 0, 0, 0}},
+		{"fewer than it says", 8, {2, 15, 4, 5, 0, 1, 5, 1}},
+		{"overlaps the one before", 8, {1, 14, 4, 5, 0, 1, 5, 1}},
+		{"goes backwards", 8, {1, 0, 4, 5, 0, 1, 5, 1}},
+		{"number left out", 8, {1, 15, 6, 5, 0, 1, 5, 1}},
+		{"number given again", 8, {1, 15, 2, 5, 0, 1, 5, 1}},
+		{"number of no function", 8, {1, 15, 3, 5, 0, 1, 5, 1}},
+		{"beyond 32 bits", 12, {1, 0xff, 0xff, 0xff, 0xff, 0x0f, 4, 1, 0, 1, 5, 1}},
+		{"base beyond 32 bits", 12, {1, 0x80, 0x80, 0x80, 0x80, 0x10, 4, 1, 0, 1, 5, 1}},
+		{"size beyond 32 bits", 12, {1, 15, 4, 0xf1, 0xff, 0xff, 0xff, 0x0f, 0, 1, 5, 1}},
+		{"range of nothing", 8, {1, 15, 4, 0, 0, 1, 5, 1}},
+		{"unknown library", 8, {1, 15, 4, 5, 0, 2, 5, 1}},
+		{"unknown name", 8, {1, 15, 4, 5, 0, 1, 5, 2}},
+		{"bytes left over", 9, {1, 15, 4, 5, 0, 1, 5, 1, 0}},
+	};
+	struct tables t;
+
+	(void)state;
+	open_tables(&t, 2);
+	assert_int_equal(take(&t, first, sizeof(first), false), 0);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (take(&t, all[i].bytes, all[i].size, false) != -EBADMSG)
+			fail_msg("%s: taken", all[i].what);
+		assert_int_equal(function_table__n(t.functions), 1);
+	}
+	assert_int_equal(take(&t, second, sizeof(second), false), 0);
+	assert_int_equal(function_table__end(t.functions, 2), 20);
+	close_tables(&t);
+}
+
+/* Of function 0, which has 4 bytes, where files are strings 0 and 1. */
+static void lines_that_do_not_fit_are_refused(void **state)
+{
+	static const uint8_t function[] = {1, 10, 2, 5, 0, 0, 77, 0};
+	static const uint8_t good[] = {1, 0, 6, 4, 0, 20, 2, 2, 2, 0};
+	static const struct refused all[] = {
+		{"no record", 1, {0}},
+		{"unknown function", 10, {1, 1, 6, 4, 0, 20, 2, 2, 2, 0}},
+		{"unknown file", 10, {1, 0, 8, 4, 0, 20, 2, 2, 2, 0}},
+		{"negative file", 10, {1, 0, 1, 4, 0, 20, 2, 2, 2, 0}},
+		{"files of too few bytes", 10, {1, 0, 6, 3, 0, 20, 2, 2, 2, 0}},
+		{"files of too many", 10, {1, 0, 6, 5, 0, 20, 2, 2, 2, 0}},
+		{"lines of too few bytes", 10, {1, 0, 6, 4, 0, 20, 2, 2, 1, 0}},
+		{"lines of too many", 10, {1, 0, 6, 4, 0, 20, 2, 2, 3, 0}},
+		{"no lines", 5, {1, 0, 6, 4, 0}},
+		{"told twice", 19, {2, 0, 6, 4, 0, 20, 2, 2, 2, 0, 0, 6, 4, 0, 20, 2, 2, 2, 0}},
+		{"bytes left over", 11, {1, 0, 6, 4, 0, 20, 2, 2, 2, 0, 0}},
+	};
+	struct trace_location got;
+	struct tables t;
+
+	(void)state;
+	open_tables(&t, 2);
+	assert_int_equal(take(&t, function, sizeof(function), false), 0);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (take(&t, all[i].bytes, all[i].size, true) != -EBADMSG)
+			fail_msg("%s: taken", all[i].what);
+		assert_int_equal(function_table__n_with_lines(t.functions), 0);
+	}
+	assert_int_equal(take(&t, good, sizeof(good), true), 0);
+	assert_true(function_table__locate(t.functions, 12, &got));
+	assert_int_equal(got.line, 9);
+	assert_string_equal(got.file, "file_1");
+	/* The call is before the return address: at the change of a line it is the one before. */
+	assert_true(function_table__locate(t.functions, 13, &got));
+	assert_int_equal(got.line, 10);
+	close_tables(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_listed_is_found),
+		cmocka_unit_test(ranges_without_gaps_hold_all_numbers),
+		cmocka_unit_test(damage_changes_nothing),
+		cmocka_unit_test(functions_that_cannot_be_are_refused),
+		cmocka_unit_test(lines_that_do_not_fit_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

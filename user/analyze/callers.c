@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/callers.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/map.h"
+
+/* Executions that one location asked for. */
+struct site {
+	uint32_t locindex;
+	uint64_t count;
+	uint64_t unwound;
+	uint64_t total_ns;
+	uint64_t self_ns;
+	uint64_t probe_ns; /* what the probes took of the total */
+	uint64_t self_probe_ns;
+	uint64_t max_ns;
+	/* Resolved; only in the copies that rows are made of. */
+	const char *function;
+	const char *file;
+	uint32_t line;
+};
+
+struct callers {
+	struct site *sites;
+	uint32_t n;
+	uint32_t capacity;
+	struct u64_map site_of; /* locindex -> index into sites */
+};
+
+int callers__new(struct callers **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
+}
+
+static struct site *add_site(struct callers *c, uint32_t locindex)
+{
+	if (c->n == c->capacity) {
+		uint32_t capacity = c->capacity ? c->capacity * 2 : 64;
+		struct site *sites = reallocarray(c->sites, capacity, sizeof(*sites));
+
+		if (!sites)
+			return NULL;
+		c->sites = sites;
+		c->capacity = capacity;
+	}
+	if (u64_map__put(&c->site_of, locindex, c->n))
+		return NULL;
+	c->sites[c->n] = (struct site){.locindex = locindex};
+	return &c->sites[c->n++];
+}
+
+int callers__span(struct callers *c, const struct trace_span *span)
+{
+	uint32_t i = u64_map__get(&c->site_of, span->caller);
+	struct site *s = i == U64_MAP_NONE ? add_site(c, span->caller) : &c->sites[i];
+	uint64_t ns = span->end_ns - span->start_ns;
+
+	if (!s)
+		return -ENOMEM;
+	s->count++;
+	s->unwound += span->flags != 0;
+	s->total_ns += ns;
+	s->self_ns += span->self_ns;
+	s->probe_ns += span->probe_ns;
+	s->self_probe_ns += span->self_probe_ns;
+	ns = trace_without_probes(ns, span->probe_ns);
+	if (ns > s->max_ns)
+		s->max_ns = ns;
+	return 0;
+}
+
+static void resolve(struct site *s, const struct caller_locator *locator)
+{
+	struct trace_location at;
+
+	if (s->locindex == TRACE_NO_LOCATION || !locator->locate(locator->ctx, s->locindex, &at))
+		return;
+	s->function = at.function->name;
+	s->file = at.file;
+	s->line = at.line;
+}
+
+/* No text comes first. */
+static int compare_texts(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
+}
+
+static bool same_function(const struct site *a, const struct site *b)
+{
+	return !compare_texts(a->function, b->function);
+}
+
+static bool same_line(const struct site *a, const struct site *b)
+{
+	return a->line == b->line && !compare_texts(a->file, b->file);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+
+	return compare_texts(x->function, y->function) ?: compare_texts(x->file, y->file) ?: (x->line > y->line) - (x->line < y->line);
+}
+
+static void add_to_row(struct caller_row *row, const struct site *s)
+{
+	row->count += s->count;
+	row->unwound += s->unwound;
+	row->total_ns += trace_without_probes(s->total_ns, s->probe_ns);
+	row->self_ns += trace_without_probes(s->self_ns, s->self_probe_ns);
+	if (s->max_ns > row->max_ns)
+		row->max_ns = s->max_ns;
+}
+
+/* All `count` executions of a line of the row's function are in it. */
+static void end_line(struct caller_row *row, const struct site *s, uint64_t count)
+{
+	if (!s->file)
+		return;
+	row->lines++;
+	if (count <= row->line_count)
+		return;
+	row->file = s->file;
+	row->line = s->line;
+	row->line_count = count;
+}
+
+/* Sites are sorted, so those of a function, and those of a line of it, are neighbours. */
+static size_t merge(const struct site *sites, size_t n, struct caller_row *rows)
+{
+	uint64_t of_line = 0;
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct site *s = &sites[i];
+		bool last = i + 1 == n || !same_function(s, s + 1);
+
+		if (!i || !same_function(s - 1, s))
+			rows[used++] = (struct caller_row){.function = s->function};
+		add_to_row(&rows[used - 1], s);
+		of_line += s->count;
+		if (last || !same_line(s, s + 1)) {
+			end_line(&rows[used - 1], s, of_line);
+			of_line = 0;
+		}
+	}
+	return used;
+}
+
+int callers__rows(const struct callers *c, const struct caller_locator *locator,
+		  struct caller_row **rows, size_t *n)
+{
+	_free_ struct site *sites = calloc(c->n + 1UL, sizeof(*sites));
+
+	*rows = calloc(c->n + 1UL, sizeof(**rows));
+	if (!sites || !*rows) {
+		free(*rows);
+		*rows = NULL;
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < c->n; i++) {
+		sites[i] = c->sites[i];
+		resolve(&sites[i], locator);
+	}
+	qsort(sites, c->n, sizeof(*sites), compare);
+	*n = merge(sites, c->n, *rows);
+	return 0;
+}
+
+void callers__free(struct callers *c)
+{
+	if (!c)
+		return;
+	free(c->sites);
+	u64_map__destroy(&c->site_of);
+	free(c);
+}

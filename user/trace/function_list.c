@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/function_list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "pctab/varint.h"
+#include "qprof/trace_format.h"
+
+/* Instructions may begin at any byte, whatever the processor: return addresses are what counts. */
+#define QUANTUM_SHIFT 0
+#define TABLES_MOST   (QPT_PAYLOAD_MAX / 2) /* bytes of the lines of one function */
+
+uint32_t function_list__end(const struct function_list *l)
+{
+	const struct listed_function *last = &l->all[l->n - 1];
+
+	return l->n ? last->first + last->size + 1 : TRACE_NO_LOCATION + 1;
+}
+
+static int make_room(struct function_list *l)
+{
+	uint32_t capacity = l->capacity ? l->capacity * 2 : 64;
+	struct listed_function *all;
+
+	if (l->n == QPT_FUNCTIONS_MAX)
+		return -E2BIG;
+	if (l->n < l->capacity)
+		return 0;
+	all = reallocarray(l->all, capacity, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	l->all = all;
+	l->capacity = capacity;
+	return 0;
+}
+
+/* Numbers between the range before, if it is of the same payload, and this one are of nothing. */
+static int add_range(struct function_list *l, const struct trace_function *f)
+{
+	uint32_t at, end;
+	int err = 0;
+
+	if (!l->ranges.n)
+		l->base = f->first;
+	at = f->first - l->base;
+	end = at + f->size + 1;
+	if (at > pctab_runs__length(&l->ranges))
+		err = pctab_runs__add(&l->ranges, at, QPT_NO_FUNCTION);
+	return err ? err : pctab_runs__add(&l->ranges, end, (int32_t)l->n);
+}
+
+int function_list__add(struct function_list *l, const struct trace_function *f, uint32_t library,
+		       uint32_t name)
+{
+	int err;
+
+	if (f->first < function_list__end(l) || f->size >= UINT32_MAX - f->first)
+		return -EINVAL;
+	err = make_room(l);
+	if (!err)
+		err = add_range(l, f);
+	if (err)
+		return err;
+	l->all[l->n++] = (struct listed_function){.first = f->first, .size = f->size};
+	l->n_new++;
+	byte_buffer__varint(&l->records, library);
+	byte_buffer__varint(&l->records, f->addr);
+	byte_buffer__varint(&l->records, name);
+	return 0;
+}
+
+int function_list__payload(struct function_list *l, struct byte_buffer *out)
+{
+	int err;
+
+	l->table.size = 0;
+	err = pctab_varint__encode(&l->table, &l->ranges, QUANTUM_SHIFT);
+	if (err)
+		return err;
+	byte_buffer__varint(out, l->n_new);
+	byte_buffer__varint(out, l->base);
+	byte_buffer__bytes(out, l->table.data, l->table.size);
+	byte_buffer__bytes(out, l->records.data, l->records.size);
+	out->failed |= l->records.failed;
+	byte_buffer__clear(&l->records);
+	pctab_runs__clear(&l->ranges);
+	l->n_new = 0;
+	return 0;
+}
+
+static struct listed_function *find(const struct function_list *l, uint32_t first)
+{
+	uint32_t low = 0, high = l->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (l->all[middle].first < first)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < l->n && l->all[low].first == first ? &l->all[low] : NULL;
+}
+
+/* Rows that do not ascend, or go beyond `size`, are runs that no table takes: -EINVAL. */
+static int make_runs(struct function_list *l, const struct trace_line *rows, size_t n,
+		     uint32_t size, uint32_t n_strings)
+{
+	int err = 0;
+
+	pctab_runs__clear(&l->files);
+	pctab_runs__clear(&l->lines);
+	if (rows->offset)
+		err = pctab_runs__add(&l->files, rows->offset, 0)
+			      ?: pctab_runs__add(&l->lines, rows->offset, 0);
+	for (size_t i = 0; i < n && !err; i++) {
+		uint32_t end = i + 1 < n ? rows[i + 1].offset : size;
+		uint32_t ref = rows[i].line ? rows[i].file + 1 : 0;
+
+		if (rows[i].line && rows[i].file >= n_strings)
+			return -EINVAL;
+		err = pctab_runs__add(&l->files, end, (int32_t)ref)
+			      ?: pctab_runs__add(&l->lines, end, (int32_t)rows[i].line);
+	}
+	return err;
+}
+
+int function_list__lines(struct function_list *l, uint32_t first, const struct trace_line *rows,
+			 size_t n, uint32_t n_strings, struct byte_buffer *out)
+{
+	struct listed_function *f = find(l, first);
+	int err = 0;
+
+	if (!f || f->told)
+		return -EINVAL;
+	if (n)
+		err = make_runs(l, rows, n, f->size, n_strings);
+	l->table.size = 0;
+	if (n && !err)
+		err = pctab_varint__encode(&l->table, &l->files, QUANTUM_SHIFT)
+			      ?: pctab_varint__encode(&l->table, &l->lines, QUANTUM_SHIFT);
+	if (err)
+		return err;
+	if (l->table.size > TABLES_MOST)
+		return -E2BIG;
+	f->told = true;
+	if (!n)
+		return 0;
+	byte_buffer__varint(out, (uint64_t)(f - l->all));
+	byte_buffer__bytes(out, l->table.data, l->table.size);
+	return out->failed ? -ENOMEM : 0;
+}
+
+void function_list__destroy(struct function_list *l)
+{
+	free(l->all);
+	byte_buffer__destroy(&l->records);
+	pctab_runs__destroy(&l->ranges);
+	pctab_runs__destroy(&l->files);
+	pctab_runs__destroy(&l->lines);
+	pctab_buffer__destroy(&l->table);
+	*l = (struct function_list){0};
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/function_table.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "pctab/varint.h"
+#include "qprof/trace_format.h"
+
+#define QUANTUM_SHIFT 0
+#define NOWHERE	      UINT32_MAX
+#define UNKNOWN	      "<unknown>"
+
+struct function {
+	struct trace_function known; /* texts only once they were asked for */
+	uint32_t library, name;	     /* string ids */
+	uint32_t files_at, lines_at; /* tables of all its bytes in `tables`; lines_at 0: none */
+};
+
+struct function_table {
+	struct string_table *strings;
+	struct function *all; /* ranges ascend */
+	uint32_t n;
+	uint32_t capacity;
+	uint32_t n_with_lines;
+	uint32_t last; /* the one found last */
+	bool has_gaps; /* some numbers between ranges are of no function */
+	struct byte_buffer tables;
+	struct pctab_runs runs; /* scratch */
+};
+
+int function_table__new(struct string_table *strings, struct function_table **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->strings = strings;
+	return 0;
+}
+
+uint32_t function_table__n(const struct function_table *t)
+{
+	return t->n;
+}
+
+uint32_t function_table__n_with_lines(const struct function_table *t)
+{
+	return t->n_with_lines;
+}
+
+uint32_t function_table__end(const struct function_table *t, uint32_t n)
+{
+	const struct trace_function *last;
+
+	if (!n)
+		return TRACE_NO_LOCATION + 1;
+	last = &t->all[n - 1].known;
+	return last->first + last->size + 1;
+}
+
+/* Read a pc-value table of the payload into t->runs. */
+static int take_runs(struct function_table *t, struct byte_reader *in)
+{
+	size_t used;
+	int err = pctab_varint__decode(in->at, (size_t)(in->end - in->at), QUANTUM_SHIFT, &t->runs,
+				       &used);
+
+	if (!err)
+		in->at += used;
+	return err;
+}
+
+static int add_function(struct function_table *t, uint32_t first, uint32_t size)
+{
+	if (t->n == QPT_FUNCTIONS_MAX)
+		return -EBADMSG;
+	if (t->n == t->capacity) {
+		uint32_t capacity = t->capacity ? t->capacity * 2 : 64;
+		struct function *all = reallocarray(t->all, capacity, sizeof(*all));
+
+		if (!all)
+			return -ENOMEM;
+		t->all = all;
+		t->capacity = capacity;
+	}
+	t->has_gaps |= first != function_table__end(t, t->n);
+	t->all[t->n++] = (struct function){.known = {.first = first, .size = size}};
+	return 0;
+}
+
+/* Every run is of the next function, or of none. */
+static int add_ranges(struct function_table *t, uint32_t base)
+{
+	uint32_t at = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < t->runs.n && !err; i++) {
+		const struct pctab_run *run = &t->runs.runs[i];
+
+		if (run->value != QPT_NO_FUNCTION)
+			err = (uint32_t)run->value == t->n
+				      ? add_function(t, base + at, run->end - at - 1)
+				      : -EBADMSG;
+		at = run->end;
+	}
+	return err;
+}
+
+static int take_functions(struct function_table *t, struct byte_reader *in, uint32_t n_strings)
+{
+	uint32_t from = t->n;
+	uint64_t n = byte_reader__varint_max(in, QPT_FUNCTIONS_MAX);
+	uint64_t base = byte_reader__varint_max(in, UINT32_MAX);
+	int err;
+
+	if (!n || in->bad || base < function_table__end(t, t->n))
+		return -EBADMSG;
+	err = take_runs(t, in);
+	if (err)
+		return err;
+	/* The greatest number stays free, as do those beyond 32 bits. */
+	if (base + pctab_runs__length(&t->runs) > UINT32_MAX)
+		return -EBADMSG;
+	err = add_ranges(t, base);
+	for (uint32_t i = from; i < t->n && !err; i++) {
+		struct function *f = &t->all[i];
+
+		f->library = byte_reader__varint_max(in, UINT32_MAX);
+		f->known.addr = byte_reader__varint(in);
+		f->name = byte_reader__varint_max(in, UINT32_MAX);
+		if (f->library >= n_strings || f->name >= n_strings)
+			return -EBADMSG;
+	}
+	if (err)
+		return err;
+	return t->n - from != n || in->bad || in->at != in->end ? -EBADMSG : 0;
+}
+
+int function_table__take(struct function_table *t, struct byte_reader *in, uint32_t n_strings)
+{
+	uint32_t n = t->n;
+	int err = take_functions(t, in, n_strings);
+
+	if (err)
+		t->n = n;
+	return err;
+}
+
+/* Take a table of all bytes of a function, with values up to `max`; *at: where it is kept. */
+static int take_table(struct function_table *t, struct byte_reader *in, uint32_t size, uint32_t max,
+		      uint32_t *at)
+{
+	const uint8_t *begin = in->at;
+	int err = take_runs(t, in);
+
+	if (err)
+		return err;
+	if (pctab_runs__length(&t->runs) != size)
+		return -EBADMSG;
+	for (size_t i = 0; i < t->runs.n; i++)
+		if ((uint32_t)t->runs.runs[i].value > max)
+			return -EBADMSG;
+	*at = t->tables.size;
+	if ((size_t)(in->at - begin) > QPT_LINE_BYTES_MAX - t->tables.size)
+		return -EBADMSG;
+	byte_buffer__bytes(&t->tables, begin, in->at - begin);
+	return t->tables.failed ? -ENOMEM : 0;
+}
+
+static int take_lines(struct function_table *t, struct byte_reader *in, uint32_t n_strings)
+{
+	uint64_t n = byte_reader__varint_max(in, QPT_FUNCTIONS_MAX);
+	int err = n ? 0 : -EBADMSG;
+
+	for (; n && !err; n--) {
+		uint64_t number = byte_reader__varint(in);
+		uint32_t files_at, lines_at, size;
+
+		if (in->bad || number >= t->n || t->all[number].lines_at)
+			return -EBADMSG;
+		size = t->all[number].known.size;
+		err = take_table(t, in, size, n_strings, &files_at);
+		if (!err)
+			err = take_table(t, in, size, UINT32_MAX, &lines_at);
+		if (err)
+			break;
+		t->all[number].files_at = files_at;
+		t->all[number].lines_at = lines_at;
+		t->n_with_lines++;
+	}
+	return err ? err : in->at != in->end ? -EBADMSG : 0;
+}
+
+/* Lines that were kept from there on are of a payload that is malformed. */
+static void forget_lines(struct function_table *t, size_t from)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct function *f = &t->all[i];
+
+		if (f->lines_at <= from)
+			continue;
+		t->n_with_lines--;
+		f->lines_at = 0;
+	}
+	t->tables.size = from;
+}
+
+int function_table__take_lines(struct function_table *t, struct byte_reader *in, uint32_t n_strings)
+{
+	size_t from = t->tables.size;
+	int err = take_lines(t, in, n_strings);
+
+	if (err)
+		forget_lines(t, from);
+	return err;
+}
+
+/* The number of the function whose range a locindex is in, or NOWHERE. */
+static uint32_t find(struct function_table *t, uint32_t locindex)
+{
+	uint32_t low = 0, high = t->n;
+
+	if (t->last < t->n && locindex - t->all[t->last].known.first <= t->all[t->last].known.size)
+		return t->last;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (t->all[middle].known.first <= locindex)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || locindex - t->all[low - 1].known.first > t->all[low - 1].known.size)
+		return NOWHERE;
+	t->last = low - 1;
+	return t->last;
+}
+
+bool function_table__has(struct function_table *t, uint32_t locindex)
+{
+	if (t->has_gaps)
+		return find(t, locindex) != NOWHERE;
+	return locindex != TRACE_NO_LOCATION && locindex < function_table__end(t, t->n);
+}
+
+static const char *text_of(struct function_table *t, uint32_t id)
+{
+	const char *text;
+
+	return string_table__text(t->strings, id, &text) ? UNKNOWN : text;
+}
+
+/* The line of the instruction before the pc: a return address may be the next line's. */
+static void find_line(struct function_table *t, const struct function *f,
+		      struct trace_location *out)
+{
+	const uint8_t *tables = t->tables.data;
+	size_t size = t->tables.size;
+	int32_t ref, line;
+
+	if (!f->lines_at || !out->offset)
+		return;
+	if (pctab_varint__lookup(tables + f->files_at, size - f->files_at, QUANTUM_SHIFT,
+				 out->offset - 1, &ref) ||
+	    pctab_varint__lookup(tables + f->lines_at, size - f->lines_at, QUANTUM_SHIFT,
+				 out->offset - 1, &line) ||
+	    !ref || !line)
+		return;
+	out->file = text_of(t, (uint32_t)ref - 1);
+	out->line = (uint32_t)line;
+}
+
+bool function_table__locate(struct function_table *t, uint32_t locindex, struct trace_location *out)
+{
+	uint32_t number = find(t, locindex);
+	struct function *f;
+
+	if (number == NOWHERE)
+		return false;
+	f = &t->all[number];
+	if (!f->known.name) {
+		f->known.library = text_of(t, f->library);
+		f->known.name = text_of(t, f->name);
+	}
+	*out = (struct trace_location){
+		.function = &f->known,
+		.offset = locindex - f->known.first,
+	};
+	find_line(t, f, out);
+	return true;
+}
+
+void function_table__free(struct function_table *t)
+{
+	if (!t)
+		return;
+	free(t->all);
+	byte_buffer__destroy(&t->tables);
+	pctab_runs__destroy(&t->runs);
+	free(t);
+}

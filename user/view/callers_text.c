@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/callers_text.h"
+
+#include <inttypes.h>
+
+#include "view/format.h"
+#include "view/table.h"
+
+/* The function, and the line that most of its requests came from. */
+static void add_name(struct table *t, const struct report_row *row)
+{
+	const struct caller_row *c = row->caller;
+	const char *mark = row->unwound ? " " CALLERS_TEXT_MARK : "";
+
+	if (!c->file)
+		table__cellf(t, "%s%s", row->name, mark);
+	else if (c->lines == 1)
+		table__cellf(t, "%s at %s:%" PRIu32 "%s", row->name, c->file, c->line, mark);
+	else
+		table__cellf(t, "%s at %s:%" PRIu32 " and %" PRIu32 " other line%s%s", row->name,
+			     c->file, c->line, c->lines - 1, c->lines == 2 ? "" : "s", mark);
+}
+
+int callers_text(FILE *out, const struct report_rows *r, size_t n)
+{
+	static const struct table_column columns[] = {
+		{"executions", 0}, {"total", 0}, {"self", 0},
+		{"self %", 0},	   {"max", 0},	 {"asked for by", 0},
+	};
+	_table_ struct table *t = NULL;
+	char buf[FORMAT_MAX];
+	int err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+
+	if (err)
+		return err;
+	/* Names of generic functions go on and on. */
+	table__name_last(t);
+	for (size_t i = 0; i < n; i++) {
+		const struct report_row *row = &r->rows[i];
+
+		table__cell(t, format_count(buf, row->count));
+		table__cell(t, format_duration(buf, row->total_ns));
+		table__cell(t, format_duration(buf, row->self_ns));
+		table__cell(t, format_percent(buf, row->self_ns, r->self_ns));
+		table__cell(t, format_duration(buf, row->max_ns));
+		add_name(t, row);
+	}
+	return table__print(t, out, "");
+}
