@@ -144,15 +144,15 @@ static void count_span(struct entry *entry, const struct trace_span *span)
 	row->self_ns += span->self_ns;
 	entry->self_probe_ns += span->self_probe_ns;
 	if (span->kind == TRACE_KIND_HASHING) {
-		row->hashing_ns += span->self_ns;
+		row->hashing_ns += trace_without_probes(span->self_ns, span->self_probe_ns);
 		return;
 	}
 	row->total_ns += duration;
 	entry->probe_ns += span->probe_ns;
 	if (span->kind == TRACE_KIND_BLOCKED)
-		row->blocked_ns += duration;
+		row->blocked_ns += trace_without_probes(duration, span->probe_ns);
 	else if (span->kind == TRACE_KIND_LOAD)
-		row->load_ns += span->self_ns;
+		row->load_ns += trace_without_probes(span->self_ns, span->self_probe_ns);
 	else
 		count_execution(entry, span, duration);
 }

@@ -24,10 +24,9 @@ struct probe_costs {
 };
 
 /*
- * Measure. Before anything else is attached or followed: takes the first library's number, and
- * leaves the counters and the ring as it found them, empty. The probes stay, where only we execute
- * them: removing them takes longer than measuring. Returns a negative errno without printing, and
- * then nothing was measured.
+ * Measure, before anything is followed: takes the number of a library, and empties the ring and the
+ * counters. The probes stay, where only we execute them: removing them takes longer than measuring.
+ * Returns a negative errno, and then nothing was measured.
  */
 int probe_costs__measure(struct kernel *k, struct probe_costs *costs);
 

@@ -409,7 +409,8 @@ static const struct cli_example record_examples[] = {
 static const char about_report[] =
 	"Prints, for every query in the trace, how often it was executed and how long that took: "
 	"in all, without the queries it called (self), on average and at most; then the processes, "
-	"and what was lost while recording. What the probes took of these times is taken off again, "
+	"and what was lost while recording. What the probes took of these times is taken off "
+	"again, "
 	"if its cost could be measured when the recording began. Needs no privileges.";
 
 static const struct cli_example report_examples[] = {
