@@ -121,7 +121,7 @@ def print_overheads(results, of):
     print("wall: plain %.3f s, self-profile %.3f s (%+.1f %%), qprof-bpf %.3f s (%+.1f %%)" % (
         wall[PLAIN], wall[TRUTH], 100 * (wall[TRUTH] / wall[PLAIN] - 1), wall[OURS],
         100 * (wall[OURS] / wall[PLAIN] - 1)))
-    print("probes: %d hits, %.0f ns each in a loop: %.3f s; by the wall %.3f s, %.2f times that" % (
+    print("probes: %d hits, %.0f ns each by measurement: %.3f s; by the wall %.3f s, %.2f times that" % (
         probes[0]["hits"], statistics.median(p["emulated_ps"] for p in probes) / 1e3, said, took,
         took / said))
 

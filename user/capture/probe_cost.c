@@ -13,16 +13,18 @@
 
 #include "base/clock.h"
 
+/* Each call is timed by itself: the median forgives those that were disturbed. */
+#define CALLS	      192
+#define STEPPED_CALLS 16
+#define WARM_CALLS    8 /* the first hits pay for the page, and for the thread's storage */
+#define MOST_RECORDS  (WARM_CALLS + CALLS)
+
 /*
- * A batch is short enough to run undisturbed more often than not, and the median of all forgives
- * those that did not. All records together fit the smallest rings in use.
+ * What is touched between two calls: half of the second-level cache. In a bare loop, where nothing
+ * but the probes wants the caches, a probe costs less than in a compiler (docs/time.md).
  */
-#define CALLS		16
-#define BATCHES		24
-#define STEPPED_CALLS	4
-#define STEPPED_BATCHES 8
-#define WARM_BATCHES	2 /* the first hits pay for the page, and for the thread's storage */
-#define MOST_RECORDS	(CALLS * (WARM_BATCHES + BATCHES))
+#define CACHE_LINE     64
+#define USUAL_L2_BYTES (1l << 20) /* where the system does not tell */
 
 /* The queries of the plan, by which its records are told apart. */
 enum { EMULATED, STEPPED, N_CLASSES };
@@ -68,10 +70,11 @@ __asm__(".text\n"
 	"	add $8, %rsp\n"
 	"	ret\n");
 
-/* What the child leaves for us, in memory we share. */
+/* What the child leaves for us, in memory we share: what calls took. */
 struct timings {
-	uint64_t emulated_ns[BATCHES]; /* of a whole batch */
-	uint64_t stepped_ns[STEPPED_BATCHES];
+	uint64_t nothing_ns[CALLS]; /* of a function without probes: that of the clock */
+	uint64_t emulated_ns[CALLS];
+	uint64_t stepped_ns[STEPPED_CALLS];
 };
 
 struct samples {
@@ -149,26 +152,48 @@ static int attach(struct kernel *k, uint8_t *lib)
 
 /* ---- The child that is probed ---------------------------------------------------------------- */
 
-static uint64_t batch(void (*function)(void), int calls)
+static size_t disturbing_size(void)
 {
-	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
 
-	for (int i = 0; i < calls; i++)
+	return (size_t)(l2 > 0 ? l2 : USUAL_L2_BYTES) / 2;
+}
+
+static void disturb(volatile char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i += CACHE_LINE)
+		bytes[i]++;
+}
+
+/* The first calls are not timed. */
+static void time_calls(void (*function)(void), char *bytes, size_t size, int calls, uint64_t *ns)
+{
+	for (int i = -WARM_CALLS; i < calls; i++) {
+		uint64_t start;
+
+		disturb(bytes, size);
+		start = clock_ns(CLOCK_MONOTONIC);
 		function();
-	return clock_ns(CLOCK_MONOTONIC) - start;
+		if (i >= 0)
+			ns[i] = clock_ns(CLOCK_MONOTONIC) - start;
+	}
+}
+
+static void nothing(void)
+{
+	__asm__ volatile("");
 }
 
 static void call_all(struct timings *t)
 {
-	for (int i = -WARM_BATCHES; i < BATCHES; i++) {
-		uint64_t ns = batch(qprof_cost_emulated, CALLS);
+	size_t size = disturbing_size();
+	char *bytes = calloc(1, size);
 
-		if (i >= 0)
-			t->emulated_ns[i] = ns;
-	}
-	batch(qprof_cost_stepped, STEPPED_CALLS);
-	for (int i = 0; i < STEPPED_BATCHES; i++)
-		t->stepped_ns[i] = batch(qprof_cost_stepped, STEPPED_CALLS);
+	if (!bytes)
+		return;
+	time_calls(nothing, bytes, size, CALLS, t->nothing_ns);
+	time_calls(qprof_cost_emulated, bytes, size, CALLS, t->emulated_ns);
+	time_calls(qprof_cost_stepped, bytes, size, STEPPED_CALLS, t->stepped_ns);
 }
 
 static _Noreturn void child(int go, struct timings *t)
@@ -177,7 +202,7 @@ static _Noreturn void child(int go, struct timings *t)
 	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* To be moved to another CPU in mid-batch costs more than a batch. */
+	/* To be moved to another CPU costs more than what is measured. */
 	CPU_ZERO(&here);
 	CPU_SET((unsigned int)sched_getcpu(), &here);
 	sched_setaffinity(0, sizeof(here), &here);
@@ -243,12 +268,13 @@ static uint64_t median(uint64_t *values, size_t n)
 	return n ? values[n / 2] : 0;
 }
 
-/* `batches` are how long `calls` calls took. What the calls themselves take is a few ns each. */
-static struct probe_cost cost_of(uint64_t *batches, size_t n, uint64_t calls, struct samples *s,
+/* `calls_ns` are what calls took; `idle_ns` is what one takes without probes. */
+static struct probe_cost cost_of(uint64_t *calls_ns, size_t n, uint64_t idle_ns, struct samples *s,
 				 unsigned int class)
 {
+	uint64_t ns = median(calls_ns, n);
 	struct probe_cost c = {
-		.hit_ps = median(batches, n) * 1000 / (2 * calls),
+		.hit_ps = ns > idle_ns ? (ns - idle_ns) * 1000 / 2 : 0,
 		.inside_ps = median(s->ns[class], s->n[class]) * 1000,
 	};
 	/* A probe that did not fire costs nothing that could be taken off. */
@@ -274,8 +300,10 @@ int probe_costs__measure(struct kernel *k, struct probe_costs *costs)
 		err = kernel__reset_counters(k) ?: err;
 	}
 	if (!err) {
-		costs->emulated = cost_of(t->emulated_ns, BATCHES, CALLS, s, EMULATED);
-		costs->stepped = cost_of(t->stepped_ns, STEPPED_BATCHES, STEPPED_CALLS, s, STEPPED);
+		uint64_t idle_ns = median(t->nothing_ns, CALLS);
+
+		costs->emulated = cost_of(t->emulated_ns, CALLS, idle_ns, s, EMULATED);
+		costs->stepped = cost_of(t->stepped_ns, STEPPED_CALLS, idle_ns, s, STEPPED);
 	}
 	munmap(t, sizeof(*t));
 	return err;

@@ -249,10 +249,6 @@ static int print_artifacts(FILE *out, const struct summary *s, const struct view
 	return table__print(t, out, "");
 }
 
-/*
- * "About": what probes cost in a loop. In a compiler, whose data fills the caches, it is somewhat
- * more (docs/time.md).
- */
 static void print_probes(FILE *out, const struct summary *s, const struct trace_losses *losses,
 			 const struct report_options *opt)
 {
