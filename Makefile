@@ -45,7 +45,7 @@ B := build
 OPT := -O2 -g
 endif
 
-PKGS := libbpf libelf zlib capstone libzstd json-c
+PKGS := libbpf libelf libdw zlib capstone libzstd json-c
 
 INCLUDES := -Iuser -Iinclude -I$(B)
 BPF_INCLUDES := -Ivmlinux -Iinclude -Ibpf
@@ -60,7 +60,8 @@ TEST_LIBS := $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null)
 endif
 
 CFLAGS := $(STD) $(WARN) $(OPT) $(INCLUDES) $(PKG_CFLAGS) $(EXTRA_CFLAGS)
-LDLIBS := $(PKG_LIBS) -lpthread
+# libiberty comes without a .pc file.
+LDLIBS := $(PKG_LIBS) -liberty -lpthread
 # -g is what makes BTF, which CO-RE and the skeleton need. The kernel dictates the parameters of a
 # program, used or not.
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu17 $(WARN) -Wno-unused-parameter \

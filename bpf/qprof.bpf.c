@@ -58,6 +58,16 @@ struct {
 	__type(value, struct wire_provider);
 } providers SEC(".maps");
 
+/* With callers: the group of each query that starts at its wrapper; keys from wire_wrapper_key().
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct wire_wrappers);
+} wrappers SEC(".maps");
+
 struct overflow_key {
 	__u32 tid;
 	__u32 index;
@@ -88,6 +98,24 @@ static __always_inline void count(__u32 counter)
 static void stack_count(enum wire_counter counter)
 {
 	count(counter);
+}
+
+static int stack_wants_callers(void)
+{
+	return knobs.callers;
+}
+
+static __always_inline int is_reach(__u64 distance, __u32 reach)
+{
+	return reach && distance >= reach && distance - reach < STACK_CALL_NEAR;
+}
+
+static int stack_is_reach(wire_u64 cookie, wire_u64 distance)
+{
+	__u32 key = wire_wrapper_key(wire_cookie_lib(cookie), wire_cookie_query(cookie));
+	const struct wire_wrappers *w = bpf_map_lookup_elem(&wrappers, &key);
+
+	return w && (is_reach(distance, w->reach[0]) || is_reach(distance, w->reach[1]));
 }
 
 static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i)
@@ -172,6 +200,7 @@ static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 fl
 		.start_ns = f->start_ns,
 		.end_ns = now,
 		.invocation = invocation,
+		.caller = f->caller,
 	};
 	bpf_ringbuf_submit(s, wakeup_flags());
 	t->spans++;
@@ -228,6 +257,53 @@ int on_start(struct pt_regs *ctx)
 
 	if (t)
 		stack_push(t, cookie, BODY_SP(ctx, cookie), FRAME_STARTED, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* Who called the wrapper that is being entered; 0 if that is none of the library's code. */
+static __always_inline __u32 read_caller(struct pt_regs *ctx, __u64 cookie)
+{
+	__u64 at = PT_REGS_SP(ctx) + 8 * wire_cookie_request_slot(cookie), caller = 0;
+
+	if (bpf_probe_read_user(&caller, sizeof(caller), (void *)at))
+		return 0;
+	caller += wire_cookie_request_addr(cookie) - PT_REGS_IP(ctx);
+	return caller >> 32 ? 0 : caller;
+}
+
+/* sp of who calls the wrapper, at the call. */
+#define REQUEST_SP(ctx, cookie) (PT_REGS_SP(ctx) + 8 * wire_cookie_request_slot(cookie) + 8)
+
+SEC("uprobe/request")
+int on_request(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx), sp = REQUEST_SP(ctx, cookie);
+	struct thread_stack *t = current_stack();
+
+	if (t)
+		stack_request(t, cookie, sp, read_caller(ctx, cookie),
+			      stack_in_segment(t, sp) ? 0 : bpf_ktime_get_ns());
+	return 0;
+}
+
+/* A request and a start in one, for callers: two programs at one site run in no certain order. */
+SEC("uprobe/requested_wrapper")
+int on_requested_wrapper(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx), sp = REQUEST_SP(ctx, cookie);
+	__u32 lib = wire_cookie_lib(cookie), query = wire_cookie_query(cookie);
+	__u32 key = wire_wrapper_key(lib, query);
+	struct thread_stack *t = current_stack();
+	const struct wire_wrappers *w;
+	__u64 now;
+
+	if (!t)
+		return 0;
+	w = bpf_map_lookup_elem(&wrappers, &key);
+	now = bpf_ktime_get_ns();
+	stack_request(t, cookie, sp, read_caller(ctx, cookie), now);
+	cookie = wire_cookie(0, lib, query, w ? w->group : WIRE_NO_GROUP, 0, 0);
+	stack_push(t, cookie, sp - 8, FRAME_WRAPPED, now);
 	return 0;
 }
 

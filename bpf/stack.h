@@ -18,6 +18,20 @@
  * compared within one mapping only; mappings of stacks are kept apart by guard pages. Stacks nest:
  * a thread that is back on one has left every stack it went to from there. They are unmapped
  * then, so a frame on a stack that is no longer mapped is dead too.
+ *
+ * Requests, if callers are wanted. A wrapper is called, and calls the body of its query at once;
+ * but only some wrappers come to execute anything, and with incremental compilation a query is also
+ * executed (forced) without one. So a request waits for the start that it leads to, and is alive
+ * only while its wrapper's frame is. What sp proves of frames it proves of requests as well, and a
+ * start takes the youngest that is alive if two things hold; else its caller is not known.
+ *
+ * It is for the same query. A wrapper that was called from the body that starts would be dead by
+ * now, so the youngest alive is the one that called this body, or one that this body is far below.
+ *
+ * And the body lies just so far below as it does if that wrapper calls it: the plan knows both
+ * frames. A query that is forced while its own body decides whether it is green has that body above
+ * it. Only where distance means nothing can this be wrong: if the stack was grown between a request
+ * and the same query forced within it.
  */
 #ifndef QPROF_STACK_H
 #define QPROF_STACK_H
@@ -35,6 +49,13 @@
  * than a body's own frame, so that no body called from there is this near.
  */
 #define STACK_CALL_NEAR 256ULL
+/*
+ * Requests that wait at a time, a power of two: the oldest is forgotten for one more, and its
+ * query's caller is not known then.
+ */
+#ifndef STACK_REQUESTS
+#define STACK_REQUESTS 32
+#endif
 /* stack_find_segment(): nothing is mapped there. The kernel's -ENOENT. */
 #define STACK_NOT_MAPPED (-2)
 
@@ -50,7 +71,18 @@ struct frame {
 	wire_u16 group;
 	wire_u16 depth; /* started frames below this one */
 	wire_u8 lib;
-	wire_u8 state; /* enum frame_state */
+	wire_u8 state;	 /* enum frame_state */
+	wire_u32 caller; /* as in struct wire_span */
+	wire_u32 pad;
+};
+
+/* A wrapper that was called and has not led to a start. */
+struct request {
+	wire_u64 sp; /* its caller's, at the call: above all of the wrapper's frame */
+	wire_u32 caller;
+	wire_u16 query;
+	wire_u8 lib;
+	wire_u8 pad;
 };
 
 struct thread_stack {
@@ -61,13 +93,18 @@ struct thread_stack {
 	wire_u32 n;
 	wire_u32 n_lost;      /* starts since the top frame's that found no room: all younger */
 	wire_u32 seg_guessed; /* the mapping could not be told: only what is near sp is known */
-	wire_u32 pad;
+	wire_u32 n_requests;
 	wire_u64 hits; /* probe hits and spans sent that are not in the counters yet */
 	wire_u64 spans;
+	wire_u32 requests_end; /* index behind the youngest, modulo STACK_REQUESTS */
+	wire_u32 pad;
+	struct request requests[STACK_REQUESTS];
 	struct frame frames[STACK_INLINE_FRAMES];
 };
 
-_Static_assert(sizeof(struct frame) == 24, "frame");
+_Static_assert(sizeof(struct frame) == 32, "frame");
+_Static_assert(sizeof(struct request) == 16, "request");
+_Static_assert((STACK_REQUESTS & (STACK_REQUESTS - 1)) == 0, "masked index");
 _Static_assert((STACK_INLINE_FRAMES & (STACK_INLINE_FRAMES - 1)) == 0, "masked index");
 
 /* What the includer provides. */
@@ -82,6 +119,14 @@ static long stack_find_segment(struct thread_stack *t, wire_u64 sp);
 static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
 		       wire_u32 invocation);
 static void stack_count(enum wire_counter counter);
+/* True if callers are wanted. */
+static int stack_wants_callers(void);
+/*
+ * True if a start this many bytes below the sp of who calls the query's wrapper is one in the body
+ * that the wrapper calls, or up to STACK_CALL_NEAR bytes further down, at a provider that the body
+ * calls through another function.
+ */
+static int stack_is_reach(wire_u64 cookie, wire_u64 distance);
 /* Call fn(i, ctx) for i = 0.. below n until it returns nonzero. */
 static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx);
 
@@ -180,6 +225,40 @@ static long stack_find_freed(wire_u32 i, void *p)
 	return 0;
 }
 
+/* Request `i`, 0 the oldest. */
+static inline struct request *stack_request_at(struct thread_stack *t, wire_u32 i)
+{
+	return &t->requests[(t->requests_end - t->n_requests + i) & (STACK_REQUESTS - 1)];
+}
+
+/* Forget the youngest but `n`. */
+static inline void stack_drop_requests(struct thread_stack *t, wire_u32 n)
+{
+	t->requests_end -= t->n_requests - n;
+	t->n_requests = n;
+}
+
+/* Walks down the requests whose stacks are gone. */
+static long stack_find_freed_request(wire_u32 i, void *p)
+{
+	struct stack_find_ctx *c = p;
+	wire_u32 at = c->t->n_requests - 1 - i;
+	wire_u64 sp = stack_request_at(c->t, at)->sp;
+
+	if (stack_in_segment(c->t, sp) || stack_find_segment(c->t, sp) != STACK_NOT_MAPPED)
+		return 1;
+	c->keep = at;
+	return 0;
+}
+
+static inline void stack_drop_freed_requests(struct thread_stack *t)
+{
+	struct stack_find_ctx c = {.t = t, .keep = t->n_requests};
+
+	stack_loop(t->n_requests, stack_find_freed_request, &c);
+	stack_drop_requests(t, c.keep);
+}
+
 static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp, wire_u64 now)
 {
 	struct stack_find_ctx c = {.t = t, .keep = t->n};
@@ -197,6 +276,11 @@ static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp, wire
 	lo = t->seg_lo;
 	hi = t->seg_hi;
 	stack_loop(t->n, stack_find_freed, &c);
+	if (stack_wants_callers()) {
+		t->seg_lo = lo;
+		t->seg_hi = hi;
+		stack_drop_freed_requests(t);
+	}
 	t->seg_lo = lo;
 	t->seg_hi = hi;
 	stack_pop_to(t, c.keep, WIRE_SPAN_LEFT, now);
@@ -235,6 +319,79 @@ static inline void stack_prune(struct thread_stack *t, wire_u64 sp, wire_u8 flag
 	stack_pop_to(t, c.keep, flags, now);
 }
 
+/* As stack_find_dead(), of requests. */
+static long stack_find_dead_request(wire_u32 i, void *p)
+{
+	struct stack_find_ctx *c = p;
+	wire_u32 at = c->t->n_requests - 1 - i;
+	wire_u64 sp = stack_request_at(c->t, at)->sp;
+
+	if (!stack_in_segment(c->t, sp))
+		return 0;
+	c->keep = sp > c->sp ? at + 1 : at;
+	return sp > c->sp;
+}
+
+/* Drop the requests that an event at `sp` proves dead. */
+static inline void stack_prune_requests(struct thread_stack *t, wire_u64 sp, wire_u64 now)
+{
+	struct stack_find_ctx c = {.t = t, .sp = sp};
+
+	if (!stack_wants_callers() || !t->n_requests)
+		return;
+	stack_enter_segment(t, sp, now);
+	c.keep = t->n_requests;
+	stack_loop(t->n_requests, stack_find_dead_request, &c);
+	stack_drop_requests(t, c.keep);
+}
+
+/*
+ * WIRE_ROLE_REQUEST: a wrapper was called from a frame with `sp`, to which it returns at `caller`.
+ * `now` is used only if that is another stack than the last event's.
+ */
+static inline void stack_request(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
+				 wire_u32 caller, wire_u64 now)
+{
+	struct request *r;
+
+	stack_enter_segment(t, sp, now);
+	stack_prune_requests(t, sp, now);
+	r = &t->requests[t->requests_end++ & (STACK_REQUESTS - 1)];
+	r->sp = sp;
+	r->caller = caller;
+	r->query = wire_cookie_query(cookie);
+	r->lib = wire_cookie_lib(cookie);
+	if (t->n_requests < STACK_REQUESTS)
+		t->n_requests++;
+}
+
+static inline int stack_leads_to(const struct thread_stack *t, const struct request *r,
+				 wire_u64 cookie, wire_u64 sp, wire_u8 state)
+{
+	if (r->query != wire_cookie_query(cookie) || r->lib != wire_cookie_lib(cookie))
+		return 0;
+	/* On the stack before this one, if it is known which this one is. */
+	if (!stack_in_segment(t, r->sp))
+		return !t->seg_guessed;
+	return state == FRAME_WRAPPED || stack_is_reach(cookie, r->sp - sp);
+}
+
+/* The caller of the request that led to a start, which is served with that. */
+static inline wire_u32 stack_take_caller(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
+					 wire_u8 state, wire_u64 now)
+{
+	const struct request *r;
+
+	stack_prune_requests(t, sp, now);
+	if (!t->n_requests)
+		return 0;
+	r = stack_request_at(t, t->n_requests - 1);
+	if (!stack_leads_to(t, r, cookie, sp, state))
+		return 0;
+	stack_drop_requests(t, t->n_requests - 1);
+	return r->caller;
+}
+
 /*
  * A query starts: with FRAME_STARTED `sp` is its body's, with FRAME_WRAPPED its wrapper's. The
  * cookie names the query, its group and its library.
@@ -243,9 +400,11 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 			      wire_u64 now)
 {
 	struct frame *top, *f;
-	wire_u32 depth = 0;
+	wire_u32 depth = 0, caller = 0;
 
 	stack_prune(t, sp, WIRE_SPAN_LEFT, now);
+	if (stack_wants_callers())
+		caller = stack_take_caller(t, cookie, sp, state, now);
 	top = stack_top(t);
 	if (top)
 		depth = top->depth < 0xffff ? top->depth + 1u : 0xffff;
@@ -268,6 +427,7 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 	f->depth = depth;
 	f->lib = wire_cookie_lib(cookie);
 	f->state = state;
+	f->caller = caller;
 	t->n++;
 }
 
@@ -355,6 +515,7 @@ static inline void stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u6
 	if (!found) {
 		stack_count(WIRE_DROP_END_WITHOUT_START);
 		stack_prune(t, sp, WIRE_SPAN_LEFT, now);
+		stack_prune_requests(t, sp, now);
 		return;
 	}
 	stack_pop_to(t, found, WIRE_SPAN_LEFT, now);
@@ -362,12 +523,14 @@ static inline void stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u6
 	if (f)
 		stack_emit(t, f, 0, now, invocation);
 	stack_drop_top(t);
+	stack_prune_requests(t, sp, now);
 }
 
 /* WIRE_ROLE_CAUGHT: a panic was caught in a frame above `sp`. */
 static inline void stack_on_caught(struct thread_stack *t, wire_u64 sp, wire_u64 now)
 {
 	stack_prune(t, sp, WIRE_SPAN_UNWOUND, now);
+	stack_prune_requests(t, sp, now);
 }
 
 struct stack_flush_ctx {
@@ -399,6 +562,7 @@ static inline void stack_flush(struct thread_stack *t, wire_u64 now)
 
 	c.n = __sync_lock_test_and_set(&t->n, 0);
 	t->n_lost = 0;
+	t->n_requests = 0;
 	stack_loop(c.n, stack_flush_one, &c);
 }
 

@@ -19,6 +19,8 @@ needs_build() {
 	lib:libc           libc6-dev        glibc-devel          glibc       glibc-devel
 	pc:libbpf          libbpf-dev       libbpf-devel         libbpf      libbpf-devel
 	pc:libelf          libelf-dev       elfutils-libelf-devel libelf     libelf-devel
+	pc:libdw           libdw-dev        elfutils-devel       libelf      libdw-devel
+	hdr:libiberty/demangle.h libiberty-dev binutils-devel    binutils    binutils-devel
 	pc:zlib            zlib1g-dev       zlib-devel           zlib        zlib-devel
 	pc:capstone        libcapstone-dev  capstone-devel       capstone    libcapstone-devel
 	pc:libzstd         libzstd-dev      libzstd-devel        zstd        libzstd-devel
@@ -64,6 +66,7 @@ have() {
 	case $1 in
 	cmd:*) command -v "$name" >/dev/null 2>&1 ;;
 	pc:*) pkg-config --exists "$name" 2>/dev/null ;;
+	hdr:*) [ -e "/usr/include/$name" ] ;;
 	lib:libc) [ -e /usr/include/stdlib.h ] ;;
 	rt:fuzzer) [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)" -name 'libclang_rt.fuzzer*.a' 2>/dev/null)" ] ;;
 	# Not every Debian has it; the benchmark does without, and says so.

@@ -115,7 +115,7 @@ enum wire_counter {
 /* Set before load, read-only in the kernel. One struct: separate globals may be reordered. */
 struct wire_knobs {
 	wire_u32 wakeup_bytes; /* wake the reader once this much is waiting in the ring buffer */
-	wire_u32 pad;
+	wire_u32 callers;      /* 1: requests are probed, and spans tell who made theirs */
 };
 
 /*
@@ -137,7 +137,8 @@ struct wire_knobs {
  *
  * WIRE_ROLE_REQUEST (wire_request_cookie()): bits 28-59 are the site's own ELF address, which
  * makes an ELF address of the return address; bits 60-63 where that is on the stack, from sp, in
- * units of 8 bytes.
+ * units of 8 bytes. With callers, the sites of WIRE_ROLE_WRAPPER have this cookie too: they tell a
+ * request and a start at once, and find the group of the query in a table (struct wire_wrappers).
  */
 enum wire_role {
 	WIRE_ROLE_START = 1,  /* provider entry: names the query, starts it */
@@ -182,6 +183,22 @@ struct wire_provider {
 	wire_u16 query;
 	wire_u16 group;
 };
+
+/* For callers: what is known of a query's wrappers. */
+struct wire_wrappers {
+	/*
+	 * (sp of who calls it) - (sp of the body it calls), in the two modes, in any order; 0:
+	 * none. Queries are forced in the incremental mode only, and farther away than its
+	 * distance, which is the larger one.
+	 */
+	wire_u32 reach[2];
+	wire_u32 group; /* if the query starts at its wrapper, of its bodies; or WIRE_NO_GROUP */
+};
+
+static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
+{
+	return lib << 16 | query;
+}
 
 #define WIRE_NO_QUERY 0xffffu
 #define WIRE_NO_SLOT  0xffffu
@@ -250,5 +267,6 @@ _Static_assert(sizeof(struct wire_exit) == 24, "wire_exit");
 _Static_assert(sizeof(struct wire_knobs) == 8, "wire_knobs");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
 _Static_assert(sizeof(struct wire_provider) == 4, "wire_provider");
+_Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
 
 #endif /* QPROF_WIRE_H */

@@ -42,6 +42,8 @@ struct capture {
 	bool ended;
 	char target[PATH_MAX];
 	char expected[32]; /* the file that the target writes */
+	bool callers;
+	uint64_t asked[3]; /* addresses that ASKED_HERE and ASKED_THERE return to */
 	struct records got;
 	uint64_t counters[WIRE_COUNTER_MAX];
 };
@@ -110,21 +112,41 @@ static inline void capture_drain(struct capture *c)
 	assert_int_equal(kernel__drain(c->kernel, keep_record, &c->got), 0);
 }
 
-/* Load and attach; nothing runs yet. */
-static inline void capture_open(struct capture *c, enum kernel_attach attach, size_t ring_bytes,
-				uint8_t skip_role)
+static inline void capture_find_askers(struct capture *c)
 {
-	struct kernel_options opt = {.attach = attach, .ring_bytes = ring_bytes};
+	_elf_image_ struct elf_image *img = NULL;
+	const struct elf_symbol *syms;
+	size_t n;
+
+	assert_int_equal(elf_image__open(c->target, &img), 0);
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	c->asked[ASKED_HERE] = address_of(syms, n, "asked_here");
+	c->asked[ASKED_THERE] = address_of(syms, n, "asked_there");
+}
+
+static inline void capture_open_with(struct capture *c, const struct kernel_options *opt,
+				     uint8_t skip_role)
+{
 	ssize_t n;
 
-	*c = (struct capture){.to_target = -1, .from_target = -1};
+	*c = (struct capture){.to_target = -1, .from_target = -1, .callers = opt->callers};
 	n = readlink("/proc/self/exe", c->target, sizeof(c->target) - 16);
 	assert_true(n > 0);
 	c->target[n] = '\0';
 	strcpy(strrchr(c->target, '/') + 1, "target");
 	c->plan = plan_of_target(c->target, skip_role);
-	assert_int_equal(kernel__open(&opt, &c->kernel), 0);
+	capture_find_askers(c);
+	assert_int_equal(kernel__open(opt, &c->kernel), 0);
 	assert_int_equal(kernel__attach(c->kernel, c->plan, &c->lib), 0);
+}
+
+/* Load and attach; nothing runs yet. */
+static inline void capture_open(struct capture *c, enum kernel_attach attach, size_t ring_bytes,
+				uint8_t skip_role)
+{
+	struct kernel_options opt = {.attach = attach, .ring_bytes = ring_bytes};
+
+	capture_open_with(c, &opt, skip_role);
 }
 
 /* A process that is the target as soon as a byte is written to it. */
@@ -228,7 +250,7 @@ static inline void capture_close(struct capture *c)
  */
 
 struct expected_span {
-	uint32_t pid, tid, query, depth, invocation, flags;
+	uint32_t pid, tid, query, depth, invocation, flags, asked;
 };
 
 /* What the target wrote; totals of quiet threads are added up. */
@@ -258,9 +280,10 @@ static inline void read_expectation(const struct capture *c, struct expectation 
 			room = room * 2 + 1024;
 			e->spans = reallocarray(e->spans, room, sizeof(*e->spans));
 		}
-		assert_int_equal(sscanf(line, "%u %u %u %u %u %u", &s.pid, &s.tid, &s.query,
-					&s.depth, &s.invocation, &s.flags),
-				 6);
+		assert_int_equal(sscanf(line, "%u %u %u %u %u %u %u", &s.pid, &s.tid, &s.query,
+					&s.depth, &s.invocation, &s.flags, &s.asked),
+				 7);
+		assert_in_range(s.asked, ASKED_UNKNOWN, ASKED_THERE);
 		e->spans[e->n++] = s;
 	}
 }
@@ -278,18 +301,22 @@ static inline const struct wire_span *next_of_thread(const struct records *r, ui
 static inline void assert_same_span(const struct capture *c, const struct wire_span *got,
 				    const struct expected_span *e)
 {
-	if (got && got->pid == e->pid && got->query == e->query && got->depth == e->depth &&
-	    got->invocation == e->invocation && got->flags == e->flags && got->lib == c->lib &&
-	    got->start_ns <= got->end_ns)
+	uint64_t caller = c->callers ? c->asked[e->asked] : 0;
+
+	if (got && got->caller == caller && got->pid == e->pid && got->query == e->query &&
+	    got->depth == e->depth && got->invocation == e->invocation && got->flags == e->flags &&
+	    got->lib == c->lib && got->start_ns <= got->end_ns)
 		return;
-	print_message("expected pid %u tid %u query %u depth %u invocation %u flags %u\n", e->pid,
-		      e->tid, e->query, e->depth, e->invocation, e->flags);
+	print_message(
+		"expected pid %u tid %u query %u depth %u invocation %u flags %u caller %lx\n",
+		e->pid, e->tid, e->query, e->depth, e->invocation, e->flags, (long)caller);
 	if (!got)
 		fail_msg("and the thread has no more spans");
 	else
-		fail_msg("not pid %u query %u depth %u invocation %u flags %u lib %u, %lu ns",
-			 got->pid, got->query, got->depth, got->invocation, got->flags, got->lib,
-			 (long)(got->end_ns - got->start_ns));
+		fail_msg("not pid %u query %u depth %u invocation %u flags %u caller %x lib %u, "
+			 "%lu ns",
+			 got->pid, got->query, got->depth, got->invocation, got->flags, got->caller,
+			 got->lib, (long)(got->end_ns - got->start_ns));
 }
 
 /*

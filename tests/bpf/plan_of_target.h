@@ -77,6 +77,19 @@ static const struct described_site described_sites[] = {
 	  .reg = WIRE_REG_R15,
 	  .slot = -1}},
 	{"panic_cleanup", {.role = WIRE_ROLE_CAUGHT, .query = NONE, .body = NONE, NO_REG(-1)}},
+	/* Its push, two return addresses, three pushes and 0x40 bytes down to the body's sp. */
+	{"wrapper_alpha",
+	 {.role = WIRE_ROLE_REQUEST,
+	  .query = ALPHA,
+	  .body = BODY_ALPHA,
+	  .sp_delta = -(8 + 8 + 24 + 0x40),
+	  NO_REG(0)}},
+	{"wrapper_alpha_grown",
+	 {.role = WIRE_ROLE_REQUEST,
+	  .query = ALPHA,
+	  .body = BODY_ALPHA,
+	  .sp_delta = -(8 + 8 + 24 + 0x40),
+	  NO_REG(0)}},
 };
 
 #define N_SITES (sizeof(described_sites) / sizeof(*described_sites))

@@ -84,6 +84,38 @@
 1:	pop %rbp
 	ret
 
+	/* Its caller's address is read at the push. */
+	function wrapper_alpha
+	push %rbp
+	test %rdx, %rdx
+	je 1f
+	call body_alpha
+1:	pop %rbp
+	ret
+
+	/* The same, for a body on the stack that ends at r8. */
+	function wrapper_alpha_grown
+	push %rbp
+	mov %rsp, %rbp
+	mov %r8, %rsp
+	call body_alpha
+	mov %rbp, %rsp
+	pop %rbp
+	ret
+
+	/* Where wrappers are called, the one in rcx. */
+	.macro ask place
+	function ask_\place
+	sub $8, %rsp
+	call *%rcx
+	function asked_\place
+	add $8, %rsp
+	ret
+	.endm
+
+	ask here
+	ask there
+
 	body_begin body_epsilon
 	testb $2, mask(%rip)
 	function site_start_epsilon

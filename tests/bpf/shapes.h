@@ -32,6 +32,15 @@ body_fn body_alpha, body_beta, body_epsilon, body_eta, body_incr, body_incr_slot
 /* Returns without running anything if the provider is NULL. */
 body_fn wrapper_gamma;
 
+/* As wrapper_gamma, and one whose body runs on the stack that ends at `top`. */
+body_fn wrapper_alpha, wrapper_alpha_grown;
+
+/* Two places that call wrappers, and the addresses that they return to. */
+typedef void ask_fn(struct call *c, uint32_t id, const void *provider, body_fn *wrapper, void *top);
+ask_fn ask_here, ask_there;
+/* Numbers of these places, in what the target writes. */
+enum { ASKED_UNKNOWN, ASKED_HERE, ASKED_THERE };
+
 /* Where a vtable has its provider: one offset for each of the bodies that read one. */
 #define VTABLE_INCR	 0x18
 #define VTABLE_INCR_SLOT 0x7ff8

@@ -2,13 +2,17 @@
 /*
  * target OUT SCRIPT: runs what the script says through the functions of shapes.S, and appends to
  * OUT the spans that a profiler should have seen, one a line, each thread's in the order of their
- * ends: "pid tid query depth invocation flags".
+ * ends: "pid tid query depth invocation flags asked", the last where it was requested.
  *
  *   a b e h z     queries (alpha, beta, epsilon, eta, zeta); a(...) runs the script inside it
  *   c C           gamma through its wrapper, through the body with a vtable
  *   d D           delta, vtable in a register, in a slot
  *   u             a provider that no plan knows, in the same body
  *   w             gamma's wrapper, which returns without a provider
+ *   A B           alpha through its wrapper, requested here, there
+ *   G             gamma through its wrapper, requested there
+ *   g             alpha through a wrapper that grows the stack, requested here
+ *   W             alpha's wrapper, requested here, which returns without a provider
  *   rN(...)       alpha, N levels deep
  *   *N(...)       N times
  *   {...}         catches; ! throws there; ^ too, but nobody sees the catch
@@ -51,8 +55,9 @@ struct frame {
 	enum shape_query query;
 	uint32_t invocation;
 	unsigned int depth;
-	bool left;	/* by ^: the next event of the thread shows it */
-	bool unseen;	/* started before a 0, or unknown to the plan */
+	bool left;   /* by ^: the next event of the thread shows it */
+	bool unseen; /* started before a 0, or unknown to the plan */
+	unsigned int asked;
 	bool unwrapped; /* by w: the wrapper has returned, and is no span */
 };
 
@@ -74,6 +79,7 @@ struct call {
 	enum shape_query query;
 	uint32_t id;
 	bool unseen;
+	unsigned int asked;
 	unsigned int more; /* levels of recursion to go */
 };
 
@@ -93,8 +99,8 @@ static void print_frame(const struct frame *f, unsigned int flags)
 	self->total++;
 	if (self->quiet)
 		return;
-	fprintf(self->out, "%d %d %d %u %u %u\n", getpid(), gettid(), f->query, f->depth,
-		flags ? WIRE_NO_INVOCATION : f->invocation, flags);
+	fprintf(self->out, "%d %d %d %u %u %u %u\n", getpid(), gettid(), f->query, f->depth,
+		flags ? WIRE_NO_INVOCATION : f->invocation, flags, f->asked);
 }
 
 static void pop_frames(unsigned int n, unsigned int flags)
@@ -132,6 +138,7 @@ static void push_frame(const struct call *c)
 		.invocation = c->query == EPSILON ? WIRE_NO_INVOCATION : c->id,
 		.depth = depth,
 		.unseen = c->unseen,
+		.asked = c->asked,
 	};
 }
 
@@ -241,6 +248,43 @@ static void query(char which, const char *inner)
 		c.unseen = true;
 		return run_query(&c, body_incr,
 				 vtable_of(N_QUERIES, provider_unknown, VTABLE_INCR));
+	}
+}
+
+/* ---- Queries that somebody requests ------------------------------------------------------------
+ */
+
+static char *map_stack(unsigned int slot);
+static void keep_stacks(unsigned int lower, unsigned int upper);
+
+static void ask(struct call *c, bool here, const void *provider, body_fn *wrapper)
+{
+	unsigned int lower = self->lower, upper = self->upper;
+	void *top = wrapper == wrapper_alpha_grown ? map_stack(SLOTS / 2 + self->upper++) : NULL;
+
+	c->asked = here ? ASKED_HERE : ASKED_THERE;
+	c->id = __atomic_add_fetch(&invocations, 1, __ATOMIC_RELAXED);
+	(here ? ask_here : ask_there)(c, c->id, provider, wrapper, top);
+	if (provider)
+		end_frame();
+	keep_stacks(lower, upper);
+}
+
+static void request(char which, const char *inner)
+{
+	struct call c = {.inner = inner, .query = which == 'G' ? GAMMA : ALPHA};
+
+	switch (which) {
+	case 'A':
+		return ask(&c, true, provider_alpha, wrapper_alpha);
+	case 'B':
+		return ask(&c, false, provider_alpha, wrapper_alpha);
+	case 'G':
+		return ask(&c, false, provider_gamma, wrapper_gamma);
+	case 'g':
+		return ask(&c, true, provider_alpha, wrapper_alpha_grown);
+	case 'W':
+		return ask(&c, true, NULL, wrapper_alpha);
 	}
 }
 
@@ -445,6 +489,11 @@ static void block(char what, unsigned int arg, const char *inner)
 		return in_child(inner, execute);
 	case 'X':
 		return execute(inner);
+	case 'A':
+	case 'B':
+	case 'G':
+	case 'g':
+		return request(what, inner);
 	default:
 		return query(what, inner);
 	}
@@ -472,6 +521,12 @@ static void step(char what, unsigned int arg)
 	case 'q':
 	case 'k':
 		return end_process(what, arg);
+	case 'A':
+	case 'B':
+	case 'G':
+	case 'g':
+	case 'W':
+		return request(what, "");
 	default:
 		return query(what, "");
 	}

@@ -4,6 +4,9 @@
  * query stack. It knows by its own recursion what each probe hit belongs to; the query stack has to
  * find out from sp alone.
  *
+ * Half of its trees are incremental: requests that may find their query green, and before that
+ * force others, which nobody requested.
+ *
  * Under good conditions every span must come as the model has it, in order. Under bad ones (catches
  * that no probe sees, wrappers that never execute) what is said to have ended must have, just so.
  */
@@ -12,6 +15,9 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+
+/* Enough that none is forgotten. */
+#define STACK_REQUESTS 1024
 
 #include "../fixtures/random.h"
 #include "../fixtures/stack_world.h"
@@ -30,8 +36,9 @@ enum fate { RUNNING, ENDED, UNWOUND, NOT_EXECUTED };
 struct call {
 	wire_u32 query;
 	enum fate fate;
-	bool seen; /* its start was */
-	int stack; /* where it was seen to start */
+	bool seen;	 /* its start was */
+	wire_u32 caller; /* of its request, if that was seen; or 0 */
+	int stack;	 /* where it was seen to start */
 	wire_u64 start_ns;
 	wire_u64 end_ns;
 	wire_u32 depth;
@@ -42,6 +49,7 @@ struct call {
 struct model {
 	struct rng rng;
 	bool bad;
+	bool incremental;
 	struct call calls[MAX_CALLS];
 	wire_u32 n_calls;
 	struct call *running[MAX_DEPTH + 1]; /* oldest first */
@@ -90,6 +98,7 @@ static void expect(struct call *c, wire_u32 flags, wire_u64 end_ns)
 		.depth = c->depth,
 		.flags = flags,
 		.invocation = flags ? WIRE_NO_INVOCATION : c->invocation,
+		.caller = c->caller,
 	};
 }
 
@@ -120,6 +129,15 @@ static wire_u32 seen_below(void)
 	for (wire_u32 i = 0; i < m.n_running; i++)
 		n += m.running[i]->seen;
 	return n;
+}
+
+/* Called from a frame with `sp`. */
+static void see_request(struct call *c, wire_u64 sp)
+{
+	if (!is_watched())
+		return;
+	c->caller = m.n_calls;
+	world_request(c->query, sp, c->caller);
 }
 
 static void see_start(struct call *c, enum kind kind, wire_u64 sp)
@@ -203,22 +221,68 @@ static bool run_body(struct call *c, enum kind kind, wire_u64 sp)
 	return panics;
 }
 
-static bool run_query(wire_u64 sp)
+static struct call *new_call(void)
 {
 	struct call *c = &m.calls[m.n_calls++];
-	enum kind kind;
-	int old = m.stack;
-	bool grown = false, panics;
 
 	assert_true(m.n_calls < MAX_CALLS);
 	*c = (struct call){.query = rng_below(&m.rng, 16)};
-	kind = kind_of(c->query);
-	if (kind == WRAPPED)
-		see_start(c, kind, sp);
-	sp -= some(600, 1200);
+	return c;
+}
+
+static enum kind kind_of_body(wire_u32 query)
+{
+	return kind_of(query) == WRAPPED ? STARTED : kind_of(query);
+}
+
+/*
+ * What a body does before it executes: queries are forced, which may force others first. True if
+ * one panics. None is `avoided`: within its own request, and the stack grown in between, it would
+ * be taken for what was requested.
+ */
+static bool run_marking(wire_u64 sp, wire_u32 avoided)
+{
+	while (m.n_running < MAX_DEPTH && m.budget && chance(2)) {
+		struct call *c = new_call();
+		wire_u64 body = sp - some(500, 900);
+
+		m.budget--;
+		if (c->query == avoided)
+			continue;
+		if (chance(3) && run_marking(body - some(600, 1200), avoided))
+			return true;
+		if (run_body(c, kind_of_body(c->query), body))
+			return true;
+	}
+	return false;
+}
+
+/* From the body's frame on, on whatever stack that is. */
+static bool run_requested(struct call *c, wire_u64 sp, bool grown)
+{
+	if (!m.incremental)
+		return run_body(c, kind_of(c->query), sp);
+	if (run_marking(sp - some(600, 1200), grown ? c->query : UINT32_MAX))
+		return true;
+	/* Green, and so not executed. */
+	if (chance(2))
+		return false;
+	return run_body(c, kind_of_body(c->query), sp);
+}
+
+static bool run_query(wire_u64 sp)
+{
+	struct call *c = new_call();
+	int old = m.stack;
+	bool grown = false, panics;
+
+	see_request(c, sp + 8);
+	if (!m.incremental && kind_of(c->query) == WRAPPED)
+		see_start(c, WRAPPED, sp);
+	sp -= world_reach(c->query) - 8;
 	if (chance(6))
 		grown = grow(&sp);
-	panics = run_body(c, kind, sp);
+	panics = run_requested(c, sp, grown);
 	if (grown) {
 		if (panics)
 			see_catch(BASE + m.stack * (STACK_SIZE + STACK_GAP) + STACK_SIZE - 16);
@@ -252,6 +316,7 @@ static void run_tree(void)
 	m.mapped[0] = true;
 	world_map(0, BASE, STACK_SIZE);
 	m.n_events = 0;
+	m.incremental = chance(2);
 	m.first_event = chance(2) ? 0 : rng_below(&m.rng, 200);
 	m.last_event = chance(4) ? m.first_event + rng_below(&m.rng, 200) : UINT32_MAX;
 	for (m.budget = 300; m.budget;) {
@@ -272,6 +337,7 @@ static void assert_same_span(const struct world_span *got, const struct world_sp
 	assert_int_equal(got->flags, want->flags);
 	assert_int_equal(got->depth, want->depth);
 	assert_int_equal(got->invocation, want->invocation);
+	assert_int_equal(got->caller, want->caller);
 }
 
 static struct call *call_started_at(wire_u64 start_ns)
@@ -289,6 +355,7 @@ static void assert_fits(const struct world_span *got)
 	struct call *c = call_started_at(got->start_ns);
 
 	assert_int_equal(got->query, c->query);
+	assert_true(!got->caller || got->caller == c->caller);
 	if (!got->flags) {
 		assert_int_equal(c->fate, ENDED);
 		assert_int_equal(got->end_ns, c->end_ns);
@@ -308,6 +375,7 @@ static void setup_model(bool bad)
 	m.rng = rng;
 	m.bad = bad;
 	world_reset();
+	world.callers = true;
 }
 
 static void everything_is_told_as_it_was(void **state)
@@ -322,6 +390,7 @@ static void everything_is_told_as_it_was(void **state)
 		assert_int_equal(world.n_spans, m.n_expected);
 		assert_int_equal(world.t.n, 0);
 		assert_int_equal(world.n_used, 0);
+		assert_int_equal(world.t.n_requests, 0);
 		assert_int_equal(world.counters[WIRE_COUNT_LEFT], 0);
 		assert_int_equal(world.counters[WIRE_COUNT_NOT_EXECUTED], 0);
 	}

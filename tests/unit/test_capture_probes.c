@@ -36,7 +36,7 @@ static const struct plan plan = {
 static uint64_t cookie_of(struct plan_site site, uint32_t at, uint8_t lib)
 {
 	sites[at] = site;
-	return probes_cookie(&plan, &sites[at], lib);
+	return probes_cookie(&plan, &sites[at], lib, false);
 }
 
 static void every_field_comes_back(void **state)
@@ -83,6 +83,57 @@ static void the_fields_do_not_touch(void **state)
 		assert_int_equal(wire_cookie_reg(c), reg);
 		assert_int_equal(wire_cookie_sp_delta(c), delta);
 	}
+}
+
+static void a_request_says_where_it_is_and_where_its_caller_is(void **state)
+{
+	struct plan_site request = {.role = WIRE_ROLE_REQUEST,
+				    .query = 0xfffe,
+				    .addr = 0xfedcba98,
+				    .body = PLAN_NONE,
+				    .slot = 8 * 15};
+	struct plan_site wrapper = {.role = WIRE_ROLE_WRAPPER,
+				    .query = 0xfffe,
+				    .addr = 0xfedcba98,
+				    .slot = PLAN_NO_SLOT,
+				    .sp_delta = 8 * 15};
+	uint64_t c = cookie_of(request, 1, 254);
+
+	(void)state;
+	assert_int_equal(wire_cookie_role(c), WIRE_ROLE_REQUEST);
+	assert_int_equal(wire_cookie_lib(c), 254);
+	assert_int_equal(wire_cookie_query(c), 0xfffe);
+	assert_int_equal(wire_cookie_request_addr(c), 0xfedcba98);
+	assert_int_equal(wire_cookie_request_slot(c), 15);
+	/* The start at a wrapper becomes one with callers, and only then. */
+	sites[2] = wrapper;
+	assert_true(probes_cookie(&plan, &sites[2], 254, true) == c);
+	assert_int_equal(wire_cookie_sp_delta(probes_cookie(&plan, &sites[2], 254, false)), 8 * 15);
+}
+
+/* The frames of both modes, and the group only where a query starts at its wrapper. */
+static void the_wrappers_of_a_query_tell_how_far_its_bodies_are(void **state)
+{
+	struct wire_wrappers w;
+
+	(void)state;
+	memset(sites, 0, sizeof(sites));
+	sites[0] = (struct plan_site){.role = WIRE_ROLE_WRAPPER, .query = 1, .body = 0};
+	sites[1] = (struct plan_site){
+		.role = WIRE_ROLE_REQUEST, .query = 1, .body = 1, .slot = 16, .sp_delta = -400};
+	sites[2] = (struct plan_site){
+		.role = WIRE_ROLE_REQUEST, .query = 2, .body = 0, .slot = 0, .sp_delta = -600};
+	sites[3] = (struct plan_site){
+		.role = WIRE_ROLE_REQUEST, .query = 2, .body = 1, .slot = 0, .sp_delta = -800};
+	assert_true(probes_wrappers(&plan, 1, &w));
+	assert_int_equal(w.group, 7);
+	assert_int_equal(w.reach[0], 424);
+	assert_int_equal(w.reach[1], 0);
+	assert_true(probes_wrappers(&plan, 2, &w));
+	assert_int_equal(w.group, WIRE_NO_GROUP);
+	assert_int_equal(w.reach[0], 608);
+	assert_int_equal(w.reach[1], 808);
+	assert_false(probes_wrappers(&plan, 0, &w));
 }
 
 static void a_site_of_no_query_and_no_body_says_so(void **state)
@@ -205,6 +256,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_field_comes_back),
 		cmocka_unit_test(the_fields_do_not_touch),
+		cmocka_unit_test(a_request_says_where_it_is_and_where_its_caller_is),
+		cmocka_unit_test(the_wrappers_of_a_query_tell_how_far_its_bodies_are),
 		cmocka_unit_test(a_site_of_no_query_and_no_body_says_so),
 		cmocka_unit_test(an_end_says_where_the_invocation_id_is),
 		cmocka_unit_test(identify_says_where_the_vtable_is_and_what_is_in_it),

@@ -115,6 +115,25 @@ static void every_query_is_seen_at_the_best_place(void **state)
 	assert_int_equal(sites(plan, WIRE_ROLE_CAUGHT, NULL, &site), 1);
 }
 
+static void every_wrapper_tells_who_calls_it(void **state)
+{
+	_plan_ struct plan *plan = build("driver_v0.so");
+	const struct plan_site *site = NULL;
+
+	(void)state;
+	assert_int_equal(plan__requests(plan), 5);
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		assert_int_equal(plan->queries[i].n_request, 2);
+	assert_int_equal(sites(plan, WIRE_ROLE_REQUEST, query(plan, "alpha"), &site), 2);
+	assert_int_equal(sites(plan, WIRE_ROLE_REQUEST, query(plan, "beta"), &site), 2);
+	/* In the other mode its start is seen at the wrapper, and so is who requests it. */
+	assert_int_equal(sites(plan, WIRE_ROLE_REQUEST, query(plan, "gamma"), &site), 1);
+	assert_int_equal(site->addr, query(plan, "gamma")->wrapper_incr);
+	assert_int_equal(site->slot, 0);
+	/* The wrapper: a push. The body: its return address, two pushes and 0x48 bytes. */
+	assert_int_equal(site->sp_delta, -(8 + 8 + 16 + 0x48));
+}
+
 static void every_site_says_where_and_how(void **state)
 {
 	_plan_ struct plan *plan = build("driver_v0.so");
@@ -131,7 +150,8 @@ static void every_site_says_where_and_how(void **state)
 		assert_true(elf_image__offset(img, plan->sites[i].addr, &offset));
 		assert_int_equal(plan->sites[i].offset, offset);
 		assert_int_equal(plan->sites[i].cls, PLAN_EMULATED);
-		assert_int_equal(plan->sites[i].slot, PLAN_NO_SLOT);
+		if (plan->sites[i].role != WIRE_ROLE_REQUEST)
+			assert_int_equal(plan->sites[i].slot, PLAN_NO_SLOT);
 	}
 }
 
@@ -250,6 +270,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_library_is_described),
 		cmocka_unit_test(every_query_is_seen_at_the_best_place),
+		cmocka_unit_test(every_wrapper_tells_who_calls_it),
 		cmocka_unit_test(every_site_says_where_and_how),
 		cmocka_unit_test(bodies_of_one_query_are_one_group),
 		cmocka_unit_test(folded_bodies_are_mined_with_the_parts_of_all),

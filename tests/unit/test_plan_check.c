@@ -67,6 +67,26 @@ static void identify_has_room_for_a_slot_and_a_vtable(void **state)
 	assert_false(identify_fits(0, 4));
 }
 
+static bool request_fits(uint64_t addr, int32_t slot)
+{
+	struct plan_site request = {.role = WIRE_ROLE_REQUEST, .addr = addr, .slot = slot};
+	struct plan_site wrapper = {.role = WIRE_ROLE_WRAPPER, .addr = addr, .sp_delta = slot};
+
+	assert_int_equal(fits(request), fits(wrapper));
+	return fits(request);
+}
+
+static void a_request_has_32_bits_for_its_address_and_4_for_its_slot(void **state)
+{
+	(void)state;
+	assert_true(request_fits(0, 0));
+	assert_true(request_fits(UINT32_MAX, 8 * 15));
+	assert_false(request_fits((uint64_t)UINT32_MAX + 1, 0));
+	assert_false(request_fits(0, 8 * 16));
+	assert_false(request_fits(0, 4));
+	assert_false(request_fits(0, -8));
+}
+
 static void queries_bodies_and_sites_are_numbered_in_16_bits(void **state)
 {
 	struct plan plan = {.n_queries = 65535, .n_bodies = 65535};
@@ -103,6 +123,7 @@ int main(void)
 		cmocka_unit_test(an_ends_slot_has_16_bits),
 		cmocka_unit_test(a_distance_on_the_stack_has_12_bits),
 		cmocka_unit_test(identify_has_room_for_a_slot_and_a_vtable),
+		cmocka_unit_test(a_request_has_32_bits_for_its_address_and_4_for_its_slot),
 		cmocka_unit_test(queries_bodies_and_sites_are_numbered_in_16_bits),
 		cmocka_unit_test(what_is_usual_fits),
 	};

@@ -364,6 +364,18 @@ static void else_it_is_probed_at_the_entry(void **state)
 	assert_int_equal(mine_entry(decoder, UINT64_MAX - 4, &at), -EFAULT);
 }
 
+static void a_frame_is_what_the_prologue_takes(void **state)
+{
+	(void)state;
+	assert_int_equal(mine_frame(decoder, addr_of("entry_push")), 8);
+	assert_int_equal(mine_frame(decoder, addr_of("entry_sub")), 0x28);
+	assert_int_equal(mine_frame(decoder, addr_of("entry_lea")), 0x18 + 8);
+	assert_int_equal(mine_frame(decoder, addr_of("entry_memory")), 3 * 8);
+	assert_int_equal(mine_frame(decoder, addr_of("entry_tail")), 0);
+	assert_int_equal(mine_frame(decoder, addr_of("entry_aligned")), -ENOTSUP);
+	assert_int_equal(mine_frame(decoder, UINT64_MAX - 4), -EFAULT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +396,7 @@ int main(void)
 		cmocka_unit_test(every_cut_is_survived),
 		cmocka_unit_test(a_start_is_probed_where_the_kernel_emulates),
 		cmocka_unit_test(else_it_is_probed_at_the_entry),
+		cmocka_unit_test(a_frame_is_what_the_prologue_takes),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -66,6 +66,25 @@ static void probes_are_told_by_who_pays_for_them(void **state)
 	assert_int_equal(s.probe_ns, 120 + 3 * 200);
 }
 
+/* The probe at its wrapper, which told who asked for it: in the time of who did. */
+static void a_request_is_one_probe_more(void **state)
+{
+	_self_time_ struct self_time *st = NULL;
+	struct trace_span asked_for = {
+		.tid = 1, .depth = 1, .start_ns = 2000, .end_ns = 2150, .caller = 7};
+	struct trace_span s;
+
+	(void)state;
+	assert_int_equal(self_time__new(&st), 0);
+	self_time__set_costs(st, &costs);
+	assert_int_equal(self_time__span(st, &asked_for), 0);
+	assert_int_equal(asked_for.self_probe_ns, 120);
+	assert_int_equal(asked_for.probe_ns, 120);
+	s = with_probes(st, 0, 1000, 5000);
+	assert_int_equal(s.self_probe_ns, 120 + 80 + 100);
+	assert_int_equal(s.probe_ns, 120 + 200 + 100);
+}
+
 /* Whatever the shape, the parts of all add up to both hits of each, but for the outermost's. */
 static void no_probe_is_told_twice(void **state)
 {
@@ -208,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(children_are_taken_off_once),
 		cmocka_unit_test(probes_are_told_by_who_pays_for_them),
+		cmocka_unit_test(a_request_is_one_probe_more),
 		cmocka_unit_test(no_probe_is_told_twice),
 		cmocka_unit_test(unknown_costs_are_none),
 		cmocka_unit_test(threads_are_apart),

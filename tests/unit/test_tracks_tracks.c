@@ -5,6 +5,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -21,6 +23,9 @@ struct sunk {
 	uint32_t n_processes;
 	struct trace_span spans[SPANS_MAX];
 	uint32_t n_spans;
+	struct trace_function functions[4]; /* without texts */
+	char names[4][16];
+	uint32_t n_functions;
 	int err;
 };
 
@@ -45,6 +50,18 @@ static int sink_span(void *ctx, const struct trace_span *s)
 	return out->err;
 }
 
+static int sink_function(void *ctx, uint8_t lib, const struct trace_function *f)
+{
+	struct sunk *out = ctx;
+
+	assert_int_equal(lib, 2);
+	assert_string_equal(f->library, "abcd");
+	assert_in_range(out->n_functions, 0, 3);
+	snprintf(out->names[out->n_functions], 16, "%s", f->name);
+	out->functions[out->n_functions++] = *f;
+	return out->err;
+}
+
 struct fixture {
 	struct tracks *t;
 	struct sunk out;
@@ -54,7 +71,7 @@ static int setup(void **state)
 {
 	static const uint32_t labels[] = {70, 71, 72};
 	struct fixture *f = calloc(1, sizeof(*f));
-	const struct tracks_sink sink = {&f->out, sink_process, sink_span};
+	const struct tracks_sink sink = {&f->out, sink_process, sink_span, sink_function};
 
 	*state = f;
 	return tracks__new(&sink, &f->t)
@@ -508,12 +525,69 @@ static void a_directory_is_kept_with_what_runs_in_it(void **state)
 	assert_null(p[2].cwd);
 }
 
+/* One function every 0x100 bytes, the first 0x80 of them. */
+static bool find_function(const void *ctx, uint32_t pc, uint64_t *addr, uint32_t *size)
+{
+	(void)ctx;
+	*addr = pc & ~0xffu;
+	*size = 0x80;
+	return pc - *addr < *size;
+}
+
+static char *name_function(const void *ctx, uint32_t pc)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%s_%x", (const char *)ctx, pc >> 8);
+	return strdup(name);
+}
+
+static int do_span_called(struct tracks *t, uint32_t caller, uint64_t start)
+{
+	struct wire_span r = span(11, 0, start, start + 10);
+
+	r.caller = caller;
+	return tracks__record(t, &r, sizeof(r));
+}
+
+static void a_caller_is_a_place_in_a_function_that_was_told(void **state)
+{
+	static const struct tracks_functions functions = {"f", find_function, name_function};
+	struct fixture *f = *state;
+	const struct trace_span *s = f->out.spans;
+
+	/* Nobody knows functions yet, so this address stays unknown for good. */
+	assert_int_equal(do_span_called(f->t, 0x9010, 100), 0);
+	tracks__set_functions(f->t, 2, &functions);
+	assert_int_equal(do_span_called(f->t, 0x1234, 200), 0);
+	assert_int_equal(f->out.n_functions, 1);
+	assert_string_equal(f->out.names[0], "f_12");
+	assert_int_equal(f->out.functions[0].addr, 0x1200);
+	assert_int_equal(f->out.functions[0].size, 0x80);
+	assert_true(f->out.functions[0].first >= 1);
+	assert_int_equal(s[0].caller, TRACE_NO_LOCATION);
+	assert_int_equal(s[1].caller, f->out.functions[0].first + 0x34);
+	assert_int_equal(do_span_called(f->t, 0x1236, 300), 0);
+	/* The call before it is its function's last instruction; one byte on is in none. */
+	assert_int_equal(do_span_called(f->t, 0x1280, 400), 0);
+	assert_int_equal(do_span_called(f->t, 0x1281, 500), 0);
+	assert_int_equal(do_span_called(f->t, 0, 600), 0);
+	assert_int_equal(f->out.n_functions, 1);
+	assert_int_equal(s[2].caller, f->out.functions[0].first + 0x36);
+	assert_int_equal(s[3].caller, f->out.functions[0].first + 0x80);
+	assert_int_equal(s[4].caller, TRACE_NO_LOCATION);
+	assert_int_equal(s[5].caller, TRACE_NO_LOCATION);
+	f->out.err = -EIO;
+	assert_int_equal(do_span_called(f->t, 0x1310, 700), -EIO);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_compiler_lives_and_dies),
 		TEST(a_directory_is_kept_with_what_runs_in_it),
 		TEST(spans_are_converted),
+		TEST(a_caller_is_a_place_in_a_function_that_was_told),
 		TEST(linkers_and_shells_are_left_out),
 		TEST(a_span_makes_any_command_a_compiler),
 		TEST(an_unknown_pid_was_attached_late),

@@ -83,6 +83,7 @@ static void every_field_of_a_query_is_there(void **state)
 	assert_null(member(q, "body_incremental"));
 	assert_number(q, "start_sites", 1);
 	assert_number(q, "end_sites", 2);
+	assert_number(q, "request_sites", 0);
 	assert_false(json_object_get_boolean(member(q, "start_exact")));
 	assert_true(json_object_get_boolean(member(q, "end_exact")));
 	assert_false(json_object_get_boolean(member(q, "invocation_id")));
@@ -116,7 +117,7 @@ static void every_field_of_a_site_is_there(void **state)
 
 	(void)state;
 	sites = member(object, "sites");
-	assert_int_equal(json_object_array_length(sites), 4);
+	assert_int_equal(json_object_array_length(sites), 5);
 	site = json_object_array_get_idx(sites, 1);
 	assert_text(site, "role", "start");
 	assert_text(site, "class", "stepped");
@@ -130,6 +131,8 @@ static void every_field_of_a_site_is_there(void **state)
 	assert_text(json_object_array_get_idx(sites, 2), "register", "r15");
 	assert_number(json_object_array_get_idx(sites, 2), "vtable_offset", 24);
 	assert_number(json_object_array_get_idx(sites, 3), "slot", 0x54);
+	assert_text(json_object_array_get_idx(sites, 4), "role", "request");
+	assert_number(json_object_array_get_idx(sites, 4), "slot", 8);
 	json_object_put(object);
 	plan__free(plan);
 }

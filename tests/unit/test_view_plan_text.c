@@ -26,6 +26,8 @@ static struct plan *whole_plan(void)
 
 	for (uint32_t i = 0; i < plan->n_queries; i++)
 		plan->queries[i].start_exact = plan->queries[i].end_exact = true;
+	plan->queries[0].n_request = 2;
+	plan->queries[1].n_request = 1;
 	for (uint32_t i = 0; i < plan->n_sites; i++)
 		plan->sites[i].cls = PLAN_EMULATED;
 	return plan;
@@ -41,9 +43,13 @@ static void the_summary_tells_what_is_missing(void **state)
 	assert_contains(text, "abcd01");
 	assert_contains(text, "rustc version 1.95.0");
 	assert_contains(text, "with start and end         1   50.0 %\n");
+	assert_contains(text, "with callers               0    0.0 %\n");
+	assert_contains(text, "\nsites       4; 1 more with --callers\n");
 	assert_contains(text, "1 are single-stepped");
 	assert_contains(text, "2 symbols folded");
-	assert_contains(text, "problems\n  typeck: not every start is seen\n");
+	assert_contains(text, "problems\n  mir_built: not every caller is seen\n");
+	assert_contains(text, "  typeck: not every start is seen\n"
+			      "  typeck: not every caller is seen\n");
 	assert_lacks(text, "0x1201");
 	plan__free(plan);
 	free(text);
@@ -56,7 +62,8 @@ static void a_whole_plan_has_no_problems(void **state)
 
 	(void)state;
 	assert_contains(text, "with start and end         2  100.0 %\n");
-	assert_contains(text, "all emulated");
+	assert_contains(text, "with callers               2  100.0 %\n");
+	assert_contains(text, "sites       4, all emulated by the kernel; 1 more with --callers\n");
 	assert_lacks(text, "problems");
 	plan__free(plan);
 	free(text);

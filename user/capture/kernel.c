@@ -56,16 +56,21 @@ static int on_record(void *ctx, void *data, size_t size)
 	return !err && k->handed_over >= k->ring_bytes ? ENOUGH : err;
 }
 
-static void list_programs(struct kernel *k)
+/* What is not used is not loaded either. */
+static void list_programs(struct kernel *k, bool callers)
 {
 	struct qprof_bpf *s = k->skel;
 
 	k->progs[WIRE_ROLE_START] = s->progs.on_start;
 	k->progs[WIRE_ROLE_START_BODY] = s->progs.on_start;
-	k->progs[WIRE_ROLE_WRAPPER] = s->progs.on_wrapper;
+	k->progs[WIRE_ROLE_WRAPPER] = callers ? s->progs.on_requested_wrapper : s->progs.on_wrapper;
 	k->progs[WIRE_ROLE_IDENTIFY] = s->progs.on_identify;
 	k->progs[WIRE_ROLE_END] = s->progs.on_end;
 	k->progs[WIRE_ROLE_CAUGHT] = s->progs.on_caught;
+	k->progs[WIRE_ROLE_REQUEST] = callers ? s->progs.on_request : NULL;
+	bpf_program__set_autoload(s->progs.on_wrapper, !callers);
+	bpf_program__set_autoload(s->progs.on_requested_wrapper, callers);
+	bpf_program__set_autoload(s->progs.on_request, callers);
 }
 
 static int explain_load(int err)
@@ -111,12 +116,16 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 	k->skel = qprof_bpf__open();
 	if (!k->skel)
 		return explain_load(-errno);
-	list_programs(k);
-	for (int role = 1; role < PROBES_ROLES && k->multi; role++)
-		bpf_program__set_expected_attach_type(k->progs[role], probes_multi_attach_type());
+	list_programs(k, opt->callers);
+	for (int role = 1; role < PROBES_ROLES && k->multi; role++) {
+		if (k->progs[role])
+			bpf_program__set_expected_attach_type(k->progs[role],
+							      probes_multi_attach_type());
+	}
 	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)opt->ring_bytes);
 	/* Early enough that the reader finds room to be slow in. */
 	k->skel->rodata->knobs.wakeup_bytes = (uint32_t)(opt->ring_bytes / 8);
+	k->skel->rodata->knobs.callers = opt->callers;
 	err = qprof_bpf__load(k->skel);
 	return err ? explain_load(err) : 0;
 }
@@ -199,13 +208,16 @@ static void raise_file_limit(uint32_t n)
 		setrlimit(RLIMIT_NOFILE, &most);
 }
 
-static int fill_providers(struct kernel *k, const struct plan *plan)
+static int fill_tables(struct kernel *k, const struct plan *plan)
 {
 	int fd = bpf_map__fd(k->skel->maps.providers), err = 0;
 
 	for (uint32_t i = 0; i < plan->n_sites && !err; i++)
 		if (plan->sites[i].role == WIRE_ROLE_IDENTIFY)
 			err = probes_fill_providers(fd, plan, &plan->sites[i], (uint8_t)k->n_libs);
+	if (!err && k->progs[WIRE_ROLE_REQUEST])
+		err = probes_fill_wrappers(bpf_map__fd(k->skel->maps.wrappers), plan,
+					   (uint8_t)k->n_libs);
 	return err;
 }
 
@@ -220,7 +232,7 @@ int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
 				    plan->path);
 	if (!k->multi)
 		raise_file_limit(plan->n_sites);
-	err = fill_providers(k, plan);
+	err = fill_tables(k, plan);
 	if (!err)
 		err = probes__attach(k->progs, plan, (uint8_t)n, k->multi, &k->libs[n]);
 	k->n_libs++;
@@ -336,7 +348,8 @@ static uint64_t recursion_misses(const struct kernel *k)
 		struct bpf_prog_info info = {0};
 		uint32_t size = sizeof(info);
 
-		if (!bpf_obj_get_info_by_fd(bpf_program__fd(k->progs[role]), &info, &size))
+		if (k->progs[role] &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(k->progs[role]), &info, &size))
 			n += info.recursion_misses;
 	}
 	return n;

@@ -25,6 +25,7 @@ enum kernel_attach {
 struct kernel_options {
 	enum kernel_attach attach;
 	size_t ring_bytes; /* a power of two, at least a page */
+	bool callers;	   /* probe the requests too, and tell who made them */
 };
 
 struct kernel;

@@ -83,13 +83,24 @@ static uint64_t identify_cookie(const struct plan *plan, const struct plan_site 
 			   site->vtable_offset - 8 * WIRE_SP_BIAS);
 }
 
-uint64_t probes_cookie(const struct plan *plan, const struct plan_site *site, uint8_t lib)
+static uint64_t request_cookie(const struct plan_site *site, uint8_t lib)
+{
+	/* At a start, what was pushed on the return address is the way to the wrapper's sp. */
+	int32_t slot = site->role == WIRE_ROLE_WRAPPER ? site->sp_delta : site->slot;
+
+	return wire_request_cookie(lib, site->query, (uint32_t)site->addr, (uint32_t)slot / 8);
+}
+
+uint64_t probes_cookie(const struct plan *plan, const struct plan_site *site, uint8_t lib,
+		       bool callers)
 {
 	uint32_t query = site->query == PLAN_NONE ? WIRE_NO_QUERY : site->query;
 	uint32_t group = site->body == PLAN_NONE ? WIRE_NO_GROUP : plan->bodies[site->body].group;
 
 	if (site->role == WIRE_ROLE_IDENTIFY)
 		return identify_cookie(plan, site, lib);
+	if (site->role == WIRE_ROLE_REQUEST || (site->role == WIRE_ROLE_WRAPPER && callers))
+		return request_cookie(site, lib);
 	if (site->role == WIRE_ROLE_END)
 		query = site->slot < 0 ? WIRE_NO_SLOT : (uint32_t)site->slot / 4;
 	return wire_cookie(site->role, lib, query, group, site->reg, site->sp_delta);
@@ -129,6 +140,41 @@ int probes_fill_providers(int map_fd, const struct plan *plan, const struct plan
 	return 0;
 }
 
+bool probes_wrappers(const struct plan *plan, uint32_t query, struct wire_wrappers *out)
+{
+	bool any = false;
+	int n = 0;
+
+	*out = (struct wire_wrappers){.group = WIRE_NO_GROUP};
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
+		const struct plan_site *site = &plan->sites[i];
+
+		if (site->query != query)
+			continue;
+		if (site->role == WIRE_ROLE_WRAPPER)
+			out->group = plan->bodies[site->body].group;
+		else if (site->role == WIRE_ROLE_REQUEST && n < 2)
+			out->reach[n++] = (uint32_t)(site->slot + 8 - site->sp_delta);
+		else
+			continue;
+		any = true;
+	}
+	return any;
+}
+
+int probes_fill_wrappers(int map_fd, const struct plan *plan, uint8_t lib)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		uint32_t key = wire_wrapper_key(lib, i);
+		struct wire_wrappers value;
+
+		if (probes_wrappers(plan, i, &value) &&
+		    bpf_map_update_elem(map_fd, &key, &value, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
 struct site_range {
 	uint32_t first;
 	uint32_t end;
@@ -146,15 +192,23 @@ static struct site_range sites_of_role(const struct plan *plan, uint32_t role)
 	return r;
 }
 
-static int attach_multi(struct probes *p, const struct bpf_program *prog, const struct plan *plan,
-			uint8_t lib, uint32_t role)
+/* What all roles of a library are attached with. */
+struct attachment {
+	struct bpf_program *const *progs;
+	const struct plan *plan;
+	uint8_t lib;
+	bool callers;
+};
+
+static int attach_multi(struct probes *p, const struct attachment *a, uint32_t role)
 {
+	const struct plan *plan = a->plan;
 	struct site_range r = sites_of_role(plan, role);
 	uint32_t n = r.end - r.first;
 	_free_ uint64_t *offsets = calloc(n + 1, sizeof(*offsets));
 	_free_ uint64_t *cookies = calloc(n + 1, sizeof(*cookies));
 	struct uprobe_multi_attr attr = {
-		.prog_fd = (uint32_t)bpf_program__fd(prog),
+		.prog_fd = (uint32_t)bpf_program__fd(a->progs[role]),
 		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
 		.path = (uintptr_t)plan->path,
 		.offsets = (uintptr_t)offsets,
@@ -169,7 +223,7 @@ static int attach_multi(struct probes *p, const struct bpf_program *prog, const 
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
 		offsets[i] = plan->sites[r.first + i].offset;
-		cookies[i] = probes_cookie(plan, &plan->sites[r.first + i], lib);
+		cookies[i] = probes_cookie(plan, &plan->sites[r.first + i], a->lib, a->callers);
 	}
 	fd = link_create(&attr);
 	if (fd < 0)
@@ -178,16 +232,16 @@ static int attach_multi(struct probes *p, const struct bpf_program *prog, const 
 	return 0;
 }
 
-static int attach_perf(struct probes *p, const struct bpf_program *prog, const struct plan *plan,
-		       uint8_t lib, uint32_t role)
+static int attach_perf(struct probes *p, const struct attachment *a, uint32_t role)
 {
+	const struct plan *plan = a->plan;
 	struct site_range r = sites_of_role(plan, role);
 
 	for (uint32_t i = r.first; i < r.end; i++) {
 		LIBBPF_OPTS(bpf_uprobe_opts, opts,
-			    .bpf_cookie = probes_cookie(plan, &plan->sites[i], lib));
+			    .bpf_cookie = probes_cookie(plan, &plan->sites[i], a->lib, a->callers));
 		struct bpf_link *link = bpf_program__attach_uprobe_opts(
-			prog, -1, plan->path, plan->sites[i].offset, &opts);
+			a->progs[role], -1, plan->path, plan->sites[i].offset, &opts);
 
 		if (!link)
 			return -errno;
@@ -198,12 +252,15 @@ static int attach_perf(struct probes *p, const struct bpf_program *prog, const s
 
 /*
  * Ends first: a start whose end probe is not there yet would look like a query that was left.
- * (Nothing counts before the capture is enabled; a library found in mid-capture does.)
+ * (Nothing counts before the capture is enabled; a library found in mid-capture does.) For the same
+ * reason requests, which have the highest number, come before all: a start without one would have
+ * no caller, while a request without its start harms nobody.
  */
 int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct plan *plan,
 		   uint8_t lib, bool multi, struct probes **out)
 {
 	struct probes *p = calloc(1, sizeof(*p));
+	struct attachment a = {progs, plan, lib, progs[WIRE_ROLE_REQUEST] != NULL};
 	int err = 0;
 
 	if (!p)
@@ -215,9 +272,10 @@ int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct p
 		if (!p->perf)
 			err = -ENOMEM;
 	}
-	for (uint32_t role = PROBES_ROLES - 1; role > 0 && !err; role--)
-		err = multi ? attach_multi(p, progs[role], plan, lib, role)
-			    : attach_perf(p, progs[role], plan, lib, role);
+	for (uint32_t role = PROBES_ROLES - 1; role > 0 && !err; role--) {
+		if (progs[role])
+			err = multi ? attach_multi(p, &a, role) : attach_perf(p, &a, role);
+	}
 	if (err)
 		probes__free(p);
 	else

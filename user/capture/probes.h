@@ -15,17 +15,22 @@ struct bpf_program;
 struct probes;
 
 /* The program for each enum wire_role; index 0 is unused. */
-#define PROBES_ROLES 7
+#define PROBES_ROLES 8
 
 /*
  * Attach `plan`'s sites to `progs`, with cookies for library `lib`. With `multi` the programs must
- * have been loaded with probes_multi_attach_type(). Returns a negative errno without printing.
+ * have been loaded with probes_multi_attach_type(). A role without a program, as that of requests
+ * if nobody wants callers, is left out. Returns a negative errno without printing.
  */
 int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct plan *plan,
 		   uint8_t lib, bool multi, struct probes **out);
 
-/* The cookie of one site (qprof/wire.h). */
-uint64_t probes_cookie(const struct plan *plan, const struct plan_site *site, uint8_t lib);
+/*
+ * The cookie of one site (qprof/wire.h). With `callers`, where a query starts at its wrapper is
+ * also where it is requested, and has the cookie of that.
+ */
+uint64_t probes_cookie(const struct plan *plan, const struct plan_site *site, uint8_t lib,
+		       bool callers);
 
 /*
  * The entry for `query` in the table that the WIRE_ROLE_IDENTIFY site `site` looks up. A query that
@@ -37,6 +42,12 @@ bool probes_provider(const struct plan *plan, const struct plan_site *site, uint
 /* Put the entries for all queries of one site's body into that table, `map_fd`. Negative errno. */
 int probes_fill_providers(int map_fd, const struct plan *plan, const struct plan_site *site,
 			  uint8_t lib);
+
+/* What the requests of one query go by. False if none of its wrappers is probed. */
+bool probes_wrappers(const struct plan *plan, uint32_t query, struct wire_wrappers *out);
+
+/* Put that of all queries into the table `map_fd`. Negative errno. */
+int probes_fill_wrappers(int map_fd, const struct plan *plan, uint8_t lib);
 
 /* True if this kernel makes uprobe_multi links (loading a program proves nothing: 6.1 does). */
 bool probes_have_multi(void);

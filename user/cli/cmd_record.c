@@ -156,6 +156,7 @@ static int open_recorder(struct capture *c)
 		.live = out,
 		.mode = live_mode_of(o, out),
 		.summary = !o->quiet && !o->json,
+		.callers = o->callers,
 	};
 
 	if (!ro.output) {
@@ -173,6 +174,7 @@ static int open_session(struct capture *c)
 			  : c->opt->attach == CLI_ATTACH_PERF ? KERNEL_ATTACH_PERF
 							      : KERNEL_ATTACH_AUTO,
 		.ring_bytes = c->opt->ring_bytes,
+		.callers = c->opt->callers,
 	};
 
 	return session__open(&ko, &sink, &c->session);

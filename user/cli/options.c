@@ -72,6 +72,14 @@ static const struct cli_option options[] = {
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD),
+		.name = "callers",
+		.kind = CLI_FLAG,
+		.offset = AT(record.callers),
+		.help = "Also record who asks for each query, for \"report --callers\". A third "
+			"probe per query: it takes about an eighth more CPU time than without.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
 		.name = "ring-size",
 		.arg = "SIZE",
 		.kind = CLI_SIZE,

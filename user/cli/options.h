@@ -90,6 +90,7 @@ struct cli_record_options {
 	uint64_t interval_ns;
 	bool json;
 	bool quiet;
+	bool callers;
 	uint64_t ring_bytes; /* a power of two, at least a page */
 	unsigned int attach; /* enum cli_attach */
 };

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/invoker.h"
 #include "base/version.h"
+#include "cli/code_names.h"
 #include "cli/output_file.h"
 #include "trace/writer.h"
 #include "tracks/tracks.h"
@@ -22,6 +23,7 @@ struct recorder {
 	struct output_file file;
 	struct trace_writer *writer;
 	struct tracks *tracks;
+	struct code_names *code_names; /* NULL without callers */
 	struct summary *summary;
 	struct live_view *live;
 	struct trace_costs costs;
@@ -70,6 +72,16 @@ static int on_span(void *ctx, const struct trace_span *s)
 	if (err)
 		file_failed(r, err);
 	return summary__span(r->summary, s, false);
+}
+
+static int on_function(void *ctx, uint8_t lib, const struct trace_function *f)
+{
+	struct recorder *r = ctx;
+	int err = r->file_err ? 0 : trace_writer__function(r->writer, f);
+
+	if (err)
+		file_failed(r, err);
+	return code_names__note(r->code_names, lib, f);
 }
 
 static const char *name_of(const void *ctx, uint32_t id)
@@ -124,6 +136,15 @@ static int label_of(struct recorder *r, const char *name, uint32_t *id)
 	return remember_name(r, *id, name);
 }
 
+/* Printed already if it fails; then this library's callers stay unknown. */
+static void name_callers(struct recorder *r, uint8_t lib, const struct plan *plan)
+{
+	const struct tracks_functions *functions;
+
+	if (r->code_names && !code_names__add_library(r->code_names, lib, plan, &functions))
+		tracks__set_functions(r->tracks, lib, functions);
+}
+
 static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 {
 	struct recorder *r = ctx;
@@ -137,6 +158,8 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	if (!err)
 		err = tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
 					  plan->rustc_version);
+	if (!err)
+		name_callers(r, lib, plan);
 	return err ? diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err)) : 0;
 }
 
@@ -291,7 +314,7 @@ void recorder__discard_file(struct recorder *r)
 int recorder__open(const struct recorder_options *opt, struct recorder **out)
 {
 	_recorder_ struct recorder *r = calloc(1, sizeof(*r));
-	struct tracks_sink sink = {r, on_process, on_span};
+	struct tracks_sink sink = {r, on_process, on_span, on_function};
 	int err;
 
 	if (!r)
@@ -303,6 +326,8 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	err = r->path ? summary__new(&r->summary) : -ENOMEM;
 	if (!err)
 		err = tracks__new(&sink, &r->tracks);
+	if (!err && opt->callers)
+		err = code_names__new(&r->code_names);
 	if (!err)
 		err = live_view__new(opt->live, opt->mode, &r->live);
 	if (err)
@@ -429,6 +454,20 @@ static int print_summary(struct recorder *r, const struct trace_losses *losses)
 	return err;
 }
 
+static void write_lines(struct recorder *r)
+{
+	uint64_t refused = tracks__refused_functions(r->tracks);
+	int err;
+
+	if (refused)
+		diag_warn("%" PRIu64 " functions found no place in the trace: the callers in them "
+			  "are unknown",
+			  refused);
+	err = r->code_names && !r->file_err ? code_names__write_lines(r->code_names, r->writer) : 0;
+	if (err)
+		file_failed(r, err);
+}
+
 int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
 	struct trace_losses losses = losses_of(r, counters);
@@ -436,6 +475,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 
 	recorder__tick(r, counters);
 	live_view__restore(r->live);
+	write_lines(r);
 	if (!r->file_err) {
 		err = trace_writer__finish(r->writer);
 		if (err)
@@ -454,6 +494,7 @@ void recorder__free(struct recorder *r)
 		return;
 	live_view__free(r->live);
 	tracks__free(r->tracks);
+	code_names__free(r->code_names);
 	summary__free(r->summary);
 	trace_writer__free(r->writer);
 	for (uint32_t i = 0; i < r->n_names; i++)

@@ -19,6 +19,7 @@ struct recorder_options {
 	FILE *live;	    /* where the live view and the summary go */
 	enum live_mode mode;
 	bool summary; /* print one at the end */
+	bool callers; /* name them: the capture tells them */
 };
 
 int recorder__open(const struct recorder_options *opt, struct recorder **out);

@@ -26,8 +26,21 @@ static bool slot_fits(int32_t bytes, int32_t unit)
 	       (bytes >= 0 && bytes % unit == 0 && bytes / unit < (int32_t)WIRE_NO_SLOT);
 }
 
-static const char *excess_of_site(const struct plan_site *s)
+/* The cookie of a request: 32 bits for the address, 4 for where the caller is on the stack. */
+static bool request_fits(uint64_t addr, int32_t bytes)
 {
+	return addr <= UINT32_MAX && bytes >= 0 && bytes % 8 == 0 && bytes / 8 < 16;
+}
+
+const char *plan_site_excess(const struct plan_site *s)
+{
+	if (s->role == WIRE_ROLE_REQUEST && !request_fits(s->addr, s->slot))
+		return "a request's return address more than 120 bytes up the stack, or 4 GiB of "
+		       "code";
+	/* With callers it is a request too. */
+	if (s->role == WIRE_ROLE_WRAPPER && !request_fits(s->addr, s->sp_delta))
+		return "a wrapper's return address more than 120 bytes up the stack, or 4 GiB of "
+		       "code";
 	if (s->role == WIRE_ROLE_END && !slot_fits(s->slot, 4))
 		return "an invocation id more than 262,136 bytes up the stack";
 	if (s->role == WIRE_ROLE_IDENTIFY && !slot_fits(s->slot, 8))
@@ -51,7 +64,7 @@ const char *plan_excess(const struct plan *plan)
 	if (plan->n_bodies > WIRE_NO_GROUP)
 		return "more than 65,535 bodies of try_execute_query";
 	for (uint32_t i = 0; i < plan->n_sites && !excess; i++) {
-		excess = excess_of_site(&plan->sites[i]);
+		excess = plan_site_excess(&plan->sites[i]);
 		/* The cookie of an IDENTIFY site numbers it. */
 		if (plan->sites[i].role == WIRE_ROLE_IDENTIFY && i > 0xffff)
 			excess = "more than 65,536 probe sites";

@@ -12,7 +12,10 @@
  */
 uint32_t plan_code_crc(const struct elf_image *img, const struct plan *plan);
 
-/* What a cookie (qprof/wire.h) has no room for, in words; NULL if all fits. */
+/* What a site's cookie (qprof/wire.h) has no room for, in words; NULL if all fits. */
+const char *plan_site_excess(const struct plan_site *site);
+
+/* The same for a whole plan. */
 const char *plan_excess(const struct plan *plan);
 
 #endif /* QPROF_PLAN_CHECK_H */

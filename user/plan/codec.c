@@ -176,7 +176,7 @@ static void code_site(struct codec *c, struct plan_site *s, const struct plan *p
 	code_i32(c, &s->vtable_offset);
 	code_i32(c, &s->sp_delta);
 	require(c, index_ok(s->query, plan->n_queries) && index_ok(s->body, plan->n_bodies));
-	require(c, s->role >= WIRE_ROLE_START && s->role <= WIRE_ROLE_CAUGHT);
+	require(c, s->role >= WIRE_ROLE_START && s->role <= WIRE_ROLE_REQUEST);
 	require(c, s->cls <= PLAN_STEPPED);
 	require(c, s->reg <= WIRE_REG_R15 || s->reg == WIRE_REG_NONE);
 }
@@ -191,6 +191,7 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_u32(c, &q->body_incr);
 	code_u32(c, &q->n_start);
 	code_u32(c, &q->n_end);
+	code_u32(c, &q->n_request);
 	code_bool(c, &q->start_exact);
 	code_bool(c, &q->end_exact);
 	code_bool(c, &q->has_id);

@@ -6,6 +6,7 @@
 #include "plan/elf_image.h"
 
 #include <elf.h>
+#include <elfutils/libdw.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -384,6 +385,11 @@ const char *elf_image__rustc_version(const struct elf_image *img)
 	end = (const char *)data->d_buf + data->d_size;
 	at = memmem(data->d_buf, data->d_size, prefix, sizeof(prefix) - 1);
 	return at && memchr(at, '\0', end - at) ? at : NULL;
+}
+
+struct Dwarf *elf_image__dwarf(const struct elf_image *img)
+{
+	return dwarf_begin_elf(img->elf, DWARF_C_READ, NULL);
 }
 
 const char *elf_image__path(const struct elf_image *img)

@@ -59,6 +59,12 @@ uint32_t elf_image__identity(struct elf_image *img, uint8_t id[PLAN_BUILD_ID_MAX
 /* "rustc version ..." string of .comment (or of .rodata / .rustc metadata where cheap), or NULL. */
 const char *elf_image__rustc_version(const struct elf_image *img);
 
+/*
+ * Its debug information, to be ended with dwarf_end(), or NULL if it has none. libdw checks what it
+ * reads.
+ */
+struct Dwarf *elf_image__dwarf(const struct elf_image *img);
+
 const char *elf_image__path(const struct elf_image *img);
 
 void elf_image__free(struct elf_image *img);

@@ -522,3 +522,22 @@ int mine_entry(struct code_decoder *d, uint64_t entry, struct mined_entry *out)
 	}
 	return 0;
 }
+
+int mine_frame(struct code_decoder *d, uint64_t entry)
+{
+	struct code_insn insn;
+	uint64_t addr = entry;
+	int frame = 0;
+
+	if (!code_decoder__at(d, entry, &insn))
+		return -EFAULT;
+	for (int steps = 0; steps < COLD_REACH && insn.flow == CODE_FALLS; steps++) {
+		if ((insn.writes & 1u << CODE_REG_SP) && !insn.sp_adjust)
+			return -ENOTSUP;
+		frame -= insn.sp_adjust;
+		addr += insn.size;
+		if (!code_decoder__at(d, addr, &insn))
+			return -EFAULT;
+	}
+	return frame >= 0 ? frame : -ENOTSUP;
+}

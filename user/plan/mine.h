@@ -80,4 +80,10 @@ struct mined_entry {
  */
 int mine_entry(struct code_decoder *d, uint64_t entry, struct mined_entry *out);
 
+/*
+ * Bytes of stack that a function takes below its return address, if its prologue is the straight
+ * line it begins with; -ENOTSUP if that moves sp by an amount unknown, -EFAULT (no code there).
+ */
+int mine_frame(struct code_decoder *d, uint64_t entry);
+
 #endif /* QPROF_PLAN_MINE_H */

@@ -20,6 +20,20 @@ void plan__free(struct plan *plan)
 	free(plan);
 }
 
+uint32_t plan__requests(const struct plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		n += plan->sites[i].role == WIRE_ROLE_REQUEST;
+	return n;
+}
+
+uint32_t plan_query__wrappers(const struct plan_query *q)
+{
+	return !!q->wrapper_non_incr + !!q->wrapper_incr;
+}
+
 const char *plan_role_name(enum wire_role role)
 {
 	switch (role) {

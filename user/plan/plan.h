@@ -35,7 +35,7 @@ struct plan_site {
 	uint8_t cls;	/* enum plan_class */
 	/*
 	 * END: the enum wire_reg that holds the invocation id, or else its offset from sp in bytes.
-	 * IDENTIFY: the same for the query's vtable.
+	 * IDENTIFY: the same for the query's vtable. REQUEST: the return address's offset.
 	 */
 	uint8_t reg;	       /* or WIRE_REG_NONE */
 	int32_t slot;	       /* or PLAN_NO_SLOT */
@@ -54,6 +54,7 @@ struct plan_query {
 	uint8_t start_role; /* enum wire_role of the sites that see its start, 0 if none do */
 	uint32_t n_start;   /* sites that see its start, in both modes together */
 	uint32_t n_end;	    /* end sites of its bodies */
+	uint32_t n_request; /* of its wrappers, those whose entry tells who requests it */
 	bool start_exact;   /* starts are seen in both modes */
 	bool end_exact; /* every normal return of its provider meets an end site, in both modes */
 	bool has_id;	/* every one of its end sites knows the invocation id */
@@ -102,6 +103,11 @@ int plan__load(const char *path, struct plan **out);
 void plan__free(struct plan *plan);
 DEFINE_CLEANUP(struct plan, plan__free)
 #define _plan_ __cleanup(plan__free_p)
+
+/* Sites that only a recording with callers attaches to. */
+uint32_t plan__requests(const struct plan *plan);
+/* Its wrappers: n_request of them tell their callers. */
+uint32_t plan_query__wrappers(const struct plan_query *q);
 
 const char *plan_role_name(enum wire_role role);
 const char *plan_reg_name(enum wire_reg reg);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "plan/check.h"
+
 struct chooser {
 	const struct elf_image *img;
 	struct code_decoder *decoder;
@@ -146,13 +148,13 @@ static bool is_own_provider(const struct plan *plan, const struct plan_query *q)
 	return q->provider;
 }
 
-static bool is_own_wrapper(const struct plan *plan, const struct plan_query *q)
+static bool is_own_wrapper(const struct plan *plan, const struct plan_query *q, uint64_t wrapper)
 {
 	for (uint32_t i = 0; i < plan->n_queries; i++)
-		if (&plan->queries[i] != q &&
-		    plan->queries[i].wrapper_non_incr == q->wrapper_non_incr)
+		if (&plan->queries[i] != q && (plan->queries[i].wrapper_non_incr == wrapper ||
+					       plan->queries[i].wrapper_incr == wrapper))
 			return false;
-	return q->wrapper_non_incr;
+	return wrapper;
 }
 
 /*
@@ -172,7 +174,8 @@ static enum wire_role choose_start(struct chooser *c, const struct plan_query *q
 		return WIRE_ROLE_START_BODY;
 	if (!is_own_provider(c->plan, q) || mine_entry(c->decoder, q->provider, &at))
 		return 0;
-	if (!at.emulated && is_own_wrapper(c->plan, q) && can_identify(c, q->body_incr))
+	if (!at.emulated && is_own_wrapper(c->plan, q, q->wrapper_non_incr) &&
+	    can_identify(c, q->body_incr))
 		return WIRE_ROLE_WRAPPER;
 	return WIRE_ROLE_START;
 }
@@ -233,6 +236,68 @@ static int add_starts(struct chooser *c, uint32_t i)
 	}
 }
 
+/*
+ * How far below its caller's sp a wrapper's body has its own: two frames and their return
+ * addresses. Negative if the frames are not known.
+ */
+static int reach_of(struct chooser *c, uint64_t wrapper, uint32_t body)
+{
+	int outer, inner;
+
+	if (body == PLAN_NONE)
+		return -ENOENT;
+	outer = mine_frame(c->decoder, wrapper);
+	inner = mine_frame(c->decoder, c->plan->bodies[body].addr);
+	if (outer < 0 || inner < 0)
+		return -ENOTSUP;
+	return 8 + outer + 8 + inner;
+}
+
+/*
+ * The return address that a wrapper's entry finds on the stack tells who requests its query. Left
+ * out, so that callers stay unknown, are wrappers that were folded together, which name no query;
+ * those that it would take single-stepping to see; and those of which it is not known how far below
+ * them their body is. Where a query starts at its wrapper, that site tells both.
+ */
+static int add_request(struct chooser *c, uint32_t i, uint64_t wrapper, uint32_t body)
+{
+	struct plan_query *q = &c->plan->queries[i];
+	bool is_start = q->start_role == WIRE_ROLE_WRAPPER && wrapper == q->wrapper_non_incr;
+	struct plan_site site = {
+		.query = i,
+		.body = body,
+		.role = WIRE_ROLE_REQUEST,
+		.cls = PLAN_EMULATED,
+		.reg = WIRE_REG_NONE,
+	};
+	struct mined_entry at;
+	int reach, err = 0;
+
+	if (!is_own_wrapper(c->plan, q, wrapper) || mine_entry(c->decoder, wrapper, &at) ||
+	    !at.emulated)
+		return 0;
+	reach = reach_of(c, wrapper, body);
+	if (reach < 0 && !is_start)
+		return 0;
+	site.addr = at.addr;
+	site.slot = at.pushed;
+	site.sp_delta = at.pushed + 8 - reach;
+	if (plan_site_excess(&site))
+		return 0;
+	if (!is_start)
+		err = add_site(c, site);
+	q->n_request += !err;
+	return err;
+}
+
+static int add_requests(struct chooser *c, uint32_t i)
+{
+	const struct plan_query *q = &c->plan->queries[i];
+	int err = add_request(c, i, q->wrapper_non_incr, q->body_non_incr);
+
+	return err ? err : add_request(c, i, q->wrapper_incr, q->body_incr);
+}
+
 static void judge_ends(const struct chooser *c, struct plan_query *q)
 {
 	uint32_t bodies[] = {q->body_non_incr, q->body_incr};
@@ -274,6 +339,8 @@ int sites_choose(const struct elf_image *img, struct code_decoder *decoder, stru
 	choose_starts(&c);
 	for (uint32_t i = 0; i < plan->n_queries && !err; i++) {
 		err = add_starts(&c, i);
+		if (!err)
+			err = add_requests(&c, i);
 		judge_ends(&c, &plan->queries[i]);
 	}
 	if (!err && panic_cleanup)

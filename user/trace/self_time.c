@@ -11,16 +11,18 @@ struct siblings {
 	uint64_t start_ns; /* of the first */
 	uint64_t end_ns;   /* of the last */
 	uint64_t sum_ns;   /* of their durations */
-	uint64_t n;	   /* of them */
-	uint64_t n_spans;  /* and of all that they enclose */
-	uint32_t level;	   /* depth + 1 */
+	/* Picoseconds that probes took: of whoever called them; and of them, and all in them, too.
+	 */
+	uint64_t outside_ps;
+	uint64_t all_ps;
+	uint32_t level; /* depth + 1 */
 };
 
 /* What a span encloses: the same sums. */
 struct enclosed {
 	uint64_t sum_ns;
-	uint64_t n;
-	uint64_t n_spans;
+	uint64_t outside_ps;
+	uint64_t all_ps;
 };
 
 struct thread {
@@ -42,6 +44,7 @@ struct self_time {
 	uint32_t last;	     /* or U64_MAP_NONE */
 	uint64_t inside_ps;  /* of a span's two hits, what is in its own interval */
 	uint64_t outside_ps; /* the rest */
+	uint64_t hit_ps;
 };
 
 int self_time__new(struct self_time **out)
@@ -64,6 +67,7 @@ void self_time__set_costs(struct self_time *st, const struct trace_costs *costs)
 
 	st->inside_ps = known ? inside : 0;
 	st->outside_ps = known ? both - inside : 0;
+	st->hit_ps = known ? both / 2 : 0;
 }
 
 static uint64_t thread_key(uint32_t process, uint32_t tid)
@@ -133,14 +137,14 @@ static inline struct enclosed take_enclosed(struct thread *t, uint32_t level, ui
 	bool encloses = s->level > level;
 	struct enclosed all = {
 		.sum_ns = choose(encloses, filled(s, start_ns), 0),
-		.n = choose(encloses, s->n, 0),
-		.n_spans = choose(encloses, s->n_spans, 0),
+		.outside_ps = choose(encloses, s->outside_ps, 0),
+		.all_ps = choose(encloses, s->all_ps, 0),
 	};
 
 	for (s -= encloses; s->level > level; s--) {
 		all.sum_ns += filled(s, start_ns);
-		all.n += s->n;
-		all.n_spans += s->n_spans;
+		all.outside_ps += s->outside_ps;
+		all.all_ps += s->all_ps;
 	}
 	t->top = s;
 	return all;
@@ -162,17 +166,17 @@ static __attribute__((noinline)) int more_room(struct thread *t)
 	return 0;
 }
 
-/* `n_spans`: it and all that it encloses. */
+/* What its probes, and those of all that it encloses, took outside of it and in all. */
 static inline void add_sibling(struct thread *t, uint32_t level, const struct trace_span *span,
-			       uint64_t n_spans)
+			       uint64_t outside_ps, uint64_t all_ps)
 {
 	bool first = t->top->level != level;
 	struct siblings *s = t->top += first;
 
 	s->start_ns = choose(first, span->start_ns, s->start_ns);
 	s->sum_ns = choose(first, 0, s->sum_ns) + span->end_ns - span->start_ns;
-	s->n = choose(first, 0, s->n) + 1;
-	s->n_spans = choose(first, 0, s->n_spans) + n_spans;
+	s->outside_ps = choose(first, 0, s->outside_ps) + outside_ps;
+	s->all_ps = choose(first, 0, s->all_ps) + all_ps;
 	s->end_ns = span->end_ns;
 	s->level = level;
 }
@@ -182,15 +186,19 @@ int self_time__span(struct self_time *st, struct trace_span *span)
 	struct thread *t = get_thread(st, span->process, span->tid);
 	uint64_t duration = span->end_ns - span->start_ns;
 	uint32_t level = span->depth + 1u;
+	/* Who asked for it was told by one more probe. */
+	uint64_t request_ps = choose(span->caller != TRACE_NO_LOCATION, st->hit_ps, 0);
+	uint64_t outside_ps = st->outside_ps + request_ps;
 	struct enclosed in;
 
 	if (!t || (t->top == t->last && more_room(t)))
 		return -ENOMEM;
 	in = take_enclosed(t, level, span->start_ns);
 	span->self_ns = in.sum_ns < duration ? duration - in.sum_ns : 0;
-	span->self_probe_ns = (st->inside_ps + in.n * st->outside_ps) / 1000;
-	span->probe_ns = (st->inside_ps + in.n_spans * (st->inside_ps + st->outside_ps)) / 1000;
-	add_sibling(t, level, span, in.n_spans + 1);
+	in.all_ps += st->inside_ps;
+	span->self_probe_ns = (st->inside_ps + in.outside_ps) / 1000;
+	span->probe_ns = in.all_ps / 1000;
+	add_sibling(t, level, span, outside_ps, in.all_ps + outside_ps);
 	return 0;
 }
 

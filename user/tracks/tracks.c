@@ -30,6 +30,7 @@ struct library {
 	uint32_t n_labels;
 	char *build_id;
 	char *rustc_version;
+	const struct tracks_functions *functions; /* the caller's, or NULL */
 };
 
 struct tracks {
@@ -45,13 +46,14 @@ struct tracks {
 	uint32_t n_processes;
 	uint32_t n_running;
 	struct self_time *self_time;
+	struct caller_index *callers;
 };
 
 int tracks__new(const struct tracks_sink *sink, struct tracks **out)
 {
 	_tracks_ struct tracks *t = calloc(1, sizeof(*t));
 
-	if (!t || self_time__new(&t->self_time))
+	if (!t || self_time__new(&t->self_time) || caller_index__new(&t->callers))
 		return -ENOMEM;
 	t->sink = *sink;
 	t->first_free = U64_MAP_NONE;
@@ -89,6 +91,16 @@ int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, u
 	library__clear(&t->libraries[lib]);
 	t->libraries[lib] = new;
 	return 0;
+}
+
+void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_functions *functions)
+{
+	t->libraries[lib].functions = functions;
+}
+
+uint64_t tracks__refused_functions(const struct tracks *t)
+{
+	return caller_index__refused(t->callers);
 }
 
 static struct image *find(const struct tracks *t, uint32_t pid)
@@ -390,6 +402,20 @@ static uint8_t span_flags(uint8_t wire)
 	       (wire & WIRE_SPAN_OPEN ? TRACE_SPAN_OPEN : 0);
 }
 
+/* The locindex of a span's caller, whose function is told first if it is a new one. */
+static int locate_caller(struct tracks *t, const struct wire_span *r, uint32_t *caller)
+{
+	const struct library *lib = &t->libraries[r->lib];
+	struct trace_function f;
+	int err = caller_index__get(t->callers, lib->functions, r->lib, r->caller, caller, &f);
+	_free_ char *name = (char *)f.name;
+
+	if (err || !name || !t->sink.function)
+		return err;
+	f.library = lib->build_id ? lib->build_id : "";
+	return t->sink.function(t->sink.ctx, r->lib, &f);
+}
+
 static int on_span(struct tracks *t, const struct wire_span *r)
 {
 	const struct library *lib = &t->libraries[r->lib];
@@ -413,7 +439,9 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 		.depth = r->depth,
 		.flags = span_flags(r->flags),
 	};
-	err = self_time__span(t->self_time, &span);
+	err = locate_caller(t, r, &span.caller);
+	if (!err)
+		err = self_time__span(t->self_time, &span);
 	if (err || !t->sink.span)
 		return err;
 	return t->sink.span(t->sink.ctx, &span);
@@ -519,5 +547,6 @@ void tracks__free(struct tracks *t)
 	free(t->images);
 	u64_map__destroy(&t->image_of);
 	self_time__free(t->self_time);
+	caller_index__free(t->callers);
 	free(t);
 }

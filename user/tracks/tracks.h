@@ -8,6 +8,7 @@
 
 #include "qprof/wire.h"
 #include "trace/trace.h"
+#include "tracks/caller_index.h"
 
 struct tracks;
 
@@ -19,6 +20,8 @@ struct tracks_sink {
 	void *ctx;
 	int (*process)(void *ctx, const struct trace_process *p); /* new or changed */
 	int (*span)(void *ctx, const struct trace_span *s);	  /* all is filled in */
+	/* A function of library `lib`, before the first span whose caller is in it. */
+	int (*function)(void *ctx, uint8_t lib, const struct trace_function *f);
 };
 
 int tracks__new(const struct tracks_sink *sink, struct tracks **out);
@@ -32,6 +35,15 @@ int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, u
 
 /* As self_time__set_costs(), for the spans to come. */
 void tracks__set_costs(struct tracks *t, const struct trace_costs *costs);
+
+/*
+ * Tell who knows the functions of a library that was set; without, its spans have no callers.
+ * `functions` outlives the tracks.
+ */
+void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_functions *functions);
+
+/* Functions that no locindex was left for: their calls count as unknown callers. */
+uint64_t tracks__refused_functions(const struct tracks *t);
 
 /*
  * Announce a process that was running before the capture (from /proc). `args` are raw

@@ -33,6 +33,7 @@ static int put_query(FILE *out, const struct plan *plan, uint32_t i)
 	json__text(&j, "start_role", q->start_role ? plan_role_name(q->start_role) : NULL);
 	json__number(&j, "start_sites", q->n_start);
 	json__number(&j, "end_sites", q->n_end);
+	json__number(&j, "request_sites", q->n_request);
 	json__bool(&j, "start_exact", q->start_exact);
 	json__bool(&j, "end_exact", q->end_exact);
 	json__bool(&j, "invocation_id", q->has_id);

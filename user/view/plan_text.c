@@ -21,6 +21,12 @@ static bool is_complete(const struct plan_query *q)
 	return q->start_exact && q->end_exact;
 }
 
+/* Every request that leads to its execution tells who makes it. */
+static bool has_callers(const struct plan_query *q)
+{
+	return q->n_request && q->n_request == plan_query__wrappers(q);
+}
+
 uint32_t plan_complete_queries(const struct plan *plan)
 {
 	uint32_t n = 0;
@@ -62,18 +68,20 @@ static void print_share(FILE *out, const char *what, uint32_t part, uint32_t who
 
 static void print_queries_summary(FILE *out, const struct plan *plan)
 {
-	uint32_t start = 0, end = 0, id = 0;
+	uint32_t start = 0, end = 0, id = 0, callers = 0;
 
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		start += plan->queries[i].start_exact;
 		end += plan->queries[i].end_exact;
 		id += plan->queries[i].has_id;
+		callers += has_callers(&plan->queries[i]);
 	}
 	fprintf(out, "\nqueries     %" PRIu32 "\n", plan->n_queries);
 	print_share(out, "with start and end", plan_complete_queries(plan), plan->n_queries);
 	print_share(out, "with start", start, plan->n_queries);
 	print_share(out, "with end", end, plan->n_queries);
 	print_share(out, "with invocation id", id, plan->n_queries);
+	print_share(out, "with callers", callers, plan->n_queries);
 }
 
 static int print_sites_summary(FILE *out, const struct plan *plan)
@@ -83,7 +91,7 @@ static int print_sites_summary(FILE *out, const struct plan *plan)
 		{"emulated", 0},
 		{"stepped", 0},
 	};
-	uint32_t counts[N_ROLES][2] = {}, stepped = 0;
+	uint32_t counts[N_ROLES][2] = {}, stepped = 0, requests = plan__requests(plan);
 	_table_ struct table *t = NULL;
 	int err;
 
@@ -103,8 +111,11 @@ static int print_sites_summary(FILE *out, const struct plan *plan)
 		table__cellf(t, "%" PRIu32, counts[role][PLAN_EMULATED]);
 		table__cellf(t, "%" PRIu32, counts[role][PLAN_STEPPED]);
 	}
-	fprintf(out, "\nsites       %" PRIu32 "%s\n", plan->n_sites,
+	fprintf(out, "\nsites       %" PRIu32 "%s", plan->n_sites - requests,
 		stepped ? "" : ", all emulated by the kernel");
+	if (requests)
+		fprintf(out, "; %" PRIu32 " more with --callers", requests);
+	fputc('\n', out);
 	if (stepped)
 		fprintf(out, "  %" PRIu32 " are single-stepped: each hit costs several traps\n",
 			stepped);
@@ -133,23 +144,33 @@ static const char *body_problem(const struct plan *plan, const struct plan_query
 	return NULL;
 }
 
-static void print_problems(FILE *out, const struct plan *plan)
+static void print_problem(FILE *out, const struct plan *plan, const struct plan_query *q)
 {
-	if (plan_complete_queries(plan) == plan->n_queries)
-		return;
-	fputs("\nproblems\n", out);
-	for (uint32_t i = 0; i < plan->n_queries; i++) {
-		const struct plan_query *q = &plan->queries[i];
-		const char *why = body_problem(plan, q);
-		_free_ char *name = format_clean(q->name);
+	const char *why = body_problem(plan, q);
+	_free_ char *name = format_clean(q->name);
 
-		if (is_complete(q))
-			continue;
+	if (!is_complete(q))
 		fprintf(out, "  %s: not every %s is seen%s%s\n", name ?: "",
 			q->end_exact	 ? "start"
 			: q->start_exact ? "end"
 					 : "start and end",
 			why ? ": " : "", why ?: "");
+	if (!has_callers(q))
+		fprintf(out, "  %s: not every caller is seen\n", name ?: "");
+}
+
+static void print_problems(FILE *out, const struct plan *plan)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		const struct plan_query *q = &plan->queries[i];
+
+		if (is_complete(q) && has_callers(q))
+			continue;
+		fputs(any ? "" : "\nproblems\n", out);
+		any = true;
+		print_problem(out, plan, q);
 	}
 }
 

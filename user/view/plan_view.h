@@ -22,9 +22,9 @@ int plan_text(FILE *out, const struct plan *plan, bool full);
  *  if unknown), "complete" (queries with exact start and end), "folded" (body symbols that share
  *  their address with one before them), "queries": [{"name", "wrapper", "wrapper_incremental",
  *  "provider", "body", "body_incremental", "start_role", "start_sites", "end_sites",
- *  "start_exact", "end_exact", "invocation_id"}], "bodies": [{"address", "incremental", "group",
- *  "queries", "symbols", "end_sites", "problem"}], "sites": [{"role", "class", "address",
- *  "offset", "query", "body", "register", "slot", "vtable_offset", "sp_delta"}]}
+ *  "request_sites", "start_exact", "end_exact", "invocation_id"}], "bodies": [{"address",
+ * "incremental", "group", "queries", "symbols", "end_sites", "problem"}], "sites": [{"role",
+ * "class", "address", "offset", "query", "body", "register", "slot", "vtable_offset", "sp_delta"}]}
  * Addresses are "0x..." texts, null where absent; body and query are indices into their arrays.
  */
 int plan_json(FILE *out, const struct plan *plan);

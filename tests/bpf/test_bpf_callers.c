@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Who requests each query of a test program: the place that its wrapper was called from, exactly.
+ */
+#include "capture.h"
+
+#define RING (4u << 20)
+
+/* Everything that was not requested through a probed wrapper has no caller. */
+static void compare(const char *script, enum kernel_attach attach)
+{
+	const struct kernel_options opt = {.attach = attach, .ring_bytes = RING, .callers = true};
+	struct capture c;
+
+	need_capture();
+	capture_open_with(&c, &opt, 0);
+	capture_script(&c, script);
+	assert_int_equal(c.status, 0);
+	assert_as_expected(&c);
+	assert_whole(&c);
+	capture_close(&c);
+}
+
+static void each_place_that_asks_is_told(void **state)
+{
+	(void)state;
+	compare("ABGABG", KERNEL_ATTACH_MULTI);
+}
+
+static void within_each_other_and_within_what_nobody_asked_for(void **state)
+{
+	(void)state;
+	compare("A(B(G(A)aB))a(A(a)B)G(a(G(B)d)Cz)A(A(A(A)))", KERNEL_ATTACH_MULTI);
+}
+
+static void a_request_that_came_to_nothing_is_nobodys(void **state)
+{
+	(void)state;
+	compare("WaWB(Wa)A(Wa)W*3(WaG)A(W)b(Wa)", KERNEL_ATTACH_MULTI);
+}
+
+static void left_by_unwinding_or_unseen(void **state)
+{
+	(void)state;
+	compare("{A(!)}{B(G(A(!)))}A({B(W!)}aB){A(b(B(^)))}B{G(!)}aG", KERNEL_ATTACH_MULTI);
+}
+
+static void on_other_stacks(void **state)
+{
+	(void)state;
+	compare("gA(g(B)g)s(A(S(B(g(G)))))A(s(WB))g(g(g(a)))a", KERNEL_ATTACH_MULTI);
+}
+
+static void many_in_each_other(void **state)
+{
+	(void)state;
+	compare("A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(r600(BWaB))))))))))))))))))))))B",
+		KERNEL_ATTACH_MULTI);
+}
+
+/* No stack is grown here: while another thread maps one, ours cannot be told, nor its caller. */
+static void in_many_threads_and_processes(void **state)
+{
+	(void)state;
+	compare("p8(*200(A(B(C)d(G))W))f(A(B))B", KERNEL_ATTACH_MULTI);
+}
+
+static void through_perf_events(void **state)
+{
+	(void)state;
+	compare("A(B(G(A)aB))g(B)WaG{A(!)}B", KERNEL_ATTACH_PERF);
+}
+
+/* Who does not want callers gets none, from the same wrappers. */
+static void without_callers_there_are_none(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
+	capture_script(&c, "A(B(G)g)W");
+	assert_as_expected(&c);
+	/* Starts and ends alone. */
+	assert_int_equal(c.counters[WIRE_COUNT_HITS], 2 * 4);
+	capture_close(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_place_that_asks_is_told),
+		cmocka_unit_test(within_each_other_and_within_what_nobody_asked_for),
+		cmocka_unit_test(a_request_that_came_to_nothing_is_nobodys),
+		cmocka_unit_test(left_by_unwinding_or_unseen),
+		cmocka_unit_test(on_other_stacks),
+		cmocka_unit_test(many_in_each_other),
+		cmocka_unit_test(in_many_threads_and_processes),
+		cmocka_unit_test(through_perf_events),
+		cmocka_unit_test(without_callers_there_are_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

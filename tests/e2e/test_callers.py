@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Who asks for each query (record --callers): complete, and what the kernel's own tracing says."""
+
+import collections
+import contextlib
+import json
+import os
+import re
+import subprocess
+
+import crates
+from lab import Skip, each
+
+TRACING = "/sys/kernel/tracing"
+CALLERS = ("-q", "--callers")
+
+
+def compile_argv(t, crate, *flags):
+    return [t.rustc] + crates.arguments(crate, t.mkdir("out"), *flags)
+
+
+def capture(t, argv, options, trace):
+    done = t.capture(argv, options=options, trace=trace)
+    assert done.status == 0, done.stderr.decode()
+    return done.trace
+
+
+def asked(t, trace):
+    """Executions per query, and those of them whose caller is not known."""
+    known, unknown = collections.Counter(), collections.Counter()
+    for span in t.spans(trace):
+        (known if span.get("caller") else unknown)[span["query"]] += 1
+    return known, unknown
+
+
+@each("regex-syntax", "semver", "smallvec")
+def test_every_caller_is_known(t, crate):
+    """Without incremental compilation nothing is executed that nobody asked for."""
+    t.need_capture()
+    argv = compile_argv(t, crate)
+    plain = t.counts(capture(t, argv, ("-q",), "plain.qpt"))
+    trace = capture(t, argv, CALLERS, "callers.qpt")
+    known, unknown = asked(t, trace)
+    assert t.counts(trace) == plain
+    # A thread that maps memory while another grows its stack may hide one now and then.
+    assert sum(unknown.values()) <= sum(plain.values()) // 10000, unknown
+    for query, count in known.most_common(5):
+        done = t.run_qprof("report", "--json", "--callers", query, trace)
+        assert done.returncode == 0, done.stderr
+        rows = json.loads(done.stdout)["callers"]
+        assert sum(row["count"] for row in rows) == count, query
+    return "%d executions, %d callers unknown" % (sum(plain.values()), sum(unknown.values()))
+
+
+def test_incremental(t):
+    """Queries that the dependency graph forces are nobody's; all others tell who asked."""
+    t.need_capture()
+    state = t.mkdir("state")
+    argv = compile_argv(t, "semver", "-C", "incremental=" + state)
+    first = capture(t, argv, CALLERS, "first.qpt")
+    _, unknown = asked(t, first)
+    assert not unknown, unknown
+    second = capture(t, argv, CALLERS, "second.qpt")
+    known, unknown = asked(t, second)
+    third = capture(t, argv, ("-q",), "third.qpt")
+    assert known + unknown == t.counts(second) == t.counts(third)
+    return "second build: %d executions, %d callers unknown" % (
+        sum((known + unknown).values()), sum(unknown.values()))
+
+
+# ---- Beside the kernel's own tracing -----------------------------------------------------------
+
+
+def put(path, text, flags=os.O_TRUNC):
+    fd = os.open(os.path.join(TRACING, path), os.O_WRONLY | flags)
+    try:
+        os.write(fd, text.encode())
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def traced(library, sites):
+    """A uprobe at each site, whose events tell the return address; the path of what they say."""
+    if not os.path.exists(os.path.join(TRACING, "uprobe_events")):
+        raise Skip("no tracefs with uprobe_events at " + TRACING)
+    group = "qprof_e2e_%d" % os.getpid()
+    instance = os.path.join(TRACING, "instances", group)
+    os.mkdir(instance)
+    try:
+        put(instance + "/buffer_size_kb", "16384")
+        for name, site in sites.items():
+            put("uprobe_events", "p:%s/%s %s:%s ret=+%d(%%sp):x64\n" % (
+                group, name, library, site["offset"], site["slot"]), os.O_APPEND)
+        put(instance + "/events/%s/enable" % group, "1")
+        yield instance + "/trace"
+    finally:
+        with contextlib.suppress(OSError):
+            put(instance + "/events/%s/enable" % group, "0")
+        os.rmdir(instance)
+        for name in sites:
+            with contextlib.suppress(OSError):
+                put("uprobe_events", "-:%s/%s\n" % (group, name), os.O_APPEND)
+
+
+EVENT = re.compile(r"-(\d+)\s+\[\d+\].*: (\w+): \(0x([0-9a-f]+)\) ret=0x([0-9a-f]+)")
+
+
+def return_addresses(path, sites):
+    """Per thread and query, the ELF addresses that its requests return to, in their order."""
+    found = collections.defaultdict(list)
+    with open(path) as f:
+        for line in f:
+            assert "LOST" not in line, line
+            event = EVENT.search(line)
+            if event:
+                tid, name, ip, ret = event.groups()
+                address = int(ret, 16) - int(ip, 16) + int(sites[name]["address"], 16)
+                found[int(tid), name].append(address)
+    return found
+
+
+def starts_of_functions(library):
+    listing = subprocess.run(["nm", library], capture_output=True, text=True, check=True).stdout
+    found = (line.split(None, 2) for line in listing.splitlines())
+    return {int(words[0], 16) for words in found if len(words) == 3 and words[1] in "tTwWvV"}
+
+
+def test_the_kernels_tracing_agrees(t):
+    """Request by request in one process: the offset in our function leads to a symbol's start."""
+    t.need_capture()
+    done = t.run_qprof("plan", "--json", "+stable" if t.toolchain().name == "stable" else t.rustc)
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(done.stdout)
+    numbers = {query["name"]: i for i, query in enumerate(plan["queries"])}
+    bodies = plan["bodies"]
+    sites = {
+        name: site for name in ("type_of", "layout_of") for site in plan["sites"]
+        if site["role"] == "request" and site["query"] == numbers[name]
+        and not bodies[site["body"]]["incremental"]
+    }
+    assert len(sites) == 2, sites
+    with traced(plan["file"], sites) as events:
+        trace = capture(t, compile_argv(t, "regex-syntax"), CALLERS, "callers.qpt")
+        truth = return_addresses(events, sites)
+    ours = collections.defaultdict(list)
+    for span in sorted(t.spans(trace), key=lambda span: span["start_ns"]):
+        if span["query"] in sites:
+            ours[span["tid"], span["query"]].append(span["caller"])
+    starts, of_name, n = starts_of_functions(plan["file"]), {}, 0
+    assert ours
+    for key, callers in ours.items():
+        addresses = truth[key]
+        assert len(addresses) == len(callers), (key, len(addresses), len(callers))
+        for address, caller in zip(addresses, callers):
+            start = address - caller["offset"]
+            assert start in starts, (key, hex(address), caller)
+            of_name.setdefault(caller["locindex"] - caller["offset"], (start, caller["function"]))
+            assert of_name[caller["locindex"] - caller["offset"]] == (start, caller["function"])
+            n += 1
+    return "%d requests from %d functions" % (n, len(of_name))

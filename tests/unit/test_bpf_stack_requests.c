@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Who requested a query: what bpf/stack.h makes of the entries of wrappers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/stack_world.h"
+
+#define SIZE	 0x100000ULL
+#define MAIN_LO	 0x7f0000800000ULL
+#define OTHER_LO (MAIN_LO - SIZE - 0x1000)
+
+/* `depth` bytes below the top of a stack. */
+#define ON_MAIN(depth)	(MAIN_LO + SIZE - (depth))
+#define ON_OTHER(depth) (OTHER_LO + SIZE - (depth))
+/* Where a body is that the wrapper of `query` calls, itself called at this depth. */
+#define BODY(query, depth) ON_MAIN((depth) + world_reach(query))
+
+enum { MAIN, OTHER };
+enum { G = 1 };	       /* a group of bodies */
+enum { Q = 1, R = 2 }; /* queries */
+
+static int setup(void **state)
+{
+	(void)state;
+	world_reset();
+	world.callers = true;
+	world_map(MAIN, MAIN_LO, SIZE);
+	return 0;
+}
+
+static void assert_caller_of_next_end(wire_u64 sp, wire_u32 caller)
+{
+	world_end(G, sp, 1);
+	assert_int_equal(world.spans[world.n_checked].flags, 0);
+	assert_int_equal(world.spans[world.n_checked++].caller, caller);
+	assert_int_equal(world.n_checked, world.n_spans);
+}
+
+static void a_start_takes_the_request_above_it(void **state)
+{
+	(void)state;
+	world_request(Q, ON_MAIN(1000), 77);
+	world_start(Q, G, BODY(Q, 1000));
+	world_request(Q, ON_MAIN(2000), 88);
+	world_start(Q, G, BODY(Q, 2000));
+	assert_caller_of_next_end(BODY(Q, 2000), 88);
+	assert_caller_of_next_end(BODY(Q, 1000), 77);
+	assert_int_equal(world.t.n_requests, 0);
+}
+
+static void a_wrapper_that_starts_its_query_takes_its_own(void **state)
+{
+	(void)state;
+	world_request(Q, ON_MAIN(1000), 77);
+	world_wrapper(Q, G, ON_MAIN(1008));
+	assert_caller_of_next_end(BODY(Q, 1000), 77);
+}
+
+static void a_request_serves_once(void **state)
+{
+	(void)state;
+	world_request(Q, ON_MAIN(1000), 77);
+	world_start(Q, G, BODY(Q, 1000));
+	assert_caller_of_next_end(BODY(Q, 1000), 77);
+	world_start(Q, G, BODY(Q, 1000));
+	assert_caller_of_next_end(BODY(Q, 1000), 0);
+}
+
+static void a_request_is_for_its_query_only(void **state)
+{
+	(void)state;
+	world_request(Q, ON_MAIN(1000), 77);
+	world_start(R, G, BODY(R, 1000));
+	assert_caller_of_next_end(BODY(R, 1000), 0);
+	/* It is alive yet, and its own query comes. */
+	world_start(Q, G, BODY(Q, 1000));
+	assert_caller_of_next_end(BODY(Q, 1000), 77);
+}
+
+/* The younger request decides: what is older cannot have called this body. */
+static void an_older_request_is_not_taken_past_a_younger_one(void **state)
+{
+	(void)state;
+	world_request(Q, ON_MAIN(1000), 77);
+	world_request(R, ON_MAIN(1100), 88);
+	world_start(Q, G, BODY(Q, 1000));
+	assert_caller_of_next_end(BODY(Q, 1000), 0);
+}
+
+/* Forced within its own request, it is farther; nothing that is nearer is a body of it. */
+static void a_body_lies_just_so_far_below_its_request(void **state)
+{
+	static const wire_u64 others[] = {STACK_CALL_NEAR, 1000, 100000, (wire_u64)-8};
+
+	(void)state;
+	world_request(Q, ON_MAIN(1000), 77);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		world_start(Q, G, BODY(Q, 1000) - others[i]);
+		assert_caller_of_next_end(BODY(Q, 1000) - others[i], 0);
+	}
+	/* Its provider may be called through another function. */
+	world_start(Q, G, BODY(Q, 1000) - (STACK_CALL_NEAR - 8));
+	assert_caller_of_next_end(BODY(Q, 1000) - (STACK_CALL_NEAR - 8), 77);
+}
+
+static void whatever_happens_above_a_request_proves_it_dead(void **state)
+{
+	(void)state;
+	world_start(R, G, ON_MAIN(1000));
+	world_request(Q, ON_MAIN(1400), 77);
+	world_start(R, G, ON_MAIN(1400));
+	assert_int_equal(world.t.n_requests, 0);
+	assert_caller_of_next_end(ON_MAIN(1400), 0);
+
+	world_request(Q, ON_MAIN(1400), 77);
+	world_request(R, ON_MAIN(1400), 88);
+	assert_int_equal(world.t.n_requests, 1);
+
+	world_caught(ON_MAIN(1300));
+	assert_int_equal(world.t.n_requests, 0);
+
+	world_request(Q, ON_MAIN(1400), 77);
+	assert_caller_of_next_end(ON_MAIN(1000), 0);
+	assert_int_equal(world.t.n_requests, 0);
+
+	world_request(Q, ON_MAIN(1400), 77);
+	world_end(G, ON_MAIN(1000), 1); /* of before the capture */
+	assert_int_equal(world.t.n_requests, 0);
+}
+
+static void a_request_may_execute_on_another_stack(void **state)
+{
+	(void)state;
+	world_request(Q, ON_MAIN(1000), 77);
+	world_map(OTHER, OTHER_LO, SIZE);
+	world_start(Q, G, ON_OTHER(400));
+	world_request(R, ON_OTHER(1000), 88);
+	world_start(R, G, ON_OTHER(1000) - world_reach(R));
+	assert_caller_of_next_end(ON_OTHER(1000) - world_reach(R), 88);
+	assert_caller_of_next_end(ON_OTHER(400), 77);
+}
+
+static void a_request_left_on_a_freed_stack_is_dead(void **state)
+{
+	(void)state;
+	world_request(R, ON_MAIN(1000), 77);
+	world_map(OTHER, OTHER_LO, SIZE);
+	world_request(Q, ON_OTHER(400), 88);
+	world_unmap(OTHER);
+	world_start(Q, G, BODY(Q, 1000));
+	assert_int_equal(world.t.n_requests, 1);
+	assert_caller_of_next_end(BODY(Q, 1000), 0);
+	world_start(R, G, BODY(R, 1000));
+	assert_caller_of_next_end(BODY(R, 1000), 77);
+}
+
+static void on_a_stack_that_cannot_be_told_only_what_is_near_is_taken(void **state)
+{
+	(void)state;
+	world.busy = true;
+	world_request(Q, ON_MAIN(1000), 77);
+	world_start(Q, G, ON_OTHER(400));
+	assert_caller_of_next_end(ON_OTHER(400), 0);
+	world_request(Q, ON_OTHER(1000), 88);
+	world_start(Q, G, ON_OTHER(1000) - world_reach(Q));
+	assert_caller_of_next_end(ON_OTHER(1000) - world_reach(Q), 88);
+}
+
+static void the_oldest_of_too_many_are_forgotten(void **state)
+{
+	enum { TOO_MANY = STACK_REQUESTS + 2 };
+
+	(void)state;
+	for (wire_u32 i = 0; i < TOO_MANY; i++)
+		world_request(i, ON_MAIN(1000 * (i + 1)), 100 + i);
+	for (wire_u32 i = TOO_MANY; i-- > 0;) {
+		wire_u64 body = BODY(i, 1000 * (i + 1));
+
+		world_start(i, G, body);
+		assert_caller_of_next_end(body, i < 2 ? 0 : 100 + i);
+	}
+}
+
+static void a_flush_forgets_requests(void **state)
+{
+	(void)state;
+	world_request(Q, ON_MAIN(1000), 77);
+	world_flush();
+	world_start(Q, G, BODY(Q, 1000));
+	assert_caller_of_next_end(BODY(Q, 1000), 0);
+}
+
+static void a_span_left_in_another_way_has_its_caller_too(void **state)
+{
+	(void)state;
+	world_request(Q, ON_MAIN(1000), 77);
+	world_start(Q, G, BODY(Q, 1000));
+	world_caught(ON_MAIN(900));
+	assert_int_equal(world.spans[0].flags, WIRE_SPAN_UNWOUND);
+	assert_int_equal(world.spans[0].caller, 77);
+}
+
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_start_takes_the_request_above_it),
+		TEST(a_wrapper_that_starts_its_query_takes_its_own),
+		TEST(a_request_serves_once),
+		TEST(a_request_is_for_its_query_only),
+		TEST(an_older_request_is_not_taken_past_a_younger_one),
+		TEST(a_body_lies_just_so_far_below_its_request),
+		TEST(whatever_happens_above_a_request_proves_it_dead),
+		TEST(a_request_may_execute_on_another_stack),
+		TEST(a_request_left_on_a_freed_stack_is_dead),
+		TEST(on_a_stack_that_cannot_be_told_only_what_is_near_is_taken),
+		TEST(the_oldest_of_too_many_are_forgotten),
+		TEST(a_flush_forgets_requests),
+		TEST(a_span_left_in_another_way_has_its_caller_too),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/functions.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/elf_builder.h"
+
+#define TEXT ELF_BUILDER_TEXT_ADDR
+#define FUNC(n, a, s)                               \
+	{                                           \
+		n, a, s, STT_FUNC, ELF_BUILDER_TEXT \
+	}
+
+static int open_symbols(const struct elf_builder_symbol *syms, size_t n, struct functions **out)
+{
+	struct elf_builder b = {0};
+	_close_ int fd = -1;
+	char path[32];
+
+	elf_builder__build(&b, syms, n);
+	fd = elf_builder_memfd(b.buf, b.len);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return functions__open(path, out);
+}
+
+static void assert_at(const struct functions *f, uint64_t pc, const char *symbol, uint64_t addr,
+		      uint32_t size)
+{
+	struct function_range range;
+
+	if (!symbol) {
+		assert_false(functions__find(f, pc, &range));
+		return;
+	}
+	assert_true(functions__find(f, pc, &range));
+	assert_string_equal(range.symbol, symbol);
+	assert_int_equal(range.addr, addr);
+	assert_int_equal(range.size, size);
+}
+
+static void a_pc_lies_in_one_function_or_in_none(void **state)
+{
+	static const struct elf_builder_symbol syms[] = {
+		FUNC("b", TEXT + 16, 8), FUNC("a", TEXT + 4, 4), FUNC("label", TEXT + 10, 0)};
+	_functions_ struct functions *f = NULL;
+
+	(void)state;
+	assert_int_equal(open_symbols(syms, 3, &f), 0);
+	assert_at(f, 0, NULL, 0, 0);
+	assert_at(f, TEXT + 3, NULL, 0, 0);
+	assert_at(f, TEXT + 4, "a", TEXT + 4, 4);
+	assert_at(f, TEXT + 7, "a", TEXT + 4, 4);
+	assert_at(f, TEXT + 8, NULL, 0, 0);
+	assert_at(f, TEXT + 10, NULL, 0, 0);
+	assert_at(f, TEXT + 16, "b", TEXT + 16, 8);
+	assert_at(f, TEXT + 24, NULL, 0, 0);
+	assert_at(f, UINT64_MAX, NULL, 0, 0);
+}
+
+static void folded_functions_have_the_name_of_the_longest_and_first(void **state)
+{
+	static const struct elf_builder_symbol syms[] = {FUNC("c", TEXT, 8), FUNC("b", TEXT, 8),
+							 FUNC("a", TEXT, 4), FUNC("d", TEXT, 8)};
+	_functions_ struct functions *f = NULL;
+
+	(void)state;
+	assert_int_equal(open_symbols(syms, 4, &f), 0);
+	assert_at(f, TEXT + 2, "b", TEXT, 8);
+}
+
+static void what_begins_within_another_ends_it(void **state)
+{
+	static const struct elf_builder_symbol syms[] = {FUNC("outer", TEXT, 32),
+							 FUNC("inner", TEXT + 8, 8)};
+	_functions_ struct functions *f = NULL;
+
+	(void)state;
+	assert_int_equal(open_symbols(syms, 2, &f), 0);
+	assert_at(f, TEXT + 7, "outer", TEXT, 8);
+	assert_at(f, TEXT + 8, "inner", TEXT + 8, 8);
+	assert_at(f, TEXT + 16, NULL, 0, 0);
+}
+
+static void assert_name(const char *symbol, const char *expected)
+{
+	_free_ char *name = function_name(symbol);
+
+	assert_string_equal(name, expected);
+}
+
+static void names_are_as_rust_writes_them(void **state)
+{
+	(void)state;
+	assert_name("_RNvMNtCs1234_12rustc_middle2tyNtB2_8FieldDef2ty",
+		    "<rustc_middle::ty::FieldDef>::ty");
+	assert_name("_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.cold",
+		    "rustc_ty_utils::abi::fn_abi_of_instance.cold");
+	assert_name("_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.llvm.123",
+		    "rustc_ty_utils::abi::fn_abi_of_instance");
+	assert_name("_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.llvm.123.warm.0",
+		    "rustc_ty_utils::abi::fn_abi_of_instance.warm.0");
+	assert_name("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write");
+	assert_name("_ZN4core3fmt5write17h0123456789abcdefE.cold", "core::fmt::write.cold");
+	assert_name("LLVMFoo", "LLVMFoo");
+	assert_name("_Rgarbage", "_Rgarbage");
+	assert_name("", "");
+}
+
+/* 40 tuples of the one before, twice: 2^40 pieces. */
+static void a_name_that_never_ends_is_left_as_it_is(void **state)
+{
+	char symbol[1024] = "_RINvC1a1fTuuE";
+	size_t last = strlen("INvC1a1f");
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		size_t at = strlen(symbol) - 2;
+		char back[16];
+		int n = 0;
+
+		/* Back references are in base 62 with digits first, and stand for one less. */
+		if (last > 62)
+			back[n++] = "0123456789abcdefghijklmnopqrstuvwxyz"[(last - 1) / 62];
+		if (last)
+			back[n++] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				[(last - 1) % 62];
+		back[n] = '\0';
+		sprintf(symbol + strlen(symbol), "TB%s_B%s_E", back, back);
+		last = at;
+	}
+	strcat(symbol, "E");
+	assert_name(symbol, symbol);
+}
+
+static void a_file_without_symbols_has_no_functions(void **state)
+{
+	_functions_ struct functions *f = NULL;
+
+	(void)state;
+	assert_int_equal(open_symbols(NULL, 0, &f), -ENODATA);
+	assert_int_equal(functions__open("/nonexistent", &f), -ENOENT);
+	assert_null(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pc_lies_in_one_function_or_in_none),
+		cmocka_unit_test(folded_functions_have_the_name_of_the_longest_and_first),
+		cmocka_unit_test(what_begins_within_another_ends_it),
+		cmocka_unit_test(names_are_as_rust_writes_them),
+		cmocka_unit_test(a_name_that_never_ends_is_left_as_it_is),
+		cmocka_unit_test(a_file_without_symbols_has_no_functions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/code_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "plan/functions.h"
+#include "plan/lines.h"
+
+/* One that came up. */
+struct noted {
+	uint64_t addr;
+	uint32_t size;
+	uint32_t first; /* locindex */
+};
+
+struct library {
+	struct functions *functions;
+	struct tracks_functions callbacks;
+	struct noted *noted;
+	size_t n_noted, capacity;
+};
+
+struct code_names {
+	struct library libraries[WIRE_MAX_LIBS + 1];
+};
+
+int code_names__new(struct code_names **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
+}
+
+static bool find(const void *ctx, uint32_t pc, uint64_t *addr, uint32_t *size)
+{
+	struct function_range range;
+
+	if (!functions__find(ctx, pc, &range))
+		return false;
+	*addr = range.addr;
+	*size = range.size;
+	return true;
+}
+
+static char *name(const void *ctx, uint32_t pc)
+{
+	struct function_range range;
+
+	return functions__find(ctx, pc, &range) ? function_name(range.symbol) : NULL;
+}
+
+int code_names__add_library(struct code_names *c, uint8_t lib, const struct plan *plan,
+			    const struct tracks_functions **functions)
+{
+	struct library *l = &c->libraries[lib];
+	int err = functions__open(plan->path, &l->functions);
+
+	if (err)
+		return err;
+	l->callbacks = (struct tracks_functions){l->functions, find, name};
+	*functions = &l->callbacks;
+	return 0;
+}
+
+int code_names__note(struct code_names *c, uint8_t lib, const struct trace_function *f)
+{
+	struct library *l = &c->libraries[lib];
+
+	if (l->n_noted == l->capacity) {
+		size_t capacity = l->capacity ? l->capacity * 2 : 1024;
+		void *noted = reallocarray(l->noted, capacity, sizeof(*l->noted));
+
+		if (!noted)
+			return -ENOMEM;
+		l->noted = noted;
+		l->capacity = capacity;
+	}
+	l->noted[l->n_noted++] = (struct noted){f->addr, f->size, f->first};
+	return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct noted *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+struct line_writer {
+	struct trace_writer *writer;
+	const struct noted *noted;
+};
+
+static int write_rows(void *ctx, size_t i, const struct lines_row *rows, size_t n)
+{
+	const struct line_writer *lw = ctx;
+	_free_ struct trace_line *lines = calloc(n + 1, sizeof(*lines));
+	int err = lines ? 0 : -ENOMEM;
+
+	for (size_t k = 0; k < n && !err; k++) {
+		lines[k].offset = rows[k].offset;
+		lines[k].line = rows[k].line;
+		/* Where no line is known any file would do; rows have one to be alike. */
+		err = trace_writer__intern(lw->writer, rows[k].file ? rows[k].file : "",
+					   &lines[k].file);
+	}
+	if (!err)
+		err = trace_writer__lines(lw->writer, lw->noted[i].first, lines, n);
+	/* Too many for a chunk: that function goes without. */
+	return err == -E2BIG ? 0 : err;
+}
+
+static int write_lines_of(struct library *l, struct trace_writer *w)
+{
+	_free_ struct lines_range *ranges = calloc(l->n_noted + 1, sizeof(*ranges));
+	struct line_writer lw = {w, l->noted};
+	struct elf_image *img = functions__image(l->functions);
+	int err;
+
+	if (!ranges)
+		return -ENOMEM;
+	qsort(l->noted, l->n_noted, sizeof(*l->noted), by_address);
+	for (size_t i = 0; i < l->n_noted; i++)
+		ranges[i] = (struct lines_range){l->noted[i].addr, l->noted[i].size};
+	err = lines__read(img, ranges, l->n_noted, write_rows, &lw);
+	if (err != -EBADMSG)
+		return err;
+	diag_warn("the line tables of %s are damaged: callers in it may be told without lines",
+		  elf_image__path(img));
+	return 0;
+}
+
+int code_names__write_lines(struct code_names *c, struct trace_writer *w)
+{
+	int err = 0;
+
+	for (int i = 0; i <= WIRE_MAX_LIBS && !err; i++)
+		if (c->libraries[i].n_noted)
+			err = write_lines_of(&c->libraries[i], w);
+	return err;
+}
+
+void code_names__free(struct code_names *c)
+{
+	if (!c)
+		return;
+	for (int i = 0; i <= WIRE_MAX_LIBS; i++) {
+		functions__free(c->libraries[i].functions);
+		free(c->libraries[i].noted);
+	}
+	free(c);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/caller_index.h"
+
+#include <errno.h>
+
+#include "base/map.h"
+#include "trace/locations.h"
+
+struct caller_index {
+	struct locations *locations;
+	struct u64_map known; /* library and return address -> locindex, the unknown ones too */
+	uint64_t refused;
+};
+
+int caller_index__new(struct caller_index **out)
+{
+	_caller_index_ struct caller_index *c = calloc(1, sizeof(*c));
+
+	if (!c || locations__new(&c->locations))
+		return -ENOMEM;
+	*out = take_ptr(c);
+	return 0;
+}
+
+static uint64_t key_of(uint8_t lib, uint64_t addr)
+{
+	return (uint64_t)lib << 32 | (uint32_t)addr;
+}
+
+static int resolve(struct caller_index *c, const struct tracks_functions *functions, uint8_t lib,
+		   uint32_t caller, uint32_t *locindex, struct trace_function *found)
+{
+	struct trace_function f = {0};
+	uint32_t offset;
+	bool is_new;
+	int err;
+
+	if (!functions || !functions->find(functions->ctx, caller - 1, &f.addr, &f.size))
+		return 0;
+	offset = (uint32_t)(caller - f.addr);
+	err = locations__index(c->locations, key_of(lib, f.addr), f.size, offset, locindex,
+			       &is_new);
+	if (err == -EOVERFLOW) {
+		c->refused++;
+		*locindex = TRACE_NO_LOCATION;
+		return 0;
+	}
+	if (err || !is_new)
+		return err;
+	f.first = *locindex - offset;
+	f.name = functions->name(functions->ctx, caller - 1);
+	*found = f;
+	return f.name ? 0 : -ENOMEM;
+}
+
+int caller_index__get(struct caller_index *c, const struct tracks_functions *functions, uint8_t lib,
+		      uint32_t caller, uint32_t *locindex, struct trace_function *found)
+{
+	uint32_t known = u64_map__get(&c->known, key_of(lib, caller));
+	int err;
+
+	*found = (struct trace_function){0};
+	*locindex = TRACE_NO_LOCATION;
+	if (!caller)
+		return 0;
+	if (known != U64_MAP_NONE) {
+		*locindex = known;
+		return 0;
+	}
+	err = resolve(c, functions, lib, caller, locindex, found);
+	return err ? err : u64_map__put(&c->known, key_of(lib, caller), *locindex);
+}
+
+uint64_t caller_index__refused(const struct caller_index *c)
+{
+	return c->refused;
+}
+
+void caller_index__free(struct caller_index *c)
+{
+	if (!c)
+		return;
+	locations__free(c->locations);
+	u64_map__destroy(&c->known);
+	free(c);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * From return addresses to locindexes: asks for a function once, and finds each address it has seen
+ * before by one look-up.
+ */
+#ifndef QPROF_TRACKS_CALLER_INDEX_H
+#define QPROF_TRACKS_CALLER_INDEX_H
+
+#include "base/cleanup.h"
+#include "trace/trace.h"
+
+/* What knows a library's functions; outlives who was given it. */
+struct tracks_functions {
+	const void *ctx;
+	/* The function that `pc` lies in; false if in none. */
+	bool (*find)(const void *ctx, uint32_t pc, uint64_t *addr, uint32_t *size);
+	/* The name of the function that `pc` lies in; to be freed, NULL if out of memory. */
+	char *(*name)(const void *ctx, uint32_t pc);
+};
+
+struct caller_index;
+
+int caller_index__new(struct caller_index **out);
+
+/*
+ * The locindex of return address `caller` in library `lib`, TRACE_NO_LOCATION if that is no code
+ * with a name. The first time in a function, *found is it, without its library's build-id; its name
+ * is to be freed then, and is NULL every other time. A return address belongs to the call before
+ * it, which may be the last instruction of its function. 0 or -ENOMEM.
+ */
+int caller_index__get(struct caller_index *c, const struct tracks_functions *functions, uint8_t lib,
+		      uint32_t caller, uint32_t *locindex, struct trace_function *found);
+
+/* Functions for which no locindex was left. Their callers are not known. */
+uint64_t caller_index__refused(const struct caller_index *c);
+
+void caller_index__free(struct caller_index *c);
+DEFINE_CLEANUP(struct caller_index, caller_index__free)
+#define _caller_index_ __cleanup(caller_index__free_p)
+
+#endif /* QPROF_TRACKS_CALLER_INDEX_H */
