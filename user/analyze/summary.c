@@ -121,9 +121,10 @@ static struct entry *add_entry(struct summary *s, uint64_t key)
 	return &s->entries[p->entries];
 }
 
-static void count_execution(struct entry *entry, const struct trace_span *span, uint64_t duration)
+static void count_execution(struct entry *entry, const struct trace_span *span,
+			    const struct own_times *own, uint64_t duration)
 {
-	uint64_t alone = trace_without_probes(duration, span->probe_ns);
+	uint64_t alone = trace_without_probes(duration, own->probe_ns);
 	struct summary_row *row = &entry->row;
 
 	if (alone > row->max_ns)
@@ -133,28 +134,29 @@ static void count_execution(struct entry *entry, const struct trace_span *span, 
 	row->count++;
 	row->unwound += span->flags != 0;
 	row->executed_ns += duration;
-	entry->executed_probe_ns += span->probe_ns;
+	entry->executed_probe_ns += own->probe_ns;
 }
 
-static void count_span(struct entry *entry, const struct trace_span *span)
+static void count_span(struct entry *entry, const struct trace_span *span,
+		       const struct own_times *own)
 {
 	uint64_t duration = span->end_ns - span->start_ns;
 	struct summary_row *row = &entry->row;
 
-	row->self_ns += span->self_ns;
-	entry->self_probe_ns += span->self_probe_ns;
+	row->self_ns += own->self_ns;
+	entry->self_probe_ns += own->self_probe_ns;
 	if (span->kind == TRACE_KIND_HASHING) {
-		row->hashing_ns += trace_without_probes(span->self_ns, span->self_probe_ns);
+		row->hashing_ns += trace_without_probes(own->self_ns, own->self_probe_ns);
 		return;
 	}
 	row->total_ns += duration;
-	entry->probe_ns += span->probe_ns;
+	entry->probe_ns += own->probe_ns;
 	if (span->kind == TRACE_KIND_BLOCKED)
-		row->blocked_ns += trace_without_probes(duration, span->probe_ns);
+		row->blocked_ns += trace_without_probes(duration, own->probe_ns);
 	else if (span->kind == TRACE_KIND_LOAD)
-		row->load_ns += trace_without_probes(span->self_ns, span->self_probe_ns);
+		row->load_ns += trace_without_probes(own->self_ns, own->self_probe_ns);
 	else
-		count_execution(entry, span, duration);
+		count_execution(entry, span, own, duration);
 }
 
 static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t label)
@@ -175,22 +177,18 @@ static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t l
 
 int summary__span(struct summary *s, const struct trace_span *span, bool compute_self)
 {
+	struct own_times own = {span->self_ns, span->probe_ns, span->self_probe_ns};
 	struct summed_process *p;
-	struct trace_span copy;
 	struct entry *entry;
 
 	if (span->process >= s->n_processes || span->end_ns < span->start_ns)
 		return -EINVAL;
-	if (compute_self) {
-		copy = *span;
-		span = &copy;
-		if (self_time__span(s->self_time, &copy))
-			return -ENOMEM;
-	}
+	if (compute_self && self_time__of(s->self_time, span, &own))
+		return -ENOMEM;
 	entry = find_or_add(s, span->process, span->label);
 	if (!entry)
 		return -ENOMEM;
-	count_span(entry, span);
+	count_span(entry, span, &own);
 	p = &s->processes[span->process];
 	if (span->end_ns > p->last_ns)
 		p->last_ns = span->end_ns;

@@ -181,7 +181,7 @@ static inline void add_sibling(struct thread *t, uint32_t level, const struct tr
 	s->level = level;
 }
 
-int self_time__span(struct self_time *st, struct trace_span *span)
+int self_time__of(struct self_time *st, const struct trace_span *span, struct own_times *times)
 {
 	struct thread *t = get_thread(st, span->process, span->tid);
 	uint64_t duration = span->end_ns - span->start_ns;
@@ -194,11 +194,24 @@ int self_time__span(struct self_time *st, struct trace_span *span)
 	if (!t || (t->top == t->last && more_room(t)))
 		return -ENOMEM;
 	in = take_enclosed(t, level, span->start_ns);
-	span->self_ns = in.sum_ns < duration ? duration - in.sum_ns : 0;
+	times->self_ns = in.sum_ns < duration ? duration - in.sum_ns : 0;
 	in.all_ps += st->inside_ps;
-	span->self_probe_ns = (st->inside_ps + in.outside_ps) / 1000;
-	span->probe_ns = in.all_ps / 1000;
+	times->self_probe_ns = (st->inside_ps + in.outside_ps) / 1000;
+	times->probe_ns = in.all_ps / 1000;
 	add_sibling(t, level, span, outside_ps, in.all_ps + outside_ps);
+	return 0;
+}
+
+int self_time__span(struct self_time *st, struct trace_span *span)
+{
+	struct own_times times;
+	int err = self_time__of(st, span, &times);
+
+	if (err)
+		return err;
+	span->self_ns = times.self_ns;
+	span->probe_ns = times.probe_ns;
+	span->self_probe_ns = times.self_probe_ns;
 	return 0;
 }
 

@@ -28,10 +28,20 @@ int self_time__new(struct self_time **out);
  */
 void self_time__set_costs(struct self_time *st, const struct trace_costs *costs);
 
+/* What is computed of a span; see struct trace_span. */
+struct own_times {
+	uint64_t self_ns;
+	uint64_t probe_ns;
+	uint64_t self_probe_ns;
+};
+
 /*
- * Fill in what is computed, by the spans of its process and thread that came before. 0 or -ENOMEM.
- * Memory is by thread and depth, not by span.
+ * What is computed of a span, by the spans of its process and thread that came before. 0 or
+ * -ENOMEM. Memory is by thread and depth, not by span.
  */
+int self_time__of(struct self_time *st, const struct trace_span *span, struct own_times *times);
+
+/* The same, filled in. */
 int self_time__span(struct self_time *st, struct trace_span *span);
 
 /* Free what is kept of a process: no span of it will come. */
