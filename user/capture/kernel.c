@@ -409,6 +409,19 @@ int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]
 	return 0;
 }
 
+int kernel__reset_counters(struct kernel *k)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	_free_ uint64_t *zeros = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*zeros)) : NULL;
+
+	if (!zeros)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < WIRE_COUNTER_MAX; i++)
+		if (bpf_map_update_elem(bpf_map__fd(k->skel->maps.counters), &i, zeros, BPF_ANY))
+			return -errno;
+	return 0;
+}
+
 const char *kernel__attach_name(const struct kernel *k)
 {
 	return k->multi ? "uprobe_multi" : "perf events";
@@ -475,6 +488,9 @@ void kernel__free(struct kernel *k)
 		k->skel->bss->enabled = 0;
 	if (!k->multi && k->n_libs)
 		detach_in_background(k);
+	/* All at once: see probes__begin_free(). */
+	for (unsigned int i = 0; i < k->n_libs && !k->owned_elsewhere; i++)
+		probes__begin_free(k->libs[i]);
 	/* Even disabling a perf event waits for its removal: the child's to do, then. */
 	for (unsigned int i = 0; i < k->n_libs; i++) {
 		if (k->owned_elsewhere)

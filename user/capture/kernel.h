@@ -76,6 +76,9 @@ int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx);
 /* Sums over the CPUs. */
 int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]);
 
+/* Forget what was counted so far. Only while nothing counts. */
+int kernel__reset_counters(struct kernel *k);
+
 /* "uprobe_multi" or "perf events". */
 const char *kernel__attach_name(const struct kernel *k);
 

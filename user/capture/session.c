@@ -2,6 +2,7 @@
 #include "capture/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,13 +31,29 @@ struct session {
 	struct kernel *kernel;
 	struct session_sink sink;
 	const struct filter *filter; /* or NULL */
-	struct library *libs;	     /* those that failed too */
+	struct probe_costs costs;
+	struct library *libs; /* those that failed too */
 	unsigned int n_libs;
 	uint64_t started_ns;	      /* counting began then; 0 while it is stopped */
 	uint32_t late_pid;	      /* the last one that was warned of */
 	struct u64_map named_threads; /* pid << 32 | tid: the first span was seen */
 	uint64_t last_thread;	      /* of them */
 };
+
+/* Without it times are what they were measured to be: no reason not to record. */
+static void measure_costs(struct session *s)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	int err = probe_costs__measure(s->kernel, &s->costs);
+
+	if (err)
+		diag_verbose("cannot measure what a probe costs: %s", strerror(-err));
+	else
+		diag_verbose("a probe costs %" PRIu64 " ns here, on a stepped instruction %" PRIu64
+			     " ns; measured in %" PRIu64 " us",
+			     s->costs.emulated.hit_ps / 1000, s->costs.stepped.hit_ps / 1000,
+			     (clock_ns(CLOCK_MONOTONIC) - start) / 1000);
+}
 
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
 		  struct session **out)
@@ -51,6 +68,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	err = kernel__open(opt, &s->kernel);
 	if (err)
 		return err;
+	measure_costs(s);
 	*out = take_ptr(s);
 	return 0;
 }
@@ -287,6 +305,11 @@ int session__follow_running(struct session *s, pid_t pid, unsigned int *compiler
 	for (int pass = 0; pass < MAX_PASSES && more && !err; pass++)
 		err = follow_tree(s, pid, compilers, &more);
 	return err;
+}
+
+const struct probe_costs *session__costs(const struct session *s)
+{
+	return &s->costs;
 }
 
 unsigned int session__libraries(const struct session *s)

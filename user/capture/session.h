@@ -7,6 +7,7 @@
 #define QPROF_CAPTURE_SESSION_H
 
 #include "capture/kernel.h"
+#include "capture/probe_cost.h"
 
 struct session;
 
@@ -53,6 +54,9 @@ int session__follow_running(struct session *s, pid_t pid, unsigned int *compiler
 
 /* By its file's name: a compiler, cargo, or rustup's stand-in for one of them. */
 bool is_toolchain_program(const char *exe);
+
+/* What the probes cost here, measured when the session was opened. All zeroes: not measured. */
+const struct probe_costs *session__costs(const struct session *s);
 
 /* Libraries attached to. */
 unsigned int session__libraries(const struct session *s);

@@ -335,6 +335,8 @@ static int set_up(struct capture *c)
 	if (!err)
 		err = recorder__create_file(c->recorder);
 	if (!err)
+		recorder__set_costs(c->recorder, session__costs(c->session));
+	if (!err)
 		err = c->launch ? follow_command(c) : follow_pids(c);
 	/* Nothing was launched yet, and nothing will be. */
 	if (!err)
