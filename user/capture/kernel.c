@@ -28,7 +28,6 @@ struct kernel {
 	bool multi;
 	bool owned_elsewhere; /* a background child holds the perf events now */
 	size_t ring_bytes;
-	const struct filter *filter;
 	kernel_record_fn fn;
 	void *ctx;
 	size_t handed_over; /* bytes of the ring, in this drain */
@@ -181,7 +180,6 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 		return diag_error_r(-ENOMEM, "out of memory");
 	libbpf_set_print(print_libbpf);
 	k->ring_bytes = opt->ring_bytes;
-	k->filter = opt->filter;
 	err = check_surroundings(opt);
 	if (!err)
 		err = choose_attach(k, opt->attach);
@@ -232,12 +230,12 @@ static int fill_tables(struct kernel *k, const struct choice *c)
 	return err;
 }
 
-static int attach(struct kernel *k, const struct plan *plan)
+static int attach(struct kernel *k, const struct plan *plan, const struct filter *filter)
 {
 	bool callers = k->progs[WIRE_ROLE_REQUEST];
 	unsigned int n = k->n_libs;
 	_choice_ struct choice c;
-	int err = choice__init(&c, plan, k->filter, (uint8_t)n, callers);
+	int err = choice__init(&c, plan, filter, (uint8_t)n, callers);
 
 	if (err)
 		return err;
@@ -253,7 +251,8 @@ static int attach(struct kernel *k, const struct plan *plan)
 }
 
 /* A failure uses the number up: what was filled in for it would speak for the next library. */
-int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
+int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
+		   uint8_t *lib)
 {
 	unsigned int n = k->n_libs;
 	int err;
@@ -261,7 +260,7 @@ int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
 	if (k->n_libs == WIRE_MAX_LIBS)
 		return diag_error_r(-ENOSPC, "cannot attach to %s: too many toolchains at once",
 				    plan->path);
-	err = attach(k, plan);
+	err = attach(k, plan, filter);
 	k->n_libs++;
 	if (err == -EPERM || err == -EACCES)
 		privilege_explain("attach", !k->multi);

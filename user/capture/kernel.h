@@ -25,9 +25,8 @@ enum kernel_attach {
 
 struct kernel_options {
 	enum kernel_attach attach;
-	size_t ring_bytes;	     /* a power of two, at least a page */
-	bool callers;		     /* probe the requests too, and tell who made them */
-	const struct filter *filter; /* what is asked for; NULL: everything. Outlives the kernel */
+	size_t ring_bytes; /* a power of two, at least a page */
+	bool callers;	   /* probe the requests too, and tell who made them */
 };
 
 struct kernel;
@@ -40,10 +39,12 @@ struct kernel;
 int kernel__open(const struct kernel_options *opt, struct kernel **out);
 
 /*
- * Attach the sites of a plan that are needed. The records of its queries carry `*lib`. -ENOSPC past
- * WIRE_MAX_LIBS libraries. Prints one line on failure.
+ * Attach the sites of a plan that are needed for what `filter` asks for; NULL: everything. The
+ * records of its queries carry `*lib`. -ENOSPC past WIRE_MAX_LIBS libraries. Prints one line on
+ * failure.
  */
-int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib);
+int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
+		   uint8_t *lib);
 
 /* Follow a process, and the children it forks from now on. */
 int kernel__follow(struct kernel *k, pid_t pid);

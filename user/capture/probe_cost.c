@@ -147,7 +147,7 @@ static int attach(struct kernel *k, uint8_t *lib)
 	for (uint32_t i = 0; i < plan.n_sites; i++)
 		if (!sites[i].offset)
 			return -ENOENT;
-	return kernel__attach(k, &plan, lib);
+	return kernel__attach(k, &plan, NULL, lib);
 }
 
 /* ---- The child that is probed ---------------------------------------------------------------- */

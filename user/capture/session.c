@@ -64,13 +64,17 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	if (!s)
 		return diag_error_r(-ENOMEM, "out of memory");
 	s->sink = *sink;
-	s->filter = opt->filter;
 	err = kernel__open(opt, &s->kernel);
 	if (err)
 		return err;
 	measure_costs(s);
 	*out = take_ptr(s);
 	return 0;
+}
+
+void session__ask_for(struct session *s, const struct filter *filter)
+{
+	s->filter = filter;
 }
 
 static struct library *find_library(const struct session *s, const struct stat *st)
@@ -99,7 +103,7 @@ static int attach(struct session *s, const char *path)
 	int err = plan__load(path, &plan);
 
 	if (!err)
-		err = kernel__attach(s->kernel, plan, &lib);
+		err = kernel__attach(s->kernel, plan, s->filter, &lib);
 	if (err)
 		return err;
 	return s->sink.library(s->sink.ctx, lib, plan);

@@ -36,6 +36,9 @@ struct session_sink {
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
 		  struct session **out);
 
+/* What to record of the libraries that are added from now on; it outlives the session. */
+void session__ask_for(struct session *s, const struct filter *filter);
+
 /*
  * Attach to the librustc_driver at `path`, unless that was done before. Prints on failure; one
  * that failed is not tried again, and the same error is returned without a word.

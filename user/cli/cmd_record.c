@@ -207,11 +207,14 @@ static int open_session(struct capture *c)
 			  : c->opt->attach == CLI_ATTACH_PERF ? KERNEL_ATTACH_PERF
 							      : KERNEL_ATTACH_AUTO,
 		.ring_bytes = c->opt->ring_bytes,
-		.filter = c->filter,
 		.callers = c->opt->callers,
 	};
+	int err;
 
-	return session__open(&ko, &sink, &c->session);
+	err = session__open(&ko, &sink, &c->session);
+	if (!err)
+		session__ask_for(c->session, c->filter);
+	return err;
 }
 
 /* rustup may be downloading a toolchain: a signal ends that too, and is left in `signal`. */
