@@ -6,104 +6,9 @@
  * Entry-style probes only. A return probe replaces the return address on the compiler's stack, and
  * rustc, which unwinds for every error it reports, would abort on it.
  */
-#include "vmlinux.h"
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
-#include "qprof/wire.h"
-#include "stack.h"
+#include "maps.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
-
-const volatile struct wire_knobs knobs = {.wakeup_bytes = 1 << 20};
-
-/* Probes sit there before and after a capture; only in between do they count. */
-volatile __u32 enabled;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 16 << 20); /* the user half sets the real size */
-} ring SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, WIRE_COUNTER_MAX);
-	__type(key, __u32);
-	__type(value, __u64);
-} counters SEC(".maps");
-
-/* The followed processes, by tgid. Children of one are followed too. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__type(key, __u32);
-	__type(value, __u32);
-} targets SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread_stack);
-} stacks SEC(".maps");
-
-/* The providers of bodies that serve several queries, by their distance from the site. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct wire_provider_key);
-	__type(value, struct wire_provider);
-} providers SEC(".maps");
-
-/* With callers: the group of each query that starts at its wrapper; keys from wire_wrapper_key().
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, __u32);
-	__type(value, struct wire_wrappers);
-} wrappers SEC(".maps");
-
-/* Labels that only the compiler's memory tells, by their text: it tells them everywhere. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, struct wire_label_key);
-	__type(value, struct wire_label_state);
-} labels SEC(".maps");
-
-__u32 last_label;
-
-struct overflow_key {
-	__u32 tid;
-	__u32 index;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, STACK_MAX_FRAMES);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct overflow_key);
-	__type(value, struct frame);
-} overflow SEC(".maps");
-
-/* Atomic, though each CPU has its own: a program may be preempted, and the next one counts too. */
-static __always_inline void count_n(__u32 counter, __u64 by)
-{
-	__u64 *n = bpf_map_lookup_elem(&counters, &counter);
-
-	if (n)
-		__sync_fetch_and_add(n, by);
-}
-
-static __always_inline void count(__u32 counter)
-{
-	count_n(counter, 1);
-}
 
 static void stack_count(enum wire_counter counter)
 {
@@ -222,6 +127,25 @@ static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
 	bpf_loop(n, fn, ctx, 0);
 }
 
+/* A thread may be gone before anybody could ask for its name. */
+static __always_inline void send_thread(const struct thread_stack *t)
+{
+	struct wire_thread *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+
+	if (!r) {
+		count(WIRE_LOST_PROCESS_RECORD);
+		return;
+	}
+	*r = (struct wire_thread){
+		.type = WIRE_THREAD,
+		.pid = t->pid,
+		.tid = t->tid,
+		.time_ns = bpf_ktime_get_ns(),
+	};
+	bpf_get_current_comm(r->name, sizeof(r->name));
+	bpf_ringbuf_submit(r, wakeup_flags());
+}
+
 /*
  * The current thread's stack, or NULL if its process is not followed. A followed thread has
  * storage, so the table of targets is only asked once per thread.
@@ -255,6 +179,7 @@ static __always_inline struct thread_stack *current_stack(void)
 	t->hits = 1;
 	t->pid = pid;
 	t->tid = (__u32)id;
+	send_thread(t);
 	return t;
 }
 
@@ -276,10 +201,12 @@ static __always_inline __u32 read_caller(struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 at = PT_REGS_SP(ctx) + 8 * wire_cookie_request_slot(cookie), caller = 0;
 
-	if (bpf_probe_read_user(&caller, sizeof(caller), (void *)at))
-		return 0;
-	caller += wire_cookie_request_addr(cookie) - PT_REGS_IP(ctx);
-	return caller >> 32 ? 0 : caller;
+	if (!bpf_probe_read_user(&caller, sizeof(caller), (void *)at))
+		caller += wire_cookie_request_addr(cookie) - PT_REGS_IP(ctx);
+	if (caller && !(caller >> 32))
+		return caller;
+	count(WIRE_COUNT_NO_CALLER);
+	return 0;
 }
 
 /* sp of who calls the wrapper, at the call. */
@@ -637,163 +564,4 @@ int on_timer_end(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("raw_tp/sched_process_fork")
-int on_fork(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
-	__u32 ppid = BPF_CORE_READ(parent, tgid), cpid = BPF_CORE_READ(child, tgid), one = 1;
-	struct wire_fork *f;
-
-	if (ppid == cpid || !bpf_map_lookup_elem(&targets, &ppid))
-		return 0;
-	if (bpf_map_update_elem(&targets, &cpid, &one, BPF_ANY))
-		count(WIRE_LOST_TARGETS_FULL);
-	f = bpf_ringbuf_reserve(&ring, sizeof(*f), 0);
-	if (!f) {
-		count(WIRE_LOST_PROCESS_RECORD);
-		return 0;
-	}
-	*f = (struct wire_fork){
-		.type = WIRE_FORK,
-		.parent_pid = ppid,
-		.child_pid = cpid,
-		.time_ns = bpf_ktime_get_ns(),
-	};
-	bpf_ringbuf_submit(f, BPF_RB_FORCE_WAKEUP);
-	return 0;
-}
-
-static __always_inline void read_args(struct task_struct *task, struct wire_exec *e)
-{
-	unsigned long start = BPF_CORE_READ(task, mm, arg_start);
-	unsigned long end = BPF_CORE_READ(task, mm, arg_end);
-	__u64 len = end - start;
-
-	e->args_len = 0;
-	e->truncated = len > WIRE_ARGS_MAX;
-	if (len > WIRE_ARGS_MAX)
-		len = WIRE_ARGS_MAX;
-	/* Keeps the bound in the register that the helper gets, where the verifier sees it. */
-	asm volatile("" : "+r"(len));
-	if (len > WIRE_ARGS_MAX)
-		return;
-	/* A page of it may be absent. Then only the name is known. */
-	if (bpf_probe_read_user(e->args, len, (void *)start))
-		e->truncated = 1;
-	else
-		e->args_len = len;
-}
-
-/*
- * A thread's queries are over: send off what is on its stack, and count what it did. Hits and spans
- * are kept with the thread until then: in rustc, whose data fills every cache, each look-up of a
- * counter would cost more than it does in a small loop.
- */
-static __always_inline void settle(struct thread_stack *t, __u64 now)
-{
-	stack_flush(t, now);
-	count_n(WIRE_COUNT_HITS, __sync_lock_test_and_set(&t->hits, 0));
-	count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->spans, 0));
-}
-
-/*
- * The thread that executes a new image takes none of its queries there, and gets the number of its
- * process. The other threads have exited by now.
- */
-static __always_inline void end_image(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread_stack *t = bpf_task_storage_get(&stacks, task, NULL, 0);
-
-	if (!t)
-		return;
-	settle(t, bpf_ktime_get_ns());
-	t->tid = bpf_get_current_pid_tgid();
-	t->seg_lo = t->seg_hi = 0;
-}
-
-SEC("raw_tp/sched_process_exec")
-int on_exec(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct task_struct *task = (void *)ctx->args[0];
-	__u32 pid = BPF_CORE_READ(task, tgid);
-	struct wire_exec *e;
-
-	end_image();
-	if (!bpf_map_lookup_elem(&targets, &pid))
-		return 0;
-	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
-	if (!e) {
-		count(WIRE_LOST_PROCESS_RECORD);
-		return 0;
-	}
-	e->type = WIRE_EXEC;
-	e->pad[0] = e->pad[1] = 0;
-	e->pad2 = 0;
-	e->pid = pid;
-	e->time_ns = bpf_ktime_get_ns();
-	bpf_get_current_comm(e->comm, sizeof(e->comm));
-	read_args(task, e);
-	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
-	return 0;
-}
-
-#define SIGNAL_GROUP_EXIT 4
-
-static __always_inline __u32 exit_code_of(struct task_struct *task)
-{
-	if (BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT)
-		return BPF_CORE_READ(task, signal, group_exit_code);
-	return BPF_CORE_READ(task, group_leader, exit_code);
-}
-
-static __always_inline void send_exit(struct task_struct *task, __u32 pid, __u64 now)
-{
-	struct wire_exit *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
-
-	if (!e) {
-		count(WIRE_LOST_PROCESS_RECORD);
-		return;
-	}
-	*e = (struct wire_exit){
-		.type = WIRE_EXIT,
-		.pid = pid,
-		.time_ns = now,
-		.exit_code = exit_code_of(task),
-	};
-	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
-}
-
-/* Runs in each exiting thread; `live` is zero in the last ones of its process. */
-SEC("raw_tp/sched_process_exit")
-int on_exit(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 now = bpf_ktime_get_ns();
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	struct thread_stack *t = bpf_task_storage_get(&stacks, task, NULL, 0);
-
-	if (t)
-		settle(t, now);
-	if (BPF_CORE_READ(task, signal, live.counter))
-		return 0;
-	/* Two threads may both be the last: the one that takes the target away tells. */
-	if (!bpf_map_delete_elem(&targets, &pid))
-		send_exit(task, pid, now);
-	return 0;
-}
-
-/* Read once, after `enabled` was cleared: what still runs when the capture stops. */
-SEC("iter/task")
-int flush_all(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct thread_stack *t;
-
-	if (!task)
-		return 0;
-	t = bpf_task_storage_get(&stacks, task, NULL, 0);
-	if (t)
-		settle(t, bpf_ktime_get_ns());
-	return 0;
-}
+#include "processes.h"

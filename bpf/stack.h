@@ -418,6 +418,8 @@ static inline void stack_request(struct thread_stack *t, wire_u64 cookie, wire_u
 	r->lib = wire_cookie_lib(cookie);
 	if (t->n_requests < STACK_REQUESTS)
 		t->n_requests++;
+	else
+		stack_count(WIRE_COUNT_NO_CALLER);
 }
 
 static inline int stack_leads_to(const struct thread_stack *t, const struct request *r,

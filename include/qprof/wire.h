@@ -29,6 +29,7 @@ enum wire_type {
 	WIRE_EXEC = 3,
 	WIRE_EXIT = 4,
 	WIRE_LABEL = 5,
+	WIRE_THREAD = 7,
 };
 
 /* How a span came to its end. */
@@ -114,6 +115,17 @@ struct wire_label_state {
 	wire_u32 hidden; /* 1: its intervals are not asked for */
 };
 
+/* A thread of a followed process hits its first probe, in this image of the process. */
+struct wire_thread {
+	wire_u8 type;
+	wire_u8 pad[3];
+	wire_u32 pid;
+	wire_u32 tid;
+	wire_u32 pad2;
+	wire_u64 time_ns;
+	char name[16]; /* the kernel's, ends in NUL */
+};
+
 struct wire_fork {
 	wire_u8 type;
 	wire_u8 pad[3];
@@ -154,9 +166,10 @@ enum wire_counter {
 	WIRE_LOST_STACK_FULL,	     /* starts lost: a thread's stack of queries was full */
 	WIRE_LOST_NO_STORAGE,	     /* starts lost: no memory for a thread's stack */
 	WIRE_LOST_RECURSION,	     /* starts or ends lost: the kernel refused to nest programs */
-	WIRE_LOST_PROCESS_RECORD,    /* fork, exec or exit records lost */
+	WIRE_LOST_PROCESS_RECORD,    /* fork, exec, exit or thread records lost */
 	WIRE_LOST_TARGETS_FULL,	     /* processes not followed: the table of targets was full */
 	WIRE_COUNT_NO_LABEL,	     /* starts whose label could not be told */
+	WIRE_COUNT_NO_CALLER,	     /* requests whose caller could not be read, or remembered */
 	WIRE_DROP_END_WITHOUT_START, /* ends whose start came before the capture: dropped */
 	WIRE_COUNT_UNWOUND,	     /* spans with WIRE_SPAN_UNWOUND */
 	WIRE_COUNT_LEFT,	     /* spans with WIRE_SPAN_LEFT */
@@ -377,6 +390,7 @@ _Static_assert(sizeof(struct wire_exit) == 24, "wire_exit");
 _Static_assert(sizeof(struct wire_label_key) == 8 + WIRE_LABEL_MAX, "wire_label_key");
 _Static_assert(sizeof(struct wire_label) == 16 + WIRE_LABEL_MAX, "wire_label");
 _Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");
+_Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
 _Static_assert(sizeof(struct wire_knobs) == 8, "wire_knobs");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
 _Static_assert(sizeof(struct wire_provider) == 8, "wire_provider");

@@ -30,7 +30,7 @@ struct records {
 	struct wire_exec execs[16];
 	struct wire_exit exits[64];
 	struct wire_label labels[16]; /* by number - 1 */
-	size_t n_forks, n_execs, n_exits, n_labels, n_others;
+	size_t n_forks, n_execs, n_exits, n_threads, n_labels, n_others;
 };
 
 struct capture {
@@ -107,6 +107,10 @@ static inline int keep_record(void *ctx, const void *record, size_t size)
 		assert_in_range(r->n_labels, 0, 15);
 		memcpy(&r->labels[r->n_labels++], record, size);
 		assert_int_equal(r->labels[r->n_labels - 1].label, r->n_labels);
+		return 0;
+	case WIRE_THREAD:
+		assert_int_equal(size, sizeof(struct wire_thread));
+		r->n_threads++;
 		return 0;
 	default:
 		r->n_others++;

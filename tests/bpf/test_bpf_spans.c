@@ -90,6 +90,18 @@ static void many_threads(void **state)
 	compare_whole("a(p8(*200(a(b(c)d(e))h)))p16(*20(r40(z)))");
 }
 
+/* However short it lives: it is told by itself, not asked for by us. */
+static void every_thread_is_told(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	compare("ap8(*20(a))t(a)t(a)", false, &c);
+	assert_int_equal(c.got.n_threads, 11);
+	capture_close(&c);
+}
+
 static void a_thread_that_ends_in_a_query(void **state)
 {
 	struct capture c;
@@ -233,6 +245,7 @@ int main(void)
 		cmocka_unit_test(panics_across_stacks),
 		cmocka_unit_test(frames_left_on_another_stack),
 		cmocka_unit_test(many_threads),
+		cmocka_unit_test(every_thread_is_told),
 		cmocka_unit_test(a_thread_that_ends_in_a_query),
 		cmocka_unit_test(every_shape_of_interval),
 		cmocka_unit_test(panics_end_intervals_too),

@@ -12,7 +12,8 @@ import crates
 from lab import Skip, each
 
 TRACING = "/sys/kernel/tracing"
-CALLERS = ("-q", "--callers")
+QUERIES = ("-q", "-e", "query-provider")
+CALLERS = QUERIES + ("--callers",)
 
 
 def compile_argv(t, crate, *flags):
@@ -29,7 +30,8 @@ def asked(t, trace):
     """Executions per query, and those of them whose caller is not known."""
     known, unknown = collections.Counter(), collections.Counter()
     for span in t.spans(trace):
-        (known if span.get("caller") else unknown)[span["query"]] += 1
+        if span.get("kind", "Query") == "Query":
+            (known if span.get("caller") else unknown)[span["query"]] += 1
     return known, unknown
 
 
@@ -38,7 +40,7 @@ def test_every_caller_is_known(t, crate):
     """Without incremental compilation nothing is executed that nobody asked for."""
     t.need_capture()
     argv = compile_argv(t, crate)
-    plain = t.counts(capture(t, argv, ("-q",), "plain.qpt"))
+    plain = t.counts(capture(t, argv, QUERIES, "plain.qpt"))
     trace = capture(t, argv, CALLERS, "callers.qpt")
     known, unknown = asked(t, trace)
     assert t.counts(trace) == plain
@@ -62,7 +64,7 @@ def test_incremental(t):
     assert not unknown, unknown
     second = capture(t, argv, CALLERS, "second.qpt")
     known, unknown = asked(t, second)
-    third = capture(t, argv, ("-q",), "third.qpt")
+    third = capture(t, argv, QUERIES, "third.qpt")
     assert known + unknown == t.counts(second) == t.counts(third)
     return "second build: %d executions, %d callers unknown" % (
         sum((known + unknown).values()), sum(unknown.values()))

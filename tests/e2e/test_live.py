@@ -106,6 +106,22 @@ def test_table(t):
     assert len(widest) <= 80, widest
 
 
+def test_threads_of_short_processes_are_named(t):
+    """Ten compilers that live for less time than passes between two looks at the ring."""
+    t.need_capture()
+    source = t.path("m.rs")
+    with open(source, "w") as f:
+        f.write("pub fn f() {}")
+    loop = "for i in 1 2 3 4 5 6 7 8 9 10; do %s --crate-type lib --emit=metadata --out-dir %s %s; done"
+    done = t.capture(["sh", "-c", loop % (t.rustc, t.mkdir("out"), source)], options=("-q",))
+    assert done.status == 0, done.stderr
+    lines = [json.loads(line) for line in t.run_qprof("dump", done.trace).stdout.splitlines()]
+    used = {(x["process"], x["tid"]) for x in lines if x.get("type") == "span"}
+    named = {(x["process"], x["tid"]) for x in lines if x.get("type") == "thread" and x["name"]}
+    assert len({process for process, _ in used}) == 10, used
+    assert used == named, used - named
+
+
 def test_interval_is_checked(t):
     done = t.run_qprof("--interval", "0", "--", "true")
     assert done.returncode == 2 and "interval" in done.stderr, done.stderr

@@ -9,8 +9,9 @@ build=$1
 : "${CC:=gcc}" "${CLANG:=clang}"
 flags="-std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -x c"
 user="-Iuser -Iinclude -I$build $(pkg-config --cflags libbpf libelf zlib capstone libzstd json-c)"
-# A header of bpf/ may leave functions to the file that includes it.
-bpf="-target bpf -D__TARGET_ARCH_x86 -Ivmlinux -Iinclude -Ibpf -Wno-unused-function -Wno-undefined-internal"
+# A header of bpf/ may leave functions to the file that includes it; the kernel dictates the
+# parameters of a program.
+bpf="-target bpf -D__TARGET_ARCH_x86 -Ivmlinux -Iinclude -Ibpf -Wno-unused-function -Wno-undefined-internal -Wno-unused-parameter"
 status=0
 
 # Through an including file: a header given as the main file gets warnings of its own.

@@ -174,23 +174,20 @@ static void arguments_and_executable_of_another(void **state)
 	waitpid(pid, NULL, 0);
 }
 
-static void a_process_has_a_directory_and_its_threads_have_names(void **state)
+static void a_process_has_a_directory(void **state)
 {
 	_free_ char *here = get_current_dir_name();
 	_free_ char *cwd = process_cwd(tree[LEFT]);
-	_free_ char *name = thread_name(tree[LEFT], tree[LEFT]);
 
 	(void)state;
 	assert_string_equal(cwd, here);
-	assert_string_equal(name, NASTY_NAME);
 	assert_null(process_cwd(0x3fffffff));
-	assert_null(thread_name(tree[LEFT], tree[RIGHT]));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_has_a_directory_and_its_threads_have_names),
+		cmocka_unit_test(a_process_has_a_directory),
 		cmocka_unit_test(a_tree_is_listed_from_its_root),
 		cmocka_unit_test(a_branch_has_only_what_grows_on_it),
 		cmocka_unit_test(a_name_may_hold_anything),

@@ -26,6 +26,9 @@ struct sunk {
 	struct trace_function functions[4]; /* without texts */
 	char names[4][16];
 	uint32_t n_functions;
+	struct trace_thread threads[4];
+	char thread_names[4][16];
+	uint32_t n_threads;
 	char labels[4][72]; /* ids from 80 up */
 	uint32_t n_labels;
 	int err;
@@ -49,6 +52,17 @@ static int sink_span(void *ctx, const struct trace_span *s)
 
 	assert_in_range(s->process, 0, out->n_processes - 1);
 	out->spans[out->n_spans++] = *s;
+	return out->err;
+}
+
+static int sink_thread(void *ctx, const struct trace_thread *t)
+{
+	struct sunk *out = ctx;
+
+	assert_in_range(t->process, 0, out->n_processes - 1);
+	assert_in_range(out->n_threads, 0, 3);
+	snprintf(out->thread_names[out->n_threads], 16, "%s", t->name);
+	out->threads[out->n_threads++] = *t;
 	return out->err;
 }
 
@@ -89,8 +103,15 @@ static int setup(void **state)
 {
 	static const uint32_t labels[] = {70, 71, 72};
 	struct fixture *f = calloc(1, sizeof(*f));
-	const struct tracks_sink sink = {&f->out,	sink_process, sink_span,
-					 sink_function, sink_label,   sink_wants};
+	const struct tracks_sink sink = {
+		.ctx = &f->out,
+		.process = sink_process,
+		.span = sink_span,
+		.thread = sink_thread,
+		.function = sink_function,
+		.label = sink_label,
+		.wants = sink_wants,
+	};
 
 	*state = f;
 	return tracks__new(&sink, &f->t)
@@ -345,6 +366,23 @@ static void an_unknown_pid_was_attached_late(void **state)
 	assert_string_equal(f->out.processes[0].crate, "a");
 	assert_int_equal(f->out.processes[0].parent_pid, 10);
 	assert_int_equal(tracks__processes(f->t), 1);
+}
+
+static void a_thread_has_a_name(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_thread r = {WIRE_THREAD, .pid = 10, .tid = 11, .time_ns = 5, .name = "opt a"};
+
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), 0);
+	assert_int_equal(f->out.n_processes, 1);
+	assert_int_equal(f->out.processes[0].pid, 10);
+	assert_int_equal(f->out.n_threads, 1);
+	assert_int_equal(f->out.threads[0].tid, 11);
+	assert_string_equal(f->out.thread_names[0], "opt a");
+	memset(r.name, 'x', sizeof(r.name));
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), -EBADMSG);
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r) - 1), -EBADMSG);
+	assert_int_equal(f->out.n_threads, 1);
 }
 
 static void an_adopted_process_was_attached_late(void **state)
@@ -708,6 +746,7 @@ int main(void)
 		TEST(linkers_and_shells_are_left_out),
 		TEST(a_span_makes_any_command_a_compiler),
 		TEST(an_unknown_pid_was_attached_late),
+		TEST(a_thread_has_a_name),
 		TEST(an_adopted_process_was_attached_late),
 		TEST(an_exec_before_the_first_span_goes_on),
 		TEST(an_exec_after_a_span_begins_another),

@@ -94,20 +94,6 @@ char *process_cwd(pid_t pid)
 	return read_link(pid, "cwd");
 }
 
-char *thread_name(pid_t pid, pid_t tid)
-{
-	char file[32], name[32];
-	ssize_t n;
-
-	snprintf(file, sizeof(file), "task/%d/comm", (int)tid);
-	n = read_proc(pid, file, name, sizeof(name) - 1);
-	if (n <= 0)
-		return NULL;
-	name[n] = '\0';
-	name[strcspn(name, "\n")] = '\0';
-	return strdup(name);
-}
-
 void process_name(pid_t pid, char *buf, size_t size)
 {
 	ssize_t n = read_proc(pid, "comm", buf, size - 1);

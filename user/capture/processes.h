@@ -31,9 +31,6 @@ char *process_executable(pid_t pid);
 /* Its working directory, or NULL. To be freed. */
 char *process_cwd(pid_t pid);
 
-/* The name of one of its threads, or NULL. To be freed. */
-char *thread_name(pid_t pid, pid_t tid);
-
 /* Its short name, for messages; "?" if unknown. */
 void process_name(pid_t pid, char *buf, size_t size);
 

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/map.h"
 #include "capture/processes.h"
 #include "plan/find.h"
 
@@ -34,10 +33,8 @@ struct session {
 	struct probe_costs costs;
 	struct library *libs; /* those that failed too */
 	unsigned int n_libs;
-	uint64_t started_ns;	      /* counting began then; 0 while it is stopped */
-	uint32_t late_pid;	      /* the last one that was warned of */
-	struct u64_map named_threads; /* pid << 32 | tid: the first span was seen */
-	uint64_t last_thread;	      /* of them */
+	uint64_t started_ns; /* counting began then; 0 while it is stopped */
+	uint32_t late_pid;   /* the last one that was warned of */
 };
 
 /* Without it times are what they were measured to be: no reason not to record. */
@@ -149,22 +146,6 @@ static int tell_cwd(struct session *s, pid_t pid)
 	_free_ char *cwd = s->sink.cwd ? process_cwd(pid) : NULL;
 
 	return cwd ? s->sink.cwd(s->sink.ctx, pid, cwd) : 0;
-}
-
-/* Tell the name of the thread of a span, if it is its first. */
-static int tell_thread(struct session *s, const struct wire_span *r)
-{
-	uint64_t key = (uint64_t)r->pid << 32 | r->tid;
-	_free_ char *name = NULL;
-
-	if (!s->sink.thread || key == s->last_thread ||
-	    u64_map__get(&s->named_threads, key) != U64_MAP_NONE)
-		return 0;
-	s->last_thread = key;
-	if (u64_map__put(&s->named_threads, key, 0))
-		return -ENOMEM;
-	name = thread_name((pid_t)r->pid, (pid_t)r->tid);
-	return name ? s->sink.thread(s->sink.ctx, (pid_t)r->pid, (pid_t)r->tid, name) : 0;
 }
 
 /*
@@ -373,14 +354,11 @@ static int on_record(void *ctx, const void *record, size_t size)
 {
 	struct session *s = ctx;
 	const struct wire_exec *e = record;
-	const struct wire_span *span = record;
 	const struct wire_label *label = record;
 	int err = s->sink.record(s->sink.ctx, record, size);
 
 	if (err || !size)
 		return err;
-	if (size == sizeof(*span) && span->type == WIRE_SPAN)
-		return tell_thread(s, span);
 	if (size == sizeof(*label) && label->type == WIRE_LABEL)
 		return hide_label(s, label);
 	if (size != sizeof(*e) || e->type != WIRE_EXEC)
@@ -439,6 +417,5 @@ void session__free(struct session *s)
 		return;
 	kernel__free(s->kernel);
 	free(s->libs);
-	u64_map__destroy(&s->named_threads);
 	free(s);
 }

@@ -26,11 +26,9 @@ struct session_sink {
 	 * first queries may be missing. Comes after the record of that exec.
 	 */
 	int (*late)(void *ctx, pid_t pid);
-	/* The two below may be NULL. The working directory of a process, after `running` or the
-	 * record of its exec. */
+	/* May be NULL. The working directory of a process, after `running` or the record of its
+	 * exec. */
 	int (*cwd)(void *ctx, pid_t pid, const char *cwd);
-	/* The name of a thread, after its first span. Not told if it is gone by then. */
-	int (*thread)(void *ctx, pid_t pid, pid_t tid, const char *name);
 };
 
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,

@@ -86,6 +86,16 @@ static int on_function(void *ctx, uint8_t lib, const struct trace_function *f)
 	return code_names__note(r->code_names, lib, f);
 }
 
+static int on_thread(void *ctx, const struct trace_thread *t)
+{
+	struct recorder *r = ctx;
+	int err = r->file_err ? 0 : trace_writer__thread(r->writer, t);
+
+	if (err)
+		file_failed(r, err);
+	return 0;
+}
+
 static const char *name_of(const void *ctx, uint32_t id)
 {
 	const struct recorder *r = ctx;
@@ -226,23 +236,6 @@ static int on_cwd(void *ctx, pid_t pid, const char *cwd)
 	return tracks__cwd(r->tracks, (uint32_t)pid, cwd);
 }
 
-static int on_thread(void *ctx, pid_t pid, pid_t tid, const char *name)
-{
-	struct recorder *r = ctx;
-	struct trace_thread t = {
-		.process = tracks__index(r->tracks, (uint32_t)pid),
-		.tid = (uint32_t)tid,
-		.name = name,
-	};
-	int err = 0;
-
-	if (t.process != TRACE_NO_PROCESS && !r->file_err)
-		err = trace_writer__thread(r->writer, &t);
-	if (err)
-		file_failed(r, err);
-	return 0;
-}
-
 static int create_as_user(struct recorder *r, const struct trace_info *info)
 {
 	_invoker_ struct invoker inv = {0};
@@ -347,6 +340,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.ctx = r,
 		.process = on_process,
 		.span = on_span,
+		.thread = on_thread,
 		.function = on_function,
 		.label = on_told_label,
 		.wants = wants_label,
@@ -381,7 +375,6 @@ struct session_sink recorder__sink(struct recorder *r)
 		.record = on_record,
 		.late = on_late,
 		.cwd = on_cwd,
-		.thread = on_thread,
 	};
 }
 
@@ -404,13 +397,15 @@ static struct trace_losses losses_of(const struct recorder *r,
 		[TRACE_COUNT_HITS] = WIRE_COUNT_HITS,
 		[TRACE_COUNT_HITS_OTHER] = WIRE_COUNT_HITS_OTHER,
 		[TRACE_COUNT_NO_LABEL] = WIRE_COUNT_NO_LABEL,
+		[TRACE_COUNT_NO_CALLER] = WIRE_COUNT_NO_CALLER,
 	};
-	_Static_assert(TRACE_COUNT_NO_LABEL == TRACE_LOSS_MAX - 1, "a cause without a counter");
+	_Static_assert(TRACE_COUNT_NO_CALLER == TRACE_LOSS_MAX - 1, "a cause without a counter");
 	struct trace_losses losses;
 
 	for (int i = 0; i < TRACE_LOSS_MAX; i++)
 		losses.count[i] = counters[from[i]];
 	losses.count[TRACE_LOST_BAD_RECORD] = r->bad_records;
+	losses.count[TRACE_COUNT_NO_CALLER] += tracks__unplaced_callers(r->tracks);
 	return losses;
 }
 

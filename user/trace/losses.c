@@ -11,7 +11,8 @@ static const struct {
 	[TRACE_LOST_NO_STORAGE] = {"no_storage", "no memory for a thread's stack of intervals",
 				   true},
 	[TRACE_LOST_RECURSION] = {"recursion", "probe hit inside another probe", true},
-	[TRACE_LOST_PROCESS_RECORD] = {"process_record", "fork, exec or exit not reported", true},
+	[TRACE_LOST_PROCESS_RECORD] = {"process_record", "fork, exec, exit or thread not reported",
+				       true},
 	[TRACE_LOST_TARGETS_FULL] = {"targets_full", "too many processes to follow", true},
 	[TRACE_DROP_END_WITHOUT_START] = {"end_without_start", "interval began before the capture",
 					  false},
@@ -26,6 +27,7 @@ static const struct {
 	[TRACE_COUNT_HITS] = {"hits", "probe hits", false},
 	[TRACE_COUNT_HITS_OTHER] = {"hits_other", "probe hits in processes not followed", false},
 	[TRACE_COUNT_NO_LABEL] = {"label", "interval whose label could not be told", false},
+	[TRACE_COUNT_NO_CALLER] = {"caller", "request whose caller could not be told", false},
 };
 
 _Static_assert(sizeof(causes) / sizeof(*causes) == TRACE_LOSS_MAX, "a cause without a text");

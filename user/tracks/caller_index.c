@@ -10,6 +10,7 @@ struct caller_index {
 	struct locations *locations;
 	struct u64_map known; /* library and return address -> locindex, the unknown ones too */
 	uint64_t refused;
+	uint64_t unplaced;
 };
 
 int caller_index__new(struct caller_index **out)
@@ -57,18 +58,26 @@ int caller_index__get(struct caller_index *c, const struct tracks_functions *fun
 		      uint32_t caller, uint32_t *locindex, struct trace_function *found)
 {
 	uint32_t known = u64_map__get(&c->known, key_of(lib, caller));
-	int err;
+	int err = 0;
 
 	*found = (struct trace_function){0};
 	*locindex = TRACE_NO_LOCATION;
 	if (!caller)
 		return 0;
-	if (known != U64_MAP_NONE) {
+	if (known == U64_MAP_NONE) {
+		err = resolve(c, functions, lib, caller, locindex, found);
+		if (!err)
+			err = u64_map__put(&c->known, key_of(lib, caller), *locindex);
+	} else {
 		*locindex = known;
-		return 0;
 	}
-	err = resolve(c, functions, lib, caller, locindex, found);
-	return err ? err : u64_map__put(&c->known, key_of(lib, caller), *locindex);
+	c->unplaced += *locindex == TRACE_NO_LOCATION;
+	return err;
+}
+
+uint64_t caller_index__unplaced(const struct caller_index *c)
+{
+	return c->unplaced;
 }
 
 uint64_t caller_index__refused(const struct caller_index *c)

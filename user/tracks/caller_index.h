@@ -33,6 +33,8 @@ int caller_index__get(struct caller_index *c, const struct tracks_functions *fun
 
 /* Functions for which no locindex was left. Their callers are not known. */
 uint64_t caller_index__refused(const struct caller_index *c);
+/* Times that a caller was in one of those, or in no function. */
+uint64_t caller_index__unplaced(const struct caller_index *c);
 
 void caller_index__free(struct caller_index *c);
 DEFINE_CLEANUP(struct caller_index, caller_index__free)

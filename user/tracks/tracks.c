@@ -136,6 +136,11 @@ uint64_t tracks__refused_functions(const struct tracks *t)
 	return caller_index__refused(t->callers);
 }
 
+uint64_t tracks__unplaced_callers(const struct tracks *t)
+{
+	return caller_index__unplaced(t->callers);
+}
+
 static struct image *find(const struct tracks *t, uint32_t pid)
 {
 	uint32_t i = u64_map__get(&t->image_of, pid);
@@ -398,23 +403,53 @@ static int on_exit_record(struct tracks *t, const struct wire_exit *r)
 	return end_image(t, image, r->time_ns, (int32_t)r->exit_code);
 }
 
+/*
+ * The image that something was seen of at a time, in the trace or not; NULL if memory is out. What
+ * is seen of a process that is not known means that it ran before.
+ */
+static struct image *image_at(struct tracks *t, uint32_t pid, uint64_t time_ns)
+{
+	struct image *image = find(t, pid);
+
+	if (image && image->exited && time_ns >= image->p.end_ns) {
+		forget(t, image);
+		image = NULL;
+	}
+	if (image)
+		return image;
+	image = add(t, pid, time_ns);
+	if (image)
+		image->p.attached_late = true;
+	return image;
+}
+
+static int on_thread(struct tracks *t, const struct wire_thread *r)
+{
+	struct image *image = image_at(t, r->pid, r->time_ns);
+	struct trace_thread thread = {.tid = r->tid, .name = r->name};
+	int err = 0;
+
+	if (r->name[sizeof(r->name) - 1])
+		return -EBADMSG;
+	if (!image)
+		return -ENOMEM;
+	if (!image->in_trace)
+		err = put_in_trace(t, image);
+	if (err || !t->sink.thread)
+		return err;
+	thread.process = image->p.index;
+	return t->sink.thread(t->sink.ctx, &thread);
+}
+
 /* The image in the trace that a span belongs to; NULL, with *err, if it cannot be had. */
 static struct image *image_of_span(struct tracks *t, const struct wire_span *r, int *err)
 {
 	const struct library *lib = &t->libraries[r->lib];
-	struct image *image = find(t, r->pid);
+	struct image *image = image_at(t, r->pid, r->start_ns);
 
-	if (image && image->exited && r->start_ns >= image->p.end_ns) {
-		forget(t, image);
-		image = NULL;
-	}
 	if (!image) {
-		image = add(t, r->pid, r->start_ns);
-		if (!image) {
-			*err = -ENOMEM;
-			return NULL;
-		}
-		image->p.attached_late = true;
+		*err = -ENOMEM;
+		return NULL;
 	}
 	if (image->has_spans)
 		return image;
@@ -574,6 +609,7 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		struct wire_fork fork;
 		struct wire_exit exit;
 		struct wire_label label;
+		struct wire_thread thread;
 	} r;
 
 	if (!size)
@@ -599,6 +635,11 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 			return -EBADMSG;
 		memcpy(&r.label, record, size);
 		return on_label(t, &r.label);
+	case WIRE_THREAD:
+		if (size != sizeof(r.thread))
+			return -EBADMSG;
+		memcpy(&r.thread, record, size);
+		return on_thread(t, &r.thread);
 	case WIRE_EXEC:
 		return record_exec(t, record, size);
 	default:

@@ -22,6 +22,8 @@ struct tracks_sink {
 	void *ctx;
 	int (*process)(void *ctx, const struct trace_process *p); /* new or changed */
 	int (*span)(void *ctx, const struct trace_span *s);	  /* all is filled in */
+	/* A thread, and its name, before its first span. */
+	int (*thread)(void *ctx, const struct trace_thread *thread);
 	/* A function of library `lib`, before the first span whose caller is in it. */
 	int (*function)(void *ctx, uint8_t lib, const struct trace_function *f);
 	/* The string id of a label that the compiler told. Not NULL if there are such. */
@@ -57,6 +59,8 @@ void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_fu
 
 /* Functions that no locindex was left for: their calls count as unknown callers. */
 uint64_t tracks__refused_functions(const struct tracks *t);
+/* Spans whose caller is known, but in no function, or in such a one. */
+uint64_t tracks__unplaced_callers(const struct tracks *t);
 
 /*
  * Announce a process that was running before the capture (from /proc). `args` are raw
