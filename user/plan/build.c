@@ -459,6 +459,10 @@ static int build_steps(struct builder *b, const char *path)
 	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
 	if (!err)
 		err = guards_add(b->img, b->decoder, b->plan, b->mined);
+	if (err == -E2BIG)
+		return diag_error_r(
+			-ENOTSUP, "%s has a function with more guards than a probe can tell apart",
+			path);
 	if (err)
 		return err;
 	excess = plan_excess(b->plan);

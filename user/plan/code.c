@@ -477,6 +477,16 @@ size_t code__index(const struct code *code, uint64_t addr)
 	return lo < code->n && code->insns[lo].addr == addr ? lo : SIZE_MAX;
 }
 
+size_t code__after(const struct code *code, size_t i)
+{
+	uint64_t addr = code->insns[i].addr + code->insns[i].size;
+
+	/* Mostly it is the next; a linear sweep may also have decoded it from another start. */
+	if (i + 1 < code->n && code->insns[i + 1].addr == addr)
+		return i + 1;
+	return code__index(code, addr);
+}
+
 bool code__contains(const struct code *code, uint64_t addr)
 {
 	for (size_t i = 0; i < code->n_regions; i++)

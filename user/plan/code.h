@@ -105,6 +105,9 @@ bool code_decoder__at(struct code_decoder *d, uint64_t addr, struct code_insn *i
 /* Index of the instruction that starts at `addr`, or SIZE_MAX. */
 size_t code__index(const struct code *code, uint64_t addr);
 
+/* Index of the instruction right behind instruction `i`, or SIZE_MAX. */
+size_t code__after(const struct code *code, size_t i);
+
 /* True if `addr` lies in one of the code's regions. */
 bool code__contains(const struct code *code, uint64_t addr);
 

@@ -230,7 +230,7 @@ static void leave(struct flow *f, size_t i, const struct flow_state *s)
 		reach(f, code__index(code, insn->target), s);
 	if (insn->flow == CODE_FALLS || insn->flow == CODE_JCC || insn->flow == CODE_CALL ||
 	    insn->flow == CODE_CALL_INDIRECT)
-		reach(f, code__index(code, insn->addr + insn->size), s);
+		reach(f, code__after(code, i), s);
 }
 
 /* The end of a block, if it is the switch at `i`; a jump from where sp was at the entry is none. */

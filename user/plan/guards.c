@@ -12,6 +12,8 @@
 #include "plan/sites.h"
 
 #define LABEL_MAX 256
+/* Guards in one function: 60 are the most seen. */
+#define FUNCTION_MAX 1024
 
 /* rustc's EventFilter, for names that do not tell the kind. */
 static const struct {
@@ -281,7 +283,7 @@ static int add_guard(struct builder *b, const struct scene *s, enum wire_kind ki
 	uint32_t i = b->plan->n_guards;
 	struct plan_guard *g;
 	struct plan_site site;
-	int err = new_guard(b, s, &g);
+	int err = i - s->first < FUNCTION_MAX ? new_guard(b, s, &g) : -E2BIG;
 
 	if (err)
 		return err;

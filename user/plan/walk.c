@@ -139,10 +139,8 @@ bool walk__guard(const struct walk *w, size_t call, struct walk_guard *g)
 	return false;
 }
 
-static int push_work(struct walk *w, uint64_t addr, uint8_t state, const char **problem)
+static int push_index(struct walk *w, size_t idx, uint8_t state, const char **problem)
 {
-	size_t idx = code__index(w->code, addr);
-
 	if (idx == SIZE_MAX) {
 		*problem = "a path leaves the function before the guard's end";
 		return 0;
@@ -162,6 +160,16 @@ static int push_work(struct walk *w, uint64_t addr, uint8_t state, const char **
 	w->work[w->n_work].idx = idx;
 	w->work[w->n_work++].state = state;
 	return 0;
+}
+
+static int push_work(struct walk *w, uint64_t addr, uint8_t state, const char **problem)
+{
+	return push_index(w, code__index(w->code, addr), state, problem);
+}
+
+static int push_next(struct walk *w, size_t idx, uint8_t state, const char **problem)
+{
+	return push_index(w, code__after(w->code, idx), state, problem);
 }
 
 /* What is known of the guard's word after `insn`. */
@@ -248,7 +256,6 @@ static int add_end(struct walk_ends *out, size_t idx)
 static int step(struct walk *w, size_t idx, uint8_t state, int64_t slot, struct walk_ends *out)
 {
 	const struct code_insn *insn = &w->code->insns[idx];
-	uint64_t next = insn->addr + insn->size;
 	int err;
 
 	switch (insn->flow) {
@@ -265,14 +272,14 @@ static int step(struct walk *w, size_t idx, uint8_t state, int64_t slot, struct 
 		if (state == STATE_FLAGS)
 			return add_end(out, idx);
 		err = push_work(w, insn->target, state, &out->problem);
-		return err ? err : push_work(w, next, state, &out->problem);
+		return err ? err : push_next(w, idx, state, &out->problem);
 	case CODE_CALL:
 	case CODE_CALL_INDIRECT:
 		if (out->is_drop && out->is_drop(out->arg, idx))
 			return add_end(out, idx);
 		/* fall through */
 	default:
-		return push_work(w, next, next_state(insn, slot, state), &out->problem);
+		return push_next(w, idx, next_state(insn, slot, state), &out->problem);
 	}
 }
 
@@ -285,7 +292,7 @@ static bool ends_in_noreturn(const struct code *code, size_t idx)
 	const struct code_insn *insn = &code->insns[idx];
 
 	return (insn->flow == CODE_CALL || insn->flow == CODE_CALL_INDIRECT) &&
-	       code__index(code, insn->addr + insn->size) == SIZE_MAX;
+	       code__after(code, idx) == SIZE_MAX;
 }
 
 int walk__ends(struct walk *w, uint64_t from, int64_t slot, struct walk_ends *out)
@@ -334,7 +341,6 @@ static int mark_live(struct walk *w, uint64_t entry)
 	while (!err && w->n_work) {
 		size_t idx = w->work[--w->n_work].idx;
 		const struct code_insn *insn = &code->insns[idx];
-		uint64_t next = insn->addr + insn->size;
 
 		w->live[idx] = true;
 		problem = NULL;
@@ -348,7 +354,7 @@ static int mark_live(struct walk *w, uint64_t entry)
 			err = push_work(w, insn->target, STATE_NONE, &problem);
 		if (!err && (insn->flow == CODE_FALLS || insn->flow == CODE_JCC ||
 			     insn->flow == CODE_CALL || insn->flow == CODE_CALL_INDIRECT))
-			err = push_work(w, next, STATE_NONE, &problem);
+			err = push_next(w, idx, STATE_NONE, &problem);
 	}
 	return err;
 }
