@@ -128,6 +128,10 @@ static void count_span(struct summary_row *row, const struct trace_span *span, u
 {
 	uint64_t duration = span->end_ns - span->start_ns;
 
+	if (span->kind == TRACE_KIND_HIT) {
+		row->hits++;
+		return;
+	}
 	row->self_ns += self_ns;
 	if (span->kind == TRACE_KIND_HASHING) {
 		row->hashing_ns += self_ns;

@@ -58,7 +58,7 @@ static int on_record(void *ctx, void *data, size_t size)
 }
 
 /* What is not used is not loaded either. */
-static void list_programs(struct kernel *k, bool callers)
+static void list_programs(struct kernel *k, bool callers, bool hits)
 {
 	struct qprof_bpf *s = k->skel;
 
@@ -77,6 +77,13 @@ static void list_programs(struct kernel *k, bool callers)
 	k->progs[WIRE_ROLE_GUARD_END] = s->progs.on_guard_end;
 	k->progs[WIRE_ROLE_TIMER] = s->progs.on_timer;
 	k->progs[WIRE_ROLE_TIMER_END] = s->progs.on_timer_end;
+	k->progs[WIRE_ROLE_HIT] = hits ? s->progs.on_hit : NULL;
+	bpf_program__set_autoload(s->progs.on_hit, hits);
+}
+
+static bool wants_hits(const struct kernel_options *opt)
+{
+	return opt->filter && filter__wants_hits(opt->filter);
 }
 
 static int explain_load(int err)
@@ -97,20 +104,26 @@ static int explain_load(int err)
 	return err;
 }
 
-static int choose_attach(struct kernel *k, enum kernel_attach attach)
+static int choose_attach(struct kernel *k, enum kernel_attach attach, bool hits)
 {
 	bool have = attach != KERNEL_ATTACH_PERF && probes_have_multi();
 
 	k->multi = have;
-	if (attach == KERNEL_ATTACH_MULTI && !have) {
+	if (hits && !have && attach == KERNEL_ATTACH_PERF)
+		return diag_error_r(-EINVAL, "query-cache-hit needs thousands of probes, more than "
+					     "perf events can be; leave out --attach perf");
+	if ((hits || attach == KERNEL_ATTACH_MULTI) && !have) {
 		char missing[128];
 
 		if (privilege_missing(privilege_effective(), 0, missing, sizeof(missing))) {
 			privilege_explain("attach", 0);
 			return -EPERM;
 		}
-		return diag_error_r(-ENOSYS, "this kernel has no uprobe_multi links (they came "
-					     "with 6.6); use --attach perf");
+		return diag_error_r(-ENOSYS,
+				    "this kernel has no uprobe_multi links (they came with 6.6); "
+				    "%s",
+				    hits ? "leave query-cache-hit out of --events"
+					 : "use --attach perf");
 	}
 	return 0;
 }
@@ -122,7 +135,7 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 	k->skel = qprof_bpf__open();
 	if (!k->skel)
 		return explain_load(-errno);
-	list_programs(k, opt->callers);
+	list_programs(k, opt->callers, wants_hits(opt));
 	for (int role = 1; role < PROBES_ROLES && k->multi; role++) {
 		if (k->progs[role])
 			bpf_program__set_expected_attach_type(k->progs[role],
@@ -184,7 +197,7 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 	k->filter = opt->filter;
 	err = check_surroundings(opt);
 	if (!err)
-		err = choose_attach(k, opt->attach);
+		err = choose_attach(k, opt->attach, wants_hits(opt));
 	if (!err)
 		err = load(k, opt);
 	if (!err)
@@ -271,6 +284,26 @@ int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
 		return err;
 	*lib = (uint8_t)n;
 	return 0;
+}
+
+bool kernel__wants_hits(const struct kernel *k)
+{
+	return k->progs[WIRE_ROLE_HIT];
+}
+
+int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
+			const struct plan_hits *hits)
+{
+	struct choice c = {.plan = plan, .lib = lib};
+	int err = probes__attach_hits(k->libs[lib], k->progs[WIRE_ROLE_HIT], &c, hits);
+
+	if (err == -EPERM || err == -EACCES)
+		privilege_explain("attach", false);
+	else if (err)
+		diag_error("cannot attach to the cache hits of %s: %s", plan->path, strerror(-err));
+	else
+		diag_verbose("attached %u more, for cache hits", hits->n);
+	return err;
 }
 
 int kernel__follow(struct kernel *k, pid_t pid)

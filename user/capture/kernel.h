@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "capture/filter.h"
+#include "plan/hits.h"
 #include "plan/plan.h"
 #include "qprof/wire.h"
 
@@ -27,7 +28,8 @@ struct kernel_options {
 	enum kernel_attach attach;
 	size_t ring_bytes;	     /* a power of two, at least a page */
 	bool callers;		     /* probe the requests too, and tell who made them */
-	const struct filter *filter; /* what is asked for; NULL: everything. Outlives the kernel */
+	const struct filter *filter; /* what is asked for; NULL: every interval. Outlives the
+				      * kernel */
 };
 
 struct kernel;
@@ -44,6 +46,16 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out);
  * WIRE_MAX_LIBS libraries. Prints one line on failure.
  */
 int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib);
+
+/* Whether hits of caches are asked for. */
+bool kernel__wants_hits(const struct kernel *k);
+
+/*
+ * Attach to where the queries of library `lib`, attached before with `plan`, hit their caches.
+ * Only if hits are asked for. Prints one line on failure.
+ */
+int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
+			const struct plan_hits *hits);
 
 /* Follow a process, and the children it forks from now on. */
 int kernel__follow(struct kernel *k, pid_t pid);
