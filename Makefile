@@ -87,7 +87,7 @@ BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/store
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
-.PHONY: bench-store fidelity install uninstall man clean help no-cmocka FORCE
+.PHONY: bench-store bench-times fidelity install uninstall man clean help no-cmocka FORCE
 
 all: $(BIN)
 
@@ -242,6 +242,12 @@ EVENTS ?= 100000000
 bench-store: all $(B)/tests/bench/store
 	@$(PYTHON) -B tests/bench/bench.py --build $(B) --part store --part pctab --events $(EVENTS)
 
+# Self times beside those of rustc's own profile.
+bench-times:
+	@tests/setup.sh check
+	@+$(SUBMAKE) all bench-bin
+	@$(PYTHON) -B tests/bench/times.py --build $(B) $(BENCH_ARGS)
+
 # docs/fidelity.md, from the end-to-end comparison with rustc's own profiles.
 fidelity:
 	@tests/setup.sh check
@@ -280,6 +286,7 @@ help:
 	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
 	@echo 'sudo make fidelity  docs/fidelity.md anew'
 	@echo 'sudo make bench   set up, measure, compare with what is aimed at; BENCH_ARGS=--help'
+	@echo 'sudo make bench-times  our self times beside those of -Zself-profile; BENCH_ARGS=--help'
 	@echo 'make bench-store  those parts of it that need no root and no rustc; EVENTS=N'
 	@echo 'make install      DESTDIR=, PREFIX=$(PREFIX)'
 	@echo 'make clean'

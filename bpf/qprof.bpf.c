@@ -521,7 +521,7 @@ static __always_inline __u32 send_label(const struct wire_label_key *key)
 	struct wire_label *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 
 	if (!r) {
-		count(WIRE_LOST_LABEL);
+		count(WIRE_COUNT_NO_LABEL);
 		return WIRE_LABEL_LOST;
 	}
 	state.label = __sync_fetch_and_add(&last_label, 1) + 1;
@@ -554,7 +554,7 @@ static __always_inline void tell_label(struct frame *f, __u64 text, __u64 len, _
 	if (n > sizeof(key.text))
 		return;
 	if (len != (__u32)len || (n && bpf_copy_from_user(key.text, n, (void *)text))) {
-		count(WIRE_LOST_LABEL);
+		count(WIRE_COUNT_NO_LABEL);
 		f->label = WIRE_LABEL_LOST;
 		return;
 	}
@@ -583,10 +583,7 @@ int on_guard(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 	__u32 label = wire_cookie_label(cookie);
-	struct {
-		__u64 text;
-		__u64 len;
-	} slot = {};
+	__u64 slot[2] = {}; /* where its text is, and how long */
 	struct frame f;
 
 	if (!t)
@@ -594,9 +591,9 @@ int on_guard(struct pt_regs *ctx)
 	frame_of_guard(&f, ctx, cookie);
 	if (label < WIRE_LABEL_OF_QUERY) {
 		/* Unreadable, its length is none that a label has. */
-		if (bpf_copy_from_user(&slot, sizeof(slot), (void *)(f.sp + 8 * label)))
-			slot.len = ~0ull;
-		tell_label(&f, slot.text, slot.len, 0);
+		if (bpf_copy_from_user(slot, sizeof(slot), (void *)(f.sp + 8 * label)))
+			slot[1] = ~0ull;
+		tell_label(&f, slot[0], slot[1], 0);
 	}
 	stack_on_guard(t, &f, label == WIRE_LABEL_OF_QUERY, now);
 	return 0;
@@ -638,7 +635,7 @@ int on_guard_end(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	frame_of_guard(&f, ctx, cookie);
-	stack_on_guard_end(t, &f, wire_cookie_label(cookie), now);
+	stack_on_guard_end(t, &f, 1, now);
 	return 0;
 }
 

@@ -168,7 +168,7 @@ enum wire_counter {
 	WIRE_LOST_RECURSION,	     /* starts or ends lost: the kernel refused to nest programs */
 	WIRE_LOST_PROCESS_RECORD,    /* fork, exec or exit records lost */
 	WIRE_LOST_TARGETS_FULL,	     /* processes not followed: the table of targets was full */
-	WIRE_LOST_LABEL,	     /* starts whose label could not be told */
+	WIRE_COUNT_NO_LABEL,	     /* starts whose label could not be told */
 	WIRE_DROP_END_WITHOUT_START, /* ends whose start came before the capture: dropped */
 	WIRE_COUNT_UNWOUND,	     /* spans with WIRE_SPAN_UNWOUND */
 	WIRE_COUNT_LEFT,	     /* spans with WIRE_SPAN_LEFT */
@@ -220,8 +220,8 @@ struct wire_knobs {
  * is its group); bits 44-51 its number within that scope, from 1; bits 52-61 where its label's
  * address and length are, from sp, in units of 8 bytes, or WIRE_NO_LABEL, or WIRE_LABEL_OF_QUERY:
  * that of the query that it runs in; bits 62-63 its kind, less 1. A guard and its end belong
- * together if they saw the same sp, scope and number. WIRE_ROLE_GUARD_END: bits 52-61 are 1 if it
- * may also end what no probe saw the start of, as that was not asked for; else 0.
+ * together if they saw the same sp, scope and number. (An end alone means nothing: it may be met on
+ * ways that start no guard, or one that is not asked for.)
  *
  * WIRE_ROLE_GUARD_QUERY: as WIRE_ROLE_IDENTIFY; the table of providers tells number and kind too.
  *

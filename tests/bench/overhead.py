@@ -100,7 +100,7 @@ class Bench:
             report = self.t.report(trace)
             events = sum(q["count"] for q in report["queries"])
             return Sample(inner, outer, events, os.path.getsize(trace), report["lost"],
-                          report.get("probe_hits"))
+                          report["losses"]["hits"])
         sample = Sample(inner, outer)
         for file in glob.glob(profile + "/*"):
             sample.size += os.path.getsize(file)

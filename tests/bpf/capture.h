@@ -144,7 +144,7 @@ static inline void capture_open_with(struct capture *c, const struct kernel_opti
 	c->plan = plan_of_target(c->target, skip_role);
 	capture_find_askers(c);
 	assert_int_equal(kernel__open(opt, &c->kernel), 0);
-	assert_int_equal(kernel__attach(c->kernel, c->plan, &c->lib), 0);
+	assert_int_equal(kernel__attach(c->kernel, c->plan, NULL, &c->lib), 0);
 }
 
 /* Load and attach; nothing runs yet. */

@@ -22,6 +22,44 @@ static void need_no_room(struct capture *c, const char *script)
 	free(e.spans);
 }
 
+/* The ring is full of spans by then. Nothing has a label that is not its own. */
+static void labels_that_cannot_be_sent_are_counted(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	need_no_room(&c, "~*200(a)*3(lL)");
+	assert_int_equal(c.counters[WIRE_COUNT_NO_LABEL], 6);
+	assert_int_equal(c.got.n_labels, 0);
+	capture_close(&c);
+}
+
+/* As in a_full_ring..., but there is room again for the spans. */
+static void a_span_without_its_label_says_so(void **state)
+{
+	struct capture c;
+	size_t n = 0;
+
+	(void)state;
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, PAGE, 0);
+	capture_begin(&c, "~*200(a)l(.)l");
+	capture_wait_for_dot(&c);
+	capture_drain(&c);
+	capture_go(&c);
+	capture_finish_target(&c);
+	capture_stop(&c);
+	for (size_t i = 0; i < c.got.n_spans; i++)
+		n += c.got.spans[i].kind == WIRE_KIND_ACTIVITY &&
+		     c.got.spans[i].label == WIRE_LABEL_LOST;
+	assert_int_equal(n, 1);
+	assert_int_equal(c.counters[WIRE_COUNT_NO_LABEL], 1);
+	assert_int_equal(c.got.n_labels, 1);
+	assert_int_equal(c.got.spans[c.got.n_spans - 1].label, 1);
+	capture_close(&c);
+}
+
 static void a_full_ring_loses_what_it_counts(void **state)
 {
 	struct capture c;
@@ -206,6 +244,8 @@ static void killed_in_a_query(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(labels_that_cannot_be_sent_are_counted),
+		cmocka_unit_test(a_span_without_its_label_says_so),
 		cmocka_unit_test(a_full_ring_loses_what_it_counts),
 		cmocka_unit_test(threads_that_fill_it_together),
 		cmocka_unit_test(a_stack_deeper_than_its_table),

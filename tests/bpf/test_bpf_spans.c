@@ -140,7 +140,7 @@ static void labels_of_several_processes(void **state)
 	need_capture();
 	compare("l(L(v))x(l(L(v)))f(lLv)", true, &c);
 	assert_int_equal(c.got.n_labels, 3);
-	assert_int_equal(c.counters[WIRE_LOST_LABEL], 0);
+	assert_int_equal(c.counters[WIRE_COUNT_NO_LABEL], 0);
 	capture_close(&c);
 }
 

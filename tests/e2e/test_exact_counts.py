@@ -13,6 +13,8 @@ from mm_profdata import BadProfile, Profile
 
 # Unlocks -Zself-profile on stable. Without it rustc runs some queries more: set in every run.
 BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}
+# Nothing but queries, as in the profiles that they are compared with.
+QUERIES = ("-q", "-e", "query-provider")
 CRATES = ("regex-syntax", "memchr", "semver", "smallvec")
 MODES = {
     "debug": (),
@@ -132,10 +134,10 @@ def profiled(compile, name, run):
 def check(compile):
     t = compile.t
     _, alone = profiled(compile, "truth", lambda argv: t.plain(argv, env=BOOTSTRAP))
-    ours = t.capture(compile.argv("ours"), env=BOOTSTRAP, trace="ours.qpt")
+    ours = t.capture(compile.argv("ours"), QUERIES, env=BOOTSTRAP, trace="ours.qpt")
     assert ours.status == 0, ours.stderr.decode()
     both, profile = profiled(
-        compile, "both", lambda argv: t.capture(argv, env=BOOTSTRAP, trace="both.qpt"))
+        compile, "both", lambda argv: t.capture(argv, QUERIES, env=BOOTSTRAP, trace="both.qpt"))
 
     relabelled = assert_same_events(t.spans(both.trace), profile)
     truth = alone.counts()
@@ -164,7 +166,7 @@ def test_parallel_front_end(t):
     """With -Zthreads counts vary from run to run, so only one process can be compared."""
     t.need_capture()
     compile = Compile(t, t.toolchain(), crates.LONG, "debug")
-    both = t.capture(compile.profiled_argv("both") + ["-Zthreads=4"], env=BOOTSTRAP)
+    both = t.capture(compile.profiled_argv("both") + ["-Zthreads=4"], QUERIES, env=BOOTSTRAP)
     assert both.status == 0, both.stderr.decode()
     spans = t.spans(both.trace)
     assert_same_events(spans, compile.profile("both"))

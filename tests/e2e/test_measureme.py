@@ -12,6 +12,7 @@ from lab import ROOT, each
 from mm_profdata import Profile
 
 BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}
+QUERIES = ("-q", "-e", "query-provider")
 PROGRAMS = os.path.join(ROOT, "tests/e2e/programs")
 
 
@@ -204,7 +205,7 @@ def test_export_of_a_capture(t, crate, more):
     directory = t.mkdir("truth")
     flags = ["-Zself-profile=" + directory, "-Zself-profile-events=query-provider"]
     arguments = crates.arguments(crate, t.mkdir("out"), *flags, *more)
-    ran = t.capture([t.rustc, *arguments], env=BOOTSTRAP)
+    ran = t.capture([t.rustc, *arguments], QUERIES, env=BOOTSTRAP)
     assert ran.status == 0, ran.stderr.decode()
     (ours,) = do_export(t, ran.trace)
     (theirs,) = glob.glob(os.path.join(directory, "*.mm_profdata"))
@@ -239,7 +240,7 @@ def test_export_of_a_build(t):
     good = crates.arguments("semver", t.mkdir("out"), "--cfg", "x=\"don't\"")
     words = [t.rustc, *good, ";", t.rustc, os.path.join(PROGRAMS, "type_error.rs"), ";", "true"]
     line = " ".join(w if w == ";" else "'%s'" % w.replace("'", "'\\''") for w in words)
-    ran = t.capture(["sh", "-c", line], env=BOOTSTRAP)
+    ran = t.capture(["sh", "-c", line], QUERIES, env=BOOTSTRAP)
     assert ran.status == 0, ran.stderr.decode()
     files = do_export(t, ran.trace)
     document = t.report(ran.trace)

@@ -253,12 +253,12 @@ def good():
         + NAMES
         + processes(process(0, refs=(3, 4, 1, 0, 0, 2)))
         + chunk(THREADS, varint(2, 0, 4711, 0, 0, 4712, 3))
-        + chunk(COSTS, varint(1, 3, 430000, 13800000, 7))
+        + chunk(COSTS, varint(1, 5, 430000, 13800000, 400000, 13700000, 7))
         + end(4, 1, 0)
     ), (
         INFO_LINE
         + "process 0 pid=0 parent=0 start=0 end=0 [rustc --crate-name a] [a] [typeck] [-] [-] [mir_built]\n"
-        + "thread 0/4711 [typeck]\nthread 0/4712 [a]\ncosts subtracted 430000 13800000\n"
+        + "thread 0/4711 [typeck]\nthread 0/4712 [a]\ncosts subtracted 430000 13800000 400000 13700000\n"
         + WHOLE
     )
     at = len(header() + BODY)
@@ -309,12 +309,13 @@ def good():
     later = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0, 0), extra=b"\xff\xff\xff"))
     unknown = chunk(200, b"whatever", flags=0xFE, reserved=7, raw=1 << 31)
     yield "later-additions", (
-        header(size=40, extra=b"12345678") + info() + unknown + NAMES + later + losses(*range(1, 15)) + end(4, 1, 0)
+        header(size=40, extra=b"12345678") + info() + unknown + NAMES + later + losses(*range(1, 18)) + end(4, 1, 0)
     ), (
         INFO_LINE
         + ONE_LINE
         + "losses ring_full=1 stack_full=2 no_storage=3 recursion=4 process_record=5 targets_full=6"
-        + " end_without_start=7 unwound=8 left=9 open=10 unknown_provider=11 bad_record=12\n"
+        + " end_without_start=7 unwound=8 left=9 open=10 unknown_provider=11 bad_record=12"
+        + " hits=13 hits_other=14 label=15\n"
         + WHOLE
     )
 

@@ -193,6 +193,42 @@ static void kinds_add_up_as_summarize_does(void **state)
 	assert_int_equal(n, 1);
 }
 
+/* A hit takes 10 ns; of the 20 of a span, 12 are its own and 8 its parent's. */
+static void probes_are_taken_off_sums(void **state)
+{
+	static const struct trace_costs costs = {
+		.ps = {[TRACE_COST_EMULATED] = 10000, [TRACE_COST_EMULATED_INSIDE] = 12000}};
+	static const struct trace_span spans[] = {
+		{.label = 1, .depth = 1, .start_ns = 110, .end_ns = 115}, /* shorter than probes */
+		{.label = 1, .depth = 1, .start_ns = 150, .end_ns = 190},
+		{.label = 2, .depth = 0, .start_ns = 100, .end_ns = 300},
+		{.label = 3, .depth = 0, .start_ns = 400, .end_ns = 407},
+	};
+	_summary_ struct summary *s = new_summary();
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+
+	(void)state;
+	summary__set_costs(s, &costs);
+	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
+		assert_int_equal(summary__span(s, &spans[i], true), 0);
+	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(rows[0].label, 2);
+	assert_int_equal(rows[0].raw_total_ns, 200);
+	assert_int_equal(rows[0].total_ns, 200 - 12 - 2 * 20);
+	assert_int_equal(rows[0].max_ns, 200 - 12 - 2 * 20);
+	assert_int_equal(rows[0].raw_self_ns, 200 - 45);
+	assert_int_equal(rows[0].self_ns, 200 - 45 - 12 - 2 * 8);
+	/* Not 28: the first is taken to be 7 ns too long on average, not to be 0. */
+	assert_int_equal(rows[1].self_ns, 45 - 2 * 12);
+	assert_int_equal(rows[1].min_ns, 0);
+	assert_int_equal(rows[1].clamped, 0);
+	assert_int_equal(rows[2].self_ns, 0);
+	assert_int_equal(rows[2].raw_self_ns, 7);
+	assert_int_equal(rows[2].clamped, 1);
+}
+
 static void what_was_only_hit_has_a_row_too(void **state)
 {
 	const struct trace_tally hits = {.kind = TRACE_KIND_HIT_COUNT, .process = 1, .sum = 12};
@@ -224,6 +260,7 @@ int main(void)
 		cmocka_unit_test(what_was_not_announced_is_refused),
 		cmocka_unit_test(nothing_sums_to_no_rows),
 		cmocka_unit_test(kinds_add_up_as_summarize_does),
+		cmocka_unit_test(probes_are_taken_off_sums),
 		cmocka_unit_test(what_was_only_hit_has_a_row_too),
 	};
 

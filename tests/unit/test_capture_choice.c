@@ -447,20 +447,6 @@ static void a_guard_says_what_it_is(void **state)
 	done(&c);
 }
 
-static void an_end_that_may_meet_what_was_left_out_says_so(void **state)
-{
-	struct choice c;
-
-	(void)state;
-	choose(&c, "all");
-	assert_int_equal(wire_cookie_label(choice__cookie(&c, &filtered_sites[AT_SHARED_END])), 0);
-	done(&c);
-	choose(&c, "default");
-	assert_int_equal(wire_cookie_label(choice__cookie(&c, &filtered_sites[AT_SHARED_END])), 1);
-	assert_int_equal(wire_cookie_label(choice__cookie(&c, &filtered_sites[AT_PHASE_END])), 0);
-	done(&c);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,7 +462,6 @@ int main(void)
 		cmocka_unit_test(only_sites_of_what_is_asked_for_are_wanted),
 		cmocka_unit_test(what_is_not_asked_for_is_hidden_where_it_is_needed),
 		cmocka_unit_test(a_guard_says_what_it_is),
-		cmocka_unit_test(an_end_that_may_meet_what_was_left_out_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,7 @@ static void events_and_threads_are_dumped(void **state)
 	assert_contains(others, "\"type\":\"thread\",\"process\":0,\"pid\":0,\"tid\":4712,"
 				"\"name\":\"a\"");
 	assert_contains(others, "\"type\":\"costs\",\"emulated_ps\":430000,\"stepped_ps\":13800000,"
+				"\"emulated_inside_ps\":400000,\"stepped_inside_ps\":13700000,"
 				"\"subtracted\":true");
 	assert_contains(others, "\"cwd\":\"mir_built\"");
 }

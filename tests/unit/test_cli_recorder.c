@@ -145,6 +145,53 @@ static void records_become_a_trace_and_a_summary(void **state)
 	output_free(&o);
 }
 
+/* The trace has the times as they were, and the costs; the summary is without them. */
+static void costs_are_stored_and_taken_off(void **state)
+{
+	static const struct probe_costs costs = {{400000, 500000}, {9000000, 9100000}};
+	_free_ char *summary = NULL, *trace = NULL;
+	size_t size;
+	FILE *live = open_memstream(&summary, &size);
+	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
+	struct output o;
+
+	(void)state;
+	recorder__set_costs(r, &costs);
+	execute(r, PID);
+	assert_int_equal(give_span(r, 0, 1, 2000, 3000), 0);
+	assert_int_equal(give_span(r, 1, 0, 1500, 4000), 0);
+	end_process(r, PID);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	output_free(&o);
+	fclose(live);
+	trace = dump_trace(path);
+	assert_contains(trace, "costs 400000 9000000 500000 9100000\n");
+	assert_contains(trace, "depth=0 1500..4000 typeck");
+	assert_contains(summary, "probes cost about 1.60 us of 8.00 us (20.0 %)");
+	assert_contains(summary, "typeck         1  1.20 us  700 ns");
+	assert_contains(summary, "mir_built      1   500 ns  500 ns");
+}
+
+/* What could not be measured is not there, and not 0. */
+static void costs_that_are_not_known_are_left_out(void **state)
+{
+	static const struct probe_costs unknown;
+	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
+	_free_ char *trace = NULL;
+	struct output o;
+
+	(void)state;
+	recorder__set_costs(r, &unknown);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	output_free(&o);
+	trace = dump_trace(path);
+	assert_null(strstr(trace, "costs"));
+}
+
 /* Each cause under its own name, and none twice. */
 static void losses_are_mapped_cause_by_cause(void **state)
 {
@@ -163,6 +210,8 @@ static void losses_are_mapped_cause_by_cause(void **state)
 		{WIRE_COUNT_LEFT, "left"},
 		{WIRE_COUNT_OPEN, "open"},
 		{WIRE_DROP_UNKNOWN_PROVIDER, "unknown_provider"},
+		{WIRE_COUNT_HITS, "hits"},
+		{WIRE_COUNT_HITS_OTHER, "hits_other"},
 	};
 
 	(void)state;
@@ -536,6 +585,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(directories_and_thread_names_are_recorded),
 		TEST(records_become_a_trace_and_a_summary),
+		TEST(costs_are_stored_and_taken_off),
+		TEST(costs_that_are_not_known_are_left_out),
 		TEST(losses_are_mapped_cause_by_cause),
 		TEST(a_record_that_makes_no_sense_is_lost_and_counted),
 		TEST(a_running_process_and_a_late_one_are_marked),

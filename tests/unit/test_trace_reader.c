@@ -100,7 +100,7 @@ static uint8_t *small_file(size_t *size)
 	struct trace_process gone = {.index = 1, .pid = 101, .end_ns = 9, .exit_status = 256};
 	struct trace_losses losses = {.count = {[TRACE_LOST_RING_FULL] = 3}};
 	struct trace_thread thread = {.process = 1, .tid = 1000, .name = "opt cgu.0"};
-	struct trace_costs costs = {.hit_ps = {430000}};
+	struct trace_costs costs = {.ps = {430000}};
 	struct trace_mapping events = {.process = 1, .n = 200, .string = 5, .series = false};
 	struct trace_mapping label = {.process = TRACE_NO_PROCESS, .first = 9, .n = 1};
 	struct rng rng = {42};
@@ -201,7 +201,7 @@ static void processes_come_before_their_spans_and_update(void **state)
 	assert_non_null(strstr(text, " core::iter::Map"));
 	assert_non_null(strstr(text, " event=query_5"));
 	assert_non_null(strstr(text, "thread 1/1000 [opt cgu.0]\n"));
-	assert_non_null(strstr(text, "costs 430000 0\n"));
+	assert_non_null(strstr(text, "costs 430000 0 0 0\n"));
 	assert_non_null(strstr(text, "losses ring_full=3\n"));
 	assert_non_null(strstr(text, " from=rustc::asks+4@src/lib.rs:10\n"));
 	assert_non_null(strstr(text, " from=rustc::asks+20@src/lib.rs:11\n"));

@@ -30,6 +30,98 @@ static void children_are_taken_off_once(void **state)
 	assert_int_equal(self_of(st, 1, 0, 200, 210), 10);
 }
 
+static struct trace_span with_probes(struct self_time *st, uint16_t depth, uint64_t start,
+				     uint64_t end)
+{
+	struct trace_span s = {.tid = 1, .depth = depth, .start_ns = start, .end_ns = end};
+
+	assert_int_equal(self_time__span(st, &s), 0);
+	return s;
+}
+
+/* A hit takes 100 ns; of the 200 of a span, 120 are its own and 80 its parent's. */
+static const struct trace_costs costs = {
+	.ps = {[TRACE_COST_EMULATED] = 100000, [TRACE_COST_EMULATED_INSIDE] = 120000},
+};
+
+static void probes_are_told_by_who_pays_for_them(void **state)
+{
+	_self_time_ struct self_time *st = NULL;
+	struct trace_span s;
+
+	(void)state;
+	assert_int_equal(self_time__new(&st), 0);
+	self_time__set_costs(st, &costs);
+	s = with_probes(st, 2, 2000, 2150);
+	assert_int_equal(s.self_ns, 150);
+	assert_int_equal(s.self_probe_ns, 120);
+	assert_int_equal(s.probe_ns, 120);
+	with_probes(st, 2, 2300, 2450);
+	s = with_probes(st, 1, 1000, 5000);
+	assert_int_equal(s.self_ns, 4000 - 300);
+	assert_int_equal(s.self_probe_ns, 120 + 2 * 80);
+	assert_int_equal(s.probe_ns, 120 + 2 * 200);
+	s = with_probes(st, 0, 900, 6000);
+	assert_int_equal(s.self_probe_ns, 120 + 80);
+	assert_int_equal(s.probe_ns, 120 + 3 * 200);
+}
+
+/* The probe at its wrapper, which told who asked for it: in the time of who did. */
+static void a_request_is_one_probe_more(void **state)
+{
+	_self_time_ struct self_time *st = NULL;
+	struct trace_span asked_for = {
+		.tid = 1, .depth = 1, .start_ns = 2000, .end_ns = 2150, .caller = 7};
+	struct trace_span s;
+
+	(void)state;
+	assert_int_equal(self_time__new(&st), 0);
+	self_time__set_costs(st, &costs);
+	assert_int_equal(self_time__span(st, &asked_for), 0);
+	assert_int_equal(asked_for.self_probe_ns, 120);
+	assert_int_equal(asked_for.probe_ns, 120);
+	s = with_probes(st, 0, 1000, 5000);
+	assert_int_equal(s.self_probe_ns, 120 + 80 + 100);
+	assert_int_equal(s.probe_ns, 120 + 200 + 100);
+}
+
+/* Whatever the shape, the parts of all add up to both hits of each, but for the outermost's. */
+static void no_probe_is_told_twice(void **state)
+{
+	_self_time_ struct self_time *st = NULL;
+	uint64_t sum = 0;
+
+	(void)state;
+	assert_int_equal(self_time__new(&st), 0);
+	self_time__set_costs(st, &costs);
+	for (uint64_t i = 0; i < 1000; i++)
+		sum += with_probes(st, (uint16_t)(i % 7 % 3 + 1), i, i + 1).self_probe_ns;
+	sum += with_probes(st, 0, 0, 1000).self_probe_ns;
+	assert_int_equal(sum, 1001 * 200 - 80);
+}
+
+static void unknown_costs_are_none(void **state)
+{
+	static const struct trace_costs unknown[] = {
+		{.ps = {0}},
+		{.ps = {100000, 0, 120000}, .subtracted = true},
+		{.ps = {100000, 0, 200001}}, /* more inside than there is */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
+		_self_time_ struct self_time *st = NULL;
+		struct trace_span s;
+
+		assert_int_equal(self_time__new(&st), 0);
+		self_time__set_costs(st, &costs);
+		self_time__set_costs(st, &unknown[i]);
+		s = with_probes(st, 0, 100, 200);
+		assert_int_equal(s.probe_ns, 0);
+		assert_int_equal(s.self_probe_ns, 0);
+	}
+}
+
 static void threads_are_apart(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
@@ -134,6 +226,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(children_are_taken_off_once),
+		cmocka_unit_test(probes_are_told_by_who_pays_for_them),
+		cmocka_unit_test(a_request_is_one_probe_more),
+		cmocka_unit_test(no_probe_is_told_twice),
+		cmocka_unit_test(unknown_costs_are_none),
 		cmocka_unit_test(threads_are_apart),
 		cmocka_unit_test(children_of_a_lost_parent_go_to_the_next),
 		cmocka_unit_test(a_foreign_child_cannot_take_more_than_there_is),

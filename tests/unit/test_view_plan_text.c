@@ -79,7 +79,7 @@ static void a_whole_plan_has_no_problems(void **state)
 	(void)state;
 	assert_contains(text, "with start and end         2  100.0 %\n");
 	assert_contains(text, "with callers               2  100.0 %\n");
-	assert_contains(text, "sites       4, all emulated by the kernel; 1 more with --callers\n");
+	assert_contains(text, "sites       7, all emulated by the kernel; 1 more with --callers\n");
 	assert_lacks(text, "problems");
 	plan__free(plan);
 	free(text);

@@ -71,6 +71,26 @@ static void an_empty_trace_says_so(void **state)
 	free(text);
 }
 
+static void the_head_says_what_the_probes_took(void **state)
+{
+	const struct trace_losses losses = {.count = {[TRACE_COUNT_HITS] = 8}};
+	const struct trace_costs costs = {.ps = {[TRACE_COST_EMULATED] = 50000}};
+	struct report_options opt = {.costs = &costs};
+	struct summary *s = sample_one();
+	char *text = report_of(s, &losses, &opt);
+
+	(void)state;
+	assert_contains(text, "probes cost about 400 ns of 800 ns (50.0 %); the times below are "
+			      "without it\n\nquery");
+	assert_contains(text, "\nprobe hits: 8\n");
+	free(text);
+	opt.raw = true;
+	s = sample_one();
+	text = report_of(s, &losses, &opt);
+	assert_contains(text, "the times below are with it\n");
+	free(text);
+}
+
 static void extras_are_shown_where_there_are_any(void **state)
 {
 	const struct trace_tally tallies[] = {
@@ -101,6 +121,7 @@ int main(void)
 		cmocka_unit_test(all_there_is_to_say),
 		cmocka_unit_test(top_limits_both_tables),
 		cmocka_unit_test(an_empty_trace_says_so),
+		cmocka_unit_test(the_head_says_what_the_probes_took),
 		cmocka_unit_test(extras_are_shown_where_there_are_any),
 	};
 

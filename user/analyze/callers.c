@@ -13,6 +13,8 @@ struct site {
 	uint64_t unwound;
 	uint64_t total_ns;
 	uint64_t self_ns;
+	uint64_t probe_ns; /* what the probes took of the total */
+	uint64_t self_probe_ns;
 	uint64_t max_ns;
 	/* Resolved; only in the copies that rows are made of. */
 	const char *function;
@@ -62,6 +64,9 @@ int callers__span(struct callers *c, const struct trace_span *span)
 	s->unwound += span->flags != 0;
 	s->total_ns += ns;
 	s->self_ns += span->self_ns;
+	s->probe_ns += span->probe_ns;
+	s->self_probe_ns += span->self_probe_ns;
+	ns = trace_without_probes(ns, span->probe_ns);
 	if (ns > s->max_ns)
 		s->max_ns = ns;
 	return 0;
@@ -105,8 +110,8 @@ static void add_to_row(struct caller_row *row, const struct site *s)
 {
 	row->count += s->count;
 	row->unwound += s->unwound;
-	row->total_ns += s->total_ns;
-	row->self_ns += s->self_ns;
+	row->total_ns += trace_without_probes(s->total_ns, s->probe_ns);
+	row->self_ns += trace_without_probes(s->self_ns, s->self_probe_ns);
 	if (s->max_ns > row->max_ns)
 		row->max_ns = s->max_ns;
 }

@@ -14,7 +14,7 @@ struct caller_row {
 	const char *function; /* whose it is as the locator says; NULL: the caller is not known */
 	uint64_t count;
 	uint64_t unwound;
-	uint64_t total_ns;
+	uint64_t total_ns; /* times without what our probes took, as far as the spans say */
 	uint64_t self_ns;
 	uint64_t max_ns;
 	/* The line that most of them came from, and how many did; NULL: no line is known of any. */
@@ -32,7 +32,7 @@ struct caller_locator {
 
 int callers__new(struct callers **out);
 
-/* Count a span, whose self_ns is filled in. -ENOMEM. */
+/* Count a span, with what is computed filled in. -ENOMEM. */
 int callers__span(struct callers *c, const struct trace_span *span);
 
 /*

@@ -12,6 +12,7 @@ struct sums {
 	uint64_t count;
 	uint64_t unwound;
 	uint64_t self_ns;
+	uint64_t self_probe_ns; /* of it, what the probes took */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t max_ns;
@@ -117,7 +118,7 @@ int groups__thread(struct groups *g, const struct trace_thread *thread)
 
 int groups__span(struct groups *g, const struct trace_span *span)
 {
-	uint64_t duration = span->end_ns - span->start_ns;
+	uint64_t alone;
 	struct thread *t;
 	struct sums *s;
 
@@ -131,12 +132,14 @@ int groups__span(struct groups *g, const struct trace_span *span)
 		    span->kind != TRACE_KIND_HASHING && span->kind != TRACE_KIND_HIT;
 	s->unwound += span->flags != 0;
 	s->self_ns += span->self_ns;
+	s->self_probe_ns += span->self_probe_ns;
 	if (span->start_ns < s->start_ns)
 		s->start_ns = span->start_ns;
 	if (span->end_ns > s->end_ns)
 		s->end_ns = span->end_ns;
-	if (duration > s->max_ns)
-		s->max_ns = duration;
+	alone = trace_without_probes(span->end_ns - span->start_ns, span->probe_ns);
+	if (alone > s->max_ns)
+		s->max_ns = alone;
 	return 0;
 }
 
@@ -147,6 +150,7 @@ static void add_sums(struct sums *to, const struct sums *from)
 	to->count += from->count;
 	to->unwound += from->unwound;
 	to->self_ns += from->self_ns;
+	to->self_probe_ns += from->self_probe_ns;
 	if (from->start_ns < to->start_ns)
 		to->start_ns = from->start_ns;
 	if (from->end_ns > to->end_ns)
@@ -161,7 +165,7 @@ static struct group_row row_of(const struct sums *s)
 		.processes = 1,
 		.count = s->count,
 		.unwound = s->unwound,
-		.self_ns = s->self_ns,
+		.self_ns = trace_without_probes(s->self_ns, s->self_probe_ns),
 		.wall_ns = s->count ? s->end_ns - s->start_ns : 0,
 		.max_ns = s->max_ns,
 	};

@@ -21,10 +21,10 @@ struct group_row {
 	uint32_t processes; /* of a crate */
 	uint64_t count;
 	uint64_t unwound;
-	uint64_t self_ns;
+	uint64_t self_ns; /* without what our probes took, as far as the spans say */
 	uint64_t wall_ns; /* from the first start to the last end; of a crate: that of its
 			     processes, summed */
-	uint64_t max_ns;
+	uint64_t max_ns;  /* as self_ns */
 };
 
 int groups__new(struct groups **out);
@@ -34,7 +34,8 @@ int groups__new(struct groups **out);
 int groups__process(struct groups *g, const struct trace_process *p);
 int groups__thread(struct groups *g, const struct trace_thread *t);
 
-/* Count a span, whose self_ns is filled in. -ENOMEM; -EINVAL if its process was not announced. */
+/* Count a span, with what is computed filled in. -ENOMEM; -EINVAL if its process was not announced.
+ */
 int groups__span(struct groups *g, const struct trace_span *span);
 
 /* The rows, in no order; to be freed with group_rows__free(). -ENOMEM. */

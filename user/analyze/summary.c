@@ -8,12 +8,16 @@
 #include "trace/self_time.h"
 
 struct entry {
-	struct summary_row row;
+	struct summary_row row; /* with what the probes took, which is: */
+	uint64_t probe_ns;
+	uint64_t self_probe_ns;
+	uint64_t executed_probe_ns;
 	uint32_t next; /* of the same process, or U64_MAP_NONE */
 };
 
 struct summed_process {
 	struct trace_process process;
+	uint64_t last_ns; /* the latest end of a span */
 	uint32_t entries; /* the newest, or U64_MAP_NONE */
 	uint32_t n_entries;
 };
@@ -50,6 +54,11 @@ int summary__new(struct summary **out)
 		return -ENOMEM;
 	*out = take_ptr(s);
 	return 0;
+}
+
+void summary__set_costs(struct summary *s, const struct trace_costs *costs)
+{
+	self_time__set_costs(s->self_time, costs);
 }
 
 static struct summed_process *add_process(struct summary *s)
@@ -112,38 +121,46 @@ static struct entry *add_entry(struct summary *s, uint64_t key)
 	return &s->entries[p->entries];
 }
 
-static void count_execution(struct summary_row *row, const struct trace_span *span,
-			    uint64_t duration)
+static void count_execution(struct entry *entry, const struct trace_span *span,
+			    const struct own_times *own, uint64_t duration)
 {
-	if (duration > row->max_ns)
-		row->max_ns = duration;
-	if (!row->count || duration < row->min_ns)
-		row->min_ns = duration;
+	uint64_t alone = trace_without_probes(duration, own->probe_ns);
+	struct summary_row *row = &entry->row;
+
+	if (alone > row->max_ns)
+		row->max_ns = alone;
+	if (!row->count || alone < row->min_ns)
+		row->min_ns = alone;
 	row->count++;
 	row->unwound += span->flags != 0;
 	row->executed_ns += duration;
+	entry->executed_probe_ns += own->probe_ns;
 }
 
-static void count_span(struct summary_row *row, const struct trace_span *span, uint64_t self_ns)
+static void count_span(struct entry *entry, const struct trace_span *span,
+		       const struct own_times *own)
 {
 	uint64_t duration = span->end_ns - span->start_ns;
+	struct summary_row *row = &entry->row;
 
 	if (span->kind == TRACE_KIND_HIT) {
 		row->hits++;
 		return;
 	}
-	row->self_ns += self_ns;
+	row->self_ns += own->self_ns;
+	entry->self_probe_ns += own->self_probe_ns;
 	if (span->kind == TRACE_KIND_HASHING) {
-		row->hashing_ns += self_ns;
+		row->hashing_ns += trace_without_probes(own->self_ns, own->self_probe_ns);
 		return;
 	}
 	row->total_ns += duration;
+	entry->probe_ns += own->probe_ns;
 	if (span->kind == TRACE_KIND_BLOCKED)
-		row->blocked_ns += duration;
+		row->blocked_ns += trace_without_probes(duration, own->probe_ns);
 	else if (span->kind == TRACE_KIND_LOAD)
-		row->load_ns += self_ns;
+		row->load_ns += trace_without_probes(own->self_ns, own->self_probe_ns);
 	else
-		count_execution(row, span, duration);
+		count_execution(entry, span, own, duration);
 }
 
 static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t label)
@@ -164,17 +181,21 @@ static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t l
 
 int summary__span(struct summary *s, const struct trace_span *span, bool compute_self)
 {
-	uint64_t self_ns = span->self_ns;
+	struct own_times own = {span->self_ns, span->probe_ns, span->self_probe_ns};
+	struct summed_process *p;
 	struct entry *entry;
 
 	if (span->process >= s->n_processes || span->end_ns < span->start_ns)
 		return -EINVAL;
-	if (compute_self && self_time__of(s->self_time, span, &self_ns))
+	if (compute_self && self_time__of(s->self_time, span, &own))
 		return -ENOMEM;
 	entry = find_or_add(s, span->process, span->label);
 	if (!entry)
 		return -ENOMEM;
-	count_span(&entry->row, span, self_ns);
+	count_span(entry, span, &own);
+	p = &s->processes[span->process];
+	if (span->end_ns > p->last_ns)
+		p->last_ns = span->end_ns;
 	s->spans++;
 	return 0;
 }
@@ -230,6 +251,21 @@ uint64_t summary__spans(const struct summary *s)
 	return s->spans;
 }
 
+uint64_t summary__wall_ns(const struct summary *s)
+{
+	uint64_t wall = 0;
+
+	for (uint32_t i = 0; i < s->n_processes; i++) {
+		const struct summed_process *p = &s->processes[i];
+
+		uint64_t end_ns = p->process.end_ns ?: p->last_ns;
+
+		if (end_ns > p->process.start_ns)
+			wall += end_ns - p->process.start_ns;
+	}
+	return wall;
+}
+
 static void merge_row(struct summary_row *to, const struct summary_row *from)
 {
 	if (from->max_ns > to->max_ns)
@@ -241,6 +277,9 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->total_ns += from->total_ns;
 	to->self_ns += from->self_ns;
 	to->executed_ns += from->executed_ns;
+	to->raw_total_ns += from->raw_total_ns;
+	to->raw_self_ns += from->raw_self_ns;
+	to->clamped += from->clamped;
 	to->hits += from->hits;
 	to->blocked_ns += from->blocked_ns;
 	to->load_ns += from->load_ns;
@@ -277,19 +316,33 @@ static size_t merge_labels(struct summary_row *rows, size_t n)
 	return used;
 }
 
+/* Takes off what the probes took. */
+static struct summary_row row_of(const struct entry *entry)
+{
+	struct summary_row row = entry->row;
+
+	row.raw_total_ns = row.total_ns;
+	row.raw_self_ns = row.self_ns;
+	row.clamped = entry->self_probe_ns > row.self_ns;
+	row.total_ns = trace_without_probes(row.total_ns, entry->probe_ns);
+	row.self_ns = trace_without_probes(row.self_ns, entry->self_probe_ns);
+	row.executed_ns = trace_without_probes(row.executed_ns, entry->executed_probe_ns);
+	return row;
+}
+
 static size_t copy_rows(const struct summary *s, uint32_t process, struct summary_row *rows)
 {
 	size_t n = 0;
 
 	for (uint32_t i = s->processes[process].entries; i != U64_MAP_NONE; i = s->entries[i].next)
-		rows[n++] = s->entries[i].row;
+		rows[n++] = row_of(&s->entries[i]);
 	return n;
 }
 
 static size_t sum_rows(const struct summary *s, struct summary_row *rows)
 {
 	for (uint32_t i = 0; i < s->n_entries; i++)
-		rows[i] = s->entries[i].row;
+		rows[i] = row_of(&s->entries[i]);
 	qsort(rows, s->n_entries, sizeof(*rows), compare_labels);
 	return merge_labels(rows, s->n_entries);
 }

@@ -12,6 +12,9 @@
  * Everything with one label. Kinds of intervals beside executions are added up as measureme's
  * summarize does: all count for self_ns, and all but hashing, which is inside an execution, for
  * total_ns. The last four are 0 in what a capture records.
+ *
+ * Times are without what our probes took of them, as far as the spans say (trace/self_time.h). Of
+ * a sum, not of each span: some are shorter than their probes take on average.
  */
 struct summary_row {
 	uint32_t label;	  /* string id */
@@ -19,10 +22,13 @@ struct summary_row {
 	uint64_t unwound; /* of them, left by unwinding or never ended (any trace_span_flag) */
 	uint64_t total_ns;
 	uint64_t self_ns;
-	uint64_t max_ns;      /* of an execution; 0 without any */
-	uint64_t min_ns;      /* likewise */
-	uint64_t executed_ns; /* total_ns of executions alone */
-	uint64_t hits;	      /* requests answered without an execution */
+	uint64_t max_ns;       /* of an execution; 0 without any */
+	uint64_t min_ns;       /* likewise */
+	uint64_t executed_ns;  /* total_ns of executions alone */
+	uint64_t raw_total_ns; /* with what the probes took */
+	uint64_t raw_self_ns;
+	uint64_t clamped; /* processes in which the probes' part was more than self_ns: it is 0 */
+	uint64_t hits;	  /* requests answered without an execution */
 	uint64_t blocked_ns;
 	uint64_t load_ns;
 	uint64_t hashing_ns;
@@ -41,10 +47,13 @@ int summary__new(struct summary **out);
 int summary__process(struct summary *s, const struct trace_process *p);
 /*
  * 0, -ENOMEM, or -EINVAL for a span of a process that was not announced.
- * Spans of one thread must come in end order. self_ns is taken as given if the span has it;
- * with `compute_self` in summary__span() it is derived from depth (for readers of a trace).
+ * Spans of one thread must come in end order. self_ns and what the probes took are taken as given;
+ * with `compute_self` they are derived from depth (for readers of a trace).
  */
 int summary__span(struct summary *s, const struct trace_span *span, bool compute_self);
+
+/* As self_time__set_costs(), for what is computed. */
+void summary__set_costs(struct summary *s, const struct trace_costs *costs);
 
 /* Add a tally, after its process: cache hits to the rows, others to the list. Errors as above. */
 int summary__tally(struct summary *s, const struct trace_tally *t);
@@ -68,6 +77,9 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
 const struct trace_tally *summary__tallies(const struct summary *s, size_t *n);
 
 uint64_t summary__spans(const struct summary *s);
+
+/* From their starts to their ends, or to their last spans' if those are not known; summed. */
+uint64_t summary__wall_ns(const struct summary *s);
 
 void summary__free(struct summary *s);
 DEFINE_CLEANUP(struct summary, summary__free)

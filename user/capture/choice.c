@@ -80,16 +80,15 @@ int choice__init(struct choice *c, const struct plan *plan, const struct filter 
 	return 0;
 }
 
-/* Whether one of the guards that `site` may be the end of is watched, or is not. */
-static bool ends_one(const struct choice *c, const struct plan_site *site, bool watched)
+/* Whether one of the guards that `site` may be the end of is watched. */
+static bool ends_one(const struct choice *c, const struct plan_site *site)
 {
 	const struct plan_guard *g = &c->plan->guards[site->guard];
 
 	for (uint32_t i = 0; i < c->plan->n_guards; i++) {
 		const struct plan_guard *other = &c->plan->guards[i];
 
-		if (other->scope == g->scope && other->number == g->number &&
-		    c->guards[i] == watched)
+		if (other->scope == g->scope && other->number == g->number && c->guards[i])
 			return true;
 	}
 	return false;
@@ -106,7 +105,7 @@ bool choice__wants(const struct choice *c, const struct plan_site *site)
 	case WIRE_ROLE_GUARD_QUERY:
 		return wants_guard_site(c, site);
 	case WIRE_ROLE_GUARD_END:
-		return ends_one(c, site, true);
+		return ends_one(c, site);
 	case WIRE_ROLE_TIMER:
 	case WIRE_ROLE_TIMER_END:
 		return may_pass(c, FILTER_TIMER);
@@ -147,9 +146,7 @@ static uint64_t guard_cookie(const struct choice *c, const struct plan_site *sit
 	uint32_t query = site->query == PLAN_NONE ? WIRE_NO_QUERY : site->query;
 	uint32_t label = WIRE_NO_LABEL;
 
-	if (site->role == WIRE_ROLE_GUARD_END)
-		label = ends_one(c, site, false);
-	else if (g->label_of_query && site->query == PLAN_NONE)
+	if (g->label_of_query && site->query == PLAN_NONE)
 		label = WIRE_LABEL_OF_QUERY;
 	else if (class_of(g) == FILTER_TOLD && g->label_slot >= 0)
 		label = (uint32_t)g->label_slot / 8;

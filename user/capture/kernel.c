@@ -28,7 +28,6 @@ struct kernel {
 	bool multi;
 	bool owned_elsewhere; /* a background child holds the perf events now */
 	size_t ring_bytes;
-	const struct filter *filter;
 	kernel_record_fn fn;
 	void *ctx;
 	size_t handed_over; /* bytes of the ring, in this drain */
@@ -81,11 +80,6 @@ static void list_programs(struct kernel *k, bool callers, bool hits)
 	bpf_program__set_autoload(s->progs.on_hit, hits);
 }
 
-static bool wants_hits(const struct kernel_options *opt)
-{
-	return opt->filter && filter__wants_hits(opt->filter);
-}
-
 static int explain_load(int err)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
@@ -135,7 +129,7 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 	k->skel = qprof_bpf__open();
 	if (!k->skel)
 		return explain_load(-errno);
-	list_programs(k, opt->callers, wants_hits(opt));
+	list_programs(k, opt->callers, opt->hits);
 	for (int role = 1; role < PROBES_ROLES && k->multi; role++) {
 		if (k->progs[role])
 			bpf_program__set_expected_attach_type(k->progs[role],
@@ -194,10 +188,9 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 		return diag_error_r(-ENOMEM, "out of memory");
 	libbpf_set_print(print_libbpf);
 	k->ring_bytes = opt->ring_bytes;
-	k->filter = opt->filter;
 	err = check_surroundings(opt);
 	if (!err)
-		err = choose_attach(k, opt->attach, wants_hits(opt));
+		err = choose_attach(k, opt->attach, opt->hits);
 	if (!err)
 		err = load(k, opt);
 	if (!err)
@@ -245,12 +238,12 @@ static int fill_tables(struct kernel *k, const struct choice *c)
 	return err;
 }
 
-static int attach(struct kernel *k, const struct plan *plan)
+static int attach(struct kernel *k, const struct plan *plan, const struct filter *filter)
 {
 	bool callers = k->progs[WIRE_ROLE_REQUEST];
 	unsigned int n = k->n_libs;
 	_choice_ struct choice c;
-	int err = choice__init(&c, plan, k->filter, (uint8_t)n, callers);
+	int err = choice__init(&c, plan, filter, (uint8_t)n, callers);
 
 	if (err)
 		return err;
@@ -266,7 +259,8 @@ static int attach(struct kernel *k, const struct plan *plan)
 }
 
 /* A failure uses the number up: what was filled in for it would speak for the next library. */
-int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
+int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
+		   uint8_t *lib)
 {
 	unsigned int n = k->n_libs;
 	int err;
@@ -274,7 +268,7 @@ int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
 	if (k->n_libs == WIRE_MAX_LIBS)
 		return diag_error_r(-ENOSPC, "cannot attach to %s: too many toolchains at once",
 				    plan->path);
-	err = attach(k, plan);
+	err = attach(k, plan, filter);
 	k->n_libs++;
 	if (err == -EPERM || err == -EACCES)
 		privilege_explain("attach", !k->multi);
@@ -284,11 +278,6 @@ int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib)
 		return err;
 	*lib = (uint8_t)n;
 	return 0;
-}
-
-bool kernel__wants_hits(const struct kernel *k)
-{
-	return k->progs[WIRE_ROLE_HIT];
 }
 
 int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
@@ -442,6 +431,19 @@ int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]
 	return 0;
 }
 
+int kernel__reset_counters(struct kernel *k)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	_free_ uint64_t *zeros = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*zeros)) : NULL;
+
+	if (!zeros)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < WIRE_COUNTER_MAX; i++)
+		if (bpf_map_update_elem(bpf_map__fd(k->skel->maps.counters), &i, zeros, BPF_ANY))
+			return -errno;
+	return 0;
+}
+
 const char *kernel__attach_name(const struct kernel *k)
 {
 	return k->multi ? "uprobe_multi" : "perf events";
@@ -508,6 +510,9 @@ void kernel__free(struct kernel *k)
 		k->skel->bss->enabled = 0;
 	if (!k->multi && k->n_libs)
 		detach_in_background(k);
+	/* All at once: see probes__begin_free(). */
+	for (unsigned int i = 0; i < k->n_libs && !k->owned_elsewhere; i++)
+		probes__begin_free(k->libs[i]);
 	/* Even disabling a perf event waits for its removal: the child's to do, then. */
 	for (unsigned int i = 0; i < k->n_libs; i++) {
 		if (k->owned_elsewhere)

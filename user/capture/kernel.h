@@ -26,10 +26,9 @@ enum kernel_attach {
 
 struct kernel_options {
 	enum kernel_attach attach;
-	size_t ring_bytes;	     /* a power of two, at least a page */
-	bool callers;		     /* probe the requests too, and tell who made them */
-	const struct filter *filter; /* what is asked for; NULL: every interval. Outlives the
-				      * kernel */
+	size_t ring_bytes; /* a power of two, at least a page */
+	bool callers;	   /* probe the requests too, and tell who made them */
+	bool hits;	   /* be ready for kernel__attach_hits() */
 };
 
 struct kernel;
@@ -42,17 +41,16 @@ struct kernel;
 int kernel__open(const struct kernel_options *opt, struct kernel **out);
 
 /*
- * Attach the sites of a plan that are needed. The records of its queries carry `*lib`. -ENOSPC past
- * WIRE_MAX_LIBS libraries. Prints one line on failure.
+ * Attach the sites of a plan that are needed for what `filter` asks for; NULL: everything. The
+ * records of its queries carry `*lib`. -ENOSPC past WIRE_MAX_LIBS libraries. Prints one line on
+ * failure.
  */
-int kernel__attach(struct kernel *k, const struct plan *plan, uint8_t *lib);
-
-/* Whether hits of caches are asked for. */
-bool kernel__wants_hits(const struct kernel *k);
+int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
+		   uint8_t *lib);
 
 /*
  * Attach to where the queries of library `lib`, attached before with `plan`, hit their caches.
- * Only if hits are asked for. Prints one line on failure.
+ * Only if the kernel was opened for it. Prints one line on failure.
  */
 int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
 			const struct plan_hits *hits);
@@ -87,6 +85,9 @@ int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx);
 
 /* Sums over the CPUs. */
 int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]);
+
+/* Forget what was counted so far. Only while nothing counts. */
+int kernel__reset_counters(struct kernel *k);
 
 /* "uprobe_multi" or "perf events". */
 const char *kernel__attach_name(const struct kernel *k);

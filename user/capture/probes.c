@@ -37,6 +37,8 @@ _Static_assert(sizeof(struct uprobe_multi_attr) == 64, "uprobe_multi_attr");
 
 struct probes {
 	int multi[PROBES_ROLES]; /* link descriptors, -1 where there is none */
+	pthread_t closers[PROBES_ROLES];
+	bool closing[PROBES_ROLES]; /* by the closer */
 	struct bpf_link **perf;
 	size_t n_perf;
 };
@@ -244,28 +246,25 @@ static void *close_link(void *fd)
  * Closing a link waits for the kernel's grace periods, some 40 ms. All links wait for the same ones
  * if they are closed at once.
  */
-static void close_links(struct probes *p)
+void probes__begin_free(struct probes *p)
 {
-	pthread_t threads[PROBES_ROLES];
-	bool started[PROBES_ROLES] = {false};
-
-	for (int role = 0; role < PROBES_ROLES; role++) {
-		if (p->multi[role] < 0)
-			continue;
-		started[role] = !pthread_create(&threads[role], NULL, close_link, &p->multi[role]);
-		if (!started[role])
-			close(p->multi[role]);
-	}
-	for (int role = 0; role < PROBES_ROLES; role++)
-		if (started[role])
-			pthread_join(threads[role], NULL);
+	for (int role = 0; p && role < PROBES_ROLES; role++)
+		if (p->multi[role] >= 0 && !p->closing[role])
+			p->closing[role] = !pthread_create(&p->closers[role], NULL, close_link,
+							   &p->multi[role]);
 }
 
 void probes__free(struct probes *p)
 {
 	if (!p)
 		return;
-	close_links(p);
+	probes__begin_free(p);
+	for (int role = 0; role < PROBES_ROLES; role++) {
+		if (p->closing[role])
+			pthread_join(p->closers[role], NULL);
+		else if (p->multi[role] >= 0)
+			close(p->multi[role]);
+	}
 	for (size_t i = 0; i < p->n_perf; i++)
 		bpf_link__destroy(p->perf[i]);
 	free(p->perf);

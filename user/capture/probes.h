@@ -49,6 +49,11 @@ int probes_fill_wrappers(int map_fd, const struct choice *c);
 bool probes_have_multi(void);
 int probes_multi_attach_type(void);
 
+/*
+ * Begin to detach, in the background; probes__free() waits for its end. Those of several libraries
+ * that are begun before the first is waited for take no longer than one.
+ */
+void probes__begin_free(struct probes *p);
 void probes__free(struct probes *p);
 
 /* Free the memory and leave the probes, which another process holds as well, to it. */

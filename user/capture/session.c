@@ -2,6 +2,7 @@
 #include "capture/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,13 +31,29 @@ struct session {
 	struct kernel *kernel;
 	struct session_sink sink;
 	const struct filter *filter; /* or NULL */
-	struct library *libs;	     /* those that failed too */
+	struct probe_costs costs;
+	struct library *libs; /* those that failed too */
 	unsigned int n_libs;
 	uint64_t started_ns;	      /* counting began then; 0 while it is stopped */
 	uint32_t late_pid;	      /* the last one that was warned of */
 	struct u64_map named_threads; /* pid << 32 | tid: the first span was seen */
 	uint64_t last_thread;	      /* of them */
 };
+
+/* Without it times are what they were measured to be: no reason not to record. */
+static void measure_costs(struct session *s)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	int err = probe_costs__measure(s->kernel, &s->costs);
+
+	if (err)
+		diag_verbose("cannot measure what a probe costs: %s", strerror(-err));
+	else
+		diag_verbose("a probe costs %" PRIu64 " ns here, on a stepped instruction %" PRIu64
+			     " ns; measured in %" PRIu64 " us",
+			     s->costs.emulated.hit_ps / 1000, s->costs.stepped.hit_ps / 1000,
+			     (clock_ns(CLOCK_MONOTONIC) - start) / 1000);
+}
 
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
 		  struct session **out)
@@ -47,12 +64,17 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	if (!s)
 		return diag_error_r(-ENOMEM, "out of memory");
 	s->sink = *sink;
-	s->filter = opt->filter;
 	err = kernel__open(opt, &s->kernel);
 	if (err)
 		return err;
+	measure_costs(s);
 	*out = take_ptr(s);
 	return 0;
+}
+
+void session__ask_for(struct session *s, const struct filter *filter)
+{
+	s->filter = filter;
 }
 
 static struct library *find_library(const struct session *s, const struct stat *st)
@@ -97,8 +119,8 @@ static int attach(struct session *s, const char *path)
 	int err = plan__load(path, &plan);
 
 	if (!err)
-		err = kernel__attach(s->kernel, plan, &lib);
-	if (!err && kernel__wants_hits(s->kernel))
+		err = kernel__attach(s->kernel, plan, s->filter, &lib);
+	if (!err && s->filter && filter__wants_hits(s->filter))
 		err = attach_hits(s, plan, lib);
 	if (err)
 		return err;
@@ -305,6 +327,11 @@ int session__follow_running(struct session *s, pid_t pid, unsigned int *compiler
 	for (int pass = 0; pass < MAX_PASSES && more && !err; pass++)
 		err = follow_tree(s, pid, compilers, &more);
 	return err;
+}
+
+const struct probe_costs *session__costs(const struct session *s)
+{
+	return &s->costs;
 }
 
 unsigned int session__libraries(const struct session *s)

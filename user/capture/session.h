@@ -7,6 +7,7 @@
 #define QPROF_CAPTURE_SESSION_H
 
 #include "capture/kernel.h"
+#include "capture/probe_cost.h"
 
 struct session;
 
@@ -35,6 +36,9 @@ struct session_sink {
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
 		  struct session **out);
 
+/* What to record of the libraries that are added from now on; it outlives the session. */
+void session__ask_for(struct session *s, const struct filter *filter);
+
 /*
  * Attach to the librustc_driver at `path`, unless that was done before. Prints on failure; one
  * that failed is not tried again, and the same error is returned without a word.
@@ -53,6 +57,9 @@ int session__follow_running(struct session *s, pid_t pid, unsigned int *compiler
 
 /* By its file's name: a compiler, cargo, or rustup's stand-in for one of them. */
 bool is_toolchain_program(const char *exe);
+
+/* What the probes cost here, measured when the session was opened. All zeroes: not measured. */
+const struct probe_costs *session__costs(const struct session *s);
 
 /* Libraries attached to. */
 unsigned int session__libraries(const struct session *s);

@@ -6,17 +6,21 @@
 #include "base/diag.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "trace/self_time.h"
 #include "view/view.h"
 
 /* The processes seen so far, by index. */
 struct seen {
 	const struct trace_process **by_index;
 	uint32_t n;
+	bool filtered;
+	struct self_time *self_time; /* NULL: what the probes took of a span is not known */
 };
 
 static void seen__clear(struct seen *s)
 {
 	free(s->by_index);
+	self_time__free(s->self_time);
 }
 
 static int seen__add(struct seen *s, const struct trace_process *p)
@@ -62,6 +66,11 @@ static bool wants_query(void *ctx, const char *name)
 	return cmd_matches(&o->queries, name);
 }
 
+static bool is_filtered(const struct cli_dump_options *o)
+{
+	return o->from_ns || o->to_ns || o->processes.n || o->queries.n;
+}
+
 static void set_filter(struct trace_reader *r, const struct cli_dump_options *o)
 {
 	uint64_t begin = trace_reader__info(r)->clock_start_ns;
@@ -73,24 +82,36 @@ static void set_filter(struct trace_reader *r, const struct cli_dump_options *o)
 		.ctx = (void *)o,
 	};
 
-	if (o->from_ns || o->to_ns || o->processes.n || o->queries.n)
+	if (is_filtered(o))
 		trace_reader__filter(r, &filter);
 }
 
-static int dump_span_item(const struct trace_reader *r, const struct seen *s,
-			  const struct trace_span *span)
+/* Told by the spans in it, so there must be no filter. */
+static int seen__costs(struct seen *s, const struct trace_costs *costs)
+{
+	if (s->filtered || costs->subtracted || !costs->ps[TRACE_COST_EMULATED])
+		return 0;
+	if (!s->self_time && self_time__new(&s->self_time))
+		return -ENOMEM;
+	self_time__set_costs(s->self_time, costs);
+	return 0;
+}
+
+static int dump_span_item(const struct trace_reader *r, struct seen *s, struct trace_span span)
 {
 	struct trace_location at;
 	bool located =
-		span->caller != TRACE_NO_LOCATION && trace_reader__location(r, span->caller, &at);
+		span.caller != TRACE_NO_LOCATION && trace_reader__location(r, span.caller, &at);
+	int err = s->self_time ? self_time__span(s->self_time, &span) : 0;
 	const struct dump_span_texts texts = {
-		.name = trace_reader__string(r, span->label),
-		.kind = span->kind ? trace_reader__kind(r, span->kind) : NULL,
-		.event = trace_reader__event(r, span),
+		.name = trace_reader__string(r, span.label),
+		.kind = span.kind ? trace_reader__kind(r, span.kind) : NULL,
+		.event = trace_reader__event(r, &span),
 		.caller = located ? &at : NULL,
+		.probes = s->self_time,
 	};
 
-	return dump_span(stdout, span, seen__get(s, span->process), &texts);
+	return err ?: dump_span(stdout, &span, seen__get(s, span.process), &texts);
 }
 
 static int dump_item(const struct trace_reader *r, struct seen *s, const struct trace_item *item)
@@ -104,14 +125,15 @@ static int dump_item(const struct trace_reader *r, struct seen *s, const struct 
 	case TRACE_ITEM_THREAD:
 		return dump_thread(stdout, &item->thread, seen__get(s, item->thread.process));
 	case TRACE_ITEM_SPAN:
-		return dump_span_item(r, s, &item->span);
+		return dump_span_item(r, s, item->span);
 	case TRACE_ITEM_TALLY:
 		return dump_tally(stdout, &item->tally, trace_reader__string(r, item->tally.label),
 				  trace_reader__kind(r, item->tally.kind));
 	case TRACE_ITEM_LOSSES:
 		return dump_losses(stdout, &item->losses);
 	case TRACE_ITEM_COSTS:
-		return dump_costs(stdout, &item->costs);
+		err = seen__costs(s, &item->costs);
+		return err ? err : dump_costs(stdout, &item->costs);
 	default:
 		return 0;
 	}
@@ -120,7 +142,7 @@ static int dump_item(const struct trace_reader *r, struct seen *s, const struct 
 int cmd_dump(const struct cli_dump_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
-	__cleanup(seen__clear) struct seen seen = {};
+	__cleanup(seen__clear) struct seen seen = {.filtered = is_filtered(o)};
 	struct trace_item item;
 	int err;
 

@@ -203,15 +203,19 @@ static int open_session(struct capture *c)
 {
 	struct session_sink sink = recorder__sink(c->recorder);
 	struct kernel_options ko = {
+		.hits = filter__wants_hits(c->filter),
 		.attach = c->opt->attach == CLI_ATTACH_MULTI  ? KERNEL_ATTACH_MULTI
 			  : c->opt->attach == CLI_ATTACH_PERF ? KERNEL_ATTACH_PERF
 							      : KERNEL_ATTACH_AUTO,
 		.ring_bytes = c->opt->ring_bytes,
-		.filter = c->filter,
 		.callers = c->opt->callers,
 	};
+	int err;
 
-	return session__open(&ko, &sink, &c->session);
+	err = session__open(&ko, &sink, &c->session);
+	if (!err)
+		session__ask_for(c->session, c->filter);
+	return err;
 }
 
 /* rustup may be downloading a toolchain: a signal ends that too, and is left in `signal`. */
@@ -334,6 +338,8 @@ static int set_up(struct capture *c)
 		err = open_session(c);
 	if (!err)
 		err = recorder__create_file(c->recorder);
+	if (!err)
+		recorder__set_costs(c->recorder, session__costs(c->session));
 	if (!err)
 		err = c->launch ? follow_command(c) : follow_pids(c);
 	/* Nothing was launched yet, and nothing will be. */

@@ -20,8 +20,11 @@ struct contents {
 	struct callers *callers;     /* NULL: nor by those */
 	struct self_time *self_time; /* NULL: rows are queries, and the summary does it */
 	uint64_t self_ns;	     /* of all */
+	uint64_t self_probe_ns;
 	struct trace_losses losses;
+	struct trace_costs costs;
 	bool has_losses;
+	bool has_costs;
 };
 
 static void contents__clear(struct contents *c)
@@ -61,11 +64,23 @@ static int take_span(struct contents *c, const struct trace_reader *r, struct tr
 	if (err)
 		return err;
 	c->self_ns += span->self_ns;
+	c->self_probe_ns += span->self_probe_ns;
 	if (asked_for(c)->n && !cmd_matches(asked_for(c), trace_reader__string(r, span->label)))
 		return 0;
 	if (c->groups)
 		return groups__span(c->groups, span);
 	return span->kind == TRACE_KIND_QUERY ? callers__span(c->callers, span) : 0;
+}
+
+static void take_costs(struct contents *c, const struct trace_costs *costs)
+{
+	c->costs = *costs;
+	c->has_costs = true;
+	if (c->options->raw)
+		return;
+	summary__set_costs(c->summary, costs);
+	if (c->self_time)
+		self_time__set_costs(c->self_time, costs);
 }
 
 static int take_item(struct contents *c, const struct trace_reader *r, struct trace_item *item)
@@ -85,6 +100,9 @@ static int take_item(struct contents *c, const struct trace_reader *r, struct tr
 	case TRACE_ITEM_LOSSES:
 		c->losses = item->losses;
 		c->has_losses = true;
+		return 0;
+	case TRACE_ITEM_COSTS:
+		take_costs(c, &item->costs);
 		return 0;
 	default:
 		return 0;
@@ -151,7 +169,9 @@ static struct report_options view_options(const struct contents *c, const struct
 		.callers = c->callers,
 		.locator = {r, locate},
 		.by = by[o->by],
-		.all_self_ns = c->self_ns,
+		.all_self_ns = c->self_ns > c->self_probe_ns ? c->self_ns - c->self_probe_ns : 0,
+		.costs = c->has_costs ? &c->costs : NULL,
+		.raw = o->raw,
 	};
 }
 

@@ -125,6 +125,13 @@ static const struct cli_option options[] = {
 	},
 	{
 		.commands = CLI_BIT(CLI_REPORT),
+		.name = "raw",
+		.kind = CLI_FLAG,
+		.offset = AT(report.raw),
+		.help = "Show times as they were measured, with what the probes took of them.",
+	},
+	{
+		.commands = CLI_BIT(CLI_REPORT),
 		.letter = 'n',
 		.name = "top",
 		.arg = "N",
@@ -425,7 +432,9 @@ static const struct cli_example record_examples[] = {
 static const char about_report[] =
 	"Prints, for every query in the trace, how often it was executed and how long that took: "
 	"in all, without the queries it called (self), on average and at most; then the processes, "
-	"and what was lost while recording. Needs no privileges.";
+	"and what was lost while recording. What the probes took of these times is taken off "
+	"again, "
+	"if its cost could be measured when the recording began. Needs no privileges.";
 
 static const struct cli_example report_examples[] = {
 	{"The whole table", "qprof-bpf report debug.qpt"},

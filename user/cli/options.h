@@ -99,6 +99,7 @@ struct cli_record_options {
 struct cli_report_options {
 	const char *file;
 	bool json;
+	bool raw;	   /* times with what our own probes took of them */
 	uint64_t top;	   /* 0 = all */
 	unsigned int by;   /* enum cli_by */
 	unsigned int sort; /* enum cli_sort */

@@ -26,6 +26,8 @@ struct recorder {
 	struct code_names *code_names; /* NULL without callers */
 	struct summary *summary;
 	struct live_view *live;
+	struct trace_costs costs;
+	bool has_costs;
 	char **names; /* by string id */
 	uint32_t n_names;
 	uint64_t start_ns;
@@ -291,6 +293,26 @@ int recorder__create_file(struct recorder *r)
 	return err ? cannot_create(r, err) : 0;
 }
 
+void recorder__set_costs(struct recorder *r, const struct probe_costs *costs)
+{
+	int err = 0;
+
+	r->costs = (struct trace_costs){
+		.ps[TRACE_COST_EMULATED] = costs->emulated.hit_ps,
+		.ps[TRACE_COST_EMULATED_INSIDE] = costs->emulated.inside_ps,
+		.ps[TRACE_COST_STEPPED] = costs->stepped.hit_ps,
+		.ps[TRACE_COST_STEPPED_INSIDE] = costs->stepped.inside_ps,
+	};
+	r->has_costs = costs->emulated.hit_ps;
+	if (!r->has_costs)
+		return;
+	tracks__set_costs(r->tracks, &r->costs);
+	if (!r->file_err)
+		err = trace_writer__costs(r->writer, &r->costs);
+	if (err)
+		file_failed(r, err);
+}
+
 void recorder__commit_file(struct recorder *r)
 {
 	_invoker_ struct invoker inv = {0};
@@ -383,9 +405,11 @@ static struct trace_losses losses_of(const struct recorder *r,
 		[TRACE_COUNT_LEFT] = WIRE_COUNT_LEFT,
 		[TRACE_COUNT_OPEN] = WIRE_COUNT_OPEN,
 		[TRACE_LOST_UNKNOWN_PROVIDER] = WIRE_DROP_UNKNOWN_PROVIDER,
-		[TRACE_LOST_LABEL] = WIRE_LOST_LABEL,
+		[TRACE_COUNT_HITS] = WIRE_COUNT_HITS,
+		[TRACE_COUNT_HITS_OTHER] = WIRE_COUNT_HITS_OTHER,
+		[TRACE_COUNT_NO_LABEL] = WIRE_COUNT_NO_LABEL,
 	};
-	_Static_assert(TRACE_LOST_LABEL == TRACE_LOSS_MAX - 1, "a cause without a counter");
+	_Static_assert(TRACE_COUNT_NO_LABEL == TRACE_LOSS_MAX - 1, "a cause without a counter");
 	struct trace_losses losses;
 
 	for (int i = 0; i < TRACE_LOSS_MAX; i++)
@@ -461,7 +485,10 @@ static void closing_line(struct recorder *r, const struct trace_losses *losses)
 static int print_summary(struct recorder *r, const struct trace_losses *losses)
 {
 	struct view_names names = {.ctx = r, .text = name_of};
-	struct report_options report = {.top = 20};
+	struct report_options report = {
+		.top = 20,
+		.costs = r->has_costs ? &r->costs : NULL,
+	};
 	int err;
 
 	if (!r->opt.summary || r->view_err)

@@ -41,6 +41,12 @@ void recorder__commit_file(struct recorder *r);
 /* Remove the trace again, unless it was committed: the capture could not start. */
 void recorder__discard_file(struct recorder *r);
 
+/*
+ * What the probes cost (session__costs()): written into the trace, and taken off the times that are
+ * shown. After the file was created, before the first record.
+ */
+void recorder__set_costs(struct recorder *r, const struct probe_costs *costs);
+
 /* The sink to give to session__open(); the recorder outlives the session. */
 struct session_sink recorder__sink(struct recorder *r);
 

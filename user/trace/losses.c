@@ -23,7 +23,9 @@ static const struct {
 					 "query whose name could not be read in the compiler",
 					 true},
 	[TRACE_LOST_BAD_RECORD] = {"bad_record", "record that made no sense", true},
-	[TRACE_LOST_LABEL] = {"label", "interval whose label could not be told", false},
+	[TRACE_COUNT_HITS] = {"hits", "probe hits", false},
+	[TRACE_COUNT_HITS_OTHER] = {"hits_other", "probe hits in processes not followed", false},
+	[TRACE_COUNT_NO_LABEL] = {"label", "interval whose label could not be told", false},
 };
 
 _Static_assert(sizeof(causes) / sizeof(*causes) == TRACE_LOSS_MAX, "a cause without a text");

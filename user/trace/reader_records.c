@@ -261,7 +261,7 @@ void reader__take_costs(struct trace_reader *r, struct trace_item *item)
 	uint64_t subtracted = byte_reader__varint_max(in, 1);
 
 	item->costs = (struct trace_costs){.subtracted = subtracted};
-	if (take_counts(in, item->costs.hit_ps, TRACE_COST_MAX))
+	if (take_counts(in, item->costs.ps, TRACE_COST_MAX))
 		item->kind = TRACE_ITEM_COSTS;
 	else
 		chunk_stream__damaged(&r->stream, "a record of costs is malformed");

@@ -11,7 +11,18 @@ struct siblings {
 	uint64_t start_ns; /* of the first */
 	uint64_t end_ns;   /* of the last */
 	uint64_t sum_ns;   /* of their durations */
-	uint32_t level;	   /* depth + 1 */
+	/* Picoseconds that probes took: of whoever called them; and of them, and all in them, too.
+	 */
+	uint64_t outside_ps;
+	uint64_t all_ps;
+	uint32_t level; /* depth + 1 */
+};
+
+/* What a span encloses: the same sums. */
+struct enclosed {
+	uint64_t sum_ns;
+	uint64_t outside_ps;
+	uint64_t all_ps;
 };
 
 struct thread {
@@ -30,7 +41,10 @@ struct self_time {
 	uint32_t capacity;
 	uint32_t first_free; /* or U64_MAP_NONE */
 	/* The thread that came last, which mostly comes again. */
-	uint32_t last; /* or U64_MAP_NONE */
+	uint32_t last;	     /* or U64_MAP_NONE */
+	uint64_t inside_ps;  /* of a span's two hits, what is in its own interval */
+	uint64_t outside_ps; /* the rest */
+	uint64_t hit_ps;
 };
 
 int self_time__new(struct self_time **out)
@@ -43,6 +57,17 @@ int self_time__new(struct self_time **out)
 	st->last = U64_MAP_NONE;
 	*out = st;
 	return 0;
+}
+
+void self_time__set_costs(struct self_time *st, const struct trace_costs *costs)
+{
+	uint64_t both = 2 * costs->ps[TRACE_COST_EMULATED];
+	uint64_t inside = costs->ps[TRACE_COST_EMULATED_INSIDE];
+	bool known = both && inside <= both && !costs->subtracted;
+
+	st->inside_ps = known ? inside : 0;
+	st->outside_ps = known ? both - inside : 0;
+	st->hit_ps = known ? both / 2 : 0;
 }
 
 static uint64_t thread_key(uint32_t process, uint32_t tid)
@@ -104,18 +129,25 @@ static inline uint64_t filled(const struct siblings *s, uint64_t start_ns)
 	return choose((s->start_ns >= start_ns) | (s->sum_ns < within), s->sum_ns, within);
 }
 
-/* Take the siblings below `level` away; returns what they fill of the time since `start_ns`. */
-static inline uint64_t take_enclosed(struct thread *t, uint32_t level, uint64_t start_ns)
+/* Take the siblings below `level` away; their sum is what they fill of the time since `start_ns`.
+ */
+static inline struct enclosed take_enclosed(struct thread *t, uint32_t level, uint64_t start_ns)
 {
 	struct siblings *s = t->top;
 	bool encloses = s->level > level;
-	uint64_t sum = choose(encloses, filled(s, start_ns), 0);
+	struct enclosed all = {
+		.sum_ns = choose(encloses, filled(s, start_ns), 0),
+		.outside_ps = choose(encloses, s->outside_ps, 0),
+		.all_ps = choose(encloses, s->all_ps, 0),
+	};
 
-	s -= encloses;
-	while (s->level > level)
-		sum += filled(s--, start_ns);
+	for (s -= encloses; s->level > level; s--) {
+		all.sum_ns += filled(s, start_ns);
+		all.outside_ps += s->outside_ps;
+		all.all_ps += s->all_ps;
+	}
 	t->top = s;
-	return sum;
+	return all;
 }
 
 static __attribute__((noinline)) int more_room(struct thread *t)
@@ -134,35 +166,53 @@ static __attribute__((noinline)) int more_room(struct thread *t)
 	return 0;
 }
 
-static inline void add_sibling(struct thread *t, uint32_t level, const struct trace_span *span)
+/* What its probes, and those of all that it encloses, took outside of it and in all. */
+static inline void add_sibling(struct thread *t, uint32_t level, const struct trace_span *span,
+			       uint64_t outside_ps, uint64_t all_ps)
 {
 	bool first = t->top->level != level;
 	struct siblings *s = t->top += first;
 
 	s->start_ns = choose(first, span->start_ns, s->start_ns);
 	s->sum_ns = choose(first, 0, s->sum_ns) + span->end_ns - span->start_ns;
+	s->outside_ps = choose(first, 0, s->outside_ps) + outside_ps;
+	s->all_ps = choose(first, 0, s->all_ps) + all_ps;
 	s->end_ns = span->end_ns;
 	s->level = level;
 }
 
-int self_time__of(struct self_time *st, const struct trace_span *span, uint64_t *self_ns)
+int self_time__of(struct self_time *st, const struct trace_span *span, struct own_times *times)
 {
 	struct thread *t = get_thread(st, span->process, span->tid);
 	uint64_t duration = span->end_ns - span->start_ns;
 	uint32_t level = span->depth + 1u;
-	uint64_t enclosed;
+	/* Who asked for it was told by one more probe. */
+	uint64_t request_ps = choose(span->caller != TRACE_NO_LOCATION, st->hit_ps, 0);
+	uint64_t outside_ps = st->outside_ps + request_ps;
+	struct enclosed in;
 
 	if (!t || (t->top == t->last && more_room(t)))
 		return -ENOMEM;
-	enclosed = take_enclosed(t, level, span->start_ns);
-	*self_ns = enclosed < duration ? duration - enclosed : 0;
-	add_sibling(t, level, span);
+	in = take_enclosed(t, level, span->start_ns);
+	times->self_ns = in.sum_ns < duration ? duration - in.sum_ns : 0;
+	in.all_ps += st->inside_ps;
+	times->self_probe_ns = (st->inside_ps + in.outside_ps) / 1000;
+	times->probe_ns = in.all_ps / 1000;
+	add_sibling(t, level, span, outside_ps, in.all_ps + outside_ps);
 	return 0;
 }
 
 int self_time__span(struct self_time *st, struct trace_span *span)
 {
-	return self_time__of(st, span, &span->self_ns);
+	struct own_times times;
+	int err = self_time__of(st, span, &times);
+
+	if (err)
+		return err;
+	span->self_ns = times.self_ns;
+	span->probe_ns = times.probe_ns;
+	span->self_probe_ns = times.self_probe_ns;
+	return 0;
 }
 
 void self_time__forget(struct self_time *st, uint32_t process)

@@ -5,6 +5,12 @@
  *
  * Where records were lost, the spans of a lost one count for the next that encloses them, and a
  * self time is never less than 0.
+ *
+ * And what our own probes took of both. A span has two hits, at its start and at its end, and each
+ * of them lies partly before and partly after its reading of the clock. A span's own time holds the
+ * inner parts of its own hits, and the outer parts of those of its children; its duration holds
+ * all of both hits of every span in it. The estimate is what that many hits cost on average: to be
+ * taken off sums. Taken off each span, and never more than there is, it would leave too much.
  */
 #ifndef QPROF_TRACE_SELF_TIME_H
 #define QPROF_TRACE_SELF_TIME_H
@@ -17,13 +23,26 @@ struct self_time;
 int self_time__new(struct self_time **out);
 
 /*
- * Fill in span->self_ns, by the spans of its process and thread that came before. 0 or -ENOMEM.
- * Memory is by thread and depth, not by span.
+ * What the probes cost: spans from now on are given their part of it. Without a call, or if it was
+ * not measured or is not in the times (any more), that is 0.
  */
-int self_time__span(struct self_time *st, struct trace_span *span);
+void self_time__set_costs(struct self_time *st, const struct trace_costs *costs);
 
-/* The same, leaving the span as it is. */
-int self_time__of(struct self_time *st, const struct trace_span *span, uint64_t *self_ns);
+/* What is computed of a span; see struct trace_span. */
+struct own_times {
+	uint64_t self_ns;
+	uint64_t probe_ns;
+	uint64_t self_probe_ns;
+};
+
+/*
+ * What is computed of a span, by the spans of its process and thread that came before. 0 or
+ * -ENOMEM. Memory is by thread and depth, not by span.
+ */
+int self_time__of(struct self_time *st, const struct trace_span *span, struct own_times *times);
+
+/* The same, filled in. */
+int self_time__span(struct self_time *st, struct trace_span *span);
 
 /* Free what is kept of a process: no span of it will come. */
 void self_time__forget(struct self_time *st, uint32_t process);

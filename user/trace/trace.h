@@ -55,8 +55,15 @@ const char *trace_kind_text(unsigned int kind);
 struct trace_span {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t end_ns;   /* >= start_ns */
-	uint64_t self_ns;  /* duration less the children's; computed, not stored */
-	uint32_t process;  /* index of the process in the trace, not its pid */
+	/*
+	 * Computed, not stored (trace/self_time.h): the duration less the children's, and what our
+	 * own probes took of the duration and of self_ns, if that is known. Those are what probes
+	 * take on average, and can be more than the time that they are taken from.
+	 */
+	uint64_t self_ns;
+	uint64_t probe_ns;
+	uint64_t self_probe_ns;
+	uint32_t process; /* index of the process in the trace, not its pid */
 	uint32_t tid;
 	uint32_t label;	     /* string id of the query's name, or TRACE_VIRTUAL | number */
 	uint32_t invocation; /* DepNodeIndex, or TRACE_NO_INVOCATION */
@@ -65,6 +72,12 @@ struct trace_span {
 	uint8_t flags; /* enum trace_span_flag */
 	uint8_t kind;  /* enum trace_kind */
 };
+
+/* What is left of a time, or of a sum of times, without what probes took of it. */
+static inline uint64_t trace_without_probes(uint64_t ns, uint64_t probe_ns)
+{
+	return probe_ns < ns ? ns - probe_ns : 0;
+}
 
 /*
  * A function that locations lie in. A location is one number, its locindex: `first` and the offset
@@ -139,7 +152,9 @@ enum trace_loss {
 	TRACE_COUNT_OPEN,
 	TRACE_LOST_UNKNOWN_PROVIDER,
 	TRACE_LOST_BAD_RECORD,
-	TRACE_LOST_LABEL,
+	TRACE_COUNT_HITS,
+	TRACE_COUNT_HITS_OTHER,
+	TRACE_COUNT_NO_LABEL,
 	TRACE_LOSS_MAX,
 };
 
@@ -183,15 +198,18 @@ struct trace_mapping {
 
 /* Classes of probes by what a hit costs; stable on disk. */
 enum trace_cost {
-	TRACE_COST_EMULATED, /* on an instruction that the kernel emulates */
+	TRACE_COST_EMULATED, /* a hit on an instruction that the kernel emulates */
 	TRACE_COST_STEPPED,  /* on one that it executes out of line */
+	/* Of the two hits of a span, what lies between its start and its end; by class. */
+	TRACE_COST_EMULATED_INSIDE,
+	TRACE_COST_STEPPED_INSIDE,
 	TRACE_COST_MAX,
 };
 
 /* What the probes cost the compiler, as measured when the capture began. */
 struct trace_costs {
-	uint64_t hit_ps[TRACE_COST_MAX]; /* picoseconds of a hit; 0: not measured */
-	bool subtracted;		 /* the times of spans have been freed of it */
+	uint64_t ps[TRACE_COST_MAX]; /* picoseconds; 0: not measured */
+	bool subtracted;	     /* the times of spans have been freed of it */
 };
 
 struct trace_info {

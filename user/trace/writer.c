@@ -531,7 +531,7 @@ int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs)
 	byte_buffer__varint(&w->raw, costs->subtracted);
 	byte_buffer__varint(&w->raw, TRACE_COST_MAX);
 	for (int i = 0; i < TRACE_COST_MAX; i++)
-		byte_buffer__varint(&w->raw, costs->hit_ps[i]);
+		byte_buffer__varint(&w->raw, costs->ps[i]);
 	return chunk_sink__write(&w->sink, QPT_COSTS, &w->raw, NULL);
 }
 

@@ -268,6 +268,11 @@ static void set_command(struct image *image, struct command *c)
 	image->p.crate_type = take_ptr(c->crate_type);
 }
 
+void tracks__set_costs(struct tracks *t, const struct trace_costs *costs)
+{
+	self_time__set_costs(t->self_time, costs);
+}
+
 int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
 		  const char *args, size_t args_len)
 {

@@ -21,7 +21,7 @@ struct tracks;
 struct tracks_sink {
 	void *ctx;
 	int (*process)(void *ctx, const struct trace_process *p); /* new or changed */
-	int (*span)(void *ctx, const struct trace_span *s);	  /* self_ns is filled in */
+	int (*span)(void *ctx, const struct trace_span *s);	  /* all is filled in */
 	/* A function of library `lib`, before the first span whose caller is in it. */
 	int (*function)(void *ctx, uint8_t lib, const struct trace_function *f);
 	/* The string id of a label that the compiler told. Not NULL if there are such. */
@@ -38,6 +38,9 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out);
  */
 int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels,
 			const char *build_id, const char *rustc_version);
+
+/* As self_time__set_costs(), for the spans to come. */
+void tracks__set_costs(struct tracks *t, const struct trace_costs *costs);
 
 /*
  * Tell the labels of the guards of library `lib`, string ids too; TRACKS_NO_LABEL for one whose

@@ -106,6 +106,8 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__text(&j, "event", texts->event);
 	json__number(&j, "start_ns", span->start_ns);
 	json__number(&j, "end_ns", span->end_ns);
+	if (texts->probes)
+		json__number(&j, "probe_ns", span->probe_ns);
 	json__number(&j, "depth", span->depth);
 	if (span->invocation == TRACE_NO_INVOCATION)
 		json__null(&j, "invocation");
@@ -150,8 +152,10 @@ int dump_costs(FILE *out, const struct trace_costs *costs)
 
 	json__begin(&j);
 	json__text(&j, "type", "costs");
-	json__number(&j, "emulated_ps", costs->hit_ps[TRACE_COST_EMULATED]);
-	json__number(&j, "stepped_ps", costs->hit_ps[TRACE_COST_STEPPED]);
+	json__number(&j, "emulated_ps", costs->ps[TRACE_COST_EMULATED]);
+	json__number(&j, "stepped_ps", costs->ps[TRACE_COST_STEPPED]);
+	json__number(&j, "emulated_inside_ps", costs->ps[TRACE_COST_EMULATED_INSIDE]);
+	json__number(&j, "stepped_inside_ps", costs->ps[TRACE_COST_STEPPED_INSIDE]);
 	json__bool(&j, "subtracted", costs->subtracted);
 	return put_line(&j, out);
 }

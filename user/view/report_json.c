@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <sys/wait.h>
 
+#include "analyze/probe_share.h"
 #include "view/extras.h"
 #include "view/json.h"
 #include "view/report_rows.h"
 
-static int put_row(FILE *out, const struct report_row *row)
+static bool is_taken_off(const struct report_options *opt)
+{
+	return opt->costs && (opt->costs->subtracted || !opt->raw);
+}
+
+static int put_row(FILE *out, const struct report_row *row, bool taken_off)
 {
 	struct json j;
 
@@ -18,6 +24,10 @@ static int put_row(FILE *out, const struct report_row *row)
 	json__number(&j, "mean_ns", row->mean_ns);
 	json__number(&j, "min_ns", row->min_ns);
 	json__number(&j, "max_ns", row->max_ns);
+	if (taken_off) {
+		json__number(&j, "raw_total_ns", row->raw_total_ns);
+		json__number(&j, "raw_self_ns", row->raw_self_ns);
+	}
 	for (int i = 0; i < REPORT_N_EXTRAS; i++)
 		if (row->extra[i])
 			json__number(&j, report_extras[i].key, row->extra[i]);
@@ -101,7 +111,7 @@ static int put_rows(FILE *out, const struct summary *s, uint32_t process,
 	fputs(",\"queries\":[", out);
 	for (size_t i = 0; !err && i < r.n; i++) {
 		fputs(i ? "," : "", out);
-		err = put_row(out, &r.rows[i]);
+		err = put_row(out, &r.rows[i], opt->costs && !opt->raw);
 	}
 	fputc(']', out);
 	return err;
@@ -173,6 +183,23 @@ static int put_process(FILE *out, const struct summary *s, uint32_t i,
 	return err;
 }
 
+static int put_probes(FILE *out, const struct summary *s, const struct trace_losses *losses,
+		      const struct report_options *opt)
+{
+	struct probe_share share = probe_share_of(s, opt->costs, losses);
+	struct json j;
+
+	json__begin(&j);
+	json__number(&j, "hits", share.hits);
+	json__number(&j, "emulated_ps", opt->costs->ps[TRACE_COST_EMULATED]);
+	json__number(&j, "stepped_ps", opt->costs->ps[TRACE_COST_STEPPED]);
+	json__number(&j, "probe_ns", share.probe_ns);
+	json__number(&j, "wall_ns", share.wall_ns);
+	json__bool(&j, "taken_off", is_taken_off(opt));
+	fputs(",\"probes\":", out);
+	return json__put(&j, out);
+}
+
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt)
 {
@@ -189,6 +216,8 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 		json__null(&j, "lost");
 	json__losses(&j, "losses", losses);
 	err = json__put_open(&j, out);
+	if (!err && opt->costs)
+		err = put_probes(out, s, losses, opt);
 	if (!err && opt->groups)
 		err = put_groups(out, opt);
 	if (!err && opt->callers)

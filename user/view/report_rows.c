@@ -70,6 +70,8 @@ static struct report_row row_of(const struct summary_row *from, const struct vie
 		.unwound = from->unwound,
 		.total_ns = from->total_ns,
 		.self_ns = from->self_ns,
+		.raw_total_ns = from->raw_total_ns,
+		.raw_self_ns = from->raw_self_ns,
 		.mean_ns = summary_row__mean_ns(from),
 		.min_ns = from->min_ns,
 		.max_ns = from->max_ns,
@@ -93,8 +95,10 @@ int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_
 	r->rows = calloc(r->n + 1, sizeof(*r->rows));
 	if (!r->rows)
 		return -ENOMEM;
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++) {
 		r->rows[i] = row_of(&rows[i], names);
+		r->clamped += rows[i].clamped;
+	}
 	select_rows(r, opt);
 	return 0;
 }

@@ -12,6 +12,8 @@ struct report_row {
 	uint64_t unwound;
 	uint64_t total_ns; /* wall time in rows that are not queries */
 	uint64_t self_ns;
+	uint64_t raw_total_ns; /* of queries: with what the probes took */
+	uint64_t raw_self_ns;
 	uint64_t mean_ns;
 	uint64_t min_ns;
 	uint64_t max_ns;
@@ -28,6 +30,7 @@ struct report_rows {
 	uint64_t count;
 	uint64_t unwound;
 	uint64_t self_ns;
+	uint64_t clamped; /* of queries: summary_row.clamped */
 	uint64_t extra[REPORT_N_EXTRAS];
 	struct group_row *groups; /* what the names belong to, or NULL */
 	size_t n_groups;

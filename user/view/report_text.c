@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "analyze/probe_share.h"
 #include "view/callers_text.h"
 #include "view/extras.h"
 #include "view/format.h"
@@ -248,6 +249,29 @@ static int print_artifacts(FILE *out, const struct summary *s, const struct view
 	return table__print(t, out, "");
 }
 
+static void print_probes(FILE *out, const struct summary *s, const struct trace_losses *losses,
+			 const struct report_options *opt)
+{
+	struct probe_share share = probe_share_of(s, opt->costs, losses);
+	char took[FORMAT_MAX], wall[FORMAT_MAX], percent[FORMAT_MAX];
+
+	if (!share.probe_ns)
+		return;
+	fprintf(out, "probes cost about %s of %s (%s %%); the times below are %s\n\n",
+		format_duration(took, share.probe_ns), format_duration(wall, share.wall_ns),
+		format_percent(percent, share.probe_ns, share.wall_ns),
+		opt->raw && !opt->costs->subtracted ? "with it" : "without it");
+}
+
+static void print_clamped(FILE *out, uint64_t clamped)
+{
+	char buf[FORMAT_MAX];
+
+	if (clamped)
+		fprintf(out, "shorter than their probes are on average, shown as 0: %s %s\n",
+			format_count(buf, clamped), clamped == 1 ? "query" : "queries");
+}
+
 static void print_late(FILE *out, const struct summary *s)
 {
 	uint32_t late = 0, n = summary__n_processes(s);
@@ -282,17 +306,18 @@ static void print_losses(FILE *out, const struct trace_losses *losses)
 	}
 }
 
-static void print_notes(FILE *out, const struct summary *s, uint64_t unwound,
+static void print_notes(FILE *out, const struct summary *s, const struct report_rows *r,
 			const struct trace_losses *losses, const struct report_options *opt)
 {
 	char buf[FORMAT_MAX];
 
 	fputc('\n', out);
-	if (unwound)
+	if (r->unwound)
 		fprintf(out,
 			MARK " includes executions left by unwinding or never ended (%s in all): "
 			     "their times run until that was noticed\n",
-			format_count(buf, unwound));
+			format_count(buf, r->unwound));
+	print_clamped(out, r->clamped);
 	print_late(out, s);
 	print_losses(out, losses);
 	if (opt->problem)
@@ -307,6 +332,7 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 
 	if (err)
 		return err;
+	print_probes(out, s, losses, opt);
 	if (!r.n && !r.left_out)
 		fputs("no query was executed\n", out);
 	else if (opt->groups)
@@ -318,6 +344,6 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	err = err ?: print_artifacts(out, s, names);
 	if (err)
 		return err;
-	print_notes(out, s, r.unwound, losses, opt);
+	print_notes(out, s, &r, losses, opt);
 	return 0;
 }

@@ -71,6 +71,9 @@ struct report_options {
 	 */
 	const struct groups *groups;
 	enum group_by by;
+	/* What the probes cost; NULL if the trace does not say. Taken off, unless `raw`. */
+	const struct trace_costs *costs;
+	bool raw;
 	/* Rows are those who asked for the queries, and not queries; NULL = queries. As `groups`.
 	 */
 	const struct callers *callers;
@@ -89,7 +92,10 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  *  "rustc_version", "build_id", "exit" (status; null if unknown or killed), "signal" (or null),
  *  "attached_late", "start_ns", "end_ns", "queries": [...]}], "queries": [{"name", "count",
  *  "unwound", "total_ns", "self_ns", "mean_ns", "min_ns", "max_ns"}]}
- * The last is summed over all processes. With groups there is, before "processes", "groups":
+ * If the trace says what the probes cost there is, after "losses", "probes": {"hits",
+ * "emulated_ps", "stepped_ps", "probe_ns" (what they took), "wall_ns" (of the compilers, summed),
+ * "taken_off"}; and in queries, if it was taken off, "raw_total_ns" and "raw_self_ns". The last is
+ * summed over all processes. With groups there is, before "processes", "groups":
  * [{"name", "processes", "count", "unwound", "wall_ns", "self_ns", "max_ns"}]. With callers,
  * "callers": [{"function" (null: not known), "count", "unwound", "total_ns", "self_ns", "max_ns",
  * "file", "line" (of the most frequent call; null: not known), "line_count" (executions it asked
@@ -112,6 +118,7 @@ struct dump_span_texts {
 	const char *kind;		     /* measureme's; NULL: a query */
 	const char *event;		     /* of its invocation id, or NULL */
 	const struct trace_location *caller; /* NULL: it has none, or in no function */
+	bool probes;			     /* what they took of it is known */
 };
 
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,

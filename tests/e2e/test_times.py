@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What the probes took is known, told, and taken off. How true that is: `make bench-times`."""
+
+import json
+
+import crates
+
+
+def raw_report(t, trace):
+    done = t.run_qprof("report", "--json", "--raw", trace)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_probes_are_taken_off(t):
+    run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")))
+    assert run.status == 0, run.stderr.decode()
+    report, raw = t.report(run.trace), raw_report(t, run.trace)
+    probes, count = report["probes"], sum(q["count"] for q in report["queries"])
+    assert probes["emulated_ps"] > 0 and probes["taken_off"], probes
+    assert not raw["probes"]["taken_off"]
+    # The start and the end of each, and panics that were caught.
+    assert 2 * count <= probes["hits"] < 2.1 * count, (probes, count)
+    assert 0 < probes["probe_ns"] < probes["wall_ns"], probes
+
+    with_probes = {q["name"]: q for q in raw["queries"]}
+    for q in report["queries"]:
+        assert q["self_ns"] < q["raw_self_ns"] == with_probes[q["name"]]["self_ns"], q
+        assert q["total_ns"] < q["raw_total_ns"] == with_probes[q["name"]]["total_ns"], q
+    taken_off = sum(q["raw_self_ns"] - q["self_ns"] for q in report["queries"])
+    assert 0.5 * probes["probe_ns"] < taken_off <= probes["probe_ns"], (taken_off, probes)
+    return "%d hits, %.0f ns each" % (probes["hits"], probes["emulated_ps"] / 1e3)
+
+
+def test_a_dump_has_raw_times_and_what_the_probes_took(t):
+    run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")))
+    assert run.status == 0, run.stderr.decode()
+    spans = t.spans(run.trace)
+    total = sum(s["end_ns"] - s["start_ns"] for s in spans)
+    assert total == sum(q["total_ns"] for q in raw_report(t, run.trace)["queries"])
+    leaf, root = min(s["probe_ns"] for s in spans), max(s["probe_ns"] for s in spans)
+    assert 0 < leaf < root

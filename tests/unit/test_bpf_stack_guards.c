@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Intervals that are no queries: what bpf/stack.h makes of guards and timers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/stack_world.h"
+
+#define SIZE	 0x100000ULL
+#define MAIN_LO	 0x7f0000800000ULL
+#define BELOW_LO (MAIN_LO - SIZE - 0x1000)
+
+/* `depth` bytes below the top of a stack. */
+#define ON_MAIN(depth)	(MAIN_LO + SIZE - (depth))
+#define ON_BELOW(depth) (BELOW_LO + SIZE - (depth))
+
+enum { MAIN, BELOW };
+enum { G = 1, H = 2 };			       /* groups of bodies */
+enum { F = 20, E = 21, T = WIRE_SCOPE_TIMER }; /* scopes of other functions, and of timers */
+
+static int setup(void **state)
+{
+	(void)state;
+	world_reset();
+	world_map(MAIN, MAIN_LO, SIZE);
+	return 0;
+}
+
+/* The next span that was sent. */
+static void assert_span(wire_u32 query, wire_u64 start_ns, wire_u64 end_ns, wire_u32 flags)
+{
+	const struct world_span *s = &world.spans[world.n_checked++];
+
+	assert_true(world.n_checked <= world.n_spans);
+	assert_int_equal(s->query, query);
+	assert_int_equal(s->start_ns, start_ns);
+	assert_int_equal(s->end_ns, end_ns);
+	assert_int_equal(s->flags, flags);
+	if (flags)
+		assert_int_equal(s->invocation, WIRE_NO_INVOCATION);
+}
+
+static void assert_no_span(void)
+{
+	assert_int_equal(world.n_checked, world.n_spans);
+}
+
+static void assert_count(enum wire_counter counter, wire_u64 n)
+{
+	assert_int_equal(world.counters[counter], n);
+}
+
+static void guards_of_one_function_nest_at_one_sp(void **state)
+{
+	wire_u64 a, b, c, end;
+
+	(void)state;
+	a = world_guard(1, F, 1, ON_MAIN(1000));
+	b = world_guard(2, F, 2, ON_MAIN(1000));
+	c = world_start(3, G, ON_MAIN(2000));
+	end = world_end(G, ON_MAIN(2000), 33);
+	assert_int_equal(world.spans[0].depth, 2);
+	assert_int_equal(world.spans[0].kind, WIRE_KIND_QUERY);
+	assert_span(3, c, end, 0);
+	end = world_guard_end(F, 2, ON_MAIN(1000), false);
+	assert_int_equal(world.spans[1].depth, 1);
+	assert_int_equal(world.spans[1].kind, WIRE_KIND_ACTIVITY);
+	assert_int_equal(world.spans[1].invocation, WIRE_NO_INVOCATION);
+	assert_span(2, b, end, 0);
+	b = world_guard(2, F, 2, ON_MAIN(1000));
+	end = world_guard_end(F, 2, ON_MAIN(1000), false);
+	assert_span(2, b, end, 0);
+	end = world_guard_end(F, 1, ON_MAIN(1000), false);
+	assert_span(1, a, end, 0);
+	world_assert_empty();
+}
+
+/* The function was left unseen and entered again, or its loop goes round. */
+static void a_guard_that_starts_again_was_left(void **state)
+{
+	wire_u64 a, b, c;
+
+	(void)state;
+	a = world_guard(1, F, 1, ON_MAIN(1000));
+	b = world_guard(2, F, 2, ON_MAIN(1000));
+	c = world_guard(1, F, 1, ON_MAIN(1000));
+	assert_span(2, b, c, WIRE_SPAN_LEFT);
+	assert_span(1, a, c, WIRE_SPAN_LEFT);
+	a = world_guard_end(F, 1, ON_MAIN(1000), false);
+	assert_span(1, c, a, 0);
+	world_assert_empty();
+}
+
+static void another_function_at_the_same_sp_proves_guards_dead(void **state)
+{
+	wire_u64 a, b, now;
+
+	(void)state;
+	a = world_guard(1, F, 1, ON_MAIN(1000));
+	b = world_guard(2, E, 2, ON_MAIN(1000));
+	assert_span(1, a, b, WIRE_SPAN_LEFT);
+	now = world_start(3, G, ON_MAIN(1000));
+	assert_span(2, b, now, WIRE_SPAN_LEFT);
+	a = world_guard(1, F, 1, ON_MAIN(1000));
+	assert_span(3, now, a, WIRE_SPAN_LEFT);
+	now = world_caught(ON_MAIN(900));
+	assert_span(1, a, now, WIRE_SPAN_UNWOUND);
+	world_assert_empty();
+}
+
+static void a_guard_in_a_body_lies_in_its_query(void **state)
+{
+	wire_u64 a, b, end;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000));
+	b = world_guard_of(WIRE_KIND_HASHING, 0, G, 1, ON_MAIN(1000), true);
+	end = world_guard_end(G, 1, ON_MAIN(1000), false);
+	assert_int_equal(world.spans[0].depth, 1);
+	assert_int_equal(world.spans[0].kind, WIRE_KIND_HASHING);
+	assert_span(1, b, end, 0);
+	/* Left unseen, it does not hide its query from the end. */
+	b = world_guard_of(WIRE_KIND_HASHING, 0, G, 1, ON_MAIN(1000), true);
+	end = world_end(G, ON_MAIN(1000), 11);
+	assert_span(1, b, end, WIRE_SPAN_LEFT);
+	assert_span(1, a, end, 0);
+	/* Before the query, as a load that is followed by an execution. */
+	a = world_guard_of(WIRE_KIND_LOAD, 4, G, 2, ON_MAIN(1000), false);
+	end = world_guard_end(G, 2, ON_MAIN(1000), false);
+	assert_span(4, a, end, 0);
+	world_assert_empty();
+}
+
+static void a_query_that_began_in_the_provider_is_alive_in_its_body(void **state)
+{
+	wire_u64 a, b, end;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000 + 64));
+	b = world_guard_of(WIRE_KIND_HASHING, 0, G, 1, ON_MAIN(1000), true);
+	assert_no_span();
+	end = world_guard_end(G, 1, ON_MAIN(1000), false);
+	assert_span(1, b, end, 0);
+	end = world_end(G, ON_MAIN(1000), 3);
+	assert_span(1, a, end, 0);
+	/* Nor does a guard that was left unseen there before it make it dead. */
+	a = world_guard(9, G, 1, ON_MAIN(1000));
+	b = world_start(1, G, ON_MAIN(1000 + 64));
+	world_guard(2, G, 1, ON_MAIN(1000));
+	world_guard_end(G, 1, ON_MAIN(1000), false);
+	assert_int_equal(world.spans[world.n_checked++].query, 2);
+	end = world_end(G, ON_MAIN(1000), 3);
+	assert_span(1, b, end, 0);
+	end = world_caught(ON_MAIN(900));
+	assert_span(9, a, end, WIRE_SPAN_UNWOUND);
+	/* Not that of another body. */
+	a = world_start(1, G, ON_MAIN(1000 + 64));
+	b = world_guard(2, H, 1, ON_MAIN(1000));
+	assert_span(1, a, b, WIRE_SPAN_LEFT);
+	end = world_guard_end(H, 1, ON_MAIN(1000), false);
+	assert_span(2, b, end, 0);
+	world_assert_empty();
+}
+
+static void the_query_that_a_guard_runs_in_is_the_nearest_of_its_library(void **state)
+{
+	(void)state;
+	world_guard_of(WIRE_KIND_HASHING, 0, F, 1, ON_MAIN(1000), true);
+	assert_int_equal(stack_top(&world.t)->query, WIRE_NO_QUERY);
+	world_start(7, G, ON_MAIN(2000));
+	world_guard(1, F, 1, ON_MAIN(3000));
+	world_guard_of(WIRE_KIND_HASHING, 0, F, 1, ON_MAIN(4000), true);
+	assert_int_equal(stack_top(&world.t)->query, 7);
+	assert_int_equal(stack_query(&world.t, 1), WIRE_NO_QUERY);
+}
+
+/* Whatever else lies in the frame of the function they lie in. */
+static void timers_are_told_apart_by_their_place(void **state)
+{
+	wire_u64 a, b, c, end;
+
+	(void)state;
+	a = world_guard(1, T, 0x8001, ON_MAIN(1000));
+	b = world_guard(2, F, 1, ON_MAIN(1000));
+	c = world_guard(3, T, 0x8003, ON_MAIN(1000));
+	end = world_guard_end(T, 0x8003, ON_MAIN(1000), false);
+	assert_int_equal(world.spans[0].depth, 2);
+	assert_span(3, c, end, 0);
+	end = world_guard_end(F, 1, ON_MAIN(1000), false);
+	assert_span(2, b, end, 0);
+	end = world_guard_end(T, 0x8001, ON_MAIN(1000), false);
+	assert_span(1, a, end, 0);
+	world_assert_empty();
+}
+
+static void a_timer_that_was_moved_is_the_youngest_of_its_function(void **state)
+{
+	wire_u64 a, b, c, end;
+
+	(void)state;
+	a = world_guard(1, T, 0x8001, ON_MAIN(1000));
+	b = world_guard(2, T, 0x8003, ON_MAIN(1000));
+	c = world_guard(3, T, 0x8003, ON_MAIN(2000));
+	end = world_guard_end(T, 0x8009, ON_MAIN(1000), false);
+	assert_span(3, c, end, WIRE_SPAN_LEFT);
+	assert_span(2, b, end, 0);
+	end = world_guard_end(T, 0x8009, ON_MAIN(1000), false);
+	assert_span(1, a, end, 0);
+	world_guard_end(T, 0x8009, ON_MAIN(1000), false);
+	assert_no_span();
+	assert_count(WIRE_DROP_END_WITHOUT_START, 1);
+	/* Made by a function that has returned. */
+	a = world_guard(1, T, 0x8001, ON_MAIN(1500));
+	end = world_guard_end(T, 0x8040, ON_MAIN(1000), false);
+	assert_span(1, a, end, 0);
+	/* Not one of a function that has not, nor of another stack. */
+	a = world_guard(1, T, 0x8001, ON_MAIN(1000));
+	world_guard_end(T, 0x8001, ON_MAIN(1500), false);
+	assert_no_span();
+	world_map(BELOW, BELOW_LO, SIZE);
+	world_guard_end(T, 0x8001, ON_BELOW(100), false);
+	assert_no_span();
+	end = world_guard_end(T, 0x8001, ON_MAIN(1000), false);
+	assert_span(1, a, end, 0);
+	world_assert_empty();
+}
+
+static void an_end_of_what_was_left_out_is_no_loss(void **state)
+{
+	wire_u64 a, end;
+
+	(void)state;
+	a = world_guard(1, F, 1, ON_MAIN(1000));
+	world_guard_end(F, 2, ON_MAIN(1000), true);
+	world_guard_end(F, 1, ON_MAIN(900), true);
+	world_guard_end(E, 1, ON_MAIN(1000), true);
+	assert_no_span();
+	assert_count(WIRE_DROP_END_WITHOUT_START, 0);
+	world_guard_end(E, 1, ON_MAIN(1000), false);
+	assert_count(WIRE_DROP_END_WITHOUT_START, 1);
+	end = world_guard_end(F, 1, ON_MAIN(1000), true);
+	assert_span(1, a, end, 0);
+	world_assert_empty();
+}
+
+static void hidden_frames_are_matched_but_neither_sent_nor_counted(void **state)
+{
+	wire_u64 cookie = wire_cookie(WIRE_ROLE_START, 0, 5, G, WIRE_HIDDEN, 0), a, b, end;
+
+	(void)state;
+	a = world_start(1, G, ON_MAIN(1000));
+	stack_push(&world.t, cookie, ON_MAIN(2000), FRAME_STARTED, ++world.now);
+	b = world_guard_of(WIRE_KIND_HASHING, 0, G, 1, ON_MAIN(2000), true);
+	end = world_guard_end(G, 1, ON_MAIN(2000), false);
+	assert_int_equal(world.spans[0].depth, 1);
+	assert_span(5, b, end, 0);
+	world_end(G, ON_MAIN(2000), 9);
+	assert_no_span();
+	stack_push(&world.t, cookie, ON_MAIN(2000), FRAME_STARTED, ++world.now);
+	world_caught(ON_MAIN(1500));
+	assert_no_span();
+	assert_count(WIRE_COUNT_UNWOUND, 0);
+	end = world_end(G, ON_MAIN(1000), 1);
+	assert_span(1, a, end, 0);
+	assert_count(WIRE_DROP_END_WITHOUT_START, 0);
+	world_assert_empty();
+}
+
+/* It is no span, so what blocked in it is not nested in one. */
+static void a_wrapper_that_waits_is_not_the_parent_of_its_waiting(void **state)
+{
+	wire_u64 a, b, end;
+
+	(void)state;
+	a = world_start(1, H, ON_MAIN(1000));
+	world_wrapper(2, G, ON_MAIN(2000));
+	b = world_guard_of(WIRE_KIND_BLOCKED, 2, G, 1, ON_MAIN(2300), false);
+	end = world_guard_end(G, 1, ON_MAIN(2300), false);
+	assert_int_equal(world.spans[0].depth, 1);
+	assert_span(2, b, end, 0);
+	end = world_end(H, ON_MAIN(1000), 1);
+	assert_span(1, a, end, 0);
+	assert_count(WIRE_COUNT_NOT_EXECUTED, 1);
+	world_assert_empty();
+}
+
+static void guards_that_find_no_room_mispair_nobody(void **state)
+{
+	wire_u64 starts[STACK_INLINE_FRAMES], end;
+
+	(void)state;
+	world.overflow_max = 0;
+	for (wire_u32 i = 0; i < STACK_INLINE_FRAMES; i++)
+		starts[i] = world_guard(i, F, i + 1, ON_MAIN(1000));
+	world_guard(50, F, 50, ON_MAIN(1000));
+	assert_count(WIRE_LOST_STACK_FULL, 1);
+	world_guard_end(F, 50, ON_MAIN(1000), false);
+	assert_no_span();
+	for (wire_u32 i = STACK_INLINE_FRAMES; i-- > 0;) {
+		end = world_guard_end(F, i + 1, ON_MAIN(1000), false);
+		assert_span(i, starts[i], end, 0);
+	}
+	world_assert_empty();
+}
+
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(guards_of_one_function_nest_at_one_sp),
+		TEST(a_guard_that_starts_again_was_left),
+		TEST(another_function_at_the_same_sp_proves_guards_dead),
+		TEST(a_guard_in_a_body_lies_in_its_query),
+		TEST(a_query_that_began_in_the_provider_is_alive_in_its_body),
+		TEST(the_query_that_a_guard_runs_in_is_the_nearest_of_its_library),
+		TEST(timers_are_told_apart_by_their_place),
+		TEST(a_timer_that_was_moved_is_the_youngest_of_its_function),
+		TEST(an_end_of_what_was_left_out_is_no_loss),
+		TEST(hidden_frames_are_matched_but_neither_sent_nor_counted),
+		TEST(a_wrapper_that_waits_is_not_the_parent_of_its_waiting),
+		TEST(guards_that_find_no_room_mispair_nobody),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
