@@ -44,6 +44,9 @@ struct expectation {
 #define DROP	  "_RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_place"
 
 static const struct expectation today[] = {
+	{"_RNvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB4_15SelfProfilerRef15query_"
+	 "cache_hit9cold_call",
+	 NAME_COLD_HIT, NAME_PART_ENTRY, NULL},
 	{IMPL "6typeck" NON_INCR, NAME_WRAPPER_NON_INCR, NAME_PART_ENTRY, "typeck"},
 	{IMPL "6typeck" NON_INCR ".cold", NAME_WRAPPER_NON_INCR, NAME_PART_COLD, "typeck"},
 	{IMPL "9layout_of" INCR, NAME_WRAPPER_INCR, NAME_PART_ENTRY, "layout_of"},
@@ -172,9 +175,6 @@ static const struct expectation legacy[] = {
 	{"_ZN21rustc_data_structures9profiling15SelfProfilerRef4exec9cold_call" HASH,
 	 NAME_COLD_UNKNOWN, NAME_PART_ENTRY, NULL},
 	{"_ZN21rustc_data_structures9profiling15SelfProfilerRef15query_cache_hit9cold_call" HASH,
-	 NAME_COLD_HIT, NAME_PART_ENTRY, NULL},
-	{"_RNvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB4_15SelfProfilerRef15query_"
-	 "cache_hit9cold_call",
 	 NAME_COLD_HIT, NAME_PART_ENTRY, NULL},
 	{"_ZN7__rustc20__rust_panic_cleanup" HASH, NAME_PANIC_CLEANUP, NAME_PART_ENTRY, NULL},
 };

@@ -251,6 +251,44 @@ static void intervals_that_nobody_wants_are_left_out(void **state)
 	assert_int_equal(f->out.n_processes, 0);
 }
 
+static int do_hit(struct tracks *t, uint32_t pid, uint32_t invocation)
+{
+	const struct wire_hit r = {
+		.type = WIRE_HIT,
+		.lib = 2,
+		.depth = 1,
+		.pid = pid,
+		.tid = pid,
+		.invocation = invocation,
+		.time_ns = 500,
+	};
+
+	return tracks__record(t, &r, sizeof(r));
+}
+
+static void a_hit_is_of_the_query_that_was_executed(void **state)
+{
+	struct fixture *f = *state;
+	const struct trace_span *s = &f->out.spans[1];
+
+	tracks__expect_hits(f->t);
+	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
+	assert_int_equal(do_hit(f->t, 11, 5), 0);
+	assert_last(f, TRACE_KIND_HIT, 71);
+	assert_int_equal(s->invocation, 5);
+	assert_int_equal(s->start_ns, 500);
+	assert_int_equal(s->end_ns, 500);
+	assert_int_equal(s->depth, 1);
+	assert_int_equal(tracks__unknown_hits(f->t), 0);
+	/* Of no execution; of another process's. */
+	assert_int_equal(do_hit(f->t, 11, 6), 0);
+	assert_last(f, TRACE_KIND_HIT, 80);
+	assert_string_equal(f->out.labels[0], TRACKS_UNKNOWN);
+	assert_int_equal(do_hit(f->t, 12, 5), 0);
+	assert_last(f, TRACE_KIND_HIT, 80);
+	assert_int_equal(tracks__unknown_hits(f->t), 2);
+}
+
 static void a_compiler_lives_and_dies(void **state)
 {
 	struct fixture *f = *state;
@@ -723,6 +761,7 @@ int main(void)
 		TEST(self_times_of_many_threads_are_exact),
 		TEST(what_is_no_record_changes_nothing),
 		TEST(an_error_of_the_sink_comes_back),
+		TEST(a_hit_is_of_the_query_that_was_executed),
 		cmocka_unit_test(a_sink_may_be_empty),
 	};
 
