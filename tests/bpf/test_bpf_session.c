@@ -28,7 +28,8 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 {
 	struct seen *seen = ctx;
 
-	assert_int_equal(lib, seen->n_libraries++);
+	/* The first number is our own program's, whose probes tell what a probe costs. */
+	assert_int_equal(lib, ++seen->n_libraries);
 	assert_true(plan->n_sites > 0);
 	return 0;
 }
