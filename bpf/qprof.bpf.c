@@ -7,6 +7,7 @@
  * rustc, which unwinds for every error it reports, would abort on it.
  */
 #include "maps.h"
+#include "operands.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -257,56 +258,6 @@ int on_wrapper(struct pt_regs *ctx)
 	return 0;
 }
 
-/*
- * The verifier lets a context be read at constant offsets only, and the compiler likes to turn a
- * switch over fields into one load at a computed offset. Assembly keeps them apart.
- */
-#define READ_CTX(ctx, field)                                                              \
-	({                                                                                \
-		__u64 __v;                                                                \
-		asm volatile("%0 = *(u64 *)(%1 + %2)"                                     \
-			     : "=r"(__v)                                                  \
-			     : "r"(ctx), "i"(__builtin_offsetof(struct pt_regs, field))); \
-		__v;                                                                      \
-	})
-
-static __always_inline __u64 read_reg(struct pt_regs *ctx, __u32 reg)
-{
-	switch (reg) {
-	case WIRE_REG_AX:
-		return READ_CTX(ctx, ax);
-	case WIRE_REG_BX:
-		return READ_CTX(ctx, bx);
-	case WIRE_REG_CX:
-		return READ_CTX(ctx, cx);
-	case WIRE_REG_DX:
-		return READ_CTX(ctx, dx);
-	case WIRE_REG_SI:
-		return READ_CTX(ctx, si);
-	case WIRE_REG_DI:
-		return READ_CTX(ctx, di);
-	case WIRE_REG_BP:
-		return READ_CTX(ctx, bp);
-	case WIRE_REG_R8:
-		return READ_CTX(ctx, r8);
-	case WIRE_REG_R9:
-		return READ_CTX(ctx, r9);
-	case WIRE_REG_R10:
-		return READ_CTX(ctx, r10);
-	case WIRE_REG_R11:
-		return READ_CTX(ctx, r11);
-	case WIRE_REG_R12:
-		return READ_CTX(ctx, r12);
-	case WIRE_REG_R13:
-		return READ_CTX(ctx, r13);
-	case WIRE_REG_R14:
-		return READ_CTX(ctx, r14);
-	case WIRE_REG_R15:
-		return READ_CTX(ctx, r15);
-	}
-	return 0;
-}
-
 /* Which query a body runs: what its vtable says the provider is. Zero if it cannot be read. */
 static __always_inline __u64 read_provider(struct pt_regs *ctx, __u64 cookie)
 {
@@ -357,17 +308,39 @@ int on_identify(struct pt_regs *ctx)
 	return 0;
 }
 
-static __always_inline __u32 read_invocation(struct pt_regs *ctx, __u64 cookie)
+/*
+ * By far the hottest: it looks at no frame but the top, whose liveness it leaves to the next start
+ * or end to judge.
+ */
+SEC("uprobe/hit")
+int on_hit(struct pt_regs *ctx)
 {
-	__u32 reg = wire_cookie_reg(cookie), slot = wire_cookie_query(cookie);
-	__u32 id = WIRE_NO_INVOCATION;
+	__u64 now = bpf_ktime_get_ns();
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+	struct wire_hit *h;
+	struct frame *top;
 
-	if (reg != WIRE_REG_NONE)
-		return (__u32)read_reg(ctx, reg);
-	if (slot == WIRE_NO_SLOT ||
-	    bpf_probe_read_user(&id, sizeof(id), (void *)(PT_REGS_SP(ctx) + 4 * slot)))
-		return WIRE_NO_INVOCATION;
-	return id;
+	if (!t)
+		return 0;
+	top = stack_top(t);
+	h = bpf_ringbuf_reserve(&ring, sizeof(*h), 0);
+	if (!h) {
+		count(WIRE_LOST_RING_FULL);
+		return 0;
+	}
+	*h = (struct wire_hit){
+		.type = WIRE_HIT,
+		.lib = wire_cookie_lib(cookie),
+		.depth = top ? stack_depth_above(top) : 0,
+		.pid = t->pid,
+		.tid = t->tid,
+		.invocation = read_hit(ctx, cookie),
+		.time_ns = now,
+	};
+	bpf_ringbuf_submit(h, wakeup_flags());
+	t->spans++;
+	return 0;
 }
 
 SEC("uprobe/end")

@@ -449,6 +449,14 @@ static inline wire_u32 stack_take_caller(struct thread_stack *t, wire_u64 cookie
 	return r->caller;
 }
 
+/* The depth of what runs right within `top`. */
+static inline wire_u32 stack_depth_above(const struct frame *top)
+{
+	wire_u32 depth = top->depth + !top->hidden;
+
+	return depth < 0xffff ? depth : 0xffff;
+}
+
 /* Put a frame on top; of `new` everything but the time and the depth counts. */
 static inline void stack_add(struct thread_stack *t, const struct frame *new, wire_u64 now)
 {
@@ -456,7 +464,7 @@ static inline void stack_add(struct thread_stack *t, const struct frame *new, wi
 	wire_u32 depth = 0;
 
 	if (top)
-		depth = top->depth + !top->hidden;
+		depth = stack_depth_above(top);
 	/* A wrapper whose body waits for another thread executes nothing, and is no span. */
 	if (top && new->kind == WIRE_KIND_BLOCKED && top->state == FRAME_WRAPPED &&
 	    top->group == new->group)
@@ -475,7 +483,7 @@ static inline void stack_add(struct thread_stack *t, const struct frame *new, wi
 	}
 	*f = *new;
 	f->start_ns = now;
-	f->depth = depth < 0xffff ? depth : 0xffff;
+	f->depth = depth;
 	t->n++;
 }
 

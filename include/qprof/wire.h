@@ -29,6 +29,7 @@ enum wire_type {
 	WIRE_EXEC = 3,
 	WIRE_EXIT = 4,
 	WIRE_LABEL = 5,
+	WIRE_HIT = 6,
 	WIRE_THREAD = 7,
 };
 
@@ -81,6 +82,17 @@ struct wire_span {
 		 * WIRE_LABEL_LOST, or 0: the guard's own */
 		wire_u32 label;
 	};
+};
+
+/* A query's result was found in its in-memory cache: an instant, and no frame. */
+struct wire_hit {
+	wire_u8 type;
+	wire_u8 lib;
+	wire_u16 depth; /* as in wire_span */
+	wire_u32 pid;
+	wire_u32 tid;
+	wire_u32 invocation; /* of the execution whose result it is, or WIRE_NO_INVOCATION */
+	wire_u64 time_ns;
 };
 
 #define WIRE_LABEL_MAX 64
@@ -161,8 +173,8 @@ struct wire_exit {
 
 /* Indices of the per-CPU counter array. */
 enum wire_counter {
-	WIRE_COUNT_SPANS = 0,	     /* spans sent */
-	WIRE_LOST_RING_FULL,	     /* spans lost: the ring buffer was full */
+	WIRE_COUNT_SPANS = 0,	     /* spans and hits sent */
+	WIRE_LOST_RING_FULL,	     /* spans and hits lost: the ring buffer was full */
 	WIRE_LOST_STACK_FULL,	     /* starts lost: a thread's stack of queries was full */
 	WIRE_LOST_NO_STORAGE,	     /* starts lost: no memory for a thread's stack */
 	WIRE_LOST_RECURSION,	     /* starts or ends lost: the kernel refused to nest programs */
@@ -200,6 +212,9 @@ struct wire_knobs {
  *
  * WIRE_ROLE_END: the register holds the invocation id; if there is none, the query bits are the
  * id's offset from sp in units of 4 bytes, or WIRE_NO_SLOT.
+ *
+ * WIRE_ROLE_HIT: as WIRE_ROLE_END; but if the group bits are a register's, the offset is from what
+ * that one holds.
  *
  * WIRE_ROLE_IDENTIFY: the query bits number the site. The query's vtable is in the register; if
  * there is none, the group bits are the offset from sp, in units of 8 bytes, of a copy of it. The
@@ -240,6 +255,7 @@ enum wire_role {
 	WIRE_ROLE_GUARD_END,   /* the guard is dropped or finished */
 	WIRE_ROLE_TIMER,       /* entry of SelfProfilerRef::verbose_generic_activity */
 	WIRE_ROLE_TIMER_END,   /* entry of a drop_in_place::<VerboseTimingGuard> */
+	WIRE_ROLE_HIT,	       /* a result was found in its cache */
 };
 
 enum wire_reg {
@@ -384,6 +400,7 @@ static inline int wire_cookie_sp_delta(wire_u64 c)
 }
 
 _Static_assert(sizeof(struct wire_span) == 40, "wire_span");
+_Static_assert(sizeof(struct wire_hit) == 24, "wire_hit");
 _Static_assert(sizeof(struct wire_fork) == 24, "wire_fork");
 _Static_assert(sizeof(struct wire_exec) == 40 + WIRE_ARGS_MAX, "wire_exec");
 _Static_assert(sizeof(struct wire_exit) == 24, "wire_exit");

@@ -156,7 +156,7 @@ static void kinds_add_up_as_summarize_does(void **state)
 		{TRACE_KIND_HASHING, 10, 13, 1},  {TRACE_KIND_QUERY, 0, 20, 0},
 		{TRACE_KIND_BLOCKED, 20, 60, 0},  {TRACE_KIND_ACTIVITY, 65, 66, 1},
 		{TRACE_KIND_LOAD, 60, 70, 0},	  {TRACE_KIND_ACTIVITY, 70, 170, 0},
-		{TRACE_KIND_OTHER, 170, 1170, 0},
+		{TRACE_KIND_OTHER, 170, 1170, 0}, {TRACE_KIND_HIT, 1170, 1170, 0},
 	};
 	const struct trace_tally hits = {.kind = TRACE_KIND_HIT_COUNT, .events = 2, .sum = 12};
 	const struct trace_tally size = {.kind = TRACE_KIND_ARTIFACT_SIZE, .label = 9, .sum = 77};
@@ -182,7 +182,7 @@ static void kinds_add_up_as_summarize_does(void **state)
 	assert_int_equal(rows->count, 4);
 	assert_int_equal(rows->total_ns, 20 + 40 + 1 + 10 + 100 + 1000);
 	assert_int_equal(rows->self_ns, 20 + 40 + 10 + 100 + 1000);
-	assert_int_equal(rows->hits, 12);
+	assert_int_equal(rows->hits, 12 + 1);
 	assert_int_equal(rows->blocked_ns, 40);
 	assert_int_equal(rows->load_ns, 9);
 	assert_int_equal(rows->hashing_ns, 3);

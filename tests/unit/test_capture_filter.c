@@ -38,7 +38,7 @@ static bool may_pass(const char *list, enum filter_class class)
 /* `want`: a letter for each class that passes. */
 static void assert_classes(const char *list, const char *want)
 {
-	static const char letters[FILTER_CLASSES + 1] = "qatpblh";
+	static const char letters[FILTER_CLASSES + 1] = "qatpblhc";
 
 	for (int i = 0; i < FILTER_CLASSES; i++)
 		if (passes(list, i, "x") != !!strchr(want, letters[i]))
@@ -55,6 +55,7 @@ static void each_word_stands_for_its_kind(void **state)
 	assert_classes("incr-cache-load", "l");
 	assert_classes("incr-result-hashing", "h");
 	assert_classes("all", "qatpblh");
+	assert_classes("query-cache-hit", "qc");
 	assert_classes("default", "qapbl");
 	assert_classes("none", "");
 	assert_classes("passes,query-provider", "pq");
@@ -66,6 +67,10 @@ static void the_last_word_that_fits_decides(void **state)
 	assert_classes("all,-passes", "qatblh");
 	assert_classes("all,-generic-activity,passes", "qpblh");
 	assert_classes("all,none,query-blocked", "b");
+	assert_classes("all,query-cache-hit,-query-cache-hit", "qatpblh");
+	assert_classes("query-cache-hit,-query-provider", "c");
+	assert_classes("query-cache-hit,none", "");
+	assert_classes("query-cache-hit,-all", "");
 	assert_true(passes("all,-type*", FILTER_QUERY, "trait_def"));
 	assert_false(passes("all,-type*", FILTER_QUERY, "type_of"));
 	assert_true(passes("all,-type*,type_of", FILTER_QUERY, "type_of"));
@@ -82,6 +87,7 @@ static void a_list_that_only_takes_away_takes_from_the_default(void **state)
 	(void)state;
 	assert_classes("-passes", "qabl");
 	assert_classes("-query-provider,-passes", "abl");
+	assert_classes("-query-cache-hit", "qapbl");
 	assert_int_equal(filter__new(NULL, 0, &f), 0);
 	assert_true(filter__passes(f, FILTER_QUERY, "typeck"));
 	assert_false(filter__passes(f, FILTER_HASHING, "typeck"));

@@ -177,6 +177,25 @@ static void texts_are_made_fit(void **state)
 	assert_string_equal(mm_reader__label(r, events[2].id), "<unknown>");
 }
 
+static void a_cache_hit_is_an_instant(void **state)
+{
+	const struct trace_span s = {
+		.start_ns = BASE + 5, .end_ns = BASE + 5, .tid = 9, .kind = TRACE_KIND_HIT};
+	uint8_t own;
+	_trace_reader_ struct trace_reader *texts = open_texts(&own);
+	struct mm_process *m = begin(texts, NULL);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_event e;
+
+	(void)state;
+	assert_int_equal(mm_process__span(m, &s), 0);
+	r = end(m);
+	assert_int_equal(mm_reader__events(r, 0, 1, &e), 0);
+	assert_int_equal(e.type, MM_INSTANT_EVENT);
+	assert_int_equal(e.start, 5);
+	assert_string_equal(mm_reader__kind(r, e.kind), "QueryCacheHit");
+}
+
 static void times_are_limited(void **state)
 {
 	struct trace_span s = {.start_ns = BASE + 9,
@@ -229,6 +248,7 @@ int main(void)
 		cmocka_unit_test(metadata_is_whole),
 		cmocka_unit_test(an_invocation_id_stands_for_one_label),
 		cmocka_unit_test(texts_are_made_fit),
+		cmocka_unit_test(a_cache_hit_is_an_instant),
 		cmocka_unit_test(times_are_limited),
 		cmocka_unit_test(sums_beyond_an_event_take_several),
 	};

@@ -97,6 +97,7 @@ static void what_the_format_cannot_hold_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(mm_writer__interval(w, 1, 1, 1, 6, 5), -EINVAL);
+	assert_int_equal(mm_writer__instant(w, 1, 1, 1, 0xfffffffffffeull), -EINVAL);
 	assert_int_equal(mm_writer__interval(w, 1, 1, 1, 6, 0xfffffffffffeull), -EINVAL);
 	assert_int_equal(mm_writer__integer(w, 1, 1, 1, 1ull << 48), -EINVAL);
 	assert_int_equal(mm_writer__interval(w, 1, 1, 1, 6, 0xfffffffffffdull), 0);

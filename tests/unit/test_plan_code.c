@@ -162,10 +162,13 @@ static void moves_are_told(void **state)
 	assert_shape(DECODE(0x89, 0x54, 0x24, 0x24), CODE_STORE32, WIRE_REG_DX, SP, 0x24);
 	assert_shape(DECODE(0x48, 0x89, 0x54, 0x24, 0x24), CODE_STORE64, WIRE_REG_DX, SP, 0x24);
 	assert_shape(DECODE(0x4d, 0x89, 0xcc), CODE_MOVE64, WIRE_REG_R12, WIRE_REG_R9, 0);
+	/* mov 0x10(%rsp), %eax; mov %ecx, %ebx */
+	assert_shape(DECODE(0x8b, 0x44, 0x24, 0x10), CODE_LOAD32, WIRE_REG_AX, SP, 0x10);
+	assert_shape(DECODE(0x89, 0xcb), CODE_MOVE32, WIRE_REG_BX, WIRE_REG_CX, 0);
 	/* Of other sizes, with an index, with a segment, or of a constant they are not. */
-	assert_int_equal(DECODE(0x8b, 0x44, 0x24, 0x10).shape, CODE_OTHER);
+	assert_int_equal(DECODE(0x66, 0x8b, 0x44, 0x24, 0x10).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0x66, 0x89, 0x54, 0x24, 0x24).shape, CODE_OTHER);
-	assert_int_equal(DECODE(0x89, 0xcb).shape, CODE_OTHER);
+	assert_int_equal(DECODE(0x66, 0x89, 0xcb).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0x48, 0x8b, 0x04, 0xc8).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0x64, 0x48, 0x8b, 0x00).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0xc7, 0x44, 0x24, 0x24, 1, 0, 0, 0).shape, CODE_OTHER);

@@ -44,6 +44,9 @@ struct expectation {
 #define DROP	  "_RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_place"
 
 static const struct expectation today[] = {
+	{"_RNvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB4_15SelfProfilerRef15query_"
+	 "cache_hit9cold_call",
+	 NAME_COLD_HIT, NAME_PART_ENTRY, NULL},
 	{IMPL "6typeck" NON_INCR, NAME_WRAPPER_NON_INCR, NAME_PART_ENTRY, "typeck"},
 	{IMPL "6typeck" NON_INCR ".cold", NAME_WRAPPER_NON_INCR, NAME_PART_COLD, "typeck"},
 	{IMPL "9layout_of" INCR, NAME_WRAPPER_INCR, NAME_PART_ENTRY, "layout_of"},
@@ -171,6 +174,8 @@ static const struct expectation legacy[] = {
 	 NAME_DROP_TIMER, NAME_PART_COLD, NULL},
 	{"_ZN21rustc_data_structures9profiling15SelfProfilerRef4exec9cold_call" HASH,
 	 NAME_COLD_UNKNOWN, NAME_PART_ENTRY, NULL},
+	{"_ZN21rustc_data_structures9profiling15SelfProfilerRef15query_cache_hit9cold_call" HASH,
+	 NAME_COLD_HIT, NAME_PART_ENTRY, NULL},
 	{"_ZN7__rustc20__rust_panic_cleanup" HASH, NAME_PANIC_CLEANUP, NAME_PART_ENTRY, NULL},
 };
 
@@ -215,10 +220,9 @@ static const char *const others[] = {
 	"_RNvMs2_Nt" PROFILING "NtB5_18VerboseTimingGuard5start",
 	"_RNvMNt" PROFILING "NtB2_15SelfProfilerRef24verbose_generic_activity0",
 	"_RNvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB4_15SelfProfilerRef15query_"
-	"cache_hit9cold_call",
+	"cache_hit9cold_calls",
 	/* a provider that legacy mangling leaves without its query: spelled from the sources */
 	"_ZN16rustc_query_impl8plumbing28__rust_begin_short_backtrace" HASH,
-	"_ZN21rustc_data_structures9profiling15SelfProfilerRef15query_cache_hit9cold_call" HASH,
 	/* a piece of a function under a suffix we do not know: made up */
 	IMPL "6typeck" NON_INCR ".part.0",
 	/* more than a name: made up */

@@ -11,123 +11,9 @@
 
 #include <cmocka.h>
 
-#include "../fixtures/spans.h"
+#include "../fixtures/sunk.h"
 
-#define MAX_PROCESSES 400
-#define RUSTC(crate)  "rustc\0--crate-name\0" crate
-
-/* What came out: the last state of every process, how often it came, and the spans. */
-struct sunk {
-	struct trace_process processes[MAX_PROCESSES];
-	uint32_t updates[MAX_PROCESSES];
-	uint32_t n_processes;
-	struct trace_span spans[SPANS_MAX];
-	uint32_t n_spans;
-	struct trace_function functions[4]; /* without texts */
-	char names[4][16];
-	uint32_t n_functions;
-	struct trace_thread threads[4];
-	char thread_names[4][16];
-	uint32_t n_threads;
-	char labels[4][72]; /* ids from 80 up */
-	uint32_t n_labels;
-	int err;
-};
-
-static int sink_process(void *ctx, const struct trace_process *p)
-{
-	struct sunk *out = ctx;
-
-	assert_in_range(p->index, 0, out->n_processes);
-	if (p->index == out->n_processes)
-		out->n_processes++;
-	trace_process__clear(&out->processes[p->index]);
-	out->updates[p->index]++;
-	return trace_process__copy(&out->processes[p->index], p) ?: out->err;
-}
-
-static int sink_span(void *ctx, const struct trace_span *s)
-{
-	struct sunk *out = ctx;
-
-	assert_in_range(s->process, 0, out->n_processes - 1);
-	out->spans[out->n_spans++] = *s;
-	return out->err;
-}
-
-static int sink_thread(void *ctx, const struct trace_thread *t)
-{
-	struct sunk *out = ctx;
-
-	assert_in_range(t->process, 0, out->n_processes - 1);
-	assert_in_range(out->n_threads, 0, 3);
-	snprintf(out->thread_names[out->n_threads], 16, "%s", t->name);
-	out->threads[out->n_threads++] = *t;
-	return out->err;
-}
-
-static int sink_function(void *ctx, uint8_t lib, const struct trace_function *f)
-{
-	struct sunk *out = ctx;
-
-	assert_int_equal(lib, 2);
-	assert_string_equal(f->library, "abcd");
-	assert_in_range(out->n_functions, 0, 3);
-	snprintf(out->names[out->n_functions], 16, "%s", f->name);
-	out->functions[out->n_functions++] = *f;
-	return out->err;
-}
-
-static int sink_label(void *ctx, const char *text, uint32_t *id)
-{
-	struct sunk *out = ctx;
-
-	assert_in_range(out->n_labels, 0, 3);
-	strcpy(out->labels[out->n_labels], text);
-	*id = 80 + out->n_labels++;
-	return out->err;
-}
-
-static bool sink_wants(void *ctx, const struct wire_label_key *label)
-{
-	(void)ctx;
-	return strncmp(label->text, "unwanted", sizeof(label->text));
-}
-
-struct fixture {
-	struct tracks *t;
-	struct sunk out;
-};
-
-static int setup(void **state)
-{
-	static const uint32_t labels[] = {70, 71, 72};
-	struct fixture *f = calloc(1, sizeof(*f));
-	const struct tracks_sink sink = {
-		.ctx = &f->out,
-		.process = sink_process,
-		.span = sink_span,
-		.thread = sink_thread,
-		.function = sink_function,
-		.label = sink_label,
-		.wants = sink_wants,
-	};
-
-	*state = f;
-	return tracks__new(&sink, &f->t)
-		       ?: tracks__set_library(f->t, 2, labels, 3, "abcd", "1.95.0");
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	tracks__free(f->t);
-	for (uint32_t i = 0; i < f->out.n_processes; i++)
-		trace_process__clear(&f->out.processes[i]);
-	free(f);
-	return 0;
-}
+#define RUSTC(crate) "rustc\0--crate-name\0" crate
 
 static int do_fork(struct tracks *t, uint32_t parent, uint32_t child, uint64_t time)
 {
@@ -270,6 +156,44 @@ static void intervals_that_nobody_wants_are_left_out(void **state)
 	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, 1), 0);
 	assert_int_equal(f->out.n_spans, 0);
 	assert_int_equal(f->out.n_processes, 0);
+}
+
+static int do_hit(struct tracks *t, uint32_t pid, uint32_t invocation)
+{
+	const struct wire_hit r = {
+		.type = WIRE_HIT,
+		.lib = 2,
+		.depth = 1,
+		.pid = pid,
+		.tid = pid,
+		.invocation = invocation,
+		.time_ns = 500,
+	};
+
+	return tracks__record(t, &r, sizeof(r));
+}
+
+static void a_hit_is_of_the_query_that_was_executed(void **state)
+{
+	struct fixture *f = *state;
+	const struct trace_span *s = &f->out.spans[1];
+
+	tracks__expect_hits(f->t);
+	assert_int_equal(do_span(f->t, 11, 0, 300, 400), 0);
+	assert_int_equal(do_hit(f->t, 11, 5), 0);
+	assert_last(f, TRACE_KIND_HIT, 71);
+	assert_int_equal(s->invocation, 5);
+	assert_int_equal(s->start_ns, 500);
+	assert_int_equal(s->end_ns, 500);
+	assert_int_equal(s->depth, 1);
+	assert_int_equal(tracks__unknown_hits(f->t), 0);
+	/* Of no execution; of another process's. */
+	assert_int_equal(do_hit(f->t, 11, 6), 0);
+	assert_last(f, TRACE_KIND_HIT, 80);
+	assert_string_equal(f->out.labels[0], TRACKS_UNKNOWN);
+	assert_int_equal(do_hit(f->t, 12, 5), 0);
+	assert_last(f, TRACE_KIND_HIT, 80);
+	assert_int_equal(tracks__unknown_hits(f->t), 2);
 }
 
 static void a_compiler_lives_and_dies(void **state)
@@ -762,6 +686,7 @@ int main(void)
 		TEST(self_times_of_many_threads_are_exact),
 		TEST(what_is_no_record_changes_nothing),
 		TEST(an_error_of_the_sink_comes_back),
+		TEST(a_hit_is_of_the_query_that_was_executed),
 		cmocka_unit_test(a_sink_may_be_empty),
 	};
 

@@ -129,7 +129,7 @@ int groups__span(struct groups *g, const struct trace_span *span)
 		return -ENOMEM;
 	s = &t->sums;
 	s->count += span->kind != TRACE_KIND_BLOCKED && span->kind != TRACE_KIND_LOAD &&
-		    span->kind != TRACE_KIND_HASHING;
+		    span->kind != TRACE_KIND_HASHING && span->kind != TRACE_KIND_HIT;
 	s->unwound += span->flags != 0;
 	s->self_ns += span->self_ns;
 	s->self_probe_ns += span->self_probe_ns;

@@ -143,6 +143,10 @@ static void count_span(struct entry *entry, const struct trace_span *span,
 	uint64_t duration = span->end_ns - span->start_ns;
 	struct summary_row *row = &entry->row;
 
+	if (span->kind == TRACE_KIND_HIT) {
+		row->hits++;
+		return;
+	}
 	row->self_ns += own->self_ns;
 	entry->self_probe_ns += own->self_probe_ns;
 	if (span->kind == TRACE_KIND_HASHING) {

@@ -187,6 +187,11 @@ uint64_t choice__cookie(const struct choice *c, const struct plan_site *site)
 	return wire_cookie(site->role, c->lib, query, group, reg, site->sp_delta);
 }
 
+uint64_t choice__hit_cookie(const struct choice *c, const struct plan_hit *hit)
+{
+	return wire_cookie(WIRE_ROLE_HIT, c->lib, hit->disp / 4, hit->base, hit->reg, 0);
+}
+
 static void describe_query(const struct choice *c, const struct plan_site *site, uint32_t query,
 			   struct wire_provider *value)
 {

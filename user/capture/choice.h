@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "capture/filter.h"
+#include "plan/hits.h"
 #include "plan/plan.h"
 
 struct choice {
@@ -36,6 +37,9 @@ uint32_t choice__sites(const struct choice *c);
  * also where it is requested, and has the cookie of that.
  */
 uint64_t choice__cookie(const struct choice *c, const struct plan_site *site);
+
+/* The cookie of a place where a query hits its cache. */
+uint64_t choice__hit_cookie(const struct choice *c, const struct plan_hit *hit);
 
 /*
  * The entry for `query` in the table that the WIRE_ROLE_IDENTIFY or _GUARD_QUERY site `site` looks

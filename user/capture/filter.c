@@ -8,7 +8,9 @@
 #include <string.h>
 
 #define BIT(class) (1u << (class))
-#define EVERYTHING (BIT(FILTER_CLASSES) - 1)
+#define HITS	   BIT(FILTER_HIT)
+/* All intervals. Hits are a hundred times as many. */
+#define EVERYTHING ((BIT(FILTER_CLASSES) - 1) & ~HITS)
 /* Fits by its label too: see is_default(). */
 #define DEFAULT BIT(FILTER_CLASSES)
 
@@ -32,7 +34,7 @@ static const struct {
 	{"query-blocked", BIT(FILTER_BLOCKED), NULL},
 	{"incr-cache-load", BIT(FILTER_LOAD), NULL},
 	{"incr-result-hashing", BIT(FILTER_HASHING), NULL},
-	{"query-cache-hit", 0, "a compiler has some 14,000 places where a query hits its cache"},
+	{"query-cache-hit", HITS | BIT(FILTER_QUERY), NULL},
 	{"query-cache-hit-count", 0, "rustc counts them only while its own profiler is on"},
 	{"query-keys", 0, "rustc makes these texts only while its own profiler is on"},
 	{"function-args", 0, "rustc makes these texts only while its own profiler is on"},
@@ -110,6 +112,11 @@ static int add_word(struct filter *f, const char *text)
 		if (strcmp(text, events[i].word))
 			continue;
 		w->classes = events[i].classes;
+		/* What brings queries does not take them away; and all is all then. */
+		if (w->taken_away && w->classes & HITS)
+			w->classes = HITS;
+		else if (w->taken_away && w->classes == EVERYTHING)
+			w->classes |= HITS;
 		if (w->classes)
 			return 0;
 		f->n--;
@@ -173,7 +180,7 @@ static bool is_tiny(const char *label)
 
 static bool is_default(enum filter_class class, const char *label)
 {
-	return class != FILTER_TOLD && class != FILTER_HASHING &&
+	return class != FILTER_TOLD && class != FILTER_HASHING && class != FILTER_HIT &&
 	       (class == FILTER_QUERY || !is_tiny(label));
 }
 
@@ -222,12 +229,17 @@ const char *filter__missing(const struct filter *f, size_t i, const char **why)
 	return f->missing[i];
 }
 
+bool filter__wants_hits(const struct filter *f)
+{
+	return filter__passes(f, FILTER_HIT, NULL);
+}
+
 bool filter__is_empty(const struct filter *f)
 {
 	for (int class = 0; class < FILTER_CLASSES; class ++)
-		if (filter__may_pass(f, class))
+		if (class != FILTER_HIT && filter__may_pass(f, class))
 			return false;
-	return true;
+	return !filter__wants_hits(f);
 }
 
 void filter__free(struct filter *f)

@@ -9,7 +9,9 @@
  *   generic-activity   phases and the like, passes too
  *   passes             those of them that -Ztime-passes prints
  *   query-blocked      incr-cache-load    incr-result-hashing
- *   all, none
+ *   all                every interval, whatever its kind
+ *   query-cache-hit    hits of caches, and query-provider: what was hit was executed before
+ *   none
  *   GLOB               what has such a label
  *   -WORD              all but that
  *
@@ -33,6 +35,7 @@ enum filter_class {
 	FILTER_BLOCKED,
 	FILTER_LOAD,
 	FILTER_HASHING,
+	FILTER_HIT, /* instants; asked for by their name alone */
 	FILTER_CLASSES,
 };
 
@@ -60,6 +63,9 @@ bool filter__passes_told(const struct filter *f, const struct wire_label_key *la
  * The `i`th event that is asked for by name and cannot be had, or NULL; why not goes to `*why`.
  */
 const char *filter__missing(const struct filter *f, size_t i, const char **why);
+
+/* Whether hits of caches are asked for, of whatever query: globs have no say in them. */
+bool filter__wants_hits(const struct filter *f);
 
 /* Nothing that can be had is asked for. */
 bool filter__is_empty(const struct filter *f);

@@ -57,7 +57,7 @@ static int on_record(void *ctx, void *data, size_t size)
 }
 
 /* What is not used is not loaded either. */
-static void list_programs(struct kernel *k, bool callers)
+static void list_programs(struct kernel *k, bool callers, bool hits)
 {
 	struct qprof_bpf *s = k->skel;
 
@@ -76,6 +76,8 @@ static void list_programs(struct kernel *k, bool callers)
 	k->progs[WIRE_ROLE_GUARD_END] = s->progs.on_guard_end;
 	k->progs[WIRE_ROLE_TIMER] = s->progs.on_timer;
 	k->progs[WIRE_ROLE_TIMER_END] = s->progs.on_timer_end;
+	k->progs[WIRE_ROLE_HIT] = hits ? s->progs.on_hit : NULL;
+	bpf_program__set_autoload(s->progs.on_hit, hits);
 }
 
 static int explain_load(int err)
@@ -96,20 +98,26 @@ static int explain_load(int err)
 	return err;
 }
 
-static int choose_attach(struct kernel *k, enum kernel_attach attach)
+static int choose_attach(struct kernel *k, enum kernel_attach attach, bool hits)
 {
 	bool have = attach != KERNEL_ATTACH_PERF && probes_have_multi();
 
 	k->multi = have;
-	if (attach == KERNEL_ATTACH_MULTI && !have) {
+	if (hits && !have && attach == KERNEL_ATTACH_PERF)
+		return diag_error_r(-EINVAL, "query-cache-hit needs thousands of probes, more than "
+					     "perf events can be; leave out --attach perf");
+	if ((hits || attach == KERNEL_ATTACH_MULTI) && !have) {
 		char missing[128];
 
 		if (privilege_missing(privilege_effective(), 0, missing, sizeof(missing))) {
 			privilege_explain("attach", 0);
 			return -EPERM;
 		}
-		return diag_error_r(-ENOSYS, "this kernel has no uprobe_multi links (they came "
-					     "with 6.6); use --attach perf");
+		return diag_error_r(-ENOSYS,
+				    "this kernel has no uprobe_multi links (they came with 6.6); "
+				    "%s",
+				    hits ? "leave query-cache-hit out of --events"
+					 : "use --attach perf");
 	}
 	return 0;
 }
@@ -121,7 +129,7 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 	k->skel = qprof_bpf__open();
 	if (!k->skel)
 		return explain_load(-errno);
-	list_programs(k, opt->callers);
+	list_programs(k, opt->callers, opt->hits);
 	for (int role = 1; role < PROBES_ROLES && k->multi; role++) {
 		if (k->progs[role])
 			bpf_program__set_expected_attach_type(k->progs[role],
@@ -182,7 +190,7 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 	k->ring_bytes = opt->ring_bytes;
 	err = check_surroundings(opt);
 	if (!err)
-		err = choose_attach(k, opt->attach);
+		err = choose_attach(k, opt->attach, opt->hits);
 	if (!err)
 		err = load(k, opt);
 	if (!err)
@@ -270,6 +278,21 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 		return err;
 	*lib = (uint8_t)n;
 	return 0;
+}
+
+int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
+			const struct plan_hits *hits)
+{
+	struct choice c = {.plan = plan, .lib = lib};
+	int err = probes__attach_hits(k->libs[lib], k->progs[WIRE_ROLE_HIT], &c, hits);
+
+	if (err == -EPERM || err == -EACCES)
+		privilege_explain("attach", false);
+	else if (err)
+		diag_error("cannot attach to the cache hits of %s: %s", plan->path, strerror(-err));
+	else
+		diag_verbose("attached %u more, for cache hits", hits->n);
+	return err;
 }
 
 int kernel__follow(struct kernel *k, pid_t pid)

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "capture/filter.h"
+#include "plan/hits.h"
 #include "plan/plan.h"
 #include "qprof/wire.h"
 
@@ -27,6 +28,7 @@ struct kernel_options {
 	enum kernel_attach attach;
 	size_t ring_bytes; /* a power of two, at least a page */
 	bool callers;	   /* probe the requests too, and tell who made them */
+	bool hits;	   /* be ready for kernel__attach_hits() */
 };
 
 struct kernel;
@@ -45,6 +47,13 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out);
  */
 int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
 		   uint8_t *lib);
+
+/*
+ * Attach to where the queries of library `lib`, attached before with `plan`, hit their caches.
+ * Only if the kernel was opened for it. Prints one line on failure.
+ */
+int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
+			const struct plan_hits *hits);
 
 /* Follow a process, and the children it forks from now on. */
 int kernel__follow(struct kernel *k, pid_t pid);

@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "plan/hits.h"
+
 /*
  * Newer than the headers of libbpf 1.1 and of many distributions, so spelled out here: the
  * BPF_LINK_CREATE attributes of a uprobe_multi link, from the kernel's include/uapi/linux/bpf.h.
@@ -148,6 +150,34 @@ static int attach_multi(struct probes *p, const struct choice *c, const struct b
 	if (fd < 0)
 		return fd;
 	p->multi[role] = fd;
+	return 0;
+}
+
+int probes__attach_hits(struct probes *p, struct bpf_program *prog, const struct choice *c,
+			const struct plan_hits *hits)
+{
+	_free_ uint64_t *offsets = calloc(hits->n + 1UL, sizeof(*offsets));
+	_free_ uint64_t *cookies = calloc(hits->n + 1UL, sizeof(*cookies));
+	struct uprobe_multi_attr attr = {
+		.prog_fd = (uint32_t)bpf_program__fd(prog),
+		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
+		.path = (uintptr_t)c->plan->path,
+		.offsets = (uintptr_t)offsets,
+		.cookies = (uintptr_t)cookies,
+		.count = hits->n,
+	};
+	int fd;
+
+	if (!offsets || !cookies)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < hits->n; i++) {
+		offsets[i] = hits->items[i].offset;
+		cookies[i] = choice__hit_cookie(c, &hits->items[i]);
+	}
+	fd = hits->n ? link_create(&attr) : -1;
+	if (fd < 0)
+		return hits->n ? fd : 0;
+	p->multi[WIRE_ROLE_HIT] = fd;
 	return 0;
 }
 

@@ -12,10 +12,11 @@
 #include "capture/choice.h"
 
 struct bpf_program;
+struct plan_hits;
 struct probes;
 
 /* The program for each enum wire_role; index 0 is unused. */
-#define PROBES_ROLES 13
+#define PROBES_ROLES 14
 
 /*
  * Attach the sites that are wanted of a plan to `progs`. With `multi` the programs must have been
@@ -24,6 +25,13 @@ struct probes;
  */
 int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
 		   bool multi, struct probes **out);
+
+/*
+ * Attach `prog`, loaded as above for uprobe_multi, to the places where queries hit their caches in
+ * the library of `c` as well. Negative errno.
+ */
+int probes__attach_hits(struct probes *p, struct bpf_program *prog, const struct choice *c,
+			const struct plan_hits *hits);
 
 /*
  * Put the entries for all queries of one site's body into the table that it looks up, `map_fd`.

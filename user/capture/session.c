@@ -93,6 +93,22 @@ static struct library *new_library(struct session *s, const struct stat *st)
 	return &libs[s->n_libs++];
 }
 
+static int attach_hits(struct session *s, const struct plan *plan, uint8_t lib)
+{
+	_plan_hits_ struct plan_hits *hits = NULL;
+	int err = plan_hits__find(plan->path, &hits);
+
+	if (err)
+		return err;
+	if (!hits->n)
+		diag_warn("no place was found in %s where a query hits its cache", plan->path);
+	if (hits->n_missed)
+		diag_warn("%u of the %u places in %s where a query hits its cache cannot be "
+			  "probed: hits will be missing",
+			  hits->n_missed, hits->n_calls, plan->path);
+	return kernel__attach_hits(s->kernel, lib, plan, hits);
+}
+
 static int attach(struct session *s, const char *path)
 {
 	_plan_ struct plan *plan = NULL;
@@ -101,6 +117,8 @@ static int attach(struct session *s, const char *path)
 
 	if (!err)
 		err = kernel__attach(s->kernel, plan, s->filter, &lib);
+	if (!err && s->filter && filter__wants_hits(s->filter))
+		err = attach_hits(s, plan, lib);
 	if (err)
 		return err;
 	return s->sink.library(s->sink.ctx, lib, plan);

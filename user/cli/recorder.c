@@ -34,9 +34,10 @@ struct recorder {
 	uint64_t realtime_start_ns; /* the same moment */
 	uint64_t bad_records;
 	uint64_t n_queries;
-	int file_err;  /* the trace's first error; recording to it has stopped */
-	int place_err; /* the trace could not be put where it belongs; it is whole elsewhere */
-	int view_err;  /* the live view's; it is not drawn any more */
+	uint64_t n_hits; /* of caches */
+	int file_err;	 /* the trace's first error; recording to it has stopped */
+	int place_err;	 /* the trace could not be put where it belongs; it is whole elsewhere */
+	int view_err;	 /* the live view's; it is not drawn any more */
 };
 
 /*
@@ -73,6 +74,7 @@ static int on_span(void *ctx, const struct trace_span *s)
 	if (err)
 		file_failed(r, err);
 	r->n_queries += s->kind == TRACE_KIND_QUERY;
+	r->n_hits += s->kind == TRACE_KIND_HIT;
 	return summary__span(r->summary, s, false);
 }
 
@@ -356,6 +358,8 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	err = r->path ? summary__new(&r->summary) : -ENOMEM;
 	if (!err)
 		err = tracks__new(&sink, &r->tracks);
+	if (!err && opt->filter && filter__wants_hits(opt->filter))
+		tracks__expect_hits(r->tracks);
 	if (!err && opt->callers)
 		err = code_names__new(&r->code_names);
 	if (!err)
@@ -458,15 +462,17 @@ uint32_t recorder__processes(const struct recorder *r)
 
 static void closing_line(struct recorder *r, const struct trace_losses *losses)
 {
-	uint64_t others = summary__spans(r->summary) - r->n_queries;
-	char size[FORMAT_MAX], intervals[64] = "";
+	uint64_t others = summary__spans(r->summary) - r->n_queries - r->n_hits;
+	char size[FORMAT_MAX], intervals[64] = "", hits[64] = "";
 
 	format_bytes(size, trace_writer__bytes(r->writer));
 	if (others)
 		snprintf(intervals, sizeof(intervals), " and %" PRIu64 " other intervals", others);
-	diag_info("recorded %" PRIu64 " queries%s of %u compiler%s, %" PRIu64
+	if (r->n_hits)
+		snprintf(hits, sizeof(hits), " and %" PRIu64 " cache hits", r->n_hits);
+	diag_info("recorded %" PRIu64 " queries%s%s of %u compiler%s, %" PRIu64
 		  " lost; wrote %s (%s)",
-		  r->n_queries, intervals, tracks__processes(r->tracks),
+		  r->n_queries, intervals, hits, tracks__processes(r->tracks),
 		  tracks__processes(r->tracks) == 1 ? "" : "s", trace_losses__total(losses),
 		  r->place_err ? r->file.path : r->path, size);
 }
@@ -488,6 +494,17 @@ static int print_summary(struct recorder *r, const struct trace_losses *losses)
 	if (err && err != -EPIPE)
 		diag_error("cannot print the summary: %s", strerror(-err));
 	return err;
+}
+
+/* What has an invocation id but was not executed: loaded from the last build, or fed. */
+static void tell_unknown_hits(const struct recorder *r)
+{
+	uint64_t n = tracks__unknown_hits(r->tracks);
+
+	if (n)
+		diag_info("of %" PRIu64 " cache hits the query is not known: its execution was not "
+			  "recorded",
+			  n);
 }
 
 static void write_lines(struct recorder *r)
@@ -520,6 +537,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	err = print_summary(r, &losses);
 	if (r->file_err)
 		return r->file_err;
+	tell_unknown_hits(r);
 	closing_line(r, &losses);
 	return r->place_err ? r->place_err : err == -EPIPE ? 0 : err;
 }

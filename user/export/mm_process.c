@@ -175,20 +175,23 @@ int mm_process__span(struct mm_process *m, const struct trace_span *s)
 {
 	uint64_t start = s->start_ns - m->base_ns, end = s->end_ns - m->base_ns;
 	uint64_t kind, id;
-	int err, adjusted = 0;
+	int err = 0, adjusted = 0;
 
 	if (s->start_ns < m->base_ns || s->end_ns < s->start_ns)
 		return -EINVAL;
 	start = clamp(start, &adjusted);
 	end = clamp(end, &adjusted);
-	err = nesting__fit(&m->nesting, s->tid, s->depth, &start, &end);
+	if (s->kind != TRACE_KIND_HIT)
+		err = nesting__fit(&m->nesting, s->tid, s->depth, &start, &end);
 	if (err < 0)
 		return err;
 	adjusted |= err;
 	err = kind_id(m, s->kind, &kind);
 	if (!err)
 		err = event_id(m, s->label, s->invocation, &id);
-	if (!err)
+	if (!err && s->kind == TRACE_KIND_HIT)
+		err = mm_writer__instant(m->w, kind, id, s->tid, start);
+	else if (!err)
 		err = mm_writer__interval(m->w, kind, id, s->tid, start, end);
 	m->events++;
 	return err ? err : adjusted;

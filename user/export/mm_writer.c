@@ -183,6 +183,14 @@ int mm_writer__interval(struct mm_writer *w, uint64_t kind, uint64_t id, uint32_
 	return put_event(w, kind, id, thread, start_ns, end_ns);
 }
 
+int mm_writer__instant(struct mm_writer *w, uint64_t kind, uint64_t id, uint32_t thread,
+		       uint64_t at_ns)
+{
+	if (at_ns > MM_TIME_MAX)
+		return -EINVAL;
+	return put_event(w, kind, id, thread, at_ns, MM_INSTANT);
+}
+
 int mm_writer__integer(struct mm_writer *w, uint64_t kind, uint64_t id, uint32_t thread,
 		       uint64_t value)
 {

@@ -33,6 +33,10 @@ int mm_writer__map(struct mm_writer *w, uint32_t virtual_id, uint64_t id);
 int mm_writer__interval(struct mm_writer *w, uint64_t kind, uint64_t id, uint32_t thread,
 			uint64_t start_ns, uint64_t end_ns);
 
+/* Add an instant, ns since the start of the process; at most MM_TIME_MAX: else -EINVAL. */
+int mm_writer__instant(struct mm_writer *w, uint64_t kind, uint64_t id, uint32_t thread,
+		       uint64_t at_ns);
+
 /* Add a value without a time; at most MM_VALUE_MAX: else -EINVAL. */
 int mm_writer__integer(struct mm_writer *w, uint64_t kind, uint64_t id, uint32_t thread,
 		       uint64_t value);

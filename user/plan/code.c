@@ -230,8 +230,8 @@ static void set_to(struct code_insn *out, const cs_x86_op *dst, int64_t imm)
 
 static void shape_of_mov(struct code_insn *out, const cs_x86_op *dst, const cs_x86_op *src)
 {
-	if (dst->type == X86_OP_REG && dst->size == 8 && is_plain_memory(src)) {
-		out->shape = CODE_LOAD64;
+	if (dst->type == X86_OP_REG && dst->size >= 4 && is_plain_memory(src)) {
+		out->shape = dst->size == 4 ? CODE_LOAD32 : CODE_LOAD64;
 		out->reg = reg_of(dst->reg);
 		set_memory(out, src);
 	} else if (is_plain_memory(dst) && (dst->size == 4 || dst->size == 8) &&
@@ -239,8 +239,8 @@ static void shape_of_mov(struct code_insn *out, const cs_x86_op *dst, const cs_x
 		out->shape = dst->size == 4 ? CODE_STORE32 : CODE_STORE64;
 		out->reg = reg_of(src->reg);
 		set_memory(out, dst);
-	} else if (dst->type == X86_OP_REG && src->type == X86_OP_REG && dst->size == 8) {
-		out->shape = CODE_MOVE64;
+	} else if (dst->type == X86_OP_REG && src->type == X86_OP_REG && dst->size >= 4) {
+		out->shape = dst->size == 4 ? CODE_MOVE32 : CODE_MOVE64;
 		out->reg = reg_of(dst->reg);
 		out->base = reg_of(src->reg);
 	} else if (dst->type == X86_OP_REG && dst->size >= 4 && src->type == X86_OP_IMM) {

@@ -34,10 +34,12 @@ enum code_flow {
 /* The few shapes mining recognises; everything else is CODE_OTHER. */
 enum code_shape {
 	CODE_OTHER,
+	CODE_LOAD32,	 /* mov reg, dword [base+disp] */
 	CODE_LOAD64,	 /* mov reg, qword [base+disp] */
 	CODE_STORE32,	 /* mov dword [base+disp], reg */
 	CODE_STORE64,	 /* mov qword [base+disp], reg */
 	CODE_STORE_IMM,	 /* mov qword [base+disp], imm */
+	CODE_MOVE32,	 /* mov reg, base: between 32-bit registers */
 	CODE_MOVE64,	 /* mov reg, base: between 64-bit registers */
 	CODE_SET,	 /* mov reg, imm, or xor reg, reg: imm is all 64 bits of it */
 	CODE_CMP64_ZERO, /* cmp qword [base+disp], 0 */

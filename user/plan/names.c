@@ -393,6 +393,16 @@ static void match_cold_call(struct cursor c, struct name_info *info)
 	}
 }
 
+/* `c` is just after "NvNvM". */
+static void match_cold_hit(struct cursor c, struct name_info *info)
+{
+	struct word w[2];
+
+	if (eat_self_profiler(&c) && eat_identifier(&c, &w[0]) && eat_identifier(&c, &w[1]) &&
+	    c.p == c.end && word_is(w[0], "query_cache_hit") && word_is(w[1], "cold_call"))
+		info->kind = NAME_COLD_HIT;
+}
+
 /* `c` is just after "NvM". */
 static void match_method(struct cursor c, struct name_info *info)
 {
@@ -405,13 +415,16 @@ static void match_method(struct cursor c, struct name_info *info)
 
 static void match_v0(struct cursor name, struct name_info *info)
 {
-	static const char cold_call[] = "INvNvM", method[] = "NvM";
+	static const char cold_call[] = "INvNvM", cold_hit[] = "NvNvM", method[] = "NvM";
 	struct cursor c = name;
 	struct path path;
 
 	if (starts_with(&c, cold_call)) {
 		c.p += sizeof(cold_call) - 1;
 		match_cold_call(c, info);
+	} else if (starts_with(&c, cold_hit)) {
+		c.p += sizeof(cold_hit) - 1;
+		match_cold_hit(c, info);
 	} else if (starts_with(&c, method)) {
 		c.p += sizeof(method) - 1;
 		match_method(c, info);
@@ -441,6 +454,8 @@ static void match_legacy_method(const struct path *path, struct name_info *info)
 
 	if (path->n == 5 && word_is(w[0], "exec") && word_is(w[1], "cold_call"))
 		info->kind = NAME_COLD_UNKNOWN;
+	else if (path->n == 5 && word_is(w[0], "query_cache_hit") && word_is(w[1], "cold_call"))
+		info->kind = NAME_COLD_HIT;
 	else if (path->n == 4 && word_is(w[0], "verbose_generic_activity"))
 		info->kind = NAME_TIMER;
 }

@@ -65,6 +65,8 @@ const char *plan_role_name(enum wire_role role)
 		return "guard-end";
 	case WIRE_ROLE_TIMER:
 		return "timer";
+	case WIRE_ROLE_HIT:
+		return "hit";
 	case WIRE_ROLE_TIMER_END:
 		return "timer-end";
 	}

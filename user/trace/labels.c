@@ -15,6 +15,7 @@ static const char *const texts[TRACE_KIND_OTHER] = {
 	[TRACE_KIND_BLOCKED] = "QueryBlocked",
 	[TRACE_KIND_LOAD] = "IncrementalLoadResult",
 	[TRACE_KIND_HASHING] = "IncrementalResultHashing",
+	[TRACE_KIND_HIT] = "QueryCacheHit",
 	[TRACE_KIND_HIT_COUNT] = "QueryCacheHitCount",
 	[TRACE_KIND_ARTIFACT_SIZE] = "ArtifactSize",
 };

@@ -188,15 +188,18 @@ int self_time__of(struct self_time *st, const struct trace_span *span, struct ow
 	uint32_t level = span->depth + 1u;
 	/* Who asked for it was told by one more probe. */
 	uint64_t request_ps = choose(span->caller != TRACE_NO_LOCATION, st->hit_ps, 0);
-	uint64_t outside_ps = st->outside_ps + request_ps;
+	/* An instant has one probe, and its own time holds nothing of it. */
+	bool instant = span->kind == TRACE_KIND_HIT;
+	uint64_t inside_ps = choose(instant, 0, st->inside_ps);
+	uint64_t outside_ps = choose(instant, st->hit_ps, st->outside_ps + request_ps);
 	struct enclosed in;
 
 	if (!t || (t->top == t->last && more_room(t)))
 		return -ENOMEM;
 	in = take_enclosed(t, level, span->start_ns);
 	times->self_ns = in.sum_ns < duration ? duration - in.sum_ns : 0;
-	in.all_ps += st->inside_ps;
-	times->self_probe_ns = (st->inside_ps + in.outside_ps) / 1000;
+	in.all_ps += inside_ps;
+	times->self_probe_ns = (inside_ps + in.outside_ps) / 1000;
 	times->probe_ns = in.all_ps / 1000;
 	add_sibling(t, level, span, outside_ps, in.all_ps + outside_ps);
 	return 0;

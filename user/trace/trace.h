@@ -41,6 +41,7 @@ enum trace_kind {
 	TRACE_KIND_BLOCKED,	  /* QueryBlocked: waiting for another thread's execution */
 	TRACE_KIND_LOAD,	  /* IncrementalLoadResult: read from the last build instead */
 	TRACE_KIND_HASHING,	  /* IncrementalResultHashing, inside the query's own interval */
+	TRACE_KIND_HIT,		  /* QueryCacheHit: an instant, its start and end are one */
 	TRACE_KIND_HIT_COUNT,	  /* QueryCacheHitCount, a tally */
 	TRACE_KIND_ARTIFACT_SIZE, /* ArtifactSize, a tally of bytes */
 	TRACE_KIND_OTHER,	  /* the first of those that only one file knows */

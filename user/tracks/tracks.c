@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "trace/self_time.h"
 #include "tracks/command.h"
+#include "tracks/executions.h"
 
 /*
  * Processes that are remembered after their exit. Threads of one process report from several CPUs:
@@ -33,7 +34,8 @@ struct image {
 	bool has_spans;
 	bool exited;
 	uint64_t exit_number; /* valid if exited */
-	uint32_t next_free;   /* of an unused one */
+	struct executions executions;
+	uint32_t next_free; /* of an unused one */
 };
 
 struct library {
@@ -63,6 +65,8 @@ struct tracks {
 	uint32_t unknown; /* string id of TRACKS_UNKNOWN, or TRACKS_NO_LABEL */
 	struct self_time *self_time;
 	struct caller_index *callers;
+	bool expects_hits;
+	uint64_t unknown_hits;
 };
 
 int tracks__new(const struct tracks_sink *sink, struct tracks **out)
@@ -131,6 +135,16 @@ void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_fu
 	t->libraries[lib].functions = functions;
 }
 
+void tracks__expect_hits(struct tracks *t)
+{
+	t->expects_hits = true;
+}
+
+uint64_t tracks__unknown_hits(const struct tracks *t)
+{
+	return t->unknown_hits;
+}
+
 uint64_t tracks__refused_functions(const struct tracks *t)
 {
 	return caller_index__refused(t->callers);
@@ -189,6 +203,7 @@ static void forget(struct tracks *t, struct image *image)
 	if (image->in_trace)
 		self_time__forget(t->self_time, image->p.index);
 	trace_process__clear(&image->p);
+	executions__clear(&image->executions);
 	*image = (struct image){.next_free = t->first_free};
 	t->first_free = image - t->images;
 }
@@ -441,11 +456,13 @@ static int on_thread(struct tracks *t, const struct wire_thread *r)
 	return t->sink.thread(t->sink.ctx, &thread);
 }
 
-/* The image in the trace that a span belongs to; NULL, with *err, if it cannot be had. */
-static struct image *image_of_span(struct tracks *t, const struct wire_span *r, int *err)
+/* The image in the trace that what began at `start_ns` belongs to; NULL, with *err, if it cannot be
+ * had. */
+static struct image *image_of(struct tracks *t, uint32_t pid, uint8_t lib_number, uint64_t start_ns,
+			      int *err)
 {
-	const struct library *lib = &t->libraries[r->lib];
-	struct image *image = image_at(t, r->pid, r->start_ns);
+	const struct library *lib = &t->libraries[lib_number];
+	struct image *image = image_at(t, pid, start_ns);
 
 	if (!image) {
 		*err = -ENOMEM;
@@ -555,7 +572,7 @@ static int label_of_span(struct tracks *t, const struct wire_span *r, uint32_t *
 
 static int on_span(struct tracks *t, const struct wire_span *r)
 {
-	const struct image *image;
+	struct image *image;
 	struct trace_span span;
 	uint32_t label;
 	int err = 0;
@@ -565,9 +582,12 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 	err = label_of_span(t, r, &label);
 	if (err || label == NOT_WANTED)
 		return err;
-	image = image_of_span(t, r, &err);
+	image = image_of(t, r->pid, r->lib, r->start_ns, &err);
 	if (!image)
 		return err;
+	if (t->expects_hits && r->kind == WIRE_KIND_QUERY &&
+	    executions__note(&image->executions, r->invocation, r->query))
+		return -ENOMEM;
 	span = (struct trace_span){
 		.start_ns = r->start_ns,
 		.end_ns = r->end_ns,
@@ -581,6 +601,41 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 		.kind = r->kind,
 	};
 	err = locate_caller(t, r, &span.caller);
+	if (!err)
+		err = self_time__span(t->self_time, &span);
+	if (err || !t->sink.span)
+		return err;
+	return t->sink.span(t->sink.ctx, &span);
+}
+
+static int on_hit(struct tracks *t, const struct wire_hit *r)
+{
+	const struct library *lib = &t->libraries[r->lib];
+	struct trace_span span = {
+		.start_ns = r->time_ns,
+		.end_ns = r->time_ns,
+		.tid = r->tid,
+		.invocation = r->invocation,
+		.depth = r->depth,
+		.kind = TRACE_KIND_HIT,
+	};
+	struct image *image;
+	uint16_t query;
+	int err = 0;
+
+	if (!lib->labels)
+		return -EBADMSG;
+	image = image_of(t, r->pid, r->lib, r->time_ns, &err);
+	if (!image)
+		return err;
+	span.process = image->p.index;
+	query = executions__query(&image->executions, r->invocation);
+	if (query < lib->n_labels) {
+		span.label = lib->labels[query];
+	} else {
+		t->unknown_hits++;
+		err = unknown_label(t, &span.label);
+	}
 	if (!err)
 		err = self_time__span(t->self_time, &span);
 	if (err || !t->sink.span)
@@ -610,6 +665,7 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		struct wire_exit exit;
 		struct wire_label label;
 		struct wire_thread thread;
+		struct wire_hit hit;
 	} r;
 
 	if (!size)
@@ -640,6 +696,11 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 			return -EBADMSG;
 		memcpy(&r.thread, record, size);
 		return on_thread(t, &r.thread);
+	case WIRE_HIT:
+		if (size != sizeof(r.hit))
+			return -EBADMSG;
+		memcpy(&r.hit, record, size);
+		return on_hit(t, &r.hit);
 	case WIRE_EXEC:
 		return record_exec(t, record, size);
 	default:
@@ -695,8 +756,10 @@ void tracks__free(struct tracks *t)
 		return;
 	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
 		library__clear(&t->libraries[i]);
-	for (uint32_t i = 0; i < t->n_images; i++)
+	for (uint32_t i = 0; i < t->n_images; i++) {
 		trace_process__clear(&t->images[i].p);
+		executions__clear(&t->images[i].executions);
+	}
 	free(t->images);
 	free(t->told);
 	u64_map__destroy(&t->image_of);

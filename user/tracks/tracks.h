@@ -52,6 +52,15 @@ void tracks__set_costs(struct tracks *t, const struct trace_costs *costs);
 int tracks__set_guards(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels);
 
 /*
+ * Tell that hits of caches are recorded: from now on it is remembered which query each invocation
+ * id of a process executed.
+ */
+void tracks__expect_hits(struct tracks *t);
+
+/* Hits whose execution was not seen: their label is TRACKS_UNKNOWN. */
+uint64_t tracks__unknown_hits(const struct tracks *t);
+
+/*
  * Tell who knows the functions of a library that was set; without, its spans have no callers.
  * `functions` outlives the tracks.
  */

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/hits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "plan/code.h"
+#include "plan/elf_image.h"
+#include "plan/names.h"
+
+/* test $imm32,%eax, and of any other 32-bit register; with OP_SIZE before it imm16. */
+#define OP_TEST_AX 0xa9
+#define OP_TEST	   0xf7
+#define OP_SIZE	   0x66
+/* jne and je, near behind OP_TWO and short. */
+#define OP_TWO	     0x0f
+#define OP_JNE	     0x85
+#define OP_JE	     0x84
+#define OP_JNE_SHORT 0x75
+#define OP_JE_SHORT  0x74
+/* call and jmp (one more), and both through a pointer at rip + rel32. */
+#define OP_CALL	      0xe8
+#define CALL_SIZE     5
+#define OP_INDIRECT   0xff
+#define MODRM_CALL    0x15
+#define MODRM_JMP     0x25
+#define INDIRECT_SIZE 6
+
+/* Instructions between a test and its branch, and on the cold side up to the call. */
+#define MAX_TO_BRANCH 4
+#define MAX_TO_CALL   24
+/* A call this close behind a branch's target: enough to tell which bits are tested. */
+#define NEAR_CALL   48
+#define MAX_FILTERS 32
+#define MAX_SLOTS   8
+
+struct addrs {
+	uint64_t *items;
+	size_t n, cap;
+};
+
+struct call {
+	uint64_t addr;
+	bool seen; /* a site leads to it */
+};
+
+struct finder {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	uint64_t cold;		   /* the cold side, or 0 */
+	uint64_t slots[MAX_SLOTS]; /* pointers to it */
+	size_t n_slots;
+	struct call *calls; /* by address */
+	size_t n_calls, cap_calls;
+	struct {
+		uint32_t bits;
+		uint32_t n;
+	} votes[MAX_FILTERS];
+	struct plan_hits *out;
+	size_t cap;
+};
+
+/* A run of code within symbols. */
+struct span_of_code {
+	const uint8_t *bytes;
+	size_t len;
+	uint64_t addr;
+};
+
+static uint32_t u32_at(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static uint64_t relative(const uint8_t *rel, uint64_t next)
+{
+	return next + (uint64_t)(int64_t)(int32_t)u32_at(rel);
+}
+
+/* `*items` grown to hold one more of `size` bytes. */
+static int reserve(void **items, size_t n, size_t *cap, size_t size)
+{
+	size_t more = *cap ? *cap * 2 : 1024;
+	void *p;
+
+	if (n < *cap)
+		return 0;
+	p = reallocarray(*items, more, size);
+	if (!p)
+		return -ENOMEM;
+	*items = p;
+	*cap = more;
+	return 0;
+}
+
+static int find_cold(struct finder *f)
+{
+	const struct elf_symbol *syms;
+	size_t n;
+	int err = elf_image__symbols(f->img, &syms, &n);
+
+	for (size_t i = 0; !err && i < n && !f->cold; i++) {
+		struct name_info info;
+
+		name_classify(syms[i].name, &info);
+		if (info.kind == NAME_COLD_HIT && info.part == NAME_PART_ENTRY)
+			f->cold = syms[i].addr;
+	}
+	return err;
+}
+
+static int note_pointer(void *arg, uint64_t at, uint64_t value)
+{
+	struct finder *f = arg;
+
+	if (value == f->cold && f->n_slots < MAX_SLOTS)
+		f->slots[f->n_slots++] = at;
+	return 0;
+}
+
+static bool is_slot(const struct finder *f, uint64_t at)
+{
+	for (size_t i = 0; i < f->n_slots; i++)
+		if (f->slots[i] == at)
+			return true;
+	return false;
+}
+
+/* Call `look` for all code within symbols, once: some lie within others. */
+static int each_code(struct finder *f, int (*look)(struct finder *, const struct span_of_code *))
+{
+	const struct elf_symbol *syms;
+	uint64_t done = 0;
+	size_t n;
+	int err = elf_image__symbols(f->img, &syms, &n);
+
+	for (size_t i = 0; !err && i < n; i++) {
+		uint64_t end = syms[i].addr + syms[i].size;
+		struct span_of_code c = {.addr = syms[i].addr > done ? syms[i].addr : done};
+
+		if (end <= c.addr)
+			continue;
+		c.bytes = elf_image__code(f->img, c.addr, &c.len);
+		if (!c.bytes)
+			continue;
+		if (c.len > end - c.addr)
+			c.len = end - c.addr;
+		err = look(f, &c);
+		done = end;
+	}
+	return err;
+}
+
+static bool is_call(const struct finder *f, const struct span_of_code *c, size_t i)
+{
+	const uint8_t *p = c->bytes + i;
+
+	if ((p[0] & 0xfe) == OP_CALL)
+		return relative(p + 1, c->addr + i + CALL_SIZE) == f->cold;
+	return p[0] == OP_INDIRECT && i + INDIRECT_SIZE <= c->len &&
+	       (p[1] == MODRM_CALL || p[1] == MODRM_JMP) &&
+	       is_slot(f, relative(p + 2, c->addr + i + INDIRECT_SIZE));
+}
+
+static int note_calls(struct finder *f, const struct span_of_code *c)
+{
+	for (size_t i = 0; i + CALL_SIZE <= c->len; i++) {
+		if (((c->bytes[i] & 0xfe) != OP_CALL && c->bytes[i] != OP_INDIRECT) ||
+		    !is_call(f, c, i))
+			continue;
+		if (reserve((void **)&f->calls, f->n_calls, &f->cap_calls, sizeof(*f->calls)))
+			return -ENOMEM;
+		f->calls[f->n_calls++] = (struct call){.addr = c->addr + i};
+	}
+	return 0;
+}
+
+/* The first call at or behind `addr`, or NULL. */
+static struct call *call_from(const struct finder *f, uint64_t addr)
+{
+	size_t lo = 0, hi = f->n_calls;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->calls[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < f->n_calls ? &f->calls[lo] : NULL;
+}
+
+/* The bits that the bytes at `i` would test, and the size of that; 0 if they are no such test. */
+static uint32_t tested_bits(const struct span_of_code *c, size_t i, size_t *size)
+{
+	const uint8_t *p = c->bytes + i;
+	size_t op = p[0] == OP_TEST_AX ? 1 : p[0] == OP_TEST ? 2 : 0;
+	bool word = i && p[-1] == OP_SIZE;
+
+	*size = op + (word ? 2 : 4);
+	if (!op || i + op + 4 > c->len || (op == 2 && (p[1] & 0xf8) != 0xc0))
+		return 0;
+	return u32_at(p + op) & (word ? 0xffff : 0xffffffff);
+}
+
+static void vote(struct finder *f, uint32_t bits)
+{
+	size_t i = 0;
+
+	while (i < MAX_FILTERS && f->votes[i].n && f->votes[i].bits != bits)
+		i++;
+	if (i == MAX_FILTERS)
+		return;
+	f->votes[i].bits = bits;
+	f->votes[i].n++;
+}
+
+/* Learns from the commonest form: a near jne right behind the test. */
+static int note_bits(struct finder *f, const struct span_of_code *c)
+{
+	for (size_t i = 0; i + CALL_SIZE < c->len; i++) {
+		size_t size, jump;
+		uint32_t bits = tested_bits(c, i, &size);
+		const struct call *call;
+		uint64_t target;
+
+		jump = i + size;
+		if (!bits || jump + 6 > c->len || c->bytes[jump] != OP_TWO ||
+		    c->bytes[jump + 1] != OP_JNE)
+			continue;
+		target = relative(c->bytes + jump + 2, c->addr + jump + 6);
+		call = call_from(f, target);
+		if (call && call->addr - target < NEAR_CALL)
+			vote(f, bits);
+	}
+	return 0;
+}
+
+static uint32_t winner(const struct finder *f)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < MAX_FILTERS; i++)
+		if (f->votes[i].n > f->votes[best].n)
+			best = i;
+	return f->votes[best].bits;
+}
+
+/* The way from a branch to the call: what is executed, and sp before each, from that at the site.
+ */
+struct way {
+	struct code_insn insns[MAX_TO_CALL];
+	int64_t sp[MAX_TO_CALL];
+	size_t n;
+};
+
+static bool goes_to_cold(const struct finder *f, const struct code_insn *insn)
+{
+	if (insn->flow == CODE_CALL || insn->flow == CODE_JMP)
+		return insn->target == f->cold;
+	return insn->shape == CODE_GO_RIP && is_slot(f, insn->target);
+}
+
+/* Follow `addr` up to the call of the cold side; its address, or 0. */
+static uint64_t follow(struct finder *f, uint64_t addr, struct way *way)
+{
+	int64_t sp = 0;
+
+	for (way->n = 0; way->n < MAX_TO_CALL;) {
+		struct code_insn *insn = &way->insns[way->n];
+
+		if (!code_decoder__at(f->decoder, addr, insn))
+			return 0;
+		if (goes_to_cold(f, insn))
+			return insn->addr;
+		if (insn->flow == CODE_JMP) {
+			addr = insn->target;
+		} else if (insn->flow == CODE_FALLS) {
+			addr += insn->size;
+		} else {
+			return 0;
+		}
+		if (insn->writes & 1u << CODE_REG_SP && !insn->sp_adjust)
+			return 0;
+		way->sp[way->n++] = sp;
+		sp += insn->sp_adjust;
+	}
+	return 0;
+}
+
+/*
+ * Where a value is: in a register, or else in memory this many bytes above what another one holds
+ * at the site.
+ */
+struct value_place {
+	uint8_t reg;  /* or WIRE_REG_NONE, and: */
+	uint8_t base; /* or CODE_REG_SP */
+	int64_t disp;
+};
+
+/* Where what `insn` puts into the register came from; false if that is not known. */
+static bool before_write(const struct code_insn *insn, int64_t sp, struct value_place *v)
+{
+	bool load = insn->shape == CODE_LOAD32 || insn->shape == CODE_LOAD64;
+	bool move = insn->shape == CODE_MOVE32 || insn->shape == CODE_MOVE64;
+
+	if (insn->reg != v->reg)
+		return false;
+	if (move && insn->base < CODE_REG_SP) {
+		v->reg = insn->base;
+		return true;
+	}
+	if (!load || insn->base > CODE_REG_SP)
+		return false;
+	*v = (struct value_place){WIRE_REG_NONE, insn->base, insn->disp};
+	if (insn->base == CODE_REG_SP)
+		v->disp += sp;
+	return true;
+}
+
+/* The same of a store, which may hit the slot; and what else it could hit is not known. */
+static bool before_store(const struct code_insn *insn, int64_t sp, struct value_place *v)
+{
+	bool whole = insn->shape == CODE_STORE32 || insn->shape == CODE_STORE64;
+	int64_t at = insn->disp + sp;
+
+	if (insn->base != CODE_REG_SP || v->base != CODE_REG_SP)
+		return false;
+	if (at >= v->disp + 4 || at + insn->stores <= v->disp)
+		return true;
+	if (!whole || at != v->disp || insn->reg >= CODE_REG_SP)
+		return false;
+	v->reg = insn->reg;
+	return true;
+}
+
+static bool before_insn(const struct code_insn *insn, int64_t sp, struct value_place *v)
+{
+	if (v->reg != WIRE_REG_NONE)
+		return !(insn->writes & 1u << v->reg) || before_write(insn, sp, v);
+	if (insn->stores)
+		return before_store(insn, sp, v);
+	return v->base == CODE_REG_SP || !(insn->writes & 1u << v->base);
+}
+
+/* Where the invocation id is at the site. */
+static bool trace_back(const struct way *way, struct value_place *v)
+{
+	*v = (struct value_place){.reg = WIRE_REG_SI};
+	for (size_t i = way->n; i-- > 0;)
+		if (!before_insn(&way->insns[i], way->sp[i], v))
+			return false;
+	return v->reg != WIRE_REG_NONE ||
+	       (v->disp >= 0 && v->disp % 4 == 0 && v->disp / 4 < (int64_t)WIRE_NO_SLOT);
+}
+
+/* The branch that depends on the test which ends at `addr`, into `*jump`. */
+static bool find_branch(struct finder *f, uint64_t addr, struct code_insn *jump)
+{
+	for (int i = 0; i <= MAX_TO_BRANCH; i++) {
+		if (!code_decoder__at(f->decoder, addr, jump))
+			return false;
+		if (jump->flow == CODE_JCC)
+			return jump->emulated;
+		if (jump->flow != CODE_FALLS || jump->sets_flags)
+			return false;
+		addr += jump->size;
+	}
+	return false;
+}
+
+/* Where the branch goes if a bit is set; 0 if it is neither jne nor je. */
+static uint64_t cold_way(const struct finder *f, const struct code_insn *jump)
+{
+	size_t len;
+	const uint8_t *op = elf_image__code(f->img, jump->addr, &len);
+	uint8_t code = op && len ? op[0] : 0;
+
+	if (code == OP_TWO)
+		code = len > 1 ? op[1] : 0;
+	if (code == OP_JNE || code == OP_JNE_SHORT)
+		return jump->target;
+	return code == OP_JE || code == OP_JE_SHORT ? jump->addr + jump->size : 0;
+}
+
+static int add_hit(struct finder *f, uint64_t addr, const struct value_place *v)
+{
+	struct plan_hits *out = f->out;
+	struct plan_hit hit = {
+		.addr = addr,
+		.reg = v->reg,
+		.base = v->reg != WIRE_REG_NONE || v->base == CODE_REG_SP ? WIRE_REG_NONE : v->base,
+		.disp = (uint32_t)v->disp,
+	};
+
+	if (!elf_image__offset(f->img, addr, &hit.offset))
+		return 0;
+	if (reserve((void **)&out->items, out->n, &f->cap, sizeof(*out->items)))
+		return -ENOMEM;
+	out->items[out->n++] = hit;
+	return 0;
+}
+
+/* Every test of these bits whose branch leads to the cold side. */
+static int note_hits(struct finder *f, const struct span_of_code *c)
+{
+	for (size_t i = 0; i + CALL_SIZE < c->len; i++) {
+		struct code_insn jump;
+		struct value_place place;
+		struct way way;
+		struct call *call;
+		uint64_t at;
+		size_t size;
+
+		if (tested_bits(c, i, &size) != f->out->filter ||
+		    !find_branch(f, c->addr + i + size, &jump))
+			continue;
+		at = follow(f, cold_way(f, &jump), &way);
+		call = at ? call_from(f, at) : NULL;
+		if (!call || call->addr != at || !trace_back(&way, &place))
+			continue;
+		call->seen = true;
+		if (add_hit(f, jump.addr, &place))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct plan_hit *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Two tests may have one branch. */
+static void sort_hits(struct plan_hits *hits)
+{
+	uint32_t n = 0;
+
+	if (hits->n)
+		qsort(hits->items, hits->n, sizeof(*hits->items), by_addr);
+	for (uint32_t i = 0; i < hits->n; i++)
+		if (!n || hits->items[i].addr != hits->items[n - 1].addr)
+			hits->items[n++] = hits->items[i];
+	hits->n = n;
+}
+
+static int find(struct finder *f, const char *path)
+{
+	int err = elf_image__open(path, &f->img);
+
+	if (!err)
+		err = code_decoder__new(f->img, &f->decoder);
+	if (!err)
+		err = find_cold(f);
+	if (err || !f->cold)
+		return err;
+	err = elf_image__pointers(f->img, note_pointer, f);
+	if (!err)
+		err = each_code(f, note_calls);
+	if (!err)
+		err = each_code(f, note_bits);
+	f->out->filter = winner(f);
+	if (!err && f->out->filter)
+		err = each_code(f, note_hits);
+	sort_hits(f->out);
+	f->out->n_calls = (uint32_t)f->n_calls;
+	for (size_t i = 0; i < f->n_calls; i++)
+		f->out->n_missed += !f->calls[i].seen;
+	return err;
+}
+
+int plan_hits__find(const char *path, struct plan_hits **out)
+{
+	_plan_hits_ struct plan_hits *hits = calloc(1, sizeof(*hits));
+	struct finder f = {.out = hits};
+	int err = hits ? find(&f, path) : -ENOMEM;
+
+	code_decoder__free(f.decoder);
+	elf_image__free(f.img);
+	free(f.calls);
+	if (!err)
+		*out = take_ptr(hits);
+	else if (err == -ENOMEM)
+		diag_error("cannot look for cache hits in %s: out of memory", path);
+	else if (err == -ENODATA)
+		diag_error("%s is stripped: its cache hits cannot be found", path);
+	return err;
+}
+
+void plan_hits__free(struct plan_hits *hits)
+{
+	if (!hits)
+		return;
+	free(hits->items);
+	free(hits);
+}
