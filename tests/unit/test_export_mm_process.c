@@ -177,6 +177,84 @@ static void texts_are_made_fit(void **state)
 	assert_string_equal(mm_reader__label(r, events[2].id), "<unknown>");
 }
 
+static struct mm_event event_of(struct mm_reader *r, uint64_t i, const char *text)
+{
+	struct byte_buffer out = {0};
+	struct mm_event e;
+
+	assert_int_equal(mm_reader__events(r, i, 1, &e), 0);
+	assert_int_equal(mm_strings__text(mm_reader__strings(r), e.id, &out), 0);
+	assert_string_equal((char *)out.data, text);
+	byte_buffer__destroy(&out);
+	return e;
+}
+
+/* What ids were mapped to is the arguments: of the label that has the id first, not of others. */
+static void arguments_are_given_back(void **state)
+{
+	static const char *const arguments[] = {"core::fmt", "", "x\x1e\x1ey\t", "core::fmt"};
+	const struct trace_info info = {.tool = "t"};
+	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
+	struct trace_writer *w = NULL;
+	_trace_reader_ struct trace_reader *texts = NULL;
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_process *m;
+	uint32_t label, other, strings[4];
+	struct mm_event a, b;
+
+	(void)state;
+	unlink(directory_path("texts"));
+	assert_int_equal(trace_writer__open(directory_path("texts"), &info, &w), 0);
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", &label), 0);
+	assert_int_equal(trace_writer__intern(w, "mir", &other), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(trace_writer__intern(w, arguments[i], &strings[i]), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(
+			trace_writer__map(
+				w, &(struct trace_mapping){.first = i * (MM_FIRST_REGULAR_ID - 7),
+							   .n = 4,
+							   .strings = strings}),
+			0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	trace_writer__free(w);
+	assert_int_equal(trace_reader__open(directory_path("texts"), &texts, NULL), 0);
+
+	m = begin(texts, NULL);
+	add(m, label, 0, 0);
+	add(m, label, 0, TRACE_KIND_BLOCKED);
+	add(m, other, 0, 0);
+	add(m, label, 1, 0);
+	add(m, label, 2, 0);
+	add(m, label, 3, 0);
+	add(m, label, 77, 0); /* others are mapped, this one is not */
+	add(m, label, MM_FIRST_REGULAR_ID - 7, 0);
+	add(m, label, MM_FIRST_REGULAR_ID - 4, 0);
+	r = end(m);
+	a = event_of(r, 0,
+		     "typeck\x1e"
+		     "core::fmt");
+	b = event_of(r, 1,
+		     "typeck\x1e"
+		     "core::fmt");
+	assert_true(a.id == 0 && b.id == 0);
+	event_of(r, 2, "mir");
+	event_of(r, 3, "typeck");
+	event_of(r, 4, "typeck\x1ex\x1ey?");
+	event_of(r, 5,
+		 "typeck\x1e"
+		 "core::fmt");
+	event_of(r, 6, "typeck");
+	event_of(r, 7,
+		 "typeck\x1e"
+		 "core::fmt");
+	b = event_of(r, 8,
+		     "typeck\x1e"
+		     "core::fmt");
+	assert_true(b.id <= MM_VIRTUAL_ID_MAX);
+}
+
 static void times_are_limited(void **state)
 {
 	struct trace_span s = {.start_ns = BASE + 9,
@@ -229,6 +307,7 @@ int main(void)
 		cmocka_unit_test(metadata_is_whole),
 		cmocka_unit_test(an_invocation_id_stands_for_one_label),
 		cmocka_unit_test(texts_are_made_fit),
+		cmocka_unit_test(arguments_are_given_back),
 		cmocka_unit_test(times_are_limited),
 		cmocka_unit_test(sums_beyond_an_event_take_several),
 	};

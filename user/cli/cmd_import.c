@@ -77,6 +77,10 @@ static void warn_of(const char *path, const struct mm_reader *r,
 	if (left_out)
 		diag_warn("%s: %s intervals make no sense, and were left out", path,
 			  format_count(a, left_out));
+	if (found->too_many_arguments)
+		diag_warn("%s: it has more arguments than a trace holds: those of %s events were "
+			  "kept",
+			  path, format_count(a, found->arguments));
 	if (found->overlapping)
 		diag_warn("%s: %s intervals overlap others of their thread: self times around "
 			  "them are wrong",

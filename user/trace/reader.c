@@ -367,6 +367,13 @@ const char *trace_reader__kind(const struct trace_reader *r, unsigned int kind)
 	return kinds__text(&r->labels.kinds, kind);
 }
 
+uint32_t trace_reader__event_string(const struct trace_reader *r, const struct trace_span *span)
+{
+	if (span->invocation == TRACE_NO_INVOCATION)
+		return TRACE_NO_STRING;
+	return id_map__get(r->mapped, span->process + 1, span->invocation);
+}
+
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span)
 {
 	if (span->invocation == TRACE_NO_INVOCATION || !id_map__has(r->mapped, span->process + 1))

@@ -85,6 +85,9 @@ const char *trace_reader__kind(const struct trace_reader *r, unsigned int kind);
  */
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span);
 
+/* The string id of that text, or TRACE_NO_STRING if there is none, or just this one has none. */
+uint32_t trace_reader__event_string(const struct trace_reader *r, const struct trace_span *span);
+
 /*
  * What a locindex stands for; false if it lies in no function that the file holds (so far). Lines
  * are known once the chunk that tells them was read, which for a file (not a pipe) is before the

@@ -14,6 +14,7 @@
 
 #define TRACE_NO_INVOCATION UINT32_MAX
 #define TRACE_NO_LOCATION   0u
+#define TRACE_NO_STRING	    UINT32_MAX
 #define TRACE_EXIT_UNKNOWN  INT32_MIN /* still running, or its end was not seen */
 
 /* How an interval came to its end; stable on disk. */
