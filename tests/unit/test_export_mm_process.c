@@ -15,8 +15,8 @@
 #define BASE 5000ull
 
 static const char *const labels[] = {"typeck", "mir_built",
-				     "a\x1e"
-				     "b\t\xff",
+				     ("a\x1e"
+				      "b\t\xff"),
 				     ""};
 
 /* A reader of a trace with those labels, for its texts. */

@@ -417,7 +417,8 @@ int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 	for (; left && !err; left -= part.n, part.first += part.n) {
 		part.n = m->strings && left > LIST_MOST ? LIST_MOST : left;
 		err = store_mapping(w, labels ? 0 : m->process + 1, &part);
-		part.strings += m->strings ? part.n : 0;
+		if (m->strings)
+			part.strings += part.n;
 	}
 	return err;
 }
