@@ -152,9 +152,10 @@ static int check_output(const char *output, const struct cli_files *files)
 static int open_output(struct output_file *f, const char *output, bool force,
 		       const struct sums *sums, struct trace_writer **w)
 {
-	/* No clock but the real one: a trace's times are then since the epoch. */
+	/* Profiles hold no clock but the real one. */
 	const struct trace_info info = {
 		.tool = (char *)"qprof-bpf " QPROF_VERSION " import",
+		.clock = TRACE_CLOCK_REALTIME,
 		.clock_start_ns = sums->start_ns,
 		.realtime_start_ns = sums->start_ns,
 	};

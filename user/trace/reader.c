@@ -293,6 +293,9 @@ static int take_info(struct trace_reader *r, const char **why)
 			return err;
 	}
 	*why = "its first chunk is malformed";
+	/* The first writers did not tell: they had one clock. */
+	if (!in->bad && in->at != in->end)
+		r->info.clock = byte_reader__varint_max(in, TRACE_CLOCK_MAX - 1);
 	return in->bad ? -EBADMSG : 0;
 }
 

@@ -50,7 +50,7 @@ const struct trace_info *trace_reader__info(const struct trace_reader *r);
  */
 int trace_reader__next(struct trace_reader *r, struct trace_item *item);
 
-/* What to give out. Times are CLOCK_MONOTONIC. */
+/* What to give out. Times are on the trace's clock. */
 struct trace_filter {
 	uint64_t from_ns; /* spans that end before it are left out */
 	uint64_t to_ns;	  /* spans that start after it are left out; UINT64_MAX: no end */
