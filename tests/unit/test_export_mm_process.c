@@ -189,70 +189,77 @@ static struct mm_event event_of(struct mm_reader *r, uint64_t i, const char *tex
 	return e;
 }
 
-/* What ids were mapped to is the arguments: of the label that has the id first, not of others. */
-static void arguments_are_given_back(void **state)
+/* A trace whose only process maps ids from 0 and from MM_VIRTUAL_ID_MAX - 2 on to arguments. */
+static struct trace_reader *open_arguments(uint32_t *label, uint32_t *other)
 {
 	static const char *const arguments[] = {"core::fmt", "", "x\x1e\x1ey\t", "core::fmt"};
 	const struct trace_info info = {.tool = "t"};
 	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
+	struct trace_mapping m = {.n = 4};
+	struct trace_reader *r = NULL;
 	struct trace_writer *w = NULL;
-	_trace_reader_ struct trace_reader *texts = NULL;
-	_mm_reader_ struct mm_reader *r = NULL;
-	struct mm_process *m;
-	uint32_t label, other, strings[4];
-	struct mm_event a, b;
+	uint32_t strings[4];
 
-	(void)state;
 	unlink(directory_path("texts"));
 	assert_int_equal(trace_writer__open(directory_path("texts"), &info, &w), 0);
 	assert_int_equal(trace_writer__process(w, &p), 0);
-	assert_int_equal(trace_writer__intern(w, "typeck", &label), 0);
-	assert_int_equal(trace_writer__intern(w, "mir", &other), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", label), 0);
+	assert_int_equal(trace_writer__intern(w, "mir", other), 0);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(trace_writer__intern(w, arguments[i], &strings[i]), 0);
-	for (uint32_t i = 0; i < 2; i++)
-		assert_int_equal(
-			trace_writer__map(
-				w, &(struct trace_mapping){.first = i * (MM_FIRST_REGULAR_ID - 7),
-							   .n = 4,
-							   .strings = strings}),
-			0);
+	m.strings = strings;
+	assert_int_equal(trace_writer__map(w, &m), 0);
+	m.first = MM_VIRTUAL_ID_MAX - 2;
+	assert_int_equal(trace_writer__map(w, &m), 0);
 	assert_int_equal(trace_writer__finish(w), 0);
 	trace_writer__free(w);
-	assert_int_equal(trace_reader__open(directory_path("texts"), &texts, NULL), 0);
+	assert_int_equal(trace_reader__open(directory_path("texts"), &r, NULL), 0);
+	return r;
+}
 
-	m = begin(texts, NULL);
-	add(m, label, 0, 0);
-	add(m, label, 0, TRACE_KIND_BLOCKED);
-	add(m, other, 0, 0);
-	add(m, label, 1, 0);
-	add(m, label, 2, 0);
-	add(m, label, 3, 0);
-	add(m, label, 77, 0); /* others are mapped, this one is not */
-	add(m, label, MM_FIRST_REGULAR_ID - 7, 0);
-	add(m, label, MM_FIRST_REGULAR_ID - 4, 0);
+/* What ids were mapped to is the arguments: of the label that has the id first, not of others. */
+static void arguments_are_given_back(void **state)
+{
+	static const struct {
+		uint32_t invocation;
+		bool other;
+		const char *text;
+	} cases[] = {
+		{0, false,
+		 "typeck\x1e"
+		 "core::fmt"},
+		{0, false,
+		 "typeck\x1e"
+		 "core::fmt"},
+		{0, true, "mir"},
+		{1, false, "typeck"},
+		{2, false, "typeck\x1ex\x1ey?"},
+		{3, false,
+		 "typeck\x1e"
+		 "core::fmt"},
+		{77, false, "typeck"}, /* others are mapped, this one is not */
+		{MM_VIRTUAL_ID_MAX - 2, false,
+		 "typeck\x1e"
+		 "core::fmt"},
+		{MM_VIRTUAL_ID_MAX + 1, false,
+		 "typeck\x1e"
+		 "core::fmt"},
+	};
+	uint32_t label, other;
+	_trace_reader_ struct trace_reader *texts = open_arguments(&label, &other);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_process *m = begin(texts, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < 9; i++)
+		add(m, cases[i].other ? other : label, cases[i].invocation, 0);
 	r = end(m);
-	a = event_of(r, 0,
-		     "typeck\x1e"
-		     "core::fmt");
-	b = event_of(r, 1,
-		     "typeck\x1e"
-		     "core::fmt");
-	assert_true(a.id == 0 && b.id == 0);
-	event_of(r, 2, "mir");
-	event_of(r, 3, "typeck");
-	event_of(r, 4, "typeck\x1ex\x1ey?");
-	event_of(r, 5,
-		 "typeck\x1e"
-		 "core::fmt");
-	event_of(r, 6, "typeck");
-	event_of(r, 7,
-		 "typeck\x1e"
-		 "core::fmt");
-	b = event_of(r, 8,
-		     "typeck\x1e"
-		     "core::fmt");
-	assert_true(b.id <= MM_VIRTUAL_ID_MAX);
+	for (size_t i = 0; i < 9; i++) {
+		struct mm_event e = event_of(r, i, cases[i].text);
+
+		assert_int_equal(e.id <= MM_VIRTUAL_ID_MAX,
+				 !cases[i].other && cases[i].invocation <= MM_VIRTUAL_ID_MAX);
+	}
 }
 
 static void times_are_limited(void **state)
