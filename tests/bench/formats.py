@@ -2,15 +2,15 @@
 """How fast traces are written and read, and pc-value tables looked up. Needs neither root nor rustc.
 
 Rates are by CPU time; by wall time they are what a loaded machine makes of them. measureme's own
-summarize is timed too where it is installed.
+summarize is timed too, in the same way, where it is installed.
 """
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
-import time
 
 from targets import Row
 
@@ -44,14 +44,20 @@ def store(build, events, upstream):
     ]
 
 
+def children_cpu_s():
+    """CPU time of all children that were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def upstream_rate(profile, events):
-    """Millions of events per second that measureme's summarize reads; None if it is not there."""
+    """Millions of events per CPU second that measureme's summarize reads; None if it is not there."""
     tool = shutil.which("summarize")
     if not tool:
         return None
-    start = time.monotonic()
+    before = children_cpu_s()
     run(tool, "summarize", profile)
-    return events / (time.monotonic() - start) / 1e6
+    return events / (children_cpu_s() - before) / 1e6
 
 
 def pctab(build):

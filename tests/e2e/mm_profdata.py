@@ -97,6 +97,18 @@ class Profile:
             first = low1 | (high >> 16) << 32
             yield Record(self.text(kind_id), label, thread, first, low2 | (high & 0xFFFF) << 32)
 
+    def event_texts(self):
+        """(kind, string id, [label, argument...], whether it is an interval) of every event."""
+        for kind_id, event_id, _, _, low2, high in struct.iter_unpack("<QQIIII", self.events[8:]):
+            interval = (low2 | (high & 0xFFFF) << 32) < INTEGER
+            yield self.text(kind_id), event_id, self.text(event_id).split(SEPARATOR), interval
+
+    def rows(self):
+        """How often there is an interval of each kind, label and arguments."""
+        return Counter(
+            (kind, *texts) for kind, _, texts, interval in self.event_texts() if interval
+        )
+
     def metadata(self):
         return json.loads(self.text(METADATA_ID))
 
@@ -168,7 +180,10 @@ def summarize(profile):
 
 
 def problems(profile):
-    """What measureme's tools fail on, or show wrongly: a Counter, empty for a good file."""
+    """What measureme's tools fail on, or show wrongly: a Counter, empty for a good file.
+
+    Strings that cannot be read at all raise: BadProfile, or an error of UTF-8 or JSON.
+    """
     found = Counter()
     stacks = defaultdict(list)
     for record in reversed(list(profile.records())):
@@ -187,7 +202,19 @@ def problems(profile):
                 found["overlap without nesting, or not in the order of ends"] += 1
             stack.pop()
         stack.append(record)
+    for _, event_id, texts, _ in profile.event_texts():
+        if event_id in (METADATA_ID, METADATA_ID + 1):
+            found["an event whose string is no event's"] += 1
+        # The label was looked at above.
+        for argument in texts[1:]:
+            if not argument or any(c < " " or c == "\x7f" for c in argument):
+                found["an argument that cannot be parsed"] += 1
+    for address in profile.addresses.values():
+        profile.resolve(address + FIRST_REGULAR_ID, 0)
     metadata = profile.metadata()
+    if type(metadata) is not dict:
+        found["metadata that is no object"] += 1
+        return found
     for key, kind in (("start_time", int), ("process_id", int), ("cmd", str)):
         if type(metadata.get(key)) is not kind:
             found["metadata without " + key] += 1

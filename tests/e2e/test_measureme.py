@@ -46,6 +46,11 @@ def do_export(t, trace, unnamed=0):
     return files
 
 
+def unnamed_events(profile):
+    """rustc has no names for the queries that it runs to print the names."""
+    return sum(record.label == mm_profdata.UNKNOWN for record in profile.records())
+
+
 def row_of(query):
     extras = ("hits", "blocked_ns", "incremental_load_ns", "incremental_hashing_ns")
     numbers = [query[key] for key in ("count", "total_ns", "self_ns")]
@@ -112,9 +117,7 @@ def test_round_trip(t, events):
     path = self_profile(t, "truth", compile_of(t, "memchr", "first-incremental"), events)
     trace, _ = do_import(t, path)
     truth = Profile.read(path)
-    # rustc has no names for the queries that it runs to print the names.
-    unnamed = sum(record.label == mm_profdata.UNKNOWN for record in truth.records())
-    (again,) = do_export(t, trace, unnamed)
+    (again,) = do_export(t, trace, unnamed_events(truth))
     exported = Profile.read(again)
     assert os.path.basename(again) == os.path.basename(path)
     for key in ("start_time", "process_id"):
@@ -128,6 +131,29 @@ def test_round_trip(t, events):
     again_trace, _ = do_import(t, again, trace="again.qpt")
     assert_same_summary(t, again_trace, exported)
     return "%d queries" % len(queries)
+
+
+@each("default,query-keys", "default,query-keys,args")
+def test_arguments(t, events):
+    """Query keys are in the dump, and in what is exported again, as they were in rustc's file."""
+    path = self_profile(t, "truth", [os.path.join(PROGRAMS, "good.rs"), "-o", t.path("good")], events)
+    trace, _ = do_import(t, path)
+    truth = Profile.read(path)
+    rows = truth.rows()
+    dumped = collections.Counter()
+    for span in t.spans(trace):
+        # An event that the profile has no name for has no argument in it either.
+        named = span["query"] != mm_profdata.UNKNOWN and span["event"]
+        arguments = span["event"].split(mm_profdata.SEPARATOR) if named else []
+        dumped[(span.get("kind", "Query"), span["query"], *arguments)] += 1
+    assert dumped == rows, (dumped - rows, rows - dumped)
+    (again,) = do_export(t, trace, unnamed_events(truth))
+    exported = Profile.read(again).rows()
+    assert exported == rows, (exported - rows, rows - exported)
+    kinds = collections.Counter(row[0] for row in rows if len(row) > 2)
+    assert kinds["Query"] > 100, kinds
+    assert ("args" in events) == (kinds["GenericActivity"] > 0), kinds
+    return "%d different, %d bytes of %d" % (len(rows), os.path.getsize(again), os.path.getsize(path))
 
 
 def test_a_quote_in_an_argument(t):

@@ -61,8 +61,9 @@ def zstd_stored(data):
     return b"\x28\xb5\x2f\xfd\x60" + struct.pack("<H", len(data) - 256) + block.to_bytes(3, "little") + data
 
 
-def info(tool="qprof-bpf 0.1.0", kernel="6.18.0", host="builder"):
-    return chunk(INFO, varint(1000, 1700000000 * 10**9) + text(tool) + text(kernel) + text(host))
+def info(*clock):
+    texts = text("qprof-bpf 0.1.0") + text("6.18.0") + text("builder")
+    return chunk(INFO, varint(1000, 1700000000 * 10**9) + texts + varint(*clock))
 
 
 def string(value):
@@ -236,6 +237,8 @@ SHARED_LINES = (
 
 def good():
     yield "empty", header() + info() + end(0, 0, 0), INFO_LINE + WHOLE
+    yield "clock", header() + info(1) + end(0, 0, 0), INFO_LINE.replace("] 1000", "] realtime 1000") + WHOLE
+    yield "clock-and-more", header() + info(0, 77) + end(0, 0, 0), INFO_LINE + WHOLE
     yield "plain", header() + BODY + losses(3, 0, 0, 0, 0, 0, 9) + GONE + end(4, 1, 4), (
         BODY_LINES + "losses ring_full=3 end_without_start=9\n" + GONE_LINE + WHOLE
     )
@@ -336,6 +339,8 @@ def bad():
     yield "header-size", header(size=31) + BODY, refused("EBADMSG", "its header makes no sense")
     yield "header-reserved", header(reserved=1) + BODY, refused("EBADMSG", "its header makes no sense")
     yield "header-crc", header()[:9] + b"\1" + header()[10:] + BODY, refused("EBADMSG", "its header is damaged")
+    malformed = refused("EBADMSG", "its first chunk is malformed")
+    yield "clock", header() + info(2) + end(0, 0, 0), malformed
     yield "no-info", header() + NAMES, refused("EBADMSG", "its first chunk is not what a trace begins with")
     yield "cut-in-info", header() + info()[:-1], refused("EBADMSG", "its first chunk is cut short or damaged")
     yield "killed", header(state=0xFFFFFFFF) + BODY, problem(

@@ -104,6 +104,18 @@ static void callers_are_dumped(void **state)
 	assert_int_equal(count(text, "\"caller\""), 6);
 }
 
+static void the_header_names_the_clock(void **state)
+{
+	static const struct cli_dump_options old = {.file = "tests/golden/good-empty.qpt"};
+	static const struct cli_dump_options imported = {.file = "tests/golden/good-clock.qpt"};
+	_free_ char *monotonic = dump(old);
+	_free_ char *realtime = dump(imported);
+
+	(void)state;
+	assert_contains(monotonic, "\"clock\":\"monotonic\",\"clock_start_ns\":1000,");
+	assert_contains(realtime, "\"clock\":\"realtime\",\"clock_start_ns\":1000,");
+}
+
 /* The definition of a line's kind has exactly the members of the line. */
 static void check_line(struct json_object *defs, const char *text)
 {
@@ -157,6 +169,7 @@ int main(void)
 		cmocka_unit_test(filters_pick_spans),
 		cmocka_unit_test(events_and_threads_are_dumped),
 		cmocka_unit_test(callers_are_dumped),
+		cmocka_unit_test(the_header_names_the_clock),
 		cmocka_unit_test(the_schema_is_that_of_the_lines),
 	};
 

@@ -43,7 +43,7 @@ static void every_file_is_a_process(void **state)
 	text = dump_trace(out);
 	assert_contains(text, "\nprocess 1 pid=4711");
 	assert_contains(text, "\nspan 1/3 depth=0 1700000000000000001..");
-	assert_contains(text, " import] [] [] 1700000000000000000 1700000000000000000\n");
+	assert_contains(text, " import] [] [] realtime 1700000000000000000 1700000000000000000\n");
 	assert_contains(text, "\nlosses\nwhole\n");
 	free(text);
 

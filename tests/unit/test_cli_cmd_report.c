@@ -181,7 +181,8 @@ static void callers_that_are_not_there_are_said_not_to_be(void **state)
 	assert_int_equal(report(&options, &o), EXIT_CODE_FAILURE);
 	assert_string_equal(o.text[0], "");
 	assert_contains(o.text[1], "tests/golden/good-plain.qpt does not tell who asked for its "
-				   "queries: record it with --callers\n");
+				   "queries; if it was recorded without --callers, record it "
+				   "with them\n");
 	output_free(&o);
 	/* Nothing was recorded at all: nothing to blame that on. */
 	options.file = "tests/golden/good-empty.qpt";

@@ -15,8 +15,8 @@
 #define BASE 5000ull
 
 static const char *const labels[] = {"typeck", "mir_built",
-				     "a\x1e"
-				     "b\t\xff",
+				     ("a\x1e"
+				      "b\t\xff"),
 				     ""};
 
 /* A reader of a trace with those labels, for its texts. */
@@ -196,6 +196,91 @@ static void a_cache_hit_is_an_instant(void **state)
 	assert_string_equal(mm_reader__kind(r, e.kind), "QueryCacheHit");
 }
 
+static struct mm_event event_of(struct mm_reader *r, uint64_t i, const char *text)
+{
+	struct byte_buffer out = {0};
+	struct mm_event e;
+
+	assert_int_equal(mm_reader__events(r, i, 1, &e), 0);
+	assert_int_equal(mm_strings__text(mm_reader__strings(r), e.id, &out), 0);
+	assert_string_equal((char *)out.data, text);
+	byte_buffer__destroy(&out);
+	return e;
+}
+
+/* A trace whose only process maps ids from 0 and from MM_VIRTUAL_ID_MAX - 2 on to arguments. */
+static struct trace_reader *open_arguments(uint32_t *label, uint32_t *other)
+{
+	static const char *const arguments[] = {"core::fmt", "", "x\x1e\x1ey\t", "core::fmt"};
+	const struct trace_info info = {.tool = "t"};
+	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
+	struct trace_mapping m = {.n = 4};
+	struct trace_reader *r = NULL;
+	struct trace_writer *w = NULL;
+	uint32_t strings[4];
+
+	unlink(directory_path("texts"));
+	assert_int_equal(trace_writer__open(directory_path("texts"), &info, &w), 0);
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", label), 0);
+	assert_int_equal(trace_writer__intern(w, "mir", other), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(trace_writer__intern(w, arguments[i], &strings[i]), 0);
+	m.strings = strings;
+	assert_int_equal(trace_writer__map(w, &m), 0);
+	m.first = MM_VIRTUAL_ID_MAX - 2;
+	assert_int_equal(trace_writer__map(w, &m), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	trace_writer__free(w);
+	assert_int_equal(trace_reader__open(directory_path("texts"), &r, NULL), 0);
+	return r;
+}
+
+/* What ids were mapped to is the arguments: of the label that has the id first, not of others. */
+static void arguments_are_given_back(void **state)
+{
+	static const struct {
+		uint32_t invocation;
+		bool other;
+		const char *text;
+	} cases[] = {
+		{0, false,
+		 "typeck\x1e"
+		 "core::fmt"},
+		{0, false,
+		 "typeck\x1e"
+		 "core::fmt"},
+		{0, true, "mir"},
+		{1, false, "typeck"},
+		{2, false, "typeck\x1ex\x1ey?"},
+		{3, false,
+		 "typeck\x1e"
+		 "core::fmt"},
+		{77, false, "typeck"}, /* others are mapped, this one is not */
+		{MM_VIRTUAL_ID_MAX - 2, false,
+		 "typeck\x1e"
+		 "core::fmt"},
+		{MM_VIRTUAL_ID_MAX + 1, false,
+		 "typeck\x1e"
+		 "core::fmt"},
+	};
+	uint32_t label, other;
+	_trace_reader_ struct trace_reader *texts = open_arguments(&label, &other);
+	_mm_reader_ struct mm_reader *r = NULL;
+	struct mm_process *m = begin(texts, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < 9; i++)
+		add(m, cases[i].other ? other : label, cases[i].invocation, 0);
+	r = end(m);
+	for (size_t i = 0; i < 9; i++) {
+		struct mm_event e = event_of(r, i, cases[i].text);
+
+		assert_int_equal(e.id <= MM_VIRTUAL_ID_MAX,
+				 !cases[i].other && cases[i].invocation <= MM_VIRTUAL_ID_MAX);
+	}
+}
+
 static void times_are_limited(void **state)
 {
 	struct trace_span s = {.start_ns = BASE + 9,
@@ -249,6 +334,7 @@ int main(void)
 		cmocka_unit_test(an_invocation_id_stands_for_one_label),
 		cmocka_unit_test(texts_are_made_fit),
 		cmocka_unit_test(a_cache_hit_is_an_instant),
+		cmocka_unit_test(arguments_are_given_back),
 		cmocka_unit_test(times_are_limited),
 		cmocka_unit_test(sums_beyond_an_event_take_several),
 	};

@@ -218,7 +218,7 @@ static void many_labels_keep_their_names(void **state)
 	file = mm_bytes__file(&m, 100000);
 	text = import_bytes(file.data, file.size, "x");
 	assert_int_equal(count(text, " q999 #"), 70);
-	assert_non_null(strstr(text, "q999 #69999\nwhole\n"));
+	assert_non_null(strstr(text, "q999 #69999 event=69999\nwhole\n"));
 	byte_buffer__destroy(&file);
 	mm_bytes__end(&m);
 }

@@ -73,17 +73,30 @@ static void folded_functions_have_the_name_of_the_longest_and_first(void **state
 	assert_at(f, TEXT + 2, "b", TEXT, 8);
 }
 
-static void what_begins_within_another_ends_it(void **state)
+static void what_is_within_another_splits_it(void **state)
 {
-	static const struct elf_builder_symbol syms[] = {FUNC("outer", TEXT, 32),
-							 FUNC("inner", TEXT + 8, 8)};
+	static const struct elf_builder_symbol syms[] = {
+		FUNC("outer", TEXT, 32),	 FUNC("inner", TEXT + 8, 8),
+		FUNC("innermost", TEXT + 10, 4), FUNC("next", TEXT + 20, 4),
+		FUNC("same", TEXT + 20, 2),	 FUNC("beyond", TEXT + 30, 10),
+		FUNC("far", TEXT + 44, 2)};
 	_functions_ struct functions *f = NULL;
 
 	(void)state;
-	assert_int_equal(open_symbols(syms, 2, &f), 0);
+	assert_int_equal(open_symbols(syms, 7, &f), 0);
 	assert_at(f, TEXT + 7, "outer", TEXT, 8);
-	assert_at(f, TEXT + 8, "inner", TEXT + 8, 8);
-	assert_at(f, TEXT + 16, NULL, 0, 0);
+	assert_at(f, TEXT + 8, "inner", TEXT + 8, 2);
+	assert_at(f, TEXT + 10, "innermost", TEXT + 10, 4);
+	assert_at(f, TEXT + 15, "inner", TEXT + 14, 2);
+	assert_at(f, TEXT + 16, "outer", TEXT + 16, 4);
+	assert_at(f, TEXT + 20, "next", TEXT + 20, 4);
+	assert_at(f, TEXT + 24, "outer", TEXT + 24, 6);
+	assert_at(f, TEXT + 29, "outer", TEXT + 24, 6);
+	assert_at(f, TEXT + 30, "beyond", TEXT + 30, 10);
+	assert_at(f, TEXT + 39, "beyond", TEXT + 30, 10);
+	assert_at(f, TEXT + 40, NULL, 0, 0);
+	assert_at(f, TEXT + 44, "far", TEXT + 44, 2);
+	assert_at(f, TEXT + 46, NULL, 0, 0);
 }
 
 static void assert_name(const char *symbol, const char *expected)
@@ -152,7 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pc_lies_in_one_function_or_in_none),
 		cmocka_unit_test(folded_functions_have_the_name_of_the_longest_and_first),
-		cmocka_unit_test(what_begins_within_another_ends_it),
+		cmocka_unit_test(what_is_within_another_splits_it),
 		cmocka_unit_test(names_are_as_rust_writes_them),
 		cmocka_unit_test(a_name_that_never_ends_is_left_as_it_is),
 		cmocka_unit_test(a_file_without_symbols_has_no_functions),

@@ -38,6 +38,7 @@ static struct trace_writer *open_writer(void)
 		.tool = "qprof-bpf test",
 		.kernel = "6.18",
 		.host = "h",
+		.clock = TRACE_CLOCK_REALTIME,
 		.clock_start_ns = 5,
 		.realtime_start_ns = 1700000000000000000,
 	};
@@ -166,6 +167,7 @@ static void what_was_written_comes_back(void **state)
 	assert_int_equal(trace_writer__finish(w), 0);
 	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
 	assert_string_equal(trace_reader__info(r)->tool, "qprof-bpf test");
+	assert_int_equal(trace_reader__info(r)->clock, TRACE_CLOCK_REALTIME);
 	assert_int_equal(trace_reader__info(r)->clock_start_ns, 5);
 	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
 		if (item.kind != TRACE_ITEM_SPAN)

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define __cleanup(fn) __attribute__((cleanup(fn)))
+/* Unused: to hold something is use enough, which clang does not see. */
+#define __cleanup(fn) __attribute__((cleanup(fn), unused))
 
 static inline void cleanup_free_p(void *p)
 {

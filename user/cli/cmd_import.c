@@ -77,6 +77,10 @@ static void warn_of(const char *path, const struct mm_reader *r,
 	if (left_out)
 		diag_warn("%s: %s intervals make no sense, and were left out", path,
 			  format_count(a, left_out));
+	if (found->too_many_arguments)
+		diag_warn("%s: it has more arguments than a trace holds: those of %s events were "
+			  "kept",
+			  path, format_count(a, found->arguments));
 	if (found->overlapping)
 		diag_warn("%s: %s intervals overlap others of their thread: self times around "
 			  "them are wrong",
@@ -148,9 +152,10 @@ static int check_output(const char *output, const struct cli_files *files)
 static int open_output(struct output_file *f, const char *output, bool force,
 		       const struct sums *sums, struct trace_writer **w)
 {
-	/* No clock but the real one: a trace's times are then since the epoch. */
+	/* Profiles hold no clock but the real one. */
 	const struct trace_info info = {
 		.tool = (char *)"qprof-bpf " QPROF_VERSION " import",
+		.clock = TRACE_CLOCK_REALTIME,
 		.clock_start_ns = sums->start_ns,
 		.realtime_start_ns = sums->start_ns,
 	};

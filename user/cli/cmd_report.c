@@ -175,11 +175,18 @@ static struct report_options view_options(const struct contents *c, const struct
 	};
 }
 
-static bool lacks_callers(const struct trace_reader *r)
+/* A trace that was recorded with --callers may hold none that is known either: it looks the same.
+ */
+static int no_callers(const struct trace_reader *r, const char *file)
 {
 	const struct trace_stats s = trace_reader__stats(r);
 
-	return s.spans && !s.callers;
+	if (!s.spans || s.callers)
+		return 0;
+	return diag_error_r(-ENODATA,
+			    "%s does not tell who asked for its queries; if it was recorded "
+			    "without --callers, record it with them",
+			    file);
 }
 
 int cmd_report(const struct cli_report_options *o)
@@ -198,11 +205,8 @@ int cmd_report(const struct cli_report_options *o)
 		diag_error("cannot read %s: %s", o->file, strerror(-err));
 		return EXIT_CODE_FAILURE;
 	}
-	if (c.callers && lacks_callers(r)) {
-		diag_error("%s does not tell who asked for its queries: record it with --callers",
-			   o->file);
+	if (c.callers && no_callers(r, o->file))
 		return EXIT_CODE_FAILURE;
-	}
 	names.ctx = r;
 	losses = c.has_losses ? &c.losses : NULL;
 	opt = view_options(&c, r);

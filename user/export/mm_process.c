@@ -19,6 +19,7 @@ struct mm_process {
 	uint64_t events;
 	uint64_t kinds[TRACE_KINDS_MAX]; /* string ids; 0: not written yet */
 	struct u64_map strings;		 /* label -> string id less MM_FIRST_REGULAR_ID */
+	struct u64_map arguments;	 /* string id of the trace -> string id, likewise */
 	struct id_table label_of;	 /* invocation id -> the label it stands for */
 	struct nesting nesting;
 };
@@ -138,26 +139,88 @@ static int label_id(struct mm_process *m, uint32_t label, uint64_t *id)
 	return u64_map__put(&m->strings, label, *id - MM_FIRST_REGULAR_ID);
 }
 
+/* Arguments, which measureme separates as it does the label; none of them may be empty. */
+static int put_arguments(struct mm_process *m, const char *text, uint64_t *id)
+{
+	static const char separators[] = {MM_SEPARATOR, '\0'};
+	_free_ char *copy = strdup(text);
+	_free_ char *all = malloc(strlen(text) + 1);
+	char *rest = copy, *out = all;
+
+	if (!copy || !all)
+		return -ENOMEM;
+	for (const char *part; (part = strsep(&rest, separators));) {
+		_free_ char *clean = format_clean(part);
+
+		if (!clean)
+			return -ENOMEM;
+		if (!*clean)
+			continue;
+		if (out != all)
+			*out++ = MM_SEPARATOR;
+		out = stpcpy(out, clean);
+	}
+	*id = 0;
+	*out = '\0';
+	return out == all ? 0 : mm_writer__string(m->w, all, id);
+}
+
+/* The string of the span's arguments; 0 if it has none. */
+static int arguments_id(struct mm_process *m, const struct trace_span *s, uint64_t *id)
+{
+	uint32_t string = trace_reader__event_string(m->r, s);
+	uint32_t address;
+	int err;
+
+	*id = 0;
+	if (string == TRACE_NO_STRING)
+		return 0;
+	address = u64_map__get(&m->arguments, string);
+	if (address != U64_MAP_NONE) {
+		*id = address ? (uint64_t)address + MM_FIRST_REGULAR_ID : 0;
+		return 0;
+	}
+	err = put_arguments(m, trace_reader__event(m->r, s), id);
+	if (err)
+		return err;
+	if (*id && *id - MM_FIRST_REGULAR_ID >= U64_MAP_NONE)
+		return -EFBIG;
+	/* No string is at 0: the stream's header is. */
+	return u64_map__put(&m->arguments, string, *id ? *id - MM_FIRST_REGULAR_ID : 0);
+}
+
+/* A string for the label and the arguments; the label's own if there are none. */
+static int whole_id(struct mm_process *m, const struct trace_span *s, uint64_t *id)
+{
+	uint64_t arguments;
+	int err = arguments_id(m, s, &arguments);
+
+	return err || !arguments ? err : mm_writer__event(m->w, *id, arguments, id);
+}
+
 /*
  * The invocation id if it can stand for the label. It stands for one only, and not every execution
- * has one of its own: rustc gives an anonymous query with one dependency that dependency's.
+ * has one of its own: rustc gives an anonymous query with one dependency that dependency's, whose
+ * arguments are then not this one's.
  */
-static int event_id(struct mm_process *m, uint32_t label, uint32_t invocation, uint64_t *id)
+static int event_id(struct mm_process *m, const struct trace_span *s, uint64_t *id)
 {
 	uint32_t known;
-	int err = label_id(m, label, id);
+	int err = label_id(m, s->label, id);
 
-	if (err || invocation > MM_VIRTUAL_ID_MAX)
-		return err;
-	known = id_table__get(&m->label_of, invocation);
-	if (known != ID_TABLE_NONE && known != label)
+	if (err || s->invocation > MM_VIRTUAL_ID_MAX)
+		return err ? err : whole_id(m, s, id);
+	known = id_table__get(&m->label_of, s->invocation);
+	if (known != ID_TABLE_NONE && known != s->label)
 		return 0;
 	if (known == ID_TABLE_NONE) {
-		err = id_table__put(&m->label_of, invocation, label);
+		err = whole_id(m, s, id);
 		if (!err)
-			err = mm_writer__map(m->w, invocation, *id);
+			err = id_table__put(&m->label_of, s->invocation, s->label);
+		if (!err)
+			err = mm_writer__map(m->w, s->invocation, *id);
 	}
-	*id = invocation;
+	*id = s->invocation;
 	return err;
 }
 
@@ -188,7 +251,7 @@ int mm_process__span(struct mm_process *m, const struct trace_span *s)
 	adjusted |= err;
 	err = kind_id(m, s->kind, &kind);
 	if (!err)
-		err = event_id(m, s->label, s->invocation, &id);
+		err = event_id(m, s, &id);
 	if (!err && s->kind == TRACE_KIND_HIT)
 		err = mm_writer__instant(m->w, kind, id, s->tid, start);
 	else if (!err)
@@ -238,6 +301,7 @@ void mm_process__free(struct mm_process *m)
 		return;
 	mm_writer__free(m->w);
 	u64_map__destroy(&m->strings);
+	u64_map__destroy(&m->arguments);
 	id_table__destroy(&m->label_of);
 	nesting__destroy(&m->nesting);
 	free(m);

@@ -151,6 +151,22 @@ static void store_u64(uint8_t *p, uint64_t v)
 	bytes_store_u32(p + 4, (uint32_t)(v >> 32));
 }
 
+int mm_writer__event(struct mm_writer *w, uint64_t label, uint64_t arguments, uint64_t *id)
+{
+	uint8_t string[2 * (1 + 8) + 2], *p = string;
+
+	*id = w->streams[MM_STRING_DATA].size + MM_FIRST_REGULAR_ID;
+	*p++ = MM_STRING_REF;
+	store_u64(p, label);
+	p += 8;
+	*p++ = MM_SEPARATOR;
+	*p++ = MM_STRING_REF;
+	store_u64(p, arguments);
+	p += 8;
+	*p++ = MM_STRING_END;
+	return put(w, MM_STRING_DATA, string, sizeof(string));
+}
+
 int mm_writer__map(struct mm_writer *w, uint32_t virtual_id, uint64_t id)
 {
 	uint8_t entry[16];

@@ -23,6 +23,9 @@ int mm_writer__open(int dir_fd, struct mm_writer **out);
  */
 int mm_writer__string(struct mm_writer *w, const char *text, uint64_t *id);
 
+/* Add the string of an event: its label and its arguments, which are strings; its id to *id. */
+int mm_writer__event(struct mm_writer *w, uint64_t label, uint64_t arguments, uint64_t *id);
+
 /* Let a virtual id (up to MM_METADATA_ID) stand for the string `id`. */
 int mm_writer__map(struct mm_writer *w, uint32_t virtual_id, uint64_t id);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "import/mm_arguments.h"
 #include "import/mm_depths.h"
 #include "qprof/measureme_format.h"
 #include "tracks/command.h"
@@ -27,6 +28,7 @@ struct import {
 	uint32_t n_tallies;
 	uint32_t capacity;
 	uint32_t unknown; /* the label <unknown> */
+	struct mm_arguments arguments;
 	struct measureme_found *found;
 };
 
@@ -35,6 +37,7 @@ static void import__clear(struct import *im)
 	u64_map__destroy(&im->kinds);
 	u64_map__destroy(&im->labels);
 	u64_map__destroy(&im->tally_of);
+	mm_arguments__destroy(&im->arguments);
 	free(im->tallies);
 }
 
@@ -151,22 +154,34 @@ static int label_of(struct import *im, uint64_t id, uint32_t *label)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
+/* The virtual id, or a number of our own for one with arguments. */
+static int invocation_of(struct import *im, const struct mm_event *e, uint32_t *invocation)
+{
+	uint32_t address = mm_reader__address(im->r, e->id);
+
+	*invocation = e->id <= MM_VIRTUAL_ID_MAX ? (uint32_t)e->id : TRACE_NO_INVOCATION;
+	if (e->id <= MM_VIRTUAL_ID_MAX || address == MM_NO_ADDRESS)
+		return 0;
+	return mm_arguments__number(&im->arguments, address, invocation);
+}
+
 static int add_span(struct import *im, const struct mm_event *e, uint16_t depth, uint32_t label,
 		    uint8_t kind)
 {
-	const struct trace_span s = {
+	struct trace_span s = {
 		.start_ns = im->base_ns + e->start,
 		.end_ns = im->base_ns + e->end,
 		.process = im->index,
 		.tid = e->thread,
 		.label = label,
-		.invocation = e->id <= MM_VIRTUAL_ID_MAX ? (uint32_t)e->id : TRACE_NO_INVOCATION,
 		.depth = depth,
 		.kind = kind,
 	};
 
+	int err = invocation_of(im, e, &s.invocation);
+
 	im->found->spans++;
-	return trace_writer__span(im->w, &s);
+	return err ? err : trace_writer__span(im->w, &s);
 }
 
 static struct trace_tally *add_tally(struct import *im, uint32_t label, uint8_t kind)
@@ -265,6 +280,7 @@ int import_measureme(struct trace_writer *w, uint32_t index, struct mm_reader *r
 		.r = r,
 		.index = index,
 		.base_ns = mm_reader__metadata(r)->start_time_ns,
+		.arguments = {.w = w, .strings = mm_reader__strings(r), .process = index},
 		.found = found,
 	};
 	int err;
@@ -281,6 +297,10 @@ int import_measureme(struct trace_writer *w, uint32_t index, struct mm_reader *r
 		err = add_events(&im, &d);
 	if (!err)
 		err = write_tallies(&im);
+	if (!err)
+		err = mm_arguments__map(&im.arguments);
+	found->arguments = im.arguments.kept;
+	found->too_many_arguments = im.arguments.full;
 	found->backwards = d.backwards;
 	found->out_of_order = d.out_of_order;
 	found->overlapping = d.overlapping;

@@ -13,6 +13,8 @@ struct measureme_found {
 	uint64_t backwards;    /* intervals left out: they end before they start */
 	uint64_t out_of_order; /* left out: they end after one that follows them in their thread */
 	uint64_t overlapping;  /* kept, though others overlap them */
+	uint64_t arguments;    /* ids that stand for an event's arguments */
+	bool too_many_arguments; /* more than a trace holds: others have been left out */
 };
 
 /*

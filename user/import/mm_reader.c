@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "import/mm_strings.h"
-
 #define BLOCK_EVENTS 2048
 
 struct mm_reader {
@@ -145,6 +143,11 @@ const char *mm_reader__kind(struct mm_reader *r, uint64_t kind)
 uint32_t mm_reader__address(const struct mm_reader *r, uint64_t id)
 {
 	return mm_strings__address(&r->strings, id);
+}
+
+const struct mm_strings *mm_reader__strings(const struct mm_reader *r)
+{
+	return &r->strings;
 }
 
 const char *mm_reader__problem(const struct mm_reader *r)

@@ -7,6 +7,7 @@
 #define QPROF_IMPORT_MM_READER_H
 
 #include "import/mm_metadata.h"
+#include "import/mm_strings.h"
 
 struct mm_reader;
 
@@ -47,6 +48,9 @@ const char *mm_reader__label(struct mm_reader *r, uint64_t id);
 
 /* Strings with one address are the same; UINT32_MAX for one that is not in the file. */
 uint32_t mm_reader__address(const struct mm_reader *r, uint64_t id);
+
+/* All strings of the file; the reader's. */
+const struct mm_strings *mm_reader__strings(const struct mm_reader *r);
 
 /* What is wrong with the file ("cut short at byte N"), or NULL. */
 const char *mm_reader__problem(const struct mm_reader *r);

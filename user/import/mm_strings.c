@@ -2,7 +2,6 @@
 #include "import/mm_strings.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +24,8 @@ static int add_entries(struct mm_strings *s, const uint8_t *p, size_t size)
 			continue;
 		if (id_table__put(&s->index, (uint32_t)id, (uint32_t)address))
 			return -ENOMEM;
+		if (id <= MM_VIRTUAL_ID_MAX && id >= s->virtual_end)
+			s->virtual_end = (uint32_t)id + 1;
 	}
 	return 0;
 }
@@ -84,6 +85,27 @@ uint32_t mm_strings__address(const struct mm_strings *s, uint64_t id)
 	return address < s->size ? (uint32_t)address : MM_NO_ADDRESS;
 }
 
+bool mm_strings__component(const struct mm_strings *s, uint32_t *address, struct mm_component *c,
+			   bool *bad)
+{
+	uint32_t from = *address, to = from;
+
+	*bad = false;
+	if (from < s->size && s->data[from] == MM_STRING_END)
+		return false;
+	if (from < s->size && s->data[from] == MM_STRING_REF && s->size - from > s->id_size) {
+		*c = (struct mm_component){.id = load_id(s, s->data + from + 1)};
+		*address += 1 + s->id_size;
+		return true;
+	}
+	while (to < s->size && s->data[to] < MM_STRING_REF)
+		to++;
+	*bad = to == s->size || to == from;
+	*c = (struct mm_component){.text = s->data + from, .size = to - from};
+	*address = to;
+	return !*bad;
+}
+
 /* Where an expansion stands: in a string, in those that refer to it. */
 struct expansion {
 	const struct mm_strings *s;
@@ -130,28 +152,18 @@ static void enter(struct expansion *x, uint64_t id)
 /* Take one component of the innermost string. */
 static void step(struct expansion *x)
 {
-	const struct mm_strings *s = x->s;
-	uint32_t *at = &x->at[x->n - 1];
-	uint32_t from = *at, to = from;
+	struct mm_component c;
+	bool bad;
 
-	if (from < s->size && s->data[from] == MM_STRING_END) {
+	if (!mm_strings__component(x->s, &x->at[x->n - 1], &c, &bad)) {
 		x->n--;
-		return;
+		if (bad)
+			append_text(x, "<invalid>");
+	} else if (c.text) {
+		append(x, c.text, c.size);
+	} else {
+		enter(x, c.id);
 	}
-	if (from < s->size && s->data[from] == MM_STRING_REF && s->size - from > s->id_size) {
-		*at += 1 + s->id_size;
-		enter(x, load_id(s, s->data + from + 1));
-		return;
-	}
-	while (to < s->size && s->data[to] < MM_STRING_REF)
-		to++;
-	if (to == s->size || to == from) {
-		append_text(x, "<invalid>");
-		x->n--;
-		return;
-	}
-	append(x, s->data + from, to - from);
-	*at = to;
 }
 
 static int expand(const struct mm_strings *s, uint64_t id, bool label, struct byte_buffer *out)

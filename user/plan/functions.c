@@ -21,24 +21,73 @@ static uint32_t size_of(const struct elf_symbol *sym)
 	return sym->size < UINT32_MAX ? (uint32_t)sym->size : UINT32_MAX;
 }
 
-/* Symbols are sorted by address, then by name. Those without a size are labels, not functions. */
-static void make_ranges(struct functions *f, const struct elf_symbol *syms, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct function_range *last = f->n ? &f->ranges[f->n - 1] : NULL;
-		uint32_t size = size_of(&syms[i]);
+/* A symbol whose end has not been passed. */
+struct open_symbol {
+	uint64_t end;
+	const char *name;
+};
 
-		if (!size)
+/* Symbols that are within each other, the innermost last. */
+struct nest {
+	struct open_symbol *open;
+	size_t n;
+	uint64_t at; /* what is below has its range */
+};
+
+static void nest__clear(struct nest *nest)
+{
+	free(nest->open);
+}
+
+/* Give what the innermost has up to `end` a range. */
+static void add_range(struct functions *f, struct nest *nest, uint64_t end)
+{
+	if (end <= nest->at)
+		return;
+	f->ranges[f->n++] = (struct function_range){nest->at, (uint32_t)(end - nest->at),
+						    nest->open[nest->n - 1].name};
+	nest->at = end;
+}
+
+/* Give all up to `addr` its ranges. */
+static void advance(struct functions *f, struct nest *nest, uint64_t addr)
+{
+	for (; nest->n && nest->open[nest->n - 1].end <= addr; nest->n--)
+		add_range(f, nest, nest->open[nest->n - 1].end);
+	if (nest->n)
+		add_range(f, nest, addr);
+	nest->at = addr;
+}
+
+/*
+ * Symbols are sorted by address, then by name. Those without a size are labels, not functions. Each
+ * makes at most two ranges: what is before the next, and what an outer one has left behind its end.
+ */
+static int make_ranges(struct functions *f, const struct elf_symbol *syms, size_t n)
+{
+	__cleanup(nest__clear) struct nest nest = {.open = calloc(n + 1, sizeof(*nest.open))};
+	uint64_t last = 0;
+
+	f->ranges = calloc(2 * n + 1, sizeof(*f->ranges));
+	if (!nest.open || !f->ranges)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t end = syms[i].addr + size_of(&syms[i]);
+
+		/* Nothing is at the end of the address space. */
+		if (end <= syms[i].addr)
 			continue;
-		if (last && last->addr == syms[i].addr) {
-			if (size > last->size)
-				*last = (struct function_range){syms[i].addr, size, syms[i].name};
+		if (nest.n && last == syms[i].addr) {
+			if (end > nest.open[nest.n - 1].end)
+				nest.open[nest.n - 1] = (struct open_symbol){end, syms[i].name};
 			continue;
 		}
-		if (last && syms[i].addr - last->addr < last->size)
-			last->size = (uint32_t)(syms[i].addr - last->addr);
-		f->ranges[f->n++] = (struct function_range){syms[i].addr, size, syms[i].name};
+		advance(f, &nest, syms[i].addr);
+		nest.open[nest.n++] = (struct open_symbol){end, syms[i].name};
+		last = syms[i].addr;
 	}
+	advance(f, &nest, UINT64_MAX);
+	return 0;
 }
 
 int functions__open(const char *path, struct functions **out)
@@ -59,10 +108,9 @@ int functions__open(const char *path, struct functions **out)
 				    path);
 	if (err)
 		return err;
-	f->ranges = calloc(n, sizeof(*f->ranges));
-	if (!f->ranges)
-		return diag_error_r(-ENOMEM, "out of memory opening %s", path);
-	make_ranges(f, syms, n);
+	err = make_ranges(f, syms, n);
+	if (err)
+		return diag_error_r(err, "out of memory opening %s", path);
 	*out = take_ptr(f);
 	return 0;
 }

@@ -26,7 +26,8 @@ struct function_range {
 /*
  * The one that `pc` lies in; false if it lies in none. Of identical functions that were folded into
  * one, it has the name of the longest, and of these of the first in the order of their bytes. One
- * that begins within another is a range of its own, and the outer one ends there.
+ * that begins within another is a range of its own; what the outer one has left behind its end is
+ * one more, with the outer one's name and an address of its own, as if it were split off.
  */
 bool functions__find(const struct functions *f, uint64_t pc, struct function_range *out);
 

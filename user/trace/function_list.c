@@ -13,9 +13,12 @@
 
 uint32_t function_list__end(const struct function_list *l)
 {
-	const struct listed_function *last = &l->all[l->n - 1];
+	const struct listed_function *last;
 
-	return l->n ? last->first + last->size + 1 : TRACE_NO_LOCATION + 1;
+	if (!l->n)
+		return TRACE_NO_LOCATION + 1;
+	last = &l->all[l->n - 1];
+	return last->first + last->size + 1;
 }
 
 static int make_room(struct function_list *l)

@@ -21,7 +21,7 @@ struct id_map {
 	uint32_t *last; /* the block of last_key, or NULL */
 };
 
-#define ID_MAP_NONE UINT32_MAX
+#define ID_MAP_NONE TRACE_NO_STRING
 
 /* The string that `id` of `space` was mapped to last, or ID_MAP_NONE. */
 uint32_t id_map__get(struct id_map *m, uint32_t space, uint32_t id);

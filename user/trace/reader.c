@@ -293,6 +293,9 @@ static int take_info(struct trace_reader *r, const char **why)
 			return err;
 	}
 	*why = "its first chunk is malformed";
+	/* The first writers did not tell: they had one clock. */
+	if (!in->bad && in->at != in->end)
+		r->info.clock = byte_reader__varint_max(in, TRACE_CLOCK_MAX - 1);
 	return in->bad ? -EBADMSG : 0;
 }
 
@@ -365,6 +368,13 @@ const char *trace_reader__string(const struct trace_reader *r, uint32_t id)
 const char *trace_reader__kind(const struct trace_reader *r, unsigned int kind)
 {
 	return kinds__text(&r->labels.kinds, kind);
+}
+
+uint32_t trace_reader__event_string(const struct trace_reader *r, const struct trace_span *span)
+{
+	if (span->invocation == TRACE_NO_INVOCATION)
+		return TRACE_NO_STRING;
+	return id_map__get(r->mapped, span->process + 1, span->invocation);
 }
 
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span)

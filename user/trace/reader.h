@@ -50,7 +50,7 @@ const struct trace_info *trace_reader__info(const struct trace_reader *r);
  */
 int trace_reader__next(struct trace_reader *r, struct trace_item *item);
 
-/* What to give out. Times are CLOCK_MONOTONIC. */
+/* What to give out. Times are on the trace's clock. */
 struct trace_filter {
 	uint64_t from_ns; /* spans that end before it are left out */
 	uint64_t to_ns;	  /* spans that start after it are left out; UINT64_MAX: no end */
@@ -84,6 +84,9 @@ const char *trace_reader__kind(const struct trace_reader *r, unsigned int kind);
  * this one has no text. Valid until the next call.
  */
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span);
+
+/* The string id of that text, or TRACE_NO_STRING if there is none, or just this one has none. */
+uint32_t trace_reader__event_string(const struct trace_reader *r, const struct trace_span *span);
 
 /*
  * What a locindex stands for; false if it lies in no function that the file holds (so far). Lines

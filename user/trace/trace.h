@@ -14,6 +14,7 @@
 
 #define TRACE_NO_INVOCATION UINT32_MAX
 #define TRACE_NO_LOCATION   0u
+#define TRACE_NO_STRING	    UINT32_MAX
 #define TRACE_EXIT_UNKNOWN  INT32_MIN /* still running, or its end was not seen */
 
 /* How an interval came to its end; stable on disk. */
@@ -53,7 +54,7 @@ const char *trace_kind_text(unsigned int kind);
 
 /* One interval of one track. Spans of a thread come in the order of their ends. */
 struct trace_span {
-	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t start_ns; /* on the trace's clock: see struct trace_info */
 	uint64_t end_ns;   /* >= start_ns */
 	/*
 	 * Computed, not stored (trace/self_time.h): the duration less the children's, and what our
@@ -213,11 +214,25 @@ struct trace_costs {
 	bool subtracted;	     /* the times of spans have been freed of it */
 };
 
+/* What clock the times of a trace are of; stable on disk. */
+enum trace_clock {
+	TRACE_CLOCK_MONOTONIC,
+	TRACE_CLOCK_REALTIME, /* since the epoch: made from profiles that hold no other */
+	TRACE_CLOCK_MAX,
+};
+
+/* Stable machine name. */
+static inline const char *trace_clock_name(enum trace_clock clock)
+{
+	return clock == TRACE_CLOCK_REALTIME ? "realtime" : "monotonic";
+}
+
 struct trace_info {
 	char *tool;   /* "qprof-bpf 0.1.0" */
 	char *kernel; /* uname -r */
 	char *host;
-	uint64_t clock_start_ns;    /* CLOCK_MONOTONIC when the capture began */
+	enum trace_clock clock;
+	uint64_t clock_start_ns;    /* on that clock, when the capture began */
 	uint64_t realtime_start_ns; /* CLOCK_REALTIME at the same moment, ns since the epoch */
 };
 

@@ -179,6 +179,7 @@ static int write_info(struct trace_writer *w, const struct trace_info *info)
 	put_text(&w->raw, info->tool);
 	put_text(&w->raw, info->kernel);
 	put_text(&w->raw, info->host);
+	byte_buffer__varint(&w->raw, info->clock);
 	return chunk_sink__write(&w->sink, QPT_INFO, &w->raw, NULL);
 }
 
@@ -417,7 +418,8 @@ int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 	for (; left && !err; left -= part.n, part.first += part.n) {
 		part.n = m->strings && left > LIST_MOST ? LIST_MOST : left;
 		err = store_mapping(w, labels ? 0 : m->process + 1, &part);
-		part.strings += m->strings ? part.n : 0;
+		if (m->strings)
+			part.strings += part.n;
 	}
 	return err;
 }

@@ -22,6 +22,7 @@ int dump_header(FILE *out, const struct trace_info *info)
 	json__text(&j, "tool", info->tool);
 	json__text(&j, "kernel", info->kernel);
 	json__text(&j, "host", info->host);
+	json__text(&j, "clock", trace_clock_name(info->clock));
 	json__number(&j, "clock_start_ns", info->clock_start_ns);
 	json__number(&j, "realtime_start_ns", info->realtime_start_ns);
 	return put_line(&j, out);

@@ -90,10 +90,10 @@ def span(thread, depth, start, end, rest):
 
 LAST = 1 << 40
 SIMPLE_SPANS = (
-    span(3, 1, 110, 140, "mir_built #8")
-    + span(3, 0, 100, 150, "typeck #7")
+    span(3, 1, 110, 140, "mir_built #8 event=")
+    + span(3, 0, 100, 150, "typeck #7 event=DefId(0:1)")
     + span(3, 0, 150, LAST, "linktypeck [GenericActivity]")
-    + span(4, 0, 105, 151, "typeck [QueryBlocked] #7")
+    + span(4, 0, 105, 151, "typeck [QueryBlocked] #7 event=DefId(0:1)")
 )
 SIMPLE = info() + process(LAST) + SIMPLE_SPANS + "tally 0 typeck [QueryCacheHitCount] 2 42\nwhole\n"
 UNKNOWN_PROCESS = "process 0 pid=0 parent=0 start={0} end={1} [-] [-] [-] [-] [-] [-]\n".format
@@ -135,6 +135,30 @@ def good():
         f"tally 0 object_file [ArtifactSize] 2 {(1 << 47) + 5}\n"
         "tally 0 x y\n [mine] 1 0\nwhole\n",
     )
+
+    # Arguments: shared, several, none, of an event without a virtual id (once, and again), and where
+    # the label ends inside another string.
+    p = Profile()
+    query, activity = p.string("Query"), p.string("GenericActivity")
+    typeck, krate = p.string("typeck"), p.string("a")
+    path = p.string(p.ref(krate), "::f")
+    p.map(1, p.string(p.ref(typeck), "\x1e", p.ref(path)))
+    p.map(2, p.string("mir", "\x1e", p.ref(path), "::{closure#0}", "\x1e", p.ref(typeck)))
+    p.map(4, typeck)
+    p.map(5, p.string(p.ref(p.string("q\x1eb")), "c"))
+    codegen = p.string("codegen\x1e", p.ref(krate), ".0")
+    events = ((query, 1), (query, 2), (query, 3), (query, 4), (query, 5), (activity, codegen), (activity, codegen),
+              (activity, typeck), (activity, p.string("x\x1ey")))  # fmt: skip
+    for i, (kind, event_id) in enumerate(events):
+        p.event(kind, event_id, 1, i, i)
+    rests = (
+        "typeck #1 event=a::f", "mir #2 event=a::f::{closure#0}\x1etypeck", "<unknown> #3 event=<unknown>",
+        "typeck #4 event=", "q #5 event=bc", "codegen [GenericActivity] #100000003 event=a.0",
+        "codegen [GenericActivity] #100000003 event=a.0", "typeck [GenericActivity]",
+        "x [GenericActivity] #100000004 event=y",
+    )  # fmt: skip
+    spans = "".join(span(1, 0, i, i, rest) for i, rest in enumerate(rests))
+    yield "arguments", p.bytes(), info() + process(8) + spans + "whole\n"
 
     # Inclusive containment: equal ends and empty intervals nest, the later one outside.
     p = Profile()
@@ -222,6 +246,7 @@ def bad():
         "<parse error>", "<parse error>", "<parse error>", "a<unknown>b",
         "a<unknown>", "a" * 63 + "<invalid>", "<unknown>",
     ]  # fmt: skip
+    names[1] += " #100000003 event=arg"
     for i, text in enumerate(texts):
         p.event(query, text, 1, i, i)
     spans = "".join(span(1, 0, i, i, name) for i, name in enumerate(names))
@@ -229,6 +254,25 @@ def bad():
         info() + process(len(texts) - 1) + spans
         + span(1, 0, 7, 7, "<invalid>") + span(1, 0, 8, 8, "<invalid>") + "whole\n"
     )  # fmt: skip
+
+    # The same of arguments. All that can be read of one is one text then.
+    p = Profile()
+    query = p.string("Query")
+    loop = FIRST + len(p.streams[DATA])
+    p.string("a", p.ref(loop))
+    nested = p.string("x")
+    for _ in range(40):
+        nested = p.string(p.ref(nested), "y")
+    for i, part in enumerate((p.ref(loop), p.ref(9), p.ref(nested))):
+        p.map(i, p.string("q\x1e", part))
+        p.event(query, i, 1, i, i)
+    p.map(3, p.string("q\x1e", *[p.ref(INVALID)] * 20))
+    p.event(query, 3, 1, 3, 3)
+    p.map(4, p.string("q\x1e", b"\xfe\1"))  # last: it never ends
+    p.event(query, 4, 1, 4, 4)
+    texts = ["a" * 65 + "<invalid>", "<unknown>", "x" + "y" * 40, "<unknown>" * 20, "<invalid>"]
+    spans = "".join(span(1, 0, i, i, f"q #{i} event={text}") for i, text in enumerate(texts))
+    yield "arguments", p.bytes(), info() + process(4) + spans + "whole\n"
 
     # Left out: an interval that ends before it starts, one that ends after a later one's end.
     p = Profile()
