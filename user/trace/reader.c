@@ -159,19 +159,27 @@ static int rest_of_chunk(struct trace_reader *r, struct trace_item *item)
 	return 0;
 }
 
-/* Pass over chunks that an index says are of no use. */
+/*
+ * Pass over chunks that an index says are of no use. That the chunk is where and what the index
+ * says can be seen from its header; for the rest the index is believed.
+ */
 static int pass_over(struct trace_reader *r)
 {
 	while (r->filtered && r->index) {
 		const struct index_entry *e;
+		bool skipped;
 		int err = 0;
 
 		e = chunk_index__at(r->index, r->stream.offset, &err);
 		if (!e || e->type != QPT_SPANS || reader__wants_batch(r, &e->spans))
 			return err;
-		err = chunk_stream__skip(&r->stream, QPT_CHUNK_HEADER_SIZE + (uint64_t)e->stored);
+		err = chunk_stream__skip(&r->stream, e->type, e->stored, &skipped);
 		if (err)
 			return err;
+		if (!skipped) {
+			chunk_index__disbelieve(r->index);
+			continue;
+		}
 		r->stats.chunks_passed_over++;
 		r->stats.passed_over += e->spans.n;
 	}
@@ -394,6 +402,7 @@ struct trace_stats trace_reader__stats(const struct trace_reader *r)
 	stats.whole_bytes = r->stream.whole_end;
 	stats.file_bytes = chunk_stream__file_size(&r->stream);
 	stats.damaged = r->stream.damaged;
+	stats.index_is_wrong = r->index_is_wrong || (r->index && chunk_index__is_wrong(r->index));
 	return stats;
 }
 

@@ -39,6 +39,7 @@ struct trace_reader {
 	struct trace_filter filter;
 	bool filtered;
 	bool checks_index;
+	bool index_is_wrong; /* END says that it is elsewhere */
 	struct batch_summer summer;
 	uint8_t *process_verdicts;
 	uint32_t n_process_verdicts;
