@@ -8,6 +8,21 @@
 
 #define UNKNOWN "<unknown>"
 
+/* The threads of the batch just decoded. 0; -EBADMSG if they are too many for one file; -ENOMEM. */
+static int meet_threads(struct trace_reader *r)
+{
+	uint32_t n = span_codec__n_threads(r->codec);
+	int err = 0;
+
+	for (uint32_t i = 0; i < n && !err; i++) {
+		uint32_t process, tid;
+
+		span_codec__thread(r->codec, i, &process, &tid);
+		err = thread_set__add(&r->threads, process, tid);
+	}
+	return err == -E2BIG ? -EBADMSG : err;
+}
+
 static int begin_spans(struct trace_reader *r)
 {
 	const struct byte_reader *in = &r->stream.payload;
@@ -20,6 +35,11 @@ static int begin_spans(struct trace_reader *r)
 	int err = span_codec__decode(r->codec, in->at, in->end - in->at, &limits, &r->batch,
 				     &r->n_batch, &why);
 
+	if (!err) {
+		why = "its threads are too many";
+		err = meet_threads(r);
+		r->n_batch = err ? 0 : r->n_batch;
+	}
 	if (err != -EBADMSG) {
 		r->stats.spans += err ? 0 : r->n_batch;
 		return err;
@@ -427,6 +447,7 @@ void trace_reader__free(struct trace_reader *r)
 	for (uint32_t i = 0; i < r->n_processes; i++)
 		free(r->processes[i]);
 	free(r->processes);
+	thread_set__destroy(&r->threads);
 	free(r->process_verdicts);
 	free(r->label_verdicts);
 	free(r->info.tool);

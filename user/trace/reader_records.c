@@ -179,6 +179,7 @@ int reader__take_thread(struct trace_reader *r, struct trace_item *item)
 	if (t.process >= r->n_processes || name >= r->n_strings)
 		in->bad = true;
 	err = in->bad ? -EBADMSG : string_table__text(r->strings, name, &t.name);
+	err = err ?: thread_set__add(&r->threads, t.process, t.tid);
 	r->n_records--;
 	if (err == -ENOMEM)
 		return err;
