@@ -111,6 +111,7 @@ enum {
 #define QPT_STRING_DEPTH_MAX 255u	  /* of strings within strings */
 #define QPT_NAME_BYTES_MAX   (256u << 20) /* bytes of the texts of labels, processes, threads */
 #define QPT_PROCESSES_MAX    (1u << 20)	  /* processes in one file */
+#define QPT_THREADS_MAX	     (1u << 20)	  /* threads in one file, each with its process */
 #define QPT_MAPPED_MAX	     (1u << 27)	  /* ids given by all mappings */
 #define QPT_MAP_BLOCK	     1024u	  /* aligned ids; see QPT_MAP_BLOCKS_MAX */
 #define QPT_MAP_BLOCKS_MAX   (1u << 17)	  /* blocks of ids of which some are mapped */

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "analyze/callers.h"
+#include "analyze/groups.h"
 #include "analyze/summary.h"
 #include "trace/bytes.h"
 #include "trace/crc32c.h"
@@ -33,8 +35,66 @@ static void sign(uint8_t *bytes, size_t size)
 	}
 }
 
-static void use_item(const struct trace_reader *r, const struct trace_item *item,
-		     struct summary *summary)
+/* What a report sums up. */
+struct sums {
+	struct summary *summary;
+	struct groups *groups;
+	struct callers *callers;
+};
+
+static void sums__clear(struct sums *s)
+{
+	summary__free(s->summary);
+	groups__free(s->groups);
+	callers__free(s->callers);
+}
+
+static int sum_up(const struct sums *s, const struct trace_item *item)
+{
+	switch (item->kind) {
+	case TRACE_ITEM_SPAN:
+		return summary__span(s->summary, &item->span, true)
+			       ?: groups__span(s->groups, &item->span)
+			       ?: callers__span(s->callers, &item->span);
+	case TRACE_ITEM_PROCESS:
+		return summary__process(s->summary, item->process)
+			       ?: groups__process(s->groups, item->process);
+	case TRACE_ITEM_THREAD:
+		return groups__thread(s->groups, &item->thread);
+	case TRACE_ITEM_TALLY:
+		return summary__tally(s->summary, &item->tally);
+	default:
+		return 0;
+	}
+}
+
+static bool locate(const void *ctx, uint32_t locindex, struct trace_location *out)
+{
+	return trace_reader__location(ctx, locindex, out);
+}
+
+static void use_sums(const struct sums *s, const struct trace_reader *r)
+{
+	const struct caller_locator locator = {r, locate};
+	struct summary_row *rows;
+	struct caller_row *callers;
+	struct group_row *groups;
+	size_t n;
+
+	if (summary__rows(s->summary, SUMMARY_ALL, &rows, &n))
+		abort();
+	free(rows);
+	if (callers__rows(s->callers, &locator, &callers, &n))
+		abort();
+	free(callers);
+	for (int by = GROUP_BY_CRATE; by <= GROUP_BY_THREAD; by++) {
+		if (groups__rows(s->groups, by, &groups, &n))
+			abort();
+		group_rows__free(groups, n);
+	}
+}
+
+static void use_item(const struct trace_reader *r, const struct trace_item *item)
 {
 	struct trace_location from;
 	const char *event;
@@ -45,15 +105,8 @@ static void use_item(const struct trace_reader *r, const struct trace_item *item
 		sink += event ? strlen(event) : 0;
 		if (trace_reader__location(r, item->span.caller, &from))
 			sink += strlen(from.function->name) + (from.file ? strlen(from.file) : 0);
-		if (summary && summary__span(summary, &item->span, true))
-			abort();
-	} else if (item->kind == TRACE_ITEM_PROCESS) {
-		if (summary && summary__process(summary, item->process))
-			abort();
 	} else if (item->kind == TRACE_ITEM_TALLY) {
 		sink += strlen(trace_reader__kind(r, item->tally.kind));
-		if (summary && summary__tally(summary, &item->tally))
-			abort();
 	}
 }
 
@@ -89,7 +142,7 @@ static void choose_way(struct trace_reader *r, unsigned int way)
 static void read_all(const char *path, unsigned int way)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
-	_summary_ struct summary *summary = NULL;
+	__cleanup(sums__clear) struct sums sums = {0};
 	const char *why = NULL;
 	struct trace_item item;
 
@@ -97,12 +150,17 @@ static void read_all(const char *path, unsigned int way)
 		sink += strlen(why);
 		return;
 	}
-	if (summary__new(&summary))
+	if (summary__new(&sums.summary) || groups__new(&sums.groups) || callers__new(&sums.callers))
 		abort();
+	summary__borrow_texts(sums.summary);
 	choose_way(r, way);
 	/* Filtered processes leave gaps, which a summary refuses. */
-	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
-		use_item(r, &item, way & 8 ? NULL : summary);
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
+		use_item(r, &item);
+		if (!(way & 8) && sum_up(&sums, &item))
+			abort();
+	}
+	use_sums(&sums, r);
 	sink += trace_reader__stats(r).chunks;
 	if (trace_reader__problem(r))
 		sink += strlen(trace_reader__problem(r));

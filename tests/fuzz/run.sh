@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # tests/fuzz/run.sh BUILD_DIR SECONDS FUZZER...: runs each fuzzer for so long, from the seeds in
-# tests/fuzz/seeds/<name>/, for those of ELF files the tests' fixtures, and what earlier runs found
-# (kept in the build directory).
+# tests/fuzz/seeds/<name>/ and <name>_small_bombs/, for those of ELF files the tests' fixtures, and
+# what earlier runs found (kept in the build directory).
 set -u
 
 build=$1
@@ -22,8 +22,13 @@ for fuzzer in "$@"; do
 	seeds=tests/fuzz/seeds/$name
 	mkdir -p "$found"
 	[ -d "$seeds" ] || seeds=$fixtures
-	if "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-		-artifact_prefix="$build/fuzz/crashes/$name-" "$found" "$seeds" \
+	bombs=${seeds}_small_bombs
+	[ -d "$bombs" ] || bombs=
+	# shellcheck disable=SC2086
+	# What was freed counts too while it is kept to be caught in use.
+	if ASAN_OPTIONS="quarantine_size_mb=32:${ASAN_OPTIONS-}" "$fuzzer" \
+		-max_total_time="$seconds" -timeout=10 -rss_limit_mb=512 -print_final_stats=1 \
+		-artifact_prefix="$build/fuzz/crashes/$name-" "$found" "$seeds" $bombs \
 		>"$build/fuzz/$name.log" 2>&1; then
 		runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/fuzz/$name.log")
 		echo "PASS $name ($runs runs in $seconds s)"

@@ -156,12 +156,13 @@ def index(previous, first, *entries):
     return chunk(INDEX, varint(previous, first, len(entries)) + b"".join(entries))
 
 
-def indexed(chunks):
-    """The chunks of a file so far, as an index tells of them when it knows nothing of the spans."""
+def indexed(chunks, processes=()):
+    """The chunks of a file so far, as an index tells of them that knows of spans no more than this."""
     while chunks:
         kind, stored = chunks[0], struct.unpack("<I", chunks[4:8])[0]
         n_spans = chunks[16]
-        yield varint(kind, stored) + (varint(n_spans, zigzag(0), U64 - 1, 0, 0) if kind == SPANS else b"")
+        spans = varint(n_spans, zigzag(0), U64 - 1, len(processes), *processes, 0)
+        yield varint(kind, stored) + (spans if kind == SPANS else b"")
         chunks = chunks[16 + stored :]
 
 
@@ -225,6 +226,16 @@ SHARED = (
     + mappings(1, (5, 1, 3, [1]), (1, 0, 1, [3]))  # 5 to 7: strings 1, 2, 3; 9: string 7
     + mappings(0, (70000, 2, 1, [6]))
 )
+# Two processes, and spans of one of them.
+OTHERS_BATCH = spans_payload([(1, 9, 2)], [(0, 0, 0, 0, 0, 10), (0, 0, 1, 0, 0, 10)], 0)
+OTHERS = info() + NAMES + processes(process(0), process(1, pid=9)) + chunk(SPANS, OTHERS_BATCH)
+OTHERS_LINES = (
+    INFO_LINE
+    + "process 0 pid=0 parent=0 start=0 end=0 [-] [-] [-] [-] [-] [-]\n"
+    + "process 1 pid=9 parent=0 start=0 end=0 [-] [-] [-] [-] [-] [-]\n"
+    + "span 1/9 depth=0 0..10 typeck\n"
+    + "span 1/9 depth=0 10..20 mir_built\n"
+)
 SHARED_LINES = (
     INFO_LINE
     + "process 0 pid=0 parent=0 start=0 end=0 [-] [-] [-] [-] [-] [-]\n"
@@ -273,6 +284,24 @@ def good():
     yield "index-lies", lies, BODY_LINES + WHOLE
     yield "index-wrong", header() + BODY + index(0, 7, b"\x04\x00\xff") + end(4, 1, 4, 0, at), BODY_LINES + WHOLE
     yield "index-nowhere", header() + SHARED + end(8, 1, 4, 5, 1 << 60), SHARED_LINES + WHOLE
+    # What it says of the spans is true: a reader that looks for another process may pass over them.
+    for name, stored, n in (("index-right", 0, 0), ("index-count", 0, 1), ("index-size", 3, 0)):
+        said = [*indexed(OTHERS, processes=(1,))]
+        said[-1] = varint(SPANS, len(OTHERS_BATCH) - stored) + varint(2 + n) + said[-1][3:]
+        at = len(header() + OTHERS)
+        yield name, header() + OTHERS + index(0, 32, *said) + end(4, 2, 2, 0, at), OTHERS_LINES + WHOLE
+    # Of names that come late, one begins too late to tell of them, and one calls them something else.
+    *_, last = indexed(SHARED)
+    at = len(header() + SHARED)
+    first = at - 16 - last[1]
+    late = index(0, first, last)
+    yield "index-late", header() + SHARED + late + end(8, 1, 4, 5, at), SHARED_LINES + WHOLE
+    typed = [varint(200) + e[1:] if e[0] == MAPPINGS else e for e in indexed(SHARED)]
+    typed[-1] = last
+    yield "index-types", header() + SHARED + index(0, 32, *typed) + end(8, 1, 4, 5, at), SHARED_LINES + WHOLE
+    # Offsets that wrap at 2^64, and so tell of many chunks in a small file.
+    wraps = index(0, at - 1000 * 16, *[varint(STRINGS, 0)] * 1000)
+    yield "index-wraps", header() + SHARED + wraps + end(8, 1, 4, 5, at), SHARED_LINES + WHOLE
     kinds = strings(4, "typeck (QueryBlocked)", "QueryBlocked", "LLVM Pass", "x", "y", "QueryCacheHitCount")
     listed = labels((4, 5, 0), (7, 6, 1)) + labels((8, 9, 0))
     three = spans_payload(

@@ -93,6 +93,48 @@ static void threads_make_processes_and_those_make_crates(void **state)
 	group_rows__free(rows, n);
 }
 
+/* Waiting for another thread's execution is none, but takes time. */
+static void threads_without_executions_have_rows(void **state)
+{
+	static const enum group_by by[] = {GROUP_BY_CRATE, GROUP_BY_PROCESS, GROUP_BY_THREAD};
+	const struct trace_span waits = {
+		.tid = 2, .start_ns = 5, .end_ns = 905, .self_ns = 900, .kind = TRACE_KIND_BLOCKED};
+	_groups_ struct groups *g = NULL;
+	struct group_row *rows;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(groups__new(&g), 0);
+	add_process(g, 0, 1, "a");
+	assert_int_equal(groups__span(g, &waits), 0);
+	for (size_t i = 0; i < sizeof(by) / sizeof(*by); i++) {
+		assert_int_equal(groups__rows(g, by[i], &rows, &n), 0);
+		assert_int_equal(n, 1);
+		check(&rows[0], 1, 0, 900, 900, 900);
+		group_rows__free(rows, n);
+	}
+}
+
+static void long_texts_are_not_copied_whole(void **state)
+{
+	_groups_ struct groups *g = NULL;
+	_free_ char *crate = malloc(100001);
+	struct group_row *rows;
+	size_t n;
+
+	(void)state;
+	memset(crate, 'x', 100000);
+	crate[100000] = '\0';
+	assert_int_equal(groups__new(&g), 0);
+	add_process(g, 0, 1, crate);
+	add_span(g, 0, 1, 0, 1, 1);
+	for (int by = GROUP_BY_CRATE; by <= GROUP_BY_THREAD; by++) {
+		assert_int_equal(groups__rows(g, by, &rows, &n), 0);
+		assert_true(strlen(rows[0].name) < 600);
+		group_rows__free(rows, n);
+	}
+}
+
 static void what_was_not_announced_is_refused(void **state)
 {
 	_groups_ struct groups *g = NULL;
@@ -116,6 +158,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_make_processes_and_those_make_crates),
+		cmocka_unit_test(threads_without_executions_have_rows),
+		cmocka_unit_test(long_texts_are_not_copied_whole),
 		cmocka_unit_test(what_was_not_announced_is_refused),
 	};
 

@@ -116,6 +116,21 @@ static void processes_are_copied_and_updated(void **state)
 	assert_null(summary__process_at(s, N_PROCESSES));
 }
 
+static void borrowed_texts_are_not_copied(void **state)
+{
+	_summary_ struct summary *s = NULL;
+	char crate[] = "a";
+	const struct trace_process p = {.crate = crate, .command = crate};
+
+	(void)state;
+	assert_int_equal(summary__new(&s), 0);
+	summary__borrow_texts(s);
+	assert_int_equal(summary__process(s, &p), 0);
+	assert_int_equal(summary__process(s, &p), 0);
+	assert_ptr_equal(summary__process_at(s, 0)->crate, crate);
+	assert_ptr_equal(summary__process_at(s, 0)->command, crate);
+}
+
 static void what_was_not_announced_is_refused(void **state)
 {
 	_summary_ struct summary *s = new_summary();
@@ -257,6 +272,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_agree_with_a_naive_model),
 		cmocka_unit_test(processes_are_copied_and_updated),
+		cmocka_unit_test(borrowed_texts_are_not_copied),
 		cmocka_unit_test(what_was_not_announced_is_refused),
 		cmocka_unit_test(nothing_sums_to_no_rows),
 		cmocka_unit_test(kinds_add_up_as_summarize_does),

@@ -9,11 +9,14 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 
+#define TO_BEGINNING 1 /* as to_ns, of which 0 is "to the end" here */
+
 static char *dump(struct cli_dump_options options)
 {
 	struct output o;
 	char *text;
 
+	options.to_ns = options.to_ns == TO_BEGINNING ? 0 : options.to_ns ?: UINT64_MAX;
 	output_begin(&o);
 	assert_int_equal(cmd_dump(&options), EXIT_CODE_OK);
 	output_end(&o);
@@ -45,7 +48,8 @@ static void filters_pick_spans(void **state)
 	static const struct {
 		uint64_t from_ns, to_ns;
 		size_t n;
-	} times[] = {{0, 0, 4}, {2050, 0, 2}, {2301, 0, 1}, {0, 2000, 2}, {2046, 2049, 0}};
+	} times[] = {{0, 0, 4},	      {2050, 0, 2},	    {2301, 0, 1},	   {0, 2000, 2},
+		     {2046, 2049, 0}, {0, TO_BEGINNING, 0}, {0, UINT64_MAX - 1, 4}};
 	_free_ char *by_query =
 		dump((struct cli_dump_options){.file = file, .queries = one(&type)});
 	_free_ char *by_pid = dump((struct cli_dump_options){.file = file, .processes = one(&pid)});

@@ -278,6 +278,20 @@ static void export_has_a_format_and_a_place(void **state)
 	refuse("qprof-bpf export a b", "unexpected 'b'");
 }
 
+static void dump_goes_to_the_end_unless_told(void **state)
+{
+	struct cli cli;
+
+	(void)state;
+	parse("qprof-bpf dump a.qpt", &cli);
+	assert_true(cli.dump.to_ns == UINT64_MAX);
+	done(&cli);
+	parse("qprof-bpf dump --to 0s a.qpt", &cli);
+	assert_true(cli.dump.to_ns == 0);
+	done(&cli);
+	refuse("qprof-bpf dump --from 1s --to 0s a.qpt", "--to is before --from");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +307,7 @@ int main(void)
 		cmocka_unit_test(every_example_parses),
 		cmocka_unit_test(import_takes_any_number_of_files),
 		cmocka_unit_test(export_has_a_format_and_a_place),
+		cmocka_unit_test(dump_goes_to_the_end_unless_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,12 +123,39 @@ static void ids_far_apart_meet_a_limit(void **state)
 	byte_buffer__destroy(&b);
 }
 
+/* 2^27 ids in a few bytes. */
+static void ranges_take_no_memory_by_id(void **state)
+{
+	struct id_map_next next = {0};
+	struct trace_mapping all = {.first = 3, .n = QPT_MAPPED_MAX - QPT_MAP_BLOCK, .string = 7};
+	struct byte_buffer b = {0};
+	struct id_map m = {0};
+	uint32_t unfolded = 0;
+
+	(void)state;
+	byte_buffer__varint(&b, 1);
+	byte_buffer__varint(&b, 1);
+	id_map__store(&b, &all, &next);
+	assert_int_equal(take(&m, &b), 0);
+	for (uint32_t i = 0; i < m.n_blocks; i++)
+		unfolded += m.blocks[i].refs != NULL;
+	assert_int_equal(unfolded, 2);
+	assert_int_equal(id_map__get(&m, 1, 2), ID_MAP_NONE);
+	assert_int_equal(id_map__get(&m, 1, 3), 7);
+	assert_int_equal(id_map__get(&m, 1, 5000000), 7);
+	assert_int_equal(id_map__get(&m, 1, all.n + 2), 7);
+	assert_int_equal(id_map__get(&m, 1, all.n + 3), ID_MAP_NONE);
+	id_map__destroy(&m);
+	byte_buffer__destroy(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_mapping_of_an_id_holds),
 		cmocka_unit_test(every_cut_is_noticed),
 		cmocka_unit_test(ids_far_apart_meet_a_limit),
+		cmocka_unit_test(ranges_take_no_memory_by_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

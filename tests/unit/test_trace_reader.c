@@ -587,6 +587,131 @@ static void good_golden_files_are_read(void **state)
 	check_golden(GOLDEN "good-*.qpt", 9);
 }
 
+/* What a filter asks for of a golden file; NULL, 0: anything. */
+struct golden_wish {
+	const char *label;
+	uint32_t not_pid; /* plus 1 */
+	uint64_t from_ns, to_ns;
+};
+
+static bool golden_label(void *ctx, const char *text)
+{
+	const struct golden_wish *wish = ctx;
+
+	return !wish->label || !strcmp(text, wish->label);
+}
+
+static bool golden_process(void *ctx, const struct trace_process *p)
+{
+	const struct golden_wish *wish = ctx;
+
+	return p->pid + 1 != wish->not_pid;
+}
+
+/* The spans that the reader gives out, or (`by_hand`) that should be, as text. */
+static char *golden_spans(const char *file, struct golden_wish *wish, bool by_hand,
+			  uint64_t *passed_over)
+{
+	const struct trace_filter filter = {wish->from_ns, wish->to_ns ?: UINT64_MAX,
+					    golden_process, golden_label, wish};
+	const struct trace_process *processes[8];
+	_trace_reader_ struct trace_reader *r = NULL;
+	struct trace_item item;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_int_equal(trace_reader__open(file, &r, NULL), 0);
+	if (!by_hand)
+		trace_reader__filter(r, &filter);
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
+		const struct trace_span *s = &item.span;
+
+		if (item.kind == TRACE_ITEM_PROCESS)
+			processes[item.process->index] = item.process;
+		if (item.kind != TRACE_ITEM_SPAN)
+			continue;
+		if (!by_hand || (s->end_ns >= filter.from_ns && s->start_ns <= filter.to_ns &&
+				 golden_label(wish, trace_reader__string(r, s->label)) &&
+				 golden_process(wish, processes[s->process])))
+			trace_dump_span(out, r, s);
+	}
+	if (trace_reader__problem(r))
+		fail_msg("%s: %s", file, trace_reader__problem(r));
+	*passed_over += trace_reader__stats(r).chunks_passed_over;
+	fclose(out);
+	return text;
+}
+
+/* Indexes that are wrong among them, other than such that hide what is asked for. */
+static void golden_files_are_filtered_as_by_hand(void **state)
+{
+	struct golden_wish wishes[] = {
+		{},
+		{.label = "typeck"},
+		{.label = "none"},
+		{.label = "late"},
+		{.label = "<unknown>"},
+		{.not_pid = 1},
+		{.not_pid = 10},
+		{.not_pid = 4712},
+		{.label = "mir_built", .not_pid = 1},
+		{.from_ns = 1015},
+		{.to_ns = 1015},
+		{.from_ns = 15, .to_ns = 3049},
+		{.label = "typeck", .from_ns = 1, .to_ns = 2},
+	};
+	uint64_t passed_over = 0;
+	glob_t found;
+
+	(void)state;
+	assert_int_equal(glob(GOLDEN "good-*.qpt", 0, NULL, &found), 0);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		for (size_t k = 0; k < sizeof(wishes) / sizeof(*wishes); k++) {
+			const char *file = found.gl_pathv[i];
+			_free_ char *want = golden_spans(file, &wishes[k], true, &passed_over);
+			_free_ char *got = golden_spans(file, &wishes[k], false, &passed_over);
+
+			if (strcmp(got, want))
+				fail_msg("%s, %zu: got\n%swant\n%s", file, k, got, want);
+		}
+	}
+	assert_true(passed_over > 0);
+	globfree(&found);
+}
+
+/* Whether a reader that checks it finds the index wrong. */
+static bool is_index_wrong(const char *file)
+{
+	_trace_reader_ struct trace_reader *r = NULL;
+	struct trace_stats stats;
+	struct trace_item item;
+
+	assert_int_equal(trace_reader__open(file, &r, NULL), 0);
+	trace_reader__check_index(r);
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
+		;
+	stats = trace_reader__stats(r);
+	assert_false(stats.damaged);
+	return stats.index_is_wrong || stats.misindexed;
+}
+
+static void every_wrong_index_is_noticed(void **state)
+{
+	glob_t found;
+
+	(void)state;
+	assert_int_equal(glob(GOLDEN "good-*.qpt", 0, NULL, &found), 0);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		const char *file = found.gl_pathv[i];
+		bool wrong = strstr(file, "good-index-") && !strstr(file, "good-index-right");
+
+		if (is_index_wrong(file) != wrong)
+			fail_msg("%s: its index is %swrong", file, wrong ? "" : "not ");
+	}
+	globfree(&found);
+}
+
 static void bad_golden_files_are_refused_for_the_right_reason(void **state)
 {
 	(void)state;
@@ -607,6 +732,8 @@ int main(void)
 		cmocka_unit_test(callers_are_known_by_function_and_line),
 		cmocka_unit_test(missing_files_say_why),
 		cmocka_unit_test(good_golden_files_are_read),
+		cmocka_unit_test(golden_files_are_filtered_as_by_hand),
+		cmocka_unit_test(every_wrong_index_is_noticed),
 		cmocka_unit_test(bad_golden_files_are_refused_for_the_right_reason),
 	};
 

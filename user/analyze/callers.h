@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Who asked for queries: executions by the function that their request came from. Fed with spans as
- * the summary is; locations are resolved at the end, each once. Knows no output format.
+ * the summary is; locations are resolved at the end, each once. Memory is by location, some 250
+ * bytes for each: a trace has no more of them than spans and bytes of functions, and no other
+ * limit. Knows no output format.
  */
 #ifndef QPROF_ANALYZE_CALLERS_H
 #define QPROF_ANALYZE_CALLERS_H

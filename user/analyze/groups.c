@@ -8,8 +8,12 @@
 
 #include "base/map.h"
 
+/* Rows have names of their own, and there may be many of one long text. */
+#define NAME_MAX_BYTES 500
+
 struct sums {
-	uint64_t count;
+	uint64_t spans;
+	uint64_t count; /* of them, executions */
 	uint64_t unwound;
 	uint64_t self_ns;
 	uint64_t self_probe_ns; /* of it, what the probes took */
@@ -21,7 +25,7 @@ struct sums {
 struct thread {
 	uint32_t process;
 	uint32_t tid;
-	char *name; /* or NULL */
+	const char *name; /* or NULL */
 	struct sums sums;
 };
 
@@ -64,18 +68,12 @@ static int reserve(void *array_p, uint32_t n, uint32_t *capacity, size_t size)
 
 int groups__process(struct groups *g, const struct trace_process *p)
 {
-	struct trace_process copy;
-
 	if (p->index > g->n_processes)
 		return -EINVAL;
-	if (reserve(&g->processes, g->n_processes, &g->processes_capacity, sizeof(*p)) ||
-	    trace_process__copy(&copy, p))
+	if (reserve(&g->processes, g->n_processes, &g->processes_capacity, sizeof(*p)))
 		return -ENOMEM;
-	if (p->index == g->n_processes)
-		g->n_processes++;
-	else
-		trace_process__clear(&g->processes[p->index]);
-	g->processes[p->index] = copy;
+	g->n_processes += p->index == g->n_processes;
+	g->processes[p->index] = *p;
 	return 0;
 }
 
@@ -101,18 +99,13 @@ static struct thread *get_thread(struct groups *g, uint32_t process, uint32_t ti
 int groups__thread(struct groups *g, const struct trace_thread *thread)
 {
 	struct thread *t;
-	char *name;
 
 	if (thread->process >= g->n_processes)
 		return -EINVAL;
-	name = strdup(thread->name);
-	t = name ? get_thread(g, thread->process, thread->tid) : NULL;
-	if (!t) {
-		free(name);
+	t = get_thread(g, thread->process, thread->tid);
+	if (!t)
 		return -ENOMEM;
-	}
-	free(t->name);
-	t->name = name;
+	t->name = thread->name;
 	return 0;
 }
 
@@ -128,6 +121,7 @@ int groups__span(struct groups *g, const struct trace_span *span)
 	if (!t)
 		return -ENOMEM;
 	s = &t->sums;
+	s->spans++;
 	s->count += span->kind != TRACE_KIND_BLOCKED && span->kind != TRACE_KIND_LOAD &&
 		    span->kind != TRACE_KIND_HASHING && span->kind != TRACE_KIND_HIT;
 	s->unwound += span->flags != 0;
@@ -145,8 +139,9 @@ int groups__span(struct groups *g, const struct trace_span *span)
 
 static void add_sums(struct sums *to, const struct sums *from)
 {
-	if (!to->count)
+	if (!to->spans)
 		to->start_ns = UINT64_MAX;
+	to->spans += from->spans;
 	to->count += from->count;
 	to->unwound += from->unwound;
 	to->self_ns += from->self_ns;
@@ -166,7 +161,7 @@ static struct group_row row_of(const struct sums *s)
 		.count = s->count,
 		.unwound = s->unwound,
 		.self_ns = trace_without_probes(s->self_ns, s->self_probe_ns),
-		.wall_ns = s->count ? s->end_ns - s->start_ns : 0,
+		.wall_ns = s->spans ? s->end_ns - s->start_ns : 0,
 		.max_ns = s->max_ns,
 	};
 }
@@ -183,11 +178,12 @@ static int thread_rows(const struct groups *g, struct group_row *rows, size_t *n
 		const struct trace_process *p = &g->processes[t->process];
 		struct group_row *row = &rows[*n];
 
-		if (!t->sums.count)
+		if (!t->sums.spans)
 			continue;
 		*row = row_of(&t->sums);
-		if (asprintf(&row->name, "%s %" PRIu32 "/%" PRIu32 "%s%s", what_runs(p), p->pid,
-			     t->tid, t->name ? " " : "", t->name ?: "") < 0)
+		if (asprintf(&row->name, "%.*s %" PRIu32 "/%" PRIu32 "%s%.*s", NAME_MAX_BYTES,
+			     what_runs(p), p->pid, t->tid, t->name ? " " : "", NAME_MAX_BYTES,
+			     t->name ?: "") < 0)
 			return -ENOMEM;
 		++*n;
 	}
@@ -199,7 +195,7 @@ static struct sums *sum_processes(const struct groups *g)
 	struct sums *sums = calloc(g->n_processes + 1UL, sizeof(*sums));
 
 	for (uint32_t i = 0; sums && i < g->n_threads; i++)
-		if (g->threads[i].sums.count)
+		if (g->threads[i].sums.spans)
 			add_sums(&sums[g->threads[i].process], &g->threads[i].sums);
 	return sums;
 }
@@ -214,10 +210,10 @@ static int process_rows(const struct groups *g, struct group_row *rows, size_t *
 		const struct trace_process *p = &g->processes[i];
 		struct group_row *row = &rows[*n];
 
-		if (!sums[i].count)
+		if (!sums[i].spans)
 			continue;
 		*row = row_of(&sums[i]);
-		if (asprintf(&row->name, "%s %" PRIu32, what_runs(p), p->pid) < 0)
+		if (asprintf(&row->name, "%.*s %" PRIu32, NAME_MAX_BYTES, what_runs(p), p->pid) < 0)
 			return -ENOMEM;
 		++*n;
 	}
@@ -261,10 +257,10 @@ static int crate_rows(const struct groups *g, struct group_row *rows, size_t *n)
 	for (uint32_t i = 0; i < g->n_processes; i++) {
 		struct group_row *row = &rows[*n];
 
-		if (!sums[i].count)
+		if (!sums[i].spans)
 			continue;
 		*row = row_of(&sums[i]);
-		row->name = strdup(what_runs(&g->processes[i]));
+		row->name = strndup(what_runs(&g->processes[i]), NAME_MAX_BYTES);
 		if (!row->name)
 			return -ENOMEM;
 		++*n;
@@ -307,10 +303,6 @@ void groups__free(struct groups *g)
 {
 	if (!g)
 		return;
-	for (uint32_t i = 0; i < g->n_processes; i++)
-		trace_process__clear(&g->processes[i]);
-	for (uint32_t i = 0; i < g->n_threads; i++)
-		free(g->threads[i].name);
 	free(g->processes);
 	free(g->threads);
 	u64_map__destroy(&g->thread_of);

@@ -17,7 +17,9 @@ enum group_by {
 };
 
 struct group_row {
-	char *name; /* crate, or command; with pid, tid and thread name where they tell apart */
+	/* Crate, or (no more than 500 bytes of) the command; with pid, tid and thread name where
+	   they tell apart. */
+	char *name;
 	uint32_t processes; /* of a crate */
 	uint64_t count;
 	uint64_t unwound;
@@ -29,7 +31,10 @@ struct group_row {
 
 int groups__new(struct groups **out);
 
-/* Add or update a process or the name of a thread; both are copied. Errors as summary__process().
+/*
+ * Add or update a process or the name of a thread. Their texts are not copied, and must outlive the
+ * groups, as those of a reader do: many processes of a trace share one text. Errors as
+ * summary__process().
  */
 int groups__process(struct groups *g, const struct trace_process *p);
 int groups__thread(struct groups *g, const struct trace_thread *t);

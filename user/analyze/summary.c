@@ -44,6 +44,7 @@ struct summary {
 	uint32_t n_tallies;
 	uint32_t tallies_capacity;
 	uint64_t spans;
+	bool borrows_texts; /* of processes */
 };
 
 int summary__new(struct summary **out)
@@ -59,6 +60,26 @@ int summary__new(struct summary **out)
 void summary__set_costs(struct summary *s, const struct trace_costs *costs)
 {
 	self_time__set_costs(s->self_time, costs);
+}
+
+void summary__borrow_texts(struct summary *s)
+{
+	s->borrows_texts = true;
+}
+
+static int copy_process(const struct summary *s, struct trace_process *dst,
+			const struct trace_process *src)
+{
+	if (!s->borrows_texts)
+		return trace_process__copy(dst, src);
+	*dst = *src;
+	return 0;
+}
+
+static void clear_process(const struct summary *s, struct trace_process *p)
+{
+	if (!s->borrows_texts)
+		trace_process__clear(p);
 }
 
 static struct summed_process *add_process(struct summary *s)
@@ -84,15 +105,15 @@ int summary__process(struct summary *s, const struct trace_process *p)
 
 	if (p->index > s->n_processes)
 		return -EINVAL;
-	err = trace_process__copy(&copy, p);
+	err = copy_process(s, &copy, p);
 	if (err)
 		return err;
 	slot = p->index < s->n_processes ? &s->processes[p->index] : add_process(s);
 	if (!slot) {
-		trace_process__clear(&copy);
+		clear_process(s, &copy);
 		return -ENOMEM;
 	}
-	trace_process__clear(&slot->process);
+	clear_process(s, &slot->process);
 	slot->process = copy;
 	return 0;
 }
@@ -368,7 +389,7 @@ void summary__free(struct summary *s)
 	if (!s)
 		return;
 	for (uint32_t i = 0; i < s->n_processes; i++)
-		trace_process__clear(&s->processes[i].process);
+		clear_process(s, &s->processes[i].process);
 	free(s->processes);
 	free(s->entries);
 	free(s->tallies);

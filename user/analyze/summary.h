@@ -43,6 +43,11 @@ static inline uint64_t summary_row__mean_ns(const struct summary_row *row)
 struct summary;
 
 int summary__new(struct summary **out);
+/*
+ * The texts of processes will outlive the summary, as those of a reader do, and are not copied:
+ * many processes of a trace share one text. Before the first process.
+ */
+void summary__borrow_texts(struct summary *s);
 /* Add or update a process; `p` is copied. Indices are dense from 0: else -EINVAL. */
 int summary__process(struct summary *s, const struct trace_process *p);
 /*

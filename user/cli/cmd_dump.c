@@ -68,7 +68,7 @@ static bool wants_query(void *ctx, const char *name)
 
 static bool is_filtered(const struct cli_dump_options *o)
 {
-	return o->from_ns || o->to_ns || o->processes.n || o->queries.n;
+	return o->from_ns || o->to_ns != UINT64_MAX || o->processes.n || o->queries.n;
 }
 
 static void set_filter(struct trace_reader *r, const struct cli_dump_options *o)
@@ -76,7 +76,7 @@ static void set_filter(struct trace_reader *r, const struct cli_dump_options *o)
 	uint64_t begin = trace_reader__info(r)->clock_start_ns;
 	const struct trace_filter filter = {
 		.from_ns = o->from_ns ? begin + o->from_ns : 0,
-		.to_ns = o->to_ns ? begin + o->to_ns : UINT64_MAX,
+		.to_ns = o->to_ns > UINT64_MAX - begin ? UINT64_MAX : begin + o->to_ns,
 		.process = o->processes.n ? wants_process : NULL,
 		.label = o->queries.n ? wants_query : NULL,
 		.ctx = (void *)o,

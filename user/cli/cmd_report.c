@@ -39,6 +39,8 @@ static int contents__init(struct contents *c)
 {
 	int err = summary__new(&c->summary);
 
+	if (!err)
+		summary__borrow_texts(c->summary);
 	if (!err && c->options->by != CLI_BY_QUERY)
 		err = groups__new(&c->groups);
 	else if (!err && c->options->callers.n)

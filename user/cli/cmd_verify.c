@@ -79,9 +79,14 @@ static void print_stats(const struct trace_stats *s, const struct verified *v)
 		printf("  %-12s unknown: it does not say\n", "lost");
 }
 
+static bool has_wrong_index(const struct trace_stats *s)
+{
+	return s->misindexed || s->index_is_wrong;
+}
+
 static enum exit_code verdict(const struct trace_reader *r, const struct trace_stats *s)
 {
-	if (s->damaged || s->misindexed)
+	if (s->damaged || has_wrong_index(s))
 		return EXIT_CODE_DAMAGED;
 	return trace_reader__problem(r) ? EXIT_CODE_INCOMPLETE : EXIT_CODE_OK;
 }
@@ -91,7 +96,10 @@ static int report(const char *file, const struct trace_reader *r, const struct v
 	const struct trace_stats s = trace_reader__stats(r);
 	const char *problem = trace_reader__problem(r);
 
-	printf("%s: %s\n", file, problem ?: s.misindexed ? "damaged: its index is wrong" : "whole");
+	printf("%s: %s\n", file,
+	       problem
+		       ?: has_wrong_index(&s) ? "damaged: its index is wrong"
+					      : "whole");
 	print_stats(&s, v);
 	if (s.misindexed)
 		line("wrong", s.misindexed, " entries of the index");

@@ -466,7 +466,8 @@ static const struct cli_example dump_examples[] = {
 };
 
 static const char about_verify[] =
-	"Reads all of a trace, checks every byte of it, and tells what is sound and what is "
+	"Reads all of a trace, checks its header, its index and every chunk of it (those of a "
+	"later version by their checksums only), and tells what is sound and what is "
 	"missing. Exits with 0 if the trace is whole, 1 if its end is missing (what there is can "
 	"be "
 	"read), 3 if it is damaged (what comes before the damage can be read).";

@@ -114,7 +114,7 @@ struct cli_dump_options {
 	struct cli_texts processes; /* pids and globs for crates; none = all */
 	struct cli_texts queries;   /* globs; none = all */
 	uint64_t from_ns;	    /* since the capture began */
-	uint64_t to_ns;		    /* 0 = the end */
+	uint64_t to_ns;		    /* UINT64_MAX: to the end */
 };
 
 struct cli_verify_options {

@@ -234,7 +234,7 @@ static int check_dump(const struct cli *cli)
 		cli_print_usage_line(stderr, CLI_DUMP, true);
 		return -EINVAL;
 	}
-	if (o->to_ns && o->to_ns < o->from_ns)
+	if (o->to_ns < o->from_ns)
 		return diag_error_r(-EINVAL, "--to is before --from");
 	return 0;
 }
@@ -320,6 +320,7 @@ int cli_parse(int argc, char **argv, struct cli *cli)
 	named = take_command_name(argc, argv, cli);
 	if (named < 0)
 		return named;
+	cli->dump.to_ns = UINT64_MAX; /* which no duration says */
 	err = set_initial_values(cli) ?: parse_options(argc - named, argv + named, cli);
 	if (!err && !cli->help && !cli->version)
 		err = check(cli);

@@ -2,7 +2,6 @@
 #include "trace/chunk_index.h"
 
 #include <errno.h>
-#include <string.h>
 
 struct offsets {
 	uint64_t *at;
@@ -12,14 +11,22 @@ struct offsets {
 
 struct chunk_index {
 	struct chunk_stream *stream;
-	struct offsets indexes; /* INDEX chunks, ascending */
+	struct offsets indexes;	   /* INDEX chunks, ascending */
+	struct offsets index_ends; /* where each of them ends */
 	struct offsets names;
 	bool has_late_names;
-	size_t next; /* in indexes: the next one to load */
+	bool is_wrong;
+	size_t next;   /* in indexes: the next one to load */
+	uint64_t end;  /* what `cursor` tells of ends here: its own INDEX chunk */
+	bool is_begun; /* `cursor` is of an INDEX chunk, and has not come to its end */
 	struct index_cursor cursor;
 	struct index_entry entry;
 	bool has_entry; /* `entry` tells of a chunk that has not been passed */
 };
+
+/* Memory must not grow with a file that is nothing but headers. The rest is found when it is read.
+ */
+#define FOUND_MAX (1u << 22)
 
 static int add(struct offsets *o, uint64_t offset)
 {
@@ -36,17 +43,7 @@ static int add(struct offsets *o, uint64_t offset)
 	return 0;
 }
 
-static void reverse(struct offsets *o)
-{
-	for (size_t i = 0; i < o->n / 2; i++) {
-		uint64_t other = o->at[o->n - 1 - i];
-
-		o->at[o->n - 1 - i] = o->at[i];
-		o->at[i] = other;
-	}
-}
-
-static int add_chunk(struct chunk_index *ix, uint8_t type, uint64_t offset)
+static int add_chunk(struct chunk_index *ix, uint8_t type, uint64_t offset, uint64_t end)
 {
 	switch (type) {
 	case QPT_MAPPINGS:
@@ -57,112 +54,33 @@ static int add_chunk(struct chunk_index *ix, uint8_t type, uint64_t offset)
 	case QPT_FUNCTIONS:
 		return add(&ix->names, offset);
 	case QPT_INDEX:
-		return add(&ix->indexes, offset);
+		return add(&ix->indexes, offset) ?: add(&ix->index_ends, end);
 	default:
 		return 0;
 	}
 }
 
-/* Read the chunk at `offset` if it is of this type and sound. 0 if so, -ENOENT if not, -ENOMEM. */
-static int load(struct chunk_index *ix, uint64_t offset, uint8_t type)
+/* Space that was reserved and never written reads as zeroes, which are no chunks. */
+static bool is_worth_a_look(const struct chunk_index *ix, const struct chunk_header *h)
 {
-	int err = chunk_stream__seek(ix->stream, offset);
-
-	if (!err)
-		err = chunk_stream__next(ix->stream);
-	if (err)
-		return err;
-	return ix->stream->stopped || ix->stream->header.type != type ? -ENOENT : 0;
+	return h->type && ix->names.n + ix->indexes.n < FOUND_MAX;
 }
 
-/* The offset of the last INDEX chunk, by the END chunk; 0 if there is none. */
-static int find_last(struct chunk_index *ix, uint64_t *last, bool *found)
-{
-	const uint64_t size = QPT_CHUNK_HEADER_SIZE + QPT_END_SIZE;
-	uint64_t file_size = chunk_stream__file_size(ix->stream);
-	const struct byte_reader *in = &ix->stream->payload;
-	int err;
-
-	*found = false;
-	if (!ix->stream->finished || file_size < size)
-		return 0;
-	err = load(ix, file_size - size, QPT_END);
-	if (err == -ENOENT || (!err && in->end - in->at != QPT_END_SIZE))
-		return 0;
-	if (err)
-		return err;
-	*found = true;
-	*last = bytes_load_u64(in->at + QPT_END_INDEX);
-	return 0;
-}
-
-/* From the last INDEX chunk to the first. 0; -ENOENT if one of them is damaged; -ENOMEM. */
-static int follow(struct chunk_index *ix, uint64_t last)
-{
-	uint64_t at = last;
-	int err = 0;
-
-	while (at && !err) {
-		err = load(ix, at, QPT_INDEX);
-		if (err)
-			break;
-		err = add(&ix->indexes, at);
-		last = index_cursor__begin(ix->stream->payload).previous;
-		if (last >= at)
-			return -ENOENT;
-		at = last;
-	}
-	reverse(&ix->indexes);
-	return err;
-}
-
-/* The names that the INDEX chunks tell of. The same errors. */
-static int find_names(struct chunk_index *ix)
-{
-	for (size_t i = 0; i < ix->indexes.n; i++) {
-		struct index_cursor c;
-		int err = load(ix, ix->indexes.at[i], QPT_INDEX);
-
-		if (err)
-			return err;
-		c = index_cursor__begin(ix->stream->payload);
-		while (index_cursor__next(&c, &ix->entry)) {
-			err = add_chunk(ix, ix->entry.type, ix->entry.offset);
-			if (err)
-				return err;
-		}
-		/* It must tell of all chunks, or names would be missed. */
-		if (c.in.bad || c.offset != ix->indexes.at[i])
-			return -ENOENT;
-	}
-	return 0;
-}
-
-static int by_index(struct chunk_index *ix)
-{
-	uint64_t last = 0;
-	bool found;
-	int err = find_last(ix, &last, &found);
-
-	if (err)
-		return err;
-	if (!found || !last)
-		return -ENOENT;
-	err = follow(ix, last);
-	return err ? err : find_names(ix);
-}
-
-/* By the headers of all chunks; stops where they make no sense. */
-static int by_headers(struct chunk_index *ix)
+/*
+ * By the headers of all chunks, which the reader will go by as well: what an index says of chunks
+ * is believed of those that are passed over, but not of where names are, which must not be missed.
+ */
+static int find_all(struct chunk_index *ix)
 {
 	struct chunk_stream *s = ix->stream;
 	int err = chunk_stream__seek(s, s->first_chunk);
 
-	while (!err && chunk_stream__next_header(s)) {
-		err = add_chunk(ix, s->header.type, s->chunk_at);
+	while (!err && chunk_stream__next_header(s) && is_worth_a_look(ix, &s->header)) {
+		uint64_t end = s->chunk_at + QPT_CHUNK_HEADER_SIZE + s->header.stored;
+
+		err = add_chunk(ix, s->header.type, s->chunk_at, end);
 		if (!err)
-			err = chunk_stream__seek(s, s->chunk_at + QPT_CHUNK_HEADER_SIZE +
-							    (uint64_t)s->header.stored);
+			err = chunk_stream__seek(s, end);
 	}
 	return err == -ENOMEM ? err : 0;
 }
@@ -175,12 +93,7 @@ int chunk_index__find(struct chunk_stream *stream, struct chunk_index **out)
 	if (!ix)
 		return -ENOMEM;
 	ix->stream = stream;
-	err = by_index(ix);
-	if (err && err != -ENOMEM) {
-		ix->indexes.n = ix->names.n = 0;
-		ix->has_late_names = false;
-		err = by_headers(ix);
-	}
+	err = find_all(ix);
 	if (err)
 		return err;
 	*out = take_ptr(ix);
@@ -198,7 +111,43 @@ bool chunk_index__has_late_names(const struct chunk_index *ix)
 	return ix->has_late_names;
 }
 
-/* Move on to the INDEX chunk that tells of `offset`. False if there is none. */
+bool chunk_index__is_wrong(const struct chunk_index *ix)
+{
+	return ix->is_wrong;
+}
+
+uint64_t chunk_index__last(const struct chunk_index *ix)
+{
+	return ix->indexes.n ? ix->indexes.at[ix->indexes.n - 1] : 0;
+}
+
+void chunk_index__disbelieve(struct chunk_index *ix)
+{
+	ix->is_wrong = true;
+	ix->is_begun = ix->has_entry = false;
+}
+
+/* Read INDEX chunk `i`. One that does not begin where it must is not believed. 0 or -ENOMEM. */
+static int load(struct chunk_index *ix, size_t i)
+{
+	struct chunk_stream *s = ix->stream;
+	int err = chunk_stream__seek(s, ix->indexes.at[i]);
+
+	if (!err)
+		err = chunk_stream__next(s);
+	if (err == -ENOMEM)
+		return err;
+	ix->end = ix->indexes.at[i];
+	ix->is_begun = !err && !s->stopped;
+	if (ix->is_begun)
+		ix->cursor = index_cursor__begin(s->payload);
+	if (!ix->is_begun || ix->cursor.previous != (i ? ix->indexes.at[i - 1] : 0) ||
+	    ix->cursor.offset != (i ? ix->index_ends.at[i - 1] : s->first_chunk))
+		chunk_index__disbelieve(ix);
+	return 0;
+}
+
+/* Move on to the next INDEX chunk that tells of chunks at `offset` or later. False without one. */
 static bool next_index(struct chunk_index *ix, uint64_t offset, int *err)
 {
 	/* It tells of chunks before it only. */
@@ -206,24 +155,27 @@ static bool next_index(struct chunk_index *ix, uint64_t offset, int *err)
 		ix->next++;
 	if (ix->next == ix->indexes.n)
 		return false;
-	*err = load(ix, ix->indexes.at[ix->next++], QPT_INDEX);
-	if (*err == -ENOMEM)
-		return false;
-	if (!*err)
-		ix->cursor = index_cursor__begin(ix->stream->payload);
-	*err = 0;
-	return true;
+	*err = load(ix, ix->next++);
+	return !*err;
+}
+
+/* The next entry of the INDEX chunk at hand. Entries lead from its first chunk to itself. */
+static void next_entry(struct chunk_index *ix)
+{
+	ix->has_entry = index_cursor__next(&ix->cursor, &ix->entry);
+	if (ix->has_entry ? ix->entry.offset >= ix->end
+			  : ix->cursor.in.bad || ix->cursor.offset != ix->end)
+		chunk_index__disbelieve(ix);
+	else
+		ix->is_begun = ix->has_entry;
 }
 
 const struct index_entry *chunk_index__at(struct chunk_index *ix, uint64_t offset, int *err)
 {
 	*err = 0;
 	do {
-		while (!ix->has_entry || ix->entry.offset < offset) {
-			ix->has_entry = index_cursor__next(&ix->cursor, &ix->entry);
-			if (!ix->has_entry)
-				break;
-		}
+		while (ix->is_begun && (!ix->has_entry || ix->entry.offset < offset))
+			next_entry(ix);
 		if (ix->has_entry)
 			return ix->entry.offset == offset ? &ix->entry : NULL;
 	} while (next_index(ix, offset, err));
@@ -235,6 +187,7 @@ void chunk_index__free(struct chunk_index *ix)
 	if (!ix)
 		return;
 	free(ix->indexes.at);
+	free(ix->index_ends.at);
 	free(ix->names.at);
 	free(ix);
 }

@@ -14,9 +14,9 @@
 struct chunk_index;
 
 /*
- * Find the INDEX chunks and those with names: from the end of the file if it has one, else by the
- * headers of all chunks. Reads by `stream`, which must be the index's alone, and outlive it. 0,
- * also if the file is damaged and little was found; or -ENOMEM.
+ * Find the INDEX chunks and those with names, by the headers of all chunks. Reads by `stream`,
+ * which must be the index's alone, and outlive it. 0, also if the file is damaged and little was
+ * found; or -ENOMEM.
  */
 int chunk_index__find(struct chunk_stream *stream, struct chunk_index **out);
 
@@ -31,6 +31,18 @@ bool chunk_index__has_late_names(const struct chunk_index *ix);
  * Offsets must ascend from call to call. Valid until the next call.
  */
 const struct index_entry *chunk_index__at(struct chunk_index *ix, uint64_t offset, int *err);
+
+/*
+ * The INDEX chunk that told of the chunk at hand was caught at saying what is not so: nothing else
+ * that it says is given out.
+ */
+void chunk_index__disbelieve(struct chunk_index *ix);
+
+/* True if an INDEX chunk that was asked is malformed, lies, or does not join the one before it. */
+bool chunk_index__is_wrong(const struct chunk_index *ix);
+
+/* Where the last INDEX chunk begins; 0: there is none. */
+uint64_t chunk_index__last(const struct chunk_index *ix);
 
 void chunk_index__free(struct chunk_index *ix);
 DEFINE_CLEANUP(struct chunk_index, chunk_index__free)

@@ -180,12 +180,18 @@ int chunk_stream__seek(struct chunk_stream *s, uint64_t offset)
 	return 0;
 }
 
-int chunk_stream__skip(struct chunk_stream *s, uint64_t size)
+int chunk_stream__skip(struct chunk_stream *s, uint8_t type, uint32_t stored, bool *skipped)
 {
+	uint64_t at = s->offset;
+
+	*skipped = chunk_stream__next_header(s) && s->header.type == type &&
+		   s->header.stored == stored;
+	if (!*skipped)
+		return chunk_stream__seek(s, at);
 	/* Beyond the end of the file, the next read tells. */
-	if (size > INT64_MAX - s->offset || fseeko(s->file, size, SEEK_CUR))
-		return -EINVAL;
-	s->offset += size;
+	if (fseeko(s->file, stored, SEEK_CUR))
+		return -errno;
+	s->offset += stored;
 	s->whole_end = s->offset;
 	return 0;
 }

@@ -59,8 +59,12 @@ int chunk_stream__seek(struct chunk_stream *s, uint64_t offset);
 /* Read only the header of the next chunk into s->header; false if there is none. Then seek. */
 bool chunk_stream__next_header(struct chunk_stream *s);
 
-/* The chunk at the current offset is passed over: it takes `size` bytes with its header. */
-int chunk_stream__skip(struct chunk_stream *s, uint64_t size);
+/*
+ * Pass over the chunk at the current offset, of a stream that can seek and has not stopped, unread,
+ * if it is of this type and has so many bytes of payload. If it does not, nothing has changed.
+ * Negative errno.
+ */
+int chunk_stream__skip(struct chunk_stream *s, uint8_t type, uint32_t stored, bool *skipped);
 
 /* The current chunk has been taken: the file is sound up to here. */
 void chunk_stream__taken(struct chunk_stream *s);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "pctab/linear.h"
 #include "pctab/varint.h"
 #include "qprof/trace_format.h"
 
@@ -11,10 +12,18 @@
 #define NOWHERE	      UINT32_MAX
 #define UNKNOWN	      "<unknown>"
 
+/* A table that is long, in the encoding whose look-ups do not read all of it. */
+struct long_table {
+	uint32_t at; /* in `indexed` */
+	uint32_t size;
+};
+
 struct function {
-	struct trace_function known; /* texts only once they were asked for */
-	uint32_t library, name;	     /* string ids */
-	uint32_t files_at, lines_at; /* tables of all its bytes in `tables`; lines_at 0: none */
+	struct trace_function known;	/* texts only once they were asked for */
+	uint32_t library, name;		/* string ids */
+	uint32_t files_at, lines_at;	/* tables of all its bytes in `tables`; lines_at 0: none */
+	struct long_table files, lines; /* size 0: not long, or not looked at yet */
+	bool is_looked_at;
 };
 
 struct function_table {
@@ -26,7 +35,8 @@ struct function_table {
 	uint32_t last; /* the one found last */
 	bool has_gaps; /* some numbers between ranges are of no function */
 	struct byte_buffer tables;
-	struct pctab_runs runs; /* scratch */
+	struct pctab_buffer indexed; /* long tables that somebody asked for */
+	struct pctab_runs runs;	     /* scratch */
 };
 
 int function_table__new(struct string_table *strings, struct function_table **out)
@@ -250,21 +260,55 @@ static const char *text_of(struct function_table *t, uint32_t id)
 	return string_table__text(t->strings, id, &text) ? UNKNOWN : text;
 }
 
-/* The line of the instruction before the pc: a return address may be the next line's. */
-static void find_line(struct function_table *t, const struct function *f,
-		      struct trace_location *out)
+/* Bytes of a table from which on reading them for each look-up would take long. */
+#define LONG_TABLE 128u
+
+/* Without memory, it stays as it was, and slow. */
+static void index_table(struct function_table *t, uint32_t at, struct long_table *table)
 {
-	const uint8_t *tables = t->tables.data;
-	size_t size = t->tables.size;
+	size_t used, from = t->indexed.size;
+
+	if (pctab_varint__decode(t->tables.data + at, t->tables.size - at, QUANTUM_SHIFT, &t->runs,
+				 &used) ||
+	    used < LONG_TABLE)
+		return;
+	if (pctab_linear__encode(&t->indexed, &t->runs, QUANTUM_SHIFT) ||
+	    t->indexed.size > UINT32_MAX)
+		pctab_buffer__truncate(&t->indexed, from);
+	else
+		*table = (struct long_table){from, t->indexed.size - from};
+}
+
+static int look_up(const struct function_table *t, const struct function *f, uint32_t at,
+		   const struct long_table *table, uint32_t pc, int32_t *value)
+{
+	struct pctab_linear linear;
+
+	if (!table->size)
+		return pctab_varint__lookup(t->tables.data + at, t->tables.size - at, QUANTUM_SHIFT,
+					    pc, value);
+	linear = (struct pctab_linear){
+		.data = t->indexed.data + table->at,
+		.size = table->size,
+		.length = f->known.size,
+	};
+	return pctab_linear__lookup(&linear, QUANTUM_SHIFT, pc, value);
+}
+
+/* The line of the instruction before the pc: a return address may be the next line's. */
+static void find_line(struct function_table *t, struct function *f, struct trace_location *out)
+{
 	int32_t ref, line;
 
 	if (!f->lines_at || !out->offset)
 		return;
-	if (pctab_varint__lookup(tables + f->files_at, size - f->files_at, QUANTUM_SHIFT,
-				 out->offset - 1, &ref) ||
-	    pctab_varint__lookup(tables + f->lines_at, size - f->lines_at, QUANTUM_SHIFT,
-				 out->offset - 1, &line) ||
-	    !ref || !line)
+	if (!f->is_looked_at) {
+		index_table(t, f->files_at, &f->files);
+		index_table(t, f->lines_at, &f->lines);
+		f->is_looked_at = true;
+	}
+	if (look_up(t, f, f->files_at, &f->files, out->offset - 1, &ref) ||
+	    look_up(t, f, f->lines_at, &f->lines, out->offset - 1, &line) || !ref || !line)
 		return;
 	out->file = text_of(t, (uint32_t)ref - 1);
 	out->line = (uint32_t)line;
@@ -296,6 +340,7 @@ void function_table__free(struct function_table *t)
 		return;
 	free(t->all);
 	byte_buffer__destroy(&t->tables);
+	pctab_buffer__destroy(&t->indexed);
 	pctab_runs__destroy(&t->runs);
 	free(t);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The functions of a trace, as its reader holds them: where locations lie, and lines. Lines stay as
- * they are stored, and are looked up when somebody asks.
+ * they are stored, and are looked up when somebody asks; long ones get an index then.
  */
 #ifndef QPROF_TRACE_FUNCTION_TABLE_H
 #define QPROF_TRACE_FUNCTION_TABLE_H

@@ -18,7 +18,7 @@ static uint64_t block_key(uint32_t space, uint32_t id)
 	return (uint64_t)space << 32 | id / QPT_MAP_BLOCK;
 }
 
-static uint32_t *find_block(struct id_map *m, uint64_t key)
+static struct id_block *find_block(struct id_map *m, uint64_t key)
 {
 	uint32_t i;
 
@@ -28,14 +28,22 @@ static uint32_t *find_block(struct id_map *m, uint64_t key)
 	if (i == U64_MAP_NONE)
 		return NULL;
 	m->last_key = key;
-	m->last = m->blocks[i];
+	m->last = &m->blocks[i];
 	return m->last;
+}
+
+/* String id + 1 of the id at place `i` of the block, or 0. */
+static uint32_t ref_at(const struct id_block *block, uint32_t i)
+{
+	if (block->refs)
+		return block->refs[i];
+	return block->first + (block->series ? i : 0);
 }
 
 uint32_t id_map__get(struct id_map *m, uint32_t space, uint32_t id)
 {
-	const uint32_t *block = find_block(m, block_key(space, id));
-	uint32_t ref = block ? block[id % QPT_MAP_BLOCK] : 0;
+	const struct id_block *block = find_block(m, block_key(space, id));
+	uint32_t ref = block ? ref_at(block, id % QPT_MAP_BLOCK) : 0;
 
 	return ref ? ref - 1 : ID_MAP_NONE;
 }
@@ -51,58 +59,119 @@ bool id_map__has(const struct id_map *m, uint32_t space)
 	return m->mapped && u64_map__get(&m->block_of, space_key(space)) != U64_MAP_NONE;
 }
 
-static int add_block(struct id_map *m, uint64_t key, uint32_t **block)
+/* An empty block, which is no string's yet. */
+static int add_block(struct id_map *m, uint64_t key, struct id_block **block)
 {
 	if (m->n_blocks == QPT_MAP_BLOCKS_MAX)
 		return -EBADMSG;
 	if (m->n_blocks == m->capacity) {
 		uint32_t capacity = m->capacity ? m->capacity * 2 : 64;
-		uint32_t **blocks = reallocarray(m->blocks, capacity, sizeof(*blocks));
+		struct id_block *blocks = reallocarray(m->blocks, capacity, sizeof(*blocks));
 
 		if (!blocks)
 			return -ENOMEM;
 		m->blocks = blocks;
 		m->capacity = capacity;
+		m->last = NULL;
 	}
-	*block = calloc(QPT_MAP_BLOCK, sizeof(**block));
-	if (!*block || u64_map__put(&m->block_of, space_key(key >> 32), 0) ||
-	    u64_map__put(&m->block_of, key, m->n_blocks)) {
-		free(*block);
+	if (u64_map__put(&m->block_of, space_key(key >> 32), 0) ||
+	    u64_map__put(&m->block_of, key, m->n_blocks))
 		return -ENOMEM;
-	}
-	m->blocks[m->n_blocks++] = *block;
+	*block = &m->blocks[m->n_blocks++];
+	**block = (struct id_block){0};
+	return 0;
+}
+
+static int get_block(struct id_map *m, uint64_t key, struct id_block **block)
+{
+	*block = find_block(m, key);
+	return *block ? 0 : add_block(m, key, block);
+}
+
+/* Give the ids of the block a place each. */
+static int unfold(struct id_block *block)
+{
+	uint32_t *refs = calloc(QPT_MAP_BLOCK, sizeof(*refs));
+
+	if (!refs)
+		return -ENOMEM;
+	for (uint32_t i = 0; block->first && i < QPT_MAP_BLOCK; i++)
+		refs[i] = ref_at(block, i);
+	block->refs = refs;
 	return 0;
 }
 
 static int put(struct id_map *m, uint32_t space, uint32_t id, uint32_t string)
 {
-	uint64_t key = block_key(space, id);
-	uint32_t *block = find_block(m, key);
-	int err = block ? 0 : add_block(m, key, &block);
+	struct id_block *block;
+	int err = get_block(m, block_key(space, id), &block);
 
+	if (!err && !block->refs)
+		err = unfold(block);
 	if (err)
 		return err;
-	block[id % QPT_MAP_BLOCK] = string + 1;
+	block->refs[id % QPT_MAP_BLOCK] = string + 1;
 	return 0;
 }
 
+/* All ids of the block that begins with `id`. */
+static int put_block(struct id_map *m, uint32_t space, uint32_t id, uint32_t string, bool series)
+{
+	struct id_block *block;
+	int err = get_block(m, block_key(space, id), &block);
+
+	if (err)
+		return err;
+	free(block->refs);
+	*block = (struct id_block){.first = string + 1, .series = series};
+	return 0;
+}
+
+static int put_range(struct id_map *m, uint32_t space, const struct run *run, uint32_t string)
+{
+	bool series = run->how == QPT_MAP_SERIES;
+	uint32_t done = 0;
+	int err = 0;
+
+	while (done < run->n && !err) {
+		uint32_t id = run->first + done, of = string + (series ? done : 0);
+		bool whole = id % QPT_MAP_BLOCK == 0 && run->n - done >= QPT_MAP_BLOCK;
+
+		err = whole ? put_block(m, space, id, of, series) : put(m, space, id, of);
+		done += whole ? QPT_MAP_BLOCK : 1;
+	}
+	return err;
+}
+
 /* `*string`: the one after the last that was given. */
-static int take_run(struct id_map *m, struct byte_reader *in, uint32_t space, const struct run *run,
-		    uint32_t n_strings, uint64_t *string)
+static int take_list(struct id_map *m, struct byte_reader *in, uint32_t space,
+		     const struct run *run, uint32_t n_strings, uint64_t *string)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < run->n && !err; i++) {
-		if (!i || run->how == QPT_MAP_LIST)
-			*string += bytes_unzigzag(byte_reader__varint(in));
-		else if (run->how == QPT_MAP_SAME)
-			--*string;
+		*string += bytes_unzigzag(byte_reader__varint(in));
 		if (in->bad || *string >= n_strings)
 			return -EBADMSG;
 		err = put(m, space, run->first + i, *string);
 		++*string;
 	}
 	return err;
+}
+
+static int take_run(struct id_map *m, struct byte_reader *in, uint32_t space, const struct run *run,
+		    uint32_t n_strings, uint64_t *string)
+{
+	uint32_t n = run->how == QPT_MAP_SERIES ? run->n : 1;
+	uint64_t first;
+
+	if (run->how == QPT_MAP_LIST)
+		return take_list(m, in, space, run, n_strings, string);
+	first = *string + bytes_unzigzag(byte_reader__varint(in));
+	if (in->bad || first >= n_strings || n > n_strings - first)
+		return -EBADMSG;
+	*string = first + n;
+	return put_range(m, space, run, first);
 }
 
 /* The head of a mapping; `last` is the id after those of the one before. */
@@ -144,7 +213,7 @@ int id_map__take(struct id_map *m, struct byte_reader *in, uint32_t n_processes,
 void id_map__destroy(struct id_map *m)
 {
 	for (uint32_t i = 0; i < m->n_blocks; i++)
-		free(m->blocks[i]);
+		free(m->blocks[i].refs);
 	free(m->blocks);
 	u64_map__destroy(&m->block_of);
 	*m = (struct id_map){0};

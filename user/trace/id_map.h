@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Virtual ids and the strings they were mapped to. Ids belong to a space: a process (invocation
- * ids) or the whole file (labels). Kept in blocks of neighbouring ids, as compilers number densely.
+ * ids) or the whole file (labels). Kept in blocks of neighbouring ids, as compilers number densely;
+ * a block that one range gave costs no more than the range.
  */
 #ifndef QPROF_TRACE_ID_MAP_H
 #define QPROF_TRACE_ID_MAP_H
@@ -10,15 +11,22 @@
 #include "trace/bytes.h"
 #include "trace/trace.h"
 
+/* The strings of QPT_MAP_BLOCK neighbouring ids. */
+struct id_block {
+	uint32_t *refs; /* of each id: string id + 1, or 0; or NULL, and: */
+	uint32_t first; /* that of the first id, */
+	bool series;	/* the next string for each next id, or the same for all */
+};
+
 /* All zeroes is an empty one. */
 struct id_map {
 	struct u64_map block_of; /* space << 32 | id / block size -> index into blocks */
-	uint32_t **blocks;	 /* of string id + 1, or 0 */
+	struct id_block *blocks;
 	uint32_t n_blocks;
 	uint32_t capacity;
 	uint64_t mapped; /* ids that all mappings gave */
 	uint64_t last_key;
-	uint32_t *last; /* the block of last_key, or NULL */
+	struct id_block *last; /* the block of last_key, or NULL */
 };
 
 #define ID_MAP_NONE TRACE_NO_STRING

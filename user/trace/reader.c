@@ -8,6 +8,21 @@
 
 #define UNKNOWN "<unknown>"
 
+/* The threads of the batch just decoded. 0; -EBADMSG if they are too many for one file; -ENOMEM. */
+static int meet_threads(struct trace_reader *r)
+{
+	uint32_t n = span_codec__n_threads(r->codec);
+	int err = 0;
+
+	for (uint32_t i = 0; i < n && !err; i++) {
+		uint32_t process, tid;
+
+		span_codec__thread(r->codec, i, &process, &tid);
+		err = thread_set__add(&r->threads, process, tid);
+	}
+	return err == -E2BIG ? -EBADMSG : err;
+}
+
 static int begin_spans(struct trace_reader *r)
 {
 	const struct byte_reader *in = &r->stream.payload;
@@ -20,6 +35,11 @@ static int begin_spans(struct trace_reader *r)
 	int err = span_codec__decode(r->codec, in->at, in->end - in->at, &limits, &r->batch,
 				     &r->n_batch, &why);
 
+	if (!err) {
+		why = "its threads are too many";
+		err = meet_threads(r);
+		r->n_batch = err ? 0 : r->n_batch;
+	}
 	if (err != -EBADMSG) {
 		r->stats.spans += err ? 0 : r->n_batch;
 		return err;
@@ -159,19 +179,27 @@ static int rest_of_chunk(struct trace_reader *r, struct trace_item *item)
 	return 0;
 }
 
-/* Pass over chunks that an index says are of no use. */
+/*
+ * Pass over chunks that an index says are of no use. That the chunk is where and what the index
+ * says can be seen from its header; for the rest the index is believed.
+ */
 static int pass_over(struct trace_reader *r)
 {
 	while (r->filtered && r->index) {
 		const struct index_entry *e;
+		bool skipped;
 		int err = 0;
 
 		e = chunk_index__at(r->index, r->stream.offset, &err);
 		if (!e || e->type != QPT_SPANS || reader__wants_batch(r, &e->spans))
 			return err;
-		err = chunk_stream__skip(&r->stream, QPT_CHUNK_HEADER_SIZE + (uint64_t)e->stored);
+		err = chunk_stream__skip(&r->stream, e->type, e->stored, &skipped);
 		if (err)
 			return err;
+		if (!skipped) {
+			chunk_index__disbelieve(r->index);
+			continue;
+		}
 		r->stats.chunks_passed_over++;
 		r->stats.passed_over += e->spans.n;
 	}
@@ -404,6 +432,7 @@ struct trace_stats trace_reader__stats(const struct trace_reader *r)
 	stats.whole_bytes = r->stream.whole_end;
 	stats.file_bytes = chunk_stream__file_size(&r->stream);
 	stats.damaged = r->stream.damaged;
+	stats.index_is_wrong = r->index_is_wrong || (r->index && chunk_index__is_wrong(r->index));
 	return stats;
 }
 
@@ -428,6 +457,7 @@ void trace_reader__free(struct trace_reader *r)
 	for (uint32_t i = 0; i < r->n_processes; i++)
 		free(r->processes[i]);
 	free(r->processes);
+	thread_set__destroy(&r->threads);
 	free(r->process_verdicts);
 	free(r->label_verdicts);
 	free(r->info.tool);

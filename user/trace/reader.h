@@ -102,7 +102,7 @@ struct trace_stats {
 	uint64_t unknown_chunks;     /* of a type of a later version, passed over */
 	uint64_t chunks_passed_over; /* by a filter, unread */
 	uint64_t spans;		     /* in the chunks that were read */
-	uint64_t passed_over;	     /* in those that were not */
+	uint64_t passed_over;	     /* in those that were not, as the index says */
 	uint64_t threads;	     /* names */
 	uint64_t unknown_labels;     /* spans whose label is virtual and has no text */
 	uint64_t unknown_events;  /* spans for whose event id trace_reader__event() has no text */
@@ -119,6 +119,7 @@ struct trace_stats {
 	uint64_t whole_bytes; /* the file is sound up to here */
 	uint64_t file_bytes;  /* 0 if it is no file */
 	bool damaged;	      /* trace_reader__problem() is more than a missing end */
+	bool index_is_wrong;  /* malformed or misplaced, as far as it was used: done without */
 };
 
 struct trace_stats trace_reader__stats(const struct trace_reader *r);

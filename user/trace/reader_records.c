@@ -179,6 +179,7 @@ int reader__take_thread(struct trace_reader *r, struct trace_item *item)
 	if (t.process >= r->n_processes || name >= r->n_strings)
 		in->bad = true;
 	err = in->bad ? -EBADMSG : string_table__text(r->strings, name, &t.name);
+	err = err ?: thread_set__add(&r->threads, t.process, t.tid);
 	r->n_records--;
 	if (err == -ENOMEM)
 		return err;
@@ -267,16 +268,26 @@ void reader__take_costs(struct trace_reader *r, struct trace_item *item)
 		chunk_stream__damaged(&r->stream, "a record of costs is malformed");
 }
 
+/* Chunks that were passed over hold as many spans as an index says, which nobody has seen. */
+static bool has_spans(const struct trace_reader *r, uint64_t n)
+{
+	return r->stats.chunks_passed_over ? n >= r->stats.spans : n == r->stats.spans;
+}
+
 void reader__take_end(struct trace_reader *r)
 {
 	const struct byte_reader *in = &r->stream.payload;
 
-	if (in->end - in->at != QPT_END_SIZE)
+	if (in->end - in->at != QPT_END_SIZE) {
 		chunk_stream__damaged(&r->stream, "its end is malformed");
-	else if (bytes_load_u32(in->at + QPT_END_STRINGS) != r->n_strings ||
-		 bytes_load_u32(in->at + QPT_END_PROCESSES) != r->n_processes ||
-		 bytes_load_u64(in->at + QPT_END_SPANS) != r->stats.spans + r->stats.passed_over ||
-		 bytes_load_u64(in->at + QPT_END_MAPPED) != r->mapped->mapped)
+		return;
+	}
+	if (r->index && bytes_load_u64(in->at + QPT_END_INDEX) != chunk_index__last(r->index))
+		r->index_is_wrong = true;
+	if (bytes_load_u32(in->at + QPT_END_STRINGS) != r->n_strings ||
+	    bytes_load_u32(in->at + QPT_END_PROCESSES) != r->n_processes ||
+	    !has_spans(r, bytes_load_u64(in->at + QPT_END_SPANS)) ||
+	    bytes_load_u64(in->at + QPT_END_MAPPED) != r->mapped->mapped)
 		chunk_stream__damaged(&r->stream, "it does not hold what its end says");
 	else
 		chunk_stream__end(&r->stream);

@@ -10,6 +10,7 @@
 #include "trace/reader.h"
 #include "trace/span_codec.h"
 #include "trace/string_table.h"
+#include "trace/thread_set.h"
 
 /* What a filter said of a process or a label; 0: it has not been asked. */
 enum verdict {
@@ -32,6 +33,7 @@ struct trace_reader {
 	struct trace_process **processes; /* their texts are the strings' */
 	uint32_t n_processes;
 	uint32_t processes_capacity;
+	struct thread_set threads;
 	struct span_codec *codec;
 	const struct trace_span *batch; /* spans of the current chunk still to be given out */
 	uint32_t n_batch;
@@ -39,6 +41,7 @@ struct trace_reader {
 	struct trace_filter filter;
 	bool filtered;
 	bool checks_index;
+	bool index_is_wrong; /* END says that it is elsewhere */
 	struct batch_summer summer;
 	uint8_t *process_verdicts;
 	uint32_t n_process_verdicts;

@@ -153,7 +153,7 @@ static inline struct enclosed take_enclosed(struct thread *t, uint32_t level, ui
 static __attribute__((noinline)) int more_room(struct thread *t)
 {
 	size_t n = t->open ? t->last + 1 - t->open : 0;
-	size_t capacity = n ? n * 2 : 8;
+	size_t capacity = n ? n * 2 : 4;
 	struct siblings *open = reallocarray(t->open, capacity, sizeof(*open));
 
 	if (!open)

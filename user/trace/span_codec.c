@@ -138,6 +138,17 @@ static inline void run_starts(struct sibling_run **top, uint32_t level, uint64_t
 	run->start_ns = choose(first, start_ns, run->start_ns);
 }
 
+uint32_t span_codec__n_threads(const struct span_codec *c)
+{
+	return c->n_threads;
+}
+
+void span_codec__thread(const struct span_codec *c, uint32_t i, uint32_t *process, uint32_t *tid)
+{
+	*process = c->threads[i].process;
+	*tid = c->threads[i].tid;
+}
+
 static int find_threads(struct span_codec *c, const struct trace_span *spans, uint32_t n)
 {
 	uint32_t current = 0;

@@ -37,6 +37,10 @@ int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size,
 		       const struct span_limits *limits, const struct trace_span **spans,
 		       uint32_t *n, const char **why);
 
+/* The threads of the batch that was encoded or decoded last, each with its process. */
+uint32_t span_codec__n_threads(const struct span_codec *c);
+void span_codec__thread(const struct span_codec *c, uint32_t i, uint32_t *process, uint32_t *tid);
+
 void span_codec__free(struct span_codec *c);
 DEFINE_CLEANUP(struct span_codec, span_codec__free)
 #define _span_codec_ __cleanup(span_codec__free_p)

@@ -11,6 +11,7 @@
 #include "trace/interner.h"
 #include "trace/labels.h"
 #include "trace/span_codec.h"
+#include "trace/thread_set.h"
 
 #define BATCH_SPANS 4096
 #define BATCH_BYTES (64u << 10) /* of other records, before they become a chunk */
@@ -37,6 +38,7 @@ struct trace_writer {
 	struct pending new_labels;
 	struct pending new_processes;
 	struct pending new_threads;
+	struct thread_set threads;
 	struct pending new_mappings;
 	uint32_t mappings_space;
 	struct id_map_next mappings_next;
@@ -120,6 +122,20 @@ static int added(struct trace_writer *w, struct pending *p)
 	return p->body.size >= BATCH_BYTES ? write_names(w) : 0;
 }
 
+/* The threads of the batch just encoded. */
+static int meet_threads(struct trace_writer *w)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < span_codec__n_threads(w->codec) && !err; i++) {
+		uint32_t process, tid;
+
+		span_codec__thread(w->codec, i, &process, &tid);
+		err = thread_set__add(&w->threads, process, tid);
+	}
+	return err;
+}
+
 static int write_spans(struct trace_writer *w)
 {
 	int err = write_names(w);
@@ -128,6 +144,8 @@ static int write_spans(struct trace_writer *w)
 		return err;
 	byte_buffer__clear(&w->raw);
 	err = span_codec__encode(w->codec, w->batch, w->n_batch, &w->raw);
+	if (!err)
+		err = meet_threads(w);
 	if (!err)
 		err = batch_summer__sum(&w->summer, w->batch, w->n_batch, w->strings.n);
 	if (err)
@@ -335,6 +353,8 @@ int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t)
 	if (t->process >= w->n_processes)
 		return -EINVAL;
 	err = trace_writer__intern(w, t->name, &name);
+	if (!err)
+		err = thread_set__add(&w->threads, t->process, t->tid);
 	if (err)
 		return err;
 	byte_buffer__varint(&w->new_threads.body, t->process);
@@ -580,6 +600,7 @@ void trace_writer__free(struct trace_writer *w)
 	byte_buffer__destroy(&w->tallies.body);
 	function_list__destroy(&w->functions);
 	byte_buffer__destroy(&w->new_lines.body);
+	thread_set__destroy(&w->threads);
 	kinds__destroy(&w->kinds);
 	u64_map__destroy(&w->label_of);
 	byte_buffer__destroy(&w->raw);

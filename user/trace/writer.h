@@ -43,7 +43,8 @@ int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m);
  */
 int trace_writer__process(struct trace_writer *w, const struct trace_process *p);
 
-/* Tell the name of a thread, as often as it changes. Its process must have been added before. */
+/* Tell the name of a thread, as often as it changes. Its process must have been added before.
+ * -E2BIG beyond QPT_THREADS_MAX, which spans meet as well. */
 int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t);
 
 /*
