@@ -136,6 +136,27 @@ static void mappings_that_make_no_sense_are_refused(void **state)
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 
+/* What a reader would refuse is not written: it would take the rest of the trace with it. */
+static void ids_too_far_apart_are_refused(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	struct trace_mapping m = {.process = TRACE_NO_PROCESS, .n = 1};
+	_free_ char *text = NULL;
+
+	(void)state;
+	for (uint32_t i = 0; i < QPT_MAP_BLOCKS_MAX; i++) {
+		m.first = i * QPT_MAP_BLOCK;
+		assert_int_equal(trace_writer__map(w, &m), 0);
+	}
+	m.first += QPT_MAP_BLOCK;
+	assert_int_equal(trace_writer__map(w, &m), -E2BIG);
+	m.first = 7;
+	assert_int_equal(trace_writer__map(w, &m), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	text = dump_trace(path);
+	assert_non_null(strstr(text, "whole\n"));
+}
+
 /* More than one chunk's worth, in both kinds of spaces. */
 static void long_mappings_come_back(void **state)
 {
@@ -371,6 +392,7 @@ int main(void)
 		cmocka_unit_test_teardown(what_makes_no_sense_is_refused_and_nothing_else,
 					  remove_file),
 		cmocka_unit_test_teardown(mappings_that_make_no_sense_are_refused, remove_file),
+		cmocka_unit_test_teardown(ids_too_far_apart_are_refused, remove_file),
 		cmocka_unit_test_teardown(long_mappings_come_back, remove_file),
 		cmocka_unit_test_teardown(paths_share_what_they_have_in_common, remove_file),
 		cmocka_unit_test_teardown(callers_need_their_function, remove_file),

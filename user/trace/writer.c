@@ -34,6 +34,7 @@ struct trace_writer {
 	uint32_t n_processes;
 	uint64_t n_spans;
 	uint64_t n_mapped;
+	struct u64_map mapped_blocks; /* space << 32 | id / QPT_MAP_BLOCK of those in use */
 	struct pending new_strings;
 	struct pending new_labels;
 	struct pending new_processes;
@@ -405,6 +406,24 @@ static bool has_strings(const struct trace_writer *w, const struct trace_mapping
 	return most < w->strings.n;
 }
 
+/* A reader keeps a block for each that has an id in it, and takes only so many. */
+static int reserve_blocks(struct trace_writer *w, uint32_t space, const struct trace_mapping *m)
+{
+	uint32_t last = (m->first + m->n - 1) / QPT_MAP_BLOCK;
+
+	for (uint32_t block = m->first / QPT_MAP_BLOCK; block <= last; block++) {
+		uint64_t key = (uint64_t)space << 32 | block;
+
+		if (u64_map__get(&w->mapped_blocks, key) != U64_MAP_NONE)
+			continue;
+		if (w->mapped_blocks.used == QPT_MAP_BLOCKS_MAX)
+			return -E2BIG;
+		if (u64_map__put(&w->mapped_blocks, key, 0))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int store_mapping(struct trace_writer *w, uint32_t space, const struct trace_mapping *m)
 {
 	int err = 0;
@@ -423,8 +442,8 @@ int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 {
 	bool labels = m->process == TRACE_NO_PROCESS;
 	uint64_t limit = labels ? TRACE_VIRTUAL : TRACE_NO_INVOCATION;
+	uint32_t space = labels ? 0 : m->process + 1, left = m->n;
 	struct trace_mapping part = *m;
-	uint32_t left = m->n;
 	int err = w->sink.file.error;
 
 	if (err)
@@ -434,10 +453,11 @@ int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
 		return -EINVAL;
 	if (m->n > QPT_MAPPED_MAX - w->n_mapped)
 		return -E2BIG;
+	err = reserve_blocks(w, space, m);
 	/* A list may be longer than a chunk. */
 	for (; left && !err; left -= part.n, part.first += part.n) {
 		part.n = m->strings && left > LIST_MOST ? LIST_MOST : left;
-		err = store_mapping(w, labels ? 0 : m->process + 1, &part);
+		err = store_mapping(w, space, &part);
 		if (m->strings)
 			part.strings += part.n;
 	}
@@ -603,6 +623,7 @@ void trace_writer__free(struct trace_writer *w)
 	thread_set__destroy(&w->threads);
 	kinds__destroy(&w->kinds);
 	u64_map__destroy(&w->label_of);
+	u64_map__destroy(&w->mapped_blocks);
 	byte_buffer__destroy(&w->raw);
 	batch_summer__destroy(&w->summer);
 	span_codec__free(w->codec);
