@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/map.h"
 
 /* Executions that one location asked for. */
@@ -37,16 +38,8 @@ int callers__new(struct callers **out)
 
 static struct site *add_site(struct callers *c, uint32_t locindex)
 {
-	if (c->n == c->capacity) {
-		uint32_t capacity = c->capacity ? c->capacity * 2 : 64;
-		struct site *sites = reallocarray(c->sites, capacity, sizeof(*sites));
-
-		if (!sites)
-			return NULL;
-		c->sites = sites;
-		c->capacity = capacity;
-	}
-	if (u64_map__put(&c->site_of, locindex, c->n))
+	if (array__reserve_one(&c->sites, c->n, &c->capacity, sizeof(*c->sites)) ||
+	    u64_map__put(&c->site_of, locindex, c->n))
 		return NULL;
 	c->sites[c->n] = (struct site){.locindex = locindex};
 	return &c->sites[c->n++];

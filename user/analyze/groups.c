@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/map.h"
 
 /* Rows have names of their own, and there may be many of one long text. */
@@ -49,28 +50,11 @@ int groups__new(struct groups **out)
 	return 0;
 }
 
-/* Room for one more item. */
-static int reserve(void *array_p, uint32_t n, uint32_t *capacity, size_t size)
-{
-	void **array = array_p;
-	uint32_t more = *capacity ? *capacity * 2 : 16;
-	void *p;
-
-	if (n < *capacity)
-		return 0;
-	p = reallocarray(*array, more, size);
-	if (!p)
-		return -ENOMEM;
-	*array = p;
-	*capacity = more;
-	return 0;
-}
-
 int groups__process(struct groups *g, const struct trace_process *p)
 {
 	if (p->index > g->n_processes)
 		return -EINVAL;
-	if (reserve(&g->processes, g->n_processes, &g->processes_capacity, sizeof(*p)))
+	if (array__reserve_one(&g->processes, g->n_processes, &g->processes_capacity, sizeof(*p)))
 		return -ENOMEM;
 	g->n_processes += p->index == g->n_processes;
 	g->processes[p->index] = *p;
@@ -87,7 +71,7 @@ static struct thread *get_thread(struct groups *g, uint32_t process, uint32_t ti
 	g->last = u64_map__get(&g->thread_of, key);
 	if (g->last != U64_MAP_NONE)
 		return &g->threads[g->last];
-	if (reserve(&g->threads, g->n_threads, &g->threads_capacity, sizeof(*t)) ||
+	if (array__reserve_one(&g->threads, g->n_threads, &g->threads_capacity, sizeof(*t)) ||
 	    u64_map__put(&g->thread_of, key, g->n_threads))
 		return NULL;
 	g->last = g->n_threads++;

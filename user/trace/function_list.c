@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "pctab/varint.h"
 #include "qprof/trace_format.h"
 
@@ -23,19 +24,9 @@ uint32_t function_list__end(const struct function_list *l)
 
 static int make_room(struct function_list *l)
 {
-	uint32_t capacity = l->capacity ? l->capacity * 2 : 64;
-	struct listed_function *all;
-
 	if (l->n == QPT_FUNCTIONS_MAX)
 		return -E2BIG;
-	if (l->n < l->capacity)
-		return 0;
-	all = reallocarray(l->all, capacity, sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	l->all = all;
-	l->capacity = capacity;
-	return 0;
+	return array__reserve_one(&l->all, l->n, &l->capacity, sizeof(*l->all));
 }
 
 /* Numbers between the range before, if it is of the same payload, and this one are of nothing. */

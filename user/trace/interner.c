@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "qprof/trace_format.h"
 
 /*
@@ -29,21 +30,6 @@ static uint64_t hash_key(const uint8_t *key, size_t size)
 	return hash;
 }
 
-static int reserve_one(struct interner *t)
-{
-	uint32_t capacity = t->capacity ? t->capacity * 2 : 512;
-	struct interned *strings;
-
-	if (t->n < t->capacity)
-		return 0;
-	strings = reallocarray(t->strings, capacity, sizeof(*strings));
-	if (!strings)
-		return -ENOMEM;
-	t->strings = strings;
-	t->capacity = capacity;
-	return 0;
-}
-
 /* Bytes that a string takes in the file at most: a distance may be longer than its id. */
 static uint64_t stored_most(const struct interned *s)
 {
@@ -57,7 +43,7 @@ static int add(struct interner *t, const uint8_t *key, struct interned new, uint
 	if (new.length > QPT_TEXT_MAX || stored > QPT_STRING_BYTES_MAX - t->bytes ||
 	    t->n == QPT_STRINGS_MAX)
 		return -E2BIG;
-	if (reserve_one(t))
+	if (array__reserve_one(&t->strings, t->n, &t->capacity, sizeof(*t->strings)))
 		return -ENOMEM;
 	new.older = u64_map__get(&t->newest, hash);
 	new.key = malloc(new.size + 1UL);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "qprof/trace_format.h"
 
 struct string {
@@ -34,21 +35,6 @@ int string_table__new(struct string_table **out)
 uint32_t string_table__n(const struct string_table *t)
 {
 	return t->n;
-}
-
-static int reserve_one(struct string_table *t)
-{
-	uint32_t capacity = t->capacity ? t->capacity * 2 : 512;
-	struct string *strings;
-
-	if (t->n < t->capacity)
-		return 0;
-	strings = reallocarray(t->strings, capacity, sizeof(*strings));
-	if (!strings)
-		return -ENOMEM;
-	t->strings = strings;
-	t->capacity = capacity;
-	return 0;
 }
 
 static void take_text(struct byte_reader *in, uint64_t size, struct string *s)
@@ -119,7 +105,8 @@ static int take_string(struct string_table *t, struct byte_reader *in, const cha
 	if ((size_t)(in->at - begin) > QPT_STRING_BYTES_MAX - t->stored.size)
 		return -EBADMSG;
 	byte_buffer__bytes(&t->stored, begin, in->at - begin);
-	if (t->stored.failed || reserve_one(t))
+	if (t->stored.failed ||
+	    array__reserve_one(&t->strings, t->n, &t->capacity, sizeof(*t->strings)))
 		return -ENOMEM;
 	t->strings[t->n++] = s;
 	return 0;

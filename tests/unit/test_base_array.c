@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "base/array.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void what_is_in_it_stays(void **state)
+{
+	uint64_t *items = NULL;
+	uint32_t capacity = 0, n = 0;
+
+	(void)state;
+	for (; n < 1000; n++) {
+		assert_int_equal(array__reserve_one(&items, n, &capacity, sizeof(*items)), 0);
+		assert_true(n < capacity);
+		items[n] = n;
+	}
+	assert_true(capacity < 2 * n + 16);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(items[i], i);
+	free(items);
+}
+
+static void memory_that_is_not_there_changes_nothing(void **state)
+{
+	char *items = NULL;
+	uint32_t capacity = 0;
+
+	(void)state;
+	assert_int_equal(array__reserve_one(&items, 0, &capacity, SIZE_MAX / 2), -ENOMEM);
+	assert_null(items);
+	assert_int_equal(capacity, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_in_it_stays),
+		cmocka_unit_test(memory_that_is_not_there_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
