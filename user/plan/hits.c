@@ -5,29 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "plan/code.h"
-#include "plan/elf_image.h"
+#include "plan/code_scan.h"
 #include "plan/names.h"
+#include "plan/opcode.h"
 
 /* test $imm32,%eax, and of any other 32-bit register; with OP_SIZE before it imm16. */
 #define OP_TEST_AX 0xa9
 #define OP_TEST	   0xf7
 #define OP_SIZE	   0x66
-/* jne and je, near behind OP_TWO and short. */
-#define OP_TWO	     0x0f
-#define OP_JNE	     0x85
-#define OP_JE	     0x84
-#define OP_JNE_SHORT 0x75
-#define OP_JE_SHORT  0x74
-/* call and jmp (one more), and both through a pointer at rip + rel32. */
-#define OP_CALL	      0xe8
-#define CALL_SIZE     5
-#define OP_INDIRECT   0xff
-#define MODRM_CALL    0x15
-#define MODRM_JMP     0x25
-#define INDIRECT_SIZE 6
-
 /* Instructions between a test and its branch, and on the cold side up to the call. */
 #define MAX_TO_BRANCH 4
 #define MAX_TO_CALL   24
@@ -35,11 +23,6 @@
 #define NEAR_CALL   48
 #define MAX_FILTERS 32
 #define MAX_SLOTS   8
-
-struct addrs {
-	uint64_t *items;
-	size_t n, cap;
-};
 
 struct call {
 	uint64_t addr;
@@ -53,47 +36,14 @@ struct finder {
 	uint64_t slots[MAX_SLOTS]; /* pointers to it */
 	size_t n_slots;
 	struct call *calls; /* by address */
-	size_t n_calls, cap_calls;
+	uint32_t n_calls, calls_capacity;
 	struct {
 		uint32_t bits;
 		uint32_t n;
 	} votes[MAX_FILTERS];
 	struct plan_hits *out;
-	size_t cap;
+	uint32_t capacity; /* of its items */
 };
-
-/* A run of code within symbols. */
-struct span_of_code {
-	const uint8_t *bytes;
-	size_t len;
-	uint64_t addr;
-};
-
-static uint32_t u32_at(const uint8_t *p)
-{
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static uint64_t relative(const uint8_t *rel, uint64_t next)
-{
-	return next + (uint64_t)(int64_t)(int32_t)u32_at(rel);
-}
-
-/* `*items` grown to hold one more of `size` bytes. */
-static int reserve(void **items, size_t n, size_t *cap, size_t size)
-{
-	size_t more = *cap ? *cap * 2 : 1024;
-	void *p;
-
-	if (n < *cap)
-		return 0;
-	p = reallocarray(*items, more, size);
-	if (!p)
-		return -ENOMEM;
-	*items = p;
-	*cap = more;
-	return 0;
-}
 
 static int find_cold(struct finder *f)
 {
@@ -128,53 +78,30 @@ static bool is_slot(const struct finder *f, uint64_t at)
 	return false;
 }
 
-/* Call `look` for all code within symbols, once: some lie within others. */
-static int each_code(struct finder *f, int (*look)(struct finder *, const struct span_of_code *))
+static int note_call(void *arg, uint64_t addr, uint64_t to, bool through)
 {
-	const struct elf_symbol *syms;
-	uint64_t done = 0;
-	size_t n;
-	int err = elf_image__symbols(f->img, &syms, &n);
+	struct finder *f = arg;
 
-	for (size_t i = 0; !err && i < n; i++) {
-		uint64_t end = syms[i].addr + syms[i].size;
-		struct span_of_code c = {.addr = syms[i].addr > done ? syms[i].addr : done};
-
-		if (end <= c.addr)
-			continue;
-		c.bytes = elf_image__code(f->img, c.addr, &c.len);
-		if (!c.bytes)
-			continue;
-		if (c.len > end - c.addr)
-			c.len = end - c.addr;
-		err = look(f, &c);
-		done = end;
-	}
-	return err;
-}
-
-static bool is_call(const struct finder *f, const struct span_of_code *c, size_t i)
-{
-	const uint8_t *p = c->bytes + i;
-
-	if ((p[0] & 0xfe) == OP_CALL)
-		return relative(p + 1, c->addr + i + CALL_SIZE) == f->cold;
-	return p[0] == OP_INDIRECT && i + INDIRECT_SIZE <= c->len &&
-	       (p[1] == MODRM_CALL || p[1] == MODRM_JMP) &&
-	       is_slot(f, relative(p + 2, c->addr + i + INDIRECT_SIZE));
-}
-
-static int note_calls(struct finder *f, const struct span_of_code *c)
-{
-	for (size_t i = 0; i + CALL_SIZE <= c->len; i++) {
-		if (((c->bytes[i] & 0xfe) != OP_CALL && c->bytes[i] != OP_INDIRECT) ||
-		    !is_call(f, c, i))
-			continue;
-		if (reserve((void **)&f->calls, f->n_calls, &f->cap_calls, sizeof(*f->calls)))
-			return -ENOMEM;
-		f->calls[f->n_calls++] = (struct call){.addr = c->addr + i};
-	}
+	if (through && !is_slot(f, to))
+		return 0;
+	if (array__reserve_one(&f->calls, f->n_calls, &f->calls_capacity, sizeof(*f->calls)))
+		return -ENOMEM;
+	f->calls[f->n_calls++] = (struct call){.addr = addr};
 	return 0;
+}
+
+static int find_calls(struct finder *f)
+{
+	struct code_range slots = {1, 0};
+
+	/* Pointers are found in the order of their relocations. */
+	for (size_t i = 0; i < f->n_slots; i++) {
+		if (!i || f->slots[i] < slots.first)
+			slots.first = f->slots[i];
+		if (!i || f->slots[i] > slots.last)
+			slots.last = f->slots[i];
+	}
+	return code_scan__calls(f->img, (struct code_range){f->cold, f->cold}, slots, note_call, f);
 }
 
 /* The first call at or behind `addr`, or NULL. */
@@ -194,7 +121,7 @@ static struct call *call_from(const struct finder *f, uint64_t addr)
 }
 
 /* The bits that the bytes at `i` would test, and the size of that; 0 if they are no such test. */
-static uint32_t tested_bits(const struct span_of_code *c, size_t i, size_t *size)
+static uint32_t tested_bits(const struct code_span *c, size_t i, size_t *size)
 {
 	const uint8_t *p = c->bytes + i;
 	size_t op = p[0] == OP_TEST_AX ? 1 : p[0] == OP_TEST ? 2 : 0;
@@ -203,7 +130,7 @@ static uint32_t tested_bits(const struct span_of_code *c, size_t i, size_t *size
 	*size = op + (word ? 2 : 4);
 	if (!op || i + op + 4 > c->len || (op == 2 && (p[1] & 0xf8) != 0xc0))
 		return 0;
-	return u32_at(p + op) & (word ? 0xffff : 0xffffffff);
+	return opcode_u32(p + op) & (word ? 0xffff : 0xffffffff);
 }
 
 static void vote(struct finder *f, uint32_t bits)
@@ -219,19 +146,21 @@ static void vote(struct finder *f, uint32_t bits)
 }
 
 /* Learns from the commonest form: a near jne right behind the test. */
-static int note_bits(struct finder *f, const struct span_of_code *c)
+static int note_bits(void *arg, const struct code_span *c)
 {
-	for (size_t i = 0; i + CALL_SIZE < c->len; i++) {
+	struct finder *f = arg;
+
+	for (size_t i = 0; i + OPCODE_CALL_SIZE < c->len; i++) {
 		size_t size, jump;
 		uint32_t bits = tested_bits(c, i, &size);
 		const struct call *call;
 		uint64_t target;
 
 		jump = i + size;
-		if (!bits || jump + 6 > c->len || c->bytes[jump] != OP_TWO ||
-		    c->bytes[jump + 1] != OP_JNE)
+		if (!bits || jump + 6 > c->len || c->bytes[jump] != OPCODE_TWO_BYTES ||
+		    c->bytes[jump + 1] != OPCODE_JNE)
 			continue;
-		target = relative(c->bytes + jump + 2, c->addr + jump + 6);
+		target = opcode_target(c->bytes + jump + 2, c->addr + jump + 6);
 		call = call_from(f, target);
 		if (call && call->addr - target < NEAR_CALL)
 			vote(f, bits);
@@ -379,11 +308,11 @@ static uint64_t cold_way(const struct finder *f, const struct code_insn *jump)
 	const uint8_t *op = elf_image__code(f->img, jump->addr, &len);
 	uint8_t code = op && len ? op[0] : 0;
 
-	if (code == OP_TWO)
+	if (code == OPCODE_TWO_BYTES)
 		code = len > 1 ? op[1] : 0;
-	if (code == OP_JNE || code == OP_JNE_SHORT)
+	if (code == OPCODE_JNE || code == OPCODE_JNE_SHORT)
 		return jump->target;
-	return code == OP_JE || code == OP_JE_SHORT ? jump->addr + jump->size : 0;
+	return code == OPCODE_JE || code == OPCODE_JE_SHORT ? jump->addr + jump->size : 0;
 }
 
 static int add_hit(struct finder *f, uint64_t addr, const struct value_place *v)
@@ -398,16 +327,18 @@ static int add_hit(struct finder *f, uint64_t addr, const struct value_place *v)
 
 	if (!elf_image__offset(f->img, addr, &hit.offset))
 		return 0;
-	if (reserve((void **)&out->items, out->n, &f->cap, sizeof(*out->items)))
+	if (array__reserve_one(&out->items, out->n, &f->capacity, sizeof(*out->items)))
 		return -ENOMEM;
 	out->items[out->n++] = hit;
 	return 0;
 }
 
 /* Every test of these bits whose branch leads to the cold side. */
-static int note_hits(struct finder *f, const struct span_of_code *c)
+static int note_hits(void *arg, const struct code_span *c)
 {
-	for (size_t i = 0; i + CALL_SIZE < c->len; i++) {
+	struct finder *f = arg;
+
+	for (size_t i = 0; i + OPCODE_CALL_SIZE < c->len; i++) {
 		struct code_insn jump;
 		struct value_place place;
 		struct way way;
@@ -461,14 +392,14 @@ static int find(struct finder *f, const char *path)
 		return err;
 	err = elf_image__pointers(f->img, note_pointer, f);
 	if (!err)
-		err = each_code(f, note_calls);
+		err = find_calls(f);
 	if (!err)
-		err = each_code(f, note_bits);
+		err = code_scan__spans(f->img, note_bits, f);
 	f->out->filter = winner(f);
 	if (!err && f->out->filter)
-		err = each_code(f, note_hits);
+		err = code_scan__spans(f->img, note_hits, f);
 	sort_hits(f->out);
-	f->out->n_calls = (uint32_t)f->n_calls;
+	f->out->n_calls = f->n_calls;
 	for (size_t i = 0; i < f->n_calls; i++)
 		f->out->n_missed += !f->calls[i].seen;
 	return err;

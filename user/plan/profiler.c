@@ -4,40 +4,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* call rel32, jmp rel32 (one more), and their size; the same through a pointer at rip + rel32. */
-#define OP_CALL	      0xe8
-#define CALL_SIZE     5
-#define OP_INDIRECT   0xff
-#define MODRM_CALL    0x15
-#define MODRM_JMP     0x25
-#define INDIRECT_SIZE 6
+#include "base/array.h"
+#include "plan/code_scan.h"
 
 static int add_addr(struct profiler_addrs *a, uint64_t addr)
 {
-	if (a->n == a->cap) {
-		size_t cap = a->cap ? a->cap * 2 : 64;
-		void *p = reallocarray(a->items, cap, sizeof(*a->items));
-
-		if (!p)
-			return -ENOMEM;
-		a->items = p;
-		a->cap = cap;
-	}
+	if (array__reserve_one(&a->items, a->n, &a->capacity, sizeof(*a->items)))
+		return -ENOMEM;
 	a->items[a->n++] = addr;
 	return 0;
 }
 
 static int add_cold(struct profiler *p, uint64_t addr, enum name_kind kind)
 {
-	if (p->n_cold == p->cap_cold) {
-		size_t cap = p->cap_cold ? p->cap_cold * 2 : 64;
-		void *more = reallocarray(p->cold, cap, sizeof(*p->cold));
-
-		if (!more)
-			return -ENOMEM;
-		p->cold = more;
-		p->cap_cold = cap;
-	}
+	if (array__reserve_one(&p->cold, p->n_cold, &p->cold_capacity, sizeof(*p->cold)))
+		return -ENOMEM;
 	p->cold[p->n_cold++] = (struct profiler_cold){addr, kind};
 	return 0;
 }
@@ -121,65 +102,35 @@ static int note_pointer(void *arg, uint64_t at, uint64_t value)
 
 	if (!profiler__drops(p, value) && !profiler__cold(p, value))
 		return 0;
-	if (p->n_slots == p->cap_slots) {
-		size_t cap = p->cap_slots ? p->cap_slots * 2 : 64;
-		void *more = reallocarray(p->slots, cap, sizeof(*p->slots));
-
-		if (!more)
-			return -ENOMEM;
-		p->slots = more;
-		p->cap_slots = cap;
-	}
+	if (array__reserve_one(&p->slots, p->n_slots, &p->slots_capacity, sizeof(*p->slots)))
+		return -ENOMEM;
 	p->slots[p->n_slots++] = (struct profiler_slot){at, value};
 	return 0;
 }
 
-static uint64_t relative(const uint8_t *code, uint64_t next)
+static int note_call(void *arg, uint64_t addr, uint64_t to, bool through)
 {
-	uint32_t rel = (uint32_t)code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
-		       (uint32_t)code[3] << 24;
+	struct profiler *p = arg;
+	const struct profiler_slot *slot = through ? slot_at(p, to) : NULL;
 
-	return next + (uint64_t)(int64_t)(int32_t)rel;
+	if (through)
+		to = slot ? slot->function : 0;
+	return profiler__cold(p, to) ? add_addr(&p->calls, addr) : 0;
 }
 
-/* True if the bytes `code` would call, or jump to, a cold side. */
-static bool is_cold_call(const struct profiler *p, const uint8_t *code, size_t len, uint64_t addr)
+static int find_calls(struct elf_image *img, struct profiler *p)
 {
-	uint64_t first = p->cold[0].addr, last = p->cold[p->n_cold - 1].addr, target;
-	const struct profiler_slot *slot;
+	struct code_range cold = {p->cold[0].addr, p->cold[p->n_cold - 1].addr};
+	struct code_range slots = {1, 0};
 
-	if ((code[0] & 0xfe) == OP_CALL && len >= CALL_SIZE) {
-		target = relative(code + 1, addr + CALL_SIZE);
-		return target >= first && target <= last && profiler__cold(p, target);
-	}
-	if (code[0] != OP_INDIRECT || len < INDIRECT_SIZE || !p->n_slots ||
-	    (code[1] != MODRM_CALL && code[1] != MODRM_JMP))
-		return false;
-	target = relative(code + 2, addr + INDIRECT_SIZE);
-	if (target < p->slots[0].at || target > p->slots[p->n_slots - 1].at)
-		return false;
-	slot = slot_at(p, target);
-	return slot && profiler__cold(p, slot->function);
-}
-
-/* Every byte is looked at: to decode a whole library would take a hundred times as long. */
-static int scan(struct profiler *p, const uint8_t *code, size_t len, uint64_t addr)
-{
-	int err = 0;
-
-	for (size_t i = 0; i + CALL_SIZE <= len && !err; i++) {
-		if ((code[i] & 0xfe) != OP_CALL && code[i] != OP_INDIRECT)
-			continue;
-		if (is_cold_call(p, code + i, len - i, addr + i))
-			err = add_addr(&p->calls, addr + i);
-	}
-	return err;
+	if (p->n_slots)
+		slots = (struct code_range){p->slots[0].at, p->slots[p->n_slots - 1].at};
+	return code_scan__calls(img, cold, slots, note_call, p);
 }
 
 int profiler__find(struct elf_image *img, struct profiler *out)
 {
 	const struct elf_symbol *syms;
-	uint64_t done = 0;
 	size_t n;
 	int err;
 
@@ -193,18 +144,7 @@ int profiler__find(struct elf_image *img, struct profiler *out)
 	err = elf_image__pointers(img, note_pointer, out);
 	if (out->n_slots)
 		qsort(out->slots, out->n_slots, sizeof(*out->slots), by_place);
-	/* Sorted, but some lie within others. */
-	for (size_t i = 0; !err && i < n; i++) {
-		uint64_t end = syms[i].addr + syms[i].size;
-		uint64_t from = syms[i].addr > done ? syms[i].addr : done;
-		size_t len;
-		const uint8_t *code = elf_image__code(img, from, &len);
-
-		if (!code || end <= from)
-			continue;
-		err = scan(out, code, end - from < len ? end - from : len, from);
-		done = end;
-	}
+	err = err ?: find_calls(img, out);
 	return err;
 }
 

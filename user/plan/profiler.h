@@ -21,16 +21,16 @@ struct profiler_slot {
 
 struct profiler_addrs {
 	uint64_t *items;
-	size_t n, cap;
+	uint32_t n, capacity;
 };
 
 struct profiler {
 	struct profiler_cold *cold; /* functions that start guards */
-	size_t n_cold, cap_cold;
+	uint32_t n_cold, cold_capacity;
 	struct profiler_addrs drops;	   /* functions that drop one */
 	struct profiler_addrs timer_drops; /* the same of a timer's */
 	struct profiler_slot *slots;
-	size_t n_slots, cap_slots;
+	uint32_t n_slots, slots_capacity;
 	uint64_t timer; /* verbose_generic_activity, or 0 */
 	/*
 	 * What looks like a call of, or jump to, one of `cold` that is no query's: its bytes were

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/code_scan.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/elf_builder.h"
+#include "../fixtures/random.h"
+#include "plan/opcode.h"
+
+#define TEXT   ELF_BUILDER_TEXT_ADDR
+#define SIZE   ELF_BUILDER_TEXT_SIZE
+#define MOST   64
+#define ROUNDS 20
+
+struct seen {
+	struct {
+		uint64_t addr, to;
+		bool through;
+	} calls[MOST];
+	size_t n;
+	size_t n_spans;
+	struct code_span spans[8];
+	size_t stop_after;
+};
+
+static int note_call(void *arg, uint64_t addr, uint64_t to, bool through)
+{
+	struct seen *seen = arg;
+
+	assert_true(seen->n < MOST);
+	seen->calls[seen->n].addr = addr;
+	seen->calls[seen->n].to = to;
+	seen->calls[seen->n++].through = through;
+	return seen->n == seen->stop_after ? -ECANCELED : 0;
+}
+
+static int note_span(void *arg, const struct code_span *span)
+{
+	struct seen *seen = arg;
+
+	assert_true(seen->n_spans < 8);
+	seen->spans[seen->n_spans++] = *span;
+	return seen->n_spans == seen->stop_after ? -ECANCELED : 0;
+}
+
+static struct elf_image *image_new(const uint8_t *text, size_t len,
+				   const struct elf_builder_symbol *syms, size_t n)
+{
+	struct elf_builder b = {.text = text, .text_len = len};
+	struct elf_image *img;
+	char path[32];
+	int fd;
+
+	elf_builder__build(&b, syms, n);
+	fd = elf_builder_memfd(b.buf, b.len);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(elf_image__open(path, &img), 0);
+	close(fd);
+	return img;
+}
+
+static void code_is_looked_at_once(void **state)
+{
+	static const uint8_t text[64];
+	static const struct elf_builder_symbol syms[] = {
+		{"outer", TEXT, 32, STT_FUNC, ELF_BUILDER_TEXT},
+		{"within", TEXT + 8, 8, STT_FUNC, ELF_BUILDER_TEXT},
+		{"across", TEXT + 24, 16, STT_FUNC, ELF_BUILDER_TEXT},
+		{"apart", TEXT + 50, 4, STT_FUNC, ELF_BUILDER_TEXT},
+	};
+	struct elf_image *img = image_new(text, sizeof(text), syms, 4);
+	struct seen seen = {.n = 0};
+
+	(void)state;
+	assert_int_equal(code_scan__spans(img, note_span, &seen), 0);
+	assert_int_equal(seen.n_spans, 3);
+	assert_int_equal(seen.spans[0].addr, TEXT);
+	assert_int_equal(seen.spans[0].len, 32);
+	assert_int_equal(seen.spans[1].addr, TEXT + 32);
+	assert_int_equal(seen.spans[1].len, 8);
+	assert_int_equal(seen.spans[2].addr, TEXT + 50);
+	assert_int_equal(seen.spans[2].len, 4);
+	seen = (struct seen){.stop_after = 2};
+	assert_int_equal(code_scan__spans(img, note_span, &seen), -ECANCELED);
+	assert_int_equal(seen.n_spans, 2);
+	elf_image__free(img);
+}
+
+/* The same without any haste. */
+static void find_slowly(const uint8_t *text, size_t len, struct code_range targets,
+			struct code_range slots, struct seen *seen)
+{
+	for (size_t i = 0; i + 5 <= len; i++) {
+		const uint8_t *p = text + i;
+		uint64_t to;
+
+		if (p[0] == 0xe8 || p[0] == 0xe9) {
+			to = opcode_target(p + 1, TEXT + i + 5);
+			if (to >= targets.first && to <= targets.last)
+				note_call(seen, TEXT + i, to, false);
+		} else if (i + 6 <= len && p[0] == 0xff && (p[1] == 0x15 || p[1] == 0x25)) {
+			to = opcode_target(p + 2, TEXT + i + 6);
+			if (to >= slots.first && to <= slots.last)
+				note_call(seen, TEXT + i, to, true);
+		}
+	}
+}
+
+static void every_call_is_found(void **state)
+{
+	static const uint8_t common[] = {0xe8, 0xe9, 0xff, 0x15, 0x25, 0x35, 0x00, 0xfe};
+	const struct code_range low = {0, TEXT + 0x20000000}, none = {1, 0};
+	struct rng rng = rng_new();
+	size_t n = 0;
+
+	(void)state;
+	for (size_t round = 0; round < ROUNDS * (SIZE + 1); round++) {
+		size_t len = round % (SIZE + 1);
+		const struct elf_builder_symbol sym = {"f", TEXT, len, STT_FUNC, ELF_BUILDER_TEXT};
+		struct seen found = {.n = 0}, expected = {.n = 0};
+		struct elf_image *img;
+		uint8_t text[SIZE];
+
+		for (size_t i = 0; i < len; i++)
+			text[i] = common[rng_below(&rng, sizeof(common))];
+		img = image_new(text, SIZE, &sym, 1);
+		find_slowly(text, len, low, round % 2 ? low : none, &expected);
+		assert_int_equal(
+			code_scan__calls(img, low, round % 2 ? low : none, note_call, &found), 0);
+		assert_int_equal(found.n, expected.n);
+		for (size_t i = 0; i < found.n; i++) {
+			assert_int_equal(found.calls[i].addr, expected.calls[i].addr);
+			assert_int_equal(found.calls[i].to, expected.calls[i].to);
+			assert_int_equal(found.calls[i].through, expected.calls[i].through);
+		}
+		n += found.n;
+		elf_image__free(img);
+	}
+	assert_true(n > ROUNDS);
+}
+
+static void an_error_ends_it(void **state)
+{
+	/* call to what follows, again and again */
+	uint8_t text[SIZE] = {0};
+	const struct elf_builder_symbol sym = {"f", TEXT, SIZE, STT_FUNC, ELF_BUILDER_TEXT};
+	const struct code_range all = {0, UINT64_MAX}, none = {1, 0};
+	struct seen seen = {.stop_after = 3};
+	struct elf_image *img;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(text); i += 5)
+		text[i] = 0xe8;
+	img = image_new(text, sizeof(text), &sym, 1);
+	assert_int_equal(code_scan__calls(img, all, none, note_call, &seen), -ECANCELED);
+	assert_int_equal(seen.n, 3);
+	elf_image__free(img);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(code_is_looked_at_once),
+		cmocka_unit_test(every_call_is_found),
+		cmocka_unit_test(an_error_ends_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
