@@ -5,8 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "plan/code_memo.h"
+#include "plan/opcode.h"
+
 struct code_decoder {
 	const struct elf_image *img;
+	struct code_memo *memo;
 	csh cs;
 	cs_insn *insn;
 };
@@ -18,6 +23,9 @@ int code_decoder__new(const struct elf_image *img, struct code_decoder **out)
 	if (!d)
 		return -ENOMEM;
 	d->img = img;
+	d->memo = code_memo__new();
+	if (!d->memo)
+		return -ENOMEM;
 	if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->cs) != CS_ERR_OK)
 		return -ENOMEM;
 	cs_option(d->cs, CS_OPT_DETAIL, CS_OPT_ON);
@@ -36,14 +44,14 @@ void code_decoder__free(struct code_decoder *d)
 		cs_free(d->insn, 1);
 	if (d->cs)
 		cs_close(&d->cs);
+	code_memo__free(d->memo);
 	free(d);
 }
 
 void code__free(struct code *code)
 {
 	free(code->insns);
-	code->insns = NULL;
-	code->n = 0;
+	*code = (struct code){.n = 0};
 }
 
 #define REG_CASE(r64, r32, r16, r8, wire) \
@@ -381,42 +389,48 @@ static void reduce(const cs_insn *insn, struct code_insn *out)
 		out->writes = call_clobbers;
 }
 
+/* The first instruction of `bytes`, which are at `addr`: its size, 0 if there is none. */
+static size_t decode(struct code_decoder *d, const uint8_t *bytes, size_t len, uint64_t addr,
+		     struct code_insn *insn)
+{
+	const uint8_t *rest = bytes;
+	size_t size = code_memo__find(d->memo, bytes, len, addr, insn);
+
+	if (size)
+		return size;
+	if (!cs_disasm_iter(d->cs, &rest, &len, &addr, d->insn))
+		return 0;
+	reduce(d->insn, insn);
+	code_memo__add(d->memo, bytes, insn);
+	return insn->size;
+}
+
 bool code_decoder__at(struct code_decoder *d, uint64_t addr, struct code_insn *insn)
 {
 	size_t len;
 	const uint8_t *bytes = elf_image__code(d->img, addr, &len);
 
-	if (!bytes || !cs_disasm_iter(d->cs, &bytes, &len, &addr, d->insn))
-		return false;
-	reduce(d->insn, insn);
-	return true;
+	return bytes && decode(d, bytes, len, addr, insn);
 }
 
 static int decode_region(struct code_decoder *d, const struct code_region *region,
-			 struct code *code, size_t *cap)
+			 struct code *code)
 {
 	size_t len;
 	const uint8_t *bytes = elf_image__code(d->img, region->addr, &len);
-	uint64_t addr = region->addr;
 
 	if (!bytes || len < region->size)
 		return -EFAULT;
-	len = region->size;
-	while (len) {
-		if (!cs_disasm_iter(d->cs, &bytes, &len, &addr, d->insn)) {
-			bytes++, len--, addr++;
-			continue;
-		}
-		if (code->n == *cap) {
-			size_t more = *cap ? *cap * 2 : 4096;
-			void *p = reallocarray(code->insns, more, sizeof(*code->insns));
+	for (uint64_t at = 0; at < region->size;) {
+		size_t size;
 
-			if (!p)
-				return -ENOMEM;
-			code->insns = p;
-			*cap = more;
-		}
-		reduce(d->insn, &code->insns[code->n++]);
+		if (array__reserve_one(&code->insns, code->n, &code->capacity,
+				       sizeof(*code->insns)))
+			return -ENOMEM;
+		size = decode(d, bytes + at, region->size - at, region->addr + at,
+			      &code->insns[code->n]);
+		code->n += size > 0;
+		at += size ?: 1;
 	}
 	return 0;
 }
@@ -443,15 +457,14 @@ static void sort_and_unite(struct code *code)
 int code_decoder__decode(struct code_decoder *d, const struct code_region *regions,
 			 size_t n_regions, struct code *code)
 {
-	size_t cap = 0;
 	bool sorted = true;
 	int err;
 
-	code__free(code);
+	code->n = 0;
 	code->regions = regions;
 	code->n_regions = n_regions;
 	for (size_t i = 0; i < n_regions; i++) {
-		err = decode_region(d, &regions[i], code, &cap);
+		err = decode_region(d, &regions[i], code);
 		if (err)
 			return err;
 		sorted = sorted &&

@@ -82,6 +82,7 @@ struct code_region {
 struct code {
 	struct code_insn *insns; /* sorted by address */
 	size_t n;
+	uint32_t capacity;
 	const struct code_region *regions; /* the caller's */
 	size_t n_regions;
 };
