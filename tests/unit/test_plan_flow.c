@@ -41,7 +41,7 @@ static int setup(void **state)
 	if (code_decoder__decode(decoder, &region, 1, &code) ||
 	    walk__init(&walk, img, &code, sym->addr))
 		return -1;
-	return flow__new(&walk, sym->addr, &flow);
+	return flow__new(&walk, sym->addr, NULL, NULL, &flow);
 }
 
 static int teardown(void **state)

@@ -189,18 +189,18 @@ static const struct segment *find_code(const struct elf_image *img, uint64_t add
 }
 
 /* Take over `sym` if it is a function whose code and name are really there. */
-static bool symbol_init(const struct elf_image *img, const GElf_Sym *sym, const Elf_Data *names,
-			struct elf_symbol *out)
+static bool symbol_init(const struct elf_image *img, const GElf_Sym *sym, const char *names,
+			size_t names_size, struct elf_symbol *out)
 {
 	const struct segment *seg;
 	uint64_t room;
 
 	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
 		return false;
-	if (sym->st_name >= names->d_size)
+	if (sym->st_name >= names_size)
 		return false;
-	out->name = (const char *)names->d_buf + sym->st_name;
-	if (!*out->name || !memchr(out->name, '\0', names->d_size - sym->st_name))
+	out->name = names + sym->st_name;
+	if (!*out->name)
 		return false;
 	seg = find_code(img, sym->st_value);
 	if (!seg)
@@ -227,10 +227,14 @@ static int read_symbols(struct elf_image *img)
 	Elf_Data *syms = scn ? elf_getdata(scn, NULL) : NULL;
 	Elf_Scn *str_scn = syms ? elf_getscn(img->elf, shdr.sh_link) : NULL;
 	Elf_Data *names = str_scn ? elf_getdata(str_scn, NULL) : NULL;
-	size_t n = syms ? syms->d_size / sizeof(Elf64_Sym) : 0;
+	size_t n = syms ? syms->d_size / sizeof(Elf64_Sym) : 0, size;
+	const char *last;
 
 	if (!n || n > INT32_MAX || !names || !names->d_buf)
 		return -ENODATA;
+	/* What begins up to there ends there, if not before. */
+	last = memrchr(names->d_buf, '\0', names->d_size);
+	size = last ? (size_t)(last - (const char *)names->d_buf) + 1 : 0;
 	img->syms = malloc(n * sizeof(*img->syms));
 	if (!img->syms)
 		return diag_error_r(-ENOMEM, "out of memory reading the symbols of %s", img->path);
@@ -238,7 +242,7 @@ static int read_symbols(struct elf_image *img)
 		GElf_Sym sym;
 
 		if (gelf_getsym(syms, i, &sym) &&
-		    symbol_init(img, &sym, names, &img->syms[img->n_syms]))
+		    symbol_init(img, &sym, names->d_buf, size, &img->syms[img->n_syms]))
 			img->n_syms++;
 	}
 	qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_symbols);

@@ -21,12 +21,12 @@ struct flow {
 	const struct walk *walk;
 	uint32_t *block_of; /* per instruction: NO_BLOCK unless it starts one */
 	size_t *first;	    /* per block: its first instruction */
+	bool *needed;	    /* per block: the state is asked for there, or further on */
 	struct flow_state *states;
-	uint32_t *work;
 	bool *queued;
 	uint32_t *switches; /* blocks that end in one, and wait for their turn */
 	bool *waits;
-	uint32_t n_blocks, n_work, n_switches;
+	uint32_t n_blocks, n_queued, n_switches;
 };
 
 static bool same_value(struct flow_value a, struct flow_value b)
@@ -173,9 +173,12 @@ static bool join(struct flow_state *to, const struct flow_state *from)
 		to->regs[r].kind = FLOW_UNKNOWN;
 	}
 	for (uint32_t i = 0; i < to->n_slots; i++) {
-		const struct flow_slot *slot = flow_state__slot(from, to->slots[i].at);
 		struct flow_slot mine = to->slots[i];
+		const struct flow_slot *slot = &from->slots[i];
 
+		/* Mostly they were written in the same order. */
+		if (i >= from->n_slots || slot->at != mine.at)
+			slot = flow_state__slot(from, mine.at);
 		if (!slot)
 			continue;
 		if (!same_value(mine.value, slot->value)) {
@@ -193,20 +196,20 @@ static void reach(struct flow *f, size_t i, const struct flow_state *s)
 {
 	uint32_t block = i == SIZE_MAX ? NO_BLOCK : f->block_of[i];
 
-	if (block == NO_BLOCK || !join(&f->states[block], s) || f->queued[block])
+	if (block == NO_BLOCK || !f->needed[block] || !join(&f->states[block], s) ||
+	    f->queued[block])
 		return;
 	f->queued[block] = true;
-	f->work[f->n_work++] = block;
+	f->n_queued++;
 }
 
 /* A switch that could not be read may go to any block that nothing else leads to. */
 static void reach_any(struct flow *f, const struct flow_state *s)
 {
 	struct flow_state bare = {.reached = true, .has_sp = s->has_sp, .sp = s->sp};
-	size_t from;
 
 	for (uint32_t b = 0; b < f->n_blocks; b++)
-		if (!walk__ways_to(f->walk, f->first[b], &from, 1))
+		if (!walk__ways_to(f->walk, f->first[b]))
 			reach(f, f->first[b], &bare);
 }
 
@@ -226,8 +229,8 @@ static void leave(struct flow *f, size_t i, const struct flow_state *s)
 	const struct code *code = f->walk->code;
 	const struct code_insn *insn = &code->insns[i];
 
-	if (insn->flow == CODE_JCC || insn->flow == CODE_JMP)
-		reach(f, code__index(code, insn->target), s);
+	if (f->walk->to[i] != WALK_NOWHERE)
+		reach(f, f->walk->to[i], s);
 	if (insn->flow == CODE_FALLS || insn->flow == CODE_JCC || insn->flow == CODE_CALL ||
 	    insn->flow == CODE_CALL_INDIRECT)
 		reach(f, code__after(code, i), s);
@@ -260,17 +263,26 @@ static void run_block(struct flow *f, uint32_t block, bool tables)
 	f->waits[block] = is_switch(f, last, &s) && !tables;
 }
 
+/*
+ * Over and over in the order of addresses, which is mostly the order in which blocks are executed:
+ * in any other, most would be run again for what comes to be known of those before.
+ */
 static void run(struct flow *f)
 {
-	while (f->n_work || f->n_switches) {
-		uint32_t block;
+	for (uint32_t block = 0; f->n_queued || f->n_switches; block++) {
+		const bool *next;
 
-		if (!f->n_work) {
+		if (!f->n_queued)
 			run_block(f, f->switches[--f->n_switches], true);
+		next = block < f->n_blocks ? memchr(f->queued + block, true, f->n_blocks - block)
+					   : NULL;
+		if (!next) {
+			block = UINT32_MAX;
 			continue;
 		}
-		block = f->work[--f->n_work];
+		block = (uint32_t)(next - f->queued);
 		f->queued[block] = false;
+		f->n_queued--;
 		run_block(f, block, false);
 	}
 }
@@ -291,7 +303,7 @@ static int find_blocks(struct flow *f, uint64_t entry)
 
 		f->block_of[i] |= i == 0 || insn->addr == entry || code->insns[i - 1].flow ||
 				  code->insns[i - 1].addr + code->insns[i - 1].size != insn->addr ||
-				  walk__is_branched_to(f->walk, insn->addr);
+				  walk__is_branched_to(f->walk, i);
 		for (size_t k = 0; k < n; k++)
 			f->block_of[code__index(code, targets[k])] = 1;
 	}
@@ -303,7 +315,50 @@ static int find_blocks(struct flow *f, uint64_t entry)
 	return 0;
 }
 
-int flow__new(const struct walk *w, uint64_t entry, struct flow **out)
+static uint32_t block_around(const struct flow *f, size_t i)
+{
+	while (f->block_of[i] == NO_BLOCK)
+		i--;
+	return f->block_of[i];
+}
+
+static void need(struct flow *f, uint32_t block, uint32_t *work, uint32_t *n_work)
+{
+	if (f->needed[block])
+		return;
+	f->needed[block] = true;
+	work[(*n_work)++] = block;
+}
+
+/*
+ * Mark the blocks from which a way goes to what is asked for. Where a switch goes is not looked
+ * at: all of them are taken to go there.
+ */
+static int find_needed(struct flow *f, bool (*asks)(const void *, size_t), const void *arg)
+{
+	const struct code *code = f->walk->code;
+	_free_ uint32_t *work = calloc(f->n_blocks + 1, sizeof(*work));
+	uint32_t n_work = 0, block = 0;
+
+	f->needed = calloc(f->n_blocks + 1, sizeof(*f->needed));
+	if (!work || !f->needed)
+		return -ENOMEM;
+	for (size_t i = 0; i < code->n; i++) {
+		block = f->block_of[i] == NO_BLOCK ? block : f->block_of[i];
+		if (!asks || code->insns[i].flow == CODE_JMP_INDIRECT || asks(arg, i))
+			need(f, block, work, &n_work);
+	}
+	while (n_work) {
+		size_t first = f->first[work[--n_work]], n = walk__ways_to(f->walk, first);
+
+		for (size_t k = 0; k < n; k++)
+			need(f, block_around(f, walk__way_to(f->walk, first, k)), work, &n_work);
+	}
+	return 0;
+}
+
+int flow__new(const struct walk *w, uint64_t entry, bool (*asks)(const void *, size_t),
+	      const void *arg, struct flow **out)
 {
 	_flow_ struct flow *f = calloc(1, sizeof(*f));
 	struct flow_state start = {.reached = true, .has_sp = true};
@@ -313,15 +368,17 @@ int flow__new(const struct walk *w, uint64_t entry, struct flow **out)
 		return -ENOMEM;
 	f->walk = w;
 	err = find_blocks(f, entry);
+	err = err ?: find_needed(f, asks, arg);
 	if (err)
 		return err;
-	f->states = calloc(f->n_blocks + 1, sizeof(*f->states));
-	f->work = calloc(f->n_blocks + 1, sizeof(*f->work));
+	f->states = reallocarray(NULL, f->n_blocks + 1, sizeof(*f->states));
 	f->queued = calloc(f->n_blocks + 1, sizeof(*f->queued));
 	f->switches = calloc(f->n_blocks + 1, sizeof(*f->switches));
 	f->waits = calloc(f->n_blocks + 1, sizeof(*f->waits));
-	if (!f->states || !f->work || !f->queued || !f->switches || !f->waits)
+	if (!f->states || !f->queued || !f->switches || !f->waits)
 		return -ENOMEM;
+	for (uint32_t block = 0; block < f->n_blocks; block++)
+		f->states[block].reached = false;
 	for (uint8_t r = 0; r < CODE_REG_SP; r++)
 		start.regs[r] = (struct flow_value){FLOW_ENTRY, r};
 	reach(f, code__index(w->code, entry), &start);
@@ -336,8 +393,8 @@ void flow__free(struct flow *f)
 		return;
 	free(f->block_of);
 	free(f->first);
+	free(f->needed);
 	free(f->states);
-	free(f->work);
 	free(f->queued);
 	free(f->switches);
 	free(f->waits);
@@ -350,7 +407,10 @@ void flow__at(const struct flow *f, size_t i, struct flow_state *out)
 
 	while (f->block_of[first] == NO_BLOCK)
 		first--;
+	*out = (struct flow_state){.reached = false};
+	if (!f->states[f->block_of[first]].reached)
+		return;
 	*out = f->states[f->block_of[first]];
-	for (; out->reached && first < i; first++)
+	for (; first < i; first++)
 		apply(out, &f->walk->code->insns[first]);
 }

@@ -40,13 +40,20 @@ struct flow_state {
 
 struct flow;
 
-/* Follow the function that `w` walks, whose entry is `entry`. Returns 0 or -ENOMEM. */
-int flow__new(const struct walk *w, uint64_t entry, struct flow **out);
+/*
+ * Follow the function that `w` walks, whose entry is `entry`, as far as the states before those
+ * instructions need it that `asks` is true of; all if it is NULL. Returns 0 or -ENOMEM.
+ */
+int flow__new(const struct walk *w, uint64_t entry, bool (*asks)(const void *arg, size_t i),
+	      const void *arg, struct flow **out);
 void flow__free(struct flow *f);
 DEFINE_CLEANUP(struct flow, flow__free)
 #define _flow_ __cleanup(flow__free_p)
 
-/* The state before instruction `i`; `reached` is false if no way goes there. */
+/*
+ * The state before instruction `i`; `reached` is false if no way goes there, or neither it nor any
+ * that a way goes to from there was asked for.
+ */
 void flow__at(const struct flow *f, size_t i, struct flow_state *out);
 
 /* The slot at `at`, or NULL if nothing was written there on every way. */

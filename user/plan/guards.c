@@ -416,15 +416,36 @@ static int add_ends(struct builder *b, const struct scene *s)
 	return err;
 }
 
+struct asked {
+	const struct builder *b;
+	const struct scene *s;
+};
+
+/* Where mining asks what registers and slots hold; or further back. */
+static bool is_asked(const void *arg, size_t i)
+{
+	const struct asked *a = arg;
+	const struct code_insn *insn = &a->b->code.insns[i];
+	const struct mined_body *m = a->s->body == PLAN_NONE ? NULL : &a->b->mined[a->s->body];
+	uint64_t callee = profiler__callee(&a->b->profiler, insn);
+
+	for (size_t k = 0; m && k < m->n_masks; k++)
+		if (m->masks[k].addr == insn->addr)
+			return true;
+	return callee && (profiler__cold(&a->b->profiler, callee) ||
+			  profiler__drops(&a->b->profiler, callee));
+}
+
 static int mine_function(struct builder *b, struct scene *s)
 {
+	struct asked asked = {b, s};
 	int err =
 		code_decoder__decode(b->decoder, s->owner->regions, s->owner->n_regions, &b->code);
 
 	if (err)
 		return err;
 	err = walk__init(&s->walk, b->img, &b->code, s->owner->entry);
-	err = err ?: flow__new(&s->walk, s->owner->entry, &s->flow);
+	err = err ?: flow__new(&s->walk, s->owner->entry, is_asked, &asked, &s->flow);
 	s->first = b->plan->n_guards;
 	err = err ?: mine_calls(b, s);
 	err = err ?: set_numbers(b, s);

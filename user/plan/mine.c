@@ -57,7 +57,7 @@ static struct mined_id find_id(const struct walk *w, size_t end)
 
 		if (insn->flow != CODE_FALLS)
 			break;
-		joined = joined || walk__is_branched_to(w, insn->addr + insn->size);
+		joined = joined || walk__is_branched_to(w, end - back + 1);
 		written |= insn->writes;
 		if (insn->shape != CODE_STORE32 || insn->base != CODE_REG_SP ||
 		    insn->reg >= CODE_REG_SP || insn->disp < 0 || insn->disp > INT32_MAX)

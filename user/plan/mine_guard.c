@@ -71,20 +71,22 @@ static bool is_barrier(const struct walk *w, size_t i, const struct branches *b)
 static void find_branches(const struct walk *w, size_t i, struct branches *b)
 {
 	while (b->steps++ < COLD_REACH) {
-		size_t from[WAYS_MAX], n = walk__ways_to(w, i, from, WAYS_MAX);
+		size_t n = walk__ways_to(w, i);
 
 		b->many = b->many || n > WAYS_MAX;
 		if (!n || b->many)
 			return;
 		for (size_t k = 0; k < n; k++) {
-			if (w->code->insns[from[k]].flow == CODE_JCC)
-				add_branch(b, w->code, from[k], i);
-			else if (k && !is_barrier(w, from[k], b))
-				find_branches(w, from[k], b);
+			size_t from = walk__way_to(w, i, k);
+
+			if (w->code->insns[from].flow == CODE_JCC)
+				add_branch(b, w->code, from, i);
+			else if (k && !is_barrier(w, from, b))
+				find_branches(w, from, b);
 		}
-		if (is_barrier(w, from[0], b))
+		i = walk__way_to(w, i, 0);
+		if (is_barrier(w, i, b))
 			return;
-		i = from[0];
 	}
 }
 

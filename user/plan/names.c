@@ -477,14 +477,15 @@ static void match_legacy(struct cursor *c, struct name_info *info)
 void name_classify(const char *symbol, struct name_info *info)
 {
 	static const char plain[] = "__rust_panic_cleanup";
-	struct cursor all = {symbol, symbol + strlen(symbol)};
+	/* v0 uses no dots of its own; most names are v0, and have none. */
+	const char *dot = strchrnul(symbol, '.');
+	struct cursor all = {symbol, dot + strlen(dot)};
 	struct cursor suffixes = all;
 
 	*info = (struct name_info){.kind = NAME_OTHER};
 	if (starts_with(&all, "_R")) {
-		/* v0 uses no dots of its own. */
-		suffixes.p = symbol + strcspn(symbol, ".");
-		match_v0((struct cursor){symbol + 2, suffixes.p}, info);
+		suffixes.p = dot;
+		match_v0((struct cursor){symbol + 2, dot}, info);
 	} else if (starts_with(&all, "_ZN")) {
 		info->legacy = true;
 		suffixes.p += 3;

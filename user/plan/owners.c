@@ -35,12 +35,10 @@ struct finder {
 
 static struct base_name base_of(const char *symbol)
 {
-	const char *dot = strchr(symbol, '.');
-	const char *cut = dot ? strstr(dot, ".cold") : NULL;
+	const char *dot = strchrnul(symbol, '.');
+	const char *cut = strstr(dot, ".cold") ?: strstr(dot, ".warm") ?: dot + strlen(dot);
 
-	if (dot && !cut)
-		cut = strstr(dot, ".warm");
-	return (struct base_name){symbol, cut ? (size_t)(cut - symbol) : strlen(symbol), 0};
+	return (struct base_name){symbol, (size_t)(cut - symbol), 0};
 }
 
 static int by_name(const void *a, const void *b)

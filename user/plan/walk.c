@@ -5,13 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLD_REACH 64
+#include "base/array.h"
 
-/* A branch, by where it goes: the walk backwards needs the predecessors of a block. */
-struct walk_edge {
-	uint64_t target;
-	size_t from;
-};
+#define COLD_REACH 64
 
 struct walk_work {
 	size_t idx;
@@ -22,53 +18,49 @@ struct walk_work {
 #define STATE_NONE  16
 #define STATE_FLAGS 17
 
-static int by_target(const void *a, const void *b)
+static bool jumps(const struct code_insn *insn)
 {
-	const struct walk_edge *x = a, *y = b;
-
-	return x->target < y->target ? -1 : x->target > y->target;
+	return insn->flow == CODE_JCC || insn->flow == CODE_JMP;
 }
 
-static int collect_edges(struct walk *w)
+/* Sort the branches by where they go: the walk backwards needs the predecessors of a block. */
+static int collect_branches(struct walk *w)
 {
 	const struct code *code = w->code;
+	uint32_t total = 0;
 
-	w->edges = calloc(code->n + 1, sizeof(*w->edges));
+	if (code->n >= WALK_NOWHERE)
+		return -ENOMEM;
+	w->to = calloc(code->n + 1, sizeof(*w->to));
+	w->first_branch = calloc(code->n + 1, sizeof(*w->first_branch));
+	w->branches = calloc(code->n + 1, sizeof(*w->branches));
 	w->seen = calloc(code->n + 1, sizeof(*w->seen));
 	w->live = calloc(code->n + 1, sizeof(*w->live));
-	if (!w->edges || !w->seen || !w->live)
+	if (!w->to || !w->first_branch || !w->branches || !w->seen || !w->live)
 		return -ENOMEM;
 	for (size_t i = 0; i < code->n; i++) {
-		const struct code_insn *insn = &code->insns[i];
+		size_t to = SIZE_MAX;
 
-		if (insn->flow == CODE_JCC || insn->flow == CODE_JMP)
-			w->edges[w->n_edges++] = (struct walk_edge){insn->target, i};
+		if (jumps(&code->insns[i]))
+			to = code__index(code, code->insns[i].target);
+		w->to[i] = to == SIZE_MAX ? WALK_NOWHERE : (uint32_t)to;
+		if (to != SIZE_MAX)
+			w->first_branch[to]++;
 	}
-	qsort(w->edges, w->n_edges, sizeof(*w->edges), by_target);
+	for (size_t i = 0; i <= code->n; i++) {
+		total += w->first_branch[i];
+		w->first_branch[i] = total;
+	}
+	/* Each goes before those to the same place that are already there. */
+	for (size_t i = code->n; i-- > 0;)
+		if (w->to[i] != WALK_NOWHERE)
+			w->branches[--w->first_branch[w->to[i]]] = (uint32_t)i;
 	return 0;
 }
 
-/* The first of the branches to `addr`, among w->edges. */
-static size_t first_branch_to(const struct walk *w, uint64_t addr)
+bool walk__is_branched_to(const struct walk *w, size_t i)
 {
-	size_t lo = 0, hi = w->n_edges;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (w->edges[mid].target < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-bool walk__is_branched_to(const struct walk *w, uint64_t addr)
-{
-	size_t i = first_branch_to(w, addr);
-
-	return i < w->n_edges && w->edges[i].target == addr;
+	return w->first_branch[i] < w->first_branch[i + 1];
 }
 
 static bool falls_into(const struct code *code, size_t i)
@@ -84,25 +76,24 @@ static bool falls_into(const struct code *code, size_t i)
 	       prev->flow == CODE_CALL_INDIRECT;
 }
 
-size_t walk__ways_to(const struct walk *w, size_t i, size_t *from, size_t max)
+size_t walk__way_to(const struct walk *w, size_t i, size_t k)
 {
-	uint64_t addr = w->code->insns[i].addr;
-	size_t n = 0;
+	uint32_t first = w->first_branch[i];
 
-	if (falls_into(w->code, i) && n++ < max)
-		from[0] = i - 1;
-	for (size_t e = first_branch_to(w, addr); e < w->n_edges && w->edges[e].target == addr; e++)
-		if (n++ < max)
-			from[n - 1] = w->edges[e].from;
-	return n;
+	if (falls_into(w->code, i) && k-- == 0)
+		return i - 1;
+	return k < w->first_branch[i + 1] - first ? w->branches[first + k] : SIZE_MAX;
+}
+
+size_t walk__ways_to(const struct walk *w, size_t i)
+{
+	return falls_into(w->code, i) + (w->first_branch[i + 1] - w->first_branch[i]);
 }
 
 /* The only instruction that control comes from to `i`, or SIZE_MAX if there is none or several. */
 static size_t only_way_to(const struct walk *w, size_t i)
 {
-	size_t from;
-
-	return walk__ways_to(w, i, &from, 1) == 1 ? from : SIZE_MAX;
+	return walk__ways_to(w, i) == 1 ? walk__way_to(w, i, 0) : SIZE_MAX;
 }
 
 /*
@@ -148,15 +139,8 @@ static int push_index(struct walk *w, size_t idx, uint8_t state, const char **pr
 	if (w->seen[idx] & 1u << state)
 		return 0;
 	w->seen[idx] |= 1u << state;
-	if (w->n_work == w->cap_work) {
-		size_t cap = w->cap_work ? w->cap_work * 2 : 256;
-		void *p = reallocarray(w->work, cap, sizeof(*w->work));
-
-		if (!p)
-			return -ENOMEM;
-		w->work = p;
-		w->cap_work = cap;
-	}
+	if (array__reserve_one(&w->work, w->n_work, &w->work_capacity, sizeof(*w->work)))
+		return -ENOMEM;
 	w->work[w->n_work].idx = idx;
 	w->work[w->n_work++].state = state;
 	return 0;
@@ -165,6 +149,13 @@ static int push_index(struct walk *w, size_t idx, uint8_t state, const char **pr
 static int push_work(struct walk *w, uint64_t addr, uint8_t state, const char **problem)
 {
 	return push_index(w, code__index(w->code, addr), state, problem);
+}
+
+static int push_target(struct walk *w, size_t idx, uint8_t state, const char **problem)
+{
+	size_t to = w->to[idx] == WALK_NOWHERE ? SIZE_MAX : w->to[idx];
+
+	return push_index(w, to, state, problem);
 }
 
 static int push_next(struct walk *w, size_t idx, uint8_t state, const char **problem)
@@ -265,13 +256,13 @@ static int step(struct walk *w, size_t idx, uint8_t state, int64_t slot, struct 
 	case CODE_TRAPS:
 		return 0;
 	case CODE_JMP:
-		return push_work(w, insn->target, state, &out->problem);
+		return push_target(w, idx, state, &out->problem);
 	case CODE_JMP_INDIRECT:
 		return push_jump_table(w, idx, state, &out->problem);
 	case CODE_JCC:
 		if (state == STATE_FLAGS)
 			return add_end(out, idx);
-		err = push_work(w, insn->target, state, &out->problem);
+		err = push_target(w, idx, state, &out->problem);
 		return err ? err : push_next(w, idx, state, &out->problem);
 	case CODE_CALL:
 	case CODE_CALL_INDIRECT:
@@ -350,8 +341,8 @@ static int mark_live(struct walk *w, uint64_t entry)
 			memset(w->live, true, code->n * sizeof(*w->live));
 			return err;
 		}
-		if (insn->flow == CODE_JCC || insn->flow == CODE_JMP)
-			err = push_work(w, insn->target, STATE_NONE, &problem);
+		if (jumps(insn))
+			err = push_target(w, idx, STATE_NONE, &problem);
 		if (!err && (insn->flow == CODE_FALLS || insn->flow == CODE_JCC ||
 			     insn->flow == CODE_CALL || insn->flow == CODE_CALL_INDIRECT))
 			err = push_next(w, idx, STATE_NONE, &problem);
@@ -364,13 +355,15 @@ int walk__init(struct walk *w, const struct elf_image *img, const struct code *c
 	int err;
 
 	*w = (struct walk){.img = img, .code = code};
-	err = collect_edges(w);
+	err = collect_branches(w);
 	return err ? err : mark_live(w, entry);
 }
 
 void walk__fini(struct walk *w)
 {
-	free(w->edges);
+	free(w->to);
+	free(w->first_branch);
+	free(w->branches);
 	free(w->seen);
 	free(w->live);
 	free(w->work);

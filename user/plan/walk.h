@@ -14,18 +14,23 @@
 #define WALK_TABLE_MAX 512
 #define WALK_MAX_ENDS  16
 
-struct walk_edge;
+#define WALK_NOWHERE UINT32_MAX
+
 struct walk_work;
 
 struct walk {
 	const struct elf_image *img;
 	const struct code *code;
-	struct walk_edge *edges; /* sorted by target */
-	size_t n_edges;
+	/* Per instruction: the one its jump goes to, or WALK_NOWHERE if it is none, or out of here.
+	 */
+	uint32_t *to;
+	uint32_t *branches; /* instructions that jump, in the order of where they go */
+	uint32_t
+		*first_branch; /* per instruction, and one more: the first of those that go there */
 	uint32_t *seen; /* per instruction: the states the current walk has been there with */
 	bool *live;	/* per instruction: control can come there from the entry */
 	struct walk_work *work;
-	size_t n_work, cap_work;
+	uint32_t n_work, work_capacity;
 };
 
 /*
@@ -36,11 +41,13 @@ int walk__init(struct walk *w, const struct elf_image *img, const struct code *c
 	       uint64_t entry);
 void walk__fini(struct walk *w);
 
-/* True if a jump of the function goes to `addr`. */
-bool walk__is_branched_to(const struct walk *w, uint64_t addr);
+/* True if a jump of the function goes to instruction `i`. */
+bool walk__is_branched_to(const struct walk *w, size_t i);
 
-/* The instructions that control comes from to `i`: up to `max`, and how many there are. */
-size_t walk__ways_to(const struct walk *w, size_t i, size_t *from, size_t max);
+/* How many instructions control comes from to `i`, and the `k`-th of them; SIZE_MAX if it is none.
+ */
+size_t walk__ways_to(const struct walk *w, size_t i);
+size_t walk__way_to(const struct walk *w, size_t i, size_t k);
 
 /* Where the switch that ends in the indirect jump `i` goes: up to WALK_TABLE_MAX targets; 0 if it
  * could not be read. */
