@@ -11,47 +11,135 @@
 
 #include <cmocka.h>
 
+#include "base/cleanup.h"
+
 static void assert_name(const char *symbol, const char *expected)
 {
-	char *name = function_path(symbol);
+	_free_ char *name = function_name(symbol);
 
 	assert_string_equal(name, expected);
-	free(name);
+}
+
+static void assert_path(const char *symbol, const char *expected)
+{
+	_free_ char *path = function_path(symbol);
+
+	assert_string_equal(path, expected);
+}
+
+static void names_are_as_rust_writes_them(void **state)
+{
+	(void)state;
+	assert_name("_RNvMNtCs1234_12rustc_middle2tyNtB2_8FieldDef2ty",
+		    "<rustc_middle::ty::FieldDef>::ty");
+	assert_name("_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.cold",
+		    "rustc_ty_utils::abi::fn_abi_of_instance.cold");
+	assert_name("_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.llvm.123",
+		    "rustc_ty_utils::abi::fn_abi_of_instance");
+	assert_name("_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.llvm.123.warm.0",
+		    "rustc_ty_utils::abi::fn_abi_of_instance.warm.0");
+	assert_name("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write");
+	assert_name("_ZN4core3fmt5write17h0123456789abcdefE.cold", "core::fmt::write.cold");
+	assert_name("LLVMFoo", "LLVMFoo");
+	assert_name("_Rgarbage", "_Rgarbage");
+	assert_name("", "");
+}
+
+/* 40 tuples of the one before, twice: 2^40 pieces. */
+static void a_name_that_never_ends_is_left_as_it_is(void **state)
+{
+	char symbol[1024] = "_RINvC1a1fTuuE";
+	size_t last = strlen("INvC1a1f");
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		size_t at = strlen(symbol) - 2;
+		char back[16];
+		int n = 0;
+
+		/* Back references are in base 62 with digits first, and stand for one less. */
+		if (last > 62)
+			back[n++] = "0123456789abcdefghijklmnopqrstuvwxyz"[(last - 1) / 62];
+		if (last)
+			back[n++] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				[(last - 1) % 62];
+		back[n] = '\0';
+		sprintf(symbol + strlen(symbol), "TB%s_B%s_E", back, back);
+		last = at;
+	}
+	strcat(symbol, "E");
+	assert_name(symbol, symbol);
 }
 
 /* As they are in the librustc_driver of stable 1.95.0. */
 static void paths_are_spelled_out(void **state)
 {
 	(void)state;
-	assert_name("_RNvNtNtCslKGqiwnqz1t_17rustc_codegen_ssa9debuginfo10type_names17push_generic_"
+	assert_path("_RNvNtNtCslKGqiwnqz1t_17rustc_codegen_ssa9debuginfo10type_names17push_generic_"
 		    "args",
 		    "rustc_codegen_ssa::debuginfo::type_names::push_generic_args");
-	assert_name("_RNvMs6_NtNtCsdadwybgsbvk_12rustc_middle9dep_graph5graphNtB5_8DepGraph21exec_"
+	assert_path("_RNvMs6_NtNtCsdadwybgsbvk_12rustc_middle9dep_graph5graphNtB5_8DepGraph21exec_"
 		    "cache_promotions",
 		    "rustc_middle::dep_graph::graph::DepGraph::exec_cache_promotions");
-	assert_name("_RNvXs0_NtCsairCCGeQF1y_12rustc_expand10proc_macroNtB5_15DeriveProcMacroNtNtB7"
+	assert_path("_RNvXs0_NtCsairCCGeQF1y_12rustc_expand10proc_macroNtB5_15DeriveProcMacroNtNtB7"
 		    "_4base17MultiItemModifier6expand",
 		    "rustc_expand::proc_macro::DeriveProcMacro::expand");
-	assert_name("_RNCNCNvNtCs5wPqZkVjkEZ_18rustc_monomorphize12partitioning32collect_and_"
+	assert_path("_RNCNCNvNtCs5wPqZkVjkEZ_18rustc_monomorphize12partitioning32collect_and_"
 		    "partition_mono_items00B7_",
 		    "rustc_monomorphize::partitioning::collect_and_partition_mono_items::{closure}"
 		    "::{closure}");
 }
 
+/* Nothing would be printed for it: only time would pass. */
+static void a_count_that_never_ends_is_not_begun(void **state)
+{
+	static const char *const symbols[] = {
+		"_RNvMINtC1a1fDGzzzzzz_NtC1a1TEL_Eu1x",
+		"_RNvMINtC1a1fFGzzzzzz_EuEu1x",
+		"_RNvXs_INtC1a1fFGzzzzzz_EuEuC1b1x",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
+		assert_name(symbols[i], symbols[i]);
+		assert_path(symbols[i], symbols[i]);
+	}
+}
+
+static void what_looks_like_a_count_is_read(void **state)
+{
+	(void)state;
+	assert_name("_RNvMs_NtCs1234_1a3cfgNtB4_3CFG11push_assign", "<a::cfg::CFG>::push_assign");
+	assert_name("_RNvMINtCs1xDGV85I1S7_1a1fuEu1x", "<()>::x");
+	assert_name("_RNvMINtC1a1fDG0_NtC1a1TEL_Eu1x", "<()>::x");
+}
+
+static void a_method_is_its_type_s(void **state)
+{
+	(void)state;
+	/* The module that the impl is in is not the type's. */
+	assert_path("_RNvMNtNtC1a1b1cNtNtC1d1e1F1g", "d::e::F::g");
+	assert_path("_RNvXC1aINtC1d1FNvYuNtC1d1H1mENtC1d1H1g", "d::F::g");
+	assert_path("_RNvXC1aFEuNtC1d1H1g", "fn()::g");
+	assert_path("_RNvXC1aFhEhNtC1d1H1g", "fn(u8) -> u8::g");
+	assert_path("_ZN3foo28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", "foo::{closure}");
+	assert_path("_ZN4$GT$17h0123456789abcdefE", ">");
+}
+
 static void types_are_left_out(void **state)
 {
 	(void)state;
-	assert_name("_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_queryINtNtNtCs"
+	assert_path("_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_queryINtNtNtCs"
 		    "dadwybgsbvk_12rustc_middle5query6caches10DefIdCacheINtNtB18_5erase10ErasedData"
 		    "Ahj8_EEKb0_EB4_.cold",
 		    "rustc_query_impl::execution::try_execute_query");
-	assert_name("_RINvCs1_1a1fRL_eDNtB4_1TEL_FUKCjEuThhEE", "a::f");
+	assert_path("_RINvCs1_1a1fRL_eDNtB2_1TEL_FUKCjEuThhEE", "a::f");
 }
 
 static void legacy_names_are_known_too(void **state)
 {
 	(void)state;
-	assert_name("_ZN16rustc_query_impl9execution17try_execute_query17h0123456789abcdefE.llvm.1",
+	assert_path("_ZN16rustc_query_impl9execution17try_execute_query17h0123456789abcdefE.llvm.1",
 		    "rustc_query_impl::execution::try_execute_query");
 }
 
@@ -71,7 +159,7 @@ static void what_is_neither_stays(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++)
-		assert_name(symbols[i], symbols[i]);
+		assert_path(symbols[i], symbols[i]);
 }
 
 static void depth_is_bounded(void **state)
@@ -83,9 +171,9 @@ static void depth_is_bounded(void **state)
 	strcpy(symbol, "_RINvC1a1f");
 	memset(symbol + 10, 'R', N - 10);
 	symbol[N] = '\0';
-	assert_name(symbol, symbol);
+	assert_path(symbol, symbol);
 	memset(symbol + 2, 'N', N - 2);
-	assert_name(symbol, symbol);
+	assert_path(symbol, symbol);
 	free(symbol);
 }
 
@@ -102,13 +190,19 @@ static void random_text_is_survived(void **state)
 		for (int i = 2, n = rand_r(&seed) % 60; i < 2 + n; i++)
 			symbol[i] = letters[rand_r(&seed) % (sizeof(letters) - 1)];
 		free(function_path(symbol));
+		free(function_name(symbol));
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_as_rust_writes_them),
+		cmocka_unit_test(a_name_that_never_ends_is_left_as_it_is),
+		cmocka_unit_test(a_count_that_never_ends_is_not_begun),
+		cmocka_unit_test(what_looks_like_a_count_is_read),
 		cmocka_unit_test(paths_are_spelled_out),
+		cmocka_unit_test(a_method_is_its_type_s),
 		cmocka_unit_test(types_are_left_out),
 		cmocka_unit_test(legacy_names_are_known_too),
 		cmocka_unit_test(what_is_neither_stays),

@@ -99,57 +99,6 @@ static void what_is_within_another_splits_it(void **state)
 	assert_at(f, TEXT + 46, NULL, 0, 0);
 }
 
-static void assert_name(const char *symbol, const char *expected)
-{
-	_free_ char *name = function_name(symbol);
-
-	assert_string_equal(name, expected);
-}
-
-static void names_are_as_rust_writes_them(void **state)
-{
-	(void)state;
-	assert_name("_RNvMNtCs1234_12rustc_middle2tyNtB2_8FieldDef2ty",
-		    "<rustc_middle::ty::FieldDef>::ty");
-	assert_name("_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.cold",
-		    "rustc_ty_utils::abi::fn_abi_of_instance.cold");
-	assert_name("_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.llvm.123",
-		    "rustc_ty_utils::abi::fn_abi_of_instance");
-	assert_name("_RNvNtCs1234_14rustc_ty_utils3abi18fn_abi_of_instance.llvm.123.warm.0",
-		    "rustc_ty_utils::abi::fn_abi_of_instance.warm.0");
-	assert_name("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write");
-	assert_name("_ZN4core3fmt5write17h0123456789abcdefE.cold", "core::fmt::write.cold");
-	assert_name("LLVMFoo", "LLVMFoo");
-	assert_name("_Rgarbage", "_Rgarbage");
-	assert_name("", "");
-}
-
-/* 40 tuples of the one before, twice: 2^40 pieces. */
-static void a_name_that_never_ends_is_left_as_it_is(void **state)
-{
-	char symbol[1024] = "_RINvC1a1fTuuE";
-	size_t last = strlen("INvC1a1f");
-
-	(void)state;
-	for (int i = 0; i < 40; i++) {
-		size_t at = strlen(symbol) - 2;
-		char back[16];
-		int n = 0;
-
-		/* Back references are in base 62 with digits first, and stand for one less. */
-		if (last > 62)
-			back[n++] = "0123456789abcdefghijklmnopqrstuvwxyz"[(last - 1) / 62];
-		if (last)
-			back[n++] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				[(last - 1) % 62];
-		back[n] = '\0';
-		sprintf(symbol + strlen(symbol), "TB%s_B%s_E", back, back);
-		last = at;
-	}
-	strcat(symbol, "E");
-	assert_name(symbol, symbol);
-}
-
 static void a_file_without_symbols_has_no_functions(void **state)
 {
 	_functions_ struct functions *f = NULL;
@@ -166,8 +115,6 @@ int main(void)
 		cmocka_unit_test(a_pc_lies_in_one_function_or_in_none),
 		cmocka_unit_test(folded_functions_have_the_name_of_the_longest_and_first),
 		cmocka_unit_test(what_is_within_another_splits_it),
-		cmocka_unit_test(names_are_as_rust_writes_them),
-		cmocka_unit_test(a_name_that_never_ends_is_left_as_it_is),
 		cmocka_unit_test(a_file_without_symbols_has_no_functions),
 	};
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "plan/function_name.h"
 #include "plan/functions.h"
 #include "plan/lines.h"
 

@@ -1,263 +1,244 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/*
- * One pass over the grammar of v0. Back references are not followed: what they stand for is either
- * written before (the module of an impl) or left out (types), and a few bytes of them can stand
- * for gigabytes of text.
- */
 #include "plan/function_name.h"
 
 #include <ctype.h>
+#include <setjmp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 64
+#include <libiberty/demangle.h>
 
-struct printer {
-	const char *p;
-	char *out; /* as long as the name, and a bit: nothing is written that was not read */
+#include "base/cleanup.h"
+
+struct demangled {
+	char text[FUNCTION_NAME_MAX];
 	size_t len;
-	bool quiet; /* what is read now is left out */
-	int depth;
+	jmp_buf too_long;
 };
 
-static bool path(struct printer *c);
-static bool type(struct printer *c);
-
-static bool eat(struct printer *c, char ch)
+/*
+ * Back references make a few bytes stand for gigabytes of text, and the demangler cannot be told to
+ * stop: it is left. What it may have allocated for a name with letters beyond ASCII is lost then.
+ */
+static void on_piece(const char *piece, size_t len, void *ctx)
 {
-	if (*c->p != ch)
-		return false;
-	c->p++;
-	return true;
-}
+	struct demangled *d = ctx;
 
-static bool base62(struct printer *c)
-{
-	while (isalnum((unsigned char)*c->p))
-		c->p++;
-	return eat(c, '_');
-}
-
-static void put(struct printer *c, const char *s, size_t len)
-{
-	if (c->quiet || !len)
+	/* Of nothing there may be no address either. */
+	if (!len)
 		return;
-	if (c->len) {
-		memcpy(c->out + c->len, "::", 2);
-		c->len += 2;
-	}
-	memcpy(c->out + c->len, s, len);
-	c->len += len;
+	if (len > FUNCTION_NAME_MAX - d->len)
+		longjmp(d->too_long, 1);
+	memcpy(d->text + d->len, piece, len);
+	d->len += len;
 }
 
-static bool identifier(struct printer *c, const char *nameless)
+/*
+ * True if a number of more than one digit, of 62, may follow a `tag`. A crate's hash, which may
+ * look like that, has the length of a name behind it; no type begins with a digit.
+ */
+static bool has_long_number(const char *symbol, const char *tag)
 {
-	size_t len = 0;
+	for (const char *p = symbol; (p = strstr(p, tag)); p++) {
+		const char *number = p + strlen(tag), *end = number;
 
-	if (eat(c, 's') && !base62(c))
-		return false;
-	eat(c, 'u');
-	if (!isdigit((unsigned char)*c->p))
-		return false;
-	if (!eat(c, '0'))
-		while (isdigit((unsigned char)*c->p) && len < 100000)
-			len = len * 10 + (*c->p++ - '0');
-	eat(c, '_');
-	if (strnlen(c->p, len) < len)
-		return false;
-	if (len)
-		put(c, c->p, len);
-	else
-		put(c, nameless, strlen(nameless));
-	c->p += len;
-	return true;
-}
-
-/* Runs `read` without printing. */
-static bool quietly(struct printer *c, bool (*read)(struct printer *))
-{
-	bool quiet = c->quiet, ok;
-
-	c->quiet = true;
-	ok = read(c);
-	c->quiet = quiet;
-	return ok;
-}
-
-static bool constant(struct printer *c)
-{
-	if (eat(c, 'p'))
-		return true;
-	if (eat(c, 'B'))
-		return base62(c);
-	if (!islower((unsigned char)*c->p))
-		return false;
-	c->p++;
-	eat(c, 'n');
-	while (isxdigit((unsigned char)*c->p))
-		c->p++;
-	return eat(c, '_');
-}
-
-static bool argument(struct printer *c)
-{
-	if (eat(c, 'L'))
-		return base62(c);
-	return eat(c, 'K') ? constant(c) : type(c);
-}
-
-static bool until_end(struct printer *c, bool (*read)(struct printer *))
-{
-	while (!eat(c, 'E'))
-		if (!read(c))
-			return false;
-	return true;
-}
-
-static bool function_type(struct printer *c)
-{
-	if (eat(c, 'G') && !base62(c))
-		return false;
-	eat(c, 'U');
-	if (eat(c, 'K') && !eat(c, 'C') && !identifier(c, ""))
-		return false;
-	return until_end(c, type) && type(c);
-}
-
-static bool dyn_trait(struct printer *c)
-{
-	if (!path(c))
-		return false;
-	while (eat(c, 'p'))
-		if (!identifier(c, "") || !type(c))
-			return false;
-	return true;
-}
-
-static bool type_inside(struct printer *c)
-{
-	switch (*c->p) {
-	case 'A':
-		return c->p++, type(c) && constant(c);
-	case 'S':
-	case 'P':
-	case 'O':
-		return c->p++, type(c);
-	case 'R':
-	case 'Q':
-		c->p++;
-		return (!eat(c, 'L') || base62(c)) && type(c);
-	case 'T':
-		return c->p++, until_end(c, type);
-	case 'F':
-		return c->p++, function_type(c);
-	case 'D':
-		c->p++;
-		return (!eat(c, 'G') || base62(c)) && until_end(c, dyn_trait) && eat(c, 'L') &&
-		       base62(c);
-	default:
-		if (islower((unsigned char)*c->p))
-			return c->p++, true;
-		return path(c);
-	}
-}
-
-static bool type(struct printer *c)
-{
-	bool ok = c->depth++ < DEPTH_MAX && type_inside(c);
-
-	c->depth--;
-	return ok;
-}
-
-static bool generic_arguments(struct printer *c)
-{
-	return until_end(c, argument);
-}
-
-static bool nested(struct printer *c)
-{
-	char namespace = *c->p;
-
-	if (!isalpha((unsigned char)namespace))
-		return false;
-	c->p++;
-	return path(c) && identifier(c, namespace == 'C' ? "{closure}" : "{shim}");
-}
-
-static bool impl(struct printer *c, bool of_trait)
-{
-	if (eat(c, 's') && !base62(c))
-		return false;
-	return path(c) && type(c) && (!of_trait || quietly(c, path));
-}
-
-static bool path_inside(struct printer *c)
-{
-	switch (*c->p++) {
-	case 'C':
-		return identifier(c, "");
-	case 'N':
-		return nested(c);
-	case 'I':
-		return path(c) && quietly(c, generic_arguments);
-	case 'M':
-		return impl(c, false);
-	case 'X':
-		return impl(c, true);
-	case 'Y':
-		return type(c) && quietly(c, path);
-	case 'B':
-		return base62(c);
-	default:
-		c->p--;
-		return false;
-	}
-}
-
-static bool path(struct printer *c)
-{
-	bool ok = c->depth++ < DEPTH_MAX && path_inside(c);
-
-	c->depth--;
-	return ok;
-}
-
-/* <length name>... 17h<hash> E */
-static bool legacy(struct printer *c)
-{
-	while (isdigit((unsigned char)*c->p)) {
-		const char *s = c->p;
-		size_t len = strtoul(s, (char **)&s, 10);
-
-		if (len > 100000 || strnlen(s, len) < len)
-			return false;
-		if (len == 17 && *s == 'h' && s[len] == 'E')
+		while (isalnum((unsigned char)*end))
+			end++;
+		if (end - number > 1 && *end == '_' && !isdigit((unsigned char)end[1]))
 			return true;
-		put(c, s, len);
-		c->p = s + len;
 	}
 	return false;
 }
 
+/* True if an impl stands elsewhere than in a module: then its place may hold types. */
+static bool has_odd_impl(const char *symbol)
+{
+	for (const char *p = symbol; (p = strpbrk(p, "MX")); p++) {
+		const char *place = p + 1;
+
+		if (*place == 's') {
+			while (isalnum((unsigned char)*place))
+				place++;
+			if (*place++ != '_')
+				return true;
+		}
+		while (*place == 'N' && isalpha((unsigned char)place[1]))
+			place += 2;
+		if (*place != 'C' && *place != 'B')
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The demangler counts the lifetimes that a "dyn" or "fn" type is for one by one. Where it prints
+ * nothing, in the place of an impl, nothing stops it: "FGzzzzzz_" would keep it for days. What
+ * looks like that may also be part of an identifier: to tell would take a second demangler.
+ */
+static bool may_count_forever(const char *symbol)
+{
+	return (has_long_number(symbol, "DG") || has_long_number(symbol, "FG")) &&
+	       has_odd_impl(symbol);
+}
+
+static bool demangle(const char *symbol, struct demangled *d)
+{
+	d->len = 0;
+	/* Letters beyond ASCII take it a time that grows with the square of a name's length. */
+	if (strlen(symbol) > SYMBOL_MAX || may_count_forever(symbol) || setjmp(d->too_long))
+		return false;
+	return rust_demangle_callback(symbol, DMGL_RUST, on_piece, d);
+}
+
+/* Where the mangled name ends: what follows is not Rust's. A legacy one has dots of its own. */
+static const char *suffix_of(const char *symbol)
+{
+	const char *end;
+
+	if (!strncmp(symbol, "_R", 2)) {
+		end = strchr(symbol, '.');
+	} else {
+		end = strstr(symbol, "E.");
+		for (const char *next = end; next; next = strstr(next + 1, "E."))
+			end = next;
+		end = end ? end + 1 : NULL;
+	}
+	return end ? end : symbol + strlen(symbol);
+}
+
+/* LLVM's number of a module that a name was taken into says nothing to a person. */
+static const char *without_llvm(const char *suffix)
+{
+	if (strncmp(suffix, ".llvm.", 6))
+		return suffix;
+	return suffix + 6 + strspn(suffix + 6, "0123456789");
+}
+
+/* The name without its suffix, to which *suffix points; empty if it is none of Rust's. */
+static struct demangled *demangle_base(const char *symbol, const char **suffix)
+{
+	_free_ char *base = NULL;
+	_free_ struct demangled *d = malloc(sizeof(*d));
+
+	*suffix = suffix_of(symbol);
+	base = strndup(symbol, (size_t)(*suffix - symbol));
+	if (!base || !d)
+		return NULL;
+	if (!demangle(base, d))
+		d->len = 0;
+	return take_ptr(d);
+}
+
+char *function_name(const char *symbol)
+{
+	const char *suffix;
+	_free_ struct demangled *d = demangle_base(symbol, &suffix);
+	char *name = NULL;
+
+	if (!d)
+		return NULL;
+	if (!d->len)
+		return strdup(symbol);
+	if (asprintf(&name, "%.*s%s", (int)d->len, d->text, without_llvm(suffix)) < 0)
+		return NULL;
+	return name;
+}
+
+/* Part of a name as Rust writes it. */
+struct text {
+	const char *s, *end;
+};
+
+/* How deep in brackets a text is behind `c`, if it was at `depth` before, and `last` came before.
+ */
+static int depth_after(char last, char c, int depth)
+{
+	if (strchr("<([{", c))
+		return depth + 1;
+	/* "->" closes nothing. */
+	return strchr(">)]}", c) && !(c == '>' && last == '-') ? depth - 1 : depth;
+}
+
+/* What is behind the bracket that closes the one `t` begins with: the end of `t` if none does. */
+static const char *behind_brackets(struct text t)
+{
+	int depth = 0;
+	char last = '\0';
+
+	for (const char *p = t.s; p < t.end; p++) {
+		depth = depth_after(last, *p, depth);
+		if (!depth)
+			return p + 1;
+		last = *p;
+	}
+	return t.end;
+}
+
+/* "Type" of "Type as Trait>", or of "Type>". */
+static struct text self_type(struct text t)
+{
+	static const char as[] = " as ";
+	int depth = 0;
+	char last = '\0';
+
+	for (const char *p = t.s; p < t.end; p++) {
+		bool is_end = (size_t)(t.end - p) >= strlen(as) && !memcmp(p, as, strlen(as));
+
+		depth = depth_after(last, *p, depth);
+		if (depth < 0 || (!depth && is_end))
+			return (struct text){t.s, p};
+		last = *p;
+	}
+	return t;
+}
+
+/* Writes the path of `t` to `out`, where there is room for all of it; the end of what it wrote. */
+static char *shorten(struct text t, char *out)
+{
+	const char *start = out;
+
+	if (t.s < t.end && *t.s == '<') {
+		const char *behind = behind_brackets(t);
+
+		out = shorten(self_type((struct text){t.s + 1, behind}), out);
+		t.s = behind;
+	}
+	while (t.s < t.end) {
+		if (*t.s == '<') {
+			/* Without the "::" before the arguments of a function. */
+			if (out - start >= 2 && out[-1] == ':')
+				out -= 2;
+			t.s = behind_brackets(t);
+		} else if (*t.s == '{') {
+			/* Legacy names have two. */
+			const char *word = t.s + (t.end - t.s > 1 && t.s[1] == '{');
+
+			t.s = behind_brackets(t);
+			while (word < t.s && !strchr("#:}", *word))
+				*out++ = *word++;
+			*out++ = '}';
+		} else {
+			*out++ = *t.s++;
+		}
+	}
+	return out;
+}
+
 char *function_path(const char *symbol)
 {
-	/* A nameless closure takes two bytes; "::{closure}" eleven. */
-	struct printer c = {.p = symbol, .out = malloc(6 * strlen(symbol) + 16)};
-	bool ok = false;
+	const char *suffix;
+	_free_ struct demangled *d = demangle_base(symbol, &suffix);
+	char *path;
 
-	if (!c.out)
+	if (!d)
 		return NULL;
-	if (!strncmp(symbol, "_ZN", 3)) {
-		c.p += 3;
-		ok = legacy(&c);
-	} else if (!strncmp(symbol, "_R", 2)) {
-		c.p += 2;
-		ok = path(&c);
-	}
-	c.out[c.len] = '\0';
-	if (!ok || !c.len)
-		strcpy(c.out, symbol);
-	return c.out;
+	if (!d->len)
+		return strdup(symbol);
+	/* A bracket that nothing closes is closed. */
+	path = malloc(2 * d->len + 1);
+	if (path)
+		*shorten((struct text){d->text, d->text + d->len}, path) = '\0';
+	return path;
 }

@@ -2,12 +2,10 @@
 #include "plan/functions.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <libiberty/demangle.h>
-
+#include "base/bisect.h"
 #include "base/diag.h"
 
 struct functions {
@@ -117,20 +115,11 @@ int functions__open(const char *path, struct functions **out)
 
 bool functions__find(const struct functions *f, uint64_t pc, struct function_range *out)
 {
-	size_t lo = 0, hi = f->n;
+	size_t behind = bisect(f->n, i, f->ranges[i].addr <= pc);
 
-	/* The first that begins above it. */
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->ranges[mid].addr <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || pc - f->ranges[lo - 1].addr >= f->ranges[lo - 1].size)
+	if (!behind || pc - f->ranges[behind - 1].addr >= f->ranges[behind - 1].size)
 		return false;
-	*out = f->ranges[lo - 1];
+	*out = f->ranges[behind - 1];
 	return true;
 }
 
@@ -146,72 +135,4 @@ void functions__free(struct functions *f)
 	elf_image__free(f->img);
 	free(f->ranges);
 	free(f);
-}
-
-struct demangled {
-	char text[FUNCTION_NAME_MAX];
-	size_t len;
-	jmp_buf too_long;
-};
-
-/*
- * Back references make a few bytes stand for gigabytes of text, and the demangler cannot be told to
- * stop: it is left. What it may have allocated for a name with letters beyond ASCII is lost then.
- */
-static void on_piece(const char *piece, size_t len, void *ctx)
-{
-	struct demangled *d = ctx;
-
-	if (len > sizeof(d->text) - d->len)
-		longjmp(d->too_long, 1);
-	memcpy(d->text + d->len, piece, len);
-	d->len += len;
-}
-
-static bool demangle(const char *symbol, struct demangled *d)
-{
-	d->len = 0;
-	if (setjmp(d->too_long))
-		return false;
-	return rust_demangle_callback(symbol, DMGL_RUST, on_piece, d);
-}
-
-/* Where the mangled name ends: what follows is not Rust's. A legacy one has dots of its own. */
-static const char *suffix_of(const char *symbol)
-{
-	const char *end;
-
-	if (!strncmp(symbol, "_R", 2)) {
-		end = strchr(symbol, '.');
-	} else {
-		end = strstr(symbol, "E.");
-		for (const char *next = end; next; next = strstr(next + 1, "E."))
-			end = next;
-		end = end ? end + 1 : NULL;
-	}
-	return end ? end : symbol + strlen(symbol);
-}
-
-/* LLVM's number of a module that a name was taken into says nothing to a person. */
-static const char *without_llvm(const char *suffix)
-{
-	if (strncmp(suffix, ".llvm.", 6))
-		return suffix;
-	return suffix + 6 + strspn(suffix + 6, "0123456789");
-}
-
-char *function_name(const char *symbol)
-{
-	const char *suffix = suffix_of(symbol);
-	_free_ char *base = strndup(symbol, (size_t)(suffix - symbol));
-	_free_ struct demangled *d = malloc(sizeof(*d));
-	char *name = NULL;
-
-	if (!base || !d)
-		return NULL;
-	if (!demangle(base, d))
-		return strdup(symbol);
-	if (asprintf(&name, "%.*s%s", (int)d->len, d->text, without_llvm(suffix)) < 0)
-		return NULL;
-	return name;
 }

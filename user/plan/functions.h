@@ -38,12 +38,4 @@ void functions__free(struct functions *f);
 DEFINE_CLEANUP(struct functions, functions__free)
 #define _functions_ __cleanup(functions__free_p)
 
-/*
- * A symbol as Rust writes the path, without its hash; what the compiler or BOLT added to the name
- * of a split-off part (.cold, .warm) stays. Symbols that are not Rust's, and those that stand for
- * more than FUNCTION_NAME_MAX bytes, are returned as they are. To be freed; NULL if out of memory.
- */
-#define FUNCTION_NAME_MAX 4096
-char *function_name(const char *symbol);
-
 #endif /* QPROF_PLAN_FUNCTIONS_H */

@@ -91,8 +91,18 @@ def plan_seeds():
          site(END, 0x9090, NONE, 1, NO_REG, 0x54)])
 
 
+def name_seeds():
+    yield "binder", b"_RNvMINtC1a1fDG0_NtC1a1TEL_Eu1x"
+    yield "types", b"_RINvCs1_1a1fRL_eDNtB2_1TEL_FUKCjEuThhEE.llvm.12.cold"
+    yield "impl", b"_RNvXs0_C1aINtC1d1FNvYuNtC1d1H1mENtC1d1H1g"
+    yield "back_references", b"_RINvC1a1fTuuETB9_B9_EE"
+    yield "punycode", b"_RNCNvC1au6gdel_5qa0"
+    yield "legacy", b"_ZN4core3ptr37drop_in_place$LT$alloc..string..String$GT$17h0123456789abcdefE"
+
+
 def main():
-    for fuzzer, seeds in ("fuzz_pctab", pctab_seeds()), ("fuzz_plan_codec", plan_seeds()):
+    for fuzzer, seeds in (("fuzz_pctab", pctab_seeds()), ("fuzz_plan_codec", plan_seeds()),
+                          ("fuzz_function_name", name_seeds())):
         os.makedirs(os.path.join(HERE, fuzzer), exist_ok=True)
         for name, data in seeds:
             with open(os.path.join(HERE, fuzzer, name), "wb") as f:

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Any text as a symbol: it has a name and a path, soon, and of a bounded length. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "plan/function_name.h"
+
+static void check(const char *name, size_t symbol_len)
+{
+	if (!name || strlen(name) > FUNCTION_NAME_MAX + symbol_len)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_free_ char *symbol = strndup((const char *)data, size);
+	_free_ char *name = symbol ? function_name(symbol) : NULL;
+	_free_ char *path = symbol ? function_path(symbol) : NULL;
+
+	if (symbol) {
+		check(name, size);
+		check(path, FUNCTION_NAME_MAX + size);
+	}
+	return 0;
+}
