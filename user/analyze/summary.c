@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/map.h"
 #include "trace/self_time.h"
 
@@ -84,15 +85,9 @@ static void clear_process(const struct summary *s, struct trace_process *p)
 
 static struct summed_process *add_process(struct summary *s)
 {
-	if (s->n_processes == s->processes_capacity) {
-		uint32_t capacity = s->processes_capacity ? s->processes_capacity * 2 : 16;
-		struct summed_process *all = reallocarray(s->processes, capacity, sizeof(*all));
-
-		if (!all)
-			return NULL;
-		s->processes = all;
-		s->processes_capacity = capacity;
-	}
+	if (array__reserve_one(&s->processes, s->n_processes, &s->processes_capacity,
+			       sizeof(*s->processes)))
+		return NULL;
 	s->processes[s->n_processes] = (struct summed_process){.entries = U64_MAP_NONE};
 	return &s->processes[s->n_processes++];
 }
@@ -122,16 +117,9 @@ static struct entry *add_entry(struct summary *s, uint64_t key)
 {
 	struct summed_process *p = &s->processes[key >> 32];
 
-	if (s->n_entries == s->entries_capacity) {
-		uint32_t capacity = s->entries_capacity ? s->entries_capacity * 2 : 512;
-		struct entry *all = reallocarray(s->entries, capacity, sizeof(*all));
-
-		if (!all)
-			return NULL;
-		s->entries = all;
-		s->entries_capacity = capacity;
-	}
-	if (u64_map__put(&s->entry_of, key, s->n_entries))
+	if (array__reserve_one(&s->entries, s->n_entries, &s->entries_capacity,
+			       sizeof(*s->entries)) ||
+	    u64_map__put(&s->entry_of, key, s->n_entries))
 		return NULL;
 	s->entries[s->n_entries] = (struct entry){
 		.next = p->entries,
@@ -223,15 +211,9 @@ int summary__span(struct summary *s, const struct trace_span *span, bool compute
 
 static int add_tally(struct summary *s, const struct trace_tally *t)
 {
-	if (s->n_tallies == s->tallies_capacity) {
-		uint32_t capacity = s->tallies_capacity ? s->tallies_capacity * 2 : 16;
-		struct trace_tally *all = reallocarray(s->tallies, capacity, sizeof(*all));
-
-		if (!all)
-			return -ENOMEM;
-		s->tallies = all;
-		s->tallies_capacity = capacity;
-	}
+	if (array__reserve_one(&s->tallies, s->n_tallies, &s->tallies_capacity,
+			       sizeof(*s->tallies)))
+		return -ENOMEM;
 	s->tallies[s->n_tallies++] = *t;
 	return 0;
 }

@@ -14,6 +14,8 @@ int array__reserve_one(void *array_p, uint32_t n, uint32_t *capacity, size_t siz
 
 	if (n < *capacity)
 		return 0;
+	if (more < *capacity)
+		return -ENOMEM;
 	p = reallocarray(*array, more, size);
 	if (!p)
 		return -ENOMEM;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/map.h"
 #include "import/mm_arguments.h"
 #include "import/mm_depths.h"
@@ -186,16 +187,8 @@ static int add_span(struct import *im, const struct mm_event *e, uint16_t depth,
 
 static struct trace_tally *add_tally(struct import *im, uint32_t label, uint8_t kind)
 {
-	if (im->n_tallies == im->capacity) {
-		uint32_t capacity = im->capacity ? im->capacity * 2 : 256;
-		struct trace_tally *tallies = reallocarray(im->tallies, capacity, sizeof(*tallies));
-
-		if (!tallies)
-			return NULL;
-		im->tallies = tallies;
-		im->capacity = capacity;
-	}
-	if (u64_map__put(&im->tally_of, (uint64_t)label << 8 | kind, im->n_tallies))
+	if (array__reserve_one(&im->tallies, im->n_tallies, &im->capacity, sizeof(*im->tallies)) ||
+	    u64_map__put(&im->tally_of, (uint64_t)label << 8 | kind, im->n_tallies))
 		return NULL;
 	im->tallies[im->n_tallies] =
 		(struct trace_tally){.process = im->index, .label = label, .kind = kind};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/map.h"
 
 #define BLOCK 1024
@@ -43,16 +44,8 @@ static struct thread *thread_of(struct walk *w, uint32_t number)
 
 	if (i != U64_MAP_NONE)
 		return &w->threads[i];
-	if (w->n == w->capacity) {
-		uint32_t capacity = w->capacity ? w->capacity * 2 : 16;
-		struct thread *threads = reallocarray(w->threads, capacity, sizeof(*threads));
-
-		if (!threads)
-			return NULL;
-		w->threads = threads;
-		w->capacity = capacity;
-	}
-	if (u64_map__put(&w->thread_of, number, w->n))
+	if (array__reserve_one(&w->threads, w->n, &w->capacity, sizeof(*w->threads)) ||
+	    u64_map__put(&w->thread_of, number, w->n))
 		return NULL;
 	w->threads[w->n] = (struct thread){.next_end = UINT64_MAX};
 	return &w->threads[w->n++];
@@ -60,15 +53,8 @@ static struct thread *thread_of(struct walk *w, uint32_t number)
 
 static int push(struct thread *t, const struct mm_event *e)
 {
-	if (t->n == t->capacity) {
-		uint32_t capacity = t->capacity ? t->capacity * 2 : 32;
-		struct interval *open = reallocarray(t->open, capacity, sizeof(*open));
-
-		if (!open)
-			return -ENOMEM;
-		t->open = open;
-		t->capacity = capacity;
-	}
+	if (array__reserve_one(&t->open, t->n, &t->capacity, sizeof(*t->open)))
+		return -ENOMEM;
 	t->open[t->n++] = (struct interval){e->start, e->end};
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "trace/bytes.h"
 
 #define PAGES_MAX (1u << 22) /* half a terabyte of pages of the size that measureme writes */
@@ -82,15 +83,8 @@ static const uint8_t *window__bytes(struct window *w, uint64_t at, size_t size, 
 
 static int add_page(struct mm_stream *s, uint64_t file_at, uint32_t size)
 {
-	if (s->n == s->capacity) {
-		uint32_t capacity = s->capacity ? s->capacity * 2 : 16;
-		struct mm_page *pages = reallocarray(s->pages, capacity, sizeof(*pages));
-
-		if (!pages)
-			return -ENOMEM;
-		s->pages = pages;
-		s->capacity = capacity;
-	}
+	if (array__reserve_one(&s->pages, s->n, &s->capacity, sizeof(*s->pages)))
+		return -ENOMEM;
 	s->pages[s->n++] = (struct mm_page){.at = s->size, .file_at = file_at};
 	s->size += size;
 	return 0;

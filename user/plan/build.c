@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "plan/check.h"
 #include "plan/elf_image.h"
@@ -38,7 +39,7 @@ struct builder {
 	struct code_decoder *decoder;
 	struct code code;
 	struct piece *pieces;
-	size_t n_pieces;
+	uint32_t n_pieces;
 	struct code_region *regions;
 	struct function *funcs;
 	size_t n_funcs;
@@ -77,7 +78,8 @@ static size_t base_len(const char *name, enum name_part part)
 static int collect_pieces(struct builder *b)
 {
 	const struct elf_symbol *syms;
-	size_t n, cap = 0;
+	uint32_t capacity = 0;
+	size_t n;
 	int err = elf_image__symbols(b->img, &syms, &n);
 
 	if (err)
@@ -88,15 +90,8 @@ static int collect_pieces(struct builder *b)
 		name_classify(syms[i].name, &info);
 		if (info.kind == NAME_OTHER)
 			continue;
-		if (b->n_pieces == cap) {
-			void *p;
-
-			cap = cap ? cap * 2 : 4096;
-			p = reallocarray(b->pieces, cap, sizeof(*b->pieces));
-			if (!p)
-				return -ENOMEM;
-			b->pieces = p;
-		}
+		if (array__reserve_one(&b->pieces, b->n_pieces, &capacity, sizeof(*b->pieces)))
+			return -ENOMEM;
 		b->pieces[b->n_pieces++] =
 			(struct piece){&syms[i], base_len(syms[i].name, info.part), info};
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "plan/code_memo.h"
 #include "plan/opcode.h"
 
@@ -477,17 +478,9 @@ int code_decoder__decode(struct code_decoder *d, const struct code_region *regio
 
 size_t code__index(const struct code *code, uint64_t addr)
 {
-	size_t lo = 0, hi = code->n;
+	size_t first = bisect(code->n, i, code->insns[i].addr < addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (code->insns[mid].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < code->n && code->insns[lo].addr == addr ? lo : SIZE_MAX;
+	return first < code->n && code->insns[first].addr == addr ? first : SIZE_MAX;
 }
 
 size_t code__after(const struct code *code, size_t i)

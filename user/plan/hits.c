@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/diag.h"
 #include "plan/code.h"
 #include "plan/code_scan.h"
@@ -107,17 +108,9 @@ static int find_calls(struct finder *f)
 /* The first call at or behind `addr`, or NULL. */
 static struct call *call_from(const struct finder *f, uint64_t addr)
 {
-	size_t lo = 0, hi = f->n_calls;
+	size_t first = bisect(f->n_calls, i, f->calls[i].addr < addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->calls[mid].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < f->n_calls ? &f->calls[lo] : NULL;
+	return first < f->n_calls ? &f->calls[first] : NULL;
 }
 
 /* The bits that the bytes at `i` would test, and the size of that; 0 if they are no such test. */

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/bisect.h"
+
 struct found_row {
 	size_t range;
 	size_t number; /* in the order of the tables */
@@ -17,23 +20,13 @@ struct collector {
 	const struct lines_range *ranges;
 	size_t n_ranges;
 	struct found_row *rows;
-	size_t n, capacity;
+	uint32_t n, capacity;
 };
 
 /* The range that ends above `addr`, or n_ranges. */
 static size_t range_at(const struct collector *c, uint64_t addr)
 {
-	size_t lo = 0, hi = c->n_ranges;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->ranges[mid].addr + c->ranges[mid].size <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(c->n_ranges, i, c->ranges[i].addr + c->ranges[i].size <= addr);
 }
 
 /* Whether a unit has code of any of the ranges. One that does not say may have. */
@@ -55,15 +48,8 @@ static int has_any(const struct collector *c, Dwarf_Die *unit)
 
 static int add(struct collector *c, size_t range, struct lines_row row)
 {
-	if (c->n == c->capacity) {
-		size_t capacity = c->capacity ? c->capacity * 2 : 1024;
-		void *rows = reallocarray(c->rows, capacity, sizeof(*c->rows));
-
-		if (!rows)
-			return -ENOMEM;
-		c->rows = rows;
-		c->capacity = capacity;
-	}
+	if (array__reserve_one(&c->rows, c->n, &c->capacity, sizeof(*c->rows)))
+		return -ENOMEM;
 	c->rows[c->n] = (struct found_row){range, c->n, row};
 	c->n++;
 	return 0;

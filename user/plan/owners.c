@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/bisect.h"
+
 /* Symbols before an address that are looked at: some are marks within a function. */
 #define BEFORE 16
 /* Lengths of names that are told apart at a glance. */
@@ -21,16 +24,20 @@ struct base_name {
 	uint32_t owner;
 };
 
+struct part {
+	struct code_region region;
+	uint32_t owner;
+};
+
 struct finder {
 	const struct elf_symbol *syms;
 	size_t n_syms;
 	struct base_name *names; /* sorted, without doubles */
-	size_t n_names, cap_names;
+	uint32_t n_names, names_capacity;
 	bool lengths[LENGTHS]; /* one of `names` is so long */
 	struct owners *out;
-	struct code_region *regions; /* of all owners, in the order of `region_owners` */
-	uint32_t *region_owners;
-	size_t n_regions, cap_regions;
+	struct part *parts; /* of all owners */
+	uint32_t n_parts, parts_capacity;
 };
 
 static struct base_name base_of(const char *symbol)
@@ -52,15 +59,8 @@ static int by_name(const void *a, const void *b)
 
 static int want(struct finder *f, const char *symbol, uint32_t owner)
 {
-	if (f->n_names == f->cap_names) {
-		size_t cap = f->cap_names ? f->cap_names * 2 : 1024;
-		void *p = reallocarray(f->names, cap, sizeof(*f->names));
-
-		if (!p)
-			return -ENOMEM;
-		f->names = p;
-		f->cap_names = cap;
-	}
+	if (array__reserve_one(&f->names, f->n_names, &f->names_capacity, sizeof(*f->names)))
+		return -ENOMEM;
 	f->names[f->n_names] = base_of(symbol);
 	f->names[f->n_names++].owner = owner;
 	return 0;
@@ -68,7 +68,7 @@ static int want(struct finder *f, const char *symbol, uint32_t owner)
 
 static void sort_names(struct finder *f)
 {
-	size_t n = 0;
+	uint32_t n = 0;
 
 	if (f->n_names)
 		qsort(f->names, f->n_names, sizeof(*f->names), by_name);
@@ -91,17 +91,7 @@ static const struct base_name *wanted(const struct finder *f, const struct base_
 /* The first symbol behind `addr`. */
 static size_t symbol_after(const struct finder *f, uint64_t addr)
 {
-	size_t lo = 0, hi = f->n_syms;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->syms[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(f->n_syms, i, f->syms[i].addr <= addr);
 }
 
 /* The symbols that hold `addr`: those of the nearest start. */
@@ -168,21 +158,11 @@ static int want_twins(struct finder *f)
 	return err;
 }
 
-static int add_region(struct finder *f, const struct elf_symbol *sym, uint32_t owner)
+static int add_part(struct finder *f, const struct elf_symbol *sym, uint32_t owner)
 {
-	if (f->n_regions == f->cap_regions) {
-		size_t cap = f->cap_regions ? f->cap_regions * 2 : 1024;
-		void *p = reallocarray(f->regions, cap, sizeof(*f->regions));
-		void *q = reallocarray(f->region_owners, cap, sizeof(*f->region_owners));
-
-		f->regions = p ?: f->regions;
-		f->region_owners = q ?: f->region_owners;
-		if (!p || !q)
-			return -ENOMEM;
-		f->cap_regions = cap;
-	}
-	f->regions[f->n_regions] = (struct code_region){sym->addr, sym->size};
-	f->region_owners[f->n_regions++] = owner;
+	if (array__reserve_one(&f->parts, f->n_parts, &f->parts_capacity, sizeof(*f->parts)))
+		return -ENOMEM;
+	f->parts[f->n_parts++] = (struct part){{sym->addr, sym->size}, owner};
 	return 0;
 }
 
@@ -195,7 +175,7 @@ static int find_parts(struct finder *f)
 		const struct base_name *found = wanted(f, &name);
 
 		if (found && f->syms[i].size)
-			err = add_region(f, &f->syms[i], found->owner);
+			err = add_part(f, &f->syms[i], found->owner);
 	}
 	return err;
 }
@@ -217,16 +197,16 @@ static int give_parts(struct finder *f)
 {
 	struct owners *o = f->out;
 
-	for (size_t i = 0; i < f->n_regions; i++)
-		o->items[f->region_owners[i]].n_regions++;
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		o->items[f->parts[i].owner].n_regions++;
 	for (size_t i = 0; i < o->n; i++) {
 		o->items[i].regions = calloc(o->items[i].n_regions + 1, sizeof(struct code_region));
 		if (!o->items[i].regions)
 			return -ENOMEM;
 		o->items[i].n_regions = 0;
 	}
-	for (size_t i = 0; i < f->n_regions; i++)
-		unite(&o->items[f->region_owners[i]], f->regions[i]);
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		unite(&o->items[f->parts[i].owner], f->parts[i].region);
 	return 0;
 }
 
@@ -248,8 +228,7 @@ int owners__find(struct elf_image *img, const uint64_t *addrs, size_t n, struct 
 	err = err ?: find_parts(&f);
 	err = err ?: give_parts(&f);
 	free(f.names);
-	free(f.regions);
-	free(f.region_owners);
+	free(f.parts);
 	return err;
 }
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#ifndef QPROF_BASE_BISECT_H
+#define QPROF_BASE_BISECT_H
+
+#include <stddef.h>
+
+/*
+ * The first `i` of `n` of which `is_before`, an expression with `i`, is false: it is true of all
+ * before and of none behind. `n` if there is none.
+ */
+#define bisect(n, i, is_before)                                  \
+	({                                                       \
+		size_t __low = 0, __high = (n);                  \
+		while (__low < __high) {                         \
+			size_t i = __low + (__high - __low) / 2; \
+			if (is_before)                           \
+				__low = i + 1;                   \
+			else                                     \
+				__high = i;                      \
+		}                                                \
+		__low;                                           \
+	})
+
+#endif /* QPROF_BASE_BISECT_H */
