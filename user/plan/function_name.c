@@ -35,10 +35,7 @@ static void on_piece(const char *piece, size_t len, void *ctx)
 	d->len += len;
 }
 
-/*
- * True if a number of more than one digit, of 62, may follow a `tag`. A crate's hash, which may
- * look like that, has the length of a name behind it; no type begins with a digit.
- */
+/* True if a number of more than one digit, of 62, may follow a `tag`. */
 static bool has_long_number(const char *symbol, const char *tag)
 {
 	for (const char *p = symbol; (p = strstr(p, tag)); p++) {
@@ -46,13 +43,13 @@ static bool has_long_number(const char *symbol, const char *tag)
 
 		while (isalnum((unsigned char)*end))
 			end++;
-		if (end - number > 1 && *end == '_' && !isdigit((unsigned char)end[1]))
+		if (end - number > 1 && *end == '_')
 			return true;
 	}
 	return false;
 }
 
-/* True if an impl stands elsewhere than in a module: then its place may hold types. */
+/* True if an impl may stand in what is generic or of another impl: such a place has types. */
 static bool has_odd_impl(const char *symbol)
 {
 	for (const char *p = symbol; (p = strpbrk(p, "MX")); p++) {
@@ -62,11 +59,11 @@ static bool has_odd_impl(const char *symbol)
 			while (isalnum((unsigned char)*place))
 				place++;
 			if (*place++ != '_')
-				return true;
+				continue;
 		}
 		while (*place == 'N' && isalpha((unsigned char)place[1]))
 			place += 2;
-		if (*place != 'C' && *place != 'B')
+		if (*place && strchr("IMXY", *place))
 			return true;
 	}
 	return false;
