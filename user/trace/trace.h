@@ -45,8 +45,10 @@ enum trace_kind {
 	TRACE_KIND_HIT,		  /* QueryCacheHit: an instant, its start and end are one */
 	TRACE_KIND_HIT_COUNT,	  /* QueryCacheHitCount, a tally */
 	TRACE_KIND_ARTIFACT_SIZE, /* ArtifactSize, a tally of bytes */
+	TRACE_KIND_COUNTED,	  /* QueryCounted, a tally: executions not recorded, exactly */
+	TRACE_KIND_ESTIMATED,	  /* QueryEstimated, a tally: the same, estimated, and their ns */
 	TRACE_KIND_OTHER,	  /* the first of those that only one file knows */
-	TRACE_KINDS_MAX = 128,
+	TRACE_KINDS_MAX = 144,
 };
 
 /* measureme's name of a kind below TRACE_KIND_OTHER; NULL from there on. */
@@ -115,6 +117,33 @@ struct trace_tally {
 	uint8_t kind;	  /* enum trace_kind */
 	uint64_t events;
 	uint64_t sum; /* of their values */
+};
+
+/* How executions of a query are watched, to keep within a budget; stable on disk. */
+enum trace_watch {
+	TRACE_WATCH_FULL,    /* each is recorded */
+	TRACE_WATCH_COUNTED, /* each is counted, none recorded: TRACE_KIND_COUNTED */
+	TRACE_WATCH_OFF,     /* not at all: TRACE_KIND_ESTIMATED says what is guessed */
+	TRACE_WATCH_MAX,
+};
+
+/* Stable machine name ("counted"), or NULL past the end. */
+static inline const char *trace_watch_name(unsigned int watch)
+{
+	static const char *const names[TRACE_WATCH_MAX] = {"full", "counted", "off"};
+
+	return watch < TRACE_WATCH_MAX ? names[watch] : NULL;
+}
+
+/* From this time on, a query is watched so in all processes. It was TRACE_WATCH_FULL at first. */
+struct trace_decision {
+	uint64_t time_ns; /* on the trace's clock */
+	uint32_t label;	  /* string id of the query's name */
+	uint8_t watch;	  /* enum trace_watch */
+	/* What probes took of the processes' CPU time just before, and might take: in millionths.
+	 */
+	uint64_t cost_ppm;
+	uint64_t budget_ppm;
 };
 
 /* One image of one process: an exec makes a new one. Strings are owned by whoever holds it. */
