@@ -129,6 +129,9 @@ static int dump_item(const struct trace_reader *r, struct seen *s, const struct 
 	case TRACE_ITEM_TALLY:
 		return dump_tally(stdout, &item->tally, trace_reader__string(r, item->tally.label),
 				  trace_reader__kind(r, item->tally.kind));
+	case TRACE_ITEM_DECISION:
+		return dump_decision(stdout, &item->decision,
+				     trace_reader__string(r, item->decision.label));
 	case TRACE_ITEM_LOSSES:
 		return dump_losses(stdout, &item->losses);
 	case TRACE_ITEM_COSTS:

@@ -137,6 +137,20 @@ int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const c
 	return put_line(&j, out);
 }
 
+int dump_decision(FILE *out, const struct trace_decision *d, const char *name)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "type", "decision");
+	json__number(&j, "time_ns", d->time_ns);
+	json__text(&j, "query", name);
+	json__text(&j, "watch", trace_watch_name(d->watch));
+	json__number(&j, "cost_ppm", d->cost_ppm);
+	json__number(&j, "budget_ppm", d->budget_ppm);
+	return put_line(&j, out);
+}
+
 int dump_losses(FILE *out, const struct trace_losses *losses)
 {
 	struct json j;

@@ -124,6 +124,7 @@ struct dump_span_texts {
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
 	      const struct dump_span_texts *texts);
 int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind);
+int dump_decision(FILE *out, const struct trace_decision *d, const char *name);
 int dump_losses(FILE *out, const struct trace_losses *losses);
 int dump_costs(FILE *out, const struct trace_costs *costs);
 
