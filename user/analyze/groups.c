@@ -28,7 +28,11 @@ struct thread {
 	uint32_t tid;
 	const char *name; /* or NULL */
 	struct sums sums;
+	uint64_t counted; /* executions that have no span, of NO_THREAD */
 };
+
+/* It is not known which threads ran what was counted only. */
+#define NO_THREAD UINT32_MAX
 
 struct groups {
 	struct trace_process *processes;
@@ -121,6 +125,21 @@ int groups__span(struct groups *g, const struct trace_span *span)
 	return 0;
 }
 
+int groups__tally(struct groups *g, const struct trace_tally *tally)
+{
+	struct thread *t;
+
+	if (tally->process >= g->n_processes)
+		return -EINVAL;
+	if (tally->kind != TRACE_KIND_COUNTED)
+		return 0;
+	t = get_thread(g, tally->process, NO_THREAD);
+	if (!t)
+		return -ENOMEM;
+	t->counted += tally->events;
+	return 0;
+}
+
 static void add_sums(struct sums *to, const struct sums *from)
 {
 	if (!to->spans)
@@ -178,9 +197,11 @@ static struct sums *sum_processes(const struct groups *g)
 {
 	struct sums *sums = calloc(g->n_processes + 1UL, sizeof(*sums));
 
-	for (uint32_t i = 0; sums && i < g->n_threads; i++)
+	for (uint32_t i = 0; sums && i < g->n_threads; i++) {
 		if (g->threads[i].sums.spans)
 			add_sums(&sums[g->threads[i].process], &g->threads[i].sums);
+		sums[g->threads[i].process].count += g->threads[i].counted;
+	}
 	return sums;
 }
 
@@ -194,7 +215,7 @@ static int process_rows(const struct groups *g, struct group_row *rows, size_t *
 		const struct trace_process *p = &g->processes[i];
 		struct group_row *row = &rows[*n];
 
-		if (!sums[i].spans)
+		if (!sums[i].spans && !sums[i].count)
 			continue;
 		*row = row_of(&sums[i]);
 		if (asprintf(&row->name, "%.*s %" PRIu32, NAME_MAX_BYTES, what_runs(p), p->pid) < 0)
@@ -241,7 +262,7 @@ static int crate_rows(const struct groups *g, struct group_row *rows, size_t *n)
 	for (uint32_t i = 0; i < g->n_processes; i++) {
 		struct group_row *row = &rows[*n];
 
-		if (!sums[i].spans)
+		if (!sums[i].spans && !sums[i].count)
 			continue;
 		*row = row_of(&sums[i]);
 		row->name = strndup(what_runs(&g->processes[i]), NAME_MAX_BYTES);

@@ -43,6 +43,12 @@ int groups__thread(struct groups *g, const struct trace_thread *t);
  */
 int groups__span(struct groups *g, const struct trace_span *span);
 
+/*
+ * Count executions that have no span, exactly known ones only: with their process and its crate, as
+ * no thread is known. Errors as groups__span().
+ */
+int groups__tally(struct groups *g, const struct trace_tally *t);
+
 /* The rows, in no order; to be freed with group_rows__free(). -ENOMEM. */
 int groups__rows(const struct groups *g, enum group_by by, struct group_row **rows, size_t *n);
 void group_rows__free(struct group_row *rows, size_t n);

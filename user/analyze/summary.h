@@ -6,6 +6,7 @@
 #ifndef QPROF_ANALYZE_SUMMARY_H
 #define QPROF_ANALYZE_SUMMARY_H
 
+#include "analyze/reuse.h"
 #include "trace/trace.h"
 
 /*
@@ -32,6 +33,15 @@ struct summary_row {
 	uint64_t blocked_ns;
 	uint64_t load_ns;
 	uint64_t hashing_ns;
+	/*
+	 * Executions that have no span, to keep within a budget: neither in count nor in a time of
+	 * this row, but in the self times of those who called them.
+	 */
+	uint64_t counted;      /* exactly */
+	uint64_t estimated;    /* not even counted: how many they may have been */
+	uint64_t estimated_ns; /* what both may have taken; the first by the mean of the recorded */
+	uint64_t loads;	       /* see struct reuse */
+	uint64_t loaded;
 };
 
 /* Of an execution; 0 without any. */
@@ -60,7 +70,10 @@ int summary__span(struct summary *s, const struct trace_span *span, bool compute
 /* As self_time__set_costs(), for what is computed. */
 void summary__set_costs(struct summary *s, const struct trace_costs *costs);
 
-/* Add a tally, after its process: cache hits to the rows, others to the list. Errors as above. */
+/*
+ * Add a tally, after its process: cache hits and executions without a span to the rows, others to
+ * the list. Errors as above.
+ */
 int summary__tally(struct summary *s, const struct trace_tally *t);
 
 uint32_t summary__n_processes(const struct summary *s);
@@ -75,13 +88,19 @@ const struct trace_process *summary__process_at(const struct summary *s, uint32_
 #define SUMMARY_ALL UINT32_MAX
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);
 
+/* What process `i`, which must have been announced, took over from the last compile. */
+struct reuse summary__reuse(const struct summary *s, uint32_t i);
+
 /*
- * The tallies that are no cache hits, in the order in which they came; per process. The summary's
+ * The tallies that are in no row, in the order in which they came; per process. The summary's
  * own, until the next summary__tally().
  */
 const struct trace_tally *summary__tallies(const struct summary *s, size_t *n);
 
 uint64_t summary__spans(const struct summary *s);
+
+/* The latest time that is known of. */
+uint64_t summary__end_ns(const struct summary *s);
 
 /* From their starts to their ends, or to their last spans' if those are not known; summed. */
 uint64_t summary__wall_ns(const struct summary *s);

@@ -6,6 +6,11 @@ const struct report_extra report_extras[REPORT_N_EXTRAS] = {
 	[REPORT_BLOCKED] = {"blocked_ns", "blocked", true},
 	[REPORT_LOAD] = {"incremental_load_ns", "incr. load", true},
 	[REPORT_HASHING] = {"incremental_hashing_ns", "incr. hashing", true},
+	[REPORT_LOADED] = {"loaded", "loaded", false},
+	[REPORT_LOADS] = {"loads", NULL, false},
+	[REPORT_COUNTED] = {"counted", NULL, false},
+	[REPORT_ESTIMATED] = {"estimated", NULL, false},
+	[REPORT_ESTIMATED_NS] = {"estimated_ns", NULL, true},
 };
 
 uint64_t report_extra_of(const struct summary_row *row, enum report_extra_id extra)
@@ -19,6 +24,16 @@ uint64_t report_extra_of(const struct summary_row *row, enum report_extra_id ext
 		return row->load_ns;
 	case REPORT_HASHING:
 		return row->hashing_ns;
+	case REPORT_LOADED:
+		return row->loaded;
+	case REPORT_LOADS:
+		return row->loads;
+	case REPORT_COUNTED:
+		return row->counted;
+	case REPORT_ESTIMATED:
+		return row->estimated;
+	case REPORT_ESTIMATED_NS:
+		return row->estimated_ns;
 	default:
 		return 0;
 	}

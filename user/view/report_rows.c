@@ -8,9 +8,9 @@ static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 {
 	switch (sort) {
 	case REPORT_SORT_TOTAL:
-		return row->total_ns;
+		return row->total_ns + row->extra[REPORT_ESTIMATED_NS];
 	case REPORT_SORT_COUNT:
-		return row->count;
+		return row->count + row->extra[REPORT_ESTIMATED];
 	case REPORT_SORT_MAX:
 		return row->max_ns;
 	default:
@@ -66,7 +66,7 @@ static struct report_row row_of(const struct summary_row *from, const struct vie
 {
 	struct report_row row = {
 		.name = names->text(names->ctx, from->label),
-		.count = from->count,
+		.count = from->count + from->counted,
 		.unwound = from->unwound,
 		.total_ns = from->total_ns,
 		.self_ns = from->self_ns,

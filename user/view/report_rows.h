@@ -8,7 +8,7 @@
 
 struct report_row {
 	const char *name;
-	uint64_t count;
+	uint64_t count; /* of queries: with those that were counted only, which no time is of */
 	uint64_t unwound;
 	uint64_t total_ns; /* wall time in rows that are not queries */
 	uint64_t self_ns;

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "analyze/budget.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/summary.h"
@@ -78,6 +79,7 @@ struct report_options {
 	 */
 	const struct callers *callers;
 	struct caller_locator locator;
+	const struct budget *budget; /* NULL: no decision was made */
 	uint64_t all_self_ns; /* self time of all, shown or not; what percent are of, with groups */
 };
 
@@ -100,9 +102,17 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * "callers": [{"function" (null: not known), "count", "unwound", "total_ns", "self_ns", "max_ns",
  * "file", "line" (of the most frequent call; null: not known), "line_count" (executions it asked
  * for), "lines" (different ones)}].
- * What only imported profiles have is left out where there is none of it: in queries "hits",
- * "blocked_ns", "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
- * [{"pid", "kind", "name", "events", "sum"}].
+ * What there may be none of is left out then: in queries "hits", "blocked_ns",
+ * "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies": [{"pid", "kind", "name",
+ * "events", "sum"}].
+ * Where executions have no span, to keep within a budget, queries have "counted" (of "count", which
+ * is exact; no time of the row has them), "estimated" (executions that are not in "count") and
+ * "estimated_ns" (what both may have taken, in no other time of the row); and before "processes",
+ * "budget": {"budget_ppm" (of CPU time), "decisions", "queries": [{"name", "decisions", "watch"
+ * (as dump has it; at the end), "counted_ns", "off_ns" (for how long)}]}.
+ * Where results were loaded from an incremental build's cache, queries have "loads" and "loaded"
+ * (of them, those that found something: at least), and a process "incremental": {"executed",
+ * "loads", "loaded", "results" (at least; null: not known)}; see docs/events.md.
  */
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt);
