@@ -154,9 +154,38 @@ static void what_was_not_announced_is_refused(void **state)
 	group_rows__free(rows, n);
 }
 
+static void what_was_only_counted_is_of_its_process(void **state)
+{
+	const struct trace_tally counted = {
+		.process = 1, .kind = TRACE_KIND_COUNTED, .events = 1000, .sum = 5};
+	const struct trace_tally idle = {.process = 3, .kind = TRACE_KIND_COUNTED, .events = 7};
+	const struct trace_tally estimated = {
+		.process = 1, .kind = TRACE_KIND_ESTIMATED, .events = 50};
+	const struct trace_tally nowhere = {.process = 9, .kind = TRACE_KIND_COUNTED};
+	_groups_ struct groups *g = sample();
+	struct group_row *rows;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(groups__tally(g, &counted), 0);
+	assert_int_equal(groups__tally(g, &counted), 0);
+	assert_int_equal(groups__tally(g, &idle), 0);
+	assert_int_equal(groups__tally(g, &estimated), 0);
+	assert_int_equal(groups__tally(g, &nowhere), -EINVAL);
+	assert_int_equal(groups__rows(g, GROUP_BY_PROCESS, &rows, &n), 0);
+	assert_int_equal(n, 4);
+	check(row(rows, n, "a 20"), 1, 2001, 1, 1, 1);
+	check(row(rows, n, "idle 40"), 1, 7, 0, 0, 0);
+	group_rows__free(rows, n);
+	assert_int_equal(groups__rows(g, GROUP_BY_THREAD, &rows, &n), 0);
+	assert_int_equal(n, 4);
+	group_rows__free(rows, n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_only_counted_is_of_its_process),
 		cmocka_unit_test(threads_make_processes_and_those_make_crates),
 		cmocka_unit_test(threads_without_executions_have_rows),
 		cmocka_unit_test(long_texts_are_not_copied_whole),
