@@ -69,6 +69,13 @@ static int survey_process(struct export *e, const struct trace_process *p)
 	return 0;
 }
 
+/* Executions without a span: nothing in the format stands for them. */
+static bool is_unrecorded(const struct trace_item *item)
+{
+	return item->kind == TRACE_ITEM_TALLY &&
+	       (item->tally.kind == TRACE_KIND_COUNTED || item->tally.kind == TRACE_KIND_ESTIMATED);
+}
+
 static int survey_item(struct export *e, const struct trace_item *item)
 {
 	struct plan *plan;
@@ -83,7 +90,10 @@ static int survey_item(struct export *e, const struct trace_item *item)
 			plan->first_ns = item->span.start_ns;
 		return 0;
 	case TRACE_ITEM_TALLY:
-		e->plans[item->tally.process].left++;
+		if (is_unrecorded(item))
+			e->sums->unrecorded += item->tally.events;
+		else
+			e->plans[item->tally.process].left++;
 		return 0;
 	case TRACE_ITEM_LOSSES:
 		e->losses = item->losses;
@@ -253,7 +263,7 @@ static int write_files(struct export *e)
 	while (!(err = trace_reader__next(e->r, &item)) && item.kind != TRACE_ITEM_END) {
 		if (item.kind == TRACE_ITEM_SPAN)
 			err = write_item(e, &item, item.span.process);
-		else if (item.kind == TRACE_ITEM_TALLY)
+		else if (item.kind == TRACE_ITEM_TALLY && !is_unrecorded(&item))
 			err = write_item(e, &item, item.tally.process);
 		if (err)
 			return err;
