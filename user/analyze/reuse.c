@@ -38,9 +38,8 @@ int load_tracks__span(struct load_tracks *l, const struct trace_span *span)
 	struct open_load last = {0};
 	struct load_track *t;
 
-	/* Most traces have no load at all. Instants and what is no child come in between anywhere.
-	 */
-	if ((!l->n && span->kind != TRACE_KIND_LOAD) || span->kind >= TRACE_KIND_HIT)
+	/* Instants, and what is no child, come in between anywhere. */
+	if (span->kind >= TRACE_KIND_HIT)
 		return 0;
 	t = track_of(l, span);
 	if (!t)

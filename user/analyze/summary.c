@@ -213,31 +213,31 @@ static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t l
 /* Whether the results of a process have numbers without gaps: those of one thread do. */
 static void count_number(struct summed_process *p, const struct trace_span *span)
 {
-	if (span->kind != TRACE_KIND_QUERY || span->invocation == TRACE_NO_INVOCATION)
-		return;
-	if (!p->reuse.results)
+	uint32_t next = span->invocation + 1; /* 0: it has no number */
+
+	p->reuse.executed++;
+	if (span->tid != p->numbered_tid && next) {
+		p->many_number |= p->reuse.results;
 		p->numbered_tid = span->tid;
-	p->many_number |= span->tid != p->numbered_tid;
-	if (span->invocation >= p->reuse.results)
-		p->reuse.results = span->invocation + 1ULL;
+	}
+	if (next > p->reuse.results)
+		p->reuse.results = next;
 }
 
-static int count_reuse(struct summary *s, struct entry *entry, const struct trace_span *span)
+static int count_load(struct summary *s, struct summed_process *p, struct entry *entry,
+		      const struct trace_span *span)
 {
-	struct reuse *reuse = &s->processes[span->process].reuse;
 	int failed = load_tracks__span(&s->loads, span);
 
 	if (failed < 0)
 		return failed;
-	count_number(&s->processes[span->process], span);
-	reuse->executed += span->kind == TRACE_KIND_QUERY;
 	if (span->kind == TRACE_KIND_LOAD) {
-		reuse->loads++;
-		reuse->loaded++;
+		p->reuse.loads++;
+		p->reuse.loaded++;
 		entry->row.loads++;
 		entry->row.loaded++;
 	}
-	reuse->loaded -= failed;
+	p->reuse.loaded -= failed;
 	entry->row.loaded -= failed;
 	return 0;
 }
@@ -253,10 +253,15 @@ int summary__span(struct summary *s, const struct trace_span *span, bool compute
 	if (compute_self && self_time__of(s->self_time, span, &own))
 		return -ENOMEM;
 	entry = find_or_add(s, span->process, span->label);
-	if (!entry || count_reuse(s, entry, span))
+	if (!entry)
 		return -ENOMEM;
 	count_span(entry, span, &own);
 	p = &s->processes[span->process];
+	if (span->kind == TRACE_KIND_QUERY)
+		count_number(p, span);
+	/* Most traces have no load at all. */
+	if ((s->loads.n || span->kind == TRACE_KIND_LOAD) && count_load(s, p, entry, span))
+		return -ENOMEM;
 	if (span->end_ns > p->last_ns)
 		p->last_ns = span->end_ns;
 	s->spans++;
