@@ -169,12 +169,14 @@ static void count_span(struct entry *entry, const struct trace_span *span,
 		return;
 	}
 	row->self_ns += own->self_ns;
+	row->self_off_ns += own->self_off_ns;
 	entry->self_probe_ns += own->self_probe_ns;
 	if (span->kind == TRACE_KIND_HASHING) {
 		row->hashing_ns += trace_without_probes(own->self_ns, own->self_probe_ns);
 		return;
 	}
 	row->total_ns += duration;
+	row->off_ns += own->off_ns;
 	entry->probe_ns += own->probe_ns;
 	if (span->kind == TRACE_KIND_BLOCKED)
 		row->blocked_ns += trace_without_probes(duration, own->probe_ns);
@@ -202,7 +204,8 @@ static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t l
 
 int summary__span(struct summary *s, const struct trace_span *span, bool compute_self)
 {
-	struct own_times own = {span->self_ns, span->probe_ns, span->self_probe_ns};
+	struct own_times own = {span->self_ns, span->probe_ns, span->self_probe_ns, span->off_ns,
+				span->self_off_ns};
 	struct summed_process *p;
 	struct entry *entry;
 
@@ -210,13 +213,16 @@ int summary__span(struct summary *s, const struct trace_span *span, bool compute
 		return -EINVAL;
 	if (compute_self && self_time__of(s->self_time, span, &own))
 		return -ENOMEM;
+	p = &s->processes[span->process];
+	if (span->end_ns > p->last_ns)
+		p->last_ns = span->end_ns;
+	/* It has told its parents. */
+	if (span->kind == TRACE_KIND_OFF_CPU)
+		return 0;
 	entry = find_or_add(s, span->process, span->label);
 	if (!entry)
 		return -ENOMEM;
 	count_span(entry, span, &own);
-	p = &s->processes[span->process];
-	if (span->end_ns > p->last_ns)
-		p->last_ns = span->end_ns;
 	s->spans++;
 	return 0;
 }
@@ -305,6 +311,8 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->blocked_ns += from->blocked_ns;
 	to->load_ns += from->load_ns;
 	to->hashing_ns += from->hashing_ns;
+	to->off_ns += from->off_ns;
+	to->self_off_ns += from->self_off_ns;
 }
 
 static int compare_labels(const void *a, const void *b)

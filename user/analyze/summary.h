@@ -11,7 +11,7 @@
 /*
  * Everything with one label. Kinds of intervals beside executions are added up as measureme's
  * summarize does: all count for self_ns, and all but hashing, which is inside an execution, for
- * total_ns. The last four are 0 in what a capture records.
+ * total_ns. Of intervals off the CPU there is no row.
  *
  * Times are without what our probes took of them, as far as the spans say (trace/self_time.h). Of
  * a sum, not of each span: some are shorter than their probes take on average.
@@ -32,6 +32,8 @@ struct summary_row {
 	uint64_t blocked_ns;
 	uint64_t load_ns;
 	uint64_t hashing_ns;
+	uint64_t off_ns;      /* of raw_total_ns, off the CPU */
+	uint64_t self_off_ns; /* of raw_self_ns */
 };
 
 /* Of an execution; 0 without any. */
@@ -81,6 +83,7 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
  */
 const struct trace_tally *summary__tallies(const struct summary *s, size_t *n);
 
+/* Without those off the CPU. */
 uint64_t summary__spans(const struct summary *s);
 
 /* From their starts to their ends, or to their last spans' if those are not known; summed. */

@@ -80,6 +80,24 @@ static void list_programs(struct kernel *k, bool callers, bool hits)
 	bpf_program__set_autoload(s->progs.on_hit, hits);
 }
 
+/* Not worth a recording: what cannot be had is told, and left out. */
+static void tell_no_switches(int err)
+{
+	diag_warn("cannot tell when threads are off the CPU: %s; recording goes on without",
+		  err == -ESRCH || err == -ENOENT ? "this kernel describes no sched_switch"
+						  : strerror(-err));
+}
+
+/* A program whose tracepoint the kernel does not know would keep all of them from being loaded. */
+static void choose_switches(struct kernel *k, bool wanted)
+{
+	int id = wanted ? libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP) : 0;
+
+	if (id < 0)
+		tell_no_switches(id);
+	bpf_program__set_autoload(k->skel->progs.on_switch, id > 0);
+}
+
 static int explain_load(int err)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
@@ -130,6 +148,7 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 	if (!k->skel)
 		return explain_load(-errno);
 	list_programs(k, opt->callers, opt->hits);
+	choose_switches(k, opt->off_cpu);
 	for (int role = 1; role < PROBES_ROLES && k->multi; role++) {
 		if (k->progs[role])
 			bpf_program__set_expected_attach_type(k->progs[role],
@@ -147,6 +166,12 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 static int attach_lifecycle(struct kernel *k)
 {
 	struct qprof_bpf *s = k->skel;
+
+	if (bpf_program__autoload(s->progs.on_switch)) {
+		s->links.on_switch = bpf_program__attach(s->progs.on_switch);
+		if (!s->links.on_switch)
+			tell_no_switches(-errno);
+	}
 
 	s->links.on_fork = bpf_program__attach(s->progs.on_fork);
 	s->links.on_exec = bpf_program__attach(s->progs.on_exec);

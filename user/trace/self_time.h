@@ -11,6 +11,9 @@
  * inner parts of its own hits, and the outer parts of those of its children; its duration holds
  * all of both hits of every span in it. The estimate is what that many hits cost on average: to be
  * taken off sums. Taken off each span, and never more than there is, it would leave too much.
+ *
+ * And how much of both the thread was off the CPU. Spans that say so (TRACE_KIND_OFF_CPU) are no
+ * children: they have no probes and no time of their own, and leave that of their parents alone.
  */
 #ifndef QPROF_TRACE_SELF_TIME_H
 #define QPROF_TRACE_SELF_TIME_H
@@ -33,6 +36,8 @@ struct own_times {
 	uint64_t self_ns;
 	uint64_t probe_ns;
 	uint64_t self_probe_ns;
+	uint64_t off_ns;
+	uint64_t self_off_ns;
 };
 
 /*

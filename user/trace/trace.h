@@ -45,11 +45,17 @@ enum trace_kind {
 	TRACE_KIND_HIT,		  /* QueryCacheHit: an instant, its start and end are one */
 	TRACE_KIND_HIT_COUNT,	  /* QueryCacheHitCount, a tally */
 	TRACE_KIND_ARTIFACT_SIZE, /* ArtifactSize, a tally of bytes */
+	TRACE_KIND_OFF_CPU,	  /* OffCpu: the thread was on no CPU; ours, not measureme's */
 	TRACE_KIND_OTHER,	  /* the first of those that only one file knows */
-	TRACE_KINDS_MAX = 128,
+	TRACE_KINDS_MAX = 136,
 };
 
-/* measureme's name of a kind below TRACE_KIND_OTHER; NULL from there on. */
+/* Labels of TRACE_KIND_OFF_CPU: why. */
+#define TRACE_OFF_PREEMPTED	  "<preempted>"
+#define TRACE_OFF_WAITING	  "<waiting>"
+#define TRACE_OFF_UNINTERRUPTIBLE "<uninterruptible>"
+
+/* The name of a kind below TRACE_KIND_OTHER, on disk too; NULL from there on. */
 const char *trace_kind_text(unsigned int kind);
 
 /* One interval of one track. Spans of a thread come in the order of their ends. */
@@ -64,6 +70,12 @@ struct trace_span {
 	uint64_t self_ns;
 	uint64_t probe_ns;
 	uint64_t self_probe_ns;
+	/*
+	 * Computed likewise: how much of the duration, and of self_ns, the thread was on no CPU.
+	 * TRACE_KIND_OFF_CPU is no child: it takes nothing off self_ns, and has none itself.
+	 */
+	uint64_t off_ns;
+	uint64_t self_off_ns;
 	uint32_t process; /* index of the process in the trace, not its pid */
 	uint32_t tid;
 	uint32_t label;	     /* string id of the query's name, or TRACE_VIRTUAL | number */

@@ -8,6 +8,8 @@
 #include "analyze/summary.h"
 
 enum report_extra_id {
+	REPORT_OFF_CPU,
+	REPORT_TOTAL_OFF_CPU,
 	REPORT_HITS,
 	REPORT_BLOCKED,
 	REPORT_LOAD,
@@ -17,7 +19,7 @@ enum report_extra_id {
 
 struct report_extra {
 	const char *key;   /* in JSON */
-	const char *title; /* in the table */
+	const char *title; /* in the table; NULL: not there */
 	bool is_time;	   /* ns; else a count */
 };
 

@@ -40,7 +40,7 @@ static void add_query(struct table *t, const struct report_row *row, const struc
 	table__cell(t, format_duration(buf, row->mean_ns));
 	table__cell(t, format_duration(buf, row->max_ns));
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
-		if (!all->extra[i])
+		if (!all->extra[i] || !report_extras[i].title)
 			continue;
 		if (report_extras[i].is_time)
 			table__cell(t, format_duration(buf, row->extra[i]));
@@ -60,7 +60,7 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 	int err;
 
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
-		if (r->extra[i])
+		if (r->extra[i] && report_extras[i].title)
 			columns[n_columns++].title = report_extras[i].title;
 	}
 	err = table__new(columns, n_columns, &t);
