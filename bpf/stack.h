@@ -107,7 +107,7 @@ struct off_interval {
 	wire_u64 start_ns;
 	wire_u64 end_ns;
 	wire_u32 reason; /* enum wire_off_reason */
-	wire_u32 pad;
+	wire_u32 flags;	 /* enum wire_span_flag */
 };
 
 /* Intervals within one hit that can wait for its end, a power of two. */
@@ -127,6 +127,7 @@ struct off_cpu {
 	wire_u8 noted; /* intervals that ever waited, modulo 256, and of them: */
 	wire_u8 sent;
 	wire_u8 pad;
+	wire_u64 n_told; /* that is not in the counters yet */
 	struct off_interval waiting[OFF_CPU_WAITING];
 };
 

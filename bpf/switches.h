@@ -9,8 +9,7 @@
 /* Of a task's state; the kernel's, the same since long. */
 #define TASK_UNINTERRUPTIBLE 2
 
-static void off_cpu_emit(struct thread_stack *t, const struct off_interval *i, wire_u32 depth,
-			 wire_u8 flags)
+static void off_cpu_emit(struct thread_stack *t, const struct off_interval *i, wire_u32 depth)
 {
 	struct wire_off_cpu *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 
@@ -24,12 +23,13 @@ static void off_cpu_emit(struct thread_stack *t, const struct off_interval *i, w
 		.depth = depth,
 		.pid = t->pid,
 		.tid = t->tid,
-		.flags = flags,
+		.flags = i->flags,
 		.start_ns = i->start_ns,
 		.end_ns = i->end_ns,
 	};
 	bpf_ringbuf_submit(r, wakeup_flags());
-	t->spans++;
+	/* Not among the spans, which a hit may be counting just now. */
+	t->off_cpu.n_told++;
 }
 
 static __always_inline __u8 off_cpu_reason(bool preempt, unsigned int state)

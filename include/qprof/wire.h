@@ -111,7 +111,7 @@ struct wire_off_cpu {
 	wire_u16 depth; /* as in wire_span */
 	wire_u32 pid;
 	wire_u32 tid;
-	wire_u32 flags; /* WIRE_SPAN_OPEN or 0 */
+	wire_u32 flags; /* WIRE_SPAN_OPEN, WIRE_SPAN_LEFT (its end was not told) or 0 */
 	wire_u64 start_ns;
 	wire_u64 end_ns;
 };
@@ -205,7 +205,7 @@ enum wire_counter {
 	WIRE_COUNT_NO_CALLER,	     /* requests whose caller could not be read, or remembered */
 	WIRE_DROP_END_WITHOUT_START, /* ends whose start came before the capture: dropped */
 	WIRE_COUNT_UNWOUND,	     /* spans with WIRE_SPAN_UNWOUND */
-	WIRE_COUNT_LEFT,	     /* spans with WIRE_SPAN_LEFT */
+	WIRE_COUNT_LEFT,	     /* spans and off-CPU intervals with WIRE_SPAN_LEFT */
 	WIRE_COUNT_OPEN,	     /* spans and off-CPU intervals with WIRE_SPAN_OPEN */
 	WIRE_COUNT_NOT_EXECUTED,     /* wrappers that waited for another thread or met a cycle */
 	WIRE_DROP_UNKNOWN_PROVIDER, /* bodies whose query could not be read: their end is dropped */

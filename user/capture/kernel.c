@@ -422,19 +422,24 @@ int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx)
 	return n < 0 && n != ENOUGH ? n : 0;
 }
 
-/* Hits for which the kernel did not run the program, as another one of ours was running. */
+static uint64_t misses_of(const struct bpf_program *prog)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	if (!prog || bpf_program__fd(prog) < 0 ||
+	    bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size))
+		return 0;
+	return info.recursion_misses;
+}
+
+/* Hits, and switches, for which the kernel did not run the program, as one of ours was running. */
 static uint64_t recursion_misses(const struct kernel *k)
 {
-	uint64_t n = 0;
+	uint64_t n = misses_of(k->skel->progs.on_switch);
 
-	for (int role = WIRE_ROLE_START_BODY; role < PROBES_ROLES; role++) {
-		struct bpf_prog_info info = {0};
-		uint32_t size = sizeof(info);
-
-		if (k->progs[role] &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(k->progs[role]), &info, &size))
-			n += info.recursion_misses;
-	}
+	for (int role = WIRE_ROLE_START_BODY; role < PROBES_ROLES; role++)
+		n += misses_of(k->progs[role]);
 	return n;
 }
 

@@ -678,7 +678,7 @@ static int on_off_cpu(struct tracks *t, const struct wire_off_cpu *r)
 	struct image *image;
 	int err;
 
-	if (r->end_ns < r->start_ns || r->flags & ~WIRE_SPAN_OPEN)
+	if (r->end_ns < r->start_ns || r->flags & ~(WIRE_SPAN_OPEN | WIRE_SPAN_LEFT))
 		return -EBADMSG;
 	err = label_of_reason(t, r->reason, &span.label);
 	if (err)
