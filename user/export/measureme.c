@@ -69,9 +69,18 @@ static int survey_process(struct export *e, const struct trace_process *p)
 	return 0;
 }
 
+/* measureme has no kind for what is no doing of the compiler's. */
+static bool is_left_out(const struct trace_item *item)
+{
+	return item->kind == TRACE_ITEM_SPAN && item->span.kind == TRACE_KIND_OFF_CPU;
+}
+
 static int survey_item(struct export *e, const struct trace_item *item)
 {
 	struct plan *plan;
+
+	if (is_left_out(item))
+		return 0;
 
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
@@ -251,6 +260,8 @@ static int write_files(struct export *e)
 	int err;
 
 	while (!(err = trace_reader__next(e->r, &item)) && item.kind != TRACE_ITEM_END) {
+		if (is_left_out(&item))
+			continue;
 		if (item.kind == TRACE_ITEM_SPAN)
 			err = write_item(e, &item, item.span.process);
 		else if (item.kind == TRACE_ITEM_TALLY)

@@ -55,6 +55,7 @@ enum report_sort {
 	REPORT_SORT_COUNT,
 	REPORT_SORT_MAX,
 	REPORT_SORT_NAME,
+	REPORT_SORT_OFF, /* what of self time was off the CPU */
 };
 
 /* All zeroes: every query. */
@@ -100,8 +101,11 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * "callers": [{"function" (null: not known), "count", "unwound", "total_ns", "self_ns", "max_ns",
  * "file", "line" (of the most frequent call; null: not known), "line_count" (executions it asked
  * for), "lines" (different ones)}].
- * What only imported profiles have is left out where there is none of it: in queries "hits",
- * "blocked_ns", "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
+ * What only some traces have is left out where there is none of it: in queries "self_off_ns" and
+ * "off_ns" (how much of raw_self_ns and raw_total_ns, or of self_ns and total_ns where those are
+ * not there, the thread was off the CPU), in groups "self_off_ns", and of all that a thread did
+ * "preempted_ns" and "waiting_ns"; in queries "hits", "blocked_ns", "incremental_load_ns",
+ * "incremental_hashing_ns"; at the end "tallies":
  * [{"pid", "kind", "name", "events", "sum"}].
  */
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
