@@ -115,6 +115,32 @@ static void threads_without_executions_have_rows(void **state)
 	}
 }
 
+static void on_and_off_the_cpu_make_up_the_wall(void **state)
+{
+	static const struct trace_span off[] = {
+		{.tid = 10, .start_ns = 110, .end_ns = 120, .kind = TRACE_KIND_OFF_CPU},
+		{.tid = 10, .start_ns = 300, .end_ns = 450, .kind = TRACE_KIND_OFF_CPU},
+		{.process = 9, .kind = TRACE_KIND_OFF_CPU},
+	};
+	_groups_ struct groups *g = sample();
+	const struct group_row *r;
+	struct group_row *rows;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(groups__off_cpu(g, &off[0], true), 0);
+	assert_int_equal(groups__off_cpu(g, &off[1], false), 0);
+	assert_int_equal(groups__off_cpu(g, &off[2], false), -EINVAL);
+	assert_int_equal(groups__rows(g, GROUP_BY_THREAD, &rows, &n), 0);
+	r = row(rows, n, "a 10/10");
+	assert_int_equal(r->wall_ns, 450 - 100);
+	assert_int_equal(r->preempted_ns, 10);
+	assert_int_equal(r->waiting_ns, 150);
+	assert_int_equal(r->self_ns, 160);
+	assert_int_equal(row(rows, n, "a 10/11 opt a")->waiting_ns, 0);
+	group_rows__free(rows, n);
+}
+
 static void long_texts_are_not_copied_whole(void **state)
 {
 	_groups_ struct groups *g = NULL;
@@ -159,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_make_processes_and_those_make_crates),
 		cmocka_unit_test(threads_without_executions_have_rows),
+		cmocka_unit_test(on_and_off_the_cpu_make_up_the_wall),
 		cmocka_unit_test(long_texts_are_not_copied_whole),
 		cmocka_unit_test(what_was_not_announced_is_refused),
 	};

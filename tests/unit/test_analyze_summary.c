@@ -208,6 +208,33 @@ static void kinds_add_up_as_summarize_does(void **state)
 	assert_int_equal(n, 1);
 }
 
+static void off_cpu_is_a_part_and_no_row(void **state)
+{
+	static const struct trace_span spans[] = {
+		{.start_ns = 20, .end_ns = 30, .depth = 2, .kind = TRACE_KIND_OFF_CPU, .label = 3},
+		{.start_ns = 10, .end_ns = 40, .depth = 1, .label = 1},
+		{.start_ns = 50, .end_ns = 55, .depth = 1, .kind = TRACE_KIND_OFF_CPU, .label = 3},
+		{.start_ns = 0, .end_ns = 100, .label = 2},
+		{.start_ns = 100, .end_ns = 200, .kind = TRACE_KIND_OFF_CPU, .label = 3},
+	};
+	_summary_ struct summary *s = new_summary();
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
+		assert_int_equal(summary__span(s, &spans[i], true), 0);
+	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(summary__spans(s), 2);
+	assert_int_equal(rows[0].label, 2);
+	assert_int_equal(rows[0].self_ns, 70);
+	assert_int_equal(rows[0].self_off_ns, 5);
+	assert_int_equal(rows[0].off_ns, 15);
+	assert_int_equal(rows[1].self_ns, 30);
+	assert_int_equal(rows[1].self_off_ns, 10);
+}
+
 /* A hit takes 10 ns; of the 20 of a span, 12 are its own and 8 its parent's. */
 static void probes_are_taken_off_sums(void **state)
 {
@@ -276,6 +303,7 @@ int main(void)
 		cmocka_unit_test(what_was_not_announced_is_refused),
 		cmocka_unit_test(nothing_sums_to_no_rows),
 		cmocka_unit_test(kinds_add_up_as_summarize_does),
+		cmocka_unit_test(off_cpu_is_a_part_and_no_row),
 		cmocka_unit_test(probes_are_taken_off_sums),
 		cmocka_unit_test(what_was_only_hit_has_a_row_too),
 	};

@@ -28,7 +28,9 @@ struct enclosed {
 	uint64_t all_ps;
 	uint64_t between_off_ns;
 	uint64_t all_off_ns;
-	uint64_t before_off_ns; /* and before it, in what was lost: its parent's */
+	/* The same, before it, in what was lost: its parent's. */
+	uint64_t before_between_off_ns;
+	uint64_t before_all_off_ns;
 };
 
 struct thread {
@@ -134,13 +136,15 @@ static inline uint64_t at_most(uint64_t ns, uint64_t most)
 static inline void enclose_more(struct enclosed *all, const struct siblings *s, uint64_t start_ns)
 {
 	uint64_t within = choose(s->end_ns > start_ns, s->end_ns - start_ns, 0);
-	uint64_t off_ns = at_most(s->all_off_ns, within);
+	uint64_t between_off_ns = at_most(s->between_off_ns, within);
+	uint64_t all_off_ns = at_most(s->all_off_ns, within);
 
 	all->outside_ps += s->outside_ps;
 	all->all_ps += s->all_ps;
-	all->between_off_ns += at_most(s->between_off_ns, within);
-	all->all_off_ns += off_ns;
-	all->before_off_ns += s->all_off_ns - off_ns;
+	all->between_off_ns += between_off_ns;
+	all->all_off_ns += all_off_ns;
+	all->before_between_off_ns += s->between_off_ns - between_off_ns;
+	all->before_all_off_ns += s->all_off_ns - all_off_ns;
 }
 
 /*
@@ -224,8 +228,8 @@ static inline void of_interval(const struct self_time *st, struct thread *t,
 		times->self_off_ns = in.between_off_ns;
 		s->outside_ps += outside_ps;
 		s->all_ps += in.all_ps + inside_ps + outside_ps;
-		s->all_off_ns += in.all_off_ns + in.before_off_ns;
-		s->between_off_ns += in.before_off_ns;
+		s->all_off_ns += in.all_off_ns + in.before_all_off_ns;
+		s->between_off_ns += in.before_between_off_ns;
 	}
 }
 
@@ -238,8 +242,10 @@ static void of_off_cpu(struct thread *t, const struct trace_span *span, struct o
 	struct siblings *s = add_sibling(t, level, span, 0, true);
 
 	*times = (struct own_times){.off_ns = duration};
-	s->between_off_ns += in.before_off_ns + duration;
-	s->all_off_ns += in.before_off_ns + duration;
+	s->outside_ps += in.outside_ps;
+	s->all_ps += in.all_ps;
+	s->between_off_ns += in.before_between_off_ns + duration;
+	s->all_off_ns += in.before_all_off_ns + duration;
 }
 
 /* What was not kept up to now was nothing. */
