@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+static const struct trace_off none;
+
 static void add_process(struct groups *g, uint32_t index, uint32_t pid, const char *crate)
 {
 	const struct trace_process p = {
@@ -26,7 +28,7 @@ static void add_span(struct groups *g, uint32_t process, uint32_t tid, uint64_t 
 				     .self_ns = self,
 				     .flags = tid == 99 ? TRACE_SPAN_LEFT : 0};
 
-	assert_int_equal(groups__span(g, &s), 0);
+	assert_int_equal(groups__span(g, &s, &none), 0);
 }
 
 /* Crate a in two processes, the first with two threads; one process that is no crate's. */
@@ -106,7 +108,7 @@ static void threads_without_executions_have_rows(void **state)
 	(void)state;
 	assert_int_equal(groups__new(&g), 0);
 	add_process(g, 0, 1, "a");
-	assert_int_equal(groups__span(g, &waits), 0);
+	assert_int_equal(groups__span(g, &waits, &none), 0);
 	for (size_t i = 0; i < sizeof(by) / sizeof(*by); i++) {
 		assert_int_equal(groups__rows(g, by[i], &rows, &n), 0);
 		assert_int_equal(n, 1);
@@ -174,7 +176,7 @@ static void what_was_not_announced_is_refused(void **state)
 	assert_int_equal(groups__new(&g), 0);
 	assert_int_equal(groups__process(g, &gap), -EINVAL);
 	assert_int_equal(groups__thread(g, &thread), -EINVAL);
-	assert_int_equal(groups__span(g, &span), -EINVAL);
+	assert_int_equal(groups__span(g, &span, &none), -EINVAL);
 	assert_int_equal(groups__rows(g, GROUP_BY_CRATE, &rows, &n), 0);
 	assert_int_equal(n, 0);
 	group_rows__free(rows, n);

@@ -9,6 +9,8 @@
 
 #include "../fixtures/spans.h"
 
+static const struct trace_off none;
+
 #define N_PROCESSES 4
 #define N_LABELS    40
 
@@ -91,7 +93,7 @@ static void sums_agree_with_a_naive_model(void **state)
 			struct trace_span span = spans->at[i];
 
 			span.self_ns = compute_self ? 0 : span.self_ns;
-			assert_int_equal(summary__span(s, &span, compute_self), 0);
+			assert_int_equal(summary__span(s, &span, compute_self ? NULL : &none), 0);
 		}
 		assert_int_equal(summary__spans(s), spans->n);
 		for (uint32_t p = 0; p < N_PROCESSES; p++)
@@ -142,8 +144,8 @@ static void what_was_not_announced_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(summary__process(s, &gap), -EINVAL);
-	assert_int_equal(summary__span(s, &stranger, false), -EINVAL);
-	assert_int_equal(summary__span(s, &backwards, true), -EINVAL);
+	assert_int_equal(summary__span(s, &stranger, &none), -EINVAL);
+	assert_int_equal(summary__span(s, &backwards, NULL), -EINVAL);
 	assert_int_equal(summary__spans(s), 0);
 	assert_int_equal(summary__rows(s, N_PROCESSES, &rows, &n), -EINVAL);
 }
@@ -187,7 +189,7 @@ static void kinds_add_up_as_summarize_does(void **state)
 						.end_ns = events[i].end,
 						.depth = events[i].depth};
 
-		assert_int_equal(summary__span(s, &span, true), 0);
+		assert_int_equal(summary__span(s, &span, NULL), 0);
 	}
 	assert_int_equal(summary__tally(s, &hits), 0);
 	assert_int_equal(summary__tally(s, &size), 0);
@@ -223,7 +225,7 @@ static void off_cpu_is_a_part_and_no_row(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
-		assert_int_equal(summary__span(s, &spans[i], true), 0);
+		assert_int_equal(summary__span(s, &spans[i], NULL), 0);
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(summary__spans(s), 2);
@@ -253,7 +255,7 @@ static void probes_are_taken_off_sums(void **state)
 	(void)state;
 	summary__set_costs(s, &costs);
 	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
-		assert_int_equal(summary__span(s, &spans[i], true), 0);
+		assert_int_equal(summary__span(s, &spans[i], NULL), 0);
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, 3);
 	assert_int_equal(rows[0].label, 2);
@@ -281,7 +283,7 @@ static void what_was_only_hit_has_a_row_too(void **state)
 
 	(void)state;
 	assert_int_equal(summary__tally(s, &hits), 0);
-	assert_int_equal(summary__span(s, &span, true), 0);
+	assert_int_equal(summary__span(s, &span, NULL), 0);
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(rows->hits, 12);

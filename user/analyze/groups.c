@@ -125,7 +125,7 @@ int groups__off_cpu(struct groups *g, const struct trace_span *span, bool preemp
 	return 0;
 }
 
-int groups__span(struct groups *g, const struct trace_span *span)
+int groups__span(struct groups *g, const struct trace_span *span, const struct trace_off *off)
 {
 	uint64_t alone;
 	struct sums *s;
@@ -139,7 +139,7 @@ int groups__span(struct groups *g, const struct trace_span *span)
 	s->unwound += span->flags != 0;
 	s->self_ns += span->self_ns;
 	s->self_probe_ns += span->self_probe_ns;
-	s->self_off_ns += span->self_off_ns;
+	s->self_off_ns += off->self_off_ns;
 	alone = trace_without_probes(span->end_ns - span->start_ns, span->probe_ns);
 	if (alone > s->max_ns)
 		s->max_ns = alone;

@@ -46,7 +46,7 @@ int groups__thread(struct groups *g, const struct trace_thread *t);
 
 /* Count a span, with what is computed filled in. -ENOMEM; -EINVAL if its process was not announced.
  */
-int groups__span(struct groups *g, const struct trace_span *span);
+int groups__span(struct groups *g, const struct trace_span *span, const struct trace_off *off);
 
 /* Count one of TRACE_KIND_OFF_CPU; the errors are the same. */
 int groups__off_cpu(struct groups *g, const struct trace_span *span, bool preempted);

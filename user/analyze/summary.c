@@ -169,14 +169,14 @@ static void count_span(struct entry *entry, const struct trace_span *span,
 		return;
 	}
 	row->self_ns += own->self_ns;
-	row->self_off_ns += own->self_off_ns;
+	row->self_off_ns += own->off.self_off_ns;
 	entry->self_probe_ns += own->self_probe_ns;
 	if (span->kind == TRACE_KIND_HASHING) {
 		row->hashing_ns += trace_without_probes(own->self_ns, own->self_probe_ns);
 		return;
 	}
 	row->total_ns += duration;
-	row->off_ns += own->off_ns;
+	row->off_ns += own->off.off_ns;
 	entry->probe_ns += own->probe_ns;
 	if (span->kind == TRACE_KIND_BLOCKED)
 		row->blocked_ns += trace_without_probes(duration, own->probe_ns);
@@ -202,16 +202,21 @@ static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t l
 	return entry;
 }
 
-int summary__span(struct summary *s, const struct trace_span *span, bool compute_self)
+int summary__span(struct summary *s, const struct trace_span *span, const struct trace_off *off)
 {
-	struct own_times own = {span->self_ns, span->probe_ns, span->self_probe_ns, span->off_ns,
-				span->self_off_ns};
+	struct own_times own = {
+		.self_ns = span->self_ns,
+		.probe_ns = span->probe_ns,
+		.self_probe_ns = span->self_probe_ns,
+	};
 	struct summed_process *p;
 	struct entry *entry;
 
 	if (span->process >= s->n_processes || span->end_ns < span->start_ns)
 		return -EINVAL;
-	if (compute_self && self_time__of(s->self_time, span, &own))
+	if (off)
+		own.off = *off;
+	else if (self_time__of(s->self_time, span, &own))
 		return -ENOMEM;
 	p = &s->processes[span->process];
 	if (span->end_ns > p->last_ns)

@@ -54,10 +54,10 @@ void summary__borrow_texts(struct summary *s);
 int summary__process(struct summary *s, const struct trace_process *p);
 /*
  * 0, -ENOMEM, or -EINVAL for a span of a process that was not announced.
- * Spans of one thread must come in end order. self_ns and what the probes took are taken as given;
- * with `compute_self` they are derived from depth (for readers of a trace).
+ * Spans of one thread must come in end order. self_ns and what the probes took are taken as given,
+ * and so is `off`; if that is NULL, all is derived from depth (for readers of a trace).
  */
-int summary__span(struct summary *s, const struct trace_span *span, bool compute_self);
+int summary__span(struct summary *s, const struct trace_span *span, const struct trace_off *off);
 
 /* As self_time__set_costs(), for what is computed. */
 void summary__set_costs(struct summary *s, const struct trace_costs *costs);

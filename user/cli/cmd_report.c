@@ -58,8 +58,10 @@ static const struct cli_texts *asked_for(const struct contents *c)
 /* Of some queries it is told by their own times alone. */
 static int take_off_cpu(struct contents *c, const struct trace_reader *r, struct trace_span *span)
 {
+	struct trace_off off;
 	bool preempted = !strcmp(trace_reader__string(r, span->label), TRACE_OFF_PREEMPTED);
-	int err = self_time__span(c->self_time, span) ?: summary__span(c->summary, span, false);
+	int err =
+		self_time__span(c->self_time, span, &off) ?: summary__span(c->summary, span, &off);
 
 	if (err || !c->groups || asked_for(c)->n)
 		return err;
@@ -69,13 +71,14 @@ static int take_off_cpu(struct contents *c, const struct trace_reader *r, struct
 /* Self times need every span; what is counted is only what was asked for. */
 static int take_span(struct contents *c, const struct trace_reader *r, struct trace_span *span)
 {
+	struct trace_off off;
 	int err;
 
 	if (!c->self_time)
-		return summary__span(c->summary, span, true);
+		return summary__span(c->summary, span, NULL);
 	if (span->kind == TRACE_KIND_OFF_CPU)
 		return take_off_cpu(c, r, span);
-	err = self_time__span(c->self_time, span) ?: summary__span(c->summary, span, false);
+	err = self_time__span(c->self_time, span, &off) ?: summary__span(c->summary, span, &off);
 	if (err)
 		return err;
 	c->self_ns += span->self_ns;
@@ -83,7 +86,7 @@ static int take_span(struct contents *c, const struct trace_reader *r, struct tr
 	if (asked_for(c)->n && !cmd_matches(asked_for(c), trace_reader__string(r, span->label)))
 		return 0;
 	if (c->groups)
-		return groups__span(c->groups, span);
+		return groups__span(c->groups, span, &off);
 	return span->kind == TRACE_KIND_QUERY ? callers__span(c->callers, span) : 0;
 }
 

@@ -224,8 +224,8 @@ static inline void of_interval(const struct self_time *st, struct thread *t,
 
 		times->self_probe_ns = (inside_ps + in.outside_ps) / 1000;
 		times->probe_ns = (inside_ps + in.all_ps) / 1000;
-		times->off_ns = in.all_off_ns;
-		times->self_off_ns = in.between_off_ns;
+		times->off.off_ns = in.all_off_ns;
+		times->off.self_off_ns = in.between_off_ns;
 		s->outside_ps += outside_ps;
 		s->all_ps += in.all_ps + inside_ps + outside_ps;
 		s->all_off_ns += in.all_off_ns + in.before_all_off_ns;
@@ -241,7 +241,7 @@ static void of_off_cpu(struct thread *t, const struct trace_span *span, struct o
 	struct enclosed in = take_enclosed(t, level, span->end_ns, true);
 	struct siblings *s = add_sibling(t, level, span, 0, true);
 
-	*times = (struct own_times){.off_ns = duration};
+	*times = (struct own_times){.off.off_ns = duration};
 	s->outside_ps += in.outside_ps;
 	s->all_ps += in.all_ps;
 	s->between_off_ns += in.before_between_off_ns + duration;
@@ -293,7 +293,7 @@ int self_time__of(struct self_time *st, const struct trace_span *span, struct ow
 	return 0;
 }
 
-int self_time__span(struct self_time *st, struct trace_span *span)
+int self_time__span(struct self_time *st, struct trace_span *span, struct trace_off *off)
 {
 	struct own_times times;
 	int err = self_time__of(st, span, &times);
@@ -303,8 +303,7 @@ int self_time__span(struct self_time *st, struct trace_span *span)
 	span->self_ns = times.self_ns;
 	span->probe_ns = times.probe_ns;
 	span->self_probe_ns = times.self_probe_ns;
-	span->off_ns = times.off_ns;
-	span->self_off_ns = times.self_off_ns;
+	*off = times.off;
 	return 0;
 }
 

@@ -36,8 +36,7 @@ struct own_times {
 	uint64_t self_ns;
 	uint64_t probe_ns;
 	uint64_t self_probe_ns;
-	uint64_t off_ns;
-	uint64_t self_off_ns;
+	struct trace_off off;
 };
 
 /*
@@ -46,8 +45,8 @@ struct own_times {
  */
 int self_time__of(struct self_time *st, const struct trace_span *span, struct own_times *times);
 
-/* The same, filled in. */
-int self_time__span(struct self_time *st, struct trace_span *span);
+/* The same, filled in, and what is no part of a span. */
+int self_time__span(struct self_time *st, struct trace_span *span, struct trace_off *off);
 
 /* Free what is kept of a process: no span of it will come. */
 void self_time__forget(struct self_time *st, uint32_t process);

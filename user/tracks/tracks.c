@@ -577,6 +577,7 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 {
 	struct image *image;
 	struct trace_span span;
+	struct trace_off off;
 	uint32_t label;
 	int err = 0;
 
@@ -605,10 +606,10 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 	};
 	err = locate_caller(t, r, &span.caller);
 	if (!err)
-		err = self_time__span(t->self_time, &span);
+		err = self_time__span(t->self_time, &span, &off);
 	if (err || !t->sink.span)
 		return err;
-	return t->sink.span(t->sink.ctx, &span);
+	return t->sink.span(t->sink.ctx, &span, &off);
 }
 
 static int on_hit(struct tracks *t, const struct wire_hit *r)
@@ -622,6 +623,7 @@ static int on_hit(struct tracks *t, const struct wire_hit *r)
 		.depth = r->depth,
 		.kind = TRACE_KIND_HIT,
 	};
+	struct trace_off off;
 	struct image *image;
 	uint16_t query;
 	int err = 0;
@@ -640,10 +642,10 @@ static int on_hit(struct tracks *t, const struct wire_hit *r)
 		err = unknown_label(t, &span.label);
 	}
 	if (!err)
-		err = self_time__span(t->self_time, &span);
+		err = self_time__span(t->self_time, &span, &off);
 	if (err || !t->sink.span)
 		return err;
-	return t->sink.span(t->sink.ctx, &span);
+	return t->sink.span(t->sink.ctx, &span, &off);
 }
 
 static int label_of_reason(struct tracks *t, uint8_t reason, uint32_t *label)
@@ -675,6 +677,7 @@ static int on_off_cpu(struct tracks *t, const struct wire_off_cpu *r)
 		.flags = span_flags(r->flags),
 		.kind = TRACE_KIND_OFF_CPU,
 	};
+	struct trace_off off;
 	struct image *image;
 	int err;
 
@@ -690,10 +693,10 @@ static int on_off_cpu(struct tracks *t, const struct wire_off_cpu *r)
 		err = put_in_trace(t, image);
 	span.process = image->p.index;
 	if (!err)
-		err = self_time__span(t->self_time, &span);
+		err = self_time__span(t->self_time, &span, &off);
 	if (err || !t->sink.span)
 		return err;
-	return t->sink.span(t->sink.ctx, &span);
+	return t->sink.span(t->sink.ctx, &span, &off);
 }
 
 static int record_exec(struct tracks *t, const void *record, size_t size)

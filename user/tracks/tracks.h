@@ -21,7 +21,8 @@ struct tracks;
 struct tracks_sink {
 	void *ctx;
 	int (*process)(void *ctx, const struct trace_process *p); /* new or changed */
-	int (*span)(void *ctx, const struct trace_span *s);	  /* all is filled in */
+	/* All is filled in. */
+	int (*span)(void *ctx, const struct trace_span *s, const struct trace_off *off);
 	/* A thread, and its name, before its first span. */
 	int (*thread)(void *ctx, const struct trace_thread *thread);
 	/* A function of library `lib`, before the first span whose caller is in it. */

@@ -123,6 +123,7 @@ struct dump_span_texts {
 	const char *event;		     /* of its invocation id, or NULL */
 	const struct trace_location *caller; /* NULL: it has none, or in no function */
 	bool probes;			     /* what they took of it is known */
+	uint64_t off_ns;		     /* of it, off the CPU; 0: none, or not known */
 };
 
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
