@@ -56,8 +56,8 @@ static int sum_up(struct sums *s, const struct trace_item *item)
 {
 	switch (item->kind) {
 	case TRACE_ITEM_SPAN:
-		return summary__span(s->summary, &item->span, true)
-			       ?: groups__span(s->groups, &item->span)
+		return summary__span(s->summary, &item->span, NULL)
+			       ?: groups__span(s->groups, &item->span, &(struct trace_off){0})
 			       ?: callers__span(s->callers, &item->span);
 	case TRACE_ITEM_PROCESS:
 		return summary__process(s->summary, item->process)

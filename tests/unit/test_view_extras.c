@@ -9,15 +9,17 @@
 
 static void each_extra_is_a_member_of_a_row(void **state)
 {
-	const struct summary_row row = {.hits = 1,
-					.blocked_ns = 2,
-					.load_ns = 3,
-					.hashing_ns = 4,
-					.loaded = 5,
-					.loads = 6,
-					.counted = 7,
-					.estimated = 8,
-					.estimated_ns = 9};
+	const struct summary_row row = {.self_off_ns = 1,
+					.off_ns = 2,
+					.hits = 3,
+					.blocked_ns = 4,
+					.load_ns = 5,
+					.hashing_ns = 6,
+					.loaded = 7,
+					.loads = 8,
+					.counted = 9,
+					.estimated = 10,
+					.estimated_ns = 11};
 
 	(void)state;
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {

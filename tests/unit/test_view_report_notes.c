@@ -128,7 +128,7 @@ static void add_span(struct summary *s, uint32_t process, uint32_t tid, uint8_t 
 		.invocation = id,
 	};
 
-	assert_int_equal(summary__span(s, &span, false), 0);
+	assert_int_equal(summary__span(s, &span, &(struct trace_off){0}), 0);
 }
 
 static void what_was_taken_over_is_told_by_process(void **state)

@@ -179,12 +179,14 @@ static void count_span(struct entry *entry, const struct trace_span *span,
 		return;
 	}
 	row->self_ns += own->self_ns;
+	row->self_off_ns += own->off.self_off_ns;
 	entry->self_probe_ns += own->self_probe_ns;
 	if (span->kind == TRACE_KIND_HASHING) {
 		row->hashing_ns += trace_without_probes(own->self_ns, own->self_probe_ns);
 		return;
 	}
 	row->total_ns += duration;
+	row->off_ns += own->off.off_ns;
 	entry->probe_ns += own->probe_ns;
 	if (span->kind == TRACE_KIND_BLOCKED)
 		row->blocked_ns += trace_without_probes(duration, own->probe_ns);
@@ -242,28 +244,37 @@ static int count_load(struct summary *s, struct summed_process *p, struct entry 
 	return 0;
 }
 
-int summary__span(struct summary *s, const struct trace_span *span, bool compute_self)
+int summary__span(struct summary *s, const struct trace_span *span, const struct trace_off *off)
 {
-	struct own_times own = {span->self_ns, span->probe_ns, span->self_probe_ns};
+	struct own_times own = {
+		.self_ns = span->self_ns,
+		.probe_ns = span->probe_ns,
+		.self_probe_ns = span->self_probe_ns,
+	};
 	struct summed_process *p;
 	struct entry *entry;
 
 	if (span->process >= s->n_processes || span->end_ns < span->start_ns)
 		return -EINVAL;
-	if (compute_self && self_time__of(s->self_time, span, &own))
+	if (off)
+		own.off = *off;
+	else if (self_time__of(s->self_time, span, &own))
 		return -ENOMEM;
+	p = &s->processes[span->process];
+	if (span->end_ns > p->last_ns)
+		p->last_ns = span->end_ns;
+	/* It has told its parents. */
+	if (span->kind == TRACE_KIND_OFF_CPU)
+		return 0;
 	entry = find_or_add(s, span->process, span->label);
 	if (!entry)
 		return -ENOMEM;
 	count_span(entry, span, &own);
-	p = &s->processes[span->process];
 	if (span->kind == TRACE_KIND_QUERY)
 		count_number(p, span);
 	/* Most traces have no load at all. */
 	if ((s->loads.n || span->kind == TRACE_KIND_LOAD) && count_load(s, p, entry, span))
 		return -ENOMEM;
-	if (span->end_ns > p->last_ns)
-		p->last_ns = span->end_ns;
 	s->spans++;
 	return 0;
 }
@@ -383,6 +394,8 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->blocked_ns += from->blocked_ns;
 	to->load_ns += from->load_ns;
 	to->hashing_ns += from->hashing_ns;
+	to->off_ns += from->off_ns;
+	to->self_off_ns += from->self_off_ns;
 	to->counted += from->counted;
 	to->estimated += from->estimated;
 	to->estimated_ns += from->estimated_ns;

@@ -12,7 +12,7 @@
 /*
  * Everything with one label. Kinds of intervals beside executions are added up as measureme's
  * summarize does: all count for self_ns, and all but hashing, which is inside an execution, for
- * total_ns. The last four are 0 in what a capture records.
+ * total_ns. Of intervals off the CPU there is no row.
  *
  * Times are without what our probes took of them, as far as the spans say (trace/self_time.h). Of
  * a sum, not of each span: some are shorter than their probes take on average.
@@ -33,6 +33,8 @@ struct summary_row {
 	uint64_t blocked_ns;
 	uint64_t load_ns;
 	uint64_t hashing_ns;
+	uint64_t off_ns;      /* of raw_total_ns, off the CPU */
+	uint64_t self_off_ns; /* of raw_self_ns */
 	/*
 	 * Executions that have no span, to keep within a budget: neither in count nor in a time of
 	 * this row, but in the self times of those who called them.
@@ -62,10 +64,10 @@ void summary__borrow_texts(struct summary *s);
 int summary__process(struct summary *s, const struct trace_process *p);
 /*
  * 0, -ENOMEM, or -EINVAL for a span of a process that was not announced.
- * Spans of one thread must come in end order. self_ns and what the probes took are taken as given;
- * with `compute_self` they are derived from depth (for readers of a trace).
+ * Spans of one thread must come in end order. self_ns and what the probes took are taken as given,
+ * and so is `off`; if that is NULL, all is derived from depth (for readers of a trace).
  */
-int summary__span(struct summary *s, const struct trace_span *span, bool compute_self);
+int summary__span(struct summary *s, const struct trace_span *span, const struct trace_off *off);
 
 /* As self_time__set_costs(), for what is computed. */
 void summary__set_costs(struct summary *s, const struct trace_costs *costs);
@@ -97,6 +99,7 @@ struct reuse summary__reuse(const struct summary *s, uint32_t i);
  */
 const struct trace_tally *summary__tallies(const struct summary *s, size_t *n);
 
+/* Without those off the CPU. */
 uint64_t summary__spans(const struct summary *s);
 
 /* The latest time that is known of. */

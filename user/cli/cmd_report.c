@@ -58,14 +58,30 @@ static const struct cli_texts *asked_for(const struct contents *c)
 	return c->callers ? &c->options->callers : &c->options->queries;
 }
 
+/* Of some queries it is told by their own times alone. */
+static int take_off_cpu(struct contents *c, const struct trace_reader *r, struct trace_span *span)
+{
+	struct trace_off off;
+	bool preempted = !strcmp(trace_reader__string(r, span->label), TRACE_OFF_PREEMPTED);
+	int err =
+		self_time__span(c->self_time, span, &off) ?: summary__span(c->summary, span, &off);
+
+	if (err || !c->groups || asked_for(c)->n)
+		return err;
+	return groups__off_cpu(c->groups, span, preempted);
+}
+
 /* Self times need every span; what is counted is only what was asked for. */
 static int take_span(struct contents *c, const struct trace_reader *r, struct trace_span *span)
 {
+	struct trace_off off;
 	int err;
 
 	if (!c->self_time)
-		return summary__span(c->summary, span, true);
-	err = self_time__span(c->self_time, span) ?: summary__span(c->summary, span, false);
+		return summary__span(c->summary, span, NULL);
+	if (span->kind == TRACE_KIND_OFF_CPU)
+		return take_off_cpu(c, r, span);
+	err = self_time__span(c->self_time, span, &off) ?: summary__span(c->summary, span, &off);
 	if (err)
 		return err;
 	c->self_ns += span->self_ns;
@@ -73,7 +89,7 @@ static int take_span(struct contents *c, const struct trace_reader *r, struct tr
 	if (asked_for(c)->n && !cmd_matches(asked_for(c), trace_reader__string(r, span->label)))
 		return 0;
 	if (c->groups)
-		return groups__span(c->groups, span);
+		return groups__span(c->groups, span, &off);
 	return span->kind == TRACE_KIND_QUERY ? callers__span(c->callers, span) : 0;
 }
 
@@ -171,7 +187,7 @@ static struct report_options view_options(const struct contents *c, const struct
 	static const enum report_sort sort[] = {
 		[CLI_SORT_SELF] = REPORT_SORT_SELF,   [CLI_SORT_TOTAL] = REPORT_SORT_TOTAL,
 		[CLI_SORT_COUNT] = REPORT_SORT_COUNT, [CLI_SORT_MAX] = REPORT_SORT_MAX,
-		[CLI_SORT_NAME] = REPORT_SORT_NAME,
+		[CLI_SORT_NAME] = REPORT_SORT_NAME,   [CLI_SORT_OFF] = REPORT_SORT_OFF,
 	};
 	const struct cli_report_options *o = c->options;
 

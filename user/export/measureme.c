@@ -69,17 +69,26 @@ static int survey_process(struct export *e, const struct trace_process *p)
 	return 0;
 }
 
-/* Executions without a span: nothing in the format stands for them. */
-static bool is_unrecorded(const struct trace_item *item)
+/*
+ * measureme has no kind for what is no doing of the compiler's, nor anything that stands for
+ * executions without a span.
+ */
+static bool is_left_out(const struct trace_item *item)
 {
-	return item->kind == TRACE_ITEM_TALLY &&
-	       (item->tally.kind == TRACE_KIND_COUNTED || item->tally.kind == TRACE_KIND_ESTIMATED);
+	if (item->kind == TRACE_ITEM_TALLY)
+		return item->tally.kind == TRACE_KIND_COUNTED ||
+		       item->tally.kind == TRACE_KIND_ESTIMATED;
+	return item->kind == TRACE_ITEM_SPAN && item->span.kind == TRACE_KIND_OFF_CPU;
 }
 
 static int survey_item(struct export *e, const struct trace_item *item)
 {
 	struct plan *plan;
 
+	if (is_left_out(item)) {
+		e->sums->unrecorded += item->kind == TRACE_ITEM_TALLY ? item->tally.events : 0;
+		return 0;
+	}
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
 		return survey_process(e, item->process);
@@ -90,10 +99,7 @@ static int survey_item(struct export *e, const struct trace_item *item)
 			plan->first_ns = item->span.start_ns;
 		return 0;
 	case TRACE_ITEM_TALLY:
-		if (is_unrecorded(item))
-			e->sums->unrecorded += item->tally.events;
-		else
-			e->plans[item->tally.process].left++;
+		e->plans[item->tally.process].left++;
 		return 0;
 	case TRACE_ITEM_LOSSES:
 		e->losses = item->losses;
@@ -261,9 +267,11 @@ static int write_files(struct export *e)
 	int err;
 
 	while (!(err = trace_reader__next(e->r, &item)) && item.kind != TRACE_ITEM_END) {
+		if (is_left_out(&item))
+			continue;
 		if (item.kind == TRACE_ITEM_SPAN)
 			err = write_item(e, &item, item.span.process);
-		else if (item.kind == TRACE_ITEM_TALLY && !is_unrecorded(&item))
+		else if (item.kind == TRACE_ITEM_TALLY)
 			err = write_item(e, &item, item.tally.process);
 		if (err)
 			return err;

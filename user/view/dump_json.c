@@ -109,6 +109,8 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__number(&j, "end_ns", span->end_ns);
 	if (texts->probes)
 		json__number(&j, "probe_ns", span->probe_ns);
+	if (texts->off_ns)
+		json__number(&j, "off_ns", texts->off_ns);
 	json__number(&j, "depth", span->depth);
 	if (span->invocation == TRACE_NO_INVOCATION)
 		json__null(&j, "invocation");

@@ -84,6 +84,7 @@ static const char schema[] =
 	"        \"start_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"end_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"probe_ns\": {\"$ref\": \"#/$defs/count\"},\n"
+	"        \"off_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"depth\": {\"type\": \"integer\", \"minimum\": 0, \"maximum\": 65535},\n"
 	"        \"invocation\": {\"type\": [\"integer\", \"null\"]},\n"
 	"        \"unwound\": {\"type\": \"boolean\"},\n"

@@ -8,6 +8,8 @@
 #include "analyze/summary.h"
 
 enum report_extra_id {
+	REPORT_OFF_CPU,
+	REPORT_TOTAL_OFF_CPU,
 	REPORT_HITS,
 	REPORT_BLOCKED,
 	REPORT_LOAD,

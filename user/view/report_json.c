@@ -46,6 +46,12 @@ static int put_group(FILE *out, const struct report_row *row)
 	json__number(&j, "wall_ns", row->total_ns);
 	json__number(&j, "self_ns", row->self_ns);
 	json__number(&j, "max_ns", row->max_ns);
+	if (row->extra[REPORT_OFF_CPU])
+		json__number(&j, "self_off_ns", row->extra[REPORT_OFF_CPU]);
+	if (row->preempted_ns)
+		json__number(&j, "preempted_ns", row->preempted_ns);
+	if (row->waiting_ns)
+		json__number(&j, "waiting_ns", row->waiting_ns);
 	return json__put(&j, out);
 }
 

@@ -56,6 +56,7 @@ enum report_sort {
 	REPORT_SORT_COUNT,
 	REPORT_SORT_MAX,
 	REPORT_SORT_NAME,
+	REPORT_SORT_OFF, /* what of self time was off the CPU */
 };
 
 /* All zeroes: every query. */
@@ -102,9 +103,12 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * "callers": [{"function" (null: not known), "count", "unwound", "total_ns", "self_ns", "max_ns",
  * "file", "line" (of the most frequent call; null: not known), "line_count" (executions it asked
  * for), "lines" (different ones)}].
- * What there may be none of is left out then: in queries "hits", "blocked_ns",
- * "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies": [{"pid", "kind", "name",
- * "events", "sum"}].
+ * What only some traces have is left out where there is none of it: in queries "self_off_ns" and
+ * "off_ns" (how much of raw_self_ns and raw_total_ns, or of self_ns and total_ns where those are
+ * not there, the thread was off the CPU), in groups "self_off_ns", and of all that a thread did
+ * "preempted_ns" and "waiting_ns"; in queries "hits", "blocked_ns", "incremental_load_ns",
+ * "incremental_hashing_ns"; at the end "tallies":
+ * [{"pid", "kind", "name", "events", "sum"}].
  * Where executions have no span, to keep within a budget, queries have "counted" (of "count", which
  * is exact; no time of the row has them), "estimated" (executions that are not in "count") and
  * "estimated_ns" (what both may have taken, in no other time of the row); and before "processes",
@@ -129,6 +133,7 @@ struct dump_span_texts {
 	const char *event;		     /* of its invocation id, or NULL */
 	const struct trace_location *caller; /* NULL: it has none, or in no function */
 	bool probes;			     /* what they took of it is known */
+	uint64_t off_ns;		     /* of it, off the CPU; 0: none, or not known */
 };
 
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
