@@ -57,11 +57,12 @@ static __always_inline void read_args(struct task_struct *task, struct wire_exec
  * are kept with the thread until then: in rustc, whose data fills every cache, each look-up of a
  * counter would cost more than it does in a small loop.
  */
-static __always_inline void settle(struct thread_stack *t, __u64 now)
+static __always_inline void settle(struct thread_stack *t, int exits, __u64 now)
 {
-	stack_flush(t, now);
+	stack_flush(t, off_cpu_settle(t, exits, now));
 	count_n(WIRE_COUNT_HITS, __sync_lock_test_and_set(&t->hits, 0));
 	count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->spans, 0));
+	count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->off_cpu.n_told, 0));
 }
 
 /*
@@ -75,7 +76,7 @@ static __always_inline void end_image(void)
 
 	if (!t)
 		return;
-	settle(t, bpf_ktime_get_ns());
+	settle(t, 1, bpf_ktime_get_ns());
 	bpf_task_storage_delete(&stacks, task);
 }
 
@@ -141,7 +142,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	struct thread_stack *t = bpf_task_storage_get(&stacks, task, NULL, 0);
 
 	if (t)
-		settle(t, now);
+		settle(t, 1, now);
 	if (BPF_CORE_READ(task, signal, live.counter))
 		return 0;
 	/* Two threads may both be the last: the one that takes the target away tells. */
@@ -161,7 +162,7 @@ int flush_all(struct bpf_iter__task *ctx)
 		return 0;
 	t = bpf_task_storage_get(&stacks, task, NULL, 0);
 	if (t)
-		settle(t, bpf_ktime_get_ns());
+		settle(t, 0, bpf_ktime_get_ns());
 	return 0;
 }
 

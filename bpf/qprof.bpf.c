@@ -128,6 +128,8 @@ static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
 	bpf_loop(n, fn, ctx, 0);
 }
 
+#include "switches.h"
+
 /* A thread may be gone before anybody could ask for its name. */
 static __always_inline void send_thread(const struct thread_stack *t)
 {
@@ -184,6 +186,12 @@ static __always_inline struct thread_stack *current_stack(void)
 	return t;
 }
 
+/* The hit begins, at this time: see off_cpu.h. The work on the stack ends with off_cpu_done(). */
+static __always_inline __u64 begin_hit(struct thread_stack *t)
+{
+	return off_cpu_begin(t, bpf_ktime_get_ns());
+}
+
 #define BODY_SP(ctx, cookie) (PT_REGS_SP(ctx) + wire_cookie_sp_delta(cookie))
 
 SEC("uprobe/start")
@@ -192,8 +200,10 @@ int on_start(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 
-	if (t)
-		stack_push(t, cookie, BODY_SP(ctx, cookie), FRAME_STARTED, bpf_ktime_get_ns());
+	if (!t)
+		return 0;
+	stack_push(t, cookie, BODY_SP(ctx, cookie), FRAME_STARTED, begin_hit(t));
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -218,10 +228,13 @@ int on_request(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = REQUEST_SP(ctx, cookie);
 	struct thread_stack *t = current_stack();
+	__u64 now;
 
-	if (t)
-		stack_request(t, cookie, sp, read_caller(ctx, cookie),
-			      stack_in_segment(t, sp) ? 0 : bpf_ktime_get_ns());
+	if (!t)
+		return 0;
+	now = off_cpu_begin(t, stack_in_segment(t, sp) ? 0 : bpf_ktime_get_ns());
+	stack_request(t, cookie, sp, read_caller(ctx, cookie), now);
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -239,11 +252,12 @@ int on_requested_wrapper(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	w = bpf_map_lookup_elem(&wrappers, &key);
-	now = bpf_ktime_get_ns();
+	now = begin_hit(t);
 	stack_request(t, cookie, sp, read_caller(ctx, cookie), now);
 	cookie = wire_cookie(0, lib, query, w ? w->group : WIRE_NO_GROUP,
 			     w && w->hidden ? WIRE_HIDDEN : WIRE_REG_NONE, 0);
 	stack_push(t, cookie, sp - 8, FRAME_WRAPPED, now);
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -253,8 +267,10 @@ int on_wrapper(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 
-	if (t)
-		stack_push(t, cookie, BODY_SP(ctx, cookie), FRAME_WRAPPED, bpf_ktime_get_ns());
+	if (!t)
+		return 0;
+	stack_push(t, cookie, BODY_SP(ctx, cookie), FRAME_WRAPPED, begin_hit(t));
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -304,7 +320,8 @@ int on_identify(struct pt_regs *ctx)
 		return 0;
 	cookie = wire_cookie(0, wire_cookie_lib(cookie), p->query, p->group,
 			     p->hidden ? WIRE_HIDDEN : WIRE_REG_NONE, 0);
-	stack_push(t, cookie, PT_REGS_SP(ctx), FRAME_STARTED, bpf_ktime_get_ns());
+	stack_push(t, cookie, PT_REGS_SP(ctx), FRAME_STARTED, begin_hit(t));
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -323,10 +340,12 @@ int on_hit(struct pt_regs *ctx)
 
 	if (!t)
 		return 0;
+	now = off_cpu_begin(t, now);
 	top = stack_top(t);
 	h = bpf_ringbuf_reserve(&ring, sizeof(*h), 0);
 	if (!h) {
 		count(WIRE_LOST_RING_FULL);
+		off_cpu_done(t);
 		return 0;
 	}
 	*h = (struct wire_hit){
@@ -340,6 +359,7 @@ int on_hit(struct pt_regs *ctx)
 	};
 	bpf_ringbuf_submit(h, wakeup_flags());
 	t->spans++;
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -350,8 +370,11 @@ int on_end(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 
-	if (t)
-		stack_on_end(t, cookie, PT_REGS_SP(ctx), now, read_invocation(ctx, cookie));
+	if (!t)
+		return 0;
+	now = off_cpu_begin(t, now);
+	stack_on_end(t, cookie, PT_REGS_SP(ctx), now, read_invocation(ctx, cookie));
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -360,8 +383,10 @@ int on_caught(struct pt_regs *ctx)
 {
 	struct thread_stack *t = current_stack();
 
-	if (t)
-		stack_on_caught(t, PT_REGS_SP(ctx), bpf_ktime_get_ns());
+	if (!t)
+		return 0;
+	stack_on_caught(t, PT_REGS_SP(ctx), begin_hit(t));
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -450,6 +475,7 @@ int on_guard(struct pt_regs *ctx)
 
 	if (!t)
 		return 0;
+	now = off_cpu_begin(t, now);
 	frame_of_guard(&f, ctx, cookie);
 	if (label < WIRE_LABEL_OF_QUERY) {
 		/* Unreadable, its length is none that a label has. */
@@ -458,6 +484,7 @@ int on_guard(struct pt_regs *ctx)
 		tell_label(&f, slot[0], slot[1], 0);
 	}
 	push_guard(t, &f, label == WIRE_LABEL_OF_QUERY, now);
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -472,6 +499,7 @@ int on_guard_query(struct pt_regs *ctx)
 
 	if (!t || !p)
 		return 0;
+	now = off_cpu_begin(t, now);
 	f = (struct frame){
 		.sp = PT_REGS_SP(ctx),
 		.query = p->query,
@@ -483,6 +511,7 @@ int on_guard_query(struct pt_regs *ctx)
 		.hidden = p->hidden,
 	};
 	push_guard(t, &f, 0, now);
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -496,8 +525,10 @@ int on_guard_end(struct pt_regs *ctx)
 
 	if (!t)
 		return 0;
+	now = off_cpu_begin(t, now);
 	frame_of_guard(&f, ctx, cookie);
 	stack_on_guard_end(t, &f, 1, now);
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -527,9 +558,11 @@ int on_timer(struct pt_regs *ctx)
 
 	if (!t)
 		return 0;
+	now = off_cpu_begin(t, now);
 	frame_of_timer(&f, ctx, cookie);
 	tell_label(&f, READ_CTX(ctx, dx), READ_CTX(ctx, cx), 1);
 	push_guard(t, &f, 0, now);
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -543,8 +576,10 @@ int on_timer_end(struct pt_regs *ctx)
 
 	if (!t)
 		return 0;
+	now = off_cpu_begin(t, now);
 	frame_of_timer(&f, ctx, cookie);
 	stack_on_guard_end(t, &f, 0, now);
+	off_cpu_done(t);
 	return 0;
 }
 

@@ -102,6 +102,35 @@ struct request {
 	wire_u8 pad;
 };
 
+/* The logic of these two is in off_cpu.h. */
+struct off_interval {
+	wire_u64 start_ns;
+	wire_u64 end_ns;
+	wire_u32 reason; /* enum wire_off_reason */
+	wire_u32 flags;	 /* enum wire_span_flag */
+};
+
+/* Intervals within one hit that can wait for its end, a power of two. */
+#define OFF_CPU_WAITING 4
+
+enum off_cpu_state {
+	OFF_CPU_NOBODY, /* has no hit yet, or has exited: nothing is noted of it */
+	OFF_CPU_IDLE,
+	OFF_CPU_BUSY, /* in a program that works on the stack */
+};
+
+struct off_cpu {
+	wire_u64 since_ns; /* the thread left its CPU then; 0: it is on one */
+	wire_u64 last_ns;  /* end of its last interval */
+	wire_u32 reason;   /* of since_ns */
+	wire_u8 state;
+	wire_u8 noted; /* intervals that ever waited, modulo 256, and of them: */
+	wire_u8 sent;
+	wire_u8 pad;
+	wire_u64 n_told; /* that is not in the counters yet */
+	struct off_interval waiting[OFF_CPU_WAITING];
+};
+
 struct thread_stack {
 	wire_u64 seg_lo; /* bounds of the mapping that holds the sp of the last event */
 	wire_u64 seg_hi;
@@ -115,6 +144,7 @@ struct thread_stack {
 	wire_u64 spans;
 	wire_u32 requests_end; /* index behind the youngest, modulo STACK_REQUESTS */
 	wire_u32 pad;
+	struct off_cpu off_cpu;
 	struct request requests[STACK_REQUESTS];
 	struct frame frames[STACK_INLINE_FRAMES];
 };

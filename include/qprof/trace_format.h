@@ -50,6 +50,7 @@ enum qpt_chunk_type {
 	QPT_INDEX = 10,
 	QPT_FUNCTIONS = 11,
 	QPT_LINES = 12,
+	QPT_DECISIONS = 13,
 	QPT_LABELS = 16,
 	QPT_TALLIES = 17,
 };

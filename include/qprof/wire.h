@@ -31,6 +31,7 @@ enum wire_type {
 	WIRE_LABEL = 5,
 	WIRE_HIT = 6,
 	WIRE_THREAD = 7,
+	WIRE_OFF_CPU = 8,
 };
 
 /* How a span came to its end. */
@@ -93,6 +94,26 @@ struct wire_hit {
 	wire_u32 tid;
 	wire_u32 invocation; /* of the execution whose result it is, or WIRE_NO_INVOCATION */
 	wire_u64 time_ns;
+};
+
+/* Why a thread left its CPU. */
+enum wire_off_reason {
+	WIRE_OFF_PREEMPTED = 1,	  /* it could have gone on */
+	WIRE_OFF_WAITING,	  /* for a lock, a pipe, a child: what a signal can end */
+	WIRE_OFF_UNINTERRUPTIBLE, /* for what a signal cannot end: a page, a disk */
+	WIRE_OFF_MAX,
+};
+
+/* A thread that has hit a probe was not on a CPU. */
+struct wire_off_cpu {
+	wire_u8 type;
+	wire_u8 reason; /* enum wire_off_reason */
+	wire_u16 depth; /* as in wire_span */
+	wire_u32 pid;
+	wire_u32 tid;
+	wire_u32 flags; /* WIRE_SPAN_OPEN, WIRE_SPAN_LEFT (its end was not told) or 0 */
+	wire_u64 start_ns;
+	wire_u64 end_ns;
 };
 
 #define WIRE_LABEL_MAX 64
@@ -173,8 +194,8 @@ struct wire_exit {
 
 /* Indices of the per-CPU counter array. */
 enum wire_counter {
-	WIRE_COUNT_SPANS = 0,	     /* spans and hits sent */
-	WIRE_LOST_RING_FULL,	     /* spans and hits lost: the ring buffer was full */
+	WIRE_COUNT_SPANS = 0,	     /* spans, hits and off-CPU intervals sent */
+	WIRE_LOST_RING_FULL,	     /* the same lost: the ring buffer was full */
 	WIRE_LOST_STACK_FULL,	     /* starts lost: a thread's stack of queries was full */
 	WIRE_LOST_NO_STORAGE,	     /* starts lost: no memory for a thread's stack */
 	WIRE_LOST_RECURSION,	     /* starts or ends lost: the kernel refused to nest programs */
@@ -184,8 +205,8 @@ enum wire_counter {
 	WIRE_COUNT_NO_CALLER,	     /* requests whose caller could not be read, or remembered */
 	WIRE_DROP_END_WITHOUT_START, /* ends whose start came before the capture: dropped */
 	WIRE_COUNT_UNWOUND,	     /* spans with WIRE_SPAN_UNWOUND */
-	WIRE_COUNT_LEFT,	     /* spans with WIRE_SPAN_LEFT */
-	WIRE_COUNT_OPEN,	     /* spans with WIRE_SPAN_OPEN */
+	WIRE_COUNT_LEFT,	     /* spans and off-CPU intervals with WIRE_SPAN_LEFT */
+	WIRE_COUNT_OPEN,	     /* spans and off-CPU intervals with WIRE_SPAN_OPEN */
 	WIRE_COUNT_NOT_EXECUTED,     /* wrappers that waited for another thread or met a cycle */
 	WIRE_DROP_UNKNOWN_PROVIDER, /* bodies whose query could not be read: their end is dropped */
 	WIRE_COUNT_STACK_UNKNOWN,   /* a stack segment could not be told; the frame was kept */
@@ -401,6 +422,7 @@ static inline int wire_cookie_sp_delta(wire_u64 c)
 
 _Static_assert(sizeof(struct wire_span) == 40, "wire_span");
 _Static_assert(sizeof(struct wire_hit) == 24, "wire_hit");
+_Static_assert(sizeof(struct wire_off_cpu) == 32, "wire_off_cpu");
 _Static_assert(sizeof(struct wire_fork) == 24, "wire_fork");
 _Static_assert(sizeof(struct wire_exec) == 40 + WIRE_ARGS_MAX, "wire_exec");
 _Static_assert(sizeof(struct wire_exit) == 24, "wire_exit");

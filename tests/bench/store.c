@@ -156,7 +156,7 @@ static uint64_t sum_up(const char *path, struct timing *t)
 		err = summary__new(&s);
 	while (!err && !(err = trace_reader__next(r, &item)) && item.kind != TRACE_ITEM_END) {
 		if (item.kind == TRACE_ITEM_SPAN)
-			err = summary__span(s, &item.span, true);
+			err = summary__span(s, &item.span, NULL);
 		else if (item.kind == TRACE_ITEM_PROCESS)
 			err = summary__process(s, item.process);
 	}

@@ -27,6 +27,9 @@
  *                 after ~ with a command line of more than 4,096 bytes
  *   .             writes a byte to stdout, waits for one from stdin
  *   0             nothing before this was seen
+ *   mN            sleeps N microseconds
+ *   U             lists how often this thread has been switched away by now, and when that is:
+ *                 "pid tid switches ns voluntary involuntary"
  *   ~             from here on this thread's spans are counted, not listed: "pid tid total N"
  *   y             ends the thread; qN exits; kN raises a signal
  */
@@ -37,8 +40,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -589,9 +594,30 @@ static void block(char what, unsigned int arg, const char *inner)
 	}
 }
 
+static void list_switches(void)
+{
+	struct rusage before, after;
+	struct timespec now;
+
+	/* Until there was none in between. */
+	do {
+		getrusage(RUSAGE_THREAD, &before);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		getrusage(RUSAGE_THREAD, &after);
+	} while (before.ru_nvcsw != after.ru_nvcsw || before.ru_nivcsw != after.ru_nivcsw);
+	fprintf(self->out, "%d %d switches %lu %ld %ld\n", getpid(), gettid(),
+		now.tv_sec * 1000000000ul + (unsigned long)now.tv_nsec, after.ru_nvcsw,
+		after.ru_nivcsw);
+}
+
 static void step(char what, unsigned int arg)
 {
 	switch (what) {
+	case 'm':
+		usleep(arg);
+		return;
+	case 'U':
+		return list_switches();
 	case 'w':
 		return wrapper_alone();
 	case '!':
@@ -640,7 +666,7 @@ static const char *run(const char *s)
 {
 	while (!closes(*s)) {
 		char what = *s++, *end;
-		bool takes_number = strchr("r*pqk", what);
+		bool takes_number = strchr("r*pqkm", what);
 		unsigned int arg = takes_number ? strtoul(s, &end, 10) : 0;
 
 		s = takes_number ? end : s;

@@ -273,12 +273,16 @@ class Lab:
         assert document["lost"] == 0, "lost: %s" % document.get("losses")
         return collections.Counter({q["name"]: q["count"] for q in document["queries"]})
 
-    def spans(self, trace):
-        """Every span, in the order of the file: per thread the order of their ends."""
+    def spans(self, trace, off_cpu=False):
+        """
+        Every span, in the order of the file: per thread the order of their ends. When threads were
+        off the CPU is another thing each time: only who asks gets that.
+        """
         done = self.run_qprof("dump", trace)
         assert done.returncode == 0, "dump: %s" % done.stderr
         lines = map(json.loads, done.stdout.splitlines())
-        return [line for line in lines if line.get("type") == "span"]
+        return [line for line in lines if line.get("type") == "span"
+                and (off_cpu or line.get("kind") != "OffCpu")]
 
     def interrupt(self, process, sig=signal.SIGINT):
         """Signal a started qprof-bpf and wait for its end: (status, stdout, stderr)."""

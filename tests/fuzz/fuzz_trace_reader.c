@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "analyze/budget.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/summary.h"
@@ -40,6 +41,7 @@ struct sums {
 	struct summary *summary;
 	struct groups *groups;
 	struct callers *callers;
+	struct budget budget;
 };
 
 static void sums__clear(struct sums *s)
@@ -47,14 +49,15 @@ static void sums__clear(struct sums *s)
 	summary__free(s->summary);
 	groups__free(s->groups);
 	callers__free(s->callers);
+	budget__destroy(&s->budget);
 }
 
-static int sum_up(const struct sums *s, const struct trace_item *item)
+static int sum_up(struct sums *s, const struct trace_item *item)
 {
 	switch (item->kind) {
 	case TRACE_ITEM_SPAN:
-		return summary__span(s->summary, &item->span, true)
-			       ?: groups__span(s->groups, &item->span)
+		return summary__span(s->summary, &item->span, NULL)
+			       ?: groups__span(s->groups, &item->span, &(struct trace_off){0})
 			       ?: callers__span(s->callers, &item->span);
 	case TRACE_ITEM_PROCESS:
 		return summary__process(s->summary, item->process)
@@ -62,7 +65,10 @@ static int sum_up(const struct sums *s, const struct trace_item *item)
 	case TRACE_ITEM_THREAD:
 		return groups__thread(s->groups, &item->thread);
 	case TRACE_ITEM_TALLY:
-		return summary__tally(s->summary, &item->tally);
+		return summary__tally(s->summary, &item->tally)
+			       ?: groups__tally(s->groups, &item->tally);
+	case TRACE_ITEM_DECISION:
+		return budget__decision(&s->budget, &item->decision);
 	default:
 		return 0;
 	}
@@ -73,7 +79,7 @@ static bool locate(const void *ctx, uint32_t locindex, struct trace_location *ou
 	return trace_reader__location(ctx, locindex, out);
 }
 
-static void use_sums(const struct sums *s, const struct trace_reader *r)
+static void use_sums(struct sums *s, const struct trace_reader *r)
 {
 	const struct caller_locator locator = {r, locate};
 	struct summary_row *rows;
@@ -81,6 +87,9 @@ static void use_sums(const struct sums *s, const struct trace_reader *r)
 	struct group_row *groups;
 	size_t n;
 
+	budget__end(&s->budget, summary__end_ns(s->summary));
+	for (uint32_t i = 0; i < summary__n_processes(s->summary); i++)
+		sink += summary__reuse(s->summary, i).results;
 	if (summary__rows(s->summary, SUMMARY_ALL, &rows, &n))
 		abort();
 	free(rows);
@@ -107,6 +116,9 @@ static void use_item(const struct trace_reader *r, const struct trace_item *item
 			sink += strlen(from.function->name) + (from.file ? strlen(from.file) : 0);
 	} else if (item->kind == TRACE_ITEM_TALLY) {
 		sink += strlen(trace_reader__kind(r, item->tally.kind));
+	} else if (item->kind == TRACE_ITEM_DECISION) {
+		sink += strlen(trace_reader__string(r, item->decision.label)) +
+			strlen(trace_watch_name(item->decision.watch));
 	}
 }
 

@@ -12,7 +12,9 @@ import struct
 import sys
 
 MAGIC = b"\x89QPT\r\n\x1a\n"
-INFO, STRINGS, PROCESSES, SPANS, LOSSES, END, THREADS, MAPPINGS, COSTS, INDEX, FUNCTIONS, LINES = range(1, 13)
+INFO, STRINGS, PROCESSES, SPANS, LOSSES, END, THREADS, MAPPINGS, COSTS, INDEX, FUNCTIONS, LINES, DECISIONS = range(
+    1, 14
+)
 LABELS, TALLIES = 16, 17
 U64 = 1 << 64
 
@@ -121,6 +123,15 @@ def labels(*records):
 
 def tallies(*records):
     return chunk(TALLIES, varint(len(records)) + b"".join(varint(*r) for r in records))
+
+
+def decision(time, label, watch, cost, budget, extra=b""):
+    record = varint(time, label, watch, cost, budget) + extra
+    return varint(len(record)) + record
+
+
+def decisions(*records):
+    return chunk(DECISIONS, varint(len(records)) + b"".join(records))
 
 
 def mappings(space, *runs):
@@ -320,6 +331,27 @@ def good():
         + "tally 0 mir_built [Query] 1 5\n"
         + WHOLE
     )
+    # typeck is no longer recorded, then not even counted; mir_built is watched fully again.
+    unrecorded = strings(4, "QueryCounted", "QueryEstimated", "counted", "estimated")
+    last = decision(1 << 63, 0, 2, 1 << 40, 0, extra=bytes(300))
+    yield "decisions", (
+        header() + info() + NAMES + unrecorded + labels((6, 4, 0), (7, 5, 0)) + ONE
+        + decisions(decision(2500, 0, 1, 61000, 50000), decision(2500, 1, 2, 61000, 50000))
+        + chunk(SPANS, BATCH)
+        + decisions(decision(3200, 1, 0, 12000, 50000, extra=b"\xff\xff"))
+        + chunk(DECISIONS, zstd_stored(varint(1) + last), flags=1, raw=len(last) + 1)
+        + tallies((0, 6, 1234567, 0), (0, 7, 1000, 2500000)) + end(8, 1, 4)
+    ), (
+        INFO_LINE
+        + ONE_LINE
+        + "decision 2500 typeck counted 61000 of 50000\ndecision 2500 mir_built off 61000 of 50000\n"
+        + BATCH_LINES
+        + "decision 3200 mir_built full 12000 of 50000\n"
+        + f"decision {1 << 63} typeck off {1 << 40} of 0\n"
+        + "tally 0 typeck [QueryCounted] 1234567 0\n"
+        + "tally 0 typeck [QueryEstimated] 1000 2500000\n"
+        + WHOLE
+    )
     yield "callers", (
         header() + info() + CODE + ONE + ASKED
         + functions(12, [(2, 4)], (0, 0x3000, 1)) + ASKED_MORE
@@ -498,6 +530,23 @@ def bad():
     )
     yield "tallies-empty", header() + info() + tallies(), problem(
         INFO_LINE, damaged(start, "a list of tallies is empty")
+    )
+    first = decision(1, 0, 1, 2, 3)
+    for name, payload in (
+        ("label", varint(1) + decision(1, 4, 1, 2, 3)),
+        ("watch", varint(1) + decision(1, 0, 3, 2, 3)),
+        ("short", varint(1, 4, 1, 0, 1, 2)),
+        ("size", varint(1, 6, 1, 0, 1, 2, 3)),
+        ("bytes-left", varint(1) + first + b"\0"),
+    ):
+        yield f"decisions-{name}", header() + info() + NAMES + chunk(DECISIONS, payload), problem(
+            INFO_LINE, damaged(start + len(NAMES), "a decision is malformed")
+        )
+    yield "decisions-fewer", header() + info() + NAMES + chunk(DECISIONS, varint(2) + first), problem(
+        INFO_LINE + "decision 1 typeck counted 2 of 3\n", damaged(start + len(NAMES), "a decision is malformed")
+    )
+    yield "decisions-empty", header() + info() + decisions(), problem(
+        INFO_LINE, damaged(start, "a list of decisions is empty")
     )
     yield "chunk-flags", header() + info() + chunk(LOSSES, varint(0), flags=2), problem(
         INFO_LINE, damaged(start, "a chunk has unknown flags")

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+static const struct trace_off none;
+
 static void add_process(struct groups *g, uint32_t index, uint32_t pid, const char *crate)
 {
 	const struct trace_process p = {
@@ -26,7 +28,7 @@ static void add_span(struct groups *g, uint32_t process, uint32_t tid, uint64_t 
 				     .self_ns = self,
 				     .flags = tid == 99 ? TRACE_SPAN_LEFT : 0};
 
-	assert_int_equal(groups__span(g, &s), 0);
+	assert_int_equal(groups__span(g, &s, &none), 0);
 }
 
 /* Crate a in two processes, the first with two threads; one process that is no crate's. */
@@ -106,13 +108,39 @@ static void threads_without_executions_have_rows(void **state)
 	(void)state;
 	assert_int_equal(groups__new(&g), 0);
 	add_process(g, 0, 1, "a");
-	assert_int_equal(groups__span(g, &waits), 0);
+	assert_int_equal(groups__span(g, &waits, &none), 0);
 	for (size_t i = 0; i < sizeof(by) / sizeof(*by); i++) {
 		assert_int_equal(groups__rows(g, by[i], &rows, &n), 0);
 		assert_int_equal(n, 1);
 		check(&rows[0], 1, 0, 900, 900, 900);
 		group_rows__free(rows, n);
 	}
+}
+
+static void on_and_off_the_cpu_make_up_the_wall(void **state)
+{
+	static const struct trace_span off[] = {
+		{.tid = 10, .start_ns = 110, .end_ns = 120, .kind = TRACE_KIND_OFF_CPU},
+		{.tid = 10, .start_ns = 300, .end_ns = 450, .kind = TRACE_KIND_OFF_CPU},
+		{.process = 9, .kind = TRACE_KIND_OFF_CPU},
+	};
+	_groups_ struct groups *g = sample();
+	const struct group_row *r;
+	struct group_row *rows;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(groups__off_cpu(g, &off[0], true), 0);
+	assert_int_equal(groups__off_cpu(g, &off[1], false), 0);
+	assert_int_equal(groups__off_cpu(g, &off[2], false), -EINVAL);
+	assert_int_equal(groups__rows(g, GROUP_BY_THREAD, &rows, &n), 0);
+	r = row(rows, n, "a 10/10");
+	assert_int_equal(r->wall_ns, 450 - 100);
+	assert_int_equal(r->preempted_ns, 10);
+	assert_int_equal(r->waiting_ns, 150);
+	assert_int_equal(r->self_ns, 160);
+	assert_int_equal(row(rows, n, "a 10/11 opt a")->waiting_ns, 0);
+	group_rows__free(rows, n);
 }
 
 static void long_texts_are_not_copied_whole(void **state)
@@ -148,17 +176,47 @@ static void what_was_not_announced_is_refused(void **state)
 	assert_int_equal(groups__new(&g), 0);
 	assert_int_equal(groups__process(g, &gap), -EINVAL);
 	assert_int_equal(groups__thread(g, &thread), -EINVAL);
-	assert_int_equal(groups__span(g, &span), -EINVAL);
+	assert_int_equal(groups__span(g, &span, &none), -EINVAL);
 	assert_int_equal(groups__rows(g, GROUP_BY_CRATE, &rows, &n), 0);
 	assert_int_equal(n, 0);
+	group_rows__free(rows, n);
+}
+
+static void what_was_only_counted_is_of_its_process(void **state)
+{
+	const struct trace_tally counted = {
+		.process = 1, .kind = TRACE_KIND_COUNTED, .events = 1000, .sum = 5};
+	const struct trace_tally idle = {.process = 3, .kind = TRACE_KIND_COUNTED, .events = 7};
+	const struct trace_tally estimated = {
+		.process = 1, .kind = TRACE_KIND_ESTIMATED, .events = 50};
+	const struct trace_tally nowhere = {.process = 9, .kind = TRACE_KIND_COUNTED};
+	_groups_ struct groups *g = sample();
+	struct group_row *rows;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(groups__tally(g, &counted), 0);
+	assert_int_equal(groups__tally(g, &counted), 0);
+	assert_int_equal(groups__tally(g, &idle), 0);
+	assert_int_equal(groups__tally(g, &estimated), 0);
+	assert_int_equal(groups__tally(g, &nowhere), -EINVAL);
+	assert_int_equal(groups__rows(g, GROUP_BY_PROCESS, &rows, &n), 0);
+	assert_int_equal(n, 4);
+	check(row(rows, n, "a 20"), 1, 2001, 1, 1, 1);
+	check(row(rows, n, "idle 40"), 1, 7, 0, 0, 0);
+	group_rows__free(rows, n);
+	assert_int_equal(groups__rows(g, GROUP_BY_THREAD, &rows, &n), 0);
+	assert_int_equal(n, 4);
 	group_rows__free(rows, n);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_only_counted_is_of_its_process),
 		cmocka_unit_test(threads_make_processes_and_those_make_crates),
 		cmocka_unit_test(threads_without_executions_have_rows),
+		cmocka_unit_test(on_and_off_the_cpu_make_up_the_wall),
 		cmocka_unit_test(long_texts_are_not_copied_whole),
 		cmocka_unit_test(what_was_not_announced_is_refused),
 	};

@@ -9,6 +9,8 @@
 
 #include "../fixtures/spans.h"
 
+static const struct trace_off none;
+
 #define N_PROCESSES 4
 #define N_LABELS    40
 
@@ -91,7 +93,7 @@ static void sums_agree_with_a_naive_model(void **state)
 			struct trace_span span = spans->at[i];
 
 			span.self_ns = compute_self ? 0 : span.self_ns;
-			assert_int_equal(summary__span(s, &span, compute_self), 0);
+			assert_int_equal(summary__span(s, &span, compute_self ? NULL : &none), 0);
 		}
 		assert_int_equal(summary__spans(s), spans->n);
 		for (uint32_t p = 0; p < N_PROCESSES; p++)
@@ -142,8 +144,8 @@ static void what_was_not_announced_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(summary__process(s, &gap), -EINVAL);
-	assert_int_equal(summary__span(s, &stranger, false), -EINVAL);
-	assert_int_equal(summary__span(s, &backwards, true), -EINVAL);
+	assert_int_equal(summary__span(s, &stranger, &none), -EINVAL);
+	assert_int_equal(summary__span(s, &backwards, NULL), -EINVAL);
 	assert_int_equal(summary__spans(s), 0);
 	assert_int_equal(summary__rows(s, N_PROCESSES, &rows, &n), -EINVAL);
 }
@@ -187,7 +189,7 @@ static void kinds_add_up_as_summarize_does(void **state)
 						.end_ns = events[i].end,
 						.depth = events[i].depth};
 
-		assert_int_equal(summary__span(s, &span, true), 0);
+		assert_int_equal(summary__span(s, &span, NULL), 0);
 	}
 	assert_int_equal(summary__tally(s, &hits), 0);
 	assert_int_equal(summary__tally(s, &size), 0);
@@ -208,6 +210,33 @@ static void kinds_add_up_as_summarize_does(void **state)
 	assert_int_equal(n, 1);
 }
 
+static void off_cpu_is_a_part_and_no_row(void **state)
+{
+	static const struct trace_span spans[] = {
+		{.start_ns = 20, .end_ns = 30, .depth = 2, .kind = TRACE_KIND_OFF_CPU, .label = 3},
+		{.start_ns = 10, .end_ns = 40, .depth = 1, .label = 1},
+		{.start_ns = 50, .end_ns = 55, .depth = 1, .kind = TRACE_KIND_OFF_CPU, .label = 3},
+		{.start_ns = 0, .end_ns = 100, .label = 2},
+		{.start_ns = 100, .end_ns = 200, .kind = TRACE_KIND_OFF_CPU, .label = 3},
+	};
+	_summary_ struct summary *s = new_summary();
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
+		assert_int_equal(summary__span(s, &spans[i], NULL), 0);
+	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(summary__spans(s), 2);
+	assert_int_equal(rows[0].label, 2);
+	assert_int_equal(rows[0].self_ns, 70);
+	assert_int_equal(rows[0].self_off_ns, 5);
+	assert_int_equal(rows[0].off_ns, 15);
+	assert_int_equal(rows[1].self_ns, 30);
+	assert_int_equal(rows[1].self_off_ns, 10);
+}
+
 /* A hit takes 10 ns; of the 20 of a span, 12 are its own and 8 its parent's. */
 static void probes_are_taken_off_sums(void **state)
 {
@@ -226,7 +255,7 @@ static void probes_are_taken_off_sums(void **state)
 	(void)state;
 	summary__set_costs(s, &costs);
 	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
-		assert_int_equal(summary__span(s, &spans[i], true), 0);
+		assert_int_equal(summary__span(s, &spans[i], NULL), 0);
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, 3);
 	assert_int_equal(rows[0].label, 2);
@@ -254,7 +283,7 @@ static void what_was_only_hit_has_a_row_too(void **state)
 
 	(void)state;
 	assert_int_equal(summary__tally(s, &hits), 0);
-	assert_int_equal(summary__span(s, &span, true), 0);
+	assert_int_equal(summary__span(s, &span, NULL), 0);
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(rows->hits, 12);
@@ -267,6 +296,107 @@ static void what_was_only_hit_has_a_row_too(void **state)
 	assert_int_equal(summary_row__mean_ns(rows), 0);
 }
 
+static void span(struct summary *s, uint32_t process, uint32_t tid, uint8_t kind, uint32_t label,
+		 uint32_t invocation)
+{
+	const struct trace_span at = {
+		.start_ns = 100,
+		.end_ns = 110 + label,
+		.process = process,
+		.tid = tid,
+		.kind = kind,
+		.label = label,
+		.invocation = invocation,
+		.caller = TRACE_NO_LOCATION,
+	};
+
+	assert_int_equal(summary__span(s, &at, &(struct trace_off){0}), 0);
+}
+
+static void tally(struct summary *s, uint32_t process, uint8_t kind, uint64_t events, uint64_t sum)
+{
+	const struct trace_tally t = {
+		.process = process, .kind = kind, .label = 2, .events = events, .sum = sum};
+
+	assert_int_equal(summary__tally(s, &t), 0);
+}
+
+/* In process 1 none was recorded: it is as long as those of the others. */
+static void what_was_not_recorded_is_estimated_by_what_was(void **state)
+{
+	static const struct trace_span later = {
+		.start_ns = 100, .end_ns = 136, .process = 2, .label = 2};
+	_summary_ struct summary *s = new_summary();
+	_free_ struct summary_row *rows = NULL;
+	uint64_t counted = 0, ns = 0;
+	size_t n;
+
+	(void)state;
+	tally(s, 1, TRACE_KIND_COUNTED, 1000, 0);
+	span(s, 0, 1, TRACE_KIND_QUERY, 2, TRACE_NO_INVOCATION);
+	tally(s, 0, TRACE_KIND_COUNTED, 10, 0);
+	tally(s, 0, TRACE_KIND_ESTIMATED, 5, 77);
+	assert_int_equal(summary__rows(s, 1, &rows, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(rows->counted, 1000);
+	assert_int_equal(rows->estimated_ns, 12000);
+	assert_int_equal(rows->count, 0);
+	assert_int_equal(rows->total_ns, 0);
+	for (uint32_t i = 0; i < N_PROCESSES; i++) {
+		free(take_ptr(rows));
+		assert_int_equal(summary__rows(s, i, &rows, &n), 0);
+		counted += n ? rows->counted : 0;
+		ns += n ? rows->estimated_ns : 0;
+	}
+	free(take_ptr(rows));
+	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(rows->counted, counted);
+	assert_int_equal(rows->estimated, 5);
+	assert_int_equal(rows->estimated_ns, 12120 + 77);
+	assert_int_equal(rows->estimated_ns, ns);
+	assert_int_equal(rows->count, 1);
+	assert_int_equal(rows->total_ns, 12);
+	/* What comes later counts too. */
+	assert_int_equal(summary__span(s, &later, &(struct trace_off){0}), 0);
+	tally(s, 2, TRACE_KIND_COUNTED, 10, 0);
+	free(take_ptr(rows));
+	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
+	assert_int_equal(rows->estimated_ns, 2 * 12240 + 77);
+	assert_int_equal(summary__end_ns(s), 136);
+}
+
+static void what_was_loaded_is_told_from_what_was_executed(void **state)
+{
+	_summary_ struct summary *s = new_summary();
+	_free_ struct summary_row *rows = NULL;
+	struct reuse reuse;
+	size_t n;
+
+	(void)state;
+	span(s, 0, 1, TRACE_KIND_LOAD, 2, TRACE_NO_INVOCATION);
+	span(s, 0, 1, TRACE_KIND_QUERY, 2, 40);
+	span(s, 0, 1, TRACE_KIND_LOAD, 2, TRACE_NO_INVOCATION);
+	span(s, 0, 1, TRACE_KIND_LOAD, 3, TRACE_NO_INVOCATION);
+	span(s, 0, 1, TRACE_KIND_QUERY, 2, 39);
+	/* Numbers of activities are no results'. */
+	span(s, 0, 1, TRACE_KIND_ACTIVITY, 5, 100000);
+	reuse = summary__reuse(s, 0);
+	assert_int_equal(reuse.executed, 2);
+	assert_int_equal(reuse.loads, 3);
+	assert_int_equal(reuse.loaded, 2);
+	assert_int_equal(reuse.results, 41);
+	assert_int_equal(summary__rows(s, 0, &rows, &n), 0);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(rows[i].loads, rows[i].label == 2 ? 2 : rows[i].label == 3);
+		assert_int_equal(rows[i].loaded, rows[i].label == 2 || rows[i].label == 3);
+	}
+	/* Several threads take numbers in blocks: which leaves gaps. */
+	span(s, 0, 2, TRACE_KIND_QUERY, 2, 300);
+	assert_int_equal(summary__reuse(s, 0).results, 0);
+	assert_int_equal(summary__reuse(s, 1).loads, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,8 +406,11 @@ int main(void)
 		cmocka_unit_test(what_was_not_announced_is_refused),
 		cmocka_unit_test(nothing_sums_to_no_rows),
 		cmocka_unit_test(kinds_add_up_as_summarize_does),
+		cmocka_unit_test(off_cpu_is_a_part_and_no_row),
 		cmocka_unit_test(probes_are_taken_off_sums),
 		cmocka_unit_test(what_was_only_hit_has_a_row_too),
+		cmocka_unit_test(what_was_not_recorded_is_estimated_by_what_was),
+		cmocka_unit_test(what_was_loaded_is_told_from_what_was_executed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

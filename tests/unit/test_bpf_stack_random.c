@@ -7,6 +7,8 @@
  * Half of its trees are incremental: requests that may find their query green, and before that
  * force others, which nobody requested.
  *
+ * The thread is switched off its CPU between the hits, and anywhere in the programs that they run.
+ *
  * Under good conditions every span must come as the model has it, in order. Under bad ones (catches
  * that no probe sees, wrappers that never execute) what is said to have ended must have, just so.
  */
@@ -450,6 +452,56 @@ static void assert_fits(const struct world_span *got)
 	}
 }
 
+/* Wherever a program of ours may be: a switch, or a few, but no more than can wait for its end. */
+static void switch_sometimes(void)
+{
+	const struct off_cpu *o = &world.t.off_cpu;
+
+	while (chance(8) && (wire_u8)(o->noted - o->sent) < OFF_CPU_WAITING) {
+		world_leave(1 + rng_below(&m.rng, WIRE_OFF_MAX - 1));
+		world_return(1 + rng_below(&m.rng, 50));
+	}
+}
+
+/*
+ * Spans and intervals off the CPU nest, in the order of their ends; with `exact` each lies in just
+ * as many spans as its depth says. From the last to the first, what holds others comes before them.
+ */
+static void assert_nest(bool exact)
+{
+	static const struct world_span *open[MAX_CALLS];
+	wire_u64 n_off = 0, later = UINT64_MAX;
+	wire_u32 n_open = 0;
+
+	for (size_t i = world.n_spans; i-- > 0;) {
+		const struct world_span *s = &world.spans[i];
+
+		assert_true(s->start_ns <= s->end_ns && s->end_ns <= later);
+		later = s->end_ns;
+		while (n_open && open[n_open - 1]->start_ns >= s->end_ns)
+			n_open--;
+		assert_true(!n_open || open[n_open - 1]->start_ns <= s->start_ns);
+		if (exact)
+			assert_int_equal(s->depth, n_open);
+		if (s->kind == WORLD_OFF_CPU)
+			n_off++;
+		else
+			open[n_open++] = s;
+	}
+	assert_int_equal(n_off, world.n_switches);
+}
+
+/* Leaves the spans alone. */
+static void drop_off_cpu(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < world.n_spans; i++)
+		if (world.spans[i].kind != WORLD_OFF_CPU)
+			world.spans[n++] = world.spans[i];
+	world.n_spans = n;
+}
+
 static void setup_model(bool bad)
 {
 	struct rng rng = m.n_calls ? m.rng : rng_new();
@@ -459,6 +511,7 @@ static void setup_model(bool bad)
 	m.bad = bad;
 	world_reset();
 	world.callers = true;
+	world.interrupt = switch_sometimes;
 }
 
 static void everything_is_told_as_it_was(void **state)
@@ -468,6 +521,8 @@ static void everything_is_told_as_it_was(void **state)
 		setup_model(false);
 		for (int tree = 0; tree < 20; tree++)
 			run_tree();
+		assert_nest(true);
+		drop_off_cpu();
 		for (wire_u32 i = 0; i < m.n_expected && i < world.n_spans; i++)
 			assert_same_span(&world.spans[i], &m.expected[i]);
 		assert_int_equal(world.n_spans, m.n_expected);
@@ -486,6 +541,8 @@ static void nothing_is_mispaired_whatever_goes_unseen(void **state)
 		setup_model(true);
 		for (int tree = 0; tree < 20; tree++)
 			run_tree();
+		assert_nest(false);
+		drop_off_cpu();
 		for (size_t i = 0; i < world.n_spans; i++)
 			assert_fits(&world.spans[i]);
 		for (wire_u32 i = 0; i < m.n_calls; i++)

@@ -105,6 +105,33 @@ static void the_default_leaves_out_what_is_tiny(void **state)
 	assert_true(passes("generic-activity", FILTER_TOLD, "mir_pass_inline"));
 }
 
+static bool wants_off_cpu(const char *list)
+{
+	struct filter *f = made(list);
+	bool wants = filter__wants_off_cpu(f);
+
+	filter__free(f);
+	return wants;
+}
+
+/* It says nothing of what else is recorded, nor does that of it. */
+static void off_cpu_is_recorded_unless_taken_away(void **state)
+{
+	struct filter *f;
+
+	(void)state;
+	assert_true(wants_off_cpu("query-provider"));
+	assert_true(wants_off_cpu("none,passes"));
+	assert_false(wants_off_cpu("passes,-off-cpu"));
+	assert_true(wants_off_cpu("-off-cpu,off-cpu"));
+	assert_classes("off-cpu", "qapbl");
+	assert_classes("-off-cpu", "qapbl");
+	assert_classes("query-provider,-off-cpu", "q");
+	f = made("none,off-cpu");
+	assert_true(filter__is_empty(f));
+	filter__free(f);
+}
+
 /* A site whose label is not known is needed if any label may pass there. */
 static void what_may_pass_is_not_left_out(void **state)
 {
@@ -184,6 +211,7 @@ int main(void)
 		cmocka_unit_test(the_last_word_that_fits_decides),
 		cmocka_unit_test(a_list_that_only_takes_away_takes_from_the_default),
 		cmocka_unit_test(the_default_leaves_out_what_is_tiny),
+		cmocka_unit_test(off_cpu_is_recorded_unless_taken_away),
 		cmocka_unit_test(what_may_pass_is_not_left_out),
 		cmocka_unit_test(told_labels_are_judged_by_who_told_them),
 		cmocka_unit_test(what_cannot_be_had_is_named),

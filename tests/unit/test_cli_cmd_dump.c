@@ -108,6 +108,23 @@ static void callers_are_dumped(void **state)
 	assert_int_equal(count(text, "\"caller\""), 6);
 }
 
+static void decisions_are_dumped_as_they_are_filtered(void **state)
+{
+	static const char *const file = "tests/golden/good-decisions.qpt";
+	const char *query = "mir*";
+	_free_ char *all = dump((struct cli_dump_options){.file = file, .to_ns = UINT64_MAX});
+	_free_ char *one_query = dump((struct cli_dump_options){
+		.file = file, .queries = one(&query), .to_ns = UINT64_MAX});
+	_free_ char *early = dump((struct cli_dump_options){.file = file, .to_ns = 1500});
+
+	(void)state;
+	assert_contains(all, "{\"type\":\"decision\",\"time_ns\":2500,\"query\":\"typeck\","
+			     "\"watch\":\"counted\",\"cost_ppm\":61000,\"budget_ppm\":50000}\n");
+	assert_int_equal(count(all, "\"type\":\"decision\""), 4);
+	assert_int_equal(count(one_query, "\"type\":\"decision\""), 2);
+	assert_int_equal(count(early, "\"type\":\"decision\""), 2);
+}
+
 static void the_header_names_the_clock(void **state)
 {
 	static const struct cli_dump_options old = {.file = "tests/golden/good-empty.qpt"};
@@ -149,10 +166,12 @@ static void check_line(struct json_object *defs, const char *text)
 
 static void the_schema_is_that_of_the_lines(void **state)
 {
-	static const char *const files[] = {
-		"tests/golden/good-plain.qpt", "tests/golden/good-strings.qpt",
-		"tests/golden/good-threads-and-costs.qpt", "tests/golden/good-kinds.qpt",
-		"tests/golden/good-callers.qpt"};
+	static const char *const files[] = {"tests/golden/good-plain.qpt",
+					    "tests/golden/good-strings.qpt",
+					    "tests/golden/good-threads-and-costs.qpt",
+					    "tests/golden/good-kinds.qpt",
+					    "tests/golden/good-callers.qpt",
+					    "tests/golden/good-decisions.qpt"};
 	_free_ char *text = dump((struct cli_dump_options){.schema = true});
 	struct json_object *schema = json_tokener_parse(text), *defs;
 
@@ -173,6 +192,7 @@ int main(void)
 		cmocka_unit_test(filters_pick_spans),
 		cmocka_unit_test(events_and_threads_are_dumped),
 		cmocka_unit_test(callers_are_dumped),
+		cmocka_unit_test(decisions_are_dumped_as_they_are_filtered),
 		cmocka_unit_test(the_header_names_the_clock),
 		cmocka_unit_test(the_schema_is_that_of_the_lines),
 	};

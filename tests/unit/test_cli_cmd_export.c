@@ -91,12 +91,26 @@ static void what_is_incomplete_is_said(void **state)
 	output_free(&o);
 }
 
+static void what_was_not_recorded_is_left_out_and_told(void **state)
+{
+	struct output o;
+
+	(void)state;
+	assert_int_equal(export("tests/golden/good-decisions.qpt", directory, true, &o),
+			 EXIT_CODE_OK);
+	assert_contains(o.text[1], "warning: 1,235,567 executions were counted or estimated");
+	assert_contains(o.text[1], "wrote 1 file with 4 events");
+	output_free(&o);
+	directory_files(true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_becomes_files),
 		cmocka_unit_test(the_directory_is_made),
 		cmocka_unit_test(what_is_incomplete_is_said),
+		cmocka_unit_test(what_was_not_recorded_is_left_out_and_told),
 	};
 
 	return cmocka_run_group_tests(tests, directory_make, directory_remove);

@@ -45,6 +45,22 @@ static void what_is_missing_is_counted(void **state)
 	output_free(&o);
 }
 
+static void decisions_and_what_they_hid_are_counted(void **state)
+{
+	struct output o;
+
+	(void)state;
+	assert_int_equal(verify("tests/golden/good-decisions.qpt", &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], "decisions    4 on what to watch, within a budget\n"
+				   "  counted      1,234,567 executions have no span\n"
+				   "  estimated    1,000 executions have no span\n");
+	output_free(&o);
+	assert_int_equal(verify("tests/golden/good-plain.qpt", &o), EXIT_CODE_OK);
+	assert_lacks(o.text[0], "decisions");
+	assert_lacks(o.text[0], "have no span");
+	output_free(&o);
+}
+
 static void functions_and_callers_are_counted(void **state)
 {
 	struct output o;
@@ -97,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_trace_is_told_to_be_whole),
 		cmocka_unit_test(what_is_missing_is_counted),
+		cmocka_unit_test(decisions_and_what_they_hid_are_counted),
 		cmocka_unit_test(functions_and_callers_are_counted),
 		cmocka_unit_test(the_status_tells_cut_from_damaged),
 	};

@@ -256,6 +256,27 @@ static void what_does_not_nest_is_counted(void **state)
 	assert_int_equal(sums.events, 2);
 }
 
+/* measureme has no such kind. */
+static void off_cpu_is_left_out(void **state)
+{
+	struct trace_writer *w = open_trace();
+	struct trace_span s = {.start_ns = 71, .end_ns = 75, .tid = 3, .kind = TRACE_KIND_OFF_CPU};
+	struct measureme_sums sums;
+
+	(void)state;
+	add_process(w, 0, 1, "x");
+	add_process(w, 1, 2, "only off");
+	assert_int_equal(trace_writer__span(w, &s), 0);
+	s.process = 1;
+	assert_int_equal(trace_writer__span(w, &s), 0);
+	add_span(w, 0);
+	close_trace(w);
+	assert_int_equal(export(false, &sums), 0);
+	assert_int_equal(sums.events, 1);
+	assert_int_equal(sums.files, 1);
+	assert_int_equal(sums.empty, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +285,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_overwritten_unless_forced),
 		cmocka_unit_test(times_start_with_the_process),
 		cmocka_unit_test(what_does_not_nest_is_counted),
+		cmocka_unit_test(off_cpu_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, directory_make, directory_remove);

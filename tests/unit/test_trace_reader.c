@@ -608,8 +608,23 @@ static bool golden_process(void *ctx, const struct trace_process *p)
 	return p->pid + 1 != wish->not_pid;
 }
 
-/* The spans that the reader gives out, or (`by_hand`) that should be, as text. */
-static char *golden_spans(const char *file, struct golden_wish *wish, bool by_hand,
+static bool golden_wants(const struct trace_item *item, const struct trace_reader *r,
+			 const struct trace_filter *filter, struct golden_wish *wish,
+			 const struct trace_process *const *processes)
+{
+	const struct trace_span *s = &item->span;
+	const struct trace_decision *d = &item->decision;
+
+	if (item->kind == TRACE_ITEM_DECISION)
+		return d->time_ns >= filter->from_ns && d->time_ns <= filter->to_ns &&
+		       golden_label(wish, trace_reader__string(r, d->label));
+	return s->end_ns >= filter->from_ns && s->start_ns <= filter->to_ns &&
+	       golden_label(wish, trace_reader__string(r, s->label)) &&
+	       golden_process(wish, processes[s->process]);
+}
+
+/* The spans and decisions that the reader gives out, or (`by_hand`) that should be, as text. */
+static char *golden_items(const char *file, struct golden_wish *wish, bool by_hand,
 			  uint64_t *passed_over)
 {
 	const struct trace_filter filter = {wish->from_ns, wish->to_ns ?: UINT64_MAX,
@@ -625,16 +640,12 @@ static char *golden_spans(const char *file, struct golden_wish *wish, bool by_ha
 	if (!by_hand)
 		trace_reader__filter(r, &filter);
 	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
-		const struct trace_span *s = &item.span;
-
 		if (item.kind == TRACE_ITEM_PROCESS)
 			processes[item.process->index] = item.process;
-		if (item.kind != TRACE_ITEM_SPAN)
+		if (item.kind != TRACE_ITEM_SPAN && item.kind != TRACE_ITEM_DECISION)
 			continue;
-		if (!by_hand || (s->end_ns >= filter.from_ns && s->start_ns <= filter.to_ns &&
-				 golden_label(wish, trace_reader__string(r, s->label)) &&
-				 golden_process(wish, processes[s->process])))
-			trace_dump_span(out, r, s);
+		if (!by_hand || golden_wants(&item, r, &filter, wish, processes))
+			trace_dump_item(out, r, &item);
 	}
 	if (trace_reader__problem(r))
 		fail_msg("%s: %s", file, trace_reader__problem(r));
@@ -658,6 +669,7 @@ static void golden_files_are_filtered_as_by_hand(void **state)
 		{.label = "mir_built", .not_pid = 1},
 		{.from_ns = 1015},
 		{.to_ns = 1015},
+		{.from_ns = 2500, .to_ns = 3199},
 		{.from_ns = 15, .to_ns = 3049},
 		{.label = "typeck", .from_ns = 1, .to_ns = 2},
 	};
@@ -669,8 +681,8 @@ static void golden_files_are_filtered_as_by_hand(void **state)
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		for (size_t k = 0; k < sizeof(wishes) / sizeof(*wishes); k++) {
 			const char *file = found.gl_pathv[i];
-			_free_ char *want = golden_spans(file, &wishes[k], true, &passed_over);
-			_free_ char *got = golden_spans(file, &wishes[k], false, &passed_over);
+			_free_ char *want = golden_items(file, &wishes[k], true, &passed_over);
+			_free_ char *got = golden_items(file, &wishes[k], false, &passed_over);
 
 			if (strcmp(got, want))
 				fail_msg("%s, %zu: got\n%swant\n%s", file, k, got, want);

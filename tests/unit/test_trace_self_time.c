@@ -8,12 +8,15 @@
 
 #include "../fixtures/spans.h"
 
+/* Of the last span. */
+static struct trace_off off;
+
 static uint64_t self_of(struct self_time *st, uint32_t tid, uint16_t depth, uint64_t start,
 			uint64_t end)
 {
 	struct trace_span s = {.tid = tid, .depth = depth, .start_ns = start, .end_ns = end};
 
-	assert_int_equal(self_time__span(st, &s), 0);
+	assert_int_equal(self_time__span(st, &s, &off), 0);
 	return s.self_ns;
 }
 
@@ -35,7 +38,7 @@ static struct trace_span with_probes(struct self_time *st, uint16_t depth, uint6
 {
 	struct trace_span s = {.tid = 1, .depth = depth, .start_ns = start, .end_ns = end};
 
-	assert_int_equal(self_time__span(st, &s), 0);
+	assert_int_equal(self_time__span(st, &s, &off), 0);
 	return s;
 }
 
@@ -77,7 +80,7 @@ static void a_request_is_one_probe_more(void **state)
 	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	self_time__set_costs(st, &costs);
-	assert_int_equal(self_time__span(st, &asked_for), 0);
+	assert_int_equal(self_time__span(st, &asked_for, &off), 0);
 	assert_int_equal(asked_for.self_probe_ns, 120);
 	assert_int_equal(asked_for.probe_ns, 120);
 	s = with_probes(st, 0, 1000, 5000);
@@ -181,7 +184,7 @@ static void random_trees_come_out_exact(void **state)
 		struct trace_span s = spans->at[i];
 
 		s.self_ns = 0;
-		assert_int_equal(self_time__span(st, &s), 0);
+		assert_int_equal(self_time__span(st, &s, &off), 0);
 		assert_true(s.self_ns == spans->at[i].self_ns);
 	}
 }
@@ -200,8 +203,126 @@ static void losses_never_make_it_negative(void **state)
 
 		if (!rng_below(&rng, 3))
 			continue;
-		assert_int_equal(self_time__span(st, &s), 0);
+		assert_int_equal(self_time__span(st, &s, &off), 0);
 		assert_true(s.self_ns <= s.end_ns - s.start_ns);
+	}
+}
+
+static struct trace_span off_cpu(struct self_time *st, uint16_t depth, uint64_t start, uint64_t end)
+{
+	struct trace_span s = {.tid = 1,
+			       .depth = depth,
+			       .start_ns = start,
+			       .end_ns = end,
+			       .kind = TRACE_KIND_OFF_CPU};
+
+	assert_int_equal(self_time__span(st, &s, &off), 0);
+	assert_int_equal(s.self_ns, 0);
+	assert_int_equal(s.probe_ns, 0);
+	assert_int_equal(off.off_ns, end - start);
+	assert_int_equal(off.self_off_ns, 0);
+	return s;
+}
+
+static void off_cpu_is_no_child(void **state)
+{
+	_self_time_ struct self_time *st = NULL;
+	struct trace_span s;
+
+	(void)state;
+	assert_int_equal(self_time__new(&st), 0);
+	self_of(st, 1, 1, 101, 104);
+	off_cpu(st, 2, 110, 115);
+	s = with_probes(st, 1, 105, 150);
+	assert_int_equal(s.self_ns, 45);
+	assert_int_equal(off.off_ns, 5);
+	assert_int_equal(off.self_off_ns, 5);
+	off_cpu(st, 1, 160, 170);
+	off_cpu(st, 1, 170, 171);
+	s = with_probes(st, 0, 100, 200);
+	assert_int_equal(s.self_ns, 100 - 3 - 45);
+	assert_int_equal(off.off_ns, 16);
+	assert_int_equal(off.self_off_ns, 11);
+	off_cpu(st, 0, 200, 300);
+	s = with_probes(st, 0, 300, 310);
+	assert_int_equal(off.off_ns, 0);
+}
+
+static void off_cpu_has_no_probes(void **state)
+{
+	_self_time_ struct self_time *st = NULL;
+	struct trace_span s;
+
+	(void)state;
+	assert_int_equal(self_time__new(&st), 0);
+	self_time__set_costs(st, &costs);
+	off_cpu(st, 1, 2000, 2150);
+	s = with_probes(st, 0, 1000, 5000);
+	assert_int_equal(s.self_ns, 4000);
+	assert_int_equal(s.probe_ns, 120);
+	assert_int_equal(s.self_probe_ns, 120);
+}
+
+/* Its parent was lost, and so was what it left: it is its grandparent's. */
+static void off_cpu_of_a_lost_parent_goes_to_the_next(void **state)
+{
+	_self_time_ struct self_time *st = NULL;
+	struct trace_span s;
+
+	(void)state;
+	assert_int_equal(self_time__new(&st), 0);
+	off_cpu(st, 2, 110, 115);
+	s = with_probes(st, 1, 120, 130);
+	assert_int_equal(off.off_ns, 0);
+	off_cpu(st, 3, 140, 147);
+	off_cpu(st, 1, 150, 151);
+	s = with_probes(st, 0, 100, 200);
+	assert_int_equal(s.self_ns, 90);
+	assert_int_equal(off.off_ns, 13);
+	assert_int_equal(off.self_off_ns, 13);
+}
+
+/* The last nanosecond before the span ends, in it. */
+static void off_cpu_of(struct self_time *st, const struct trace_span *span)
+{
+	struct trace_span s = *span;
+
+	s.depth++;
+	s.kind = TRACE_KIND_OFF_CPU;
+	s.start_ns = s.end_ns - 1;
+	assert_int_equal(self_time__span(st, &s, &off), 0);
+}
+
+/* Whatever is lost: what is off the CPU is once in the own time of something, or in nothing. */
+static void off_cpu_is_told_once(void **state)
+{
+	struct rng rng = rng_new();
+	_free_ struct spans *spans = spans_new(&rng, 15000, 1, 10);
+
+	(void)state;
+	for (uint32_t lost = 0; lost < 2; lost++) {
+		_self_time_ struct self_time *st = NULL;
+		uint64_t all = 0, own = 0, at_top = 0;
+
+		assert_int_equal(self_time__new(&st), 0);
+		for (uint32_t i = 0; i < spans->n; i++) {
+			struct trace_span s = spans->at[i];
+
+			if (s.self_ns > 2 && s.depth && !rng_below(&rng, 4)) {
+				off_cpu_of(st, &s);
+				all++;
+			}
+			if (lost && s.depth && !rng_below(&rng, 5))
+				continue;
+			assert_int_equal(self_time__span(st, &s, &off), 0);
+			assert_true(off.self_off_ns <= off.off_ns);
+			assert_true(off.off_ns <= s.end_ns - s.start_ns);
+			assert_true(lost || s.self_ns == spans->at[i].self_ns);
+			own += off.self_off_ns;
+			at_top += s.depth ? 0 : off.off_ns;
+		}
+		assert_int_equal(own, all);
+		assert_int_equal(at_top, all);
 	}
 }
 
@@ -216,7 +337,7 @@ static void a_forgotten_process_begins_anew(void **state)
 	assert_int_equal(self_of(st, 2, 1, 110, 150), 40);
 	self_time__forget(st, 0);
 	self_time__forget(st, 0);
-	assert_int_equal(self_time__span(st, &s), 0);
+	assert_int_equal(self_time__span(st, &s, &off), 0);
 	assert_int_equal(self_of(st, 1, 0, 100, 200), 100);
 	assert_int_equal(self_of(st, 2, 0, 100, 200), 100);
 	assert_int_equal(self_of(st, 3, 0, 100, 200), 100);
@@ -236,6 +357,10 @@ int main(void)
 		cmocka_unit_test(overlapping_spans_leave_nothing),
 		cmocka_unit_test(random_trees_come_out_exact),
 		cmocka_unit_test(losses_never_make_it_negative),
+		cmocka_unit_test(off_cpu_is_no_child),
+		cmocka_unit_test(off_cpu_has_no_probes),
+		cmocka_unit_test(off_cpu_of_a_lost_parent_goes_to_the_next),
+		cmocka_unit_test(off_cpu_is_told_once),
 		cmocka_unit_test(a_forgotten_process_begins_anew),
 	};
 

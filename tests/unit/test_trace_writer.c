@@ -384,6 +384,36 @@ static void a_killed_writer_leaves_what_it_flushed(void **state)
 	assert_non_null(strstr(text, "span 0/0 depth=0 0..1 typeck #0\nproblem: unfinished: "));
 }
 
+static void decisions_come_back(void **state)
+{
+	_trace_writer_ struct trace_writer *w = open_with_names();
+	const struct trace_decision counted = {UINT64_MAX, 1, TRACE_WATCH_COUNTED, 61000, 50000};
+	const struct trace_tally tally = {
+		.label = 1, .kind = TRACE_KIND_COUNTED, .events = UINT64_MAX};
+	static const char line[] =
+		"\ndecision 18446744073709551615 typeck counted 61000 of 50000\n";
+	struct trace_decision wrong = counted;
+	_free_ char *text = NULL;
+	int n = 0;
+
+	(void)state;
+	wrong.watch = TRACE_WATCH_MAX;
+	assert_int_equal(trace_writer__decision(w, &wrong), -EINVAL);
+	wrong = counted;
+	wrong.label = 100;
+	assert_int_equal(trace_writer__decision(w, &wrong), -EINVAL);
+	/* More than a chunk takes. */
+	for (int i = 0; i < 10000; i++)
+		assert_int_equal(trace_writer__decision(w, &counted), 0);
+	assert_int_equal(trace_writer__tally(w, &tally), 0);
+	assert_int_equal(trace_writer__flush(w), 0);
+	text = dump_trace(path);
+	for (const char *at = text; (at = strstr(at, line)); at++)
+		n++;
+	assert_int_equal(n, 10000);
+	assert_non_null(strstr(text, "tally 0 typeck [QueryCounted] 18446744073709551615 0\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -396,6 +426,7 @@ int main(void)
 		cmocka_unit_test_teardown(long_mappings_come_back, remove_file),
 		cmocka_unit_test_teardown(paths_share_what_they_have_in_common, remove_file),
 		cmocka_unit_test_teardown(callers_need_their_function, remove_file),
+		cmocka_unit_test_teardown(decisions_come_back, remove_file),
 		cmocka_unit_test_teardown(functions_beyond_a_batch_come_back, remove_file),
 		cmocka_unit_test_teardown(losses_are_written_when_they_change, remove_file),
 		cmocka_unit_test_teardown(names_beyond_a_batch_come_back, remove_file),

@@ -196,6 +196,48 @@ static void a_hit_is_of_the_query_that_was_executed(void **state)
 	assert_int_equal(tracks__unknown_hits(f->t), 2);
 }
 
+static int do_off_cpu(struct tracks *t, uint8_t reason, uint32_t flags, uint64_t end)
+{
+	const struct wire_off_cpu r = {
+		.type = WIRE_OFF_CPU,
+		.reason = reason,
+		.depth = 1,
+		.pid = 11,
+		.tid = 12,
+		.flags = flags,
+		.start_ns = 500,
+		.end_ns = end,
+	};
+
+	return tracks__record(t, &r, sizeof(r));
+}
+
+static void off_the_cpu_it_is_told_why(void **state)
+{
+	struct fixture *f = *state;
+	const struct trace_span *s = &f->out.spans[0];
+
+	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_WAITING, 0, 600), 0);
+	assert_last(f, TRACE_KIND_OFF_CPU, 80);
+	assert_string_equal(f->out.labels[0], TRACE_OFF_WAITING);
+	assert_int_equal(s->tid, 12);
+	assert_int_equal(s->depth, 1);
+	assert_int_equal(s->start_ns, 500);
+	assert_int_equal(s->end_ns, 600);
+	assert_int_equal(s->invocation, TRACE_NO_INVOCATION);
+	assert_int_equal(f->out.n_processes, 1);
+	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_PREEMPTED, WIRE_SPAN_OPEN, 600), 0);
+	assert_last(f, TRACE_KIND_OFF_CPU, 81);
+	assert_string_equal(f->out.labels[1], TRACE_OFF_PREEMPTED);
+	assert_int_equal(f->out.spans[1].flags, TRACE_SPAN_OPEN);
+	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_WAITING, 0, 700), 0);
+	assert_last(f, TRACE_KIND_OFF_CPU, 80);
+	assert_int_equal(do_off_cpu(f->t, 0, 0, 600), -EBADMSG);
+	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_MAX, 0, 600), -EBADMSG);
+	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_WAITING, WIRE_SPAN_UNWOUND, 600), -EBADMSG);
+	assert_int_equal(do_off_cpu(f->t, WIRE_OFF_WAITING, 0, 499), -EBADMSG);
+}
+
 static void a_compiler_lives_and_dies(void **state)
 {
 	struct fixture *f = *state;
@@ -686,6 +728,7 @@ int main(void)
 		TEST(self_times_of_many_threads_are_exact),
 		TEST(what_is_no_record_changes_nothing),
 		TEST(an_error_of_the_sink_comes_back),
+		TEST(off_the_cpu_it_is_told_why),
 		TEST(a_hit_is_of_the_query_that_was_executed),
 		cmocka_unit_test(a_sink_may_be_empty),
 	};

@@ -9,13 +9,22 @@
 
 static void each_extra_is_a_member_of_a_row(void **state)
 {
-	const struct summary_row row = {.hits = 1, .blocked_ns = 2, .load_ns = 3, .hashing_ns = 4};
+	const struct summary_row row = {.self_off_ns = 1,
+					.off_ns = 2,
+					.hits = 3,
+					.blocked_ns = 4,
+					.load_ns = 5,
+					.hashing_ns = 6,
+					.loaded = 7,
+					.loads = 8,
+					.counted = 9,
+					.estimated = 10,
+					.estimated_ns = 11};
 
 	(void)state;
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
 		assert_int_equal(report_extra_of(&row, i), i + 1);
 		assert_non_null(report_extras[i].key);
-		assert_non_null(report_extras[i].title);
 	}
 	assert_int_equal(report_extra_of(&row, REPORT_N_EXTRAS), 0);
 }

@@ -21,6 +21,9 @@ struct sums {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t max_ns;
+	uint64_t self_off_ns;
+	uint64_t preempted_ns;
+	uint64_t waiting_ns;
 };
 
 struct thread {
@@ -28,7 +31,11 @@ struct thread {
 	uint32_t tid;
 	const char *name; /* or NULL */
 	struct sums sums;
+	uint64_t counted; /* executions that have no span, of NO_THREAD */
 };
+
+/* It is not known which threads ran what was counted only. */
+#define NO_THREAD UINT32_MAX
 
 struct groups {
 	struct trace_process *processes;
@@ -93,31 +100,68 @@ int groups__thread(struct groups *g, const struct trace_thread *thread)
 	return 0;
 }
 
-int groups__span(struct groups *g, const struct trace_span *span)
+/* The sums of a span's thread, within whose time it lies from now on. */
+static int sums_of(struct groups *g, const struct trace_span *span, struct sums **out)
 {
-	uint64_t alone;
 	struct thread *t;
-	struct sums *s;
 
 	if (span->process >= g->n_processes || span->end_ns < span->start_ns)
 		return -EINVAL;
 	t = get_thread(g, span->process, span->tid);
 	if (!t)
 		return -ENOMEM;
-	s = &t->sums;
+	if (span->start_ns < t->sums.start_ns)
+		t->sums.start_ns = span->start_ns;
+	if (span->end_ns > t->sums.end_ns)
+		t->sums.end_ns = span->end_ns;
+	*out = &t->sums;
+	return 0;
+}
+
+int groups__off_cpu(struct groups *g, const struct trace_span *span, bool preempted)
+{
+	struct sums *s;
+	int err = sums_of(g, span, &s);
+
+	if (err)
+		return err;
+	*(preempted ? &s->preempted_ns : &s->waiting_ns) += span->end_ns - span->start_ns;
+	return 0;
+}
+
+int groups__span(struct groups *g, const struct trace_span *span, const struct trace_off *off)
+{
+	uint64_t alone;
+	struct sums *s;
+	int err = sums_of(g, span, &s);
+
+	if (err)
+		return err;
 	s->spans++;
 	s->count += span->kind != TRACE_KIND_BLOCKED && span->kind != TRACE_KIND_LOAD &&
 		    span->kind != TRACE_KIND_HASHING && span->kind != TRACE_KIND_HIT;
 	s->unwound += span->flags != 0;
 	s->self_ns += span->self_ns;
 	s->self_probe_ns += span->self_probe_ns;
-	if (span->start_ns < s->start_ns)
-		s->start_ns = span->start_ns;
-	if (span->end_ns > s->end_ns)
-		s->end_ns = span->end_ns;
+	s->self_off_ns += off->self_off_ns;
 	alone = trace_without_probes(span->end_ns - span->start_ns, span->probe_ns);
 	if (alone > s->max_ns)
 		s->max_ns = alone;
+	return 0;
+}
+
+int groups__tally(struct groups *g, const struct trace_tally *tally)
+{
+	struct thread *t;
+
+	if (tally->process >= g->n_processes)
+		return -EINVAL;
+	if (tally->kind != TRACE_KIND_COUNTED)
+		return 0;
+	t = get_thread(g, tally->process, NO_THREAD);
+	if (!t)
+		return -ENOMEM;
+	t->counted += tally->events;
 	return 0;
 }
 
@@ -136,6 +180,9 @@ static void add_sums(struct sums *to, const struct sums *from)
 		to->end_ns = from->end_ns;
 	if (from->max_ns > to->max_ns)
 		to->max_ns = from->max_ns;
+	to->self_off_ns += from->self_off_ns;
+	to->preempted_ns += from->preempted_ns;
+	to->waiting_ns += from->waiting_ns;
 }
 
 static struct group_row row_of(const struct sums *s)
@@ -147,6 +194,9 @@ static struct group_row row_of(const struct sums *s)
 		.self_ns = trace_without_probes(s->self_ns, s->self_probe_ns),
 		.wall_ns = s->spans ? s->end_ns - s->start_ns : 0,
 		.max_ns = s->max_ns,
+		.self_off_ns = s->self_off_ns,
+		.preempted_ns = s->preempted_ns,
+		.waiting_ns = s->waiting_ns,
 	};
 }
 
@@ -178,9 +228,11 @@ static struct sums *sum_processes(const struct groups *g)
 {
 	struct sums *sums = calloc(g->n_processes + 1UL, sizeof(*sums));
 
-	for (uint32_t i = 0; sums && i < g->n_threads; i++)
+	for (uint32_t i = 0; sums && i < g->n_threads; i++) {
 		if (g->threads[i].sums.spans)
 			add_sums(&sums[g->threads[i].process], &g->threads[i].sums);
+		sums[g->threads[i].process].count += g->threads[i].counted;
+	}
 	return sums;
 }
 
@@ -194,7 +246,7 @@ static int process_rows(const struct groups *g, struct group_row *rows, size_t *
 		const struct trace_process *p = &g->processes[i];
 		struct group_row *row = &rows[*n];
 
-		if (!sums[i].spans)
+		if (!sums[i].spans && !sums[i].count)
 			continue;
 		*row = row_of(&sums[i]);
 		if (asprintf(&row->name, "%.*s %" PRIu32, NAME_MAX_BYTES, what_runs(p), p->pid) < 0)
@@ -225,6 +277,9 @@ static size_t merge_names(struct group_row *rows, size_t n)
 		to->unwound += rows[i].unwound;
 		to->self_ns += rows[i].self_ns;
 		to->wall_ns += rows[i].wall_ns;
+		to->self_off_ns += rows[i].self_off_ns;
+		to->preempted_ns += rows[i].preempted_ns;
+		to->waiting_ns += rows[i].waiting_ns;
 		if (rows[i].max_ns > to->max_ns)
 			to->max_ns = rows[i].max_ns;
 		free(rows[i].name);
@@ -241,7 +296,7 @@ static int crate_rows(const struct groups *g, struct group_row *rows, size_t *n)
 	for (uint32_t i = 0; i < g->n_processes; i++) {
 		struct group_row *row = &rows[*n];
 
-		if (!sums[i].spans)
+		if (!sums[i].spans && !sums[i].count)
 			continue;
 		*row = row_of(&sums[i]);
 		row->name = strndup(what_runs(&g->processes[i]), NAME_MAX_BYTES);

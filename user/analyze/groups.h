@@ -27,6 +27,11 @@ struct group_row {
 	uint64_t wall_ns; /* from the first start to the last end; of a crate: that of its
 			     processes, summed */
 	uint64_t max_ns;  /* as self_ns */
+	/* Off the CPU: of self_ns as it was measured; and in all, by why, of wall_ns of a thread.
+	 */
+	uint64_t self_off_ns;
+	uint64_t preempted_ns;
+	uint64_t waiting_ns;
 };
 
 int groups__new(struct groups **out);
@@ -41,7 +46,16 @@ int groups__thread(struct groups *g, const struct trace_thread *t);
 
 /* Count a span, with what is computed filled in. -ENOMEM; -EINVAL if its process was not announced.
  */
-int groups__span(struct groups *g, const struct trace_span *span);
+int groups__span(struct groups *g, const struct trace_span *span, const struct trace_off *off);
+
+/* Count one of TRACE_KIND_OFF_CPU; the errors are the same. */
+int groups__off_cpu(struct groups *g, const struct trace_span *span, bool preempted);
+
+/*
+ * Count executions that have no span, exactly known ones only: with their process and its crate, as
+ * no thread is known. Errors as groups__span().
+ */
+int groups__tally(struct groups *g, const struct trace_tally *t);
 
 /* The rows, in no order; to be freed with group_rows__free(). -ENOMEM. */
 int groups__rows(const struct groups *g, enum group_by by, struct group_row **rows, size_t *n);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/means.h"
 #include "base/array.h"
 #include "base/map.h"
 #include "trace/self_time.h"
@@ -21,6 +22,9 @@ struct summed_process {
 	uint64_t last_ns; /* the latest end of a span */
 	uint32_t entries; /* the newest, or U64_MAP_NONE */
 	uint32_t n_entries;
+	struct reuse reuse;
+	uint32_t numbered_tid; /* the thread whose results have numbers */
+	bool many_number;      /* several threads do */
 };
 
 /* Where the entry of a key was found last: a few queries are most of all spans. */
@@ -41,6 +45,9 @@ struct summary {
 	struct u64_map entry_of; /* process << 32 | label -> index into entries */
 	struct recent recent[N_RECENT];
 	struct self_time *self_time;
+	struct load_tracks loads;
+	struct means *means; /* made when rows are asked for, if executions were counted only */
+	bool has_counted;
 	struct trace_tally *tallies;
 	uint32_t n_tallies;
 	uint32_t tallies_capacity;
@@ -53,6 +60,9 @@ int summary__new(struct summary **out)
 	_summary_ struct summary *s = calloc(1, sizeof(*s));
 
 	if (!s || self_time__new(&s->self_time))
+		return -ENOMEM;
+	s->means = calloc(1, sizeof(*s->means));
+	if (!s->means)
 		return -ENOMEM;
 	*out = take_ptr(s);
 	return 0;
@@ -157,12 +167,14 @@ static void count_span(struct entry *entry, const struct trace_span *span,
 		return;
 	}
 	row->self_ns += own->self_ns;
+	row->self_off_ns += own->off.self_off_ns;
 	entry->self_probe_ns += own->self_probe_ns;
 	if (span->kind == TRACE_KIND_HASHING) {
 		row->hashing_ns += trace_without_probes(own->self_ns, own->self_probe_ns);
 		return;
 	}
 	row->total_ns += duration;
+	row->off_ns += own->off.off_ns;
 	entry->probe_ns += own->probe_ns;
 	if (span->kind == TRACE_KIND_BLOCKED)
 		row->blocked_ns += trace_without_probes(duration, own->probe_ns);
@@ -188,23 +200,69 @@ static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t l
 	return entry;
 }
 
-int summary__span(struct summary *s, const struct trace_span *span, bool compute_self)
+/* Whether the results of a process have numbers without gaps: those of one thread do. */
+static void count_number(struct summed_process *p, const struct trace_span *span)
 {
-	struct own_times own = {span->self_ns, span->probe_ns, span->self_probe_ns};
+	uint32_t next = span->invocation + 1; /* 0: it has no number */
+
+	p->reuse.executed++;
+	if (span->tid != p->numbered_tid && next) {
+		p->many_number |= p->reuse.results;
+		p->numbered_tid = span->tid;
+	}
+	if (next > p->reuse.results)
+		p->reuse.results = next;
+}
+
+static int count_load(struct summary *s, struct summed_process *p, struct entry *entry,
+		      const struct trace_span *span)
+{
+	int failed = load_tracks__span(&s->loads, span);
+
+	if (failed < 0)
+		return failed;
+	if (span->kind == TRACE_KIND_LOAD) {
+		p->reuse.loads++;
+		p->reuse.loaded++;
+		entry->row.loads++;
+		entry->row.loaded++;
+	}
+	p->reuse.loaded -= failed;
+	entry->row.loaded -= failed;
+	return 0;
+}
+
+int summary__span(struct summary *s, const struct trace_span *span, const struct trace_off *off)
+{
+	struct own_times own = {
+		.self_ns = span->self_ns,
+		.probe_ns = span->probe_ns,
+		.self_probe_ns = span->self_probe_ns,
+	};
 	struct summed_process *p;
 	struct entry *entry;
 
 	if (span->process >= s->n_processes || span->end_ns < span->start_ns)
 		return -EINVAL;
-	if (compute_self && self_time__of(s->self_time, span, &own))
+	if (off)
+		own.off = *off;
+	else if (self_time__of(s->self_time, span, &own))
 		return -ENOMEM;
+	p = &s->processes[span->process];
+	if (span->end_ns > p->last_ns)
+		p->last_ns = span->end_ns;
+	/* It has told its parents. */
+	if (span->kind == TRACE_KIND_OFF_CPU)
+		return 0;
 	entry = find_or_add(s, span->process, span->label);
 	if (!entry)
 		return -ENOMEM;
 	count_span(entry, span, &own);
-	p = &s->processes[span->process];
-	if (span->end_ns > p->last_ns)
-		p->last_ns = span->end_ns;
+	if (span->kind == TRACE_KIND_QUERY)
+		count_number(p, span);
+	/* Most traces have no load at all. */
+	if ((s->loads.n || span->kind == TRACE_KIND_LOAD) && count_load(s, p, entry, span))
+		return -ENOMEM;
 	s->spans++;
 	return 0;
 }
@@ -224,12 +282,21 @@ int summary__tally(struct summary *s, const struct trace_tally *t)
 
 	if (t->process >= s->n_processes)
 		return -EINVAL;
-	if (t->kind != TRACE_KIND_HIT_COUNT)
+	if (t->kind != TRACE_KIND_HIT_COUNT && t->kind != TRACE_KIND_COUNTED &&
+	    t->kind != TRACE_KIND_ESTIMATED)
 		return add_tally(s, t);
 	entry = find_or_add(s, t->process, t->label);
 	if (!entry)
 		return -ENOMEM;
-	entry->row.hits += t->sum;
+	if (t->kind == TRACE_KIND_HIT_COUNT) {
+		entry->row.hits += t->sum;
+	} else if (t->kind == TRACE_KIND_COUNTED) {
+		entry->row.counted += t->events;
+		s->has_counted = true;
+	} else {
+		entry->row.estimated += t->events;
+		entry->row.estimated_ns += t->sum;
+	}
 	return 0;
 }
 
@@ -252,6 +319,28 @@ const struct trace_process *summary__process_at(const struct summary *s, uint32_
 uint64_t summary__spans(const struct summary *s)
 {
 	return s->spans;
+}
+
+struct reuse summary__reuse(const struct summary *s, uint32_t i)
+{
+	struct reuse reuse = s->processes[i].reuse;
+
+	if (s->processes[i].many_number)
+		reuse.results = 0;
+	return reuse;
+}
+
+uint64_t summary__end_ns(const struct summary *s)
+{
+	uint64_t end_ns = 0;
+
+	for (uint32_t i = 0; i < s->n_processes; i++) {
+		const struct summed_process *p = &s->processes[i];
+
+		end_ns = p->last_ns > end_ns ? p->last_ns : end_ns;
+		end_ns = p->process.end_ns > end_ns ? p->process.end_ns : end_ns;
+	}
+	return end_ns;
 }
 
 uint64_t summary__wall_ns(const struct summary *s)
@@ -287,6 +376,13 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->blocked_ns += from->blocked_ns;
 	to->load_ns += from->load_ns;
 	to->hashing_ns += from->hashing_ns;
+	to->off_ns += from->off_ns;
+	to->self_off_ns += from->self_off_ns;
+	to->counted += from->counted;
+	to->estimated += from->estimated;
+	to->estimated_ns += from->estimated_ns;
+	to->loads += from->loads;
+	to->loaded += from->loaded;
 }
 
 static int compare_labels(const void *a, const void *b)
@@ -319,8 +415,8 @@ static size_t merge_labels(struct summary_row *rows, size_t n)
 	return used;
 }
 
-/* Takes off what the probes took. */
-static struct summary_row row_of(const struct entry *entry)
+/* Takes off what the probes took, and estimates what was counted only. */
+static struct summary_row row_of(const struct summary *s, const struct entry *entry)
 {
 	struct summary_row row = entry->row;
 
@@ -330,6 +426,8 @@ static struct summary_row row_of(const struct entry *entry)
 	row.total_ns = trace_without_probes(row.total_ns, entry->probe_ns);
 	row.self_ns = trace_without_probes(row.self_ns, entry->self_probe_ns);
 	row.executed_ns = trace_without_probes(row.executed_ns, entry->executed_probe_ns);
+	if (row.counted)
+		row.estimated_ns += means__estimate(s->means, row.label, row.counted);
 	return row;
 }
 
@@ -338,16 +436,40 @@ static size_t copy_rows(const struct summary *s, uint32_t process, struct summar
 	size_t n = 0;
 
 	for (uint32_t i = s->processes[process].entries; i != U64_MAP_NONE; i = s->entries[i].next)
-		rows[n++] = row_of(&s->entries[i]);
+		rows[n++] = row_of(s, &s->entries[i]);
 	return n;
 }
 
 static size_t sum_rows(const struct summary *s, struct summary_row *rows)
 {
 	for (uint32_t i = 0; i < s->n_entries; i++)
-		rows[i] = row_of(&s->entries[i]);
+		rows[i] = row_of(s, &s->entries[i]);
 	qsort(rows, s->n_entries, sizeof(*rows), compare_labels);
 	return merge_labels(rows, s->n_entries);
+}
+
+/* Once for all processes: in most of those after the first, a costly query is never recorded. */
+static int make_means(const struct summary *s)
+{
+	struct mean *parts;
+
+	if (!s->has_counted || s->means->spans == s->spans)
+		return 0;
+	parts = calloc(s->n_entries + 1UL, sizeof(*parts));
+	if (!parts)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->n_entries; i++) {
+		const struct entry *e = &s->entries[i];
+
+		parts[i] = (struct mean){
+			.label = e->row.label,
+			.count = e->row.count,
+			.ns = trace_without_probes(e->row.executed_ns, e->executed_probe_ns),
+		};
+	}
+	means__set(s->means, parts, s->n_entries);
+	s->means->spans = s->spans;
+	return 0;
 }
 
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n)
@@ -357,6 +479,8 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
 
 	if (!all && process >= s->n_processes)
 		return -EINVAL;
+	if (make_means(s))
+		return -ENOMEM;
 	most = all ? s->n_entries : s->processes[process].n_entries;
 	*rows = calloc(most + 1, sizeof(**rows)); /* calloc(0) may be NULL */
 	if (!*rows)
@@ -377,5 +501,9 @@ void summary__free(struct summary *s)
 	free(s->tallies);
 	u64_map__destroy(&s->entry_of);
 	self_time__free(s->self_time);
+	load_tracks__destroy(&s->loads);
+	if (s->means)
+		means__destroy(s->means);
+	free(s->means);
 	free(s);
 }

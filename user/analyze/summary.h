@@ -6,12 +6,13 @@
 #ifndef QPROF_ANALYZE_SUMMARY_H
 #define QPROF_ANALYZE_SUMMARY_H
 
+#include "analyze/reuse.h"
 #include "trace/trace.h"
 
 /*
  * Everything with one label. Kinds of intervals beside executions are added up as measureme's
  * summarize does: all count for self_ns, and all but hashing, which is inside an execution, for
- * total_ns. The last four are 0 in what a capture records.
+ * total_ns. Of intervals off the CPU there is no row.
  *
  * Times are without what our probes took of them, as far as the spans say (trace/self_time.h). Of
  * a sum, not of each span: some are shorter than their probes take on average.
@@ -32,6 +33,17 @@ struct summary_row {
 	uint64_t blocked_ns;
 	uint64_t load_ns;
 	uint64_t hashing_ns;
+	uint64_t off_ns;      /* of raw_total_ns, off the CPU */
+	uint64_t self_off_ns; /* of raw_self_ns */
+	/*
+	 * Executions that have no span, to keep within a budget: neither in count nor in a time of
+	 * this row, but in the self times of those who called them.
+	 */
+	uint64_t counted;      /* exactly */
+	uint64_t estimated;    /* not even counted: how many they may have been */
+	uint64_t estimated_ns; /* what both may have taken; the first by the mean of the recorded */
+	uint64_t loads;	       /* see struct reuse */
+	uint64_t loaded;
 };
 
 /* Of an execution; 0 without any. */
@@ -52,15 +64,18 @@ void summary__borrow_texts(struct summary *s);
 int summary__process(struct summary *s, const struct trace_process *p);
 /*
  * 0, -ENOMEM, or -EINVAL for a span of a process that was not announced.
- * Spans of one thread must come in end order. self_ns and what the probes took are taken as given;
- * with `compute_self` they are derived from depth (for readers of a trace).
+ * Spans of one thread must come in end order. self_ns and what the probes took are taken as given,
+ * and so is `off`; if that is NULL, all is derived from depth (for readers of a trace).
  */
-int summary__span(struct summary *s, const struct trace_span *span, bool compute_self);
+int summary__span(struct summary *s, const struct trace_span *span, const struct trace_off *off);
 
 /* As self_time__set_costs(), for what is computed. */
 void summary__set_costs(struct summary *s, const struct trace_costs *costs);
 
-/* Add a tally, after its process: cache hits to the rows, others to the list. Errors as above. */
+/*
+ * Add a tally, after its process: cache hits and executions without a span to the rows, others to
+ * the list. Errors as above.
+ */
 int summary__tally(struct summary *s, const struct trace_tally *t);
 
 uint32_t summary__n_processes(const struct summary *s);
@@ -75,13 +90,20 @@ const struct trace_process *summary__process_at(const struct summary *s, uint32_
 #define SUMMARY_ALL UINT32_MAX
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);
 
+/* What process `i`, which must have been announced, took over from the last compile. */
+struct reuse summary__reuse(const struct summary *s, uint32_t i);
+
 /*
- * The tallies that are no cache hits, in the order in which they came; per process. The summary's
+ * The tallies that are in no row, in the order in which they came; per process. The summary's
  * own, until the next summary__tally().
  */
 const struct trace_tally *summary__tallies(const struct summary *s, size_t *n);
 
+/* Without those off the CPU. */
 uint64_t summary__spans(const struct summary *s);
+
+/* The latest time that is known of. */
+uint64_t summary__end_ns(const struct summary *s);
 
 /* From their starts to their ends, or to their last spans' if those are not known; summed. */
 uint64_t summary__wall_ns(const struct summary *s);

@@ -58,6 +58,7 @@ struct filter {
 	const char *missing[N_EVENTS];
 	const char *why[N_EVENTS];
 	size_t n_missing;
+	bool no_off_cpu;
 };
 
 static char *join(const char *const *lists, size_t n)
@@ -102,6 +103,10 @@ static int add_word(struct filter *f, const char *text)
 	text += w->taken_away;
 	if (!*text)
 		return -EINVAL;
+	if (!strcmp(text, "off-cpu")) {
+		f->no_off_cpu = w->taken_away;
+		return 0;
+	}
 	if (!strcmp(text, "none")) {
 		/* It is "-all". */
 		w->taken_away = !w->taken_away;
@@ -232,6 +237,11 @@ const char *filter__missing(const struct filter *f, size_t i, const char **why)
 bool filter__wants_hits(const struct filter *f)
 {
 	return filter__passes(f, FILTER_HIT, NULL);
+}
+
+bool filter__wants_off_cpu(const struct filter *f)
+{
+	return !f->no_off_cpu;
 }
 
 bool filter__is_empty(const struct filter *f)

@@ -12,6 +12,8 @@
  *   all                every interval, whatever its kind
  *   query-cache-hit    hits of caches, and query-provider: what was hit was executed before
  *   none
+ *   off-cpu            when threads are off the CPU: recorded with any list unless it is taken
+ *                      away, and says nothing of what else is asked for
  *   GLOB               what has such a label
  *   -WORD              all but that
  *
@@ -67,7 +69,10 @@ const char *filter__missing(const struct filter *f, size_t i, const char **why);
 /* Whether hits of caches are asked for, of whatever query: globs have no say in them. */
 bool filter__wants_hits(const struct filter *f);
 
-/* Nothing that can be had is asked for. */
+/* Whether it is asked for when threads are off the CPU. */
+bool filter__wants_off_cpu(const struct filter *f);
+
+/* No interval that can be had is asked for. */
 bool filter__is_empty(const struct filter *f);
 
 void filter__free(struct filter *f);

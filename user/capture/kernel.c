@@ -80,6 +80,24 @@ static void list_programs(struct kernel *k, bool callers, bool hits)
 	bpf_program__set_autoload(s->progs.on_hit, hits);
 }
 
+/* Not worth a recording: what cannot be had is told, and left out. */
+static void tell_no_switches(int err)
+{
+	diag_warn("cannot tell when threads are off the CPU: %s; recording goes on without",
+		  err == -ESRCH || err == -ENOENT ? "this kernel describes no sched_switch"
+						  : strerror(-err));
+}
+
+/* A program whose tracepoint the kernel does not know would keep all of them from being loaded. */
+static void choose_switches(struct kernel *k, bool wanted)
+{
+	int id = wanted ? libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP) : 0;
+
+	if (id < 0)
+		tell_no_switches(id);
+	bpf_program__set_autoload(k->skel->progs.on_switch, id > 0);
+}
+
 static int explain_load(int err)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
@@ -130,6 +148,7 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 	if (!k->skel)
 		return explain_load(-errno);
 	list_programs(k, opt->callers, opt->hits);
+	choose_switches(k, opt->off_cpu);
 	for (int role = 1; role < PROBES_ROLES && k->multi; role++) {
 		if (k->progs[role])
 			bpf_program__set_expected_attach_type(k->progs[role],
@@ -147,6 +166,12 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 static int attach_lifecycle(struct kernel *k)
 {
 	struct qprof_bpf *s = k->skel;
+
+	if (bpf_program__autoload(s->progs.on_switch)) {
+		s->links.on_switch = bpf_program__attach(s->progs.on_switch);
+		if (!s->links.on_switch)
+			tell_no_switches(-errno);
+	}
 
 	s->links.on_fork = bpf_program__attach(s->progs.on_fork);
 	s->links.on_exec = bpf_program__attach(s->progs.on_exec);
@@ -397,19 +422,24 @@ int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx)
 	return n < 0 && n != ENOUGH ? n : 0;
 }
 
-/* Hits for which the kernel did not run the program, as another one of ours was running. */
+static uint64_t misses_of(const struct bpf_program *prog)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	if (!prog || bpf_program__fd(prog) < 0 ||
+	    bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size))
+		return 0;
+	return info.recursion_misses;
+}
+
+/* Hits, and switches, for which the kernel did not run the program, as one of ours was running. */
 static uint64_t recursion_misses(const struct kernel *k)
 {
-	uint64_t n = 0;
+	uint64_t n = misses_of(k->skel->progs.on_switch);
 
-	for (int role = WIRE_ROLE_START_BODY; role < PROBES_ROLES; role++) {
-		struct bpf_prog_info info = {0};
-		uint32_t size = sizeof(info);
-
-		if (k->progs[role] &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(k->progs[role]), &info, &size))
-			n += info.recursion_misses;
-	}
+	for (int role = WIRE_ROLE_START_BODY; role < PROBES_ROLES; role++)
+		n += misses_of(k->progs[role]);
 	return n;
 }
 

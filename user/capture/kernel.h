@@ -29,6 +29,7 @@ struct kernel_options {
 	size_t ring_bytes; /* a power of two, at least a page */
 	bool callers;	   /* probe the requests too, and tell who made them */
 	bool hits;	   /* be ready for kernel__attach_hits() */
+	bool off_cpu;	   /* tell when threads that have hit a probe are off their CPU */
 };
 
 struct kernel;

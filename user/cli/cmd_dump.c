@@ -14,7 +14,8 @@ struct seen {
 	const struct trace_process **by_index;
 	uint32_t n;
 	bool filtered;
-	struct self_time *self_time; /* NULL: what the probes took of a span is not known */
+	struct self_time *self_time; /* NULL: with a filter, which hides what a span holds */
+	bool has_costs;		     /* what the probes took of a span is known */
 };
 
 static void seen__clear(struct seen *s)
@@ -94,7 +95,18 @@ static int seen__costs(struct seen *s, const struct trace_costs *costs)
 	if (!s->self_time && self_time__new(&s->self_time))
 		return -ENOMEM;
 	self_time__set_costs(s->self_time, costs);
+	s->has_costs = true;
 	return 0;
+}
+
+/* Its duration's parts, as far as what it holds tells them. */
+static int compute(struct seen *s, struct trace_span *span, struct trace_off *off)
+{
+	if (s->filtered)
+		return 0;
+	if (!s->self_time && self_time__new(&s->self_time))
+		return -ENOMEM;
+	return self_time__span(s->self_time, span, off);
 }
 
 static int dump_span_item(const struct trace_reader *r, struct seen *s, struct trace_span span)
@@ -102,13 +114,15 @@ static int dump_span_item(const struct trace_reader *r, struct seen *s, struct t
 	struct trace_location at;
 	bool located =
 		span.caller != TRACE_NO_LOCATION && trace_reader__location(r, span.caller, &at);
-	int err = s->self_time ? self_time__span(s->self_time, &span) : 0;
+	struct trace_off off = {0};
+	int err = compute(s, &span, &off);
 	const struct dump_span_texts texts = {
 		.name = trace_reader__string(r, span.label),
 		.kind = span.kind ? trace_reader__kind(r, span.kind) : NULL,
 		.event = trace_reader__event(r, &span),
 		.caller = located ? &at : NULL,
-		.probes = s->self_time,
+		.probes = s->has_costs && span.kind != TRACE_KIND_OFF_CPU,
+		.off_ns = span.kind == TRACE_KIND_OFF_CPU ? 0 : off.off_ns,
 	};
 
 	return err ?: dump_span(stdout, &span, seen__get(s, span.process), &texts);
@@ -129,6 +143,9 @@ static int dump_item(const struct trace_reader *r, struct seen *s, const struct 
 	case TRACE_ITEM_TALLY:
 		return dump_tally(stdout, &item->tally, trace_reader__string(r, item->tally.label),
 				  trace_reader__kind(r, item->tally.kind));
+	case TRACE_ITEM_DECISION:
+		return dump_decision(stdout, &item->decision,
+				     trace_reader__string(r, item->decision.label));
 	case TRACE_ITEM_LOSSES:
 		return dump_losses(stdout, &item->losses);
 	case TRACE_ITEM_COSTS:

@@ -31,6 +31,11 @@ static void say_sums(const struct cli_export_options *o, const struct measureme_
 	if (sums->empty)
 		diag_info("%" PRIu32 " compiler%s executed no query and %s no file", sums->empty,
 			  sums->empty == 1 ? "" : "s", sums->empty == 1 ? "has" : "have");
+	if (sums->unrecorded)
+		diag_warn("%s executions were counted or estimated, to keep within a budget, and "
+			  "have no interval: they are left out, and the times of who called them "
+			  "have theirs",
+			  format_count(count, sums->unrecorded));
 	if (sums->adjusted)
 		diag_warn("%s intervals did not nest, or ended later than the format allows; "
 			  "they were adjusted",

@@ -204,6 +204,7 @@ static int open_session(struct capture *c)
 	struct session_sink sink = recorder__sink(c->recorder);
 	struct kernel_options ko = {
 		.hits = filter__wants_hits(c->filter),
+		.off_cpu = filter__wants_off_cpu(c->filter),
 		.attach = c->opt->attach == CLI_ATTACH_MULTI  ? KERNEL_ATTACH_MULTI
 			  : c->opt->attach == CLI_ATTACH_PERF ? KERNEL_ATTACH_PERF
 							      : KERNEL_ATTACH_AUTO,

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/budget.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/summary.h"
@@ -21,6 +22,7 @@ struct contents {
 	struct self_time *self_time; /* NULL: rows are queries, and the summary does it */
 	uint64_t self_ns;	     /* of all */
 	uint64_t self_probe_ns;
+	struct budget budget;
 	struct trace_losses losses;
 	struct trace_costs costs;
 	bool has_losses;
@@ -33,6 +35,7 @@ static void contents__clear(struct contents *c)
 	groups__free(c->groups);
 	callers__free(c->callers);
 	self_time__free(c->self_time);
+	budget__destroy(&c->budget);
 }
 
 static int contents__init(struct contents *c)
@@ -55,14 +58,30 @@ static const struct cli_texts *asked_for(const struct contents *c)
 	return c->callers ? &c->options->callers : &c->options->queries;
 }
 
+/* Of some queries it is told by their own times alone. */
+static int take_off_cpu(struct contents *c, const struct trace_reader *r, struct trace_span *span)
+{
+	struct trace_off off;
+	bool preempted = !strcmp(trace_reader__string(r, span->label), TRACE_OFF_PREEMPTED);
+	int err =
+		self_time__span(c->self_time, span, &off) ?: summary__span(c->summary, span, &off);
+
+	if (err || !c->groups || asked_for(c)->n)
+		return err;
+	return groups__off_cpu(c->groups, span, preempted);
+}
+
 /* Self times need every span; what is counted is only what was asked for. */
 static int take_span(struct contents *c, const struct trace_reader *r, struct trace_span *span)
 {
+	struct trace_off off;
 	int err;
 
 	if (!c->self_time)
-		return summary__span(c->summary, span, true);
-	err = self_time__span(c->self_time, span) ?: summary__span(c->summary, span, false);
+		return summary__span(c->summary, span, NULL);
+	if (span->kind == TRACE_KIND_OFF_CPU)
+		return take_off_cpu(c, r, span);
+	err = self_time__span(c->self_time, span, &off) ?: summary__span(c->summary, span, &off);
 	if (err)
 		return err;
 	c->self_ns += span->self_ns;
@@ -70,8 +89,17 @@ static int take_span(struct contents *c, const struct trace_reader *r, struct tr
 	if (asked_for(c)->n && !cmd_matches(asked_for(c), trace_reader__string(r, span->label)))
 		return 0;
 	if (c->groups)
-		return groups__span(c->groups, span);
+		return groups__span(c->groups, span, &off);
 	return span->kind == TRACE_KIND_QUERY ? callers__span(c->callers, span) : 0;
+}
+
+static int take_tally(struct contents *c, const struct trace_reader *r, const struct trace_tally *t)
+{
+	int err = summary__tally(c->summary, t);
+	bool wanted = !c->options->queries.n ||
+		      cmd_matches(&c->options->queries, trace_reader__string(r, t->label));
+
+	return err || !c->groups || !wanted ? err : groups__tally(c->groups, t);
 }
 
 static void take_costs(struct contents *c, const struct trace_costs *costs)
@@ -98,7 +126,9 @@ static int take_item(struct contents *c, const struct trace_reader *r, struct tr
 	case TRACE_ITEM_THREAD:
 		return c->groups ? groups__thread(c->groups, &item->thread) : 0;
 	case TRACE_ITEM_TALLY:
-		return summary__tally(c->summary, &item->tally);
+		return take_tally(c, r, &item->tally);
+	case TRACE_ITEM_DECISION:
+		return budget__decision(&c->budget, &item->decision);
 	case TRACE_ITEM_LOSSES:
 		c->losses = item->losses;
 		c->has_losses = true;
@@ -122,6 +152,8 @@ static int read_all(struct trace_reader *r, struct contents *c)
 			break;
 		err = take_item(c, r, &item);
 	}
+	if (!err)
+		budget__end(&c->budget, summary__end_ns(c->summary));
 	return err;
 }
 
@@ -155,7 +187,7 @@ static struct report_options view_options(const struct contents *c, const struct
 	static const enum report_sort sort[] = {
 		[CLI_SORT_SELF] = REPORT_SORT_SELF,   [CLI_SORT_TOTAL] = REPORT_SORT_TOTAL,
 		[CLI_SORT_COUNT] = REPORT_SORT_COUNT, [CLI_SORT_MAX] = REPORT_SORT_MAX,
-		[CLI_SORT_NAME] = REPORT_SORT_NAME,
+		[CLI_SORT_NAME] = REPORT_SORT_NAME,   [CLI_SORT_OFF] = REPORT_SORT_OFF,
 	};
 	const struct cli_report_options *o = c->options;
 
@@ -174,6 +206,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.all_self_ns = c->self_ns > c->self_probe_ns ? c->self_ns - c->self_probe_ns : 0,
 		.costs = c->has_costs ? &c->costs : NULL,
 		.raw = o->raw,
+		.budget = c->budget.n ? &c->budget : NULL,
 	};
 }
 

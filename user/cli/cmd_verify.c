@@ -13,7 +13,17 @@ struct verified {
 	struct trace_losses losses;
 	bool has_losses;
 	uint64_t unfinished; /* spans without a true end */
+	uint64_t counted;    /* executions that have no span */
+	uint64_t estimated;
 };
+
+static void count_unrecorded(struct verified *v, const struct trace_tally *t)
+{
+	if (t->kind == TRACE_KIND_COUNTED)
+		v->counted += t->events;
+	else if (t->kind == TRACE_KIND_ESTIMATED)
+		v->estimated += t->events;
+}
 
 static int read_all(struct trace_reader *r, struct verified *v)
 {
@@ -26,6 +36,8 @@ static int read_all(struct trace_reader *r, struct verified *v)
 		} else if (item.kind == TRACE_ITEM_LOSSES) {
 			v->losses = item.losses;
 			v->has_losses = true;
+		} else if (item.kind == TRACE_ITEM_TALLY) {
+			count_unrecorded(v, &item.tally);
 		}
 	}
 	return err;
@@ -58,6 +70,12 @@ static void print_stats(const struct trace_stats *s, const struct verified *v)
 	line("spans", s->spans, "");
 	if (v->unfinished)
 		line("", v->unfinished, " of them left by unwinding or never ended");
+	if (s->decisions)
+		line("decisions", s->decisions, " on what to watch, within a budget");
+	if (v->counted)
+		line("counted", v->counted, " executions have no span");
+	if (v->estimated)
+		line("estimated", v->estimated, " executions have no span");
 	if (s->mapped)
 		line("virtual ids", s->mapped, " with a text");
 	if (s->functions) {

@@ -56,7 +56,9 @@ static const struct cli_option options[] = {
 			"labels. With a - before it, all but that; the last word that fits "
 			"decides. default is passes, queries, loads, blocking, and activities but "
 			"those that come in thousands: metadata_decode_*, mir_pass_* and "
-			"incr_comp_encode_dep_graph. query-cache-hit, which is not in all, adds an "
+			"incr_comp_encode_dep_graph. When the threads are off the CPU is recorded "
+			"with any list, unless -off-cpu is in it. query-cache-hit, which is not in "
+			"all, adds an "
 			"instant for each result found in a cache: millions, at thousands of more "
 			"probes, for small programs; if some are lost, --ring-size 256m helps.",
 	},
@@ -152,7 +154,8 @@ static const struct cli_option options[] = {
 		.choices = "query|crate|process|thread",
 		.initial = "query",
 		.help = "What a row is. In rows that are not queries, wall is the time from the "
-			"first start to the last end of a query.",
+			"first start to the last end of a query; of a thread, it is on-cpu, "
+			"preempted (it could have run) and waiting together.",
 	},
 	{
 		.commands = CLI_BIT(CLI_REPORT),
@@ -160,10 +163,10 @@ static const struct cli_option options[] = {
 		.arg = "COLUMN",
 		.kind = CLI_CHOICE,
 		.offset = AT(report.sort),
-		.choices = "self|total|count|max|name",
+		.choices = "self|total|count|max|name|off",
 		.initial = "self",
 		.help = "The order of the rows, largest first; total is wall in rows that are not "
-			"queries.",
+			"queries, off is off-cpu.",
 	},
 	{
 		.commands = CLI_BIT(CLI_REPORT),
@@ -436,7 +439,8 @@ static const char about_report[] =
 	"in all, without the queries it called (self), on average and at most; then the processes, "
 	"and what was lost while recording. What the probes took of these times is taken off "
 	"again, "
-	"if its cost could be measured when the recording began. Needs no privileges.";
+	"if its cost could be measured when the recording began. off-cpu is the part of self in "
+	"which the thread was on no CPU: it waited, or others ran. Needs no privileges.";
 
 static const struct cli_example report_examples[] = {
 	{"The whole table", "qprof-bpf report debug.qpt"},

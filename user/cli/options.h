@@ -62,6 +62,7 @@ enum cli_sort {
 	CLI_SORT_COUNT,
 	CLI_SORT_MAX,
 	CLI_SORT_NAME,
+	CLI_SORT_OFF,
 };
 
 /* A least time: so long, or such a part of all. */

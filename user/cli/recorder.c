@@ -66,7 +66,7 @@ static int on_process(void *ctx, const struct trace_process *p)
 	return summary__process(r->summary, p);
 }
 
-static int on_span(void *ctx, const struct trace_span *s)
+static int on_span(void *ctx, const struct trace_span *s, const struct trace_off *off)
 {
 	struct recorder *r = ctx;
 	int err = r->file_err ? 0 : trace_writer__span(r->writer, s);
@@ -75,7 +75,7 @@ static int on_span(void *ctx, const struct trace_span *s)
 		file_failed(r, err);
 	r->n_queries += s->kind == TRACE_KIND_QUERY;
 	r->n_hits += s->kind == TRACE_KIND_HIT;
-	return summary__span(r->summary, s, false);
+	return summary__span(r->summary, s, off);
 }
 
 static int on_function(void *ctx, uint8_t lib, const struct trace_function *f)

@@ -69,10 +69,26 @@ static int survey_process(struct export *e, const struct trace_process *p)
 	return 0;
 }
 
+/*
+ * measureme has no kind for what is no doing of the compiler's, nor anything that stands for
+ * executions without a span.
+ */
+static bool is_left_out(const struct trace_item *item)
+{
+	if (item->kind == TRACE_ITEM_TALLY)
+		return item->tally.kind == TRACE_KIND_COUNTED ||
+		       item->tally.kind == TRACE_KIND_ESTIMATED;
+	return item->kind == TRACE_ITEM_SPAN && item->span.kind == TRACE_KIND_OFF_CPU;
+}
+
 static int survey_item(struct export *e, const struct trace_item *item)
 {
 	struct plan *plan;
 
+	if (is_left_out(item)) {
+		e->sums->unrecorded += item->kind == TRACE_ITEM_TALLY ? item->tally.events : 0;
+		return 0;
+	}
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
 		return survey_process(e, item->process);
@@ -251,6 +267,8 @@ static int write_files(struct export *e)
 	int err;
 
 	while (!(err = trace_reader__next(e->r, &item)) && item.kind != TRACE_ITEM_END) {
+		if (is_left_out(&item))
+			continue;
 		if (item.kind == TRACE_ITEM_SPAN)
 			err = write_item(e, &item, item.span.process);
 		else if (item.kind == TRACE_ITEM_TALLY)

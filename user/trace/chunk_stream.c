@@ -83,7 +83,8 @@ static int decompress(struct chunk_stream *s)
 
 static bool is_known(uint8_t type)
 {
-	return (type >= QPT_INFO && type <= QPT_LINES) || type == QPT_LABELS || type == QPT_TALLIES;
+	return (type >= QPT_INFO && type <= QPT_DECISIONS) || type == QPT_LABELS ||
+	       type == QPT_TALLIES;
 }
 
 static int unpack(struct chunk_stream *s)

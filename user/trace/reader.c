@@ -66,6 +66,7 @@ static int take_chunk(struct trace_reader *r, struct trace_item *item)
 	case QPT_PROCESSES:
 	case QPT_THREADS:
 	case QPT_TALLIES:
+	case QPT_DECISIONS:
 		reader__begin_records(r);
 		return 0;
 	case QPT_SPANS:
@@ -138,6 +139,9 @@ static int take_record(struct trace_reader *r, struct trace_item *item)
 	case QPT_TALLIES:
 		reader__take_tally(r, item);
 		return 0;
+	case QPT_DECISIONS:
+		reader__take_decision(r, item);
+		return 0;
 	default:
 		return reader__take_process(r, item);
 	}
@@ -145,11 +149,15 @@ static int take_record(struct trace_reader *r, struct trace_item *item)
 
 static bool wants_record(struct trace_reader *r, const struct trace_item *item)
 {
+	if (!r->filtered)
+		return true;
 	switch (item->kind) {
 	case TRACE_ITEM_THREAD:
 		return reader__wants_process(r, item->thread.process);
 	case TRACE_ITEM_TALLY:
 		return reader__wants_tally(r, &item->tally);
+	case TRACE_ITEM_DECISION:
+		return reader__wants_decision(r, &item->decision);
 	default:
 		return reader__wants_process(r, item->process->index);
 	}

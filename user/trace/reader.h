@@ -18,6 +18,7 @@ enum trace_item_kind {
 	TRACE_ITEM_THREAD, /* its name, new or changed */
 	TRACE_ITEM_COSTS,
 	TRACE_ITEM_TALLY,
+	TRACE_ITEM_DECISION,
 };
 
 struct trace_item {
@@ -29,6 +30,7 @@ struct trace_item {
 		struct trace_thread thread; /* its name is valid until the reader is freed */
 		struct trace_costs costs;
 		struct trace_tally tally;
+		struct trace_decision decision;
 	};
 };
 
@@ -56,7 +58,7 @@ struct trace_filter {
 	uint64_t to_ns;	  /* spans that start after it are left out; UINT64_MAX: no end */
 	/* NULL: all. Processes, their threads and spans. Asked again when its record changes. */
 	bool (*process)(void *ctx, const struct trace_process *p);
-	/* NULL: all. The text of a span's label; asked once per label. */
+	/* NULL: all. The text of a label of spans, tallies, decisions; asked once per label. */
 	bool (*label)(void *ctx, const char *text);
 	void *ctx;
 };
@@ -104,7 +106,8 @@ struct trace_stats {
 	uint64_t spans;		     /* in the chunks that were read */
 	uint64_t passed_over;	     /* in those that were not, as the index says */
 	uint64_t threads;	     /* names */
-	uint64_t unknown_labels;     /* spans whose label is virtual and has no text */
+	uint64_t decisions;
+	uint64_t unknown_labels;  /* spans whose label is virtual and has no text */
 	uint64_t unknown_events;  /* spans for whose event id trace_reader__event() has no text */
 	uint64_t mapped;	  /* virtual ids that were given a text */
 	uint64_t callers;	  /* spans that tell who asked */

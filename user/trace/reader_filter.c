@@ -78,6 +78,11 @@ bool reader__wants_tally(struct trace_reader *r, const struct trace_tally *t)
 	return wants_label(r, t->label) && reader__wants_process(r, t->process);
 }
 
+bool reader__wants_decision(struct trace_reader *r, const struct trace_decision *d)
+{
+	return wants_time(r, d->time_ns, d->time_ns) && wants_label(r, d->label);
+}
+
 bool reader__wants_batch(struct trace_reader *r, const struct batch_summary *b)
 {
 	bool process = !b->n_processes, label = !b->n_labels;

@@ -223,14 +223,48 @@ void reader__take_tally(struct trace_reader *r, struct trace_item *item)
 	item->kind = TRACE_ITEM_TALLY;
 }
 
+static bool parse_decision(const struct trace_reader *r, struct byte_reader *in,
+			   struct trace_decision *d)
+{
+	uint64_t size = byte_reader__varint_max(in, QPT_PAYLOAD_MAX);
+	const uint8_t *bytes = byte_reader__bytes(in, size);
+	struct byte_reader fields;
+
+	if (in->bad)
+		return false;
+	fields = (struct byte_reader){.at = bytes, .end = bytes + size};
+	d->time_ns = byte_reader__varint(&fields);
+	d->label = byte_reader__varint_max(&fields, UINT32_MAX);
+	d->watch = byte_reader__varint_max(&fields, TRACE_WATCH_MAX - 1);
+	d->cost_ppm = byte_reader__varint(&fields);
+	d->budget_ppm = byte_reader__varint(&fields);
+	return !fields.bad && d->label < r->n_strings;
+}
+
+void reader__take_decision(struct trace_reader *r, struct trace_item *item)
+{
+	struct byte_reader *in = &r->stream.payload;
+
+	r->n_records--;
+	if (!parse_decision(r, in, &item->decision) || (!r->n_records && in->at != in->end)) {
+		chunk_stream__damaged(&r->stream, "a decision is malformed");
+		return;
+	}
+	r->stats.decisions++;
+	item->kind = TRACE_ITEM_DECISION;
+}
+
 void reader__begin_records(struct trace_reader *r)
 {
 	r->n_records = byte_reader__varint_max(&r->stream.payload, QPT_PAYLOAD_MAX);
 	if (r->n_records)
 		return;
-	chunk_stream__damaged(&r->stream, r->stream.header.type == QPT_TALLIES
-						  ? "a list of tallies is empty"
-						  : "a list of processes or threads is empty");
+	if (r->stream.header.type == QPT_TALLIES)
+		chunk_stream__damaged(&r->stream, "a list of tallies is empty");
+	else if (r->stream.header.type == QPT_DECISIONS)
+		chunk_stream__damaged(&r->stream, "a list of decisions is empty");
+	else
+		chunk_stream__damaged(&r->stream, "a list of processes or threads is empty");
 }
 
 /* Counts by a number that is stable; those of a later version are passed over. */

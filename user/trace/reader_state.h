@@ -37,7 +37,8 @@ struct trace_reader {
 	struct span_codec *codec;
 	const struct trace_span *batch; /* spans of the current chunk still to be given out */
 	uint32_t n_batch;
-	uint32_t n_records; /* processes, threads or tallies of the chunk still to be read */
+	uint32_t n_records; /* of a chunk of processes, threads, tallies, decisions; still to be
+			       read */
 	struct trace_filter filter;
 	bool filtered;
 	bool checks_index;
@@ -64,6 +65,7 @@ void reader__begin_records(struct trace_reader *r);
 int reader__take_process(struct trace_reader *r, struct trace_item *item);
 int reader__take_thread(struct trace_reader *r, struct trace_item *item);
 void reader__take_tally(struct trace_reader *r, struct trace_item *item);
+void reader__take_decision(struct trace_reader *r, struct trace_item *item);
 void reader__take_losses(struct trace_reader *r, struct trace_item *item);
 void reader__take_costs(struct trace_reader *r, struct trace_item *item);
 void reader__take_end(struct trace_reader *r);
@@ -75,6 +77,7 @@ int reader__look_ahead(struct trace_reader *r, const char *path);
 bool reader__wants_process(struct trace_reader *r, uint32_t process);
 bool reader__wants_span(struct trace_reader *r, const struct trace_span *s);
 bool reader__wants_tally(struct trace_reader *r, const struct trace_tally *t);
+bool reader__wants_decision(struct trace_reader *r, const struct trace_decision *d);
 /* Whether the filter may want anything of the chunk. */
 bool reader__wants_batch(struct trace_reader *r, const struct batch_summary *b);
 

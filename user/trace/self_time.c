@@ -15,6 +15,9 @@ struct siblings {
 	 */
 	uint64_t outside_ps;
 	uint64_t all_ps;
+	/* Off the CPU: between them, and in all. */
+	uint64_t between_off_ns;
+	uint64_t all_off_ns;
 	uint32_t level; /* depth + 1 */
 };
 
@@ -23,6 +26,11 @@ struct enclosed {
 	uint64_t sum_ns;
 	uint64_t outside_ps;
 	uint64_t all_ps;
+	uint64_t between_off_ns;
+	uint64_t all_off_ns;
+	/* The same, before it, in what was lost: its parent's. */
+	uint64_t before_between_off_ns;
+	uint64_t before_all_off_ns;
 };
 
 struct thread {
@@ -45,6 +53,7 @@ struct self_time {
 	uint64_t inside_ps;  /* of a span's two hits, what is in its own interval */
 	uint64_t outside_ps; /* the rest */
 	uint64_t hit_ps;
+	bool more; /* than durations: costs are known, or a thread was off the CPU */
 };
 
 int self_time__new(struct self_time **out)
@@ -57,17 +66,6 @@ int self_time__new(struct self_time **out)
 	st->last = U64_MAP_NONE;
 	*out = st;
 	return 0;
-}
-
-void self_time__set_costs(struct self_time *st, const struct trace_costs *costs)
-{
-	uint64_t both = 2 * costs->ps[TRACE_COST_EMULATED];
-	uint64_t inside = costs->ps[TRACE_COST_EMULATED_INSIDE];
-	bool known = both && inside <= both && !costs->subtracted;
-
-	st->inside_ps = known ? inside : 0;
-	st->outside_ps = known ? both - inside : 0;
-	st->hit_ps = known ? both / 2 : 0;
 }
 
 static uint64_t thread_key(uint32_t process, uint32_t tid)
@@ -129,22 +127,42 @@ static inline uint64_t filled(const struct siblings *s, uint64_t start_ns)
 	return choose((s->start_ns >= start_ns) | (s->sum_ns < within), s->sum_ns, within);
 }
 
-/* Take the siblings below `level` away; their sum is what they fill of the time since `start_ns`.
+static inline uint64_t at_most(uint64_t ns, uint64_t most)
+{
+	return choose(ns < most, ns, most);
+}
+
+/* Add what only some traces tell: a span of any other has none of it. */
+static inline void enclose_more(struct enclosed *all, const struct siblings *s, uint64_t start_ns)
+{
+	uint64_t within = choose(s->end_ns > start_ns, s->end_ns - start_ns, 0);
+	uint64_t between_off_ns = at_most(s->between_off_ns, within);
+	uint64_t all_off_ns = at_most(s->all_off_ns, within);
+
+	all->outside_ps += s->outside_ps;
+	all->all_ps += s->all_ps;
+	all->between_off_ns += between_off_ns;
+	all->all_off_ns += all_off_ns;
+	all->before_between_off_ns += s->between_off_ns - between_off_ns;
+	all->before_all_off_ns += s->all_off_ns - all_off_ns;
+}
+
+/*
+ * Take the siblings below `level` away; their sum is what they fill of the time since `start_ns`.
  */
-static inline struct enclosed take_enclosed(struct thread *t, uint32_t level, uint64_t start_ns)
+static inline struct enclosed take_enclosed(struct thread *t, uint32_t level, uint64_t start_ns,
+					    bool more)
 {
 	struct siblings *s = t->top;
 	bool encloses = s->level > level;
-	struct enclosed all = {
-		.sum_ns = choose(encloses, filled(s, start_ns), 0),
-		.outside_ps = choose(encloses, s->outside_ps, 0),
-		.all_ps = choose(encloses, s->all_ps, 0),
-	};
+	struct enclosed all = {.sum_ns = choose(encloses, filled(s, start_ns), 0)};
 
+	if (more && encloses)
+		enclose_more(&all, s, start_ns);
 	for (s -= encloses; s->level > level; s--) {
 		all.sum_ns += filled(s, start_ns);
-		all.outside_ps += s->outside_ps;
-		all.all_ps += s->all_ps;
+		if (more)
+			enclose_more(&all, s, start_ns);
 	}
 	t->top = s;
 	return all;
@@ -166,46 +184,116 @@ static __attribute__((noinline)) int more_room(struct thread *t)
 	return 0;
 }
 
-/* What its probes, and those of all that it encloses, took outside of it and in all. */
-static inline void add_sibling(struct thread *t, uint32_t level, const struct trace_span *span,
-			       uint64_t outside_ps, uint64_t all_ps)
+/* Put a span after its elder siblings; it is the last of the siblings on top then. */
+static inline struct siblings *add_sibling(struct thread *t, uint32_t level,
+					   const struct trace_span *span, uint64_t fills_ns,
+					   bool more)
 {
 	bool first = t->top->level != level;
 	struct siblings *s = t->top += first;
 
 	s->start_ns = choose(first, span->start_ns, s->start_ns);
-	s->sum_ns = choose(first, 0, s->sum_ns) + span->end_ns - span->start_ns;
-	s->outside_ps = choose(first, 0, s->outside_ps) + outside_ps;
-	s->all_ps = choose(first, 0, s->all_ps) + all_ps;
+	s->sum_ns = choose(first, 0, s->sum_ns) + fills_ns;
 	s->end_ns = span->end_ns;
 	s->level = level;
+	if (more && first) {
+		s->outside_ps = s->all_ps = 0;
+		s->between_off_ns = s->all_off_ns = 0;
+	}
+	return s;
+}
+
+/* A span that has probes, and its own time. */
+static inline void of_interval(const struct self_time *st, struct thread *t,
+			       const struct trace_span *span, struct own_times *times, bool more)
+{
+	uint64_t duration = span->end_ns - span->start_ns;
+	uint32_t level = span->depth + 1u;
+	struct enclosed in = take_enclosed(t, level, span->start_ns, more);
+	struct siblings *s = add_sibling(t, level, span, duration, more);
+
+	*times = (struct own_times){.self_ns = in.sum_ns < duration ? duration - in.sum_ns : 0};
+	if (more) {
+		/* Who asked for it was told by one more probe. */
+		bool asked = span->caller != TRACE_NO_LOCATION;
+		uint64_t request_ps = choose(asked, st->hit_ps, 0);
+		/* An instant has one probe, and its own time holds nothing of it. */
+		bool instant = span->kind == TRACE_KIND_HIT;
+		uint64_t inside_ps = choose(instant, 0, st->inside_ps);
+		uint64_t outside_ps = choose(instant, st->hit_ps, st->outside_ps + request_ps);
+
+		times->self_probe_ns = (inside_ps + in.outside_ps) / 1000;
+		times->probe_ns = (inside_ps + in.all_ps) / 1000;
+		times->off.off_ns = in.all_off_ns;
+		times->off.self_off_ns = in.between_off_ns;
+		s->outside_ps += outside_ps;
+		s->all_ps += in.all_ps + inside_ps + outside_ps;
+		s->all_off_ns += in.all_off_ns + in.before_all_off_ns;
+		s->between_off_ns += in.before_between_off_ns;
+	}
+}
+
+/* One off the CPU has nothing in it: what is deeper belongs to what was lost before it. */
+static void of_off_cpu(struct thread *t, const struct trace_span *span, struct own_times *times)
+{
+	uint64_t duration = span->end_ns - span->start_ns;
+	uint32_t level = span->depth + 1u;
+	struct enclosed in = take_enclosed(t, level, span->end_ns, true);
+	struct siblings *s = add_sibling(t, level, span, 0, true);
+
+	*times = (struct own_times){.off.off_ns = duration};
+	s->outside_ps += in.outside_ps;
+	s->all_ps += in.all_ps;
+	s->between_off_ns += in.before_between_off_ns + duration;
+	s->all_off_ns += in.before_all_off_ns + duration;
+}
+
+/* What was not kept up to now was nothing. */
+static __attribute__((noinline)) void begin_more(struct self_time *st)
+{
+	st->more = true;
+	for (uint32_t i = 0; i < st->n; i++) {
+		struct thread *t = &st->threads[i];
+
+		for (struct siblings *s = t->open; s && s <= t->top; s++) {
+			s->outside_ps = s->all_ps = 0;
+			s->between_off_ns = s->all_off_ns = 0;
+		}
+	}
+}
+
+void self_time__set_costs(struct self_time *st, const struct trace_costs *costs)
+{
+	uint64_t both = 2 * costs->ps[TRACE_COST_EMULATED];
+	uint64_t inside = costs->ps[TRACE_COST_EMULATED_INSIDE];
+	bool known = both && inside <= both && !costs->subtracted;
+
+	st->inside_ps = known ? inside : 0;
+	st->outside_ps = known ? both - inside : 0;
+	st->hit_ps = known ? both / 2 : 0;
+	if (known && !st->more)
+		begin_more(st);
 }
 
 int self_time__of(struct self_time *st, const struct trace_span *span, struct own_times *times)
 {
 	struct thread *t = get_thread(st, span->process, span->tid);
-	uint64_t duration = span->end_ns - span->start_ns;
-	uint32_t level = span->depth + 1u;
-	/* Who asked for it was told by one more probe. */
-	uint64_t request_ps = choose(span->caller != TRACE_NO_LOCATION, st->hit_ps, 0);
-	/* An instant has one probe, and its own time holds nothing of it. */
-	bool instant = span->kind == TRACE_KIND_HIT;
-	uint64_t inside_ps = choose(instant, 0, st->inside_ps);
-	uint64_t outside_ps = choose(instant, st->hit_ps, st->outside_ps + request_ps);
-	struct enclosed in;
 
 	if (!t || (t->top == t->last && more_room(t)))
 		return -ENOMEM;
-	in = take_enclosed(t, level, span->start_ns);
-	times->self_ns = in.sum_ns < duration ? duration - in.sum_ns : 0;
-	in.all_ps += inside_ps;
-	times->self_probe_ns = (inside_ps + in.outside_ps) / 1000;
-	times->probe_ns = in.all_ps / 1000;
-	add_sibling(t, level, span, outside_ps, in.all_ps + outside_ps);
+	if (span->kind == TRACE_KIND_OFF_CPU) {
+		if (!st->more)
+			begin_more(st);
+		of_off_cpu(t, span, times);
+	} else if (st->more) {
+		of_interval(st, t, span, times, true);
+	} else {
+		of_interval(st, t, span, times, false);
+	}
 	return 0;
 }
 
-int self_time__span(struct self_time *st, struct trace_span *span)
+int self_time__span(struct self_time *st, struct trace_span *span, struct trace_off *off)
 {
 	struct own_times times;
 	int err = self_time__of(st, span, &times);
@@ -215,6 +303,7 @@ int self_time__span(struct self_time *st, struct trace_span *span)
 	span->self_ns = times.self_ns;
 	span->probe_ns = times.probe_ns;
 	span->self_probe_ns = times.self_probe_ns;
+	*off = times.off;
 	return 0;
 }
 

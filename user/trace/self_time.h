@@ -11,6 +11,9 @@
  * inner parts of its own hits, and the outer parts of those of its children; its duration holds
  * all of both hits of every span in it. The estimate is what that many hits cost on average: to be
  * taken off sums. Taken off each span, and never more than there is, it would leave too much.
+ *
+ * And how much of both the thread was off the CPU. Spans that say so (TRACE_KIND_OFF_CPU) are no
+ * children: they have no probes and no time of their own, and leave that of their parents alone.
  */
 #ifndef QPROF_TRACE_SELF_TIME_H
 #define QPROF_TRACE_SELF_TIME_H
@@ -33,6 +36,7 @@ struct own_times {
 	uint64_t self_ns;
 	uint64_t probe_ns;
 	uint64_t self_probe_ns;
+	struct trace_off off;
 };
 
 /*
@@ -41,8 +45,8 @@ struct own_times {
  */
 int self_time__of(struct self_time *st, const struct trace_span *span, struct own_times *times);
 
-/* The same, filled in. */
-int self_time__span(struct self_time *st, struct trace_span *span);
+/* The same, filled in, and what is no part of a span. */
+int self_time__span(struct self_time *st, struct trace_span *span, struct trace_off *off);
 
 /* Free what is kept of a process: no span of it will come. */
 void self_time__forget(struct self_time *st, uint32_t process);

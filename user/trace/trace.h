@@ -45,11 +45,19 @@ enum trace_kind {
 	TRACE_KIND_HIT,		  /* QueryCacheHit: an instant, its start and end are one */
 	TRACE_KIND_HIT_COUNT,	  /* QueryCacheHitCount, a tally */
 	TRACE_KIND_ARTIFACT_SIZE, /* ArtifactSize, a tally of bytes */
+	TRACE_KIND_OFF_CPU,	  /* OffCpu: the thread was on no CPU; ours, not measureme's */
+	TRACE_KIND_COUNTED,	  /* QueryCounted, a tally: executions not recorded, exactly */
+	TRACE_KIND_ESTIMATED,	  /* QueryEstimated, a tally: the same, estimated, and their ns */
 	TRACE_KIND_OTHER,	  /* the first of those that only one file knows */
-	TRACE_KINDS_MAX = 128,
+	TRACE_KINDS_MAX = 144,
 };
 
-/* measureme's name of a kind below TRACE_KIND_OTHER; NULL from there on. */
+/* Labels of TRACE_KIND_OFF_CPU: why. */
+#define TRACE_OFF_PREEMPTED	  "<preempted>"
+#define TRACE_OFF_WAITING	  "<waiting>"
+#define TRACE_OFF_UNINTERRUPTIBLE "<uninterruptible>"
+
+/* The name of a kind below TRACE_KIND_OTHER, on disk too; NULL from there on. */
 const char *trace_kind_text(unsigned int kind);
 
 /* One interval of one track. Spans of a thread come in the order of their ends. */
@@ -72,6 +80,16 @@ struct trace_span {
 	uint16_t depth;
 	uint8_t flags; /* enum trace_span_flag */
 	uint8_t kind;  /* enum trace_kind */
+};
+
+/*
+ * Computed likewise: how much of a span's duration, and of its self_ns, its thread was on no CPU.
+ * No part of it: a reader keeps many, and this makes them a quarter larger. TRACE_KIND_OFF_CPU is
+ * no child: it takes nothing off self_ns, and has none itself.
+ */
+struct trace_off {
+	uint64_t off_ns;
+	uint64_t self_off_ns;
 };
 
 /* What is left of a time, or of a sum of times, without what probes took of it. */
@@ -115,6 +133,33 @@ struct trace_tally {
 	uint8_t kind;	  /* enum trace_kind */
 	uint64_t events;
 	uint64_t sum; /* of their values */
+};
+
+/* How executions of a query are watched, to keep within a budget; stable on disk. */
+enum trace_watch {
+	TRACE_WATCH_FULL,    /* each is recorded */
+	TRACE_WATCH_COUNTED, /* each is counted, none recorded: TRACE_KIND_COUNTED */
+	TRACE_WATCH_OFF,     /* not at all: TRACE_KIND_ESTIMATED says what is guessed */
+	TRACE_WATCH_MAX,
+};
+
+/* Stable machine name ("counted"), or NULL past the end. */
+static inline const char *trace_watch_name(unsigned int watch)
+{
+	static const char *const names[TRACE_WATCH_MAX] = {"full", "counted", "off"};
+
+	return watch < TRACE_WATCH_MAX ? names[watch] : NULL;
+}
+
+/* From this time on, a query is watched so in all processes. It was TRACE_WATCH_FULL at first. */
+struct trace_decision {
+	uint64_t time_ns; /* on the trace's clock */
+	uint32_t label;	  /* string id of the query's name */
+	uint8_t watch;	  /* enum trace_watch */
+	/* What probes took of the processes' CPU time just before, and might take: in millionths.
+	 */
+	uint64_t cost_ppm;
+	uint64_t budget_ppm;
 };
 
 /* One image of one process: an exec makes a new one. Strings are owned by whoever holds it. */

@@ -77,6 +77,12 @@ int trace_writer__span(struct trace_writer *w, const struct trace_span *s);
 /* Add a tally, once per process, label and kind; those must have been added before. */
 int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t);
 
+/*
+ * Add a decision of the governor, in the order in which they are made. -EINVAL if its label, which
+ * is a query's name and never virtual, has not been added.
+ */
+int trace_writer__decision(struct trace_writer *w, const struct trace_decision *d);
+
 /* Losses so far (not since the last call). Written at the end and now and then before. */
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses);
 

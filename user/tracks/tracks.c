@@ -67,6 +67,7 @@ struct tracks {
 	struct caller_index *callers;
 	bool expects_hits;
 	uint64_t unknown_hits;
+	uint32_t off_cpu[WIRE_OFF_MAX]; /* string ids of reasons, or TRACKS_NO_LABEL */
 };
 
 int tracks__new(const struct tracks_sink *sink, struct tracks **out)
@@ -78,6 +79,8 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out)
 	t->sink = *sink;
 	t->first_free = U64_MAP_NONE;
 	t->unknown = TRACKS_NO_LABEL;
+	for (int reason = 0; reason < WIRE_OFF_MAX; reason++)
+		t->off_cpu[reason] = TRACKS_NO_LABEL;
 	*out = take_ptr(t);
 	return 0;
 }
@@ -574,6 +577,7 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 {
 	struct image *image;
 	struct trace_span span;
+	struct trace_off off;
 	uint32_t label;
 	int err = 0;
 
@@ -602,10 +606,10 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 	};
 	err = locate_caller(t, r, &span.caller);
 	if (!err)
-		err = self_time__span(t->self_time, &span);
+		err = self_time__span(t->self_time, &span, &off);
 	if (err || !t->sink.span)
 		return err;
-	return t->sink.span(t->sink.ctx, &span);
+	return t->sink.span(t->sink.ctx, &span, &off);
 }
 
 static int on_hit(struct tracks *t, const struct wire_hit *r)
@@ -619,6 +623,7 @@ static int on_hit(struct tracks *t, const struct wire_hit *r)
 		.depth = r->depth,
 		.kind = TRACE_KIND_HIT,
 	};
+	struct trace_off off;
 	struct image *image;
 	uint16_t query;
 	int err = 0;
@@ -637,10 +642,61 @@ static int on_hit(struct tracks *t, const struct wire_hit *r)
 		err = unknown_label(t, &span.label);
 	}
 	if (!err)
-		err = self_time__span(t->self_time, &span);
+		err = self_time__span(t->self_time, &span, &off);
 	if (err || !t->sink.span)
 		return err;
-	return t->sink.span(t->sink.ctx, &span);
+	return t->sink.span(t->sink.ctx, &span, &off);
+}
+
+static int label_of_reason(struct tracks *t, uint8_t reason, uint32_t *label)
+{
+	static const char *const texts[WIRE_OFF_MAX] = {
+		[WIRE_OFF_PREEMPTED] = TRACE_OFF_PREEMPTED,
+		[WIRE_OFF_WAITING] = TRACE_OFF_WAITING,
+		[WIRE_OFF_UNINTERRUPTIBLE] = TRACE_OFF_UNINTERRUPTIBLE,
+	};
+	int err = 0;
+
+	if (reason >= WIRE_OFF_MAX || !texts[reason] || !t->sink.label)
+		return -EBADMSG;
+	if (t->off_cpu[reason] == TRACKS_NO_LABEL)
+		err = t->sink.label(t->sink.ctx, texts[reason], &t->off_cpu[reason]);
+	*label = t->off_cpu[reason];
+	return err;
+}
+
+/* It tells of no library, and so not whether the image has spans of one. */
+static int on_off_cpu(struct tracks *t, const struct wire_off_cpu *r)
+{
+	struct trace_span span = {
+		.start_ns = r->start_ns,
+		.end_ns = r->end_ns,
+		.tid = r->tid,
+		.invocation = TRACE_NO_INVOCATION,
+		.depth = r->depth,
+		.flags = span_flags(r->flags),
+		.kind = TRACE_KIND_OFF_CPU,
+	};
+	struct trace_off off;
+	struct image *image;
+	int err;
+
+	if (r->end_ns < r->start_ns || r->flags & ~(WIRE_SPAN_OPEN | WIRE_SPAN_LEFT))
+		return -EBADMSG;
+	err = label_of_reason(t, r->reason, &span.label);
+	if (err)
+		return err;
+	image = image_at(t, r->pid, r->start_ns);
+	if (!image)
+		return -ENOMEM;
+	if (!image->in_trace)
+		err = put_in_trace(t, image);
+	span.process = image->p.index;
+	if (!err)
+		err = self_time__span(t->self_time, &span, &off);
+	if (err || !t->sink.span)
+		return err;
+	return t->sink.span(t->sink.ctx, &span, &off);
 }
 
 static int record_exec(struct tracks *t, const void *record, size_t size)
@@ -666,6 +722,7 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		struct wire_label label;
 		struct wire_thread thread;
 		struct wire_hit hit;
+		struct wire_off_cpu off_cpu;
 	} r;
 
 	if (!size)
@@ -701,6 +758,11 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 			return -EBADMSG;
 		memcpy(&r.hit, record, size);
 		return on_hit(t, &r.hit);
+	case WIRE_OFF_CPU:
+		if (size != sizeof(r.off_cpu))
+			return -EBADMSG;
+		memcpy(&r.off_cpu, record, size);
+		return on_off_cpu(t, &r.off_cpu);
 	case WIRE_EXEC:
 		return record_exec(t, record, size);
 	default:

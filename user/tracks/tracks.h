@@ -21,12 +21,14 @@ struct tracks;
 struct tracks_sink {
 	void *ctx;
 	int (*process)(void *ctx, const struct trace_process *p); /* new or changed */
-	int (*span)(void *ctx, const struct trace_span *s);	  /* all is filled in */
+	/* All is filled in. */
+	int (*span)(void *ctx, const struct trace_span *s, const struct trace_off *off);
 	/* A thread, and its name, before its first span. */
 	int (*thread)(void *ctx, const struct trace_thread *thread);
 	/* A function of library `lib`, before the first span whose caller is in it. */
 	int (*function)(void *ctx, uint8_t lib, const struct trace_function *f);
-	/* The string id of a label that the compiler told. Not NULL if there are such. */
+	/* The string id of a label that the compiler told, or of why a thread was off the CPU.
+	 * Not NULL if there are such. */
 	int (*label)(void *ctx, const char *text, uint32_t *id);
 	/* Whether spans with such a label are asked for; NULL: all are. */
 	bool (*wants)(void *ctx, const struct wire_label_key *label);

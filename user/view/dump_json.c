@@ -109,6 +109,8 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__number(&j, "end_ns", span->end_ns);
 	if (texts->probes)
 		json__number(&j, "probe_ns", span->probe_ns);
+	if (texts->off_ns)
+		json__number(&j, "off_ns", texts->off_ns);
 	json__number(&j, "depth", span->depth);
 	if (span->invocation == TRACE_NO_INVOCATION)
 		json__null(&j, "invocation");
@@ -134,6 +136,20 @@ int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const c
 	json__text(&j, "name", name);
 	json__number(&j, "events", t->events);
 	json__number(&j, "sum", t->sum);
+	return put_line(&j, out);
+}
+
+int dump_decision(FILE *out, const struct trace_decision *d, const char *name)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "type", "decision");
+	json__number(&j, "time_ns", d->time_ns);
+	json__text(&j, "query", name);
+	json__text(&j, "watch", trace_watch_name(d->watch));
+	json__number(&j, "cost_ppm", d->cost_ppm);
+	json__number(&j, "budget_ppm", d->budget_ppm);
 	return put_line(&j, out);
 }
 

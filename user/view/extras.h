@@ -8,16 +8,23 @@
 #include "analyze/summary.h"
 
 enum report_extra_id {
+	REPORT_OFF_CPU,
+	REPORT_TOTAL_OFF_CPU,
 	REPORT_HITS,
 	REPORT_BLOCKED,
 	REPORT_LOAD,
 	REPORT_HASHING,
+	REPORT_LOADED,
+	REPORT_LOADS,
+	REPORT_COUNTED,
+	REPORT_ESTIMATED,
+	REPORT_ESTIMATED_NS,
 	REPORT_N_EXTRAS,
 };
 
 struct report_extra {
 	const char *key;   /* in JSON */
-	const char *title; /* in the table */
+	const char *title; /* in the table; NULL: not there */
 	bool is_time;	   /* ns; else a count */
 };
 

@@ -46,6 +46,12 @@ static int put_group(FILE *out, const struct report_row *row)
 	json__number(&j, "wall_ns", row->total_ns);
 	json__number(&j, "self_ns", row->self_ns);
 	json__number(&j, "max_ns", row->max_ns);
+	if (row->extra[REPORT_OFF_CPU])
+		json__number(&j, "self_off_ns", row->extra[REPORT_OFF_CPU]);
+	if (row->preempted_ns)
+		json__number(&j, "preempted_ns", row->preempted_ns);
+	if (row->waiting_ns)
+		json__number(&j, "waiting_ns", row->waiting_ns);
 	return json__put(&j, out);
 }
 
@@ -159,6 +165,26 @@ static void add_exit(struct json *j, int32_t status)
 		json__null(j, "signal");
 }
 
+/* ,"incremental":{...} if the process loaded anything */
+static int put_reuse(FILE *out, const struct summary *s, uint32_t i)
+{
+	struct reuse reuse = summary__reuse(s, i);
+	struct json j;
+
+	if (!reuse.loads)
+		return 0;
+	json__begin(&j);
+	json__number(&j, "executed", reuse.executed);
+	json__number(&j, "loads", reuse.loads);
+	json__number(&j, "loaded", reuse.loaded);
+	if (reuse.results)
+		json__number(&j, "results", reuse.results);
+	else
+		json__null(&j, "results");
+	fputs(",\"incremental\":", out);
+	return json__put(&j, out);
+}
+
 static int put_process(FILE *out, const struct summary *s, uint32_t i,
 		       const struct view_names *names, const struct report_options *opt)
 {
@@ -178,7 +204,7 @@ static int put_process(FILE *out, const struct summary *s, uint32_t i,
 	json__bool(&j, "attached_late", p->attached_late);
 	json__number(&j, "start_ns", p->start_ns);
 	json__number(&j, "end_ns", p->end_ns);
-	err = json__put_open(&j, out) ?: put_rows(out, s, i, names, opt);
+	err = json__put_open(&j, out) ?: put_reuse(out, s, i) ?: put_rows(out, s, i, names, opt);
 	fputc('}', out);
 	return err;
 }
@@ -200,6 +226,38 @@ static int put_probes(FILE *out, const struct summary *s, const struct trace_los
 	return json__put(&j, out);
 }
 
+static int put_budget_row(FILE *out, const struct budget_row *row, const struct view_names *names)
+{
+	struct json j;
+
+	json__begin(&j);
+	json__text(&j, "name", names->text(names->ctx, row->label));
+	json__number(&j, "decisions", row->decisions);
+	json__text(&j, "watch", trace_watch_name(row->watch));
+	json__number(&j, "counted_ns", row->ns[TRACE_WATCH_COUNTED]);
+	json__number(&j, "off_ns", row->ns[TRACE_WATCH_OFF]);
+	return json__put(&j, out);
+}
+
+static int put_budget(FILE *out, const struct budget *b, const struct view_names *names)
+{
+	struct json j;
+	int err;
+
+	json__begin(&j);
+	json__number(&j, "budget_ppm", b->ppm);
+	json__number(&j, "decisions", b->decisions);
+	fputs(",\"budget\":", out);
+	err = json__put_open(&j, out);
+	fputs(",\"queries\":[", out);
+	for (uint32_t i = 0; !err && i < b->n; i++) {
+		fputs(i ? "," : "", out);
+		err = put_budget_row(out, &b->rows[i], names);
+	}
+	fputs("]}", out);
+	return err;
+}
+
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt)
 {
@@ -218,6 +276,8 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 	err = json__put_open(&j, out);
 	if (!err && opt->costs)
 		err = put_probes(out, s, losses, opt);
+	if (!err && opt->budget)
+		err = put_budget(out, opt->budget, names);
 	if (!err && opt->groups)
 		err = put_groups(out, opt);
 	if (!err && opt->callers)

@@ -8,11 +8,13 @@ static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 {
 	switch (sort) {
 	case REPORT_SORT_TOTAL:
-		return row->total_ns;
+		return row->total_ns + row->extra[REPORT_ESTIMATED_NS];
 	case REPORT_SORT_COUNT:
-		return row->count;
+		return row->count + row->extra[REPORT_ESTIMATED];
 	case REPORT_SORT_MAX:
 		return row->max_ns;
+	case REPORT_SORT_OFF:
+		return row->extra[REPORT_OFF_CPU];
 	default:
 		return row->self_ns;
 	}
@@ -49,6 +51,7 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 		r->count += r->rows[i].count;
 		r->unwound += r->rows[i].unwound;
 		r->self_ns += r->rows[i].self_ns;
+		r->off_ns += r->rows[i].preempted_ns + r->rows[i].waiting_ns;
 		for (int extra = 0; extra < REPORT_N_EXTRAS; extra++)
 			r->extra[extra] += r->rows[i].extra[extra];
 	}
@@ -66,7 +69,7 @@ static struct report_row row_of(const struct summary_row *from, const struct vie
 {
 	struct report_row row = {
 		.name = names->text(names->ctx, from->label),
-		.count = from->count,
+		.count = from->count + from->counted,
 		.unwound = from->unwound,
 		.total_ns = from->total_ns,
 		.self_ns = from->self_ns,
@@ -124,7 +127,10 @@ int report_rows__groups(struct report_rows *r, const struct report_options *opt)
 			.total_ns = g->wall_ns,
 			.self_ns = g->self_ns,
 			.max_ns = g->max_ns,
+			.preempted_ns = g->preempted_ns,
+			.waiting_ns = g->waiting_ns,
 			.processes = g->processes,
+			.extra[REPORT_OFF_CPU] = g->self_off_ns,
 		};
 	}
 	select_rows(r, opt);

@@ -8,7 +8,7 @@
 
 struct report_row {
 	const char *name;
-	uint64_t count;
+	uint64_t count; /* of queries: with those that were counted only, which no time is of */
 	uint64_t unwound;
 	uint64_t total_ns; /* wall time in rows that are not queries */
 	uint64_t self_ns;
@@ -18,6 +18,8 @@ struct report_row {
 	uint64_t min_ns;
 	uint64_t max_ns;
 	uint64_t extra[REPORT_N_EXTRAS];
+	uint64_t preempted_ns; /* of groups, as is waiting_ns */
+	uint64_t waiting_ns;
 	uint32_t processes;
 	const struct caller_row *caller; /* NULL in rows that are no callers */
 };
@@ -31,6 +33,7 @@ struct report_rows {
 	uint64_t unwound;
 	uint64_t self_ns;
 	uint64_t clamped; /* of queries: summary_row.clamped */
+	uint64_t off_ns;  /* preempted and waiting */
 	uint64_t extra[REPORT_N_EXTRAS];
 	struct group_row *groups; /* what the names belong to, or NULL */
 	size_t n_groups;

@@ -8,6 +8,7 @@
 #include "view/callers_text.h"
 #include "view/extras.h"
 #include "view/format.h"
+#include "view/report_notes.h"
 #include "view/report_rows.h"
 #include "view/table.h"
 
@@ -30,17 +31,21 @@ static void print_more(FILE *out, size_t n, const char *one, const char *many)
 
 static void add_query(struct table *t, const struct report_row *row, const struct report_rows *all)
 {
+	uint64_t estimated = row->extra[REPORT_ESTIMATED];
+	bool unrecorded = row->extra[REPORT_COUNTED] || estimated;
 	char buf[FORMAT_MAX];
 
 	table__cellf(t, "%s%s", row->name, row->unwound ? " " MARK : "");
-	table__cell(t, format_count(buf, row->count));
-	table__cell(t, format_duration(buf, row->total_ns));
+	table__cellf(t, "%s%s", estimated ? REPORT_ESTIMATE : "",
+		     format_count(buf, row->count + estimated));
+	table__cellf(t, "%s%s", unrecorded ? REPORT_ESTIMATE : "",
+		     format_duration(buf, row->total_ns + row->extra[REPORT_ESTIMATED_NS]));
 	table__cell(t, format_duration(buf, row->self_ns));
 	table__cell(t, format_percent(buf, row->self_ns, all->self_ns));
 	table__cell(t, format_duration(buf, row->mean_ns));
 	table__cell(t, format_duration(buf, row->max_ns));
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
-		if (!all->extra[i])
+		if (!all->extra[i] || !report_extras[i].title)
 			continue;
 		if (report_extras[i].is_time)
 			table__cell(t, format_duration(buf, row->extra[i]));
@@ -59,8 +64,11 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 	_table_ struct table *t = NULL;
 	int err;
 
+	/* What was loaded has a column of its own. */
+	if (r->extra[REPORT_LOADS])
+		columns[1].title = "executed";
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
-		if (r->extra[i])
+		if (r->extra[i] && report_extras[i].title)
 			columns[n_columns++].title = report_extras[i].title;
 	}
 	err = table__new(columns, n_columns, &t);
@@ -73,24 +81,64 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 	return err;
 }
 
+/* Threads of which it is known when they were off the CPU. */
+static void add_thread(struct table *t, const struct report_row *row)
+{
+	uint64_t off_ns = row->preempted_ns + row->waiting_ns;
+	char buf[FORMAT_MAX];
+
+	table__cell(t, format_duration(buf, row->total_ns));
+	table__cell(t, format_duration(buf, row->total_ns > off_ns ? row->total_ns - off_ns : 0));
+	table__cell(t, format_duration(buf, row->preempted_ns));
+	table__cell(t, format_duration(buf, row->waiting_ns));
+	table__cell(t, format_duration(buf, row->self_ns));
+	table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));
+}
+
+static void add_group(struct table *t, const struct report_row *row, const struct report_rows *all)
+{
+	char buf[FORMAT_MAX];
+
+	table__cell(t, format_duration(buf, row->total_ns));
+	table__cell(t, format_duration(buf, row->self_ns));
+	table__cell(t, format_percent(buf, row->self_ns, all->self_ns));
+	table__cell(t, format_duration(buf, row->max_ns));
+	if (all->extra[REPORT_OFF_CPU])
+		table__cell(t, format_duration(buf, row->extra[REPORT_OFF_CPU]));
+}
+
+#define GROUP_COLUMNS(title)                                                            \
+	{                                                                               \
+		{title, 0}, {"executions", 0}, {"wall", 0}, {"self", 0}, {"self %", 0}, \
+			{"max", 0}, {"off-cpu", 0},                                     \
+	}
+
+static int new_groups_table(const struct report_rows *r, enum group_by by, struct table **out)
+{
+	static const struct table_column columns[][7] = {
+		[GROUP_BY_CRATE] = GROUP_COLUMNS("crate"),
+		[GROUP_BY_PROCESS] = GROUP_COLUMNS("process"),
+		[GROUP_BY_THREAD] = GROUP_COLUMNS("thread"),
+	};
+	static const struct table_column threads[] = {
+		{"thread", 0},	  {"executions", 0}, {"wall", 0}, {"on-cpu", 0},
+		{"preempted", 0}, {"waiting", 0},    {"self", 0}, {"off-cpu", 0},
+	};
+
+	if (by == GROUP_BY_THREAD && r->off_ns)
+		return table__new(threads, sizeof(threads) / sizeof(*threads), out);
+	return table__new(columns[by], r->extra[REPORT_OFF_CPU] ? 7 : 6, out);
+}
+
 static int print_groups(FILE *out, const struct report_options *opt)
 {
-	static const char *const titles[] = {
-		[GROUP_BY_CRATE] = "crate",
-		[GROUP_BY_PROCESS] = "process",
-		[GROUP_BY_THREAD] = "thread",
-	};
-	const struct table_column columns[] = {
-		{titles[opt->by], 0}, {"executions", 0}, {"wall", 0},
-		{"self", 0},	      {"self %", 0},	 {"max", 0},
-	};
 	_report_rows_ struct report_rows r = {};
 	_table_ struct table *t = NULL;
 	char buf[FORMAT_MAX];
 	int err = report_rows__groups(&r, opt);
 
 	if (!err)
-		err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+		err = new_groups_table(&r, opt->by, &t);
 	if (err)
 		return err;
 	for (size_t i = 0; i < shown(r.n, opt); i++) {
@@ -98,10 +146,10 @@ static int print_groups(FILE *out, const struct report_options *opt)
 
 		table__cellf(t, "%s%s", row->name, row->unwound ? " " MARK : "");
 		table__cell(t, format_count(buf, row->count));
-		table__cell(t, format_duration(buf, row->total_ns));
-		table__cell(t, format_duration(buf, row->self_ns));
-		table__cell(t, format_percent(buf, row->self_ns, r.self_ns));
-		table__cell(t, format_duration(buf, row->max_ns));
+		if (opt->by == GROUP_BY_THREAD && r.off_ns)
+			add_thread(t, row);
+		else
+			add_group(t, row, &r);
 	}
 	err = table__print(t, out, "");
 	print_more(out, r.n - shown(r.n, opt) + r.left_out, "row", "rows");
@@ -156,7 +204,7 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i)
 	if (err)
 		return err;
 	for (size_t k = 0; k < n; k++) {
-		count += rows[k].count;
+		count += rows[k].count + rows[k].counted;
 		self_ns += rows[k].self_ns;
 	}
 	name = p->crate ?: p->command ?: "unknown";
@@ -317,6 +365,7 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 			MARK " includes executions left by unwinding or never ended (%s in all): "
 			     "their times run until that was noticed\n",
 			format_count(buf, r->unwound));
+	report_notes__unrecorded(out, r, opt);
 	print_clamped(out, r->clamped);
 	print_late(out, s);
 	print_losses(out, losses);
@@ -341,7 +390,9 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 		err = print_callers(out, opt);
 	else
 		err = print_queries(out, &r, opt) ?: print_processes(out, s, opt);
+	err = err ?: report_notes__reuse(out, s, opt);
 	err = err ?: print_artifacts(out, s, names);
+	err = err ?: report_notes__budget(out, names, opt);
 	if (err)
 		return err;
 	print_notes(out, s, &r, losses, opt);

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "analyze/budget.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/summary.h"
@@ -55,6 +56,7 @@ enum report_sort {
 	REPORT_SORT_COUNT,
 	REPORT_SORT_MAX,
 	REPORT_SORT_NAME,
+	REPORT_SORT_OFF, /* what of self time was off the CPU */
 };
 
 /* All zeroes: every query. */
@@ -78,6 +80,7 @@ struct report_options {
 	 */
 	const struct callers *callers;
 	struct caller_locator locator;
+	const struct budget *budget; /* NULL: no decision was made */
 	uint64_t all_self_ns; /* self time of all, shown or not; what percent are of, with groups */
 };
 
@@ -100,9 +103,20 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * "callers": [{"function" (null: not known), "count", "unwound", "total_ns", "self_ns", "max_ns",
  * "file", "line" (of the most frequent call; null: not known), "line_count" (executions it asked
  * for), "lines" (different ones)}].
- * What only imported profiles have is left out where there is none of it: in queries "hits",
- * "blocked_ns", "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
+ * What only some traces have is left out where there is none of it: in queries "self_off_ns" and
+ * "off_ns" (how much of raw_self_ns and raw_total_ns, or of self_ns and total_ns where those are
+ * not there, the thread was off the CPU), in groups "self_off_ns", and of all that a thread did
+ * "preempted_ns" and "waiting_ns"; in queries "hits", "blocked_ns", "incremental_load_ns",
+ * "incremental_hashing_ns"; at the end "tallies":
  * [{"pid", "kind", "name", "events", "sum"}].
+ * Where executions have no span, to keep within a budget, queries have "counted" (of "count", which
+ * is exact; no time of the row has them), "estimated" (executions that are not in "count") and
+ * "estimated_ns" (what both may have taken, in no other time of the row); and before "processes",
+ * "budget": {"budget_ppm" (of CPU time), "decisions", "queries": [{"name", "decisions", "watch"
+ * (as dump has it; at the end), "counted_ns", "off_ns" (for how long)}]}.
+ * Where results were loaded from an incremental build's cache, queries have "loads" and "loaded"
+ * (of them, those that found something: at least), and a process "incremental": {"executed",
+ * "loads", "loaded", "results" (at least; null: not known)}; see docs/events.md.
  */
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt);
@@ -119,11 +133,13 @@ struct dump_span_texts {
 	const char *event;		     /* of its invocation id, or NULL */
 	const struct trace_location *caller; /* NULL: it has none, or in no function */
 	bool probes;			     /* what they took of it is known */
+	uint64_t off_ns;		     /* of it, off the CPU; 0: none, or not known */
 };
 
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
 	      const struct dump_span_texts *texts);
 int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind);
+int dump_decision(FILE *out, const struct trace_decision *d, const char *name);
 int dump_losses(FILE *out, const struct trace_losses *losses);
 int dump_costs(FILE *out, const struct trace_costs *costs);
 

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * When the threads of a test program are off the CPU: as often as the kernel itself counts, and
+ * nested in what they run.
+ */
+#include "capture.h"
+
+#include <inttypes.h>
+
+#define RING (4u << 20)
+
+static void open_with_off_cpu(struct capture *c)
+{
+	const struct kernel_options opt = {
+		.attach = KERNEL_ATTACH_MULTI, .ring_bytes = RING, .off_cpu = true};
+
+	capture_open_with(c, &opt, 0);
+}
+
+/* The first and the last time that a thread has listed its switches, and how many came between. */
+struct counted {
+	uint32_t tid;
+	uint64_t from_ns, to_ns;
+	uint64_t voluntary, involuntary;
+};
+
+static size_t read_counted(const struct capture *c, struct counted *all, size_t most)
+{
+	_fclose_ FILE *f = fopen(c->expected, "re");
+	uint64_t ns, voluntary, involuntary;
+	char line[128];
+	uint32_t tid;
+	size_t n = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		struct counted *last = n ? &all[n - 1] : NULL;
+
+		if (sscanf(line, "%*u %u switches %" SCNu64 " %" SCNu64 " %" SCNu64, &tid, &ns,
+			   &voluntary, &involuntary) != 4)
+			continue;
+		if (last && last->tid == tid) {
+			last->to_ns = ns;
+			last->voluntary = voluntary - last->voluntary;
+			last->involuntary = involuntary - last->involuntary;
+			continue;
+		}
+		assert_in_range(n, 0, most - 1);
+		all[n++] = (struct counted){
+			.tid = tid,
+			.from_ns = ns,
+			.voluntary = voluntary,
+			.involuntary = involuntary,
+		};
+	}
+	return n;
+}
+
+static void assert_counted(const struct capture *c, const struct counted *want)
+{
+	uint64_t preempted = 0, waited = 0;
+
+	for (size_t i = 0; i < c->got.n_spans; i++) {
+		const struct wire_span *s = &c->got.spans[i];
+
+		if (s->tid != want->tid || s->kind != KIND_OFF_CPU || s->start_ns < want->from_ns ||
+		    s->end_ns > want->to_ns)
+			continue;
+		preempted += s->label == WIRE_OFF_PREEMPTED;
+		waited += s->label != WIRE_OFF_PREEMPTED;
+	}
+	assert_int_equal(waited, want->voluntary);
+	assert_int_equal(preempted, want->involuntary);
+}
+
+/* Each lies in as many spans as its depth says. */
+static void assert_depths(const struct capture *c)
+{
+	for (size_t i = 0; i < c->got.n_spans; i++) {
+		const struct wire_span *off = &c->got.spans[i];
+		unsigned int depth = 0;
+
+		if (off->kind != KIND_OFF_CPU)
+			continue;
+		for (size_t k = 0; k < c->got.n_spans; k++) {
+			const struct wire_span *s = &c->got.spans[k];
+
+			depth += s->tid == off->tid && s->kind != KIND_OFF_CPU &&
+				 s->start_ns <= off->start_ns && off->end_ns <= s->end_ns;
+		}
+		assert_int_equal(off->depth, depth);
+	}
+}
+
+/* The spans are what they would be without. */
+static void drop_off_cpu(struct capture *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->got.n_spans; i++)
+		if (c->got.spans[i].kind != KIND_OFF_CPU)
+			c->got.spans[n++] = c->got.spans[i];
+	c->counters[WIRE_COUNT_SPANS] -= c->got.n_spans - n;
+	c->got.n_spans = n;
+}
+
+static void compare(const char *script, struct counted *counted, size_t n)
+{
+	struct capture c;
+
+	open_with_off_cpu(&c);
+	capture_script(&c, script);
+	assert_int_equal(c.status, 0);
+	assert_int_equal(read_counted(&c, counted, n), n);
+	for (size_t i = 0; i < n; i++)
+		assert_counted(&c, &counted[i]);
+	assert_all_nested(&c.got);
+	assert_depths(&c);
+	drop_off_cpu(&c);
+	assert_as_expected(&c);
+	assert_whole(&c);
+	capture_close(&c);
+}
+
+static void sleeps_are_told_as_often_as_the_kernel_counts(void **state)
+{
+	struct counted counted;
+
+	(void)state;
+	need_capture();
+	compare("aU*20(m200a(m200b(m200)))U", &counted, 1);
+	/* Of the target's 60 calls none returned at once. */
+	assert_true(counted.voluntary >= 60);
+}
+
+/* More threads than CPUs: they are taken away anywhere, in our programs too. */
+static void threads_that_crowd_each_other_out(void **state)
+{
+	struct counted counted[16];
+	uint64_t involuntary = 0;
+
+	(void)state;
+	need_capture();
+	compare("p16(aU*300(r20(b(v)n)l)U)", counted, 16);
+	for (int i = 0; i < 16; i++)
+		involuntary += counted[i].involuntary;
+	print_message("preempted %" PRIu64 " times\n", involuntary);
+}
+
+static void unwinding_and_other_stacks(void **state)
+{
+	struct counted counted;
+
+	(void)state;
+	need_capture();
+	compare("aU{a(m100{n(m100b(!))}m100)}s(b(m100S(c(m100))))r600(m100)U", &counted, 1);
+	assert_true(counted.voluntary >= 6);
+}
+
+/* What it was in is whole: the sleep, and the wait, that a capture's end finds it in. */
+static void a_thread_that_sleeps_when_the_capture_stops(void **state)
+{
+	const struct wire_span *off = NULL;
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	open_with_off_cpu(&c);
+	capture_begin(&c, "a(.)");
+	capture_wait_for_dot(&c);
+	usleep(20000);
+	capture_stop(&c);
+	for (size_t i = 0; i < c.got.n_spans; i++)
+		if (c.got.spans[i].flags & WIRE_SPAN_OPEN && c.got.spans[i].kind == KIND_OFF_CPU)
+			off = &c.got.spans[i];
+	assert_non_null(off);
+	assert_int_equal(off->depth, 1);
+	assert_int_equal(off->label, WIRE_OFF_WAITING);
+	assert_all_nested(&c.got);
+	capture_close(&c);
+}
+
+/* An exit, an exec and a new thread leave nothing of it behind. */
+static void lives_that_end(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	open_with_off_cpu(&c);
+	capture_script(&c,
+		       "a(m100f(a(m100))x(a(m100)m100)t(a(m100y)))p4(m100a(m100)m100)X(a(m100))");
+	assert_int_equal(c.status, 0);
+	assert_all_nested(&c.got);
+	assert_depths(&c);
+	assert_whole(&c);
+	for (size_t i = 0; i < c.got.n_spans; i++)
+		assert_true(c.got.spans[i].pid && c.got.spans[i].tid);
+	capture_close(&c);
+}
+
+static void who_does_not_ask_is_told_nothing(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
+	capture_script(&c, "a(m100b(m100))");
+	assert_as_expected(&c);
+	capture_close(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sleeps_are_told_as_often_as_the_kernel_counts),
+		cmocka_unit_test(threads_that_crowd_each_other_out),
+		cmocka_unit_test(unwinding_and_other_stacks),
+		cmocka_unit_test(a_thread_that_sleeps_when_the_capture_stops),
+		cmocka_unit_test(lives_that_end),
+		cmocka_unit_test(who_does_not_ask_is_told_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

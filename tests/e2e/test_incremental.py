@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What an incremental compile took over from the last one, against rustc's own numbers."""
+
+import os
+import re
+import shutil
+
+import crates
+import lab
+from lab import each
+from mm_profdata import Profile
+from test_exact_counts import BOOTSTRAP
+
+CRATE = "semver"
+# Each node of the graph is encoded once, whether it was executed, reused or fed.
+ENCODE = "incr_comp_encode_dep_graph"
+OPTIONS = ("-q", "-e", "default," + ENCODE)
+BEFORE, AFTER = "Version::from_str(text)", "{ let _ = text.len(); Version::from_str(text) }"
+
+
+class Builds:
+    """A crate whose source may be edited; every build starts from the same state."""
+
+    def __init__(self, t, toolchain):
+        self.t = t
+        self.rustc = toolchain.rustc
+        self.source = t.mkdir("src")
+        self.out = t.mkdir("out")
+        shutil.copytree(os.path.dirname(crates.source(CRATE)), self.source, dirs_exist_ok=True)
+        self.give(self.source)
+
+    def give(self, path):
+        self.t.give(path)
+        for directory, _, files in os.walk(path):
+            for name in [directory] + [os.path.join(directory, file) for file in files]:
+                self.t.give(name)
+
+    def edit(self):
+        path = os.path.join(self.source, "lib.rs")
+        with open(path) as f:
+            text = f.read()
+        assert BEFORE in text
+        with open(path, "w") as f:
+            f.write(text.replace(BEFORE, AFTER, 1))
+
+    def argv(self, state, *extra):
+        args = crates.arguments(CRATE, self.out, *extra, "-C", "incremental=" + state)
+        return [self.rustc] + args[:-1] + [os.path.join(self.source, "lib.rs")]
+
+    def state(self, name, before):
+        path = self.t.path(name)
+        if before:
+            shutil.copytree(before, path, symlinks=True)
+            self.give(path)
+        return path if before else self.t.mkdir(name)
+
+    def compare(self, name, before=None):
+        """Our report's process and activities, rustc's profile and its count of nodes."""
+        profile = self.t.mkdir(name + ".profile")
+        flags = ("-Zself-profile=" + profile, "-Zself-profile-events=default", "-Zincremental-info")
+        truth = self.t.plain(self.argv(self.state(name + ".truth", before), *flags), env=BOOTSTRAP)
+        assert truth.status == 0, truth.stderr.decode()
+        nodes = re.search(rb"Total Node Count: (\d+)", truth.stderr)
+        (file,) = os.listdir(profile)
+        ours = self.state(name + ".ours", before)
+        run = self.t.capture(self.argv(ours), OPTIONS, env=BOOTSTRAP, trace=name + ".qpt")
+        assert run.status == 0, run.stderr.decode()
+        report = self.t.report(run.trace)
+        assert report["lost"] == 0, report["losses"]
+        (process,) = report["processes"]
+        return process, Profile.read(os.path.join(profile, file)), int(nodes[1]), ours
+
+
+def check(process, truth, nodes):
+    rows = {row["name"]: row for row in process["queries"]}
+    ours = process["incremental"]
+    executed = [event.invocation for event in truth.intervals("Query")]
+    loads = [event.invocation for event in truth.intervals("IncrementalLoadResult")]
+    loaded = len(set(loads) - set(executed))
+    assert rows[ENCODE]["count"] == nodes, (rows[ENCODE]["count"], nodes)
+    assert ours["executed"] == len(executed), (ours, len(executed))
+    assert ours["loads"] == len(loads), (ours, len(loads))
+    assert sum(row.get("loads", 0) for row in rows.values()) == len(loads)
+    # Two keys of one query after another look like one that was not found.
+    assert ours["loaded"] <= loaded <= ours["loaded"] + len(loads) // 100, (ours, loaded)
+    # The highest number: what is only reused at the end has higher ones.
+    assert max(executed) < ours["results"] <= nodes, (ours, max(executed), nodes)
+    return "%d results of %d, %d executed, %d of %d loaded" % (
+        ours["results"], nodes, ours["executed"], ours["loaded"], loaded)
+
+
+@each(*(lab.toolchains() or ("stable",)))
+def test_what_was_taken_over(t, toolchain):
+    t.need_capture()
+    builds = Builds(t, t.toolchain(toolchain))
+    process, truth, nodes, state = builds.compare("first")
+    # Nothing is there to be loaded, so nothing is claimed.
+    assert "incremental" not in process
+    assert not any("loads" in row for row in process["queries"])
+    unchanged, truth, nodes, _ = builds.compare("unchanged", state)
+    said = check(unchanged, truth, nodes)
+    builds.edit()
+    edited, truth, nodes, _ = builds.compare("edited", state)
+    said += "; edited: " + check(edited, truth, nodes)
+    assert edited["incremental"]["executed"] > unchanged["incremental"]["executed"]
+    return said

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/reuse.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { LOAD = TRACE_KIND_LOAD, QUERY = TRACE_KIND_QUERY };
+
+/* As it ends on thread `tid`. */
+static int end(struct load_tracks *l, uint32_t tid, uint16_t depth, uint8_t kind, uint32_t label)
+{
+	const struct trace_span s = {.tid = tid, .depth = depth, .kind = kind, .label = label};
+
+	return load_tracks__span(l, &s);
+}
+
+static void an_execution_right_after_its_load_found_nothing(void **state)
+{
+	struct load_tracks l = {0};
+
+	(void)state;
+	assert_int_equal(end(&l, 1, 3, QUERY, 7), 0);
+	assert_int_equal(end(&l, 1, 3, LOAD, 7), 0);
+	/* What runs within the execution ends before it. */
+	assert_int_equal(end(&l, 1, 4, QUERY, 7), 0);
+	assert_int_equal(end(&l, 1, 5, LOAD, 8), 0);
+	assert_int_equal(end(&l, 1, 4, QUERY, 8), 0);
+	assert_int_equal(end(&l, 1, 3, QUERY, 7), 1);
+	/* Only once. */
+	assert_int_equal(end(&l, 1, 3, QUERY, 7), 0);
+	load_tracks__destroy(&l);
+}
+
+static void a_load_with_something_else_behind_it_found_something(void **state)
+{
+	struct load_tracks l = {0};
+
+	(void)state;
+	assert_int_equal(end(&l, 1, 3, LOAD, 7), 0);
+	assert_int_equal(end(&l, 1, 3, QUERY, 8), 0);
+	assert_int_equal(end(&l, 1, 3, QUERY, 7), 0);
+	assert_int_equal(end(&l, 1, 3, LOAD, 7), 0);
+	assert_int_equal(end(&l, 1, 3, LOAD, 8), 0);
+	assert_int_equal(end(&l, 1, 3, QUERY, 7), 0);
+	assert_int_equal(end(&l, 1, 3, LOAD, 7), 0);
+	assert_int_equal(end(&l, 1, 3, TRACE_KIND_ACTIVITY, 7), 0);
+	assert_int_equal(end(&l, 1, 3, QUERY, 7), 0);
+	/* Its parent ended. */
+	assert_int_equal(end(&l, 1, 3, LOAD, 7), 0);
+	assert_int_equal(end(&l, 1, 2, QUERY, 9), 0);
+	assert_int_equal(end(&l, 1, 3, QUERY, 7), 0);
+	/* On another thread. */
+	assert_int_equal(end(&l, 1, 3, LOAD, 7), 0);
+	assert_int_equal(end(&l, 2, 3, QUERY, 7), 0);
+	/* Instants come anywhere. */
+	assert_int_equal(end(&l, 1, 3, TRACE_KIND_HIT, 7), 0);
+	assert_int_equal(end(&l, 1, 3, QUERY, 7), 1);
+	load_tracks__destroy(&l);
+}
+
+static void what_was_not_seen_is_never_below_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(reuse__unseen(&(struct reuse){.executed = 3, .loaded = 2, .results = 9}),
+			 4);
+	assert_int_equal(reuse__unseen(&(struct reuse){.executed = 8, .loaded = 2, .results = 9}),
+			 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_execution_right_after_its_load_found_nothing),
+		cmocka_unit_test(a_load_with_something_else_behind_it_found_something),
+		cmocka_unit_test(what_was_not_seen_is_never_below_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

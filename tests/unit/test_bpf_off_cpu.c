@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* When a thread is off the CPU, and what that belongs to: see also test_bpf_stack_random.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/stack_world.h"
+
+#define SP 0x7f0000008000ULL
+
+static int setup(void **state)
+{
+	(void)state;
+	world_reset();
+	world_map(0, 0x7f0000000000ULL, 0x10000);
+	return 0;
+}
+
+/* Away for `ns`; returns when it left. */
+static wire_u64 be_off(wire_u64 ns)
+{
+	wire_u64 start;
+
+	world_leave(WIRE_OFF_WAITING);
+	start = world.now;
+	world_return(ns);
+	return start;
+}
+
+static void assert_off(wire_u64 start_ns, wire_u64 ns, wire_u32 depth)
+{
+	const struct world_span *s = &world.spans[world.n_checked++];
+
+	assert_true(world.n_checked <= world.n_spans);
+	assert_int_equal(s->kind, WORLD_OFF_CPU);
+	assert_int_equal(s->start_ns, start_ns);
+	assert_int_equal(s->end_ns, start_ns + ns);
+	assert_int_equal(s->depth, depth);
+}
+
+static void assert_query(wire_u32 query, wire_u64 start_ns, wire_u64 end_ns)
+{
+	const struct world_span *s = &world.spans[world.n_checked++];
+
+	assert_true(world.n_checked <= world.n_spans);
+	assert_int_equal(s->kind, WIRE_KIND_QUERY);
+	assert_int_equal(s->query, query);
+	assert_int_equal(s->start_ns, start_ns);
+	assert_int_equal(s->end_ns, end_ns);
+}
+
+static void between_hits_it_belongs_to_what_is_on_top(void **state)
+{
+	wire_u64 start[2], end[2], off[4];
+
+	(void)state;
+	start[0] = world_start(1, 1, SP);
+	off[0] = be_off(10);
+	start[1] = world_start(2, 2, SP - 1000);
+	off[1] = be_off(20);
+	end[1] = world_end(2, SP - 1000, 5);
+	off[2] = be_off(30);
+	end[0] = world_end(1, SP, 6);
+	off[3] = be_off(40);
+	assert_off(off[0], 10, 1);
+	assert_off(off[1], 20, 2);
+	assert_query(2, start[1], end[1]);
+	assert_off(off[2], 30, 1);
+	assert_query(1, start[0], end[0]);
+	assert_off(off[3], 40, 0);
+	world_assert_empty();
+}
+
+static void why_is_told(void **state)
+{
+	(void)state;
+	world_start(1, 1, SP);
+	for (wire_u32 reason = WIRE_OFF_PREEMPTED; reason < WIRE_OFF_MAX; reason++) {
+		world_leave(reason);
+		world_return(1);
+		assert_int_equal(world.spans[world.n_spans - 1].query, reason);
+	}
+	assert_int_equal(world.n_spans, WIRE_OFF_MAX - 1);
+}
+
+static wire_u64 interrupted_at, left_at;
+static int interruptions;
+
+static void interrupt_there(void)
+{
+	if (interruptions++ == (int)interrupted_at)
+		left_at = be_off(10);
+}
+
+/* In the program of a start or an end: 0 before it has begun, 1 and 2 in it, 3 when it is done. */
+static wire_u64 interrupted(wire_u64 at, bool ends)
+{
+	wire_u64 now;
+
+	interrupted_at = at;
+	interruptions = 0;
+	world.interrupt = interrupt_there;
+	now = ends ? world_end(1, SP, 6) : world_start(1, 1, SP);
+	world.interrupt = NULL;
+	assert_int_equal(interruptions, 4);
+	return now;
+}
+
+static void in_a_start_it_is_within_what_starts(void **state)
+{
+	(void)state;
+	for (wire_u64 at = 0; at < 4; at++) {
+		wire_u64 start, end;
+
+		setup(state);
+		world_end(7, SP, 0); /* so that the thread is known */
+		world.n_switches = 0;
+		start = interrupted(at, false);
+		end = world_end(1, SP, 6);
+		assert_off(left_at, 10, at ? 1 : 0);
+		assert_query(1, start, end);
+		/* Not before what had ended by then, or it would hold that. */
+		assert_int_equal(start >= left_at + 10, !at);
+		world_assert_empty();
+	}
+}
+
+static void in_an_end_it_is_after_what_ends(void **state)
+{
+	(void)state;
+	for (wire_u64 at = 0; at < 4; at++) {
+		wire_u64 start, end;
+
+		setup(state);
+		start = world_start(1, 1, SP);
+		end = interrupted(at, true);
+		if (at)
+			assert_query(1, start, end);
+		assert_off(left_at, 10, at ? 0 : 1);
+		if (!at)
+			assert_query(1, start, end);
+		assert_int_equal(end >= left_at + 10, !at);
+		world_assert_empty();
+	}
+}
+
+static void what_cannot_wait_is_added_to_what_does(void **state)
+{
+	wire_u64 off[OFF_CPU_WAITING + 2], now;
+
+	(void)state;
+	now = off_cpu_begin(&world.t, ++world.now);
+	for (int i = 0; i < OFF_CPU_WAITING + 2; i++)
+		off[i] = be_off(10);
+	stack_push(&world.t, wire_cookie(WIRE_ROLE_START, 0, 1, 1, WIRE_REG_NONE, 0), SP,
+		   FRAME_STARTED, now);
+	assert_int_equal(world.n_spans, 0);
+	off_cpu_done(&world.t);
+	for (int i = 0; i < OFF_CPU_WAITING - 1; i++)
+		assert_off(off[i], 10, 1);
+	assert_off(off[OFF_CPU_WAITING - 1],
+		   off[OFF_CPU_WAITING + 1] + 10 - off[OFF_CPU_WAITING - 1], 1);
+	assert_int_equal(world.n_spans, OFF_CPU_WAITING);
+}
+
+/* Between the last look at what waits and the end of the program. */
+static void what_is_noted_last_is_sent_next(void **state)
+{
+	wire_u64 off;
+
+	(void)state;
+	world_start(1, 1, SP);
+	for (int next = 0; next < 2; next++) {
+		world.t.off_cpu.state = OFF_CPU_BUSY;
+		off = be_off(10);
+		world.t.off_cpu.state = OFF_CPU_IDLE;
+		if (next) {
+			wire_u64 later = be_off(5);
+
+			assert_off(off, 10, 1);
+			assert_off(later, 5, 1);
+		} else {
+			wire_u64 start = world_start(2, 2, SP - 1000);
+			wire_u64 end = world_end(2, SP - 1000, 1);
+
+			assert_off(off, 10, 1);
+			assert_query(2, start, end);
+		}
+	}
+	assert_int_equal(world.n_checked, world.n_spans);
+}
+
+static void who_has_not_been_told_of_is_not(void **state)
+{
+	(void)state;
+	be_off(10);
+	assert_int_equal(world.n_spans, 0);
+	/* It has left before its first hit was known. */
+	world_leave(WIRE_OFF_WAITING);
+	world_start(1, 1, SP);
+	world_return(10);
+	assert_int_equal(world.n_spans, 0);
+}
+
+static void a_thread_that_exits_is_off_no_more(void **state)
+{
+	wire_u64 now;
+
+	(void)state;
+	world_start(1, 1, SP);
+	now = off_cpu_settle(&world.t, 1, ++world.now);
+	stack_flush(&world.t, now);
+	be_off(10);
+	assert_int_equal(world.n_spans, 1);
+	assert_int_equal(world.counters[WIRE_COUNT_OPEN], 1);
+}
+
+static void what_is_off_when_the_capture_stops_is_open(void **state)
+{
+	wire_u64 start = world_start(1, 1, SP), off, end;
+
+	(void)state;
+	world_leave(WIRE_OFF_WAITING);
+	off = world.now;
+	world.now += 99;
+	end = world_flush();
+	assert_int_equal(world.spans[0].flags, WIRE_SPAN_OPEN);
+	assert_off(off, 100, 1);
+	assert_query(1, start, end);
+	assert_int_equal(world.counters[WIRE_COUNT_OPEN], 2);
+	/* It comes back to nobody who asks. */
+	world_return(10);
+	world_assert_empty();
+}
+
+static void a_return_that_is_not_told_of_is_seen(void **state)
+{
+	wire_u64 left, start, again;
+
+	(void)state;
+	world_start(1, 1, SP);
+	world_leave(WIRE_OFF_WAITING);
+	left = world.now;
+	again = be_off(10);
+	assert_int_equal(world.spans[0].flags, WIRE_SPAN_LEFT);
+	assert_off(left, again - left, 1);
+	assert_off(again, 10, 1);
+	world_leave(WIRE_OFF_WAITING);
+	left = world.now;
+	start = world_start(2, 2, SP - 1000);
+	assert_int_equal(world.spans[2].flags, WIRE_SPAN_LEFT);
+	assert_off(left, start - left, 1);
+	assert_int_equal(world.counters[WIRE_COUNT_LEFT], 2);
+}
+
+static void no_event_comes_before_it_has_ended(void **state)
+{
+	wire_u64 back;
+
+	(void)state;
+	world_start(1, 1, SP);
+	be_off(10);
+	back = world.now;
+	assert_int_equal(off_cpu_begin(&world.t, back - 5), back);
+	off_cpu_done(&world.t);
+	assert_int_equal(off_cpu_settle(&world.t, 1, back - 5), back);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(between_hits_it_belongs_to_what_is_on_top, setup),
+		cmocka_unit_test_setup(why_is_told, setup),
+		cmocka_unit_test_setup(in_a_start_it_is_within_what_starts, setup),
+		cmocka_unit_test_setup(in_an_end_it_is_after_what_ends, setup),
+		cmocka_unit_test_setup(what_cannot_wait_is_added_to_what_does, setup),
+		cmocka_unit_test_setup(what_is_noted_last_is_sent_next, setup),
+		cmocka_unit_test_setup(who_has_not_been_told_of_is_not, setup),
+		cmocka_unit_test_setup(a_thread_that_exits_is_off_no_more, setup),
+		cmocka_unit_test_setup(what_is_off_when_the_capture_stops_is_open, setup),
+		cmocka_unit_test_setup(a_return_that_is_not_told_of_is_seen, setup),
+		cmocka_unit_test_setup(no_event_comes_before_it_has_ended, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The decisions of a budget's governor, summed: which queries were watched less, and how long. */
+#ifndef QPROF_ANALYZE_BUDGET_H
+#define QPROF_ANALYZE_BUDGET_H
+
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "trace/trace.h"
+
+struct budget_row {
+	uint32_t label;
+	uint32_t decisions;
+	uint64_t ns[TRACE_WATCH_MAX]; /* since the first decision on it; on the clock */
+	uint64_t since_ns;
+	uint8_t watch; /* since then */
+};
+
+/* All zeroes is empty. */
+struct budget {
+	struct budget_row *rows; /* in the order of the first decision on each */
+	uint32_t n;
+	uint32_t capacity;
+	struct u64_map row_of; /* label */
+	uint64_t decisions;
+	uint64_t ppm; /* as the last decision says */
+};
+
+/* 0 or -ENOMEM. In the order of a trace. */
+int budget__decision(struct budget *b, const struct trace_decision *d);
+
+/* Count the time since the last decisions, up to `ns`. Once, at the end. */
+void budget__end(struct budget *b, uint64_t ns);
+
+void budget__destroy(struct budget *b);
+
+#endif /* QPROF_ANALYZE_BUDGET_H */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What a report says, below its table, of what was not recorded and of what was not executed. */
+#ifndef QPROF_VIEW_REPORT_NOTES_H
+#define QPROF_VIEW_REPORT_NOTES_H
+
+#include "view/report_rows.h"
+
+/* Marks numbers that include an estimate. */
+#define REPORT_ESTIMATE "~"
+
+/* What compilers took over from their last run: a line for each that loaded anything. */
+int report_notes__reuse(FILE *out, const struct summary *s, const struct report_options *opt);
+
+/* Which queries were watched less. Nothing if no decision was made. */
+int report_notes__budget(FILE *out, const struct view_names *names,
+			 const struct report_options *opt);
+
+/* What REPORT_ESTIMATE means, if any of the rows of queries has one. */
+void report_notes__unrecorded(FILE *out, const struct report_rows *queries,
+			      const struct report_options *opt);
+
+#endif /* QPROF_VIEW_REPORT_NOTES_H */
