@@ -11,6 +11,8 @@
 
 #define WHOLE		UINT32_MAX /* as a label: all of a unit; as a unit: all units */
 #define NOISE_LEAST	5000	   /* millipercent */
+#define FACTOR_OF_SUMS	2
+#define FACTOR_OF_ROWS	3
 #define HUNDRED_PERCENT 100000
 
 struct pair {
@@ -301,12 +303,11 @@ static bool is_significant(const struct compare_result *r, const struct compare_
 	       r->rules.min_millipercent / HUNDRED_PERCENT;
 	if (part > limits.least)
 		limits.least = part;
-	limits.noise_millipercent = r->noise_millipercent;
-	if (r->noise_is_estimated && !is_sum) {
+	if (r->noise_is_estimated && !is_sum)
 		limits.least += row->probes_ns;
-		if (__builtin_mul_overflow(r->noise_millipercent, 2, &limits.noise_millipercent))
-			limits.noise_millipercent = UINT64_MAX;
-	}
+	if (__builtin_mul_overflow(r->noise_millipercent, is_sum ? FACTOR_OF_SUMS : FACTOR_OF_ROWS,
+				   &limits.noise_millipercent))
+		limits.noise_millipercent = UINT64_MAX;
 	return spread_differs(&of[COMPARE_BASE], &of[COMPARE_NEW], &limits);
 }
 

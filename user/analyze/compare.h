@@ -63,8 +63,8 @@ struct compare_result {
 	/*
 	 * With fewer than SPREAD_TRUSTED traces on a side, times: what self times waver by of rows
 	 * that were executed equally often on both sides, in 1/100000 (spread_noise()), at least
-	 * 5 %. A sum of rows has to change by that much to be significant; a single row by twice
-	 * that much, and by what the probes took of it, which is an estimate too.
+	 * 5 %. A sum of rows has to change by twice as much to be significant; a single row by
+	 * thrice, and by what the probes took of it, which is an estimate too.
 	 */
 	bool noise_is_estimated;
 	uint64_t noise_millipercent; /* UINT64_MAX: it cannot be told */

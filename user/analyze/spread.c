@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#define WHOLE	     100000 /* millipercent */
-#define NOISE_TENTHS 9
+#define WHOLE 100000 /* millipercent */
+#define MOST  0.75L  /* of the weight of all */
 
 static int compare_values(const void *a, const void *b)
 {
@@ -63,11 +63,16 @@ bool spread_differs(const struct spread *base, const struct spread *new,
 	return (long double)change * WHOLE > (long double)low * limits->noise_millipercent;
 }
 
+static uint64_t apart(const struct spread_pair *p)
+{
+	return larger(p->base, p->new) - smaller(p->base, p->new);
+}
+
 static long double excess(const struct spread_pair *p)
 {
 	long double low = smaller(p->base, p->new);
 
-	return low ? (larger(p->base, p->new) - low) / low : 0;
+	return low ? apart(p) / low : 0;
 }
 
 static int compare_excess(const void *a, const void *b)
@@ -77,21 +82,35 @@ static int compare_excess(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Puts the pair that differs most last. */
+static void set_apart(struct spread_pair *pairs, size_t n)
+{
+	size_t most = 0;
+	struct spread_pair last = pairs[n - 1];
+
+	for (size_t i = 1; i < n; i++) {
+		if (apart(&pairs[i]) > apart(&pairs[most]))
+			most = i;
+	}
+	pairs[n - 1] = pairs[most];
+	pairs[most] = last;
+}
+
 uint64_t spread_noise(struct spread_pair *pairs, size_t n)
 {
-	long double all = 0, sum = 0;
+	long double all = 0, sum = 0, noise = 0;
 
+	if (!n)
+		return UINT64_MAX;
+	set_apart(pairs, n--);
+	qsort(pairs, n, sizeof(*pairs), compare_excess);
 	for (size_t i = 0; i < n; i++)
 		all += smaller(pairs[i].base, pairs[i].new);
 	if (all == 0)
 		return UINT64_MAX;
-	qsort(pairs, n, sizeof(*pairs), compare_excess);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && sum < all * MOST; i++) {
 		sum += smaller(pairs[i].base, pairs[i].new);
-		if (sum * 10 >= all * NOISE_TENTHS)
-			return excess(&pairs[i]) * WHOLE >= (long double)UINT64_MAX
-				       ? UINT64_MAX
-				       : (uint64_t)(excess(&pairs[i]) * WHOLE);
+		noise = excess(&pairs[i]) * WHOLE;
 	}
-	return UINT64_MAX;
+	return noise < (long double)UINT64_MAX ? (uint64_t)noise : UINT64_MAX;
 }
