@@ -426,11 +426,6 @@ static int run_report(const struct cli *cli)
 	return cmd_report(&cli->report);
 }
 
-static int run_diff(const struct cli *cli)
-{
-	return cmd_diff(&cli->diff);
-}
-
 static int run_dump(const struct cli *cli)
 {
 	return cmd_dump(&cli->dump);
@@ -509,38 +504,6 @@ static const struct cli_example report_examples[] = {
 	 "qprof-bpf report --query 'type*' --min 1% debug.qpt"},
 	{"Who asks for types", "qprof-bpf report --callers type_of debug.qpt"},
 	{"For a program", "qprof-bpf report --json debug.qpt"},
-	{},
-};
-
-static const char about_diff[] =
-	"Compares two builds, query by query and crate by crate, and prints what changed by more "
-	"than chance explains, the largest change first. BASE and NEW are a trace each, several "
-	"traces of the same build separated by commas, or a directory: all its *.qpt. One word is "
-	"one side, so that no order and no glob can mix them up. Needs no privileges.\n\n"
-	"Compilers are paired by crate name, crate type, and, if there are several of these, by "
-	"command line, source file, or order. What is compared is the median of each side. A "
-	"change counts if it is at least --min, more than the range of either side's traces, and "
-	"those ranges do not meet. With fewer than five traces on a side ranges tell little: then "
-	"noise is also estimated, from the queries that were executed equally often on both "
-	"sides, and stated; a sum has to change by twice as much, a single query by thrice.\n\n"
-	"Times need three to five traces a side, recorded in turns on one machine; with one a "
-	"side only large changes show. Executions need one: their number is the same in every "
-	"clean build of the same source by the same compiler, so that a limit on them does not "
-	"fail by chance.\n\n"
-	"With --fail-above the exit status is 1 if something grew by more than it allows, and 0 if "
-	"not. Traces that are not whole do not pass, and a name that is in none of them is an "
-	"error: 125.";
-
-static const struct cli_example diff_examples[] = {
-	{"What changed", "qprof-bpf diff before.qpt after.qpt"},
-	{"Fail if all crates together take over 5% longer",
-	 "qprof-bpf diff --fail-above 5% a1.qpt,a2.qpt,a3.qpt b1.qpt,b2.qpt,b3.qpt"},
-	{"Fail if there is more to do: no noise, one trace a side",
-	 "qprof-bpf diff --metric count --fail-above 1% base.qpt new.qpt"},
-	{"Watch a query, and those of one crate whose names begin with typ",
-	 "qprof-bpf diff --fail-above typeck=10% --fail-above syn/typ*=1s base/ new/"},
-	{"A summary for a pull request",
-	 "qprof-bpf diff --markdown base/ new/ | tee -a summary.md"},
 	{},
 };
 
@@ -667,16 +630,6 @@ static const struct cli_command report_command = {
 	.run = run_report,
 };
 
-static const struct cli_command diff_command = {
-	.name = "diff",
-	.usage = "[OPTION...] BASE NEW",
-	.summary = "Compare two builds, and fail if one is slower",
-	.text = about_diff,
-	.operand = {"BASE NEW", CLI_FILES, true, AT(diff.sides)},
-	.examples = diff_examples,
-	.run = run_diff,
-};
-
 static const struct cli_command dump_command = {
 	.name = "dump",
 	.usage = "[OPTION...] FILE",
@@ -758,7 +711,7 @@ static const struct cli_command version_command = {
 
 static const struct cli_command *const commands[] = {
 	[CLI_RECORD] = &record_command,	  [CLI_REPORT] = &report_command,
-	[CLI_DIFF] = &diff_command,	  [CLI_DUMP] = &dump_command,
+	[CLI_DIFF] = &cli_diff_command,	  [CLI_DUMP] = &dump_command,
 	[CLI_VERIFY] = &verify_command,	  [CLI_EXPORT] = &export_command,
 	[CLI_IMPORT] = &import_command,	  [CLI_PLAN] = &plan_command,
 	[CLI_PCTAB] = &pctab_command,	  [CLI_HELP] = &help_command,
