@@ -152,6 +152,49 @@ static void waiting_is_no_self_time(void **state)
 	assert_int_equal(r.rows[0].of[COMPARE_SELF][COMPARE_BASE].median, 12);
 }
 
+/* A span of typeck, beside other work that is the same in all builds. */
+static void add_with_probes(struct compare *c, enum compare_side side, uint64_t ns,
+			    uint64_t probe_ns)
+{
+	const struct sample_names texts = {{"typeck", "mir_built"}, 2};
+	const struct compare_names names = {&texts, sample_name};
+	const struct trace_process p = {.crate = (char *)"a"};
+	struct trace_span span = {
+		.end_ns = ns,
+		.self_ns = ns,
+		.probe_ns = probe_ns,
+		.self_probe_ns = probe_ns,
+	};
+	_summary_ struct summary *s;
+
+	assert_int_equal(summary__new(&s), 0);
+	assert_int_equal(summary__process(s, &p), 0);
+	assert_int_equal(summary__span(s, &span, false), 0);
+	span = (struct trace_span){.end_ns = 1000 * MS, .self_ns = 1000 * MS, .label = 1};
+	assert_int_equal(summary__span(s, &span, false), 0);
+	assert_int_equal(compare__trace(c, side, s, &names), 0);
+}
+
+/* What the probes took is an estimate; a change of less is none that one trace can tell. */
+static void probes_make_single_traces_vague(void **state)
+{
+	const struct compare_rules rules = {.min_ns = 5 * MS};
+
+	(void)state;
+	for (int vague = 0; vague < 2; vague++) {
+		_compare_result_ struct compare_result r;
+		_compare_ struct compare *c;
+
+		assert_int_equal(compare__new(1, 1, &c), 0);
+		add_with_probes(c, COMPARE_BASE, (vague ? 30 : 5) * MS, (vague ? 25 : 0) * MS);
+		add_with_probes(c, COMPARE_NEW, (vague ? 30 : 25) * MS, (vague ? 5 : 0) * MS);
+		assert_int_equal(compare__result(c, &rules, &r), 0);
+		assert_int_equal(compare_row__change(sample_find(&r, "a", "typeck"), COMPARE_SELF),
+				 20 * MS);
+		assert_int_equal(sample_find(&r, "a", "typeck")->significant, !vague);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +204,7 @@ int main(void)
 		cmocka_unit_test(small_changes_are_left_out),
 		cmocka_unit_test(what_is_picked_is_summed),
 		cmocka_unit_test(waiting_is_no_self_time),
+		cmocka_unit_test(probes_make_single_traces_vague),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
