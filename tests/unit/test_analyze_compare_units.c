@@ -87,6 +87,23 @@ static void those_of_one_name_are_told_apart(void **state)
 	compare_units__clear(&u);
 }
 
+/* One crate for the host and for the target. */
+static void the_command_is_the_surest_sign(void **state)
+{
+	const struct compiler base[] = {{"a", "lib", "rustc a.rs -Cmetadata=1"},
+					{"a", "lib", "rustc a.rs -Cmetadata=2"}};
+	const struct compiler swapped[] = {base[1], base[0]};
+	struct compare_units u = {};
+	uint32_t of[MOST];
+
+	(void)state;
+	match(&u, base, 2, of);
+	match(&u, swapped, 2, of);
+	assert_int_equal(of[0], 1);
+	assert_int_equal(of[1], 0);
+	compare_units__clear(&u);
+}
+
 static void equal_ones_are_paired_in_turn(void **state)
 {
 	const struct compiler twice[] = {{"a", "lib", "rustc a.rs"}, {"a", "lib", "rustc a.rs"}};
@@ -108,6 +125,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(name_and_type_make_a_unit),
 		cmocka_unit_test(those_of_one_name_are_told_apart),
+		cmocka_unit_test(the_command_is_the_surest_sign),
 		cmocka_unit_test(equal_ones_are_paired_in_turn),
 	};
 

@@ -129,6 +129,18 @@ static void limits_decide_the_status(void **state)
 	}
 }
 
+static void what_is_no_change_is_not_above(void **state)
+{
+	struct cli_diff_options o = {.min.ns = 701 * MS};
+	struct output output;
+
+	(void)state;
+	assert_int_equal(diff("base", "slow", "5%", &o, &output), EXIT_CODE_OK);
+	assert_contains(output.text[0], "passed --fail-above 5%: 110 ms -> 810 ms, +700 ms "
+					"(+636.4 %): within noise\n");
+	output_free(&output);
+}
+
 static void executions_are_compared_exactly(void **state)
 {
 	struct cli_diff_options o = {.metric = CLI_METRIC_COUNT};
@@ -185,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_got_slower_comes_first),
 		cmocka_unit_test(limits_decide_the_status),
+		cmocka_unit_test(what_is_no_change_is_not_above),
 		cmocka_unit_test(executions_are_compared_exactly),
 		cmocka_unit_test(what_is_not_whole_does_not_pass),
 		cmocka_unit_test(all_forms_are_there),

@@ -55,7 +55,7 @@ bool spread_differs(const struct spread *base, const struct spread *new,
 
 	if (!change || change < limits->least || change <= spread_width(base, new))
 		return false;
-	if (base->max >= new->min &&new->max >= base->min)
+	if (new->max >= base->min && base->max >= new->min)
 		return false;
 	if (!spread_is_thin(base->n, new->n))
 		return true;
