@@ -292,6 +292,34 @@ static void dump_goes_to_the_end_unless_told(void **state)
 	refuse("qprof-bpf dump --from 1s --to 0s a.qpt", "--to is before --from");
 }
 
+static void diff_takes_two_sides(void **state)
+{
+	struct cli cli;
+
+	(void)state;
+	parse("qprof-bpf diff a,b c", &cli);
+	assert_int_equal(cli.command, CLI_DIFF);
+	assert_string_equal(cli.diff.sides.paths[0], "a,b");
+	assert_string_equal(cli.diff.sides.paths[1], "c");
+	assert_int_equal(cli.diff.metric, CLI_METRIC_SELF);
+	assert_int_equal(cli.diff.min.ns, 5000000);
+	assert_int_equal(cli.diff.top, 20);
+	assert_true(!cli.diff.json && !cli.diff.markdown && !cli.diff.gates.n);
+	done(&cli);
+	parse("qprof-bpf diff --fail-above 5% a --min 1% --fail-above=x/y=1s b --json", &cli);
+	assert_int_equal(cli.diff.gates.n, 2);
+	assert_string_equal(cli.diff.gates.gates[1].crate, "x");
+	assert_int_equal(cli.diff.min.ns, 0);
+	assert_int_equal(cli.diff.min.millipercent, 1000);
+	done(&cli);
+	refuse("qprof-bpf diff", "usage: qprof-bpf diff [OPTION...] BASE NEW");
+	refuse("qprof-bpf diff a", "diff compares two sides, not 1");
+	refuse("qprof-bpf diff a b c", "A1,A2,A3 or as a directory");
+	refuse("qprof-bpf diff a b --json --markdown", "exclude each other");
+	refuse("qprof-bpf diff a b --fail-above typeck", "is not a limit such as 5%");
+	refuse("qprof-bpf diff a b --metric count --fail-above 5ms", "give a part, such as 1%");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +336,7 @@ int main(void)
 		cmocka_unit_test(import_takes_any_number_of_files),
 		cmocka_unit_test(export_has_a_format_and_a_place),
 		cmocka_unit_test(dump_goes_to_the_end_unless_told),
+		cmocka_unit_test(diff_takes_two_sides),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,11 +165,59 @@ static void texts_add_up(void **state)
 	free(texts.texts);
 }
 
+static void gates_name_what_they_watch(void **state)
+{
+	static const struct {
+		const char *text, *crate, *query;
+		uint64_t ns, millipercent;
+	} good[] = {
+		{"5%", NULL, NULL, 0, 5000},
+		{"250.5%", NULL, NULL, 0, 250500},
+		{"100ms", NULL, NULL, 100000000, 0},
+		{"typeck=10%", NULL, "typeck", 0, 10000},
+		{"mir_*=1%", NULL, "mir_*", 0, 1000},
+		{"*=1%", NULL, "*", 0, 1000},
+		{"serde/typeck=1s", "serde", "typeck", 1000000000, 0},
+		{"serde/*=1%", "serde", NULL, 0, 1000},
+		{"a=b/c/d=1%", "a=b", "c/d", 0, 1000},
+	};
+	static const char *const bad[] = {
+		"", "typeck", "=5%", "typeck=", "/typeck=5%", "serde/=5%", "5%%", "-5%"};
+	struct cli_gates gates = {};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(good); i++) {
+		const struct cli_gate *gate;
+
+		assert_int_equal(value_gate(good[i].text, &gates), 0);
+		gate = &gates.gates[gates.n - 1];
+		assert_string_equal(gate->text, good[i].text);
+		assert_int_equal(!gate->crate, !good[i].crate);
+		assert_int_equal(!gate->query, !good[i].query);
+		if (gate->crate)
+			assert_string_equal(gate->crate, good[i].crate);
+		if (gate->query)
+			assert_string_equal(gate->query, good[i].query);
+		assert_int_equal(gate->limit.ns, good[i].ns);
+		assert_int_equal(gate->limit.millipercent, good[i].millipercent);
+	}
+	for (size_t i = 0; i < N_OF(bad); i++)
+		assert_int_equal(value_gate(bad[i], &gates), -EINVAL);
+	assert_int_equal(value_gate("1000001%", &gates), -ERANGE);
+	assert_int_equal(gates.n, N_OF(good));
+	for (size_t i = 0; i < gates.n; i++) {
+		free(gates.gates[i].crate);
+		free(gates.gates[i].query);
+	}
+	free(gates.gates);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_threshold_is_a_time_or_a_part),
 		cmocka_unit_test(texts_add_up),
+		cmocka_unit_test(gates_name_what_they_watch),
 		cmocka_unit_test(durations_have_units),
 		cmocka_unit_test(sizes_are_powers_of_1024),
 		cmocka_unit_test(numbers_are_digits),

@@ -11,6 +11,7 @@
 
 int cmd_record(const struct cli_record_options *o);
 int cmd_report(const struct cli_report_options *o);
+int cmd_diff(const struct cli_diff_options *o);
 int cmd_dump(const struct cli_dump_options *o);
 int cmd_verify(const struct cli_verify_options *o);
 int cmd_export(const struct cli_export_options *o);

@@ -195,6 +195,64 @@ static const struct cli_option options[] = {
 			"trace recorded with --callers. May be given several times.",
 	},
 	{
+		.commands = CLI_BIT(CLI_DIFF),
+		.name = "fail-above",
+		.arg = "[WHAT=]LIMIT",
+		.kind = CLI_GATES,
+		.offset = AT(diff.gates),
+		.help = "Exit with 1 if WHAT grew by more than LIMIT: a part of what it was (5%) "
+			"or a time (200ms), and by more than --min and noise. WHAT is the whole "
+			"build if it is left out; QUERY, summed over all crates; CRATE/QUERY; or "
+			"CRATE/*, all of a crate. Both are globs, and what matches is summed. May "
+			"be given several times: any of them.",
+	},
+	{
+		.commands = CLI_BIT(CLI_DIFF),
+		.name = "metric",
+		.arg = "METRIC",
+		.kind = CLI_CHOICE,
+		.offset = AT(diff.metric),
+		.choices = "self|total|count",
+		.initial = "self",
+		.help = "What is compared: self, the time without the queries it called and "
+			"without waiting for another thread's; total, with them (of a crate, and "
+			"of the build, how long the compilers ran, summed); count, executions.",
+	},
+	{
+		.commands = CLI_BIT(CLI_DIFF),
+		.name = "min",
+		.arg = "DURATION|PERCENT",
+		.kind = CLI_THRESHOLD,
+		.offset = AT(diff.min),
+		.initial = "5ms",
+		.help = "Times that change by less are not reported: less than 5ms, or than 1% of "
+			"the whole build. Executions are always reported.",
+	},
+	{
+		.commands = CLI_BIT(CLI_DIFF),
+		.letter = 'n',
+		.name = "top",
+		.arg = "N",
+		.kind = CLI_NUMBER,
+		.offset = AT(diff.top),
+		.initial = "20",
+		.help = "Show only the N largest changes; 0 shows all. JSON always has all.",
+	},
+	{
+		.commands = CLI_BIT(CLI_DIFF),
+		.name = "json",
+		.kind = CLI_FLAG,
+		.offset = AT(diff.json),
+		.help = "Print one JSON document, schema qprof-diff/1.",
+	},
+	{
+		.commands = CLI_BIT(CLI_DIFF),
+		.name = "markdown",
+		.kind = CLI_FLAG,
+		.offset = AT(diff.markdown),
+		.help = "Print Markdown, for a CI summary or a comment on a pull request.",
+	},
+	{
 		.commands = CLI_BIT(CLI_DUMP),
 		.name = "query",
 		.arg = "GLOB",
@@ -656,11 +714,12 @@ static const struct cli_command version_command = {
 };
 
 static const struct cli_command *const commands[] = {
-	[CLI_RECORD] = &record_command, [CLI_REPORT] = &report_command,
-	[CLI_DUMP] = &dump_command,	[CLI_VERIFY] = &verify_command,
-	[CLI_EXPORT] = &export_command, [CLI_IMPORT] = &import_command,
-	[CLI_PLAN] = &plan_command,	[CLI_PCTAB] = &pctab_command,
-	[CLI_HELP] = &help_command,	[CLI_VERSION] = &version_command,
+	[CLI_RECORD] = &record_command,	  [CLI_REPORT] = &report_command,
+	[CLI_DIFF] = &cli_diff_command,	  [CLI_DUMP] = &dump_command,
+	[CLI_VERIFY] = &verify_command,	  [CLI_EXPORT] = &export_command,
+	[CLI_IMPORT] = &import_command,	  [CLI_PLAN] = &plan_command,
+	[CLI_PCTAB] = &pctab_command,	  [CLI_HELP] = &help_command,
+	[CLI_VERSION] = &version_command,
 };
 
 _Static_assert(N_OF(commands) == CLI_N_COMMANDS, "every command has a row");
@@ -668,6 +727,7 @@ _Static_assert(N_OF(commands) == CLI_N_COMMANDS, "every command has a row");
 static const struct cli_exit_code exit_codes[] = {
 	{EXIT_CODE_OK, "Success. record -p: recording was stopped, or every process ended."},
 	{EXIT_CODE_INCOMPLETE, "verify: the trace's end is missing; the rest can be read."},
+	{EXIT_CODE_ABOVE, "diff: something grew by more than --fail-above allows."},
 	{EXIT_CODE_USAGE, "The command line makes no sense; nothing was done."},
 	{EXIT_CODE_DAMAGED, "verify: the trace is damaged, or no trace."},
 	{EXIT_CODE_FAILURE, "qprof-bpf itself failed; an error line says why and what to do."},

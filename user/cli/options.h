@@ -18,6 +18,7 @@
 enum cli_command_id {
 	CLI_RECORD,
 	CLI_REPORT,
+	CLI_DIFF,
 	CLI_DUMP,
 	CLI_VERIFY,
 	CLI_EXPORT,
@@ -77,8 +78,26 @@ struct cli_texts {
 	size_t n;
 };
 
+/* What must not grow by more than so much. */
+struct cli_gate {
+	const char *text; /* as it was given */
+	char *crate;	  /* glob; NULL: all crates together */
+	char *query;	  /* glob; NULL: all of the crate, or of the build */
+	struct cli_threshold limit;
+};
+
+struct cli_gates {
+	struct cli_gate *gates;
+	size_t n;
+};
+
 struct cli_pids {
 	pid_t *pids;
+	size_t n;
+};
+
+struct cli_files {
+	const char **paths;
 	size_t n;
 };
 
@@ -109,6 +128,23 @@ struct cli_report_options {
 	struct cli_texts callers; /* globs for queries; none: rows are not callers */
 };
 
+/* What is compared; the order of the choices of --metric. */
+enum cli_metric {
+	CLI_METRIC_SELF,
+	CLI_METRIC_TOTAL,
+	CLI_METRIC_COUNT,
+};
+
+struct cli_diff_options {
+	struct cli_files sides; /* two: each a trace, several with commas, or a directory */
+	unsigned int metric;	/* enum cli_metric */
+	struct cli_threshold min;
+	uint64_t top; /* 0 = all */
+	struct cli_gates gates;
+	bool json;
+	bool markdown;
+};
+
 struct cli_dump_options {
 	const char *file; /* NULL with schema */
 	bool schema;
@@ -132,11 +168,6 @@ struct cli_export_options {
 	unsigned int format; /* enum cli_format */
 	const char *output;
 	bool force; /* overwrite */
-};
-
-struct cli_files {
-	const char **paths;
-	size_t n;
 };
 
 struct cli_import_options {
@@ -173,6 +204,7 @@ struct cli {
 	unsigned int verbose;
 	struct cli_record_options record;
 	struct cli_report_options report;
+	struct cli_diff_options diff;
 	struct cli_dump_options dump;
 	struct cli_verify_options verify;
 	struct cli_export_options export;
@@ -196,6 +228,7 @@ enum cli_kind {
 	CLI_SIZE,      /* uint64_t, bytes */
 	CLI_NUMBER,    /* uint64_t */
 	CLI_THRESHOLD, /* struct cli_threshold */
+	CLI_GATES,     /* struct cli_gates; repeatable */
 	CLI_CHOICE,    /* unsigned int, index into choices */
 };
 
@@ -240,6 +273,9 @@ struct cli_exit_code {
 	int code;
 	const char *text;
 };
+
+/* Rows of that table whose text would make its file too long: command_<name>.c. */
+extern const struct cli_command cli_diff_command;
 
 const struct cli_command *cli_command(enum cli_command_id id);
 /* CLI_N_COMMANDS if there is no such command. */

@@ -104,6 +104,8 @@ static int store(struct cli *cli, const struct cli_option *o, const char *arg)
 		return value_texts(arg, field);
 	case CLI_THRESHOLD:
 		return value_threshold(arg, field);
+	case CLI_GATES:
+		return value_gate(arg, field);
 	case CLI_FILES:
 		return add_file(field, arg);
 	case CLI_PIDS:
@@ -133,6 +135,9 @@ static const char *expected(enum cli_kind kind)
 		return "a number";
 	case CLI_THRESHOLD:
 		return "a duration such as 10ms, or a part of all such as 1%";
+	case CLI_GATES:
+		return "a limit such as 5% or 200ms, or of something: typeck=10%, "
+		       "CRATE/QUERY=10%, 'CRATE/*=10%'";
 	default:
 		return "a name";
 	}
@@ -249,6 +254,27 @@ static int check_report(const struct cli *cli)
 	return 0;
 }
 
+static int check_diff(const struct cli *cli)
+{
+	const struct cli_diff_options *o = &cli->diff;
+
+	if (o->sides.n != 2)
+		return diag_error_r(-EINVAL,
+				    "diff compares two sides, not %zu: several traces of one are "
+				    "given as A1,A2,A3 or as a directory",
+				    o->sides.n);
+	if (o->json && o->markdown)
+		return diag_error_r(-EINVAL, "--json and --markdown exclude each other");
+	for (size_t i = 0; i < o->gates.n; i++) {
+		if (o->metric == CLI_METRIC_COUNT && o->gates.gates[i].limit.ns)
+			return diag_error_r(-EINVAL,
+					    "--fail-above '%s' is a time, and --metric count "
+					    "compares none: give a part, such as 1%%",
+					    o->gates.gates[i].text);
+	}
+	return 0;
+}
+
 static int check(const struct cli *cli)
 {
 	const struct cli_command *command = cli_command(cli->command);
@@ -264,6 +290,8 @@ static int check(const struct cli *cli)
 		return check_dump(cli);
 	if (cli->command == CLI_REPORT)
 		return check_report(cli);
+	if (cli->command == CLI_DIFF)
+		return check_diff(cli);
 	return cli->command == CLI_RECORD ? check_record(cli) : 0;
 }
 
@@ -340,6 +368,14 @@ void cli__clear(struct cli *cli)
 	free(cli->dump.processes.texts);
 	cli->report.queries = cli->report.callers = (struct cli_texts){0};
 	cli->dump.queries = cli->dump.processes = (struct cli_texts){0};
+	for (size_t i = 0; i < cli->diff.gates.n; i++) {
+		free(cli->diff.gates.gates[i].crate);
+		free(cli->diff.gates.gates[i].query);
+	}
+	free(cli->diff.gates.gates);
+	cli->diff.gates = (struct cli_gates){0};
+	free(cli->diff.sides.paths);
+	cli->diff.sides = (struct cli_files){0};
 	free(cli->import.files.paths);
 	cli->import.files = (struct cli_files){0};
 }

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_DECIMALS 6
+#define MAX_DECIMALS	  6
+#define MOST_GATE_PERCENT 1000000
 
 static bool is_digit(char c)
 {
@@ -168,7 +169,7 @@ int value_texts(const char *text, struct cli_texts *texts)
 	return 0;
 }
 
-int value_threshold(const char *text, struct cli_threshold *threshold)
+static int parse_threshold(const char *text, uint64_t most_percent, struct cli_threshold *threshold)
 {
 	const char *sign = strchr(text, '%');
 	uint64_t whole, part = 0;
@@ -187,8 +188,58 @@ int value_threshold(const char *text, struct cli_threshold *threshold)
 	}
 	if (err || text != sign || sign[1])
 		return err ?: -EINVAL;
-	if (whole > 100)
+	if (whole > most_percent)
 		return -ERANGE;
 	threshold->millipercent = whole * 1000 + part;
+	return 0;
+}
+
+int value_threshold(const char *text, struct cli_threshold *threshold)
+{
+	return parse_threshold(text, 100, threshold);
+}
+
+/* "typeck", "regex/typeck", or a crate, a slash and "*"; what is not given stays NULL. */
+static int parse_what(const char *text, size_t len, struct cli_gate *gate)
+{
+	const char *slash = memchr(text, '/', len);
+	const char *query = slash ? slash + 1 : text;
+	size_t query_len = text + len - query;
+
+	if (!query_len || slash == text)
+		return -EINVAL;
+	if (slash)
+		gate->crate = strndup(text, slash - text);
+	if (slash && !gate->crate)
+		return -ENOMEM;
+	/* All of a crate is its own sum, and not that of its queries. */
+	if (slash && query_len == 1 && *query == '*')
+		return 0;
+	gate->query = strndup(query, query_len);
+	return gate->query ? 0 : -ENOMEM;
+}
+
+static int parse_gate(const char *text, struct cli_gate *gate)
+{
+	const char *equals = strrchr(text, '=');
+	int err = parse_threshold(equals ? equals + 1 : text, MOST_GATE_PERCENT, &gate->limit);
+
+	gate->text = text;
+	return err || !equals ? err : parse_what(text, equals - text, gate);
+}
+
+int value_gate(const char *text, struct cli_gates *gates)
+{
+	struct cli_gate gate = {}, *more;
+	int err = parse_gate(text, &gate);
+
+	more = err ? NULL : reallocarray(gates->gates, gates->n + 1, sizeof(*more));
+	if (!more) {
+		free(gate.crate);
+		free(gate.query);
+		return err ?: -ENOMEM;
+	}
+	gates->gates = more;
+	gates->gates[gates->n++] = gate;
 	return 0;
 }

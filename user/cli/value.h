@@ -25,6 +25,12 @@ int value_pids(const char *text, struct cli_pids *pids);
 /* A duration, or "2.5%": a part of all, up to three decimals. */
 int value_threshold(const char *text, struct cli_threshold *threshold);
 
+/*
+ * Add "[WHAT=]LIMIT" to `gates`: WHAT is QUERY, CRATE/QUERY or CRATE/ and a star, LIMIT as a
+ * threshold, but that its part may be more than all. -ENOMEM.
+ */
+int value_gate(const char *text, struct cli_gates *gates);
+
 /* Add `text` to `texts`. -ENOMEM; -EINVAL if it is empty. */
 int value_texts(const char *text, struct cli_texts *texts);
 

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/compare.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/sample_compare.h"
+
+static void queries_are_paired_and_sorted(void **state)
+{
+	const struct compare_rules rules = {.min_ns = 5 * MS};
+	_compare_ struct compare *c = sample_comparison(5);
+	_compare_result_ struct compare_result r;
+	const struct compare_row *row;
+
+	(void)state;
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	assert_int_equal(r.n_rows, 6);
+	assert_string_equal(r.rows[0].unit->crate, "regex");
+	assert_string_equal(r.rows[0].query, "typeck");
+	assert_int_equal(compare_row__change(&r.rows[0], COMPARE_SELF), 822 * MS);
+	assert_true(r.rows[0].significant && r.rows[1].significant && r.rows[2].significant);
+	assert_string_equal(r.rows[1].query, "typeck"); /* of the new crate */
+	assert_false(r.rows[1].in[COMPARE_BASE]);
+	assert_string_equal(r.rows[2].query, "mir_borrowck");
+	assert_int_equal(compare_row__change(&r.rows[2], COMPARE_SELF), -36 * (int64_t)MS);
+	/* More than 5 ms? No; and LLVM's is inside its spread. */
+	assert_false(sample_find(&r, "serde", "typeck")->significant);
+	assert_false(sample_find(&r, "regex", "LLVM_passes")->significant);
+	assert_false(r.noise_is_estimated);
+	row = sample_find(&r, "serde", "layout_of");
+	assert_int_equal(row->of[COMPARE_COUNT][COMPARE_BASE].median, 20);
+	assert_int_equal(row->of[COMPARE_COUNT][COMPARE_NEW].median, 23);
+	assert_int_equal(row->of[COMPARE_SELF][COMPARE_NEW].n, 5);
+	/* Of the build: the time that the compilers ran. */
+	assert_int_equal(r.build.of[COMPARE_TOTAL][COMPARE_BASE].median, 2000 * MS);
+	assert_int_equal(r.build.of[COMPARE_TOTAL][COMPARE_NEW].median, 3000 * MS);
+	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_BASE].median, 43);
+	assert_true(r.build.significant);
+	assert_int_equal(r.n_crates, 3);
+	assert_string_equal(r.crates[0].unit->name, "regex");
+}
+
+static void executions_are_facts(void **state)
+{
+	const struct compare_rules rules = {COMPARE_COUNT, .min_ns = 5 * MS};
+	_compare_ struct compare *c = sample_comparison(1);
+	_compare_result_ struct compare_result r;
+
+	(void)state;
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	assert_false(r.noise_is_estimated);
+	assert_true(r.rows[0].significant && r.rows[1].significant && !r.rows[2].significant);
+	assert_string_equal(r.rows[0].query, "layout_of");
+	assert_int_equal(compare_row__change(&r.rows[0], COMPARE_COUNT), 3);
+}
+
+/* Once a side: what was executed equally often tells how far times waver. */
+static void noise_is_estimated_from_single_traces(void **state)
+{
+	static const struct sample_row base[] = {{"a", "lib", "typeck", 5, 100 * MS},
+						 {"a", "lib", "mir_built", 5, 100 * MS},
+						 {"a", "lib", "mir_borrowck", 5, 100 * MS},
+						 {"a", "lib", "layout_of", 5, 10 * MS}};
+	static const struct sample_row new[] = {{"a", "lib", "typeck", 5, 130 * MS},
+						{"a", "lib", "mir_built", 5, 120 * MS},
+						{"a", "lib", "mir_borrowck", 5, 185 * MS},
+						{"a", "lib", "layout_of", 6, 30 * MS}};
+	const struct compare_rules rules = {.min_ns = 5 * MS};
+	_compare_result_ struct compare_result r;
+	_compare_ struct compare *c;
+
+	(void)state;
+	assert_int_equal(compare__new(1, 1, &c), 0);
+	sample_add(c, COMPARE_BASE, base, 4);
+	sample_add(c, COMPARE_NEW, new, 4);
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	assert_true(r.noise_is_estimated);
+	assert_int_equal(r.noise_millipercent, 30000);
+	assert_false(r.build.significant);				 /* by 50 %, of 2 * 30 */
+	assert_false(sample_find(&r, "a", "mir_borrowck")->significant); /* by 85 %, of 3 * 30 */
+	assert_true(sample_find(&r, "a", "layout_of")->significant);	 /* by 200 % */
+}
+
+static void small_changes_are_left_out(void **state)
+{
+	const struct compare_rules rules = {.min_millipercent = 10000}; /* 10 % of 542 ms */
+	_compare_ struct compare *c = sample_comparison(5);
+	_compare_result_ struct compare_result r;
+
+	(void)state;
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	assert_false(sample_find(&r, "serde", "mir_borrowck")->significant);
+	assert_true(sample_find(&r, "regex", "typeck")->significant);
+}
+
+static bool is_typeck(const void *ctx, const struct compare_unit *unit, const char *query)
+{
+	(void)ctx;
+	return unit && query && !strcmp(query, "typeck");
+}
+
+static bool is_nothing(const void *ctx, const struct compare_unit *unit, const char *query)
+{
+	(void)ctx, (void)unit, (void)query;
+	return false;
+}
+
+static void what_is_picked_is_summed(void **state)
+{
+	const struct compare_rules rules = {.min_ns = 5 * MS};
+	_compare_ struct compare *c = sample_comparison(5);
+	_compare_result_ struct compare_result r;
+	struct compare_row sum;
+
+	(void)state;
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	assert_int_equal(compare__sum(c, &r, is_typeck, NULL, &sum), 3);
+	assert_int_equal(sum.of[COMPARE_SELF][COMPARE_BASE].median, 182 * MS);
+	assert_int_equal(sum.of[COMPARE_SELF][COMPARE_NEW].median, 1056 * MS);
+	assert_true(sum.significant);
+	assert_int_equal(compare__sum(c, &r, is_nothing, NULL, &sum), 0);
+}
+
+/* Waiting for another thread's execution is no work of one's own. */
+static void waiting_is_no_self_time(void **state)
+{
+	const struct compare_names names = {&(struct sample_names){{"typeck"}, 1}, sample_name};
+	struct trace_span span = {.end_ns = 30, .self_ns = 30, .kind = TRACE_KIND_BLOCKED};
+	const struct trace_process p = {.crate = (char *)"a"};
+	const struct compare_rules rules = {};
+	_compare_result_ struct compare_result r;
+	_summary_ struct summary *s;
+	_compare_ struct compare *c;
+
+	(void)state;
+	assert_int_equal(summary__new(&s), 0);
+	assert_int_equal(summary__process(s, &p), 0);
+	assert_int_equal(summary__span(s, &span, false), 0);
+	span.kind = TRACE_KIND_QUERY;
+	span.self_ns = 12;
+	assert_int_equal(summary__span(s, &span, false), 0);
+	assert_int_equal(compare__new(1, 1, &c), 0);
+	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), 0);
+	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), -EINVAL);
+	assert_int_equal(compare__trace(c, COMPARE_NEW, s, &names), 0);
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	assert_int_equal(r.rows[0].of[COMPARE_SELF][COMPARE_BASE].median, 12);
+}
+
+/* A span of typeck, beside other work that is the same in all builds. */
+static void add_with_probes(struct compare *c, enum compare_side side, uint64_t ns,
+			    uint64_t probe_ns)
+{
+	const struct sample_names texts = {{"typeck", "mir_built"}, 2};
+	const struct compare_names names = {&texts, sample_name};
+	const struct trace_process p = {.crate = (char *)"a"};
+	struct trace_span span = {
+		.end_ns = ns,
+		.self_ns = ns,
+		.probe_ns = probe_ns,
+		.self_probe_ns = probe_ns,
+	};
+	_summary_ struct summary *s;
+
+	assert_int_equal(summary__new(&s), 0);
+	assert_int_equal(summary__process(s, &p), 0);
+	assert_int_equal(summary__span(s, &span, false), 0);
+	span = (struct trace_span){.end_ns = 1000 * MS, .self_ns = 1000 * MS, .label = 1};
+	assert_int_equal(summary__span(s, &span, false), 0);
+	assert_int_equal(compare__trace(c, side, s, &names), 0);
+}
+
+/* What the probes took is an estimate; a change of less is none that one trace can tell. */
+static void probes_make_single_traces_vague(void **state)
+{
+	const struct compare_rules rules = {.min_ns = 5 * MS};
+
+	(void)state;
+	for (int vague = 0; vague < 2; vague++) {
+		_compare_result_ struct compare_result r;
+		_compare_ struct compare *c;
+
+		assert_int_equal(compare__new(1, 1, &c), 0);
+		add_with_probes(c, COMPARE_BASE, (vague ? 30 : 5) * MS, (vague ? 25 : 0) * MS);
+		add_with_probes(c, COMPARE_NEW, (vague ? 30 : 25) * MS, (vague ? 5 : 0) * MS);
+		assert_int_equal(compare__result(c, &rules, &r), 0);
+		assert_int_equal(compare_row__change(sample_find(&r, "a", "typeck"), COMPARE_SELF),
+				 20 * MS);
+		assert_int_equal(sample_find(&r, "a", "typeck")->significant, !vague);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(queries_are_paired_and_sorted),
+		cmocka_unit_test(executions_are_facts),
+		cmocka_unit_test(noise_is_estimated_from_single_traces),
+		cmocka_unit_test(small_changes_are_left_out),
+		cmocka_unit_test(what_is_picked_is_summed),
+		cmocka_unit_test(waiting_is_no_self_time),
+		cmocka_unit_test(probes_make_single_traces_vague),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/spread.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct spread of5(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t values[] = {b, a, b, c, b};
+
+	return spread_of(values, 5);
+}
+
+static struct spread of1(uint64_t a)
+{
+	return spread_of(&a, 1);
+}
+
+static bool differ(struct spread base, struct spread new, uint64_t least, uint64_t noise)
+{
+	const struct spread_limits limits = {least, noise};
+	bool differs = spread_differs(&base, &new, &limits);
+
+	assert_int_equal(spread_differs(&new, &base, &limits), differs);
+	return differs;
+}
+
+static void the_median_is_in_the_middle(void **state)
+{
+	uint64_t four[] = {7, UINT64_MAX, 1, 4};
+	uint64_t far[] = {UINT64_MAX, UINT64_MAX - 1};
+	struct spread s = of5(1, 3, 5);
+
+	(void)state;
+	assert_int_equal(s.median, 3);
+	assert_int_equal(s.min, 1);
+	assert_int_equal(s.max, 5);
+	assert_int_equal(s.n, 5);
+	assert_int_equal(spread_of(four, 4).median, 5);
+	assert_true(spread_of(far, 2).median == UINT64_MAX - 1);
+	assert_int_equal(spread_of(NULL, 0).median, 0);
+}
+
+static void a_change_inside_the_spread_is_none(void **state)
+{
+	(void)state;
+	assert_true(differ(of5(10, 11, 12), of5(20, 21, 22), 0, 0));
+	/* The ranges meet. */
+	assert_false(differ(of5(10, 11, 20), of5(20, 31, 32), 0, 0));
+	/* They do not, but one is wider than the change. */
+	assert_false(differ(of5(10, 18, 19), of5(20, 21, 22), 0, 0));
+	assert_false(differ(of5(10, 11, 12), of5(13, 13, 13), 0, 0));
+	assert_true(differ(of5(10, 11, 12), of5(14, 14, 14), 0, 0));
+	assert_false(differ(of5(5, 5, 5), of5(5, 5, 5), 0, 0));
+}
+
+static void a_change_below_the_least_is_none(void **state)
+{
+	(void)state;
+	assert_false(differ(of5(10, 11, 12), of5(20, 21, 22), 11, 0));
+	assert_true(differ(of5(10, 11, 12), of5(20, 21, 22), 10, 0));
+	assert_false(differ(of1(10), of1(20), 11, 0));
+}
+
+static void noise_is_for_those_with_too_few_values(void **state)
+{
+	(void)state;
+	assert_true(differ(of1(100), of1(101), 0, 0));
+	assert_false(differ(of1(100), of1(150), 0, 50000));
+	assert_true(differ(of1(100), of1(151), 0, 50000));
+	assert_false(differ(of1(100), of5(150, 150, 150), 0, 50000));
+	assert_true(differ(of5(100, 100, 100), of5(150, 150, 150), 0, 50000));
+	/* Nothing is known: only what is new can be told. */
+	assert_false(differ(of1(1), of1(1ull << 40), 0, UINT64_MAX));
+	assert_true(differ(of1(0), of1(1), 0, UINT64_MAX));
+}
+
+static void noise_is_what_most_of_the_work_wavers_by(void **state)
+{
+	/* Three quarters by 11 % at most, others twofold; one that grew most does not count. */
+	struct spread_pair pairs[] = {{110, 100}, {1000, 900}, {400, 200}, {90, 180}, {700, 9000}};
+	struct spread_pair none[] = {{0, 5}, {5, 0}};
+
+	(void)state;
+	assert_in_range(spread_noise(pairs, 5), 11111, 11111);
+	assert_true(spread_noise(none, 2) == UINT64_MAX);
+	assert_true(spread_noise(NULL, 0) == UINT64_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_median_is_in_the_middle),
+		cmocka_unit_test(a_change_inside_the_spread_is_none),
+		cmocka_unit_test(a_change_below_the_least_is_none),
+		cmocka_unit_test(noise_is_for_those_with_too_few_values),
+		cmocka_unit_test(noise_is_what_most_of_the_work_wavers_by),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/directory.h"
+#include "../fixtures/output.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/value.h"
+#include "trace/writer.h"
+
+#define MS 1000000ull
+
+/* A trace of one crate that executes typeck so often, and mir_built once. */
+static void write_trace(const char *name, uint64_t typecks, uint64_t ns, bool finish)
+{
+	const struct trace_info info = {.tool = "test"};
+	const struct trace_process p = {
+		.pid = 1,
+		.end_ns = 1000 * MS,
+		.crate = (char *)"demo",
+		.crate_type = (char *)"lib",
+	};
+	const struct trace_losses none = {};
+	_trace_writer_ struct trace_writer *w;
+	uint32_t typeck, mir_built;
+	struct trace_span span = {.tid = 1, .invocation = TRACE_NO_INVOCATION};
+
+	assert_int_equal(trace_writer__open(directory_path(name), &info, &w), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", &typeck), 0);
+	assert_int_equal(trace_writer__intern(w, "mir_built", &mir_built), 0);
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	for (uint64_t i = 0; i <= typecks; i++) {
+		span.start_ns = span.end_ns + 1;
+		span.end_ns = span.start_ns + (i ? ns : 10 * MS);
+		span.label = i ? typeck : mir_built;
+		assert_int_equal(trace_writer__span(w, &span), 0);
+	}
+	assert_int_equal(trace_writer__losses(w, &none), 0);
+	assert_int_equal(finish ? trace_writer__finish(w) : trace_writer__flush(w), 0);
+}
+
+static int make_traces(void **state)
+{
+	if (directory_make(state))
+		return -1;
+	write_trace("base", 10, 10 * MS, true);
+	write_trace("slow", 10, 80 * MS, true);
+	write_trace("more", 11, 10 * MS, true);
+	write_trace("killed", 10, 10 * MS, false);
+	return 0;
+}
+
+/* Compare two of these; `gate` may be NULL. */
+static int diff(const char *base, const char *new, const char *gate, struct cli_diff_options *o,
+		struct output *output)
+{
+	char *paths[2] = {strdup(directory_path(base)), strdup(directory_path(new))};
+	struct cli_gates gates = {};
+	int status;
+
+	o->sides = (struct cli_files){(const char **)paths, 2};
+	o->min.ns = o->min.ns ?: 5 * MS;
+	if (gate)
+		assert_int_equal(value_gate(gate, &gates), 0);
+	o->gates = gates;
+	output_begin(output);
+	status = cmd_diff(o);
+	output_end(output);
+	for (size_t i = 0; i < gates.n; i++) {
+		free(gates.gates[i].crate);
+		free(gates.gates[i].query);
+	}
+	free(gates.gates);
+	free(paths[0]);
+	free(paths[1]);
+	return status;
+}
+
+static void what_got_slower_comes_first(void **state)
+{
+	struct cli_diff_options o = {};
+	struct output output;
+
+	(void)state;
+	assert_int_equal(diff("base", "slow", NULL, &o, &output), EXIT_CODE_OK);
+	assert_contains(output.text[0], "self time: 110 ms -> 810 ms, +700 ms (+636.4 %)\n");
+	assert_contains(output.text[0], "crate/query\n+700 ms  +700.0  100 ms  800 ms          10  "
+					"demo/typeck\n");
+	assert_string_equal(output.text[1], "");
+	output_free(&output);
+}
+
+static void limits_decide_the_status(void **state)
+{
+	static const struct {
+		const char *base, *new, *gate;
+		int status;
+	} cases[] = {
+		{"base", "slow", "5%", EXIT_CODE_ABOVE},
+		{"slow", "base", "5%", EXIT_CODE_OK},
+		{"base", "base", "0%", EXIT_CODE_OK},
+		{"base", "slow", "1000%", EXIT_CODE_OK},
+		{"base", "slow", "699ms", EXIT_CODE_ABOVE},
+		{"base", "slow", "700ms", EXIT_CODE_OK},
+		{"base", "slow", "typeck=5%", EXIT_CODE_ABOVE},
+		{"base", "slow", "type*=5%", EXIT_CODE_ABOVE},
+		{"base", "slow", "mir_built=5%", EXIT_CODE_OK},
+		{"base", "slow", "demo/typeck=5%", EXIT_CODE_ABOVE},
+		{"base", "slow", "demo/*=5%", EXIT_CODE_ABOVE},
+		{"base", "slow", "typek=5%", EXIT_CODE_FAILURE},
+		{"base", "slow", "other/typeck=5%", EXIT_CODE_FAILURE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct cli_diff_options o = {};
+		struct output output;
+		int status = diff(cases[i].base, cases[i].new, cases[i].gate, &o, &output);
+
+		if (status != cases[i].status)
+			fail_msg("%s: %d\n%s", cases[i].gate, status, output.text[0]);
+		if (status == EXIT_CODE_FAILURE)
+			assert_contains(output.text[1], "none of the traces has that");
+		output_free(&output);
+	}
+}
+
+static void what_is_no_change_is_not_above(void **state)
+{
+	struct cli_diff_options o = {.min.ns = 701 * MS};
+	struct output output;
+
+	(void)state;
+	assert_int_equal(diff("base", "slow", "5%", &o, &output), EXIT_CODE_OK);
+	assert_contains(output.text[0], "passed --fail-above 5%: 110 ms -> 810 ms, +700 ms "
+					"(+636.4 %): within noise\n");
+	output_free(&output);
+}
+
+static void executions_are_compared_exactly(void **state)
+{
+	struct cli_diff_options o = {.metric = CLI_METRIC_COUNT};
+	struct output output;
+
+	(void)state;
+	assert_int_equal(diff("base", "more", "1%", &o, &output), EXIT_CODE_ABOVE);
+	assert_contains(output.text[0], "executions: 11 -> 12, +1 (+9.1 %)\n");
+	output_free(&output);
+	assert_int_equal(diff("base", "slow", "0%", &o, &output), EXIT_CODE_OK);
+	output_free(&output);
+}
+
+/* A build that was cut short is fast. */
+static void what_is_not_whole_does_not_pass(void **state)
+{
+	struct cli_diff_options o = {};
+	struct output output;
+
+	(void)state;
+	assert_int_equal(diff("base", "killed", NULL, &o, &output), EXIT_CODE_OK);
+	assert_contains(output.text[1], "warning: ");
+	output_free(&output);
+	assert_int_equal(diff("base", "killed", "5%", &o, &output), EXIT_CODE_FAILURE);
+	assert_contains(output.text[1], "record them again");
+	output_free(&output);
+	assert_int_equal(diff("nothing", "base", NULL, &o, &output), EXIT_CODE_FAILURE);
+	assert_contains(output.text[1], "nothing");
+	assert_string_equal(output.text[0], "");
+	output_free(&output);
+}
+
+static void all_forms_are_there(void **state)
+{
+	struct cli_diff_options json = {.json = true}, markdown = {.markdown = true};
+	struct json_object *object;
+	struct output output;
+
+	(void)state;
+	assert_int_equal(diff("base", "killed", NULL, &json, &output), EXIT_CODE_OK);
+	object = json_tokener_parse(output.text[0]);
+	assert_non_null(object);
+	json_object_put(object);
+	assert_contains(output.text[0], "\"schema\":\"qprof-diff/1\"");
+	assert_contains(output.text[0], "\"problem\":\"unfinished");
+	output_free(&output);
+	assert_int_equal(diff("base", "slow", NULL, &markdown, &output), EXIT_CODE_OK);
+	assert_contains(output.text[0], "### rustc, self time: ");
+	output_free(&output);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_got_slower_comes_first),
+		cmocka_unit_test(limits_decide_the_status),
+		cmocka_unit_test(what_is_no_change_is_not_above),
+		cmocka_unit_test(executions_are_compared_exactly),
+		cmocka_unit_test(what_is_not_whole_does_not_pass),
+		cmocka_unit_test(all_forms_are_there),
+	};
+
+	return cmocka_run_group_tests(tests, make_traces, directory_remove);
+}

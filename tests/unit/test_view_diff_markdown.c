@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_diff.h"
+
+static void a_summary_of_several_traces(void **state)
+{
+	char *text = sample_diff(diff_markdown, 5, COMPARE_SELF, 0);
+
+	(void)state;
+	assert_golden("view/diff.md", text);
+	free(text);
+}
+
+/* The new crate is named to break out of its cell and its code span. */
+static void names_stay_in_their_cells(void **state)
+{
+	char *text = sample_diff(diff_markdown, 1, COMPARE_SELF, 0);
+
+	(void)state;
+	assert_contains(text, "| `ev\\|l?' (only in new)` |\n");
+	assert_contains(text, "noise is estimated");
+	free(text);
+}
+
+static void top_limits_the_rows(void **state)
+{
+	char *text = sample_diff(diff_markdown, 1, COMPARE_SELF, 2);
+
+	(void)state;
+	assert_contains(text, "\nand 1 more\n");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_summary_of_several_traces),
+		cmocka_unit_test(names_stay_in_their_cells),
+		cmocka_unit_test(top_limits_the_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

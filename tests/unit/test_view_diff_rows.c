@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/diff_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_compare.h"
+
+static struct compare_row row_of(uint64_t base, uint64_t new)
+{
+	return (struct compare_row){
+		.of[COMPARE_SELF] = {{1, base, base, base}, {1, new, new, new}},
+		.of[COMPARE_COUNT] = {{1, base, base, base}, {1, new, new, new}},
+	};
+}
+
+static void a_crate_of_one_side_is_one_row(void **state)
+{
+	const struct compare_rules rules = {.min_ns = 5 * MS};
+	_compare_ struct compare *c = sample_comparison(5);
+	_compare_result_ struct compare_result r;
+	const struct diff_view view = {.result = &r, .top = 2};
+	_diff_rows_ struct diff_rows rows;
+
+	(void)state;
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	assert_int_equal(diff_rows__init(&rows, &view), 0);
+	assert_int_equal(rows.n, 3);
+	assert_int_equal(rows.n_shown, 2);
+	assert_string_equal(rows.rows[0]->query, "typeck");
+	assert_null(rows.rows[1]->query);
+	assert_string_equal(rows.rows[2]->query, "mir_borrowck");
+	assert_int_equal(rows.within, 2);  /* typeck of serde, LLVM_passes */
+	assert_int_equal(rows.recount, 2); /* layout_of, and typeck of the new crate */
+}
+
+static void changes_have_a_sign(void **state)
+{
+	const struct compare_row more = row_of(1000, 1234), less = row_of(1000, 999),
+				 none = row_of(5, 5);
+	char buf[DIFF_CELL_MAX];
+
+	(void)state;
+	assert_string_equal(diff_change(buf, &more, COMPARE_SELF), "+234 ns");
+	assert_string_equal(diff_change(buf, &less, COMPARE_COUNT), "-1");
+	assert_string_equal(diff_change(buf, &none, COMPARE_SELF), "0 ns");
+	assert_string_equal(diff_count(buf, &more), "1,000 -> 1,234");
+	assert_string_equal(diff_count(buf, &none), "5");
+}
+
+static void percent_end_where_factors_begin(void **state)
+{
+	static const struct {
+		uint64_t base, new;
+		const char *text;
+	} cases[] = {
+		{1000, 1234, "+23.4"},	{1000, 500, "-50.0"}, {10, 99, "+890.0"}, {10, 100, "x10"},
+		{1, 1234567, "x1.23M"}, {0, 1, "new"},	      {1, 0, "gone"},	  {0, 0, "0.0"},
+	};
+	char buf[DIFF_CELL_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct compare_row row = row_of(cases[i].base, cases[i].new);
+
+		assert_string_equal(diff_percent(buf, &row, COMPARE_SELF), cases[i].text);
+	}
+}
+
+static void what_noise_is_taken_to_be_is_said(void **state)
+{
+	static const struct {
+		struct compare_result result;
+		const char *text;
+	} cases[] = {
+		{{.traces = {5, 5}}, ""},
+		{{.traces = {1, 3}, .noise_is_estimated = true, .noise_millipercent = 12340},
+		 "fewer than 5 traces on a side (1, 3): noise is estimated, at 12.3 %\n"},
+		{{.traces = {1, 1}, .noise_is_estimated = true, .noise_millipercent = UINT64_MAX},
+		 "fewer than 5 traces on a side (1, 1): noise is estimated, but cannot be "
+		 "told; only what is new or gone is reported\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		diff_print_noise(out, &cases[i].result);
+		fclose(out);
+		assert_string_equal(text, cases[i].text);
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_crate_of_one_side_is_one_row),
+		cmocka_unit_test(changes_have_a_sign),
+		cmocka_unit_test(percent_end_where_factors_begin),
+		cmocka_unit_test(what_noise_is_taken_to_be_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_diff.h"
+
+static void several_traces_a_side(void **state)
+{
+	char *text = sample_diff(diff_text, 5, COMPARE_SELF, 0);
+
+	(void)state;
+	assert_golden("view/diff.txt", text);
+	free(text);
+}
+
+static void one_trace_a_side_says_so(void **state)
+{
+	char *text = sample_diff(diff_text, 1, COMPARE_SELF, 0);
+
+	(void)state;
+	assert_golden("view/diff_single.txt", text);
+	free(text);
+}
+
+static void executions_need_no_spread_of_times(void **state)
+{
+	char *text = sample_diff(diff_text, 1, COMPARE_COUNT, 0);
+
+	(void)state;
+	assert_contains(text, "executions: 43 -> 47, +4 (+9.3 %)\n");
+	assert_contains(text, "\n    +3  +15.0    20   23  serde/layout_of\n");
+	assert_lacks(text, "noise is");
+	free(text);
+}
+
+static void top_limits_the_rows(void **state)
+{
+	char *text = sample_diff(diff_text, 5, COMPARE_SELF, 1);
+
+	(void)state;
+	assert_contains(text, "regex/typeck\n  and 2 more; --top 0 shows all\n");
+	assert_lacks(text, "mir_borrowck");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(several_traces_a_side),
+		cmocka_unit_test(one_trace_a_side_says_so),
+		cmocka_unit_test(executions_need_no_spread_of_times),
+		cmocka_unit_test(top_limits_the_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/compare.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/map.h"
+#include "trace/interner.h"
+
+#define WHOLE		UINT32_MAX /* as a label: all of a unit; as a unit: all units */
+#define NOISE_LEAST	5000	   /* millipercent */
+#define FACTOR_OF_SUMS	2
+#define FACTOR_OF_ROWS	3
+#define HUNDRED_PERCENT 100000
+
+struct pair {
+	uint32_t unit;
+	uint32_t label;
+	bool in[COMPARE_N_SIDES];
+};
+
+/* What one trace says of a pair. */
+struct cell {
+	uint64_t of[COMPARE_N_METRICS];
+	uint64_t probes_ns;
+};
+
+struct compare {
+	uint32_t n[COMPARE_N_SIDES];	/* traces that each side will have */
+	uint32_t seen[COMPARE_N_SIDES]; /* so far */
+	struct compare_units units;
+	struct interner labels;
+	char **texts; /* of the labels */
+	uint32_t n_texts;
+	uint32_t texts_capacity;
+	struct pair *pairs; /* the first is the build */
+	uint32_t n_pairs;
+	uint32_t pairs_capacity;
+	struct cell *cells; /* of each pair one per trace: those of the base, then the new ones */
+	uint32_t cells_capacity; /* in pairs */
+	struct u64_map pair_of;	 /* unit << 32 | label -> index into pairs */
+};
+
+static uint32_t n_traces(const struct compare *c)
+{
+	return c->n[COMPARE_BASE] + c->n[COMPARE_NEW];
+}
+
+static int add_pair(struct compare *c, uint32_t unit, uint32_t label)
+{
+	size_t stride = n_traces(c) * sizeof(struct cell);
+
+	if (array__reserve_one(&c->pairs, c->n_pairs, &c->pairs_capacity, sizeof(*c->pairs)) ||
+	    array__reserve_one(&c->cells, c->n_pairs, &c->cells_capacity, stride) ||
+	    u64_map__put(&c->pair_of, (uint64_t)unit << 32 | label, c->n_pairs))
+		return -ENOMEM;
+	memset((char *)c->cells + stride * c->n_pairs, 0, stride);
+	c->pairs[c->n_pairs++] = (struct pair){.unit = unit, .label = label};
+	return 0;
+}
+
+int compare__new(uint32_t n_base, uint32_t n_new, struct compare **out)
+{
+	_compare_ struct compare *c = NULL;
+
+	if (!n_base || !n_new || n_base > INT_MAX || n_new > INT_MAX)
+		return -EINVAL;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->n[COMPARE_BASE] = n_base;
+	c->n[COMPARE_NEW] = n_new;
+	if (add_pair(c, WHOLE, WHOLE))
+		return -ENOMEM;
+	*out = take_ptr(c);
+	return 0;
+}
+
+/* The number of a text, the same in all traces. */
+static int label_of(struct compare *c, const char *text, uint32_t *label)
+{
+	bool is_new;
+	int err = interner__id(&c->labels, text, label, &is_new);
+
+	if (err || !is_new)
+		return err;
+	if (array__reserve_one(&c->texts, c->n_texts, &c->texts_capacity, sizeof(*c->texts)))
+		return -ENOMEM;
+	c->texts[c->n_texts] = strdup(text);
+	return c->texts[c->n_texts++] ? 0 : -ENOMEM;
+}
+
+/* One place for what is compared. */
+static struct cell cell_of(const struct summary_row *row)
+{
+	return (struct cell){
+		/* Who waits does not work; whom it waits for is counted there. */
+		.of[COMPARE_SELF] =
+			row->self_ns > row->blocked_ns ? row->self_ns - row->blocked_ns : 0,
+		.of[COMPARE_TOTAL] = row->total_ns,
+		.of[COMPARE_COUNT] = row->count,
+		.probes_ns = row->raw_self_ns - row->self_ns,
+	};
+}
+
+static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit, uint32_t label,
+		       const struct cell *cell)
+{
+	uint32_t i = u64_map__get(&c->pair_of, (uint64_t)unit << 32 | label);
+	struct cell *to;
+
+	if (i == U64_MAP_NONE) {
+		i = c->n_pairs;
+		if (add_pair(c, unit, label))
+			return -ENOMEM;
+	}
+	to = &c->cells[(size_t)i * n_traces(c) + c->seen[side] +
+		       (side == COMPARE_NEW ? c->n[COMPARE_BASE] : 0)];
+	for (int m = 0; m < COMPARE_N_METRICS; m++)
+		to->of[m] += cell->of[m];
+	to->probes_ns += cell->probes_ns;
+	c->pairs[i].in[side] = true;
+	return 0;
+}
+
+/* What one compiler did, and all of it together. */
+struct compiler {
+	const struct trace_process *process;
+	struct summary_row *rows;
+	size_t n;
+	struct cell whole;
+};
+
+struct compilers {
+	struct compiler *all;
+	const struct trace_process **processes;
+	uint32_t n;
+};
+
+static void compilers__clear(struct compilers *cs)
+{
+	for (uint32_t i = 0; cs->all && i < cs->n; i++)
+		free(cs->all[i].rows);
+	free(cs->all);
+	free(cs->processes);
+}
+
+/* Those of the trace that executed anything. */
+static int compilers__init(struct compilers *cs, const struct summary *s)
+{
+	uint32_t n = summary__n_processes(s);
+
+	cs->all = calloc(n + 1UL, sizeof(*cs->all));
+	cs->processes = calloc(n + 1UL, sizeof(*cs->processes));
+	if (!cs->all || !cs->processes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		struct compiler *to = &cs->all[cs->n];
+		int err = summary__rows(s, i, &to->rows, &to->n);
+
+		if (err)
+			return err;
+		to->process = cs->processes[cs->n] = summary__process_at(s, i);
+		if (to->n)
+			cs->n++;
+		else
+			free(take_ptr(to->rows));
+	}
+	return 0;
+}
+
+/* The time it ran; if its end was not seen, that of its longest row. */
+static uint64_t wall_of(const struct compiler *compiler)
+{
+	const struct trace_process *p = compiler->process;
+	uint64_t longest = 0;
+
+	if (p->end_ns > p->start_ns)
+		return p->end_ns - p->start_ns;
+	for (size_t i = 0; i < compiler->n; i++) {
+		if (compiler->rows[i].total_ns > longest)
+			longest = compiler->rows[i].total_ns;
+	}
+	return longest;
+}
+
+static int add_compiler(struct compare *c, enum compare_side side, struct compiler *compiler,
+			uint32_t unit, const struct compare_names *names)
+{
+	struct cell whole = {};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < compiler->n; i++) {
+		struct cell cell = cell_of(&compiler->rows[i]);
+		uint32_t label;
+
+		err = label_of(c, names->text(names->ctx, compiler->rows[i].label), &label);
+		if (!err)
+			err = add_to_pair(c, side, unit, label, &cell);
+		whole.of[COMPARE_SELF] += cell.of[COMPARE_SELF];
+		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT];
+	}
+	whole.of[COMPARE_TOTAL] = wall_of(compiler);
+	return err ?: add_to_pair(c, side, unit, WHOLE, &whole)
+		      ?: add_to_pair(c, side, WHOLE, WHOLE, &whole);
+}
+
+int compare__trace(struct compare *c, enum compare_side side, const struct summary *s,
+		   const struct compare_names *names)
+{
+	__cleanup(compilers__clear) struct compilers cs = {};
+	_free_ uint32_t *unit_of = NULL;
+	int err;
+
+	if (c->seen[side] == c->n[side])
+		return -EINVAL;
+	err = compilers__init(&cs, s);
+	if (err)
+		return err;
+	unit_of = calloc(cs.n + 1UL, sizeof(*unit_of));
+	if (!unit_of)
+		return -ENOMEM;
+	err = compare_units__match(&c->units, cs.processes, cs.n, unit_of);
+	for (uint32_t i = 0; !err && i < cs.n; i++)
+		err = add_compiler(c, side, &cs.all[i], unit_of[i], names);
+	c->seen[side]++;
+	return err;
+}
+
+/* The values of the pairs that are picked, summed per trace. */
+struct sums {
+	uint64_t *of[COMPARE_N_METRICS]; /* one per trace */
+	bool in[COMPARE_N_SIDES];
+	uint64_t probes_ns; /* the most in a pair and trace */
+};
+
+static void sums__clear(struct sums *s)
+{
+	for (int m = 0; m < COMPARE_N_METRICS; m++)
+		free(s->of[m]);
+}
+
+static int sums__init(struct sums *s, const struct compare *c)
+{
+	*s = (struct sums){};
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
+		s->of[m] = calloc(n_traces(c), sizeof(*s->of[m]));
+		if (!s->of[m])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void sums__zero(struct sums *s, const struct compare *c)
+{
+	for (int m = 0; m < COMPARE_N_METRICS; m++)
+		memset(s->of[m], 0, n_traces(c) * sizeof(*s->of[m]));
+	memset(s->in, 0, sizeof(s->in));
+	s->probes_ns = 0;
+}
+
+static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
+{
+	const struct cell *cells = &c->cells[(size_t)pair * n_traces(c)];
+
+	for (uint32_t t = 0; t < n_traces(c); t++) {
+		for (int m = 0; m < COMPARE_N_METRICS; m++)
+			s->of[m][t] += cells[t].of[m];
+		if (cells[t].probes_ns > s->probes_ns)
+			s->probes_ns = cells[t].probes_ns;
+	}
+	for (int side = 0; side < COMPARE_N_SIDES; side++)
+		s->in[side] |= c->pairs[pair].in[side];
+}
+
+/* Sorts the sums: they are used up. */
+static struct compare_row row_of(struct sums *s, const struct compare *c)
+{
+	struct compare_row row = {.probes_ns = s->probes_ns};
+
+	memcpy(row.in, s->in, sizeof(row.in));
+	for (int m = 0; m < COMPARE_N_METRICS; m++) {
+		row.of[m][COMPARE_BASE] = spread_of(s->of[m], c->n[COMPARE_BASE]);
+		row.of[m][COMPARE_NEW] =
+			spread_of(s->of[m] + c->n[COMPARE_BASE], c->n[COMPARE_NEW]);
+	}
+	return row;
+}
+
+static bool is_significant(const struct compare_result *r, const struct compare_row *row,
+			   bool is_sum)
+{
+	const struct spread *of = row->of[r->rules.metric];
+	struct spread_limits limits = {};
+	uint64_t part;
+
+	if (r->rules.metric == COMPARE_COUNT)
+		return spread_differs(&of[COMPARE_BASE], &of[COMPARE_NEW], &limits);
+	limits.least = r->rules.min_ns;
+	part = (long double)r->build.of[r->rules.metric][COMPARE_BASE].median *
+	       r->rules.min_millipercent / HUNDRED_PERCENT;
+	if (part > limits.least)
+		limits.least = part;
+	if (r->noise_is_estimated && !is_sum)
+		limits.least += row->probes_ns;
+	if (__builtin_mul_overflow(r->noise_millipercent, is_sum ? FACTOR_OF_SUMS : FACTOR_OF_ROWS,
+				   &limits.noise_millipercent))
+		limits.noise_millipercent = UINT64_MAX;
+	return spread_differs(&of[COMPARE_BASE], &of[COMPARE_NEW], &limits);
+}
+
+static int fill_rows(const struct compare *c, struct compare_result *r)
+{
+	__cleanup(sums__clear) struct sums s;
+	int err = sums__init(&s, c);
+
+	r->rows = calloc(c->n_pairs, sizeof(*r->rows));
+	r->crates = calloc(c->n_pairs, sizeof(*r->crates));
+	if (err || !r->rows || !r->crates)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->n_pairs; i++) {
+		const struct pair *pair = &c->pairs[i];
+		struct compare_row row;
+
+		sums__zero(&s, c);
+		sums__add(&s, c, i);
+		row = row_of(&s, c);
+		row.unit = pair->unit == WHOLE ? NULL : c->units.all[pair->unit];
+		row.query = pair->label == WHOLE ? NULL : c->texts[pair->label];
+		if (!row.unit)
+			r->build = row;
+		else if (!row.query)
+			r->crates[r->n_crates++] = row;
+		else
+			r->rows[r->n_rows++] = row;
+	}
+	return 0;
+}
+
+static bool same_count(const struct compare_row *row)
+{
+	return row->of[COMPARE_COUNT][COMPARE_BASE].median ==
+	       row->of[COMPARE_COUNT][COMPARE_NEW].median;
+}
+
+static int estimate_noise(struct compare_result *r)
+{
+	_free_ struct spread_pair *pairs = calloc(r->n_rows + 1, sizeof(*pairs));
+	size_t n = 0;
+
+	if (!pairs)
+		return -ENOMEM;
+	if (r->rules.metric == COMPARE_COUNT ||
+	    !spread_is_thin(r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]))
+		return 0;
+	for (size_t i = 0; i < r->n_rows; i++) {
+		const struct compare_row *row = &r->rows[i];
+
+		if (same_count(row))
+			pairs[n++] =
+				(struct spread_pair){row->of[COMPARE_SELF][COMPARE_BASE].median,
+						     row->of[COMPARE_SELF][COMPARE_NEW].median};
+	}
+	r->noise_is_estimated = true;
+	r->noise_millipercent = spread_noise(pairs, n);
+	if (r->noise_millipercent < NOISE_LEAST)
+		r->noise_millipercent = NOISE_LEAST;
+	return 0;
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) : !a - !b;
+}
+
+static int compare_rows(const void *a, const void *b, void *metric_p)
+{
+	const struct compare_row *x = a, *y = b;
+	enum compare_metric metric = *(const enum compare_metric *)metric_p;
+	int64_t dx = compare_row__change(x, metric), dy = compare_row__change(y, metric);
+	/* Of unsigned type: the smallest number has no opposite. */
+	uint64_t ax = dx < 0 ? -(uint64_t)dx : (uint64_t)dx;
+	uint64_t ay = dy < 0 ? -(uint64_t)dy : (uint64_t)dy;
+	int by_name;
+
+	if (x->significant != y->significant)
+		return y->significant - x->significant;
+	if (ax != ay)
+		return ax < ay ? 1 : -1;
+	by_name = strcmp(x->unit->name, y->unit->name);
+	return by_name ?: compare_texts(x->query, y->query);
+}
+
+static void judge(struct compare_result *r, struct compare_row *rows, size_t n, bool are_sums)
+{
+	for (size_t i = 0; i < n; i++)
+		rows[i].significant = is_significant(r, &rows[i], are_sums);
+	qsort_r(rows, n, sizeof(*rows), compare_rows, &r->rules.metric);
+}
+
+int compare__result(struct compare *c, const struct compare_rules *rules,
+		    struct compare_result *out)
+{
+	int err;
+
+	*out = (struct compare_result){.rules = *rules};
+	memcpy(out->traces, c->n, sizeof(out->traces));
+	err = compare_units__name(&c->units);
+	if (!err)
+		err = fill_rows(c, out);
+	if (!err)
+		err = estimate_noise(out);
+	if (err)
+		return err;
+	out->build.significant = is_significant(out, &out->build, true);
+	judge(out, out->crates, out->n_crates, true);
+	judge(out, out->rows, out->n_rows, false);
+	return 0;
+}
+
+void compare_result__clear(struct compare_result *r)
+{
+	free(r->rows);
+	free(r->crates);
+	*r = (struct compare_result){};
+}
+
+int compare__sum(const struct compare *c, const struct compare_result *r, compare_pick *pick,
+		 const void *ctx, struct compare_row *out)
+{
+	__cleanup(sums__clear) struct sums s;
+	bool has_query = false;
+	int n = 0;
+
+	if (sums__init(&s, c))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->n_pairs; i++) {
+		const struct pair *pair = &c->pairs[i];
+		const char *query = pair->label == WHOLE ? NULL : c->texts[pair->label];
+
+		if (!pick(ctx, pair->unit == WHOLE ? NULL : c->units.all[pair->unit], query))
+			continue;
+		sums__add(&s, c, i);
+		has_query = query;
+		n++;
+	}
+	*out = row_of(&s, c);
+	out->significant = is_significant(r, out, n > 1 || !has_query);
+	return n;
+}
+
+void compare__free(struct compare *c)
+{
+	if (!c)
+		return;
+	for (uint32_t i = 0; i < c->n_texts; i++)
+		free(c->texts[i]);
+	free(c->texts);
+	interner__destroy(&c->labels);
+	compare_units__clear(&c->units);
+	free(c->pairs);
+	free(c->cells);
+	u64_map__destroy(&c->pair_of);
+	free(c);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/spread.h"
+
+#include <stdlib.h>
+
+#define WHOLE 100000 /* millipercent */
+#define MOST  0.75L  /* of the weight of all */
+
+static int compare_values(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+struct spread spread_of(uint64_t *values, uint32_t n)
+{
+	uint64_t low, high;
+
+	if (!n)
+		return (struct spread){0};
+	qsort(values, n, sizeof(*values), compare_values);
+	low = values[(n - 1) / 2];
+	high = values[n / 2];
+	return (struct spread){
+		.n = n,
+		.median = low + (high - low) / 2,
+		.min = values[0],
+		.max = values[n - 1],
+	};
+}
+
+uint64_t spread_width(const struct spread *base, const struct spread *new)
+{
+	uint64_t a = base->max - base->min, b = new->max - new->min;
+
+	return a > b ? a : b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+bool spread_differs(const struct spread *base, const struct spread *new,
+		    const struct spread_limits *limits)
+{
+	uint64_t low = smaller(base->median, new->median);
+	uint64_t change = larger(base->median, new->median) - low;
+
+	if (!change || change < limits->least || change <= spread_width(base, new))
+		return false;
+	if (new->max >= base->min && base->max >= new->min)
+		return false;
+	if (!spread_is_thin(base->n, new->n))
+		return true;
+	/* Long double: the products may have more than 64 bits. */
+	return (long double)change * WHOLE > (long double)low * limits->noise_millipercent;
+}
+
+static uint64_t apart(const struct spread_pair *p)
+{
+	return larger(p->base, p->new) - smaller(p->base, p->new);
+}
+
+static long double excess(const struct spread_pair *p)
+{
+	long double low = smaller(p->base, p->new);
+
+	return low ? apart(p) / low : 0;
+}
+
+static int compare_excess(const void *a, const void *b)
+{
+	long double x = excess(a), y = excess(b);
+
+	return (x > y) - (x < y);
+}
+
+/* Puts the pair that differs most last. */
+static void set_apart(struct spread_pair *pairs, size_t n)
+{
+	size_t most = 0;
+	struct spread_pair last = pairs[n - 1];
+
+	for (size_t i = 1; i < n; i++) {
+		if (apart(&pairs[i]) > apart(&pairs[most]))
+			most = i;
+	}
+	pairs[n - 1] = pairs[most];
+	pairs[most] = last;
+}
+
+uint64_t spread_noise(struct spread_pair *pairs, size_t n)
+{
+	long double all = 0, sum = 0, noise = 0;
+
+	if (!n)
+		return UINT64_MAX;
+	set_apart(pairs, n--);
+	qsort(pairs, n, sizeof(*pairs), compare_excess);
+	for (size_t i = 0; i < n; i++)
+		all += smaller(pairs[i].base, pairs[i].new);
+	if (all == 0)
+		return UINT64_MAX;
+	for (size_t i = 0; i < n && sum < all * MOST; i++) {
+		sum += smaller(pairs[i].base, pairs[i].new);
+		noise = excess(&pairs[i]) * WHOLE;
+	}
+	return noise < (long double)UINT64_MAX ? (uint64_t)noise : UINT64_MAX;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+
+#include "view/diff.h"
+#include "view/json.h"
+
+static const char *const side_names[] = {[COMPARE_BASE] = "base", [COMPARE_NEW] = "new"};
+
+/* Three decimals: all that a limit may have. */
+static void add_percent(struct json *j, const char *key, double percent)
+{
+	char text[400]; /* the longest double has 309 digits before its point */
+
+	snprintf(text, sizeof(text), "%.3f", percent);
+	json__value(j, key, json_object_new_double_s(percent, text));
+}
+
+/* Objects that are not finished when memory runs out are freed by whom they are given to. */
+static void add_object(struct json *j, const char *key, struct json *object)
+{
+	if (object->err) {
+		json_object_put(object->object);
+		object->object = NULL;
+	}
+	json__value(j, key, object->object);
+}
+
+static void add_spread(struct json *j, const char *key, const struct spread *s)
+{
+	struct json object;
+
+	json__begin(&object);
+	json__number(&object, "n", s->n);
+	json__number(&object, "median", s->median);
+	json__number(&object, "min", s->min);
+	json__number(&object, "max", s->max);
+	add_object(j, key, &object);
+}
+
+static void add_side(struct json *j, const struct compare_row *row, enum compare_side side)
+{
+	struct json object;
+
+	if (!row->in[side]) {
+		json__null(j, side_names[side]);
+		return;
+	}
+	json__begin(&object);
+	add_spread(&object, "self_ns", &row->of[COMPARE_SELF][side]);
+	add_spread(&object, "total_ns", &row->of[COMPARE_TOTAL][side]);
+	add_spread(&object, "count", &row->of[COMPARE_COUNT][side]);
+	add_object(j, side_names[side], &object);
+}
+
+static void add_row(struct json *j, const struct compare_row *row, enum compare_metric metric)
+{
+	int64_t change = compare_row__change(row, metric);
+	uint64_t base = row->of[metric][COMPARE_BASE].median;
+
+	json__value(j, "change", json_object_new_int64(change));
+	if (base)
+		add_percent(j, "change_percent", (double)change * 100 / (double)base);
+	else
+		json__null(j, "change_percent");
+	json__bool(j, "significant", row->significant);
+	add_side(j, row, COMPARE_BASE);
+	add_side(j, row, COMPARE_NEW);
+}
+
+static int put_row(FILE *out, const struct compare_row *row, enum compare_metric metric)
+{
+	struct json j;
+
+	json__begin(&j);
+	if (row->unit) {
+		json__text(&j, "crate", row->unit->crate);
+		json__text(&j, "type", row->unit->type);
+		json__text(&j, "name", row->unit->name);
+	}
+	if (row->query)
+		json__text(&j, "query", row->query);
+	add_row(&j, row, metric);
+	return json__put(&j, out);
+}
+
+static int put_rows(FILE *out, const char *key, const struct compare_row *rows, size_t n,
+		    enum compare_metric metric)
+{
+	int err = 0;
+
+	fprintf(out, ",\"%s\":[", key);
+	for (size_t i = 0; !err && i < n; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		err = put_row(out, &rows[i], metric);
+	}
+	fputc(']', out);
+	return err;
+}
+
+static int put_traces(FILE *out, const struct diff_view *v)
+{
+	int err = 0;
+
+	fputs(",\"traces\":[", out);
+	for (size_t i = 0; !err && i < v->n_traces; i++) {
+		const struct diff_trace *t = &v->traces[i];
+		struct json j;
+
+		json__begin(&j);
+		json__text(&j, "path", t->path);
+		json__text(&j, "side", side_names[t->side]);
+		json__text(&j, "problem", t->problem);
+		if (t->has_lost)
+			json__number(&j, "lost", t->lost);
+		else
+			json__null(&j, "lost");
+		fputs(i ? ",\n" : "\n", out);
+		err = json__put(&j, out);
+	}
+	fputc(']', out);
+	return err;
+}
+
+static int put_gates(FILE *out, const struct diff_view *v)
+{
+	int err = 0;
+
+	fputs(",\"gates\":[", out);
+	for (size_t i = 0; !err && i < v->n_gates; i++) {
+		const struct diff_gate *gate = &v->gates[i];
+		struct json j;
+
+		json__begin(&j);
+		json__text(&j, "text", gate->text);
+		if (gate->limit_ns)
+			json__number(&j, "limit_ns", gate->limit_ns);
+		else
+			add_percent(&j, "limit_percent", (double)gate->limit_millipercent / 1000);
+		json__bool(&j, "exceeded", gate->exceeded);
+		add_row(&j, &gate->row, v->result->rules.metric);
+		fputs(i ? ",\n" : "\n", out);
+		err = json__put(&j, out);
+	}
+	fputc(']', out);
+	return err;
+}
+
+static void add_noise(struct json *j, const struct compare_result *r)
+{
+	struct json noise;
+
+	if (!r->noise_is_estimated) {
+		json__null(j, "noise");
+		return;
+	}
+	json__begin(&noise);
+	if (r->noise_millipercent == UINT64_MAX)
+		json__null(&noise, "percent");
+	else
+		add_percent(&noise, "percent", (double)r->noise_millipercent / 1000);
+	add_object(j, "noise", &noise);
+}
+
+int diff_json(FILE *out, const struct diff_view *v)
+{
+	static const char *const metrics[] = {
+		[COMPARE_SELF] = "self", [COMPARE_TOTAL] = "total", [COMPARE_COUNT] = "count"};
+	const struct compare_result *r = v->result;
+	struct json j;
+	int err;
+
+	json__begin(&j);
+	json__text(&j, "schema", "qprof-diff/1");
+	json__text(&j, "metric", metrics[r->rules.metric]);
+	json__number(&j, "min_ns", r->rules.min_ns);
+	add_percent(&j, "min_percent", (double)r->rules.min_millipercent / 1000);
+	add_noise(&j, r);
+	err = json__put_open(&j, out);
+	err = err ?: put_traces(out, v);
+	err = err ?: put_gates(out, v);
+	fputs(",\"build\":\n", out);
+	err = err ?: put_row(out, &r->build, r->rules.metric);
+	err = err ?: put_rows(out, "crates", r->crates, r->n_crates, r->rules.metric);
+	err = err ?: put_rows(out, "rows", r->rows, r->n_rows, r->rules.metric);
+	fputs("}\n", out);
+	return err;
+}

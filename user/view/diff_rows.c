@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/diff_rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* From this factor on, a factor is shown. */
+#define MANY 10
+
+static const char *const side_texts[] = {[COMPARE_BASE] = "base", [COMPARE_NEW] = "new"};
+
+/* How far apart the medians are. */
+static uint64_t size_of(const struct compare_row *row, enum compare_metric metric)
+{
+	int64_t change = compare_row__change(row, metric);
+
+	return change < 0 ? -(uint64_t)change : (uint64_t)change;
+}
+
+static int compare_size(const void *a, const void *b, void *metric_p)
+{
+	enum compare_metric metric = *(const enum compare_metric *)metric_p;
+	uint64_t x = size_of(*(const struct compare_row *const *)a, metric);
+	uint64_t y = size_of(*(const struct compare_row *const *)b, metric);
+
+	return (x < y) - (x > y);
+}
+
+static bool in_both(const struct compare_result *result, const struct compare_unit *unit)
+{
+	for (size_t i = 0; i < result->n_crates; i++) {
+		if (result->crates[i].unit == unit)
+			return !diff_is_one_sided(&result->crates[i]);
+	}
+	return true;
+}
+
+int diff_rows__init(struct diff_rows *r, const struct diff_view *v)
+{
+	const struct compare_result *result = v->result;
+	enum compare_metric metric = result->rules.metric;
+
+	*r = (struct diff_rows){};
+	r->rows = calloc(result->n_crates + result->n_rows + 1, sizeof(struct compare_row *));
+	if (!r->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < result->n_crates; i++) {
+		if (diff_is_one_sided(&result->crates[i]))
+			r->rows[r->n++] = &result->crates[i];
+	}
+	for (size_t i = 0; i < result->n_rows; i++) {
+		const struct compare_row *row = &result->rows[i];
+
+		r->recount += compare_row__change(row, COMPARE_COUNT) != 0;
+		if (!row->significant)
+			r->within += compare_row__change(row, metric) != 0;
+		else if (in_both(result, row->unit))
+			r->rows[r->n++] = row;
+	}
+	qsort_r(r->rows, r->n, sizeof(*r->rows), compare_size, &metric);
+	r->n_shown = v->top && v->top < r->n ? v->top : r->n;
+	return 0;
+}
+
+void diff_rows__clear(struct diff_rows *r)
+{
+	free(r->rows);
+	*r = (struct diff_rows){};
+}
+
+const char *diff_metric_text(enum compare_metric metric)
+{
+	static const char *const texts[] = {
+		[COMPARE_SELF] = "self time",
+		[COMPARE_TOTAL] = "total time",
+		[COMPARE_COUNT] = "executions",
+	};
+
+	return texts[metric];
+}
+
+static char *format_value(char buf[FORMAT_MAX], uint64_t value, enum compare_metric metric)
+{
+	return metric == COMPARE_COUNT ? format_count(buf, value) : format_duration(buf, value);
+}
+
+char *diff_value(char buf[DIFF_CELL_MAX], const struct spread *s, enum compare_metric metric)
+{
+	char value[FORMAT_MAX];
+
+	snprintf(buf, DIFF_CELL_MAX, "%s", format_value(value, s->median, metric));
+	return buf;
+}
+
+static const char *sign_of(int64_t change)
+{
+	return change < 0 ? "-" : change > 0 ? "+" : "";
+}
+
+char *diff_change(char buf[DIFF_CELL_MAX], const struct compare_row *row,
+		  enum compare_metric metric)
+{
+	char value[FORMAT_MAX];
+
+	snprintf(buf, DIFF_CELL_MAX, "%s%s", sign_of(compare_row__change(row, metric)),
+		 format_value(value, size_of(row, metric), metric));
+	return buf;
+}
+
+char *diff_percent(char buf[DIFF_CELL_MAX], const struct compare_row *row,
+		   enum compare_metric metric)
+{
+	const struct spread *of = row->of[metric];
+	char value[FORMAT_MAX];
+
+	if (!of[COMPARE_BASE].median && of[COMPARE_NEW].median)
+		return strcpy(buf, "new");
+	if (of[COMPARE_BASE].median && !of[COMPARE_NEW].median)
+		return strcpy(buf, "gone");
+	if (of[COMPARE_NEW].median / MANY >= (of[COMPARE_BASE].median ?: 1))
+		snprintf(buf, DIFF_CELL_MAX, "x%s",
+			 format_short(value, of[COMPARE_NEW].median / of[COMPARE_BASE].median));
+	else
+		snprintf(buf, DIFF_CELL_MAX, "%s%s", sign_of(compare_row__change(row, metric)),
+			 format_percent(value, size_of(row, metric), of[COMPARE_BASE].median));
+	return buf;
+}
+
+char *diff_count(char buf[DIFF_CELL_MAX], const struct compare_row *row)
+{
+	const struct spread *of = row->of[COMPARE_COUNT];
+	char base[FORMAT_MAX], new[FORMAT_MAX];
+
+	format_count(base, of[COMPARE_BASE].median);
+	format_count(new, of[COMPARE_NEW].median);
+	if (!strcmp(base, new))
+		snprintf(buf, DIFF_CELL_MAX, "%s", base);
+	else
+		snprintf(buf, DIFF_CELL_MAX, "%s -> %s", base, new);
+	return buf;
+}
+
+char *diff_width(char buf[DIFF_CELL_MAX], const struct compare_row *row, enum compare_metric metric)
+{
+	const struct spread *of = row->of[metric];
+	char value[FORMAT_MAX];
+
+	snprintf(buf, DIFF_CELL_MAX, "%s",
+		 format_value(value, spread_width(&of[COMPARE_BASE], &of[COMPARE_NEW]), metric));
+	return buf;
+}
+
+char *diff_name(const struct compare_row *row)
+{
+	char *name;
+	int len;
+
+	if (row->query)
+		len = asprintf(&name, "%s/%s", row->unit->name, row->query);
+	else if (diff_is_one_sided(row))
+		len = asprintf(&name, "%s (only in %s)", row->unit->name,
+			       side_texts[row->in[COMPARE_BASE] ? COMPARE_BASE : COMPARE_NEW]);
+	else
+		len = asprintf(&name, "%s", row->unit->name);
+	return len < 0 ? NULL : name;
+}
+
+void diff_print_change(FILE *out, const struct compare_row *row, enum compare_metric metric,
+		       const struct compare_rules *rules)
+{
+	char base[DIFF_CELL_MAX], new[DIFF_CELL_MAX], change[DIFF_CELL_MAX];
+	char percent[DIFF_CELL_MAX];
+
+	fprintf(out, "%s -> %s", diff_value(base, &row->of[metric][COMPARE_BASE], metric),
+		diff_value(new, &row->of[metric][COMPARE_NEW], metric));
+	if (!compare_row__change(row, metric)) {
+		fputs(", no change", out);
+		return;
+	}
+	diff_percent(percent, row, metric);
+	fprintf(out, ", %s (%s%s)%s", diff_change(change, row, metric), percent,
+		percent[0] == '+' || percent[0] == '-' ? " %" : "",
+		row->significant || metric != rules->metric ? "" : ": within noise");
+}
+
+void diff_print_noise(FILE *out, const struct compare_result *r)
+{
+	char percent[FORMAT_MAX];
+
+	if (!r->noise_is_estimated)
+		return;
+	fprintf(out,
+		"fewer than %d traces on a side (%" PRIu32 ", %" PRIu32 "): noise is estimated, ",
+		SPREAD_TRUSTED, r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]);
+	if (r->noise_millipercent == UINT64_MAX)
+		fputs("but cannot be told; only what is new or gone is reported\n", out);
+	else
+		fprintf(out, "at %s %%\n", format_percent(percent, r->noise_millipercent, 100000));
+}

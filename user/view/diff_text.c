@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+
+#include "view/diff_rows.h"
+#include "view/table.h"
+
+#define N_COLUMNS 7
+
+static bool has_spread(const struct compare_result *r)
+{
+	return r->traces[COMPARE_BASE] > 1 || r->traces[COMPARE_NEW] > 1;
+}
+
+/* The columns that this comparison has; returns how many. */
+static size_t make_columns(const struct compare_result *r, struct table_column columns[N_COLUMNS])
+{
+	size_t n = 0;
+
+	columns[n++].title = "change";
+	columns[n++].title = "%";
+	columns[n++].title = "base";
+	columns[n++].title = "new";
+	if (has_spread(r))
+		columns[n++].title = "spread";
+	if (r->rules.metric != COMPARE_COUNT)
+		columns[n++].title = "executions";
+	columns[n++].title = "crate/query";
+	return n;
+}
+
+static int add_row(struct table *t, const struct compare_row *row, const struct compare_result *r)
+{
+	enum compare_metric metric = r->rules.metric;
+	_free_ char *name = diff_name(row);
+	char buf[DIFF_CELL_MAX];
+
+	if (!name)
+		return -ENOMEM;
+	table__cell(t, diff_change(buf, row, metric));
+	table__cell(t, diff_percent(buf, row, metric));
+	table__cell(t, diff_value(buf, &row->of[metric][COMPARE_BASE], metric));
+	table__cell(t, diff_value(buf, &row->of[metric][COMPARE_NEW], metric));
+	if (has_spread(r))
+		table__cell(t, diff_width(buf, row, metric));
+	if (metric != COMPARE_COUNT)
+		table__cell(t, diff_count(buf, row));
+	table__cell(t, name);
+	return 0;
+}
+
+static int print_rows(FILE *out, const struct diff_rows *rows, const struct compare_result *r)
+{
+	struct table_column columns[N_COLUMNS] = {};
+	_table_ struct table *t = NULL;
+	int err = table__new(columns, make_columns(r, columns), &t);
+
+	if (err || !rows->n)
+		return err;
+	table__name_last(t);
+	for (size_t i = 0; !err && i < rows->n_shown; i++)
+		err = add_row(t, rows->rows[i], r);
+	if (err)
+		return err;
+	fputc('\n', out);
+	err = table__print(t, out, "");
+	if (rows->n > rows->n_shown)
+		fprintf(out, "  and %zu more; --top 0 shows all\n", rows->n - rows->n_shown);
+	return err;
+}
+
+static void print_rest(FILE *out, const struct diff_rows *rows, const struct compare_result *r)
+{
+	fputc('\n', out);
+	if (rows->within)
+		fprintf(out, "within noise, or too small to tell: %zu %s\n", rows->within,
+			rows->within == 1 ? "query of a crate" : "queries of crates");
+	if (r->rules.metric != COMPARE_COUNT) {
+		fputs("executions: ", out);
+		diff_print_change(out, &r->build, COMPARE_COUNT, &r->rules);
+		fputs(rows->recount ? "; --metric count shows of what\n" : "\n", out);
+	}
+	diff_print_noise(out, r);
+}
+
+int diff_text(FILE *out, const struct diff_view *v)
+{
+	const struct compare_result *r = v->result;
+	_diff_rows_ struct diff_rows rows = {};
+	int err = diff_rows__init(&rows, v);
+
+	if (err)
+		return err;
+	fprintf(out, "%s: ", diff_metric_text(r->rules.metric));
+	diff_print_change(out, &r->build, r->rules.metric, &r->rules);
+	fputc('\n', out);
+	err = print_rows(out, &rows, r);
+	if (err)
+		return err;
+	print_rest(out, &rows, r);
+	for (size_t i = 0; i < v->n_gates; i++) {
+		const struct diff_gate *gate = &v->gates[i];
+
+		fprintf(out, "%s --fail-above %s: ", gate->exceeded ? "FAILED" : "passed",
+			gate->text);
+		diff_print_change(out, &gate->row, r->rules.metric, &r->rules);
+		fputc('\n', out);
+	}
+	return 0;
+}
