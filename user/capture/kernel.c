@@ -93,7 +93,7 @@ static int explain_load(int err)
 		diag_error("cannot load: out of memory; try a smaller --ring-size");
 	else
 		diag_error("cannot load the BPF programs: %s; run again with -vv for the "
-			   "kernel's own words, and check that it is Linux 6.1 or newer",
+			   "kernel's own words, and see \"qprof-bpf doctor\"",
 			   strerror(-err));
 	return err;
 }
