@@ -327,7 +327,7 @@ static const struct cli_option options[] = {
 		.name = "man",
 		.kind = CLI_FLAG,
 		.offset = AT(help_options.man),
-		.help = "Print the manual page, as roff for man -l.",
+		.help = "Print the manual page qprof-bpf(1), or COMMAND's, as roff for man -l.",
 	},
 	{
 		.commands = CLI_BIT(CLI_HELP),
@@ -569,7 +569,7 @@ static const struct cli_example pctab_examples[] = {
 
 static const struct cli_example help_examples[] = {
 	{"Explain a command", "qprof-bpf help report"},
-	{"Print the manual page, for man -l or a package", "qprof-bpf help --man"},
+	{"Read a manual page that is not installed", "qprof-bpf help --man report | man -l -"},
 	{"Print a completion script, to be sourced or installed",
 	 "qprof-bpf help --completion bash"},
 	{},
