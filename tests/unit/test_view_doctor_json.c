@@ -33,7 +33,7 @@ static void a_sample_is_as_agreed(void **state)
 	sample_toolchains(&list);
 	facts.btf = false;
 	judge_kernel(&f, &facts, &trials);
-	judge_privileges(&f, &facts, "me (1000)");
+	judge_privileges(&f, &facts, &trials, "me (1000)");
 	judge_recording(&f, &facts, &trials, &others);
 	judge_limits(&f, &limits, &trials);
 	judge_toolchains(&f, &list);

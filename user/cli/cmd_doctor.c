@@ -54,7 +54,7 @@ static void examine_machine(struct doctor *d)
 	snprintf(user, sizeof(user), "%s%s (%u)", inv->sudo ? "root, by sudo for " : "",
 		 inv->name ?: "nameless", inv->uid);
 	judge_kernel(&d->findings, &facts, &trials);
-	judge_privileges(&d->findings, &facts, user);
+	judge_privileges(&d->findings, &facts, &trials, user);
 	judge_recording(&d->findings, &facts, &trials, &others);
 	judge_limits(&d->findings, &limits, &trials);
 }

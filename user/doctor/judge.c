@@ -155,19 +155,21 @@ static void judge_capabilities(struct findings *f, const struct doctor_facts *fa
 		      missing, facts->file_has_caps ? why_not_in_force(facts) : "");
 }
 
-void judge_privileges(struct findings *f, const struct doctor_facts *facts, const char *user)
+void judge_privileges(struct findings *f, const struct doctor_facts *facts,
+		      const struct doctor_trials *t, const char *user)
 {
 	findings__add(f, FINDING_PRIVILEGES, FINDING_OK, "user", NULL, "%s", user);
 	judge_capabilities(f, facts);
 	if (!may_attach(facts))
 		return;
-	if (has_capability(facts, CAP_SYS_PTRACE))
+	if (!t->others)
 		findings__add(f, FINDING_PRIVILEGES, FINDING_OK, "other users", NULL,
 			      "their processes can be recorded (--pid)");
 	else
 		findings__add(f, FINDING_PRIVILEGES, FINDING_NOTE, "other users",
-			      "run it with sudo for those",
-			      "their processes cannot be recorded (--pid): no CAP_SYS_PTRACE");
+			      "run it with sudo for those, or add cap_sys_ptrace",
+			      "their processes cannot be recorded (--pid): %s",
+			      strerror(-t->others));
 }
 
 /* ---- Recording ------------------------------------------------------------------------------- */

@@ -14,7 +14,8 @@ void judge_kernel(struct findings *f, const struct doctor_facts *facts,
 		  const struct doctor_trials *t);
 
 /* `user` is who asked; root by sudo or not. */
-void judge_privileges(struct findings *f, const struct doctor_facts *facts, const char *user);
+void judge_privileges(struct findings *f, const struct doctor_facts *facts,
+		      const struct doctor_trials *t, const char *user);
 
 void judge_recording(struct findings *f, const struct doctor_facts *facts,
 		     const struct doctor_trials *t, const struct captures *others);

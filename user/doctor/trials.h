@@ -16,6 +16,7 @@ struct doctor_trials {
 	int typed;	  /* the same with BTF (tp_btf) */
 	int uprobe_multi; /* a uprobe_multi link to a function of ours */
 	int perf_uprobe;  /* a perf-event uprobe on it, with a program */
+	int others;	  /* looking into a process of another user, as --pid does */
 	/* The whole kernel half, attached as a recording attaches it. */
 	int record;
 	char why[1024];	 /* the error line of that, or "" */

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
+#include "base/first_environ.h"
 #include "base/invoker.h"
 
 #define LIBRARY_PATTERN "librustc_driver*.so"
@@ -238,7 +239,7 @@ static int run_rustc(const char *rustc, const char *toolchain, char *text, size_
 	pid_t pid;
 	size_t n;
 
-	err = invoker__get(&inv) ?: invoker__environ(&inv, environ, &env);
+	err = invoker__get(&inv) ?: invoker__environ(&inv, first_environ(), &env);
 	if (err)
 		return err;
 	if (pipe2(pipes, O_CLOEXEC))
