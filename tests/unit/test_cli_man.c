@@ -61,7 +61,7 @@ static void each_page_has_the_sections_that_man_wants(void **state)
 static void check_requests(char *text)
 {
 	static const char *const known[] = {"TH", "SH", "SS", "TP", "PP", "B",
-					    "BR", "br", "in", "EX", "EE"};
+					    "BR", "RB", "br", "in", "EX", "EE"};
 
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		bool found = line[0] != '.' && line[0] != '\'';

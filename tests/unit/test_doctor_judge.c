@@ -122,6 +122,26 @@ static void missing_capabilities_come_with_a_command(void **state)
 	expect(&nosuid, "capabilities", FINDING_PROBLEM, "nosuid", "without what takes");
 }
 
+static void other_users_are_judged_by_what_was_tried(void **state)
+{
+	_findings_ struct findings f = {0}, none = {0}, root = {0};
+	struct doctor_facts facts;
+	struct doctor_trials trials;
+
+	(void)state;
+	sample_facts(&facts);
+	sample_trials(&trials);
+	trials.others = 0;
+	judge_privileges(&f, &facts, &trials, "me");
+	expect(&f, "other users", FINDING_OK, "can be recorded", NULL);
+	trials.others = -ESRCH;
+	judge_privileges(&none, &facts, &trials, "me");
+	expect(&none, "other users", FINDING_NOTE, "not known", NULL);
+	facts.capabilities = UINT64_MAX;
+	judge_privileges(&root, &facts, &trials, "me");
+	expect(&root, "other users", FINDING_OK, "can be recorded", NULL);
+}
+
 static void a_rehearsal_tells_what_a_recording_would(void **state)
 {
 	const struct captures others = {.n = 3, .held = 1, .pid = 77}, unknown = {.err = -EPERM};
@@ -190,6 +210,7 @@ int main(void)
 		cmocka_unit_test(what_a_kernel_lacks_is_a_problem_or_a_note),
 		cmocka_unit_test(a_refusal_is_told_from_missing_capabilities),
 		cmocka_unit_test(missing_capabilities_come_with_a_command),
+		cmocka_unit_test(other_users_are_judged_by_what_was_tried),
 		cmocka_unit_test(a_rehearsal_tells_what_a_recording_would),
 		cmocka_unit_test(limits_are_notes),
 		cmocka_unit_test(a_toolchain_is_a_problem_only_if_it_matters),

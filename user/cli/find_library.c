@@ -29,6 +29,13 @@ static int find_of_pid(uint64_t pid, char **path)
 				    geteuid() ? "run this as its user or with sudo"
 					      : "this root may not trace it: a container or a "
 						"security policy is in the way");
+	case -EPERM:
+		return diag_error_r(err,
+				    "the compiler of process %" PRIu64
+				    " was deleted meanwhile, and "
+				    "to read it still takes CAP_CHECKPOINT_RESTORE; run this with "
+				    "sudo",
+				    pid);
 	default:
 		return diag_error_r(err, "cannot look into process %" PRIu64 ": %s", pid,
 				    strerror(-err));

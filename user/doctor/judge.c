@@ -162,9 +162,12 @@ void judge_privileges(struct findings *f, const struct doctor_facts *facts,
 	judge_capabilities(f, facts);
 	if (!may_attach(facts))
 		return;
-	if (!t->others)
+	if (!t->others || (t->others == -ESRCH && has_capability(facts, CAP_SYS_PTRACE)))
 		findings__add(f, FINDING_PRIVILEGES, FINDING_OK, "other users", NULL,
 			      "their processes can be recorded (--pid)");
+	else if (t->others == -ESRCH)
+		findings__add(f, FINDING_PRIVILEGES, FINDING_NOTE, "other users", NULL,
+			      "not known whether theirs can be recorded (--pid): there are none");
 	else
 		findings__add(f, FINDING_PRIVILEGES, FINDING_NOTE, "other users",
 			      "run it with sudo for those, or add cap_sys_ptrace",

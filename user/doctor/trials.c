@@ -5,12 +5,14 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base/diag.h"
@@ -123,12 +125,37 @@ static int try_perf(uint64_t offset)
 	return ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) ? -errno : 0;
 }
 
-/* The first process is root's; root itself may look into all. */
+/* Can the mappings be read? A thread of the kernel has none. */
+static int try_maps(const char *path)
+{
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	if (fd < 0)
+		return -errno;
+	return read(fd, &byte, 1) == 1 ? 0 : -ESRCH;
+}
+
+/* What some refuse may be the policy of one process: it takes one that does not. */
 static int try_others(void)
 {
-	_close_ int fd = open("/proc/1/maps", O_RDONLY | O_CLOEXEC);
+	int err = -ESRCH;
+	glob_t found = {};
 
-	return fd < 0 ? -errno : 0;
+	if (glob("/proc/[0-9]*/maps", GLOB_NOSORT, NULL, &found))
+		found.gl_pathc = 0;
+	for (size_t i = 0; err && i < found.gl_pathc; i++) {
+		struct stat st;
+		int one;
+
+		if (stat(found.gl_pathv[i], &st) || st.st_uid == geteuid())
+			continue;
+		one = try_maps(found.gl_pathv[i]);
+		if (one != -ESRCH)
+			err = one;
+	}
+	globfree(&found);
+	return err;
 }
 
 /* What `record` does until it follows somebody. */

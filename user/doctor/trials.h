@@ -16,7 +16,8 @@ struct doctor_trials {
 	int typed;	  /* the same with BTF (tp_btf) */
 	int uprobe_multi; /* a uprobe_multi link to a function of ours */
 	int perf_uprobe;  /* a perf-event uprobe on it, with a program */
-	int others;	  /* looking into a process of another user, as --pid does */
+	/* Looking into a process of another user, as --pid does; -ESRCH: there is none. */
+	int others;
 	/* The whole kernel half, attached as a recording attaches it. */
 	int record;
 	char why[1024];	 /* the error line of that, or "" */

@@ -125,8 +125,9 @@ int plan_find__of_pid(pid_t pid, char **path)
 		link = NULL;
 		return -ENOMEM;
 	}
-	if (access(link, R_OK))
-		return errno == EPERM ? -EACCES : -errno;
+	/* Not access(2): capabilities of our file do not count there. */
+	if (faccessat(AT_FDCWD, link, R_OK, AT_EACCESS))
+		return -errno;
 	*path = take_ptr(link);
 	return 0;
 }
