@@ -91,6 +91,7 @@ static void commands_are_found_by_name(void **state)
 
 		assert_int_equal(cli_command_by_name(command->name), id);
 		assert_true(command->summary && command->text && command->run && command->usage);
+		assert_non_null(command->examples->line);
 		if (command->operand.name)
 			assert_contains(command->usage, command->operand.name);
 	}
