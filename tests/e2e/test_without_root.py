@@ -101,13 +101,30 @@ def test_the_command_is_as_without_us(t):
         assert (done.returncode, done.stdout) == (0, plain.stdout), done
 
 
+def recording(t, user, pid):
+    """A recorder of the user's that has attached to a compiler's library."""
+    profiler = t.start([user.qprof, "-q", "-o", "trace.qpt", "--pid", str(pid)],
+                       **user.arguments())
+    # The links of what measures the cost of probes are there earlier.
+    lab.wait_for("probes or an end", lambda: profiler.poll() is not None
+                 or len(lab.links_of(profiler)) > 4)
+    return profiler
+
+
+def ended(profiler):
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    return profiler.returncode, err
+
+
 def test_own_process(t):
     t.need_capture()
+    script = 'until [ -e "$0" ]; do sleep 0.1; done; "$@"; :'
     with User(t, BOTH) as user:
         command = user.compile(crates.LONG)
-        build = t.start(["sh", "-c", 'sleep 1; "$@"; :', "sh", *command], **user.arguments())
-        done = user.run("-q", "-o", "trace.qpt", "--pid", str(build.pid))
-        assert done.returncode == 0, done
+        build = t.start(["sh", "-c", script, t.path("go"), *command], **user.arguments())
+        profiler = recording(t, user, build.pid)
+        t.write("go", "")
+        assert ended(profiler) == (0, "")
         assert t.counts(os.path.join(user.home, "trace.qpt"))["typeck"] > 100
 
 
@@ -116,13 +133,15 @@ def test_process_of_another_user(t):
     t.need_capture()
     with User(t, BOTH) as user:
         may = findings(user.run("doctor", "--json"))["other users"]["state"] == "ok"
-        roots = t.start(["sleep", "2"])
-        done = user.run("-q", "-o", "trace.qpt", "--pid", str(roots.pid))
+        roots = t.start(["sleep", "60"])
+        profiler = recording(t, user, roots.pid)
         if may:
-            assert done.returncode == 0, done
+            profiler.send_signal(signal.SIGINT)
+            assert ended(profiler) == (0, "")
             return "allowed"
-        (line,) = done.stderr.splitlines()
-        assert done.returncode == FAILURE and "somebody else" in line and "sudo" in line, done
+        status, err = ended(profiler)
+        (line,) = err.splitlines()
+        assert status == FAILURE and "somebody else" in line and "sudo" in line, err
         return "refused"
 
 
@@ -142,7 +161,7 @@ def test_deleted_library(t):
     t.need_capture()
     with User(t, BOTH) as user:
         compiler = own_toolchain(t, user)
-        build = t.start([compiler] + user.compile(crates.LONG)[1:] + ["-O"], **user.arguments())
+        build = t.start([compiler] + user.compile(crates.LONG)[1:], **user.arguments())
 
         # It starts one when all its libraries are in place.
         threads = "/proc/%d/task" % build.pid
@@ -153,12 +172,9 @@ def test_deleted_library(t):
         (line,) = done.stderr.splitlines()
         assert done.returncode == FAILURE and "CAP_CHECKPOINT_RESTORE" in line, done
         user.give(BOTH + ",cap_checkpoint_restore")
-        profiler = t.start([user.qprof, "-q", "-o", "trace.qpt", "--pid", str(build.pid)],
-                           **user.arguments())
-        t.attached(profiler)
+        profiler = recording(t, user, build.pid)
         build.send_signal(signal.SIGCONT)
-        _, err = profiler.communicate(timeout=lab.TIMEOUT)
-        assert (profiler.returncode, err) == (0, ""), err
+        assert ended(profiler) == (0, "")
         assert t.counts(os.path.join(user.home, "trace.qpt"))
 
 

@@ -270,7 +270,8 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 				    plan->path);
 	err = attach(k, plan, filter);
 	k->n_libs++;
-	if (err == -EPERM || err == -EACCES)
+	/* A deleted library can be reached only as long as its process lives. */
+	if ((err == -EPERM || err == -EACCES) && !faccessat(AT_FDCWD, plan->path, R_OK, AT_EACCESS))
 		privilege_explain("attach", !k->multi);
 	else if (err)
 		diag_error("cannot attach to %s: %s", plan->path, strerror(-err));
