@@ -72,7 +72,10 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu17 $(WARN) -Wno-unused-paramet
 BIN := $(B)/qprof-bpf
 LIB := $(B)/libqprof.a
 SKEL := $(B)/qprof.skel.h
-MAN := $(B)/qprof-bpf.1
+# One file per command.
+COMMANDS := $(patsubst user/cli/cmd_%.c,%,$(sort $(wildcard user/cli/cmd_*.c)))
+MAN := $(B)/man/qprof-bpf.1 $(COMMANDS:%=$(B)/man/qprof-bpf-%.1)
+COMPLETION := $(addprefix $(B)/completion/,bash zsh fish)
 MAIN := user/cli/main.c
 
 SRC := $(sort $(wildcard user/*/*.c))
@@ -87,7 +90,7 @@ BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/store
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
-.PHONY: bench-store bench-times fidelity install uninstall man clean help no-cmocka FORCE
+.PHONY: bench-store bench-times fidelity install uninstall man completion clean help no-cmocka FORCE
 
 all: $(BIN)
 
@@ -258,18 +261,37 @@ fidelity:
 
 # ---- Install ------------------------------------------------------------------------------------
 
-# One option table feeds the parser, the help and this page.
-$(MAN): $(BIN)
+# One option table feeds the parser, the help, these pages and the shells' completion.
+$(B)/man/qprof-bpf.1: $(BIN)
+	@mkdir -p $(@D)
 	$(Q)$(BIN) help --man >$@
 
-man: $(MAN)
+$(B)/man/qprof-bpf-%.1: $(BIN)
+	@mkdir -p $(@D)
+	$(Q)$(BIN) help --man $* >$@
 
-install: $(BIN) $(MAN)
+$(COMPLETION): $(B)/completion/%: $(BIN)
+	@mkdir -p $(@D)
+	$(Q)$(BIN) help --completion $* >$@
+
+man: $(MAN)
+completion: $(COMPLETION)
+
+SHARE = $(DESTDIR)$(PREFIX)/share
+INSTALLED_COMPLETION = $(SHARE)/bash-completion/completions/qprof-bpf \
+	$(SHARE)/zsh/site-functions/_qprof-bpf $(SHARE)/fish/vendor_completions.d/qprof-bpf.fish
+
+install: $(BIN) $(MAN) $(COMPLETION)
 	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/qprof-bpf
-	install -D -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1/qprof-bpf.1
+	install -d $(SHARE)/man/man1
+	install -m 644 $(MAN) $(SHARE)/man/man1
+	install -D -m 644 $(B)/completion/bash $(word 1,$(INSTALLED_COMPLETION))
+	install -D -m 644 $(B)/completion/zsh $(word 2,$(INSTALLED_COMPLETION))
+	install -D -m 644 $(B)/completion/fish $(word 3,$(INSTALLED_COMPLETION))
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/qprof-bpf $(DESTDIR)$(PREFIX)/share/man/man1/qprof-bpf.1
+	rm -f $(DESTDIR)$(PREFIX)/bin/qprof-bpf $(INSTALLED_COMPLETION)
+	rm -f $(addprefix $(SHARE)/man/man1/,$(notdir $(MAN)))
 
 clean:
 	rm -rf build build-debug build-san
@@ -288,7 +310,8 @@ help:
 	@echo 'sudo make bench   set up, measure, compare with what is aimed at; BENCH_ARGS=--help'
 	@echo 'sudo make bench-times  our self times beside those of -Zself-profile; BENCH_ARGS=--help'
 	@echo 'make bench-store  those parts of it that need no root and no rustc; EVENTS=N'
-	@echo 'make install      DESTDIR=, PREFIX=$(PREFIX)'
+	@echo 'make install      the program, its manual pages and completion; DESTDIR=, PREFIX=$(PREFIX)'
+	@echo 'make man          the manual pages, in $(B)/man'
 	@echo 'make clean'
 	@echo
 	@echo 'DEBUG=1           no optimisation, in build-debug/'

@@ -39,6 +39,10 @@ needs_check() {
 	cmd:setpriv        util-linux       util-linux           util-linux  util-linux
 	cmd:script         bsdutils         util-linux-script    util-linux  util-linux
 	cmd:objcopy        binutils         binutils             binutils    binutils
+	cmd:zsh            zsh              zsh                  zsh         zsh
+	cmd:fish           fish             fish                 fish        fish
+	cmd:groff          groff-base       groff-base           groff       groff
+	cmd:setcap         libcap2-bin      libcap               libcap      libcap-progs
 	rt:fuzzer          libclang-rt-dev  compiler-rt          compiler-rt clang
 	crate:regex-syntax librust-regex-syntax-dev  - - -
 	crate:memchr       librust-memchr-dev        - - -

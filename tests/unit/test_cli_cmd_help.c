@@ -59,6 +59,9 @@ static void manual_and_completion_are_printed(void **state)
 	(void)state;
 	assert_golden("cli/qprof-bpf.1", text);
 	free(text);
+	text = help(&(struct cli_help_options){.man = true, .topic = "plan"}, EXIT_CODE_OK);
+	assert_golden("cli/qprof-bpf-plan.1", text);
+	free(text);
 	text = help(&(struct cli_help_options){.completion = CLI_SHELL_ZSH}, EXIT_CODE_OK);
 	assert_contains(text, "#compdef qprof-bpf\n");
 	free(text);

@@ -5,6 +5,11 @@
 
 static enum diag_level current_level = DIAG_NORMAL;
 
+static struct {
+	char *text; /* NULL: errors are printed */
+	size_t size;
+} held;
+
 void diag_set_level(enum diag_level level)
 {
 	current_level = level;
@@ -13,6 +18,12 @@ void diag_set_level(enum diag_level level)
 enum diag_level diag_level(void)
 {
 	return current_level;
+}
+
+void diag_hold_errors(char *text, size_t size)
+{
+	held.text = text;
+	held.size = size;
 }
 
 static void vsay(const char *prefix, const char *fmt, va_list ap)
@@ -37,7 +48,18 @@ static void vsay(const char *prefix, const char *fmt, va_list ap)
 		va_end(ap);                  \
 	}
 
-DEFINE_SAY(diag_error, "error: ", DIAG_QUIET)
+void diag_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (held.text)
+		vsnprintf(held.text, held.size, fmt, ap);
+	else
+		vsay("error: ", fmt, ap);
+	va_end(ap);
+}
+
 DEFINE_SAY(diag_warn, "warning: ", DIAG_NORMAL)
 DEFINE_SAY(diag_info, "", DIAG_NORMAL)
 DEFINE_SAY(diag_verbose, "", DIAG_VERBOSE)

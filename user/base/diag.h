@@ -9,6 +9,7 @@
 #define QPROF_BASE_DIAG_H
 
 #include <stdarg.h>
+#include <stddef.h>
 
 enum diag_level {
 	DIAG_QUIET = -1, /* errors only */
@@ -19,6 +20,12 @@ enum diag_level {
 
 void diag_set_level(enum diag_level level);
 enum diag_level diag_level(void);
+
+/*
+ * From now on keep errors in `text`, the last one without what every line begins with, instead of
+ * printing them: for who asks what would be said. NULL: print them again.
+ */
+void diag_hold_errors(char *text, size_t size);
 
 /* "qprof-bpf: error: ..." Always printed. */
 void diag_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

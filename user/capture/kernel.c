@@ -111,7 +111,7 @@ static int explain_load(int err)
 		diag_error("cannot load: out of memory; try a smaller --ring-size");
 	else
 		diag_error("cannot load the BPF programs: %s; run again with -vv for the "
-			   "kernel's own words, and check that it is Linux 6.1 or newer",
+			   "kernel's own words, and see \"qprof-bpf doctor\"",
 			   strerror(-err));
 	return err;
 }
@@ -295,7 +295,8 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 				    plan->path);
 	err = attach(k, plan, filter);
 	k->n_libs++;
-	if (err == -EPERM || err == -EACCES)
+	/* A deleted library can be reached only as long as its process lives. */
+	if ((err == -EPERM || err == -EACCES) && !faccessat(AT_FDCWD, plan->path, R_OK, AT_EACCESS))
 		privilege_explain("attach", !k->multi);
 	else if (err)
 		diag_error("cannot attach to %s: %s", plan->path, strerror(-err));

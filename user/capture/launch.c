@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "base/first_environ.h"
 #include "base/invoker.h"
 
 #define EXIT_NOT_RUN 127
@@ -81,7 +82,7 @@ int launch__prepare(char *const argv[], struct launch **out)
 	sigset_t all, mask;
 	int err, pair[2];
 
-	err = invoker__get(&inv) ?: invoker__environ(&inv, environ, &env);
+	err = invoker__get(&inv) ?: invoker__environ(&inv, first_environ(), &env);
 	if (err)
 		return err;
 	l = calloc(1, sizeof(*l));

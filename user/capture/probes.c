@@ -55,25 +55,33 @@ static int link_create(struct uprobe_multi_attr *attr)
 	return fd < 0 ? -errno : fd;
 }
 
-bool probes_have_multi(void)
+int probes_try_multi(const char *path, uint64_t offset)
 {
 	const struct bpf_insn insns[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_TYPE_UPROBE_MULTI);
-	uint64_t offset = 0;
 	_close_ int prog = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns, 2, &opts);
+	_close_ int link = -1;
 	struct uprobe_multi_attr attr = {
 		.prog_fd = (uint32_t)prog,
 		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
-		.path = (uintptr_t) "/",
+		.path = (uintptr_t)path,
 		.offsets = (uintptr_t)&offset,
 		.count = 1,
 	};
 
-	/* A directory is no binary: a kernel that knows the link says EBADF, others EINVAL. */
-	return prog >= 0 && link_create(&attr) == -EBADF;
+	if (prog < 0)
+		return -errno;
+	link = link_create(&attr);
+	return link < 0 ? link : 0;
+}
+
+/* A directory is no binary: a kernel that knows the link says EBADF, others EINVAL. */
+bool probes_have_multi(void)
+{
+	return probes_try_multi("/", 0) == -EBADF;
 }
 
 int probes_fill_providers(int map_fd, const struct choice *c, const struct plan_site *site)

@@ -47,6 +47,11 @@ int probes_fill_wrappers(int map_fd, const struct choice *c);
 
 /* True if this kernel makes uprobe_multi links (loading a program proves nothing: 6.1 does). */
 bool probes_have_multi(void);
+/*
+ * Make a uprobe_multi link of a program that does nothing, at a file's offset, and remove it.
+ * 0 or a negative errno.
+ */
+int probes_try_multi(const char *path, uint64_t offset);
 int probes_multi_attach_type(void);
 
 /*

@@ -252,6 +252,11 @@ static int follow_one(struct session *s, pid_t pid, bool asked_for, bool *compil
 				    "cannot look into process %d: it belongs to somebody else; "
 				    "run with sudo",
 				    (int)pid);
+	if (err == -EPERM)
+		return diag_error_r(err,
+				    "the compiler of process %d was deleted meanwhile, and to read "
+				    "it still takes CAP_CHECKPOINT_RESTORE; run with sudo",
+				    (int)pid);
 	if (err == -ESRCH)
 		return err;
 	err = path ? session__add_library(s, path) : 0;

@@ -57,7 +57,7 @@ static int take_item(struct summary *s, struct diff_trace *t, const struct trace
 {
 	switch (item->kind) {
 	case TRACE_ITEM_SPAN:
-		return summary__span(s, &item->span, true);
+		return summary__span(s, &item->span, NULL);
 	case TRACE_ITEM_PROCESS:
 		return summary__process(s, item->process);
 	case TRACE_ITEM_TALLY:

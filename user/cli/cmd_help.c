@@ -19,7 +19,7 @@ int cmd_help(const struct cli_help_options *o)
 		}
 	}
 	if (o->man)
-		cli_print_man(stdout);
+		cli_print_man(stdout, id);
 	else if (o->completion != CLI_SHELL_NONE)
 		cli_print_completion(stdout, o->completion);
 	else if (o->topic)

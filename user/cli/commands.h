@@ -17,6 +17,7 @@ int cmd_verify(const struct cli_verify_options *o);
 int cmd_export(const struct cli_export_options *o);
 int cmd_import(const struct cli_import_options *o);
 int cmd_plan(const struct cli_plan_options *o);
+int cmd_doctor(const struct cli_doctor_options *o);
 int cmd_pctab(const struct cli_pctab_options *o);
 int cmd_help(const struct cli_help_options *o);
 int cmd_version(void);
@@ -35,6 +36,12 @@ bool cmd_matches(const struct cli_texts *globs, const char *text);
  * link of theirs. Negative errno after an error line.
  */
 int cmd_become_invoker(void);
+
+/*
+ * The librustc_driver that `target` names: a file, a compiler's executable, a pid, "+toolchain", or
+ * NULL for that of the rustc which would run here. Negative errno after an error line.
+ */
+int cmd_find_library(const char *target, char **path);
 
 /* Open a trace for reading; prints one line on failure. */
 int cmd_open_trace(const char *path, struct trace_reader **r);

@@ -209,8 +209,6 @@ static void print_zsh_command(FILE *out, enum cli_command_id id)
 		if (cli_takes(id, &options[i]))
 			print_zsh_option(out, &options[i]);
 	}
-	if (command->takes_command)
-		fputs(" \\\n\t\t\t'*:: :_normal'", out);
 	if (command->operand.name) {
 		fprintf(out, " \\\n\t\t\t'%s:%s:", command->operand.kind == CLI_FILES ? "*" : "1",
 			command->operand.name);
@@ -225,7 +223,12 @@ static void print_zsh(FILE *out)
 	fputs("#compdef qprof-bpf\n"
 	      "_qprof_bpf()\n{\n"
 	      "\tlocal command=record\n"
-	      "\tlocal -a commands\n\n"
+	      "\tlocal -a commands\n"
+	      "\tinteger dashes=${words[(ie)--]}\n\n"
+	      "\tif ((dashes < CURRENT)); then\n"
+	      "\t\twords=(\"${(@)words[dashes + 1, -1]}\")\n"
+	      "\t\t((CURRENT -= dashes))\n"
+	      "\t\t_normal\n\t\treturn\n\tfi\n"
 	      "\tcommands=(\n",
 	      out);
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
@@ -335,7 +338,7 @@ static void print_fish(FILE *out)
 	fputs("# fish completion for qprof-bpf\n", out);
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++)
 		print_fish_command(out, id);
-	fputs("complete -c qprof-bpf -n '__fish_seen_argument -s -' "
+	fputs("complete -c qprof-bpf -n 'contains -- -- (commandline -opc)' "
 	      "-a '(__fish_complete_subcommand)'\n",
 	      out);
 }

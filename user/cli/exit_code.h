@@ -12,6 +12,7 @@ enum exit_code {
 	EXIT_CODE_OK = 0,
 	EXIT_CODE_INCOMPLETE = 1,   /* verify: the end is missing */
 	EXIT_CODE_ABOVE = 1,	    /* diff: more than --fail-above allows */
+	EXIT_CODE_SICK = 1,	    /* doctor: recording does not work */
 	EXIT_CODE_USAGE = 2,	    /* the command line makes no sense; nothing was done */
 	EXIT_CODE_DAMAGED = 3,	    /* verify: something in it is wrong */
 	EXIT_CODE_FAILURE = 125,    /* qprof-bpf itself failed */

@@ -2,6 +2,7 @@
 #include <locale.h>
 
 #include "base/diag.h"
+#include "base/first_environ.h"
 #include "capture/launch.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -26,6 +27,8 @@ int main(int argc, char **argv)
 	_cli_ struct cli cli = {};
 
 	/* First, while they are still what a launched command must get. */
+	if (first_environ__save(argc, argv))
+		diag_warn("cannot tell the environment that a command would have without us");
 	launch__save_signals();
 	setlocale(LC_CTYPE, ""); /* the widths of characters */
 	if (cli_parse(argc, argv, &cli))

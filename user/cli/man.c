@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "cli/man.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/version.h"
@@ -51,15 +52,20 @@ static void print_option(FILE *out, const struct cli_option *o)
 		print_line(out, "The default is ", o->initial);
 }
 
-static void print_options(FILE *out, enum cli_command_id id)
+/* `common`: those of every command, which have a section of their own. */
+static void print_options(FILE *out, enum cli_command_id id, bool common)
 {
 	size_t n;
 	const struct cli_option *options = cli_options(&n);
+	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
-		/* Those of every command have a section of their own. */
-		if (cli_takes(id, &options[i]) && options[i].commands != CLI_ALL)
-			print_option(out, &options[i]);
+		if (!cli_takes(id, &options[i]) || (options[i].commands == CLI_ALL) != common)
+			continue;
+		if (!any)
+			fputs(common ? ".SH OPTIONS OF EVERY COMMAND\n" : ".SH OPTIONS\n", out);
+		any = true;
+		print_option(out, &options[i]);
 	}
 }
 
@@ -67,8 +73,10 @@ static void print_examples(FILE *out, enum cli_command_id id)
 {
 	const struct cli_example *example = cli_command(id)->examples;
 
-	for (; example->line; example++) {
-		fputs(".PP\n", out);
+	fputs(".SH EXAMPLES\n", out);
+	for (bool first = true; example->line; example++, first = false) {
+		if (!first)
+			fputs(".PP\n", out);
 		print_escaped(out, example->what);
 		fputs(":\n.PP\n.in +4n\n.EX\n", out);
 		print_escaped(out, example->line);
@@ -76,41 +84,34 @@ static void print_examples(FILE *out, enum cli_command_id id)
 	}
 }
 
-static void print_command(FILE *out, enum cli_command_id id)
+/* "qprof\-bpf\-report", or "qprof\-bpf" for CLI_N_COMMANDS. */
+static void print_page_name(FILE *out, enum cli_command_id id)
+{
+	fputs("qprof\\-bpf", out);
+	if (id == CLI_N_COMMANDS)
+		return;
+	fputs("\\-", out);
+	print_escaped(out, cli_command(id)->name);
+}
+
+static void print_title(FILE *out, enum cli_command_id id, const char *summary)
+{
+	/* No date: the page must not differ from build to build. */
+	fputs(".TH QPROF\\-BPF", out);
+	for (const char *c = id == CLI_N_COMMANDS ? "" : cli_command(id)->name; *c; c++)
+		fprintf(out, "%s%c", c == cli_command(id)->name ? "\\-" : "", toupper(*c));
+	fputs(" 1 \"\" \"qprof\\-bpf " QPROF_VERSION "\" \"User Commands\"\n.SH NAME\n", out);
+	print_page_name(out, id);
+	print_line(out, " \\- ", summary);
+}
+
+static void print_synopsis(FILE *out, enum cli_command_id id)
 {
 	const struct cli_command *command = cli_command(id);
 
-	print_line(out, ".SS ", command->name);
 	fputs(".B qprof\\-bpf ", out);
-	print_line(out, "", command->name);
+	print_line(out, "", id == CLI_RECORD ? "[record]" : command->name);
 	print_line(out, "", command->usage);
-	print_line(out, ".PP\n", command->text);
-	print_options(out, id);
-	print_examples(out, id);
-}
-
-static void print_synopsis(FILE *out)
-{
-	fputs(".SH SYNOPSIS\n", out);
-	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
-		const struct cli_command *command = cli_command(id);
-
-		fputs(id ? ".br\n.B qprof\\-bpf " : ".B qprof\\-bpf ", out);
-		print_line(out, "", id == CLI_RECORD ? "[record]" : command->name);
-		print_line(out, "", command->usage);
-	}
-}
-
-static void print_common_options(FILE *out)
-{
-	size_t n;
-	const struct cli_option *options = cli_options(&n);
-
-	fputs(".SH OPTIONS OF EVERY COMMAND\n", out);
-	for (size_t i = 0; i < n; i++) {
-		if (options[i].commands == CLI_ALL)
-			print_option(out, &options[i]);
-	}
 }
 
 static void print_exit_status(FILE *out)
@@ -128,32 +129,88 @@ static void print_exit_status(FILE *out)
 	}
 }
 
-void cli_print_man(FILE *out)
+static void print_environment(FILE *out)
 {
-	/* No date: the page must not differ from build to build. */
-	fputs(".TH QPROF\\-BPF 1 \"\" \"qprof\\-bpf " QPROF_VERSION "\" \"User Commands\"\n"
-	      ".SH NAME\n"
-	      "qprof\\-bpf \\- see where rustc spends its time, query by query\n",
-	      out);
-	print_synopsis(out);
-	fputs(".SH DESCRIPTION\n"
-	      "Profiles the queries of the Rust compiler, live, on the unmodified stable\n"
-	      "toolchain, by eBPF probes on its librustc_driver. Only recording needs\n"
-	      "privileges. Data goes to standard output, messages to standard error.\n"
-	      ".SH COMMANDS\n",
-	      out);
-	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++)
-		print_command(out, id);
-	print_common_options(out);
-	print_exit_status(out);
 	fputs(".SH ENVIRONMENT\n"
 	      ".TP\n.B NO_COLOR\nIf set and not empty, live counts are printed without "
 	      "attributes.\n"
 	      ".TP\n.B TERM\nIf unset or dumb, live counts are printed as blocks of lines.\n"
 	      ".TP\n.B XDG_CACHE_HOME\nPlans are cached in qprof\\-bpf below it, or below "
 	      "~/.cache.\n"
+	      ".TP\n.B RUSTUP_HOME\nWhere\n.B doctor\nlooks for toolchains, besides ~/.rustup.\n"
 	      ".TP\n.BR SUDO_UID \", \" SUDO_GID\nSet by\n.BR sudo (8):\nwhom a launched command "
-	      "runs as, and whom traces belong to.\n"
-	      ".SH SEE ALSO\n.BR perf (1),\n.BR bpftool (8)\n",
+	      "runs as, and whom files belong to.\n",
 	      out);
+}
+
+static void print_pages(FILE *out)
+{
+	fputs(".SH COMMANDS\n", out);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		fputs(".TP\n.BR ", out);
+		print_page_name(out, id);
+		fputs(" (1)\n", out);
+		print_line(out, "", cli_command(id)->summary);
+	}
+}
+
+/* The way without root. What it takes was found by trying it: tests/e2e/test_without_root.py. */
+static void print_privileges(FILE *out)
+{
+	fputs(".SH PRIVILEGES\n"
+	      "Only\n.B record\nneeds any, and\n.B doctor\ntells which are missing: CAP_BPF and "
+	      "CAP_PERFMON, and no more. Root has them; an executable can be given them:\n"
+	      ".PP\n.in +4n\n.EX\n"
+	      "chgrp profilers /usr/local/bin/qprof\\-bpf\n"
+	      "chmod 750 /usr/local/bin/qprof\\-bpf\n"
+	      "setcap cap_bpf,cap_perfmon+ep /usr/local/bin/qprof\\-bpf\n"
+	      ".EE\n.in\n.PP\n"
+	      "Who may run it then records without\n.BR sudo (8).\n"
+	      "It should not be everybody: CAP_PERFMON lets its holder watch what others run, "
+	      "and recent kernels let it look into their processes\n"
+	      ".RB ( \\-\\-pid );\n"
+	      "elsewhere that takes CAP_SYS_PTRACE as well. A library that was deleted while a "
+	      "compiler runs takes CAP_CHECKPOINT_RESTORE, and\n"
+	      ".B \\-\\-attach perf\nCAP_SYS_ADMIN.\n"
+	      "File capabilities have no effect on a file system that is mounted nosuid, nor "
+	      "under no_new_privs.\n",
+	      out);
+}
+
+static void print_overview(FILE *out)
+{
+	print_title(out, CLI_N_COMMANDS, "see where rustc spends its time, query by query");
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		fputs(id ? ".br\n" : ".SH SYNOPSIS\n", out);
+		print_synopsis(out, id);
+	}
+	fputs(".SH DESCRIPTION\n"
+	      "Profiles the queries of the Rust compiler, live, on the unmodified stable\n"
+	      "toolchain, by eBPF probes on its librustc_driver. Data goes to standard output,\n"
+	      "messages to standard error. What is written belongs to the user who ran sudo.\n",
+	      out);
+	print_pages(out);
+	print_options(out, CLI_RECORD, true);
+	print_privileges(out);
+	print_exit_status(out);
+	print_environment(out);
+	print_examples(out, CLI_RECORD);
+	fputs(".SH SEE ALSO\n.BR perf (1),\n.BR bpftool (8),\n.BR capabilities (7)\n", out);
+}
+
+void cli_print_man(FILE *out, enum cli_command_id id)
+{
+	if (id == CLI_N_COMMANDS) {
+		print_overview(out);
+		return;
+	}
+	print_title(out, id, cli_command(id)->summary);
+	fputs(".SH SYNOPSIS\n", out);
+	print_synopsis(out, id);
+	print_line(out, ".SH DESCRIPTION\n", cli_command(id)->text);
+	print_options(out, id, false);
+	print_options(out, id, true);
+	print_exit_status(out);
+	print_examples(out, id);
+	fputs(".SH SEE ALSO\n.BR qprof\\-bpf (1)\n", out);
 }

@@ -363,6 +363,13 @@ static const struct cli_option options[] = {
 		.help = "Read the library again, even if its plan is in the cache.",
 	},
 	{
+		.commands = CLI_BIT(CLI_DOCTOR),
+		.name = "json",
+		.kind = CLI_FLAG,
+		.offset = AT(doctor.json),
+		.help = "Print one JSON document, schema qprof-doctor/1.",
+	},
+	{
 		.commands = CLI_BIT(CLI_PCTAB),
 		.name = "json",
 		.kind = CLI_FLAG,
@@ -381,7 +388,7 @@ static const struct cli_option options[] = {
 		.name = "man",
 		.kind = CLI_FLAG,
 		.offset = AT(help_options.man),
-		.help = "Print the manual page, as roff for man -l.",
+		.help = "Print the manual page qprof-bpf(1), or COMMAND's, as roff for man -l.",
 	},
 	{
 		.commands = CLI_BIT(CLI_HELP),
@@ -452,6 +459,11 @@ static int run_import(const struct cli *cli)
 static int run_plan(const struct cli *cli)
 {
 	return cmd_plan(&cli->plan);
+}
+
+static int run_doctor(const struct cli *cli)
+{
+	return cmd_doctor(&cli->doctor);
 }
 
 static int run_pctab(const struct cli *cli)
@@ -584,6 +596,22 @@ static const struct cli_example plan_examples[] = {
 	{},
 };
 
+static const char about_doctor[] =
+	"Tells whether recording works here, and what to do if it does not: tries what a recording "
+	"needs of the kernel, looks at our capabilities and limits, and reads every Rust toolchain "
+	"it finds (rustup's of the user and, under sudo, of root; those of the system; the one in "
+	"the PATH), or just the one that is named as for plan. A line is ok, a note, or a "
+	"problem, which comes with its fix. Run it the way you run record: with sudo, if you use "
+	"that. Exits with 0 if recording works, 1 if there is a problem.";
+
+static const struct cli_example doctor_examples[] = {
+	{"Whether recording works here", "sudo qprof-bpf doctor"},
+	{"Whether it works without root", "qprof-bpf doctor"},
+	{"Whether it works with one toolchain, for a program",
+	 "sudo qprof-bpf doctor --json +nightly"},
+	{},
+};
+
 static const char about_pctab[] = "Reads every pc-value table (lines, files, stack depths, ...) of "
 				  "an executable that Go 1.18 or "
 				  "later built, encodes each one anew as varint deltas and with a "
@@ -603,7 +631,7 @@ static const struct cli_example pctab_examples[] = {
 
 static const struct cli_example help_examples[] = {
 	{"Explain a command", "qprof-bpf help report"},
-	{"Print the manual page, for man -l or a package", "qprof-bpf help --man"},
+	{"Read a manual page that is not installed", "qprof-bpf help --man report | man -l -"},
 	{"Print a completion script, to be sourced or installed",
 	 "qprof-bpf help --completion bash"},
 	{},
@@ -684,6 +712,16 @@ static const struct cli_command plan_command = {
 	.run = run_plan,
 };
 
+static const struct cli_command doctor_command = {
+	.name = "doctor",
+	.usage = "[OPTION...] [FILE|PID|+TOOLCHAIN]",
+	.summary = "Tell whether recording works here, and how to mend it",
+	.text = about_doctor,
+	.operand = {"FILE|PID|+TOOLCHAIN", CLI_FILE, false, AT(doctor.target)},
+	.examples = doctor_examples,
+	.run = run_doctor,
+};
+
 static const struct cli_command pctab_command = {
 	.name = "pctab",
 	.usage = "[OPTION...] FILE",
@@ -714,20 +752,20 @@ static const struct cli_command version_command = {
 };
 
 static const struct cli_command *const commands[] = {
-	[CLI_RECORD] = &record_command,	  [CLI_REPORT] = &report_command,
-	[CLI_DIFF] = &cli_diff_command,	  [CLI_DUMP] = &dump_command,
-	[CLI_VERIFY] = &verify_command,	  [CLI_EXPORT] = &export_command,
-	[CLI_IMPORT] = &import_command,	  [CLI_PLAN] = &plan_command,
-	[CLI_PCTAB] = &pctab_command,	  [CLI_HELP] = &help_command,
-	[CLI_VERSION] = &version_command,
+	[CLI_RECORD] = &record_command, [CLI_REPORT] = &report_command,
+	[CLI_DIFF] = &cli_diff_command, [CLI_DUMP] = &dump_command,
+	[CLI_VERIFY] = &verify_command, [CLI_EXPORT] = &export_command,
+	[CLI_IMPORT] = &import_command, [CLI_PLAN] = &plan_command,
+	[CLI_DOCTOR] = &doctor_command, [CLI_PCTAB] = &pctab_command,
+	[CLI_HELP] = &help_command,	[CLI_VERSION] = &version_command,
 };
 
 _Static_assert(N_OF(commands) == CLI_N_COMMANDS, "every command has a row");
 
 static const struct cli_exit_code exit_codes[] = {
 	{EXIT_CODE_OK, "Success. record -p: recording was stopped, or every process ended."},
-	{EXIT_CODE_INCOMPLETE, "verify: the trace's end is missing; the rest can be read."},
-	{EXIT_CODE_ABOVE, "diff: something grew by more than --fail-above allows."},
+	{EXIT_CODE_INCOMPLETE, "verify: the trace's end is missing. doctor: there is a problem. "
+			       "diff: something grew by more than --fail-above allows."},
 	{EXIT_CODE_USAGE, "The command line makes no sense; nothing was done."},
 	{EXIT_CODE_DAMAGED, "verify: the trace is damaged, or no trace."},
 	{EXIT_CODE_FAILURE, "qprof-bpf itself failed; an error line says why and what to do."},

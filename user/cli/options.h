@@ -24,6 +24,7 @@ enum cli_command_id {
 	CLI_EXPORT,
 	CLI_IMPORT,
 	CLI_PLAN,
+	CLI_DOCTOR,
 	CLI_PCTAB,
 	CLI_HELP,
 	CLI_VERSION,
@@ -183,6 +184,11 @@ struct cli_plan_options {
 	bool no_cache;
 };
 
+struct cli_doctor_options {
+	const char *target; /* as of plan; NULL: every toolchain there is */
+	bool json;
+};
+
 struct cli_pctab_options {
 	const char *file;
 	bool json;
@@ -210,6 +216,7 @@ struct cli {
 	struct cli_export_options export;
 	struct cli_import_options import;
 	struct cli_plan_options plan;
+	struct cli_doctor_options doctor;
 	struct cli_pctab_options pctab;
 	struct cli_help_options help_options;
 };

@@ -357,25 +357,51 @@ int cli_parse(int argc, char **argv, struct cli *cli)
 	return err;
 }
 
+static void clear_gates(struct cli_gates *gates)
+{
+	for (size_t i = 0; i < gates->n; i++) {
+		free(gates->gates[i].crate);
+		free(gates->gates[i].query);
+	}
+	free(gates->gates);
+	*gates = (struct cli_gates){0};
+}
+
+/* The kinds that own something. */
+static void clear_field(enum cli_kind kind, void *field)
+{
+	switch (kind) {
+	case CLI_TEXTS:
+		free(((struct cli_texts *)field)->texts);
+		*(struct cli_texts *)field = (struct cli_texts){0};
+		break;
+	case CLI_PIDS:
+		free(((struct cli_pids *)field)->pids);
+		*(struct cli_pids *)field = (struct cli_pids){0};
+		break;
+	case CLI_FILES:
+		free(((struct cli_files *)field)->paths);
+		*(struct cli_files *)field = (struct cli_files){0};
+		break;
+	case CLI_GATES:
+		clear_gates(field);
+		break;
+	default:
+		break;
+	}
+}
+
 void cli__clear(struct cli *cli)
 {
-	free(cli->record.pids.pids);
-	cli->record.pids.pids = NULL;
-	cli->record.pids.n = 0;
-	free(cli->report.queries.texts);
-	free(cli->report.callers.texts);
-	free(cli->dump.queries.texts);
-	free(cli->dump.processes.texts);
-	cli->report.queries = cli->report.callers = (struct cli_texts){0};
-	cli->dump.queries = cli->dump.processes = (struct cli_texts){0};
-	for (size_t i = 0; i < cli->diff.gates.n; i++) {
-		free(cli->diff.gates.gates[i].crate);
-		free(cli->diff.gates.gates[i].query);
+	size_t n;
+	const struct cli_option *o = cli_options(&n);
+
+	for (size_t i = 0; i < n; i++)
+		clear_field(o[i].kind, (char *)cli + o[i].offset);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		const struct cli_operand *operand = &cli_command(id)->operand;
+
+		if (operand->name)
+			clear_field(operand->kind, (char *)cli + operand->offset);
 	}
-	free(cli->diff.gates.gates);
-	cli->diff.gates = (struct cli_gates){0};
-	free(cli->diff.sides.paths);
-	cli->diff.sides = (struct cli_files){0};
-	free(cli->import.files.paths);
-	cli->import.files = (struct cli_files){0};
 }

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
+#include "base/first_environ.h"
 #include "base/invoker.h"
 
 #define LIBRARY_PATTERN "librustc_driver*.so"
@@ -124,8 +125,9 @@ int plan_find__of_pid(pid_t pid, char **path)
 		link = NULL;
 		return -ENOMEM;
 	}
-	if (access(link, R_OK))
-		return errno == EPERM ? -EACCES : -errno;
+	/* Not access(2): capabilities of our file do not count there. */
+	if (faccessat(AT_FDCWD, link, R_OK, AT_EACCESS))
+		return -errno;
 	*path = take_ptr(link);
 	return 0;
 }
@@ -238,7 +240,7 @@ static int run_rustc(const char *rustc, const char *toolchain, char *text, size_
 	pid_t pid;
 	size_t n;
 
-	err = invoker__get(&inv) ?: invoker__environ(&inv, environ, &env);
+	err = invoker__get(&inv) ?: invoker__environ(&inv, first_environ(), &env);
 	if (err)
 		return err;
 	if (pipe2(pipes, O_CLOEXEC))

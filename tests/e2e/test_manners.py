@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What doctor says of the machine it runs on, whose the files are that we write, what is installed."""
+
+import json
+import os
+import subprocess
+
+import crates
+import lab
+from lab import each
+from test_targets import fake_toolchain, strip
+from test_without_root import User, findings
+
+FAILURE = 125
+
+
+def test_doctor_of_root(t):
+    """What doctor says of this machine is what recording does on it."""
+    t.need_capture()
+    done = t.run_qprof("doctor", "--json")
+    assert done.returncode == 0, done.stdout
+    document = json.loads(done.stdout)
+    libraries = {os.path.dirname(os.path.dirname(c["library"])) for c in document["toolchains"]}
+    for toolchain in lab.toolchains().values():
+        assert os.path.realpath(toolchain.sysroot) in libraries, (toolchain, libraries)
+    for compiler in document["toolchains"]:
+        if not compiler["problem"]:
+            assert compiler["complete"] == compiler["queries"] > 300, compiler
+
+
+def test_doctor_finds_a_stripped_library(t):
+    compiler = fake_toolchain(t, strip)
+    done = t.run_qprof("doctor", compiler)
+    problem = done.stdout.split("  problem   " + compiler + ": ")[1].splitlines()
+    assert done.returncode == 1 and "stripped" in problem[0] and "rustup.rs" in problem[1], done
+
+
+def test_doctor_sees_other_recordings(t):
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", "sleep", "60")
+    t.attached(profiler)
+    found = findings(t.run_qprof("doctor", "--json"))["other recordings"]
+    assert found["state"] == "note" and "in progress" in found["says"], found
+    t.interrupt(profiler)
+
+
+# ---- Whose files they are, under sudo ------------------------------------------------------------
+
+
+def as_nobody(t):
+    """The environment of a sudo by nobody, whose directory the test's becomes."""
+    nobody = lab.pwd.getpwnam("nobody")
+    os.chown(t.dir, nobody.pw_uid, nobody.pw_gid)
+    env = {"SUDO_UID": str(nobody.pw_uid), "SUDO_GID": str(nobody.pw_gid), "SUDO_USER": "nobody",
+           "XDG_CACHE_HOME": t.path("cache")}
+    return nobody.pw_uid, t.qprof_env(env)
+
+
+def all_owners(directory):
+    found = set()
+    for path, directories, files in os.walk(directory):
+        for name in directories + files:
+            found.add(os.lstat(os.path.join(path, name)).st_uid)
+    return found
+
+
+def test_all_output_is_the_invokers(t):
+    """The trace, the cached plan, an export with its directory, an import."""
+    t.need_capture()
+    nobody, env = as_nobody(t)
+    os.mkdir(t.path("sub"))
+    os.chown(t.path("sub"), nobody, -1)
+    with User(t, "cap_bpf") as user:
+        command = [user.rustc] + crates.arguments(crates.SHORT, t.path("sub"), "--emit=metadata")
+        done = t.run_qprof("-q", "-o", "sub/a.qpt", "--", *command, env=env)
+        assert done.returncode == 0, done
+    done = t.run_qprof("export", "-o", "sub/profiles", "sub/a.qpt", env=env)
+    assert done.returncode == 0, done
+    (profile,) = os.listdir(t.path("sub/profiles"))
+    done = t.run_qprof("import", "-o", "sub/b.qpt", "sub/profiles/" + profile, env=env)
+    assert done.returncode == 0, done
+    assert all_owners(t.path("sub")) == {nobody}
+    assert os.path.isdir(t.path("cache")) and all_owners(t.path("cache")) == {nobody}
+
+
+def precious(t, name):
+    """A file of root's that the invoker can read and not write, and its inode and owner."""
+    with open(t.path(name), "w") as f:
+        f.write("precious")
+    os.chmod(t.path(name), 0o644)
+    return os.stat(t.path(name))
+
+
+@each("file", "link", "dangling link")
+def test_files_of_others_are_left_alone(t, what):
+    """Root would write through a link, or to a file, that the invoker could not."""
+    t.need_capture()
+    _, env = as_nobody(t)
+    os.mkdir(t.path("roots"))
+    os.chmod(t.path("roots"), 0o755)
+    before = precious(t, "roots/target")
+    output = t.path("roots/target")
+    if what != "file":
+        output = t.path("out.qpt")
+        os.symlink(t.path("roots/target" if what == "link" else "roots/new"), output)
+    for force in ((), ("--force",)):
+        done = t.run_qprof(*force, "-o", output, "--", "true", env=env)
+        assert done.returncode == FAILURE and output in done.stderr, done
+    after = os.stat(t.path("roots/target"))
+    assert (after.st_uid, after.st_ino, after.st_size) == (0, before.st_ino, 8), after
+    assert os.listdir(t.path("roots")) == ["target"]
+
+
+def test_a_forced_file_keeps_no_other_owner(t):
+    """The invoker's own file is replaced, and stays theirs."""
+    t.need_capture()
+    nobody, env = as_nobody(t)
+    precious(t, "a.qpt")
+    os.chown(t.path("a.qpt"), nobody, -1)
+    done = t.run_qprof("-q", "--force", "-o", "a.qpt", "--", "true", env=env)
+    assert done.returncode == 0, done
+    assert os.stat(t.path("a.qpt")).st_uid == nobody
+    assert t.report(t.path("a.qpt"))["problem"] is None
+
+
+# ---- Installing ----------------------------------------------------------------------------------
+
+
+def test_install(t):
+    """All that is there is what is meant to be; uninstall takes all of it away."""
+    where = ["DESTDIR=" + t.path("root"), "PREFIX=/usr"]
+    build = os.path.basename(os.path.dirname(t.qprof))
+    kind = {"build-debug": ["DEBUG=1"], "build-san": ["SANITIZE=1"]}.get(build, [])
+
+    def make(target):
+        done = subprocess.run(["make", "-s", target, *where, *kind], cwd=lab.ROOT,
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    make("install")
+    try:
+        usr = t.path("root/usr")
+        installed = subprocess.run([usr + "/bin/qprof-bpf", "--help"], capture_output=True, text=True)
+        commands = [line.split()[0] for line in
+                    installed.stdout.split("\nCommands:\n")[1].split("\n\n")[0].splitlines()]
+        assert len(commands) > 5, installed.stdout
+        expected = {"bin/qprof-bpf", "share/man/man1/qprof-bpf.1",
+                    "share/bash-completion/completions/qprof-bpf",
+                    "share/zsh/site-functions/_qprof-bpf",
+                    "share/fish/vendor_completions.d/qprof-bpf.fish"}
+        expected |= {"share/man/man1/qprof-bpf-%s.1" % command for command in commands}
+        found = {os.path.relpath(os.path.join(path, name), usr)
+                 for path, _, names in os.walk(usr) for name in names}
+        assert found == expected, found ^ expected
+        for name in found:
+            assert os.path.getsize(os.path.join(usr, name)), name + " is empty"
+    finally:
+        make("uninstall")
+    assert not any(names for _, _, names in os.walk(t.path("root")))

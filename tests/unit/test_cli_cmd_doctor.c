@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * What `doctor` says wherever it is run: with whatever rights, on whatever kernel. What it finds is
+ * tested in user/doctor's tests, how that is printed in user/view's.
+ */
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+
+static char *doctor(const struct cli_doctor_options *options)
+{
+	struct output o;
+	int status;
+
+	output_begin(&o);
+	status = cmd_doctor(options);
+	output_end(&o);
+	assert_int_equal(status, EXIT_CODE_SICK);
+	assert_string_equal(o.text[1], "");
+	free(o.text[1]);
+	return o.text[0];
+}
+
+static void a_compiler_that_is_not_there_is_a_problem(void **state)
+{
+	char *text = doctor(&(struct cli_doctor_options){.target = "/nonexistent/rustc"});
+
+	(void)state;
+	assert_contains(text, "kernel\n  ok        version: Linux ");
+	assert_contains(text, "\n  problem   /nonexistent/rustc: ");
+	assert_contains(text, "Recording does not work here");
+	free(text);
+}
+
+static void a_process_that_is_no_compiler_is_a_problem(void **state)
+{
+	char *text = doctor(&(struct cli_doctor_options){.target = "1999999999", .json = true});
+	struct json_object *o = json_tokener_parse(text);
+
+	(void)state;
+	assert_string_equal(json_object_get_string(json_object_object_get(o, "schema")),
+			    "qprof-doctor/1");
+	assert_false(json_object_get_boolean(json_object_object_get(o, "works")));
+	assert_int_equal(json_object_array_length(json_object_object_get(o, "toolchains")), 0);
+	assert_contains(text, "there is no process 1999999999");
+	json_object_put(o);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_compiler_that_is_not_there_is_a_problem),
+		cmocka_unit_test(a_process_that_is_no_compiler_is_a_problem),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

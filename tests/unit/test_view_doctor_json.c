@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_doctor.h"
+#include "view/doctor_view.h"
+
+static char *printed(const struct findings *f, const struct toolchains *t, int expected)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(doctor_json(out, f, t), expected);
+	fclose(out);
+	return text;
+}
+
+static void a_sample_is_as_agreed(void **state)
+{
+	const struct doctor_limits limits = {1024, UINT64_C(1) << 40, true};
+	const struct captures others = {.n = 1, .held = 1, .pid = 77};
+	_toolchains_ struct toolchains list = {0};
+	_findings_ struct findings f = {0};
+	struct doctor_facts facts;
+	struct doctor_trials trials;
+	char *text;
+
+	(void)state;
+	sample_facts(&facts);
+	sample_trials(&trials);
+	sample_toolchains(&list);
+	facts.btf = false;
+	judge_kernel(&f, &facts, &trials);
+	judge_privileges(&f, &facts, &trials, "me (1000)");
+	judge_recording(&f, &facts, &trials, &others);
+	judge_limits(&f, &limits, &trials);
+	judge_toolchains(&f, &list);
+	text = printed(&f, &list, 0);
+	assert_golden("view/doctor.json", text);
+	free(text);
+}
+
+static void without_a_problem_it_works(void **state)
+{
+	_toolchains_ struct toolchains list = {0};
+	_findings_ struct findings f = {0};
+	char *text;
+
+	(void)state;
+	findings__add(&f, FINDING_KERNEL, FINDING_NOTE, "x", "do y", "z");
+	text = printed(&f, &list, 0);
+	assert_contains(text, "\"works\":true");
+	free(text);
+}
+
+static void what_was_not_kept_is_not_left_out_silently(void **state)
+{
+	struct findings f = {.err = -12};
+	struct toolchains list = {0};
+
+	(void)state;
+	free(printed(&f, &list, -12));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sample_is_as_agreed),
+		cmocka_unit_test(without_a_problem_it_works),
+		cmocka_unit_test(what_was_not_kept_is_not_left_out_silently),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
+#include "base/diag.h"
+#include "base/invoker.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "doctor/judge.h"
+#include "view/doctor_view.h"
+
+struct doctor {
+	struct findings findings;
+	struct toolchains toolchains;
+	struct invoker invoker;
+};
+
+static void doctor__clear(struct doctor *d)
+{
+	findings__clear(&d->findings);
+	toolchains__clear(&d->toolchains);
+	invoker__clear(&d->invoker);
+}
+
+#define _doctor_ __cleanup(doctor__clear)
+
+/* The kernel, and what it lets us do. */
+static void examine_machine(struct doctor *d)
+{
+	const struct invoker *inv = &d->invoker;
+	struct doctor_limits limits = {.files = UINT64_MAX};
+	struct doctor_facts facts;
+	struct doctor_trials trials;
+	struct captures others;
+	struct statvfs fs;
+	struct rlimit rl;
+	char user[512];
+
+	facts__read("", &facts);
+	captures__find(&others);
+	trials__run(&trials);
+	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_max != RLIM_INFINITY)
+		limits.files = rl.rlim_max;
+	if (!statvfs(".", &fs))
+		limits.disk_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (!invoker__take_file_rights(inv)) {
+		limits.can_write_here = !faccessat(AT_FDCWD, ".", W_OK, AT_EACCESS);
+		invoker__return_file_rights(inv);
+	}
+	snprintf(user, sizeof(user), "%s%s (%u)", inv->sudo ? "root, by sudo for " : "",
+		 inv->name ?: "nameless", inv->uid);
+	judge_kernel(&d->findings, &facts, &trials);
+	judge_privileges(&d->findings, &facts, &trials, user);
+	judge_recording(&d->findings, &facts, &trials, &others);
+	judge_limits(&d->findings, &limits, &trials);
+}
+
+static int add_rustup_of(struct toolchains *list, const char *home)
+{
+	_free_ char *rustup = NULL;
+
+	if (asprintf(&rustup, "%s/.rustup", home) < 0) {
+		rustup = NULL;
+		return -ENOMEM;
+	}
+	return toolchains__add_rustup(list, rustup);
+}
+
+static int find_installed(struct doctor *d)
+{
+	const char *rustup_home = getenv("RUSTUP_HOME");
+	const struct passwd *root = d->invoker.sudo ? getpwuid(0) : NULL;
+	int err;
+
+	err = rustup_home ? toolchains__add_rustup(&d->toolchains, rustup_home) : 0;
+	if (!err)
+		err = add_rustup_of(&d->toolchains, d->invoker.home);
+	if (!err && root)
+		err = add_rustup_of(&d->toolchains, root->pw_dir);
+	if (!err)
+		err = toolchains__add_system(&d->toolchains, "");
+	return err;
+}
+
+/* The one that is asked for, or that is used here. */
+static int find_wanted(struct doctor *d, const char *target)
+{
+	_free_ char *library = NULL;
+	char why[1024] = "";
+	int err;
+
+	diag_hold_errors(why, sizeof(why));
+	err = cmd_find_library(target, &library);
+	diag_hold_errors(NULL, 0);
+	if (!err)
+		return toolchains__add(&d->toolchains, target ?: "rustc", library, true);
+	findings__add(&d->findings, FINDING_TOOLCHAINS, target ? FINDING_PROBLEM : FINDING_NOTE,
+		      target ?: "rustc",
+		      target ? "see \"qprof-bpf doctor\" for what there is" : NULL, "%s", why);
+	return 0;
+}
+
+static int examine_toolchains(struct doctor *d, const char *target)
+{
+	int err = target ? 0 : find_installed(d);
+
+	if (!err)
+		err = find_wanted(d, target);
+	if (err)
+		return err;
+	toolchains__survey(&d->toolchains);
+	if (!target || d->toolchains.n)
+		judge_toolchains(&d->findings, &d->toolchains);
+	return 0;
+}
+
+int cmd_doctor(const struct cli_doctor_options *o)
+{
+	_doctor_ struct doctor d = {};
+	int err = invoker__get(&d.invoker);
+
+	if (!err) {
+		examine_machine(&d);
+		err = examine_toolchains(&d, o->target);
+	}
+	if (!err)
+		err = o->json ? doctor_json(stdout, &d.findings, &d.toolchains)
+			      : doctor_text(stdout, &d.findings, &d.toolchains);
+	if (err) {
+		diag_error("cannot examine this machine: %s", strerror(-err));
+		return EXIT_CODE_FAILURE;
+	}
+	return cmd_finish_stdout(findings__problems(&d.findings) ? EXIT_CODE_SICK : EXIT_CODE_OK);
+}

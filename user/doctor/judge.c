@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "doctor/judge.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <string.h>
+
+#include "capture/privilege.h"
+
+/* A trace of a large build; what one of regex-syntax takes is a hundredth. */
+#define ENOUGH_DISK (UINT64_C(100) << 20)
+/* Perf events for one compiler. */
+#define ENOUGH_FILES 8192
+
+static bool is_refusal(int err)
+{
+	return err == -EPERM || err == -EACCES;
+}
+
+static bool has_capability(const struct doctor_facts *facts, int cap)
+{
+	return facts->capabilities >> cap & 1;
+}
+
+static bool may_attach(const struct doctor_facts *facts)
+{
+	char names[128];
+
+	return !privilege_missing(facts->capabilities, 0, names, sizeof(names));
+}
+
+/* ---- Kernel ---------------------------------------------------------------------------------- */
+
+/* One feature that was tried. `missing` is what its absence means. */
+static void judge_trial(struct findings *f, const struct doctor_facts *facts, int err,
+			const char *name, const char *works, enum finding_state missing,
+			const char *fix)
+{
+	if (!err)
+		findings__add(f, FINDING_KERNEL, FINDING_OK, name, NULL, "%s", works);
+	else if (is_refusal(err) && !may_attach(facts))
+		findings__add(f, FINDING_KERNEL, FINDING_NOTE, name, NULL,
+			      "not known: trying it takes capabilities that are missing");
+	else if (is_refusal(err))
+		findings__add(f, FINDING_KERNEL, missing, name,
+			      "allow bpf(2) and perf_event_open(2) in the container's seccomp "
+			      "profile, or run it on the host; see also lockdown above",
+			      "refused although the capabilities are there%s",
+			      facts->seccomp ? "; a seccomp filter is in force" : "");
+	else
+		findings__add(f, FINDING_KERNEL, missing, name, fix, "does not work: %s",
+			      strerror(-err));
+}
+
+static void judge_perf(struct findings *f, const struct doctor_facts *facts,
+		       const struct doctor_trials *t)
+{
+	if (t->perf_uprobe && is_refusal(t->perf_uprobe) && !has_capability(facts, CAP_SYS_ADMIN))
+		findings__add(f, FINDING_KERNEL, FINDING_NOTE, "perf events", NULL,
+			      "not known: trying it takes CAP_SYS_ADMIN, as --attach perf does");
+	else
+		judge_trial(f, facts, t->perf_uprobe, "perf events",
+			    "uprobes by perf events work (--attach perf)", FINDING_NOTE,
+			    "nothing, as long as there is uprobe_multi; else use a kernel with "
+			    "CONFIG_UPROBE_EVENTS=y");
+}
+
+static void judge_restrictions(struct findings *f, const struct doctor_facts *facts)
+{
+	bool secret = !strcmp(facts->lockdown, "confidentiality");
+
+	findings__add(f, FINDING_KERNEL, secret ? FINDING_PROBLEM : FINDING_OK, "lockdown",
+		      secret ? "start the kernel with lockdown=integrity, or without lockdown"
+			     : NULL,
+		      "%s%s", facts->lockdown[0] ? facts->lockdown : "none",
+		      secret ? ": BPF programs may read no memory" : "");
+	findings__add(f, FINDING_KERNEL, FINDING_OK, "security modules", NULL, "%s",
+		      facts->lsm[0] ? facts->lsm : "not told (no securityfs)");
+	if (facts->perf_event_paranoid != FACTS_UNKNOWN)
+		findings__add(f, FINDING_KERNEL, FINDING_OK, "perf_event_paranoid", NULL,
+			      "%d; of no matter to who has the capabilities",
+			      facts->perf_event_paranoid);
+	if (facts->unprivileged_bpf_disabled != FACTS_UNKNOWN)
+		findings__add(f, FINDING_KERNEL, FINDING_OK, "unprivileged_bpf_disabled", NULL,
+			      "%d; of no matter to who has the capabilities",
+			      facts->unprivileged_bpf_disabled);
+}
+
+void judge_kernel(struct findings *f, const struct doctor_facts *facts,
+		  const struct doctor_trials *t)
+{
+	findings__add(f, FINDING_KERNEL, FINDING_OK, "version", NULL, "Linux %s",
+		      facts->release[0] ? facts->release : "(unknown)");
+	if (facts->btf)
+		findings__add(f, FINDING_KERNEL, FINDING_OK, "BTF", NULL,
+			      "/sys/kernel/btf/vmlinux can be read");
+	else
+		findings__add(f, FINDING_KERNEL, FINDING_PROBLEM, "BTF",
+			      "use a kernel that was built with CONFIG_DEBUG_INFO_BTF=y",
+			      "there is no /sys/kernel/btf/vmlinux that can be read");
+	judge_restrictions(f, facts);
+	judge_trial(f, facts, t->load, "BPF programs", "can be loaded", FINDING_PROBLEM,
+		    "use a kernel with CONFIG_BPF_SYSCALL=y");
+	judge_trial(f, facts, t->ring, "ring buffer", "can be made", FINDING_PROBLEM,
+		    "use Linux 6.1 or later");
+	judge_trial(f, facts, t->tracepoint, "raw tracepoints", "can be attached to",
+		    FINDING_PROBLEM, "use a kernel with CONFIG_BPF_EVENTS=y");
+	judge_trial(f, facts, t->typed, "tp_btf", "typed tracepoints can be attached to",
+		    FINDING_NOTE, "use a kernel with CONFIG_DEBUG_INFO_BTF=y");
+	judge_trial(f, facts, t->uprobe_multi, "uprobe_multi",
+		    "one link carries all probes of a kind", FINDING_NOTE,
+		    "nothing has to be done: perf events are used instead, which take minutes to "
+		    "remove; Linux 6.6 has uprobe_multi");
+	judge_perf(f, facts, t);
+	findings__add(f, FINDING_KERNEL, facts->first_pid_ns ? FINDING_OK : FINDING_PROBLEM,
+		      "process numbers",
+		      facts->first_pid_ns ? NULL
+					  : "run it on the host, or in a container that shares the "
+					    "host's (docker run --pid=host)",
+		      "%s", facts->first_pid_ns ? "the host's" : "a container's own");
+}
+
+/* ---- Privileges ------------------------------------------------------------------------------ */
+
+/* Why capabilities of our file did not become ours. */
+static const char *why_not_in_force(const struct doctor_facts *facts)
+{
+	if (facts->no_new_privs)
+		return "; those of the file are not in force, as no_new_privs is set";
+	if (facts->file_is_nosuid)
+		return "; those of the file are not in force, as it is on a file system that is "
+		       "mounted nosuid";
+	return "; the file has others";
+}
+
+static void judge_capabilities(struct findings *f, const struct doctor_facts *facts)
+{
+	_free_ char *fix = NULL;
+	char missing[128];
+
+	if (!privilege_missing(facts->capabilities, 0, missing, sizeof(missing))) {
+		findings__add(f, FINDING_PRIVILEGES, FINDING_OK, "capabilities", NULL,
+			      "%s, which recording takes",
+			      has_capability(facts, CAP_SYS_ADMIN) ? "CAP_SYS_ADMIN"
+								   : "CAP_BPF and CAP_PERFMON");
+		return;
+	}
+	if (facts->file_has_caps && (facts->no_new_privs || facts->file_is_nosuid))
+		fix = strdup("run it with sudo, or without what takes them away");
+	else if (asprintf(&fix, "run it with sudo; or, once: sudo setcap cap_bpf,cap_perfmon+ep %s",
+			  facts->exe[0] ? facts->exe : "qprof-bpf") < 0)
+		fix = NULL;
+	findings__add(f, FINDING_PRIVILEGES, FINDING_PROBLEM, "capabilities", fix, "missing %s%s",
+		      missing, facts->file_has_caps ? why_not_in_force(facts) : "");
+}
+
+void judge_privileges(struct findings *f, const struct doctor_facts *facts,
+		      const struct doctor_trials *t, const char *user)
+{
+	findings__add(f, FINDING_PRIVILEGES, FINDING_OK, "user", NULL, "%s", user);
+	judge_capabilities(f, facts);
+	if (!may_attach(facts))
+		return;
+	if (!t->others || (t->others == -ESRCH && has_capability(facts, CAP_SYS_PTRACE)))
+		findings__add(f, FINDING_PRIVILEGES, FINDING_OK, "other users", NULL,
+			      "their processes can be recorded (--pid)");
+	else if (t->others == -ESRCH)
+		findings__add(f, FINDING_PRIVILEGES, FINDING_NOTE, "other users", NULL,
+			      "not known whether theirs can be recorded (--pid): there are none");
+	else
+		findings__add(f, FINDING_PRIVILEGES, FINDING_NOTE, "other users",
+			      "run it with sudo for those, or add cap_sys_ptrace",
+			      "their processes cannot be recorded (--pid): %s",
+			      strerror(-t->others));
+}
+
+/* ---- Recording ------------------------------------------------------------------------------- */
+
+static void judge_rehearsal(struct findings *f, const struct doctor_facts *facts,
+			    const struct doctor_trials *t)
+{
+	const struct probe_cost *emulated = &t->costs.emulated, *stepped = &t->costs.stepped;
+
+	if (t->record && !may_attach(facts)) {
+		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "rehearsal", NULL,
+			      "not done, as capabilities are missing");
+		return;
+	}
+	if (t->record) {
+		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "rehearsal",
+			      "mend the problems above; if there are none, run this with -vv for "
+			      "the kernel's own words",
+			      "%s", t->why);
+		return;
+	}
+	findings__add(f, FINDING_RECORDING, FINDING_OK, "rehearsal", NULL,
+		      "every program was loaded, and attached to functions of our own by %s",
+		      t->attach);
+	if (!emulated->hit_ps)
+		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes",
+			      "see whether a debugger or another tracer is in the way",
+			      "they are attached, but did not fire");
+	else
+		findings__add(f, FINDING_RECORDING, FINDING_OK, "probes", NULL,
+			      "a hit costs %" PRIu64 " ns; on a single-stepped instruction %" PRIu64
+			      " ns",
+			      emulated->hit_ps / 1000, stepped->hit_ps / 1000);
+}
+
+static void judge_others(struct findings *f, const struct captures *others)
+{
+	uint32_t left = others->n - others->held;
+
+	if (others->err == -EPERM)
+		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "other recordings", NULL,
+			      "not known: asking takes CAP_SYS_ADMIN");
+	else if (others->err)
+		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "other recordings", NULL,
+			      "not known: %s", strerror(-others->err));
+	else if (!others->n)
+		findings__add(f, FINDING_RECORDING, FINDING_OK, "other recordings", NULL,
+			      "none, and none has left probes behind");
+	if (others->held)
+		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "other recordings",
+			      "wait for their end if times matter",
+			      "%" PRIu32 " in progress (process %d): their probes slow down "
+			      "every compiler",
+			      others->held, (int)others->pid);
+	if (left)
+		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "other recordings",
+			      "the kernel removes it by itself; if it is still there after some "
+			      "minutes, \"bpftool link\" tells what holds it",
+			      "%" PRIu32 " that ended has left its probes behind", left);
+}
+
+void judge_recording(struct findings *f, const struct doctor_facts *facts,
+		     const struct doctor_trials *t, const struct captures *others)
+{
+	judge_rehearsal(f, facts, t);
+	judge_others(f, others);
+}
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+void judge_limits(struct findings *f, const struct doctor_limits *limits,
+		  const struct doctor_trials *t)
+{
+	/* A probe is a file only without uprobe_multi. */
+	bool few = limits->files < ENOUGH_FILES && t->uprobe_multi;
+
+	if (limits->files == UINT64_MAX)
+		findings__add(f, FINDING_LIMITS, FINDING_OK, "open files", NULL, "no limit");
+	else
+		findings__add(f, FINDING_LIMITS, few ? FINDING_NOTE : FINDING_OK, "open files",
+			      few ? "raise it (ulimit -n), as each probe is a perf event here"
+				  : NULL,
+			      "%" PRIu64, limits->files);
+	findings__add(f, FINDING_LIMITS, FINDING_OK, "locked memory", NULL,
+		      "of no matter: Linux 5.11 and later count BPF's memory elsewhere");
+	if (!limits->can_write_here)
+		findings__add(f, FINDING_LIMITS, FINDING_NOTE, "this directory",
+			      "name a file elsewhere with -o", "traces cannot be written here");
+	else
+		findings__add(f, FINDING_LIMITS,
+			      limits->disk_bytes < ENOUGH_DISK ? FINDING_NOTE : FINDING_OK,
+			      "this directory",
+			      limits->disk_bytes < ENOUGH_DISK ? "name a file elsewhere with -o"
+							       : NULL,
+			      "%" PRIu64 " MiB are free for traces", limits->disk_bytes >> 20);
+}
+
+/* ---- Toolchains ------------------------------------------------------------------------------ */
+
+static const char *fix_of_plan(int err)
+{
+	switch (err) {
+	case -ENODATA:
+		return "use a toolchain from https://rustup.rs, whose compilers keep their symbols";
+	case -ENOTSUP:
+		return "look for a newer qprof-bpf";
+	case -EACCES:
+		return "run this as the toolchain's owner, or with sudo";
+	default:
+		return "install the toolchain anew";
+	}
+}
+
+static void judge_plan(struct findings *f, const struct toolchain *t)
+{
+	bool complete = t->complete == t->queries;
+	_free_ char *fix = NULL;
+
+	if (complete && !t->sites[PLAN_STEPPED]) {
+		findings__add(f, FINDING_TOOLCHAINS, FINDING_OK, t->name, NULL,
+			      "all of its %" PRIu32 " queries can be recorded", t->queries);
+		return;
+	}
+	if (asprintf(&fix, "qprof-bpf plan --full %s lists them", t->library) < 0)
+		fix = NULL;
+	findings__add(f, FINDING_TOOLCHAINS, FINDING_NOTE, t->name, fix,
+		      "%" PRIu32 " of its %" PRIu32 " queries can be recorded exactly; %" PRIu32
+		      " probes are single-stepped, which is slow",
+		      t->complete, t->queries, t->sites[PLAN_STEPPED]);
+}
+
+void judge_toolchains(struct findings *f, const struct toolchains *list)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < list->n; i++)
+		any |= !list->items[i].err;
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct toolchain *t = &list->items[i];
+
+		if (!t->err)
+			judge_plan(f, t);
+		else
+			findings__add(f, FINDING_TOOLCHAINS,
+				      t->wanted || !any ? FINDING_PROBLEM : FINDING_NOTE, t->name,
+				      fix_of_plan(t->err), "%s", t->why);
+	}
+	if (!list->n)
+		findings__add(f, FINDING_TOOLCHAINS, FINDING_PROBLEM, "none",
+			      "install one from https://rustup.rs, or name its rustc",
+			      "no Rust compiler was found");
+}

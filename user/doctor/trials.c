@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "doctor/trials.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base/diag.h"
+#include "capture/probes.h"
+
+#define SELF "/proc/self/exe"
+/* Large enough to be one, on every kernel. */
+#define RING_BYTES (1u << 20)
+
+/* What the probes of the trials sit on; never called. */
+__attribute__((noinline, used)) static void probed(void)
+{
+	__asm__ volatile("nop");
+}
+
+static int load(enum bpf_prog_type type, struct bpf_prog_load_opts *opts)
+{
+	const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int fd = bpf_prog_load(type, NULL, "GPL", insns, 2, opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int try_load(void)
+{
+	_close_ int fd = load(BPF_PROG_TYPE_KPROBE, NULL);
+
+	return fd < 0 ? fd : 0;
+}
+
+static int try_ring(void)
+{
+	_close_ int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, RING_BYTES, NULL);
+
+	return fd < 0 ? -errno : 0;
+}
+
+static int try_tracepoint(void)
+{
+	_close_ int prog = load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL), link = -1;
+
+	if (prog < 0)
+		return prog;
+	link = bpf_raw_tracepoint_open("sched_process_exec", prog);
+	return link < 0 ? -errno : 0;
+}
+
+static int try_typed(void)
+{
+	int id = libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP,
+		    .attach_btf_id = (uint32_t)id);
+	_close_ int prog = id < 0 ? id : load(BPF_PROG_TYPE_TRACING, &opts), link = -1;
+
+	if (prog < 0)
+		return prog;
+	link = bpf_raw_tracepoint_open(NULL, prog);
+	return link < 0 ? -errno : 0;
+}
+
+/* Where an address of ours lies in the file that is mapped there. */
+static int file_offset(uint64_t addr, uint64_t *offset)
+{
+	_fclose_ FILE *maps = fopen("/proc/self/maps", "re");
+	uint64_t start, end, at;
+	char line[512];
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &at) == 3 &&
+		    addr >= start && addr < end) {
+			*offset = addr - start + at;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static int try_multi(uint64_t offset)
+{
+	return probes_try_multi(SELF, offset);
+}
+
+static int perf_type(void)
+{
+	_fclose_ FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	int type;
+
+	return f && fscanf(f, "%d", &type) == 1 ? type : -ENOENT;
+}
+
+static int try_perf(uint64_t offset)
+{
+	int type = perf_type();
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = (uint32_t)type,
+		.config1 = (uintptr_t)SELF,
+		.config2 = offset,
+	};
+	_close_ int prog = type < 0 ? type : load(BPF_PROG_TYPE_KPROBE, NULL), event = -1;
+
+	if (prog < 0)
+		return prog;
+	event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return -errno;
+	return ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) ? -errno : 0;
+}
+
+/* Can the mappings be read? A thread of the kernel has none. */
+static int try_maps(const char *path)
+{
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	if (fd < 0)
+		return -errno;
+	return read(fd, &byte, 1) == 1 ? 0 : -ESRCH;
+}
+
+/* What some refuse may be the policy of one process: it takes one that does not. */
+static int try_others(void)
+{
+	int err = -ESRCH;
+	glob_t found = {};
+
+	if (glob("/proc/[0-9]*/maps", GLOB_NOSORT, NULL, &found))
+		found.gl_pathc = 0;
+	for (size_t i = 0; err && i < found.gl_pathc; i++) {
+		struct stat st;
+		int one;
+
+		if (stat(found.gl_pathv[i], &st) || st.st_uid == geteuid())
+			continue;
+		one = try_maps(found.gl_pathv[i]);
+		if (one != -ESRCH)
+			err = one;
+	}
+	globfree(&found);
+	return err;
+}
+
+/* What `record` does until it follows somebody. */
+static int try_record(struct doctor_trials *t)
+{
+	const struct kernel_options options = {.ring_bytes = RING_BYTES};
+	_kernel_ struct kernel *k = NULL;
+	int err;
+
+	diag_hold_errors(t->why, sizeof(t->why));
+	err = kernel__open(&options, &k);
+	if (!err) {
+		snprintf(t->attach, sizeof(t->attach), "%s", kernel__attach_name(k));
+		err = probe_costs__measure(k, &t->costs);
+	}
+	diag_hold_errors(NULL, 0);
+	if (err)
+		t->attach[0] = '\0';
+	if (err && !t->why[0])
+		snprintf(t->why, sizeof(t->why), "cannot attach: %s", strerror(-err));
+	return err;
+}
+
+static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	(void)fmt;
+	(void)ap;
+	return 0;
+}
+
+void trials__run(struct doctor_trials *t)
+{
+	uint64_t offset = 0;
+	int err = file_offset((uintptr_t)probed, &offset);
+
+	*t = (struct doctor_trials){0};
+	if (diag_level() < DIAG_DEBUG)
+		libbpf_set_print(say_nothing);
+	t->load = try_load();
+	t->ring = try_ring();
+	t->tracepoint = try_tracepoint();
+	t->typed = try_typed();
+	t->uprobe_multi = err ?: try_multi(offset);
+	t->perf_uprobe = err ?: try_perf(offset);
+	t->others = try_others();
+	t->record = try_record(t);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/doctor_view.h"
+#include "view/format.h"
+
+/* Where the texts begin. */
+#define INDENT 12
+
+static void print_clean(FILE *out, const char *text)
+{
+	_free_ char *clean = format_clean(text);
+
+	fputs(clean ?: "", out);
+}
+
+static void print_finding(FILE *out, const struct finding *f)
+{
+	fprintf(out, "  %-8s  ", finding_state_name(f->state));
+	print_clean(out, f->name);
+	fputs(": ", out);
+	print_clean(out, f->says);
+	fputc('\n', out);
+	if (!f->fix)
+		return;
+	fprintf(out, "%*sfix: ", INDENT, "");
+	print_clean(out, f->fix);
+	fputc('\n', out);
+}
+
+static void print_events(FILE *out, const struct toolchain *t)
+{
+	bool first = true;
+
+	for (int kind = 0; kind < WIRE_KIND_MAX; kind++) {
+		if (!t->events[kind].n)
+			continue;
+		fprintf(out, "%s%s %" PRIu32, first ? "" : ", ",
+			plan_kind_name((enum wire_kind)kind), t->events[kind].n);
+		if (t->events[kind].exact != t->events[kind].n)
+			fprintf(out, " (%" PRIu32 " exact)", t->events[kind].exact);
+		first = false;
+	}
+	fputs(first ? "none\n" : "\n", out);
+}
+
+static void print_toolchain(FILE *out, const struct toolchain *t)
+{
+	char buf[FORMAT_MAX], total[FORMAT_MAX];
+
+	fprintf(out, "%*slibrary  ", INDENT, "");
+	print_clean(out, t->library);
+	fprintf(out, "\n%*sin use   %s\n", INDENT, "", t->wanted ? "yes" : "not here");
+	if (t->err)
+		return;
+	fprintf(out, "%*srustc    ", INDENT, "");
+	print_clean(out, t->version ?: "unknown version");
+	fprintf(out, "\n%*squeries  %s of %s exact\n", INDENT, "", format_count(buf, t->complete),
+		format_count(total, t->queries));
+	fprintf(out, "%*ssites    %s emulated, ", INDENT, "",
+		format_count(buf, t->sites[PLAN_EMULATED]));
+	fprintf(out, "%s single-stepped\n", format_count(buf, t->sites[PLAN_STEPPED]));
+	fprintf(out, "%*sevents   ", INDENT, "");
+	print_events(out, t);
+	fprintf(out, "%*splan     %s in %s\n", INDENT, "",
+		t->cached ? "from the cache" : "read from the library",
+		format_duration(buf, t->plan_ns));
+}
+
+static const struct toolchain *find(const struct toolchains *list, const char *name, uint32_t nth)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (!strcmp(list->items[i].name, name) && !nth--)
+			return &list->items[i];
+	}
+	return NULL;
+}
+
+static void print_section(FILE *out, enum finding_section section, const struct findings *f,
+			  const struct toolchains *list)
+{
+	uint32_t nth = 0;
+	const char *last = "";
+
+	fprintf(out, "%s%s\n", section ? "\n" : "", finding_section_name(section));
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct finding *one = &f->items[i];
+		const struct toolchain *t;
+
+		if (one->section != section)
+			continue;
+		print_finding(out, one);
+		if (section != FINDING_TOOLCHAINS)
+			continue;
+		/* Root and a user may have toolchains of one name, side by side. */
+		nth = strcmp(one->name, last) ? 0 : nth + 1;
+		last = one->name;
+		t = find(list, one->name, nth);
+		if (t)
+			print_toolchain(out, t);
+	}
+}
+
+int doctor_text(FILE *out, const struct findings *f, const struct toolchains *t)
+{
+	uint32_t problems = findings__problems(f);
+
+	if (f->err)
+		return f->err;
+	for (int section = 0; section < FINDING_SECTIONS; section++)
+		print_section(out, (enum finding_section)section, f, t);
+	if (!problems)
+		fputs("\nRecording works here.\n", out);
+	else
+		fprintf(out, "\nRecording does not work here: %" PRIu32 " problem%s.\n", problems,
+			problems == 1 ? "" : "s");
+	return 0;
+}
