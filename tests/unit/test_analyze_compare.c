@@ -140,10 +140,10 @@ static void waiting_is_no_self_time(void **state)
 	(void)state;
 	assert_int_equal(summary__new(&s), 0);
 	assert_int_equal(summary__process(s, &p), 0);
-	assert_int_equal(summary__span(s, &span, false), 0);
+	assert_int_equal(summary__span(s, &span, &(struct trace_off){0}), 0);
 	span.kind = TRACE_KIND_QUERY;
 	span.self_ns = 12;
-	assert_int_equal(summary__span(s, &span, false), 0);
+	assert_int_equal(summary__span(s, &span, &(struct trace_off){0}), 0);
 	assert_int_equal(compare__new(1, 1, &c), 0);
 	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), 0);
 	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), -EINVAL);
@@ -169,9 +169,9 @@ static void add_with_probes(struct compare *c, enum compare_side side, uint64_t 
 
 	assert_int_equal(summary__new(&s), 0);
 	assert_int_equal(summary__process(s, &p), 0);
-	assert_int_equal(summary__span(s, &span, false), 0);
+	assert_int_equal(summary__span(s, &span, &(struct trace_off){0}), 0);
 	span = (struct trace_span){.end_ns = 1000 * MS, .self_ns = 1000 * MS, .label = 1};
-	assert_int_equal(summary__span(s, &span, false), 0);
+	assert_int_equal(summary__span(s, &span, &(struct trace_off){0}), 0);
 	assert_int_equal(compare__trace(c, side, s, &names), 0);
 }
 

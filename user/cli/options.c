@@ -764,8 +764,7 @@ _Static_assert(N_OF(commands) == CLI_N_COMMANDS, "every command has a row");
 
 static const struct cli_exit_code exit_codes[] = {
 	{EXIT_CODE_OK, "Success. record -p: recording was stopped, or every process ended."},
-	{EXIT_CODE_INCOMPLETE, "verify: the trace's end is missing. doctor: there is a problem. "
-			       "diff: something grew by more than --fail-above allows."},
+	{EXIT_CODE_INCOMPLETE, "verify: the end is missing. doctor: a problem. diff: a limit."},
 	{EXIT_CODE_USAGE, "The command line makes no sense; nothing was done."},
 	{EXIT_CODE_DAMAGED, "verify: the trace is damaged, or no trace."},
 	{EXIT_CODE_FAILURE, "qprof-bpf itself failed; an error line says why and what to do."},
