@@ -30,10 +30,10 @@ EDITS = {
 
 def profiled(t, name, events, run):
     """
-    Have run(unique name, *flags) run rustc with its self-profile: what it returned, and the profile.
-    On a busy machine rustc now and then exits while another of its threads still holds the
-    profiler, and leaves a file without its strings: then there is nothing to compare with, and it
-    is run again.
+    Have run(unique name, *flags) run rustc with its self-profile: what it returned, and the
+    profile. On a busy machine rustc now and then exits while another of its threads still holds
+    the profiler, and leaves a file without its strings: then there is nothing to compare with, and
+    it is run again.
     """
     for attempt in range(3):
         unique = "%s%d" % (name, attempt)

@@ -262,8 +262,8 @@ class OneProcess:
         return net
 
     def reasons_of(self, kind, label):
-        return sorted({str(self.reasons[key]) for key in self.relabelled
-                       if key[0] == kind and label in key[1:]})
+        return {self.reasons[key] for key in self.relabelled
+                if key[0] == kind and label in key[1:]}
 
 
 # ---- Two processes, by counts -------------------------------------------------------------------
@@ -296,7 +296,8 @@ def reason_of(key, ours, least, most, net, one):
     if least < most:
         return SPREAD
     if net[key] and ours - least == net[key]:
-        return " / ".join(one.reasons_of(*key))
+        reasons = one.reasons_of(*key)
+        return None if None in reasons else " / ".join(sorted(reasons))
     for glob, reason in ONLY_PROFILED.items():
         if key[0] == "GenericActivity" and matches(key[1], (glob,)) and not ours:
             return reason

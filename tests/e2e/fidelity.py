@@ -38,6 +38,27 @@ changes what rustc executes.
 |---|---|---|---|---:|---|---|---|
 """
 
+HITS = """
+## Hits of caches
+
+`-e query-cache-hit`, hello world, in one process: by invocation id and label those of rustc. (Labels of
+results that were never executed are not known, their ids are.)
+
+| toolchain | |
+|---|---|
+"""
+
+LATE = """
+The end of these is not seen where it happens but at the next one around it, which the trace says of each
+(`left`), as does `qprof-bpf plan`: their numbers are compared, their place is not: %s."""
+
+DIFFER = """
+## Rows that differ
+
+Ours/rustc's; without a note, in `-e all` and in the default. Left out: *%s*, which is all `mir_pass_*`
+of every row.
+"""
+
 
 def versions():
     for toolchain in lab.toolchains().values():
@@ -47,7 +68,7 @@ def versions():
 
 def reasons_told(counter):
     """What a cell says of differences: {reason: how many}."""
-    return ["%d %s" % (n, "**unexplained**" if reason in (None, "None") else reason)
+    return ["%d %s" % (n, reason or "**unexplained**")
             for reason, n in sorted(counter.items(), key=str)]
 
 
@@ -119,15 +140,55 @@ def tell_reasons(used):
 
 def tell_late(late):
     if late:
-        yield "\nThe end of these is not seen where it happens but at the next one around it, which the trace says of " \
-              "each (`left`), as does `qprof-bpf plan`: their numbers are compared, their place is not: %s." % (
-                  ", ".join("`%s`" % label for _, label in sorted(late)))
+        yield LATE % ", ".join("`%s`" % label for _, label in sorted(late))
 
 
-def run(build, toolchain, crate, mode):
-    with lab.Lab(build) as t:
-        compile = Compile(t, t.toolchain(toolchain), crate, mode)
-        return equality.Case(compile, equality.SPREAD_RUNS if mode == "threads" else 1)
+class Page:
+    def __init__(self):
+        self.rows, self.lists, self.failed = [], [], []
+        self.late, self.used = set(), set()
+
+    def fail(self, name, error):
+        self.failed.append("%s: %s" % (" ".join(name), error))
+        print("fidelity: " + self.failed[-1], file=sys.stderr)
+
+    def add(self, name, case):
+        """What has no known reason is shown, and fails."""
+        self.rows += table_rows(name, case)
+        self.lists += differences(name, case)
+        self.late |= case.one.late
+        self.used |= set(case.one.reasons.values())
+        for row in case.rows():
+            self.used |= set((row.reason or "").split(" / "))
+        try:
+            case.assert_explained()
+        except AssertionError as error:
+            self.fail(name, error)
+
+    def compare(self, build, name):
+        toolchain, crate, mode = name
+        print("fidelity: " + " ".join(name), file=sys.stderr)
+        try:
+            with lab.Lab(build) as t:
+                compile = Compile(t, t.toolchain(toolchain), crate, mode)
+                runs = equality.SPREAD_RUNS if mode == "threads" else 1
+                case = equality.Case(compile, runs)
+        except AssertionError as error:
+            self.rows.append("| %s | **failed**: see below | | | | |" % " | ".join(name))
+            self.fail(name, error)
+        else:
+            self.add(name, case)
+
+    def print(self, build):
+        tiny = ", ".join("`%s`" % glob for glob in equality.TINY)
+        print(HEAD.format(tiny=tiny, spread=equality.SPREAD_RUNS), end="")
+        print("\n".join(self.rows))
+        print(HITS + "\n".join(hits(build)))
+        print("\n## Reasons\n\n" + "\n".join(tell_reasons(self.used)))
+        print("\n".join(tell_late(self.late)))
+        print(DIFFER % equality.PASSES)
+        print("\n".join(folded(self.lists) + ["- **failed**: " + text for text in self.failed]))
+        print("\n" + "\n".join(versions()))
 
 
 def main():
@@ -139,40 +200,13 @@ def main():
     options = parser.parse_args()
     if lab.why_no_capture():
         sys.exit("fidelity: " + lab.why_no_capture())
-
-    rows, lists, late, used, failed = [], [], set(), set(), []
+    page = Page()
     for toolchain in options.toolchain or lab.toolchains():
         for crate in options.crate or EDITS:
             for mode in options.mode or MODES:
-                name = (toolchain, crate, mode)
-                print("fidelity: " + " ".join(name), file=sys.stderr)
-                try:
-                    case = run(options.build, *name)
-                    case.assert_explained()
-                except AssertionError as error:
-                    failed.append("%s: %s" % (" ".join(name), error))
-                    print("fidelity: " + failed[-1], file=sys.stderr)
-                    rows.append("| %s | **failed**: see below | | | | |" % " | ".join(name))
-                    continue
-                rows += table_rows(name, case)
-                lists += differences(name, case)
-                late |= case.one.late
-                used |= set(case.one.reasons.values())
-                used |= {reason for row in case.rows() for reason in row.reason.split(" / ")}
-
-    tiny = ", ".join("`%s`" % glob for glob in equality.TINY)
-    print(HEAD.format(tiny=tiny, spread=equality.SPREAD_RUNS), end="")
-    print("\n".join(rows))
-    print("\n## Hits of caches\n\n`-e query-cache-hit`, hello world, in one process: by invocation id and label those of "
-          "rustc. (Labels of results that were never executed are not known, their ids are.)\n")
-    print("| toolchain | |\n|---|---|\n" + "\n".join(hits(options.build)))
-    print("\n## Reasons\n\n" + "\n".join(tell_reasons(used)))
-    print("\n".join(tell_late(late)))
-    print("\n## Rows that differ\n\nOurs/rustc's; without a note, in `-e all` and in the default. Left out: *%s*, which is "
-          "all `mir_pass_*` of every row.\n" % equality.PASSES)
-    print("\n".join(folded(lists) + ["- **failed**: " + text for text in failed]))
-    print("\n" + "\n".join(versions()))
-    return 1 if failed else 0
+                page.compare(options.build, (toolchain, crate, mode))
+    page.print(options.build)
+    return 1 if page.failed else 0
 
 
 if __name__ == "__main__":
