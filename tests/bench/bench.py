@@ -2,6 +2,7 @@
 """What is aimed at, and how far it is reached, all measured in one run.
 
 overhead  what it costs to be profiled, beside a plain compile and rustc's own self-profile
+hits      of caches, of hello world, beside rustc's own
 set-up    making and reading a plan, attaching to a running compiler
 store     writing and reading 100 million synthetic events; no root, no rustc
 pctab     pc-value tables of Debian's Go 1.19, if it is installed; no root, no rustc
@@ -20,7 +21,7 @@ import lab  # noqa: E402
 import overhead  # noqa: E402
 import targets  # noqa: E402
 
-PARTS = ("overhead", "set-up", "store", "pctab")
+PARTS = ("overhead", "hits", "set-up", "store", "pctab")
 HAS_TARGETS = "regex-syntax, debug"
 
 
@@ -57,6 +58,8 @@ def of_compiler(options):
                 if name == HAS_TARGETS:
                     rows += overhead.target_rows(results)
                     upstream = formats.upstream_rate(*bench.own_profile())
+        if "hits" in options.part:
+            rows += overhead.hits_rows(t, options.toolchain)
         if "set-up" in options.part:
             rows += overhead.time_set_up(t, options.rounds)
     return rows, upstream
@@ -65,7 +68,7 @@ def of_compiler(options):
 def main():
     options = parse()
     rows, upstream = [], None
-    if {"overhead", "set-up"} & set(options.part):
+    if {"overhead", "hits", "set-up"} & set(options.part):
         rows, upstream = of_compiler(options)
     if "store" in options.part:
         rows += formats.store(options.build, options.events, upstream)

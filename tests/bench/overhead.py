@@ -23,6 +23,7 @@ import time
 import crates
 import lab
 import targets
+import test_cache_hits
 
 # The second has the most queries per second of plain compile of those in crates.py.
 WORKLOADS = {
@@ -31,7 +32,10 @@ WORKLOADS = {
     "memchr, metadata only": ("memchr", ("--emit=metadata",)),
 }
 DEFAULT = list(WORKLOADS)[:2]
-WAYS = ("plain", "self-profile query-provider", "self-profile default", "probes only", "qprof-bpf")
+OURS = "qprof-bpf"
+OURS_QUERIES = "qprof-bpf -e query-provider"
+THEIR_QUERIES = "self-profile query-provider"
+WAYS = ("plain", THEIR_QUERIES, "self-profile default", "probes only", OURS_QUERIES, OURS)
 BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}  # in every run: it changes what rustc does
 
 
@@ -69,10 +73,11 @@ class Bench:
             argv += ["-Zself-profile=" + profile, "-Zself-profile-events=" + way.split()[1]]
         # The inner file must be writable for the invoking user, the outer one for us.
         command = [self.measure, self.t.write("inner", ""), *argv]
-        if way == "qprof-bpf":
-            command = [self.t.qprof, "-q", "--force", "-o", trace, "--", *command]
-        env = self.t.qprof_env(BOOTSTRAP) if way == "qprof-bpf" else lab.environment(**BOOTSTRAP)
-        who = {} if way == "qprof-bpf" else lab.as_invoker()
+        ours = way.startswith(OURS)
+        if ours:
+            command = [self.t.qprof, "-q", *way.split()[1:], "--force", "-o", trace, "--", *command]
+        env = self.t.qprof_env(BOOTSTRAP) if ours else lab.environment(**BOOTSTRAP)
+        who = {} if ours else lab.as_invoker()
         with self.probes() if way == "probes only" else contextlib.nullcontext():
             done = subprocess.run([self.measure, self.t.write("outer", ""), *command],
                                   env=env, cwd=self.t.dir, **who)
@@ -96,7 +101,7 @@ class Bench:
 
     def sample(self, way, profile, trace):
         inner, outer = self.read("inner"), self.read("outer")
-        if way == "qprof-bpf":
+        if way.startswith(OURS):
             report = self.t.report(trace)
             events = sum(q["count"] for q in report["queries"])
             return Sample(inner, outer, events, os.path.getsize(trace), report["lost"],
@@ -110,7 +115,7 @@ class Bench:
     def own_profile(self):
         """rustc's own profile of the workload that has targets: its path and number of events."""
         crate, flags = WORKLOADS[DEFAULT[0]]
-        sample = self.run("self-profile query-provider", crate, flags)
+        sample = self.run(THEIR_QUERIES, crate, flags)
         (path,) = glob.glob(self.t.path("profile", "*"))
         return path, sample.events
 
@@ -168,7 +173,7 @@ def compare(bench, name, rounds):
              "own CPU s")]
     for way in WAYS[1:]:
         s = results[way]
-        ours = way == "qprof-bpf"
+        ours = way.startswith(OURS)
         recorded = way != "probes only"
         rows.append((way, ratios(s, plain, "compile_wall"), ratios(s, plain, "whole_wall"),
                      ratios(s, plain, "compile_cpu"),
@@ -182,7 +187,7 @@ def compare(bench, name, rounds):
 
 
 def floor(bench, results):
-    ours, plain = results["qprof-bpf"], median(results["plain"], "compile_wall")
+    ours, plain = results[OURS], median(results["plain"], "compile_wall")
     hits = ours[0].hits
     note = "floor"
     if hits is None:
@@ -228,8 +233,8 @@ def time_attach(t, rounds):
 
 def target_rows(results):
     """Of the workload that has targets."""
-    ours, plain = results["qprof-bpf"], results["plain"]
-    theirs = results["self-profile query-provider"]
+    ours, plain = results[OURS], results["plain"]
+    theirs = results[THEIR_QUERIES]
     losses = [s.lost for s in ours]
     size, their_size = (median(s, "size") / median(s, "events") for s in (ours, theirs))
     compile, whole = (statistics.median(all_ratios(ours, plain, field))
@@ -240,7 +245,31 @@ def target_rows(results):
         targets.Row("records lost", None if None in losses else sum(losses), "", most=0),
         targets.Row("query event on disk, ids and names in it", size, "B", most=4.0,
                     note="%.1f B in rustc's own profile: %.3fx" % (their_size, size / their_size)),
-    ]
+    ] + [beside_self_profile(results, field, name)
+         for field, name in (("compile_wall", "wall"), ("compile_cpu", "CPU"))]
+
+
+def beside_self_profile(results, field, name):
+    """Queries alone: how much more of a plain compile we take than rustc's own profiler does."""
+    plain = results["plain"]
+    ours, theirs = (all_ratios(results[way], plain, field) for way in (OURS_QUERIES, THEIR_QUERIES))
+    more = statistics.median(a - b for a, b in zip(ours, theirs))
+    return targets.Row(
+        "-e query-provider, above self-profile's, " + name, more, "x", most=0.05,
+        note="beside plain %.3f, self-profile %.3f, with all of the default %.3f" % tuple(
+            statistics.median(all_ratios(results[way], plain, field))
+            for way in (OURS_QUERIES, THEIR_QUERIES, OURS)))
+
+
+def hits_rows(t, toolchain):
+    """Hits of caches on hello world."""
+    try:
+        n, unknown = test_cache_hits.compare_hello_world(t, toolchain)
+    except AssertionError as error:
+        return [targets.Row("hits of caches, hello world, not rustc's", 1, "", most=0,
+                            note="differ: %s" % error)]
+    return [targets.Row("hits of caches, hello world, not rustc's", 0, "", most=0,
+                        note="%d hits, %d of what was not executed" % (n, unknown))]
 
 
 def time_set_up(t, rounds):

@@ -76,29 +76,46 @@ static inline bool can_capture(void)
 /* Among the spans, as one of a kind of its own, whose label is the reason. */
 #define KIND_OFF_CPU 255
 
-static inline void reserve_span(struct records *r)
+static inline void keep_span(struct records *r, const struct wire_span *span)
 {
-	if (r->n_spans < r->room)
-		return;
-	r->room = r->room * 2 + 1024;
-	r->spans = reallocarray(r->spans, r->room, sizeof(*r->spans));
-	assert_non_null(r->spans);
+	if (r->n_spans == r->room) {
+		r->room = r->room * 2 + 1024;
+		r->spans = reallocarray(r->spans, r->room, sizeof(*r->spans));
+		assert_non_null(r->spans);
+	}
+	r->spans[r->n_spans++] = *span;
 }
 
 static inline void keep_off_cpu(struct records *r, const struct wire_off_cpu *off)
 {
-	reserve_span(r);
-	r->spans[r->n_spans++] = (struct wire_span){
-		.type = off->type,
-		.flags = (uint8_t)off->flags,
-		.kind = KIND_OFF_CPU,
-		.label = off->reason,
-		.depth = off->depth,
-		.pid = off->pid,
-		.tid = off->tid,
-		.start_ns = off->start_ns,
-		.end_ns = off->end_ns,
-	};
+	keep_span(r, &(struct wire_span){
+			     .type = off->type,
+			     .flags = (uint8_t)off->flags,
+			     .kind = KIND_OFF_CPU,
+			     .label = off->reason,
+			     .depth = off->depth,
+			     .pid = off->pid,
+			     .tid = off->tid,
+			     .start_ns = off->start_ns,
+			     .end_ns = off->end_ns,
+		     });
+}
+
+/* As a span without length, so that its place among the others is compared, too. */
+static inline void keep_hit(struct records *r, const struct wire_hit *hit)
+{
+	keep_span(r, &(struct wire_span){
+			     .type = WIRE_HIT,
+			     .lib = hit->lib,
+			     .kind = KIND_HIT,
+			     .query = WIRE_NO_QUERY,
+			     .depth = hit->depth,
+			     .pid = hit->pid,
+			     .tid = hit->tid,
+			     .start_ns = hit->time_ns,
+			     .end_ns = hit->time_ns,
+			     .invocation = hit->invocation,
+		     });
 }
 
 static inline int keep_record(void *ctx, const void *record, size_t size)
@@ -108,8 +125,7 @@ static inline int keep_record(void *ctx, const void *record, size_t size)
 	switch (*(const uint8_t *)record) {
 	case WIRE_SPAN:
 		assert_int_equal(size, sizeof(*r->spans));
-		reserve_span(r);
-		memcpy(&r->spans[r->n_spans++], record, size);
+		keep_span(r, record);
 		return 0;
 	case WIRE_FORK:
 		assert_int_equal(size, sizeof(*r->forks));
@@ -140,6 +156,10 @@ static inline int keep_record(void *ctx, const void *record, size_t size)
 		assert_int_equal(size, sizeof(struct wire_off_cpu));
 		keep_off_cpu(r, record);
 		return 0;
+	case WIRE_HIT:
+		assert_int_equal(size, sizeof(struct wire_hit));
+		keep_hit(r, record);
+		return 0;
 	default:
 		r->n_others++;
 		return 0;
@@ -151,7 +171,8 @@ static inline void capture_drain(struct capture *c)
 	assert_int_equal(kernel__drain(c->kernel, keep_record, &c->got), 0);
 }
 
-static inline void capture_find_askers(struct capture *c)
+/* What the target's symbols tell beside the plan. */
+static inline void capture_look_up(struct capture *c, struct plan_hit hits[static 3])
 {
 	_elf_image_ struct elf_image *img = NULL;
 	const struct elf_symbol *syms;
@@ -161,11 +182,13 @@ static inline void capture_find_askers(struct capture *c)
 	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
 	c->asked[ASKED_HERE] = address_of(syms, n, "asked_here");
 	c->asked[ASKED_THERE] = address_of(syms, n, "asked_there");
+	describe_hits(img, syms, n, hits);
 }
 
 static inline void capture_open_with(struct capture *c, const struct kernel_options *opt,
 				     uint8_t skip_role)
 {
+	struct plan_hit hits[3];
 	ssize_t n;
 
 	*c = (struct capture){.to_target = -1, .from_target = -1, .callers = opt->callers};
@@ -174,9 +197,13 @@ static inline void capture_open_with(struct capture *c, const struct kernel_opti
 	c->target[n] = '\0';
 	strcpy(strrchr(c->target, '/') + 1, "target");
 	c->plan = plan_of_target(c->target, skip_role);
-	capture_find_askers(c);
+	capture_look_up(c, hits);
 	assert_int_equal(kernel__open(opt, &c->kernel), 0);
 	assert_int_equal(kernel__attach(c->kernel, c->plan, NULL, &c->lib), 0);
+	if (opt->hits)
+		assert_int_equal(kernel__attach_hits(c->kernel, c->lib, c->plan,
+						     &(struct plan_hits){.items = hits, .n = 3}),
+				 0);
 }
 
 /* Load and attach; nothing runs yet. */

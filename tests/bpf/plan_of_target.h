@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "plan/elf_image.h"
+#include "plan/hits.h"
 #include "shapes.h"
 
 enum {
@@ -144,6 +145,26 @@ static inline uint64_t address_of(const struct elf_symbol *syms, size_t n, const
 			return syms[i].addr;
 	fail_msg("the test program has no %s", name);
 	return 0;
+}
+
+/* Where the target hits caches. */
+static inline void describe_hits(const struct elf_image *img, const struct elf_symbol *syms,
+				 size_t n, struct plan_hit hits[static 3])
+{
+	static const struct {
+		const char *symbol;
+		struct plan_hit hit;
+	} described[] = {
+		{"site_hit_register", {.reg = WIRE_REG_R9, .base = WIRE_REG_NONE}},
+		{"site_hit_stack", {.reg = WIRE_REG_NONE, .base = WIRE_REG_NONE, .disp = 0x14}},
+		{"site_hit_memory", {.reg = WIRE_REG_NONE, .base = WIRE_REG_SI, .disp = 8}},
+	};
+
+	for (int i = 0; i < 3; i++) {
+		hits[i] = described[i].hit;
+		hits[i].addr = address_of(syms, n, described[i].symbol);
+		assert_true(elf_image__offset(img, hits[i].addr, &hits[i].offset));
+	}
 }
 
 /* Bodies that serve the same queries share a group. */

@@ -260,6 +260,22 @@
 	call timer_drop
 	frame_end
 
+	/* Three hits: ids[0] in a register, ids[1] on the stack, what rsi has at 8 in memory. */
+	function hits
+	sub $0x28, %rsp
+	mov (%rdi), %r9d
+	mov 0x4(%rdi), %eax
+	mov %eax, 0x14(%rsp)
+	testb $2, mask(%rip)
+	function site_hit_register
+	jne 1f
+1:	function site_hit_stack
+	jne 1f
+1:	function site_hit_memory
+	jne 1f
+1:	add $0x28, %rsp
+	ret
+
 	function panic_cleanup
 	push %rbp
 	pop %rbp

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "qprof/wire.h"
+
 /* In the order of their names, as a plan has them. */
 enum shape_query {
 	ALPHA,	 /* START at the provider's first instruction; id in r15 */
@@ -51,6 +53,9 @@ body_fn wrapper_alpha, wrapper_alpha_grown;
 /* Two places that call wrappers, and the addresses that they return to. */
 typedef void ask_fn(struct call *c, uint32_t id, const void *provider, body_fn *wrapper, void *top);
 ask_fn ask_here, ask_there;
+/* In place of a span's kind, in what the target writes. */
+#define KIND_HIT WIRE_KIND_MAX
+
 /* Numbers of these places, in what the target writes. */
 enum { ASKED_UNKNOWN, ASKED_HERE, ASKED_THERE };
 
@@ -58,6 +63,9 @@ enum { ASKED_UNKNOWN, ASKED_HERE, ASKED_THERE };
 void guards(struct call *c);
 void told(struct call *c, uint32_t unused, const char *text, uint64_t len);
 void timed(struct call *c, uint32_t unused, const char *text, uint64_t len);
+
+/* Three results are found in their caches: ids[0], ids[1], and the one 8 bytes into `entry`. */
+void hits(const uint32_t *ids, const void *entry);
 
 /* Called by them: an interval has begun; the innermost one has, run what is inside; it ended. */
 void outer_guard(struct call *c);

@@ -7,6 +7,7 @@
  *   a b e h z     queries (alpha, beta, epsilon, eta, zeta); a(...) runs the script inside it
  *   i             theta, whose result is hashed; o loads iota and runs the script meanwhile
  *   n             a guard within another; runs the script in the inner one
+ *   m M           three hits of caches; of the last one the id cannot be read
  *   l L v         an interval with a label that is told, with a long one; a timer within another
  *   c C           gamma through its wrapper, through the body with a vtable
  *   d D           delta, vtable in a register, in a slot
@@ -257,6 +258,27 @@ void guard_left(struct call *c)
 {
 	(void)c;
 	end_frame();
+}
+
+static void print_hit(uint32_t id)
+{
+	struct frame f = {.query = WIRE_NO_QUERY, .kind = KIND_HIT, .invocation = id};
+
+	for (unsigned int i = self->n; i-- > 0 && !f.depth;)
+		if (!self->frames[i].unseen)
+			f.depth = self->frames[i].depth + 1;
+	print_frame(&f, 0);
+}
+
+static void hit_caches(bool readable)
+{
+	uint32_t first = __atomic_add_fetch(&invocations, 3, __ATOMIC_RELAXED);
+	uint32_t entry[] = {0, 0, first + 2};
+
+	hits((const uint32_t[]){first, first + 1}, readable ? entry : NULL);
+	print_hit(first);
+	print_hit(first + 1);
+	print_hit(readable ? first + 2 : WIRE_NO_INVOCATION);
 }
 
 static void run_load(const char *inner)
@@ -628,6 +650,9 @@ static void step(char what, unsigned int arg)
 		return synchronize();
 	case '0':
 		return forget();
+	case 'm':
+	case 'M':
+		return hit_caches(what == 'm');
 	case '~':
 		self->quiet = true;
 		return;

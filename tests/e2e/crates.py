@@ -37,10 +37,10 @@ def source(name):
     return found[-1]
 
 
-def arguments(name, out_dir, *extra):
-    """rustc's arguments to compile the crate into a directory."""
+def arguments(name, out_dir, *extra, at=None):
+    """rustc's arguments to compile the crate, or what is `at` a path, into a directory."""
     args = ["--crate-name", name.replace("-", "_"), "--crate-type", "lib", "--edition", EDITION]
     args += ["--cap-lints", "allow", "--out-dir", out_dir]
     for feature in FEATURES[name].split():
         args += ["--cfg", 'feature="%s"' % feature]
-    return args + list(extra) + [source(name)]
+    return args + list(extra) + [at or source(name)]

@@ -76,17 +76,20 @@ class Profile:
                 parts.append(self.strings[at:end].decode())
                 at = end
 
-    def intervals(self, kind="Query"):
-        """Interval events of a kind, in file order: per thread the order of their ends."""
+    def all_intervals(self):
+        """(kind, interval event), in file order: per thread the order of their ends."""
         for kind_id, event_id, thread, low1, low2, high in struct.iter_unpack(
             "<QQIIII", self.events[8:]
         ):
             start = low1 | (high >> 16) << 32
             end = low2 | (high & 0xFFFF) << 32
-            if end in (INSTANT, INTEGER) or self.text(kind_id) != kind:
+            if end in (INSTANT, INTEGER):
                 continue
             label = self.text(event_id).split(SEPARATOR)[0]
-            yield Event(thread, event_id, label, start, end)
+            yield self.text(kind_id), Event(thread, event_id, label, start, end)
+
+    def intervals(self, kind="Query"):
+        return (event for its_kind, event in self.all_intervals() if its_kind == kind)
 
     def records(self):
         """Every event in file order; `second` is INSTANT, INTEGER, or an interval's end."""

@@ -2,18 +2,18 @@
 """Hits of the queries' caches are those that rustc's own profiler records, id by id."""
 
 import collections
-import glob
 import struct
 
 import crates
 import lab
+from compiles import BOOTSTRAP, profiled
 from lab import each
-from mm_profdata import Profile, SEPARATOR, UNKNOWN
+from mm_profdata import INTEGER, SEPARATOR, UNKNOWN
 
-BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}
-EVENTS = "-Zself-profile-events=query-provider,query-cache-hit"
+EVENTS = "query-provider,query-cache-hit,query-cache-hit-count"
 OPTIONS = ("-q", "-e", "query-cache-hit", "--ring-size", "256M")
 HIT = "QueryCacheHit"
+TOLD = "%d hits, %d of what was not executed"
 
 
 def truth_of(profile):
@@ -23,6 +23,16 @@ def truth_of(profile):
         if profile.text(kind) == HIT:
             hits[event, profile.text(event).split(SEPARATOR)[0]] += 1
     return hits
+
+
+def counts_of(profile):
+    """What rustc's query-cache-hit-count says: hits by invocation id."""
+    counts = collections.Counter()
+    for kind, event, _, value, low2, high in struct.iter_unpack("<QQIIII", profile.events[8:]):
+        if profile.text(kind) == "QueryCacheHitCount":
+            assert low2 | (high & 0xFFFF) << 32 == INTEGER
+            counts[event] += value | (high >> 16) << 32
+    return counts
 
 
 def ours_of(spans):
@@ -55,27 +65,32 @@ def assert_same_hits(ours, executed, truth):
 
 
 def hits_of(t, argv):
-    """Of one process, as we and as rustc saw them."""
-    flags = ["-Zself-profile=" + t.mkdir("profile"), EVENTS]
-    run = t.capture(argv + flags, OPTIONS, env=BOOTSTRAP)
-    assert run.status == 0, run.stderr.decode()
-    (path,) = glob.glob(t.path("profile", "*.mm_profdata"))
+    """Of one process, as we and as rustc saw them: how many, and how many of unknown label."""
+    run, profile = profiled(t, "hits", EVENTS, lambda _, *flags: t.capture(
+        [*argv, *flags], OPTIONS, env=BOOTSTRAP))
     ours, executed = ours_of(t.spans(run.trace))
-    return "%d hits, %d of what was not executed" % assert_same_hits(
-        ours, executed, truth_of(Profile.read(path)))
+    by_id = collections.Counter()
+    for (invocation, _), n in ours.items():
+        by_id[invocation] += n
+    assert by_id == counts_of(profile)
+    return assert_same_hits(ours, executed, truth_of(profile))
 
 
-@each(*((toolchain,) for toolchain in lab.toolchains() or ("stable",)))
-def test_hello_world(t, toolchain):
-    t.need_capture()
+def compare_hello_world(t, toolchain):
     source = t.write("hello.rs", 'fn main() { println!("hello"); }\n')
     rustc = t.toolchain(toolchain).rustc
     return hits_of(t, [rustc, source, "-o", t.path("hello")])
 
 
+@each(*((toolchain,) for toolchain in lab.toolchains() or ("stable",)))
+def test_hello_world(t, toolchain):
+    t.need_capture()
+    return TOLD % compare_hello_world(t, toolchain)
+
+
 def test_a_crate(t):
     t.need_capture()
-    return hits_of(t, [t.toolchain().rustc] + crates.arguments("semver", t.mkdir("out")))
+    return TOLD % hits_of(t, [t.toolchain().rustc] + crates.arguments("semver", t.mkdir("out")))
 
 
 def test_only_who_asks_gets_them(t):

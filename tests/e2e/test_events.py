@@ -1,42 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Intervals beside queries: per kind and label, what rustc's own profiler counts."""
+"""Which intervals a recording has: the words and globs of -e."""
 
 import collections
-import fnmatch
 import json
-import os
 
 import crates
-import lab
-from lab import each
-from mm_profdata import Profile
-from test_exact_counts import BOOTSTRAP, Compile
+from compiles import BOOTSTRAP, Compile
+from equality import matches
 
-MODES = ("debug", "first-incremental", "second-incremental")
-KINDS = ("Query", "GenericActivity", "QueryBlocked", "IncrementalLoadResult",
-         "IncrementalResultHashing")
-ALL = ("-q", "-e", "all")
-# What the default leaves out.
-TINY = ("metadata_decode_*", "mir_pass_*", "incr_comp_encode_dep_graph")
-
-# Activities that rustc only has while its own profiler is on.
-ONLY_PROFILED = {
-    "mir_pass_*": "rustc asks whether it profiles before it runs a pass through the profiler",
-    "self_profile_alloc_query_strings": "the profiler's own",
-}
-# A query with arguments that depend on the order of a cycle: counts vary from run to run.
-UNSTEADY = ("params_in_repr", "representability_adt_ty")
 # What -Ztime-passes adds up by itself, without an interval of the profiler's.
 PRINTED_ONLY = {"total", "codegen_to_LLVM_IR"}
-
-
-def matches(label, globs):
-    return any(fnmatch.fnmatch(label, glob) for glob in globs)
-
-
-def truth_of(path):
-    profile = Profile.read(path)
-    return {kind: profile.counts(kind) for kind in KINDS}
 
 
 def spans_of(t, trace):
@@ -55,76 +28,6 @@ def differences(ours, truth, left_out=()):
         if ours[label] != truth[label] and not matches(label, left_out):
             found[label] = (ours[label], truth[label])
     return found
-
-
-def profile(compile, events):
-    directory = compile.t.mkdir("truth.profile")
-    flags = ("-Zself-profile=" + directory, "-Zself-profile-events=" + events)
-    done = compile.t.plain(compile.argv("truth", None, *flags), env=BOOTSTRAP)
-    assert done.status == 0, done.stderr.decode()
-    (name,) = os.listdir(directory)
-    return truth_of(os.path.join(directory, name))
-
-
-def assert_same_labels(ours, truth):
-    """
-    rustc labels what ends with an invocation id by what it still knows of that id at the end: for
-    most loads nothing, for some another query. We have the query itself, but for loads in functions
-    that several queries share, and results that another query feeds. So only sums must agree.
-    """
-    for kind in ("IncrementalLoadResult", "IncrementalResultHashing"):
-        assert sum(ours[kind].values()) == sum(truth[kind].values()), kind
-
-
-@each(*((toolchain, mode) for toolchain in lab.toolchains() or ("stable",) for mode in MODES))
-def test_every_interval(t, toolchain, mode):
-    t.need_capture()
-    compile = Compile(t, t.toolchain(toolchain), crates.LONG, mode)
-    truth = profile(compile, "default,incr-result-hashing")
-    run = t.capture(compile.argv("ours"), ALL, env=BOOTSTRAP)
-    assert run.status == 0, run.stderr.decode()
-    ours = spans_of(t, run.trace)
-    differ = differences(ours["GenericActivity"], truth["GenericActivity"], ONLY_PROFILED)
-    assert not differ, "activity: (ours, truth): %s" % differ
-    differ = differences(ours["Query"], truth["Query"], UNSTEADY)
-    assert not differ, "query: (ours, truth): %s" % differ
-    assert_same_labels(ours, truth)
-    return ", ".join("%d %s" % (sum(ours[k].values()), k) for k in KINDS if ours[k])
-
-
-@each(*MODES)
-def test_the_default(t, mode):
-    """All but what comes in thousands, and hashing."""
-    t.need_capture()
-    compile = Compile(t, t.toolchain(), crates.SHORT, mode)
-    truth = profile(compile, "default")
-    run = t.capture(compile.argv("ours"), env=BOOTSTRAP)
-    assert run.status == 0, run.stderr.decode()
-    ours = spans_of(t, run.trace)
-    differ = differences(
-        ours["GenericActivity"], truth["GenericActivity"], (*ONLY_PROFILED, *TINY))
-    assert not differ, "activity: (ours, truth): %s" % differ
-    assert not any(matches(label, TINY) for label in ours["GenericActivity"])
-    assert not ours["IncrementalResultHashing"]
-    loads = "IncrementalLoadResult"
-    assert sum(ours[loads].values()) == sum(truth[loads].values())
-    if mode == "second-incremental":
-        assert ours[loads]
-
-
-def test_blocking(t):
-    """One process: who waits for whom is another matter in the next."""
-    t.need_capture()
-    compile = Compile(t, t.toolchain(), crates.LONG, "debug")
-    directory = t.mkdir("both.profile")
-    flags = ("-Zself-profile=" + directory, "-Zthreads=4")
-    run = t.capture(compile.argv("both", None, *flags), env=BOOTSTRAP)
-    assert run.status == 0, run.stderr.decode()
-    (name,) = os.listdir(directory)
-    truth = truth_of(os.path.join(directory, name))
-    ours = spans_of(t, run.trace)
-    assert sum(ours["QueryBlocked"].values()) == sum(truth["QueryBlocked"].values())
-    return "%d times blocked" % sum(ours["QueryBlocked"].values())
 
 
 def test_passes_alone(t):

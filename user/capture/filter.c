@@ -35,7 +35,7 @@ static const struct {
 	{"incr-cache-load", BIT(FILTER_LOAD), NULL},
 	{"incr-result-hashing", BIT(FILTER_HASHING), NULL},
 	{"query-cache-hit", HITS | BIT(FILTER_QUERY), NULL},
-	{"query-cache-hit-count", 0, "rustc counts them only while its own profiler is on"},
+	{"query-cache-hit-count", 0, "query-cache-hit records each hit, and report counts them"},
 	{"query-keys", 0, "rustc makes these texts only while its own profiler is on"},
 	{"function-args", 0, "rustc makes these texts only while its own profiler is on"},
 	{"args", 0, "rustc makes these texts only while its own profiler is on"},

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Hits of caches: each one, where it happens among the spans, with its invocation id. */
+#include "capture.h"
+
+#define RING (16u << 20)
+
+static void open_for(struct capture *c, bool hits)
+{
+	struct kernel_options opt = {
+		.attach = KERNEL_ATTACH_MULTI, .ring_bytes = RING, .hits = hits};
+
+	capture_open_with(c, &opt, 0);
+}
+
+static void compare(const char *script)
+{
+	struct capture c;
+
+	need_capture();
+	open_for(&c, true);
+	capture_script(&c, script);
+	assert_int_equal(c.status, 0);
+	assert_as_expected(&c);
+	assert_whole(&c);
+	capture_close(&c);
+}
+
+static void wherever_the_id_is(void **state)
+{
+	(void)state;
+	compare("m a(m) m");
+}
+
+static void an_id_that_cannot_be_read(void **state)
+{
+	(void)state;
+	compare("a(M) m");
+}
+
+static void within_all_kinds_of_intervals(void **state)
+{
+	(void)state;
+	compare("a(mb(m)m)n(m)l(m)L(m)v(m)i(m)o(m)m");
+}
+
+/* Deeper than what a thread's storage holds. */
+static void in_a_deep_stack(void **state)
+{
+	(void)state;
+	compare("r600(m)m");
+}
+
+static void in_several_threads(void **state)
+{
+	(void)state;
+	compare("p4(*500(ma(mb(m))))");
+}
+
+/* A thread's first probe may be a hit. */
+static void in_a_child(void **state)
+{
+	(void)state;
+	compare("f(ma(m))t(m)x(m)");
+}
+
+static void only_who_asks_gets_them(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	open_for(&c, false);
+	capture_script(&c, "a(m)");
+	assert_int_equal(c.got.n_spans, 1);
+	assert_int_equal(c.counters[WIRE_COUNT_HITS], 2);
+	capture_close(&c);
+}
+
+static void not_of_processes_that_are_not_followed(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	open_for(&c, true);
+	capture_start(&c, "*10(m)");
+	kernel__enable(c.kernel, true);
+	capture_go(&c);
+	capture_finish_target(&c);
+	capture_stop(&c);
+	assert_int_equal(c.got.n_spans, 0);
+	assert_int_equal(c.counters[WIRE_COUNT_HITS], 0);
+	assert_int_equal(c.counters[WIRE_COUNT_HITS_OTHER], 30);
+	capture_close(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wherever_the_id_is),
+		cmocka_unit_test(an_id_that_cannot_be_read),
+		cmocka_unit_test(within_all_kinds_of_intervals),
+		cmocka_unit_test(in_a_deep_stack),
+		cmocka_unit_test(in_several_threads),
+		cmocka_unit_test(in_a_child),
+		cmocka_unit_test(only_who_asks_gets_them),
+		cmocka_unit_test(not_of_processes_that_are_not_followed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""One crate compiled again and again from the same state, with rustc's own profile or without."""
+
+import glob
+import os
+import shutil
+
+import crates
+from mm_profdata import BadProfile, Profile
+
+# Unlocks -Zself-profile on stable. Without it rustc runs some queries more: set in every run.
+BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}
+MODES = {
+    "debug": (),
+    "release": ("-O",),
+    "metadata": ("--emit=metadata",),
+    "first-incremental": (),
+    "second-incremental": (),
+    "edited-incremental": (),
+    "threads": ("-Zthreads=4",),
+}
+# Where one function of a crate begins, for the mode that edits it; no line moves.
+EDITS = {
+    "regex-syntax": ("lib.rs", "pub fn is_word_byte(c: u8) -> bool {"),
+    "memchr": ("memchr/mod.rs", "pub fn memchr(needle: u8, haystack: &[u8]) -> Option<usize> {"),
+    "semver": ("parse.rs", "fn wildcard(input: &str) -> Option<(char, &str)> {"),
+    "smallvec": ("lib.rs", "fn layout_array<T>(n: usize) -> Result<Layout, CollectionAllocErr> {"),
+}
+
+
+def profiled(t, name, events, run):
+    """
+    Have run(unique name, *flags) run rustc with its self-profile: what it returned, and the
+    profile. On a busy machine rustc now and then exits while another of its threads still holds
+    the profiler, and leaves a file without its strings: then there is nothing to compare with, and
+    it is run again.
+    """
+    for attempt in range(3):
+        unique = "%s%d" % (name, attempt)
+        directory = t.mkdir(unique + ".profile")
+        done = run(unique, "-Zself-profile=" + directory, "-Zself-profile-events=" + events)
+        assert done.status == 0, done.stderr.decode()
+        (path,) = glob.glob(os.path.join(directory, "*.mm_profdata"))
+        try:
+            return done, Profile.read(path)
+        except BadProfile as e:
+            if "no stream" not in str(e):
+                raise
+            why = e
+    raise why
+
+
+class Compile:
+    """One crate in one mode; every run starts from the same incremental state."""
+
+    def __init__(self, t, toolchain, crate, mode):
+        self.t = t
+        self.rustc = toolchain.rustc
+        self.crate = crate
+        self.flags = MODES[mode]
+        self.incremental = mode.endswith("incremental")
+        self.source = crates.source(crate)
+        self.before = None
+        if mode == "edited-incremental":
+            self.source = shutil.copytree(os.path.dirname(self.source), t.path("src")) + "/lib.rs"
+        if mode in ("second-incremental", "edited-incremental"):
+            self.before = t.mkdir("before")
+            done = t.plain(self.argv("setup", self.before), env=BOOTSTRAP)
+            assert done.status == 0, done.stderr.decode()
+        if mode == "edited-incremental":
+            self.edit()
+
+    def edit(self):
+        file, function = EDITS[self.crate]
+        path = os.path.join(os.path.dirname(self.source), file)
+        with open(path) as f:
+            text = f.read()
+        assert text.count("\n" + function) == 1, (path, function)
+        self.t.write(path, text.replace("\n" + function, "\n" + function + " let _edited = 1;"))
+
+    def argv(self, name, incremental=None, *extra):
+        # An incremental build that writes somewhere else is not an unchanged one.
+        out = self.t.mkdir("incremental.out" if self.incremental else name + ".out")
+        args = crates.arguments(self.crate, out, *self.flags, *extra, at=self.source)
+        if self.incremental:
+            args += ["-C", "incremental=" + (incremental or self.state(name))]
+        return [self.rustc] + args
+
+    def state(self, name):
+        path = self.t.path(name + ".incremental")
+        if self.before:
+            # Owners too: rustc locks and renames in there.
+            shutil.copytree(self.before, path, symlinks=True)
+            for directory, _, files in os.walk(path):
+                self.t.give(directory)
+                for file in files:
+                    self.t.give(os.path.join(directory, file))
+            return path
+        return self.t.mkdir(name + ".incremental")
+
+    def profiled(self, name, run, events="query-provider"):
+        """profiled(), of this compile; `run` gets the whole command."""
+        return profiled(self.t, name, events, lambda unique, *flags: run(
+            self.argv(unique, None, *flags)))
