@@ -100,4 +100,18 @@ static __always_inline void count(__u32 counter)
 	count_n(counter, 1);
 }
 
+/*
+ * A wakeup costs more than a span. The reader comes by itself many times a second; it is woken only
+ * when much is waiting, and then by the few records that cross a step of that much.
+ */
+static __always_inline __u64 wakeup_flags(void)
+{
+	__u64 waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
+
+	return waiting % knobs.wakeup_bytes < 2 * sizeof(struct wire_span) &&
+			       waiting >= knobs.wakeup_bytes
+		       ? BPF_RB_FORCE_WAKEUP
+		       : BPF_RB_NO_WAKEUP;
+}
+
 #endif /* QPROF_MAPS_H */

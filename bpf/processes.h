@@ -4,6 +4,7 @@
 #define QPROF_PROCESSES_H
 
 #include "maps.h"
+#include "off_cpu.h"
 
 SEC("raw_tp/sched_process_fork")
 int on_fork(struct bpf_raw_tracepoint_args *ctx)

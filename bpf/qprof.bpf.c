@@ -8,6 +8,7 @@
  */
 #include "maps.h"
 #include "operands.h"
+#include "switches.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -82,20 +83,6 @@ static long stack_find_segment(struct thread_stack *t, wire_u64 sp)
 	return 0;
 }
 
-/*
- * A wakeup costs more than a span. The reader comes by itself many times a second; it is woken only
- * when much is waiting, and then by the few records that cross a step of that much.
- */
-static __always_inline __u64 wakeup_flags(void)
-{
-	__u64 waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
-
-	return waiting % knobs.wakeup_bytes < 2 * sizeof(struct wire_span) &&
-			       waiting >= knobs.wakeup_bytes
-		       ? BPF_RB_FORCE_WAKEUP
-		       : BPF_RB_NO_WAKEUP;
-}
-
 static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
 		       wire_u32 invocation)
 {
@@ -127,8 +114,6 @@ static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
 {
 	bpf_loop(n, fn, ctx, 0);
 }
-
-#include "switches.h"
 
 /* A thread may be gone before anybody could ask for its name. */
 static __always_inline void send_thread(const struct thread_stack *t)

@@ -234,18 +234,14 @@ static int count_load(struct summary *s, struct summed_process *p, struct entry 
 
 int summary__span(struct summary *s, const struct trace_span *span, const struct trace_off *off)
 {
-	struct own_times own = {
-		.self_ns = span->self_ns,
-		.probe_ns = span->probe_ns,
-		.self_probe_ns = span->self_probe_ns,
-	};
+	struct own_times own;
 	struct summed_process *p;
 	struct entry *entry;
 
 	if (span->process >= s->n_processes || span->end_ns < span->start_ns)
 		return -EINVAL;
 	if (off)
-		own.off = *off;
+		own = (struct own_times){span->self_ns, span->probe_ns, span->self_probe_ns, *off};
 	else if (self_time__of(s->self_time, span, &own))
 		return -ENOMEM;
 	p = &s->processes[span->process];

@@ -6,6 +6,9 @@
 #include "base/choose.h"
 #include "base/map.h"
 
+/* What is known not to be asked for is then not compiled into the way that most spans go. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* Ended spans of one depth that nothing encloses yet. */
 struct siblings {
 	uint64_t start_ns; /* of the first */
@@ -150,8 +153,8 @@ static inline void enclose_more(struct enclosed *all, const struct siblings *s, 
 /*
  * Take the siblings below `level` away; their sum is what they fill of the time since `start_ns`.
  */
-static inline struct enclosed take_enclosed(struct thread *t, uint32_t level, uint64_t start_ns,
-					    bool more)
+static ALWAYS_INLINE struct enclosed take_enclosed(struct thread *t, uint32_t level,
+						   uint64_t start_ns, bool more)
 {
 	struct siblings *s = t->top;
 	bool encloses = s->level > level;
@@ -185,9 +188,9 @@ static __attribute__((noinline)) int more_room(struct thread *t)
 }
 
 /* Put a span after its elder siblings; it is the last of the siblings on top then. */
-static inline struct siblings *add_sibling(struct thread *t, uint32_t level,
-					   const struct trace_span *span, uint64_t fills_ns,
-					   bool more)
+static ALWAYS_INLINE struct siblings *add_sibling(struct thread *t, uint32_t level,
+						  const struct trace_span *span, uint64_t fills_ns,
+						  bool more)
 {
 	bool first = t->top->level != level;
 	struct siblings *s = t->top += first;
@@ -204,8 +207,9 @@ static inline struct siblings *add_sibling(struct thread *t, uint32_t level,
 }
 
 /* A span that has probes, and its own time. */
-static inline void of_interval(const struct self_time *st, struct thread *t,
-			       const struct trace_span *span, struct own_times *times, bool more)
+static ALWAYS_INLINE void of_interval(const struct self_time *st, struct thread *t,
+				      const struct trace_span *span, struct own_times *times,
+				      bool more)
 {
 	uint64_t duration = span->end_ns - span->start_ns;
 	uint32_t level = span->depth + 1u;
@@ -233,19 +237,12 @@ static inline void of_interval(const struct self_time *st, struct thread *t,
 	}
 }
 
-/* One off the CPU has nothing in it: what is deeper belongs to what was lost before it. */
-static void of_off_cpu(struct thread *t, const struct trace_span *span, struct own_times *times)
+static __attribute__((noinline)) void of_interval_with_more(const struct self_time *st,
+							    struct thread *t,
+							    const struct trace_span *span,
+							    struct own_times *times)
 {
-	uint64_t duration = span->end_ns - span->start_ns;
-	uint32_t level = span->depth + 1u;
-	struct enclosed in = take_enclosed(t, level, span->end_ns, true);
-	struct siblings *s = add_sibling(t, level, span, 0, true);
-
-	*times = (struct own_times){.off.off_ns = duration};
-	s->outside_ps += in.outside_ps;
-	s->all_ps += in.all_ps;
-	s->between_off_ns += in.before_between_off_ns + duration;
-	s->all_off_ns += in.before_all_off_ns + duration;
+	of_interval(st, t, span, times, true);
 }
 
 /* What was not kept up to now was nothing. */
@@ -260,6 +257,27 @@ static __attribute__((noinline)) void begin_more(struct self_time *st)
 			s->between_off_ns = s->all_off_ns = 0;
 		}
 	}
+}
+
+/* One off the CPU has nothing in it: what is deeper belongs to what was lost before it. */
+static __attribute__((noinline)) void of_off_cpu(struct self_time *st, struct thread *t,
+						 const struct trace_span *span,
+						 struct own_times *times)
+{
+	uint64_t duration = span->end_ns - span->start_ns;
+	uint32_t level = span->depth + 1u;
+	struct enclosed in;
+	struct siblings *s;
+
+	if (!st->more)
+		begin_more(st);
+	in = take_enclosed(t, level, span->end_ns, true);
+	s = add_sibling(t, level, span, 0, true);
+	*times = (struct own_times){.off.off_ns = duration};
+	s->outside_ps += in.outside_ps;
+	s->all_ps += in.all_ps;
+	s->between_off_ns += in.before_between_off_ns + duration;
+	s->all_off_ns += in.before_all_off_ns + duration;
 }
 
 void self_time__set_costs(struct self_time *st, const struct trace_costs *costs)
@@ -281,15 +299,12 @@ int self_time__of(struct self_time *st, const struct trace_span *span, struct ow
 
 	if (!t || (t->top == t->last && more_room(t)))
 		return -ENOMEM;
-	if (span->kind == TRACE_KIND_OFF_CPU) {
-		if (!st->more)
-			begin_more(st);
-		of_off_cpu(t, span, times);
-	} else if (st->more) {
-		of_interval(st, t, span, times, true);
-	} else {
+	if (span->kind == TRACE_KIND_OFF_CPU)
+		of_off_cpu(st, t, span, times);
+	else if (st->more)
+		of_interval_with_more(st, t, span, times);
+	else
 		of_interval(st, t, span, times, false);
-	}
 	return 0;
 }
 

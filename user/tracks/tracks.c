@@ -9,6 +9,7 @@
 #include "trace/self_time.h"
 #include "tracks/command.h"
 #include "tracks/executions.h"
+#include "tracks/off_cpu.h"
 
 /*
  * Processes that are remembered after their exit. Threads of one process report from several CPUs:
@@ -79,8 +80,7 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out)
 	t->sink = *sink;
 	t->first_free = U64_MAP_NONE;
 	t->unknown = TRACKS_NO_LABEL;
-	for (int reason = 0; reason < WIRE_OFF_MAX; reason++)
-		t->off_cpu[reason] = TRACKS_NO_LABEL;
+	memset(t->off_cpu, 0xff, sizeof(t->off_cpu)); /* TRACKS_NO_LABEL */
 	*out = take_ptr(t);
 	return 0;
 }
@@ -573,11 +573,18 @@ static int label_of_span(struct tracks *t, const struct wire_span *r, uint32_t *
 	return *label == TRACKS_NO_LABEL ? unknown_label(t, label) : 0;
 }
 
+static int give(struct tracks *t, struct trace_span *span)
+{
+	struct trace_off off;
+	int err = self_time__span(t->self_time, span, &off);
+
+	return err || !t->sink.span ? err : t->sink.span(t->sink.ctx, span, &off);
+}
+
 static int on_span(struct tracks *t, const struct wire_span *r)
 {
 	struct image *image;
 	struct trace_span span;
-	struct trace_off off;
 	uint32_t label;
 	int err = 0;
 
@@ -605,11 +612,7 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 		.kind = r->kind,
 	};
 	err = locate_caller(t, r, &span.caller);
-	if (!err)
-		err = self_time__span(t->self_time, &span, &off);
-	if (err || !t->sink.span)
-		return err;
-	return t->sink.span(t->sink.ctx, &span, &off);
+	return err ?: give(t, &span);
 }
 
 static int on_hit(struct tracks *t, const struct wire_hit *r)
@@ -623,7 +626,6 @@ static int on_hit(struct tracks *t, const struct wire_hit *r)
 		.depth = r->depth,
 		.kind = TRACE_KIND_HIT,
 	};
-	struct trace_off off;
 	struct image *image;
 	uint16_t query;
 	int err = 0;
@@ -641,62 +643,28 @@ static int on_hit(struct tracks *t, const struct wire_hit *r)
 		t->unknown_hits++;
 		err = unknown_label(t, &span.label);
 	}
-	if (!err)
-		err = self_time__span(t->self_time, &span, &off);
-	if (err || !t->sink.span)
-		return err;
-	return t->sink.span(t->sink.ctx, &span, &off);
-}
-
-static int label_of_reason(struct tracks *t, uint8_t reason, uint32_t *label)
-{
-	static const char *const texts[WIRE_OFF_MAX] = {
-		[WIRE_OFF_PREEMPTED] = TRACE_OFF_PREEMPTED,
-		[WIRE_OFF_WAITING] = TRACE_OFF_WAITING,
-		[WIRE_OFF_UNINTERRUPTIBLE] = TRACE_OFF_UNINTERRUPTIBLE,
-	};
-	int err = 0;
-
-	if (reason >= WIRE_OFF_MAX || !texts[reason] || !t->sink.label)
-		return -EBADMSG;
-	if (t->off_cpu[reason] == TRACKS_NO_LABEL)
-		err = t->sink.label(t->sink.ctx, texts[reason], &t->off_cpu[reason]);
-	*label = t->off_cpu[reason];
-	return err;
+	return err ?: give(t, &span);
 }
 
 /* It tells of no library, and so not whether the image has spans of one. */
 static int on_off_cpu(struct tracks *t, const struct wire_off_cpu *r)
 {
-	struct trace_span span = {
-		.start_ns = r->start_ns,
-		.end_ns = r->end_ns,
-		.tid = r->tid,
-		.invocation = TRACE_NO_INVOCATION,
-		.depth = r->depth,
-		.flags = span_flags(r->flags),
-		.kind = TRACE_KIND_OFF_CPU,
-	};
-	struct trace_off off;
+	struct trace_span span = off_cpu__span(r);
+	const char *text = off_cpu__text(r);
 	struct image *image;
-	int err;
+	int err = 0;
 
-	if (r->end_ns < r->start_ns || r->flags & ~(WIRE_SPAN_OPEN | WIRE_SPAN_LEFT))
+	if (!text || !t->sink.label)
 		return -EBADMSG;
-	err = label_of_reason(t, r->reason, &span.label);
-	if (err)
-		return err;
-	image = image_at(t, r->pid, r->start_ns);
+	if (t->off_cpu[r->reason] == TRACKS_NO_LABEL)
+		err = t->sink.label(t->sink.ctx, text, &t->off_cpu[r->reason]);
+	image = err ? NULL : image_at(t, r->pid, r->start_ns);
 	if (!image)
-		return -ENOMEM;
-	if (!image->in_trace)
-		err = put_in_trace(t, image);
+		return err ?: -ENOMEM;
+	err = image->in_trace ? 0 : put_in_trace(t, image);
 	span.process = image->p.index;
-	if (!err)
-		err = self_time__span(t->self_time, &span, &off);
-	if (err || !t->sink.span)
-		return err;
-	return t->sink.span(t->sink.ctx, &span, &off);
+	span.label = t->off_cpu[r->reason];
+	return err ?: give(t, &span);
 }
 
 static int record_exec(struct tracks *t, const void *record, size_t size)
