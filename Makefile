@@ -115,6 +115,9 @@ PLAN_CODEC := $(B)/user/plan/codec.o $(B)/fuzz/user/plan/codec.o
 $(PLAN_CODEC): $(PLAN_SRC)
 $(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(PLAN_SRC) | cksum))u
 
+# What a source takes in as it is, which no dependency file tells.
+$(B)/user/export/svg.o $(B)/fuzz/user/export/svg.o: user/export/svg.js
+
 # Generated, so the first build needs it before the dependency files can say who reads it.
 $(OBJ) $(FUZZ_OBJ): | $(SKEL)
 
