@@ -243,7 +243,8 @@ bench:
 # The parts of it that need neither root nor rustc.
 EVENTS ?= 100000000
 bench-store: all $(B)/tests/bench/store
-	@$(PYTHON) -B tests/bench/bench.py --build $(B) --part store --part pctab --events $(EVENTS)
+	@$(PYTHON) -B tests/bench/bench.py --build $(B) --part store --part export --part pctab \
+		--events $(EVENTS)
 
 # Self times beside those of rustc's own profile.
 bench-times:

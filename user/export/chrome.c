@@ -4,7 +4,7 @@
 
 #include "export/timeline.h"
 
-#define SPAN_BYTES 128
+#define SPAN_BYTES 144
 #define NOTE_MAX   512
 
 struct chrome {
