@@ -60,25 +60,27 @@ static int to_measureme(const struct cli_export_options *o, struct trace_reader 
 
 struct format {
 	int (*write)(struct export_job *job);
-	bool limited;	    /* by --max-size */
-	const char *things; /* what is counted */
-	const char *viewer; /* what to do with it; %s is the file */
+	bool limited;	     /* by --max-size */
+	const char *thing;   /* what is counted */
+	const char *several; /* what is behind it of more than one */
+	const char *viewer;  /* what to do with it; %s is the file */
 };
 
 /* By enum cli_format; measureme is a directory. */
 static const struct format formats[] = {
-	[CLI_FORMAT_COUNTS] = {export_counts, false, "rows", "read %s with any editor or sheet"},
-	[CLI_FORMAT_PERFETTO] = {export_perfetto, true, "intervals",
+	[CLI_FORMAT_COUNTS] = {export_counts, false, "row", "s",
+			       "read %s with any editor or sheet"},
+	[CLI_FORMAT_PERFETTO] = {export_perfetto, true, "interval", "s",
 				 "open %s in ui.perfetto.dev, which keeps it in your browser"},
-	[CLI_FORMAT_CHROME] = {export_chrome, true, "intervals",
+	[CLI_FORMAT_CHROME] = {export_chrome, true, "interval", "s",
 			       "open %s in ui.perfetto.dev or chrome://tracing, which keep it in "
 			       "your browser"},
-	[CLI_FORMAT_FOLDED] = {export_folded, false, "stacks",
+	[CLI_FORMAT_FOLDED] = {export_folded, false, "stack", "s",
 			       "draw %s with inferno-flamegraph or flamegraph.pl --countname ns"},
-	[CLI_FORMAT_SVG] = {export_svg, false, "boxes", "open %s in a browser"},
-	[CLI_FORMAT_PPROF] = {export_pprof, false, "stacks",
+	[CLI_FORMAT_SVG] = {export_svg, false, "box", "es", "open %s in a browser"},
+	[CLI_FORMAT_PPROF] = {export_pprof, false, "stack", "s",
 			      "look at %s with: go tool pprof -http=localhost:"},
-	[CLI_FORMAT_SPEEDSCOPE] = {export_speedscope, false, "stacks",
+	[CLI_FORMAT_SPEEDSCOPE] = {export_speedscope, false, "stack", "s",
 				   "open %s in www.speedscope.app, which keeps it in your browser, "
 				   "or with the speedscope of npm"},
 };
@@ -134,8 +136,8 @@ static void say_written(const struct cli_export_options *o, const struct export_
 	_free_ char *where = NULL;
 	const char *file = is_stdout(o) ? "it" : o->output;
 
-	diag_info("wrote %s %s to %s (%s)", format_count(count, job->written), f->things,
-		  is_stdout(o) ? "standard output" : o->output,
+	diag_info("wrote %s %s%s to %s (%s)", format_count(count, job->written), f->thing,
+		  job->written == 1 ? "" : f->several, is_stdout(o) ? "standard output" : o->output,
 		  format_bytes(size, out__size(job->out)));
 	if (job->adjusted)
 		diag_warn("%s intervals overlapped others without being in them; they were cut",
@@ -168,12 +170,12 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
 	struct export_job job = {.r = r, .raw = o->raw};
 	int err;
 
-	if (formats[o->format].limited && o->max_bytes) {
-		if (cmd_open_trace(o->file, &survey))
-			return EXIT_CODE_FAILURE;
-		job.survey = survey;
+	if (formats[o->format].limited)
 		job.max_bytes = o->max_bytes;
-	}
+	/* A pipe is not there twice: from it comes what fits. */
+	if (job.max_bytes && trace_reader__stats(r).file_bytes && cmd_open_trace(o->file, &survey))
+		return EXIT_CODE_FAILURE;
+	job.survey = survey;
 	if (open_output(o, &file, &fd))
 		return EXIT_CODE_FAILURE;
 	err = out__new(fd, &out);

@@ -136,10 +136,10 @@ enum cli_format {
 struct cli_export_options {
 	const char *file;
 	unsigned int format; /* enum cli_format */
-	const char *output; /* a file, "-", or of measureme a directory */
-	bool force;	    /* overwrite */
-	bool raw;	    /* times with what our own probes took of them */
-	uint64_t max_bytes; /* 0: no limit */
+	const char *output;  /* a file, "-", or of measureme a directory */
+	bool force;	     /* overwrite */
+	bool raw;	     /* times with what our own probes took of them */
+	uint64_t max_bytes;  /* 0: no limit */
 };
 
 struct cli_files {

@@ -95,15 +95,15 @@ static int put_thread(void *ctx, const struct timeline_thread *t, const char *na
 static void put_arguments(struct chrome *c, const struct trace_span *s)
 {
 	const struct trace_reader *r = c->job->r;
-	const char *event = trace_reader__event(r, s);
+	uint32_t event = trace_reader__event_string(r, s);
 	struct trace_location at;
 
 	out__text(c->out, ",\"args\":{\"depth\":");
 	out__number(c->out, s->depth);
 	if (s->invocation != TRACE_NO_INVOCATION)
 		put_number(c, "invocation", s->invocation);
-	if (event && *event)
-		put_text(c, "key", event);
+	if (event != TRACE_NO_STRING && *trace_reader__string(r, event))
+		put_text(c, "key", trace_reader__string(r, event));
 	if (s->caller != TRACE_NO_LOCATION && trace_reader__location(r, s->caller, &at))
 		put_text(c, "caller", at.function->name);
 	if (s->flags)

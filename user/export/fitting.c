@@ -56,6 +56,8 @@ int fitting_least(struct export_job *job, uint32_t span_bytes)
 		return err;
 	while (class && longer + counts[class - 1] <= most)
 		longer += counts[--class];
+	while (class < CLASSES && !counts[class])
+		class ++;
 	job->least_ns = class < CLASSES ? least_of(class) : UINT64_MAX;
 	return 0;
 }

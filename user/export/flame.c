@@ -211,17 +211,21 @@ static uint32_t get_node(struct flame *f, struct thread *t, const struct trace_s
 /* What is deeper goes to where the span would have been. */
 static int pass_over(struct flame *f, struct thread *t, const struct trace_span *s)
 {
-	uint32_t at;
+	uint32_t loose, at;
+	int err;
 
 	if (!t->n || t->levels[t->n - 1].depth <= s->depth)
 		return 0;
-	/* There is no level for it yet: the deeper one becomes it. */
-	if (s->depth && (t->n == 1 || t->levels[t->n - 2].depth < s->depth)) {
-		t->levels[t->n - 1].depth = s->depth;
-		return 0;
-	}
-	at = s->depth ? t->levels[t->n - 2].node : f->processes[t->process].node;
-	return take_deeper(f, t, s->depth, at);
+	loose = flame_tree__new(&f->tree, 0);
+	if (loose == FLAME_NONE)
+		return -ENOMEM;
+	err = take_deeper(f, t, s->depth, loose);
+	at = err ? FLAME_NONE : node_at(f, t, s->depth);
+	if (at == FLAME_NONE)
+		return -ENOMEM;
+	err = flame_tree__move_children(&f->tree, loose, at);
+	flame_tree__release(&f->tree, loose);
+	return err;
 }
 
 static bool is_execution(uint8_t kind)

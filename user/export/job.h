@@ -20,7 +20,7 @@
 
 struct export_job {
 	struct trace_reader *r; /* fresh */
-	/* Another fresh one of the same file, to find out what fits; NULL if max_bytes is 0. */
+	/* Another fresh one of the same file, to find out what fits; NULL: what comes first does. */
 	struct trace_reader *survey;
 	struct out *out;
 	bool raw;	    /* sums: times with what our own probes took */

@@ -178,14 +178,14 @@ static void annotate_end(struct perfetto *p, const struct trace_span *s)
 static void annotate_all(struct perfetto *p, const struct trace_span *s)
 {
 	const struct trace_reader *r = p->job->r;
-	const char *event = trace_reader__event(r, s);
+	uint32_t event = trace_reader__event_string(r, s);
 	struct trace_location at;
 
 	if (s->invocation != TRACE_NO_INVOCATION)
 		annotate(p, ANNOTATION_INVOCATION, ANNOTATION_UINT, s->invocation);
-	if (event && *event)
-		annotate_text(p, ANNOTATION_EVENT, TEXT_EVENT, trace_reader__event_string(r, s),
-			      event);
+	if (event != TRACE_NO_STRING && *trace_reader__string(r, event))
+		annotate_text(p, ANNOTATION_EVENT, TEXT_EVENT, event,
+			      trace_reader__string(r, event));
 	if (s->caller != TRACE_NO_LOCATION && trace_reader__location(r, s->caller, &at))
 		annotate_text(p, ANNOTATION_CALLER, TEXT_FUNCTION, at.function->first,
 			      at.function->name);

@@ -248,7 +248,7 @@ bool timeline_note(const struct export_job *job, char *text, size_t size)
 	format_count(left_out, job->left_out);
 	format_duration(least, job->least_ns);
 	format_bytes(most, job->max_bytes);
-	if (job->least_ns)
+	if (job->least_ns && job->least_ns != UINT64_MAX)
 		snprintf(text, size,
 			 "%s intervals are left out, those shorter than %s first, as the file is "
 			 "to be no larger than %s",
