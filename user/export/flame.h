@@ -6,8 +6,8 @@
  * Spans come in the order of their ends, so a node's children are there before it is. Those that
  * nothing encloses yet hang on their thread, one list for each depth, merged already: a span takes
  * what is deeper than it for its children. Each span costs a few look-ups, and memory is by
- * different stacks, not by spans: 48 bytes for each (twice that at most, while it grows), those
- * under way on each thread included.
+ * different stacks, not by spans: 40 bytes for each and 32 to 64 to find it, up to twice that
+ * while they become more; those under way on each thread are among them.
  *
  * Cache hits, and intervals of a kind that this program does not know, are not in it: what those
  * enclose belongs to what encloses them.

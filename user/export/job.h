@@ -20,7 +20,8 @@
 
 struct export_job {
 	struct trace_reader *r; /* fresh */
-	/* Another fresh one of the same file, to find out what fits; NULL: what comes first does. */
+	/* Another fresh one of the same file, to find out what fits. NULL: what comes first does.
+	 */
 	struct trace_reader *survey;
 	struct out *out;
 	bool raw;	    /* sums: times with what our own probes took */

@@ -15,8 +15,8 @@
 #define ROW	     17
 #define HEADER	     48
 #define FOOTER	     40
-#define LEAST_PX     0.1 /* what is narrower is not drawn */
-#define CHARACTER_PX 7.3 /* as in svg.js */
+#define LEAST_PX     0.02 /* what is narrower is not drawn, however one zooms */
+#define CHARACTER_PX 7.3  /* as in svg.js */
 #define ALL_PX	     (WIDTH - 2 * MARGIN)
 
 /* The script, as it is in the tree; the Makefile knows of it. */
@@ -283,7 +283,7 @@ static void put_foot(struct svg *s)
 
 	put_text(s, "id=\"status\"", MARGIN, y, "");
 	if (s->narrow) {
-		snprintf(note, sizeof(note), "%s boxes narrower than 0.1 px are not drawn",
+		snprintf(note, sizeof(note), "%s boxes narrower than 0.02 px are not drawn",
 			 format_count(count, s->narrow));
 		put_text(s, "id=\"note\"", MARGIN, y + 18, note);
 	}
