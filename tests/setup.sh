@@ -40,6 +40,7 @@ needs_check() {
 	cmd:script         bsdutils         util-linux-script    util-linux  util-linux
 	cmd:objcopy        binutils         binutils             binutils    binutils
 	cmd:protoc         protobuf-compiler protobuf-compiler   protobuf    protobuf-devel
+	cmd:chromium       chromium         chromium             chromium    chromium
 	rt:fuzzer          libclang-rt-dev  compiler-rt          compiler-rt clang
 	crate:regex-syntax librust-regex-syntax-dev  - - -
 	crate:memchr       librust-memchr-dev        - - -

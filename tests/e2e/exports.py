@@ -243,6 +243,24 @@ def svg_boxes(data):
     ]
 
 
+def in_browser(svg, script, directory):
+    """What a script says (a text) that runs in a page of the graph, behind its own."""
+    page = os.path.join(directory, "page.svg")
+    say = "document.documentElement.setAttribute('data-said', (function () { %s })())" % script
+    with open(page, "w") as f:
+        f.write(svg.decode().replace("</svg>", "<script><![CDATA[%s]]></script></svg>" % say))
+    browser = shutil.which("chromium")
+    if not browser:
+        raise Skip("no chromium")
+    # As root there is no sandbox; the page is our own.
+    argv = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+            "--user-data-dir=" + os.path.join(directory, "browser"), "file://" + page]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120)
+    said = re.search(r'data-said="([^"]*)"', done.stdout)
+    assert said, done.stderr[-500:]
+    return said.group(1)
+
+
 def counts(data):
     """[(name, count, ns)]"""
     rows = [line.rsplit(",", 2) for line in data.decode().splitlines()]

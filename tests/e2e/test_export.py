@@ -136,6 +136,32 @@ def test_flame_graph(t):
     return "%d boxes, %d rows" % (len(boxes), len(rows))
 
 
+DRIVE = """
+var boxes = Array.from(document.querySelectorAll('g.b')), said = [];
+var box = boxes.find(function (b) { return b.getAttribute('data-n') === 'analysis'; });
+function shown() { return boxes.filter(function (b) { return b.style.display !== 'none'; }).length; }
+function search(text) {
+  window.prompt = function () { return text; };
+  window.dispatchEvent(new KeyboardEvent('keydown', {key: 'F3'}));
+  return document.querySelectorAll('.hit').length + ': ' + document.getElementById('found').textContent;
+}
+var before = shown();
+box.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}));
+said.push(box.querySelector('rect').getAttribute('width'), box.querySelector('text').textContent);
+said.push(boxes[0].classList.contains('below'));
+window.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}));
+said.push(shown() === before, search('^all compilers$'), search('no such'), search('['), search(''));
+return said.join('; ');
+"""
+
+
+def test_flame_graph_in_a_browser(t):
+    """It zooms and searches."""
+    said = exports.in_browser(export(t, build(t), "svg"), DRIVE, t.dir)
+    assert said == ("1180; analysis; true; true; 1: 1 found, 100.0 %; 0: 0 found, 0.0 %; "
+                    "0: not a regular expression: [; 0: "), said
+
+
 def test_what_is_too_large_is_left_out_and_said(t):
     trace = build(t)
     for form in ("perfetto", "chrome"):

@@ -233,6 +233,13 @@ static bool is_execution(uint8_t kind)
 	return kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY;
 }
 
+/* What is about a query or a phase; of other kinds it is not known what their time means. */
+static bool has_stack(uint8_t kind)
+{
+	return is_execution(kind) || kind == TRACE_KIND_BLOCKED || kind == TRACE_KIND_LOAD ||
+	       kind == TRACE_KIND_HASHING;
+}
+
 static int take_span(struct flame *f, struct trace_span *s)
 {
 	struct thread *t = get_thread(f, s->process, s->tid);
@@ -243,7 +250,7 @@ static int take_span(struct flame *f, struct trace_span *s)
 		return -ENOMEM;
 	if (s->kind == TRACE_KIND_HIT)
 		return 0;
-	if (s->kind >= TRACE_KIND_OTHER)
+	if (!has_stack(s->kind))
 		return pass_over(f, t, s);
 	if (get_frame(f, s, &frame))
 		return -ENOMEM;
