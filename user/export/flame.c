@@ -240,13 +240,14 @@ static bool has_stack(uint8_t kind)
 	       kind == TRACE_KIND_HASHING;
 }
 
-static int take_span(struct flame *f, struct trace_span *s)
+static int take_span(struct flame *f, const struct trace_span *s)
 {
 	struct thread *t = get_thread(f, s->process, s->tid);
 	struct flame_node *node;
+	struct own_times own;
 	uint32_t frame, i;
 
-	if (!t || self_time__span(f->self_time, s))
+	if (!t || self_time__of(f->self_time, s, &own))
 		return -ENOMEM;
 	if (s->kind == TRACE_KIND_HIT)
 		return 0;
@@ -259,12 +260,12 @@ static int take_span(struct flame *f, struct trace_span *s)
 		return -ENOMEM;
 	node = &f->tree.nodes[i];
 	node->count += is_execution(s->kind);
-	node->self_ns += s->self_ns;
-	node->probe_ns += s->self_probe_ns;
+	node->self_ns += own.self_ns;
+	node->probe_ns += own.self_probe_ns;
 	return 0;
 }
 
-static int take_item(struct flame *f, struct trace_item *item)
+static int take_item(struct flame *f, const struct trace_item *item)
 {
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
