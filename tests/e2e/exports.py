@@ -63,18 +63,23 @@ def sums():
 # ---- Timelines ---------------------------------------------------------------------------------
 
 
+NO_CHILD = "OffCpu"  # a kind whose time is its parent's, too, and no query's
+
+
 class Slices:
     """Starts and ends as a viewer takes them: by time, and what is of one time in the file's order."""
 
     def __init__(self):
         self.sums, self.stacks, self.deepest = sums(), collections.defaultdict(list), 0
 
-    def begin(self, track, at, name):
-        self.stacks[track].append([name, at, 0])
+    def begin(self, track, at, name, kind):
+        self.stacks[track].append([name, at, 0, kind])
         self.deepest = max(self.deepest, len(self.stacks[track]))
 
     def end(self, track, at):
-        name, began, inner = self.stacks[track].pop()
+        name, began, inner, kind = self.stacks[track].pop()
+        if kind == NO_CHILD:
+            return
         row = self.sums[name]
         row[0] += 1
         row[1] += at - began
@@ -130,7 +135,8 @@ class Perfetto:
             elif kind == "TYPE_SLICE_END":
                 slices.end(uuid, at)
             else:
-                slices.begin(uuid, at, self.names[event["name_iid"][0]])
+                slices.begin(uuid, at, self.names[event["name_iid"][0]],
+                             self.categories[event["category_iids"][0]])
                 if kind == "TYPE_INSTANT":
                     slices.end(uuid, at)
         return slices
@@ -153,7 +159,7 @@ def chrome_sums(data):
         track, start = (event["pid"], event["tid"]), ns(event["ts"])
         while ends[track] and ends[track][-1] <= start:
             slices.end(track, ends[track].pop())
-        slices.begin(track, start, event["name"])
+        slices.begin(track, start, event["name"], event["cat"])
         ends[track].append(start + ns(event["dur"]))
     for track, stack in ends.items():
         while stack:
