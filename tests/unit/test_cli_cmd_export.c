@@ -34,6 +34,7 @@ static void a_trace_becomes_files(void **state)
 	assert_int_equal(export("tests/golden/good-plain.qpt", directory, false, &o), EXIT_CODE_OK);
 	assert_string_equal(o.text[0], "");
 	assert_contains(o.text[1], "wrote 1 file with 4 events to /tmp/");
+	assert_contains(o.text[1], "read them with measureme's summarize");
 	output_free(&o);
 	assert_int_equal(mm_reader__open(directory_path("a-0004711.mm_profdata"), &r, &why), 0);
 	assert_int_equal(mm_reader__n_events(r), 4);

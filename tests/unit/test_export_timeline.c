@@ -98,13 +98,16 @@ static void what_overlaps_is_cut(void **state)
 		{.start_ns = 10, .end_ns = 20},
 		{.start_ns = 15, .end_ns = 30},
 		{.start_ns = 5, .end_ns = 5, .kind = TRACE_KIND_HIT},
+		/* No work: the counter stays as it is. */
+		{.start_ns = 30, .end_ns = 90000000, .kind = TRACE_KIND_BLOCKED},
 	};
 	struct export_job job = {};
 
 	(void)state;
-	run(&job, spans, 3);
-	assert_string_equal(told, "p100 process (100); t100/0/0; s0 10-20; s0 20-30; s0 5-5; "
-				  "p101 process (101); threads at work; threads at work; ");
+	run(&job, spans, 4);
+	assert_string_equal(
+		told, "p100 process (100); t100/0/0; s0 10-20; s0 20-30; s0 5-5; s0 30-90000000; "
+		      "p101 process (101); threads at work; threads at work; ");
 	assert_int_equal(job.adjusted, 1);
 }
 

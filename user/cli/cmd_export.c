@@ -41,6 +41,10 @@ static void say_sums(const struct cli_export_options *o, const struct measureme_
 	diag_info("wrote %" PRIu32 " file%s with %s events to %s (%s)", sums->files,
 		  sums->files == 1 ? "" : "s", format_count(count, sums->events), o->output,
 		  format_bytes(size, sums->bytes));
+	if (sums->files)
+		diag_info("read them with measureme's summarize, crox, flamegraph...; nothing was "
+			  "sent anywhere, but they hold command lines and names of what was "
+			  "compiled");
 }
 
 static int to_measureme(const struct cli_export_options *o, struct trace_reader *r)

@@ -132,6 +132,13 @@ static bool fits(struct export_job *job, const struct trace_span *s)
 	return s->end_ns - s->start_ns >= job->least_ns && out__size(job->out) < job->max_bytes;
 }
 
+/* Waiting is none, and of other kinds it is not known. */
+static bool is_work(const struct trace_span *s)
+{
+	return s->kind == TRACE_KIND_QUERY || s->kind == TRACE_KIND_ACTIVITY ||
+	       s->kind == TRACE_KIND_LOAD || s->kind == TRACE_KIND_HASHING;
+}
+
 static int take_span(struct timeline *t, struct trace_span *s)
 {
 	struct timeline_thread thread;
@@ -146,7 +153,7 @@ static int take_span(struct timeline *t, struct trace_span *s)
 		if (err < 0)
 			return err;
 		t->job->adjusted += err;
-		if (!s->depth)
+		if (!s->depth && is_work(s))
 			parallelism__add(&t->parallelism[TIMELINE_THREADS], s->start_ns, s->end_ns);
 	}
 	if (!fits(t->job, s)) {
