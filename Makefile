@@ -118,6 +118,9 @@ PLAN_CODEC := $(B)/user/plan/codec.o $(B)/fuzz/user/plan/codec.o
 $(PLAN_CODEC): $(PLAN_SRC)
 $(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(PLAN_SRC) | cksum))u
 
+# What a source takes in as it is, which no dependency file tells.
+$(B)/user/export/svg.o $(B)/fuzz/user/export/svg.o: user/export/svg.js
+
 # Generated, so the first build needs it before the dependency files can say who reads it.
 $(OBJ) $(FUZZ_OBJ): | $(SKEL)
 
@@ -243,7 +246,8 @@ bench:
 # The parts of it that need neither root nor rustc.
 EVENTS ?= 100000000
 bench-store: all $(B)/tests/bench/store
-	@$(PYTHON) -B tests/bench/bench.py --build $(B) --part store --part pctab --events $(EVENTS)
+	@$(PYTHON) -B tests/bench/bench.py --build $(B) --part store --part export --part pctab \
+		--events $(EVENTS)
 
 # Self times beside those of rustc's own profile.
 bench-times:

@@ -43,6 +43,8 @@ needs_check() {
 	cmd:fish           fish             fish                 fish        fish
 	cmd:groff          groff-base       groff-base           groff       groff
 	cmd:setcap         libcap2-bin      libcap               libcap      libcap-progs
+	cmd:protoc         protobuf-compiler protobuf-compiler   protobuf    protobuf-devel
+	cmd:chromium       chromium         chromium             chromium    chromium
 	rt:fuzzer          libclang-rt-dev  compiler-rt          compiler-rt clang
 	crate:regex-syntax librust-regex-syntax-dev  - - -
 	crate:memchr       librust-memchr-dev        - - -

@@ -5,6 +5,7 @@ overhead  what it costs to be profiled, beside a plain compile and rustc's own s
 hits      of caches, of hello world, beside rustc's own
 set-up    making and reading a plan, attaching to a running compiler
 store     writing and reading 100 million synthetic events; no root, no rustc
+export    writing a trace in each format; 10 million events to Perfetto; no root, no rustc
 pctab     pc-value tables of Debian's Go 1.19, if it is installed; no root, no rustc
 """
 
@@ -16,12 +17,13 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../e2e")]
 
+import export_rates  # noqa: E402
 import formats  # noqa: E402
 import lab  # noqa: E402
 import overhead  # noqa: E402
 import targets  # noqa: E402
 
-PARTS = ("overhead", "hits", "set-up", "store", "pctab")
+PARTS = ("overhead", "hits", "set-up", "store", "export", "pctab")
 HAS_TARGETS = "regex-syntax, debug"
 
 
@@ -45,7 +47,8 @@ def of_compiler(options):
     rows, upstream = [], None
     reason = lab.why_no_capture()
     if reason:
-        sys.exit("bench: %s; without: BENCH_ARGS='--part store --part pctab'" % reason)
+        sys.exit("bench: %s; without: BENCH_ARGS='--part store --part export --part pctab'" %
+                 reason)
     with lab.Lab(options.build) as t:
         toolchain = t.toolchain(options.toolchain)
         bench = overhead.Bench(t, options.build, toolchain.rustc)
@@ -72,6 +75,8 @@ def main():
         rows, upstream = of_compiler(options)
     if "store" in options.part:
         rows += formats.store(options.build, options.events, upstream)
+    if "export" in options.part:
+        rows += export_rates.export(options.build)
     if "pctab" in options.part:
         rows += formats.pctab(options.build)
     targets.print_targets(rows)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * store [EVENTS]: how fast traces are written and read.
+ * store EVENTS FILE: only write such a trace.
  *
  * EVENTS (100 million) synthetic executions of queries go into a trace, which is read and summed
  * up again: on one core, nothing in parallel, in one run. Rates are millions of events per second
@@ -234,7 +235,14 @@ int main(int argc, char **argv)
 	char path[] = "/tmp/qprof-store-XXXXXX";
 	struct timing writing, reading, finding, skipping;
 	struct pattern *p = make_pattern();
-	int fd = mkstemp(path);
+	int fd;
+
+	if (argc > 2) {
+		write_events(argv[2], p, n);
+		free(p);
+		return 0;
+	}
+	fd = mkstemp(path);
 
 	/* The name is what is wanted: a writer creates its file. */
 	if (fd < 0 || close(fd) || unlink(path))

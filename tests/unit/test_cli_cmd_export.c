@@ -34,6 +34,7 @@ static void a_trace_becomes_files(void **state)
 	assert_int_equal(export("tests/golden/good-plain.qpt", directory, false, &o), EXIT_CODE_OK);
 	assert_string_equal(o.text[0], "");
 	assert_contains(o.text[1], "wrote 1 file with 4 events to /tmp/");
+	assert_contains(o.text[1], "read them with measureme's summarize");
 	output_free(&o);
 	assert_int_equal(mm_reader__open(directory_path("a-0004711.mm_profdata"), &r, &why), 0);
 	assert_int_equal(mm_reader__n_events(r), 4);
@@ -104,6 +105,87 @@ static void what_was_not_recorded_is_left_out_and_told(void **state)
 	directory_files(true);
 }
 
+static int export_as(enum cli_format format, const char *to, bool force, struct output *o)
+{
+	const struct cli_export_options options = {.file = "tests/golden/good-plain.qpt",
+						   .format = format,
+						   .output = to,
+						   .force = force,
+						   .max_bytes = 1 << 20};
+	int status;
+
+	output_begin(o);
+	status = cmd_export(&options);
+	output_end(o);
+	return status;
+}
+
+static void each_format_is_a_file_and_names_its_viewer(void **state)
+{
+	static const struct {
+		enum cli_format format;
+		const char *wrote, *viewer;
+	} rows[] = {
+		{CLI_FORMAT_PERFETTO, "wrote 4 intervals to /tmp/", "in ui.perfetto.dev"},
+		{CLI_FORMAT_CHROME, "wrote 4 intervals to /tmp/", "chrome://tracing"},
+		{CLI_FORMAT_FOLDED, "wrote 3 stacks to /tmp/", "inferno-flamegraph"},
+		{CLI_FORMAT_SVG, "wrote 5 boxes to /tmp/", "in a browser"},
+		{CLI_FORMAT_PPROF, "wrote 3 stacks to /tmp/", "go tool pprof "},
+		{CLI_FORMAT_SPEEDSCOPE, "wrote 3 stacks to /tmp/", "www.speedscope.app"},
+		{CLI_FORMAT_COUNTS, "wrote 2 rows to /tmp/", "any editor"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct output o;
+
+		assert_int_equal(export_as(rows[i].format, directory_path("out"), i, &o),
+				 EXIT_CODE_OK);
+		assert_string_equal(o.text[0], "");
+		assert_contains(o.text[1], rows[i].wrote);
+		assert_contains(o.text[1], rows[i].viewer);
+		assert_contains(o.text[1], "nothing was sent anywhere, but it holds paths, "
+					   "command lines and names of what was compiled");
+		output_free(&o);
+	}
+	assert_int_equal(directory_files(true), 1);
+}
+
+static void a_file_is_kept_unless_forced(void **state)
+{
+	struct output o;
+	char *path = strdup(directory_path("out"));
+
+	(void)state;
+	output_write(path, "mine");
+	assert_int_equal(export_as(CLI_FORMAT_SVG, path, false, &o), EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "out exists already; choose another name with -o, or overwrite "
+				   "it with --force");
+	output_free(&o);
+	assert_int_equal(export_as(CLI_FORMAT_COUNTS, path, true, &o), EXIT_CODE_OK);
+	output_free(&o);
+	o.text[0] = output_read(path);
+	assert_string_equal(o.text[0], "mir_built,2,0.000000740\ntypeck,2,0.000000105\n");
+	free(o.text[0]);
+	assert_int_equal(export_as(CLI_FORMAT_SVG, directory, true, &o), EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "Is a directory; name a file with -o, or - for standard output");
+	output_free(&o);
+	assert_int_equal(directory_files(true), 1);
+	free(path);
+}
+
+static void standard_output_gets_data_only(void **state)
+{
+	struct output o;
+
+	(void)state;
+	assert_int_equal(export_as(CLI_FORMAT_FOLDED, "-", false, &o), EXIT_CODE_OK);
+	assert_string_equal(o.text[0], "a (4711);mir_built 700\na (4711);typeck 65\n"
+				       "a (4711);typeck;mir_built 40\n");
+	assert_contains(o.text[1], "wrote 3 stacks to standard output (71 B)");
+	output_free(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +193,9 @@ int main(void)
 		cmocka_unit_test(the_directory_is_made),
 		cmocka_unit_test(what_is_incomplete_is_said),
 		cmocka_unit_test(what_was_not_recorded_is_left_out_and_told),
+		cmocka_unit_test(each_format_is_a_file_and_names_its_viewer),
+		cmocka_unit_test(a_file_is_kept_unless_forced),
+		cmocka_unit_test(standard_output_gets_data_only),
 	};
 
 	return cmocka_run_group_tests(tests, directory_make, directory_remove);

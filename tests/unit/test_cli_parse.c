@@ -274,7 +274,17 @@ static void export_has_a_format_and_a_place(void **state)
 	assert_string_equal(cli.export.file, "t.qpt");
 	assert_true(cli.export.force);
 	done(&cli);
-	refuse("qprof-bpf export -f svg t.qpt", "--format 'svg' is not one of measureme");
+	parse("qprof-bpf export -f svg --raw -o - t.qpt", &cli);
+	assert_int_equal(cli.export.format, CLI_FORMAT_SVG);
+	assert_string_equal(cli.export.output, "-");
+	assert_true(cli.export.raw);
+	assert_int_equal(cli.export.max_bytes, 512 << 20);
+	done(&cli);
+	parse("qprof-bpf export -f counts --max-size 0 t.qpt", &cli);
+	assert_int_equal(cli.export.format, CLI_FORMAT_COUNTS);
+	assert_int_equal(cli.export.max_bytes, 0);
+	done(&cli);
+	refuse("qprof-bpf export -f png t.qpt", "--format 'png' is not one of measureme|perfetto|");
 	refuse("qprof-bpf export a b", "unexpected 'b'");
 }
 

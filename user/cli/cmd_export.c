@@ -8,7 +8,10 @@
 #include "base/diag.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/output_file.h"
+#include "export/job.h"
 #include "export/measureme.h"
+#include "export/timeline.h"
 #include "view/format.h"
 
 static int open_directory(const char *path, int *fd)
@@ -43,6 +46,10 @@ static void say_sums(const struct cli_export_options *o, const struct measureme_
 	diag_info("wrote %" PRIu32 " file%s with %s events to %s (%s)", sums->files,
 		  sums->files == 1 ? "" : "s", format_count(count, sums->events), o->output,
 		  format_bytes(size, sums->bytes));
+	if (sums->files)
+		diag_info("read them with measureme's summarize, crox, flamegraph...; nothing was "
+			  "sent anywhere, but they hold command lines and names of what was "
+			  "compiled");
 }
 
 static int to_measureme(const struct cli_export_options *o, struct trace_reader *r)
@@ -58,10 +65,145 @@ static int to_measureme(const struct cli_export_options *o, struct trace_reader 
 	return EXIT_CODE_OK;
 }
 
-/* By enum cli_format. Each prints what went wrong, and returns an exit status. */
-static int (*const formats[])(const struct cli_export_options *o, struct trace_reader *r) = {
-	[CLI_FORMAT_MEASUREME] = to_measureme,
+/* ---- Formats that are one stream ------------------------------------------------------------- */
+
+struct format {
+	int (*write)(struct export_job *job);
+	bool limited;	     /* by --max-size */
+	const char *thing;   /* what is counted */
+	const char *several; /* what is behind it of more than one */
+	const char *viewer;  /* what to do with it; %s is the file */
 };
+
+/* By enum cli_format; measureme is a directory. */
+static const struct format formats[] = {
+	[CLI_FORMAT_COUNTS] = {export_counts, false, "row", "s",
+			       "read %s with any editor or sheet"},
+	[CLI_FORMAT_PERFETTO] = {export_perfetto, true, "interval", "s",
+				 "open %s in ui.perfetto.dev, which keeps it in your browser"},
+	[CLI_FORMAT_CHROME] = {export_chrome, true, "interval", "s",
+			       "open %s in ui.perfetto.dev or chrome://tracing, which keep it in "
+			       "your browser"},
+	[CLI_FORMAT_FOLDED] = {export_folded, false, "stack", "s",
+			       "draw %s with inferno-flamegraph or flamegraph.pl --countname ns"},
+	[CLI_FORMAT_SVG] = {export_svg, false, "box", "es", "open %s in a browser"},
+	[CLI_FORMAT_PPROF] = {export_pprof, false, "stack", "s",
+			      "look at %s with: go tool pprof -http=localhost:"},
+	[CLI_FORMAT_SPEEDSCOPE] = {export_speedscope, false, "stack", "s",
+				   "open %s in www.speedscope.app, which keeps it in your browser, "
+				   "or with the speedscope of npm"},
+};
+
+static bool is_stdout(const struct cli_export_options *o)
+{
+	return !strcmp(o->output, "-");
+}
+
+static int say_no_output(const struct cli_export_options *o, int err)
+{
+	if (err == -EEXIST)
+		return diag_error_r(err,
+				    "%s exists already; choose another name with -o, or overwrite "
+				    "it with --force",
+				    o->output);
+	return diag_error_r(err,
+			    "cannot write %s: %s; name a file with -o, or - for standard output",
+			    o->output, strerror(-err));
+}
+
+/* A directory is there already, but what is wrong with it is not that. */
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static int open_output(const struct cli_export_options *o, struct output_file *file, int *fd)
+{
+	int err = is_directory(o->output) ? -EISDIR : 0;
+
+	if (is_stdout(o)) {
+		*fd = dup(STDOUT_FILENO);
+		return *fd < 0 ? say_no_output(o, -errno) : 0;
+	}
+	if (!err)
+		err = output_file__choose(file, o->output, o->force);
+	if (err)
+		return say_no_output(o, err);
+	*fd = open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (*fd < 0)
+		return say_no_output(o, -errno);
+	file->created = true;
+	return 0;
+}
+
+static void say_written(const struct cli_export_options *o, const struct export_job *job)
+{
+	const struct format *f = &formats[o->format];
+	char count[FORMAT_MAX], size[FORMAT_MAX], note[512];
+	_free_ char *where = NULL;
+	const char *file = is_stdout(o) ? "it" : o->output;
+
+	diag_info("wrote %s %s%s to %s (%s)", format_count(count, job->written), f->thing,
+		  job->written == 1 ? "" : f->several, is_stdout(o) ? "standard output" : o->output,
+		  format_bytes(size, out__size(job->out)));
+	if (job->adjusted)
+		diag_warn("%s intervals overlapped others without being in them; they were cut",
+			  format_count(count, job->adjusted));
+	if (timeline_note(job, note, sizeof(note)))
+		diag_warn("%s; --max-size 0 keeps all", note);
+	if (asprintf(&where, f->viewer, file) < 0)
+		where = NULL;
+	diag_info("%s; nothing was sent anywhere, but it " EXPORT_PRIVACY, where ?: file);
+}
+
+static int write_format(const struct cli_export_options *o, struct export_job *job)
+{
+	int err = formats[o->format].write(job);
+	int out_err = out__flush(job->out);
+
+	if (out_err)
+		return diag_error_r(out_err, "cannot write %s: %s; choose another place with -o",
+				    is_stdout(o) ? "to standard output" : o->output,
+				    strerror(-out_err));
+	return err ? diag_error_r(err, "cannot export %s: %s", o->file, strerror(-err)) : 0;
+}
+
+static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
+{
+	_trace_reader_ struct trace_reader *survey = NULL;
+	_output_file_ struct output_file file = {0};
+	_close_ int fd = -1;
+	_out_ struct out *out = NULL;
+	struct export_job job = {.r = r, .raw = o->raw};
+	int err;
+
+	if (formats[o->format].limited)
+		job.max_bytes = o->max_bytes;
+	/* A pipe is not there twice: from it comes what fits. */
+	if (job.max_bytes && trace_reader__stats(r).file_bytes && cmd_open_trace(o->file, &survey))
+		return EXIT_CODE_FAILURE;
+	job.survey = survey;
+	if (open_output(o, &file, &fd))
+		return EXIT_CODE_FAILURE;
+	err = out__new(fd, &out);
+	if (err)
+		diag_error("cannot export %s: %s", o->file, strerror(-err));
+	job.out = out;
+	if (!err)
+		err = write_format(o, &job);
+	if (!err && close(take_fd(fd)))
+		err = say_no_output(o, -errno);
+	if (!err && (err = output_file__commit(&file)))
+		say_no_output(o, err);
+	if (err) {
+		output_file__discard(&file);
+		return EXIT_CODE_FAILURE;
+	}
+	say_written(o, &job);
+	return EXIT_CODE_OK;
+}
 
 int cmd_export(const struct cli_export_options *o)
 {
@@ -70,7 +212,7 @@ int cmd_export(const struct cli_export_options *o)
 
 	if (cmd_become_invoker() || cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
-	status = formats[o->format](o, r);
+	status = o->format == CLI_FORMAT_MEASUREME ? to_measureme(o, r) : to_stream(o, r);
 	if (status == EXIT_CODE_OK && trace_reader__problem(r))
 		diag_warn("%s: %s; what could be read was exported", o->file,
 			  trace_reader__problem(r));

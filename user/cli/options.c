@@ -299,21 +299,26 @@ static const struct cli_option options[] = {
 		.arg = "FORMAT",
 		.kind = CLI_CHOICE,
 		.offset = AT(export.format),
-		.choices = "measureme",
+		.choices = "measureme|perfetto|chrome|folded|svg|pprof|speedscope|counts",
 		.initial = "measureme",
 		.help = "measureme: a directory with one .mm_profdata file per compiler, named as "
 			"rustc -Zself-profile names them, for summarize, crox, flamegraph and the "
-			"like.",
+			"like. perfetto, chrome: every interval on a time axis, as a Perfetto "
+			"trace or as JSON. folded, svg, pprof, speedscope: executions merged by "
+			"their stacks, as folded lines, a flame graph for a browser, a profile "
+			"for go tool pprof, or JSON. counts: a line \"query,count,seconds\" for "
+			"each query.",
 	},
 	{
 		.commands = CLI_BIT(CLI_EXPORT),
 		.letter = 'o',
 		.name = "output",
-		.arg = "DIR",
+		.arg = "OUT",
 		.kind = CLI_FILE,
 		.offset = AT(export.output),
 		.initial = ".",
-		.help = "Write into the directory DIR, which is made if it is not there.",
+		.help = "Write to the file OUT, or with - to standard output; of measureme, into "
+			"the directory OUT, which is made if it is not there.",
 	},
 	{
 		.commands = CLI_BIT(CLI_EXPORT),
@@ -322,6 +327,25 @@ static const struct cli_option options[] = {
 		.offset = AT(export.force),
 		.help = "Overwrite files of the same name. Without this option nothing is written "
 			"if there is one.",
+	},
+	{
+		.commands = CLI_BIT(CLI_EXPORT),
+		.name = "raw",
+		.kind = CLI_FLAG,
+		.offset = AT(export.raw),
+		.help = "Leave in the times what our own probes took of them, as report --raw "
+			"does. perfetto, chrome and measureme hold these times in any case.",
+	},
+	{
+		.commands = CLI_BIT(CLI_EXPORT),
+		.name = "max-size",
+		.arg = "SIZE",
+		.kind = CLI_SIZE,
+		.offset = AT(export.max_bytes),
+		.initial = "512m",
+		.help = "Of perfetto and chrome: leave out the shortest intervals, and say so, if "
+			"the file would get larger, which their viewers may not take. With k, m "
+			"or g as the unit; 0: as large as it gets.",
 	},
 	{
 		.commands = CLI_BIT(CLI_IMPORT),
@@ -552,14 +576,22 @@ static const struct cli_example verify_examples[] = {
 };
 
 static const char about_export[] =
-	"Writes a trace in another format, for other tools. Needs no privileges.\n\n"
-	"Names, process ids, threads, times and invocation ids are kept. What a format cannot hold "
-	"is adjusted, and said: measureme's intervals must nest and end within 78 hours of their "
-	"process' start, and compilers that executed no query have no file.";
+	"Writes a trace in another format, for other tools. Needs no privileges, and sends nothing "
+	"anywhere; but what is written holds paths and command lines.\n\n"
+	"Names, process ids, threads, times and invocation ids are kept where a format has a place "
+	"for them. What it cannot hold is adjusted, and said: measureme's intervals must nest and "
+	"end within 78 hours of their process' start, and compilers that executed no query have no "
+	"file. docs/export.md tells what is where.";
 
 static const struct cli_example export_examples[] = {
+	{"A time axis, for ui.perfetto.dev",
+	 "qprof-bpf export -f perfetto -o build.pftrace build.qpt"},
+	{"A flame graph", "qprof-bpf export -f svg -o build.svg build.qpt"},
+	{"For go tool pprof", "qprof-bpf export -f pprof -o build.pb.gz build.qpt"},
+	{"The ten queries with the longest time",
+	 "qprof-bpf export -f counts -o - build.qpt | head"},
 	{"One .mm_profdata per compiler, in profiles/",
-	 "qprof-bpf export -f measureme -o profiles debug.qpt"},
+	 "qprof-bpf export -f measureme -o profiles build.qpt"},
 	{},
 };
 

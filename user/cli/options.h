@@ -162,13 +162,22 @@ struct cli_verify_options {
 /* The order of the choices of --format. */
 enum cli_format {
 	CLI_FORMAT_MEASUREME,
+	CLI_FORMAT_PERFETTO,
+	CLI_FORMAT_CHROME,
+	CLI_FORMAT_FOLDED,
+	CLI_FORMAT_SVG,
+	CLI_FORMAT_PPROF,
+	CLI_FORMAT_SPEEDSCOPE,
+	CLI_FORMAT_COUNTS,
 };
 
 struct cli_export_options {
 	const char *file;
 	unsigned int format; /* enum cli_format */
-	const char *output;
-	bool force; /* overwrite */
+	const char *output;  /* a file, "-", or of measureme a directory */
+	bool force;	     /* overwrite */
+	bool raw;	     /* times with what our own probes took of them */
+	uint64_t max_bytes;  /* 0: no limit */
 };
 
 struct cli_import_options {

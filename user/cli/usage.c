@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define LINE	      80
+#define CHOICES_MAX   40
 #define OPTION_INDENT 8
 
 /* Print words up to the line's end, each line behind `indent` spaces. Empty lines stay. */
@@ -36,14 +37,16 @@ static void print_wrapped(FILE *out, const char *text, int indent)
 
 void cli_option_heading(const struct cli_option *o, char text[128])
 {
+	/* More than fit a line are in the help. */
+	bool listed = o->choices && strlen(o->choices) <= CHOICES_MAX;
 	char letter[8] = "    ";
 
 	if (o->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
 	snprintf(text, 128, "%s--%s%s%s", letter, o->name, o->arg ? "=" : "",
-		 o->choices ? o->choices
-		 : o->arg   ? o->arg
-			    : "");
+		 listed	  ? o->choices
+		 : o->arg ? o->arg
+			  : "");
 }
 
 static void print_options(FILE *out, enum cli_command_id id)

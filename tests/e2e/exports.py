@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Exports of a trace, read without any of the program's code: protobuf by protoc, with the field
+numbers that Perfetto and pprof publish (tests/proto). Sums by query: {name: [count, total, self]}.
+"""
+
+import collections
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree
+
+from lab import ROOT, Skip
+
+PROTO = os.path.join(ROOT, "tests/proto")
+GO = "/usr/lib/go-1.19/bin/go"
+LINE = re.compile(r"\s*(\w+)(?:: (.*)| (\{))$")
+
+
+def protoc():
+    found = shutil.which("protoc")
+    if not found:
+        raise Skip("no protoc; install protobuf-compiler")
+    return found
+
+
+def text_message(lines):
+    """protoc's text as {field: [values]}; a message is such a dict. A bare number is an error."""
+    message = collections.defaultdict(list)
+    for line in lines:
+        if line.strip() == "}":
+            break
+        name, value, opens = LINE.match(line).groups()
+        assert not name.isdigit(), "unknown field: " + line
+        if opens:
+            message[name].append(text_message(lines))
+        elif value.startswith('"'):
+            message[name].append(unquote(value))
+        else:
+            message[name].append(float(value) if "." in value or "e" in value else
+                                 int(value) if value.lstrip("-").isdigit() else value)
+    return message
+
+
+def unquote(value):
+    """A text of protoc's: escapes are those of C, in octal; what they make is UTF-8."""
+    return value[1:-1].encode().decode("unicode_escape").encode("latin-1").decode()
+
+
+def decode(file, message, data):
+    argv = [protoc(), "--proto_path=" + PROTO, "--decode=" + message, file]
+    done = subprocess.run(argv, input=data, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return text_message(iter(done.stdout.decode().splitlines()))
+
+
+def sums():
+    return collections.defaultdict(lambda: [0, 0, 0])
+
+
+# ---- Timelines ---------------------------------------------------------------------------------
+
+
+NO_CHILD = "OffCpu"  # a kind whose time is its parent's, too, and no query's
+
+
+class Slices:
+    """Starts and ends as a viewer takes them: by time, and what is of one time in the file's order."""
+
+    def __init__(self):
+        self.sums, self.stacks, self.deepest = sums(), collections.defaultdict(list), 0
+
+    def begin(self, track, at, name, kind):
+        self.stacks[track].append([name, at, 0, kind])
+        self.deepest = max(self.deepest, len(self.stacks[track]))
+
+    def end(self, track, at):
+        name, began, inner, kind = self.stacks[track].pop()
+        if kind == NO_CHILD:
+            return
+        row = self.sums[name]
+        row[0] += 1
+        row[1] += at - began
+        row[2] += at - began - inner
+        if self.stacks[track]:
+            self.stacks[track][-1][2] += at - began
+
+    def done(self):
+        assert not any(self.stacks.values()), "slices without an end"
+        return {name: tuple(row) for name, row in self.sums.items()}
+
+
+def iids(interned, field, into):
+    for entry in interned.get(field, ()):
+        assert entry["iid"][0] not in into, entry
+        into[entry["iid"][0]] = entry.get("name", [""])[0]
+
+
+class Perfetto:
+    def __init__(self, data):
+        self.trace = decode("perfetto.proto", "Trace", data)
+        self.names, self.categories, self.texts = {}, {}, {}
+        self.tracks, self.notes, self.counters = {}, [], collections.Counter()
+        self.keys = {}
+        events = []
+        assert self.trace["packet"][0]["sequence_flags"] == [1]
+        for order, packet in enumerate(self.trace["packet"]):
+            assert packet["trusted_packet_sequence_id"] == [1]
+            for interned in packet.get("interned_data", ()):
+                iids(interned, "event_names", self.names)
+                iids(interned, "event_categories", self.categories)
+                iids(interned, "debug_annotation_names", self.keys)
+                iids(interned, "debug_annotation_string_values", self.texts)
+            for track in packet.get("track_descriptor", ()):
+                self.tracks[track["uuid"][0]] = track
+            for event in packet.get("track_event", ()):
+                (uuid,) = event["track_uuid"]
+                assert uuid in self.tracks, "an event before its track"
+                for key in ("name_iid", "category_iids"):
+                    known = self.names if key == "name_iid" else self.categories
+                    assert all(iid in known for iid in event.get(key, ())), event
+                events.append((packet["timestamp"][0], order, uuid, event))
+        self.slices = self.replay(sorted(events, key=lambda e: e[:2]))
+
+    def replay(self, events):
+        slices = Slices()
+        for at, _, uuid, event in events:
+            kind = event["type"][0]
+            if kind == "TYPE_COUNTER":
+                self.counters[self.tracks[uuid]["name"][0]] += 1
+            elif "name" in event:
+                self.notes.append(event["name"][0])
+            elif kind == "TYPE_SLICE_END":
+                slices.end(uuid, at)
+            else:
+                slices.begin(uuid, at, self.names[event["name_iid"][0]],
+                             self.categories[event["category_iids"][0]])
+                if kind == "TYPE_INSTANT":
+                    slices.end(uuid, at)
+        return slices
+
+    def sums(self):
+        return self.slices.done()
+
+
+def chrome_sums(data):
+    """Complete events, nested: of those that start together the longest encloses the others."""
+    document = json.loads(data)
+    slices = Slices()
+    events = [e for e in document["traceEvents"] if e["ph"] == "X"]
+
+    def ns(us):
+        return round(us * 1000)
+
+    ends = collections.defaultdict(list)
+    for event in sorted(events, key=lambda e: (ns(e["ts"]), -ns(e["dur"]), e["args"]["depth"])):
+        track, start = (event["pid"], event["tid"]), ns(event["ts"])
+        while ends[track] and ends[track][-1] <= start:
+            slices.end(track, ends[track].pop())
+        slices.begin(track, start, event["name"], event["cat"])
+        ends[track].append(start + ns(event["dur"]))
+    for track, stack in ends.items():
+        while stack:
+            slices.end(track, stack.pop())
+    return slices.done()
+
+
+# ---- Sums --------------------------------------------------------------------------------------
+
+
+def self_times(stacks):
+    """{name: self} of (frames, ns), the innermost frame last."""
+    found = collections.Counter()
+    for frames, ns in stacks:
+        found[frames[-1]] += ns
+    return found
+
+
+def folded(data):
+    for line in data.decode().splitlines():
+        frames, _, ns = line.rpartition(" ")
+        yield frames.split(";"), int(ns)
+
+
+class Pprof:
+    def __init__(self, data):
+        self.profile = decode("profile.proto", "Profile", gzip.decompress(data))
+        strings = self.profile["string_table"]
+        assert strings[0] == ""
+        functions = {f["id"][0]: strings[f["name"][0]] for f in self.profile["function"]}
+        self.locations = {
+            l["id"][0]: functions[l["line"][0]["function_id"][0]] for l in self.profile["location"]
+        }
+        self.types = [(strings[t["type"][0]], strings[t["unit"][0]])
+                      for t in self.profile["sample_type"]]
+
+    def stacks(self, value):
+        for sample in self.profile.get("sample", ()):
+            frames = [self.locations[i] for i in reversed(sample["location_id"])]
+            assert len(sample["value"]) == len(self.types)
+            yield frames, sample["value"][value]
+
+
+def go_top(path):
+    """{name: (self, total)} in ns, as go tool pprof has it; None without it."""
+    if not os.path.exists(GO):
+        return None
+    argv = [GO, "tool", "pprof", "-top", "-unit=ns", "-nodecount=1000000", "-nodefraction=0", path]
+    done = subprocess.run(argv, capture_output=True, text=True, env=dict(os.environ, HOME="/tmp"))
+    assert done.returncode == 0, done.stderr
+    rows = done.stdout[done.stdout.index("flat%"):].splitlines()[1:]
+    found = {}
+    for row in rows:
+        flat, _, _, total, _, name = row.split(None, 5)
+        found[name] = float(flat.removesuffix("ns")), float(total.removesuffix("ns"))
+    return found
+
+
+def speedscope(data):
+    """What its schema (file-format-schema.json) asks of a file; stacks of each profile, by name."""
+    document = json.loads(data)
+    assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    frames = [frame["name"] for frame in document["shared"]["frames"]]
+    assert all(isinstance(name, str) for name in frames)
+    assert set(document) <= {"$schema", "shared", "profiles", "name", "activeProfileIndex", "exporter"}
+    assert 0 <= document["activeProfileIndex"] < len(document["profiles"])
+    profiles = {}
+    for profile in document["profiles"]:
+        assert set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"}
+        assert profile["type"] == "sampled" and profile["unit"] == "nanoseconds"
+        assert len(profile["samples"]) == len(profile["weights"])
+        assert profile["endValue"] - profile["startValue"] == sum(profile["weights"])
+        profiles[profile["name"]] = [
+            ([frames[i] for i in sample], weight)
+            for sample, weight in zip(profile["samples"], profile["weights"])
+        ]
+    return profiles
+
+
+def svg_boxes(data):
+    """[(name, x, width, row)] of a flame graph."""
+    root = xml.etree.ElementTree.fromstring(data)
+    ns = {"s": "http://www.w3.org/2000/svg"}
+    return [
+        (g.get("data-n"), float(g.get("data-x")), float(g.get("data-w")), int(g.get("data-d")))
+        for g in root.iterfind(".//s:g", ns)
+    ]
+
+
+def in_browser(svg, script, directory):
+    """What a script says (a text) that runs in a page of the graph, behind its own."""
+    page = os.path.join(directory, "page.svg")
+    say = "document.documentElement.setAttribute('data-said', (function () { %s })())" % script
+    with open(page, "w") as f:
+        f.write(svg.decode().replace("</svg>", "<script><![CDATA[%s]]></script></svg>" % say))
+    browser = shutil.which("chromium")
+    if not browser:
+        raise Skip("no chromium")
+    # As root there is no sandbox; the page is our own.
+    argv = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+            "--user-data-dir=" + os.path.join(directory, "browser"), "file://" + page]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120)
+    said = re.search(r'data-said="([^"]*)"', done.stdout)
+    assert said, done.stderr[-500:]
+    return said.group(1)
+
+
+def counts(data):
+    """[(name, count, ns)]"""
+    rows = [line.rsplit(",", 2) for line in data.decode().splitlines()]
+    return [(name, int(count), round(float(seconds) * 1e9)) for name, count, seconds in rows]

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Exports, read by what is not ours, add up to the report of the same trace."""
+
+import collections
+import glob
+import gzip
+import os
+import subprocess
+
+import crates
+import exports
+from lab import ROOT, each
+
+LOCAL = "nothing was sent anywhere, but it holds paths, command lines"
+
+
+def export(t, trace, form, *options):
+    """The bytes of an export to a file, which must be those to standard output."""
+    path = t.path("out." + form)
+    done = t.run_qprof("export", "--force", "-f", form, "-o", path, *options, trace)
+    assert done.returncode == 0 and done.stdout == "", done
+    assert LOCAL in done.stderr, done.stderr
+    with open(path, "rb") as f:
+        data = f.read()
+    argv = [t.qprof, "export", "-f", form, "-o", "-", *options, trace]
+    piped = subprocess.run(argv, capture_output=True, env=t.qprof_env())
+    assert piped.returncode == 0 and piped.stdout == data, form
+    return data
+
+
+def report(t, trace, *options):
+    done = t.run_qprof("report", "--json", *options, trace)
+    assert done.returncode == 0, done.stderr
+    rows = exports.json.loads(done.stdout)["queries"]
+    return {row["name"]: (row["count"], row["total_ns"], row["self_ns"]) for row in rows}
+
+
+def differences(ours, truth):
+    return {
+        name: (ours.get(name), truth.get(name))
+        for name in ours.keys() | truth.keys()
+        if ours.get(name) != truth.get(name)
+    }
+
+
+def build(t, *more):
+    """A trace of two compilers: a crate, and a program that fails."""
+    good = crates.arguments("semver", t.mkdir("out"))
+    bad = os.path.join(ROOT, "tests/e2e/programs/type_error.rs")
+    line = "'%s' \"$@\"; '%s' '%s'; true" % (t.rustc, t.rustc, bad)
+    ran = t.capture(["sh", "-c", line, "-", *good], ("-q", *more))
+    assert ran.status == 0, ran.stderr
+    assert t.report(ran.trace)["lost"] == 0
+    return ran.trace
+
+
+@each((), ("--callers",))
+def test_timelines_add_up(t, *options):
+    trace = build(t, *options)
+    truth = report(t, trace, "--raw")
+    perfetto = exports.Perfetto(export(t, trace, "perfetto"))
+    different = differences(perfetto.sums(), truth)
+    assert not different, different
+    # A process and its threads; two counters; and what it is said to hold.
+    processes = [x for x in perfetto.tracks.values() if "process" in x]
+    assert sum("semver (" in x["process"][0]["process_name"][0] for x in processes) == 1, processes
+    assert set(perfetto.counters) == {"compilers running", "threads at work"}, perfetto.counters
+    assert len(perfetto.notes) == 1 and "paths" in perfetto.notes[0], perfetto.notes
+    assert {"Query", "GenericActivity"} <= set(perfetto.categories.values())
+    different = differences(exports.chrome_sums(export(t, trace, "chrome")), truth)
+    assert not different, different
+    callers = [x for x in perfetto.texts.values() if "rustc_" in x]
+    assert bool(callers) == bool(options), callers[:3]
+    return "%d queries, %d deep" % (len(truth), perfetto.slices.deepest)
+
+
+def test_stacks_add_up(t):
+    trace = build(t)
+    for options in ((), ("--raw",)):
+        truth = report(t, trace, *options)
+        selves = {name: row[2] for name, row in truth.items() if row[2]}
+        folded = list(exports.folded(export(t, trace, "folded", *options)))
+        pprof = exports.Pprof(export(t, trace, "pprof", *options))
+        speedscope = exports.speedscope(export(t, trace, "speedscope", *options))
+        assert pprof.types == [("executions", "count"), ("time", "nanoseconds")]
+        for stacks in (folded, pprof.stacks(1), speedscope["all compilers"]):
+            found = +exports.self_times(stacks)
+            assert found == selves, differences(found, selves)
+        counted = +exports.self_times(pprof.stacks(0))
+        executions = {name: row[0] for name, row in truth.items() if row[0]}
+        assert counted == executions, differences(counted, executions)
+        assert len(speedscope) == 3, speedscope.keys()
+        top = exports.go_top(t.path("out.pprof"))
+        if top:
+            found = {name: flat for name, (flat, _) in top.items() if flat}
+            assert found == selves, differences(found, selves)
+    # With what probes took, totals are exact, too: each call of a query counts, in itself as well.
+    totals = collections.Counter()
+    for frames, ns in folded:
+        totals.update({name: n * ns for name, n in collections.Counter(frames[1:]).items()})
+    raw = {name: row[1] for name, row in truth.items()}
+    assert totals == raw, differences(totals, raw)
+    return "%d stacks of %d queries%s" % (len(folded), len(raw), "" if top else ", no go")
+
+
+def test_counts_are_the_report(t):
+    trace = build(t)
+    rows = exports.counts(export(t, trace, "counts"))
+    truth = {name: row[:2] for name, row in report(t, trace).items()}
+    assert {name: (count, ns) for name, count, ns in rows} == truth
+    assert [ns for _, _, ns in rows] == sorted((ns for _, _, ns in rows), reverse=True)
+
+
+def test_flame_graph(t):
+    trace = build(t)
+    boxes = exports.svg_boxes(export(t, trace, "svg"))
+    name, x, width, row = boxes[0]
+    assert (x, width, row) == (0, 1, 0), boxes[0]
+    rows = collections.defaultdict(list)
+    for name, x, width, row in boxes:
+        rows[row].append((x, x + width, name))
+    for row, places in rows.items():
+        places.sort()
+        for (_, end, _), (begin, _, _) in zip(places, places[1:]):
+            assert begin >= end - 1e-8, (row, end, begin)
+        # Each lies on one below it.
+        for begin, end, name in places if row else ():
+            assert any(b <= begin + 1e-8 and end <= e + 1e-8 for b, e, _ in rows[row - 1]), name
+    stacks = list(exports.folded(export(t, trace, "folded")))
+    whole = sum(ns for _, ns in stacks)
+    found = collections.Counter()
+    for frames, ns in stacks:
+        found[frames[0]] += ns
+    for begin, end, name in rows[1]:
+        assert abs((end - begin) - found[name] / whole) < 1e-8, name
+    return "%d boxes, %d rows" % (len(boxes), len(rows))
+
+
+DRIVE = """
+var boxes = Array.from(document.querySelectorAll('g.b')), said = [];
+var box = boxes.find(function (b) { return b.getAttribute('data-n') === 'analysis'; });
+function shown() { return boxes.filter(function (b) { return b.style.display !== 'none'; }).length; }
+function search(text) {
+  window.prompt = function () { return text; };
+  window.dispatchEvent(new KeyboardEvent('keydown', {key: 'F3'}));
+  return document.querySelectorAll('.hit').length + ': ' + document.getElementById('found').textContent;
+}
+var before = shown();
+box.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}));
+said.push(box.querySelector('rect').getAttribute('width'), box.querySelector('text').textContent);
+said.push(boxes[0].classList.contains('below'));
+window.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}));
+said.push(shown() === before, search('^all compilers$'), search('no such'), search('['), search(''));
+return said.join('; ');
+"""
+
+
+def test_flame_graph_in_a_browser(t):
+    """It zooms and searches."""
+    said = exports.in_browser(export(t, build(t), "svg"), DRIVE, t.dir)
+    assert said == ("1180; analysis; true; true; 1: 1 found, 100.0 %; 0: 0 found, 0.0 %; "
+                    "0: not a regular expression: [; 0: "), said
+
+
+def test_what_is_too_large_is_left_out_and_said(t):
+    trace = build(t)
+    for form in ("perfetto", "chrome"):
+        whole = export(t, trace, form)
+        most = len(whole) // 4
+        data = export(t, trace, form, "--max-size", str(most))
+        assert most / 3 < len(data) < most * 1.1, (form, most, len(data))
+        done = t.run_qprof("export", "-f", form, "-o", t.path("x"), "--force", "--max-size",
+                           str(most), trace)
+        assert "intervals are left out, those shorter than" in done.stderr, done.stderr
+        if form == "perfetto":
+            perfetto = exports.Perfetto(data)
+            assert "are left out" in perfetto.notes[1], perfetto.notes
+            perfetto.sums()
+        else:
+            assert "are left out" in exports.json.loads(data)["otherData"]["note"]
+            exports.chrome_sums(data)
+
+
+def test_golden_traces(t):
+    """Whatever a trace holds, what comes out is well-formed."""
+    n = 0
+    for trace in sorted(glob.glob(os.path.join(ROOT, "tests/golden/good-*.qpt"))):
+        exports.Perfetto(export(t, trace, "perfetto")).sums()
+        exports.chrome_sums(export(t, trace, "chrome"))
+        exports.speedscope(export(t, trace, "speedscope"))
+        exports.svg_boxes(export(t, trace, "svg"))
+        exports.Pprof(export(t, trace, "pprof"))
+        list(exports.folded(export(t, trace, "folded")))
+        n += 1
+    assert gzip.decompress(export(t, trace, "pprof"))
+    return "%d traces" % n

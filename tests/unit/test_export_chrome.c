@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/export_trace.h"
+
+static void the_small_trace_is_as_it_was(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	char *text = export_small(export_chrome, &job, &size);
+
+	(void)state;
+	assert_golden("export/small.chrome.json", text);
+	free(text);
+}
+
+static void it_is_json_and_hostile_names_are_texts_in_it(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	char *text = export_small(export_chrome, &job, &size);
+	struct json_object *document = json_tokener_parse(text), *events, *name;
+	bool found = false;
+
+	(void)state;
+	assert_non_null(document);
+	assert_true(json_object_object_get_ex(document, "traceEvents", &events));
+	for (size_t i = 0; i < json_object_array_length(events); i++) {
+		json_object_object_get_ex(json_object_array_get_idx(events, i), "name", &name);
+		found |= !strcmp(json_object_get_string(name),
+				 "<b>\"'&;,\\ ]]></script>\x01\xef\xbf\xbd");
+	}
+	assert_true(found);
+	json_object_put(document);
+	free(text);
+}
+
+static void what_does_not_fit_is_said(void **state)
+{
+	struct export_job job = {.max_bytes = 1000};
+	size_t size;
+	char *text = export_small(export_chrome, &job, &size);
+
+	(void)state;
+	assert_true(job.left_out > 0 && job.least_ns > 0);
+	assert_contains(text, "\"note\":\"");
+	assert_contains(text, " intervals are left out, those shorter than ");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_small_trace_is_as_it_was),
+		cmocka_unit_test(it_is_json_and_hostile_names_are_texts_in_it),
+		cmocka_unit_test(what_does_not_fit_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

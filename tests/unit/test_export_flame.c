@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/spans.h"
+#include "../fixtures/spans_trace.h"
+#include "analyze/summary.h"
+#include "export/flame.h"
+#include "export/stack.h"
+#define N_PROCESSES 3
+#define N_LABELS    12
+
+/* Self times and executions of each query in each process, as a report adds them up. */
+static void assert_is_summary(const struct flame *f, struct trace_reader *r,
+			      const struct trace_costs *costs)
+{
+	_summary_ struct summary *sum = NULL;
+	_stack_ struct stack s = {0};
+	struct trace_item item;
+
+	assert_int_equal(summary__new(&sum), 0);
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
+		if (item.kind == TRACE_ITEM_PROCESS)
+			assert_int_equal(summary__process(sum, item.process), 0);
+		else if (item.kind == TRACE_ITEM_COSTS && costs)
+			summary__set_costs(sum, costs);
+		else if (item.kind == TRACE_ITEM_SPAN)
+			assert_int_equal(summary__span(sum, &item.span, NULL), 0);
+	}
+	for (uint32_t process = 0; process < N_PROCESSES; process++) {
+		uint64_t self_ns[N_LABELS] = {0}, count[N_LABELS] = {0};
+		_free_ struct summary_row *rows = NULL;
+		size_t n;
+
+		assert_true(stack__begin(&s, f, process));
+		while (stack__next(&s) == 1) {
+			const struct flame_node *node = flame__node(f, s.nodes[s.n - 1]);
+			int label = atoi(flame__name(f, node) + 1);
+
+			self_ns[label] += node->self_ns;
+			count[label] += node->count;
+		}
+		assert_int_equal(summary__rows(sum, process, &rows, &n), 0);
+		for (size_t i = 0; i < n; i++) {
+			assert_int_equal(self_ns[rows[i].label], rows[i].self_ns);
+			assert_int_equal(count[rows[i].label], rows[i].count);
+		}
+	}
+}
+
+static void check_random(const struct trace_costs *costs, uint32_t lost)
+{
+	struct rng rng = rng_new();
+	struct spans *spans = spans_new(&rng, 15000, N_PROCESSES, N_LABELS);
+	struct trace_reader *readers[2];
+	struct export_job job = {};
+	_flame_ struct flame *f = NULL;
+	uint32_t n = 0;
+
+	/* Some parents may be missing. */
+	for (uint32_t i = 0; i < spans->n; i++)
+		if (!lost || rng_below(&rng, lost))
+			spans->at[n++] = spans->at[i];
+	spans_trace(spans->at, n, N_PROCESSES, N_LABELS, costs, readers, 2);
+	job.r = readers[0];
+	assert_int_equal(flame__build(&job, &f), 0);
+	assert_is_summary(f, readers[1], costs);
+	assert_true(flame__n_stacks(f) < n);
+	trace_reader__free(readers[0]);
+	trace_reader__free(readers[1]);
+	free(spans);
+}
+
+static void sums_are_those_of_a_report(void **state)
+{
+	(void)state;
+	check_random(NULL, 0);
+}
+
+/* What probes took is more than there is of many a stack. */
+static void what_probes_took_is_off(void **state)
+{
+	const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
+
+	(void)state;
+	check_random(&costs, 0);
+}
+
+static void lost_parents_lose_nothing_else(void **state)
+{
+	const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
+
+	(void)state;
+	check_random(&costs, 4);
+}
+
+static char *stacks_of(const struct trace_span *spans, size_t n)
+{
+	struct export_job job = {};
+	_flame_ struct flame *f = NULL;
+	_stack_ struct stack s = {0};
+	char *text = calloc(1, 1024);
+
+	spans_trace(spans, n, 1, 4, NULL, &job.r, 1);
+	assert_int_equal(flame__build(&job, &f), 0);
+	assert_true(stack__begin(&s, f, 0));
+	while (stack__next(&s) == 1) {
+		const struct flame_node *node = flame__node(f, s.nodes[s.n - 1]);
+
+		for (uint32_t i = 1; i < s.n; i++)
+			sprintf(text + strlen(text), "%s%s", i > 1 ? ">" : "",
+				flame__name(f, flame__node(f, s.nodes[i])));
+		sprintf(text + strlen(text), " %u %u; ", (unsigned int)node->count,
+			(unsigned int)node->self_ns);
+	}
+	trace_reader__free(job.r);
+	return text;
+}
+
+#define assert_stacks(spans, expected)                                           \
+	do {                                                                     \
+		char *text = stacks_of(spans, sizeof(spans) / sizeof(*(spans))); \
+                                                                                 \
+		assert_string_equal(text, expected);                             \
+		free(text);                                                      \
+	} while (0)
+
+static void kinds_have_stacks_of_their_own(void **state)
+{
+	static const struct trace_span spans[] = {
+		{.start_ns = 10, .end_ns = 10, .depth = 1, .kind = TRACE_KIND_HIT},
+		{.start_ns = 10, .end_ns = 13, .depth = 1, .label = 1, .kind = TRACE_KIND_LOAD},
+		{.start_ns = 13, .end_ns = 14, .depth = 1, .label = 1},
+		{.start_ns = 10, .end_ns = 20, .label = 1, .kind = TRACE_KIND_ACTIVITY},
+	};
+
+	(void)state;
+	assert_stacks(spans, "q1 1 6; q1>q1 1 1; q1>q1 [IncrementalLoadResult] 0 3; ");
+}
+
+static void threads_of_a_process_are_merged(void **state)
+{
+	static const struct trace_span spans[] = {
+		{.start_ns = 10, .end_ns = 13, .depth = 1, .label = 2, .tid = 1},
+		{.start_ns = 11, .end_ns = 12, .depth = 1, .label = 2, .tid = 2},
+		{.start_ns = 10, .end_ns = 20, .label = 1, .tid = 2},
+		{.start_ns = 10, .end_ns = 15, .label = 1, .tid = 1},
+		/* Whose parent never came. */
+		{.start_ns = 30, .end_ns = 34, .depth = 3, .label = 2, .tid = 1},
+	};
+
+	(void)state;
+	assert_stacks(spans, "q1 2 11; q1>q2 2 4; q2 1 4; ");
+}
+
+/* Of those between, all that is known is that they were. */
+static void what_is_deeper_is_enclosed(void **state)
+{
+	static const struct trace_span spans[] = {
+		{.start_ns = 10, .end_ns = 11, .depth = 2, .label = 2},
+		{.start_ns = 12, .end_ns = 13, .depth = 3, .label = 3},
+		{.start_ns = 10, .end_ns = 15, .depth = 1, .label = 1},
+		{.start_ns = 16, .end_ns = 17, .depth = 1, .label = 2},
+		{.start_ns = 10, .end_ns = 20},
+	};
+
+	(void)state;
+	assert_stacks(spans, "q0 1 4; q0>q1 1 3; q0>q1>q2 1 1; q0>q1>q3 1 1; q0>q2 1 1; ");
+}
+
+/* Its own time is nobody's; what it encloses stays where it is, whatever is there already. */
+static void unknown_kinds_are_passed_over(void **state)
+{
+	static const struct trace_span spans[] = {
+		{.start_ns = 11, .end_ns = 12, .depth = 2, .label = 2},
+		{.start_ns = 10, .end_ns = 14, .depth = 1, .kind = TRACE_KIND_OTHER},
+		{.start_ns = 20, .end_ns = 21, .depth = 1, .label = 1},
+		{.start_ns = 31, .end_ns = 32, .depth = 2, .label = 2},
+		{.start_ns = 32, .end_ns = 33, .depth = 3, .label = 3},
+		{.start_ns = 30, .end_ns = 34, .depth = 1, .kind = TRACE_KIND_OTHER},
+		{.start_ns = 40, .end_ns = 41, .depth = 1, .label = 1},
+		{.start_ns = 10, .end_ns = 50},
+		{.start_ns = 61, .end_ns = 62, .depth = 1, .label = 1},
+		{.start_ns = 60, .end_ns = 70, .kind = TRACE_KIND_OTHER},
+	};
+
+	(void)state;
+	assert_stacks(spans, "q0 1 30; q0>q1 2 2; q0>q2 2 2; q0>q3 1 1; q1 1 1; ");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_are_those_of_a_report),
+		cmocka_unit_test(what_probes_took_is_off),
+		cmocka_unit_test(lost_parents_lose_nothing_else),
+		cmocka_unit_test(kinds_have_stacks_of_their_own),
+		cmocka_unit_test(what_is_deeper_is_enclosed),
+		cmocka_unit_test(unknown_kinds_are_passed_over),
+		cmocka_unit_test(threads_of_a_process_are_merged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

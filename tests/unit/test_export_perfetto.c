@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/export_trace.h"
+#include "trace/bytes.h"
+static void the_small_trace_is_as_it_was(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	char *bytes = export_small(export_perfetto, &job, &size);
+
+	(void)state;
+	assert_int_equal(job.written, 12);
+	assert_int_equal(job.left_out, 0);
+	assert_golden_bytes("export/small.pftrace", bytes, size);
+	free(bytes);
+}
+
+/* The file is packets, field 1, from its first byte to its last. */
+static void it_is_packets(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	char *bytes = export_small(export_perfetto, &job, &size);
+	struct byte_reader r = {(uint8_t *)bytes, (uint8_t *)bytes + size, false};
+
+	(void)state;
+	while (r.at < r.end) {
+		assert_int_equal(byte_reader__varint(&r), 1 << 3 | 2);
+		byte_reader__bytes(&r, byte_reader__varint(&r));
+		assert_false(r.bad);
+	}
+	free(bytes);
+}
+
+static void what_does_not_fit_is_left_out(void **state)
+{
+	struct export_job job = {.max_bytes = 300};
+	size_t size;
+	char *bytes = export_small(export_perfetto, &job, &size);
+
+	(void)state;
+	assert_int_equal(job.written + job.left_out, 12);
+	/* 56 bytes are reckoned for each; the five longest fit. */
+	assert_int_equal(job.least_ns, 480);
+	assert_non_null(memmem(bytes, size, " intervals are left out", 23));
+	free(bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_small_trace_is_as_it_was),
+		cmocka_unit_test(it_is_packets),
+		cmocka_unit_test(what_does_not_fit_is_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <stdlib.h>
+#include <string.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "export/process_title.h"
+static void titles(void **state)
+{
+	static const struct {
+		struct trace_process process;
+		const char *title;
+	} rows[] = {
+		{{.crate = "a", .pid = 7, .command = "/bin/rustc x"}, "a (7)"},
+		{{.crate = "", .command = "/bin/rustc x/y"}, "rustc (0)"},
+		{{.command = "rustdoc"}, "rustdoc (0)"},
+		{{.command = "/bin/ x"}, "process (0)"},
+		{{.command = ""}, "process (0)"},
+		{{.pid = 4294967295u}, "process (4294967295)"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char *title = process_title(&rows[i].process);
+
+		assert_string_equal(title, rows[i].title);
+		free(title);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(titles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/export_trace.h"
+
+static void the_small_trace_is_as_it_was(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	char *text = export_small(export_speedscope, &job, &size);
+
+	(void)state;
+	assert_golden("export/small.speedscope.json", text);
+	free(text);
+}
+
+static void weights_add_up_to_the_end(void **state)
+{
+	struct export_job job = {.raw = true};
+	size_t size;
+	char *text = export_small(export_speedscope, &job, &size);
+	struct json_object *document = json_tokener_parse(text), *profiles;
+
+	(void)state;
+	assert_non_null(document);
+	assert_true(json_object_object_get_ex(document, "profiles", &profiles));
+	assert_int_equal(json_object_array_length(profiles), 3);
+	for (size_t i = 0; i < 3; i++) {
+		struct json_object *p = json_object_array_get_idx(profiles, i), *weights, *end;
+		int64_t sum = 0;
+
+		assert_true(json_object_object_get_ex(p, "weights", &weights));
+		assert_true(json_object_object_get_ex(p, "endValue", &end));
+		for (size_t k = 0; k < json_object_array_length(weights); k++)
+			sum += json_object_get_int64(json_object_array_get_idx(weights, k));
+		assert_int_equal(sum, json_object_get_int64(end));
+	}
+	json_object_put(document);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_small_trace_is_as_it_was),
+		cmocka_unit_test(weights_add_up_to_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/export_trace.h"
+
+static void the_small_trace_is_as_it_was(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	char *text = export_small(export_svg, &job, &size);
+
+	(void)state;
+	assert_golden("export/small.svg", text);
+	free(text);
+}
+
+static void names_end_nothing(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	char *text = export_small(export_svg, &job, &size), *script;
+
+	(void)state;
+	assert_int_equal(strlen(text), size);
+	assert_lacks(text, "<b>");
+	assert_contains(text, "&lt;b&gt;&quot;&#39;&amp;");
+	script = strstr(text, "]]>");
+	assert_non_null(script);
+	assert_true(!strncmp(script, "]]></script>\n</svg>\n", 22));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_small_trace_is_as_it_was),
+		cmocka_unit_test(names_end_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

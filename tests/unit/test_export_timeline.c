@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/spans_trace.h"
+#include "export/timeline.h"
+/* What a format was told, as a text. */
+static char told[4096];
+
+static void tell(const char *format, ...)
+{
+	size_t n = strlen(told);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(told + n, sizeof(told) - n, format, args);
+	va_end(args);
+}
+
+static int tell_process(void *ctx, const struct timeline_process *p)
+{
+	(void)ctx;
+	tell("p%u %s; ", p->pid, p->title);
+	return 0;
+}
+
+static int tell_thread(void *ctx, const struct timeline_thread *t, const char *name)
+{
+	(void)ctx;
+	tell("t%u/%u/%u%s; ", t->process->pid, t->tid, t->index, name ?: "");
+	return 0;
+}
+
+static int tell_span(void *ctx, const struct timeline_thread *t, const struct trace_span *s)
+{
+	(void)ctx;
+	tell("s%u %u-%u; ", t->index, (unsigned int)s->start_ns, (unsigned int)s->end_ns);
+	return 0;
+}
+
+static int tell_counter(void *ctx, enum timeline_counter counter, uint64_t at_ns, double value)
+{
+	(void)ctx;
+	(void)at_ns;
+	(void)value;
+	tell("%s; ", timeline_counter_text(counter));
+	return 0;
+}
+
+static const struct timeline_format format = {
+	.span_bytes = 10,
+	.process = tell_process,
+	.thread = tell_thread,
+	.span = tell_span,
+	.counter = tell_counter,
+};
+
+static void run(struct export_job *job, const struct trace_span *spans, size_t n)
+{
+	struct trace_reader *readers[2];
+	_out_ struct out *out = NULL;
+
+	*told = '\0';
+	spans_trace(spans, n, 2, 1, NULL, readers, 2);
+	assert_int_equal(out__new(-1, &out), 0);
+	job->r = readers[0];
+	job->survey = readers[1];
+	job->out = out;
+	assert_int_equal(timeline_run(job, &format, NULL), 0);
+	trace_reader__free(readers[0]);
+	trace_reader__free(readers[1]);
+}
+
+static void processes_and_threads_are_told_once_and_first(void **state)
+{
+	const struct trace_span spans[] = {
+		{.start_ns = 10, .end_ns = 20, .tid = 5, .depth = 1},
+		{.start_ns = 30, .end_ns = 40, .tid = 5, .process = 1, .depth = 1},
+		{.start_ns = 50, .end_ns = 60, .tid = 5, .depth = 1},
+	};
+	struct export_job job = {};
+
+	(void)state;
+	run(&job, spans, 3);
+	assert_string_equal(told, "p100 process (100); t100/5/0; s0 10-20; s0 50-60; "
+				  "p101 process (101); t101/5/1; s1 30-40; ");
+	assert_int_equal(job.written, 3);
+	assert_int_equal(job.adjusted, 0);
+}
+
+static void what_overlaps_is_cut(void **state)
+{
+	const struct trace_span spans[] = {
+		{.start_ns = 10, .end_ns = 20},
+		{.start_ns = 15, .end_ns = 30},
+		{.start_ns = 5, .end_ns = 5, .kind = TRACE_KIND_HIT},
+		/* No work: the counter stays as it is. */
+		{.start_ns = 30, .end_ns = 90000000, .kind = TRACE_KIND_BLOCKED},
+	};
+	struct export_job job = {};
+
+	(void)state;
+	run(&job, spans, 4);
+	assert_string_equal(
+		told, "p100 process (100); t100/0/0; s0 10-20; s0 20-30; s0 5-5; s0 30-90000000; "
+		      "p101 process (101); threads at work; threads at work; ");
+	assert_int_equal(job.adjusted, 1);
+}
+
+static void what_is_left_out_is_noted(void **state)
+{
+	const struct trace_span spans[] = {
+		{.start_ns = 10, .end_ns = 12, .depth = 1},
+		{.start_ns = 20, .end_ns = 30, .depth = 1},
+	};
+	struct export_job job = {.max_bytes = 19};
+	char note[256];
+
+	(void)state;
+	run(&job, spans, 2);
+	assert_contains(told, "t100/0/0; s0 20-30; p101");
+	assert_int_equal(job.left_out, 1);
+	assert_true(timeline_note(&job, note, sizeof(note)));
+	assert_string_equal(note, "1 intervals are left out, those shorter than 10 ns first, as "
+				  "the file is to be no larger than 19 B");
+	job.left_out = 0;
+	assert_false(timeline_note(&job, note, sizeof(note)));
+	assert_string_equal(note, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(processes_and_threads_are_told_once_and_first),
+		cmocka_unit_test(what_overlaps_is_cut),
+		cmocka_unit_test(what_is_left_out_is_noted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "export/begins.h"
+
+#include <errno.h>
+
+#include "base/array.h"
+
+/*
+ * Kept are groups that start together, each from the innermost to the outermost, which leads it.
+ * Depths of leaders ascend; each is the first of its siblings.
+ */
+struct begin {
+	struct trace_span span;
+	uint32_t followers; /* of a leader: those before it in the array */
+};
+
+/* Write the last `n`, from the outermost on. */
+static int write_last(struct begins *b, uint32_t n, begins_fn write, void *ctx)
+{
+	int err = 0;
+
+	for (; n && !err; n--)
+		err = write(ctx, &b->kept[--b->n].span);
+	return err;
+}
+
+/* The leader before the last `n` that are kept, or NULL. */
+static const struct begin *leader_before(const struct begins *b, uint32_t n)
+{
+	return b->n > n ? &b->kept[b->n - n - 1] : NULL;
+}
+
+/* Write what `span` encloses but what starts with it; the number of those goes to *followers. */
+static int take_enclosed(struct begins *b, const struct trace_span *span, uint32_t *followers,
+			 begins_fn write, void *ctx)
+{
+	const struct begin *leader;
+	int err = 0;
+
+	*followers = 0;
+	while (!err && (leader = leader_before(b, 0)) && leader->span.depth > span->depth) {
+		uint32_t n = leader->followers + 1;
+		const struct begin *next = leader_before(b, n);
+
+		if (leader->span.start_ns == span->start_ns &&
+		    (!next || next->span.depth <= span->depth)) {
+			*followers = n;
+			break;
+		}
+		err = write_last(b, n, write, ctx);
+	}
+	return err;
+}
+
+int begins__span(struct begins *b, const struct trace_span *span, begins_fn write, void *ctx)
+{
+	const struct begin *sibling;
+	uint32_t followers;
+	int err = take_enclosed(b, span, &followers, write, ctx);
+
+	if (err)
+		return err;
+	sibling = leader_before(b, followers);
+	/* Nothing that is still to come can start with it. */
+	if (!span->depth || (sibling && sibling->span.depth == span->depth))
+		return write(ctx, span) ?: write_last(b, followers, write, ctx);
+	if (array__reserve_one(&b->kept, b->n, &b->capacity, sizeof(*b->kept)))
+		return -ENOMEM;
+	b->kept[b->n++] = (struct begin){*span, followers};
+	return 0;
+}
+
+int begins__finish(struct begins *b, begins_fn write, void *ctx)
+{
+	return write_last(b, b->n, write, ctx);
+}
+
+void begins__destroy(struct begins *b)
+{
+	free(b->kept);
+	*b = (struct begins){0};
+}

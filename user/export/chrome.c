@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Chrome's trace events as JSON: times in microseconds since the capture began. */
+#include <string.h>
+
+#include "export/timeline.h"
+
+#define SPAN_BYTES 144
+#define NOTE_MAX   512
+
+struct chrome {
+	struct export_job *job;
+	struct out *out;
+	uint64_t base_ns;
+	bool began; /* there is an event before the next */
+};
+
+static void put_key(struct chrome *c, const char *key)
+{
+	out__text(c->out, ",\"");
+	out__text(c->out, key);
+	out__text(c->out, "\":");
+}
+
+static void put_number(struct chrome *c, const char *key, uint64_t value)
+{
+	put_key(c, key);
+	out__number(c->out, value);
+}
+
+static void put_text(struct chrome *c, const char *key, const char *value)
+{
+	put_key(c, key);
+	out__json(c->out, value);
+}
+
+/* A time on the trace's clock; what an import holds may lie before its start. */
+static void put_time(struct chrome *c, const char *key, uint64_t at_ns)
+{
+	put_key(c, key);
+	if (at_ns < c->base_ns)
+		out__text(c->out, "-");
+	out__microseconds(c->out, at_ns < c->base_ns ? c->base_ns - at_ns : at_ns - c->base_ns);
+}
+
+static void begin_event(struct chrome *c, const char *phase)
+{
+	out__text(c->out, c->began ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+	out__text(c->out, phase);
+	out__text(c->out, "\"");
+	c->began = true;
+}
+
+static int end_event(struct chrome *c)
+{
+	out__text(c->out, "}");
+	return out__error(c->out);
+}
+
+/* An event that says something about a process or a thread. */
+static void put_about(struct chrome *c, const char *what, uint32_t pid, uint32_t tid,
+		      const char *key, const char *text)
+{
+	begin_event(c, "M");
+	put_text(c, "name", what);
+	put_number(c, "pid", pid);
+	put_number(c, "tid", tid);
+	out__text(c->out, ",\"args\":{\"");
+	out__text(c->out, key);
+	out__text(c->out, "\":");
+	out__json(c->out, text);
+	out__text(c->out, "}");
+	end_event(c);
+}
+
+static int put_process(void *ctx, const struct timeline_process *p)
+{
+	struct chrome *c = ctx;
+
+	put_about(c, "process_name", p->pid, 0, "name", p->title);
+	if (p->process->command)
+		put_about(c, "process_labels", p->pid, 0, "labels", p->process->command);
+	return out__error(c->out);
+}
+
+static int put_thread(void *ctx, const struct timeline_thread *t, const char *name)
+{
+	struct chrome *c = ctx;
+
+	if (name)
+		put_about(c, "thread_name", t->process->pid, t->tid, "name", name);
+	return out__error(c->out);
+}
+
+/* The first member of an object has no comma before it. */
+static void put_arguments(struct chrome *c, const struct trace_span *s)
+{
+	const struct trace_reader *r = c->job->r;
+	uint32_t event = trace_reader__event_string(r, s);
+	struct trace_location at;
+
+	out__text(c->out, ",\"args\":{\"depth\":");
+	out__number(c->out, s->depth);
+	if (s->invocation != TRACE_NO_INVOCATION)
+		put_number(c, "invocation", s->invocation);
+	if (event != TRACE_NO_STRING && *trace_reader__string(r, event))
+		put_text(c, "key", trace_reader__string(r, event));
+	if (s->caller != TRACE_NO_LOCATION && trace_reader__location(r, s->caller, &at))
+		put_text(c, "caller", at.function->name);
+	if (s->flags)
+		put_text(c, "end",
+			 s->flags & TRACE_SPAN_UNWOUND ? "unwound"
+			 : s->flags & TRACE_SPAN_LEFT  ? "left"
+						       : "open");
+	out__text(c->out, "}");
+}
+
+static int put_span(void *ctx, const struct timeline_thread *t, const struct trace_span *s)
+{
+	struct chrome *c = ctx;
+	bool instant = s->kind == TRACE_KIND_HIT;
+
+	begin_event(c, instant ? "i" : "X");
+	put_text(c, "name", trace_reader__string(c->job->r, s->label));
+	put_text(c, "cat", trace_reader__kind(c->job->r, s->kind));
+	put_number(c, "pid", t->process->pid);
+	put_number(c, "tid", t->tid);
+	put_time(c, "ts", s->start_ns);
+	if (instant) {
+		put_text(c, "s", "t");
+	} else {
+		put_key(c, "dur");
+		out__microseconds(c->out, s->end_ns - s->start_ns);
+	}
+	put_arguments(c, s);
+	return end_event(c);
+}
+
+static int put_counter(void *ctx, enum timeline_counter counter, uint64_t at_ns, double value)
+{
+	struct chrome *c = ctx;
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.3f", value);
+	begin_event(c, "C");
+	put_text(c, "name", timeline_counter_text(counter));
+	put_number(c, "pid", 0);
+	put_time(c, "ts", at_ns);
+	out__text(c->out, ",\"args\":{\"mean\":");
+	out__text(c->out, text);
+	out__text(c->out, "}");
+	return end_event(c);
+}
+
+static void put_end(struct chrome *c)
+{
+	const struct trace_info *info = trace_reader__info(c->job->r);
+	char note[NOTE_MAX];
+
+	out__text(c->out, "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":");
+	out__json(c->out, info->tool);
+	put_text(c, "clock", trace_clock_name(info->clock));
+	/* As texts: they have more digits than a reader's numbers may have. */
+	out__text(c->out, ",\"clock_start_ns\":\"");
+	out__number(c->out, info->clock_start_ns);
+	out__text(c->out, "\",\"realtime_start_ns\":\"");
+	out__number(c->out, info->realtime_start_ns);
+	out__text(c->out, "\"");
+	put_text(c, "privacy", "this file " EXPORT_PRIVACY);
+	if (timeline_note(c->job, note, sizeof(note)))
+		put_text(c, "note", note);
+	out__text(c->out, "}}\n");
+}
+
+int export_chrome(struct export_job *job)
+{
+	static const struct timeline_format format = {
+		.span_bytes = SPAN_BYTES,
+		.process = put_process,
+		.thread = put_thread,
+		.span = put_span,
+		.counter = put_counter,
+	};
+	struct chrome c = {
+		.job = job,
+		.out = job->out,
+		.base_ns = trace_reader__info(job->r)->clock_start_ns,
+	};
+	int err;
+
+	out__text(job->out, "{\"traceEvents\":[");
+	err = timeline_run(job, &format, &c);
+	if (!err)
+		put_end(&c);
+	return err;
+}

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "export/flame.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "export/flame_tree.h"
+#include "export/process_title.h"
+#include "trace/self_time.h"
+
+struct frame {
+	uint32_t label;
+	uint8_t kind;
+	char *name; /* NULL: that of the label */
+};
+
+/* What a thread has of one depth that nothing encloses yet. */
+struct level {
+	uint16_t depth;
+	uint32_t node; /* whose children they are; it stands for nothing itself */
+};
+
+struct thread {
+	uint32_t process;
+	struct level *levels; /* depths ascend; 0 is not among them: that is the process's node */
+	uint32_t n;
+	uint32_t capacity;
+};
+
+struct process {
+	const struct trace_process *process; /* the reader's */
+	uint32_t node;
+	char *title;
+};
+
+struct flame {
+	struct export_job *job;
+	struct flame_tree tree;
+	struct process *processes; /* by index */
+	uint32_t n_processes;
+	uint32_t processes_capacity;
+	struct frame *frames;
+	uint32_t n_frames;
+	uint32_t frames_capacity;
+	struct u64_map frame_of; /* kind << 32 | label -> index into frames */
+	struct thread *threads;
+	uint32_t n_threads;
+	uint32_t threads_capacity;
+	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
+	struct self_time *self_time;
+};
+
+/* ---- What there is to a name ----------------------------------------------------------------- */
+
+/* An execution is called by its name alone; waiting for it, or loading it, is something else. */
+static char *name_of(const struct trace_reader *r, const struct frame *frame)
+{
+	char *name;
+
+	if (asprintf(&name, "%s [%s]", trace_reader__string(r, frame->label),
+		     trace_reader__kind(r, frame->kind)) < 0)
+		return NULL;
+	return name;
+}
+
+static int get_frame(struct flame *f, const struct trace_span *s, uint32_t *out)
+{
+	uint64_t key = (uint64_t)s->kind << 32 | s->label;
+	struct frame frame = {.label = s->label, .kind = s->kind};
+	uint32_t i = u64_map__get(&f->frame_of, key);
+
+	*out = i;
+	if (i != U64_MAP_NONE)
+		return 0;
+	if (array__reserve_one(&f->frames, f->n_frames, &f->frames_capacity, sizeof(*f->frames)) ||
+	    u64_map__put(&f->frame_of, key, f->n_frames))
+		return -ENOMEM;
+	if (s->kind != TRACE_KIND_QUERY && s->kind != TRACE_KIND_ACTIVITY) {
+		frame.name = name_of(f->job->r, &frame);
+		if (!frame.name)
+			return -ENOMEM;
+	}
+	*out = f->n_frames;
+	f->frames[f->n_frames++] = frame;
+	return 0;
+}
+
+const char *flame__frame_name(const struct flame *f, uint32_t frame)
+{
+	return f->frames[frame].name ?: trace_reader__string(f->job->r, f->frames[frame].label);
+}
+
+const char *flame__name(const struct flame *f, const struct flame_node *node)
+{
+	if (node->parent == FLAME_NONE)
+		return f->processes[node->frame].title;
+	return flame__frame_name(f, node->frame);
+}
+
+/* ---- Building -------------------------------------------------------------------------------- */
+
+static int add_process(struct flame *f, const struct trace_process *p)
+{
+	struct process process = {.process = p};
+
+	if (p->index < f->n_processes)
+		return 0;
+	if (p->index > f->n_processes)
+		return -EINVAL;
+	process.node = flame_tree__new(&f->tree, p->index);
+	if (process.node == FLAME_NONE ||
+	    array__reserve_one(&f->processes, f->n_processes, &f->processes_capacity,
+			       sizeof(*f->processes)))
+		return -ENOMEM;
+	f->processes[f->n_processes++] = process;
+	return 0;
+}
+
+static struct thread *get_thread(struct flame *f, uint32_t process, uint32_t tid)
+{
+	uint64_t key = (uint64_t)process << 32 | tid;
+	uint32_t i = u64_map__get(&f->thread_of, key);
+
+	if (i != U64_MAP_NONE)
+		return &f->threads[i];
+	if (array__reserve_one(&f->threads, f->n_threads, &f->threads_capacity,
+			       sizeof(*f->threads)) ||
+	    u64_map__put(&f->thread_of, key, f->n_threads))
+		return NULL;
+	f->threads[f->n_threads] = (struct thread){.process = process};
+	return &f->threads[f->n_threads++];
+}
+
+/* The node whose children are what the thread has at this depth, all deeper ones being gone. */
+static uint32_t node_at(struct flame *f, struct thread *t, uint16_t depth)
+{
+	struct level *top = t->n ? &t->levels[t->n - 1] : NULL;
+	uint32_t node;
+
+	if (!depth)
+		return f->processes[t->process].node;
+	if (top && top->depth == depth)
+		return top->node;
+	if (array__reserve_one(&t->levels, t->n, &t->capacity, sizeof(*t->levels)))
+		return FLAME_NONE;
+	node = flame_tree__new(&f->tree, 0);
+	if (node != FLAME_NONE)
+		t->levels[t->n++] = (struct level){depth, node};
+	return node;
+}
+
+/* Move what the thread has deeper than `depth` under a node. */
+static int take_deeper(struct flame *f, struct thread *t, uint16_t depth, uint32_t to)
+{
+	int err = 0;
+
+	while (!err && t->n && t->levels[t->n - 1].depth > depth) {
+		uint32_t from = t->levels[--t->n].node;
+
+		err = flame_tree__move_children(&f->tree, from, to);
+		flame_tree__release(&f->tree, from);
+	}
+	return err;
+}
+
+/*
+ * Let a new node have what the thread has deeper than it. Where that is all of one depth, as it is
+ * where nothing was lost, the node that it hangs on becomes the new one.
+ */
+static uint32_t new_node(struct flame *f, struct thread *t, uint16_t depth, uint32_t frame)
+{
+	uint32_t node;
+
+	if (t->n && t->levels[t->n - 1].depth > depth) {
+		node = t->levels[--t->n].node;
+		f->tree.nodes[node].frame = frame;
+	} else {
+		node = flame_tree__new(&f->tree, frame);
+	}
+	if (node == FLAME_NONE || take_deeper(f, t, depth, node))
+		return FLAME_NONE;
+	return node;
+}
+
+/* The node of a span under a certain parent, with what the span encloses; FLAME_NONE: no memory. */
+static uint32_t get_node(struct flame *f, struct thread *t, const struct trace_span *s,
+			 uint32_t frame)
+{
+	uint32_t parent = s->depth ? FLAME_NONE : f->processes[t->process].node;
+	uint32_t node;
+
+	for (uint32_t i = t->n; i && parent == FLAME_NONE; i--) {
+		if (t->levels[i - 1].depth == s->depth)
+			parent = t->levels[i - 1].node;
+		if (t->levels[i - 1].depth < s->depth)
+			break;
+	}
+	node = parent == FLAME_NONE ? U64_MAP_NONE : flame_tree__find(&f->tree, parent, frame);
+	if (node != U64_MAP_NONE)
+		return take_deeper(f, t, s->depth, node) ? FLAME_NONE : node;
+	node = new_node(f, t, s->depth, frame);
+	if (node == FLAME_NONE)
+		return FLAME_NONE;
+	parent = node_at(f, t, s->depth);
+	if (parent == FLAME_NONE || flame_tree__attach(&f->tree, parent, node))
+		return FLAME_NONE;
+	return node;
+}
+
+/* What is deeper goes to where the span would have been. */
+static int pass_over(struct flame *f, struct thread *t, const struct trace_span *s)
+{
+	uint32_t loose, at;
+	int err;
+
+	if (!t->n || t->levels[t->n - 1].depth <= s->depth)
+		return 0;
+	loose = flame_tree__new(&f->tree, 0);
+	if (loose == FLAME_NONE)
+		return -ENOMEM;
+	err = take_deeper(f, t, s->depth, loose);
+	at = err ? FLAME_NONE : node_at(f, t, s->depth);
+	if (at == FLAME_NONE)
+		return -ENOMEM;
+	err = flame_tree__move_children(&f->tree, loose, at);
+	flame_tree__release(&f->tree, loose);
+	return err;
+}
+
+static bool is_execution(uint8_t kind)
+{
+	return kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY;
+}
+
+/* What is about a query or a phase; of other kinds it is not known what their time means. */
+static bool has_stack(uint8_t kind)
+{
+	return is_execution(kind) || kind == TRACE_KIND_BLOCKED || kind == TRACE_KIND_LOAD ||
+	       kind == TRACE_KIND_HASHING;
+}
+
+static int take_span(struct flame *f, const struct trace_span *s)
+{
+	struct thread *t = get_thread(f, s->process, s->tid);
+	struct flame_node *node;
+	struct own_times own;
+	uint32_t frame, i;
+
+	if (!t || self_time__of(f->self_time, s, &own))
+		return -ENOMEM;
+	if (s->kind == TRACE_KIND_HIT)
+		return 0;
+	if (!has_stack(s->kind))
+		return pass_over(f, t, s);
+	if (get_frame(f, s, &frame))
+		return -ENOMEM;
+	i = get_node(f, t, s, frame);
+	if (i == FLAME_NONE)
+		return -ENOMEM;
+	node = &f->tree.nodes[i];
+	node->count += is_execution(s->kind);
+	node->self_ns += own.self_ns;
+	node->probe_ns += own.self_probe_ns;
+	return 0;
+}
+
+static int take_item(struct flame *f, const struct trace_item *item)
+{
+	switch (item->kind) {
+	case TRACE_ITEM_PROCESS:
+		return add_process(f, item->process);
+	case TRACE_ITEM_SPAN:
+		return take_span(f, &item->span);
+	case TRACE_ITEM_COSTS:
+		if (!f->job->raw)
+			self_time__set_costs(f->self_time, &item->costs);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* What was to be enclosed by a span that was lost is the process's own. */
+static int take_orphans(struct flame *f)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < f->n_threads && !err; i++) {
+		struct thread *t = &f->threads[i];
+
+		err = take_deeper(f, t, 0, f->processes[t->process].node);
+	}
+	return err;
+}
+
+static int name_processes(struct flame *f)
+{
+	for (uint32_t i = 0; i < f->n_processes; i++) {
+		f->processes[i].title = process_title(f->processes[i].process);
+		if (!f->processes[i].title)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- What probes took ------------------------------------------------------------------------ */
+
+/* Of one frame in one process. */
+struct share {
+	uint64_t self_ns;
+	uint64_t probe_ns;
+	uint64_t alone_ns; /* of the nodes, none of which gets below 0 */
+	uint64_t before;   /* of alone_ns, up to a node */
+};
+
+static uint64_t scaled(uint64_t part, uint64_t whole, uint64_t to)
+{
+	return whole ? (uint64_t)((unsigned __int128)part * to / whole) : 0;
+}
+
+/*
+ * Nodes keep what is theirs alone, scaled to what is left of their query in the process, which is
+ * less where others took more than they had. Rounding is carried on, so that the sum is exact.
+ */
+static void take_off(struct flame *f, uint32_t top, struct share *shares)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
+	     i = flame__walk(f, top, i, &depth)) {
+		const struct flame_node *n = &f->tree.nodes[i];
+		struct share *s = &shares[n->frame];
+
+		s->self_ns += n->self_ns;
+		s->probe_ns += n->probe_ns;
+		s->alone_ns += trace_without_probes(n->self_ns, n->probe_ns);
+	}
+	depth = 0;
+	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
+	     i = flame__walk(f, top, i, &depth)) {
+		struct flame_node *n = &f->tree.nodes[i];
+		struct share *s = &shares[n->frame];
+		uint64_t left = trace_without_probes(s->self_ns, s->probe_ns);
+		uint64_t from = scaled(s->before, s->alone_ns, left);
+
+		s->before += trace_without_probes(n->self_ns, n->probe_ns);
+		n->self_ns = scaled(s->before, s->alone_ns, left) - from;
+		n->probe_ns = 0;
+	}
+	/* For the next process, which has few of all frames. */
+	depth = 0;
+	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
+	     i = flame__walk(f, top, i, &depth))
+		shares[f->tree.nodes[i].frame] = (struct share){0};
+}
+
+static int take_off_all(struct flame *f)
+{
+	_free_ struct share *shares = calloc(f->n_frames + 1, sizeof(*shares));
+
+	if (!shares)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->n_processes; i++)
+		take_off(f, f->processes[i].node, shares);
+	return 0;
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b, void *ctx)
+{
+	const struct flame *f = ctx;
+	const struct flame_node *x = &f->tree.nodes[*(const uint32_t *)a];
+	const struct flame_node *y = &f->tree.nodes[*(const uint32_t *)b];
+
+	return strcmp(flame__name(f, x), flame__name(f, y))
+		       ?: (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+/* Sort the children of a node, in an array that grows. */
+static int sort_children(struct flame *f, uint32_t parent, uint32_t **ids, uint32_t *capacity)
+{
+	struct flame_node *nodes = f->tree.nodes;
+	uint32_t n = 0;
+
+	for (uint32_t i = nodes[parent].child; i != FLAME_NONE; i = nodes[i].next) {
+		if (array__reserve_one(ids, n, capacity, sizeof(**ids)))
+			return -ENOMEM;
+		(*ids)[n++] = i;
+	}
+	if (n < 2)
+		return 0;
+	qsort_r(*ids, n, sizeof(**ids), compare_names, f);
+	nodes[parent].child = (*ids)[0];
+	for (uint32_t i = 0; i < n; i++)
+		nodes[(*ids)[i]].next = i + 1 < n ? (*ids)[i + 1] : FLAME_NONE;
+	return 0;
+}
+
+static int sort_all(struct flame *f)
+{
+	_free_ uint32_t *ids = NULL;
+	uint32_t capacity = 0;
+	int err = 0;
+
+	/* Those that are not in use have no children. */
+	for (uint32_t i = 0; i < f->tree.n && !err; i++)
+		err = sort_children(f, i, &ids, &capacity);
+	return err;
+}
+
+int flame__build(struct export_job *job, struct flame **out)
+{
+	_flame_ struct flame *f = calloc(1, sizeof(*f));
+	struct trace_item item;
+	int err;
+
+	if (!f || self_time__new(&f->self_time))
+		return -ENOMEM;
+	f->job = job;
+	while (!(err = trace_reader__next(job->r, &item)) && item.kind != TRACE_ITEM_END) {
+		err = take_item(f, &item);
+		if (err)
+			return err;
+	}
+	if (!err)
+		err = take_orphans(f);
+	if (!err)
+		err = name_processes(f);
+	if (!err)
+		err = take_off_all(f);
+	if (!err)
+		err = sort_all(f);
+	if (!err)
+		*out = take_ptr(f);
+	return err;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+uint32_t flame__n_nodes(const struct flame *f)
+{
+	return f->tree.n;
+}
+
+uint32_t flame__n_stacks(const struct flame *f)
+{
+	return f->tree.n - f->tree.n_free - f->n_processes;
+}
+
+uint32_t flame__n_frames(const struct flame *f)
+{
+	return f->n_frames;
+}
+
+const struct flame_node *flame__node(const struct flame *f, uint32_t i)
+{
+	return &f->tree.nodes[i];
+}
+
+uint32_t flame__process(const struct flame *f, uint32_t i)
+{
+	return i < f->n_processes ? f->processes[i].node : FLAME_NONE;
+}
+
+uint32_t flame__walk(const struct flame *f, uint32_t top, uint32_t i, uint32_t *depth)
+{
+	const struct flame_node *nodes = f->tree.nodes;
+
+	if (nodes[i].child != FLAME_NONE) {
+		++*depth;
+		return nodes[i].child;
+	}
+	for (; i != top; i = nodes[i].parent, --*depth) {
+		if (nodes[i].next != FLAME_NONE)
+			return nodes[i].next;
+	}
+	return FLAME_NONE;
+}
+
+void flame__free(struct flame *f)
+{
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < f->n_processes; i++)
+		free(f->processes[i].title);
+	for (uint32_t i = 0; i < f->n_frames; i++)
+		free(f->frames[i].name);
+	for (uint32_t i = 0; i < f->n_threads; i++)
+		free(f->threads[i].levels);
+	free(f->processes);
+	free(f->frames);
+	free(f->threads);
+	flame_tree__destroy(&f->tree);
+	u64_map__destroy(&f->frame_of);
+	u64_map__destroy(&f->thread_of);
+	self_time__free(f->self_time);
+	free(f);
+}

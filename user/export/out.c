@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "export/out.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/file_writer.h"
+#include "view/format.h"
+
+#define BUFFER_BYTES 65536u
+#define REPLACEMENT  "\xef\xbf\xbd"
+#define NUMBER_MAX   20 /* digits of 64 bits */
+
+struct out {
+	struct file_writer file;
+	size_t used;
+	char buffer[BUFFER_BYTES];
+};
+
+int out__new(int fd, struct out **o)
+{
+	struct out *out = malloc(sizeof(*out));
+
+	if (!out)
+		return -ENOMEM;
+	out->file = (struct file_writer){.fd = fd};
+	out->used = 0;
+	*o = out;
+	return 0;
+}
+
+void out__bytes(struct out *o, const void *data, size_t size)
+{
+	if (size > BUFFER_BYTES - o->used) {
+		file_writer__write(&o->file, o->buffer, o->used);
+		o->used = 0;
+	}
+	if (size > BUFFER_BYTES) {
+		file_writer__write(&o->file, data, size);
+		return;
+	}
+	memcpy(o->buffer + o->used, data, size);
+	o->used += size;
+}
+
+void out__text(struct out *o, const char *text)
+{
+	out__bytes(o, text, strlen(text));
+}
+
+void out__number(struct out *o, uint64_t n)
+{
+	char digits[NUMBER_MAX], *p = digits + NUMBER_MAX;
+
+	do
+		*--p = (char)('0' + n % 10);
+	while (n /= 10);
+	out__bytes(o, p, digits + NUMBER_MAX - p);
+}
+
+void out__microseconds(struct out *o, uint64_t ns)
+{
+	unsigned int rest = ns % 1000;
+	const char fraction[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
+				 (char)('0' + rest % 10)};
+
+	out__number(o, ns / 1000);
+	out__bytes(o, fraction, sizeof(fraction));
+}
+
+/* What stands for a character in a format; NULL: itself. */
+typedef const char *(*escape_fn)(uint32_t cp, char scratch[8]);
+
+static void put_escaped(struct out *o, const char *text, escape_fn escape)
+{
+	const char *clean = text;
+	char scratch[8];
+	uint32_t cp;
+
+	while (*text) {
+		size_t len = format_utf8(text, &cp);
+		const char *other = len ? escape(cp, scratch) : REPLACEMENT;
+
+		len = len ?: 1;
+		if (other) {
+			out__bytes(o, clean, text - clean);
+			out__text(o, other);
+			clean = text + len;
+		}
+		text += len;
+	}
+	out__bytes(o, clean, text - clean);
+}
+
+static const char *escape_json(uint32_t cp, char scratch[8])
+{
+	static const char hex[] = "0123456789abcdef";
+
+	if (cp == '"')
+		return "\\\"";
+	if (cp == '\\')
+		return "\\\\";
+	if (cp >= 0x20)
+		return NULL;
+	memcpy(scratch, "\\u0000", 7);
+	scratch[4] = hex[cp >> 4];
+	scratch[5] = hex[cp & 15];
+	return scratch;
+}
+
+void out__json(struct out *o, const char *text)
+{
+	out__bytes(o, "\"", 1);
+	put_escaped(o, text, escape_json);
+	out__bytes(o, "\"", 1);
+}
+
+static const char *escape_xml(uint32_t cp, char scratch[8])
+{
+	(void)scratch;
+	switch (cp) {
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '&':
+		return "&amp;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	case 0xfffe:
+	case 0xffff:
+		return REPLACEMENT;
+	default:
+		return cp >= 0x20 ? NULL : REPLACEMENT;
+	}
+}
+
+void out__xml(struct out *o, const char *text)
+{
+	put_escaped(o, text, escape_xml);
+}
+
+void out__plain(struct out *o, const char *text, char stop, char substitute)
+{
+	const char *clean = text;
+	uint32_t cp;
+
+	for (size_t len; *text; text += len) {
+		bool valid = (len = format_utf8(text, &cp));
+
+		len = len ?: 1;
+		if (valid && cp >= 0x20 && cp != 0x7f && cp != (unsigned char)stop)
+			continue;
+		out__bytes(o, clean, text - clean);
+		if (valid)
+			out__bytes(o, &substitute, 1);
+		else
+			out__text(o, REPLACEMENT);
+		clean = text + len;
+	}
+	out__bytes(o, clean, text - clean);
+}
+
+uint64_t out__size(const struct out *o)
+{
+	return o->file.bytes + o->used;
+}
+
+int out__error(const struct out *o)
+{
+	return o->file.error;
+}
+
+int out__flush(struct out *o)
+{
+	file_writer__write(&o->file, o->buffer, o->used);
+	o->used = 0;
+	return o->file.error;
+}
+
+void out__free(struct out *o)
+{
+	free(o);
+}

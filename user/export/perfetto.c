@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Perfetto's trace: a file is one field after another, each a packet, so that it streams. Starts
+ * and ends are events of their own; the viewer sorts them by time, and of one time by their order
+ * in the file (export/begins.h). All packets are of one sequence, in which a text is sent once.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/map.h"
+#include "export/begins.h"
+#include "export/perfetto_fields.h"
+#include "export/protobuf.h"
+#include "export/timeline.h"
+
+#define SEQUENCE   1
+#define SPAN_BYTES 56
+#define NOTE_MAX   512
+
+/* Small numbers take fewer bytes, and threads have most of the events. */
+enum uuid {
+	UUID_NOTES = 1,
+	UUID_COUNTERS,
+	UUID_FIRST = 8,
+};
+
+enum text_space {
+	TEXT_KIND,
+	TEXT_LABEL,
+	TEXT_EVENT,
+	TEXT_FUNCTION,
+	TEXT_ANNOTATION,
+};
+
+/* The names of what is said of an interval; their iids are these, plus 1. */
+enum annotation {
+	ANNOTATION_INVOCATION,
+	ANNOTATION_EVENT,
+	ANNOTATION_CALLER,
+	ANNOTATION_END,
+	ANNOTATION_N,
+};
+
+static const char *const annotations[] = {
+	[ANNOTATION_INVOCATION] = "invocation",
+	[ANNOTATION_EVENT] = "key",
+	[ANNOTATION_CALLER] = "caller",
+	[ANNOTATION_END] = "end",
+};
+
+struct perfetto {
+	struct export_job *job;
+	struct u64_map iids;   /* space << 32 | number in it -> iid, once it was sent */
+	uint32_t n_iids;       /* of all spaces together */
+	struct begins *begins; /* by thread */
+	uint32_t n_threads;
+	uint32_t threads_capacity;
+	/* The packet being made, what is in it, and what is in that. */
+	struct byte_buffer packet, event, interned, inner, entry;
+};
+
+static void perfetto__clear(struct perfetto *p)
+{
+	u64_map__destroy(&p->iids);
+	for (uint32_t i = 0; i < p->n_threads; i++)
+		begins__destroy(&p->begins[i]);
+	free(p->begins);
+	byte_buffer__destroy(&p->packet);
+	byte_buffer__destroy(&p->event);
+	byte_buffer__destroy(&p->interned);
+	byte_buffer__destroy(&p->inner);
+	byte_buffer__destroy(&p->entry);
+}
+
+static uint64_t process_uuid(const struct timeline_process *p)
+{
+	return UUID_FIRST + 2 * (uint64_t)p->process->index + 1;
+}
+
+static uint64_t thread_uuid(const struct timeline_thread *t)
+{
+	return UUID_FIRST + 2 * (uint64_t)t->index;
+}
+
+static int put_packet(struct perfetto *p)
+{
+	uint8_t head[1 + BYTES_VARINT_MAX], *end = head;
+	struct byte_buffer *b = &p->packet;
+
+	protobuf__varint(b, PACKET_SEQUENCE_ID, SEQUENCE);
+	if (b->failed)
+		return -ENOMEM;
+	*end++ = TRACE_PACKET << 3 | 2;
+	end = bytes_store_varint(end, b->size);
+	out__bytes(p->job->out, head, end - head);
+	out__bytes(p->job->out, b->data, b->size);
+	byte_buffer__clear(b);
+	return out__error(p->job->out);
+}
+
+/* ---- Texts that are sent once ---------------------------------------------------------------- */
+
+/* Put a text into the interned data of the packet being made. */
+static void intern(struct perfetto *p, unsigned int field, uint32_t iid, const char *text)
+{
+	byte_buffer__clear(&p->entry);
+	protobuf__varint(&p->entry, ENTRY_IID, iid);
+	protobuf__text(&p->entry, ENTRY_TEXT, text);
+	protobuf__message(&p->interned, field, &p->entry);
+}
+
+/* The iid of a text, which is sent along if it is new; 0 without memory. */
+static uint32_t iid_of(struct perfetto *p, enum text_space space, uint32_t number,
+		       unsigned int field, const char *text)
+{
+	uint64_t key = (uint64_t)space << 32 | number;
+	uint32_t iid = u64_map__get(&p->iids, key);
+
+	if (iid != U64_MAP_NONE)
+		return iid;
+	iid = ANNOTATION_N + 1 + p->n_iids;
+	if (u64_map__put(&p->iids, key, iid))
+		return 0;
+	p->n_iids++;
+	intern(p, field, iid, text);
+	return iid;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+static void begin_event(struct perfetto *p, enum perfetto_event_type type, uint64_t track)
+{
+	byte_buffer__clear(&p->event);
+	protobuf__varint(&p->event, EVENT_TYPE, type);
+	protobuf__varint(&p->event, EVENT_TRACK_UUID, track);
+}
+
+/* The event is made: send it, with the texts that are new in it. */
+static int put_event(struct perfetto *p, uint64_t at_ns, bool needs_texts)
+{
+	protobuf__varint(&p->packet, PACKET_TIMESTAMP, at_ns);
+	protobuf__message(&p->packet, PACKET_TRACK_EVENT, &p->event);
+	if (p->interned.size)
+		protobuf__message(&p->packet, PACKET_INTERNED_DATA, &p->interned);
+	if (needs_texts)
+		protobuf__varint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_NEEDS_STATE);
+	byte_buffer__clear(&p->interned);
+	return put_packet(p);
+}
+
+static void annotate(struct perfetto *p, enum annotation which, unsigned int field, uint64_t value)
+{
+	byte_buffer__clear(&p->inner);
+	protobuf__varint(&p->inner, ANNOTATION_NAME_IID, which + 1);
+	protobuf__varint(&p->inner, field, value);
+	protobuf__message(&p->event, EVENT_ANNOTATIONS, &p->inner);
+}
+
+static void annotate_text(struct perfetto *p, enum annotation which, enum text_space space,
+			  uint32_t number, const char *text)
+{
+	annotate(p, which, ANNOTATION_TEXT_IID,
+		 iid_of(p, space, number, INTERNED_ANNOTATION_TEXTS, text));
+}
+
+/* How it ended, if not as most do. */
+static void annotate_end(struct perfetto *p, const struct trace_span *s)
+{
+	const char *text = s->flags & TRACE_SPAN_UNWOUND ? "unwound"
+			   : s->flags & TRACE_SPAN_LEFT	 ? "left"
+							 : "open";
+
+	if (s->flags)
+		annotate_text(p, ANNOTATION_END, TEXT_ANNOTATION, s->flags, text);
+}
+
+static void annotate_all(struct perfetto *p, const struct trace_span *s)
+{
+	const struct trace_reader *r = p->job->r;
+	uint32_t event = trace_reader__event_string(r, s);
+	struct trace_location at;
+
+	if (s->invocation != TRACE_NO_INVOCATION)
+		annotate(p, ANNOTATION_INVOCATION, ANNOTATION_UINT, s->invocation);
+	if (event != TRACE_NO_STRING && *trace_reader__string(r, event))
+		annotate_text(p, ANNOTATION_EVENT, TEXT_EVENT, event,
+			      trace_reader__string(r, event));
+	if (s->caller != TRACE_NO_LOCATION && trace_reader__location(r, s->caller, &at))
+		annotate_text(p, ANNOTATION_CALLER, TEXT_FUNCTION, at.function->first,
+			      at.function->name);
+	annotate_end(p, s);
+}
+
+static void describe_span(struct perfetto *p, const struct trace_span *s)
+{
+	const struct trace_reader *r = p->job->r;
+
+	protobuf__varint(&p->event, EVENT_NAME_IID,
+			 iid_of(p, TEXT_LABEL, s->label, INTERNED_EVENT_NAMES,
+				trace_reader__string(r, s->label)));
+	protobuf__varint(
+		&p->event, EVENT_CATEGORY_IIDS,
+		iid_of(p, TEXT_KIND, s->kind, INTERNED_CATEGORIES, trace_reader__kind(r, s->kind)));
+	annotate_all(p, s);
+}
+
+struct on_thread {
+	struct perfetto *p;
+	const struct timeline_thread *thread;
+	uint64_t track;
+};
+
+static int put_begin(void *ctx, const struct trace_span *s)
+{
+	const struct on_thread *on = ctx;
+
+	begin_event(on->p, EVENT_SLICE_BEGIN, on->track);
+	describe_span(on->p, s);
+	return put_event(on->p, s->start_ns, true);
+}
+
+static int put_span(void *ctx, const struct timeline_thread *t, const struct trace_span *s)
+{
+	struct perfetto *p = ctx;
+	struct on_thread on = {p, t, thread_uuid(t)};
+	int err;
+
+	/* Of a start and an end at one time, the order is no longer that of the file. */
+	if (s->start_ns == s->end_ns) {
+		begin_event(p, EVENT_INSTANT, on.track);
+		describe_span(p, s);
+		return put_event(p, s->start_ns, true);
+	}
+	err = begins__span(&p->begins[t->index], s, put_begin, &on);
+	if (err)
+		return err;
+	begin_event(p, EVENT_SLICE_END, on.track);
+	return put_event(p, s->end_ns, false);
+}
+
+static int put_counter(void *ctx, enum timeline_counter counter, uint64_t at_ns, double value)
+{
+	struct perfetto *p = ctx;
+
+	begin_event(p, EVENT_COUNTER, UUID_COUNTERS + counter);
+	protobuf__double(&p->event, EVENT_DOUBLE_COUNTER_VALUE, value);
+	return put_event(p, at_ns, false);
+}
+
+/* ---- Tracks ---------------------------------------------------------------------------------- */
+
+static void begin_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
+{
+	byte_buffer__clear(&p->event);
+	protobuf__varint(&p->event, TRACK_UUID, uuid);
+	if (parent)
+		protobuf__varint(&p->event, TRACK_PARENT_UUID, parent);
+	if (name)
+		protobuf__text(&p->event, TRACK_NAME, name);
+	byte_buffer__clear(&p->inner);
+}
+
+static int put_track(struct perfetto *p)
+{
+	protobuf__message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->event);
+	return put_packet(p);
+}
+
+static int put_process(void *ctx, const struct timeline_process *process)
+{
+	struct perfetto *p = ctx;
+
+	begin_track(p, process_uuid(process), 0, NULL);
+	protobuf__varint(&p->inner, PROCESS_PID, process->pid);
+	if (process->process->command)
+		protobuf__text(&p->inner, PROCESS_COMMAND, process->process->command);
+	protobuf__text(&p->inner, PROCESS_NAME, process->title);
+	protobuf__message(&p->event, TRACK_PROCESS, &p->inner);
+	return put_track(p);
+}
+
+static int put_thread(void *ctx, const struct timeline_thread *t, const char *name)
+{
+	struct perfetto *p = ctx;
+
+	if (t->index == p->n_threads) {
+		if (array__reserve_one(&p->begins, p->n_threads, &p->threads_capacity,
+				       sizeof(*p->begins)))
+			return -ENOMEM;
+		p->begins[p->n_threads++] = (struct begins){0};
+	}
+	/* Thread 0 is the kernel's; profiles number theirs from there. */
+	if (!t->tid) {
+		begin_track(p, thread_uuid(t), process_uuid(t->process), name ?: "thread 0");
+		return put_track(p);
+	}
+	begin_track(p, thread_uuid(t), process_uuid(t->process), NULL);
+	protobuf__varint(&p->inner, THREAD_PID, t->process->pid);
+	protobuf__varint(&p->inner, THREAD_TID, t->tid);
+	if (name)
+		protobuf__text(&p->inner, THREAD_NAME, name);
+	protobuf__message(&p->event, TRACK_THREAD, &p->inner);
+	return put_track(p);
+}
+
+static int put_counter_tracks(struct perfetto *p)
+{
+	int err = 0;
+
+	for (int i = 0; i < TIMELINE_COUNTERS && !err; i++) {
+		begin_track(p, UUID_COUNTERS + i, 0, timeline_counter_text(i));
+		protobuf__varint(&p->inner, COUNTER_UNIT, UNIT_COUNT);
+		protobuf__message(&p->event, TRACK_COUNTER, &p->inner);
+		err = put_track(p);
+	}
+	return err;
+}
+
+static int put_note(struct perfetto *p, const char *note)
+{
+	begin_event(p, EVENT_INSTANT, UUID_NOTES);
+	protobuf__text(&p->event, EVENT_NAME, note);
+	return put_event(p, trace_reader__info(p->job->r)->clock_start_ns, false);
+}
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+static void snapshot_clock(struct perfetto *p, enum perfetto_clock id, uint64_t at_ns)
+{
+	byte_buffer__clear(&p->inner);
+	protobuf__varint(&p->inner, CLOCK_ID, id);
+	protobuf__varint(&p->inner, CLOCK_TIMESTAMP, at_ns);
+	protobuf__message(&p->event, SNAPSHOT_CLOCKS, &p->inner);
+}
+
+/* Which clock times are of, and what it was o'clock. */
+static int put_clocks(struct perfetto *p)
+{
+	const struct trace_info *info = trace_reader__info(p->job->r);
+	enum perfetto_clock clock =
+		info->clock == TRACE_CLOCK_REALTIME ? CLOCK_REALTIME_ID : CLOCK_MONOTONIC_ID;
+
+	byte_buffer__clear(&p->event);
+	snapshot_clock(p, clock, info->clock_start_ns);
+	if (clock != CLOCK_REALTIME_ID)
+		snapshot_clock(p, CLOCK_REALTIME_ID, info->realtime_start_ns);
+	protobuf__varint(&p->event, SNAPSHOT_PRIMARY_CLOCK, clock);
+	protobuf__message(&p->packet, PACKET_CLOCK_SNAPSHOT, &p->event);
+	byte_buffer__clear(&p->inner);
+	protobuf__varint(&p->inner, DEFAULTS_TIMESTAMP_CLOCK_ID, clock);
+	protobuf__message(&p->packet, PACKET_DEFAULTS, &p->inner);
+	for (uint32_t i = 0; i < ANNOTATION_N; i++)
+		intern(p, INTERNED_ANNOTATION_NAMES, i + 1, annotations[i]);
+	protobuf__message(&p->packet, PACKET_INTERNED_DATA, &p->interned);
+	byte_buffer__clear(&p->interned);
+	protobuf__varint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_STATE_CLEARED);
+	return put_packet(p);
+}
+
+static int begin_file(struct perfetto *p)
+{
+	int err = put_clocks(p);
+
+	if (!err)
+		err = put_counter_tracks(p);
+	if (!err) {
+		begin_track(p, UUID_NOTES, 0, "notes");
+		err = put_track(p);
+	}
+	return err ?: put_note(p, "this file " EXPORT_PRIVACY);
+}
+
+static int end_file(struct perfetto *p)
+{
+	char note[NOTE_MAX];
+	int err = 0;
+
+	for (uint32_t i = 0; i < p->n_threads && !err; i++) {
+		struct on_thread on = {p, NULL, UUID_FIRST + 2 * (uint64_t)i};
+
+		err = begins__finish(&p->begins[i], put_begin, &on);
+	}
+	if (!err && timeline_note(p->job, note, sizeof(note)))
+		err = put_note(p, note);
+	return err;
+}
+
+int export_perfetto(struct export_job *job)
+{
+	static const struct timeline_format format = {
+		.span_bytes = SPAN_BYTES,
+		.process = put_process,
+		.thread = put_thread,
+		.span = put_span,
+		.counter = put_counter,
+	};
+	__cleanup(perfetto__clear) struct perfetto p = {.job = job};
+	int err = begin_file(&p);
+
+	if (!err)
+		err = timeline_run(job, &format, &p);
+	return err ? err : end_file(&p);
+}

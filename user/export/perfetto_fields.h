@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Field numbers of Perfetto's messages, as published in protos/perfetto/trace of
+ * github.com/google/perfetto: those of one message share a prefix. tests/proto/perfetto.proto has
+ * the same for protoc.
+ */
+#ifndef QPROF_EXPORT_PERFETTO_FIELDS_H
+#define QPROF_EXPORT_PERFETTO_FIELDS_H
+
+enum perfetto_field {
+	TRACE_PACKET = 1,
+
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE_ID = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED_DATA = 12,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_DEFAULTS = 59,
+	PACKET_TRACK_DESCRIPTOR = 60,
+
+	DEFAULTS_TIMESTAMP_CLOCK_ID = 58,
+
+	SNAPSHOT_CLOCKS = 1,
+	SNAPSHOT_PRIMARY_CLOCK = 2,
+	CLOCK_ID = 1,
+	CLOCK_TIMESTAMP = 2,
+
+	INTERNED_CATEGORIES = 1,
+	INTERNED_EVENT_NAMES = 2,
+	INTERNED_ANNOTATION_NAMES = 3,
+	INTERNED_ANNOTATION_TEXTS = 29,
+	ENTRY_IID = 1,
+	ENTRY_TEXT = 2,
+
+	EVENT_CATEGORY_IIDS = 3,
+	EVENT_ANNOTATIONS = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME_IID = 10,
+	EVENT_TRACK_UUID = 11,
+	EVENT_NAME = 23,
+	EVENT_DOUBLE_COUNTER_VALUE = 44,
+
+	ANNOTATION_NAME_IID = 1,
+	ANNOTATION_UINT = 3,
+	ANNOTATION_TEXT_IID = 17,
+
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	TRACK_PARENT_UUID = 5,
+	TRACK_COUNTER = 8,
+
+	PROCESS_PID = 1,
+	PROCESS_COMMAND = 2,
+	PROCESS_NAME = 6,
+
+	THREAD_PID = 1,
+	THREAD_TID = 2,
+	THREAD_NAME = 5,
+
+	COUNTER_UNIT = 3,
+};
+
+enum perfetto_sequence_flag {
+	SEQUENCE_STATE_CLEARED = 1,
+	SEQUENCE_NEEDS_STATE = 2,
+};
+
+enum perfetto_event_type {
+	EVENT_SLICE_BEGIN = 1,
+	EVENT_SLICE_END = 2,
+	EVENT_INSTANT = 3,
+	EVENT_COUNTER = 4,
+};
+
+enum perfetto_clock {
+	CLOCK_REALTIME_ID = 1,
+	CLOCK_MONOTONIC_ID = 3,
+};
+
+enum perfetto_counter_unit {
+	UNIT_COUNT = 2,
+};
+
+#endif /* QPROF_EXPORT_PERFETTO_FIELDS_H */

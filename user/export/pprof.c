@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * pprof's profile.proto (github.com/google/pprof), gzipped: a sample for each stack, with the
+ * executions of its innermost frame and their own time. A frame is a location with one line of one
+ * function; the outermost one is the process. tests/proto/profile.proto has the fields for protoc.
+ */
+#include <errno.h>
+
+#include "export/flame.h"
+#include "export/gzip.h"
+#include "export/protobuf.h"
+#include "export/stack.h"
+
+enum pprof_field {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+
+	VALUE_TYPE = 1,
+	VALUE_UNIT = 2,
+
+	SAMPLE_LOCATION = 1,
+	SAMPLE_VALUE = 2,
+
+	LOCATION_ID = 1,
+	LOCATION_LINE = 4,
+	LINE_FUNCTION = 1,
+
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+};
+
+/* The string table: these, then the names of frames, then those of processes. */
+enum pprof_string {
+	STRING_EMPTY,
+	STRING_EXECUTIONS,
+	STRING_COUNT,
+	STRING_TIME,
+	STRING_NANOSECONDS,
+	STRING_COMMENT,
+	STRING_N,
+};
+
+static const char *const strings[] = {
+	[STRING_EMPTY] = "",
+	[STRING_EXECUTIONS] = "executions",
+	[STRING_COUNT] = "count",
+	[STRING_TIME] = "time",
+	[STRING_NANOSECONDS] = "nanoseconds",
+	[STRING_COMMENT] = "rustc's queries, by qprof-bpf; this file " EXPORT_PRIVACY,
+};
+
+struct pprof {
+	struct export_job *job;
+	const struct flame *flame;
+	struct gzip *gzip;
+	struct byte_buffer field, message, inner;
+};
+
+static void pprof__clear(struct pprof *p)
+{
+	gzip__free(p->gzip);
+	byte_buffer__destroy(&p->field);
+	byte_buffer__destroy(&p->message);
+	byte_buffer__destroy(&p->inner);
+}
+
+/* Ids are from 1 on; functions and locations have the same. */
+static uint64_t id_of(const struct flame *f, uint32_t node)
+{
+	const struct flame_node *n = flame__node(f, node);
+
+	return 1 + (n->parent == FLAME_NONE ? (uint64_t)flame__n_frames(f) + n->frame : n->frame);
+}
+
+/* The fields that were made go out. */
+static int flush(struct pprof *p)
+{
+	int err = p->field.failed ? -ENOMEM : gzip__bytes(p->gzip, p->field.data, p->field.size);
+
+	byte_buffer__clear(&p->field);
+	return err;
+}
+
+static void put_value_type(struct pprof *p, unsigned int field, uint64_t type, uint64_t unit)
+{
+	byte_buffer__clear(&p->message);
+	protobuf__varint(&p->message, VALUE_TYPE, type);
+	protobuf__varint(&p->message, VALUE_UNIT, unit);
+	protobuf__message(&p->field, field, &p->message);
+}
+
+static int put_header(struct pprof *p)
+{
+	put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_EXECUTIONS, STRING_COUNT);
+	put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_TIME, STRING_NANOSECONDS);
+	put_value_type(p, PROFILE_PERIOD_TYPE, STRING_TIME, STRING_NANOSECONDS);
+	protobuf__varint(&p->field, PROFILE_PERIOD, 1);
+	protobuf__varint(&p->field, PROFILE_TIME_NANOS,
+			 trace_reader__info(p->job->r)->realtime_start_ns);
+	protobuf__varint(&p->field, PROFILE_COMMENT, STRING_COMMENT);
+	protobuf__varint(&p->field, PROFILE_DEFAULT_SAMPLE_TYPE, STRING_TIME);
+	return flush(p);
+}
+
+static int put_sample(struct pprof *p, const struct stack *s, const struct flame_node *n)
+{
+	byte_buffer__clear(&p->message);
+	byte_buffer__clear(&p->inner);
+	for (uint32_t i = s->n; i; i--)
+		byte_buffer__varint(&p->inner, id_of(p->flame, s->nodes[i - 1]));
+	protobuf__message(&p->message, SAMPLE_LOCATION, &p->inner);
+	byte_buffer__clear(&p->inner);
+	byte_buffer__varint(&p->inner, n->count);
+	byte_buffer__varint(&p->inner, n->self_ns);
+	protobuf__message(&p->message, SAMPLE_VALUE, &p->inner);
+	protobuf__message(&p->field, PROFILE_SAMPLE, &p->message);
+	p->job->written++;
+	return flush(p);
+}
+
+static int put_samples(struct pprof *p)
+{
+	_stack_ struct stack s = {0};
+	int err;
+
+	for (uint32_t process = 0; stack__begin(&s, p->flame, process); process++) {
+		while ((err = stack__next(&s)) > 0) {
+			const struct flame_node *n = flame__node(p->flame, s.nodes[s.n - 1]);
+
+			if (!n->count && !n->self_ns)
+				continue;
+			err = put_sample(p, &s, n);
+			if (err)
+				return err;
+		}
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int put_function(struct pprof *p, uint64_t id)
+{
+	byte_buffer__clear(&p->message);
+	protobuf__varint(&p->message, FUNCTION_ID, id);
+	protobuf__varint(&p->message, FUNCTION_NAME, STRING_N + id - 1);
+	protobuf__varint(&p->message, FUNCTION_SYSTEM_NAME, STRING_N + id - 1);
+	protobuf__message(&p->field, PROFILE_FUNCTION, &p->message);
+	byte_buffer__clear(&p->inner);
+	protobuf__varint(&p->inner, LINE_FUNCTION, id);
+	byte_buffer__clear(&p->message);
+	protobuf__varint(&p->message, LOCATION_ID, id);
+	protobuf__message(&p->message, LOCATION_LINE, &p->inner);
+	protobuf__message(&p->field, PROFILE_LOCATION, &p->message);
+	return flush(p);
+}
+
+static int put_string(struct pprof *p, const char *text)
+{
+	protobuf__text(&p->field, PROFILE_STRING, text);
+	return flush(p);
+}
+
+static int put_names(struct pprof *p)
+{
+	uint32_t n = flame__n_frames(p->flame), node;
+	int err = 0;
+
+	for (uint32_t i = 0; i < STRING_N && !err; i++)
+		err = put_string(p, strings[i]);
+	for (uint32_t i = 0; i < n && !err; i++)
+		err = put_string(p, flame__frame_name(p->flame, i));
+	for (uint32_t i = 0; !err && (node = flame__process(p->flame, i)) != FLAME_NONE; i++)
+		err = put_string(p, flame__name(p->flame, flame__node(p->flame, node)));
+	for (uint32_t i = 0; i < n && !err; i++)
+		err = put_function(p, i + 1);
+	for (uint32_t i = 0; !err && (node = flame__process(p->flame, i)) != FLAME_NONE; i++)
+		err = put_function(p, id_of(p->flame, node));
+	return err;
+}
+
+int export_pprof(struct export_job *job)
+{
+	_flame_ struct flame *f = NULL;
+	__cleanup(pprof__clear) struct pprof p = {.job = job};
+	int err = flame__build(job, &f);
+
+	p.flame = f;
+	if (!err)
+		err = gzip__new(job->out, &p.gzip);
+	if (!err)
+		err = put_header(&p);
+	if (!err)
+		err = put_samples(&p);
+	if (!err)
+		err = put_names(&p);
+	return err ? err : gzip__finish(p.gzip);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * speedscope's JSON: stacks with weights ("sampled"), first of all processes together, then of each
+ * by itself.
+ */
+#include "export/flame.h"
+#include "export/stack.h"
+
+#define SCHEMA "https://www.speedscope.app/file-format-schema.json"
+
+struct speedscope {
+	struct export_job *job;
+	struct out *out;
+	const struct flame *flame;
+	struct stack stack;
+	bool profiles; /* there is one before the next */
+};
+
+typedef int (*node_fn)(struct speedscope *sp, uint64_t ns, bool first);
+
+/* Frames of processes come behind the others, which are in the order of their numbers. */
+static uint64_t frame_of(const struct flame *f, uint32_t node)
+{
+	const struct flame_node *n = flame__node(f, node);
+
+	return n->parent == FLAME_NONE ? (uint64_t)flame__n_frames(f) + n->frame : n->frame;
+}
+
+static void put_frame(struct speedscope *sp, const char *name, bool first)
+{
+	out__text(sp->out, first ? "\n{\"name\":" : ",\n{\"name\":");
+	out__json(sp->out, name);
+	out__text(sp->out, "}");
+}
+
+static void put_frames(struct speedscope *sp)
+{
+	uint32_t n = flame__n_frames(sp->flame), node;
+
+	out__text(sp->out, "\"shared\":{\"frames\":[");
+	for (uint32_t i = 0; i < n; i++)
+		put_frame(sp, flame__frame_name(sp->flame, i), !i);
+	for (uint32_t i = 0; (node = flame__process(sp->flame, i)) != FLAME_NONE; i++)
+		put_frame(sp, flame__name(sp->flame, flame__node(sp->flame, node)), !n && !i);
+	out__text(sp->out, "\n]},\n");
+}
+
+static int put_sample(struct speedscope *sp, uint64_t ns, bool first)
+{
+	(void)ns;
+	out__text(sp->out, first ? "\n[" : ",\n[");
+	for (uint32_t i = 0; i < sp->stack.n; i++) {
+		if (i)
+			out__bytes(sp->out, ",", 1);
+		out__number(sp->out, frame_of(sp->flame, sp->stack.nodes[i]));
+	}
+	out__bytes(sp->out, "]", 1);
+	return out__error(sp->out);
+}
+
+static int put_weight(struct speedscope *sp, uint64_t ns, bool first)
+{
+	if (!first)
+		out__bytes(sp->out, ",", 1);
+	out__number(sp->out, ns);
+	return 0;
+}
+
+/* Call `put`, or nothing, for each stack with a time of its own; the sum of the times to *sum. */
+static int each_stack(struct speedscope *sp, uint32_t from, uint32_t to, node_fn put, uint64_t *sum)
+{
+	bool first = true;
+	int err = 0;
+
+	*sum = 0;
+	for (uint32_t i = from; i < to && stack__begin(&sp->stack, sp->flame, i); i++) {
+		while ((err = stack__next(&sp->stack)) > 0) {
+			uint64_t ns =
+				flame__node(sp->flame, sp->stack.nodes[sp->stack.n - 1])->self_ns;
+
+			if (!ns)
+				continue;
+			*sum += ns;
+			err = put ? put(sp, ns, first) : 0;
+			if (err)
+				return err;
+			first = false;
+		}
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Of the processes from one on to before another. */
+static int put_profile(struct speedscope *sp, uint32_t from, uint32_t to, const char *name)
+{
+	uint64_t sum;
+	int err = each_stack(sp, from, to, NULL, &sum);
+
+	if (err)
+		return err;
+	out__text(sp->out, sp->profiles ? ",\n" : "\n");
+	sp->profiles = true;
+	out__text(sp->out, "{\"type\":\"sampled\",\"name\":");
+	out__json(sp->out, name);
+	out__text(sp->out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
+	out__number(sp->out, sum);
+	out__text(sp->out, ",\"samples\":[");
+	err = each_stack(sp, from, to, put_sample, &sum);
+	if (err)
+		return err;
+	out__text(sp->out, "\n],\"weights\":[");
+	err = each_stack(sp, from, to, put_weight, &sum);
+	out__text(sp->out, "]}");
+	return err;
+}
+
+static int put_profiles(struct speedscope *sp)
+{
+	uint32_t n = 0, node;
+	int err;
+
+	while (flame__process(sp->flame, n) != FLAME_NONE)
+		n++;
+	out__text(sp->out, "\"profiles\":[");
+	err = put_profile(sp, 0, n, "all compilers");
+	for (uint32_t i = 0; n > 1 && i < n && !err; i++) {
+		node = flame__process(sp->flame, i);
+		err = put_profile(sp, i, i + 1,
+				  flame__name(sp->flame, flame__node(sp->flame, node)));
+	}
+	out__text(sp->out, "\n]}\n");
+	return err;
+}
+
+int export_speedscope(struct export_job *job)
+{
+	_flame_ struct flame *f = NULL;
+	struct speedscope sp = {.job = job, .out = job->out};
+	int err = flame__build(job, &f);
+
+	if (err)
+		return err;
+	sp.flame = f;
+	job->written = flame__n_stacks(f);
+	out__text(job->out, "{\"$schema\":\"" SCHEMA "\",\n\"exporter\":");
+	out__json(job->out, trace_reader__info(job->r)->tool);
+	out__text(job->out, ",\n\"name\":\"rustc's queries (this file " EXPORT_PRIVACY ")\","
+			    "\n\"activeProfileIndex\":0,\n");
+	put_frames(&sp);
+	err = put_profiles(&sp);
+	stack__destroy(&sp.stack);
+	return err;
+}

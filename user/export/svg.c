@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * A flame graph: one SVG that needs nothing else, with search and zoom (svg.js). The widest at the
+ * bottom is all, above it are processes, above those what they called, as wide as it took.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "export/flame.h"
+#include "export/job.h"
+#include "view/format.h"
+
+#define WIDTH	     1200
+#define MARGIN	     10
+#define ROW	     17
+#define HEADER	     48
+#define FOOTER	     40
+#define LEAST_PX     0.02 /* what is narrower is not drawn, however one zooms */
+#define CHARACTER_PX 7.3  /* as in svg.js */
+#define ALL_PX	     (WIDTH - 2 * MARGIN)
+
+/* The script, as it is in the tree; the Makefile knows of it. */
+__asm__(".section .rodata\n"
+	".global svg_script\n"
+	"svg_script: .incbin \"user/export/svg.js\"\n"
+	".byte 0\n"
+	".previous\n");
+extern const char svg_script[];
+
+static const char style[] =
+	"text{font:12px ui-monospace,monospace;fill:#111}"
+	"svg{background:#fff}"
+	".title{font-size:16px;font-weight:bold}"
+	".control{cursor:pointer;text-decoration:underline}"
+	".b{cursor:pointer}.b:hover rect,.b:focus rect{stroke:#111}.b:focus{outline:none}"
+	".below{opacity:.5}.hit rect{fill:#d3f}"
+	"@media(prefers-color-scheme:dark){svg{background:#16181d}"
+	"svg>text,.control{fill:#eee}}";
+
+struct svg {
+	struct export_job *job;
+	struct out *out;
+	const struct flame *flame;
+	uint64_t *totals; /* of nodes, with all below them, ns */
+	uint64_t all_ns;
+	uint32_t rows;
+	uint64_t narrow; /* nodes that are not drawn */
+};
+
+static double px(const struct svg *s, uint64_t ns)
+{
+	return s->all_ns ? (double)ns / (double)s->all_ns * ALL_PX : 0;
+}
+
+/* A number with as many digits as a box needs; never in another language's form. */
+static void put_part(struct svg *s, const char *before, double value, int decimals)
+{
+	char text[64];
+	double scale = decimals == 9 ? 1e9 : 1e2;
+	uint64_t scaled = (uint64_t)(value * scale + 0.5);
+
+	snprintf(text, sizeof(text), "%s%" PRIu64 ".%0*" PRIu64, before, scaled / (uint64_t)scale,
+		 decimals, scaled % (uint64_t)scale);
+	out__text(s->out, text);
+}
+
+static void put_number(struct svg *s, const char *before, uint64_t n)
+{
+	out__text(s->out, before);
+	out__number(s->out, n);
+}
+
+/* Warm, and always the same for a name. */
+static void put_colour(struct svg *s, const char *name)
+{
+	uint32_t hash = 2166136261u;
+	char text[32];
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619u;
+	snprintf(text, sizeof(text), "rgb(%u,%u,%u)", 205 + hash % 50, 90 + (hash >> 8) % 130,
+		 30 + (hash >> 16) % 50);
+	out__text(s->out, text);
+}
+
+static void put_title(struct svg *s, const char *name, uint64_t count, uint64_t total_ns,
+		      uint64_t self_ns)
+{
+	char buf[FORMAT_MAX];
+
+	out__text(s->out, "<title>");
+	out__xml(s->out, name);
+	out__text(s->out, " (");
+	out__text(s->out, format_duration(buf, total_ns));
+	out__text(s->out, ", ");
+	out__text(s->out, format_percent(buf, total_ns, s->all_ns));
+	out__text(s->out, " %; self ");
+	out__text(s->out, format_duration(buf, self_ns));
+	if (count) {
+		out__text(s->out, "; executions: ");
+		out__text(s->out, format_count(buf, count));
+	}
+	out__text(s->out, ")</title>");
+}
+
+/* As much of a name as fits a box, for who sees it without the script. */
+static void put_label(struct svg *s, const char *name, double width)
+{
+	_free_ char *clean = format_clean(name);
+	size_t room = width > 6 + 3 * CHARACTER_PX ? (size_t)((width - 6) / CHARACTER_PX) : 0;
+
+	if (!clean || !room)
+		return;
+	if (format_width(clean) > room) {
+		clean[format_fit(clean, room - 2)] = '\0';
+		out__xml(s->out, clean);
+		out__text(s->out, "..");
+	} else {
+		out__xml(s->out, clean);
+	}
+}
+
+static void put_box(struct svg *s, const struct flame_node *n, const char *name, uint32_t row,
+		    uint64_t from_ns, uint64_t total_ns)
+{
+	double x = MARGIN + px(s, from_ns), width = px(s, total_ns);
+	uint32_t y = HEADER + (s->rows - 1 - row) * ROW;
+	bool is_process = !n || n->parent == FLAME_NONE;
+
+	out__text(s->out, "<g class=\"b\" tabindex=\"0\" data-n=\"");
+	out__xml(s->out, name);
+	put_part(s, "\" data-x=\"", s->all_ns ? (double)from_ns / (double)s->all_ns : 0, 9);
+	put_part(s, "\" data-w=\"", s->all_ns ? (double)total_ns / (double)s->all_ns : 1, 9);
+	put_number(s, "\" data-d=\"", row);
+	out__text(s->out, "\">");
+	put_title(s, name, is_process ? 0 : n->count, total_ns, is_process ? 0 : n->self_ns);
+	put_part(s, "<rect x=\"", x, 2);
+	put_number(s, "\" y=\"", y);
+	put_part(s, "\" width=\"", width, 2);
+	put_number(s, "\" height=\"", ROW - 1);
+	out__text(s->out, "\" rx=\"1\" fill=\"");
+	put_colour(s, name);
+	put_part(s, "\"/><text x=\"", x + 3, 2);
+	put_number(s, "\" y=\"", y + 12);
+	out__text(s->out, "\">");
+	put_label(s, name, width);
+	out__text(s->out, "</text></g>\n");
+	s->job->written++;
+}
+
+/* ---- How wide and how high ------------------------------------------------------------------- */
+
+/* Of a process: totals of all its nodes, children before their parents. */
+static int sum_process(struct svg *s, uint32_t top, uint32_t *order)
+{
+	uint32_t depth = 0, n = 0;
+
+	for (uint32_t i = top; i != FLAME_NONE; i = flame__walk(s->flame, top, i, &depth)) {
+		order[n++] = i;
+		s->totals[i] = i == top ? 0 : flame__node(s->flame, i)->self_ns;
+	}
+	while (n-- > 1)
+		s->totals[flame__node(s->flame, order[n])->parent] += s->totals[order[n]];
+	return 0;
+}
+
+static int sum_all(struct svg *s)
+{
+	uint32_t n = flame__n_nodes(s->flame), top;
+	_free_ uint32_t *order = calloc((size_t)n + 1, sizeof(*order));
+
+	s->totals = calloc((size_t)n + 1, sizeof(*s->totals));
+	if (!order || !s->totals)
+		return -ENOMEM;
+	for (uint32_t i = 0; (top = flame__process(s->flame, i)) != FLAME_NONE; i++) {
+		sum_process(s, top, order);
+		s->all_ns += s->totals[top];
+	}
+	return 0;
+}
+
+static bool is_drawn(const struct svg *s, uint32_t node)
+{
+	return px(s, s->totals[node]) >= LEAST_PX;
+}
+
+typedef void (*box_fn)(struct svg *s, uint32_t node, uint32_t row, uint64_t from_ns);
+
+/*
+ * Each node of a process that is wide enough, from the left. A node that is not hides all above it;
+ * `from` has a place for each row. Nodes are gone through in the order in which they are drawn, so
+ * one begins where the last of its row ended, or where its parent begins.
+ */
+static uint64_t each_box(struct svg *s, uint32_t top, uint64_t from_ns, uint64_t *from, box_fn box)
+{
+	uint32_t depth = 0, node = top;
+
+	from[0] = from_ns;
+	while (node != FLAME_NONE) {
+		uint64_t at = from[depth];
+		uint32_t before = depth;
+
+		if (is_drawn(s, node))
+			box(s, node, depth + 1, at);
+		else
+			s->narrow++;
+		from[depth] = at + s->totals[node];
+		node = flame__walk(s->flame, top, node, &depth);
+		if (depth > before)
+			from[depth] = at;
+	}
+	return from_ns + s->totals[top];
+}
+
+static void count_row(struct svg *s, uint32_t node, uint32_t row, uint64_t from_ns)
+{
+	(void)node;
+	(void)from_ns;
+	if (row >= s->rows)
+		s->rows = row + 1;
+}
+
+static void draw_box(struct svg *s, uint32_t node, uint32_t row, uint64_t from_ns)
+{
+	const struct flame_node *n = flame__node(s->flame, node);
+
+	put_box(s, n, flame__name(s->flame, n), row, from_ns, s->totals[node]);
+}
+
+/* Depths are 16 bits, a process and what encloses all come before them. */
+#define MOST_ROWS (UINT16_MAX + 3)
+
+static int each_process(struct svg *s, box_fn box)
+{
+	_free_ uint64_t *from = calloc(MOST_ROWS, sizeof(*from));
+	uint64_t at = 0;
+	uint32_t top;
+
+	if (!from)
+		return -ENOMEM;
+	s->narrow = 0;
+	for (uint32_t i = 0; (top = flame__process(s->flame, i)) != FLAME_NONE; i++)
+		at = each_box(s, top, at, from, box);
+	return out__error(s->out);
+}
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+static void put_text(struct svg *s, const char *attributes, int x, uint32_t y, const char *text)
+{
+	out__text(s->out, "<text ");
+	out__text(s->out, attributes);
+	put_number(s, " x=\"", x);
+	put_number(s, "\" y=\"", y);
+	out__text(s->out, "\">");
+	out__xml(s->out, text);
+	out__text(s->out, "</text>\n");
+}
+
+static void put_head(struct svg *s)
+{
+	uint32_t height = HEADER + s->rows * ROW + FOOTER;
+
+	out__text(s->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+			  "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" role=\"img\""
+			  " aria-label=\"Flame graph of rustc&#39;s queries\" width=\"1200\"");
+	put_number(s, " height=\"", height);
+	put_number(s, "\" viewBox=\"0 0 1200 ", height);
+	out__text(s->out, "\">\n<!-- This file " EXPORT_PRIVACY ". -->\n<style>");
+	out__text(s->out, style);
+	out__text(s->out, "</style>\n");
+	put_text(s, "class=\"title\"", MARGIN, 22, "rustc's queries, by time");
+	put_text(s, "id=\"search\" class=\"control\" tabindex=\"0\"", WIDTH - 70, 22, "Search");
+	put_text(s, "id=\"reset\" class=\"control\" tabindex=\"0\" style=\"display:none\"",
+		 WIDTH - 190, 22, "Reset zoom");
+	put_text(s, "id=\"found\"", WIDTH - 300, 40, "");
+}
+
+static void put_foot(struct svg *s)
+{
+	uint32_t y = HEADER + s->rows * ROW + 15;
+	char note[128], count[FORMAT_MAX];
+
+	put_text(s, "id=\"status\"", MARGIN, y, "");
+	if (s->narrow) {
+		snprintf(note, sizeof(note), "%s boxes narrower than 0.02 px are not drawn",
+			 format_count(count, s->narrow));
+		put_text(s, "id=\"note\"", MARGIN, y + 18, note);
+	}
+	out__text(s->out, "<script><![CDATA[\n");
+	out__text(s->out, svg_script);
+	out__text(s->out, "]]></script>\n</svg>\n");
+}
+
+static int draw(struct svg *s)
+{
+	int err = sum_all(s);
+
+	s->rows = 1;
+	if (!err)
+		err = each_process(s, count_row);
+	if (err)
+		return err;
+	put_head(s);
+	put_box(s, NULL, "all compilers", 0, 0, s->all_ns);
+	err = each_process(s, draw_box);
+	put_foot(s);
+	return err;
+}
+
+int export_svg(struct export_job *job)
+{
+	_flame_ struct flame *f = NULL;
+	struct svg s = {.job = job, .out = job->out};
+	int err = flame__build(job, &f);
+
+	s.flame = f;
+	if (!err)
+		err = draw(&s);
+	free(s.totals);
+	return err;
+}

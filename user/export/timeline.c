@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "export/timeline.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/map.h"
+#include "export/fitting.h"
+#include "export/nesting.h"
+#include "export/parallelism.h"
+#include "export/process_title.h"
+#include "view/format.h"
+
+/* Above those of a kernel, which has at most 2^22. */
+#define FIRST_OTHER_PID 10000000u
+
+struct thread {
+	uint32_t process;
+	uint32_t tid;
+};
+
+struct timeline {
+	struct export_job *job;
+	const struct timeline_format *format;
+	void *ctx;
+	struct timeline_process *processes; /* by index */
+	uint32_t n_processes;
+	uint32_t processes_capacity;
+	struct u64_map pids;
+	struct thread *threads;
+	uint32_t n_threads;
+	uint32_t threads_capacity;
+	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
+	struct nesting nesting;	  /* a thread's number is its index here */
+	struct parallelism parallelism[TIMELINE_COUNTERS];
+	uint64_t last_ns; /* the latest end */
+};
+
+const char *timeline_counter_text(enum timeline_counter counter)
+{
+	static const char *const texts[] = {
+		[TIMELINE_PROCESSES] = "compilers running",
+		[TIMELINE_THREADS] = "threads at work",
+	};
+
+	return texts[counter];
+}
+
+static void timeline__clear(struct timeline *t)
+{
+	for (uint32_t i = 0; i < t->n_processes; i++)
+		free(t->processes[i].title);
+	free(t->processes);
+	free(t->threads);
+	u64_map__destroy(&t->pids);
+	u64_map__destroy(&t->thread_of);
+	nesting__destroy(&t->nesting);
+}
+
+static int add_process(struct timeline *t, const struct trace_process *p)
+{
+	uint32_t pid = p->pid;
+
+	if (p->index < t->n_processes)
+		return 0; /* an update is made in place */
+	if (p->index > t->n_processes)
+		return -EINVAL;
+	if (!pid || u64_map__get(&t->pids, pid) != U64_MAP_NONE)
+		for (pid = FIRST_OTHER_PID + p->index; u64_map__get(&t->pids, pid) != U64_MAP_NONE;
+		     pid++)
+			;
+	if (array__reserve_one(&t->processes, t->n_processes, &t->processes_capacity,
+			       sizeof(*t->processes)) ||
+	    u64_map__put(&t->pids, pid, p->index))
+		return -ENOMEM;
+	t->processes[t->n_processes++] = (struct timeline_process){.process = p, .pid = pid};
+	return 0;
+}
+
+/* Tell of a process, unless it has been told so already. */
+static int tell_process(struct timeline *t, struct timeline_process *p)
+{
+	_free_ char *title = process_title(p->process);
+
+	if (!title)
+		return -ENOMEM;
+	if (p->title && !strcmp(p->title, title))
+		return 0;
+	free(p->title);
+	p->title = take_ptr(title);
+	return t->format->process(t->ctx, p);
+}
+
+static int get_thread(struct timeline *t, uint32_t process, uint32_t tid,
+		      struct timeline_thread *thread)
+{
+	uint64_t key = (uint64_t)process << 32 | tid;
+	uint32_t i = u64_map__get(&t->thread_of, key);
+	struct timeline_process *p = &t->processes[process];
+	int err;
+
+	*thread = (struct timeline_thread){i, tid, p};
+	if (i != U64_MAP_NONE)
+		return 0;
+	if (!p->title) {
+		err = tell_process(t, p);
+		if (err)
+			return err;
+	}
+	if (array__reserve_one(&t->threads, t->n_threads, &t->threads_capacity,
+			       sizeof(*t->threads)) ||
+	    u64_map__put(&t->thread_of, key, t->n_threads))
+		return -ENOMEM;
+	thread->index = t->n_threads;
+	t->threads[t->n_threads++] = (struct thread){process, tid};
+	return t->format->thread(t->ctx, thread, NULL);
+}
+
+static int take_thread(struct timeline *t, const struct trace_thread *named)
+{
+	struct timeline_thread thread;
+	int err = get_thread(t, named->process, named->tid, &thread);
+
+	return err ?: t->format->thread(t->ctx, &thread, named->name);
+}
+
+static bool fits(struct export_job *job, const struct trace_span *s)
+{
+	if (!job->max_bytes)
+		return true;
+	return s->end_ns - s->start_ns >= job->least_ns && out__size(job->out) < job->max_bytes;
+}
+
+/* Waiting is none, and of other kinds it is not known. */
+static bool is_work(const struct trace_span *s)
+{
+	return s->kind == TRACE_KIND_QUERY || s->kind == TRACE_KIND_ACTIVITY ||
+	       s->kind == TRACE_KIND_LOAD || s->kind == TRACE_KIND_HASHING;
+}
+
+static int take_span(struct timeline *t, struct trace_span *s)
+{
+	struct timeline_thread thread;
+	int err = get_thread(t, s->process, s->tid, &thread);
+
+	if (err)
+		return err;
+	if (s->end_ns > t->last_ns)
+		t->last_ns = s->end_ns;
+	if (s->kind != TRACE_KIND_HIT) {
+		err = nesting__fit(&t->nesting, thread.index, s->depth, &s->start_ns, &s->end_ns);
+		if (err < 0)
+			return err;
+		t->job->adjusted += err;
+		if (!s->depth && is_work(s))
+			parallelism__add(&t->parallelism[TIMELINE_THREADS], s->start_ns, s->end_ns);
+	}
+	if (!fits(t->job, s)) {
+		t->job->left_out++;
+		return 0;
+	}
+	t->job->written++;
+	return t->format->span(t->ctx, &thread, s);
+}
+
+static int take_item(struct timeline *t, struct trace_item *item)
+{
+	switch (item->kind) {
+	case TRACE_ITEM_PROCESS:
+		return add_process(t, item->process);
+	case TRACE_ITEM_THREAD:
+		return take_thread(t, &item->thread);
+	case TRACE_ITEM_SPAN:
+		return take_span(t, &item->span);
+	default:
+		return 0;
+	}
+}
+
+struct counting {
+	struct timeline *t;
+	enum timeline_counter counter;
+};
+
+static int put_counter(void *ctx, uint64_t at_ns, double mean)
+{
+	struct counting *c = ctx;
+
+	return c->t->format->counter(c->t->ctx, c->counter, at_ns, mean);
+}
+
+/* What is known of the processes only now, and the counters. */
+static int finish(struct timeline *t)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < t->n_processes && !err; i++) {
+		const struct trace_process *p = t->processes[i].process;
+		uint64_t end_ns = p->end_ns ?: t->last_ns;
+
+		if (p->start_ns && end_ns > p->start_ns)
+			parallelism__add(&t->parallelism[TIMELINE_PROCESSES], p->start_ns, end_ns);
+		err = tell_process(t, &t->processes[i]);
+	}
+	for (int i = 0; i < TIMELINE_COUNTERS && !err; i++) {
+		struct counting counting = {t, i};
+
+		err = parallelism__each(&t->parallelism[i], put_counter, &counting);
+	}
+	return err;
+}
+
+static int run(struct timeline *t)
+{
+	struct trace_item item;
+	int err;
+
+	for (int i = 0; i < TIMELINE_COUNTERS; i++)
+		parallelism__init(&t->parallelism[i],
+				  trace_reader__info(t->job->r)->clock_start_ns);
+	while (!(err = trace_reader__next(t->job->r, &item)) && item.kind != TRACE_ITEM_END) {
+		err = take_item(t, &item) ?: out__error(t->job->out);
+		if (err)
+			return err;
+	}
+	return err ?: finish(t);
+}
+
+int timeline_run(struct export_job *job, const struct timeline_format *format, void *ctx)
+{
+	struct timeline *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->job = job;
+	t->format = format;
+	t->ctx = ctx;
+	err = fitting_least(job, format->span_bytes);
+	if (!err)
+		err = run(t);
+	timeline__clear(t);
+	free(t);
+	return err;
+}
+
+bool timeline_note(const struct export_job *job, char *text, size_t size)
+{
+	char left_out[FORMAT_MAX], least[FORMAT_MAX], most[FORMAT_MAX];
+
+	*text = '\0';
+	if (!job->left_out)
+		return false;
+	format_count(left_out, job->left_out);
+	format_duration(least, job->least_ns);
+	format_bytes(most, job->max_bytes);
+	if (job->least_ns && job->least_ns != UINT64_MAX)
+		snprintf(text, size,
+			 "%s intervals are left out, those shorter than %s first, as the file is "
+			 "to be no larger than %s",
+			 left_out, least, most);
+	else
+		snprintf(text, size,
+			 "%s intervals are left out, as the file is to be no larger than %s",
+			 left_out, most);
+	return true;
+}
