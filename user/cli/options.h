@@ -290,9 +290,6 @@ struct cli_exit_code {
 	const char *text;
 };
 
-/* Rows of that table whose text would make its file too long: command_<name>.c. */
-extern const struct cli_command cli_diff_command;
-
 const struct cli_command *cli_command(enum cli_command_id id);
 /* CLI_N_COMMANDS if there is no such command. */
 enum cli_command_id cli_command_by_name(const char *name);
