@@ -28,7 +28,7 @@
  *                 after ~ with a command line of more than 4,096 bytes
  *   .             writes a byte to stdout, waits for one from stdin
  *   0             nothing before this was seen
- *   mN            sleeps N microseconds
+ *   ZN            sleeps N microseconds
  *   U             lists how often this thread has been switched away by now, and when that is:
  *                 "pid tid switches ns voluntary involuntary"
  *   ~             from here on this thread's spans are counted, not listed: "pid tid total N"
@@ -635,7 +635,7 @@ static void list_switches(void)
 static void step(char what, unsigned int arg)
 {
 	switch (what) {
-	case 'm':
+	case 'Z':
 		usleep(arg);
 		return;
 	case 'U':
@@ -691,7 +691,7 @@ static const char *run(const char *s)
 {
 	while (!closes(*s)) {
 		char what = *s++, *end;
-		bool takes_number = strchr("r*pqkm", what);
+		bool takes_number = strchr("r*pqkZ", what);
 		unsigned int arg = takes_number ? strtoul(s, &end, 10) : 0;
 
 		s = takes_number ? end : s;

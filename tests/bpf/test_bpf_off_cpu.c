@@ -128,7 +128,7 @@ static void sleeps_are_told_as_often_as_the_kernel_counts(void **state)
 
 	(void)state;
 	need_capture();
-	compare("aU*20(m200a(m200b(m200)))U", &counted, 1);
+	compare("aU*20(Z200a(Z200b(Z200)))U", &counted, 1);
 	/* Of the target's 60 calls none returned at once. */
 	assert_true(counted.voluntary >= 60);
 }
@@ -153,7 +153,7 @@ static void unwinding_and_other_stacks(void **state)
 
 	(void)state;
 	need_capture();
-	compare("aU{a(m100{n(m100b(!))}m100)}s(b(m100S(c(m100))))r600(m100)U", &counted, 1);
+	compare("aU{a(Z100{n(Z100b(!))}Z100)}s(b(Z100S(c(Z100))))r600(Z100)U", &counted, 1);
 	assert_true(counted.voluntary >= 6);
 }
 
@@ -189,7 +189,7 @@ static void lives_that_end(void **state)
 	need_capture();
 	open_with_off_cpu(&c);
 	capture_script(&c,
-		       "a(m100f(a(m100))x(a(m100)m100)t(a(m100y)))p4(m100a(m100)m100)X(a(m100))");
+		       "a(Z100f(a(Z100))x(a(Z100)Z100)t(a(Z100y)))p4(Z100a(Z100)Z100)X(a(Z100))");
 	assert_int_equal(c.status, 0);
 	assert_all_nested(&c.got);
 	assert_depths(&c);
@@ -206,7 +206,7 @@ static void who_does_not_ask_is_told_nothing(void **state)
 	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
-	capture_script(&c, "a(m100b(m100))");
+	capture_script(&c, "a(Z100b(Z100))");
 	assert_as_expected(&c);
 	capture_close(&c);
 }
