@@ -108,7 +108,7 @@ static const char about_report[] =
 static const struct cli_example report_examples[] = {
 	{"A build on a screen, or one crate's queries", "qprof-bpf report debug.qpt"},
 	{"All crates of a build, and all their queries", "qprof-bpf report --full debug.qpt"},
-	{"For the summary of a CI", "qprof-bpf report --markdown debug.qpt >> summary.md"},
+	{"For the summary of a CI", "qprof-bpf report --markdown debug.qpt"},
 	{"The ten queries that cost most", "qprof-bpf report --by query --top 10 debug.qpt"},
 	{"Where crates differ", "qprof-bpf report --by crate --sort total debug.qpt"},
 	{"Queries about types that take 1% or more",

@@ -36,21 +36,29 @@ static void print_probes(FILE *out, const struct build_view *v)
 		v->raw && !v->costs->subtracted ? "with it" : "without it");
 }
 
+/* "," before all but the first of what is in brackets. */
+static const char *print_number(FILE *out, const char *before, uint32_t n, const char *what)
+{
+	if (!n)
+		return before;
+	fprintf(out, "%s%" PRIu32 " %s", before, n, what);
+	return ", ";
+}
+
 static void print_head(FILE *out, const struct build_totals *t)
 {
 	char wall[FORMAT_MAX], count[FORMAT_MAX];
+	const char *before = " (";
 
 	fprintf(out, "build     %s, crates compiled: %s",
 		format_duration(wall, t->running.end_ns - t->running.start_ns),
 		format_count(count, t->compiles));
-	if (t->failed)
-		fprintf(out, ", %" PRIu32 " failed", t->failed);
-	if (t->killed)
-		fprintf(out, ", %" PRIu32 " killed", t->killed);
-	if (t->unended)
-		fprintf(out, ", %" PRIu32 " not seen to end", t->unended);
+	before = print_number(out, before, t->failed, "failed");
+	before = print_number(out, before, t->killed, "killed");
+	before = print_number(out, before, t->unended, "not seen to end");
+	fputs(before[0] == ',' ? ")" : "", out);
 	if (t->asked)
-		fprintf(out, "; %" PRIu32 " more rustc ran and compiled nothing", t->asked);
+		fprintf(out, "; only asked: %" PRIu32, t->asked);
 	fputc('\n', out);
 }
 
