@@ -11,17 +11,15 @@ struct edge {
 	bool starts;
 };
 
-/* Of those at one time, ends come first: what follows on something does not run beside it. */
+/* In which order edges at one time come is the same: no time passes between them. */
 static int compare_edges(const void *a, const void *b)
 {
 	const struct edge *x = a, *y = b;
 
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? -1 : 1;
-	return x->starts - y->starts;
+	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* One without a length has no edges: its end would come before its start. */
+/* One without a length has no edges: its end may come before its start. */
 static size_t make_edges(struct edge *edges, const struct running_interval *intervals, size_t n)
 {
 	size_t used = 0;

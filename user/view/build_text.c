@@ -18,7 +18,7 @@
 
 /* Columns that a name may take, so that lines have 80. */
 #define CRATE_MOST 24
-#define QUERY_MOST 38
+#define QUERY_MOST 41
 
 /* Numbers of compilers at once that are told one by one. */
 #define RUNNING_TOLD 4
