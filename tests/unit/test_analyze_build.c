@@ -164,6 +164,44 @@ static void a_link_that_never_ended_lasts_to_the_end(void **state)
 	sample_build__destroy(&s);
 }
 
+static void parts_that_were_missed_are_not_guessed(void **state)
+{
+	const struct trace_process late = {
+		.end_ns = 100 * MS, .attached_late = true, .crate = (char *)"a"};
+	struct sample_build s = {};
+
+	(void)state;
+	assert_int_equal(build__new(&sample_build_texts, &s.build), 0);
+	assert_int_equal(summary__new(&s.summary), 0);
+	sb_process(&s, 0, 0, 0, "a", "lib", "rustc", 0);
+	assert_int_equal(build__process(s.build, &late), 0);
+	sb_span(&s, &(struct sb_span){0, 1, SB_LINK, 50, 90, 0, TRACE_KIND_ACTIVITY, 0});
+	assert_int_equal(build__end(s.build), 0);
+	assert_false(process_of(&s, 0)->parts_known);
+	sample_build__destroy(&s);
+}
+
+static void what_was_counted_only_was_executed_too(void **state)
+{
+	struct trace_tally tally = {.process = 0, .kind = TRACE_KIND_COUNTED, .events = 40};
+	struct sample_build s = {};
+
+	(void)state;
+	assert_int_equal(build__new(&sample_build_texts, &s.build), 0);
+	assert_int_equal(summary__new(&s.summary), 0);
+	sb_process(&s, 0, 10, 100, "___", "lib", "rustc --print cfg", 0);
+	assert_int_equal(build__tally(s.build, &tally), 0);
+	tally.kind = TRACE_KIND_ESTIMATED;
+	assert_int_equal(build__tally(s.build, &tally), 0);
+	tally.process = 1;
+	assert_int_equal(build__tally(s.build, &tally), -EINVAL);
+	assert_int_equal(build__end(s.build), 0);
+	assert_int_equal(process_of(&s, 0)->executions, 40);
+	/* It may print something, but it has executed queries. */
+	assert_int_equal(build__totals(s.build)->compiles, 1);
+	sample_build__destroy(&s);
+}
+
 static void strangers_are_refused(void **state)
 {
 	const struct trace_process gap = {.index = 1};
@@ -191,6 +229,8 @@ int main(void)
 		cmocka_unit_test(what_ran_at_the_end_is_kept_of_those_killed),
 		cmocka_unit_test(what_is_kept_of_a_killed_thread_is_bounded),
 		cmocka_unit_test(a_link_that_never_ended_lasts_to_the_end),
+		cmocka_unit_test(parts_that_were_missed_are_not_guessed),
+		cmocka_unit_test(what_was_counted_only_was_executed_too),
 		cmocka_unit_test(strangers_are_refused),
 	};
 

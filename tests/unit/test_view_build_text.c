@@ -72,6 +72,29 @@ static void top_is_of_each_table(void **state)
 	sample_build__destroy(&s);
 }
 
+static void what_was_not_recorded_is_told(void **state)
+{
+	const struct trace_tally counted = {
+		.process = SB_SYN, .kind = TRACE_KIND_COUNTED, .label = SB_TYPECK, .events = 1000};
+	const struct trace_tally estimated = {
+		.process = SB_SYN, .kind = TRACE_KIND_ESTIMATED, .label = SB_TYPECK, .events = 7};
+	struct sample_build s;
+	struct build_view v;
+	char *text;
+
+	(void)state;
+	sample_build__make(&s);
+	assert_int_equal(summary__tally(s.summary, &counted), 0);
+	assert_int_equal(summary__tally(s.summary, &estimated), 0);
+	v = sample_build__view(&s);
+	text = print(&v);
+	assert_contains(text, "\nnot recorded, to keep within a budget: 1,000 executions, counted "
+			      "above, and about 7 more\n");
+	assert_contains(text, "\nsyn/typeck                                      1,001 ");
+	free(text);
+	sample_build__destroy(&s);
+}
+
 static void nothing_is_said_of_no_build(void **state)
 {
 	struct sample_build s = {};
@@ -96,6 +119,7 @@ int main(void)
 		cmocka_unit_test(a_build_is_as_agreed),
 		cmocka_unit_test(everything_there_is_is_in_full),
 		cmocka_unit_test(top_is_of_each_table),
+		cmocka_unit_test(what_was_not_recorded_is_told),
 		cmocka_unit_test(nothing_is_said_of_no_build),
 	};
 

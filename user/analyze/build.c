@@ -254,6 +254,15 @@ int build__span(struct build *b, const struct trace_span *span)
 	return take_interval(b, t, span);
 }
 
+int build__tally(struct build *b, const struct trace_tally *t)
+{
+	if (t->process >= b->n_compilers)
+		return -EINVAL;
+	if (t->kind == TRACE_KIND_COUNTED)
+		b->compilers[t->process].sums.executions += t->events;
+	return 0;
+}
+
 static uint64_t clamp(uint64_t ns, uint64_t from, uint64_t to)
 {
 	return ns < from ? from : ns > to ? to : ns;
@@ -295,6 +304,9 @@ static void end_compiler(struct compiler *c)
 		s->end_ns = p->end_ns;
 	if (s->end_ns < s->start_ns)
 		s->end_ns = s->start_ns;
+	/* Attached in the midst of codegen, of which nothing ended before the link. */
+	if (p->attached_late && c->codegen_ns == UINT64_MAX && c->link_ns != UINT64_MAX)
+		s->parts_known = false;
 	s->compiles = s->executions || !compile_only_asks(p);
 	divide(c);
 	if (c->metadata_ns > s->start_ns && compile_emits_metadata(p))

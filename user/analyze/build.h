@@ -41,7 +41,7 @@ struct build_process {
 	uint64_t preempted_ns; /* likewise; they could have run */
 	struct waits waits;    /* likewise */
 	uint64_t blocked_ns;   /* in QueryBlocked */
-	uint64_t executions;   /* of queries */
+	uint64_t executions;   /* of queries; with those that were counted only */
 };
 
 /* What had begun and not ended when the thread's process did, the innermost first. */
@@ -90,6 +90,9 @@ int build__thread(struct build *b, const struct trace_thread *t);
 
 /* Any span; what is computed of it is not needed. -ENOMEM; -EINVAL as summary__span(). */
 int build__span(struct build *b, const struct trace_span *span);
+
+/* Executions that have no span, exactly known ones only. -EINVAL as build__span(). */
+int build__tally(struct build *b, const struct trace_tally *t);
 
 /* There is no more. Once, before what follows; 0 or -ENOMEM. */
 int build__end(struct build *b);

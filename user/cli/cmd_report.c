@@ -21,7 +21,7 @@ struct contents {
 	struct summary *summary;
 	struct groups *groups;	     /* NULL: the report is not by these */
 	struct callers *callers;     /* NULL: nor by those */
-	struct build *build;	     /* NULL: it is by one of those */
+	struct build *build;	     /* NULL: nothing of it is shown */
 	struct build_texts texts;    /* for it */
 	struct self_time *self_time; /* NULL: rows are queries, and the summary does it */
 	uint64_t self_ns;	     /* of all */
@@ -48,6 +48,20 @@ static const char *string_of(const void *ctx, uint32_t id)
 	return trace_reader__string(ctx, id);
 }
 
+static bool asks_for_build(const struct cli_report_options *o)
+{
+	return o->by == CLI_BY_BUILD || o->markdown || o->full;
+}
+
+/* Nothing that was asked for is about other rows. */
+static bool may_be_of_build(const struct cli_report_options *o)
+{
+	bool rows = o->queries.n || o->callers.n || o->min.ns || o->min.millipercent ||
+		    o->sort != CLI_SORT_SELF;
+
+	return asks_for_build(o) || (o->by == CLI_BY_FITTING && !rows);
+}
+
 static int contents__init(struct contents *c, const struct trace_reader *r)
 {
 	int err = summary__new(&c->summary);
@@ -59,7 +73,7 @@ static int contents__init(struct contents *c, const struct trace_reader *r)
 		err = groups__new(&c->groups);
 	else if (!err && c->options->callers.n)
 		err = callers__new(&c->callers);
-	else if (!err)
+	else if (!err && (c->options->json || may_be_of_build(c->options)))
 		err = build__new(&c->texts, &c->build);
 	if (!err && (c->groups || c->callers))
 		err = self_time__new(&c->self_time);
@@ -90,8 +104,10 @@ static int take_span(struct contents *c, const struct trace_reader *r, struct tr
 	struct trace_off off;
 	int err;
 
-	if (c->build)
-		return build__span(c->build, span) ?: summary__span(c->summary, span, NULL);
+	if (c->build && (err = build__span(c->build, span)))
+		return err;
+	if (!c->self_time)
+		return summary__span(c->summary, span, NULL);
 	if (span->kind == TRACE_KIND_OFF_CPU)
 		return take_off_cpu(c, r, span);
 	err = self_time__span(c->self_time, span, &off) ?: summary__span(c->summary, span, &off);
@@ -112,6 +128,8 @@ static int take_tally(struct contents *c, const struct trace_reader *r, const st
 	bool wanted = !c->options->queries.n ||
 		      cmd_matches(&c->options->queries, trace_reader__string(r, t->label));
 
+	if (!err && c->build)
+		err = build__tally(c->build, t);
 	return err || !c->groups || !wanted ? err : groups__tally(c->groups, t);
 }
 
@@ -252,14 +270,8 @@ static int no_callers(const struct trace_reader *r, const char *file)
 /* Whether the text is of a build: asked for, or what there is to see. */
 static bool shows_build(const struct contents *c)
 {
-	const struct cli_report_options *o = c->options;
-
-	if (o->by == CLI_BY_BUILD || o->markdown || o->full)
-		return true;
-	if (o->by != CLI_BY_FITTING || o->queries.n || o->callers.n || o->min.ns ||
-	    o->min.millipercent || o->sort != CLI_SORT_SELF)
-		return false;
-	return build__totals(c->build)->compiles > 1;
+	return asks_for_build(c->options) ||
+	       (may_be_of_build(c->options) && build__totals(c->build)->compiles > 1);
 }
 
 static int print(const struct contents *c, const struct view_names *names,

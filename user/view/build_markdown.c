@@ -158,11 +158,17 @@ static int print_interrupted(FILE *out, const struct build_rows *r, const struct
 	return err;
 }
 
-static int print_notes(FILE *out, const struct build_view *v)
+static int print_notes(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
-	char buf[FORMAT_MAX];
+	char buf[FORMAT_MAX], estimated[FORMAT_MAX];
 	int err = 0;
 
+	if (r->counted || r->estimated)
+		fprintf(out,
+			"\nNot recorded, to keep within a budget: %s executions, counted above, "
+			"and "
+			"about %s more.\n",
+			format_count(buf, r->counted), format_count(estimated, r->estimated));
 	if (v->losses)
 		fprintf(out, "\nLost: %s.", format_count(buf, trace_losses__total(v->losses)));
 	else
@@ -190,5 +196,5 @@ int build_markdown(FILE *out, const struct build_view *v)
 	err = err ?: print_queries(out, "crate/query", &r.pairs, &r, v);
 	err = err ?: print_queries(out, "pass", &r.passes, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
-	return err ?: print_notes(out, v);
+	return err ?: print_notes(out, &r, v);
 }

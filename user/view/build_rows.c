@@ -81,6 +81,8 @@ static int add_all(struct build_rows *r, const struct build_view *v)
 			.row = rows[i],
 		};
 		r->self_ns += rows[i].self_ns;
+		r->counted += rows[i].counted;
+		r->estimated += rows[i].estimated;
 	}
 	sort_queries(&r->queries);
 	sort_queries(&r->passes);

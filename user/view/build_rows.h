@@ -35,6 +35,9 @@ struct build_rows {
 	uint32_t n_reuse;
 	bool results_known; /* of all of those */
 	uint64_t self_ns;   /* of all compilers, queries and passes */
+	/* Executions without a span, to keep within a budget: exactly, and about so many more. */
+	uint64_t counted;
+	uint64_t estimated;
 };
 
 /* 0, or -ENOMEM. To be cleared, also after a failure. */

@@ -282,6 +282,22 @@ static int print_interrupted(FILE *out, const struct build_rows *r, const struct
 	return err;
 }
 
+static void print_notes(FILE *out, const struct build_rows *r, const struct build_view *v)
+{
+	char counted[FORMAT_MAX], estimated[FORMAT_MAX];
+
+	fputc('\n', out);
+	if (r->counted || r->estimated)
+		fprintf(out,
+			"not recorded, to keep within a budget: %s executions, counted above, and "
+			"about %s more\n",
+			format_count(counted, r->counted), format_count(estimated, r->estimated));
+	report_notes__late(out, v->summary);
+	report_notes__losses(out, v->losses, v->full);
+	if (v->problem)
+		fprintf(out, "incomplete: %s\n", v->problem);
+}
+
 int build_text(FILE *out, const struct build_view *v)
 {
 	const struct build_totals *totals = build__totals(v->build);
@@ -300,12 +316,7 @@ int build_text(FILE *out, const struct build_view *v)
 	err = err ?: print_queries(out, "crate/query", &r.pairs, FIT_PAIRS, &r, v);
 	err = err ?: print_queries(out, "pass", &r.passes, FIT_PASSES, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
-	if (err)
-		return err;
-	fputc('\n', out);
-	report_notes__late(out, v->summary);
-	report_notes__losses(out, v->losses, v->full);
-	if (v->problem)
-		fprintf(out, "incomplete: %s\n", v->problem);
-	return 0;
+	if (!err)
+		print_notes(out, &r, v);
+	return err;
 }
