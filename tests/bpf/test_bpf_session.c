@@ -78,7 +78,7 @@ static struct session *open_session(struct seen *seen)
 	struct session *s = NULL;
 
 	*seen = (struct seen){0};
-	assert_int_equal(session__open(&opt, &sink, &s), 0);
+	assert_int_equal(session__open(&opt, &sink, 0, &s), 0);
 	return s;
 }
 

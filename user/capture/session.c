@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,7 +31,10 @@ struct session {
 	struct kernel *kernel;
 	struct session_sink sink;
 	const struct filter *filter; /* or NULL */
+	struct budget *budget;	     /* or NULL */
 	struct probe_costs costs;
+	pthread_t measurer; /* of the costs: has the kernel half to itself while it runs */
+	bool measuring;
 	struct library *libs; /* those that failed too */
 	unsigned int n_libs;
 	uint64_t started_ns; /* counting began then; 0 while it is stopped */
@@ -38,8 +42,9 @@ struct session {
 };
 
 /* Without it times are what they were measured to be: no reason not to record. */
-static void measure_costs(struct session *s)
+static void *measure_costs(void *session)
 {
+	struct session *s = session;
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err = probe_costs__measure(s->kernel, &s->costs);
 
@@ -50,28 +55,46 @@ static void measure_costs(struct session *s)
 			     " ns; measured in %" PRIu64 " us",
 			     s->costs.emulated.hit_ps / 1000, s->costs.stepped.hit_ps / 1000,
 			     (clock_ns(CLOCK_MONOTONIC) - start) / 1000);
+	return NULL;
+}
+
+/* While a plan is read or made, if one is needed: somebody may wait for its first query. */
+static void begin_measuring(struct session *s)
+{
+	s->measuring = !pthread_create(&s->measurer, NULL, measure_costs, s);
+	if (!s->measuring)
+		measure_costs(s);
+}
+
+/* To be called before anything else is asked of the kernel half. */
+static void end_measuring(struct session *s)
+{
+	if (s->measuring)
+		pthread_join(s->measurer, NULL);
+	s->measuring = false;
 }
 
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
-		  struct session **out)
+		  uint64_t budget_ppm, struct session **out)
 {
 	_session_ struct session *s = calloc(1, sizeof(*s));
+	struct budget_sink told = {sink->ctx, sink->decision, sink->estimated};
+	struct kernel_options governed = *opt;
 	int err;
 
 	if (!s)
 		return diag_error_r(-ENOMEM, "out of memory");
 	s->sink = *sink;
-	err = kernel__open(opt, &s->kernel);
+	s->filter = opt->filter;
+	governed.governed = budget_ppm;
+	err = kernel__open(&governed, &s->kernel);
+	if (!err && budget_ppm)
+		err = budget__new(s->kernel, budget_ppm, &told, &s->budget);
 	if (err)
 		return err;
-	measure_costs(s);
+	begin_measuring(s);
 	*out = take_ptr(s);
 	return 0;
-}
-
-void session__ask_for(struct session *s, const struct filter *filter)
-{
-	s->filter = filter;
 }
 
 static struct library *find_library(const struct session *s, const struct stat *st)
@@ -115,10 +138,13 @@ static int attach(struct session *s, const char *path)
 	uint8_t lib;
 	int err = plan__load(path, &plan);
 
+	end_measuring(s);
 	if (!err)
 		err = kernel__attach(s->kernel, plan, s->filter, &lib);
 	if (!err && s->filter && filter__wants_hits(s->filter))
 		err = attach_hits(s, plan, lib);
+	if (!err && s->budget)
+		err = budget__add_library(s->budget, lib, plan);
 	if (err)
 		return err;
 	return s->sink.library(s->sink.ctx, lib, plan);
@@ -153,8 +179,10 @@ int session__add_library(struct session *s, const char *path)
 
 int session__follow_new(struct session *s, pid_t pid)
 {
-	int err = kernel__follow(s->kernel, pid);
+	int err;
 
+	end_measuring(s);
+	err = kernel__follow(s->kernel, pid);
 	return err ? diag_error_r(err, "cannot follow process %d: %s", (int)pid, strerror(-err))
 		   : 0;
 }
@@ -174,8 +202,10 @@ static int adopt(struct session *s, pid_t pid)
 {
 	char args[WIRE_ARGS_MAX];
 	size_t len;
-	int err = kernel__follow(s->kernel, pid);
+	int err;
 
+	end_measuring(s);
+	err = kernel__follow(s->kernel, pid);
 	if (err)
 		return diag_error_r(err, "cannot follow process %d: %s", (int)pid, strerror(-err));
 	if (!process_is_running(pid)) {
@@ -282,7 +312,8 @@ static int follow_tree(struct session *s, pid_t root, unsigned int *compilers, b
 		pid_t pid = list.pids[i];
 
 		/* The shell we were started from may be what is followed: we are not. */
-		if (pid == getpid() || kernel__follows(s->kernel, pid))
+		if (pid == getpid() || (pid != root && process_parent(pid) == getpid()) ||
+		    kernel__follows(s->kernel, pid))
 			continue;
 		err = follow_one(s, pid, pid == root, &compiler);
 		if (err == -ESRCH && pid != root) {
@@ -315,8 +346,9 @@ int session__follow_running(struct session *s, pid_t pid, unsigned int *compiler
 	return err;
 }
 
-const struct probe_costs *session__costs(const struct session *s)
+const struct probe_costs *session__costs(struct session *s)
 {
+	end_measuring(s);
 	return &s->costs;
 }
 
@@ -331,6 +363,9 @@ unsigned int session__libraries(const struct session *s)
 
 void session__start(struct session *s)
 {
+	end_measuring(s);
+	if (s->budget)
+		budget__set_cost(s->budget, s->costs.emulated.hit_ps);
 	kernel__enable(s->kernel, true);
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);
 }
@@ -380,6 +415,8 @@ static int on_record(void *ctx, const void *record, size_t size)
 	const struct wire_label *label = record;
 	int err = s->sink.record(s->sink.ctx, record, size);
 
+	if (!err && s->budget)
+		err = budget__record(s->budget, record, size);
 	if (err || !size)
 		return err;
 	if (size == sizeof(*label) && label->type == WIRE_LABEL)
@@ -395,6 +432,11 @@ int session__drain(struct session *s)
 	return kernel__drain(s->kernel, on_record, s);
 }
 
+int session__tick(struct session *s)
+{
+	return s->budget ? budget__tick(s->budget, clock_ns(CLOCK_MONOTONIC)) : 0;
+}
+
 int session__stop(struct session *s)
 {
 	int err;
@@ -406,7 +448,8 @@ int session__stop(struct session *s)
 	err = kernel__flush_open(s->kernel);
 	if (err)
 		diag_warn("cannot tell which queries still run: %s", strerror(-err));
-	return session__drain(s);
+	err = session__drain(s);
+	return !err && s->budget ? budget__finish(s->budget) : err;
 }
 
 int session__ring_fd(const struct session *s)
@@ -438,6 +481,8 @@ void session__free(struct session *s)
 {
 	if (!s)
 		return;
+	end_measuring(s);
+	budget__free(s->budget);
 	kernel__free(s->kernel);
 	free(s->libs);
 	free(s);

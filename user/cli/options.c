@@ -97,6 +97,17 @@ static const struct cli_option options[] = {
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD),
+		.name = "budget",
+		.arg = "PERCENT",
+		.kind = CLI_THRESHOLD,
+		.offset = AT(record.budget),
+		.help = "Let the probes take at most so much of the compilers' CPU time, such as "
+			"5%. The hottest and shortest queries are then only counted, or watched "
+			"now and then and estimated; reports mark them. Without it every "
+			"execution is recorded, whatever that takes.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
 		.name = "ring-size",
 		.arg = "SIZE",
 		.kind = CLI_SIZE,

@@ -113,8 +113,9 @@ struct cli_record_options {
 	bool json;
 	bool quiet;
 	bool callers;
-	uint64_t ring_bytes; /* a power of two, at least a page */
-	unsigned int attach; /* enum cli_attach */
+	struct cli_threshold budget; /* a percentage; 0: none */
+	uint64_t ring_bytes;	     /* a power of two, at least a page */
+	unsigned int attach;	     /* enum cli_attach */
 };
 
 struct cli_report_options {

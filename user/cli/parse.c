@@ -222,6 +222,8 @@ static int check_record(const struct cli *cli)
 	}
 	if (o->interval_ns < INTERVAL_LEAST || o->interval_ns > INTERVAL_MOST)
 		return diag_error_r(-EINVAL, "--interval must be from 10ms to 1h");
+	if (o->budget.ns)
+		return diag_error_r(-EINVAL, "--budget must be a percentage, such as 5%%");
 	if (o->ring_bytes & (o->ring_bytes - 1) || o->ring_bytes > RING_MOST ||
 	    o->ring_bytes < (uint64_t)sysconf(_SC_PAGESIZE))
 		return diag_error_r(-EINVAL,
