@@ -5,27 +5,35 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "capture/hold.h"
+#include "capture/libraries.h"
+#include "capture/mappings.h"
 #include "capture/processes.h"
 #include "plan/find.h"
 
 /* More than the races between a listing and a fork can need. */
 #define MAX_PASSES 16
 
-/*
- * One inode, which is what the kernel probes: a library may have several paths, by a hard link, a
- * bind mount, another process's root. Probed twice, it would count double.
- */
-struct library {
-	dev_t dev;
-	ino_t ino;
-	int err;	      /* why it could not be attached to, or 0 */
-	uint64_t attached_ns; /* its probes were there from then on */
+/* A process that has mapped a library which nothing was attached to yet. */
+struct arrival {
+	pid_t pid;
+	char *path;	   /* of the library */
+	struct hold *hold; /* NULL: it runs */
+	bool loading;	   /* it was held before the library ran any code */
 };
+
+static void arrival__clear(struct arrival *a)
+{
+	hold__free(a->hold);
+	free(a->path);
+}
 
 struct session {
 	struct kernel *kernel;
@@ -35,8 +43,12 @@ struct session {
 	struct probe_costs costs;
 	pthread_t measurer; /* of the costs: has the kernel half to itself while it runs */
 	bool measuring;
-	struct library *libs; /* those that failed too */
-	unsigned int n_libs;
+	struct libraries *libs;
+	struct mappings *mappings; /* NULL: the kernel does not tell */
+	struct arrival *arrivals;
+	uint32_t n_arrivals;
+	uint32_t arrivals_capacity;
+	int epoll;	     /* of all that session__drain() takes */
 	uint64_t started_ns; /* counting began then; 0 while it is stopped */
 	uint32_t late_pid;   /* the last one that was warned of */
 };
@@ -74,48 +86,6 @@ static void end_measuring(struct session *s)
 	s->measuring = false;
 }
 
-int session__open(const struct kernel_options *opt, const struct session_sink *sink,
-		  uint64_t budget_ppm, struct session **out)
-{
-	_session_ struct session *s = calloc(1, sizeof(*s));
-	struct budget_sink told = {sink->ctx, sink->decision, sink->estimated};
-	struct kernel_options governed = *opt;
-	int err;
-
-	if (!s)
-		return diag_error_r(-ENOMEM, "out of memory");
-	s->sink = *sink;
-	s->filter = opt->filter;
-	governed.governed = budget_ppm;
-	err = kernel__open(&governed, &s->kernel);
-	if (!err && budget_ppm)
-		err = budget__new(s->kernel, budget_ppm, &told, &s->budget);
-	if (err)
-		return err;
-	begin_measuring(s);
-	*out = take_ptr(s);
-	return 0;
-}
-
-static struct library *find_library(const struct session *s, const struct stat *st)
-{
-	for (unsigned int i = 0; i < s->n_libs; i++)
-		if (s->libs[i].dev == st->st_dev && s->libs[i].ino == st->st_ino)
-			return &s->libs[i];
-	return NULL;
-}
-
-static struct library *new_library(struct session *s, const struct stat *st)
-{
-	struct library *libs = reallocarray(s->libs, s->n_libs + 1, sizeof(*libs));
-
-	if (!libs)
-		return NULL;
-	s->libs = libs;
-	libs[s->n_libs] = (struct library){.dev = st->st_dev, .ino = st->st_ino};
-	return &libs[s->n_libs++];
-}
-
 static int attach_hits(struct session *s, const struct plan *plan, uint8_t lib)
 {
 	_plan_hits_ struct plan_hits *hits = NULL;
@@ -132,15 +102,14 @@ static int attach_hits(struct session *s, const struct plan *plan, uint8_t lib)
 	return kernel__attach_hits(s->kernel, lib, plan, hits);
 }
 
-static int attach(struct session *s, const char *path)
+static int attach(void *session, const struct plan *plan)
 {
-	_plan_ struct plan *plan = NULL;
+	struct session *s = session;
 	uint8_t lib;
-	int err = plan__load(path, &plan);
+	int err;
 
 	end_measuring(s);
-	if (!err)
-		err = kernel__attach(s->kernel, plan, s->filter, &lib);
+	err = kernel__attach(s->kernel, plan, s->filter, &lib);
 	if (!err && s->filter && filter__wants_hits(s->filter))
 		err = attach_hits(s, plan, lib);
 	if (!err && s->budget)
@@ -150,31 +119,68 @@ static int attach(struct session *s, const char *path)
 	return s->sink.library(s->sink.ctx, lib, plan);
 }
 
-/* `*out` is the session's, until the next call. */
-static int add_library(struct session *s, const char *path, const struct library **out)
+static int watch_fd(struct session *s, int fd)
 {
-	struct library *lib;
-	struct stat st;
+	struct epoll_event ev = {.events = EPOLLIN};
 
-	if (stat(path, &st))
-		return diag_error_r(-errno, "cannot read %s: %s", path, strerror(errno));
-	lib = find_library(s, &st);
-	if (!lib) {
-		lib = new_library(s, &st);
-		if (!lib)
-			return diag_error_r(-ENOMEM, "out of memory");
-		lib->err = attach(s, path);
-		lib->attached_ns = clock_ns(CLOCK_MONOTONIC);
-	}
-	*out = lib;
-	return lib->err;
+	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+/* Without them a library is looked for beside what is executed, and attached to a little late. */
+static int watch_mappings(struct session *s)
+{
+	int err = mappings__open(&s->mappings);
+
+	if (!err)
+		return watch_fd(s, mappings__fd(s->mappings));
+	diag_verbose("cannot see what is mapped: %s", strerror(-err));
+	return 0;
+}
+
+static int watch_all(struct session *s)
+{
+	int err;
+
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	err = s->epoll < 0 ? -errno : watch_fd(s, kernel__ring_fd(s->kernel));
+	if (!err)
+		err = libraries__new(attach, s, &s->libs);
+	if (!err)
+		err = watch_fd(s, libraries__fd(s->libs));
+	if (!err)
+		err = watch_mappings(s);
+	return err ? diag_error_r(err, "cannot wait for records: %s", strerror(-err)) : 0;
+}
+
+int session__open(const struct kernel_options *opt, const struct session_sink *sink,
+		  uint64_t budget_ppm, struct session **out)
+{
+	_session_ struct session *s = calloc(1, sizeof(*s));
+	struct budget_sink told = {sink->ctx, sink->decision, sink->estimated};
+	struct kernel_options governed = *opt;
+	int err;
+
+	if (!s)
+		return diag_error_r(-ENOMEM, "out of memory");
+	s->sink = *sink;
+	s->filter = opt->filter;
+	s->epoll = -1;
+	governed.governed = budget_ppm;
+	err = kernel__open(&governed, &s->kernel);
+	if (!err && budget_ppm)
+		err = budget__new(s->kernel, budget_ppm, &told, &s->budget);
+	if (!err)
+		err = watch_all(s);
+	if (err)
+		return err;
+	begin_measuring(s);
+	*out = take_ptr(s);
+	return 0;
 }
 
 int session__add_library(struct session *s, const char *path)
 {
-	const struct library *lib;
-
-	return add_library(s, path, &lib);
+	return libraries__add(s->libs, path);
 }
 
 int session__follow_new(struct session *s, pid_t pid)
@@ -311,9 +317,10 @@ static int follow_tree(struct session *s, pid_t root, unsigned int *compilers, b
 	for (size_t i = 0; i < list.n && !err; i++) {
 		pid_t pid = list.pids[i];
 
-		/* The shell we were started from may be what is followed: we are not. */
-		if (pid == getpid() || (pid != root && process_parent(pid) == getpid()) ||
-		    kernel__follows(s->kernel, pid))
+		/* The shell we were started from may be what is followed: we are not, nor who
+		 * measures. */
+		if (pid == getpid() || kernel__follows(s->kernel, pid) ||
+		    (s->measuring && pid != root && process_parent(pid) == getpid()))
 			continue;
 		err = follow_one(s, pid, pid == root, &compiler);
 		if (err == -ESRCH && pid != root) {
@@ -354,11 +361,16 @@ const struct probe_costs *session__costs(struct session *s)
 
 unsigned int session__libraries(const struct session *s)
 {
-	unsigned int n = 0;
+	return libraries__attached(s->libs);
+}
 
-	for (unsigned int i = 0; i < s->n_libs; i++)
-		n += !s->libs[i].err;
-	return n;
+/*
+ * A compiler is only caught while its loader works if we run at once, and on a busy machine we
+ * would not. Without CAP_SYS_NICE it stays as it is.
+ */
+static void hurry(void)
+{
+	setpriority(PRIO_PROCESS, 0, -10);
 }
 
 void session__start(struct session *s)
@@ -366,6 +378,7 @@ void session__start(struct session *s)
 	end_measuring(s);
 	if (s->budget)
 		budget__set_cost(s->budget, s->costs.emulated.hit_ps);
+	hurry();
 	kernel__enable(s->kernel, true);
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);
 }
@@ -381,22 +394,95 @@ static int tell_late(struct session *s, pid_t pid, const char *path)
 	return s->sink.late(s->sink.ctx, pid);
 }
 
-/*
- * A process of a toolchain not seen before: rustc reaches its first query tens of milliseconds
- * after its exec, cargo and the rustup proxy start it later still. A failure to attach is told
- * once and the capture of the others goes on.
+/* Where mappings are not told, a compiler may reach its first query before its library is attached
+ * to. */
+static int attach_beside(struct session *s, const struct wire_exec *e, const char *exe,
+			 const char *path)
+{
+	struct library_state lib;
+
+	if (libraries__add(s->libs, path) || libraries__look(s->libs, path, &lib) ||
+	    !is_compiler(exe))
+		return 0;
+	if (e->time_ns > lib.attached_ns && e->time_ns > s->started_ns)
+		return 0;
+	return tell_late(s, (pid_t)e->pid, path);
+}
+
+/* A toolchain is planned as soon as cargo or rustup's stand-in runs: they start a compiler later.
  */
 static int on_exec(struct session *s, const struct wire_exec *e)
 {
 	_free_ char *exe = process_executable((pid_t)e->pid);
 	_free_ char *path = NULL;
-	const struct library *lib;
 
-	if (!exe || library_beside(exe, &path) || add_library(s, path, &lib))
+	if (!exe || library_beside(exe, &path))
 		return 0;
-	if (!is_compiler(exe) || (e->time_ns > lib->attached_ns && e->time_ns > s->started_ns))
+	if (!s->mappings)
+		return attach_beside(s, e, exe, path);
+	if (!is_compiler(exe))
+		libraries__expect(s->libs, path);
+	return 0;
+}
+
+static bool has_arrived(const struct session *s, pid_t pid)
+{
+	for (uint32_t i = 0; i < s->n_arrivals; i++)
+		if (s->arrivals[i].pid == pid)
+			return true;
+	return false;
+}
+
+/*
+ * A process has mapped a library. One that nothing was attached to by then waits until something
+ * is, before it has run any of the library's code. Quick: the next one may be about to run.
+ */
+static int on_mapping(void *session, pid_t pid, uint64_t time_ns)
+{
+	struct session *s = session;
+	struct arrival a = {.pid = pid};
+	struct library_state lib;
+
+	if (!kernel__follows(s->kernel, pid) || has_arrived(s, pid) ||
+	    plan_find__of_pid(pid, &a.path))
 		return 0;
-	return tell_late(s, (pid_t)e->pid, path);
+	if (!libraries__look(s->libs, a.path, &lib) && lib.planned &&
+	    (lib.err || (lib.attached_ns < time_ns && s->started_ns < time_ns))) {
+		arrival__clear(&a);
+		return 0;
+	}
+	if (array__reserve_one(&s->arrivals, s->n_arrivals, &s->arrivals_capacity, sizeof(a))) {
+		arrival__clear(&a);
+		return -ENOMEM;
+	}
+	if (!hold__begin(pid, &a.hold))
+		a.loading = hold__is_loading(a.hold);
+	s->arrivals[s->n_arrivals++] = a;
+	return 0;
+}
+
+/* Let those run on whose library is attached to by now, or never will be. */
+static int release_arrivals(struct session *s)
+{
+	uint32_t kept = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < s->n_arrivals; i++) {
+		struct arrival *a = &s->arrivals[i];
+		struct library_state lib = {.planned = true, .err = -ENOENT};
+
+		libraries__expect(s->libs, a->path);
+		libraries__look(s->libs, a->path, &lib);
+		if (!lib.planned) {
+			s->arrivals[kept++] = *a;
+			continue;
+		}
+		if (!err && !lib.err && !a->loading)
+			err = tell_late(s, a->pid, a->path);
+		arrival__clear(a);
+	}
+	s->n_arrivals = kept;
+	return err;
 }
 
 /* What is not asked for costs its probe from now on, but no record. */
@@ -427,9 +513,18 @@ static int on_record(void *ctx, const void *record, size_t size)
 	return err ? err : on_exec(s, e);
 }
 
+/*
+ * Mappings first: what is told of such a process refers to the record of its exec, which is in the
+ * ring by then.
+ */
 int session__drain(struct session *s)
 {
-	return kernel__drain(s->kernel, on_record, s);
+	int err = s->mappings ? mappings__read(s->mappings, on_mapping, s) : 0;
+
+	if (!err)
+		err = kernel__drain(s->kernel, on_record, s);
+	libraries__settle(s->libs);
+	return err ?: release_arrivals(s);
 }
 
 int session__tick(struct session *s)
@@ -452,9 +547,9 @@ int session__stop(struct session *s)
 	return !err && s->budget ? budget__finish(s->budget) : err;
 }
 
-int session__ring_fd(const struct session *s)
+int session__fd(const struct session *s)
 {
-	return kernel__ring_fd(s->kernel);
+	return s->epoll;
 }
 
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX])
@@ -482,8 +577,13 @@ void session__free(struct session *s)
 	if (!s)
 		return;
 	end_measuring(s);
+	for (uint32_t i = 0; i < s->n_arrivals; i++)
+		arrival__clear(&s->arrivals[i]);
+	free(s->arrivals);
+	mappings__free(s->mappings);
 	budget__free(s->budget);
 	kernel__free(s->kernel);
-	free(s->libs);
+	libraries__free(s->libs);
+	cleanup_close_p(&s->epoll);
 	free(s);
 }

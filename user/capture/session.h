@@ -78,7 +78,8 @@ int session__stop(struct session *s);
 int session__drain(struct session *s);
 /* With a budget, to be called every BUDGET_TICK_MS, after session__drain(). */
 int session__tick(struct session *s);
-int session__ring_fd(const struct session *s);
+/* Polls readable when there is much for session__drain() to do, or something urgent. */
+int session__fd(const struct session *s);
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX]);
 bool session__follows(const struct session *s, pid_t pid);
 bool session__follows_any(const struct session *s);

@@ -417,7 +417,7 @@ static int wait_for_something(struct capture *c, struct pollfd *fds)
 	size_t n = 2 + c->n_pidfds;
 
 	fds[0] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
-	fds[1] = (struct pollfd){.fd = session__ring_fd(c->session), .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = session__fd(c->session), .events = POLLIN};
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		fds[2 + i] = (struct pollfd){.fd = c->pidfds[i], .events = POLLIN};
 	if (poll(fds, n, wait_ms(c)) < 0)
