@@ -73,6 +73,7 @@ static void list_programs(struct kernel *k, bool callers, bool hits)
 	bpf_program__set_autoload(s->progs.on_request, callers);
 	k->progs[WIRE_ROLE_GUARD] = s->progs.on_guard;
 	k->progs[WIRE_ROLE_GUARD_QUERY] = s->progs.on_guard_query;
+	k->progs[WIRE_ROLE_GUARD_CALLED] = s->progs.on_guard_called;
 	k->progs[WIRE_ROLE_GUARD_END] = s->progs.on_guard_end;
 	k->progs[WIRE_ROLE_TIMER] = s->progs.on_timer;
 	k->progs[WIRE_ROLE_TIMER_END] = s->progs.on_timer_end;
@@ -248,15 +249,20 @@ static void raise_file_limit(uint32_t n)
 
 static int fill_tables(struct kernel *k, const struct choice *c)
 {
-	int fd = bpf_map__fd(k->skel->maps.providers), err = 0;
+	int fd = bpf_map__fd(k->skel->maps.providers), steps = bpf_map__fd(k->skel->maps.steps);
+	int err = 0;
 
 	for (uint32_t i = 0; i < c->plan->n_sites && !err; i++) {
 		const struct plan_site *site = &c->plan->sites[i];
-		bool looks_up =
-			site->role == WIRE_ROLE_IDENTIFY || site->role == WIRE_ROLE_GUARD_QUERY;
+		bool called = site->role == WIRE_ROLE_GUARD_CALLED;
+		bool looks_up = called || site->role == WIRE_ROLE_IDENTIFY ||
+				site->role == WIRE_ROLE_GUARD_QUERY;
 
-		if (looks_up && choice__wants(c, site))
-			err = probes_fill_providers(fd, c, site);
+		if (!looks_up || !choice__wants(c, site))
+			continue;
+		err = probes_fill_providers(fd, c, site);
+		if (called && !err)
+			err = probes_fill_steps(steps, c, site);
 	}
 	if (!err && c->callers)
 		err = probes_fill_wrappers(bpf_map__fd(k->skel->maps.wrappers), c);
