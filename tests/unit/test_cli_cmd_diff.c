@@ -43,6 +43,31 @@ static void write_trace(const char *name, uint64_t typecks, uint64_t ns, bool fi
 	assert_int_equal(finish ? trace_writer__finish(w) : trace_writer__flush(w), 0);
 }
 
+/* mir_built is executed once, and of typeck so many executions are in a tally only. */
+static void write_budget_trace(const char *name, uint8_t kind, uint64_t typecks)
+{
+	const struct trace_info info = {.tool = "test"};
+	const struct trace_process p = {
+		.pid = 1,
+		.end_ns = 1000 * MS,
+		.crate = (char *)"demo",
+		.crate_type = (char *)"lib",
+	};
+	const struct trace_losses none = {};
+	_trace_writer_ struct trace_writer *w;
+	struct trace_span span = {.tid = 1, .invocation = TRACE_NO_INVOCATION, .end_ns = 10 * MS};
+	struct trace_tally tally = {.events = typecks, .kind = kind};
+
+	assert_int_equal(trace_writer__open(directory_path(name), &info, &w), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", &tally.label), 0);
+	assert_int_equal(trace_writer__intern(w, "mir_built", &span.label), 0);
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	assert_int_equal(trace_writer__span(w, &span), 0);
+	assert_int_equal(trace_writer__tally(w, &tally), 0);
+	assert_int_equal(trace_writer__losses(w, &none), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+}
+
 static int make_traces(void **state)
 {
 	if (directory_make(state))
@@ -51,6 +76,8 @@ static int make_traces(void **state)
 	write_trace("slow", 10, 80 * MS, true);
 	write_trace("more", 11, 10 * MS, true);
 	write_trace("killed", 10, 10 * MS, false);
+	write_budget_trace("counted", TRACE_KIND_COUNTED, 9);
+	write_budget_trace("estimated", TRACE_KIND_ESTIMATED, 9);
 	return 0;
 }
 
@@ -192,6 +219,48 @@ static void all_forms_are_there(void **state)
 	output_free(&output);
 }
 
+/* Executions that were counted are known; their times are not, and estimates are nothing. */
+static void what_was_not_recorded_is_not_gone(void **state)
+{
+	static const struct {
+		const char *base, *new, *gate, *said;
+		unsigned int metric;
+		int status;
+	} cases[] = {
+		{"base", "counted", NULL, "-1  -10.0    10    9  demo/typeck\n", CLI_METRIC_COUNT,
+		 EXIT_CODE_OK},
+		{"counted", "base", "typeck=5%", "FAILED", CLI_METRIC_COUNT, EXIT_CODE_ABOVE},
+		{"base", "counted", "typeck=5%", "passed", CLI_METRIC_COUNT, EXIT_CODE_OK},
+		{"base", "counted", "typeck=5%", "NOT COMPARED", CLI_METRIC_SELF,
+		 EXIT_CODE_FAILURE},
+		{"base", "counted", NULL, "not recorded to keep within a budget: 1 query of",
+		 CLI_METRIC_SELF, EXIT_CODE_OK},
+		{"base", "estimated", NULL, "estimated to keep within a budget: 1 query of",
+		 CLI_METRIC_COUNT, EXIT_CODE_OK},
+		{"base", "estimated", NULL, "up to about 9 that are estimated: not compared\n",
+		 CLI_METRIC_SELF, EXIT_CODE_OK},
+		{"base", "estimated", "typeck=5%", "NOT COMPARED", CLI_METRIC_COUNT,
+		 EXIT_CODE_FAILURE},
+		{"base", "estimated", "mir_built=5%", "passed", CLI_METRIC_SELF, EXIT_CODE_FAILURE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct cli_diff_options o = {.metric = cases[i].metric};
+		struct output output;
+
+		assert_int_equal(diff(cases[i].base, cases[i].new, cases[i].gate, &o, &output),
+				 cases[i].status);
+		assert_contains(output.text[0], cases[i].said);
+		if (cases[i].metric == CLI_METRIC_SELF)
+			assert_lacks(output.text[0], "demo/typeck");
+		assert_contains(output.text[1], "to keep within a budget");
+		if (cases[i].status == EXIT_CODE_FAILURE)
+			assert_contains(output.text[1], "record them again, without --budget");
+		output_free(&output);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +270,7 @@ int main(void)
 		cmocka_unit_test(executions_are_compared_exactly),
 		cmocka_unit_test(what_is_not_whole_does_not_pass),
 		cmocka_unit_test(all_forms_are_there),
+		cmocka_unit_test(what_was_not_recorded_is_not_gone),
 	};
 
 	return cmocka_run_group_tests(tests, make_traces, directory_remove);

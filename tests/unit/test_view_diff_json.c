@@ -33,7 +33,9 @@ static void what_is_not_known_is_null(void **state)
 	(void)state;
 	assert_contains(text, "\"metric\":\"count\"");
 	assert_contains(text, "\"noise\":null");
-	assert_contains(text, "\"change_percent\":null,\"significant\":true,\"base\":null,");
+	assert_contains(
+		text,
+		"\"change_percent\":null,\"compared\":true,\"significant\":true,\"base\":null,");
 	free(text);
 	text = sample_diff(diff_json, 1, COMPARE_SELF, 0);
 	assert_contains(text, "\"noise\":{\"percent\":");

@@ -25,11 +25,14 @@ struct pair {
 struct cell {
 	uint64_t of[COMPARE_N_METRICS];
 	uint64_t probes_ns;
+	uint64_t counted;
+	uint64_t estimated;
 };
 
 struct compare {
 	uint32_t n[COMPARE_N_SIDES];	/* traces that each side will have */
 	uint32_t seen[COMPARE_N_SIDES]; /* so far */
+	bool has_estimates[COMPARE_N_SIDES];
 	struct compare_units units;
 	struct interner labels;
 	char **texts; /* of the labels */
@@ -100,8 +103,10 @@ static struct cell cell_of(const struct summary_row *row)
 		.of[COMPARE_SELF] =
 			row->self_ns > row->blocked_ns ? row->self_ns - row->blocked_ns : 0,
 		.of[COMPARE_TOTAL] = row->total_ns,
-		.of[COMPARE_COUNT] = row->count,
+		.of[COMPARE_COUNT] = row->count + row->counted,
 		.probes_ns = row->raw_self_ns - row->self_ns,
+		.counted = row->counted,
+		.estimated = row->estimated,
 	};
 }
 
@@ -121,6 +126,9 @@ static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit,
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->of[m] += cell->of[m];
 	to->probes_ns += cell->probes_ns;
+	to->counted += cell->counted;
+	to->estimated += cell->estimated;
+	c->has_estimates[side] |= cell->estimated;
 	c->pairs[i].in[side] = true;
 	return 0;
 }
@@ -201,6 +209,8 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 			err = add_to_pair(c, side, unit, label, &cell);
 		whole.of[COMPARE_SELF] += cell.of[COMPARE_SELF];
 		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT];
+		whole.counted += cell.counted;
+		whole.estimated += cell.estimated;
 	}
 	whole.of[COMPARE_TOTAL] = wall_of(compiler);
 	return err ?: add_to_pair(c, side, unit, WHOLE, &whole)
@@ -233,7 +243,9 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 struct sums {
 	uint64_t *of[COMPARE_N_METRICS]; /* one per trace */
 	bool in[COMPARE_N_SIDES];
-	uint64_t probes_ns; /* the most in a pair and trace */
+	uint64_t probes_ns; /* the most in a pair and trace, as of: */
+	uint64_t counted;
+	uint64_t estimated;
 };
 
 static void sums__clear(struct sums *s)
@@ -258,7 +270,7 @@ static void sums__zero(struct sums *s, const struct compare *c)
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		memset(s->of[m], 0, n_traces(c) * sizeof(*s->of[m]));
 	memset(s->in, 0, sizeof(s->in));
-	s->probes_ns = 0;
+	s->probes_ns = s->counted = s->estimated = 0;
 }
 
 static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
@@ -270,6 +282,10 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 			s->of[m][t] += cells[t].of[m];
 		if (cells[t].probes_ns > s->probes_ns)
 			s->probes_ns = cells[t].probes_ns;
+		if (cells[t].counted > s->counted)
+			s->counted = cells[t].counted;
+		if (cells[t].estimated > s->estimated)
+			s->estimated = cells[t].estimated;
 	}
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
 		s->in[side] |= c->pairs[pair].in[side];
@@ -278,7 +294,11 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 /* Sorts the sums: they are used up. */
 static struct compare_row row_of(struct sums *s, const struct compare *c)
 {
-	struct compare_row row = {.probes_ns = s->probes_ns};
+	struct compare_row row = {
+		.probes_ns = s->probes_ns,
+		.counted = s->counted,
+		.estimated = s->estimated,
+	};
 
 	memcpy(row.in, s->in, sizeof(row.in));
 	for (int m = 0; m < COMPARE_N_METRICS; m++) {
@@ -289,6 +309,24 @@ static struct compare_row row_of(struct sums *s, const struct compare *c)
 	return row;
 }
 
+/*
+ * Self times add up to those of a unit, whoever has them: of what is not recorded it is the caller.
+ * A query of which a side that was estimated says nothing may have been executed there.
+ */
+static bool is_compared(const struct compare_result *r, const struct compare_row *row,
+			bool has_query)
+{
+	bool is_count = r->rules.metric == COMPARE_COUNT;
+
+	for (int side = 0; has_query && side < COMPARE_N_SIDES; side++) {
+		if (!row->in[side] && r->has_estimates[side])
+			return false;
+	}
+	if (row->estimated && (is_count || has_query))
+		return false;
+	return is_count || !has_query || !row->counted;
+}
+
 static bool is_significant(const struct compare_result *r, const struct compare_row *row,
 			   bool is_sum)
 {
@@ -296,6 +334,8 @@ static bool is_significant(const struct compare_result *r, const struct compare_
 	struct spread_limits limits = {};
 	uint64_t part;
 
+	if (!row->compared)
+		return false;
 	if (r->rules.metric == COMPARE_COUNT)
 		return spread_differs(&of[COMPARE_BASE], &of[COMPARE_NEW], &limits);
 	limits.least = r->rules.min_ns;
@@ -358,7 +398,7 @@ static int estimate_noise(struct compare_result *r)
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct compare_row *row = &r->rows[i];
 
-		if (same_count(row))
+		if (same_count(row) && !row->counted && !row->estimated)
 			pairs[n++] =
 				(struct spread_pair){row->of[COMPARE_SELF][COMPARE_BASE].median,
 						     row->of[COMPARE_SELF][COMPARE_NEW].median};
@@ -395,8 +435,10 @@ static int compare_rows(const void *a, const void *b, void *metric_p)
 
 static void judge(struct compare_result *r, struct compare_row *rows, size_t n, bool are_sums)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		rows[i].compared = is_compared(r, &rows[i], !are_sums);
 		rows[i].significant = is_significant(r, &rows[i], are_sums);
+	}
 	qsort_r(rows, n, sizeof(*rows), compare_rows, &r->rules.metric);
 }
 
@@ -407,6 +449,7 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 
 	*out = (struct compare_result){.rules = *rules};
 	memcpy(out->traces, c->n, sizeof(out->traces));
+	memcpy(out->has_estimates, c->has_estimates, sizeof(out->has_estimates));
 	err = compare_units__name(&c->units);
 	if (!err)
 		err = fill_rows(c, out);
@@ -414,6 +457,7 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 		err = estimate_noise(out);
 	if (err)
 		return err;
+	out->build.compared = is_compared(out, &out->build, false);
 	out->build.significant = is_significant(out, &out->build, true);
 	judge(out, out->crates, out->n_crates, true);
 	judge(out, out->rows, out->n_rows, false);
@@ -447,6 +491,7 @@ int compare__sum(const struct compare *c, const struct compare_result *r, compar
 		n++;
 	}
 	*out = row_of(&s, c);
+	out->compared = is_compared(r, out, has_query);
 	out->significant = is_significant(r, out, n > 1 || !has_query);
 	return n;
 }

@@ -25,6 +25,13 @@ struct compare_row {
 	const char *query;		 /* NULL: all of it */
 	bool in[COMPARE_N_SIDES];	 /* in one trace of that side at least */
 	bool significant;		 /* the change of the metric that the rules name */
+	/*
+	 * Whether the metric that the rules name is known on both sides. Else nothing of it is
+	 * significant: executions were estimated; or (times of a query) not recorded.
+	 */
+	bool compared;
+	uint64_t counted;   /* executions without a span, exactly, which are in the count; */
+	uint64_t estimated; /* and about, which are not: the most in a trace */
 	struct spread of[COMPARE_N_METRICS][COMPARE_N_SIDES];
 	/* What probes took of its self time, and is not in it: the most in a trace. */
 	uint64_t probes_ns;
@@ -60,6 +67,7 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 struct compare_result {
 	struct compare_rules rules;
 	uint32_t traces[COMPARE_N_SIDES];
+	bool has_estimates[COMPARE_N_SIDES]; /* then it is not known what was not executed */
 	/*
 	 * With fewer than SPREAD_TRUSTED traces on a side, times: what self times waver by of rows
 	 * that were executed equally often on both sides, in 1/100000 (spread_noise()), at least

@@ -61,6 +61,10 @@ static int take_item(struct summary *s, struct diff_trace *t, const struct trace
 	case TRACE_ITEM_PROCESS:
 		return summary__process(s, item->process);
 	case TRACE_ITEM_TALLY:
+		if (item->tally.kind == TRACE_KIND_COUNTED)
+			t->counted += item->tally.events;
+		else if (item->tally.kind == TRACE_KIND_ESTIMATED)
+			t->estimated += item->tally.events;
 		return summary__tally(s, &item->tally);
 	case TRACE_ITEM_LOSSES:
 		t->lost = trace_losses__total(&item->losses);
@@ -114,7 +118,11 @@ static void tell_faults(struct sides *sides, const struct diff_trace *t, const s
 			  t->path, (unsigned long)t->lost);
 	if (!summary__spans(s))
 		diag_warn("%s: no query was executed; was everything built already?", t->path);
-	sides->whole &= !t->problem && !t->lost;
+	if (t->estimated || t->counted)
+		diag_warn("%s: to keep within a budget %lu executions were only counted, and about "
+			  "%lu estimated: the self times of who called them have theirs",
+			  t->path, (unsigned long)t->counted, (unsigned long)t->estimated);
+	sides->whole &= !t->problem && !t->lost && !t->estimated;
 }
 
 static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *t)
@@ -221,17 +229,30 @@ static int print(const struct cli_diff_options *o, const struct diff_view *v)
 	return err ? diag_error_r(err, "cannot print the comparison: %s", strerror(-err)) : 0;
 }
 
+static bool has_unrecorded(const struct diff_view *v)
+{
+	for (size_t i = 0; i < v->n_traces; i++) {
+		if (v->traces[i].counted || v->traces[i].estimated)
+			return true;
+	}
+	return false;
+}
+
 /* The exit status of limits that were judged on traces that may not be whole. */
 static int status_of(const struct sides *sides, const struct diff_view *v)
 {
+	bool compared = true;
+
 	for (size_t i = 0; i < v->n_gates; i++) {
 		if (v->gates[i].exceeded)
 			return EXIT_CODE_ABOVE;
+		compared &= v->gates[i].row.compared;
 	}
-	if (!v->n_gates || sides->whole)
+	if (!v->n_gates || (sides->whole && compared))
 		return EXIT_CODE_OK;
 	diag_error("something is missing from these traces, and --fail-above cannot pass them; "
-		   "record them again");
+		   "record them again%s",
+		   has_unrecorded(v) ? ", without --budget" : "");
 	return EXIT_CODE_FAILURE;
 }
 

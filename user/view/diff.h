@@ -14,6 +14,8 @@ struct diff_trace {
 	const char *problem; /* what is wrong with it (trace_reader__problem()), or NULL */
 	bool has_lost;	     /* it says how much was lost: */
 	uint64_t lost;
+	uint64_t counted;   /* executions that were not recorded, exactly */
+	uint64_t estimated; /* and about */
 };
 
 /* A limit, what it is about, and whether that is above. */
@@ -42,12 +44,14 @@ int diff_markdown(FILE *out, const struct diff_view *v);
  * The JSON of `qprof-bpf diff --json`, schema "qprof-diff/1":
  * {"schema", "metric" ("self", "total" or "count"), "min_ns", "min_percent" (what a change has to
  *  be at least), "noise": null if it is measured, else {"percent" (null: it cannot be told)};
- *  "traces": [{"path", "side" ("base" or "new"), "problem" (text or null), "lost" (or null)}],
+ *  "traces": [{"path", "side" ("base" or "new"), "problem" (text or null), "lost" (or null),
+ *  "counted", "estimated" (executions that were not recorded)}],
  *  "gates": [{"text", "limit_ns" or "limit_percent", "exceeded", and as below}],
  *  "build": {as below},
  *  "crates": [{"crate", "type", "name" (as in text), and as below}],
  *  "rows": [{"crate", "type", "name", "query", and as below}]}
- * As below: "change", "change_percent" (null: it was 0) of the metric's medians, "significant",
+ * As below: "change", "change_percent" (null: it was 0) of the metric's medians, "compared" (false:
+ * executions were not recorded, and the metric is not known), "significant",
  * "base" and "new": null if no trace of that side has it, else {"self_ns", "total_ns", "count"},
  * each
  * {"n" (traces), "median", "min", "max"}. Rows are sorted: significant ones first, then by change.

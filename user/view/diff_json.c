@@ -62,6 +62,7 @@ static void add_row(struct json *j, const struct compare_row *row, enum compare_
 		add_percent(j, "change_percent", (double)change * 100 / (double)base);
 	else
 		json__null(j, "change_percent");
+	json__bool(j, "compared", row->compared);
 	json__bool(j, "significant", row->significant);
 	add_side(j, row, COMPARE_BASE);
 	add_side(j, row, COMPARE_NEW);
@@ -114,6 +115,8 @@ static int put_traces(FILE *out, const struct diff_view *v)
 			json__number(&j, "lost", t->lost);
 		else
 			json__null(&j, "lost");
+		json__number(&j, "counted", t->counted);
+		json__number(&j, "estimated", t->estimated);
 		fputs(i ? ",\n" : "\n", out);
 		err = json__put(&j, out);
 	}

@@ -44,7 +44,10 @@ static int print_gate(FILE *out, const struct diff_gate *gate, const struct comp
 {
 	int err;
 
-	fprintf(out, "- %s ", gate->exceeded ? "**failed**" : "passed");
+	fprintf(out, "- %s ",
+		gate->exceeded	     ? "**failed**"
+		: gate->row.compared ? "passed"
+				     : "**not compared**");
 	err = markdown_code(out, gate->text);
 	fputs(": ", out);
 	diff_print_change(out, &gate->row, rules->metric, rules);
@@ -70,6 +73,9 @@ int diff_markdown(FILE *out, const struct diff_view *v)
 	err = err ?: print_rows(out, &rows, r);
 	if (err)
 		return err;
+	diff_print_uncompared(out, &rows, r->rules.metric);
+	if (rows.uncompared)
+		fputc('\n', out);
 	fprintf(out, "Within noise, or too small to tell: %zu. Executions: ", rows.within);
 	diff_print_change(out, &r->build, COMPARE_COUNT, &r->rules);
 	fputs(".\n", out);

@@ -52,8 +52,10 @@ int diff_rows__init(struct diff_rows *r, const struct diff_view *v)
 	for (size_t i = 0; i < result->n_rows; i++) {
 		const struct compare_row *row = &result->rows[i];
 
-		r->recount += compare_row__change(row, COMPARE_COUNT) != 0;
-		if (!row->significant)
+		r->recount += !row->estimated && compare_row__change(row, COMPARE_COUNT) != 0;
+		if (!row->compared)
+			r->uncompared++;
+		else if (!row->significant)
 			r->within += compare_row__change(row, metric) != 0;
 		else if (in_both(result, row->unit))
 			r->rows[r->n++] = row;
@@ -170,10 +172,15 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 		       const struct compare_rules *rules)
 {
 	char base[DIFF_CELL_MAX], new[DIFF_CELL_MAX], change[DIFF_CELL_MAX];
-	char percent[DIFF_CELL_MAX];
+	char percent[DIFF_CELL_MAX], estimated[FORMAT_MAX];
 
 	fprintf(out, "%s -> %s", diff_value(base, &row->of[metric][COMPARE_BASE], metric),
 		diff_value(new, &row->of[metric][COMPARE_NEW], metric));
+	if (metric == COMPARE_COUNT && row->estimated) {
+		fprintf(out, " and up to about %s that are estimated: not compared",
+			format_count(estimated, row->estimated));
+		return;
+	}
 	if (!compare_row__change(row, metric)) {
 		fputs(", no change", out);
 		return;
@@ -182,6 +189,21 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 	fprintf(out, ", %s (%s%s)%s", diff_change(change, row, metric), percent,
 		percent[0] == '+' || percent[0] == '-' ? " %" : "",
 		row->significant || metric != rules->metric ? "" : ": within noise");
+}
+
+void diff_print_uncompared(FILE *out, const struct diff_rows *rows, enum compare_metric metric)
+{
+	if (rows->uncompared)
+		fprintf(out, "not compared, as executions were %s: %zu %s\n",
+			metric == COMPARE_COUNT ? "estimated to keep within a budget"
+						: "not recorded to keep within a budget",
+			rows->uncompared,
+			rows->uncompared == 1 ? "query of a crate" : "queries of crates");
+}
+
+const char *diff_verdict(const struct diff_gate *gate)
+{
+	return gate->exceeded ? "FAILED" : gate->row.compared ? "passed" : "NOT COMPARED";
 }
 
 void diff_print_noise(FILE *out, const struct compare_result *r)

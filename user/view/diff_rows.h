@@ -13,9 +13,10 @@ struct diff_rows {
 	   largest change first. */
 	const struct compare_row **rows;
 	size_t n;
-	size_t n_shown; /* of them, by diff_view.top */
-	size_t within;	/* rows that changed, but not significantly */
-	size_t recount; /* rows of which the number of executions changed */
+	size_t n_shown;	   /* of them, by diff_view.top */
+	size_t within;	   /* rows that changed, but not significantly */
+	size_t uncompared; /* of which the metric is not known on both sides */
+	size_t recount;	   /* rows of which the number of executions changed */
 };
 
 /* 0 or -ENOMEM. */
@@ -57,6 +58,12 @@ char *diff_name(const struct compare_row *row);
  */
 void diff_print_change(FILE *out, const struct compare_row *row, enum compare_metric metric,
 		       const struct compare_rules *rules);
+
+/* "FAILED", "passed", or "NOT COMPARED", which is not to pass. */
+const char *diff_verdict(const struct diff_gate *gate);
+
+/* How many rows are not compared, and why; nothing if all are. */
+void diff_print_uncompared(FILE *out, const struct diff_rows *rows, enum compare_metric metric);
 
 /* One sentence on what noise is taken to be; nothing if it is measured, or there is none. */
 void diff_print_noise(FILE *out, const struct compare_result *r);

@@ -74,10 +74,13 @@ static void print_rest(FILE *out, const struct diff_rows *rows, const struct com
 	if (rows->within)
 		fprintf(out, "within noise, or too small to tell: %zu %s\n", rows->within,
 			rows->within == 1 ? "query of a crate" : "queries of crates");
+	diff_print_uncompared(out, rows, r->rules.metric);
 	if (r->rules.metric != COMPARE_COUNT) {
 		fputs("executions: ", out);
 		diff_print_change(out, &r->build, COMPARE_COUNT, &r->rules);
-		fputs(rows->recount ? "; --metric count shows of what\n" : "\n", out);
+		fputs(rows->recount && !r->build.estimated ? "; --metric count shows of what\n"
+							   : "\n",
+		      out);
 	}
 	diff_print_noise(out, r);
 }
@@ -100,8 +103,7 @@ int diff_text(FILE *out, const struct diff_view *v)
 	for (size_t i = 0; i < v->n_gates; i++) {
 		const struct diff_gate *gate = &v->gates[i];
 
-		fprintf(out, "%s --fail-above %s: ", gate->exceeded ? "FAILED" : "passed",
-			gate->text);
+		fprintf(out, "%s --fail-above %s: ", diff_verdict(gate), gate->text);
 		diff_print_change(out, &gate->row, r->rules.metric, &r->rules);
 		fputc('\n', out);
 	}
