@@ -99,25 +99,30 @@ static void what_was_not_recorded_is_left_out_and_told(void **state)
 	(void)state;
 	assert_int_equal(export("tests/golden/good-decisions.qpt", directory, true, &o),
 			 EXIT_CODE_OK);
-	assert_contains(o.text[1], "warning: 1,235,567 executions were counted or estimated");
+	assert_contains(o.text[1],
+			"warning: 1,234,567 executions were only counted and about 1,000 "
+			"estimated");
 	assert_contains(o.text[1], "wrote 1 file with 4 events");
 	output_free(&o);
 	directory_files(true);
 }
 
-static int export_as(enum cli_format format, const char *to, bool force, struct output *o)
+static int export_of(const char *file, enum cli_format format, const char *to, bool force,
+		     struct output *o)
 {
-	const struct cli_export_options options = {.file = "tests/golden/good-plain.qpt",
-						   .format = format,
-						   .output = to,
-						   .force = force,
-						   .max_bytes = 1 << 20};
+	const struct cli_export_options options = {
+		.file = file, .format = format, .output = to, .force = force, .max_bytes = 1 << 20};
 	int status;
 
 	output_begin(o);
 	status = cmd_export(&options);
 	output_end(o);
 	return status;
+}
+
+static int export_as(enum cli_format format, const char *to, bool force, struct output *o)
+{
+	return export_of("tests/golden/good-plain.qpt", format, to, force, o);
 }
 
 static void each_format_is_a_file_and_names_its_viewer(void **state)
@@ -149,6 +154,26 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 		output_free(&o);
 	}
 	assert_int_equal(directory_files(true), 1);
+}
+
+/* The formats of one stream have no place for them either, but for the counts. */
+static void each_format_tells_what_was_not_recorded(void **state)
+{
+	(void)state;
+	for (int format = CLI_FORMAT_MEASUREME + 1; format <= CLI_FORMAT_COUNTS; format++) {
+		struct output o;
+
+		assert_int_equal(export_of("tests/golden/good-decisions.qpt", format,
+					   directory_path("out"), true, &o),
+				 EXIT_CODE_OK);
+		assert_contains(o.text[1], "warning: 1,234,567 executions were only counted and "
+					   "about 1,000 estimated");
+		assert_contains(o.text[1], format == CLI_FORMAT_COUNTS
+						   ? "those that were counted are in the counts"
+						   : "are left out");
+		output_free(&o);
+	}
+	directory_files(true);
 }
 
 static void a_file_is_kept_unless_forced(void **state)
@@ -194,6 +219,7 @@ int main(void)
 		cmocka_unit_test(what_is_incomplete_is_said),
 		cmocka_unit_test(what_was_not_recorded_is_left_out_and_told),
 		cmocka_unit_test(each_format_is_a_file_and_names_its_viewer),
+		cmocka_unit_test(each_format_tells_what_was_not_recorded),
 		cmocka_unit_test(a_file_is_kept_unless_forced),
 		cmocka_unit_test(standard_output_gets_data_only),
 	};

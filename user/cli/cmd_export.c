@@ -34,11 +34,6 @@ static void say_sums(const struct cli_export_options *o, const struct measureme_
 	if (sums->empty)
 		diag_info("%" PRIu32 " compiler%s executed no query and %s no file", sums->empty,
 			  sums->empty == 1 ? "" : "s", sums->empty == 1 ? "has" : "have");
-	if (sums->unrecorded)
-		diag_warn("%s executions were counted or estimated, to keep within a budget, and "
-			  "have no interval: they are left out, and the times of who called them "
-			  "have theirs",
-			  format_count(count, sums->unrecorded));
 	if (sums->adjusted)
 		diag_warn("%s intervals did not nest, or ended later than the format allows; "
 			  "they were adjusted",
@@ -205,6 +200,23 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
 	return EXIT_CODE_OK;
 }
 
+/* After all of the trace was read. */
+static void warn_unrecorded(const struct cli_export_options *o, const struct trace_reader *r)
+{
+	const struct trace_stats s = trace_reader__stats(r);
+	char counted[FORMAT_MAX], estimated[FORMAT_MAX];
+
+	if (!s.counted && !s.estimated)
+		return;
+	diag_warn("%s executions were only counted and about %s estimated, to keep within a "
+		  "budget: they have no interval, %s, and the times of who called them have theirs",
+		  format_count(counted, s.counted), format_count(estimated, s.estimated),
+		  o->format != CLI_FORMAT_COUNTS ? "and are left out"
+		  : s.estimated
+			  ? "those that were counted are in the counts, estimates are left out"
+			  : "and are in the counts, but in no time");
+}
+
 int cmd_export(const struct cli_export_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -213,6 +225,8 @@ int cmd_export(const struct cli_export_options *o)
 	if (cmd_become_invoker() || cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
 	status = o->format == CLI_FORMAT_MEASUREME ? to_measureme(o, r) : to_stream(o, r);
+	if (status == EXIT_CODE_OK)
+		warn_unrecorded(o, r);
 	if (status == EXIT_CODE_OK && trace_reader__problem(r))
 		diag_warn("%s: %s; what could be read was exported", o->file,
 			  trace_reader__problem(r));

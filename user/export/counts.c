@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* provider,count,seconds: a row for each query and phase, by total time. */
+/* provider,count,seconds: a row for each query and phase, by total time. Executions without a
+ * span are in the count if they were counted exactly, and in no time. */
 #include <errno.h>
 #include <string.h>
 
@@ -19,6 +20,8 @@ static int take_item(struct export_job *job, struct summary *s, const struct tra
 		return summary__span(s, &item->span, NULL);
 	case TRACE_ITEM_PROCESS:
 		return summary__process(s, item->process);
+	case TRACE_ITEM_TALLY:
+		return item->tally.kind == TRACE_KIND_COUNTED ? summary__tally(s, &item->tally) : 0;
 	case TRACE_ITEM_COSTS:
 		if (!job->raw)
 			summary__set_costs(s, &item->costs);
@@ -77,10 +80,10 @@ static int put_rows(struct export_job *job, const struct summary *s)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		/* Only requests that were answered without an execution: no provider ran. */
-		if (!sums[i].count && !sums[i].raw_total_ns)
+		if (!sums[i].count && !sums[i].counted && !sums[i].raw_total_ns)
 			continue;
 		rows[used++] = (struct row){trace_reader__string(job->r, sums[i].label),
-					    sums[i].count, sums[i].total_ns};
+					    sums[i].count + sums[i].counted, sums[i].total_ns};
 	}
 	qsort(rows, used, sizeof(*rows), compare);
 	for (size_t i = 0; i < used; i++)

@@ -85,10 +85,8 @@ static int survey_item(struct export *e, const struct trace_item *item)
 {
 	struct plan *plan;
 
-	if (is_left_out(item)) {
-		e->sums->unrecorded += item->kind == TRACE_ITEM_TALLY ? item->tally.events : 0;
+	if (is_left_out(item))
 		return 0;
-	}
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
 		return survey_process(e, item->process);

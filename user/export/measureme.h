@@ -13,11 +13,10 @@
 
 struct measureme_sums {
 	uint32_t files;
-	uint32_t empty;	     /* processes without an event, which have no file */
-	uint64_t events;     /* of all files */
-	uint64_t bytes;	     /* likewise */
-	uint64_t unrecorded; /* executions without a span, counted or estimated: left out */
-	uint64_t adjusted;   /* intervals that had to be made to nest, or to fit 78 hours */
+	uint32_t empty;	   /* processes without an event, which have no file */
+	uint64_t events;   /* of all files */
+	uint64_t bytes;	   /* likewise */
+	uint64_t adjusted; /* intervals that had to be made to nest, or to fit 78 hours */
 };
 
 /*

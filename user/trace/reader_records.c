@@ -220,6 +220,10 @@ void reader__take_tally(struct trace_reader *r, struct trace_item *item)
 		return;
 	}
 	labels__resolve(&r->labels, &t->label, &t->kind);
+	if (t->kind == TRACE_KIND_COUNTED)
+		r->stats.counted += t->events;
+	else if (t->kind == TRACE_KIND_ESTIMATED)
+		r->stats.estimated += t->events;
 	item->kind = TRACE_ITEM_TALLY;
 }
 
