@@ -26,7 +26,7 @@ static void add_span(struct groups *g, uint32_t process, uint32_t tid, uint64_t 
 				     .start_ns = start,
 				     .end_ns = end,
 				     .self_ns = self,
-				     .flags = tid == 99 ? TRACE_SPAN_LEFT : 0};
+				     .flags = tid == 99 ? TRACE_SPAN_OPEN : TRACE_SPAN_LEFT};
 
 	assert_int_equal(groups__span(g, &s, &none), 0);
 }
@@ -88,6 +88,7 @@ static void threads_make_processes_and_those_make_crates(void **state)
 	check(row(rows, n, "a 10"), 1, 3, 460, 400, 300);
 	check(row(rows, n, "rustc x 30"), 1, 1, 7, 7, 7);
 	assert_int_equal(row(rows, n, "rustc x 30")->unwound, 1);
+	assert_int_equal(row(rows, n, "a 10")->unwound, 0); /* late ends are ends */
 	group_rows__free(rows, n);
 	assert_int_equal(groups__rows(g, GROUP_BY_CRATE, &rows, &n), 0);
 	assert_int_equal(n, 2);

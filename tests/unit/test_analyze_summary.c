@@ -39,7 +39,7 @@ static struct summary_row naive_row(const struct spans *spans, uint32_t process,
 		if (s->label != label || (process != SUMMARY_ALL && s->process != process))
 			continue;
 		row.count++;
-		row.unwound += s->flags != 0;
+		row.unwound += (s->flags & (TRACE_SPAN_UNWOUND | TRACE_SPAN_OPEN)) != 0;
 		row.total_ns += duration;
 		row.self_ns += s->self_ns;
 		row.max_ns = duration > row.max_ns ? duration : row.max_ns;

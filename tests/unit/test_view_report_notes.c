@@ -46,8 +46,8 @@ static void what_includes_an_estimate_is_marked(void **state)
 	assert_contains(text, "typeck        ~4  ~4.00 ms  1.00 ms    99.8  1.00 ms  1.00 ms\n"
 			      "layout_of  2,000  ~2.00 ms  2.00 us     0.2  1.00 us  1.50 us\n");
 	assert_contains(text,
-			"\n~ includes executions that were not recorded (1,998 counted, about 3 "
-			"estimated)");
+			"\n~ includes executions that were not recorded (1,998 counted, about 3\n"
+			"  estimated)");
 	assert_lacks(text, "budget");
 }
 
@@ -91,7 +91,7 @@ static void decisions_are_told_by_query(void **state)
 	static const struct trace_decision all[] = {
 		{100, SAMPLE_LAYOUT_OF, TRACE_WATCH_COUNTED, 61000, 50000},
 		{1100, SAMPLE_LAYOUT_OF, TRACE_WATCH_OFF, 61000, 50000},
-		{3100, SAMPLE_TYPECK, TRACE_WATCH_FULL, 61000, 50000},
+		{3100, SAMPLE_TYPECK, TRACE_WATCH_FULL, 21000, 50000},
 	};
 	_summary_ struct summary *s = sample_one();
 	struct budget b = {0};
@@ -109,12 +109,15 @@ static void decisions_are_told_by_query(void **state)
 			"layout_of             2      1.00 us  2.00 us       off\n"
 			"typeck                1         0 ns     0 ns  recorded\n");
 	json = print(report_json, s, &opt);
-	assert_contains(json, ",\"budget\":{\"budget_ppm\":50000,\"decisions\":3,\"queries\":["
+	assert_contains(json, ",\"budget\":{\"budget_ppm\":50000,\"decisions\":3,"
+			      "\"last_cost_ppm\":21000,\"most_cost_ppm\":61000,\"queries\":["
 			      "{\"name\":\"layout_of\",\"decisions\":2,\"watch\":\"off\","
 			      "\"counted_ns\":1000,\"off_ns\":2001},");
 	opt.top = 1;
 	top = print(report_text, s, &opt);
-	assert_contains(top, "  and 1 more query\n");
+	assert_contains(top, "  and 1 more query; --top 0 shows all\n");
+	assert_contains(top, "budget 5.0 % of CPU time; before the last decision probes took about "
+			     "2.1 %,\nbefore others up to 6.1 %\n");
 	budget__destroy(&b);
 }
 
@@ -160,6 +163,176 @@ static void what_was_taken_over_is_told_by_process(void **state)
 	assert_contains(json, ",\"loaded\":1,\"loads\":2}");
 }
 
+static bool is_typeck(const void *ctx, const char *name)
+{
+	(void)ctx;
+	return !strcmp(name, "typeck");
+}
+
+/* Rows of a budget are few, those off the longest, and of the queries that were asked for. */
+static void decisions_do_not_bury_the_report(void **state)
+{
+	_summary_ struct summary *s = sample_one();
+	struct budget b = {0};
+	struct report_options opt = {.budget = &b, .top = 20};
+	_free_ char *text = NULL, *all = NULL, *asked = NULL, *large = NULL;
+
+	(void)state;
+	for (uint32_t i = 0; i < 30; i++) {
+		const struct trace_decision d = {1000 - i, i, TRACE_WATCH_OFF, 1, 1};
+
+		assert_int_equal(budget__decision(&b, &d), 0);
+	}
+	budget__end(&b, 1000);
+	text = print(report_text, s, &opt);
+	assert_contains(text, "at last\n<unknown>             1         0 ns    29 ns      off\n");
+	assert_contains(text, "  and 20 more queries; --top 0 shows all\n");
+	opt.top = 0;
+	all = print(report_text, s, &opt);
+	assert_contains(all, "typeck                    1         0 ns     0 ns      off\n");
+	opt.query = is_typeck;
+	asked = print(report_text, s, &opt);
+	assert_contains(asked, "typeck                1         0 ns     0 ns      off\n");
+	assert_lacks(asked, "<unknown>");
+	opt.query = NULL;
+	opt.min_self_ns = 10000;
+	large = print(report_text, s, &opt);
+	assert_contains(large, "typeck                1         0 ns     0 ns      off\n");
+	assert_lacks(large, "<unknown>");
+	budget__destroy(&b);
+}
+
+/* A process that made 2,000 results, and of whose executions some were not recorded. */
+static void what_was_not_recorded_was_executed(void **state)
+{
+	const struct trace_tally counted = {
+		.kind = TRACE_KIND_COUNTED, .label = SAMPLE_LAYOUT_OF, .events = 1000};
+	const struct trace_tally estimated = {
+		.kind = TRACE_KIND_ESTIMATED, .label = SAMPLE_TYPECK, .events = 30, .sum = 5};
+	_summary_ struct summary *s = sample_one();
+	_free_ char *exact = NULL, *rough = NULL, *json = NULL;
+
+	(void)state;
+	add_span(s, 0, 1, TRACE_KIND_QUERY, 1999);
+	add_span(s, 0, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
+	assert_int_equal(summary__tally(s, &counted), 0);
+	exact = print(report_text, s, &(struct report_options){});
+	assert_contains(exact, "\nregex_syntax  4711    2,000     1,004      ~1      995\n");
+	assert_contains(exact, "~ loaded: what found nothing is in it, ");
+	assert_int_equal(summary__tally(s, &estimated), 0);
+	rough = print(report_text, s, &(struct report_options){});
+	assert_contains(rough, "\nregex_syntax  4711    2,000    ~1,034      ~1        ?\n");
+	assert_contains(rough, "~ executed includes estimates");
+	json = print(report_json, s, &(struct report_options){});
+	assert_contains(json, ",\"incremental\":{\"executed\":1004,\"estimated\":30,\"loads\":1,"
+			      "\"loaded\":null,\"results\":2000},");
+}
+
+static void times_that_nothing_tells_are_not_zero(void **state)
+{
+	const struct trace_tally estimated = {
+		.kind = TRACE_KIND_ESTIMATED, .label = 7, .events = 30};
+	const struct trace_tally counted = {.kind = TRACE_KIND_COUNTED, .label = 8, .events = 40};
+	struct report_options opt = {};
+	_summary_ struct summary *s = sample_one();
+	_free_ char *text = NULL, *by_count = NULL, *json = NULL;
+
+	(void)state;
+	assert_int_equal(summary__tally(s, &estimated), 0);
+	assert_int_equal(summary__tally(s, &counted), 0);
+	text = print(report_text, s, &opt);
+	/* Behind the rest, those with the most executions first. */
+	assert_contains(text, "layout_of      2  2.00 us  2.00 us     0.2  1.00 us  1.50 us\n"
+			      "<unknown>     40        -        -       -        -        -\n"
+			      "<unknown>    ~30        -        -       -        -        -\n");
+	assert_contains(text,
+			"\n- no execution was recorded, and how long one takes is not known: 2 "
+			"queries\n");
+	opt.sort = REPORT_SORT_COUNT;
+	by_count = print(report_text, s, &opt);
+	assert_contains(by_count, "max\n<unknown>     40  ");
+	json = print(report_json, s, &(struct report_options){});
+	assert_contains(json, "\"count\":40,\"unwound\":0,\"total_ns\":null,\"self_ns\":0,"
+			      "\"mean_ns\":null,\"min_ns\":null,\"max_ns\":null,"
+			      "\"counted\":40}");
+}
+
+/* What was only loaded has no time of an execution. */
+static void no_execution_has_no_mean(void **state)
+{
+	_summary_ struct summary *s;
+	_free_ char *text = NULL;
+
+	(void)state;
+	assert_int_equal(summary__new(&s), 0);
+	sample_process(s, 0, (char *)"regex_syntax", 0);
+	add_span(s, 0, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
+	text = print(report_text, s, &(struct report_options){});
+	assert_contains(text, "typeck         0   0 ns  0 ns     0.0     -    -  ");
+}
+
+static void who_asked_for_what_was_not_recorded_is_not_known(void **state)
+{
+	_summary_ struct summary *s = sample_unrecorded();
+	_free_ char *text = NULL, *none = NULL;
+	struct report_options opt = {.query = is_typeck};
+	struct callers *c;
+
+	(void)state;
+	assert_int_equal(callers__new(&c), 0);
+	opt.callers = c;
+	text = print(report_text, s, &opt);
+	assert_contains(text, "executions of these queries were not recorded, and who asked");
+	summary__free(s);
+	s = sample_one();
+	none = print(report_text, s, &opt);
+	assert_contains(none, "none of these queries was executed");
+	callers__free(c);
+}
+
+/* An end that was noticed late makes no execution unfinished; those off the CPU are their own. */
+static void an_upper_bound_is_not_an_unfinished_execution(void **state)
+{
+	static const struct trace_span spans[] = {
+		{.end_ns = 5, .kind = TRACE_KIND_ACTIVITY, .flags = TRACE_SPAN_LEFT},
+		{.end_ns = 6, .kind = TRACE_KIND_QUERY, .flags = TRACE_SPAN_LEFT},
+		{.end_ns = 7, .kind = TRACE_KIND_OFF_CPU, .flags = TRACE_SPAN_LEFT},
+		{.end_ns = 8, .kind = TRACE_KIND_ACTIVITY, .flags = TRACE_SPAN_OPEN},
+	};
+	_summary_ struct summary *s = sample_one();
+	_free_ char *text = NULL, *unwound = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
+		assert_int_equal(summary__span(s, &spans[i], &(struct trace_off){0}), 0);
+	text = print(report_text, s, &(struct report_options){});
+	assert_lacks(text, "*");
+	assert_contains(text, "\nintervals left unseen, the end is an upper bound: 2\n");
+	assert_contains(text,
+			"\noff the CPU intervals left unseen, the end is an upper bound: 1\n");
+	sample_span(s, 0, SAMPLE_TYPECK, 1, 1, TRACE_SPAN_UNWOUND);
+	unwound = print(report_text, s, &(struct report_options){});
+	assert_contains(unwound, "typeck *");
+	assert_contains(unwound, "\n* executions left by unwinding or never ended: 1;");
+}
+
+static void what_waits_does_not_head_what_works(void **state)
+{
+	static const struct trace_span span = {
+		.end_ns = 9000000, .self_ns = 9000000, .label = SAMPLE_LAYOUT_OF};
+	struct report_options opt = {.sort = REPORT_SORT_CPU};
+	_summary_ struct summary *s = sample_one();
+	_free_ char *text = NULL, *json = NULL;
+
+	(void)state;
+	assert_int_equal(summary__span(s, &span, &(struct trace_off){8900000, 8900000}), 0);
+	text = print(report_text, s, &opt);
+	assert_contains(text, "max   on-cpu  off-cpu\ntypeck ");
+	assert_contains(text, "  9.00 ms   102 us  8.90 ms\n");
+	json = print(report_json, s, &opt);
+	assert_contains(json, "\"self_cpu_ns\":102000,\"self_off_ns\":8900000,");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +341,13 @@ int main(void)
 		cmocka_unit_test(other_rows_say_whether_they_have_it),
 		cmocka_unit_test(decisions_are_told_by_query),
 		cmocka_unit_test(what_was_taken_over_is_told_by_process),
+		cmocka_unit_test(decisions_do_not_bury_the_report),
+		cmocka_unit_test(what_was_not_recorded_was_executed),
+		cmocka_unit_test(times_that_nothing_tells_are_not_zero),
+		cmocka_unit_test(no_execution_has_no_mean),
+		cmocka_unit_test(who_asked_for_what_was_not_recorded_is_not_known),
+		cmocka_unit_test(an_upper_bound_is_not_an_unfinished_execution),
+		cmocka_unit_test(what_waits_does_not_head_what_works),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

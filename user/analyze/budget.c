@@ -38,6 +38,9 @@ int budget__decision(struct budget *b, const struct trace_decision *d)
 	row->decisions++;
 	b->decisions++;
 	b->ppm = d->budget_ppm;
+	b->last_cost_ppm = d->cost_ppm;
+	if (d->cost_ppm > b->most_cost_ppm)
+		b->most_cost_ppm = d->cost_ppm;
 	return 0;
 }
 

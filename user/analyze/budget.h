@@ -22,6 +22,9 @@ struct budget {
 	uint32_t capacity;
 	struct u64_map row_of; /* label */
 	uint64_t decisions;
+	/* What probes took when decisions were made, in millionths: at the last, and at most. */
+	uint64_t last_cost_ppm;
+	uint64_t most_cost_ppm;
 	uint64_t ppm; /* as the last decision says */
 };
 

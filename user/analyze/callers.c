@@ -54,7 +54,7 @@ int callers__span(struct callers *c, const struct trace_span *span)
 	if (!s)
 		return -ENOMEM;
 	s->count++;
-	s->unwound += span->flags != 0;
+	s->unwound += trace_span__is_unfinished(span);
 	s->total_ns += ns;
 	s->self_ns += span->self_ns;
 	s->probe_ns += span->probe_ns;

@@ -140,7 +140,7 @@ int groups__span(struct groups *g, const struct trace_span *span, const struct t
 	s->spans++;
 	s->count += span->kind != TRACE_KIND_BLOCKED && span->kind != TRACE_KIND_LOAD &&
 		    span->kind != TRACE_KIND_HASHING && span->kind != TRACE_KIND_HIT;
-	s->unwound += span->flags != 0;
+	s->unwound += trace_span__is_unfinished(span);
 	s->self_ns += span->self_ns;
 	s->self_probe_ns += span->self_probe_ns;
 	s->self_off_ns += off->self_off_ns;

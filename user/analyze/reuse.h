@@ -11,9 +11,11 @@
 
 /* Of one process. */
 struct reuse {
-	uint64_t executed; /* queries */
-	uint64_t loads;	   /* results looked for in the cache on disk */
-	uint64_t loaded;   /* of them, those not followed by the query's execution: at least */
+	uint64_t executed;  /* queries, of which there is a span */
+	uint64_t counted;   /* executions without one, exactly */
+	uint64_t estimated; /* and about */
+	uint64_t loads;	    /* results looked for in the cache on disk */
+	uint64_t loaded;    /* of them, those not followed by the query's execution: at least */
 	/*
 	 * Results in the graph of this compile, whatever became of them: at least. 0: not known, as
 	 * several threads made them, and then their numbers have gaps.
@@ -21,10 +23,28 @@ struct reuse {
 	uint64_t results;
 };
 
+/* Without those that are only estimated. */
+static inline uint64_t reuse__executed(const struct reuse *r)
+{
+	return r->executed + r->counted;
+}
+
+/* A load may have been followed by an execution without a span: `loaded` is no bound then. */
+static inline bool reuse__may_miss(const struct reuse *r)
+{
+	return r->counted || r->estimated;
+}
+
+/* Whether reuse__unseen() is anything: not of estimates. */
+static inline bool reuse__knows_unseen(const struct reuse *r)
+{
+	return r->results && !r->estimated;
+}
+
 /* Results that were neither executed nor loaded. */
 static inline uint64_t reuse__unseen(const struct reuse *r)
 {
-	uint64_t seen = r->executed + r->loaded;
+	uint64_t seen = reuse__executed(r) + r->loaded;
 
 	return r->results > seen ? r->results - seen : 0;
 }

@@ -52,6 +52,8 @@ struct summary {
 	uint32_t n_tallies;
 	uint32_t tallies_capacity;
 	uint64_t spans;
+	uint64_t left;
+	uint64_t left_off;
 	bool borrows_texts; /* of processes */
 };
 
@@ -151,7 +153,7 @@ static void count_execution(struct entry *entry, const struct trace_span *span,
 	if (!row->count || alone < row->min_ns)
 		row->min_ns = alone;
 	row->count++;
-	row->unwound += span->flags != 0;
+	row->unwound += trace_span__is_unfinished(span);
 	row->executed_ns += duration;
 	entry->executed_probe_ns += own->probe_ns;
 }
@@ -249,8 +251,10 @@ int summary__span(struct summary *s, const struct trace_span *span, const struct
 	if (span->end_ns > p->last_ns)
 		p->last_ns = span->end_ns;
 	/* It has told its parents. */
-	if (span->kind == TRACE_KIND_OFF_CPU)
+	if (span->kind == TRACE_KIND_OFF_CPU) {
+		s->left_off += (span->flags & TRACE_SPAN_LEFT) != 0;
 		return 0;
+	}
 	entry = find_or_add(s, span->process, span->label);
 	if (!entry)
 		return -ENOMEM;
@@ -261,6 +265,7 @@ int summary__span(struct summary *s, const struct trace_span *span, const struct
 	if ((s->loads.n || span->kind == TRACE_KIND_LOAD) && count_load(s, p, entry, span))
 		return -ENOMEM;
 	s->spans++;
+	s->left += trace_span__end_is_late(span);
 	return 0;
 }
 
@@ -276,6 +281,7 @@ static int add_tally(struct summary *s, const struct trace_tally *t)
 int summary__tally(struct summary *s, const struct trace_tally *t)
 {
 	struct entry *entry;
+	struct reuse *reuse;
 
 	if (t->process >= s->n_processes)
 		return -EINVAL;
@@ -285,13 +291,16 @@ int summary__tally(struct summary *s, const struct trace_tally *t)
 	entry = find_or_add(s, t->process, t->label);
 	if (!entry)
 		return -ENOMEM;
+	reuse = &s->processes[t->process].reuse;
 	if (t->kind == TRACE_KIND_HIT_COUNT) {
 		entry->row.hits += t->sum;
 	} else if (t->kind == TRACE_KIND_COUNTED) {
 		entry->row.counted += t->events;
+		reuse->counted += t->events;
 		s->has_counted = true;
 	} else {
 		entry->row.estimated += t->events;
+		reuse->estimated += t->events;
 		entry->row.estimated_ns += t->sum;
 	}
 	return 0;
@@ -311,6 +320,16 @@ uint32_t summary__n_processes(const struct summary *s)
 const struct trace_process *summary__process_at(const struct summary *s, uint32_t i)
 {
 	return i < s->n_processes ? &s->processes[i].process : NULL;
+}
+
+uint64_t summary__left(const struct summary *s)
+{
+	return s->left;
+}
+
+uint64_t summary__left_off(const struct summary *s)
+{
+	return s->left_off;
 }
 
 uint64_t summary__spans(const struct summary *s)

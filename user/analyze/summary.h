@@ -20,7 +20,7 @@
 struct summary_row {
 	uint32_t label;	  /* string id */
 	uint64_t count;	  /* executions that started in the capture */
-	uint64_t unwound; /* of them, left by unwinding or never ended (any trace_span_flag) */
+	uint64_t unwound; /* of them, those of trace_span__is_unfinished() */
 	uint64_t total_ns;
 	uint64_t self_ns;
 	uint64_t max_ns;       /* of an execution; 0 without any */
@@ -58,6 +58,12 @@ static inline bool summary_row__is_activity(const struct summary_row *row)
 static inline uint64_t summary_row__mean_ns(const struct summary_row *row)
 {
 	return row->count ? row->executed_ns / row->count : 0;
+}
+
+/* Executions without a span, of which nothing tells how long they took. */
+static inline bool summary_row__is_untimed(const struct summary_row *row)
+{
+	return (row->counted || row->estimated) && !row->count && !row->estimated_ns;
 }
 
 struct summary;
@@ -106,6 +112,10 @@ struct reuse summary__reuse(const struct summary *s, uint32_t i);
  * own, until the next summary__tally().
  */
 const struct trace_tally *summary__tallies(const struct summary *s, size_t *n);
+
+/* Intervals of which the end is an upper bound (TRACE_SPAN_LEFT), without those off the CPU. */
+uint64_t summary__left(const struct summary *s);
+uint64_t summary__left_off(const struct summary *s); /* and only those */
 
 /* Without those off the CPU. */
 uint64_t summary__spans(const struct summary *s);

@@ -7,12 +7,15 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "view/format.h"
+#include "view/report_notes.h"
 
 /* What the spans say of themselves, which is not damage. */
 struct verified {
 	struct trace_losses losses;
 	bool has_losses;
-	uint64_t unfinished; /* spans without a true end */
+	uint64_t unfinished; /* executions without a true end */
+	uint64_t left;	     /* intervals that end at most there */
+	uint64_t left_off;   /* likewise, off the CPU */
 	uint64_t counted;    /* executions that have no span */
 	uint64_t estimated;
 };
@@ -32,7 +35,10 @@ static int read_all(struct trace_reader *r, struct verified *v)
 
 	while (!(err = trace_reader__next(r, &item)) && item.kind != TRACE_ITEM_END) {
 		if (item.kind == TRACE_ITEM_SPAN) {
-			v->unfinished += item.span.flags != 0;
+			v->unfinished += trace_span__is_unfinished(&item.span);
+			v->left += trace_span__end_is_late(&item.span);
+			v->left_off += item.span.kind == TRACE_KIND_OFF_CPU &&
+				       (item.span.flags & TRACE_SPAN_LEFT);
 		} else if (item.kind == TRACE_ITEM_LOSSES) {
 			v->losses = item.losses;
 			v->has_losses = true;
@@ -69,7 +75,11 @@ static void print_stats(const struct trace_stats *s, const struct verified *v)
 	line("strings", s->strings, "");
 	line("spans", s->spans, "");
 	if (v->unfinished)
-		line("", v->unfinished, " of them left by unwinding or never ended");
+		line("", v->unfinished, " " REPORT_UNWOUND_TEXT);
+	if (v->left)
+		line("", v->left, " " REPORT_LEFT_TEXT);
+	if (v->left_off)
+		line("", v->left_off, " off the CPU, " REPORT_LEFT_TEXT);
 	if (s->decisions)
 		line("decisions", s->decisions, " on what to watch, within a budget");
 	if (v->counted)

@@ -210,10 +210,11 @@ static const struct cli_option options[] = {
 		.arg = "COLUMN",
 		.kind = CLI_CHOICE,
 		.offset = AT(report.sort),
-		.choices = "self|total|count|max|name|off",
+		.choices = "self|total|count|max|name|off|cpu",
 		.initial = "self",
 		.help = "The order of the rows, largest first; total is wall in rows that are not "
-			"queries, off is off-cpu.",
+			"queries, off is off-cpu, and cpu is self without it: what threads worked, "
+			"and not what they waited.",
 	},
 	{
 		.commands = CLI_BIT(CLI_REPORT),

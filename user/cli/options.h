@@ -67,6 +67,7 @@ enum cli_sort {
 	CLI_SORT_MAX,
 	CLI_SORT_NAME,
 	CLI_SORT_OFF,
+	CLI_SORT_CPU,
 };
 
 /* A least time: so long, or such a part of all. */

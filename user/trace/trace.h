@@ -83,6 +83,23 @@ struct trace_span {
 };
 
 /*
+ * Whether an execution never came to its end. Not where it was left and that was noticed later: it
+ * was not unwound for that, and an activity whose guard has more than one end mostly was not.
+ */
+static inline bool trace_span__is_unfinished(const struct trace_span *span)
+{
+	return span->kind == TRACE_KIND_QUERY &&
+	       (span->flags & (TRACE_SPAN_UNWOUND | TRACE_SPAN_OPEN));
+}
+
+/* Whether the end is an upper bound only. Those off the CPU have other reasons: they do not count.
+ */
+static inline bool trace_span__end_is_late(const struct trace_span *span)
+{
+	return span->kind != TRACE_KIND_OFF_CPU && (span->flags & TRACE_SPAN_LEFT);
+}
+
+/*
  * Computed likewise: how much of a span's duration, and of its self_ns, its thread was on no CPU.
  * No part of it: a reader keeps many, and this makes them a quarter larger. TRACE_KIND_OFF_CPU is
  * no child: it takes nothing off self_ns, and has none itself.

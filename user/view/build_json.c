@@ -69,9 +69,11 @@ static int put_reuse(FILE *out, const struct build_rows *r)
 		return 0;
 	json__begin(&j);
 	json__number(&j, "compiles", r->n_reuse);
-	json__number(&j, "executed", r->reuse.executed);
+	json__number(&j, "executed", reuse__executed(&r->reuse));
+	if (r->reuse.estimated)
+		json__number(&j, "estimated", r->reuse.estimated);
 	json__number(&j, "loads", r->reuse.loads);
-	json__number(&j, "loaded", r->reuse.loaded);
+	add_known(&j, "loaded", !reuse__may_miss(&r->reuse), r->reuse.loaded);
 	add_known(&j, "results", r->results_known, r->reuse.results);
 	fputs(",\"incremental\":", out);
 	return json__put(&j, out);

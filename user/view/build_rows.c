@@ -124,6 +124,8 @@ static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t pr
 	r->results_known = (!r->n_reuse || r->results_known) && reuse.results;
 	r->n_reuse++;
 	r->reuse.executed += reuse.executed;
+	r->reuse.counted += reuse.counted;
+	r->reuse.estimated += reuse.estimated;
 	r->reuse.loads += reuse.loads;
 	r->reuse.loaded += reuse.loaded;
 	r->reuse.results += reuse.results;

@@ -110,9 +110,12 @@ static void print_reuse(FILE *out, const struct build_rows *r)
 
 	if (!r->n_reuse)
 		return;
-	fprintf(out, "reuse     %s executed, %s loaded, ",
-		format_count(executed, r->reuse.executed), format_count(loaded, r->reuse.loaded));
-	if (r->results_known)
+	fprintf(out, "reuse     %s%s executed, %s%s loaded, ",
+		r->reuse.estimated ? REPORT_ESTIMATE : "",
+		format_count(executed, reuse__executed(&r->reuse) + r->reuse.estimated),
+		reuse__may_miss(&r->reuse) ? REPORT_ESTIMATE : "",
+		format_count(loaded, r->reuse.loaded));
+	if (r->results_known && reuse__knows_unseen(&r->reuse))
 		fprintf(out, "%s neither", format_count(neither, reuse__unseen(&r->reuse)));
 	else
 		fputs("neither not known", out);

@@ -12,6 +12,14 @@ static bool is_taken_off(const struct report_options *opt)
 	return opt->costs && (opt->costs->subtracted || !opt->raw);
 }
 
+static void add_known(struct json *j, const char *key, bool known, uint64_t value)
+{
+	if (known)
+		json__number(j, key, value);
+	else
+		json__null(j, key);
+}
+
 static int put_row(FILE *out, const struct report_row *row, bool taken_off)
 {
 	struct json j;
@@ -20,11 +28,13 @@ static int put_row(FILE *out, const struct report_row *row, bool taken_off)
 	json__text(&j, "name", row->name);
 	json__number(&j, "count", row->count);
 	json__number(&j, "unwound", row->unwound);
-	json__number(&j, "total_ns", row->total_ns);
+	add_known(&j, "total_ns", !row->untimed, row->total_ns);
 	json__number(&j, "self_ns", row->self_ns);
-	json__number(&j, "mean_ns", row->mean_ns);
-	json__number(&j, "min_ns", row->min_ns);
-	json__number(&j, "max_ns", row->max_ns);
+	add_known(&j, "mean_ns", row->recorded, row->mean_ns);
+	add_known(&j, "min_ns", row->recorded, row->min_ns);
+	add_known(&j, "max_ns", row->recorded, row->max_ns);
+	if (row->extra[REPORT_OFF_CPU])
+		json__number(&j, "self_cpu_ns", report_row__cpu_ns(row));
 	if (taken_off) {
 		json__number(&j, "raw_total_ns", row->raw_total_ns);
 		json__number(&j, "raw_self_ns", row->raw_self_ns);
@@ -175,13 +185,12 @@ static int put_reuse(FILE *out, const struct summary *s, uint32_t i)
 	if (!reuse.loads)
 		return 0;
 	json__begin(&j);
-	json__number(&j, "executed", reuse.executed);
+	json__number(&j, "executed", reuse__executed(&reuse));
+	if (reuse.estimated)
+		json__number(&j, "estimated", reuse.estimated);
 	json__number(&j, "loads", reuse.loads);
-	json__number(&j, "loaded", reuse.loaded);
-	if (reuse.results)
-		json__number(&j, "results", reuse.results);
-	else
-		json__null(&j, "results");
+	add_known(&j, "loaded", !reuse__may_miss(&reuse), reuse.loaded);
+	add_known(&j, "results", reuse.results, reuse.results);
 	fputs(",\"incremental\":", out);
 	return json__put(&j, out);
 }
@@ -248,6 +257,8 @@ static int put_budget(FILE *out, const struct budget *b, const struct view_names
 	json__begin(&j);
 	json__number(&j, "budget_ppm", b->ppm);
 	json__number(&j, "decisions", b->decisions);
+	json__number(&j, "last_cost_ppm", b->last_cost_ppm);
+	json__number(&j, "most_cost_ppm", b->most_cost_ppm);
 	fputs(",\"budget\":", out);
 	err = json__put_open(&j, out);
 	fputs(",\"queries\":[", out);

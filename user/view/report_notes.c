@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/report_notes.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "view/format.h"
 #include "view/table.h"
 
-#define NAME_MOST 40 /* columns */
+#define NAME_MOST    24 /* columns; with the others it is a line of a terminal */
+#define WATCHES_MOST 10 /* queries that were watched less: what is above them is the report */
 
 static void add_reuse(struct table *t, const struct trace_process *p, const struct reuse *reuse)
 {
@@ -18,9 +21,24 @@ static void add_reuse(struct table *t, const struct trace_process *p, const stru
 	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
 	table__cellf(t, "%" PRIu32, p->pid);
 	table__cell(t, reuse->results ? format_count(buf, reuse->results) : "?");
-	table__cell(t, format_count(buf, reuse->executed));
-	table__cell(t, format_count(buf, reuse->loaded));
-	table__cell(t, reuse->results ? format_count(buf, reuse__unseen(reuse)) : "?");
+	table__cellf(t, "%s%s", reuse->estimated ? REPORT_ESTIMATE : "",
+		     format_count(buf, reuse__executed(reuse) + reuse->estimated));
+	table__cellf(t, "%s%s", reuse__may_miss(reuse) ? REPORT_ESTIMATE : "",
+		     format_count(buf, reuse->loaded));
+	table__cell(t, reuse__knows_unseen(reuse) ? format_count(buf, reuse__unseen(reuse)) : "?");
+}
+
+static void explain_reuse(FILE *out, bool may_miss, bool estimated)
+{
+	fputs("neither: reused as they were, fed by other queries, or of what is no query;\n"
+	      "  that and results: at least\n",
+	      out);
+	if (may_miss)
+		fputs("~ loaded: what found nothing is in it, where the execution was not "
+		      "recorded\n",
+		      out);
+	if (estimated)
+		fputs("~ executed includes estimates; neither cannot be told from them\n", out);
 }
 
 int report_notes__reuse(FILE *out, const struct summary *s, const struct report_options *opt)
@@ -30,6 +48,7 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 		{"executed", 0},    {"loaded", 0}, {"neither", 0},
 	};
 	_table_ struct table *t = NULL;
+	bool may_miss = false, estimated = false;
 	size_t more = 0;
 	int err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
 
@@ -38,6 +57,8 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 
 		if (!reuse.loads)
 			continue;
+		may_miss |= reuse__may_miss(&reuse);
+		estimated |= reuse.estimated;
 		if (opt->top && table__rows(t) == opt->top)
 			more++;
 		else
@@ -49,10 +70,7 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 	err = table__print(t, out, "");
 	if (more)
 		fprintf(out, "  and %zu more %s\n", more, more == 1 ? "process" : "processes");
-	fputs("neither: reused as they were, fed by other queries, or of what is no query; that "
-	      "and "
-	      "results: at least\n",
-	      out);
+	explain_reuse(out, may_miss, estimated);
 	return err;
 }
 
@@ -67,8 +85,62 @@ static void add_watch(struct table *t, const struct budget_row *row, const char 
 	table__cell(t, row->watch == TRACE_WATCH_FULL ? "recorded" : trace_watch_name(row->watch));
 }
 
-int report_notes__budget(FILE *out, const struct view_names *names,
-			 const struct report_options *opt)
+static bool is_row(const struct report_rows *r, const char *name)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		if (!strcmp(r->rows[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/* As rows are wanted; a query that was never executed while it was watched has none. */
+static bool is_watch_wanted(const struct report_rows *queries, const char *name,
+			    const struct report_options *opt)
+{
+	if (opt->min_self_ns || opt->min_millipercent)
+		return is_row(queries, name);
+	return !opt->query || opt->query(opt->query_ctx, name);
+}
+
+static int compare_watches(const void *a, const void *b)
+{
+	const struct budget_row *x = a, *y = b;
+
+	for (int watch = TRACE_WATCH_OFF; watch > TRACE_WATCH_FULL; watch--) {
+		if (x->ns[watch] != y->ns[watch])
+			return x->ns[watch] < y->ns[watch] ? 1 : -1;
+	}
+	return (x->label > y->label) - (x->label < y->label);
+}
+
+/* Those to show, the longest off first; returns how many. */
+static uint32_t pick_watches(struct budget_row *rows, const struct report_rows *queries,
+			     const struct view_names *names, const struct report_options *opt)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < opt->budget->n; i++) {
+		const struct budget_row *row = &opt->budget->rows[i];
+
+		if (is_watch_wanted(queries, names->text(names->ctx, row->label), opt))
+			rows[n++] = *row;
+	}
+	qsort(rows, n, sizeof(*rows), compare_watches);
+	return n;
+}
+
+static void print_budget(FILE *out, const struct budget *b)
+{
+	char percent[FORMAT_MAX], count[FORMAT_MAX];
+
+	fprintf(out, "\nbudget: %s %% of CPU time for the probes; to keep it, %s %s\n",
+		format_percent(percent, b->ppm, 1000000), format_count(count, b->decisions),
+		b->decisions == 1 ? "decision" : "decisions");
+}
+
+int report_notes__budget(FILE *out, const struct report_rows *queries,
+			 const struct view_names *names, const struct report_options *opt)
 {
 	static const struct table_column columns[] = {
 		{"watched less", 0}, {"decisions", 0}, {"counted for", 0},
@@ -76,25 +148,28 @@ int report_notes__budget(FILE *out, const struct view_names *names,
 	};
 	const struct budget *b = opt->budget;
 	_table_ struct table *t = NULL;
-	char percent[FORMAT_MAX], count[FORMAT_MAX];
-	uint32_t shown;
+	_free_ struct budget_row *rows = NULL;
+	uint32_t n, shown;
 	int err;
 
 	if (!b)
 		return 0;
-	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	rows = calloc(b->n + 1UL, sizeof(*rows));
+	err = rows ? table__new(columns, sizeof(columns) / sizeof(*columns), &t) : -ENOMEM;
 	if (err)
 		return err;
-	shown = opt->top && opt->top < b->n ? opt->top : b->n;
+	n = shown = pick_watches(rows, queries, names, opt);
+	if (opt->top && shown > WATCHES_MOST)
+		shown = WATCHES_MOST;
+	if (opt->top && shown > opt->top)
+		shown = opt->top;
 	for (uint32_t i = 0; i < shown; i++)
-		add_watch(t, &b->rows[i], names->text(names->ctx, b->rows[i].label));
-	fprintf(out, "\nbudget: %s %% of CPU time for the probes; to keep it, %s %s\n",
-		format_percent(percent, b->ppm, 1000000), format_count(count, b->decisions),
-		b->decisions == 1 ? "decision" : "decisions");
-	err = table__print(t, out, "");
-	if (b->n > shown)
-		fprintf(out, "  and %" PRIu32 " more %s\n", b->n - shown,
-			b->n - shown == 1 ? "query" : "queries");
+		add_watch(t, &rows[i], names->text(names->ctx, rows[i].label));
+	print_budget(out, b);
+	err = n ? table__print(t, out, "") : 0;
+	if (n > shown)
+		fprintf(out, "  and %" PRIu32 " more %s; --top 0 shows all\n", n - shown,
+			n - shown == 1 ? "query" : "queries");
 	return err;
 }
 
@@ -125,11 +200,34 @@ void report_notes__unrecorded(FILE *out, const struct report_rows *queries,
 	else
 		fprintf(out,
 			REPORT_ESTIMATE
-			" includes executions that were not recorded (%s counted, about %s "
-			"estimated): total has an estimate of their time; self has none, that is "
-			"in "
-			"the self times of who called them\n",
+			" includes executions that were not recorded (%s counted, about %s\n"
+			"  estimated): total has an estimate of their time; self has none, that "
+			"is\n"
+			"  in the self times of who called them\n",
 			counted, estimated);
+	if (queries->untimed)
+		fprintf(out,
+			"- no execution was recorded, and how long one takes is not known: "
+			"%s %s\n",
+			format_count(counted, queries->untimed),
+			queries->untimed == 1 ? "query" : "queries");
+}
+
+void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary *s)
+{
+	uint64_t left = summary__left(s), left_off = summary__left_off(s);
+	char count[FORMAT_MAX];
+
+	if (unwound)
+		fprintf(out,
+			REPORT_UNFINISHED " " REPORT_UNWOUND_TEXT
+					  ": %s; their times run until that was noticed\n",
+			format_count(count, unwound));
+	if (left)
+		fprintf(out, REPORT_LEFT_TEXT ": %s\n", format_count(count, left));
+	if (left_off)
+		fprintf(out, "off the CPU " REPORT_LEFT_TEXT ": %s\n",
+			format_count(count, left_off));
 }
 
 void report_notes__late(FILE *out, const struct summary *s)
@@ -160,7 +258,8 @@ void report_notes__losses(FILE *out, const struct trace_losses *losses, bool all
 				format_count(buf, losses->count[i]));
 	}
 	for (int i = 0; all && i < TRACE_LOSS_MAX; i++) {
-		if (losses->count[i] && !trace_loss_is_lost(i))
+		/* Those left are told by the intervals themselves. */
+		if (losses->count[i] && !trace_loss_is_lost(i) && i != TRACE_COUNT_LEFT)
 			fprintf(out, "%s: %s\n", trace_loss_text(i),
 				format_count(buf, losses->count[i]));
 	}

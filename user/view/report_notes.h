@@ -3,6 +3,7 @@
 #ifndef QPROF_VIEW_REPORT_NOTES_H
 #define QPROF_VIEW_REPORT_NOTES_H
 
+#include "view/callers_text.h"
 #include "view/format.h"
 #include "view/report_rows.h"
 
@@ -12,9 +13,18 @@
 /* What compilers took over from their last run: a line for each that loaded anything. */
 int report_notes__reuse(FILE *out, const struct summary *s, const struct report_options *opt);
 
-/* Which queries were watched less. Nothing if no decision was made. */
-int report_notes__budget(FILE *out, const struct view_names *names,
-			 const struct report_options *opt);
+/*
+ * Which queries were watched less: of those that are wanted ten, the longest off first; all if no
+ * number of rows is given. Nothing if no decision was made.
+ */
+int report_notes__budget(FILE *out, const struct report_rows *queries,
+			 const struct view_names *names, const struct report_options *opt);
+
+/* What intervals without a true end are; the same words and numbers wherever they are told. */
+#define REPORT_UNFINISHED   CALLERS_TEXT_MARK
+#define REPORT_UNWOUND_TEXT "executions left by unwinding or never ended"
+#define REPORT_LEFT_TEXT    "intervals left unseen, the end is an upper bound"
+void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary *s);
 
 /* What REPORT_ESTIMATE means, if any of the rows of queries has one. */
 void report_notes__unrecorded(FILE *out, const struct report_rows *queries,

@@ -15,6 +15,8 @@ static uint64_t key_of(const struct report_row *row, enum report_sort sort)
 		return row->max_ns;
 	case REPORT_SORT_OFF:
 		return row->extra[REPORT_OFF_CPU];
+	case REPORT_SORT_CPU:
+		return report_row__cpu_ns(row);
 	default:
 		return row->self_ns;
 	}
@@ -26,6 +28,14 @@ static int compare(const void *a, const void *b, void *opt_p)
 	const struct report_row *x = a, *y = b;
 	uint64_t kx = key_of(x, opt->sort), ky = key_of(y, opt->sort);
 
+	if (opt->sort != REPORT_SORT_NAME && opt->sort != REPORT_SORT_COUNT) {
+		if (x->untimed != y->untimed)
+			return x->untimed - y->untimed;
+		if (x->untimed) {
+			kx = key_of(x, REPORT_SORT_COUNT);
+			ky = key_of(y, REPORT_SORT_COUNT);
+		}
+	}
 	if (opt->sort == REPORT_SORT_NAME || kx == ky)
 		return strcmp(x->name, y->name);
 	return (kx < ky) - (kx > ky);
@@ -50,6 +60,7 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 	for (size_t i = 0; i < r->n; i++) {
 		r->count += r->rows[i].count;
 		r->unwound += r->rows[i].unwound;
+		r->untimed += r->rows[i].untimed;
 		r->self_ns += r->rows[i].self_ns;
 		r->off_ns += r->rows[i].preempted_ns + r->rows[i].waiting_ns;
 		for (int extra = 0; extra < REPORT_N_EXTRAS; extra++)
@@ -70,6 +81,8 @@ static struct report_row row_of(const struct summary_row *from, const struct vie
 	struct report_row row = {
 		.name = names->text(names->ctx, from->label),
 		.count = from->count + from->counted,
+		.recorded = from->count,
+		.untimed = summary_row__is_untimed(from),
 		.unwound = from->unwound,
 		.total_ns = from->total_ns,
 		.self_ns = from->self_ns,

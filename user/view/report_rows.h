@@ -8,7 +8,9 @@
 
 struct report_row {
 	const char *name;
-	uint64_t count; /* of queries: with those that were counted only, which no time is of */
+	uint64_t count;	   /* of queries: with those that were counted only, which no time is of */
+	uint64_t recorded; /* of them */
+	bool untimed;	   /* there were some, and nothing tells how long any took */
 	uint64_t unwound;
 	uint64_t total_ns; /* wall time in rows that are not queries */
 	uint64_t self_ns;
@@ -24,6 +26,14 @@ struct report_row {
 	const struct caller_row *caller; /* NULL in rows that are no callers */
 };
 
+/* Of self_ns, as far as it is known when its threads were off the CPU. */
+static inline uint64_t report_row__cpu_ns(const struct report_row *row)
+{
+	uint64_t off_ns = row->extra[REPORT_OFF_CPU];
+
+	return row->self_ns > off_ns ? row->self_ns - off_ns : 0;
+}
+
 struct report_rows {
 	struct report_row *rows;
 	size_t n;
@@ -32,6 +42,7 @@ struct report_rows {
 	uint64_t count;
 	uint64_t unwound;
 	uint64_t self_ns;
+	uint64_t untimed; /* rows */
 	uint64_t clamped; /* of queries: summary_row.clamped */
 	uint64_t off_ns;  /* preempted and waiting */
 	uint64_t extra[REPORT_N_EXTRAS];

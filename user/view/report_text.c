@@ -28,7 +28,14 @@ static void print_more(FILE *out, size_t n, const char *one, const char *many)
 		fprintf(out, "  and %zu more %s\n", n, n == 1 ? one : many);
 }
 
-static void add_query(struct table *t, const struct report_row *row, const struct report_rows *all)
+/* It is what off-cpu leaves of self, and a column only where rows are sorted by it. */
+static bool shows_cpu(const struct report_rows *all, const struct report_options *opt)
+{
+	return opt->sort == REPORT_SORT_CPU && all->extra[REPORT_OFF_CPU];
+}
+
+static void add_query(struct table *t, const struct report_row *row, const struct report_rows *all,
+		      const struct report_options *opt)
 {
 	uint64_t estimated = row->extra[REPORT_ESTIMATED];
 	bool unrecorded = row->extra[REPORT_COUNTED] || estimated;
@@ -37,12 +44,17 @@ static void add_query(struct table *t, const struct report_row *row, const struc
 	table__cellf(t, "%s%s", row->name, row->unwound ? " " MARK : "");
 	table__cellf(t, "%s%s", estimated ? REPORT_ESTIMATE : "",
 		     format_count(buf, row->count + estimated));
-	table__cellf(t, "%s%s", unrecorded ? REPORT_ESTIMATE : "",
-		     format_duration(buf, row->total_ns + row->extra[REPORT_ESTIMATED_NS]));
-	table__cell(t, format_duration(buf, row->self_ns));
-	table__cell(t, format_percent(buf, row->self_ns, all->self_ns));
-	table__cell(t, format_duration(buf, row->mean_ns));
-	table__cell(t, format_duration(buf, row->max_ns));
+	if (row->untimed)
+		table__cell(t, "-");
+	else
+		table__cellf(t, "%s%s", unrecorded ? REPORT_ESTIMATE : "",
+			     format_duration(buf, row->total_ns + row->extra[REPORT_ESTIMATED_NS]));
+	table__cell(t, row->untimed ? "-" : format_duration(buf, row->self_ns));
+	table__cell(t, row->untimed ? "-" : format_percent(buf, row->self_ns, all->self_ns));
+	table__cell(t, row->recorded ? format_duration(buf, row->mean_ns) : "-");
+	table__cell(t, row->recorded ? format_duration(buf, row->max_ns) : "-");
+	if (shows_cpu(all, opt))
+		table__cell(t, row->untimed ? "-" : format_duration(buf, report_row__cpu_ns(row)));
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
 		if (!all->extra[i] || !report_extras[i].title)
 			continue;
@@ -55,7 +67,7 @@ static void add_query(struct table *t, const struct report_row *row, const struc
 
 static int print_queries(FILE *out, const struct report_rows *r, const struct report_options *opt)
 {
-	struct table_column columns[N_COLUMNS + REPORT_N_EXTRAS] = {
+	struct table_column columns[N_COLUMNS + 1 + REPORT_N_EXTRAS] = {
 		{"query", 0},  {"count", 0}, {"total", 0}, {"self", 0},
 		{"self %", 0}, {"mean", 0},  {"max", 0},
 	};
@@ -66,6 +78,8 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 	/* What was loaded has a column of its own. */
 	if (r->extra[REPORT_LOADS])
 		columns[1].title = "executed";
+	if (shows_cpu(r, opt))
+		columns[n_columns++].title = "on-cpu";
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
 		if (r->extra[i] && report_extras[i].title)
 			columns[n_columns++].title = report_extras[i].title;
@@ -74,7 +88,7 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 	if (err)
 		return err;
 	for (size_t i = 0; i < shown(r->n, opt); i++)
-		add_query(t, &r->rows[i], r);
+		add_query(t, &r->rows[i], r, opt);
 	err = table__print(t, out, "");
 	print_more(out, r->n - shown(r->n, opt) + r->left_out, "query", "queries");
 	return err;
@@ -155,7 +169,7 @@ static int print_groups(FILE *out, const struct report_options *opt)
 	return err;
 }
 
-static int print_callers(FILE *out, const struct report_options *opt)
+static int print_callers(FILE *out, bool unrecorded, const struct report_options *opt)
 {
 	_report_rows_ struct report_rows r = {};
 	int err = report_rows__callers(&r, opt);
@@ -163,7 +177,10 @@ static int print_callers(FILE *out, const struct report_options *opt)
 	if (err)
 		return err;
 	if (!r.n && !r.left_out) {
-		fputs("none of these queries was executed\n", out);
+		fputs(unrecorded ? "executions of these queries were not recorded, and who asked "
+				   "for them is not known\n"
+				 : "none of these queries was executed\n",
+		      out);
 		return 0;
 	}
 	err = callers_text(out, &r, shown(r.n, opt));
@@ -278,18 +295,44 @@ static int print_artifacts(FILE *out, const struct summary *s, const struct view
 	return table__print(t, out, "");
 }
 
+static const char *with_or_without(const struct report_options *opt)
+{
+	return opt->raw && !opt->costs->subtracted ? "with it" : "without it";
+}
+
+/* A budget is of CPU time: the share of the time that passed is not to be held against it. */
+static void print_budget_kept(FILE *out, uint64_t probe_ns, const struct report_options *opt)
+{
+	const struct budget *b = opt->budget;
+	char percent[FORMAT_MAX], last[FORMAT_MAX], most[FORMAT_MAX], took[FORMAT_MAX];
+
+	fprintf(out,
+		"budget %s %% of CPU time; before the last decision probes took about %s %%,\n"
+		"before others up to %s %%",
+		format_percent(percent, b->ppm, 1000000),
+		format_percent(last, b->last_cost_ppm, 1000000),
+		format_percent(most, b->most_cost_ppm, 1000000));
+	if (probe_ns)
+		fprintf(out, "; hits cost about %s; the times below are %s",
+			format_duration(took, probe_ns), with_or_without(opt));
+	fputs("\n\n", out);
+}
+
 static void print_probes(FILE *out, const struct summary *s, const struct trace_losses *losses,
 			 const struct report_options *opt)
 {
 	struct probe_share share = probe_share_of(s, opt->costs, losses);
 	char took[FORMAT_MAX], wall[FORMAT_MAX], percent[FORMAT_MAX];
 
+	if (opt->budget && opt->budget->decisions) {
+		print_budget_kept(out, share.probe_ns, opt);
+		return;
+	}
 	if (!share.probe_ns)
 		return;
 	fprintf(out, "probes cost about %s of %s (%s %%); the times below are %s\n\n",
 		format_duration(took, share.probe_ns), format_duration(wall, share.wall_ns),
-		format_percent(percent, share.probe_ns, share.wall_ns),
-		opt->raw && !opt->costs->subtracted ? "with it" : "without it");
+		format_percent(percent, share.probe_ns, share.wall_ns), with_or_without(opt));
 }
 
 static void print_clamped(FILE *out, uint64_t clamped)
@@ -301,17 +344,21 @@ static void print_clamped(FILE *out, uint64_t clamped)
 			format_count(buf, clamped), clamped == 1 ? "query" : "queries");
 }
 
+/* Of the queries that are shown. */
+static bool has_unrecorded(const struct report_rows *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->rows[i].extra[REPORT_COUNTED] || r->rows[i].extra[REPORT_ESTIMATED])
+			return true;
+	}
+	return false;
+}
+
 static void print_notes(FILE *out, const struct summary *s, const struct report_rows *r,
 			const struct trace_losses *losses, const struct report_options *opt)
 {
-	char buf[FORMAT_MAX];
-
 	fputc('\n', out);
-	if (r->unwound)
-		fprintf(out,
-			MARK " includes executions left by unwinding or never ended (%s in all): "
-			     "their times run until that was noticed\n",
-			format_count(buf, r->unwound));
+	report_notes__unfinished(out, r->unwound, s);
 	report_notes__unrecorded(out, r, opt);
 	print_clamped(out, r->clamped);
 	report_notes__late(out, s);
@@ -334,12 +381,12 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 	else if (opt->groups)
 		err = print_groups(out, opt);
 	else if (opt->callers)
-		err = print_callers(out, opt);
+		err = print_callers(out, has_unrecorded(&r), opt);
 	else
 		err = print_queries(out, &r, opt) ?: print_processes(out, s, opt);
 	err = err ?: report_notes__reuse(out, s, opt);
 	err = err ?: print_artifacts(out, s, names);
-	err = err ?: report_notes__budget(out, names, opt);
+	err = err ?: report_notes__budget(out, &r, names, opt);
 	if (err)
 		return err;
 	print_notes(out, s, &r, losses, opt);

@@ -59,6 +59,7 @@ enum report_sort {
 	REPORT_SORT_MAX,
 	REPORT_SORT_NAME,
 	REPORT_SORT_OFF, /* what of self time was off the CPU */
+	REPORT_SORT_CPU, /* and what of it was not */
 };
 
 /* All zeroes: every query. */
@@ -109,17 +110,23 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * What only some traces have is left out where there is none of it: in queries "self_off_ns" and
  * "off_ns" (how much of raw_self_ns and raw_total_ns, or of self_ns and total_ns where those are
  * not there, the thread was off the CPU), in groups "self_off_ns", and of all that a thread did
- * "preempted_ns" and "waiting_ns"; in queries "hits", "blocked_ns", "incremental_load_ns",
+ * "preempted_ns" and "waiting_ns"; in queries "self_cpu_ns" (self_ns without
+ * self_off_ns; only with that), "hits", "blocked_ns", "incremental_load_ns",
  * "incremental_hashing_ns"; at the end "tallies":
  * [{"pid", "kind", "name", "events", "sum"}].
  * Where executions have no span, to keep within a budget, queries have "counted" (of "count", which
  * is exact; no time of the row has them), "estimated" (executions that are not in "count") and
  * "estimated_ns" (what both may have taken, in no other time of the row); and before "processes",
- * "budget": {"budget_ppm" (of CPU time), "decisions", "queries": [{"name", "decisions", "watch"
+ * "budget": {"budget_ppm" (of CPU time), "decisions", "last_cost_ppm", "most_cost_ppm" (what probes
+ * took just before decisions: at the last, and at most), "queries": [{"name", "decisions", "watch"
  * (as dump has it; at the end), "counted_ns", "off_ns" (for how long)}]}.
+ * Without an execution that was recorded "mean_ns", "min_ns" and "max_ns" are null; "total_ns" too
+ * if others have no estimate of their time.
  * Where results were loaded from an incremental build's cache, queries have "loads" and "loaded"
- * (of them, those that found something: at least), and a process "incremental": {"executed",
- * "loads", "loaded", "results" (at least; null: not known)}; see docs/events.md.
+ * (of them, those that found something: at least), and a process "incremental": {"executed" (with
+ * those that were only counted), "estimated" (executions that are not in it; left out if 0),
+ * "loads", "loaded" (null: executions that were not recorded do not let it be told), "results" (at
+ * least; null: not known)}; see docs/events.md.
  * Before "processes", unless rows are others than queries, "build": docs/report.md has its fields.
  */
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
