@@ -258,6 +258,22 @@ static void times_that_nothing_tells_are_not_zero(void **state)
 }
 
 /* What was only loaded has no time of an execution. */
+/* An estimate of none is no count of none. */
+static void an_estimate_of_none_is_marked(void **state)
+{
+	const struct trace_tally none = {.kind = TRACE_KIND_ESTIMATED, .label = SAMPLE_LAYOUT_OF};
+	_summary_ struct summary *s = sample_one();
+	_free_ char *text = NULL, *json = NULL;
+
+	(void)state;
+	assert_int_equal(summary__tally(s, &none), 0);
+	text = print(report_text, s, &(struct report_options){});
+	assert_contains(text, "layout_of     ~2  ~2.00 us  2.00 us");
+	assert_contains(text, "(0 counted, about 0\n");
+	json = print(report_json, s, &(struct report_options){});
+	assert_contains(json, "\"estimated\":0}");
+}
+
 static void no_execution_has_no_mean(void **state)
 {
 	_summary_ struct summary *s;
@@ -344,6 +360,7 @@ int main(void)
 		cmocka_unit_test(decisions_do_not_bury_the_report),
 		cmocka_unit_test(what_was_not_recorded_was_executed),
 		cmocka_unit_test(times_that_nothing_tells_are_not_zero),
+		cmocka_unit_test(an_estimate_of_none_is_marked),
 		cmocka_unit_test(no_execution_has_no_mean),
 		cmocka_unit_test(who_asked_for_what_was_not_recorded_is_not_known),
 		cmocka_unit_test(an_upper_bound_is_not_an_unfinished_execution),

@@ -27,6 +27,7 @@ struct cell {
 	uint64_t probes_ns;
 	uint64_t counted;
 	uint64_t estimated;
+	bool rough;
 };
 
 struct compare {
@@ -107,6 +108,7 @@ static struct cell cell_of(const struct summary_row *row)
 		.probes_ns = row->raw_self_ns - row->self_ns,
 		.counted = row->counted,
 		.estimated = row->estimated,
+		.rough = row->rough,
 	};
 }
 
@@ -128,7 +130,8 @@ static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit,
 	to->probes_ns += cell->probes_ns;
 	to->counted += cell->counted;
 	to->estimated += cell->estimated;
-	c->has_estimates[side] |= cell->estimated;
+	to->rough |= cell->rough;
+	c->has_estimates[side] |= cell->rough;
 	c->pairs[i].in[side] = true;
 	return 0;
 }
@@ -211,6 +214,7 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT];
 		whole.counted += cell.counted;
 		whole.estimated += cell.estimated;
+		whole.rough |= cell.rough;
 	}
 	whole.of[COMPARE_TOTAL] = wall_of(compiler);
 	return err ?: add_to_pair(c, side, unit, WHOLE, &whole)
@@ -246,6 +250,7 @@ struct sums {
 	uint64_t probes_ns; /* the most in a pair and trace, as of: */
 	uint64_t counted;
 	uint64_t estimated;
+	bool rough;
 };
 
 static void sums__clear(struct sums *s)
@@ -271,6 +276,7 @@ static void sums__zero(struct sums *s, const struct compare *c)
 		memset(s->of[m], 0, n_traces(c) * sizeof(*s->of[m]));
 	memset(s->in, 0, sizeof(s->in));
 	s->probes_ns = s->counted = s->estimated = 0;
+	s->rough = false;
 }
 
 static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
@@ -286,6 +292,7 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 			s->counted = cells[t].counted;
 		if (cells[t].estimated > s->estimated)
 			s->estimated = cells[t].estimated;
+		s->rough |= cells[t].rough;
 	}
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
 		s->in[side] |= c->pairs[pair].in[side];
@@ -298,6 +305,7 @@ static struct compare_row row_of(struct sums *s, const struct compare *c)
 		.probes_ns = s->probes_ns,
 		.counted = s->counted,
 		.estimated = s->estimated,
+		.rough = s->rough,
 	};
 
 	memcpy(row.in, s->in, sizeof(row.in));
@@ -322,7 +330,7 @@ static bool is_compared(const struct compare_result *r, const struct compare_row
 		if (!row->in[side] && r->has_estimates[side])
 			return false;
 	}
-	if (row->estimated && (is_count || has_query))
+	if (row->rough && (is_count || has_query))
 		return false;
 	return is_count || !has_query || !row->counted;
 }
@@ -398,7 +406,7 @@ static int estimate_noise(struct compare_result *r)
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct compare_row *row = &r->rows[i];
 
-		if (same_count(row) && !row->counted && !row->estimated)
+		if (same_count(row) && !row->counted && !row->rough)
 			pairs[n++] =
 				(struct spread_pair){row->of[COMPARE_SELF][COMPARE_BASE].median,
 						     row->of[COMPARE_SELF][COMPARE_NEW].median};

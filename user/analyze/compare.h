@@ -32,6 +32,7 @@ struct compare_row {
 	bool compared;
 	uint64_t counted;   /* executions without a span, exactly, which are in the count; */
 	uint64_t estimated; /* and about, which are not: the most in a trace */
+	bool rough;	    /* there are estimates, if only of none */
 	struct spread of[COMPARE_N_METRICS][COMPARE_N_SIDES];
 	/* What probes took of its self time, and is not in it: the most in a trace. */
 	uint64_t probes_ns;

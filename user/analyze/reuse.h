@@ -13,7 +13,8 @@
 struct reuse {
 	uint64_t executed;  /* queries, of which there is a span */
 	uint64_t counted;   /* executions without one, exactly */
-	uint64_t estimated; /* and about */
+	uint64_t estimated; /* and about; */
+	bool rough;	    /* if that is said, even of none */
 	uint64_t loads;	    /* results looked for in the cache on disk */
 	uint64_t loaded;    /* of them, those not followed by the query's execution: at least */
 	/*
@@ -32,13 +33,13 @@ static inline uint64_t reuse__executed(const struct reuse *r)
 /* A load may have been followed by an execution without a span: `loaded` is no bound then. */
 static inline bool reuse__may_miss(const struct reuse *r)
 {
-	return r->counted || r->estimated;
+	return r->counted || r->rough;
 }
 
 /* Whether reuse__unseen() is anything: not of estimates. */
 static inline bool reuse__knows_unseen(const struct reuse *r)
 {
-	return r->results && !r->estimated;
+	return r->results && !r->rough;
 }
 
 /* Results that were neither executed nor loaded. */

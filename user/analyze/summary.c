@@ -300,7 +300,9 @@ int summary__tally(struct summary *s, const struct trace_tally *t)
 		s->has_counted = true;
 	} else {
 		entry->row.estimated += t->events;
+		entry->row.rough = true;
 		reuse->estimated += t->events;
+		reuse->rough = true;
 		entry->row.estimated_ns += t->sum;
 	}
 	return 0;
@@ -396,6 +398,7 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->self_off_ns += from->self_off_ns;
 	to->counted += from->counted;
 	to->estimated += from->estimated;
+	to->rough |= from->rough;
 	to->estimated_ns += from->estimated_ns;
 	to->loads += from->loads;
 	to->loaded += from->loaded;

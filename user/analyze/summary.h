@@ -42,7 +42,8 @@ struct summary_row {
 	uint64_t counted;      /* exactly */
 	uint64_t estimated;    /* not even counted: how many they may have been */
 	uint64_t estimated_ns; /* what both may have taken; the first by the mean of the recorded */
-	uint64_t loads;	       /* see struct reuse */
+	bool rough; /* there is an estimate, if only of none: it is not known how many there were */
+	uint64_t loads; /* see struct reuse */
 	uint64_t loaded;
 	/* Kinds of its intervals, 1 << enum trace_kind; those of one file only are one. */
 	uint32_t kinds;
@@ -63,7 +64,7 @@ static inline uint64_t summary_row__mean_ns(const struct summary_row *row)
 /* Executions without a span, of which nothing tells how long they took. */
 static inline bool summary_row__is_untimed(const struct summary_row *row)
 {
-	return (row->counted || row->estimated) && !row->count && !row->estimated_ns;
+	return (row->counted || row->rough) && !row->raw_total_ns && !row->estimated_ns;
 }
 
 struct summary;

@@ -53,6 +53,16 @@ static int sides__init(struct sides *s, const struct cli_files *words)
 	return 0;
 }
 
+static void count_unrecorded(struct diff_trace *t, const struct trace_tally *tally)
+{
+	if (tally->kind == TRACE_KIND_COUNTED)
+		t->counted += tally->events;
+	if (tally->kind != TRACE_KIND_ESTIMATED)
+		return;
+	t->estimated += tally->events;
+	t->rough = true;
+}
+
 static int take_item(struct summary *s, struct diff_trace *t, const struct trace_item *item)
 {
 	switch (item->kind) {
@@ -61,10 +71,7 @@ static int take_item(struct summary *s, struct diff_trace *t, const struct trace
 	case TRACE_ITEM_PROCESS:
 		return summary__process(s, item->process);
 	case TRACE_ITEM_TALLY:
-		if (item->tally.kind == TRACE_KIND_COUNTED)
-			t->counted += item->tally.events;
-		else if (item->tally.kind == TRACE_KIND_ESTIMATED)
-			t->estimated += item->tally.events;
+		count_unrecorded(t, &item->tally);
 		return summary__tally(s, &item->tally);
 	case TRACE_ITEM_LOSSES:
 		t->lost = trace_losses__total(&item->losses);
@@ -118,11 +125,11 @@ static void tell_faults(struct sides *sides, const struct diff_trace *t, const s
 			  t->path, (unsigned long)t->lost);
 	if (!summary__spans(s))
 		diag_warn("%s: no query was executed; was everything built already?", t->path);
-	if (t->estimated || t->counted)
+	if (t->rough || t->counted)
 		diag_warn("%s: to keep within a budget %lu executions were only counted, and about "
 			  "%lu estimated: the self times of who called them have theirs",
 			  t->path, (unsigned long)t->counted, (unsigned long)t->estimated);
-	sides->whole &= !t->problem && !t->lost && !t->estimated;
+	sides->whole &= !t->problem && !t->lost && !t->rough;
 }
 
 static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *t)
@@ -232,7 +239,7 @@ static int print(const struct cli_diff_options *o, const struct diff_view *v)
 static bool has_unrecorded(const struct diff_view *v)
 {
 	for (size_t i = 0; i < v->n_traces; i++) {
-		if (v->traces[i].counted || v->traces[i].estimated)
+		if (v->traces[i].counted || v->traces[i].rough)
 			return true;
 	}
 	return false;

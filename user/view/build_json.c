@@ -70,7 +70,7 @@ static int put_reuse(FILE *out, const struct build_rows *r)
 	json__begin(&j);
 	json__number(&j, "compiles", r->n_reuse);
 	json__number(&j, "executed", reuse__executed(&r->reuse));
-	if (r->reuse.estimated)
+	if (r->reuse.rough)
 		json__number(&j, "estimated", r->reuse.estimated);
 	json__number(&j, "loads", r->reuse.loads);
 	add_known(&j, "loaded", !reuse__may_miss(&r->reuse), r->reuse.loaded);

@@ -42,7 +42,7 @@ static void print_reuse(FILE *out, const struct build_rows *r)
 
 	if (r->n_reuse)
 		fprintf(out, "- incremental compiles: %" PRIu32 ", %s%s executed, %s%s loaded\n",
-			r->n_reuse, r->reuse.estimated ? REPORT_ESTIMATE : "",
+			r->n_reuse, r->reuse.rough ? REPORT_ESTIMATE : "",
 			format_count(executed, reuse__executed(&r->reuse) + r->reuse.estimated),
 			reuse__may_miss(&r->reuse) ? REPORT_ESTIMATE : "",
 			format_count(loaded, r->reuse.loaded));

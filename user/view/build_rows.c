@@ -126,6 +126,7 @@ static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t pr
 	r->reuse.executed += reuse.executed;
 	r->reuse.counted += reuse.counted;
 	r->reuse.estimated += reuse.estimated;
+	r->reuse.rough |= reuse.rough;
 	r->reuse.loads += reuse.loads;
 	r->reuse.loaded += reuse.loaded;
 	r->reuse.results += reuse.results;

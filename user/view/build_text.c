@@ -111,7 +111,7 @@ static void print_reuse(FILE *out, const struct build_rows *r)
 	if (!r->n_reuse)
 		return;
 	fprintf(out, "reuse     %s%s executed, %s%s loaded, ",
-		r->reuse.estimated ? REPORT_ESTIMATE : "",
+		r->reuse.rough ? REPORT_ESTIMATE : "",
 		format_count(executed, reuse__executed(&r->reuse) + r->reuse.estimated),
 		reuse__may_miss(&r->reuse) ? REPORT_ESTIMATE : "",
 		format_count(loaded, r->reuse.loaded));

@@ -15,7 +15,8 @@ struct diff_trace {
 	bool has_lost;	     /* it says how much was lost: */
 	uint64_t lost;
 	uint64_t counted;   /* executions that were not recorded, exactly */
-	uint64_t estimated; /* and about */
+	uint64_t estimated; /* and about; */
+	bool rough;	    /* if that is said, even of none */
 };
 
 /* A limit, what it is about, and whether that is above. */

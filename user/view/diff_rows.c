@@ -52,7 +52,7 @@ int diff_rows__init(struct diff_rows *r, const struct diff_view *v)
 	for (size_t i = 0; i < result->n_rows; i++) {
 		const struct compare_row *row = &result->rows[i];
 
-		r->recount += !row->estimated && compare_row__change(row, COMPARE_COUNT) != 0;
+		r->recount += !row->rough && compare_row__change(row, COMPARE_COUNT) != 0;
 		if (!row->compared)
 			r->uncompared++;
 		else if (!row->significant)
@@ -176,7 +176,7 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 
 	fprintf(out, "%s -> %s", diff_value(base, &row->of[metric][COMPARE_BASE], metric),
 		diff_value(new, &row->of[metric][COMPARE_NEW], metric));
-	if (metric == COMPARE_COUNT && row->estimated) {
+	if (metric == COMPARE_COUNT && row->rough) {
 		fprintf(out, " and up to about %s that are estimated: not compared",
 			format_count(estimated, row->estimated));
 		return;

@@ -78,8 +78,7 @@ static void print_rest(FILE *out, const struct diff_rows *rows, const struct com
 	if (r->rules.metric != COMPARE_COUNT) {
 		fputs("executions: ", out);
 		diff_print_change(out, &r->build, COMPARE_COUNT, &r->rules);
-		fputs(rows->recount && !r->build.estimated ? "; --metric count shows of what\n"
-							   : "\n",
+		fputs(rows->recount && !r->build.rough ? "; --metric count shows of what\n" : "\n",
 		      out);
 	}
 	diff_print_noise(out, r);

@@ -40,7 +40,7 @@ static int put_row(FILE *out, const struct report_row *row, bool taken_off)
 		json__number(&j, "raw_self_ns", row->raw_self_ns);
 	}
 	for (int i = 0; i < REPORT_N_EXTRAS; i++)
-		if (row->extra[i])
+		if (row->extra[i] || (i == REPORT_ESTIMATED && row->rough))
 			json__number(&j, report_extras[i].key, row->extra[i]);
 	return json__put(&j, out);
 }
@@ -186,7 +186,7 @@ static int put_reuse(FILE *out, const struct summary *s, uint32_t i)
 		return 0;
 	json__begin(&j);
 	json__number(&j, "executed", reuse__executed(&reuse));
-	if (reuse.estimated)
+	if (reuse.rough)
 		json__number(&j, "estimated", reuse.estimated);
 	json__number(&j, "loads", reuse.loads);
 	add_known(&j, "loaded", !reuse__may_miss(&reuse), reuse.loaded);

@@ -21,7 +21,7 @@ static void add_reuse(struct table *t, const struct trace_process *p, const stru
 	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
 	table__cellf(t, "%" PRIu32, p->pid);
 	table__cell(t, reuse->results ? format_count(buf, reuse->results) : "?");
-	table__cellf(t, "%s%s", reuse->estimated ? REPORT_ESTIMATE : "",
+	table__cellf(t, "%s%s", reuse->rough ? REPORT_ESTIMATE : "",
 		     format_count(buf, reuse__executed(reuse) + reuse->estimated));
 	table__cellf(t, "%s%s", reuse__may_miss(reuse) ? REPORT_ESTIMATE : "",
 		     format_count(buf, reuse->loaded));
@@ -58,7 +58,7 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 		if (!reuse.loads)
 			continue;
 		may_miss |= reuse__may_miss(&reuse);
-		estimated |= reuse.estimated;
+		estimated |= reuse.rough;
 		if (opt->top && table__rows(t) == opt->top)
 			more++;
 		else
@@ -191,7 +191,7 @@ void report_notes__unrecorded(FILE *out, const struct report_rows *queries,
 {
 	char counted[FORMAT_MAX], estimated[FORMAT_MAX];
 
-	if (!queries->extra[REPORT_COUNTED] && !queries->extra[REPORT_ESTIMATED])
+	if (!queries->extra[REPORT_COUNTED] && !queries->rough)
 		return;
 	format_count(counted, queries->extra[REPORT_COUNTED]);
 	format_count(estimated, queries->extra[REPORT_ESTIMATED]);

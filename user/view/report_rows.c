@@ -61,6 +61,7 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 		r->count += r->rows[i].count;
 		r->unwound += r->rows[i].unwound;
 		r->untimed += r->rows[i].untimed;
+		r->rough += r->rows[i].rough;
 		r->self_ns += r->rows[i].self_ns;
 		r->off_ns += r->rows[i].preempted_ns + r->rows[i].waiting_ns;
 		for (int extra = 0; extra < REPORT_N_EXTRAS; extra++)
@@ -82,6 +83,7 @@ static struct report_row row_of(const struct summary_row *from, const struct vie
 		.name = names->text(names->ctx, from->label),
 		.count = from->count + from->counted,
 		.recorded = from->count,
+		.rough = from->rough,
 		.untimed = summary_row__is_untimed(from),
 		.unwound = from->unwound,
 		.total_ns = from->total_ns,

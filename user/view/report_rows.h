@@ -10,6 +10,7 @@ struct report_row {
 	const char *name;
 	uint64_t count;	   /* of queries: with those that were counted only, which no time is of */
 	uint64_t recorded; /* of them */
+	bool rough;	   /* as summary_row.rough */
 	bool untimed;	   /* there were some, and nothing tells how long any took */
 	uint64_t unwound;
 	uint64_t total_ns; /* wall time in rows that are not queries */
@@ -42,7 +43,8 @@ struct report_rows {
 	uint64_t count;
 	uint64_t unwound;
 	uint64_t self_ns;
-	uint64_t untimed; /* rows */
+	uint64_t rough;	  /* rows */
+	uint64_t untimed; /* likewise */
 	uint64_t clamped; /* of queries: summary_row.clamped */
 	uint64_t off_ns;  /* preempted and waiting */
 	uint64_t extra[REPORT_N_EXTRAS];

@@ -38,11 +38,11 @@ static void add_query(struct table *t, const struct report_row *row, const struc
 		      const struct report_options *opt)
 {
 	uint64_t estimated = row->extra[REPORT_ESTIMATED];
-	bool unrecorded = row->extra[REPORT_COUNTED] || estimated;
+	bool unrecorded = row->extra[REPORT_COUNTED] || row->rough;
 	char buf[FORMAT_MAX];
 
 	table__cellf(t, "%s%s", row->name, row->unwound ? " " MARK : "");
-	table__cellf(t, "%s%s", estimated ? REPORT_ESTIMATE : "",
+	table__cellf(t, "%s%s", row->rough ? REPORT_ESTIMATE : "",
 		     format_count(buf, row->count + estimated));
 	if (row->untimed)
 		table__cell(t, "-");
@@ -348,7 +348,7 @@ static void print_clamped(FILE *out, uint64_t clamped)
 static bool has_unrecorded(const struct report_rows *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		if (r->rows[i].extra[REPORT_COUNTED] || r->rows[i].extra[REPORT_ESTIMATED])
+		if (r->rows[i].extra[REPORT_COUNTED] || r->rows[i].rough)
 			return true;
 	}
 	return false;

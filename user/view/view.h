@@ -124,7 +124,8 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * if others have no estimate of their time.
  * Where results were loaded from an incremental build's cache, queries have "loads" and "loaded"
  * (of them, those that found something: at least), and a process "incremental": {"executed" (with
- * those that were only counted), "estimated" (executions that are not in it; left out if 0),
+ * those that were only counted), "estimated" (executions that are not in it; left out if none
+ * are estimated),
  * "loads", "loaded" (null: executions that were not recorded do not let it be told), "results" (at
  * least; null: not known)}; see docs/events.md.
  * Before "processes", unless rows are others than queries, "build": docs/report.md has its fields.
