@@ -14,6 +14,11 @@ static int run_record(const struct cli *cli)
 	return cmd_record(&cli->record);
 }
 
+static int run_top(const struct cli *cli)
+{
+	return cmd_top(&cli->top, &cli->record);
+}
+
 static int run_report(const struct cli *cli)
 {
 	return cmd_report(&cli->report);
@@ -89,6 +94,36 @@ static const struct cli_example record_examples[] = {
 	 "sudo qprof-bpf -q -o debug.qpt -- cargo build --release"},
 	{"Feed live counts to a program, twice a second",
 	 "sudo qprof-bpf --json --interval 500ms -- make -j4"},
+	{},
+};
+
+static const char about_top[] =
+	"Shows what the compilers do while they do it: a table of processes, of queries, or of "
+	"threads, on the whole terminal. Enter opens a process, Esc goes back; ? shows the "
+	"keys.\n\n"
+	"With -p or a COMMAND it records as record does, and leaves the same trace: whatever is "
+	"seen "
+	"can be reported later. What COMMAND prints is kept, and printed to stderr when the view "
+	"is "
+	"left; COMMAND has no terminal. q leaves the view: a recording of running processes ends "
+	"then, "
+	"a COMMAND goes on to its end, and its exit status is passed on. Ctrl-C interrupts "
+	"COMMAND.\n\n"
+	"With FILE it shows that trace, and follows it while it is still being written. With "
+	"nothing "
+	"it follows the one recording that runs on this machine; under sudo anybody's. What is "
+	"seen "
+	"is as fresh as that recording's --interval.\n\n"
+	"An interval is known once it has ended: a query that still runs is not in the tables. "
+	"Needs "
+	"a terminal; NO_COLOR takes its colours away. For a pipe or a dumb terminal, record prints "
+	"blocks of lines.";
+
+static const struct cli_example top_examples[] = {
+	{"Watch a build from its first rustc to its last", "sudo qprof-bpf top -- cargo build"},
+	{"Look into a running compiler or cargo", "sudo qprof-bpf top -p 4711"},
+	{"Watch the recording that runs in another terminal", "sudo qprof-bpf top"},
+	{"Browse a trace", "qprof-bpf top debug.qpt"},
 	{},
 };
 
@@ -280,6 +315,17 @@ static const struct cli_command record_command = {
 	.run = run_record,
 };
 
+static const struct cli_command top_command = {
+	.name = "top",
+	.usage = "[OPTION...] [FILE | -p PID[,PID...] | -- COMMAND [ARG...]]",
+	.summary = "Watch a recording on the whole terminal, and look into processes",
+	.text = about_top,
+	.operand = {"FILE", CLI_FILE, false, AT(top.file)},
+	.takes_command = true,
+	.examples = top_examples,
+	.run = run_top,
+};
+
 static const struct cli_command report_command = {
 	.name = "report",
 	.usage = "[OPTION...] FILE",
@@ -390,12 +436,13 @@ static const struct cli_command version_command = {
 };
 
 static const struct cli_command *const commands[] = {
-	[CLI_RECORD] = &record_command, [CLI_REPORT] = &report_command,
-	[CLI_DIFF] = &diff_command,	[CLI_DUMP] = &dump_command,
-	[CLI_VERIFY] = &verify_command, [CLI_EXPORT] = &export_command,
-	[CLI_IMPORT] = &import_command, [CLI_PLAN] = &plan_command,
-	[CLI_DOCTOR] = &doctor_command, [CLI_PCTAB] = &pctab_command,
-	[CLI_HELP] = &help_command,	[CLI_VERSION] = &version_command,
+	[CLI_TOP] = &top_command,	  [CLI_RECORD] = &record_command,
+	[CLI_REPORT] = &report_command,	  [CLI_DIFF] = &diff_command,
+	[CLI_DUMP] = &dump_command,	  [CLI_VERIFY] = &verify_command,
+	[CLI_EXPORT] = &export_command,	  [CLI_IMPORT] = &import_command,
+	[CLI_PLAN] = &plan_command,	  [CLI_DOCTOR] = &doctor_command,
+	[CLI_PCTAB] = &pctab_command,	  [CLI_HELP] = &help_command,
+	[CLI_VERSION] = &version_command,
 };
 
 _Static_assert(N_OF(commands) == CLI_N_COMMANDS, "every command has a row");

@@ -13,7 +13,7 @@
 
 static const struct cli_option options[] = {
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.letter = 'p',
 		.name = "pid",
 		.arg = "PID[,PID...]",
@@ -24,7 +24,7 @@ static const struct cli_option options[] = {
 			"children it has. May be given several times.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.letter = 'o',
 		.name = "output",
 		.arg = "FILE",
@@ -34,7 +34,7 @@ static const struct cli_option options[] = {
 			"qprof-<utc>.qpt in the current directory.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.letter = 'f',
 		.name = "force",
 		.kind = CLI_FLAG,
@@ -42,7 +42,7 @@ static const struct cli_option options[] = {
 		.help = "Overwrite the output file.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.letter = 'e',
 		.name = "events",
 		.arg = "LIST",
@@ -61,7 +61,7 @@ static const struct cli_option options[] = {
 			"probes, for small programs; if some are lost, --ring-size 256m helps.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.letter = 'i',
 		.name = "interval",
 		.arg = "DURATION",
@@ -96,7 +96,7 @@ static const struct cli_option options[] = {
 			"probe per query: it takes about an eighth more CPU time than without.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.name = "ring-size",
 		.arg = "SIZE",
 		.kind = CLI_SIZE,

@@ -17,6 +17,7 @@
 
 enum cli_command_id {
 	CLI_RECORD,
+	CLI_TOP,
 	CLI_REPORT,
 	CLI_DIFF,
 	CLI_DUMP,
@@ -102,7 +103,7 @@ struct cli_files {
 	size_t n;
 };
 
-/* Either pids or a command, never both, never neither. */
+/* Either pids or a command, never both; neither only with top. */
 struct cli_record_options {
 	struct cli_pids pids;
 	char **command;		 /* NULL-terminated, part of argv; NULL with pids */
@@ -112,9 +113,15 @@ struct cli_record_options {
 	uint64_t interval_ns;
 	bool json;
 	bool quiet;
+	int begun_fd; /* not 0: top shows it all, and is told here when the recording has begun */
 	bool callers;
 	uint64_t ring_bytes; /* a power of two, at least a page */
 	unsigned int attach; /* enum cli_attach */
+};
+
+/* What to record, if anything, is in struct cli_record_options. */
+struct cli_top_options {
+	const char *file; /* a trace to follow; NULL: that of the recording that runs */
 };
 
 struct cli_report_options {
@@ -218,6 +225,7 @@ struct cli {
 	bool version;
 	unsigned int verbose;
 	struct cli_record_options record;
+	struct cli_top_options top;
 	struct cli_report_options report;
 	struct cli_diff_options diff;
 	struct cli_dump_options dump;

@@ -194,7 +194,7 @@ static int take_operand(struct cli *cli, const char *text)
 
 	if (cli->help || cli->version)
 		return 0;
-	if (command->takes_command)
+	if (command->takes_command && !command->operand.name)
 		return diag_error_r(-EINVAL,
 				    "unexpected '%s': the command to profile comes after --, as in "
 				    "qprof-bpf -- %s; see qprof-bpf --help",
@@ -209,17 +209,14 @@ static int take_operand(struct cli *cli, const char *text)
 	return 0;
 }
 
-static int check_record(const struct cli *cli)
+/* Of a recording, by whichever command. */
+static int check_recording(const struct cli *cli)
 {
 	const struct cli_record_options *o = &cli->record;
 
 	if (o->command && o->pids.n)
 		return diag_error_r(-EINVAL, "--pid and a command exclude each other: record "
 					     "either running processes or a new one");
-	if (!o->command && !o->pids.n) {
-		cli_print_usage_line(stderr, CLI_RECORD, cli->command_named);
-		return -EINVAL;
-	}
 	if (o->interval_ns < INTERVAL_LEAST || o->interval_ns > INTERVAL_MOST)
 		return diag_error_r(-EINVAL, "--interval must be from 10ms to 1h");
 	if (o->ring_bytes & (o->ring_bytes - 1) || o->ring_bytes > RING_MOST ||
@@ -229,6 +226,31 @@ static int check_record(const struct cli *cli)
 				    "to 1g, such as 64m",
 				    sysconf(_SC_PAGESIZE));
 	return 0;
+}
+
+static int check_record(const struct cli *cli)
+{
+	if (!cli->record.command && !cli->record.pids.n) {
+		cli_print_usage_line(stderr, CLI_RECORD, cli->command_named);
+		return -EINVAL;
+	}
+	return check_recording(cli);
+}
+
+static int check_top(const struct cli *cli)
+{
+	const struct cli_record_options *o = &cli->record;
+	bool records = o->command || o->pids.n;
+
+	if (records && cli->top.file)
+		return diag_error_r(-EINVAL,
+				    "%s is a trace to show: leave it out, or --pid and "
+				    "the command",
+				    cli->top.file);
+	if (!records && (o->output || o->force || o->events.n))
+		return diag_error_r(-EINVAL, "--output, --force and --events are for what is "
+					     "recorded: give --pid or a command too");
+	return check_recording(cli);
 }
 
 static int check_dump(const struct cli *cli)
@@ -292,6 +314,8 @@ static int check(const struct cli *cli)
 		return check_report(cli);
 	if (cli->command == CLI_DIFF)
 		return check_diff(cli);
+	if (cli->command == CLI_TOP)
+		return check_top(cli);
 	return cli->command == CLI_RECORD ? check_record(cli) : 0;
 }
 
