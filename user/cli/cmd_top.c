@@ -343,7 +343,7 @@ static int open_trace(struct watch *w, const struct cli_top_options *o,
 {
 	int err;
 
-	if (record->command || record->pids.n)
+	if (cli_ways_to_record(record))
 		return record_and_follow(w, record);
 	err = block_signals(w);
 	if (err)

@@ -103,10 +103,12 @@ struct cli_files {
 	size_t n;
 };
 
-/* Either pids or a command, never both; neither only with top. */
+/* One of pids, system, cgroup and a command; none only with top. */
 struct cli_record_options {
 	struct cli_pids pids;
-	char **command;		 /* NULL-terminated, part of argv; NULL with pids */
+	bool system;		 /* all compilers of the machine */
+	const char *cgroup;	 /* a directory: all compilers of a control group; or NULL */
+	char **command;		 /* NULL-terminated, part of argv; or NULL */
 	const char *output;	 /* NULL: qprof-<utc>.qpt in the current directory */
 	bool force;		 /* overwrite the output */
 	struct cli_texts events; /* lists, as filter__new() takes them; none = the default */
@@ -115,9 +117,16 @@ struct cli_record_options {
 	bool quiet;
 	int begun_fd; /* not 0: top shows it all, and is told here when the recording has begun */
 	bool callers;
-	uint64_t ring_bytes; /* a power of two, at least a page */
-	unsigned int attach; /* enum cli_attach */
+	struct cli_threshold budget; /* a percentage; 0: none */
+	uint64_t ring_bytes;	     /* a power of two, at least a page */
+	unsigned int attach;	     /* enum cli_attach */
 };
+
+/* How many of them there are. */
+static inline int cli_ways_to_record(const struct cli_record_options *o)
+{
+	return (o->command != NULL) + (o->pids.n != 0) + o->system + (o->cgroup != NULL);
+}
 
 /* What to record, if anything, is in struct cli_record_options. */
 struct cli_top_options {

@@ -214,11 +214,13 @@ static int check_recording(const struct cli *cli)
 {
 	const struct cli_record_options *o = &cli->record;
 
-	if (o->command && o->pids.n)
-		return diag_error_r(-EINVAL, "--pid and a command exclude each other: record "
-					     "either running processes or a new one");
+	if (cli_ways_to_record(o) > 1)
+		return diag_error_r(-EINVAL, "--pid, --system, --cgroup and a command exclude each "
+					     "other: record one of them");
 	if (o->interval_ns < INTERVAL_LEAST || o->interval_ns > INTERVAL_MOST)
 		return diag_error_r(-EINVAL, "--interval must be from 10ms to 1h");
+	if (o->budget.ns)
+		return diag_error_r(-EINVAL, "--budget must be a percentage, such as 5%%");
 	if (o->ring_bytes & (o->ring_bytes - 1) || o->ring_bytes > RING_MOST ||
 	    o->ring_bytes < (uint64_t)sysconf(_SC_PAGESIZE))
 		return diag_error_r(-EINVAL,
@@ -230,7 +232,7 @@ static int check_recording(const struct cli *cli)
 
 static int check_record(const struct cli *cli)
 {
-	if (!cli->record.command && !cli->record.pids.n) {
+	if (!cli_ways_to_record(&cli->record)) {
 		cli_print_usage_line(stderr, CLI_RECORD, cli->command_named);
 		return -EINVAL;
 	}
@@ -240,16 +242,17 @@ static int check_record(const struct cli *cli)
 static int check_top(const struct cli *cli)
 {
 	const struct cli_record_options *o = &cli->record;
-	bool records = o->command || o->pids.n;
+	bool records = cli_ways_to_record(o);
 
 	if (records && cli->top.file)
 		return diag_error_r(-EINVAL,
-				    "%s is a trace to show: leave it out, or --pid and "
-				    "the command",
+				    "%s is a trace to show: leave it out, or what is to be "
+				    "recorded",
 				    cli->top.file);
-	if (!records && (o->output || o->force || o->events.n))
-		return diag_error_r(-EINVAL, "--output, --force and --events are for what is "
-					     "recorded: give --pid or a command too");
+	if (!records && (o->output || o->force || o->events.n || o->budget.millipercent))
+		return diag_error_r(-EINVAL,
+				    "--output, --force, --events and --budget are for what "
+				    "is recorded: say what");
 	return check_recording(cli);
 }
 

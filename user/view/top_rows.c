@@ -161,7 +161,7 @@ static int make_process(const struct top_data *data, uint32_t i, struct top_row 
 		return err;
 	row->id = row->process = i;
 	for (size_t q = 0; q < n; q++) {
-		row->events += rows[q].count;
+		row->events += rows[q].count + rows[q].counted;
 		row->cells[PROCESS_ON_CPU].number += rows[q].self_ns > rows[q].self_off_ns
 							     ? rows[q].self_ns - rows[q].self_off_ns
 							     : 0;
@@ -197,10 +197,10 @@ static void make_query(const struct top_data *data, const struct summary_row *q,
 		       struct top_row *row)
 {
 	row->id = q->label;
-	row->events = q->count;
+	row->events = q->count + q->counted;
 	set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
 	row->cells[QUERY_SELF].number = q->self_ns;
-	row->cells[QUERY_COUNT].number = q->count;
+	row->cells[QUERY_COUNT].number = q->count + q->counted;
 	row->cells[QUERY_TOTAL].number = q->total_ns;
 	row->cells[QUERY_OFF].number = q->self_off_ns;
 	row->cells[QUERY_MEAN].number = summary_row__mean_ns(q);
