@@ -730,80 +730,6 @@ static void bad_golden_files_are_refused_for_the_right_reason(void **state)
 	check_golden(GOLDEN "bad-*.qpt", 45);
 }
 
-/* Append the bytes from..to of a file to one that is being written. */
-static void grow(const uint8_t *bytes, size_t from, size_t to)
-{
-	FILE *f = fopen(path, from ? "ae" : "we");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite(bytes + from, 1, to - from, f), to - from);
-	assert_int_equal(fclose(f), 0);
-}
-
-static uint64_t read_spans(struct trace_reader *r)
-{
-	struct trace_item item;
-	uint64_t n = 0;
-
-	do {
-		assert_int_equal(trace_reader__next(r, &item), 0);
-		n += item.kind == TRACE_ITEM_SPAN;
-	} while (item.kind != TRACE_ITEM_END);
-	return n;
-}
-
-static void a_file_is_followed_as_it_grows(void **state)
-{
-	_trace_reader_ struct trace_reader *r = NULL;
-	_free_ uint8_t *bytes = NULL;
-	struct rng rng = rng_new();
-	uint64_t spans = 0, all;
-	size_t size, at;
-
-	(void)state;
-	bytes = small_file(&size);
-	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
-	all = read_spans(r);
-	assert_true(all >= 60);
-	trace_reader__free(take_ptr(r));
-	/* The header and all of INFO: less is no trace. */
-	at = 100;
-	grow(bytes, 0, at);
-	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
-	for (;;) {
-		size_t to = at + 1 + rng_below(&rng, 40);
-
-		spans += read_spans(r);
-		if (at == size)
-			break;
-		assert_false(trace_reader__ended(r));
-		grow(bytes, at, to < size ? to : size);
-		at = to < size ? to : size;
-		assert_true(trace_reader__resume(r));
-	}
-	assert_int_equal(spans, all);
-	assert_int_equal(trace_reader__stats(r).processes, 2);
-	assert_true(trace_reader__ended(r));
-	assert_false(trace_reader__resume(r));
-}
-
-static void what_is_damaged_is_not_followed(void **state)
-{
-	_trace_reader_ struct trace_reader *r = NULL;
-	_free_ uint8_t *bytes = NULL;
-	size_t size;
-
-	(void)state;
-	bytes = small_file(&size);
-	bytes[size / 2] ^= 1;
-	grow(bytes, 0, size);
-	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
-	read_spans(r);
-	assert_true(trace_reader__stats(r).damaged);
-	assert_false(trace_reader__ended(r));
-	assert_false(trace_reader__resume(r));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -816,8 +742,6 @@ int main(void)
 		cmocka_unit_test(the_index_tells_of_every_chunk),
 		cmocka_unit_test(names_that_never_come_are_counted),
 		cmocka_unit_test(callers_are_known_by_function_and_line),
-		cmocka_unit_test(a_file_is_followed_as_it_grows),
-		cmocka_unit_test(what_is_damaged_is_not_followed),
 		cmocka_unit_test(missing_files_say_why),
 		cmocka_unit_test(good_golden_files_are_read),
 		cmocka_unit_test(golden_files_are_filtered_as_by_hand),

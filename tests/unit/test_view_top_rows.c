@@ -63,6 +63,26 @@ static void processes_tell_how_they_ended(void **state)
 	top_world_free(&w);
 }
 
+static void long_texts_leave_room_for_others(void **state)
+{
+	const struct trace_process asked = {
+		.index = 3,
+		.command = (char *)"/root/.rustup/bin/rustc -o a/b",
+		.crate_type = (char *)"bin,rlib,dylib,cdylib",
+	};
+	struct top_rows rows;
+	struct top_world w;
+
+	(void)state;
+	top_world_make(&w);
+	assert_int_equal(summary__process(w.summary, &asked), 0);
+	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
+	assert_cell(&rows, TOP_PROCESSES, 3, "crate", "rustc -o a/b");
+	assert_cell(&rows, TOP_PROCESSES, 3, "type", "bin,rlib,d");
+	top_rows__clear(&rows);
+	top_world_free(&w);
+}
+
 static void queries_are_of_one_process_or_of_all(void **state)
 {
 	struct top_rows rows;
@@ -181,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_tell_how_they_ended),
+		cmocka_unit_test(long_texts_leave_room_for_others),
 		cmocka_unit_test(queries_are_of_one_process_or_of_all),
 		cmocka_unit_test(threads_name_their_process_only_among_others),
 		cmocka_unit_test(rates_are_since_the_past),

@@ -321,8 +321,7 @@ static const struct cli_command record_command = {
 
 static const struct cli_command top_command = {
 	.name = "top",
-	.usage = "[OPTION...] [FILE | -p PID[,PID...] | --system | --cgroup DIR | -- COMMAND "
-		 "[ARG...]]",
+	.usage = "[OPTION...] [FILE | -p PID | -- COMMAND [ARG...]]",
 	.summary = "Watch a recording on the whole terminal, and look into processes",
 	.text = about_top,
 	.operand = {"FILE", CLI_FILE, false, AT(top.file)},

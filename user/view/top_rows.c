@@ -9,17 +9,18 @@
 
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
+#define TYPE_WIDTH  10 /* columns: proc-macro; cargo asks for all of them at once */
 #define QUERY_WIDTH 16 /* columns of a query beside a process or thread, whose name needs room */
 
 enum process_column {
 	PROCESS_NAME,
-	PROCESS_TYPE,
 	PROCESS_PID,
 	PROCESS_STATE,
 	PROCESS_ELAPSED,
 	PROCESS_ON_CPU,
 	PROCESS_RATE,
 	PROCESS_TOP,
+	PROCESS_TYPE,
 	PROCESS_COUNT,
 };
 
@@ -84,7 +85,11 @@ const struct top_layout *top_layout(enum top_table table)
 
 const char *top_process_name(const struct trace_process *p)
 {
-	return p->crate ?: p->command ?: "<unknown>";
+	const char *name = p->command ?: "<unknown>";
+	size_t program = strcspn(name, " ");
+	const char *slash = memrchr(name, '/', program);
+
+	return p->crate ?: slash ? slash + 1 : name;
 }
 
 __attribute__((format(printf, 2, 3))) static void set_text(struct top_cell *cell, const char *fmt,
@@ -141,12 +146,12 @@ static void set_state(struct top_cell *cell, const struct trace_process *p,
 		set_text(cell, "done");
 }
 
-static void set_query(struct top_cell *cell, const char *name)
+static void set_cut(struct top_cell *cell, const char *text, size_t columns)
 {
-	_free_ char *clean = format_clean(name);
+	_free_ char *clean = format_clean(text);
 
 	if (clean)
-		set_text(cell, "%.*s", (int)format_fit(clean, QUERY_WIDTH), clean);
+		set_text(cell, "%.*s", (int)format_fit(clean, columns), clean);
 }
 
 static int make_process(const struct top_data *data, uint32_t i, struct top_row *row)
@@ -167,13 +172,13 @@ static int make_process(const struct top_data *data, uint32_t i, struct top_row 
 							     : 0;
 	}
 	set_text(&row->cells[PROCESS_NAME], "%s", top_process_name(p));
-	set_text(&row->cells[PROCESS_TYPE], "%s", p->crate_type ?: "");
+	set_cut(&row->cells[PROCESS_TYPE], p->crate_type ?: "", TYPE_WIDTH);
 	row->cells[PROCESS_PID].number = p->pid;
 	set_state(&row->cells[PROCESS_STATE], p, data);
 	row->cells[PROCESS_ELAPSED].number = end > p->start_ns ? end - p->start_ns : 0;
 	row->cells[PROCESS_COUNT].number = row->events;
 	if (n)
-		set_query(&row->cells[PROCESS_TOP], label_text(data, rows[0].label));
+		set_cut(&row->cells[PROCESS_TOP], label_text(data, rows[0].label), QUERY_WIDTH);
 	return 0;
 }
 
@@ -250,7 +255,7 @@ static void make_thread(const struct top_data *data, const struct thread_row *th
 		return;
 	row->cells[THREAD_AGO].number =
 		data->now_ns > thread->last_ns ? data->now_ns - thread->last_ns : 0;
-	set_query(&row->cells[THREAD_LAST], label_text(data, thread->last_label));
+	set_cut(&row->cells[THREAD_LAST], label_text(data, thread->last_label), QUERY_WIDTH);
 }
 
 static int make_threads(const struct top_data *data, uint32_t process, struct top_rows *out)

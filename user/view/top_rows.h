@@ -91,7 +91,7 @@ void top_row__show(const struct top_row *row, enum top_table table, size_t colum
 void top_rows__clear(struct top_rows *rows);
 void top_past__clear(struct top_past *past);
 
-/* Crate, or command, of a process; never NULL. */
+/* Crate, or command without its directories, of a process; never NULL. */
 const char *top_process_name(const struct trace_process *p);
 
 #endif /* QPROF_VIEW_TOP_ROWS_H */
