@@ -190,6 +190,7 @@ static int open_recorder(struct capture *c)
 		.summary = !o->quiet && !o->json,
 		.filter = c->filter,
 		.callers = o->callers,
+		.slow_ns = o->slow_ns,
 	};
 
 	if (!ro.output) {

@@ -89,6 +89,8 @@ static const struct cli_example record_examples[] = {
 	 "sudo qprof-bpf -q -o debug.qpt -- cargo build --release"},
 	{"Feed live counts to a program, twice a second",
 	 "sudo qprof-bpf --json --interval 500ms -- make -j4"},
+	{"Only say what takes 100 milliseconds or more, as it happens",
+	 "sudo qprof-bpf -q --slow 100ms -- cargo build"},
 	{},
 };
 

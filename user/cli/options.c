@@ -73,6 +73,18 @@ static const struct cli_option options[] = {
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD),
+		.name = "slow",
+		.arg = "DURATION",
+		.kind = CLI_DURATION,
+		.offset = AT(record.slow_ns),
+		.help = "Print a line to standard error for each interval that took this long or "
+			"longer, as soon as it has ended: its name, how long it took, without "
+			"what ran within it (self), and off the CPU; then the crate and process. "
+			"One around it ends later, and so comes below. With --quiet and --json, "
+			"too.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
 		.name = "json",
 		.kind = CLI_FLAG,
 		.offset = AT(record.json),

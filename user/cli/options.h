@@ -110,6 +110,7 @@ struct cli_record_options {
 	bool force;		 /* overwrite the output */
 	struct cli_texts events; /* lists, as filter__new() takes them; none = the default */
 	uint64_t interval_ns;
+	uint64_t slow_ns; /* 0: tell of no interval */
 	bool json;
 	bool quiet;
 	bool callers;
