@@ -64,7 +64,8 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	err = kernel__open(opt, &s->kernel);
 	if (err)
 		return err;
-	measure_costs(s);
+	if (!opt->only_open)
+		measure_costs(s);
 	*out = take_ptr(s);
 	return 0;
 }
@@ -393,6 +394,11 @@ static int on_record(void *ctx, const void *record, size_t size)
 int session__drain(struct session *s)
 {
 	return kernel__drain(s->kernel, on_record, s);
+}
+
+int session__show_open(struct session *s, pid_t tid)
+{
+	return kernel__show_open(s->kernel, tid);
 }
 
 int session__stop(struct session *s)

@@ -56,7 +56,10 @@ int session__follow_running(struct session *s, pid_t pid, unsigned int *compiler
 /* By its file's name: a compiler, cargo, or rustup's stand-in for one of them. */
 bool is_toolchain_program(const char *exe);
 
-/* What the probes cost here, measured when the session was opened. All zeroes: not measured. */
+/*
+ * What the probes cost here, measured when the session was opened. All zeroes: not measured, as if
+ * only open stacks are wanted.
+ */
 const struct probe_costs *session__costs(const struct session *s);
 
 /* Libraries attached to. */
@@ -67,6 +70,8 @@ void session__start(struct session *s);
 int session__stop(struct session *s);
 
 int session__drain(struct session *s);
+/* As kernel__show_open(): the records come with the next session__drain(). */
+int session__show_open(struct session *s, pid_t tid);
 int session__ring_fd(const struct session *s);
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX]);
 bool session__follows(const struct session *s, pid_t pid);

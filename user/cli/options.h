@@ -25,6 +25,7 @@ enum cli_command_id {
 	CLI_IMPORT,
 	CLI_PLAN,
 	CLI_DOCTOR,
+	CLI_STUCK,
 	CLI_PCTAB,
 	CLI_HELP,
 	CLI_VERSION,
@@ -199,6 +200,14 @@ struct cli_doctor_options {
 	bool json;
 };
 
+struct cli_stuck_options {
+	struct cli_pids pids; /* at least one */
+	uint64_t interval_ns;
+	bool once;
+	bool json;
+	bool full;
+};
+
 struct cli_pctab_options {
 	const char *file;
 	bool json;
@@ -227,6 +236,7 @@ struct cli {
 	struct cli_import_options import;
 	struct cli_plan_options plan;
 	struct cli_doctor_options doctor;
+	struct cli_stuck_options stuck;
 	struct cli_pctab_options pctab;
 	struct cli_help_options help_options;
 };
