@@ -144,9 +144,12 @@ struct thread_stack {
 	wire_u64 spans;
 	wire_u32 requests_end; /* index behind the youngest, modulo STACK_REQUESTS */
 	wire_u32 changes;      /* how often a hit has begun, for who looks on from elsewhere */
+	wire_u32 counted_lib;  /* whose queries are counted */
+	wire_u32 pad;
 	struct off_cpu off_cpu;
 	struct request requests[STACK_REQUESTS];
 	struct frame frames[STACK_INLINE_FRAMES];
+	wire_u32 counted[WIRE_WATCHED_QUERIES]; /* executions that were not sent yet */
 };
 
 _Static_assert(sizeof(struct frame) == 32, "frame");

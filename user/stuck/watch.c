@@ -469,7 +469,7 @@ int watch__open(struct watch **out)
 		.record = on_record,
 		.late = on_late,
 	};
-	const struct kernel_options opt = {
+	struct kernel_options opt = {
 		.ring_bytes = RING_BYTES,
 		.off_cpu = true,
 		.only_open = true,
@@ -481,10 +481,10 @@ int watch__open(struct watch **out)
 	err = filter__new(NULL, 0, &w->filter);
 	if (err)
 		return diag_error_r(err, "out of memory");
-	err = session__open(&opt, &sink, &w->session);
+	opt.filter = w->filter;
+	err = session__open(&opt, &sink, 0, &w->session);
 	if (err)
 		return err;
-	session__ask_for(w->session, w->filter);
 	*out = take_ptr(w);
 	return 0;
 }
