@@ -89,13 +89,14 @@ static void every_record_option_is_stored(void **state)
 	struct cli cli;
 
 	(void)state;
-	parse("qprof-bpf -fqvv -o a.qpt -i500ms --json --ring-size=1m --attach perf "
+	parse("qprof-bpf -fqvv -o a.qpt -i500ms --slow 2s --json --ring-size=1m --attach perf "
 	      "-p 1,2 --pid=3 -p 2",
 	      &cli);
 	assert_true(cli.record.force && cli.record.quiet && cli.record.json);
 	assert_int_equal(cli.verbose, 2);
 	assert_string_equal(cli.record.output, "a.qpt");
 	assert_int_equal(cli.record.interval_ns, 500000000);
+	assert_int_equal(cli.record.slow_ns, 2000000000);
 	assert_int_equal(cli.record.ring_bytes, 1 << 20);
 	assert_int_equal(cli.record.attach, CLI_ATTACH_PERF);
 	assert_int_equal(cli.record.pids.n, 3);

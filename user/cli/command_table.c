@@ -59,6 +59,11 @@ static int run_doctor(const struct cli *cli)
 	return cmd_doctor(&cli->doctor);
 }
 
+static int run_stuck(const struct cli *cli)
+{
+	return cmd_stuck(&cli->stuck);
+}
+
 static int run_pctab(const struct cli *cli)
 {
 	return cmd_pctab(&cli->pctab);
@@ -97,6 +102,8 @@ static const struct cli_example record_examples[] = {
 	 "sudo qprof-bpf -q -o debug.qpt -- cargo build --release"},
 	{"Feed live counts to a program, twice a second",
 	 "sudo qprof-bpf --json --interval 500ms -- make -j4"},
+	{"Only say what takes 100 milliseconds or more, as it happens",
+	 "sudo qprof-bpf -q --slow 100ms -- cargo build"},
 	{},
 };
 
@@ -286,6 +293,25 @@ static const struct cli_example doctor_examples[] = {
 	{},
 };
 
+static const char about_stuck[] =
+	"For a compiler that seems to hang: which queries each of its threads is in right now, the "
+	"outermost first, since when, and in which function. Looks again every second, until the "
+	"process exits or Ctrl-C.\n\n"
+	"What a thread entered since qprof-bpf attached is told exactly. What it entered before is "
+	"read from its stack, and marked with >: it has been going on for longer than that. "
+	"For this each thread is stopped for less than a millisecond as a rule, one "
+	"at a time; it goes on even if qprof-bpf is killed meanwhile. Needs the rights of record, "
+	"and "
+	"those of a debugger (CAP_SYS_PTRACE, or the same user).";
+
+static const struct cli_example stuck_examples[] = {
+	{"What is that rustc doing?", "sudo qprof-bpf stuck -p 4711"},
+	{"Each compiler of a running build, once; 4700 is cargo",
+	 "sudo qprof-bpf stuck --once -p 4700"},
+	{"For a program", "sudo qprof-bpf stuck --once --json -p 4711"},
+	{},
+};
+
 static const char about_pctab[] = "Reads every pc-value table (lines, files, stack depths, ...) of "
 				  "an executable that Go 1.18 or "
 				  "later built, encodes each one anew as varint deltas and with a "
@@ -417,6 +443,15 @@ static const struct cli_command doctor_command = {
 	.run = run_doctor,
 };
 
+static const struct cli_command stuck_command = {
+	.name = "stuck",
+	.usage = "[OPTION...] -p PID[,PID...]",
+	.summary = "Tell what a compiler that seems to hang is doing",
+	.text = about_stuck,
+	.examples = stuck_examples,
+	.run = run_stuck,
+};
+
 static const struct cli_command pctab_command = {
 	.name = "pctab",
 	.usage = "[OPTION...] FILE",
@@ -447,13 +482,13 @@ static const struct cli_command version_command = {
 };
 
 static const struct cli_command *const commands[] = {
-	[CLI_TOP] = &top_command,	  [CLI_RECORD] = &record_command,
-	[CLI_REPORT] = &report_command,	  [CLI_DIFF] = &diff_command,
-	[CLI_DUMP] = &dump_command,	  [CLI_VERIFY] = &verify_command,
-	[CLI_EXPORT] = &export_command,	  [CLI_IMPORT] = &import_command,
-	[CLI_PLAN] = &plan_command,	  [CLI_DOCTOR] = &doctor_command,
-	[CLI_PCTAB] = &pctab_command,	  [CLI_HELP] = &help_command,
-	[CLI_VERSION] = &version_command,
+	[CLI_TOP] = &top_command,	[CLI_RECORD] = &record_command,
+	[CLI_REPORT] = &report_command, [CLI_DIFF] = &diff_command,
+	[CLI_DUMP] = &dump_command,	[CLI_VERIFY] = &verify_command,
+	[CLI_EXPORT] = &export_command, [CLI_IMPORT] = &import_command,
+	[CLI_PLAN] = &plan_command,	[CLI_DOCTOR] = &doctor_command,
+	[CLI_STUCK] = &stuck_command,	[CLI_PCTAB] = &pctab_command,
+	[CLI_HELP] = &help_command,	[CLI_VERSION] = &version_command,
 };
 
 _Static_assert(N_OF(commands) == CLI_N_COMMANDS, "every command has a row");

@@ -19,6 +19,7 @@ int cmd_export(const struct cli_export_options *o);
 int cmd_import(const struct cli_import_options *o);
 int cmd_plan(const struct cli_plan_options *o);
 int cmd_doctor(const struct cli_doctor_options *o);
+int cmd_stuck(const struct cli_stuck_options *o);
 int cmd_pctab(const struct cli_pctab_options *o);
 int cmd_help(const struct cli_help_options *o);
 int cmd_version(void);

@@ -92,6 +92,18 @@ static const struct cli_option options[] = {
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD),
+		.name = "slow",
+		.arg = "DURATION",
+		.kind = CLI_DURATION,
+		.offset = AT(record.slow_ns),
+		.help = "Print a line to standard error for each interval that took this long or "
+			"longer, as soon as it has ended: its name, how long it took, without "
+			"what ran within it (self), and off the CPU; then the crate and process. "
+			"One around it ends later, and so comes below. With --quiet and --json, "
+			"too.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
 		.name = "json",
 		.kind = CLI_FLAG,
 		.offset = AT(record.json),
@@ -439,6 +451,48 @@ static const struct cli_option options[] = {
 		.kind = CLI_FLAG,
 		.offset = AT(doctor.json),
 		.help = "Print one JSON document, schema qprof-doctor/1.",
+	},
+	{
+		.commands = CLI_BIT(CLI_STUCK),
+		.letter = 'p',
+		.name = "pid",
+		.arg = "PID[,PID...]",
+		.kind = CLI_PIDS,
+		.offset = AT(stuck.pids),
+		.help = "A compiler, or a process above some (cargo, make). May be given several "
+			"times.",
+	},
+	{
+		.commands = CLI_BIT(CLI_STUCK),
+		.letter = 'i',
+		.name = "interval",
+		.arg = "DURATION",
+		.kind = CLI_DURATION,
+		.offset = AT(stuck.interval_ns),
+		.initial = "1s",
+		.help = "Look this often, and for the first time after so long: 500ms, 2s. From "
+			"100ms to 1h.",
+	},
+	{
+		.commands = CLI_BIT(CLI_STUCK),
+		.name = "once",
+		.kind = CLI_FLAG,
+		.offset = AT(stuck.once),
+		.help = "Look once, after the interval, and exit.",
+	},
+	{
+		.commands = CLI_BIT(CLI_STUCK),
+		.name = "json",
+		.kind = CLI_FLAG,
+		.offset = AT(stuck.json),
+		.help = "Print one JSON object per line and look, schema qprof-stuck/1.",
+	},
+	{
+		.commands = CLI_BIT(CLI_STUCK),
+		.name = "full",
+		.kind = CLI_FLAG,
+		.offset = AT(stuck.full),
+		.help = "Show all of a deep stack, and up to 64 functions of a thread.",
 	},
 	{
 		.commands = CLI_BIT(CLI_PCTAB),

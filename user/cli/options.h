@@ -26,6 +26,7 @@ enum cli_command_id {
 	CLI_IMPORT,
 	CLI_PLAN,
 	CLI_DOCTOR,
+	CLI_STUCK,
 	CLI_PCTAB,
 	CLI_HELP,
 	CLI_VERSION,
@@ -115,6 +116,7 @@ struct cli_record_options {
 	bool force;		 /* overwrite the output */
 	struct cli_texts events; /* lists, as filter__new() takes them; none = the default */
 	uint64_t interval_ns;
+	uint64_t slow_ns; /* 0: tell of no interval */
 	bool json;
 	bool quiet;
 	int begun_fd; /* not 0: top shows it all, and is told here when the recording has begun */
@@ -218,6 +220,14 @@ struct cli_doctor_options {
 	bool json;
 };
 
+struct cli_stuck_options {
+	struct cli_pids pids; /* at least one */
+	uint64_t interval_ns;
+	bool once;
+	bool json;
+	bool full;
+};
+
 struct cli_pctab_options {
 	const char *file;
 	bool json;
@@ -247,6 +257,7 @@ struct cli {
 	struct cli_import_options import;
 	struct cli_plan_options plan;
 	struct cli_doctor_options doctor;
+	struct cli_stuck_options stuck;
 	struct cli_pctab_options pctab;
 	struct cli_help_options help_options;
 };

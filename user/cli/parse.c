@@ -13,6 +13,7 @@
 #define LONG_BASE   0x100 /* getopt's value of row i is LONG_BASE + i: options without a letter */
 
 #define INTERVAL_LEAST 10000000ull
+#define LOOK_LEAST     100000000ull /* of stuck: each look stops threads */
 #define INTERVAL_MOST  3600000000000ull
 #define RING_MOST      (1ull << 30)
 
@@ -256,6 +257,19 @@ static int check_top(const struct cli *cli)
 	return check_recording(cli);
 }
 
+static int check_stuck(const struct cli *cli)
+{
+	const struct cli_stuck_options *o = &cli->stuck;
+
+	if (!o->pids.n) {
+		cli_print_usage_line(stderr, CLI_STUCK, true);
+		return -EINVAL;
+	}
+	if (o->interval_ns < LOOK_LEAST || o->interval_ns > INTERVAL_MOST)
+		return diag_error_r(-EINVAL, "--interval must be from 100ms to 1h");
+	return 0;
+}
+
 static int check_dump(const struct cli *cli)
 {
 	const struct cli_dump_options *o = &cli->dump;
@@ -323,6 +337,8 @@ static int check(const struct cli *cli)
 	}
 	if (cli->command == CLI_DUMP)
 		return check_dump(cli);
+	if (cli->command == CLI_STUCK)
+		return check_stuck(cli);
 	if (cli->command == CLI_REPORT)
 		return check_report(cli);
 	if (cli->command == CLI_DIFF)
