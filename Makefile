@@ -120,6 +120,16 @@ $(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(
 
 # What a source takes in as it is, which no dependency file tells.
 $(B)/user/export/svg.o $(B)/fuzz/user/export/svg.o: user/export/svg.js
+HTML_OBJ := $(B)/user/export/html.o $(B)/fuzz/user/export/html.o
+$(HTML_OBJ): $(B)/html/head.html
+$(HTML_OBJ): private OBJ_CFLAGS = -DHTML_PAGE='"$(B)/html"'
+
+# The page, and the hashes by which it allows its own script and style, and nothing else.
+HTML_SRC := $(sort $(wildcard user/export/html/*))
+$(B)/html/head.html: $(HTML_SRC)
+	@mkdir -p $(@D)
+	@echo "  HTML    $(@D)"
+	$(Q)user/export/html/assemble.sh user/export/html $(@D)
 
 # Generated, so the first build needs it before the dependency files can say who reads it.
 $(OBJ) $(FUZZ_OBJ): | $(SKEL)
