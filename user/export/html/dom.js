@@ -121,3 +121,13 @@ function colourOf(name, dark) {
 function isDark() {
 	return matchMedia("(prefers-color-scheme: dark)").matches;
 }
+
+// Colours as a canvas has them in memory.
+function pixelsOf(colours) {
+	const canvas = element("canvas", {width: colours.length, height: 1}), context = canvas.getContext("2d");
+	colours.forEach((colour, x) => {
+		context.fillStyle = colour;
+		context.fillRect(x, 0, 1, 1);
+	});
+	return new Uint32Array(context.getImageData(0, 0, colours.length, 1).data.buffer);
+}

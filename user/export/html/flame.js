@@ -29,14 +29,15 @@ class FlameTree {
 		return i;
 	}
 
-	// How deep the tree is below each node, itself included.
-	height(i) {
+	// How many rows of it have a node of at least so much time, from node i on.
+	height(i, least) {
 		let most = 0;
 		for (let todo = [[i, 1]]; todo.length;) {
 			const [node, depth] = todo.pop();
 			most = Math.max(most, depth);
 			for (const child of this.children[node])
-				todo.push([child, depth + 1]);
+				if (this.total[child] >= least)
+					todo.push([child, depth + 1]);
 		}
 		return most;
 	}
@@ -58,11 +59,12 @@ function treeByTotal({flame, about}) {
 function treeBySelf({flame, about}) {
 	const tree = new FlameTree(), found = new Map();
 	tree.add("all compilers", -1, 0, 0, 0);
-	const child = (parent, name) => {
-		const key = parent + " " + name;
-		if (!found.has(key))
-			found.set(key, tree.add(name, parent, 0, 0, 0));
-		return found.get(key);
+	const child = (parent, frame) => {
+		const key = parent * about.frames.length + frame;
+		let node = found.get(key);
+		if (node === undefined)
+			found.set(key, node = tree.add(about.frames[frame], parent, 0, 0, 0));
+		return node;
 	};
 	for (let i = 0; i < flame.n; i++) {
 		const self = flame.self[i];
@@ -71,7 +73,7 @@ function treeBySelf({flame, about}) {
 		tree.total[0] += self;
 		let node = 0;
 		for (let up = i; flame.depth[up]; up = flame.parent[up]) {
-			node = child(node, about.frames[flame.frame[up]]);
+			node = child(node, flame.frame[up]);
 			tree.total[node] += self;
 			tree.count[node] += flame.count[i];
 			if (up === i)
@@ -114,6 +116,7 @@ class FlameView {
 	}
 
 	setMode(mode) {
+		this.mode = mode;
 		this.tree = this.trees[mode] = this.trees[mode] || [treeByTotal, treeBySelf][mode](this.model);
 		this.search(this.input.value);
 		this.zoomTo(0);
@@ -126,7 +129,9 @@ class FlameView {
 		this.path = [];
 		for (let up = i; up >= 0; up = this.tree.parent[up])
 			this.path.unshift(up);
-		this.canvas.style.height = Math.max(120, (this.path.length - 1 + this.tree.height(i)) * FLAME_ROW + 4) + "px";
+		const least = this.tree.total[i] * LEAST_PX / Math.max(this.surface.width, 1);
+		const rows = this.path.length - 1 + this.tree.height(i, least);
+		this.canvas.style.height = Math.max(120, rows * FLAME_ROW + 4) + "px";
 		this.tell(i);
 		this.surface.redraw();
 	}
@@ -170,7 +175,7 @@ class FlameView {
 		this.boxes = [];
 		this.dark = isDark();
 		this.ink = {label: cssColour("--on-fill"), accent: cssColour("--accent"), found: cssColour("--found"),
-			panel: cssColour("--panel")};
+			neutral: cssColour("--off")};
 		context.font = CANVAS_FONT;
 		context.textBaseline = "middle";
 		this.path.slice(0, -1).forEach((i, depth) => this.drawBox(context, i, 0, depth, width, 0.5));
@@ -197,7 +202,8 @@ class FlameView {
 		const is = this.wanted && this.wanted.test(name);
 		this.boxes.push({i, x, y, width});
 		context.globalAlpha = this.wanted && !is ? 0.35 * alpha : alpha;
-		context.fillStyle = is ? this.ink.found : colourOf(name, this.dark);
+		const isQuery = i > 0 && (this.mode === 1 || this.tree.parent[i] > 0);
+		context.fillStyle = is ? this.ink.found : isQuery ? colourOf(name, this.dark) : this.ink.neutral;
 		context.fillRect(x, y, Math.max(width - 0.7, 0.3), FLAME_ROW - 1);
 		const text = width > 26 ? fitText(name, width) : "";
 		context.fillStyle = this.ink.label;

@@ -3,10 +3,11 @@
 //
 // What is drawn is bounded by pixels, not by intervals: in a lane, all that ends within the pixel of
 // the last one drawn is skipped by bisection. So a frame takes as long with a million as with a hundred.
+// What is as narrow as a pixel goes into a strip of pixels, which is drawn at once for the whole lane.
 
 const LANE = 16, HEADER = 20, GAP = 6, OVERVIEW = 44, AXIS = 20;
 const FOLDED_LANES = 1; // of a thread whose process is folded
-const MANY_THREADS = 12; // from here on processes are folded at first
+const MANY_COMPILERS = 8; // from here on they are folded at first
 const LEAST_VIEW_NS = 50;
 const LISTED = 15; // intervals in the list below
 
@@ -18,7 +19,7 @@ class TimelineView {
 		this.top = 0;
 		this.selected = -1;
 		this.wanted = "";
-		const folded = model.threads.length > MANY_THREADS;
+		const folded = model.processes.length >= MANY_COMPILERS;
 		this.folded = model.processes.map(() => folded);
 		this.canvas = element("canvas", {class: "timeline", tabindex: 0, role: "application",
 			"aria-label": "Build timeline. Left and right arrows pan, plus and minus zoom, 0 shows all, up and " +
@@ -204,10 +205,13 @@ class TimelineView {
 		this.ink = {text: cssColour("--ink"), muted: cssColour("--muted"), line: cssColour("--line"),
 			panel: cssColour("--panel"), accent: cssColour("--accent"), page: cssColour("--page"),
 			label: cssColour("--on-fill")};
+		this.pixels = pixelsOf([...this.colours, this.ink.accent]);
+		this.accentPixel = this.pixels[this.colours.length];
 	}
 
 	draw(context, width, height) {
 		this.prepareColours();
+		this.prepareStrip(width);
 		this.scale = width / (this.to - this.from);
 		context.font = CANVAS_FONT;
 		context.textBaseline = "middle";
@@ -231,6 +235,7 @@ class TimelineView {
 
 	drawRow(context, row, y, width) {
 		if (row.thread) {
+			this.drawThreadName(context, row.thread, y);
 			for (let depth = 0; depth < row.lanes; depth++)
 				this.drawLane(context, row.thread.firstLane + depth, y + depth * LANE, width);
 			return;
@@ -244,11 +249,17 @@ class TimelineView {
 		context.fillText(text, Math.max(4, Math.min(x + 4, width - 200)), y + HEADER / 2 - 1);
 	}
 
-	// Items are in order: what ends left of x is skipped by bisection, over and over.
+	// Under the intervals, which is where the thread has none yet.
+	drawThreadName(context, thread, y) {
+		context.fillStyle = this.ink.muted;
+		context.fillText(this.model.threadTitle(thread), 4, y + LANE / 2 - 1);
+	}
+
+	// Items are in order: what ends left of x is skipped, over and over.
 	drawLane(context, number, y, width) {
 		const items = this.model.lane(number), {start, end} = this.model.spans;
 		const {from, to, scale} = this;
-		let k = firstWhere(0, items.length, (m) => end[items[m]] >= from);
+		let k = firstWhere(0, items.length, (m) => end[items[m]] >= from), slivers = false;
 		while (k < items.length && start[items[k]] <= to) {
 			const i = items[k], x = Math.max(0, (start[i] - from) * scale);
 			const right = Math.min(width, (end[i] - from) * scale);
@@ -257,10 +268,48 @@ class TimelineView {
 				k++;
 				continue;
 			}
-			this.drawSliver(context, i, x, y);
-			const next = from + (x + 1) / scale;
-			k = firstWhere(k + 1, items.length, (m) => end[items[m]] > next);
+			slivers = true;
+			this.strip.pixels[Math.floor(x)] = this.sliverColour(i);
+			k = this.skip(items, k + 1, from + (Math.floor(x) + 1) / scale);
 		}
+		if (slivers)
+			this.drawStrip(context, y);
+	}
+
+	// From k on, the first that ends after a time. It is near, more often than not.
+	skip(items, k, time) {
+		const {end} = this.model.spans;
+		let step = 1;
+		while (k + step < items.length && end[items[k + step - 1]] <= time) {
+			k += step;
+			step *= 2;
+		}
+		return firstWhere(k, Math.min(k + step, items.length), (m) => end[items[m]] > time);
+	}
+
+	// One pixel high, and as wide as the canvas.
+	prepareStrip(width) {
+		if (this.strip && this.strip.canvas.width === Math.ceil(width))
+			return;
+		const canvas = element("canvas", {width: Math.ceil(width), height: 1}), context = canvas.getContext("2d");
+		const image = context.createImageData(canvas.width, 1);
+		this.strip = {canvas, context, image, pixels: new Uint32Array(image.data.buffer)};
+	}
+
+	drawStrip(context, y) {
+		const {canvas, image, pixels} = this.strip;
+		this.strip.context.putImageData(image, 0, 0);
+		context.imageSmoothingEnabled = false;
+		context.drawImage(canvas, 0, y, canvas.width, LANE - 2);
+		pixels.fill(0);
+	}
+
+	sliverColour(i) {
+		if (i === this.selected)
+			return this.accentPixel;
+		// Opacity is the uppermost byte.
+		const pixel = this.pixels[this.model.spans.what[i]];
+		return this.isFaded(i) ? pixel & 0x33ffffff : pixel;
 	}
 
 	isFaded(i) {
@@ -285,13 +334,6 @@ class TimelineView {
 			context.lineWidth = 2;
 			context.strokeRect(x + 1, y, Math.max(width - 2, 1), LANE - 2);
 		}
-	}
-
-	drawSliver(context, i, x, y) {
-		context.globalAlpha = this.isFaded(i) ? 0.2 : 1;
-		context.fillStyle = i === this.selected ? this.ink.accent : this.colours[this.model.spans.what[i]];
-		context.fillRect(x, y, 1, LANE - 2);
-		context.globalAlpha = 1;
 	}
 
 	// Not told by colour alone: nothing happens there.
