@@ -87,13 +87,6 @@ static void html__clear(struct html *h)
 
 /* ---- While it is read ------------------------------------------------------------------------ */
 
-static int take_item(void *ctx, const struct trace_item *item)
-{
-	struct html *h = ctx;
-
-	return html_report__item(h->report, item) ?: flame__item(h->flame, item);
-}
-
 /* Told at the end, with what then is known. */
 static int take_process(void *ctx, const struct timeline_process *p)
 {
@@ -131,6 +124,18 @@ static int get_what(struct html *h, const struct trace_span *s, uint32_t *out)
 	}
 	*out = i;
 	return 0;
+}
+
+/* Names of what is left out are known, too: tables tell passes from queries by them. */
+static int take_item(void *ctx, const struct trace_item *item)
+{
+	struct html *h = ctx;
+	uint32_t what;
+	int err = html_report__item(h->report, item) ?: flame__item(h->flame, item);
+
+	if (!err && item->kind == TRACE_ITEM_SPAN)
+		err = get_what(h, &item->span, &what);
+	return err;
 }
 
 /* What the query was asked for, if the trace tells. */

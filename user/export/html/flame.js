@@ -58,6 +58,8 @@ function treeByTotal({flame, about}) {
 // From each node upwards, its self time goes along: callers of a query are merged, too.
 function treeBySelf({flame, about}) {
 	const tree = new FlameTree(), found = new Map();
+	// A phase and a query may share a name.
+	const first = about.frames.map((name) => about.frames.indexOf(name));
 	tree.add("all compilers", -1, 0, 0, 0);
 	const child = (parent, frame) => {
 		const key = parent * about.frames.length + frame;
@@ -73,7 +75,7 @@ function treeBySelf({flame, about}) {
 		tree.total[0] += self;
 		let node = 0;
 		for (let up = i; flame.depth[up]; up = flame.parent[up]) {
-			node = child(node, flame.frame[up]);
+			node = child(node, first[flame.frame[up]]);
 			tree.total[node] += self;
 			tree.count[node] += flame.count[i];
 			if (up === i)
