@@ -97,11 +97,10 @@ class App {
 			["Self time", formatDuration(report.queries.reduce((sum, row) => sum + row.self_ns, 0))],
 			["Compiler", rustc],
 			["Recorded", about.realtime_start_ms ? new Date(about.realtime_start_ms).toISOString().slice(0, 19).replace("T", " ") + " UTC" : ""],
-			["By", `${about.tool} on ${about.host}`],
 		];
 		byId("summary").append(...facts.filter(([, value]) => value)
 			.map(([key, value]) => element("div", {}, element("dt", {}, key), element("dd", {}, value))));
-		byId("privacy").textContent = about.privacy.replace("this file", "This page") + ". It was made for opening from disk, and loads nothing.";
+		byId("privacy").textContent = about.privacy.replace("this file", "This page") + `. It loads nothing. Made by ${about.tool} of a trace from ${about.host}.`;
 	}
 
 	// What one has to know before one believes a number.

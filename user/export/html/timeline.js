@@ -6,8 +6,7 @@
 // What is as narrow as a pixel goes into a strip of pixels, which is drawn at once for the whole lane.
 
 const LANE = 16, HEADER = 20, GAP = 6, OVERVIEW = 44, AXIS = 20;
-const FOLDED_LANES = 1; // of a thread whose process is folded
-const MANY_COMPILERS = 8; // from here on they are folded at first
+const FOLDED_LANES = 3; // of the first thread of a process that is folded; of others, one
 const LEAST_VIEW_NS = 50;
 const LISTED = 15; // intervals in the list below
 
@@ -19,7 +18,7 @@ class TimelineView {
 		this.top = 0;
 		this.selected = -1;
 		this.wanted = "";
-		const folded = model.processes.length >= MANY_COMPILERS;
+		const folded = model.processes.length > 1;
 		this.folded = model.processes.map(() => folded);
 		this.canvas = element("canvas", {class: "timeline", tabindex: 0, role: "application",
 			"aria-label": "Build timeline. Left and right arrows pan, plus and minus zoom, 0 shows all, up and " +
@@ -69,7 +68,8 @@ class TimelineView {
 			this.rows.push({process, y, height: HEADER});
 			y += HEADER;
 			for (const thread of process.threads.filter((t) => t.depth)) {
-				const lanes = this.folded[process.index] ? Math.min(thread.depth, FOLDED_LANES) : thread.depth;
+				const first = thread === process.threads[0];
+				const lanes = this.folded[process.index] ? Math.min(thread.depth, first ? FOLDED_LANES : 1) : thread.depth;
 				this.rows.push({thread, process, lanes, y, height: lanes * LANE + GAP});
 				y += lanes * LANE + GAP;
 			}
@@ -317,15 +317,17 @@ class TimelineView {
 	}
 
 	drawSpan(context, i, x, y, width) {
-		const what = this.model.spans.what[i];
+		const what = this.model.spans.what[i], isOff = this.model.isOff[what];
+		context.fillStyle = this.ink.panel;
+		context.fillRect(x, y, width, LANE - 2);
 		context.globalAlpha = this.isFaded(i) ? 0.2 : 1;
 		context.fillStyle = this.colours[what];
 		context.fillRect(x, y, Math.max(width - 0.5, 1), LANE - 2);
-		if (this.model.isOff[what] || this.model.kinds[what] === KIND.BLOCKED)
+		if (isOff || this.model.kinds[what] === KIND.BLOCKED)
 			this.hatch(context, x, y, width);
-		const text = width > 26 ? fitText(this.model.names[what], width) : "";
+		const text = width > (isOff ? 90 : 26) ? fitText(this.model.names[what], width) : "";
 		if (text) {
-			context.fillStyle = this.model.isOff[what] ? this.ink.muted : this.ink.label;
+			context.fillStyle = isOff ? this.ink.text : this.ink.label;
 			context.fillText(text, x + 3, y + LANE / 2 - 1);
 		}
 		context.globalAlpha = 1;
