@@ -61,7 +61,7 @@ endif
 
 CFLAGS := $(STD) $(WARN) $(OPT) $(INCLUDES) $(PKG_CFLAGS) $(EXTRA_CFLAGS)
 # libiberty comes without a .pc file.
-LDLIBS := $(PKG_LIBS) -liberty -lpthread
+LDLIBS := $(PKG_LIBS) -liberty -lpthread -lm
 # -g is what makes BTF, which CO-RE and the skeleton need. The kernel dictates the parameters of a
 # program, used or not.
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu17 $(WARN) -Wno-unused-parameter \

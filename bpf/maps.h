@@ -17,6 +17,9 @@ const volatile struct wire_knobs knobs = {.wakeup_bytes = 1 << 20};
 /* Probes sit there before and after a capture; only in between do they count. */
 volatile __u32 enabled;
 
+/* With a budget: what is recorded. The user half writes it at any time. */
+volatile struct wire_watched watched[WIRE_WATCHED_LIBS * WIRE_WATCHED_QUERIES];
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 16 << 20); /* the user half sets the real size */
@@ -112,6 +115,14 @@ static __always_inline __u64 wakeup_flags(void)
 			       waiting >= knobs.wakeup_bytes
 		       ? BPF_RB_FORCE_WAKEUP
 		       : BPF_RB_NO_WAKEUP;
+}
+
+/* NULL if the query is recorded always. */
+static __always_inline volatile struct wire_watched *find_watched(__u32 lib, __u32 query)
+{
+	if (!knobs.governed || lib >= WIRE_WATCHED_LIBS || query >= WIRE_WATCHED_QUERIES)
+		return NULL;
+	return &watched[WIRE_WATCHED(lib, query)];
 }
 
 #endif /* QPROF_MAPS_H */

@@ -3,6 +3,7 @@
 #ifndef QPROF_PROCESSES_H
 #define QPROF_PROCESSES_H
 
+#include "counted.h"
 #include "maps.h"
 #include "off_cpu.h"
 
@@ -61,6 +62,7 @@ static __always_inline void read_args(struct task_struct *task, struct wire_exec
 static __always_inline void settle(struct thread_stack *t, int exits, __u64 now)
 {
 	stack_flush(t, off_cpu_settle(t, exits, now));
+	settle_counted(t, now);
 	count_n(WIRE_COUNT_HITS, __sync_lock_test_and_set(&t->hits, 0));
 	count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->spans, 0));
 	count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->off_cpu.n_told, 0));

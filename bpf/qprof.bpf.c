@@ -6,15 +6,18 @@
  * Entry-style probes only. A return probe replaces the return address on the compiler's stack, and
  * rustc, which unwinds for every error it reports, would abort on it.
  */
+#include "counted.h"
 #include "maps.h"
 #include "operands.h"
 #include "switches.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
+/* With a budget, an end without a start is mostly one of a query that is not recorded. */
 static void stack_count(enum wire_counter counter)
 {
-	count(counter);
+	if (!knobs.governed || counter != WIRE_DROP_END_WITHOUT_START)
+		count(counter);
 }
 
 static int stack_wants_callers(void)
@@ -83,6 +86,18 @@ static long stack_find_segment(struct thread_stack *t, wire_u64 sp)
 	return 0;
 }
 
+/*
+ * Its start came before the end probes of its query were taken away, and what ended it may be
+ * another's end.
+ */
+static __always_inline __u8 untimed(const struct frame *f)
+{
+	volatile struct wire_watched *w = find_watched(f->lib, f->query);
+
+	return w && f->kind == WIRE_KIND_QUERY && f->start_ns <= w->lapsed_ns ? WIRE_SPAN_UNTIMED
+									      : 0;
+}
+
 static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
 		       wire_u32 invocation)
 {
@@ -94,7 +109,7 @@ static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 fl
 	}
 	*s = (struct wire_span){
 		.type = WIRE_SPAN,
-		.flags = flags,
+		.flags = flags | untimed(f),
 		.lib = f->lib,
 		.kind = f->kind,
 		.query = f->query,
@@ -150,6 +165,8 @@ static __always_inline struct thread_stack *current_stack(void)
 	t = bpf_task_storage_get(&stacks, task, NULL, 0);
 	if (t) {
 		t->hits++;
+		if (knobs.governed && t->hits >= HITS_STEP)
+			count_n(WIRE_COUNT_HITS, __sync_lock_test_and_set(&t->hits, 0));
 		return t;
 	}
 	id = bpf_get_current_pid_tgid();
@@ -179,16 +196,26 @@ static __always_inline __u64 begin_hit(struct thread_stack *t)
 
 #define BODY_SP(ctx, cookie) (PT_REGS_SP(ctx) + wire_cookie_sp_delta(cookie))
 
+/* A query starts, unless executions of it are but counted. */
+static __always_inline void push(struct thread_stack *t, __u64 cookie, __u64 sp, __u8 state)
+{
+	/* Before it is asked whether to record it: a span that is older than a lapse is known. */
+	__u64 now = bpf_ktime_get_ns();
+
+	if (count_execution(t, wire_cookie_lib(cookie), wire_cookie_query(cookie), now))
+		return;
+	stack_push(t, cookie, sp, state, off_cpu_begin(t, now));
+	off_cpu_done(t);
+}
+
 SEC("uprobe/start")
 int on_start(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 
-	if (!t)
-		return 0;
-	stack_push(t, cookie, BODY_SP(ctx, cookie), FRAME_STARTED, begin_hit(t));
-	off_cpu_done(t);
+	if (t)
+		push(t, cookie, BODY_SP(ctx, cookie), FRAME_STARTED);
 	return 0;
 }
 
@@ -237,7 +264,10 @@ int on_requested_wrapper(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	w = bpf_map_lookup_elem(&wrappers, &key);
-	now = begin_hit(t);
+	now = bpf_ktime_get_ns();
+	if (count_execution(t, lib, query, now))
+		return 0;
+	now = off_cpu_begin(t, now);
 	stack_request(t, cookie, sp, read_caller(ctx, cookie), now);
 	cookie = wire_cookie(0, lib, query, w ? w->group : WIRE_NO_GROUP,
 			     w && w->hidden ? WIRE_HIDDEN : WIRE_REG_NONE, 0);
@@ -252,10 +282,8 @@ int on_wrapper(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 
-	if (!t)
-		return 0;
-	stack_push(t, cookie, BODY_SP(ctx, cookie), FRAME_WRAPPED, begin_hit(t));
-	off_cpu_done(t);
+	if (t)
+		push(t, cookie, BODY_SP(ctx, cookie), FRAME_WRAPPED);
 	return 0;
 }
 
@@ -305,8 +333,7 @@ int on_identify(struct pt_regs *ctx)
 		return 0;
 	cookie = wire_cookie(0, wire_cookie_lib(cookie), p->query, p->group,
 			     p->hidden ? WIRE_HIDDEN : WIRE_REG_NONE, 0);
-	stack_push(t, cookie, PT_REGS_SP(ctx), FRAME_STARTED, begin_hit(t));
-	off_cpu_done(t);
+	push(t, cookie, PT_REGS_SP(ctx), FRAME_STARTED);
 	return 0;
 }
 

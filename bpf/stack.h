@@ -143,10 +143,11 @@ struct thread_stack {
 	wire_u64 hits; /* probe hits and spans sent that are not in the counters yet */
 	wire_u64 spans;
 	wire_u32 requests_end; /* index behind the youngest, modulo STACK_REQUESTS */
-	wire_u32 pad;
+	wire_u32 counted_lib;  /* whose queries are counted */
 	struct off_cpu off_cpu;
 	struct request requests[STACK_REQUESTS];
 	struct frame frames[STACK_INLINE_FRAMES];
+	wire_u32 counted[WIRE_WATCHED_QUERIES]; /* executions that were not sent yet */
 };
 
 _Static_assert(sizeof(struct frame) == 32, "frame");

@@ -32,6 +32,7 @@ enum wire_type {
 	WIRE_HIT = 6,
 	WIRE_THREAD = 7,
 	WIRE_OFF_CPU = 8,
+	WIRE_COUNTED = 9,
 };
 
 /* How a span came to its end. */
@@ -39,6 +40,8 @@ enum wire_span_flag {
 	WIRE_SPAN_UNWOUND = 1, /* left by unwinding: no invocation id, end = when it was caught */
 	WIRE_SPAN_LEFT = 2,    /* left unseen (no catch observed): end = when that was noticed */
 	WIRE_SPAN_OPEN = 4,    /* still running when its thread exited or the capture stopped */
+	/* Executed; but its end probes were away meanwhile, so when it ended is not known. */
+	WIRE_SPAN_UNTIMED = 8,
 };
 
 #define WIRE_NO_INVOCATION 0xffffffffu
@@ -95,6 +98,39 @@ struct wire_hit {
 	wire_u32 invocation; /* of the execution whose result it is, or WIRE_NO_INVOCATION */
 	wire_u64 time_ns;
 };
+
+/*
+ * With a budget: so many more executions of a query that were counted and not recorded. Sent now
+ * and then, and when the thread exits.
+ */
+struct wire_counted {
+	wire_u8 type;
+	wire_u8 lib;
+	wire_u16 query;
+	wire_u32 pid;
+	wire_u32 tid;
+	wire_u32 n;
+	wire_u64 time_ns;
+};
+
+/*
+ * So many are told of at once; fewer only when the thread exits. Few, as those that are not told
+ * yet are not known to whoever decides.
+ */
+#define WIRE_COUNTED_STEP 4
+
+/* What becomes of a query's starts; in a table that the user half writes. */
+struct wire_watched {
+	/* Spans that began before may have missed their end: they are sent as WIRE_SPAN_UNTIMED. */
+	wire_u64 lapsed_ns;
+	wire_u32 counted; /* 1: counted, not recorded */
+	wire_u32 pad;
+};
+
+/* Libraries and queries beyond are always recorded. */
+#define WIRE_WATCHED_LIBS	 16
+#define WIRE_WATCHED_QUERIES	 512 /* a power of two */
+#define WIRE_WATCHED(lib, query) ((lib)*WIRE_WATCHED_QUERIES + (query))
 
 /* Why a thread left its CPU. */
 enum wire_off_reason {
@@ -219,6 +255,7 @@ enum wire_counter {
 struct wire_knobs {
 	wire_u32 wakeup_bytes; /* wake the reader once this much is waiting in the ring buffer */
 	wire_u32 callers;      /* 1: requests are probed, and spans tell who made theirs */
+	wire_u32 governed;     /* 1: struct wire_watched says what is recorded */
 };
 
 /*
@@ -430,7 +467,9 @@ _Static_assert(sizeof(struct wire_label_key) == 8 + WIRE_LABEL_MAX, "wire_label_
 _Static_assert(sizeof(struct wire_label) == 16 + WIRE_LABEL_MAX, "wire_label");
 _Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");
 _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
-_Static_assert(sizeof(struct wire_knobs) == 8, "wire_knobs");
+_Static_assert(sizeof(struct wire_counted) == 24, "wire_counted");
+_Static_assert(sizeof(struct wire_watched) == 16, "wire_watched");
+_Static_assert(sizeof(struct wire_knobs) == 12, "wire_knobs");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
 _Static_assert(sizeof(struct wire_provider) == 8, "wire_provider");
 _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");

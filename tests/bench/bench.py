@@ -2,6 +2,7 @@
 """What is aimed at, and how far it is reached, all measured in one run.
 
 overhead  what it costs to be profiled, beside a plain compile and rustc's own self-profile
+budget    whether --budget holds
 hits      of caches, of hello world, beside rustc's own
 set-up    making and reading a plan, attaching to a running compiler
 store     writing and reading 100 million synthetic events; no root, no rustc
@@ -18,13 +19,14 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../e2e")]
 
+import budget  # noqa: E402
 import export_rates  # noqa: E402
 import formats  # noqa: E402
 import lab  # noqa: E402
 import overhead  # noqa: E402
 import targets  # noqa: E402
 
-PARTS = ("overhead", "hits", "set-up", "store", "export", "pctab")
+PARTS = ("overhead", "budget", "hits", "set-up", "store", "export", "pctab")
 HAS_TARGETS = "regex-syntax, debug"
 
 
@@ -62,6 +64,8 @@ def of_compiler(options):
                 if name == HAS_TARGETS:
                     rows += overhead.target_rows(results)
                     upstream = formats.upstream_rate(*bench.own_profile())
+        if "budget" in options.part:
+            rows += budget.measure(bench, options.rounds)
         if "hits" in options.part:
             rows += overhead.hits_rows(t, options.toolchain)
         if "set-up" in options.part:
@@ -72,7 +76,7 @@ def of_compiler(options):
 def main():
     options = parse()
     rows, upstream = [], None
-    if {"overhead", "hits", "set-up"} & set(options.part):
+    if {"overhead", "budget", "hits", "set-up"} & set(options.part):
         rows, upstream = of_compiler(options)
     if "store" in options.part:
         rows += formats.store(options.build, options.events, upstream)

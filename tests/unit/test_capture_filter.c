@@ -143,6 +143,8 @@ static void what_may_pass_is_not_left_out(void **state)
 	assert_true(may_pass("default", FILTER_TIMER));
 	assert_false(may_pass("query-provider", FILTER_TIMER));
 	assert_true(may_pass("-LLVM_*", FILTER_TIMER));
+	assert_true(may_pass("generic-activity,-default", FILTER_ACTIVITY));
+	assert_false(may_pass("default,-default", FILTER_ACTIVITY));
 }
 
 static void told_labels_are_judged_by_who_told_them(void **state)

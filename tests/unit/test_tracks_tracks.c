@@ -196,6 +196,14 @@ static void a_hit_is_of_the_query_that_was_executed(void **state)
 	assert_int_equal(tracks__unknown_hits(f->t), 2);
 }
 
+static int do_counted(struct tracks *t, uint32_t pid, uint16_t query, uint32_t n)
+{
+	const struct wire_counted r = {
+		.type = WIRE_COUNTED, .lib = 2, .query = query, .pid = pid, .n = n, .time_ns = 500};
+
+	return tracks__record(t, &r, sizeof(r));
+}
+
 static int do_off_cpu(struct tracks *t, uint8_t reason, uint32_t flags, uint64_t end)
 {
 	const struct wire_off_cpu r = {
@@ -210,6 +218,38 @@ static int do_off_cpu(struct tracks *t, uint8_t reason, uint32_t flags, uint64_t
 	};
 
 	return tracks__record(t, &r, sizeof(r));
+}
+
+static void assert_unrecorded(const struct fixture *f, uint32_t kind, uint32_t label,
+			      uint64_t events, uint64_t sum)
+{
+	assert_int_equal(f->out.unrecorded.kind, kind);
+	assert_int_equal(f->out.unrecorded.process, 0);
+	assert_int_equal(f->out.unrecorded.label, label);
+	assert_int_equal(f->out.unrecorded.events, events);
+	assert_int_equal(f->out.unrecorded.sum, sum);
+}
+
+static void what_is_not_recorded_is_told_by_process_and_query(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_span untimed = span(11, 0, 300, 400);
+
+	assert_int_equal(do_counted(f->t, 11, 2, 4), 0);
+	assert_unrecorded(f, TRACE_KIND_COUNTED, 72, 4, 0);
+	assert_int_equal(tracks__estimated(f->t, 11, 2, 1, 30, 900), 0);
+	assert_unrecorded(f, TRACE_KIND_ESTIMATED, 71, 30, 900);
+	/* Its end is another's. */
+	untimed.flags = WIRE_SPAN_UNTIMED | WIRE_SPAN_LEFT;
+	assert_int_equal(tracks__record(f->t, &untimed, sizeof(untimed)), 0);
+	assert_unrecorded(f, TRACE_KIND_COUNTED, 71, 1, 0);
+	assert_int_equal(f->out.n_spans, 0);
+	assert_int_equal(f->out.n_unrecorded, 3);
+	/* Of no query, of no process that is known. */
+	assert_int_equal(do_counted(f->t, 11, 3, 4), -EBADMSG);
+	assert_int_equal(tracks__estimated(f->t, 99, 2, 1, 30, 900), 0);
+	assert_int_equal(f->out.n_unrecorded, 3);
+	assert_int_equal(tracks__query_label(f->t, 2, 1), 71);
 }
 
 static void off_the_cpu_it_is_told_why(void **state)
@@ -705,6 +745,7 @@ int main(void)
 		TEST(a_label_that_was_told_comes_before_its_intervals),
 		TEST(what_has_no_label_says_so),
 		TEST(intervals_that_nobody_wants_are_left_out),
+		TEST(what_is_not_recorded_is_told_by_process_and_query),
 		TEST(a_compiler_lives_and_dies),
 		TEST(a_directory_is_kept_with_what_runs_in_it),
 		TEST(spans_are_converted),

@@ -204,8 +204,19 @@ bool filter__passes(const struct filter *f, enum filter_class class, const char 
 	return false;
 }
 
+/* "all,-default": what the default leaves out by its label is left. */
+static bool tiny_passes(const struct filter *f)
+{
+	for (size_t i = 0; filter_tiny[i]; i++)
+		if (filter__passes(f, FILTER_ACTIVITY, filter_tiny[i]))
+			return true;
+	return false;
+}
+
 bool filter__may_pass(const struct filter *f, enum filter_class class)
 {
+	if (class == FILTER_ACTIVITY && tiny_passes(f))
+		return true;
 	for (size_t i = f->n; i-- > 0;) {
 		const struct word *w = &f->words[i];
 

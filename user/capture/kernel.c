@@ -17,6 +17,7 @@
 #include "base/diag.h"
 #include "capture/privilege.h"
 #include "capture/probes.h"
+#include "capture/units.h"
 #include "qprof.skel.h"
 
 struct kernel {
@@ -24,6 +25,8 @@ struct kernel {
 	struct ring_buffer *ring;
 	struct bpf_program *progs[PROBES_ROLES];
 	struct probes *libs[WIRE_MAX_LIBS];
+	struct units *units[WIRE_MAX_LIBS]; /* if it is governed */
+	bool governed;
 	unsigned int n_libs;
 	bool multi;
 	bool owned_elsewhere; /* a background child holds the perf events now */
@@ -56,28 +59,52 @@ static int on_record(void *ctx, void *data, size_t size)
 	return !err && k->handed_over >= k->ring_bytes ? ENOUGH : err;
 }
 
-/* What is not used is not loaded either. */
-static void list_programs(struct kernel *k, bool callers, bool hits)
+static bool wants_hits(const struct kernel_options *opt)
 {
+	return opt->hits || (opt->filter && filter__wants_hits(opt->filter));
+}
+
+static bool may_pass(const struct filter *f, enum filter_class class)
+{
+	return !f || filter__may_pass(f, class);
+}
+
+static void use(struct kernel *k, enum wire_role role, struct bpf_program *prog, bool needed)
+{
+	if (needed)
+		k->progs[role] = prog;
+	bpf_program__set_autoload(prog, needed);
+}
+
+/*
+ * The verifier takes some 4 ms for each program: what no plan has a site for that passes the filter
+ * is not loaded. Starts and ends of queries always are, as the probes' cost is measured with them.
+ */
+static void list_programs(struct kernel *k, const struct kernel_options *opt)
+{
+	const struct filter *f = opt->filter;
 	struct qprof_bpf *s = k->skel;
+	bool hashing = may_pass(f, FILTER_HASHING);
+	bool queries = hashing || may_pass(f, FILTER_QUERY);
+	bool about_query = may_pass(f, FILTER_BLOCKED) || may_pass(f, FILTER_LOAD);
+	bool guards =
+		hashing || about_query || may_pass(f, FILTER_ACTIVITY) || may_pass(f, FILTER_TOLD);
+	bool timers = may_pass(f, FILTER_TIMER);
 
 	k->progs[WIRE_ROLE_START] = s->progs.on_start;
 	k->progs[WIRE_ROLE_START_BODY] = s->progs.on_start;
-	k->progs[WIRE_ROLE_WRAPPER] = callers ? s->progs.on_requested_wrapper : s->progs.on_wrapper;
-	k->progs[WIRE_ROLE_IDENTIFY] = s->progs.on_identify;
 	k->progs[WIRE_ROLE_END] = s->progs.on_end;
 	k->progs[WIRE_ROLE_CAUGHT] = s->progs.on_caught;
-	k->progs[WIRE_ROLE_REQUEST] = callers ? s->progs.on_request : NULL;
-	bpf_program__set_autoload(s->progs.on_wrapper, !callers);
-	bpf_program__set_autoload(s->progs.on_requested_wrapper, callers);
-	bpf_program__set_autoload(s->progs.on_request, callers);
-	k->progs[WIRE_ROLE_GUARD] = s->progs.on_guard;
-	k->progs[WIRE_ROLE_GUARD_QUERY] = s->progs.on_guard_query;
-	k->progs[WIRE_ROLE_GUARD_END] = s->progs.on_guard_end;
-	k->progs[WIRE_ROLE_TIMER] = s->progs.on_timer;
-	k->progs[WIRE_ROLE_TIMER_END] = s->progs.on_timer_end;
-	k->progs[WIRE_ROLE_HIT] = hits ? s->progs.on_hit : NULL;
-	bpf_program__set_autoload(s->progs.on_hit, hits);
+	use(k, WIRE_ROLE_WRAPPER, s->progs.on_wrapper, queries && !opt->callers);
+	use(k, WIRE_ROLE_WRAPPER, s->progs.on_requested_wrapper, queries && opt->callers);
+	use(k, WIRE_ROLE_REQUEST, s->progs.on_request, queries && opt->callers);
+	use(k, WIRE_ROLE_IDENTIFY, s->progs.on_identify, queries);
+	use(k, WIRE_ROLE_GUARD, s->progs.on_guard, guards);
+	use(k, WIRE_ROLE_GUARD_QUERY, s->progs.on_guard_query, about_query);
+	use(k, WIRE_ROLE_GUARD_END, s->progs.on_guard_end, guards);
+	use(k, WIRE_ROLE_TIMER, s->progs.on_timer, timers);
+	use(k, WIRE_ROLE_TIMER_END, s->progs.on_timer_end, timers);
+	use(k, WIRE_ROLE_HIT, s->progs.on_hit, wants_hits(opt));
 }
 
 /* Not worth a recording: what cannot be had is told, and left out. */
@@ -118,13 +145,20 @@ static int explain_load(int err)
 
 static int choose_attach(struct kernel *k, enum kernel_attach attach, bool hits)
 {
+	const char *leave_out = hits	      ? "leave query-cache-hit out of --events"
+				: k->governed ? "leave out --budget"
+					      : "use --attach perf";
 	bool have = attach != KERNEL_ATTACH_PERF && probes_have_multi();
 
 	k->multi = have;
 	if (hits && !have && attach == KERNEL_ATTACH_PERF)
 		return diag_error_r(-EINVAL, "query-cache-hit needs thousands of probes, more than "
 					     "perf events can be; leave out --attach perf");
-	if ((hits || attach == KERNEL_ATTACH_MULTI) && !have) {
+	if (k->governed && !have && attach == KERNEL_ATTACH_PERF)
+		return diag_error_r(-EINVAL,
+				    "no budget can be kept with perf events, which take up "
+				    "to a second each to remove; leave out --attach perf");
+	if ((hits || k->governed || attach == KERNEL_ATTACH_MULTI) && !have) {
 		char missing[128];
 
 		if (privilege_missing(privilege_effective(), 0, missing, sizeof(missing))) {
@@ -134,8 +168,7 @@ static int choose_attach(struct kernel *k, enum kernel_attach attach, bool hits)
 		return diag_error_r(-ENOSYS,
 				    "this kernel has no uprobe_multi links (they came with 6.6); "
 				    "%s",
-				    hits ? "leave query-cache-hit out of --events"
-					 : "use --attach perf");
+				    leave_out);
 	}
 	return 0;
 }
@@ -147,7 +180,7 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 	k->skel = qprof_bpf__open();
 	if (!k->skel)
 		return explain_load(-errno);
-	list_programs(k, opt->callers, opt->hits);
+	list_programs(k, opt);
 	choose_switches(k, opt->off_cpu);
 	for (int role = 1; role < PROBES_ROLES && k->multi; role++) {
 		if (k->progs[role])
@@ -158,6 +191,7 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 	/* Early enough that the reader finds room to be slow in. */
 	k->skel->rodata->knobs.wakeup_bytes = (uint32_t)(opt->ring_bytes / 8);
 	k->skel->rodata->knobs.callers = opt->callers;
+	k->skel->rodata->knobs.governed = opt->governed;
 	err = qprof_bpf__load(k->skel);
 	return err ? explain_load(err) : 0;
 }
@@ -213,9 +247,10 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 		return diag_error_r(-ENOMEM, "out of memory");
 	libbpf_set_print(print_libbpf);
 	k->ring_bytes = opt->ring_bytes;
+	k->governed = opt->governed;
 	err = check_surroundings(opt);
 	if (!err)
-		err = choose_attach(k, opt->attach, opt->hits);
+		err = choose_attach(k, opt->attach, wants_hits(opt));
 	if (!err)
 		err = load(k, opt);
 	if (!err)
@@ -263,8 +298,17 @@ static int fill_tables(struct kernel *k, const struct choice *c)
 	return err;
 }
 
+static int attach_units(struct kernel *k, const struct choice *c, struct units **out)
+{
+	_free_ uint32_t *set_of = calloc(c->plan->n_queries + 1ul, sizeof(*set_of));
+	int n = set_of ? units_find_sets(c->plan, set_of) : -ENOMEM;
+
+	return n < 0 ? n : units__attach(k->progs, c, set_of, out);
+}
+
 static int attach(struct kernel *k, const struct plan *plan, const struct filter *filter)
 {
+	bool governed = k->governed && plan->n_queries;
 	bool callers = k->progs[WIRE_ROLE_REQUEST];
 	unsigned int n = k->n_libs;
 	_choice_ struct choice c;
@@ -276,7 +320,9 @@ static int attach(struct kernel *k, const struct plan *plan, const struct filter
 		raise_file_limit(choice__sites(&c));
 	err = fill_tables(k, &c);
 	if (!err)
-		err = probes__attach(k->progs, &c, k->multi, &k->libs[n]);
+		err = probes__attach(k->progs, &c, k->multi, governed, &k->libs[n]);
+	if (!err && governed)
+		err = attach_units(k, &c, &k->units[n]);
 	if (!err)
 		diag_verbose("attached %u of %u probes to %s by %s", choice__sites(&c),
 			     plan->n_sites, plan->path, kernel__attach_name(k));
@@ -319,6 +365,35 @@ int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
 	else
 		diag_verbose("attached %u more, for cache hits", hits->n);
 	return err;
+}
+
+struct units *kernel__units(struct kernel *k, uint8_t lib)
+{
+	return k->units[lib];
+}
+
+void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted)
+{
+	k->skel->bss->watched[WIRE_WATCHED(lib, query)].counted = counted;
+}
+
+void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query, uint64_t now_ns)
+{
+	k->skel->bss->watched[WIRE_WATCHED(lib, query)].lapsed_ns = now_ns;
+}
+
+uint64_t kernel__hits(const struct kernel *k)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	_free_ uint64_t *values = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*values)) : NULL;
+	uint32_t key = WIRE_COUNT_HITS;
+	uint64_t sum = 0;
+
+	if (!values || bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.counters), &key, values))
+		return 0;
+	for (int cpu = 0; cpu < n_cpus; cpu++)
+		sum += values[cpu];
+	return sum;
 }
 
 int kernel__follow(struct kernel *k, pid_t pid)
@@ -542,14 +617,17 @@ void kernel__free(struct kernel *k)
 	if (!k->multi && k->n_libs)
 		detach_in_background(k);
 	/* All at once: see probes__begin_free(). */
-	for (unsigned int i = 0; i < k->n_libs && !k->owned_elsewhere; i++)
+	for (unsigned int i = 0; i < k->n_libs && !k->owned_elsewhere; i++) {
 		probes__begin_free(k->libs[i]);
+		units__begin_free(k->units[i]);
+	}
 	/* Even disabling a perf event waits for its removal: the child's to do, then. */
 	for (unsigned int i = 0; i < k->n_libs; i++) {
 		if (k->owned_elsewhere)
 			probes__abandon(k->libs[i]);
 		else
 			probes__free(k->libs[i]);
+		units__free(k->units[i]);
 	}
 	ring_buffer__free(k->ring);
 	qprof_bpf__destroy(k->skel);

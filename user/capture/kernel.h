@@ -28,8 +28,12 @@ struct kernel_options {
 	enum kernel_attach attach;
 	size_t ring_bytes; /* a power of two, at least a page */
 	bool callers;	   /* probe the requests too, and tell who made them */
-	bool hits;	   /* be ready for kernel__attach_hits() */
-	bool off_cpu;	   /* tell when threads that have hit a probe are off their CPU */
+	bool governed;	   /* with uprobe_multi only: queries may be detached one by one */
+	/* What will be asked for, at most: programs for nothing else are loaded. NULL: everything
+	 * but hits. */
+	const struct filter *filter;
+	bool hits;    /* be ready for kernel__attach_hits(), whatever the filter */
+	bool off_cpu; /* tell when threads that have hit a probe are off their CPU */
 };
 
 struct kernel;
@@ -42,7 +46,8 @@ struct kernel;
 int kernel__open(const struct kernel_options *opt, struct kernel **out);
 
 /*
- * Attach the sites of a plan that are needed for what `filter` asks for; NULL: everything. The
+ * Attach the sites of a plan that are needed for what `filter` asks for, no more than the kernel
+ * was opened for; NULL: everything it was opened for. The
  * records of its queries carry `*lib`. -ENOSPC past WIRE_MAX_LIBS libraries. Prints one line on
  * failure.
  */
@@ -51,10 +56,23 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 
 /*
  * Attach to where the queries of library `lib`, attached before with `plan`, hit their caches.
- * Only if the kernel was opened for it. Prints one line on failure.
+ * Only if the kernel was opened for them. Prints one line on failure.
  */
 int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
 			const struct plan_hits *hits);
+
+/* With `governed`: the units of library `lib`, the kernel's. */
+struct units;
+struct units *kernel__units(struct kernel *k, uint8_t lib);
+
+/* With `governed`: from now on starts of this query are counted, or recorded again. */
+void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted);
+
+/* With `governed`: what of this query began before now_ns may miss its end. */
+void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query, uint64_t now_ns);
+
+/* Probe hits in followed processes so far; with `governed`, but for a few of each thread. */
+uint64_t kernel__hits(const struct kernel *k);
 
 /* Follow a process, and the children it forks from now on. */
 int kernel__follow(struct kernel *k, pid_t pid);

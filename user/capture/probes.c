@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/units.h"
 #include "plan/hits.h"
 
 /*
@@ -53,6 +54,21 @@ static int link_create(struct uprobe_multi_attr *attr)
 	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
 
 	return fd < 0 ? -errno : fd;
+}
+
+int probes_link(int prog_fd, const char *path, const uint64_t *offsets, const uint64_t *cookies,
+		uint32_t n)
+{
+	struct uprobe_multi_attr attr = {
+		.prog_fd = (uint32_t)prog_fd,
+		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
+		.path = (uintptr_t)path,
+		.offsets = (uintptr_t)offsets,
+		.cookies = (uintptr_t)cookies,
+		.count = n,
+	};
+
+	return link_create(&attr);
 }
 
 int probes_try_multi(const char *path, uint64_t offset)
@@ -128,20 +144,14 @@ static struct site_range sites_of_role(const struct plan *plan, uint32_t role)
 }
 
 static int attach_multi(struct probes *p, const struct choice *c, const struct bpf_program *prog,
-			uint32_t role)
+			uint32_t role, bool governed)
 {
 	const struct plan *plan = c->plan;
 	struct site_range r = sites_of_role(plan, role);
 	uint32_t most = r.end - r.first;
 	_free_ uint64_t *offsets = calloc(most + 1, sizeof(*offsets));
 	_free_ uint64_t *cookies = calloc(most + 1, sizeof(*cookies));
-	struct uprobe_multi_attr attr = {
-		.prog_fd = (uint32_t)bpf_program__fd(prog),
-		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
-		.path = (uintptr_t)plan->path,
-		.offsets = (uintptr_t)offsets,
-		.cookies = (uintptr_t)cookies,
-	};
+	uint32_t n = 0;
 	int fd;
 
 	if (!offsets || !cookies)
@@ -149,12 +159,14 @@ static int attach_multi(struct probes *p, const struct choice *c, const struct b
 	for (uint32_t i = r.first; i < r.end; i++) {
 		if (!choice__wants(c, &plan->sites[i]))
 			continue;
-		offsets[attr.count] = plan->sites[i].offset;
-		cookies[attr.count++] = choice__cookie(c, &plan->sites[i]);
+		if (governed && units_have(&plan->sites[i]))
+			continue;
+		offsets[n] = plan->sites[i].offset;
+		cookies[n++] = choice__cookie(c, &plan->sites[i]);
 	}
-	if (!attr.count)
+	if (!n)
 		return 0;
-	fd = link_create(&attr);
+	fd = probes_link(bpf_program__fd(prog), plan->path, offsets, cookies, n);
 	if (fd < 0)
 		return fd;
 	p->multi[role] = fd;
@@ -166,14 +178,6 @@ int probes__attach_hits(struct probes *p, struct bpf_program *prog, const struct
 {
 	_free_ uint64_t *offsets = calloc(hits->n + 1UL, sizeof(*offsets));
 	_free_ uint64_t *cookies = calloc(hits->n + 1UL, sizeof(*cookies));
-	struct uprobe_multi_attr attr = {
-		.prog_fd = (uint32_t)bpf_program__fd(prog),
-		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
-		.path = (uintptr_t)c->plan->path,
-		.offsets = (uintptr_t)offsets,
-		.cookies = (uintptr_t)cookies,
-		.count = hits->n,
-	};
 	int fd;
 
 	if (!offsets || !cookies)
@@ -182,7 +186,8 @@ int probes__attach_hits(struct probes *p, struct bpf_program *prog, const struct
 		offsets[i] = hits->items[i].offset;
 		cookies[i] = choice__hit_cookie(c, &hits->items[i]);
 	}
-	fd = hits->n ? link_create(&attr) : -1;
+	fd = hits->n ? probes_link(bpf_program__fd(prog), c->plan->path, offsets, cookies, hits->n)
+		     : -1;
 	if (fd < 0)
 		return hits->n ? fd : 0;
 	p->multi[WIRE_ROLE_HIT] = fd;
@@ -218,7 +223,7 @@ static int attach_perf(struct probes *p, const struct choice *c, const struct bp
  * have no caller, while a request without its start harms nobody.
  */
 int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
-		   bool multi, struct probes **out)
+		   bool multi, bool governed, struct probes **out)
 {
 	struct probes *p = calloc(1, sizeof(*p));
 	int err = 0;
@@ -234,7 +239,7 @@ int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct c
 	}
 	for (uint32_t role = PROBES_ROLES - 1; role > 0 && !err; role--) {
 		if (progs[role])
-			err = multi ? attach_multi(p, c, progs[role], role)
+			err = multi ? attach_multi(p, c, progs[role], role, governed)
 				    : attach_perf(p, c, progs[role], role);
 	}
 	if (err)

@@ -21,10 +21,11 @@ struct probes;
 /*
  * Attach the sites that are wanted of a plan to `progs`. With `multi` the programs must have been
  * loaded with probes_multi_attach_type(). A role without a program, as that of requests if nobody
- * wants callers, is left out. Returns a negative errno without printing.
+ * wants callers, is left out; with `governed`, so is what is in a unit (units.h). Returns a
+ * negative errno without printing.
  */
 int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
-		   bool multi, struct probes **out);
+		   bool multi, bool governed, struct probes **out);
 
 /*
  * Attach `prog`, loaded as above for uprobe_multi, to the places where queries hit their caches in
@@ -44,6 +45,10 @@ int probes_fill_providers(int map_fd, const struct choice *c, const struct plan_
  * Negative errno.
  */
 int probes_fill_wrappers(int map_fd, const struct choice *c);
+
+/* Make a uprobe_multi link: its descriptor, or a negative errno. */
+int probes_link(int prog_fd, const char *path, const uint64_t *offsets, const uint64_t *cookies,
+		uint32_t n);
 
 /* True if this kernel makes uprobe_multi links (loading a program proves nothing: 6.1 does). */
 bool probes_have_multi(void);

@@ -6,6 +6,7 @@
 #ifndef QPROF_CAPTURE_SESSION_H
 #define QPROF_CAPTURE_SESSION_H
 
+#include "capture/budget.h"
 #include "capture/kernel.h"
 #include "capture/probe_cost.h"
 
@@ -29,13 +30,18 @@ struct session_sink {
 	/* May be NULL. The working directory of a process, after `running` or the record of its
 	 * exec. */
 	int (*cwd)(void *ctx, pid_t pid, const char *cwd);
+	/* With a budget: as in struct budget_sink. */
+	int (*decision)(void *ctx, const struct session_decision *d);
+	int (*estimated)(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint64_t events,
+			 uint64_t sum_ns);
 };
 
+/*
+ * What opt->filter asks for is recorded; it outlives the session. opt->governed is the session's to
+ * set: it is if `budget_ppm`, which the probes may take of the compilers' CPU time, is not 0.
+ */
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
-		  struct session **out);
-
-/* What to record of the libraries that are added from now on; it outlives the session. */
-void session__ask_for(struct session *s, const struct filter *filter);
+		  uint64_t budget_ppm, struct session **out);
 
 /*
  * Attach to the librustc_driver at `path`, unless that was done before. Prints on failure; one
@@ -53,11 +59,17 @@ int session__follow_new(struct session *s, pid_t pid);
  */
 int session__follow_running(struct session *s, pid_t pid, unsigned int *compilers);
 
-/* By its file's name: a compiler, cargo, or rustup's stand-in for one of them. */
-bool is_toolchain_program(const char *exe);
+/*
+ * Follow every compiler on the machine, or those of a control group (a directory; NULL: all): those
+ * that run and those to come. *compilers counts those found running. Prints on failure.
+ */
+int session__follow_all(struct session *s, const char *cgroup, unsigned int *compilers);
 
-/* What the probes cost here, measured when the session was opened. All zeroes: not measured. */
-const struct probe_costs *session__costs(const struct session *s);
+/*
+ * What the probes cost here, measured while the first library was looked at; waits for that. All
+ * zeroes: not measured.
+ */
+const struct probe_costs *session__costs(struct session *s);
 
 /* Libraries attached to. */
 unsigned int session__libraries(const struct session *s);
@@ -67,7 +79,10 @@ void session__start(struct session *s);
 int session__stop(struct session *s);
 
 int session__drain(struct session *s);
-int session__ring_fd(const struct session *s);
+/* With a budget, to be called every BUDGET_TICK_MS, after session__drain(). */
+int session__tick(struct session *s);
+/* Polls readable when there is much for session__drain() to do, or something urgent. */
+int session__fd(const struct session *s);
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX]);
 bool session__follows(const struct session *s, pid_t pid);
 bool session__follows_any(const struct session *s);

@@ -16,6 +16,7 @@
 #include "capture/launch.h"
 #include "capture/processes.h"
 #include "capture/session.h"
+#include "capture/programs.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/likely.h"
@@ -24,6 +25,7 @@
 
 /* How often records are taken from the ring even if few wait: the live view's freshness. */
 #define DRAIN_MS 50
+/* Our nice value, with a budget. */
 
 struct capture {
 	const struct cli_record_options *opt;
@@ -165,6 +167,24 @@ static int open_filter(struct capture *c)
 	return 0;
 }
 
+/*
+ * What hashing is about is told by the queries around it, all of which would have to be seen. Hits
+ * take many times what any budget leaves.
+ */
+static int check_budget(const struct capture *c)
+{
+	const char *what = filter__wants_hits(c->filter) ? "query-cache-hit" : NULL;
+
+	if (filter__may_pass(c->filter, FILTER_HASHING))
+		what = "incr-result-hashing";
+	if (!c->opt->budget.millipercent || !what)
+		return 0;
+	return diag_error_r(-EINVAL,
+			    "no budget can be kept with %s; leave out --budget, or add "
+			    "\",-%s\" to --events",
+			    what, what);
+}
+
 static enum live_mode live_mode_of(const struct cli_record_options *o, FILE *out)
 {
 	if (o->quiet)
@@ -203,7 +223,7 @@ static int open_session(struct capture *c)
 {
 	struct session_sink sink = recorder__sink(c->recorder);
 	struct kernel_options ko = {
-		.hits = filter__wants_hits(c->filter),
+		.filter = c->filter,
 		.off_cpu = filter__wants_off_cpu(c->filter),
 		.attach = c->opt->attach == CLI_ATTACH_MULTI  ? KERNEL_ATTACH_MULTI
 			  : c->opt->attach == CLI_ATTACH_PERF ? KERNEL_ATTACH_PERF
@@ -211,12 +231,8 @@ static int open_session(struct capture *c)
 		.ring_bytes = c->opt->ring_bytes,
 		.callers = c->opt->callers,
 	};
-	int err;
 
-	err = session__open(&ko, &sink, &c->session);
-	if (!err)
-		session__ask_for(c->session, c->filter);
-	return err;
+	return session__open(&ko, &sink, c->opt->budget.millipercent * 10, &c->session);
 }
 
 /* rustup may be downloading a toolchain: a signal ends that too, and is left in `signal`. */
@@ -314,6 +330,24 @@ static int follow_pids(struct capture *c)
 	return attach_likely(c);
 }
 
+static int follow_all(struct capture *c)
+{
+	unsigned int compilers;
+	int err = session__follow_all(c->session, c->opt->cgroup, &compilers);
+
+	if (!err && compilers)
+		diag_info("%u compiler%s already: what %s did until now is missing", compilers,
+			  compilers == 1 ? " runs" : "s run", compilers == 1 ? "it" : "they");
+	return err;
+}
+
+static int follow(struct capture *c)
+{
+	if (c->launch)
+		return follow_command(c);
+	return c->opt->system || c->opt->cgroup ? follow_all(c) : follow_pids(c);
+}
+
 static int prepare_command(struct capture *c)
 {
 	int err = launch__prepare(c->opt->command, &c->launch);
@@ -326,6 +360,8 @@ static int set_up(struct capture *c)
 {
 	int err = open_filter(c);
 
+	if (!err)
+		err = check_budget(c);
 	if (!err)
 		err = block_signals(c);
 	/* Forked early: the child inherits nothing of what comes after. */
@@ -340,9 +376,9 @@ static int set_up(struct capture *c)
 	if (!err)
 		err = recorder__create_file(c->recorder);
 	if (!err)
-		recorder__set_costs(c->recorder, session__costs(c->session));
+		err = follow(c);
 	if (!err)
-		err = c->launch ? follow_command(c) : follow_pids(c);
+		recorder__set_costs(c->recorder, session__costs(c->session));
 	/* Nothing was launched yet, and nothing will be. */
 	if (!err)
 		on_signals(c);
@@ -380,8 +416,9 @@ static int wait_ms(const struct capture *c)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint64_t ms = c->next_tick_ns > now ? (c->next_tick_ns - now) / 1000000 + 1 : 0;
+	uint64_t most = c->opt->budget.millipercent ? BUDGET_TICK_MS : DRAIN_MS;
 
-	return ms < DRAIN_MS ? (int)ms : DRAIN_MS;
+	return (int)(ms < most ? ms : most);
 }
 
 static int wait_for_something(struct capture *c, struct pollfd *fds)
@@ -389,7 +426,7 @@ static int wait_for_something(struct capture *c, struct pollfd *fds)
 	size_t n = 2 + c->n_pidfds;
 
 	fds[0] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
-	fds[1] = (struct pollfd){.fd = session__ring_fd(c->session), .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = session__fd(c->session), .events = POLLIN};
 	for (size_t i = 0; i < c->n_pidfds; i++)
 		fds[2 + i] = (struct pollfd){.fd = c->pidfds[i], .events = POLLIN};
 	if (poll(fds, n, wait_ms(c)) < 0)
@@ -410,6 +447,8 @@ static int watch(struct capture *c)
 		err = wait_for_something(c, fds);
 		if (!err)
 			err = session__drain(c->session);
+		if (!err)
+			err = session__tick(c->session);
 		if (!err && clock_ns(CLOCK_MONOTONIC) >= c->next_tick_ns) {
 			err = tick(c);
 			c->next_tick_ns += c->opt->interval_ns;

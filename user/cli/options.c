@@ -25,6 +25,25 @@ static const struct cli_option options[] = {
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD),
+		.name = "system",
+		.kind = CLI_FLAG,
+		.offset = AT(record.system),
+		.help = "Profile every Rust compiler on the machine, whoever starts it, until "
+			"Ctrl-C: for a host of CI jobs, or where a server such as sccache's runs "
+			"the compilers.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
+		.name = "cgroup",
+		.arg = "DIR",
+		.kind = CLI_FILE,
+		.offset = AT(record.cgroup),
+		.help = "The same, of a control group and those below it only: a service, a "
+			"container. DIR is below /sys/fs/cgroup, or wherever version 2 is "
+			"mounted.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
 		.letter = 'o',
 		.name = "output",
 		.arg = "FILE",
@@ -94,6 +113,17 @@ static const struct cli_option options[] = {
 		.offset = AT(record.callers),
 		.help = "Also record who asks for each query, for \"report --callers\". A third "
 			"probe per query: it takes about an eighth more CPU time than without.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
+		.name = "budget",
+		.arg = "PERCENT",
+		.kind = CLI_THRESHOLD,
+		.offset = AT(record.budget),
+		.help = "Let the probes take at most so much of the compilers' CPU time, such as "
+			"5%. The hottest and shortest queries are then only counted, or watched "
+			"now and then and estimated; reports mark them. Without it every "
+			"execution is recorded, whatever that takes.",
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD),

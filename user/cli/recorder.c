@@ -13,6 +13,7 @@
 #include "base/version.h"
 #include "cli/code_names.h"
 #include "cli/output_file.h"
+#include "cli/unrecorded.h"
 #include "trace/writer.h"
 #include "tracks/tracks.h"
 #include "view/format.h"
@@ -35,9 +36,10 @@ struct recorder {
 	uint64_t bad_records;
 	uint64_t n_queries;
 	uint64_t n_hits; /* of caches */
-	int file_err;	 /* the trace's first error; recording to it has stopped */
-	int place_err;	 /* the trace could not be put where it belongs; it is whole elsewhere */
-	int view_err;	 /* the live view's; it is not drawn any more */
+	struct unrecorded unrecorded;
+	int file_err;  /* the trace's first error; recording to it has stopped */
+	int place_err; /* the trace could not be put where it belongs; it is whole elsewhere */
+	int view_err;  /* the live view's; it is not drawn any more */
 };
 
 /*
@@ -76,6 +78,13 @@ static int on_span(void *ctx, const struct trace_span *s, const struct trace_off
 	r->n_queries += s->kind == TRACE_KIND_QUERY;
 	r->n_hits += s->kind == TRACE_KIND_HIT;
 	return summary__span(r->summary, s, off);
+}
+
+static int on_unrecorded(void *ctx, const struct trace_tally *more)
+{
+	struct recorder *r = ctx;
+
+	return unrecorded__add(&r->unrecorded, more);
 }
 
 static int on_function(void *ctx, uint8_t lib, const struct trace_function *f)
@@ -345,6 +354,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.thread = on_thread,
 		.function = on_function,
 		.label = on_told_label,
+		.unrecorded = on_unrecorded,
 		.wants = wants_label,
 	};
 	int err;
@@ -370,6 +380,43 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	return 0;
 }
 
+static enum trace_watch watch_of(enum governor_watch watch)
+{
+	switch (watch) {
+	case GOVERNOR_COUNTED:
+		return TRACE_WATCH_COUNTED;
+	case GOVERNOR_OFF:
+		return TRACE_WATCH_OFF;
+	default:
+		return TRACE_WATCH_FULL;
+	}
+}
+
+static int on_decision(void *ctx, const struct session_decision *d)
+{
+	struct recorder *r = ctx;
+	struct trace_decision decision = {
+		.time_ns = d->time_ns,
+		.label = tracks__query_label(r->tracks, d->lib, d->query),
+		.watch = (uint8_t)watch_of(d->watch),
+		.cost_ppm = d->cost_ppm,
+		.budget_ppm = d->budget_ppm,
+	};
+	int err = r->file_err ? 0 : trace_writer__decision(r->writer, &decision);
+
+	if (err)
+		file_failed(r, err);
+	return 0;
+}
+
+static int on_estimated(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint64_t events,
+			uint64_t sum_ns)
+{
+	struct recorder *r = ctx;
+
+	return tracks__estimated(r->tracks, (uint32_t)pid, lib, query, events, sum_ns);
+}
+
 struct session_sink recorder__sink(struct recorder *r)
 {
 	return (struct session_sink){
@@ -379,6 +426,8 @@ struct session_sink recorder__sink(struct recorder *r)
 		.record = on_record,
 		.late = on_late,
 		.cwd = on_cwd,
+		.decision = on_decision,
+		.estimated = on_estimated,
 	};
 }
 
@@ -521,6 +570,23 @@ static void write_lines(struct recorder *r)
 		file_failed(r, err);
 }
 
+/* What was not recorded, by process and query: once each, so not before all is known. */
+static void write_unrecorded(struct recorder *r)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < r->unrecorded.n; i++) {
+		const struct trace_tally *t = &r->unrecorded.tallies[i];
+
+		if (!r->file_err)
+			err = trace_writer__tally(r->writer, t);
+		if (err)
+			file_failed(r, err);
+		if (summary__tally(r->summary, t))
+			diag_warn("out of memory: the summary leaves out what was not recorded");
+	}
+}
+
 int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
 	struct trace_losses losses = losses_of(r, counters);
@@ -528,6 +594,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 
 	recorder__tick(r, counters);
 	live_view__restore(r->live);
+	write_unrecorded(r);
 	write_lines(r);
 	if (!r->file_err) {
 		err = trace_writer__finish(r->writer);
@@ -549,6 +616,7 @@ void recorder__free(struct recorder *r)
 	live_view__free(r->live);
 	tracks__free(r->tracks);
 	code_names__free(r->code_names);
+	unrecorded__clear(&r->unrecorded);
 	summary__free(r->summary);
 	trace_writer__free(r->writer);
 	for (uint32_t i = 0; i < r->n_names; i++)

@@ -20,7 +20,7 @@
 #define DELETED		" (deleted)"
 #define EXIT_NO_COMMAND 127
 
-static bool is_library(const char *path)
+bool plan_find__is_library(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -56,7 +56,7 @@ int plan_find__in_maps(FILE *maps, char **path, char *range)
 		if (!bare)
 			return -ENOMEM;
 		cut_deleted(bare);
-		if (!is_library(bare))
+		if (!plan_find__is_library(bare))
 			continue;
 		*path = strdup(line + at);
 		return *path ? 0 : -ENOMEM;

@@ -8,8 +8,12 @@
 #ifndef QPROF_PLAN_FIND_H
 #define QPROF_PLAN_FIND_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
+
+/* By its file's name. */
+bool plan_find__is_library(const char *path);
 
 /*
  * The library mapped into a process, by a path that opens it from here: under /proc/PID/root if

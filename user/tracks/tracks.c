@@ -9,6 +9,7 @@
 #include "trace/self_time.h"
 #include "tracks/command.h"
 #include "tracks/executions.h"
+#include "tracks/library.h"
 #include "tracks/off_cpu.h"
 
 /*
@@ -37,16 +38,6 @@ struct image {
 	uint64_t exit_number; /* valid if exited */
 	struct executions executions;
 	uint32_t next_free; /* of an unused one */
-};
-
-struct library {
-	uint32_t *labels;
-	uint32_t n_labels;
-	uint32_t *guards; /* their labels */
-	uint32_t n_guards;
-	char *build_id;
-	char *rustc_version;
-	const struct tracks_functions *functions; /* the caller's, or NULL */
 };
 
 struct tracks {
@@ -85,52 +76,20 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out)
 	return 0;
 }
 
-static void library__clear(struct library *lib)
-{
-	free(lib->labels);
-	free(lib->guards);
-	free(lib->build_id);
-	free(lib->rustc_version);
-	*lib = (struct library){0};
-}
-
-static int copy_text(char **to, const char *text)
-{
-	*to = text ? strdup(text) : NULL;
-	return text && !*to ? -ENOMEM : 0;
-}
-
 int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels,
 			const char *build_id, const char *rustc_version)
 {
-	struct library new = {.n_labels = n_labels};
+	return library__set(&t->libraries[lib], labels, n_labels, build_id, rustc_version);
+}
 
-	new.labels = calloc(n_labels + 1UL, sizeof(*labels)); /* calloc(0) may be NULL */
-	if (!new.labels || copy_text(&new.build_id, build_id) ||
-	    copy_text(&new.rustc_version, rustc_version)) {
-		library__clear(&new);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < n_labels; i++)
-		new.labels[i] = labels[i];
-	library__clear(&t->libraries[lib]);
-	t->libraries[lib] = new;
-	return 0;
+uint32_t tracks__query_label(const struct tracks *t, uint8_t lib, uint32_t query)
+{
+	return t->libraries[lib].labels[query];
 }
 
 int tracks__set_guards(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels)
 {
-	struct library *l = &t->libraries[lib];
-	uint32_t *guards = calloc(n_labels + 1UL, sizeof(*labels));
-
-	if (!guards)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n_labels; i++)
-		guards[i] = labels[i];
-	free(l->guards);
-	l->guards = guards;
-	l->n_guards = n_labels;
-	return 0;
+	return library__set_guards(&t->libraries[lib], labels, n_labels);
 }
 
 void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_functions *functions)
@@ -474,10 +433,7 @@ static struct image *image_of(struct tracks *t, uint32_t pid, uint8_t lib_number
 	if (image->has_spans)
 		return image;
 	image->has_spans = true;
-	free(image->p.build_id);
-	free(image->p.rustc_version);
-	*err = copy_text(&image->p.build_id, lib->build_id);
-	*err |= copy_text(&image->p.rustc_version, lib->rustc_version);
+	*err = library__tell(lib, &image->p);
 	if (!*err)
 		*err = image->in_trace ? emit(t, image) : put_in_trace(t, image);
 	return *err ? NULL : image;
@@ -573,6 +529,50 @@ static int label_of_span(struct tracks *t, const struct wire_span *r, uint32_t *
 	return *label == TRACKS_NO_LABEL ? unknown_label(t, label) : 0;
 }
 
+static int unrecorded(struct tracks *t, const struct image *image, uint32_t label, uint32_t kind,
+		      uint64_t events, uint64_t sum)
+{
+	struct trace_tally tally = {
+		.process = image->p.index,
+		.label = label,
+		.kind = (uint8_t)kind,
+		.events = events,
+		.sum = sum,
+	};
+
+	return t->sink.unrecorded ? t->sink.unrecorded(t->sink.ctx, &tally) : 0;
+}
+
+static int count(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t query, uint64_t time_ns,
+		 uint64_t n)
+{
+	struct image *image;
+	int err = 0;
+
+	if (query >= t->libraries[lib].n_labels)
+		return -EBADMSG;
+	image = image_of(t, pid, lib, time_ns, &err);
+	if (!image)
+		return err;
+	return unrecorded(t, image, t->libraries[lib].labels[query], TRACE_KIND_COUNTED, n, 0);
+}
+
+static int on_counted(struct tracks *t, const struct wire_counted *r)
+{
+	return count(t, r->pid, r->lib, r->query, r->time_ns, r->n);
+}
+
+int tracks__estimated(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t query, uint64_t events,
+		      uint64_t sum_ns)
+{
+	const struct image *image = find(t, pid);
+
+	if (!image || !image->in_trace || query >= t->libraries[lib].n_labels)
+		return 0;
+	return unrecorded(t, image, t->libraries[lib].labels[query], TRACE_KIND_ESTIMATED, events,
+			  sum_ns);
+}
+
 static int give(struct tracks *t, struct trace_span *span)
 {
 	struct trace_off off;
@@ -590,6 +590,9 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 
 	if (r->end_ns < r->start_ns || r->kind >= WIRE_KIND_MAX || !t->libraries[r->lib].labels)
 		return -EBADMSG;
+	/* It was executed; its end, which is not known, is none that others could be nested in. */
+	if (r->flags & WIRE_SPAN_UNTIMED)
+		return count(t, r->pid, r->lib, r->query, r->start_ns, 1);
 	err = label_of_span(t, r, &label);
 	if (err || label == NOT_WANTED)
 		return err;
@@ -681,8 +684,17 @@ static int record_exec(struct tracks *t, const void *record, size_t size)
 	return on_exec(t, &r, (const char *)record + args_at);
 }
 
+/* All but WIRE_EXEC, whose size may vary. */
+static const size_t record_sizes[] = {
+	[WIRE_SPAN] = sizeof(struct wire_span),	      [WIRE_FORK] = sizeof(struct wire_fork),
+	[WIRE_EXIT] = sizeof(struct wire_exit),	      [WIRE_LABEL] = sizeof(struct wire_label),
+	[WIRE_THREAD] = sizeof(struct wire_thread),   [WIRE_HIT] = sizeof(struct wire_hit),
+	[WIRE_COUNTED] = sizeof(struct wire_counted), [WIRE_OFF_CPU] = sizeof(struct wire_off_cpu),
+};
+
 int tracks__record(struct tracks *t, const void *record, size_t size)
 {
+	wire_u8 type = size ? *(const wire_u8 *)record : 0;
 	union {
 		struct wire_span span;
 		struct wire_fork fork;
@@ -690,51 +702,33 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		struct wire_label label;
 		struct wire_thread thread;
 		struct wire_hit hit;
+		struct wire_counted counted;
 		struct wire_off_cpu off_cpu;
 	} r;
 
-	if (!size)
+	if (type == WIRE_EXEC)
+		return record_exec(t, record, size);
+	if (!type || type >= sizeof(record_sizes) / sizeof(*record_sizes) ||
+	    size != record_sizes[type])
 		return -EBADMSG;
-	switch (*(const wire_u8 *)record) {
+	memcpy(&r, record, size);
+	switch (type) {
 	case WIRE_SPAN:
-		if (size != sizeof(r.span))
-			return -EBADMSG;
-		memcpy(&r.span, record, size);
 		return on_span(t, &r.span);
 	case WIRE_FORK:
-		if (size != sizeof(r.fork))
-			return -EBADMSG;
-		memcpy(&r.fork, record, size);
 		return on_fork(t, &r.fork);
 	case WIRE_EXIT:
-		if (size != sizeof(r.exit))
-			return -EBADMSG;
-		memcpy(&r.exit, record, size);
 		return on_exit_record(t, &r.exit);
 	case WIRE_LABEL:
-		if (size != sizeof(r.label))
-			return -EBADMSG;
-		memcpy(&r.label, record, size);
 		return on_label(t, &r.label);
 	case WIRE_THREAD:
-		if (size != sizeof(r.thread))
-			return -EBADMSG;
-		memcpy(&r.thread, record, size);
 		return on_thread(t, &r.thread);
 	case WIRE_HIT:
-		if (size != sizeof(r.hit))
-			return -EBADMSG;
-		memcpy(&r.hit, record, size);
 		return on_hit(t, &r.hit);
 	case WIRE_OFF_CPU:
-		if (size != sizeof(r.off_cpu))
-			return -EBADMSG;
-		memcpy(&r.off_cpu, record, size);
 		return on_off_cpu(t, &r.off_cpu);
-	case WIRE_EXEC:
-		return record_exec(t, record, size);
 	default:
-		return -EBADMSG;
+		return on_counted(t, &r.counted);
 	}
 }
 

@@ -30,6 +30,9 @@ struct tracks_sink {
 	/* The string id of a label that the compiler told, or of why a thread was off the CPU.
 	 * Not NULL if there are such. */
 	int (*label)(void *ctx, const char *text, uint32_t *id);
+	/* `events` more executions that were not recorded: TRACE_KIND_COUNTED or _ESTIMATED, of
+	 * that process and label; `sum` as in trace_tally. */
+	int (*unrecorded)(void *ctx, const struct trace_tally *more);
 	/* Whether spans with such a label are asked for; NULL: all are. */
 	bool (*wants)(void *ctx, const struct wire_label_key *label);
 };
@@ -42,6 +45,9 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out);
  */
 int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels,
 			const char *build_id, const char *rustc_version);
+
+/* What a query that was told is called: a string id. */
+uint32_t tracks__query_label(const struct tracks *t, uint8_t lib, uint32_t query);
 
 /* As self_time__set_costs(), for the spans to come. */
 void tracks__set_costs(struct tracks *t, const struct trace_costs *costs);
@@ -98,6 +104,13 @@ int tracks__record(struct tracks *t, const void *record, size_t size);
  * library were there. Of no effect on a pid that is not known; its first span would make it late.
  */
 int tracks__late(struct tracks *t, uint32_t pid);
+
+/*
+ * Tell of `events` executions of a query, some `sum_ns` in all, that were not seen in the process
+ * that runs as `pid`, or exited last. Of no effect on one that is not in the trace.
+ */
+int tracks__estimated(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t query, uint64_t events,
+		      uint64_t sum_ns);
 
 /* Tell the working directory of what runs as `pid` now; copied. Of no effect as above. */
 int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd);

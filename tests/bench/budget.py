@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Whether a budget is kept: what a compile's CPU time grows by, under budgets and without one.
+
+All ways take turns in every round, in an order that rotates; each is set against the plain compile
+of its own round. Aimed at: one point above the budget.
+"""
+
+import statistics
+
+import overhead
+import targets
+
+# They take long enough to be governed. One that ends within a fifth of a second has hit most of
+# what it will hit before anything can be decided.
+CRATES = {
+    "regex-syntax, debug": ("regex-syntax", ()),
+    "memchr, -O": ("memchr", ("-O",)),
+    "semver, -O": ("semver", ("-O",)),
+}
+BUDGETS = (3, 5, 10)
+
+
+def ways():
+    return ["plain", "qprof-bpf"] + ["qprof-bpf --budget %d%%" % b for b in BUDGETS]
+
+
+def run_all(bench, crate, flags, rounds):
+    results = {way: [] for way in ways()}
+    order = ways()
+    for way in order:
+        bench.run(way, crate, flags)  # warms caches
+    for i in range(rounds):
+        turn = i % len(order)
+        for way in order[turn:] + order[:turn]:
+            results[way].append(bench.run(way, crate, flags))
+    return results
+
+
+def measure(bench, rounds):
+    """Print a table of each crate; returns the target rows."""
+    rows = []
+    for name, (crate, flags) in CRATES.items():
+        results = run_all(bench, crate, flags, rounds)
+        plain = results["plain"]
+        print("%s: plain compile %.3f s CPU; %d rounds" % (
+            name, overhead.median(plain, "compile_cpu"), rounds))
+        table = [("", "compile CPU", "recorded", "probe hits")]
+        for way in ways()[1:]:
+            samples = results[way]
+            table.append((way, overhead.ratios(samples, plain, "compile_cpu"),
+                          "%d" % overhead.median(samples, "events"),
+                          "%d" % overhead.median(samples, "hits")))
+        targets.print_columns(table)
+        print()
+        for budget in BUDGETS:
+            samples = results["qprof-bpf --budget %d%%" % budget]
+            ratio = statistics.median(overhead.all_ratios(samples, plain, "compile_cpu"))
+            rows.append(targets.Row("%s, budget %d %%, CPU" % (name, budget), ratio, "x",
+                                    most=1 + (budget + 1) / 100))
+    return rows

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Probes that come and go while a program runs: nothing is counted twice or not at all, and no
+ * span gets another's end. The governor is this file's own, and switches at random.
+ */
+#include <time.h>
+
+#include "capture.h"
+
+#include "../fixtures/random.h"
+#include "base/clock.h"
+#include "capture/budget.h"
+#include "capture/units.h"
+
+#define RING	 (64u << 20)
+#define SWITCHES 1000
+
+/* ---- A governor that decides at random ------------------------------------------------------- */
+
+struct governor {
+	struct governor_query queries[N_QUERIES];
+	bool ends[N_QUERIES];	/* by set */
+	bool starts[N_QUERIES]; /* of queries that are not wrapped */
+	bool whole[N_QUERIES];	/* sets that have no starts away */
+	bool may_be_off;
+	unsigned int switches;
+};
+
+static struct governor governor;
+static struct rng rng;
+
+int governor__new(uint64_t budget_ppm, struct governor **out)
+{
+	(void)budget_ppm;
+	governor = (struct governor){.may_be_off = governor.may_be_off};
+	*out = &governor;
+	return 0;
+}
+
+int governor__add(struct governor *g, const struct governor_query *queries, uint32_t n,
+		  uint32_t n_sets, uint32_t *base, uint32_t *set_base)
+{
+	assert_int_equal(n, N_QUERIES);
+	assert_true(n_sets <= N_QUERIES);
+	*base = *set_base = 0;
+	memcpy(g->queries, queries, n * sizeof(*queries));
+	for (uint32_t i = 0; i < n; i++)
+		g->ends[i] = g->starts[i] = true;
+	return 0;
+}
+
+void governor__recorded(struct governor *g, uint32_t query, uint64_t n, uint64_t ns)
+{
+	(void)g, (void)query, (void)n, (void)ns;
+}
+
+void governor__counted(struct governor *g, uint32_t query, uint64_t n)
+{
+	(void)g, (void)query, (void)n;
+}
+
+static bool is_whole(const struct governor *g, uint32_t set)
+{
+	for (uint32_t i = 0; i < N_QUERIES; i++)
+		if (g->queries[i].set == set && !g->queries[i].wrapped && !g->starts[i])
+			return false;
+	return g->ends[set];
+}
+
+bool governor__tick(struct governor *g, const struct governor_load *load)
+{
+	(void)load;
+	for (int i = 0; i < 4; i++) {
+		uint32_t of = (uint32_t)rng_below(&rng, N_QUERIES);
+
+		if (g->may_be_off && rng_below(&rng, 2))
+			g->starts[of] = !g->starts[of];
+		else
+			g->ends[of] = !g->ends[of];
+		g->switches++;
+	}
+	return true;
+}
+
+bool governor__wants_starts(const struct governor *g, uint32_t query)
+{
+	const struct governor_query *q = &g->queries[query];
+
+	return q->wrapped ? is_whole(g, q->set) : g->starts[query];
+}
+
+bool governor__wants_ends(const struct governor *g, uint32_t set)
+{
+	return g->ends[set];
+}
+
+enum governor_watch governor__watch(const struct governor *g, uint32_t query)
+{
+	if (!governor__wants_starts(g, query))
+		return GOVERNOR_OFF;
+	return g->ends[g->queries[query].set] ? GOVERNOR_FULL : GOVERNOR_COUNTED;
+}
+
+bool governor__samples(const struct governor *g, uint32_t query)
+{
+	(void)g, (void)query;
+	return false;
+}
+
+bool governor__sampled(const struct governor *g, uint32_t query)
+{
+	(void)g, (void)query;
+	return false;
+}
+
+double governor__rate(const struct governor *g, uint32_t query)
+{
+	(void)g, (void)query;
+	return 0;
+}
+
+double governor__sample(const struct governor *g, uint32_t query)
+{
+	(void)g, (void)query;
+	return 0;
+}
+
+uint64_t governor__mean_ns(const struct governor *g, uint32_t query)
+{
+	(void)g, (void)query;
+	return 0;
+}
+
+uint64_t governor__cost_ppm(const struct governor *g)
+{
+	(void)g;
+	return 0;
+}
+
+void governor__free(struct governor *g)
+{
+	(void)g;
+}
+
+/* ---- What comes of it ------------------------------------------------------------------------ */
+
+struct seen {
+	struct budget *budget;
+	struct records got;
+	uint64_t counted;
+	uint64_t decisions;
+	uint64_t estimated;
+};
+
+static int on_record(void *ctx, const void *record, size_t size)
+{
+	struct seen *s = ctx;
+	const struct wire_counted *r = record;
+
+	if (r->type == WIRE_COUNTED) {
+		assert_int_equal(size, sizeof(*r));
+		s->counted += r->n;
+	} else {
+		keep_record(&s->got, record, size);
+	}
+	return budget__record(s->budget, record, size);
+}
+
+static int on_decision(void *ctx, const struct session_decision *d)
+{
+	struct seen *s = ctx;
+
+	assert_in_range(d->query, 0, N_QUERIES - 1);
+	s->decisions++;
+	return 0;
+}
+
+static int on_estimated(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint64_t events,
+			uint64_t sum_ns)
+{
+	struct seen *s = ctx;
+
+	(void)pid, (void)lib, (void)query, (void)events, (void)sum_ns;
+	s->estimated++;
+	return 0;
+}
+
+/* The script, again and again, until there were so many switches. */
+static void run_switching(struct capture *c, struct seen *s, const char *script, unsigned int most)
+{
+	const struct kernel_options opt = {
+		.attach = KERNEL_ATTACH_MULTI, .ring_bytes = RING, .governed = true};
+	const struct budget_sink sink = {s, on_decision, on_estimated};
+	struct pollfd ring;
+
+	capture_open_with(c, &opt, 0);
+	assert_int_equal(budget__new(c->kernel, 30000, &sink, &s->budget), 0);
+	assert_int_equal(budget__add_library(s->budget, c->lib, c->plan), 0);
+	ring = (struct pollfd){.fd = kernel__ring_fd(c->kernel), .events = POLLIN};
+	capture_begin(c, script);
+	while (waitpid(c->pid, &c->status, WNOHANG) == 0) {
+		poll(&ring, 1, 5);
+		assert_int_equal(kernel__drain(c->kernel, on_record, s), 0);
+		if (governor.switches < most)
+			assert_int_equal(budget__tick(s->budget, clock_ns(CLOCK_MONOTONIC)), 0);
+	}
+	c->ended = true;
+	kernel__enable(c->kernel, false);
+	assert_int_equal(kernel__flush_open(c->kernel), 0);
+	assert_int_equal(kernel__drain(c->kernel, on_record, s), 0);
+	assert_int_equal(kernel__counters(c->kernel, c->counters), 0);
+	assert_int_equal(c->status, 0);
+}
+
+/*
+ * In the script each round executes the queries of `order` once, in this order, and each one gets
+ * the next invocation id: an end that was taken for another's would bring that one's id.
+ */
+static uint64_t assert_own_ends(const struct seen *s, const uint16_t *order, uint32_t n)
+{
+	uint64_t last_end[N_QUERIES] = {0}, untimed = 0;
+
+	for (size_t i = 0; i < s->got.n_spans; i++) {
+		const struct wire_span *r = &s->got.spans[i];
+
+		if (r->flags & WIRE_SPAN_UNTIMED) {
+			untimed++;
+			continue;
+		}
+		assert_int_equal(r->flags, 0);
+		if (r->invocation != WIRE_NO_INVOCATION)
+			assert_int_equal(r->query, order[(r->invocation - 1) % n]);
+		assert_true(r->start_ns > last_end[r->query]);
+		assert_true(r->end_ns > r->start_ns);
+		last_end[r->query] = r->end_ns;
+	}
+	return untimed;
+}
+
+/* What was open when its ends went is left by another's end: told of as untimed. */
+static void assert_none_lost(const struct capture *c, uint64_t untimed)
+{
+	for (int i = WIRE_LOST_RING_FULL; i <= WIRE_LOST_TARGETS_FULL; i++)
+		assert_int_equal(c->counters[i], 0);
+	assert_in_range(c->counters[WIRE_COUNT_LEFT], 0, untimed);
+	assert_int_equal(c->counters[WIRE_COUNT_UNWOUND], 0);
+}
+
+static void close_all(struct capture *c, struct seen *s)
+{
+	budget__free(s->budget);
+	capture_close(c);
+	free(s->got.spans);
+}
+
+static void what_is_counted_and_what_is_recorded_are_all(void **state)
+{
+	static const uint16_t order[] = {ALPHA, BETA, EPSILON, ETA};
+	struct expectation e;
+	struct capture c;
+	struct seen s = {0};
+	uint64_t untimed;
+
+	(void)state;
+	need_capture();
+	rng = rng_new();
+	governor.may_be_off = false;
+	run_switching(&c, &s, "~*250000(a(b(e)h))", SWITCHES);
+	read_expectation(&c, &e);
+	untimed = assert_own_ends(&s, order, 4);
+	assert_none_lost(&c, untimed);
+	assert_int_equal(e.total, 1000000);
+	assert_int_equal(s.got.n_spans + s.counted, e.total);
+	assert_true(s.counted > 0);
+	assert_true(s.decisions > 0);
+	print_message("%u switches: %zu recorded, %lu counted, %lu untimed\n", governor.switches,
+		      s.got.n_spans - untimed, s.counted, untimed);
+	free(e.spans);
+	close_all(&c, &s);
+}
+
+/* Gamma and delta, which start at their wrappers, share bodies with zeta. */
+static void what_is_off_is_not_taken_for_something_else(void **state)
+{
+	static const uint16_t order[] = {ALPHA, GAMMA, BETA, ZETA, GAMMA, ETA, EPSILON, DELTA};
+	struct expectation e;
+	struct capture c;
+	struct seen s = {0};
+
+	(void)state;
+	need_capture();
+	rng = rng_new();
+	governor.may_be_off = true;
+	run_switching(&c, &s, "~*100000(a(c(bz)C(h))eD)", SWITCHES);
+	read_expectation(&c, &e);
+	assert_none_lost(&c, assert_own_ends(&s, order, 8));
+	assert_int_equal(e.total, 800000);
+	assert_true(s.got.n_spans + s.counted <= e.total);
+	assert_true(s.got.n_spans > 0);
+	assert_true(s.estimated > 0);
+	print_message("%u switches: %zu recorded, %lu counted of %lu\n", governor.switches,
+		      s.got.n_spans, s.counted, e.total);
+	free(e.spans);
+	close_all(&c, &s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_counted_and_what_is_recorded_are_all),
+		cmocka_unit_test(what_is_off_is_not_taken_for_something_else),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/mappings.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+
+#define TOLD_MAX 4096
+
+struct told {
+	pid_t pids[TOLD_MAX];
+	uint64_t times[TOLD_MAX];
+	unsigned int n;
+};
+
+static int on_mapping(void *ctx, pid_t pid, uint64_t time_ns)
+{
+	struct told *t = ctx;
+
+	assert_true(t->n < TOLD_MAX);
+	t->pids[t->n] = pid;
+	t->times[t->n++] = time_ns;
+	return 0;
+}
+
+static char dir[] = "/tmp/qprof-test-XXXXXX";
+
+static int setup(void **state)
+{
+	(void)state;
+	return !mkdtemp(dir) || chdir(dir);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return unlink("librustc_driver-1.so") | unlink("librustc_drive.so") | rmdir(dir);
+}
+
+static pid_t map_in_child(const char *name, int prot)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+
+		if (ftruncate(fd, 4096) || mmap(NULL, 4096, prot, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+			_exit(1);
+		_exit(0);
+	}
+	return pid;
+}
+
+static void wait_for_success(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* Of other processes' compilers we are told as well. */
+static unsigned int times_told(const struct told *t, pid_t pid)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < t->n; i++)
+		n += t->pids[i] == pid;
+	return n;
+}
+
+static void whoever_maps_a_library_is_told_at_once(void **state)
+{
+	_mappings_ struct mappings *m = NULL;
+	struct pollfd pfd = {.events = POLLIN};
+	uint64_t before = clock_ns(CLOCK_MONOTONIC);
+	struct told told = {0};
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(mappings__open(&m), 0);
+	pid = map_in_child("librustc_driver-1.so", PROT_READ | PROT_EXEC);
+	pfd.fd = mappings__fd(m);
+	while (!times_told(&told, pid)) {
+		assert_int_equal(poll(&pfd, 1, -1), 1);
+		assert_int_equal(mappings__read(m, on_mapping, &told), 0);
+	}
+	wait_for_success(pid);
+	assert_int_equal(times_told(&told, pid), 1);
+	for (unsigned int i = 0; i < told.n; i++)
+		assert_in_range(told.times[i], before, clock_ns(CLOCK_MONOTONIC));
+	assert_int_equal(mappings__lost(m), 0);
+}
+
+static void other_mappings_are_not_told(void **state)
+{
+	_mappings_ struct mappings *m = NULL;
+	struct told told = {0};
+	pid_t data, other;
+
+	(void)state;
+	assert_int_equal(mappings__open(&m), 0);
+	data = map_in_child("librustc_driver-1.so", PROT_READ);
+	other = map_in_child("librustc_drive.so", PROT_READ | PROT_EXEC);
+	wait_for_success(data);
+	wait_for_success(other);
+	assert_int_equal(mappings__read(m, on_mapping, &told), 0);
+	assert_int_equal(times_told(&told, data), 0);
+	assert_int_equal(times_told(&told, other), 0);
+}
+
+static void map_and_unmap(int fd, int times)
+{
+	for (int i = 0; i < times; i++) {
+		void *p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+		assert_ptr_not_equal(p, MAP_FAILED);
+		munmap(p, 4096);
+	}
+}
+
+/* A few hundred KiB of records, in a ring of 64: read now and then, whatever wraps. */
+static void none_is_missed_when_the_ring_goes_round(void **state)
+{
+	_mappings_ struct mappings *m = NULL;
+	_close_ int fd = open("librustc_driver-1.so", O_RDONLY | O_CLOEXEC);
+	struct told told = {0};
+
+	(void)state;
+	assert_int_equal(mappings__open(&m), 0);
+	for (int i = 0; i < 80; i++) {
+		map_and_unmap(fd, 50);
+		assert_int_equal(mappings__read(m, on_mapping, &told), 0);
+	}
+	assert_int_equal(mappings__lost(m), 0);
+	assert_int_equal(times_told(&told, getpid()), 4000);
+}
+
+/* On one CPU: the kernel tells of what was lost there with the next record that finds room. */
+static void what_there_was_no_room_for_is_counted(void **state)
+{
+	_close_ int fd = open("librustc_driver-1.so", O_RDONLY | O_CLOEXEC);
+	_mappings_ struct mappings *m = NULL;
+	struct told told = {0};
+	cpu_set_t all, one;
+
+	(void)state;
+	sched_getaffinity(0, sizeof(all), &all);
+	CPU_ZERO(&one);
+	for (int cpu = 0; !CPU_COUNT(&one); cpu++)
+		if (CPU_ISSET(cpu, &all))
+			CPU_SET(cpu, &one);
+	assert_int_equal(mappings__open(&m), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	map_and_unmap(fd, 4000);
+	assert_int_equal(mappings__read(m, on_mapping, &told), 0);
+	assert_true(times_told(&told, getpid()) < 4000);
+	map_and_unmap(fd, 1);
+	assert_int_equal(mappings__read(m, on_mapping, &told), 0);
+	sched_setaffinity(0, sizeof(all), &all);
+	/* Other processes' mappings may be among them. */
+	assert_true(times_told(&told, getpid()) + mappings__lost(m) >= 4001);
+}
+
+static void nothing_can_be_freed(void **state)
+{
+	(void)state;
+	mappings__free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whoever_maps_a_library_is_told_at_once),
+		cmocka_unit_test(other_mappings_are_not_told),
+		cmocka_unit_test(none_is_missed_when_the_ring_goes_round),
+		cmocka_unit_test(what_there_was_no_room_for_is_counted),
+		cmocka_unit_test(nothing_can_be_freed),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

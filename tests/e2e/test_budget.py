@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""With a budget: the build does not notice, and what is said to be exact is."""
+
+import collections
+import json
+import os
+
+import crates
+from lab import each
+from test_exact_counts import BOOTSTRAP, Compile
+
+
+def items(t, trace, kind):
+    done = t.run_qprof("dump", trace)
+    assert done.returncode == 0, done.stderr
+    return [line for line in map(json.loads, done.stdout.splitlines()) if line.get("type") == kind]
+
+
+def read(t, trace):
+    """Executions per query: recorded, counted; and estimates of those that have one."""
+    recorded = collections.Counter(
+        s["query"] for s in items(t, trace, "span") if not s["event"] and s.get("kind", "Query") == "Query")
+    counted, estimated = collections.Counter(), collections.Counter()
+    for tally in items(t, trace, "tally"):
+        if tally["kind"] == "QueryCounted":
+            counted[tally["name"]] += tally["events"]
+        elif tally["kind"] == "QueryEstimated":
+            estimated[tally["name"]] += tally["events"]
+    return recorded, counted, estimated
+
+
+@each(("regex-syntax", "debug", "3%"), ("regex-syntax", "debug", "10%"),
+      ("semver", "debug", "1%"), ("regex-syntax", "second-incremental", "2%"))
+def test_exact_or_marked(t, crate, mode, budget):
+    compile = Compile(t, t.toolchain(), crate, mode)
+    full = t.capture(compile.argv("full"), ("-q", "-e", "query-provider"), BOOTSTRAP)
+    assert full.status == 0, full.stderr
+    truth = t.counts(full.trace)
+    run = t.capture(compile.argv("budget"), ("-q", "-e", "query-provider", "--budget", budget),
+                    BOOTSTRAP, trace="budget.qpt")
+    assert (run.status, run.stdout, run.stderr) == (full.status, full.stdout, full.stderr)
+    recorded, counted, estimated = read(t, run.trace)
+
+    exact = 0
+    for query in truth.keys() | recorded.keys() | counted.keys():
+        seen = recorded[query] + counted[query]
+        if query in estimated:
+            assert seen <= truth[query], (query, seen, truth[query])
+        else:
+            assert seen == truth[query], (query, seen, truth[query])
+            exact += 1
+    assert exact > 0
+    check_decisions(t, run.trace, estimated, counted)
+    total = sum((recorded + counted + estimated).values())
+    return "%d exact rows, %d estimated; %d executions, with estimates %d" % (
+        exact, len(estimated), sum(truth.values()), total)
+
+
+def check_decisions(t, trace, estimated, counted):
+    """In the order of time, each a change; nothing is estimated or counted without one."""
+    watch = collections.defaultdict(lambda: "full")
+    was = collections.defaultdict(set)
+    last = 0
+    for d in items(t, trace, "decision"):
+        assert d["time_ns"] >= last
+        last = d["time_ns"]
+        assert d["watch"] != watch[d["query"]], d
+        watch[d["query"]] = d["watch"]
+        was[d["query"]].add(d["watch"])
+    for query in estimated:
+        assert "off" in was[query], query
+    for query in counted:
+        assert was[query] - {"full"}, query
+
+
+@each("good", "type_error", "many_errors")
+def test_build_does_not_notice(t, program):
+    source = os.path.join(os.path.dirname(__file__), "programs", program + ".rs")
+    argv = [t.rustc, "--out-dir", t.mkdir("out"), source]
+    plain = t.plain(argv)
+    run = t.capture(argv, ("-q", "--budget", "0.5%"))
+    assert (run.status, run.stdout, run.stderr) == (plain.status, plain.stdout, plain.stderr)
+
+
+def test_what_no_budget_can_be_kept_with(t):
+    for options in (("-e", "query-cache-hit"), ("-e", "all"), ("--attach", "perf")):
+        run = t.capture(["true"], ("-q", "--budget", "3%", *options))
+        assert run.status == 125 and b"no budget can be kept" in run.stderr, run
+
+
+def test_trace_says_what_was_decided(t):
+    argv = [t.rustc] + crates.arguments(crates.LONG, t.mkdir("out"))
+    run = t.capture(argv, ("-q", "--budget", "1%"))
+    decisions = items(t, run.trace, "decision")
+    assert decisions and all(d["budget_ppm"] == 10000 for d in decisions)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Compilers that nobody could foresee: each is recorded from its first query."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import threading
+
+import crates
+import lab
+
+
+def unforeseen_compiler(t, name):
+    """A toolchain of its own, with a library of its own, and a compiler under another name."""
+    real = t.toolchain().sysroot
+    fake = t.mkdir("toolchain")
+    for directory in ("bin", "lib"):
+        t.mkdir("toolchain/" + directory)
+    compiler = os.path.join(fake, "bin", name)
+    shutil.copy2(os.path.join(real, "bin/rustc"), compiler)
+    for entry in os.listdir(os.path.join(real, "lib")):
+        source, target = os.path.join(real, "lib", entry), os.path.join(fake, "lib", entry)
+        if entry.startswith("librustc_driver"):
+            shutil.copy2(source, target)
+        else:
+            os.symlink(source, target)
+    return compiler
+
+
+def nothing_known(t):
+    """No plan was made before, and no rustc is there to make one of."""
+    bin = t.mkdir("bin")
+    for name in ("sh", "sleep", "python3"):
+        os.symlink(shutil.which(name), os.path.join(bin, name))
+    return {"XDG_CACHE_HOME": t.mkdir("cache"), "PATH": bin}
+
+
+def test_unforeseen_toolchain(t):
+    """Two compilers at once, of a toolchain that no plan was ever made of: none is late."""
+    compiler = unforeseen_compiler(t, "my-own-compiler")
+    command = [compiler] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
+    known = t.capture([t.rustc] + command[1:], trace="known.qpt")
+    assert known.status == 0, known
+    script = '"$@" & "$@"; wait'
+    run = t.capture(["sh", "-c", script, "sh", *command], env=nothing_known(t))
+    assert run.status == 0, run
+    processes = t.report(run.trace)["processes"]
+    assert len(processes) == 2, processes
+    assert not any(p["attached_late"] for p in processes), (processes, run.stderr)
+    counts = t.counts(run.trace)
+    for name, count in t.counts(known.trace).items():
+        assert counts[name] == 2 * count, (name, counts[name], count)
+    return "%d executions of each" % (sum(counts.values()) // 2)
+
+
+def test_process_that_waits_is_not_stopped_for_its_parent(t):
+    """A shell with job control would say so; and a parent that waits sees nothing but the end."""
+    compiler = unforeseen_compiler(t, "rustc")
+    script = t.write("parent.py", """
+import os, sys
+pid = os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
+got, status = os.waitpid(pid, os.WUNTRACED | os.WCONTINUED)
+sys.exit(0 if os.WIFEXITED(status) else 99)
+""")
+    command = [compiler] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
+    run = t.capture(["python3", script, *command], env=nothing_known(t))
+    assert run.status == 0, run
+    (process,) = t.report(run.trace)["processes"]
+    assert not process["attached_late"], process
+
+
+def test_killed_while_compilers_wait(t):
+    """Whoever waits for a plan when we are killed runs on, and its build with it."""
+    compiler = unforeseen_compiler(t, "rustc")
+    out = t.mkdir("out")
+    command = [compiler] + crates.arguments(crates.SHORT, out, "--emit=metadata")
+    parent = t.start_plain(["sh", "-c", 'sleep 2; "$@"', "sh", *command])
+    profiler = t.start_qprof("-q", "-o", t.path("x.qpt"), "--pid", str(parent.pid),
+                             env=nothing_known(t))
+    traced = lab.wait_for("a compiler that waits", lambda: tracees_of(profiler.pid))
+    assert traced
+    profiler.kill()
+    assert parent.wait(timeout=60) == 0
+    assert os.listdir(out), "the compiler did not finish"
+
+
+def test_other_namespaces(t):
+    """A container in small: process numbers of its own, and a toolchain that only it can see."""
+    t.need_capture()
+    compiler = unforeseen_compiler(t, "rustc")
+    inside = t.mkdir("inside")
+    script = 'mount --bind "$1" "$2" && shift 2 && "$@"'
+    command = [os.path.join(inside, "bin/rustc")]
+    command += crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
+    contained = ["unshare", "--mount", "--pid", "--fork", "sh", "-c", script, "sh",
+                 os.path.dirname(os.path.dirname(compiler)), inside, *command]
+    if os.geteuid() or lab.invoker().pw_uid:
+        raise lab.Skip("only root may make namespaces")
+    run = t.capture(contained)
+    assert run.status == 0, run.stderr
+    assert not os.listdir(inside), "the mount is to be seen from here"
+    (process,) = t.report(run.trace)["processes"]
+    assert not process["attached_late"] and process["pid"] > 10, process["pid"]
+    known = t.capture([t.rustc] + command[1:], trace="known.qpt")
+    assert t.counts(run.trace) == t.counts(known.trace)
+
+
+# ---- Nobody in particular -----------------------------------------------------------------------
+
+
+def compile_command(t, name):
+    return [t.rustc] + crates.arguments(crates.SHORT, t.mkdir(name), "--emit=metadata")
+
+
+def start_recording(t, *options):
+    """A line comes when an interval is over, so the recording has begun."""
+    profiler = t.start_qprof("--json", "-i", "10ms", "-o", t.path("trace.qpt"), *options)
+    assert profiler.stdout.readline(), profiler.stderr.read()
+    threading.Thread(target=profiler.stdout.read, daemon=True).start()
+    return profiler
+
+
+def end_recording(profiler):
+    profiler.send_signal(signal.SIGINT)
+    err = profiler.stderr.read()
+    assert profiler.wait(timeout=60) == 0, err
+
+
+def ours(t, processes):
+    """Other people's compilers may run on this machine as well."""
+    return [p for p in processes if t.dir in (p["command"] or "")]
+
+
+def test_whole_machine(t):
+    """Compilers of two toolchains, started by somebody who has nothing to do with us."""
+    t.need_capture()
+    compiler = unforeseen_compiler(t, "my-own-compiler")
+    profiler = start_recording(t, "--system")
+    command = compile_command(t, "out")
+    assert t.plain(command).status == 0
+    assert t.plain([compiler] + command[1:]).status == 0
+    end_recording(profiler)
+    document = t.report(t.path("trace.qpt"))
+    known = t.capture(command, trace="known.qpt")
+    processes = ours(t, document["processes"])
+    assert len(processes) == 2, len(processes)
+    assert [p["attached_late"] for p in processes] == [False, False]
+    assert all(p["exit"] == 0 and p["parent_pid"] for p in processes)
+    expected = t.counts(known.trace)
+    for process in processes:
+        assert {q["name"]: q["count"] for q in process["queries"]} == expected
+
+
+@contextlib.contextmanager
+def control_group(t):
+    """A new one, in a mount of its own: the machine's may be of version 1."""
+    root = t.mkdir("cgroups")
+    mount = subprocess.run(["mount", "-t", "cgroup2", "none", root], capture_output=True, text=True)
+    if mount.returncode:
+        raise lab.Skip("cannot mount control groups: " + mount.stderr.strip())
+    group = os.path.join(root, "qprof-e2e-%d" % os.getpid())
+    try:
+        os.mkdir(group)
+        yield group
+        os.rmdir(group)
+    finally:
+        subprocess.run(["umount", root], check=True)
+
+
+def test_control_group(t):
+    """What is outside it is not recorded."""
+    t.need_capture()
+    with control_group(t) as group:
+        profiler = start_recording(t, "--cgroup", group)
+        # Who moves itself must be allowed to: root is.
+        inside = ["sh", "-c", 'echo $$ >%s/cgroup.procs && exec "$@"' % group, "sh"]
+        done = subprocess.run(inside + compile_command(t, "in"), cwd=t.dir, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        assert t.plain(compile_command(t, "out")).status == 0
+        end_recording(profiler)
+    (process,) = t.report(t.path("trace.qpt"))["processes"]
+    assert t.path("in") in process["command"] and not process["attached_late"]
+
+
+def test_control_group_that_is_none(t):
+    t.need_capture()
+    done = t.run_qprof("-o", "x.qpt", "--cgroup", "/tmp")
+    assert done.returncode == 125 and "/tmp is no control group" in done.stderr, done
+
+
+def tracees_of(tracer):
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/status" % pid) as f:
+                if "TracerPid:\t%d\n" % tracer in f.read():
+                    found.append(int(pid))
+        except OSError:  # it is gone
+            continue
+    return found

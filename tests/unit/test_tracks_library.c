@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/library.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void it_keeps_copies_of_what_it_is_told(void **state)
+{
+	uint32_t labels[] = {7, 8}, guards[] = {9};
+	char build_id[] = "abcd";
+	struct library lib = {0};
+
+	(void)state;
+	assert_int_equal(library__set(&lib, labels, 2, build_id, NULL), 0);
+	assert_int_equal(library__set_guards(&lib, guards, 1), 0);
+	labels[1] = guards[0] = 0;
+	build_id[0] = 'x';
+	assert_int_equal(lib.n_labels, 2);
+	assert_int_equal(lib.labels[1], 8);
+	assert_int_equal(lib.guards[0], 9);
+	assert_string_equal(lib.build_id, "abcd");
+	assert_null(lib.rustc_version);
+	library__clear(&lib);
+	assert_int_equal(lib.n_labels, 0);
+}
+
+static void what_is_told_again_replaces(void **state)
+{
+	const uint32_t label = 7;
+	struct library lib = {0};
+
+	(void)state;
+	assert_int_equal(library__set(&lib, &label, 1, "a", "1"), 0);
+	assert_int_equal(library__set(&lib, &label, 0, NULL, NULL), 0);
+	assert_int_equal(lib.n_labels, 0);
+	assert_null(lib.build_id);
+	library__clear(&lib);
+}
+
+static void a_process_gets_copies(void **state)
+{
+	struct trace_process p = {.build_id = strdup("old")};
+	struct library lib = {0};
+
+	(void)state;
+	assert_int_equal(library__set(&lib, NULL, 0, "a", "1"), 0);
+	assert_int_equal(library__tell(&lib, &p), 0);
+	library__clear(&lib);
+	assert_string_equal(p.build_id, "a");
+	assert_string_equal(p.rustc_version, "1");
+	free(p.build_id);
+	free(p.rustc_version);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_keeps_copies_of_what_it_is_told),
+		cmocka_unit_test(what_is_told_again_replaces),
+		cmocka_unit_test(a_process_gets_copies),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

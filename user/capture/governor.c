@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/governor.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define NS 1e9
+
+/* What was over- or underspent is made up for within so much CPU time. */
+#define HORIZON_NS 150e6
+/* Saved up budget lets the probes take this many times the budget at most. */
+#define MOST_CREDIT 1.2
+/* In debt, this much of the budget is left: what is rare costs little and would be missed. */
+#define LEAST_SHARE 0.1
+/* Rates are of about this much CPU time, and what probes cost is. */
+#define SMOOTHING_NS 20e6
+/*
+ * What is taken away is at its peak, and mostly gets rarer: what was not seen is guessed from a
+ * longer time before.
+ */
+#define LEVEL_NS 80e6
+/* An exact count is worth so much: seconds of recorded time, per second. */
+#define WORTH_OF_COUNT 0.003
+/* What is this rare costs nothing: executions per second. */
+#define RARE 50.0
+/* So many executions in a tick tell how frequent it is. */
+#define ENOUGH 8
+/* What was taken away is left alone for so long at first, and at most. */
+#define HOLD_NS	     400000000ull
+#define HOLD_MOST_NS 3200000000ull
+/* What is off is counted for one tick out of so many, in turns. */
+#define TICKS_PER_SAMPLE 300
+/* Room is looked for this often, and not all of it is filled. */
+#define LOOK_NS	   100000000ull
+#define ROOM_SHARE 0.5
+
+/* Of the starts of a query, or the ends of a set. */
+struct unit {
+	bool wanted;
+	uint64_t changed_ns;
+	uint64_t hold_ns;
+};
+
+struct query {
+	struct governor_query is;
+	struct unit starts;
+	double rate;   /* per second of CPU, lately; it rises at once */
+	double level;  /* the same, on average of LEVEL_NS that it was watched */
+	double sample; /* the same, of the last tick that it was watched in */
+	uint64_t seen; /* since the last tick */
+	bool sampled;  /* counted for this tick, though it is off */
+	bool was_sampled;
+	uint64_t seen_ns; /* it was watched at that time */
+	uint64_t recorded;
+	uint64_t recorded_ns;
+};
+
+/* Hits per second, and seconds of recorded time per second. */
+struct weight {
+	double hits;
+	double worth;
+};
+
+struct set {
+	struct unit ends;
+	uint32_t n_off;		  /* queries whose starts are not wanted, but wrapped ones */
+	struct weight of_ends;	  /* weigh_sets() */
+	struct weight of_wrapped; /* of its wrapped queries, recorded only if all of it is */
+};
+
+struct governor {
+	double budget;
+	struct query *queries;
+	struct set *sets;
+	uint32_t n_queries;
+	uint32_t n_sets;
+	struct governor_load last;
+	double hit_rate; /* per second of CPU, lately */
+	double hit_cost; /* seconds */
+	uint64_t looked_ns;
+	uint32_t next_sample;
+	bool changed;
+};
+
+int governor__new(uint64_t budget_ppm, struct governor **out)
+{
+	struct governor *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return -ENOMEM;
+	g->budget = (double)budget_ppm / 1e6;
+	*out = g;
+	return 0;
+}
+
+int governor__add(struct governor *g, const struct governor_query *queries, uint32_t n,
+		  uint32_t n_sets, uint32_t *base, uint32_t *set_base)
+{
+	struct query *more = reallocarray(g->queries, g->n_queries + n + 1ul, sizeof(*more));
+	struct set *sets;
+
+	if (!more)
+		return -ENOMEM;
+	g->queries = more;
+	sets = reallocarray(g->sets, g->n_sets + n_sets + 1ul, sizeof(*sets));
+	if (!sets)
+		return -ENOMEM;
+	g->sets = sets;
+	*base = g->n_queries;
+	*set_base = g->n_sets;
+	for (uint32_t i = 0; i < n_sets; i++)
+		sets[g->n_sets++] = (struct set){.ends = {.wanted = true}};
+	for (uint32_t i = 0; i < n; i++) {
+		struct query *q = &more[g->n_queries++];
+
+		*q = (struct query){.is = queries[i], .starts = {.wanted = true}};
+		q->is.set += *set_base;
+	}
+	return 0;
+}
+
+void governor__recorded(struct governor *g, uint32_t query, uint64_t n, uint64_t ns)
+{
+	struct query *q = &g->queries[query];
+
+	q->seen += n;
+	q->recorded += n;
+	q->recorded_ns += ns;
+}
+
+void governor__counted(struct governor *g, uint32_t query, uint64_t n)
+{
+	g->queries[query].seen += n;
+}
+
+/* ---- What is watched ------------------------------------------------------------------------- */
+
+static bool is_whole(const struct set *s)
+{
+	return s->ends.wanted && !s->n_off;
+}
+
+static bool starts_wanted(const struct governor *g, const struct query *q)
+{
+	return q->is.wrapped ? is_whole(&g->sets[q->is.set]) : q->starts.wanted;
+}
+
+bool governor__wants_starts(const struct governor *g, uint32_t query)
+{
+	return starts_wanted(g, &g->queries[query]);
+}
+
+bool governor__wants_ends(const struct governor *g, uint32_t set)
+{
+	return g->sets[set].ends.wanted;
+}
+
+enum governor_watch governor__watch(const struct governor *g, uint32_t query)
+{
+	const struct query *q = &g->queries[query];
+
+	if (!starts_wanted(g, q))
+		return GOVERNOR_OFF;
+	return g->sets[q->is.set].ends.wanted ? GOVERNOR_FULL : GOVERNOR_COUNTED;
+}
+
+bool governor__samples(const struct governor *g, uint32_t query)
+{
+	return g->queries[query].sampled;
+}
+
+bool governor__sampled(const struct governor *g, uint32_t query)
+{
+	return g->queries[query].was_sampled;
+}
+
+double governor__rate(const struct governor *g, uint32_t query)
+{
+	return g->queries[query].level;
+}
+
+double governor__sample(const struct governor *g, uint32_t query)
+{
+	return g->queries[query].sample;
+}
+
+uint64_t governor__mean_ns(const struct governor *g, uint32_t query)
+{
+	const struct query *q = &g->queries[query];
+
+	return q->recorded ? q->recorded_ns / q->recorded : 0;
+}
+
+uint64_t governor__cost_ppm(const struct governor *g)
+{
+	return (uint64_t)(g->hit_rate * g->hit_cost * 1e6);
+}
+
+/* ---- What it is worth, and what it costs ----------------------------------------------------- */
+
+static double time_of(const struct governor *g, const struct query *q)
+{
+	uint64_t mean = governor__mean_ns(g, (uint32_t)(q - g->queries));
+
+	return q->rate * (double)mean / NS;
+}
+
+/* Of the starts of a query: what is saved if they go, or comes if they come. */
+static struct weight of_starts(const struct governor *g, uint32_t query)
+{
+	const struct query *q = &g->queries[query];
+	const struct set *s = &g->sets[q->is.set];
+	struct weight w = {q->rate, WORTH_OF_COUNT};
+
+	if (!s->ends.wanted)
+		return w;
+	w.worth += time_of(g, q);
+	/* The first to go takes the wrapped ones along, the last to come brings them. */
+	if (s->n_off == !q->starts.wanted) {
+		w.hits += s->of_wrapped.hits;
+		w.worth += s->of_wrapped.worth;
+	}
+	return w;
+}
+
+/* What a query adds to the weights of its set. The ends are met by all, seen or not. */
+static void weigh_query(struct governor *g, const struct query *q)
+{
+	struct set *s = &g->sets[q->is.set];
+	double time = time_of(g, q);
+
+	s->of_ends.hits += q->rate;
+	if (q->is.wrapped ? !s->n_off : q->starts.wanted)
+		s->of_ends.worth += time;
+	if (!q->is.wrapped)
+		return;
+	s->of_wrapped.hits += q->rate;
+	s->of_wrapped.worth += time;
+	/* Their starts go and come with the ends. */
+	if (!s->n_off)
+		s->of_ends.hits += q->rate;
+}
+
+static void weigh_set(struct governor *g, uint32_t set)
+{
+	g->sets[set].of_ends = g->sets[set].of_wrapped = (struct weight){0};
+	for (uint32_t i = 0; i < g->n_queries; i++)
+		if (g->queries[i].is.set == set)
+			weigh_query(g, &g->queries[i]);
+}
+
+static void weigh_sets(struct governor *g)
+{
+	for (uint32_t i = 0; i < g->n_sets; i++)
+		g->sets[i].of_ends = g->sets[i].of_wrapped = (struct weight){0};
+	for (uint32_t i = 0; i < g->n_queries; i++)
+		weigh_query(g, &g->queries[i]);
+}
+
+/* ---- Changes --------------------------------------------------------------------------------- */
+
+static void change(struct governor *g, struct unit *u)
+{
+	uint64_t now = g->last.now_ns;
+
+	u->wanted = !u->wanted;
+	if (!u->wanted) {
+		bool again = u->hold_ns && now - u->changed_ns < 2 * u->hold_ns;
+
+		u->hold_ns = !again			     ? HOLD_NS
+			     : u->hold_ns * 2 < HOLD_MOST_NS ? u->hold_ns * 2
+							     : HOLD_MOST_NS;
+	}
+	u->changed_ns = now;
+	g->changed = true;
+}
+
+static bool may_return(const struct governor *g, const struct unit *u)
+{
+	return !u->wanted && g->last.now_ns - u->changed_ns >= u->hold_ns;
+}
+
+/* A change that is thought of: of the starts of a query or the ends of a set. */
+struct step {
+	bool found;
+	bool ends;
+	uint32_t of;
+	struct weight weight;
+};
+
+static void take(struct governor *g, const struct step *s)
+{
+	struct query *q = s->ends ? NULL : &g->queries[s->of];
+
+	change(g, q ? &q->starts : &g->sets[s->of].ends);
+	if (q && q->starts.wanted)
+		g->sets[q->is.set].n_off--;
+	else if (q)
+		g->sets[q->is.set].n_off++;
+	weigh_set(g, q ? q->is.set : s->of);
+}
+
+/* Whether `w` is worth less per hit than what was found so far. */
+static void consider_less(struct step *best, bool ends, uint32_t of, struct weight w)
+{
+	if (w.hits < RARE)
+		return;
+	if (!best->found || w.worth * best->weight.hits < best->weight.worth * w.hits)
+		*best = (struct step){true, ends, of, w};
+}
+
+static void consider_more(struct step *best, bool ends, uint32_t of, struct weight w, double room)
+{
+	if (w.hits > room)
+		return;
+	if (!best->found || w.worth * best->weight.hits > best->weight.worth * w.hits)
+		*best = (struct step){true, ends, of, w};
+}
+
+static struct step worth_least(const struct governor *g)
+{
+	struct step best = {0};
+
+	for (uint32_t i = 0; i < g->n_queries; i++)
+		if (g->queries[i].starts.wanted && !g->queries[i].is.wrapped)
+			consider_less(&best, false, i, of_starts(g, i));
+	for (uint32_t i = 0; i < g->n_sets; i++)
+		if (g->sets[i].ends.wanted)
+			consider_less(&best, true, i, g->sets[i].of_ends);
+	return best;
+}
+
+static struct step worth_most(const struct governor *g, double room)
+{
+	struct step best = {0};
+
+	for (uint32_t i = 0; i < g->n_queries; i++)
+		if (may_return(g, &g->queries[i].starts))
+			consider_more(&best, false, i, of_starts(g, i), room);
+	for (uint32_t i = 0; i < g->n_sets; i++)
+		if (may_return(g, &g->sets[i].ends))
+			consider_more(&best, true, i, g->sets[i].of_ends, room);
+	return best;
+}
+
+/* ---- Deciding -------------------------------------------------------------------------------- */
+
+/* Up at once, as what is too much now is spent while it is thought about; down by and by. */
+static void follow(double *rate, double now, double share)
+{
+	*rate = now > *rate ? now : *rate + (now - *rate) * share;
+}
+
+/* What is told of late, after it was taken away, says nothing of how often. */
+static void measure_query(const struct governor *g, struct query *q, double cpu, double share)
+{
+	bool watched = starts_wanted(g, q);
+
+	if (watched || q->sampled) {
+		q->seen_ns = g->last.now_ns;
+		q->sample = (double)q->seen / cpu;
+		q->level += (q->sample - q->level) * (1 - exp(-cpu * NS / LEVEL_NS));
+	}
+	if (q->sampled) {
+		q->rate = (q->rate + q->sample) / 2;
+	} else if (watched) {
+		/* A few may be chance, and would make what is rare look frequent. */
+		if (q->seen >= ENOUGH)
+			follow(&q->rate, q->sample, share);
+		else
+			q->rate += (q->sample - q->rate) * share;
+	}
+	q->was_sampled = q->sampled;
+	q->sampled = false;
+	q->seen = 0;
+}
+
+static void measure(struct governor *g, const struct governor_load *load)
+{
+	double cpu = (double)(load->cpu_ns - g->last.cpu_ns) / NS;
+	double share = 1 - exp(-cpu * NS / SMOOTHING_NS);
+
+	if (load->hits)
+		g->hit_cost = (double)load->spent_ns / (double)load->hits / NS;
+	follow(&g->hit_rate, (double)(load->hits - g->last.hits) / cpu, share);
+	for (uint32_t i = 0; i < g->n_queries; i++)
+		measure_query(g, &g->queries[i], cpu, share);
+}
+
+/* Hits per second that may be, from now on. */
+static double allowed_rate(const struct governor *g)
+{
+	double spent = (double)g->last.spent_ns + (double)g->last.other_ns;
+	double credit = g->budget * (double)g->last.cpu_ns - spent;
+	double share = g->budget + credit / HORIZON_NS;
+
+	if (share > MOST_CREDIT * g->budget)
+		share = MOST_CREDIT * g->budget;
+	if (share < LEAST_SHARE * g->budget)
+		share = LEAST_SHARE * g->budget;
+	return share / g->hit_cost;
+}
+
+static void take_away(struct governor *g, double allowed)
+{
+	while (g->hit_rate > allowed) {
+		struct step s = worth_least(g);
+
+		if (!s.found)
+			return;
+		take(g, &s);
+		g->hit_rate -= s.weight.hits < g->hit_rate ? s.weight.hits : g->hit_rate;
+	}
+}
+
+static void give_back(struct governor *g, double allowed)
+{
+	g->looked_ns = g->last.now_ns;
+	while (g->hit_rate < allowed * ROOM_SHARE) {
+		struct step s = worth_most(g, allowed * ROOM_SHARE - g->hit_rate);
+
+		if (!s.found)
+			return;
+		take(g, &s);
+		g->hit_rate += s.weight.hits;
+	}
+}
+
+/* Some of those that are off, each in its turn. */
+static void choose_samples(struct governor *g)
+{
+	uint32_t n = g->n_queries / TICKS_PER_SAMPLE + 1;
+
+	for (; n && g->n_queries; n--) {
+		struct query *q = &g->queries[g->next_sample++ % g->n_queries];
+
+		q->sampled = !starts_wanted(g, q) && g->last.now_ns - q->seen_ns >= HOLD_NS;
+		g->changed |= q->sampled;
+	}
+}
+
+bool governor__tick(struct governor *g, const struct governor_load *load)
+{
+	double allowed;
+
+	/* Less than a clock can tell. */
+	if (load->cpu_ns < g->last.cpu_ns + 1000000)
+		return false;
+	measure(g, load);
+	g->last = *load;
+	g->changed = true;
+	if (g->hit_cost == 0)
+		return false;
+	allowed = allowed_rate(g);
+	weigh_sets(g);
+	if (g->hit_rate > allowed)
+		take_away(g, allowed);
+	else if (load->now_ns - g->looked_ns >= LOOK_NS)
+		give_back(g, allowed);
+	choose_samples(g);
+	return g->changed;
+}
+
+void governor__free(struct governor *g)
+{
+	if (!g)
+		return;
+	free(g->queries);
+	free(g->sets);
+	free(g);
+}

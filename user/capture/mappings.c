@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/mappings.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "plan/find.h"
+
+#define DATA_PAGES                                                                     \
+	16 /* a power of two; an exec of a compiler makes some 20 records of 100 bytes \
+	    */
+
+struct cpu_ring {
+	int fd;
+	struct perf_event_mmap_page *page; /* and the data behind it; or NULL */
+};
+
+struct mappings {
+	int epoll;
+	size_t page_size;
+	int n;
+	uint64_t lost;
+	struct cpu_ring rings[];
+};
+
+/* As the kernel writes them with SAMPLE_TYPE; see perf_event_open(2). */
+#define SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+
+struct mmap2_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint32_t prot, flags;
+	char filename[];
+};
+
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time;
+};
+
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+#define RECORD_MAX 65536 /* header.size is 16 bits wide */
+
+_Static_assert(sizeof(struct mmap2_record) == 72, "perf's mmap2 record");
+_Static_assert(sizeof(struct sample_id) == 16, "what follows each record");
+
+static int open_event(int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = SAMPLE_TYPE,
+		.sample_id_all = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.watermark = 1,
+		.wakeup_watermark = 1, /* bytes: at once. Only samples would count as events */
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* A CPU that is not there has no programs either. */
+static int open_ring(struct mappings *m, int cpu)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+	struct cpu_ring *r = &m->rings[m->n];
+	void *page;
+
+	r->fd = open_event(cpu);
+	if (r->fd == -ENODEV)
+		return 0;
+	if (r->fd < 0)
+		return r->fd;
+	m->n++;
+	page = mmap(NULL, (1 + DATA_PAGES) * m->page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		    r->fd, 0);
+	if (page == MAP_FAILED)
+		return -errno;
+	r->page = page;
+	return epoll_ctl(m->epoll, EPOLL_CTL_ADD, r->fd, &ev) ? -errno : 0;
+}
+
+int mappings__open(struct mappings **out)
+{
+	int cpus = libbpf_num_possible_cpus(), err = 0;
+	_mappings_ struct mappings *m = NULL;
+
+	if (cpus < 0)
+		return cpus;
+	m = calloc(1, sizeof(*m) + (size_t)cpus * sizeof(m->rings[0]));
+	if (!m)
+		return -ENOMEM;
+	m->page_size = (size_t)sysconf(_SC_PAGESIZE);
+	m->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (m->epoll < 0)
+		return -errno;
+	for (int cpu = 0; cpu < cpus && !err; cpu++)
+		err = open_ring(m, cpu);
+	if (err)
+		return err;
+	*out = take_ptr(m);
+	return 0;
+}
+
+int mappings__fd(const struct mappings *m)
+{
+	return m->epoll;
+}
+
+struct reading {
+	struct mappings *m;
+	mappings_fn fn;
+	void *ctx;
+};
+
+static int on_mmap(const struct reading *g, const char *bytes, size_t size)
+{
+	size_t fixed = sizeof(struct mmap2_record), end = size - sizeof(struct sample_id);
+	const char *name = bytes + fixed;
+	struct sample_id id;
+	uint32_t pid;
+
+	if (size < fixed + sizeof(id) || !memchr(name, '\0', end - fixed))
+		return 0;
+	if (!plan_find__is_library(name))
+		return 0;
+	memcpy(&pid, bytes + offsetof(struct mmap2_record, pid), sizeof(pid));
+	memcpy(&id, bytes + end, sizeof(id));
+	return g->fn(g->ctx, (pid_t)pid, id.time);
+}
+
+static int on_record(const struct reading *g, const char *bytes, size_t size)
+{
+	struct perf_event_header header;
+	struct lost_record lost;
+
+	memcpy(&header, bytes, sizeof(header));
+	if (header.type == PERF_RECORD_MMAP2)
+		return on_mmap(g, bytes, size);
+	if (header.type == PERF_RECORD_LOST && size >= sizeof(lost)) {
+		memcpy(&lost, bytes, sizeof(lost));
+		g->m->lost += lost.lost;
+	}
+	return 0;
+}
+
+/* Copied out, as a record may go round the ring's end. */
+static size_t copy_record(const struct mappings *m, const struct cpu_ring *r, uint64_t at,
+			  char *bytes)
+{
+	const char *data = (const char *)r->page + m->page_size;
+	size_t ring = DATA_PAGES * m->page_size;
+	struct perf_event_header header;
+	size_t from = at % ring, first;
+
+	/* Records are aligned to 8 bytes, as long as a header: that is in one piece. */
+	memcpy(&header, data + from, sizeof(header));
+	first = ring - from < header.size ? ring - from : header.size;
+	memcpy(bytes, data + from, first);
+	memcpy(bytes + first, data, header.size - first);
+	return header.size;
+}
+
+static int read_ring(const struct reading *g, struct cpu_ring *r)
+{
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = r->page->data_tail;
+	char bytes[RECORD_MAX] __attribute__((aligned(8)));
+	int err = 0;
+
+	while (tail < head && !err) {
+		size_t size = copy_record(g->m, r, tail, bytes);
+
+		if (size < sizeof(struct perf_event_header))
+			return -EBADMSG;
+		tail += size;
+		err = on_record(g, bytes, size);
+	}
+	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+	return err;
+}
+
+int mappings__read(struct mappings *m, mappings_fn fn, void *ctx)
+{
+	struct reading g = {m, fn, ctx};
+	int err = 0;
+
+	for (int i = 0; i < m->n && !err; i++)
+		err = read_ring(&g, &m->rings[i]);
+	return err;
+}
+
+uint64_t mappings__lost(const struct mappings *m)
+{
+	return m->lost;
+}
+
+void mappings__free(struct mappings *m)
+{
+	if (!m)
+		return;
+	for (int i = 0; i < m->n; i++) {
+		if (m->rings[i].page)
+			munmap(m->rings[i].page, (1 + DATA_PAGES) * m->page_size);
+		close(m->rings[i].fd);
+	}
+	cleanup_close_p(&m->epoll);
+	free(m);
+}

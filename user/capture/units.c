@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/units.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Sites of one unit that have the same program. */
+struct unit_link {
+	uint32_t unit;
+	int prog_fd;
+	uint32_t first; /* in offsets and cookies */
+	uint32_t n;
+	int fd;	      /* -1 while it is detached */
+	bool closing; /* it still may fire; under the lock */
+};
+
+struct units {
+	char *path;
+	uint32_t n_queries;
+	uint64_t *offsets;
+	uint64_t *cookies;
+	struct unit_link *links; /* by unit: of queries, then of sets */
+	uint32_t n_links;
+	pthread_mutex_t lock;
+	pthread_cond_t closed;
+	uint32_t n_closing;
+};
+
+/* ---- Sets ------------------------------------------------------------------------------------ */
+
+static uint32_t root_of(uint32_t *parent, uint32_t i)
+{
+	while (parent[i] != i)
+		i = parent[i] = parent[parent[i]];
+	return i;
+}
+
+static void join(uint32_t *parent, const struct plan *plan, uint32_t query, uint32_t body)
+{
+	if (body != PLAN_NONE)
+		parent[root_of(parent, query)] =
+			root_of(parent, plan->n_queries + plan->bodies[body].group);
+}
+
+static uint32_t most_groups(const struct plan *plan)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		if (plan->bodies[i].group > most)
+			most = plan->bodies[i].group;
+	return most + 1;
+}
+
+int units_find_sets(const struct plan *plan, uint32_t *set_of)
+{
+	uint32_t n = plan->n_queries + most_groups(plan), n_sets = 0;
+	_free_ uint32_t *parent = calloc(n, sizeof(*parent));
+	_free_ uint32_t *number = calloc(n, sizeof(*number)); /* of a root's set, from 1 */
+
+	if (!parent || !number)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		parent[i] = i;
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		join(parent, plan, i, plan->queries[i].body_incr);
+		join(parent, plan, i, plan->queries[i].body_non_incr);
+	}
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		uint32_t root = root_of(parent, i);
+
+		if (!number[root])
+			number[root] = ++n_sets;
+		set_of[i] = number[root] - 1;
+	}
+	return (int)n_sets;
+}
+
+/* ---- Units ----------------------------------------------------------------------------------- */
+
+bool units_have(const struct plan_site *site)
+{
+	switch (site->role) {
+	case WIRE_ROLE_START:
+	case WIRE_ROLE_START_BODY:
+	case WIRE_ROLE_WRAPPER:
+	case WIRE_ROLE_REQUEST:
+		return site->query != PLAN_NONE;
+	case WIRE_ROLE_END:
+		return site->body != PLAN_NONE;
+	default:
+		return false;
+	}
+}
+
+/* A query of the body, or PLAN_NONE. */
+static uint32_t query_of_body(const struct plan *plan, uint32_t body)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		if (plan->queries[i].body_incr == body || plan->queries[i].body_non_incr == body)
+			return i;
+	return PLAN_NONE;
+}
+
+static uint32_t unit_of(const struct choice *c, const uint32_t *set_of,
+			const struct plan_site *site)
+{
+	uint32_t query =
+		site->role == WIRE_ROLE_END ? query_of_body(c->plan, site->body) : site->query;
+
+	if (query == PLAN_NONE)
+		return PLAN_NONE;
+	if (site->role == WIRE_ROLE_END || site->role == WIRE_ROLE_REQUEST)
+		return c->plan->n_queries + set_of[query];
+	return query;
+}
+
+/* A site to be attached, and where to. */
+struct member {
+	uint32_t unit;
+	int prog_fd;
+	uint32_t site;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	if (x->unit != y->unit)
+		return x->unit < y->unit ? -1 : 1;
+	if (x->prog_fd != y->prog_fd)
+		return x->prog_fd < y->prog_fd ? -1 : 1;
+	return x->site < y->site ? -1 : x->site > y->site;
+}
+
+static uint32_t find_members(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
+			     const uint32_t *set_of, struct member *members)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->plan->n_sites; i++) {
+		const struct plan_site *site = &c->plan->sites[i];
+		uint32_t unit;
+
+		if (!units_have(site) || !progs[site->role] || !choice__wants(c, site))
+			continue;
+		unit = unit_of(c, set_of, site);
+		if (unit != PLAN_NONE)
+			members[n++] = (struct member){unit, bpf_program__fd(progs[site->role]), i};
+	}
+	qsort(members, n, sizeof(*members), compare);
+	return n;
+}
+
+static void add_member(struct units *u, const struct choice *c, const struct member *m, uint32_t i)
+{
+	struct unit_link *last = u->n_links ? &u->links[u->n_links - 1] : NULL;
+	const struct plan_site *site = &c->plan->sites[m->site];
+
+	u->offsets[i] = site->offset;
+	u->cookies[i] = choice__cookie(c, site);
+	if (last && last->unit == m->unit && last->prog_fd == m->prog_fd) {
+		last->n++;
+		return;
+	}
+	u->links[u->n_links++] = (struct unit_link){
+		.unit = m->unit,
+		.prog_fd = m->prog_fd,
+		.first = i,
+		.n = 1,
+		.fd = -1,
+	};
+}
+
+static int fill(struct units *u, struct bpf_program *const progs[PROBES_ROLES],
+		const struct choice *c, const uint32_t *set_of)
+{
+	size_t most = c->plan->n_sites + 1UL;
+	_free_ struct member *members = calloc(most, sizeof(*members));
+	uint32_t n;
+
+	u->path = strdup(c->plan->path);
+	u->n_queries = c->plan->n_queries;
+	u->offsets = calloc(most, sizeof(*u->offsets));
+	u->cookies = calloc(most, sizeof(*u->cookies));
+	u->links = calloc(most, sizeof(*u->links));
+	if (!members || !u->path || !u->offsets || !u->cookies || !u->links)
+		return -ENOMEM;
+	n = find_members(progs, c, set_of, members);
+	for (uint32_t i = 0; i < n; i++)
+		add_member(u, c, &members[i], i);
+	return 0;
+}
+
+static bool is_closing(struct units *u, const struct unit_link *l)
+{
+	bool closing;
+
+	pthread_mutex_lock(&u->lock);
+	closing = l->closing;
+	pthread_mutex_unlock(&u->lock);
+	return closing;
+}
+
+/* One that is still there would fire beside the new one, and each execution would be seen twice. */
+static int attach_link(struct units *u, struct unit_link *l)
+{
+	int fd = is_closing(u, l) ? -EAGAIN
+		 : l->fd >= 0	  ? l->fd
+				  : probes_link(l->prog_fd, u->path, &u->offsets[l->first],
+						&u->cookies[l->first], l->n);
+
+	if (fd < 0)
+		return fd;
+	l->fd = fd;
+	return 0;
+}
+
+/* ---- Taking them away ------------------------------------------------------------------------ */
+
+struct closing {
+	struct units *units;
+	struct unit_link *link;
+	int fd;
+};
+
+static void *close_link(void *p)
+{
+	struct closing *c = p;
+	struct units *u = c->units;
+
+	close(c->fd);
+	pthread_mutex_lock(&u->lock);
+	c->link->closing = false;
+	u->n_closing--;
+	pthread_cond_signal(&u->closed);
+	pthread_mutex_unlock(&u->lock);
+	free(c);
+	return NULL;
+}
+
+static bool close_in_background(struct units *u, struct unit_link *l)
+{
+	struct closing *c = malloc(sizeof(*c));
+	pthread_t thread;
+
+	if (!c)
+		return false;
+	*c = (struct closing){u, l, l->fd};
+	pthread_mutex_lock(&u->lock);
+	l->closing = true;
+	u->n_closing++;
+	pthread_mutex_unlock(&u->lock);
+	if (!pthread_create(&thread, NULL, close_link, c)) {
+		pthread_detach(thread);
+		return true;
+	}
+	free(c);
+	pthread_mutex_lock(&u->lock);
+	l->closing = false;
+	u->n_closing--;
+	pthread_mutex_unlock(&u->lock);
+	return false;
+}
+
+/*
+ * The probes go at once, but the call returns only after the kernel's grace periods, some 40 ms.
+ * All links wait for the same ones if they are closed at once.
+ */
+static void detach_link(struct units *u, struct unit_link *l)
+{
+	if (l->fd >= 0 && !close_in_background(u, l))
+		close(l->fd);
+	l->fd = -1;
+}
+
+/* ---- What is asked of them ------------------------------------------------------------------- */
+
+int units__attach(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
+		  const uint32_t *set_of, struct units **out)
+{
+	struct units *u = calloc(1, sizeof(*u));
+	int err;
+
+	if (!u)
+		return -ENOMEM;
+	pthread_mutex_init(&u->lock, NULL);
+	pthread_cond_init(&u->closed, NULL);
+	err = fill(u, progs, c, set_of);
+	for (uint32_t i = u->n_links; i-- > 0 && !err;)
+		err = attach_link(u, &u->links[i]);
+	if (err)
+		units__free(u);
+	else
+		*out = u;
+	return err;
+}
+
+static int set_unit(struct units *u, uint32_t unit, bool attached)
+{
+	int err = 0, n = 0;
+
+	for (uint32_t i = 0; i < u->n_links && !err; i++) {
+		struct unit_link *l = &u->links[i];
+
+		if (l->unit != unit || (l->fd >= 0) == attached)
+			continue;
+		if (attached)
+			err = attach_link(u, l);
+		else
+			detach_link(u, l);
+		n += err ? 0 : (int)l->n;
+	}
+	return err ?: n;
+}
+
+int units__set_starts(struct units *u, uint32_t query, bool attached)
+{
+	return set_unit(u, query, attached);
+}
+
+int units__set_ends(struct units *u, uint32_t set, bool attached)
+{
+	return set_unit(u, u->n_queries + set, attached);
+}
+
+bool units__has_starts(const struct units *u, uint32_t query)
+{
+	for (uint32_t i = 0; i < u->n_links; i++)
+		if (u->links[i].unit == query)
+			return true;
+	return false;
+}
+
+void units__begin_free(struct units *u)
+{
+	for (uint32_t i = 0; u && i < u->n_links; i++)
+		detach_link(u, &u->links[i]);
+}
+
+void units__free(struct units *u)
+{
+	if (!u)
+		return;
+	units__begin_free(u);
+	pthread_mutex_lock(&u->lock);
+	while (u->n_closing)
+		pthread_cond_wait(&u->closed, &u->lock);
+	pthread_mutex_unlock(&u->lock);
+	pthread_mutex_destroy(&u->lock);
+	pthread_cond_destroy(&u->closed);
+	free(u->path);
+	free(u->offsets);
+	free(u->cookies);
+	free(u->links);
+	free(u);
+}

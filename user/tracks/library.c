@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/library.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int copy_text(char **to, const char *text)
+{
+	*to = text ? strdup(text) : NULL;
+	return text && !*to ? -ENOMEM : 0;
+}
+
+int library__set(struct library *lib, const uint32_t *labels, uint32_t n_labels,
+		 const char *build_id, const char *rustc_version)
+{
+	struct library new = {.n_labels = n_labels};
+
+	new.labels = calloc(n_labels + 1UL, sizeof(*labels)); /* calloc(0) may be NULL */
+	if (!new.labels || copy_text(&new.build_id, build_id) ||
+	    copy_text(&new.rustc_version, rustc_version)) {
+		library__clear(&new);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n_labels; i++)
+		new.labels[i] = labels[i];
+	library__clear(lib);
+	*lib = new;
+	return 0;
+}
+
+int library__set_guards(struct library *lib, const uint32_t *labels, uint32_t n_labels)
+{
+	uint32_t *guards = calloc(n_labels + 1UL, sizeof(*labels));
+
+	if (!guards)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n_labels; i++)
+		guards[i] = labels[i];
+	free(lib->guards);
+	lib->guards = guards;
+	lib->n_guards = n_labels;
+	return 0;
+}
+
+int library__tell(const struct library *lib, struct trace_process *p)
+{
+	int err;
+
+	free(p->build_id);
+	free(p->rustc_version);
+	err = copy_text(&p->build_id, lib->build_id);
+	return copy_text(&p->rustc_version, lib->rustc_version) ?: err;
+}
+
+void library__clear(struct library *lib)
+{
+	free(lib->labels);
+	free(lib->guards);
+	free(lib->build_id);
+	free(lib->rustc_version);
+	*lib = (struct library){0};
+}
