@@ -17,6 +17,7 @@ def make_page(t, trace, *options):
     path = t.path("page.html")
     done = t.run_qprof("export", "--force", "-f", "html", "-o", path, *options, trace)
     assert done.returncode == 0 and done.stdout == "", done
+    assert "open %s in a browser; nothing was sent anywhere" % path in done.stderr, done.stderr
     return path, done.stderr
 
 

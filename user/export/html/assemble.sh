@@ -10,8 +10,14 @@ from=$1 to=$2
 # Each may use what those before it define.
 modules="core format data model dom table tables queries timeline flame main"
 
+# As a policy has it. With a wrong one the page would be blank.
 hash_of() {
-	printf 'sha256-%s' "$(sha256sum <"$1" | cut -c 1-64 | tr a-f A-F | basenc --base16 -d | base64)"
+	hash=$(sha256sum <"$1" | cut -c 1-64 | tr a-f A-F | basenc --base16 -d | base64)
+	if [ ${#hash} -ne 44 ]; then
+		echo "assemble.sh: cannot hash $1; it needs basenc, of coreutils 8.31 or later" >&2
+		return 1
+	fi
+	printf 'sha256-%s' "$hash"
 }
 
 {
@@ -22,6 +28,9 @@ hash_of() {
 } >"$to/page.js"
 cp "$from/style.css" "$to/page.css"
 
+script_hash=$(hash_of "$to/page.js")
+style_hash=$(hash_of "$to/page.css")
+
 # Without a newline after <script>: the hash is of the text between the tags.
 {
 	printf '<script>'
@@ -31,8 +40,8 @@ cp "$from/style.css" "$to/page.css"
 
 # The parts of page.html are told apart by lines of their own.
 {
-	sed -e '/^@style@$/,$d' -e "s|@script-hash@|$(hash_of "$to/page.js")|" \
-		-e "s|@style-hash@|$(hash_of "$to/page.css")|" "$from/page.html"
+	sed -e '/^@style@$/,$d' -e "s|@script-hash@|$script_hash|" \
+		-e "s|@style-hash@|$style_hash|" "$from/page.html"
 	printf '<style>'
 	cat "$to/page.css"
 	printf '</style>\n'

@@ -114,6 +114,9 @@ class App {
 			notes.push(`The trace is not whole: ${report.problem}. The page shows what could be read.`);
 		if (report.lost)
 			notes.push(`${plural(report.lost, "record")} were lost while it was recorded.`);
+		const unrecorded = report.queries.reduce((sum, row) => sum + (row.counted || 0) + (row.estimated || 0), 0);
+		if (unrecorded)
+			notes.push(`To keep within a budget, ${plural(unrecorded, "execution")} were counted or estimated, not recorded: they have no interval, and the times of who called them have theirs.`);
 		if (report.probes && report.probes.taken_off)
 			notes.push("Tables and flame graph are without what the probes took; single intervals (trace of queries, timeline) are as they were measured.");
 		byId("notes").append(...notes.map((text) => element("p", {class: "note"}, text)));

@@ -309,7 +309,7 @@ class TimelineView {
 			return this.accentPixel;
 		// Opacity is the uppermost byte.
 		const pixel = this.pixels[this.model.spans.what[i]];
-		return this.isFaded(i) ? pixel & 0x33ffffff : pixel;
+		return this.isFaded(i) ? pixel & 0x59ffffff : pixel;
 	}
 
 	isFaded(i) {
@@ -320,7 +320,7 @@ class TimelineView {
 		const what = this.model.spans.what[i], isOff = this.model.isOff[what];
 		context.fillStyle = this.ink.panel;
 		context.fillRect(x, y, width, LANE - 2);
-		context.globalAlpha = this.isFaded(i) ? 0.2 : 1;
+		context.globalAlpha = this.isFaded(i) ? 0.35 : 1;
 		context.fillStyle = this.colours[what];
 		context.fillRect(x, y, Math.max(width - 0.5, 1), LANE - 2);
 		if (isOff || this.model.kinds[what] === KIND.BLOCKED)
