@@ -84,7 +84,7 @@ def test_tables_are_the_report(t, *options):
         rows = queries + passes
         found = {row[0]: tuple(map(int, row[1:4])) for row in rows}
         truth = {row["name"]: (row["count"], row["total_ns"], row["self_ns"])
-                 for row in report["queries"] if not row["name"].startswith("<")}
+                 for row in report["queries"]}
         assert found == truth, set(found.items()) ^ set(truth.items())
         names = {row[0] for row in passes}
         assert "analysis" not in names and "type_check_crate" in names, names
@@ -167,6 +167,22 @@ def test_trace_of_queries(t):
         assert b.ask("document.querySelectorAll('.tree > [role=treeitem]').length") == 1
         assert_quiet(b)
     return "%d important boxes" % before
+
+
+def test_hits_are_dots(t):
+    program = os.path.join(ROOT, "tests/e2e/programs/type_error.rs")
+    ran = t.capture([t.rustc, program], ("-q", "-e", "query-provider,query-cache-hit"))
+    with opened(t, ran.trace) as b:
+        dots = b.ask("document.querySelectorAll('.box.hit').length")
+        assert dots > 10, dots
+        # They are leaves, and count as children.
+        assert b.ask("""(() => { const m = app.model, s = m.spans;
+          for (let i = 0; i < s.n; i++)
+            if (m.isHit[s.what[i]] && (m.childrenOf(i).length || m.parent[i] >= 0 && !m.extent[m.parent[i]]))
+              return false;
+          return true; })()""")
+        assert_quiet(b)
+    return "%d dots" % dots
 
 
 def test_timeline(t):

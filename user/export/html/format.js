@@ -28,3 +28,7 @@ function niceStep(least) {
 	const power = Math.pow(10, Math.floor(Math.log10(Math.max(least, 1))));
 	return [1, 2, 5, 10].map((n) => n * power).find((step) => step >= least) || 10 * power;
 }
+
+function formatDate(ms) {
+	return new Date(ms).toISOString().slice(0, 19).replace("T", " ") + " UTC";
+}

@@ -96,30 +96,31 @@ class App {
 			["Intervals in this page", formatCount(about.spans)],
 			["Self time", formatDuration(report.queries.reduce((sum, row) => sum + row.self_ns, 0))],
 			["Compiler", rustc],
-			["Recorded", about.realtime_start_ms ? new Date(about.realtime_start_ms).toISOString().slice(0, 19).replace("T", " ") + " UTC" : ""],
+			["Recorded", about.realtime_start_ms ? formatDate(about.realtime_start_ms) : ""],
 		];
 		byId("summary").append(...facts.filter(([, value]) => value)
 			.map(([key, value]) => element("div", {}, element("dt", {}, key), element("dd", {}, value))));
-		byId("privacy").textContent = about.privacy.replace("this file", "This page") + `. It loads nothing. Made by ${about.tool} of a trace from ${about.host}.`;
+		byId("privacy").textContent = about.privacy.replace("this file", "This page") +
+			`. It loads nothing. Made by ${about.tool} of a trace from ${about.host}.`;
 	}
 
 	// What one has to know before one believes a number.
 	notes() {
-		const {about, report} = this.model, notes = [];
-		if (about.note)
-			notes.push(`This page is reduced: ${about.note}. Extents count only what is in it; tables and flame graph are of the whole trace.`);
-		if (about.adjusted)
-			notes.push(`${plural(about.adjusted, "interval")} overlapped others without being in them, and were cut.`);
-		if (report.problem)
-			notes.push(`The trace is not whole: ${report.problem}. The page shows what could be read.`);
-		if (report.lost)
-			notes.push(`${plural(report.lost, "record")} were lost while it was recorded.`);
+		const {about, report} = this.model, {probes} = report;
 		const unrecorded = report.queries.reduce((sum, row) => sum + (row.counted || 0) + (row.estimated || 0), 0);
-		if (unrecorded)
-			notes.push(`To keep within a budget, ${plural(unrecorded, "execution")} were counted or estimated, not recorded: they have no interval, and the times of who called them have theirs.`);
-		if (report.probes && report.probes.taken_off)
-			notes.push("Tables and flame graph are without what the probes took; single intervals (trace of queries, timeline) are as they were measured.");
-		byId("notes").append(...notes.map((text) => element("p", {class: "note"}, text)));
+		const notes = [
+			about.note && `This page is reduced: ${about.note}. Extents count only what is in it; tables and ` +
+				"flame graph are of the whole trace.",
+			about.adjusted && `${plural(about.adjusted, "interval")} overlapped others without being in them, ` +
+				"and were cut.",
+			report.problem && `The trace is not whole: ${report.problem}. The page shows what could be read.`,
+			report.lost && `${plural(report.lost, "record")} were lost while it was recorded.`,
+			unrecorded && `To keep within a budget, ${plural(unrecorded, "execution")} were counted or estimated, ` +
+				"not recorded: they have no interval, and the times of who called them have theirs.",
+			probes && probes.taken_off && "Tables and flame graph are without what the probes took; single " +
+				"intervals (trace of queries, timeline) are as they were measured.",
+		];
+		byId("notes").append(...notes.filter(Boolean).map((text) => element("p", {class: "note"}, text)));
 	}
 }
 

@@ -155,7 +155,7 @@ class Model {
 		return roots.sort((a, b) => this.spans.start[a] - this.spans.start[b]);
 	}
 
-	// How many ancestors, each node its parent, down to it.
+	// Its ancestors from the outermost on, and itself.
 	pathOf(i) {
 		const path = [];
 		for (; i >= 0; i = this.parent[i])
@@ -178,10 +178,8 @@ class Model {
 	}
 
 	// The longest of those with a name, or -1.
-	longest(name, key) {
-		const found = this.greatest(1, (i) => this.duration(i), (i) =>
-			(name === null || this.name(i) === name) && (!key || this.key(i) === key) &&
-			!this.isOff[this.spans.what[i]]);
+	longest(name) {
+		const found = this.greatest(1, (i) => this.duration(i), (i) => this.name(i) === name);
 		return found.length ? found[0] : -1;
 	}
 }

@@ -7,6 +7,7 @@
 
 const BOXES_AT_FIRST = 1500;
 const BOXES_AT_ONCE = 60; // children of one box, until more are asked for
+const EXTREMES = 20; // nodes in each list of pathological ones
 const FRACTIONS = [50, 40, 30, 20, 10];
 
 class QueriesView {
@@ -14,7 +15,7 @@ class QueriesView {
 		Object.assign(this, {model, app, root});
 		this.leastExtent = 6;
 		this.leastPercent = 1;
-		this.path = null; // a node to show instead of a process
+		this.top = null; // a node to show instead of a process
 		this.process = model.processes.reduce((best, p) => p.total > model.processes[best].total ? p.index : best, 0);
 		this.tree = element("div", {role: "tree", class: "tree", "aria-label": "Trace of queries",
 			onkeydown: (event) => this.key(event), onclick: (event) => this.click(event),
@@ -28,25 +29,23 @@ class QueriesView {
 
 	tools() {
 		const {model} = this;
-		const choose = select(model.processes.map((p) => p.title), this.process, (value) => {
+		this.choose = select(model.processes.map((p) => p.title), this.process, (value) => {
 			this.process = value;
-			this.path = null;
+			this.top = null;
 			this.draw();
 		});
 		const extent = this.threshold(this.leastExtent, 1, (value) => this.leastExtent = value);
 		const percent = this.threshold(this.leastPercent, 0.1, (value) => this.leastPercent = value);
-		this.choose = choose;
-		return element("div", {class: "tools"}, labelled("Compiler", choose),
+		return element("div", {class: "tools"}, labelled("Compiler", this.choose),
 			element("fieldset", {class: "inline"}, element("legend", {}, "Important is"),
 				labelled("extent ≥", extent), labelled("or share ≥", percent), " %"));
 	}
 
 	threshold(value, step, set) {
-		const input = element("input", {type: "number", min: 0, step, value, onchange: () => {
-			set(Number(input.value));
+		return element("input", {type: "number", min: 0, step, value, onchange: (event) => {
+			set(Number(event.target.value));
 			this.draw();
 		}});
-		return input;
 	}
 
 	legend() {
@@ -65,7 +64,7 @@ class QueriesView {
 	reveal(i) {
 		this.process = this.model.process(i).index;
 		this.choose.value = this.process;
-		this.path = i;
+		this.top = i;
 		this.draw();
 		this.focus(this.tree.querySelector("[role=treeitem]"));
 	}
@@ -80,7 +79,7 @@ class QueriesView {
 		const process = this.model.processes[this.process];
 		this.drawn = true;
 		this.boxes = 0;
-		const roots = this.path === null ? this.model.rootsOf(process) : [this.path];
+		const roots = this.top === null ? this.model.rootsOf(process) : [this.top];
 		this.tree.replaceChildren();
 		const opened = [];
 		this.addBoxes(this.tree, roots, 0, 1, opened);
@@ -94,17 +93,17 @@ class QueriesView {
 
 	drawCrumbs() {
 		this.crumbs.replaceChildren();
-		if (this.path === null)
+		if (this.top === null)
 			return;
 		const process = this.model.processes[this.process];
 		const crumb = (text, does) => this.crumbs.append(button(text, does, {class: "link"}), " › ");
 		crumb(process.title, () => {
-			this.path = null;
+			this.top = null;
 			this.draw();
 		});
-		for (const i of this.model.pathOf(this.path).slice(0, -1))
+		for (const i of this.model.pathOf(this.top).slice(0, -1))
 			crumb(this.model.name(i), () => this.reveal(i));
-		this.crumbs.append(this.model.name(this.path));
+		this.crumbs.append(this.model.name(this.top));
 	}
 
 	// ---- Boxes ----------------------------------------------------------------------------------
@@ -305,24 +304,24 @@ class QueriesView {
 
 	// A dependency tree is good for incremental compilation if depth and extent stay small.
 	drawLists(process) {
-		const {model} = this, {spans} = model;
-		const here = (i) => model.isNode[spans.what[i]] && model.threads[spans.thread[i]].process === process.index;
-		const table = (caption, value) => new DataTable({
-			caption, sort: 1, filter: false, rows: model.greatest(20, value, here),
-			columns: [
-				nameColumn("Node", (i) => model.name(i)),
-				countColumn(value === this.extentOf ? "Extent" : "Depth", value),
-				countColumn(value === this.extentOf ? "Depth" : "Extent", value === this.extentOf ?
-					(i) => spans.depth[i] : (i) => model.extent[i]),
-				timeColumn("Total", (i) => model.duration(i)),
-			],
+		const extent = (i) => this.model.extent[i], depth = (i) => this.model.spans.depth[i];
+		this.lists.replaceChildren(
+			element("h2", {}, "Pathological nodes"),
+			this.extremes(process, "Largest extent: re-executing it asks for so many others",
+				countColumn("Extent", extent), countColumn("Depth", depth)),
+			this.extremes(process, "Deepest: so many ancestors depend on it",
+				countColumn("Depth", depth), countColumn("Extent", extent)));
+	}
+
+	extremes(process, caption, column, other) {
+		const {model} = this, {thread, what} = model.spans;
+		const isHere = (i) => model.isNode[what[i]] && model.threads[thread[i]].process === process.index;
+		return new DataTable({
+			caption, sort: 1, filter: false, rows: model.greatest(EXTREMES, column.value, isHere),
+			columns: [nameColumn("Node", (i) => model.name(i)), column, other,
+				timeColumn("Total", (i) => model.duration(i))],
 			actions: [{title: "Trace", does: (i) => this.reveal(i)},
 				{title: "Timeline", does: (i) => this.app.showSpan(i)}],
 		}).root;
-		this.extentOf = (i) => model.extent[i];
-		this.lists.replaceChildren(
-			element("h2", {}, "Pathological nodes"),
-			table("Largest extent: re-executing it asks for so many others", this.extentOf),
-			table("Deepest: so many ancestors depend on it", (i) => spans.depth[i]));
 	}
 }

@@ -45,8 +45,7 @@ class TablesView {
 	}
 
 	queries(kind) {
-		const rows = this.model.report.queries.filter((row) =>
-			this.isPass(row.name) === (kind === KIND.PASS) && !row.name.startsWith("<"));
+		const rows = this.model.report.queries.filter((row) => this.isPass(row.name) === (kind === KIND.PASS));
 		const self = this.model.report.queries.reduce((sum, row) => sum + row.self_ns, 0);
 		const extras = [["hits", "Hits", countColumn], ["blocked_ns", "Blocked", timeColumn],
 			["self_off_ns", "Off CPU", timeColumn], ["loads", "Loads", countColumn],
