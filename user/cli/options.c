@@ -358,7 +358,7 @@ static const struct cli_option options[] = {
 		.arg = "FORMAT",
 		.kind = CLI_CHOICE,
 		.offset = AT(export.format),
-		.choices = "measureme|perfetto|chrome|folded|svg|pprof|speedscope|counts",
+		.choices = "measureme|perfetto|chrome|folded|svg|pprof|speedscope|counts|html",
 		.initial = "measureme",
 		.help = "measureme: a directory with one .mm_profdata file per compiler, named as "
 			"rustc -Zself-profile names them, for summarize, crox, flamegraph and the "
@@ -366,7 +366,8 @@ static const struct cli_option options[] = {
 			"trace or as JSON. folded, svg, pprof, speedscope: executions merged by "
 			"their stacks, as folded lines, a flame graph for a browser, a profile "
 			"for go tool pprof, or JSON. counts: a line \"query,count,seconds\" for "
-			"each query.",
+			"each query. html: one page with all of it: the trace of queries, the "
+			"timeline, tables and a flame graph; any browser opens it, offline.",
 	},
 	{
 		.commands = CLI_BIT(CLI_EXPORT),
@@ -402,9 +403,10 @@ static const struct cli_option options[] = {
 		.kind = CLI_SIZE,
 		.offset = AT(export.max_bytes),
 		.initial = "512m",
-		.help = "Of perfetto and chrome: leave out the shortest intervals, and say so, if "
-			"the file would get larger, which their viewers may not take. With k, m "
-			"or g as the unit; 0: as large as it gets.",
+		.help = "Of perfetto, chrome and html: leave out the shortest intervals, and say "
+			"so, if the file would get larger, which their viewers may not take; html "
+			"gets no larger than 96m. With k, m or g as the unit; 0: as large as it "
+			"gets.",
 	},
 	{
 		.commands = CLI_BIT(CLI_IMPORT),

@@ -191,6 +191,7 @@ enum cli_format {
 	CLI_FORMAT_PPROF,
 	CLI_FORMAT_SPEEDSCOPE,
 	CLI_FORMAT_COUNTS,
+	CLI_FORMAT_HTML,
 };
 
 struct cli_export_options {
