@@ -47,6 +47,29 @@ static char *two_intervals(enum live_mode mode)
 	return text;
 }
 
+static void a_budget_says_what_is_not_in_the_rows(void **test_state)
+{
+	static const enum live_mode modes[] = {LIVE_BLOCKS, LIVE_JSON};
+	static const char *const said[] = {"lost 0  with --budget: recorded executions only\n",
+					   "\"lost\":0,\"recorded_only\":true,"};
+
+	(void)test_state;
+	for (int i = 0; i < 2; i++) {
+		_summary_ struct summary *s = sample_one();
+		struct live_state state = state_at(2, s);
+		_live_view_ struct live_view *v = NULL;
+		_free_ char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		state.recorded_only = true;
+		assert_int_equal(live_view__new(out, modes[i], &v), 0);
+		assert_int_equal(live_view__draw(v, &state), 0);
+		fclose(out);
+		assert_contains(text, said[i]);
+	}
+}
+
 static void blocks_follow_each_other(void **state)
 {
 	char *text = two_intervals(LIVE_BLOCKS);
@@ -190,6 +213,7 @@ static void no_color_and_dumb_terminals_are_respected(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_budget_says_what_is_not_in_the_rows),
 		cmocka_unit_test(blocks_follow_each_other),
 		cmocka_unit_test(what_is_no_terminal_gets_blocks),
 		cmocka_unit_test(json_is_one_object_per_line),

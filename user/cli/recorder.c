@@ -495,6 +495,7 @@ int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]
 		.start_ns = r->start_ns,
 		.processes = tracks__processes(r->tracks),
 		.running = tracks__running(r->tracks),
+		.recorded_only = r->opt.budget_ppm,
 		.losses = &losses,
 		.summary = r->summary,
 		.names = &names,

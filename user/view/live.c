@@ -144,6 +144,8 @@ static void print_header(const struct frame *f, FILE *out)
 		format_duration(elapsed, s->now_ns - s->start_ns), s->processes, s->running,
 		format_count(events, f->events), format_short(rate, f->events_rate),
 		format_count(lost, f->lost));
+	if (s->recorded_only)
+		fputs("  with --budget: recorded executions only", out);
 }
 
 static int table_of_rows(const struct frame *f, size_t n, struct table **out)
@@ -279,6 +281,8 @@ static int draw_json(const struct live_view *v, const struct frame *f)
 	json__number(&j, "events", f->events);
 	json__number(&j, "events_per_s", f->events_rate);
 	json__number(&j, "lost", f->lost);
+	if (s->recorded_only)
+		json__bool(&j, "recorded_only", true);
 	err = json__put_open(&j, v->out);
 	fputs(",\"queries\":[", v->out);
 	for (size_t i = 0; !err && i < f->n_rows; i++) {

@@ -37,6 +37,7 @@ struct live_state {
 	uint64_t start_ns;  /* when the capture began */
 	uint32_t processes; /* compilers seen so far */
 	uint32_t running;
+	bool recorded_only; /* with a budget: what is not recorded is in no row before the end */
 	const struct trace_losses *losses;
 	const struct summary *summary;
 	const struct view_names *names;
