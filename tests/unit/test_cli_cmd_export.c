@@ -157,6 +157,19 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 }
 
 /* The formats of one stream have no place for them either, but for the counts. */
+static void counts_have_what_was_counted(void **state)
+{
+	struct output o;
+
+	(void)state;
+	assert_int_equal(
+		export_of("tests/golden/good-decisions.qpt", CLI_FORMAT_COUNTS, "-", false, &o),
+		EXIT_CODE_OK);
+	/* Two that were recorded, and 1,234,567. */
+	assert_contains(o.text[0], "typeck,1234569,0.000000");
+	output_free(&o);
+}
+
 static void each_format_tells_what_was_not_recorded(void **state)
 {
 	(void)state;
@@ -219,6 +232,7 @@ int main(void)
 		cmocka_unit_test(what_is_incomplete_is_said),
 		cmocka_unit_test(what_was_not_recorded_is_left_out_and_told),
 		cmocka_unit_test(each_format_is_a_file_and_names_its_viewer),
+		cmocka_unit_test(counts_have_what_was_counted),
 		cmocka_unit_test(each_format_tells_what_was_not_recorded),
 		cmocka_unit_test(a_file_is_kept_unless_forced),
 		cmocka_unit_test(standard_output_gets_data_only),

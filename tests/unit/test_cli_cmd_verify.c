@@ -54,6 +54,8 @@ static void decisions_and_what_they_hid_are_counted(void **state)
 	assert_contains(o.text[0], "decisions    4 on what to watch, within a budget\n"
 				   "  counted      1,234,567 executions have no span\n"
 				   "  estimated    1,000 executions have no span\n");
+	assert_contains(o.text[0],
+			"               2 executions left by unwinding or never ended\n");
 	output_free(&o);
 	assert_int_equal(verify("tests/golden/good-plain.qpt", &o), EXIT_CODE_OK);
 	assert_lacks(o.text[0], "decisions");

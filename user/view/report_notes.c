@@ -149,11 +149,17 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 	const struct budget *b = opt->budget;
 	_table_ struct table *t = NULL;
 	_free_ struct budget_row *rows = NULL;
+	char percent[FORMAT_MAX];
 	uint32_t n, shown;
 	int err;
 
 	if (!b)
 		return 0;
+	if (!b->n) {
+		fprintf(out, "\nbudget: %s %% of CPU time for the probes; all was recorded\n",
+			format_percent(percent, b->ppm, 1000000));
+		return 0;
+	}
 	rows = calloc(b->n + 1UL, sizeof(*rows));
 	err = rows ? table__new(columns, sizeof(columns) / sizeof(*columns), &t) : -ENOMEM;
 	if (err)
