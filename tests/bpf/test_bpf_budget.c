@@ -194,7 +194,7 @@ static void run_switching(struct capture *c, struct seen *s, const char *script,
 	struct pollfd ring;
 
 	capture_open_with(c, &opt, 0);
-	assert_int_equal(budget__new(c->kernel, 30000, &sink, &s->budget), 0);
+	assert_int_equal(budget__new(c->kernel, 30000, NULL, &sink, &s->budget), 0);
 	assert_int_equal(budget__add_library(s->budget, c->lib, c->plan), 0);
 	ring = (struct pollfd){.fd = kernel__ring_fd(c->kernel), .events = POLLIN};
 	capture_begin(c, script);
