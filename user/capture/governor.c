@@ -34,7 +34,7 @@
 #define HOLD_MOST_NS 3200000000ull
 /* What is off is counted for one tick out of so many, in turns. */
 #define TICKS_PER_SAMPLE 300
-/* A query of which much is known is sampled later, and each time twice as late as the last. */
+/* What is off is left alone for so long before it is sampled, and at first if much is known. */
 #define SAMPLE_NS	   HOLD_NS
 #define FORESEEN_SAMPLE_NS 3200000000ull
 /* So much of what is allowed is planned for. */
@@ -384,6 +384,8 @@ static void measure_query(const struct governor *g, struct query *q, double cpu,
 		q->level += (q->sample - q->level) * (1 - exp(-cpu * NS / LEVEL_NS));
 	}
 	if (q->sampled) {
+		/* As long as it is what it was, it is asked less and less. */
+		q->pause_ns = q->sample < q->rate / 2 ? SAMPLE_NS : 2 * q->pause_ns;
 		q->rate = (q->rate + q->sample) / 2;
 	} else if (watched) {
 		/* A few may be chance, and would make what is rare look frequent. */
@@ -484,7 +486,6 @@ static void choose_samples(struct governor *g)
 		struct query *q = &g->queries[g->next_sample++ % g->n_queries];
 
 		q->sampled = !starts_wanted(g, q) && g->last.now_ns - q->seen_ns >= q->pause_ns;
-		q->pause_ns *= q->sampled ? 2 : 1;
 		g->changed |= q->sampled;
 	}
 }
