@@ -211,6 +211,7 @@ static int open_recorder(struct capture *c)
 		.summary = !o->quiet && !o->json,
 		.filter = c->filter,
 		.callers = o->callers,
+		.budget_ppm = o->budget.millipercent * 10,
 	};
 
 	if (!ro.output) {
