@@ -336,12 +336,12 @@ static void a_wrong_memory_is_corrected(void **state)
 	struct world w = {0};
 
 	(void)state;
-	add(&w, 0, false, 100, 3000);
-	add(&w, 1, false, 90000, 3000);
+	add(&w, 0, false, 100, 4000);
+	add(&w, 1, false, 90000, 300);
 	expect(&w, 0);
 	expect(&w, 1);
 	w.rate[0] = 90000;
-	w.rate[1] = 100;
+	w.rate[1] = 20;
 	begin(&w, 30000);
 	foresee(&w, 0);
 	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
