@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Compilers that nobody could foresee: each is recorded from its first query."""
 
+import contextlib
 import os
 import shutil
+import signal
+import subprocess
+import threading
 
 import crates
 import lab
@@ -80,6 +84,110 @@ def test_killed_while_compilers_wait(t):
     profiler.kill()
     assert parent.wait(timeout=60) == 0
     assert os.listdir(out), "the compiler did not finish"
+
+
+def test_other_namespaces(t):
+    """A container in small: process numbers of its own, and a toolchain that only it can see."""
+    t.need_capture()
+    compiler = unforeseen_compiler(t, "rustc")
+    inside = t.mkdir("inside")
+    script = 'mount --bind "$1" "$2" && shift 2 && "$@"'
+    command = [os.path.join(inside, "bin/rustc")]
+    command += crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
+    contained = ["unshare", "--mount", "--pid", "--fork", "sh", "-c", script, "sh",
+                 os.path.dirname(os.path.dirname(compiler)), inside, *command]
+    if os.geteuid() or lab.invoker().pw_uid:
+        raise lab.Skip("only root may make namespaces")
+    run = t.capture(contained)
+    assert run.status == 0, run.stderr
+    assert not os.listdir(inside), "the mount is to be seen from here"
+    (process,) = t.report(run.trace)["processes"]
+    assert not process["attached_late"] and process["pid"] > 10, process["pid"]
+    known = t.capture([t.rustc] + command[1:], trace="known.qpt")
+    assert t.counts(run.trace) == t.counts(known.trace)
+
+
+# ---- Nobody in particular -----------------------------------------------------------------------
+
+
+def compile_command(t, name):
+    return [t.rustc] + crates.arguments(crates.SHORT, t.mkdir(name), "--emit=metadata")
+
+
+def start_recording(t, *options):
+    """A line comes when an interval is over, so the recording has begun."""
+    profiler = t.start_qprof("--json", "-i", "10ms", "-o", t.path("trace.qpt"), *options)
+    assert profiler.stdout.readline(), profiler.stderr.read()
+    threading.Thread(target=profiler.stdout.read, daemon=True).start()
+    return profiler
+
+
+def end_recording(profiler):
+    profiler.send_signal(signal.SIGINT)
+    err = profiler.stderr.read()
+    assert profiler.wait(timeout=60) == 0, err
+
+
+def ours(t, processes):
+    """Other people's compilers may run on this machine as well."""
+    return [p for p in processes if t.dir in (p["command"] or "")]
+
+
+def test_whole_machine(t):
+    """Compilers of two toolchains, started by somebody who has nothing to do with us."""
+    t.need_capture()
+    compiler = unforeseen_compiler(t, "my-own-compiler")
+    profiler = start_recording(t, "--system")
+    command = compile_command(t, "out")
+    assert t.plain(command).status == 0
+    assert t.plain([compiler] + command[1:]).status == 0
+    end_recording(profiler)
+    document = t.report(t.path("trace.qpt"))
+    known = t.capture(command, trace="known.qpt")
+    processes = ours(t, document["processes"])
+    assert len(processes) == 2, len(processes)
+    assert [p["attached_late"] for p in processes] == [False, False]
+    assert all(p["exit"] == 0 and p["parent_pid"] for p in processes)
+    expected = t.counts(known.trace)
+    for process in processes:
+        assert {q["name"]: q["count"] for q in process["queries"]} == expected
+
+
+@contextlib.contextmanager
+def control_group(t):
+    """A new one, in a mount of its own: the machine's may be of version 1."""
+    root = t.mkdir("cgroups")
+    mount = subprocess.run(["mount", "-t", "cgroup2", "none", root], capture_output=True, text=True)
+    if mount.returncode:
+        raise lab.Skip("cannot mount control groups: " + mount.stderr.strip())
+    group = os.path.join(root, "qprof-e2e-%d" % os.getpid())
+    try:
+        os.mkdir(group)
+        yield group
+        os.rmdir(group)
+    finally:
+        subprocess.run(["umount", root], check=True)
+
+
+def test_control_group(t):
+    """What is outside it is not recorded."""
+    t.need_capture()
+    with control_group(t) as group:
+        profiler = start_recording(t, "--cgroup", group)
+        # Who moves itself must be allowed to: root is.
+        inside = ["sh", "-c", 'echo $$ >%s/cgroup.procs && exec "$@"' % group, "sh"]
+        done = subprocess.run(inside + compile_command(t, "in"), cwd=t.dir, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        assert t.plain(compile_command(t, "out")).status == 0
+        end_recording(profiler)
+    (process,) = t.report(t.path("trace.qpt"))["processes"]
+    assert t.path("in") in process["command"] and not process["attached_late"]
+
+
+def test_control_group_that_is_none(t):
+    t.need_capture()
+    done = t.run_qprof("-o", "x.qpt", "--cgroup", "/tmp")
+    assert done.returncode == 125 and "/tmp is no control group" in done.stderr, done
 
 
 def tracees_of(tracer):

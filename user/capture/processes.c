@@ -142,6 +142,23 @@ static int list_all(struct pair **out, size_t *n)
 	return 0;
 }
 
+int process_list__all(struct process_list *list)
+{
+	_free_ struct pair *all = NULL;
+	size_t n;
+	int err = list_all(&all, &n);
+
+	*list = (struct process_list){0};
+	if (err)
+		return err;
+	list->pids = calloc(n + 1, sizeof(*list->pids));
+	if (!list->pids)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		list->pids[list->n++] = all[i].pid;
+	return 0;
+}
+
 static bool contains(const struct process_list *list, pid_t pid)
 {
 	for (size_t i = 0; i < list->n; i++)

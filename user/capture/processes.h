@@ -12,6 +12,9 @@ struct process_list {
 	size_t n;
 };
 
+/* All of the machine; the list is to be cleared. */
+int process_list__all(struct process_list *list);
+
 /* `root` first, then its running descendants. -ESRCH if it is gone; the list is to be cleared. */
 int process_list__descendants(pid_t root, struct process_list *list);
 void process_list__clear(struct process_list *list);

@@ -3,55 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "capture/hold.h"
-#include "capture/libraries.h"
-#include "capture/mappings.h"
-#include "capture/processes.h"
-#include "plan/find.h"
-
-/* More than the races between a listing and a fork can need. */
-#define MAX_PASSES 16
-
-/* A process that has mapped a library which nothing was attached to yet. */
-struct arrival {
-	pid_t pid;
-	char *path;	   /* of the library */
-	struct hold *hold; /* NULL: it runs */
-	bool loading;	   /* it was held before the library ran any code */
-};
-
-static void arrival__clear(struct arrival *a)
-{
-	hold__free(a->hold);
-	free(a->path);
-}
-
-struct session {
-	struct kernel *kernel;
-	struct session_sink sink;
-	const struct filter *filter; /* or NULL */
-	struct budget *budget;	     /* or NULL */
-	struct probe_costs costs;
-	pthread_t measurer; /* of the costs: has the kernel half to itself while it runs */
-	bool measuring;
-	struct libraries *libs;
-	struct mappings *mappings; /* NULL: the kernel does not tell */
-	struct arrival *arrivals;
-	uint32_t n_arrivals;
-	uint32_t arrivals_capacity;
-	int epoll;	     /* of all that session__drain() takes */
-	uint64_t started_ns; /* counting began then; 0 while it is stopped */
-	uint32_t late_pid;   /* the last one that was warned of */
-};
+#include "capture/session_state.h"
 
 /* Without it times are what they were measured to be: no reason not to record. */
 static void *measure_costs(void *session)
@@ -79,7 +37,7 @@ static void begin_measuring(struct session *s)
 }
 
 /* To be called before anything else is asked of the kernel half. */
-static void end_measuring(struct session *s)
+void session__end_measuring(struct session *s)
 {
 	if (s->measuring)
 		pthread_join(s->measurer, NULL);
@@ -108,7 +66,7 @@ static int attach(void *session, const struct plan *plan)
 	uint8_t lib;
 	int err;
 
-	end_measuring(s);
+	session__end_measuring(s);
 	if (s->budget)
 		budget__set_cost(s->budget, s->costs.emulated.hit_ps);
 	err = kernel__attach(s->kernel, plan, s->filter, &lib);
@@ -189,175 +147,15 @@ int session__follow_new(struct session *s, pid_t pid)
 {
 	int err;
 
-	end_measuring(s);
+	session__end_measuring(s);
 	err = kernel__follow(s->kernel, pid);
 	return err ? diag_error_r(err, "cannot follow process %d: %s", (int)pid, strerror(-err))
 		   : 0;
 }
 
-static int tell_cwd(struct session *s, pid_t pid)
-{
-	_free_ char *cwd = s->sink.cwd ? process_cwd(pid) : NULL;
-
-	return cwd ? s->sink.cwd(s->sink.ctx, pid, cwd) : 0;
-}
-
-/*
- * Followed first, looked at then: if it executes something meanwhile, the kernel half tells. One
- * that is gone would leave its number behind, for another process to get.
- */
-static int adopt(struct session *s, pid_t pid)
-{
-	char args[WIRE_ARGS_MAX];
-	size_t len;
-	int err;
-
-	end_measuring(s);
-	err = kernel__follow(s->kernel, pid);
-	if (err)
-		return diag_error_r(err, "cannot follow process %d: %s", (int)pid, strerror(-err));
-	if (!process_is_running(pid)) {
-		kernel__unfollow(s->kernel, pid);
-		return -ESRCH;
-	}
-	len = process_arguments(pid, args, sizeof(args));
-	err = s->sink.running(s->sink.ctx, pid, process_parent(pid), clock_ns(CLOCK_MONOTONIC),
-			      args, len);
-	return err ? err : tell_cwd(s, pid);
-}
-
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static bool starts_with(const char *name, const char *prefix)
-{
-	return !strncmp(name, prefix, strlen(prefix));
-}
-
-/* Programs that run queries themselves. */
-static bool is_compiler(const char *exe)
-{
-	const char *name = file_name(exe);
-
-	return starts_with(name, "rustc") || starts_with(name, "rustdoc") ||
-	       starts_with(name, "clippy-driver") || starts_with(name, "miri");
-}
-
-bool is_toolchain_program(const char *exe)
-{
-	return is_compiler(exe) || starts_with(file_name(exe), "cargo");
-}
-
-/*
- * The library beside an executable of a toolchain. Others live in /usr/bin too, next to a
- * librustc_driver that is none of their business.
- */
-static int library_beside(const char *exe, char **path)
-{
-	if (!is_toolchain_program(exe))
-		return -ENOENT;
-	return plan_find__of_exe(exe, path);
-}
-
-/* The library a process uses or, for cargo and the like, the one beside its executable. */
-static int library_of(pid_t pid, char **path, bool *compiler)
-{
-	_free_ char *exe = NULL;
-	int err = plan_find__of_pid(pid, path);
-
-	*compiler = !err;
-	if (err != -ENOENT)
-		return err;
-	exe = process_executable(pid);
-	return exe ? library_beside(exe, path) : -ENOENT;
-}
-
-/*
- * Only what was asked for by its number must be attached to. One that runs among others is told
- * of, and the others are recorded.
- */
-static int follow_one(struct session *s, pid_t pid, bool asked_for, bool *compiler)
-{
-	_free_ char *path = NULL;
-	int err = library_of(pid, &path, compiler);
-
-	if (err == -EACCES)
-		return diag_error_r(err,
-				    "cannot look into process %d: it belongs to somebody else; "
-				    "run with sudo",
-				    (int)pid);
-	if (err == -EPERM)
-		return diag_error_r(err,
-				    "the compiler of process %d was deleted meanwhile, and to read "
-				    "it still takes CAP_CHECKPOINT_RESTORE; run with sudo",
-				    (int)pid);
-	if (err == -ESRCH)
-		return err;
-	err = path ? session__add_library(s, path) : 0;
-	if (err && asked_for && *compiler)
-		return err;
-	if (err)
-		diag_warn("going on without the compiler of process %d", (int)pid);
-	return adopt(s, pid);
-}
-
-/*
- * One pass over the tree; what is followed already is passed over. A compiler's own running
- * children (a linker) run no queries.
- */
-static int follow_tree(struct session *s, pid_t root, unsigned int *compilers, bool *more)
-{
-	struct process_list list;
-	bool compiler = false;
-	int err = process_list__descendants(root, &list);
-
-	*more = false;
-	for (size_t i = 0; i < list.n && !err; i++) {
-		pid_t pid = list.pids[i];
-
-		/* The shell we were started from may be what is followed: we are not, nor who
-		 * measures. */
-		if (pid == getpid() || kernel__follows(s->kernel, pid) ||
-		    (s->measuring && pid != root && process_parent(pid) == getpid()))
-			continue;
-		err = follow_one(s, pid, pid == root, &compiler);
-		if (err == -ESRCH && pid != root) {
-			/* Gone, or exited and not waited for: it stays in every list. */
-			err = 0;
-			continue;
-		}
-		if (err)
-			break;
-		*compilers += compiler;
-		if (pid == root && compiler)
-			break;
-		*more = true;
-	}
-	process_list__clear(&list);
-	return err;
-}
-
-/*
- * A child forked after the list was made and before its parent was followed is in the next list;
- * one forked later is followed by the kernel half.
- */
-int session__follow_running(struct session *s, pid_t pid, unsigned int *compilers)
-{
-	bool more = true;
-	int err = 0;
-
-	for (int pass = 0; pass < MAX_PASSES && more && !err; pass++)
-		err = follow_tree(s, pid, compilers, &more);
-	return err;
-}
-
 const struct probe_costs *session__costs(struct session *s)
 {
-	end_measuring(s);
+	session__end_measuring(s);
 	return &s->costs;
 }
 
@@ -377,112 +175,10 @@ static void hurry(void)
 
 void session__start(struct session *s)
 {
-	end_measuring(s);
+	session__end_measuring(s);
 	hurry();
 	kernel__enable(s->kernel, true);
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);
-}
-
-static int tell_late(struct session *s, pid_t pid, const char *path)
-{
-	/* rustup's rustc executes the toolchain's: one compiler to a person, two execs here. */
-	if (s->late_pid != (uint32_t)pid)
-		diag_warn("process %d had begun before the probes of %s were there; its first "
-			  "queries may be missing",
-			  (int)pid, path);
-	s->late_pid = (uint32_t)pid;
-	return s->sink.late(s->sink.ctx, pid);
-}
-
-/* Where mappings are not told, a compiler may reach its first query before its library is attached
- * to. */
-static int attach_beside(struct session *s, const struct wire_exec *e, const char *exe,
-			 const char *path)
-{
-	struct library_state lib;
-
-	if (libraries__add(s->libs, path) || libraries__look(s->libs, path, &lib) ||
-	    !is_compiler(exe))
-		return 0;
-	if (e->time_ns > lib.attached_ns && e->time_ns > s->started_ns)
-		return 0;
-	return tell_late(s, (pid_t)e->pid, path);
-}
-
-/* A toolchain is planned as soon as cargo or rustup's stand-in runs: they start a compiler later.
- */
-static int on_exec(struct session *s, const struct wire_exec *e)
-{
-	_free_ char *exe = process_executable((pid_t)e->pid);
-	_free_ char *path = NULL;
-
-	if (!exe || library_beside(exe, &path))
-		return 0;
-	if (!s->mappings)
-		return attach_beside(s, e, exe, path);
-	if (!is_compiler(exe))
-		libraries__expect(s->libs, path);
-	return 0;
-}
-
-static bool has_arrived(const struct session *s, pid_t pid)
-{
-	for (uint32_t i = 0; i < s->n_arrivals; i++)
-		if (s->arrivals[i].pid == pid)
-			return true;
-	return false;
-}
-
-/*
- * A process has mapped a library. One that nothing was attached to by then waits until something
- * is, before it has run any of the library's code. Quick: the next one may be about to run.
- */
-static int on_mapping(void *session, pid_t pid, uint64_t time_ns)
-{
-	struct session *s = session;
-	struct arrival a = {.pid = pid};
-	struct library_state lib;
-
-	if (!kernel__follows(s->kernel, pid) || has_arrived(s, pid) ||
-	    plan_find__of_pid(pid, &a.path))
-		return 0;
-	if (!libraries__look(s->libs, a.path, &lib) && lib.planned &&
-	    (lib.err || (lib.attached_ns < time_ns && s->started_ns < time_ns))) {
-		arrival__clear(&a);
-		return 0;
-	}
-	if (array__reserve_one(&s->arrivals, s->n_arrivals, &s->arrivals_capacity, sizeof(a))) {
-		arrival__clear(&a);
-		return -ENOMEM;
-	}
-	if (!hold__begin(pid, &a.hold))
-		a.loading = hold__is_loading(a.hold);
-	s->arrivals[s->n_arrivals++] = a;
-	return 0;
-}
-
-/* Let those run on whose library is attached to by now, or never will be. */
-static int release_arrivals(struct session *s)
-{
-	uint32_t kept = 0;
-	int err = 0;
-
-	for (uint32_t i = 0; i < s->n_arrivals; i++) {
-		struct arrival *a = &s->arrivals[i];
-		struct library_state lib = {.planned = true, .err = -ENOENT};
-
-		libraries__expect(s->libs, a->path);
-		libraries__look(s->libs, a->path, &lib);
-		if (!lib.planned) {
-			s->arrivals[kept++] = *a;
-			continue;
-		}
-		if (!err && !lib.err && !a->loading)
-			err = tell_late(s, a->pid, a->path);
-		arrival__clear(a);
-	}
-	s->n_arrivals = kept;
-	return err;
 }
 
 /* What is not asked for costs its probe from now on, but no record. */
@@ -509,8 +205,8 @@ static int on_record(void *ctx, const void *record, size_t size)
 		return hide_label(s, label);
 	if (size != sizeof(*e) || e->type != WIRE_EXEC)
 		return 0;
-	err = tell_cwd(s, (pid_t)e->pid);
-	return err ? err : on_exec(s, e);
+	err = session__tell_cwd(s, (pid_t)e->pid);
+	return err ? err : session__on_exec(s, e);
 }
 
 /*
@@ -519,12 +215,12 @@ static int on_record(void *ctx, const void *record, size_t size)
  */
 int session__drain(struct session *s)
 {
-	int err = s->mappings ? mappings__read(s->mappings, on_mapping, s) : 0;
+	int err = session__take_arrivals(s);
 
 	if (!err)
 		err = kernel__drain(s->kernel, on_record, s);
 	libraries__settle(s->libs);
-	return err ?: release_arrivals(s);
+	return err ?: session__release_arrivals(s);
 }
 
 int session__tick(struct session *s)
@@ -576,10 +272,9 @@ void session__free(struct session *s)
 {
 	if (!s)
 		return;
-	end_measuring(s);
-	for (uint32_t i = 0; i < s->n_arrivals; i++)
-		arrival__clear(&s->arrivals[i]);
-	free(s->arrivals);
+	session__end_measuring(s);
+	session__drop_arrivals(s);
+	scope__free(s->scope);
 	mappings__free(s->mappings);
 	budget__free(s->budget);
 	kernel__free(s->kernel);

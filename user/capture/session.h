@@ -59,8 +59,11 @@ int session__follow_new(struct session *s, pid_t pid);
  */
 int session__follow_running(struct session *s, pid_t pid, unsigned int *compilers);
 
-/* By its file's name: a compiler, cargo, or rustup's stand-in for one of them. */
-bool is_toolchain_program(const char *exe);
+/*
+ * Follow every compiler on the machine, or those of a control group (a directory; NULL: all): those
+ * that run and those to come. *compilers counts those found running. Prints on failure.
+ */
+int session__follow_all(struct session *s, const char *cgroup, unsigned int *compilers);
 
 /*
  * What the probes cost here, measured while the first library was looked at; waits for that. All

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 
@@ -17,6 +16,7 @@
 #include "capture/launch.h"
 #include "capture/processes.h"
 #include "capture/session.h"
+#include "capture/programs.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/likely.h"
@@ -26,7 +26,6 @@
 /* How often records are taken from the ring even if few wait: the live view's freshness. */
 #define DRAIN_MS 50
 /* Our nice value, with a budget. */
-#define HURRIED (-10)
 
 struct capture {
 	const struct cli_record_options *opt;
@@ -332,6 +331,24 @@ static int follow_pids(struct capture *c)
 	return attach_likely(c);
 }
 
+static int follow_all(struct capture *c)
+{
+	unsigned int compilers;
+	int err = session__follow_all(c->session, c->opt->cgroup, &compilers);
+
+	if (!err && compilers)
+		diag_info("%u compiler%s already: what %s did until now is missing", compilers,
+			  compilers == 1 ? " runs" : "s run", compilers == 1 ? "it" : "they");
+	return err;
+}
+
+static int follow(struct capture *c)
+{
+	if (c->launch)
+		return follow_command(c);
+	return c->opt->system || c->opt->cgroup ? follow_all(c) : follow_pids(c);
+}
+
 static int prepare_command(struct capture *c)
 {
 	int err = launch__prepare(c->opt->command, &c->launch);
@@ -360,21 +377,13 @@ static int set_up(struct capture *c)
 	if (!err)
 		err = recorder__create_file(c->recorder);
 	if (!err)
-		err = c->launch ? follow_command(c) : follow_pids(c);
+		err = follow(c);
 	if (!err)
 		recorder__set_costs(c->recorder, session__costs(c->session));
 	/* Nothing was launched yet, and nothing will be. */
 	if (!err)
 		on_signals(c);
 	return err ?: c->signal ? -EINTR : 0;
-}
-
-/* With a budget: what is decided late is spent. Only we, who sleep most of the time, are hurried.
- */
-static void hurry(const struct capture *c)
-{
-	if (c->opt->budget.millipercent)
-		setpriority(PRIO_PROCESS, 0, HURRIED);
 }
 
 /* ---- Watching -------------------------------------------------------------------------------- */
@@ -489,7 +498,6 @@ static int record(struct capture *c)
 {
 	int err, err2;
 
-	hurry(c);
 	session__start(c->session);
 	if (c->launch) {
 		err = launch__go(c->launch);

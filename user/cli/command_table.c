@@ -71,8 +71,9 @@ static int run_version(const struct cli *cli)
 }
 
 static const char about_record[] =
-	"Attaches to the Rust compilers below a running process, or launches a command and "
-	"attaches to every Rust compiler below it; shows live counts per query, writes a trace, "
+	"Attaches to the Rust compilers below a running process, to all of the machine or of a "
+	"control group, or launches a command and attaches to every Rust compiler below it; shows "
+	"live counts per query, writes a trace, "
 	"and ends with a summary. The word record may be left out.\n\n"
 	"Works on the toolchain that is installed, with no flag that would change what it builds. "
 	"The command's exit status is passed on. Ctrl-C stops recording, writes the file and "
@@ -85,6 +86,8 @@ static const char about_record[] =
 static const struct cli_example record_examples[] = {
 	{"Profile a build from its first rustc to its last", "sudo qprof-bpf -- cargo build"},
 	{"See what a running build does, until Ctrl-C", "sudo qprof-bpf --pid 4711"},
+	{"See what a service or a container compiles",
+	 "sudo qprof-bpf --cgroup /sys/fs/cgroup/system.slice/ci.service"},
 	{"Keep the trace under a name, and say nothing while recording",
 	 "sudo qprof-bpf -q -o debug.qpt -- cargo build --release"},
 	{"Feed live counts to a program, twice a second",
@@ -272,7 +275,7 @@ static const struct cli_example version_examples[] = {
 
 static const struct cli_command record_command = {
 	.name = "record",
-	.usage = "[OPTION...] (-p PID[,PID...] | -- COMMAND [ARG...])",
+	.usage = "[OPTION...] (-p PID | --system | -- COMMAND [ARG...])",
 	.summary = "Record where rustc spends its time, query by query (the default)",
 	.text = about_record,
 	.takes_command = true,

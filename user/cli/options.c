@@ -25,6 +25,25 @@ static const struct cli_option options[] = {
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD),
+		.name = "system",
+		.kind = CLI_FLAG,
+		.offset = AT(record.system),
+		.help = "Profile every Rust compiler on the machine, whoever starts it, until "
+			"Ctrl-C: for a host of CI jobs, or where a server such as sccache's runs "
+			"the compilers.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
+		.name = "cgroup",
+		.arg = "DIR",
+		.kind = CLI_FILE,
+		.offset = AT(record.cgroup),
+		.help = "The same, of a control group and those below it only: a service, a "
+			"container. DIR is below /sys/fs/cgroup, or wherever version 2 is "
+			"mounted.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
 		.letter = 'o',
 		.name = "output",
 		.arg = "FILE",

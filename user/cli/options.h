@@ -102,10 +102,12 @@ struct cli_files {
 	size_t n;
 };
 
-/* Either pids or a command, never both, never neither. */
+/* One of pids, system, cgroup and a command. */
 struct cli_record_options {
 	struct cli_pids pids;
-	char **command;		 /* NULL-terminated, part of argv; NULL with pids */
+	bool system;		 /* all compilers of the machine */
+	const char *cgroup;	 /* a directory: all compilers of a control group; or NULL */
+	char **command;		 /* NULL-terminated, part of argv; or NULL */
 	const char *output;	 /* NULL: qprof-<utc>.qpt in the current directory */
 	bool force;		 /* overwrite the output */
 	struct cli_texts events; /* lists, as filter__new() takes them; none = the default */

@@ -213,10 +213,12 @@ static int check_record(const struct cli *cli)
 {
 	const struct cli_record_options *o = &cli->record;
 
-	if (o->command && o->pids.n)
-		return diag_error_r(-EINVAL, "--pid and a command exclude each other: record "
-					     "either running processes or a new one");
-	if (!o->command && !o->pids.n) {
+	int ways = (o->command != NULL) + (o->pids.n != 0) + o->system + (o->cgroup != NULL);
+
+	if (ways > 1)
+		return diag_error_r(-EINVAL, "--pid, --system, --cgroup and a command exclude each "
+					     "other: record one of them");
+	if (!ways) {
 		cli_print_usage_line(stderr, CLI_RECORD, cli->command_named);
 		return -EINVAL;
 	}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/scope.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MOUNT "/sys/fs/cgroup"
+
+static void all_processes_are_in_no_group_in_particular(void **state)
+{
+	_scope_ struct scope *s = NULL;
+
+	(void)state;
+	assert_int_equal(scope__new(NULL, &s), 0);
+	assert_true(scope__holds(s, getpid()));
+	assert_true(scope__holds(s, 1));
+}
+
+static void a_group_holds_what_is_in_it_and_below(void **state)
+{
+	(void)state;
+	assert_true(scope_cgroup_holds("0::/ci.slice\n", MOUNT, MOUNT "/ci.slice"));
+	assert_true(scope_cgroup_holds("0::/ci.slice/job\n", MOUNT, MOUNT "/ci.slice"));
+	assert_true(scope_cgroup_holds("0::/ci.slice", MOUNT, MOUNT "/ci.slice"));
+	assert_false(scope_cgroup_holds("0::/\n", MOUNT, MOUNT "/ci.slice"));
+	assert_false(scope_cgroup_holds("0::/ci.slice2\n", MOUNT, MOUNT "/ci.slice"));
+	assert_false(scope_cgroup_holds("0::/a/ci.slice\n", MOUNT, MOUNT "/ci.slice"));
+}
+
+static void the_root_holds_all(void **state)
+{
+	(void)state;
+	assert_true(scope_cgroup_holds("0::/\n", MOUNT, MOUNT));
+	assert_true(scope_cgroup_holds("0::/a/b\n", MOUNT, MOUNT));
+}
+
+static void only_the_line_of_version_2_counts(void **state)
+{
+	const char *both = "4:memory:/ci.slice\n1:name=systemd:/ci.slice\n0::/user.slice\n";
+
+	(void)state;
+	assert_true(scope_cgroup_holds(both, MOUNT, MOUNT "/user.slice"));
+	assert_false(scope_cgroup_holds(both, MOUNT, MOUNT "/ci.slice"));
+	assert_false(scope_cgroup_holds("4:memory:/ci.slice\n", MOUNT, MOUNT "/ci.slice"));
+	assert_false(scope_cgroup_holds("", MOUNT, MOUNT "/ci.slice"));
+}
+
+static void what_is_no_group_is_an_error(void **state)
+{
+	struct scope *s = NULL;
+
+	(void)state;
+	assert_int_equal(scope__new("/tmp", &s), -EINVAL);
+	assert_int_equal(scope__new("/no/such/directory", &s), -ENOENT);
+	assert_null(s);
+	scope__free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_processes_are_in_no_group_in_particular),
+		cmocka_unit_test(a_group_holds_what_is_in_it_and_below),
+		cmocka_unit_test(the_root_holds_all),
+		cmocka_unit_test(only_the_line_of_version_2_counts),
+		cmocka_unit_test(what_is_no_group_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
