@@ -299,7 +299,7 @@ static void what_is_known_not_to_fit_is_not_attached(void **state)
 	assert_int_equal(t.estimates, 1);
 }
 
-/* Of 10,000 ids 9,300 are executions, of which one was seen. */
+/* Of 100,000,000 ids 89,000,000 at least are executions, of which one was seen. */
 static void ids_tell_how_many_were_not_seen(void **state)
 {
 	struct told t;
@@ -309,10 +309,25 @@ static void ids_tell_how_many_were_not_seen(void **state)
 	begin(&t, 30000, NULL);
 	send_thread(&t);
 	work();
-	send_span(&t, RARE, 10000);
+	send_span(&t, RARE, 100000000);
 	end(&t);
 	assert_int_equal(t.estimates, 1);
-	assert_int_equal(t.estimated[HOT], 9299);
+	assert_int_equal(t.estimated[HOT], 88999999);
+}
+
+/* And 95 at most of 100. */
+static void ids_tell_how_many_it_were_at_most(void **state)
+{
+	struct told t;
+
+	(void)state;
+	remember();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	work();
+	send_span(&t, RARE, 100);
+	end(&t);
+	assert_int_equal(t.estimated[HOT], 94);
 }
 
 /* A process of which no id is known has the rate that it had before. */
@@ -410,6 +425,7 @@ int main(void)
 		cmocka_unit_test(all_is_attached_if_nothing_is_known),
 		cmocka_unit_test(what_is_known_not_to_fit_is_not_attached),
 		cmocka_unit_test(ids_tell_how_many_were_not_seen),
+		cmocka_unit_test(ids_tell_how_many_it_were_at_most),
 		cmocka_unit_test(without_ids_it_is_as_before),
 		cmocka_unit_test(what_was_seen_is_learnt),
 		cmocka_unit_test(what_was_not_watched_is_not_learnt),

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "capture/budget.h"
-
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "capture/processes.h"
-#include "capture/rates.h"
+#include "capture/budget_state.h"
 #include "capture/units.h"
 
 /*
@@ -20,90 +14,12 @@
  */
 #define COMPILER_FACTOR 150
 /*
- * CPU time that a compiler takes longer to start for each site of its copy of the library.
- * Measured: see docs/budget.md.
- */
-#define SITE_NS UINT64_C(5500)
-/*
  * What it takes a compiler that the page of a site is exchanged under it: the difference between a
  * budget's compile and its hits, by sites that came and went.
  */
 #define SWITCH_NS UINT64_C(20000)
 /* Open spans get so long to end before their ends are taken away. */
 #define OPEN_NS 4000000ull
-/* Some of the time of a process that is too short to be told. */
-#define TINY_S 1e-9
-/* Starts that were taken away so long ago have surely gone. */
-#define GONE_NS 200000000ull
-/*
- * Of the invocation ids that a compiler without incremental compilation gives, so many are
- * executions of queries, the others tasks of other kinds: 0.90 to 0.94 on five crates.
- */
-#define EXECUTIONS_PER_ID 0.93
-/* In place of a gap: all is seen in spite of it. */
-#define NO_GAP (-1e18)
-
-/* A query as it is watched now. */
-struct watched {
-	uint8_t lib;
-	uint32_t query; /* of the plan */
-	uint32_t set;	/* of the governor */
-	bool wrapped;
-	bool present; /* there are probes at its starts */
-	bool learns;  /* its executions are told, unless it is not watched */
-	bool starts;  /* they are attached */
-	bool counts;  /* they count, or do nothing */
-	enum governor_watch told;
-	bool sampled;	    /* counted for a tick, though it is off */
-	double rate_before; /* the gap */
-	uint64_t gone_ns;   /* when its starts were taken away */
-};
-
-struct watched_set {
-	uint8_t lib;
-	uint32_t set;	 /* of the units */
-	bool ends;	 /* attached */
-	uint64_t end_ns; /* they are to go then; 0: they are not */
-};
-
-/* A compiler. */
-struct process {
-	pid_t pid;
-	clockid_t clock;
-	uint64_t cpu_ns;
-	uint64_t seen;	   /* executions of queries */
-	uint32_t last_id;  /* the greatest invocation id */
-	uint8_t lib;	   /* of the last execution that was seen */
-	bool incremental;  /* or maybe */
-	double *gaps;	   /* CPU seconds not watched, by query, since it was last taken away */
-	double *estimated; /* executions before that */
-};
-
-struct budget {
-	struct kernel *kernel;
-	struct budget_sink sink;
-	struct governor *governor;
-	const struct filter *filter; /* or NULL */
-	uint64_t budget_ppm;	     /* 0: nothing is governed, only learnt */
-	uint64_t hit_ps;
-	struct watched *queries;
-	uint32_t n_queries;
-	struct watched_set *sets;
-	uint32_t n_sets;
-	struct process *processes;
-	uint32_t n_processes;
-	uint32_t most_processes;
-	uint32_t first_query[WIRE_WATCHED_LIBS]; /* of each library, plus 1; 0: none */
-	uint32_t queries_of[WIRE_WATCHED_LIBS];
-	struct rates *known[WIRE_WATCHED_LIBS];	 /* from earlier recordings */
-	struct rates *learnt[WIRE_WATCHED_LIBS]; /* from this one */
-	uint64_t added_ns;			 /* when the last library was */
-	bool untold;				 /* what was decided then */
-	uint64_t installed_ns;			 /* what the probes took the compilers to start */
-	uint64_t cpu_ns;			 /* of all compilers so far */
-	uint64_t switched_ns;			 /* that probes came and went took the compilers */
-	uint64_t ticked_ns;
-};
 
 int budget__new(struct kernel *k, uint64_t budget_ppm, const struct filter *filter,
 		const struct budget_sink *sink, struct budget **out)
@@ -303,8 +219,7 @@ static int tell(struct budget *b, uint32_t i, uint64_t now_ns)
 	return b->sink.decision(b->sink.ctx, &d);
 }
 
-/* What was decided when libraries were added: nobody could be told then. */
-static int tell_foreseen(struct budget *b)
+int budget__tell_foreseen(struct budget *b)
 {
 	int err = 0;
 
@@ -314,275 +229,12 @@ static int tell_foreseen(struct budget *b)
 	return err;
 }
 
-/* ---- Processes ------------------------------------------------------------------------------- */
-
-static struct process *find_process(struct budget *b, pid_t pid)
-{
-	for (uint32_t i = 0; i < b->n_processes; i++)
-		if (b->processes[i].pid == pid)
-			return &b->processes[i];
-	return NULL;
-}
-
-/* What it has taken so far, or, once it is gone, had when it was last asked. */
-static uint64_t cpu_of(const struct process *p)
-{
-	struct timespec ts;
-
-	if (clock_gettime(p->clock, &ts))
-		return p->cpu_ns;
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-/*
- * With incremental compilation, ids are given to what is not executed, too. Nobody tells whether it
- * is on but the command line; what cannot be read there may be.
- */
-static bool may_be_incremental(pid_t pid)
-{
-	char args[16384];
-	size_t len = process_arguments(pid, args, sizeof(args));
-
-	if (!len || len == sizeof(args) || args[0] == '@')
-		return true;
-	return memmem(args, len, "incremental", strlen("incremental")) ||
-	       memmem(args, len, "\0@", 2);
-}
-
-/* What it took to start, which is not told of. Its library is not known yet: that with most. */
-static uint64_t install_ns(const struct budget *b)
-{
-	uint32_t most = 0;
-
-	for (uint8_t lib = 0; lib < WIRE_WATCHED_LIBS; lib++) {
-		uint32_t n = b->first_query[lib] ? kernel__sites(b->kernel, lib) : 0;
-
-		most = n > most ? n : most;
-	}
-	return most * SITE_NS;
-}
-
-/* A process whose first thread hit a probe. */
-static int add_process(struct budget *b, pid_t pid)
-{
-	struct process p = {.pid = pid};
-	struct process *known = find_process(b, pid);
-
-	if (known || clock_getcpuclockid(pid, &p.clock))
-		return 0;
-	p.gaps = calloc(b->n_queries + 1ul, sizeof(*p.gaps));
-	p.estimated = calloc(b->n_queries + 1ul, sizeof(*p.estimated));
-	if (!p.gaps || !p.estimated ||
-	    array__reserve_one(&b->processes, b->n_processes, &b->most_processes, sizeof(p))) {
-		free(p.gaps);
-		free(p.estimated);
-		return -ENOMEM;
-	}
-	p.cpu_ns = cpu_of(&p);
-	p.incremental = may_be_incremental(pid);
-	b->cpu_ns += p.cpu_ns;
-	b->installed_ns += install_ns(b);
-	for (uint32_t i = 0; i < b->n_queries; i++)
-		p.gaps[i] = b->queries[i].starts ? 0 : TINY_S;
-	b->processes[b->n_processes++] = p;
-	return 0;
-}
-
-/* Its CPU time goes on; what had no starts meanwhile was not seen. */
-static void advance(struct budget *b, struct process *p)
-{
-	uint64_t cpu_ns = cpu_of(p);
-	double more = cpu_ns > p->cpu_ns ? (double)(cpu_ns - p->cpu_ns) / 1e9 : 0;
-
-	b->cpu_ns += cpu_ns > p->cpu_ns ? cpu_ns - p->cpu_ns : 0;
-	p->cpu_ns = cpu_ns;
-	for (uint32_t i = 0; i < b->n_queries; i++) {
-		const struct watched *q = &b->queries[i];
-
-		if (!q->starts)
-			p->gaps[i] += more;
-		else if (p->seen && q->lib == p->lib && q->learns)
-			b->learnt[q->lib]->queries[q->query].cpu_s += more;
-	}
-}
-
-/* Executions that were not seen, as rates tell; negative if all were. */
-static double guess(const struct budget *b, const struct process *p, uint32_t i)
-{
-	const struct watched *q = &b->queries[i];
-	double gap = p->gaps[i] > 0 ? p->gaps[i] : 0;
-
-	if (!q->present || p->gaps[i] <= NO_GAP / 2 || (p->estimated[i] == 0 && gap == 0))
-		return -1;
-	return p->estimated[i] + gap * q->rate_before;
-}
-
-/*
- * What to multiply guesses with. The ids tell how many there were of all queries together, but for
- * those that only incremental compilation gives: then they are but a limit.
- */
-static double correction(const struct budget *b, const struct process *p)
-{
-	double ids = (double)p->last_id * (p->incremental ? 1 : EXECUTIONS_PER_ID);
-	double unseen = ids > (double)p->seen ? ids - (double)p->seen : 0, sum = 0;
-
-	for (uint32_t i = 0; i < b->n_queries; i++) {
-		double more = guess(b, p, i);
-
-		sum += more > 0 ? more : 0;
-	}
-	if (!p->last_id || sum < 1 || (p->incremental && sum <= unseen))
-		return 1;
-	return unseen / sum;
-}
-
-static int tell_estimated(struct budget *b, const struct process *p, uint32_t i, double factor)
-{
-	const struct watched *q = &b->queries[i];
-	double more = guess(b, p, i) * factor;
-	uint64_t events = more > 0 ? (uint64_t)llround(more) : 0;
-
-	/* Guessed to be none is no exact count either. */
-	if (guess(b, p, i) < 0)
-		return 0;
-	return b->sink.estimated(b->sink.ctx, p->pid, q->lib, q->query, events,
-				 events * governor__mean_ns(b->governor, i));
-}
-
-static int remove_process(struct budget *b, struct process *p)
-{
-	double factor;
-	int err = 0;
-
-	advance(b, p);
-	factor = correction(b, p);
-	for (uint32_t i = 0; i < b->n_queries && !err; i++)
-		err = tell_estimated(b, p, i, factor);
-	free(p->gaps);
-	free(p->estimated);
-	*p = b->processes[--b->n_processes];
-	return err;
-}
-
-/* ---- Records --------------------------------------------------------------------------------- */
-
-static bool find_query(const struct budget *b, uint8_t lib, uint32_t query, uint32_t *i)
-{
-	if (lib >= WIRE_WATCHED_LIBS || !b->first_query[lib] || query >= b->queries_of[lib])
-		return false;
-	*i = b->first_query[lib] - 1 + query;
-	return true;
-}
-
-/* Executions of query `i` were seen. */
-static void note(struct budget *b, struct process *p, uint32_t i, uint64_t n)
-{
-	const struct watched *q = &b->queries[i];
-
-	b->learnt[q->lib]->queries[q->query].executions += (double)n;
-	if (!p)
-		return;
-	p->seen += n;
-	p->lib = q->lib;
-}
-
-static void on_span(struct budget *b, const struct wire_span *r)
-{
-	struct process *p;
-	uint32_t i;
-
-	if (r->kind != WIRE_KIND_QUERY || !find_query(b, r->lib, r->query, &i))
-		return;
-	p = find_process(b, (pid_t)r->pid);
-	note(b, p, i, 1);
-	if (p && r->invocation != WIRE_NO_INVOCATION && r->invocation > p->last_id)
-		p->last_id = r->invocation;
-	if (r->flags & WIRE_SPAN_UNTIMED)
-		governor__counted(b->governor, i, 1);
-	else
-		governor__recorded(b->governor, i, 1, r->end_ns - r->start_ns);
-}
-
-/* One of them at least was counted just now. */
-static bool is_identified(const struct watched *q, const struct wire_counted *r)
-{
-	return q->wrapped && !q->starts && r->n >= WIRE_COUNTED_STEP &&
-	       r->time_ns > q->gone_ns + GONE_NS;
-}
-
-/*
- * In incremental compilers, what tells the queries of shared bodies apart counts those too whose
- * starts are away: there they are all counted.
- */
-static void on_counted(struct budget *b, const struct wire_counted *r)
-{
-	struct process *p = find_process(b, (pid_t)r->pid);
-	uint32_t i;
-
-	if (!find_query(b, r->lib, r->query, &i))
-		return;
-	governor__counted(b->governor, i, r->n);
-	note(b, p, i, r->n);
-	if (p && is_identified(&b->queries[i], r))
-		p->gaps[i] = NO_GAP;
-}
-
-int budget__record(struct budget *b, const void *record, size_t size)
-{
-	const struct wire_thread *thread = record;
-	const struct wire_exit *exit = record;
-	struct process *p;
-
-	switch (size ? *(const wire_u8 *)record : 0) {
-	case WIRE_SPAN:
-		on_span(b, record);
-		return 0;
-	case WIRE_COUNTED:
-		on_counted(b, record);
-		return 0;
-	case WIRE_THREAD:
-		return tell_foreseen(b) ?: add_process(b, (pid_t)thread->pid);
-	case WIRE_EXIT:
-		p = find_process(b, (pid_t)exit->pid);
-		return p ? remove_process(b, p) : 0;
-	default:
-		return 0;
-	}
-}
-
 /* ---- What is watched ------------------------------------------------------------------------- */
 
 static void set_counts(struct budget *b, struct watched *q, bool counts)
 {
 	kernel__count_only(b->kernel, q->lib, q->query, counts);
 	q->counts = counts;
-}
-
-/* What was in the gap is guessed from both of its sides. */
-static void close_gap(struct budget *b, uint32_t i, double after)
-{
-	struct watched *q = &b->queries[i];
-	double rate = (q->rate_before + after) / 2;
-
-	for (uint32_t j = 0; j < b->n_processes; j++) {
-		struct process *p = &b->processes[j];
-
-		if (p->gaps[i] <= 0)
-			continue;
-		/* Not 0: that none are guessed does not make it exact. */
-		p->estimated[i] += p->gaps[i] * rate + TINY_S;
-		p->gaps[i] = 0;
-	}
-	q->rate_before = after;
-}
-
-/* Even if no CPU time can be told to go by, something may not be seen. */
-static void open_gap(struct budget *b, uint32_t i)
-{
-	b->queries[i].rate_before = governor__rate(b->governor, i);
-	b->queries[i].gone_ns = b->ticked_ns;
-	for (uint32_t j = 0; j < b->n_processes; j++)
-		b->processes[j].gaps[i] += TINY_S;
 }
 
 /* What units__set_starts() or _ends() returned: an error, or what is to be paid for. */
@@ -606,7 +258,7 @@ static int set_starts(struct budget *b, uint32_t i, bool attached)
 		return err;
 	q->starts = attached;
 	if (!attached)
-		open_gap(b, i);
+		budget__open_gap(b, i);
 	return 0;
 }
 
@@ -651,7 +303,7 @@ static int watch_more(struct budget *b, uint32_t i, bool wrapped)
 	if (err)
 		return err == -EAGAIN ? 0 : err;
 	if (!was_there)
-		close_gap(b, i, q->rate_before);
+		budget__close_gap(b, i, q->rate_before);
 	if (q->counts && watch == GOVERNOR_FULL && b->sets[q->set].ends)
 		set_counts(b, q, false);
 	return 0;
@@ -718,7 +370,7 @@ static int govern(struct budget *b, uint64_t now_ns)
 		return err;
 	for (uint32_t i = 0; i < b->n_queries; i++)
 		if (governor__sampled(b->governor, i) && b->queries[i].sampled)
-			close_gap(b, i, governor__sample(b->governor, i));
+			budget__close_gap(b, i, governor__sample(b->governor, i));
 	return apply(b, now_ns);
 }
 
@@ -729,9 +381,8 @@ int budget__tick(struct budget *b, uint64_t now_ns)
 	if (now_ns - b->ticked_ns < BUDGET_TICK_MS * 1000000ull / 2)
 		return 0;
 	b->ticked_ns = now_ns;
-	err = tell_foreseen(b);
-	for (uint32_t i = 0; i < b->n_processes; i++)
-		advance(b, &b->processes[i]);
+	err = budget__tell_foreseen(b);
+	budget__advance(b);
 	if (err || !b->budget_ppm)
 		return err;
 	err = govern(b, now_ns);
@@ -760,9 +411,8 @@ int budget__finish(struct budget *b)
 			     "came and went %" PRIu64 " ms",
 			     kernel__hits(b->kernel) * b->hit_ps / 1000000000, b->cpu_ns / 1000000,
 			     (b->switched_ns + b->installed_ns) / 1000000);
-	err = tell_foreseen(b);
-	while (b->n_processes && !err)
-		err = remove_process(b, &b->processes[0]);
+	err = budget__tell_foreseen(b);
+	err = err ?: budget__remove_processes(b);
 	for (uint8_t lib = 0; lib < WIRE_WATCHED_LIBS && !err; lib++)
 		remember(b, lib);
 	return err;
