@@ -77,35 +77,44 @@ static int reserve(struct budget *b, uint32_t n_queries, uint32_t n_sets)
 	return 0;
 }
 
+/* What --events leaves out runs within what it does not, so its probes are there all the same. */
+static bool is_told(const struct budget *b, const struct plan *plan, uint32_t query)
+{
+	return !b->filter || filter__passes(b->filter, FILTER_QUERY, plan->queries[query].name);
+}
+
 static void add_queries(struct budget *b, uint8_t lib, const struct plan *plan,
 			const struct governor_query *queries, uint32_t set_base, uint32_t n_sets)
 {
 	struct units *units = kernel__units(b->kernel, lib);
-	const struct filter *f = b->filter;
 
 	b->first_query[lib] = b->n_queries + 1;
 	b->queries_of[lib] = plan->n_queries;
 	for (uint32_t i = 0; i < n_sets; i++)
 		b->sets[b->n_sets++] = (struct watched_set){.lib = lib, .set = i};
-	for (uint32_t i = 0; i < plan->n_queries; i++)
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		bool told = is_told(b, plan, i);
+
+		b->hides |= !told;
 		b->queries[b->n_queries++] = (struct watched){
 			.lib = lib,
 			.query = i,
 			.set = set_base + queries[i].set,
 			.wrapped = queries[i].wrapped,
-			.present = units && units__has_starts(units, i),
-			.learns = !f || filter__passes(f, FILTER_QUERY, plan->queries[i].name),
+			.present = told && units && units__has_starts(units, i),
+			.learns = told,
 		};
+	}
 }
 
-static void describe(const struct plan *plan, const uint32_t *set_of, const struct rates *known,
-		     struct governor_query *queries)
+static void describe(const struct budget *b, const struct plan *plan, const uint32_t *set_of,
+		     const struct rates *known, struct governor_query *queries)
 {
 	for (uint32_t i = 0; i < plan->n_queries; i++)
 		queries[i] = (struct governor_query){
 			.set = set_of[i],
 			.wrapped = plan->queries[i].start_role == WIRE_ROLE_WRAPPER,
-			.rate = rates__of(known, i),
+			.rate = is_told(b, plan, i) ? rates__of(known, i) : 0,
 			.mean_ns = known->queries[i].mean_ns,
 		};
 }
@@ -162,7 +171,7 @@ static int keep(struct budget *b, uint8_t lib, const struct plan *plan)
 		err = reserve(b, plan->n_queries, (uint32_t)n_sets);
 	if (err)
 		return err;
-	describe(plan, set_of, b->known[lib], queries);
+	describe(b, plan, set_of, b->known[lib], queries);
 	err = governor__add(b->governor, queries, plan->n_queries, (uint32_t)n_sets, &base,
 			    &set_base);
 	if (err)

@@ -17,8 +17,9 @@
  * executions of queries, the others tasks of other kinds: 0.897 to 0.944 on five crates. With it,
  * ids are given to what is not executed, too.
  */
-#define FEWEST_PER_ID 0.89
-#define MOST_PER_ID   0.95
+#define FEWEST_PER_ID  0.89
+#define MOST_PER_ID    0.95
+#define TYPICAL_PER_ID 0.93
 /* In place of a gap: all is seen in spite of it. */
 #define NO_GAP (-1e18)
 
@@ -134,21 +135,24 @@ static double not_seen(const struct process *p, double per_id)
 
 /*
  * What to multiply guesses with. The ids tell how many executions there were of all queries
- * together, but for a few percent: guesses that add up to something else are wrong.
+ * together, but for a few percent: guesses that add up to something else are wrong by this much.
  */
 static double correction(const struct budget *b, const struct process *p)
 {
-	double least = not_seen(p, p->incremental ? 0 : FEWEST_PER_ID);
-	double most = not_seen(p, p->incremental ? 1 : MOST_PER_ID), sum = 0;
+	/* What is not told of has ids, too. */
+	bool limit = p->incremental || b->hides;
+	double least = not_seen(p, limit ? 0 : FEWEST_PER_ID);
+	double most = not_seen(p, limit ? 1 : MOST_PER_ID);
+	double typical = limit ? most : not_seen(p, TYPICAL_PER_ID), sum = 0;
 
 	for (uint32_t i = 0; i < b->n_queries; i++) {
 		double more = guess(b, p, i);
 
 		sum += more > 0 ? more : 0;
 	}
-	if (!p->last_id || sum < 1)
+	if (!p->last_id || sum < 1 || (sum >= least && sum <= most))
 		return 1;
-	return sum < least ? least / sum : sum > most ? most / sum : 1;
+	return typical / sum;
 }
 
 static int tell_estimated(struct budget *b, const struct process *p, uint32_t i, double factor)

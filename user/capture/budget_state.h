@@ -72,6 +72,7 @@ struct budget {
 	struct rates *known[WIRE_WATCHED_LIBS];	 /* from earlier recordings */
 	struct rates *learnt[WIRE_WATCHED_LIBS]; /* from this one */
 	uint64_t added_ns;			 /* when the last library was */
+	bool hides;				 /* queries are executed that nobody tells of */
 	bool untold;				 /* what was decided then */
 	uint64_t installed_ns;			 /* what the probes took the compilers to start */
 	uint64_t cpu_ns;			 /* of all compilers so far */
