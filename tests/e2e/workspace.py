@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A workspace for cargo that needs no other crate: a library, one with a build script, a
+procedural macro, one that uses both, and a program."""
+
+import os
+
+MANIFEST = """[package]
+name = "%s"
+version = "0.1.0"
+edition = "2021"
+%s
+[dependencies]
+%s
+"""
+
+BASE = """
+pub struct Bag<T> { items: Vec<T> }
+impl<T: Clone + Ord + std::fmt::Debug> Bag<T> {
+    pub fn new() -> Self { Bag { items: Vec::new() } }
+    pub fn add(&mut self, item: T) -> &mut Self { self.items.push(item); self }
+    pub fn sorted(&self) -> Vec<T> { let mut all = self.items.clone(); all.sort(); all }
+}
+pub fn words(text: &str) -> Bag<String> {
+    let mut bag = Bag::new();
+    for word in text.split_whitespace() { bag.add(word.to_lowercase()); }
+    bag
+}
+"""
+
+FILES = {
+    "Cargo.toml": '[workspace]\nresolver = "2"\nmembers = ["base", "made", "derived", "both", '
+                  '"app"]\n',
+    "base/Cargo.toml": MANIFEST % ("base", "", ""),
+    "base/src/lib.rs": BASE,
+    "made/Cargo.toml": MANIFEST % ("made", "", ""),
+    "made/build.rs": 'fn main() { println!("cargo:rustc-cfg=made"); '
+                     'println!("cargo:rustc-check-cfg=cfg(made)"); }\n',
+    "made/src/lib.rs": "#[cfg(made)] pub fn made() -> bool { true }\n",
+    "derived/Cargo.toml": MANIFEST % ("derived", "[lib]\nproc-macro = true", ""),
+    "derived/src/lib.rs": "extern crate proc_macro;\n#[proc_macro] pub fn seven("
+                          "_: proc_macro::TokenStream) -> proc_macro::TokenStream "
+                          '{ "7u32".parse().unwrap() }\n',
+    "both/Cargo.toml": MANIFEST % ("both", "", 'base = { path = "../base" }\n'
+                                   'derived = { path = "../derived" }'),
+    "both/src/lib.rs": "pub fn both() -> Vec<u32> { let mut bag = base::Bag::new(); "
+                       "bag.add(derived::seven!()).add(3); bag.sorted() }\n",
+    "app/Cargo.toml": MANIFEST % ("app", "", 'both = { path = "../both" }\n'
+                                  'made = { path = "../made" }'),
+    "app/src/main.rs": 'fn main() { println!("{:?} {}", both::both(), made::made()); }\n',
+}
+
+# As report names them, and whether dependents begin with their metadata.
+COMPILES = {
+    "base": True,
+    "made": True,
+    "made build script": False,
+    "derived proc-macro": False,
+    "both": True,
+    "app bin": False,
+}
+
+
+def make(t, name="workspace"):
+    """Its directory."""
+    top = t.mkdir(name)
+    for path, text in FILES.items():
+        directory = os.path.join(name, os.path.dirname(path))
+        for depth in range(1, directory.count("/") + 2):
+            t.mkdir("/".join(directory.split("/")[:depth]))
+        t.write(os.path.join(name, path), text)
+    return top
+
+
+def cargo(t, *arguments, toolchain="stable"):
+    """Arguments and environment of a cargo that compiles with a toolchain, and asks nobody else."""
+    chosen = t.toolchain(toolchain)
+    argv = [os.path.join(chosen.sysroot, "bin/cargo"), *arguments, "--offline"]
+    return argv, {"RUSTC": chosen.rustc, "CARGO_TARGET_DIR": t.path("target")}
