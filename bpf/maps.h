@@ -56,6 +56,16 @@ struct {
 	__type(value, struct wire_provider);
 } providers SEC(".maps");
 
+/* The return addresses between loads and the bodies that want them, by their distance from the
+ * site. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct wire_provider_key);
+	__type(value, struct wire_step);
+} steps SEC(".maps");
+
 /* With callers: the group of each query that starts at its wrapper; keys from wire_wrapper_key().
  */
 struct {

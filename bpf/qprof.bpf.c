@@ -527,6 +527,67 @@ int on_guard_query(struct pt_regs *ctx)
 	return 0;
 }
 
+/* The step from the return address at `at`; NULL if it is not known, or cannot be read. */
+static __always_inline struct wire_step *find_step(struct pt_regs *ctx, __u64 at,
+						   struct wire_provider_key *key)
+{
+	__u64 ret = 0;
+
+	if (bpf_probe_read_user(&ret, sizeof(ret), (void *)at))
+		return NULL;
+	key->distance = ret - PT_REGS_IP(ctx);
+	return bpf_map_lookup_elem(&steps, key);
+}
+
+/* Whose load it is, by the vtable in the frame of the body that wants it; NULL if it is not told.
+ */
+static __always_inline struct wire_provider *ask_callers(struct pt_regs *ctx, __u64 cookie)
+{
+	__u64 sp = PT_REGS_SP(ctx), vtable = 0, provider = 0;
+	struct wire_provider_key key = {};
+	struct wire_step *s;
+
+	key.site = wire_cookie_query(cookie);
+	key.lib = wire_cookie_lib(cookie);
+	s = find_step(ctx, sp + 8 * wire_cookie_label(cookie), &key);
+	if (s && s->next)
+		s = find_step(ctx, sp + 8 * (__u64)s->slot, &key);
+	if (!s || s->next)
+		return NULL;
+	if (s->reg != WIRE_REG_NONE)
+		vtable = read_reg(ctx, s->reg);
+	else if (bpf_probe_read_user(&vtable, sizeof(vtable), (void *)(sp + 8 * (__u64)s->slot)))
+		return NULL;
+	vtable += 8 * (__u64)s->vtable_offset;
+	if (bpf_probe_read_user(&provider, sizeof(provider), (void *)vtable))
+		return NULL;
+	key.distance = provider - PT_REGS_IP(ctx);
+	return bpf_map_lookup_elem(&providers, &key);
+}
+
+SEC("uprobe/guard_called")
+int on_guard_called(struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_stack *t = current_stack();
+	struct wire_provider *p;
+	struct frame f;
+
+	if (!t)
+		return 0;
+	now = off_cpu_begin(t, now);
+	frame_of_guard(&f, ctx, cookie);
+	p = ask_callers(ctx, cookie);
+	if (!p)
+		count(WIRE_COUNT_NO_LABEL);
+	f.query = p ? p->query : WIRE_NO_QUERY;
+	f.hidden = p && p->hidden;
+	push_guard(t, &f, 0, now);
+	off_cpu_done(t);
+	return 0;
+}
+
 SEC("uprobe/guard_end")
 int on_guard_end(struct pt_regs *ctx)
 {

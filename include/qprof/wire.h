@@ -296,6 +296,10 @@ struct wire_knobs {
  *
  * WIRE_ROLE_GUARD_QUERY: as WIRE_ROLE_IDENTIFY; the table of providers tells number and kind too.
  *
+ * WIRE_ROLE_GUARD_CALLED (a guard's cookie): the number bits 12-27 are the site's; the label bits
+ * say where a return address is, from sp, in units of 8 bytes. The table of steps tells how to come
+ * from there to a vtable, and the table of providers then which query it is.
+ *
  * WIRE_ROLE_TIMER: the timer's address is in rdi, the label's address and length in rdx and rcx.
  * WIRE_ROLE_TIMER_END: the timer's address is in rdi. It lies in the frame of the function that
  * called both, whose sp is the same at both calls; bits 52-63 make that of sp here.
@@ -309,11 +313,12 @@ enum wire_role {
 	WIRE_ROLE_CAUGHT,     /* a panic was caught: every frame below sp is dead */
 	WIRE_ROLE_REQUEST,    /* entry of a wrapper: the return address tells who asks */
 	WIRE_ROLE_GUARD,      /* mask site of a guard that is no query's: starts its interval */
-	WIRE_ROLE_GUARD_QUERY, /* the same, in a body: reads which query it is about */
-	WIRE_ROLE_GUARD_END,   /* the guard is dropped or finished */
-	WIRE_ROLE_TIMER,       /* entry of SelfProfilerRef::verbose_generic_activity */
-	WIRE_ROLE_TIMER_END,   /* entry of a drop_in_place::<VerboseTimingGuard> */
-	WIRE_ROLE_HIT,	       /* a result was found in its cache */
+	WIRE_ROLE_GUARD_QUERY,	/* the same, in a body: reads which query it is about */
+	WIRE_ROLE_GUARD_CALLED, /* the same, where several queries load: asks who called it */
+	WIRE_ROLE_GUARD_END,	/* the guard is dropped or finished */
+	WIRE_ROLE_TIMER,	/* entry of SelfProfilerRef::verbose_generic_activity */
+	WIRE_ROLE_TIMER_END,	/* entry of a drop_in_place::<VerboseTimingGuard> */
+	WIRE_ROLE_HIT,		/* a result was found in its cache */
 };
 
 enum wire_reg {
@@ -337,11 +342,12 @@ enum wire_reg {
 };
 
 /*
- * Key of the table of providers that WIRE_ROLE_IDENTIFY and _GUARD_QUERY look up: how far a
- * provider lies from the site, which does not depend on where the library was mapped.
+ * Key of the table of providers that WIRE_ROLE_IDENTIFY, _GUARD_QUERY and _GUARD_CALLED look up,
+ * and of the table of steps: how far a provider, or a return address, lies from the site, which
+ * does not depend on where the library was mapped.
  */
 struct wire_provider_key {
-	wire_u32 distance; /* provider - site, modulo 2^32 */
+	wire_u32 distance; /* it - site, modulo 2^32 */
 	wire_u16 site;
 	wire_u16 lib;
 };
@@ -353,6 +359,15 @@ struct wire_provider {
 	wire_u8 kind;	/* enum wire_kind */
 	wire_u8 hidden; /* 1: not asked for, kept track of for the sake of others */
 	wire_u8 pad;
+};
+
+/* WIRE_ROLE_GUARD_CALLED: what is known where a return address is this one. */
+struct wire_step {
+	wire_u16 slot;		/* units of 8 bytes above the site's sp */
+	wire_u16 vtable_offset; /* of the provider's address in the vtable, units of 8 bytes */
+	wire_u8 reg;		/* of the vtable (enum wire_reg); none: it is in the slot */
+	wire_u8 next;		/* 1: no vtable, but another return address is in the slot */
+	wire_u8 pad[2];
 };
 
 /* For callers: what is known of a query's wrappers. */
@@ -472,6 +487,7 @@ _Static_assert(sizeof(struct wire_watched) == 16, "wire_watched");
 _Static_assert(sizeof(struct wire_knobs) == 12, "wire_knobs");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
 _Static_assert(sizeof(struct wire_provider) == 8, "wire_provider");
+_Static_assert(sizeof(struct wire_step) == 8, "wire_step");
 _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
 
 #endif /* QPROF_WIRE_H */

@@ -9,7 +9,7 @@ import statistics
 import sys
 
 import targets
-from workspace import Workspace, packages
+from debian_workspace import Workspace, packages
 
 MOST_ROUNDS = 3
 # As for the whole command around a single compile.

@@ -32,7 +32,6 @@ SHARED = "shared id"
 NAMED_TOO_EARLY = "named too early"
 SHARED_CODE = "shared code"
 FED = "fed"
-MERGED = "merged code"
 # Counts that differ between two processes.
 PASSES = "MIR passes"
 OWN = "the profiler's own"
@@ -52,19 +51,14 @@ REASONS = {
         "`self_profile_alloc_query_strings`."
     ),
     SHARED_CODE: (
-        "the load (or the wait) stands in a function that several queries share, and which one "
-        "it serves is not in its registers: we say `<unknown>`. Accepted only where the plan "
-        "has such places."
+        "the wait (or the load) stands in a function that several queries share, and neither its "
+        "registers nor its callers tell which one it serves: we say `<unknown>`. Accepted only "
+        "where the plan has such places."
     ),
     FED: (
         "the hashed result was fed by another query rather than executed, and the code that "
         "hashes it does not know whose it is: we say `<unknown>`. Accepted only where nothing "
         "was executed under its id."
-    ),
-    MERGED: (
-        "the compiler made one function of two queries' that load, and its symbol names the "
-        "other one: we give the wrong one of the two. Accepted only where the plan has such a "
-        "function for our label and none at all for rustc's."
     ),
     PASSES: (
         "rustc asks whether it profiles itself before it runs a MIR pass through the profiler; "
@@ -185,9 +179,6 @@ class Labels:
     """What a plan says of the places whose label is a query."""
 
     def __init__(self, plan):
-        loads = [g for g in plan["guards"] if g["kind"] == "IncrementalLoadResult" and g["label"]]
-        self.loads = {g["label"] for g in loads}
-        self.loads_by_function = {g["label"] for g in loads if g["body"] is None}
         self.shared = {g["kind"] for g in plan["guards"]
                        if not g["label"] and not g["label_of_query"]}
 
@@ -204,8 +195,6 @@ def label_reason(ours, theirs, queries_of, named, labels):
         return SHARED_CODE if ours.kind in labels.shared else None
     if theirs.label == UNKNOWN and ours.kind == "IncrementalLoadResult":
         return NAMED_TOO_EARLY if named and theirs.start >= named else None
-    if ours.label in labels.loads_by_function and theirs.label not in labels.loads:
-        return MERGED
     return None
 
 

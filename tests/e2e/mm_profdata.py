@@ -116,7 +116,7 @@ class Profile:
         return json.loads(self.text(METADATA_ID))
 
     def counts(self, kind="Query"):
-        """By label. Of millions of events, without a look at each: most ids differ, few strings do."""
+        """By label. Of millions of events most ids differ, but few strings do."""
         found = Counter()
         for kind_id, event_id, _, _, low2, high in struct.iter_unpack("<QQIIII", self.events[8:]):
             if low2 | (high & 0xFFFF) << 32 < INTEGER:

@@ -15,10 +15,10 @@ import threading
 import time
 
 import lab
+from debian_workspace import Workspace, started_by_cargo
 from lab import Skip
 from test_follow import start_recording
 from test_workspace import cargos_own, names
-from workspace import Workspace, started_by_cargo
 
 FAILURE = 125
 # (exit, signal) of a compiler whose cargo has died: nobody reads what it writes any more.

@@ -105,9 +105,10 @@ def recording(t, user, pid):
     """A recorder of the user's that has attached to a compiler's library."""
     profiler = t.start([user.qprof, "-q", "-o", "trace.qpt", "--pid", str(pid)],
                        **user.arguments())
-    # The links of what measures the cost of probes are there earlier.
     lab.wait_for("probes or an end", lambda: profiler.poll() is not None
-                 or len(lab.links_of(profiler)) > 4)
+                 or len(lab.links_of(profiler)) > lab.COST_LINKS)
+    if profiler.poll() is None:
+        t.attached(profiler)
     return profiler
 
 

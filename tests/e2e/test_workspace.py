@@ -3,8 +3,8 @@
 Whole builds by cargo: every compiler is there, and each has executed what rustc's own profiler says
 that it has, in the very same build.
 
-A compiler that is only asked something (`rustc -vV`, by cargo before it begins; `rustc --version`, by
-build scripts) is a process of its own in the trace, without a crate and without a query. cargo's
+A compiler that is only asked something (`rustc -vV`, by cargo before it begins; `rustc --version`,
+by build scripts) is a process of its own in the trace, without a crate and without a query. cargo's
 question for file names is one with the crate name `___`. `cargo -v` prints none of them.
 """
 
@@ -17,10 +17,10 @@ import time
 import equality
 import lab
 from compiles import BOOTSTRAP
+from debian_workspace import Workspace, packages, started_by_cargo
 from lab import each
 from mm_profdata import BadProfile, Profile
 from test_follow import start_recording
-from workspace import Workspace, packages, started_by_cargo
 
 QUERIES = ("-q", "-e", "query-provider")
 QUESTION = "___"

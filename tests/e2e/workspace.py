@@ -1,161 +1,78 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""
-A workspace as people have them: a program and a library over some 40 packages, with procedural
-macros and build scripts, all from Debian's librust-*-dev sources, which tests/setup.sh installs.
+"""A workspace for cargo that needs no other crate: a library, one with a build script, a
+procedural macro, one that uses both, and a program."""
 
-python3 workspace.py DIR writes it, for a person to try things on.
-"""
-
-import collections
 import os
-import re
-import sys
 
-import crates
-from lab import Skip
-
-MANIFEST = """\
-[workspace]
-members = ["app", "model", "tool"]
-resolver = "2"
-[profile.dev]
-debug = 0
-"""
-MEMBER = """\
-[package]
+MANIFEST = """[package]
 name = "%s"
 version = "0.1.0"
 edition = "2021"
+%s
 [dependencies]
 %s
 """
-# Packages of the registry, besides members.
-NEEDS = {
-    "app": ('model = { path = "../model" }', 'clap = { version = "4", features = ["derive"] }',
-            'itertools = "0.10"', 'log = "0.4"', 'semver = "1"'),
-    "model": ('serde = { version = "1", features = ["derive"] }', 'indexmap = "1"', 'rand = "0.8"',
-              'bytes = "1"', 'crossbeam-channel = "0.5"', 'smallvec = "1"'),
-    # What a test builds that only wants to see a build: few packages, in a few seconds.
-    "tool": ('quote = "1"', 'semver = "1"', 'smallvec = "1"', 'itertools = "0.10"'),
+
+BASE = """
+pub struct Bag<T> { items: Vec<T> }
+impl<T: Clone + Ord + std::fmt::Debug> Bag<T> {
+    pub fn new() -> Self { Bag { items: Vec::new() } }
+    pub fn add(&mut self, item: T) -> &mut Self { self.items.push(item); self }
+    pub fn sorted(&self) -> Vec<T> { let mut all = self.items.clone(); all.sort(); all }
 }
-SOURCES = {
-    "app/src/main.rs": """\
-use clap::Parser;
-use itertools::Itertools;
+pub fn words(text: &str) -> Bag<String> {
+    let mut bag = Bag::new();
+    for word in text.split_whitespace() { bag.add(word.to_lowercase()); }
+    bag
+}
+"""
 
-#[derive(Parser)]
-struct Options {
-    #[arg(short, long)]
-    at_least: Option<semver::Version>,
+FILES = {
+    "Cargo.toml": '[workspace]\nresolver = "2"\nmembers = ["base", "made", "derived", "both", '
+                  '"app"]\n',
+    "base/Cargo.toml": MANIFEST % ("base", "", ""),
+    "base/src/lib.rs": BASE,
+    "made/Cargo.toml": MANIFEST % ("made", "", ""),
+    "made/build.rs": 'fn main() { println!("cargo:rustc-cfg=made"); '
+                     'println!("cargo:rustc-check-cfg=cfg(made)"); }\n',
+    "made/src/lib.rs": "#[cfg(made)] pub fn made() -> bool { true }\n",
+    "derived/Cargo.toml": MANIFEST % ("derived", "[lib]\nproc-macro = true", ""),
+    "derived/src/lib.rs": "extern crate proc_macro;\n#[proc_macro] pub fn seven("
+                          "_: proc_macro::TokenStream) -> proc_macro::TokenStream "
+                          '{ "7u32".parse().unwrap() }\n',
+    "both/Cargo.toml": MANIFEST % ("both", "", 'base = { path = "../base" }\n'
+                                   'derived = { path = "../derived" }'),
+    "both/src/lib.rs": "pub fn both() -> Vec<u32> { let mut bag = base::Bag::new(); "
+                       "bag.add(derived::seven!()).add(3); bag.sorted() }\n",
+    "app/Cargo.toml": MANIFEST % ("app", "", 'both = { path = "../both" }\n'
+                                  'made = { path = "../made" }'),
+    "app/src/main.rs": 'fn main() { println!("{:?} {}", both::both(), made::made()); }\n',
 }
 
-fn main() {
-    let options = Options::parse();
-    log::info!("{:?}", options.at_least);
-    println!("{}", model::items().iter().map(|item| &item.name).join(", "));
-}
-""",
-    "model/src/lib.rs": """\
-use serde::{Deserialize, Serialize};
-
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Item {
-    pub name: String,
-    pub number: u32,
+# As report names them, and whether dependents begin with their metadata.
+COMPILES = {
+    "base": True,
+    "made": True,
+    "made build script": False,
+    "derived proc-macro": False,
+    "both": True,
+    "app bin": False,
 }
 
-pub fn items() -> Vec<Item> {
-    vec![Item { name: "one".into(), number: rand::random() }]
-}
-""",
-    "tool/src/main.rs": """\
-use itertools::Itertools;
 
-fn main() {
-    let words: smallvec::SmallVec<[&str; 4]> = ["one", "two"].into_iter().collect();
-    println!("{}", words.iter().join(", "));
-}
-""",
-}
-CONFIG = """\
-[net]
-offline = true
-[source.crates-io]
-replace-with = "here"
-[source.here]
-directory = "%s"
-""" % crates.REGISTRY
+def make(t, name="workspace"):
+    """Its directory."""
+    top = t.mkdir(name)
+    for path, text in FILES.items():
+        directory = os.path.join(name, os.path.dirname(path))
+        for depth in range(1, directory.count("/") + 2):
+            t.mkdir("/".join(directory.split("/")[:depth]))
+        t.write(os.path.join(name, path), text)
+    return top
 
 
-def files():
-    """(path within the workspace, text); .cargo makes it build without a network from anywhere."""
-    yield "Cargo.toml", MANIFEST
-    yield ".cargo/config.toml", CONFIG
-    for member, needs in NEEDS.items():
-        yield member + "/Cargo.toml", MEMBER % (member, "\n".join(needs))
-    yield from SOURCES.items()
-
-
-class Workspace:
-    """In a test's directory, with a cargo home of its own; built by one toolchain."""
-
-    def __init__(self, t, toolchain="stable"):
-        self.t = t
-        self.bin = os.path.join(t.toolchain(toolchain).sysroot, "bin")
-        self.cargo = os.path.join(self.bin, "cargo")
-        if not os.path.exists(self.cargo):
-            raise Skip("no cargo beside %s" % t.rustc)
-        for need in ("clap", "serde_derive", "rand", "crossbeam-channel"):
-            crates.source(need)
-        t.mkdir("workspace")
-        for path, text in files():
-            for directory in parents(path):
-                t.mkdir("workspace/" + directory)
-            t.write("workspace/" + path, text)
-        self.dir = t.path("workspace")
-        self.target = None
-        self.new_target("target")
-
-    def new_target(self, name):
-        """From here on cargo builds there, from nothing."""
-        self.target = self.t.mkdir(name)
-
-    def env(self, **more):
-        """Nothing of the person's own settings; the toolchain's programs, and no rustup's."""
-        return {"CARGO_HOME": self.t.mkdir("cargo-home"), "CARGO_TARGET_DIR": self.target,
-                "PATH": self.bin + ":" + os.environ["PATH"], "RUSTUP_TOOLCHAIN": "",
-                "CARGO_TERM_COLOR": "never", "RUSTFLAGS": "", **more}
-
-    def command(self, *arguments, jobs=2, verb="build"):
-        return [self.cargo, verb, "-v", "-j%d" % jobs, "--offline", *arguments]
-
-
-def parents(path):
-    parts = path.split("/")[:-1]
-    return ["/".join(parts[:i + 1]) for i in range(len(parts))]
-
-
-def started_by_cargo(stderr):
-    """Names of the crates that `cargo -v` says it ran a compiler for."""
-    running = re.findall(r"^ *Running `(.*)`$", stderr, re.MULTILINE)
-    # Others are what it has built: build scripts.
-    names = [re.search(r"(?:^|/| )(?:rustc|rustdoc)\S* .*?--crate-name (\S+)", line)
-             for line in running]
-    return collections.Counter(name[1] for name in names if name)
-
-
-def packages(stderr):
-    return set(re.findall(r"^ *(?:Compiling|Checking) (\S+) v", stderr, re.MULTILINE))
-
-
-def main():
-    (_, directory) = sys.argv
-    for path, text in files():
-        path = os.path.join(directory, path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "x") as f:
-            f.write(text)
-
-
-if __name__ == "__main__":
-    main()
+def cargo(t, *arguments, toolchain="stable"):
+    """Arguments and environment of a cargo that compiles with a toolchain, and asks nobody else."""
+    chosen = t.toolchain(toolchain)
+    argv = [os.path.join(chosen.sysroot, "bin/cargo"), *arguments, "--offline"]
+    return argv, {"RUSTC": chosen.rustc, "CARGO_TARGET_DIR": t.path("target")}

@@ -397,6 +397,24 @@ static void what_was_loaded_is_told_from_what_was_executed(void **state)
 	assert_int_equal(summary__reuse(s, 1).loads, 0);
 }
 
+static void activities_are_told_from_queries(void **state)
+{
+	_summary_ struct summary *s = new_summary();
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+
+	(void)state;
+	span(s, 0, 1, TRACE_KIND_ACTIVITY, 1, TRACE_NO_INVOCATION);
+	span(s, 0, 1, TRACE_KIND_BLOCKED, 2, TRACE_NO_INVOCATION);
+	span(s, 0, 1, TRACE_KIND_ACTIVITY, 3, TRACE_NO_INVOCATION);
+	span(s, 1, 1, TRACE_KIND_QUERY, 3, TRACE_NO_INVOCATION);
+	span(s, 0, 1, TRACE_KINDS_MAX - 1, 4, TRACE_NO_INVOCATION);
+	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
+	assert_int_equal(n, 4);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(summary_row__is_activity(&rows[i]), rows[i].label == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +429,7 @@ int main(void)
 		cmocka_unit_test(what_was_only_hit_has_a_row_too),
 		cmocka_unit_test(what_was_not_recorded_is_estimated_by_what_was),
 		cmocka_unit_test(what_was_loaded_is_told_from_what_was_executed),
+		cmocka_unit_test(activities_are_told_from_queries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

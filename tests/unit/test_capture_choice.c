@@ -413,6 +413,87 @@ static void what_is_not_asked_for_is_hidden_where_it_is_needed(void **state)
 	done(&c);
 }
 
+static struct plan_guard loads[] = {
+	{.kind = WIRE_KIND_LOAD, .scope = 40, .number = 2, .label_of_query = true},
+	{.kind = WIRE_KIND_LOAD, .scope = 41, .number = 1, .label_of_query = true},
+};
+
+static struct plan_site called_sites[] = {
+	SITE(WIRE_ROLE_GUARD_CALLED, PLAN_NONE, 1),
+	{.role = WIRE_ROLE_GUARD_CALLED,
+	 .addr = 0x5000,
+	 .query = PLAN_NONE,
+	 .body = PLAN_NONE,
+	 .guard = 0,
+	 .reg = WIRE_REG_NONE,
+	 .slot = 0x48},
+};
+
+static struct plan_step steps[] = {
+	{0x5100, 0, PLAN_NONE, WIRE_REG_NONE, 0x78, 0},
+	{0x4100, 0, 1, WIRE_REG_R14, PLAN_NO_SLOT, 448},
+	{0x6100, 1, 0, WIRE_REG_R14, PLAN_NO_SLOT, 448},
+};
+
+static struct plan_query loaded[] = {
+	{.name = (char *)"alpha", .provider = 0x1000, .body_incr = 1, .body_non_incr = 0},
+	{.name = (char *)"beta", .provider = 0x2000, .body_incr = 2, .body_non_incr = 1},
+};
+
+static const struct plan loading = {
+	.bodies = bodies,
+	.n_bodies = 3,
+	.queries = loaded,
+	.n_queries = 2,
+	.guards = loads,
+	.n_guards = 2,
+	.steps = steps,
+	.n_steps = 3,
+	.sites = called_sites,
+	.n_sites = 2,
+};
+
+static void a_load_is_asked_for_by_its_callers(void **state)
+{
+	const struct plan_site *site = &called_sites[1];
+	struct wire_provider_key key;
+	struct wire_provider provider;
+	struct wire_step step;
+	struct choice c;
+	uint64_t cookie;
+
+	(void)state;
+	assert_int_equal(choice__init(&c, &loading, NULL, 3, false), 0);
+	cookie = choice__cookie(&c, site);
+	assert_int_equal(wire_cookie_role(cookie), WIRE_ROLE_GUARD_CALLED);
+	assert_int_equal(wire_cookie_query(cookie), 1);
+	assert_int_equal(wire_cookie_group(cookie), 40);
+	assert_int_equal(wire_cookie_number(cookie), 2);
+	assert_int_equal(wire_cookie_label(cookie), 0x48 / 8);
+	assert_int_equal(wire_cookie_kind(cookie), WIRE_KIND_LOAD);
+
+	assert_true(choice__step(&c, site, 0, &key, &step));
+	assert_int_equal(key.distance, 0x100);
+	assert_int_equal(key.site, 1);
+	assert_int_equal(key.lib, 3);
+	assert_int_equal(step.next, 1);
+	assert_int_equal(step.slot, 0x78 / 8);
+	assert_true(choice__step(&c, site, 1, &key, &step));
+	assert_int_equal(key.distance, (uint32_t)-0xf00);
+	assert_int_equal(step.next, 0);
+	assert_int_equal(step.reg, WIRE_REG_R14);
+	assert_int_equal(step.vtable_offset, 448 / 8);
+	assert_false(choice__step(&c, site, 2, &key, &step));
+
+	/* Only incremental bodies load, and only those that are met there. */
+	assert_true(choice__provider(&c, site, 0, &key, &provider));
+	assert_int_equal(key.distance, (uint32_t)-0x4000);
+	assert_int_equal(provider.query, 0);
+	assert_int_equal(provider.kind, WIRE_KIND_LOAD);
+	assert_false(choice__provider(&c, site, 1, &key, &provider));
+	choice__clear(&c);
+}
+
 static void a_guard_says_what_it_is(void **state)
 {
 	struct wire_provider_key key;
@@ -461,6 +542,7 @@ int main(void)
 		cmocka_unit_test(a_body_serves_its_own_queries_only),
 		cmocka_unit_test(only_sites_of_what_is_asked_for_are_wanted),
 		cmocka_unit_test(what_is_not_asked_for_is_hidden_where_it_is_needed),
+		cmocka_unit_test(a_load_is_asked_for_by_its_callers),
 		cmocka_unit_test(a_guard_says_what_it_is),
 	};
 

@@ -133,6 +133,32 @@ static void rows_can_be_crates_processes_and_threads(void **state)
 	output_free(&o);
 }
 
+static void a_build_is_shown_if_asked_for(void **state)
+{
+	struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
+					     .by = CLI_BY_BUILD};
+	struct output o;
+
+	(void)state;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], ", crates compiled: 1 (1 failed)\n");
+	assert_contains(o.text[0], "\nquery ");
+	output_free(&o);
+	options.markdown = true;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], "### rustc: ");
+	output_free(&o);
+	/* One crate is no build. */
+	options = (struct cli_report_options){.file = options.file};
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_null(strstr(o.text[0], "crates compiled"));
+	output_free(&o);
+	options.json = true;
+	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
+	assert_contains(o.text[0], ",\"build\":{\"wall_ns\":");
+	output_free(&o);
+}
+
 static void rows_can_be_those_who_asked(void **state)
 {
 	const char *glob = "type*";
@@ -217,6 +243,7 @@ int main(void)
 		cmocka_unit_test(a_cut_trace_is_reported_and_said_to_be_cut),
 		cmocka_unit_test(rows_can_be_chosen_and_ordered),
 		cmocka_unit_test(rows_can_be_crates_processes_and_threads),
+		cmocka_unit_test(a_build_is_shown_if_asked_for),
 		cmocka_unit_test(rows_can_be_those_who_asked),
 		cmocka_unit_test(callers_that_are_not_there_are_said_not_to_be),
 		cmocka_unit_test(what_cannot_be_read_is_one_line),

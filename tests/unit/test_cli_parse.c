@@ -175,6 +175,29 @@ static void report_takes_one_file(void **state)
 	done(&cli);
 	refuse("qprof-bpf report --callers x --by crate a", "leave out --query and --by");
 	refuse("qprof-bpf report --callers x --query y a", "leave out --query and --by");
+	parse("qprof-bpf report --callers x --by query a", &cli);
+	cli__clear(&cli);
+}
+
+static void a_build_has_rows_of_its_own(void **state)
+{
+	struct cli cli;
+
+	(void)state;
+	parse("qprof-bpf report a", &cli);
+	assert_int_equal(cli.report.by, CLI_BY_FITTING);
+	cli__clear(&cli);
+	parse("qprof-bpf report --by build --full --markdown -n 3 a", &cli);
+	assert_int_equal(cli.report.by, CLI_BY_BUILD);
+	assert_true(cli.report.full);
+	assert_true(cli.report.markdown);
+	cli__clear(&cli);
+	refuse("qprof-bpf report --json --markdown a", "exclude each other");
+	refuse("qprof-bpf report --by query --full a", "about the report of a build");
+	refuse("qprof-bpf report --by build --query x a", "about the report of a build");
+	refuse("qprof-bpf report --markdown --callers x a", "about the report of a build");
+	refuse("qprof-bpf report --full --sort max a", "about the report of a build");
+	refuse("qprof-bpf report --by build --min 1% a", "about the report of a build");
 }
 
 static void the_other_commands_parse(void **state)
@@ -340,6 +363,7 @@ int main(void)
 		cmocka_unit_test(bad_values_say_what_is_expected),
 		cmocka_unit_test(unknown_and_incomplete_options_are_refused),
 		cmocka_unit_test(report_takes_one_file),
+		cmocka_unit_test(a_build_has_rows_of_its_own),
 		cmocka_unit_test(the_other_commands_parse),
 		cmocka_unit_test(help_and_version_need_nothing_else),
 		cmocka_unit_test(every_example_parses),

@@ -170,6 +170,28 @@ static void every_field_of_a_site_is_there(void **state)
 	plan__free(plan);
 }
 
+static void every_field_of_a_step_is_there(void **state)
+{
+	struct plan *plan = sample_plan();
+	struct json_object *object = json_of(plan), *steps = member(object, "steps"), *step;
+
+	(void)state;
+	assert_int_equal(json_object_array_length(steps), 2);
+	step = json_object_array_get_idx(steps, 0);
+	assert_number(step, "guard", 1);
+	assert_text(step, "return_address", "0x8123");
+	assert_null(member(step, "body"));
+	assert_null(member(step, "register"));
+	assert_number(step, "slot", 0x78);
+	step = json_object_array_get_idx(steps, 1);
+	assert_number(step, "body", 0);
+	assert_text(step, "register", "r14");
+	assert_null(member(step, "slot"));
+	assert_number(step, "vtable_offset", 448);
+	json_object_put(object);
+	plan__free(plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +200,7 @@ int main(void)
 		cmocka_unit_test(every_field_of_a_body_is_there),
 		cmocka_unit_test(every_field_of_a_guard_is_there),
 		cmocka_unit_test(every_field_of_a_site_is_there),
+		cmocka_unit_test(every_field_of_a_step_is_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,7 @@ static void count_span(struct entry *entry, const struct trace_span *span,
 	uint64_t duration = span->end_ns - span->start_ns;
 	struct summary_row *row = &entry->row;
 
+	row->kinds |= 1u << (span->kind < TRACE_KIND_OTHER ? span->kind : TRACE_KIND_OTHER);
 	if (span->kind == TRACE_KIND_HIT) {
 		row->hits++;
 		return;
@@ -379,6 +380,7 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->estimated_ns += from->estimated_ns;
 	to->loads += from->loads;
 	to->loaded += from->loaded;
+	to->kinds |= from->kinds;
 }
 
 static int compare_labels(const void *a, const void *b)

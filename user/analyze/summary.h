@@ -44,7 +44,15 @@ struct summary_row {
 	uint64_t estimated_ns; /* what both may have taken; the first by the mean of the recorded */
 	uint64_t loads;	       /* see struct reuse */
 	uint64_t loaded;
+	/* Kinds of its intervals, 1 << enum trace_kind; those of one file only are one. */
+	uint32_t kinds;
 };
+
+/* Nothing of a query, but a phase, or another activity. */
+static inline bool summary_row__is_activity(const struct summary_row *row)
+{
+	return row->kinds == 1u << TRACE_KIND_ACTIVITY;
+}
 
 /* Of an execution; 0 without any. */
 static inline uint64_t summary_row__mean_ns(const struct summary_row *row)

@@ -46,7 +46,8 @@ static bool wants_guard_site(const struct choice *c, const struct plan_site *sit
 	/* All or none: their labels are known in the kernel half only. */
 	if (class == FILTER_HASHING)
 		return passes(c, class, NULL);
-	if (class == FILTER_TOLD || site->role == WIRE_ROLE_GUARD_QUERY)
+	if (class == FILTER_TOLD || site->role == WIRE_ROLE_GUARD_QUERY ||
+	    site->role == WIRE_ROLE_GUARD_CALLED)
 		return may_pass(c, class);
 	return query_passes(c, class, site->query);
 }
@@ -73,7 +74,8 @@ int choice__init(struct choice *c, const struct plan *plan, const struct filter 
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *site = &plan->sites[i];
 
-		if (site->role != WIRE_ROLE_GUARD && site->role != WIRE_ROLE_GUARD_QUERY)
+		if (site->role != WIRE_ROLE_GUARD && site->role != WIRE_ROLE_GUARD_QUERY &&
+		    site->role != WIRE_ROLE_GUARD_CALLED)
 			continue;
 		c->guards[site->guard] |= wants_guard_site(c, site);
 	}
@@ -103,6 +105,7 @@ bool choice__wants(const struct choice *c, const struct plan_site *site)
 		return c->queries && c->callers;
 	case WIRE_ROLE_GUARD:
 	case WIRE_ROLE_GUARD_QUERY:
+	case WIRE_ROLE_GUARD_CALLED:
 		return wants_guard_site(c, site);
 	case WIRE_ROLE_GUARD_END:
 		return ends_one(c, site);
@@ -155,6 +158,14 @@ static uint64_t guard_cookie(const struct choice *c, const struct plan_site *sit
 				 g->number, label, g->kind);
 }
 
+static uint64_t called_cookie(const struct choice *c, const struct plan_site *site)
+{
+	const struct plan_guard *g = &c->plan->guards[site->guard];
+
+	return wire_guard_cookie(site->role, c->lib, (uint32_t)(site - c->plan->sites), g->scope,
+				 g->number, (uint32_t)site->slot / 8, g->kind);
+}
+
 uint64_t choice__cookie(const struct choice *c, const struct plan_site *site)
 {
 	uint32_t query = site->query == PLAN_NONE ? WIRE_NO_QUERY : site->query;
@@ -166,6 +177,8 @@ uint64_t choice__cookie(const struct choice *c, const struct plan_site *site)
 	case WIRE_ROLE_IDENTIFY:
 	case WIRE_ROLE_GUARD_QUERY:
 		return identify_cookie(c, site);
+	case WIRE_ROLE_GUARD_CALLED:
+		return called_cookie(c, site);
 	case WIRE_ROLE_REQUEST:
 		return request_cookie(c, site);
 	case WIRE_ROLE_GUARD:
@@ -215,12 +228,24 @@ static void describe_guard(const struct choice *c, const struct plan_site *site,
 	value->hidden = !query_passes(c, class_of(g), query);
 }
 
+static bool serves(const struct plan *plan, const struct plan_site *site,
+		   const struct plan_query *q)
+{
+	if (site->role != WIRE_ROLE_GUARD_CALLED)
+		return q->body_incr == site->body || q->body_non_incr == site->body;
+	for (uint32_t i = 0; i < plan->n_steps; i++)
+		if (plan->steps[i].guard == site->guard && plan->steps[i].body != PLAN_NONE &&
+		    plan->steps[i].body == q->body_incr)
+			return true;
+	return false;
+}
+
 bool choice__provider(const struct choice *c, const struct plan_site *site, uint32_t query,
 		      struct wire_provider_key *key, struct wire_provider *value)
 {
 	const struct plan_query *q = &c->plan->queries[query];
 
-	if (q->body_incr != site->body && q->body_non_incr != site->body)
+	if (!serves(c->plan, site, q))
 		return false;
 	*key = (struct wire_provider_key){
 		.distance = (uint32_t)(q->provider - site->addr),
@@ -232,6 +257,27 @@ bool choice__provider(const struct choice *c, const struct plan_site *site, uint
 		describe_query(c, site, query, value);
 	else
 		describe_guard(c, site, query, value);
+	return true;
+}
+
+bool choice__step(const struct choice *c, const struct plan_site *site, uint32_t i,
+		  struct wire_provider_key *key, struct wire_step *value)
+{
+	const struct plan_step *step = &c->plan->steps[i];
+
+	if (step->guard != site->guard)
+		return false;
+	*key = (struct wire_provider_key){
+		.distance = (uint32_t)(step->addr - site->addr),
+		.site = (uint16_t)(site - c->plan->sites),
+		.lib = c->lib,
+	};
+	*value = (struct wire_step){
+		.slot = step->slot < 0 ? 0 : (uint16_t)(step->slot / 8),
+		.vtable_offset = (uint16_t)(step->vtable_offset / 8),
+		.reg = step->reg,
+		.next = step->body == PLAN_NONE,
+	};
 	return true;
 }
 

@@ -42,12 +42,20 @@ uint64_t choice__cookie(const struct choice *c, const struct plan_site *site);
 uint64_t choice__hit_cookie(const struct choice *c, const struct plan_hit *hit);
 
 /*
- * The entry for `query` in the table that the WIRE_ROLE_IDENTIFY or _GUARD_QUERY site `site` looks
- * up. For the first, a query that has a start of its own is entered as WIRE_NO_QUERY. False if the
- * site's body does not serve it.
+ * The entry for `query` in the table that the WIRE_ROLE_IDENTIFY, _GUARD_QUERY or _GUARD_CALLED
+ * site `site` looks up. For the first, a query that has a start of its own is entered as
+ * WIRE_NO_QUERY. False if the site's body, or every one that its callers lead to, does not serve
+ * it.
  */
 bool choice__provider(const struct choice *c, const struct plan_site *site, uint32_t query,
 		      struct wire_provider_key *key, struct wire_provider *value);
+
+/*
+ * The entry for the plan's step `i` in the table that the WIRE_ROLE_GUARD_CALLED site `site` looks
+ * up. False if it is another guard's.
+ */
+bool choice__step(const struct choice *c, const struct plan_site *site, uint32_t i,
+		  struct wire_provider_key *key, struct wire_step *value);
 
 /* What the requests of one query go by. False if none of its wrappers is probed. */
 bool choice__wrappers(const struct choice *c, uint32_t query, struct wire_wrappers *out);

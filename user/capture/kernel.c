@@ -101,6 +101,7 @@ static void list_programs(struct kernel *k, const struct kernel_options *opt)
 	use(k, WIRE_ROLE_IDENTIFY, s->progs.on_identify, queries);
 	use(k, WIRE_ROLE_GUARD, s->progs.on_guard, guards);
 	use(k, WIRE_ROLE_GUARD_QUERY, s->progs.on_guard_query, about_query);
+	use(k, WIRE_ROLE_GUARD_CALLED, s->progs.on_guard_called, may_pass(f, FILTER_LOAD));
 	use(k, WIRE_ROLE_GUARD_END, s->progs.on_guard_end, guards);
 	use(k, WIRE_ROLE_TIMER, s->progs.on_timer, timers);
 	use(k, WIRE_ROLE_TIMER_END, s->progs.on_timer_end, timers);
@@ -283,15 +284,20 @@ static void raise_file_limit(uint32_t n)
 
 static int fill_tables(struct kernel *k, const struct choice *c)
 {
-	int fd = bpf_map__fd(k->skel->maps.providers), err = 0;
+	int fd = bpf_map__fd(k->skel->maps.providers), steps = bpf_map__fd(k->skel->maps.steps);
+	int err = 0;
 
 	for (uint32_t i = 0; i < c->plan->n_sites && !err; i++) {
 		const struct plan_site *site = &c->plan->sites[i];
-		bool looks_up =
-			site->role == WIRE_ROLE_IDENTIFY || site->role == WIRE_ROLE_GUARD_QUERY;
+		bool called = site->role == WIRE_ROLE_GUARD_CALLED;
+		bool looks_up = called || site->role == WIRE_ROLE_IDENTIFY ||
+				site->role == WIRE_ROLE_GUARD_QUERY;
 
-		if (looks_up && choice__wants(c, site))
-			err = probes_fill_providers(fd, c, site);
+		if (!looks_up || !choice__wants(c, site))
+			continue;
+		err = probes_fill_providers(fd, c, site);
+		if (called && !err)
+			err = probes_fill_steps(steps, c, site);
 	}
 	if (!err && c->callers)
 		err = probes_fill_wrappers(bpf_map__fd(k->skel->maps.wrappers), c);

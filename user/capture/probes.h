@@ -16,7 +16,7 @@ struct plan_hits;
 struct probes;
 
 /* The program for each enum wire_role; index 0 is unused. */
-#define PROBES_ROLES 14
+#define PROBES_ROLES 15
 
 /*
  * Attach the sites that are wanted of a plan to `progs`. With `multi` the programs must have been
@@ -39,6 +39,9 @@ int probes__attach_hits(struct probes *p, struct bpf_program *prog, const struct
  * Negative errno.
  */
 int probes_fill_providers(int map_fd, const struct choice *c, const struct plan_site *site);
+
+/* Put the steps from a WIRE_ROLE_GUARD_CALLED site into the table `map_fd`. Negative errno. */
+int probes_fill_steps(int map_fd, const struct choice *c, const struct plan_site *site);
 
 /*
  * Put what the requests of all queries go by into the table that their sites look up, `map_fd`.

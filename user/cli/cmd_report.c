@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/budget.h"
+#include "analyze/build.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/summary.h"
@@ -11,6 +12,7 @@
 #include "cli/exit_code.h"
 #include "trace/reader.h"
 #include "trace/self_time.h"
+#include "view/build.h"
 #include "view/view.h"
 
 /* What a trace says, summed. */
@@ -19,6 +21,8 @@ struct contents {
 	struct summary *summary;
 	struct groups *groups;	     /* NULL: the report is not by these */
 	struct callers *callers;     /* NULL: nor by those */
+	struct build *build;	     /* NULL: nothing of it is shown */
+	struct build_texts texts;    /* for it */
 	struct self_time *self_time; /* NULL: rows are queries, and the summary does it */
 	uint64_t self_ns;	     /* of all */
 	uint64_t self_probe_ns;
@@ -34,20 +38,43 @@ static void contents__clear(struct contents *c)
 	summary__free(c->summary);
 	groups__free(c->groups);
 	callers__free(c->callers);
+	build__free(c->build);
 	self_time__free(c->self_time);
 	budget__destroy(&c->budget);
 }
 
-static int contents__init(struct contents *c)
+static const char *string_of(const void *ctx, uint32_t id)
+{
+	return trace_reader__string(ctx, id);
+}
+
+static bool asks_for_build(const struct cli_report_options *o)
+{
+	return o->by == CLI_BY_BUILD || o->markdown || o->full;
+}
+
+/* Nothing that was asked for is about other rows. */
+static bool may_be_of_build(const struct cli_report_options *o)
+{
+	bool rows = o->queries.n || o->callers.n || o->min.ns || o->min.millipercent ||
+		    o->sort != CLI_SORT_SELF;
+
+	return asks_for_build(o) || (o->by == CLI_BY_FITTING && !rows);
+}
+
+static int contents__init(struct contents *c, const struct trace_reader *r)
 {
 	int err = summary__new(&c->summary);
 
 	if (!err)
 		summary__borrow_texts(c->summary);
-	if (!err && c->options->by != CLI_BY_QUERY)
+	c->texts = (struct build_texts){r, string_of};
+	if (!err && c->options->by > CLI_BY_QUERY)
 		err = groups__new(&c->groups);
 	else if (!err && c->options->callers.n)
 		err = callers__new(&c->callers);
+	else if (!err && (c->options->json || may_be_of_build(c->options)))
+		err = build__new(&c->texts, &c->build);
 	if (!err && (c->groups || c->callers))
 		err = self_time__new(&c->self_time);
 	return err;
@@ -77,6 +104,8 @@ static int take_span(struct contents *c, const struct trace_reader *r, struct tr
 	struct trace_off off;
 	int err;
 
+	if (c->build && (err = build__span(c->build, span)))
+		return err;
 	if (!c->self_time)
 		return summary__span(c->summary, span, NULL);
 	if (span->kind == TRACE_KIND_OFF_CPU)
@@ -99,6 +128,8 @@ static int take_tally(struct contents *c, const struct trace_reader *r, const st
 	bool wanted = !c->options->queries.n ||
 		      cmd_matches(&c->options->queries, trace_reader__string(r, t->label));
 
+	if (!err && c->build)
+		err = build__tally(c->build, t);
 	return err || !c->groups || !wanted ? err : groups__tally(c->groups, t);
 }
 
@@ -113,18 +144,33 @@ static void take_costs(struct contents *c, const struct trace_costs *costs)
 		self_time__set_costs(c->self_time, costs);
 }
 
+static int take_process(struct contents *c, const struct trace_process *p)
+{
+	int err = summary__process(c->summary, p);
+
+	if (!err && c->groups)
+		err = groups__process(c->groups, p);
+	if (!err && c->build)
+		err = build__process(c->build, p);
+	return err;
+}
+
+static int take_thread(struct contents *c, const struct trace_thread *t)
+{
+	if (c->build)
+		return build__thread(c->build, t);
+	return c->groups ? groups__thread(c->groups, t) : 0;
+}
+
 static int take_item(struct contents *c, const struct trace_reader *r, struct trace_item *item)
 {
-	int err;
-
 	switch (item->kind) {
 	case TRACE_ITEM_SPAN:
 		return take_span(c, r, &item->span);
 	case TRACE_ITEM_PROCESS:
-		err = summary__process(c->summary, item->process);
-		return err || !c->groups ? err : groups__process(c->groups, item->process);
+		return take_process(c, item->process);
 	case TRACE_ITEM_THREAD:
-		return c->groups ? groups__thread(c->groups, &item->thread) : 0;
+		return take_thread(c, &item->thread);
 	case TRACE_ITEM_TALLY:
 		return take_tally(c, r, &item->tally);
 	case TRACE_ITEM_DECISION:
@@ -144,7 +190,7 @@ static int take_item(struct contents *c, const struct trace_reader *r, struct tr
 static int read_all(struct trace_reader *r, struct contents *c)
 {
 	struct trace_item item;
-	int err = contents__init(c);
+	int err = contents__init(c, r);
 
 	while (!err) {
 		err = trace_reader__next(r, &item);
@@ -154,12 +200,9 @@ static int read_all(struct trace_reader *r, struct contents *c)
 	}
 	if (!err)
 		budget__end(&c->budget, summary__end_ns(c->summary));
+	if (!err && c->build)
+		err = build__end(c->build);
 	return err;
-}
-
-static const char *string_of(const void *ctx, uint32_t id)
-{
-	return trace_reader__string(ctx, id);
 }
 
 static const char *kind_of(const void *ctx, unsigned int kind)
@@ -224,12 +267,42 @@ static int no_callers(const struct trace_reader *r, const char *file)
 			    file);
 }
 
+/* Whether the text is of a build: asked for, or what there is to see. */
+static bool shows_build(const struct contents *c)
+{
+	return asks_for_build(c->options) ||
+	       (may_be_of_build(c->options) && build__totals(c->build)->compiles > 1);
+}
+
+static int print(const struct contents *c, const struct view_names *names,
+		 struct report_options *opt)
+{
+	const struct trace_losses *losses = c->has_losses ? &c->losses : NULL;
+	const struct build_view build = {
+		.build = c->build,
+		.summary = c->summary,
+		.losses = losses,
+		.names = names,
+		.costs = opt->costs,
+		.raw = opt->raw,
+		.problem = opt->problem,
+		.top = opt->top,
+		.full = c->options->full,
+	};
+
+	opt->build = c->build ? &build : NULL;
+	if (c->options->json)
+		return report_json(stdout, c->summary, losses, names, opt);
+	if (!shows_build(c))
+		return report_text(stdout, c->summary, losses, names, opt);
+	return c->options->markdown ? build_markdown(stdout, &build) : build_text(stdout, &build);
+}
+
 int cmd_report(const struct cli_report_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	__cleanup(contents__clear) struct contents c = {.options = o};
 	struct view_names names = {.text = string_of, .kind = kind_of};
-	const struct trace_losses *losses;
 	struct report_options opt;
 	int err;
 
@@ -243,14 +316,10 @@ int cmd_report(const struct cli_report_options *o)
 	if (c.callers && no_callers(r, o->file))
 		return EXIT_CODE_FAILURE;
 	names.ctx = r;
-	losses = c.has_losses ? &c.losses : NULL;
 	opt = view_options(&c, r);
 	if (opt.problem)
 		diag_warn("%s: %s; the report covers what could be read", o->file, opt.problem);
-	if (o->json)
-		err = report_json(stdout, c.summary, losses, &names, &opt);
-	else
-		err = report_text(stdout, c.summary, losses, &names, &opt);
+	err = print(&c, &names, &opt);
 	if (err) {
 		diag_error("cannot print the report: %s", strerror(-err));
 		return EXIT_CODE_FAILURE;

@@ -96,16 +96,23 @@ static const struct cli_example record_examples[] = {
 };
 
 static const char about_report[] =
-	"Prints, for every query in the trace, how often it was executed and how long that took: "
-	"in all, without the queries it called (self), on average and at most; then the processes, "
-	"and what was lost while recording. What the probes took of these times is taken off "
-	"again, "
-	"if its cost could be measured when the recording began. off-cpu is the part of self in "
-	"which the thread was on no CPU: it waited, or others ran. Needs no privileges.";
+	"Prints what a trace says. If it has compiles of several crates, that is the report of a "
+	"build: how long it took and how parallel it was; what threads waited for; the crates "
+	"that took longest, divided into front end, codegen and link; the queries with the most "
+	"self time, over all crates and crate by crate; the passes; and what ran where a compiler "
+	"was killed. It fits a screen; --full has every row.\n\n"
+	"Otherwise, and with --by query: for every query in the trace, how often it was executed "
+	"and how long that took: in all, without the queries it called (self), on average and at "
+	"most; then the processes, and what was lost while recording. What the probes took of "
+	"these times is taken off again, if its cost could be measured when the recording began. "
+	"off-cpu is the part of self in which the thread was on no CPU: it waited, or others ran. "
+	"Needs no privileges.";
 
 static const struct cli_example report_examples[] = {
-	{"The whole table", "qprof-bpf report debug.qpt"},
-	{"The ten queries that cost most", "qprof-bpf report --top 10 debug.qpt"},
+	{"A build on a screen, or one crate's queries", "qprof-bpf report debug.qpt"},
+	{"All crates of a build, and all their queries", "qprof-bpf report --full debug.qpt"},
+	{"For the summary of a CI", "qprof-bpf report --markdown debug.qpt"},
+	{"The ten queries that cost most", "qprof-bpf report --by query --top 10 debug.qpt"},
 	{"Where crates differ", "qprof-bpf report --by crate --sort total debug.qpt"},
 	{"Queries about types that take 1% or more",
 	 "qprof-bpf report --query 'type*' --min 1% debug.qpt"},

@@ -157,6 +157,21 @@ static const struct cli_option options[] = {
 	},
 	{
 		.commands = CLI_BIT(CLI_REPORT),
+		.name = "markdown",
+		.kind = CLI_FLAG,
+		.offset = AT(report.markdown),
+		.help = "Print the report of a build in Markdown, for the summary of a CI.",
+	},
+	{
+		.commands = CLI_BIT(CLI_REPORT),
+		.name = "full",
+		.kind = CLI_FLAG,
+		.offset = AT(report.full),
+		.help = "Every row and column of the report of a build, which otherwise fits a "
+			"screen.",
+	},
+	{
+		.commands = CLI_BIT(CLI_REPORT),
 		.name = "raw",
 		.kind = CLI_FLAG,
 		.offset = AT(report.raw),
@@ -171,7 +186,8 @@ static const struct cli_option options[] = {
 		.offset = AT(report.top),
 		.initial = "0",
 		.help = "Show only the N queries with the most self time, and N processes; 0 shows "
-			"all. JSON always has all.",
+			"all. In the report of a build, N rows in each table. Queries and "
+			"processes of the JSON are always all.",
 	},
 	{
 		.commands = CLI_BIT(CLI_REPORT),
@@ -179,9 +195,12 @@ static const struct cli_option options[] = {
 		.arg = "WHAT",
 		.kind = CLI_CHOICE,
 		.offset = AT(report.by),
-		.choices = "query|crate|process|thread",
-		.initial = "query",
-		.help = "What a row is. In rows that are not queries, wall is the time from the "
+		.choices = "build|query|crate|process|thread",
+		.first = CLI_BY_BUILD,
+		.help = "What is shown: a build (crates, queries, passes, waiting), or one table, "
+			"in which a row is a query, a crate... Without it a build if several "
+			"crates were compiled and no other option is about rows, otherwise "
+			"queries. In rows that are not queries, wall is the time from the "
 			"first start to the last end of a query; of a thread, it is on-cpu, "
 			"preempted (it could have run) and waiting together.",
 	},

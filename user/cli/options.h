@@ -49,8 +49,10 @@ enum cli_shell {
 	CLI_SHELL_FISH,
 };
 
-/* What report's rows are; the order of the choices of --by. */
+/* What report's rows are; the order of the choices of --by, after "none given". */
 enum cli_by {
+	CLI_BY_FITTING, /* a build, if several crates were compiled and no row is chosen */
+	CLI_BY_BUILD,
 	CLI_BY_QUERY,
 	CLI_BY_CRATE,
 	CLI_BY_PROCESS,
@@ -123,8 +125,10 @@ struct cli_record_options {
 struct cli_report_options {
 	const char *file;
 	bool json;
+	bool markdown;	   /* of a build */
+	bool full;	   /* of a build: every row */
 	bool raw;	   /* times with what our own probes took of them */
-	uint64_t top;	   /* 0 = all */
+	uint64_t top;	   /* 0 = all, or of a build as many as fit */
 	unsigned int by;   /* enum cli_by */
 	unsigned int sort; /* enum cli_sort */
 	struct cli_threshold min;

@@ -251,8 +251,18 @@ static int check_dump(const struct cli *cli)
 static int check_report(const struct cli *cli)
 {
 	const struct cli_report_options *o = &cli->report;
+	bool rows = o->queries.n || o->callers.n || o->sort != CLI_SORT_SELF || o->min.ns ||
+		    o->min.millipercent;
+	bool build = o->by == CLI_BY_BUILD || o->markdown || o->full;
 
-	if (o->callers.n && (o->by != CLI_BY_QUERY || o->queries.n))
+	if (o->json && o->markdown)
+		return diag_error_r(-EINVAL, "--json and --markdown exclude each other");
+	if (build && (rows || o->by > CLI_BY_BUILD))
+		return diag_error_r(-EINVAL,
+				    "--by build, --markdown and --full are about the report of a "
+				    "build: leave out other --by, --query, --callers, --sort and "
+				    "--min");
+	if (o->callers.n && (o->by > CLI_BY_QUERY || o->queries.n))
 		return diag_error_r(-EINVAL, "--callers names the queries and says what a row is: "
 					     "leave out --query and --by");
 	return 0;

@@ -31,6 +31,11 @@ static bool reads_vtable(const struct plan_site *s)
 	return s->role == WIRE_ROLE_IDENTIFY || s->role == WIRE_ROLE_GUARD_QUERY;
 }
 
+static bool is_numbered(const struct plan_site *s)
+{
+	return reads_vtable(s) || s->role == WIRE_ROLE_GUARD_CALLED;
+}
+
 static const char *excess_of_guard(const struct plan_guard *g)
 {
 	if (g->scope > WIRE_SCOPE_TIMER)
@@ -49,6 +54,18 @@ static bool request_fits(uint64_t addr, int32_t bytes)
 	return addr <= UINT32_MAX && bytes >= 0 && bytes % 8 == 0 && bytes / 8 < 16;
 }
 
+static bool vtable_fits(int32_t offset)
+{
+	return offset >= 0 && offset % 8 == 0 && offset / 8 < 2 * WIRE_SP_BIAS;
+}
+
+const char *plan_step_excess(const struct plan_step *s)
+{
+	if (!slot_fits(s->slot, 8) || (s->reg == WIRE_REG_NONE && s->slot == PLAN_NO_SLOT))
+		return "a caller's vtable or return address more than 524,272 bytes up the stack";
+	return vtable_fits(s->vtable_offset) ? NULL : "a vtable of more than 32,768 bytes";
+}
+
 const char *plan_site_excess(const struct plan_site *s)
 {
 	if (s->role == WIRE_ROLE_REQUEST && !request_fits(s->addr, s->slot))
@@ -62,8 +79,10 @@ const char *plan_site_excess(const struct plan_site *s)
 		return "an invocation id more than 262,136 bytes up the stack";
 	if (reads_vtable(s) && !slot_fits(s->slot, 8))
 		return "a query's vtable more than 524,272 bytes up the stack";
-	if (reads_vtable(s) && (s->vtable_offset < 0 || s->vtable_offset % 8 ||
-				s->vtable_offset / 8 >= 2 * WIRE_SP_BIAS))
+	if (s->role == WIRE_ROLE_GUARD_CALLED &&
+	    (s->slot < 0 || s->slot % 8 || s->slot / 8 >= (int32_t)WIRE_NO_LABEL))
+		return "a load's return address more than 8,176 bytes up the stack";
+	if (reads_vtable(s) && !vtable_fits(s->vtable_offset))
 		return "a vtable of more than 32,768 bytes";
 	/* The bias makes room for -16384 to 16376. */
 	if (!reads_vtable(s) &&
@@ -87,8 +106,10 @@ const char *plan_excess(const struct plan *plan)
 	for (uint32_t i = 0; i < plan->n_sites && !excess; i++) {
 		excess = plan_site_excess(&plan->sites[i]);
 		/* The cookie of such a site numbers it. */
-		if (reads_vtable(&plan->sites[i]) && i > 0xffff)
+		if (is_numbered(&plan->sites[i]) && i > 0xffff)
 			excess = "more than 65,536 probe sites";
 	}
+	for (uint32_t i = 0; i < plan->n_steps && !excess; i++)
+		excess = plan_step_excess(&plan->steps[i]);
 	return excess;
 }

@@ -15,6 +15,9 @@ uint32_t plan_code_crc(const struct elf_image *img, const struct plan *plan);
 /* What a site's cookie (qprof/wire.h) has no room for, in words; NULL if all fits. */
 const char *plan_site_excess(const struct plan_site *site);
 
+/* The same of what the kernel half is told of a step. */
+const char *plan_step_excess(const struct plan_step *step);
+
 /* The same for a whole plan. */
 const char *plan_excess(const struct plan *plan);
 

@@ -315,6 +315,10 @@ static void shape_of(struct code_insn *out, const cs_insn *insn)
 	const cs_x86 *x = &insn->detail->x86;
 	const cs_x86_op *a = &x->operands[0], *b = &x->operands[1];
 
+	if (insn->id == X86_INS_PUSH && a->type == X86_OP_REG && a->size == 8) {
+		out->shape = CODE_PUSH;
+		out->reg = reg_of(a->reg);
+	}
 	if (x->op_count != 2)
 		return;
 	switch (insn->id) {

@@ -240,6 +240,18 @@ static void code_guard(struct codec *c, struct plan_guard *g, const struct plan 
 	require(c, g->kind > WIRE_KIND_QUERY && g->kind < WIRE_KIND_MAX);
 }
 
+static void code_step(struct codec *c, struct plan_step *s, const struct plan *plan)
+{
+	code_u64(c, &s->addr);
+	code_u32(c, &s->guard);
+	code_u32(c, &s->body);
+	code_u8(c, &s->reg);
+	code_i32(c, &s->slot);
+	code_i32(c, &s->vtable_offset);
+	require(c, s->guard < plan->n_guards && index_ok(s->body, plan->n_bodies));
+	require(c, s->reg <= WIRE_REG_R15 || s->reg == WIRE_REG_NONE);
+}
+
 static void check_order(struct codec *c, const struct plan *plan)
 {
 	for (uint32_t i = 1; !c->err && i < plan->n_queries; i++)
@@ -272,6 +284,9 @@ static void code_plan(struct codec *c, struct plan *plan)
 	for (uint32_t i = 0; !c->err && i < plan->n_guards; i++)
 		code_guard(c, &plan->guards[i], plan);
 	code_u32(c, &plan->n_artifacts);
+	plan->steps = code_array(c, plan->steps, &plan->n_steps, sizeof(*plan->steps));
+	for (uint32_t i = 0; !c->err && i < plan->n_steps; i++)
+		code_step(c, &plan->steps[i], plan);
 	plan->sites = code_array(c, plan->sites, &plan->n_sites, sizeof(*plan->sites));
 	for (uint32_t i = 0; !c->err && i < plan->n_sites; i++)
 		code_site(c, &plan->sites[i], plan);

@@ -16,7 +16,7 @@
  * Raise it with every change to struct plan or to its encoding. What mining finds changes more
  * often: the revision is a checksum that the Makefile makes of all code that has to do with plans.
  */
-#define PLAN_CODEC_VERSION 6
+#define PLAN_CODEC_VERSION 7
 
 /* 0 and *buf (malloc'd, the caller's), or -ENOMEM. */
 int plan_encode(const struct plan *plan, uint8_t **buf, size_t *len);

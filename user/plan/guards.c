@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plan/function_name.h"
+#include "plan/load_callers.h"
 #include "plan/mine_guard.h"
 #include "plan/owners.h"
 #include "plan/profiler.h"
@@ -159,22 +160,6 @@ static uint32_t only_query_of(const struct plan *plan, uint32_t body)
 	return PLAN_NONE;
 }
 
-/* What a mask site's vtable is called at the entry of its body. */
-static struct flow_value vtable_at_entry(const struct scene *s, const struct mined_site *mask)
-{
-	size_t i = code__index(s->walk.code, mask->addr);
-	const struct flow_slot *slot;
-	struct flow_state at;
-
-	if (i == SIZE_MAX || mask->vtable.offset < 0)
-		return (struct flow_value){0};
-	flow__at(s->flow, i, &at);
-	if (mask->vtable.reg != WIRE_REG_NONE)
-		return at.regs[mask->vtable.reg];
-	slot = at.has_sp ? flow_state__slot(&at, at.sp + mask->vtable.slot) : NULL;
-	return slot ? slot->value : (struct flow_value){0};
-}
-
 /* The register, or else the slot, that holds it at instruction `i`. */
 static bool locate(const struct scene *s, struct flow_value v, size_t i, struct plan_site *site)
 {
@@ -205,7 +190,7 @@ static bool find_vtable(struct builder *b, const struct scene *s, size_t i, stru
 	const struct mined_body *m = &b->mined[s->body];
 
 	for (size_t k = 0; k < m->n_masks; k++) {
-		struct flow_value v = vtable_at_entry(s, &m->masks[k]);
+		struct flow_value v = load_callers_vtable(&s->walk, s->flow, &m->masks[k]);
 
 		if (v.kind != FLOW_ENTRY || !locate(s, v, i, site))
 			continue;
@@ -215,22 +200,11 @@ static bool find_vtable(struct builder *b, const struct scene *s, size_t i, stru
 	return false;
 }
 
-/* rustc_query_impl::query_impl::<query>::..., a function that serves this query alone. */
+/* A function that is named after a query, and stands for no other one by its symbols. */
 static uint32_t query_in_name(const struct plan *plan, const struct owner *owner,
 			      const char *function)
 {
-	static const char module[] = "rustc_query_impl::query_impl::";
-	const char *name = function + sizeof(module) - 1;
-
-	if (owner->n_names != 1 || strncmp(function, module, sizeof(module) - 1))
-		return PLAN_NONE;
-	for (uint32_t i = 0; i < plan->n_queries; i++) {
-		size_t len = strlen(plan->queries[i].name);
-
-		if (!strncmp(name, plan->queries[i].name, len) && name[len] == ':')
-			return i;
-	}
-	return PLAN_NONE;
+	return owner->n_names == 1 ? load_callers_named(plan, function) : PLAN_NONE;
 }
 
 /* Whose load, or waiting, it is. */
@@ -584,6 +558,7 @@ int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan 
 	err = err ?: mine_functions(&b);
 	err = err ?: check_filters(&b);
 	err = err ?: add_timers(&b);
+	err = err ?: load_callers_find(img, decoder, plan, mined, &b.owners);
 	sites_sort(plan);
 	profiler__destroy(&b.profiler);
 	owners__destroy(&b.owners);

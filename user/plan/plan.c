@@ -20,6 +20,7 @@ void plan__free(struct plan *plan)
 	free(plan->queries);
 	free(plan->bodies);
 	free(plan->sites);
+	free(plan->steps);
 	free(plan->path);
 	free(plan->rustc_version);
 	free(plan->mangling);
@@ -61,6 +62,8 @@ const char *plan_role_name(enum wire_role role)
 		return "guard";
 	case WIRE_ROLE_GUARD_QUERY:
 		return "guard-query";
+	case WIRE_ROLE_GUARD_CALLED:
+		return "guard-called";
 	case WIRE_ROLE_GUARD_END:
 		return "guard-end";
 	case WIRE_ROLE_TIMER:

@@ -36,7 +36,8 @@ struct plan_site {
 	uint8_t cls;	/* enum plan_class */
 	/*
 	 * END: the enum wire_reg that holds the invocation id, or else its offset from sp in bytes.
-	 * IDENTIFY: the same for the query's vtable. REQUEST: the return address's offset.
+	 * IDENTIFY, GUARD_QUERY: the same for the query's vtable. REQUEST, GUARD_CALLED: the return
+	 * address's offset.
 	 */
 	uint8_t reg;	       /* or WIRE_REG_NONE */
 	int32_t slot;	       /* or PLAN_NO_SLOT */
@@ -96,6 +97,19 @@ struct plan_guard {
 	char *problem;	/* why not, or NULL */
 };
 
+/*
+ * What follows, at the GUARD_CALLED site of a guard, if a return address on the way to the query's
+ * body is `addr`. Slots are bytes above sp at the site.
+ */
+struct plan_step {
+	uint64_t addr;
+	uint32_t guard;
+	uint32_t body; /* it lies in this one, or PLAN_NONE: `slot` has the next return address */
+	uint8_t reg;   /* of the vtable, or WIRE_REG_NONE */
+	int32_t slot;
+	int32_t vtable_offset; /* as of a site */
+};
+
 struct plan {
 	uint8_t build_id[PLAN_BUILD_ID_MAX];
 	uint32_t build_id_len;
@@ -109,6 +123,8 @@ struct plan {
 	struct plan_guard *guards; /* by function and address */
 	uint32_t n_guards;
 	uint32_t n_artifacts;	 /* places where a size would be recorded: no interval, no guard */
+	struct plan_step *steps; /* those of one guard follow one another */
+	uint32_t n_steps;
 	struct plan_site *sites; /* sorted by (role, addr) */
 	uint32_t n_sites;
 	uint32_t code_crc; /* see plan_code_crc() */

@@ -2,23 +2,7 @@
 #include <errno.h>
 
 #include "view/diff_rows.h"
-
-/* In a code span of a table: a bar would end the cell, a backtick the span. */
-static int print_code(FILE *out, const char *text)
-{
-	_free_ char *clean = format_clean(text);
-
-	if (!clean)
-		return -ENOMEM;
-	fputc('`', out);
-	for (const char *c = clean; *c; c++) {
-		if (*c == '|')
-			fputc('\\', out);
-		fputc(*c == '`' ? '\'' : *c, out);
-	}
-	fputc('`', out);
-	return 0;
-}
+#include "view/markdown.h"
 
 static int print_row(FILE *out, const struct compare_row *row, enum compare_metric metric)
 {
@@ -34,7 +18,7 @@ static int print_row(FILE *out, const struct compare_row *row, enum compare_metr
 		diff_value(base, &row->of[metric][COMPARE_BASE], metric),
 		diff_value(new, &row->of[metric][COMPARE_NEW], metric),
 		diff_width(width, row, metric), diff_count(count, row));
-	err = print_code(out, name);
+	err = markdown_code(out, name);
 	fputs(" |\n", out);
 	return err;
 }
@@ -61,7 +45,7 @@ static int print_gate(FILE *out, const struct diff_gate *gate, const struct comp
 	int err;
 
 	fprintf(out, "- %s ", gate->exceeded ? "**failed**" : "passed");
-	err = print_code(out, gate->text);
+	err = markdown_code(out, gate->text);
 	fputs(": ", out);
 	diff_print_change(out, &gate->row, rules->metric, rules);
 	fputc('\n', out);

@@ -104,6 +104,21 @@ static int put_site(FILE *out, const struct plan *plan, uint32_t i)
 	return json__put(&j, out);
 }
 
+static int put_step(FILE *out, const struct plan *plan, uint32_t i)
+{
+	const struct plan_step *step = &plan->steps[i];
+	struct json j;
+
+	json__begin(&j);
+	json__number(&j, "guard", step->guard);
+	add_address(&j, "return_address", step->addr);
+	add_index(&j, "body", step->body);
+	json__text(&j, "register", step->reg == WIRE_REG_NONE ? NULL : plan_reg_name(step->reg));
+	add_slot(&j, "slot", step->slot);
+	json__value(&j, "vtable_offset", json_object_new_int(step->vtable_offset));
+	return json__put(&j, out);
+}
+
 static int put_array(FILE *out, const char *key, const struct plan *plan, uint32_t n,
 		     int (*put)(FILE *, const struct plan *, uint32_t))
 {
@@ -140,6 +155,7 @@ int plan_json(FILE *out, const struct plan *plan)
 	err = err ?: put_array(out, "queries", plan, plan->n_queries, put_query);
 	err = err ?: put_array(out, "bodies", plan, plan->n_bodies, put_body);
 	err = err ?: put_array(out, "guards", plan, plan->n_guards, put_guard);
+	err = err ?: put_array(out, "steps", plan, plan->n_steps, put_step);
 	err = err ?: put_array(out, "sites", plan, plan->n_sites, put_site);
 	fputs("}\n", out);
 	return err;

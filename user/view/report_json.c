@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 
 #include "analyze/probe_share.h"
+#include "view/build.h"
 #include "view/extras.h"
 #include "view/json.h"
 #include "view/report_rows.h"
@@ -282,6 +283,10 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 		err = put_groups(out, opt);
 	if (!err && opt->callers)
 		err = put_callers(out, opt);
+	if (!err && opt->build) {
+		fputs(",\"build\":", out);
+		err = build_json(out, opt->build);
+	}
 	fputs(",\"processes\":[", out);
 	for (uint32_t i = 0; !err && i < n; i++) {
 		fputs(i ? ",\n" : "\n", out);

@@ -2,6 +2,8 @@
 #include "view/report_notes.h"
 
 #include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #include "view/format.h"
 #include "view/table.h"
@@ -128,4 +130,56 @@ void report_notes__unrecorded(FILE *out, const struct report_rows *queries,
 			"in "
 			"the self times of who called them\n",
 			counted, estimated);
+}
+
+void report_notes__late(FILE *out, const struct summary *s)
+{
+	uint32_t late = 0, n = summary__n_processes(s);
+
+	for (uint32_t i = 0; i < n; i++)
+		late += summary__process_at(s, i)->attached_late;
+	if (late)
+		fprintf(out,
+			"attached late: %" PRIu32 " of %" PRIu32 " processes ran before the "
+			"capture; what they did until then is missing\n",
+			late, n);
+}
+
+void report_notes__losses(FILE *out, const struct trace_losses *losses, bool all)
+{
+	char buf[FORMAT_MAX];
+
+	if (!losses) {
+		fputs("lost: unknown, the trace does not say\n", out);
+		return;
+	}
+	fprintf(out, "lost: %s\n", format_count(buf, trace_losses__total(losses)));
+	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
+		if (losses->count[i] && trace_loss_is_lost(i))
+			fprintf(out, "  %s: %s\n", trace_loss_text(i),
+				format_count(buf, losses->count[i]));
+	}
+	for (int i = 0; all && i < TRACE_LOSS_MAX; i++) {
+		if (losses->count[i] && !trace_loss_is_lost(i))
+			fprintf(out, "%s: %s\n", trace_loss_text(i),
+				format_count(buf, losses->count[i]));
+	}
+}
+
+const char *report_notes__exit(char buf[FORMAT_MAX], int32_t status)
+{
+	const char *name;
+
+	if (status == TRACE_EXIT_UNKNOWN)
+		return "unknown";
+	if (!WIFSIGNALED(status)) {
+		snprintf(buf, FORMAT_MAX, "%d", WEXITSTATUS(status));
+		return buf;
+	}
+	name = sigabbrev_np(WTERMSIG(status));
+	if (name)
+		snprintf(buf, FORMAT_MAX, "SIG%s", name);
+	else
+		snprintf(buf, FORMAT_MAX, "signal %d", WTERMSIG(status));
+	return buf;
 }

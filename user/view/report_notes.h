@@ -3,6 +3,7 @@
 #ifndef QPROF_VIEW_REPORT_NOTES_H
 #define QPROF_VIEW_REPORT_NOTES_H
 
+#include "view/format.h"
 #include "view/report_rows.h"
 
 /* Marks numbers that include an estimate. */
@@ -18,5 +19,14 @@ int report_notes__budget(FILE *out, const struct view_names *names,
 /* What REPORT_ESTIMATE means, if any of the rows of queries has one. */
 void report_notes__unrecorded(FILE *out, const struct report_rows *queries,
 			      const struct report_options *opt);
+
+/* How many compilers ran before the capture, if any did. */
+void report_notes__late(FILE *out, const struct summary *s);
+
+/* What was lost, by cause; with `all` also what was only counted. `losses` may be NULL. */
+void report_notes__losses(FILE *out, const struct trace_losses *losses, bool all);
+
+/* An exit status as wait(2) reports it: "1", "SIGKILL", "unknown". In `buf`, or static. */
+const char *report_notes__exit(char buf[FORMAT_MAX], int32_t status);
 
 #endif /* QPROF_VIEW_REPORT_NOTES_H */

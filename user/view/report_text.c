@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "analyze/probe_share.h"
 #include "view/callers_text.h"
@@ -172,24 +171,6 @@ static int print_callers(FILE *out, const struct report_options *opt)
 	return err;
 }
 
-static const char *exit_text(char buf[FORMAT_MAX], int32_t status)
-{
-	const char *name;
-
-	if (status == TRACE_EXIT_UNKNOWN)
-		return "unknown";
-	if (!WIFSIGNALED(status)) {
-		snprintf(buf, FORMAT_MAX, "%d", WEXITSTATUS(status));
-		return buf;
-	}
-	name = sigabbrev_np(WTERMSIG(status));
-	if (name)
-		snprintf(buf, FORMAT_MAX, "SIG%s", name);
-	else
-		snprintf(buf, FORMAT_MAX, "signal %d", WTERMSIG(status));
-	return buf;
-}
-
 static int print_process(struct table *t, const struct summary *s, uint32_t i)
 {
 	const struct trace_process *p = summary__process_at(s, i);
@@ -210,7 +191,7 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i)
 	name = p->crate ?: p->command ?: "unknown";
 	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
 	table__cellf(t, "%" PRIu32, p->pid);
-	table__cell(t, exit_text(buf, p->exit_status));
+	table__cell(t, report_notes__exit(buf, p->exit_status));
 	table__cell(t, format_count(buf, count));
 	table__cell(t, format_duration(buf, self_ns));
 	return 0;
@@ -320,40 +301,6 @@ static void print_clamped(FILE *out, uint64_t clamped)
 			format_count(buf, clamped), clamped == 1 ? "query" : "queries");
 }
 
-static void print_late(FILE *out, const struct summary *s)
-{
-	uint32_t late = 0, n = summary__n_processes(s);
-
-	for (uint32_t i = 0; i < n; i++)
-		late += summary__process_at(s, i)->attached_late;
-	if (late)
-		fprintf(out,
-			"attached late: %" PRIu32 " of %" PRIu32 " processes ran before the "
-			"capture; what they did until then is missing\n",
-			late, n);
-}
-
-static void print_losses(FILE *out, const struct trace_losses *losses)
-{
-	char buf[FORMAT_MAX];
-
-	if (!losses) {
-		fputs("lost: unknown, the trace does not say\n", out);
-		return;
-	}
-	fprintf(out, "lost: %s\n", format_count(buf, trace_losses__total(losses)));
-	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
-		if (losses->count[i] && trace_loss_is_lost(i))
-			fprintf(out, "  %s: %s\n", trace_loss_text(i),
-				format_count(buf, losses->count[i]));
-	}
-	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
-		if (losses->count[i] && !trace_loss_is_lost(i))
-			fprintf(out, "%s: %s\n", trace_loss_text(i),
-				format_count(buf, losses->count[i]));
-	}
-}
-
 static void print_notes(FILE *out, const struct summary *s, const struct report_rows *r,
 			const struct trace_losses *losses, const struct report_options *opt)
 {
@@ -367,8 +314,8 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 			format_count(buf, r->unwound));
 	report_notes__unrecorded(out, r, opt);
 	print_clamped(out, r->clamped);
-	print_late(out, s);
-	print_losses(out, losses);
+	report_notes__late(out, s);
+	report_notes__losses(out, losses, true);
 	if (opt->problem)
 		fprintf(out, "incomplete: %s\n", opt->problem);
 }

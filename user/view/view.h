@@ -14,6 +14,8 @@
 #include "analyze/summary.h"
 #include "trace/trace.h"
 
+struct build_view; /* view/build.h */
+
 /* Names for string ids. */
 struct view_names {
 	const void *ctx;
@@ -80,7 +82,8 @@ struct report_options {
 	 */
 	const struct callers *callers;
 	struct caller_locator locator;
-	const struct budget *budget; /* NULL: no decision was made */
+	const struct budget *budget;	/* NULL: no decision was made */
+	const struct build_view *build; /* NULL: none in the JSON */
 	uint64_t all_self_ns; /* self time of all, shown or not; what percent are of, with groups */
 };
 
@@ -117,6 +120,7 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * Where results were loaded from an incremental build's cache, queries have "loads" and "loaded"
  * (of them, those that found something: at least), and a process "incremental": {"executed",
  * "loads", "loaded", "results" (at least; null: not known)}; see docs/events.md.
+ * Before "processes", unless rows are others than queries, "build": docs/report.md has its fields.
  */
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt);

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The report of a build says what the spans of its trace say, added up in another way."""
+
+import collections
+import json
+
+import workspace
+from lab import each
+
+# What begins a part of a compile, in rustc's own words.
+CODEGEN = ("codegen_crate", "finish_ongoing_codegen", "LLVM_", "codegen_module")
+LINK = ("link", "run_linker")
+
+
+def read(t, trace):
+    """Processes by pid, and the spans of each by thread."""
+    done = t.run_qprof("dump", trace)
+    assert done.returncode == 0, done.stderr
+    processes, spans = {}, collections.defaultdict(lambda: collections.defaultdict(list))
+    for line in map(json.loads, done.stdout.splitlines()):
+        if line.get("type") == "process":
+            processes[line["pid"]] = line
+        elif line.get("type") == "span":
+            spans[line["pid"]][line["tid"]].append(line)
+    return processes, spans
+
+
+def length(span):
+    return span["end_ns"] - span["start_ns"]
+
+
+def around(span, thread):
+    """Kinds of the spans that a span lies in: each next outer one is the next to end."""
+    depth, kinds = span["depth"], []
+    for other in thread[thread.index(span) + 1:]:
+        if other["depth"] < depth and other.get("kind") != "OffCpu":
+            depth = other["depth"]
+            kinds.append(other.get("kind") or "Query")
+    return kinds
+
+
+def waits(thread):
+    """Nanoseconds in queries, in passes, in neither; and preempted."""
+    sums = collections.Counter()
+    for span in thread:
+        if span.get("kind") != "OffCpu":
+            continue
+        kinds = around(span, thread)
+        where = "passes" if kinds else "neither"
+        if any(kind != "GenericActivity" for kind in kinds):
+            where = "queries"
+        if span["query"] == "<preempted>":
+            where = "preempted"
+        sums[where] += length(span)
+    return sums
+
+
+def parts(process, spans):
+    """Front end, codegen, link and exit of a compile, in nanoseconds."""
+    phases = [s for s in spans if s.get("kind") == "GenericActivity"]
+    codegen = [s for s in phases if s["query"].startswith(CODEGEN)]
+    link = [s for s in phases if s["query"] == "link" or s["query"].startswith(("link_",) + LINK[1:])]
+    assert codegen and link, {s["query"] for s in phases}
+    marks = [process["start_ns"], min(s["start_ns"] for s in codegen),
+             min(s["start_ns"] for s in link), max(s["end_ns"] for s in link), process["end_ns"]]
+    assert marks == sorted(marks), marks
+    return [end - start for start, end in zip(marks, marks[1:])]
+
+
+def check_crate(crate, process, threads):
+    spans = [span for thread in threads.values() for span in thread]
+    assert crate["executions"] == sum((s.get("kind") or "Query") == "Query" for s in spans), crate
+    assert crate["wall_ns"] == process["end_ns"] - process["start_ns"], crate
+    told = [crate[key] for key in ("front_end_ns", "codegen_ns", "link_ns", "exit_ns")]
+    assert told == parts(process, spans), (crate, parts(process, spans))
+    sums = sum((waits(thread) for thread in threads.values()), collections.Counter())
+    assert crate["waiting_in_queries_ns"] == sums["queries"], (crate, sums)
+    assert crate["waiting_in_passes_ns"] == sums["passes"], (crate, sums)
+    assert crate["waiting_in_neither_ns"] == sums["neither"], (crate, sums)
+    assert crate["preempted_ns"] == sums["preempted"], (crate, sums)
+    clock = sum(max(s["end_ns"] for s in thread) - min(s["start_ns"] for s in thread)
+                for thread in threads.values())
+    assert crate["cpu_ns"] == clock - sum(sums.values()), (crate, clock, sums)
+
+
+def check_rows(document):
+    """Queries, passes and pairs are those of the tables, the largest self time first."""
+    build = document["build"]
+    tables = {None: {q["name"]: q for q in document["queries"]}}
+    for process in document["processes"]:
+        tables[process["pid"]] = {q["name"]: q for q in process["queries"]}
+    for key in ("queries", "passes", "pairs"):
+        selves = [row["self_ns"] for row in build[key]]
+        assert selves and selves == sorted(selves, reverse=True), selves
+        for row in build[key]:
+            there = tables[row.get("pid")][row["name"]]
+            assert (row["count"], row["self_ns"]) == (there["count"], there["self_ns"]), row
+    assert not {q["name"] for q in build["queries"]} & {q["name"] for q in build["passes"]}
+    both = sum(row["self_ns"] for key in ("queries", "passes") for row in build[key])
+    assert both == sum(q["self_ns"] for q in document["queries"])
+
+
+@each("stable", "nightly")
+def test_workspace(t, toolchain):
+    """Numbers are those of the spans, crates those that cargo says it compiles."""
+    top = workspace.make(t)
+    argv, env = workspace.cargo(t, "build", "-v", "-j2", toolchain=toolchain)
+    run = t.capture(argv, env=env, cwd=top)
+    assert run.status == 0, run.stderr
+    done = t.run_qprof("report", "--json", "--full", run.trace)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["lost"] == 0, document["losses"]
+    build = document["build"]
+    assert {c["name"] for c in build["crates"]} == set(workspace.COMPILES), build["crates"]
+    said = [line for line in run.stderr.decode().splitlines()
+            if "Running `" in line and " --crate-name " in line]
+    assert len(said) == build["compiles"] == len(build["crates"]), said
+    processes, spans = read(t, run.trace)
+    for crate in build["crates"]:
+        check_crate(crate, processes[crate["pid"]], spans[crate["pid"]])
+        assert (crate["metadata_ns"] is not None) == workspace.COMPILES[crate["name"]], crate
+    check_rows(document)
+    assert sum(at["ns"] for at in build["running"]) == build["wall_ns"]
+    assert sum(at["compilers"] * at["ns"] for at in build["running"]) == build["compilers_ns"]
+    assert build["wall_ns"] == (max(p["end_ns"] for p in processes.values())
+                                - min(p["start_ns"] for p in processes.values()))
+    assert build["failed"] == build["killed"] == 0 and not build["interrupted"]
+    check_text(t, run.trace, build)
+
+
+def check_text(t, trace, build):
+    lines = t.run_qprof("report", trace).stdout.splitlines()
+    assert lines[0].startswith("build ") and "crates compiled: 6;" in lines[0], lines
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80, "\n".join(lines)
+    table = next(i for i, line in enumerate(lines) if line.startswith("crate "))
+    assert lines[table + 1].startswith(build["crates"][0]["name"]), lines
+    assert t.run_qprof("report", "--markdown", trace).stdout.startswith("### rustc: ")
+    assert t.run_qprof("report", "--by", "query", trace).stdout.count("build script") == 0
+
+
+def test_metadata_only(t):
+    """Of cargo check: hardly anything but a front end, and metadata for who depends on it."""
+    top = workspace.make(t)
+    argv, env = workspace.cargo(t, "check", "-j2")
+    run = t.capture(argv, env=env, cwd=top)
+    assert run.status == 0, run.stderr
+    crates = {c["name"]: c for c in t.report(run.trace)["build"]["crates"]}
+    assert set(crates) == set(workspace.COMPILES), crates
+    for name in ("base", "made", "both"):
+        assert crates[name]["metadata_ns"], crates[name]
+    # What is to run while others are checked is compiled all the same.
+    for name in ("base", "made", "both", "app bin"):
+        spans = [s for s in t.spans(run.trace) if s["pid"] == crates[name]["pid"]]
+        assert not any(s["query"].startswith("LLVM_") for s in spans), name
+
+
+SLOW = """
+#![allow(long_running_const_eval)]
+const fn work(mut n: u64) -> u64 { let mut s = 0; while n > 0 { s ^= n; n -= 1; } s }
+pub const SUM: u64 = work(u64::MAX);
+"""
+
+
+def test_killed_compiler(t):
+    """What ran when it was killed is told, as the trace has it, the innermost first."""
+    out = t.mkdir("out")
+    rustc = "%s --crate-type lib --out-dir %s" % (t.rustc, out)
+    fast = t.write("fast.rs", "pub fn f() -> u32 { 7 }\n")
+    slow = t.write("slow.rs", SLOW)
+    script = "%s %s; %s %s & sleep 3; kill -9 $!; wait" % (rustc, fast, rustc, slow)
+    run = t.capture(["sh", "-c", script])
+    build = t.report(run.trace)["build"]
+    assert (build["compiles"], build["killed"]) == (2, 1), build
+    (thread,) = build["interrupted"]
+    assert (thread["name"], thread["signal"]) == ("slow", 9), thread
+    spans = [s for s in t.spans(run.trace) if s["tid"] == thread["tid"] and s["open"]]
+    assert [o["name"] for o in thread["open"]] == [s["query"] for s in spans], thread
+    assert [o["ns"] for o in thread["open"]] == [length(s) for s in spans], thread
+    assert thread["open"][0]["name"] == "eval_to_allocation_raw", thread
+    text = t.run_qprof("report", run.trace).stdout
+    assert "crates compiled: 2 (1 killed)" in text, text
+    assert "killed by SIGKILL; thread" in text and "\n  eval_to_allocation_raw (" in text, text
+    return text.splitlines()[-3].strip()

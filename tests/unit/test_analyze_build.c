@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/build.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/sample_build.h"
+
+static const struct build_process *process_of(const struct sample_build *s, uint32_t index)
+{
+	uint32_t n;
+	const struct build_process *p = build__processes(s->build, &n);
+
+	assert_true(index < n);
+	assert_int_equal(p[index].process->index, index);
+	return &p[index];
+}
+
+static void assert_parts(const struct build_process *p, uint64_t front_end, uint64_t codegen,
+			 uint64_t link, uint64_t exit)
+{
+	assert_true(p->parts_known);
+	assert_int_equal(p->part_ns[BUILD_FRONT_END], front_end * MS);
+	assert_int_equal(p->part_ns[BUILD_CODEGEN], codegen * MS);
+	assert_int_equal(p->part_ns[BUILD_LINK], link * MS);
+	assert_int_equal(p->part_ns[BUILD_EXIT], exit * MS);
+	assert_int_equal(p->end_ns - p->start_ns, (front_end + codegen + link + exit) * MS);
+}
+
+static void a_compile_has_parts(void **state)
+{
+	struct sample_build s;
+
+	(void)state;
+	sample_build__make(&s);
+	assert_parts(process_of(&s, SB_SYN), 300, 170, 20, 10);
+	assert_int_equal(process_of(&s, SB_SYN)->metadata_ns, 230 * MS);
+	/* It told of no link: what comes after codegen's last sign is of no part. */
+	assert_parts(process_of(&s, SB_SCRIPT), 60, 20, 0, 80);
+	assert_int_equal(process_of(&s, SB_SCRIPT)->metadata_ns, 0);
+	assert_parts(process_of(&s, SB_KILLED), 100, 0, 0, 0);
+	assert_parts(process_of(&s, SB_FAILED), 50, 0, 0, 0);
+	assert_false(process_of(&s, SB_ASKED)->parts_known);
+	sample_build__destroy(&s);
+}
+
+static void threads_run_or_wait_within_something(void **state)
+{
+	const struct build_totals *all;
+	const struct build_process *p;
+	struct sample_build s;
+
+	(void)state;
+	sample_build__make(&s);
+	p = process_of(&s, SB_SYN);
+	/* 110 to 590 less 83 off the CPU, and the whole 410 to 560. */
+	assert_int_equal(p->cpu_ns, (397 + 150) * MS);
+	assert_int_equal(p->preempted_ns, 10 * MS);
+	assert_int_equal(p->waits.in_queries, 10 * MS);
+	assert_int_equal(p->waits.in_passes, 60 * MS);
+	assert_int_equal(p->waits.in_neither, 3 * MS);
+	assert_int_equal(p->executions, 2);
+	assert_int_equal(process_of(&s, SB_FAILED)->blocked_ns, 10 * MS);
+	all = build__totals(s.build);
+	assert_true(all->off_cpu_known);
+	assert_int_equal(all->cpu_ns, (397 + 150 + 70 + 90 + 35) * MS);
+	assert_int_equal(all->waits.in_passes, 60 * MS);
+	assert_int_equal(all->blocked_ns, 10 * MS);
+	sample_build__destroy(&s);
+}
+
+static void the_build_adds_up(void **state)
+{
+	const struct build_totals *all;
+	struct sample_build s;
+	uint64_t sum = 0;
+
+	(void)state;
+	sample_build__make(&s);
+	all = build__totals(s.build);
+	assert_int_equal(all->compiles, 4);
+	assert_int_equal(all->asked, 1);
+	assert_int_equal(all->failed, 1);
+	assert_int_equal(all->killed, 1);
+	assert_int_equal(all->unended, 0);
+	assert_int_equal(all->compiler_ns, (40 + 500 + 160 + 100 + 50) * MS);
+	assert_int_equal(all->running.n, 3);
+	for (size_t i = 0; i < all->running.n; i++)
+		sum += all->running.at[i];
+	assert_int_equal(sum, 700 * MS);
+	assert_int_equal(all->running.at[2], 160 * MS);
+	assert_int_equal(all->running.tail_ns, 450 * MS);
+	assert_int_equal(process_of(&s, SB_SYN)->alone_ns, 340 * MS);
+	assert_int_equal(process_of(&s, SB_SCRIPT)->alone_ns, 0);
+	sample_build__destroy(&s);
+}
+
+static void what_ran_at_the_end_is_kept_of_those_killed(void **state)
+{
+	const struct build_thread *threads;
+	struct sample_build s;
+	uint32_t n;
+
+	(void)state;
+	sample_build__make(&s);
+	threads = build__interrupted(s.build, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(threads[0].process, SB_KILLED);
+	assert_string_equal(threads[0].name, "rustc");
+	assert_int_equal(threads[0].n_open, 3);
+	assert_int_equal(threads[0].open[0].label, SB_TYPECK);
+	assert_int_equal(threads[0].open[0].ns, 50 * MS);
+	assert_int_equal(threads[0].open[2].label, SB_ANALYSIS);
+	assert_int_equal(threads[0].more, 0);
+	sample_build__destroy(&s);
+}
+
+static void what_is_kept_of_a_killed_thread_is_bounded(void **state)
+{
+	const struct build_thread *threads;
+	struct sample_build s = {};
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(build__new(&sample_build_texts, &s.build), 0);
+	assert_int_equal(summary__new(&s.summary), 0);
+	sb_process(&s, 0, 1, 0, "a", "lib", "rustc", TRACE_EXIT_UNKNOWN);
+	for (uint16_t depth = BUILD_OPEN_MOST + 3; depth-- > 0;)
+		sb_span(&s, &(struct sb_span){.label = SB_TYPECK,
+					      .start = 2,
+					      .end = 9,
+					      .depth = depth,
+					      .flags = TRACE_SPAN_OPEN});
+	assert_int_equal(build__end(s.build), 0);
+	threads = build__interrupted(s.build, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(threads[0].n_open, BUILD_OPEN_MOST);
+	assert_int_equal(threads[0].more, 3);
+	assert_int_equal(build__totals(s.build)->unended, 1);
+	/* Its last sign of life. */
+	assert_int_equal(build__totals(s.build)->compiler_ns, 8 * MS);
+	assert_false(build__totals(s.build)->off_cpu_known);
+	assert_false(process_of(&s, 0)->parts_known);
+	sample_build__destroy(&s);
+}
+
+static void a_link_that_never_ended_lasts_to_the_end(void **state)
+{
+	struct sample_build s = {};
+
+	(void)state;
+	assert_int_equal(build__new(&sample_build_texts, &s.build), 0);
+	assert_int_equal(summary__new(&s.summary), 0);
+	sb_process(&s, 0, 10, 100, "a", "bin", "rustc", 15);
+	sb_span(&s, &(struct sb_span){0, 1, SB_CODEGEN, 30, 40, 0, TRACE_KIND_ACTIVITY, 0});
+	sb_span(&s,
+		&(struct sb_span){0, 1, SB_LINK, 50, 90, 0, TRACE_KIND_ACTIVITY, TRACE_SPAN_OPEN});
+	assert_int_equal(build__end(s.build), 0);
+	assert_parts(process_of(&s, 0), 20, 20, 50, 0);
+	sample_build__destroy(&s);
+}
+
+static void parts_that_were_missed_are_not_guessed(void **state)
+{
+	const struct trace_process late = {
+		.end_ns = 100 * MS, .attached_late = true, .crate = (char *)"a"};
+	struct sample_build s = {};
+
+	(void)state;
+	assert_int_equal(build__new(&sample_build_texts, &s.build), 0);
+	assert_int_equal(summary__new(&s.summary), 0);
+	sb_process(&s, 0, 0, 0, "a", "lib", "rustc", 0);
+	assert_int_equal(build__process(s.build, &late), 0);
+	sb_span(&s, &(struct sb_span){0, 1, SB_LINK, 50, 90, 0, TRACE_KIND_ACTIVITY, 0});
+	assert_int_equal(build__end(s.build), 0);
+	assert_false(process_of(&s, 0)->parts_known);
+	sample_build__destroy(&s);
+}
+
+static void what_was_counted_only_was_executed_too(void **state)
+{
+	struct trace_tally tally = {.process = 0, .kind = TRACE_KIND_COUNTED, .events = 40};
+	struct sample_build s = {};
+
+	(void)state;
+	assert_int_equal(build__new(&sample_build_texts, &s.build), 0);
+	assert_int_equal(summary__new(&s.summary), 0);
+	sb_process(&s, 0, 10, 100, "___", "lib", "rustc --print cfg", 0);
+	assert_int_equal(build__tally(s.build, &tally), 0);
+	tally.kind = TRACE_KIND_ESTIMATED;
+	assert_int_equal(build__tally(s.build, &tally), 0);
+	tally.process = 1;
+	assert_int_equal(build__tally(s.build, &tally), -EINVAL);
+	assert_int_equal(build__end(s.build), 0);
+	assert_int_equal(process_of(&s, 0)->executions, 40);
+	/* It may print something, but it has executed queries. */
+	assert_int_equal(build__totals(s.build)->compiles, 1);
+	sample_build__destroy(&s);
+}
+
+static void strangers_are_refused(void **state)
+{
+	const struct trace_process gap = {.index = 1};
+	const struct trace_thread thread = {.process = 0};
+	const struct trace_span span = {.process = 0};
+	struct build *b;
+
+	(void)state;
+	assert_int_equal(build__new(&sample_build_texts, &b), 0);
+	assert_int_equal(build__process(b, &gap), -EINVAL);
+	assert_int_equal(build__thread(b, &thread), -EINVAL);
+	assert_int_equal(build__span(b, &span), -EINVAL);
+	assert_int_equal(build__end(b), 0);
+	assert_int_equal(build__totals(b)->compiles, 0);
+	build__free(b);
+	build__free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_compile_has_parts),
+		cmocka_unit_test(threads_run_or_wait_within_something),
+		cmocka_unit_test(the_build_adds_up),
+		cmocka_unit_test(what_ran_at_the_end_is_kept_of_those_killed),
+		cmocka_unit_test(what_is_kept_of_a_killed_thread_is_bounded),
+		cmocka_unit_test(a_link_that_never_ended_lasts_to_the_end),
+		cmocka_unit_test(parts_that_were_missed_are_not_guessed),
+		cmocka_unit_test(what_was_counted_only_was_executed_too),
+		cmocka_unit_test(strangers_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

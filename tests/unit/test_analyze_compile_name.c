@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/compile_name.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct trace_process process(const char *crate, const char *type, const char *command)
+{
+	return (struct trace_process){
+		.crate = (char *)crate, .crate_type = (char *)type, .command = (char *)command};
+}
+
+static void assert_name(const char *crate, const char *type, const char *command,
+			const char *expected)
+{
+	struct trace_process p = process(crate, type, command);
+	char *name = compile_name(&p);
+
+	assert_string_equal(name, expected);
+	free(name);
+}
+
+static void the_type_tells_crates_apart(void **state)
+{
+	(void)state;
+	assert_name("syn", "lib", "rustc", "syn");
+	assert_name("syn", NULL, "rustc", "syn");
+	assert_name("app", "bin", "rustc", "app bin");
+	assert_name("app", "lib", "rustc --test src/lib.rs", "app test");
+	assert_name("x", "proc-macro", NULL, "x proc-macro");
+	assert_name(NULL, NULL, "rustc -vV", "rustc -vV");
+	assert_name(NULL, NULL, NULL, "unknown");
+}
+
+static void a_build_script_is_called_after_its_package(void **state)
+{
+	const char *crate = "build_script_build";
+
+	(void)state;
+	assert_name(crate, "bin", "rustc --out-dir /t/build/serde-json-0123456789abcdef -L x",
+		    "serde-json build script");
+	assert_name(crate, "bin", "rustc --out-dir=semver-0123456789abcdef", "semver build script");
+	assert_name(crate, "bin", "rustc --out-dir /t/build/out", "build_script_build bin");
+	assert_name(crate, "bin", "rustc --out-dir /t/x-0123456789abcdeg",
+		    "build_script_build bin");
+	assert_name(crate, "bin", "rustc --out-dir -0123456789abcdef", "build_script_build bin");
+	assert_name(crate, "bin", "rustc --out-dir", "build_script_build bin");
+	assert_name("app", "lib", "rustc --out-dir /t/x-0123456789abcdef", "app");
+}
+
+static void who_only_asks_compiles_nothing(void **state)
+{
+	struct trace_process asks = process("___", "lib", "rustc - --crate-name ___ --print=cfg");
+	struct trace_process version = process(NULL, NULL, "rustc -vV");
+	struct trace_process compiles = process("a", "lib", "rustc --crate-name a a.rs --printer");
+
+	(void)state;
+	assert_true(compile_only_asks(&asks));
+	assert_true(compile_only_asks(&version));
+	assert_false(compile_only_asks(&compiles));
+}
+
+static void metadata_is_one_of_what_is_emitted(void **state)
+{
+	static const char *const with[] = {"rustc --emit=dep-info,metadata,link", "--emit metadata",
+					   "--emit=metadata=x.rmeta"};
+	static const char *const without[] = {"rustc --emit=dep-info,link", "--emit", "rustc",
+					      "rustc -C metadata=abc",
+					      "--emit=xmetadata,metadatas"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(with) / sizeof(*with); i++) {
+		struct trace_process p = process("a", "lib", with[i]);
+
+		assert_true(compile_emits_metadata(&p));
+	}
+	for (size_t i = 0; i < sizeof(without) / sizeof(*without); i++) {
+		struct trace_process p = process("a", "lib", without[i]);
+
+		assert_false(compile_emits_metadata(&p));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_type_tells_crates_apart),
+		cmocka_unit_test(a_build_script_is_called_after_its_package),
+		cmocka_unit_test(who_only_asks_compiles_nothing),
+		cmocka_unit_test(metadata_is_one_of_what_is_emitted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/running.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/random.h"
+
+static void nothing_runs_for_no_time(void **state)
+{
+	struct running r;
+
+	(void)state;
+	assert_int_equal(running__of(&r, NULL, 0), 0);
+	assert_int_equal(r.n, 0);
+	assert_int_equal(r.end_ns - r.start_ns, 0);
+	running__destroy(&r);
+}
+
+static void what_follows_does_not_run_beside(void **state)
+{
+	struct running_interval intervals[] = {{10, 20, 0}, {20, 30, 0}, {40, 50, 0}, {40, 40, 0}};
+	struct running r;
+
+	(void)state;
+	assert_int_equal(running__of(&r, intervals, 4), 0);
+	assert_int_equal(r.n, 2);
+	assert_int_equal(r.at[0], 10);
+	assert_int_equal(r.at[1], 30);
+	assert_int_equal(r.tail_ns, 40);
+	assert_int_equal(intervals[1].alone_ns, 10);
+	assert_int_equal(intervals[3].alone_ns, 0);
+	running__destroy(&r);
+}
+
+static void who_runs_alone_is_told(void **state)
+{
+	struct running_interval intervals[] = {{0, 100, 7}, {10, 30, 7}, {20, 40, 7}, {90, 120, 7}};
+	struct running r;
+
+	(void)state;
+	assert_int_equal(running__of(&r, intervals, 4), 0);
+	assert_int_equal(r.n, 4);
+	assert_int_equal(r.at[1], 10 + 50 + 20);
+	assert_int_equal(r.at[2], 10 + 10 + 10);
+	assert_int_equal(r.at[3], 10);
+	assert_int_equal(r.tail_ns, 20);
+	assert_int_equal(intervals[0].alone_ns, 60);
+	assert_int_equal(intervals[1].alone_ns, 0);
+	assert_int_equal(intervals[3].alone_ns, 20);
+	running__destroy(&r);
+}
+
+/* Times of a trace are not to be trusted. */
+static void an_end_before_its_start_is_no_time(void **state)
+{
+	struct running_interval intervals[] = {{50, 10, 0}, {20, 30, 0}};
+	struct running r;
+
+	(void)state;
+	assert_int_equal(running__of(&r, intervals, 2), 0);
+	assert_int_equal(r.start_ns, 20);
+	assert_int_equal(r.end_ns, 50);
+	assert_int_equal(r.at[0], 20);
+	assert_int_equal(r.at[1], 10);
+	running__destroy(&r);
+}
+
+#define N     20
+#define TICKS 64
+
+/* Against counting at each tick. */
+static void any_intervals_are_counted_as_by_hand(void **state)
+{
+	struct rng rng = rng_new();
+
+	(void)state;
+	for (int turn = 0; turn < 200; turn++) {
+		struct running_interval intervals[N];
+		uint64_t at[N + 1] = {0}, alone[N] = {0};
+		struct running r;
+
+		for (int i = 0; i < N; i++) {
+			intervals[i].start_ns = rng_below(&rng, TICKS);
+			intervals[i].end_ns = intervals[i].start_ns + rng_below(&rng, TICKS / 8);
+		}
+		assert_int_equal(running__of(&r, intervals, N), 0);
+		for (uint64_t tick = r.start_ns; tick < r.end_ns; tick++) {
+			int n = 0, last = 0;
+
+			for (int i = 0; i < N; i++) {
+				if (intervals[i].start_ns > tick || intervals[i].end_ns <= tick)
+					continue;
+				n++;
+				last = i;
+			}
+			at[n]++;
+			alone[last] += n == 1;
+		}
+		for (int i = 0; i <= N; i++)
+			assert_int_equal(r.at[i], at[i]);
+		for (int i = 0; i < N; i++)
+			assert_int_equal(intervals[i].alone_ns, alone[i]);
+		running__destroy(&r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_runs_for_no_time),
+		cmocka_unit_test(what_follows_does_not_run_beside),
+		cmocka_unit_test(who_runs_alone_is_told),
+		cmocka_unit_test(an_end_before_its_start_is_no_time),
+		cmocka_unit_test(any_intervals_are_counted_as_by_hand),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

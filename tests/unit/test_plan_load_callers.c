@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/load_callers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/fixture_dir.h"
+
+#define VTABLE_OFFSET 0x40
+
+enum { ALPHA, BETA, N_QUERIES };
+enum { BODY, BODY2, N_BODIES };
+enum { AT_ALPHA, AT_OTHER, AT_SHARED, N_SITES };
+
+static struct elf_image *img;
+
+static uint64_t addr_of(const char *name)
+{
+	const struct elf_symbol *syms;
+	size_t n;
+
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(syms[i].name, name))
+			return syms[i].addr;
+	fail_msg("no symbol %s", name);
+	return 0;
+}
+
+static struct plan *new_plan(uint32_t body_of_beta)
+{
+	static const char *const starts[N_SITES] = {"alpha.start", "other.start", "shared.start"};
+	struct plan *plan = calloc(1, sizeof(*plan));
+
+	*plan = (struct plan){
+		.queries = calloc(N_QUERIES, sizeof(*plan->queries)),
+		.n_queries = N_QUERIES,
+		.bodies = calloc(N_BODIES, sizeof(*plan->bodies)),
+		.n_bodies = N_BODIES,
+		.guards = calloc(N_SITES, sizeof(*plan->guards)),
+		.n_guards = N_SITES,
+		.sites = calloc(N_SITES, sizeof(*plan->sites)),
+		.n_sites = N_SITES,
+	};
+	plan->queries[ALPHA] = (struct plan_query){.name = strdup("alpha"), .body_incr = BODY};
+	plan->queries[BETA] =
+		(struct plan_query){.name = strdup("beta"), .body_incr = body_of_beta};
+	plan->bodies[BODY].addr = addr_of("body");
+	plan->bodies[BODY2].addr = addr_of("body2");
+	for (uint32_t i = 0; i < N_SITES; i++) {
+		plan->guards[i] = (struct plan_guard){.kind = WIRE_KIND_LOAD, .exact = true};
+		plan->guards[i].problem = strdup("nobody knows");
+		plan->sites[i] = (struct plan_site){
+			.addr = addr_of(starts[i]),
+			.role = WIRE_ROLE_GUARD,
+			.query = PLAN_NONE,
+			.body = PLAN_NONE,
+			.guard = i,
+			.reg = WIRE_REG_NONE,
+			.slot = PLAN_NO_SLOT,
+		};
+	}
+	/* By its name only. */
+	plan->sites[AT_ALPHA].query = ALPHA;
+	plan->guards[AT_ALPHA].label = strdup("alpha");
+	return plan;
+}
+
+static struct plan *find(uint32_t body_of_beta)
+{
+	_code_decoder_ struct code_decoder *decoder = NULL;
+	_owners_ struct owners owners = {NULL, 0};
+	struct plan *plan = new_plan(body_of_beta);
+	uint64_t addrs[N_SITES + N_BODIES];
+	struct mined_body mined[N_BODIES] = {
+		[BODY] = {.n_masks = 1,
+			  .masks[0] = {.addr = addr_of("body.mask"),
+				       .vtable = {WIRE_REG_R14, VTABLE_NO_SLOT, VTABLE_OFFSET}}},
+		[BODY2] = {.n_masks = 1,
+			   .masks[0] = {.addr = addr_of("body2.mask"),
+					.vtable = {WIRE_REG_NONE, 0x18, VTABLE_OFFSET}}},
+	};
+
+	for (uint32_t i = 0; i < N_SITES; i++)
+		addrs[i] = plan->sites[i].addr;
+	for (uint32_t i = 0; i < N_BODIES; i++)
+		addrs[N_SITES + i] = mined[i].masks[0].addr;
+	assert_int_equal(code_decoder__new(img, &decoder), 0);
+	assert_int_equal(owners__find(img, addrs, N_SITES + N_BODIES, &owners), 0);
+	assert_int_equal(load_callers_find(img, decoder, plan, mined, &owners), 0);
+	return plan;
+}
+
+static const struct plan_step *step(const struct plan *plan, uint32_t guard, const char *mark)
+{
+	for (uint32_t i = 0; i < plan->n_steps; i++)
+		if (plan->steps[i].guard == guard && plan->steps[i].addr == addr_of(mark))
+			return &plan->steps[i];
+	fail_msg("no step at %s", mark);
+	return NULL;
+}
+
+static uint32_t steps_of(const struct plan *plan, uint32_t guard)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n_steps; i++)
+		n += plan->steps[i].guard == guard;
+	return n;
+}
+
+static void assert_vtable(const struct plan_step *s, uint32_t body, uint8_t reg, int32_t slot)
+{
+	assert_int_equal(s->body, body);
+	assert_int_equal(s->reg, reg);
+	assert_int_equal(s->slot, slot);
+	assert_int_equal(s->vtable_offset, VTABLE_OFFSET);
+}
+
+static void a_name_is_not_trusted_where_the_body_tells(void **state)
+{
+	_plan_ struct plan *plan = find(BODY);
+	const struct plan_site *site = &plan->sites[AT_ALPHA];
+
+	(void)state;
+	assert_int_equal(site->role, WIRE_ROLE_GUARD_CALLED);
+	assert_int_equal(site->query, PLAN_NONE);
+	assert_int_equal(site->slot, 0x30 + 2 * 8);
+	assert_null(plan->guards[AT_ALPHA].label);
+	assert_true(plan->guards[AT_ALPHA].label_of_query);
+	assert_null(plan->guards[AT_ALPHA].problem);
+	assert_int_equal(steps_of(plan, AT_ALPHA), 2);
+	assert_vtable(step(plan, AT_ALPHA, "body.returned"), BODY, WIRE_REG_R14, PLAN_NO_SLOT);
+	assert_vtable(step(plan, AT_ALPHA, "body.returned2"), BODY, WIRE_REG_R14, PLAN_NO_SLOT);
+}
+
+static void a_shared_function_is_two_steps_away(void **state)
+{
+	_plan_ struct plan *plan = find(BODY);
+	const struct plan_site *site = &plan->sites[AT_SHARED];
+	const struct plan_step *next = step(plan, AT_SHARED, "beta.returned");
+
+	(void)state;
+	assert_int_equal(site->role, WIRE_ROLE_GUARD_CALLED);
+	assert_int_equal(site->slot, 0x38 + 2 * 8);
+	assert_int_equal(next->body, PLAN_NONE);
+	/* Over the return address to beta, and what beta has pushed. */
+	assert_int_equal(next->slot, 0x38 + 2 * 8 + 8 + 8);
+	assert_int_equal(steps_of(plan, AT_SHARED), 2);
+	/* r14 is written: it is where the function has pushed it. */
+	assert_vtable(step(plan, AT_SHARED, "body.returned"), BODY, WIRE_REG_NONE, 0x38);
+}
+
+static void a_slot_of_the_body_is_above_all_frames(void **state)
+{
+	_plan_ struct plan *plan = find(BODY2);
+
+	(void)state;
+	assert_vtable(step(plan, AT_SHARED, "body2.returned"), BODY2, WIRE_REG_NONE,
+		      0x38 + 2 * 8 + 8 + 8 + 8 + 0x18);
+}
+
+static void what_no_body_is_found_for_stays(void **state)
+{
+	_plan_ struct plan *plan = find(BODY);
+
+	(void)state;
+	assert_int_equal(plan->sites[AT_OTHER].role, WIRE_ROLE_GUARD);
+	assert_false(plan->guards[AT_OTHER].label_of_query);
+	assert_non_null(plan->guards[AT_OTHER].problem);
+	assert_int_equal(steps_of(plan, AT_OTHER), 0);
+}
+
+static void a_query_is_told_by_its_module(void **state)
+{
+	_plan_ struct plan *plan = new_plan(BODY);
+
+	(void)state;
+	assert_int_equal(load_callers_named(plan, "rustc_query_impl::query_impl::beta::load"),
+			 BETA);
+	assert_int_equal(load_callers_named(plan, "rustc_query_impl::query_impl::betas::load"),
+			 PLAN_NONE);
+	assert_int_equal(load_callers_named(plan, "rustc_query_impl::plumbing::load"), PLAN_NONE);
+}
+
+static int setup(void **state)
+{
+	return fixture_dir_setup(state) || elf_image__open(fixture("loads.so"), &img) ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_is_not_trusted_where_the_body_tells),
+		cmocka_unit_test(a_shared_function_is_two_steps_away),
+		cmocka_unit_test(a_slot_of_the_body_is_above_all_frames),
+		cmocka_unit_test(what_no_body_is_found_for_stays),
+		cmocka_unit_test(a_query_is_told_by_its_module),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

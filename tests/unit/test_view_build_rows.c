@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/build_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/sample_build.h"
+
+static void rows_are_sorted_and_told_apart(void **state)
+{
+	struct sample_build s;
+	struct build_rows r;
+	struct build_view v;
+	uint64_t self_ns = 0, pairs_ns = 0;
+
+	(void)state;
+	sample_build__make(&s);
+	v = sample_build__view(&s);
+	assert_int_equal(build_rows__init(&r, &v), 0);
+	assert_int_equal(r.n_crates, 4);
+	for (size_t i = 1; i < r.n_crates; i++)
+		assert_true(r.crates[i - 1]->process->end_ns - r.crates[i - 1]->process->start_ns >=
+			    r.crates[i]->process->end_ns - r.crates[i]->process->start_ns);
+	for (size_t i = 0; i < r.passes.n; i++) {
+		self_ns += r.passes.rows[i].row.self_ns;
+		assert_true(summary_row__is_activity(&r.passes.rows[i].row));
+	}
+	for (size_t i = 0; i < r.queries.n; i++) {
+		self_ns += r.queries.rows[i].row.self_ns;
+		pairs_ns += r.queries.rows[i].row.self_ns;
+		assert_false(summary_row__is_activity(&r.queries.rows[i].row));
+	}
+	assert_int_equal(self_ns, r.self_ns);
+	for (size_t i = 0; i < r.pairs.n; i++)
+		pairs_ns -= r.pairs.rows[i].row.self_ns;
+	assert_int_equal(pairs_ns, 0);
+	assert_int_equal(r.n_reuse, 0);
+	build_rows__clear(&r);
+	build_rows__clear(&r);
+	sample_build__destroy(&s);
+}
+
+static void what_was_reused_is_summed(void **state)
+{
+	struct sample_build s;
+	struct build_rows r;
+	struct build_view v;
+
+	(void)state;
+	sample_build__make(&s);
+	v = sample_build__view(&s);
+	for (uint32_t process = SB_SYN; process <= SB_SCRIPT; process++) {
+		struct trace_span load = {.process = process,
+					  .tid = 50,
+					  .label = SB_TYPECK,
+					  .kind = TRACE_KIND_LOAD,
+					  .invocation = TRACE_NO_INVOCATION};
+		struct trace_span query = load;
+
+		query.kind = TRACE_KIND_QUERY;
+		query.label = SB_LAYOUT_OF;
+		query.invocation = 9;
+		assert_int_equal(summary__span(s.summary, &load, NULL), 0);
+		if (process == SB_SYN)
+			assert_int_equal(summary__span(s.summary, &query, NULL), 0);
+	}
+	assert_int_equal(build_rows__init(&r, &v), 0);
+	assert_int_equal(r.n_reuse, 2);
+	assert_int_equal(r.reuse.loads, 2);
+	assert_int_equal(r.reuse.loaded, 2);
+	assert_int_equal(r.reuse.executed, 4);
+	assert_int_equal(r.reuse.results, 10);
+	/* The second gave its results no numbers. */
+	assert_false(r.results_known);
+	build_rows__clear(&r);
+	sample_build__destroy(&s);
+}
+
+static void rows_fit_unless_asked_otherwise(void **state)
+{
+	struct build_view v = {0};
+
+	(void)state;
+	assert_int_equal(build_rows__shown(&v, 10, 4), 4);
+	assert_int_equal(build_rows__shown(&v, 3, 4), 3);
+	v.top = 7;
+	assert_int_equal(build_rows__shown(&v, 10, 4), 7);
+	v.full = true;
+	assert_int_equal(build_rows__shown(&v, 10, 4), 10);
+}
+
+static void endings_are_told(void **state)
+{
+	char buf[FORMAT_MAX * 2];
+
+	(void)state;
+	assert_string_equal(build_ending(buf, TRACE_EXIT_UNKNOWN), "end not seen");
+	assert_string_equal(build_ending(buf, 15), "killed by SIGTERM");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_sorted_and_told_apart),
+		cmocka_unit_test(what_was_reused_is_summed),
+		cmocka_unit_test(rows_fit_unless_asked_otherwise),
+		cmocka_unit_test(endings_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

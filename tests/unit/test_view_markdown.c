@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/markdown.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+
+static void assert_code(const char *text, const char *expected)
+{
+	char *printed = NULL;
+	size_t len;
+	FILE *out = open_memstream(&printed, &len);
+
+	assert_int_equal(markdown_code(out, text), 0);
+	fclose(out);
+	assert_string_equal(printed, expected);
+	free(printed);
+}
+
+static void nothing_ends_the_cell_or_the_span(void **state)
+{
+	(void)state;
+	assert_code("a/typeck", "`a/typeck`");
+	assert_code("a|b`c\nd", "`a\\|b'c?d`");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_ends_the_cell_or_the_span),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/build.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "analyze/compile_name.h"
+#include "base/array.h"
+#include "base/map.h"
+
+/* What a label of an activity, or of a time off the CPU, tells. */
+enum sign {
+	SIGN_NONE,
+	SIGN_FRONT_END,
+	SIGN_CODEGEN,
+	SIGN_LINK,
+	SIGN_METADATA,
+	SIGN_PREEMPTED,
+};
+
+struct compiler {
+	struct trace_process process;
+	struct build_process sums;
+	uint64_t codegen_ns; /* when it began; UINT64_MAX: it was not seen to, likewise: */
+	uint64_t codegen_end_ns;
+	uint64_t link_ns;
+	uint64_t link_end_ns;
+	uint64_t metadata_ns; /* when it was written; 0: it was not */
+	bool linking;	      /* that never ended */
+};
+
+struct thread {
+	uint32_t process;
+	uint32_t tid;
+	const char *name;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t off_ns;
+	struct wait_track waits;
+	uint32_t interrupted; /* index, or U64_MAP_NONE */
+};
+
+struct build {
+	const struct build_texts *texts;
+	struct compiler *compilers;
+	uint32_t n_compilers;
+	uint32_t compilers_capacity;
+	struct thread *threads;
+	uint32_t n_threads;
+	uint32_t threads_capacity;
+	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
+	uint32_t last;		  /* the thread that came last, or U64_MAP_NONE */
+	struct u64_map sign_of;	  /* label -> enum sign */
+	struct build_thread *interrupted;
+	uint32_t n_interrupted;
+	uint32_t interrupted_capacity;
+	struct build_process *processes; /* made at the end */
+	struct build_totals totals;
+};
+
+int build__new(const struct build_texts *texts, struct build **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->texts = texts;
+	(*out)->last = U64_MAP_NONE;
+	return 0;
+}
+
+int build__process(struct build *b, const struct trace_process *p)
+{
+	if (p->index > b->n_compilers)
+		return -EINVAL;
+	if (array__reserve_one(&b->compilers, b->n_compilers, &b->compilers_capacity,
+			       sizeof(*b->compilers)))
+		return -ENOMEM;
+	if (p->index == b->n_compilers)
+		b->compilers[b->n_compilers++] = (struct compiler){
+			.codegen_ns = UINT64_MAX,
+			.link_ns = UINT64_MAX,
+		};
+	b->compilers[p->index].process = *p;
+	return 0;
+}
+
+static struct thread *get_thread(struct build *b, uint32_t process, uint32_t tid)
+{
+	uint64_t key = (uint64_t)process << 32 | tid;
+	struct thread *t = b->last == U64_MAP_NONE ? NULL : &b->threads[b->last];
+
+	if (t && t->process == process && t->tid == tid)
+		return t;
+	b->last = u64_map__get(&b->thread_of, key);
+	if (b->last != U64_MAP_NONE)
+		return &b->threads[b->last];
+	if (array__reserve_one(&b->threads, b->n_threads, &b->threads_capacity, sizeof(*t)) ||
+	    u64_map__put(&b->thread_of, key, b->n_threads))
+		return NULL;
+	b->last = b->n_threads++;
+	t = &b->threads[b->last];
+	*t = (struct thread){
+		.process = process,
+		.tid = tid,
+		.start_ns = UINT64_MAX,
+		.interrupted = U64_MAP_NONE,
+	};
+	return t;
+}
+
+int build__thread(struct build *b, const struct trace_thread *thread)
+{
+	struct thread *t;
+
+	if (thread->process >= b->n_compilers)
+		return -EINVAL;
+	t = get_thread(b, thread->process, thread->tid);
+	if (!t)
+		return -ENOMEM;
+	t->name = thread->name;
+	return 0;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* Every compile that goes on for long enough has one of the first; the others mark its parts. */
+static enum sign sign_of_text(const char *text)
+{
+	if (!strcmp(text, "parse_crate") || !strcmp(text, "expand_crate") ||
+	    !strcmp(text, "type_check_crate") || !strcmp(text, "MIR_borrow_checking"))
+		return SIGN_FRONT_END;
+	if (!strcmp(text, "codegen_crate") || !strcmp(text, "finish_ongoing_codegen") ||
+	    begins(text, "LLVM_") || begins(text, "codegen_module"))
+		return SIGN_CODEGEN;
+	if (!strcmp(text, "link") || begins(text, "link_") || !strcmp(text, "run_linker"))
+		return SIGN_LINK;
+	if (!strcmp(text, "write_crate_metadata"))
+		return SIGN_METADATA;
+	return strcmp(text, TRACE_OFF_PREEMPTED) ? SIGN_NONE : SIGN_PREEMPTED;
+}
+
+static int find_sign(struct build *b, uint32_t label, enum sign *out)
+{
+	uint32_t known = u64_map__get(&b->sign_of, label);
+
+	if (known == U64_MAP_NONE) {
+		known = sign_of_text(b->texts->text(b->texts->ctx, label));
+		if (u64_map__put(&b->sign_of, label, known))
+			return -ENOMEM;
+	}
+	*out = known;
+	return 0;
+}
+
+static void take_phase(struct compiler *c, const struct trace_span *span, enum sign sign)
+{
+	bool open = span->flags & TRACE_SPAN_OPEN;
+
+	c->sums.parts_known |= sign != SIGN_NONE;
+	if (sign == SIGN_CODEGEN) {
+		if (span->start_ns < c->codegen_ns)
+			c->codegen_ns = span->start_ns;
+		if (span->end_ns > c->codegen_end_ns)
+			c->codegen_end_ns = span->end_ns;
+	} else if (sign == SIGN_LINK) {
+		if (span->start_ns < c->link_ns)
+			c->link_ns = span->start_ns;
+		if (span->end_ns > c->link_end_ns)
+			c->link_end_ns = span->end_ns;
+		c->linking |= open;
+	} else if (sign == SIGN_METADATA && !open) {
+		c->metadata_ns = span->end_ns;
+	}
+}
+
+static int take_off_cpu(struct build *b, struct thread *t, const struct trace_span *span)
+{
+	struct compiler *c = &b->compilers[span->process];
+	enum sign sign;
+	int err = find_sign(b, span->label, &sign);
+
+	if (err)
+		return err;
+	b->totals.off_cpu_known = true;
+	t->off_ns += span->end_ns - span->start_ns;
+	if (sign != SIGN_PREEMPTED)
+		return wait_track__wait(&t->waits, span);
+	c->sums.preempted_ns += span->end_ns - span->start_ns;
+	return 0;
+}
+
+/* Children come before their parents: the innermost first. */
+static int take_open(struct build *b, struct thread *t, const struct trace_span *span)
+{
+	struct build_thread *in;
+
+	if (t->interrupted == U64_MAP_NONE) {
+		if (array__reserve_one(&b->interrupted, b->n_interrupted, &b->interrupted_capacity,
+				       sizeof(*b->interrupted)))
+			return -ENOMEM;
+		t->interrupted = b->n_interrupted++;
+		b->interrupted[t->interrupted] = (struct build_thread){
+			.process = t->process,
+			.tid = t->tid,
+		};
+	}
+	in = &b->interrupted[t->interrupted];
+	if (in->n_open == BUILD_OPEN_MOST)
+		in->more++;
+	else
+		in->open[in->n_open++] =
+			(struct build_open){span->label, span->end_ns - span->start_ns};
+	return 0;
+}
+
+static int take_interval(struct build *b, struct thread *t, const struct trace_span *span)
+{
+	struct compiler *c = &b->compilers[span->process];
+	enum sign sign;
+
+	wait_track__span(&t->waits, span, &c->sums.waits);
+	if (span->kind == TRACE_KIND_QUERY)
+		c->sums.executions++;
+	else if (span->kind == TRACE_KIND_BLOCKED)
+		c->sums.blocked_ns += span->end_ns - span->start_ns;
+	if (span->kind == TRACE_KIND_ACTIVITY) {
+		if (find_sign(b, span->label, &sign))
+			return -ENOMEM;
+		take_phase(c, span, sign);
+	}
+	return span->flags & TRACE_SPAN_OPEN ? take_open(b, t, span) : 0;
+}
+
+int build__span(struct build *b, const struct trace_span *span)
+{
+	struct thread *t;
+
+	if (span->process >= b->n_compilers || span->end_ns < span->start_ns)
+		return -EINVAL;
+	t = get_thread(b, span->process, span->tid);
+	if (!t)
+		return -ENOMEM;
+	if (span->start_ns < t->start_ns)
+		t->start_ns = span->start_ns;
+	if (span->end_ns > t->end_ns)
+		t->end_ns = span->end_ns;
+	if (span->kind == TRACE_KIND_OFF_CPU)
+		return take_off_cpu(b, t, span);
+	return take_interval(b, t, span);
+}
+
+int build__tally(struct build *b, const struct trace_tally *t)
+{
+	if (t->process >= b->n_compilers)
+		return -EINVAL;
+	if (t->kind == TRACE_KIND_COUNTED)
+		b->compilers[t->process].sums.executions += t->events;
+	return 0;
+}
+
+static uint64_t clamp(uint64_t ns, uint64_t from, uint64_t to)
+{
+	return ns < from ? from : ns > to ? to : ns;
+}
+
+/* Where parts begin: each where it was seen to, and not before the one before. */
+static void divide(struct compiler *c)
+{
+	struct build_process *s = &c->sums;
+	bool links = c->link_ns != UINT64_MAX, generates = c->codegen_ns != UINT64_MAX;
+	uint64_t codegen = c->codegen_ns, link = c->link_ns, exit = s->end_ns;
+
+	/* Without a link codegen is over at its last sign of life, unless the process was, too. */
+	if (!links)
+		link = generates ? c->codegen_end_ns : s->end_ns;
+	if (!generates)
+		codegen = link;
+	if (links && !c->linking)
+		exit = c->link_end_ns;
+	else if (!links)
+		exit = link;
+	codegen = clamp(codegen, s->start_ns, s->end_ns);
+	link = clamp(link, codegen, s->end_ns);
+	exit = clamp(exit, link, s->end_ns);
+	s->part_ns[BUILD_FRONT_END] = codegen - s->start_ns;
+	s->part_ns[BUILD_CODEGEN] = link - codegen;
+	s->part_ns[BUILD_LINK] = exit - link;
+	s->part_ns[BUILD_EXIT] = s->end_ns - exit;
+}
+
+/* The last sign of life of a compiler is in `end_ns`. */
+static void end_compiler(struct compiler *c)
+{
+	struct build_process *s = &c->sums;
+	const struct trace_process *p = &c->process;
+
+	s->start_ns = p->start_ns;
+	if (p->end_ns)
+		s->end_ns = p->end_ns;
+	if (s->end_ns < s->start_ns)
+		s->end_ns = s->start_ns;
+	/* Attached in the midst of codegen, of which nothing ended before the link. */
+	if (p->attached_late && c->codegen_ns == UINT64_MAX && c->link_ns != UINT64_MAX)
+		s->parts_known = false;
+	s->compiles = s->executions || !compile_only_asks(p);
+	divide(c);
+	if (c->metadata_ns > s->start_ns && compile_emits_metadata(p))
+		s->metadata_ns = c->metadata_ns - s->start_ns;
+}
+
+static void end_threads(struct build *b)
+{
+	for (uint32_t i = 0; i < b->n_threads; i++) {
+		struct thread *t = &b->threads[i];
+		struct build_process *s = &b->compilers[t->process].sums;
+		uint64_t ns = t->end_ns > t->start_ns ? t->end_ns - t->start_ns : 0;
+
+		if (t->end_ns > s->end_ns)
+			s->end_ns = t->end_ns;
+		s->cpu_ns += ns > t->off_ns ? ns - t->off_ns : 0;
+		wait_track__end(&t->waits, &s->waits);
+		if (t->interrupted != U64_MAP_NONE)
+			b->interrupted[t->interrupted].name = t->name;
+	}
+}
+
+static void add_ending(struct build_totals *all, int32_t status)
+{
+	if (status == TRACE_EXIT_UNKNOWN)
+		all->unended++;
+	else if (WIFSIGNALED(status))
+		all->killed++;
+	else
+		all->failed += WEXITSTATUS(status) != 0;
+}
+
+static void add_totals(struct build_totals *all, const struct build_process *s)
+{
+	all->compiler_ns += s->end_ns - s->start_ns;
+	all->cpu_ns += s->cpu_ns;
+	all->preempted_ns += s->preempted_ns;
+	all->waits.in_queries += s->waits.in_queries;
+	all->waits.in_passes += s->waits.in_passes;
+	all->waits.in_neither += s->waits.in_neither;
+	all->blocked_ns += s->blocked_ns;
+	all->asked += !s->compiles;
+	all->compiles += s->compiles;
+	if (s->compiles)
+		add_ending(all, s->process->exit_status);
+}
+
+static int find_running(struct build *b)
+{
+	_free_ struct running_interval *intervals =
+		calloc(b->n_compilers + 1UL, sizeof(*intervals));
+	int err;
+
+	if (!intervals)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < b->n_compilers; i++)
+		intervals[i] = (struct running_interval){
+			.start_ns = b->processes[i].start_ns,
+			.end_ns = b->processes[i].end_ns,
+		};
+	err = running__of(&b->totals.running, intervals, b->n_compilers);
+	for (uint32_t i = 0; !err && i < b->n_compilers; i++)
+		b->processes[i].alone_ns = intervals[i].alone_ns;
+	return err;
+}
+
+/* Compilers that ended by themselves have no open spans to speak of. */
+static void drop_uninterrupted(struct build *b)
+{
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < b->n_interrupted; i++) {
+		const struct trace_process *p = &b->compilers[b->interrupted[i].process].process;
+
+		if (p->exit_status == TRACE_EXIT_UNKNOWN || WIFSIGNALED(p->exit_status))
+			b->interrupted[used++] = b->interrupted[i];
+	}
+	b->n_interrupted = used;
+}
+
+int build__end(struct build *b)
+{
+	b->processes = calloc(b->n_compilers + 1UL, sizeof(*b->processes));
+	if (!b->processes)
+		return -ENOMEM;
+	end_threads(b);
+	for (uint32_t i = 0; i < b->n_compilers; i++) {
+		struct compiler *c = &b->compilers[i];
+
+		end_compiler(c);
+		b->processes[i] = c->sums;
+		b->processes[i].process = &c->process;
+		add_totals(&b->totals, &b->processes[i]);
+	}
+	drop_uninterrupted(b);
+	return find_running(b);
+}
+
+const struct build_totals *build__totals(const struct build *b)
+{
+	return &b->totals;
+}
+
+const struct build_process *build__processes(const struct build *b, uint32_t *n)
+{
+	*n = b->n_compilers;
+	return b->processes;
+}
+
+const struct build_thread *build__interrupted(const struct build *b, uint32_t *n)
+{
+	*n = b->n_interrupted;
+	return b->interrupted;
+}
+
+void build__free(struct build *b)
+{
+	struct waits none = {0};
+
+	if (!b)
+		return;
+	for (uint32_t i = 0; i < b->n_threads; i++)
+		wait_track__end(&b->threads[i].waits, &none);
+	free(b->compilers);
+	free(b->threads);
+	free(b->interrupted);
+	free(b->processes);
+	running__destroy(&b->totals.running);
+	u64_map__destroy(&b->thread_of);
+	u64_map__destroy(&b->sign_of);
+	free(b);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/running.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct edge {
+	uint64_t ns;
+	size_t interval;
+	bool starts;
+};
+
+/* In which order edges at one time come is the same: no time passes between them. */
+static int compare_edges(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* One without a length has no edges: its end may come before its start. */
+static size_t make_edges(struct edge *edges, const struct running_interval *intervals, size_t n)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (intervals[i].end_ns <= intervals[i].start_ns)
+			continue;
+		edges[used++] = (struct edge){intervals[i].start_ns, i, true};
+		edges[used++] = (struct edge){intervals[i].end_ns, i, false};
+	}
+	qsort(edges, used, sizeof(*edges), compare_edges);
+	return used;
+}
+
+static void find_ends(struct running *r, const struct running_interval *intervals, size_t n)
+{
+	r->start_ns = n ? UINT64_MAX : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (intervals[i].start_ns < r->start_ns)
+			r->start_ns = intervals[i].start_ns;
+		if (intervals[i].start_ns > r->end_ns)
+			r->end_ns = intervals[i].start_ns;
+		if (intervals[i].end_ns > r->end_ns)
+			r->end_ns = intervals[i].end_ns;
+	}
+}
+
+/* What is known of the moment: how many run, and, if that is one, which. */
+struct now {
+	uint64_t ns;
+	size_t n;
+	size_t sum; /* of the indices of those that run */
+};
+
+static void advance(struct running *r, struct running_interval *intervals, const struct now *now,
+		    uint64_t ns)
+{
+	r->at[now->n] += ns - now->ns;
+	if (now->n == 1)
+		intervals[now->sum].alone_ns += ns - now->ns;
+	if (now->n > 1)
+		r->tail_ns = r->end_ns - ns;
+	if (now->n >= r->n)
+		r->n = now->n + 1;
+}
+
+int running__of(struct running *r, struct running_interval *intervals, size_t n)
+{
+	_free_ struct edge *edges = calloc(2 * n + 1, sizeof(*edges));
+	struct now now = {0};
+	size_t n_edges;
+
+	*r = (struct running){.at = calloc(n + 1, sizeof(*r->at))};
+	if (!edges || !r->at) {
+		running__destroy(r);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		intervals[i].alone_ns = 0;
+	find_ends(r, intervals, n);
+	r->tail_ns = r->end_ns - r->start_ns;
+	r->n = n > 0;
+	now.ns = r->start_ns;
+	n_edges = make_edges(edges, intervals, n);
+	for (size_t i = 0; i < n_edges; i++) {
+		if (edges[i].ns > now.ns)
+			advance(r, intervals, &now, edges[i].ns);
+		now.ns = edges[i].ns;
+		now.n += edges[i].starts ? 1 : -1UL;
+		now.sum += edges[i].starts ? edges[i].interval : -edges[i].interval;
+	}
+	if (n)
+		advance(r, intervals, &now, r->end_ns);
+	return 0;
+}
+
+void running__destroy(struct running *r)
+{
+	free(r->at);
+	*r = (struct running){0};
+}

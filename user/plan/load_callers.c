@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/load_callers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "plan/check.h"
+#include "plan/code_scan.h"
+#include "plan/function_name.h"
+
+/* Instructions of a prologue. */
+#define PROLOGUE_MAX 32
+
+/* What a function that was called keeps of its caller's registers, at one of its instructions. */
+struct frame {
+	int64_t depth;		    /* from sp there up to the return address, bytes */
+	int64_t saved[CODE_REG_SP]; /* bytes above sp there, or PLAN_NO_SLOT */
+	bool kept[CODE_REG_SP];	    /* still in the register */
+};
+
+/* A GUARD site whose query is to be told. */
+struct asked {
+	uint32_t site;
+	uint64_t entry; /* of its function */
+	uint32_t body;	/* of the query it is named after, or PLAN_NONE */
+	struct frame frame;
+};
+
+/* A call of an asked function, in one that a body calls. */
+struct relay {
+	uint64_t entry, callee, ret;
+	uint32_t body;
+	struct frame frame;
+};
+
+/* A call in a body, of a function that may load. */
+struct call {
+	uint64_t target; /* or 0: through a register or memory */
+	uint64_t ret;
+	uint32_t body;
+	uint8_t reg;  /* of the vtable, one that calls leave alone; or WIRE_REG_NONE */
+	int64_t slot; /* else its offset from sp at the call */
+	int32_t vtable_offset;
+};
+
+struct finder {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	struct plan *plan;
+	const struct mined_body *mined;
+	const struct owners *owners;
+	struct code code;
+	struct asked *asked;
+	uint32_t n_asked, asked_capacity;
+	struct relay *relays;
+	uint32_t n_relays, relays_capacity;
+	struct call *calls;
+	uint32_t n_calls, calls_capacity;
+	uint64_t *callers; /* what looks like a call of an asked function */
+	uint32_t n_callers, callers_capacity;
+	bool *bodies; /* which of the plan's may want a load of these */
+	uint32_t steps_capacity;
+};
+
+struct flow_value load_callers_vtable(const struct walk *w, const struct flow *flow,
+				      const struct mined_site *mask)
+{
+	size_t i = code__index(w->code, mask->addr);
+	const struct flow_slot *slot;
+	struct flow_state at;
+
+	if (i == SIZE_MAX || mask->vtable.offset < 0)
+		return (struct flow_value){0};
+	flow__at(flow, i, &at);
+	if (mask->vtable.reg != WIRE_REG_NONE)
+		return at.regs[mask->vtable.reg];
+	slot = at.has_sp ? flow_state__slot(&at, at.sp + mask->vtable.slot) : NULL;
+	return slot ? slot->value : (struct flow_value){0};
+}
+
+uint32_t load_callers_named(const struct plan *plan, const char *function)
+{
+	static const char module[] = "rustc_query_impl::query_impl::";
+	const char *name = function + sizeof(module) - 1;
+
+	if (strncmp(function, module, sizeof(module) - 1))
+		return PLAN_NONE;
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		size_t len = strlen(plan->queries[i].name);
+
+		if (!strncmp(name, plan->queries[i].name, len) && name[len] == ':')
+			return i;
+	}
+	return PLAN_NONE;
+}
+
+static uint32_t body_at(const struct plan *plan, uint64_t entry)
+{
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		if (plan->bodies[i].addr == entry)
+			return i;
+	return PLAN_NONE;
+}
+
+/* The incremental body of the query that a function is named after. */
+static int body_named(const struct plan *plan, const char *symbol, uint32_t *body)
+{
+	_free_ char *path = function_path(symbol);
+	uint32_t query;
+
+	if (!path)
+		return -ENOMEM;
+	query = load_callers_named(plan, path);
+	*body = query == PLAN_NONE ? PLAN_NONE : plan->queries[query].body_incr;
+	return 0;
+}
+
+static bool holds(const struct owner *o, uint64_t addr)
+{
+	for (size_t i = 0; i < o->n_regions; i++)
+		if (addr - o->regions[i].addr < o->regions[i].size)
+			return true;
+	return false;
+}
+
+static const struct owner *owner_of(const struct owners *owners, uint64_t addr)
+{
+	for (size_t i = 0; i < owners->n; i++)
+		if (holds(&owners->items[i], addr))
+			return &owners->items[i];
+	return NULL;
+}
+
+/* ---- One function, and what is known at its calls ---- */
+
+struct scene {
+	const struct finder *f;
+	const struct mined_body *mined; /* or NULL: it is no body */
+	uint64_t at;			/* what is asked for then */
+	struct walk walk;
+	struct flow *flow;
+};
+
+static bool is_load(const struct finder *f, uint64_t entry)
+{
+	for (uint32_t i = 0; i < f->n_asked; i++)
+		if (f->asked[i].entry == entry)
+			return true;
+	for (uint32_t i = 0; i < f->n_relays; i++)
+		if (f->relays[i].entry == entry)
+			return true;
+	return false;
+}
+
+static bool may_load(const struct finder *f, const struct code_insn *insn)
+{
+	if (insn->flow == CODE_CALL)
+		return is_load(f, insn->target);
+	return insn->shape == CODE_CALL_REG || insn->shape == CODE_CALL_MEM;
+}
+
+static bool is_wanted(const void *arg, size_t i)
+{
+	const struct scene *s = arg;
+	const struct code_insn *insn = &s->f->code.insns[i];
+
+	for (size_t k = 0; s->mined && k < s->mined->n_masks; k++)
+		if (s->mined->masks[k].addr == insn->addr)
+			return true;
+	return s->mined ? may_load(s->f, insn) : insn->addr == s->at;
+}
+
+static int open_scene(struct finder *f, const struct owner *o, struct scene *s)
+{
+	int err = code_decoder__decode(f->decoder, o->regions, o->n_regions, &f->code);
+
+	s->f = f;
+	err = err ?: walk__init(&s->walk, f->img, &f->code, o->entry);
+	return err ?: flow__new(&s->walk, o->entry, is_wanted, s, &s->flow);
+}
+
+static void close_scene(struct scene *s)
+{
+	flow__free(s->flow);
+	walk__fini(&s->walk);
+}
+
+/* Where the prologue has put the caller's registers, bytes below the return address. */
+static int read_pushes(struct code_decoder *d, uint64_t entry, int64_t below[CODE_REG_SP])
+{
+	struct code_insn insn;
+	uint16_t written = 0;
+	int64_t sp = 0;
+
+	for (int r = 0; r < CODE_REG_SP; r++)
+		below[r] = 0;
+	for (int n = 0; n < PROLOGUE_MAX; n++, entry += insn.size) {
+		if (!code_decoder__at(d, entry, &insn))
+			return n ? 0 : -EFAULT;
+		sp -= insn.sp_adjust;
+		if (insn.flow != CODE_FALLS ||
+		    ((insn.writes & 1u << CODE_REG_SP) && !insn.sp_adjust))
+			return 0;
+		if (insn.shape == CODE_PUSH && insn.reg < CODE_REG_SP &&
+		    !(written & 1u << insn.reg) && !below[insn.reg])
+			below[insn.reg] = sp;
+		written |= insn.writes;
+	}
+	return 0;
+}
+
+/* The frame of the function, at the instruction at `addr`; -ENODATA if that is not known. */
+static int read_frame(struct finder *f, const struct owner *o, uint64_t addr, struct frame *out)
+{
+	struct scene s = {.at = addr};
+	int64_t below[CODE_REG_SP];
+	struct flow_state at = {.reached = false};
+	int err = open_scene(f, o, &s);
+	size_t i = err ? SIZE_MAX : code__index(&f->code, addr);
+
+	if (i != SIZE_MAX)
+		flow__at(s.flow, i, &at);
+	close_scene(&s);
+	err = err ?: read_pushes(f->decoder, o->entry, below);
+	if (!err && (!at.reached || !at.has_sp || at.sp > 0))
+		err = -ENODATA;
+	out->depth = -at.sp;
+	for (int r = 0; r < CODE_REG_SP; r++) {
+		out->kept[r] = at.regs[r].kind == FLOW_ENTRY && at.regs[r].value == r;
+		out->saved[r] = below[r] ? out->depth - below[r] : PLAN_NO_SLOT;
+	}
+	return err;
+}
+
+/* ---- From the places that load to the bodies ---- */
+
+static int find_asked(struct finder *f)
+{
+	const struct plan *plan = f->plan;
+	int err = 0;
+
+	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
+		const struct plan_site *site = &plan->sites[i];
+		const struct owner *o;
+		struct asked a = {.site = i};
+
+		if (site->role != WIRE_ROLE_GUARD || site->body != PLAN_NONE ||
+		    plan->guards[site->guard].kind != WIRE_KIND_LOAD)
+			continue;
+		o = owner_of(f->owners, site->addr);
+		err = o ? body_named(plan, o->name, &a.body) : -ENODATA;
+		err = err ?: read_frame(f, o, site->addr, &a.frame);
+		if (!err && array__reserve_one(&f->asked, f->n_asked, &f->asked_capacity,
+					       sizeof(*f->asked)))
+			err = -ENOMEM;
+		if (!err) {
+			a.entry = o->entry;
+			f->asked[f->n_asked++] = a;
+			if (a.body != PLAN_NONE)
+				f->bodies[a.body] = true;
+		}
+		err = err == -ENODATA ? 0 : err;
+	}
+	return err;
+}
+
+static bool is_shared(const struct finder *f, uint64_t entry)
+{
+	for (uint32_t i = 0; i < f->n_asked; i++)
+		if (f->asked[i].entry == entry && f->asked[i].body == PLAN_NONE)
+			return true;
+	return false;
+}
+
+static int note_caller(void *arg, uint64_t addr, uint64_t to, bool through)
+{
+	struct finder *f = arg;
+
+	if (through || !is_shared(f, to))
+		return 0;
+	if (array__reserve_one(&f->callers, f->n_callers, &f->callers_capacity,
+			       sizeof(*f->callers)))
+		return -ENOMEM;
+	f->callers[f->n_callers++] = addr;
+	return 0;
+}
+
+static int find_callers(struct finder *f)
+{
+	struct code_range targets = {UINT64_MAX, 0};
+
+	for (uint32_t i = 0; i < f->n_asked; i++) {
+		const struct asked *a = &f->asked[i];
+
+		if (a->body != PLAN_NONE)
+			continue;
+		targets.first = a->entry < targets.first ? a->entry : targets.first;
+		targets.last = a->entry > targets.last ? a->entry : targets.last;
+	}
+	if (targets.first > targets.last)
+		return 0;
+	return code_scan__calls(f->img, targets, (struct code_range){1, 0}, note_caller, f);
+}
+
+static int add_relay(struct finder *f, const struct owner *o, uint64_t addr, uint32_t body)
+{
+	struct relay r = {.entry = o->entry, .body = body};
+	struct code_insn insn;
+	int err;
+
+	/* Its bytes were found, maybe in the midst of something else: then no way leads there. */
+	if (!code_decoder__at(f->decoder, addr, &insn) || insn.flow != CODE_CALL)
+		return 0;
+	r.callee = insn.target;
+	r.ret = addr + insn.size;
+	err = read_frame(f, o, addr, &r.frame);
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	if (array__reserve_one(&f->relays, f->n_relays, &f->relays_capacity, sizeof(*f->relays)))
+		return -ENOMEM;
+	f->relays[f->n_relays++] = r;
+	return 0;
+}
+
+static int find_relays(struct finder *f)
+{
+	_owners_ struct owners owners = {NULL, 0};
+	int err = f->n_callers ? owners__find(f->img, f->callers, f->n_callers, &owners) : 0;
+
+	for (uint32_t i = 0; i < f->n_callers && !err; i++) {
+		const struct owner *o = owner_of(&owners, f->callers[i]);
+		uint32_t body = o ? body_at(f->plan, o->entry) : PLAN_NONE;
+		bool is_body = body != PLAN_NONE;
+
+		err = o && !is_body ? body_named(f->plan, o->name, &body) : 0;
+		if (err || body == PLAN_NONE)
+			continue;
+		f->bodies[body] = true;
+		err = is_body ? 0 : add_relay(f, o, f->callers[i], body);
+	}
+	return err;
+}
+
+/* Registers that a function leaves as they were (System V ABI). */
+static bool outlives_calls(int reg)
+{
+	return reg == WIRE_REG_BX || reg == WIRE_REG_BP || reg >= WIRE_REG_R12;
+}
+
+/* Where `v` is while instruction `i`, a call, runs. */
+static bool locate(const struct scene *s, struct flow_value v, size_t i, struct call *out)
+{
+	struct flow_state at;
+
+	flow__at(s->flow, i, &at);
+	if (!at.reached || !at.has_sp || v.kind != FLOW_ENTRY)
+		return false;
+	out->reg = WIRE_REG_NONE;
+	for (int r = 0; r < CODE_REG_SP; r++) {
+		if (!outlives_calls(r) || at.regs[r].kind != v.kind || at.regs[r].value != v.value)
+			continue;
+		out->reg = (uint8_t)r;
+		return true;
+	}
+	for (uint32_t k = at.n_slots; k-- > 0;) {
+		out->slot = at.slots[k].at - at.sp;
+		if (at.slots[k].value.kind == v.kind && at.slots[k].value.value == v.value &&
+		    out->slot >= 0)
+			return true;
+	}
+	return false;
+}
+
+static int add_call(struct finder *f, const struct scene *s, uint32_t body, size_t i)
+{
+	const struct code_insn *insn = &f->code.insns[i];
+	struct call c = {.ret = insn->addr + insn->size, .body = body};
+
+	if (!s->walk.live[i] || !may_load(f, insn))
+		return 0;
+	c.target = insn->flow == CODE_CALL ? insn->target : 0;
+	for (size_t k = 0; k < s->mined->n_masks; k++) {
+		const struct mined_site *mask = &s->mined->masks[k];
+
+		if (!locate(s, load_callers_vtable(&s->walk, s->flow, mask), i, &c))
+			continue;
+		c.vtable_offset = mask->vtable.offset;
+		if (array__reserve_one(&f->calls, f->n_calls, &f->calls_capacity,
+				       sizeof(*f->calls)))
+			return -ENOMEM;
+		f->calls[f->n_calls++] = c;
+		return 0;
+	}
+	return 0;
+}
+
+static int find_calls(struct finder *f)
+{
+	int err = 0;
+
+	for (uint32_t b = 0; b < f->plan->n_bodies && !err; b++) {
+		const struct owner *o =
+			f->bodies[b] ? owner_of(f->owners, f->plan->bodies[b].addr) : NULL;
+		struct scene s = {.mined = &f->mined[b]};
+
+		if (!o)
+			continue;
+		err = open_scene(f, o, &s);
+		for (size_t i = 0; i < f->code.n && !err; i++)
+			err = add_call(f, &s, b, i);
+		close_scene(&s);
+	}
+	return err;
+}
+
+/* ---- Steps ---- */
+
+static bool same_step(const struct plan_step *a, const struct plan_step *b)
+{
+	return a->body == b->body && a->reg == b->reg && a->slot == b->slot &&
+	       a->vtable_offset == b->vtable_offset;
+}
+
+/* -EEXIST if the same return address would mean two things. */
+static int add_step(struct finder *f, struct plan_step step)
+{
+	struct plan *plan = f->plan;
+
+	for (uint32_t i = 0; i < plan->n_steps; i++)
+		if (plan->steps[i].guard == step.guard && plan->steps[i].addr == step.addr)
+			return same_step(&plan->steps[i], &step) ? 0 : -EEXIST;
+	if (plan_step_excess(&step))
+		return -EEXIST;
+	if (array__reserve_one(&plan->steps, plan->n_steps, &f->steps_capacity,
+			       sizeof(*plan->steps)))
+		return -ENOMEM;
+	plan->steps[plan->n_steps++] = step;
+	return 0;
+}
+
+/*
+ * The vtable of a body's call, told from the site: `frames` are what was called since, the site's
+ * own first. What is in no register any more was pushed by one of them.
+ */
+static int add_vtable(struct finder *f, uint32_t guard, const struct call *c,
+		      const struct frame *const *frames, int n)
+{
+	struct plan_step step = {
+		.guard = guard,
+		.addr = c->ret,
+		.body = c->body,
+		.reg = WIRE_REG_NONE,
+		.slot = PLAN_NO_SLOT,
+		.vtable_offset = c->vtable_offset,
+	};
+	int64_t up = 0;
+
+	for (int i = 0; i < n; i++)
+		up += frames[i]->depth + 8;
+	if (c->reg == WIRE_REG_NONE) {
+		step.slot = (int32_t)(up + c->slot);
+		return add_step(f, step);
+	}
+	for (int i = n; i-- > 0;) {
+		up -= frames[i]->depth + 8;
+		if (frames[i]->kept[c->reg])
+			continue;
+		if (frames[i]->saved[c->reg] == PLAN_NO_SLOT)
+			return 0;
+		step.slot = (int32_t)(up + frames[i]->saved[c->reg]);
+		return add_step(f, step);
+	}
+	step.reg = c->reg;
+	return add_step(f, step);
+}
+
+static bool leads_to(const struct call *c, uint64_t entry, uint32_t body)
+{
+	return c->target ? c->target == entry : c->body == body;
+}
+
+static int add_relayed(struct finder *f, uint32_t guard, const struct asked *a,
+		       const struct relay *r)
+{
+	const struct frame *frames[] = {&a->frame, &r->frame};
+	struct plan_step next = {
+		.guard = guard,
+		.addr = r->ret,
+		.body = PLAN_NONE,
+		.reg = WIRE_REG_NONE,
+		.slot = (int32_t)(a->frame.depth + 8 + r->frame.depth),
+	};
+	int err = add_step(f, next);
+
+	for (uint32_t i = 0; i < f->n_calls && !err; i++)
+		if (leads_to(&f->calls[i], r->entry, r->body))
+			err = add_vtable(f, guard, &f->calls[i], frames, 2);
+	return err;
+}
+
+static int add_steps(struct finder *f, uint32_t guard, const struct asked *a)
+{
+	const struct frame *frames[] = {&a->frame};
+	int err = 0;
+
+	for (uint32_t i = 0; i < f->n_calls && !err; i++)
+		if (leads_to(&f->calls[i], a->entry, a->body))
+			err = add_vtable(f, guard, &f->calls[i], frames, 1);
+	for (uint32_t i = 0; i < f->n_relays && !err; i++)
+		if (f->relays[i].callee == a->entry)
+			err = add_relayed(f, guard, a, &f->relays[i]);
+	return err;
+}
+
+static bool finds_vtable(const struct plan *plan, uint32_t first)
+{
+	for (uint32_t i = first; i < plan->n_steps; i++)
+		if (plan->steps[i].body != PLAN_NONE)
+			return true;
+	return false;
+}
+
+static int settle(struct finder *f, const struct asked *a)
+{
+	struct plan *plan = f->plan;
+	struct plan_site *site = &plan->sites[a->site], called = *site;
+	struct plan_guard *g = &plan->guards[site->guard];
+	uint32_t first = plan->n_steps;
+	int err = add_steps(f, site->guard, a);
+
+	if (err == -ENOMEM)
+		return err;
+	called.role = WIRE_ROLE_GUARD_CALLED;
+	called.query = PLAN_NONE;
+	called.slot = (int32_t)a->frame.depth;
+	if (err || !finds_vtable(plan, first) || plan_site_excess(&called)) {
+		plan->n_steps = first;
+		return 0;
+	}
+	*site = called;
+	g->label_of_query = true;
+	free(g->label);
+	g->label = NULL;
+	if (g->exact) {
+		free(g->problem);
+		g->problem = NULL;
+	}
+	return 0;
+}
+
+int load_callers_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
+		      const struct mined_body *mined, const struct owners *owners)
+{
+	struct finder f = {
+		.img = img,
+		.decoder = decoder,
+		.plan = plan,
+		.mined = mined,
+		.owners = owners,
+		.bodies = calloc(plan->n_bodies + 1UL, sizeof(*f.bodies)),
+	};
+	int err = f.bodies ? find_asked(&f) : -ENOMEM;
+
+	err = err ?: find_callers(&f);
+	err = err ?: find_relays(&f);
+	err = err ?: find_calls(&f);
+	for (uint32_t i = 0; i < f.n_asked && !err; i++)
+		err = settle(&f, &f.asked[i]);
+	code__free(&f.code);
+	free(f.asked);
+	free(f.relays);
+	free(f.calls);
+	free(f.callers);
+	free(f.bodies);
+	return err;
+}

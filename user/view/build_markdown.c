@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <inttypes.h>
+
+#include "view/build_rows.h"
+#include "view/markdown.h"
+#include "view/report_notes.h"
+
+/* Rows where nobody asks for more or fewer. */
+#define FIT	 10
+#define FIT_OPEN 5
+
+static void print_head(FILE *out, const struct build_totals *t)
+{
+	uint64_t wall_ns = t->running.end_ns - t->running.start_ns;
+	char buf[FORMAT_MAX], more[FORMAT_MAX], neither[FORMAT_MAX], cpu[FORMAT_MAX];
+
+	fprintf(out, "### rustc: %s, %" PRIu32 " %s compiled", format_duration(buf, wall_ns),
+		t->compiles, t->compiles == 1 ? "crate" : "crates");
+	if (t->failed || t->killed)
+		fprintf(out, ", **%" PRIu32 " failed, %" PRIu32 " killed**", t->failed, t->killed);
+	fputs("\n\n", out);
+	if (wall_ns)
+		fprintf(out, "- %.2f compilers on average; never two in the last %s\n",
+			(double)t->compiler_ns / wall_ns, format_duration(buf, t->running.tail_ns));
+	if (t->off_cpu_known) {
+		fprintf(out, "- threads: %s on a CPU, %s kept from one\n",
+			format_duration(cpu, t->cpu_ns), format_duration(buf, t->preempted_ns));
+		fprintf(out, "- waiting: %s in queries, %s in passes, %s in neither\n",
+			format_duration(buf, t->waits.in_queries),
+			format_duration(more, t->waits.in_passes),
+			format_duration(neither, t->waits.in_neither));
+	}
+	if (t->blocked_ns)
+		fprintf(out, "- blocked in queries that another thread executed: %s\n",
+			format_duration(buf, t->blocked_ns));
+}
+
+static void print_reuse(FILE *out, const struct build_rows *r)
+{
+	char executed[FORMAT_MAX], loaded[FORMAT_MAX];
+
+	if (r->n_reuse)
+		fprintf(out, "- incremental compiles: %" PRIu32 ", %s executed, %s loaded\n",
+			r->n_reuse, format_count(executed, r->reuse.executed),
+			format_count(loaded, r->reuse.loaded));
+}
+
+static void print_more(FILE *out, size_t n, size_t shown)
+{
+	if (n > shown)
+		fprintf(out, "\nand %zu more\n", n - shown);
+}
+
+static int print_crate(FILE *out, const struct build_crate *c, const struct build_view *v)
+{
+	const struct build_process *p = c->process;
+	char buf[FORMAT_MAX];
+	int err;
+
+	fputs("| ", out);
+	err = markdown_code(out, c->name);
+	fprintf(out, " | %s |", format_duration(buf, p->end_ns - p->start_ns));
+	for (int part = 0; part < BUILD_EXIT; part++)
+		fprintf(out, " %s |",
+			p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
+	fprintf(out, " %s |",
+		build__totals(v->build)->off_cpu_known ? format_duration(buf, p->cpu_ns) : "-");
+	fprintf(out, " %s |", format_duration(buf, p->alone_ns));
+	fprintf(out, " %s |\n", report_notes__exit(buf, p->process->exit_status));
+	return err;
+}
+
+static int print_crates(FILE *out, const struct build_rows *r, const struct build_view *v)
+{
+	size_t shown = build_rows__shown(v, r->n_crates, FIT);
+	int err = 0;
+
+	if (!r->n_crates)
+		return 0;
+	fputs("\n| crate | wall | front end | codegen | link | cpu | alone | exit |\n"
+	      "|---|---:|---:|---:|---:|---:|---:|---:|\n",
+	      out);
+	for (size_t i = 0; !err && i < shown; i++)
+		err = print_crate(out, r->crates[i], v);
+	print_more(out, r->n_crates, shown);
+	return err;
+}
+
+static int print_query(FILE *out, const struct build_query *q, const struct build_rows *r)
+{
+	_free_ char *pair = q->crate ? build_query_name(q) : NULL;
+	char count[FORMAT_MAX], self[FORMAT_MAX], percent[FORMAT_MAX], off[FORMAT_MAX];
+	int err;
+
+	if (q->crate && !pair)
+		return -ENOMEM;
+	fputs("| ", out);
+	err = markdown_code(out, pair ?: q->label);
+	fprintf(out, " | %s | %s | %s | %s |\n", format_count(count, q->row.count + q->row.counted),
+		format_duration(self, q->row.self_ns),
+		format_percent(percent, q->row.self_ns, r->self_ns),
+		format_duration(off, q->row.self_off_ns));
+	return err;
+}
+
+static int print_queries(FILE *out, const char *what, const struct build_queries *q,
+			 const struct build_rows *r, const struct build_view *v)
+{
+	size_t shown = build_rows__shown(v, q->n, FIT);
+	int err = 0;
+
+	if (!q->n)
+		return 0;
+	fprintf(out, "\n| %s | executions | self | %% | off-cpu |\n|---|---:|---:|---:|---:|\n",
+		what);
+	for (size_t i = 0; !err && i < shown; i++)
+		err = print_query(out, &q->rows[i], r);
+	print_more(out, q->n, shown);
+	return err;
+}
+
+static int print_thread(FILE *out, const struct build_thread *t, const struct build_rows *r,
+			const struct build_view *v)
+{
+	const struct trace_process *p = r->of[t->process].process->process;
+	uint32_t shown = build_rows__shown(v, t->n_open, FIT_OPEN);
+	char buf[FORMAT_MAX * 2];
+	int err;
+
+	fputs("- ", out);
+	err = markdown_code(out, r->of[t->process].name);
+	fprintf(out, " %s, while thread ", build_ending(buf, p->exit_status));
+	err = err ?: markdown_code(out, t->name ?: "?");
+	fputs(" was in ", out);
+	for (uint32_t i = 0; !err && i < shown; i++) {
+		fputs(i ? " in " : "", out);
+		err = markdown_code(out, v->names->text(v->names->ctx, t->open[i].label));
+	}
+	if (t->n_open - shown + t->more)
+		fprintf(out, " in %" PRIu32 " more", t->n_open - shown + t->more);
+	fputc('\n', out);
+	return err;
+}
+
+static int print_interrupted(FILE *out, const struct build_rows *r, const struct build_view *v)
+{
+	uint32_t n;
+	const struct build_thread *threads = build__interrupted(v->build, &n);
+	size_t shown = build_rows__shown(v, n, FIT);
+	int err = 0;
+
+	if (n)
+		fputc('\n', out);
+	for (size_t i = 0; !err && i < shown; i++)
+		err = print_thread(out, &threads[i], r, v);
+	print_more(out, n, shown);
+	return err;
+}
+
+static int print_notes(FILE *out, const struct build_rows *r, const struct build_view *v)
+{
+	char buf[FORMAT_MAX], estimated[FORMAT_MAX];
+	int err = 0;
+
+	if (r->counted || r->estimated)
+		fprintf(out,
+			"\nNot recorded, to keep within a budget: %s executions, counted above, "
+			"and "
+			"about %s more.\n",
+			format_count(buf, r->counted), format_count(estimated, r->estimated));
+	if (v->losses)
+		fprintf(out, "\nLost: %s.", format_count(buf, trace_losses__total(v->losses)));
+	else
+		fputs("\nLost: unknown, the trace does not say.", out);
+	if (v->problem) {
+		fputs(" Incomplete: ", out);
+		err = markdown_code(out, v->problem);
+		fputc('.', out);
+	}
+	fputc('\n', out);
+	return err;
+}
+
+int build_markdown(FILE *out, const struct build_view *v)
+{
+	_build_rows_ struct build_rows r = {};
+	int err = build_rows__init(&r, v);
+
+	if (err)
+		return err;
+	print_head(out, build__totals(v->build));
+	print_reuse(out, &r);
+	err = print_crates(out, &r, v);
+	err = err ?: print_queries(out, "query", &r.queries, &r, v);
+	err = err ?: print_queries(out, "crate/query", &r.pairs, &r, v);
+	err = err ?: print_queries(out, "pass", &r.passes, &r, v);
+	err = err ?: print_interrupted(out, &r, v);
+	return err ?: print_notes(out, &r, v);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/build_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/compile_name.h"
+#include "view/report_notes.h"
+
+static int name_crates(struct build_rows *r, const struct build_process *processes, uint32_t n)
+{
+	r->of = calloc(n + 1UL, sizeof(*r->of));
+	r->crates = calloc(n + 1UL, sizeof(struct build_crate *));
+	if (!r->of || !r->crates)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		_free_ char *name = compile_name(processes[i].process);
+
+		r->of[i].process = &processes[i];
+		r->of[i].name = name ? format_clean(name) : NULL;
+		if (!r->of[i].name)
+			return -ENOMEM;
+		if (processes[i].compiles)
+			r->crates[r->n_crates++] = &r->of[i];
+	}
+	return 0;
+}
+
+static uint64_t wall_of(const struct build_crate *c)
+{
+	return c->process->end_ns - c->process->start_ns;
+}
+
+static int compare_crates(const void *a, const void *b)
+{
+	const struct build_crate *x = *(struct build_crate *const *)a;
+	const struct build_crate *y = *(struct build_crate *const *)b;
+	uint64_t wall_x = wall_of(x), wall_y = wall_of(y);
+
+	if (wall_x != wall_y)
+		return wall_x < wall_y ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+static int compare_queries(const void *a, const void *b)
+{
+	const struct build_query *x = a, *y = b;
+	int names;
+
+	if (x->row.self_ns != y->row.self_ns)
+		return x->row.self_ns < y->row.self_ns ? 1 : -1;
+	names = strcmp(x->label, y->label);
+	return names ?: (x->process > y->process) - (x->process < y->process);
+}
+
+static void sort_queries(struct build_queries *q)
+{
+	qsort(q->rows, q->n, sizeof(*q->rows), compare_queries);
+}
+
+static int add_all(struct build_rows *r, const struct build_view *v)
+{
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+	int err = summary__rows(v->summary, SUMMARY_ALL, &rows, &n);
+
+	if (err)
+		return err;
+	r->queries.rows = calloc(n + 1, sizeof(struct build_query));
+	r->passes.rows = calloc(n + 1, sizeof(struct build_query));
+	if (!r->queries.rows || !r->passes.rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		bool pass = summary_row__is_activity(&rows[i]);
+		struct build_queries *to = pass ? &r->passes : &r->queries;
+
+		to->rows[to->n++] = (struct build_query){
+			.label = v->names->text(v->names->ctx, rows[i].label),
+			.process = SUMMARY_ALL,
+			.row = rows[i],
+		};
+		r->self_ns += rows[i].self_ns;
+		r->counted += rows[i].counted;
+		r->estimated += rows[i].estimated;
+	}
+	sort_queries(&r->queries);
+	sort_queries(&r->passes);
+	return 0;
+}
+
+static int add_pairs(struct build_rows *r, const struct build_view *v, uint32_t process)
+{
+	_free_ struct summary_row *rows = NULL;
+	struct build_query *grown;
+	size_t n;
+	int err = summary__rows(v->summary, process, &rows, &n);
+
+	if (err)
+		return err;
+	grown = reallocarray(r->pairs.rows, r->pairs.n + n + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	r->pairs.rows = grown;
+	for (size_t i = 0; i < n; i++) {
+		if (summary_row__is_activity(&rows[i]))
+			continue;
+		grown[r->pairs.n++] = (struct build_query){
+			.crate = r->of[process].name,
+			.label = v->names->text(v->names->ctx, rows[i].label),
+			.process = process,
+			.row = rows[i],
+		};
+	}
+	return 0;
+}
+
+static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t process)
+{
+	struct reuse reuse = summary__reuse(s, process);
+
+	if (!reuse.loads)
+		return;
+	r->results_known = (!r->n_reuse || r->results_known) && reuse.results;
+	r->n_reuse++;
+	r->reuse.executed += reuse.executed;
+	r->reuse.loads += reuse.loads;
+	r->reuse.loaded += reuse.loaded;
+	r->reuse.results += reuse.results;
+}
+
+int build_rows__init(struct build_rows *r, const struct build_view *v)
+{
+	uint32_t n;
+	const struct build_process *processes = build__processes(v->build, &n);
+	int err;
+
+	*r = (struct build_rows){0};
+	err = name_crates(r, processes, n) ?: add_all(r, v);
+	for (uint32_t i = 0; !err && i < n; i++) {
+		err = add_pairs(r, v, i);
+		add_reuse(r, v->summary, i);
+	}
+	if (err)
+		return err;
+	qsort(r->crates, r->n_crates, sizeof(struct build_crate *), compare_crates);
+	if (r->pairs.n)
+		sort_queries(&r->pairs);
+	return 0;
+}
+
+void build_rows__clear(struct build_rows *r)
+{
+	for (size_t i = 0; r->of && r->of[i].name; i++)
+		free(r->of[i].name);
+	free(r->of);
+	free(r->crates);
+	free(r->queries.rows);
+	free(r->passes.rows);
+	free(r->pairs.rows);
+	*r = (struct build_rows){0};
+}
+
+size_t build_rows__shown(const struct build_view *v, size_t n, size_t fit)
+{
+	size_t most = v->full ? n : v->top ?: fit;
+
+	return most < n ? most : n;
+}
+
+char *build_query_name(const struct build_query *q)
+{
+	char *name;
+
+	return asprintf(&name, "%s/%s", q->crate, q->label) < 0 ? NULL : name;
+}
+
+const char *build_ending(char buf[FORMAT_MAX * 2], int32_t status)
+{
+	char exit[FORMAT_MAX];
+
+	if (status == TRACE_EXIT_UNKNOWN)
+		return "end not seen";
+	snprintf(buf, FORMAT_MAX * 2, "killed by %s", report_notes__exit(exit, status));
+	return buf;
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/probe_share.h"
+#include "view/build_rows.h"
+#include "view/report_notes.h"
+#include "view/table.h"
+
+/* Rows where nobody asks for more or fewer: together they fit 40 lines. */
+#define FIT_CRATES  6
+#define FIT_QUERIES 5
+#define FIT_PAIRS   4
+#define FIT_PASSES  4
+#define FIT_THREADS 3
+#define FIT_OPEN    3 /* in a thread */
+
+/* Columns that a name may take, so that lines have 80. */
+#define CRATE_MOST 24
+#define QUERY_MOST 41
+
+/* Numbers of compilers at once that are told one by one. */
+#define RUNNING_TOLD 4
+
+static void print_probes(FILE *out, const struct build_view *v)
+{
+	struct probe_share share = probe_share_of(v->summary, v->costs, v->losses);
+	char took[FORMAT_MAX], wall[FORMAT_MAX], percent[FORMAT_MAX];
+
+	if (!share.probe_ns)
+		return;
+	fprintf(out, "probes cost about %s of %s (%s %%); self times below are %s\n",
+		format_duration(took, share.probe_ns), format_duration(wall, share.wall_ns),
+		format_percent(percent, share.probe_ns, share.wall_ns),
+		v->raw && !v->costs->subtracted ? "with it" : "without it");
+}
+
+/* "," before all but the first of what is in brackets. */
+static const char *print_number(FILE *out, const char *before, uint32_t n, const char *what)
+{
+	if (!n)
+		return before;
+	fprintf(out, "%s%" PRIu32 " %s", before, n, what);
+	return ", ";
+}
+
+static void print_head(FILE *out, const struct build_totals *t)
+{
+	char wall[FORMAT_MAX], count[FORMAT_MAX];
+	const char *before = " (";
+
+	fprintf(out, "build     %s, crates compiled: %s",
+		format_duration(wall, t->running.end_ns - t->running.start_ns),
+		format_count(count, t->compiles));
+	before = print_number(out, before, t->failed, "failed");
+	before = print_number(out, before, t->killed, "killed");
+	before = print_number(out, before, t->unended, "not seen to end");
+	fputs(before[0] == ',' ? ")" : "", out);
+	if (t->asked)
+		fprintf(out, "; only asked: %" PRIu32, t->asked);
+	fputc('\n', out);
+}
+
+static void print_parallel(FILE *out, const struct build_totals *t)
+{
+	uint64_t wall_ns = t->running.end_ns - t->running.start_ns, more_ns = 0;
+	char buf[FORMAT_MAX];
+
+	if (!wall_ns)
+		return;
+	fprintf(out, "parallel  %.2f rustc on average; ", (double)t->compiler_ns / wall_ns);
+	for (size_t i = 0; i < t->running.n; i++) {
+		if (i >= RUNNING_TOLD)
+			more_ns += t->running.at[i];
+		else
+			fprintf(out, "%s%zu for %s %%", i ? ", " : "", i,
+				format_percent(buf, t->running.at[i], wall_ns));
+	}
+	if (more_ns)
+		fprintf(out, ", more for %s %%", format_percent(buf, more_ns, wall_ns));
+	fprintf(out, "\ntail      never two rustc in the last %s\n",
+		format_duration(buf, t->running.tail_ns));
+}
+
+static void print_threads(FILE *out, const struct build_totals *t)
+{
+	char cpu[FORMAT_MAX], preempted[FORMAT_MAX], queries[FORMAT_MAX], passes[FORMAT_MAX];
+	char neither[FORMAT_MAX], blocked[FORMAT_MAX];
+
+	if (t->off_cpu_known) {
+		fprintf(out, "threads   %s on a CPU, %s kept from one\n",
+			format_duration(cpu, t->cpu_ns),
+			format_duration(preempted, t->preempted_ns));
+		fprintf(out, "waiting   %s in queries, %s in passes, %s in neither\n",
+			format_duration(queries, t->waits.in_queries),
+			format_duration(passes, t->waits.in_passes),
+			format_duration(neither, t->waits.in_neither));
+	} else {
+		fputs("threads   not recorded when they were on a CPU\n", out);
+	}
+	if (t->blocked_ns)
+		fprintf(out, "blocked   %s in queries that another thread executed\n",
+			format_duration(blocked, t->blocked_ns));
+}
+
+static void print_reuse(FILE *out, const struct build_rows *r)
+{
+	char executed[FORMAT_MAX], loaded[FORMAT_MAX], neither[FORMAT_MAX];
+
+	if (!r->n_reuse)
+		return;
+	fprintf(out, "reuse     %s executed, %s loaded, ",
+		format_count(executed, r->reuse.executed), format_count(loaded, r->reuse.loaded));
+	if (r->results_known)
+		fprintf(out, "%s neither", format_count(neither, reuse__unseen(&r->reuse)));
+	else
+		fputs("neither not known", out);
+	fprintf(out, ", in %" PRIu32 " incremental %s\n", r->n_reuse,
+		r->n_reuse == 1 ? "compile" : "compiles");
+}
+
+/* The title of a first column: "crate", or "crate (6 of 12)". */
+static const char *title(char buf[FORMAT_MAX * 2], const char *what, size_t shown, size_t n)
+{
+	if (shown == n)
+		return what;
+	snprintf(buf, FORMAT_MAX * 2, "%s (%zu of %zu)", what, shown, n);
+	return buf;
+}
+
+static void add_name(struct table *t, const char *name, size_t most)
+{
+	table__cellf(t, "%.*s", (int)(most ? format_fit(name, most) : strlen(name)), name);
+}
+
+static void add_crate(struct table *t, const struct build_crate *c, const struct build_view *v)
+{
+	const struct build_process *p = c->process;
+	char buf[FORMAT_MAX];
+
+	add_name(t, c->name, v->full ? 0 : CRATE_MOST);
+	table__cell(t, format_duration(buf, p->end_ns - p->start_ns));
+	for (int part = 0; part < BUILD_EXIT; part++)
+		table__cell(t, p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
+	table__cell(t,
+		    build__totals(v->build)->off_cpu_known ? format_duration(buf, p->cpu_ns) : "-");
+	table__cell(t, format_duration(buf, p->alone_ns));
+	if (!v->full)
+		return;
+	table__cell(t, p->metadata_ns ? format_duration(buf, p->metadata_ns) : "-");
+	table__cell(t, format_count(buf, p->executions));
+	table__cellf(t, "%" PRIu32, p->process->pid);
+	table__cell(t, report_notes__exit(buf, p->process->exit_status));
+}
+
+static int print_crates(FILE *out, const struct build_rows *r, const struct build_view *v)
+{
+	size_t shown = build_rows__shown(v, r->n_crates, FIT_CRATES);
+	char first[FORMAT_MAX * 2];
+	const struct table_column columns[] = {
+		{title(first, "crate", shown, r->n_crates), 0},
+		{"wall", 0},
+		{"front end", 0},
+		{"codegen", 0},
+		{"link", 0},
+		{"cpu", 0},
+		{"alone", 0},
+		{"metadata", 0},
+		{"executions", 0},
+		{"pid", 0},
+		{"exit", 0},
+	};
+	_table_ struct table *t = NULL;
+	int err;
+
+	if (!r->n_crates)
+		return 0;
+	err = table__new(columns, v->full ? 11 : 7, &t);
+	if (err)
+		return err;
+	for (size_t i = 0; i < shown; i++)
+		add_crate(t, r->crates[i], v);
+	fputc('\n', out);
+	return table__print(t, out, "");
+}
+
+static int add_query(struct table *t, const struct build_query *q, const struct build_rows *r,
+		     const struct build_view *v)
+{
+	_free_ char *pair = q->crate ? build_query_name(q) : NULL;
+	_free_ char *name = !q->crate || pair ? format_clean(pair ?: q->label) : NULL;
+	char buf[FORMAT_MAX];
+
+	if (!name)
+		return -ENOMEM;
+	add_name(t, name, v->full ? 0 : QUERY_MOST);
+	table__cell(t, format_count(buf, q->row.count + q->row.counted));
+	table__cell(t, format_duration(buf, q->row.self_ns));
+	table__cell(t, format_percent(buf, q->row.self_ns, r->self_ns));
+	if (build__totals(v->build)->off_cpu_known)
+		table__cell(t, format_duration(buf, q->row.self_off_ns));
+	return 0;
+}
+
+static int print_queries(FILE *out, const char *what, const struct build_queries *q, size_t fit,
+			 const struct build_rows *r, const struct build_view *v)
+{
+	size_t shown = build_rows__shown(v, q->n, fit);
+	char first[FORMAT_MAX * 2];
+	const struct table_column columns[] = {
+		{title(first, what, shown, q->n), v->full ? 0 : QUERY_MOST},
+		{"executions", 0},
+		{"self", 0},
+		{"self %", 0},
+		{"off-cpu", 0},
+	};
+	_table_ struct table *t = NULL;
+	int err;
+
+	if (!q->n)
+		return 0;
+	err = table__new(columns, build__totals(v->build)->off_cpu_known ? 5 : 4, &t);
+	for (size_t i = 0; !err && i < shown; i++)
+		err = add_query(t, &q->rows[i], r, v);
+	if (err)
+		return err;
+	fputc('\n', out);
+	return table__print(t, out, "");
+}
+
+static int print_open(FILE *out, const struct build_open *open, const struct build_view *v)
+{
+	_free_ char *name = format_clean(v->names->text(v->names->ctx, open->label));
+	char buf[FORMAT_MAX];
+
+	if (!name)
+		return -ENOMEM;
+	fprintf(out, "%s (%s)", name, format_duration(buf, open->ns));
+	return 0;
+}
+
+/* The innermost first. */
+static int print_thread(FILE *out, const struct build_thread *t, const struct build_rows *r,
+			const struct build_view *v)
+{
+	const struct trace_process *p = r->of[t->process].process->process;
+	_free_ char *name = format_clean(t->name ?: "");
+	uint32_t shown = !v->full && t->n_open > FIT_OPEN ? FIT_OPEN : t->n_open;
+	char ending[FORMAT_MAX * 2];
+	int err = 0;
+
+	if (!name)
+		return -ENOMEM;
+	fprintf(out, "%s %" PRIu32 ", %s; thread %" PRIu32 "%s%s was in\n", r->of[t->process].name,
+		p->pid, build_ending(ending, p->exit_status), t->tid, *name ? " " : "", name);
+	fputs("  ", out);
+	for (uint32_t i = 0; !err && i < shown; i++) {
+		fputs(i ? " in " : "", out);
+		err = print_open(out, &t->open[i], v);
+	}
+	if (t->n_open - shown + t->more)
+		fprintf(out, " in %" PRIu32 " more", t->n_open - shown + t->more);
+	fputc('\n', out);
+	return err;
+}
+
+static int print_interrupted(FILE *out, const struct build_rows *r, const struct build_view *v)
+{
+	uint32_t n;
+	const struct build_thread *threads = build__interrupted(v->build, &n);
+	size_t shown = build_rows__shown(v, n, FIT_THREADS);
+	int err = 0;
+
+	if (n)
+		fputc('\n', out);
+	for (size_t i = 0; !err && i < shown; i++)
+		err = print_thread(out, &threads[i], r, v);
+	if (n > shown)
+		fprintf(out, "  and %zu more such %s\n", n - shown,
+			n - shown == 1 ? "thread" : "threads");
+	return err;
+}
+
+static void print_notes(FILE *out, const struct build_rows *r, const struct build_view *v)
+{
+	char counted[FORMAT_MAX], estimated[FORMAT_MAX];
+
+	fputc('\n', out);
+	if (r->counted || r->estimated)
+		fprintf(out,
+			"not recorded, to keep within a budget: %s executions, counted above, and "
+			"about %s more\n",
+			format_count(counted, r->counted), format_count(estimated, r->estimated));
+	report_notes__late(out, v->summary);
+	report_notes__losses(out, v->losses, v->full);
+	if (v->problem)
+		fprintf(out, "incomplete: %s\n", v->problem);
+}
+
+int build_text(FILE *out, const struct build_view *v)
+{
+	const struct build_totals *totals = build__totals(v->build);
+	_build_rows_ struct build_rows r = {};
+	int err = build_rows__init(&r, v);
+
+	if (err)
+		return err;
+	print_head(out, totals);
+	print_parallel(out, totals);
+	print_threads(out, totals);
+	print_reuse(out, &r);
+	print_probes(out, v);
+	err = print_crates(out, &r, v);
+	err = err ?: print_queries(out, "query", &r.queries, FIT_QUERIES, &r, v);
+	err = err ?: print_queries(out, "crate/query", &r.pairs, FIT_PAIRS, &r, v);
+	err = err ?: print_queries(out, "pass", &r.passes, FIT_PASSES, &r, v);
+	err = err ?: print_interrupted(out, &r, v);
+	if (!err)
+		print_notes(out, &r, v);
+	return err;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#ifndef QPROF_VIEW_MARKDOWN_H
+#define QPROF_VIEW_MARKDOWN_H
+
+#include <stdio.h>
+
+/*
+ * Print a name as a code span that may stand in a table, where a bar would end the cell and a
+ * backtick the span; what could not be printed as it is becomes something else. 0 or -ENOMEM.
+ */
+int markdown_code(FILE *out, const char *text);
+
+#endif /* QPROF_VIEW_MARKDOWN_H */
