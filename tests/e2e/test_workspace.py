@@ -105,9 +105,9 @@ def test_every_compiler(t):
     assert {p["pid"] for p in compiling} == truth.keys() | unreadable
     assert not [p for p in processes if not p["crate"] and p["queries"]]
     total = assert_equal(t, [p for p in compiling if p["pid"] in truth], truth)
-    return "%d packages, %d compilers of cargo's, %d of build scripts, %d only asked; %d queries" % (
-        len(packages(text)), started_by_cargo(text).total(),
-        len(compiling) - 1 - started_by_cargo(text).total(),
+    by_cargo = started_by_cargo(text).total()
+    return "%d packages, %d compilers of cargo's, %d of scripts, %d only asked; %d queries" % (
+        len(packages(text)), by_cargo, len(compiling) - 1 - by_cargo,
         len(processes) - len(compiling) + 1, total)
 
 
