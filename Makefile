@@ -45,7 +45,7 @@ B := build
 OPT := -O2 -g
 endif
 
-PKGS := libbpf libelf libdw zlib capstone libzstd json-c
+PKGS := libbpf libelf libdw zlib capstone libzstd json-c ncursesw
 
 INCLUDES := -Iuser -Iinclude -I$(B)
 BPF_INCLUDES := -Ivmlinux -Iinclude -Ibpf
