@@ -25,7 +25,7 @@ struct budget {
 	/* What probes took when decisions were made, in millionths: at the last, and at most. */
 	uint64_t last_cost_ppm;
 	uint64_t most_cost_ppm;
-	uint64_t ppm; /* as the last decision says */
+	uint64_t ppm; /* as the trace says, or the last decision; 0: there was none */
 };
 
 /* 0 or -ENOMEM. In the order of a trace. */

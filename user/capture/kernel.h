@@ -63,9 +63,12 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
 			const struct plan_hits *hits);
 
-/* With `governed`: the units of library `lib`, the kernel's. */
+/* With `governed`: the units of library `lib`, the kernel's. None of them is attached at first. */
 struct units;
 struct units *kernel__units(struct kernel *k, uint8_t lib);
+
+/* With `governed`: sites of library `lib` that are attached. */
+uint32_t kernel__sites(const struct kernel *k, uint8_t lib);
 
 /* With `governed`: from now on starts of this query are counted, or recorded again. */
 void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted);
