@@ -145,6 +145,7 @@ int session__follow_new(struct session *s, pid_t pid)
 {
 	int err;
 
+	session__begin_following(s);
 	session__end_measuring(s);
 	err = kernel__follow(s->kernel, pid);
 	return err ? diag_error_r(err, "cannot follow process %d: %s", (int)pid, strerror(-err))
@@ -162,13 +163,16 @@ unsigned int session__libraries(const struct session *s)
 	return libraries__attached(s->libs);
 }
 
+#define HURRIED_NICE (-10)
+
 /*
  * A compiler is only caught while its loader works if we run at once, and on a busy machine we
  * would not. Without CAP_SYS_NICE it stays as it is.
  */
 static void hurry(void)
 {
-	setpriority(PRIO_PROCESS, 0, -10);
+	if (getpriority(PRIO_PROCESS, 0) > HURRIED_NICE)
+		setpriority(PRIO_PROCESS, 0, HURRIED_NICE);
 }
 
 void session__start(struct session *s)
@@ -182,11 +186,18 @@ void session__start(struct session *s)
 }
 
 /* What is not asked for costs its probe from now on, but no record. */
-static int hide_label(struct session *s, const struct wire_label *r)
+static void hide_label(struct session *s, const struct wire_label *r)
 {
+	int err;
+
 	if (!s->filter || filter__passes_told(s->filter, &r->key))
-		return 0;
-	return kernel__hide_label(s->kernel, r);
+		return;
+	err = kernel__hide_label(s->kernel, r);
+	/* There is no room for more: they are left out here all the same. */
+	if (err && !s->told_no_hide)
+		diag_warn("labels that are not asked for cost as much as others from here on: %s",
+			  strerror(-err));
+	s->told_no_hide = s->told_no_hide || err;
 }
 
 /* The record first: what is found out about it refers to it. */
@@ -202,7 +213,7 @@ static int on_record(void *ctx, const void *record, size_t size)
 	if (err || !size)
 		return err;
 	if (size == sizeof(*label) && label->type == WIRE_LABEL)
-		return hide_label(s, label);
+		hide_label(s, label);
 	if (size != sizeof(*e) || e->type != WIRE_EXEC)
 		return 0;
 	err = session__tell_cwd(s, (pid_t)e->pid);
@@ -223,6 +234,14 @@ int session__drain(struct session *s)
 	return err ?: session__release_arrivals(s);
 }
 
+/* Whoever waits was told of by its exec, which may be in the ring still. */
+int session__suspend(struct session *s)
+{
+	int err = s->n_arrivals ? session__drain(s) : 0;
+
+	return err ?: session__let_all_go(s);
+}
+
 int session__tick(struct session *s)
 {
 	return s->budget ? budget__tick(s->budget, clock_ns(CLOCK_MONOTONIC)) : 0;
@@ -240,6 +259,9 @@ int session__stop(struct session *s)
 	if (err)
 		diag_warn("cannot tell which queries still run: %s", strerror(-err));
 	err = session__drain(s);
+	/* Whoever waits still finds nothing to be told to. */
+	session__drop_arrivals(s);
+	session__tell_arrivals(s);
 	return !err && s->budget ? budget__finish(s->budget) : err;
 }
 
@@ -250,7 +272,12 @@ int session__fd(const struct session *s)
 
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX])
 {
-	return kernel__counters(s->kernel, counters);
+	int err = kernel__counters(s->kernel, counters);
+
+	if (s->mappings)
+		counters[WIRE_LOST_MAPPINGS] = mappings__lost(s->mappings);
+	counters[WIRE_LOST_COMPILERS] = s->n_missed;
+	return err;
 }
 
 bool session__follows(const struct session *s, pid_t pid)

@@ -79,6 +79,11 @@ void session__start(struct session *s);
 int session__stop(struct session *s);
 
 int session__drain(struct session *s);
+/*
+ * To be called before we stop for a time that nobody knows: whoever waits for probes runs on
+ * without, and is late.
+ */
+int session__suspend(struct session *s);
 /* With a budget, to be called every BUDGET_TICK_MS, after session__drain(). */
 int session__tick(struct session *s);
 /* Polls readable when there is much for session__drain() to do, or something urgent. */
