@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -42,6 +43,8 @@ struct kernel {
 #define RECORD_HEADER 8
 /* Not an error: a drain has handed over enough. */
 #define ENOUGH (-4096)
+/* Times to look again whether a program that sleeps is done, 2 ms apart. */
+#define BUSY_TRIES 250
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -373,6 +376,14 @@ int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
 	return err;
 }
 
+void kernel__detach(struct kernel *k, uint8_t lib)
+{
+	if (!k->multi)
+		return;
+	probes__free(take_ptr(k->libs[lib]));
+	units__free(take_ptr(k->units[lib]));
+}
+
 struct units *kernel__units(struct kernel *k, uint8_t lib)
 {
 	return k->units[lib];
@@ -445,7 +456,7 @@ void kernel__enable(struct kernel *k, bool on)
 	k->skel->bss->enabled = on;
 }
 
-/* Wait until every program that was running has ended. */
+/* Wait until every program that was running has ended, but for those that may sleep. */
 static void wait_for_programs(void)
 {
 	/* A grace period of RCU, which programs run under. Without it we are right nearly always.
@@ -453,6 +464,7 @@ static void wait_for_programs(void)
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
+/* Leaves alone, and counts, those whose stacks are at work. */
 static int read_flush_all(struct kernel *k)
 {
 	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.flush_all, NULL);
@@ -461,6 +473,7 @@ static int read_flush_all(struct kernel *k)
 	int err = fd < 0 ? -errno : 0;
 	ssize_t n;
 
+	k->skel->bss->n_busy = 0;
 	while (fd >= 0 && (n = read(fd, buf, sizeof(buf))) != 0) {
 		if (n < 0 && errno != EAGAIN && errno != EINTR) {
 			err = -errno;
@@ -469,6 +482,19 @@ static int read_flush_all(struct kernel *k)
 	}
 	bpf_link__destroy(link);
 	return err;
+}
+
+/* A program that sleeps waits for a page, or for a CPU. */
+static int flush_all(struct kernel *k)
+{
+	const struct timespec pause = {.tv_nsec = 2000000};
+	int err = read_flush_all(k);
+
+	for (int i = 0; i < BUSY_TRIES && !err && k->skel->bss->n_busy; i++) {
+		nanosleep(&pause, NULL);
+		err = read_flush_all(k);
+	}
+	return err ?: k->skel->bss->n_busy ? -EBUSY : 0;
 }
 
 /*
@@ -483,7 +509,7 @@ int kernel__flush_open(struct kernel *k)
 	if (!kernel__follows_any(k))
 		return 0;
 	wait_for_programs();
-	err = read_flush_all(k);
+	err = flush_all(k);
 	wait_for_programs();
 	return err;
 }
