@@ -68,13 +68,18 @@ static int attach(void *session, const struct plan *plan)
 
 	session__end_measuring(s);
 	err = kernel__attach(s->kernel, plan, s->filter, &lib);
-	if (!err && s->filter && filter__wants_hits(s->filter))
+	if (err)
+		return err;
+	if (s->filter && filter__wants_hits(s->filter))
 		err = attach_hits(s, plan, lib);
+	if (!err)
+		err = s->sink.library(s->sink.ctx, lib, plan);
+	/* Last: it holds on to what is detached on an error. */
 	if (!err && s->budget)
 		err = budget__add_library(s->budget, lib, plan);
 	if (err)
-		return err;
-	return s->sink.library(s->sink.ctx, lib, plan);
+		kernel__detach(s->kernel, lib);
+	return err;
 }
 
 static int watch_fd(struct session *s, int fd)
