@@ -45,7 +45,7 @@ B := build
 OPT := -O2 -g
 endif
 
-PKGS := libbpf libelf libdw zlib capstone libzstd json-c
+PKGS := libbpf libelf libdw zlib capstone libzstd json-c ncursesw
 
 INCLUDES := -Iuser -Iinclude -I$(B)
 BPF_INCLUDES := -Ivmlinux -Iinclude -Ibpf
@@ -90,7 +90,7 @@ BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/store
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
-.PHONY: bench-store bench-times fidelity install uninstall man completion clean help no-cmocka FORCE
+.PHONY: bench-store bench-times fidelity screenshots install uninstall man completion clean help no-cmocka FORCE
 
 all: $(BIN)
 
@@ -120,6 +120,16 @@ $(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(
 
 # What a source takes in as it is, which no dependency file tells.
 $(B)/user/export/svg.o $(B)/fuzz/user/export/svg.o: user/export/svg.js
+HTML_OBJ := $(B)/user/export/html.o $(B)/fuzz/user/export/html.o
+$(HTML_OBJ): $(B)/html/head.html
+$(HTML_OBJ): private OBJ_CFLAGS = -DHTML_PAGE='"$(B)/html"'
+
+# The page, and the hashes by which it allows its own script and style, and nothing else.
+HTML_SRC := $(sort $(wildcard user/export/html/*))
+$(B)/html/head.html: $(HTML_SRC)
+	@mkdir -p $(@D)
+	@echo "  HTML    $(@D)"
+	$(Q)user/export/html/assemble.sh user/export/html $(@D)
 
 # Generated, so the first build needs it before the dependency files can say who reads it.
 $(OBJ) $(FUZZ_OBJ): | $(SKEL)
@@ -266,6 +276,13 @@ fidelity:
 		if [ -s $(B)/fidelity.md ]; then mv $(B)/fidelity.md docs/fidelity.md; fi; \
 		exit $$status
 
+# The pictures in the documents. SCREENSHOTS_ARGS=--help
+SCREENSHOTS_ARGS ?=
+screenshots:
+	@tests/setup.sh check
+	@+$(SUBMAKE) all
+	@$(PYTHON) -B tests/e2e/screenshots.py --build $(B) $(SCREENSHOTS_ARGS)
+
 # ---- Install ------------------------------------------------------------------------------------
 
 # One option table feeds the parser, the help, these pages and the shells' completion.
@@ -314,6 +331,7 @@ help:
 	@echo 'make fuzz         fuzz the readers for FUZZ_SECONDS each (default 60)'
 	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
 	@echo 'sudo make fidelity  docs/fidelity.md anew: some 15 minutes'
+	@echo 'sudo make screenshots  docs/images anew'
 	@echo 'sudo make bench   set up, measure, compare with what is aimed at; BENCH_ARGS=--help'
 	@echo 'sudo make bench-times  our self times beside those of -Zself-profile; BENCH_ARGS=--help'
 	@echo 'make bench-store  those parts of it that need no root and no rustc; EVENTS=N'

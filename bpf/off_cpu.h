@@ -109,6 +109,8 @@ static inline wire_u64 off_cpu_begin(struct thread_stack *t, wire_u64 now)
 		off_cpu_end(t, WIRE_SPAN_LEFT, now);
 	o->state = OFF_CPU_BUSY;
 	OFF_CPU_BARRIER();
+	t->changes++;
+	OFF_CPU_BARRIER();
 	off_cpu_send_waiting(t);
 	return now < o->last_ns ? o->last_ns : now;
 }

@@ -143,7 +143,9 @@ struct thread_stack {
 	wire_u64 hits; /* probe hits and spans sent that are not in the counters yet */
 	wire_u64 spans;
 	wire_u32 requests_end; /* index behind the youngest, modulo STACK_REQUESTS */
+	wire_u32 changes;      /* how often a hit has begun, for who looks on from elsewhere */
 	wire_u32 counted_lib;  /* whose queries are counted */
+	wire_u32 pad;
 	struct off_cpu off_cpu;
 	struct request requests[STACK_REQUESTS];
 	struct frame frames[STACK_INLINE_FRAMES];

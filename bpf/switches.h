@@ -11,8 +11,11 @@
 
 static void off_cpu_emit(struct thread_stack *t, const struct off_interval *i, wire_u32 depth)
 {
-	struct wire_off_cpu *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+	struct wire_off_cpu *r;
 
+	if (knobs.silent)
+		return;
+	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 	if (!r) {
 		count(WIRE_LOST_RING_FULL);
 		return;

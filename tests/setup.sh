@@ -25,6 +25,7 @@ needs_build() {
 	pc:capstone        libcapstone-dev  capstone-devel       capstone    libcapstone-devel
 	pc:libzstd         libzstd-dev      libzstd-devel        zstd        libzstd-devel
 	pc:json-c          libjson-c-dev    json-c-devel         json-c      libjson-c-devel
+	pc:ncursesw        libncurses-dev   ncurses-devel        ncurses     ncurses-devel
 	END
 }
 
@@ -37,6 +38,7 @@ needs_check() {
 	cmd:clang-format   clang-format     clang-tools-extra    clang       clang-tools
 	cmd:ctags          universal-ctags  ctags                ctags       ctags
 	cmd:setpriv        util-linux       util-linux           util-linux  util-linux
+	cmd:tmux           tmux             tmux                 tmux        tmux
 	cmd:script         bsdutils         util-linux-script    util-linux  util-linux
 	cmd:objcopy        binutils         binutils             binutils    binutils
 	cmd:zsh            zsh              zsh                  zsh         zsh

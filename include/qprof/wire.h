@@ -33,6 +33,8 @@ enum wire_type {
 	WIRE_THREAD = 7,
 	WIRE_OFF_CPU = 8,
 	WIRE_COUNTED = 9,
+	WIRE_OPEN_FRAME = 10,
+	WIRE_OPEN_STACK = 11,
 };
 
 /* How a span came to its end. */
@@ -195,6 +197,33 @@ struct wire_thread {
 	char name[16]; /* the kernel's, ends in NUL */
 };
 
+/* What a thread is in at this moment, from the outermost on; sent when asked for. */
+struct wire_open_frame {
+	wire_u8 type;
+	wire_u8 lib;
+	wire_u8 kind; /* enum wire_kind */
+	wire_u8 pad;
+	wire_u16 query; /* as in wire_span */
+	wire_u16 pad2;
+	wire_u32 tid;
+	wire_u32 label; /* as in wire_span */
+	wire_u64 sp;	/* of the function that it lies in, or a little above */
+	wire_u64 start_ns;
+};
+
+/* The thread's frames have been sent, right before this. */
+struct wire_open_stack {
+	wire_u8 type;
+	wire_u8 torn;	/* 1: it changed meanwhile, so that they may be of several moments */
+	wire_u8 reason; /* enum wire_off_reason, if off_since_ns is not 0 */
+	wire_u8 known;	/* 0: the thread has hit no probe yet, or is not followed */
+	wire_u32 tid;
+	wire_u32 n;	 /* frames; less came if the ring buffer was full */
+	wire_u32 n_lost; /* it is in that many more, which found no room when they started */
+	wire_u64 time_ns;
+	wire_u64 off_since_ns; /* it left its CPU then; 0: it is on one, or this is not known */
+};
+
 struct wire_fork {
 	wire_u8 type;
 	wire_u8 pad[3];
@@ -259,6 +288,7 @@ struct wire_knobs {
 	wire_u32 wakeup_bytes; /* wake the reader once this much is waiting in the ring buffer */
 	wire_u32 callers;      /* 1: requests are probed, and spans tell who made theirs */
 	wire_u32 governed;     /* 1: struct wire_watched says what is recorded */
+	wire_u32 silent; /* 1: no spans, no off-CPU intervals: only open stacks are asked for */
 };
 
 /*
@@ -487,7 +517,9 @@ _Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");
 _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
 _Static_assert(sizeof(struct wire_counted) == 24, "wire_counted");
 _Static_assert(sizeof(struct wire_watched) == 16, "wire_watched");
-_Static_assert(sizeof(struct wire_knobs) == 12, "wire_knobs");
+_Static_assert(sizeof(struct wire_knobs) == 16, "wire_knobs");
+_Static_assert(sizeof(struct wire_open_frame) == 32, "wire_open_frame");
+_Static_assert(sizeof(struct wire_open_stack) == 32, "wire_open_stack");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
 _Static_assert(sizeof(struct wire_provider) == 8, "wire_provider");
 _Static_assert(sizeof(struct wire_step) == 8, "wire_step");

@@ -6,7 +6,8 @@ budget    whether --budget holds
 hits      of caches, of hello world, beside rustc's own
 set-up    making and reading a plan, attaching to a running compiler
 store     writing and reading 100 million synthetic events; no root, no rustc
-export    writing a trace in each format; 10 million events to Perfetto; no root, no rustc
+export    writing a trace in each format; 10 million events to Perfetto; the page of one million in
+          a browser, and how large that of a real compile is; the last alone needs root and rustc
 pctab     pc-value tables of Debian's Go 1.19, if it is installed; no root, no rustc
 """
 

@@ -50,6 +50,20 @@ def test_quiet(t):
     assert (run.stdout, run.stderr) == (b"", b""), run
 
 
+def test_slow(t):
+    """A line for each interval over the threshold, and no other; nothing else with -q."""
+    run = t.capture(long_build(t), options=("-q", "--slow", "20ms"))
+    assert (run.status, run.stdout) == (0, b""), run
+    line = r"^qprof-bpf: slow: (\S+) [\d.]+ m?s \(self .*\) in regex_syntax, process \d+$"
+    told = re.findall(line, run.stderr.decode(), re.M)
+    assert len(told) == len(run.stderr.splitlines()), run.stderr.decode()
+    spans = t.spans(run.trace)
+    long = [s["query"] for s in spans
+            if s["end_ns"] - s["start_ns"] - s.get("probe_ns", 0) >= 20_000_000]
+    assert sorted(told) == sorted(long), (told, long)  # threads are told in turns
+    assert told.index("typeck") < told.index("analysis"), told
+
+
 def without_codes(text):
     return re.sub(r"\033(\[[0-9;?]*[A-Za-z]|[78])", "", text)
 

@@ -89,13 +89,14 @@ static void every_record_option_is_stored(void **state)
 	struct cli cli;
 
 	(void)state;
-	parse("qprof-bpf -fqvv -o a.qpt -i500ms --json --ring-size=1m --attach perf "
+	parse("qprof-bpf -fqvv -o a.qpt -i500ms --slow 2s --json --ring-size=1m --attach perf "
 	      "-p 1,2 --pid=3 -p 2",
 	      &cli);
 	assert_true(cli.record.force && cli.record.quiet && cli.record.json);
 	assert_int_equal(cli.verbose, 2);
 	assert_string_equal(cli.record.output, "a.qpt");
 	assert_int_equal(cli.record.interval_ns, 500000000);
+	assert_int_equal(cli.record.slow_ns, 2000000000);
 	assert_int_equal(cli.record.ring_bytes, 1 << 20);
 	assert_int_equal(cli.record.attach, CLI_ATTACH_PERF);
 	assert_int_equal(cli.record.pids.n, 3);
@@ -325,6 +326,35 @@ static void dump_goes_to_the_end_unless_told(void **state)
 	refuse("qprof-bpf dump --from 1s --to 0s a.qpt", "--to is before --from");
 }
 
+static void top_shows_one_thing(void **state)
+{
+	struct cli cli;
+
+	(void)state;
+	parse("qprof-bpf top", &cli);
+	assert_int_equal(cli.command, CLI_TOP);
+	assert_null(cli.top.file);
+	assert_int_equal(cli.record.interval_ns, 1000000000);
+	done(&cli);
+	parse("qprof-bpf top -i 200ms a.qpt", &cli);
+	assert_string_equal(cli.top.file, "a.qpt");
+	assert_int_equal(cli.record.interval_ns, 200000000);
+	done(&cli);
+	parse("qprof-bpf top -p 17,18 -o b.qpt", &cli);
+	assert_int_equal(cli.record.pids.n, 2);
+	assert_string_equal(cli.record.output, "b.qpt");
+	done(&cli);
+	parse("qprof-bpf top -e passes -- make -j4 a.qpt", &cli);
+	assert_null(cli.top.file);
+	assert_string_equal(cli.record.command[2], "a.qpt");
+	done(&cli);
+	refuse("qprof-bpf top a.qpt b.qpt", "unexpected 'b.qpt'");
+	refuse("qprof-bpf top -p 17 -- make", "exclude each other");
+	refuse("qprof-bpf top -p 17 a.qpt", "a.qpt is a trace to show");
+	refuse("qprof-bpf top -o b.qpt a.qpt", "for what is recorded");
+	refuse("qprof-bpf top -i 1ms", "--interval must be");
+}
+
 static void diff_takes_two_sides(void **state)
 {
 	struct cli cli;
@@ -370,6 +400,7 @@ int main(void)
 		cmocka_unit_test(import_takes_any_number_of_files),
 		cmocka_unit_test(export_has_a_format_and_a_place),
 		cmocka_unit_test(dump_goes_to_the_end_unless_told),
+		cmocka_unit_test(top_shows_one_thing),
 		cmocka_unit_test(diff_takes_two_sides),
 	};
 

@@ -146,6 +146,32 @@ static void records_become_a_trace_and_a_summary(void **state)
 }
 
 /* The trace has the times as they were, and the costs; the summary is without them. */
+static void slow_intervals_are_told_as_they_end(void **state)
+{
+	struct recorder_options opt = {.output = path, .mode = LIVE_NONE, .slow_ns = 1000};
+	_recorder_ struct recorder *r = NULL;
+	struct session_sink sink;
+	struct output o;
+
+	(void)state;
+	assert_int_equal(recorder__open(&opt, &r), 0);
+	assert_int_equal(recorder__create_file(r), 0);
+	sink = recorder__sink(r);
+	assert_int_equal(sink.library(sink.ctx, LIB, plan), 0);
+	execute(r, PID);
+	output_begin(&o);
+	assert_int_equal(give_span(r, 0, 1, 2000, 2999), 0);
+	assert_int_equal(give_span(r, 0, 1, 3000, 4000), 0);
+	assert_int_equal(give_span(r, 1, 0, 1500, 4000), 0);
+	output_end(&o);
+	assert_int_equal(lines_of(o.text[1], "slow: "), 2);
+	assert_contains(o.text[1],
+			"slow: mir_built 1.00 us (self 1.00 us) in a, process 4711\n"
+			"qprof-bpf: slow: typeck 2.50 us (self 501 ns) in a, process 4711");
+	assert_string_equal(o.text[0], "");
+	output_free(&o);
+}
+
 static void costs_are_stored_and_taken_off(void **state)
 {
 	static const struct probe_costs costs = {{400000, 500000}, {9000000, 9100000}};
@@ -584,6 +610,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(directories_and_thread_names_are_recorded),
 		TEST(records_become_a_trace_and_a_summary),
+		TEST(slow_intervals_are_told_as_they_end),
 		TEST(costs_are_stored_and_taken_off),
 		TEST(costs_that_are_not_known_are_left_out),
 		TEST(losses_are_mapped_cause_by_cause),

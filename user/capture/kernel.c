@@ -191,10 +191,12 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 			bpf_program__set_expected_attach_type(k->progs[role],
 							      probes_multi_attach_type());
 	}
+	bpf_program__set_autoload(k->skel->progs.show_open, opt->only_open);
 	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)opt->ring_bytes);
 	/* Early enough that the reader finds room to be slow in. */
 	k->skel->rodata->knobs.wakeup_bytes = (uint32_t)(opt->ring_bytes / 8);
 	k->skel->rodata->knobs.callers = opt->callers;
+	k->skel->rodata->knobs.silent = opt->only_open;
 	k->skel->rodata->knobs.governed = opt->governed;
 	err = qprof_bpf__load(k->skel);
 	return err ? explain_load(err) : 0;
@@ -464,37 +466,52 @@ static void wait_for_programs(void)
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
-/* Leaves alone, and counts, those whose stacks are at work. */
-static int read_flush_all(struct kernel *k)
+/* Run a program over all tasks. */
+static int read_tasks(const struct bpf_link *link)
 {
-	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.flush_all, NULL);
 	_close_ int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
 	char buf[64];
-	int err = fd < 0 ? -errno : 0;
 	ssize_t n;
 
-	k->skel->bss->n_busy = 0;
-	while (fd >= 0 && (n = read(fd, buf, sizeof(buf))) != 0) {
-		if (n < 0 && errno != EAGAIN && errno != EINTR) {
-			err = -errno;
-			break;
-		}
+	if (fd < 0)
+		return -errno;
+	while ((n = read(fd, buf, sizeof(buf))) != 0) {
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
 	}
-	bpf_link__destroy(link);
-	return err;
+	return 0;
+}
+
+/* Leaves alone, and counts, those whose stacks are at work. */
+static int read_flush_all(struct kernel *k, const struct bpf_link *link)
+{
+	k->skel->bss->n_busy = 0;
+	return read_tasks(link);
 }
 
 /* A program that sleeps waits for a page, or for a CPU. */
 static int flush_all(struct kernel *k)
 {
 	const struct timespec pause = {.tv_nsec = 2000000};
-	int err = read_flush_all(k);
+	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.flush_all, NULL);
+	int err = read_flush_all(k, link);
 
 	for (int i = 0; i < BUSY_TRIES && !err && k->skel->bss->n_busy; i++) {
 		nanosleep(&pause, NULL);
-		err = read_flush_all(k);
+		err = read_flush_all(k, link);
 	}
+	bpf_link__destroy(link);
 	return err ?: k->skel->bss->n_busy ? -EBUSY : 0;
+}
+
+int kernel__show_open(struct kernel *k, pid_t tid)
+{
+	struct qprof_bpf *s = k->skel;
+
+	if (!s->links.show_open)
+		s->links.show_open = bpf_program__attach_iter(s->progs.show_open, NULL);
+	s->bss->open_tid = (uint32_t)tid;
+	return read_tasks(s->links.show_open);
 }
 
 /*

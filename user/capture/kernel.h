@@ -34,6 +34,8 @@ struct kernel_options {
 	const struct filter *filter;
 	bool hits;    /* be ready for kernel__attach_hits(), whatever the filter */
 	bool off_cpu; /* tell when threads that have hit a probe are off their CPU */
+	/* Only kernel__show_open() is wanted: intervals that end are not told. */
+	bool only_open;
 };
 
 struct kernel;
@@ -97,6 +99,13 @@ void kernel__enable(struct kernel *k, bool on);
 /* Send off, as WIRE_SPAN_OPEN, what is on the threads' stacks. Call with counting stopped. -EBUSY:
  * a program of ours did not end, and what its thread has on its stack is missing. */
 int kernel__flush_open(struct kernel *k);
+
+/*
+ * Send what thread `tid` is in at this moment, without ending it: WIRE_OPEN_FRAMEs, the outermost
+ * first, and then one WIRE_OPEN_STACK; none if there is no such thread, or no room. They may hide
+ * for a moment behind a record that is still being written. Only if the kernel was opened for it.
+ */
+int kernel__show_open(struct kernel *k, pid_t tid);
 
 typedef int (*kernel_record_fn)(void *ctx, const void *record, size_t size);
 

@@ -136,7 +136,9 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		err = watch_all(s);
 	if (err)
 		return err;
-	begin_measuring(s);
+	/* It needs spans; nobody asks what they cost who wants none. */
+	if (!opt->only_open)
+		begin_measuring(s);
 	*out = take_ptr(s);
 	return 0;
 }
@@ -250,6 +252,11 @@ int session__suspend(struct session *s)
 int session__tick(struct session *s)
 {
 	return s->budget ? budget__tick(s->budget, clock_ns(CLOCK_MONOTONIC)) : 0;
+}
+
+int session__show_open(struct session *s, pid_t tid)
+{
+	return kernel__show_open(s->kernel, tid);
 }
 
 int session__stop(struct session *s)

@@ -84,6 +84,8 @@ int session__drain(struct session *s);
  * without, and is late.
  */
 int session__suspend(struct session *s);
+/* As kernel__show_open(): the records come with the next session__drain(). */
+int session__show_open(struct session *s, pid_t tid);
 /* With a budget, to be called every BUDGET_TICK_MS, after session__drain(). */
 int session__tick(struct session *s);
 /* Polls readable when there is much for session__drain() to do, or something urgent. */

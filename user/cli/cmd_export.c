@@ -77,6 +77,7 @@ struct format {
 
 /* By enum cli_format; measureme is a directory. */
 static const struct format formats[] = {
+	[CLI_FORMAT_HTML] = {export_html, true, "interval", "s", "open %s in a browser"},
 	[CLI_FORMAT_COUNTS] = {export_counts, false, "row", "s",
 			       "read %s with any editor or sheet"},
 	[CLI_FORMAT_PERFETTO] = {export_perfetto, true, "interval", "s",

@@ -196,7 +196,7 @@ static int check_budget(const struct capture *c)
 
 static enum live_mode live_mode_of(const struct cli_record_options *o, FILE *out)
 {
-	if (o->quiet)
+	if (o->quiet || o->begun_fd)
 		return LIVE_NONE;
 	if (o->json)
 		return LIVE_JSON;
@@ -208,21 +208,20 @@ static int open_recorder(struct capture *c)
 	const struct cli_record_options *o = c->opt;
 	/* With a command, stdout is the command's: only JSON, asked for, goes there. */
 	FILE *out = o->command && !o->json ? stderr : stdout;
-	char name[64];
-	time_t now = time(NULL);
-	struct tm tm;
+	char name[CMD_TRACE_NAME_MAX];
 	struct recorder_options ro = {
 		.output = o->output,
 		.force = o->force,
 		.live = out,
 		.mode = live_mode_of(o, out),
-		.summary = !o->quiet && !o->json,
+		.summary = !o->quiet && !o->json && !o->begun_fd,
 		.filter = c->filter,
 		.callers = o->callers,
+		.slow_ns = o->slow_ns,
 	};
 
 	if (!ro.output) {
-		strftime(name, sizeof(name), "qprof-%Y%m%dT%H%M%SZ.qpt", gmtime_r(&now, &tm));
+		cmd_default_trace_name(name);
 		ro.output = name;
 	}
 	return recorder__open(&ro, &c->recorder);
@@ -502,6 +501,13 @@ static void wait_for_command(struct capture *c)
 		on_signals(c);
 }
 
+/* If nobody waits for it any more, there is nobody to be told. */
+static void tell_begun(const struct capture *c)
+{
+	if (c->opt->begun_fd && write(c->opt->begun_fd, "", 1) < 0)
+		diag_verbose("who shows this recording is gone");
+}
+
 static int record(struct capture *c)
 {
 	int err, err2;
@@ -516,6 +522,7 @@ static int record(struct capture *c)
 		}
 	}
 	recorder__commit_file(c->recorder);
+	tell_begun(c);
 	err = watch(c);
 	err2 = finish(c);
 	if (!recorder__processes(c->recorder) && !err && !err2)

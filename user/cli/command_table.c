@@ -14,6 +14,11 @@ static int run_record(const struct cli *cli)
 	return cmd_record(&cli->record);
 }
 
+static int run_top(const struct cli *cli)
+{
+	return cmd_top(&cli->top, &cli->record);
+}
+
 static int run_report(const struct cli *cli)
 {
 	return cmd_report(&cli->report);
@@ -54,6 +59,11 @@ static int run_doctor(const struct cli *cli)
 	return cmd_doctor(&cli->doctor);
 }
 
+static int run_stuck(const struct cli *cli)
+{
+	return cmd_stuck(&cli->stuck);
+}
+
 static int run_pctab(const struct cli *cli)
 {
 	return cmd_pctab(&cli->pctab);
@@ -92,6 +102,39 @@ static const struct cli_example record_examples[] = {
 	 "sudo qprof-bpf -q -o debug.qpt -- cargo build --release"},
 	{"Feed live counts to a program, twice a second",
 	 "sudo qprof-bpf --json --interval 500ms -- make -j4"},
+	{"Only say what takes 100 milliseconds or more, as it happens",
+	 "sudo qprof-bpf -q --slow 100ms -- cargo build"},
+	{},
+};
+
+static const char about_top[] =
+	"Shows what the compilers do while they do it: a table of processes, of queries, or of "
+	"threads, on the whole terminal. Enter opens a process, Esc goes back; ? shows the "
+	"keys.\n\n"
+	"With -p, --system, --cgroup or a COMMAND it records as record does, and leaves the same "
+	"trace: whatever is "
+	"seen "
+	"can be reported later. What COMMAND prints is kept, and printed to stderr when the view "
+	"is "
+	"left; COMMAND has no terminal. q leaves the view: a recording of what runs already ends "
+	"then, "
+	"a COMMAND goes on to its end, and its exit status is passed on. Ctrl-C interrupts "
+	"COMMAND.\n\n"
+	"With FILE it shows that trace, and follows it while it is still being written. With "
+	"nothing "
+	"it follows the one recording that runs on this machine; under sudo anybody's. What is "
+	"seen "
+	"is as fresh as that recording's --interval.\n\n"
+	"An interval is known once it has ended: a query that still runs is not in the tables. "
+	"Needs "
+	"a terminal; NO_COLOR takes its colours away. For a pipe or a dumb terminal, record prints "
+	"blocks of lines.";
+
+static const struct cli_example top_examples[] = {
+	{"Watch a build from its first rustc to its last", "sudo qprof-bpf top -- cargo build"},
+	{"Look into a running compiler or cargo", "sudo qprof-bpf top -p 4711"},
+	{"Watch the recording that runs in another terminal", "sudo qprof-bpf top"},
+	{"Browse a trace", "qprof-bpf top debug.qpt"},
 	{},
 };
 
@@ -250,6 +293,25 @@ static const struct cli_example doctor_examples[] = {
 	{},
 };
 
+static const char about_stuck[] =
+	"For a compiler that seems to hang: which queries each of its threads is in right now, the "
+	"outermost first, since when, and in which function. Looks again every second, until the "
+	"process exits or Ctrl-C.\n\n"
+	"What a thread entered since qprof-bpf attached is told exactly. What it entered before is "
+	"read from its stack, and marked with >: it has been going on for longer than that. "
+	"For this each thread is stopped for less than a millisecond as a rule, one "
+	"at a time; it goes on even if qprof-bpf is killed meanwhile. Needs the rights of record, "
+	"and "
+	"those of a debugger (CAP_SYS_PTRACE, or the same user).";
+
+static const struct cli_example stuck_examples[] = {
+	{"What is that rustc doing?", "sudo qprof-bpf stuck -p 4711"},
+	{"Each compiler of a running build, once; 4700 is cargo",
+	 "sudo qprof-bpf stuck --once -p 4700"},
+	{"For a program", "sudo qprof-bpf stuck --once --json -p 4711"},
+	{},
+};
+
 static const char about_pctab[] = "Reads every pc-value table (lines, files, stack depths, ...) of "
 				  "an executable that Go 1.18 or "
 				  "later built, encodes each one anew as varint deltas and with a "
@@ -288,6 +350,17 @@ static const struct cli_command record_command = {
 	.takes_command = true,
 	.examples = record_examples,
 	.run = run_record,
+};
+
+static const struct cli_command top_command = {
+	.name = "top",
+	.usage = "[OPTION...] [FILE | -p PID | -- COMMAND [ARG...]]",
+	.summary = "Watch a recording on the whole terminal, and look into processes",
+	.text = about_top,
+	.operand = {"FILE", CLI_FILE, false, AT(top.file)},
+	.takes_command = true,
+	.examples = top_examples,
+	.run = run_top,
 };
 
 static const struct cli_command report_command = {
@@ -370,6 +443,15 @@ static const struct cli_command doctor_command = {
 	.run = run_doctor,
 };
 
+static const struct cli_command stuck_command = {
+	.name = "stuck",
+	.usage = "[OPTION...] -p PID[,PID...]",
+	.summary = "Tell what a compiler that seems to hang is doing",
+	.text = about_stuck,
+	.examples = stuck_examples,
+	.run = run_stuck,
+};
+
 static const struct cli_command pctab_command = {
 	.name = "pctab",
 	.usage = "[OPTION...] FILE",
@@ -400,11 +482,12 @@ static const struct cli_command version_command = {
 };
 
 static const struct cli_command *const commands[] = {
-	[CLI_RECORD] = &record_command, [CLI_REPORT] = &report_command,
-	[CLI_DIFF] = &diff_command,	[CLI_DUMP] = &dump_command,
-	[CLI_VERIFY] = &verify_command, [CLI_EXPORT] = &export_command,
-	[CLI_IMPORT] = &import_command, [CLI_PLAN] = &plan_command,
-	[CLI_DOCTOR] = &doctor_command, [CLI_PCTAB] = &pctab_command,
+	[CLI_TOP] = &top_command,	[CLI_RECORD] = &record_command,
+	[CLI_REPORT] = &report_command, [CLI_DIFF] = &diff_command,
+	[CLI_DUMP] = &dump_command,	[CLI_VERIFY] = &verify_command,
+	[CLI_EXPORT] = &export_command, [CLI_IMPORT] = &import_command,
+	[CLI_PLAN] = &plan_command,	[CLI_DOCTOR] = &doctor_command,
+	[CLI_STUCK] = &stuck_command,	[CLI_PCTAB] = &pctab_command,
 	[CLI_HELP] = &help_command,	[CLI_VERSION] = &version_command,
 };
 

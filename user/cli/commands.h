@@ -10,6 +10,7 @@
 #include "trace/reader.h"
 
 int cmd_record(const struct cli_record_options *o);
+int cmd_top(const struct cli_top_options *o, const struct cli_record_options *record);
 int cmd_report(const struct cli_report_options *o);
 int cmd_diff(const struct cli_diff_options *o);
 int cmd_dump(const struct cli_dump_options *o);
@@ -18,6 +19,7 @@ int cmd_export(const struct cli_export_options *o);
 int cmd_import(const struct cli_import_options *o);
 int cmd_plan(const struct cli_plan_options *o);
 int cmd_doctor(const struct cli_doctor_options *o);
+int cmd_stuck(const struct cli_stuck_options *o);
 int cmd_pctab(const struct cli_pctab_options *o);
 int cmd_help(const struct cli_help_options *o);
 int cmd_version(void);
@@ -42,6 +44,10 @@ int cmd_become_invoker(void);
  * NULL for that of the rustc which would run here. Negative errno after an error line.
  */
 int cmd_find_library(const char *target, char **path);
+
+/* What a trace is called if nobody says: qprof-<utc>.qpt. */
+#define CMD_TRACE_NAME_MAX 64
+void cmd_default_trace_name(char name[CMD_TRACE_NAME_MAX]);
 
 /* Open a trace for reading; prints one line on failure. */
 int cmd_open_trace(const char *path, struct trace_reader **r);

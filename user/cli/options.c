@@ -13,7 +13,7 @@
 
 static const struct cli_option options[] = {
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.letter = 'p',
 		.name = "pid",
 		.arg = "PID[,PID...]",
@@ -24,7 +24,7 @@ static const struct cli_option options[] = {
 			"children it has. May be given several times.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.name = "system",
 		.kind = CLI_FLAG,
 		.offset = AT(record.system),
@@ -33,7 +33,7 @@ static const struct cli_option options[] = {
 			"the compilers.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.name = "cgroup",
 		.arg = "DIR",
 		.kind = CLI_FILE,
@@ -43,7 +43,7 @@ static const struct cli_option options[] = {
 			"mounted.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.letter = 'o',
 		.name = "output",
 		.arg = "FILE",
@@ -53,7 +53,7 @@ static const struct cli_option options[] = {
 			"qprof-<utc>.qpt in the current directory.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.letter = 'f',
 		.name = "force",
 		.kind = CLI_FLAG,
@@ -61,7 +61,7 @@ static const struct cli_option options[] = {
 		.help = "Overwrite the output file.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.letter = 'e',
 		.name = "events",
 		.arg = "LIST",
@@ -80,7 +80,7 @@ static const struct cli_option options[] = {
 			"probes, for small programs; if some are lost, --ring-size 256m helps.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.letter = 'i',
 		.name = "interval",
 		.arg = "DURATION",
@@ -89,6 +89,18 @@ static const struct cli_option options[] = {
 		.initial = "1s",
 		.help = "Show live counts this often: 500ms, 2s, 1m; a number without a unit is "
 			"seconds. From 10ms to 1h.",
+	},
+	{
+		.commands = CLI_BIT(CLI_RECORD),
+		.name = "slow",
+		.arg = "DURATION",
+		.kind = CLI_DURATION,
+		.offset = AT(record.slow_ns),
+		.help = "Print a line to standard error for each interval that took this long or "
+			"longer, as soon as it has ended: its name, how long it took, without "
+			"what ran within it (self), and off the CPU; then the crate and process. "
+			"One around it ends later, and so comes below. With --quiet and --json, "
+			"too.",
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD),
@@ -115,7 +127,7 @@ static const struct cli_option options[] = {
 			"probe per query: it takes about an eighth more CPU time than without.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.name = "budget",
 		.arg = "PERCENT",
 		.kind = CLI_THRESHOLD,
@@ -126,7 +138,7 @@ static const struct cli_option options[] = {
 			"execution is recorded, whatever that takes.",
 	},
 	{
-		.commands = CLI_BIT(CLI_RECORD),
+		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
 		.name = "ring-size",
 		.arg = "SIZE",
 		.kind = CLI_SIZE,
@@ -346,7 +358,7 @@ static const struct cli_option options[] = {
 		.arg = "FORMAT",
 		.kind = CLI_CHOICE,
 		.offset = AT(export.format),
-		.choices = "measureme|perfetto|chrome|folded|svg|pprof|speedscope|counts",
+		.choices = "measureme|perfetto|chrome|folded|svg|pprof|speedscope|counts|html",
 		.initial = "measureme",
 		.help = "measureme: a directory with one .mm_profdata file per compiler, named as "
 			"rustc -Zself-profile names them, for summarize, crox, flamegraph and the "
@@ -354,7 +366,8 @@ static const struct cli_option options[] = {
 			"trace or as JSON. folded, svg, pprof, speedscope: executions merged by "
 			"their stacks, as folded lines, a flame graph for a browser, a profile "
 			"for go tool pprof, or JSON. counts: a line \"query,count,seconds\" for "
-			"each query.",
+			"each query. html: one page with all of it: the trace of queries, the "
+			"timeline, tables and a flame graph; any browser opens it, offline.",
 	},
 	{
 		.commands = CLI_BIT(CLI_EXPORT),
@@ -390,9 +403,10 @@ static const struct cli_option options[] = {
 		.kind = CLI_SIZE,
 		.offset = AT(export.max_bytes),
 		.initial = "512m",
-		.help = "Of perfetto and chrome: leave out the shortest intervals, and say so, if "
-			"the file would get larger, which their viewers may not take. With k, m "
-			"or g as the unit; 0: as large as it gets.",
+		.help = "Of perfetto, chrome and html: leave out the shortest intervals, and say "
+			"so, if the file would get larger, which their viewers may not take; html "
+			"gets no larger than 96m. With k, m or g as the unit; 0: as large as it "
+			"gets.",
 	},
 	{
 		.commands = CLI_BIT(CLI_IMPORT),
@@ -439,6 +453,48 @@ static const struct cli_option options[] = {
 		.kind = CLI_FLAG,
 		.offset = AT(doctor.json),
 		.help = "Print one JSON document, schema qprof-doctor/1.",
+	},
+	{
+		.commands = CLI_BIT(CLI_STUCK),
+		.letter = 'p',
+		.name = "pid",
+		.arg = "PID[,PID...]",
+		.kind = CLI_PIDS,
+		.offset = AT(stuck.pids),
+		.help = "A compiler, or a process above some (cargo, make). May be given several "
+			"times.",
+	},
+	{
+		.commands = CLI_BIT(CLI_STUCK),
+		.letter = 'i',
+		.name = "interval",
+		.arg = "DURATION",
+		.kind = CLI_DURATION,
+		.offset = AT(stuck.interval_ns),
+		.initial = "1s",
+		.help = "Look this often, and for the first time after so long: 500ms, 2s. From "
+			"100ms to 1h.",
+	},
+	{
+		.commands = CLI_BIT(CLI_STUCK),
+		.name = "once",
+		.kind = CLI_FLAG,
+		.offset = AT(stuck.once),
+		.help = "Look once, after the interval, and exit.",
+	},
+	{
+		.commands = CLI_BIT(CLI_STUCK),
+		.name = "json",
+		.kind = CLI_FLAG,
+		.offset = AT(stuck.json),
+		.help = "Print one JSON object per line and look, schema qprof-stuck/1.",
+	},
+	{
+		.commands = CLI_BIT(CLI_STUCK),
+		.name = "full",
+		.kind = CLI_FLAG,
+		.offset = AT(stuck.full),
+		.help = "Show all of a deep stack, and up to 64 functions of a thread.",
 	},
 	{
 		.commands = CLI_BIT(CLI_PCTAB),

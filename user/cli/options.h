@@ -17,6 +17,7 @@
 
 enum cli_command_id {
 	CLI_RECORD,
+	CLI_TOP,
 	CLI_REPORT,
 	CLI_DIFF,
 	CLI_DUMP,
@@ -25,6 +26,7 @@ enum cli_command_id {
 	CLI_IMPORT,
 	CLI_PLAN,
 	CLI_DOCTOR,
+	CLI_STUCK,
 	CLI_PCTAB,
 	CLI_HELP,
 	CLI_VERSION,
@@ -104,7 +106,7 @@ struct cli_files {
 	size_t n;
 };
 
-/* One of pids, system, cgroup and a command. */
+/* One of pids, system, cgroup and a command; none only with top. */
 struct cli_record_options {
 	struct cli_pids pids;
 	bool system;		 /* all compilers of the machine */
@@ -114,12 +116,25 @@ struct cli_record_options {
 	bool force;		 /* overwrite the output */
 	struct cli_texts events; /* lists, as filter__new() takes them; none = the default */
 	uint64_t interval_ns;
+	uint64_t slow_ns; /* 0: tell of no interval */
 	bool json;
 	bool quiet;
+	int begun_fd; /* not 0: top shows it all, and is told here when the recording has begun */
 	bool callers;
 	struct cli_threshold budget; /* a percentage; 0: none */
 	uint64_t ring_bytes;	     /* a power of two, at least a page */
 	unsigned int attach;	     /* enum cli_attach */
+};
+
+/* How many of them there are. */
+static inline int cli_ways_to_record(const struct cli_record_options *o)
+{
+	return (o->command != NULL) + (o->pids.n != 0) + o->system + (o->cgroup != NULL);
+}
+
+/* What to record, if anything, is in struct cli_record_options. */
+struct cli_top_options {
+	const char *file; /* a trace to follow; NULL: that of the recording that runs */
 };
 
 struct cli_report_options {
@@ -176,6 +191,7 @@ enum cli_format {
 	CLI_FORMAT_PPROF,
 	CLI_FORMAT_SPEEDSCOPE,
 	CLI_FORMAT_COUNTS,
+	CLI_FORMAT_HTML,
 };
 
 struct cli_export_options {
@@ -205,6 +221,14 @@ struct cli_doctor_options {
 	bool json;
 };
 
+struct cli_stuck_options {
+	struct cli_pids pids; /* at least one */
+	uint64_t interval_ns;
+	bool once;
+	bool json;
+	bool full;
+};
+
 struct cli_pctab_options {
 	const char *file;
 	bool json;
@@ -225,6 +249,7 @@ struct cli {
 	bool version;
 	unsigned int verbose;
 	struct cli_record_options record;
+	struct cli_top_options top;
 	struct cli_report_options report;
 	struct cli_diff_options diff;
 	struct cli_dump_options dump;
@@ -233,6 +258,7 @@ struct cli {
 	struct cli_import_options import;
 	struct cli_plan_options plan;
 	struct cli_doctor_options doctor;
+	struct cli_stuck_options stuck;
 	struct cli_pctab_options pctab;
 	struct cli_help_options help_options;
 };

@@ -13,6 +13,7 @@
 #define LONG_BASE   0x100 /* getopt's value of row i is LONG_BASE + i: options without a letter */
 
 #define INTERVAL_LEAST 10000000ull
+#define LOOK_LEAST     100000000ull /* of stuck: each look stops threads */
 #define INTERVAL_MOST  3600000000000ull
 #define RING_MOST      (1ull << 30)
 
@@ -194,7 +195,7 @@ static int take_operand(struct cli *cli, const char *text)
 
 	if (cli->help || cli->version)
 		return 0;
-	if (command->takes_command)
+	if (command->takes_command && !command->operand.name)
 		return diag_error_r(-EINVAL,
 				    "unexpected '%s': the command to profile comes after --, as in "
 				    "qprof-bpf -- %s; see qprof-bpf --help",
@@ -209,19 +210,14 @@ static int take_operand(struct cli *cli, const char *text)
 	return 0;
 }
 
-static int check_record(const struct cli *cli)
+/* Of a recording, by whichever command. */
+static int check_recording(const struct cli *cli)
 {
 	const struct cli_record_options *o = &cli->record;
 
-	int ways = (o->command != NULL) + (o->pids.n != 0) + o->system + (o->cgroup != NULL);
-
-	if (ways > 1)
+	if (cli_ways_to_record(o) > 1)
 		return diag_error_r(-EINVAL, "--pid, --system, --cgroup and a command exclude each "
 					     "other: record one of them");
-	if (!ways) {
-		cli_print_usage_line(stderr, CLI_RECORD, cli->command_named);
-		return -EINVAL;
-	}
 	if (o->interval_ns < INTERVAL_LEAST || o->interval_ns > INTERVAL_MOST)
 		return diag_error_r(-EINVAL, "--interval must be from 10ms to 1h");
 	if (o->budget.ns)
@@ -232,6 +228,45 @@ static int check_record(const struct cli *cli)
 				    "--ring-size must be a power of two from %ld (a page) "
 				    "to 1g, such as 64m",
 				    sysconf(_SC_PAGESIZE));
+	return 0;
+}
+
+static int check_record(const struct cli *cli)
+{
+	if (!cli_ways_to_record(&cli->record)) {
+		cli_print_usage_line(stderr, CLI_RECORD, cli->command_named);
+		return -EINVAL;
+	}
+	return check_recording(cli);
+}
+
+static int check_top(const struct cli *cli)
+{
+	const struct cli_record_options *o = &cli->record;
+	bool records = cli_ways_to_record(o);
+
+	if (records && cli->top.file)
+		return diag_error_r(-EINVAL,
+				    "%s is a trace to show: leave it out, or what is to be "
+				    "recorded",
+				    cli->top.file);
+	if (!records && (o->output || o->force || o->events.n || o->budget.millipercent))
+		return diag_error_r(-EINVAL,
+				    "--output, --force, --events and --budget are for what "
+				    "is recorded: say what");
+	return check_recording(cli);
+}
+
+static int check_stuck(const struct cli *cli)
+{
+	const struct cli_stuck_options *o = &cli->stuck;
+
+	if (!o->pids.n) {
+		cli_print_usage_line(stderr, CLI_STUCK, true);
+		return -EINVAL;
+	}
+	if (o->interval_ns < LOOK_LEAST || o->interval_ns > INTERVAL_MOST)
+		return diag_error_r(-EINVAL, "--interval must be from 100ms to 1h");
 	return 0;
 }
 
@@ -302,10 +337,14 @@ static int check(const struct cli *cli)
 	}
 	if (cli->command == CLI_DUMP)
 		return check_dump(cli);
+	if (cli->command == CLI_STUCK)
+		return check_stuck(cli);
 	if (cli->command == CLI_REPORT)
 		return check_report(cli);
 	if (cli->command == CLI_DIFF)
 		return check_diff(cli);
+	if (cli->command == CLI_TOP)
+		return check_top(cli);
 	return cli->command == CLI_RECORD ? check_record(cli) : 0;
 }
 

@@ -17,6 +17,7 @@
 #include "trace/writer.h"
 #include "tracks/tracks.h"
 #include "view/format.h"
+#include "view/slow.h"
 
 struct recorder {
 	struct recorder_options opt;
@@ -68,6 +69,23 @@ static int on_process(void *ctx, const struct trace_process *p)
 	return summary__process(r->summary, p);
 }
 
+static const char *name_of(const void *ctx, uint32_t id)
+{
+	const struct recorder *r = ctx;
+
+	return id < r->n_names && r->names[id] ? r->names[id] : "<unknown>";
+}
+
+/* That nobody reads it is no reason to end a recording. */
+static void tell_slow(const struct recorder *r, const struct trace_span *s,
+		      const struct trace_off *off)
+{
+	const struct trace_process *p = summary__process_at(r->summary, s->process);
+
+	if (p)
+		slow_print(stderr, s, off, p, name_of(r, s->label));
+}
+
 static int on_span(void *ctx, const struct trace_span *s, const struct trace_off *off)
 {
 	struct recorder *r = ctx;
@@ -77,6 +95,8 @@ static int on_span(void *ctx, const struct trace_span *s, const struct trace_off
 		file_failed(r, err);
 	r->n_queries += s->kind == TRACE_KIND_QUERY;
 	r->n_hits += s->kind == TRACE_KIND_HIT;
+	if (r->opt.slow_ns && slow_is(s, r->opt.slow_ns))
+		tell_slow(r, s, off);
 	return summary__span(r->summary, s, off);
 }
 
@@ -105,13 +125,6 @@ static int on_thread(void *ctx, const struct trace_thread *t)
 	if (err)
 		file_failed(r, err);
 	return 0;
-}
-
-static const char *name_of(const void *ctx, uint32_t id)
-{
-	const struct recorder *r = ctx;
-
-	return id < r->n_names && r->names[id] ? r->names[id] : "<unknown>";
 }
 
 static int remember_name(struct recorder *r, uint32_t id, const char *name)

@@ -265,7 +265,7 @@ static int take_span(struct flame *f, const struct trace_span *s)
 	return 0;
 }
 
-static int take_item(struct flame *f, const struct trace_item *item)
+int flame__item(struct flame *f, const struct trace_item *item)
 {
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
@@ -410,28 +410,32 @@ static int sort_all(struct flame *f)
 	return err;
 }
 
-int flame__build(struct export_job *job, struct flame **out)
+int flame__new(struct export_job *job, struct flame **out)
 {
 	_flame_ struct flame *f = calloc(1, sizeof(*f));
-	struct trace_item item;
-	int err;
 
 	if (!f || self_time__new(&f->self_time))
 		return -ENOMEM;
 	f->job = job;
-	while (!(err = trace_reader__next(job->r, &item)) && item.kind != TRACE_ITEM_END) {
-		err = take_item(f, &item);
-		if (err)
-			return err;
-	}
+	*out = take_ptr(f);
+	return 0;
+}
+
+int flame__finish(struct flame *f)
+{
+	return take_orphans(f) ?: name_processes(f) ?: take_off_all(f) ?: sort_all(f);
+}
+
+int flame__build(struct export_job *job, struct flame **out)
+{
+	_flame_ struct flame *f = NULL;
+	struct trace_item item;
+	int err = flame__new(job, &f);
+
+	while (!err && !(err = trace_reader__next(job->r, &item)) && item.kind != TRACE_ITEM_END)
+		err = flame__item(f, &item);
 	if (!err)
-		err = take_orphans(f);
-	if (!err)
-		err = name_processes(f);
-	if (!err)
-		err = take_off_all(f);
-	if (!err)
-		err = sort_all(f);
+		err = flame__finish(f);
 	if (!err)
 		*out = take_ptr(f);
 	return err;

@@ -39,6 +39,14 @@ struct flame;
  */
 int flame__build(struct export_job *job, struct flame **out);
 
+/*
+ * The same in steps, for who reads job->r for something else, too: all its items, then what
+ * flame__build() promises. Errors are the same.
+ */
+int flame__new(struct export_job *job, struct flame **out);
+int flame__item(struct flame *f, const struct trace_item *item);
+int flame__finish(struct flame *f);
+
 /* Nodes are numbered from 0 to below this; some numbers are unused, and no node's relative. */
 uint32_t flame__n_nodes(const struct flame *f);
 

@@ -38,6 +38,7 @@ struct export_job {
  * Write a format. 0 or a negative errno; those of writing are out__error()'s. What is left is to
  * flush. Memory: docs/export.md.
  */
+int export_html(struct export_job *job);
 int export_counts(struct export_job *job);
 int export_perfetto(struct export_job *job);
 int export_chrome(struct export_job *job);

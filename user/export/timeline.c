@@ -166,6 +166,10 @@ static int take_span(struct timeline *t, struct trace_span *s)
 
 static int take_item(struct timeline *t, struct trace_item *item)
 {
+	int err = t->format->item ? t->format->item(t->ctx, item) : 0;
+
+	if (err)
+		return err;
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
 		return add_process(t, item->process);
@@ -203,7 +207,7 @@ static int finish(struct timeline *t)
 			parallelism__add(&t->parallelism[TIMELINE_PROCESSES], p->start_ns, end_ns);
 		err = tell_process(t, &t->processes[i]);
 	}
-	for (int i = 0; i < TIMELINE_COUNTERS && !err; i++) {
+	for (int i = 0; i < TIMELINE_COUNTERS && !err && t->format->counter; i++) {
 		struct counting counting = {t, i};
 
 		err = parallelism__each(&t->parallelism[i], put_counter, &counting);

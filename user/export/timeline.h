@@ -42,7 +42,9 @@ struct timeline_format {
 	int (*thread)(void *ctx, const struct timeline_thread *t, const char *name);
 	/* A span; an instant if it ends where it starts. */
 	int (*span)(void *ctx, const struct timeline_thread *t, const struct trace_span *span);
-	/* The counter has this value from `at_ns` on. Called when all spans have been. */
+	/* Every item, just as it was read, before it is told in other ways; or NULL. */
+	int (*item)(void *ctx, const struct trace_item *item);
+	/* The counter has this value from `at_ns` on. Called when all spans have been. Or NULL. */
 	int (*counter)(void *ctx, enum timeline_counter counter, uint64_t at_ns, double value);
 };
 

@@ -210,6 +210,7 @@ void chunk_stream__end(struct chunk_stream *s)
 	chunk_stream__taken(s);
 	if (s->stopped)
 		return;
+	s->ended = true;
 	if (read_bytes(s, &byte, 1)) {
 		s->damaged = true;
 		stop(s, "damaged at byte %" PRIu64 ": bytes after its end", s->whole_end);

@@ -21,6 +21,7 @@ struct chunk_stream {
 	int io_error;	      /* negative errno of a read that failed, or 0 */
 	bool finished;	      /* the header says that the writer ended cleanly */
 	bool stopped;
+	bool ended;	   /* stopped at its end */
 	bool damaged;	   /* stopped at something that must be rejected */
 	char problem[200]; /* empty: none */
 	struct chunk_header header;

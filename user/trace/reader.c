@@ -288,6 +288,20 @@ int trace_reader__next(struct trace_reader *r, struct trace_item *item)
 	return err;
 }
 
+bool trace_reader__resume(struct trace_reader *r)
+{
+	struct chunk_stream *s = &r->stream;
+
+	if (s->ended || s->damaged || s->io_error || !chunk_stream__can_seek(s))
+		return false;
+	return !s->stopped || !chunk_stream__seek(s, s->whole_end);
+}
+
+bool trace_reader__ended(const struct trace_reader *r)
+{
+	return r->stream.ended;
+}
+
 void trace_reader__filter(struct trace_reader *r, const struct trace_filter *filter)
 {
 	r->filter = *filter;

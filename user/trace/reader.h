@@ -52,6 +52,15 @@ const struct trace_info *trace_reader__info(const struct trace_reader *r);
  */
 int trace_reader__next(struct trace_reader *r, struct trace_item *item);
 
+/*
+ * Go on after TRACE_ITEM_END, where the last whole chunk ended: its writer may have added to the
+ * file since. False if nothing can follow: its end was there, it is damaged, or it cannot seek.
+ */
+bool trace_reader__resume(struct trace_reader *r);
+
+/* Whether the end of the trace was there: its writer has written all. */
+bool trace_reader__ended(const struct trace_reader *r);
+
 /* What to give out. Times are on the trace's clock. */
 struct trace_filter {
 	uint64_t from_ns; /* spans that end before it are left out */

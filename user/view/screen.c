@@ -24,12 +24,17 @@ struct screen {
 	struct winsize at; /* when they were taken */
 };
 
-int screen__new(FILE *out, struct screen **s)
+bool screen_is_on(FILE *out)
 {
 	const char *term = getenv("TERM");
 	int fd = fileno(out);
 
-	if (fd < 0 || !isatty(fd) || !term || !*term || !strcmp(term, "dumb"))
+	return fd >= 0 && isatty(fd) && term && *term && strcmp(term, "dumb");
+}
+
+int screen__new(FILE *out, struct screen **s)
+{
+	if (!screen_is_on(out))
 		return -ENOTTY;
 	*s = calloc(1, sizeof(**s));
 	if (!*s)
@@ -67,8 +72,7 @@ void screen__size(const struct screen *s, size_t *lines, size_t *columns)
 	*columns = ws.ws_col;
 }
 
-/* All at once: stdio would split it, and others' output would come in between. */
-static int write_all(FILE *out, const char *bytes, size_t len)
+int screen_write(FILE *out, const char *bytes, size_t len)
 {
 	struct file_writer w = {.fd = fileno(out)};
 
@@ -131,7 +135,7 @@ int screen__draw(struct screen *s, const char *text, size_t n)
 		put_lines(s, text, to);
 	if (fclose(to))
 		return -ENOMEM;
-	return write_all(s->out, frame, len);
+	return screen_write(s->out, frame, len);
 }
 
 void screen__restore(struct screen *s)
@@ -147,7 +151,7 @@ void screen__restore(struct screen *s)
 		return;
 	put_release(s, to);
 	if (!fclose(to))
-		write_all(s->out, frame, len);
+		screen_write(s->out, frame, len);
 }
 
 void screen__free(struct screen *s)

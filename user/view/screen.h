@@ -7,6 +7,7 @@
 #ifndef QPROF_VIEW_SCREEN_H
 #define QPROF_VIEW_SCREEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -14,7 +15,16 @@
 
 struct screen;
 
-/* -ENOTTY if `out` is not a terminal that can move its cursor (TERM=dumb or unset). */
+/* Whether it is a terminal that can move its cursor (TERM is neither dumb nor unset). */
+bool screen_is_on(FILE *out);
+
+/*
+ * Write `len` bytes at once: stdio would split them, and others' output would come in between. 0 or
+ * a negative errno.
+ */
+int screen_write(FILE *out, const char *bytes, size_t len);
+
+/* -ENOTTY unless screen_is_on(). */
 int screen__new(FILE *out, struct screen **s);
 
 /* Columns of the terminal as it is now, and how many of its lines screen__draw() may use. */

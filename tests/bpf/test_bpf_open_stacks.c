@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * What a thread is in at a moment: the very frames that the test program says it has open, whatever
+ * they are, however deep, and while it goes on.
+ */
+#include "capture.h"
+
+#include <inttypes.h>
+
+#define RING	 (4u << 20)
+#define MOST	 4096
+#define PICTURES 3000
+
+struct open {
+	struct wire_open_frame frames[MOST];
+	uint32_t n;
+	struct wire_open_stack stack;
+	bool ended;
+	size_t n_others;
+};
+
+static struct open now;
+
+static int keep_open(void *ctx, const void *record, size_t size)
+{
+	struct open *o = ctx;
+
+	switch (*(const uint8_t *)record) {
+	case WIRE_OPEN_FRAME:
+		assert_int_equal(size, sizeof(*o->frames));
+		assert_in_range(o->n, 0, MOST - 1);
+		memcpy(&o->frames[o->n++], record, size);
+		return 0;
+	case WIRE_OPEN_STACK:
+		assert_int_equal(size, sizeof(o->stack));
+		memcpy(&o->stack, record, size);
+		o->ended = true;
+		return 0;
+	case WIRE_SPAN:
+	case WIRE_OFF_CPU:
+	case WIRE_HIT:
+		o->n_others++;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static void look(struct capture *c, pid_t tid)
+{
+	size_t others = now.n_others;
+
+	now = (struct open){.n_others = others};
+	assert_int_equal(kernel__show_open(c->kernel, tid), 0);
+	/* Behind a record that is still being written. */
+	for (int i = 0; i < 10000 && !now.ended; i++) {
+		assert_int_equal(kernel__drain(c->kernel, keep_open, &now), 0);
+		if (!now.ended)
+			usleep(100);
+	}
+	assert_true(now.ended);
+	assert_int_equal(now.stack.tid, tid);
+}
+
+static void begin(struct capture *c, const char *script)
+{
+	const struct kernel_options opt = {.attach = KERNEL_ATTACH_MULTI,
+					   .ring_bytes = RING,
+					   .off_cpu = true,
+					   .only_open = true};
+
+	capture_open_with(c, &opt, 0);
+	now = (struct open){0};
+	capture_begin(c, script);
+}
+
+static void wait_for_end(struct capture *c)
+{
+	assert_int_equal(waitpid(c->pid, &c->status, 0), c->pid);
+	c->ended = true;
+	assert_int_equal(c->status, 0);
+}
+
+static void end(struct capture *c)
+{
+	kernel__enable(c->kernel, false);
+	assert_int_equal(kernel__flush_open(c->kernel), 0);
+	assert_int_equal(kernel__drain(c->kernel, keep_open, &now), 0);
+	/* Nobody asked for intervals that have ended. */
+	assert_int_equal(now.n_others, 0);
+	assert_int_equal(kernel__counters(c->kernel, c->counters), 0);
+	assert_whole(c);
+	capture_close(c);
+}
+
+/* All that the target ends after the dot was open there: it lists the innermost first. */
+static void compare_with_target(const struct capture *c, const struct open *o)
+{
+	struct expectation e;
+
+	read_expectation(c, &e);
+	assert_int_equal(o->n, e.n);
+	for (uint32_t i = 0; i < o->n; i++) {
+		const struct wire_open_frame *f = &o->frames[i];
+		const struct expected_span *s = &e.spans[e.n - 1 - i];
+
+		assert_int_equal(f->kind, s->kind);
+		assert_int_equal(f->query, s->query);
+		assert_int_equal(f->lib, c->lib);
+		assert_true(f->sp != 0);
+		assert_true(f->start_ns <= o->stack.time_ns);
+		assert_true(!i || f->start_ns >= o->frames[i - 1].start_ns);
+	}
+	free(e.spans);
+}
+
+static void check(const char *script)
+{
+	static struct open at_dot;
+	struct capture c;
+
+	begin(&c, script);
+	capture_wait_for_dot(&c);
+	look(&c, c.pid);
+	at_dot = now;
+	assert_int_equal(at_dot.stack.known, 1);
+	assert_int_equal(at_dot.stack.torn, 0);
+	assert_int_equal(at_dot.stack.n, at_dot.n);
+	assert_int_equal(at_dot.stack.n_lost, 0);
+	/* It reads from a pipe: unless it has not got there yet. */
+	for (int i = 0; i < 10000 && now.stack.reason != WIRE_OFF_WAITING; i++) {
+		usleep(100);
+		look(&c, c.pid);
+	}
+	assert_int_equal(now.stack.reason, WIRE_OFF_WAITING);
+	/* Nothing was taken away. */
+	assert_int_equal(now.n, at_dot.n);
+	capture_go(&c);
+	wait_for_end(&c);
+	compare_with_target(&c, &at_dot);
+	end(&c);
+}
+
+static void frames_are_those_the_target_has_open(void **state)
+{
+	(void)state;
+	need_capture();
+	check("a(b(e(.)))");
+	check("A(b(G(.)))");
+	check("c(d(D(C(.))))");
+	check("a(n(b(l(v(h(.))))))");
+	check("r700(a(.))");
+	check("a(s(b(S(c(n(.))))))");
+}
+
+static void a_thread_that_is_in_nothing(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	begin(&c, "~*20(a(b)).");
+	capture_wait_for_dot(&c);
+	look(&c, c.pid);
+	assert_int_equal(now.n, 0);
+	assert_int_equal(now.stack.known, 1);
+	look(&c, getpid());
+	assert_int_equal(now.n, 0);
+	assert_int_equal(now.stack.known, 0);
+	capture_go(&c);
+	wait_for_end(&c);
+	end(&c);
+}
+
+/* What is not called torn is of one moment: a path from the outermost on. */
+static void one_that_goes_on_is_seen_at_one_moment_or_called_torn(void **state)
+{
+	uint32_t torn = 0, deepest = 0, on_cpu = 0;
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	begin(&c, "~.*200000(a(b(e(h(z)))))");
+	capture_wait_for_dot(&c);
+	capture_go(&c);
+	for (int i = 0; i < PICTURES && !kill(c.pid, 0); i++) {
+		look(&c, c.pid);
+		torn += now.stack.torn;
+		on_cpu += !now.stack.off_since_ns;
+		if (now.stack.torn || !now.stack.known)
+			continue;
+		assert_in_range(now.n, 0, 5);
+		assert_int_equal(now.n, now.stack.n);
+		deepest = now.n > deepest ? now.n : deepest;
+		for (uint32_t k = 1; k < now.n; k++) {
+			assert_true(now.frames[k].sp < now.frames[k - 1].sp);
+			assert_true(now.frames[k].start_ns >= now.frames[k - 1].start_ns);
+			assert_true(now.frames[k].query != now.frames[k - 1].query);
+		}
+	}
+	print_message("%u were torn of %u on a CPU, the deepest had %u\n", torn, on_cpu, deepest);
+	assert_true(deepest > 1);
+	kill(c.pid, SIGKILL);
+	capture_close(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_are_those_the_target_has_open),
+		cmocka_unit_test(a_thread_that_is_in_nothing),
+		cmocka_unit_test(one_that_goes_on_is_seen_at_one_moment_or_called_torn),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

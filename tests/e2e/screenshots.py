@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Pictures of the page of `export -f html` for the documents: docs/images/*.png. Needs root, rustc, Chromium.
+
+What is recorded is a small build: four crates at once, two of them optimised.
+"""
+
+import argparse
+import os
+import shlex
+import sys
+
+import crates
+from browser import Browser
+from lab import ROOT, Lab, why_no_capture
+
+READY = "document.documentElement.dataset.ready"
+SIZE = {"width": 1280, "height": 800}
+BUILD = (("regex-syntax",), ("memchr", "-O"), ("semver",), ("either", "-O"))
+
+# Each: the picture, whether dark, and what is done before it is taken.
+PICTURES = (
+    ("queries", False, "app.open('queries')"),
+    ("timeline", False, "app.open('timeline')"),
+    ("timeline-zoomed", True, """(() => {
+      const v = app.open('timeline');
+      v.findName('mir_borrowck');
+      v.nextFound();
+      v.zoom(0.55);
+    })()"""),
+    ("flame", True, "app.open('flame')"),
+)
+
+
+def record(t):
+    commands = []
+    for name, *options in BUILD:
+        argv = [t.rustc, *crates.arguments(name, t.mkdir("out"), *options)]
+        commands.append(shlex.join(argv) + " &")
+    ran = t.capture(["sh", "-c", "\n".join(commands) + "\nwait"])
+    assert ran.status == 0, ran.stderr
+    return ran.trace
+
+
+def take(t, trace, directory):
+    page = t.path("page.html")
+    done = t.run_qprof("export", "--force", "-f", "html", "-o", page, trace)
+    assert done.returncode == 0, done.stderr
+    with Browser(t.dir, **SIZE) as b:
+        for name, dark, before in PICTURES:
+            b.scheme(dark)
+            b.open(page)
+            b.wait(READY)
+            b.ask(before + ", 0")
+            # What is listed is listed a moment later.
+            b.ask("new Promise((done) => setTimeout(done, 600))")
+            path = os.path.join(directory, "page-%s.png" % name)
+            with open(path, "wb") as f:
+                f.write(b.screenshot())
+            print("%s, %d KiB" % (os.path.relpath(path), os.path.getsize(path) // 1024))
+        assert not b.complaints, b.complaints
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--trace", help="of this one, instead of a build recorded for it")
+    parser.add_argument("--output", default=os.path.join(ROOT, "docs/images"))
+    options = parser.parse_args()
+    if not options.trace and why_no_capture():
+        sys.exit("screenshots: %s; or show a trace you have: SCREENSHOTS_ARGS='--trace FILE'" %
+                 why_no_capture())
+    os.makedirs(options.output, exist_ok=True)
+    with Lab(options.build) as t:
+        take(t, os.path.abspath(options.trace) if options.trace else record(t), options.output)
+
+
+if __name__ == "__main__":
+    main()

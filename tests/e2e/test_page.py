@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The page of `export -f html`, used in Chromium as a person does; its numbers are the report's."""
+
+import glob
+import json
+import os
+
+import crates
+from browser import Browser
+from lab import ROOT, each
+from test_measureme import do_import, self_profile
+
+READY = "document.documentElement.dataset.ready"
+
+
+def make_page(t, trace, *options):
+    path = t.path("page.html")
+    done = t.run_qprof("export", "--force", "-f", "html", "-o", path, *options, trace)
+    assert done.returncode == 0 and done.stdout == "", done
+    assert "open %s in a browser; nothing was sent anywhere" % path in done.stderr, done.stderr
+    return path, done.stderr
+
+
+def opened(t, trace, *options):
+    browser = Browser(t.dir)
+    browser.open(make_page(t, trace, *options)[0])
+    browser.wait(READY)
+    return browser
+
+
+def assert_quiet(browser):
+    """Nothing on the console, and nothing asked for but the page."""
+    assert not browser.complaints, browser.complaints
+    assert all(url.startswith("file:///") and url.split("#")[0].endswith("/page.html")
+               for url in browser.requests), browser.requests
+
+
+def build(t):
+    good = crates.arguments("semver", t.mkdir("out"))
+    bad = os.path.join(ROOT, "tests/e2e/programs/type_error.rs")
+    line = "'%s' \"$@\"; '%s' '%s'; true" % (t.rustc, t.rustc, bad)
+    ran = t.capture(["sh", "-c", line, "-", *good])
+    assert ran.status == 0, ran.stderr
+    return ran.trace
+
+
+def open_view(b, name):
+    """By its tab, as one clicks it."""
+    left, top, width, height = b.place("#tab-" + name)
+    b.click(left + width / 2, top + height / 2)
+    assert b.ask("document.querySelectorAll('[role=tabpanel]:not([hidden])').length") == 1
+    assert b.ask("document.getElementById('view-%s').hidden" % name) is False
+    assert b.ask("document.getElementById('tab-%s').getAttribute('aria-selected')" % name) == "true"
+
+
+# ---- Numbers -----------------------------------------------------------------------------------
+
+# Every page of a table, cell by cell, as it is shown: [[value, ...], ...]
+TABLE = """(() => {
+  const view = document.getElementById('view-tables'), rows = [];
+  for (;;) {
+    for (const row of view.querySelectorAll('tbody tr'))
+      rows.push(Array.from(row.querySelectorAll('[data-value]'), (cell) => cell.dataset.value));
+    const next = Array.from(view.querySelectorAll('button')).find((b) => b.textContent === 'Next');
+    if (!next || next.disabled) return rows;
+    next.click();
+  }
+})()"""
+
+
+def table(b, which):
+    b.ask("document.querySelectorAll('[name=table]')[%d].click()" % which)
+    return b.ask(TABLE)
+
+
+@each((), ("--raw",))
+def test_tables_are_the_report(t, *options):
+    trace = build(t)
+    done = t.run_qprof("report", "--json", "--by", "crate", *options, trace)
+    report = json.loads(done.stdout)
+    with opened(t, trace, *options) as b:
+        open_view(b, "tables")
+        queries, passes = table(b, 0), table(b, 2)
+        rows = queries + passes
+        found = {row[0]: tuple(map(int, row[1:4])) for row in rows}
+        truth = {row["name"]: (row["count"], row["total_ns"], row["self_ns"])
+                 for row in report["queries"]}
+        assert found == truth, set(found.items()) ^ set(truth.items())
+        names = {row[0] for row in passes}
+        assert "analysis" not in names and "type_check_crate" in names, names
+        found = {row[0]: tuple(map(int, row[1:5])) for row in table(b, 1)}
+        truth = {row["name"]: (row["processes"], row["count"], row["wall_ns"], row["self_ns"])
+                 for row in report["groups"]}
+        assert found == truth, (found, truth)
+        # And the flame graph's: sums of its frames by query.
+        flame = dict(b.ask("""(() => {
+          const {flame, about} = app.model, sums = new Map();
+          for (let i = 0; i < flame.n; i++)
+            if (flame.depth[i])
+              sums.set(about.frames[flame.frame[i]], (sums.get(about.frames[flame.frame[i]]) || 0) + flame.self[i]);
+          return [...sums];
+        })()"""))
+        truth = {row["name"]: row["self_ns"] for row in report["queries"] if row["self_ns"]}
+        assert {name: ns for name, ns in flame.items() if ns and "[" not in name} == truth
+        assert_quiet(b)
+    return "%d queries and passes" % len(rows)
+
+
+def test_intervals_are_the_trace(t):
+    """Those of the page are those that `dump` prints, with the depth and extent that follow."""
+    trace = build(t)
+    done = t.run_qprof("dump", trace)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    start = lines[0]["clock_start_ns"]
+    truth = sorted((s["pid"], s["tid"], s["depth"], s["start_ns"] - start, s["end_ns"] - start,
+                    s["query"]) for s in lines if s.get("type") == "span")
+    with opened(t, trace) as b:
+        found = b.ask("""Array.from({length: app.model.spans.n}, (_, i) => {
+          const m = app.model, s = m.spans;
+          return [m.process(i).pid, m.threads[s.thread[i]].tid, s.depth[i], s.start[i], s.end[i], m.name(i)];
+        })""")
+        assert sorted(map(tuple, found)) == truth
+        wrong = b.ask("""(() => {
+          const m = app.model, s = m.spans;
+          for (let i = 0; i < s.n; i++)
+            for (const c of m.childrenOf(i))
+              if (s.start[c] < s.start[i] || s.end[c] > s.end[i] || s.depth[c] <= s.depth[i]) return i;
+          return -1;
+        })()""")
+        assert wrong == -1, wrong
+    return "%d intervals" % len(truth)
+
+
+# ---- Views -------------------------------------------------------------------------------------
+
+
+def test_trace_of_queries(t):
+    with opened(t, build(t)) as b:
+        open_view(b, "queries")
+        kinds = "['miss', 'pass'].map((k) => document.querySelectorAll('.box.' + k).length)"
+        assert all(b.ask(kinds)), b.ask(kinds)
+        important = "document.querySelectorAll('.box.important > .label').length"
+        before = b.ask(important)
+        assert before > 3
+        # What is important can be chosen.
+        b.ask("""document.querySelectorAll('#view-queries input').forEach((input) => {
+          input.value = 1000000; input.dispatchEvent(new Event('change')); })""")
+        assert b.ask(important) == 0
+        # By keys: into the tree, along it, a box opened and closed.
+        b.ask("document.querySelector('[role=treeitem]').focus()")
+        b.key("End")
+        b.key("Home")
+        b.ask("document.querySelector('[role=treeitem][aria-expanded=true]').focus()")
+        state = "document.activeElement.getAttribute('aria-expanded')"
+        b.key("ArrowLeft")
+        assert b.ask(state) == "false"
+        b.key("ArrowRight")
+        assert b.ask(state) == "true"
+        b.key("ArrowRight")
+        assert b.ask("Number(document.activeElement.getAttribute('aria-level'))") == 2
+        assert "extent" in b.ask("document.querySelector('#view-queries .details').textContent")
+        # The pathological ones, of which the first is the root of what is shown then.
+        extent = b.ask("Number(document.querySelector('.lists tbody td').dataset.value)")
+        assert extent == b.ask("""(() => { const m = app.model, p = app.views.queries.process;
+          return m.extent.reduce((most, n, i) => m.process(i).index === p ? Math.max(most, n) : most, 0); })()""")
+        b.ask("document.querySelector('.lists tbody button').click()")
+        assert b.ask("document.querySelectorAll('.tree > [role=treeitem]').length") == 1
+        assert_quiet(b)
+    return "%d important boxes" % before
+
+
+def test_hits_are_dots(t):
+    program = os.path.join(ROOT, "tests/e2e/programs/type_error.rs")
+    ran = t.capture([t.rustc, program], ("-q", "-e", "query-provider,query-cache-hit"))
+    with opened(t, ran.trace) as b:
+        dots = b.ask("document.querySelectorAll('.box.hit').length")
+        assert dots > 10, dots
+        # They are leaves, and count as children.
+        assert b.ask("""(() => { const m = app.model, s = m.spans;
+          for (let i = 0; i < s.n; i++)
+            if (m.isHit[s.what[i]] && (m.childrenOf(i).length || m.parent[i] >= 0 && !m.extent[m.parent[i]]))
+              return false;
+          return true; })()""")
+        assert_quiet(b)
+    return "%d dots" % dots
+
+
+def test_timeline(t):
+    with opened(t, build(t)) as b:
+        open_view(b, "timeline")
+        view = "[app.views.timeline.from, app.views.timeline.to]"
+        whole = b.ask(view)
+        left, top, width, height = b.place("canvas.timeline")
+        b.mouse("mouseWheel", left + width / 2, top + height / 2, deltaX=0, deltaY=-800)
+        b.settle()
+        zoomed = b.ask(view)
+        assert zoomed[1] - zoomed[0] < (whole[1] - whole[0]) / 4, (whole, zoomed)
+        b.ask("document.querySelector('canvas.timeline').focus()")
+        b.key("ArrowRight")
+        assert b.ask(view)[0] > zoomed[0]
+        b.key("0", "0")
+        assert b.ask(view) == whole
+        # Down to a single query: found by its name, and there where it is drawn.
+        b.ask("document.querySelector('#view-timeline input').focus()")
+        b.type("typeck")
+        assert "interval" in b.ask("document.querySelector('#view-timeline .counts').textContent")
+        b.key("Enter")
+        assert "typeck" in b.ask("document.querySelector('#view-timeline .details').textContent")
+        hit = b.ask("""(() => { const v = app.views.timeline, m = app.model, i = v.selected;
+          const row = v.rows.find((r) => r.thread === m.threads[m.spans.thread[i]]);
+          const x = ((m.spans.start[i] + m.spans.end[i]) / 2 - v.from) * v.scale;
+          const y = row.y - v.top + OVERVIEW + AXIS + m.spans.depth[i] * LANE + LANE / 2;
+          return [x, y, v.spanAt(x, y), i];
+        })()""")
+        assert hit[2] == hit[3], hit
+        # The list of what is in view, for who does not see the canvas.
+        b.wait("document.querySelectorAll('#view-timeline tbody tr').length > 0")
+        assert_quiet(b)
+
+
+def test_timeline_shows_what_waits(t):
+    with opened(t, build(t)) as b:
+        kinds = set(b.ask("app.model.kinds"))
+        assert "OffCpu" in kinds, kinds
+        open_view(b, "timeline")
+        # Of its own colour, and hatched.
+        assert b.ask("""(() => { const v = app.views.timeline, m = app.model;
+          const k = m.kinds.indexOf('OffCpu');
+          return v.colours[k] === cssColour('--off') && m.isOff[k]; })()""")
+
+
+def test_tables_sort_filter_and_lead_to_the_timeline(t):
+    with opened(t, build(t)) as b:
+        open_view(b, "tables")
+        b.ask("document.querySelectorAll('#view-tables thead th button')[0].click()")
+        names = "Array.from(document.querySelectorAll('#view-tables tbody th'), (cell) => cell.textContent)"
+        shown = b.ask(names)
+        assert len(shown) == 50 and shown == sorted(shown), shown
+        assert b.ask("document.querySelector('#view-tables th').getAttribute('aria-sort')") == "ascending"
+        b.ask("document.querySelector('#view-tables input[type=search]').focus()")
+        b.type("mir_built")
+        assert b.ask(names) == ["mir_built"], b.ask(names)
+        b.ask("document.querySelector('#view-tables tbody button').click()")
+        assert b.ask("location.hash") == "#timeline"
+        assert b.ask("app.model.name(app.views.timeline.selected)") == "mir_built"
+        open_view(b, "tables")
+        b.ask("document.querySelectorAll('[name=table]')[3].click()")
+        assert "does not tell" in b.ask("document.getElementById('view-tables').textContent")
+        assert_quiet(b)
+
+
+def test_flame_graph_zooms_and_searches(t):
+    with opened(t, build(t)) as b:
+        open_view(b, "flame")
+        found = "document.querySelector('#view-flame .counts').textContent"
+        b.ask("document.querySelector('#view-flame input[type=search]').focus()")
+        b.type("^typeck$")
+        assert "frame" in b.ask(found), b.ask(found)
+        b.type("[")
+        assert b.ask(found) == "not a regular expression"
+        left, top, width, height = b.place("canvas.flame")
+        b.click(left + 20, top + 19 * 2 + 8)
+        assert b.ask("app.views.flame.path.length") == 3
+        b.ask("document.querySelector('canvas.flame').focus()")
+        b.key("Escape")
+        assert b.ask("app.views.flame.top") == 0
+        b.key("ArrowDown")
+        assert b.ask("app.views.flame.tree.parent[app.views.flame.focus]") == 0
+        # By self time: the same sum, each query once below the root.
+        total = b.ask("app.views.flame.tree.total[0]")
+        b.ask("""(() => { const s = document.querySelector('#view-flame select');
+          s.value = 1; s.dispatchEvent(new Event('change')); })()""")
+        assert b.ask("app.views.flame.tree.total[0]") == total
+        names = b.ask("app.views.flame.tree.children[0].map((i) => app.views.flame.tree.names[i])")
+        assert len(names) == len(set(names)), names
+        assert_quiet(b)
+
+
+# ---- Manners -----------------------------------------------------------------------------------
+
+
+def test_every_control_has_a_name(t):
+    """As the browser tells it to a screen reader."""
+    with opened(t, build(t)) as b:
+        for view in ("queries", "timeline", "tables", "flame"):
+            open_view(b, view)
+            nodes = b.call("Accessibility.getFullAXTree")["nodes"]
+            roles = {"button", "textbox", "searchbox", "combobox", "tab", "spinbutton", "radio",
+                     "treeitem", "application", "tree", "tablist", "table"}
+            nameless = [n for n in nodes if n.get("role", {}).get("value") in roles
+                        and not n["ignored"] and not n.get("name", {}).get("value")]
+            assert not nameless, (view, nameless[:3])
+        # Along the tabs by arrows, one of which is in the order of focus.
+        b.ask("document.getElementById('tab-flame').focus()")
+        b.key("ArrowRight")
+        assert b.ask("document.activeElement.id") == "tab-queries"
+        assert b.ask("document.querySelectorAll('[role=tab][tabindex=\"0\"]').length") == 1
+
+
+def test_light_and_dark(t):
+    with opened(t, build(t)) as b:
+        colour = "getComputedStyle(document.body).backgroundColor"
+        open_view(b, "timeline")
+        light, drawn = b.ask(colour), b.screenshot()
+        b.scheme(dark=True)
+        assert b.ask(colour) != light
+        assert b.screenshot() != drawn
+        assert_quiet(b)
+
+
+def test_what_is_too_large_is_left_out_and_said(t):
+    trace = build(t)
+    whole = os.path.getsize(make_page(t, trace)[0])
+    path, said = make_page(t, trace, "--max-size", "60k")
+    assert "intervals are left out, those shorter than" in said, said
+    assert os.path.getsize(path) < whole
+    with Browser(t.dir) as b:
+        b.open(path)
+        b.wait(READY)
+        assert "are left out" in b.ask("document.getElementById('notes').textContent")
+
+
+def test_items_of_an_imported_profile(t):
+    """What queries were asked for, which rustc's own profiler can tell."""
+    arguments = crates.arguments("semver", t.mkdir("out"), "--emit=metadata")
+    path = self_profile(t, "profile", arguments, "default,args")
+    trace, _ = do_import(t, path)
+    with opened(t, trace) as b:
+        open_view(b, "tables")
+        rows = table(b, 3)
+        assert len(rows) > 100 and all(row[0] for row in rows), rows[:5]
+        assert_quiet(b)
+    return "%d items" % len(rows)
+
+
+def test_golden_traces(t):
+    """Whatever a trace holds, the page opens, and each of its views."""
+    n = 0
+    traces = sorted(glob.glob(os.path.join(ROOT, "tests/golden/good-*.qpt")))
+    with Browser(t.dir) as b:
+        for trace in traces:
+            b.open(make_page(t, trace)[0])
+            b.wait(READY)
+            for view in ("queries", "timeline", "tables", "flame"):
+                open_view(b, view)
+                b.settle()
+            assert_quiet(b)
+            n += 1
+    return "%d traces" % n

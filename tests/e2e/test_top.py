@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The interactive view, driven by tmux: what keys, sizes and signals make of the screen."""
+
+import itertools
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+
+import crates
+import lab
+from lab import Skip, wait_for
+
+GOLDEN = os.path.join(lab.ROOT, "tests/golden")
+
+
+class Screen:
+    """A terminal of 80x24 with a command on it, in a tmux server of its own."""
+
+    numbers = itertools.count()
+
+    def __init__(self, t, command, env=None):
+        if not shutil.which("tmux"):
+            raise Skip("no tmux")
+        self.socket = t.path("tmux%d" % next(self.numbers))
+        self.env = t.qprof_env({"LANG": "C.UTF-8", "SHELL": "/bin/sh", **(env or {})})
+        self.env.pop("TMUX", None)
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "-c", t.dir,
+                  command)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True)
+
+    def tmux(self, *arguments):
+        done = subprocess.run(["tmux", "-S", self.socket, *arguments], capture_output=True,
+                              text=True, env=self.env, timeout=lab.TIMEOUT)
+        assert done.returncode == 0, "tmux %s: %s" % (" ".join(arguments), done.stderr)
+        return done.stdout
+
+    def text(self, *options):
+        return self.tmux("capture-pane", "-p", *options)
+
+    def keys(self, *keys):
+        for key in keys:
+            self.tmux("send-keys", key)
+
+    def resize(self, columns, lines):
+        self.tmux("resize-window", "-x", str(columns), "-y", str(lines))
+
+    def wait(self, *parts, seconds=60):
+        """Until all of these are on the screen at once; the screen."""
+        last = [""]
+
+        def there():
+            last[0] = self.text()
+            # What is no screen of ours may be wrapped.
+            joined = last[0].replace("\n", "")
+            return all(part in last[0] or part in joined for part in parts)
+
+        try:
+            wait_for(" ".join(parts), there, seconds)
+        except AssertionError as error:
+            raise AssertionError("%s; the screen is:\n%s" % (error, last[0])) from None
+        return last[0]
+
+
+def rows(text):
+    """The lines of the table: below its titles, and above the keys."""
+    lines = text.rstrip("\n").split("\n")
+    return [line for line in lines[3:-1] if line.strip()]
+
+
+def top(t, *arguments):
+    """A command line that ends with the status, and keeps the terminal."""
+    line = " ".join(shlex.quote(a) for a in (t.qprof, "top", *arguments))
+    return "trap : INT; %s; echo status=$?; sleep 1000" % line
+
+
+def script(t, compiles, status=0):
+    """Compile so often, and say so."""
+    line = " ".join(shlex.quote(a) for a in [t.rustc] + crates.arguments(crates.LONG, t.mkdir("out")))
+    text = "for i in %s; do %s; echo built $i; done; exit %d\n"
+    return t.write("build.sh", text % (" ".join(map(str, range(compiles))), line, status))
+
+
+def test_command(t):
+    """A build, from its first compiler to its exit status; every kind of key; two sizes."""
+    t.need_capture()
+    trace = t.path("trace.qpt")
+    build = script(t, 2, status=7)
+    with Screen(t, top(t, "-i", "100ms", "-o", trace, "--", "sh", build)) as s:
+        s.wait("recording", "lost 0", "compilers 1 (1 running)", "regex_syntax", "[on-cpu]")
+        s.wait("typeck", seconds=30)
+        assert "> regex_syntax" in s.text()
+
+        s.keys("Space")
+        paused = s.wait("PAUSED at")
+        s.keys("Enter")
+        s.wait("Queries of regex_syntax (", "[self]")
+        s.keys("/", "m", "i", "r", "_", "Enter")
+        found = rows(s.wait("filter: mir_  by self"))
+        assert found and all("mir_" in row for row in found), found
+        s.keys("Escape")
+        everything = rows(s.wait("Queries of regex_syntax", "typeck"))
+        assert len(everything) == 20, len(everything)
+        s.keys(">", "r")
+        s.wait("[count]", "by count, reversed")
+        s.keys("Tab")
+        s.wait("Threads of regex_syntax (", "rustc", "last ended")
+        s.keys("?")
+        s.wait("any key: back", "select a row")
+        s.keys("x", "Escape")
+        still = s.wait("Processes  1 of 1")
+        assert still.split("\n")[0] == paused.split("\n")[0], "it went on while paused"
+
+        s.resize(60, 15)
+        wait_for("15 lines", lambda: fits(s.text(), 60, 15))
+        s.resize(80, 24)
+        wait_for("24 lines", lambda: fits(s.text(), 80, 24))
+
+        s.keys("Space")
+        s.wait("compilers 2 (")
+        finished = s.wait("finished,", "compilers 2 (0 running)", "done")
+        s.keys("q")
+        after = s.wait("status=7")
+    assert "built 0\nbuilt 1\n" in after, after
+    assert "Processes" not in after, "the screen is still there: %s" % after
+    seen = int(re.search(r"events ([\d,]+)", finished).group(1).replace(",", ""))
+    assert seen == sum(t.counts(trace).values())
+
+
+def fits(text, columns, lines):
+    """Whether the screen has all its parts, its last line the keys, and none is too long."""
+    got = text.rstrip("\n").split("\n")
+    whole = "> regex_syntax" in text and "lost 0" in got[0] and got[-1].startswith("q quit")
+    return whole and len(got) == lines and max(map(len, got)) <= columns
+
+
+def test_leaving(t):
+    """A command goes on without the view; Ctrl-C interrupts it."""
+    t.need_capture()
+    build = script(t, 20)
+    with Screen(t, top(t, "-i", "100ms", "-o", t.path("trace.qpt"), "--", "sh", build)) as s:
+        s.wait("recording", "regex_syntax")
+        s.keys("q")
+        s.wait("the command goes on, and is still recorded")
+        s.wait("built 0")
+        s.keys("C-c")
+        s.wait("wrote %s" % t.path("trace.qpt"), "status=130")
+    assert len(t.report(t.path("trace.qpt"))["processes"]) >= 1
+
+
+def test_pid(t):
+    """A running process: it goes on when we leave, and no probe stays."""
+    t.need_capture()
+    build = t.start_plain(["sh", script(t, 20)])
+    with Screen(t, top(t, "-i", "100ms", "-o", t.path("trace.qpt"), "-p", str(build.pid))) as s:
+        s.wait("recording", "regex_syntax", "typeck")
+        recorder = recorder_of(t)
+        links = wait_for("links", lambda: lab.links_of(recorder))
+        s.keys("q")
+        s.wait("0 lost; wrote", "status=0")
+    assert build.poll() is None
+    lab.assert_gone(links)
+
+
+class Pid:
+    def __init__(self, pid):
+        self.pid = pid
+
+
+def recorder_of(t):
+    """The process that records: the child of the one that shows it."""
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/cmdline" % entry) as f:
+                command = f.read()
+        except OSError:
+            continue
+        found = command.startswith(t.qprof + "\0top") and lab.children(int(entry))
+        if found:
+            return Pid(found[0])
+    raise AssertionError("nothing records")
+
+
+def test_killed(t):
+    """The view killed: what it recorded of running processes ends in order, and is whole."""
+    t.need_capture()
+    trace = t.path("trace.qpt")
+    build = t.start_plain(["sh", script(t, 20)])
+    with Screen(t, top(t, "-i", "100ms", "-o", trace, "-p", str(build.pid))) as s:
+        s.wait("recording", "regex_syntax", "typeck")
+        recorder = recorder_of(t)
+        with open("/proc/%d/stat" % recorder.pid) as f:
+            parent = int(f.read().rpartition(")")[2].split()[1])
+        os.kill(parent, signal.SIGKILL)
+        s.wait("status=137")
+        wait_for("the recording to end", lambda: not lab.alive(recorder.pid))
+    assert build.poll() is None
+    assert t.run_qprof("verify", trace).returncode == 0
+
+
+def test_another_recording(t):
+    """A recording of another terminal is found, or named; its trace is followed to its end."""
+    trace = t.path("trace.qpt")
+    build = script(t, 2)
+    process = t.start_qprof("-q", "-i", "100ms", "-o", trace, "--", "sh", build)
+    t.attached(process)
+    with Screen(t, top(t)) as s:
+        # Others may record here too, and then they are listed.
+        s.wait(trace[:24])
+    with Screen(t, top(t, "-i", "100ms", trace)) as s:
+        s.wait("recording", "regex_syntax", "typeck")
+        s.wait("finished,", "compilers 2 (0 running)")
+        s.keys("q")
+        s.wait("status=0")
+    assert process.wait(timeout=60) == 0
+
+
+def test_stopped_and_continued(t):
+    """Ctrl-Z gives the terminal back, fg takes it again; SIGTERM gives it back for good."""
+    trace = os.path.join(GOLDEN, "good-kinds.qpt")
+    line = "%s top -i 100ms %s" % (shlex.quote(t.qprof), shlex.quote(trace))
+    with Screen(t, "PS1='ready> ' bash --norc --noprofile -i") as s:
+        s.wait("ready>")
+        s.tmux("send-keys", line, "Enter")
+        s.wait("finished,", "q quit")
+        s.keys("C-z")
+        assert "q quit" not in s.wait("Stopped")
+        s.tmux("send-keys", "fg", "Enter")
+        s.wait("finished,", "q quit")
+        s.keys("Tab")
+        s.wait("Queries  1 of")
+        s.keys("C-z")
+        wait_for("it to stop again", lambda: s.text().count("Stopped") == 2)
+        s.tmux("send-keys", "kill %1; fg; echo status=$?", "Enter")
+        s.wait("status=143")
+        s.tmux("send-keys", "clear; stty -a", "Enter")
+        assert re.search(r"(^|[ ;])echo ", s.wait("speed", "icanon"), re.M), s.text()
+
+
+def test_cut_short(t):
+    with Screen(t, top(t, os.path.join(GOLDEN, "bad-killed.qpt"))) as s:
+        s.wait("cut short,", "unknown")
+        s.keys("q")
+        s.wait("status=0")
+
+
+def colors(text):
+    return set(re.findall(r"\033\[[0-9;]*\b(3[1-7])m", text))
+
+
+def test_no_color(t):
+    trace = os.path.join(GOLDEN, "good-kinds.qpt")
+    with Screen(t, top(t, trace)) as s:
+        s.wait("finished,")
+        assert colors(s.text("-e")), "no colours: %r" % s.text("-e")
+    with Screen(t, top(t, trace), env={"NO_COLOR": "1"}) as s:
+        s.wait("finished,")
+        assert not colors(s.text("-e")), "colours: %r" % s.text("-e")
+
+
+def test_no_terminal(t):
+    """One line that says what to do instead."""
+    trace = os.path.join(GOLDEN, "good-kinds.qpt")
+    done = t.run_qprof("top", trace)
+    assert done.returncode == 125, done
+    assert "top needs a terminal: stdin is none" in done.stderr and "record" in done.stderr, done
+    for term, why in (("dumb", "cannot move its cursor"), ("", "TERM is not set"),
+                      ("no-such-terminal", "TERM names none")):
+        with Screen(t, "TERM=%s; export TERM; %s" % (term, top(t, trace))) as s:
+            s.wait("top needs a terminal", why, "status=125")
+
+
+def test_failures(t):
+    """What cannot begin says why on the terminal as it was."""
+    with Screen(t, top(t, t.path("none.qpt"))) as s:
+        s.wait("none.qpt", "No such file", "status=125")
+    t.need_capture()
+    with Screen(t, top(t, "-o", t.path("a.qpt"), "--", t.path("no-such-command"))) as s:
+        s.wait("no-such-command", "status=127")
+    with Screen(t, top(t, "-p", "4194303")) as s:
+        s.wait("there is no process 4194303", "status=125")
+    assert not os.path.exists(t.path("a.qpt"))

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/recordings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include "../fixtures/fake_root.h"
+
+#define TRACE "\x89QPT\r\n\x1a\n and more"
+
+static void add_fd(const char *process, int fd, const char *target, const char *flags)
+{
+	char name[64], text[64];
+
+	snprintf(name, sizeof(name), "%s/fdinfo/%d", process, fd);
+	snprintf(text, sizeof(text), "pos:\t9\nflags:\t%s\n", flags);
+	fake_root_file(name, text);
+	snprintf(name, sizeof(name), "%s/fd/%d", process, fd);
+	assert_int_equal(symlink(target, fake_root_path(name)), 0);
+}
+
+static void traces_that_are_written_are_found(void **state)
+{
+	_recordings_ struct recordings r = {};
+	char trace[64], other[64];
+
+	(void)state;
+	snprintf(trace, sizeof(trace), "%s/a.qpt", fake_root);
+	snprintf(other, sizeof(other), "%s/b.txt", fake_root);
+	fake_root_file("/a.qpt", TRACE);
+	fake_root_file("/b.txt", "no trace");
+	fake_root_file("/proc/40/comm", "qprof-bpf\n");
+	add_fd("/proc/40", 0, "/dev/null", "0100002");
+	add_fd("/proc/40", 3, other, "0100001");
+	add_fd("/proc/40", 4, trace, "02100001");
+	/* One that only reads it, and one that is another program. */
+	fake_root_file("/proc/41/comm", "qprof-bpf\n");
+	add_fd("/proc/41", 4, trace, "02100000");
+	fake_root_file("/proc/42/comm", "cat\n");
+	add_fd("/proc/42", 4, trace, "02100001");
+	assert_int_equal(recordings__find(fake_root, &r), 0);
+	assert_int_equal(r.n, 1);
+	assert_int_equal(r.hidden, 0);
+	assert_int_equal(r.at[0].pid, 40);
+	assert_string_equal(r.at[0].file, trace);
+	assert_non_null(strstr(r.at[0].path, "/proc/40/fd/4"));
+	assert_int_equal(recordings__writer_of(&r, trace), 40);
+	assert_int_equal(recordings__writer_of(&r, other), 0);
+	assert_int_equal(recordings__writer_of(&r, "/nonexistent"), 0);
+}
+
+static void what_may_not_be_seen_is_counted(void **state)
+{
+	_recordings_ struct recordings r = {};
+
+	(void)state;
+	fake_root_file("/proc/40/comm", "qprof-bpf\n");
+	assert_int_equal(recordings__find(fake_root, &r), 0);
+	assert_int_equal(r.n, 0);
+	assert_int_equal(r.hidden, 1);
+}
+
+static void nothing_runs(void **state)
+{
+	_recordings_ struct recordings r = {};
+
+	(void)state;
+	assert_int_equal(recordings__find(fake_root, &r), 0);
+	assert_int_equal(r.n + r.hidden, 0);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fake_root_make, fake_root_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(traces_that_are_written_are_found),
+		TEST(what_may_not_be_seen_is_counted),
+		TEST(nothing_runs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

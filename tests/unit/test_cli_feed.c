@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/feed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include "../fixtures/output.h"
+#include "trace/writer.h"
+
+static char path[] = "/tmp/test_cli_feed.XXXXXX";
+
+static int make_path(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_path(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static void write_span(struct trace_writer *w, uint32_t tid, uint64_t start, uint64_t end,
+		       uint16_t depth)
+{
+	const struct trace_span span = {
+		.start_ns = start,
+		.end_ns = end,
+		.tid = tid,
+		.depth = depth,
+		.invocation = TRACE_NO_INVOCATION,
+	};
+
+	assert_int_equal(trace_writer__span(w, &span), 0);
+}
+
+static struct trace_writer *begin(void)
+{
+	const struct trace_info info = {.tool = "t", .kernel = "k", .host = "h"};
+	const struct trace_process p = {.pid = 7, .crate = (char *)"serde"};
+	struct trace_writer *w = NULL;
+	uint32_t id;
+
+	unlink(path);
+	assert_int_equal(trace_writer__open(path, &info, &w), 0);
+	assert_int_equal(trace_writer__intern(w, "typeck", &id), 0);
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	return w;
+}
+
+static void what_is_written_is_summed_as_it_comes(void **state)
+{
+	const struct trace_thread thread = {.tid = 8, .name = "rustc"};
+	struct trace_losses losses = {.count = {[TRACE_LOST_RING_FULL] = 3}};
+	_trace_writer_ struct trace_writer *w = begin();
+	_free_ struct summary_row *rows = NULL;
+	_feed_ struct feed f = {};
+	size_t n;
+	bool more;
+
+	(void)state;
+	assert_int_equal(trace_writer__flush(w), 0);
+	assert_int_equal(feed__open(&f, path), 0);
+	assert_int_equal(feed__read(&f, &more), 0);
+	assert_true(more);
+	assert_int_equal(summary__n_processes(f.summary), 1);
+	assert_int_equal(feed__read(&f, &more), 0);
+	assert_false(more);
+	assert_false(f.over);
+
+	assert_int_equal(trace_writer__thread(w, &thread), 0);
+	/* A parent's self time is less that of a child that came with an earlier read. */
+	write_span(w, 8, 120, 150, 1);
+	assert_int_equal(trace_writer__flush(w), 0);
+	assert_int_equal(feed__read(&f, &more), 0);
+	assert_true(more);
+	write_span(w, 8, 100, 200, 0);
+	assert_int_equal(trace_writer__losses(w, &losses), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+	assert_int_equal(feed__read(&f, &more), 0);
+	assert_true(f.over);
+	assert_true(f.has_losses);
+	assert_int_equal(trace_losses__total(&f.losses), 3);
+	assert_int_equal(summary__rows(f.summary, 0, &rows, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(rows[0].count, 2);
+	assert_int_equal(rows[0].self_ns, 100);
+	assert_int_equal(threads__n(f.threads), 1);
+	assert_int_equal(threads__at(f.threads, 0).count, 2);
+	assert_string_equal(threads__at(f.threads, 0).name, "rustc");
+	assert_int_equal(feed__read(&f, &more), 0);
+	assert_false(more);
+}
+
+static void what_is_no_trace_is_told(void **state)
+{
+	_feed_ struct feed f = {};
+	struct output o;
+
+	(void)state;
+	output_begin(&o);
+	assert_int_not_equal(feed__open(&f, "/dev/null"), 0);
+	output_end(&o);
+	assert_contains(o.text[1], "cannot read /dev/null");
+	output_free(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_is_summed_as_it_comes),
+		cmocka_unit_test(what_is_no_trace_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, make_path, remove_path);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/export_trace.h"
+#include "../fixtures/page.h"
+
+static char *small(struct export_job *job)
+{
+	size_t size;
+
+	return export_small(export_html, job, &size);
+}
+
+static void print_spans(FILE *f, const char *page)
+{
+	size_t size, n;
+	uint8_t *bytes = page_block(page, "spans", &size);
+	struct html_span *spans = page_spans(bytes, size, &n);
+
+	fputs("thread depth what key flags start end\n", f);
+	for (size_t i = 0; i < n; i++)
+		fprintf(f, "%u %u %u %d %u %" PRId64 " %" PRId64 "\n", spans[i].thread,
+			spans[i].depth, spans[i].what, (int)spans[i].key, spans[i].flags,
+			(int64_t)spans[i].start_ns, (int64_t)spans[i].end_ns);
+	free(spans);
+	free(bytes);
+}
+
+static void print_flame(FILE *f, const char *page)
+{
+	size_t size;
+	uint8_t *bytes = page_block(page, "flame", &size);
+	struct byte_reader r = {bytes, bytes + size, false};
+	uint64_t n = byte_reader__varint(&r), depth = 0, columns[4][100];
+
+	assert_true(n < 100);
+	for (int c = 0; c < 4; c++)
+		byte_reader__varints(&r, columns[c], n);
+	assert_false(r.bad);
+	assert_ptr_equal(r.at, r.end);
+	fputs("\ndepth frame count self\n", f);
+	for (uint64_t i = 0; i < n; i++) {
+		depth += bytes_unzigzag(columns[0][i]);
+		fprintf(f, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", depth,
+			columns[1][i], columns[2][i], columns[3][i]);
+	}
+	free(bytes);
+}
+
+static void print_document(FILE *f, const char *page, const char *id)
+{
+	size_t size;
+	uint8_t *bytes = page_block(page, id, &size);
+
+	assert_int_equal(strlen((char *)bytes), size);
+	fprintf(f, "\n%s\n%s", id, (char *)bytes);
+	free(bytes);
+}
+
+/* Its data only: the page around it is seen in a browser. */
+static void the_data_of_the_small_trace_are_as_they_were(void **state)
+{
+	struct export_job job = {};
+	char *page = small(&job), *text;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	(void)state;
+	print_spans(f, page);
+	print_flame(f, page);
+	print_document(f, page, "report");
+	print_document(f, page, "about");
+	fclose(f);
+	assert_golden("export/small.html.txt", text);
+	free(text);
+	free(page);
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+static void names_are_no_part_of_the_page(void **state)
+{
+	struct export_job job = {};
+	char *page = small(&job);
+
+	(void)state;
+	/* Four blocks, and the script of the page. */
+	assert_int_equal(count(page, "</script>"), 5);
+	assert_int_equal(count(page, "<b>"), 0);
+	assert_int_equal(count(page, "a::main"), 0);
+	free(page);
+}
+
+static void it_allows_its_own_script_only_and_loads_nothing(void **state)
+{
+	struct export_job job = {};
+	char *page = small(&job);
+
+	(void)state;
+	assert_contains(page, "\"default-src 'none'; script-src 'sha256-");
+	assert_int_equal(count(page, "http"), 1); /* http-equiv */
+	assert_int_equal(count(page, "src="), 0);
+	assert_int_equal(count(page, "@script-hash@"), 0);
+	free(page);
+}
+
+static void documents_are_json(void **state)
+{
+	struct export_job job = {};
+	char *page = small(&job);
+	static const char *const ids[] = {"about", "report"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		size_t size;
+		uint8_t *bytes = page_block(page, ids[i], &size);
+		struct json_object *document = json_tokener_parse((char *)bytes), *schema;
+
+		assert_non_null(document);
+		assert_true(json_object_object_get_ex(document, "schema", &schema));
+		json_object_put(document);
+		free(bytes);
+	}
+	free(page);
+}
+
+static void what_does_not_fit_is_said(void **state)
+{
+	struct export_job job = {.max_bytes = 36};
+	char *page = small(&job);
+	size_t size;
+	uint8_t *about = page_block(page, "about", &size);
+
+	(void)state;
+	assert_true(job.left_out > 0);
+	assert_contains((char *)about, "\"note\":\"");
+	assert_contains((char *)about, " intervals are left out");
+	free(about);
+	free(page);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_data_of_the_small_trace_are_as_they_were),
+		cmocka_unit_test(names_are_no_part_of_the_page),
+		cmocka_unit_test(it_allows_its_own_script_only_and_loads_nothing),
+		cmocka_unit_test(documents_are_json),
+		cmocka_unit_test(what_does_not_fit_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

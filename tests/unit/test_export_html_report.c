@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../fixtures/export_trace.h"
+#include "export/html_report.h"
+
+/* An export that writes the report only. */
+static int export_report(struct export_job *job)
+{
+	_html_report_ struct html_report *h = NULL;
+	struct trace_item item;
+	char *text;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int err = html_report__new(job, &h);
+
+	while (!err && !(err = trace_reader__next(job->r, &item)) && item.kind != TRACE_ITEM_END)
+		err = html_report__item(h, &item);
+	if (!err)
+		err = html_report__print(h, f);
+	fclose(f);
+	out__text(job->out, text);
+	free(text);
+	return err;
+}
+
+/* {name: self_ns} of a member, which is rows. */
+static uint64_t self_of(struct json_object *report, const char *rows, const char *name)
+{
+	struct json_object *all, *row, *found;
+
+	assert_true(json_object_object_get_ex(report, rows, &all));
+	for (size_t i = 0; i < json_object_array_length(all); i++) {
+		row = json_object_array_get_idx(all, i);
+		assert_true(json_object_object_get_ex(row, "name", &found));
+		if (strcmp(json_object_get_string(found), name))
+			continue;
+		assert_true(json_object_object_get_ex(row, "self_ns", &found));
+		return json_object_get_uint64(found);
+	}
+	fail_msg("no row of %s", name);
+	return 0;
+}
+
+static struct json_object *report_of_small(bool raw)
+{
+	struct export_job job = {.raw = raw};
+	size_t size;
+	char *text = export_small(export_report, &job, &size);
+	struct json_object *report = json_tokener_parse(text);
+
+	assert_non_null(report);
+	free(text);
+	return report;
+}
+
+static void it_has_queries_and_crates(void **state)
+{
+	struct json_object *raw = report_of_small(true);
+
+	(void)state;
+	/* 2000..2300, 2700..2900, 3400..3400 and 4000..2000000. */
+	assert_int_equal(self_of(raw, "queries", "mir_built"), 1996500);
+	assert_true(self_of(raw, "groups", "a") >= 1996500);
+	json_object_put(raw);
+}
+
+static void probes_are_taken_off_unless_it_is_raw(void **state)
+{
+	struct json_object *raw = report_of_small(true), *report = report_of_small(false);
+
+	(void)state;
+	assert_true(self_of(report, "queries", "typeck") < self_of(raw, "queries", "typeck"));
+	json_object_put(raw);
+	json_object_put(report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_has_queries_and_crates),
+		cmocka_unit_test(probes_are_taken_off_unless_it_is_raw),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "stuck/merge.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define N_OF(array) (sizeof(array) / sizeof(*(array)))
+
+#define OTHER                       \
+	{                           \
+		.kind = PLACE_OTHER \
+	}
+#define WRAPPER(name)                                  \
+	{                                              \
+		.kind = PLACE_WRAPPER, .query = (name) \
+	}
+#define BODY(name)                                  \
+	{                                           \
+		.kind = PLACE_BODY, .query = (name) \
+	}
+#define PROVIDER(q)                                  \
+	{                                            \
+		.kind = PLACE_PROVIDER, .query = (q) \
+	}
+
+/* "name" was read from the stack, "name@start" was entered then, "name!start" is no query. */
+static void check_rows(const struct entered *entered, size_t n_entered,
+		       const struct native_call *calls, size_t n_calls, bool whole,
+		       const char *want)
+{
+	struct stuck_rows rows;
+	char got[512] = "";
+	size_t len = 0;
+
+	assert_int_equal(
+		stuck_merge(entered, (uint32_t)n_entered, calls, (uint32_t)n_calls, whole, &rows),
+		0);
+	for (uint32_t i = 0; i < rows.n; i++) {
+		const struct stuck_row *r = &rows.items[i];
+
+		len += (size_t)snprintf(got + len, sizeof(got) - len, "%s%s", i ? " " : "",
+					r->name ? r->name : "?");
+		if (r->exact)
+			len += (size_t)snprintf(got + len, sizeof(got) - len, "%c%lu",
+						r->kind == WIRE_KIND_QUERY ? '@' : '!',
+						(unsigned long)r->start_ns);
+	}
+	stuck_rows__clear(&rows);
+	assert_string_equal(got, want);
+}
+
+#define CHECK(entered, calls, want) \
+	check_rows(entered, N_OF(entered), calls, N_OF(calls), true, want)
+
+static const struct native_call two_queries[] = {
+	{100, OTHER},	      {200, PROVIDER("b")}, {300, BODY(NULL)},	 {400, WRAPPER("b")},
+	{500, PROVIDER("a")}, {600, BODY("a")},	    {700, WRAPPER("a")}, {800, OTHER},
+};
+
+static void without_events_the_stack_tells_all(void **state)
+{
+	(void)state;
+	check_rows(NULL, 0, two_queries, N_OF(two_queries), true, "a b");
+	/* Its provider's function is the last thing that the body calls, and leaves no frame. */
+	CHECK(((struct entered[]){}),
+	      ((struct native_call[]){{100, OTHER}, {200, BODY(NULL)}, {300, WRAPPER("a")}}), "a");
+	/* Forced: nobody asked. */
+	CHECK(((struct entered[]){}),
+	      ((struct native_call[]){{100, PROVIDER("a")}, {200, BODY(NULL)}, {300, OTHER}}), "a");
+	CHECK(((struct entered[]){}), ((struct native_call[]){{100, BODY(NULL)}, {200, OTHER}}),
+	      "?");
+	/* One that calls itself. */
+	CHECK(((struct entered[]){}),
+	      ((struct native_call[]){{100, PROVIDER("a")},
+				      {200, BODY("a")},
+				      {300, WRAPPER("a")},
+				      {400, PROVIDER("a")},
+				      {500, BODY("a")},
+				      {600, WRAPPER("a")}}),
+	      "a a");
+	/* A body that forces another one while it decides whether its own query is green. */
+	CHECK(((struct entered[]){}),
+	      ((struct native_call[]){{100, BODY("b")}, {200, BODY(NULL)}, {300, WRAPPER("a")}}),
+	      "a b");
+}
+
+static void without_a_stack_events_tell_all(void **state)
+{
+	static const struct entered entered[] = {{500, 1, "a", WIRE_KIND_QUERY},
+						 {400, 2, "x", WIRE_KIND_ACTIVITY},
+						 {300, 3, "b", WIRE_KIND_QUERY}};
+
+	(void)state;
+	check_rows(entered, N_OF(entered), NULL, 0, false, "a@1 x!2 b@3");
+	check_rows(entered, N_OF(entered), NULL, 0, true, "a@1 x!2 b@3");
+}
+
+static void what_was_entered_has_its_time(void **state)
+{
+	(void)state;
+	CHECK(((struct entered[]){{300, 9, "b", WIRE_KIND_QUERY}}), two_queries, "a b@9");
+	CHECK(((struct entered[]){{600, 5, "a", WIRE_KIND_QUERY}, {300, 9, "b", WIRE_KIND_QUERY}}),
+	      two_queries, "a@5 b@9");
+	/* Started at its wrapper, whose sp is above. */
+	CHECK(((struct entered[]){{640, 5, "a", WIRE_KIND_QUERY}}), two_queries, "a@5 b");
+	CHECK(((struct entered[]){{792, 5, "a", WIRE_KIND_QUERY}}), two_queries, "a@5 b");
+	/* The name of a body of many comes with the event. */
+	CHECK(((struct entered[]){{100, 5, "c", WIRE_KIND_QUERY}}),
+	      ((struct native_call[]){{50, OTHER}, {100, BODY(NULL)}, {200, OTHER}}), "c@5");
+}
+
+static void activities_stand_where_they_were_entered(void **state)
+{
+	(void)state;
+	CHECK(((struct entered[]){{800, 4, "x", WIRE_KIND_ACTIVITY}}), two_queries, "x!4 a b");
+	CHECK(((struct entered[]){{110, 4, "x", WIRE_KIND_ACTIVITY}}), two_queries, "a b x!4");
+	CHECK(((struct entered[]){{550, 4, "x", WIRE_KIND_ACTIVITY},
+				  {560, 5, "y", WIRE_KIND_ACTIVITY},
+				  {300, 6, "b", WIRE_KIND_QUERY}}),
+	      two_queries, "a x!4 y!5 b@6");
+}
+
+static void what_is_on_no_stack_any_more_is_over(void **state)
+{
+	(void)state;
+	/* Below the innermost function: left, and its end not seen yet. */
+	CHECK(((struct entered[]){{600, 5, "a", WIRE_KIND_QUERY}, {50, 7, "c", WIRE_KIND_QUERY}}),
+	      two_queries, "a@5 b");
+	/* Another function has come to where it was. */
+	CHECK(((struct entered[]){{600, 5, "a", WIRE_KIND_QUERY}, {120, 7, "c", WIRE_KIND_QUERY}}),
+	      two_queries, "a@5 b");
+}
+
+static void outermost_calls_may_be_missing(void **state)
+{
+	static const struct native_call calls[] = {{100, OTHER}, {300, BODY("b")}};
+	static const struct entered entered[] = {{90000, 5, "a", WIRE_KIND_QUERY},
+						 {300, 6, "b", WIRE_KIND_QUERY}};
+
+	(void)state;
+	check_rows(entered, 2, calls, 2, false, "a@5 b@6");
+	check_rows(entered, 2, calls, 2, true, "b@6");
+}
+
+/* The thread was given another stack, below the one before, between a and b. */
+static void stacks_may_follow_in_any_order(void **state)
+{
+	static const struct native_call calls[] = {
+		{90100, PROVIDER("b")}, {90200, BODY("b")}, {90300, OTHER}, {300, OTHER},
+		{400, PROVIDER("a")},	{500, BODY("a")},   {600, OTHER},
+	};
+
+	(void)state;
+	CHECK(((struct entered[]){{500, 5, "a", WIRE_KIND_QUERY},
+				  {90200, 6, "b", WIRE_KIND_QUERY}}),
+	      calls, "a@5 b@6");
+	CHECK(((struct entered[]){{90200, 6, "b", WIRE_KIND_QUERY}}), calls, "a b@6");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_events_the_stack_tells_all),
+		cmocka_unit_test(without_a_stack_events_tell_all),
+		cmocka_unit_test(what_was_entered_has_its_time),
+		cmocka_unit_test(activities_stand_where_they_were_entered),
+		cmocka_unit_test(what_is_on_no_stack_any_more_is_over),
+		cmocka_unit_test(outermost_calls_may_be_missing),
+		cmocka_unit_test(stacks_may_follow_in_any_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

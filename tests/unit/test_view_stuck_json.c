@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_picture.h"
+#include "view/stuck_view.h"
+
+static void a_picture_is_a_line(void **state)
+{
+	static const char want[] =
+		"{\"schema\":\"qprof-stuck/1\",\"time_ns\":20000000000,\"watched_ns\":5000000000,"
+		"\"processes\":[{\"pid\":4711,\"crate\":\"syn\",\"command\":\"rustc --crate-name "
+		"syn\",\"age_ns\":65000000000,\"threads\":["
+		"{\"tid\":4712,\"name\":\"ctrl-c\",\"state\":\"S\",\"cpu_ns\":0,\"off_ns\":null,"
+		"\"preempted\":false,\"system_call\":\"futex\",\"stopped_ns\":60000,\"stack\":"
+		"\"whole\",\"consistent\":true,\"open\":[],\"functions\":[\"libc.so.6\","
+		"\"std::thread::park\",\"ctrlc::sem_wait_forever\"],\"calls\":8},"
+		"{\"tid\":4713,\"name\":\"rustc\",\"state\":\"S\",\"cpu_ns\":3000000000,"
+		"\"off_ns\":400000000,\"preempted\":false,\"system_call\":null,\"stopped_ns\":"
+		"150000,\"stack\":\"whole\",\"consistent\":true,\"open\":["
+		"{\"name\":\"analysis\",\"kind\":\"Query\",\"entered\":\"before\",\"start_ns\":"
+		"null,\"elapsed_ns\":null},"
+		"{\"name\":\"typeck\",\"kind\":\"Query\",\"entered\":\"exactly\",\"start_ns\":"
+		"18000000000,\"elapsed_ns\":2000000000},"
+		"{\"name\":null,\"kind\":\"Query\",\"entered\":\"exactly\",\"start_ns\":"
+		"19000000000,\"elapsed_ns\":1000000000},"
+		"{\"name\":\"type_of\",\"kind\":\"QueryBlocked\",\"entered\":\"exactly\","
+		"\"start_ns\":19500000000,\"elapsed_ns\":500000000}],"
+		"\"functions\":[\"libc.so.6\",\"rustc_middle::wait\\u001b[2J\",\"try_execute_"
+		"query\",null],\"calls\":20},"
+		"{\"tid\":4714,\"name\":\"opt a\",\"state\":\"R\",\"cpu_ns\":10000000,\"off_ns\":"
+		"null,\"preempted\":false,\"system_call\":null,\"stopped_ns\":0,\"stack\":"
+		"\"Operation not permitted\",\"consistent\":false,\"open\":[],\"functions\":[],"
+		"\"calls\":0}]}]}\n";
+	struct json_object *parsed;
+	_free_ char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_int_equal(stuck_json(out, &sample_picture), 0);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(text, want);
+	parsed = json_tokener_parse(text);
+	assert_non_null(parsed);
+	json_object_put(parsed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_picture_is_a_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/stuck_view.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_picture.h"
+
+static char *text_of(const struct picture *p, bool full)
+{
+	const struct stuck_style style = {.full = full};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_int_equal(stuck_text(out, p, &style), 0);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void the_busy_come_first_with_what_they_are_in(void **state)
+{
+	_free_ char *text = text_of(&sample_picture, false);
+
+	(void)state;
+	assert_string_equal(
+		text,
+		"syn: compiler 4711, started 65.0 s ago\n"
+		"  thread 4713 rustc: waiting for 400 ms, 3.00 s of CPU time\n"
+		"    >  5.00 s  analysis\n"
+		"       2.00 s  typeck\n"
+		"       1.00 s  <some query>\n"
+		"       500 ms  type_of (blocked: another thread executes it)\n"
+		"              in rustc_middle::wait?[2J\n"
+		"  thread 4714 opt a: running, 10.0 ms of CPU time\n"
+		"              its stack cannot be read: a debugger is attached, or it takes root\n"
+		"              it went on while this was read\n"
+		"  thread 4712 ctrl-c: waiting in futex, 0 ns of CPU time, in "
+		"ctrlc::sem_wait_forever\n");
+}
+
+static void in_full_every_function_is_there(void **state)
+{
+	_free_ char *text = text_of(&sample_picture, true);
+
+	(void)state;
+	assert_contains(text, "in libc.so.6\n              of rustc_middle::wait?[2J\n"
+			      "              of try_execute_query\n");
+	assert_contains(text, "of std::thread::park\n");
+}
+
+/* Its ends tell what it is: what it was asked for, and what it does. */
+static void of_a_deep_stack_the_middle_is_left_out(void **state)
+{
+	struct stuck_row rows[100] = {};
+	struct picture_thread thread = {.task = {.tid = 1, .name = "a", .state = 'R'},
+					.rows = {.items = rows, .n = 100}};
+	struct picture_process process = {.pid = 1, .threads = &thread, .n_threads = 1};
+	struct picture p = {.processes = &process, .n = 1};
+	char names[100][8];
+	_free_ char *text = NULL, *full = NULL;
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		sprintf(names[i], "q%d", i);
+		rows[i].name = names[i];
+	}
+	text = text_of(&p, false);
+	assert_contains(text, "an unnamed crate: compiler 1");
+	assert_contains(text, "  q2\n               ... and 85 more\n    >    0 ns  q88\n");
+	assert_contains(text, "  q99\n");
+	full = text_of(&p, true);
+	assert_contains(full, "  q50\n");
+	assert_lacks(full, "more");
+}
+
+static void nothing_is_said_to_be_so(void **state)
+{
+	const struct picture p = {0};
+	_free_ char *text = text_of(&p, false);
+
+	(void)state;
+	assert_string_equal(text, "no compiler runs now\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_busy_come_first_with_what_they_are_in),
+		cmocka_unit_test(in_full_every_function_is_there),
+		cmocka_unit_test(of_a_deep_stack_the_middle_is_left_out),
+		cmocka_unit_test(nothing_is_said_to_be_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

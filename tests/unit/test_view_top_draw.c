@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/top_data.h"
+
+static struct top *top_of(const struct top_world *w)
+{
+	struct top *t;
+
+	assert_int_equal(top__new(&t), 0);
+	assert_int_equal(top__update(t, &w->data), 0);
+	return t;
+}
+
+static void press(struct top *t, int key)
+{
+	bool quit = false;
+
+	assert_int_equal(top__key(t, key, &quit), 0);
+}
+
+static void screens_look_as_they_did(void **state)
+{
+	static const struct {
+		const char *golden, *keys;
+		size_t lines, columns;
+	} screens[] = {
+		{"view/top_processes.txt", "", 24, 80},	  {"view/top_queries.txt", "\t", 24, 80},
+		{"view/top_threads.txt", "\t\t", 24, 80}, {"view/top_process.txt", "j\n", 24, 80},
+		{"view/top_help.txt", "?", 24, 80},	  {"view/top_narrow.txt", "\t", 15, 60},
+		{"view/top_filter.txt", "/reg", 15, 60},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(screens) / sizeof(*screens); i++) {
+		_top_ struct top *t = NULL;
+		_free_ char *text = NULL;
+		struct top_world w;
+
+		top_world_make(&w);
+		t = top_of(&w);
+		for (const char *key = screens[i].keys; *key; key++)
+			press(t, *key);
+		text = top_world_screen(t, screens[i].lines, screens[i].columns);
+		assert_golden(screens[i].golden, text);
+		top_world_free(&w);
+	}
+}
+
+/* top_world_screen() looks at the number of lines and their widths. */
+static void any_size_is_filled_and_not_left(void **state)
+{
+	struct top_world w;
+	struct top *t;
+
+	(void)state;
+	top_world_make(&w);
+	t = top_of(&w);
+	for (size_t lines = 0; lines < 30; lines++) {
+		for (size_t columns = 0; columns < 100; columns += 3)
+			free(top_world_screen(t, lines, columns));
+	}
+	press(t, '?');
+	for (size_t lines = 0; lines < 30; lines++)
+		free(top_world_screen(t, lines, 20));
+	top__free(t);
+	top_world_free(&w);
+}
+
+static void the_selected_row_is_on_the_screen(void **state)
+{
+	_free_ char *down = NULL, *up = NULL;
+	struct top_world w;
+	struct top *t;
+
+	(void)state;
+	top_world_make(&w);
+	for (uint32_t i = 0; i < 100; i++)
+		top_world_thread(&w, 0, 1000 + i, 100000 - i, 5);
+	t = top_of(&w);
+	press(t, TOP_KEY_TAB);
+	press(t, TOP_KEY_TAB);
+	free(top_world_screen(t, 10, 80));
+	press(t, TOP_KEY_PAGE_DOWN);
+	down = top_world_screen(t, 10, 80);
+	assert_contains(down, "7 of 103");
+	assert_contains(down, "\n> regex_synt");
+	assert_contains(down, " 1006 ");
+	assert_lacks(down, " 1000 ");
+	press(t, TOP_KEY_HOME);
+	up = top_world_screen(t, 10, 80);
+	assert_contains(up, " 1000 ");
+	assert_contains(up, "1 of 103");
+	top__free(t);
+	top_world_free(&w);
+}
+
+static enum top_style style_of(struct top *t, const char *text)
+{
+	enum top_style style = TOP_PLAIN;
+	struct top_screen s = {};
+	bool found = false;
+
+	assert_int_equal(top__draw(t, 24, 80, &s), 0);
+	for (size_t i = 0; i < s.n; i++) {
+		if (!found && strstr(s.lines[i].text, text)) {
+			style = s.lines[i].style;
+			found = true;
+		}
+	}
+	top_screen__clear(&s);
+	assert_true(found);
+	return style;
+}
+
+static void losses_are_an_alert(void **state)
+{
+	struct trace_losses losses = sample_losses();
+	_top_ struct top *t = NULL;
+	struct top_world w;
+
+	(void)state;
+	top_world_make(&w);
+	t = top_of(&w);
+	assert_int_equal(style_of(t, "lost 0"), TOP_STATUS);
+	w.data.losses = &losses;
+	assert_int_equal(top__update(t, &w.data), 0);
+	assert_int_equal(style_of(t, "lost 1,235"), TOP_ALERT);
+	assert_int_equal(style_of(t, "serde"), TOP_SELECTED);
+	assert_int_equal(style_of(t, "regex_syntax"), TOP_PLAIN);
+	assert_int_equal(style_of(t, "[on-cpu]"), TOP_TITLES);
+	top_world_free(&w);
+}
+
+static void nothing_is_said_to_be_nothing(void **state)
+{
+	struct top_world w, empty;
+	_free_ char *text = NULL;
+	_top_ struct top *t = NULL;
+
+	(void)state;
+	top_world_make(&w);
+	empty = w;
+	assert_int_equal(summary__new(&empty.summary), 0);
+	empty.data.summary = empty.summary;
+	t = top_of(&empty);
+	text = top_world_screen(t, 24, 80);
+	assert_contains(text, "nothing yet: no compiler has run");
+	free(take_ptr(text));
+	empty.data.source = TOP_FINISHED;
+	assert_int_equal(top__update(t, &empty.data), 0);
+	text = top_world_screen(t, 24, 80);
+	assert_contains(text, "nothing was recorded");
+	assert_contains(text, "finished, 2.00 s");
+	summary__free(empty.summary);
+	top_world_free(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(screens_look_as_they_did),
+		cmocka_unit_test(any_size_is_filled_and_not_left),
+		cmocka_unit_test(the_selected_row_is_on_the_screen),
+		cmocka_unit_test(losses_are_an_alert),
+		cmocka_unit_test(nothing_is_said_to_be_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/top_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/top_data.h"
+
+static void assert_cell(const struct top_rows *rows, enum top_table table, size_t row,
+			const char *title, const char *want)
+{
+	const struct top_layout *layout = top_layout(table);
+	char got[TOP_CELL_MAX] = "no such column";
+
+	assert_true(row < rows->n);
+	for (size_t i = 0; i < layout->n; i++) {
+		if (!strcmp(layout->columns[i].title, title))
+			top_row__show(&rows->at[row], table, i, got);
+	}
+	assert_string_equal(got, want);
+}
+
+static size_t column_of(enum top_table table, const char *title)
+{
+	const struct top_layout *layout = top_layout(table);
+	size_t i = 0;
+
+	while (i < layout->n && strcmp(layout->columns[i].title, title) != 0)
+		i++;
+	assert_true(i < layout->n);
+	return i;
+}
+
+static void processes_tell_how_they_ended(void **state)
+{
+	struct top_rows rows;
+	struct top_world w;
+
+	(void)state;
+	top_world_make(&w);
+	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
+	assert_int_equal(rows.n, 3);
+	assert_cell(&rows, TOP_PROCESSES, 0, "crate", "regex_syntax");
+	assert_cell(&rows, TOP_PROCESSES, 0, "pid", "4711");
+	assert_cell(&rows, TOP_PROCESSES, 0, "state", "exit 1");
+	assert_cell(&rows, TOP_PROCESSES, 0, "elapsed", "800 ns");
+	assert_cell(&rows, TOP_PROCESSES, 0, "on-cpu", "1.00 ms");
+	assert_cell(&rows, TOP_PROCESSES, 0, "rate/s", "-");
+	assert_cell(&rows, TOP_PROCESSES, 0, "top query", "typeck");
+	assert_cell(&rows, TOP_PROCESSES, 0, "count", "3");
+	assert_cell(&rows, TOP_PROCESSES, 1, "state", "signal 9");
+	assert_cell(&rows, TOP_PROCESSES, 2, "crate", "rustc --crate-name x");
+	assert_cell(&rows, TOP_PROCESSES, 2, "state", "running");
+	assert_cell(&rows, TOP_PROCESSES, 2, "elapsed", "3.00 s");
+	top_rows__clear(&rows);
+
+	w.data.source = TOP_UNFINISHED;
+	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
+	assert_cell(&rows, TOP_PROCESSES, 2, "state", "unknown");
+	top_rows__clear(&rows);
+	top_world_free(&w);
+}
+
+static void long_texts_leave_room_for_others(void **state)
+{
+	const struct trace_process asked = {
+		.index = 3,
+		.command = (char *)"/root/.rustup/bin/rustc -o a/b",
+		.crate_type = (char *)"bin,rlib,dylib,cdylib",
+	};
+	struct top_rows rows;
+	struct top_world w;
+
+	(void)state;
+	top_world_make(&w);
+	assert_int_equal(summary__process(w.summary, &asked), 0);
+	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
+	assert_cell(&rows, TOP_PROCESSES, 3, "crate", "rustc -o a/b");
+	assert_cell(&rows, TOP_PROCESSES, 3, "type", "bin,rlib,d");
+	top_rows__clear(&rows);
+	top_world_free(&w);
+}
+
+static void queries_are_of_one_process_or_of_all(void **state)
+{
+	struct top_rows rows;
+	struct top_world w;
+
+	(void)state;
+	top_world_make(&w);
+	assert_int_equal(top_rows__make(&w.data, TOP_QUERIES, SUMMARY_ALL, NULL, &rows), 0);
+	assert_int_equal(rows.n, 3);
+	assert_cell(&rows, TOP_QUERIES, 0, "query", "typeck");
+	assert_cell(&rows, TOP_QUERIES, 0, "self", "4.00 ms");
+	assert_cell(&rows, TOP_QUERIES, 0, "count", "2");
+	top_rows__clear(&rows);
+	assert_int_equal(top_rows__make(&w.data, TOP_QUERIES, 0, NULL, &rows), 0);
+	assert_int_equal(rows.n, 2);
+	assert_cell(&rows, TOP_QUERIES, 0, "self", "1.00 ms");
+	assert_cell(&rows, TOP_QUERIES, 1, "mean", "1.00 us");
+	top_rows__clear(&rows);
+	top_world_free(&w);
+}
+
+static void threads_name_their_process_only_among_others(void **state)
+{
+	struct top_rows rows;
+	struct top_world w;
+
+	(void)state;
+	top_world_make(&w);
+	assert_int_equal(top_rows__make(&w.data, TOP_THREADS, SUMMARY_ALL, NULL, &rows), 0);
+	assert_int_equal(rows.n, 3);
+	assert_cell(&rows, TOP_THREADS, 0, "thread", "regex_syntax: rustc");
+	assert_cell(&rows, TOP_THREADS, 2, "thread", "serde: <unnamed>");
+	top_rows__clear(&rows);
+	assert_int_equal(top_rows__make(&w.data, TOP_THREADS, 0, NULL, &rows), 0);
+	assert_int_equal(rows.n, 2);
+	assert_cell(&rows, TOP_THREADS, 0, "thread", "rustc");
+	assert_cell(&rows, TOP_THREADS, 0, "tid", "10");
+	assert_cell(&rows, TOP_THREADS, 0, "ago", "2.00 s");
+	assert_cell(&rows, TOP_THREADS, 0, "last ended", "layout_of");
+	top_rows__clear(&rows);
+	top_world_free(&w);
+}
+
+static void rates_are_since_the_past(void **state)
+{
+	struct top_rows before, after;
+	struct top_past past = {};
+	struct top_world w;
+
+	(void)state;
+	top_world_make(&w);
+	assert_int_equal(top_rows__make(&w.data, TOP_QUERIES, SUMMARY_ALL, NULL, &before), 0);
+	assert_int_equal(top_past__set(&past, &before, w.data.now_ns), 0);
+	for (int i = 0; i < 10; i++)
+		sample_span(w.summary, 0, SAMPLE_LAYOUT_OF, 100, 100, 0);
+	/* No time has passed. */
+	assert_int_equal(top_rows__make(&w.data, TOP_QUERIES, SUMMARY_ALL, &past, &after), 0);
+	assert_cell(&after, TOP_QUERIES, 1, "rate/s", "-");
+	top_rows__clear(&after);
+	w.data.now_ns += 2 * TOP_SECOND;
+	assert_int_equal(top_rows__make(&w.data, TOP_QUERIES, SUMMARY_ALL, &past, &after), 0);
+	assert_cell(&after, TOP_QUERIES, 0, "rate/s", "0");
+	assert_cell(&after, TOP_QUERIES, 1, "rate/s", "5");
+	top_rows__clear(&before);
+	top_rows__clear(&after);
+	top_past__clear(&past);
+	top_world_free(&w);
+}
+
+static void the_largest_and_the_first_letter_come_first(void **state)
+{
+	size_t name = column_of(TOP_THREADS, "thread"), self = column_of(TOP_THREADS, "self");
+	struct top_rows rows;
+	struct top_world w;
+
+	(void)state;
+	top_world_make(&w);
+	assert_int_equal(top_rows__make(&w.data, TOP_THREADS, SUMMARY_ALL, NULL, &rows), 0);
+	top_rows__sort(&rows, TOP_THREADS, self, false);
+	assert_cell(&rows, TOP_THREADS, 0, "self", "9.00 us");
+	assert_cell(&rows, TOP_THREADS, 2, "self", "2.00 us");
+	top_rows__sort(&rows, TOP_THREADS, self, true);
+	assert_cell(&rows, TOP_THREADS, 0, "self", "2.00 us");
+	top_rows__sort(&rows, TOP_THREADS, name, false);
+	assert_cell(&rows, TOP_THREADS, 0, "thread", "regex_syntax: <unnamed>");
+	assert_cell(&rows, TOP_THREADS, 2, "thread", "serde: <unnamed>");
+	/* What is not known is less than nothing. */
+	rows.at[0].cells[self].number = TOP_UNKNOWN;
+	rows.at[1].cells[self].number = 0;
+	top_rows__sort(&rows, TOP_THREADS, self, false);
+	assert_cell(&rows, TOP_THREADS, 1, "self", "0 ns");
+	assert_cell(&rows, TOP_THREADS, 2, "self", "-");
+	top_rows__clear(&rows);
+	top_world_free(&w);
+}
+
+static void names_and_numbers_are_looked_through(void **state)
+{
+	struct top_rows rows;
+	struct top_world w;
+
+	(void)state;
+	top_world_make(&w);
+	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
+	assert_true(top_row__has(&rows.at[0], TOP_PROCESSES, ""));
+	assert_true(top_row__has(&rows.at[0], TOP_PROCESSES, "SYNTAX"));
+	assert_true(top_row__has(&rows.at[0], TOP_PROCESSES, "471"));
+	assert_false(top_row__has(&rows.at[1], TOP_PROCESSES, "syntax"));
+	/* A state is no name. */
+	assert_false(top_row__has(&rows.at[0], TOP_PROCESSES, "exit"));
+	top_rows__clear(&rows);
+	top_world_free(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(processes_tell_how_they_ended),
+		cmocka_unit_test(long_texts_leave_room_for_others),
+		cmocka_unit_test(queries_are_of_one_process_or_of_all),
+		cmocka_unit_test(threads_name_their_process_only_among_others),
+		cmocka_unit_test(rates_are_since_the_past),
+		cmocka_unit_test(the_largest_and_the_first_letter_come_first),
+		cmocka_unit_test(names_and_numbers_are_looked_through),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What each thread did, and what it did last. Fed as the summary is; knows no output format. */
+#ifndef QPROF_ANALYZE_THREADS_H
+#define QPROF_ANALYZE_THREADS_H
+
+#include "trace/trace.h"
+
+struct thread_row {
+	uint32_t process; /* index */
+	uint32_t tid;
+	const char *name; /* or NULL */
+	uint64_t count;	  /* intervals */
+	uint64_t self_ns; /* of all, without what our probes took, as far as the spans say */
+	uint64_t self_off_ns;
+	uint32_t last_label; /* of what ended last: string id, or TRACE_NO_STRING */
+	uint64_t last_ns;    /* when it did */
+};
+
+struct threads;
+
+int threads__new(struct threads **out);
+
+/* Tell a thread's name, which is not copied and must outlive the threads. 0 or -ENOMEM. */
+int threads__name(struct threads *t, const struct trace_thread *thread);
+
+/* Count a span, with what is computed filled in; one off the CPU is none. 0 or -ENOMEM. */
+int threads__span(struct threads *t, const struct trace_span *span, const struct trace_off *off);
+
+/* In the order in which they came up. */
+uint32_t threads__n(const struct threads *t);
+struct thread_row threads__at(const struct threads *t, uint32_t i);
+
+void threads__free(struct threads *t);
+DEFINE_CLEANUP(struct threads, threads__free)
+#define _threads_ __cleanup(threads__free_p)
+
+#endif /* QPROF_ANALYZE_THREADS_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Recordings that run on this machine, and the traces they write. */
+#ifndef QPROF_CAPTURE_RECORDINGS_H
+#define QPROF_CAPTURE_RECORDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+
+struct recording {
+	pid_t pid;
+	char *file; /* what the trace is called */
+	char *path; /* by which it can be opened, whatever it is called: /proc/PID/fd/N */
+};
+
+struct recordings {
+	struct recording *at;
+	size_t n;
+	size_t hidden; /* processes of the same program whose files we may not see */
+};
+
+/*
+ * Those whose files we may see: all of them as root, else one's own. By `root`/proc; "" but for
+ * tests. 0 or -ENOMEM; `*r` needs clearing in any case.
+ */
+int recordings__find(const char *root, struct recordings *r);
+
+/* The process that writes the file at `path`, or 0. */
+pid_t recordings__writer_of(const struct recordings *r, const char *path);
+
+void recordings__clear(struct recordings *r);
+#define _recordings_ __cleanup(recordings__clear)
+
+#endif /* QPROF_CAPTURE_RECORDINGS_H */

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "capture/processes.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "stuck/watch.h"
+#include "view/format.h"
+#include "view/screen.h"
+#include "view/stuck_view.h"
+
+/* How often we look whether a compiler was started, or a signal came. */
+#define STEP_MS 100
+
+struct stuck {
+	const struct cli_stuck_options *opt;
+	struct watch *watch;
+	struct screen *screen; /* NULL: blocks of lines, or JSON */
+	struct stuck_style style;
+	int keys_fd; /* Ctrl-Z */
+};
+
+static volatile sig_atomic_t ended_by;
+
+static void on_signal(int sig)
+{
+	ended_by = sig;
+}
+
+static void stuck__clear(struct stuck *s)
+{
+	screen__free(s->screen);
+	watch__free(s->watch);
+	cleanup_close_p(&s->keys_fd);
+}
+
+/* Not restarted: whatever we wait for, a signal ends it. */
+static int catch_signals(struct stuck *s)
+{
+	const struct sigaction act = {.sa_handler = on_signal};
+	sigset_t keys;
+
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGHUP, &act, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&keys);
+	sigaddset(&keys, SIGTSTP);
+	sigprocmask(SIG_BLOCK, &keys, NULL);
+	s->keys_fd = signalfd(-1, &keys, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->keys_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
+}
+
+static void on_keys(struct stuck *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->keys_fd, &info, sizeof(info)) == sizeof(info)) {
+		screen__restore(s->screen);
+		raise(SIGSTOP);
+	}
+}
+
+static int open_view(struct stuck *s)
+{
+	const char *no_color = getenv("NO_COLOR");
+	int err = 0;
+
+	s->style.full = s->opt->full;
+	if (!s->opt->json && !s->opt->once)
+		err = screen__new(stdout, &s->screen);
+	if (err && err != -ENOTTY)
+		return diag_error_r(err, "out of memory");
+	s->style.color = s->screen && (!no_color || !*no_color);
+	return 0;
+}
+
+static int follow(struct stuck *s)
+{
+	unsigned int compilers = 0;
+	char name[32];
+	int err = 0;
+
+	for (size_t i = 0; i < s->opt->pids.n && !err; i++) {
+		err = watch__follow(s->watch, s->opt->pids.pids[i], &compilers);
+		if (err == -ESRCH)
+			diag_error("there is no process %d; it has exited, or the number is a "
+				   "thread's. See \"pgrep -a rustc\"",
+				   (int)s->opt->pids.pids[i]);
+	}
+	if (err || compilers)
+		return err;
+	process_name(s->opt->pids.pids[0], name, sizeof(name));
+	diag_warn("process %d (%s) is no Rust compiler and runs none now",
+		  (int)s->opt->pids.pids[0], name);
+	return 0;
+}
+
+/* No line is wider than the terminal, and there are no more of them than it has room for. */
+static int draw_on_screen(struct stuck *s, const char *text)
+{
+	size_t lines, columns, n = 0, len = 0;
+	_free_ char *fitting = NULL;
+	FILE *to = open_memstream(&fitting, &len);
+
+	if (!to)
+		return -ENOMEM;
+	screen__size(s->screen, &lines, &columns);
+	for (const char *at = text; *at && n < lines; n++) {
+		_free_ char *line = strndup(at, strcspn(at, "\n"));
+
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+		if (n + 1 == lines && *at)
+			fputs("...\n", to);
+		else if (line)
+			fprintf(to, "%.*s\n", (int)format_fit(line, columns), line);
+	}
+	if (fclose(to))
+		return -ENOMEM;
+	return screen__draw(s->screen, fitting, n);
+}
+
+static int show_text(struct stuck *s, const struct picture *p)
+{
+	_free_ char *text = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&text, &len);
+	int err = to ? stuck_text(to, p, &s->style) : -ENOMEM;
+
+	if (to && fclose(to) && !err)
+		err = -ENOMEM;
+	if (err)
+		return err;
+	if (s->screen)
+		return draw_on_screen(s, text);
+	fputs(text, stdout);
+	fputs(s->opt->once ? "" : "\n", stdout);
+	return fflush(stdout) ? -errno : 0;
+}
+
+static int show(struct stuck *s)
+{
+	_picture_ struct picture p = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < s->opt->pids.n && !err; i++)
+		err = watch__look(s->watch, s->opt->pids.pids[i], &p);
+	if (err || ended_by)
+		return err;
+	if (!s->opt->json)
+		return show_text(s, &p);
+	err = stuck_json(stdout, &p);
+	return fflush(stdout) && !err ? -errno : err;
+}
+
+static bool is_over(const struct stuck *s)
+{
+	for (size_t i = 0; i < s->opt->pids.n; i++)
+		if (process_is_running(s->opt->pids.pids[i]))
+			return false;
+	return true;
+}
+
+/* Until the next picture; compilers that are started meanwhile are attached to. */
+static int wait_for_next(struct stuck *s)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), until = now + s->opt->interval_ns;
+	int err = 0;
+
+	for (; now < until && !err && !ended_by && !is_over(s); now = clock_ns(CLOCK_MONOTONIC)) {
+		struct pollfd keys = {.fd = s->keys_fd, .events = POLLIN};
+		uint64_t ms = (until - now) / 1000000 + 1;
+
+		poll(&keys, 1, ms < STEP_MS ? (int)ms : STEP_MS);
+		on_keys(s);
+		err = watch__drain(s->watch);
+	}
+	return err;
+}
+
+static int run(struct stuck *s)
+{
+	int err = 0;
+
+	do {
+		err = wait_for_next(s);
+		if (!err && !ended_by && !is_over(s))
+			err = show(s);
+	} while (!err && !ended_by && !s->opt->once && !is_over(s));
+	/* A reader that went away has seen what it wanted. */
+	if (err == -EPIPE || err == -EINTR)
+		return 0;
+	if (err)
+		return diag_error_r(err, "cannot tell what the compilers are doing: %s",
+				    strerror(-err));
+	screen__restore(s->screen);
+	if (!ended_by && is_over(s))
+		diag_info("process %d has exited", (int)s->opt->pids.pids[0]);
+	return 0;
+}
+
+int cmd_stuck(const struct cli_stuck_options *o)
+{
+	__cleanup(stuck__clear) struct stuck s = {.opt = o, .keys_fd = -1};
+	int err = catch_signals(&s);
+
+	if (!err)
+		err = watch__open(&s.watch);
+	if (!err)
+		err = follow(&s);
+	if (!err)
+		err = open_view(&s);
+	if (err)
+		return EXIT_CODE_FAILURE;
+	watch__start(s.watch);
+	return run(&s) ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
+}

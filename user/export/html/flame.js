@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// Flame graphs of stacks merged by query. By total: what is called lies below what calls it, as wide as
+// its time. By self: each query on its own, as wide as its self time, and below it who called it.
+
+const FLAME_ROW = 19;
+const LEAST_PX = 0.4;
+
+// The stacks as a tree to be drawn: nodes in columns, the children of each in `children`.
+class FlameTree {
+	constructor() {
+		this.names = [];
+		this.parent = [];
+		this.children = [];
+		this.total = [];
+		this.self = [];
+		this.count = [];
+	}
+
+	add(name, parent, total, self, count) {
+		const i = this.names.length;
+		this.names.push(name);
+		this.parent.push(parent);
+		this.children.push([]);
+		this.total.push(total);
+		this.self.push(self);
+		this.count.push(count);
+		if (parent >= 0)
+			this.children[parent].push(i);
+		return i;
+	}
+
+	// How many rows of it have a node of at least so much time, from node i on.
+	height(i, least) {
+		let most = 0;
+		for (let todo = [[i, 1]]; todo.length;) {
+			const [node, depth] = todo.pop();
+			most = Math.max(most, depth);
+			for (const child of this.children[node])
+				if (this.total[child] >= least)
+					todo.push([child, depth + 1]);
+		}
+		return most;
+	}
+}
+
+function treeByTotal({flame, about}) {
+	const tree = new FlameTree(), at = new Int32Array(flame.n);
+	const all = flame.total.reduce((sum, total, i) => sum + (flame.depth[i] ? 0 : total), 0);
+	tree.add("all compilers", -1, all, 0, 0);
+	for (let i = 0; i < flame.n; i++) {
+		const name = flame.depth[i] ? about.frames[flame.frame[i]] : about.processes[flame.frame[i]].title;
+		const parent = flame.depth[i] ? at[flame.parent[i]] : 0;
+		at[i] = tree.add(name, parent, flame.total[i], flame.self[i], flame.count[i]);
+	}
+	return tree;
+}
+
+// From each node upwards, its self time goes along: callers of a query are merged, too.
+function treeBySelf({flame, about}) {
+	const tree = new FlameTree(), found = new Map();
+	// A phase and a query may share a name.
+	const first = about.frames.map((name) => about.frames.indexOf(name));
+	tree.add("all compilers", -1, 0, 0, 0);
+	const child = (parent, frame) => {
+		const key = parent * about.frames.length + frame;
+		let node = found.get(key);
+		if (node === undefined)
+			found.set(key, node = tree.add(about.frames[frame], parent, 0, 0, 0));
+		return node;
+	};
+	for (let i = 0; i < flame.n; i++) {
+		const self = flame.self[i];
+		if (!flame.depth[i] || !self && !flame.count[i])
+			continue;
+		tree.total[0] += self;
+		let node = 0;
+		for (let up = i; flame.depth[up]; up = flame.parent[up]) {
+			node = child(node, first[flame.frame[up]]);
+			tree.total[node] += self;
+			tree.count[node] += flame.count[i];
+			if (up === i)
+				tree.self[node] += self;
+		}
+	}
+	return tree;
+}
+
+class FlameView {
+	constructor(root, model) {
+		this.model = model;
+		this.canvas = element("canvas", {class: "flame", tabindex: 0, role: "application",
+			"aria-label": "Flame graph. Arrows go to callers, callees and neighbours, Enter zooms, Escape goes " +
+				"back. The largest frames are listed below."});
+		this.surface = new Surface(this.canvas, (...args) => this.draw(...args));
+		this.details = element("div", {class: "details"}, "Click a frame to zoom.");
+		this.list = element("div");
+		this.trees = [];
+		root.append(this.tools(), this.canvas, this.details, this.list);
+		this.wanted = null;
+		this.listen();
+	}
+
+	tools() {
+		this.input = element("input", {type: "search", placeholder: "regular expression",
+			oninput: () => this.search(this.input.value)});
+		this.found = element("span", {class: "counts", role: "status"});
+		const mode = select(["total: who calls what", "self: each query and its callers"], 0,
+			(value) => this.setMode(value));
+		return element("div", {class: "tools"}, labelled("Width is", mode), labelled("Search", this.input),
+			this.found, element("span", {class: "spring"}), button("Show all", () => this.zoomTo(0)));
+	}
+
+	show() {
+		if (!this.tree)
+			this.setMode(0);
+		else
+			this.surface.redraw();
+	}
+
+	setMode(mode) {
+		this.mode = mode;
+		this.tree = this.trees[mode] = this.trees[mode] || [treeByTotal, treeBySelf][mode](this.model);
+		this.search(this.input.value);
+		this.zoomTo(0);
+		this.listLargest();
+	}
+
+	zoomTo(i) {
+		this.top = i;
+		this.focus = i;
+		this.path = [];
+		for (let up = i; up >= 0; up = this.tree.parent[up])
+			this.path.unshift(up);
+		const least = this.tree.total[i] * LEAST_PX / Math.max(this.surface.width, 1);
+		const rows = this.path.length - 1 + this.tree.height(i, least);
+		this.canvas.style.height = Math.max(120, rows * FLAME_ROW + 4) + "px";
+		this.tell(i);
+		this.surface.redraw();
+	}
+
+	// ---- Search ---------------------------------------------------------------------------------
+
+	search(text) {
+		this.wanted = null;
+		this.found.textContent = "";
+		if (text) {
+			try {
+				this.wanted = new RegExp(text, "i");
+			} catch {
+				this.found.textContent = "not a regular expression";
+			}
+		}
+		if (this.wanted)
+			this.sumFound();
+		this.surface.redraw();
+	}
+
+	// Time in a match counts once, however many matches it is in.
+	sumFound() {
+		const {tree} = this;
+		let n = 0, ns = 0;
+		for (let todo = [[0, false]]; todo.length;) {
+			const [i, within] = todo.pop(), is = i > 0 && this.wanted.test(tree.names[i]);
+			n += is;
+			ns += is && !within ? tree.total[i] : 0;
+			for (const child of tree.children[i])
+				todo.push([child, within || is]);
+		}
+		this.found.textContent = `${plural(n, "frame")}, ${formatDuration(ns)}, ${formatPercent(ns, tree.total[0])}`;
+	}
+
+	// ---- Drawing --------------------------------------------------------------------------------
+
+	draw(context, width) {
+		if (!this.tree)
+			return;
+		this.boxes = [];
+		this.dark = isDark();
+		this.ink = {label: cssColour("--on-fill"), accent: cssColour("--accent"), found: cssColour("--found"),
+			neutral: cssColour("--off")};
+		context.font = CANVAS_FONT;
+		context.textBaseline = "middle";
+		this.path.slice(0, -1).forEach((i, depth) => this.drawBox(context, i, 0, depth, width, 0.5));
+		this.drawTree(context, this.top, 0, this.path.length - 1, width);
+	}
+
+	drawTree(context, top, x, depth, width) {
+		const {tree} = this, scale = tree.total[top] ? width / tree.total[top] : 0;
+		for (let todo = [[top, x, depth]]; todo.length;) {
+			const [i, left, row] = todo.pop();
+			this.drawBox(context, i, left, row, scale ? tree.total[i] * scale : width, 1);
+			let at = left;
+			for (const child of tree.children[i]) {
+				const wide = tree.total[child] * scale;
+				if (wide >= LEAST_PX)
+					todo.push([child, at, row + 1]);
+				at += wide;
+			}
+		}
+	}
+
+	drawBox(context, i, x, depth, width, alpha) {
+		const y = depth * FLAME_ROW, name = this.tree.names[i];
+		const is = this.wanted && this.wanted.test(name);
+		this.boxes.push({i, x, y, width});
+		context.globalAlpha = this.wanted && !is ? 0.35 * alpha : alpha;
+		const isQuery = i > 0 && (this.mode === 1 || this.tree.parent[i] > 0);
+		context.fillStyle = is ? this.ink.found : isQuery ? colourOf(name, this.dark) : this.ink.neutral;
+		context.fillRect(x, y, Math.max(width - 0.7, 0.3), FLAME_ROW - 1);
+		const text = width > 26 ? fitText(name, width) : "";
+		context.fillStyle = this.ink.label;
+		if (text)
+			context.fillText(text, x + 4, y + FLAME_ROW / 2);
+		context.globalAlpha = 1;
+		if (i === this.focus && document.activeElement === this.canvas) {
+			context.strokeStyle = this.ink.accent;
+			context.lineWidth = 2;
+			context.strokeRect(x + 1, y + 1, Math.max(width - 3, 1), FLAME_ROW - 3);
+		}
+	}
+
+	// ---- Pointer and keys -----------------------------------------------------------------------
+
+	listen() {
+		const {canvas} = this;
+		canvas.addEventListener("click", (event) => {
+			const i = this.boxAt(event);
+			if (i >= 0)
+				this.zoomTo(i);
+		});
+		canvas.addEventListener("pointermove", (event) => {
+			const i = this.boxAt(event);
+			showTip(i < 0 ? null : this.describe(i), event);
+		});
+		canvas.addEventListener("pointerleave", () => showTip(null));
+		canvas.addEventListener("keydown", (event) => this.key(event));
+		for (const type of ["focus", "blur"])
+			canvas.addEventListener(type, () => this.surface.redraw());
+	}
+
+	boxAt({offsetX: x, offsetY: y}) {
+		const box = (this.boxes || []).find((b) => x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + FLAME_ROW);
+		return box ? box.i : -1;
+	}
+
+	key(event) {
+		const {tree, focus} = this, siblings = focus ? tree.children[tree.parent[focus]] : [0];
+		const widest = tree.children[focus].reduce((best, c) => best < 0 || tree.total[c] > tree.total[best] ? c : best, -1);
+		const actions = {
+			ArrowDown: () => widest, ArrowUp: () => tree.parent[focus],
+			ArrowLeft: () => siblings[siblings.indexOf(focus) - 1], ArrowRight: () => siblings[siblings.indexOf(focus) + 1],
+		};
+		if (event.key === "Enter")
+			this.zoomTo(focus);
+		else if (event.key === "Escape")
+			this.zoomTo(0);
+		else if (actions[event.key])
+			this.go(actions[event.key]());
+		else
+			return;
+		event.preventDefault();
+	}
+
+	go(i) {
+		if (i === undefined || i < 0)
+			return;
+		this.focus = i;
+		this.tell(i);
+		say(this.describe(i));
+		this.surface.redraw();
+	}
+
+	// ---- What is told of frames -----------------------------------------------------------------
+
+	describe(i) {
+		const {tree} = this, count = tree.count[i] ? `, ${plural(tree.count[i], "execution")}` : "";
+		return `${tree.names[i]}: ${formatDuration(tree.total[i])}, ${formatPercent(tree.total[i], tree.total[0])}, ` +
+			`self ${formatDuration(tree.self[i])}${count}`;
+	}
+
+	tell(i) {
+		this.details.textContent = this.describe(i);
+	}
+
+	// For who cannot see the canvas. The sums by query are those of the tables.
+	listLargest() {
+		const {tree} = this;
+		const rows = tree.names.map((_, i) => i).slice(1).sort((a, b) => tree.total[b] - tree.total[a]).slice(0, 300);
+		this.list.replaceChildren(new DataTable({
+			caption: "Largest frames", rows, sort: 1, perPage: 15,
+			columns: [
+				nameColumn("Frame", (i) => tree.names[i]),
+				timeColumn("Total", (i) => tree.total[i]),
+				shareColumn("Total %", (i) => tree.total[i], tree.total[0]),
+				timeColumn("Self", (i) => tree.self[i]),
+				countColumn("Executions", (i) => tree.count[i]),
+				nameColumn("Below", (i) => tree.names[tree.parent[i]]),
+			],
+			actions: [{title: "Zoom", does: (i) => this.zoomTo(i)}],
+		}).root);
+	}
+}

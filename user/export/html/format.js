@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// Numbers for people.
+
+const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+
+function formatDuration(ns) {
+	const [size, unit] = UNITS.find(([size]) => Math.abs(ns) >= size) || UNITS[3];
+	const value = ns / size;
+	const digits = size === 1 ? 0 : Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+	return value.toFixed(digits) + " " + unit;
+}
+
+function formatCount(n) {
+	return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+function formatPercent(part, whole) {
+	const percent = whole ? 100 * part / whole : 0;
+	return percent.toFixed(percent >= 10 || percent === 0 ? 1 : percent >= 0.1 ? 2 : 3) + " %";
+}
+
+function plural(n, one, many) {
+	return formatCount(n) + " " + (n === 1 ? one : many || one + "s");
+}
+
+// A tick every so many ns: 1, 2 or 5 times a power of ten, at least `least`.
+function niceStep(least) {
+	const power = Math.pow(10, Math.floor(Math.log10(Math.max(least, 1))));
+	return [1, 2, 5, 10].map((n) => n * power).find((step) => step >= least) || 10 * power;
+}
+
+function formatDate(ms) {
+	return new Date(ms).toISOString().slice(0, 19).replace("T", " ") + " UTC";
+}

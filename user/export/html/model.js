@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What the views ask of the intervals: which one encloses which, and what lies where on the time axis.
+
+const KIND = {
+	QUERY: "Query", PASS: "GenericActivity", HIT: "QueryCacheHit", BLOCKED: "QueryBlocked",
+	OFF: "OffCpu",
+};
+
+// Which items belong to which of `n` groups, in their order: those of group g are
+// items[offsets[g]] to items[offsets[g + 1] - 1]. Items of group -1 belong to none.
+function groupItems(groupOf, n) {
+	const offsets = new Uint32Array(n + 1);
+	for (let i = 0; i < groupOf.length; i++)
+		if (groupOf[i] >= 0)
+			offsets[groupOf[i] + 1]++;
+	for (let g = 0; g < n; g++)
+		offsets[g + 1] += offsets[g];
+	const items = new Uint32Array(offsets[n]), next = offsets.slice();
+	for (let i = 0; i < groupOf.length; i++)
+		if (groupOf[i] >= 0)
+			items[next[groupOf[i]]++] = i;
+	return {offsets, items};
+}
+
+class Model {
+	constructor({about, report, spans, flame}) {
+		Object.assign(this, {about, report, spans, flame});
+		this.kinds = about.kinds;
+		this.names = about.names;
+		this.threads = about.threads.map((t, index) => ({...t, index, depth: 0, firstLane: 0}));
+		this.processes = about.processes.map((p, index) => ({
+			...report.processes[index], ...p, index, threads: [], start: Infinity, end: -Infinity,
+		}));
+		for (const thread of this.threads)
+			this.processes[thread.process].threads.push(thread);
+		this.classify();
+		this.findParents();
+		this.makeLanes();
+		this.findExtremes();
+	}
+
+	// By number of a name: whether spans of it are nodes of the trace of queries.
+	classify() {
+		const nodes = [KIND.QUERY, KIND.PASS, KIND.HIT];
+		this.isNode = Uint8Array.from(this.kinds, (kind) => nodes.includes(kind));
+		this.isOff = Uint8Array.from(this.kinds, (kind) => kind === KIND.OFF);
+		this.isHit = Uint8Array.from(this.kinds, (kind) => kind === KIND.HIT);
+	}
+
+	// Spans come in the order of their ends: one takes those before it that are deeper.
+	findParents() {
+		const {spans, threads} = this, {n, depth, thread, what} = spans;
+		const parent = new Int32Array(n).fill(-1), open = threads.map(() => []);
+		this.extent = new Uint32Array(n);
+		for (let i = 0; i < n; i++) {
+			const waiting = open[thread[i]];
+			while (waiting.length && depth[waiting[waiting.length - 1]] > depth[i]) {
+				const child = waiting.pop();
+				parent[child] = i;
+				this.extent[i] += this.isNode[what[child]];
+			}
+			waiting.push(i);
+		}
+		this.parent = parent;
+		this.children = groupItems(parent, n);
+	}
+
+	// A lane is one depth of one thread; what lies in it does not overlap, and is in order.
+	makeLanes() {
+		const {n, depth, thread, start, end} = this.spans;
+		for (let i = 0; i < n; i++) {
+			const t = this.threads[thread[i]], p = this.processes[t.process];
+			t.depth = Math.max(t.depth, depth[i] + 1);
+			p.start = Math.min(p.start, start[i]);
+			p.end = Math.max(p.end, end[i]);
+		}
+		let lanes = 0;
+		for (const t of this.threads) {
+			t.firstLane = lanes;
+			lanes += t.depth;
+		}
+		const laneOf = new Int32Array(n);
+		for (let i = 0; i < n; i++)
+			laneOf[i] = this.threads[thread[i]].firstLane + depth[i];
+		this.lanes = groupItems(laneOf, lanes);
+	}
+
+	findExtremes() {
+		const used = this.processes.filter((p) => p.end >= p.start);
+		this.start = used.reduce((least, p) => Math.min(least, p.start), Infinity);
+		this.end = used.reduce((most, p) => Math.max(most, p.end), -Infinity);
+		if (!used.length)
+			this.start = this.end = 0;
+		// "Total" of the trace of queries: what threads spent in their outermost intervals.
+		for (const p of this.processes)
+			p.total = this.rootsOf(p).reduce((sum, i) => sum + this.duration(i), 0);
+		this.total = this.processes.reduce((sum, p) => sum + p.total, 0);
+	}
+
+	duration(i) {
+		return this.spans.end[i] - this.spans.start[i];
+	}
+
+	name(i) {
+		return this.names[this.spans.what[i]];
+	}
+
+	kind(i) {
+		return this.kinds[this.spans.what[i]];
+	}
+
+	key(i) {
+		const key = this.spans.key[i];
+		return key === NO_KEY ? "" : this.about.keys[key];
+	}
+
+	process(i) {
+		return this.processes[this.threads[this.spans.thread[i]].process];
+	}
+
+	threadTitle(t) {
+		return (t.name || "thread") + " " + t.tid;
+	}
+
+	childrenOf(i) {
+		const {offsets, items} = this.children;
+		return items.subarray(offsets[i], offsets[i + 1]);
+	}
+
+	lane(number) {
+		const {offsets, items} = this.lanes;
+		return items.subarray(offsets[number], offsets[number + 1]);
+	}
+
+	// Without time off the CPU, which is nobody's child.
+	selfTime(i) {
+		let self = this.duration(i);
+		for (const child of this.childrenOf(i))
+			if (!this.isOff[this.spans.what[child]])
+				self -= this.duration(child);
+		return Math.max(self, 0);
+	}
+
+	// What nothing encloses, waiting off the CPU apart; of threads that lost a parent, deeper ones, too.
+	rootsOf(process) {
+		return process.threads.flatMap((t) => this.rootsOfThread(t));
+	}
+
+	rootsOfThread(thread) {
+		const roots = [];
+		for (let d = 0; d < thread.depth; d++)
+			for (const i of this.lane(thread.firstLane + d))
+				if (this.parent[i] < 0 && !this.isOff[this.spans.what[i]])
+					roots.push(i);
+		return roots.sort((a, b) => this.spans.start[a] - this.spans.start[b]);
+	}
+
+	// Its ancestors from the outermost on, and itself.
+	pathOf(i) {
+		const path = [];
+		for (; i >= 0; i = this.parent[i])
+			path.unshift(i);
+		return path;
+	}
+
+	// The `most` nodes with the greatest values, the greatest first.
+	greatest(most, value, wanted) {
+		const best = [];
+		for (let i = 0; i < this.spans.n; i++) {
+			const v = value(i);
+			if (best.length === most && v <= best[most - 1].v || !wanted(i))
+				continue;
+			const at = firstWhere(0, best.length, (k) => best[k].v < v);
+			best.splice(at, 0, {i, v});
+			best.length = Math.min(best.length, most);
+		}
+		return best.map((entry) => entry.i);
+	}
+
+	// The longest of those with a name, or -1.
+	longest(name) {
+		const found = this.greatest(1, (i) => this.duration(i), (i) => this.name(i) === name);
+		return found.length ? found[0] : -1;
+	}
+}

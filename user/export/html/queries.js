@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The trace of queries, as rustc's -Z profile-queries drew it: boxes in boxes. Passes are green, executed
+// queries (misses) red, results found in a cache (hits) blue dots. What is important has a label.
+//
+// A page cannot hold a million boxes, so the largest subtrees are opened first, until there are enough;
+// every other box opens when it is asked to.
+
+const BOXES_AT_FIRST = 1500;
+const BOXES_AT_ONCE = 60; // children of one box, until more are asked for
+const EXTREMES = 20; // nodes in each list of pathological ones
+const FRACTIONS = [50, 40, 30, 20, 10];
+
+class QueriesView {
+	constructor(root, model, app) {
+		Object.assign(this, {model, app, root});
+		this.leastExtent = 6;
+		this.leastPercent = 1;
+		this.top = null; // a node to show instead of a process
+		this.process = model.processes.reduce((best, p) => p.total > model.processes[best].total ? p.index : best, 0);
+		this.tree = element("div", {role: "tree", class: "tree", "aria-label": "Trace of queries",
+			onkeydown: (event) => this.key(event), onclick: (event) => this.click(event),
+			onfocusin: (event) => this.focused(event), onmousemove: (event) => this.hover(event),
+			onmouseleave: () => showTip(null)});
+		this.crumbs = element("nav", {class: "crumbs", "aria-label": "Ancestors"});
+		this.details = element("div", {class: "details"});
+		this.lists = element("div", {class: "lists"});
+		root.append(this.tools(), this.legend(), this.crumbs, this.tree, this.details, this.lists);
+	}
+
+	tools() {
+		const {model} = this;
+		this.choose = select(model.processes.map((p) => p.title), this.process, (value) => {
+			this.process = value;
+			this.top = null;
+			this.draw();
+		});
+		const extent = this.threshold(this.leastExtent, 1, (value) => this.leastExtent = value);
+		const percent = this.threshold(this.leastPercent, 0.1, (value) => this.leastPercent = value);
+		return element("div", {class: "tools"}, labelled("Compiler", this.choose),
+			element("fieldset", {class: "inline"}, element("legend", {}, "Important is"),
+				labelled("extent ≥", extent), labelled("or share ≥", percent), " %"));
+	}
+
+	threshold(value, step, set) {
+		return element("input", {type: "number", min: 0, step, value, onchange: (event) => {
+			set(Number(event.target.value));
+			this.draw();
+		}});
+	}
+
+	legend() {
+		const sample = (kind, text) => element("span", {}, element("span", {class: "sample " + kind}), " " + text);
+		return element("p", {class: "legend"}, sample("pass", "pass"), sample("miss", "query, executed (miss)"),
+			sample("hit", "found in a cache (hit)"), sample("other", "waiting, loading, hashing"),
+			" — percent are of all that the compiler’s threads did");
+	}
+
+	show() {
+		if (!this.drawn)
+			this.draw();
+	}
+
+	// Make the node the root of what is shown.
+	reveal(i) {
+		this.process = this.model.process(i).index;
+		this.choose.value = this.process;
+		this.top = i;
+		this.draw();
+		this.focus(this.tree.querySelector("[role=treeitem]"));
+	}
+
+	get whole() {
+		return this.model.processes[this.process].total;
+	}
+
+	draw() {
+		if (!this.model.processes.length)
+			return;
+		const process = this.model.processes[this.process];
+		this.drawn = true;
+		this.boxes = 0;
+		const roots = this.top === null ? this.model.rootsOf(process) : [this.top];
+		this.tree.replaceChildren();
+		const opened = [];
+		this.addBoxes(this.tree, roots, 0, 1, opened);
+		this.openLargest(opened);
+		const first = this.tree.querySelector("[role=treeitem]");
+		if (first)
+			first.tabIndex = 0;
+		this.drawCrumbs();
+		this.drawLists(process);
+	}
+
+	drawCrumbs() {
+		this.crumbs.replaceChildren();
+		if (this.top === null)
+			return;
+		const process = this.model.processes[this.process];
+		const crumb = (text, does) => this.crumbs.append(button(text, does, {class: "link"}), " › ");
+		crumb(process.title, () => {
+			this.top = null;
+			this.draw();
+		});
+		for (const i of this.model.pathOf(this.top).slice(0, -1))
+			crumb(this.model.name(i), () => this.reveal(i));
+		this.crumbs.append(this.model.name(this.top));
+	}
+
+	// ---- Boxes ----------------------------------------------------------------------------------
+
+	// Best first: the box that takes longest is opened before all others.
+	openLargest(waiting) {
+		while (this.boxes < BOXES_AT_FIRST && waiting.length) {
+			let best = 0;
+			for (let k = 1; k < waiting.length; k++)
+				if (this.model.duration(waiting[k].i) > this.model.duration(waiting[best].i))
+					best = k;
+			const [{box}] = waiting.splice(best, 1);
+			this.expand(box, waiting);
+		}
+	}
+
+	// Add those of `items` from the `from`-th on, and what opens the rest.
+	addBoxes(place, items, from, level, opened) {
+		const {isOff} = this.model, {what} = this.model.spans;
+		const shown = items.filter((i) => !isOff[what[i]]), to = Math.min(from + BOXES_AT_ONCE, shown.length);
+		for (let k = from; k < to; k++) {
+			const box = this.box(shown[k], level);
+			place.append(box);
+			if (opened && box.hasAttribute("aria-expanded"))
+				opened.push({i: shown[k], box});
+		}
+		this.boxes += to - from;
+		if (to < shown.length)
+			this.addMore(place, shown, to, level);
+	}
+
+	addMore(place, items, from, level) {
+		const more = element("span", {role: "treeitem", class: "more", tabindex: -1, "aria-level": level},
+			`+ ${formatCount(items.length - from)}`);
+		more.opens = () => {
+			more.remove();
+			this.addBoxes(place, items, from, level, null);
+			this.focus(place.children[from] || place.lastElementChild);
+		};
+		place.append(more);
+	}
+
+	box(i, level) {
+		const {model} = this, {what} = model.spans;
+		const label = this.isImportant(i) ? this.label(i) : "";
+		const box = element("div", {role: "treeitem", tabindex: -1, "aria-level": level,
+			"aria-label": this.spoken(i), class: this.classes(i, Boolean(label))});
+		box.span = i;
+		box.level = level;
+		if (model.childrenOf(i).some((child) => !model.isOff[what[child]]))
+			box.setAttribute("aria-expanded", "false");
+		if (label)
+			box.append(element("span", {class: "label"}, label));
+		return box;
+	}
+
+	percent(i) {
+		return this.whole ? 100 * this.model.duration(i) / this.whole : 0;
+	}
+
+	isImportant(i) {
+		return this.model.extent[i] >= this.leastExtent || this.percent(i) >= this.leastPercent;
+	}
+
+	classes(i, important) {
+		const kind = this.model.kind(i), percent = this.percent(i);
+		const fraction = FRACTIONS.find((least) => percent >= least);
+		const kinds = {[KIND.QUERY]: "miss", [KIND.PASS]: "pass", [KIND.HIT]: "hit"};
+		return ["box", kinds[kind] || "other", important ? "important" : "",
+			fraction ? "frac-" + fraction : ""].join(" ").trim();
+	}
+
+	label(i) {
+		return `${this.model.name(i)} ${formatPercent(this.model.duration(i), this.whole)}`;
+	}
+
+	spoken(i) {
+		const {model} = this;
+		return `${model.name(i)}, ${model.kind(i)}, ${formatDuration(model.duration(i))}, ` +
+			`${formatPercent(model.duration(i), this.whole)}, extent ${model.extent[i]}, depth ${model.spans.depth[i]}`;
+	}
+
+	expand(box, opened = null) {
+		if (box.getAttribute("aria-expanded") !== "false")
+			return;
+		const group = element("div", {role: "group", class: "group"});
+		this.addBoxes(group, Array.from(this.model.childrenOf(box.span)), 0, box.level + 1, opened);
+		box.append(group);
+		box.setAttribute("aria-expanded", "true");
+	}
+
+	collapse(box) {
+		const group = box.querySelector(":scope > [role=group]");
+		if (!group)
+			return;
+		group.remove();
+		box.setAttribute("aria-expanded", "false");
+	}
+
+	toggle(box) {
+		if (box.opens)
+			box.opens();
+		else if (box.getAttribute("aria-expanded") === "true")
+			this.collapse(box);
+		else
+			this.expand(box);
+	}
+
+	// ---- Pointer and keys -----------------------------------------------------------------------
+
+	itemOf(event) {
+		return event.target.closest("[role=treeitem]");
+	}
+
+	click(event) {
+		const box = this.itemOf(event);
+		if (!box)
+			return;
+		this.focus(box);
+		this.toggle(box);
+	}
+
+	hover(event) {
+		const box = this.itemOf(event);
+		showTip(box && box.span !== undefined ? this.describe(box.span).join("\n") : null, event);
+	}
+
+	focus(box) {
+		if (box)
+			box.focus();
+	}
+
+	focused(event) {
+		const box = this.itemOf(event);
+		for (const other of this.tree.querySelectorAll("[tabindex='0']"))
+			other.tabIndex = -1;
+		box.tabIndex = 0;
+		if (box.span !== undefined)
+			this.showDetails(box.span);
+	}
+
+	key(event) {
+		const box = this.itemOf(event);
+		const actions = {
+			ArrowRight: () => this.inwards(box),
+			ArrowLeft: () => this.outwards(box),
+			ArrowDown: () => this.focus(this.neighbour(box, 1)),
+			ArrowUp: () => this.focus(this.neighbour(box, -1)),
+			Home: () => this.focus(this.tree.querySelector("[role=treeitem]")),
+			End: () => this.focus([...this.tree.querySelectorAll("[role=treeitem]")].pop()),
+			Enter: () => this.toggle(box),
+			" ": () => this.toggle(box),
+		};
+		if (!box || !actions[event.key])
+			return;
+		event.preventDefault();
+		actions[event.key]();
+	}
+
+	inwards(box) {
+		if (box.getAttribute("aria-expanded") === "false")
+			this.expand(box);
+		else
+			this.focus(box.querySelector("[role=treeitem]"));
+	}
+
+	outwards(box) {
+		if (box.getAttribute("aria-expanded") === "true")
+			this.collapse(box);
+		else
+			this.focus(box.parentElement.closest("[role=treeitem]"));
+	}
+
+	neighbour(box, by) {
+		const all = [...this.tree.querySelectorAll("[role=treeitem]")];
+		return all[all.indexOf(box) + by];
+	}
+
+	// ---- What is told of nodes -------------------------------------------------------------------
+
+	describe(i) {
+		const {model} = this;
+		return [
+			`${model.name(i)}   ${model.kind(i)}`,
+			model.key(i),
+			`${formatDuration(model.duration(i))} (${formatPercent(model.duration(i), this.whole)}), ` +
+				`self ${formatDuration(model.selfTime(i))}`,
+			`depth ${model.spans.depth[i]}, extent ${formatCount(model.extent[i])}`,
+		].filter(Boolean);
+	}
+
+	showDetails(i) {
+		this.details.replaceChildren(
+			element("span", {}, this.describe(i).join(" · ")),
+			button("Show in the timeline", () => this.app.showSpan(i)),
+			button("Show alone", () => this.reveal(i)));
+	}
+
+	// A dependency tree is good for incremental compilation if depth and extent stay small.
+	drawLists(process) {
+		const extent = (i) => this.model.extent[i], depth = (i) => this.model.spans.depth[i];
+		this.lists.replaceChildren(
+			element("h2", {}, "Pathological nodes"),
+			this.extremes(process, "Largest extent: re-executing it asks for so many others",
+				countColumn("Extent", extent), countColumn("Depth", depth)),
+			this.extremes(process, "Deepest: so many ancestors depend on it",
+				countColumn("Depth", depth), countColumn("Extent", extent)));
+	}
+
+	extremes(process, caption, column, other) {
+		const {model} = this, {thread, what} = model.spans;
+		const isHere = (i) => model.isNode[what[i]] && model.threads[thread[i]].process === process.index;
+		return new DataTable({
+			caption, sort: 1, filter: false, rows: model.greatest(EXTREMES, column.value, isHere),
+			columns: [nameColumn("Node", (i) => model.name(i)), column, other,
+				timeColumn("Total", (i) => model.duration(i))],
+			actions: [{title: "Trace", does: (i) => this.reveal(i)},
+				{title: "Timeline", does: (i) => this.app.showSpan(i)}],
+		}).root;
+	}
+}

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The build on a time axis: processes, their threads, and in each thread a lane for each depth.
+//
+// What is drawn is bounded by pixels, not by intervals: in a lane, all that ends within the pixel of
+// the last one drawn is skipped by bisection. So a frame takes as long with a million as with a hundred.
+// What is as narrow as a pixel goes into a strip of pixels, which is drawn at once for the whole lane.
+
+const LANE = 16, HEADER = 20, GAP = 6, OVERVIEW = 44, AXIS = 20;
+const FOLDED_LANES = 3; // of the first thread of a process that is folded; of others, one
+const LEAST_VIEW_NS = 50;
+const LISTED = 15; // intervals in the list below
+
+class TimelineView {
+	constructor(root, model, app) {
+		Object.assign(this, {model, app});
+		this.from = model.start;
+		this.to = Math.max(model.end, model.start + 1);
+		this.top = 0;
+		this.selected = -1;
+		this.wanted = "";
+		const folded = model.processes.length > 1;
+		this.folded = model.processes.map(() => folded);
+		this.canvas = element("canvas", {class: "timeline", tabindex: 0, role: "application",
+			"aria-label": "Build timeline. Left and right arrows pan, plus and minus zoom, 0 shows all, up and " +
+				"down scroll, n and p step through intervals. What is in view is listed below."});
+		this.surface = new Surface(this.canvas, (...args) => this.draw(...args));
+		this.details = element("div", {class: "details"}, "Click an interval, or find one by its name.");
+		this.list = element("div");
+		root.append(this.tools(), this.canvas, this.legend(), this.details, this.list);
+		this.listen();
+		this.layout();
+	}
+
+	tools() {
+		this.input = element("input", {type: "search", placeholder: "name of a query",
+			oninput: () => this.search(this.input.value),
+			onkeydown: (event) => event.key === "Enter" && this.nextFound()});
+		this.found = element("span", {class: "counts", role: "status"});
+		return element("div", {class: "tools"}, labelled("Find", this.input),
+			button("Next", () => this.nextFound()), this.found,
+			element("span", {class: "spring"}),
+			button("Zoom in", () => this.zoom(0.5)), button("Zoom out", () => this.zoom(2)),
+			button("Show all", () => this.showAll()),
+			button("Fold or unfold all", () => this.foldAll()));
+	}
+
+	legend() {
+		const sample = (kind, text) => element("span", {}, element("span", {class: "sample " + kind}), " " + text);
+		return element("p", {class: "legend"}, sample("pass", "pass"), sample("coloured", "query, a colour each"),
+			sample("hit", "found in a cache"), sample("blocked", "blocked (QueryBlocked)"),
+			sample("off", "off the CPU (OffCpu)"),
+			" — wheel zooms, drag pans, Shift+wheel scrolls, a click on a compiler folds it");
+	}
+
+	show() {
+		this.surface.redraw();
+		this.listVisible();
+	}
+
+	// ---- Rows -----------------------------------------------------------------------------------
+
+	// From the top: a header for each process, then its threads. y is from the top of all rows.
+	layout() {
+		this.rows = [];
+		let y = 0;
+		const used = this.model.processes.filter((p) => p.threads.some((t) => t.depth));
+		for (const process of used.sort((a, b) => a.start - b.start)) {
+			this.rows.push({process, y, height: HEADER});
+			y += HEADER;
+			for (const thread of process.threads.filter((t) => t.depth)) {
+				const first = thread === process.threads[0];
+				const lanes = this.folded[process.index] ? Math.min(thread.depth, first ? FOLDED_LANES : 1) : thread.depth;
+				this.rows.push({thread, process, lanes, y, height: lanes * LANE + GAP});
+				y += lanes * LANE + GAP;
+			}
+		}
+		this.allHeight = y;
+	}
+
+	get rowsHeight() {
+		return this.surface.height - OVERVIEW - AXIS;
+	}
+
+	scrollTo(y) {
+		this.top = Math.max(0, Math.min(y, this.allHeight - this.rowsHeight));
+		this.changed();
+	}
+
+	toggleFold(process) {
+		this.folded[process.index] = !this.folded[process.index];
+		this.layout();
+		this.scrollTo(this.top);
+	}
+
+	foldAll() {
+		const folded = !this.folded.some(Boolean);
+		this.folded.fill(folded);
+		this.layout();
+		this.scrollTo(this.top);
+		say(folded ? "All compilers folded" : "All compilers unfolded");
+	}
+
+	// ---- Time -----------------------------------------------------------------------------------
+
+	setRange(from, to) {
+		const {start, end} = this.model, whole = Math.max(end - start, 1);
+		const width = Math.max(LEAST_VIEW_NS, Math.min(to - from, whole));
+		this.from = Math.max(start, Math.min(from, start + whole - width));
+		this.to = this.from + width;
+		this.changed();
+	}
+
+	zoom(factor, at = (this.from + this.to) / 2) {
+		this.setRange(at - (at - this.from) * factor, at + (this.to - at) * factor);
+	}
+
+	pan(part) {
+		const by = (this.to - this.from) * part;
+		this.setRange(this.from + by, this.to + by);
+	}
+
+	showAll() {
+		this.setRange(this.model.start, this.model.end);
+	}
+
+	timeAt(x) {
+		return this.from + x / this.surface.width * (this.to - this.from);
+	}
+
+	changed() {
+		this.surface.redraw();
+		clearTimeout(this.timer);
+		this.timer = setTimeout(() => this.listVisible(), 250);
+	}
+
+	// ---- What is looked for ---------------------------------------------------------------------
+
+	search(text) {
+		const {model} = this, wanted = text.trim().toLowerCase();
+		this.wanted = wanted;
+		this.matches = Uint8Array.from(model.names, (name) => wanted && name.toLowerCase().includes(wanted) ? 1 : 0);
+		let n = 0, ns = 0;
+		for (let i = 0; wanted && i < model.spans.n; i++) {
+			if (this.matches[model.spans.what[i]]) {
+				n++;
+				ns += model.selfTime(i);
+			}
+		}
+		this.found.textContent = wanted ? `${plural(n, "interval")}, self ${formatDuration(ns)}` : "";
+		this.order = null;
+		this.surface.redraw();
+	}
+
+	// The longest first.
+	nextFound() {
+		const {model} = this;
+		if (!this.wanted)
+			return;
+		if (!this.order) {
+			this.order = model.greatest(200, (i) => model.duration(i), (i) => this.matches[model.spans.what[i]]);
+			this.place = -1;
+		}
+		if (this.order.length)
+			this.reveal(this.order[this.place = (this.place + 1) % this.order.length]);
+	}
+
+	findName(name) {
+		this.input.value = name;
+		this.search(name);
+		this.matches = Uint8Array.from(this.model.names, (other) => other === name ? 1 : 0);
+	}
+
+	// Select an interval, and bring it into view with as much again on both sides.
+	reveal(i) {
+		const {model} = this, {spans} = model, duration = Math.max(model.duration(i), LEAST_VIEW_NS);
+		const thread = model.threads[spans.thread[i]];
+		this.folded[thread.process] = false;
+		this.layout();
+		this.selected = i;
+		this.setRange(spans.start[i] - duration, spans.end[i] + duration);
+		const row = this.rows.find((r) => r.thread === thread);
+		const y = row.y + spans.depth[i] * LANE;
+		if (y < this.top || y > this.top + this.rowsHeight - 2 * LANE)
+			this.scrollTo(y - this.rowsHeight / 2);
+		this.showDetails(i);
+	}
+
+	revealProcesses(processes) {
+		this.layout();
+		this.setRange(Math.min(...processes.map((p) => p.start)), Math.max(...processes.map((p) => p.end)));
+		const row = this.rows.find((r) => r.process === processes[0]);
+		this.scrollTo(row ? row.y : 0);
+	}
+
+	// ---- Drawing --------------------------------------------------------------------------------
+
+	prepareColours() {
+		const dark = isDark(), {model} = this;
+		if (this.coloursAreDark === dark)
+			return;
+		this.coloursAreDark = dark;
+		const special = {[KIND.PASS]: cssColour("--pass-fill"), [KIND.HIT]: cssColour("--hit"),
+			[KIND.BLOCKED]: cssColour("--blocked"), [KIND.OFF]: cssColour("--off")};
+		this.colours = model.names.map((name, k) => special[model.kinds[k]] || colourOf(name, dark));
+		this.ink = {text: cssColour("--ink"), muted: cssColour("--muted"), line: cssColour("--line"),
+			panel: cssColour("--panel"), accent: cssColour("--accent"), page: cssColour("--page"),
+			label: cssColour("--on-fill")};
+		this.pixels = pixelsOf([...this.colours, this.ink.accent]);
+		this.accentPixel = this.pixels[this.colours.length];
+	}
+
+	draw(context, width, height) {
+		this.prepareColours();
+		this.prepareStrip(width);
+		this.scale = width / (this.to - this.from);
+		context.font = CANVAS_FONT;
+		context.textBaseline = "middle";
+		context.fillStyle = this.ink.panel;
+		context.fillRect(0, 0, width, height);
+		context.save();
+		context.beginPath();
+		context.rect(0, OVERVIEW + AXIS, width, height - OVERVIEW - AXIS);
+		context.clip();
+		this.drawGrid(context, width, height, false);
+		for (const row of this.rows) {
+			const y = row.y - this.top + OVERVIEW + AXIS;
+			if (y < height && y + row.height > OVERVIEW + AXIS)
+				this.drawRow(context, row, y, width);
+		}
+		context.restore();
+		this.drawGrid(context, width, height, true);
+		this.drawOverview(context, width);
+		this.drawScrollbar(context, width, height);
+	}
+
+	drawRow(context, row, y, width) {
+		if (row.thread) {
+			this.drawThreadName(context, row.thread, y);
+			for (let depth = 0; depth < row.lanes; depth++)
+				this.drawLane(context, row.thread.firstLane + depth, y + depth * LANE, width);
+			return;
+		}
+		const {process} = row, x = Math.max(0, (process.start - this.from) * this.scale);
+		context.fillStyle = this.ink.page;
+		context.fillRect(0, y, width, HEADER - 2);
+		context.fillStyle = this.ink.text;
+		const sign = this.folded[process.index] ? "▸" : "▾";
+		const text = `${sign} ${process.title}   ${formatDuration(process.end - process.start)}`;
+		context.fillText(text, Math.max(4, Math.min(x + 4, width - 200)), y + HEADER / 2 - 1);
+	}
+
+	// Under the intervals, which is where the thread has none yet.
+	drawThreadName(context, thread, y) {
+		context.fillStyle = this.ink.muted;
+		context.fillText(this.model.threadTitle(thread), 4, y + LANE / 2 - 1);
+	}
+
+	// Items are in order: what ends left of x is skipped, over and over.
+	drawLane(context, number, y, width) {
+		const items = this.model.lane(number), {start, end} = this.model.spans;
+		const {from, to, scale} = this;
+		let k = firstWhere(0, items.length, (m) => end[items[m]] >= from), slivers = false;
+		while (k < items.length && start[items[k]] <= to) {
+			const i = items[k], x = Math.max(0, (start[i] - from) * scale);
+			const right = Math.min(width, (end[i] - from) * scale);
+			if (right - x >= 1.5) {
+				this.drawSpan(context, i, x, y, right - x);
+				k++;
+				continue;
+			}
+			slivers = true;
+			this.strip.pixels[Math.floor(x)] = this.sliverColour(i);
+			k = this.skip(items, k + 1, from + (Math.floor(x) + 1) / scale);
+		}
+		if (slivers)
+			this.drawStrip(context, y);
+	}
+
+	// From k on, the first that ends after a time. It is near, more often than not.
+	skip(items, k, time) {
+		const {end} = this.model.spans;
+		let step = 1;
+		while (k + step < items.length && end[items[k + step - 1]] <= time) {
+			k += step;
+			step *= 2;
+		}
+		return firstWhere(k, Math.min(k + step, items.length), (m) => end[items[m]] > time);
+	}
+
+	// One pixel high, and as wide as the canvas.
+	prepareStrip(width) {
+		if (this.strip && this.strip.canvas.width === Math.ceil(width))
+			return;
+		const canvas = element("canvas", {width: Math.ceil(width), height: 1}), context = canvas.getContext("2d");
+		const image = context.createImageData(canvas.width, 1);
+		this.strip = {canvas, context, image, pixels: new Uint32Array(image.data.buffer)};
+	}
+
+	drawStrip(context, y) {
+		const {canvas, image, pixels} = this.strip;
+		this.strip.context.putImageData(image, 0, 0);
+		context.imageSmoothingEnabled = false;
+		context.drawImage(canvas, 0, y, canvas.width, LANE - 2);
+		pixels.fill(0);
+	}
+
+	sliverColour(i) {
+		if (i === this.selected)
+			return this.accentPixel;
+		// Opacity is the uppermost byte.
+		const pixel = this.pixels[this.model.spans.what[i]];
+		return this.isFaded(i) ? pixel & 0x59ffffff : pixel;
+	}
+
+	isFaded(i) {
+		return this.wanted && !this.matches[this.model.spans.what[i]];
+	}
+
+	drawSpan(context, i, x, y, width) {
+		const what = this.model.spans.what[i], isOff = this.model.isOff[what];
+		context.fillStyle = this.ink.panel;
+		context.fillRect(x, y, width, LANE - 2);
+		context.globalAlpha = this.isFaded(i) ? 0.35 : 1;
+		context.fillStyle = this.colours[what];
+		context.fillRect(x, y, Math.max(width - 0.5, 1), LANE - 2);
+		if (isOff || this.model.kinds[what] === KIND.BLOCKED)
+			this.hatch(context, x, y, width);
+		const text = width > (isOff ? 90 : 26) ? fitText(this.model.names[what], width) : "";
+		if (text) {
+			context.fillStyle = isOff ? this.ink.text : this.ink.label;
+			context.fillText(text, x + 3, y + LANE / 2 - 1);
+		}
+		context.globalAlpha = 1;
+		if (i === this.selected) {
+			context.strokeStyle = this.ink.accent;
+			context.lineWidth = 2;
+			context.strokeRect(x + 1, y, Math.max(width - 2, 1), LANE - 2);
+		}
+	}
+
+	// Not told by colour alone: nothing happens there.
+	hatch(context, x, y, width) {
+		if (width < 4)
+			return;
+		context.save();
+		context.beginPath();
+		context.rect(x, y, width, LANE - 2);
+		context.clip();
+		context.strokeStyle = this.ink.panel;
+		context.lineWidth = 1;
+		context.beginPath();
+		for (let at = x - x % 6 - LANE; at < x + width; at += 6) {
+			context.moveTo(at, y + LANE);
+			context.lineTo(at + LANE, y);
+		}
+		context.stroke();
+		context.restore();
+	}
+
+	// Lines under the rows, or the axis above them.
+	drawGrid(context, width, height, axis) {
+		const step = niceStep((this.to - this.from) / Math.max(width / 110, 1));
+		const first = Math.ceil((this.from - this.model.start) / step) * step;
+		context.fillStyle = axis ? this.ink.panel : this.ink.line;
+		if (axis)
+			context.fillRect(0, OVERVIEW, width, AXIS);
+		for (let t = first; t <= this.to - this.model.start; t += step) {
+			const x = (t + this.model.start - this.from) * this.scale;
+			context.fillStyle = axis ? this.ink.muted : this.ink.line;
+			if (axis)
+				context.fillText(this.axisText(t, step), x + 3, OVERVIEW + AXIS / 2);
+			context.fillStyle = this.ink.line;
+			context.fillRect(Math.round(x), axis ? OVERVIEW : OVERVIEW + AXIS, 1, axis ? AXIS : height);
+		}
+	}
+
+	// As many digits as tell two neighbours apart.
+	axisText(t, step) {
+		const [size, unit] = UNITS.find(([size]) => Math.max(t, step) >= size) || UNITS[3];
+		return (t / size).toFixed(Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9))) + " " + unit;
+	}
+
+	// How many threads were at work, over all the time there is; and which part of it is in view.
+	drawOverview(context, width) {
+		const bars = this.activity(Math.floor(width)), most = Math.max(1, ...bars);
+		const height = OVERVIEW - 8, whole = Math.max(this.model.end - this.model.start, 1);
+		context.fillStyle = this.ink.page;
+		context.fillRect(0, 0, width, OVERVIEW);
+		context.fillStyle = this.ink.muted;
+		bars.forEach((n, x) => context.fillRect(x, OVERVIEW - 2 - n / most * height, 1, n / most * height));
+		context.fillText(`threads at work, up to ${most.toFixed(most < 10 ? 1 : 0)}`, 4, 8);
+		const x = (this.from - this.model.start) / whole * width, w = (this.to - this.from) / whole * width;
+		context.strokeStyle = this.ink.accent;
+		context.lineWidth = 2;
+		context.strokeRect(Math.min(x + 1, width - 4), 1, Math.max(w - 2, 2), OVERVIEW - 2);
+	}
+
+	activity(buckets) {
+		if (this.bars && this.bars.length === buckets)
+			return this.bars;
+		const {model} = this, bars = new Float64Array(buckets), whole = Math.max(model.end - model.start, 1);
+		const perBucket = whole / buckets;
+		for (const thread of model.threads) {
+			for (const i of thread.depth ? model.lane(thread.firstLane) : [])
+				if (model.isNode[model.spans.what[i]])
+					this.addActivity(bars, i, perBucket);
+		}
+		return this.bars = bars;
+	}
+
+	addActivity(bars, i, perBucket) {
+		const {spans, start} = this.model, from = spans.start[i] - start, to = spans.end[i] - start;
+		const last = Math.min(bars.length - 1, Math.floor(to / perBucket));
+		for (let k = Math.max(0, Math.floor(from / perBucket)); k <= last; k++)
+			bars[k] += (Math.min(to, (k + 1) * perBucket) - Math.max(from, k * perBucket)) / perBucket;
+	}
+
+	drawScrollbar(context, width, height) {
+		if (this.allHeight <= this.rowsHeight)
+			return;
+		const track = height - OVERVIEW - AXIS;
+		context.globalAlpha = 0.5;
+		context.fillStyle = this.ink.muted;
+		context.fillRect(width - 6, OVERVIEW + AXIS + this.top / this.allHeight * track, 5,
+			this.rowsHeight / this.allHeight * track);
+		context.globalAlpha = 1;
+	}
+
+	// ---- Pointer and keys -----------------------------------------------------------------------
+
+	listen() {
+		const {canvas} = this;
+		canvas.addEventListener("wheel", (event) => this.wheel(event), {passive: false});
+		canvas.addEventListener("pointerdown", (event) => this.press(event));
+		canvas.addEventListener("pointermove", (event) => this.move(event));
+		canvas.addEventListener("pointerup", (event) => this.release(event));
+		canvas.addEventListener("pointercancel", () => this.drag = null);
+		canvas.addEventListener("pointerleave", () => showTip(null));
+		canvas.addEventListener("keydown", (event) => this.key(event));
+	}
+
+	wheel(event) {
+		event.preventDefault();
+		if (event.shiftKey)
+			this.scrollTo(this.top + (event.deltaY || event.deltaX));
+		else if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
+			this.pan(event.deltaX / this.surface.width);
+		else
+			this.zoom(Math.exp(event.deltaY / 400), this.timeAt(event.offsetX));
+	}
+
+	press(event) {
+		this.canvas.setPointerCapture(event.pointerId);
+		this.drag = {x: event.offsetX, y: event.offsetY, from: this.from, to: this.to, top: this.top, moved: false,
+			overview: event.offsetY < OVERVIEW};
+		if (this.drag.overview)
+			this.centreOn(event.offsetX);
+	}
+
+	centreOn(x) {
+		const {start, end} = this.model, at = start + x / this.surface.width * (end - start);
+		const half = (this.to - this.from) / 2;
+		this.setRange(at - half, at + half);
+	}
+
+	move(event) {
+		const {drag} = this;
+		if (!drag)
+			return this.hover(event);
+		if (drag.overview)
+			return this.centreOn(event.offsetX);
+		const dx = event.offsetX - drag.x, dy = event.offsetY - drag.y;
+		if (!drag.moved && Math.abs(dx) + Math.abs(dy) < 4)
+			return;
+		drag.moved = true;
+		showTip(null);
+		const by = dx / this.surface.width * (drag.to - drag.from);
+		this.setRange(drag.from - by, drag.to - by);
+		this.scrollTo(drag.top - dy);
+	}
+
+	release(event) {
+		const {drag} = this;
+		this.drag = null;
+		if (!drag || drag.moved || drag.overview)
+			return;
+		const row = this.rowAt(event.offsetY), i = this.spanAt(event.offsetX, event.offsetY);
+		if (row && !row.thread)
+			this.toggleFold(row.process);
+		this.selected = i;
+		if (i >= 0)
+			this.showDetails(i);
+		this.surface.redraw();
+	}
+
+	rowAt(y) {
+		const at = y - OVERVIEW - AXIS + this.top;
+		return y < OVERVIEW + AXIS ? undefined : this.rows.find((r) => at >= r.y && at < r.y + r.height);
+	}
+
+	spanAt(x, y) {
+		const row = this.rowAt(y);
+		if (!row || !row.thread)
+			return -1;
+		const depth = Math.floor((y - OVERVIEW - AXIS + this.top - row.y) / LANE);
+		if (depth >= row.lanes)
+			return -1;
+		const items = this.model.lane(row.thread.firstLane + depth), {start, end} = this.model.spans;
+		const left = this.timeAt(x - 0.5), right = this.timeAt(x + 1);
+		const k = firstWhere(0, items.length, (m) => end[items[m]] >= left);
+		return k < items.length && start[items[k]] <= right ? items[k] : -1;
+	}
+
+	hover(event) {
+		const i = this.spanAt(event.offsetX, event.offsetY);
+		showTip(i < 0 ? null : this.describe(i).join("\n"), event);
+	}
+
+	key(event) {
+		const actions = {
+			ArrowLeft: () => this.pan(-0.2), ArrowRight: () => this.pan(0.2),
+			ArrowUp: () => this.scrollTo(this.top - 3 * LANE), ArrowDown: () => this.scrollTo(this.top + 3 * LANE),
+			"+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
+			"0": () => this.showAll(), Home: () => this.showAll(),
+			n: () => this.step(1), p: () => this.step(-1),
+		};
+		if (!actions[event.key] || event.ctrlKey || event.metaKey || event.altKey)
+			return;
+		event.preventDefault();
+		actions[event.key]();
+	}
+
+	// To the next interval of the lane of the one that is selected.
+	step(by) {
+		const {model} = this, i = this.selected;
+		if (i < 0)
+			return this.listed && this.listed.length ? this.reveal(this.listed[0]) : undefined;
+		const items = model.lane(model.threads[model.spans.thread[i]].firstLane + model.spans.depth[i]);
+		const next = items[items.indexOf(i) + by];
+		if (next !== undefined) {
+			this.reveal(next);
+			say(this.describe(next).join(", "));
+		}
+	}
+
+	// ---- What is told of intervals --------------------------------------------------------------
+
+	describe(i) {
+		const {model} = this, {spans} = model, thread = model.threads[spans.thread[i]];
+		const flags = ["left by unwinding", "its end is an upper bound", "never ended"];
+		return [
+			`${model.name(i)}   ${model.kind(i)}`,
+			model.key(i),
+			`${formatDuration(model.duration(i))}, self ${formatDuration(model.selfTime(i))}`,
+			`from ${formatDuration(spans.start[i] - model.start)}`,
+			`${model.processes[thread.process].title}, ${model.threadTitle(thread)}, depth ${spans.depth[i]}`,
+			...flags.filter((text, bit) => spans.flags[i] >> bit & 1),
+		].filter(Boolean);
+	}
+
+	showDetails(i) {
+		this.details.replaceChildren(element("span", {}, this.describe(i).join(" · ")),
+			button("Zoom to it", () => this.reveal(i)),
+			button("Show in the trace of queries", () => this.app.showTree(i)));
+	}
+
+	// The longest in view, for who cannot see the canvas; those that fill it say nothing.
+	listVisible() {
+		const {model} = this, {start, end, what} = model.spans, {from, to} = this;
+		if (!this.surface.width)
+			return;
+		this.listed = model.greatest(LISTED, (i) => model.duration(i), (i) =>
+			start[i] >= from && end[i] <= to && !model.isOff[what[i]]);
+		this.list.replaceChildren(new DataTable({
+			caption: `Longest intervals that begin and end in view: ${formatDuration(from - model.start)} to ` +
+				formatDuration(to - model.start),
+			rows: this.listed, sort: 2, filter: false,
+			columns: [
+				nameColumn("Name", (i) => model.name(i)),
+				nameColumn("Kind", (i) => model.kind(i)),
+				timeColumn("Time", (i) => model.duration(i)),
+				timeColumn("Self", (i) => model.selfTime(i)),
+				timeColumn("Starts at", (i) => start[i] - model.start),
+				nameColumn("Thread", (i) => `${model.process(i).title}, ${model.threadTitle(model.threads[model.spans.thread[i]])}`),
+			],
+			actions: [{title: "Zoom", does: (i) => this.reveal(i)}],
+		}).root);
+	}
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "export/html_spans.h"
+
+#include <errno.h>
+
+#include "base/array.h"
+
+#define BATCH 65536u
+
+static void put(struct html_spans *s, enum html_column column, uint64_t v)
+{
+	byte_buffer__varint(&s->columns[column], v);
+}
+
+static void put_difference(struct html_spans *s, enum html_column column, uint64_t difference)
+{
+	put(s, column, bytes_zigzag(difference));
+}
+
+/* The low bytes of times are noise: apart from the others, these compress the better. */
+static void put_time(struct html_spans *s, enum html_column low, uint64_t v)
+{
+	uint8_t byte = (uint8_t)v;
+
+	byte_buffer__bytes(&s->columns[low], &byte, 1);
+	put(s, low + 1, v >> 8);
+}
+
+static int begin_run(struct html_spans *s, const struct html_span *span)
+{
+	if (array__reserve_one(&s->runs, s->n_runs, &s->runs_capacity, sizeof(*s->runs)))
+		return -ENOMEM;
+	s->runs[s->n_runs++] = (struct html_run){
+		.thread = span->thread,
+		.gap = span->start_ns - s->last_end_ns,
+	};
+	s->last_end_ns = span->start_ns;
+	s->n_open = 0;
+	return 0;
+}
+
+static int put_times(struct html_spans *s, const struct html_span *span)
+{
+	uint64_t from = 0;
+	bool encloses = false;
+
+	for (; s->n_open && s->open[s->n_open - 1].depth > span->depth; encloses = true)
+		from = s->open[--s->n_open].start_ns;
+	if (encloses) {
+		put_time(s, HTML_A_LOW, bytes_zigzag(from - span->start_ns));
+		put_time(s, HTML_B_LOW, bytes_zigzag(span->end_ns - s->last_end_ns));
+	} else {
+		put_time(s, HTML_A_LOW, bytes_zigzag(span->start_ns - s->last_end_ns));
+		put_time(s, HTML_B_LOW, bytes_zigzag(span->end_ns - span->start_ns));
+	}
+	s->last_end_ns = span->end_ns;
+	if (s->n_open && s->open[s->n_open - 1].depth == span->depth)
+		return 0;
+	if (array__reserve_one(&s->open, s->n_open, &s->open_capacity, sizeof(*s->open)))
+		return -ENOMEM;
+	s->open[s->n_open++] = (struct html_open){span->depth, span->start_ns};
+	return 0;
+}
+
+static int put_batch(struct html_spans *s, struct packed *to)
+{
+	struct byte_buffer head = {0};
+	bool failed;
+
+	byte_buffer__varint(&head, s->n);
+	byte_buffer__varint(&head, s->n_runs);
+	for (uint32_t i = 0; i < s->n_runs; i++) {
+		byte_buffer__varint(&head, s->runs[i].thread);
+		byte_buffer__varint(&head, s->runs[i].n);
+		byte_buffer__varint(&head, bytes_zigzag(s->runs[i].gap));
+	}
+	failed = head.failed;
+	packed__bytes(to, head.data, head.size);
+	byte_buffer__destroy(&head);
+	for (int i = 0; i < HTML_COLUMNS; i++) {
+		failed |= s->columns[i].failed;
+		packed__bytes(to, s->columns[i].data, s->columns[i].size);
+		byte_buffer__clear(&s->columns[i]);
+	}
+	s->n = 0;
+	s->n_runs = 0;
+	return failed ? -ENOMEM : 0;
+}
+
+int html_spans__add(struct html_spans *s, const struct html_span *span, struct packed *to)
+{
+	if (!s->n_runs || s->runs[s->n_runs - 1].thread != span->thread) {
+		if (begin_run(s, span))
+			return -ENOMEM;
+	}
+	s->runs[s->n_runs - 1].n++;
+	put_difference(s, HTML_DEPTH, (uint64_t)span->depth - s->last_depth);
+	s->last_depth = span->depth;
+	put(s, HTML_WHAT, span->what);
+	byte_buffer__bytes(&s->columns[HTML_FLAGS], &span->flags, 1);
+	if (span->key == HTML_NO_KEY) {
+		put(s, HTML_KEY, 0);
+	} else {
+		put(s, HTML_KEY, 1 + bytes_zigzag((uint64_t)span->key - s->last_key - 1));
+		s->last_key = span->key;
+	}
+	if (put_times(s, span))
+		return -ENOMEM;
+	return ++s->n == BATCH ? put_batch(s, to) : 0;
+}
+
+int html_spans__finish(struct html_spans *s, struct packed *to)
+{
+	int err = s->n ? put_batch(s, to) : 0;
+
+	packed__bytes(to, "", 1);
+	return err;
+}
+
+void html_spans__destroy(struct html_spans *s)
+{
+	for (int i = 0; i < HTML_COLUMNS; i++)
+		byte_buffer__destroy(&s->columns[i]);
+	free(s->runs);
+	free(s->open);
+	*s = (struct html_spans){0};
+}

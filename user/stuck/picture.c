@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "stuck/picture.h"
+
+#include <stdlib.h>
+
+static void thread__clear(struct picture_thread *t)
+{
+	stuck_rows__clear(&t->rows);
+	for (uint32_t i = 0; i < t->n_functions; i++)
+		free(t->functions[i]);
+	free(t->functions);
+}
+
+void picture__clear(struct picture *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct picture_process *process = &p->processes[i];
+
+		for (uint32_t k = 0; k < process->n_threads; k++)
+			thread__clear(&process->threads[k]);
+		free(process->threads);
+		free(process->crate);
+		free(process->command);
+	}
+	free(p->processes);
+	*p = (struct picture){0};
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "stuck/tasks.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+static int read_line(const char *path, char *line, int size)
+{
+	_fclose_ FILE *f = fopen(path, "re");
+
+	return f && fgets(line, size, f) ? 0 : -ESRCH;
+}
+
+/* The name is in parentheses, and may hold any character, a parenthesis too. */
+int task_stat__parse(struct task_stat *s, const char *line)
+{
+	const char *begin = strchr(line, '('), *end = strrchr(line, ')');
+	uint64_t user, system;
+
+	*s = (struct task_stat){0};
+	if (!begin || !end || end < begin)
+		return -EBADMSG;
+	snprintf(s->name, sizeof(s->name), "%.*s", (int)(end - begin - 1), begin + 1);
+	/* After the state come ten numbers, the two times, six numbers, and the start. */
+	if (sscanf(end + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+		   " %*d %*d %*d %*d %*d %*d %" SCNu64,
+		   &s->state, &user, &system, &s->start_ticks) != 4)
+		return -EBADMSG;
+	s->cpu_ticks = user + system;
+	return 0;
+}
+
+static uint64_t ticks_to_ns(uint64_t ticks)
+{
+	long per_s = sysconf(_SC_CLK_TCK);
+
+	return ticks * (1000000000u / (uint64_t)(per_s > 0 ? per_s : 100));
+}
+
+/* What rustc's threads wait in. */
+static const char *name_of_call(long number)
+{
+	static const struct {
+		long number;
+		const char *name;
+	} calls[] = {
+		{SYS_futex, "futex"},		{SYS_read, "read"},
+		{SYS_write, "write"},		{SYS_wait4, "wait4"},
+		{SYS_waitid, "waitid"},		{SYS_poll, "poll"},
+		{SYS_ppoll, "ppoll"},		{SYS_flock, "flock"},
+		{SYS_fcntl, "fcntl"},		{SYS_fsync, "fsync"},
+		{SYS_openat, "openat"},		{SYS_nanosleep, "nanosleep"},
+		{SYS_recvmsg, "recvmsg"},	{SYS_munmap, "munmap"},
+		{SYS_clock_nanosleep, "sleep"}, {SYS_connect, "connect"},
+		{SYS_recvfrom, "recvfrom"},
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (calls[i].number == number)
+			return calls[i].name;
+	return NULL;
+}
+
+static int read_task(struct task *t, pid_t pid, pid_t tid)
+{
+	struct task_stat stat;
+	char path[64], line[1024];
+	long call;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+	err = read_line(path, line, sizeof(line)) ?: task_stat__parse(&stat, line);
+	if (err)
+		return err;
+	*t = (struct task){.tid = tid, .state = stat.state, .cpu_ns = ticks_to_ns(stat.cpu_ticks)};
+	memcpy(t->name, stat.name, sizeof(t->name));
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+	if (t->state != 'R' && !read_line(path, line, sizeof(line)) &&
+	    sscanf(line, "%ld", &call) == 1)
+		t->waits = name_of_call(call);
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct task *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static int read_age(struct tasks *t, pid_t pid)
+{
+	uint64_t now = clock_ns(CLOCK_BOOTTIME), start;
+	struct task_stat stat;
+	char path[64], line[1024];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	err = read_line(path, line, sizeof(line)) ?: task_stat__parse(&stat, line);
+	if (err)
+		return err;
+	start = ticks_to_ns(stat.start_ticks);
+	t->age_ns = now > start ? now - start : 0;
+	return 0;
+}
+
+int tasks__read(struct tasks *t, pid_t pid)
+{
+	struct dirent *ent;
+	char path[64];
+	DIR *dir;
+	int err;
+
+	*t = (struct tasks){0};
+	err = read_age(t, pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = err ? NULL : opendir(path);
+	if (!dir)
+		return err ?: -ESRCH;
+	while (!err && (ent = readdir(dir))) {
+		if (!isdigit((unsigned char)*ent->d_name))
+			continue;
+		err = array__reserve_one(&t->items, t->n, &t->capacity, sizeof(*t->items));
+		/* One that is gone meanwhile is not there. */
+		if (!err && !read_task(&t->items[t->n], pid, atoi(ent->d_name)))
+			t->n++;
+	}
+	closedir(dir);
+	if (t->n)
+		qsort(t->items, t->n, sizeof(*t->items), by_number);
+	return err;
+}
+
+void tasks__clear(struct tasks *t)
+{
+	free(t->items);
+	*t = (struct tasks){0};
+}

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "stuck/watch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "capture/processes.h"
+#include "plan/find.h"
+#include "plan/function_name.h"
+#include "stuck/cxx_name.h"
+#include "stuck/unwind.h"
+#include "tracks/command.h"
+
+#define RING_BYTES   (16u << 20)
+#define OFTEN	     8	 /* times that a stack is read anew, if it was changing */
+#define DRAIN_TRIES  200 /* a record that is still being written hides ours: 20 ms */
+#define DRAIN_NS     100000
+#define LABEL_PREFIX (WIRE_LABEL_MAX + 1)
+
+/* One that only the compiler's memory tells. */
+struct told_label {
+	uint32_t label;
+	char text[LABEL_PREFIX];
+};
+
+struct watched {
+	pid_t pid;
+	struct unwinder *unwinder; /* NULL: its mappings cannot be read */
+};
+
+struct watch {
+	struct session *session;
+	struct filter *filter;
+	struct places *places[WIRE_MAX_LIBS + 1];
+	/* Texts of labels outlive the pictures that have them: each one is allocated. */
+	struct told_label **labels;
+	uint32_t n_labels, labels_capacity;
+	struct watched *watched;
+	uint32_t n_watched, watched_capacity;
+	uint64_t started_ns;
+	/* The records of one thread's open stack. */
+	struct wire_open_frame *frames;
+	uint32_t n_frames, frames_capacity;
+	struct wire_open_stack stack;
+	bool has_stack;
+};
+
+/* ---- What the kernel half sends -------------------------------------------------------------- */
+
+static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
+{
+	struct watch *w = ctx;
+
+	return places__new(plan, &w->places[lib]);
+}
+
+static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
+		      size_t len)
+{
+	(void)ctx, (void)pid, (void)parent, (void)now_ns, (void)args, (void)len;
+	return 0;
+}
+
+static int on_late(void *ctx, pid_t pid)
+{
+	(void)ctx, (void)pid;
+	return 0;
+}
+
+static int on_label(struct watch *w, const struct wire_label *r)
+{
+	struct told_label *label = calloc(1, sizeof(*label));
+	int err = label ? array__reserve_one(&w->labels, w->n_labels, &w->labels_capacity,
+					     sizeof(*w->labels))
+			: -ENOMEM;
+
+	if (err) {
+		free(label);
+		return err;
+	}
+	label->label = r->label;
+	memcpy(label->text, r->key.text, WIRE_LABEL_MAX);
+	w->labels[w->n_labels++] = label;
+	return 0;
+}
+
+static int on_open_frame(struct watch *w, const struct wire_open_frame *r)
+{
+	int err = array__reserve_one(&w->frames, w->n_frames, &w->frames_capacity,
+				     sizeof(*w->frames));
+
+	if (!err)
+		w->frames[w->n_frames++] = *r;
+	return err;
+}
+
+static int on_record(void *ctx, const void *record, size_t size)
+{
+	struct watch *w = ctx;
+	uint8_t type = size ? *(const uint8_t *)record : 0;
+
+	if (type == WIRE_LABEL && size == sizeof(struct wire_label))
+		return on_label(w, record);
+	if (type == WIRE_OPEN_FRAME && size == sizeof(struct wire_open_frame))
+		return on_open_frame(w, record);
+	if (type == WIRE_OPEN_STACK && size == sizeof(w->stack)) {
+		memcpy(&w->stack, record, size);
+		w->has_stack = true;
+	}
+	return 0;
+}
+
+static int ask(void *ctx, pid_t tid)
+{
+	struct watch *w = ctx;
+
+	w->n_frames = 0;
+	w->has_stack = false;
+	return session__show_open(w->session, tid);
+}
+
+static int wait_for_answer(struct watch *w)
+{
+	const struct timespec step = {.tv_nsec = DRAIN_NS};
+	int err = session__drain(w->session);
+
+	for (int i = 0; i < DRAIN_TRIES && !w->has_stack && !err; i++) {
+		nanosleep(&step, NULL);
+		err = session__drain(w->session);
+	}
+	return err;
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static const char *label_text(const struct watch *w, uint32_t label)
+{
+	for (uint32_t i = 0; i < w->n_labels; i++)
+		if (w->labels[i]->label == label)
+			return w->labels[i]->text;
+	return NULL;
+}
+
+static const char *frame_name(const struct watch *w, const struct wire_open_frame *f)
+{
+	const struct places *p = w->places[f->lib];
+
+	if (f->kind == WIRE_KIND_ACTIVITY && f->label)
+		return label_text(w, f->label);
+	if (!p)
+		return NULL;
+	return f->kind == WIRE_KIND_ACTIVITY ? places__guard(p, f->query)
+					     : places__query(p, f->query);
+}
+
+static bool is_driver(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash && !strncmp(slash + 1, "librustc_driver", strlen("librustc_driver"));
+}
+
+static const struct places *places_of(const struct watch *w, pid_t pid)
+{
+	_free_ char *path = NULL;
+
+	if (plan_find__of_pid(pid, &path))
+		return NULL;
+	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
+		if (w->places[i] && !strcmp(places__path(w->places[i]), path))
+			return w->places[i];
+	return NULL;
+}
+
+/* NULL if out of memory, which is no reason not to show the rest. */
+static char *function_of(struct unwinder *u, const struct call *c, const struct place *place)
+{
+	const char *symbol = place->symbol ?: unwinder__symbol(u, c->pc);
+	const char *slash = c->path ? strrchr(c->path, '/') : NULL;
+
+	char *name = symbol ? function_path(symbol) : NULL;
+
+	/* Rust's legacy mangling looks like C++, and only that is left as it is. */
+	if (name && !strncmp(name, "_Z", 2)) {
+		char *cxx = cxx_name(name);
+
+		if (cxx) {
+			free(name);
+			name = cxx;
+		}
+	}
+	if (name)
+		return name;
+	return slash ? strdup(slash + 1) : NULL;
+}
+
+/* ---- One thread ------------------------------------------------------------------------------ */
+
+struct look {
+	struct watch *watch;
+	struct unwinder *unwinder;
+	const struct places *places;
+	pid_t pid;
+	/* Other stacks of the thread, found by walking. */
+	uint64_t also[STOPPED_STACKS];
+	size_t n_also;
+};
+
+static int keep_functions(const struct look *l, struct picture_thread *t, const struct calls *calls,
+			  const struct native_call *native)
+{
+	uint32_t n = calls->n < PICTURE_FUNCTIONS ? calls->n : PICTURE_FUNCTIONS;
+
+	t->functions = calloc(n + 1UL, sizeof(*t->functions));
+	if (!t->functions)
+		return -ENOMEM;
+	for (; t->n_functions < n; t->n_functions++) {
+		uint32_t i = t->n_functions;
+
+		t->functions[i] = function_of(l->unwinder, &calls->items[i], &native[i].place);
+	}
+	return 0;
+}
+
+/*
+ * No thread begins in the compiler's library: where it ends there, memory was missing, which libdw
+ * does not tell from the end.
+ */
+static bool is_whole(const struct calls *calls)
+{
+	return calls->whole && calls->n && !is_driver(calls->items[calls->n - 1].path);
+}
+
+/* What was sent of this thread, and what is on its stack. */
+static int merge(const struct look *l, struct picture_thread *t, const struct calls *calls)
+{
+	struct watch *w = l->watch;
+	uint32_t n = w->has_stack ? w->n_frames : 0;
+	_free_ struct entered *entered = calloc(n + 1UL, sizeof(*entered));
+	_free_ struct native_call *native = calloc(calls->n + 1UL, sizeof(*native));
+	int err;
+
+	if (!entered || !native)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		entered[i] = (struct entered){
+			.sp = w->frames[i].sp,
+			.start_ns = w->frames[i].start_ns,
+			.name = frame_name(w, &w->frames[i]),
+			.kind = w->frames[i].kind,
+		};
+	for (uint32_t i = 0; i < calls->n; i++) {
+		native[i].sp = calls->items[i].sp;
+		if (l->places && is_driver(calls->items[i].path))
+			places__find(l->places, calls->items[i].addr, &native[i].place);
+	}
+	t->n_calls = calls->n;
+	t->whole = is_whole(calls);
+	err = stuck_merge(entered, n, native, calls->n, t->whole, &t->rows);
+	return err ?: keep_functions(l, t, calls, native);
+}
+
+static bool has_asked(const struct look *l, uint64_t addr)
+{
+	for (size_t i = 0; i < l->n_also; i++)
+		if (l->also[i] == addr)
+			return true;
+	return false;
+}
+
+/*
+ * A thread that was given another stack goes on there: what is on the one before is copied with the
+ * next stop, all at once. So it is stopped once more for each of its stacks, when they are first
+ * met.
+ */
+static int walk(struct look *l, struct picture_thread *t, struct calls *calls)
+{
+	for (;;) {
+		_stopped_ struct stopped s;
+		int err = stopped__take(&s, l->pid, t->task.tid, l->also, l->n_also, ask, l->watch);
+
+		if (s.ns > t->stopped_ns)
+			t->stopped_ns = s.ns;
+		if (!err)
+			err = unwinder__walk(l->unwinder, &s, calls);
+		if (err || calls->whole || !calls->missing || has_asked(l, calls->missing) ||
+		    l->n_also == STOPPED_STACKS)
+			return err;
+		l->also[l->n_also++] = calls->missing;
+		calls__clear(calls);
+	}
+}
+
+/* One that may not be stopped, or that would not: it may change what it is in meanwhile. */
+static int read_running(struct watch *w, struct picture_thread *t)
+{
+	int err = 0;
+
+	for (int i = 0; i < OFTEN && !err; i++) {
+		err = ask(w, t->task.tid) ?: wait_for_answer(w);
+		if (!w->stack.torn)
+			break;
+	}
+	return err;
+}
+
+static void take_answer(const struct watch *w, struct picture_thread *t)
+{
+	if (!w->has_stack)
+		return;
+	t->torn = w->stack.torn;
+	t->cut = w->stack.n_lost || w->stack.n != w->n_frames;
+	t->off_since_ns = w->stack.off_since_ns;
+	t->preempted = w->stack.off_since_ns && w->stack.reason == WIRE_OFF_PREEMPTED;
+}
+
+static int look_at_thread(struct look *l, struct picture_thread *t)
+{
+	_calls_ struct calls calls = {0};
+	struct watch *w = l->watch;
+	int err = -ESRCH;
+
+	l->n_also = 0;
+	if (t->task.state == 'D')
+		t->err = -EBUSY;
+	else
+		t->err = l->unwinder ? walk(l, t, &calls) : -EACCES;
+	if (t->err == -ESRCH || t->err == -EINTR || t->err == -ENOMEM)
+		return t->err;
+	if (t->err)
+		calls__clear(&calls);
+	err = t->err ? read_running(w, t) : wait_for_answer(w);
+	if (err)
+		return err;
+	take_answer(w, t);
+	return merge(l, t, &calls);
+}
+
+/* ---- One process ----------------------------------------------------------------------------- */
+
+static struct watched *watched_of(struct watch *w, pid_t pid)
+{
+	for (uint32_t i = 0; i < w->n_watched; i++)
+		if (w->watched[i].pid == pid)
+			return &w->watched[i];
+	if (array__reserve_one(&w->watched, w->n_watched, &w->watched_capacity,
+			       sizeof(*w->watched)))
+		return NULL;
+	w->watched[w->n_watched] = (struct watched){.pid = pid};
+	return &w->watched[w->n_watched++];
+}
+
+/* NULL: its stacks cannot be read. */
+static struct unwinder *unwinder_of(struct watch *w, pid_t pid)
+{
+	struct watched *p = watched_of(w, pid);
+
+	if (!p)
+		return NULL;
+	if (!p->unwinder)
+		unwinder__new(pid, &p->unwinder);
+	else if (unwinder__refresh(p->unwinder)) {
+		unwinder__free(p->unwinder);
+		p->unwinder = NULL;
+	}
+	return p->unwinder;
+}
+
+static void name_process(struct picture_process *p)
+{
+	char args[WIRE_ARGS_MAX];
+	size_t len = process_arguments(p->pid, args, sizeof(args));
+	struct command c;
+
+	if (command__parse(&c, args, len, len == sizeof(args)))
+		return;
+	p->crate = take_ptr(c.crate);
+	p->command = take_ptr(c.line);
+	command__clear(&c);
+}
+
+static int look_at_process(struct watch *w, pid_t pid, struct picture_process *p)
+{
+	struct look l = {.watch = w, .pid = pid};
+	_tasks_ struct tasks tasks;
+	int err = tasks__read(&tasks, pid);
+
+	*p = (struct picture_process){.pid = pid, .age_ns = tasks.age_ns};
+	if (err)
+		return err;
+	name_process(p);
+	l.places = places_of(w, pid);
+	l.unwinder = unwinder_of(w, pid);
+	p->threads = calloc(tasks.n + 1UL, sizeof(*p->threads));
+	if (!p->threads)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tasks.n; i++) {
+		struct picture_thread *t = &p->threads[p->n_threads];
+
+		t->task = tasks.items[i];
+		err = look_at_thread(&l, t);
+		if (err && err != -ESRCH)
+			return err;
+		p->n_threads += !err;
+	}
+	return 0;
+}
+
+static bool is_compiler(pid_t pid)
+{
+	_free_ char *path = NULL;
+
+	return !plan_find__of_pid(pid, &path);
+}
+
+static int add_process(struct watch *w, pid_t pid, struct picture *p)
+{
+	int err = array__reserve_one(&p->processes, p->n, &p->capacity, sizeof(*p->processes));
+
+	if (err)
+		return err;
+	err = look_at_process(w, pid, &p->processes[p->n]);
+	/* Counted in any case: it may hold something. */
+	p->n++;
+	return err == -ESRCH ? 0 : err;
+}
+
+static void forget_gone(struct watch *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->n_watched; i++) {
+		if (process_is_running(w->watched[i].pid))
+			w->watched[n++] = w->watched[i];
+		else
+			unwinder__free(w->watched[i].unwinder);
+	}
+	w->n_watched = n;
+}
+
+int watch__look(struct watch *w, pid_t pid, struct picture *p)
+{
+	struct process_list list;
+	int err = process_list__descendants(pid, &list);
+
+	p->time_ns = clock_ns(CLOCK_MONOTONIC);
+	p->watched_ns = p->time_ns - w->started_ns;
+	for (size_t i = 0; i < list.n && !err; i++)
+		if (list.pids[i] != getpid() && is_compiler(list.pids[i]))
+			err = add_process(w, list.pids[i], p);
+	process_list__clear(&list);
+	forget_gone(w);
+	return err == -ESRCH ? 0 : err;
+}
+
+/* ---- The watch ------------------------------------------------------------------------------- */
+
+int watch__open(struct watch **out)
+{
+	_watch_ struct watch *w = calloc(1, sizeof(*w));
+	struct session_sink sink = {
+		.ctx = w,
+		.library = on_library,
+		.running = on_running,
+		.record = on_record,
+		.late = on_late,
+	};
+	struct kernel_options opt = {
+		.ring_bytes = RING_BYTES,
+		.off_cpu = true,
+		.only_open = true,
+	};
+	int err;
+
+	if (!w)
+		return diag_error_r(-ENOMEM, "out of memory");
+	err = filter__new(NULL, 0, &w->filter);
+	if (err)
+		return diag_error_r(err, "out of memory");
+	opt.filter = w->filter;
+	err = session__open(&opt, &sink, 0, &w->session);
+	if (err)
+		return err;
+	*out = take_ptr(w);
+	return 0;
+}
+
+int watch__follow(struct watch *w, pid_t pid, unsigned int *compilers)
+{
+	return session__follow_running(w->session, pid, compilers);
+}
+
+void watch__start(struct watch *w)
+{
+	session__start(w->session);
+	w->started_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+int watch__drain(struct watch *w)
+{
+	return session__drain(w->session);
+}
+
+void watch__free(struct watch *w)
+{
+	if (!w)
+		return;
+	session__free(w->session);
+	filter__free(w->filter);
+	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
+		places__free(w->places[i]);
+	for (uint32_t i = 0; i < w->n_labels; i++)
+		free(w->labels[i]);
+	for (uint32_t i = 0; i < w->n_watched; i++)
+		unwinder__free(w->watched[i].unwinder);
+	free(w->labels);
+	free(w->watched);
+	free(w->frames);
+	free(w);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/slow.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "view/format.h"
+#include "view/screen.h"
+
+#define CLEAR_LINE "\r\033[K"
+
+static uint64_t duration_of(const struct trace_span *s)
+{
+	return trace_without_probes(s->end_ns - s->start_ns, s->probe_ns);
+}
+
+bool slow_is(const struct trace_span *s, uint64_t least_ns)
+{
+	if (s->kind == TRACE_KIND_OFF_CPU || s->kind == TRACE_KIND_HIT)
+		return false;
+	return duration_of(s) >= least_ns;
+}
+
+/* How it ended, if not as it should; else what it is, if no query. */
+static const char *note_of(const struct trace_span *s)
+{
+	if (s->flags & TRACE_SPAN_OPEN)
+		return ", still running";
+	if (s->flags & TRACE_SPAN_UNWOUND)
+		return ", unwound";
+	if (s->flags & TRACE_SPAN_LEFT)
+		return ", at most";
+	switch (s->kind) {
+	case TRACE_KIND_ACTIVITY:
+		return ", activity";
+	case TRACE_KIND_BLOCKED:
+		return ", blocked";
+	case TRACE_KIND_LOAD:
+		return ", loaded";
+	case TRACE_KIND_HASHING:
+		return ", hashed";
+	default:
+		return "";
+	}
+}
+
+/*
+ * A parent ends after its children, so its line comes below theirs: `self` tells which of them the
+ * time went to.
+ */
+static int put_line(FILE *to, const struct trace_span *s, const struct trace_off *off,
+		    const struct trace_process *p, const char *name)
+{
+	_free_ char *clean = format_clean(name);
+	_free_ char *crate = p->crate && *p->crate ? format_clean(p->crate) : NULL;
+	char total[FORMAT_MAX], self[FORMAT_MAX], waited[FORMAT_MAX];
+
+	if (!clean)
+		return -ENOMEM;
+	format_duration(total, duration_of(s));
+	format_duration(self, trace_without_probes(s->self_ns, s->self_probe_ns));
+	fprintf(to, "qprof-bpf: slow: %s %s (self %s", clean, total, self);
+	if (off && off->off_ns)
+		fprintf(to, ", off-cpu %s", format_duration(waited, off->off_ns));
+	fprintf(to, "%s) in %s, process %" PRIu32 "\n", note_of(s), crate ?: "an unnamed crate",
+		p->pid);
+	return 0;
+}
+
+int slow_print(FILE *out, const struct trace_span *s, const struct trace_off *off,
+	       const struct trace_process *p, const char *name)
+{
+	_free_ char *line = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&line, &len);
+	int err;
+
+	if (!to)
+		return -ENOMEM;
+	if (screen_is_on(out))
+		fputs(CLEAR_LINE, to);
+	err = put_line(to, s, off, p, name);
+	if (fclose(to) && !err)
+		err = -ENOMEM;
+	return err ?: screen_write(out, line, len);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/format.h"
+#include "view/stuck_view.h"
+
+#define BOLD  "\033[1m"
+#define PLAIN "\033[0m"
+
+/* Of a deep stack, so many rows at its two ends; of functions, the innermost. */
+#define OUTERMOST_ROWS 3
+#define INNERMOST_ROWS 12
+#define FUNCTIONS      4
+
+struct text {
+	FILE *out;
+	const struct picture *p;
+	const struct stuck_style *style;
+};
+
+static uint64_t since(const struct text *t, uint64_t start_ns)
+{
+	return t->p->time_ns > start_ns ? t->p->time_ns - start_ns : 0;
+}
+
+static void put_clean(FILE *out, const char *text)
+{
+	_free_ char *clean = format_clean(text);
+
+	fputs(clean ?: "?", out);
+}
+
+static const char *note_of(const struct stuck_row *row)
+{
+	switch (row->kind) {
+	case WIRE_KIND_ACTIVITY:
+		return " (activity)";
+	case WIRE_KIND_BLOCKED:
+		return " (blocked: another thread executes it)";
+	case WIRE_KIND_LOAD:
+		return " (being loaded)";
+	case WIRE_KIND_HASHING:
+		return " (being hashed)";
+	default:
+		return "";
+	}
+}
+
+/* What was entered before anybody looked has been going on for longer than that. */
+static void put_row(const struct text *t, const struct stuck_row *row)
+{
+	uint64_t ns = row->exact ? since(t, row->start_ns) : t->p->watched_ns;
+	char elapsed[FORMAT_MAX];
+
+	format_duration(elapsed, ns);
+	fprintf(t->out, "    %c %7s  ", row->exact ? ' ' : '>', elapsed);
+	put_clean(t->out, row->name ?: "<some query>");
+	fprintf(t->out, "%s\n", note_of(row));
+}
+
+static void put_rows(const struct text *t, const struct stuck_rows *rows)
+{
+	uint32_t most = OUTERMOST_ROWS + INNERMOST_ROWS;
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		if (!t->style->full && rows->n > most + 1 && i == OUTERMOST_ROWS) {
+			fprintf(t->out, "               ... and %" PRIu32 " more\n",
+				rows->n - most);
+			i = rows->n - INNERMOST_ROWS;
+		}
+		put_row(t, &rows->items[i]);
+	}
+}
+
+/* Neither the standard library nor what stands between a query and its provider. */
+static bool is_of_interest(const char *function)
+{
+	static const char *const dull[] = {"std::",
+					   "core::",
+					   "alloc::",
+					   "libc.so",
+					   "ld-linux",
+					   "__",
+					   "rustc_query_impl::",
+					   "futex",
+					   "syscall",
+					   "clone3",
+					   "start_thread"};
+
+	for (size_t i = 0; i < sizeof(dull) / sizeof(*dull); i++)
+		if (!strncmp(function, dull[i], strlen(dull[i])))
+			return false;
+	return true;
+}
+
+/* What the rows tell of need not be told again. */
+static uint32_t functions_of_interest(const struct text *t, const struct picture_thread *thread)
+{
+	uint32_t n = thread->rows.n;
+	uint32_t call = n ? thread->rows.items[n - 1].call : STUCK_NO_CALL;
+
+	return !t->style->full && call < thread->n_functions ? call : thread->n_functions;
+}
+
+static void put_functions(const struct text *t, const struct picture_thread *thread)
+{
+	uint32_t n = 0, end = functions_of_interest(t, thread);
+
+	for (uint32_t i = 0; i < end && (t->style->full || n < FUNCTIONS); i++) {
+		const char *function = thread->functions[i];
+
+		if (!function || (!t->style->full && !is_of_interest(function)))
+			continue;
+		fputs(n++ ? "              of " : "              in ", t->out);
+		put_clean(t->out, function);
+		fputc('\n', t->out);
+	}
+}
+
+static void put_state(const struct text *t, const struct picture_thread *thread)
+{
+	bool waits = !strchr("RZXx", thread->task.state);
+	char buf[FORMAT_MAX];
+
+	if (thread->preempted)
+		fputs("preempted", t->out);
+	else if (thread->task.state == 'R')
+		fputs("running", t->out);
+	else if (thread->task.state == 'D')
+		fputs("waiting for a disk or the like", t->out);
+	else if (strchr("Tt", thread->task.state))
+		fputs("stopped", t->out);
+	else
+		fputs("waiting", t->out);
+	if (thread->off_since_ns && (waits || thread->preempted))
+		fprintf(t->out, " for %s", format_duration(buf, since(t, thread->off_since_ns)));
+	if (waits && thread->task.waits)
+		fprintf(t->out, " in %s", thread->task.waits);
+	fprintf(t->out, ", %s of CPU time", format_duration(buf, thread->task.cpu_ns));
+}
+
+static void put_doubts(const struct text *t, const struct picture_thread *thread)
+{
+	if (thread->err == -EPERM)
+		fputs("              its stack cannot be read: a debugger is attached, or it takes "
+		      "root\n",
+		      t->out);
+	else if (thread->err && thread->err != -EBUSY)
+		fprintf(t->out, "              its stack cannot be read: %s\n",
+			strerror(-thread->err));
+	else if (!thread->err && !thread->whole)
+		fputs("              its stack could not be read to its beginning\n", t->out);
+	if (thread->torn)
+		fputs("              it went on while this was read\n", t->out);
+	if (thread->cut)
+		fputs("              what it entered last is missing\n", t->out);
+}
+
+/* The innermost function that is not dull. */
+static const char *idle_in(const struct picture_thread *thread)
+{
+	for (uint32_t i = 0; i < thread->n_functions; i++)
+		if (thread->functions[i] && is_of_interest(thread->functions[i]))
+			return thread->functions[i];
+	return NULL;
+}
+
+/* One that runs nothing is told of in a line. */
+static void put_idle(const struct text *t, const struct picture_thread *thread)
+{
+	const char *function = idle_in(thread);
+
+	fprintf(t->out, "  thread %d ", (int)thread->task.tid);
+	put_clean(t->out, thread->task.name);
+	fputs(": ", t->out);
+	put_state(t, thread);
+	fputs(function ? ", in " : "", t->out);
+	put_clean(t->out, function ?: "");
+	fputc('\n', t->out);
+	put_doubts(t, thread);
+}
+
+static void put_thread(const struct text *t, const struct picture_thread *thread)
+{
+	fprintf(t->out, "  thread %d ", (int)thread->task.tid);
+	put_clean(t->out, thread->task.name);
+	fputs(": ", t->out);
+	put_state(t, thread);
+	fputc('\n', t->out);
+	put_rows(t, &thread->rows);
+	put_functions(t, thread);
+	put_doubts(t, thread);
+}
+
+/* Those that are in something first; then those that only wait. */
+static void put_threads(const struct text *t, const struct picture_process *process)
+{
+	for (int idle = 0; idle < 2; idle++)
+		for (uint32_t i = 0; i < process->n_threads; i++) {
+			const struct picture_thread *thread = &process->threads[i];
+			bool busy = thread->rows.n || thread->task.state == 'R';
+
+			if (busy == !idle && (busy || t->style->full))
+				put_thread(t, thread);
+			else if (busy == !idle)
+				put_idle(t, thread);
+		}
+}
+
+static void put_process(const struct text *t, const struct picture_process *process)
+{
+	char age[FORMAT_MAX];
+
+	fputs(t->style->color ? BOLD : "", t->out);
+	put_clean(t->out, process->crate && *process->crate ? process->crate : "an unnamed crate");
+	fprintf(t->out, "%s: compiler %d, started %s ago\n", t->style->color ? PLAIN : "",
+		(int)process->pid, format_duration(age, process->age_ns));
+	put_threads(t, process);
+}
+
+int stuck_text(FILE *out, const struct picture *p, const struct stuck_style *style)
+{
+	const struct text t = {out, p, style};
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->processes[i].n_threads)
+			put_process(&t, &p->processes[i]);
+	}
+	if (!p->n)
+		fputs("no compiler runs now\n", out);
+	return ferror(out) ? -EIO : 0;
+}

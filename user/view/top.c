@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/top.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "view/top_state.h"
+
+int top__new(struct top **out)
+{
+	struct top *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->process = SUMMARY_ALL;
+	t->page = 1;
+	for (int i = 0; i < TOP_TABLES; i++)
+		t->order[i].column = top_layout(i)->by;
+	*out = t;
+	return 0;
+}
+
+void top__free(struct top *t)
+{
+	if (!t)
+		return;
+	top_rows__clear(&t->rows);
+	top_past__clear(&t->past);
+	free(t->shown);
+	free(t);
+}
+
+bool top__paused(const struct top *t)
+{
+	return t->paused;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static void select_row(struct top *t, size_t i)
+{
+	size_t last = t->n_shown ? t->n_shown - 1 : 0;
+
+	t->selected = i < last ? i : last;
+	if (t->n_shown)
+		t->id = t->rows.at[t->shown[t->selected]].id;
+}
+
+/* Where the row that is followed is by now; where it was, if it is not shown any more. */
+static void find_selected(struct top *t)
+{
+	for (size_t i = 0; t->follows && i < t->n_shown; i++) {
+		if (t->rows.at[t->shown[i]].id == t->id) {
+			t->selected = i;
+			return;
+		}
+	}
+	select_row(t, t->selected);
+}
+
+static int show_rows(struct top *t)
+{
+	const struct top_order *o = &t->order[t->table];
+	size_t *shown = reallocarray(t->shown, t->rows.n ?: 1, sizeof(*shown));
+
+	if (!shown)
+		return -ENOMEM;
+	t->shown = shown;
+	t->n_shown = 0;
+	top_rows__sort(&t->rows, t->table, o->column, o->reverse);
+	for (size_t i = 0; i < t->rows.n; i++) {
+		if (top_row__has(&t->rows.at[i], t->table, t->filter))
+			shown[t->n_shown++] = i;
+	}
+	find_selected(t);
+	return 0;
+}
+
+static int make_rows(struct top *t, const struct top_past *past)
+{
+	struct top_rows rows;
+	int err;
+
+	if (!t->has_data)
+		return 0;
+	err = top_rows__make(&t->data, t->table, t->process, past, &rows);
+	if (err)
+		return err;
+	top_rows__clear(&t->rows);
+	t->rows = rows;
+	return top_past__set(&t->past, &t->rows, t->data.now_ns) ?: show_rows(t);
+}
+
+int top__update(struct top *t, const struct top_data *data)
+{
+	bool has_past = t->has_data;
+
+	t->data = *data;
+	t->has_data = true;
+	return make_rows(t, has_past ? &t->past : NULL);
+}
+
+/* ---- Going elsewhere ------------------------------------------------------------------------- */
+
+/* Of what is shown now, nothing is known of an earlier time. */
+static int go(struct top *t, enum top_table table, uint32_t process)
+{
+	t->table = table;
+	t->process = process;
+	t->filter[0] = '\0';
+	t->follows = false;
+	t->selected = t->first = 0;
+	return make_rows(t, NULL);
+}
+
+static int next_table(struct top *t)
+{
+	enum top_table next = (t->table + 1) % TOP_TABLES;
+
+	/* Of one process there is no list of processes. */
+	if (next == TOP_PROCESSES && t->process != SUMMARY_ALL)
+		next = TOP_QUERIES;
+	return go(t, next, t->process);
+}
+
+static int open_selected(struct top *t)
+{
+	const struct top_row *row = t->n_shown ? &t->rows.at[t->shown[t->selected]] : NULL;
+
+	if (!row || row->process == SUMMARY_ALL || t->process != SUMMARY_ALL)
+		return 0;
+	t->came_from = row->process;
+	return go(t, TOP_QUERIES, row->process);
+}
+
+static int go_to_processes(struct top *t)
+{
+	bool back = t->process != SUMMARY_ALL;
+	int err = go(t, TOP_PROCESSES, SUMMARY_ALL);
+
+	if (err || !back)
+		return err;
+	t->follows = true;
+	t->id = t->came_from;
+	find_selected(t);
+	return 0;
+}
+
+static int go_back(struct top *t)
+{
+	if (t->filter[0]) {
+		t->filter[0] = '\0';
+		return show_rows(t);
+	}
+	return t->table == TOP_PROCESSES ? 0 : go_to_processes(t);
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+static int sort_by_next(struct top *t, bool forward)
+{
+	struct top_order *o = &t->order[t->table];
+	size_t n = top_layout(t->table)->n;
+
+	*o = (struct top_order){.column = (o->column + (forward ? 1 : n - 1)) % n};
+	return show_rows(t);
+}
+
+static int reverse(struct top *t)
+{
+	t->order[t->table].reverse = !t->order[t->table].reverse;
+	return show_rows(t);
+}
+
+static void move(struct top *t, int key)
+{
+	size_t at = t->selected, page = t->page ?: 1;
+
+	switch (key) {
+	case TOP_KEY_UP:
+	case 'k':
+		select_row(t, at ? at - 1 : 0);
+		break;
+	case TOP_KEY_DOWN:
+	case 'j':
+		select_row(t, at + 1);
+		break;
+	case TOP_KEY_PAGE_UP:
+		select_row(t, at > page ? at - page : 0);
+		break;
+	case TOP_KEY_PAGE_DOWN:
+		select_row(t, at + page);
+		break;
+	case TOP_KEY_HOME:
+	case 'g':
+		select_row(t, 0);
+		break;
+	case TOP_KEY_END:
+	case 'G':
+		select_row(t, SIZE_MAX);
+		break;
+	default:
+		return;
+	}
+	/* At the top it stays at the top: what is worst now is what one looks at. */
+	t->follows = t->selected > 0;
+}
+
+/* Cut the last character off, all bytes of it. */
+static void rub_out(char *text)
+{
+	size_t n = strlen(text);
+
+	while (n && ((unsigned char)text[n - 1] & 0xc0) == 0x80)
+		n--;
+	text[n ? n - 1 : 0] = '\0';
+}
+
+static void append(char *text, int c)
+{
+	size_t n = strlen(text);
+
+	if (c < ' ' || c > '~' || n + 1 >= TOP_FILTER_MAX)
+		return;
+	text[n] = (char)c;
+	text[n + 1] = '\0';
+}
+
+static int edit_filter(struct top *t, int key)
+{
+	switch (key) {
+	case TOP_KEY_ENTER:
+		t->editing = false;
+		break;
+	case TOP_KEY_ESCAPE:
+		t->editing = false;
+		t->filter[0] = '\0';
+		break;
+	case TOP_KEY_CLEAR:
+		t->filter[0] = '\0';
+		break;
+	case TOP_KEY_BACKSPACE:
+		rub_out(t->filter);
+		break;
+	default:
+		append(t->filter, key);
+	}
+	return show_rows(t);
+}
+
+static int command(struct top *t, int key)
+{
+	switch (key) {
+	case TOP_KEY_TAB:
+		return next_table(t);
+	case TOP_KEY_ENTER:
+		return open_selected(t);
+	case TOP_KEY_ESCAPE:
+	case TOP_KEY_BACKSPACE:
+		return go_back(t);
+	case 'p':
+		return go_to_processes(t);
+	case '>':
+	case 's':
+	case TOP_KEY_RIGHT:
+		return sort_by_next(t, true);
+	case '<':
+	case 'S':
+	case TOP_KEY_LEFT:
+		return sort_by_next(t, false);
+	case 'r':
+		return reverse(t);
+	case '/':
+		t->editing = true;
+		return 0;
+	case ' ':
+		t->paused = !t->paused;
+		return 0;
+	case '?':
+	case 'h':
+		t->help = true;
+		return 0;
+	default:
+		move(t, key);
+		return 0;
+	}
+}
+
+int top__key(struct top *t, int key, bool *quit)
+{
+	if (t->editing)
+		return edit_filter(t, key);
+	if (t->help) {
+		t->help = false;
+		return 0;
+	}
+	if (key == 'q')
+		*quit = true;
+	return *quit ? 0 : command(t, key);
+}

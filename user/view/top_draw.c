@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The lines of the interactive view: status, place, titles, rows, and what the keys are. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "view/table.h"
+#include "view/top_state.h"
+
+#define N_OF(array) (sizeof(array) / sizeof(*(array)))
+
+#define MARK	   "> " /* before the selected row: a terminal may show no colours and no reverse */
+#define NO_MARK	   "  "
+#define MARK_WIDTH 2
+#define HEAD	   3 /* lines above the rows */
+#define TITLE_MAX  32
+
+static const char *const help_lines[] = {
+	"Enter           open the selected process: its queries; then Tab: its threads",
+	"Esc, Backspace  back; if there is a filter, drop that first",
+	"Tab             the next table: processes, queries, threads",
+	"p               all processes",
+	"j k Up Down     select a row; also PgUp PgDn, Home End, g G",
+	"< > S s         sort by the next column to the left, to the right; also arrows",
+	"r               reverse the order",
+	"/               show only what has a text in its name, or its pid or tid",
+	"Space           pause, or go on; what is recorded is not paused",
+	"q               leave",
+	"",
+	"self            time without what it called; off-cpu: of it, off the CPU",
+	"on-cpu          self of all, without off-cpu",
+	"rate/s          since the screen's numbers were last renewed",
+	"last ended      the thread's last interval that did, and how long ago;",
+	"                what still runs is known once it ends",
+};
+
+void top_screen__clear(struct top_screen *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->lines[i].text);
+	free(s->lines);
+	*s = (struct top_screen){};
+}
+
+/* Put a line, cut to `columns`, at the next place; one beyond the screen is left out. */
+struct canvas {
+	struct top_screen *screen;
+	size_t lines;
+	size_t columns;
+	int err;
+};
+
+static void put(struct canvas *c, enum top_style style, const char *text)
+{
+	char *clean;
+
+	if (c->err || c->screen->n == c->lines)
+		return;
+	clean = format_clean(text);
+	if (!clean) {
+		c->err = -ENOMEM;
+		return;
+	}
+	clean[format_fit(clean, c->columns)] = '\0';
+	c->screen->lines[c->screen->n++] = (struct top_line){clean, style};
+}
+
+__attribute__((format(printf, 3, 4))) static void putf(struct canvas *c, enum top_style style,
+						       const char *fmt, ...)
+{
+	_free_ char *text = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		text = NULL;
+		c->err = -ENOMEM;
+		return;
+	}
+	put(c, style, text);
+}
+
+static const char *state_text(const struct top *t)
+{
+	if (t->paused)
+		return "PAUSED at";
+	return t->data.source == TOP_RECORDING	? "recording"
+	       : t->data.source == TOP_FINISHED ? "finished,"
+						: "cut short,";
+}
+
+/* What must be seen on the narrowest screen comes first. */
+static void put_status(const struct top *t, struct canvas *c)
+{
+	const struct top_data *d = &t->data;
+	uint64_t lost = d->losses ? trace_losses__total(d->losses) : 0;
+	char elapsed[FORMAT_MAX], count[FORMAT_MAX], events[FORMAT_MAX];
+	uint32_t n = summary__n_processes(d->summary), running = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		running += !summary__process_at(d->summary, i)->end_ns;
+	if (d->source != TOP_RECORDING)
+		running = 0;
+	format_duration(elapsed, d->now_ns > d->start_ns ? d->now_ns - d->start_ns : 0);
+	putf(c, lost ? TOP_ALERT : TOP_STATUS,
+	     "%s %s  lost %s  compilers %u (%u running)  events %s  %s", state_text(t), elapsed,
+	     format_count(count, lost), n, running,
+	     format_count(events, summary__spans(d->summary)), d->title);
+}
+
+static void put_place(const struct top *t, struct canvas *c)
+{
+	const struct top_layout *layout = top_layout(t->table);
+	const struct trace_process *p =
+		t->process != SUMMARY_ALL ? summary__process_at(t->data.summary, t->process) : NULL;
+	const struct top_order *o = &t->order[t->table];
+	_free_ char *of = NULL, *filter = NULL;
+
+	if ((p && asprintf(&of, " of %s (%u)", top_process_name(p), p->pid) < 0) ||
+	    ((t->filter[0] || t->editing) &&
+	     asprintf(&filter, "  filter: %s%s", t->filter, t->editing ? "_" : "") < 0)) {
+		c->err = -ENOMEM;
+		return;
+	}
+	putf(c, TOP_PLACE, "%s%s  %zu of %zu%s  by %s%s", layout->title, of ?: "",
+	     t->n_shown ? t->selected + 1 : 0, t->n_shown, filter ?: "",
+	     layout->columns[o->column].title, o->reverse ? ", reversed" : "");
+}
+
+/* The first row on the screen, so that the selected one is on it too. */
+static void scroll(struct top *t, size_t rows)
+{
+	size_t most = t->n_shown > rows ? t->n_shown - rows : 0;
+
+	t->page = rows;
+	if (t->selected < t->first)
+		t->first = t->selected;
+	if (rows && t->selected >= t->first + rows)
+		t->first = t->selected - rows + 1;
+	if (t->first > most)
+		t->first = most;
+}
+
+/* The column that sorts is in brackets. */
+static void name_columns(const struct top *t, struct table_column columns[TOP_COLUMNS_MAX],
+			 char titles[TOP_COLUMNS_MAX][TITLE_MAX])
+{
+	const struct top_layout *layout = top_layout(t->table);
+
+	for (size_t i = 0; i < layout->n; i++) {
+		bool by = t->order[t->table].column == i;
+
+		snprintf(titles[i], TITLE_MAX, by ? "[%s]" : "%s", layout->columns[i].title);
+		columns[i] = (struct table_column){titles[i], layout->columns[i].least};
+	}
+}
+
+static void put_row(struct canvas *c, enum top_style style, const struct table *table, size_t row,
+		    bool titles)
+{
+	_free_ char *text = NULL;
+	size_t len;
+	FILE *line = open_memstream(&text, &len);
+
+	if (!line) {
+		c->err = -ENOMEM;
+		return;
+	}
+	fputs(style == TOP_SELECTED ? MARK : NO_MARK, line);
+	if (titles)
+		table__print_titles(table, line);
+	else
+		table__print_row(table, row, line);
+	if (fclose(line))
+		c->err = -ENOMEM;
+	else
+		put(c, style, text);
+}
+
+static void put_table(struct top *t, struct canvas *c, size_t rows)
+{
+	struct table_column columns[TOP_COLUMNS_MAX];
+	char titles[TOP_COLUMNS_MAX][TITLE_MAX], cell[TOP_CELL_MAX];
+	size_t n_columns = top_layout(t->table)->n, n;
+	_table_ struct table *table = NULL;
+
+	scroll(t, rows);
+	n = t->n_shown - t->first < rows ? t->n_shown - t->first : rows;
+	name_columns(t, columns, titles);
+	c->err = c->err ?: table__new(columns, n_columns, &table);
+	if (c->err)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < n_columns; k++) {
+			top_row__show(&t->rows.at[t->shown[t->first + i]], t->table, k, cell);
+			table__cell(table, cell);
+		}
+	}
+	c->err = table__fit(table, c->columns > MARK_WIDTH + 1 ? c->columns - MARK_WIDTH : 1);
+	if (c->err)
+		return;
+	put_row(c, TOP_TITLES, table, 0, true);
+	for (size_t i = 0; i < n; i++)
+		put_row(c, t->first + i == t->selected ? TOP_SELECTED : TOP_PLAIN, table, i, false);
+}
+
+static void put_nothing_yet(const struct top *t, struct canvas *c)
+{
+	if (t->n_shown)
+		return;
+	if (t->rows.n)
+		put(c, TOP_PLAIN, "  no row has that in its name; Esc drops the filter");
+	else if (t->data.source == TOP_RECORDING)
+		put(c, TOP_PLAIN, "  nothing yet: no compiler has run");
+	else
+		put(c, TOP_PLAIN, "  nothing was recorded");
+}
+
+static void put_hint(const struct top *t, struct canvas *c)
+{
+	if (t->editing)
+		put(c, TOP_HINT, "type a part of the name  Enter keep  Esc drop");
+	else if (t->help)
+		put(c, TOP_HINT, "any key: back");
+	else if (t->process != SUMMARY_ALL)
+		put(c, TOP_HINT,
+		    "q quit  ? keys  Esc back  Tab next  < > sort  / filter  Space pause");
+	else
+		put(c, TOP_HINT,
+		    "q quit  ? keys  Enter open  Tab next  < > sort  / filter  Space pause");
+}
+
+static void put_all(struct top *t, struct canvas *c)
+{
+	bool hint = c->lines > HEAD + 1; /* rather a row than that */
+	size_t last = c->lines - hint;
+	size_t rows = last > HEAD ? last - HEAD : 0;
+
+	put_status(t, c);
+	if (t->help) {
+		for (size_t i = 0; i < N_OF(help_lines) && c->screen->n < last; i++)
+			put(c, TOP_PLAIN, help_lines[i]);
+	} else {
+		put_place(t, c);
+		put_table(t, c, rows);
+		put_nothing_yet(t, c);
+	}
+	while (!c->err && c->screen->n < last)
+		put(c, TOP_PLAIN, "");
+	if (hint)
+		put_hint(t, c);
+}
+
+int top__draw(struct top *t, size_t lines, size_t columns, struct top_screen *out)
+{
+	struct top_screen screen = {};
+	struct canvas c = {.screen = &screen, .lines = lines, .columns = columns};
+
+	screen.lines = calloc(lines ?: 1, sizeof(*screen.lines));
+	if (!screen.lines)
+		return -ENOMEM;
+	if (t->has_data && lines)
+		put_all(t, &c);
+	if (c.err) {
+		top_screen__clear(&screen);
+		return c.err;
+	}
+	*out = screen;
+	return 0;
+}
