@@ -55,6 +55,13 @@ needs_check() {
 	crate:either       librust-either-dev        - - -
 	crate:unicode-ident librust-unicode-ident-dev - - -
 	crate:itertools    librust-itertools-dev     - - -
+	crate:clap         librust-clap-dev          - - -
+	crate:serde_derive librust-serde-derive-dev  - - -
+	crate:indexmap     librust-indexmap-dev      - - -
+	crate:rand         librust-rand-dev          - - -
+	crate:bytes        librust-bytes-dev         - - -
+	crate:crossbeam-channel librust-crossbeam-channel-dev - - -
+	crate:log          librust-log-dev           - - -
 	END
 }
 

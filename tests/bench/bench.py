@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What is aimed at, and how far it is reached, all measured in one run.
 
-overhead  what it costs to be profiled, beside a plain compile and rustc's own self-profile
-budget    whether --budget holds
-hits      of caches, of hello world, beside rustc's own
-set-up    making and reading a plan, attaching to a running compiler
-store     writing and reading 100 million synthetic events; no root, no rustc
-export    writing a trace in each format; 10 million events to Perfetto; the page of one million in
-          a browser, and how large that of a real compile is; the last alone needs root and rustc
-pctab     pc-value tables of Debian's Go 1.19, if it is installed; no root, no rustc
+overhead   what it costs to be profiled, beside a plain compile and rustc's own self-profile
+workspace  what it costs a whole build, by cargo, of many packages
+budget     whether --budget holds
+hits       of caches, of hello world, beside rustc's own
+set-up     making and reading a plan, attaching to a running compiler
+store      writing and reading 100 million synthetic events; no root, no rustc
+export     writing a trace in each format; 10 million events to Perfetto; the page of one million
+           in a browser, and how large that of a real compile is; the last alone needs root and rustc
+pctab      pc-value tables of Debian's Go 1.19, if it is installed; no root, no rustc
 """
 
 import argparse
@@ -20,13 +21,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../e2e")]
 
 import budget  # noqa: E402
+import builds  # noqa: E402
 import export_rates  # noqa: E402
 import formats  # noqa: E402
 import lab  # noqa: E402
 import overhead  # noqa: E402
 import targets  # noqa: E402
 
-PARTS = ("overhead", "budget", "hits", "set-up", "store", "export", "pctab")
+PARTS = ("overhead", "workspace", "budget", "hits", "set-up", "store", "export", "pctab")
 HAS_TARGETS = "regex-syntax, debug"
 
 
@@ -64,6 +66,8 @@ def of_compiler(options):
                 if name == HAS_TARGETS:
                     rows += overhead.target_rows(results)
                     upstream = formats.upstream_rate(*bench.own_profile())
+        if "workspace" in options.part:
+            rows += builds.measure(bench, options.rounds)
         if "budget" in options.part:
             rows += budget.measure(bench, options.rounds)
         if "hits" in options.part:
@@ -76,7 +80,7 @@ def of_compiler(options):
 def main():
     options = parse()
     rows, upstream = [], None
-    if {"overhead", "budget", "hits", "set-up"} & set(options.part):
+    if {"overhead", "workspace", "budget", "hits", "set-up"} & set(options.part):
         rows, upstream = of_compiler(options)
     if "store" in options.part:
         rows += formats.store(options.build, options.events, upstream)

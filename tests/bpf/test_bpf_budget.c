@@ -67,9 +67,8 @@ static bool is_whole(const struct governor *g, uint32_t set)
 	return g->ends[set];
 }
 
-bool governor__tick(struct governor *g, const struct governor_load *load)
+static void switch_some(struct governor *g)
 {
-	(void)load;
 	for (int i = 0; i < 4; i++) {
 		uint32_t of = (uint32_t)rng_below(&rng, N_QUERIES);
 
@@ -79,7 +78,20 @@ bool governor__tick(struct governor *g, const struct governor_load *load)
 			g->ends[of] = !g->ends[of];
 		g->switches++;
 	}
+}
+
+bool governor__tick(struct governor *g, const struct governor_load *load)
+{
+	(void)load;
+	switch_some(g);
 	return true;
+}
+
+/* Some are never attached at first. */
+void governor__foresee(struct governor *g, const struct governor_load *load, uint64_t hit_ps)
+{
+	(void)load, (void)hit_ps;
+	switch_some(g);
 }
 
 bool governor__wants_starts(const struct governor *g, uint32_t query)
@@ -194,7 +206,7 @@ static void run_switching(struct capture *c, struct seen *s, const char *script,
 	struct pollfd ring;
 
 	capture_open_with(c, &opt, 0);
-	assert_int_equal(budget__new(c->kernel, 30000, &sink, &s->budget), 0);
+	assert_int_equal(budget__new(c->kernel, 30000, NULL, &sink, &s->budget), 0);
 	assert_int_equal(budget__add_library(s->budget, c->lib, c->plan), 0);
 	ring = (struct pollfd){.fd = kernel__ring_fd(c->kernel), .events = POLLIN};
 	capture_begin(c, script);

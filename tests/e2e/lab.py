@@ -7,6 +7,7 @@ runs see the same machine.
 
 import collections
 import functools
+import glob
 import json
 import os
 import pwd
@@ -130,11 +131,15 @@ def wait_for(what, condition, seconds=30):
 
 
 def children(pid):
-    try:
-        with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
-            return [int(word) for word in f.read().split()]
-    except OSError:
-        return []
+    """Of all its threads: cargo starts compilers from several."""
+    found = []
+    for path in glob.glob("/proc/%d/task/*/children" % pid):
+        try:
+            with open(path) as f:
+                found += [int(word) for word in f.read().split()]
+        except OSError:  # the thread has ended
+            continue
+    return found
 
 
 def alive(pid):
@@ -278,12 +283,13 @@ class Lab:
         assert document["lost"] == 0, "lost: %s" % document.get("losses")
         return collections.Counter({q["name"]: q["count"] for q in document["queries"]})
 
-    def spans(self, trace, off_cpu=False):
+    def spans(self, trace, off_cpu=False, process=None):
         """
-        Every span, in the order of the file: per thread the order of their ends. When threads were
-        off the CPU is another thing each time: only who asks gets that.
+        Every span, or those of one process, in the order of the file: per thread the order of their
+        ends. When threads were off the CPU is another thing each time: only who asks gets that.
         """
-        done = self.run_qprof("dump", trace)
+        only = [] if process is None else ["--process=%d" % process]
+        done = self.run_qprof("dump", *only, trace)
         assert done.returncode == 0, "dump: %s" % done.stderr
         lines = map(json.loads, done.stdout.splitlines())
         return [line for line in lines if line.get("type") == "span"

@@ -116,7 +116,17 @@ class Profile:
         return json.loads(self.text(METADATA_ID))
 
     def counts(self, kind="Query"):
-        return Counter(event.label for event in self.intervals(kind))
+        """By label. Of millions of events most ids differ, but few strings do."""
+        found = Counter()
+        for kind_id, event_id, _, _, low2, high in struct.iter_unpack("<QQIIII", self.events[8:]):
+            if low2 | (high & 0xFFFF) << 32 < INTEGER:
+                found[kind_id, self.addresses.get(event_id, -event_id)] += 1
+        counts = Counter()
+        for (kind_id, at), n in found.items():
+            if self.text(kind_id) == kind:
+                string_id = at + FIRST_REGULAR_ID if at >= 0 else -at
+                counts[self.text(string_id).split(SEPARATOR)[0]] += n
+        return counts
 
     def by_thread(self, kind="Query"):
         threads = defaultdict(list)

@@ -29,18 +29,15 @@ def read(t, trace):
     return recorded, counted, estimated
 
 
-@each(("regex-syntax", "debug", "3%"), ("regex-syntax", "debug", "10%"),
-      ("semver", "debug", "1%"), ("regex-syntax", "second-incremental", "2%"))
-def test_exact_or_marked(t, crate, mode, budget):
-    compile = Compile(t, t.toolchain(), crate, mode)
-    full = t.capture(compile.argv("full"), ("-q", "-e", "query-provider"), BOOTSTRAP)
-    assert full.status == 0, full.stderr
-    truth = t.counts(full.trace)
-    run = t.capture(compile.argv("budget"), ("-q", "-e", "query-provider", "--budget", budget),
-                    BOOTSTRAP, trace="budget.qpt")
-    assert (run.status, run.stdout, run.stderr) == (full.status, full.stdout, full.stderr)
+def with_budget(t, compile, name, budget):
+    """What was seen, and what rustc's own profiler saw in the same process."""
+    # A cache of its own: what is remembered there is what this test has taught.
+    env = {**BOOTSTRAP, "XDG_CACHE_HOME": t.mkdir("cache")}
+    run, profile = compile.profiled(name, lambda argv: t.capture(
+        argv, ("-q", "-e", "query-provider", "--budget", budget), env, trace=name + ".qpt"))
+    assert run.status == 0, run.stderr.decode()
+    truth = profile.counts()
     recorded, counted, estimated = read(t, run.trace)
-
     exact = 0
     for query in truth.keys() | recorded.keys() | counted.keys():
         seen = recorded[query] + counted[query]
@@ -51,9 +48,35 @@ def test_exact_or_marked(t, crate, mode, budget):
             exact += 1
     assert exact > 0
     check_decisions(t, run.trace, estimated, counted)
-    total = sum((recorded + counted + estimated).values())
-    return "%d exact rows, %d estimated; %d executions, with estimates %d" % (
-        exact, len(estimated), sum(truth.values()), total)
+    return "%d rows exact, %d estimated; of %d executions %d seen, %d with estimates" % (
+        exact, len(estimated), sum(truth.values()), sum((recorded + counted).values()),
+        sum((recorded + counted + estimated).values()))
+
+
+@each(("memchr", "debug", "3%"), ("semver", "debug", "1%"),
+      ("regex-syntax", "second-incremental", "2%"))
+def test_exact_or_marked(t, crate, mode, budget):
+    """Of a library that nothing is known of, and of one that is known."""
+    t.need_capture()
+    compile = Compile(t, t.toolchain(), crate, mode)
+    return " / ".join(with_budget(t, compile, name, budget) for name in ("new", "known"))
+
+
+def callers(t, options):
+    trace = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")),
+                      ("-q", "--callers", "-e", "query-provider", *options)).trace
+    seen = collections.Counter()
+    for span in items(t, trace, "span"):
+        at = span.get("caller")
+        if not span["event"] and span.get("kind", "Query") == "Query":
+            seen[span["query"], at and (at["function"], at["offset"])] += 1
+    return seen
+
+
+def test_callers_are_those_of_a_full_recording(t):
+    full, some = callers(t, ()), callers(t, ("--budget", "10%"))
+    assert some and sum(some.values()) < sum(full.values())
+    assert not some - full, some - full
 
 
 def check_decisions(t, trace, estimated, counted):
@@ -93,3 +116,11 @@ def test_trace_says_what_was_decided(t):
     run = t.capture(argv, ("-q", "--budget", "1%"))
     decisions = items(t, run.trace, "decision")
     assert decisions and all(d["budget_ppm"] == 10000 for d in decisions)
+
+
+def test_summary_and_trace_tell_of_a_budget_that_was_never_short(t):
+    source = os.path.join(os.path.dirname(__file__), "programs", "good.rs")
+    run = t.capture([t.rustc, "--out-dir", t.mkdir("out"), source], ("--budget", "90%"))
+    assert b"budget: 90.0 % of CPU time for the probes" in run.stderr, run.stderr.decode()
+    header = t.run_qprof("dump", run.trace).stdout.splitlines()[0]
+    assert json.loads(header)["budget_ppm"] == 900000

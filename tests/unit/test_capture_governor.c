@@ -262,6 +262,96 @@ static void libraries_are_numbered_on(void **state)
 	end(&w);
 }
 
+/* ---- What is known from earlier recordings ------------------------------------------------- */
+
+static void expect(struct world *w, uint32_t i)
+{
+	w->queries[i].rate = w->rate[i];
+	w->queries[i].mean_ns = w->mean_ns[i];
+}
+
+static void foresee(struct world *w, uint64_t other_ns)
+{
+	const struct governor_load load = {.now_ns = TICK_NS, .other_ns = other_ns};
+
+	w->load.now_ns = TICK_NS;
+	governor__foresee(w->g, &load, HIT_NS * 1000);
+}
+
+static void what_will_not_fit_is_not_watched_at_all(void **state)
+{
+	struct world w = {0};
+
+	(void)state;
+	add(&w, 0, false, 80000, 300);
+	add(&w, 1, false, 100, 300000);
+	expect(&w, 0);
+	expect(&w, 1);
+	begin(&w, 30000);
+	foresee(&w, 0);
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_OFF);
+	assert_false(governor__wants_ends(w.g, 0));
+	assert_int_equal(governor__watch(w.g, 1), GOVERNOR_FULL);
+	run(&w, 40);
+	assert_int_equal(w.recorded[0] + w.counted[0], 0);
+	assert_int_equal(w.recorded[1], w.executed[1]);
+	end(&w);
+}
+
+/* 20 ms to start leave nothing of what a tenth of a second may take. */
+static void what_a_start_takes_is_no_longer_there(void **state)
+{
+	struct world w = {0};
+
+	(void)state;
+	add(&w, 0, false, 5000, 300);
+	expect(&w, 0);
+	begin(&w, 30000);
+	foresee(&w, 0);
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	end(&w);
+	begin(&w, 30000);
+	foresee(&w, 20000000);
+	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	end(&w);
+}
+
+static void what_is_not_known_is_not_foreseen(void **state)
+{
+	struct world w = {0};
+
+	(void)state;
+	add(&w, 0, false, 80000, 300);
+	begin(&w, 30000);
+	foresee(&w, 0);
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	run(&w, 20);
+	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	end(&w);
+}
+
+/* What was remembered is not what happens. */
+static void a_wrong_memory_is_corrected(void **state)
+{
+	struct world w = {0};
+
+	(void)state;
+	add(&w, 0, false, 100, 4000);
+	add(&w, 1, false, 90000, 300);
+	expect(&w, 0);
+	expect(&w, 1);
+	w.rate[0] = 90000;
+	w.rate[1] = 20;
+	begin(&w, 30000);
+	foresee(&w, 0);
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	run(&w, 2000);
+	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	assert_int_equal(governor__watch(w.g, 1), GOVERNOR_FULL);
+	assert_in_range(cost(&w) * 1e6, 0, 40000);
+	end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +364,10 @@ int main(void)
 		cmocka_unit_test(budgets_hold_whatever_happens),
 		cmocka_unit_test(nothing_is_decided_without_cpu_time),
 		cmocka_unit_test(libraries_are_numbered_on),
+		cmocka_unit_test(what_will_not_fit_is_not_watched_at_all),
+		cmocka_unit_test(what_a_start_takes_is_no_longer_there),
+		cmocka_unit_test(what_is_not_known_is_not_foreseen),
+		cmocka_unit_test(a_wrong_memory_is_corrected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

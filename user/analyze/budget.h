@@ -22,7 +22,7 @@ struct budget {
 	uint32_t capacity;
 	struct u64_map row_of; /* label */
 	uint64_t decisions;
-	uint64_t ppm; /* as the last decision says */
+	uint64_t ppm; /* as the trace says, or the last decision; 0: there was none */
 };
 
 /* 0 or -ENOMEM. In the order of a trace. */

@@ -7,6 +7,9 @@
  * at once, by a word in the kernel half that each start reads once, so none is missed or counted
  * twice; the ends go a tick later, when what was open has ended. What has not by then is sent as
  * untimed. The other way round the ends come first.
+ *
+ * What is not seen is guessed, per process: from how often it was seen before and after, and from
+ * the invocation ids of what was seen, which number all that is executed.
  */
 #ifndef QPROF_CAPTURE_BUDGET_H
 #define QPROF_CAPTURE_BUDGET_H
@@ -14,6 +17,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "capture/filter.h"
 #include "capture/governor.h"
 #include "capture/kernel.h"
 
@@ -41,14 +45,21 @@ struct budget_sink {
 
 struct budget;
 
-/* The kernel half was opened with `governed`, and outlives the budget. -ENOMEM. */
-int budget__new(struct kernel *k, uint64_t budget_ppm, const struct budget_sink *sink,
-		struct budget **out);
+/*
+ * The kernel half outlives the budget, and so does the filter, which may be NULL: what is left out
+ * is nothing to learn from. The kernel half was opened with `governed`, unless `budget_ppm` is 0:
+ * then everything is watched, and learnt from for the next budget. -ENOMEM.
+ */
+int budget__new(struct kernel *k, uint64_t budget_ppm, const struct filter *filter,
+		const struct budget_sink *sink, struct budget **out);
 
-/* A hit takes so long, in picoseconds, as it was measured; before the first tick. */
+/* A hit takes so long, in picoseconds, as it was measured; before the first library. */
 void budget__set_cost(struct budget *b, uint64_t hit_ps);
 
-/* A library was attached to; past WIRE_WATCHED_LIBS they stay as they are. -ENOMEM. */
+/*
+ * A library was attached to but for its units: attach those that fit, by what earlier recordings
+ * told of it. Past WIRE_WATCHED_LIBS all are, and stay. Prints what cannot be done.
+ */
 int budget__add_library(struct budget *b, uint8_t lib, const struct plan *plan);
 
 /* A wire record, after it was handed on. */

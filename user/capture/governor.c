@@ -8,12 +8,16 @@
 
 /* What was over- or underspent is made up for within so much CPU time. */
 #define HORIZON_NS 150e6
+/* The same if it is known what to expect: it evens out by itself, and changes cost, too. */
+#define FORESEEN_HORIZON_NS 400e6
 /* Saved up budget lets the probes take this many times the budget at most. */
-#define MOST_CREDIT 1.2
+#define MOST_CREDIT	     1.2
+#define FORESEEN_MOST_CREDIT 3.0
 /* In debt, this much of the budget is left: what is rare costs little and would be missed. */
 #define LEAST_SHARE 0.1
 /* Rates are of about this much CPU time, and what probes cost is. */
-#define SMOOTHING_NS 20e6
+#define SMOOTHING_NS	      20e6
+#define FORESEEN_SMOOTHING_NS 60e6
 /*
  * What is taken away is at its peak, and mostly gets rarer: what was not seen is guessed from a
  * longer time before.
@@ -30,9 +34,15 @@
 #define HOLD_MOST_NS 3200000000ull
 /* What is off is counted for one tick out of so many, in turns. */
 #define TICKS_PER_SAMPLE 300
+/* What is off is left alone for so long before it is sampled, and at first if much is known. */
+#define SAMPLE_NS	   HOLD_NS
+#define FORESEEN_SAMPLE_NS 3200000000ull
+/* So much of what is allowed is planned for. */
+#define FORESEEN_SHARE 0.8
 /* Room is looked for this often, and not all of it is filled. */
-#define LOOK_NS	   100000000ull
-#define ROOM_SHARE 0.5
+#define LOOK_NS		 100000000ull
+#define FORESEEN_LOOK_NS 500000000ull
+#define ROOM_SHARE	 0.5
 
 /* Of the starts of a query, or the ends of a set. */
 struct unit {
@@ -50,7 +60,8 @@ struct query {
 	uint64_t seen; /* since the last tick */
 	bool sampled;  /* counted for this tick, though it is off */
 	bool was_sampled;
-	uint64_t seen_ns; /* it was watched at that time */
+	uint64_t seen_ns;  /* it was watched at that time */
+	uint64_t pause_ns; /* so long it is left alone until it is sampled again */
 	uint64_t recorded;
 	uint64_t recorded_ns;
 };
@@ -79,6 +90,7 @@ struct governor {
 	double hit_cost; /* seconds */
 	uint64_t looked_ns;
 	uint32_t next_sample;
+	bool foreseen; /* rates of earlier recordings are known */
 	bool changed;
 };
 
@@ -113,8 +125,18 @@ int governor__add(struct governor *g, const struct governor_query *queries, uint
 	for (uint32_t i = 0; i < n; i++) {
 		struct query *q = &more[g->n_queries++];
 
-		*q = (struct query){.is = queries[i], .starts = {.wanted = true}};
+		*q = (struct query){
+			.is = queries[i],
+			.starts = {.wanted = true},
+			.rate = queries[i].rate,
+			.level = queries[i].rate,
+			.sample = queries[i].rate,
+			.recorded = queries[i].mean_ns > 0,
+			.recorded_ns = queries[i].mean_ns,
+			.pause_ns = queries[i].rate > 0 ? FORESEEN_SAMPLE_NS : SAMPLE_NS,
+		};
 		q->is.set += *set_base;
+		g->foreseen |= queries[i].rate > 0;
 	}
 	return 0;
 }
@@ -362,6 +384,8 @@ static void measure_query(const struct governor *g, struct query *q, double cpu,
 		q->level += (q->sample - q->level) * (1 - exp(-cpu * NS / LEVEL_NS));
 	}
 	if (q->sampled) {
+		/* As long as it is what it was, it is asked less and less. */
+		q->pause_ns = q->sample < q->rate / 2 ? SAMPLE_NS : 2 * q->pause_ns;
 		q->rate = (q->rate + q->sample) / 2;
 	} else if (watched) {
 		/* A few may be chance, and would make what is rare look frequent. */
@@ -379,10 +403,15 @@ static void measure(struct governor *g, const struct governor_load *load)
 {
 	double cpu = (double)(load->cpu_ns - g->last.cpu_ns) / NS;
 	double share = 1 - exp(-cpu * NS / SMOOTHING_NS);
+	double hit_rate = (double)(load->hits - g->last.hits) / cpu;
 
 	if (load->hits)
 		g->hit_cost = (double)load->spent_ns / (double)load->hits / NS;
-	follow(&g->hit_rate, (double)(load->hits - g->last.hits) / cpu, share);
+	if (g->foreseen)
+		g->hit_rate +=
+			(hit_rate - g->hit_rate) * (1 - exp(-cpu * NS / FORESEEN_SMOOTHING_NS));
+	else
+		follow(&g->hit_rate, hit_rate, share);
 	for (uint32_t i = 0; i < g->n_queries; i++)
 		measure_query(g, &g->queries[i], cpu, share);
 }
@@ -392,10 +421,11 @@ static double allowed_rate(const struct governor *g)
 {
 	double spent = (double)g->last.spent_ns + (double)g->last.other_ns;
 	double credit = g->budget * (double)g->last.cpu_ns - spent;
-	double share = g->budget + credit / HORIZON_NS;
+	double share = g->budget + credit / (g->foreseen ? FORESEEN_HORIZON_NS : HORIZON_NS);
+	double most = g->budget * (g->foreseen ? FORESEEN_MOST_CREDIT : MOST_CREDIT);
 
-	if (share > MOST_CREDIT * g->budget)
-		share = MOST_CREDIT * g->budget;
+	if (share > most)
+		share = most;
 	if (share < LEAST_SHARE * g->budget)
 		share = LEAST_SHARE * g->budget;
 	return share / g->hit_cost;
@@ -415,15 +445,36 @@ static void take_away(struct governor *g, double allowed)
 
 static void give_back(struct governor *g, double allowed)
 {
+	double room = allowed * ROOM_SHARE - g->hit_rate;
+
 	g->looked_ns = g->last.now_ns;
-	while (g->hit_rate < allowed * ROOM_SHARE) {
-		struct step s = worth_most(g, allowed * ROOM_SHARE - g->hit_rate);
+	while (room > 0) {
+		struct step s = worth_most(g, room);
 
 		if (!s.found)
 			return;
 		take(g, &s);
 		g->hit_rate += s.weight.hits;
+		room -= s.weight.hits;
 	}
+}
+
+void governor__foresee(struct governor *g, const struct governor_load *load, uint64_t hit_ps)
+{
+	if (!g->foreseen || !hit_ps)
+		return;
+	g->last.now_ns = g->looked_ns = load->now_ns;
+	g->last.other_ns = load->other_ns;
+	g->hit_cost = (double)hit_ps / 1e12;
+	g->hit_rate = 0;
+	weigh_sets(g);
+	for (uint32_t i = 0; i < g->n_queries; i++) {
+		const struct query *q = &g->queries[i];
+
+		g->queries[i].seen_ns = load->now_ns;
+		g->hit_rate += q->rate * (starts_wanted(g, q) + g->sets[q->is.set].ends.wanted);
+	}
+	take_away(g, allowed_rate(g) * FORESEEN_SHARE);
 }
 
 /* Some of those that are off, each in its turn. */
@@ -434,7 +485,7 @@ static void choose_samples(struct governor *g)
 	for (; n && g->n_queries; n--) {
 		struct query *q = &g->queries[g->next_sample++ % g->n_queries];
 
-		q->sampled = !starts_wanted(g, q) && g->last.now_ns - q->seen_ns >= HOLD_NS;
+		q->sampled = !starts_wanted(g, q) && g->last.now_ns - q->seen_ns >= q->pause_ns;
 		g->changed |= q->sampled;
 	}
 }
@@ -455,7 +506,7 @@ bool governor__tick(struct governor *g, const struct governor_load *load)
 	weigh_sets(g);
 	if (g->hit_rate > allowed)
 		take_away(g, allowed);
-	else if (load->now_ns - g->looked_ns >= LOOK_NS)
+	else if (load->now_ns - g->looked_ns >= (g->foreseen ? FORESEEN_LOOK_NS : LOOK_NS))
 		give_back(g, allowed);
 	choose_samples(g);
 	return g->changed;

@@ -38,7 +38,16 @@ struct governor_query {
 	 * set are seen: recorded only while all of the set is, and never counted.
 	 */
 	bool wrapped;
+	/* As earlier recordings had it: executions per second of CPU time; 0: unknown, or none. */
+	double rate;
+	uint64_t mean_ns; /* 0: unknown */
 };
+
+/*
+ * What earlier recordings told of a library is where the next one begins: what would not fit is not
+ * watched from the start. Then probes come and go less, too: phases may take more than their share
+ * while it is saved before or after.
+ */
 
 /* Sums since the beginning. */
 struct governor_load {
@@ -59,6 +68,13 @@ int governor__new(uint64_t budget_ppm, struct governor **out);
  */
 int governor__add(struct governor *g, const struct governor_query *queries, uint32_t n,
 		  uint32_t n_sets, uint32_t *base, uint32_t *set_base);
+
+/*
+ * Before any of it was seen: take away what will not fit if the queries are as frequent as their
+ * `rate` says. A hit takes `hit_ps` picoseconds; `load->other_ns` is what a compiler takes to
+ * start. Does nothing if no rates are known.
+ */
+void governor__foresee(struct governor *g, const struct governor_load *load, uint64_t hit_ps);
 
 /* `n` more executions of a query were recorded, or counted. `ns`: what the recorded ones took. */
 void governor__recorded(struct governor *g, uint32_t query, uint64_t n, uint64_t ns);

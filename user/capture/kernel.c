@@ -26,7 +26,8 @@ struct kernel {
 	struct ring_buffer *ring;
 	struct bpf_program *progs[PROBES_ROLES];
 	struct probes *libs[WIRE_MAX_LIBS];
-	struct units *units[WIRE_MAX_LIBS]; /* if it is governed */
+	struct units *units[WIRE_MAX_LIBS];  /* if it is governed */
+	uint32_t fixed_sites[WIRE_MAX_LIBS]; /* those of no unit */
 	bool governed;
 	unsigned int n_libs;
 	bool multi;
@@ -309,12 +310,13 @@ static int fill_tables(struct kernel *k, const struct choice *c)
 	return err;
 }
 
-static int attach_units(struct kernel *k, const struct choice *c, struct units **out)
+/* They are the budget's to attach. */
+static int make_units(struct kernel *k, const struct choice *c, struct units **out)
 {
 	_free_ uint32_t *set_of = calloc(c->plan->n_queries + 1ul, sizeof(*set_of));
 	int n = set_of ? units_find_sets(c->plan, set_of) : -ENOMEM;
 
-	return n < 0 ? n : units__attach(k->progs, c, set_of, out);
+	return n < 0 ? n : units__new(k->progs, c, set_of, out);
 }
 
 static int attach(struct kernel *k, const struct plan *plan, const struct filter *filter)
@@ -333,7 +335,10 @@ static int attach(struct kernel *k, const struct plan *plan, const struct filter
 	if (!err)
 		err = probes__attach(k->progs, &c, k->multi, governed, &k->libs[n]);
 	if (!err && governed)
-		err = attach_units(k, &c, &k->units[n]);
+		err = make_units(k, &c, &k->units[n]);
+	for (uint32_t i = 0; i < plan->n_sites && governed; i++)
+		k->fixed_sites[n] +=
+			!units_have(&plan->sites[i]) && choice__wants(&c, &plan->sites[i]);
 	if (!err)
 		diag_verbose("attached %u of %u probes to %s by %s", choice__sites(&c),
 			     plan->n_sites, plan->path, kernel__attach_name(k));
@@ -389,6 +394,11 @@ void kernel__detach(struct kernel *k, uint8_t lib)
 struct units *kernel__units(struct kernel *k, uint8_t lib)
 {
 	return k->units[lib];
+}
+
+uint32_t kernel__sites(const struct kernel *k, uint8_t lib)
+{
+	return k->fixed_sites[lib] + units__sites(k->units[lib]);
 }
 
 void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted)

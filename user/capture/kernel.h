@@ -69,9 +69,12 @@ int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
  */
 void kernel__detach(struct kernel *k, uint8_t lib);
 
-/* With `governed`: the units of library `lib`, the kernel's. */
+/* With `governed`: the units of library `lib`, the kernel's. None of them is attached at first. */
 struct units;
 struct units *kernel__units(struct kernel *k, uint8_t lib);
+
+/* With `governed`: sites of library `lib` that are attached. */
+uint32_t kernel__sites(const struct kernel *k, uint8_t lib);
 
 /* With `governed`: from now on starts of this query are counted, or recorded again. */
 void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted);

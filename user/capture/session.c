@@ -67,6 +67,8 @@ static int attach(void *session, const struct plan *plan)
 	int err;
 
 	session__end_measuring(s);
+	if (s->budget)
+		budget__set_cost(s->budget, s->costs.emulated.hit_ps);
 	err = kernel__attach(s->kernel, plan, s->filter, &lib);
 	if (err)
 		return err;
@@ -130,8 +132,8 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	s->epoll = -1;
 	governed.governed = budget_ppm;
 	err = kernel__open(&governed, &s->kernel);
-	if (!err && budget_ppm)
-		err = budget__new(s->kernel, budget_ppm, &told, &s->budget);
+	if (!err)
+		err = budget__new(s->kernel, budget_ppm, s->filter, &told, &s->budget);
 	if (!err)
 		err = watch_all(s);
 	if (err)
@@ -185,8 +187,6 @@ static void hurry(void)
 void session__start(struct session *s)
 {
 	session__end_measuring(s);
-	if (s->budget)
-		budget__set_cost(s->budget, s->costs.emulated.hit_ps);
 	hurry();
 	kernel__enable(s->kernel, true);
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);

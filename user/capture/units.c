@@ -279,8 +279,8 @@ static void detach_link(struct units *u, struct unit_link *l)
 
 /* ---- What is asked of them ------------------------------------------------------------------- */
 
-int units__attach(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
-		  const uint32_t *set_of, struct units **out)
+int units__new(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
+	       const uint32_t *set_of, struct units **out)
 {
 	struct units *u = calloc(1, sizeof(*u));
 	int err;
@@ -290,13 +290,35 @@ int units__attach(struct bpf_program *const progs[PROBES_ROLES], const struct ch
 	pthread_mutex_init(&u->lock, NULL);
 	pthread_cond_init(&u->closed, NULL);
 	err = fill(u, progs, c, set_of);
-	for (uint32_t i = u->n_links; i-- > 0 && !err;)
-		err = attach_link(u, &u->links[i]);
 	if (err)
 		units__free(u);
 	else
 		*out = u;
 	return err;
+}
+
+int units__attach(struct units *u, const bool *starts, const bool *ends)
+{
+	int err = 0;
+
+	for (uint32_t i = u->n_links; i-- > 0 && !err;) {
+		struct unit_link *l = &u->links[i];
+		bool is_set = l->unit >= u->n_queries;
+		const bool *wanted = is_set ? ends : starts;
+
+		if (!wanted || wanted[is_set ? l->unit - u->n_queries : l->unit])
+			err = attach_link(u, l);
+	}
+	return err;
+}
+
+uint32_t units__sites(const struct units *u)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; u && i < u->n_links; i++)
+		n += u->links[i].fd >= 0 ? u->links[i].n : 0;
+	return n;
 }
 
 static int set_unit(struct units *u, uint32_t unit, bool attached)

@@ -22,9 +22,18 @@ int units_find_sets(const struct plan *plan, uint32_t *set_of);
 /* True if a site is in a unit. */
 bool units_have(const struct plan_site *site);
 
-/* Attach everything, ends first. Negative errno. */
-int units__attach(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
-		  const uint32_t *set_of, struct units **out);
+/* None is attached yet. -ENOMEM. */
+int units__new(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
+	       const uint32_t *set_of, struct units **out);
+
+/*
+ * Attach what is wanted, ends first: by the number of a query, or of a set; NULL: all. Negative
+ * errno.
+ */
+int units__attach(struct units *u, const bool *starts, const bool *ends);
+
+/* Sites that are attached. */
+uint32_t units__sites(const struct units *u);
 
 /*
  * Put the starts of a query, or the ends of a set, in, or take them away. They are away at once;

@@ -217,6 +217,7 @@ static int open_recorder(struct capture *c)
 		.summary = !o->quiet && !o->json && !o->begun_fd,
 		.filter = c->filter,
 		.callers = o->callers,
+		.budget_ppm = o->budget.millipercent * 10,
 		.slow_ns = o->slow_ns,
 	};
 

@@ -192,6 +192,7 @@ static int read_all(struct trace_reader *r, struct contents *c)
 	struct trace_item item;
 	int err = contents__init(c, r);
 
+	c->budget.ppm = trace_reader__info(r)->budget_ppm;
 	while (!err) {
 		err = trace_reader__next(r, &item);
 		if (err || item.kind == TRACE_ITEM_END)
@@ -249,7 +250,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.all_self_ns = c->self_ns > c->self_probe_ns ? c->self_ns - c->self_probe_ns : 0,
 		.costs = c->has_costs ? &c->costs : NULL,
 		.raw = o->raw,
-		.budget = c->budget.n ? &c->budget : NULL,
+		.budget = c->budget.ppm ? &c->budget : NULL,
 	};
 }
 

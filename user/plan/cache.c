@@ -106,15 +106,20 @@ static int open_dir(const struct place *place, bool create)
 	return is_ours(&st, place) ? take_fd(fd) : -EPERM;
 }
 
-#define FILE_NAME_MAX (sizeof("plan-.v4294967295") + 2 * PLAN_BUILD_ID_MAX)
+#define KIND_MAX      16
+#define FILE_NAME_MAX (KIND_MAX + sizeof("-.v4294967295") + 2 * PLAN_BUILD_ID_MAX)
 
-static void file_name(const uint8_t *build_id, uint32_t len, char name[FILE_NAME_MAX])
+static int file_name(const struct plan_cache_key *key, char name[FILE_NAME_MAX])
 {
-	char *p = stpcpy(name, "plan-");
+	char *p;
 
-	for (uint32_t i = 0; i < len; i++)
-		p += sprintf(p, "%02x", build_id[i]);
-	sprintf(p, ".v%u", PLAN_CODEC_VERSION);
+	if (!key->build_id_len || key->build_id_len > PLAN_BUILD_ID_MAX)
+		return -EINVAL;
+	p = name + sprintf(name, "%.*s-", KIND_MAX, key->kind);
+	for (uint32_t i = 0; i < key->build_id_len; i++)
+		p += sprintf(p, "%02x", key->build_id[i]);
+	sprintf(p, ".v%u", key->version);
+	return 0;
 }
 
 static int read_whole(int fd, const struct place *place, uint8_t **buf, size_t *len)
@@ -192,33 +197,58 @@ static void tell(const char *what, const struct place *place, const char *name, 
 		     strerror(-err));
 }
 
-static int load(const char *name, struct place *place, struct plan **out)
+int plan_cache__read(const struct plan_cache_key *key, uint8_t **buf, size_t *len)
 {
-	_free_ uint8_t *buf = NULL;
-	size_t len = 0;
-	int err = place__enter(place);
+	_place_ struct place place = {0};
+	char name[FILE_NAME_MAX];
+	int err = file_name(key, name);
 
+	if (err)
+		return -ENOENT;
+	err = place__enter(&place);
 	if (!err)
-		err = read_file(place, name, &buf, &len);
-	return err ? err : plan_decode(buf, len, out);
+		err = read_file(&place, name, buf, len);
+	if (err && err != -ENOENT)
+		tell("not using", &place, name, err);
+	return err ? -ENOENT : 0;
+}
+
+int plan_cache__write(const struct plan_cache_key *key, const uint8_t *buf, size_t len)
+{
+	_place_ struct place place = {0};
+	char name[FILE_NAME_MAX];
+	int err = file_name(key, name);
+
+	if (err)
+		return err;
+	err = place__enter(&place);
+	if (!err)
+		err = write_file(&place, name, buf, len);
+	if (err)
+		tell("cannot write", &place, name, err);
+	return err;
+}
+
+static struct plan_cache_key key_of(const uint8_t *build_id, uint32_t len)
+{
+	return (struct plan_cache_key){"plan", PLAN_CODEC_VERSION, build_id, len};
 }
 
 int plan_cache__load(const uint8_t *build_id, uint32_t len, struct plan **out)
 {
-	_place_ struct place place = {0};
+	struct plan_cache_key key = key_of(build_id, len);
 	_plan_ struct plan *plan = NULL;
-	char name[FILE_NAME_MAX];
-	int err;
+	_free_ uint8_t *buf = NULL;
+	size_t size = 0;
+	int err = plan_cache__read(&key, &buf, &size);
 
-	if (!len || len > PLAN_BUILD_ID_MAX)
-		return -ENOENT;
-	file_name(build_id, len, name);
-	err = load(name, &place, &plan);
+	if (err)
+		return err;
+	err = plan_decode(buf, size, &plan);
 	if (!err && (plan->build_id_len != len || memcmp(plan->build_id, build_id, len)))
 		err = -EBADMSG;
 	if (err) {
-		if (err != -ENOENT)
-			tell("not using", &place, name, err);
+		diag_verbose("plan cache: not using what is there: %s", strerror(-err));
 		return -ENOENT;
 	}
 	*out = take_ptr(plan);
@@ -227,21 +257,13 @@ int plan_cache__load(const uint8_t *build_id, uint32_t len, struct plan **out)
 
 int plan_cache__store(const struct plan *plan)
 {
-	_place_ struct place place = {0};
+	struct plan_cache_key key = key_of(plan->build_id, plan->build_id_len);
 	_free_ uint8_t *buf = NULL;
-	char name[FILE_NAME_MAX];
 	size_t len;
 	int err;
 
-	if (!plan->build_id_len || plan->build_id_len > PLAN_BUILD_ID_MAX)
+	if (!plan->build_id_len)
 		return -EINVAL;
-	file_name(plan->build_id, plan->build_id_len, name);
 	err = plan_encode(plan, &buf, &len);
-	if (!err)
-		err = place__enter(&place);
-	if (!err)
-		err = write_file(&place, name, buf, len);
-	if (err)
-		tell("cannot write", &place, name, err);
-	return err;
+	return err ?: plan_cache__write(&key, buf, len);
 }

@@ -23,4 +23,18 @@ int plan_cache__load(const uint8_t *build_id, uint32_t len, struct plan **out);
 /* Store it, whole or not at all, in place of what was there. 0, or a negative errno to ignore. */
 int plan_cache__store(const struct plan *plan);
 
+/* What else is known of a library, in a file of its own. `kind` is the beginning of its name. */
+struct plan_cache_key {
+	const char *kind;
+	uint32_t version;
+	const uint8_t *build_id;
+	uint32_t build_id_len;
+};
+
+/* Its bytes, which may be anybody's and are the caller's to free; -ENOENT if there are none. */
+int plan_cache__read(const struct plan_cache_key *key, uint8_t **buf, size_t *len);
+
+/* As plan_cache__store(). */
+int plan_cache__write(const struct plan_cache_key *key, const uint8_t *buf, size_t len);
+
 #endif /* QPROF_PLAN_CACHE_H */

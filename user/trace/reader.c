@@ -346,6 +346,8 @@ static int take_info(struct trace_reader *r, const char **why)
 	/* The first writers did not tell: they had one clock. */
 	if (!in->bad && in->at != in->end)
 		r->info.clock = byte_reader__varint_max(in, TRACE_CLOCK_MAX - 1);
+	if (!in->bad && in->at != in->end)
+		r->info.budget_ppm = byte_reader__varint(in);
 	return in->bad ? -EBADMSG : 0;
 }
 

@@ -281,6 +281,7 @@ struct trace_info {
 	enum trace_clock clock;
 	uint64_t clock_start_ns;    /* on that clock, when the capture began */
 	uint64_t realtime_start_ns; /* CLOCK_REALTIME at the same moment, ns since the epoch */
+	uint64_t budget_ppm;	    /* of CPU time, for the probes; 0: no budget was set */
 };
 
 #endif /* QPROF_TRACE_TRACE_H */

@@ -157,6 +157,7 @@ static int write_info(struct trace_writer *w, const struct trace_info *info)
 	put_text(&w->raw, info->kernel);
 	put_text(&w->raw, info->host);
 	byte_buffer__varint(&w->raw, info->clock);
+	byte_buffer__varint(&w->raw, info->budget_ppm);
 	return chunk_sink__write(&w->sink, QPT_INFO, &w->raw, NULL);
 }
 

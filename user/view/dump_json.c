@@ -25,6 +25,8 @@ int dump_header(FILE *out, const struct trace_info *info)
 	json__text(&j, "clock", trace_clock_name(info->clock));
 	json__number(&j, "clock_start_ns", info->clock_start_ns);
 	json__number(&j, "realtime_start_ns", info->realtime_start_ns);
+	if (info->budget_ppm)
+		json__number(&j, "budget_ppm", info->budget_ppm);
 	return put_line(&j, out);
 }
 

@@ -82,15 +82,20 @@ int report_notes__budget(FILE *out, const struct view_names *names,
 
 	if (!b)
 		return 0;
+	format_percent(percent, b->ppm, 1000000);
+	if (!b->n) {
+		fprintf(out, "\nbudget: %s %% of CPU time for the probes; all was recorded\n",
+			percent);
+		return 0;
+	}
 	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
 	if (err)
 		return err;
 	shown = opt->top && opt->top < b->n ? opt->top : b->n;
 	for (uint32_t i = 0; i < shown; i++)
 		add_watch(t, &b->rows[i], names->text(names->ctx, b->rows[i].label));
-	fprintf(out, "\nbudget: %s %% of CPU time for the probes; to keep it, %s %s\n",
-		format_percent(percent, b->ppm, 1000000), format_count(count, b->decisions),
-		b->decisions == 1 ? "decision" : "decisions");
+	fprintf(out, "\nbudget: %s %% of CPU time for the probes; to keep it, %s %s\n", percent,
+		format_count(count, b->decisions), b->decisions == 1 ? "decision" : "decisions");
 	err = table__print(t, out, "");
 	if (b->n > shown)
 		fprintf(out, "  and %" PRIu32 " more %s\n", b->n - shown,

@@ -82,7 +82,7 @@ struct report_options {
 	 */
 	const struct callers *callers;
 	struct caller_locator locator;
-	const struct budget *budget;	/* NULL: no decision was made */
+	const struct budget *budget;	/* NULL: there was none */
 	const struct build_view *build; /* NULL: none in the JSON */
 	uint64_t all_self_ns; /* self time of all, shown or not; what percent are of, with groups */
 };

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""
+Whole builds by cargo: every compiler is there, and each has executed what rustc's own profiler says
+that it has, in the very same build.
+
+A compiler that is only asked something (`rustc -vV`, by cargo before it begins; `rustc --version`,
+by build scripts) is a process of its own in the trace, without a crate and without a query. cargo's
+question for file names is one with the crate name `___`. `cargo -v` prints none of them.
+"""
+
+import collections
+import glob
+import json
+import os
+import time
+
+import equality
+import lab
+from compiles import BOOTSTRAP
+from debian_workspace import Workspace, packages, started_by_cargo
+from lab import each
+from mm_profdata import BadProfile, Profile
+from test_follow import start_recording
+
+QUERIES = ("-q", "-e", "query-provider")
+QUESTION = "___"
+# rustc now and then leaves a profile without its strings (compiles.profiled).
+MOST_UNREADABLE = 2
+
+
+def self_profiled(t, workspace, **more):
+    """The environment of a build in which each compiler also profiles itself."""
+    directory = t.mkdir("profiles")
+    flags = "-Zself-profile=%s -Zself-profile-events=query-provider" % directory
+    return workspace.env(RUSTFLAGS=flags, RUSTDOCFLAGS=flags, **BOOTSTRAP, **more)
+
+
+def profiles(t):
+    """({pid: Profile}, pids of those that cannot be read)"""
+    found, unreadable = {}, set()
+    for path in glob.glob(t.path("profiles", "*.mm_profdata")):
+        pid = int(path.rpartition("-")[2].split(".")[0])
+        try:
+            found[pid] = Profile.read(path)
+        except BadProfile as e:
+            assert "no stream" in str(e), (path, e)
+            unreadable.add(pid)
+    assert len(unreadable) <= MOST_UNREADABLE, unreadable
+    return found, unreadable
+
+
+def executed(process):
+    return collections.Counter({q["name"]: q["count"] for q in process["queries"]})
+
+
+def assert_equal(t, processes, truth, toolchain="stable"):
+    """
+    Each process's executions, query by query; how many there were. Where rustc builds incrementally
+    its own profile has labels that are not those of what ran: then event by event, and only known
+    reasons count.
+    """
+    total = 0
+    for process in processes:
+        ours, theirs = executed(process), truth[process["pid"]].counts()
+        total += ours.total()
+        if ours == theirs:
+            continue
+        what = process["command"][:80], ours - theirs, theirs - ours
+        assert "incremental=" in process["command"] and ours.total() == theirs.total(), what
+        plan = t.run_qprof("plan", "--json", t.toolchain(toolchain).rustc)
+        one = equality.OneProcess(t.spans(t.path("trace.qpt"), process=process["pid"]),
+                                  truth[process["pid"]], json.loads(plan.stdout), ("Query",))
+        assert not one.unexplained(), (what, one.unexplained())
+    return total
+
+
+def cargos_own(processes):
+    """Those that cargo started itself: build scripts run compilers too."""
+    (cargo,) = {p["parent_pid"] for p in processes if p["crate"] == QUESTION}
+    return [p for p in processes if p["parent_pid"] == cargo]
+
+
+def names(processes):
+    return collections.Counter(
+        p["crate"] for p in processes if p["crate"] not in (None, QUESTION))
+
+
+def test_every_compiler(t):
+    workspace = Workspace(t)
+    run = t.capture(workspace.command(), QUERIES, env=self_profiled(t, workspace),
+                    cwd=workspace.dir)
+    text = run.stderr.decode()
+    assert run.status == 0, text[-2000:]
+    assert len(packages(text)) >= 30, packages(text)
+
+    document = t.report(run.trace)
+    assert document["lost"] == 0, document["losses"]
+    assert document["losses"]["end_without_start"] == 0, document["losses"]
+    processes = document["processes"]
+    assert not [p for p in processes if p["attached_late"]]
+    assert names(cargos_own(processes)) == started_by_cargo(text)
+
+    truth, unreadable = profiles(t)
+    compiling = [p for p in processes if p["crate"]]
+    assert {p["pid"] for p in compiling} == truth.keys() | unreadable
+    assert not [p for p in processes if not p["crate"] and p["queries"]]
+    total = assert_equal(t, [p for p in compiling if p["pid"] in truth], truth)
+    by_cargo = started_by_cargo(text).total()
+    return "%d packages, %d compilers of cargo's, %d of scripts, %d only asked; %d queries" % (
+        len(packages(text)), by_cargo, len(compiling) - 1 - by_cargo,
+        len(processes) - len(compiling) + 1, total)
+
+
+def test_attached_in_mid_build(t):
+    """Whoever starts later is complete; whoever runs is there, and said to be late."""
+    t.need_capture()
+    workspace = Workspace(t)
+    log = open(t.path("log"), "wb")
+    build = t.start_plain(workspace.command("-p", "model"), cwd=workspace.dir, stderr=log,
+                          env=self_profiled(t, workspace))
+    lab.wait_for("the build to be under way", lambda: len(os.listdir(t.path("profiles"))) > 4)
+    profiler = start_recording(t, "-e", "query-provider", "--pid", str(build.pid))
+    running = set(lab.children(build.pid))
+    attached_ns = time.time_ns()
+    assert build.wait(timeout=lab.TIMEOUT) == 0, open(t.path("log")).read()[-2000:]
+    assert profiler.wait(timeout=60) == 0, profiler.stderr.read()
+
+    document = t.report(t.path("trace.qpt"))
+    assert document["lost"] == 0, document["losses"]
+    processes = {p["pid"]: p for p in document["processes"]}
+    late = {pid for pid, p in processes.items() if p["attached_late"]}
+    truth, _ = profiles(t)
+    later = [pid for pid, profile in truth.items()
+             if profile.metadata()["start_time"] > attached_ns and pid not in running]
+    assert len(later) > 10, later
+    missed = [pid for pid in later if pid not in processes]
+    assert not missed, missed
+    assert not late & set(later), late & set(later)
+    # Build scripts have no profile.
+    assert running & truth.keys() <= processes.keys(), (running, processes.keys())
+    total = assert_equal(t, [processes[pid] for pid in later], truth)
+    return "%d compilers before, %d late, %d later with %d queries" % (
+        len(truth) - len(later), len(late), len(later), total)
+
+
+# ---- Other compilers ----------------------------------------------------------------------------
+
+
+SCRIPT = """\
+use std::process::Command;
+
+fn main() {
+    let other = std::env::var("OTHER_RUSTC").unwrap();
+    let out = std::env::var("OUT_DIR").unwrap();
+    let flags = std::env::var("OTHER_FLAGS").unwrap();
+    let mut command = Command::new(other);
+    command.args(["--crate-name", "other", "--crate-type", "lib", "--out-dir", &out]);
+    command.args(flags.split(' ')).arg("src/lib.rs");
+    assert!(command.status().unwrap().success());
+}
+"""
+LIBRARY = """\
+//! Doubles.
+
+/// Twice as many.
+pub fn twice(words: &[String]) -> Vec<String> {
+    words.iter().chain(words).map(|word| format!("{word}!")).collect()
+}
+"""
+
+
+def one_package(t, workspace, script=None):
+    """Instead of the workspace, a package on its own."""
+    t.mkdir("package/src")
+    t.give(t.mkdir("package"))
+    t.write("package/Cargo.toml", '[package]\nname = "one"\nversion = "0.1.0"\nedition = "2021"\n')
+    t.write("package/src/lib.rs", LIBRARY)
+    if script:
+        t.write("package/build.rs", script)
+    return t.path("package")
+
+
+def test_two_toolchains(t):
+    """A build script with a toolchain of its own; no plan was ever made of either."""
+    if not {"stable", "nightly"} <= lab.toolchains().keys():
+        raise lab.Skip("needs stable and nightly")
+    workspace = Workspace(t)
+    env = self_profiled(t, workspace, OTHER_RUSTC=t.toolchain("nightly").rustc,
+                        XDG_CACHE_HOME=t.mkdir("cache"))
+    env["OTHER_FLAGS"] = env["RUSTFLAGS"]
+    run = t.capture(workspace.command(), QUERIES, env=env,
+                    cwd=one_package(t, workspace, SCRIPT))
+    assert run.status == 0, run.stderr.decode()[-2000:]
+    document = t.report(run.trace)
+    assert document["lost"] == 0, document["losses"]
+    processes = document["processes"]
+    assert not [p for p in processes if p["attached_late"]], run.stderr
+    versions = {p["crate"]: p["rustc_version"] for p in processes}
+    assert "nightly" in versions["other"] and "nightly" not in versions["one"], versions
+    truth, _ = profiles(t)
+    total = assert_equal(t, [p for p in processes if p["pid"] in truth], truth)
+    assert {"other", "one", "build_script_build"} <= names(processes).keys()
+    return "%d queries" % total
+
+
+@each(("clippy", "clippy-driver"), ("doc", "rustdoc"))
+def test_other_drivers(t, verb, program):
+    """Programs that are no rustc, over the same library."""
+    workspace = Workspace(t)
+    if not os.path.exists(os.path.join(workspace.bin, program)):
+        raise lab.Skip("no %s in the toolchain" % program)
+    run = t.capture(workspace.command(verb=verb), QUERIES, env=self_profiled(t, workspace),
+                    cwd=one_package(t, workspace))
+    assert run.status == 0, run.stderr.decode()[-2000:]
+    document = t.report(run.trace)
+    assert document["lost"] == 0, document["losses"]
+    truth, _ = profiles(t)
+    (process,) = [p for p in document["processes"] if p["crate"] == "one"]
+    assert program in process["command"], process["command"]
+    assert not process["attached_late"]
+    assert assert_equal(t, [process], truth) > 100
+    return "%d queries" % sum(executed(process).values())

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Any bytes as what was learnt of a library: as they are, and with a right checksum. What is taken
+ * must be the same bytes again when it is kept.
+ */
+#include <stdint.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "capture/rates.h"
+#include "trace/bytes.h"
+
+#define N	   3
+#define CRC_OFFSET 8
+/* What the checksum is of; it begins with how many queries there are, and the sum of their names.
+ */
+#define SUM_OFFSET 12
+#define HEADER	   20
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static struct rates *none(void)
+{
+	static struct plan_query queries[N] = {
+		{.name = (char *)"a"}, {.name = (char *)"b"}, {.name = (char *)"c"}};
+	const struct plan plan = {.queries = queries, .n_queries = N};
+	struct rates *r;
+
+	expect(!rates__new(&plan, &r));
+	return r;
+}
+
+static void decode(const uint8_t *bytes, size_t size)
+{
+	_rates_ struct rates *r = none();
+	_free_ uint8_t *again = NULL;
+	size_t len;
+
+	if (rates__decode(bytes, size, r))
+		return;
+	for (uint32_t i = 0; i < N; i++)
+		expect(rates__of(r, i) >= 0 && rates__of(r, i) <= 1e8);
+	expect(!rates__encode(r, &again, &len));
+	expect(len == size && !memcmp(again, bytes, size));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_rates_ struct rates *r = none();
+	_free_ uint8_t *bytes = NULL;
+	_free_ uint8_t *copy = malloc(size + 1);
+	size_t len;
+
+	expect(copy);
+	memcpy(copy, data, size);
+	decode(copy, size);
+	expect(!rates__encode(r, &bytes, &len));
+	memcpy(bytes + HEADER, data, size < len - HEADER ? size : len - HEADER);
+	bytes_store_u32(bytes + CRC_OFFSET, crc32_z(0, bytes + SUM_OFFSET, len - SUM_OFFSET));
+	decode(bytes, len);
+	return 0;
+}

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * What a budget attaches, tells and learns, over a kernel half of this test's own. (The governor is
+ * the real one; switching under real probes is in tests/bpf/test_bpf_budget.c.)
+ */
+#include "capture/budget.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/rates.h"
+#include "capture/units.h"
+
+#define HOT	0
+#define RARE	1
+#define N	2
+#define HIT_PS	1000000
+#define TICK_NS 10000000ull
+
+/* ---- The kernel half ------------------------------------------------------------------------- */
+
+static struct {
+	bool starts[N];
+	bool ends[N];
+	bool counts[N];
+	uint64_t hits;
+	int attach_err;
+} kernel;
+
+struct units *kernel__units(struct kernel *k, uint8_t lib)
+{
+	(void)k, (void)lib;
+	return (struct units *)&kernel;
+}
+
+uint32_t kernel__sites(const struct kernel *k, uint8_t lib)
+{
+	(void)k, (void)lib;
+	return 0;
+}
+
+uint64_t kernel__hits(const struct kernel *k)
+{
+	(void)k;
+	return kernel.hits;
+}
+
+void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted)
+{
+	(void)k, (void)lib;
+	kernel.counts[query] = counted;
+}
+
+void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query, uint64_t now_ns)
+{
+	(void)k, (void)lib, (void)query, (void)now_ns;
+}
+
+int units_find_sets(const struct plan *plan, uint32_t *set_of)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		set_of[i] = i;
+	return (int)plan->n_queries;
+}
+
+int units__attach(struct units *u, const bool *starts, const bool *ends)
+{
+	(void)u;
+	for (int i = 0; i < N; i++) {
+		kernel.starts[i] = !starts || starts[i];
+		kernel.ends[i] = !ends || ends[i];
+	}
+	return kernel.attach_err;
+}
+
+int units__set_starts(struct units *u, uint32_t query, bool attached)
+{
+	(void)u;
+	kernel.starts[query] = attached;
+	return 1;
+}
+
+int units__set_ends(struct units *u, uint32_t set, bool attached)
+{
+	(void)u;
+	kernel.ends[set] = attached;
+	return 1;
+}
+
+bool units__has_starts(const struct units *u, uint32_t query)
+{
+	(void)u, (void)query;
+	return true;
+}
+
+/* ---- What is remembered ---------------------------------------------------------------------- */
+
+static struct rates_query remembered[N], learnt[N];
+
+/* In place of the user's cache: these two are all that touches it. */
+int rates__load(const struct plan *plan, struct rates **out)
+{
+	int err = rates__new(plan, out);
+
+	if (!err)
+		memcpy((*out)->queries, remembered, sizeof(remembered));
+	return err;
+}
+
+void rates__store(const struct rates *r)
+{
+	memcpy(learnt, r->queries, sizeof(learnt));
+}
+
+int rates__new(const struct plan *plan, struct rates **out)
+{
+	*out = calloc(1, sizeof(**out));
+	(*out)->n = plan->n_queries;
+	(*out)->queries = calloc(plan->n_queries, sizeof(*(*out)->queries));
+	return 0;
+}
+
+void rates__add(struct rates *r, const struct rates *more)
+{
+	memcpy(r->queries, more->queries, N * sizeof(*r->queries));
+}
+
+bool rates__is_empty(const struct rates *r)
+{
+	return r->queries[HOT].cpu_s == 0;
+}
+
+double rates__of(const struct rates *r, uint32_t query)
+{
+	const struct rates_query *q = &r->queries[query];
+
+	return q->cpu_s > 0 ? q->executions / q->cpu_s : 0;
+}
+
+void rates__free(struct rates *r)
+{
+	if (!r)
+		return;
+	free(r->queries);
+	free(r);
+}
+
+/* ---- What is told ---------------------------------------------------------------------------- */
+
+struct told {
+	struct budget *budget;
+	uint64_t now_ns;
+	unsigned int decisions[N];
+	enum governor_watch watch[N];
+	unsigned int estimates;
+	uint64_t estimated[N];
+	uint64_t last_ns;
+};
+
+static int on_decision(void *ctx, const struct session_decision *d)
+{
+	struct told *t = ctx;
+
+	assert_true(d->time_ns >= t->last_ns);
+	assert_int_equal(d->budget_ppm, 30000);
+	assert_int_not_equal(d->watch, t->watch[d->query]);
+	t->last_ns = d->time_ns;
+	t->decisions[d->query]++;
+	t->watch[d->query] = d->watch;
+	return 0;
+}
+
+static int on_estimated(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint64_t events,
+			uint64_t sum_ns)
+{
+	struct told *t = ctx;
+
+	(void)lib, (void)sum_ns;
+	assert_int_equal(pid, getpid());
+	t->estimates++;
+	t->estimated[query] += events;
+	return 0;
+}
+
+static void begin(struct told *t, uint64_t ppm, const struct filter *filter)
+{
+	static struct plan_query queries[N] = {{.name = (char *)"hot"}, {.name = (char *)"rare"}};
+	static const struct plan plan = {
+		.path = (char *)"library", .queries = queries, .n_queries = N};
+	const struct budget_sink sink = {t, on_decision, on_estimated};
+	uint8_t no_record = 0;
+
+	memset(&kernel, 0, sizeof(kernel));
+	memset(learnt, 0, sizeof(learnt));
+	*t = (struct told){.now_ns = UINT64_MAX / 2};
+	assert_int_equal(budget__new(NULL, ppm, filter, &sink, &t->budget), 0);
+	budget__set_cost(t->budget, HIT_PS);
+	assert_int_equal(budget__add_library(t->budget, 0, &plan), 0);
+	assert_int_equal(budget__record(t->budget, &no_record, 0), 0);
+}
+
+/* Hot is executed 100,000 times a second, and takes next to no time. */
+static void remember(void)
+{
+	remembered[HOT] = (struct rates_query){100000, 1, 100};
+	remembered[RARE] = (struct rates_query){1, 1, 1000000};
+}
+
+static void forget(void)
+{
+	memset(remembered, 0, sizeof(remembered));
+}
+
+static void send_thread(struct told *t)
+{
+	const struct wire_thread r = {.type = WIRE_THREAD, .pid = (uint32_t)getpid()};
+
+	assert_int_equal(budget__record(t->budget, &r, sizeof(r)), 0);
+}
+
+static void send_span(struct told *t, uint16_t query, uint32_t invocation)
+{
+	const struct wire_span r = {
+		.type = WIRE_SPAN,
+		.kind = WIRE_KIND_QUERY,
+		.query = query,
+		.pid = (uint32_t)getpid(),
+		.end_ns = 100,
+		.invocation = invocation,
+	};
+
+	assert_int_equal(budget__record(t->budget, &r, sizeof(r)), 0);
+}
+
+/* CPU time goes by: at least 2 ms, so that something may be decided. */
+static void work(void)
+{
+	clock_t until = clock() + CLOCKS_PER_SEC / 200;
+
+	while (clock() < until)
+		;
+}
+
+static void tick(struct told *t)
+{
+	work();
+	t->now_ns += TICK_NS;
+	assert_int_equal(budget__tick(t->budget, t->now_ns), 0);
+}
+
+static void end(struct told *t)
+{
+	assert_int_equal(budget__finish(t->budget), 0);
+	budget__free(t->budget);
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static void all_is_attached_if_nothing_is_known(void **state)
+{
+	struct told t;
+
+	(void)state;
+	forget();
+	begin(&t, 30000, NULL);
+	for (int i = 0; i < N; i++)
+		assert_true(kernel.starts[i] && kernel.ends[i] && !kernel.counts[i]);
+	tick(&t);
+	assert_int_equal(t.decisions[HOT] + t.decisions[RARE], 0);
+	end(&t);
+	assert_int_equal(t.estimates, 0);
+}
+
+static void what_is_known_not_to_fit_is_not_attached(void **state)
+{
+	struct told t;
+
+	(void)state;
+	remember();
+	begin(&t, 30000, NULL);
+	assert_false(kernel.starts[HOT] || kernel.ends[HOT]);
+	assert_true(kernel.counts[HOT]);
+	assert_true(kernel.starts[RARE] && kernel.ends[RARE] && !kernel.counts[RARE]);
+	/* Nobody could be told before. */
+	assert_int_equal(t.decisions[HOT], 0);
+	send_thread(&t);
+	assert_int_equal(t.decisions[HOT], 1);
+	assert_int_equal(t.watch[HOT], GOVERNOR_OFF);
+	assert_int_equal(t.decisions[RARE], 0);
+	end(&t);
+	assert_int_equal(t.estimates, 1);
+}
+
+/* Of 100,000,000 ids some 93,000,000 are executions, of which one was seen. */
+static void ids_tell_how_many_were_not_seen(void **state)
+{
+	struct told t;
+
+	(void)state;
+	remember();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	work();
+	send_span(&t, RARE, 100000000);
+	end(&t);
+	assert_int_equal(t.estimates, 1);
+	assert_int_equal(t.estimated[HOT], 92999999);
+}
+
+/* And never more than there are ids. */
+static void ids_tell_how_many_it_were_at_most(void **state)
+{
+	struct told t;
+
+	(void)state;
+	remember();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	work();
+	send_span(&t, RARE, 100);
+	end(&t);
+	assert_int_equal(t.estimated[HOT], 92);
+}
+
+/* A process of which no id is known has the rate that it had before. */
+static void without_ids_it_is_as_before(void **state)
+{
+	struct told t;
+
+	(void)state;
+	remember();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	work();
+	send_span(&t, RARE, WIRE_NO_INVOCATION);
+	end(&t);
+	/* 5 ms; whoever runs this may take long to. */
+	assert_in_range(t.estimated[HOT], 300, 1000000);
+}
+
+static void what_was_seen_is_learnt(void **state)
+{
+	struct told t;
+
+	(void)state;
+	forget();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	send_span(&t, HOT, 1);
+	send_span(&t, HOT, 2);
+	send_span(&t, RARE, 3);
+	tick(&t);
+	end(&t);
+	assert_int_equal((int)learnt[HOT].executions, 2);
+	assert_int_equal((int)learnt[RARE].executions, 1);
+	assert_true(learnt[HOT].cpu_s > 0);
+	assert_int_equal(learnt[HOT].mean_ns, 100);
+}
+
+/* That it was not seen says nothing of how often it is executed. */
+static void what_was_not_watched_is_not_learnt(void **state)
+{
+	struct told t;
+
+	(void)state;
+	remember();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	send_span(&t, RARE, 1000);
+	work();
+	end(&t);
+	assert_true(learnt[HOT].cpu_s == 0);
+	assert_true(learnt[RARE].cpu_s > 0);
+}
+
+static void without_a_budget_it_only_learns(void **state)
+{
+	struct told t;
+
+	(void)state;
+	remember();
+	begin(&t, 0, NULL);
+	kernel.hits = 1000000000;
+	send_thread(&t);
+	send_span(&t, HOT, 1);
+	tick(&t);
+	tick(&t);
+	end(&t);
+	assert_int_equal(t.decisions[HOT] + t.decisions[RARE], 0);
+	assert_int_equal(t.estimates, 0);
+	assert_int_equal((int)learnt[HOT].executions, 1);
+	assert_true(learnt[HOT].cpu_s > 0);
+}
+
+static void what_is_left_out_is_not_learnt(void **state)
+{
+	const char *const list = "rare";
+	struct filter *filter;
+	struct told t;
+
+	(void)state;
+	remember();
+	assert_int_equal(filter__new(&list, 1, &filter), 0);
+	begin(&t, 0, filter);
+	send_thread(&t);
+	send_span(&t, RARE, 1);
+	tick(&t);
+	end(&t);
+	assert_true(learnt[HOT].cpu_s == 0);
+	assert_true(learnt[RARE].cpu_s > 0);
+	filter__free(filter);
+}
+
+/* Of what is left out nothing is told, however much of it there was. */
+static void what_is_left_out_is_not_guessed(void **state)
+{
+	const char *const list = "rare";
+	struct filter *filter;
+	struct told t;
+
+	(void)state;
+	remember();
+	assert_int_equal(filter__new(&list, 1, &filter), 0);
+	begin(&t, 30000, filter);
+	assert_true(kernel.starts[HOT]);
+	send_thread(&t);
+	send_span(&t, RARE, 1000000);
+	tick(&t);
+	end(&t);
+	assert_int_equal(t.decisions[HOT] + t.estimates, 0);
+	filter__free(filter);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_is_attached_if_nothing_is_known),
+		cmocka_unit_test(what_is_known_not_to_fit_is_not_attached),
+		cmocka_unit_test(ids_tell_how_many_were_not_seen),
+		cmocka_unit_test(ids_tell_how_many_it_were_at_most),
+		cmocka_unit_test(without_ids_it_is_as_before),
+		cmocka_unit_test(what_was_seen_is_learnt),
+		cmocka_unit_test(what_was_not_watched_is_not_learnt),
+		cmocka_unit_test(without_a_budget_it_only_learns),
+		cmocka_unit_test(what_is_left_out_is_not_learnt),
+		cmocka_unit_test(what_is_left_out_is_not_guessed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

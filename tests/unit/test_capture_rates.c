@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/rates.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct plan_query queries[] = {{.name = (char *)"a"}, {.name = (char *)"b"}};
+static struct plan plan = {
+	.path = (char *)"library",
+	.queries = queries,
+	.n_queries = 2,
+	.build_id = {1, 2, 3},
+	.build_id_len = 3,
+};
+static char home[] = "/tmp/qprof-rates-XXXXXX";
+
+static struct rates *some(double a, double b, double cpu_s)
+{
+	struct rates *r;
+
+	assert_int_equal(rates__new(&plan, &r), 0);
+	r->queries[0] = (struct rates_query){a, cpu_s, 10};
+	r->queries[1] = (struct rates_query){b, cpu_s, 20};
+	return r;
+}
+
+static void none_are_known_at_first(void **state)
+{
+	_rates_ struct rates *r = NULL;
+
+	(void)state;
+	assert_int_equal(rates__load(&plan, &r), 0);
+	assert_true(rates__is_empty(r));
+	assert_true(rates__of(r, 0) == 0);
+}
+
+static void they_are_kept(void **state)
+{
+	_rates_ struct rates *r = some(1000, 500, 2), *again = NULL;
+
+	(void)state;
+	rates__store(r);
+	assert_int_equal(rates__load(&plan, &again), 0);
+	assert_false(rates__is_empty(again));
+	assert_int_equal((int)rates__of(again, 0), 500);
+	assert_int_equal((int)rates__of(again, 1), 250);
+	assert_int_equal(again->queries[1].mean_ns, 20);
+	rates__free(again);
+	/* Of another library nothing is known. */
+	plan.build_id[0] = 9;
+	assert_int_equal(rates__load(&plan, &again), 0);
+	plan.build_id[0] = 1;
+	assert_true(rates__is_empty(again));
+}
+
+static void they_are_sums(void **state)
+{
+	_rates_ struct rates *r = some(1000, 0, 1), *more = some(0, 300, 3);
+
+	(void)state;
+	rates__add(r, more);
+	assert_int_equal((int)rates__of(r, 0), 250);
+	assert_int_equal((int)rates__of(r, 1), 75);
+}
+
+static void what_is_old_is_forgotten(void **state)
+{
+	_rates_ struct rates *r = some(1000000, 0, 100), *more = some(0, 0, 10);
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		rates__add(r, more);
+	assert_in_range((uint64_t)rates__of(r, 0), 0, 10);
+	assert_in_range((uint64_t)r->queries[0].cpu_s, 29, 31);
+}
+
+static void too_little_tells_nothing(void **state)
+{
+	_rates_ struct rates *r = some(1000, 1000, 0.001);
+
+	(void)state;
+	assert_true(rates__of(r, 0) == 0);
+}
+
+static int decode(const uint8_t *buf, size_t len, const struct plan *of)
+{
+	_rates_ struct rates *r = NULL;
+	int err;
+
+	assert_int_equal(rates__new(of, &r), 0);
+	err = rates__decode(buf, len, r);
+	for (uint32_t i = 0; i < r->n && !err; i++)
+		assert_true(rates__of(r, i) >= 0 && rates__of(r, i) <= 1e8);
+	return err;
+}
+
+static void a_file_that_is_not_whole_is_none(void **state)
+{
+	_rates_ struct rates *r = some(1000, 500, 2);
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(rates__encode(r, &buf, &len), 0);
+	assert_int_equal(decode(buf, len, &plan), 0);
+	for (size_t n = 0; n < len; n++)
+		assert_int_equal(decode(buf, n, &plan), -EBADMSG);
+	for (size_t i = 0; i < len; i++) {
+		buf[i] ^= 0x40;
+		assert_int_equal(decode(buf, len, &plan), -EBADMSG);
+		buf[i] ^= 0x40;
+	}
+}
+
+static void other_queries_have_other_rates(void **state)
+{
+	struct plan_query others[] = {{.name = (char *)"b"}, {.name = (char *)"a"}};
+	struct plan other = {.queries = others, .n_queries = 2};
+	_rates_ struct rates *r = some(1000, 500, 2);
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(rates__encode(r, &buf, &len), 0);
+	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+	other.n_queries = 1;
+	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+}
+
+/* Its checksum is right, and its numbers are not. */
+static void what_cannot_be_is_none(void **state)
+{
+	_rates_ struct rates *r = some(1e15, 500, 2), *slow = some(1, 1, 1);
+	_free_ uint8_t *buf = NULL, *slow_buf = NULL;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(rates__encode(r, &buf, &len), 0);
+	assert_int_equal(decode(buf, len, &plan), -EBADMSG);
+	slow->queries[0].mean_ns = UINT64_MAX;
+	assert_int_equal(rates__encode(slow, &slow_buf, &len), 0);
+	assert_int_equal(decode(slow_buf, len, &plan), -EBADMSG);
+}
+
+static int make_home(void **state)
+{
+	(void)state;
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	return !mkdtemp(home) || setenv("XDG_CACHE_HOME", home, 1);
+}
+
+static int remove_home(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", home);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(none_are_known_at_first),
+		cmocka_unit_test(they_are_kept),
+		cmocka_unit_test(they_are_sums),
+		cmocka_unit_test(what_is_old_is_forgotten),
+		cmocka_unit_test(too_little_tells_nothing),
+		cmocka_unit_test(a_file_that_is_not_whole_is_none),
+		cmocka_unit_test(other_queries_have_other_rates),
+		cmocka_unit_test(what_cannot_be_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, make_home, remove_home);
+}
