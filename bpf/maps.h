@@ -17,6 +17,9 @@ const volatile struct wire_knobs knobs = {.wakeup_bytes = 1 << 20};
 /* Probes sit there before and after a capture; only in between do they count. */
 volatile __u32 enabled;
 
+/* Threads that flush_all has left alone, as a hit was at work on their stacks. */
+volatile __u32 n_busy;
+
 /* With a budget: what is recorded. The user half writes it at any time. */
 volatile struct wire_watched watched[WIRE_WATCHED_LIBS * WIRE_WATCHED_QUERIES];
 

@@ -144,6 +144,15 @@ static inline void off_cpu_return(struct thread_stack *t, wire_u64 now)
 }
 
 /*
+ * A hit works on the stack: nobody else may. Nobody begins to once the capture has stopped, so who
+ * stops it comes back.
+ */
+static inline int off_cpu_is_busy(const struct thread_stack *t)
+{
+	return *(volatile const wire_u8 *)&t->off_cpu.state == OFF_CPU_BUSY;
+}
+
+/*
  * The thread exits, or the capture stops: what waits is sent, and so is, as open, what it is in. Of
  * a thread that exits nothing comes any more. Gives the time that counts, as off_cpu_begin().
  */

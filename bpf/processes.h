@@ -154,7 +154,10 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Read once, after `enabled` was cleared: what still runs when the capture stops. */
+/*
+ * Read after `enabled` was cleared, until it finds nobody busy: what still runs when the capture
+ * stops. Programs that may sleep are not waited for by a grace period of RCU.
+ */
 SEC("iter/task")
 int flush_all(struct bpf_iter__task *ctx)
 {
@@ -164,7 +167,9 @@ int flush_all(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	t = bpf_task_storage_get(&stacks, task, NULL, 0);
-	if (t)
+	if (t && off_cpu_is_busy(t))
+		n_busy++;
+	else if (t)
 		settle(t, 0, bpf_ktime_get_ns());
 	return 0;
 }

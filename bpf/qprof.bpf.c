@@ -197,6 +197,19 @@ static __always_inline __u64 begin_hit(struct thread_stack *t)
 	return off_cpu_begin(t, bpf_ktime_get_ns());
 }
 
+/*
+ * For programs that may sleep, and be overtaken by the end of the capture: who saw it going on
+ * after the stack was marked as busy is waited for by that mark. The hit is done if it has stopped.
+ */
+static __always_inline int has_stopped(struct thread_stack *t)
+{
+	OFF_CPU_BARRIER();
+	if (enabled)
+		return 0;
+	off_cpu_done(t);
+	return 1;
+}
+
 #define BODY_SP(ctx, cookie) (PT_REGS_SP(ctx) + wire_cookie_sp_delta(cookie))
 
 /* A query starts, unless executions of it are but counted. */
@@ -491,6 +504,8 @@ int on_guard(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	now = off_cpu_begin(t, now);
+	if (has_stopped(t))
+		return 0;
 	frame_of_guard(&f, ctx, cookie);
 	if (label < WIRE_LABEL_OF_QUERY) {
 		/* Unreadable, its length is none that a label has. */
@@ -635,6 +650,8 @@ int on_timer(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	now = off_cpu_begin(t, now);
+	if (has_stopped(t))
+		return 0;
 	frame_of_timer(&f, ctx, cookie);
 	tell_label(&f, READ_CTX(ctx, dx), READ_CTX(ctx, cx), 1);
 	push_guard(t, &f, 0, now);

@@ -277,6 +277,9 @@ enum wire_counter {
 	WIRE_COUNT_STACK_UNKNOWN,   /* a stack segment could not be told; the frame was kept */
 	WIRE_COUNT_HITS,	    /* probe hits in followed processes */
 	WIRE_COUNT_HITS_OTHER,	    /* probe hits in processes we do not follow */
+	/* By the user's half: */
+	WIRE_LOST_MAPPINGS,  /* mappings that the kernel did not tell of */
+	WIRE_LOST_COMPILERS, /* compilers that were gone before they could be followed */
 	WIRE_COUNTER_MAX,
 };
 

@@ -5,6 +5,7 @@
  */
 #include "capture/session.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <sys/prctl.h>
 
@@ -19,6 +20,7 @@ static char target[PATH_MAX];
 
 struct seen {
 	unsigned int n_libraries, n_running, n_records, n_execs, n_late;
+	bool refuses; /* libraries */
 	pid_t running[16];
 	char args[16];
 	pid_t late;
@@ -31,7 +33,7 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	/* The first number is our own program's, whose probes tell what a probe costs. */
 	assert_int_equal(lib, ++seen->n_libraries);
 	assert_true(plan->n_sites > 0);
-	return 0;
+	return seen->refuses ? -ENOMEM : 0;
 }
 
 static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
@@ -358,6 +360,44 @@ static pid_t sleeper_with_child(int *pipe_end)
 	return pid;
 }
 
+static unsigned int links_of_ours(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int n = 0;
+	struct dirent *e;
+
+	assert_non_null(dir);
+	while ((e = readdir(dir))) {
+		char to[64] = "";
+
+		if (readlinkat(dirfd(dir), e->d_name, to, sizeof(to) - 1) > 0)
+			n += strstr(to, "bpf_link") || strstr(to, "bpf-link");
+	}
+	closedir(dir);
+	return n;
+}
+
+static void a_library_that_is_refused_has_no_probes(void **state)
+{
+	struct seen seen;
+	_session_ struct session *s = NULL;
+	char path[PATH_MAX];
+	unsigned int before;
+
+	(void)state;
+	need_capture();
+	s = open_session(&seen);
+	snprintf(path, sizeof(path), "%s/good/lib/librustc_driver-1.so", top);
+	session__costs(s);
+	before = links_of_ours();
+	assert_true(before > 0);
+	seen.refuses = true;
+	assert_int_equal(session__add_library(s, path), -ENOMEM);
+	assert_int_equal(seen.n_libraries, 1);
+	assert_int_equal(links_of_ours(), before);
+	assert_int_equal(session__libraries(s), 0);
+}
+
 static void a_running_tree_is_followed_and_forgotten(void **state)
 {
 	unsigned int compilers = 0;
@@ -419,6 +459,7 @@ int main(void)
 		cmocka_unit_test(what_begins_before_counting_is_late),
 		cmocka_unit_test(other_programs_bring_in_no_library),
 		cmocka_unit_test(a_library_that_cannot_be_read_is_told_of_once),
+		cmocka_unit_test(a_library_that_is_refused_has_no_probes),
 		cmocka_unit_test(a_running_tree_is_followed_and_forgotten),
 		cmocka_unit_test(what_has_exited_is_not_followed),
 	};

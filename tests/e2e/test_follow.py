@@ -86,6 +86,33 @@ def test_killed_while_compilers_wait(t):
     assert os.listdir(out), "the compiler did not finish"
 
 
+def state_of(pid):
+    with open("/proc/%d/stat" % pid) as f:
+        return f.read().rpartition(")")[2].split()[0]
+
+
+def test_suspended_while_compilers_wait(t):
+    """Who presses Ctrl-Z stops us, and not the build; what ran meanwhile is marked as late."""
+    compiler = unforeseen_compiler(t, "rustc")
+    out = t.mkdir("out")
+    command = [compiler] + crates.arguments(crates.SHORT, out, "--emit=metadata")
+    parent = t.start_plain(["sh", "-c", 'sleep 2; "$@"', "sh", *command])
+    profiler = t.start_qprof("-o", t.path("x.qpt"), "--pid", str(parent.pid), env=nothing_known(t))
+    lab.wait_for("a compiler that waits", lambda: tracees_of(profiler.pid))
+    profiler.send_signal(signal.SIGTSTP)
+    lab.wait_for("the profiler to stop", lambda: state_of(profiler.pid) == "T")
+    try:
+        assert parent.wait(timeout=60) == 0
+        assert state_of(profiler.pid) == "T" and os.listdir(out)
+    finally:
+        profiler.send_signal(signal.SIGCONT)
+    err = profiler.stderr.read().decode()
+    assert profiler.wait(timeout=60) == 0, err
+    assert "1 compiler waited " in err and "had begun before the probes" in err, err
+    (process,) = t.report(t.path("x.qpt"))["processes"]
+    assert process["attached_late"], process
+
+
 def test_other_namespaces(t):
     """A container in small: process numbers of its own, and a toolchain that only it can see."""
     t.need_capture()
@@ -182,6 +209,25 @@ def test_control_group(t):
         end_recording(profiler)
     (process,) = t.report(t.path("trace.qpt"))["processes"]
     assert t.path("in") in process["command"] and not process["attached_late"]
+
+
+def test_compiler_that_was_missed(t):
+    """It came and went while we could not run: that is counted, and told by its number."""
+    t.need_capture()
+    with control_group(t) as group:
+        profiler = start_recording(t, "--cgroup", group)
+        profiler.send_signal(signal.SIGSTOP)
+        lab.wait_for("the profiler to stop", lambda: state_of(profiler.pid) == "T")
+        inside = ["sh", "-c", 'echo $$ >%s/cgroup.procs && exec "$@"' % group, "sh"]
+        compiler = subprocess.Popen(inside + compile_command(t, "in"), cwd=t.dir)
+        assert compiler.wait() == 0
+        profiler.send_signal(signal.SIGCONT)
+        profiler.send_signal(signal.SIGINT)
+        err = profiler.stderr.read().decode()
+        assert profiler.wait(timeout=60) == 0, err
+    assert "process %d used " % compiler.pid in err and "it is missing" in err, err
+    document = t.report(t.path("trace.qpt"))
+    assert not ours(t, document["processes"]) and document["losses"]["compilers"], document["losses"]
 
 
 def test_control_group_that_is_none(t):

@@ -235,6 +235,21 @@ static void what_is_off_when_the_capture_stops_is_open(void **state)
 	world_assert_empty();
 }
 
+static void a_hit_has_the_stack_to_itself(void **state)
+{
+	(void)state;
+	world_start(1, 1, SP);
+	assert_false(off_cpu_is_busy(&world.t));
+	off_cpu_begin(&world.t, ++world.now);
+	assert_true(off_cpu_is_busy(&world.t));
+	be_off(10);
+	assert_true(off_cpu_is_busy(&world.t));
+	off_cpu_done(&world.t);
+	assert_false(off_cpu_is_busy(&world.t));
+	/* Done, and with nothing on its stack that was not there before. */
+	assert_int_equal(world.t.n, 1);
+}
+
 static void a_return_that_is_not_told_of_is_seen(void **state)
 {
 	wire_u64 left, start, again;
@@ -280,6 +295,7 @@ int main(void)
 		cmocka_unit_test_setup(who_has_not_been_told_of_is_not, setup),
 		cmocka_unit_test_setup(a_thread_that_exits_is_off_no_more, setup),
 		cmocka_unit_test_setup(what_is_off_when_the_capture_stops_is_open, setup),
+		cmocka_unit_test_setup(a_hit_has_the_stack_to_itself, setup),
 		cmocka_unit_test_setup(a_return_that_is_not_told_of_is_seen, setup),
 		cmocka_unit_test_setup(no_event_comes_before_it_has_ended, setup),
 	};

@@ -139,6 +139,33 @@ static void one_that_is_killed_while_it_is_held_is_still_ours_to_wait_for(void *
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
+/* 500 times, as only some of them die between the two steps that it takes to hold one. */
+static void one_that_is_killed_as_it_stops_is_still_ours_to_wait_for(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 500; i++) {
+		_hold_ struct hold *h = NULL;
+		pid_t pid = fork(), killer;
+		int status = 0;
+
+		if (!pid)
+			for (;;)
+				pause();
+		killer = fork();
+		if (!killer) {
+			for (volatile int n = 0; n < i % 50 * 400; n++)
+				;
+			kill(pid, SIGKILL);
+			_exit(0);
+		}
+		hold__begin(pid, &h);
+		hold__free(take_ptr(h));
+		assert_int_equal(waitpid(killer, NULL, 0), killer);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	}
+}
+
 /* A child's child: its parent gets to know of its death, and of nothing else. */
 static void its_parent_sees_nothing_but_its_end(void **state)
 {
@@ -247,6 +274,7 @@ int main(void)
 		cmocka_unit_test(a_signal_that_comes_meanwhile_is_not_lost),
 		cmocka_unit_test(a_signal_that_comes_as_it_stops_is_not_lost),
 		cmocka_unit_test(one_that_is_killed_while_it_is_held_is_still_ours_to_wait_for),
+		cmocka_unit_test(one_that_is_killed_as_it_stops_is_still_ours_to_wait_for),
 		cmocka_unit_test(its_parent_sees_nothing_but_its_end),
 		cmocka_unit_test(one_that_is_gone_cannot_be_held),
 		cmocka_unit_test(one_that_somebody_traces_cannot_be_held),

@@ -36,7 +36,8 @@ static void only_what_is_missing_is_lost(void **state)
 	(void)state;
 	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
 		bool lost = i <= TRACE_LOST_TARGETS_FULL || i == TRACE_LOST_UNKNOWN_PROVIDER ||
-			    i == TRACE_LOST_BAD_RECORD;
+			    i == TRACE_LOST_BAD_RECORD || i == TRACE_LOST_MAPPINGS ||
+			    i == TRACE_LOST_COMPILERS;
 
 		losses.count[i] = 1u << i;
 		assert_int_equal(trace_loss_is_lost(i), lost);

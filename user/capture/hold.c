@@ -20,29 +20,15 @@ struct hold {
 	bool gone;
 };
 
-static pid_t wait_for(pid_t pid, int *status)
+static int wait_for(pid_t pid, siginfo_t *info, int what)
 {
-	pid_t got;
+	int err;
 
+	info->si_pid = 0;
 	do
-		got = waitpid(pid, status, __WALL);
-	while (got < 0 && errno == EINTR);
-	return got;
-}
-
-/* Any stop will do; one for a signal keeps that for when it runs on. */
-static int wait_for_stop(struct hold *h)
-{
-	int status;
-
-	if (wait_for(h->pid, &status) < 0)
-		return -errno;
-	h->gone = !WIFSTOPPED(status);
-	if (h->gone)
-		return -ESRCH;
-	if (status >> 16 == 0)
-		h->signal = WSTOPSIG(status);
-	return 0;
+		err = waitid(P_PID, (id_t)pid, info, what | __WALL);
+	while (err && errno == EINTR);
+	return err ? -errno : 0;
 }
 
 /*
@@ -51,10 +37,32 @@ static int wait_for_stop(struct hold *h)
  */
 static void bury(pid_t pid)
 {
-	int status;
+	siginfo_t info;
 
 	if (process_parent(pid) != getpid())
-		wait_for(pid, &status);
+		wait_for(pid, &info, WEXITED);
+}
+
+/*
+ * Any stop will do; one for a signal keeps that for when it runs on. What it comes to is looked at
+ * first, and only a stop is taken, lest a death be: it may come between the two.
+ */
+static int wait_for_stop(struct hold *h)
+{
+	siginfo_t info;
+	int err = wait_for(h->pid, &info, WSTOPPED | WEXITED | WNOWAIT);
+
+	if (!err)
+		err = wait_for(h->pid, &info, WSTOPPED | WNOHANG);
+	h->gone = err || !info.si_pid;
+	if (h->gone) {
+		bury(h->pid);
+		return err && err != -ECHILD ? err : -ESRCH;
+	}
+	/* As in a status of wait(2), less what tells that it is a stop: the signal, the event. */
+	if (info.si_status >> 8 == 0)
+		h->signal = info.si_status;
+	return 0;
 }
 
 int hold__begin(pid_t pid, struct hold **out)
@@ -69,6 +77,7 @@ int hold__begin(pid_t pid, struct hold **out)
 	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL))
 		return -errno;
 	h->gone = false;
+	/* Dead by now: hold__free() waits for it. */
 	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL))
 		return -errno;
 	err = wait_for_stop(h);

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -43,6 +44,8 @@ struct kernel {
 #define RECORD_HEADER 8
 /* Not an error: a drain has handed over enough. */
 #define ENOUGH (-4096)
+/* Times to look again whether a program that sleeps is done, 2 ms apart. */
+#define BUSY_TRIES 250
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -380,6 +383,14 @@ int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
 	return err;
 }
 
+void kernel__detach(struct kernel *k, uint8_t lib)
+{
+	if (!k->multi)
+		return;
+	probes__free(take_ptr(k->libs[lib]));
+	units__free(take_ptr(k->units[lib]));
+}
+
 struct units *kernel__units(struct kernel *k, uint8_t lib)
 {
 	return k->units[lib];
@@ -457,7 +468,7 @@ void kernel__enable(struct kernel *k, bool on)
 	k->skel->bss->enabled = on;
 }
 
-/* Wait until every program that was running has ended. */
+/* Wait until every program that was running has ended, but for those that may sleep. */
 static void wait_for_programs(void)
 {
 	/* A grace period of RCU, which programs run under. Without it we are right nearly always.
@@ -481,13 +492,26 @@ static int read_tasks(const struct bpf_link *link)
 	return 0;
 }
 
-static int read_flush_all(struct kernel *k)
+/* Leaves alone, and counts, those whose stacks are at work. */
+static int read_flush_all(struct kernel *k, const struct bpf_link *link)
 {
-	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.flush_all, NULL);
-	int err = read_tasks(link);
+	k->skel->bss->n_busy = 0;
+	return read_tasks(link);
+}
 
+/* A program that sleeps waits for a page, or for a CPU. */
+static int flush_all(struct kernel *k)
+{
+	const struct timespec pause = {.tv_nsec = 2000000};
+	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.flush_all, NULL);
+	int err = read_flush_all(k, link);
+
+	for (int i = 0; i < BUSY_TRIES && !err && k->skel->bss->n_busy; i++) {
+		nanosleep(&pause, NULL);
+		err = read_flush_all(k, link);
+	}
 	bpf_link__destroy(link);
-	return err;
+	return err ?: k->skel->bss->n_busy ? -EBUSY : 0;
 }
 
 int kernel__show_open(struct kernel *k, pid_t tid)
@@ -512,7 +536,7 @@ int kernel__flush_open(struct kernel *k)
 	if (!kernel__follows_any(k))
 		return 0;
 	wait_for_programs();
-	err = read_flush_all(k);
+	err = flush_all(k);
 	wait_for_programs();
 	return err;
 }

@@ -63,6 +63,12 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
 			const struct plan_hits *hits);
 
+/*
+ * Take back kernel__attach(), and what was attached since; its number stays used. Perf-event probes
+ * stay until kernel__free(): they would take minutes.
+ */
+void kernel__detach(struct kernel *k, uint8_t lib);
+
 /* With `governed`: the units of library `lib`, the kernel's. None of them is attached at first. */
 struct units;
 struct units *kernel__units(struct kernel *k, uint8_t lib);
@@ -93,7 +99,8 @@ int kernel__hide_label(struct kernel *k, const struct wire_label *r);
 /* Start or stop counting, at once for all probes. */
 void kernel__enable(struct kernel *k, bool on);
 
-/* Send off, as WIRE_SPAN_OPEN, what is on the threads' stacks. Call with counting stopped. */
+/* Send off, as WIRE_SPAN_OPEN, what is on the threads' stacks. Call with counting stopped. -EBUSY:
+ * a program of ours did not end, and what its thread has on its stack is missing. */
 int kernel__flush_open(struct kernel *k);
 
 /*

@@ -12,9 +12,11 @@
 
 #include "plan/find.h"
 
-#define DATA_PAGES                                                                     \
-	16 /* a power of two; an exec of a compiler makes some 20 records of 100 bytes \
-	    */
+/*
+ * A power of two; an exec of a compiler makes some 20 records of 100 bytes. Less than the 516 KiB
+ * for each CPU that a user without CAP_IPC_LOCK has by default.
+ */
+#define DATA_PAGES 64
 
 struct cpu_ring {
 	int fd;
@@ -25,7 +27,8 @@ struct mappings {
 	int epoll;
 	size_t page_size;
 	int n;
-	uint64_t lost;
+	uint64_t lost;	    /* behind a record that made no sense */
+	uint64_t forgotten; /* that were lost before it mattered */
 	struct cpu_ring rings[];
 };
 
@@ -47,9 +50,10 @@ struct sample_id {
 	uint64_t time;
 };
 
-struct lost_record {
-	struct perf_event_header header;
-	uint64_t id, lost;
+/* What read(2) gives. */
+struct event_counts {
+	uint64_t value;
+	uint64_t lost;
 };
 
 #define RECORD_MAX 65536 /* header.size is 16 bits wide */
@@ -64,6 +68,7 @@ static int open_event(int cpu)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = SAMPLE_TYPE,
+		.read_format = PERF_FORMAT_LOST,
 		.sample_id_all = 1,
 		.mmap = 1,
 		.mmap2 = 1,
@@ -144,21 +149,16 @@ static int on_mmap(const struct reading *g, const char *bytes, size_t size)
 		return 0;
 	memcpy(&pid, bytes + offsetof(struct mmap2_record, pid), sizeof(pid));
 	memcpy(&id, bytes + end, sizeof(id));
-	return g->fn(g->ctx, (pid_t)pid, id.time);
+	return g->fn(g->ctx, (pid_t)pid, name, id.time);
 }
 
 static int on_record(const struct reading *g, const char *bytes, size_t size)
 {
 	struct perf_event_header header;
-	struct lost_record lost;
 
 	memcpy(&header, bytes, sizeof(header));
 	if (header.type == PERF_RECORD_MMAP2)
 		return on_mmap(g, bytes, size);
-	if (header.type == PERF_RECORD_LOST && size >= sizeof(lost)) {
-		memcpy(&lost, bytes, sizeof(lost));
-		g->m->lost += lost.lost;
-	}
 	return 0;
 }
 
@@ -189,8 +189,12 @@ static int read_ring(const struct reading *g, struct cpu_ring *r)
 	while (tail < head && !err) {
 		size_t size = copy_record(g->m, r, tail, bytes);
 
-		if (size < sizeof(struct perf_event_header))
-			return -EBADMSG;
+		/* What is behind it cannot be found any more: all of that is lost, in one. */
+		if (size < sizeof(struct perf_event_header)) {
+			g->m->lost++;
+			tail = head;
+			break;
+		}
 		tail += size;
 		err = on_record(g, bytes, size);
 	}
@@ -208,9 +212,35 @@ int mappings__read(struct mappings *m, mappings_fn fn, void *ctx)
 	return err;
 }
 
+/* Asked for: a record of what was lost comes with the next one that finds room, perhaps never. */
+static uint64_t all_lost(const struct mappings *m)
+{
+	uint64_t sum = m->lost;
+
+	for (int i = 0; i < m->n; i++) {
+		struct event_counts counts;
+
+		if (read(m->rings[i].fd, &counts, sizeof(counts)) == sizeof(counts))
+			sum += counts.lost;
+	}
+	return sum;
+}
+
+static int pass_over(void *ctx, pid_t pid, const char *library, uint64_t time_ns)
+{
+	(void)ctx, (void)pid, (void)library, (void)time_ns;
+	return 0;
+}
+
+void mappings__forget(struct mappings *m)
+{
+	mappings__read(m, pass_over, NULL);
+	m->forgotten = all_lost(m);
+}
+
 uint64_t mappings__lost(const struct mappings *m)
 {
-	return m->lost;
+	return all_lost(m) - m->forgotten;
 }
 
 void mappings__free(struct mappings *m)

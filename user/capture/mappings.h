@@ -20,14 +20,20 @@ int mappings__open(struct mappings **out);
 /* Polls readable when something was mapped. */
 int mappings__fd(const struct mappings *m);
 
-/* `time_ns` is CLOCK_MONOTONIC. 0, or a negative errno, which ends the reading. */
-typedef int (*mappings_fn)(void *ctx, pid_t pid, uint64_t time_ns);
+/*
+ * `library` is its path as the process had it, `time_ns` CLOCK_MONOTONIC. 0, or a negative errno,
+ * which ends the reading.
+ */
+typedef int (*mappings_fn)(void *ctx, pid_t pid, const char *library, uint64_t time_ns);
 
 /*
  * Tell of what was mapped since the last call, of different CPUs in no order. A library's segments
  * may be told of one by one.
  */
 int mappings__read(struct mappings *m, mappings_fn fn, void *ctx);
+
+/* What was mapped up to now, told or lost, is of no interest. */
+void mappings__forget(struct mappings *m);
 
 /* Records that there was no room for: some mapping may have been missed. */
 uint64_t mappings__lost(const struct mappings *m);

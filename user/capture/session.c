@@ -70,13 +70,18 @@ static int attach(void *session, const struct plan *plan)
 	if (s->budget)
 		budget__set_cost(s->budget, s->costs.emulated.hit_ps);
 	err = kernel__attach(s->kernel, plan, s->filter, &lib);
-	if (!err && s->filter && filter__wants_hits(s->filter))
+	if (err)
+		return err;
+	if (s->filter && filter__wants_hits(s->filter))
 		err = attach_hits(s, plan, lib);
+	if (!err)
+		err = s->sink.library(s->sink.ctx, lib, plan);
+	/* Last: it holds on to what is detached on an error. */
 	if (!err && s->budget)
 		err = budget__add_library(s->budget, lib, plan);
 	if (err)
-		return err;
-	return s->sink.library(s->sink.ctx, lib, plan);
+		kernel__detach(s->kernel, lib);
+	return err;
 }
 
 static int watch_fd(struct session *s, int fd)
@@ -149,6 +154,7 @@ int session__follow_new(struct session *s, pid_t pid)
 {
 	int err;
 
+	session__begin_following(s);
 	session__end_measuring(s);
 	err = kernel__follow(s->kernel, pid);
 	return err ? diag_error_r(err, "cannot follow process %d: %s", (int)pid, strerror(-err))
@@ -166,13 +172,16 @@ unsigned int session__libraries(const struct session *s)
 	return libraries__attached(s->libs);
 }
 
+#define HURRIED_NICE (-10)
+
 /*
  * A compiler is only caught while its loader works if we run at once, and on a busy machine we
  * would not. Without CAP_SYS_NICE it stays as it is.
  */
 static void hurry(void)
 {
-	setpriority(PRIO_PROCESS, 0, -10);
+	if (getpriority(PRIO_PROCESS, 0) > HURRIED_NICE)
+		setpriority(PRIO_PROCESS, 0, HURRIED_NICE);
 }
 
 void session__start(struct session *s)
@@ -184,11 +193,18 @@ void session__start(struct session *s)
 }
 
 /* What is not asked for costs its probe from now on, but no record. */
-static int hide_label(struct session *s, const struct wire_label *r)
+static void hide_label(struct session *s, const struct wire_label *r)
 {
+	int err;
+
 	if (!s->filter || filter__passes_told(s->filter, &r->key))
-		return 0;
-	return kernel__hide_label(s->kernel, r);
+		return;
+	err = kernel__hide_label(s->kernel, r);
+	/* There is no room for more: they are left out here all the same. */
+	if (err && !s->told_no_hide)
+		diag_warn("labels that are not asked for cost as much as others from here on: %s",
+			  strerror(-err));
+	s->told_no_hide = s->told_no_hide || err;
 }
 
 /* The record first: what is found out about it refers to it. */
@@ -204,7 +220,7 @@ static int on_record(void *ctx, const void *record, size_t size)
 	if (err || !size)
 		return err;
 	if (size == sizeof(*label) && label->type == WIRE_LABEL)
-		return hide_label(s, label);
+		hide_label(s, label);
 	if (size != sizeof(*e) || e->type != WIRE_EXEC)
 		return 0;
 	err = session__tell_cwd(s, (pid_t)e->pid);
@@ -223,6 +239,14 @@ int session__drain(struct session *s)
 		err = kernel__drain(s->kernel, on_record, s);
 	libraries__settle(s->libs);
 	return err ?: session__release_arrivals(s);
+}
+
+/* Whoever waits was told of by its exec, which may be in the ring still. */
+int session__suspend(struct session *s)
+{
+	int err = s->n_arrivals ? session__drain(s) : 0;
+
+	return err ?: session__let_all_go(s);
 }
 
 int session__tick(struct session *s)
@@ -247,6 +271,9 @@ int session__stop(struct session *s)
 	if (err)
 		diag_warn("cannot tell which queries still run: %s", strerror(-err));
 	err = session__drain(s);
+	/* Whoever waits still finds nothing to be told to. */
+	session__drop_arrivals(s);
+	session__tell_arrivals(s);
 	return !err && s->budget ? budget__finish(s->budget) : err;
 }
 
@@ -257,7 +284,12 @@ int session__fd(const struct session *s)
 
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX])
 {
-	return kernel__counters(s->kernel, counters);
+	int err = kernel__counters(s->kernel, counters);
+
+	if (s->mappings)
+		counters[WIRE_LOST_MAPPINGS] = mappings__lost(s->mappings);
+	counters[WIRE_LOST_COMPILERS] = s->n_missed;
+	return err;
 }
 
 bool session__follows(const struct session *s, pid_t pid)

@@ -79,6 +79,11 @@ void session__start(struct session *s);
 int session__stop(struct session *s);
 
 int session__drain(struct session *s);
+/*
+ * To be called before we stop for a time that nobody knows: whoever waits for probes runs on
+ * without, and is late.
+ */
+int session__suspend(struct session *s);
 /* As kernel__show_open(): the records come with the next session__drain(). */
 int session__show_open(struct session *s, pid_t tid);
 /* With a budget, to be called every BUDGET_TICK_MS, after session__drain(). */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Compilers as they come: what is executed, who maps a library, who has to wait for it. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,14 +22,49 @@ struct arrival {
 	pid_t pid;
 	char *path;	   /* of the library */
 	struct hold *hold; /* NULL: it runs */
+	uint64_t since_ns; /* it was held, by CLOCK_MONOTONIC */
 	bool loading;	   /* it was held before the library ran any code */
 	bool newcomer;	   /* nobody follows it yet */
 };
+
+/*
+ * Nobody waits longer, if a plan is: late is better than a build that hangs. Making one takes some
+ * 1 s.
+ */
+#define HOLD_MAX_NS 3000000000
+/* Those that were missed are named up to here, and counted. */
+#define NAMED_MAX 10
 
 static void arrival__clear(struct arrival *a)
 {
 	hold__free(a->hold);
 	free(a->path);
+}
+
+/* It runs on, and is forgotten. */
+static void release(struct session *s, struct arrival *a)
+{
+	uint64_t held_ns = clock_ns(CLOCK_MONOTONIC) - a->since_ns;
+
+	if (a->hold) {
+		s->held.n++;
+		s->held.sum_ns += held_ns;
+		if (held_ns > s->held.most_ns)
+			s->held.most_ns = held_ns;
+	}
+	arrival__clear(a);
+}
+
+/* Its library may be told of segment by segment. */
+static void miss(struct session *s, pid_t pid, const char *library)
+{
+	if (s->missed_pid == pid)
+		return;
+	s->missed_pid = pid;
+	if (s->n_missed++ < NAMED_MAX)
+		diag_warn("process %d used %s and was gone, or closed to us, before it could be "
+			  "followed: it is missing",
+			  (int)pid, library);
 }
 
 int session__tell_late(struct session *s, pid_t pid, const char *path)
@@ -90,14 +126,29 @@ static bool is_in_time(const struct session *s, const char *library, uint64_t ti
 	       (lib.err || (lib.attached_ns < time_ns && s->started_ns < time_ns));
 }
 
+/* Takes what `a` owns. */
 static int make_wait(struct session *s, struct arrival *a)
 {
-	if (array__reserve_one(&s->arrivals, s->n_arrivals, &s->arrivals_capacity, sizeof(*a)))
+	if (array__reserve_one(&s->arrivals, s->n_arrivals, &s->arrivals_capacity, sizeof(*a))) {
+		arrival__clear(a);
 		return -ENOMEM;
+	}
+	a->since_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!hold__begin(a->pid, &a->hold))
 		a->loading = hold__is_loading(a->hold);
 	s->arrivals[s->n_arrivals++] = *a;
 	return 0;
+}
+
+/* Nothing can be found out of it any more. Of one that is followed all may be there all the same.
+ */
+static void on_closed(struct session *s, const struct arrival *a, int err, const char *library,
+		      uint64_t time_ns)
+{
+	bool has_other_image = err == -ENOENT && process_is_running(a->pid);
+
+	if (!has_other_image && (a->newcomer || !is_in_time(s, library, time_ns)))
+		miss(s, a->pid, library);
 }
 
 /*
@@ -105,24 +156,29 @@ static int make_wait(struct session *s, struct arrival *a)
  * is, and one that nobody follows until somebody does: before it has run any of the library's code.
  * Quick: the next one may be about to run.
  */
-static int on_mapping(void *session, pid_t pid, uint64_t time_ns)
+static int on_mapping(void *session, pid_t pid, const char *library, uint64_t time_ns)
 {
 	struct session *s = session;
 	struct arrival a = {.pid = pid};
-	int err = 0;
+	int err;
 
 	if (has_arrived(s, pid))
 		return 0;
 	a.newcomer = !kernel__follows(s->kernel, pid);
-	if (a.newcomer && !(s->scope && scope__holds(s->scope, pid)))
+	if (a.newcomer && !s->scope)
 		return 0;
-	if (plan_find__of_pid(pid, &a.path))
+	/* Whose it was cannot be told of one that is gone. */
+	if (a.newcomer && !scope__holds(s->scope, pid) && process_is_running(pid))
 		return 0;
+	err = plan_find__of_pid(pid, &a.path);
+	if (err) {
+		on_closed(s, &a, err, library, time_ns);
+		return 0;
+	}
 	if (a.newcomer || !is_in_time(s, a.path, time_ns))
-		err = make_wait(s, &a);
-	else
-		arrival__clear(&a);
-	return err;
+		return make_wait(s, &a);
+	arrival__clear(&a);
+	return 0;
 }
 
 int session__take_arrivals(struct session *s)
@@ -132,7 +188,7 @@ int session__take_arrivals(struct session *s)
 
 /*
  * Follow a process of which the kernel half has not told, as if it had: it is told of what runs
- * there from now on.
+ * there from now on. -ESRCH if it is missed.
  */
 static int follow_newcomer(struct session *s, const struct arrival *a)
 {
@@ -146,13 +202,20 @@ static int follow_newcomer(struct session *s, const struct arrival *a)
 	struct wire_exec exec = {.type = WIRE_EXEC, .pid = (wire_u32)a->pid, .time_ns = now};
 	int err = kernel__follow(s->kernel, a->pid);
 
-	if (err)
-		return diag_error_r(err, "cannot follow process %d: %s", (int)a->pid,
-				    strerror(-err));
+	/* Among many, one more or less is no reason to lose the others. */
+	if (err) {
+		if (!s->told_no_follow)
+			diag_warn("cannot follow process %d: %s; there may be more of its kind",
+				  (int)a->pid, strerror(-err));
+		s->told_no_follow = true;
+		miss(s, a->pid, a->path);
+		return -ESRCH;
+	}
 	/* One that went on, and is gone by now, would leave its number to somebody else. */
 	if (!process_is_running(a->pid)) {
 		kernel__unfollow(s->kernel, a->pid);
-		return 0;
+		miss(s, a->pid, a->path);
+		return -ESRCH;
 	}
 	exec.args_len = (wire_u32)process_arguments(a->pid, exec.args, sizeof(exec.args));
 	process_name(a->pid, exec.comm, sizeof(exec.comm));
@@ -162,17 +225,17 @@ static int follow_newcomer(struct session *s, const struct arrival *a)
 	return err ?: session__tell_cwd(s, a->pid);
 }
 
-/* It finds its library's probes there, or never will. */
-static int let_go(struct session *s, const struct arrival *a, bool attached)
+/* It finds its library's probes there, or will while it runs. */
+static int let_go(struct session *s, const struct arrival *a, bool late)
 {
-	int err = a->newcomer && attached ? follow_newcomer(s, a) : 0;
+	int err = a->newcomer ? follow_newcomer(s, a) : 0;
 
-	if (!err && attached && !a->loading)
+	if (!err && late)
 		err = session__tell_late(s, a->pid, a->path);
-	return err;
+	return err == -ESRCH ? 0 : err;
 }
 
-int session__release_arrivals(struct session *s)
+static int release_until(struct session *s, uint64_t begun_ns)
 {
 	uint32_t kept = 0;
 	int err = 0;
@@ -183,22 +246,54 @@ int session__release_arrivals(struct session *s)
 
 		libraries__expect(s->libs, a->path);
 		libraries__look(s->libs, a->path, &lib);
-		if (!lib.planned) {
+		if (!lib.planned && a->since_ns > begun_ns) {
 			s->arrivals[kept++] = *a;
 			continue;
 		}
-		err = err ?: let_go(s, a, !lib.err);
-		arrival__clear(a);
+		/* Without its library there is nothing to be told of it. */
+		if (!err && !lib.err)
+			err = let_go(s, a, !lib.planned || !a->loading);
+		release(s, a);
 	}
 	s->n_arrivals = kept;
 	return err;
 }
 
+int session__release_arrivals(struct session *s)
+{
+	return release_until(s, clock_ns(CLOCK_MONOTONIC) - HOLD_MAX_NS);
+}
+
+int session__let_all_go(struct session *s)
+{
+	return release_until(s, UINT64_MAX);
+}
+
 void session__drop_arrivals(struct session *s)
 {
 	for (uint32_t i = 0; i < s->n_arrivals; i++)
-		arrival__clear(&s->arrivals[i]);
+		release(s, &s->arrivals[i]);
 	s->n_arrivals = 0;
 	free(take_ptr(s->arrivals));
 	s->arrivals_capacity = 0;
+}
+
+void session__tell_arrivals(const struct session *s)
+{
+	double sum = (double)s->held.sum_ns / 1e9, most = (double)s->held.most_ns / 1e9;
+	uint64_t lost = s->mappings ? mappings__lost(s->mappings) : 0;
+
+	if (s->held.n == 1)
+		diag_info("1 compiler waited %.3f s for its probes", sum);
+	else if (s->held.n)
+		diag_info("%u compilers waited for their probes: %.3f s at most, %.3f s in all",
+			  s->held.n, most, sum);
+	if (s->n_missed > NAMED_MAX)
+		diag_warn("%u compilers are missing: gone, or closed to us, before they could be "
+			  "followed",
+			  s->n_missed);
+	if (lost)
+		diag_warn("the kernel had no room to tell of %" PRIu64 " mappings: compilers may "
+			  "be missing, or late",
+			  lost);
 }

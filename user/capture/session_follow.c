@@ -21,6 +21,13 @@ int session__tell_cwd(struct session *s, pid_t pid)
 	return cwd ? s->sink.cwd(s->sink.ctx, pid, cwd) : 0;
 }
 
+void session__begin_following(struct session *s)
+{
+	if (s->mappings && !s->following)
+		mappings__forget(s->mappings);
+	s->following = true;
+}
+
 /*
  * Followed first, looked at then: if it executes something meanwhile, the kernel half tells. One
  * that is gone would leave its number behind, for another process to get.
@@ -132,6 +139,7 @@ int session__follow_running(struct session *s, pid_t pid, unsigned int *compiler
 	bool more = true;
 	int err = 0;
 
+	session__begin_following(s);
 	for (int pass = 0; pass < MAX_PASSES && more && !err; pass++)
 		err = follow_tree(s, pid, compilers, &more);
 	return err;
@@ -185,5 +193,6 @@ int session__follow_all(struct session *s, const char *cgroup, unsigned int *com
 				    "cannot see who starts a compiler: the kernel does not tell us "
 				    "what is mapped; CAP_PERFMON is missing, or perf events are "
 				    "switched off. See \"qprof-bpf doctor\"");
+	session__begin_following(s);
 	return follow_compilers(s, compilers);
 }

@@ -25,6 +25,16 @@ struct session {
 	struct arrival *arrivals;  /* that wait to be let go; see session_arrive.c */
 	uint32_t n_arrivals;
 	uint32_t arrivals_capacity;
+	bool following; /* somebody; what was mapped before is of no interest */
+	struct {
+		uint32_t n; /* processes */
+		uint64_t sum_ns;
+		uint64_t most_ns;
+	} held;
+	uint32_t n_missed;   /* compilers that were gone before they could be followed */
+	pid_t missed_pid;    /* the last one */
+	bool told_no_follow; /* that a process cannot be followed; once is enough */
+	bool told_no_hide;   /* that a label cannot be hidden */
 	struct scope *scope; /* whose compilers are followed, as they come; NULL: nobody's */
 	int epoll;	     /* of all that session__drain() takes */
 	uint64_t started_ns; /* counting began then; 0 while it is stopped */
@@ -33,6 +43,9 @@ struct session {
 
 /* To be called before anything else is asked of the kernel half. */
 void session__end_measuring(struct session *s);
+
+/* From now on it matters who maps a library. */
+void session__begin_following(struct session *s);
 
 /* Tell the sink of a process, which was told of before, what its working directory is. */
 int session__tell_cwd(struct session *s, pid_t pid);
@@ -52,7 +65,13 @@ int session__take_arrivals(struct session *s);
 /* Let those run on whose library is attached to by now, or never will be. */
 int session__release_arrivals(struct session *s);
 
-/* Let all run on. */
+/* Let all run on, as late if their library is not attached to yet. */
+int session__let_all_go(struct session *s);
+
+/* Let all run on, and forget them. */
 void session__drop_arrivals(struct session *s);
+
+/* How long compilers had to wait, and how many are missing: tell a person. */
+void session__tell_arrivals(const struct session *s);
 
 #endif /* QPROF_CAPTURE_SESSION_STATE_H */

@@ -25,7 +25,6 @@
 
 /* How often records are taken from the ring even if few wait: the live view's freshness. */
 #define DRAIN_MS 50
-/* Our nice value, with a budget. */
 
 struct capture {
 	const struct cli_record_options *opt;
@@ -113,6 +112,18 @@ static bool ends_recording(uint32_t sig)
 	return sig == SIGINT || sig == SIGTERM || sig == SIGHUP;
 }
 
+/* A compiler that waits for us must not wait for whoever will say "fg". */
+static void suspend(struct capture *c)
+{
+	int err = c->session ? session__suspend(c->session) : 0;
+
+	if (err)
+		diag_warn("some of what was recorded is lost: %s", strerror(-err));
+	if (c->recorder)
+		recorder__leave_terminal(c->recorder);
+	raise(SIGSTOP);
+}
+
 static void on_signals(struct capture *c)
 {
 	struct signalfd_siginfo info;
@@ -124,9 +135,7 @@ static void on_signals(struct capture *c)
 			continue;
 		}
 		if (info.ssi_signo == SIGTSTP) {
-			if (c->recorder)
-				recorder__leave_terminal(c->recorder);
-			raise(SIGSTOP);
+			suspend(c);
 			continue;
 		}
 		pass_on(c, &info);

@@ -62,6 +62,10 @@ static void on_keys(struct stuck *s)
 	struct signalfd_siginfo info;
 
 	while (read(s->keys_fd, &info, sizeof(info)) == sizeof(info)) {
+		int err = watch__suspend(s->watch);
+
+		if (err)
+			diag_warn("cannot let a compiler go that waits: %s", strerror(-err));
 		screen__restore(s->screen);
 		raise(SIGSTOP);
 	}

@@ -468,8 +468,10 @@ static struct trace_losses losses_of(const struct recorder *r,
 		[TRACE_COUNT_HITS_OTHER] = WIRE_COUNT_HITS_OTHER,
 		[TRACE_COUNT_NO_LABEL] = WIRE_COUNT_NO_LABEL,
 		[TRACE_COUNT_NO_CALLER] = WIRE_COUNT_NO_CALLER,
+		[TRACE_LOST_MAPPINGS] = WIRE_LOST_MAPPINGS,
+		[TRACE_LOST_COMPILERS] = WIRE_LOST_COMPILERS,
 	};
-	_Static_assert(TRACE_COUNT_NO_CALLER == TRACE_LOSS_MAX - 1, "a cause without a counter");
+	_Static_assert(TRACE_LOST_COMPILERS == TRACE_LOSS_MAX - 1, "a cause without a counter");
 	struct trace_losses losses;
 
 	for (int i = 0; i < TRACE_LOSS_MAX; i++)

@@ -189,15 +189,6 @@ static bool is_body(const struct function *f)
 	       f->kind == NAME_BODY_UNKNOWN;
 }
 
-/* Index of the body at `addr`; folded twins share one. */
-static uint32_t find_body(const struct plan *plan, uint64_t addr)
-{
-	for (uint32_t i = 0; i < plan->n_bodies; i++)
-		if (plan->bodies[i].addr == addr)
-			return i;
-	return PLAN_NONE;
-}
-
 static void note_mask(struct plan *plan, const struct mined_body *mined)
 {
 	if (!mined->mask_disp || plan->mask_disp == PLAN_MASK_DISAGREES)
@@ -305,7 +296,7 @@ static uint32_t body_of_wrapper(struct builder *b, const struct function *f)
 
 		if (insn->flow != CODE_CALL && insn->flow != CODE_JMP && insn->flow != CODE_JCC)
 			continue;
-		body = find_body(b->plan, insn->target);
+		body = plan__body_at(b->plan, insn->target);
 		if (body != PLAN_NONE)
 			break;
 	}

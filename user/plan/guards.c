@@ -429,14 +429,6 @@ static int mine_function(struct builder *b, struct scene *s)
 	return err;
 }
 
-static uint32_t body_at(const struct plan *plan, uint64_t addr)
-{
-	for (uint32_t i = 0; i < plan->n_bodies; i++)
-		if (plan->bodies[i].addr == addr)
-			return i;
-	return PLAN_NONE;
-}
-
 static int mine_functions(struct builder *b)
 {
 	uint32_t scope = b->plan->n_bodies;
@@ -451,7 +443,7 @@ static int mine_functions(struct builder *b)
 		/* Its guard is seen as a timer. */
 		if (s.owner->entry == b->profiler.timer)
 			continue;
-		s.body = body_at(b->plan, s.owner->entry);
+		s.body = plan__body_at(b->plan, s.owner->entry);
 		s.scope = s.body != PLAN_NONE ? b->plan->bodies[s.body].group : scope++;
 		err = mine_function(b, &s);
 	}

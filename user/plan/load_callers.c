@@ -96,14 +96,6 @@ uint32_t load_callers_named(const struct plan *plan, const char *function)
 	return PLAN_NONE;
 }
 
-static uint32_t body_at(const struct plan *plan, uint64_t entry)
-{
-	for (uint32_t i = 0; i < plan->n_bodies; i++)
-		if (plan->bodies[i].addr == entry)
-			return i;
-	return PLAN_NONE;
-}
-
 /* The incremental body of the query that a function is named after. */
 static int body_named(const struct plan *plan, const char *symbol, uint32_t *body)
 {
@@ -331,7 +323,7 @@ static int find_relays(struct finder *f)
 
 	for (uint32_t i = 0; i < f->n_callers && !err; i++) {
 		const struct owner *o = owner_of(&owners, f->callers[i]);
-		uint32_t body = o ? body_at(f->plan, o->entry) : PLAN_NONE;
+		uint32_t body = o ? plan__body_at(f->plan, o->entry) : PLAN_NONE;
 		bool is_body = body != PLAN_NONE;
 
 		err = o && !is_body ? body_named(f->plan, o->name, &body) : 0;

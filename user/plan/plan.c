@@ -27,6 +27,14 @@ void plan__free(struct plan *plan)
 	free(plan);
 }
 
+uint32_t plan__body_at(const struct plan *plan, uint64_t addr)
+{
+	for (uint32_t i = 0; i < plan->n_bodies; i++)
+		if (plan->bodies[i].addr == addr)
+			return i;
+	return PLAN_NONE;
+}
+
 uint32_t plan__requests(const struct plan *plan)
 {
 	uint32_t n = 0;

@@ -148,6 +148,8 @@ void plan__free(struct plan *plan);
 DEFINE_CLEANUP(struct plan, plan__free)
 #define _plan_ __cleanup(plan__free_p)
 
+/* Index of the body at an ELF address, or PLAN_NONE; folded twins share one. */
+uint32_t plan__body_at(const struct plan *plan, uint64_t addr);
 /* Sites that only a recording with callers attaches to. */
 uint32_t plan__requests(const struct plan *plan);
 /* Its wrappers: n_request of them tell their callers. */

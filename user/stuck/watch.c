@@ -505,6 +505,11 @@ int watch__drain(struct watch *w)
 	return session__drain(w->session);
 }
 
+int watch__suspend(struct watch *w)
+{
+	return session__suspend(w->session);
+}
+
 void watch__free(struct watch *w)
 {
 	if (!w)

@@ -27,6 +27,9 @@ void watch__start(struct watch *w);
 /* Take in what the kernel half has sent: about compilers that were started, mostly. */
 int watch__drain(struct watch *w);
 
+/* To be called before we stop for a time that nobody knows: as session__suspend(). */
+int watch__suspend(struct watch *w);
+
 /*
  * Add the compilers among process `pid` and those below it to the picture, whose texts are the
  * watch's in part: clear it first. Each of their threads is stopped for a moment. 0 also if `pid`

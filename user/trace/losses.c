@@ -28,6 +28,8 @@ static const struct {
 	[TRACE_COUNT_HITS_OTHER] = {"hits_other", "probe hits in processes not followed", false},
 	[TRACE_COUNT_NO_LABEL] = {"label", "interval whose label could not be told", false},
 	[TRACE_COUNT_NO_CALLER] = {"caller", "request whose caller could not be told", false},
+	[TRACE_LOST_MAPPINGS] = {"mappings", "mapping not told of, perhaps of a compiler", true},
+	[TRACE_LOST_COMPILERS] = {"compilers", "compiler gone before it could be followed", true},
 };
 
 _Static_assert(sizeof(causes) / sizeof(*causes) == TRACE_LOSS_MAX, "a cause without a text");

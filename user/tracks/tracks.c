@@ -5,18 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/map.h"
-#include "trace/self_time.h"
-#include "tracks/command.h"
-#include "tracks/executions.h"
-#include "tracks/library.h"
 #include "tracks/off_cpu.h"
+#include "tracks/tracks_state.h"
 
-/*
- * Processes that are remembered after their exit. Threads of one process report from several CPUs:
- * the last spans of one may come after the exit record, which another thread sent.
- */
-#define EXITED_KEPT 64
 /* More numbers than the kernel half gives out. */
 #define LABELS_MAX (1u << 20)
 /* In place of the string id of a label whose spans are not asked for. */
@@ -28,39 +19,6 @@ _Static_assert((int)WIRE_KIND_ACTIVITY == (int)TRACE_KIND_ACTIVITY, "kind");
 _Static_assert((int)WIRE_KIND_BLOCKED == (int)TRACE_KIND_BLOCKED, "kind");
 _Static_assert((int)WIRE_KIND_LOAD == (int)TRACE_KIND_LOAD, "kind");
 _Static_assert((int)WIRE_KIND_HASHING == (int)TRACE_KIND_HASHING, "kind");
-
-/* One image of a process, in the trace or not. */
-struct image {
-	struct trace_process p; /* p.index only if in_trace */
-	bool in_trace;
-	bool has_spans;
-	bool exited;
-	uint64_t exit_number; /* valid if exited */
-	struct executions executions;
-	uint32_t next_free; /* of an unused one */
-};
-
-struct tracks {
-	struct tracks_sink sink;
-	struct library libraries[WIRE_MAX_LIBS + 1];
-	struct u64_map image_of; /* pid -> index into images */
-	struct image *images;
-	uint32_t n_images;
-	uint32_t capacity;
-	uint32_t first_free; /* or U64_MAP_NONE */
-	uint32_t exited_pids[EXITED_KEPT];
-	uint64_t n_exited;
-	uint32_t n_processes;
-	uint32_t n_running;
-	uint32_t *told; /* string ids of the labels that the compiler told, by number - 1 */
-	uint32_t n_told;
-	uint32_t unknown; /* string id of TRACKS_UNKNOWN, or TRACKS_NO_LABEL */
-	struct self_time *self_time;
-	struct caller_index *callers;
-	bool expects_hits;
-	uint64_t unknown_hits;
-	uint32_t off_cpu[WIRE_OFF_MAX]; /* string ids of reasons, or TRACKS_NO_LABEL */
-};
 
 int tracks__new(const struct tracks_sink *sink, struct tracks **out)
 {
@@ -117,292 +75,14 @@ uint64_t tracks__unplaced_callers(const struct tracks *t)
 	return caller_index__unplaced(t->callers);
 }
 
-static struct image *find(const struct tracks *t, uint32_t pid)
-{
-	uint32_t i = u64_map__get(&t->image_of, pid);
-
-	return i == U64_MAP_NONE ? NULL : &t->images[i];
-}
-
-/* Make sure that first_free is one. */
-static int reserve_image(struct tracks *t)
-{
-	uint32_t capacity = t->capacity ? t->capacity * 2 : 32;
-	struct image *images;
-
-	if (t->first_free != U64_MAP_NONE)
-		return 0;
-	if (t->n_images == t->capacity) {
-		images = reallocarray(t->images, capacity, sizeof(*images));
-		if (!images)
-			return -ENOMEM;
-		t->images = images;
-		t->capacity = capacity;
-	}
-	t->images[t->n_images] = (struct image){.next_free = U64_MAP_NONE};
-	t->first_free = t->n_images++;
-	return 0;
-}
-
-/* The first image known of a pid. It replaces pointers to other images: look those up again. */
-static struct image *add(struct tracks *t, uint32_t pid, uint64_t time_ns)
-{
-	struct image *image;
-
-	if (reserve_image(t) || u64_map__put(&t->image_of, pid, t->first_free))
-		return NULL;
-	image = &t->images[t->first_free];
-	t->first_free = image->next_free;
-	*image = (struct image){
-		.p = {.pid = pid, .start_ns = time_ns, .exit_status = TRACE_EXIT_UNKNOWN},
-	};
-	return image;
-}
-
-static void forget(struct tracks *t, struct image *image)
-{
-	u64_map__remove(&t->image_of, image->p.pid);
-	if (image->in_trace)
-		self_time__forget(t->self_time, image->p.index);
-	trace_process__clear(&image->p);
-	executions__clear(&image->executions);
-	*image = (struct image){.next_free = t->first_free};
-	t->first_free = image - t->images;
-}
-
-static int emit(struct tracks *t, const struct image *image)
-{
-	return t->sink.process ? t->sink.process(t->sink.ctx, &image->p) : 0;
-}
-
-static int put_in_trace(struct tracks *t, struct image *image)
-{
-	image->in_trace = true;
-	image->p.index = t->n_processes++;
-	t->n_running++;
-	return emit(t, image);
-}
-
-static int end_image(struct tracks *t, struct image *image, uint64_t time_ns, int32_t status)
-{
-	image->p.end_ns = time_ns;
-	image->p.exit_status = status;
-	if (!image->in_trace)
-		return 0;
-	t->n_running--;
-	return emit(t, image);
-}
-
-/* Make a pid free for a new process, whether or not we saw the exit of the one that had it. */
-static int evict(struct tracks *t, uint32_t pid, uint64_t time_ns)
-{
-	struct image *image = find(t, pid);
-	int err = 0;
-
-	if (!image)
-		return 0;
-	if (!image->exited)
-		err = end_image(t, image, time_ns, TRACE_EXIT_UNKNOWN);
-	forget(t, image);
-	return err;
-}
-
-/* Remember an exited image, at the cost of the one that was remembered longest. */
-static void keep_exited(struct tracks *t, struct image *image)
-{
-	uint32_t *pid = &t->exited_pids[t->n_exited % EXITED_KEPT];
-
-	if (t->n_exited >= EXITED_KEPT) {
-		struct image *oldest = find(t, *pid);
-
-		/* Its pid may have been evicted since, and be another's now. */
-		if (oldest && oldest->exited && oldest->exit_number + EXITED_KEPT == t->n_exited)
-			forget(t, oldest);
-	}
-	*pid = image->p.pid;
-	image->exited = true;
-	image->exit_number = t->n_exited++;
-}
-
-/* Move the parsed texts into the image. */
-static void set_command(struct image *image, struct command *c)
-{
-	free(image->p.command);
-	free(image->p.crate);
-	free(image->p.crate_type);
-	image->p.command = take_ptr(c->line);
-	image->p.crate = take_ptr(c->crate);
-	image->p.crate_type = take_ptr(c->crate_type);
-}
-
 void tracks__set_costs(struct tracks *t, const struct trace_costs *costs)
 {
 	self_time__set_costs(t->self_time, costs);
 }
 
-int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
-		  const char *args, size_t args_len)
-{
-	struct image *image = find(t, pid);
-	struct command command;
-	bool is_compiler;
-
-	if (image && !image->exited && image->p.command)
-		return 0;
-	if (command__parse(&command, args, args_len, false))
-		return -ENOMEM;
-	is_compiler = command.is_compiler;
-	if (image && image->exited) {
-		forget(t, image);
-		image = NULL;
-	}
-	if (!image) {
-		image = add(t, pid, time_ns);
-		if (!image) {
-			command__clear(&command);
-			return -ENOMEM;
-		}
-		image->p.attached_late = true;
-	}
-	set_command(image, &command);
-	if (!image->p.parent_pid)
-		image->p.parent_pid = parent_pid;
-	if (image->in_trace)
-		return emit(t, image);
-	return is_compiler ? put_in_trace(t, image) : 0;
-}
-
-/* A child that does not exec runs its parent's command. */
-static int inherit(struct image *child, const struct image *parent)
-{
-	struct trace_process p;
-	int err = trace_process__copy(&p, &parent->p);
-
-	if (err)
-		return err;
-	p.pid = child->p.pid;
-	p.parent_pid = child->p.parent_pid;
-	p.start_ns = child->p.start_ns;
-	p.end_ns = 0;
-	p.exit_status = TRACE_EXIT_UNKNOWN;
-	p.attached_late = false;
-	child->p = p;
-	return 0;
-}
-
-static int on_fork(struct tracks *t, const struct wire_fork *r)
-{
-	const struct image *parent;
-	struct image *child;
-	int err;
-
-	if (r->child_pid == r->parent_pid)
-		return -EBADMSG;
-	err = evict(t, r->child_pid, r->time_ns);
-	if (err)
-		return err;
-	child = add(t, r->child_pid, r->time_ns);
-	if (!child)
-		return -ENOMEM;
-	child->p.parent_pid = r->parent_pid;
-	parent = find(t, r->parent_pid);
-	return parent && !parent->exited ? inherit(child, parent) : 0;
-}
-
-/* The image that an exec of `pid` makes; NULL, with *err, if it cannot be had. */
-static struct image *next_image(struct tracks *t, uint32_t pid, uint64_t time_ns, bool is_compiler,
-				int *err)
-{
-	struct image *image = find(t, pid);
-	bool keeps_place = false;
-	uint32_t parent = 0;
-	uint32_t index = 0;
-
-	if (image && !image->exited) {
-		/* rustup's rustc execs the toolchain's: one process of the trace, not two. */
-		keeps_place = image->in_trace && !image->has_spans && is_compiler;
-		parent = image->p.parent_pid;
-		index = image->p.index;
-	}
-	if (keeps_place)
-		forget(t, image);
-	else
-		*err = evict(t, pid, time_ns);
-	if (*err)
-		return NULL;
-	image = add(t, pid, time_ns);
-	if (!image) {
-		*err = -ENOMEM;
-		return NULL;
-	}
-	image->p.parent_pid = parent;
-	image->p.index = index;
-	image->in_trace = keeps_place;
-	return image;
-}
-
-static int on_exec(struct tracks *t, const struct wire_exec *r, const char *args)
-{
-	struct command command;
-	struct image *image;
-	bool is_compiler;
-	int err;
-
-	if (r->args_len)
-		err = command__parse(&command, args, r->args_len, r->truncated);
-	else
-		err = command__parse(&command, r->comm, strnlen(r->comm, sizeof(r->comm)), true);
-	if (err)
-		return err;
-	is_compiler = command.is_compiler;
-	image = next_image(t, r->pid, r->time_ns, is_compiler, &err);
-	if (image)
-		set_command(image, &command);
-	command__clear(&command);
-	if (!image)
-		return err;
-	if (image->in_trace)
-		return emit(t, image);
-	return is_compiler ? put_in_trace(t, image) : 0;
-}
-
-static int on_exit_record(struct tracks *t, const struct wire_exit *r)
-{
-	struct image *image = find(t, r->pid);
-
-	if (!image || image->exited)
-		return 0;
-	if (!image->in_trace) {
-		forget(t, image);
-		return 0;
-	}
-	keep_exited(t, image);
-	return end_image(t, image, r->time_ns, (int32_t)r->exit_code);
-}
-
-/*
- * The image that something was seen of at a time, in the trace or not; NULL if memory is out. What
- * is seen of a process that is not known means that it ran before.
- */
-static struct image *image_at(struct tracks *t, uint32_t pid, uint64_t time_ns)
-{
-	struct image *image = find(t, pid);
-
-	if (image && image->exited && time_ns >= image->p.end_ns) {
-		forget(t, image);
-		image = NULL;
-	}
-	if (image)
-		return image;
-	image = add(t, pid, time_ns);
-	if (image)
-		image->p.attached_late = true;
-	return image;
-}
-
 static int on_thread(struct tracks *t, const struct wire_thread *r)
 {
-	struct image *image = image_at(t, r->pid, r->time_ns);
+	struct image *image = images__at(t, r->pid, r->time_ns);
 	struct trace_thread thread = {.tid = r->tid, .name = r->name};
 	int err = 0;
 
@@ -411,32 +91,11 @@ static int on_thread(struct tracks *t, const struct wire_thread *r)
 	if (!image)
 		return -ENOMEM;
 	if (!image->in_trace)
-		err = put_in_trace(t, image);
+		err = images__put_in_trace(t, image);
 	if (err || !t->sink.thread)
 		return err;
 	thread.process = image->p.index;
 	return t->sink.thread(t->sink.ctx, &thread);
-}
-
-/* The image in the trace that what began at `start_ns` belongs to; NULL, with *err, if it cannot be
- * had. */
-static struct image *image_of(struct tracks *t, uint32_t pid, uint8_t lib_number, uint64_t start_ns,
-			      int *err)
-{
-	const struct library *lib = &t->libraries[lib_number];
-	struct image *image = image_at(t, pid, start_ns);
-
-	if (!image) {
-		*err = -ENOMEM;
-		return NULL;
-	}
-	if (image->has_spans)
-		return image;
-	image->has_spans = true;
-	*err = library__tell(lib, &image->p);
-	if (!*err)
-		*err = image->in_trace ? emit(t, image) : put_in_trace(t, image);
-	return *err ? NULL : image;
 }
 
 static uint8_t span_flags(uint8_t wire)
@@ -551,7 +210,7 @@ static int count(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t query, ui
 
 	if (query >= t->libraries[lib].n_labels)
 		return -EBADMSG;
-	image = image_of(t, pid, lib, time_ns, &err);
+	image = images__of(t, pid, lib, time_ns, &err);
 	if (!image)
 		return err;
 	return unrecorded(t, image, t->libraries[lib].labels[query], TRACE_KIND_COUNTED, n, 0);
@@ -565,7 +224,7 @@ static int on_counted(struct tracks *t, const struct wire_counted *r)
 int tracks__estimated(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t query, uint64_t events,
 		      uint64_t sum_ns)
 {
-	const struct image *image = find(t, pid);
+	const struct image *image = images__find(t, pid);
 
 	if (!image || !image->in_trace || query >= t->libraries[lib].n_labels)
 		return 0;
@@ -596,7 +255,7 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 	err = label_of_span(t, r, &label);
 	if (err || label == NOT_WANTED)
 		return err;
-	image = image_of(t, r->pid, r->lib, r->start_ns, &err);
+	image = images__of(t, r->pid, r->lib, r->start_ns, &err);
 	if (!image)
 		return err;
 	if (t->expects_hits && r->kind == WIRE_KIND_QUERY &&
@@ -635,7 +294,7 @@ static int on_hit(struct tracks *t, const struct wire_hit *r)
 
 	if (!lib->labels)
 		return -EBADMSG;
-	image = image_of(t, r->pid, r->lib, r->time_ns, &err);
+	image = images__of(t, r->pid, r->lib, r->time_ns, &err);
 	if (!image)
 		return err;
 	span.process = image->p.index;
@@ -661,10 +320,10 @@ static int on_off_cpu(struct tracks *t, const struct wire_off_cpu *r)
 		return -EBADMSG;
 	if (t->off_cpu[r->reason] == TRACKS_NO_LABEL)
 		err = t->sink.label(t->sink.ctx, text, &t->off_cpu[r->reason]);
-	image = err ? NULL : image_at(t, r->pid, r->start_ns);
+	image = err ? NULL : images__at(t, r->pid, r->start_ns);
 	if (!image)
 		return err ?: -ENOMEM;
-	err = image->in_trace ? 0 : put_in_trace(t, image);
+	err = image->in_trace ? 0 : images__put_in_trace(t, image);
 	span.process = image->p.index;
 	span.label = t->off_cpu[r->reason];
 	return err ?: give(t, &span);
@@ -681,7 +340,7 @@ static int record_exec(struct tracks *t, const void *record, size_t size)
 	memcpy(&r, record, args_at);
 	if (r.args_len > WIRE_ARGS_MAX || r.args_len > size - args_at)
 		return -EBADMSG;
-	return on_exec(t, &r, (const char *)record + args_at);
+	return images__on_exec(t, &r, (const char *)record + args_at);
 }
 
 /* All but WIRE_EXEC, whose size may vary. */
@@ -716,9 +375,9 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 	case WIRE_SPAN:
 		return on_span(t, &r.span);
 	case WIRE_FORK:
-		return on_fork(t, &r.fork);
+		return images__on_fork(t, &r.fork);
 	case WIRE_EXIT:
-		return on_exit_record(t, &r.exit);
+		return images__on_exit(t, &r.exit);
 	case WIRE_LABEL:
 		return on_label(t, &r.label);
 	case WIRE_THREAD:
@@ -730,48 +389,6 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 	default:
 		return on_counted(t, &r.counted);
 	}
-}
-
-int tracks__late(struct tracks *t, uint32_t pid)
-{
-	struct image *image = find(t, pid);
-
-	if (!image || image->p.attached_late)
-		return 0;
-	image->p.attached_late = true;
-	return image->in_trace ? emit(t, image) : 0;
-}
-
-int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd)
-{
-	struct image *image = find(t, pid);
-	char *copy;
-
-	if (!image || image->exited || (image->p.cwd && !strcmp(image->p.cwd, cwd)))
-		return 0;
-	copy = strdup(cwd);
-	if (!copy)
-		return -ENOMEM;
-	free(image->p.cwd);
-	image->p.cwd = copy;
-	return image->in_trace ? emit(t, image) : 0;
-}
-
-uint32_t tracks__index(const struct tracks *t, uint32_t pid)
-{
-	const struct image *image = find(t, pid);
-
-	return image && image->in_trace ? image->p.index : TRACE_NO_PROCESS;
-}
-
-uint32_t tracks__running(const struct tracks *t)
-{
-	return t->n_running;
-}
-
-uint32_t tracks__processes(const struct tracks *t)
-{
-	return t->n_processes;
 }
 
 void tracks__free(struct tracks *t)

@@ -244,8 +244,10 @@ void report_notes__late(FILE *out, const struct summary *s)
 		late += summary__process_at(s, i)->attached_late;
 	if (late)
 		fprintf(out,
-			"attached late: %" PRIu32 " of %" PRIu32 " processes ran before the "
-			"capture; what they did until then is missing\n",
+			"attached late: %" PRIu32 " of %" PRIu32
+			" processes ran before their probes "
+			"were there, or their start was not seen; what they did until then may be "
+			"missing\n",
 			late, n);
 }
 
