@@ -55,7 +55,7 @@ static const char *const strings[] = {
 	[STRING_COUNT] = "count",
 	[STRING_TIME] = "time",
 	[STRING_NANOSECONDS] = "nanoseconds",
-	[STRING_COMMENT] = "rustc's queries, by qprof-bpf; this file " EXPORT_PRIVACY,
+	[STRING_COMMENT] = ("rustc's queries, by qprof-bpf; this file " EXPORT_PRIVACY),
 };
 
 struct pprof {
