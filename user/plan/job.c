@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "base/diag.h"
+#include "base/file_writer.h"
 #include "plan/codec.h"
 
 #define READ_BYTES 65536 /* what a pipe holds */
@@ -26,24 +27,10 @@ struct plan_job {
 	bool ended; /* the child has closed its end */
 };
 
-static int write_all(int fd, const uint8_t *bytes, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, bytes, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 /* The exit status is the errno. Signals are the parent's to handle, but the one for its death. */
 static __attribute__((noreturn)) void run(const char *path, int fd, pid_t parent)
 {
+	struct file_writer w = {.fd = fd};
 	_plan_ struct plan *plan = NULL;
 	_free_ uint8_t *bytes = NULL;
 	size_t len = 0;
@@ -58,7 +45,7 @@ static __attribute__((noreturn)) void run(const char *path, int fd, pid_t parent
 	if (!err)
 		err = plan_encode(plan, &bytes, &len);
 	if (!err)
-		err = write_all(fd, bytes, len);
+		err = file_writer__write(&w, bytes, len);
 	_exit(-err);
 }
 
