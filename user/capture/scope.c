@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/vfs.h>
 
+/* Its line begins so in /proc/PID/cgroup. */
+#define VERSION_2 "0::"
+
 struct scope {
 	char *cgroup; /* NULL: all */
 	char *mount;  /* of its hierarchy */
@@ -55,24 +58,19 @@ int scope__new(const char *cgroup, struct scope **out)
 	return 0;
 }
 
-static bool starts_with(const char *text, const char *start)
-{
-	return !strncmp(text, start, strlen(start));
-}
-
 bool scope_cgroup_holds(const char *line, const char *mount, const char *dir)
 {
 	const char *below = dir + strlen(mount), *path;
 	size_t len = strlen(below);
 
 	/* Version 2's line; the others are of older hierarchies. */
-	while (line && !starts_with(line, "0::")) {
+	while (line && strncmp(line, VERSION_2, strlen(VERSION_2))) {
 		line = strchr(line, '\n');
 		line += line != NULL;
 	}
 	if (!line || !*line)
 		return false;
-	path = line + strlen("0::");
+	path = line + strlen(VERSION_2);
 	return !strncmp(path, below, len) &&
 	       (!len || path[len] == '/' || path[len] == '\n' || path[len] == '\0');
 }
