@@ -67,7 +67,7 @@ static void long_texts_leave_room_for_others(void **state)
 {
 	const struct trace_process asked = {
 		.index = 3,
-		.command = (char *)"/root/.rustup/bin/rustc -o a/b",
+		.command = (char *)"/opt/rust/bin/rustc -o a/b",
 		.crate_type = (char *)"bin,rlib,dylib,cdylib",
 	};
 	struct top_rows rows;
