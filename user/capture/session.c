@@ -292,13 +292,15 @@ int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MA
 	return err;
 }
 
-bool session__follows(const struct session *s, pid_t pid)
+bool session__follows(struct session *s, pid_t pid)
 {
+	session__end_measuring(s);
 	return kernel__follows(s->kernel, pid);
 }
 
-bool session__follows_any(const struct session *s)
+bool session__follows_any(struct session *s)
 {
+	session__end_measuring(s);
 	return kernel__follows_any(s->kernel);
 }
 

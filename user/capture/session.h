@@ -91,8 +91,8 @@ int session__tick(struct session *s);
 /* Polls readable when there is much for session__drain() to do, or something urgent. */
 int session__fd(const struct session *s);
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX]);
-bool session__follows(const struct session *s, pid_t pid);
-bool session__follows_any(const struct session *s);
+bool session__follows(struct session *s, pid_t pid);
+bool session__follows_any(struct session *s);
 const char *session__attach_name(const struct session *s);
 
 void session__free(struct session *s);
