@@ -110,10 +110,20 @@ static void a_count_that_never_ends_is_not_begun(void **state)
 
 static void what_looks_like_a_count_is_read(void **state)
 {
+	char symbol[2064] = "";
+
 	(void)state;
 	assert_name("_RNvMs_NtCs1234_1a3cfgNtB4_3CFG11push_assign", "<a::cfg::CFG>::push_assign");
 	assert_name("_RNvMNtCs1xDGV85I1S7_1a1bu1x", "<()>::x");
 	assert_name("_RNvMINtC1a1fDG0_NtC1a1TEL_Eu1x", "<()>::x");
+	assert_name("_RINvC1a1fuECs1xDGV85I1S7_1b", "a::f::<()>");
+	/* What follows the path has one that would never end. */
+	assert_name("_RC1aIC1bDGzzzzzz_C1cEL_E", "a");
+	/* One that is too long to be tried over and over. */
+	memset(symbol, 'x', sizeof(symbol) - 2);
+	memcpy(symbol, "_RNvC3DGx2050", strlen("_RNvC3DGx2050"));
+	symbol[sizeof(symbol) - 2] = '_';
+	assert_name(symbol, symbol);
 }
 
 static void a_method_is_its_type_s(void **state)

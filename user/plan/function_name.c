@@ -2,6 +2,7 @@
 #include "plan/function_name.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,6 +12,9 @@
 #include <libiberty/demangle.h>
 
 #include "base/cleanup.h"
+
+/* Bytes of a symbol that is read once for each of its beginnings. */
+#define SUSPECT_MAX 2048
 
 struct demangled {
 	char text[FUNCTION_NAME_MAX];
@@ -69,24 +73,50 @@ static bool has_odd_impl(const char *symbol)
 	return false;
 }
 
-/*
- * The demangler counts the lifetimes that a "dyn" or "fn" type is for one by one. Where it prints
- * nothing, in the place of an impl, nothing stops it: "FGzzzzzz_" would keep it for days. What
- * looks like that may also be part of an identifier: to tell would take a second demangler.
- */
-static bool may_count_forever(const char *symbol)
+/* What is printed ends when it is too long, with -E2BIG. */
+static int demangle_start(const char *symbol, size_t len, struct demangled *d)
 {
-	return (has_long_number(symbol, "DG") || has_long_number(symbol, "FG")) &&
-	       has_odd_impl(symbol);
+	_free_ char *start = strndup(symbol, len);
+
+	d->len = 0;
+	if (!start)
+		return -ENOMEM;
+	if (setjmp(d->too_long))
+		return -E2BIG;
+	return rust_demangle_callback(start, DMGL_RUST, on_piece, d) ? 0 : -EILSEQ;
 }
 
-static bool demangle(const char *symbol, struct demangled *d)
+/*
+ * The demangler counts the lifetimes that a "dyn" or "fn" type is for one by one. Where it prints
+ * nothing, nothing stops it: "FGzzzzzz_" would keep it for days. That is in the place of an impl,
+ * and in what may follow a path, the crate it was made for. What looks like that may also be part
+ * of an identifier or a hash: to tell would take a second demangler. So such a symbol must have no
+ * impl with types in its place, and its path is read alone: the first of its beginnings that is
+ * whole. All before it end, too early, in what is printed.
+ */
+static int demangle_path(const char *symbol, struct demangled *d)
 {
-	d->len = 0;
+	size_t len = strlen(symbol);
+	int err = -EILSEQ;
+
+	if (len > SUSPECT_MAX || has_odd_impl(symbol))
+		return -E2BIG;
+	for (size_t end = strlen("_RC"); err == -EILSEQ && end <= len; end++)
+		err = demangle_start(symbol, end, d);
+	return err;
+}
+
+static int demangle(const char *symbol, struct demangled *d)
+{
+	size_t len = strlen(symbol);
+
 	/* Letters beyond ASCII take it a time that grows with the square of a name's length. */
-	if (strlen(symbol) > SYMBOL_MAX || may_count_forever(symbol) || setjmp(d->too_long))
-		return false;
-	return rust_demangle_callback(symbol, DMGL_RUST, on_piece, d);
+	if (len > SYMBOL_MAX)
+		return -E2BIG;
+	if (!strncmp(symbol, "_R", 2) &&
+	    (has_long_number(symbol, "DG") || has_long_number(symbol, "FG")))
+		return demangle_path(symbol, d);
+	return demangle_start(symbol, len, d);
 }
 
 /* Where the mangled name ends: what follows is not Rust's. A legacy one has dots of its own. */
@@ -123,7 +153,7 @@ static struct demangled *demangle_base(const char *symbol, const char **suffix)
 	base = strndup(symbol, (size_t)(*suffix - symbol));
 	if (!base || !d)
 		return NULL;
-	if (!demangle(base, d))
+	if (demangle(base, d))
 		d->len = 0;
 	return take_ptr(d);
 }
