@@ -191,10 +191,25 @@ static __always_inline struct thread_stack *current_stack(void)
 	return t;
 }
 
-/* The hit begins, at this time: see off_cpu.h. The work on the stack ends with off_cpu_done(). */
-static __always_inline __u64 begin_hit(struct thread_stack *t)
+struct hit {
+	struct thread_stack *t;
+	__u64 cookie;
+	__u64 now;
+};
+
+/*
+ * A probe was hit, at the time at which this is called: see off_cpu.h. 0 if the thread is not
+ * followed; else the work on its stack ends with off_cpu_done().
+ */
+static __always_inline int begin_hit(struct hit *h, struct pt_regs *ctx)
 {
-	return off_cpu_begin(t, bpf_ktime_get_ns());
+	h->now = bpf_ktime_get_ns();
+	h->cookie = bpf_get_attach_cookie(ctx);
+	h->t = current_stack();
+	if (!h->t)
+		return 0;
+	h->now = off_cpu_begin(h->t, h->now);
+	return 1;
 }
 
 /*
@@ -224,15 +239,21 @@ static __always_inline void push(struct thread_stack *t, __u64 cookie, __u64 sp,
 	off_cpu_done(t);
 }
 
-SEC("uprobe/start")
-int on_start(struct pt_regs *ctx)
+/* At the instruction that names the query. Returns 0. */
+static __always_inline int push_named(struct pt_regs *ctx, __u8 state)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 
 	if (t)
-		push(t, cookie, BODY_SP(ctx, cookie), FRAME_STARTED);
+		push(t, cookie, BODY_SP(ctx, cookie), state);
 	return 0;
+}
+
+SEC("uprobe/start")
+int on_start(struct pt_regs *ctx)
+{
+	return push_named(ctx, FRAME_STARTED);
 }
 
 /* Who called the wrapper that is being entered; 0 if that is none of the library's code. */
@@ -295,12 +316,7 @@ int on_requested_wrapper(struct pt_regs *ctx)
 SEC("uprobe/wrapper")
 int on_wrapper(struct pt_regs *ctx)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct thread_stack *t = current_stack();
-
-	if (t)
-		push(t, cookie, BODY_SP(ctx, cookie), FRAME_WRAPPED);
-	return 0;
+	return push_named(ctx, FRAME_WRAPPED);
 }
 
 /* Which query a body runs: what its vtable says the provider is. Zero if it cannot be read. */
@@ -360,49 +376,43 @@ int on_identify(struct pt_regs *ctx)
 SEC("uprobe/hit")
 int on_hit(struct pt_regs *ctx)
 {
-	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct thread_stack *t = current_stack();
-	struct wire_hit *h;
+	struct hit h;
+	struct wire_hit *r;
 	struct frame *top;
 
-	if (!t)
+	if (!begin_hit(&h, ctx))
 		return 0;
-	now = off_cpu_begin(t, now);
-	top = stack_top(t);
-	h = bpf_ringbuf_reserve(&ring, sizeof(*h), 0);
-	if (!h) {
+	top = stack_top(h.t);
+	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+	if (!r) {
 		count(WIRE_LOST_RING_FULL);
-		off_cpu_done(t);
+		off_cpu_done(h.t);
 		return 0;
 	}
-	*h = (struct wire_hit){
+	*r = (struct wire_hit){
 		.type = WIRE_HIT,
-		.lib = wire_cookie_lib(cookie),
+		.lib = wire_cookie_lib(h.cookie),
 		.depth = top ? stack_depth_above(top) : 0,
-		.pid = t->pid,
-		.tid = t->tid,
-		.invocation = read_hit(ctx, cookie),
-		.time_ns = now,
+		.pid = h.t->pid,
+		.tid = h.t->tid,
+		.invocation = read_hit(ctx, h.cookie),
+		.time_ns = h.now,
 	};
-	bpf_ringbuf_submit(h, wakeup_flags());
-	t->spans++;
-	off_cpu_done(t);
+	bpf_ringbuf_submit(r, wakeup_flags());
+	h.t->spans++;
+	off_cpu_done(h.t);
 	return 0;
 }
 
 SEC("uprobe/end")
 int on_end(struct pt_regs *ctx)
 {
-	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct thread_stack *t = current_stack();
+	struct hit h;
 
-	if (!t)
+	if (!begin_hit(&h, ctx))
 		return 0;
-	now = off_cpu_begin(t, now);
-	stack_on_end(t, cookie, PT_REGS_SP(ctx), now, read_invocation(ctx, cookie));
-	off_cpu_done(t);
+	stack_on_end(h.t, h.cookie, PT_REGS_SP(ctx), h.now, read_invocation(ctx, h.cookie));
+	off_cpu_done(h.t);
 	return 0;
 }
 
@@ -413,7 +423,7 @@ int on_caught(struct pt_regs *ctx)
 
 	if (!t)
 		return 0;
-	stack_on_caught(t, PT_REGS_SP(ctx), begin_hit(t));
+	stack_on_caught(t, PT_REGS_SP(ctx), off_cpu_begin(t, bpf_ktime_get_ns()));
 	off_cpu_done(t);
 	return 0;
 }
@@ -494,27 +504,23 @@ __noinline int push_guard(struct thread_stack *t, struct frame *f, int label_of_
 SEC("uprobe.s/guard")
 int on_guard(struct pt_regs *ctx)
 {
-	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct thread_stack *t = current_stack();
-	__u32 label = wire_cookie_label(cookie);
+	struct hit h;
 	__u64 slot[2] = {}; /* where its text is, and how long */
 	struct frame f;
+	__u32 label;
 
-	if (!t)
+	if (!begin_hit(&h, ctx) || has_stopped(h.t))
 		return 0;
-	now = off_cpu_begin(t, now);
-	if (has_stopped(t))
-		return 0;
-	frame_of_guard(&f, ctx, cookie);
+	frame_of_guard(&f, ctx, h.cookie);
+	label = wire_cookie_label(h.cookie);
 	if (label < WIRE_LABEL_OF_QUERY) {
 		/* Unreadable, its length is none that a label has. */
 		if (bpf_copy_from_user(slot, sizeof(slot), (void *)(f.sp + 8 * label)))
 			slot[1] = ~0ull;
 		tell_label(&f, slot[0], slot[1], 0);
 	}
-	push_guard(t, &f, label == WIRE_LABEL_OF_QUERY, now);
-	off_cpu_done(t);
+	push_guard(h.t, &f, label == WIRE_LABEL_OF_QUERY, h.now);
+	off_cpu_done(h.t);
 	return 0;
 }
 
@@ -586,40 +592,34 @@ static __always_inline struct wire_provider *ask_callers(struct pt_regs *ctx, __
 SEC("uprobe/guard_called")
 int on_guard_called(struct pt_regs *ctx)
 {
-	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct thread_stack *t = current_stack();
+	struct hit h;
 	struct wire_provider *p;
 	struct frame f;
 
-	if (!t)
+	if (!begin_hit(&h, ctx))
 		return 0;
-	now = off_cpu_begin(t, now);
-	frame_of_guard(&f, ctx, cookie);
-	p = ask_callers(ctx, cookie);
+	frame_of_guard(&f, ctx, h.cookie);
+	p = ask_callers(ctx, h.cookie);
 	if (!p)
 		count(WIRE_COUNT_NO_LABEL);
 	f.query = p ? p->query : WIRE_NO_QUERY;
 	f.hidden = p && p->hidden;
-	push_guard(t, &f, 0, now);
-	off_cpu_done(t);
+	push_guard(h.t, &f, 0, h.now);
+	off_cpu_done(h.t);
 	return 0;
 }
 
 SEC("uprobe/guard_end")
 int on_guard_end(struct pt_regs *ctx)
 {
-	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct thread_stack *t = current_stack();
+	struct hit h;
 	struct frame f;
 
-	if (!t)
+	if (!begin_hit(&h, ctx))
 		return 0;
-	now = off_cpu_begin(t, now);
-	frame_of_guard(&f, ctx, cookie);
-	stack_on_guard_end(t, &f, 1, now);
-	off_cpu_done(t);
+	frame_of_guard(&f, ctx, h.cookie);
+	stack_on_guard_end(h.t, &f, 1, h.now);
+	off_cpu_done(h.t);
 	return 0;
 }
 
@@ -642,37 +642,29 @@ static __always_inline void frame_of_timer(struct frame *f, struct pt_regs *ctx,
 SEC("uprobe.s/timer")
 int on_timer(struct pt_regs *ctx)
 {
-	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct thread_stack *t = current_stack();
+	struct hit h;
 	struct frame f;
 
-	if (!t)
+	if (!begin_hit(&h, ctx) || has_stopped(h.t))
 		return 0;
-	now = off_cpu_begin(t, now);
-	if (has_stopped(t))
-		return 0;
-	frame_of_timer(&f, ctx, cookie);
+	frame_of_timer(&f, ctx, h.cookie);
 	tell_label(&f, READ_CTX(ctx, dx), READ_CTX(ctx, cx), 1);
-	push_guard(t, &f, 0, now);
-	off_cpu_done(t);
+	push_guard(h.t, &f, 0, h.now);
+	off_cpu_done(h.t);
 	return 0;
 }
 
 SEC("uprobe/timer_end")
 int on_timer_end(struct pt_regs *ctx)
 {
-	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct thread_stack *t = current_stack();
+	struct hit h;
 	struct frame f;
 
-	if (!t)
+	if (!begin_hit(&h, ctx))
 		return 0;
-	now = off_cpu_begin(t, now);
-	frame_of_timer(&f, ctx, cookie);
-	stack_on_guard_end(t, &f, 0, now);
-	off_cpu_done(t);
+	frame_of_timer(&f, ctx, h.cookie);
+	stack_on_guard_end(h.t, &f, 0, h.now);
+	off_cpu_done(h.t);
 	return 0;
 }
 
