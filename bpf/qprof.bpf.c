@@ -7,8 +7,10 @@
  * rustc, which unwinds for every error it reports, would abort on it.
  */
 #include "counted.h"
+#include "guards.h"
 #include "maps.h"
 #include "operands.h"
+#include "queries.h"
 #include "switches.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
