@@ -7,133 +7,15 @@
  * rustc, which unwinds for every error it reports, would abort on it.
  */
 #include "counted.h"
+#include "environment.h"
 #include "guards.h"
+#include "labels.h"
 #include "maps.h"
 #include "operands.h"
 #include "queries.h"
 #include "switches.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
-
-/* With a budget, an end without a start is mostly one of a query that is not recorded. */
-static void stack_count(enum wire_counter counter)
-{
-	if (!knobs.governed || counter != WIRE_DROP_END_WITHOUT_START)
-		count(counter);
-}
-
-static int stack_wants_callers(void)
-{
-	return knobs.callers;
-}
-
-static __always_inline int is_reach(__u64 distance, __u32 reach)
-{
-	return reach && distance >= reach && distance - reach < STACK_CALL_NEAR;
-}
-
-static int stack_is_reach(wire_u64 cookie, wire_u64 distance)
-{
-	__u32 key = wire_wrapper_key(wire_cookie_lib(cookie), wire_cookie_query(cookie));
-	const struct wire_wrappers *w = bpf_map_lookup_elem(&wrappers, &key);
-
-	return w && (is_reach(distance, w->reach[0]) || is_reach(distance, w->reach[1]));
-}
-
-static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i)
-{
-	struct overflow_key key = {t->tid, i};
-
-	return bpf_map_lookup_elem(&overflow, &key);
-}
-
-static struct frame *stack_overflow_push(struct thread_stack *t, wire_u32 i)
-{
-	struct overflow_key key = {t->tid, i};
-	struct frame empty = {};
-
-	bpf_map_update_elem(&overflow, &key, &empty, BPF_ANY);
-	return bpf_map_lookup_elem(&overflow, &key);
-}
-
-/* Deep frames of all threads share one table: what is not in it any more must not fill it. */
-static void stack_overflow_pop(struct thread_stack *t, wire_u32 i)
-{
-	struct overflow_key key = {t->tid, i};
-
-	bpf_map_delete_elem(&overflow, &key);
-}
-
-struct segment {
-	__u64 lo;
-	__u64 hi;
-};
-
-static long note_segment(struct task_struct *task, struct vm_area_struct *vma, struct segment *seg)
-{
-	seg->lo = vma->vm_start;
-	seg->hi = vma->vm_end;
-	return 0;
-}
-
-static long stack_find_segment(struct thread_stack *t, wire_u64 sp)
-{
-	struct segment seg = {};
-	long err = bpf_find_vma(bpf_get_current_task_btf(), sp, note_segment, &seg, 0);
-
-	if (err)
-		return err;
-	t->seg_lo = seg.lo;
-	t->seg_hi = seg.hi;
-	return 0;
-}
-
-/*
- * Its start came before the end probes of its query were taken away, and what ended it may be
- * another's end.
- */
-static __always_inline __u8 untimed(const struct frame *f)
-{
-	volatile struct wire_watched *w = find_watched(f->lib, f->query);
-
-	return w && f->kind == WIRE_KIND_QUERY && f->start_ns <= w->lapsed_ns ? WIRE_SPAN_UNTIMED
-									      : 0;
-}
-
-static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
-		       wire_u32 invocation)
-{
-	struct wire_span *s;
-
-	if (knobs.silent)
-		return;
-	s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
-	if (!s) {
-		count(WIRE_LOST_RING_FULL);
-		return;
-	}
-	*s = (struct wire_span){
-		.type = WIRE_SPAN,
-		.flags = flags | untimed(f),
-		.lib = f->lib,
-		.kind = f->kind,
-		.query = f->query,
-		.depth = f->depth,
-		.pid = t->pid,
-		.tid = t->tid,
-		.start_ns = f->start_ns,
-		.end_ns = now,
-		.invocation = invocation,
-		.caller = f->caller,
-	};
-	bpf_ringbuf_submit(s, wakeup_flags());
-	t->spans++;
-}
-
-static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
-{
-	bpf_loop(n, fn, ctx, 0);
-}
 
 /* A thread may be gone before anybody could ask for its name. */
 static __always_inline void send_thread(const struct thread_stack *t)
@@ -428,55 +310,6 @@ int on_caught(struct pt_regs *ctx)
 	stack_on_caught(t, PT_REGS_SP(ctx), off_cpu_begin(t, bpf_ktime_get_ns()));
 	off_cpu_done(t);
 	return 0;
-}
-
-/* Tell the user half of a label that is new. Its number, or WIRE_LABEL_LOST. */
-static __always_inline __u32 send_label(const struct wire_label_key *key)
-{
-	struct wire_label_state state = {};
-	struct wire_label *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-
-	if (!r) {
-		count(WIRE_COUNT_NO_LABEL);
-		return WIRE_LABEL_LOST;
-	}
-	state.label = __sync_fetch_and_add(&last_label, 1) + 1;
-	r->type = WIRE_LABEL;
-	r->pad[0] = r->pad[1] = r->pad[2] = 0;
-	r->label = state.label;
-	r->key = *key;
-	/* First sent, then known: no interval that has it comes before it. */
-	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
-	bpf_map_update_elem(&labels, key, &state, BPF_NOEXIST);
-	return state.label;
-}
-
-/*
- * The label of `len` bytes at `text`. rustc that profiles nothing has never read it: the page may
- * not be there yet, so who calls this must be allowed to sleep.
- */
-static __always_inline void tell_label(struct frame *f, __u64 text, __u64 len, __u32 timer)
-{
-	struct wire_label_key key = {};
-	struct wire_label_state *known;
-	__u64 n = len;
-
-	key.len = len;
-	key.timer = timer;
-	if (n > sizeof(key.text))
-		n = sizeof(key.text);
-	/* Keeps the bound in the register that the helper gets, where the verifier sees it. */
-	asm volatile("" : "+r"(n));
-	if (n > sizeof(key.text))
-		return;
-	if (len != (__u32)len || (n && bpf_copy_from_user(key.text, n, (void *)text))) {
-		count(WIRE_COUNT_NO_LABEL);
-		f->label = WIRE_LABEL_LOST;
-		return;
-	}
-	known = bpf_map_lookup_elem(&labels, &key);
-	f->label = known ? known->label : send_label(&key);
-	f->hidden = known && known->hidden;
 }
 
 static __always_inline void frame_of_guard(struct frame *f, struct pt_regs *ctx, __u64 cookie)
