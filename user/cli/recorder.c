@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "analyze/budget.h"
+#include "analyze/decisions.h"
 #include "analyze/summary.h"
 #include "base/clock.h"
 #include "base/diag.h"
@@ -39,8 +39,8 @@ struct recorder {
 	uint64_t n_queries;
 	uint64_t n_hits; /* of caches */
 	struct unrecorded unrecorded;
-	struct budget watched; /* what was decided to keep the budget */
-	int file_err;	       /* the trace's first error; recording to it has stopped */
+	struct decisions decisions; /* what was decided to keep the budget */
+	int file_err;		    /* the trace's first error; recording to it has stopped */
 	int place_err; /* the trace could not be put where it belongs; it is whole elsewhere */
 	int view_err;  /* the live view's; it is not drawn any more */
 };
@@ -378,7 +378,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	if (!r)
 		return diag_error_r(-ENOMEM, "out of memory");
 	r->opt = *opt;
-	r->watched.ppm = opt->budget_ppm;
+	r->decisions.ppm = opt->budget_ppm;
 	r->start_ns = clock_ns(CLOCK_MONOTONIC);
 	r->realtime_start_ns = clock_ns(CLOCK_REALTIME);
 	r->path = strdup(opt->output);
@@ -423,7 +423,7 @@ static int on_decision(void *ctx, const struct session_decision *d)
 
 	if (err)
 		file_failed(r, err);
-	return budget__decision(&r->watched, &decision);
+	return decisions__add(&r->decisions, &decision);
 }
 
 static int on_estimated(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint64_t events,
@@ -552,13 +552,13 @@ static int print_summary(struct recorder *r, const struct trace_losses *losses)
 	struct report_options report = {
 		.top = 20,
 		.costs = r->has_costs ? &r->costs : NULL,
-		.budget = r->opt.budget_ppm ? &r->watched : NULL,
+		.decisions = r->opt.budget_ppm ? &r->decisions : NULL,
 	};
 	int err;
 
 	if (!r->opt.summary || r->view_err)
 		return r->view_err;
-	budget__end(&r->watched, summary__end_ns(r->summary));
+	decisions__end(&r->decisions, summary__end_ns(r->summary));
 	err = report_text(r->opt.live, r->summary, losses, &names, &report);
 	if (fflush(r->opt.live) && !err)
 		err = -errno;
@@ -639,7 +639,7 @@ void recorder__free(struct recorder *r)
 	tracks__free(r->tracks);
 	code_names__free(r->code_names);
 	unrecorded__clear(&r->unrecorded);
-	budget__destroy(&r->watched);
+	decisions__destroy(&r->decisions);
 	summary__free(r->summary);
 	trace_writer__free(r->writer);
 	for (uint32_t i = 0; i < r->n_names; i++)

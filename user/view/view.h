@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "analyze/budget.h"
+#include "analyze/decisions.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/summary.h"
@@ -84,8 +84,8 @@ struct report_options {
 	 */
 	const struct callers *callers;
 	struct caller_locator locator;
-	const struct budget *budget;	/* NULL: there was none */
-	const struct build_view *build; /* NULL: none in the JSON */
+	const struct decisions *decisions; /* NULL: there was no budget */
+	const struct build_view *build;	   /* NULL: none in the JSON */
 	uint64_t all_self_ns; /* self time of all, shown or not; what percent are of, with groups */
 };
 
