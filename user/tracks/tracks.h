@@ -76,8 +76,13 @@ void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_fu
 
 /* Functions that no locindex was left for: their calls count as unknown callers. */
 uint64_t tracks__refused_functions(const struct tracks *t);
-/* Spans whose caller is known, but in no function, or in such a one. */
-uint64_t tracks__unplaced_callers(const struct tracks *t);
+
+/*
+ * What was lost, by cause: the kernel half's counters, and callers that were told, but lie in no
+ * function, or in one of those. Nothing is TRACE_LOST_BAD_RECORD: who gives the records knows.
+ */
+struct trace_losses tracks__losses(const struct tracks *t,
+				   const uint64_t counters[WIRE_COUNTER_MAX]);
 
 /*
  * Announce a process that was running before the capture (from /proc). `args` are raw
