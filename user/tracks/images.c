@@ -317,13 +317,6 @@ int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd)
 	return image->in_trace ? emit(t, image) : 0;
 }
 
-uint32_t tracks__index(const struct tracks *t, uint32_t pid)
-{
-	const struct image *image = images__find(t, pid);
-
-	return image && image->in_trace ? image->p.index : TRACE_NO_PROCESS;
-}
-
 uint32_t tracks__running(const struct tracks *t)
 {
 	return t->n_running;

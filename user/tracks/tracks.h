@@ -120,9 +120,6 @@ int tracks__estimated(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t quer
 /* Tell the working directory of what runs as `pid` now; copied. Of no effect as above. */
 int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd);
 
-/* The index in the trace of what runs as `pid` now; TRACE_NO_PROCESS if it is not in it. */
-uint32_t tracks__index(const struct tracks *t, uint32_t pid);
-
 /* Processes of the trace that have not exited yet. */
 uint32_t tracks__running(const struct tracks *t);
 uint32_t tracks__processes(const struct tracks *t);
