@@ -88,6 +88,7 @@ struct code {
 
 struct code_decoder;
 
+/* 0, or -ENOMEM. */
 int code_decoder__new(const struct elf_image *img, struct code_decoder **out);
 void code_decoder__free(struct code_decoder *d);
 DEFINE_CLEANUP(struct code_decoder, code_decoder__free)

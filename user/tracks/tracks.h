@@ -37,6 +37,7 @@ struct tracks_sink {
 	bool (*wants)(void *ctx, const struct wire_label_key *label);
 };
 
+/* `sink` is copied. 0, or -ENOMEM. */
 int tracks__new(const struct tracks_sink *sink, struct tracks **out);
 
 /*
