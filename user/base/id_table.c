@@ -18,6 +18,19 @@ uint32_t id_table__get(const struct id_table *t, uint32_t id)
 	return t->pages[page][id % PAGE_IDS];
 }
 
+uint32_t id_table__next(const struct id_table *t, uint32_t from)
+{
+	for (uint32_t page = from >> PAGE_BITS; page < t->n_pages; page++) {
+		uint32_t id = page == from >> PAGE_BITS ? from % PAGE_IDS : 0;
+
+		while (t->pages[page] && id < PAGE_IDS && t->pages[page][id] == ID_TABLE_NONE)
+			id++;
+		if (t->pages[page] && id < PAGE_IDS)
+			return (page << PAGE_BITS) + id;
+	}
+	return ID_TABLE_NONE;
+}
+
 int id_table__put(struct id_table *t, uint32_t id, uint32_t value)
 {
 	uint32_t page = id >> PAGE_BITS;
