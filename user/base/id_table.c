@@ -3,7 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/array.h"
 
 #define PAGE_BITS 12
 #define PAGE_IDS  (1u << PAGE_BITS)
@@ -30,28 +31,11 @@ uint32_t id_table__next(const struct id_table *t, uint32_t from)
 	return ID_TABLE_NONE;
 }
 
-static int reserve(struct id_table *t, uint32_t n)
-{
-	uint32_t **pages;
-
-	if (n <= t->n_pages)
-		return 0;
-	/* Ids come in ascending order, mostly: do not copy for each page. */
-	n += n / 2;
-	pages = reallocarray(t->pages, n, sizeof(*pages));
-	if (!pages)
-		return -ENOMEM;
-	memset(pages + t->n_pages, 0, (n - t->n_pages) * sizeof(*pages));
-	t->pages = pages;
-	t->n_pages = n;
-	return 0;
-}
-
 int id_table__put(struct id_table *t, uint32_t id, uint32_t value)
 {
 	uint32_t page = id >> PAGE_BITS;
 
-	if (reserve(t, page + 1))
+	if (array__reserve_at(&t->pages, page, &t->n_pages, sizeof(*t->pages)))
 		return -ENOMEM;
 	if (!t->pages[page]) {
 		t->pages[page] = malloc(PAGE_IDS * sizeof(*t->pages[page]));
