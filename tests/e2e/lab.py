@@ -150,6 +150,12 @@ def alive(pid):
         return False
 
 
+def mounts_below(directory):
+    with open("/proc/self/mounts") as f:
+        places = [line.split()[1] for line in f]
+    return [place for place in places if place.startswith(directory + "/")]
+
+
 # ---- One test's own ----------------------------------------------------------------------------
 
 
@@ -168,7 +174,11 @@ class Lab:
             if process.poll() is None:
                 process.kill()
             process.communicate()
-        shutil.rmtree(self.dir, ignore_errors=True)
+        # Those of a test that failed half way. What is mounted is not ours to remove.
+        for place in reversed(mounts_below(self.dir)):
+            subprocess.run(["umount", "--lazy", place])
+        if not mounts_below(self.dir):
+            shutil.rmtree(self.dir, ignore_errors=True)
 
     def give(self, path):
         """Make it the invoker's."""
