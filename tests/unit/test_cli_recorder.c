@@ -8,10 +8,13 @@
 #include <stddef.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../fixtures/output.h"
 #include "../fixtures/sample_plan.h"
 #include "../fixtures/trace_dump.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
 
 #define LIB 4
 #define PID 4711
@@ -67,14 +70,20 @@ static int give(struct recorder *r, const void *record, size_t size)
 	return sink.record(sink.ctx, record, size);
 }
 
-static void execute(struct recorder *r, uint32_t pid)
+static void compile(struct recorder *r, uint32_t pid, char crate)
 {
 	struct wire_exec e = {.type = WIRE_EXEC, .pid = pid, .time_ns = 1000, .comm = "rustc"};
-	static const char args[] = "rustc\0--crate-name\0a";
+	char args[] = "rustc\0--crate-name\0?";
 
+	args[sizeof(args) - 2] = crate;
 	e.args_len = sizeof(args);
 	memcpy(e.args, args, sizeof(args));
 	assert_int_equal(give(r, &e, sizeof(e)), 0);
+}
+
+static void execute(struct recorder *r, uint32_t pid)
+{
+	compile(r, pid, 'a');
 }
 
 static struct wire_span span(uint16_t query, uint16_t depth, uint64_t start, uint64_t end)
@@ -143,6 +152,66 @@ static void records_become_a_trace_and_a_summary(void **state)
 	assert_contains(o.text[1], "recorded 2 queries of 1 compiler, 0 lost; wrote ");
 	assert_contains(o.text[1], path);
 	output_free(&o);
+}
+
+static void name_thread(struct recorder *r, uint32_t tid, const char *name)
+{
+	struct wire_thread t = {.type = WIRE_THREAD, .pid = PID, .tid = tid};
+
+	strcpy(t.name, name);
+	assert_int_equal(give(r, &t, sizeof(t)), 0);
+}
+
+/* What is printed at the end is what `report` prints of the file; freed by the caller. */
+static char *reported(void)
+{
+	const struct cli_report_options opt = {.file = path};
+	struct output o;
+	char *text;
+
+	output_begin(&o);
+	assert_int_equal(cmd_report(&opt), EXIT_CODE_OK);
+	output_end(&o);
+	text = strdup(o.text[0]);
+	output_free(&o);
+	return text;
+}
+
+/* Two crates: in the second, a thread had begun something when a signal came. */
+static void record_a_build(struct recorder *r)
+{
+	struct wire_span open = span(1, 0, 2500, 5000);
+	struct wire_exit killed = {.type = WIRE_EXIT, .pid = PID, .time_ns = 9000, .exit_code = 9};
+
+	compile(r, PID - 1, 'z');
+	end_process(r, PID - 1);
+	compile(r, PID, 'a');
+	name_thread(r, PID, "rustc");
+	assert_int_equal(give_span(r, 0, 1, 3000, 4000), 0);
+	open.flags = WIRE_SPAN_OPEN;
+	assert_int_equal(give(r, &open, sizeof(open)), 0);
+	assert_int_equal(give(r, &killed, sizeof(killed)), 0);
+}
+
+static void several_crates_end_with_the_report_of_a_build(void **state)
+{
+	_free_ char *shown = NULL, *report = NULL;
+	size_t size;
+	FILE *live = open_memstream(&shown, &size);
+	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
+	struct output o;
+
+	(void)state;
+	record_a_build(r);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	output_free(&o);
+	fclose(live);
+	report = reported();
+	assert_contains(shown, "crates compiled: 2 (1 failed, 1 killed)");
+	assert_contains(shown, "a 4711, killed by SIGKILL; thread 4711 rustc was in\n  typeck (");
+	assert_string_equal(shown, report);
 }
 
 /* The trace has the times as they were, and the costs; the summary is without them. */
@@ -426,6 +495,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(directories_and_thread_names_are_recorded),
 		TEST(records_become_a_trace_and_a_summary),
+		TEST(several_crates_end_with_the_report_of_a_build),
 		TEST(slow_intervals_are_told_as_they_end),
 		TEST(costs_are_stored_and_taken_off),
 		TEST(costs_that_are_not_known_are_left_out),

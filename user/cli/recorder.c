@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/version.h"
+#include "cli/closing_report.h"
 #include "cli/code_names.h"
 #include "cli/trace_output.h"
 #include "cli/unrecorded.h"
@@ -26,6 +27,8 @@ struct recorder {
 	struct tracks *tracks;
 	struct code_names *code_names; /* NULL without callers */
 	struct summary *summary;
+	struct build *build; /* NULL: nothing is printed of it */
+	struct build_texts texts;
 	struct live_view *live;
 	struct trace_costs costs;
 	bool has_costs;
@@ -47,7 +50,7 @@ static int on_process(void *ctx, const struct trace_process *p)
 
 	if (!r->trace.err)
 		trace_output__wrote(&r->trace, trace_writer__process(r->trace.writer, p));
-	return summary__process(r->summary, p);
+	return summary__process(r->summary, p) ?: r->build ? build__process(r->build, p) : 0;
 }
 
 static const char *name_of(const void *ctx, uint32_t id)
@@ -77,7 +80,7 @@ static int on_span(void *ctx, const struct trace_span *s, const struct trace_off
 	r->n_hits += s->kind == TRACE_KIND_HIT;
 	if (r->opt.slow_ns && slow_is(s, r->opt.slow_ns))
 		tell_slow(r, s, off);
-	return summary__span(r->summary, s, off);
+	return summary__span(r->summary, s, off) ?: r->build ? build__span(r->build, s) : 0;
 }
 
 static int on_unrecorded(void *ctx, const struct trace_tally *more)
@@ -102,7 +105,7 @@ static int on_thread(void *ctx, const struct trace_thread *t)
 
 	if (!r->trace.err)
 		trace_output__wrote(&r->trace, trace_writer__thread(r->trace.writer, t));
-	return 0;
+	return r->build ? build__thread(r->build, t) : 0;
 }
 
 static int remember_name(struct recorder *r, uint32_t id, const char *name)
@@ -299,7 +302,10 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	r->realtime_start_ns = clock_ns(CLOCK_REALTIME);
 	r->trace.path = strdup(opt->output);
 	r->trace.force = opt->force;
+	r->texts = (struct build_texts){r, name_of};
 	err = r->trace.path ? summary__new(&r->summary) : -ENOMEM;
+	if (!err && opt->summary)
+		err = build__new(&r->texts, &r->build);
 	if (!err)
 		err = tracks__new(&sink, &r->tracks);
 	if (!err && opt->filter && filter__wants_hits(opt->filter))
@@ -443,10 +449,10 @@ static int print_summary(struct recorder *r, const struct trace_losses *losses)
 	};
 	int err;
 
-	if (!r->opt.summary || r->view_err)
+	if (!r->build || r->view_err)
 		return r->view_err;
 	decisions__end(&r->decisions, summary__end_ns(r->summary));
-	err = report_text(r->opt.live, r->summary, losses, &names, &report);
+	err = closing_report(r->opt.live, r->build, r->summary, losses, &names, &report);
 	if (fflush(r->opt.live) && !err)
 		err = -errno;
 	if (err && err != -EPIPE)
@@ -486,7 +492,7 @@ static void write_unrecorded(struct recorder *r)
 
 		if (!r->trace.err)
 			trace_output__wrote(&r->trace, trace_writer__tally(r->trace.writer, t));
-		if (summary__tally(r->summary, t))
+		if (summary__tally(r->summary, t) || (r->build && build__tally(r->build, t)))
 			diag_warn("out of memory: the summary leaves out what was not recorded");
 	}
 }
@@ -520,6 +526,7 @@ void recorder__free(struct recorder *r)
 	unrecorded__clear(&r->unrecorded);
 	decisions__destroy(&r->decisions);
 	summary__free(r->summary);
+	build__free(r->build);
 	trace_output__destroy(&r->trace);
 	for (uint32_t i = 0; i < r->n_names; i++)
 		free(r->names[i]);

@@ -18,7 +18,7 @@ struct recorder_options {
 	bool force;	    /* overwrite it */
 	FILE *live;	    /* where the live view and the summary go */
 	enum live_mode mode;
-	bool summary;	     /* print one at the end */
+	bool summary;	     /* print one at the end: closing_report() */
 	bool callers;	     /* name them: the capture tells them */
 	uint64_t slow_ns;    /* print intervals that take so long to stderr; 0: none */
 	uint64_t budget_ppm; /* of CPU time, for the probes; 0: none */

@@ -283,10 +283,12 @@ static bool take_counts(struct byte_reader *in, uint64_t *counts, uint64_t n_kno
 void reader__take_losses(struct trace_reader *r, struct trace_item *item)
 {
 	item->losses = (struct trace_losses){0};
-	if (take_counts(&r->stream.payload, item->losses.count, TRACE_LOSS_MAX))
-		item->kind = TRACE_ITEM_LOSSES;
-	else
+	if (!take_counts(&r->stream.payload, item->losses.count, TRACE_LOSS_MAX)) {
 		chunk_stream__damaged(&r->stream, "a record of losses is malformed");
+		return;
+	}
+	r->stats.lost = trace_losses__total(&item->losses);
+	item->kind = TRACE_ITEM_LOSSES;
 }
 
 void reader__take_costs(struct trace_reader *r, struct trace_item *item)
