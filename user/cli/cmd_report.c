@@ -13,6 +13,7 @@
 #include "trace/reader.h"
 #include "trace/self_time.h"
 #include "view/build.h"
+#include "view/screen.h"
 #include "view/view.h"
 
 /* What a trace says, summed. */
@@ -238,6 +239,7 @@ static struct report_options view_options(const struct contents *c, const struct
 
 	return (struct report_options){
 		.top = o->top,
+		.width = o->wide ? 0 : screen_columns(stdout),
 		.problem = trace_reader__problem(r),
 		.sort = sort[o->sort],
 		.min_self_ns = o->min.ns,
@@ -290,6 +292,7 @@ static int print(const struct contents *c, const struct view_names *names,
 		.problem = opt->problem,
 		.top = opt->top,
 		.full = c->options->full,
+		.wide = c->options->wide || c->options->full,
 	};
 
 	opt->build = c->build ? &build : NULL;

@@ -7,6 +7,10 @@
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 #define AT(field)   offsetof(struct cli, field)
 
+#define WIDE_HELP                                                                                  \
+	"Whole names and all columns, however wide. Without it a line has as many columns as the " \
+	"terminal, or 80 where there is none."
+
 #define QUERY_HELP                                                                               \
 	"Only queries whose name matches GLOB, such as 'type*' or '*_of'. May be given several " \
 	"times: any of them."
@@ -184,6 +188,14 @@ static const struct cli_option options[] = {
 	},
 	{
 		.commands = CLI_BIT(CLI_REPORT),
+		.letter = 'w',
+		.name = "wide",
+		.kind = CLI_FLAG,
+		.offset = AT(report.wide),
+		.help = WIDE_HELP,
+	},
+	{
+		.commands = CLI_BIT(CLI_REPORT),
 		.name = "raw",
 		.kind = CLI_FLAG,
 		.offset = AT(report.raw),
@@ -297,6 +309,14 @@ static const struct cli_option options[] = {
 		.offset = AT(diff.top),
 		.initial = "20",
 		.help = "Show only the N largest changes; 0 shows all. JSON always has all.",
+	},
+	{
+		.commands = CLI_BIT(CLI_DIFF),
+		.letter = 'w',
+		.name = "wide",
+		.kind = CLI_FLAG,
+		.offset = AT(diff.wide),
+		.help = WIDE_HELP,
 	},
 	{
 		.commands = CLI_BIT(CLI_DIFF),
