@@ -7,37 +7,24 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_build.h"
 
-static char *print(const struct build_view *v)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_int_equal(build_markdown(out, v), 0);
-	fclose(out);
-	return text;
-}
-
 static void a_build_is_as_agreed(void **state)
 {
-	struct sample_build s;
+	_sample_build_ struct sample_build s = {};
 	struct build_view v;
-	char *text;
+	_free_ char *text = NULL;
 
 	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
-	text = print(&v);
+	text = printed_build(build_markdown, &v);
 	assert_golden("view/build.md", text);
-	free(text);
-	sample_build__destroy(&s);
 }
 
 static void tables_stay_whole(void **state)
 {
-	struct sample_build s;
+	_sample_build_ struct sample_build s = {};
 	struct build_view v;
-	char *text;
+	_free_ char *text = NULL;
 
 	(void)state;
 	sample_build__make(&s);
@@ -45,12 +32,10 @@ static void tables_stay_whole(void **state)
 	v.top = 2;
 	v.losses = NULL;
 	v.problem = "unfinished";
-	text = print(&v);
+	text = printed_build(build_markdown, &v);
 	assert_contains(text, "| `ser\\|de build script` |");
 	assert_contains(text, "\nand 2 more\n");
 	assert_contains(text, "\nLost: unknown, the trace does not say. Incomplete: `unfinished`.");
-	free(text);
-	sample_build__destroy(&s);
 }
 
 int main(void)
