@@ -7,14 +7,19 @@
 
 static struct budget_row *row_of(struct budget *b, const struct trace_decision *d)
 {
-	uint32_t i = u64_map__get(&b->row_of, d->label);
+	uint64_t key = (uint64_t)d->kind << 32 | d->label;
+	uint32_t i = u64_map__get(&b->row_of, key);
 
 	if (i != U64_MAP_NONE)
 		return &b->rows[i];
 	if (array__reserve_one(&b->rows, b->n, &b->capacity, sizeof(*b->rows)) ||
-	    u64_map__put(&b->row_of, d->label, b->n))
+	    u64_map__put(&b->row_of, key, b->n))
 		return NULL;
-	b->rows[b->n] = (struct budget_row){.label = d->label, .since_ns = d->time_ns};
+	b->rows[b->n] = (struct budget_row){
+		.label = d->label,
+		.kind = d->kind,
+		.since_ns = d->time_ns,
+	};
 	return &b->rows[b->n++];
 }
 
@@ -35,6 +40,7 @@ int budget__decision(struct budget *b, const struct trace_decision *d)
 		return -ENOMEM;
 	go_on(row, d->time_ns);
 	row->watch = d->watch;
+	row->last_ns = d->time_ns;
 	row->decisions++;
 	b->decisions++;
 	b->ppm = d->budget_ppm;
@@ -42,6 +48,22 @@ int budget__decision(struct budget *b, const struct trace_decision *d)
 	if (d->cost_ppm > b->most_cost_ppm)
 		b->most_cost_ppm = d->cost_ppm;
 	return 0;
+}
+
+uint64_t budget__watched_from(const struct budget *b, uint8_t kind)
+{
+	uint64_t from = 0;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct budget_row *row = &b->rows[i];
+
+		if (row->kind != kind)
+			continue;
+		if (row->watch != TRACE_WATCH_FULL)
+			return UINT64_MAX;
+		from = row->last_ns > from ? row->last_ns : from;
+	}
+	return from;
 }
 
 void budget__end(struct budget *b, uint64_t ns)

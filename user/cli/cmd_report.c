@@ -201,6 +201,7 @@ static int read_all(struct trace_reader *r, struct contents *c)
 	}
 	if (!err)
 		budget__end(&c->budget, summary__end_ns(c->summary));
+	summary__loads_watched(c->summary, budget__watched_from(&c->budget, TRACE_KIND_LOAD));
 	if (!err && c->build)
 		err = build__end(c->build);
 	return err;

@@ -106,6 +106,7 @@ int html_report__print(struct html_report *h, FILE *to)
 	};
 
 	budget__end(&h->budget, summary__end_ns(h->summary));
+	summary__loads_watched(h->summary, budget__watched_from(&h->budget, TRACE_KIND_LOAD));
 	if (h->budget.n)
 		opt.budget = &h->budget;
 	return report_json(to, h->summary, h->has_losses ? &h->losses : NULL, &names, &opt);

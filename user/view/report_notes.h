@@ -15,7 +15,7 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 
 /*
  * Which queries were watched less: of those that are wanted ten, the longest off first; all if no
- * number of rows is given. Nothing if no decision was made.
+ * number of rows is given. And what else was not watched. Nothing if no decision was made.
  */
 int report_notes__budget(FILE *out, const struct report_rows *queries,
 			 const struct view_names *names, const struct report_options *opt);
