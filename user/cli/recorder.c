@@ -409,18 +409,31 @@ static enum trace_watch watch_of(enum governor_watch watch)
 	}
 }
 
+/* Kinds have the same numbers in both halves: see tracks.c. */
+static int label_of_decision(struct recorder *r, const struct session_decision *d, uint32_t *label)
+{
+	if (d->query == SESSION_ALL)
+		return label_of(r, TRACE_ALL_LABELS, label);
+	*label = d->kind == WIRE_KIND_QUERY ? tracks__query_label(r->tracks, d->lib, d->query)
+					    : tracks__guard_label(r->tracks, d->lib, d->query);
+	return 0;
+}
+
 static int on_decision(void *ctx, const struct session_decision *d)
 {
 	struct recorder *r = ctx;
 	struct trace_decision decision = {
 		.time_ns = d->time_ns,
-		.label = tracks__query_label(r->tracks, d->lib, d->query),
+		.kind = d->kind,
 		.watch = (uint8_t)watch_of(d->watch),
 		.cost_ppm = d->cost_ppm,
 		.budget_ppm = d->budget_ppm,
 	};
-	int err = r->file_err ? 0 : trace_writer__decision(r->writer, &decision);
+	int err = label_of_decision(r, d, &decision.label);
 
+	if (err)
+		return err;
+	err = r->file_err ? 0 : trace_writer__decision(r->writer, &decision);
 	if (err)
 		file_failed(r, err);
 	return budget__decision(&r->watched, &decision);
@@ -559,6 +572,7 @@ static int print_summary(struct recorder *r, const struct trace_losses *losses)
 	if (!r->opt.summary || r->view_err)
 		return r->view_err;
 	budget__end(&r->watched, summary__end_ns(r->summary));
+	summary__loads_watched(r->summary, budget__watched_from(&r->watched, TRACE_KIND_LOAD));
 	err = report_text(r->opt.live, r->summary, losses, &names, &report);
 	if (fflush(r->opt.live) && !err)
 		err = -errno;
