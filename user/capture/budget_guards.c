@@ -38,13 +38,21 @@ struct command_says budget_command_says(const char *args, size_t len, bool cut)
 
 /* ---- What is attached ------------------------------------------------------------------------ */
 
-static bool is_said(const struct command_says *says, uint8_t kind)
+static bool is_said(const struct command_says *says, const struct watched_group *g)
 {
-	return (kind == WIRE_KIND_LOAD && says->incremental) ||
-	       (kind == WIRE_KIND_BLOCKED && says->threads);
+	return (g->incremental && says->incremental) ||
+	       (g->kind == WIRE_KIND_BLOCKED && says->threads);
 }
 
-/* Of activities no command line tells; what was not met once may be now. */
+/* Those of which rustc's labels say it; others are left to what is remembered. */
+static bool is_incremental(const struct plan_guard *guard)
+{
+	if (guard->kind == WIRE_KIND_ACTIVITY)
+		return guard->label && strstr(guard->label, "incr");
+	return guard->kind == WIRE_KIND_LOAD;
+}
+
+/* Of most activities no command line tells; what was not met once may be now. */
 static bool has_its_turn(const struct budget *b, uint8_t lib, uint32_t group)
 {
 	return b->guards[lib].groups[group].kind == WIRE_KIND_ACTIVITY &&
@@ -56,7 +64,7 @@ static bool is_worth_it(const struct budget *b, uint8_t lib, uint32_t group)
 	const struct watched_group *g = &b->guards[lib].groups[group];
 
 	return !b->budget_ppm || g->unnamed || !rates__never(b->known[lib], group) ||
-	       is_said(&b->some_say, g->kind) || has_its_turn(b, lib, group);
+	       is_said(&b->some_say, g) || has_its_turn(b, lib, group);
 }
 
 static int attach_group(struct budget *b, uint8_t lib, uint32_t group)
@@ -84,6 +92,7 @@ static int allocate(struct watched_guards *w, const struct plan *plan)
 
 		w->guards[i] = (struct watched_guard){.group = group_of[i], .kind = guard->kind};
 		g->kind = guard->kind;
+		g->incremental |= is_incremental(guard);
 		g->unnamed |= guard->kind == WIRE_KIND_ACTIVITY && !guard->label;
 	}
 	return 0;
@@ -184,7 +193,7 @@ int budget__heed(struct budget *b, struct command_says says)
 		for (uint32_t i = 0; i < w->n_groups && !err; i++) {
 			const struct watched_group *g = &w->groups[i];
 
-			if (!g->present || g->attached || !is_said(&b->some_say, g->kind))
+			if (!g->present || g->attached || !is_said(&b->some_say, g))
 				continue;
 			/* That it was not is told first. */
 			err = budget__tell_foreseen(b) ?: attach_late(b, lib, i);

@@ -56,10 +56,11 @@ struct watched_guard {
 };
 
 struct watched_group {
-	uint8_t kind;  /* that of its first guard */
-	bool unnamed;  /* labels are told when they happen: none to say that they are not */
-	bool present;  /* some of it is asked for */
-	bool attached; /* for good */
+	uint8_t kind;	  /* that of its first guard */
+	bool unnamed;	  /* labels are told when they happen: none to say that they are not */
+	bool incremental; /* only incremental compilers have such intervals */
+	bool present;	  /* some of it is asked for */
+	bool attached;	  /* for good */
 	bool told_off;
 };
 

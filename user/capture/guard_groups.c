@@ -5,8 +5,8 @@
 
 bool guards_are_alike(const struct plan_guard *a, const struct plan_guard *b)
 {
-	if (a->kind != b->kind)
-		return false;
+	if (a->kind != b->kind || a->kind != WIRE_KIND_ACTIVITY)
+		return a->kind == b->kind;
 	if (!a->label || !b->label)
 		return a->label == b->label;
 	return !strcmp(a->label, b->label);

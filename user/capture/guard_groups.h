@@ -12,7 +12,7 @@
 /* `group_of[guard]` is the number of its group, from 0. Returns how many there are. */
 uint32_t guard_groups_find(const struct plan *plan, uint32_t *group_of);
 
-/* Whether two guards have the same kind and label, or no label of their own. */
+/* Whether two guards are of one kind, and, if it is activities, of one label or none. */
 bool guards_are_alike(const struct plan_guard *a, const struct plan_guard *b);
 
 #endif /* QPROF_CAPTURE_GUARD_GROUPS_H */
