@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "capture/budget_state.h"
 #include "capture/guard_groups.h"
+#include "capture/processes.h"
 #include "capture/programs.h"
 #include "capture/units.h"
 
@@ -25,7 +26,8 @@ static bool mentions(const char *args, size_t len, const char *word)
 	return memmem(args, len, word, strlen(word)) != NULL;
 }
 
-struct command_says budget_command_says(const char *args, size_t len, bool cut)
+/* Of `len` bytes of NUL-separated arguments, of which more may have been `cut` off. */
+static struct command_says read_arguments(const char *args, size_t len, bool cut)
 {
 	/* A file of arguments is not read. */
 	bool hidden = !len || cut || args[0] == '@' || memmem(args, len, "\0@", 2);
@@ -34,6 +36,14 @@ struct command_says budget_command_says(const char *args, size_t len, bool cut)
 		.incremental = hidden || mentions(args, len, "incremental"),
 		.threads = hidden || mentions(args, len, "threads="),
 	};
+}
+
+struct command_says budget_command_of(pid_t pid)
+{
+	char args[16384];
+	size_t len = process_arguments(pid, args, sizeof(args));
+
+	return read_arguments(args, len, len == sizeof(args));
 }
 
 /* ---- What is attached ------------------------------------------------------------------------ */
@@ -210,7 +220,9 @@ int budget__heed_exec(struct budget *b, const void *record, size_t size)
 
 	if (!memchr(r->args, '\0', len) || !is_compiler_program(r->args))
 		return 0;
-	return budget__heed(b, budget_command_says(r->args, len, r->truncated));
+	/* What was cut off there is in /proc, unless it is gone. */
+	return budget__heed(b, r->truncated ? budget_command_of((pid_t)r->pid)
+					    : read_arguments(r->args, len, false));
 }
 
 /* ---- What is learnt -------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/array.h"
@@ -42,15 +41,6 @@ static uint64_t cpu_of(const struct process *p)
 	if (clock_gettime(p->clock, &ts))
 		return p->cpu_ns;
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-/* What cannot be read there may be. */
-static struct command_says command_of(pid_t pid)
-{
-	char args[16384];
-	size_t len = process_arguments(pid, args, sizeof(args));
-
-	return budget_command_says(args, len, len == sizeof(args));
 }
 
 /*
@@ -95,7 +85,7 @@ static int add_process(struct budget *b, pid_t pid)
 		return -ENOMEM;
 	}
 	p.cpu_ns = cpu_of(&p);
-	says = command_of(pid);
+	says = budget_command_of(pid);
 	p.incremental = says.incremental;
 	b->cpu_ns += creditable_ns(b, &p);
 	b->installed_ns += install_ns(b);

@@ -133,8 +133,8 @@ int budget__tell_foreseen_guards(struct budget *b);
 int budget__heed(struct budget *b, struct command_says says);
 int budget__heed_exec(struct budget *b, const void *record, size_t size);
 
-/* What `len` bytes of NUL-separated arguments say, of which more may have been `cut` off. */
-struct command_says budget_command_says(const char *args, size_t len, bool cut);
+/* What the arguments of a running process say; those that cannot be read may say anything. */
+struct command_says budget_command_of(pid_t pid);
 
 /* An interval of a guard's was seen; a compiler of that library had CPU time while they were
  * watched. */
