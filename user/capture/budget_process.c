@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "capture/budget_state.h"
-#include "capture/processes.h"
 
 /* Some of the time of a process that is too short to be told. */
 #define TINY_S 1e-9
