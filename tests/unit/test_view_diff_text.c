@@ -46,6 +46,16 @@ static void top_limits_the_rows(void **state)
 	free(text);
 }
 
+/* Under one name, in the order of their start, serde would be compared with libc. */
+static void build_scripts_go_by_their_packages(void **state)
+{
+	char *text = sample_diff_of(diff_text, sample_scripts(), COMPARE_COUNT, 0);
+
+	(void)state;
+	assert_golden("view/diff_scripts.txt", text);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -53,6 +63,7 @@ int main(void)
 		cmocka_unit_test(one_trace_a_side_says_so),
 		cmocka_unit_test(executions_need_no_spread_of_times),
 		cmocka_unit_test(top_limits_the_rows),
+		cmocka_unit_test(build_scripts_go_by_their_packages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,14 +94,14 @@ static void decisions_are_told_by_query(void **state)
 		{3100, SAMPLE_TYPECK, TRACE_WATCH_FULL, 21000, 50000, TRACE_KIND_QUERY},
 	};
 	_summary_ struct summary *s = sample_one();
-	struct budget b = {0};
-	struct report_options opt = {.budget = &b};
+	struct decisions d = {0};
+	struct report_options opt = {.decisions = &d};
 	_free_ char *text = NULL, *top = NULL, *json = NULL;
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(budget__decision(&b, &all[i]), 0);
-	budget__end(&b, 3101);
+		assert_int_equal(decisions__add(&d, &all[i]), 0);
+	decisions__end(&d, 3101);
 	text = print(report_text, s, &opt);
 	assert_contains(text,
 			"\nbudget: 5.0 % of CPU time for the probes; to keep it, 3 decisions\n"
@@ -118,7 +118,7 @@ static void decisions_are_told_by_query(void **state)
 	assert_contains(top, "  and 1 more query; --top 0 shows all\n");
 	assert_contains(top, "budget 5.0 % of CPU time; before the last decision probes took about "
 			     "2.1 %,\nbefore others up to 6.1 %\n");
-	budget__destroy(&b);
+	decisions__destroy(&d);
 }
 
 static void add_span(struct summary *s, uint32_t process, uint32_t tid, uint8_t kind, uint32_t id)
@@ -199,14 +199,14 @@ static void what_was_not_watched_is_told_by_kind(void **state)
 		{600, SAMPLE_ALL, TRACE_WATCH_FULL, 0, 30000, TRACE_KIND_LOAD},
 	};
 	_summary_ struct summary *s = sample_one();
-	struct budget b = {0};
-	struct report_options opt = {.budget = &b, .top = 20};
+	struct decisions d = {0};
+	struct report_options opt = {.decisions = &d, .top = 20};
 	_free_ char *text = NULL, *top = NULL, *json = NULL;
 
 	(void)state;
 	for (size_t i = 0; i < 5; i++)
-		assert_int_equal(budget__decision(&b, &all[i]), 0);
-	budget__end(&b, 1100);
+		assert_int_equal(decisions__add(&d, &all[i]), 0);
+	decisions__end(&d, 1100);
 	top = print(report_text, s, &opt);
 	assert_contains(top,
 			"; to keep it, 5 decisions\n"
@@ -224,25 +224,25 @@ static void what_was_not_watched_is_told_by_kind(void **state)
 	assert_contains(json, ",\"queries\":[],\"others\":["
 			      "{\"kind\":\"QueryBlocked\",\"name\":\"<all>\",\"decisions\":1,"
 			      "\"watch\":\"off\",\"counted_ns\":0,\"off_ns\":1000},");
-	budget__destroy(&b);
+	decisions__destroy(&d);
 }
 
 /* Rows of a budget are few, those off the longest, and of the queries that were asked for. */
 static void decisions_do_not_bury_the_report(void **state)
 {
 	_summary_ struct summary *s = sample_one();
-	struct budget b = {0};
-	struct report_options opt = {.budget = &b, .top = 20};
+	struct decisions d = {0};
+	struct report_options opt = {.decisions = &d, .top = 20};
 	_free_ char *text = NULL, *all = NULL, *asked = NULL, *large = NULL;
 
 	(void)state;
 	for (uint32_t i = 0; i < 30; i++) {
-		const struct trace_decision d = {1000 - i, i, TRACE_WATCH_OFF,
-						 1,	   1, TRACE_KIND_QUERY};
+		const struct trace_decision off = {1000 - i, i, TRACE_WATCH_OFF,
+						   1,	     1, TRACE_KIND_QUERY};
 
-		assert_int_equal(budget__decision(&b, &d), 0);
+		assert_int_equal(decisions__add(&d, &off), 0);
 	}
-	budget__end(&b, 1000);
+	decisions__end(&d, 1000);
 	text = print(report_text, s, &opt);
 	assert_contains(text, "at last\n<unknown>             1         0 ns    29 ns      off\n");
 	assert_contains(text, "  and 20 more queries; --top 0 shows all\n");
@@ -258,7 +258,7 @@ static void decisions_do_not_bury_the_report(void **state)
 	large = print(report_text, s, &opt);
 	assert_contains(large, "typeck                1         0 ns     0 ns      off\n");
 	assert_lacks(large, "<unknown>");
-	budget__destroy(&b);
+	decisions__destroy(&d);
 }
 
 /* A process that made 2,000 results, and of whose executions some were not recorded. */

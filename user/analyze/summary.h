@@ -69,6 +69,7 @@ static inline bool summary_row__is_untimed(const struct summary_row *row)
 
 struct summary;
 
+/* 0, or -ENOMEM. */
 int summary__new(struct summary **out);
 /*
  * The texts of processes will outlive the summary, as those of a reader do, and are not copied:

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -26,16 +27,8 @@ static void seen__clear(struct seen *s)
 
 static int seen__add(struct seen *s, const struct trace_process *p)
 {
-	if (p->index >= s->n) {
-		uint32_t n = p->index + 1;
-		void *more = reallocarray(s->by_index, n, sizeof(*s->by_index));
-
-		if (!more)
-			return -ENOMEM;
-		s->by_index = more;
-		memset(s->by_index + s->n, 0, (n - s->n) * sizeof(*s->by_index));
-		s->n = n;
-	}
+	if (array__reserve_at(&s->by_index, p->index, &s->n, sizeof(*s->by_index)))
+		return -ENOMEM;
 	s->by_index[p->index] = p;
 	return 0;
 }

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/budget.h"
+#include "analyze/decisions.h"
 #include "analyze/build.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
@@ -26,7 +26,7 @@ struct contents {
 	struct self_time *self_time; /* NULL: rows are queries, and the summary does it */
 	uint64_t self_ns;	     /* of all */
 	uint64_t self_probe_ns;
-	struct budget budget;
+	struct decisions decisions;
 	struct trace_losses losses;
 	struct trace_costs costs;
 	bool has_losses;
@@ -40,7 +40,7 @@ static void contents__clear(struct contents *c)
 	callers__free(c->callers);
 	build__free(c->build);
 	self_time__free(c->self_time);
-	budget__destroy(&c->budget);
+	decisions__destroy(&c->decisions);
 }
 
 static const char *string_of(const void *ctx, uint32_t id)
@@ -174,7 +174,7 @@ static int take_item(struct contents *c, const struct trace_reader *r, struct tr
 	case TRACE_ITEM_TALLY:
 		return take_tally(c, r, &item->tally);
 	case TRACE_ITEM_DECISION:
-		return budget__decision(&c->budget, &item->decision);
+		return decisions__add(&c->decisions, &item->decision);
 	case TRACE_ITEM_LOSSES:
 		c->losses = item->losses;
 		c->has_losses = true;
@@ -192,7 +192,7 @@ static int read_all(struct trace_reader *r, struct contents *c)
 	struct trace_item item;
 	int err = contents__init(c, r);
 
-	c->budget.ppm = trace_reader__info(r)->budget_ppm;
+	c->decisions.ppm = trace_reader__info(r)->budget_ppm;
 	while (!err) {
 		err = trace_reader__next(r, &item);
 		if (err || item.kind == TRACE_ITEM_END)
@@ -200,8 +200,8 @@ static int read_all(struct trace_reader *r, struct contents *c)
 		err = take_item(c, r, &item);
 	}
 	if (!err)
-		budget__end(&c->budget, summary__end_ns(c->summary));
-	summary__loads_watched(c->summary, budget__watched_from(&c->budget, TRACE_KIND_LOAD));
+		decisions__end(&c->decisions, summary__end_ns(c->summary));
+	summary__loads_watched(c->summary, decisions__watched_from(&c->decisions, TRACE_KIND_LOAD));
 	if (!err && c->build)
 		err = build__end(c->build);
 	return err;
@@ -252,7 +252,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.all_self_ns = c->self_ns > c->self_probe_ns ? c->self_ns - c->self_probe_ns : 0,
 		.costs = c->has_costs ? &c->costs : NULL,
 		.raw = o->raw,
-		.budget = c->budget.ppm ? &c->budget : NULL,
+		.decisions = c->decisions.ppm ? &c->decisions : NULL,
 	};
 }
 
@@ -291,6 +291,7 @@ static int print(const struct contents *c, const struct view_names *names,
 		.problem = opt->problem,
 		.top = opt->top,
 		.full = c->options->full,
+		.decisions = opt->decisions,
 	};
 
 	opt->build = c->build ? &build : NULL;

@@ -20,6 +20,7 @@
 #include "export/flame.h"
 #include "export/html_report.h"
 #include "export/html_spans.h"
+#include "export/notes.h"
 #include "export/process_title.h"
 #include "export/timeline.h"
 #include "view/json.h"
@@ -27,7 +28,6 @@
 /* About what an interval takes, and the most that a browser should be given to open. */
 #define SPAN_BYTES 6
 #define MOST_BYTES (96u << 20)
-#define NOTE_MAX   512
 
 /* The page around the data; the Makefile puts it together. */
 __asm__(".section .rodata\n"
@@ -367,7 +367,7 @@ static int put_threads(struct html *h, FILE *to)
 static int print_about(struct html *h, FILE *to)
 {
 	const struct trace_info *info = trace_reader__info(h->job->r);
-	char note[NOTE_MAX], start[24];
+	char note[EXPORT_NOTE_MAX], start[24];
 	struct json j;
 	int err;
 
@@ -384,7 +384,7 @@ static int print_about(struct html *h, FILE *to)
 	json__number(&j, "spans", h->job->written);
 	json__number(&j, "left_out", h->job->left_out);
 	json__number(&j, "adjusted", h->job->adjusted);
-	json__text(&j, "note", timeline_note(h->job, note, sizeof(note)) ? note : NULL);
+	json__text(&j, "note", export_note(h->job, NOTE_LEFT_OUT, note) ? note : NULL);
 	json__text(&j, "privacy", "this file " EXPORT_PRIVACY);
 	err = json__put_open(&j, to) ?: put_processes(h, to) ?: put_threads(h, to);
 	err = err ?: put_texts(to, "names", h->n_whats, what_text, h);

@@ -10,7 +10,6 @@
 #include "export/nesting.h"
 #include "export/parallelism.h"
 #include "export/process_title.h"
-#include "view/format.h"
 
 /* Above those of a kernel, which has at most 2^22. */
 #define FIRST_OTHER_PID 10000000u
@@ -247,26 +246,4 @@ int timeline_run(struct export_job *job, const struct timeline_format *format, v
 	timeline__clear(t);
 	free(t);
 	return err;
-}
-
-bool timeline_note(const struct export_job *job, char *text, size_t size)
-{
-	char left_out[FORMAT_MAX], least[FORMAT_MAX], most[FORMAT_MAX];
-
-	*text = '\0';
-	if (!job->left_out)
-		return false;
-	format_count(left_out, job->left_out);
-	format_duration(least, job->least_ns);
-	format_bytes(most, job->max_bytes);
-	if (job->least_ns && job->least_ns != UINT64_MAX)
-		snprintf(text, size,
-			 "%s intervals are left out, those shorter than %s first, as the file is "
-			 "to be no larger than %s",
-			 left_out, least, most);
-	else
-		snprintf(text, size,
-			 "%s intervals are left out, as the file is to be no larger than %s",
-			 left_out, most);
-	return true;
 }

@@ -75,11 +75,6 @@ uint64_t tracks__refused_functions(const struct tracks *t)
 	return caller_index__refused(t->callers);
 }
 
-uint64_t tracks__unplaced_callers(const struct tracks *t)
-{
-	return caller_index__unplaced(t->callers);
-}
-
 void tracks__set_costs(struct tracks *t, const struct trace_costs *costs)
 {
 	self_time__set_costs(t->self_time, costs);

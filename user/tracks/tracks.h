@@ -37,6 +37,7 @@ struct tracks_sink {
 	bool (*wants)(void *ctx, const struct wire_label_key *label);
 };
 
+/* `sink` is copied. 0, or -ENOMEM. */
 int tracks__new(const struct tracks_sink *sink, struct tracks **out);
 
 /*
@@ -77,8 +78,13 @@ void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_fu
 
 /* Functions that no locindex was left for: their calls count as unknown callers. */
 uint64_t tracks__refused_functions(const struct tracks *t);
-/* Spans whose caller is known, but in no function, or in such a one. */
-uint64_t tracks__unplaced_callers(const struct tracks *t);
+
+/*
+ * What was lost, by cause: the kernel half's counters, and callers that were told, but lie in no
+ * function, or in one of those. Nothing is TRACE_LOST_BAD_RECORD: who gives the records knows.
+ */
+struct trace_losses tracks__losses(const struct tracks *t,
+				   const uint64_t counters[WIRE_COUNTER_MAX]);
 
 /*
  * Announce a process that was running before the capture (from /proc). `args` are raw
@@ -115,9 +121,6 @@ int tracks__estimated(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t quer
 
 /* Tell the working directory of what runs as `pid` now; copied. Of no effect as above. */
 int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd);
-
-/* The index in the trace of what runs as `pid` now; TRACE_NO_PROCESS if it is not in it. */
-uint32_t tracks__index(const struct tracks *t, uint32_t pid);
 
 /* Processes of the trace that have not exited yet. */
 uint32_t tracks__running(const struct tracks *t);

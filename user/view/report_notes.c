@@ -77,7 +77,7 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 	return err;
 }
 
-static void add_watch(struct table *t, const struct budget_row *row, const char *name)
+static void add_watch(struct table *t, const struct decided *row, const char *name)
 {
 	char buf[FORMAT_MAX];
 
@@ -108,7 +108,7 @@ static bool is_watch_wanted(const struct report_rows *queries, const char *name,
 
 static int compare_watches(const void *a, const void *b)
 {
-	const struct budget_row *x = a, *y = b;
+	const struct decided *x = a, *y = b;
 
 	for (int watch = TRACE_WATCH_OFF; watch > TRACE_WATCH_FULL; watch--) {
 		if (x->ns[watch] != y->ns[watch])
@@ -118,13 +118,13 @@ static int compare_watches(const void *a, const void *b)
 }
 
 /* Those to show, the longest off first; returns how many. */
-static uint32_t pick_watches(struct budget_row *rows, const struct report_rows *queries,
+static uint32_t pick_watches(struct decided *rows, const struct report_rows *queries,
 			     const struct view_names *names, const struct report_options *opt)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < opt->budget->n; i++) {
-		const struct budget_row *row = &opt->budget->rows[i];
+	for (uint32_t i = 0; i < opt->decisions->n; i++) {
+		const struct decided *row = &opt->decisions->rows[i];
 
 		if (row->kind == TRACE_KIND_QUERY &&
 		    is_watch_wanted(queries, names->text(names->ctx, row->label), opt))
@@ -134,16 +134,16 @@ static uint32_t pick_watches(struct budget_row *rows, const struct report_rows *
 	return n;
 }
 
-static void print_budget(FILE *out, const struct budget *b)
+static void print_budget(FILE *out, const struct decisions *d)
 {
 	char percent[FORMAT_MAX], count[FORMAT_MAX];
 
 	fprintf(out, "\nbudget: %s %% of CPU time for the probes; to keep it, %s %s\n",
-		format_percent(percent, b->ppm, 1000000), format_count(count, b->decisions),
-		b->decisions == 1 ? "decision" : "decisions");
+		format_percent(percent, d->ppm, 1000000), format_count(count, d->total),
+		d->total == 1 ? "decision" : "decisions");
 }
 
-static void add_unwatched(struct table *t, const char *name, const struct budget_row *row)
+static void add_unwatched(struct table *t, const char *name, const struct decided *row)
 {
 	char buf[FORMAT_MAX];
 
@@ -152,7 +152,7 @@ static void add_unwatched(struct table *t, const char *name, const struct budget
 	table__cell(t, row->watch == TRACE_WATCH_FULL ? "recorded" : trace_watch_name(row->watch));
 }
 
-static void add_unwatched_kind(struct table *t, const struct budget_row *row,
+static void add_unwatched_kind(struct table *t, const struct decided *row,
 			       const struct view_names *names)
 {
 	const char *label = names->text(names->ctx, row->label);
@@ -170,11 +170,11 @@ static void add_unwatched_kind(struct table *t, const struct budget_row *row,
 static uint32_t add_unwatched_rows(struct table *t, const struct view_names *names,
 				   const struct report_options *opt)
 {
-	struct budget_row all = {0};
+	struct decided all = {0};
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < opt->budget->n; i++) {
-		const struct budget_row *row = &opt->budget->rows[i];
+	for (uint32_t i = 0; i < opt->decisions->n; i++) {
+		const struct decided *row = &opt->decisions->rows[i];
 
 		if (row->kind == TRACE_KIND_QUERY)
 			continue;
@@ -222,21 +222,21 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 		{"watched less", 0}, {"decisions", 0}, {"counted for", 0},
 		{"off for", 0},	     {"at last", 0},
 	};
-	const struct budget *b = opt->budget;
+	const struct decisions *d = opt->decisions;
 	_table_ struct table *t = NULL;
-	_free_ struct budget_row *rows = NULL;
+	_free_ struct decided *rows = NULL;
 	char percent[FORMAT_MAX];
 	uint32_t n, shown;
 	int err;
 
-	if (!b)
+	if (!d)
 		return 0;
-	if (!b->n) {
+	if (!d->n) {
 		fprintf(out, "\nbudget: %s %% of CPU time for the probes; all was recorded\n",
-			format_percent(percent, b->ppm, 1000000));
+			format_percent(percent, d->ppm, 1000000));
 		return 0;
 	}
-	rows = calloc(b->n + 1UL, sizeof(*rows));
+	rows = calloc(d->n + 1UL, sizeof(*rows));
 	err = rows ? table__new(columns, sizeof(columns) / sizeof(*columns), &t) : -ENOMEM;
 	if (err)
 		return err;
@@ -247,12 +247,33 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 		shown = opt->top;
 	for (uint32_t i = 0; i < shown; i++)
 		add_watch(t, &rows[i], names->text(names->ctx, rows[i].label));
-	print_budget(out, b);
+	print_budget(out, d);
 	err = n ? table__print(t, out, "") : 0;
 	if (n > shown)
 		fprintf(out, "  and %" PRIu32 " more %s; --top 0 shows all\n", n - shown,
 			n - shown == 1 ? "query" : "queries");
 	return err ?: print_unwatched(out, names, opt);
+}
+
+void report_notes__unwatched(FILE *out, const char *head, const struct decisions *d)
+{
+	bool told[TRACE_KIND_OTHER] = {false};
+	uint32_t n = 0, activities = 0;
+
+	for (uint32_t i = 0; d && i < d->n; i++) {
+		uint8_t kind = d->rows[i].kind;
+
+		activities += kind == TRACE_KIND_ACTIVITY;
+		if (kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY ||
+		    kind >= TRACE_KIND_OTHER || told[kind])
+			continue;
+		told[kind] = true;
+		fprintf(out, "%s%s", n++ ? ", " : head, trace_kind_text(kind));
+	}
+	if (activities)
+		fprintf(out, "%s%" PRIu32 " kinds of activities", n++ ? ", " : head, activities);
+	if (n)
+		fputs("; what there was of it is missing\n", out);
 }
 
 static void say_missing(FILE *out, const char *counted, const char *estimated,

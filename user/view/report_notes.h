@@ -20,6 +20,9 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 int report_notes__budget(FILE *out, const struct report_rows *queries,
 			 const struct view_names *names, const struct report_options *opt);
 
+/* After `head`, what else than queries was not watched, or not all the time; if there is such. */
+void report_notes__unwatched(FILE *out, const char *head, const struct decisions *d);
+
 /* What intervals without a true end are; the same words and numbers wherever they are told. */
 #define REPORT_UNFINISHED   CALLERS_TEXT_MARK
 #define REPORT_UNWOUND_TEXT "executions left by unwinding or never ended"

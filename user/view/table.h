@@ -31,6 +31,7 @@ void table__name_last(struct table *t);
 void table__cell(struct table *t, const char *text);
 void table__cellf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* That were put in so far. */
 size_t table__rows(const struct table *t);
 
 /* Compute the layout for lines of at most `width` columns; 0 = as wide as it takes. */

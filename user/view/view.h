@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "analyze/budget.h"
+#include "analyze/decisions.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/summary.h"
@@ -43,6 +43,7 @@ struct live_state {
 	const struct view_names *names;
 };
 
+/* `out` outlives it, and is not closed. 0, or -ENOMEM. */
 int live_view__new(FILE *out, enum live_mode mode, struct live_view **v);
 /* Draw one interval; rates are since the last draw. */
 int live_view__draw(struct live_view *v, const struct live_state *state);
@@ -84,8 +85,8 @@ struct report_options {
 	 */
 	const struct callers *callers;
 	struct caller_locator locator;
-	const struct budget *budget;	/* NULL: there was none */
-	const struct build_view *build; /* NULL: none in the JSON */
+	const struct decisions *decisions; /* NULL: there was no budget */
+	const struct build_view *build;	   /* NULL: none in the JSON */
 	uint64_t all_self_ns; /* self time of all, shown or not; what percent are of, with groups */
 };
 
@@ -136,7 +137,10 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt);
 
-/* The lines of `qprof-bpf dump`, schema "qprof-dump/1": a header, then one object per item. */
+/*
+ * The lines of `qprof-bpf dump`, schema "qprof-dump/1": a header, then one object per item. 0 or
+ * a negative errno.
+ */
 int dump_header(FILE *out, const struct trace_info *info);
 int dump_process(FILE *out, const struct trace_process *p);
 int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Intervals that are no queries: what bpf/stack.h makes of guards and timers. */
+/* Intervals that are no queries: what bpf/guards.h makes of guards and timers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Who requested a query: what bpf/stack.h makes of the entries of wrappers. */
+/* Who requested a query: what bpf/queries.h makes of the entries of wrappers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
