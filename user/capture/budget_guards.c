@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "capture/budget_state.h"
 #include "capture/guard_groups.h"
 #include "capture/processes.h"
@@ -209,7 +210,8 @@ int budget__heed(struct budget *b, struct command_says says)
 			err = budget__tell_foreseen(b) ?: attach_late(b, lib, i);
 		}
 	}
-	return err;
+	return err ? diag_error_r(err, "cannot watch what a compiler may do: %s", strerror(-err))
+		   : 0;
 }
 
 int budget__heed_exec(struct budget *b, const void *record, size_t size)
