@@ -287,48 +287,6 @@ static void costs_that_are_not_known_are_left_out(void **state)
 	assert_null(strstr(trace, "costs"));
 }
 
-/* Each cause under its own name, and none twice. */
-static void losses_are_mapped_cause_by_cause(void **state)
-{
-	static const struct {
-		enum wire_counter counter;
-		const char *name;
-	} causes[] = {
-		{WIRE_LOST_RING_FULL, "ring_full"},
-		{WIRE_LOST_STACK_FULL, "stack_full"},
-		{WIRE_LOST_NO_STORAGE, "no_storage"},
-		{WIRE_LOST_RECURSION, "recursion"},
-		{WIRE_LOST_PROCESS_RECORD, "process_record"},
-		{WIRE_LOST_TARGETS_FULL, "targets_full"},
-		{WIRE_DROP_END_WITHOUT_START, "end_without_start"},
-		{WIRE_COUNT_UNWOUND, "unwound"},
-		{WIRE_COUNT_LEFT, "left"},
-		{WIRE_COUNT_OPEN, "open"},
-		{WIRE_DROP_UNKNOWN_PROVIDER, "unknown_provider"},
-		{WIRE_COUNT_HITS, "hits"},
-		{WIRE_COUNT_HITS_OTHER, "hits_other"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
-		_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
-		uint64_t counters[WIRE_COUNTER_MAX] = {0};
-		_free_ char *trace = NULL;
-		struct output o;
-		char line[64];
-
-		counters[causes[i].counter] = 40 + i;
-		output_begin(&o);
-		assert_int_equal(recorder__finish(r, counters), 0);
-		output_end(&o);
-		output_free(&o);
-		trace = dump_trace(path);
-		snprintf(line, sizeof(line), "losses %s=%zu\n", causes[i].name, 40 + i);
-		assert_contains(trace, line);
-		unlink(path);
-	}
-}
-
 static void a_record_that_makes_no_sense_is_lost_and_counted(void **state)
 {
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
@@ -462,50 +420,6 @@ static void a_full_disk_ends_the_file_only(void **state)
 	assert_contains(trace, "problem: ");
 }
 
-static void a_file_that_exists_is_kept(void **state)
-{
-	struct recorder_options opt = {.output = path, .live = stdout};
-	_recorder_ struct recorder *r = NULL;
-	_recorder_ struct recorder *forced = NULL;
-	_free_ char *text = NULL;
-	struct output o;
-
-	(void)state;
-	output_write(path, "precious");
-	assert_int_equal(recorder__open(&opt, &r), 0);
-	output_begin(&o);
-	assert_int_equal(recorder__create_file(r), -EEXIST);
-	/* It is not ours to remove either. */
-	recorder__discard_file(r);
-	output_end(&o);
-	assert_int_equal(lines_of(o.text[1], "\n"), 1);
-	assert_contains(o.text[1], "a.qpt exists already; choose another name with -o, or "
-				   "overwrite it with --force\n");
-	output_free(&o);
-	text = output_read(path);
-	assert_string_equal(text, "precious");
-	opt.force = true;
-	assert_int_equal(recorder__open(&opt, &forced), 0);
-	assert_int_equal(recorder__create_file(forced), 0);
-	recorder__discard_file(forced);
-}
-
-static void a_place_that_cannot_be_written_to(void **state)
-{
-	struct recorder_options opt = {.output = "/nonexistent/a.qpt", .live = stdout};
-	_recorder_ struct recorder *r = NULL;
-	struct output o;
-
-	(void)state;
-	assert_int_equal(recorder__open(&opt, &r), 0);
-	output_begin(&o);
-	assert_int_equal(recorder__create_file(r), -ENOENT);
-	output_end(&o);
-	assert_string_equal(o.text[1], "qprof-bpf: error: cannot create /nonexistent/a.qpt: No "
-				       "such file or directory; choose another place with -o\n");
-	output_free(&o);
-}
-
 static void a_capture_that_could_not_start_leaves_no_file(void **state)
 {
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
@@ -515,104 +429,6 @@ static void a_capture_that_could_not_start_leaves_no_file(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	recorder__discard_file(r);
 	assert_int_equal(stat(path, &st), -1);
-}
-
-static struct recorder *start_forced(void)
-{
-	struct recorder_options opt = {.output = path, .live = stdout, .force = true};
-	struct recorder *r = NULL;
-
-	assert_int_equal(recorder__open(&opt, &r), 0);
-	assert_int_equal(recorder__create_file(r), 0);
-	return r;
-}
-
-static void a_forced_capture_that_could_not_start_changes_nothing(void **state)
-{
-	_recorder_ struct recorder *r = NULL;
-	_free_ char *before = NULL, *after = NULL;
-
-	(void)state;
-	output_write(path, "precious");
-	r = start_forced();
-	before = output_read(path);
-	assert_string_equal(before, "precious");
-	recorder__discard_file(r);
-	after = output_read(path);
-	assert_string_equal(after, "precious");
-	/* Nothing is left beside it: it alone is all that its directory holds. */
-	unlink(path);
-	assert_int_equal(rmdir(directory), 0);
-	assert_int_equal(mkdir(directory, 0700), 0);
-}
-
-/* From then on it is there under its name, whatever becomes of us. */
-static void a_forced_capture_that_begins_replaces_the_file(void **state)
-{
-	_recorder_ struct recorder *r = NULL;
-	_free_ char *trace = NULL;
-
-	(void)state;
-	output_write(path, "precious");
-	r = start_forced();
-	recorder__commit_file(r);
-	trace = dump_trace(path);
-	assert_contains(trace, "problem: unfinished");
-	recorder__discard_file(r);
-	assert_int_equal(access(path, F_OK), 0);
-}
-
-static void a_link_stays_one_and_its_file_is_replaced(void **state)
-{
-	_recorder_ struct recorder *r = NULL;
-	_free_ char *trace = NULL;
-	char real[sizeof(path) + 8];
-	struct stat st;
-
-	(void)state;
-	snprintf(real, sizeof(real), "%s/real", directory);
-	output_write(real, "precious");
-	assert_int_equal(symlink("real", path), 0);
-	r = start_forced();
-	recorder__commit_file(r);
-	assert_int_equal(lstat(path, &st), 0);
-	assert_true(S_ISLNK(st.st_mode));
-	trace = dump_trace(real);
-	assert_contains(trace, "problem: unfinished");
-	unlink(real);
-}
-
-static void refuse_forced(int want, const char *why)
-{
-	struct recorder_options opt = {.output = path, .live = stdout, .force = true};
-	_recorder_ struct recorder *r = NULL;
-	struct output o;
-	int err;
-
-	assert_int_equal(recorder__open(&opt, &r), 0);
-	output_begin(&o);
-	err = recorder__create_file(r);
-	recorder__discard_file(r);
-	output_end(&o);
-	assert_int_equal(err, want);
-	assert_int_equal(lines_of(o.text[1], "\n"), 1);
-	assert_contains(o.text[1], why);
-	output_free(&o);
-	assert_int_equal(access(path, F_OK), 0);
-}
-
-static void what_is_no_regular_file_is_neither_opened_nor_removed(void **state)
-{
-	(void)state;
-	/* Opened to be written, it would wait for a reader for ever. */
-	assert_int_equal(mkfifo(path, 0600), 0);
-	refuse_forced(-EINVAL, "a.qpt is no regular file");
-	unlink(path);
-	assert_int_equal(symlink("/dev/full", path), 0);
-	refuse_forced(-EINVAL, "a.qpt is no regular file");
-	unlink(path);
-	assert_int_equal(symlink("/tmp", path), 0);
-	refuse_forced(-EISDIR, "Is a directory");
 }
 
 /* Stands for `qprof-bpf ... | head`. */
@@ -683,17 +499,10 @@ int main(void)
 		TEST(slow_intervals_are_told_as_they_end),
 		TEST(costs_are_stored_and_taken_off),
 		TEST(costs_that_are_not_known_are_left_out),
-		TEST(losses_are_mapped_cause_by_cause),
 		TEST(a_record_that_makes_no_sense_is_lost_and_counted),
 		TEST(a_running_process_and_a_late_one_are_marked),
 		TEST(a_full_disk_ends_the_file_only),
-		TEST(a_file_that_exists_is_kept),
-		TEST(a_place_that_cannot_be_written_to),
 		TEST(a_capture_that_could_not_start_leaves_no_file),
-		TEST(a_forced_capture_that_could_not_start_changes_nothing),
-		TEST(a_forced_capture_that_begins_replaces_the_file),
-		TEST(a_link_stays_one_and_its_file_is_replaced),
-		TEST(what_is_no_regular_file_is_neither_opened_nor_removed),
 		TEST(a_reader_that_goes_away_ends_its_view_only),
 		TEST(a_view_that_cannot_be_drawn_is_told_once),
 	};

@@ -100,6 +100,7 @@ static const struct cli_option options[] = {
 		.arg = "DURATION",
 		.kind = CLI_DURATION,
 		.offset = AT(record.slow_ns),
+		.positive = true,
 		.help = "Print a line to standard error for each interval that took this long or "
 			"longer, as soon as it has ended: its name, how long it took, without "
 			"what ran within it (self), and off the CPU; then the crate and process. "
@@ -136,10 +137,12 @@ static const struct cli_option options[] = {
 		.arg = "PERCENT",
 		.kind = CLI_THRESHOLD,
 		.offset = AT(record.budget),
+		.positive = true,
 		.help = "Let the probes take at most so much of the compilers' CPU time, such as "
 			"5%. The hottest and shortest queries are then only counted, or watched "
-			"now and then and estimated; reports mark them. Without it every "
-			"execution is recorded, whatever that takes.",
+			"now and then and estimated, and what was never met before and is no "
+			"query is left out; reports mark and list them. Without it all is "
+			"recorded, whatever that takes.",
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),

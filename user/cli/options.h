@@ -294,6 +294,7 @@ struct cli_option {
 	const char *choices; /* CLI_CHOICE: "auto|multi|perf" */
 	unsigned int first;  /* CLI_CHOICE: the value of the first choice */
 	const char *initial; /* parsed as its argument before the command line; or NULL */
+	bool positive;	     /* not 0, which is as if it were left out */
 	const char *help;
 };
 

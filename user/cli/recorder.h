@@ -26,6 +26,7 @@ struct recorder_options {
 		*filter; /* what is asked for; NULL: everything. Outlives the recorder */
 };
 
+/* What `opt` points to outlives it. 0, or a negative errno after one line. */
 int recorder__open(const struct recorder_options *opt, struct recorder **out);
 
 /*

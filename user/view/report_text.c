@@ -338,16 +338,16 @@ static const char *with_or_without(const struct report_options *opt)
 /* A budget is of CPU time: the share of the time that passed is not to be held against it. */
 static void print_budget_kept(FILE *out, uint64_t probe_ns, const struct report_options *opt)
 {
-	const struct budget *b = opt->budget;
+	const struct decisions *d = opt->decisions;
 	char percent[FORMAT_MAX], last[FORMAT_MAX], most[FORMAT_MAX], took[FORMAT_MAX];
 
-	fprintf(out, "budget %s %% of CPU time", format_percent(percent, b->ppm, 1000000));
-	if (b->decisions)
+	fprintf(out, "budget %s %% of CPU time", format_percent(percent, d->ppm, 1000000));
+	if (d->total)
 		fprintf(out,
 			"; before the last decision probes took about %s %%,\n"
 			"before others up to %s %%",
-			format_percent(last, b->last_cost_ppm, 1000000),
-			format_percent(most, b->most_cost_ppm, 1000000));
+			format_percent(last, d->last_cost_ppm, 1000000),
+			format_percent(most, d->most_cost_ppm, 1000000));
 	if (probe_ns)
 		fprintf(out, "; hits cost about %s; the times below are %s",
 			format_duration(took, probe_ns), with_or_without(opt));
@@ -360,7 +360,7 @@ static void print_probes(FILE *out, const struct summary *s, const struct trace_
 	struct probe_share share = probe_share_of(s, opt->costs, losses);
 	char took[FORMAT_MAX], wall[FORMAT_MAX], percent[FORMAT_MAX];
 
-	if (opt->budget) {
+	if (opt->decisions) {
 		print_budget_kept(out, share.probe_ns, opt);
 		return;
 	}

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "view/format.h"
 
 #define GAP	   2
@@ -22,8 +23,8 @@ struct table {
 	size_t name_least;
 	bool name_last;
 	char **cells; /* row by row */
-	size_t n_cells;
-	size_t capacity;
+	uint32_t n_cells;
+	uint32_t capacity;
 	int err;
 };
 
@@ -65,19 +66,11 @@ void table__cell(struct table *t, const char *text)
 {
 	char *clean;
 
+	t->err = t->err
+			 ?: array__reserve_one(&t->cells, t->n_cells, &t->capacity,
+					       sizeof(*t->cells));
 	if (t->err)
 		return;
-	if (t->n_cells == t->capacity) {
-		size_t capacity = t->capacity ? 2 * t->capacity : 256;
-		char **cells = reallocarray(t->cells, capacity, sizeof(*cells));
-
-		if (!cells) {
-			t->err = -ENOMEM;
-			return;
-		}
-		t->cells = cells;
-		t->capacity = capacity;
-	}
 	clean = format_clean(text);
 	if (!clean)
 		t->err = -ENOMEM;

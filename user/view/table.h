@@ -43,6 +43,7 @@ void table__spare(struct table *t, size_t column);
 void table__cell(struct table *t, const char *text);
 void table__cellf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* That were put in so far. */
 size_t table__rows(const struct table *t);
 
 /* Compute the layout for lines of at most `width` columns; 0 = as wide as it takes. */
