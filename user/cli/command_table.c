@@ -296,8 +296,9 @@ static const struct cli_example doctor_examples[] = {
 
 static const char about_stuck[] =
 	"For a compiler that seems to hang: which queries each of its threads is in right now, the "
-	"outermost first, since when, and in which function. Looks again every second, until the "
-	"process exits or Ctrl-C.\n\n"
+	"outermost first, since when, and in which function; below it the linker it waits for. Of "
+	"cargo, every compiler, or what it waits for instead, such as a build script. Looks again "
+	"every second, until the process exits or Ctrl-C.\n\n"
 	"What a thread entered since qprof-bpf attached is told exactly. What it entered before is "
 	"read from its stack, and marked with >: it has been going on for longer than that. "
 	"For this each thread is stopped for less than a millisecond as a rule, one "
