@@ -228,9 +228,9 @@ class TimelineView {
 		if (this.coloursAreDark === dark)
 			return;
 		this.coloursAreDark = dark;
-		const special = {[KIND.PASS]: cssColour("--pass-fill"), [KIND.HIT]: cssColour("--hit"),
-			[KIND.BLOCKED]: cssColour("--blocked"), [KIND.OFF]: cssColour("--off")};
-		this.colours = model.names.map((name, k) => special[model.kinds[k]] || colourOf(name, dark));
+		const special = new Map([[KIND.PASS, cssColour("--pass-fill")], [KIND.HIT, cssColour("--hit")],
+			[KIND.BLOCKED, cssColour("--blocked")], [KIND.OFF, cssColour("--off")]]);
+		this.colours = model.names.map((name, k) => special.get(model.kinds[k]) || colourOf(name, dark));
 		this.ink = {text: cssColour("--ink"), muted: cssColour("--muted"), line: cssColour("--line"),
 			panel: cssColour("--panel"), accent: cssColour("--accent"), page: cssColour("--page"),
 			label: cssColour("--on-fill")};
@@ -616,8 +616,8 @@ class TimelineView {
 		const {model} = this, {spans} = model, thread = model.threads[spans.thread[i]];
 		const flags = ["left by unwinding", "its end is an upper bound", "never ended"];
 		return [
-			`${model.name(i)}   ${model.kind(i)}`,
-			model.key(i),
+			`${shorten(model.name(i))}   ${model.kind(i)}`,
+			shorten(model.key(i)),
 			`${formatDuration(model.duration(i))}, self ${formatDuration(model.selfTime(i))}`,
 			`from ${formatDuration(spans.start[i] - model.start)}`,
 			`${model.processes[thread.process].title}, ${model.threadTitle(thread)}, depth ${spans.depth[i]}`,
@@ -632,7 +632,7 @@ class TimelineView {
 			crate.filter(Boolean).join(", "),
 			`${formatDuration(process.end - process.start)} from ${formatDuration(process.start - start)}, ` +
 				plural(process.threads.filter((t) => t.depth).length, "thread"),
-			(process.command || "").slice(0, 300),
+			shorten(process.command || ""),
 		].filter(Boolean).join("\n");
 	}
 
