@@ -256,6 +256,20 @@ def test_timeline(t):
           return [x, y, v.spanAt(x, y), i];
         })()""")
         assert hit[2] == hit[3], hit
+        # By keys alone: along a lane, into an interval and out of it again.
+        b.ask("document.querySelector('canvas.timeline').focus()")
+        at = "app.views.timeline.selected"
+        b.ask("app.views.timeline.reveal(app.model.longest('analysis'))")
+        outer = b.ask(at)
+        b.key("i", "i")
+        assert b.ask("app.model.parent[%s]" % at) == outer
+        inner = b.ask(at)
+        b.key("n", "n")
+        b.key("p", "p")
+        assert b.ask(at) == inner
+        b.key("o", "o")
+        assert b.ask(at) == outer
+        assert "analysis" in b.ask("document.getElementById('said').textContent")
         # A compiler is one row if it is folded, and can be clicked and unfolded by its name.
         b.key("0", "0")
         rows = "app.views.timeline.rows.length"
@@ -421,6 +435,20 @@ def test_names_and_addresses_are_only_that(t):
         assert_quiet(b)
 
 
+CONTRAST = """(() => {
+  const luminance = (colour) => {
+    const [pixel] = pixelsOf([colour]);
+    return [0, 8, 16].map((bits) => (pixel >>> bits & 255) / 255)
+      .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+      .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
+  };
+  const colours = Array.from({length: 500}, (_, i) => colourOf('query ' + i, %s));
+  colours.push(...['--pass-fill', '--blocked', '--found'].map(cssColour));
+  const ink = luminance(cssColour('--on-fill'));
+  return Math.min(...colours.map(luminance).map((l) => (Math.max(l, ink) + 0.05) / (Math.min(l, ink) + 0.05)));
+})()"""
+
+
 def test_light_and_dark(t):
     with opened(t, build(t)) as b:
         colour = "getComputedStyle(document.body).backgroundColor"
@@ -429,6 +457,11 @@ def test_light_and_dark(t):
         b.scheme(dark=True)
         assert b.ask(colour) != light
         assert b.screenshot() != drawn
+        # Labels can be read on every colour of a name: 4.5 to 1, as WCAG has it.
+        for dark in (False, True):
+            b.scheme(dark)
+            least = b.ask(CONTRAST % ("true" if dark else "false"))
+            assert least >= 4.5, (dark, least)
         assert_quiet(b)
 
 
