@@ -77,6 +77,8 @@ class TimelineView {
 			for (const thread of threads)
 				this.addRow({process, thread, lanes: thread.depth}, thread.depth * LANE + GAP);
 		}
+		// No higher than its rows, nor than most of a window.
+		this.canvas.style.height = `min(60vh, ${TOP + Math.max(this.allHeight, 4 * HEADER) + GAP}px)`;
 	}
 
 	addRow(row, height) {
