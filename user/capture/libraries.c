@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/array.h"
@@ -22,6 +23,7 @@ struct libraries {
 	libraries_attach_fn attach;
 	void *ctx;
 	int epoll; /* of the jobs */
+	int nice;  /* ours, before we began to hurry */
 	struct library *items;
 	uint32_t n;
 	uint32_t capacity;
@@ -35,6 +37,7 @@ int libraries__new(libraries_attach_fn attach, void *ctx, struct libraries **out
 		return -ENOMEM;
 	l->attach = attach;
 	l->ctx = ctx;
+	l->nice = getpriority(PRIO_PROCESS, 0);
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll < 0)
 		return -errno;
@@ -107,7 +110,7 @@ int libraries__add(struct libraries *l, const char *path)
 static int start(struct libraries *l, struct library *lib, const char *path)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
-	int err = plan_job__start(path, &lib->job);
+	int err = plan_job__start(path, l->nice, &lib->job);
 
 	if (!err && epoll_ctl(l->epoll, EPOLL_CTL_ADD, plan_job__fd(lib->job), &ev))
 		err = -errno;

@@ -21,6 +21,8 @@ struct library_state {
 	uint64_t attached_ns; /* CLOCK_MONOTONIC; its probes were there from then on */
 };
 
+/* `attach` is given each library that was planned, and `ctx`. 0 or a negative errno; prints
+ * nothing. */
 int libraries__new(libraries_attach_fn attach, void *ctx, struct libraries **out);
 
 /*

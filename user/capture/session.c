@@ -304,11 +304,6 @@ bool session__follows_any(struct session *s)
 	return kernel__follows_any(s->kernel);
 }
 
-const char *session__attach_name(const struct session *s)
-{
-	return kernel__attach_name(s->kernel);
-}
-
 void session__free(struct session *s)
 {
 	if (!s)

@@ -17,6 +17,7 @@ struct out;
 /* The descriptor stays the caller's. */
 int out__new(int fd, struct out **o);
 
+/* Of these the first that fails is told by out__error(); nothing is written after it. */
 void out__bytes(struct out *o, const void *data, size_t size);
 void out__text(struct out *o, const char *text);
 void out__number(struct out *o, uint64_t n);
