@@ -13,6 +13,7 @@
 #include "trace/reader.h"
 #include "trace/self_time.h"
 #include "view/build.h"
+#include "view/screen.h"
 #include "view/view.h"
 
 /* What a trace says, summed. */
@@ -201,6 +202,7 @@ static int read_all(struct trace_reader *r, struct contents *c)
 	}
 	if (!err)
 		decisions__end(&c->decisions, summary__end_ns(c->summary));
+	summary__loads_watched(c->summary, decisions__watched_from(&c->decisions, TRACE_KIND_LOAD));
 	if (!err && c->build)
 		err = build__end(c->build);
 	return err;
@@ -238,6 +240,7 @@ static struct report_options view_options(const struct contents *c, const struct
 
 	return (struct report_options){
 		.top = o->top,
+		.width = o->wide ? 0 : screen_columns(stdout),
 		.problem = trace_reader__problem(r),
 		.sort = sort[o->sort],
 		.min_self_ns = o->min.ns,
@@ -290,6 +293,8 @@ static int print(const struct contents *c, const struct view_names *names,
 		.problem = opt->problem,
 		.top = opt->top,
 		.full = c->options->full,
+		.wide = c->options->wide || c->options->full,
+		.decisions = opt->decisions,
 	};
 
 	opt->build = c->build ? &build : NULL;

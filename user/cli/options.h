@@ -143,6 +143,7 @@ struct cli_report_options {
 	bool json;
 	bool markdown;	   /* of a build */
 	bool full;	   /* of a build: every row */
+	bool wide;	   /* lines as long as they get */
 	bool raw;	   /* times with what our own probes took of them */
 	uint64_t top;	   /* 0 = all, or of a build as many as fit */
 	unsigned int by;   /* enum cli_by */
@@ -167,6 +168,7 @@ struct cli_diff_options {
 	struct cli_gates gates;
 	bool json;
 	bool markdown;
+	bool wide; /* lines as long as they get */
 };
 
 struct cli_dump_options {
