@@ -391,9 +391,14 @@ def test_light_and_dark(t):
 def test_what_is_too_large_is_left_out_and_said(t):
     trace = build(t)
     whole = os.path.getsize(make_page(t, trace)[0])
-    path, said = make_page(t, trace, "--max-size", "60k")
+    # Without intervals, which is what tables, flame graphs and the page itself take.
+    path, said = make_page(t, trace, "--max-size", "1k")
+    assert "intervals are left out, as the file is to be no larger than 1.00 KiB, which it is without" in said, said
+    least = os.path.getsize(path)
+    most = (whole + least) // 2
+    path, said = make_page(t, trace, "--max-size", str(most))
     assert "intervals are left out, those shorter than" in said, said
-    assert os.path.getsize(path) < whole
+    assert least < os.path.getsize(path) <= most < whole, (least, most, whole)
     with Browser(t.dir) as b:
         b.open(path)
         b.wait(READY)

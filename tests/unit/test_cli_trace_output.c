@@ -9,31 +9,25 @@
 
 #include <cmocka.h>
 
+#include "../fixtures/directory.h"
 #include "../fixtures/output.h"
 #include "../fixtures/trace_dump.h"
 
-static char directory[] = "/tmp/test_cli_trace_output.XXXXXX";
 static char path[sizeof(directory) + 8];
 
 static int make_directory(void **state)
 {
+	int err = directory_make(state);
+
+	strcpy(path, directory_path("a.qpt"));
+	return err;
+}
+
+static int remove_files(void **state)
+{
 	(void)state;
-	if (!mkdtemp(directory))
-		return -1;
-	snprintf(path, sizeof(path), "%s/a.qpt", directory);
+	directory_files(true);
 	return 0;
-}
-
-static int remove_directory(void **state)
-{
-	(void)state;
-	return rmdir(directory);
-}
-
-static int remove_file(void **state)
-{
-	(void)state;
-	return unlink(path) && errno != ENOENT;
 }
 
 static int create_at(struct trace_output *o, const char *at, bool force)
@@ -110,10 +104,7 @@ static void what_is_forced_and_discarded_changes_nothing(void **state)
 	trace_output__discard(&trace);
 	after = output_read(path);
 	assert_string_equal(after, "precious");
-	/* Nothing is left beside it: it alone is all that its directory holds. */
-	unlink(path);
-	assert_int_equal(rmdir(directory), 0);
-	assert_int_equal(mkdir(directory, 0700), 0);
+	assert_int_equal(directory_files(false), 1);
 }
 
 /* From then on it is there under its name, whatever becomes of us. */
@@ -135,12 +126,12 @@ static void what_is_forced_and_committed_replaces_the_file(void **state)
 static void a_link_stays_one_and_its_file_is_replaced(void **state)
 {
 	_trace_output_ struct trace_output trace = {0};
-	char real[sizeof(path) + 8];
+	char real[sizeof(path)];
 	_free_ char *text = NULL;
 	struct stat st;
 
 	(void)state;
-	snprintf(real, sizeof(real), "%s/real", directory);
+	strcpy(real, directory_path("real"));
 	output_write(real, "precious");
 	assert_int_equal(symlink("real", path), 0);
 	assert_int_equal(create_at(&trace, path, true), 0);
@@ -149,7 +140,6 @@ static void a_link_stays_one_and_its_file_is_replaced(void **state)
 	assert_true(S_ISLNK(st.st_mode));
 	text = dump_trace(real);
 	assert_contains(text, "problem: unfinished");
-	unlink(real);
 }
 
 static void what_is_no_regular_file_is_neither_opened_nor_removed(void **state)
@@ -190,7 +180,6 @@ static void what_cannot_take_its_place_is_told_once_and_stays_elsewhere(void **s
 	assert_true(trace.place_err < 0);
 	text = dump_trace(trace_output__place(&trace));
 	assert_contains(text, "problem: unfinished");
-	assert_int_equal(unlink(trace_output__place(&trace)), 0);
 	assert_int_equal(rmdir(path), 0);
 }
 
@@ -213,7 +202,7 @@ static void the_first_error_is_told_and_kept(void **state)
 	output_free(&o);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, remove_file)
+#define TEST(name) cmocka_unit_test_teardown(name, remove_files)
 
 int main(void)
 {
@@ -229,5 +218,5 @@ int main(void)
 		TEST(the_first_error_is_told_and_kept),
 	};
 
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+	return cmocka_run_group_tests(tests, make_directory, directory_remove);
 }

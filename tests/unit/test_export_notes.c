@@ -75,6 +75,7 @@ static void what_is_missing_is_said(void **state)
 {
 	char path[] = "/tmp/qprof-notes-XXXXXX.qpt";
 	struct export_job job = {.left_out = 1, .least_ns = 10, .max_bytes = 19, .adjusted = 2};
+	_out_ struct out *out = NULL;
 	_free_ char *all = NULL;
 	struct trace_item item;
 
@@ -83,6 +84,8 @@ static void what_is_missing_is_said(void **state)
 	write_lossy(path);
 	assert_int_equal(trace_reader__open(path, &job.r, NULL), 0);
 	unlink(path);
+	assert_int_equal(out__new(-1, &out), 0);
+	job.out = out;
 	while (!trace_reader__next(job.r, &item) && item.kind != TRACE_ITEM_END)
 		;
 	assert_note(&job, NOTE_PROBLEM, "");
@@ -93,6 +96,14 @@ static void what_is_missing_is_said(void **state)
 		    "no larger than 19 B");
 	assert_note(&job, NOTE_ADJUSTED,
 		    "2 intervals overlapped others without being in them, and were cut");
+	out__text(out, "more than was to be");
+	assert_note(&job, NOTE_LEFT_OUT,
+		    "1 interval is left out, those shorter than 10 ns first, as the file is to be "
+		    "no larger than 19 B");
+	out__text(out, "!");
+	assert_note(&job, NOTE_LEFT_OUT,
+		    "1 interval is left out, those shorter than 10 ns first, as the file is to be "
+		    "no larger than 19 B, which it is without them");
 	all = export_notes(&job);
 	assert_true(!strncmp(all, "; 1,234 records were lost while it was recorded; 5,000 ", 55));
 	trace_reader__free(job.r);

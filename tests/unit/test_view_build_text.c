@@ -29,7 +29,7 @@ static void everything_there_is_is_in_full(void **state)
 	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
-	v.full = true;
+	v.full = v.wide = true;
 	v.top = 1;
 	v.problem = "cut short at byte 4096";
 	text = printed_build(build_text, &v);
@@ -72,7 +72,7 @@ static void what_was_not_recorded_is_told(void **state)
 	v = sample_build__view(&s);
 	text = printed_build(build_text, &v);
 	assert_contains(text, "\nnot recorded, to keep within a budget: 1,000 executions, counted "
-			      "above, and about 7 more\n");
+			      "above,\n  and about 7 more\n");
 	assert_contains(text, "\nsyn/typeck                                      1,001 ");
 }
 

@@ -30,9 +30,9 @@ void session__begin_following(struct session *s)
 
 /*
  * Followed first, looked at then: if it executes something meanwhile, the kernel half tells. One
- * that is gone would leave its number behind, for another process to get.
+ * that is gone, -ESRCH, would leave its number behind, for another process to get.
  */
-int session__adopt(struct session *s, pid_t pid)
+static int adopt(struct session *s, pid_t pid)
 {
 	char args[WIRE_ARGS_MAX];
 	size_t len;
@@ -95,14 +95,14 @@ static int follow_one(struct session *s, pid_t pid, bool asked_for, bool *compil
 	/* What it starts may be recorded all the same. */
 	if (why) {
 		diag_warn("going on without process %d: %s", (int)pid, why);
-		return session__adopt(s, pid);
+		return adopt(s, pid);
 	}
 	err = path ? session__add_library(s, path) : 0;
 	if (err && asked_for && *compiler)
 		return err;
 	if (err)
 		diag_warn("going on without the compiler of process %d", (int)pid);
-	return session__adopt(s, pid);
+	return adopt(s, pid);
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "cli/trace_list.h"
 #include "trace/reader.h"
 #include "view/diff.h"
+#include "view/screen.h"
 
 struct sides {
 	struct trace_list lists[COMPARE_N_SIDES];
@@ -355,6 +356,7 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 		.gates = gates,
 		.n_gates = o->gates.n,
 		.top = o->top,
+		.width = o->wide ? 0 : screen_columns(stdout),
 	};
 	int err = 0;
 

@@ -13,6 +13,7 @@
 #include "trace/reader.h"
 #include "trace/self_time.h"
 #include "view/build.h"
+#include "view/screen.h"
 #include "view/view.h"
 
 /* What a trace says, summed. */
@@ -239,6 +240,7 @@ static struct report_options view_options(const struct contents *c, const struct
 
 	return (struct report_options){
 		.top = o->top,
+		.width = o->wide ? 0 : screen_columns(stdout),
 		.problem = trace_reader__problem(r),
 		.sort = sort[o->sort],
 		.min_self_ns = o->min.ns,
@@ -291,6 +293,7 @@ static int print(const struct contents *c, const struct view_names *names,
 		.problem = opt->problem,
 		.top = opt->top,
 		.full = c->options->full,
+		.wide = c->options->wide || c->options->full,
 		.decisions = opt->decisions,
 	};
 
@@ -300,6 +303,26 @@ static int print(const struct contents *c, const struct view_names *names,
 	if (!shows_build(c))
 		return report_text(stdout, c->summary, losses, names, opt);
 	return c->options->markdown ? build_markdown(stdout, &build) : build_text(stdout, &build);
+}
+
+/* Or a slip of the pen would look like a query that takes no time. */
+static int tell_unmatched(const struct contents *c, const struct view_names *names)
+{
+	const struct cli_texts *globs = asked_for(c);
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+	int err = summary__rows(c->summary, SUMMARY_ALL, &rows, &n);
+
+	for (size_t i = 0; !err && i < globs->n; i++) {
+		const struct cli_texts one = {&globs->texts[i], 1};
+		bool found = false;
+
+		for (size_t k = 0; k < n && !found; k++)
+			found = cmd_matches(&one, names->text(names->ctx, rows[k].label));
+		if (!found)
+			diag_warn("nothing in %s is called %s", c->options->file, globs->texts[i]);
+	}
+	return err;
 }
 
 int cmd_report(const struct cli_report_options *o)
@@ -323,7 +346,7 @@ int cmd_report(const struct cli_report_options *o)
 	opt = view_options(&c, r);
 	if (opt.problem)
 		diag_warn("%s: %s; the report covers what could be read", o->file, opt.problem);
-	err = print(&c, &names, &opt);
+	err = tell_unmatched(&c, &names) ?: print(&c, &names, &opt);
 	if (err) {
 		diag_error("cannot print the report: %s", strerror(-err));
 		return EXIT_CODE_FAILURE;

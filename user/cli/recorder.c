@@ -17,6 +17,7 @@
 #include "cli/unrecorded.h"
 #include "tracks/tracks.h"
 #include "view/format.h"
+#include "view/screen.h"
 #include "view/slow.h"
 
 struct recorder {
@@ -458,6 +459,7 @@ static int print_summary(struct recorder *r, const struct trace_losses *losses)
 	struct view_names names = {.ctx = r, .text = name_of};
 	struct report_options report = {
 		.top = 20,
+		.width = screen_columns(r->opt.live),
 		.costs = r->has_costs ? &r->costs : NULL,
 		.decisions = r->opt.budget_ppm ? &r->decisions : NULL,
 	};

@@ -52,9 +52,12 @@ static bool left_out(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 		snprintf(rule, sizeof(rule), ", those shorter than %s first",
 			 format_duration(least, job->least_ns));
 	snprintf(text, EXPORT_NOTE_MAX,
-		 "%s interval%s left out%s, as the file is to be no larger than %s",
+		 "%s interval%s left out%s, as the file is to be no larger than %s%s",
 		 format_count(count, job->left_out), job->left_out == 1 ? " is" : "s are", rule,
-		 format_bytes(most, job->max_bytes));
+		 format_bytes(most, job->max_bytes),
+		 !job->written && out__size(job->out) > job->max_bytes
+			 ? ", which it is without them"
+			 : "");
 	return true;
 }
 

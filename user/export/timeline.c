@@ -128,7 +128,8 @@ static bool fits(struct export_job *job, const struct trace_span *s)
 {
 	if (!job->max_bytes)
 		return true;
-	return s->end_ns - s->start_ns >= job->least_ns && out__size(job->out) < job->max_bytes;
+	return s->end_ns - s->start_ns >= job->least_ns &&
+	       out__size(job->out) + job->reserved < job->max_bytes;
 }
 
 /* Waiting is none, and of other kinds it is not known. */

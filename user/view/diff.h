@@ -38,7 +38,8 @@ struct diff_view {
 	size_t n_traces;
 	const struct diff_gate *gates;
 	size_t n_gates;
-	size_t top; /* rows to show; 0 = all; text and Markdown only */
+	size_t top;   /* rows to show; 0 = all; text and Markdown only */
+	size_t width; /* columns of the text; 0: as many as it takes */
 };
 
 int diff_text(FILE *out, const struct diff_view *v);

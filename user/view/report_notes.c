@@ -281,8 +281,8 @@ static void say_missing(FILE *out, const char *counted, const char *estimated,
 {
 	if (opt->groups && opt->by != GROUP_BY_THREAD)
 		fprintf(out,
-			"not recorded: %s executions, which are counted above, and about %s, "
-			"which are not\n",
+			"not recorded: %s executions, which are counted above, and about %s,\n"
+			"  which are not\n",
 			counted, estimated);
 	else
 		fprintf(out, "not recorded, and in no row: %s executions, and about %s estimated\n",
@@ -324,7 +324,7 @@ void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary 
 	if (unwound)
 		fprintf(out,
 			REPORT_UNFINISHED " " REPORT_UNWOUND_TEXT
-					  ": %s; their times run until that was noticed\n",
+					  ": %s;\n  their times run until that was noticed\n",
 			format_count(count, unwound));
 	if (left)
 		fprintf(out, REPORT_LEFT_TEXT ": %s\n", format_count(count, left));
@@ -342,9 +342,8 @@ void report_notes__late(FILE *out, const struct summary *s)
 	if (late)
 		fprintf(out,
 			"attached late: %" PRIu32 " of %" PRIu32
-			" processes ran before their probes "
-			"were there, or their start was not seen; what they did until then may be "
-			"missing\n",
+			" processes ran before their probes were there, or their\n"
+			"  start was not seen; what they did until then may be missing\n",
 			late, n);
 }
 

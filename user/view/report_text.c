@@ -14,8 +14,13 @@
 /* Marks numbers that include executions without a true end. */
 #define MARK CALLERS_TEXT_MARK
 
+/* What shows all columns. */
+#define WIDER "report --wide"
+
 #define NAME_MOST 40 /* columns; a command line may go on for pages */
 #define N_COLUMNS 7  /* of the table of queries, in any trace */
+
+#define NAME_KEPT 26 /* columns of a name, rather than a column that there is no room for */
 
 static size_t shown(size_t n, const struct report_options *opt)
 {
@@ -65,6 +70,26 @@ static void add_query(struct table *t, const struct report_row *row, const struc
 	}
 }
 
+/* What the others tell already, or fewer ask for, goes first; never what rows are sorted by. */
+static void spare_columns(struct table *t, const struct table_column *columns, size_t n,
+			  enum report_sort sort)
+{
+	static const char *const spare[] = {"mean",    "incr. hashing", "incr. load", "max",
+					    "blocked", "total",		"off-cpu"};
+	const char *sorted = sort == REPORT_SORT_MAX	 ? "max"
+			     : sort == REPORT_SORT_TOTAL ? "total"
+			     : sort == REPORT_SORT_OFF	 ? "off-cpu"
+							 : "";
+
+	table__keep_of_name(t, NAME_KEPT);
+	for (size_t i = 0; i < sizeof(spare) / sizeof(*spare); i++) {
+		for (size_t c = 1; c < n; c++) {
+			if (!strcmp(columns[c].title, spare[i]) && strcmp(spare[i], sorted))
+				table__spare(t, c);
+		}
+	}
+}
+
 static int print_queries(FILE *out, const struct report_rows *r, const struct report_options *opt)
 {
 	struct table_column columns[N_COLUMNS + 1 + REPORT_N_EXTRAS] = {
@@ -87,9 +112,10 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 	err = table__new(columns, n_columns, &t);
 	if (err)
 		return err;
+	spare_columns(t, columns, n_columns, opt->sort);
 	for (size_t i = 0; i < shown(r->n, opt); i++)
 		add_query(t, &r->rows[i], r, opt);
-	err = table__print(t, out, "");
+	err = table__print_within(t, out, opt->width, WIDER);
 	print_more(out, r->n - shown(r->n, opt) + r->left_out, "query", "queries");
 	return err;
 }
@@ -125,6 +151,10 @@ static void add_group(struct table *t, const struct report_row *row, const struc
 		{title, 0}, {"executions", 0}, {"wall", 0}, {"self", 0}, {"self %", 0}, \
 			{"max", 0}, {"off-cpu", 0},                                     \
 	}
+
+/* Of a thread, what the others add up to, and what it shares with self. */
+#define THREAD_WALL    2
+#define THREAD_OFF_CPU 7
 
 static int new_groups_table(const struct report_rows *r, enum group_by by, struct table **out)
 {
@@ -164,7 +194,12 @@ static int print_groups(FILE *out, const struct report_options *opt)
 		else
 			add_group(t, row, &r);
 	}
-	err = table__print(t, out, "");
+	table__keep_of_name(t, NAME_KEPT);
+	if (opt->by == GROUP_BY_THREAD && r.off_ns) {
+		table__spare(t, THREAD_OFF_CPU);
+		table__spare(t, THREAD_WALL);
+	}
+	err = table__print_within(t, out, opt->width, WIDER);
 	print_more(out, r.n - shown(r.n, opt) + r.left_out, "row", "rows");
 	return err;
 }

@@ -18,6 +18,9 @@ struct screen;
 /* Whether it is a terminal that can move its cursor (TERM is neither dumb nor unset). */
 bool screen_is_on(FILE *out);
 
+/* Columns of a terminal; 80 of what is none, or does not know. */
+size_t screen_columns(FILE *out);
+
 /*
  * Write `len` bytes at once: stdio would split them, and others' output would come in between. 0 or
  * a negative errno.

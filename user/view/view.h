@@ -67,6 +67,7 @@ enum report_sort {
 /* All zeroes: every query. */
 struct report_options {
 	size_t top;	     /* rows to show, of queries and of processes; 0 = all; text only */
+	size_t width;	     /* columns of the text; 0: as many as it takes */
 	const char *problem; /* what is wrong with the trace (trace_reader__problem()), or NULL */
 	enum report_sort sort;
 	uint64_t min_self_ns;	   /* rows with less self time are left out */
