@@ -109,7 +109,5 @@ const struct build_process *build__processes(const struct build *b, uint32_t *n)
 const struct build_thread *build__interrupted(const struct build *b, uint32_t *n);
 
 void build__free(struct build *b);
-DEFINE_CLEANUP(struct build, build__free)
-#define _build_ __cleanup(build__free_p)
 
 #endif /* QPROF_ANALYZE_BUILD_H */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/array.h"
@@ -23,13 +22,13 @@ struct libraries {
 	libraries_attach_fn attach;
 	void *ctx;
 	int epoll; /* of the jobs */
-	int nice;  /* ours, before we began to hurry */
+	int nice;  /* likewise */
 	struct library *items;
 	uint32_t n;
 	uint32_t capacity;
 };
 
-int libraries__new(libraries_attach_fn attach, void *ctx, struct libraries **out)
+int libraries__new(libraries_attach_fn attach, void *ctx, int nice, struct libraries **out)
 {
 	_libraries_ struct libraries *l = calloc(1, sizeof(*l));
 
@@ -37,7 +36,7 @@ int libraries__new(libraries_attach_fn attach, void *ctx, struct libraries **out
 		return -ENOMEM;
 	l->attach = attach;
 	l->ctx = ctx;
-	l->nice = getpriority(PRIO_PROCESS, 0);
+	l->nice = nice;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll < 0)
 		return -errno;

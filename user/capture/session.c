@@ -109,7 +109,7 @@ static int watch_all(struct session *s)
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	err = s->epoll < 0 ? -errno : watch_fd(s, kernel__ring_fd(s->kernel));
 	if (!err)
-		err = libraries__new(attach, s, &s->libs);
+		err = libraries__new(attach, s, s->nice, &s->libs);
 	if (!err)
 		err = watch_fd(s, libraries__fd(s->libs));
 	if (!err)
@@ -129,6 +129,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		return diag_error_r(-ENOMEM, "out of memory");
 	s->sink = *sink;
 	s->filter = opt->filter;
+	s->nice = getpriority(PRIO_PROCESS, 0);
 	s->epoll = -1;
 	governed.governed = budget_ppm;
 	err = kernel__open(&governed, &s->kernel);

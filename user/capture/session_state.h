@@ -37,6 +37,7 @@ struct session {
 	bool told_no_hide;   /* that a label cannot be hidden */
 	struct scope *scope; /* whose compilers are followed, as they come; NULL: nobody's */
 	int epoll;	     /* of all that session__drain() takes */
+	int nice;	     /* ours, before we hurried */
 	uint64_t started_ns; /* counting began then; 0 while it is stopped */
 	uint32_t late_pid;   /* the last one that was warned of */
 };

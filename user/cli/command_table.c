@@ -255,7 +255,8 @@ static const char about_import[] =
 	"privileges.\n\n"
 	"The report of an imported profile has, for every label, what measureme's summarize shows: "
 	"count, time, self time, cache hits, and the time that executions were blocked, loaded or "
-	"hashed. Arguments of events (query keys) are not kept.";
+	"hashed. What its queries were asked for (the arguments of its events, where they were "
+	"recorded) is in the page of export -f html, in perfetto and chrome, and in dump.";
 
 static const struct cli_example import_examples[] = {
 	{"Look at a profile", "qprof-bpf import -o a.qpt regex_syntax-0004711.mm_profdata"},

@@ -43,7 +43,5 @@ int screen__draw(struct screen *s, const char *text, size_t n);
 void screen__restore(struct screen *s);
 
 void screen__free(struct screen *s);
-DEFINE_CLEANUP(struct screen, screen__free)
-#define _screen_ __cleanup(screen__free_p)
 
 #endif /* QPROF_VIEW_SCREEN_H */
