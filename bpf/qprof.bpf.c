@@ -98,17 +98,17 @@ static __always_inline __u8 untimed(const struct frame *f)
 									      : 0;
 }
 
-static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
-		       wire_u32 invocation)
+STACK_APART int send_span(struct thread_stack *t, const struct frame *f, wire_u32 flags,
+			  wire_u64 now, wire_u32 invocation)
 {
 	struct wire_span *s;
 
-	if (knobs.silent)
-		return;
+	if (!t || !f || knobs.silent)
+		return 0;
 	s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 	if (!s) {
 		count(WIRE_LOST_RING_FULL);
-		return;
+		return 0;
 	}
 	*s = (struct wire_span){
 		.type = WIRE_SPAN,
@@ -126,6 +126,13 @@ static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 fl
 	};
 	bpf_ringbuf_submit(s, wakeup_flags());
 	t->spans++;
+	return 0;
+}
+
+static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
+		       wire_u32 invocation)
+{
+	send_span(t, f, flags, now, invocation);
 }
 
 static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
@@ -152,6 +159,31 @@ static __always_inline void send_thread(const struct thread_stack *t)
 	bpf_ringbuf_submit(r, wakeup_flags());
 }
 
+/* The current thread has no storage. True if it has now: its process is followed. */
+STACK_APART int begin_thread(void)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 pid = id >> 32;
+	struct thread_stack *t;
+
+	if (!bpf_map_lookup_elem(&targets, &pid)) {
+		count(WIRE_COUNT_HITS_OTHER);
+		return 0;
+	}
+	t = bpf_task_storage_get(&stacks, bpf_get_current_task_btf(), NULL,
+				 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t) {
+		count(WIRE_COUNT_HITS);
+		count(WIRE_LOST_NO_STORAGE);
+		return 0;
+	}
+	t->hits = 1;
+	t->pid = pid;
+	t->tid = (__u32)id;
+	send_thread(t);
+	return 1;
+}
+
 /*
  * The current thread's stack, or NULL if its process is not followed. A followed thread has
  * storage, so the table of targets is only asked once per thread.
@@ -160,8 +192,6 @@ static __always_inline struct thread_stack *current_stack(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread_stack *t;
-	__u64 id;
-	__u32 pid;
 
 	if (!enabled)
 		return NULL;
@@ -172,23 +202,7 @@ static __always_inline struct thread_stack *current_stack(void)
 			count_n(WIRE_COUNT_HITS, __sync_lock_test_and_set(&t->hits, 0));
 		return t;
 	}
-	id = bpf_get_current_pid_tgid();
-	pid = id >> 32;
-	if (!bpf_map_lookup_elem(&targets, &pid)) {
-		count(WIRE_COUNT_HITS_OTHER);
-		return NULL;
-	}
-	t = bpf_task_storage_get(&stacks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!t) {
-		count(WIRE_COUNT_HITS);
-		count(WIRE_LOST_NO_STORAGE);
-		return NULL;
-	}
-	t->hits = 1;
-	t->pid = pid;
-	t->tid = (__u32)id;
-	send_thread(t);
-	return t;
+	return begin_thread() ? bpf_task_storage_get(&stacks, task, NULL, 0) : NULL;
 }
 
 /* The hit begins, at this time: see off_cpu.h. The work on the stack ends with off_cpu_done(). */

@@ -47,12 +47,8 @@
 #ifndef QPROF_STACK_H
 #define QPROF_STACK_H
 
-#include "qprof/wire.h"
+#include "thread_stack.h"
 
-#ifndef STACK_INLINE_FRAMES
-#define STACK_INLINE_FRAMES 512 /* a power of two; deeper frames go to the overflow map */
-#endif
-#define STACK_MAX_FRAMES 65536
 /* Two stacks are never this close: a red zone of 100 KiB and a guard page lie between them. */
 #define STACK_NEAR 65536ULL
 /*
@@ -60,102 +56,19 @@
  * than a body's own frame, so that no body called from there is this near.
  */
 #define STACK_CALL_NEAR 256ULL
-/*
- * Requests that wait at a time, a power of two: the oldest is forgotten for one more, and its
- * query's caller is not known then.
- */
-#ifndef STACK_REQUESTS
-#define STACK_REQUESTS 32
-#endif
 /* stack_find_segment(): nothing is mapped there. The kernel's -ENOENT. */
 #define STACK_NOT_MAPPED (-2)
 
-enum frame_state {
-	FRAME_STARTED = 1, /* sp is the body's */
-	FRAME_WRAPPED,	   /* started; sp is its wrapper's, above the body's */
-	FRAME_GUARD,	   /* no query's: a guard's or a timer's; sp is that of its function */
-};
-
-struct frame {
-	wire_u64 sp;
-	wire_u64 start_ns;
-	wire_u16 query; /* or what else wire_span.query is */
-	wire_u16 group; /* or scope */
-	wire_u16 depth; /* frames below this one that are not hidden */
-	wire_u8 lib;
-	wire_u8 state; /* enum frame_state */
-	union {
-		wire_u32 caller; /* as in struct wire_span */
-		wire_u32 label;
-	};
-	wire_u16 number; /* within its scope; 0: a query's */
-	wire_u8 kind;	 /* enum wire_kind */
-	wire_u8 hidden;	 /* not asked for: never sent */
-};
-
-/* A wrapper that was called and has not led to a start. */
-struct request {
-	wire_u64 sp; /* its caller's, at the call: above all of the wrapper's frame */
-	wire_u32 caller;
-	wire_u16 query;
-	wire_u8 lib;
-	wire_u8 pad;
-};
-
-/* The logic of these two is in off_cpu.h. */
-struct off_interval {
-	wire_u64 start_ns;
-	wire_u64 end_ns;
-	wire_u32 reason; /* enum wire_off_reason */
-	wire_u32 flags;	 /* enum wire_span_flag */
-};
-
-/* Intervals within one hit that can wait for its end, a power of two. */
-#define OFF_CPU_WAITING 4
-
-enum off_cpu_state {
-	OFF_CPU_NOBODY, /* has no hit yet, or has exited: nothing is noted of it */
-	OFF_CPU_IDLE,
-	OFF_CPU_BUSY, /* in a program that works on the stack */
-};
-
-struct off_cpu {
-	wire_u64 since_ns; /* the thread left its CPU then; 0: it is on one */
-	wire_u64 last_ns;  /* end of its last interval */
-	wire_u32 reason;   /* of since_ns */
-	wire_u8 state;
-	wire_u8 noted; /* intervals that ever waited, modulo 256, and of them: */
-	wire_u8 sent;
-	wire_u8 pad;
-	wire_u64 n_told; /* that is not in the counters yet */
-	struct off_interval waiting[OFF_CPU_WAITING];
-};
-
-struct thread_stack {
-	wire_u64 seg_lo; /* bounds of the mapping that holds the sp of the last event */
-	wire_u64 seg_hi;
-	wire_u32 pid;
-	wire_u32 tid;
-	wire_u32 n;
-	wire_u32 n_lost;      /* starts since the top frame's that found no room: all younger */
-	wire_u32 seg_guessed; /* the mapping could not be told: only what is near sp is known */
-	wire_u32 n_requests;
-	wire_u64 hits; /* probe hits and spans sent that are not in the counters yet */
-	wire_u64 spans;
-	wire_u32 requests_end; /* index behind the youngest, modulo STACK_REQUESTS */
-	wire_u32 changes;      /* how often a hit has begun, for who looks on from elsewhere */
-	wire_u32 counted_lib;  /* whose queries are counted */
-	wire_u32 pad;
-	struct off_cpu off_cpu;
-	struct request requests[STACK_REQUESTS];
-	struct frame frames[STACK_INLINE_FRAMES];
-	wire_u32 counted[WIRE_WATCHED_QUERIES]; /* executions that were not sent yet */
-};
-
-_Static_assert(sizeof(struct frame) == 32, "frame");
-_Static_assert(sizeof(struct request) == 16, "request");
-_Static_assert((STACK_REQUESTS & (STACK_REQUESTS - 1)) == 0, "masked index");
-_Static_assert((STACK_INLINE_FRAMES & (STACK_INLINE_FRAMES - 1)) == 0, "masked index");
+/*
+ * What is long, or seldom needed: a function that the verifier looks at by itself, once for each
+ * program, and not anew on every way that leads there. It knows nothing of the arguments then: that
+ * a pointer is not NULL must be asked, and what it points to holds no pointer that can be used.
+ */
+#ifdef __bpf__
+#define STACK_APART __attribute__((noinline))
+#else
+#define STACK_APART static inline
+#endif
 
 /* What the includer provides. */
 static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i);
@@ -246,13 +159,20 @@ static long stack_pop_one(wire_u32 i, void *p)
 	return 0;
 }
 
-/* Pop down to `n` frames, youngest first: records leave in the order of their ends. */
-static inline void stack_pop_to(struct thread_stack *t, wire_u32 n, wire_u8 flags, wire_u64 now)
+STACK_APART int stack_pop_frames(struct thread_stack *t, wire_u32 n, wire_u32 flags, wire_u64 now)
 {
 	struct stack_pop_ctx c = {.t = t, .now = now, .flags = flags};
 
-	if (t->n > n)
+	if (t && t->n > n)
 		stack_loop(t->n - n, stack_pop_one, &c);
+	return 0;
+}
+
+/* Pop down to `n` frames, youngest first: records leave in the order of their ends. */
+static inline void stack_pop_to(struct thread_stack *t, wire_u32 n, wire_u8 flags, wire_u64 now)
+{
+	if (t->n > n)
+		stack_pop_frames(t, n, flags, now);
 }
 
 struct stack_find_ctx {
@@ -316,13 +236,14 @@ static inline void stack_drop_freed_requests(struct thread_stack *t)
 	stack_drop_requests(t, c.keep);
 }
 
-static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp, wire_u64 now)
+STACK_APART int stack_change_segment(struct thread_stack *t, wire_u64 sp, wire_u64 now)
 {
-	struct stack_find_ctx c = {.t = t, .keep = t->n};
+	struct stack_find_ctx c = {.t = t};
 	wire_u64 lo, hi;
 
-	if (stack_in_segment(t, sp))
-		return;
+	if (!t)
+		return 0;
+	c.keep = t->n;
 	t->seg_guessed = stack_find_segment(t, sp) != 0;
 	if (t->seg_guessed) {
 		/* Near is surely the same stack; what is farther is looked up again. */
@@ -341,6 +262,13 @@ static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp, wire
 	t->seg_lo = lo;
 	t->seg_hi = hi;
 	stack_pop_to(t, c.keep, WIRE_SPAN_LEFT, now);
+	return 0;
+}
+
+static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp, wire_u64 now)
+{
+	if (!stack_in_segment(t, sp))
+		stack_change_segment(t, sp, now);
 }
 
 /* Whether a frame that is not above the event's sp may be alive beside the guard of that event. */
@@ -385,26 +313,43 @@ static long stack_find_dead(wire_u32 i, void *p)
 	return f->sp > c->sp || f->state == FRAME_STARTED;
 }
 
-/* Drop the frames that an event proves dead: at sp, of a guard if c->number is not 0. */
-static inline void stack_prune_for(struct stack_find_ctx *c, wire_u8 flags, wire_u64 now)
+STACK_APART int stack_drop_dead(struct thread_stack *t, const struct frame *event, wire_u32 flags,
+				wire_u64 now)
 {
-	struct thread_stack *t = c->t;
+	struct stack_find_ctx c = {.t = t};
+
+	if (!t || !event)
+		return 0;
+	c.sp = event->sp;
+	c.group = event->group;
+	c.number = event->number;
+	c.lib = event->lib;
+	c.keep = t->n;
+	stack_loop(t->n, stack_find_dead, &c);
+	stack_pop_to(t, c.keep, flags, now);
+	return 0;
+}
+
+/*
+ * Drop the frames that an event proves dead: one at event->sp, of a guard if event->number is not
+ * 0, whose scope and library count then.
+ */
+static inline void stack_prune_for(struct thread_stack *t, const struct frame *event, wire_u8 flags,
+				   wire_u64 now)
+{
 	struct frame *top;
 
-	stack_enter_segment(t, c->sp, now);
+	stack_enter_segment(t, event->sp, now);
 	top = stack_top(t);
-	if (!top || (top->sp > c->sp && stack_in_segment(t, top->sp)))
-		return;
-	c->keep = t->n;
-	stack_loop(t->n, stack_find_dead, c);
-	stack_pop_to(t, c->keep, flags, now);
+	if (top && (top->sp <= event->sp || !stack_in_segment(t, top->sp)))
+		stack_drop_dead(t, event, flags, now);
 }
 
 static inline void stack_prune(struct thread_stack *t, wire_u64 sp, wire_u8 flags, wire_u64 now)
 {
-	struct stack_find_ctx c = {.t = t, .sp = sp};
+	struct frame event = {.sp = sp};
 
-	stack_prune_for(&c, flags, now);
+	stack_prune_for(t, &event, flags, now);
 }
 
 /* As stack_find_dead(), of requests. */
@@ -536,7 +481,7 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 		.hidden = wire_cookie_reg(cookie) == WIRE_HIDDEN,
 	};
 
-	stack_prune(t, sp, WIRE_SPAN_LEFT, now);
+	stack_prune_for(t, &new, WIRE_SPAN_LEFT, now);
 	if (stack_wants_callers())
 		new.caller = stack_take_caller(t, cookie, sp, state, now);
 	stack_add(t, &new, now);
@@ -591,18 +536,13 @@ static long stack_find_wrapper(wire_u32 i, void *p)
 	return 1;
 }
 
-static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group, wire_u64 sp,
-					  wire_u64 now)
+STACK_APART int stack_search_started(struct thread_stack *t, wire_u32 group, wire_u64 sp,
+				     wire_u64 now)
 {
 	struct stack_find_ctx c = {.t = t, .sp = sp, .group = group};
-	struct frame *top = stack_top(t);
 
-	if (!top)
+	if (!t)
 		return 0;
-	if (stack_is_at(top, sp))
-		return t->n;
-	if (!t->n_lost && top->sp - sp < STACK_NEAR && stack_is_wrapper_of(t, top, group, sp))
-		return t->n;
 	stack_loop(t->n, stack_find_at, &c);
 	if (c.found)
 		return c.found;
@@ -614,6 +554,20 @@ static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group
 	}
 	stack_loop(t->n, stack_find_wrapper, &c);
 	return c.found;
+}
+
+static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group, wire_u64 sp,
+					  wire_u64 now)
+{
+	struct frame *top = stack_top(t);
+
+	if (!top)
+		return 0;
+	if (stack_is_at(top, sp))
+		return t->n;
+	if (!t->n_lost && top->sp - sp < STACK_NEAR && stack_is_wrapper_of(t, top, group, sp))
+		return t->n;
+	return stack_search_started(t, group, sp, now);
 }
 
 /* WIRE_ROLE_END. */
@@ -669,24 +623,17 @@ static inline wire_u32 stack_query(struct thread_stack *t, wire_u32 lib)
 static inline void stack_on_guard(struct thread_stack *t, struct frame *new, int of_query,
 				  wire_u64 now)
 {
-	struct stack_find_ctx c = {
-		.t = t,
-		.sp = new->sp,
-		.group = new->group,
-		.number = new->number,
-		.lib = new->lib,
-	};
-
-	stack_prune_for(&c, WIRE_SPAN_LEFT, now);
+	stack_prune_for(t, new, WIRE_SPAN_LEFT, now);
 	if (of_query)
 		new->query = stack_query(t, new->lib);
 	stack_add(t, new, now);
 }
 
-static inline int stack_is_guard(const struct stack_find_ctx *c, const struct frame *f)
+static inline int stack_is_guard(const struct frame *f, wire_u64 sp, wire_u32 scope,
+				 wire_u32 number, wire_u32 lib)
 {
-	return f->state == FRAME_GUARD && f->sp == c->sp && f->group == c->group &&
-	       f->lib == c->lib;
+	return f->state == FRAME_GUARD && f->sp == sp && f->group == scope && f->number == number &&
+	       f->lib == lib;
 }
 
 static long stack_find_guard(wire_u32 i, void *p)
@@ -697,7 +644,7 @@ static long stack_find_guard(wire_u32 i, void *p)
 
 	if (!f)
 		return 1;
-	if (stack_is_guard(c, f) && f->number == c->number) {
+	if (stack_is_guard(f, c->sp, c->group, c->number, c->lib)) {
 		c->found = at + 1;
 		return 1;
 	}
@@ -712,30 +659,35 @@ static long stack_find_guard(wire_u32 i, void *p)
 	return 0;
 }
 
+STACK_APART int stack_search_guard(struct thread_stack *t, const struct frame *end, wire_u64 now)
+{
+	struct stack_find_ctx c = {.t = t};
+
+	if (!t || !end)
+		return 0;
+	c.sp = end->sp;
+	c.group = end->group;
+	c.number = end->number;
+	c.lib = end->lib;
+	stack_enter_segment(t, c.sp, now);
+	stack_loop(t->n, stack_find_guard, &c);
+	return c.found ? c.found : c.moved ? c.moved : c.given;
+}
+
 /*
  * WIRE_ROLE_GUARD_END, _TIMER_END. With `quiet` it is nothing to tell of if no start was seen.
  */
 static inline void stack_on_guard_end(struct thread_stack *t, const struct frame *end, int quiet,
 				      wire_u64 now)
 {
-	struct stack_find_ctx c = {
-		.t = t,
-		.sp = end->sp,
-		.group = end->group,
-		.number = end->number,
-		.lib = end->lib,
-	};
 	struct frame *f = stack_top(t);
+	wire_u32 found;
 
-	if (f && stack_is_guard(&c, f) && f->number == c.number) {
-		c.found = t->n;
-	} else {
-		stack_enter_segment(t, c.sp, now);
-		stack_loop(t->n, stack_find_guard, &c);
-		if (!c.found)
-			c.found = c.moved ? c.moved : c.given;
-	}
-	if (!c.found) {
+	if (f && stack_is_guard(f, end->sp, end->group, end->number, end->lib))
+		found = t->n;
+	else
+		found = stack_search_guard(t, end, now);
+	if (!found) {
 		if (quiet)
 			return;
 		if (t->n_lost)
@@ -743,7 +695,7 @@ static inline void stack_on_guard_end(struct thread_stack *t, const struct frame
 		stack_count(WIRE_DROP_END_WITHOUT_START);
 		return;
 	}
-	stack_pop_to(t, c.found, WIRE_SPAN_LEFT, now);
+	stack_pop_to(t, found, WIRE_SPAN_LEFT, now);
 	f = stack_top(t);
 	if (f && !f->hidden)
 		stack_emit(t, f, 0, now, WIRE_NO_INVOCATION);
