@@ -6,6 +6,7 @@ runs see the same machine.
 """
 
 import collections
+import contextlib
 import functools
 import glob
 import json
@@ -150,6 +151,12 @@ def alive(pid):
         return False
 
 
+def mounts_beneath(path):
+    with open("/proc/self/mountinfo") as f:
+        places = [line.split()[4] for line in f]
+    return [place for place in places if place.startswith(path + "/")]
+
+
 # ---- One test's own ----------------------------------------------------------------------------
 
 
@@ -168,7 +175,22 @@ class Lab:
             if process.poll() is None:
                 process.kill()
             process.communicate()
+        # What is mounted here may be somebody's toolchain: nothing is removed through it.
+        for place in reversed(mounts_beneath(self.dir)):
+            subprocess.run(["umount", "--lazy", place], check=True)
         shutil.rmtree(self.dir, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def mounted(self, name, *arguments):
+        """A directory of this name, with what mount's arguments say in it."""
+        place = self.mkdir(name)
+        done = subprocess.run(["mount", *arguments, place], capture_output=True, text=True)
+        if done.returncode:
+            raise Skip("cannot mount %s: %s" % (name, done.stderr.strip()))
+        try:
+            yield place
+        finally:
+            subprocess.run(["umount", "--lazy", place], check=True)
 
     def give(self, path):
         """Make it the invoker's."""

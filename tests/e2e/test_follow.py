@@ -183,17 +183,11 @@ def test_whole_machine(t):
 @contextlib.contextmanager
 def control_group(t):
     """A new one, in a mount of its own: the machine's may be of version 1."""
-    root = t.mkdir("cgroups")
-    mount = subprocess.run(["mount", "-t", "cgroup2", "none", root], capture_output=True, text=True)
-    if mount.returncode:
-        raise lab.Skip("cannot mount control groups: " + mount.stderr.strip())
-    group = os.path.join(root, "qprof-e2e-%d" % os.getpid())
-    try:
+    with t.mounted("cgroups", "-t", "cgroup2", "none") as root:
+        group = os.path.join(root, "qprof-e2e-%d" % os.getpid())
         os.mkdir(group)
         yield group
         os.rmdir(group)
-    finally:
-        subprocess.run(["umount", root], check=True)
 
 
 def test_control_group(t):

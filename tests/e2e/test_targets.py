@@ -423,12 +423,7 @@ def test_output_is_not_overwritten(t):
 def test_full_disk(t):
     """The build goes on, one line says why the trace does not, and the file is marked."""
     t.need_capture()
-    disk = t.mkdir("disk")
-    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk],
-                           capture_output=True, text=True)
-    if mount.returncode:
-        raise Skip("cannot mount a tmpfs: " + mount.stderr.strip())
-    try:
+    with t.mounted("disk", "-t", "tmpfs", "-o", "size=64k", "none") as disk:
         t.give(disk)
         run = t.capture(rustc(t, crates.LONG), trace="disk/x.qpt")
         assert run.status == FAILURE, run
@@ -441,8 +436,6 @@ def test_full_disk(t):
         done = t.run_qprof("export", "-f", "measureme", "-o", disk + "/out", run.trace)
         assert done.returncode == FAILURE and "No space left" in done.stderr, done
         assert not glob.glob(disk + "/out/*"), "half an export was left"
-    finally:
-        subprocess.run(["umount", disk], check=True)
 
 
 def test_without_privileges(t):

@@ -36,17 +36,14 @@ class User:
             raise Skip("cannot set file capabilities: " + done.stderr.strip())
 
     def __enter__(self):
-        self.sysroot = self.t.mkdir("toolchain")
+        # It may be in a home that is closed to others. Whatever happens to ours, theirs stays.
+        self.mount = self.t.mounted("toolchain", "-o", "bind,ro", self.t.toolchain().sysroot)
+        self.sysroot = self.mount.__enter__()
         self.rustc = os.path.join(self.sysroot, "bin/rustc")
-        # It may be in a home that is closed to others.
-        mount = ["mount", "--bind", self.t.toolchain().sysroot, self.sysroot]
-        done = subprocess.run(mount, capture_output=True, text=True)
-        if done.returncode:
-            raise Skip("cannot mount the toolchain: " + done.stderr.strip())
         return self
 
-    def __exit__(self, *_):
-        subprocess.run(["umount", self.sysroot], check=True)
+    def __exit__(self, *why):
+        self.mount.__exit__(*why)
 
     def arguments(self, **more):
         """For subprocess."""
