@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The kernel half: one program per role of probe site, and the life of the followed processes.
+ * The kernel half: what is done at each role of probe site, and the life of the followed processes.
  * Knows no symbols and no files: what a site means is in its cookie (qprof/wire.h).
  *
  * Entry-style probes only. A return probe replaces the return address on the compiler's stack, and
@@ -238,10 +238,8 @@ static __always_inline void push(struct thread_stack *t, __u64 cookie, __u64 sp,
 	off_cpu_done(t);
 }
 
-SEC("uprobe/start")
-int on_start(struct pt_regs *ctx)
+static __always_inline int on_start(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 
 	if (t)
@@ -265,10 +263,9 @@ static __always_inline __u32 read_caller(struct pt_regs *ctx, __u64 cookie)
 /* sp of who calls the wrapper, at the call. */
 #define REQUEST_SP(ctx, cookie) (PT_REGS_SP(ctx) + 8 * wire_cookie_request_slot(cookie) + 8)
 
-SEC("uprobe/request")
-int on_request(struct pt_regs *ctx)
+static __always_inline int on_request(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx), sp = REQUEST_SP(ctx, cookie);
+	__u64 sp = REQUEST_SP(ctx, cookie);
 	struct thread_stack *t = current_stack();
 	__u64 now;
 
@@ -281,10 +278,9 @@ int on_request(struct pt_regs *ctx)
 }
 
 /* A request and a start in one, for callers: two programs at one site run in no certain order. */
-SEC("uprobe/requested_wrapper")
-int on_requested_wrapper(struct pt_regs *ctx)
+static __always_inline int on_requested_wrapper(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx), sp = REQUEST_SP(ctx, cookie);
+	__u64 sp = REQUEST_SP(ctx, cookie);
 	__u32 lib = wire_cookie_lib(cookie), query = wire_cookie_query(cookie);
 	__u32 key = wire_wrapper_key(lib, query);
 	struct thread_stack *t = current_stack();
@@ -306,10 +302,8 @@ int on_requested_wrapper(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("uprobe/wrapper")
-int on_wrapper(struct pt_regs *ctx)
+static __always_inline int on_wrapper(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 
 	if (t)
@@ -352,10 +346,8 @@ static __always_inline struct wire_provider *find_provider(struct pt_regs *ctx, 
  * Fires for every query of the body. Those with a START of their own are left to it; the table
  * names them too, as WIRE_NO_QUERY, so that a provider it does not hold is known to be a miss.
  */
-SEC("uprobe/identify")
-int on_identify(struct pt_regs *ctx)
+static __always_inline int on_identify(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 	struct wire_provider *p = t ? find_provider(ctx, cookie) : NULL;
 
@@ -371,11 +363,9 @@ int on_identify(struct pt_regs *ctx)
  * By far the hottest: it looks at no frame but the top, whose liveness it leaves to the next start
  * or end to judge.
  */
-SEC("uprobe/hit")
-int on_hit(struct pt_regs *ctx)
+static __always_inline int on_hit(struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 	struct wire_hit *h;
 	struct frame *top;
@@ -405,11 +395,9 @@ int on_hit(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("uprobe/end")
-int on_end(struct pt_regs *ctx)
+static __always_inline int on_end(struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 
 	if (!t)
@@ -420,8 +408,7 @@ int on_end(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("uprobe/caught")
-int on_caught(struct pt_regs *ctx)
+static __always_inline int on_caught(struct pt_regs *ctx, __u64 cookie)
 {
 	struct thread_stack *t = current_stack();
 
@@ -494,22 +481,9 @@ static __always_inline void frame_of_guard(struct frame *f, struct pt_regs *ctx,
 	};
 }
 
-/*
- * A function that the verifier looks at by itself, once: after the ways that a label can be told it
- * would follow all of the stack's anew, which took tens of milliseconds. Returns 0.
- */
-__noinline int push_guard(struct thread_stack *t, struct frame *f, int label_of_query, __u64 now)
-{
-	if (t && f)
-		stack_on_guard(t, f, label_of_query, now);
-	return 0;
-}
-
-SEC("uprobe.s/guard")
-int on_guard(struct pt_regs *ctx)
+static __always_inline int on_guard(struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 	__u32 label = wire_cookie_label(cookie);
 	__u64 slot[2] = {}; /* where its text is, and how long */
@@ -527,16 +501,14 @@ int on_guard(struct pt_regs *ctx)
 			slot[1] = ~0ull;
 		tell_label(&f, slot[0], slot[1], 0);
 	}
-	push_guard(t, &f, label == WIRE_LABEL_OF_QUERY, now);
+	stack_on_guard(t, &f, label == WIRE_LABEL_OF_QUERY, now);
 	off_cpu_done(t);
 	return 0;
 }
 
-SEC("uprobe/guard_query")
-int on_guard_query(struct pt_regs *ctx)
+static __always_inline int on_guard_query(struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 	struct wire_provider *p = t ? find_provider(ctx, cookie) : NULL;
 	struct frame f;
@@ -554,7 +526,7 @@ int on_guard_query(struct pt_regs *ctx)
 		.kind = p->kind,
 		.hidden = p->hidden,
 	};
-	push_guard(t, &f, 0, now);
+	stack_on_guard(t, &f, 0, now);
 	off_cpu_done(t);
 	return 0;
 }
@@ -597,11 +569,9 @@ static __always_inline struct wire_provider *ask_callers(struct pt_regs *ctx, __
 	return bpf_map_lookup_elem(&providers, &key);
 }
 
-SEC("uprobe/guard_called")
-int on_guard_called(struct pt_regs *ctx)
+static __always_inline int on_guard_called(struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 	struct wire_provider *p;
 	struct frame f;
@@ -615,16 +585,14 @@ int on_guard_called(struct pt_regs *ctx)
 		count(WIRE_COUNT_NO_LABEL);
 	f.query = p ? p->query : WIRE_NO_QUERY;
 	f.hidden = p && p->hidden;
-	push_guard(t, &f, 0, now);
+	stack_on_guard(t, &f, 0, now);
 	off_cpu_done(t);
 	return 0;
 }
 
-SEC("uprobe/guard_end")
-int on_guard_end(struct pt_regs *ctx)
+static __always_inline int on_guard_end(struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 	struct frame f;
 
@@ -653,11 +621,9 @@ static __always_inline void frame_of_timer(struct frame *f, struct pt_regs *ctx,
 	};
 }
 
-SEC("uprobe.s/timer")
-int on_timer(struct pt_regs *ctx)
+static __always_inline int on_timer(struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 	struct frame f;
 
@@ -668,16 +634,14 @@ int on_timer(struct pt_regs *ctx)
 		return 0;
 	frame_of_timer(&f, ctx, cookie);
 	tell_label(&f, READ_CTX(ctx, dx), READ_CTX(ctx, cx), 1);
-	push_guard(t, &f, 0, now);
+	stack_on_guard(t, &f, 0, now);
 	off_cpu_done(t);
 	return 0;
 }
 
-SEC("uprobe/timer_end")
-int on_timer_end(struct pt_regs *ctx)
+static __always_inline int on_timer_end(struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 	struct frame f;
 
@@ -688,6 +652,54 @@ int on_timer_end(struct pt_regs *ctx)
 	stack_on_guard_end(t, &f, 0, now);
 	off_cpu_done(t);
 	return 0;
+}
+
+/*
+ * All sites but those below. One program for all roles: the verifier, whose work is most of what
+ * takes time when a recording begins, looks at what they share once.
+ */
+SEC("uprobe/site")
+int qprof_site(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	switch (wire_cookie_role(cookie)) {
+	case WIRE_ROLE_START:
+	case WIRE_ROLE_START_BODY:
+		return on_start(ctx, cookie);
+	case WIRE_ROLE_WRAPPER:
+		return knobs.callers ? on_requested_wrapper(ctx, cookie) : on_wrapper(ctx, cookie);
+	case WIRE_ROLE_REQUEST:
+		return knobs.callers ? on_request(ctx, cookie) : 0;
+	case WIRE_ROLE_IDENTIFY:
+		return on_identify(ctx, cookie);
+	case WIRE_ROLE_END:
+		return on_end(ctx, cookie);
+	case WIRE_ROLE_CAUGHT:
+		return on_caught(ctx, cookie);
+	case WIRE_ROLE_GUARD_QUERY:
+		return on_guard_query(ctx, cookie);
+	case WIRE_ROLE_GUARD_CALLED:
+		return on_guard_called(ctx, cookie);
+	case WIRE_ROLE_GUARD_END:
+		return on_guard_end(ctx, cookie);
+	case WIRE_ROLE_TIMER_END:
+		return on_timer_end(ctx, cookie);
+	case WIRE_ROLE_HIT:
+		return on_hit(ctx, cookie);
+	}
+	return 0;
+}
+
+/* The sites where a label is read, for which a page may have to come first. */
+SEC("uprobe.s/label_site")
+int qprof_label_site(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (wire_cookie_role(cookie) == WIRE_ROLE_TIMER)
+		return on_timer(ctx, cookie);
+	return on_guard(ctx, cookie);
 }
 
 #include "open_stacks.h"

@@ -469,8 +469,8 @@ static inline void stack_add(struct thread_stack *t, const struct frame *new, wi
  * A query starts: with FRAME_STARTED `sp` is its body's, with FRAME_WRAPPED its wrapper's. The
  * cookie names the query, its group and its library.
  */
-static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u8 state,
-			      wire_u64 now)
+STACK_APART int stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u32 state,
+			   wire_u64 now)
 {
 	struct frame new = {
 		.sp = sp,
@@ -481,10 +481,13 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 		.hidden = wire_cookie_reg(cookie) == WIRE_HIDDEN,
 	};
 
+	if (!t)
+		return 0;
 	stack_prune_for(t, &new, WIRE_SPAN_LEFT, now);
 	if (stack_wants_callers())
 		new.caller = stack_take_caller(t, cookie, sp, state, now);
 	stack_add(t, &new, now);
+	return 0;
 }
 
 static inline int stack_is_at(const struct frame *f, wire_u64 sp)
@@ -571,17 +574,19 @@ static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group
 }
 
 /* WIRE_ROLE_END. */
-static inline void stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u64 now,
-				wire_u32 invocation)
+STACK_APART int stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u64 now,
+			     wire_u32 invocation)
 {
-	wire_u32 found = stack_find_started(t, wire_cookie_group(cookie), sp, now);
+	wire_u32 found = t ? stack_find_started(t, wire_cookie_group(cookie), sp, now) : 0;
 	struct frame *f;
 
+	if (!t)
+		return 0;
 	if (!found) {
 		stack_count(WIRE_DROP_END_WITHOUT_START);
 		stack_prune(t, sp, WIRE_SPAN_LEFT, now);
 		stack_prune_requests(t, sp, now);
-		return;
+		return 0;
 	}
 	stack_pop_to(t, found, WIRE_SPAN_LEFT, now);
 	f = stack_top(t);
@@ -589,6 +594,7 @@ static inline void stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u6
 		stack_emit(t, f, 0, now, invocation);
 	stack_drop_top(t);
 	stack_prune_requests(t, sp, now);
+	return 0;
 }
 
 static long stack_find_query(wire_u32 i, void *p)
@@ -620,13 +626,16 @@ static inline wire_u32 stack_query(struct thread_stack *t, wire_u32 lib)
  * WIRE_ROLE_GUARD, _GUARD_QUERY, _TIMER: an interval starts that is no query's. With `of_query` it
  * has the label of the query that it runs in; else `new` has its own.
  */
-static inline void stack_on_guard(struct thread_stack *t, struct frame *new, int of_query,
-				  wire_u64 now)
+STACK_APART int stack_on_guard(struct thread_stack *t, struct frame *new, int of_query,
+			       wire_u64 now)
 {
+	if (!t || !new)
+		return 0;
 	stack_prune_for(t, new, WIRE_SPAN_LEFT, now);
 	if (of_query)
 		new->query = stack_query(t, new->lib);
 	stack_add(t, new, now);
+	return 0;
 }
 
 static inline int stack_is_guard(const struct frame *f, wire_u64 sp, wire_u32 scope,
@@ -677,29 +686,32 @@ STACK_APART int stack_search_guard(struct thread_stack *t, const struct frame *e
 /*
  * WIRE_ROLE_GUARD_END, _TIMER_END. With `quiet` it is nothing to tell of if no start was seen.
  */
-static inline void stack_on_guard_end(struct thread_stack *t, const struct frame *end, int quiet,
-				      wire_u64 now)
+STACK_APART int stack_on_guard_end(struct thread_stack *t, const struct frame *end, int quiet,
+				   wire_u64 now)
 {
-	struct frame *f = stack_top(t);
+	struct frame *f = t ? stack_top(t) : 0;
 	wire_u32 found;
 
+	if (!t || !end)
+		return 0;
 	if (f && stack_is_guard(f, end->sp, end->group, end->number, end->lib))
 		found = t->n;
 	else
 		found = stack_search_guard(t, end, now);
 	if (!found) {
 		if (quiet)
-			return;
+			return 0;
 		if (t->n_lost)
 			t->n_lost--;
 		stack_count(WIRE_DROP_END_WITHOUT_START);
-		return;
+		return 0;
 	}
 	stack_pop_to(t, found, WIRE_SPAN_LEFT, now);
 	f = stack_top(t);
 	if (f && !f->hidden)
 		stack_emit(t, f, 0, now, WIRE_NO_INVOCATION);
 	stack_drop_top(t);
+	return 0;
 }
 
 /* WIRE_ROLE_CAUGHT: a panic was caught in a frame above `sp`. */

@@ -140,7 +140,8 @@ static uint64_t request_cookie(const struct choice *c, const struct plan_site *s
 	/* At a start, what was pushed on the return address is the way to the wrapper's sp. */
 	int32_t slot = site->role == WIRE_ROLE_WRAPPER ? site->sp_delta : site->slot;
 
-	return wire_request_cookie(c->lib, site->query, (uint32_t)site->addr, (uint32_t)slot / 8);
+	return wire_request_cookie(site->role, c->lib, site->query, (uint32_t)site->addr,
+				   (uint32_t)slot / 8);
 }
 
 static uint64_t guard_cookie(const struct choice *c, const struct plan_site *site)

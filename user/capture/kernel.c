@@ -73,21 +73,16 @@ static bool may_pass(const struct filter *f, enum filter_class class)
 	return !f || filter__may_pass(f, class);
 }
 
-static void use(struct kernel *k, enum wire_role role, struct bpf_program *prog, bool needed)
-{
-	if (needed)
-		k->progs[role] = prog;
-	bpf_program__set_autoload(prog, needed);
-}
-
 /*
- * The verifier takes some 4 ms for each program: what no plan has a site for that passes the filter
- * is not loaded. Starts and ends of queries always are, as the probes' cost is measured with them.
+ * Which program is for the sites of each role: none for those that no plan has one of that passes
+ * the filter. Starts and ends of queries always have one, as the probes' cost is measured with
+ * them.
  */
 static void list_programs(struct kernel *k, const struct kernel_options *opt)
 {
 	const struct filter *f = opt->filter;
-	struct qprof_bpf *s = k->skel;
+	struct bpf_program *site = k->skel->progs.qprof_site,
+			   *label = k->skel->progs.qprof_label_site;
 	bool hashing = may_pass(f, FILTER_HASHING);
 	bool queries = hashing || may_pass(f, FILTER_QUERY);
 	bool about_query = may_pass(f, FILTER_BLOCKED) || may_pass(f, FILTER_LOAD);
@@ -95,21 +90,21 @@ static void list_programs(struct kernel *k, const struct kernel_options *opt)
 		hashing || about_query || may_pass(f, FILTER_ACTIVITY) || may_pass(f, FILTER_TOLD);
 	bool timers = may_pass(f, FILTER_TIMER);
 
-	k->progs[WIRE_ROLE_START] = s->progs.on_start;
-	k->progs[WIRE_ROLE_START_BODY] = s->progs.on_start;
-	k->progs[WIRE_ROLE_END] = s->progs.on_end;
-	k->progs[WIRE_ROLE_CAUGHT] = s->progs.on_caught;
-	use(k, WIRE_ROLE_WRAPPER, s->progs.on_wrapper, queries && !opt->callers);
-	use(k, WIRE_ROLE_WRAPPER, s->progs.on_requested_wrapper, queries && opt->callers);
-	use(k, WIRE_ROLE_REQUEST, s->progs.on_request, queries && opt->callers);
-	use(k, WIRE_ROLE_IDENTIFY, s->progs.on_identify, queries);
-	use(k, WIRE_ROLE_GUARD, s->progs.on_guard, guards);
-	use(k, WIRE_ROLE_GUARD_QUERY, s->progs.on_guard_query, about_query);
-	use(k, WIRE_ROLE_GUARD_CALLED, s->progs.on_guard_called, may_pass(f, FILTER_LOAD));
-	use(k, WIRE_ROLE_GUARD_END, s->progs.on_guard_end, guards);
-	use(k, WIRE_ROLE_TIMER, s->progs.on_timer, timers);
-	use(k, WIRE_ROLE_TIMER_END, s->progs.on_timer_end, timers);
-	use(k, WIRE_ROLE_HIT, s->progs.on_hit, wants_hits(opt));
+	k->progs[WIRE_ROLE_START] = site;
+	k->progs[WIRE_ROLE_START_BODY] = site;
+	k->progs[WIRE_ROLE_END] = site;
+	k->progs[WIRE_ROLE_CAUGHT] = site;
+	k->progs[WIRE_ROLE_WRAPPER] = queries ? site : NULL;
+	k->progs[WIRE_ROLE_REQUEST] = queries && opt->callers ? site : NULL;
+	k->progs[WIRE_ROLE_IDENTIFY] = queries ? site : NULL;
+	k->progs[WIRE_ROLE_GUARD] = guards ? label : NULL;
+	k->progs[WIRE_ROLE_GUARD_QUERY] = about_query ? site : NULL;
+	k->progs[WIRE_ROLE_GUARD_CALLED] = may_pass(f, FILTER_LOAD) ? site : NULL;
+	k->progs[WIRE_ROLE_GUARD_END] = guards ? site : NULL;
+	k->progs[WIRE_ROLE_TIMER] = timers ? label : NULL;
+	k->progs[WIRE_ROLE_TIMER_END] = timers ? site : NULL;
+	k->progs[WIRE_ROLE_HIT] = wants_hits(opt) ? site : NULL;
+	bpf_program__set_autoload(label, guards || timers);
 }
 
 /* Not worth a recording: what cannot be had is told, and left out. */
@@ -187,10 +182,11 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 		return explain_load(-errno);
 	list_programs(k, opt);
 	choose_switches(k, opt->off_cpu);
-	for (int role = 1; role < PROBES_ROLES && k->multi; role++) {
-		if (k->progs[role])
-			bpf_program__set_expected_attach_type(k->progs[role],
-							      probes_multi_attach_type());
+	if (k->multi) {
+		int type = probes_multi_attach_type();
+
+		bpf_program__set_expected_attach_type(k->skel->progs.qprof_site, type);
+		bpf_program__set_expected_attach_type(k->skel->progs.qprof_label_site, type);
 	}
 	bpf_program__set_autoload(k->skel->progs.show_open, opt->only_open);
 	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)opt->ring_bytes);
@@ -571,11 +567,10 @@ static uint64_t misses_of(const struct bpf_program *prog)
 /* Hits, and switches, for which the kernel did not run the program, as one of ours was running. */
 static uint64_t recursion_misses(const struct kernel *k)
 {
-	uint64_t n = misses_of(k->skel->progs.on_switch);
+	const struct qprof_bpf *s = k->skel;
 
-	for (int role = WIRE_ROLE_START_BODY; role < PROBES_ROLES; role++)
-		n += misses_of(k->progs[role]);
-	return n;
+	return misses_of(s->progs.on_switch) + misses_of(s->progs.qprof_site) +
+	       misses_of(s->progs.qprof_label_site);
 }
 
 int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX])
