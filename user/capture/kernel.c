@@ -115,16 +115,6 @@ static void tell_no_switches(int err)
 						  : strerror(-err));
 }
 
-/* A program whose tracepoint the kernel does not know would keep all of them from being loaded. */
-static void choose_switches(struct kernel *k, bool wanted)
-{
-	int id = wanted ? libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP) : 0;
-
-	if (id < 0)
-		tell_no_switches(id);
-	bpf_program__set_autoload(k->skel->progs.on_switch, id > 0);
-}
-
 static int explain_load(int err)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
@@ -173,15 +163,13 @@ static int choose_attach(struct kernel *k, enum kernel_attach attach, bool hits)
 	return 0;
 }
 
-static int load(struct kernel *k, const struct kernel_options *opt)
+static int load_with(struct kernel *k, const struct kernel_options *opt, bool switches)
 {
-	int err;
-
 	k->skel = qprof_bpf__open();
 	if (!k->skel)
-		return explain_load(-errno);
+		return -errno;
 	list_programs(k, opt);
-	choose_switches(k, opt->off_cpu);
+	bpf_program__set_autoload(k->skel->progs.on_switch, switches);
 	if (k->multi) {
 		int type = probes_multi_attach_type();
 
@@ -195,7 +183,23 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 	k->skel->rodata->knobs.callers = opt->callers;
 	k->skel->rodata->knobs.silent = opt->only_open;
 	k->skel->rodata->knobs.governed = opt->governed;
-	err = qprof_bpf__load(k->skel);
+	return qprof_bpf__load(k->skel);
+}
+
+/*
+ * A program whose tracepoint the kernel does not know keeps all of them from being loaded. To ask
+ * first would be to read the kernel's types twice, which takes longer than to verify a program.
+ */
+static int load(struct kernel *k, const struct kernel_options *opt)
+{
+	int err = load_with(k, opt, opt->off_cpu), why = err;
+
+	if (err && opt->off_cpu) {
+		qprof_bpf__destroy(take_ptr(k->skel));
+		err = load_with(k, opt, false);
+		if (!err)
+			tell_no_switches(why);
+	}
 	return err ? explain_load(err) : 0;
 }
 
