@@ -18,6 +18,7 @@
 #include "base/diag.h"
 #include "capture/privilege.h"
 #include "capture/probes.h"
+#include "capture/tables.h"
 #include "capture/units.h"
 #include "qprof.skel.h"
 
@@ -288,28 +289,6 @@ static void raise_file_limit(uint32_t n)
 		setrlimit(RLIMIT_NOFILE, &most);
 }
 
-static int fill_tables(struct kernel *k, const struct choice *c)
-{
-	int fd = bpf_map__fd(k->skel->maps.providers), steps = bpf_map__fd(k->skel->maps.steps);
-	int err = 0;
-
-	for (uint32_t i = 0; i < c->plan->n_sites && !err; i++) {
-		const struct plan_site *site = &c->plan->sites[i];
-		bool called = site->role == WIRE_ROLE_GUARD_CALLED;
-		bool looks_up = called || site->role == WIRE_ROLE_IDENTIFY ||
-				site->role == WIRE_ROLE_GUARD_QUERY;
-
-		if (!looks_up || !choice__wants(c, site))
-			continue;
-		err = probes_fill_providers(fd, c, site);
-		if (called && !err)
-			err = probes_fill_steps(steps, c, site);
-	}
-	if (!err && c->callers)
-		err = probes_fill_wrappers(bpf_map__fd(k->skel->maps.wrappers), c);
-	return err;
-}
-
 /* They are the budget's to attach. */
 static int make_units(struct kernel *k, const struct choice *c, struct units **out)
 {
@@ -323,6 +302,11 @@ static int attach(struct kernel *k, const struct plan *plan, const struct filter
 {
 	bool governed = k->governed && plan->n_queries;
 	bool callers = k->progs[WIRE_ROLE_REQUEST];
+	struct tables tables = {
+		.providers = bpf_map__fd(k->skel->maps.providers),
+		.steps = bpf_map__fd(k->skel->maps.steps),
+		.wrappers = bpf_map__fd(k->skel->maps.wrappers),
+	};
 	unsigned int n = k->n_libs;
 	_choice_ struct choice c;
 	int err = choice__init(&c, plan, filter, (uint8_t)n, callers);
@@ -331,7 +315,7 @@ static int attach(struct kernel *k, const struct plan *plan, const struct filter
 		return err;
 	if (!k->multi)
 		raise_file_limit(choice__sites(&c));
-	err = fill_tables(k, &c);
+	err = tables_fill(&tables, &c);
 	if (!err)
 		err = probes__attach(k->progs, &c, k->multi, governed, &k->libs[n]);
 	if (!err && governed)
