@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -272,8 +273,7 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 	return 0;
 }
 
-/* One perf event is one descriptor; the usual limit of 1,024 is less than a plan. */
-static void raise_file_limit(uint32_t n)
+static void raise_limit_by(uint32_t n)
 {
 	struct rlimit lim, most;
 
@@ -289,6 +289,16 @@ static void raise_file_limit(uint32_t n)
 		setrlimit(RLIMIT_NOFILE, &most);
 }
 
+/* One perf event is one descriptor; the usual limit of 1,024 is less than a plan. */
+static void raise_file_limit(uint32_t n)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	pthread_mutex_lock(&lock);
+	raise_limit_by(n);
+	pthread_mutex_unlock(&lock);
+}
+
 /* They are the budget's to attach. */
 static int make_units(struct kernel *k, const struct choice *c, struct units **out)
 {
@@ -298,7 +308,8 @@ static int make_units(struct kernel *k, const struct choice *c, struct units **o
 	return n < 0 ? n : units__new(k->progs, c, set_of, out);
 }
 
-static int attach(struct kernel *k, const struct plan *plan, const struct filter *filter)
+static int attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
+		  unsigned int n)
 {
 	bool governed = k->governed && plan->n_queries;
 	bool callers = k->progs[WIRE_ROLE_REQUEST];
@@ -307,7 +318,6 @@ static int attach(struct kernel *k, const struct plan *plan, const struct filter
 		.steps = bpf_map__fd(k->skel->maps.steps),
 		.wrappers = bpf_map__fd(k->skel->maps.wrappers),
 	};
-	unsigned int n = k->n_libs;
 	_choice_ struct choice c;
 	int err = choice__init(&c, plan, filter, (uint8_t)n, callers);
 
@@ -333,14 +343,15 @@ static int attach(struct kernel *k, const struct plan *plan, const struct filter
 int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
 		   uint8_t *lib)
 {
-	unsigned int n = k->n_libs;
+	unsigned int n = __atomic_fetch_add(&k->n_libs, 1, __ATOMIC_RELAXED);
 	int err;
 
-	if (k->n_libs == WIRE_MAX_LIBS)
+	if (n >= WIRE_MAX_LIBS) {
+		k->n_libs = WIRE_MAX_LIBS;
 		return diag_error_r(-ENOSPC, "cannot attach to %s: too many toolchains at once",
 				    plan->path);
-	err = attach(k, plan, filter);
-	k->n_libs++;
+	}
+	err = attach(k, plan, filter, n);
 	/* A deleted library can be reached only as long as its process lives. */
 	if ((err == -EPERM || err == -EACCES) && !faccessat(AT_FDCWD, plan->path, R_OK, AT_EACCESS))
 		privilege_explain("attach", !k->multi);

@@ -66,9 +66,15 @@ static int attach(void *session, const struct plan *plan)
 	uint8_t lib;
 	int err;
 
-	session__end_measuring(s);
-	if (s->budget)
+	/*
+	 * Who measures is not waited for: to write the first breakpoints takes a grace period of
+	 * the kernel, which both wait for at once. Nobody of the library is followed yet, or
+	 * nothing is measured any more.
+	 */
+	if (s->budget) {
+		session__end_measuring(s);
 		budget__set_cost(s->budget, s->costs.emulated.hit_ps);
+	}
 	err = kernel__attach(s->kernel, plan, s->filter, &lib);
 	if (err)
 		return err;
