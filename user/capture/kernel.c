@@ -661,19 +661,24 @@ static void detach_in_background(struct kernel *k)
 	k->owned_elsewhere = pid > 0;
 }
 
+/* All at once: see probes__begin_free(). */
+void kernel__begin_free(struct kernel *k)
+{
+	if (k->skel && k->skel->bss)
+		k->skel->bss->enabled = 0;
+	for (unsigned int i = 0; i < k->n_libs && k->multi; i++) {
+		probes__begin_free(k->libs[i]);
+		units__begin_free(k->units[i]);
+	}
+}
+
 void kernel__free(struct kernel *k)
 {
 	if (!k)
 		return;
-	if (k->skel && k->skel->bss)
-		k->skel->bss->enabled = 0;
+	kernel__begin_free(k);
 	if (!k->multi && k->n_libs)
 		detach_in_background(k);
-	/* All at once: see probes__begin_free(). */
-	for (unsigned int i = 0; i < k->n_libs && !k->owned_elsewhere; i++) {
-		probes__begin_free(k->libs[i]);
-		units__begin_free(k->units[i]);
-	}
 	/* Even disabling a perf event waits for its removal: the child's to do, then. */
 	for (unsigned int i = 0; i < k->n_libs; i++) {
 		if (k->owned_elsewhere)

@@ -131,6 +131,12 @@ int kernel__reset_counters(struct kernel *k);
 const char *kernel__attach_name(const struct kernel *k);
 
 /*
+ * Begin to detach, where that waits for grace periods of the kernel; kernel__free() waits for its
+ * end. Nothing is recorded any more.
+ */
+void kernel__begin_free(struct kernel *k);
+
+/*
  * Detaches everything. Perf-event probes take the kernel up to a second each to remove, so a
  * child of ours does that in the background, where nobody waits.
  */

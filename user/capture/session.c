@@ -316,6 +316,11 @@ const char *session__attach_name(const struct session *s)
 	return kernel__attach_name(s->kernel);
 }
 
+void session__begin_free(struct session *s)
+{
+	kernel__begin_free(s->kernel);
+}
+
 void session__free(struct session *s)
 {
 	if (!s)
