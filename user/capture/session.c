@@ -36,12 +36,13 @@ static void begin_measuring(struct session *s)
 		measure_costs(s);
 }
 
-/* To be called before anything else is asked of the kernel half. */
 void session__end_measuring(struct session *s)
 {
 	if (s->measuring)
 		pthread_join(s->measurer, NULL);
 	s->measuring = false;
+	if (s->budget)
+		budget__set_cost(s->budget, s->costs.emulated.hit_ps);
 }
 
 static int attach_hits(struct session *s, const struct plan *plan, uint8_t lib)
@@ -69,12 +70,10 @@ static int attach(void *session, const struct plan *plan)
 	/*
 	 * Who measures is not waited for: to write the first breakpoints takes a grace period of
 	 * the kernel, which both wait for at once. Nobody of the library is followed yet, or
-	 * nothing is measured any more.
+	 * nothing is measured any more. What a budget leaves depends on what is measured.
 	 */
-	if (s->budget) {
+	if (s->governed)
 		session__end_measuring(s);
-		budget__set_cost(s->budget, s->costs.emulated.hit_ps);
-	}
 	err = kernel__attach(s->kernel, plan, s->filter, &lib);
 	if (err)
 		return err;
@@ -149,7 +148,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	s->sink = *sink;
 	s->filter = opt->filter;
 	s->epoll = -1;
-	governed.governed = budget_ppm;
+	s->governed = governed.governed = budget_ppm;
 	hurry();
 	err = kernel__open(&governed, &s->kernel);
 	if (!err)
