@@ -54,11 +54,45 @@ static void time_that_goes_backwards_counts_for_nothing(void **state)
 	decisions__destroy(&all);
 }
 
+static void what_is_no_query_has_rows_of_its_own(void **state)
+{
+	struct trace_decision d = {.time_ns = 100, .label = 7, .watch = TRACE_WATCH_OFF};
+	struct decisions all = {0};
+
+	(void)state;
+	assert_int_equal(decisions__add(&all, &d), 0);
+	d.kind = TRACE_KIND_LOAD;
+	assert_int_equal(decisions__add(&all, &d), 0);
+	assert_int_equal(all.n, 2);
+	assert_int_equal(all.rows[1].kind, TRACE_KIND_LOAD);
+	decisions__destroy(&all);
+}
+
+static void what_came_late_was_watched_from_then_on(void **state)
+{
+	struct trace_decision d = {.label = 7, .kind = TRACE_KIND_LOAD, .watch = TRACE_WATCH_OFF};
+	struct decisions all = {0};
+
+	(void)state;
+	d.time_ns = 100;
+	assert_int_equal(decisions__add(&all, &d), 0);
+	assert_true(decisions__watched_from(&all, TRACE_KIND_LOAD) == UINT64_MAX);
+	assert_int_equal(decisions__watched_from(&all, TRACE_KIND_BLOCKED), 0);
+	d.time_ns = 200;
+	d.watch = TRACE_WATCH_FULL;
+	assert_int_equal(decisions__add(&all, &d), 0);
+	decisions__end(&all, 1000);
+	assert_int_equal(decisions__watched_from(&all, TRACE_KIND_LOAD), 200);
+	decisions__destroy(&all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_counts_for_what_was_decided_last),
 		cmocka_unit_test(time_that_goes_backwards_counts_for_nothing),
+		cmocka_unit_test(what_is_no_query_has_rows_of_its_own),
+		cmocka_unit_test(what_came_late_was_watched_from_then_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

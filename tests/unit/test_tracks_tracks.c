@@ -98,6 +98,7 @@ static void an_interval_has_the_label_of_its_guard_or_query(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(tracks__set_guards(f->t, 2, guards, 2), 0);
+	assert_int_equal(tracks__guard_label(f->t, 2, 0), 90);
 	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 0, 0), 0);
 	assert_last(f, TRACE_KIND_ACTIVITY, 90);
 	assert_int_equal(do_interval(f->t, WIRE_KIND_BLOCKED, 2, 0), 0);

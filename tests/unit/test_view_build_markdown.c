@@ -38,11 +38,36 @@ static void tables_stay_whole(void **state)
 	assert_contains(text, "\nLost: unknown, the trace does not say. Incomplete: `unfinished`.");
 }
 
+static void what_was_not_watched_is_told(void **state)
+{
+	struct decided rows[] = {
+		{.kind = TRACE_KIND_QUERY},    {.kind = TRACE_KIND_BLOCKED},
+		{.kind = TRACE_KIND_ACTIVITY}, {.kind = TRACE_KIND_BLOCKED},
+		{.kind = TRACE_KIND_ACTIVITY},
+	};
+	struct decisions d = {.rows = rows, .n = 5};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v;
+	_free_ char *text = NULL, *queries_only = NULL;
+
+	(void)state;
+	sample_build__make(&s);
+	v = sample_build__view(&s);
+	v.decisions = &d;
+	text = printed_build(build_markdown, &v);
+	assert_contains(text, "\nNot watched all the time, to keep within a budget: QueryBlocked, "
+			      "2 kinds of activities; what there was of it is missing\n");
+	d.n = 1;
+	queries_only = printed_build(build_markdown, &v);
+	assert_lacks(queries_only, "ot watched");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_build_is_as_agreed),
 		cmocka_unit_test(tables_stay_whole),
+		cmocka_unit_test(what_was_not_watched_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

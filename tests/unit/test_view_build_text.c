@@ -76,6 +76,30 @@ static void what_was_not_recorded_is_told(void **state)
 	assert_contains(text, "\nsyn/typeck                                      1,001 ");
 }
 
+static void what_was_not_watched_is_told(void **state)
+{
+	struct decided rows[] = {
+		{.kind = TRACE_KIND_QUERY},    {.kind = TRACE_KIND_BLOCKED},
+		{.kind = TRACE_KIND_ACTIVITY}, {.kind = TRACE_KIND_BLOCKED},
+		{.kind = TRACE_KIND_ACTIVITY},
+	};
+	struct decisions d = {.rows = rows, .n = 5};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v;
+	_free_ char *text = NULL, *queries_only = NULL;
+
+	(void)state;
+	sample_build__make(&s);
+	v = sample_build__view(&s);
+	v.decisions = &d;
+	text = printed_build(build_text, &v);
+	assert_contains(text, "\nnot watched all the time, to keep within a budget: QueryBlocked, "
+			      "2 kinds of activities; what there was of it is missing\n");
+	d.n = 1;
+	queries_only = printed_build(build_text, &v);
+	assert_lacks(queries_only, "ot watched");
+}
+
 static void nothing_is_said_of_no_build(void **state)
 {
 	_sample_build_ struct sample_build s = {};
@@ -99,6 +123,7 @@ int main(void)
 		cmocka_unit_test(everything_there_is_is_in_full),
 		cmocka_unit_test(top_is_of_each_table),
 		cmocka_unit_test(what_was_not_recorded_is_told),
+		cmocka_unit_test(what_was_not_watched_is_told),
 		cmocka_unit_test(nothing_is_said_of_no_build),
 	};
 

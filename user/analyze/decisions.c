@@ -7,14 +7,19 @@
 
 static struct decided *row_of(struct decisions *all, const struct trace_decision *d)
 {
-	uint32_t i = u64_map__get(&all->row_of, d->label);
+	uint64_t key = (uint64_t)d->kind << 32 | d->label;
+	uint32_t i = u64_map__get(&all->row_of, key);
 
 	if (i != U64_MAP_NONE)
 		return &all->rows[i];
 	if (array__reserve_one(&all->rows, all->n, &all->capacity, sizeof(*all->rows)) ||
-	    u64_map__put(&all->row_of, d->label, all->n))
+	    u64_map__put(&all->row_of, key, all->n))
 		return NULL;
-	all->rows[all->n] = (struct decided){.label = d->label, .since_ns = d->time_ns};
+	all->rows[all->n] = (struct decided){
+		.label = d->label,
+		.kind = d->kind,
+		.since_ns = d->time_ns,
+	};
 	return &all->rows[all->n++];
 }
 
@@ -35,6 +40,7 @@ int decisions__add(struct decisions *all, const struct trace_decision *d)
 		return -ENOMEM;
 	go_on(row, d->time_ns);
 	row->watch = d->watch;
+	row->last_ns = d->time_ns;
 	row->decisions++;
 	all->total++;
 	all->ppm = d->budget_ppm;
@@ -42,6 +48,22 @@ int decisions__add(struct decisions *all, const struct trace_decision *d)
 	if (d->cost_ppm > all->most_cost_ppm)
 		all->most_cost_ppm = d->cost_ppm;
 	return 0;
+}
+
+uint64_t decisions__watched_from(const struct decisions *all, uint8_t kind)
+{
+	uint64_t from = 0;
+
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct decided *row = &all->rows[i];
+
+		if (row->kind != kind)
+			continue;
+		if (row->watch != TRACE_WATCH_FULL)
+			return UINT64_MAX;
+		from = row->last_ns > from ? row->last_ns : from;
+	}
+	return from;
 }
 
 void decisions__end(struct decisions *all, uint64_t ns)

@@ -24,6 +24,7 @@ int closing_report(FILE *out, struct build *build, const struct summary *s,
 		.losses = losses,
 		.names = names,
 		.costs = opt->costs,
+		.decisions = opt->decisions,
 	};
 	int err = renew_texts(build, s) ?: build__end(build);
 

@@ -202,6 +202,7 @@ static int read_all(struct trace_reader *r, struct contents *c)
 	}
 	if (!err)
 		decisions__end(&c->decisions, summary__end_ns(c->summary));
+	summary__loads_watched(c->summary, decisions__watched_from(&c->decisions, TRACE_KIND_LOAD));
 	if (!err && c->build)
 		err = build__end(c->build);
 	return err;
@@ -293,6 +294,7 @@ static int print(const struct contents *c, const struct view_names *names,
 		.top = opt->top,
 		.full = c->options->full,
 		.wide = c->options->wide || c->options->full,
+		.decisions = opt->decisions,
 	};
 
 	opt->build = c->build ? &build : NULL;

@@ -140,8 +140,9 @@ static const struct cli_option options[] = {
 		.positive = true,
 		.help = "Let the probes take at most so much of the compilers' CPU time, such as "
 			"5%. The hottest and shortest queries are then only counted, or watched "
-			"now and then and estimated; reports mark them. Without it every "
-			"execution is recorded, whatever that takes.",
+			"now and then and estimated, and what was never met before and is no "
+			"query is left out; reports mark and list them. Without it all is "
+			"recorded, whatever that takes.",
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),

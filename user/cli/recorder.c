@@ -333,16 +333,30 @@ static enum trace_watch watch_of(enum governor_watch watch)
 	}
 }
 
+/* Kinds have the same numbers in both halves: see tracks.c. */
+static int label_of_decision(struct recorder *r, const struct session_decision *d, uint32_t *label)
+{
+	if (d->query == SESSION_ALL)
+		return label_of(r, TRACE_ALL_LABELS, label);
+	*label = d->kind == WIRE_KIND_QUERY ? tracks__query_label(r->tracks, d->lib, d->query)
+					    : tracks__guard_label(r->tracks, d->lib, d->query);
+	return 0;
+}
+
 static int on_decision(void *ctx, const struct session_decision *d)
 {
 	struct recorder *r = ctx;
 	struct trace_decision decision = {
 		.time_ns = d->time_ns,
-		.label = tracks__query_label(r->tracks, d->lib, d->query),
+		.kind = d->kind,
 		.watch = (uint8_t)watch_of(d->watch),
 		.cost_ppm = d->cost_ppm,
 		.budget_ppm = d->budget_ppm,
 	};
+	int err = label_of_decision(r, d, &decision.label);
+
+	if (err)
+		return err;
 	if (!r->trace.err)
 		trace_output__wrote(&r->trace, trace_writer__decision(r->trace.writer, &decision));
 	return decisions__add(&r->decisions, &decision);
@@ -454,6 +468,7 @@ static int print_summary(struct recorder *r, const struct trace_losses *losses)
 	if (!r->build || r->view_err)
 		return r->view_err;
 	decisions__end(&r->decisions, summary__end_ns(r->summary));
+	summary__loads_watched(r->summary, decisions__watched_from(&r->decisions, TRACE_KIND_LOAD));
 	err = closing_report(r->opt.live, r->build, r->summary, losses, &names, &report);
 	if (fflush(r->opt.live) && !err)
 		err = -errno;

@@ -106,6 +106,7 @@ int html_report__print(struct html_report *h, FILE *to)
 	};
 
 	decisions__end(&h->decisions, summary__end_ns(h->summary));
+	summary__loads_watched(h->summary, decisions__watched_from(&h->decisions, TRACE_KIND_LOAD));
 	if (h->decisions.n)
 		opt.decisions = &h->decisions;
 	return report_json(to, h->summary, h->has_losses ? &h->losses : NULL, &names, &opt);

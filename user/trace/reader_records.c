@@ -249,6 +249,7 @@ void reader__take_decision(struct trace_reader *r, struct trace_item *item)
 		chunk_stream__damaged(&r->stream, "a decision is malformed");
 		return;
 	}
+	labels__resolve(&r->labels, &item->decision.label, &item->decision.kind);
 	r->stats.decisions++;
 	item->kind = TRACE_ITEM_DECISION;
 }

@@ -45,6 +45,11 @@ uint32_t tracks__query_label(const struct tracks *t, uint8_t lib, uint32_t query
 	return t->libraries[lib].labels[query];
 }
 
+uint32_t tracks__guard_label(const struct tracks *t, uint8_t lib, uint32_t guard)
+{
+	return t->libraries[lib].guards[guard];
+}
+
 int tracks__set_guards(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels)
 {
 	return library__set_guards(&t->libraries[lib], labels, n_labels);

@@ -47,8 +47,9 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out);
 int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels,
 			const char *build_id, const char *rustc_version);
 
-/* What a query that was told is called: a string id. */
+/* What a query, or a guard, that was told is called: a string id, or TRACKS_NO_LABEL. */
 uint32_t tracks__query_label(const struct tracks *t, uint8_t lib, uint32_t query);
+uint32_t tracks__guard_label(const struct tracks *t, uint8_t lib, uint32_t guard);
 
 /* As self_time__set_costs(), for the spans to come. */
 void tracks__set_costs(struct tracks *t, const struct trace_costs *costs);

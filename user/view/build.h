@@ -11,8 +11,9 @@ struct build_view {
 	const struct summary *summary;
 	const struct trace_losses *losses; /* NULL: the trace does not say */
 	const struct view_names *names;
-	const struct trace_costs *costs; /* likewise */
-	bool raw;			 /* they are not taken off */
+	const struct trace_costs *costs;   /* likewise */
+	bool raw;			   /* they are not taken off */
+	const struct decisions *decisions; /* NULL: there was no budget */
 	const char *problem; /* what is wrong with the trace (trace_reader__problem()), or NULL */
 	size_t top;	     /* rows in each table; 0: as many as fit */
 	bool full;	     /* every row, and what else there is to say */

@@ -313,6 +313,8 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 			"not recorded, to keep within a budget: %s executions, counted above,\n"
 			"  and about %s more\n",
 			format_count(counted, r->counted), format_count(estimated, r->estimated));
+	report_notes__unwatched(
+		out, "not watched all the time, to keep within a budget: ", v->decisions);
 	report_notes__late(out, v->summary);
 	report_notes__losses(out, v->losses, v->full);
 	if (v->problem)

@@ -241,12 +241,34 @@ static int put_budget_row(FILE *out, const struct decided *row, const struct vie
 	struct json j;
 
 	json__begin(&j);
+	if (row->kind != TRACE_KIND_QUERY)
+		json__text(&j, "kind", trace_kind_text(row->kind) ?: "<unknown>");
 	json__text(&j, "name", names->text(names->ctx, row->label));
 	json__number(&j, "decisions", row->decisions);
 	json__text(&j, "watch", trace_watch_name(row->watch));
 	json__number(&j, "counted_ns", row->ns[TRACE_WATCH_COUNTED]);
 	json__number(&j, "off_ns", row->ns[TRACE_WATCH_OFF]);
 	return json__put(&j, out);
+}
+
+/* Of queries, or of what is none, if there are such. */
+static int put_budget_rows(FILE *out, const struct decisions *d, const struct view_names *names,
+			   bool queries)
+{
+	bool any = queries;
+	int err = 0;
+
+	fputs(queries ? ",\"queries\":[" : "", out);
+	for (uint32_t i = 0, n = 0; !err && i < d->n; i++) {
+		if ((d->rows[i].kind == TRACE_KIND_QUERY) != queries)
+			continue;
+		fputs(!any ? ",\"others\":[" : n ? "," : "", out);
+		any = true;
+		n++;
+		err = put_budget_row(out, &d->rows[i], names);
+	}
+	fputs(any ? "]" : "", out);
+	return err;
 }
 
 static int put_budget(FILE *out, const struct decisions *d, const struct view_names *names)
@@ -261,12 +283,9 @@ static int put_budget(FILE *out, const struct decisions *d, const struct view_na
 	json__number(&j, "most_cost_ppm", d->most_cost_ppm);
 	fputs(",\"budget\":", out);
 	err = json__put_open(&j, out);
-	fputs(",\"queries\":[", out);
-	for (uint32_t i = 0; !err && i < d->n; i++) {
-		fputs(i ? "," : "", out);
-		err = put_budget_row(out, &d->rows[i], names);
-	}
-	fputs("]}", out);
+	err = err ?: put_budget_rows(out, d, names, true);
+	err = err ?: put_budget_rows(out, d, names, false);
+	fputs("}", out);
 	return err;
 }
 

@@ -122,7 +122,9 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * "estimated_ns" (what both may have taken, in no other time of the row); and before "processes",
  * "budget": {"budget_ppm" (of CPU time), "decisions", "last_cost_ppm", "most_cost_ppm" (what probes
  * took just before decisions: at the last, and at most), "queries": [{"name", "decisions", "watch"
- * (as dump has it; at the end), "counted_ns", "off_ns" (for how long)}]}.
+ * (as dump has it; at the end), "counted_ns", "off_ns" (for how long)}], "others" (what is no
+ * query and was not watched; left out if there is none: as a query, with its "kind"; the name
+ * "<all>" stands for all of it)}.
  * Without an execution that was recorded "mean_ns", "min_ns" and "max_ns" are null; "total_ns" too
  * if others have no estimate of their time.
  * Where results were loaded from an incremental build's cache, queries have "loads" and "loaded"
@@ -157,7 +159,8 @@ struct dump_span_texts {
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
 	      const struct dump_span_texts *texts);
 int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind);
-int dump_decision(FILE *out, const struct trace_decision *d, const char *name);
+/* `kind` is measureme's; NULL: it is on a query. */
+int dump_decision(FILE *out, const struct trace_decision *d, const char *name, const char *kind);
 int dump_losses(FILE *out, const struct trace_losses *losses);
 int dump_costs(FILE *out, const struct trace_costs *costs);
 

@@ -128,6 +128,7 @@ class App {
 	notes() {
 		const {about, report} = this.model, {probes} = report;
 		const unrecorded = report.queries.reduce((sum, row) => sum + (row.counted || 0) + (row.estimated || 0), 0);
+		const others = (report.budget?.others || []).map((row) => row.name === "<all>" ? row.kind : row.name);
 		const notes = [
 			about.note && `This page is reduced: ${about.note}. Extents count only what is in it; tables and ` +
 				"flame graph are of the whole trace.",
@@ -137,6 +138,8 @@ class App {
 			report.lost && `${plural(report.lost, "record")} were lost while it was recorded.`,
 			unrecorded && `To keep within a budget, ${plural(unrecorded, "execution")} were counted or estimated, ` +
 				"not recorded: they have no interval, and the times of who called them have theirs.",
+			others.length && "To keep within a budget, these were not watched all the time, and what there was " +
+				`of them is missing: ${others.join(", ")}.`,
 			report.queries.length && probes && probes.taken_off && "Tables and flame graph are without what the probes took; single " +
 				"intervals (trace of queries, timeline) are as they were measured.",
 		];
