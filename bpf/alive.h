@@ -69,12 +69,16 @@ static long stack_find_freed_request(wire_u32 i, void *p)
 	return 0;
 }
 
-static inline void stack_drop_freed_requests(struct thread_stack *t)
+STACK_APART int stack_drop_freed_requests(struct thread_stack *t)
 {
-	struct stack_find_ctx c = {.t = t, .keep = t->n_requests};
+	struct stack_find_ctx c = {.t = t};
 
+	if (!t)
+		return 0;
+	c.keep = t->n_requests;
 	stack_loop(t->n_requests, stack_find_freed_request, &c);
 	stack_drop_requests(t, c.keep);
+	return 0;
 }
 
 STACK_APART int stack_change_segment(struct thread_stack *t, wire_u64 sp, wire_u64 now)
@@ -205,17 +209,25 @@ static long stack_find_dead_request(wire_u32 i, void *p)
 	return sp > c->sp;
 }
 
-/* Drop the requests that an event at `sp` proves dead. */
-static inline void stack_prune_requests(struct thread_stack *t, wire_u64 sp, wire_u64 now)
+STACK_APART int stack_drop_dead_requests(struct thread_stack *t, wire_u64 sp)
 {
 	struct stack_find_ctx c = {.t = t, .sp = sp};
 
-	if (!stack_wants_callers() || !t->n_requests)
-		return;
-	stack_enter_segment(t, sp, now);
+	if (!t)
+		return 0;
 	c.keep = t->n_requests;
 	stack_loop(t->n_requests, stack_find_dead_request, &c);
 	stack_drop_requests(t, c.keep);
+	return 0;
+}
+
+/* Drop the requests that an event at `sp` proves dead. */
+static inline void stack_prune_requests(struct thread_stack *t, wire_u64 sp, wire_u64 now)
+{
+	if (!stack_wants_callers() || !t->n_requests)
+		return;
+	stack_enter_segment(t, sp, now);
+	stack_drop_dead_requests(t, sp);
 }
 
 /* WIRE_ROLE_CAUGHT: a panic was caught in a frame above `sp`. */

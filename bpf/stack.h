@@ -31,7 +31,8 @@
 /*
  * What is long, or seldom needed: a function that the verifier looks at by itself, once for each
  * program, and not anew on every way that leads there. It knows nothing of the arguments then: that
- * a pointer is not NULL must be asked, and what it points to holds no pointer that can be used.
+ * a pointer is not NULL must be asked, and what it points to holds no pointer that can be used. The
+ * frames of those that call each other take 512 bytes together, at most.
  */
 #ifdef __bpf__
 #define STACK_APART __attribute__((noinline))
