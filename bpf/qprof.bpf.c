@@ -7,138 +7,15 @@
  * rustc, which unwinds for every error it reports, would abort on it.
  */
 #include "counted.h"
+#include "environment.h"
+#include "guards.h"
+#include "labels.h"
 #include "maps.h"
 #include "operands.h"
+#include "queries.h"
 #include "switches.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
-
-/* With a budget, an end without a start is mostly one of a query that is not recorded. */
-static void stack_count(enum wire_counter counter)
-{
-	if (!knobs.governed || counter != WIRE_DROP_END_WITHOUT_START)
-		count(counter);
-}
-
-static int stack_wants_callers(void)
-{
-	return knobs.callers;
-}
-
-static __always_inline int is_reach(__u64 distance, __u32 reach)
-{
-	return reach && distance >= reach && distance - reach < STACK_CALL_NEAR;
-}
-
-static int stack_is_reach(wire_u64 cookie, wire_u64 distance)
-{
-	__u32 key = wire_wrapper_key(wire_cookie_lib(cookie), wire_cookie_query(cookie));
-	const struct wire_wrappers *w = bpf_map_lookup_elem(&wrappers, &key);
-
-	return w && (is_reach(distance, w->reach[0]) || is_reach(distance, w->reach[1]));
-}
-
-static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i)
-{
-	struct overflow_key key = {t->tid, i};
-
-	return bpf_map_lookup_elem(&overflow, &key);
-}
-
-static struct frame *stack_overflow_push(struct thread_stack *t, wire_u32 i)
-{
-	struct overflow_key key = {t->tid, i};
-	struct frame empty = {};
-
-	bpf_map_update_elem(&overflow, &key, &empty, BPF_ANY);
-	return bpf_map_lookup_elem(&overflow, &key);
-}
-
-/* Deep frames of all threads share one table: what is not in it any more must not fill it. */
-static void stack_overflow_pop(struct thread_stack *t, wire_u32 i)
-{
-	struct overflow_key key = {t->tid, i};
-
-	bpf_map_delete_elem(&overflow, &key);
-}
-
-struct segment {
-	__u64 lo;
-	__u64 hi;
-};
-
-static long note_segment(struct task_struct *task, struct vm_area_struct *vma, struct segment *seg)
-{
-	seg->lo = vma->vm_start;
-	seg->hi = vma->vm_end;
-	return 0;
-}
-
-static long stack_find_segment(struct thread_stack *t, wire_u64 sp)
-{
-	struct segment seg = {};
-	long err = bpf_find_vma(bpf_get_current_task_btf(), sp, note_segment, &seg, 0);
-
-	if (err)
-		return err;
-	t->seg_lo = seg.lo;
-	t->seg_hi = seg.hi;
-	return 0;
-}
-
-/*
- * Its start came before the end probes of its query were taken away, and what ended it may be
- * another's end.
- */
-static __always_inline __u8 untimed(const struct frame *f)
-{
-	volatile struct wire_watched *w = find_watched(f->lib, f->query);
-
-	return w && f->kind == WIRE_KIND_QUERY && f->start_ns <= w->lapsed_ns ? WIRE_SPAN_UNTIMED
-									      : 0;
-}
-
-STACK_APART int send_span(struct thread_stack *t, const struct frame *f, wire_u32 flags,
-			  wire_u64 now, wire_u32 invocation)
-{
-	struct wire_span *s;
-
-	if (!t || !f || knobs.silent)
-		return 0;
-	s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
-	if (!s) {
-		count(WIRE_LOST_RING_FULL);
-		return 0;
-	}
-	*s = (struct wire_span){
-		.type = WIRE_SPAN,
-		.flags = flags | untimed(f),
-		.lib = f->lib,
-		.kind = f->kind,
-		.query = f->query,
-		.depth = f->depth,
-		.pid = t->pid,
-		.tid = t->tid,
-		.start_ns = f->start_ns,
-		.end_ns = now,
-		.invocation = invocation,
-		.caller = f->caller,
-	};
-	bpf_ringbuf_submit(s, wakeup_flags());
-	t->spans++;
-	return 0;
-}
-
-static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
-		       wire_u32 invocation)
-{
-	send_span(t, f, flags, now, invocation);
-}
-
-static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
-{
-	bpf_loop(n, fn, ctx, 0);
-}
 
 /* A thread may be gone before anybody could ask for its name. */
 static __always_inline void send_thread(const struct thread_stack *t)
@@ -205,10 +82,20 @@ static __always_inline struct thread_stack *current_stack(void)
 	return begin_thread() ? bpf_task_storage_get(&stacks, task, NULL, 0) : NULL;
 }
 
-/* The hit begins, at this time: see off_cpu.h. The work on the stack ends with off_cpu_done(). */
-static __always_inline __u64 begin_hit(struct thread_stack *t)
+/*
+ * A probe was hit, at the time at which this is called, which becomes the one that counts: see
+ * off_cpu.h. NULL if the thread is not followed; else the work on its stack ends with
+ * off_cpu_done().
+ */
+static __always_inline struct thread_stack *begin_hit(__u64 *now)
 {
-	return off_cpu_begin(t, bpf_ktime_get_ns());
+	struct thread_stack *t;
+
+	*now = bpf_ktime_get_ns();
+	t = current_stack();
+	if (t)
+		*now = off_cpu_begin(t, *now);
+	return t;
 }
 
 /*
@@ -238,13 +125,19 @@ static __always_inline void push(struct thread_stack *t, __u64 cookie, __u64 sp,
 	off_cpu_done(t);
 }
 
-static __always_inline int on_start(struct pt_regs *ctx, __u64 cookie)
+/* At the instruction that names the query. Returns 0. */
+static __always_inline int push_named(struct pt_regs *ctx, __u64 cookie, __u8 state)
 {
 	struct thread_stack *t = current_stack();
 
 	if (t)
-		push(t, cookie, BODY_SP(ctx, cookie), FRAME_STARTED);
+		push(t, cookie, BODY_SP(ctx, cookie), state);
 	return 0;
+}
+
+static __always_inline int on_start(struct pt_regs *ctx, __u64 cookie)
+{
+	return push_named(ctx, cookie, FRAME_STARTED);
 }
 
 /* Who called the wrapper that is being entered; 0 if that is none of the library's code. */
@@ -304,11 +197,7 @@ static __always_inline int on_requested_wrapper(struct pt_regs *ctx, __u64 cooki
 
 static __always_inline int on_wrapper(struct pt_regs *ctx, __u64 cookie)
 {
-	struct thread_stack *t = current_stack();
-
-	if (t)
-		push(t, cookie, BODY_SP(ctx, cookie), FRAME_WRAPPED);
-	return 0;
+	return push_named(ctx, cookie, FRAME_WRAPPED);
 }
 
 /* Which query a body runs: what its vtable says the provider is. Zero if it cannot be read. */
@@ -365,14 +254,13 @@ static __always_inline int on_identify(struct pt_regs *ctx, __u64 cookie)
  */
 static __always_inline int on_hit(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct thread_stack *t = current_stack();
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
 	struct wire_hit *h;
 	struct frame *top;
 
 	if (!t)
 		return 0;
-	now = off_cpu_begin(t, now);
 	top = stack_top(t);
 	h = bpf_ringbuf_reserve(&ring, sizeof(*h), 0);
 	if (!h) {
@@ -397,12 +285,11 @@ static __always_inline int on_hit(struct pt_regs *ctx, __u64 cookie)
 
 static __always_inline int on_end(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct thread_stack *t = current_stack();
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
 
 	if (!t)
 		return 0;
-	now = off_cpu_begin(t, now);
 	stack_on_end(t, cookie, PT_REGS_SP(ctx), now, read_invocation(ctx, cookie));
 	off_cpu_done(t);
 	return 0;
@@ -414,58 +301,9 @@ static __always_inline int on_caught(struct pt_regs *ctx, __u64 cookie)
 
 	if (!t)
 		return 0;
-	stack_on_caught(t, PT_REGS_SP(ctx), begin_hit(t));
+	stack_on_caught(t, PT_REGS_SP(ctx), off_cpu_begin(t, bpf_ktime_get_ns()));
 	off_cpu_done(t);
 	return 0;
-}
-
-/* Tell the user half of a label that is new. Its number, or WIRE_LABEL_LOST. */
-static __always_inline __u32 send_label(const struct wire_label_key *key)
-{
-	struct wire_label_state state = {};
-	struct wire_label *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-
-	if (!r) {
-		count(WIRE_COUNT_NO_LABEL);
-		return WIRE_LABEL_LOST;
-	}
-	state.label = __sync_fetch_and_add(&last_label, 1) + 1;
-	r->type = WIRE_LABEL;
-	r->pad[0] = r->pad[1] = r->pad[2] = 0;
-	r->label = state.label;
-	r->key = *key;
-	/* First sent, then known: no interval that has it comes before it. */
-	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
-	bpf_map_update_elem(&labels, key, &state, BPF_NOEXIST);
-	return state.label;
-}
-
-/*
- * The label of `len` bytes at `text`. rustc that profiles nothing has never read it: the page may
- * not be there yet, so who calls this must be allowed to sleep.
- */
-static __always_inline void tell_label(struct frame *f, __u64 text, __u64 len, __u32 timer)
-{
-	struct wire_label_key key = {};
-	struct wire_label_state *known;
-	__u64 n = len;
-
-	key.len = len;
-	key.timer = timer;
-	if (n > sizeof(key.text))
-		n = sizeof(key.text);
-	/* Keeps the bound in the register that the helper gets, where the verifier sees it. */
-	asm volatile("" : "+r"(n));
-	if (n > sizeof(key.text))
-		return;
-	if (len != (__u32)len || (n && bpf_copy_from_user(key.text, n, (void *)text))) {
-		count(WIRE_COUNT_NO_LABEL);
-		f->label = WIRE_LABEL_LOST;
-		return;
-	}
-	known = bpf_map_lookup_elem(&labels, &key);
-	f->label = known ? known->label : send_label(&key);
-	f->hidden = known && known->hidden;
 }
 
 static __always_inline void frame_of_guard(struct frame *f, struct pt_regs *ctx, __u64 cookie)
@@ -483,16 +321,13 @@ static __always_inline void frame_of_guard(struct frame *f, struct pt_regs *ctx,
 
 static __always_inline int on_guard(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct thread_stack *t = current_stack();
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
 	__u32 label = wire_cookie_label(cookie);
 	__u64 slot[2] = {}; /* where its text is, and how long */
 	struct frame f;
 
-	if (!t)
-		return 0;
-	now = off_cpu_begin(t, now);
-	if (has_stopped(t))
+	if (!t || has_stopped(t))
 		return 0;
 	frame_of_guard(&f, ctx, cookie);
 	if (label < WIRE_LABEL_OF_QUERY) {
@@ -571,14 +406,13 @@ static __always_inline struct wire_provider *ask_callers(struct pt_regs *ctx, __
 
 static __always_inline int on_guard_called(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct thread_stack *t = current_stack();
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
 	struct wire_provider *p;
 	struct frame f;
 
 	if (!t)
 		return 0;
-	now = off_cpu_begin(t, now);
 	frame_of_guard(&f, ctx, cookie);
 	p = ask_callers(ctx, cookie);
 	if (!p)
@@ -592,13 +426,12 @@ static __always_inline int on_guard_called(struct pt_regs *ctx, __u64 cookie)
 
 static __always_inline int on_guard_end(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct thread_stack *t = current_stack();
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
 	struct frame f;
 
 	if (!t)
 		return 0;
-	now = off_cpu_begin(t, now);
 	frame_of_guard(&f, ctx, cookie);
 	stack_on_guard_end(t, &f, 1, now);
 	off_cpu_done(t);
@@ -623,14 +456,11 @@ static __always_inline void frame_of_timer(struct frame *f, struct pt_regs *ctx,
 
 static __always_inline int on_timer(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct thread_stack *t = current_stack();
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
 	struct frame f;
 
-	if (!t)
-		return 0;
-	now = off_cpu_begin(t, now);
-	if (has_stopped(t))
+	if (!t || has_stopped(t))
 		return 0;
 	frame_of_timer(&f, ctx, cookie);
 	tell_label(&f, READ_CTX(ctx, dx), READ_CTX(ctx, cx), 1);
@@ -641,13 +471,12 @@ static __always_inline int on_timer(struct pt_regs *ctx, __u64 cookie)
 
 static __always_inline int on_timer_end(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct thread_stack *t = current_stack();
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
 	struct frame f;
 
 	if (!t)
 		return 0;
-	now = off_cpu_begin(t, now);
 	frame_of_timer(&f, ctx, cookie);
 	stack_on_guard_end(t, &f, 0, now);
 	off_cpu_done(t);

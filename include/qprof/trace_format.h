@@ -120,7 +120,6 @@ enum {
 #define QPT_LINE_BYTES_MAX   (64u << 20)  /* bytes of all tables of lines, as they are stored */
 #define QPT_INDEX_PROCESSES  32u	  /* processes that an index lists of a chunk */
 #define QPT_INDEX_LABELS     1024u	  /* labels that an index lists of a chunk */
-#define QPT_COSTS_MAX	     64u	  /* classes of probes */
 #define QPT_KINDS_MAX	     120u	  /* kinds in one file that this version does not name */
 
 #endif /* QPROF_TRACE_FORMAT_H */

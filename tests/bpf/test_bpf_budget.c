@@ -316,11 +316,88 @@ static void what_is_off_is_not_taken_for_something_else(void **state)
 	close_all(&c, &s);
 }
 
+static uint64_t spans_of_kind(const struct capture *c, enum wire_kind kind)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < c->got.n_spans; i++) {
+		assert_int_equal(c->got.spans[i].flags, 0);
+		n += c->got.spans[i].kind == kind;
+	}
+	return n;
+}
+
+static void open_without_loads(struct capture *c, bool *groups)
+{
+	const struct kernel_options opt = {
+		.attach = KERNEL_ATTACH_MULTI, .ring_bytes = RING, .governed = true};
+
+	for (int i = 0; i < N_GUARDS; i++)
+		groups[i] = i != GUARD_LOAD;
+	capture_open_with(c, &opt, 0);
+	assert_int_equal(units__attach(kernel__units(c->kernel, c->lib), NULL, NULL, groups), 0);
+}
+
+static void add_loads(struct capture *c)
+{
+	/* Its start, and its end. */
+	assert_int_equal(units__add_group(kernel__units(c->kernel, c->lib), GUARD_LOAD), 2);
+}
+
+/* Each guard of the target is a group. Others are there all along. */
+static void guards_that_come_late_are_whole_from_then_on(void **state)
+{
+	bool groups[N_GUARDS];
+	struct capture c;
+	uint32_t sites;
+
+	(void)state;
+	need_capture();
+	open_without_loads(&c, groups);
+	sites = kernel__sites(c.kernel, c.lib);
+	capture_begin(&c, "*300(o(b)n(b)).*200(o(b)n(b))");
+	capture_wait_for_dot(&c);
+	add_loads(&c);
+	assert_int_equal(kernel__sites(c.kernel, c.lib), sites + 2);
+	capture_go(&c);
+	capture_finish_target(&c);
+	capture_stop(&c);
+	assert_int_equal(spans_of_kind(&c, WIRE_KIND_LOAD), 200);
+	assert_int_equal(spans_of_kind(&c, WIRE_KIND_QUERY), 1000);
+	assert_int_equal(spans_of_kind(&c, WIRE_KIND_ACTIVITY), 1000);
+	capture_close(&c);
+}
+
+/* One that is in the middle of a load then has met no start, and its end is no one's. */
+static void guards_that_come_at_any_moment_leave_nothing_open(void **state)
+{
+	bool groups[N_GUARDS];
+	struct capture c;
+	uint64_t loads;
+
+	(void)state;
+	need_capture();
+	open_without_loads(&c, groups);
+	capture_begin(&c, "~*100000(o(b))");
+	usleep(20000);
+	add_loads(&c);
+	capture_finish_target(&c);
+	capture_stop(&c);
+	loads = spans_of_kind(&c, WIRE_KIND_LOAD);
+	assert_in_range(loads, 1, 100000);
+	assert_int_equal(spans_of_kind(&c, WIRE_KIND_QUERY), 100000);
+	assert_int_equal(c.counters[WIRE_COUNT_LEFT], 0);
+	print_message("%lu of 100000 loads\n", loads);
+	capture_close(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_counted_and_what_is_recorded_are_all),
 		cmocka_unit_test(what_is_off_is_not_taken_for_something_else),
+		cmocka_unit_test(guards_that_come_late_are_whole_from_then_on),
+		cmocka_unit_test(guards_that_come_at_any_moment_leave_nothing_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,6 +218,18 @@ class Lab:
             raise Skip("no rustc; see https://rustup.rs")
         return toolchains().get(name) or next(iter(toolchains().values()))
 
+    def own_toolchain(self, name, program="rustc"):
+        """A copy, as far as profiling goes, with its compiler under another name; its path."""
+        real, copy = self.toolchain().sysroot, self.mkdir(name)
+        for directory in ("bin", "lib"):
+            self.mkdir(os.path.join(name, directory))
+        compiler = os.path.join(copy, "bin", program)
+        shutil.copy2(os.path.join(real, "bin/rustc"), compiler)
+        for entry in os.listdir(os.path.join(real, "lib")):
+            source, target = os.path.join(real, "lib", entry), os.path.join(copy, "lib", entry)
+            (shutil.copy2 if entry.startswith("librustc_driver") else os.symlink)(source, target)
+        return compiler
+
     @property
     def rustc(self):
         return self.toolchain().rustc

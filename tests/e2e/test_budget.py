@@ -6,6 +6,7 @@ import json
 import os
 
 import crates
+import equality
 from lab import each
 from test_exact_counts import BOOTSTRAP, Compile
 
@@ -60,6 +61,71 @@ def test_exact_or_marked(t, crate, mode, budget):
     t.need_capture()
     compile = Compile(t, t.toolchain(), crate, mode)
     return " / ".join(with_budget(t, compile, name, budget) for name in ("new", "known"))
+
+
+def others(t, trace):
+    """Of what is no query: intervals by kind and label; what was decided last; all that was."""
+    spans = collections.Counter(
+        (s["kind"], s["query"]) for s in items(t, trace, "span") if s.get("kind", "Query") in equality.KINDS[1:4])
+    decisions = [d for d in items(t, trace, "decision") if "kind" in d]
+    return spans, {(d["kind"], d["query"]): d["watch"] for d in decisions}, decisions
+
+
+def with_others(t, compile, name, *options):
+    env = {**BOOTSTRAP, "XDG_CACHE_HOME": t.mkdir("cache")}
+    run, profile = compile.profiled(
+        name, lambda argv: t.capture(argv, options, env, trace=name + ".qpt"), "default")
+    assert run.status == 0, run.stderr.decode()
+    return run, profile
+
+
+def check_activities(spans, watch, profile):
+    """Each label is there as often as in rustc's own profile, or said not to be watched."""
+    truth = profile.counts("GenericActivity")
+    seen = {label: n for (kind, label), n in spans.items() if kind == "GenericActivity"}
+    for label in truth.keys() | seen.keys():
+        if label in seen:
+            assert seen[label] == truth[label], (label, seen[label], truth[label])
+        elif not equality.matches(label, (*equality.TINY, *equality.ONLY_PROFILED)):
+            assert watch.get(("GenericActivity", label)) == "off", label
+    return len(seen)
+
+
+def test_what_was_never_met_is_not_watched_and_that_is_said(t):
+    t.need_capture()
+    debug = Compile(t, t.toolchain(), crates.SHORT, "debug")
+    for name in ("learn1", "learn2"):
+        with_others(t, debug, name, "-q")
+    run, profile = with_others(t, debug, "less", "--budget", "3%")
+    spans, watch, _ = others(t, run.trace)
+    for kind in ("QueryBlocked", "IncrementalLoadResult"):
+        assert watch[kind, "<all>"] == "off", watch
+        assert kind.encode() in run.stderr.split(b"not watched")[1], run.stderr.decode()
+    n = check_activities(spans, watch, profile)
+    told = t.report(run.trace)["budget"]["others"]
+    assert {(row["kind"], row["name"]) for row in told} == watch.keys()
+    hits = t.report(run.trace)["losses"]["hits"]
+    return "%d labels seen, %d not watched, %d hits" % (n, len(watch), hits)
+
+
+def test_loading_comes_with_an_incremental_compiler(t):
+    t.need_capture()
+    debug = Compile(t, t.toolchain(), crates.SHORT, "debug")
+    for name in ("learn1", "learn2"):
+        with_others(t, debug, name, "-q")
+    again = Compile(t, t.toolchain(), crates.SHORT, "second-incremental")
+    run, profile = with_others(t, again, "less", "-q", "--budget", "3%")
+    spans, watch, decisions = others(t, run.trace)
+    assert watch["QueryBlocked", "<all>"] == "off" and watch["IncrementalLoadResult", "<all>"] == "full"
+    assert [d["watch"] for d in decisions if d["kind"] == "IncrementalLoadResult"] == ["off", "full"]
+    check_activities(spans, watch, profile)
+    loads = sum(n for (kind, _), n in spans.items() if kind == "IncrementalLoadResult")
+    truth = sum(profile.counts("IncrementalLoadResult").values())
+    assert 0 < loads <= truth, (loads, truth)
+    # Whether all were seen is not known, and is not said.
+    (process,) = t.report(run.trace)["processes"]
+    assert process["incremental"]["loaded"] is None and process["incremental"]["loads"] == loads
+    return "%d of %d loads" % (loads, truth)
 
 
 def callers(t, options):

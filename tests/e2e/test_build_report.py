@@ -105,7 +105,7 @@ def test_workspace(t, toolchain):
     """Numbers are those of the spans, crates those that cargo says it compiles."""
     top = workspace.make(t)
     argv, env = workspace.cargo(t, "build", "-v", "-j2", toolchain=toolchain)
-    run = t.capture(argv, env=env, cwd=top)
+    run = t.capture(argv, options=("--interval", "10min"), env=env, cwd=top)
     assert run.status == 0, run.stderr
     done = t.run_qprof("report", "--json", "--full", run.trace)
     assert done.returncode == 0, done.stderr
@@ -127,6 +127,8 @@ def test_workspace(t, toolchain):
                                 - min(p["start_ns"] for p in processes.values()))
     assert build["failed"] == build["killed"] == 0 and not build["interrupted"]
     check_text(t, run.trace, build)
+    told = t.run_qprof("report", run.trace).stdout
+    assert told in run.stderr.decode(), "a recording ends otherwise:\n" + run.stderr.decode()
 
 
 def check_text(t, trace, build):

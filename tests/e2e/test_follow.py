@@ -12,23 +12,6 @@ import crates
 import lab
 
 
-def unforeseen_compiler(t, name):
-    """A toolchain of its own, with a library of its own, and a compiler under another name."""
-    real = t.toolchain().sysroot
-    fake = t.mkdir("toolchain")
-    for directory in ("bin", "lib"):
-        t.mkdir("toolchain/" + directory)
-    compiler = os.path.join(fake, "bin", name)
-    shutil.copy2(os.path.join(real, "bin/rustc"), compiler)
-    for entry in os.listdir(os.path.join(real, "lib")):
-        source, target = os.path.join(real, "lib", entry), os.path.join(fake, "lib", entry)
-        if entry.startswith("librustc_driver"):
-            shutil.copy2(source, target)
-        else:
-            os.symlink(source, target)
-    return compiler
-
-
 def nothing_known(t):
     """No plan was made before, and no rustc is there to make one of."""
     bin = t.mkdir("bin")
@@ -39,7 +22,7 @@ def nothing_known(t):
 
 def test_unforeseen_toolchain(t):
     """Two compilers at once, of a toolchain that no plan was ever made of: none is late."""
-    compiler = unforeseen_compiler(t, "my-own-compiler")
+    compiler = t.own_toolchain("toolchain", "my-own-compiler")
     command = [compiler] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
     known = t.capture([t.rustc] + command[1:], trace="known.qpt")
     assert known.status == 0, known
@@ -57,7 +40,7 @@ def test_unforeseen_toolchain(t):
 
 def test_process_that_waits_is_not_stopped_for_its_parent(t):
     """A shell with job control would say so; and a parent that waits sees nothing but the end."""
-    compiler = unforeseen_compiler(t, "rustc")
+    compiler = t.own_toolchain("toolchain", "rustc")
     script = t.write("parent.py", """
 import os, sys
 pid = os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
@@ -73,7 +56,7 @@ sys.exit(0 if os.WIFEXITED(status) else 99)
 
 def test_killed_while_compilers_wait(t):
     """Whoever waits for a plan when we are killed runs on, and its build with it."""
-    compiler = unforeseen_compiler(t, "rustc")
+    compiler = t.own_toolchain("toolchain", "rustc")
     out = t.mkdir("out")
     command = [compiler] + crates.arguments(crates.SHORT, out, "--emit=metadata")
     parent = t.start_plain(["sh", "-c", 'sleep 2; "$@"', "sh", *command])
@@ -93,7 +76,7 @@ def state_of(pid):
 
 def test_suspended_while_compilers_wait(t):
     """Who presses Ctrl-Z stops us, and not the build; what ran meanwhile is marked as late."""
-    compiler = unforeseen_compiler(t, "rustc")
+    compiler = t.own_toolchain("toolchain", "rustc")
     out = t.mkdir("out")
     command = [compiler] + crates.arguments(crates.SHORT, out, "--emit=metadata")
     parent = t.start_plain(["sh", "-c", 'sleep 2; "$@"', "sh", *command])
@@ -116,7 +99,7 @@ def test_suspended_while_compilers_wait(t):
 def test_other_namespaces(t):
     """A container in small: process numbers of its own, and a toolchain that only it can see."""
     t.need_capture()
-    compiler = unforeseen_compiler(t, "rustc")
+    compiler = t.own_toolchain("toolchain", "rustc")
     inside = t.mkdir("inside")
     script = 'mount --bind "$1" "$2" && shift 2 && "$@"'
     command = [os.path.join(inside, "bin/rustc")]
@@ -163,7 +146,7 @@ def ours(t, processes):
 def test_whole_machine(t):
     """Compilers of two toolchains, started by somebody who has nothing to do with us."""
     t.need_capture()
-    compiler = unforeseen_compiler(t, "my-own-compiler")
+    compiler = t.own_toolchain("toolchain", "my-own-compiler")
     profiler = start_recording(t, "--system")
     command = compile_command(t, "out")
     assert t.plain(command).status == 0

@@ -169,6 +169,46 @@ def test_trace_of_queries(t):
     return "%d important boxes" % before
 
 
+def test_trace_of_queries_finds_and_hides_nothing_important(t):
+    with opened(t, build(t)) as b:
+        view = "app.views.queries"
+        open_view(b, "queries")
+        b.ask("document.querySelector('#view-queries input[type=search]').focus()")
+        b.type("layout_of")
+        counted = b.ask("document.querySelector('#view-queries .counts').textContent")
+        truth = b.ask("""(() => { const m = app.model, p = %s.process;
+          let n = 0;
+          for (let i = 0; i < m.spans.n; i++)
+            n += m.name(i).includes('layout_of') && m.isNode[m.spans.what[i]] && m.process(i).index === p;
+          return n; })()""" % view)
+        assert truth > 10 and counted.replace(",", "") == "%d nodes" % truth, (counted, truth)
+        # What it leads to is open, in focus and marked, whatever is around it.
+        b.key("Enter")
+        assert b.ask("app.model.name(document.activeElement.span)").endswith("layout_of")
+        assert b.ask("document.activeElement.classList.contains('found')")
+        assert b.ask("Number(document.activeElement.getAttribute('aria-level'))") > 1
+        # Of many children the important ones are shown, up to a number; others are in a stretch.
+        wrong = b.ask("""(() => { const m = app.model, v = %s;
+          let most = -1;
+          for (let i = 0; i < m.spans.n; i++)
+            if (m.process(i).index === v.process && (most < 0 || m.extent[i] > m.extent[most])) most = i;
+          v.reveal(most);
+          const top = document.querySelector('.tree > [role=treeitem]');
+          const boxes = [...top.querySelectorAll(':scope > .group > .box')].map((box) => box.span);
+          const children = [...m.childrenOf(most)], shown = new Set(boxes);
+          const important = children.slice(FIRST_BOXES).filter((i) => v.isImportant(i))
+            .sort((a, c) => m.duration(c) - m.duration(a)).slice(0, BOXES_AT_ONCE - FIRST_BOXES);
+          const before = boxes.length, chip = top.querySelector(':scope > .group > .more');
+          if (!chip || children.length < 100) return 'nothing is hidden';
+          if (important.some((i) => !shown.has(i))) return 'an important one is hidden';
+          if (boxes.some((i, k) => k && m.spans.start[i] < m.spans.start[boxes[k - 1]])) return 'out of order';
+          chip.click();
+          return top.querySelectorAll(':scope > .group > .box').length > before ? '' : 'it does not open'; })()""" % view)
+        assert wrong == "", wrong
+        assert_quiet(b)
+    return "%d nodes found" % truth
+
+
 def test_hits_are_dots(t):
     program = os.path.join(ROOT, "tests/e2e/programs/type_error.rs")
     ran = t.capture([t.rustc, program], ("-q", "-e", "query-provider,query-cache-hit"))
@@ -213,6 +253,19 @@ def test_timeline(t):
           return [x, y, v.spanAt(x, y), i];
         })()""")
         assert hit[2] == hit[3], hit
+        # A compiler is one row if it is folded, and can be clicked and unfolded by its name.
+        b.key("0", "0")
+        rows = "app.views.timeline.rows.length"
+        b.ask("app.views.timeline.foldAll()")
+        if b.ask("app.views.timeline.folded.every(Boolean)") is False:
+            b.ask("app.views.timeline.foldAll()")
+        assert b.ask(rows) == b.ask("app.model.processes.length") == 2
+        left, top, _, _ = b.place("canvas.timeline")
+        b.click(left + 20, top + 44 + 20 + 10)
+        assert b.ask(rows) > 2
+        b.ask("document.querySelector('canvas.timeline').focus()")
+        b.key("f", "f")
+        assert b.ask(rows) == 2
         # The list of what is in view, for who does not see the canvas.
         b.wait("document.querySelectorAll('#view-timeline tbody tr').length > 0")
         assert_quiet(b)
@@ -273,6 +326,14 @@ def test_flame_graph_zooms_and_searches(t):
         assert b.ask("app.views.flame.tree.total[0]") == total
         names = b.ask("app.views.flame.tree.children[0].map((i) => app.views.flame.tree.names[i])")
         assert len(names) == len(set(names)), names
+        # All compilers as one: no process, and each query once below what calls it.
+        b.ask("""(() => { const s = document.querySelector('#view-flame select');
+          s.value = 2; s.dispatchEvent(new Event('change')); })()""")
+        assert b.ask("app.views.flame.tree.total[0]") == total
+        roots = b.ask("app.views.flame.tree.children[0].map((i) => app.views.flame.tree.names[i])")
+        assert "analysis" in roots and len(roots) == len(set(roots)) < len(names), roots
+        assert b.ask("""(() => { const t = app.views.flame.tree;
+          return t.children.every((c) => c.every((i, k) => !k || t.total[i] <= t.total[c[k - 1]])); })()""")
         assert_quiet(b)
 
 
@@ -297,6 +358,25 @@ def test_every_control_has_a_name(t):
         assert b.ask("document.querySelectorAll('[role=tab][tabindex=\"0\"]').length") == 1
 
 
+def test_a_narrow_window_scrolls_down_only(t):
+    with opened(t, build(t)) as b:
+        b.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
+        for view in ("queries", "timeline", "tables", "flame"):
+            open_view(b, view)
+            b.settle()
+            assert b.ask("document.documentElement.scrollWidth") <= 400, view
+
+
+@each((("true",), "No compiler was recorded"), (("rustc", "--version"), "No query was executed"))
+def test_of_nothing_it_says_why(t, command, said):
+    ran = t.capture([t.rustc if word == "rustc" else word for word in command])
+    with opened(t, ran.trace) as b:
+        for view in ("queries", "timeline", "tables", "flame"):
+            open_view(b, view)
+            assert said in b.ask("document.getElementById('view-%s').textContent" % view), view
+        assert_quiet(b)
+
+
 def test_light_and_dark(t):
     with opened(t, build(t)) as b:
         colour = "getComputedStyle(document.body).backgroundColor"
@@ -311,9 +391,14 @@ def test_light_and_dark(t):
 def test_what_is_too_large_is_left_out_and_said(t):
     trace = build(t)
     whole = os.path.getsize(make_page(t, trace)[0])
-    path, said = make_page(t, trace, "--max-size", "60k")
+    # Without intervals, which is what tables, flame graphs and the page itself take.
+    path, said = make_page(t, trace, "--max-size", "1k")
+    assert "intervals are left out, as the file is to be no larger than 1.00 KiB, which it is without" in said, said
+    least = os.path.getsize(path)
+    most = (whole + least) // 2
+    path, said = make_page(t, trace, "--max-size", str(most))
     assert "intervals are left out, those shorter than" in said, said
-    assert os.path.getsize(path) < whole
+    assert least < os.path.getsize(path) <= most < whole, (least, most, whole)
     with Browser(t.dir) as b:
         b.open(path)
         b.wait(READY)

@@ -58,8 +58,8 @@ class Screen:
 
         def there():
             last[0] = self.text()
-            # What is no screen of ours may be wrapped.
-            joined = last[0].replace("\n", "")
+            # What is no screen of ours may be wrapped, even at a space.
+            joined = self.text("-J")
             return all(part in last[0] or part in joined for part in parts)
 
         try:
@@ -103,11 +103,11 @@ def test_command(t):
         s.keys("Enter")
         s.wait("Queries of regex_syntax (", "[self]")
         s.keys("/", "m", "i", "r", "_", "Enter")
-        found = rows(s.wait("filter: mir_  by self"))
-        assert found and all("mir_" in row for row in found), found
+        s.wait("filter: mir_  by self")
+        # A screen may be looked at while it is being drawn.
+        wait_for("rows with mir_", lambda: {"mir_" in row for row in rows(s.text())} == {True})
         s.keys("Escape")
-        everything = rows(s.wait("Queries of regex_syntax", "typeck"))
-        assert len(everything) == 20, len(everything)
+        wait_for("all rows", lambda: len(rows(s.text())) == 20)
         s.keys(">", "r")
         s.wait("[count]", "by count, reversed")
         s.keys("Tab")
@@ -212,8 +212,9 @@ def test_another_recording(t):
     process = t.start_qprof("-q", "-i", "100ms", "-o", trace, "--", "sh", build)
     t.attached(process)
     with Screen(t, top(t)) as s:
-        # Others may record here too, and then they are listed.
-        s.wait(trace[:24])
+        # The name comes last. Others may record here too, and then they are listed.
+        s.resize(200, 24)
+        s.wait(trace)
     with Screen(t, top(t, "-i", "100ms", trace)) as s:
         s.wait("recording", "regex_syntax", "typeck")
         s.wait("finished,", "compilers 2 (0 running)")

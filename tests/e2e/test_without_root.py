@@ -157,6 +157,19 @@ def own_toolchain(t, user):
     return t.path("old/bin/rustc")
 
 
+def goes_on_without(t, user, pid):
+    """It is one of many, and no reason not to record the others."""
+    profiler = t.start([user.qprof, "-o", "others.qpt", "--system"], **user.arguments())
+    t.attached(profiler)
+    other = subprocess.run(user.compile(crates.SHORT), timeout=lab.TIMEOUT, **user.arguments())
+    status, _, err = t.interrupt(profiler)
+    assert other.returncode == 0, other
+    (line,) = [line for line in err.splitlines() if "process %d" % pid in line]
+    assert status == 0 and "going on without" in line and "CAP_CHECKPOINT_RESTORE" in line, err
+    processes = t.report(os.path.join(user.home, "others.qpt"))["processes"]
+    assert crates.SHORT.replace("-", "_") in {p["crate"] for p in processes}, processes
+
+
 def test_deleted_library(t):
     """rustup may replace a toolchain in mid-build. To read the old one takes a capability more."""
     t.need_capture()
@@ -172,6 +185,7 @@ def test_deleted_library(t):
         done = user.run("-o", "trace.qpt", "--pid", str(build.pid))
         (line,) = done.stderr.splitlines()
         assert done.returncode == FAILURE and "CAP_CHECKPOINT_RESTORE" in line, done
+        goes_on_without(t, user, build.pid)
         user.give(BOTH + ",cap_checkpoint_restore")
         profiler = recording(t, user, build.pid)
         build.send_signal(signal.SIGCONT)

@@ -12,10 +12,9 @@
 
 #define N	   3
 #define CRC_OFFSET 8
-/* What the checksum is of; it begins with how many queries there are, and the sum of their names.
- */
+/* What the checksum is of; it begins with how many there are, and the sum of their names. */
 #define SUM_OFFSET 12
-#define HEADER	   20
+#define HEADER	   28
 
 static void expect(bool good)
 {
@@ -27,7 +26,11 @@ static struct rates *none(void)
 {
 	static struct plan_query queries[N] = {
 		{.name = (char *)"a"}, {.name = (char *)"b"}, {.name = (char *)"c"}};
-	const struct plan plan = {.queries = queries, .n_queries = N};
+	static struct plan_guard guards[N] = {{.label = (char *)"a", .scope = 1},
+					      {.label = (char *)"b", .scope = 2},
+					      {.label = (char *)"c"}};
+	const struct plan plan = {
+		.queries = queries, .n_queries = N, .guards = guards, .n_guards = N};
 	struct rates *r;
 
 	expect(!rates__new(&plan, &r));
@@ -44,6 +47,8 @@ static void decode(const uint8_t *bytes, size_t size)
 		return;
 	for (uint32_t i = 0; i < N; i++)
 		expect(rates__of(r, i) >= 0 && rates__of(r, i) <= 1e8);
+	for (uint32_t i = 0; i < r->n_groups; i++)
+		expect(!rates__never(r, i) || r->groups[i].cpu_s > 0);
 	expect(!rates__encode(r, &again, &len));
 	expect(len == size && !memcmp(again, bytes, size));
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "analyze/budget.h"
+#include "analyze/decisions.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/summary.h"
@@ -41,7 +41,7 @@ struct sums {
 	struct summary *summary;
 	struct groups *groups;
 	struct callers *callers;
-	struct budget budget;
+	struct decisions decisions;
 };
 
 static void sums__clear(struct sums *s)
@@ -49,7 +49,7 @@ static void sums__clear(struct sums *s)
 	summary__free(s->summary);
 	groups__free(s->groups);
 	callers__free(s->callers);
-	budget__destroy(&s->budget);
+	decisions__destroy(&s->decisions);
 }
 
 static int sum_up(struct sums *s, const struct trace_item *item)
@@ -68,7 +68,7 @@ static int sum_up(struct sums *s, const struct trace_item *item)
 		return summary__tally(s->summary, &item->tally)
 			       ?: groups__tally(s->groups, &item->tally);
 	case TRACE_ITEM_DECISION:
-		return budget__decision(&s->budget, &item->decision);
+		return decisions__add(&s->decisions, &item->decision);
 	default:
 		return 0;
 	}
@@ -87,7 +87,7 @@ static void use_sums(struct sums *s, const struct trace_reader *r)
 	struct group_row *groups;
 	size_t n;
 
-	budget__end(&s->budget, summary__end_ns(s->summary));
+	decisions__end(&s->decisions, summary__end_ns(s->summary));
 	for (uint32_t i = 0; i < summary__n_processes(s->summary); i++)
 		sink += summary__reuse(s->summary, i).results;
 	if (summary__rows(s->summary, SUMMARY_ALL, &rows, &n))

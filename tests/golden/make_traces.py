@@ -331,6 +331,21 @@ def good():
         + "tally 0 mir_built [Query] 1 5\n"
         + WHOLE
     )
+    # Waiting is not watched at all, mir_built is not loaded until later.
+    yield "decisions-of-kinds", (
+        header() + info() + NAMES
+        + strings(4, "QueryBlocked", "IncrementalLoadResult", "<all>", "waits", "loads")
+        + labels((7, 4, 6), (8, 5, 1)) + ONE
+        + decisions(decision(2500, 7, 2, 0, 30000), decision(2500, 8, 2, 0, 30000))
+        + decisions(decision(2600, 8, 0, 9, 30000)) + end(9, 1, 0)
+    ), (
+        INFO_LINE
+        + ONE_LINE
+        + "decision 2500 <all> [QueryBlocked] off 0 of 30000\n"
+        + "decision 2500 mir_built [IncrementalLoadResult] off 0 of 30000\n"
+        + "decision 2600 mir_built [IncrementalLoadResult] full 9 of 30000\n"
+        + WHOLE
+    )
     # typeck is no longer recorded, then not even counted; mir_built is watched fully again.
     unrecorded = strings(4, "QueryCounted", "QueryEstimated", "counted", "estimated")
     last = decision(1 << 63, 0, 2, 1 << 40, 0, extra=bytes(300))

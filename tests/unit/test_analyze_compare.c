@@ -62,14 +62,14 @@ static void executions_are_facts(void **state)
 /* Once a side: what was executed equally often tells how far times waver. */
 static void noise_is_estimated_from_single_traces(void **state)
 {
-	static const struct sample_row base[] = {{"a", "lib", "typeck", 5, 100 * MS},
-						 {"a", "lib", "mir_built", 5, 100 * MS},
-						 {"a", "lib", "mir_borrowck", 5, 100 * MS},
-						 {"a", "lib", "layout_of", 5, 10 * MS}};
-	static const struct sample_row new[] = {{"a", "lib", "typeck", 5, 130 * MS},
-						{"a", "lib", "mir_built", 5, 120 * MS},
-						{"a", "lib", "mir_borrowck", 5, 185 * MS},
-						{"a", "lib", "layout_of", 6, 30 * MS}};
+	static const struct sample_row base[] = {{"a", "lib", "typeck", 5, 100 * MS, NULL},
+						 {"a", "lib", "mir_built", 5, 100 * MS, NULL},
+						 {"a", "lib", "mir_borrowck", 5, 100 * MS, NULL},
+						 {"a", "lib", "layout_of", 5, 10 * MS, NULL}};
+	static const struct sample_row new[] = {{"a", "lib", "typeck", 5, 130 * MS, NULL},
+						{"a", "lib", "mir_built", 5, 120 * MS, NULL},
+						{"a", "lib", "mir_borrowck", 5, 185 * MS, NULL},
+						{"a", "lib", "layout_of", 6, 30 * MS, NULL}};
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 	_compare_result_ struct compare_result r;
 	_compare_ struct compare *c;

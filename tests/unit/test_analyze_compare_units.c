@@ -13,6 +13,7 @@ struct compiler {
 	const char *crate;
 	const char *type;
 	const char *command;
+	const char *cwd;
 };
 
 static void match(struct compare_units *u, const struct compiler *from, uint32_t n,
@@ -25,6 +26,7 @@ static void match(struct compare_units *u, const struct compiler *from, uint32_t
 		processes[i].crate = (char *)from[i].crate;
 		processes[i].crate_type = (char *)from[i].type;
 		processes[i].command = (char *)from[i].command;
+		processes[i].cwd = (char *)from[i].cwd;
 		pointers[i] = &processes[i];
 	}
 	assert_int_equal(compare_units__match(u, pointers, n, unit_of), 0);
@@ -32,12 +34,13 @@ static void match(struct compare_units *u, const struct compiler *from, uint32_t
 
 static void name_and_type_make_a_unit(void **state)
 {
-	const struct compiler base[] = {{"a", "lib", "rustc src/lib.rs"},
-					{"a", NULL, "rustc --test src/lib.rs"},
-					{"a", NULL, "rustc src/main.rs"},
-					{NULL, NULL, NULL}};
-	const struct compiler new[] = {
-		{"a", NULL, "rustc src/other.rs"}, {"a", "lib", "x"}, {"b", "lib", "x"}};
+	const struct compiler base[] = {{"a", "lib", "rustc src/lib.rs", NULL},
+					{"a", NULL, "rustc --test src/lib.rs", NULL},
+					{"a", NULL, "rustc src/main.rs", NULL},
+					{NULL, NULL, NULL, NULL}};
+	const struct compiler new[] = {{"a", NULL, "rustc src/other.rs", NULL},
+				       {"a", "lib", "x", NULL},
+				       {"b", "lib", "x", NULL}};
 	struct compare_units u = {};
 	uint32_t of[MOST];
 
@@ -58,40 +61,135 @@ static void name_and_type_make_a_unit(void **state)
 	compare_units__clear(&u);
 }
 
-/* Build scripts are all named alike, and a parallel build starts them in any order. */
-static void those_of_one_name_are_told_apart(void **state)
+#define SCRIPT "build_script_build", "bin"
+
+/* Whether of two builds the units pair as `expected` says; base's come first. */
+static void assert_pairs(const struct compiler *base, uint32_t n_base, const struct compiler *new,
+			 uint32_t n_new, const uint32_t *expected)
+{
+	struct compare_units u = {};
+	uint32_t of[MOST];
+
+	match(&u, base, n_base, of);
+	match(&u, new, n_new, of);
+	for (uint32_t i = 0; i < n_new; i++)
+		assert_int_equal(of[i], expected[i]);
+	compare_units__clear(&u);
+}
+
+/* A parallel build starts them in any order; that two are left over does not make them one. */
+static void build_scripts_are_paired_by_package(void **state)
 {
 	const struct compiler base[] = {
-		{"build_script_build", "bin", "rustc serde-1.0.1/build.rs -Cx"},
-		{"build_script_build", "bin", "rustc libc-0.2/build.rs"},
-		{"build_script_build", "bin", "rustc syn-1.0/build.rs"},
-		{"build_script_build", "bin", "rustc syn-2.0/build.rs"}};
-	const struct compiler new[] = {{"build_script_build", "bin", "rustc syn-2.1/build.rs"},
-				       {"build_script_build", "bin", "rustc syn-1.0/build.rs -Cy"},
-				       {"build_script_build", "bin", "rustc libc-0.2/build.rs"},
-				       {"build_script_build", "bin", "rustc rand-9/build.rs"}};
+		{SCRIPT, "rustc build.rs --out-dir /a/build/serde-0123456789abcdef", NULL},
+		{SCRIPT, "rustc build.rs --out-dir /a/build/libc-0123456789abcdef", NULL},
+		{SCRIPT, "rustc build.rs --out-dir /a/build/rand-0123456789abcdef", NULL},
+		{SCRIPT, "rustc ../x/build.rs", NULL}};
+	const struct compiler new[] = {
+		{SCRIPT, "rustc build.rs --out-dir /b/build/libc-fedcba9876543210", NULL},
+		{SCRIPT, "rustc /r/serde-1.0.2/build.rs --out-dir /b/x", NULL},
+		{SCRIPT, "rustc build.rs --out-dir /b/build/syn-fedcba9876543210", NULL},
+		{SCRIPT, "rustc ../y/build.rs", NULL}};
+	const uint32_t expected[] = {1, 0, 4, 5};
+
+	(void)state;
+	assert_pairs(base, 4, new, 4, expected);
+}
+
+static void build_scripts_are_named_after_their_packages(void **state)
+{
+	const struct compiler base[] = {{SCRIPT, "rustc /r/syn-1.0.9/build.rs", NULL},
+					{SCRIPT, "rustc /r/libc-0.2.1/build.rs", NULL},
+					{SCRIPT, "rustc /r/syn-2.0.1/build.rs", NULL},
+					{SCRIPT, "rustc x/build.rs", NULL}};
 	struct compare_units u = {};
 	uint32_t of[MOST];
 
 	(void)state;
 	match(&u, base, 4, of);
-	match(&u, new, 4, of);
-	assert_int_equal(of[2], 1); /* the command */
-	assert_int_equal(of[1], 2); /* the source */
-	assert_int_equal(of[0], 3); /* the source but for its version */
-	assert_int_equal(of[3], 0); /* what is left */
-	assert_int_equal(u.n, 4);
 	assert_int_equal(compare_units__name(&u), 0);
-	assert_string_equal(u.all[0]->name, "build_script_build:bin");
-	assert_string_equal(u.all[3]->name, "build_script_build:bin#4");
+	assert_string_equal(u.all[0]->name, "syn build script");
+	assert_string_equal(u.all[1]->name, "libc build script");
+	assert_string_equal(u.all[2]->name, "syn build script#2");
+	assert_string_equal(u.all[3]->name, "build_script_build");
 	compare_units__clear(&u);
+}
+
+/* Of one crate there may be several versions, of which cargo takes one for another. */
+static void versions_are_paired_with_compatible_ones(void **state)
+{
+	const struct compiler base[] = {{"a", "lib", "rustc /r/a-1.0.1/lib.rs", "/r/a-1.0.1"},
+					{"a", "lib", "rustc /r/a-0.9.1/lib.rs", "/r/a-0.9.1"},
+					{"b", "lib", "rustc /r/b-1.0.1/lib.rs", "/r/b-1.0.1"}};
+	const struct compiler new[] = {{"a", "lib", "rustc /r/a-0.9.7/lib.rs", "/r/a-0.9.7"},
+				       {"a", "lib", "rustc /r/a-1.2.0/lib.rs", "/r/a-1.2.0"},
+				       {"b", "lib", "rustc /r/b-2.0.1/lib.rs", "/r/b-2.0.1"}};
+	const uint32_t expected[] = {1, 0, 2};
+
+	(void)state;
+	assert_pairs(base, 3, new, 3, expected);
+}
+
+/* The same workspace, checked out in two places. */
+static void another_root_is_no_other_source(void **state)
+{
+	const struct compiler base[] = {
+		{"a", "lib", "rustc /x/vendor/a/lib.rs", "/x/vendor/a"},
+		{"a", "lib", "rustc /x/vendor/a-1.0.1/lib.rs", "/x/vendor/a-1.0.1"},
+		{"app", "bin", "rustc app/main.rs", "/x"},
+		{"app", "bin", "rustc tool/main.rs", "/x"}};
+	const struct compiler new[] = {
+		{"app", "bin", "rustc tool/main.rs", "/y"},
+		{"a", "lib", "rustc /y/vendor/a-1.0.1/lib.rs", "/y/vendor/a-1.0.1"},
+		{"a", "lib", "rustc /y/vendor/a/lib.rs", "/y/vendor/a"},
+		{"app", "bin", "rustc app/main.rs", "/y"}};
+	const uint32_t expected[] = {3, 1, 0, 2};
+
+	(void)state;
+	assert_pairs(base, 4, new, 4, expected);
+}
+
+/* With the same sources on both sides a guess could compare a host's crate with a target's. */
+static void what_could_be_either_is_neither(void **state)
+{
+	const struct compiler base[] = {{"a", "lib", "rustc a.rs -Ca", NULL},
+					{"a", "lib", "rustc a.rs -Cb", NULL},
+					{"b", "lib", "rustc b.rs -Ca", NULL},
+					{"b", "lib", "rustc b.rs -Ca --target t", NULL}};
+	const struct compiler new[] = {{"a", "lib", "rustc a.rs -Cc", NULL},
+				       {"a", "lib", "rustc a.rs -Cd", NULL},
+				       {"b", "lib", "rustc b.rs -Cc --target t", NULL},
+				       {"b", "lib", "rustc b.rs -Cc", NULL}};
+	const uint32_t expected[] = {4, 5, 3, 2};
+
+	(void)state;
+	assert_pairs(base, 4, new, 4, expected);
+}
+
+/* What other packages want of it may have it compiled twice, with different features. */
+static void features_tell_one_from_another(void **state)
+{
+	const struct compiler base[] = {
+		{"a", "lib", "rustc a.rs --cfg x --cfg y -Cmetadata=1 --out-dir /t", NULL},
+		{"a", "lib", "rustc a.rs --cfg x -Cmetadata=2 --out-dir /t", NULL},
+		{"b", "lib", "rustc b.rs --emit metadata -C metadata=3", NULL},
+		{"b", "lib", "rustc b.rs --emit metadata -C metadata=4", NULL}};
+	const struct compiler new[] = {
+		{"a", "lib", "rustc a.rs --cfg x -Cmetadata=5", NULL},
+		{"a", "lib", "rustc a.rs --cfg x --cfg y -Cmetadata=6", NULL},
+		{"b", "lib", "rustc b.rs --emit metadata -Cx -C metadata=4", NULL},
+		{"b", "lib", "rustc b.rs --emit metadata -Cx -C metadata=3", NULL}};
+	const uint32_t expected[] = {1, 0, 3, 2};
+
+	(void)state;
+	assert_pairs(base, 4, new, 4, expected);
 }
 
 /* One crate for the host and for the target. */
 static void the_command_is_the_surest_sign(void **state)
 {
-	const struct compiler base[] = {{"a", "lib", "rustc a.rs -Cmetadata=1"},
-					{"a", "lib", "rustc a.rs -Cmetadata=2"}};
+	const struct compiler base[] = {{"a", "lib", "rustc a.rs -Cmetadata=1", NULL},
+					{"a", "lib", "rustc a.rs -Cmetadata=2", NULL}};
 	const struct compiler swapped[] = {base[1], base[0]};
 	struct compare_units u = {};
 	uint32_t of[MOST];
@@ -106,7 +204,8 @@ static void the_command_is_the_surest_sign(void **state)
 
 static void equal_ones_are_paired_in_turn(void **state)
 {
-	const struct compiler twice[] = {{"a", "lib", "rustc a.rs"}, {"a", "lib", "rustc a.rs"}};
+	const struct compiler twice[] = {{"a", "lib", "rustc a.rs", NULL},
+					 {"a", "lib", "rustc a.rs", NULL}};
 	struct compare_units u = {};
 	uint32_t of[MOST];
 
@@ -124,7 +223,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(name_and_type_make_a_unit),
-		cmocka_unit_test(those_of_one_name_are_told_apart),
+		cmocka_unit_test(build_scripts_are_paired_by_package),
+		cmocka_unit_test(build_scripts_are_named_after_their_packages),
+		cmocka_unit_test(versions_are_paired_with_compatible_ones),
+		cmocka_unit_test(another_root_is_no_other_source),
+		cmocka_unit_test(what_could_be_either_is_neither),
+		cmocka_unit_test(features_tell_one_from_another),
 		cmocka_unit_test(the_command_is_the_surest_sign),
 		cmocka_unit_test(equal_ones_are_paired_in_turn),
 	};

@@ -43,12 +43,33 @@ static void a_build_script_is_called_after_its_package(void **state)
 	assert_name(crate, "bin", "rustc --out-dir /t/build/serde-json-0123456789abcdef -L x",
 		    "serde-json build script");
 	assert_name(crate, "bin", "rustc --out-dir=semver-0123456789abcdef", "semver build script");
+	assert_name(crate, "bin", "rustc --out-dir /t/build/nl-x/0123456789abcdef/out",
+		    "nl-x build script");
+	assert_name(crate, "bin", "rustc --out-dir /t/made/nl-x/0123456789abcdef/out",
+		    "build_script_build bin");
+	assert_name(crate, "bin", "rustc --out-dir /0123456789abcdef/out",
+		    "build_script_build bin");
 	assert_name(crate, "bin", "rustc --out-dir /t/build/out", "build_script_build bin");
 	assert_name(crate, "bin", "rustc --out-dir /t/x-0123456789abcdeg",
 		    "build_script_build bin");
 	assert_name(crate, "bin", "rustc --out-dir -0123456789abcdef", "build_script_build bin");
 	assert_name(crate, "bin", "rustc --out-dir", "build_script_build bin");
 	assert_name("app", "lib", "rustc --out-dir /t/x-0123456789abcdef", "app");
+}
+
+static void a_build_script_may_lie_in_its_package(void **state)
+{
+	const char *crate = "build_script_main";
+
+	(void)state;
+	assert_name(crate, "bin", "rustc /r/proc-macro2-1.0.47/build.rs --out-dir /t",
+		    "proc-macro2 build script");
+	assert_name(crate, "bin", "rustc /r/a-2-0.1.0-rc.1/build.rs", "a-2 build script");
+	assert_name(crate, "bin", "rustc /r/rust-1.95.0/a/build.rs", "build_script_main bin");
+	assert_name(crate, "bin", "rustc /r/-1.0/build.rs", "build_script_main bin");
+	assert_name(crate, "bin", "rustc /r/a-1/build.rs", "build_script_main bin");
+	assert_name(crate, "bin", "rustc build.rs", "build_script_main bin");
+	assert_name("app", "lib", "rustc /r/app-1.0/lib.rs", "app");
 }
 
 static void who_only_asks_compiles_nothing(void **state)
@@ -89,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_type_tells_crates_apart),
 		cmocka_unit_test(a_build_script_is_called_after_its_package),
+		cmocka_unit_test(a_build_script_may_lie_in_its_package),
 		cmocka_unit_test(who_only_asks_compiles_nothing),
 		cmocka_unit_test(metadata_is_one_of_what_is_emitted),
 	};

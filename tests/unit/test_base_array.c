@@ -25,6 +25,30 @@ static void what_is_in_it_stays(void **state)
 	free(items);
 }
 
+static void what_is_new_at_an_index_is_zero(void **state)
+{
+	static const uint32_t at[] = {0, 15, 16, 17, 1000, 40, 2500, 2001};
+	uint16_t *items = NULL;
+	uint32_t n = 0;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(at) / sizeof(*at); k++) {
+		uint32_t before = n;
+
+		assert_int_equal(array__reserve_at(&items, at[k], &n, sizeof(*items)), 0);
+		assert_true(at[k] < n && n >= before);
+		assert_true(n == before || n >= 2 * before);
+		for (uint32_t i = before; i < n; i++)
+			assert_int_equal(items[i], 0);
+		items[at[k]] = 7;
+	}
+	for (size_t k = 0; k < sizeof(at) / sizeof(*at); k++)
+		assert_int_equal(items[at[k]], 7);
+	assert_int_equal(array__reserve_at(&items, UINT32_MAX, &n, sizeof(*items)), -ENOMEM);
+	assert_true(n < 10000);
+	free(items);
+}
+
 static void memory_that_is_not_there_changes_nothing(void **state)
 {
 	char *items = NULL;
@@ -40,6 +64,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_in_it_stays),
+		cmocka_unit_test(what_is_new_at_an_index_is_zero),
 		cmocka_unit_test(memory_that_is_not_there_changes_nothing),
 	};
 

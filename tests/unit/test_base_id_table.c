@@ -16,6 +16,7 @@ static void an_empty_table_holds_nothing(void **state)
 	(void)state;
 	assert_true(id_table__get(&t, 0) == ID_TABLE_NONE);
 	assert_true(id_table__get(&t, UINT32_MAX) == ID_TABLE_NONE);
+	assert_true(id_table__next(&t, 0) == ID_TABLE_NONE);
 	id_table__destroy(&t);
 }
 
@@ -40,6 +41,23 @@ static void the_last_value_holds(void **state)
 	id_table__destroy(&t);
 }
 
+static void all_that_have_a_value_are_met_in_order(void **state)
+{
+	static const uint32_t ids[] = {3, 4, 4095, 4096, 50000, 3u << 30};
+	struct id_table t = {0};
+	uint32_t next = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+		assert_int_equal(id_table__put(&t, ids[i], 7), 0);
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+		assert_true(id_table__next(&t, next) == ids[i]);
+		next = ids[i] + 1;
+	}
+	assert_true(id_table__next(&t, next) == ID_TABLE_NONE);
+	id_table__destroy(&t);
+}
+
 static void the_greatest_id_is_one_too(void **state)
 {
 	struct id_table t = {0};
@@ -59,6 +77,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_table_holds_nothing),
 		cmocka_unit_test(the_last_value_holds),
+		cmocka_unit_test(all_that_have_a_value_are_met_in_order),
 		cmocka_unit_test(the_greatest_id_is_one_too),
 	};
 

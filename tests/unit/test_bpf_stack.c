@@ -5,63 +5,9 @@
 
 #include <cmocka.h>
 
-#include "../fixtures/stack_world.h"
-
-/* A thread's own stack, and where others get mapped: below it, above it, and below that. */
-enum { MAIN, BELOW, ABOVE, LOWEST };
-
-#define SIZE	  0x100000ULL
-#define MAIN_LO	  0x7f0000800000ULL
-#define BELOW_LO  (MAIN_LO - SIZE - 0x1000)
-#define LOWEST_LO (BELOW_LO - SIZE - 0x1000)
-#define ABOVE_LO  (MAIN_LO + SIZE + 0x1000)
-
-/* `depth` bytes below the top of a stack. */
-#define ON_MAIN(depth)	 (MAIN_LO + SIZE - (depth))
-#define ON_BELOW(depth)	 (BELOW_LO + SIZE - (depth))
-#define ON_LOWEST(depth) (LOWEST_LO + SIZE - (depth))
-#define ON_ABOVE(depth)	 (ABOVE_LO + SIZE - (depth))
+#include "../fixtures/stacks.h"
 
 enum { G = 1, H = 2 }; /* groups of bodies */
-
-static int setup(void **state)
-{
-	(void)state;
-	world_reset();
-	world_map(MAIN, MAIN_LO, SIZE);
-	return 0;
-}
-
-static void grow(int stack)
-{
-	static const wire_u64 lo[] = {MAIN_LO, BELOW_LO, ABOVE_LO, LOWEST_LO};
-
-	world_map(stack, lo[stack], SIZE);
-}
-
-/* The next span that was sent. */
-static void assert_span(wire_u32 query, wire_u64 start_ns, wire_u64 end_ns, wire_u32 flags)
-{
-	const struct world_span *s = &world.spans[world.n_checked++];
-
-	assert_true(world.n_checked <= world.n_spans);
-	assert_int_equal(s->query, query);
-	assert_int_equal(s->start_ns, start_ns);
-	assert_int_equal(s->end_ns, end_ns);
-	assert_int_equal(s->flags, flags);
-	if (flags)
-		assert_int_equal(s->invocation, WIRE_NO_INVOCATION);
-}
-
-static void assert_no_span(void)
-{
-	assert_int_equal(world.n_checked, world.n_spans);
-}
-
-static void assert_count(enum wire_counter counter, wire_u64 n)
-{
-	assert_int_equal(world.counters[counter], n);
-}
 
 static void nested_queries_end_youngest_first(void **state)
 {
@@ -214,7 +160,7 @@ static void unwinding_is_caught_once_on_each_stack(void **state)
 	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	b = world_start(2, G, ON_MAIN(2000));
-	grow(BELOW);
+	stacks_map(BELOW);
 	c = world_start(3, G, ON_BELOW(1000));
 	d = world_start(4, G, ON_BELOW(2000));
 	now = world_caught(ON_BELOW(100));
@@ -272,11 +218,11 @@ static void stacks_may_lie_below_and_above_each_other(void **state)
 
 	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
-	grow(ABOVE);
+	stacks_map(ABOVE);
 	b = world_start(2, G, ON_ABOVE(1000));
-	grow(BELOW);
+	stacks_map(BELOW);
 	c = world_start(3, G, ON_BELOW(500));
-	grow(LOWEST);
+	stacks_map(LOWEST);
 	d = world_start(4, G, ON_LOWEST(3000));
 	now = world_end(G, ON_LOWEST(3000), 0);
 	assert_int_equal(world.spans[0].depth, 3);
@@ -302,12 +248,12 @@ static void a_freed_stack_may_come_back(void **state)
 	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	for (int depth = 3000; depth > 0; depth -= 1000) {
-		grow(BELOW);
+		stacks_map(BELOW);
 		b = world_start(2, G, ON_BELOW(2000));
 		world_unmap(BELOW);
 		c = world_start(3, G, ON_MAIN(2000));
 		assert_span(2, b, c, WIRE_SPAN_LEFT);
-		grow(BELOW);
+		stacks_map(BELOW);
 		d = world_start(4, G, ON_BELOW(depth));
 		now = world_end(G, ON_BELOW(depth), 0);
 		assert_span(4, d, now, 0);
@@ -327,7 +273,7 @@ static void frames_of_a_stack_that_was_left_are_dead(void **state)
 
 	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
-	grow(ABOVE);
+	stacks_map(ABOVE);
 	b = world_start(2, G, ON_ABOVE(1000));
 	c = world_start(3, H, ON_MAIN(3000));
 	assert_span(2, b, c, WIRE_SPAN_LEFT);
@@ -404,7 +350,7 @@ static void an_end_takes_no_frame_that_is_far_below(void **state)
 static void an_old_end_takes_no_wrapper_of_a_freed_stack(void **state)
 {
 	(void)state;
-	grow(BELOW);
+	stacks_map(BELOW);
 	world_wrapper(1, G, ON_BELOW(1000));
 	world_unmap(BELOW);
 	world_end(G, ON_MAIN(1000), 0);
@@ -438,12 +384,12 @@ static void a_wrapper_may_call_its_body_on_another_stack(void **state)
 
 	(void)state;
 	a = world_wrapper(1, G, ON_MAIN(1000));
-	grow(ABOVE);
+	stacks_map(ABOVE);
 	b = world_start(2, G, ON_ABOVE(2000));
 	now = world_end(G, ON_ABOVE(2000), 0);
 	assert_span(2, b, now, 0);
 	c = world_wrapper(3, G, ON_ABOVE(2000));
-	grow(LOWEST);
+	stacks_map(LOWEST);
 	now = world_end(G, ON_LOWEST(300), 0);
 	assert_span(3, c, now, 0);
 	world_unmap(LOWEST);
@@ -459,8 +405,8 @@ static void a_wrapper_left_on_a_freed_stack_is_not_ended(void **state)
 
 	(void)state;
 	a = world_wrapper(1, G, ON_MAIN(1000));
-	grow(ABOVE);
-	grow(BELOW);
+	stacks_map(ABOVE);
+	stacks_map(BELOW);
 	world_wrapper(2, G, ON_BELOW(1000));
 	world_unmap(BELOW);
 	now = world_end(G, ON_ABOVE(300), 0);
@@ -472,7 +418,7 @@ static void a_wrapper_left_on_a_freed_stack_is_not_ended(void **state)
 static void no_wrapper_is_guessed_on_a_stack_that_cannot_be_told(void **state)
 {
 	(void)state;
-	grow(ABOVE);
+	stacks_map(ABOVE);
 	world_wrapper(1, G, ON_ABOVE(1000));
 	world.busy = true;
 	world_end(G, ON_MAIN(1000), 0);
@@ -579,7 +525,7 @@ static void a_frame_holds_what_the_cookie_says(void **state)
 	assert_int_equal(f->sp, ON_MAIN(8));
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+#define TEST(fn) cmocka_unit_test_setup(fn, stacks_setup)
 
 int main(void)
 {

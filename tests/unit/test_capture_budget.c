@@ -16,12 +16,24 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
+#include "capture/budget_state.h"
 #include "capture/rates.h"
 #include "capture/units.h"
 
-#define HOT	0
-#define RARE	1
-#define N	2
+#define HOT  0
+#define RARE 1
+#define N    2
+
+/* Guards, each its own group. */
+#define WAITS	 0
+#define LOADS	 1
+#define MET	 2
+#define NOT_MET	 3
+#define UNNAMED	 4
+#define INCR	 5
+#define N_GUARDS 6
+
 #define HIT_PS	1000000
 #define TICK_NS 10000000ull
 
@@ -33,6 +45,7 @@ static struct {
 	bool counts[N];
 	uint64_t hits;
 	int attach_err;
+	bool groups[N_GUARDS];
 } kernel;
 
 struct units *kernel__units(struct kernel *k, uint8_t lib)
@@ -59,9 +72,9 @@ void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool coun
 	kernel.counts[query] = counted;
 }
 
-void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query, uint64_t now_ns)
+void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query)
 {
-	(void)k, (void)lib, (void)query, (void)now_ns;
+	(void)k, (void)lib, (void)query;
 }
 
 int units_find_sets(const struct plan *plan, uint32_t *set_of)
@@ -71,14 +84,24 @@ int units_find_sets(const struct plan *plan, uint32_t *set_of)
 	return (int)plan->n_queries;
 }
 
-int units__attach(struct units *u, const bool *starts, const bool *ends)
+int units__attach(struct units *u, const bool *starts, const bool *ends, const bool *groups)
 {
 	(void)u;
+	for (int i = 0; i < N_GUARDS; i++)
+		assert_false(groups[i]);
 	for (int i = 0; i < N; i++) {
 		kernel.starts[i] = !starts || starts[i];
 		kernel.ends[i] = !ends || ends[i];
 	}
 	return kernel.attach_err;
+}
+
+int units__add_group(struct units *u, uint32_t group)
+{
+	(void)u;
+	assert_false(kernel.groups[group]);
+	kernel.groups[group] = true;
+	return 1;
 }
 
 int units__set_starts(struct units *u, uint32_t query, bool attached)
@@ -104,6 +127,8 @@ bool units__has_starts(const struct units *u, uint32_t query)
 /* ---- What is remembered ---------------------------------------------------------------------- */
 
 static struct rates_query remembered[N], learnt[N];
+static struct rates_group remembered_groups[N_GUARDS], learnt_groups[N_GUARDS];
+static uint32_t turn;
 
 /* In place of the user's cache: these two are all that touches it. */
 int rates__load(const struct plan *plan, struct rates **out)
@@ -112,12 +137,17 @@ int rates__load(const struct plan *plan, struct rates **out)
 
 	if (!err)
 		memcpy((*out)->queries, remembered, sizeof(remembered));
+	if (!err)
+		memcpy((*out)->groups, remembered_groups, sizeof(remembered_groups));
+	(*out)->turn = turn;
 	return err;
 }
 
 void rates__store(const struct rates *r)
 {
 	memcpy(learnt, r->queries, sizeof(learnt));
+	memcpy(learnt_groups, r->groups, sizeof(learnt_groups));
+	turn = r->turn;
 }
 
 int rates__new(const struct plan *plan, struct rates **out)
@@ -125,12 +155,14 @@ int rates__new(const struct plan *plan, struct rates **out)
 	*out = calloc(1, sizeof(**out));
 	(*out)->n = plan->n_queries;
 	(*out)->queries = calloc(plan->n_queries, sizeof(*(*out)->queries));
+	(*out)->groups = calloc(N_GUARDS, sizeof(*(*out)->groups));
 	return 0;
 }
 
 void rates__add(struct rates *r, const struct rates *more)
 {
 	memcpy(r->queries, more->queries, N * sizeof(*r->queries));
+	memcpy(r->groups, more->groups, N_GUARDS * sizeof(*r->groups));
 }
 
 bool rates__is_empty(const struct rates *r)
@@ -145,11 +177,17 @@ double rates__of(const struct rates *r, uint32_t query)
 	return q->cpu_s > 0 ? q->executions / q->cpu_s : 0;
 }
 
+bool rates__never(const struct rates *r, uint32_t group)
+{
+	return r->groups[group].cpu_s > 0 && r->groups[group].hits < 1;
+}
+
 void rates__free(struct rates *r)
 {
 	if (!r)
 		return;
 	free(r->queries);
+	free(r->groups);
 	free(r);
 }
 
@@ -163,7 +201,22 @@ struct told {
 	unsigned int estimates;
 	uint64_t estimated[N];
 	uint64_t last_ns;
+	unsigned int guard_decisions[N_GUARDS];
+	enum governor_watch guard_watch[N_GUARDS];
 };
+
+static void on_guard_decision(struct told *t, const struct session_decision *d)
+{
+	uint32_t guard = d->kind == WIRE_KIND_BLOCKED ? WAITS
+			 : d->kind == WIRE_KIND_LOAD  ? LOADS
+						      : d->query;
+
+	assert_true(d->kind == WIRE_KIND_ACTIVITY || d->query == SESSION_ALL);
+	assert_in_range(guard, 0, N_GUARDS - 1);
+	assert_int_not_equal(d->watch, t->guard_watch[guard]);
+	t->guard_decisions[guard]++;
+	t->guard_watch[guard] = d->watch;
+}
 
 static int on_decision(void *ctx, const struct session_decision *d)
 {
@@ -171,6 +224,11 @@ static int on_decision(void *ctx, const struct session_decision *d)
 
 	assert_true(d->time_ns >= t->last_ns);
 	assert_int_equal(d->budget_ppm, 30000);
+	if (d->kind != WIRE_KIND_QUERY) {
+		t->last_ns = d->time_ns;
+		on_guard_decision(t, d);
+		return 0;
+	}
 	assert_int_not_equal(d->watch, t->watch[d->query]);
 	t->last_ns = d->time_ns;
 	t->decisions[d->query]++;
@@ -193,13 +251,37 @@ static int on_estimated(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint6
 static void begin(struct told *t, uint64_t ppm, const struct filter *filter)
 {
 	static struct plan_query queries[N] = {{.name = (char *)"hot"}, {.name = (char *)"rare"}};
+	static struct plan_guard guards[N_GUARDS] = {
+		[WAITS] = {.kind = WIRE_KIND_BLOCKED, .scope = 1, .label_of_query = true},
+		[LOADS] = {.kind = WIRE_KIND_LOAD, .scope = 2, .label_of_query = true},
+		[MET] = {.kind = WIRE_KIND_ACTIVITY, .label = (char *)"met", .scope = 3},
+		[NOT_MET] = {.kind = WIRE_KIND_ACTIVITY, .label = (char *)"not_met", .scope = 4},
+		[UNNAMED] = {.kind = WIRE_KIND_ACTIVITY, .scope = 5},
+		[INCR] = {.kind = WIRE_KIND_ACTIVITY, .label = (char *)"incr_x", .scope = 6},
+	};
+	static struct plan_site sites[N_GUARDS];
 	static const struct plan plan = {
-		.path = (char *)"library", .queries = queries, .n_queries = N};
+		.path = (char *)"library",
+		.queries = queries,
+		.n_queries = N,
+		.guards = guards,
+		.n_guards = N_GUARDS,
+		.sites = sites,
+		.n_sites = N_GUARDS,
+	};
 	const struct budget_sink sink = {t, on_decision, on_estimated};
 	uint8_t no_record = 0;
 
+	for (uint32_t i = 0; i < N_GUARDS; i++)
+		sites[i] = (struct plan_site){
+			.role = WIRE_ROLE_GUARD,
+			.guard = i,
+			.query = i == LOADS || i == WAITS ? RARE : PLAN_NONE,
+			.body = PLAN_NONE,
+		};
 	memset(&kernel, 0, sizeof(kernel));
 	memset(learnt, 0, sizeof(learnt));
+	memset(learnt_groups, 0, sizeof(learnt_groups));
 	*t = (struct told){.now_ns = UINT64_MAX / 2};
 	assert_int_equal(budget__new(NULL, ppm, filter, &sink, &t->budget), 0);
 	budget__set_cost(t->budget, HIT_PS);
@@ -217,7 +299,28 @@ static void remember(void)
 static void forget(void)
 {
 	memset(remembered, 0, sizeof(remembered));
+	memset(remembered_groups, 0, sizeof(remembered_groups));
 }
+
+/* Of the guards one was met, in a second. */
+static void remember_guards(void)
+{
+	forget();
+	for (int i = 0; i < N_GUARDS; i++)
+		remembered_groups[i] = (struct rates_group){i == MET, 1};
+	/* None has its turn. */
+	turn = 8 - MET;
+}
+
+static void send_exec(struct told *t, const char *args, size_t len)
+{
+	struct wire_exec r = {.type = WIRE_EXEC, .pid = 1, .args_len = (uint32_t)len};
+
+	memcpy(r.args, args, len);
+	assert_int_equal(budget__record(t->budget, &r, sizeof(r)), 0);
+}
+
+#define EXEC(t, args) send_exec(t, args, sizeof(args))
 
 static void send_thread(struct told *t)
 {
@@ -226,11 +329,11 @@ static void send_thread(struct told *t)
 	assert_int_equal(budget__record(t->budget, &r, sizeof(r)), 0);
 }
 
-static void send_span(struct told *t, uint16_t query, uint32_t invocation)
+static void send_interval(struct told *t, enum wire_kind kind, uint16_t query, uint32_t invocation)
 {
 	const struct wire_span r = {
 		.type = WIRE_SPAN,
-		.kind = WIRE_KIND_QUERY,
+		.kind = (wire_u8)kind,
 		.query = query,
 		.pid = (uint32_t)getpid(),
 		.end_ns = 100,
@@ -238,6 +341,11 @@ static void send_span(struct told *t, uint16_t query, uint32_t invocation)
 	};
 
 	assert_int_equal(budget__record(t->budget, &r, sizeof(r)), 0);
+}
+
+static void send_span(struct told *t, uint16_t query, uint32_t invocation)
+{
+	send_interval(t, WIRE_KIND_QUERY, query, invocation);
 }
 
 /* CPU time goes by: at least 2 ms, so that something may be decided. */
@@ -439,6 +547,202 @@ static void what_is_left_out_is_not_guessed(void **state)
 	filter__free(filter);
 }
 
+static void guards_that_nothing_is_known_of_are_attached(void **state)
+{
+	struct told t;
+
+	(void)state;
+	forget();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	for (int i = 0; i < N_GUARDS; i++)
+		assert_true(kernel.groups[i] && !t.guard_decisions[i]);
+	end(&t);
+}
+
+/* One whose label is not known beforehand could not be told of. */
+static void guards_that_were_never_met_are_left_out_and_told_of(void **state)
+{
+	struct told t;
+
+	(void)state;
+	remember_guards();
+	begin(&t, 30000, NULL);
+	assert_true(kernel.groups[MET] && kernel.groups[UNNAMED]);
+	assert_false(kernel.groups[WAITS] || kernel.groups[LOADS] || kernel.groups[NOT_MET]);
+	EXEC(&t, "rustc\0a.rs");
+	tick(&t);
+	tick(&t);
+	for (int i = 0; i < N_GUARDS; i++)
+		assert_int_equal(t.guard_decisions[i], !kernel.groups[i]);
+	assert_int_equal(t.guard_watch[NOT_MET], GOVERNOR_OFF);
+	end(&t);
+}
+
+static void without_a_budget_no_guard_is_left_out(void **state)
+{
+	struct told t;
+
+	(void)state;
+	remember_guards();
+	begin(&t, 0, NULL);
+	EXEC(&t, "rustc\0-Cincremental=x");
+	send_thread(&t);
+	send_interval(&t, WIRE_KIND_LOAD, RARE, 0);
+	send_interval(&t, WIRE_KIND_ACTIVITY, NOT_MET, 0);
+	/* A timer has no guard of the plan. */
+	send_interval(&t, WIRE_KIND_ACTIVITY, 0xffff, 0);
+	tick(&t);
+	end(&t);
+	for (int i = 0; i < N_GUARDS; i++) {
+		assert_int_equal(t.guard_decisions[i], 0);
+		assert_int_equal((int)learnt_groups[i].hits, i == LOADS || i == NOT_MET);
+		assert_true(learnt_groups[i].cpu_s > 0);
+	}
+	assert_int_equal(turn, 8 - MET);
+}
+
+static void of_guards_that_are_left_out_nothing_is_learnt(void **state)
+{
+	struct told t;
+
+	(void)state;
+	remember_guards();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	send_interval(&t, WIRE_KIND_ACTIVITY, MET, 0);
+	tick(&t);
+	end(&t);
+	assert_int_equal((int)learnt_groups[MET].hits, 1);
+	assert_true(learnt_groups[MET].cpu_s > 0);
+	assert_true(learnt_groups[NOT_MET].cpu_s == 0);
+	assert_true(learnt_groups[WAITS].cpu_s == 0);
+}
+
+static void activities_that_were_never_met_have_their_turns(void **state)
+{
+	unsigned int tries = 0;
+	struct told t;
+
+	(void)state;
+	remember_guards();
+	for (int i = 0; i < 16; i++) {
+		begin(&t, 30000, NULL);
+		tries += kernel.groups[NOT_MET];
+		assert_false(kernel.groups[WAITS] || kernel.groups[LOADS]);
+		assert_int_equal(budget__finish(t.budget), 0);
+		budget__free(t.budget);
+	}
+	assert_int_equal(tries, 2);
+}
+
+static void loading_is_watched_from_an_incremental_compiler_on(void **state)
+{
+	struct told t;
+
+	(void)state;
+	remember_guards();
+	begin(&t, 30000, NULL);
+	/* Whoever else mentions it is no compiler. */
+	EXEC(&t, "cc\0-Cincremental=x");
+	EXEC(&t, "/usr/bin/rustc\0a.rs");
+	assert_false(kernel.groups[LOADS]);
+	EXEC(&t, "/usr/bin/rustc\0a.rs\0-C\0incremental=x");
+	assert_true(kernel.groups[LOADS] && kernel.groups[INCR]);
+	assert_false(kernel.groups[WAITS] || kernel.groups[NOT_MET]);
+	/* That it was not until then is told, too. */
+	assert_int_equal(t.guard_decisions[LOADS], 2);
+	assert_int_equal(t.guard_watch[LOADS], GOVERNOR_FULL);
+	EXEC(&t, "/usr/bin/rustc\0a.rs\0-C\0incremental=x");
+	assert_int_equal(t.guard_decisions[LOADS], 2);
+	end(&t);
+}
+
+static void waiting_is_watched_where_threads_are_asked_for(void **state)
+{
+	struct told t;
+
+	(void)state;
+	remember_guards();
+	begin(&t, 30000, NULL);
+	EXEC(&t, "clippy-driver\0-Zthreads=2");
+	assert_true(kernel.groups[WAITS]);
+	assert_false(kernel.groups[LOADS] || kernel.groups[INCR]);
+	end(&t);
+}
+
+/* What is not on the command line may be there all the same. */
+static void arguments_that_cannot_be_read_may_say_anything(void **state)
+{
+	char args[WIRE_ARGS_MAX] = "rustc";
+	struct wire_exec cut = {.type = WIRE_EXEC, .truncated = 1, .args_len = sizeof("rustc")};
+	struct told t;
+
+	(void)state;
+	memcpy(cut.args, args, sizeof(cut.args));
+	for (int i = 0; i < 2; i++) {
+		remember_guards();
+		begin(&t, 30000, NULL);
+		if (i)
+			EXEC(&t, "rustc\0@arguments");
+		else
+			assert_int_equal(budget__record(t.budget, &cut, sizeof(cut)), 0);
+		assert_true(kernel.groups[WAITS] && kernel.groups[LOADS]);
+		end(&t);
+	}
+}
+
+/* A record may say what it will of its length. */
+static void arguments_end_where_the_record_does(void **state)
+{
+	struct wire_exec r = {.type = WIRE_EXEC, .args_len = UINT32_MAX};
+	struct told t;
+
+	(void)state;
+	remember_guards();
+	begin(&t, 30000, NULL);
+	memset(r.args, 'x', sizeof(r.args));
+	assert_int_equal(budget__record(t.budget, &r, sizeof(r)), 0);
+	assert_int_equal(budget__record(t.budget, &r, offsetof(struct wire_exec, args)), 0);
+	assert_false(kernel.groups[WAITS] || kernel.groups[LOADS]);
+	end(&t);
+}
+
+static void guards_that_are_not_asked_for_are_not_told_of(void **state)
+{
+	const char *const list = "query-provider";
+	struct filter *filter;
+	struct told t;
+
+	(void)state;
+	remember_guards();
+	assert_int_equal(filter__new(&list, 1, &filter), 0);
+	begin(&t, 30000, filter);
+	EXEC(&t, "rustc\0-Cincremental=x");
+	tick(&t);
+	for (int i = 0; i < N_GUARDS; i++)
+		assert_false(kernel.groups[i] || t.guard_decisions[i]);
+	end(&t);
+	filter__free(filter);
+}
+
+/* What a compiler had before it could meet a probe is none to take a share of. */
+static void time_before_the_probes_is_no_credit(void **state)
+{
+	uint64_t start;
+	struct told t;
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		work();
+	forget();
+	start = clock_ns(CLOCK_MONOTONIC);
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	assert_true(t.budget->cpu_ns <= clock_ns(CLOCK_MONOTONIC) - start);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -452,6 +756,17 @@ int main(void)
 		cmocka_unit_test(without_a_budget_it_only_learns),
 		cmocka_unit_test(what_is_left_out_is_not_learnt),
 		cmocka_unit_test(what_is_left_out_is_not_guessed),
+		cmocka_unit_test(guards_that_nothing_is_known_of_are_attached),
+		cmocka_unit_test(guards_that_were_never_met_are_left_out_and_told_of),
+		cmocka_unit_test(without_a_budget_no_guard_is_left_out),
+		cmocka_unit_test(of_guards_that_are_left_out_nothing_is_learnt),
+		cmocka_unit_test(activities_that_were_never_met_have_their_turns),
+		cmocka_unit_test(loading_is_watched_from_an_incremental_compiler_on),
+		cmocka_unit_test(waiting_is_watched_where_threads_are_asked_for),
+		cmocka_unit_test(arguments_that_cannot_be_read_may_say_anything),
+		cmocka_unit_test(arguments_end_where_the_record_does),
+		cmocka_unit_test(guards_that_are_not_asked_for_are_not_told_of),
+		cmocka_unit_test(time_before_the_probes_is_no_credit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

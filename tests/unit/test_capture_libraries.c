@@ -41,7 +41,7 @@ static struct libraries *make(struct attached *a)
 {
 	struct libraries *l = NULL;
 
-	assert_int_equal(libraries__new(attach, a, &l), 0);
+	assert_int_equal(libraries__new(attach, a, 0, &l), 0);
 	return l;
 }
 

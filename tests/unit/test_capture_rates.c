@@ -14,10 +14,16 @@
 #include <cmocka.h>
 
 static struct plan_query queries[] = {{.name = (char *)"a"}, {.name = (char *)"b"}};
+static struct plan_guard guards[] = {
+	{.kind = WIRE_KIND_BLOCKED, .scope = 1, .number = 1},
+	{.kind = WIRE_KIND_ACTIVITY, .label = (char *)"x", .scope = 1, .number = 2},
+};
 static struct plan plan = {
 	.path = (char *)"library",
 	.queries = queries,
 	.n_queries = 2,
+	.guards = guards,
+	.n_guards = 2,
 	.build_id = {1, 2, 3},
 	.build_id_len = 3,
 };
@@ -33,6 +39,16 @@ static struct rates *some(double a, double b, double cpu_s)
 	return r;
 }
 
+static struct rates *some_groups(double blocked, double x, double cpu_s)
+{
+	struct rates *r = some(1, 1, 1);
+
+	assert_int_equal(r->n_groups, 2);
+	r->groups[0] = (struct rates_group){blocked, cpu_s};
+	r->groups[1] = (struct rates_group){x, cpu_s};
+	return r;
+}
+
 static void none_are_known_at_first(void **state)
 {
 	_rates_ struct rates *r = NULL;
@@ -41,6 +57,7 @@ static void none_are_known_at_first(void **state)
 	assert_int_equal(rates__load(&plan, &r), 0);
 	assert_true(rates__is_empty(r));
 	assert_true(rates__of(r, 0) == 0);
+	assert_false(rates__never(r, 0) || rates__never(r, 1));
 }
 
 static void they_are_kept(void **state)
@@ -91,6 +108,51 @@ static void too_little_tells_nothing(void **state)
 	assert_true(rates__of(r, 0) == 0);
 }
 
+static void what_was_never_met_is_known_after_a_while(void **state)
+{
+	_rates_ struct rates *r = some_groups(0, 3, 5), *again = NULL;
+	_rates_ struct rates *short_one = some_groups(0, 0, 0.1);
+
+	(void)state;
+	r->turn = 7;
+	rates__store(r);
+	assert_int_equal(rates__load(&plan, &again), 0);
+	assert_true(rates__never(again, 0));
+	assert_false(rates__never(again, 1));
+	assert_int_equal(again->turn, 7);
+	assert_false(rates__never(short_one, 0));
+}
+
+/* What was met once is forgotten, but not at once. */
+static void what_was_met_long_ago_is_as_good_as_never(void **state)
+{
+	_rates_ struct rates *r = some_groups(3, 3, 10), *more = some_groups(0, 0, 10);
+
+	(void)state;
+	rates__add(r, more);
+	rates__add(r, more);
+	assert_false(rates__never(r, 0));
+	for (int i = 0; i < 10; i++)
+		rates__add(r, more);
+	assert_true(rates__never(r, 0));
+}
+
+/* A process was gone before its CPU time could be read: the file must be good all the same. */
+static void what_took_no_time_is_no_rate(void **state)
+{
+	_rates_ struct rates *r = some(0, 0, 0), *more = some(1000, 1000, 0), *again = NULL;
+
+	(void)state;
+	r->queries[1].cpu_s = 1;
+	more->groups[0].hits = 1000;
+	rates__add(r, more);
+	rates__store(r);
+	assert_int_equal(rates__load(&plan, &again), 0);
+	assert_false(rates__is_empty(again));
+	assert_true(rates__of(again, 0) == 0);
+	assert_int_equal((int)rates__of(again, 1), 1000);
+}
+
 static int decode(const uint8_t *buf, size_t len, const struct plan *of)
 {
 	_rates_ struct rates *r = NULL;
@@ -136,11 +198,33 @@ static void other_queries_have_other_rates(void **state)
 	assert_int_equal(decode(buf, len, &other), -EBADMSG);
 }
 
+static void other_guards_have_other_rates(void **state)
+{
+	struct plan_guard others[] = {guards[0], guards[1]};
+	struct plan other = plan;
+	_rates_ struct rates *r = some(1000, 500, 2);
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	(void)state;
+	other.guards = others;
+	assert_int_equal(rates__encode(r, &buf, &len), 0);
+	assert_int_equal(decode(buf, len, &other), 0);
+	others[1].label = (char *)"y";
+	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+	others[1].label = guards[1].label;
+	others[0].kind = WIRE_KIND_LOAD;
+	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+	others[0] = others[1];
+	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+}
+
 /* Its checksum is right, and its numbers are not. */
 static void what_cannot_be_is_none(void **state)
 {
 	_rates_ struct rates *r = some(1e15, 500, 2), *slow = some(1, 1, 1);
-	_free_ uint8_t *buf = NULL, *slow_buf = NULL;
+	_rates_ struct rates *met = some_groups(1e15, 0, 1);
+	_free_ uint8_t *buf = NULL, *slow_buf = NULL, *met_buf = NULL;
 	size_t len;
 
 	(void)state;
@@ -149,6 +233,8 @@ static void what_cannot_be_is_none(void **state)
 	slow->queries[0].mean_ns = UINT64_MAX;
 	assert_int_equal(rates__encode(slow, &slow_buf, &len), 0);
 	assert_int_equal(decode(slow_buf, len, &plan), -EBADMSG);
+	assert_int_equal(rates__encode(met, &met_buf, &len), 0);
+	assert_int_equal(decode(met_buf, len, &plan), -EBADMSG);
 }
 
 static int make_home(void **state)
@@ -176,8 +262,12 @@ int main(void)
 		cmocka_unit_test(they_are_sums),
 		cmocka_unit_test(what_is_old_is_forgotten),
 		cmocka_unit_test(too_little_tells_nothing),
+		cmocka_unit_test(what_was_never_met_is_known_after_a_while),
+		cmocka_unit_test(what_was_met_long_ago_is_as_good_as_never),
+		cmocka_unit_test(what_took_no_time_is_no_rate),
 		cmocka_unit_test(a_file_that_is_not_whole_is_none),
 		cmocka_unit_test(other_queries_have_other_rates),
+		cmocka_unit_test(other_guards_have_other_rates),
 		cmocka_unit_test(what_cannot_be_is_none),
 	};
 

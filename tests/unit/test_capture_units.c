@@ -55,8 +55,23 @@ static void what_tells_queries_apart_stays(void **state)
 	assert_false(units_have(&site));
 	site.role = WIRE_ROLE_CAUGHT;
 	assert_false(units_have(&site));
-	site.role = WIRE_ROLE_GUARD;
+	site.role = WIRE_ROLE_TIMER;
 	assert_false(units_have(&site));
+	site.role = WIRE_ROLE_TIMER_END;
+	assert_false(units_have(&site));
+}
+
+static void guards_come_with_their_ends(void **state)
+{
+	static const enum wire_role roles[] = {WIRE_ROLE_GUARD, WIRE_ROLE_GUARD_QUERY,
+					       WIRE_ROLE_GUARD_CALLED, WIRE_ROLE_GUARD_END};
+	struct plan_site site = {.query = PLAN_NONE, .body = PLAN_NONE};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		site.role = roles[i];
+		assert_true(units_have(&site));
+	}
 }
 
 int main(void)
@@ -65,6 +80,7 @@ int main(void)
 		cmocka_unit_test(queries_that_share_a_group_are_one_set),
 		cmocka_unit_test(a_plan_of_nothing_has_no_sets),
 		cmocka_unit_test(what_tells_queries_apart_stays),
+		cmocka_unit_test(guards_come_with_their_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,16 +15,19 @@
 
 #define MS 1000000ull
 
-/* A trace of one crate that executes typeck so often, and mir_built once. */
-static void write_trace(const char *name, uint64_t typecks, uint64_t ns, bool finish)
+static const struct trace_process demo = {
+	.pid = 1,
+	.end_ns = 1000 * MS,
+	.crate = (char *)"demo",
+	.crate_type = (char *)"lib",
+	.rustc_version = (char *)"rustc 1.0",
+};
+
+/* A trace of one compiler that executes typeck so often, and mir_built once. */
+static void write_compiler(const char *name, const struct trace_process *p, uint64_t typecks,
+			   uint64_t ns, bool finish)
 {
 	const struct trace_info info = {.tool = "test"};
-	const struct trace_process p = {
-		.pid = 1,
-		.end_ns = 1000 * MS,
-		.crate = (char *)"demo",
-		.crate_type = (char *)"lib",
-	};
 	const struct trace_losses none = {};
 	_trace_writer_ struct trace_writer *w;
 	uint32_t typeck, mir_built;
@@ -32,7 +36,7 @@ static void write_trace(const char *name, uint64_t typecks, uint64_t ns, bool fi
 	assert_int_equal(trace_writer__open(directory_path(name), &info, &w), 0);
 	assert_int_equal(trace_writer__intern(w, "typeck", &typeck), 0);
 	assert_int_equal(trace_writer__intern(w, "mir_built", &mir_built), 0);
-	assert_int_equal(trace_writer__process(w, &p), 0);
+	assert_int_equal(trace_writer__process(w, p), 0);
 	for (uint64_t i = 0; i <= typecks; i++) {
 		span.start_ns = span.end_ns + 1;
 		span.end_ns = span.start_ns + (i ? ns : 10 * MS);
@@ -41,6 +45,40 @@ static void write_trace(const char *name, uint64_t typecks, uint64_t ns, bool fi
 	}
 	assert_int_equal(trace_writer__losses(w, &none), 0);
 	assert_int_equal(finish ? trace_writer__finish(w) : trace_writer__flush(w), 0);
+}
+
+static void write_trace(const char *name, uint64_t typecks, uint64_t ns, bool finish)
+{
+	write_compiler(name, &demo, typecks, ns, finish);
+}
+
+/* Builds that did, or were seen to do, less than others. */
+static void write_lesser_traces(void)
+{
+	const struct trace_info info = {.tool = "test"};
+	const struct trace_losses none = {};
+	struct trace_process late = demo, killed = demo, running = demo, asks = demo;
+	struct trace_process failed = demo, profile = demo, newer = demo;
+	_trace_writer_ struct trace_writer *w;
+
+	late.attached_late = true;
+	killed.exit_status = SIGKILL;
+	running.exit_status = profile.exit_status = TRACE_EXIT_UNKNOWN;
+	running.end_ns = 0;
+	asks.attached_late = true;
+	asks.command = (char *)"rustc - --crate-name ___ --print=cfg";
+	failed.exit_status = 1 << 8;
+	newer.rustc_version = (char *)"rustc 2.0";
+	write_compiler("late", &late, 10, 10 * MS, true);
+	write_compiler("killed compiler", &killed, 10, 10 * MS, true);
+	write_compiler("running", &running, 10, 10 * MS, true);
+	write_compiler("asks", &asks, 10, 10 * MS, true);
+	write_compiler("failed", &failed, 10, 10 * MS, true);
+	write_compiler("profile", &profile, 10, 10 * MS, true);
+	write_compiler("newer", &newer, 10, 10 * MS, true);
+	assert_int_equal(trace_writer__open(directory_path("fresh"), &info, &w), 0);
+	assert_int_equal(trace_writer__losses(w, &none), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
 }
 
 /* mir_built is executed once, and of typeck so many executions are in a tally only. */
@@ -76,6 +114,7 @@ static int make_traces(void **state)
 	write_trace("slow", 10, 80 * MS, true);
 	write_trace("more", 11, 10 * MS, true);
 	write_trace("killed", 10, 10 * MS, false);
+	write_lesser_traces();
 	write_budget_trace("counted", TRACE_KIND_COUNTED, 9);
 	write_budget_trace("estimated", TRACE_KIND_ESTIMATED, 9);
 	return 0;
@@ -200,6 +239,53 @@ static void what_is_not_whole_does_not_pass(void **state)
 	output_free(&output);
 }
 
+/* Nor is one that did not do all it would have done. */
+static void what_did_less_does_not_pass(void **state)
+{
+	static const struct {
+		const char *new, *said;
+		int status;
+	} cases[] = {
+		{"fresh", "no query was executed", EXIT_CODE_FAILURE},
+		{"late", "1 of 1 compilers ran before their probes were", EXIT_CODE_FAILURE},
+		{"killed compiler", "1 of 1 compilers were killed", EXIT_CODE_FAILURE},
+		{"running", "1 of 1 compilers were killed, or still ran", EXIT_CODE_FAILURE},
+		{"asks", "", EXIT_CODE_OK},
+		{"failed", "", EXIT_CODE_OK},
+		{"profile", "", EXIT_CODE_OK},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct cli_diff_options o = {};
+		struct output output;
+		int status = diff("base", cases[i].new, "5%", &o, &output);
+
+		if (status != cases[i].status)
+			fail_msg("%s: %d\n%s", cases[i].new, status, output.text[1]);
+		assert_contains(output.text[1], cases[i].said);
+		if (!*cases[i].said)
+			assert_string_equal(output.text[1], "");
+		output_free(&output);
+	}
+}
+
+static void another_compiler_is_told(void **state)
+{
+	struct cli_diff_options o = {}, json = {.json = true};
+	struct output output;
+
+	(void)state;
+	assert_int_equal(diff("base", "newer", "5%", &o, &output), EXIT_CODE_OK);
+	assert_contains(output.text[1], "base was compiled by rustc 1.0, and ");
+	assert_contains(output.text[1], "newer by rustc 2.0: ");
+	output_free(&output);
+	assert_int_equal(diff("base", "newer", NULL, &json, &output), EXIT_CODE_OK);
+	assert_contains(output.text[0], "\"compiles\":1,\"late\":0,\"cut\":0,"
+					"\"compiler\":\"rustc 2.0\"");
+	output_free(&output);
+}
+
 static void all_forms_are_there(void **state)
 {
 	struct cli_diff_options json = {.json = true}, markdown = {.markdown = true};
@@ -269,6 +355,8 @@ int main(void)
 		cmocka_unit_test(what_is_no_change_is_not_above),
 		cmocka_unit_test(executions_are_compared_exactly),
 		cmocka_unit_test(what_is_not_whole_does_not_pass),
+		cmocka_unit_test(what_did_less_does_not_pass),
+		cmocka_unit_test(another_compiler_is_told),
 		cmocka_unit_test(all_forms_are_there),
 		cmocka_unit_test(what_was_not_recorded_is_not_gone),
 	};

@@ -116,8 +116,13 @@ static void decisions_are_dumped_as_they_are_filtered(void **state)
 	_free_ char *one_query = dump((struct cli_dump_options){
 		.file = file, .queries = one(&query), .to_ns = UINT64_MAX});
 	_free_ char *early = dump((struct cli_dump_options){.file = file, .to_ns = 1500});
+	_free_ char *kinds = dump((struct cli_dump_options){
+		.file = "tests/golden/good-decisions-of-kinds.qpt", .to_ns = UINT64_MAX});
 
 	(void)state;
+	assert_contains(kinds, "{\"type\":\"decision\",\"time_ns\":2500,\"query\":\"<all>\","
+			       "\"kind\":\"QueryBlocked\",\"watch\":\"off\",\"cost_ppm\":0,"
+			       "\"budget_ppm\":30000}\n");
 	assert_contains(all, "{\"type\":\"decision\",\"time_ns\":2500,\"query\":\"typeck\","
 			     "\"watch\":\"counted\",\"cost_ppm\":61000,\"budget_ppm\":50000}\n");
 	assert_int_equal(count(all, "\"type\":\"decision\""), 4);

@@ -86,6 +86,7 @@ static void rows_can_be_chosen_and_ordered(void **state)
 	options.json = true;
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
 	assert_contains(o.text[0], "],\"queries\":[]}\n");
+	assert_contains(o.text[1], "nothing in tests/golden/good-plain.qpt is called ");
 	output_free(&o);
 	options = (struct cli_report_options){.file = options.file, .min = {.ns = 66}};
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);

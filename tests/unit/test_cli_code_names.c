@@ -12,6 +12,7 @@
 
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/output.h"
+#include "../fixtures/symbols.h"
 #include "plan/elf_image.h"
 #include "trace/reader.h"
 
@@ -21,19 +22,12 @@
 /* In the fixture: push; call; and the call returns here, behind line 12. */
 #define RETURNS_AT 6
 
-static uint32_t address_of(const char *path, const char *symbol)
+static uint32_t address_of(const char *path, const char *name)
 {
 	_elf_image_ struct elf_image *img = NULL;
-	const struct elf_symbol *syms;
-	size_t n;
 
 	assert_int_equal(elf_image__open(path, &img), 0);
-	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(syms[i].name, symbol))
-			return (uint32_t)syms[i].addr;
-	fail_msg("no %s", symbol);
-	return 0;
+	return (uint32_t)symbol(img, name)->addr;
 }
 
 static struct trace_writer *open_trace(void)

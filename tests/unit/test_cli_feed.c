@@ -5,23 +5,8 @@
 #include <stdarg.h>
 
 #include "../fixtures/output.h"
+#include "../fixtures/temporary.h"
 #include "trace/writer.h"
-
-static char path[] = "/tmp/test_cli_feed.XXXXXX";
-
-static int make_path(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
 
 static void write_span(struct trace_writer *w, uint32_t tid, uint64_t start, uint64_t end,
 		       uint16_t depth)
@@ -44,8 +29,8 @@ static struct trace_writer *begin(void)
 	struct trace_writer *w = NULL;
 	uint32_t id;
 
-	unlink(path);
-	assert_int_equal(trace_writer__open(path, &info, &w), 0);
+	unlink(temporary);
+	assert_int_equal(trace_writer__open(temporary, &info, &w), 0);
 	assert_int_equal(trace_writer__intern(w, "typeck", &id), 0);
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	return w;
@@ -63,7 +48,7 @@ static void what_is_written_is_summed_as_it_comes(void **state)
 
 	(void)state;
 	assert_int_equal(trace_writer__flush(w), 0);
-	assert_int_equal(feed__open(&f, path), 0);
+	assert_int_equal(feed__open(&f, temporary), 0);
 	assert_int_equal(feed__read(&f, &more), 0);
 	assert_true(more);
 	assert_int_equal(summary__n_processes(f.summary), 1);
@@ -115,5 +100,5 @@ int main(void)
 		cmocka_unit_test(what_is_no_trace_is_told),
 	};
 
-	return cmocka_run_group_tests(tests, make_path, remove_path);
+	return cmocka_run_group_tests(tests, temporary_make, temporary_remove);
 }

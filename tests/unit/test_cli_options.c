@@ -208,6 +208,7 @@ static const char *sample_argument(const struct cli_option *o)
 		return "16m";
 	case CLI_DURATION:
 	case CLI_THRESHOLD:
+	case CLI_GATES:
 		return "1s";
 	default:
 		return "1";

@@ -132,6 +132,8 @@ static void bad_values_say_what_is_expected(void **state)
 	(void)state;
 	refuse("qprof-bpf -p x", "--pid 'x' is not process ids such as 4711");
 	refuse("qprof-bpf -p 99999999999", "out of range");
+	refuse("qprof-bpf --slow 0 -- make", "--slow '0' is out of range");
+	refuse("qprof-bpf --budget 0% -- make", "--budget '0%' is out of range");
 	refuse("qprof-bpf -p 1 -i 5x", "a duration such as 500ms");
 	refuse("qprof-bpf -p 1 -i 1ms", "from 10ms to 1h");
 	refuse("qprof-bpf -p 1 -i 2h", "from 10ms to 1h");

@@ -8,10 +8,13 @@
 #include <stddef.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../fixtures/output.h"
 #include "../fixtures/sample_plan.h"
 #include "../fixtures/trace_dump.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
 
 #define LIB 4
 #define PID 4711
@@ -67,14 +70,20 @@ static int give(struct recorder *r, const void *record, size_t size)
 	return sink.record(sink.ctx, record, size);
 }
 
-static void execute(struct recorder *r, uint32_t pid)
+static void compile(struct recorder *r, uint32_t pid, char crate)
 {
 	struct wire_exec e = {.type = WIRE_EXEC, .pid = pid, .time_ns = 1000, .comm = "rustc"};
-	static const char args[] = "rustc\0--crate-name\0a";
+	char args[] = "rustc\0--crate-name\0?";
 
+	args[sizeof(args) - 2] = crate;
 	e.args_len = sizeof(args);
 	memcpy(e.args, args, sizeof(args));
 	assert_int_equal(give(r, &e, sizeof(e)), 0);
+}
+
+static void execute(struct recorder *r, uint32_t pid)
+{
+	compile(r, pid, 'a');
 }
 
 static struct wire_span span(uint16_t query, uint16_t depth, uint64_t start, uint64_t end)
@@ -143,6 +152,66 @@ static void records_become_a_trace_and_a_summary(void **state)
 	assert_contains(o.text[1], "recorded 2 queries of 1 compiler, 0 lost; wrote ");
 	assert_contains(o.text[1], path);
 	output_free(&o);
+}
+
+static void name_thread(struct recorder *r, uint32_t tid, const char *name)
+{
+	struct wire_thread t = {.type = WIRE_THREAD, .pid = PID, .tid = tid};
+
+	strcpy(t.name, name);
+	assert_int_equal(give(r, &t, sizeof(t)), 0);
+}
+
+/* What is printed at the end is what `report` prints of the file; freed by the caller. */
+static char *reported(void)
+{
+	const struct cli_report_options opt = {.file = path};
+	struct output o;
+	char *text;
+
+	output_begin(&o);
+	assert_int_equal(cmd_report(&opt), EXIT_CODE_OK);
+	output_end(&o);
+	text = strdup(o.text[0]);
+	output_free(&o);
+	return text;
+}
+
+/* Two crates: in the second, a thread had begun something when a signal came. */
+static void record_a_build(struct recorder *r)
+{
+	struct wire_span open = span(1, 0, 2500, 5000);
+	struct wire_exit killed = {.type = WIRE_EXIT, .pid = PID, .time_ns = 9000, .exit_code = 9};
+
+	compile(r, PID - 1, 'z');
+	end_process(r, PID - 1);
+	compile(r, PID, 'a');
+	name_thread(r, PID, "rustc");
+	assert_int_equal(give_span(r, 0, 1, 3000, 4000), 0);
+	open.flags = WIRE_SPAN_OPEN;
+	assert_int_equal(give(r, &open, sizeof(open)), 0);
+	assert_int_equal(give(r, &killed, sizeof(killed)), 0);
+}
+
+static void several_crates_end_with_the_report_of_a_build(void **state)
+{
+	_free_ char *shown = NULL, *report = NULL;
+	size_t size;
+	FILE *live = open_memstream(&shown, &size);
+	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
+	struct output o;
+
+	(void)state;
+	record_a_build(r);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	output_free(&o);
+	fclose(live);
+	report = reported();
+	assert_contains(shown, "crates compiled: 2 (1 failed, 1 killed)");
+	assert_contains(shown, "a 4711, killed by SIGKILL; thread 4711 rustc was in\n  typeck (");
+	assert_string_equal(shown, report);
 }
 
 /* The trace has the times as they were, and the costs; the summary is without them. */
@@ -216,48 +285,6 @@ static void costs_that_are_not_known_are_left_out(void **state)
 	output_free(&o);
 	trace = dump_trace(path);
 	assert_null(strstr(trace, "costs"));
-}
-
-/* Each cause under its own name, and none twice. */
-static void losses_are_mapped_cause_by_cause(void **state)
-{
-	static const struct {
-		enum wire_counter counter;
-		const char *name;
-	} causes[] = {
-		{WIRE_LOST_RING_FULL, "ring_full"},
-		{WIRE_LOST_STACK_FULL, "stack_full"},
-		{WIRE_LOST_NO_STORAGE, "no_storage"},
-		{WIRE_LOST_RECURSION, "recursion"},
-		{WIRE_LOST_PROCESS_RECORD, "process_record"},
-		{WIRE_LOST_TARGETS_FULL, "targets_full"},
-		{WIRE_DROP_END_WITHOUT_START, "end_without_start"},
-		{WIRE_COUNT_UNWOUND, "unwound"},
-		{WIRE_COUNT_LEFT, "left"},
-		{WIRE_COUNT_OPEN, "open"},
-		{WIRE_DROP_UNKNOWN_PROVIDER, "unknown_provider"},
-		{WIRE_COUNT_HITS, "hits"},
-		{WIRE_COUNT_HITS_OTHER, "hits_other"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
-		_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
-		uint64_t counters[WIRE_COUNTER_MAX] = {0};
-		_free_ char *trace = NULL;
-		struct output o;
-		char line[64];
-
-		counters[causes[i].counter] = 40 + i;
-		output_begin(&o);
-		assert_int_equal(recorder__finish(r, counters), 0);
-		output_end(&o);
-		output_free(&o);
-		trace = dump_trace(path);
-		snprintf(line, sizeof(line), "losses %s=%zu\n", causes[i].name, 40 + i);
-		assert_contains(trace, line);
-		unlink(path);
-	}
 }
 
 static void a_record_that_makes_no_sense_is_lost_and_counted(void **state)
@@ -393,50 +420,6 @@ static void a_full_disk_ends_the_file_only(void **state)
 	assert_contains(trace, "problem: ");
 }
 
-static void a_file_that_exists_is_kept(void **state)
-{
-	struct recorder_options opt = {.output = path, .live = stdout};
-	_recorder_ struct recorder *r = NULL;
-	_recorder_ struct recorder *forced = NULL;
-	_free_ char *text = NULL;
-	struct output o;
-
-	(void)state;
-	output_write(path, "precious");
-	assert_int_equal(recorder__open(&opt, &r), 0);
-	output_begin(&o);
-	assert_int_equal(recorder__create_file(r), -EEXIST);
-	/* It is not ours to remove either. */
-	recorder__discard_file(r);
-	output_end(&o);
-	assert_int_equal(lines_of(o.text[1], "\n"), 1);
-	assert_contains(o.text[1], "a.qpt exists already; choose another name with -o, or "
-				   "overwrite it with --force\n");
-	output_free(&o);
-	text = output_read(path);
-	assert_string_equal(text, "precious");
-	opt.force = true;
-	assert_int_equal(recorder__open(&opt, &forced), 0);
-	assert_int_equal(recorder__create_file(forced), 0);
-	recorder__discard_file(forced);
-}
-
-static void a_place_that_cannot_be_written_to(void **state)
-{
-	struct recorder_options opt = {.output = "/nonexistent/a.qpt", .live = stdout};
-	_recorder_ struct recorder *r = NULL;
-	struct output o;
-
-	(void)state;
-	assert_int_equal(recorder__open(&opt, &r), 0);
-	output_begin(&o);
-	assert_int_equal(recorder__create_file(r), -ENOENT);
-	output_end(&o);
-	assert_string_equal(o.text[1], "qprof-bpf: error: cannot create /nonexistent/a.qpt: No "
-				       "such file or directory; choose another place with -o\n");
-	output_free(&o);
-}
-
 static void a_capture_that_could_not_start_leaves_no_file(void **state)
 {
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
@@ -446,104 +429,6 @@ static void a_capture_that_could_not_start_leaves_no_file(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	recorder__discard_file(r);
 	assert_int_equal(stat(path, &st), -1);
-}
-
-static struct recorder *start_forced(void)
-{
-	struct recorder_options opt = {.output = path, .live = stdout, .force = true};
-	struct recorder *r = NULL;
-
-	assert_int_equal(recorder__open(&opt, &r), 0);
-	assert_int_equal(recorder__create_file(r), 0);
-	return r;
-}
-
-static void a_forced_capture_that_could_not_start_changes_nothing(void **state)
-{
-	_recorder_ struct recorder *r = NULL;
-	_free_ char *before = NULL, *after = NULL;
-
-	(void)state;
-	output_write(path, "precious");
-	r = start_forced();
-	before = output_read(path);
-	assert_string_equal(before, "precious");
-	recorder__discard_file(r);
-	after = output_read(path);
-	assert_string_equal(after, "precious");
-	/* Nothing is left beside it: it alone is all that its directory holds. */
-	unlink(path);
-	assert_int_equal(rmdir(directory), 0);
-	assert_int_equal(mkdir(directory, 0700), 0);
-}
-
-/* From then on it is there under its name, whatever becomes of us. */
-static void a_forced_capture_that_begins_replaces_the_file(void **state)
-{
-	_recorder_ struct recorder *r = NULL;
-	_free_ char *trace = NULL;
-
-	(void)state;
-	output_write(path, "precious");
-	r = start_forced();
-	recorder__commit_file(r);
-	trace = dump_trace(path);
-	assert_contains(trace, "problem: unfinished");
-	recorder__discard_file(r);
-	assert_int_equal(access(path, F_OK), 0);
-}
-
-static void a_link_stays_one_and_its_file_is_replaced(void **state)
-{
-	_recorder_ struct recorder *r = NULL;
-	_free_ char *trace = NULL;
-	char real[sizeof(path) + 8];
-	struct stat st;
-
-	(void)state;
-	snprintf(real, sizeof(real), "%s/real", directory);
-	output_write(real, "precious");
-	assert_int_equal(symlink("real", path), 0);
-	r = start_forced();
-	recorder__commit_file(r);
-	assert_int_equal(lstat(path, &st), 0);
-	assert_true(S_ISLNK(st.st_mode));
-	trace = dump_trace(real);
-	assert_contains(trace, "problem: unfinished");
-	unlink(real);
-}
-
-static void refuse_forced(int want, const char *why)
-{
-	struct recorder_options opt = {.output = path, .live = stdout, .force = true};
-	_recorder_ struct recorder *r = NULL;
-	struct output o;
-	int err;
-
-	assert_int_equal(recorder__open(&opt, &r), 0);
-	output_begin(&o);
-	err = recorder__create_file(r);
-	recorder__discard_file(r);
-	output_end(&o);
-	assert_int_equal(err, want);
-	assert_int_equal(lines_of(o.text[1], "\n"), 1);
-	assert_contains(o.text[1], why);
-	output_free(&o);
-	assert_int_equal(access(path, F_OK), 0);
-}
-
-static void what_is_no_regular_file_is_neither_opened_nor_removed(void **state)
-{
-	(void)state;
-	/* Opened to be written, it would wait for a reader for ever. */
-	assert_int_equal(mkfifo(path, 0600), 0);
-	refuse_forced(-EINVAL, "a.qpt is no regular file");
-	unlink(path);
-	assert_int_equal(symlink("/dev/full", path), 0);
-	refuse_forced(-EINVAL, "a.qpt is no regular file");
-	unlink(path);
-	assert_int_equal(symlink("/tmp", path), 0);
-	refuse_forced(-EISDIR, "Is a directory");
 }
 
 /* Stands for `qprof-bpf ... | head`. */
@@ -610,20 +495,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(directories_and_thread_names_are_recorded),
 		TEST(records_become_a_trace_and_a_summary),
+		TEST(several_crates_end_with_the_report_of_a_build),
 		TEST(slow_intervals_are_told_as_they_end),
 		TEST(costs_are_stored_and_taken_off),
 		TEST(costs_that_are_not_known_are_left_out),
-		TEST(losses_are_mapped_cause_by_cause),
 		TEST(a_record_that_makes_no_sense_is_lost_and_counted),
 		TEST(a_running_process_and_a_late_one_are_marked),
 		TEST(a_full_disk_ends_the_file_only),
-		TEST(a_file_that_exists_is_kept),
-		TEST(a_place_that_cannot_be_written_to),
 		TEST(a_capture_that_could_not_start_leaves_no_file),
-		TEST(a_forced_capture_that_could_not_start_changes_nothing),
-		TEST(a_forced_capture_that_begins_replaces_the_file),
-		TEST(a_link_stays_one_and_its_file_is_replaced),
-		TEST(what_is_no_regular_file_is_neither_opened_nor_removed),
 		TEST(a_reader_that_goes_away_ends_its_view_only),
 		TEST(a_view_that_cannot_be_drawn_is_told_once),
 	};

@@ -180,9 +180,11 @@ static void gates_name_what_they_watch(void **state)
 		{"serde/typeck=1s", "serde", "typeck", 1000000000, 0},
 		{"serde/*=1%", "serde", NULL, 0, 1000},
 		{"a=b/c/d=1%", "a=b", "c/d", 0, 1000},
+		{"typeck=0", NULL, "typeck", 0, 0},
 	};
 	static const char *const bad[] = {
-		"", "typeck", "=5%", "typeck=", "/typeck=5%", "serde/=5%", "5%%", "-5%"};
+		"",    "typeck", "=5%", "typeck=", "/typeck=5%", "serde/=5%",
+		"5%%", "-5%",	 "5",	"1.5",	   "typeck=10"};
 	struct cli_gates gates = {};
 
 	(void)state;

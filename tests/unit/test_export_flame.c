@@ -98,6 +98,27 @@ static void lost_parents_lose_nothing_else(void **state)
 	check_random(&costs, 4);
 }
 
+/* Waiting for a query may take less than the probes do, which is then taken off its executions. */
+static void all_kinds_of_a_query_bear_what_probes_took(void **state)
+{
+	static const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
+	static const struct trace_span spans[] = {
+		{.start_ns = 0, .end_ns = 90000, .label = 1},
+		{.start_ns = 90000, .end_ns = 90010, .label = 1, .kind = TRACE_KIND_BLOCKED},
+	};
+	struct trace_reader *readers[2];
+	struct export_job job = {};
+	_flame_ struct flame *f = NULL;
+
+	(void)state;
+	spans_trace(spans, 2, N_PROCESSES, N_LABELS, &costs, readers, 2);
+	job.r = readers[0];
+	assert_int_equal(flame__build(&job, &f), 0);
+	assert_is_summary(f, readers[1], &costs);
+	trace_reader__free(readers[0]);
+	trace_reader__free(readers[1]);
+}
+
 static char *stacks_of(const struct trace_span *spans, size_t n)
 {
 	struct export_job job = {};
@@ -198,6 +219,7 @@ int main(void)
 		cmocka_unit_test(sums_are_those_of_a_report),
 		cmocka_unit_test(what_probes_took_is_off),
 		cmocka_unit_test(lost_parents_lose_nothing_else),
+		cmocka_unit_test(all_kinds_of_a_query_bear_what_probes_took),
 		cmocka_unit_test(kinds_have_stacks_of_their_own),
 		cmocka_unit_test(what_is_deeper_is_enclosed),
 		cmocka_unit_test(unknown_kinds_are_passed_over),

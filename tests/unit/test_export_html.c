@@ -137,6 +137,29 @@ static void documents_are_json(void **state)
 	free(page);
 }
 
+/* As a trace that may be too large is. */
+static void read_twice_it_is_the_same(void **state)
+{
+	static const char *const ids[] = {"spans", "flame", "report", "about"};
+	struct export_job once = {}, twice = {.max_bytes = 130000};
+	char *a = small(&once), *b = small(&twice);
+
+	(void)state;
+	assert_int_equal(twice.reserved > 0, 1);
+	assert_int_equal(twice.left_out, 0);
+	for (int i = 0; i < 4; i++) {
+		size_t a_size, b_size;
+		uint8_t *x = page_block(a, ids[i], &a_size), *y = page_block(b, ids[i], &b_size);
+
+		assert_int_equal(a_size, b_size);
+		assert_memory_equal(x, y, a_size);
+		free(x);
+		free(y);
+	}
+	free(a);
+	free(b);
+}
+
 static void what_does_not_fit_is_said(void **state)
 {
 	struct export_job job = {.max_bytes = 36};
@@ -159,6 +182,7 @@ int main(void)
 		cmocka_unit_test(names_are_no_part_of_the_page),
 		cmocka_unit_test(it_allows_its_own_script_only_and_loads_nothing),
 		cmocka_unit_test(documents_are_json),
+		cmocka_unit_test(read_twice_it_is_the_same),
 		cmocka_unit_test(what_does_not_fit_is_said),
 	};
 

@@ -59,7 +59,7 @@ static void put_xml(struct out *o)
 
 static void put_plain(struct out *o)
 {
-	out__plain(o, "a;b\nc\x7f d\xc3\xa9\xff", ';', '_');
+	out__plain(o, "a;b,\nc\x7f d\xc3\xa9\xff\xc2\x85\xe2\x80\xa8", ";,", '_');
 }
 
 static void texts_stay_in_what_they_are_in(void **state)
@@ -70,7 +70,7 @@ static void texts_stay_in_what_they_are_in(void **state)
 				 "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
 	assert_written(put_xml, "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\xef\xbf\xbd"
 				"\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
-	assert_written(put_plain, "a_b_c_ d\xc3\xa9\xef\xbf\xbd");
+	assert_written(put_plain, "a_b__c_ d\xc3\xa9\xef\xbf\xbd__");
 }
 
 static char large[200001];

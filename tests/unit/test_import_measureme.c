@@ -10,25 +10,10 @@
 
 #include "../fixtures/mm_bytes.h"
 #include "../fixtures/random.h"
+#include "../fixtures/temporary.h"
 #include "../fixtures/trace_dump.h"
 
 #define GOLDEN "tests/golden/mm/"
-
-static char trace_path[] = "/tmp/test_import_measureme.XXXXXX";
-
-static int make_path(void **state)
-{
-	int fd = mkstemp(trace_path);
-
-	(void)state;
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	return unlink(trace_path);
-}
 
 static void import(FILE *out, struct mm_reader *r, const char *name)
 {
@@ -38,8 +23,8 @@ static void import(FILE *out, struct mm_reader *r, const char *name)
 	_trace_writer_ struct trace_writer *w = NULL;
 	struct measureme_found found;
 
-	unlink(trace_path);
-	assert_int_equal(trace_writer__open(trace_path, &info, &w), 0);
+	unlink(temporary);
+	assert_int_equal(trace_writer__open(temporary, &info, &w), 0);
 	assert_int_equal(import_measureme(w, 0, r, name, &found), 0);
 	assert_int_equal(trace_writer__finish(w), 0);
 	if (mm_reader__problem(r))
@@ -67,7 +52,7 @@ static char *import_bytes(const void *bytes, size_t size, const char *name)
 		fprintf(out, "refused: %s: %s\n", strerrorname_np(-err), why);
 	} else {
 		import(out, r, name);
-		trace = dump_trace(trace_path);
+		trace = dump_trace(temporary);
 		fputs(trace, out);
 	}
 	fclose(out);
@@ -234,5 +219,5 @@ int main(void)
 		cmocka_unit_test(many_labels_keep_their_names),
 	};
 
-	return cmocka_run_group_tests(tests, make_path, remove_path);
+	return cmocka_run_group_tests(tests, temporary_make, temporary_remove);
 }

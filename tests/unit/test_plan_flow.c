@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
 
 /* The function `ways` of tests/fixtures/guards.s, whose marks name places in it. */
 static struct elf_image *img;
@@ -16,19 +17,6 @@ static struct code_region region;
 static struct walk walk;
 static struct flow *flow;
 
-static const struct elf_symbol *find(const char *name)
-{
-	const struct elf_symbol *syms;
-	size_t n;
-
-	if (elf_image__symbols(img, &syms, &n))
-		return NULL;
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(syms[i].name, name))
-			return &syms[i];
-	return NULL;
-}
-
 static int setup(void **state)
 {
 	const struct elf_symbol *sym;
@@ -36,7 +24,7 @@ static int setup(void **state)
 	if (fixture_dir_setup(state) || elf_image__open(fixture("guards.so"), &img) ||
 	    code_decoder__new(img, &decoder))
 		return -1;
-	sym = find("ways");
+	sym = find_symbol(img, "ways");
 	region = (struct code_region){sym->addr, sym->size};
 	if (code_decoder__decode(decoder, &region, 1, &code) ||
 	    walk__init(&walk, img, &code, sym->addr))
@@ -56,7 +44,7 @@ static int teardown(void **state)
 
 static struct flow_state state_at(const char *mark)
 {
-	const struct elf_symbol *sym = find(mark);
+	const struct elf_symbol *sym = find_symbol(img, mark);
 	struct flow_state s;
 
 	assert_non_null(sym);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
 
 /* The assembled tests/fixtures/guards.s, which names what is to be found where. */
 static struct elf_image *img;
@@ -37,17 +38,10 @@ static int teardown(void **state)
 
 static uint64_t addr_of(const char *name, const char *mark)
 {
-	const struct elf_symbol *syms;
 	char full[64];
-	size_t n;
 
 	snprintf(full, sizeof(full), "%s.%s", name, mark);
-	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(syms[i].name, full))
-			return syms[i].addr;
-	fail_msg("no symbol %s", full);
-	return 0;
+	return symbol(img, full)->addr;
 }
 
 static const struct plan_site *site_at(uint64_t addr, enum wire_role role)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
 #include "base/diag.h"
 #include "plan/elf_image.h"
 
@@ -29,22 +30,9 @@ static int teardown(void **state)
 	return fixture_dir_teardown(state);
 }
 
-static uint64_t addr_of(const char *name)
-{
-	const struct elf_symbol *syms;
-	size_t n;
-
-	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(syms[i].name, name))
-			return syms[i].addr;
-	fail_msg("no symbol %s", name);
-	return 0;
-}
-
 static const struct plan_hit *find(const char *name)
 {
-	uint64_t addr = addr_of(name);
+	uint64_t addr = symbol(img, name)->addr;
 
 	for (uint32_t i = 0; i < hits->n; i++)
 		if (hits->items[i].addr == addr)

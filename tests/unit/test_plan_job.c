@@ -7,12 +7,15 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
 
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/output.h"
+
+#define NICE 7 /* worse than ours, which takes no privilege */
 
 enum what { BUILD, DIE, HANG };
 
@@ -21,6 +24,8 @@ static enum what what;
 /* In place of the real one: the child's. */
 int plan__load(const char *path, struct plan **out)
 {
+	if (getpriority(PRIO_PROCESS, 0) != NICE)
+		return -EPERM;
 	if (what == DIE) {
 		signal(SIGBUS, SIG_DFL); /* not cmocka's */
 		raise(SIGBUS);
@@ -44,7 +49,7 @@ static void a_plan_comes_as_if_it_were_made_here(void **state)
 
 	(void)state;
 	assert_int_equal(plan__build(fixture("driver_v0.so"), &here), 0);
-	assert_int_equal(plan_job__start(fixture("driver_v0.so"), &j), 0);
+	assert_int_equal(plan_job__start(fixture("driver_v0.so"), NICE, &j), 0);
 	assert_int_equal(plan_job__finish(j, &there), 0);
 	assert_string_equal(there->path, here->path);
 	assert_int_equal(there->n_sites, here->n_sites);
@@ -59,7 +64,7 @@ static void one_can_wait_for_it_with_poll(void **state)
 	int ready;
 
 	(void)state;
-	assert_int_equal(plan_job__start(fixture("driver_v0.so"), &j), 0);
+	assert_int_equal(plan_job__start(fixture("driver_v0.so"), NICE, &j), 0);
 	while (!(ready = plan_job__read(j))) {
 		struct pollfd pfd = {.fd = plan_job__fd(j), .events = POLLIN};
 
@@ -77,7 +82,7 @@ static void an_error_is_the_one_of_plan_load(void **state)
 
 	(void)state;
 	output_begin(&o);
-	assert_int_equal(plan_job__start(fixture("no-such.so"), &j), 0);
+	assert_int_equal(plan_job__start(fixture("no-such.so"), NICE, &j), 0);
 	assert_int_equal(plan_job__finish(j, &plan), -ENOENT);
 	output_end(&o);
 	assert_null(plan);
@@ -93,7 +98,7 @@ static void a_child_that_dies_is_an_error_and_not_our_end(void **state)
 
 	(void)state;
 	what = DIE;
-	assert_int_equal(plan_job__start(fixture("driver_v0.so"), &j), 0);
+	assert_int_equal(plan_job__start(fixture("driver_v0.so"), NICE, &j), 0);
 	output_begin(&o);
 	assert_int_equal(plan_job__finish(j, &plan), -EIO);
 	output_end(&o);
@@ -107,7 +112,7 @@ static void one_that_is_given_up_leaves_no_child(void **state)
 
 	(void)state;
 	what = HANG;
-	assert_int_equal(plan_job__start(fixture("driver_v0.so"), &j), 0);
+	assert_int_equal(plan_job__start(fixture("driver_v0.so"), NICE, &j), 0);
 	assert_int_equal(plan_job__read(j), 0);
 	plan_job__free(j);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);

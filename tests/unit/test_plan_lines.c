@@ -10,6 +10,7 @@
 
 #include "../fixtures/elf_builder.h"
 #include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
 
 #define MAX_ROWS 64
 
@@ -48,15 +49,9 @@ static int take(void *ctx, size_t i, const struct lines_row *rows, size_t n)
 
 static struct lines_range range_of(struct elf_image *img, const char *name)
 {
-	const struct elf_symbol *syms;
-	size_t n;
+	const struct elf_symbol *sym = symbol(img, name);
 
-	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(syms[i].name, name))
-			return (struct lines_range){syms[i].addr, (uint32_t)syms[i].size};
-	fail_msg("no %s", name);
-	return (struct lines_range){0};
+	return (struct lines_range){sym->addr, (uint32_t)sym->size};
 }
 
 static struct elf_image *open_fixture(const char *name)

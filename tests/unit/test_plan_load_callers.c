@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
 
 #define VTABLE_OFFSET 0x40
 
@@ -15,19 +16,6 @@ enum { BODY, BODY2, N_BODIES };
 enum { AT_ALPHA, AT_OTHER, AT_SHARED, N_SITES };
 
 static struct elf_image *img;
-
-static uint64_t addr_of(const char *name)
-{
-	const struct elf_symbol *syms;
-	size_t n;
-
-	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(syms[i].name, name))
-			return syms[i].addr;
-	fail_msg("no symbol %s", name);
-	return 0;
-}
 
 static struct plan *new_plan(uint32_t body_of_beta)
 {
@@ -47,13 +35,13 @@ static struct plan *new_plan(uint32_t body_of_beta)
 	plan->queries[ALPHA] = (struct plan_query){.name = strdup("alpha"), .body_incr = BODY};
 	plan->queries[BETA] =
 		(struct plan_query){.name = strdup("beta"), .body_incr = body_of_beta};
-	plan->bodies[BODY].addr = addr_of("body");
-	plan->bodies[BODY2].addr = addr_of("body2");
+	plan->bodies[BODY].addr = symbol(img, "body")->addr;
+	plan->bodies[BODY2].addr = symbol(img, "body2")->addr;
 	for (uint32_t i = 0; i < N_SITES; i++) {
 		plan->guards[i] = (struct plan_guard){.kind = WIRE_KIND_LOAD, .exact = true};
 		plan->guards[i].problem = strdup("nobody knows");
 		plan->sites[i] = (struct plan_site){
-			.addr = addr_of(starts[i]),
+			.addr = symbol(img, starts[i])->addr,
 			.role = WIRE_ROLE_GUARD,
 			.query = PLAN_NONE,
 			.body = PLAN_NONE,
@@ -76,10 +64,10 @@ static struct plan *find(uint32_t body_of_beta)
 	uint64_t addrs[N_SITES + N_BODIES];
 	struct mined_body mined[N_BODIES] = {
 		[BODY] = {.n_masks = 1,
-			  .masks[0] = {.addr = addr_of("body.mask"),
+			  .masks[0] = {.addr = symbol(img, "body.mask")->addr,
 				       .vtable = {WIRE_REG_R14, VTABLE_NO_SLOT, VTABLE_OFFSET}}},
 		[BODY2] = {.n_masks = 1,
-			   .masks[0] = {.addr = addr_of("body2.mask"),
+			   .masks[0] = {.addr = symbol(img, "body2.mask")->addr,
 					.vtable = {WIRE_REG_NONE, 0x18, VTABLE_OFFSET}}},
 	};
 
@@ -96,7 +84,7 @@ static struct plan *find(uint32_t body_of_beta)
 static const struct plan_step *step(const struct plan *plan, uint32_t guard, const char *mark)
 {
 	for (uint32_t i = 0; i < plan->n_steps; i++)
-		if (plan->steps[i].guard == guard && plan->steps[i].addr == addr_of(mark))
+		if (plan->steps[i].guard == guard && plan->steps[i].addr == symbol(img, mark)->addr)
 			return &plan->steps[i];
 	fail_msg("no step at %s", mark);
 	return NULL;

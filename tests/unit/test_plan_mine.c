@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
 
 /* The assembled tests/fixtures/bodies.s, which names what is to be found where. */
 static struct elf_image *img;
@@ -29,31 +30,10 @@ static int teardown(void **state)
 	return fixture_dir_teardown(state);
 }
 
-static const struct elf_symbol *find(const char *name)
-{
-	const struct elf_symbol *syms;
-	size_t n;
-
-	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(syms[i].name, name))
-			return &syms[i];
-	return NULL;
-}
-
-static uint64_t addr_of(const char *name)
-{
-	const struct elf_symbol *sym = find(name);
-
-	if (!sym)
-		fail_msg("no symbol %s", name);
-	return sym->addr;
-}
-
 /* Mine the body of that name; `extra`, unless NULL, names one more part of it. */
 static struct mined_body mine_with(const char *name, const char *extra, bool any_kind)
 {
-	const uint64_t cold_call = addr_of("cold_call");
+	const uint64_t cold_call = symbol(img, "cold_call")->addr;
 	const struct mine_cold cold = {&cold_call, 1, any_kind};
 	struct code_region regions[3];
 	struct code code = {0};
@@ -64,13 +44,13 @@ static struct mined_body mine_with(const char *name, const char *extra, bool any
 	snprintf(cold_name, sizeof(cold_name), "%s.cold", name);
 	for (int i = 0; i < 3; i++) {
 		const char *part = i == 0 ? name : i == 1 ? cold_name : extra;
-		const struct elf_symbol *sym = part ? find(part) : NULL;
+		const struct elf_symbol *sym = part ? find_symbol(img, part) : NULL;
 
 		if (sym)
 			regions[n++] = (struct code_region){sym->addr, sym->size};
 	}
 	assert_int_equal(code_decoder__decode(decoder, regions, n, &code), 0);
-	assert_int_equal(mine_body(img, &code, addr_of(name), &cold, &out), 0);
+	assert_int_equal(mine_body(img, &code, symbol(img, name)->addr, &cold, &out), 0);
 	code__free(&code);
 	return out;
 }
@@ -85,7 +65,7 @@ static void assert_at(const struct mined_site *site, const char *name, const cha
 	char full[64];
 
 	snprintf(full, sizeof(full), "%s.%s", name, mark);
-	assert_int_equal(site->addr, addr_of(full));
+	assert_int_equal(site->addr, symbol(img, full)->addr);
 	assert_true(site->emulated);
 }
 
@@ -214,7 +194,7 @@ static void jump_tables_are_followed(void **state)
 	assert_int_equal(m.n_ends, 2);
 	for (int i = 0; i < 2; i++)
 		assert_at(&m.ends[i], "switched",
-			  m.ends[i].addr == addr_of("switched.end") ? "end" : "end2");
+			  m.ends[i].addr == symbol(img, "switched.end")->addr ? "end" : "end2");
 	assert_int_not_equal(m.ends[0].addr, m.ends[1].addr);
 }
 
@@ -310,9 +290,10 @@ static void a_giant_function_is_mined(void **state)
 /* A cut anywhere leaves code that makes no sense; it must only not be believed or crash. */
 static void every_cut_is_survived(void **state)
 {
-	const uint64_t cold_call = addr_of("cold_call");
+	const uint64_t cold_call = symbol(img, "cold_call")->addr;
 	const struct mine_cold cold = {&cold_call, 1, false};
-	const struct elf_symbol *sym = find("plain"), *part = find("plain.cold");
+	const struct elf_symbol *sym = find_symbol(img, "plain"),
+				*part = find_symbol(img, "plain.cold");
 	struct code code = {0};
 
 	(void)state;
@@ -336,8 +317,8 @@ static void assert_entry(const char *name, const char *mark, int32_t pushed, boo
 	char full[64];
 
 	snprintf(full, sizeof(full), "%s%s", name, mark);
-	assert_int_equal(mine_entry(decoder, addr_of(name), &at), 0);
-	assert_int_equal(at.addr, addr_of(full));
+	assert_int_equal(mine_entry(decoder, symbol(img, name)->addr, &at), 0);
+	assert_int_equal(at.addr, symbol(img, full)->addr);
 	assert_int_equal(at.pushed, pushed);
 	assert_int_equal(at.emulated, emulated);
 }
@@ -367,12 +348,12 @@ static void else_it_is_probed_at_the_entry(void **state)
 static void a_frame_is_what_the_prologue_takes(void **state)
 {
 	(void)state;
-	assert_int_equal(mine_frame(decoder, addr_of("entry_push")), 8);
-	assert_int_equal(mine_frame(decoder, addr_of("entry_sub")), 0x28);
-	assert_int_equal(mine_frame(decoder, addr_of("entry_lea")), 0x18 + 8);
-	assert_int_equal(mine_frame(decoder, addr_of("entry_memory")), 3 * 8);
-	assert_int_equal(mine_frame(decoder, addr_of("entry_tail")), 0);
-	assert_int_equal(mine_frame(decoder, addr_of("entry_aligned")), -ENOTSUP);
+	assert_int_equal(mine_frame(decoder, symbol(img, "entry_push")->addr), 8);
+	assert_int_equal(mine_frame(decoder, symbol(img, "entry_sub")->addr), 0x28);
+	assert_int_equal(mine_frame(decoder, symbol(img, "entry_lea")->addr), 0x18 + 8);
+	assert_int_equal(mine_frame(decoder, symbol(img, "entry_memory")->addr), 3 * 8);
+	assert_int_equal(mine_frame(decoder, symbol(img, "entry_tail")->addr), 0);
+	assert_int_equal(mine_frame(decoder, symbol(img, "entry_aligned")->addr), -ENOTSUP);
 	assert_int_equal(mine_frame(decoder, UINT64_MAX - 4), -EFAULT);
 }
 

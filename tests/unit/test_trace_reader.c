@@ -10,27 +10,12 @@
 
 #include "../fixtures/functions.h"
 #include "../fixtures/spans.h"
+#include "../fixtures/temporary.h"
 #include "../fixtures/trace_dump.h"
 #include "qprof/trace_format.h"
 #include "trace/writer.h"
 
 #define GOLDEN "tests/golden/"
-
-static char path[] = "/tmp/test_trace_reader.XXXXXX";
-
-static int make_path(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
 
 static struct trace_writer *open_writer(void)
 {
@@ -44,8 +29,8 @@ static struct trace_writer *open_writer(void)
 	};
 	struct trace_writer *w = NULL;
 
-	unlink(path);
-	assert_int_equal(trace_writer__open(path, &info, &w), 0);
+	unlink(temporary);
+	assert_int_equal(trace_writer__open(temporary, &info, &w), 0);
 	return w;
 }
 
@@ -132,7 +117,7 @@ static uint8_t *small_file(size_t *size)
 	assert_int_equal(trace_writer__map(w, &events), 0);
 	assert_int_equal(trace_writer__process(w, &gone), 0);
 	assert_int_equal(trace_writer__finish(w), 0);
-	return slurp(path, size);
+	return slurp(temporary, size);
 }
 
 /* Read one thread's next span; spans of threads interleave in the model, not in a chunk. */
@@ -165,7 +150,7 @@ static void what_was_written_comes_back(void **state)
 	add_names(w, 5, 300);
 	write_spans(w, s, 0, s->n);
 	assert_int_equal(trace_writer__finish(w), 0);
-	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
+	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
 	assert_string_equal(trace_reader__info(r)->tool, "qprof-bpf test");
 	assert_int_equal(trace_reader__info(r)->clock, TRACE_CLOCK_REALTIME);
 	assert_int_equal(trace_reader__info(r)->clock_start_ns, 5);
@@ -392,8 +377,8 @@ static void filters_give_what_reading_all_would(void **state)
 			wish.label = '0' + rng_below(&rng, 11);
 		if (rng_below(&rng, 2))
 			wish.process = '0' + rng_below(&rng, 11);
-		want = sums_of(path, &wish, true, &all);
-		got = sums_of(path, &wish, false, &stats);
+		want = sums_of(temporary, &wish, true, &all);
+		got = sums_of(temporary, &wish, false, &stats);
 		assert_int_equal(got.n, want.n);
 		assert_int_equal(got.starts, want.starts);
 		assert_int_equal(stats.spans + stats.passed_over, s->n);
@@ -415,15 +400,15 @@ static void filters_need_no_index(void **state)
 	int fds[2];
 
 	(void)state;
-	want = sums_of(path, &wish, true, &stats);
-	got = sums_of(path, &wish, false, &stats);
+	want = sums_of(temporary, &wish, true, &stats);
+	got = sums_of(temporary, &wish, false, &stats);
 	assert_true(want.n > 0);
 	assert_int_equal(got.n, want.n);
 	assert_int_equal(got.starts, want.starts);
 	assert_int_equal(pipe(fds), 0);
 	if (!fork()) {
 		size_t size = 0;
-		uint8_t *bytes = slurp(path, &size);
+		uint8_t *bytes = slurp(temporary, &size);
 
 		_exit(write(fds[1], bytes, size) != (ssize_t)size);
 	}
@@ -444,7 +429,7 @@ static void the_index_tells_of_every_chunk(void **state)
 	struct trace_item item;
 
 	(void)state;
-	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
+	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
 	trace_reader__check_index(r);
 	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
 		;
@@ -530,7 +515,7 @@ static void callers_are_known_by_function_and_line(void **state)
 	struct trace_item item;
 
 	(void)state;
-	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
+	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
 	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
 		if (item.kind != TRACE_ITEM_SPAN)
 			continue;
@@ -749,5 +734,5 @@ int main(void)
 		cmocka_unit_test(bad_golden_files_are_refused_for_the_right_reason),
 	};
 
-	return cmocka_run_group_tests(tests, make_path, remove_path);
+	return cmocka_run_group_tests(tests, temporary_make, temporary_remove);
 }

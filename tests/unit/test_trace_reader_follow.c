@@ -8,26 +8,11 @@
 #include <cmocka.h>
 
 #include "../fixtures/spans.h"
+#include "../fixtures/temporary.h"
 #include "../fixtures/trace_dump.h"
 #include "trace/writer.h"
 
 #define N_SPANS 60
-
-static char path[] = "/tmp/test_trace_reader_follow.XXXXXX";
-
-static int make_path(void **state)
-{
-	int fd = mkstemp(path);
-
-	(void)state;
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
 
 /* A whole file with names, spans and processes in several chunks each; the caller frees it. */
 static uint8_t *whole_file(struct rng *rng, size_t *size)
@@ -38,8 +23,8 @@ static uint8_t *whole_file(struct rng *rng, size_t *size)
 	char text[32];
 	uint32_t id;
 
-	unlink(path);
-	assert_int_equal(trace_writer__open(path, &info, &w), 0);
+	unlink(temporary);
+	assert_int_equal(trace_writer__open(temporary, &info, &w), 0);
 	for (uint32_t i = 0; i < 20; i++) {
 		snprintf(text, sizeof(text), "query_%u", i);
 		assert_int_equal(trace_writer__intern(w, text, &id), 0);
@@ -55,13 +40,13 @@ static uint8_t *whole_file(struct rng *rng, size_t *size)
 			assert_int_equal(trace_writer__flush(w), 0);
 	}
 	assert_int_equal(trace_writer__finish(w), 0);
-	return slurp(path, size);
+	return slurp(temporary, size);
 }
 
 /* Append the bytes from..to of a file to one that is being written. */
 static void grow(const uint8_t *bytes, size_t from, size_t to)
 {
-	FILE *f = fopen(path, from ? "ae" : "we");
+	FILE *f = fopen(temporary, from ? "ae" : "we");
 
 	assert_non_null(f);
 	assert_int_equal(fwrite(bytes + from, 1, to - from, f), to - from);
@@ -90,14 +75,14 @@ static void a_file_is_followed_as_it_grows(void **state)
 
 	(void)state;
 	bytes = whole_file(&rng, &size);
-	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
+	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
 	all = read_spans(r);
 	assert_true(all >= N_SPANS);
 	trace_reader__free(take_ptr(r));
 	/* The header and all of INFO: less is no trace. */
 	at = 80;
 	grow(bytes, 0, at);
-	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
+	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
 	for (;;) {
 		size_t to = at + 1 + rng_below(&rng, 40);
 
@@ -126,7 +111,7 @@ static void what_is_damaged_is_not_followed(void **state)
 	bytes = whole_file(&rng, &size);
 	bytes[size / 2] ^= 1;
 	grow(bytes, 0, size);
-	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
+	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
 	read_spans(r);
 	assert_true(trace_reader__stats(r).damaged);
 	assert_false(trace_reader__ended(r));
@@ -140,5 +125,5 @@ int main(void)
 		cmocka_unit_test(what_is_damaged_is_not_followed),
 	};
 
-	return cmocka_run_group_tests(tests, make_path, remove_path);
+	return cmocka_run_group_tests(tests, temporary_make, temporary_remove);
 }

@@ -387,12 +387,13 @@ static void a_killed_writer_leaves_what_it_flushed(void **state)
 static void decisions_come_back(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
-	const struct trace_decision counted = {UINT64_MAX, 1, TRACE_WATCH_COUNTED, 61000, 50000};
+	const struct trace_decision counted = {UINT64_MAX, 1,	  TRACE_WATCH_COUNTED,
+					       61000,	   50000, TRACE_KIND_QUERY};
 	const struct trace_tally tally = {
 		.label = 1, .kind = TRACE_KIND_COUNTED, .events = UINT64_MAX};
 	static const char line[] =
 		"\ndecision 18446744073709551615 typeck counted 61000 of 50000\n";
-	struct trace_decision wrong = counted;
+	struct trace_decision wrong = counted, waiting = counted;
 	_free_ char *text = NULL;
 	int n = 0;
 
@@ -402,6 +403,11 @@ static void decisions_come_back(void **state)
 	wrong = counted;
 	wrong.label = 100;
 	assert_int_equal(trace_writer__decision(w, &wrong), -EINVAL);
+	wrong = counted;
+	wrong.kind = TRACE_KIND_OTHER;
+	assert_int_equal(trace_writer__decision(w, &wrong), -EINVAL);
+	waiting.kind = TRACE_KIND_BLOCKED;
+	assert_int_equal(trace_writer__decision(w, &waiting), 0);
 	/* More than a chunk takes. */
 	for (int i = 0; i < 10000; i++)
 		assert_int_equal(trace_writer__decision(w, &counted), 0);
@@ -411,6 +417,7 @@ static void decisions_come_back(void **state)
 	for (const char *at = text; (at = strstr(at, line)); at++)
 		n++;
 	assert_int_equal(n, 10000);
+	assert_non_null(strstr(text, " typeck [QueryBlocked] counted 61000 of 50000\n"));
 	assert_non_null(strstr(text, "tally 0 typeck [QueryCounted] 18446744073709551615 0\n"));
 }
 

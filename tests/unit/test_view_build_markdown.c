@@ -7,37 +7,24 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_build.h"
 
-static char *print(const struct build_view *v)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_int_equal(build_markdown(out, v), 0);
-	fclose(out);
-	return text;
-}
-
 static void a_build_is_as_agreed(void **state)
 {
-	struct sample_build s;
+	_sample_build_ struct sample_build s = {};
 	struct build_view v;
-	char *text;
+	_free_ char *text = NULL;
 
 	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
-	text = print(&v);
+	text = printed_build(build_markdown, &v);
 	assert_golden("view/build.md", text);
-	free(text);
-	sample_build__destroy(&s);
 }
 
 static void tables_stay_whole(void **state)
 {
-	struct sample_build s;
+	_sample_build_ struct sample_build s = {};
 	struct build_view v;
-	char *text;
+	_free_ char *text = NULL;
 
 	(void)state;
 	sample_build__make(&s);
@@ -45,12 +32,34 @@ static void tables_stay_whole(void **state)
 	v.top = 2;
 	v.losses = NULL;
 	v.problem = "unfinished";
-	text = print(&v);
+	text = printed_build(build_markdown, &v);
 	assert_contains(text, "| `ser\\|de build script` |");
 	assert_contains(text, "\nand 2 more\n");
 	assert_contains(text, "\nLost: unknown, the trace does not say. Incomplete: `unfinished`.");
-	free(text);
-	sample_build__destroy(&s);
+}
+
+static void what_was_not_watched_is_told(void **state)
+{
+	struct decided rows[] = {
+		{.kind = TRACE_KIND_QUERY},    {.kind = TRACE_KIND_BLOCKED},
+		{.kind = TRACE_KIND_ACTIVITY}, {.kind = TRACE_KIND_BLOCKED},
+		{.kind = TRACE_KIND_ACTIVITY},
+	};
+	struct decisions d = {.rows = rows, .n = 5};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v;
+	_free_ char *text = NULL, *queries_only = NULL;
+
+	(void)state;
+	sample_build__make(&s);
+	v = sample_build__view(&s);
+	v.decisions = &d;
+	text = printed_build(build_markdown, &v);
+	assert_contains(text, "\nNot watched all the time, to keep within a budget: QueryBlocked, "
+			      "2 kinds of activities; what there was of it is missing\n");
+	d.n = 1;
+	queries_only = printed_build(build_markdown, &v);
+	assert_lacks(queries_only, "ot watched");
 }
 
 int main(void)
@@ -58,6 +67,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_build_is_as_agreed),
 		cmocka_unit_test(tables_stay_whole),
+		cmocka_unit_test(what_was_not_watched_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,69 +7,52 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_build.h"
 
-static char *print(const struct build_view *v)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_int_equal(build_text(out, v), 0);
-	fclose(out);
-	return text;
-}
-
 static void a_build_is_as_agreed(void **state)
 {
-	struct sample_build s;
+	_sample_build_ struct sample_build s = {};
 	struct build_view v;
-	char *text;
+	_free_ char *text = NULL;
 
 	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
-	text = print(&v);
+	text = printed_build(build_text, &v);
 	assert_golden("view/build.txt", text);
-	free(text);
-	sample_build__destroy(&s);
 }
 
 static void everything_there_is_is_in_full(void **state)
 {
-	struct sample_build s;
+	_sample_build_ struct sample_build s = {};
 	struct build_view v;
-	char *text;
+	_free_ char *text = NULL;
 
 	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
-	v.full = true;
+	v.full = v.wide = true;
 	v.top = 1;
 	v.problem = "cut short at byte 4096";
-	text = print(&v);
+	text = printed_build(build_text, &v);
 	assert_golden("view/build_full.txt", text);
-	free(text);
-	sample_build__destroy(&s);
 }
 
 static void top_is_of_each_table(void **state)
 {
-	struct sample_build s;
+	_sample_build_ struct sample_build s = {};
 	struct build_view v;
-	char *text;
+	_free_ char *text = NULL;
 
 	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
 	v.top = 1;
 	v.losses = NULL;
-	text = print(&v);
+	text = printed_build(build_text, &v);
 	assert_contains(text, "crate (1 of 4) ");
 	assert_contains(text, "query (1 of 3) ");
 	assert_contains(text, "pass (1 of 6) ");
 	assert_lacks(text, "build script");
 	assert_contains(text, "lost: unknown");
-	free(text);
-	sample_build__destroy(&s);
 }
 
 static void what_was_not_recorded_is_told(void **state)
@@ -78,39 +61,59 @@ static void what_was_not_recorded_is_told(void **state)
 		.process = SB_SYN, .kind = TRACE_KIND_COUNTED, .label = SB_TYPECK, .events = 1000};
 	const struct trace_tally estimated = {
 		.process = SB_SYN, .kind = TRACE_KIND_ESTIMATED, .label = SB_TYPECK, .events = 7};
-	struct sample_build s;
+	_sample_build_ struct sample_build s = {};
 	struct build_view v;
-	char *text;
+	_free_ char *text = NULL;
 
 	(void)state;
 	sample_build__make(&s);
 	assert_int_equal(summary__tally(s.summary, &counted), 0);
 	assert_int_equal(summary__tally(s.summary, &estimated), 0);
 	v = sample_build__view(&s);
-	text = print(&v);
+	text = printed_build(build_text, &v);
 	assert_contains(text, "\nnot recorded, to keep within a budget: 1,000 executions, counted "
-			      "above, and about 7 more\n");
+			      "above,\n  and about 7 more\n");
 	assert_contains(text, "\nsyn/typeck                                      1,001 ");
-	free(text);
-	sample_build__destroy(&s);
+}
+
+static void what_was_not_watched_is_told(void **state)
+{
+	struct decided rows[] = {
+		{.kind = TRACE_KIND_QUERY},    {.kind = TRACE_KIND_BLOCKED},
+		{.kind = TRACE_KIND_ACTIVITY}, {.kind = TRACE_KIND_BLOCKED},
+		{.kind = TRACE_KIND_ACTIVITY},
+	};
+	struct decisions d = {.rows = rows, .n = 5};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v;
+	_free_ char *text = NULL, *queries_only = NULL;
+
+	(void)state;
+	sample_build__make(&s);
+	v = sample_build__view(&s);
+	v.decisions = &d;
+	text = printed_build(build_text, &v);
+	assert_contains(text, "\nnot watched all the time, to keep within a budget: QueryBlocked, "
+			      "2 kinds of activities; what there was of it is missing\n");
+	d.n = 1;
+	queries_only = printed_build(build_text, &v);
+	assert_lacks(queries_only, "ot watched");
 }
 
 static void nothing_is_said_of_no_build(void **state)
 {
-	struct sample_build s = {};
+	_sample_build_ struct sample_build s = {};
 	struct build_view v;
-	char *text;
+	_free_ char *text = NULL;
 
 	(void)state;
 	assert_int_equal(build__new(&sample_build_texts, &s.build), 0);
 	assert_int_equal(summary__new(&s.summary), 0);
 	assert_int_equal(build__end(s.build), 0);
 	v = sample_build__view(&s);
-	text = print(&v);
+	text = printed_build(build_text, &v);
 	assert_string_equal(text, "build     0 ns, crates compiled: 0\n"
 				  "threads   not recorded when they were on a CPU\n\nlost: 0\n");
-	free(text);
-	sample_build__destroy(&s);
 }
 
 int main(void)
@@ -120,6 +123,7 @@ int main(void)
 		cmocka_unit_test(everything_there_is_is_in_full),
 		cmocka_unit_test(top_is_of_each_table),
 		cmocka_unit_test(what_was_not_recorded_is_told),
+		cmocka_unit_test(what_was_not_watched_is_told),
 		cmocka_unit_test(nothing_is_said_of_no_build),
 	};
 

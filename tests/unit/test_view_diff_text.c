@@ -46,6 +46,27 @@ static void top_limits_the_rows(void **state)
 	free(text);
 }
 
+/* What it is about stays, and is cut last. */
+static void numbers_go_before_names(void **state)
+{
+	char *text = sample_diff_within(diff_text, sample_comparison(1), COMPARE_SELF, 0, 60);
+
+	(void)state;
+	assert_contains(text, "\n  change      %     base      new  crate/query\n");
+	assert_contains(text, "  no room for executions; --wide shows it\n");
+	free(text);
+}
+
+/* Under one name, in the order of their start, serde would be compared with libc. */
+static void build_scripts_go_by_their_packages(void **state)
+{
+	char *text = sample_diff_of(diff_text, sample_scripts(), COMPARE_COUNT, 0);
+
+	(void)state;
+	assert_golden("view/diff_scripts.txt", text);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -53,6 +74,8 @@ int main(void)
 		cmocka_unit_test(one_trace_a_side_says_so),
 		cmocka_unit_test(executions_need_no_spread_of_times),
 		cmocka_unit_test(top_limits_the_rows),
+		cmocka_unit_test(numbers_go_before_names),
+		cmocka_unit_test(build_scripts_go_by_their_packages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

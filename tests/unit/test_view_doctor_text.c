@@ -6,41 +6,28 @@
 #include "../fixtures/sample_doctor.h"
 #include "view/doctor_view.h"
 
-static char *printed(const struct findings *f, const struct toolchains *t, int expected)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_int_equal(doctor_text(out, f, t), expected);
-	fclose(out);
-	return text;
-}
-
 static void a_sample_is_as_agreed(void **state)
 {
 	_toolchains_ struct toolchains list = {0};
 	_findings_ struct findings f = {0};
-	char *text;
+	_free_ char *text = NULL;
 
 	(void)state;
 	sample_findings(&f, &list);
-	text = printed(&f, &list, 0);
+	text = printed_findings(doctor_text, &f, &list, 0);
 	assert_golden("view/doctor.txt", text);
-	free(text);
 }
 
 static void without_a_problem_it_works(void **state)
 {
 	_toolchains_ struct toolchains list = {0};
 	_findings_ struct findings f = {0};
-	char *text;
+	_free_ char *text = NULL;
 
 	(void)state;
 	findings__add(&f, FINDING_KERNEL, FINDING_NOTE, "x", "do y", "z");
-	text = printed(&f, &list, 0);
+	text = printed_findings(doctor_text, &f, &list, 0);
 	assert_contains(text, "Recording works here.\n");
-	free(text);
 }
 
 static void what_was_not_kept_is_not_left_out_silently(void **state)
@@ -49,7 +36,7 @@ static void what_was_not_kept_is_not_left_out_silently(void **state)
 	struct toolchains list = {0};
 
 	(void)state;
-	free(printed(&f, &list, -12));
+	free(printed_findings(doctor_text, &f, &list, -12));
 }
 
 int main(void)

@@ -89,19 +89,19 @@ static void other_rows_say_whether_they_have_it(void **state)
 static void decisions_are_told_by_query(void **state)
 {
 	static const struct trace_decision all[] = {
-		{100, SAMPLE_LAYOUT_OF, TRACE_WATCH_COUNTED, 61000, 50000},
-		{1100, SAMPLE_LAYOUT_OF, TRACE_WATCH_OFF, 61000, 50000},
-		{3100, SAMPLE_TYPECK, TRACE_WATCH_FULL, 21000, 50000},
+		{100, SAMPLE_LAYOUT_OF, TRACE_WATCH_COUNTED, 61000, 50000, TRACE_KIND_QUERY},
+		{1100, SAMPLE_LAYOUT_OF, TRACE_WATCH_OFF, 61000, 50000, TRACE_KIND_QUERY},
+		{3100, SAMPLE_TYPECK, TRACE_WATCH_FULL, 21000, 50000, TRACE_KIND_QUERY},
 	};
 	_summary_ struct summary *s = sample_one();
-	struct budget b = {0};
-	struct report_options opt = {.budget = &b};
+	struct decisions d = {0};
+	struct report_options opt = {.decisions = &d};
 	_free_ char *text = NULL, *top = NULL, *json = NULL;
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(budget__decision(&b, &all[i]), 0);
-	budget__end(&b, 3101);
+		assert_int_equal(decisions__add(&d, &all[i]), 0);
+	decisions__end(&d, 3101);
 	text = print(report_text, s, &opt);
 	assert_contains(text,
 			"\nbudget: 5.0 % of CPU time for the probes; to keep it, 3 decisions\n"
@@ -118,7 +118,7 @@ static void decisions_are_told_by_query(void **state)
 	assert_contains(top, "  and 1 more query; --top 0 shows all\n");
 	assert_contains(top, "budget 5.0 % of CPU time; before the last decision probes took about "
 			     "2.1 %,\nbefore others up to 6.1 %\n");
-	budget__destroy(&b);
+	decisions__destroy(&d);
 }
 
 static void add_span(struct summary *s, uint32_t process, uint32_t tid, uint8_t kind, uint32_t id)
@@ -163,27 +163,86 @@ static void what_was_taken_over_is_told_by_process(void **state)
 	assert_contains(json, ",\"loaded\":1,\"loads\":2}");
 }
 
+static void of_what_was_not_watched_from_the_start_some_may_be_missing(void **state)
+{
+	_summary_ struct summary *s = sample_three();
+	_free_ char *text = NULL, *json = NULL, *after = NULL;
+
+	(void)state;
+	add_span(s, 0, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
+	summary__loads_watched(s, 101); /* they began at 100 */
+	text = print(report_text, s, &(struct report_options){});
+	assert_contains(text, "regex_syntax  4711        ?         3      ~1        ?\n");
+	assert_contains(text, "~ loaded: loading was not watched when these compiles began\n");
+	assert_lacks(text, "~ executed");
+	json = print(report_json, s, &(struct report_options){});
+	assert_contains(json, ",\"loads\":1,\"loaded\":null,");
+	summary__loads_watched(s, 100);
+	after = print(report_text, s, &(struct report_options){});
+	assert_lacks(after, "~");
+}
+
 static bool is_typeck(const void *ctx, const char *name)
 {
 	(void)ctx;
 	return !strcmp(name, "typeck");
 }
 
+/* What is no query has no part in the table of queries. */
+static void what_was_not_watched_is_told_by_kind(void **state)
+{
+	static const struct trace_decision all[] = {
+		{100, SAMPLE_ALL, TRACE_WATCH_OFF, 0, 30000, TRACE_KIND_BLOCKED},
+		{100, SAMPLE_ALL, TRACE_WATCH_OFF, 0, 30000, TRACE_KIND_LOAD},
+		{100, SAMPLE_TYPECK, TRACE_WATCH_OFF, 0, 30000, TRACE_KIND_ACTIVITY},
+		{100, SAMPLE_LAYOUT_OF, TRACE_WATCH_OFF, 0, 30000, TRACE_KIND_ACTIVITY},
+		{600, SAMPLE_ALL, TRACE_WATCH_FULL, 0, 30000, TRACE_KIND_LOAD},
+	};
+	_summary_ struct summary *s = sample_one();
+	struct decisions d = {0};
+	struct report_options opt = {.decisions = &d, .top = 20};
+	_free_ char *text = NULL, *top = NULL, *json = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(decisions__add(&d, &all[i]), 0);
+	decisions__end(&d, 1100);
+	top = print(report_text, s, &opt);
+	assert_contains(top,
+			"; to keep it, 5 decisions\n"
+			"not watched            off for   at last\n"
+			"QueryBlocked           1.00 us       off\n"
+			"IncrementalLoadResult   500 ns  recorded\n"
+			"2 kinds of activities  1.00 us       off\n"
+			"  what there was of it then is missing; --top 0 names the activities\n");
+	opt.top = 0;
+	text = print(report_text, s, &opt);
+	assert_contains(text, "\ntypeck (GenericActivity)     1.00 us       off\n"
+			      "layout_of (GenericActivity)  1.00 us       off\n"
+			      "  what there was of it then is missing\n");
+	json = print(report_json, s, &opt);
+	assert_contains(json, ",\"queries\":[],\"others\":["
+			      "{\"kind\":\"QueryBlocked\",\"name\":\"<all>\",\"decisions\":1,"
+			      "\"watch\":\"off\",\"counted_ns\":0,\"off_ns\":1000},");
+	decisions__destroy(&d);
+}
+
 /* Rows of a budget are few, those off the longest, and of the queries that were asked for. */
 static void decisions_do_not_bury_the_report(void **state)
 {
 	_summary_ struct summary *s = sample_one();
-	struct budget b = {0};
-	struct report_options opt = {.budget = &b, .top = 20};
+	struct decisions d = {0};
+	struct report_options opt = {.decisions = &d, .top = 20};
 	_free_ char *text = NULL, *all = NULL, *asked = NULL, *large = NULL;
 
 	(void)state;
 	for (uint32_t i = 0; i < 30; i++) {
-		const struct trace_decision d = {1000 - i, i, TRACE_WATCH_OFF, 1, 1};
+		const struct trace_decision off = {1000 - i, i, TRACE_WATCH_OFF,
+						   1,	     1, TRACE_KIND_QUERY};
 
-		assert_int_equal(budget__decision(&b, &d), 0);
+		assert_int_equal(decisions__add(&d, &off), 0);
 	}
-	budget__end(&b, 1000);
+	decisions__end(&d, 1000);
 	text = print(report_text, s, &opt);
 	assert_contains(text, "at last\n<unknown>             1         0 ns    29 ns      off\n");
 	assert_contains(text, "  and 20 more queries; --top 0 shows all\n");
@@ -199,7 +258,7 @@ static void decisions_do_not_bury_the_report(void **state)
 	large = print(report_text, s, &opt);
 	assert_contains(large, "typeck                1         0 ns     0 ns      off\n");
 	assert_lacks(large, "<unknown>");
-	budget__destroy(&b);
+	decisions__destroy(&d);
 }
 
 /* A process that made 2,000 results, and of whose executions some were not recorded. */
@@ -358,6 +417,8 @@ int main(void)
 		cmocka_unit_test(decisions_are_told_by_query),
 		cmocka_unit_test(what_was_taken_over_is_told_by_process),
 		cmocka_unit_test(decisions_do_not_bury_the_report),
+		cmocka_unit_test(what_was_not_watched_is_told_by_kind),
+		cmocka_unit_test(of_what_was_not_watched_from_the_start_some_may_be_missing),
 		cmocka_unit_test(what_was_not_recorded_was_executed),
 		cmocka_unit_test(times_that_nothing_tells_are_not_zero),
 		cmocka_unit_test(an_estimate_of_none_is_marked),

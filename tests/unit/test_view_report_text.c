@@ -41,6 +41,24 @@ static void all_there_is_to_say(void **state)
 	free(text);
 }
 
+/* Of what a trace may have, most columns: some go, in their order, and are told. */
+static void what_there_is_no_room_for_is_told(void **state)
+{
+	const struct trace_losses none = {};
+	struct report_options opt = {.width = 50};
+	char *text = report_of(sample_one(), &none, &opt);
+
+	(void)state;
+	assert_contains(text, "query      count    total     self  self %\n");
+	assert_contains(text, "  no room for mean, max; report --wide shows them\n");
+	free(text);
+	opt.sort = REPORT_SORT_MAX;
+	text = report_of(sample_one(), &none, &opt);
+	assert_contains(text, "query      count     self  self %      max\n");
+	assert_contains(text, "  no room for total, mean; report --wide shows them\n");
+	free(text);
+}
+
 static void top_limits_both_tables(void **state)
 {
 	struct trace_losses losses = sample_losses();
@@ -119,6 +137,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_process_is_one_table),
 		cmocka_unit_test(all_there_is_to_say),
+		cmocka_unit_test(what_there_is_no_room_for_is_told),
 		cmocka_unit_test(top_limits_both_tables),
 		cmocka_unit_test(an_empty_trace_says_so),
 		cmocka_unit_test(the_head_says_what_the_probes_took),

@@ -10,9 +10,8 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_picture.h"
 
-static char *text_of(const struct picture *p, bool full)
+static char *styled(const struct picture *p, const struct stuck_style style)
 {
-	const struct stuck_style style = {.full = full};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -21,6 +20,11 @@ static char *text_of(const struct picture *p, bool full)
 	assert_int_equal(stuck_text(out, p, &style), 0);
 	assert_int_equal(fclose(out), 0);
 	return text;
+}
+
+static char *text_of(const struct picture *p, bool full)
+{
+	return styled(p, (struct stuck_style){.full = full});
 }
 
 static void the_busy_come_first_with_what_they_are_in(void **state)
@@ -38,7 +42,7 @@ static void the_busy_come_first_with_what_they_are_in(void **state)
 		"       500 ms  type_of (blocked: another thread executes it)\n"
 		"              in rustc_middle::wait?[2J\n"
 		"  thread 4714 opt a: running, 10.0 ms of CPU time\n"
-		"              its stack cannot be read: a debugger is attached, or it takes root\n"
+		"              its stack cannot be read: a debugger has it, or it takes root\n"
 		"              it went on while this was read\n"
 		"  thread 4712 ctrl-c: waiting in futex, 0 ns of CPU time, in "
 		"ctrlc::sem_wait_forever\n");
@@ -52,6 +56,18 @@ static void in_full_every_function_is_there(void **state)
 	assert_contains(text, "in libc.so.6\n              of rustc_middle::wait?[2J\n"
 			      "              of try_execute_query\n");
 	assert_contains(text, "of std::thread::park\n");
+}
+
+/* Of a path its end, which is the function. */
+static void what_is_too_long_for_a_line_is_cut_or_goes_on_below(void **state)
+{
+	_free_ char *text = styled(&sample_picture, (struct stuck_style){.width = 40});
+
+	(void)state;
+	assert_contains(text, "              in ..wait?[2J\n");
+	assert_contains(text, "  thread 4712 ctrl-c: waiting in futex,\n"
+			      "              0 ns of CPU time, in\n"
+			      "              ..sem_wait_forever\n");
 }
 
 /* Its ends tell what it is: what it was asked for, and what it does. */
@@ -93,6 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_busy_come_first_with_what_they_are_in),
 		cmocka_unit_test(in_full_every_function_is_there),
+		cmocka_unit_test(what_is_too_long_for_a_line_is_cut_or_goes_on_below),
 		cmocka_unit_test(of_a_deep_stack_the_middle_is_left_out),
 		cmocka_unit_test(nothing_is_said_to_be_so),
 	};

@@ -89,6 +89,35 @@ static void then_columns_go_from_the_right(void **state)
 	      "codegen_..\n");
 }
 
+static void what_is_spared_goes_first_and_names_may_keep_more(void **state)
+{
+	struct table *t = table_of(sample);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	table__spare(t, 1);
+	table__keep_of_name(t, 20);
+	assert_int_equal(table__print_within(t, out, 34, "--all"), 0);
+	assert_int_equal(table__print_within(t, out, 20, "--all"), 0);
+	assert_int_equal(table__print_within(t, out, 0, "--all"), 0);
+	fclose(out);
+	assert_string_equal(text, "query                         self\n"
+				  "typeck                     1.23 ms\n"
+				  "codegen_fulfill_obligat..     4 ns\n"
+				  "  no room for count; --all shows it\n"
+				  "query\n"
+				  "typeck\n"
+				  "codegen_fulfill_ob..\n"
+				  "  no room for count, self; --all shows them\n"
+				  "query                         count     self\n"
+				  "typeck                           12  1.23 ms\n"
+				  "codegen_fulfill_obligation        3     4 ns\n");
+	free(text);
+	table__free(t);
+}
+
 static void no_line_is_wider_than_asked(void **state)
 {
 	(void)state;
@@ -167,6 +196,15 @@ static void a_long_name_can_stand_last(void **state)
 				  "|     7  1234567890  a name\n"
 				  "|   100           2  b\n");
 	free(text);
+	out = open_memstream(&text, &len);
+	table__keep_of_name(t, 4);
+	assert_int_equal(table__print_within(t, out, 12, "-w"), 0);
+	fclose(out);
+	assert_string_equal(text, "query  self\n"
+				  "    7  a n..\n"
+				  "  100  b\n"
+				  "  no room for count; -w shows it\n");
+	free(text);
 	table__free(t);
 }
 
@@ -176,6 +214,7 @@ int main(void)
 		cmocka_unit_test(columns_are_as_wide_as_their_cells),
 		cmocka_unit_test(a_long_name_is_cut_first),
 		cmocka_unit_test(then_columns_go_from_the_right),
+		cmocka_unit_test(what_is_spared_goes_first_and_names_may_keep_more),
 		cmocka_unit_test(no_line_is_wider_than_asked),
 		cmocka_unit_test(wide_characters_keep_columns_straight),
 		cmocka_unit_test(cells_are_cleaned),

@@ -125,7 +125,10 @@ static void losses_are_an_alert(void **state)
 	(void)state;
 	top_world_make(&w);
 	t = top_of(&w);
-	assert_int_equal(style_of(t, "lost 0"), TOP_STATUS);
+	assert_int_equal(style_of(t, "lost 0  "), TOP_STATUS);
+	w.data.losses = NULL;
+	assert_int_equal(top__update(t, &w.data), 0);
+	assert_int_equal(style_of(t, "lost ?  "), TOP_STATUS);
 	w.data.losses = &losses;
 	assert_int_equal(top__update(t, &w.data), 0);
 	assert_int_equal(style_of(t, "lost 1,235"), TOP_ALERT);

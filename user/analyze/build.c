@@ -34,7 +34,7 @@ struct compiler {
 struct thread {
 	uint32_t process;
 	uint32_t tid;
-	const char *name;
+	char *name; /* or NULL */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t off_ns;
@@ -112,14 +112,16 @@ static struct thread *get_thread(struct build *b, uint32_t process, uint32_t tid
 
 int build__thread(struct build *b, const struct trace_thread *thread)
 {
+	_free_ char *name = thread->name ? strdup(thread->name) : NULL;
 	struct thread *t;
 
 	if (thread->process >= b->n_compilers)
 		return -EINVAL;
 	t = get_thread(b, thread->process, thread->tid);
-	if (!t)
+	if (!t || (thread->name && !name))
 		return -ENOMEM;
-	t->name = thread->name;
+	free(t->name);
+	t->name = take_ptr(name);
 	return 0;
 }
 
@@ -428,8 +430,10 @@ void build__free(struct build *b)
 
 	if (!b)
 		return;
-	for (uint32_t i = 0; i < b->n_threads; i++)
+	for (uint32_t i = 0; i < b->n_threads; i++) {
 		wait_track__end(&b->threads[i].waits, &none);
+		free(b->threads[i].name);
+	}
 	free(b->compilers);
 	free(b->threads);
 	free(b->interrupted);

@@ -82,10 +82,13 @@ struct build;
 int build__new(const struct build_texts *texts, struct build **out);
 
 /*
- * Add or update a process or the name of a thread. Their texts are not copied, and must outlive the
- * build, as those of a reader do. Errors as summary__process().
+ * Add or update a process. Its texts are not copied, and not read before build__end(): from then on
+ * those that it was last updated with must be there, for as long as the build is. Errors as
+ * summary__process().
  */
 int build__process(struct build *b, const struct trace_process *p);
+
+/* The name of a thread, which is copied. Errors likewise. */
 int build__thread(struct build *b, const struct trace_thread *t);
 
 /* Any span; what is computed of it is not needed. -ENOMEM; -EINVAL as summary__span(). */
@@ -106,7 +109,5 @@ const struct build_process *build__processes(const struct build *b, uint32_t *n)
 const struct build_thread *build__interrupted(const struct build *b, uint32_t *n);
 
 void build__free(struct build *b);
-DEFINE_CLEANUP(struct build, build__free)
-#define _build_ __cleanup(build__free_p)
 
 #endif /* QPROF_ANALYZE_BUILD_H */

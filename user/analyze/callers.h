@@ -32,6 +32,7 @@ struct caller_locator {
 	bool (*locate)(const void *ctx, uint32_t locindex, struct trace_location *out);
 };
 
+/* 0, or -ENOMEM. */
 int callers__new(struct callers **out);
 
 /* Count a span, with what is computed filled in. -ENOMEM. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/command_line.h"
+#include "analyze/compile_name.h"
 #include "base/array.h"
 
 #define NONE UINT32_MAX
@@ -13,44 +15,75 @@
 /* A name longer than this is cut: the command line of something without a crate. */
 #define NAME_MAX_BYTES 200
 
-/* The next word of a command, whose arguments are joined by spaces; NULL at its end. */
-static const char *next_word(const char **at, size_t *len)
+static char *copy(struct word word)
 {
-	const char *word = *at + strspn(*at, " ");
-
-	*len = strcspn(word, " ");
-	*at = word + *len;
-	return *len ? word : NULL;
+	return strndup(word.at ?: "", word.len);
 }
 
-static bool has_word(const char *command, const char *wanted)
+/* Of "-C metadata=HASH", HASH. */
+static char *metadata_of(const struct trace_process *p)
 {
-	const char *word;
-	size_t len;
+	const char *rest = p->command ?: "";
 
-	while ((word = next_word(&command, &len))) {
-		if (len == strlen(wanted) && !memcmp(word, wanted, len))
-			return true;
-	}
-	return false;
-}
-
-/* The first word that names a file of Rust source; "" if none does. */
-static char *source_of(const char *command)
-{
-	const char *word;
-	size_t len;
-
-	while ((word = next_word(&command, &len))) {
-		if (*word != '-' && len > 3 && !memcmp(word + len - 3, ".rs", 3))
-			return strndup(word, len);
+	for (struct word word; (word = command_line__next(&rest)).at;) {
+		if (word.len > strlen("metadata=") &&
+		    !memcmp(word.at, "metadata=", strlen("metadata=")))
+			return copy(word);
 	}
 	return strdup("");
 }
 
+/* As long as the command at most: of what is joined, each has its option before it there. */
+static char *variant_of(const struct trace_process *p)
+{
+	struct word target = command_line__value(p->command, "--target");
+	char *text = malloc(strlen(p->command ?: "") + 1), *to = text;
+	const char *rest = p->command ?: "";
+
+	if (!text)
+		return NULL;
+	to = mempcpy(to, target.at ?: "", target.len);
+	for (struct word word; (word = command_line__next(&rest)).at;) {
+		if (!word__is(word, "--cfg"))
+			continue;
+		word = command_line__next(&rest);
+		*to++ = ' ';
+		to = mempcpy(to, word.at ?: "", word.len);
+	}
+	*to = '\0';
+	return text;
+}
+
+static char *source_of(const struct trace_process *p)
+{
+	struct word source = command_line__source(p->command);
+	char *path;
+
+	if (!source.at || *source.at == '/' || !p->cwd)
+		return copy(source);
+	return asprintf(&path, "%s/%.*s", p->cwd, (int)source.len, source.at) < 0 ? NULL : path;
+}
+
+/*
+ * cargo runs in the root of a package that is not of the workspace, and names its files in full:
+ * they may lie elsewhere for another build, but in a directory of the same name.
+ */
+static char *place_of(const struct trace_process *p)
+{
+	struct word source = command_line__source(p->command);
+	struct word root = {p->cwd, p->cwd ? strlen(p->cwd) : 0};
+
+	if (!source.at || !root.len || source.len <= root.len || source.at[root.len] != '/' ||
+	    memcmp(source.at, root.at, root.len))
+		return copy(source);
+	root = word__last_component(root);
+	return copy((struct word){source.at + strlen(p->cwd) - root.len,
+				  source.len - strlen(p->cwd) + root.len});
+}
+
 static const char *type_of(const struct trace_process *p)
 {
-	if (p->command && has_word(p->command, "--test"))
+	if (command_line__has(p->command, "--test"))
 		return "test";
 	return p->crate_type ?: "bin";
 }
@@ -62,8 +95,12 @@ static void free_unit(struct compare_unit *unit)
 	free(unit->crate);
 	free(unit->type);
 	free(unit->name);
+	free(unit->package);
 	free(unit->command);
+	free(unit->metadata);
 	free(unit->source);
+	free(unit->place);
+	free(unit->variant);
 	free(unit);
 }
 
@@ -78,9 +115,14 @@ static struct compare_unit *new_unit(const struct trace_process *p)
 	if (asprintf(&unit->crate, "%.*s", NAME_MAX_BYTES, p->crate ?: p->command ?: "unknown") < 0)
 		unit->crate = NULL;
 	unit->type = strdup(type_of(p));
+	unit->package = compile_package(p);
 	unit->command = strdup(p->command ?: "");
-	unit->source = source_of(unit->command);
-	if (!unit->crate || !unit->type || !unit->command || !unit->source)
+	unit->metadata = metadata_of(p);
+	unit->source = source_of(p);
+	unit->place = place_of(p);
+	unit->variant = variant_of(p);
+	if (!unit->crate || !unit->type || !unit->package || !unit->command || !unit->metadata ||
+	    !unit->source || !unit->place || !unit->variant)
 		return NULL;
 	return take_ptr(unit);
 }
@@ -93,18 +135,37 @@ static int add_unit(struct compare_units *u, struct compare_unit *unit)
 	return 0;
 }
 
-static bool in_version(char c)
+static size_t version_len(const char *text)
 {
-	return (c >= '0' && c <= '9') || c == '.';
+	return strspn(text, "0123456789.");
 }
 
-static bool same_but_for_version(const char *a, const char *b)
+/* Whether cargo takes one for the other: the first number that is not 0 is the same. */
+static bool are_compatible(const char *a, const char *b)
 {
 	for (;; a++, b++) {
-		while (in_version(*a))
-			a++;
-		while (in_version(*b))
-			b++;
+		size_t len = strspn(a, "0123456789"), len_b = strspn(b, "0123456789");
+
+		if (!len || len != len_b || memcmp(a, b, len))
+			return false;
+		if (strspn(a, "0") < len)
+			return true;
+		a += len;
+		b += len;
+		if (*a != '.' || *b != '.')
+			return false;
+	}
+}
+
+static bool same_but_for_version(const char *a, const char *b, bool compatible)
+{
+	for (;; a++, b++) {
+		size_t len = version_len(a), len_b = version_len(b);
+
+		if (compatible && (len != len_b || memcmp(a, b, len)) && !are_compatible(a, b))
+			return false;
+		a += len;
+		b += len_b;
 		if (*a != *b)
 			return false;
 		if (!*a)
@@ -113,22 +174,49 @@ static bool same_but_for_version(const char *a, const char *b)
 }
 
 /* From the surest sign to the weakest. */
-enum sign { SAME_COMMAND, SAME_SOURCE, SAME_PACKAGE, SAME_TURN, N_SIGNS };
+enum sign {
+	SAME_COMMAND,
+	SAME_METADATA,
+	SAME_SOURCE, /* this and what follows proves nothing where two of a build have it */
+	SAME_PLACE,
+	COMPATIBLE_VERSION,
+	ANY_VERSION,
+	THE_LAST,
+	N_SIGNS
+};
 
-static bool fits(const struct compare_unit *a, const struct compare_unit *b, enum sign sign)
+static bool is_same(const char *a, const char *b)
 {
-	if (strcmp(a->crate, b->crate) || strcmp(a->type, b->type))
-		return false;
+	return *a && !strcmp(a, b);
+}
+
+static bool has_sign(const struct compare_unit *a, const struct compare_unit *b, enum sign sign)
+{
 	switch (sign) {
 	case SAME_COMMAND:
 		return !strcmp(a->command, b->command);
+	case SAME_METADATA:
+		return is_same(a->metadata, b->metadata);
 	case SAME_SOURCE:
-		return !strcmp(a->source, b->source);
-	case SAME_PACKAGE:
-		return same_but_for_version(a->source, b->source);
+		return is_same(a->source, b->source);
+	case SAME_PLACE:
+		return is_same(a->place, b->place);
+	case COMPATIBLE_VERSION:
+	case ANY_VERSION:
+		return *a->place &&
+		       same_but_for_version(a->place, b->place, sign == COMPATIBLE_VERSION);
 	default:
-		return true;
+		/* Of a build script the crate's name says nothing. */
+		return *a->package || strncmp(a->crate, "build_script_", strlen("build_script_"));
 	}
+}
+
+static bool fits(const struct compare_unit *a, const struct compare_unit *b, enum sign sign,
+		 bool same_variant)
+{
+	return !strcmp(a->crate, b->crate) && !strcmp(a->type, b->type) &&
+	       !strcmp(a->package, b->package) &&
+	       (!same_variant || !strcmp(a->variant, b->variant)) && has_sign(a, b, sign);
 }
 
 /* The units of one trace that have no place among all yet, and the units that are taken. */
@@ -163,14 +251,47 @@ static int matching__init(struct matching *m, const struct compare_units *u,
 	return 0;
 }
 
-static uint32_t find_unit(const struct compare_units *u, const struct matching *m,
-			  const struct compare_unit *own, enum sign sign)
+/* That nothing else of this trace could be. */
+static bool is_only_one(const struct compare_units *u, const struct matching *m, uint32_t k,
+			enum sign sign, bool same_variant)
 {
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->n; i++)
+		n += m->own[i] && fits(u->all[k], m->own[i], sign, same_variant);
+	return n == 1;
+}
+
+static uint32_t find_unit(const struct compare_units *u, const struct matching *m,
+			  const struct compare_unit *own, enum sign sign, bool same_variant)
+{
+	uint32_t found = NONE;
+
 	for (uint32_t k = 0; k < m->n_known; k++) {
-		if (!m->taken[k] && fits(u->all[k], own, sign))
+		if (m->taken[k] || !fits(u->all[k], own, sign, same_variant))
+			continue;
+		/* One command twice is the same work twice: in turn. */
+		if (sign <= SAME_METADATA)
 			return k;
+		if (found != NONE)
+			return NONE;
+		found = k;
 	}
-	return NONE;
+	return found != NONE && is_only_one(u, m, found, sign, same_variant) ? found : NONE;
+}
+
+static void find_units(const struct compare_units *u, struct matching *m, enum sign sign,
+		       bool same_variant, uint32_t *unit_of)
+{
+	for (uint32_t i = 0; i < m->n; i++) {
+		uint32_t k = m->own[i] ? find_unit(u, m, m->own[i], sign, same_variant) : NONE;
+
+		if (k == NONE)
+			continue;
+		m->taken[k] = true;
+		unit_of[i] = k;
+		free_unit(take_ptr(m->own[i]));
+	}
 }
 
 int compare_units__match(struct compare_units *u, const struct trace_process *const *compilers,
@@ -180,15 +301,8 @@ int compare_units__match(struct compare_units *u, const struct trace_process *co
 	int err = matching__init(&m, u, compilers, n);
 
 	for (enum sign sign = 0; !err && sign < N_SIGNS; sign++) {
-		for (uint32_t i = 0; i < n; i++) {
-			uint32_t k = m.own[i] ? find_unit(u, &m, m.own[i], sign) : NONE;
-
-			if (k == NONE)
-				continue;
-			m.taken[k] = true;
-			unit_of[i] = k;
-			free_unit(take_ptr(m.own[i]));
-		}
+		find_units(u, &m, sign, true, unit_of);
+		find_units(u, &m, sign, false, unit_of);
 	}
 	for (uint32_t i = 0; !err && i < n; i++) {
 		if (!m.own[i])
@@ -201,28 +315,42 @@ int compare_units__match(struct compare_units *u, const struct trace_process *co
 	return err;
 }
 
+/* "regex", with what tells it from others of that name; `before`: the others of its type. */
+static char *name_of(const struct compare_unit *unit, uint32_t others, uint32_t before)
+{
+	char *name;
+	int len;
+
+	if (*unit->package)
+		len = asprintf(&name, "%s build script", unit->package);
+	else if (others)
+		len = asprintf(&name, "%s:%s", unit->crate, unit->type);
+	else
+		len = asprintf(&name, "%s", unit->crate);
+	if (len >= 0 && before) {
+		_free_ char *first = name;
+
+		len = asprintf(&name, "%s#%" PRIu32, first, before + 1);
+	}
+	return len < 0 ? NULL : name;
+}
+
 int compare_units__name(struct compare_units *u)
 {
 	for (uint32_t i = 0; i < u->n; i++) {
 		struct compare_unit *unit = u->all[i];
 		uint32_t others = 0, before = 0;
 		char *name;
-		int len;
 
 		for (uint32_t k = 0; k < u->n; k++) {
-			if (k == i || strcmp(u->all[k]->crate, unit->crate))
+			if (k == i || strcmp(u->all[k]->crate, unit->crate) ||
+			    strcmp(u->all[k]->package, unit->package))
 				continue;
 			others++;
 			before += k < i && !strcmp(u->all[k]->type, unit->type);
 		}
-		if (!others)
-			len = asprintf(&name, "%s", unit->crate);
-		else if (!before)
-			len = asprintf(&name, "%s:%s", unit->crate, unit->type);
-		else
-			len = asprintf(&name, "%s:%s#%" PRIu32, unit->crate, unit->type,
-				       before + 1);
-		if (len < 0)
+		name = name_of(unit, others, before);
+		if (!name)
 			return -ENOMEM;
 		free(unit->name);
 		unit->name = name;

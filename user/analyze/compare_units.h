@@ -13,12 +13,16 @@
 struct compare_unit {
 	char *crate;
 	char *type; /* --crate-type, "test" with --test, or rustc's default "bin" */
-	/* "regex"; "regex:test" if crates of that name have several types; "regex:lib#2" for the
-	   second of several units with one name and type. */
+	/* "regex"; "regex:test" if crates of that name have several types; "syn build script";
+	   "regex:lib#2" for the second of several units with one name and type. */
 	char *name;
 	/* What tells units of one name and type apart: as the first trace that had it says. */
+	char *package; /* of a build script (compile_package()), or "" */
 	char *command;
-	char *source; /* the source file in the command */
+	char *metadata; /* what cargo tells crates of one name apart by; "" without */
+	char *source;	/* the source file, from the root where that is known; "" without one */
+	char *place;	/* the same, from the directory of its package if it is another's */
+	char *variant;	/* --target and every --cfg */
 };
 
 struct compare_units {
@@ -28,11 +32,13 @@ struct compare_units {
 };
 
 /*
- * Tell which unit each of the `n` compilers of one trace is, in the order of their start;
- * unit_of[i] is an index. One that is none so far becomes one. Of the units with its crate's name
- * and type that no other compiler of this trace is, a compiler is the one with the same command;
- * else with the same source file; else with that of another version (only digits and dots differ);
- * else the next. -ENOMEM.
+ * Tell which unit each of the `n` compilers of one trace is; unit_of[i] is an index. One that is
+ * none so far becomes one. A compiler is a unit with its crate's name and type, and of the same
+ * package if it is a build script, that no other compiler of this trace is: one with the same
+ * command or metadata; else the only one with the same source file; at the same place in its
+ * package's directory; there in a version that is compatible, in any version; or the only one that
+ * is left at all. Of several, the only one for the same target with the same features. Where two
+ * could be it, neither is. -ENOMEM.
  */
 int compare_units__match(struct compare_units *u, const struct trace_process *const *compilers,
 			 uint32_t n, uint32_t *unit_of);

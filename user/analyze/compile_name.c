@@ -1,86 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/compile_name.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/command_line.h"
+
 #define NAME_MAX_BYTES 200
 #define HASH_DIGITS    16
 
-/* A piece of a command line; nothing if `at` is NULL. */
-struct word {
-	const char *at;
-	size_t len;
-};
-
-/* Arguments are joined by spaces. */
-static struct word next_word(const char **rest)
+static bool is_hash(struct word word)
 {
-	const char *at = *rest + strspn(*rest, " ");
-	size_t len = strcspn(at, " ");
-
-	*rest = at + len;
-	return (struct word){len ? at : NULL, len};
+	return word.len == HASH_DIGITS && strspn(word.at, "0123456789abcdef") >= HASH_DIGITS;
 }
 
-static bool is(struct word word, const char *text)
+/* All but the last component. */
+static struct word parent_of(struct word path)
 {
-	return word.len == strlen(text) && !memcmp(word.at, text, word.len);
+	struct word last = word__last_component(path);
+
+	return last.len == path.len ? (struct word){0}
+				    : (struct word){path.at, path.len - last.len - 1};
 }
 
-/* The first value of an option, as "--name value" or "--name=value". */
-static struct word value_of(const char *command, const char *option)
+/* NAME of build/NAME-HASH, where cargo puts build scripts, or of build/NAME/HASH/out, its other
+ * way. */
+static struct word package_of_directory(struct word dir)
 {
-	const char *rest = command ?: "";
-	size_t len = strlen(option);
+	struct word last = word__last_component(dir), hash = word__last_component(parent_of(dir));
 
-	for (struct word word; (word = next_word(&rest)).at;) {
-		if (is(word, option))
-			return next_word(&rest);
-		if (word.len > len && !memcmp(word.at, option, len) && word.at[len] == '=')
-			return (struct word){word.at + len + 1, word.len - len - 1};
+	if (last.len > HASH_DIGITS + 1 && last.at[last.len - HASH_DIGITS - 1] == '-' &&
+	    is_hash((struct word){last.at + last.len - HASH_DIGITS, HASH_DIGITS}))
+		return (struct word){last.at, last.len - HASH_DIGITS - 1};
+	if (!is_hash(hash))
+		return (struct word){0};
+	last = parent_of(parent_of(dir));
+	if (!word__is(word__last_component(parent_of(last)), "build"))
+		return (struct word){0};
+	return word__last_component(last);
+}
+
+/* Of "NAME-1.2.3", NAME. */
+static struct word without_version(struct word text)
+{
+	for (size_t i = 1; i < text.len; i++) {
+		size_t digits = i + 1;
+
+		while (digits < text.len && isdigit((unsigned char)text.at[digits]))
+			digits++;
+		if (text.at[i] == '-' && digits > i + 1 && digits < text.len &&
+		    text.at[digits] == '.')
+			return (struct word){text.at, i};
 	}
 	return (struct word){0};
 }
 
-static bool has_word(const char *command, const char *wanted)
+static bool is_build_script(const struct trace_process *p)
 {
-	const char *rest = command ?: "";
-
-	for (struct word word; (word = next_word(&rest)).at;) {
-		if (is(word, wanted))
-			return true;
-	}
-	return false;
+	return p->crate && !strncmp(p->crate, "build_script_", strlen("build_script_"));
 }
 
-static bool is_hash(const char *text)
+static struct word package_of(const struct trace_process *p)
 {
-	return strspn(text, "0123456789abcdef") >= HASH_DIGITS;
+	struct word name = {0};
+
+	if (!is_build_script(p))
+		return name;
+	name = package_of_directory(command_line__value(p->command, "--out-dir"));
+	if (!name.len)
+		name = without_version(
+			word__last_component(parent_of(command_line__source(p->command))));
+	return name.len ? name : (struct word){0};
 }
 
-/* Of target/debug/build/NAME-HASH, where cargo puts build scripts, NAME. */
-static struct word package_of_build_script(const struct trace_process *p)
+char *compile_package(const struct trace_process *p)
 {
-	struct word dir = value_of(p->command, "--out-dir"), last = dir;
+	struct word name = package_of(p);
 
-	if (!p->crate || strncmp(p->crate, "build_script_", strlen("build_script_")) || !dir.at)
-		return (struct word){0};
-	for (size_t i = 0; i < dir.len; i++) {
-		if (dir.at[i] == '/')
-			last = (struct word){dir.at + i + 1, dir.len - i - 1};
-	}
-	if (last.len < HASH_DIGITS + 2 || last.at[last.len - HASH_DIGITS - 1] != '-' ||
-	    !is_hash(last.at + last.len - HASH_DIGITS))
-		return (struct word){0};
-	return (struct word){last.at, last.len - HASH_DIGITS - 1};
+	return strndup(name.at ?: "", name.len);
 }
 
 char *compile_name(const struct trace_process *p)
 {
-	struct word package = package_of_build_script(p);
-	const char *type = has_word(p->command, "--test") ? "test" : p->crate_type;
+	struct word package = package_of(p);
+	const char *type = command_line__has(p->command, "--test") ? "test" : p->crate_type;
 	char *name;
 	int n;
 
@@ -95,12 +100,12 @@ char *compile_name(const struct trace_process *p)
 
 bool compile_only_asks(const struct trace_process *p)
 {
-	return !p->crate || value_of(p->command, "--print").at;
+	return !p->crate || command_line__value(p->command, "--print").at;
 }
 
 bool compile_emits_metadata(const struct trace_process *p)
 {
-	struct word kinds = value_of(p->command, "--emit");
+	struct word kinds = command_line__value(p->command, "--emit");
 	const char *wanted = "metadata";
 	size_t len = strlen(wanted);
 

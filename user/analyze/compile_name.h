@@ -14,6 +14,13 @@
  */
 char *compile_name(const struct trace_process *p);
 
+/*
+ * Of a build script the package, which is in no option: its --out-dir tells it, else the directory
+ * of its source, if that has a version in its name; "" of what tells neither, and of all other
+ * crates. The caller's to free; NULL without memory.
+ */
+char *compile_package(const struct trace_process *p);
+
 /* True if the compiler is only asked something (--print), and compiles no crate, or has none. */
 bool compile_only_asks(const struct trace_process *p);
 

@@ -34,6 +34,7 @@ struct group_row {
 	uint64_t waiting_ns;
 };
 
+/* 0, or -ENOMEM. */
 int groups__new(struct groups **out);
 
 /*

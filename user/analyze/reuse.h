@@ -15,6 +15,7 @@ struct reuse {
 	uint64_t counted;   /* executions without one, exactly */
 	uint64_t estimated; /* and about; */
 	bool rough;	    /* if that is said, even of none */
+	bool late;	    /* loads were not watched from the start: some may be missing */
 	uint64_t loads;	    /* results looked for in the cache on disk */
 	uint64_t loaded;    /* of them, those not followed by the query's execution: at least */
 	/*
@@ -30,16 +31,19 @@ static inline uint64_t reuse__executed(const struct reuse *r)
 	return r->executed + r->counted;
 }
 
-/* A load may have been followed by an execution without a span: `loaded` is no bound then. */
+/*
+ * A load may have been followed by an execution without a span, or was not seen: `loaded` is no
+ * bound then.
+ */
 static inline bool reuse__may_miss(const struct reuse *r)
 {
-	return r->counted || r->rough;
+	return r->counted || r->rough || r->late;
 }
 
 /* Whether reuse__unseen() is anything: not of estimates. */
 static inline bool reuse__knows_unseen(const struct reuse *r)
 {
-	return r->results && !r->rough;
+	return r->results && !r->rough && !r->late;
 }
 
 /* Results that were neither executed nor loaded. */

@@ -54,7 +54,8 @@ struct summary {
 	uint64_t spans;
 	uint64_t left;
 	uint64_t left_off;
-	bool borrows_texts; /* of processes */
+	uint64_t loads_from_ns; /* before, loads were not watched */
+	bool borrows_texts;	/* of processes */
 };
 
 int summary__new(struct summary **out)
@@ -345,7 +346,13 @@ struct reuse summary__reuse(const struct summary *s, uint32_t i)
 
 	if (s->processes[i].many_number)
 		reuse.results = 0;
+	reuse.late = summary__process_at(s, i)->start_ns < s->loads_from_ns;
 	return reuse;
+}
+
+void summary__loads_watched(struct summary *s, uint64_t from_ns)
+{
+	s->loads_from_ns = from_ns;
 }
 
 uint64_t summary__end_ns(const struct summary *s)

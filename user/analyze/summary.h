@@ -69,6 +69,7 @@ static inline bool summary_row__is_untimed(const struct summary_row *row)
 
 struct summary;
 
+/* 0, or -ENOMEM. */
 int summary__new(struct summary **out);
 /*
  * The texts of processes will outlive the summary, as those of a reader do, and are not copied:
@@ -104,6 +105,9 @@ const struct trace_process *summary__process_at(const struct summary *s, uint32_
  */
 #define SUMMARY_ALL UINT32_MAX
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);
+
+/* To be called before summary__reuse() is: before `from_ns`, loads were not watched. */
+void summary__loads_watched(struct summary *s, uint64_t from_ns);
 
 /* What process `i`, which must have been announced, took over from the last compile. */
 struct reuse summary__reuse(const struct summary *s, uint32_t i);

@@ -18,6 +18,7 @@ struct thread_row {
 
 struct threads;
 
+/* 0, or -ENOMEM. */
 int threads__new(struct threads **out);
 
 /* Tell a thread's name, which is not copied and must outlive the threads. 0 or -ENOMEM. */

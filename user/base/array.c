@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LEAST 16
 
@@ -21,5 +22,28 @@ int array__reserve_one(void *array_p, uint32_t n, uint32_t *capacity, size_t siz
 		return -ENOMEM;
 	*array = p;
 	*capacity = more;
+	return 0;
+}
+
+int array__reserve_at(void *array_p, uint32_t index, uint32_t *n, size_t size)
+{
+	void **array = array_p;
+	uint32_t more = *n <= UINT32_MAX / 2 ? *n * 2 : UINT32_MAX;
+	char *p;
+
+	if (index < *n)
+		return 0;
+	if (index == UINT32_MAX)
+		return -ENOMEM;
+	if (more <= index)
+		more = index + 1;
+	if (more < LEAST)
+		more = LEAST;
+	p = reallocarray(*array, more, size);
+	if (!p)
+		return -ENOMEM;
+	memset(p + *n * size, 0, (more - *n) * size);
+	*array = p;
+	*n = more;
 	return 0;
 }

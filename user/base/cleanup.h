@@ -6,6 +6,7 @@
 #ifndef QPROF_BASE_CLEANUP_H
 #define QPROF_BASE_CLEANUP_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -30,9 +31,16 @@ static inline void cleanup_fclose_p(FILE **f)
 		fclose(*f);
 }
 
-#define _free_	 __cleanup(cleanup_free_p)
-#define _close_	 __cleanup(cleanup_close_p)
-#define _fclose_ __cleanup(cleanup_fclose_p)
+static inline void cleanup_closedir_p(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+#define _free_	   __cleanup(cleanup_free_p)
+#define _close_	   __cleanup(cleanup_close_p)
+#define _fclose_   __cleanup(cleanup_fclose_p)
+#define _closedir_ __cleanup(cleanup_closedir_p)
 
 /* Define <name>_p() so that __cleanup(name_p) destroys a `type *` local with `fn`. */
 #define DEFINE_CLEANUP(type, fn)            \

@@ -3,7 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/array.h"
 
 #define PAGE_BITS 12
 #define PAGE_IDS  (1u << PAGE_BITS)
@@ -17,28 +18,24 @@ uint32_t id_table__get(const struct id_table *t, uint32_t id)
 	return t->pages[page][id % PAGE_IDS];
 }
 
-static int reserve(struct id_table *t, uint32_t n)
+uint32_t id_table__next(const struct id_table *t, uint32_t from)
 {
-	uint32_t **pages;
+	for (uint32_t page = from >> PAGE_BITS; page < t->n_pages; page++) {
+		uint32_t id = page == from >> PAGE_BITS ? from % PAGE_IDS : 0;
 
-	if (n <= t->n_pages)
-		return 0;
-	/* Ids come in ascending order, mostly: do not copy for each page. */
-	n += n / 2;
-	pages = reallocarray(t->pages, n, sizeof(*pages));
-	if (!pages)
-		return -ENOMEM;
-	memset(pages + t->n_pages, 0, (n - t->n_pages) * sizeof(*pages));
-	t->pages = pages;
-	t->n_pages = n;
-	return 0;
+		while (t->pages[page] && id < PAGE_IDS && t->pages[page][id] == ID_TABLE_NONE)
+			id++;
+		if (t->pages[page] && id < PAGE_IDS)
+			return (page << PAGE_BITS) + id;
+	}
+	return ID_TABLE_NONE;
 }
 
 int id_table__put(struct id_table *t, uint32_t id, uint32_t value)
 {
 	uint32_t page = id >> PAGE_BITS;
 
-	if (reserve(t, page + 1))
+	if (array__reserve_at(&t->pages, page, &t->n_pages, sizeof(*t->pages)))
 		return -ENOMEM;
 	if (!t->pages[page]) {
 		t->pages[page] = malloc(PAGE_IDS * sizeof(*t->pages[page]));

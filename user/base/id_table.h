@@ -19,6 +19,9 @@ struct id_table {
 /* The value of `id`, or ID_TABLE_NONE. */
 uint32_t id_table__get(const struct id_table *t, uint32_t id);
 
+/* The least id from `from` on that has a value, or ID_TABLE_NONE. Gaps are skipped by the page. */
+uint32_t id_table__next(const struct id_table *t, uint32_t from);
+
 /* Add or replace; 0 or -ENOMEM. `value` is not ID_TABLE_NONE. */
 int id_table__put(struct id_table *t, uint32_t id, uint32_t value);
 

@@ -133,8 +133,10 @@ static int attach_wanted(struct budget *b, uint8_t lib, uint32_t base, uint32_t 
 {
 	_free_ bool *starts = calloc(b->n_queries - base + 1ul, sizeof(*starts));
 	_free_ bool *ends = calloc(b->n_sets - set_base + 1ul, sizeof(*ends));
+	/* Those that are wanted are there already. */
+	_free_ bool *no_groups = calloc(b->guards[lib].n_groups + 1ul, sizeof(*no_groups));
 
-	if (!starts || !ends)
+	if (!starts || !ends || !no_groups)
 		return -ENOMEM;
 	for (uint32_t i = set_base; i < b->n_sets; i++)
 		b->sets[i].ends = ends[i - set_base] = governor__wants_ends(b->governor, i);
@@ -147,7 +149,7 @@ static int attach_wanted(struct budget *b, uint8_t lib, uint32_t base, uint32_t 
 		q->counts = governor__watch(b->governor, i) != GOVERNOR_FULL;
 		kernel__count_only(b->kernel, lib, q->query, q->counts);
 	}
-	return units__attach(kernel__units(b->kernel, lib), starts, ends);
+	return units__attach(kernel__units(b->kernel, lib), starts, ends, no_groups);
 }
 
 /* Without a budget all is attached, for good. */
@@ -179,6 +181,9 @@ static int keep(struct budget *b, uint8_t lib, const struct plan *plan)
 	add_queries(b, lib, plan, queries, set_base, (uint32_t)n_sets);
 	b->added_ns = clock_ns(CLOCK_MONOTONIC);
 	b->untold = true;
+	err = budget__add_guards(b, lib, plan);
+	if (err)
+		return err;
 	if (!b->budget_ppm) {
 		see_all(b, base);
 		return 0;
@@ -201,7 +206,7 @@ int budget__add_library(struct budget *b, uint8_t lib, const struct plan *plan)
 		if (!b->budget_ppm)
 			return 0;
 		diag_warn("no budget is kept for %s: there are too many of its kind", plan->path);
-		err = units__attach(kernel__units(b->kernel, lib), NULL, NULL);
+		err = units__attach(kernel__units(b->kernel, lib), NULL, NULL, NULL);
 	} else {
 		err = keep(b, lib, plan);
 	}
@@ -234,6 +239,8 @@ int budget__tell_foreseen(struct budget *b)
 
 	for (uint32_t i = 0; i < b->n_queries && b->untold && !err; i++)
 		err = tell(b, i, b->added_ns);
+	if (b->untold && !err)
+		err = budget__tell_foreseen_guards(b);
 	b->untold = false;
 	return err;
 }
@@ -246,8 +253,7 @@ static void set_counts(struct budget *b, struct watched *q, bool counts)
 	q->counts = counts;
 }
 
-/* What units__set_starts() or _ends() returned: an error, or what is to be paid for. */
-static int pay(struct budget *b, int sites)
+int budget__pay(struct budget *b, int sites)
 {
 	if (sites > 0)
 		b->switched_ns += (uint64_t)sites * b->n_processes * SWITCH_NS;
@@ -262,7 +268,8 @@ static int set_starts(struct budget *b, uint32_t i, bool attached)
 
 	if (q->starts == attached)
 		return 0;
-	err = pay(b, units__set_starts(kernel__units(b->kernel, q->lib), q->query, attached));
+	err = budget__pay(b,
+			  units__set_starts(kernel__units(b->kernel, q->lib), q->query, attached));
 	if (err)
 		return err;
 	q->starts = attached;
@@ -283,7 +290,7 @@ static int watch_less(struct budget *b, uint32_t i, uint64_t now_ns)
 		set_counts(b, q, true);
 		/* Any end of its bodies could be taken for its own from now on. */
 		if (q->wrapped)
-			kernel__lapse(b->kernel, q->lib, q->query, now_ns);
+			kernel__lapse(b->kernel, q->lib, q->query);
 	}
 	if (s->ends && !s->end_ns && !governor__wants_ends(b->governor, q->set))
 		s->end_ns = now_ns + OPEN_NS;
@@ -328,7 +335,7 @@ static int attach_ends(struct budget *b, uint32_t i)
 	s->end_ns = 0;
 	if (s->ends)
 		return 0;
-	err = pay(b, units__set_ends(kernel__units(b->kernel, s->lib), s->set, true));
+	err = budget__pay(b, units__set_ends(kernel__units(b->kernel, s->lib), s->set, true));
 	s->ends = !err;
 	return err == -EAGAIN ? 0 : err;
 }
@@ -341,10 +348,10 @@ static int detach_ends(struct budget *b, uint32_t i, uint64_t now_ns)
 		return 0;
 	for (uint32_t j = 0; j < b->n_queries; j++)
 		if (b->queries[j].set == i)
-			kernel__lapse(b->kernel, s->lib, b->queries[j].query, now_ns);
+			kernel__lapse(b->kernel, s->lib, b->queries[j].query);
 	s->end_ns = 0;
 	s->ends = false;
-	return pay(b, units__set_ends(kernel__units(b->kernel, s->lib), s->set, false));
+	return budget__pay(b, units__set_ends(kernel__units(b->kernel, s->lib), s->set, false));
 }
 
 static int apply(struct budget *b, uint64_t now_ns)
@@ -407,6 +414,7 @@ static void remember(struct budget *b, uint8_t lib)
 		b->learnt[lib]->queries[i].mean_ns =
 			governor__mean_ns(b->governor, b->first_query[lib] - 1 + i);
 	rates__add(b->known[lib], b->learnt[lib]);
+	b->known[lib]->turn += b->budget_ppm != 0;
 	rates__store(b->known[lib]);
 }
 
@@ -439,6 +447,7 @@ void budget__free(struct budget *b)
 		rates__free(b->known[lib]);
 		rates__free(b->learnt[lib]);
 	}
+	budget__free_guards(b);
 	free(b->processes);
 	free(b->queries);
 	free(b->sets);

@@ -24,13 +24,21 @@
 /* Decisions are made this often. */
 #define BUDGET_TICK_MS 4
 
+/* In place of a guard: all intervals of a kind. */
+#define SESSION_ALL UINT32_MAX
+
 struct session_decision {
 	uint64_t time_ns;
 	uint64_t cost_ppm; /* what probes took of the CPU time of compilers just before */
 	uint64_t budget_ppm;
-	uint32_t query; /* of the plan of `lib` */
+	/*
+	 * WIRE_KIND_QUERY: it is on this query of the plan of `lib`. WIRE_KIND_ACTIVITY: on all
+	 * activities that have the label of this guard of it. Others: SESSION_ALL.
+	 */
+	uint32_t query;
+	uint8_t kind; /* enum wire_kind */
 	uint8_t lib;
-	enum governor_watch watch; /* from now on */
+	enum governor_watch watch; /* from now on; of guards FULL or OFF */
 };
 
 /* Where it is told. A negative errno is returned to whoever called. */

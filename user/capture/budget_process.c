@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "capture/budget_state.h"
-#include "capture/processes.h"
 
 /* Some of the time of a process that is too short to be told. */
 #define TINY_S 1e-9
@@ -44,18 +43,14 @@ static uint64_t cpu_of(const struct process *p)
 }
 
 /*
- * With incremental compilation, ids are given to what is not executed, too. Nobody tells whether it
- * is on but the command line; what cannot be read there may be.
+ * CPU time of a process that was just met. What it took before there were probes is none that they
+ * may take a share of; it cannot have taken more than has passed since then.
  */
-static bool may_be_incremental(pid_t pid)
+static uint64_t creditable_ns(const struct budget *b, const struct process *p)
 {
-	char args[16384];
-	size_t len = process_arguments(pid, args, sizeof(args));
+	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC) - b->added_ns;
 
-	if (!len || len == sizeof(args) || args[0] == '@')
-		return true;
-	return memmem(args, len, "incremental", strlen("incremental")) ||
-	       memmem(args, len, "\0@", 2);
+	return p->cpu_ns < since_ns ? p->cpu_ns : since_ns;
 }
 
 /* What it took to start, which is not told of. Its library is not known yet: that with most. */
@@ -76,6 +71,7 @@ static int add_process(struct budget *b, pid_t pid)
 {
 	struct process p = {.pid = pid};
 	struct process *known = find_process(b, pid);
+	struct command_says says;
 
 	if (known || clock_getcpuclockid(pid, &p.clock))
 		return 0;
@@ -88,13 +84,14 @@ static int add_process(struct budget *b, pid_t pid)
 		return -ENOMEM;
 	}
 	p.cpu_ns = cpu_of(&p);
-	p.incremental = may_be_incremental(pid);
-	b->cpu_ns += p.cpu_ns;
+	says = budget_command_of(pid);
+	p.incremental = says.incremental;
+	b->cpu_ns += creditable_ns(b, &p);
 	b->installed_ns += install_ns(b);
 	for (uint32_t i = 0; i < b->n_queries; i++)
 		p.gaps[i] = b->queries[i].starts ? 0 : TINY_S;
 	b->processes[b->n_processes++] = p;
-	return 0;
+	return b->budget_ppm ? budget__heed(b, says) : 0;
 }
 
 /* Its CPU time goes on; what had no starts meanwhile was not seen. */
@@ -105,6 +102,8 @@ static void advance(struct budget *b, struct process *p)
 
 	b->cpu_ns += cpu_ns > p->cpu_ns ? cpu_ns - p->cpu_ns : 0;
 	p->cpu_ns = cpu_ns;
+	if (p->has_lib)
+		budget__learn_guards(b, p->lib, more);
 	for (uint32_t i = 0; i < b->n_queries; i++) {
 		const struct watched *q = &b->queries[i];
 
@@ -247,6 +246,21 @@ static void note(struct budget *b, struct process *p, uint32_t i, uint64_t n)
 		return;
 	p->seen += n;
 	p->lib = q->lib;
+	p->has_lib = true;
+}
+
+/* An interval that is no query's. */
+static void on_guard_span(struct budget *b, const struct wire_span *r)
+{
+	struct process *p = find_process(b, (pid_t)r->pid);
+
+	if (r->lib >= WIRE_WATCHED_LIBS || !b->first_query[r->lib])
+		return;
+	budget__note_guard(b, r);
+	if (p) {
+		p->lib = r->lib;
+		p->has_lib = true;
+	}
 }
 
 static void on_span(struct budget *b, const struct wire_span *r)
@@ -254,7 +268,11 @@ static void on_span(struct budget *b, const struct wire_span *r)
 	struct process *p;
 	uint32_t i;
 
-	if (r->kind != WIRE_KIND_QUERY || !find_query(b, r->lib, r->query, &i))
+	if (r->kind != WIRE_KIND_QUERY) {
+		on_guard_span(b, r);
+		return;
+	}
+	if (!find_query(b, r->lib, r->query, &i))
 		return;
 	p = find_process(b, (pid_t)r->pid);
 	note(b, p, i, 1);
@@ -305,6 +323,8 @@ int budget__record(struct budget *b, const void *record, size_t size)
 		return 0;
 	case WIRE_THREAD:
 		return budget__tell_foreseen(b) ?: add_process(b, (pid_t)thread->pid);
+	case WIRE_EXEC:
+		return b->budget_ppm ? budget__heed_exec(b, record, size) : 0;
 	case WIRE_EXIT:
 		p = find_process(b, (pid_t)exit->pid);
 		return p ? remove_process(b, p) : 0;

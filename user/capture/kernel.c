@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "capture/privilege.h"
 #include "capture/probes.h"
@@ -299,15 +300,6 @@ static void raise_file_limit(uint32_t n)
 	pthread_mutex_unlock(&lock);
 }
 
-/* They are the budget's to attach. */
-static int make_units(struct kernel *k, const struct choice *c, struct units **out)
-{
-	_free_ uint32_t *set_of = calloc(c->plan->n_queries + 1ul, sizeof(*set_of));
-	int n = set_of ? units_find_sets(c->plan, set_of) : -ENOMEM;
-
-	return n < 0 ? n : units__new(k->progs, c, set_of, out);
-}
-
 static int attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
 		  unsigned int n)
 {
@@ -328,8 +320,9 @@ static int attach(struct kernel *k, const struct plan *plan, const struct filter
 	err = tables_fill(&tables, &c);
 	if (!err)
 		err = probes__attach(k->progs, &c, k->multi, governed, &k->libs[n]);
+	/* They are the budget's to attach. */
 	if (!err && governed)
-		err = make_units(k, &c, &k->units[n]);
+		err = units__new(k->progs, &c, &k->units[n]);
 	for (uint32_t i = 0; i < plan->n_sites && governed; i++)
 		k->fixed_sites[n] +=
 			!units_have(&plan->sites[i]) && choice__wants(&c, &plan->sites[i]);
@@ -401,9 +394,14 @@ void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool coun
 	k->skel->bss->watched[WIRE_WATCHED(lib, query)].counted = counted;
 }
 
-void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query, uint64_t now_ns)
+/*
+ * The clock is read here and not before: a start reads it, then asks whether it is to be counted.
+ * One that was not told so yet must have an earlier time, and the fence is for that.
+ */
+void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query)
 {
-	k->skel->bss->watched[WIRE_WATCHED(lib, query)].lapsed_ns = now_ns;
+	__sync_synchronize();
+	k->skel->bss->watched[WIRE_WATCHED(lib, query)].lapsed_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t kernel__hits(const struct kernel *k)

@@ -79,8 +79,11 @@ uint32_t kernel__sites(const struct kernel *k, uint8_t lib);
 /* With `governed`: from now on starts of this query are counted, or recorded again. */
 void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted);
 
-/* With `governed`: what of this query began before now_ns may miss its end. */
-void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query, uint64_t now_ns);
+/*
+ * With `governed`: what of this query was recorded as begun up to now may miss its end. If its
+ * starts were told to count before, that is all there will be.
+ */
+void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query);
 
 /* Probe hits in followed processes so far; with `governed`, but for a few of each thread. */
 uint64_t kernel__hits(const struct kernel *k);

@@ -22,12 +22,13 @@ struct libraries {
 	libraries_attach_fn attach;
 	void *ctx;
 	int epoll; /* of the jobs */
+	int nice;  /* likewise */
 	struct library *items;
 	uint32_t n;
 	uint32_t capacity;
 };
 
-int libraries__new(libraries_attach_fn attach, void *ctx, struct libraries **out)
+int libraries__new(libraries_attach_fn attach, void *ctx, int nice, struct libraries **out)
 {
 	_libraries_ struct libraries *l = calloc(1, sizeof(*l));
 
@@ -35,6 +36,7 @@ int libraries__new(libraries_attach_fn attach, void *ctx, struct libraries **out
 		return -ENOMEM;
 	l->attach = attach;
 	l->ctx = ctx;
+	l->nice = nice;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll < 0)
 		return -errno;
@@ -107,7 +109,7 @@ int libraries__add(struct libraries *l, const char *path)
 static int start(struct libraries *l, struct library *lib, const char *path)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
-	int err = plan_job__start(path, &lib->job);
+	int err = plan_job__start(path, l->nice, &lib->job);
 
 	if (!err && epoll_ctl(l->epoll, EPOLL_CTL_ADD, plan_job__fd(lib->job), &ev))
 		err = -errno;

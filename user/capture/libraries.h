@@ -21,7 +21,11 @@ struct library_state {
 	uint64_t attached_ns; /* CLOCK_MONOTONIC; its probes were there from then on */
 };
 
-int libraries__new(libraries_attach_fn attach, void *ctx, struct libraries **out);
+/*
+ * `attach` is given each library that was planned, and `ctx`; what is planned in the background is
+ * planned at this nice value. 0 or a negative errno; prints nothing.
+ */
+int libraries__new(libraries_attach_fn attach, void *ctx, int nice, struct libraries **out);
 
 /*
  * Plan and attach to the library at `path`, unless that was done before. Prints on failure; one

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 static ssize_t read_proc(pid_t pid, const char *file, char *buf, size_t size)
@@ -111,13 +112,15 @@ struct pair {
 	pid_t parent;
 };
 
-static int list_all(struct pair **out, size_t *n)
+/* All of the machine; `list` gets room for as many. */
+static int find_pairs(struct process_list *list, struct pair **pairs, uint32_t *n)
 {
-	DIR *dir = opendir("/proc");
+	_closedir_ DIR *dir = opendir("/proc");
+	uint32_t capacity = 0;
 	struct dirent *ent;
-	size_t cap = 0;
 
-	*out = NULL;
+	*list = (struct process_list){0};
+	*pairs = NULL;
 	*n = 0;
 	if (!dir)
 		return -errno;
@@ -126,37 +129,23 @@ static int list_all(struct pair **out, size_t *n)
 
 		if (!pid)
 			continue;
-		if (*n == cap) {
-			void *p = reallocarray(*out, cap ? cap * 2 : 256, sizeof(**out));
-
-			if (!p) {
-				closedir(dir);
-				return -ENOMEM;
-			}
-			cap = cap ? cap * 2 : 256;
-			*out = p;
-		}
-		(*out)[(*n)++] = (struct pair){pid, process_parent(pid)};
+		if (array__reserve_one(pairs, *n, &capacity, sizeof(**pairs)))
+			return -ENOMEM;
+		(*pairs)[(*n)++] = (struct pair){pid, process_parent(pid)};
 	}
-	closedir(dir);
-	return 0;
+	list->pids = calloc(*n + 1UL, sizeof(*list->pids));
+	return list->pids ? 0 : -ENOMEM;
 }
 
 int process_list__all(struct process_list *list)
 {
 	_free_ struct pair *all = NULL;
-	size_t n;
-	int err = list_all(&all, &n);
+	uint32_t n;
+	int err = find_pairs(list, &all, &n);
 
-	*list = (struct process_list){0};
-	if (err)
-		return err;
-	list->pids = calloc(n + 1, sizeof(*list->pids));
-	if (!list->pids)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n && !err; i++)
 		list->pids[list->n++] = all[i].pid;
-	return 0;
+	return err;
 }
 
 static bool contains(const struct process_list *list, pid_t pid)
@@ -170,23 +159,20 @@ static bool contains(const struct process_list *list, pid_t pid)
 int process_list__descendants(pid_t root, struct process_list *list)
 {
 	_free_ struct pair *all = NULL;
-	size_t n, before;
-	int err = list_all(&all, &n);
+	uint32_t n;
+	size_t before;
+	int err = find_pairs(list, &all, &n);
 
-	*list = (struct process_list){0};
 	if (err)
 		return err;
-	list->pids = calloc(n + 1, sizeof(*list->pids));
-	if (!list->pids)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (all[i].pid == root)
 			list->pids[list->n++] = root;
 	if (!list->n)
 		return -ESRCH;
 	do {
 		before = list->n;
-		for (size_t i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			if (contains(list, all[i].parent) && !contains(list, all[i].pid))
 				list->pids[list->n++] = all[i].pid;
 	} while (list->n != before);

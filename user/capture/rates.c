@@ -7,14 +7,17 @@
 #include <zlib.h>
 
 #include "base/diag.h"
+#include "capture/guard_groups.h"
 #include "plan/cache.h"
 
-#define VERSION 1
+#define VERSION 2
 #define MAGIC	"qprof-ra"
-/* Magic; checksum of what follows; queries; checksum of their names. */
-#define HEADER (8 + 4 + 4 + 4)
+/* Magic; checksum of what follows; queries; groups; checksum of their names; turn. */
+#define HEADER (8 + 4 + 4 + 4 + 4 + 4)
 /* Executions; CPU time in us; mean in ns. */
 #define PER_ONE (8 + 8 + 8)
+/* Intervals; CPU time in us. */
+#define PER_GROUP (8 + 8)
 /* What is older than so much CPU time weighs less than what is new. */
 #define MEMORY_S 30.0
 /* No library executes more than this per second of CPU time, nor takes a query this long. */
@@ -23,11 +26,36 @@
 #define MOST_CPU_US  1000000000000ull
 /* Less than that tells nothing. */
 #define LEAST_S 0.02
+/* A group of guards that was not met for so long is not met in such compiles. */
+#define NEVER_S 0.2
+
+static uint32_t add_text(uint32_t crc, const char *text)
+{
+	return (uint32_t)crc32_z(crc, (const Bytef *)text, strlen(text) + 1);
+}
+
+static int add_groups(struct rates *r, const struct plan *plan)
+{
+	_free_ uint32_t *group_of = calloc(plan->n_guards + 1ul, sizeof(*group_of));
+
+	if (!group_of)
+		return -ENOMEM;
+	r->n_groups = guard_groups_find(plan, group_of);
+	for (uint32_t i = 0; i < plan->n_guards; i++) {
+		const uint8_t bytes[] = {plan->guards[i].kind, (uint8_t)group_of[i],
+					 (uint8_t)(group_of[i] >> 8)};
+
+		r->names_crc = (uint32_t)crc32_z(r->names_crc, bytes, sizeof(bytes));
+		r->names_crc = add_text(r->names_crc, plan->guards[i].label ?: "");
+	}
+	r->groups = calloc(r->n_groups + 1ul, sizeof(*r->groups));
+	return r->groups ? 0 : -ENOMEM;
+}
 
 int rates__new(const struct plan *plan, struct rates **out)
 {
 	_rates_ struct rates *r = calloc(1, sizeof(*r));
-	uLong crc = crc32(0, NULL, 0);
+	int err;
 
 	if (!r)
 		return -ENOMEM;
@@ -35,12 +63,11 @@ int rates__new(const struct plan *plan, struct rates **out)
 	r->queries = calloc(r->n + 1ul, sizeof(*r->queries));
 	if (!r->queries)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < r->n; i++) {
-		const char *name = plan->queries[i].name;
-
-		crc = crc32(crc, (const Bytef *)name, (uInt)strlen(name) + 1);
-	}
-	r->names_crc = (uint32_t)crc;
+	for (uint32_t i = 0; i < r->n; i++)
+		r->names_crc = add_text(r->names_crc, plan->queries[i].name);
+	err = add_groups(r, plan);
+	if (err)
+		return err;
 	r->build_id_len = plan->build_id_len;
 	memcpy(r->build_id, plan->build_id, sizeof(r->build_id));
 	*out = take_ptr(r);
@@ -65,20 +92,31 @@ static uint64_t get(const uint8_t **p, int bytes)
 	return value;
 }
 
+static size_t size_of(const struct rates *r)
+{
+	return HEADER + (size_t)r->n * PER_ONE + (size_t)r->n_groups * PER_GROUP;
+}
+
 int rates__encode(const struct rates *r, uint8_t **buf, size_t *len)
 {
-	size_t size = HEADER + (size_t)r->n * PER_ONE;
+	size_t size = size_of(r);
 	uint8_t *out = malloc(size), *p;
 
 	if (!out)
 		return -ENOMEM;
 	memcpy(out, MAGIC, 8);
 	p = put(out + 12, r->n, 4);
+	p = put(p, r->n_groups, 4);
 	p = put(p, r->names_crc, 4);
+	p = put(p, r->turn, 4);
 	for (uint32_t i = 0; i < r->n; i++) {
 		p = put(p, (uint64_t)llround(r->queries[i].executions), 8);
 		p = put(p, (uint64_t)llround(r->queries[i].cpu_s * 1e6), 8);
 		p = put(p, r->queries[i].mean_ns, 8);
+	}
+	for (uint32_t i = 0; i < r->n_groups; i++) {
+		p = put(p, (uint64_t)llround(r->groups[i].hits), 8);
+		p = put(p, (uint64_t)llround(r->groups[i].cpu_s * 1e6), 8);
 	}
 	put(out + 8, crc32_z(0, out + 12, size - 12), 4);
 	*buf = out;
@@ -86,19 +124,36 @@ int rates__encode(const struct rates *r, uint8_t **buf, size_t *len)
 	return 0;
 }
 
+static bool may_be(uint64_t events, uint64_t cpu_us)
+{
+	return cpu_us <= MOST_CPU_US && (double)events <= (double)cpu_us / 1e6 * MOST_PER_S;
+}
+
+static int decode_groups(const uint8_t *p, struct rates *like)
+{
+	for (uint32_t i = 0; i < like->n_groups; i++) {
+		uint64_t hits = get(&p, 8), cpu_us = get(&p, 8);
+
+		if (!may_be(hits, cpu_us))
+			return -EBADMSG;
+		like->groups[i] = (struct rates_group){(double)hits, (double)cpu_us / 1e6};
+	}
+	return 0;
+}
+
 int rates__decode(const uint8_t *buf, size_t len, struct rates *like)
 {
 	const uint8_t *p = buf + 8;
 
-	if (len != HEADER + (size_t)like->n * PER_ONE || memcmp(buf, MAGIC, 8) ||
+	if (len != size_of(like) || memcmp(buf, MAGIC, 8) ||
 	    get(&p, 4) != crc32_z(0, buf + 12, len - 12) || get(&p, 4) != like->n ||
-	    get(&p, 4) != like->names_crc)
+	    get(&p, 4) != like->n_groups || get(&p, 4) != like->names_crc)
 		return -EBADMSG;
+	like->turn = (uint32_t)get(&p, 4);
 	for (uint32_t i = 0; i < like->n; i++) {
 		uint64_t executions = get(&p, 8), cpu_us = get(&p, 8), mean_ns = get(&p, 8);
 
-		if (cpu_us > MOST_CPU_US || mean_ns > MOST_MEAN_NS ||
-		    (double)executions > (double)cpu_us / 1e6 * MOST_PER_S)
+		if (!may_be(executions, cpu_us) || mean_ns > MOST_MEAN_NS)
 			return -EBADMSG;
 		like->queries[i] = (struct rates_query){
 			.executions = (double)executions,
@@ -106,7 +161,7 @@ int rates__decode(const uint8_t *buf, size_t len, struct rates *like)
 			.mean_ns = mean_ns,
 		};
 	}
-	return 0;
+	return decode_groups(p, like);
 }
 
 static struct plan_cache_key key_of(const struct rates *r)
@@ -147,23 +202,46 @@ void rates__store(const struct rates *r)
 
 /* ---- What they say --------------------------------------------------------------------------- */
 
+/* How much of `old_s` is remembered, `new_s` later. */
+static double kept(double old_s, double new_s)
+{
+	if (old_s + new_s <= MEMORY_S)
+		return 1;
+	return new_s > MEMORY_S ? 0 : (MEMORY_S - new_s) / old_s;
+}
+
+/* Of a process that was gone too soon no CPU time may be known: no rate that could be. */
+static double at_most(double events, double cpu_s)
+{
+	return events < cpu_s * MOST_PER_S ? events : floor(cpu_s * MOST_PER_S);
+}
+
 static void add_query(struct rates_query *q, const struct rates_query *more)
 {
-	double sum = q->cpu_s + more->cpu_s;
-	double keep = sum <= MEMORY_S	       ? 1
-		      : more->cpu_s > MEMORY_S ? 0
-					       : (MEMORY_S - more->cpu_s) / q->cpu_s;
+	double keep = kept(q->cpu_s, more->cpu_s);
 
 	q->executions = q->executions * keep + more->executions;
 	q->cpu_s = q->cpu_s * keep + more->cpu_s;
+	q->executions = at_most(q->executions, q->cpu_s);
 	if (more->mean_ns)
 		q->mean_ns = more->mean_ns;
+}
+
+static void add_group(struct rates_group *g, const struct rates_group *more)
+{
+	double keep = kept(g->cpu_s, more->cpu_s);
+
+	g->hits = g->hits * keep + more->hits;
+	g->cpu_s = g->cpu_s * keep + more->cpu_s;
+	g->hits = at_most(g->hits, g->cpu_s);
 }
 
 void rates__add(struct rates *r, const struct rates *more)
 {
 	for (uint32_t i = 0; i < r->n && i < more->n; i++)
 		add_query(&r->queries[i], &more->queries[i]);
+	for (uint32_t i = 0; i < r->n_groups && i < more->n_groups; i++)
+		add_group(&r->groups[i], &more->groups[i]);
 }
 
 bool rates__is_empty(const struct rates *r)
@@ -181,10 +259,18 @@ double rates__of(const struct rates *r, uint32_t query)
 	return q->cpu_s >= LEAST_S ? q->executions / q->cpu_s : 0;
 }
 
+bool rates__never(const struct rates *r, uint32_t group)
+{
+	const struct rates_group *g = &r->groups[group];
+
+	return g->cpu_s >= NEVER_S && g->hits < 0.5;
+}
+
 void rates__free(struct rates *r)
 {
 	if (!r)
 		return;
 	free(r->queries);
+	free(r->groups);
 	free(r);
 }

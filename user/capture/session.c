@@ -114,7 +114,7 @@ static int watch_all(struct session *s)
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	err = s->epoll < 0 ? -errno : watch_fd(s, kernel__ring_fd(s->kernel));
 	if (!err)
-		err = libraries__new(attach, s, &s->libs);
+		err = libraries__new(attach, s, s->nice, &s->libs);
 	if (!err)
 		err = watch_fd(s, libraries__fd(s->libs));
 	if (!err)
@@ -147,6 +147,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 		return diag_error_r(-ENOMEM, "out of memory");
 	s->sink = *sink;
 	s->filter = opt->filter;
+	s->nice = getpriority(PRIO_PROCESS, 0);
 	s->epoll = -1;
 	s->governed = governed.governed = budget_ppm;
 	hurry();
@@ -308,11 +309,6 @@ bool session__follows_any(struct session *s)
 {
 	session__end_measuring(s);
 	return kernel__follows_any(s->kernel);
-}
-
-const char *session__attach_name(const struct session *s)
-{
-	return kernel__attach_name(s->kernel);
 }
 
 void session__begin_free(struct session *s)

@@ -93,7 +93,6 @@ int session__fd(const struct session *s);
 int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MAX]);
 bool session__follows(struct session *s, pid_t pid);
 bool session__follows_any(struct session *s);
-const char *session__attach_name(const struct session *s);
 
 /* To be called after session__stop(), if there is something to do before session__free(). */
 void session__begin_free(struct session *s);

@@ -67,7 +67,8 @@ static void miss(struct session *s, pid_t pid, const char *library)
 			  (int)pid, library);
 }
 
-int session__tell_late(struct session *s, pid_t pid, const char *path)
+/* Its first queries may be missing: tell a person, and the sink. */
+static int tell_late(struct session *s, pid_t pid, const char *path)
 {
 	/* rustup's rustc executes the toolchain's: one compiler to a person, two execs here. */
 	if (s->late_pid != (uint32_t)pid)
@@ -90,7 +91,7 @@ static int attach_beside(struct session *s, const struct wire_exec *e, const cha
 		return 0;
 	if (e->time_ns > lib.attached_ns && e->time_ns > s->started_ns)
 		return 0;
-	return session__tell_late(s, (pid_t)e->pid, path);
+	return tell_late(s, (pid_t)e->pid, path);
 }
 
 /* A toolchain is planned as soon as cargo or rustup's stand-in runs: they start a compiler later.
@@ -231,7 +232,7 @@ static int let_go(struct session *s, const struct arrival *a, bool late)
 	int err = a->newcomer ? follow_newcomer(s, a) : 0;
 
 	if (!err && late)
-		err = session__tell_late(s, a->pid, a->path);
+		err = tell_late(s, a->pid, a->path);
 	return err == -ESRCH ? 0 : err;
 }
 

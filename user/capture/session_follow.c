@@ -30,9 +30,9 @@ void session__begin_following(struct session *s)
 
 /*
  * Followed first, looked at then: if it executes something meanwhile, the kernel half tells. One
- * that is gone would leave its number behind, for another process to get.
+ * that is gone, -ESRCH, would leave its number behind, for another process to get.
  */
-int session__adopt(struct session *s, pid_t pid)
+static int adopt(struct session *s, pid_t pid)
 {
 	char args[WIRE_ARGS_MAX];
 	size_t len;
@@ -65,6 +65,19 @@ static int library_of(pid_t pid, char **path, bool *compiler)
 	return exe ? library_beside(exe, path) : -ENOENT;
 }
 
+/* Why a process cannot be looked into, and what to do; NULL if that is not it. */
+static const char *why_closed(int err)
+{
+	if (err == -EPERM)
+		return "its compiler was deleted meanwhile, and to read it still takes "
+		       "CAP_CHECKPOINT_RESTORE; run with sudo";
+	if (err != -EACCES)
+		return NULL;
+	return geteuid() ? "it belongs to somebody else; run with sudo"
+			 : "this root may not trace it: a container or a security policy is in "
+			   "the way";
+}
+
 /*
  * Only what was asked for by its number must be attached to. One that runs among others is told
  * of, and the others are recorded.
@@ -73,25 +86,23 @@ static int follow_one(struct session *s, pid_t pid, bool asked_for, bool *compil
 {
 	_free_ char *path = NULL;
 	int err = library_of(pid, &path, compiler);
+	const char *why = why_closed(err);
 
-	if (err == -EACCES)
-		return diag_error_r(err,
-				    "cannot look into process %d: it belongs to somebody else; "
-				    "run with sudo",
-				    (int)pid);
-	if (err == -EPERM)
-		return diag_error_r(err,
-				    "the compiler of process %d was deleted meanwhile, and to read "
-				    "it still takes CAP_CHECKPOINT_RESTORE; run with sudo",
-				    (int)pid);
 	if (err == -ESRCH)
 		return err;
+	if (why && asked_for)
+		return diag_error_r(err, "cannot look into process %d: %s", (int)pid, why);
+	/* What it starts may be recorded all the same. */
+	if (why) {
+		diag_warn("going on without process %d: %s", (int)pid, why);
+		return adopt(s, pid);
+	}
 	err = path ? session__add_library(s, path) : 0;
 	if (err && asked_for && *compiler)
 		return err;
 	if (err)
 		diag_warn("going on without the compiler of process %d", (int)pid);
-	return session__adopt(s, pid);
+	return adopt(s, pid);
 }
 
 /*
@@ -145,11 +156,13 @@ int session__follow_running(struct session *s, pid_t pid, unsigned int *compiler
 	return err;
 }
 
+/* One that is gone from its place is used all the same, whether we may read it or not. */
 static bool is_using_library(pid_t pid)
 {
 	_free_ char *path = NULL;
+	int err = plan_find__of_pid(pid, &path);
 
-	return !plan_find__of_pid(pid, &path);
+	return !err || err == -EPERM;
 }
 
 /* Compilers that run already; their children with them, who run no queries. */
@@ -166,7 +179,7 @@ static int follow_compilers(struct session *s, unsigned int *compilers)
 		    !scope__holds(s->scope, pid) || !is_using_library(pid))
 			continue;
 		err = follow_one(s, pid, false, &compiler);
-		if (err == -ESRCH || err == -EACCES)
+		if (err == -ESRCH)
 			err = 0;
 		else if (!err)
 			++*compilers;

@@ -38,6 +38,7 @@ struct session {
 	bool told_no_hide;   /* that a label cannot be hidden */
 	struct scope *scope; /* whose compilers are followed, as they come; NULL: nobody's */
 	int epoll;	     /* of all that session__drain() takes */
+	int nice;	     /* ours, before we hurried */
 	uint64_t started_ns; /* counting began then; 0 while it is stopped */
 	uint32_t late_pid;   /* the last one that was warned of */
 };
@@ -50,12 +51,6 @@ void session__begin_following(struct session *s);
 
 /* Tell the sink of a process, which was told of before, what its working directory is. */
 int session__tell_cwd(struct session *s, pid_t pid);
-
-/* Its first queries may be missing: tell a person, and the sink. */
-int session__tell_late(struct session *s, pid_t pid, const char *library);
-
-/* Follow a process that runs. -ESRCH if it is gone. */
-int session__adopt(struct session *s, pid_t pid);
 
 /* A followed process has executed something. */
 int session__on_exec(struct session *s, const struct wire_exec *e);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/guard_groups.h"
+
 /* Sites of one unit that have the same program. */
 struct unit_link {
 	uint32_t unit;
@@ -20,9 +22,10 @@ struct unit_link {
 struct units {
 	char *path;
 	uint32_t n_queries;
+	uint32_t n_sets;
 	uint64_t *offsets;
 	uint64_t *cookies;
-	struct unit_link *links; /* by unit: of queries, then of sets */
+	struct unit_link *links; /* by unit: of queries, of sets, then of groups of guards */
 	uint32_t n_links;
 	pthread_mutex_t lock;
 	pthread_cond_t closed;
@@ -81,6 +84,12 @@ int units_find_sets(const struct plan *plan, uint32_t *set_of)
 
 /* ---- Units ----------------------------------------------------------------------------------- */
 
+static bool is_guard(const struct plan_site *site)
+{
+	return site->role == WIRE_ROLE_GUARD || site->role == WIRE_ROLE_GUARD_QUERY ||
+	       site->role == WIRE_ROLE_GUARD_CALLED || site->role == WIRE_ROLE_GUARD_END;
+}
+
 bool units_have(const struct plan_site *site)
 {
 	switch (site->role) {
@@ -92,7 +101,7 @@ bool units_have(const struct plan_site *site)
 	case WIRE_ROLE_END:
 		return site->body != PLAN_NONE;
 	default:
-		return false;
+		return is_guard(site);
 	}
 }
 
@@ -105,16 +114,25 @@ static uint32_t query_of_body(const struct plan *plan, uint32_t body)
 	return PLAN_NONE;
 }
 
-static uint32_t unit_of(const struct choice *c, const uint32_t *set_of,
+/* What a plan is divided into. */
+struct division {
+	uint32_t *set_of;   /* by query */
+	uint32_t *group_of; /* by guard */
+	uint32_t n_sets;
+};
+
+static uint32_t unit_of(const struct choice *c, const struct division *d,
 			const struct plan_site *site)
 {
 	uint32_t query =
 		site->role == WIRE_ROLE_END ? query_of_body(c->plan, site->body) : site->query;
 
+	if (is_guard(site))
+		return c->plan->n_queries + d->n_sets + d->group_of[site->guard];
 	if (query == PLAN_NONE)
 		return PLAN_NONE;
 	if (site->role == WIRE_ROLE_END || site->role == WIRE_ROLE_REQUEST)
-		return c->plan->n_queries + set_of[query];
+		return c->plan->n_queries + d->set_of[query];
 	return query;
 }
 
@@ -125,19 +143,18 @@ struct member {
 	uint32_t site;
 };
 
+/* Sites are sorted by role: the ends of a unit's guards come last. */
 static int compare(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
 
 	if (x->unit != y->unit)
 		return x->unit < y->unit ? -1 : 1;
-	if (x->prog_fd != y->prog_fd)
-		return x->prog_fd < y->prog_fd ? -1 : 1;
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
 static uint32_t find_members(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
-			     const uint32_t *set_of, struct member *members)
+			     const struct division *d, struct member *members)
 {
 	uint32_t n = 0;
 
@@ -147,7 +164,7 @@ static uint32_t find_members(struct bpf_program *const progs[PROBES_ROLES], cons
 
 		if (!units_have(site) || !progs[site->role] || !choice__wants(c, site))
 			continue;
-		unit = unit_of(c, set_of, site);
+		unit = unit_of(c, d, site);
 		if (unit != PLAN_NONE)
 			members[n++] = (struct member){unit, bpf_program__fd(progs[site->role]), i};
 	}
@@ -175,21 +192,37 @@ static void add_member(struct units *u, const struct choice *c, const struct mem
 	};
 }
 
-static int fill(struct units *u, struct bpf_program *const progs[PROBES_ROLES],
-		const struct choice *c, const uint32_t *set_of)
+static int allocate(struct units *u, const struct plan *plan)
 {
-	size_t most = c->plan->n_sites + 1UL;
-	_free_ struct member *members = calloc(most, sizeof(*members));
-	uint32_t n;
+	size_t most = plan->n_sites + 1UL;
 
-	u->path = strdup(c->plan->path);
-	u->n_queries = c->plan->n_queries;
+	u->path = strdup(plan->path);
+	u->n_queries = plan->n_queries;
 	u->offsets = calloc(most, sizeof(*u->offsets));
 	u->cookies = calloc(most, sizeof(*u->cookies));
 	u->links = calloc(most, sizeof(*u->links));
-	if (!members || !u->path || !u->offsets || !u->cookies || !u->links)
+	return u->path && u->offsets && u->cookies && u->links ? 0 : -ENOMEM;
+}
+
+static int fill(struct units *u, struct bpf_program *const progs[PROBES_ROLES],
+		const struct choice *c)
+{
+	const struct plan *plan = c->plan;
+	_free_ struct member *members = calloc(plan->n_sites + 1UL, sizeof(*members));
+	_free_ uint32_t *set_of = calloc(plan->n_queries + 1UL, sizeof(*set_of));
+	_free_ uint32_t *group_of = calloc(plan->n_guards + 1UL, sizeof(*group_of));
+	struct division d = {set_of, group_of, 0};
+	uint32_t n;
+	int n_sets;
+
+	if (!members || !set_of || !group_of || allocate(u, plan))
 		return -ENOMEM;
-	n = find_members(progs, c, set_of, members);
+	n_sets = units_find_sets(plan, set_of);
+	if (n_sets < 0)
+		return n_sets;
+	guard_groups_find(plan, group_of);
+	d.n_sets = u->n_sets = (uint32_t)n_sets;
+	n = find_members(progs, c, &d, members);
 	for (uint32_t i = 0; i < n; i++)
 		add_member(u, c, &members[i], i);
 	return 0;
@@ -280,7 +313,7 @@ static void detach_link(struct units *u, struct unit_link *l)
 /* ---- What is asked of them ------------------------------------------------------------------- */
 
 int units__new(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
-	       const uint32_t *set_of, struct units **out)
+	       struct units **out)
 {
 	struct units *u = calloc(1, sizeof(*u));
 	int err;
@@ -289,7 +322,7 @@ int units__new(struct bpf_program *const progs[PROBES_ROLES], const struct choic
 		return -ENOMEM;
 	pthread_mutex_init(&u->lock, NULL);
 	pthread_cond_init(&u->closed, NULL);
-	err = fill(u, progs, c, set_of);
+	err = fill(u, progs, c);
 	if (err)
 		units__free(u);
 	else
@@ -297,18 +330,25 @@ int units__new(struct bpf_program *const progs[PROBES_ROLES], const struct choic
 	return err;
 }
 
-int units__attach(struct units *u, const bool *starts, const bool *ends)
+/* NULL: all are. */
+static bool is_wanted(const struct units *u, uint32_t unit, const bool *starts, const bool *ends,
+		      const bool *groups)
+{
+	if (unit < u->n_queries)
+		return !starts || starts[unit];
+	unit -= u->n_queries;
+	if (unit < u->n_sets)
+		return !ends || ends[unit];
+	return !groups || groups[unit - u->n_sets];
+}
+
+int units__attach(struct units *u, const bool *starts, const bool *ends, const bool *groups)
 {
 	int err = 0;
 
-	for (uint32_t i = u->n_links; i-- > 0 && !err;) {
-		struct unit_link *l = &u->links[i];
-		bool is_set = l->unit >= u->n_queries;
-		const bool *wanted = is_set ? ends : starts;
-
-		if (!wanted || wanted[is_set ? l->unit - u->n_queries : l->unit])
-			err = attach_link(u, l);
-	}
+	for (uint32_t i = u->n_links; i-- > 0 && !err;)
+		if (is_wanted(u, u->links[i].unit, starts, ends, groups))
+			err = attach_link(u, &u->links[i]);
 	return err;
 }
 
@@ -325,7 +365,7 @@ static int set_unit(struct units *u, uint32_t unit, bool attached)
 {
 	int err = 0, n = 0;
 
-	for (uint32_t i = 0; i < u->n_links && !err; i++) {
+	for (uint32_t i = u->n_links; i-- > 0 && !err;) {
 		struct unit_link *l = &u->links[i];
 
 		if (l->unit != unit || (l->fd >= 0) == attached)
@@ -347,6 +387,11 @@ int units__set_starts(struct units *u, uint32_t query, bool attached)
 int units__set_ends(struct units *u, uint32_t set, bool attached)
 {
 	return set_unit(u, u->n_queries + set, attached);
+}
+
+int units__add_group(struct units *u, uint32_t group)
+{
+	return set_unit(u, u->n_queries + u->n_sets + group, true);
 }
 
 bool units__has_starts(const struct units *u, uint32_t query)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * With a budget: the probes of one library's queries in units that can be taken away and put back
- * while the compilers run. The starts of a query are one unit; the ends of all queries that share
- * bodies (a set), with what else only makes sense while they are there, are another.
+ * With a budget: the probes of one library in units that can be attached or not. The starts of a
+ * query are one unit; the ends of all queries that share bodies (a set), with what else only makes
+ * sense while they are there, are another. These two can be taken away and put back while the
+ * compilers run. A group of guards (guard_groups.h) is a unit too, which may come later but stays.
  *
- * Each unit has uprobe_multi links of its own. What belongs to no unit (unwinding, other events,
- * the sites that tell which query a shared body runs) is attached for good by probes__attach().
+ * Each unit has uprobe_multi links of its own. What belongs to no unit (unwinding, timers, the
+ * sites that tell which query a shared body runs) is attached for good by probes__attach().
  */
 #ifndef QPROF_CAPTURE_UNITS_H
 #define QPROF_CAPTURE_UNITS_H
@@ -24,13 +25,16 @@ bool units_have(const struct plan_site *site);
 
 /* None is attached yet. -ENOMEM. */
 int units__new(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
-	       const uint32_t *set_of, struct units **out);
+	       struct units **out);
 
 /*
- * Attach what is wanted, ends first: by the number of a query, or of a set; NULL: all. Negative
- * errno.
+ * Attach what is wanted, ends first: by the number of a query, of a set, or of a group; NULL: all.
+ * What is attached already stays so. Negative errno.
  */
-int units__attach(struct units *u, const bool *starts, const bool *ends);
+int units__attach(struct units *u, const bool *starts, const bool *ends, const bool *groups);
+
+/* Attach a group of guards, ends first: the sites that came, or a negative errno. */
+int units__add_group(struct units *u, uint32_t group);
 
 /* Sites that are attached. */
 uint32_t units__sites(const struct units *u);

@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "analyze/compare.h"
+#include "analyze/compile_name.h"
 #include "analyze/summary.h"
 #include "base/diag.h"
 #include "cli/commands.h"
@@ -11,11 +13,13 @@
 #include "cli/trace_list.h"
 #include "trace/reader.h"
 #include "view/diff.h"
+#include "view/screen.h"
 
 struct sides {
 	struct trace_list lists[COMPARE_N_SIDES];
 	struct diff_trace *traces; /* of both, in that order; paths are the lists' */
 	char **problems;	   /* theirs */
+	char **compilers;
 	size_t n;
 	bool whole; /* all of them, as far as they tell */
 };
@@ -26,7 +30,10 @@ static void sides__clear(struct sides *s)
 		trace_list__clear(&s->lists[i]);
 	for (size_t i = 0; s->problems && i < s->n; i++)
 		free(s->problems[i]);
+	for (size_t i = 0; s->compilers && i < s->n; i++)
+		free(s->compilers[i]);
 	free(s->problems);
+	free(s->compilers);
 	free(s->traces);
 }
 
@@ -44,7 +51,8 @@ static int sides__init(struct sides *s, const struct cli_files *words)
 	n = (size_t)s->lists[COMPARE_BASE].n + s->lists[COMPARE_NEW].n;
 	s->traces = calloc(n, sizeof(*s->traces));
 	s->problems = calloc(n, sizeof(*s->problems));
-	if (!s->traces || !s->problems)
+	s->compilers = calloc(n, sizeof(*s->compilers));
+	if (!s->traces || !s->problems || !s->compilers)
 		return diag_error_r(-ENOMEM, "out of memory");
 	for (int i = 0; i < COMPARE_N_SIDES; i++)
 		for (uint32_t k = 0; k < s->lists[i].n; k++)
@@ -102,16 +110,66 @@ static const char *string_of(const void *ctx, uint32_t id)
 	return trace_reader__string(ctx, id);
 }
 
-/* What is wrong with a trace is the reader's text. */
-static int keep_problem(struct sides *sides, struct diff_trace *t, const struct trace_reader *r)
+/* The same for the same build, in whatever order its compilers ran. */
+static const char *compiler_of(const struct summary *s)
 {
-	const char *problem = trace_reader__problem(r);
-	char **kept = &sides->problems[t - sides->traces];
+	const char *first = NULL;
 
-	if (!problem)
-		return 0;
-	t->problem = *kept = strdup(problem);
-	return *kept ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
+		const struct trace_process *p = summary__process_at(s, i);
+
+		if (p->rustc_version && !compile_only_asks(p) &&
+		    (!first || strcmp(p->rustc_version, first) < 0))
+			first = p->rustc_version;
+	}
+	return first;
+}
+
+/* What is wrong with a trace is the reader's text, and goes with it. */
+static int keep_texts(struct sides *sides, struct diff_trace *t, const struct trace_reader *r,
+		      const struct summary *s)
+{
+	const char *problem = trace_reader__problem(r), *compiler = compiler_of(s);
+	size_t i = t - sides->traces;
+
+	t->problem = sides->problems[i] = problem ? strdup(problem) : NULL;
+	t->compiler = sides->compilers[i] = compiler ? strdup(compiler) : NULL;
+	return (problem && !t->problem) || (compiler && !t->compiler) ? -ENOMEM : 0;
+}
+
+/* Killed, or recorded for less long than it ran. A profile of rustc's own may not tell the status.
+ */
+static bool is_cut(const struct trace_process *p)
+{
+	if (p->exit_status == TRACE_EXIT_UNKNOWN)
+		return !p->end_ns;
+	return WIFSIGNALED(p->exit_status);
+}
+
+static void count_compiles(struct diff_trace *t, const struct summary *s)
+{
+	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
+		const struct trace_process *p = summary__process_at(s, i);
+
+		if (compile_only_asks(p))
+			continue;
+		t->compiles++;
+		t->late += p->attached_late;
+		t->cut += is_cut(p);
+	}
+}
+
+/* What the builds themselves have less of than others, in a warning. */
+static void tell_missing_compiles(const struct diff_trace *t)
+{
+	if (t->late)
+		diag_warn("%s: %u of %u compilers ran before their probes were there; what they "
+			  "did until then is missing",
+			  t->path, t->late, t->compiles);
+	if (t->cut)
+		diag_warn("%s: %u of %u compilers were killed, or still ran when the recording "
+			  "ended; what they would have done is missing",
+			  t->path, t->cut, t->compiles);
 }
 
 /* What may be missing from it, in a warning. */
@@ -125,11 +183,14 @@ static void tell_faults(struct sides *sides, const struct diff_trace *t, const s
 			  t->path, (unsigned long)t->lost);
 	if (!summary__spans(s))
 		diag_warn("%s: no query was executed; was everything built already?", t->path);
+	tell_missing_compiles(t);
 	if (t->rough || t->counted)
 		diag_warn("%s: to keep within a budget %lu executions were only counted, and about "
 			  "%lu estimated: the self times of who called them have theirs",
 			  t->path, (unsigned long)t->counted, (unsigned long)t->estimated);
-	sides->whole &= !t->problem && !t->lost && !t->rough;
+	sides->whole &= !t->problem && !t->lost && !t->rough && !t->late && !t->cut;
+	/* What was not built is fast. */
+	sides->whole &= summary__spans(s) > 0;
 }
 
 static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *t)
@@ -148,11 +209,31 @@ static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *
 	if (!err)
 		err = compare__trace(c, t->side, s, &names);
 	if (!err)
-		err = keep_problem(sides, t, r);
+		err = keep_texts(sides, t, r, s);
 	if (err)
 		return diag_error_r(err, "cannot read %s: %s", t->path, strerror(-err));
+	count_compiles(t, s);
 	tell_faults(sides, t, s);
 	return 0;
+}
+
+/* Queries come and go, and change their names, from one version to the next. */
+static void tell_compilers(const struct sides *sides)
+{
+	const struct diff_trace *first = NULL;
+
+	for (size_t i = 0; i < sides->n; i++) {
+		const struct diff_trace *t = &sides->traces[i];
+
+		if (!t->compiler)
+			continue;
+		first = first ?: t;
+		if (!strcmp(first->compiler, t->compiler))
+			continue;
+		diag_warn("%s was compiled by %s, and %s by %s: what differs may be the compiler's",
+			  first->path, first->compiler, t->path, t->compiler);
+		return;
+	}
 }
 
 static bool matches(const char *glob, const char *text)
@@ -275,6 +356,7 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 		.gates = gates,
 		.n_gates = o->gates.n,
 		.top = o->top,
+		.width = o->wide ? 0 : screen_columns(stdout),
 	};
 	int err = 0;
 
@@ -282,6 +364,7 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 		err = add_trace(c, sides, &sides->traces[i]);
 	if (err)
 		return EXIT_CODE_FAILURE;
+	tell_compilers(sides);
 	if (!gates || compare__result(c, &rules, &result)) {
 		diag_error("out of memory");
 		return EXIT_CODE_FAILURE;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -26,16 +27,8 @@ static void seen__clear(struct seen *s)
 
 static int seen__add(struct seen *s, const struct trace_process *p)
 {
-	if (p->index >= s->n) {
-		uint32_t n = p->index + 1;
-		void *more = reallocarray(s->by_index, n, sizeof(*s->by_index));
-
-		if (!more)
-			return -ENOMEM;
-		s->by_index = more;
-		memset(s->by_index + s->n, 0, (n - s->n) * sizeof(*s->by_index));
-		s->n = n;
-	}
+	if (array__reserve_at(&s->by_index, p->index, &s->n, sizeof(*s->by_index)))
+		return -ENOMEM;
 	s->by_index[p->index] = p;
 	return 0;
 }
@@ -109,6 +102,12 @@ static int compute(struct seen *s, struct trace_span *span, struct trace_off *of
 	return self_time__span(s->self_time, span, off);
 }
 
+/* NULL: a query. */
+static const char *kind_of(const struct trace_reader *r, uint8_t kind)
+{
+	return kind ? trace_reader__kind(r, kind) : NULL;
+}
+
 static int dump_span_item(const struct trace_reader *r, struct seen *s, struct trace_span span)
 {
 	struct trace_location at;
@@ -118,7 +117,7 @@ static int dump_span_item(const struct trace_reader *r, struct seen *s, struct t
 	int err = compute(s, &span, &off);
 	const struct dump_span_texts texts = {
 		.name = trace_reader__string(r, span.label),
-		.kind = span.kind ? trace_reader__kind(r, span.kind) : NULL,
+		.kind = kind_of(r, span.kind),
 		.event = trace_reader__event(r, &span),
 		.caller = located ? &at : NULL,
 		.probes = s->has_costs && span.kind != TRACE_KIND_OFF_CPU,
@@ -145,7 +144,8 @@ static int dump_item(const struct trace_reader *r, struct seen *s, const struct 
 				  trace_reader__kind(r, item->tally.kind));
 	case TRACE_ITEM_DECISION:
 		return dump_decision(stdout, &item->decision,
-				     trace_reader__string(r, item->decision.label));
+				     trace_reader__string(r, item->decision.label),
+				     kind_of(r, item->decision.kind));
 	case TRACE_ITEM_LOSSES:
 		return dump_losses(stdout, &item->losses);
 	case TRACE_ITEM_COSTS:

@@ -11,7 +11,7 @@
 #include "cli/output_file.h"
 #include "export/job.h"
 #include "export/measureme.h"
-#include "export/timeline.h"
+#include "export/notes.h"
 #include "view/format.h"
 
 static int open_directory(const char *path, int *fd)
@@ -67,7 +67,7 @@ struct format {
 	bool limited;	     /* by --max-size */
 	const char *thing;   /* what is counted */
 	const char *several; /* what is behind it of more than one */
-	const char *viewer;  /* what to do with it; %s is the file */
+	const char *viewer;  /* what to do with it, to be copied; %s is the file */
 };
 
 /* By enum cli_format; measureme is a directory. */
@@ -84,7 +84,7 @@ static const struct format formats[] = {
 			       "draw %s with inferno-flamegraph or flamegraph.pl --countname ns"},
 	[CLI_FORMAT_SVG] = {export_svg, false, "box", "es", "open %s in a browser"},
 	[CLI_FORMAT_PPROF] = {export_pprof, false, "stack", "s",
-			      "look at %s with: go tool pprof -http=localhost:"},
+			      "look at it with: go tool pprof -http=localhost: %s"},
 	[CLI_FORMAT_SPEEDSCOPE] = {export_speedscope, false, "stack", "s",
 				   "open %s in www.speedscope.app, which keeps it in your browser, "
 				   "or with the speedscope of npm"},
@@ -137,18 +137,19 @@ static int open_output(const struct cli_export_options *o, struct output_file *f
 static void say_written(const struct cli_export_options *o, const struct export_job *job)
 {
 	const struct format *f = &formats[o->format];
-	char count[FORMAT_MAX], size[FORMAT_MAX], note[512];
+	char count[FORMAT_MAX], size[FORMAT_MAX], note[EXPORT_NOTE_MAX];
 	_free_ char *where = NULL;
-	const char *file = is_stdout(o) ? "it" : o->output;
+	const char *file = is_stdout(o) ? "FILE" : o->output;
 
 	diag_info("wrote %s %s%s to %s (%s)", format_count(count, job->written), f->thing,
 		  job->written == 1 ? "" : f->several, is_stdout(o) ? "standard output" : o->output,
 		  format_bytes(size, out__size(job->out)));
-	if (job->adjusted)
-		diag_warn("%s intervals overlapped others without being in them; they were cut",
-			  format_count(count, job->adjusted));
-	if (timeline_note(job, note, sizeof(note)))
+	if (export_note(job, NOTE_ADJUSTED, note))
+		diag_warn("%s", note);
+	if (export_note(job, NOTE_LEFT_OUT, note))
 		diag_warn("%s; --max-size 0 keeps all", note);
+	if (export_note(job, NOTE_LOST, note))
+		diag_warn("%s; what is left was exported", note);
 	if (asprintf(&where, f->viewer, file) < 0)
 		where = NULL;
 	diag_info("%s; nothing was sent anywhere, but it " EXPORT_PRIVACY, where ?: file);

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/budget.h"
+#include "analyze/decisions.h"
 #include "analyze/build.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
@@ -13,6 +13,7 @@
 #include "trace/reader.h"
 #include "trace/self_time.h"
 #include "view/build.h"
+#include "view/screen.h"
 #include "view/view.h"
 
 /* What a trace says, summed. */
@@ -26,7 +27,7 @@ struct contents {
 	struct self_time *self_time; /* NULL: rows are queries, and the summary does it */
 	uint64_t self_ns;	     /* of all */
 	uint64_t self_probe_ns;
-	struct budget budget;
+	struct decisions decisions;
 	struct trace_losses losses;
 	struct trace_costs costs;
 	bool has_losses;
@@ -40,7 +41,7 @@ static void contents__clear(struct contents *c)
 	callers__free(c->callers);
 	build__free(c->build);
 	self_time__free(c->self_time);
-	budget__destroy(&c->budget);
+	decisions__destroy(&c->decisions);
 }
 
 static const char *string_of(const void *ctx, uint32_t id)
@@ -174,7 +175,7 @@ static int take_item(struct contents *c, const struct trace_reader *r, struct tr
 	case TRACE_ITEM_TALLY:
 		return take_tally(c, r, &item->tally);
 	case TRACE_ITEM_DECISION:
-		return budget__decision(&c->budget, &item->decision);
+		return decisions__add(&c->decisions, &item->decision);
 	case TRACE_ITEM_LOSSES:
 		c->losses = item->losses;
 		c->has_losses = true;
@@ -192,7 +193,7 @@ static int read_all(struct trace_reader *r, struct contents *c)
 	struct trace_item item;
 	int err = contents__init(c, r);
 
-	c->budget.ppm = trace_reader__info(r)->budget_ppm;
+	c->decisions.ppm = trace_reader__info(r)->budget_ppm;
 	while (!err) {
 		err = trace_reader__next(r, &item);
 		if (err || item.kind == TRACE_ITEM_END)
@@ -200,7 +201,8 @@ static int read_all(struct trace_reader *r, struct contents *c)
 		err = take_item(c, r, &item);
 	}
 	if (!err)
-		budget__end(&c->budget, summary__end_ns(c->summary));
+		decisions__end(&c->decisions, summary__end_ns(c->summary));
+	summary__loads_watched(c->summary, decisions__watched_from(&c->decisions, TRACE_KIND_LOAD));
 	if (!err && c->build)
 		err = build__end(c->build);
 	return err;
@@ -238,6 +240,7 @@ static struct report_options view_options(const struct contents *c, const struct
 
 	return (struct report_options){
 		.top = o->top,
+		.width = o->wide ? 0 : screen_columns(stdout),
 		.problem = trace_reader__problem(r),
 		.sort = sort[o->sort],
 		.min_self_ns = o->min.ns,
@@ -251,7 +254,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.all_self_ns = c->self_ns > c->self_probe_ns ? c->self_ns - c->self_probe_ns : 0,
 		.costs = c->has_costs ? &c->costs : NULL,
 		.raw = o->raw,
-		.budget = c->budget.ppm ? &c->budget : NULL,
+		.decisions = c->decisions.ppm ? &c->decisions : NULL,
 	};
 }
 
@@ -290,6 +293,8 @@ static int print(const struct contents *c, const struct view_names *names,
 		.problem = opt->problem,
 		.top = opt->top,
 		.full = c->options->full,
+		.wide = c->options->wide || c->options->full,
+		.decisions = opt->decisions,
 	};
 
 	opt->build = c->build ? &build : NULL;
@@ -298,6 +303,26 @@ static int print(const struct contents *c, const struct view_names *names,
 	if (!shows_build(c))
 		return report_text(stdout, c->summary, losses, names, opt);
 	return c->options->markdown ? build_markdown(stdout, &build) : build_text(stdout, &build);
+}
+
+/* Or a slip of the pen would look like a query that takes no time. */
+static int tell_unmatched(const struct contents *c, const struct view_names *names)
+{
+	const struct cli_texts *globs = asked_for(c);
+	_free_ struct summary_row *rows = NULL;
+	size_t n;
+	int err = summary__rows(c->summary, SUMMARY_ALL, &rows, &n);
+
+	for (size_t i = 0; !err && i < globs->n; i++) {
+		const struct cli_texts one = {&globs->texts[i], 1};
+		bool found = false;
+
+		for (size_t k = 0; k < n && !found; k++)
+			found = cmd_matches(&one, names->text(names->ctx, rows[k].label));
+		if (!found)
+			diag_warn("nothing in %s is called %s", c->options->file, globs->texts[i]);
+	}
+	return err;
 }
 
 int cmd_report(const struct cli_report_options *o)
@@ -321,7 +346,7 @@ int cmd_report(const struct cli_report_options *o)
 	opt = view_options(&c, r);
 	if (opt.problem)
 		diag_warn("%s: %s; the report covers what could be read", o->file, opt.problem);
-	err = print(&c, &names, &opt);
+	err = tell_unmatched(&c, &names) ?: print(&c, &names, &opt);
 	if (err) {
 		diag_error("cannot print the report: %s", strerror(-err));
 		return EXIT_CODE_FAILURE;

@@ -77,6 +77,7 @@ static int open_view(struct stuck *s)
 	int err = 0;
 
 	s->style.full = s->opt->full;
+	s->style.width = s->opt->full ? 0 : screen_columns(stdout);
 	if (!s->opt->json && !s->opt->once)
 		err = screen__new(stdout, &s->screen);
 	if (err && err != -ENOTTY)

@@ -205,7 +205,6 @@ static int refresh_data(struct watch *w, bool first)
 		.summary = w->feed.summary,
 		.threads = w->feed.threads,
 		.names = &w->names,
-		.losses = &w->feed.losses,
 		.title = w->title,
 		.start_ns = info->clock_start_ns,
 	};
@@ -215,6 +214,7 @@ static int refresh_data(struct watch *w, bool first)
 	if (err)
 		return err;
 	w->has_grown |= more && !first;
+	data.losses = w->feed.has_losses ? &w->feed.losses : NULL;
 	data.source = w->feed.over ? source_of(w) : source;
 	data.now_ns = summary__end_ns(w->feed.summary);
 	if (data.source == TOP_RECORDING && info->clock == TRACE_CLOCK_MONOTONIC)

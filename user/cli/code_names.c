@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "plan/function_name.h"
 #include "plan/functions.h"
@@ -21,7 +22,7 @@ struct library {
 	struct functions *functions;
 	struct tracks_functions callbacks;
 	struct noted *noted;
-	size_t n_noted, capacity;
+	uint32_t n_noted, capacity;
 };
 
 struct code_names {
@@ -69,15 +70,8 @@ int code_names__note(struct code_names *c, uint8_t lib, const struct trace_funct
 {
 	struct library *l = &c->libraries[lib];
 
-	if (l->n_noted == l->capacity) {
-		size_t capacity = l->capacity ? l->capacity * 2 : 1024;
-		void *noted = reallocarray(l->noted, capacity, sizeof(*l->noted));
-
-		if (!noted)
-			return -ENOMEM;
-		l->noted = noted;
-		l->capacity = capacity;
-	}
+	if (array__reserve_one(&l->noted, l->n_noted, &l->capacity, sizeof(*l->noted)))
+		return -ENOMEM;
 	l->noted[l->n_noted++] = (struct noted){f->addr, f->size, f->first};
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 struct code_names;
 
+/* 0, or -ENOMEM. */
 int code_names__new(struct code_names **out);
 
 /*

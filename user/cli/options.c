@@ -7,6 +7,10 @@
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 #define AT(field)   offsetof(struct cli, field)
 
+#define WIDE_HELP                                                                                  \
+	"Whole names and all columns, however wide. Without it a line has as many columns as the " \
+	"terminal, or 80 where there is none."
+
 #define QUERY_HELP                                                                               \
 	"Only queries whose name matches GLOB, such as 'type*' or '*_of'. May be given several " \
 	"times: any of them."
@@ -96,6 +100,7 @@ static const struct cli_option options[] = {
 		.arg = "DURATION",
 		.kind = CLI_DURATION,
 		.offset = AT(record.slow_ns),
+		.positive = true,
 		.help = "Print a line to standard error for each interval that took this long or "
 			"longer, as soon as it has ended: its name, how long it took, without "
 			"what ran within it (self), and off the CPU; then the crate and process. "
@@ -132,10 +137,12 @@ static const struct cli_option options[] = {
 		.arg = "PERCENT",
 		.kind = CLI_THRESHOLD,
 		.offset = AT(record.budget),
+		.positive = true,
 		.help = "Let the probes take at most so much of the compilers' CPU time, such as "
 			"5%. The hottest and shortest queries are then only counted, or watched "
-			"now and then and estimated; reports mark them. Without it every "
-			"execution is recorded, whatever that takes.",
+			"now and then and estimated, and what was never met before and is no "
+			"query is left out; reports mark and list them. Without it all is "
+			"recorded, whatever that takes.",
 	},
 	{
 		.commands = CLI_BIT(CLI_RECORD) | CLI_BIT(CLI_TOP),
@@ -181,6 +188,14 @@ static const struct cli_option options[] = {
 		.offset = AT(report.full),
 		.help = "Every row and column of the report of a build, which otherwise fits a "
 			"screen.",
+	},
+	{
+		.commands = CLI_BIT(CLI_REPORT),
+		.letter = 'w',
+		.name = "wide",
+		.kind = CLI_FLAG,
+		.offset = AT(report.wide),
+		.help = WIDE_HELP,
 	},
 	{
 		.commands = CLI_BIT(CLI_REPORT),
@@ -297,6 +312,14 @@ static const struct cli_option options[] = {
 		.offset = AT(diff.top),
 		.initial = "20",
 		.help = "Show only the N largest changes; 0 shows all. JSON always has all.",
+	},
+	{
+		.commands = CLI_BIT(CLI_DIFF),
+		.letter = 'w',
+		.name = "wide",
+		.kind = CLI_FLAG,
+		.offset = AT(diff.wide),
+		.help = WIDE_HELP,
 	},
 	{
 		.commands = CLI_BIT(CLI_DIFF),

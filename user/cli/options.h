@@ -143,6 +143,7 @@ struct cli_report_options {
 	bool json;
 	bool markdown;	   /* of a build */
 	bool full;	   /* of a build: every row */
+	bool wide;	   /* lines as long as they get */
 	bool raw;	   /* times with what our own probes took of them */
 	uint64_t top;	   /* 0 = all, or of a build as many as fit */
 	unsigned int by;   /* enum cli_by */
@@ -167,6 +168,7 @@ struct cli_diff_options {
 	struct cli_gates gates;
 	bool json;
 	bool markdown;
+	bool wide; /* lines as long as they get */
 };
 
 struct cli_dump_options {
@@ -292,6 +294,7 @@ struct cli_option {
 	const char *choices; /* CLI_CHOICE: "auto|multi|perf" */
 	unsigned int first;  /* CLI_CHOICE: the value of the first choice */
 	const char *initial; /* parsed as its argument before the command line; or NULL */
+	bool positive;	     /* not 0, which is as if it were left out */
 	const char *help;
 };
 

@@ -85,7 +85,16 @@ static int add_file(struct cli_files *files, const char *path)
 	return *path ? 0 : -EINVAL;
 }
 
-static int store(struct cli *cli, const struct cli_option *o, const char *arg)
+static bool is_zero(const struct cli_option *o, const void *field)
+{
+	const struct cli_threshold *threshold = field;
+
+	if (o->kind == CLI_THRESHOLD)
+		return !threshold->ns && !threshold->millipercent;
+	return o->kind == CLI_DURATION && !*(const uint64_t *)field;
+}
+
+static int parse_value(struct cli *cli, const struct cli_option *o, const char *arg)
 {
 	void *field = (char *)cli + o->offset;
 
@@ -121,6 +130,13 @@ static int store(struct cli *cli, const struct cli_option *o, const char *arg)
 		return store_choice(field, o, arg);
 	}
 	return -EINVAL;
+}
+
+static int store(struct cli *cli, const struct cli_option *o, const char *arg)
+{
+	int err = parse_value(cli, o, arg);
+
+	return !err && o->positive && is_zero(o, (char *)cli + o->offset) ? -ERANGE : err;
 }
 
 static const char *expected(enum cli_kind kind)

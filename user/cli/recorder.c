@@ -6,28 +6,30 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "analyze/budget.h"
+#include "analyze/decisions.h"
 #include "analyze/summary.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/invoker.h"
 #include "base/version.h"
+#include "cli/closing_report.h"
 #include "cli/code_names.h"
-#include "cli/output_file.h"
+#include "cli/trace_output.h"
 #include "cli/unrecorded.h"
-#include "trace/writer.h"
 #include "tracks/tracks.h"
 #include "view/format.h"
+#include "view/screen.h"
 #include "view/slow.h"
 
 struct recorder {
 	struct recorder_options opt;
-	char *path; /* as the user named it */
-	struct output_file file;
-	struct trace_writer *writer;
+	/* The build goes on and so does the live view when it fails, as on a full disk; it keeps
+	 * its "unfinished" mark then, and the error decides our exit status. */
+	struct trace_output trace;
 	struct tracks *tracks;
 	struct code_names *code_names; /* NULL without callers */
 	struct summary *summary;
+	struct build *build; /* NULL: nothing is printed of it */
+	struct build_texts texts;
 	struct live_view *live;
 	struct trace_costs costs;
 	bool has_costs;
@@ -39,36 +41,17 @@ struct recorder {
 	uint64_t n_queries;
 	uint64_t n_hits; /* of caches */
 	struct unrecorded unrecorded;
-	struct budget watched; /* what was decided to keep the budget */
-	int file_err;	       /* the trace's first error; recording to it has stopped */
-	int place_err; /* the trace could not be put where it belongs; it is whole elsewhere */
-	int view_err;  /* the live view's; it is not drawn any more */
+	struct decisions decisions; /* what was decided to keep the budget */
+	int view_err;		    /* the live view's; it is not drawn any more */
 };
-
-/*
- * The build goes on and so does the live view when the disk is full; the file keeps its
- * "unfinished" mark and the error decides our exit status.
- */
-static void file_failed(struct recorder *r, int err)
-{
-	if (r->file_err)
-		return;
-	r->file_err = err;
-	diag_error("cannot write %s: %s; %s. What was written up to here can be read", r->path,
-		   strerror(-err),
-		   err == -ENOSPC || err == -EDQUOT || err == -EFBIG
-			   ? "free some space or choose another place with -o"
-			   : "choose another place with -o");
-}
 
 static int on_process(void *ctx, const struct trace_process *p)
 {
 	struct recorder *r = ctx;
-	int err = r->file_err ? 0 : trace_writer__process(r->writer, p);
 
-	if (err)
-		file_failed(r, err);
-	return summary__process(r->summary, p);
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__process(r->trace.writer, p));
+	return summary__process(r->summary, p) ?: r->build ? build__process(r->build, p) : 0;
 }
 
 static const char *name_of(const void *ctx, uint32_t id)
@@ -91,15 +74,14 @@ static void tell_slow(const struct recorder *r, const struct trace_span *s,
 static int on_span(void *ctx, const struct trace_span *s, const struct trace_off *off)
 {
 	struct recorder *r = ctx;
-	int err = r->file_err ? 0 : trace_writer__span(r->writer, s);
 
-	if (err)
-		file_failed(r, err);
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__span(r->trace.writer, s));
 	r->n_queries += s->kind == TRACE_KIND_QUERY;
 	r->n_hits += s->kind == TRACE_KIND_HIT;
 	if (r->opt.slow_ns && slow_is(s, r->opt.slow_ns))
 		tell_slow(r, s, off);
-	return summary__span(r->summary, s, off);
+	return summary__span(r->summary, s, off) ?: r->build ? build__span(r->build, s) : 0;
 }
 
 static int on_unrecorded(void *ctx, const struct trace_tally *more)
@@ -112,21 +94,19 @@ static int on_unrecorded(void *ctx, const struct trace_tally *more)
 static int on_function(void *ctx, uint8_t lib, const struct trace_function *f)
 {
 	struct recorder *r = ctx;
-	int err = r->file_err ? 0 : trace_writer__function(r->writer, f);
 
-	if (err)
-		file_failed(r, err);
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__function(r->trace.writer, f));
 	return code_names__note(r->code_names, lib, f);
 }
 
 static int on_thread(void *ctx, const struct trace_thread *t)
 {
 	struct recorder *r = ctx;
-	int err = r->file_err ? 0 : trace_writer__thread(r->writer, t);
 
-	if (err)
-		file_failed(r, err);
-	return 0;
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__thread(r->trace.writer, t));
+	return r->build ? build__thread(r->build, t) : 0;
 }
 
 static int remember_name(struct recorder *r, uint32_t id, const char *name)
@@ -165,11 +145,9 @@ static uint32_t id_without_file(const struct recorder *r, const char *name)
 
 static int label_of(struct recorder *r, const char *name, uint32_t *id)
 {
-	int err = r->file_err ? 0 : trace_writer__intern(r->writer, name, id);
-
-	if (err)
-		file_failed(r, err);
-	if (r->file_err)
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__intern(r->trace.writer, name, id));
+	if (r->trace.err)
 		*id = id_without_file(r, name);
 	return remember_name(r, *id, name);
 }
@@ -262,44 +240,10 @@ static int on_cwd(void *ctx, pid_t pid, const char *cwd)
 	return tracks__cwd(r->tracks, (uint32_t)pid, cwd);
 }
 
-static int create_as_user(struct recorder *r, const struct trace_info *info)
-{
-	_invoker_ struct invoker inv = {0};
-	int err = invoker__get(&inv);
-
-	if (!err)
-		err = invoker__take_file_rights(&inv);
-	if (err)
-		return err;
-	err = output_file__choose(&r->file, r->path, r->opt.force);
-	if (!err)
-		err = trace_writer__open(r->file.path, info, &r->writer);
-	r->file.created = !err;
-	invoker__return_file_rights(&inv);
-	return err;
-}
-
-static int cannot_create(const struct recorder *r, int err)
-{
-	if (err == -EEXIST)
-		return diag_error_r(err,
-				    "%s exists already; choose another name with -o, or "
-				    "overwrite it with --force",
-				    r->path);
-	if (err == -EINVAL && r->opt.force)
-		return diag_error_r(err,
-				    "%s is no regular file, and a trace cannot go anywhere else; "
-				    "choose another name with -o",
-				    r->path);
-	return diag_error_r(err, "cannot create %s: %s; choose another place with -o", r->path,
-			    strerror(-err));
-}
-
 int recorder__create_file(struct recorder *r)
 {
 	struct utsname uts;
 	struct trace_info info = {.tool = (char *)"qprof-bpf " QPROF_VERSION};
-	int err;
 
 	uname(&uts);
 	info.kernel = uts.release;
@@ -307,14 +251,11 @@ int recorder__create_file(struct recorder *r)
 	info.clock_start_ns = r->start_ns;
 	info.realtime_start_ns = r->realtime_start_ns;
 	info.budget_ppm = r->opt.budget_ppm;
-	err = create_as_user(r, &info);
-	return err ? cannot_create(r, err) : 0;
+	return trace_output__create(&r->trace, &info);
 }
 
 void recorder__set_costs(struct recorder *r, const struct probe_costs *costs)
 {
-	int err = 0;
-
 	r->costs = (struct trace_costs){
 		.ps[TRACE_COST_EMULATED] = costs->emulated.hit_ps,
 		.ps[TRACE_COST_EMULATED_INSIDE] = costs->emulated.inside_ps,
@@ -325,39 +266,18 @@ void recorder__set_costs(struct recorder *r, const struct probe_costs *costs)
 	if (!r->has_costs)
 		return;
 	tracks__set_costs(r->tracks, &r->costs);
-	if (!r->file_err)
-		err = trace_writer__costs(r->writer, &r->costs);
-	if (err)
-		file_failed(r, err);
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__costs(r->trace.writer, &r->costs));
 }
 
 void recorder__commit_file(struct recorder *r)
 {
-	_invoker_ struct invoker inv = {0};
-	int err = r->file.committed ? 0 : invoker__get(&inv);
-
-	if (err || r->file.committed)
-		return;
-	err = invoker__take_file_rights(&inv);
-	if (!err)
-		err = output_file__commit(&r->file);
-	invoker__return_file_rights(&inv);
-	if (!err)
-		return;
-	r->file.committed = true;
-	r->place_err = err;
-	diag_error("cannot replace %s: %s; the trace goes to %s", r->path, strerror(-err),
-		   r->file.path);
+	trace_output__commit(&r->trace);
 }
 
 void recorder__discard_file(struct recorder *r)
 {
-	_invoker_ struct invoker inv = {0};
-
-	if (invoker__get(&inv) || invoker__take_file_rights(&inv))
-		return;
-	output_file__discard(&r->file);
-	invoker__return_file_rights(&inv);
+	trace_output__discard(&r->trace);
 }
 
 int recorder__open(const struct recorder_options *opt, struct recorder **out)
@@ -378,11 +298,15 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	if (!r)
 		return diag_error_r(-ENOMEM, "out of memory");
 	r->opt = *opt;
-	r->watched.ppm = opt->budget_ppm;
+	r->decisions.ppm = opt->budget_ppm;
 	r->start_ns = clock_ns(CLOCK_MONOTONIC);
 	r->realtime_start_ns = clock_ns(CLOCK_REALTIME);
-	r->path = strdup(opt->output);
-	err = r->path ? summary__new(&r->summary) : -ENOMEM;
+	r->trace.path = strdup(opt->output);
+	r->trace.force = opt->force;
+	r->texts = (struct build_texts){r, name_of};
+	err = r->trace.path ? summary__new(&r->summary) : -ENOMEM;
+	if (!err && opt->summary)
+		err = build__new(&r->texts, &r->build);
 	if (!err)
 		err = tracks__new(&sink, &r->tracks);
 	if (!err && opt->filter && filter__wants_hits(opt->filter))
@@ -409,21 +333,33 @@ static enum trace_watch watch_of(enum governor_watch watch)
 	}
 }
 
+/* Kinds have the same numbers in both halves: see tracks.c. */
+static int label_of_decision(struct recorder *r, const struct session_decision *d, uint32_t *label)
+{
+	if (d->query == SESSION_ALL)
+		return label_of(r, TRACE_ALL_LABELS, label);
+	*label = d->kind == WIRE_KIND_QUERY ? tracks__query_label(r->tracks, d->lib, d->query)
+					    : tracks__guard_label(r->tracks, d->lib, d->query);
+	return 0;
+}
+
 static int on_decision(void *ctx, const struct session_decision *d)
 {
 	struct recorder *r = ctx;
 	struct trace_decision decision = {
 		.time_ns = d->time_ns,
-		.label = tracks__query_label(r->tracks, d->lib, d->query),
+		.kind = d->kind,
 		.watch = (uint8_t)watch_of(d->watch),
 		.cost_ppm = d->cost_ppm,
 		.budget_ppm = d->budget_ppm,
 	};
-	int err = r->file_err ? 0 : trace_writer__decision(r->writer, &decision);
+	int err = label_of_decision(r, d, &decision.label);
 
 	if (err)
-		file_failed(r, err);
-	return budget__decision(&r->watched, &decision);
+		return err;
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__decision(r->trace.writer, &decision));
+	return decisions__add(&r->decisions, &decision);
 }
 
 static int on_estimated(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint64_t events,
@@ -448,36 +384,12 @@ struct session_sink recorder__sink(struct recorder *r)
 	};
 }
 
-/* The one place that knows both numberings. */
 static struct trace_losses losses_of(const struct recorder *r,
 				     const uint64_t counters[WIRE_COUNTER_MAX])
 {
-	static const enum wire_counter from[TRACE_LOSS_MAX] = {
-		[TRACE_LOST_RING_FULL] = WIRE_LOST_RING_FULL,
-		[TRACE_LOST_STACK_FULL] = WIRE_LOST_STACK_FULL,
-		[TRACE_LOST_NO_STORAGE] = WIRE_LOST_NO_STORAGE,
-		[TRACE_LOST_RECURSION] = WIRE_LOST_RECURSION,
-		[TRACE_LOST_PROCESS_RECORD] = WIRE_LOST_PROCESS_RECORD,
-		[TRACE_LOST_TARGETS_FULL] = WIRE_LOST_TARGETS_FULL,
-		[TRACE_DROP_END_WITHOUT_START] = WIRE_DROP_END_WITHOUT_START,
-		[TRACE_COUNT_UNWOUND] = WIRE_COUNT_UNWOUND,
-		[TRACE_COUNT_LEFT] = WIRE_COUNT_LEFT,
-		[TRACE_COUNT_OPEN] = WIRE_COUNT_OPEN,
-		[TRACE_LOST_UNKNOWN_PROVIDER] = WIRE_DROP_UNKNOWN_PROVIDER,
-		[TRACE_COUNT_HITS] = WIRE_COUNT_HITS,
-		[TRACE_COUNT_HITS_OTHER] = WIRE_COUNT_HITS_OTHER,
-		[TRACE_COUNT_NO_LABEL] = WIRE_COUNT_NO_LABEL,
-		[TRACE_COUNT_NO_CALLER] = WIRE_COUNT_NO_CALLER,
-		[TRACE_LOST_MAPPINGS] = WIRE_LOST_MAPPINGS,
-		[TRACE_LOST_COMPILERS] = WIRE_LOST_COMPILERS,
-	};
-	_Static_assert(TRACE_LOST_COMPILERS == TRACE_LOSS_MAX - 1, "a cause without a counter");
-	struct trace_losses losses;
+	struct trace_losses losses = tracks__losses(r->tracks, counters);
 
-	for (int i = 0; i < TRACE_LOSS_MAX; i++)
-		losses.count[i] = counters[from[i]];
 	losses.count[TRACE_LOST_BAD_RECORD] = r->bad_records;
-	losses.count[TRACE_COUNT_NO_CALLER] += tracks__unplaced_callers(r->tracks);
 	return losses;
 }
 
@@ -506,15 +418,11 @@ int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]
 		.summary = r->summary,
 		.names = &names,
 	};
-	int err = 0;
 
 	recorder__commit_file(r);
-	if (!r->file_err)
-		err = trace_writer__losses(r->writer, &losses);
-	if (!err && !r->file_err)
-		err = trace_writer__flush(r->writer);
-	if (err)
-		file_failed(r, err);
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__losses(r->trace.writer, &losses)
+						       ?: trace_writer__flush(r->trace.writer));
 	draw_live(r, &state);
 	return 0;
 }
@@ -534,7 +442,7 @@ static void closing_line(struct recorder *r, const struct trace_losses *losses)
 	uint64_t others = summary__spans(r->summary) - r->n_queries - r->n_hits;
 	char size[FORMAT_MAX], intervals[64] = "", hits[64] = "";
 
-	format_bytes(size, trace_writer__bytes(r->writer));
+	format_bytes(size, trace_writer__bytes(r->trace.writer));
 	if (others)
 		snprintf(intervals, sizeof(intervals), " and %" PRIu64 " other intervals", others);
 	if (r->n_hits)
@@ -543,7 +451,7 @@ static void closing_line(struct recorder *r, const struct trace_losses *losses)
 		  " lost; wrote %s (%s)",
 		  r->n_queries, intervals, hits, tracks__processes(r->tracks),
 		  tracks__processes(r->tracks) == 1 ? "" : "s", trace_losses__total(losses),
-		  r->place_err ? r->file.path : r->path, size);
+		  trace_output__place(&r->trace), size);
 }
 
 static int print_summary(struct recorder *r, const struct trace_losses *losses)
@@ -551,15 +459,17 @@ static int print_summary(struct recorder *r, const struct trace_losses *losses)
 	struct view_names names = {.ctx = r, .text = name_of};
 	struct report_options report = {
 		.top = 20,
+		.width = screen_columns(r->opt.live),
 		.costs = r->has_costs ? &r->costs : NULL,
-		.budget = r->opt.budget_ppm ? &r->watched : NULL,
+		.decisions = r->opt.budget_ppm ? &r->decisions : NULL,
 	};
 	int err;
 
-	if (!r->opt.summary || r->view_err)
+	if (!r->build || r->view_err)
 		return r->view_err;
-	budget__end(&r->watched, summary__end_ns(r->summary));
-	err = report_text(r->opt.live, r->summary, losses, &names, &report);
+	decisions__end(&r->decisions, summary__end_ns(r->summary));
+	summary__loads_watched(r->summary, decisions__watched_from(&r->decisions, TRACE_KIND_LOAD));
+	err = closing_report(r->opt.live, r->build, r->summary, losses, &names, &report);
 	if (fflush(r->opt.live) && !err)
 		err = -errno;
 	if (err && err != -EPIPE)
@@ -581,30 +491,25 @@ static void tell_unknown_hits(const struct recorder *r)
 static void write_lines(struct recorder *r)
 {
 	uint64_t refused = tracks__refused_functions(r->tracks);
-	int err;
 
 	if (refused)
 		diag_warn("%" PRIu64 " functions found no place in the trace: the callers in them "
 			  "are unknown",
 			  refused);
-	err = r->code_names && !r->file_err ? code_names__write_lines(r->code_names, r->writer) : 0;
-	if (err)
-		file_failed(r, err);
+	if (r->code_names && !r->trace.err)
+		trace_output__wrote(&r->trace,
+				    code_names__write_lines(r->code_names, r->trace.writer));
 }
 
 /* What was not recorded, by process and query: once each, so not before all is known. */
 static void write_unrecorded(struct recorder *r)
 {
-	int err = 0;
-
 	for (uint32_t i = 0; i < r->unrecorded.n; i++) {
 		const struct trace_tally *t = &r->unrecorded.tallies[i];
 
-		if (!r->file_err)
-			err = trace_writer__tally(r->writer, t);
-		if (err)
-			file_failed(r, err);
-		if (summary__tally(r->summary, t))
+		if (!r->trace.err)
+			trace_output__wrote(&r->trace, trace_writer__tally(r->trace.writer, t));
+		if (summary__tally(r->summary, t) || (r->build && build__tally(r->build, t)))
 			diag_warn("out of memory: the summary leaves out what was not recorded");
 	}
 }
@@ -618,17 +523,14 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	live_view__restore(r->live);
 	write_unrecorded(r);
 	write_lines(r);
-	if (!r->file_err) {
-		err = trace_writer__finish(r->writer);
-		if (err)
-			file_failed(r, err);
-	}
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__finish(r->trace.writer));
 	err = print_summary(r, &losses);
-	if (r->file_err)
-		return r->file_err;
+	if (r->trace.err)
+		return r->trace.err;
 	tell_unknown_hits(r);
 	closing_line(r, &losses);
-	return r->place_err ? r->place_err : err == -EPIPE ? 0 : err;
+	return r->trace.place_err ? r->trace.place_err : err == -EPIPE ? 0 : err;
 }
 
 void recorder__free(struct recorder *r)
@@ -639,13 +541,12 @@ void recorder__free(struct recorder *r)
 	tracks__free(r->tracks);
 	code_names__free(r->code_names);
 	unrecorded__clear(&r->unrecorded);
-	budget__destroy(&r->watched);
+	decisions__destroy(&r->decisions);
 	summary__free(r->summary);
-	trace_writer__free(r->writer);
+	build__free(r->build);
+	trace_output__destroy(&r->trace);
 	for (uint32_t i = 0; i < r->n_names; i++)
 		free(r->names[i]);
 	free(r->names);
-	output_file__clear(&r->file);
-	free(r->path);
 	free(r);
 }

@@ -18,7 +18,7 @@ struct recorder_options {
 	bool force;	    /* overwrite it */
 	FILE *live;	    /* where the live view and the summary go */
 	enum live_mode mode;
-	bool summary;	     /* print one at the end */
+	bool summary;	     /* print one at the end: closing_report() */
 	bool callers;	     /* name them: the capture tells them */
 	uint64_t slow_ns;    /* print intervals that take so long to stderr; 0: none */
 	uint64_t budget_ppm; /* of CPU time, for the probes; 0: none */
@@ -26,6 +26,7 @@ struct recorder_options {
 		*filter; /* what is asked for; NULL: everything. Outlives the recorder */
 };
 
+/* What `opt` points to outlives it. 0, or a negative errno after one line. */
 int recorder__open(const struct recorder_options *opt, struct recorder **out);
 
 /*

@@ -219,12 +219,25 @@ static int parse_what(const char *text, size_t len, struct cli_gate *gate)
 	return gate->query ? 0 : -ENOMEM;
 }
 
+/*
+ * A bare 5 would be seconds, as it is elsewhere. Who writes it here means 5 %, and would have a
+ * gate that nothing exceeds.
+ */
+static bool lacks_unit(const char *limit)
+{
+	size_t len = strlen(limit);
+
+	return len && is_digit(limit[len - 1]) && strspn(limit, "0.") != len;
+}
+
 static int parse_gate(const char *text, struct cli_gate *gate)
 {
-	const char *equals = strrchr(text, '=');
-	int err = parse_threshold(equals ? equals + 1 : text, MOST_GATE_PERCENT, &gate->limit);
+	const char *equals = strrchr(text, '='), *limit = equals ? equals + 1 : text;
+	int err = parse_threshold(limit, MOST_GATE_PERCENT, &gate->limit);
 
 	gate->text = text;
+	if (!err && lacks_unit(limit))
+		err = -EINVAL;
 	return err || !equals ? err : parse_what(text, equals - text, gate);
 }
 

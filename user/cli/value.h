@@ -27,7 +27,7 @@ int value_threshold(const char *text, struct cli_threshold *threshold);
 
 /*
  * Add "[WHAT=]LIMIT" to `gates`: WHAT is QUERY, CRATE/QUERY or CRATE/ and a star, LIMIT as a
- * threshold, but that its part may be more than all. -ENOMEM.
+ * threshold, but that its part may be more than all, and that a time has a unit. -ENOMEM.
  */
 int value_gate(const char *text, struct cli_gates *gates);
 

@@ -25,6 +25,7 @@ struct doctor_trials {
 	struct probe_costs costs;
 };
 
+/* Prints nothing: what failed is in `t`. */
 void trials__run(struct doctor_trials *t);
 
 #endif /* QPROF_DOCTOR_TRIALS_H */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Chrome's trace events as JSON: times in microseconds since the capture began. */
+#include <errno.h>
 #include <string.h>
 
+#include "export/notes.h"
 #include "export/timeline.h"
 
 #define SPAN_BYTES 144
-#define NOTE_MAX   512
 
 struct chrome {
 	struct export_job *job;
@@ -151,11 +152,13 @@ static int put_counter(void *ctx, enum timeline_counter counter, uint64_t at_ns,
 	return end_event(c);
 }
 
-static void put_end(struct chrome *c)
+static int put_end(struct chrome *c)
 {
 	const struct trace_info *info = trace_reader__info(c->job->r);
-	char note[NOTE_MAX];
+	_free_ char *notes = export_notes(c->job);
 
+	if (!notes)
+		return -ENOMEM;
 	out__text(c->out, "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":");
 	out__json(c->out, info->tool);
 	put_text(c, "clock", trace_clock_name(info->clock));
@@ -166,9 +169,10 @@ static void put_end(struct chrome *c)
 	out__number(c->out, info->realtime_start_ns);
 	out__text(c->out, "\"");
 	put_text(c, "privacy", "this file " EXPORT_PRIVACY);
-	if (timeline_note(c->job, note, sizeof(note)))
-		put_text(c, "note", note);
+	if (*notes)
+		put_text(c, "note", notes + strlen("; "));
 	out__text(c->out, "}}\n");
+	return out__error(c->out);
 }
 
 int export_chrome(struct export_job *job)
@@ -189,7 +193,5 @@ int export_chrome(struct export_job *job)
 
 	out__text(job->out, "{\"traceEvents\":[");
 	err = timeline_run(job, &format, &c);
-	if (!err)
-		put_end(&c);
-	return err;
+	return err ?: put_end(&c);
 }

@@ -59,7 +59,7 @@ static void put_row(struct out *o, const struct row *row)
 	char fraction[16];
 
 	/* No comma and no quote: a line has three fields, however it is read. */
-	out__plain(o, row->name, ',', '_');
+	out__plain(o, row->name, ",\"", '_');
 	out__bytes(o, ",", 1);
 	out__number(o, row->count);
 	out__bytes(o, ",", 1);

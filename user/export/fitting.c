@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "export/fitting.h"
 
-/* Eight to each power of two. */
-#define CLASSES (64 * 8)
-
 /* A span takes at least two bytes of a trace. */
 #define LEAST_STORED_BYTES 2
 
@@ -20,44 +17,49 @@ static uint64_t least_of(unsigned int class)
 	return class < 3 * 8 ? class : (uint64_t)(8 + class % 8) << (class / 8 - 3);
 }
 
-static int count(struct trace_reader *r, uint64_t counts[CLASSES], uint64_t *all)
+void fitting__add(struct fitting *f, const struct trace_span *s)
 {
-	struct trace_item item;
-	int err;
-
-	*all = 0;
-	while (!(err = trace_reader__next(r, &item)) && item.kind != TRACE_ITEM_END) {
-		if (item.kind != TRACE_ITEM_SPAN)
-			continue;
-		counts[class_of(item.span.end_ns - item.span.start_ns)]++;
-		++*all;
-	}
-	return err;
+	f->counts[class_of(s->end_ns - s->start_ns)]++;
+	f->all++;
 }
 
-static bool is_surely_small(const struct export_job *job, uint32_t span_bytes)
+uint64_t fitting__least(const struct fitting *f, uint64_t most)
 {
-	uint64_t bytes = trace_reader__stats(job->r).file_bytes;
+	unsigned int class = FITTING_CLASSES;
+	uint64_t longer = 0;
 
+	if (f->all <= most)
+		return 0;
+	while (class && longer + f->counts[class - 1] <= most)
+		longer += f->counts[--class];
+	while (class < FITTING_CLASSES && !f->counts[class])
+		class ++;
+	return class < FITTING_CLASSES ? least_of(class) : UINT64_MAX;
+}
+
+bool fitting_is_due(const struct export_job *job, uint32_t span_bytes)
+{
+	uint64_t bytes;
+
+	if (!job->max_bytes || !job->survey)
+		return false;
+	bytes = trace_reader__stats(job->r).file_bytes;
 	/* Compression may make many of a byte. */
-	return bytes && bytes * 64 / LEAST_STORED_BYTES * span_bytes < job->max_bytes;
+	return !bytes || bytes * 64 / LEAST_STORED_BYTES * span_bytes >= job->max_bytes;
 }
 
 int fitting_least(struct export_job *job, uint32_t span_bytes)
 {
-	uint64_t counts[CLASSES] = {0}, all, most = job->max_bytes / span_bytes, longer = 0;
-	unsigned int class = CLASSES;
+	struct fitting f = {0};
+	struct trace_item item;
 	int err;
 
-	if (!job->max_bytes || !job->survey || is_surely_small(job, span_bytes))
+	if (!fitting_is_due(job, span_bytes))
 		return 0;
-	err = count(job->survey, counts, &all);
-	if (err || all <= most)
-		return err;
-	while (class && longer + counts[class - 1] <= most)
-		longer += counts[--class];
-	while (class < CLASSES && !counts[class])
-		class ++;
-	job->least_ns = class < CLASSES ? least_of(class) : UINT64_MAX;
-	return 0;
+	while (!(err = trace_reader__next(job->survey, &item)) && item.kind != TRACE_ITEM_END)
+		if (item.kind == TRACE_ITEM_SPAN)
+			fitting__add(&f, &item.span);
+	if (!err)
+		job->least_ns = fitting__least(&f, job->max_bytes / span_bytes);
+	return err;
 }

@@ -12,7 +12,8 @@
 struct frame {
 	uint32_t label;
 	uint8_t kind;
-	char *name; /* NULL: that of the label */
+	uint32_t query; /* the first frame of its label: what probes took is known of all of them */
+	char *name;	/* NULL: that of the label */
 };
 
 /* What a thread has of one depth that nothing encloses yet. */
@@ -44,6 +45,7 @@ struct flame {
 	uint32_t n_frames;
 	uint32_t frames_capacity;
 	struct u64_map frame_of; /* kind << 32 | label -> index into frames */
+	struct u64_map query_of; /* label -> the first of its frames */
 	struct thread *threads;
 	uint32_t n_threads;
 	uint32_t threads_capacity;
@@ -67,14 +69,18 @@ static char *name_of(const struct trace_reader *r, const struct frame *frame)
 static int get_frame(struct flame *f, const struct trace_span *s, uint32_t *out)
 {
 	uint64_t key = (uint64_t)s->kind << 32 | s->label;
-	struct frame frame = {.label = s->label, .kind = s->kind};
-	uint32_t i = u64_map__get(&f->frame_of, key);
+	struct frame frame = {.label = s->label, .kind = s->kind, .query = f->n_frames};
+	uint32_t i = u64_map__get(&f->frame_of, key), first;
 
 	*out = i;
 	if (i != U64_MAP_NONE)
 		return 0;
+	first = u64_map__get(&f->query_of, s->label);
+	if (first != U64_MAP_NONE)
+		frame.query = first;
 	if (array__reserve_one(&f->frames, f->n_frames, &f->frames_capacity, sizeof(*f->frames)) ||
-	    u64_map__put(&f->frame_of, key, f->n_frames))
+	    u64_map__put(&f->frame_of, key, f->n_frames) ||
+	    u64_map__put(&f->query_of, s->label, frame.query))
 		return -ENOMEM;
 	if (s->kind != TRACE_KIND_QUERY && s->kind != TRACE_KIND_ACTIVITY) {
 		frame.name = name_of(f->job->r, &frame);
@@ -306,7 +312,7 @@ static int name_processes(struct flame *f)
 
 /* ---- What probes took ------------------------------------------------------------------------ */
 
-/* Of one frame in one process. */
+/* Of one query in one process: of its executions, and of waiting for it or loading it. */
 struct share {
 	uint64_t self_ns;
 	uint64_t probe_ns;
@@ -330,7 +336,7 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares)
 	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
 	     i = flame__walk(f, top, i, &depth)) {
 		const struct flame_node *n = &f->tree.nodes[i];
-		struct share *s = &shares[n->frame];
+		struct share *s = &shares[f->frames[n->frame].query];
 
 		s->self_ns += n->self_ns;
 		s->probe_ns += n->probe_ns;
@@ -340,7 +346,7 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares)
 	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
 	     i = flame__walk(f, top, i, &depth)) {
 		struct flame_node *n = &f->tree.nodes[i];
-		struct share *s = &shares[n->frame];
+		struct share *s = &shares[f->frames[n->frame].query];
 		uint64_t left = trace_without_probes(s->self_ns, s->probe_ns);
 		uint64_t from = scaled(s->before, s->alone_ns, left);
 
@@ -352,7 +358,7 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares)
 	depth = 0;
 	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
 	     i = flame__walk(f, top, i, &depth))
-		shares[f->tree.nodes[i].frame] = (struct share){0};
+		shares[f->frames[f->tree.nodes[i].frame].query] = (struct share){0};
 }
 
 static int take_off_all(struct flame *f)
@@ -498,6 +504,7 @@ void flame__free(struct flame *f)
 	free(f->threads);
 	flame_tree__destroy(&f->tree);
 	u64_map__destroy(&f->frame_of);
+	u64_map__destroy(&f->query_of);
 	u64_map__destroy(&f->thread_of);
 	self_time__free(f->self_time);
 	free(f);

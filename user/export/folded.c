@@ -9,7 +9,7 @@ static void put_stack(struct export_job *job, const struct flame *f, const struc
 	for (uint32_t i = 0; i < s->n; i++) {
 		if (i)
 			out__bytes(job->out, ";", 1);
-		out__plain(job->out, flame__name(f, flame__node(f, s->nodes[i])), ';', '_');
+		out__plain(job->out, flame__name(f, flame__node(f, s->nodes[i])), ";", '_');
 	}
 	out__bytes(job->out, " ", 1);
 	out__number(job->out, ns);

@@ -8,6 +8,7 @@
 
 struct gzip;
 
+/* 0, or -ENOMEM. */
 int gzip__new(struct out *out, struct gzip **g);
 /* 0, or the output's error. */
 int gzip__bytes(struct gzip *g, const void *data, size_t size);

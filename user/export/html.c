@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * A page that needs nothing else. What is in it, in this order: the page itself up to its data
- * (html/, put together by html/assemble.sh), blocks of data (export/packed.h), and its script,
- * which finds them by their ids:
+ * (html/, put together by html/assemble.sh), blocks of data (export/packed.h) in any order, and its
+ * script, which finds them by their ids:
  *
  *   spans    the intervals (export/html_spans.h)
  *   flame    merged stacks: their number, and for each its depth (a difference to the one before;
@@ -11,23 +11,36 @@
  *   about    what the others refer to by number; JSON
  *
  * Names are in blocks only, so none is ever read as HTML.
+ *
+ * A trace that may be too large is read twice: first for flame and report, which are of all of it
+ * however large the page may get, and then for as many intervals as there is room for beside them.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/map.h"
+#include "export/fitting.h"
 #include "export/flame.h"
 #include "export/html_report.h"
 #include "export/html_spans.h"
+#include "export/notes.h"
 #include "export/process_title.h"
 #include "export/timeline.h"
 #include "view/json.h"
 
-/* About what an interval takes, and the most that a browser should be given to open. */
-#define SPAN_BYTES 6
+/*
+ * What an interval takes at most where only the longest are kept (of all it is 4 to 6): the fewer,
+ * the further apart. And the most that a browser should be given to open.
+ */
+#define SPAN_BYTES 8
+#define FEW_SPANS  65536u
+#define FEW_BYTES  10
 #define MOST_BYTES (96u << 20)
-#define NOTE_MAX   512
+
+/* For `about`: names and threads, of which there are few beside intervals. */
+#define ABOUT_BYTES 4096
 
 /* The page around the data; the Makefile puts it together. */
 __asm__(".section .rodata\n"
@@ -53,6 +66,7 @@ struct thread {
 
 struct html {
 	struct export_job *job;
+	struct export_job ahead; /* of the first of two readings */
 	struct out *out;
 	uint64_t base_ns;
 	struct packed *packed; /* the block that is being written */
@@ -194,12 +208,12 @@ static int end_block(struct html *h)
 
 static int put_spans(struct html *h)
 {
-	static const struct timeline_format format = {
+	const struct timeline_format format = {
 		.span_bytes = SPAN_BYTES,
 		.process = take_process,
 		.thread = take_thread,
 		.span = take_span,
-		.item = take_item,
+		.item = h->ahead.r ? NULL : take_item,
 	};
 	int err = begin_block(h, "spans");
 
@@ -367,7 +381,7 @@ static int put_threads(struct html *h, FILE *to)
 static int print_about(struct html *h, FILE *to)
 {
 	const struct trace_info *info = trace_reader__info(h->job->r);
-	char note[NOTE_MAX], start[24];
+	char note[EXPORT_NOTE_MAX], start[24];
 	struct json j;
 	int err;
 
@@ -384,7 +398,7 @@ static int print_about(struct html *h, FILE *to)
 	json__number(&j, "spans", h->job->written);
 	json__number(&j, "left_out", h->job->left_out);
 	json__number(&j, "adjusted", h->job->adjusted);
-	json__text(&j, "note", timeline_note(h->job, note, sizeof(note)) ? note : NULL);
+	json__text(&j, "note", export_note(h->job, NOTE_LEFT_OUT, note) ? note : NULL);
 	json__text(&j, "privacy", "this file " EXPORT_PRIVACY);
 	err = json__put_open(&j, to) ?: put_processes(h, to) ?: put_threads(h, to);
 	err = err ?: put_texts(to, "names", h->n_whats, what_text, h);
@@ -395,13 +409,49 @@ static int print_about(struct html *h, FILE *to)
 	return err;
 }
 
-static int put_page(struct html *h)
+static int put_sums(struct html *h)
 {
+	int err = flame__finish(h->flame);
+
+	return err ?: put_flame(h) ?: put_document(h, "report", print_report);
+}
+
+/* The first of two readings, and what then is left for intervals. */
+static int look_ahead(struct html *h)
+{
+	struct fitting fitting = {0};
+	struct trace_item item;
+	uint64_t used, left;
 	int err;
 
+	while (!(err = trace_reader__next(h->ahead.r, &item)) && item.kind != TRACE_ITEM_END) {
+		if (item.kind == TRACE_ITEM_SPAN)
+			fitting__add(&fitting, &item.span);
+		err = take_item(h, &item);
+		if (err)
+			break;
+	}
+	err = err ?: put_sums(h);
+	if (err)
+		return err;
+	h->job->reserved = strlen(html_tail) + ABOUT_BYTES;
+	used = out__size(h->out) + h->job->reserved;
+	left = used < h->job->max_bytes ? h->job->max_bytes - used : 0;
+	h->job->least_ns = fitting__least(
+		&fitting, left < FEW_SPANS * FEW_BYTES ? left / FEW_BYTES : left / SPAN_BYTES);
+	h->job->survey = NULL; /* it was read */
+	return 0;
+}
+
+static int put_page(struct html *h)
+{
+	int err = 0;
+
 	out__text(h->out, html_head);
-	err = put_spans(h) ?: flame__finish(h->flame) ?: put_flame(h);
-	err = err ?: put_document(h, "report", print_report);
+	if (h->ahead.r)
+		err = look_ahead(h) ?: put_spans(h);
+	else
+		err = put_spans(h) ?: put_sums(h);
 	err = err ?: put_document(h, "about", print_about);
 	if (!err)
 		out__text(h->out, html_tail);
@@ -415,11 +465,16 @@ int export_html(struct export_job *job)
 		.out = job->out,
 		.base_ns = trace_reader__info(job->r)->clock_start_ns,
 	};
+	struct export_job *sums = job;
 	int err;
 
 	if (job->max_bytes > MOST_BYTES)
 		job->max_bytes = MOST_BYTES;
-	err = html_report__new(job, &h.report) ?: flame__new(job, &h.flame) ?: put_page(&h);
+	if (fitting_is_due(job, SPAN_BYTES)) {
+		h.ahead = (struct export_job){.r = job->survey, .raw = job->raw};
+		sums = &h.ahead;
+	}
+	err = html_report__new(sums, &h.report) ?: flame__new(sums, &h.flame) ?: put_page(&h);
 	html__clear(&h);
 	return err;
 }

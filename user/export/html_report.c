@@ -12,7 +12,7 @@ struct html_report {
 	struct summary *summary;
 	struct groups *groups;
 	struct self_time *self_time;
-	struct budget budget;
+	struct decisions decisions;
 	struct trace_losses losses;
 	struct trace_costs costs;
 	bool has_losses;
@@ -71,7 +71,7 @@ int html_report__item(struct html_report *h, const struct trace_item *item)
 		return summary__tally(h->summary, &item->tally)
 			       ?: groups__tally(h->groups, &item->tally);
 	case TRACE_ITEM_DECISION:
-		return budget__decision(&h->budget, &item->decision);
+		return decisions__add(&h->decisions, &item->decision);
 	case TRACE_ITEM_LOSSES:
 		h->losses = item->losses;
 		h->has_losses = true;
@@ -105,9 +105,10 @@ int html_report__print(struct html_report *h, FILE *to)
 		.raw = h->job->raw,
 	};
 
-	budget__end(&h->budget, summary__end_ns(h->summary));
-	if (h->budget.n)
-		opt.budget = &h->budget;
+	decisions__end(&h->decisions, summary__end_ns(h->summary));
+	summary__loads_watched(h->summary, decisions__watched_from(&h->decisions, TRACE_KIND_LOAD));
+	if (h->decisions.n)
+		opt.decisions = &h->decisions;
 	return report_json(to, h->summary, h->has_losses ? &h->losses : NULL, &names, &opt);
 }
 
@@ -118,6 +119,6 @@ void html_report__free(struct html_report *h)
 	summary__free(h->summary);
 	groups__free(h->groups);
 	self_time__free(h->self_time);
-	budget__destroy(&h->budget);
+	decisions__destroy(&h->decisions);
 	free(h);
 }

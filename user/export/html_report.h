@@ -9,6 +9,7 @@
 
 struct html_report;
 
+/* The job outlives it. 0, or -ENOMEM. */
 int html_report__new(struct export_job *job, struct html_report **out);
 /* Every item of the trace, as it was read. 0 or a negative errno. */
 int html_report__item(struct html_report *h, const struct trace_item *item);

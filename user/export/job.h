@@ -26,6 +26,7 @@ struct export_job {
 	struct out *out;
 	bool raw;	    /* sums: times with what our own probes took */
 	uint64_t max_bytes; /* timelines: about the most to write; 0: no limit */
+	uint64_t reserved;  /* of them, for what comes behind the intervals */
 
 	/* What has been done. */
 	uint64_t written;  /* intervals and instants, or different stacks, or rows */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "export/mm_process.h"
 #include "qprof/measureme_format.h"
@@ -55,15 +56,8 @@ static int survey_process(struct export *e, const struct trace_process *p)
 {
 	if (p->index < e->n)
 		return 0;
-	if (e->n == e->capacity) {
-		uint32_t capacity = e->capacity ? e->capacity * 2 : 64;
-		struct plan *plans = reallocarray(e->plans, capacity, sizeof(*plans));
-
-		if (!plans)
-			return -ENOMEM;
-		e->plans = plans;
-		e->capacity = capacity;
-	}
+	if (array__reserve_one(&e->plans, e->n, &e->capacity, sizeof(*e->plans)))
+		return -ENOMEM;
 	/* An update is made in place. */
 	e->plans[e->n++] = (struct plan){.process = p, .first_ns = UINT64_MAX};
 	return 0;

@@ -24,6 +24,7 @@ int mm_process__tally(struct mm_process *m, const struct trace_tally *t);
 /* As mm_writer__finish(). */
 int mm_process__finish(struct mm_process *m, const char *name, bool force);
 
+/* What was written so far. */
 uint64_t mm_process__events(const struct mm_process *m);
 uint64_t mm_process__bytes(const struct mm_process *m);
 

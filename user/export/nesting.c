@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 /* 1.5 MiB a thread, which takes a query with as many children, or as many lost parents. */
 #define OPEN_MAX_INTERVALS 65536u
 
@@ -24,17 +26,8 @@ struct nesting_thread {
 
 static struct nesting_thread *add_thread(struct nesting *n, uint32_t tid)
 {
-	if (n->n == n->capacity) {
-		uint32_t capacity = n->capacity ? n->capacity * 2 : 8;
-		struct nesting_thread *threads =
-			reallocarray(n->threads, capacity, sizeof(*threads));
-
-		if (!threads)
-			return NULL;
-		n->threads = threads;
-		n->capacity = capacity;
-	}
-	if (u64_map__put(&n->thread_of, tid, n->n))
+	if (array__reserve_one(&n->threads, n->n, &n->capacity, sizeof(*n->threads)) ||
+	    u64_map__put(&n->thread_of, tid, n->n))
 		return NULL;
 	n->threads[n->n] = (struct nesting_thread){0};
 	return &n->threads[n->n++];
@@ -51,21 +44,9 @@ static void coarsen(struct nesting_thread *t)
 
 static int make_room(struct nesting_thread *t)
 {
-	uint32_t capacity = t->capacity ? t->capacity * 2 : 64;
-	struct open_interval *open;
-
-	if (t->n < t->capacity)
-		return 0;
-	if (t->capacity == OPEN_MAX_INTERVALS) {
+	if (t->n == OPEN_MAX_INTERVALS)
 		coarsen(t);
-		return 0;
-	}
-	open = reallocarray(t->open, capacity, sizeof(*open));
-	if (!open)
-		return -ENOMEM;
-	t->open = open;
-	t->capacity = capacity;
-	return 0;
+	return array__reserve_one(&t->open, t->n, &t->capacity, sizeof(*t->open));
 }
 
 static int push(struct nesting_thread *t, uint64_t start, uint64_t end, bool outermost)

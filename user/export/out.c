@@ -143,7 +143,13 @@ void out__xml(struct out *o, const char *text)
 	put_escaped(o, text, escape_xml);
 }
 
-void out__plain(struct out *o, const char *text, char stop, char substitute)
+/* C0, C1, and the separators of lines and paragraphs. */
+static bool is_control(uint32_t cp)
+{
+	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x2028 || cp == 0x2029;
+}
+
+void out__plain(struct out *o, const char *text, const char *stops, char substitute)
 {
 	const char *clean = text;
 	uint32_t cp;
@@ -152,7 +158,7 @@ void out__plain(struct out *o, const char *text, char stop, char substitute)
 		bool valid = (len = format_utf8(text, &cp));
 
 		len = len ?: 1;
-		if (valid && cp >= 0x20 && cp != 0x7f && cp != (unsigned char)stop)
+		if (valid && !is_control(cp) && (cp > 0x7f || !strchr(stops, (int)cp)))
 			continue;
 		out__bytes(o, clean, text - clean);
 		if (valid)

@@ -17,6 +17,7 @@ struct out;
 /* The descriptor stays the caller's. */
 int out__new(int fd, struct out **o);
 
+/* Of these the first that fails is told by out__error(); nothing is written after it. */
 void out__bytes(struct out *o, const void *data, size_t size);
 void out__text(struct out *o, const char *text);
 void out__number(struct out *o, uint64_t n);
@@ -30,8 +31,11 @@ void out__json(struct out *o, const char *text);
 /* Characters of XML, in an element or an attribute; what XML may not hold becomes U+FFFD. */
 void out__xml(struct out *o, const char *text);
 
-/* UTF-8; what is not becomes U+FFFD, and each control character and each `stop` a `substitute`. */
-void out__plain(struct out *o, const char *text, char stop, char substitute);
+/*
+ * UTF-8; what is not becomes U+FFFD, and whatever ends a line to anyone, each control character and
+ * each of `stops`, which are ASCII, a `substitute`.
+ */
+void out__plain(struct out *o, const char *text, const char *stops, char substitute);
 
 /* Bytes so far, buffered or written. */
 uint64_t out__size(const struct out *o);

@@ -12,7 +12,9 @@
 
 struct packed;
 
+/* 0, or -ENOMEM. */
 int packed__new(struct out *out, struct packed **p);
+/* Errors are told by packed__finish(). */
 void packed__bytes(struct packed *p, const void *data, size_t size);
 /* What is written to the stream is packed. To be closed before packed__finish(). NULL: no memory.
  */

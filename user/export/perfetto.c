@@ -10,13 +10,13 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "export/begins.h"
+#include "export/notes.h"
 #include "export/perfetto_fields.h"
 #include "export/protobuf.h"
 #include "export/timeline.h"
 
 #define SEQUENCE   1
 #define SPAN_BYTES 56
-#define NOTE_MAX   512
 
 /* Small numbers take fewer bytes, and threads have most of the events. */
 enum uuid {
@@ -373,7 +373,7 @@ static int begin_file(struct perfetto *p)
 
 static int end_file(struct perfetto *p)
 {
-	char note[NOTE_MAX];
+	char note[EXPORT_NOTE_MAX];
 	int err = 0;
 
 	for (uint32_t i = 0; i < p->n_threads && !err; i++) {
@@ -381,8 +381,9 @@ static int end_file(struct perfetto *p)
 
 		err = begins__finish(&p->begins[i], put_begin, &on);
 	}
-	if (!err && timeline_note(p->job, note, sizeof(note)))
-		err = put_note(p, note);
+	for (int i = 0; i < EXPORT_NOTES && !err; i++)
+		if (export_note(p->job, i, note))
+			err = put_note(p, note);
 	return err;
 }
 

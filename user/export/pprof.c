@@ -8,6 +8,7 @@
 
 #include "export/flame.h"
 #include "export/gzip.h"
+#include "export/notes.h"
 #include "export/protobuf.h"
 #include "export/stack.h"
 
@@ -38,7 +39,7 @@ enum pprof_field {
 	FUNCTION_SYSTEM_NAME = 3,
 };
 
-/* The string table: these, then the names of frames, then those of processes. */
+/* The string table: these, then the names of frames, those of processes, and notes. */
 enum pprof_string {
 	STRING_EMPTY,
 	STRING_EXECUTIONS,
@@ -170,17 +171,34 @@ static int put_string(struct pprof *p, const char *text)
 	return flush(p);
 }
 
+/* Comments, too: texts from `id` on. */
+static int put_notes(struct pprof *p, uint64_t id)
+{
+	char note[EXPORT_NOTE_MAX];
+	int err = 0;
+
+	for (int i = 0; i < EXPORT_NOTES && !err; i++) {
+		if (!export_note(p->job, i, note))
+			continue;
+		protobuf__varint(&p->field, PROFILE_COMMENT, id++);
+		err = put_string(p, note);
+	}
+	return err;
+}
+
 static int put_names(struct pprof *p)
 {
-	uint32_t n = flame__n_frames(p->flame), node;
+	uint32_t n = flame__n_frames(p->flame), n_processes = 0, node;
 	int err = 0;
 
 	for (uint32_t i = 0; i < STRING_N && !err; i++)
 		err = put_string(p, strings[i]);
 	for (uint32_t i = 0; i < n && !err; i++)
 		err = put_string(p, flame__frame_name(p->flame, i));
-	for (uint32_t i = 0; !err && (node = flame__process(p->flame, i)) != FLAME_NONE; i++)
+	for (; !err && (node = flame__process(p->flame, n_processes)) != FLAME_NONE; n_processes++)
 		err = put_string(p, flame__name(p->flame, flame__node(p->flame, node)));
+	if (!err)
+		err = put_notes(p, STRING_N + (uint64_t)n + n_processes);
 	for (uint32_t i = 0; i < n && !err; i++)
 		err = put_function(p, i + 1);
 	for (uint32_t i = 0; !err && (node = flame__process(p->flame, i)) != FLAME_NONE; i++)

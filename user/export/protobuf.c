@@ -35,7 +35,7 @@ void protobuf__double(struct byte_buffer *b, unsigned int field, double value)
 	byte_buffer__bytes(b, stored, sizeof(stored));
 }
 
-void protobuf__bytes(struct byte_buffer *b, unsigned int field, const void *data, size_t size)
+static void put_bytes(struct byte_buffer *b, unsigned int field, const void *data, size_t size)
 {
 	put_tag(b, field, WIRE_BYTES);
 	byte_buffer__varint(b, size);
@@ -76,6 +76,6 @@ void protobuf__text(struct byte_buffer *b, unsigned int field, const char *text)
 
 void protobuf__message(struct byte_buffer *b, unsigned int field, const struct byte_buffer *message)
 {
-	protobuf__bytes(b, field, message->data, message->size);
+	put_bytes(b, field, message->data, message->size);
 	b->failed |= message->failed;
 }

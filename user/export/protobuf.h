@@ -11,7 +11,6 @@
 
 void protobuf__varint(struct byte_buffer *b, unsigned int field, uint64_t value);
 void protobuf__double(struct byte_buffer *b, unsigned int field, double value);
-void protobuf__bytes(struct byte_buffer *b, unsigned int field, const void *data, size_t size);
 
 /* A string is UTF-8: bytes that are not become U+FFFD. */
 void protobuf__text(struct byte_buffer *b, unsigned int field, const char *text);

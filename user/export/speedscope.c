@@ -3,7 +3,11 @@
  * speedscope's JSON: stacks with weights ("sampled"), first of all processes together, then of each
  * by itself.
  */
+#include <errno.h>
+#include <stdio.h>
+
 #include "export/flame.h"
+#include "export/notes.h"
 #include "export/stack.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
@@ -134,6 +138,18 @@ static int put_profiles(struct speedscope *sp)
 	return err;
 }
 
+/* It is the title of the viewer's window, and its only place for a note. */
+static int put_name(struct speedscope *sp)
+{
+	_free_ char *notes = export_notes(sp->job), *name = NULL;
+
+	if (!notes ||
+	    asprintf(&name, "rustc's queries (this file " EXPORT_PRIVACY "%s)", notes) < 0)
+		return -ENOMEM;
+	out__json(sp->out, name);
+	return 0;
+}
+
 int export_speedscope(struct export_job *job)
 {
 	_flame_ struct flame *f = NULL;
@@ -146,10 +162,11 @@ int export_speedscope(struct export_job *job)
 	job->written = flame__n_stacks(f);
 	out__text(job->out, "{\"$schema\":\"" SCHEMA "\",\n\"exporter\":");
 	out__json(job->out, trace_reader__info(job->r)->tool);
-	out__text(job->out, ",\n\"name\":\"rustc's queries (this file " EXPORT_PRIVACY ")\","
-			    "\n\"activeProfileIndex\":0,\n");
+	out__text(job->out, ",\n\"name\":");
+	err = put_name(&sp);
+	out__text(job->out, ",\n\"activeProfileIndex\":0,\n");
 	put_frames(&sp);
-	err = put_profiles(&sp);
+	err = err ?: put_profiles(&sp);
 	stack__destroy(&sp.stack);
 	return err;
 }

@@ -8,13 +8,15 @@
 
 #include "export/flame.h"
 #include "export/job.h"
+#include "export/notes.h"
 #include "view/format.h"
 
 #define WIDTH	     1200
 #define MARGIN	     10
 #define ROW	     17
 #define HEADER	     48
-#define FOOTER	     40
+#define FOOTER	     22
+#define NOTE	     18
 #define LEAST_PX     0.02 /* what is narrower is not drawn, however one zooms */
 #define CHARACTER_PX 7.3  /* as in svg.js */
 #define ALL_PX	     (WIDTH - 2 * MARGIN)
@@ -45,6 +47,7 @@ struct svg {
 	uint64_t all_ns;
 	uint32_t rows;
 	uint64_t narrow; /* nodes that are not drawn */
+	uint32_t notes;	 /* lines below what is drawn */
 };
 
 static double px(const struct svg *s, uint64_t ns)
@@ -259,7 +262,7 @@ static void put_text(struct svg *s, const char *attributes, int x, uint32_t y, c
 
 static void put_head(struct svg *s)
 {
-	uint32_t height = HEADER + s->rows * ROW + FOOTER;
+	uint32_t height = HEADER + s->rows * ROW + FOOTER + s->notes * NOTE;
 
 	out__text(s->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 			  "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" role=\"img\""
@@ -276,17 +279,35 @@ static void put_head(struct svg *s)
 	put_text(s, "id=\"found\"", WIDTH - 300, 40, "");
 }
 
+/* The one that is about the picture itself, and what one has to know of the trace. */
+static bool note_of(const struct svg *s, int which, char note[EXPORT_NOTE_MAX])
+{
+	char count[FORMAT_MAX];
+
+	if (which < EXPORT_NOTES)
+		return export_note(s->job, which, note);
+	snprintf(note, EXPORT_NOTE_MAX, "%s boxes narrower than 0.02 px are not drawn",
+		 format_count(count, s->narrow));
+	return s->narrow;
+}
+
+static void count_notes(struct svg *s)
+{
+	char note[EXPORT_NOTE_MAX];
+
+	for (int i = 0; i <= EXPORT_NOTES; i++)
+		s->notes += note_of(s, i, note);
+}
+
 static void put_foot(struct svg *s)
 {
 	uint32_t y = HEADER + s->rows * ROW + 15;
-	char note[128], count[FORMAT_MAX];
+	char note[EXPORT_NOTE_MAX];
 
 	put_text(s, "id=\"status\"", MARGIN, y, "");
-	if (s->narrow) {
-		snprintf(note, sizeof(note), "%s boxes narrower than 0.02 px are not drawn",
-			 format_count(count, s->narrow));
-		put_text(s, "id=\"note\"", MARGIN, y + 18, note);
-	}
+	for (int i = 0; i <= EXPORT_NOTES; i++)
+		if (note_of(s, i, note))
+			put_text(s, "class=\"note\"", MARGIN, y += NOTE, note);
 	out__text(s->out, "<script><![CDATA[\n");
 	out__text(s->out, svg_script);
 	out__text(s->out, "]]></script>\n</svg>\n");
@@ -301,6 +322,7 @@ static int draw(struct svg *s)
 		err = each_process(s, count_row);
 	if (err)
 		return err;
+	count_notes(s);
 	put_head(s);
 	put_box(s, NULL, "all compilers", 0, 0, s->all_ns);
 	err = each_process(s, draw_box);

@@ -10,7 +10,6 @@
 #include "export/nesting.h"
 #include "export/parallelism.h"
 #include "export/process_title.h"
-#include "view/format.h"
 
 /* Above those of a kernel, which has at most 2^22. */
 #define FIRST_OTHER_PID 10000000u
@@ -129,7 +128,8 @@ static bool fits(struct export_job *job, const struct trace_span *s)
 {
 	if (!job->max_bytes)
 		return true;
-	return s->end_ns - s->start_ns >= job->least_ns && out__size(job->out) < job->max_bytes;
+	return s->end_ns - s->start_ns >= job->least_ns &&
+	       out__size(job->out) + job->reserved < job->max_bytes;
 }
 
 /* Waiting is none, and of other kinds it is not known. */
@@ -247,26 +247,4 @@ int timeline_run(struct export_job *job, const struct timeline_format *format, v
 	timeline__clear(t);
 	free(t);
 	return err;
-}
-
-bool timeline_note(const struct export_job *job, char *text, size_t size)
-{
-	char left_out[FORMAT_MAX], least[FORMAT_MAX], most[FORMAT_MAX];
-
-	*text = '\0';
-	if (!job->left_out)
-		return false;
-	format_count(left_out, job->left_out);
-	format_duration(least, job->least_ns);
-	format_bytes(most, job->max_bytes);
-	if (job->least_ns && job->least_ns != UINT64_MAX)
-		snprintf(text, size,
-			 "%s intervals are left out, those shorter than %s first, as the file is "
-			 "to be no larger than %s",
-			 left_out, least, most);
-	else
-		snprintf(text, size,
-			 "%s intervals are left out, as the file is to be no larger than %s",
-			 left_out, most);
-	return true;
 }

@@ -51,7 +51,4 @@ struct timeline_format {
 /* Read job->r and call a format with what is in it. */
 int timeline_run(struct export_job *job, const struct timeline_format *format, void *ctx);
 
-/* What was left out, for a person, into `text`; false (and empty) if nothing was. */
-bool timeline_note(const struct export_job *job, char *text, size_t size);
-
 #endif /* QPROF_EXPORT_TIMELINE_H */

@@ -204,12 +204,21 @@ int mm_arguments__number(struct mm_arguments *a, uint32_t address, uint32_t *inv
 	return 0;
 }
 
+/* The first virtual id from `id` on that stands for an event; virtual_end if there is none. */
+static uint32_t next_virtual(const struct mm_arguments *a, uint32_t id)
+{
+	uint32_t next = id_table__next(&a->strings->index, id);
+
+	return next < a->strings->virtual_end ? next : a->strings->virtual_end;
+}
+
 /* Map what has an argument; with `all`, the others to `empty`. */
 static int map_virtual(struct mm_arguments *a, uint32_t empty)
 {
 	int err = 0;
 
-	for (uint32_t id = 0; !err && id < a->strings->virtual_end; id++) {
+	for (uint32_t id = next_virtual(a, 0); !err && id < a->strings->virtual_end;
+	     id = next_virtual(a, id + 1)) {
 		uint32_t address = mm_strings__address(a->strings, id);
 		uint32_t string;
 
@@ -229,7 +238,8 @@ static int look_for_any(struct mm_arguments *a, bool *any)
 {
 	int err = 0;
 
-	for (uint32_t id = 0; !err && !*any && id < a->strings->virtual_end; id++) {
+	for (uint32_t id = next_virtual(a, 0); !err && !*any && id < a->strings->virtual_end;
+	     id = next_virtual(a, id + 1)) {
 		uint32_t address = mm_strings__address(a->strings, id);
 		uint32_t string;
 

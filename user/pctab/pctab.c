@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
+
 int pctab_runs__add(struct pctab_runs *r, uint32_t end, int32_t value)
 {
 	if (end <= pctab_runs__length(r))
@@ -12,15 +14,8 @@ int pctab_runs__add(struct pctab_runs *r, uint32_t end, int32_t value)
 		r->runs[r->n - 1].end = end;
 		return 0;
 	}
-	if (r->n == r->capacity) {
-		size_t capacity = r->capacity ? 2 * r->capacity : 16;
-		struct pctab_run *runs = reallocarray(r->runs, capacity, sizeof(*runs));
-
-		if (!runs)
-			return -ENOMEM;
-		r->runs = runs;
-		r->capacity = capacity;
-	}
+	if (array__reserve_one(&r->runs, r->n, &r->capacity, sizeof(*r->runs)))
+		return -ENOMEM;
 	r->runs[r->n++] = (struct pctab_run){end, value};
 	return 0;
 }

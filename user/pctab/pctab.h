@@ -37,8 +37,8 @@ struct pctab_run {
  */
 struct pctab_runs {
 	struct pctab_run *runs;
-	size_t n;
-	size_t capacity;
+	uint32_t n;
+	uint32_t capacity;
 };
 
 /*

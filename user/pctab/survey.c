@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "base/map.h"
 #include "pctab/varint.h"
@@ -124,21 +125,6 @@ static int share_linear(struct surveyor *w, struct pctab_pair *pair, uint32_t in
 	return u64_map__put(&w->by_content, key, index);
 }
 
-static int grow_tables(struct pctab_survey *s)
-{
-	uint32_t capacity = s->capacity ? 2 * s->capacity : 1024;
-	struct pctab_pair *tables;
-
-	if (s->n_tables < s->capacity)
-		return 0;
-	tables = reallocarray(s->tables, capacity, sizeof(*tables));
-	if (!tables)
-		return -ENOMEM;
-	s->tables = tables;
-	s->capacity = capacity;
-	return 0;
-}
-
 /* Its code is at most `room` bytes: what claims more could claim 4 GiB, pc by pc. */
 static int add_table(struct surveyor *w, uint32_t offset, uint32_t room)
 {
@@ -154,7 +140,7 @@ static int add_table(struct surveyor *w, uint32_t offset, uint32_t room)
 	if (!err && pctab_runs__length(&w->runs) > room)
 		err = -EBADMSG;
 	err = err ?: pctab_linear__encode(&s->linear, &w->runs, s->quantum_shift);
-	err = err ?: grow_tables(s);
+	err = err ?: array__reserve_one(&s->tables, s->n_tables, &s->capacity, sizeof(*s->tables));
 	if (err)
 		return err;
 	pair.varint_size = (uint32_t)used;

@@ -44,8 +44,9 @@ struct builder {
 	struct function *funcs;
 	size_t n_funcs;
 	uint64_t *cold;
-	size_t n_cold;
-	bool cold_any_kind; /* some of `cold` start guards of other kinds too */
+	uint32_t n_cold, cap_cold;
+	uint32_t cap_queries; /* of the plan's */
+	bool cold_any_kind;   /* some of `cold` start guards of other kinds too */
 	uint64_t panic_cleanup;
 	struct mined_body *mined; /* parallel to plan->bodies */
 	struct plan *plan;
@@ -125,11 +126,8 @@ static int note_single(struct builder *b, const struct piece *p)
 	if (p->info.kind == NAME_PANIC_CLEANUP) {
 		b->panic_cleanup = p->sym->addr;
 	} else if (p->info.kind == NAME_COLD_PROVIDER || p->info.kind == NAME_COLD_UNKNOWN) {
-		void *more = reallocarray(b->cold, b->n_cold + 1, sizeof(*b->cold));
-
-		if (!more)
+		if (array__reserve_one(&b->cold, b->n_cold, &b->cap_cold, sizeof(*b->cold)))
 			return -ENOMEM;
-		b->cold = more;
 		b->cold[b->n_cold++] = p->sym->addr;
 		b->cold_any_kind = b->cold_any_kind || p->info.kind == NAME_COLD_UNKNOWN;
 	}
@@ -315,10 +313,8 @@ static int add_query(struct builder *b, const struct function *f, struct plan_qu
 			return 0;
 		}
 	}
-	q = reallocarray(plan->queries, plan->n_queries + 1, sizeof(*q));
-	if (!q)
+	if (array__reserve_one(&plan->queries, plan->n_queries, &b->cap_queries, sizeof(*q)))
 		return -ENOMEM;
-	plan->queries = q;
 	q = &plan->queries[plan->n_queries];
 	*q = (struct plan_query){.body_non_incr = PLAN_NONE, .body_incr = PLAN_NONE};
 	q->name = strndup(f->query, f->query_len);

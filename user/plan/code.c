@@ -466,8 +466,6 @@ int code_decoder__decode(struct code_decoder *d, const struct code_region *regio
 	int err;
 
 	code->n = 0;
-	code->regions = regions;
-	code->n_regions = n_regions;
 	for (size_t i = 0; i < n_regions; i++) {
 		err = decode_region(d, &regions[i], code);
 		if (err)
@@ -495,13 +493,4 @@ size_t code__after(const struct code *code, size_t i)
 	if (i + 1 < code->n && code->insns[i + 1].addr == addr)
 		return i + 1;
 	return code__index(code, addr);
-}
-
-bool code__contains(const struct code *code, uint64_t addr)
-{
-	for (size_t i = 0; i < code->n_regions; i++)
-		if (addr >= code->regions[i].addr &&
-		    addr - code->regions[i].addr < code->regions[i].size)
-			return true;
-	return false;
 }

@@ -84,12 +84,11 @@ struct code {
 	struct code_insn *insns; /* sorted by address */
 	size_t n;
 	uint32_t capacity;
-	const struct code_region *regions; /* the caller's */
-	size_t n_regions;
 };
 
 struct code_decoder;
 
+/* 0, or -ENOMEM. */
 int code_decoder__new(const struct elf_image *img, struct code_decoder **out);
 void code_decoder__free(struct code_decoder *d);
 DEFINE_CLEANUP(struct code_decoder, code_decoder__free)
@@ -111,9 +110,6 @@ size_t code__index(const struct code *code, uint64_t addr);
 
 /* Index of the instruction right behind instruction `i`, or SIZE_MAX. */
 size_t code__after(const struct code *code, size_t i);
-
-/* True if `addr` lies in one of the code's regions. */
-bool code__contains(const struct code *code, uint64_t addr);
 
 void code__free(struct code *code);
 

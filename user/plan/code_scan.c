@@ -5,9 +5,6 @@
 
 #include "plan/opcode.h"
 
-/* Bytes that are looked at before what was found among them is. */
-#define BLOCK 4096
-
 struct calls {
 	struct code_range targets, slots;
 	int (*each)(void *, uint64_t, uint64_t, bool);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "plan/function_name.h"
 #include "plan/load_callers.h"
 #include "plan/mine_guard.h"
@@ -52,7 +53,7 @@ struct builder {
 	struct owners owners;
 	struct code code;
 	struct draft *drafts; /* parallel to plan->guards */
-	uint32_t cap_guards, cap_sites;
+	uint32_t cap_guards, cap_drafts;
 	uint32_t *numbers; /* per scope: how many are in use */
 };
 
@@ -66,41 +67,15 @@ static const struct {
 	{NAME_COLD_HASHING, WIRE_KIND_HASHING},
 };
 
-static int add_site(struct builder *b, struct plan_site site)
-{
-	struct plan *plan = b->plan;
-
-	if (!elf_image__offset(b->img, site.addr, &site.offset))
-		return -EFAULT;
-	if (plan->n_sites >= b->cap_sites) {
-		uint32_t cap = plan->n_sites * 2 + 64;
-		void *p = reallocarray(plan->sites, cap, sizeof(*plan->sites));
-
-		if (!p)
-			return -ENOMEM;
-		plan->sites = p;
-		b->cap_sites = cap;
-	}
-	plan->sites[plan->n_sites++] = site;
-	return 0;
-}
-
 /* The last guard becomes one more; what it owns is the plan's at once. */
 static int new_guard(struct builder *b, const struct scene *s, struct plan_guard **out)
 {
 	struct plan *plan = b->plan;
 
-	if (plan->n_guards == b->cap_guards) {
-		uint32_t cap = b->cap_guards ? b->cap_guards * 2 : 256;
-		void *p = reallocarray(plan->guards, cap, sizeof(*plan->guards));
-		void *q = reallocarray(b->drafts, cap, sizeof(*b->drafts));
-
-		plan->guards = p ?: plan->guards;
-		b->drafts = q ?: b->drafts;
-		if (!p || !q)
-			return -ENOMEM;
-		b->cap_guards = cap;
-	}
+	if (array__reserve_one(&plan->guards, plan->n_guards, &b->cap_guards,
+			       sizeof(*plan->guards)) ||
+	    array__reserve_one(&b->drafts, plan->n_guards, &b->cap_drafts, sizeof(*b->drafts)))
+		return -ENOMEM;
 	b->drafts[plan->n_guards] = (struct draft){0};
 	*out = &plan->guards[plan->n_guards];
 	**out = (struct plan_guard){.scope = s->scope, .body = s->body, .label_slot = PLAN_NO_SLOT};
@@ -279,7 +254,7 @@ static int add_guard(struct builder *b, const struct scene *s, enum wire_kind ki
 		g->label_of_query = hashes_for_caller(s);
 	else
 		err = set_query(b, s, m->index, g, &site);
-	return err ?: add_site(b, site);
+	return err ?: sites_add(b->img, b->plan, site);
 }
 
 static enum name_kind kind_of(const struct profiler_cold *cold, uint32_t filter)
@@ -385,7 +360,7 @@ static int add_ends(struct builder *b, const struct scene *s)
 			while (same < plan->n_sites && plan->sites[same].addr != site.addr)
 				same++;
 			if (same == plan->n_sites)
-				err = add_site(b, site);
+				err = sites_add(b->img, b->plan, site);
 		}
 	return err;
 }
@@ -492,7 +467,7 @@ static int add_timer_site(struct builder *b, uint64_t entry, enum wire_role role
 		return err ?: -EFAULT;
 	site = blank_site(&s, guard, role, &insn);
 	site.sp_delta = at.pushed + 8; /* and the return address */
-	return add_site(b, site);
+	return sites_add(b->img, b->plan, site);
 }
 
 static bool holds(const uint64_t *addrs, size_t n, uint64_t addr)

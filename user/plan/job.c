@@ -28,7 +28,7 @@ struct plan_job {
 };
 
 /* The exit status is the errno. Signals are the parent's to handle, but the one for its death. */
-static __attribute__((noreturn)) void run(const char *path, int fd, pid_t parent)
+static __attribute__((noreturn)) void run(const char *path, int nice, int fd, pid_t parent)
 {
 	struct file_writer w = {.fd = fd};
 	_plan_ struct plan *plan = NULL;
@@ -37,7 +37,7 @@ static __attribute__((noreturn)) void run(const char *path, int fd, pid_t parent
 	int err;
 
 	/* Not the recording thread's: a build goes on beside it. */
-	setpriority(PRIO_PROCESS, 0, 0);
+	setpriority(PRIO_PROCESS, 0, nice);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
@@ -49,7 +49,7 @@ static __attribute__((noreturn)) void run(const char *path, int fd, pid_t parent
 	_exit(-err);
 }
 
-int plan_job__start(const char *path, struct plan_job **out)
+int plan_job__start(const char *path, int nice, struct plan_job **out)
 {
 	_plan_job_ struct plan_job *j = calloc(1, sizeof(*j));
 	pid_t parent = getpid();
@@ -74,7 +74,7 @@ int plan_job__start(const char *path, struct plan_job **out)
 		return -errno;
 	}
 	if (!j->pid)
-		run(path, theirs, parent);
+		run(path, nice, theirs, parent);
 	*out = take_ptr(j);
 	return 0;
 }

@@ -10,8 +10,8 @@
 
 struct plan_job;
 
-/* Begin plan__load(path). Negative errno; nothing is printed. */
-int plan_job__start(const char *path, struct plan_job **out);
+/* Begin plan__load(path), at this nice value. Negative errno; nothing is printed. */
+int plan_job__start(const char *path, int nice, struct plan_job **out);
 
 /* Polls readable when there is something for plan_job__read() to do. */
 int plan_job__fd(const struct plan_job *j);

@@ -127,7 +127,8 @@ struct plan {
 	uint32_t n_steps;
 	struct plan_site *sites; /* sorted by (role, addr) */
 	uint32_t n_sites;
-	uint32_t code_crc; /* see plan_code_crc() */
+	uint32_t sites_capacity; /* while it is made */
+	uint32_t code_crc;	 /* see plan_code_crc() */
 	/* Displacement of the event filter mask; 0 if unknown, or PLAN_MASK_DISAGREES. */
 	uint64_t mask_disp;
 };

@@ -42,7 +42,6 @@ struct profiler {
 /* Returns 0 or -ENOMEM, or what elf_image__symbols() does; call profiler__destroy() in any case. */
 int profiler__find(struct elf_image *img, struct profiler *out);
 void profiler__destroy(struct profiler *p);
-#define _profiler_ __cleanup(profiler__destroy)
 
 /* The cold side that starts at `addr`, or NULL. */
 const struct profiler_cold *profiler__cold(const struct profiler *p, uint64_t addr);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "plan/check.h"
 
 struct chooser {
@@ -11,9 +12,20 @@ struct chooser {
 	struct code_decoder *decoder;
 	struct plan *plan;
 	const struct mined_body *mined; /* parallel to plan->bodies */
-	size_t cap_sites;
 };
 
+int sites_add(const struct elf_image *img, struct plan *plan, struct plan_site site)
+{
+	if (!elf_image__offset(img, site.addr, &site.offset))
+		return -EFAULT;
+	if (array__reserve_one(&plan->sites, plan->n_sites, &plan->sites_capacity,
+			       sizeof(*plan->sites)))
+		return -ENOMEM;
+	plan->sites[plan->n_sites++] = site;
+	return 0;
+}
+
+/* Several ways may lead to one. */
 static int add_site(struct chooser *c, struct plan_site site)
 {
 	struct plan *plan = c->plan;
@@ -22,19 +34,7 @@ static int add_site(struct chooser *c, struct plan_site site)
 		if (plan->sites[i].addr == site.addr && plan->sites[i].role == site.role)
 			return 0;
 	site.guard = PLAN_NONE;
-	if (!elf_image__offset(c->img, site.addr, &site.offset))
-		return -EFAULT;
-	if (plan->n_sites == c->cap_sites) {
-		size_t cap = c->cap_sites ? c->cap_sites * 2 : 1024;
-		void *p = reallocarray(plan->sites, cap, sizeof(*plan->sites));
-
-		if (!p)
-			return -ENOMEM;
-		plan->sites = p;
-		c->cap_sites = cap;
-	}
-	plan->sites[plan->n_sites++] = site;
-	return 0;
+	return sites_add(c->img, plan, site);
 }
 
 static uint8_t class_of(bool emulated)
@@ -340,7 +340,7 @@ void sites_sort(struct plan *plan)
 int sites_choose(const struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 		 const struct mined_body *mined, uint64_t panic_cleanup)
 {
-	struct chooser c = {img, decoder, plan, mined, 0};
+	struct chooser c = {img, decoder, plan, mined};
 	int err = add_ends(&c);
 
 	choose_starts(&c);

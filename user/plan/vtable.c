@@ -151,11 +151,12 @@ int vtable_find(const struct code *code, uint64_t addr, struct mined_vtable *out
 	struct knowledge k = {.n_stored = 0};
 	size_t from = code__index(code, addr), call, n = 0;
 	_free_ size_t *parent = calloc(2 * code->n + 1, sizeof(*parent));
-	size_t *path = parent + code->n;
+	size_t *path;
 
 	*out = vtable_none;
 	if (!parent)
 		return -ENOMEM;
+	path = parent + code->n;
 	call = from == SIZE_MAX ? SIZE_MAX : nearest_indirect_call(code, from, parent);
 	if (call == SIZE_MAX)
 		return 0;

@@ -117,9 +117,9 @@ static int read_age(struct tasks *t, pid_t pid)
 
 int tasks__read(struct tasks *t, pid_t pid)
 {
+	_closedir_ DIR *dir = NULL;
 	struct dirent *ent;
 	char path[64];
-	DIR *dir;
 	int err;
 
 	*t = (struct tasks){0};
@@ -136,7 +136,6 @@ int tasks__read(struct tasks *t, pid_t pid)
 		if (!err && !read_task(&t->items[t->n], pid, atoi(ent->d_name)))
 			t->n++;
 	}
-	closedir(dir);
 	if (t->n)
 		qsort(t->items, t->n, sizeof(*t->items), by_number);
 	return err;

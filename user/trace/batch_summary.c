@@ -5,29 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static int compare(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return (x > y) - (x < y);
-}
-
-static int reserve(struct batch_summer *s, uint32_t n_strings)
-{
-	uint32_t n = s->n_seen_in ? s->n_seen_in : 512;
-	uint32_t *p;
-
-	if (n_strings <= s->n_seen_in)
-		return 0;
-	while (n < n_strings)
-		n *= 2;
-	p = reallocarray(s->seen_in, n, sizeof(*p));
-	if (!p)
-		return -ENOMEM;
-	memset(p + s->n_seen_in, 0, (n - s->n_seen_in) * sizeof(*p));
-	s->seen_in = p;
-	s->n_seen_in = n;
-	return 0;
 }
 
 /* Counts on beyond the room there is, to tell that it was too small. */
@@ -75,7 +59,8 @@ int batch_summer__sum(struct batch_summer *s, const struct trace_span *spans, ui
 {
 	struct batch_summary *sum = &s->summary;
 
-	if (reserve(s, n_strings))
+	if (n_strings &&
+	    array__reserve_at(&s->seen_in, n_strings - 1, &s->n_seen_in, sizeof(*s->seen_in)))
 		return -ENOMEM;
 	if (!++s->batch) { /* the numbers have come round */
 		memset(s->seen_in, 0, s->n_seen_in * sizeof(*s->seen_in));

@@ -77,6 +77,7 @@ struct byte_reader {
 	bool bad;
 };
 
+/* LEB128, at most ten bytes; use byte_reader__varint(). */
 uint64_t byte_reader__long_varint(struct byte_reader *r);
 
 static inline uint64_t byte_reader__varint(struct byte_reader *r)

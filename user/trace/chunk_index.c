@@ -3,10 +3,12 @@
 
 #include <errno.h>
 
+#include "base/array.h"
+
 struct offsets {
 	uint64_t *at;
-	size_t n;
-	size_t capacity;
+	uint32_t n;
+	uint32_t capacity;
 };
 
 struct chunk_index {
@@ -30,15 +32,8 @@ struct chunk_index {
 
 static int add(struct offsets *o, uint64_t offset)
 {
-	if (o->n == o->capacity) {
-		size_t capacity = o->capacity ? o->capacity * 2 : 64;
-		uint64_t *p = reallocarray(o->at, capacity, sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		o->at = p;
-		o->capacity = capacity;
-	}
+	if (array__reserve_one(&o->at, o->n, &o->capacity, sizeof(*o->at)))
+		return -ENOMEM;
 	o->at[o->n++] = offset;
 	return 0;
 }

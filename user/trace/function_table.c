@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "base/array.h"
 #include "pctab/linear.h"
 #include "pctab/varint.h"
 #include "qprof/trace_format.h"
@@ -84,15 +85,8 @@ static int add_function(struct function_table *t, uint32_t first, uint32_t size)
 {
 	if (t->n == QPT_FUNCTIONS_MAX)
 		return -EBADMSG;
-	if (t->n == t->capacity) {
-		uint32_t capacity = t->capacity ? t->capacity * 2 : 64;
-		struct function *all = reallocarray(t->all, capacity, sizeof(*all));
-
-		if (!all)
-			return -ENOMEM;
-		t->all = all;
-		t->capacity = capacity;
-	}
+	if (array__reserve_one(&t->all, t->n, &t->capacity, sizeof(*t->all)))
+		return -ENOMEM;
 	t->has_gaps |= first != function_table__end(t, t->n);
 	t->all[t->n++] = (struct function){.known = {.first = first, .size = size}};
 	return 0;

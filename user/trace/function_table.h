@@ -45,7 +45,5 @@ bool function_table__locate(struct function_table *t, uint32_t locindex,
 			    struct trace_location *out);
 
 void function_table__free(struct function_table *t);
-DEFINE_CLEANUP(struct function_table, function_table__free)
-#define _function_table_ __cleanup(function_table__free_p)
 
 #endif /* QPROF_TRACE_FUNCTION_TABLE_H */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "qprof/trace_format.h"
 
 /* One mapping as it is stored. */
@@ -64,17 +65,9 @@ static int add_block(struct id_map *m, uint64_t key, struct id_block **block)
 {
 	if (m->n_blocks == QPT_MAP_BLOCKS_MAX)
 		return -EBADMSG;
-	if (m->n_blocks == m->capacity) {
-		uint32_t capacity = m->capacity ? m->capacity * 2 : 64;
-		struct id_block *blocks = reallocarray(m->blocks, capacity, sizeof(*blocks));
-
-		if (!blocks)
-			return -ENOMEM;
-		m->blocks = blocks;
-		m->capacity = capacity;
-		m->last = NULL;
-	}
-	if (u64_map__put(&m->block_of, space_key(key >> 32), 0) ||
+	m->last = NULL;
+	if (array__reserve_one(&m->blocks, m->n_blocks, &m->capacity, sizeof(*m->blocks)) ||
+	    u64_map__put(&m->block_of, space_key(key >> 32), 0) ||
 	    u64_map__put(&m->block_of, key, m->n_blocks))
 		return -ENOMEM;
 	*block = &m->blocks[m->n_blocks++];

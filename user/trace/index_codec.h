@@ -29,6 +29,7 @@ struct index_builder {
 void index_builder__add(struct index_builder *b, uint8_t type, uint32_t stored,
 			const struct batch_summary *spans);
 
+/* Append the payload of the INDEX chunk. Fails as above. */
 void index_builder__payload(const struct index_builder *b, struct byte_buffer *out);
 
 /* It was written at `offset`; the next chunk will be at `end`. */

@@ -16,6 +16,7 @@
 
 struct locations;
 
+/* 0, or -ENOMEM. */
 int locations__new(struct locations **out);
 
 /*

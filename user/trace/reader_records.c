@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
+
 int reader__take_strings(struct trace_reader *r)
 {
 	uint32_t first, n;
@@ -109,16 +111,9 @@ static struct trace_process *add_process(struct trace_reader *r)
 {
 	struct trace_process *p;
 
-	if (r->n_processes == r->processes_capacity) {
-		uint32_t capacity = r->processes_capacity ? r->processes_capacity * 2 : 64;
-		struct trace_process **all =
-			reallocarray(r->processes, capacity, sizeof(struct trace_process *));
-
-		if (!all)
-			return NULL;
-		r->processes = all;
-		r->processes_capacity = capacity;
-	}
+	if (array__reserve_one(&r->processes, r->n_processes, &r->processes_capacity,
+			       sizeof(struct trace_process *)))
+		return NULL;
 	p = calloc(1, sizeof(*p));
 	if (p)
 		r->processes[r->n_processes++] = p;
@@ -254,6 +249,7 @@ void reader__take_decision(struct trace_reader *r, struct trace_item *item)
 		chunk_stream__damaged(&r->stream, "a decision is malformed");
 		return;
 	}
+	labels__resolve(&r->labels, &item->decision.label, &item->decision.kind);
 	r->stats.decisions++;
 	item->kind = TRACE_ITEM_DECISION;
 }
@@ -288,10 +284,12 @@ static bool take_counts(struct byte_reader *in, uint64_t *counts, uint64_t n_kno
 void reader__take_losses(struct trace_reader *r, struct trace_item *item)
 {
 	item->losses = (struct trace_losses){0};
-	if (take_counts(&r->stream.payload, item->losses.count, TRACE_LOSS_MAX))
-		item->kind = TRACE_ITEM_LOSSES;
-	else
+	if (!take_counts(&r->stream.payload, item->losses.count, TRACE_LOSS_MAX)) {
 		chunk_stream__damaged(&r->stream, "a record of losses is malformed");
+		return;
+	}
+	r->stats.lost = trace_losses__total(&item->losses);
+	item->kind = TRACE_ITEM_LOSSES;
 }
 
 void reader__take_costs(struct trace_reader *r, struct trace_item *item)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/choose.h"
 #include "base/map.h"
 
@@ -79,18 +80,10 @@ static uint64_t thread_key(uint32_t process, uint32_t tid)
 /* An unused thread, or U64_MAP_NONE without memory. It is taken only when first_free moves on. */
 static uint32_t find_free(struct self_time *st)
 {
-	uint32_t capacity = st->capacity ? st->capacity * 2 : 16;
-	struct thread *threads;
-
 	if (st->first_free != U64_MAP_NONE)
 		return st->first_free;
-	if (st->n == st->capacity) {
-		threads = reallocarray(st->threads, capacity, sizeof(*threads));
-		if (!threads)
-			return U64_MAP_NONE;
-		st->threads = threads;
-		st->capacity = capacity;
-	}
+	if (array__reserve_one(&st->threads, st->n, &st->capacity, sizeof(*st->threads)))
+		return U64_MAP_NONE;
 	st->threads[st->n] = (struct thread){.next_free = U64_MAP_NONE};
 	st->first_free = st->n++;
 	return st->first_free;

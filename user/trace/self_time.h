@@ -23,6 +23,7 @@
 
 struct self_time;
 
+/* 0, or -ENOMEM. */
 int self_time__new(struct self_time **out);
 
 /*

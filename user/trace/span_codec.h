@@ -12,6 +12,7 @@
 
 struct span_codec;
 
+/* 0, or -ENOMEM. */
 int span_codec__new(struct span_codec **out);
 
 /*

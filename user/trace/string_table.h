@@ -11,6 +11,7 @@
 
 struct string_table;
 
+/* 0, or -ENOMEM. */
 int string_table__new(struct string_table **out);
 
 /* Strings in the table; their ids are dense from 0. */

@@ -168,15 +168,22 @@ static inline const char *trace_watch_name(unsigned int watch)
 	return watch < TRACE_WATCH_MAX ? names[watch] : NULL;
 }
 
-/* From this time on, a query is watched so in all processes. It was TRACE_WATCH_FULL at first. */
+/* The label of a decision on all intervals of a kind. */
+#define TRACE_ALL_LABELS "<all>"
+
+/*
+ * From this time on, a query, or intervals of another kind that have this label, are watched so in
+ * all processes. It was TRACE_WATCH_FULL at first.
+ */
 struct trace_decision {
 	uint64_t time_ns; /* on the trace's clock */
-	uint32_t label;	  /* string id of the query's name */
+	uint32_t label;	  /* string id of its name, or of TRACE_ALL_LABELS; never virtual */
 	uint8_t watch;	  /* enum trace_watch */
 	/* What probes took of the processes' CPU time just before, and might take: in millionths.
 	 */
 	uint64_t cost_ppm;
 	uint64_t budget_ppm;
+	uint8_t kind; /* enum trace_kind */
 };
 
 /* One image of one process: an exec makes a new one. Strings are owned by whoever holds it. */

@@ -79,7 +79,7 @@ int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t);
 
 /*
  * Add a decision of the governor, in the order in which they are made. -EINVAL if its label, which
- * is a query's name and never virtual, has not been added.
+ * is never virtual, has not been added.
  */
 int trace_writer__decision(struct trace_writer *w, const struct trace_decision *d);
 

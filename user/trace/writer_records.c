@@ -102,14 +102,18 @@ int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t)
 int trace_writer__decision(struct trace_writer *w, const struct trace_decision *d)
 {
 	uint8_t record[5 * BYTES_VARINT_MAX], *at = record;
+	uint32_t label = d->label;
 	int err = w->sink.file.error;
 
 	if (err)
 		return err;
-	if (d->label >= w->strings.n || d->watch >= TRACE_WATCH_MAX)
+	if (label >= w->strings.n || d->watch >= TRACE_WATCH_MAX)
 		return -EINVAL;
+	err = writer__label(w, &label, d->kind);
+	if (err)
+		return err;
 	at = bytes_store_varint(at, d->time_ns);
-	at = bytes_store_varint(at, d->label);
+	at = bytes_store_varint(at, label);
 	at = bytes_store_varint(at, d->watch);
 	at = bytes_store_varint(at, d->cost_ppm);
 	at = bytes_store_varint(at, d->budget_ppm);

@@ -20,6 +20,7 @@ struct tracks_functions {
 
 struct caller_index;
 
+/* 0, or -ENOMEM. */
 int caller_index__new(struct caller_index **out);
 
 /*

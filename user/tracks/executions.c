@@ -3,31 +3,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define FIRST_ROOM 4096u
-
-static int make_room(struct executions *e, uint32_t invocation)
-{
-	uint32_t n = e->n ? e->n : FIRST_ROOM;
-	uint16_t *queries;
-
-	while (n <= invocation)
-		n *= 2;
-	queries = reallocarray(e->queries, n, sizeof(*queries));
-	if (!queries)
-		return -ENOMEM;
-	memset(queries + e->n, 0, (n - e->n) * sizeof(*queries));
-	e->queries = queries;
-	e->n = n;
-	return 0;
-}
+#include "base/array.h"
 
 int executions__note(struct executions *e, uint32_t invocation, uint16_t query)
 {
 	if (invocation >= EXECUTIONS_MAX || query == WIRE_NO_QUERY)
 		return 0;
-	if (invocation >= e->n && make_room(e, invocation))
+	if (invocation >= e->n &&
+	    array__reserve_at(&e->queries, invocation, &e->n, sizeof(*e->queries)))
 		return -ENOMEM;
 	e->queries[invocation] = query + 1;
 	return 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tracks/command.h"
+#include "base/array.h"
 #include "tracks/tracks_state.h"
 
 struct image *images__find(const struct tracks *t, uint32_t pid)
@@ -16,18 +17,10 @@ struct image *images__find(const struct tracks *t, uint32_t pid)
 /* Make sure that first_free is one. */
 static int reserve_image(struct tracks *t)
 {
-	uint32_t capacity = t->capacity ? t->capacity * 2 : 32;
-	struct image *images;
-
 	if (t->first_free != U64_MAP_NONE)
 		return 0;
-	if (t->n_images == t->capacity) {
-		images = reallocarray(t->images, capacity, sizeof(*images));
-		if (!images)
-			return -ENOMEM;
-		t->images = images;
-		t->capacity = capacity;
-	}
+	if (array__reserve_one(&t->images, t->n_images, &t->capacity, sizeof(*t->images)))
+		return -ENOMEM;
 	t->images[t->n_images] = (struct image){.next_free = U64_MAP_NONE};
 	t->first_free = t->n_images++;
 	return 0;
@@ -322,13 +315,6 @@ int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd)
 	free(image->p.cwd);
 	image->p.cwd = copy;
 	return image->in_trace ? emit(t, image) : 0;
-}
-
-uint32_t tracks__index(const struct tracks *t, uint32_t pid)
-{
-	const struct image *image = images__find(t, pid);
-
-	return image && image->in_trace ? image->p.index : TRACE_NO_PROCESS;
 }
 
 uint32_t tracks__running(const struct tracks *t)

@@ -45,6 +45,11 @@ uint32_t tracks__query_label(const struct tracks *t, uint8_t lib, uint32_t query
 	return t->libraries[lib].labels[query];
 }
 
+uint32_t tracks__guard_label(const struct tracks *t, uint8_t lib, uint32_t guard)
+{
+	return t->libraries[lib].guards[guard];
+}
+
 int tracks__set_guards(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels)
 {
 	return library__set_guards(&t->libraries[lib], labels, n_labels);
@@ -68,11 +73,6 @@ uint64_t tracks__unknown_hits(const struct tracks *t)
 uint64_t tracks__refused_functions(const struct tracks *t)
 {
 	return caller_index__refused(t->callers);
-}
-
-uint64_t tracks__unplaced_callers(const struct tracks *t)
-{
-	return caller_index__unplaced(t->callers);
 }
 
 void tracks__set_costs(struct tracks *t, const struct trace_costs *costs)

@@ -37,6 +37,7 @@ struct tracks_sink {
 	bool (*wants)(void *ctx, const struct wire_label_key *label);
 };
 
+/* `sink` is copied. 0, or -ENOMEM. */
 int tracks__new(const struct tracks_sink *sink, struct tracks **out);
 
 /*
@@ -46,8 +47,9 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out);
 int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels,
 			const char *build_id, const char *rustc_version);
 
-/* What a query that was told is called: a string id. */
+/* What a query, or a guard, that was told is called: a string id, or TRACKS_NO_LABEL. */
 uint32_t tracks__query_label(const struct tracks *t, uint8_t lib, uint32_t query);
+uint32_t tracks__guard_label(const struct tracks *t, uint8_t lib, uint32_t guard);
 
 /* As self_time__set_costs(), for the spans to come. */
 void tracks__set_costs(struct tracks *t, const struct trace_costs *costs);
@@ -76,8 +78,13 @@ void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_fu
 
 /* Functions that no locindex was left for: their calls count as unknown callers. */
 uint64_t tracks__refused_functions(const struct tracks *t);
-/* Spans whose caller is known, but in no function, or in such a one. */
-uint64_t tracks__unplaced_callers(const struct tracks *t);
+
+/*
+ * What was lost, by cause: the kernel half's counters, and callers that were told, but lie in no
+ * function, or in one of those. Nothing is TRACE_LOST_BAD_RECORD: who gives the records knows.
+ */
+struct trace_losses tracks__losses(const struct tracks *t,
+				   const uint64_t counters[WIRE_COUNTER_MAX]);
 
 /*
  * Announce a process that was running before the capture (from /proc). `args` are raw
@@ -114,9 +121,6 @@ int tracks__estimated(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t quer
 
 /* Tell the working directory of what runs as `pid` now; copied. Of no effect as above. */
 int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd);
-
-/* The index in the trace of what runs as `pid` now; TRACE_NO_PROCESS if it is not in it. */
-uint32_t tracks__index(const struct tracks *t, uint32_t pid);
 
 /* Processes of the trace that have not exited yet. */
 uint32_t tracks__running(const struct tracks *t);

@@ -171,6 +171,8 @@ static int print_notes(FILE *out, const struct build_rows *r, const struct build
 			"and "
 			"about %s more.\n",
 			format_count(buf, r->counted), format_count(estimated, r->estimated));
+	report_notes__unwatched(
+		out, "\nNot watched all the time, to keep within a budget: ", v->decisions);
 	if (v->losses)
 		fprintf(out, "\nLost: %s.", format_count(buf, trace_losses__total(v->losses)));
 	else

@@ -127,6 +127,7 @@ static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t pr
 	r->reuse.counted += reuse.counted;
 	r->reuse.estimated += reuse.estimated;
 	r->reuse.rough |= reuse.rough;
+	r->reuse.late |= reuse.late;
 	r->reuse.loads += reuse.loads;
 	r->reuse.loaded += reuse.loaded;
 	r->reuse.results += reuse.results;

@@ -7,6 +7,7 @@
 #include "view/build_rows.h"
 #include "view/report_notes.h"
 #include "view/table.h"
+#include "view/wrap.h"
 
 /* Rows where nobody asks for more or fewer: together they fit 40 lines. */
 #define FIT_CRATES  6
@@ -22,6 +23,9 @@
 
 /* Numbers of compilers at once that are told one by one. */
 #define RUNNING_TOLD 4
+
+/* As many of them as fit beside the average. */
+#define RUNNING_ON_A_LINE 3
 
 static void print_probes(FILE *out, const struct build_view *v)
 {
@@ -69,7 +73,8 @@ static void print_parallel(FILE *out, const struct build_totals *t)
 
 	if (!wall_ns)
 		return;
-	fprintf(out, "parallel  %.2f rustc on average; ", (double)t->compiler_ns / wall_ns);
+	fprintf(out, "parallel  %.2f rustc on average%s", (double)t->compiler_ns / wall_ns,
+		t->running.n > RUNNING_ON_A_LINE ? "\n          " : "; ");
 	for (size_t i = 0; i < t->running.n; i++) {
 		if (i >= RUNNING_TOLD)
 			more_ns += t->running.at[i];
@@ -119,8 +124,7 @@ static void print_reuse(FILE *out, const struct build_rows *r)
 		fprintf(out, "%s neither", format_count(neither, reuse__unseen(&r->reuse)));
 	else
 		fputs("neither not known", out);
-	fprintf(out, ", in %" PRIu32 " incremental %s\n", r->n_reuse,
-		r->n_reuse == 1 ? "compile" : "compiles");
+	fprintf(out, " (%" PRIu32 " %s)\n", r->n_reuse, r->n_reuse == 1 ? "compile" : "compiles");
 }
 
 /* The title of a first column: "crate", or "crate (6 of 12)". */
@@ -142,14 +146,14 @@ static void add_crate(struct table *t, const struct build_crate *c, const struct
 	const struct build_process *p = c->process;
 	char buf[FORMAT_MAX];
 
-	add_name(t, c->name, v->full ? 0 : CRATE_MOST);
+	add_name(t, c->name, v->wide ? 0 : CRATE_MOST);
 	table__cell(t, format_duration(buf, p->end_ns - p->start_ns));
 	for (int part = 0; part < BUILD_EXIT; part++)
 		table__cell(t, p->parts_known ? format_duration(buf, p->part_ns[part]) : "-");
 	table__cell(t,
 		    build__totals(v->build)->off_cpu_known ? format_duration(buf, p->cpu_ns) : "-");
 	table__cell(t, format_duration(buf, p->alone_ns));
-	if (!v->full)
+	if (!v->wide)
 		return;
 	table__cell(t, p->metadata_ns ? format_duration(buf, p->metadata_ns) : "-");
 	table__cell(t, format_count(buf, p->executions));
@@ -179,7 +183,7 @@ static int print_crates(FILE *out, const struct build_rows *r, const struct buil
 
 	if (!r->n_crates)
 		return 0;
-	err = table__new(columns, v->full ? 11 : 7, &t);
+	err = table__new(columns, v->wide ? 11 : 7, &t);
 	if (err)
 		return err;
 	for (size_t i = 0; i < shown; i++)
@@ -197,7 +201,7 @@ static int add_query(struct table *t, const struct build_query *q, const struct 
 
 	if (!name)
 		return -ENOMEM;
-	add_name(t, name, v->full ? 0 : QUERY_MOST);
+	add_name(t, name, v->wide ? 0 : QUERY_MOST);
 	table__cell(t, format_count(buf, q->row.count + q->row.counted));
 	table__cell(t, format_duration(buf, q->row.self_ns));
 	table__cell(t, format_percent(buf, q->row.self_ns, r->self_ns));
@@ -212,7 +216,7 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 	size_t shown = build_rows__shown(v, q->n, fit);
 	char first[FORMAT_MAX * 2];
 	const struct table_column columns[] = {
-		{title(first, what, shown, q->n), v->full ? 0 : QUERY_MOST},
+		{title(first, what, shown, q->n), v->wide ? 0 : QUERY_MOST},
 		{"executions", 0},
 		{"self", 0},
 		{"self %", 0},
@@ -232,14 +236,38 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 	return table__print(t, out, "");
 }
 
-static int print_open(FILE *out, const struct build_open *open, const struct build_view *v)
+/* "typeck (1.00 s) in analysis (2.00 s)"; -ENOMEM if that is what is missing. */
+static int write_open(FILE *to, const struct build_open *open, uint32_t n,
+		      const struct build_view *v)
 {
-	_free_ char *name = format_clean(v->names->text(v->names->ctx, open->label));
 	char buf[FORMAT_MAX];
 
-	if (!name)
-		return -ENOMEM;
-	fprintf(out, "%s (%s)", name, format_duration(buf, open->ns));
+	for (uint32_t i = 0; i < n; i++) {
+		_free_ char *name = format_clean(v->names->text(v->names->ctx, open[i].label));
+
+		if (!name)
+			return -ENOMEM;
+		fprintf(to, "%s%s (%s)", i ? " in " : "", name, format_duration(buf, open[i].ns));
+	}
+	return 0;
+}
+
+static int print_open(FILE *out, const struct build_thread *t, const struct build_view *v)
+{
+	uint32_t shown = !v->full && t->n_open > FIT_OPEN ? FIT_OPEN : t->n_open;
+	_free_ char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	int err = to ? write_open(to, t->open, shown, v) : -ENOMEM;
+
+	if (to && t->n_open - shown + t->more)
+		fprintf(to, " in %" PRIu32 " more", t->n_open - shown + t->more);
+	if (to && fclose(to) && !err)
+		err = -ENOMEM;
+	if (err)
+		return err;
+	fputs("  ", out);
+	wrap_print(out, text, WRAP_COLUMNS - 2, 4);
 	return 0;
 }
 
@@ -249,23 +277,13 @@ static int print_thread(FILE *out, const struct build_thread *t, const struct bu
 {
 	const struct trace_process *p = r->of[t->process].process->process;
 	_free_ char *name = format_clean(t->name ?: "");
-	uint32_t shown = !v->full && t->n_open > FIT_OPEN ? FIT_OPEN : t->n_open;
 	char ending[FORMAT_MAX * 2];
-	int err = 0;
 
 	if (!name)
 		return -ENOMEM;
 	fprintf(out, "%s %" PRIu32 ", %s; thread %" PRIu32 "%s%s was in\n", r->of[t->process].name,
 		p->pid, build_ending(ending, p->exit_status), t->tid, *name ? " " : "", name);
-	fputs("  ", out);
-	for (uint32_t i = 0; !err && i < shown; i++) {
-		fputs(i ? " in " : "", out);
-		err = print_open(out, &t->open[i], v);
-	}
-	if (t->n_open - shown + t->more)
-		fprintf(out, " in %" PRIu32 " more", t->n_open - shown + t->more);
-	fputc('\n', out);
-	return err;
+	return print_open(out, t, v);
 }
 
 static int print_interrupted(FILE *out, const struct build_rows *r, const struct build_view *v)
@@ -292,9 +310,11 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 	fputc('\n', out);
 	if (r->counted || r->estimated)
 		fprintf(out,
-			"not recorded, to keep within a budget: %s executions, counted above, and "
-			"about %s more\n",
+			"not recorded, to keep within a budget: %s executions, counted above,\n"
+			"  and about %s more\n",
 			format_count(counted, r->counted), format_count(estimated, r->estimated));
+	report_notes__unwatched(
+		out, "not watched all the time, to keep within a budget: ", v->decisions);
 	report_notes__late(out, v->summary);
 	report_notes__losses(out, v->losses, v->full);
 	if (v->problem)

@@ -14,9 +14,13 @@ struct diff_trace {
 	const char *problem; /* what is wrong with it (trace_reader__problem()), or NULL */
 	bool has_lost;	     /* it says how much was lost: */
 	uint64_t lost;
-	uint64_t counted;   /* executions that were not recorded, exactly */
-	uint64_t estimated; /* and about; */
-	bool rough;	    /* if that is said, even of none */
+	uint64_t counted;     /* executions that were not recorded, exactly */
+	uint64_t estimated;   /* and about; */
+	bool rough;	      /* if that is said, even of none */
+	uint32_t compiles;    /* compilers that did not only answer a question; of them: */
+	uint32_t late;	      /* ran before their probes were there */
+	uint32_t cut;	      /* were killed, or their end was not seen */
+	const char *compiler; /* its version, of several the first by name; or NULL */
 };
 
 /* A limit, what it is about, and whether that is above. */
@@ -34,7 +38,8 @@ struct diff_view {
 	size_t n_traces;
 	const struct diff_gate *gates;
 	size_t n_gates;
-	size_t top; /* rows to show; 0 = all; text and Markdown only */
+	size_t top;   /* rows to show; 0 = all; text and Markdown only */
+	size_t width; /* columns of the text; 0: as many as it takes */
 };
 
 int diff_text(FILE *out, const struct diff_view *v);
@@ -46,7 +51,9 @@ int diff_markdown(FILE *out, const struct diff_view *v);
  * {"schema", "metric" ("self", "total" or "count"), "min_ns", "min_percent" (what a change has to
  *  be at least), "noise": null if it is measured, else {"percent" (null: it cannot be told)};
  *  "traces": [{"path", "side" ("base" or "new"), "problem" (text or null), "lost" (or null),
- *  "counted", "estimated" (executions that were not recorded)}],
+ *  "counted", "estimated" (executions that were not recorded), "compiles" (compilers), "late" (of
+ *  them: ran before their probes were there), "cut" (killed, or their end was not seen),
+ *  "compiler" (its version, or null)}],
  *  "gates": [{"text", "limit_ns" or "limit_percent", "exceeded", and as below}],
  *  "build": {as below},
  *  "crates": [{"crate", "type", "name" (as in text), and as below}],

@@ -117,6 +117,10 @@ static int put_traces(FILE *out, const struct diff_view *v)
 			json__null(&j, "lost");
 		json__number(&j, "counted", t->counted);
 		json__number(&j, "estimated", t->estimated);
+		json__number(&j, "compiles", t->compiles);
+		json__number(&j, "late", t->late);
+		json__number(&j, "cut", t->cut);
+		json__text(&j, "compiler", t->compiler);
 		fputs(i ? ",\n" : "\n", out);
 		err = json__put(&j, out);
 	}

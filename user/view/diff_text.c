@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <string.h>
 
 #include "view/diff_rows.h"
 #include "view/table.h"
 
 #define N_COLUMNS 7
+#define NAME_KEPT 40 /* columns of a name, rather than a column there is no room for */
 
 static bool has_spread(const struct compare_result *r)
 {
@@ -48,8 +50,23 @@ static int add_row(struct table *t, const struct compare_row *row, const struct 
 	return 0;
 }
 
-static int print_rows(FILE *out, const struct diff_rows *rows, const struct compare_result *r)
+/* The least of what a row is about goes first. */
+static void spare_columns(struct table *t, const struct table_column columns[N_COLUMNS])
 {
+	static const char *const spare[] = {"executions", "spread", "base"};
+
+	table__keep_of_name(t, NAME_KEPT);
+	for (size_t i = 0; i < sizeof(spare) / sizeof(*spare); i++) {
+		for (size_t c = 0; c < N_COLUMNS && columns[c].title; c++) {
+			if (!strcmp(columns[c].title, spare[i]))
+				table__spare(t, c);
+		}
+	}
+}
+
+static int print_rows(FILE *out, const struct diff_rows *rows, const struct diff_view *v)
+{
+	const struct compare_result *r = v->result;
 	struct table_column columns[N_COLUMNS] = {};
 	_table_ struct table *t = NULL;
 	int err = table__new(columns, make_columns(r, columns), &t);
@@ -57,12 +74,13 @@ static int print_rows(FILE *out, const struct diff_rows *rows, const struct comp
 	if (err || !rows->n)
 		return err;
 	table__name_last(t);
+	spare_columns(t, columns);
 	for (size_t i = 0; !err && i < rows->n_shown; i++)
 		err = add_row(t, rows->rows[i], r);
 	if (err)
 		return err;
 	fputc('\n', out);
-	err = table__print(t, out, "");
+	err = table__print_within(t, out, v->width, "--wide");
 	if (rows->n > rows->n_shown)
 		fprintf(out, "  and %zu more; --top 0 shows all\n", rows->n - rows->n_shown);
 	return err;
@@ -95,7 +113,7 @@ int diff_text(FILE *out, const struct diff_view *v)
 	fprintf(out, "%s: ", diff_metric_text(r->rules.metric));
 	diff_print_change(out, &r->build, r->rules.metric, &r->rules);
 	fputc('\n', out);
-	err = print_rows(out, &rows, r);
+	err = print_rows(out, &rows, v);
 	if (err)
 		return err;
 	print_rest(out, &rows, r);

@@ -4,6 +4,7 @@
 
 #include "view/doctor_view.h"
 #include "view/format.h"
+#include "view/wrap.h"
 
 /* Where the texts begin. */
 #define INDENT 12
@@ -15,34 +16,47 @@ static void print_clean(FILE *out, const char *text)
 	fputs(clean ?: "", out);
 }
 
+/* Of `text`, which is freed; NULL: there was no memory for it. */
+static void print_wrapped(FILE *out, char *text)
+{
+	_free_ char *clean = text ? format_clean(text) : NULL;
+
+	wrap_print(out, clean ?: "?", WRAP_COLUMNS, INDENT);
+	free(text);
+}
+
 static void print_finding(FILE *out, const struct finding *f)
 {
-	fprintf(out, "  %-8s  ", finding_state_name(f->state));
-	print_clean(out, f->name);
-	fputs(": ", out);
-	print_clean(out, f->says);
-	fputc('\n', out);
+	char *text;
+
+	if (asprintf(&text, "  %-8s  %s: %s", finding_state_name(f->state), f->name, f->says) < 0)
+		text = NULL;
+	print_wrapped(out, text);
 	if (!f->fix)
 		return;
+	/* On one line, to be copied: it may be a command. */
 	fprintf(out, "%*sfix: ", INDENT, "");
 	print_clean(out, f->fix);
 	fputc('\n', out);
 }
 
+/* A kind to a line. */
 static void print_events(FILE *out, const struct toolchain *t)
 {
-	bool first = true;
+	const char *before = "events   ";
 
 	for (int kind = 0; kind < WIRE_KIND_MAX; kind++) {
 		if (!t->events[kind].n)
 			continue;
-		fprintf(out, "%s%s %" PRIu32, first ? "" : ", ",
+		fprintf(out, "%*s%s%s %" PRIu32, INDENT, "", before,
 			plan_kind_name((enum wire_kind)kind), t->events[kind].n);
 		if (t->events[kind].exact != t->events[kind].n)
 			fprintf(out, " (%" PRIu32 " exact)", t->events[kind].exact);
-		first = false;
+		fputc('\n', out);
+		before = "         ";
 	}
-	fputs(first ? "none\n" : "\n", out);
+	if (*before != ' ')
+		fprintf(out, "%*s%snone\n", INDENT, "", before);
 }
 
 static void print_toolchain(FILE *out, const struct toolchain *t)
@@ -61,7 +75,6 @@ static void print_toolchain(FILE *out, const struct toolchain *t)
 	fprintf(out, "%*ssites    %s emulated, ", INDENT, "",
 		format_count(buf, t->sites[PLAN_EMULATED]));
 	fprintf(out, "%s single-stepped\n", format_count(buf, t->sites[PLAN_STEPPED]));
-	fprintf(out, "%*sevents   ", INDENT, "");
 	print_events(out, t);
 	fprintf(out, "%*splan     %s in %s\n", INDENT, "",
 		t->cached ? "from the cache" : "read from the library",

@@ -141,7 +141,7 @@ int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const c
 	return put_line(&j, out);
 }
 
-int dump_decision(FILE *out, const struct trace_decision *d, const char *name)
+int dump_decision(FILE *out, const struct trace_decision *d, const char *name, const char *kind)
 {
 	struct json j;
 
@@ -149,6 +149,8 @@ int dump_decision(FILE *out, const struct trace_decision *d, const char *name)
 	json__text(&j, "type", "decision");
 	json__number(&j, "time_ns", d->time_ns);
 	json__text(&j, "query", name);
+	if (kind)
+		json__text(&j, "kind", kind);
 	json__text(&j, "watch", trace_watch_name(d->watch));
 	json__number(&j, "cost_ppm", d->cost_ppm);
 	json__number(&j, "budget_ppm", d->budget_ppm);

@@ -118,6 +118,7 @@ static const char schema[] =
 	"        \"type\": {\"const\": \"decision\"},\n"
 	"        \"time_ns\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"query\": {\"type\": \"string\"},\n"
+	"        \"kind\": {\"type\": \"string\"},\n"
 	"        \"watch\": {\"enum\": [\"full\", \"counted\", \"off\"]},\n"
 	"        \"cost_ppm\": {\"$ref\": \"#/$defs/count\"},\n"
 	"        \"budget_ppm\": {\"$ref\": \"#/$defs/count\"}\n"

@@ -236,11 +236,13 @@ static int put_probes(FILE *out, const struct summary *s, const struct trace_los
 	return json__put(&j, out);
 }
 
-static int put_budget_row(FILE *out, const struct budget_row *row, const struct view_names *names)
+static int put_budget_row(FILE *out, const struct decided *row, const struct view_names *names)
 {
 	struct json j;
 
 	json__begin(&j);
+	if (row->kind != TRACE_KIND_QUERY)
+		json__text(&j, "kind", trace_kind_text(row->kind) ?: "<unknown>");
 	json__text(&j, "name", names->text(names->ctx, row->label));
 	json__number(&j, "decisions", row->decisions);
 	json__text(&j, "watch", trace_watch_name(row->watch));
@@ -249,24 +251,41 @@ static int put_budget_row(FILE *out, const struct budget_row *row, const struct 
 	return json__put(&j, out);
 }
 
-static int put_budget(FILE *out, const struct budget *b, const struct view_names *names)
+/* Of queries, or of what is none, if there are such. */
+static int put_budget_rows(FILE *out, const struct decisions *d, const struct view_names *names,
+			   bool queries)
+{
+	bool any = queries;
+	int err = 0;
+
+	fputs(queries ? ",\"queries\":[" : "", out);
+	for (uint32_t i = 0, n = 0; !err && i < d->n; i++) {
+		if ((d->rows[i].kind == TRACE_KIND_QUERY) != queries)
+			continue;
+		fputs(!any ? ",\"others\":[" : n ? "," : "", out);
+		any = true;
+		n++;
+		err = put_budget_row(out, &d->rows[i], names);
+	}
+	fputs(any ? "]" : "", out);
+	return err;
+}
+
+static int put_budget(FILE *out, const struct decisions *d, const struct view_names *names)
 {
 	struct json j;
 	int err;
 
 	json__begin(&j);
-	json__number(&j, "budget_ppm", b->ppm);
-	json__number(&j, "decisions", b->decisions);
-	json__number(&j, "last_cost_ppm", b->last_cost_ppm);
-	json__number(&j, "most_cost_ppm", b->most_cost_ppm);
+	json__number(&j, "budget_ppm", d->ppm);
+	json__number(&j, "decisions", d->total);
+	json__number(&j, "last_cost_ppm", d->last_cost_ppm);
+	json__number(&j, "most_cost_ppm", d->most_cost_ppm);
 	fputs(",\"budget\":", out);
 	err = json__put_open(&j, out);
-	fputs(",\"queries\":[", out);
-	for (uint32_t i = 0; !err && i < b->n; i++) {
-		fputs(i ? "," : "", out);
-		err = put_budget_row(out, &b->rows[i], names);
-	}
-	fputs("]}", out);
+	err = err ?: put_budget_rows(out, d, names, true);
+	err = err ?: put_budget_rows(out, d, names, false);
+	fputs("}", out);
 	return err;
 }
 
@@ -288,8 +307,8 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 	err = json__put_open(&j, out);
 	if (!err && opt->costs)
 		err = put_probes(out, s, losses, opt);
-	if (!err && opt->budget)
-		err = put_budget(out, opt->budget, names);
+	if (!err && opt->decisions)
+		err = put_budget(out, opt->decisions, names);
 	if (!err && opt->groups)
 		err = put_groups(out, opt);
 	if (!err && opt->callers)

@@ -28,16 +28,18 @@ static void add_reuse(struct table *t, const struct trace_process *p, const stru
 	table__cell(t, reuse__knows_unseen(reuse) ? format_count(buf, reuse__unseen(reuse)) : "?");
 }
 
-static void explain_reuse(FILE *out, bool may_miss, bool estimated)
+static void explain_reuse(FILE *out, const struct reuse *all)
 {
 	fputs("neither: reused as they were, fed by other queries, or of what is no query;\n"
 	      "  that and results: at least\n",
 	      out);
-	if (may_miss)
+	if (all->counted || all->rough)
 		fputs("~ loaded: what found nothing is in it, where the execution was not "
 		      "recorded\n",
 		      out);
-	if (estimated)
+	if (all->late)
+		fputs("~ loaded: loading was not watched when these compiles began\n", out);
+	if (all->rough)
 		fputs("~ executed includes estimates; neither cannot be told from them\n", out);
 }
 
@@ -48,7 +50,7 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 		{"executed", 0},    {"loaded", 0}, {"neither", 0},
 	};
 	_table_ struct table *t = NULL;
-	bool may_miss = false, estimated = false;
+	struct reuse all = {0};
 	size_t more = 0;
 	int err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
 
@@ -57,8 +59,9 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 
 		if (!reuse.loads)
 			continue;
-		may_miss |= reuse__may_miss(&reuse);
-		estimated |= reuse.rough;
+		all.counted += reuse.counted;
+		all.rough |= reuse.rough;
+		all.late |= reuse.late;
 		if (opt->top && table__rows(t) == opt->top)
 			more++;
 		else
@@ -70,11 +73,11 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 	err = table__print(t, out, "");
 	if (more)
 		fprintf(out, "  and %zu more %s\n", more, more == 1 ? "process" : "processes");
-	explain_reuse(out, may_miss, estimated);
+	explain_reuse(out, &all);
 	return err;
 }
 
-static void add_watch(struct table *t, const struct budget_row *row, const char *name)
+static void add_watch(struct table *t, const struct decided *row, const char *name)
 {
 	char buf[FORMAT_MAX];
 
@@ -105,7 +108,7 @@ static bool is_watch_wanted(const struct report_rows *queries, const char *name,
 
 static int compare_watches(const void *a, const void *b)
 {
-	const struct budget_row *x = a, *y = b;
+	const struct decided *x = a, *y = b;
 
 	for (int watch = TRACE_WATCH_OFF; watch > TRACE_WATCH_FULL; watch--) {
 		if (x->ns[watch] != y->ns[watch])
@@ -115,28 +118,101 @@ static int compare_watches(const void *a, const void *b)
 }
 
 /* Those to show, the longest off first; returns how many. */
-static uint32_t pick_watches(struct budget_row *rows, const struct report_rows *queries,
+static uint32_t pick_watches(struct decided *rows, const struct report_rows *queries,
 			     const struct view_names *names, const struct report_options *opt)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < opt->budget->n; i++) {
-		const struct budget_row *row = &opt->budget->rows[i];
+	for (uint32_t i = 0; i < opt->decisions->n; i++) {
+		const struct decided *row = &opt->decisions->rows[i];
 
-		if (is_watch_wanted(queries, names->text(names->ctx, row->label), opt))
+		if (row->kind == TRACE_KIND_QUERY &&
+		    is_watch_wanted(queries, names->text(names->ctx, row->label), opt))
 			rows[n++] = *row;
 	}
 	qsort(rows, n, sizeof(*rows), compare_watches);
 	return n;
 }
 
-static void print_budget(FILE *out, const struct budget *b)
+static void print_budget(FILE *out, const struct decisions *d)
 {
 	char percent[FORMAT_MAX], count[FORMAT_MAX];
 
 	fprintf(out, "\nbudget: %s %% of CPU time for the probes; to keep it, %s %s\n",
-		format_percent(percent, b->ppm, 1000000), format_count(count, b->decisions),
-		b->decisions == 1 ? "decision" : "decisions");
+		format_percent(percent, d->ppm, 1000000), format_count(count, d->total),
+		d->total == 1 ? "decision" : "decisions");
+}
+
+static void add_unwatched(struct table *t, const char *name, const struct decided *row)
+{
+	char buf[FORMAT_MAX];
+
+	table__cell(t, name);
+	table__cell(t, format_duration(buf, row->ns[TRACE_WATCH_OFF]));
+	table__cell(t, row->watch == TRACE_WATCH_FULL ? "recorded" : trace_watch_name(row->watch));
+}
+
+static void add_unwatched_kind(struct table *t, const struct decided *row,
+			       const struct view_names *names)
+{
+	const char *label = names->text(names->ctx, row->label);
+	const char *kind = trace_kind_text(row->kind) ?: "<unknown>";
+	char name[128];
+
+	if (strcmp(label, TRACE_ALL_LABELS))
+		snprintf(name, sizeof(name), "%s (%s)", label, kind);
+	else
+		snprintf(name, sizeof(name), "%s", kind);
+	add_unwatched(t, name, row);
+}
+
+/* Activities are many, and are one row unless all rows are wanted. */
+static uint32_t add_unwatched_rows(struct table *t, const struct view_names *names,
+				   const struct report_options *opt)
+{
+	struct decided all = {0};
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < opt->decisions->n; i++) {
+		const struct decided *row = &opt->decisions->rows[i];
+
+		if (row->kind == TRACE_KIND_QUERY)
+			continue;
+		if (row->kind != TRACE_KIND_ACTIVITY || !opt->top) {
+			add_unwatched_kind(t, row, names);
+			continue;
+		}
+		n++;
+		all.watch = row->watch > all.watch ? row->watch : all.watch;
+		if (row->ns[TRACE_WATCH_OFF] > all.ns[TRACE_WATCH_OFF])
+			all.ns[TRACE_WATCH_OFF] = row->ns[TRACE_WATCH_OFF];
+	}
+	if (n) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%" PRIu32 " kinds of activities", n);
+		add_unwatched(t, name, &all);
+	}
+	return n;
+}
+
+/* What is no query. There is nothing of it in the report, which must not look as if it were none.
+ */
+static int print_unwatched(FILE *out, const struct view_names *names,
+			   const struct report_options *opt)
+{
+	static const struct table_column columns[] = {
+		{"not watched", 0}, {"off for", 0}, {"at last", 0}};
+	_table_ struct table *t = NULL;
+	int err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	bool more = !err && add_unwatched_rows(t, names, opt);
+
+	if (err || !table__rows(t))
+		return err;
+	err = table__print(t, out, "");
+	fprintf(out, "  what there was of it then is missing%s\n",
+		more ? "; --top 0 names the activities" : "");
+	return err;
 }
 
 int report_notes__budget(FILE *out, const struct report_rows *queries,
@@ -146,21 +222,21 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 		{"watched less", 0}, {"decisions", 0}, {"counted for", 0},
 		{"off for", 0},	     {"at last", 0},
 	};
-	const struct budget *b = opt->budget;
+	const struct decisions *d = opt->decisions;
 	_table_ struct table *t = NULL;
-	_free_ struct budget_row *rows = NULL;
+	_free_ struct decided *rows = NULL;
 	char percent[FORMAT_MAX];
 	uint32_t n, shown;
 	int err;
 
-	if (!b)
+	if (!d)
 		return 0;
-	if (!b->n) {
+	if (!d->n) {
 		fprintf(out, "\nbudget: %s %% of CPU time for the probes; all was recorded\n",
-			format_percent(percent, b->ppm, 1000000));
+			format_percent(percent, d->ppm, 1000000));
 		return 0;
 	}
-	rows = calloc(b->n + 1UL, sizeof(*rows));
+	rows = calloc(d->n + 1UL, sizeof(*rows));
 	err = rows ? table__new(columns, sizeof(columns) / sizeof(*columns), &t) : -ENOMEM;
 	if (err)
 		return err;
@@ -171,12 +247,33 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 		shown = opt->top;
 	for (uint32_t i = 0; i < shown; i++)
 		add_watch(t, &rows[i], names->text(names->ctx, rows[i].label));
-	print_budget(out, b);
+	print_budget(out, d);
 	err = n ? table__print(t, out, "") : 0;
 	if (n > shown)
 		fprintf(out, "  and %" PRIu32 " more %s; --top 0 shows all\n", n - shown,
 			n - shown == 1 ? "query" : "queries");
-	return err;
+	return err ?: print_unwatched(out, names, opt);
+}
+
+void report_notes__unwatched(FILE *out, const char *head, const struct decisions *d)
+{
+	bool told[TRACE_KIND_OTHER] = {false};
+	uint32_t n = 0, activities = 0;
+
+	for (uint32_t i = 0; d && i < d->n; i++) {
+		uint8_t kind = d->rows[i].kind;
+
+		activities += kind == TRACE_KIND_ACTIVITY;
+		if (kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY ||
+		    kind >= TRACE_KIND_OTHER || told[kind])
+			continue;
+		told[kind] = true;
+		fprintf(out, "%s%s", n++ ? ", " : head, trace_kind_text(kind));
+	}
+	if (activities)
+		fprintf(out, "%s%" PRIu32 " kinds of activities", n++ ? ", " : head, activities);
+	if (n)
+		fputs("; what there was of it is missing\n", out);
 }
 
 static void say_missing(FILE *out, const char *counted, const char *estimated,
@@ -184,8 +281,8 @@ static void say_missing(FILE *out, const char *counted, const char *estimated,
 {
 	if (opt->groups && opt->by != GROUP_BY_THREAD)
 		fprintf(out,
-			"not recorded: %s executions, which are counted above, and about %s, "
-			"which are not\n",
+			"not recorded: %s executions, which are counted above, and about %s,\n"
+			"  which are not\n",
 			counted, estimated);
 	else
 		fprintf(out, "not recorded, and in no row: %s executions, and about %s estimated\n",
@@ -227,7 +324,7 @@ void report_notes__unfinished(FILE *out, uint64_t unwound, const struct summary 
 	if (unwound)
 		fprintf(out,
 			REPORT_UNFINISHED " " REPORT_UNWOUND_TEXT
-					  ": %s; their times run until that was noticed\n",
+					  ": %s;\n  their times run until that was noticed\n",
 			format_count(count, unwound));
 	if (left)
 		fprintf(out, REPORT_LEFT_TEXT ": %s\n", format_count(count, left));
@@ -245,9 +342,8 @@ void report_notes__late(FILE *out, const struct summary *s)
 	if (late)
 		fprintf(out,
 			"attached late: %" PRIu32 " of %" PRIu32
-			" processes ran before their probes "
-			"were there, or their start was not seen; what they did until then may be "
-			"missing\n",
+			" processes ran before their probes were there, or their\n"
+			"  start was not seen; what they did until then may be missing\n",
 			late, n);
 }
 

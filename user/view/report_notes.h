@@ -15,10 +15,13 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 
 /*
  * Which queries were watched less: of those that are wanted ten, the longest off first; all if no
- * number of rows is given. Nothing if no decision was made.
+ * number of rows is given. And what else was not watched. Nothing if no decision was made.
  */
 int report_notes__budget(FILE *out, const struct report_rows *queries,
 			 const struct view_names *names, const struct report_options *opt);
+
+/* After `head`, what else than queries was not watched, or not all the time; if there is such. */
+void report_notes__unwatched(FILE *out, const char *head, const struct decisions *d);
 
 /* What intervals without a true end are; the same words and numbers wherever they are told. */
 #define REPORT_UNFINISHED   CALLERS_TEXT_MARK

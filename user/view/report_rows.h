@@ -57,8 +57,8 @@ struct report_rows {
 int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_t process,
 			 const struct view_names *names, const struct report_options *opt);
 
+/* The rows of opt->groups, by opt->by; of opt->callers. Errors as above. */
 int report_rows__groups(struct report_rows *r, const struct report_options *opt);
-
 int report_rows__callers(struct report_rows *r, const struct report_options *opt);
 
 void report_rows__clear(struct report_rows *r);

@@ -14,8 +14,13 @@
 /* Marks numbers that include executions without a true end. */
 #define MARK CALLERS_TEXT_MARK
 
+/* What shows all columns. */
+#define WIDER "report --wide"
+
 #define NAME_MOST 40 /* columns; a command line may go on for pages */
 #define N_COLUMNS 7  /* of the table of queries, in any trace */
+
+#define NAME_KEPT 26 /* columns of a name, rather than a column that there is no room for */
 
 static size_t shown(size_t n, const struct report_options *opt)
 {
@@ -65,6 +70,26 @@ static void add_query(struct table *t, const struct report_row *row, const struc
 	}
 }
 
+/* What the others tell already, or fewer ask for, goes first; never what rows are sorted by. */
+static void spare_columns(struct table *t, const struct table_column *columns, size_t n,
+			  enum report_sort sort)
+{
+	static const char *const spare[] = {"mean",    "incr. hashing", "incr. load", "max",
+					    "blocked", "total",		"off-cpu"};
+	const char *sorted = sort == REPORT_SORT_MAX	 ? "max"
+			     : sort == REPORT_SORT_TOTAL ? "total"
+			     : sort == REPORT_SORT_OFF	 ? "off-cpu"
+							 : "";
+
+	table__keep_of_name(t, NAME_KEPT);
+	for (size_t i = 0; i < sizeof(spare) / sizeof(*spare); i++) {
+		for (size_t c = 1; c < n; c++) {
+			if (!strcmp(columns[c].title, spare[i]) && strcmp(spare[i], sorted))
+				table__spare(t, c);
+		}
+	}
+}
+
 static int print_queries(FILE *out, const struct report_rows *r, const struct report_options *opt)
 {
 	struct table_column columns[N_COLUMNS + 1 + REPORT_N_EXTRAS] = {
@@ -87,9 +112,10 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 	err = table__new(columns, n_columns, &t);
 	if (err)
 		return err;
+	spare_columns(t, columns, n_columns, opt->sort);
 	for (size_t i = 0; i < shown(r->n, opt); i++)
 		add_query(t, &r->rows[i], r, opt);
-	err = table__print(t, out, "");
+	err = table__print_within(t, out, opt->width, WIDER);
 	print_more(out, r->n - shown(r->n, opt) + r->left_out, "query", "queries");
 	return err;
 }
@@ -125,6 +151,10 @@ static void add_group(struct table *t, const struct report_row *row, const struc
 		{title, 0}, {"executions", 0}, {"wall", 0}, {"self", 0}, {"self %", 0}, \
 			{"max", 0}, {"off-cpu", 0},                                     \
 	}
+
+/* Of a thread, what the others add up to, and what it shares with self. */
+#define THREAD_WALL    2
+#define THREAD_OFF_CPU 7
 
 static int new_groups_table(const struct report_rows *r, enum group_by by, struct table **out)
 {
@@ -164,7 +194,12 @@ static int print_groups(FILE *out, const struct report_options *opt)
 		else
 			add_group(t, row, &r);
 	}
-	err = table__print(t, out, "");
+	table__keep_of_name(t, NAME_KEPT);
+	if (opt->by == GROUP_BY_THREAD && r.off_ns) {
+		table__spare(t, THREAD_OFF_CPU);
+		table__spare(t, THREAD_WALL);
+	}
+	err = table__print_within(t, out, opt->width, WIDER);
 	print_more(out, r.n - shown(r.n, opt) + r.left_out, "row", "rows");
 	return err;
 }
@@ -303,16 +338,16 @@ static const char *with_or_without(const struct report_options *opt)
 /* A budget is of CPU time: the share of the time that passed is not to be held against it. */
 static void print_budget_kept(FILE *out, uint64_t probe_ns, const struct report_options *opt)
 {
-	const struct budget *b = opt->budget;
+	const struct decisions *d = opt->decisions;
 	char percent[FORMAT_MAX], last[FORMAT_MAX], most[FORMAT_MAX], took[FORMAT_MAX];
 
-	fprintf(out, "budget %s %% of CPU time", format_percent(percent, b->ppm, 1000000));
-	if (b->decisions)
+	fprintf(out, "budget %s %% of CPU time", format_percent(percent, d->ppm, 1000000));
+	if (d->total)
 		fprintf(out,
 			"; before the last decision probes took about %s %%,\n"
 			"before others up to %s %%",
-			format_percent(last, b->last_cost_ppm, 1000000),
-			format_percent(most, b->most_cost_ppm, 1000000));
+			format_percent(last, d->last_cost_ppm, 1000000),
+			format_percent(most, d->most_cost_ppm, 1000000));
 	if (probe_ns)
 		fprintf(out, "; hits cost about %s; the times below are %s",
 			format_duration(took, probe_ns), with_or_without(opt));
@@ -325,7 +360,7 @@ static void print_probes(FILE *out, const struct summary *s, const struct trace_
 	struct probe_share share = probe_share_of(s, opt->costs, losses);
 	char took[FORMAT_MAX], wall[FORMAT_MAX], percent[FORMAT_MAX];
 
-	if (opt->budget) {
+	if (opt->decisions) {
 		print_budget_kept(out, share.probe_ns, opt);
 		return;
 	}

@@ -43,16 +43,21 @@ int screen__new(FILE *out, struct screen **s)
 	return 0;
 }
 
-static struct winsize current_size(const struct screen *s)
+static struct winsize size_of(FILE *out)
 {
 	struct winsize ws = {};
 
 	/* A serial line does not know its size. */
-	if (ioctl(fileno(s->out), TIOCGWINSZ, &ws) || !ws.ws_row || !ws.ws_col) {
+	if (ioctl(fileno(out), TIOCGWINSZ, &ws) || !ws.ws_row || !ws.ws_col) {
 		ws.ws_row = DEFAULT_ROWS;
 		ws.ws_col = DEFAULT_COLUMNS;
 	}
 	return ws;
+}
+
+size_t screen_columns(FILE *out)
+{
+	return size_of(out).ws_col;
 }
 
 static size_t usable_lines(const struct winsize *ws)
@@ -66,7 +71,7 @@ static size_t usable_lines(const struct winsize *ws)
 
 void screen__size(const struct screen *s, size_t *lines, size_t *columns)
 {
-	struct winsize ws = current_size(s);
+	struct winsize ws = size_of(s->out);
 
 	*lines = usable_lines(&ws);
 	*columns = ws.ws_col;
@@ -81,7 +86,7 @@ int screen_write(FILE *out, const char *bytes, size_t len)
 
 static void put_release(struct screen *s, FILE *to)
 {
-	struct winsize now = current_size(s);
+	struct winsize now = size_of(s->out);
 
 	fputs(SAVE_CURSOR WHOLE_REGION, to);
 	/* After a resize nobody knows where our lines are; they scroll away in time. */
@@ -117,7 +122,7 @@ static void put_lines(const struct screen *s, const char *text, FILE *to)
 
 int screen__draw(struct screen *s, const char *text, size_t n)
 {
-	struct winsize ws = current_size(s);
+	struct winsize ws = size_of(s->out);
 	_free_ char *frame = NULL;
 	size_t len = 0;
 	FILE *to;

@@ -18,6 +18,9 @@ struct screen;
 /* Whether it is a terminal that can move its cursor (TERM is neither dumb nor unset). */
 bool screen_is_on(FILE *out);
 
+/* Columns of a terminal; 80 of what is none, or does not know. */
+size_t screen_columns(FILE *out);
+
 /*
  * Write `len` bytes at once: stdio would split them, and others' output would come in between. 0 or
  * a negative errno.
@@ -40,7 +43,5 @@ int screen__draw(struct screen *s, const char *text, size_t n);
 void screen__restore(struct screen *s);
 
 void screen__free(struct screen *s);
-DEFINE_CLEANUP(struct screen, screen__free)
-#define _screen_ __cleanup(screen__free_p)
 
 #endif /* QPROF_VIEW_SCREEN_H */

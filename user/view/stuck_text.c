@@ -5,6 +5,7 @@
 
 #include "view/format.h"
 #include "view/stuck_view.h"
+#include "view/wrap.h"
 
 #define BOLD  "\033[1m"
 #define PLAIN "\033[0m"
@@ -13,6 +14,8 @@
 #define OUTERMOST_ROWS 3
 #define INNERMOST_ROWS 12
 #define FUNCTIONS      4
+
+#define FUNCTION_INDENT 14
 
 struct text {
 	FILE *out;
@@ -95,6 +98,18 @@ static bool is_of_interest(const char *function)
 	return true;
 }
 
+/* Of a path what fits a line: the crates and modules that it begins with say least. */
+static void put_function(const struct text *t, FILE *out, const char *function)
+{
+	size_t room = t->style->width ? t->style->width - FUNCTION_INDENT - strlen("in ..") : 0;
+	_free_ char *clean = format_clean(function);
+	const char *from = clean ?: "?", *next;
+
+	while (room && format_width(from) > room && (next = strstr(from, "::")))
+		from = next + strlen("::");
+	fprintf(out, "%s%s", from == clean || !clean ? "" : "..", from);
+}
+
 /* What the rows tell of need not be told again. */
 static uint32_t functions_of_interest(const struct text *t, const struct picture_thread *thread)
 {
@@ -113,38 +128,38 @@ static void put_functions(const struct text *t, const struct picture_thread *thr
 
 		if (!function || (!t->style->full && !is_of_interest(function)))
 			continue;
-		fputs(n++ ? "              of " : "              in ", t->out);
-		put_clean(t->out, function);
+		fprintf(t->out, "%*s%s ", FUNCTION_INDENT, "", n++ ? "of" : "in");
+		put_function(t, t->out, function);
 		fputc('\n', t->out);
 	}
 }
 
-static void put_state(const struct text *t, const struct picture_thread *thread)
+static void put_state(const struct text *t, FILE *out, const struct picture_thread *thread)
 {
 	bool waits = !strchr("RZXx", thread->task.state);
 	char buf[FORMAT_MAX];
 
 	if (thread->preempted)
-		fputs("preempted", t->out);
+		fputs("preempted", out);
 	else if (thread->task.state == 'R')
-		fputs("running", t->out);
+		fputs("running", out);
 	else if (thread->task.state == 'D')
-		fputs("waiting for a disk or the like", t->out);
+		fputs("waiting for a disk or the like", out);
 	else if (strchr("Tt", thread->task.state))
-		fputs("stopped", t->out);
+		fputs("stopped", out);
 	else
-		fputs("waiting", t->out);
+		fputs("waiting", out);
 	if (thread->off_since_ns && (waits || thread->preempted))
-		fprintf(t->out, " for %s", format_duration(buf, since(t, thread->off_since_ns)));
+		fprintf(out, " for %s", format_duration(buf, since(t, thread->off_since_ns)));
 	if (waits && thread->task.waits)
-		fprintf(t->out, " in %s", thread->task.waits);
-	fprintf(t->out, ", %s of CPU time", format_duration(buf, thread->task.cpu_ns));
+		fprintf(out, " in %s", thread->task.waits);
+	fprintf(out, ", %s of CPU time", format_duration(buf, thread->task.cpu_ns));
 }
 
 static void put_doubts(const struct text *t, const struct picture_thread *thread)
 {
 	if (thread->err == -EPERM)
-		fputs("              its stack cannot be read: a debugger is attached, or it takes "
+		fputs("              its stack cannot be read: a debugger has it, or it takes "
 		      "root\n",
 		      t->out);
 	else if (thread->err && thread->err != -EBUSY)
@@ -167,27 +182,37 @@ static const char *idle_in(const struct picture_thread *thread)
 	return NULL;
 }
 
-/* One that runs nothing is told of in a line. */
+static void put_thread_name(FILE *out, const struct picture_thread *thread)
+{
+	fprintf(out, "  thread %d ", (int)thread->task.tid);
+	put_clean(out, thread->task.name);
+	fputs(": ", out);
+}
+
+/* One that runs nothing is told of in a sentence. */
 static void put_idle(const struct text *t, const struct picture_thread *thread)
 {
 	const char *function = idle_in(thread);
+	_free_ char *line = NULL;
+	size_t size;
+	FILE *to = open_memstream(&line, &size);
 
-	fprintf(t->out, "  thread %d ", (int)thread->task.tid);
-	put_clean(t->out, thread->task.name);
-	fputs(": ", t->out);
-	put_state(t, thread);
-	fputs(function ? ", in " : "", t->out);
-	put_clean(t->out, function ?: "");
-	fputc('\n', t->out);
+	if (!to)
+		return;
+	put_thread_name(to, thread);
+	put_state(t, to, thread);
+	fputs(function ? ", in " : "", to);
+	if (function)
+		put_function(t, to, function);
+	if (!fclose(to))
+		wrap_print(t->out, line, t->style->width, FUNCTION_INDENT);
 	put_doubts(t, thread);
 }
 
 static void put_thread(const struct text *t, const struct picture_thread *thread)
 {
-	fprintf(t->out, "  thread %d ", (int)thread->task.tid);
-	put_clean(t->out, thread->task.name);
-	fputs(": ", t->out);
-	put_state(t, thread);
+	put_thread_name(t->out, thread);
+	put_state(t, t->out, thread);
 	fputc('\n', t->out);
 	put_rows(t, &thread->rows);
 	put_functions(t, thread);

@@ -9,7 +9,8 @@
 
 struct stuck_style {
 	bool color;
-	bool full; /* every row and function */
+	bool full;    /* every row and function */
+	size_t width; /* columns; 0: as many as it takes */
 };
 
 /*

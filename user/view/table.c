@@ -6,21 +6,25 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "view/format.h"
 
 #define GAP	   2
-#define NAME_LEAST 12 /* the first column is not cut below this while another can go instead */
+#define NAME_LEAST 12
 #define CUT	   ".."
 
 struct table {
 	const struct table_column *columns;
 	size_t n_columns;
 	size_t *widths;
-	size_t n_shown; /* columns that fit */
+	bool *left_out; /* columns that do not fit */
+	size_t *spare;	/* columns to leave out, in this order */
+	size_t n_spare;
+	size_t name_least;
 	bool name_last;
 	char **cells; /* row by row */
-	size_t n_cells;
-	size_t capacity;
+	uint32_t n_cells;
+	uint32_t capacity;
 	int err;
 };
 
@@ -32,8 +36,11 @@ int table__new(const struct table_column *columns, size_t n, struct table **out)
 		return -ENOMEM;
 	t->columns = columns;
 	t->n_columns = n;
+	t->name_least = NAME_LEAST;
 	t->widths = calloc(n, sizeof(*t->widths));
-	if (!t->widths)
+	t->left_out = calloc(n, sizeof(*t->left_out));
+	t->spare = calloc(n, sizeof(*t->spare));
+	if (!t->widths || !t->left_out || !t->spare)
 		return -ENOMEM;
 	*out = take_ptr(t);
 	return 0;
@@ -44,23 +51,26 @@ void table__name_last(struct table *t)
 	t->name_last = true;
 }
 
+void table__keep_of_name(struct table *t, size_t columns)
+{
+	t->name_least = columns;
+}
+
+void table__spare(struct table *t, size_t column)
+{
+	if (t->n_spare < t->n_columns)
+		t->spare[t->n_spare++] = column;
+}
+
 void table__cell(struct table *t, const char *text)
 {
 	char *clean;
 
+	t->err = t->err
+			 ?: array__reserve_one(&t->cells, t->n_cells, &t->capacity,
+					       sizeof(*t->cells));
 	if (t->err)
 		return;
-	if (t->n_cells == t->capacity) {
-		size_t capacity = t->capacity ? 2 * t->capacity : 256;
-		char **cells = reallocarray(t->cells, capacity, sizeof(*cells));
-
-		if (!cells) {
-			t->err = -ENOMEM;
-			return;
-		}
-		t->cells = cells;
-		t->capacity = capacity;
-	}
 	clean = format_clean(text);
 	if (!clean)
 		t->err = -ENOMEM;
@@ -107,22 +117,52 @@ static void measure(struct table *t)
 	}
 }
 
+static size_t name_column(const struct table *t)
+{
+	return t->name_last ? t->n_columns - 1 : 0;
+}
+
+/* Of the columns beside the names, with the gap before or behind each. */
+static size_t width_of_others(const struct table *t)
+{
+	size_t width = 0;
+
+	for (size_t c = 0; c < t->n_columns; c++) {
+		if (c != name_column(t) && !t->left_out[c])
+			width += GAP + t->widths[c];
+	}
+	return width;
+}
+
+/* The next column to leave out; that of the names if there is no other. */
+static size_t next_spare(const struct table *t)
+{
+	for (size_t i = 0; i < t->n_spare; i++) {
+		if (!t->left_out[t->spare[i]])
+			return t->spare[i];
+	}
+	for (size_t c = t->n_columns; c--;) {
+		if (c != name_column(t) && !t->left_out[c])
+			return c;
+	}
+	return name_column(t);
+}
+
 int table__fit(struct table *t, size_t width)
 {
-	size_t others = 0;
+	size_t name = name_column(t), least;
 
 	if (t->err)
 		return t->err;
 	measure(t);
-	t->n_shown = t->n_columns;
-	for (size_t c = 1; c < t->n_columns; c++)
-		others += GAP + t->widths[c];
-	if (!width || t->widths[0] + others <= width)
+	memset(t->left_out, 0, t->n_columns * sizeof(*t->left_out));
+	if (!width || t->widths[name] + width_of_others(t) <= width)
 		return 0;
-	while (t->n_shown > 1 && others + NAME_LEAST > width)
-		others -= GAP + t->widths[--t->n_shown];
-	if (t->widths[0] + others > width)
-		t->widths[0] = width - others;
+	least = t->widths[name] < t->name_least ? t->widths[name] : t->name_least;
+	while (width_of_others(t) + least > width && next_spare(t) != name)
+		t->left_out[next_spare(t)] = true;
+	if (t->widths[name] + width_of_others(t) > width)
+		t->widths[name] = width - width_of_others(t);
 	return 0;
 }
 
@@ -131,10 +171,10 @@ static const char *cell_text(const struct table *t, size_t row, size_t column)
 	return t->cells[row * t->n_columns + column];
 }
 
-/* The first column, cut to its width; padded if another follows. */
+/* Cut to the column's width; padded if another column follows. */
 static void print_name(const struct table *t, const char *text, FILE *out)
 {
-	size_t room = t->widths[0], bytes = format_fit(text, room), used = 0;
+	size_t room = t->widths[name_column(t)], bytes = format_fit(text, room), used = 0;
 	const char *mark = "";
 
 	if (text[bytes] && room > strlen(CUT)) {
@@ -142,7 +182,7 @@ static void print_name(const struct table *t, const char *text, FILE *out)
 		bytes = format_fit(text, room - strlen(CUT));
 	}
 	fprintf(out, "%.*s%s", (int)bytes, text, mark);
-	if (t->n_shown == 1)
+	if (t->name_last || !width_of_others(t))
 		return;
 	/* A wide character that did not fit leaves a column over. */
 	while (format_fit(text, used) < bytes)
@@ -150,38 +190,40 @@ static void print_name(const struct table *t, const char *text, FILE *out)
 	fprintf(out, "%*s", (int)(room - used - strlen(mark)), "");
 }
 
-static void print_number(const struct table *t, size_t column, const char *text, FILE *out)
-{
-	fprintf(out, "%*s%s", (int)(GAP + t->widths[column] - format_width(text)), "", text);
-}
-
 static void print_cell(const struct table *t, size_t column, const char *text, FILE *out)
 {
-	if (t->name_last && column == 0)
-		fprintf(out, "%*s%s", (int)(t->widths[0] - format_width(text)), "", text);
-	else if (t->name_last && column + 1 == t->n_columns)
-		fprintf(out, "%*s%s", GAP, "", text);
-	else if (column == 0)
+	int pad;
+
+	if (column == name_column(t)) {
 		print_name(t, text, out);
+		return;
+	}
+	pad = (int)(t->widths[column] - format_width(text));
+	if (t->name_last)
+		fprintf(out, "%*s%s%*s", pad, "", text, GAP, "");
 	else
-		print_number(t, column, text, out);
+		fprintf(out, "%*s%s", GAP + pad, "", text);
 }
 
 void table__print_titles(const struct table *t, FILE *out)
 {
-	for (size_t c = 0; c < t->n_shown; c++)
-		print_cell(t, c, t->columns[c].title, out);
+	for (size_t c = 0; c < t->n_columns; c++) {
+		if (!t->left_out[c])
+			print_cell(t, c, t->columns[c].title, out);
+	}
 }
 
 void table__print_row(const struct table *t, size_t row, FILE *out)
 {
-	for (size_t c = 0; c < t->n_shown; c++)
-		print_cell(t, c, cell_text(t, row, c), out);
+	for (size_t c = 0; c < t->n_columns; c++) {
+		if (!t->left_out[c])
+			print_cell(t, c, cell_text(t, row, c), out);
+	}
 }
 
-int table__print(struct table *t, FILE *out, const char *indent)
+static int print_within(struct table *t, FILE *out, const char *indent, size_t width)
 {
-	int err = table__fit(t, 0);
+	int err = table__fit(t, width);
 
 	if (err)
 		return err;
@@ -196,6 +238,25 @@ int table__print(struct table *t, FILE *out, const char *indent)
 	return 0;
 }
 
+int table__print(struct table *t, FILE *out, const char *indent)
+{
+	return print_within(t, out, indent, 0);
+}
+
+int table__print_within(struct table *t, FILE *out, size_t width, const char *option)
+{
+	int err = print_within(t, out, "", width);
+	size_t n = 0;
+
+	for (size_t c = 0; !err && c < t->n_columns; c++) {
+		if (t->left_out[c])
+			fprintf(out, "%s%s", n++ ? ", " : "  no room for ", t->columns[c].title);
+	}
+	if (n)
+		fprintf(out, "; %s shows %s\n", option, n == 1 ? "it" : "them");
+	return err;
+}
+
 void table__free(struct table *t)
 {
 	if (!t)
@@ -204,5 +265,7 @@ void table__free(struct table *t)
 		free(t->cells[i]);
 	free(t->cells);
 	free(t->widths);
+	free(t->left_out);
+	free(t->spare);
 	free(t);
 }

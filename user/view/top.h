@@ -69,6 +69,7 @@ void top_screen__clear(struct top_screen *s);
 
 struct top;
 
+/* 0, or -ENOMEM. */
 int top__new(struct top **out);
 
 /* There is more to be shown; rates are since the last call. 0 or -ENOMEM. */

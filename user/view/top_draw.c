@@ -98,18 +98,19 @@ static void put_status(const struct top *t, struct canvas *c)
 {
 	const struct top_data *d = &t->data;
 	uint64_t lost = d->losses ? trace_losses__total(d->losses) : 0;
-	char elapsed[FORMAT_MAX], count[FORMAT_MAX], events[FORMAT_MAX];
+	char elapsed[FORMAT_MAX], count[FORMAT_MAX] = "?", events[FORMAT_MAX];
 	uint32_t n = summary__n_processes(d->summary), running = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		running += !summary__process_at(d->summary, i)->end_ns;
 	if (d->source != TOP_RECORDING)
 		running = 0;
+	if (d->losses)
+		format_count(count, lost);
 	format_duration(elapsed, d->now_ns > d->start_ns ? d->now_ns - d->start_ns : 0);
 	putf(c, lost ? TOP_ALERT : TOP_STATUS,
 	     "%s %s  lost %s  compilers %u (%u running)  events %s  %s", state_text(t), elapsed,
-	     format_count(count, lost), n, running,
-	     format_count(events, summary__spans(d->summary)), d->title);
+	     count, n, running, format_count(events, summary__spans(d->summary)), d->title);
 }
 
 static void put_place(const struct top *t, struct canvas *c)

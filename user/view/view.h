@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "analyze/budget.h"
+#include "analyze/decisions.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
 #include "analyze/summary.h"
@@ -43,6 +43,7 @@ struct live_state {
 	const struct view_names *names;
 };
 
+/* `out` outlives it, and is not closed. 0, or -ENOMEM. */
 int live_view__new(FILE *out, enum live_mode mode, struct live_view **v);
 /* Draw one interval; rates are since the last draw. */
 int live_view__draw(struct live_view *v, const struct live_state *state);
@@ -66,6 +67,7 @@ enum report_sort {
 /* All zeroes: every query. */
 struct report_options {
 	size_t top;	     /* rows to show, of queries and of processes; 0 = all; text only */
+	size_t width;	     /* columns of the text; 0: as many as it takes */
 	const char *problem; /* what is wrong with the trace (trace_reader__problem()), or NULL */
 	enum report_sort sort;
 	uint64_t min_self_ns;	   /* rows with less self time are left out */
@@ -84,8 +86,8 @@ struct report_options {
 	 */
 	const struct callers *callers;
 	struct caller_locator locator;
-	const struct budget *budget;	/* NULL: there was none */
-	const struct build_view *build; /* NULL: none in the JSON */
+	const struct decisions *decisions; /* NULL: there was no budget */
+	const struct build_view *build;	   /* NULL: none in the JSON */
 	uint64_t all_self_ns; /* self time of all, shown or not; what percent are of, with groups */
 };
 
@@ -120,7 +122,9 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * "estimated_ns" (what both may have taken, in no other time of the row); and before "processes",
  * "budget": {"budget_ppm" (of CPU time), "decisions", "last_cost_ppm", "most_cost_ppm" (what probes
  * took just before decisions: at the last, and at most), "queries": [{"name", "decisions", "watch"
- * (as dump has it; at the end), "counted_ns", "off_ns" (for how long)}]}.
+ * (as dump has it; at the end), "counted_ns", "off_ns" (for how long)}], "others" (what is no
+ * query and was not watched; left out if there is none: as a query, with its "kind"; the name
+ * "<all>" stands for all of it)}.
  * Without an execution that was recorded "mean_ns", "min_ns" and "max_ns" are null; "total_ns" too
  * if others have no estimate of their time.
  * Where results were loaded from an incremental build's cache, queries have "loads" and "loaded"
@@ -134,7 +138,10 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
 		const struct view_names *names, const struct report_options *opt);
 
-/* The lines of `qprof-bpf dump`, schema "qprof-dump/1": a header, then one object per item. */
+/*
+ * The lines of `qprof-bpf dump`, schema "qprof-dump/1": a header, then one object per item. 0 or
+ * a negative errno.
+ */
 int dump_header(FILE *out, const struct trace_info *info);
 int dump_process(FILE *out, const struct trace_process *p);
 int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p);
@@ -152,7 +159,8 @@ struct dump_span_texts {
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
 	      const struct dump_span_texts *texts);
 int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind);
-int dump_decision(FILE *out, const struct trace_decision *d, const char *name);
+/* `kind` is measureme's; NULL: it is on a query. */
+int dump_decision(FILE *out, const struct trace_decision *d, const char *name, const char *kind);
 int dump_losses(FILE *out, const struct trace_losses *losses);
 int dump_costs(FILE *out, const struct trace_costs *costs);
 

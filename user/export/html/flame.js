@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // Flame graphs of stacks merged by query. By total: what is called lies below what calls it, as wide as
-// its time. By self: each query on its own, as wide as its self time, and below it who called it.
+// its time, for each compiler or for all as if they were one. By self: each query on its own, as wide as
+// its self time, and below it who called it. The widest are on the left.
 
 const FLAME_ROW = 19;
 const LEAST_PX = 0.4;
@@ -29,6 +30,21 @@ class FlameTree {
 		return i;
 	}
 
+	// The child of a node that has a name by number, which is made if there is none.
+	child(found, parent, frame, names) {
+		const key = parent * names.length + frame;
+		let node = found.get(key);
+		if (node === undefined)
+			found.set(key, node = this.add(names[frame], parent, 0, 0, 0));
+		return node;
+	}
+
+	sorted() {
+		for (const children of this.children)
+			children.sort((a, b) => this.total[b] - this.total[a]);
+		return this;
+	}
+
 	// How many rows of it have a node of at least so much time, from node i on.
 	height(i, least) {
 		let most = 0;
@@ -52,22 +68,29 @@ function treeByTotal({flame, about}) {
 		const parent = flame.depth[i] ? at[flame.parent[i]] : 0;
 		at[i] = tree.add(name, parent, flame.total[i], flame.self[i], flame.count[i]);
 	}
-	return tree;
+	return tree.sorted();
+}
+
+function treeOfAll({flame, about}) {
+	const tree = new FlameTree(), found = new Map(), at = new Int32Array(flame.n);
+	tree.add("all compilers", -1, 0, 0, 0);
+	for (let i = 0; i < flame.n; i++) {
+		if (flame.depth[i])
+			at[i] = tree.child(found, at[flame.parent[i]], flame.frame[i], about.frames);
+		tree.total[at[i]] += flame.total[i];
+		tree.self[at[i]] += flame.self[i];
+		tree.count[at[i]] += flame.depth[i] ? flame.count[i] : 0;
+	}
+	return tree.sorted();
 }
 
 // From each node upwards, its self time goes along: callers of a query are merged, too.
 function treeBySelf({flame, about}) {
 	const tree = new FlameTree(), found = new Map();
 	// A phase and a query may share a name.
-	const first = about.frames.map((name) => about.frames.indexOf(name));
+	const firstOf = new Map();
+	const first = about.frames.map((name, i) => firstOf.get(name) ?? (firstOf.set(name, i), i));
 	tree.add("all compilers", -1, 0, 0, 0);
-	const child = (parent, frame) => {
-		const key = parent * about.frames.length + frame;
-		let node = found.get(key);
-		if (node === undefined)
-			found.set(key, node = tree.add(about.frames[frame], parent, 0, 0, 0));
-		return node;
-	};
 	for (let i = 0; i < flame.n; i++) {
 		const self = flame.self[i];
 		if (!flame.depth[i] || !self && !flame.count[i])
@@ -75,15 +98,21 @@ function treeBySelf({flame, about}) {
 		tree.total[0] += self;
 		let node = 0;
 		for (let up = i; flame.depth[up]; up = flame.parent[up]) {
-			node = child(node, first[flame.frame[up]]);
+			node = tree.child(found, node, first[flame.frame[up]], about.frames);
 			tree.total[node] += self;
 			tree.count[node] += flame.count[i];
 			if (up === i)
 				tree.self[node] += self;
 		}
 	}
-	return tree;
+	return tree.sorted();
 }
+
+const FLAME_MODES = [
+	["total: who calls what", treeByTotal],
+	["self: each query and its callers", treeBySelf],
+	["total: all compilers as one", treeOfAll],
+];
 
 class FlameView {
 	constructor(root, model) {
@@ -104,8 +133,9 @@ class FlameView {
 		this.input = element("input", {type: "search", placeholder: "regular expression",
 			oninput: () => this.search(this.input.value)});
 		this.found = element("span", {class: "counts", role: "status"});
-		const mode = select(["total: who calls what", "self: each query and its callers"], 0,
-			(value) => this.setMode(value));
+		// As one, when there is but one, it is the first.
+		const modes = this.model.processes.length > 1 ? FLAME_MODES : FLAME_MODES.slice(0, 2);
+		const mode = select(modes.map(([text]) => text), 0, (value) => this.setMode(value));
 		return element("div", {class: "tools"}, labelled("Width is", mode), labelled("Search", this.input),
 			this.found, element("span", {class: "spring"}), button("Show all", () => this.zoomTo(0)));
 	}
@@ -119,7 +149,7 @@ class FlameView {
 
 	setMode(mode) {
 		this.mode = mode;
-		this.tree = this.trees[mode] = this.trees[mode] || [treeByTotal, treeBySelf][mode](this.model);
+		this.tree = this.trees[mode] = this.trees[mode] || FLAME_MODES[mode][1](this.model);
 		this.search(this.input.value);
 		this.zoomTo(0);
 		this.listLargest();
@@ -204,7 +234,7 @@ class FlameView {
 		const is = this.wanted && this.wanted.test(name);
 		this.boxes.push({i, x, y, width});
 		context.globalAlpha = this.wanted && !is ? 0.35 * alpha : alpha;
-		const isQuery = i > 0 && (this.mode === 1 || this.tree.parent[i] > 0);
+		const isQuery = i > 0 && (this.mode > 0 || this.tree.parent[i] > 0);
 		context.fillStyle = is ? this.ink.found : isQuery ? colourOf(name, this.dark) : this.ink.neutral;
 		context.fillRect(x, y, Math.max(width - 0.7, 0.3), FLAME_ROW - 1);
 		const text = width > 26 ? fitText(name, width) : "";

@@ -33,11 +33,30 @@ class App {
 			byId("view-" + tab.id.slice(4)).hidden = !is;
 		}
 		showTip(null);
-		this.views[name] = this.views[name] || new VIEWS[name](byId("view-" + name), this.model, this);
+		this.views[name] = this.views[name] || this.make(name, byId("view-" + name));
 		this.views[name].show();
 		if (location.hash.slice(1) !== name)
 			history.replaceState(null, "", "#" + name);
 		return this.views[name];
+	}
+
+	// Of nothing there is no view: what is said instead is why, and what to do.
+	make(name, root) {
+		const {spans, report, processes} = this.model;
+		const needsSpans = name === "queries" || name === "timeline";
+		if (needsSpans ? spans.n : report.queries.length)
+			return new VIEWS[name](root, this.model, this);
+		const told = report.queries.length ?
+			["No interval is in this page.", "Tables and flame graph have the sums of the whole trace. A page " +
+				"with a larger --max-size shows intervals, too."] :
+			processes.length ?
+				["No query was executed.", `Of ${plural(processes.length, "compiler")} that ran, none came to ` +
+					"compile anything: “rustc --version” and cargo's questions do not."] :
+				["No compiler was recorded.", "Nothing of the command that was recorded ran rustc. What cargo " +
+					"finds up to date it does not compile again: touch a source file, or remove the target " +
+					"directory, and record again."];
+		root.append(element("p", {class: "empty"}, element("strong", {}, told[0]), told[1]));
+		return {show() {}};
 	}
 
 	key(event) {
@@ -84,7 +103,8 @@ class App {
 	head() {
 		const {about, report, processes, start, end} = this.model;
 		const crates = [...new Set(processes.map((p) => p.crate).filter(Boolean))];
-		const title = crates.length === 1 ? crates[0] : plural(crates.length, "crate");
+		const title = crates.length === 1 ? crates[0] : crates.length ? plural(crates.length, "crate") :
+			processes.length ? plural(processes.length, "compiler") : "nothing recorded";
 		document.title = `${title} — qprof-bpf`;
 		byId("title").textContent = `Where the compiler’s time went: ${title}`;
 		const executions = report.queries.reduce((sum, row) => sum + row.count, 0);
@@ -108,6 +128,7 @@ class App {
 	notes() {
 		const {about, report} = this.model, {probes} = report;
 		const unrecorded = report.queries.reduce((sum, row) => sum + (row.counted || 0) + (row.estimated || 0), 0);
+		const others = (report.budget?.others || []).map((row) => row.name === "<all>" ? row.kind : row.name);
 		const notes = [
 			about.note && `This page is reduced: ${about.note}. Extents count only what is in it; tables and ` +
 				"flame graph are of the whole trace.",
@@ -117,7 +138,9 @@ class App {
 			report.lost && `${plural(report.lost, "record")} were lost while it was recorded.`,
 			unrecorded && `To keep within a budget, ${plural(unrecorded, "execution")} were counted or estimated, ` +
 				"not recorded: they have no interval, and the times of who called them have theirs.",
-			probes && probes.taken_off && "Tables and flame graph are without what the probes took; single " +
+			others.length && "To keep within a budget, these were not watched all the time, and what there was " +
+				`of them is missing: ${others.join(", ")}.`,
+			report.queries.length && probes && probes.taken_off && "Tables and flame graph are without what the probes took; single " +
 				"intervals (trace of queries, timeline) are as they were measured.",
 		];
 		byId("notes").append(...notes.filter(Boolean).map((text) => element("p", {class: "note"}, text)));

@@ -3,10 +3,14 @@
 // queries (misses) red, results found in a cache (hits) blue dots. What is important has a label.
 //
 // A page cannot hold a million boxes, so the largest subtrees are opened first, until there are enough;
-// every other box opens when it is asked to.
+// every other box opens when it is asked to. Of many children the first are shown, and those that are
+// important; each stretch of others is one "+ 123", which opens, too.
 
 const BOXES_AT_FIRST = 1500;
 const BOXES_AT_ONCE = 60; // children of one box, until more are asked for
+const FIRST_BOXES = 30; // of them, those that come first; the others are important
+const LEAST_HIDDEN = 3; // fewer in a row are shown
+const FOUND_AT_MOST = 200; // that "Next" leads to, the longest first
 const EXTREMES = 20; // nodes in each list of pathological ones
 const FRACTIONS = [50, 40, 30, 20, 10];
 
@@ -16,6 +20,8 @@ class QueriesView {
 		this.leastExtent = 6;
 		this.leastPercent = 1;
 		this.top = null; // a node to show instead of a process
+		this.via = new Set(); // what is to be shown, and open, whatever else is
+		this.wanted = "";
 		this.process = model.processes.reduce((best, p) => p.total > model.processes[best].total ? p.index : best, 0);
 		this.tree = element("div", {role: "tree", class: "tree", "aria-label": "Trace of queries",
 			onkeydown: (event) => this.key(event), onclick: (event) => this.click(event),
@@ -32,13 +38,21 @@ class QueriesView {
 		this.choose = select(model.processes.map((p) => p.title), this.process, (value) => {
 			this.process = value;
 			this.top = null;
+			this.order = null;
 			this.draw();
+			this.search(this.wanted);
 		});
+		this.input = element("input", {type: "search", placeholder: "name of a query",
+			oninput: () => this.search(this.input.value),
+			onkeydown: (event) => event.key === "Enter" && this.nextFound()});
+		this.found = element("span", {class: "counts", role: "status"});
 		const extent = this.threshold(this.leastExtent, 1, (value) => this.leastExtent = value);
 		const percent = this.threshold(this.leastPercent, 0.1, (value) => this.leastPercent = value);
 		return element("div", {class: "tools"}, labelled("Compiler", this.choose),
 			element("fieldset", {class: "inline"}, element("legend", {}, "Important is"),
-				labelled("extent ≥", extent), labelled("or share ≥", percent), " %"));
+				labelled("extent ≥", extent), labelled("or share ≥", percent), " %"),
+			element("span", {class: "spring"}), this.found, labelled("Find", this.input),
+			button("Next", () => this.nextFound()));
 	}
 
 	threshold(value, step, set) {
@@ -65,8 +79,48 @@ class QueriesView {
 		this.process = this.model.process(i).index;
 		this.choose.value = this.process;
 		this.top = i;
+		this.via.clear();
 		this.draw();
 		this.focus(this.tree.querySelector("[role=treeitem]"));
+	}
+
+	// ---- What is looked for ---------------------------------------------------------------------
+
+	isFound(i) {
+		return this.wanted !== "" && this.matches[this.model.spans.what[i]] === 1;
+	}
+
+	search(text) {
+		const {model} = this, {thread, what} = model.spans, wanted = text.trim().toLowerCase();
+		this.wanted = wanted;
+		this.matches = Uint8Array.from(model.names, (name, k) => wanted && model.isNode[k] &&
+			name.toLowerCase().includes(wanted) ? 1 : 0);
+		this.order = null;
+		let n = 0;
+		for (let i = 0; wanted && i < model.spans.n; i++)
+			n += this.matches[what[i]] && model.threads[thread[i]].process === this.process;
+		this.found.textContent = wanted ? plural(n, "node") : "";
+		for (const box of this.tree.querySelectorAll(".box"))
+			box.classList.toggle("found", this.isFound(box.span));
+	}
+
+	// Along all of the compiler, the longest first; what is around it is opened.
+	nextFound() {
+		const {model} = this, {thread} = model.spans;
+		if (!this.wanted)
+			return;
+		if (!this.order) {
+			this.order = model.greatest(FOUND_AT_MOST, (i) => model.duration(i), (i) => this.isFound(i) &&
+				model.threads[thread[i]].process === this.process);
+			this.at = -1;
+		}
+		if (!this.order.length)
+			return;
+		const i = this.order[this.at = (this.at + 1) % this.order.length];
+		this.top = null;
+		this.via = new Set(model.pathOf(i));
+		this.draw();
+		this.focus([...this.tree.querySelectorAll(".box")].find((box) => box.span === i));
 	}
 
 	get whole() {
@@ -82,7 +136,7 @@ class QueriesView {
 		const roots = this.top === null ? this.model.rootsOf(process) : [this.top];
 		this.tree.replaceChildren();
 		const opened = [];
-		this.addBoxes(this.tree, roots, 0, 1, opened);
+		this.addBoxes(this.tree, roots, 1, opened);
 		this.openLargest(opened);
 		const first = this.tree.querySelector("[role=treeitem]");
 		if (first)
@@ -108,42 +162,76 @@ class QueriesView {
 
 	// ---- Boxes ----------------------------------------------------------------------------------
 
-	// Best first: the box that takes longest is opened before all others.
+	// Best first: what is looked for, then the box that takes longest, is opened before all others.
 	openLargest(waiting) {
-		while (this.boxes < BOXES_AT_FIRST && waiting.length) {
+		const weight = ({i}) => this.via.has(i) ? Infinity : this.model.duration(i);
+		while (waiting.length) {
 			let best = 0;
 			for (let k = 1; k < waiting.length; k++)
-				if (this.model.duration(waiting[k].i) > this.model.duration(waiting[best].i))
+				if (weight(waiting[k]) > weight(waiting[best]))
 					best = k;
+			if (this.boxes >= BOXES_AT_FIRST && weight(waiting[best]) < Infinity)
+				return;
 			const [{box}] = waiting.splice(best, 1);
 			this.expand(box, waiting);
 		}
 	}
 
-	// Add those of `items` from the `from`-th on, and what opens the rest.
-	addBoxes(place, items, from, level, opened) {
-		const {isOff} = this.model, {what} = this.model.spans;
-		const shown = items.filter((i) => !isOff[what[i]]), to = Math.min(from + BOXES_AT_ONCE, shown.length);
-		for (let k = from; k < to; k++) {
-			const box = this.box(shown[k], level);
-			place.append(box);
-			if (opened && box.hasAttribute("aria-expanded"))
-				opened.push({i: shown[k], box});
+	// Of many, by their places: the first, and of the others the longest of those that are important.
+	chosen(items) {
+		const {model} = this, is = new Uint8Array(items.length);
+		const room = items.length <= BOXES_AT_ONCE ? items.length : FIRST_BOXES, important = [];
+		is.fill(1, 0, room);
+		for (let k = room; k < items.length; k++) {
+			if (this.via.has(items[k]))
+				is[k] = 1;
+			else if (this.isImportant(items[k]))
+				important.push(k);
 		}
-		this.boxes += to - from;
-		if (to < shown.length)
-			this.addMore(place, shown, to, level);
+		important.sort((a, b) => model.duration(items[b]) - model.duration(items[a]));
+		for (const k of important.slice(0, BOXES_AT_ONCE - FIRST_BOXES))
+			is[k] = 1;
+		return is;
 	}
 
-	addMore(place, items, from, level) {
-		const more = element("span", {role: "treeitem", class: "more", tabindex: -1, "aria-level": level},
-			`+ ${formatCount(items.length - from)}`);
+	// In the order of time, before an element or at the end.
+	addBoxes(place, all, level, opened, before = null) {
+		const {isOff} = this.model, {what} = this.model.spans;
+		const items = all.filter((i) => !isOff[what[i]]), is = this.chosen(items);
+		for (let k = 0; k < items.length;) {
+			let end = k + 1;
+			while (end < items.length && is[end] === is[k])
+				end++;
+			const part = items.slice(k, end);
+			if (is[k] || part.length < LEAST_HIDDEN)
+				this.addRow(place, part, level, opened, before);
+			else
+				place.insertBefore(this.more(part, level), before);
+			k = end;
+		}
+	}
+
+	addRow(place, items, level, opened, before) {
+		for (const i of items) {
+			const box = this.box(i, level);
+			place.insertBefore(box, before);
+			if (opened && box.hasAttribute("aria-expanded"))
+				opened.push({i, box});
+		}
+		this.boxes += items.length;
+	}
+
+	// What stands for a stretch of boxes, and opens it.
+	more(items, level) {
+		const more = element("span", {role: "treeitem", class: "more", tabindex: -1, "aria-level": level,
+			"aria-label": `${formatCount(items.length)} more`}, `+ ${formatCount(items.length)}`);
 		more.opens = () => {
+			const place = more.parentElement, last = more.previousElementSibling;
+			this.addBoxes(place, items, level, null, more);
 			more.remove();
-			this.addBoxes(place, items, from, level, null);
-			this.focus(place.children[from] || place.lastElementChild);
+			this.focus(last ? last.nextElementSibling : place.firstElementChild);
 		};
-		place.append(more);
+		return more;
 	}
 
 	box(i, level) {
@@ -173,7 +261,7 @@ class QueriesView {
 		const fraction = FRACTIONS.find((least) => percent >= least);
 		const kinds = {[KIND.QUERY]: "miss", [KIND.PASS]: "pass", [KIND.HIT]: "hit"};
 		return ["box", kinds[kind] || "other", important ? "important" : "",
-			fraction ? "frac-" + fraction : ""].join(" ").trim();
+			fraction ? "frac-" + fraction : "", this.isFound(i) ? "found" : ""].filter(Boolean).join(" ");
 	}
 
 	label(i) {
@@ -190,7 +278,7 @@ class QueriesView {
 		if (box.getAttribute("aria-expanded") !== "false")
 			return;
 		const group = element("div", {role: "group", class: "group"});
-		this.addBoxes(group, Array.from(this.model.childrenOf(box.span)), 0, box.level + 1, opened);
+		this.addBoxes(group, Array.from(this.model.childrenOf(box.span)), box.level + 1, opened);
 		box.append(group);
 		box.setAttribute("aria-expanded", "true");
 	}

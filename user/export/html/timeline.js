@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The build on a time axis: processes, their threads, and in each thread a lane for each depth.
+// The build on a time axis: processes, their threads, and in each thread a lane for each depth. Names are
+// left of it. A process that is folded is one row: what its first thread did, on a bar as long as it ran.
 //
 // What is drawn is bounded by pixels, not by intervals: in a lane, all that ends within the pixel of
 // the last one drawn is skipped by bisection. So a frame takes as long with a million as with a hundred.
 // What is as narrow as a pixel goes into a strip of pixels, which is drawn at once for the whole lane.
 
 const LANE = 16, HEADER = 20, GAP = 6, OVERVIEW = 44, AXIS = 20;
-const FOLDED_LANES = 3; // of the first thread of a process that is folded; of others, one
+const TOP = OVERVIEW + AXIS; // where rows begin
 const LEAST_VIEW_NS = 50;
 const LISTED = 15; // intervals in the list below
 
@@ -22,7 +23,8 @@ class TimelineView {
 		this.folded = model.processes.map(() => folded);
 		this.canvas = element("canvas", {class: "timeline", tabindex: 0, role: "application",
 			"aria-label": "Build timeline. Left and right arrows pan, plus and minus zoom, 0 shows all, up and " +
-				"down scroll, n and p step through intervals. What is in view is listed below."});
+				"down scroll, n and p step through intervals, f folds or unfolds a compiler. What is in view " +
+				"is listed below."});
 		this.surface = new Surface(this.canvas, (...args) => this.draw(...args));
 		this.details = element("div", {class: "details"}, "Click an interval, or find one by its name.");
 		this.list = element("div");
@@ -49,7 +51,7 @@ class TimelineView {
 		return element("p", {class: "legend"}, sample("pass", "pass"), sample("coloured", "query, a colour each"),
 			sample("hit", "found in a cache"), sample("blocked", "blocked (QueryBlocked)"),
 			sample("off", "off the CPU (OffCpu)"),
-			" — wheel zooms, drag pans, Shift+wheel scrolls, a click on a compiler folds it");
+			" — wheel zooms, drag pans, Shift+wheel scrolls, a click on a compiler’s name unfolds it");
 	}
 
 	show() {
@@ -59,26 +61,40 @@ class TimelineView {
 
 	// ---- Rows -----------------------------------------------------------------------------------
 
-	// From the top: a header for each process, then its threads. y is from the top of all rows.
+	// From the top: of a process that is folded one row; else a header, then its threads. y is from the
+	// top of all rows.
 	layout() {
 		this.rows = [];
-		let y = 0;
+		this.allHeight = 0;
 		const used = this.model.processes.filter((p) => p.threads.some((t) => t.depth));
 		for (const process of used.sort((a, b) => a.start - b.start)) {
-			this.rows.push({process, y, height: HEADER});
-			y += HEADER;
-			for (const thread of process.threads.filter((t) => t.depth)) {
-				const first = thread === process.threads[0];
-				const lanes = this.folded[process.index] ? Math.min(thread.depth, first ? FOLDED_LANES : 1) : thread.depth;
-				this.rows.push({thread, process, lanes, y, height: lanes * LANE + GAP});
-				y += lanes * LANE + GAP;
+			const threads = process.threads.filter((t) => t.depth);
+			if (this.folded[process.index]) {
+				this.addRow({process, thread: threads[0], lanes: 1, title: true}, HEADER);
+				continue;
 			}
+			this.addRow({process, title: true}, HEADER);
+			for (const thread of threads)
+				this.addRow({process, thread, lanes: thread.depth}, thread.depth * LANE + GAP);
 		}
-		this.allHeight = y;
+	}
+
+	addRow(row, height) {
+		this.rows.push({...row, y: this.allHeight, height});
+		this.allHeight += height;
 	}
 
 	get rowsHeight() {
-		return this.surface.height - OVERVIEW - AXIS;
+		return this.surface.height - TOP;
+	}
+
+	// How wide names are, and what is left for time.
+	get gutter() {
+		return Math.round(Math.max(84, Math.min(210, this.surface.width * 0.2)));
+	}
+
+	get plotWidth() {
+		return Math.max(this.surface.width - this.gutter, 1);
 	}
 
 	scrollTo(y) {
@@ -90,6 +106,16 @@ class TimelineView {
 		this.folded[process.index] = !this.folded[process.index];
 		this.layout();
 		this.scrollTo(this.top);
+	}
+
+	// That of the interval that is selected, or the uppermost in view.
+	foldOne() {
+		const row = this.rows.find((r) => r.y + r.height > this.top);
+		const process = this.selected >= 0 ? this.model.process(this.selected) : row && row.process;
+		if (!process)
+			return;
+		this.toggleFold(process);
+		say(`${process.title} ${this.folded[process.index] ? "folded" : "unfolded"}`);
 	}
 
 	foldAll() {
@@ -124,7 +150,7 @@ class TimelineView {
 	}
 
 	timeAt(x) {
-		return this.from + x / this.surface.width * (this.to - this.from);
+		return this.from + x / this.plotWidth * (this.to - this.from);
 	}
 
 	changed() {
@@ -186,8 +212,11 @@ class TimelineView {
 	}
 
 	revealProcesses(processes) {
+		for (const process of processes)
+			this.folded[process.index] = false;
 		this.layout();
-		this.setRange(Math.min(...processes.map((p) => p.start)), Math.max(...processes.map((p) => p.end)));
+		this.setRange(processes.reduce((least, p) => Math.min(least, p.start), Infinity),
+			processes.reduce((most, p) => Math.max(most, p.end), -Infinity));
 		const row = this.rows.find((r) => r.process === processes[0]);
 		this.scrollTo(row ? row.y : 0);
 	}
@@ -210,49 +239,77 @@ class TimelineView {
 	}
 
 	draw(context, width, height) {
+		const {gutter, plotWidth} = this;
 		this.prepareColours();
-		this.prepareStrip(width);
-		this.scale = width / (this.to - this.from);
+		this.prepareStrip(plotWidth);
+		this.scale = plotWidth / (this.to - this.from);
 		context.font = CANVAS_FONT;
 		context.textBaseline = "middle";
 		context.fillStyle = this.ink.panel;
 		context.fillRect(0, 0, width, height);
+		context.fillStyle = this.ink.page;
+		context.fillRect(0, 0, gutter, height);
 		context.save();
 		context.beginPath();
-		context.rect(0, OVERVIEW + AXIS, width, height - OVERVIEW - AXIS);
+		context.rect(0, TOP, width, height - TOP);
 		context.clip();
-		this.drawGrid(context, width, height, false);
-		for (const row of this.rows) {
-			const y = row.y - this.top + OVERVIEW + AXIS;
-			if (y < height && y + row.height > OVERVIEW + AXIS)
-				this.drawRow(context, row, y, width);
-		}
+		this.drawRows(context, gutter, plotWidth, height);
 		context.restore();
-		this.drawGrid(context, width, height, true);
-		this.drawOverview(context, width);
+		context.save();
+		context.translate(gutter, 0);
+		this.drawGrid(context, plotWidth, height, true);
+		this.drawOverview(context, plotWidth);
+		context.restore();
 		this.drawScrollbar(context, width, height);
+		if (!this.rows.length) {
+			context.fillStyle = this.ink.muted;
+			context.fillText("No interval to show", gutter + 8, TOP + HEADER);
+		}
+	}
+
+	drawRows(context, gutter, width, height) {
+		const visible = this.rows.map((row) => ({row, y: row.y - this.top + TOP}))
+			.filter(({row, y}) => y < height && y + row.height > TOP);
+		context.save();
+		context.translate(gutter, 0);
+		this.drawGrid(context, width, height, false);
+		for (const {row, y} of visible)
+			this.drawRow(context, row, y, width);
+		context.restore();
+		for (const {row, y} of visible)
+			this.drawName(context, row, y, gutter);
 	}
 
 	drawRow(context, row, y, width) {
-		if (row.thread) {
-			this.drawThreadName(context, row.thread, y);
-			for (let depth = 0; depth < row.lanes; depth++)
-				this.drawLane(context, row.thread.firstLane + depth, y + depth * LANE, width);
-			return;
-		}
-		const {process} = row, x = Math.max(0, (process.start - this.from) * this.scale);
-		context.fillStyle = this.ink.page;
-		context.fillRect(0, y, width, HEADER - 2);
-		context.fillStyle = this.ink.text;
-		const sign = this.folded[process.index] ? "▸" : "▾";
-		const text = `${sign} ${process.title}   ${formatDuration(process.end - process.start)}`;
-		context.fillText(text, Math.max(4, Math.min(x + 4, width - 200)), y + HEADER / 2 - 1);
+		if (row.title)
+			this.drawProcess(context, row, y, width);
+		const top = row.title ? y + 1 : y;
+		for (let depth = 0; depth < (row.lanes || 0); depth++)
+			this.drawLane(context, row.thread.firstLane + depth, top + depth * LANE, width);
 	}
 
-	// Under the intervals, which is where the thread has none yet.
-	drawThreadName(context, thread, y) {
+	// As long as it ran; behind that how long, if there is room.
+	drawProcess(context, {process, thread}, y, width) {
+		const left = Math.max(0, (process.start - this.from) * this.scale);
+		const right = Math.min(width, (process.end - this.from) * this.scale);
+		const text = formatDuration(process.end - process.start);
+		if (right < 0 || left > width)
+			return;
+		context.fillStyle = thread ? this.ink.line : this.ink.page;
+		context.fillRect(thread ? left : 0, y + 1, Math.max(thread ? right - left : width, 2), HEADER - 4);
 		context.fillStyle = this.ink.muted;
-		context.fillText(this.model.threadTitle(thread), 4, y + LANE / 2 - 1);
+		if (!thread)
+			context.fillText(text, left + 4, y + HEADER / 2 - 1);
+		else if (right + (text.length + 1) * CHARACTER_PX < width)
+			context.fillText(text, right + 5, y + HEADER / 2 - 1);
+	}
+
+	drawName(context, {title, process, thread}, y, gutter) {
+		const sign = this.folded[process.index] ? "▸" : "▾";
+		context.fillStyle = title ? this.ink.text : this.ink.muted;
+		const text = title ? `${sign} ${process.title}` : this.model.threadTitle(thread);
+		const x = title ? 4 : 18;
+		context.fillText(fitText(text, gutter - x), x, y + (title ? HEADER : LANE) / 2 - 1);
 	}
 
 	// Items are in order: what ends left of x is skipped, over and over.
@@ -322,7 +379,7 @@ class TimelineView {
 		context.fillRect(x, y, width, LANE - 2);
 		context.globalAlpha = this.isFaded(i) ? 0.35 : 1;
 		context.fillStyle = this.colours[what];
-		context.fillRect(x, y, Math.max(width - 0.5, 1), LANE - 2);
+		context.fillRect(x, y, Math.max(width - 1, 1), LANE - 2);
 		if (isOff || this.model.kinds[what] === KIND.BLOCKED)
 			this.hatch(context, x, y, width);
 		const text = width > (isOff ? 90 : 26) ? fitText(this.model.names[what], width) : "";
@@ -364,13 +421,16 @@ class TimelineView {
 		context.fillStyle = axis ? this.ink.panel : this.ink.line;
 		if (axis)
 			context.fillRect(0, OVERVIEW, width, AXIS);
-		for (let t = first; t <= this.to - this.model.start; t += step) {
-			const x = (t + this.model.start - this.from) * this.scale;
-			context.fillStyle = axis ? this.ink.muted : this.ink.line;
-			if (axis)
-				context.fillText(this.axisText(t, step), x + 3, OVERVIEW + AXIS / 2);
+		// By number: of times that no clock has, a step may be less than what tells two apart.
+		const n = Math.floor((this.to - this.model.start - first) / step);
+		for (let k = 0; k <= n; k++) {
+			const t = first + k * step;
+			const x = (t + this.model.start - this.from) * this.scale, text = this.axisText(t, step);
+			context.fillStyle = this.ink.muted;
+			if (axis && x + 3 + text.length * CHARACTER_PX < width)
+				context.fillText(text, x + 3, OVERVIEW + AXIS / 2);
 			context.fillStyle = this.ink.line;
-			context.fillRect(Math.round(x), axis ? OVERVIEW : OVERVIEW + AXIS, 1, axis ? AXIS : height);
+			context.fillRect(Math.round(x), axis ? OVERVIEW : TOP, 1, axis ? AXIS : height);
 		}
 	}
 
@@ -388,7 +448,9 @@ class TimelineView {
 		context.fillRect(0, 0, width, OVERVIEW);
 		context.fillStyle = this.ink.muted;
 		bars.forEach((n, x) => context.fillRect(x, OVERVIEW - 2 - n / most * height, 1, n / most * height));
-		context.fillText(`threads at work, up to ${most.toFixed(most < 10 ? 1 : 0)}`, 4, 8);
+		const room = this.gutter - 4;
+		context.fillText(fitText("threads at work", room), 4 - this.gutter, 14);
+		context.fillText(fitText(`up to ${most.toFixed(most < 10 ? 1 : 0)}`, room), 4 - this.gutter, 30);
 		const x = (this.from - this.model.start) / whole * width, w = (this.to - this.from) / whole * width;
 		context.strokeStyle = this.ink.accent;
 		context.lineWidth = 2;
@@ -418,10 +480,10 @@ class TimelineView {
 	drawScrollbar(context, width, height) {
 		if (this.allHeight <= this.rowsHeight)
 			return;
-		const track = height - OVERVIEW - AXIS;
+		const track = height - TOP;
 		context.globalAlpha = 0.5;
 		context.fillStyle = this.ink.muted;
-		context.fillRect(width - 6, OVERVIEW + AXIS + this.top / this.allHeight * track, 5,
+		context.fillRect(width - 6, TOP + this.top / this.allHeight * track, 5,
 			this.rowsHeight / this.allHeight * track);
 		context.globalAlpha = 1;
 	}
@@ -444,9 +506,11 @@ class TimelineView {
 		if (event.shiftKey)
 			this.scrollTo(this.top + (event.deltaY || event.deltaX));
 		else if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
-			this.pan(event.deltaX / this.surface.width);
+			this.pan(event.deltaX / this.plotWidth);
+		else if (event.offsetX < this.gutter)
+			this.scrollTo(this.top + event.deltaY);
 		else
-			this.zoom(Math.exp(event.deltaY / 400), this.timeAt(event.offsetX));
+			this.zoom(Math.exp(event.deltaY / 400), this.timeAt(event.offsetX - this.gutter));
 	}
 
 	press(event) {
@@ -454,11 +518,11 @@ class TimelineView {
 		this.drag = {x: event.offsetX, y: event.offsetY, from: this.from, to: this.to, top: this.top, moved: false,
 			overview: event.offsetY < OVERVIEW};
 		if (this.drag.overview)
-			this.centreOn(event.offsetX);
+			this.centreOn(event.offsetX - this.gutter);
 	}
 
 	centreOn(x) {
-		const {start, end} = this.model, at = start + x / this.surface.width * (end - start);
+		const {start, end} = this.model, at = start + x / this.plotWidth * (end - start);
 		const half = (this.to - this.from) / 2;
 		this.setRange(at - half, at + half);
 	}
@@ -468,13 +532,13 @@ class TimelineView {
 		if (!drag)
 			return this.hover(event);
 		if (drag.overview)
-			return this.centreOn(event.offsetX);
+			return this.centreOn(event.offsetX - this.gutter);
 		const dx = event.offsetX - drag.x, dy = event.offsetY - drag.y;
 		if (!drag.moved && Math.abs(dx) + Math.abs(dy) < 4)
 			return;
 		drag.moved = true;
 		showTip(null);
-		const by = dx / this.surface.width * (drag.to - drag.from);
+		const by = dx / this.plotWidth * (drag.to - drag.from);
 		this.setRange(drag.from - by, drag.to - by);
 		this.scrollTo(drag.top - dy);
 	}
@@ -484,8 +548,9 @@ class TimelineView {
 		this.drag = null;
 		if (!drag || drag.moved || drag.overview)
 			return;
-		const row = this.rowAt(event.offsetY), i = this.spanAt(event.offsetX, event.offsetY);
-		if (row && !row.thread)
+		const x = event.offsetX - this.gutter, row = this.rowAt(event.offsetY);
+		const i = x < 0 ? -1 : this.spanAt(x, event.offsetY);
+		if (row && row.title && i < 0)
 			this.toggleFold(row.process);
 		this.selected = i;
 		if (i >= 0)
@@ -494,16 +559,17 @@ class TimelineView {
 	}
 
 	rowAt(y) {
-		const at = y - OVERVIEW - AXIS + this.top;
-		return y < OVERVIEW + AXIS ? undefined : this.rows.find((r) => at >= r.y && at < r.y + r.height);
+		const at = y - TOP + this.top;
+		return y < TOP ? undefined : this.rows.find((r) => at >= r.y && at < r.y + r.height);
 	}
 
+	// x is from where time begins.
 	spanAt(x, y) {
 		const row = this.rowAt(y);
 		if (!row || !row.thread)
 			return -1;
-		const depth = Math.floor((y - OVERVIEW - AXIS + this.top - row.y) / LANE);
-		if (depth >= row.lanes)
+		const depth = Math.floor((y - TOP + this.top - row.y - (row.title ? 1 : 0)) / LANE);
+		if (depth < 0 || depth >= row.lanes)
 			return -1;
 		const items = this.model.lane(row.thread.firstLane + depth), {start, end} = this.model.spans;
 		const left = this.timeAt(x - 0.5), right = this.timeAt(x + 1);
@@ -512,8 +578,9 @@ class TimelineView {
 	}
 
 	hover(event) {
-		const i = this.spanAt(event.offsetX, event.offsetY);
-		showTip(i < 0 ? null : this.describe(i).join("\n"), event);
+		const x = event.offsetX - this.gutter, row = this.rowAt(event.offsetY);
+		const i = x < 0 ? -1 : this.spanAt(x, event.offsetY);
+		showTip(i >= 0 ? this.describe(i).join("\n") : row && row.title ? this.describeProcess(row.process) : null, event);
 	}
 
 	key(event) {
@@ -522,7 +589,7 @@ class TimelineView {
 			ArrowUp: () => this.scrollTo(this.top - 3 * LANE), ArrowDown: () => this.scrollTo(this.top + 3 * LANE),
 			"+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
 			"0": () => this.showAll(), Home: () => this.showAll(),
-			n: () => this.step(1), p: () => this.step(-1),
+			n: () => this.step(1), p: () => this.step(-1), f: () => this.foldOne(),
 		};
 		if (!actions[event.key] || event.ctrlKey || event.metaKey || event.altKey)
 			return;
@@ -556,6 +623,17 @@ class TimelineView {
 			`${model.processes[thread.process].title}, ${model.threadTitle(thread)}, depth ${spans.depth[i]}`,
 			...flags.filter((text, bit) => spans.flags[i] >> bit & 1),
 		].filter(Boolean);
+	}
+
+	describeProcess(process) {
+		const {start} = this.model, crate = process.crate ? [process.crate, process.crate_type] : [];
+		return [
+			process.title,
+			crate.filter(Boolean).join(", "),
+			`${formatDuration(process.end - process.start)} from ${formatDuration(process.start - start)}, ` +
+				plural(process.threads.filter((t) => t.depth).length, "thread"),
+			(process.command || "").slice(0, 300),
+		].filter(Boolean).join("\n");
 	}
 
 	showDetails(i) {

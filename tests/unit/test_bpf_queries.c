@@ -1,33 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Who requested a query: what bpf/stack.h makes of the entries of wrappers. */
+/* Who requested a query: what bpf/queries.h makes of the entries of wrappers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
 
-#include "../fixtures/stack_world.h"
+#include "../fixtures/stacks.h"
 
-#define SIZE	 0x100000ULL
-#define MAIN_LO	 0x7f0000800000ULL
-#define OTHER_LO (MAIN_LO - SIZE - 0x1000)
-
-/* `depth` bytes below the top of a stack. */
-#define ON_MAIN(depth)	(MAIN_LO + SIZE - (depth))
-#define ON_OTHER(depth) (OTHER_LO + SIZE - (depth))
 /* Where a body is that the wrapper of `query` calls, itself called at this depth. */
 #define BODY(query, depth) ON_MAIN((depth) + world_reach(query))
 
-enum { MAIN, OTHER };
 enum { G = 1 };	       /* a group of bodies */
 enum { Q = 1, R = 2 }; /* queries */
 
-static int setup(void **state)
+static int setup_with_callers(void **state)
 {
-	(void)state;
-	world_reset();
+	stacks_setup(state);
 	world.callers = true;
-	world_map(MAIN, MAIN_LO, SIZE);
 	return 0;
 }
 
@@ -135,21 +125,21 @@ static void a_request_may_execute_on_another_stack(void **state)
 {
 	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
-	world_map(OTHER, OTHER_LO, SIZE);
-	world_start(Q, G, ON_OTHER(400));
-	world_request(R, ON_OTHER(1000), 88);
-	world_start(R, G, ON_OTHER(1000) - world_reach(R));
-	assert_caller_of_next_end(ON_OTHER(1000) - world_reach(R), 88);
-	assert_caller_of_next_end(ON_OTHER(400), 77);
+	stacks_map(BELOW);
+	world_start(Q, G, ON_BELOW(400));
+	world_request(R, ON_BELOW(1000), 88);
+	world_start(R, G, ON_BELOW(1000) - world_reach(R));
+	assert_caller_of_next_end(ON_BELOW(1000) - world_reach(R), 88);
+	assert_caller_of_next_end(ON_BELOW(400), 77);
 }
 
 static void a_request_left_on_a_freed_stack_is_dead(void **state)
 {
 	(void)state;
 	world_request(R, ON_MAIN(1000), 77);
-	world_map(OTHER, OTHER_LO, SIZE);
-	world_request(Q, ON_OTHER(400), 88);
-	world_unmap(OTHER);
+	stacks_map(BELOW);
+	world_request(Q, ON_BELOW(400), 88);
+	world_unmap(BELOW);
 	world_start(Q, G, BODY(Q, 1000));
 	assert_int_equal(world.t.n_requests, 1);
 	assert_caller_of_next_end(BODY(Q, 1000), 0);
@@ -162,11 +152,11 @@ static void on_a_stack_that_cannot_be_told_only_what_is_near_is_taken(void **sta
 	(void)state;
 	world.busy = true;
 	world_request(Q, ON_MAIN(1000), 77);
-	world_start(Q, G, ON_OTHER(400));
-	assert_caller_of_next_end(ON_OTHER(400), 0);
-	world_request(Q, ON_OTHER(1000), 88);
-	world_start(Q, G, ON_OTHER(1000) - world_reach(Q));
-	assert_caller_of_next_end(ON_OTHER(1000) - world_reach(Q), 88);
+	world_start(Q, G, ON_BELOW(400));
+	assert_caller_of_next_end(ON_BELOW(400), 0);
+	world_request(Q, ON_BELOW(1000), 88);
+	world_start(Q, G, ON_BELOW(1000) - world_reach(Q));
+	assert_caller_of_next_end(ON_BELOW(1000) - world_reach(Q), 88);
 }
 
 static void the_oldest_of_too_many_are_forgotten(void **state)
@@ -203,7 +193,7 @@ static void a_span_left_in_another_way_has_its_caller_too(void **state)
 	assert_int_equal(world.spans[0].caller, 77);
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+#define TEST(fn) cmocka_unit_test_setup(fn, setup_with_callers)
 
 int main(void)
 {

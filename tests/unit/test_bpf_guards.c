@@ -1,56 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Intervals that are no queries: what bpf/stack.h makes of guards and timers. */
+/* Intervals that are no queries: what bpf/guards.h makes of guards and timers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
 
-#include "../fixtures/stack_world.h"
+#include "../fixtures/stacks.h"
 
-#define SIZE	 0x100000ULL
-#define MAIN_LO	 0x7f0000800000ULL
-#define BELOW_LO (MAIN_LO - SIZE - 0x1000)
-
-/* `depth` bytes below the top of a stack. */
-#define ON_MAIN(depth)	(MAIN_LO + SIZE - (depth))
-#define ON_BELOW(depth) (BELOW_LO + SIZE - (depth))
-
-enum { MAIN, BELOW };
 enum { G = 1, H = 2 };			       /* groups of bodies */
 enum { F = 20, E = 21, T = WIRE_SCOPE_TIMER }; /* scopes of other functions, and of timers */
-
-static int setup(void **state)
-{
-	(void)state;
-	world_reset();
-	world_map(MAIN, MAIN_LO, SIZE);
-	return 0;
-}
-
-/* The next span that was sent. */
-static void assert_span(wire_u32 query, wire_u64 start_ns, wire_u64 end_ns, wire_u32 flags)
-{
-	const struct world_span *s = &world.spans[world.n_checked++];
-
-	assert_true(world.n_checked <= world.n_spans);
-	assert_int_equal(s->query, query);
-	assert_int_equal(s->start_ns, start_ns);
-	assert_int_equal(s->end_ns, end_ns);
-	assert_int_equal(s->flags, flags);
-	if (flags)
-		assert_int_equal(s->invocation, WIRE_NO_INVOCATION);
-}
-
-static void assert_no_span(void)
-{
-	assert_int_equal(world.n_checked, world.n_spans);
-}
-
-static void assert_count(enum wire_counter counter, wire_u64 n)
-{
-	assert_int_equal(world.counters[counter], n);
-}
 
 static void guards_of_one_function_nest_at_one_sp(void **state)
 {
@@ -219,7 +178,7 @@ static void a_timer_that_was_moved_is_the_youngest_of_its_function(void **state)
 	a = world_guard(1, T, 0x8001, ON_MAIN(1000));
 	world_guard_end(T, 0x8001, ON_MAIN(1500), false);
 	assert_no_span();
-	world_map(BELOW, BELOW_LO, SIZE);
+	stacks_map(BELOW);
 	world_guard_end(T, 0x8001, ON_BELOW(100), false);
 	assert_no_span();
 	end = world_guard_end(T, 0x8001, ON_MAIN(1000), false);
@@ -305,7 +264,7 @@ static void guards_that_find_no_room_mispair_nobody(void **state)
 	world_assert_empty();
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+#define TEST(fn) cmocka_unit_test_setup(fn, stacks_setup)
 
 int main(void)
 {

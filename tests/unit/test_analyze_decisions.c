@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/decisions.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void decide(struct decisions *all, uint64_t ns, uint32_t label, uint8_t watch)
+{
+	const struct trace_decision d = {
+		.time_ns = ns, .label = label, .watch = watch, .budget_ppm = ns};
+
+	assert_int_equal(decisions__add(all, &d), 0);
+}
+
+static void time_counts_for_what_was_decided_last(void **state)
+{
+	struct decisions all = {0};
+
+	(void)state;
+	decide(&all, 100, 7, TRACE_WATCH_COUNTED);
+	decide(&all, 110, 3, TRACE_WATCH_OFF);
+	decide(&all, 130, 7, TRACE_WATCH_OFF);
+	decide(&all, 170, 7, TRACE_WATCH_FULL);
+	decide(&all, 200, 7, TRACE_WATCH_COUNTED);
+	decisions__end(&all, 205);
+	assert_int_equal(all.n, 2);
+	assert_int_equal(all.total, 5);
+	assert_int_equal(all.ppm, 200);
+	assert_int_equal(all.rows[0].label, 7);
+	assert_int_equal(all.rows[0].decisions, 4);
+	assert_int_equal(all.rows[0].watch, TRACE_WATCH_COUNTED);
+	assert_int_equal(all.rows[0].ns[TRACE_WATCH_COUNTED], 35);
+	assert_int_equal(all.rows[0].ns[TRACE_WATCH_OFF], 40);
+	assert_int_equal(all.rows[0].ns[TRACE_WATCH_FULL], 30);
+	assert_int_equal(all.rows[1].ns[TRACE_WATCH_OFF], 95);
+	decisions__destroy(&all);
+}
+
+static void time_that_goes_backwards_counts_for_nothing(void **state)
+{
+	struct decisions all = {0};
+
+	(void)state;
+	decide(&all, 100, 7, TRACE_WATCH_OFF);
+	decide(&all, 50, 7, TRACE_WATCH_COUNTED);
+	decide(&all, 120, 7, TRACE_WATCH_FULL);
+	decisions__end(&all, 60);
+	assert_int_equal(all.rows[0].ns[TRACE_WATCH_OFF], 0);
+	assert_int_equal(all.rows[0].ns[TRACE_WATCH_COUNTED], 20);
+	assert_int_equal(all.rows[0].ns[TRACE_WATCH_FULL], 0);
+	decisions__destroy(&all);
+}
+
+static void what_is_no_query_has_rows_of_its_own(void **state)
+{
+	struct trace_decision d = {.time_ns = 100, .label = 7, .watch = TRACE_WATCH_OFF};
+	struct decisions all = {0};
+
+	(void)state;
+	assert_int_equal(decisions__add(&all, &d), 0);
+	d.kind = TRACE_KIND_LOAD;
+	assert_int_equal(decisions__add(&all, &d), 0);
+	assert_int_equal(all.n, 2);
+	assert_int_equal(all.rows[1].kind, TRACE_KIND_LOAD);
+	decisions__destroy(&all);
+}
+
+static void what_came_late_was_watched_from_then_on(void **state)
+{
+	struct trace_decision d = {.label = 7, .kind = TRACE_KIND_LOAD, .watch = TRACE_WATCH_OFF};
+	struct decisions all = {0};
+
+	(void)state;
+	d.time_ns = 100;
+	assert_int_equal(decisions__add(&all, &d), 0);
+	assert_true(decisions__watched_from(&all, TRACE_KIND_LOAD) == UINT64_MAX);
+	assert_int_equal(decisions__watched_from(&all, TRACE_KIND_BLOCKED), 0);
+	d.time_ns = 200;
+	d.watch = TRACE_WATCH_FULL;
+	assert_int_equal(decisions__add(&all, &d), 0);
+	decisions__end(&all, 1000);
+	assert_int_equal(decisions__watched_from(&all, TRACE_KIND_LOAD), 200);
+	decisions__destroy(&all);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(time_counts_for_what_was_decided_last),
+		cmocka_unit_test(time_that_goes_backwards_counts_for_nothing),
+		cmocka_unit_test(what_is_no_query_has_rows_of_its_own),
+		cmocka_unit_test(what_came_late_was_watched_from_then_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "../fixtures/export_trace.h"
+#include "../fixtures/spans_trace.h"
+#include "export/notes.h"
+
+static void assert_note(const struct export_job *job, enum export_note which, const char *expected)
+{
+	char note[EXPORT_NOTE_MAX];
+
+	assert_int_equal(export_note(job, which, note), *expected != '\0');
+	assert_string_equal(note, expected);
+}
+
+static void of_a_whole_trace_there_is_nothing_to_say(void **state)
+{
+	const struct trace_span span = {.start_ns = 10, .end_ns = 12};
+	_free_ char *all = NULL;
+	struct export_job job = {};
+	struct trace_item item;
+
+	(void)state;
+	spans_trace(&span, 1, 1, 1, NULL, &job.r, 1);
+	while (!trace_reader__next(job.r, &item) && item.kind != TRACE_ITEM_END)
+		;
+	for (int i = 0; i < EXPORT_NOTES; i++)
+		assert_note(&job, i, "");
+	all = export_notes(&job);
+	assert_string_equal(all, "");
+	trace_reader__free(job.r);
+}
+
+static void write_lossy(const char *path)
+{
+	const struct trace_info info = {.tool = "test", .kernel = "-", .host = "-"};
+	const struct trace_losses losses = {.count = {[TRACE_LOST_RING_FULL] = 1234}};
+	const struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
+	_trace_writer_ struct trace_writer *w = NULL;
+	struct trace_tally counted = {.kind = TRACE_KIND_COUNTED, .events = 5000};
+	struct trace_tally estimated = {.kind = TRACE_KIND_ESTIMATED, .events = 60, .sum = 7};
+	uint32_t id;
+
+	assert_int_equal(trace_writer__open(path, &info, &w), 0);
+	assert_int_equal(trace_writer__intern(w, "q", &id), 0);
+	counted.label = estimated.label = id;
+	assert_int_equal(trace_writer__process(w, &p), 0);
+	assert_int_equal(trace_writer__tally(w, &counted), 0);
+	assert_int_equal(trace_writer__tally(w, &estimated), 0);
+	assert_int_equal(trace_writer__losses(w, &losses), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+}
+
+static void a_path(char path[])
+{
+	int fd = mkstemps(path, 4);
+
+	assert_true(fd >= 0);
+	close(fd);
+	unlink(path);
+}
+
+#define UNRECORDED                                                                             \
+	"5,000 executions were only counted and about 60 estimated, to keep within a budget: " \
+	"they have no interval, and the times of who called them have theirs"
+
+static void what_is_missing_is_said(void **state)
+{
+	char path[] = "/tmp/qprof-notes-XXXXXX.qpt";
+	struct export_job job = {.left_out = 1, .least_ns = 10, .max_bytes = 19, .adjusted = 2};
+	_out_ struct out *out = NULL;
+	_free_ char *all = NULL;
+	struct trace_item item;
+
+	(void)state;
+	a_path(path);
+	write_lossy(path);
+	assert_int_equal(trace_reader__open(path, &job.r, NULL), 0);
+	unlink(path);
+	assert_int_equal(out__new(-1, &out), 0);
+	job.out = out;
+	while (!trace_reader__next(job.r, &item) && item.kind != TRACE_ITEM_END)
+		;
+	assert_note(&job, NOTE_PROBLEM, "");
+	assert_note(&job, NOTE_LOST, "1,234 records were lost while it was recorded");
+	assert_note(&job, NOTE_UNRECORDED, UNRECORDED);
+	assert_note(&job, NOTE_LEFT_OUT,
+		    "1 interval is left out, those shorter than 10 ns first, as the file is to be "
+		    "no larger than 19 B");
+	assert_note(&job, NOTE_ADJUSTED,
+		    "2 intervals overlapped others without being in them, and were cut");
+	out__text(out, "more than was to be");
+	assert_note(&job, NOTE_LEFT_OUT,
+		    "1 interval is left out, those shorter than 10 ns first, as the file is to be "
+		    "no larger than 19 B");
+	out__text(out, "!");
+	assert_note(&job, NOTE_LEFT_OUT,
+		    "1 interval is left out, those shorter than 10 ns first, as the file is to be "
+		    "no larger than 19 B, which it is without them");
+	all = export_notes(&job);
+	assert_true(!strncmp(all, "; 1,234 records were lost while it was recorded; 5,000 ", 55));
+	trace_reader__free(job.r);
+}
+
+/* The small trace without its last byte, in a format. */
+static char *export_cut(export_fn export, size_t *size)
+{
+	char path[] = "/tmp/qprof-notes-XXXXXX.qpt";
+	struct export_job job = {};
+	struct stat st;
+	char *bytes;
+
+	a_path(path);
+	export_trace_write(path);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(truncate(path, st.st_size - 1), 0);
+	bytes = export_of(path, export, &job, size);
+	unlink(path);
+	return bytes;
+}
+
+static char *gunzip(char *packed, size_t *size)
+{
+	char *bytes = calloc(1, 65536);
+	z_stream z = {
+		.next_in = (Bytef *)packed,
+		.avail_in = *size,
+		.next_out = (Bytef *)bytes,
+		.avail_out = 65536,
+	};
+
+	assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+	inflateEnd(&z);
+	free(packed);
+	*size = z.total_out;
+	return bytes;
+}
+
+/* Who gets the file has not seen what was printed when it was written. */
+static void files_say_that_the_trace_was_not_whole(void **state)
+{
+	static const export_fn formats[] = {export_perfetto, export_chrome, export_speedscope,
+					    export_svg, export_pprof};
+	static const char said[] = "the trace is not whole (cut short ";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		size_t size;
+		char *bytes = export_cut(formats[i], &size);
+
+		if (formats[i] == export_pprof)
+			bytes = gunzip(bytes, &size);
+		assert_non_null(memmem(bytes, size, said, strlen(said)));
+		free(bytes);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_a_whole_trace_there_is_nothing_to_say),
+		cmocka_unit_test(what_is_missing_is_said),
+		cmocka_unit_test(files_say_that_the_trace_was_not_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "view/wrap.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../fixtures/output.h"
+
+static void check(const char *text, size_t width, size_t indent, const char *expected)
+{
+	char *wrapped = NULL;
+	size_t size;
+	FILE *out = open_memstream(&wrapped, &size);
+
+	wrap_print(out, text, width, indent);
+	fclose(out);
+	assert_string_equal(wrapped, expected);
+	free(wrapped);
+}
+
+static void words_stay_whole(void **state)
+{
+	(void)state;
+	check("one two three", 7, 2, "one two\n  three\n");
+	check("one two three", 0, 2, "one two three\n");
+	check("one two three", 13, 0, "one two three\n");
+	check("one two three", 12, 0, "one two\nthree\n");
+}
+
+static void a_long_word_stands_alone(void **state)
+{
+	(void)state;
+	check("a /usr/lib/x.so b", 5, 1, "a\n /usr/lib/x.so\n b\n");
+	check("/usr/lib/x.so", 5, 1, "/usr/lib/x.so\n");
+}
+
+static void blanks_are_kept_but_where_a_line_ends(void **state)
+{
+	(void)state;
+	check("  ok      a: b c", 14, 10, "  ok      a: b\n          c\n");
+	check("", 5, 1, "\n");
+	check("a ", 5, 1, "a \n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_stay_whole),
+		cmocka_unit_test(a_long_word_stands_alone),
+		cmocka_unit_test(blanks_are_kept_but_where_a_line_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
