@@ -31,7 +31,7 @@ def test_doctor_of_root(t):
 def test_doctor_finds_a_stripped_library(t):
     compiler = fake_toolchain(t, strip)
     done = t.run_qprof("doctor", compiler)
-    problem = done.stdout.split("  problem   " + compiler + ": ")[1].splitlines()
+    problem = done.stdout.split("  problem   " + compiler + ": ")[1].split("fix: ")
     assert done.returncode == 1 and "stripped" in problem[0] and "rustup.rs" in problem[1], done
 
 

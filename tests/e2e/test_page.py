@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The page of `export -f html`, used in Chromium as a person does; its numbers are the report's."""
 
+import base64
 import glob
+import gzip
 import json
 import os
 
@@ -195,7 +197,8 @@ def test_trace_of_queries_finds_and_hides_nothing_important(t):
           v.reveal(most);
           const top = document.querySelector('.tree > [role=treeitem]');
           const boxes = [...top.querySelectorAll(':scope > .group > .box')].map((box) => box.span);
-          const children = [...m.childrenOf(most)], shown = new Set(boxes);
+          const children = [...m.childrenOf(most)].filter((i) => !m.isOff[m.spans.what[i]]);
+          const shown = new Set(boxes);
           const important = children.slice(FIRST_BOXES).filter((i) => v.isImportant(i))
             .sort((a, c) => m.duration(c) - m.duration(a)).slice(0, BOXES_AT_ONCE - FIRST_BOXES);
           const before = boxes.length, chip = top.querySelector(':scope > .group > .more');
@@ -253,6 +256,20 @@ def test_timeline(t):
           return [x, y, v.spanAt(x, y), i];
         })()""")
         assert hit[2] == hit[3], hit
+        # By keys alone: along a lane, into an interval and out of it again.
+        b.ask("document.querySelector('canvas.timeline').focus()")
+        at = "app.views.timeline.selected"
+        b.ask("app.views.timeline.reveal(app.model.longest('analysis'))")
+        outer = b.ask(at)
+        b.key("i", "i")
+        assert b.ask("app.model.parent[%s]" % at) == outer
+        inner = b.ask(at)
+        b.key("n", "n")
+        b.key("p", "p")
+        assert b.ask(at) == inner
+        b.key("o", "o")
+        assert b.ask(at) == outer
+        assert "analysis" in b.ask("document.getElementById('said').textContent")
         # A compiler is one row if it is folded, and can be clicked and unfolded by its name.
         b.key("0", "0")
         rows = "app.views.timeline.rows.length"
@@ -377,6 +394,61 @@ def test_of_nothing_it_says_why(t, command, said):
         assert_quiet(b)
 
 
+def test_what_is_nested_deeply_is_no_burden(t):
+    program = os.path.join(ROOT, "tests/e2e/programs/const_chain.rs")
+    ran = t.capture([t.rustc, "--emit=metadata", "-o", t.path("out.rmeta"), program])
+    with opened(t, ran.trace) as b:
+        deepest = b.ask("app.model.spans.depth.reduce((a, b) => Math.max(a, b), 0)")
+        assert deepest > 200, deepest
+        open_view(b, "queries")
+        levels = "Math.max(...[...document.querySelectorAll('.box')].map((box) => box.level))"
+        assert 20 < b.ask(levels) <= b.ask("LEVELS_AT_FIRST")
+        # What is deeper is shown with those of its ancestors that are nearest.
+        b.ask("""(() => { const m = app.model, v = app.views.queries;
+          const i = m.greatest(1, (i) => m.spans.depth[i], (i) => m.isNode[m.spans.what[i]])[0];
+          v.search(m.name(i)); v.order = [i]; v.at = -1; v.nextFound(); })()""")
+        assert b.ask("app.model.spans.depth[document.activeElement.span]") >= deepest - 1
+        assert b.ask(levels) <= b.ask("LEVELS_AT_FIRST")
+        assert "ancestors" in b.ask("document.querySelector('.crumbs').textContent")
+        open_view(b, "flame")
+        assert b.ask("app.views.flame.canvas.height / devicePixelRatio") <= b.ask("(MOST_ROWS + 1) * FLAME_ROW")
+        assert_quiet(b)
+    return "%d deep" % deepest
+
+
+def test_names_and_addresses_are_only_that(t):
+    """No member of an object of JavaScript is meant by one, and no text turns what is beside it."""
+    page = make_page(t, os.path.join(ROOT, "tests/golden/good-plain.qpt"))[0]
+    block = base64.b64encode(gzip.compress(json.dumps(
+        {"a": "\u202ename\u2066", "b": "x" * 1000}, ensure_ascii=False).encode())).decode()
+    with Browser(t.dir) as b:
+        b.open(page + "#constructor")
+        b.wait(READY)
+        assert b.ask("location.hash") == "#queries"
+        texts = b.ask("""(async () => { const e = element("script", {type: "text/plain", id: "x"}, "%s");
+          document.body.append(e);
+          const {a, b} = await readDocument("x");
+          return [a, shorten(b).length]; })()""" % block)
+        assert texts == ["\ufffdname\ufffd", 401], texts
+        assert b.ask("[999, 999499, 999500, 9995, 59.9995e9].map(formatDuration)") == [
+            "999 ns", "999 µs", "1.00 ms", "10.0 µs", "60.0 s"]
+        assert_quiet(b)
+
+
+CONTRAST = """(() => {
+  const luminance = (colour) => {
+    const [pixel] = pixelsOf([colour]);
+    return [0, 8, 16].map((bits) => (pixel >>> bits & 255) / 255)
+      .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+      .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
+  };
+  const colours = Array.from({length: 500}, (_, i) => colourOf('query ' + i, %s));
+  colours.push(...['--pass-fill', '--blocked', '--found'].map(cssColour));
+  const ink = luminance(cssColour('--on-fill'));
+  return Math.min(...colours.map(luminance).map((l) => (Math.max(l, ink) + 0.05) / (Math.min(l, ink) + 0.05)));
+})()"""
+
+
 def test_light_and_dark(t):
     with opened(t, build(t)) as b:
         colour = "getComputedStyle(document.body).backgroundColor"
@@ -385,6 +457,11 @@ def test_light_and_dark(t):
         b.scheme(dark=True)
         assert b.ask(colour) != light
         assert b.screenshot() != drawn
+        # Labels can be read on every colour of a name: 4.5 to 1, as WCAG has it.
+        for dark in (False, True):
+            b.scheme(dark)
+            least = b.ask(CONTRAST % ("true" if dark else "false"))
+            assert least >= 4.5, (dark, least)
         assert_quiet(b)
 
 

@@ -8,6 +8,8 @@ import select
 import signal
 import time
 
+import workspace
+
 SPIN = """
 #![allow(long_running_const_eval)]
 const fn spin(n: u64) -> u64 { let mut i = 0; while i < n { i = i.wrapping_add(1); } i }
@@ -113,6 +115,62 @@ def test_below_another_process(t):
         picture = look(t, shell.pid)
     assert [p["crate"] for p in picture["processes"]] == ["below"], picture
     os.kill(picture["processes"][0]["pid"], signal.SIGKILL)
+
+
+def look_until(t, pid, seen):
+    """The first picture in which something is seen, which is returned, too."""
+    deadline = time.monotonic() + 60
+    found, picture = None, None
+    while not found and time.monotonic() < deadline:
+        picture = look(t, pid)
+        found = seen(picture)
+    assert found, picture
+    return picture, found
+
+
+def waits_for(t):
+    """The text of a shell script that waits for ever, and starts nothing to do so."""
+    path = t.path("never")
+    os.mkfifo(path)
+    return "#!/bin/sh\nread line < %s\n" % path
+
+
+def test_where_cargo_waits_for_a_build_script(t):
+    """No compiler runs, and it is told what does."""
+    t.need_capture()
+    t.mkdir("package")
+    t.mkdir("package/src")
+    t.write("package/Cargo.toml", '[package]\nname = "waiting-x"\nversion = "0.1.0"\n')
+    t.write("package/src/lib.rs", "")
+    t.write("package/build.rs", 'fn main() { std::fs::read("%s").unwrap(); }' % t.path("never"))
+    waits_for(t)
+    argv, env = workspace.cargo(t, "build")
+    cargo = t.start_plain(argv, env=env, cwd=t.path("package"))
+
+    def script(picture):
+        return [o for o in picture["others"] if o["kind"] == "build script"]
+
+    picture, (other,) = look_until(t, cargo.pid, script)
+    assert other["subject"] == "waiting-x" and other["parent_pid"] == cargo.pid, other
+    assert [o["pid"] for o in picture["others"]] == [cargo.pid, other["pid"]], picture
+    text = t.run_qprof("stuck", "--once", "-i", "100ms", "-p", str(cargo.pid)).stdout
+    os.kill(other["pid"], signal.SIGKILL)
+    assert text.startswith("no compiler runs now\ncargo: process %d" % cargo.pid), text
+    assert "\n  build script of waiting-x: process %d, started " % other["pid"] in text, text
+
+
+def test_where_a_compiler_waits_for_its_linker(t):
+    t.need_capture()
+    linker = t.write("cc", waits_for(t))
+    os.chmod(linker, 0o755)
+    source = t.write("main.rs", "fn main() {}")
+    rustc = t.start_plain([t.rustc, "-Clinker=" + linker, "-o", t.path("main"), source])
+    picture, (other,) = look_until(t, rustc.pid, lambda picture: picture["others"])
+    assert [p["pid"] for p in picture["processes"]] == [rustc.pid], picture
+    assert (other["kind"], other["name"]) == ("linker", "cc"), other
+    text = t.run_qprof("stuck", "--once", "-i", "100ms", "-p", str(rustc.pid)).stdout
+    os.kill(other["pid"], signal.SIGKILL)
+    assert "\n  linker cc: process %d, started " % other["pid"] in text, text
 
 
 def tracers(pid):

@@ -438,6 +438,20 @@ def test_full_disk(t):
         assert not glob.glob(disk + "/out/*"), "half an export was left"
 
 
+def test_largest_file(t):
+    """As a full disk: a limit of ours, not of the build's, does not end the build, or us."""
+    t.need_capture()
+    ours = ["sh", "-c", 'ulimit -S -f 16; exec "$@"', "sh"]
+    theirs = ["sh", "-c", 'ulimit -S -f unlimited; exec "$@"', "sh"]
+    command = [t.qprof, "-q", "-o", "x.qpt", "--", *theirs, *rustc(t, crates.LONG)]
+    done = subprocess.run(ours + command, capture_output=True, text=True, timeout=lab.TIMEOUT,
+                          cwd=t.dir, env=t.qprof_env(), stdin=subprocess.DEVNULL)
+    assert done.returncode == FAILURE, done
+    assert os.path.exists(t.path("out", "libregex_syntax.rlib")), "the build did not finish"
+    (line,) = done.stderr.strip().splitlines()
+    assert "File too large" in line and "-o" in line, line
+
+
 def test_without_privileges(t):
     """Names the capabilities that are missing, and the command that helps."""
     if os.geteuid() == 0 and not shutil.which("setpriv"):

@@ -12,6 +12,8 @@ import subprocess
 import crates
 import lab
 from lab import Skip, wait_for
+from test_manners import all_owners, as_nobody
+from test_without_root import User
 
 GOLDEN = os.path.join(lab.ROOT, "tests/golden")
 
@@ -132,6 +134,30 @@ def test_command(t):
     assert "Processes" not in after, "the screen is still there: %s" % after
     seen = int(re.search(r"events ([\d,]+)", finished).group(1).replace(",", ""))
     assert seen == sum(t.counts(trace).values())
+
+
+def test_under_sudo(t):
+    """The build and the trace are the invoker's, and the terminal is as it was."""
+    t.need_capture()
+    nobody, env = as_nobody(t)
+    os.mkdir(t.path("sub"))
+    os.chown(t.path("sub"), nobody, -1)
+    with User(t, "cap_bpf") as user:
+        build = [user.rustc] + crates.arguments(crates.SHORT, t.path("sub"), "--emit=link")
+        line = shlex.join([t.qprof, "top", "-o", "sub/a.qpt", "--", *build])
+        modes = "stty -g > %s" % t.path("modes")
+        command = "%s; %s; echo status=$?; %s.after; sleep 1000" % (modes, line, modes)
+        with Screen(t, command, env) as s:
+            s.wait("finished,", "compilers 1 (0 running)")
+            s.keys("q")
+            after = s.wait("status=0", "wrote sub/a.qpt")
+            wait_for("the modes", lambda: os.path.exists(t.path("modes.after"))
+                     and os.path.getsize(t.path("modes.after")))
+    assert "Processes" not in after, "the screen is still there: %s" % after
+    with open(t.path("modes")) as before, open(t.path("modes.after")) as restored:
+        assert before.read() == restored.read()
+    assert len(os.listdir(t.path("sub"))) == 2, os.listdir(t.path("sub"))
+    assert all_owners(t.path("sub")) == {nobody}
 
 
 def fits(text, columns, lines):

@@ -180,13 +180,18 @@ def one_package(t, workspace, script=None):
     return t.path("package")
 
 
+def library_of(sysroot):
+    """Its name has a hash of what is in it."""
+    (library,) = glob.glob(os.path.join(sysroot, "lib/librustc_driver*.so"))
+    return os.path.basename(library)
+
+
 def other_compiler(t):
     """Of another toolchain than stable; without a nightly one, stable with another library."""
-    if t.toolchain("nightly") != t.toolchain():
+    if library_of(t.toolchain("nightly").sysroot) != library_of(t.toolchain().sysroot):
         return t.toolchain("nightly").rustc
     compiler = t.own_toolchain("toolchain")
-    (library,) = glob.glob(t.path("toolchain/lib/librustc_driver*.so"))
-    with open(library, "ab") as f:
+    with open(t.path("toolchain/lib", library_of(t.path("toolchain"))), "ab") as f:
         f.write(b"\0")
     return compiler
 

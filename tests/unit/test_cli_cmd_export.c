@@ -135,9 +135,11 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 		{CLI_FORMAT_CHROME, "wrote 4 intervals to /tmp/", "chrome://tracing"},
 		{CLI_FORMAT_FOLDED, "wrote 3 stacks to /tmp/", "inferno-flamegraph"},
 		{CLI_FORMAT_SVG, "wrote 5 boxes to /tmp/", "in a browser"},
-		{CLI_FORMAT_PPROF, "wrote 3 stacks to /tmp/", "go tool pprof "},
+		{CLI_FORMAT_PPROF, "wrote 3 stacks to /tmp/",
+		 "go tool pprof -http=localhost: /tmp/"},
 		{CLI_FORMAT_SPEEDSCOPE, "wrote 3 stacks to /tmp/", "www.speedscope.app"},
 		{CLI_FORMAT_COUNTS, "wrote 2 rows to /tmp/", "any editor"},
+		{CLI_FORMAT_HTML, "wrote 4 intervals to /tmp/", "in a browser"},
 	};
 
 	(void)state;
@@ -149,6 +151,7 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 		assert_string_equal(o.text[0], "");
 		assert_contains(o.text[1], rows[i].wrote);
 		assert_contains(o.text[1], rows[i].viewer);
+		assert_contains(o.text[1], "warning: 3 records were lost while it was recorded");
 		assert_contains(o.text[1], "nothing was sent anywhere, but it holds paths, "
 					   "command lines and names of what was compiled");
 		output_free(&o);
@@ -173,7 +176,7 @@ static void counts_have_what_was_counted(void **state)
 static void each_format_tells_what_was_not_recorded(void **state)
 {
 	(void)state;
-	for (int format = CLI_FORMAT_MEASUREME + 1; format <= CLI_FORMAT_COUNTS; format++) {
+	for (int format = CLI_FORMAT_MEASUREME + 1; format <= CLI_FORMAT_HTML; format++) {
 		struct output o;
 
 		assert_int_equal(export_of("tests/golden/good-decisions.qpt", format,

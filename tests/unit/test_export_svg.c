@@ -35,11 +35,26 @@ static void names_end_nothing(void **state)
 	free(text);
 }
 
+/* A picture as a whole has no parts: to a screen reader there would be no box. */
+static void boxes_are_buttons_with_their_title_as_name(void **state)
+{
+	struct export_job job = {};
+	size_t size;
+	char *text = export_small(export_svg, &job, &size);
+
+	(void)state;
+	assert_lacks(text, "role=\"img\"");
+	assert_contains(text, "<g class=\"b\" role=\"button\" tabindex=\"0\" data-n=\"typeck\"");
+	assert_contains(text, "<title>typeck (");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_small_trace_is_as_it_was),
 		cmocka_unit_test(names_end_nothing),
+		cmocka_unit_test(boxes_are_buttons_with_their_title_as_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -228,16 +228,16 @@ static void the_toolchain_is_asked(void **state)
 	make_file("lib/librustc_driver-e.so", "e", 0644);
 	snprintf(script, sizeof(script), "[ \"$*\" = '--print sysroot' ] && echo %s", top);
 	fake_rustc(script);
-	assert_int_equal(plan_find__of_toolchain("rustc", NULL, &path), 0);
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), 0);
 	assert_string_equal(path, at("lib/librustc_driver-e.so"));
 	free(path);
 	snprintf(script, sizeof(script), "[ \"$*\" = '+nightly --print sysroot' ] && echo %s", top);
 	fake_rustc(script);
-	assert_int_equal(plan_find__of_toolchain("rustc", "nightly", &path), 0);
+	assert_int_equal(plan_find__of_toolchain("rustc", "nightly", NULL, &path), 0);
 	free(path);
 	path = NULL;
 	unlink(at("lib/librustc_driver-e.so"));
-	assert_int_equal(plan_find__of_toolchain("rustc", "nightly", &path), -ENODATA);
+	assert_int_equal(plan_find__of_toolchain("rustc", "nightly", NULL, &path), -ENODATA);
 	setenv("PATH", old, 1);
 	free(old);
 }
@@ -248,11 +248,11 @@ static void a_toolchain_that_fails_is_told_from_none(void **state)
 
 	(void)state;
 	fake_rustc("exit 1");
-	assert_int_equal(plan_find__of_toolchain("rustc", NULL, &path), -EIO);
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), -EIO);
 	fake_rustc("echo not a path");
-	assert_int_equal(plan_find__of_toolchain("rustc", NULL, &path), -EIO);
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), -EIO);
 	setenv("PATH", "/nonexistent", 1);
-	assert_int_equal(plan_find__of_toolchain("rustc", NULL, &path), -ENOENT);
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), -ENOENT);
 	assert_null(path);
 	setenv("PATH", old, 1);
 	free(old);

@@ -37,14 +37,30 @@ static void a_picture_is_a_line(void **state)
 		"{\"tid\":4714,\"name\":\"opt a\",\"state\":\"R\",\"cpu_ns\":10000000,\"off_ns\":"
 		"null,\"preempted\":false,\"system_call\":null,\"stopped_ns\":0,\"stack\":"
 		"\"Operation not permitted\",\"consistent\":false,\"open\":[],\"functions\":[],"
-		"\"calls\":0}]}]}\n";
+		"\"calls\":0}]}],"
+		"\"others\":[{\"pid\":70,\"parent_pid\":1,\"kind\":\"build script\",\"name\":"
+		"\"build-script-build\",\"subject\":\"a\",\"command\":null,\"age_ns\":5,\"cpu_ns\":"
+		"6,"
+		"\"state\":\"S\",\"system_call\":\"wait4\"}]}\n";
+	struct other other = {.pid = 70,
+			      .parent = 1,
+			      .kind = OTHER_BUILD_SCRIPT,
+			      .name = (char *)"build-script-build",
+			      .subject = (char *)"a",
+			      .age_ns = 5,
+			      .cpu_ns = 6,
+			      .state = 'S',
+			      .waits = "wait4"};
+	struct picture picture = sample_picture;
 	struct json_object *parsed;
 	_free_ char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	(void)state;
-	assert_int_equal(stuck_json(out, &sample_picture), 0);
+	picture.others = &other;
+	picture.n_others = 1;
+	assert_int_equal(stuck_json(out, &picture), 0);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(text, want);
 	parsed = json_tokener_parse(text);

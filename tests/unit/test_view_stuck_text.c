@@ -70,6 +70,74 @@ static void what_is_too_long_for_a_line_is_cut_or_goes_on_below(void **state)
 			      "              ..sem_wait_forever\n");
 }
 
+static struct other others[] = {
+	{.pid = 70,
+	 .parent = 1,
+	 .name = (char *)"cargo",
+	 .age_ns = 9000000000,
+	 .state = 'S',
+	 .waits = "poll"},
+	{.pid = 71,
+	 .parent = 70,
+	 .kind = OTHER_BUILD_SCRIPT,
+	 .name = (char *)"build-script-build",
+	 .subject = (char *)"a\033",
+	 .age_ns = 5000000000,
+	 .state = 'S',
+	 .waits = "wait4"},
+	{.pid = 72,
+	 .parent = 71,
+	 .name = (char *)"cc1",
+	 .age_ns = 1000000000,
+	 .state = 'R',
+	 .cpu_ns = 990000000},
+	{.pid = 73,
+	 .parent = 70,
+	 .kind = OTHER_COMPILER,
+	 .name = (char *)"rustc",
+	 .subject = (char *)"b",
+	 .age_ns = 20000000,
+	 .state = 'R'},
+	{.pid = 74,
+	 .parent = 4711,
+	 .kind = OTHER_LINKER,
+	 .name = (char *)"cc",
+	 .age_ns = 2000000000,
+	 .state = 'S',
+	 .waits = "wait4"},
+};
+
+static void where_no_compiler_works_others_do(void **state)
+{
+	const struct picture p = {.time_ns = SAMPLE_NOW, .others = others, .n_others = 4};
+	_free_ char *text = text_of(&p, false);
+
+	(void)state;
+	assert_string_equal(
+		text,
+		"no compiler runs now\n"
+		"cargo: process 70, started 9.00 s ago, waiting in poll\n"
+		"  build script of a?: process 71, started 5.00 s ago, waiting in wait4\n"
+		"    cc1: process 72, started 1.00 s ago, running, 990 ms of CPU time\n"
+		"  b: compiler 73, not at its first query yet, started 20.0 ms ago, running\n");
+}
+
+/* Of cargo, which waits for the compilers that are shown, nothing needs to be said. */
+static void a_compiler_has_what_it_started(void **state)
+{
+	struct picture p = sample_picture;
+	struct other both[] = {others[0], others[4]};
+	_free_ char *text = NULL;
+
+	(void)state;
+	p.others = both;
+	p.n_others = 2;
+	text = text_of(&p, false);
+	assert_contains(text, "ctrlc::sem_wait_forever\n"
+			      "  linker cc: process 74, started 2.00 s ago, waiting in wait4\n");
+	assert_lacks(text, "cargo");
+}
+
 /* Its ends tell what it is: what it was asked for, and what it does. */
 static void of_a_deep_stack_the_middle_is_left_out(void **state)
 {
@@ -108,6 +176,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_busy_come_first_with_what_they_are_in),
+		cmocka_unit_test(where_no_compiler_works_others_do),
+		cmocka_unit_test(a_compiler_has_what_it_started),
 		cmocka_unit_test(in_full_every_function_is_there),
 		cmocka_unit_test(what_is_too_long_for_a_line_is_cut_or_goes_on_below),
 		cmocka_unit_test(of_a_deep_stack_the_middle_is_left_out),

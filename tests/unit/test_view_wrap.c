@@ -14,7 +14,7 @@ static void check(const char *text, size_t width, size_t indent, const char *exp
 	size_t size;
 	FILE *out = open_memstream(&wrapped, &size);
 
-	wrap_print(out, text, width, indent);
+	wrap_print(out, text, 0, width, indent);
 	fclose(out);
 	assert_string_equal(wrapped, expected);
 	free(wrapped);
@@ -44,11 +44,25 @@ static void blanks_are_kept_but_where_a_line_ends(void **state)
 	check("a ", 5, 1, "a \n");
 }
 
+static void a_line_may_have_begun(void **state)
+{
+	char *wrapped = NULL;
+	size_t size;
+	FILE *out = open_memstream(&wrapped, &size);
+
+	(void)state;
+	wrap_print(out, "a bc d", 8, 10, 1);
+	fclose(out);
+	assert_string_equal(wrapped, "a\n bc d\n");
+	free(wrapped);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_stay_whole),
 		cmocka_unit_test(a_long_word_stands_alone),
+		cmocka_unit_test(a_line_may_have_begun),
 		cmocka_unit_test(blanks_are_kept_but_where_a_line_ends),
 	};
 

@@ -13,13 +13,17 @@
 #include "plan/find.h"
 
 /*
- * A power of two; an exec of a compiler makes some 20 records of 100 bytes. Less than the 516 KiB
- * for each CPU that a user without CAP_IPC_LOCK has by default.
+ * Powers of two; an exec of a compiler makes some 20 records of 100 bytes, and we are told of every
+ * exec on the machine, while we may be attaching to a library. The smaller one is less than the 516
+ * KiB for each CPU that a user without CAP_IPC_LOCK has by default.
  */
-#define DATA_PAGES 64
+#define LEAST_PAGES 64
+#define MOST_PAGES  256
+#define ALL_PAGES   8192 /* of many CPUs, each has less to tell */
 
 struct cpu_ring {
 	int fd;
+	size_t data_pages;
 	struct perf_event_mmap_page *page; /* and the data behind it; or NULL */
 };
 
@@ -82,12 +86,37 @@ static int open_event(int cpu)
 	return fd < 0 ? -errno : fd;
 }
 
+/* As large as may be. */
+static int map_ring(const struct mappings *m, struct cpu_ring *r, size_t most)
+{
+	void *page = MAP_FAILED;
+
+	for (size_t n = most; page == MAP_FAILED && n >= LEAST_PAGES; n /= 2) {
+		page = mmap(NULL, (1 + n) * m->page_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
+			    0);
+		r->data_pages = n;
+	}
+	if (page == MAP_FAILED)
+		return -errno;
+	r->page = page;
+	return 0;
+}
+
+static size_t most_pages(int cpus)
+{
+	size_t n = MOST_PAGES;
+
+	while (n > LEAST_PAGES && n * (size_t)cpus > ALL_PAGES)
+		n /= 2;
+	return n;
+}
+
 /* A CPU that is not there has no programs either. */
-static int open_ring(struct mappings *m, int cpu)
+static int open_ring(struct mappings *m, int cpu, size_t most)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
 	struct cpu_ring *r = &m->rings[m->n];
-	void *page;
+	int err;
 
 	r->fd = open_event(cpu);
 	if (r->fd == -ENODEV)
@@ -95,11 +124,9 @@ static int open_ring(struct mappings *m, int cpu)
 	if (r->fd < 0)
 		return r->fd;
 	m->n++;
-	page = mmap(NULL, (1 + DATA_PAGES) * m->page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		    r->fd, 0);
-	if (page == MAP_FAILED)
-		return -errno;
-	r->page = page;
+	err = map_ring(m, r, most);
+	if (err)
+		return err;
 	return epoll_ctl(m->epoll, EPOLL_CTL_ADD, r->fd, &ev) ? -errno : 0;
 }
 
@@ -118,7 +145,7 @@ int mappings__open(struct mappings **out)
 	if (m->epoll < 0)
 		return -errno;
 	for (int cpu = 0; cpu < cpus && !err; cpu++)
-		err = open_ring(m, cpu);
+		err = open_ring(m, cpu, most_pages(cpus));
 	if (err)
 		return err;
 	*out = take_ptr(m);
@@ -167,7 +194,7 @@ static size_t copy_record(const struct mappings *m, const struct cpu_ring *r, ui
 			  char *bytes)
 {
 	const char *data = (const char *)r->page + m->page_size;
-	size_t ring = DATA_PAGES * m->page_size;
+	size_t ring = r->data_pages * m->page_size;
 	struct perf_event_header header;
 	size_t from = at % ring, first;
 
@@ -249,7 +276,7 @@ void mappings__free(struct mappings *m)
 		return;
 	for (int i = 0; i < m->n; i++) {
 		if (m->rings[i].page)
-			munmap(m->rings[i].page, (1 + DATA_PAGES) * m->page_size);
+			munmap(m->rings[i].page, (1 + m->rings[i].data_pages) * m->page_size);
 		close(m->rings[i].fd);
 	}
 	cleanup_close_p(&m->epoll);

@@ -148,8 +148,6 @@ static void say_written(const struct cli_export_options *o, const struct export_
 		diag_warn("%s", note);
 	if (export_note(job, NOTE_LEFT_OUT, note))
 		diag_warn("%s; --max-size 0 keeps all", note);
-	if (export_note(job, NOTE_LOST, note))
-		diag_warn("%s; what is left was exported", note);
 	if (asprintf(&where, f->viewer, file) < 0)
 		where = NULL;
 	diag_info("%s; nothing was sent anywhere, but it " EXPORT_PRIVACY, where ?: file);
@@ -219,6 +217,15 @@ static void warn_unrecorded(const struct cli_export_options *o, const struct tra
 			  : "and are in the counts, but in no time");
 }
 
+static void warn_lost(struct trace_reader *r)
+{
+	const struct export_job job = {.r = r};
+	char note[EXPORT_NOTE_MAX];
+
+	if (export_note(&job, NOTE_LOST, note))
+		diag_warn("%s; what is left was exported", note);
+}
+
 int cmd_export(const struct cli_export_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
@@ -227,8 +234,10 @@ int cmd_export(const struct cli_export_options *o)
 	if (cmd_become_invoker() || cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
 	status = o->format == CLI_FORMAT_MEASUREME ? to_measureme(o, r) : to_stream(o, r);
-	if (status == EXIT_CODE_OK)
+	if (status == EXIT_CODE_OK) {
 		warn_unrecorded(o, r);
+		warn_lost(r);
+	}
 	if (status == EXIT_CODE_OK && trace_reader__problem(r))
 		diag_warn("%s: %s; what could be read was exported", o->file,
 			  trace_reader__problem(r));

@@ -65,6 +65,8 @@ static int block_signals(struct capture *c)
 	launch__save_signals();
 	/* A reader of our output that goes away (`| head`) must not end the recording. */
 	signal(SIGPIPE, SIG_IGN);
+	/* Nor a trace that gets larger than a file may be: that is as if the disk were full. */
+	signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);

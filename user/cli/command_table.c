@@ -255,7 +255,8 @@ static const char about_import[] =
 	"privileges.\n\n"
 	"The report of an imported profile has, for every label, what measureme's summarize shows: "
 	"count, time, self time, cache hits, and the time that executions were blocked, loaded or "
-	"hashed. Arguments of events (query keys) are not kept.";
+	"hashed. What its queries were asked for (the arguments of its events, where they were "
+	"recorded) is in the page of export -f html, in perfetto and chrome, and in dump.";
 
 static const struct cli_example import_examples[] = {
 	{"Look at a profile", "qprof-bpf import -o a.qpt regex_syntax-0004711.mm_profdata"},
@@ -296,8 +297,9 @@ static const struct cli_example doctor_examples[] = {
 
 static const char about_stuck[] =
 	"For a compiler that seems to hang: which queries each of its threads is in right now, the "
-	"outermost first, since when, and in which function. Looks again every second, until the "
-	"process exits or Ctrl-C.\n\n"
+	"outermost first, since when, and in which function; below it the linker it waits for. Of "
+	"cargo, every compiler, or what it waits for instead, such as a build script. Looks again "
+	"every second, until the process exits or Ctrl-C.\n\n"
 	"What a thread entered since qprof-bpf attached is told exactly. What it entered before is "
 	"read from its stack, and marked with >: it has been going on for longer than that. "
 	"For this each thread is stopped for less than a millisecond as a rule, one "

@@ -44,7 +44,7 @@ static int find_of_pid(uint64_t pid, char **path)
 
 static int find_of_toolchain(const char *toolchain, char **path)
 {
-	int err = plan_find__of_toolchain("rustc", toolchain, path);
+	int err = plan_find__of_toolchain("rustc", toolchain, NULL, path);
 
 	if (err)
 		diag_error("%s", plan_find__toolchain_error(err));

@@ -8,8 +8,6 @@
 #include <sys/eventfd.h>
 
 #include "base/cleanup.h"
-#include "capture/processes.h"
-#include "plan/find.h"
 
 /* How often its rustc is asked to end before it is made to. */
 #define PATIENCE 50
@@ -33,21 +31,21 @@ static char *rustc_beside(const char *command)
 }
 
 /* The library of the compiler that a command will run, as far as its words tell. */
-static int find_library_of_command(char *const argv[], char **path)
+static int find_library_of_command(char *const argv[], struct plan_find_asked *asked, char **path)
 {
 	const char *toolchain = argv[1] && argv[1][0] == '+' ? argv[1] + 1 : NULL;
 	_free_ char *beside = rustc_beside(argv[0]);
 
 	if (strchr(argv[0], '/') && !plan_find__of_exe(argv[0], path))
 		return 0;
-	return plan_find__of_toolchain(beside ?: "rustc", toolchain, path);
+	return plan_find__of_toolchain(beside ?: "rustc", toolchain, asked, path);
 }
 
 static void *run(void *ctx)
 {
 	struct likely *l = ctx;
 
-	l->err = find_library_of_command(l->argv, &l->path);
+	l->err = find_library_of_command(l->argv, &l->asked, &l->path);
 	if (l->done_fd >= 0)
 		eventfd_write(l->done_fd, 1);
 	return NULL;
@@ -58,6 +56,8 @@ void likely__start(struct likely *l, char *const argv[])
 	static char *const nothing[] = {(char *)"", NULL};
 
 	l->argv = argv ? argv : nothing;
+	pthread_mutex_init(&l->asked.lock, NULL);
+	l->asked.given_up = false;
 	l->done_fd = eventfd(0, EFD_CLOEXEC);
 	l->running = l->done_fd >= 0 && !pthread_create(&l->thread, NULL, run, l);
 	if (!l->running)
@@ -80,24 +80,12 @@ int likely__finish(struct likely *l, const char **path)
 	return l->err;
 }
 
-static void kill_children(int sig)
-{
-	struct process_list list;
-
-	process_list__descendants(getpid(), &list);
-	for (size_t i = 0; i < list.n; i++)
-		if (list.pids[i] != getpid())
-			kill(list.pids[i], sig);
-	process_list__clear(&list);
-}
-
-/* The thread may be about to fork its rustc: again, until it is done. */
 static void stop(struct likely *l)
 {
 	struct pollfd done = {.fd = l->done_fd, .events = POLLIN};
 
 	for (int i = 0; !done.revents; i++) {
-		kill_children(i < PATIENCE ? SIGTERM : SIGKILL);
+		plan_find__give_up(&l->asked, i < PATIENCE ? SIGTERM : SIGKILL);
 		poll(&done, 1, RETRY_MS);
 	}
 }

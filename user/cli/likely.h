@@ -9,12 +9,15 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "plan/find.h"
+
 /* All zeroes is one that was not started. */
 struct likely {
 	pthread_t thread;
 	bool running;
 	int done_fd; /* an eventfd, while it is running */
 	char *const *argv;
+	struct plan_find_asked asked;
 	char *path;
 	int err;
 };
@@ -31,7 +34,7 @@ int likely__done_fd(const struct likely *l);
 /* Wait for it: 0 and its path, which is `l`'s, or an error of plan_find__of_toolchain(). */
 int likely__finish(struct likely *l, const char **path);
 
-/* If it was not waited for, ends the rustc it runs: every child of ours is killed then. */
+/* If it was not waited for, ends the rustc it runs, and what that runs. */
 void likely__clear(struct likely *l);
 
 #endif /* QPROF_CLI_LIKELY_H */

@@ -130,7 +130,7 @@ static void put_box(struct svg *s, const struct flame_node *n, const char *name,
 	uint32_t y = HEADER + (s->rows - 1 - row) * ROW;
 	bool is_process = !n || n->parent == FLAME_NONE;
 
-	out__text(s->out, "<g class=\"b\" tabindex=\"0\" data-n=\"");
+	out__text(s->out, "<g class=\"b\" role=\"button\" tabindex=\"0\" data-n=\"");
 	out__xml(s->out, name);
 	put_part(s, "\" data-x=\"", s->all_ns ? (double)from_ns / (double)s->all_ns : 0, 9);
 	put_part(s, "\" data-w=\"", s->all_ns ? (double)total_ns / (double)s->all_ns : 1, 9);
@@ -265,7 +265,7 @@ static void put_head(struct svg *s)
 	uint32_t height = HEADER + s->rows * ROW + FOOTER + s->notes * NOTE;
 
 	out__text(s->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-			  "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" role=\"img\""
+			  "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" role=\"group\""
 			  " aria-label=\"Flame graph of rustc&#39;s queries\" width=\"1200\"");
 	put_number(s, " height=\"", height);
 	put_number(s, "\" viewBox=\"0 0 1200 ", height);
@@ -273,10 +273,13 @@ static void put_head(struct svg *s)
 	out__text(s->out, style);
 	out__text(s->out, "</style>\n");
 	put_text(s, "class=\"title\"", MARGIN, 22, "rustc's queries, by time");
-	put_text(s, "id=\"search\" class=\"control\" tabindex=\"0\"", WIDTH - 70, 22, "Search");
-	put_text(s, "id=\"reset\" class=\"control\" tabindex=\"0\" style=\"display:none\"",
+	put_text(s, "id=\"search\" class=\"control\" role=\"button\" tabindex=\"0\"", WIDTH - 70,
+		 22, "Search");
+	put_text(s,
+		 "id=\"reset\" class=\"control\" role=\"button\" tabindex=\"0\" "
+		 "style=\"display:none\"",
 		 WIDTH - 190, 22, "Reset zoom");
-	put_text(s, "id=\"found\"", WIDTH - 300, 40, "");
+	put_text(s, "id=\"found\" role=\"status\"", WIDTH - 300, 40, "");
 }
 
 /* The one that is about the picture itself, and what one has to know of the trace. */

@@ -217,6 +217,7 @@ static void exec_rustc(const struct invoker *inv, const char *rustc, const char 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	if (dup2(out, STDOUT_FILENO) < 0 || invoker__become(inv))
 		_exit(1);
 	environ = env;
@@ -229,8 +230,59 @@ static void exec_rustc(const struct invoker *inv, const char *rustc, const char 
 	_exit(errno == ENOENT ? EXIT_NO_COMMAND : 1);
 }
 
+/* As fork(2), in a group of its own if somebody else may have to end it; -EINTR: somebody has. */
+static pid_t fork_asked(struct plan_find_asked *asked)
+{
+	pid_t pid;
+
+	if (!asked)
+		return fork();
+	pthread_mutex_lock(&asked->lock);
+	errno = EINTR;
+	pid = asked->given_up ? -1 : fork();
+	/* By both, as it is not known who comes first. */
+	if (pid >= 0)
+		setpgid(pid, 0);
+	if (pid > 0)
+		asked->group = pid;
+	if (pid)
+		pthread_mutex_unlock(&asked->lock);
+	return pid;
+}
+
+/* Before it is waited for: then its number may be another's. */
+static int wait_for_asked(struct plan_find_asked *asked, pid_t pid, int *status)
+{
+	siginfo_t info;
+
+	while (asked && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT)) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	if (asked) {
+		pthread_mutex_lock(&asked->lock);
+		asked->group = 0;
+		pthread_mutex_unlock(&asked->lock);
+	}
+	while (waitpid(pid, status, 0) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+void plan_find__give_up(struct plan_find_asked *asked, int sig)
+{
+	pthread_mutex_lock(&asked->lock);
+	asked->given_up = true;
+	if (asked->group)
+		kill(-asked->group, sig);
+	pthread_mutex_unlock(&asked->lock);
+}
+
 /* Run rustc and read its standard output into `text`. */
-static int run_rustc(const char *rustc, const char *toolchain, char *text, size_t size)
+static int run_rustc(const char *rustc, const char *toolchain, struct plan_find_asked *asked,
+		     char *text, size_t size)
 {
 	_invoker_ struct invoker inv = {};
 	_environ_ char **env = NULL;
@@ -251,7 +303,7 @@ static int run_rustc(const char *rustc, const char *toolchain, char *text, size_
 		close(pipes[0]);
 		return -ENOMEM;
 	}
-	pid = fork();
+	pid = fork_asked(asked);
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
@@ -259,19 +311,19 @@ static int run_rustc(const char *rustc, const char *toolchain, char *text, size_
 	close(take_fd(out));
 	n = fread(text, 1, size - 1, from);
 	text[n] = '\0';
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return -errno;
-	}
+	err = wait_for_asked(asked, pid, &status);
+	if (err)
+		return err;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_COMMAND)
 		return -ENOENT;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-int plan_find__of_toolchain(const char *rustc, const char *toolchain, char **path)
+int plan_find__of_toolchain(const char *rustc, const char *toolchain, struct plan_find_asked *asked,
+			    char **path)
 {
 	char sysroot[PATH_MAX + 1];
-	int err = run_rustc(rustc, toolchain, sysroot, sizeof(sysroot));
+	int err = run_rustc(rustc, toolchain, asked, sysroot, sizeof(sysroot));
 
 	if (err)
 		return err;

@@ -8,6 +8,7 @@
 #ifndef QPROF_PLAN_FIND_H
 #define QPROF_PLAN_FIND_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -30,12 +31,27 @@ int plan_find__of_pid(pid_t pid, char **path);
 int plan_find__of_exe(const char *exe, char **path);
 
 /*
+ * A rustc that one thread asks, for another to end. It is in a process group of its own: it may be
+ * a script, and may have to download a toolchain first. Zeroes, but for the lock.
+ */
+struct plan_find_asked {
+	pthread_mutex_t lock;
+	pid_t group; /* 0: nobody is asked */
+	bool given_up;
+};
+
+/* Send it a signal, with all that it has started; none is started from now on. */
+void plan_find__give_up(struct plan_find_asked *asked, int sig);
+
+/*
  * The library of the toolchain that the invoking user (base/invoker.h) gets for `rustc +toolchain`
  * in this directory, or for plain `rustc` if `toolchain` is NULL. `rustc` is a path, or a name to
  * be found in their PATH. rustc's complaints go to stderr. -ENOENT there is no such rustc; -EIO
- * rustc failed; -ENODATA its sysroot holds no librustc_driver.
+ * rustc failed; -ENODATA its sysroot holds no librustc_driver. `asked` may be NULL; -EINTR it was
+ * given up before it was asked.
  */
-int plan_find__of_toolchain(const char *rustc, const char *toolchain, char **path);
+int plan_find__of_toolchain(const char *rustc, const char *toolchain, struct plan_find_asked *asked,
+			    char **path);
 
 /* One line for a person about an error of plan_find__of_toolchain(), with the next step. */
 const char *plan_find__toolchain_error(int err);

@@ -22,6 +22,9 @@ void picture__clear(struct picture *p)
 		free(process->crate);
 		free(process->command);
 	}
+	for (uint32_t i = 0; i < p->n_others; i++)
+		other__clear(&p->others[i]);
+	free(p->others);
 	free(p->processes);
 	*p = (struct picture){0};
 }

@@ -4,6 +4,7 @@
 #define QPROF_STUCK_PICTURE_H
 
 #include "stuck/merge.h"
+#include "stuck/others.h"
 #include "stuck/tasks.h"
 
 /* Innermost functions of a thread that are named. */
@@ -40,6 +41,9 @@ struct picture {
 	uint64_t watched_ns; /* what was entered before that many ns ago was not seen */
 	struct picture_process *processes;
 	uint32_t n, capacity;
+	/* What else runs of these builds, parents before what they started. */
+	struct other *others;
+	uint32_t n_others, others_capacity;
 };
 
 void picture__clear(struct picture *p);

@@ -429,6 +429,35 @@ static int add_process(struct watch *w, pid_t pid, struct picture *p)
 	return err == -ESRCH ? 0 : err;
 }
 
+static bool is_below_compiler(const struct picture *p, pid_t parent)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->processes[i].pid == parent)
+			return true;
+	}
+	for (uint32_t i = 0; i < p->n_others; i++) {
+		if (p->others[i].pid == parent)
+			return p->others[i].kind == OTHER_LINKER;
+	}
+	return false;
+}
+
+static int add_other(pid_t pid, struct picture *p)
+{
+	bool below = is_below_compiler(p, process_parent(pid));
+	int err = array__reserve_one(&p->others, p->n_others, &p->others_capacity,
+				     sizeof(*p->others));
+
+	if (err)
+		return err;
+	err = other__read(&p->others[p->n_others], pid, below);
+	if (err)
+		other__clear(&p->others[p->n_others]);
+	else
+		p->n_others++;
+	return err == -ESRCH ? 0 : err;
+}
+
 static void forget_gone(struct watch *w)
 {
 	uint32_t n = 0;
@@ -449,9 +478,12 @@ int watch__look(struct watch *w, pid_t pid, struct picture *p)
 
 	p->time_ns = clock_ns(CLOCK_MONOTONIC);
 	p->watched_ns = p->time_ns - w->started_ns;
-	for (size_t i = 0; i < list.n && !err; i++)
-		if (list.pids[i] != getpid() && is_compiler(list.pids[i]))
-			err = add_process(w, list.pids[i], p);
+	for (size_t i = 0; i < list.n && !err; i++) {
+		if (list.pids[i] == getpid())
+			continue;
+		err = is_compiler(list.pids[i]) ? add_process(w, list.pids[i], p)
+						: add_other(list.pids[i], p);
+	}
 	process_list__clear(&list);
 	forget_gone(w);
 	return err == -ESRCH ? 0 : err;

@@ -267,7 +267,7 @@ static int print_open(FILE *out, const struct build_thread *t, const struct buil
 	if (err)
 		return err;
 	fputs("  ", out);
-	wrap_print(out, text, WRAP_COLUMNS - 2, 4);
+	wrap_print(out, text, strlen("  "), WRAP_COLUMNS, 4);
 	return 0;
 }
 

@@ -16,22 +16,12 @@ static void print_clean(FILE *out, const char *text)
 	fputs(clean ?: "", out);
 }
 
-/* Of `text`, which is freed; NULL: there was no memory for it. */
-static void print_wrapped(FILE *out, char *text)
-{
-	_free_ char *clean = text ? format_clean(text) : NULL;
-
-	wrap_print(out, clean ?: "?", WRAP_COLUMNS, INDENT);
-	free(text);
-}
-
 static void print_finding(FILE *out, const struct finding *f)
 {
-	char *text;
+	_free_ char *name = format_clean(f->name), *says = format_clean(f->says);
+	int used = fprintf(out, "  %-8s  %s: ", finding_state_name(f->state), name ?: "?");
 
-	if (asprintf(&text, "  %-8s  %s: %s", finding_state_name(f->state), f->name, f->says) < 0)
-		text = NULL;
-	print_wrapped(out, text);
+	wrap_print(out, says ?: "?", (size_t)used, WRAP_COLUMNS, INDENT);
 	if (!f->fix)
 		return;
 	/* On one line, to be copied: it may be a command. */

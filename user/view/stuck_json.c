@@ -106,6 +106,25 @@ static int put_process(FILE *out, const struct picture *p, const struct picture_
 	return err;
 }
 
+static int put_other(FILE *out, const struct other *o)
+{
+	const char state[2] = {o->state, '\0'};
+	struct json j;
+
+	json__begin(&j);
+	json__number(&j, "pid", (uint64_t)o->pid);
+	json__number(&j, "parent_pid", (uint64_t)o->parent);
+	json__text(&j, "kind", other_kind_name(o->kind));
+	json__text(&j, "name", o->name);
+	json__text(&j, "subject", o->subject);
+	json__text(&j, "command", o->command);
+	json__number(&j, "age_ns", o->age_ns);
+	json__number(&j, "cpu_ns", o->cpu_ns);
+	json__text(&j, "state", state);
+	json__text(&j, "system_call", o->waits);
+	return json__put(&j, out);
+}
+
 int stuck_json(FILE *out, const struct picture *p)
 {
 	struct json j;
@@ -120,6 +139,11 @@ int stuck_json(FILE *out, const struct picture *p)
 	for (uint32_t i = 0; i < p->n && !err; i++) {
 		fputs(i ? "," : "", out);
 		err = put_process(out, p, &p->processes[i]);
+	}
+	fputs("],\"others\":[", out);
+	for (uint32_t i = 0; i < p->n_others && !err; i++) {
+		fputs(i ? "," : "", out);
+		err = put_other(out, &p->others[i]);
 	}
 	fputs("]}\n", out);
 	return err;

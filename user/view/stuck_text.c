@@ -17,6 +17,8 @@
 
 #define FUNCTION_INDENT 14
 
+#define DEPTH_MOST 16 /* of processes that start others */
+
 struct text {
 	FILE *out;
 	const struct picture *p;
@@ -134,6 +136,15 @@ static void put_functions(const struct text *t, const struct picture_thread *thr
 	}
 }
 
+static const char *state_of(char state)
+{
+	if (state == 'R')
+		return "running";
+	if (state == 'D')
+		return "waiting for a disk or the like";
+	return strchr("Tt", state) ? "stopped" : "waiting";
+}
+
 static void put_state(const struct text *t, FILE *out, const struct picture_thread *thread)
 {
 	bool waits = !strchr("RZXx", thread->task.state);
@@ -141,14 +152,8 @@ static void put_state(const struct text *t, FILE *out, const struct picture_thre
 
 	if (thread->preempted)
 		fputs("preempted", out);
-	else if (thread->task.state == 'R')
-		fputs("running", out);
-	else if (thread->task.state == 'D')
-		fputs("waiting for a disk or the like", out);
-	else if (strchr("Tt", thread->task.state))
-		fputs("stopped", out);
 	else
-		fputs("waiting", out);
+		fputs(state_of(thread->task.state), out);
 	if (thread->off_since_ns && (waits || thread->preempted))
 		fprintf(out, " for %s", format_duration(buf, since(t, thread->off_since_ns)));
 	if (waits && thread->task.waits)
@@ -205,7 +210,7 @@ static void put_idle(const struct text *t, const struct picture_thread *thread)
 	if (function)
 		put_function(t, to, function);
 	if (!fclose(to))
-		wrap_print(t->out, line, t->style->width, FUNCTION_INDENT);
+		wrap_print(t->out, line, 0, t->style->width, FUNCTION_INDENT);
 	put_doubts(t, thread);
 }
 
@@ -234,6 +239,81 @@ static void put_threads(const struct text *t, const struct picture_process *proc
 		}
 }
 
+static void put_other(const struct text *t, const struct other *o, int depth)
+{
+	char age[FORMAT_MAX], cpu[FORMAT_MAX];
+	_free_ char *line = NULL;
+	size_t size;
+	FILE *to = open_memstream(&line, &size);
+
+	if (!to)
+		return;
+	fprintf(to, "%*s", 2 * depth, "");
+	if (o->kind == OTHER_LINKER)
+		fputs("linker ", to);
+	if (o->kind == OTHER_BUILD_SCRIPT && o->subject)
+		fputs("build script of ", to);
+	put_clean(to, o->subject ?: o->name);
+	fprintf(to, ": %s %d, ", o->kind == OTHER_COMPILER ? "compiler" : "process", (int)o->pid);
+	if (o->kind == OTHER_COMPILER)
+		fputs("not at its first query yet, ", to);
+	fprintf(to, "started %s ago, %s", format_duration(age, o->age_ns), state_of(o->state));
+	if (o->waits)
+		fprintf(to, " in %s", o->waits);
+	if (o->cpu_ns)
+		fprintf(to, ", %s of CPU time", format_duration(cpu, o->cpu_ns));
+	if (!fclose(to))
+		wrap_print(t->out, line, 0, t->style->width, 2 * (size_t)depth + 4);
+}
+
+/* What `parent` started, and what that did. Pids that are used anew could make a circle. */
+static void put_others(const struct text *t, pid_t parent, int depth)
+{
+	for (uint32_t i = 0; depth <= DEPTH_MOST && i < t->p->n_others; i++) {
+		const struct other *o = &t->p->others[i];
+
+		if (o->parent != parent)
+			continue;
+		put_other(t, o, depth);
+		put_others(t, o->pid, depth + 1);
+	}
+}
+
+static bool is_in_picture(const struct picture *p, pid_t pid)
+{
+	for (uint32_t i = 0; i < p->n_others; i++) {
+		if (p->others[i].pid == pid)
+			return true;
+	}
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->processes[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool has_others_below(const struct picture *p, pid_t parent)
+{
+	for (uint32_t i = 0; i < p->n_others; i++) {
+		if (p->others[i].parent == parent)
+			return true;
+	}
+	return false;
+}
+
+/* What was asked for if it is no compiler, such as cargo: it is waiting for those above, mostly. */
+static void put_roots(const struct text *t)
+{
+	for (uint32_t i = 0; i < t->p->n_others; i++) {
+		const struct other *o = &t->p->others[i];
+
+		if (is_in_picture(t->p, o->parent) || (t->p->n && !has_others_below(t->p, o->pid)))
+			continue;
+		put_other(t, o, 0);
+		put_others(t, o->pid, 1);
+	}
+}
+
 static void put_process(const struct text *t, const struct picture_process *process)
 {
 	char age[FORMAT_MAX];
@@ -243,6 +323,7 @@ static void put_process(const struct text *t, const struct picture_process *proc
 	fprintf(t->out, "%s: compiler %d, started %s ago\n", t->style->color ? PLAIN : "",
 		(int)process->pid, format_duration(age, process->age_ns));
 	put_threads(t, process);
+	put_others(t, process->pid, 1);
 }
 
 int stuck_text(FILE *out, const struct picture *p, const struct stuck_style *style)
@@ -255,5 +336,6 @@ int stuck_text(FILE *out, const struct picture *p, const struct stuck_style *sty
 	}
 	if (!p->n)
 		fputs("no compiler runs now\n", out);
+	put_roots(&t);
 	return ferror(out) ? -EIO : 0;
 }

@@ -15,7 +15,8 @@ struct stuck_style {
 
 /*
  * A paragraph per compiler: its threads, those that run something first, each with what it is in,
- * the outermost first. 0 or a negative errno.
+ * the outermost first; then what it started. What else runs of the build comes last. 0 or a
+ * negative errno.
  */
 int stuck_text(FILE *out, const struct picture *p, const struct stuck_style *style);
 
@@ -29,7 +30,11 @@ int stuck_text(FILE *out, const struct picture *p, const struct stuck_style *sty
  * while it was read), "open": [{"name" (null: not told), "kind", "entered" ("exactly": it was seen;
  * "before": it is read from the stack), "start_ns", "elapsed_ns" (null if not seen)}] (outermost
  * first), "functions" (of the innermost calls, innermost first; a null: not known), "calls" (how
- * many there are)}]}]}
+ * many there are)}]}], "others": [{"pid", "parent_pid", "kind" ("linker", "build script",
+ * "compiler": one that has not begun, "program"), "name" (of the program), "subject" (package of a
+ * build script, crate of a compiler, or null), "command" (or null), "age_ns", "cpu_ns", "state",
+ * "system_call" (as of a thread)}] (all of the processes that were asked for, and of those below
+ * them, that are no compilers at work; parents first)}
  */
 int stuck_json(FILE *out, const struct picture *p);
 

@@ -14,9 +14,8 @@ static size_t width_of(const char *text, size_t len)
 	return word ? format_width(word) : len;
 }
 
-void wrap_print(FILE *out, const char *text, size_t width, size_t indent)
+void wrap_print(FILE *out, const char *text, size_t used, size_t width, size_t indent)
 {
-	size_t used = 0;
 	bool begun = false; /* the line has a word */
 
 	while (*text) {

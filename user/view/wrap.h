@@ -10,10 +10,10 @@
 #define WRAP_COLUMNS 80
 
 /*
- * Print clean `text` and a newline. A word that would go beyond `width` columns (0: none does)
- * begins a line, behind `indent` blanks; one that is longer than that stands alone. Blanks that
- * `text` begins with are kept.
+ * Print clean `text` and a newline, on a line of which `used` columns are taken. A word that would
+ * go beyond `width` columns (0: none does) begins a line, behind `indent` blanks, but for the
+ * first. Blanks that `text` begins with are kept.
  */
-void wrap_print(FILE *out, const char *text, size_t width, size_t indent);
+void wrap_print(FILE *out, const char *text, size_t used, size_t width, size_t indent);
 
 #endif /* QPROF_VIEW_WRAP_H */

@@ -24,8 +24,10 @@ async function readBlock(id) {
 	return inflate(bytes);
 }
 
+// What turns the direction of a text, in a name, would turn what is said behind it, too.
 async function readDocument(id) {
-	return JSON.parse(new TextDecoder().decode(await readBlock(id)));
+	const text = new TextDecoder().decode(await readBlock(id));
+	return JSON.parse(text.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd"));
 }
 
 // Varints in their order. They are below 2^64, and exact below 2^53: times since the capture began.

@@ -108,13 +108,14 @@ function fitText(text, width) {
 	return text.length <= room ? text : text.slice(0, room - 1) + "…";
 }
 
-// A colour of a name's own: hues apart, as light as the scheme wants it.
+// A colour of a name's own: hues apart, as light as the scheme wants it, so that labels (--on-fill) can be
+// read on each: 4.5 to 1 and more.
 function colourOf(name, dark) {
 	let hash = 2166136261;
 	for (let i = 0; i < name.length; i++)
 		hash = Math.imul(hash ^ name.charCodeAt(i), 16777619);
 	hash = (hash ^ hash >>> 15) >>> 0;
-	const hue = hash % 360, light = (dark ? 34 : 72) + (hash >>> 9) % 10;
+	const hue = hash % 360, light = (dark ? 23 : 72) + (hash >>> 9) % 8;
 	return `hsl(${hue} ${dark ? 42 : 58}% ${light}%)`;
 }
 

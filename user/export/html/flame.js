@@ -5,6 +5,9 @@
 
 const FLAME_ROW = 19;
 const LEAST_PX = 0.4;
+// What is nested deeper is seen when one zooms; browsers draw no picture of any height.
+const MOST_ROWS = 400, MOST_CALLERS = 40;
+const CALLERS_BY_SELF = 64; // of callers of callers there would be as many as the square of the depth
 
 // The stacks as a tree to be drawn: nodes in columns, the children of each in `children`.
 class FlameTree {
@@ -97,7 +100,7 @@ function treeBySelf({flame, about}) {
 			continue;
 		tree.total[0] += self;
 		let node = 0;
-		for (let up = i; flame.depth[up]; up = flame.parent[up]) {
+		for (let up = i, n = 0; flame.depth[up] && n <= CALLERS_BY_SELF; up = flame.parent[up], n++) {
 			node = tree.child(found, node, first[flame.frame[up]], about.frames);
 			tree.total[node] += self;
 			tree.count[node] += flame.count[i];
@@ -159,10 +162,10 @@ class FlameView {
 		this.top = i;
 		this.focus = i;
 		this.path = [];
-		for (let up = i; up >= 0; up = this.tree.parent[up])
+		for (let up = i; up >= 0 && this.path.length <= MOST_CALLERS; up = this.tree.parent[up])
 			this.path.unshift(up);
 		const least = this.tree.total[i] * LEAST_PX / Math.max(this.surface.width, 1);
-		const rows = this.path.length - 1 + this.tree.height(i, least);
+		const rows = Math.min(this.path.length - 1 + this.tree.height(i, least), MOST_ROWS);
 		this.canvas.style.height = Math.max(120, rows * FLAME_ROW + 4) + "px";
 		this.tell(i);
 		this.surface.redraw();
@@ -222,7 +225,7 @@ class FlameView {
 			let at = left;
 			for (const child of tree.children[i]) {
 				const wide = tree.total[child] * scale;
-				if (wide >= LEAST_PX)
+				if (wide >= LEAST_PX && row + 1 < MOST_ROWS)
 					todo.push([child, at, row + 1]);
 				at += wide;
 			}
@@ -304,7 +307,7 @@ class FlameView {
 
 	describe(i) {
 		const {tree} = this, count = tree.count[i] ? `, ${plural(tree.count[i], "execution")}` : "";
-		return `${tree.names[i]}: ${formatDuration(tree.total[i])}, ${formatPercent(tree.total[i], tree.total[0])}, ` +
+		return `${shorten(tree.names[i])}: ${formatDuration(tree.total[i])}, ${formatPercent(tree.total[i], tree.total[0])}, ` +
 			`self ${formatDuration(tree.self[i])}${count}`;
 	}
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The page as a whole: what it says at its top, its tabs, and the way from one view to another.
 
-const VIEWS = {queries: QueriesView, timeline: TimelineView, tables: TablesView, flame: FlameView};
+// By name, which the address may have, too.
+const VIEWS = new Map([["queries", QueriesView], ["timeline", TimelineView], ["tables", TablesView],
+	["flame", FlameView]]);
 
 class App {
 	constructor(model) {
 		this.model = model;
 		this.views = {};
-		this.tabs = Object.keys(VIEWS).map((name) => byId("tab-" + name));
+		this.tabs = Array.from(VIEWS.keys(), (name) => byId("tab-" + name));
 		for (const tab of this.tabs)
 			tab.addEventListener("click", () => this.open(tab.id.slice(4)));
 		byId("tabs").addEventListener("keydown", (event) => this.key(event));
@@ -22,7 +24,7 @@ class App {
 
 	openFromAddress() {
 		const name = location.hash.slice(1);
-		this.open(VIEWS[name] ? name : "queries");
+		this.open(VIEWS.has(name) ? name : "queries");
 	}
 
 	open(name) {
@@ -45,7 +47,7 @@ class App {
 		const {spans, report, processes} = this.model;
 		const needsSpans = name === "queries" || name === "timeline";
 		if (needsSpans ? spans.n : report.queries.length)
-			return new VIEWS[name](root, this.model, this);
+			return new (VIEWS.get(name))(root, this.model, this);
 		const told = report.queries.length ?
 			["No interval is in this page.", "Tables and flame graph have the sums of the whole trace. A page " +
 				"with a larger --max-size shows intervals, too."] :
@@ -106,7 +108,7 @@ class App {
 		const title = crates.length === 1 ? crates[0] : crates.length ? plural(crates.length, "crate") :
 			processes.length ? plural(processes.length, "compiler") : "nothing recorded";
 		document.title = `${title} — qprof-bpf`;
-		byId("title").textContent = `Where the compiler’s time went: ${title}`;
+		byId("title").textContent = `Where the compiler’s time went: ${shorten(title)}`;
 		const executions = report.queries.reduce((sum, row) => sum + row.count, 0);
 		const rustc = [...new Set(processes.map((p) => p.rustc_version).filter(Boolean))].join(", ");
 		const facts = [

@@ -7,12 +7,16 @@
 // important; each stretch of others is one "+ 123", which opens, too.
 
 const BOXES_AT_FIRST = 1500;
+const LEVELS_AT_FIRST = 50; // boxes in boxes: what is deeper takes a browser long to lay out
 const BOXES_AT_ONCE = 60; // children of one box, until more are asked for
 const FIRST_BOXES = 30; // of them, those that come first; the others are important
 const LEAST_HIDDEN = 3; // fewer in a row are shown
 const FOUND_AT_MOST = 200; // that "Next" leads to, the longest first
+const CRUMBS = 12; // ancestors that are named
 const EXTREMES = 20; // nodes in each list of pathological ones
 const FRACTIONS = [50, 40, 30, 20, 10];
+// By a map, as everywhere where a key comes from the trace: an object has members of its own.
+const CLASS_OF_KIND = new Map([[KIND.QUERY, "miss"], [KIND.PASS, "pass"], [KIND.HIT, "hit"]]);
 
 class QueriesView {
 	constructor(root, model, app) {
@@ -117,8 +121,9 @@ class QueriesView {
 		if (!this.order.length)
 			return;
 		const i = this.order[this.at = (this.at + 1) % this.order.length];
-		this.top = null;
-		this.via = new Set(model.pathOf(i));
+		const path = model.pathOf(i);
+		this.top = path.length < LEVELS_AT_FIRST ? null : path[path.length - LEVELS_AT_FIRST + 1];
+		this.via = new Set(path);
 		this.draw();
 		this.focus([...this.tree.querySelectorAll(".box")].find((box) => box.span === i));
 	}
@@ -155,9 +160,12 @@ class QueriesView {
 			this.top = null;
 			this.draw();
 		});
-		for (const i of this.model.pathOf(this.top).slice(0, -1))
-			crumb(this.model.name(i), () => this.reveal(i));
-		this.crumbs.append(this.model.name(this.top));
+		const path = this.model.pathOf(this.top).slice(0, -1);
+		if (path.length > CRUMBS)
+			this.crumbs.append(`${plural(path.length - CRUMBS, "ancestor")} › `);
+		for (const i of path.slice(-CRUMBS))
+			crumb(shorten(this.model.name(i)), () => this.reveal(i));
+		this.crumbs.append(shorten(this.model.name(this.top)));
 	}
 
 	// ---- Boxes ----------------------------------------------------------------------------------
@@ -173,7 +181,8 @@ class QueriesView {
 			if (this.boxes >= BOXES_AT_FIRST && weight(waiting[best]) < Infinity)
 				return;
 			const [{box}] = waiting.splice(best, 1);
-			this.expand(box, waiting);
+			if (box.level < LEVELS_AT_FIRST)
+				this.expand(box, waiting);
 		}
 	}
 
@@ -259,18 +268,17 @@ class QueriesView {
 	classes(i, important) {
 		const kind = this.model.kind(i), percent = this.percent(i);
 		const fraction = FRACTIONS.find((least) => percent >= least);
-		const kinds = {[KIND.QUERY]: "miss", [KIND.PASS]: "pass", [KIND.HIT]: "hit"};
-		return ["box", kinds[kind] || "other", important ? "important" : "",
+		return ["box", CLASS_OF_KIND.get(kind) || "other", important ? "important" : "",
 			fraction ? "frac-" + fraction : "", this.isFound(i) ? "found" : ""].filter(Boolean).join(" ");
 	}
 
 	label(i) {
-		return `${this.model.name(i)} ${formatPercent(this.model.duration(i), this.whole)}`;
+		return `${shorten(this.model.name(i))} ${formatPercent(this.model.duration(i), this.whole)}`;
 	}
 
 	spoken(i) {
 		const {model} = this;
-		return `${model.name(i)}, ${model.kind(i)}, ${formatDuration(model.duration(i))}, ` +
+		return `${shorten(model.name(i))}, ${model.kind(i)}, ${formatDuration(model.duration(i))}, ` +
 			`${formatPercent(model.duration(i), this.whole)}, extent ${model.extent[i]}, depth ${model.spans.depth[i]}`;
 	}
 
@@ -375,8 +383,8 @@ class QueriesView {
 	describe(i) {
 		const {model} = this;
 		return [
-			`${model.name(i)}   ${model.kind(i)}`,
-			model.key(i),
+			`${shorten(model.name(i))}   ${model.kind(i)}`,
+			shorten(model.key(i)),
 			`${formatDuration(model.duration(i))} (${formatPercent(model.duration(i), this.whole)}), ` +
 				`self ${formatDuration(model.selfTime(i))}`,
 			`depth ${model.spans.depth[i]}, extent ${formatCount(model.extent[i])}`,

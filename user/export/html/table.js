@@ -86,12 +86,12 @@ class DataTable {
 		const cells = this.columns.map((column, i) => this.cell(row, column, i === 0));
 		const actions = this.actions.map((action) =>
 			button(action.title, () => action.does(row), {class: "link",
-				"aria-label": action.title + ": " + this.columns[0].value(row)}));
+				"aria-label": action.title + ": " + shorten(String(this.columns[0].value(row)))}));
 		return element("tr", {}, ...cells, actions.length ? element("td", {class: "actions"}, ...actions) : null);
 	}
 
 	cell(row, column, first) {
-		const value = column.value(row), text = column.text ? column.text(row) : String(value);
+		const value = column.value(row), text = column.text ? column.text(row) : shorten(String(value));
 		return element(first ? "th" : "td", {
 			scope: first ? "row" : undefined,
 			class: column.numeric ? "number" : "name",

@@ -23,8 +23,8 @@ class TimelineView {
 		this.folded = model.processes.map(() => folded);
 		this.canvas = element("canvas", {class: "timeline", tabindex: 0, role: "application",
 			"aria-label": "Build timeline. Left and right arrows pan, plus and minus zoom, 0 shows all, up and " +
-				"down scroll, n and p step through intervals, f folds or unfolds a compiler. What is in view " +
-				"is listed below."});
+				"down scroll, n and p step through intervals, i and o go into one and out of it, Enter zooms to " +
+				"it, f folds or unfolds a compiler. What is in view is listed below."});
 		this.surface = new Surface(this.canvas, (...args) => this.draw(...args));
 		this.details = element("div", {class: "details"}, "Click an interval, or find one by its name.");
 		this.list = element("div");
@@ -77,6 +77,8 @@ class TimelineView {
 			for (const thread of threads)
 				this.addRow({process, thread, lanes: thread.depth}, thread.depth * LANE + GAP);
 		}
+		// No higher than its rows, nor than most of a window.
+		this.canvas.style.height = `min(60vh, ${TOP + Math.max(this.allHeight, 4 * HEADER) + GAP}px)`;
 	}
 
 	addRow(row, height) {
@@ -228,9 +230,9 @@ class TimelineView {
 		if (this.coloursAreDark === dark)
 			return;
 		this.coloursAreDark = dark;
-		const special = {[KIND.PASS]: cssColour("--pass-fill"), [KIND.HIT]: cssColour("--hit"),
-			[KIND.BLOCKED]: cssColour("--blocked"), [KIND.OFF]: cssColour("--off")};
-		this.colours = model.names.map((name, k) => special[model.kinds[k]] || colourOf(name, dark));
+		const special = new Map([[KIND.PASS, cssColour("--pass-fill")], [KIND.HIT, cssColour("--hit")],
+			[KIND.BLOCKED, cssColour("--blocked")], [KIND.OFF, cssColour("--off")]]);
+		this.colours = model.names.map((name, k) => special.get(model.kinds[k]) || colourOf(name, dark));
 		this.ink = {text: cssColour("--ink"), muted: cssColour("--muted"), line: cssColour("--line"),
 			panel: cssColour("--panel"), accent: cssColour("--accent"), page: cssColour("--page"),
 			label: cssColour("--on-fill")};
@@ -590,6 +592,8 @@ class TimelineView {
 			"+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
 			"0": () => this.showAll(), Home: () => this.showAll(),
 			n: () => this.step(1), p: () => this.step(-1), f: () => this.foldOne(),
+			i: () => this.inwards(), o: () => this.goTo(this.model.parent[this.selected]),
+			Enter: () => this.goTo(this.selected),
 		};
 		if (!actions[event.key] || event.ctrlKey || event.metaKey || event.altKey)
 			return;
@@ -603,11 +607,21 @@ class TimelineView {
 		if (i < 0)
 			return this.listed && this.listed.length ? this.reveal(this.listed[0]) : undefined;
 		const items = model.lane(model.threads[model.spans.thread[i]].firstLane + model.spans.depth[i]);
-		const next = items[items.indexOf(i) + by];
-		if (next !== undefined) {
-			this.reveal(next);
-			say(this.describe(next).join(", "));
-		}
+		this.goTo(items[items.indexOf(i) + by]);
+	}
+
+	// To the longest of those within.
+	inwards() {
+		const children = this.selected < 0 ? [] : Array.from(this.model.childrenOf(this.selected));
+		this.goTo(children.reduce((best, i) =>
+			best < 0 || this.model.duration(i) > this.model.duration(best) ? i : best, -1));
+	}
+
+	goTo(i) {
+		if (i === undefined || i < 0)
+			return;
+		this.reveal(i);
+		say(this.describe(i).join(", "));
 	}
 
 	// ---- What is told of intervals --------------------------------------------------------------
@@ -616,8 +630,8 @@ class TimelineView {
 		const {model} = this, {spans} = model, thread = model.threads[spans.thread[i]];
 		const flags = ["left by unwinding", "its end is an upper bound", "never ended"];
 		return [
-			`${model.name(i)}   ${model.kind(i)}`,
-			model.key(i),
+			`${shorten(model.name(i))}   ${model.kind(i)}`,
+			shorten(model.key(i)),
 			`${formatDuration(model.duration(i))}, self ${formatDuration(model.selfTime(i))}`,
 			`from ${formatDuration(spans.start[i] - model.start)}`,
 			`${model.processes[thread.process].title}, ${model.threadTitle(thread)}, depth ${spans.depth[i]}`,
@@ -632,7 +646,7 @@ class TimelineView {
 			crate.filter(Boolean).join(", "),
 			`${formatDuration(process.end - process.start)} from ${formatDuration(process.start - start)}, ` +
 				plural(process.threads.filter((t) => t.depth).length, "thread"),
-			(process.command || "").slice(0, 300),
+			shorten(process.command || ""),
 		].filter(Boolean).join("\n");
 	}
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "stuck/others.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void programs_go_by_their_names(void **state)
+{
+	static const char *const linkers[] = {"cc",	  "x86_64-linux-gnu-gcc-12",
+					      "clang-14", "ld.bfd",
+					      "rust-lld", "ld",
+					      "collect2", "mold",
+					      "g++",	  "ld.lld-14"};
+	static const char *const others[] = {"cc1", "accc", "cargo",	    "sh",
+					     "",    "-",    "rustc-wrapper"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(linkers) / sizeof(*linkers); i++) {
+		assert_int_equal(other_kind_of(linkers[i], true), OTHER_LINKER);
+		assert_int_equal(other_kind_of(linkers[i], false), OTHER_PROGRAM);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_int_equal(other_kind_of(others[i], true), OTHER_PROGRAM);
+	assert_int_equal(other_kind_of("build-script-build", false), OTHER_BUILD_SCRIPT);
+	assert_int_equal(other_kind_of("rustc", true), OTHER_COMPILER);
+	assert_int_equal(other_kind_of("rustdoc", false), OTHER_COMPILER);
+	assert_string_equal(other_kind_name(OTHER_BUILD_SCRIPT), "build script");
+}
+
+/* As a build script would be, until the other end of the pipe is closed. */
+static pid_t start_script(const char *path, int until)
+{
+	char *const argv[] = {(char *)path, NULL};
+	char *const env[] = {(char *)"A=b", (char *)"CARGO_PKG_NAME=a-package", NULL};
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	dup2(until, STDIN_FILENO);
+	execve(path, argv, env);
+	_exit(127);
+}
+
+/* It is forked already, but may not have been executed yet. */
+static int read_script(struct other *o, pid_t pid)
+{
+	for (;;) {
+		int err = other__read(o, pid, false);
+
+		if (err || o->kind == OTHER_BUILD_SCRIPT)
+			return err;
+		other__clear(o);
+		usleep(1000);
+	}
+}
+
+static void a_build_script_has_a_package(void **state)
+{
+	char dir[] = "/tmp/qprof-test-XXXXXX", path[64];
+	struct other o;
+	int pipes[2];
+	pid_t pid;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/build-script-build", dir);
+	assert_int_equal(symlink("/bin/cat", path), 0);
+	assert_int_equal(pipe(pipes), 0);
+	pid = start_script(path, pipes[0]);
+	assert_int_equal(read_script(&o, pid), 0);
+	assert_int_equal(o.pid, pid);
+	assert_int_equal(o.parent, getpid());
+	assert_string_equal(o.subject, "a-package");
+	assert_string_equal(o.command, path);
+	assert_non_null(strchr("RSD", o.state));
+	other__clear(&o);
+	kill(pid, SIGKILL);
+	/* It has exited, and nobody has asked how. */
+	assert_int_equal(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
+	assert_int_equal(other__read(&o, pid, false), -ESRCH);
+	other__clear(&o);
+	waitpid(pid, NULL, 0);
+	close(pipes[0]);
+	close(pipes[1]);
+	unlink(path);
+	rmdir(dir);
+}
+
+static void what_is_gone_is_not_there(void **state)
+{
+	struct other o;
+
+	(void)state;
+	assert_int_equal(other__read(&o, INT_MAX, false), -ESRCH);
+	other__clear(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs_go_by_their_names),
+		cmocka_unit_test(a_build_script_has_a_package),
+		cmocka_unit_test(what_is_gone_is_not_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "stuck/others.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "capture/processes.h"
+#include "qprof/wire.h"
+#include "stuck/tasks.h"
+#include "tracks/command.h"
+
+/* cargo tells a build script its package so. */
+#define PACKAGE "CARGO_PKG_NAME="
+
+/* An environment may be long; what cargo sets comes before what it was given, or long after. */
+#define ENVIRON_MOST (1u << 20)
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_one_of(const char *name, size_t len, const char *const *names)
+{
+	for (; *names; names++) {
+		if (strlen(*names) == len && !memcmp(*names, name, len))
+			return true;
+	}
+	return false;
+}
+
+/* "x86_64-linux-gnu-gcc-12" is gcc, "ld.bfd" is ld. */
+static bool links(const char *program)
+{
+	static const char *const names[] = {"cc",      "c++",  "gcc",  "g++",	   "clang",
+					    "clang++", "ld",   "ld64", "lld",	   "mold",
+					    "wild",    "link", "zig",  "collect2", NULL};
+	const char *end = program + strlen(program), *begin;
+
+	while (end > program && (isdigit((unsigned char)end[-1]) || end[-1] == '.'))
+		end--;
+	if (end > program && end[-1] == '-')
+		end--;
+	else
+		end = program + strlen(program);
+	begin = memrchr(program, '-', (size_t)(end - program));
+	begin = begin ? begin + 1 : program;
+	return is_one_of(begin, (size_t)(end - begin), names) ||
+	       is_one_of(begin, strcspn(begin, "."), names);
+}
+
+enum other_kind other_kind_of(const char *program, bool below_compiler)
+{
+	static const char *const compilers[] = {"rustc", "clippy-driver", "rustdoc", NULL};
+
+	if (!strncmp(program, "build-script-", strlen("build-script-")))
+		return OTHER_BUILD_SCRIPT;
+	if (is_one_of(program, strlen(program), compilers))
+		return OTHER_COMPILER;
+	return below_compiler && links(program) ? OTHER_LINKER : OTHER_PROGRAM;
+}
+
+const char *other_kind_name(enum other_kind kind)
+{
+	static const char *const names[] = {
+		[OTHER_PROGRAM] = "program",
+		[OTHER_LINKER] = "linker",
+		[OTHER_BUILD_SCRIPT] = "build script",
+		[OTHER_COMPILER] = "compiler",
+	};
+
+	return names[kind];
+}
+
+/* NULL if it is not told, or may not be read. */
+static char *package_of(pid_t pid)
+{
+	_free_ char *line = NULL;
+	size_t capacity = 0, read = 0;
+	_fclose_ FILE *f = NULL;
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	f = fopen(path, "re");
+	while (f && read < ENVIRON_MOST && (n = getdelim(&line, &capacity, '\0', f)) > 0) {
+		read += (size_t)n;
+		if (!strncmp(line, PACKAGE, strlen(PACKAGE)))
+			return strdup(line + strlen(PACKAGE));
+	}
+	return NULL;
+}
+
+static int read_state(struct other *o)
+{
+	_tasks_ struct tasks tasks;
+	int err = tasks__read(&tasks, o->pid);
+
+	o->age_ns = tasks.age_ns;
+	for (uint32_t i = 0; i < tasks.n; i++) {
+		const struct task *t = &tasks.items[i];
+
+		o->cpu_ns += t->cpu_ns;
+		if (t->tid == o->pid && o->state != 'R') {
+			o->state = t->state;
+			o->waits = t->waits;
+		} else if (t->state == 'R') {
+			o->state = 'R';
+			o->waits = NULL;
+		}
+	}
+	return err ?: !tasks.n || strchr("ZXx", o->state) ? -ESRCH : 0;
+}
+
+/* A script is called as it was started; its file is that of a shell. */
+static char *name_of(pid_t pid)
+{
+	_free_ char *path = process_executable(pid);
+	char comm[32];
+
+	process_name(pid, comm, sizeof(comm));
+	/* The kernel keeps 15 bytes of it. */
+	if (path && !strncmp(base_of(path), comm, strlen(comm)))
+		return strdup(base_of(path));
+	return strdup(comm);
+}
+
+int other__read(struct other *o, pid_t pid, bool below_compiler)
+{
+	char args[WIRE_ARGS_MAX];
+	struct command c;
+	size_t len;
+	int err;
+
+	*o = (struct other){.pid = pid, .parent = process_parent(pid)};
+	err = read_state(o);
+	o->name = err ? NULL : name_of(pid);
+	if (!o->name)
+		return err ?: -ENOMEM;
+	o->kind = other_kind_of(o->name, below_compiler);
+	len = process_arguments(pid, args, sizeof(args));
+	if (!command__parse(&c, args, len, len == sizeof(args))) {
+		o->command = take_ptr(c.line);
+		if (o->kind == OTHER_COMPILER)
+			o->subject = take_ptr(c.crate);
+		command__clear(&c);
+	}
+	if (o->kind == OTHER_BUILD_SCRIPT)
+		o->subject = package_of(pid);
+	return 0;
+}
+
+void other__clear(struct other *o)
+{
+	free(o->name);
+	free(o->subject);
+	free(o->command);
+	*o = (struct other){0};
+}
