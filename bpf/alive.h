@@ -69,21 +69,26 @@ static long stack_find_freed_request(wire_u32 i, void *p)
 	return 0;
 }
 
-static inline void stack_drop_freed_requests(struct thread_stack *t)
+STACK_APART int stack_drop_freed_requests(struct thread_stack *t)
 {
-	struct stack_find_ctx c = {.t = t, .keep = t->n_requests};
+	struct stack_find_ctx c = {.t = t};
 
+	if (!t)
+		return 0;
+	c.keep = t->n_requests;
 	stack_loop(t->n_requests, stack_find_freed_request, &c);
 	stack_drop_requests(t, c.keep);
+	return 0;
 }
 
-static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp, wire_u64 now)
+STACK_APART int stack_change_segment(struct thread_stack *t, wire_u64 sp, wire_u64 now)
 {
-	struct stack_find_ctx c = {.t = t, .keep = t->n};
+	struct stack_find_ctx c = {.t = t};
 	wire_u64 lo, hi;
 
-	if (stack_in_segment(t, sp))
-		return;
+	if (!t)
+		return 0;
+	c.keep = t->n;
 	t->seg_guessed = stack_find_segment(t, sp) != 0;
 	if (t->seg_guessed) {
 		/* Near is surely the same stack; what is farther is looked up again. */
@@ -102,6 +107,13 @@ static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp, wire
 	t->seg_lo = lo;
 	t->seg_hi = hi;
 	stack_pop_to(t, c.keep, WIRE_SPAN_LEFT, now);
+	return 0;
+}
+
+static inline void stack_enter_segment(struct thread_stack *t, wire_u64 sp, wire_u64 now)
+{
+	if (!stack_in_segment(t, sp))
+		stack_change_segment(t, sp, now);
 }
 
 /* Whether a frame that is not above the event's sp may be alive beside the guard of that event. */
@@ -145,26 +157,43 @@ static long stack_find_dead(wire_u32 i, void *p)
 	return f->sp > c->sp || f->state == FRAME_STARTED;
 }
 
-/* Drop the frames that an event proves dead: at sp, of a guard if c->number is not 0. */
-static inline void stack_prune_for(struct stack_find_ctx *c, wire_u8 flags, wire_u64 now)
+STACK_APART int stack_drop_dead(struct thread_stack *t, const struct frame *event, wire_u32 flags,
+				wire_u64 now)
 {
-	struct thread_stack *t = c->t;
+	struct stack_find_ctx c = {.t = t};
+
+	if (!t || !event)
+		return 0;
+	c.sp = event->sp;
+	c.group = event->group;
+	c.number = event->number;
+	c.lib = event->lib;
+	c.keep = t->n;
+	stack_loop(t->n, stack_find_dead, &c);
+	stack_pop_to(t, c.keep, flags, now);
+	return 0;
+}
+
+/*
+ * Drop the frames that an event proves dead: one at event->sp, of a guard if event->number is not
+ * 0, whose scope and library count then.
+ */
+static inline void stack_prune_for(struct thread_stack *t, const struct frame *event, wire_u8 flags,
+				   wire_u64 now)
+{
 	struct frame *top;
 
-	stack_enter_segment(t, c->sp, now);
+	stack_enter_segment(t, event->sp, now);
 	top = stack_top(t);
-	if (!top || (top->sp > c->sp && stack_in_segment(t, top->sp)))
-		return;
-	c->keep = t->n;
-	stack_loop(t->n, stack_find_dead, c);
-	stack_pop_to(t, c->keep, flags, now);
+	if (top && (top->sp <= event->sp || !stack_in_segment(t, top->sp)))
+		stack_drop_dead(t, event, flags, now);
 }
 
 static inline void stack_prune(struct thread_stack *t, wire_u64 sp, wire_u8 flags, wire_u64 now)
 {
-	struct stack_find_ctx c = {.t = t, .sp = sp};
+	struct frame event = {.sp = sp};
 
-	stack_prune_for(&c, flags, now);
+	stack_prune_for(t, &event, flags, now);
 }
 
 /* As stack_find_dead(), of requests. */
@@ -180,17 +209,25 @@ static long stack_find_dead_request(wire_u32 i, void *p)
 	return sp > c->sp;
 }
 
-/* Drop the requests that an event at `sp` proves dead. */
-static inline void stack_prune_requests(struct thread_stack *t, wire_u64 sp, wire_u64 now)
+STACK_APART int stack_drop_dead_requests(struct thread_stack *t, wire_u64 sp)
 {
 	struct stack_find_ctx c = {.t = t, .sp = sp};
 
-	if (!stack_wants_callers() || !t->n_requests)
-		return;
-	stack_enter_segment(t, sp, now);
+	if (!t)
+		return 0;
 	c.keep = t->n_requests;
 	stack_loop(t->n_requests, stack_find_dead_request, &c);
 	stack_drop_requests(t, c.keep);
+	return 0;
+}
+
+/* Drop the requests that an event at `sp` proves dead. */
+static inline void stack_prune_requests(struct thread_stack *t, wire_u64 sp, wire_u64 now)
+{
+	if (!stack_wants_callers() || !t->n_requests)
+		return;
+	stack_enter_segment(t, sp, now);
+	stack_drop_dead_requests(t, sp);
 }
 
 /* WIRE_ROLE_CAUGHT: a panic was caught in a frame above `sp`. */

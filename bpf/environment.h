@@ -90,17 +90,17 @@ static __always_inline __u8 untimed(const struct frame *f)
 									      : 0;
 }
 
-static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
-		       wire_u32 invocation)
+STACK_APART int send_span(struct thread_stack *t, const struct frame *f, wire_u32 flags,
+			  wire_u64 now, wire_u32 invocation)
 {
 	struct wire_span *s;
 
-	if (knobs.silent)
-		return;
+	if (!t || !f || knobs.silent)
+		return 0;
 	s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 	if (!s) {
 		count(WIRE_LOST_RING_FULL);
-		return;
+		return 0;
 	}
 	*s = (struct wire_span){
 		.type = WIRE_SPAN,
@@ -118,6 +118,13 @@ static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 fl
 	};
 	bpf_ringbuf_submit(s, wakeup_flags());
 	t->spans++;
+	return 0;
+}
+
+static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
+		       wire_u32 invocation)
+{
+	send_span(t, f, flags, now, invocation);
 }
 
 static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)

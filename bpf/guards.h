@@ -47,27 +47,23 @@ static inline wire_u32 stack_query(struct thread_stack *t, wire_u32 lib)
  * WIRE_ROLE_GUARD, _GUARD_QUERY, _TIMER: an interval starts that is no query's. With `of_query` it
  * has the label of the query that it runs in; else `new` has its own.
  */
-static inline void stack_on_guard(struct thread_stack *t, struct frame *new, int of_query,
-				  wire_u64 now)
+STACK_APART int stack_on_guard(struct thread_stack *t, struct frame *new, int of_query,
+			       wire_u64 now)
 {
-	struct stack_find_ctx c = {
-		.t = t,
-		.sp = new->sp,
-		.group = new->group,
-		.number = new->number,
-		.lib = new->lib,
-	};
-
-	stack_prune_for(&c, WIRE_SPAN_LEFT, now);
+	if (!t || !new)
+		return 0;
+	stack_prune_for(t, new, WIRE_SPAN_LEFT, now);
 	if (of_query)
 		new->query = stack_query(t, new->lib);
 	stack_add(t, new, now);
+	return 0;
 }
 
-static inline int stack_is_guard(const struct stack_find_ctx *c, const struct frame *f)
+static inline int stack_is_guard(const struct frame *f, wire_u64 sp, wire_u32 scope,
+				 wire_u32 number, wire_u32 lib)
 {
-	return f->state == FRAME_GUARD && f->sp == c->sp && f->group == c->group &&
-	       f->lib == c->lib;
+	return f->state == FRAME_GUARD && f->sp == sp && f->group == scope && f->number == number &&
+	       f->lib == lib;
 }
 
 static long stack_find_guard(wire_u32 i, void *p)
@@ -78,7 +74,7 @@ static long stack_find_guard(wire_u32 i, void *p)
 
 	if (!f)
 		return 1;
-	if (stack_is_guard(c, f) && f->number == c->number) {
+	if (stack_is_guard(f, c->sp, c->group, c->number, c->lib)) {
 		c->found = at + 1;
 		return 1;
 	}
@@ -93,42 +89,50 @@ static long stack_find_guard(wire_u32 i, void *p)
 	return 0;
 }
 
+STACK_APART int stack_search_guard(struct thread_stack *t, const struct frame *end, wire_u64 now)
+{
+	struct stack_find_ctx c = {.t = t};
+
+	if (!t || !end)
+		return 0;
+	c.sp = end->sp;
+	c.group = end->group;
+	c.number = end->number;
+	c.lib = end->lib;
+	stack_enter_segment(t, c.sp, now);
+	stack_loop(t->n, stack_find_guard, &c);
+	return c.found ? c.found : c.moved ? c.moved : c.given;
+}
+
 /*
  * WIRE_ROLE_GUARD_END, _TIMER_END. With `quiet` it is nothing to tell of if no start was seen.
  */
-static inline void stack_on_guard_end(struct thread_stack *t, const struct frame *end, int quiet,
-				      wire_u64 now)
+STACK_APART int stack_on_guard_end(struct thread_stack *t, const struct frame *end, int quiet,
+				   wire_u64 now)
 {
-	struct stack_find_ctx c = {
-		.t = t,
-		.sp = end->sp,
-		.group = end->group,
-		.number = end->number,
-		.lib = end->lib,
-	};
-	struct frame *f = stack_top(t);
+	struct frame *f = t ? stack_top(t) : 0;
+	wire_u32 found;
 
-	if (f && stack_is_guard(&c, f) && f->number == c.number) {
-		c.found = t->n;
-	} else {
-		stack_enter_segment(t, c.sp, now);
-		stack_loop(t->n, stack_find_guard, &c);
-		if (!c.found)
-			c.found = c.moved ? c.moved : c.given;
-	}
-	if (!c.found) {
+	if (!t || !end)
+		return 0;
+	if (f && stack_is_guard(f, end->sp, end->group, end->number, end->lib))
+		found = t->n;
+	else
+		found = stack_search_guard(t, end, now);
+	if (!found) {
 		if (quiet)
-			return;
+			return 0;
 		if (t->n_lost)
 			t->n_lost--;
 		stack_count(WIRE_DROP_END_WITHOUT_START);
-		return;
+		return 0;
 	}
-	stack_pop_to(t, c.found, WIRE_SPAN_LEFT, now);
+	stack_pop_to(t, found, WIRE_SPAN_LEFT, now);
 	f = stack_top(t);
 	if (f && !f->hidden)
 		stack_emit(t, f, 0, now, WIRE_NO_INVOCATION);
 	stack_drop_top(t);
+	return 0;
 }
 
 #endif /* QPROF_GUARDS_H */

@@ -59,12 +59,19 @@ static long off_cpu_send_one(wire_u32 n, void *p)
 	return 0;
 }
 
-static inline void off_cpu_send_waiting(struct thread_stack *t)
+STACK_APART int off_cpu_send_noted(struct thread_stack *t)
 {
 	struct off_cpu_ctx c = {.t = t};
 
-	if (t->off_cpu.sent != t->off_cpu.noted)
+	if (t)
 		stack_loop(2 * OFF_CPU_WAITING, off_cpu_send_one, &c);
+	return 0;
+}
+
+static inline void off_cpu_send_waiting(struct thread_stack *t)
+{
+	if (t->off_cpu.sent != t->off_cpu.noted)
+		off_cpu_send_noted(t);
 }
 
 static inline void off_cpu_note(struct off_cpu *o, const struct off_interval *i)
@@ -77,15 +84,18 @@ static inline void off_cpu_note(struct off_cpu *o, const struct off_interval *i)
 }
 
 /* What the thread is in ends by `now`. */
-static inline void off_cpu_end(struct thread_stack *t, wire_u32 flags, wire_u64 now)
+STACK_APART int off_cpu_end(struct thread_stack *t, wire_u32 flags, wire_u64 now)
 {
 	struct off_cpu *o = &t->off_cpu;
-	struct off_interval i = {.end_ns = now, .reason = o->reason, .flags = flags};
+	struct off_interval i = {.end_ns = now, .flags = flags};
 
+	if (!t)
+		return 0;
+	i.reason = o->reason;
 	/* A capture that stops takes it at the same time. */
 	i.start_ns = __sync_lock_test_and_set(&o->since_ns, 0);
 	if (!i.start_ns || i.start_ns > now)
-		return;
+		return 0;
 	o->last_ns = now;
 	if (flags & WIRE_SPAN_LEFT)
 		stack_count(WIRE_COUNT_LEFT);
@@ -93,10 +103,11 @@ static inline void off_cpu_end(struct thread_stack *t, wire_u32 flags, wire_u64 
 		stack_count(WIRE_COUNT_OPEN);
 	if (o->state == OFF_CPU_BUSY) {
 		off_cpu_note(o, &i);
-		return;
+		return 0;
 	}
 	off_cpu_send_waiting(t);
 	off_cpu_send(t, &i);
+	return 0;
 }
 
 /* A hit works on the thread's stack from here on, at a time that was read as `now`: its time. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The kernel half: one program per role of probe site, and the life of the followed processes.
+ * The kernel half: what is done at each role of probe site, and the life of the followed processes.
  * Knows no symbols and no files: what a site means is in its cookie (qprof/wire.h).
  *
  * Entry-style probes only. A return probe replaces the return address on the compiler's stack, and
@@ -36,6 +36,31 @@ static __always_inline void send_thread(const struct thread_stack *t)
 	bpf_ringbuf_submit(r, wakeup_flags());
 }
 
+/* The current thread has no storage. True if it has now: its process is followed. */
+STACK_APART int begin_thread(void)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 pid = id >> 32;
+	struct thread_stack *t;
+
+	if (!bpf_map_lookup_elem(&targets, &pid)) {
+		count(WIRE_COUNT_HITS_OTHER);
+		return 0;
+	}
+	t = bpf_task_storage_get(&stacks, bpf_get_current_task_btf(), NULL,
+				 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t) {
+		count(WIRE_COUNT_HITS);
+		count(WIRE_LOST_NO_STORAGE);
+		return 0;
+	}
+	t->hits = 1;
+	t->pid = pid;
+	t->tid = (__u32)id;
+	send_thread(t);
+	return 1;
+}
+
 /*
  * The current thread's stack, or NULL if its process is not followed. A followed thread has
  * storage, so the table of targets is only asked once per thread.
@@ -44,8 +69,6 @@ static __always_inline struct thread_stack *current_stack(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread_stack *t;
-	__u64 id;
-	__u32 pid;
 
 	if (!enabled)
 		return NULL;
@@ -56,44 +79,23 @@ static __always_inline struct thread_stack *current_stack(void)
 			count_n(WIRE_COUNT_HITS, __sync_lock_test_and_set(&t->hits, 0));
 		return t;
 	}
-	id = bpf_get_current_pid_tgid();
-	pid = id >> 32;
-	if (!bpf_map_lookup_elem(&targets, &pid)) {
-		count(WIRE_COUNT_HITS_OTHER);
-		return NULL;
-	}
-	t = bpf_task_storage_get(&stacks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!t) {
-		count(WIRE_COUNT_HITS);
-		count(WIRE_LOST_NO_STORAGE);
-		return NULL;
-	}
-	t->hits = 1;
-	t->pid = pid;
-	t->tid = (__u32)id;
-	send_thread(t);
-	return t;
+	return begin_thread() ? bpf_task_storage_get(&stacks, task, NULL, 0) : NULL;
 }
 
-struct hit {
-	struct thread_stack *t;
-	__u64 cookie;
-	__u64 now;
-};
-
 /*
- * A probe was hit, at the time at which this is called: see off_cpu.h. 0 if the thread is not
- * followed; else the work on its stack ends with off_cpu_done().
+ * A probe was hit, at the time at which this is called, which becomes the one that counts: see
+ * off_cpu.h. NULL if the thread is not followed; else the work on its stack ends with
+ * off_cpu_done().
  */
-static __always_inline int begin_hit(struct hit *h, struct pt_regs *ctx)
+static __always_inline struct thread_stack *begin_hit(__u64 *now)
 {
-	h->now = bpf_ktime_get_ns();
-	h->cookie = bpf_get_attach_cookie(ctx);
-	h->t = current_stack();
-	if (!h->t)
-		return 0;
-	h->now = off_cpu_begin(h->t, h->now);
-	return 1;
+	struct thread_stack *t;
+
+	*now = bpf_ktime_get_ns();
+	t = current_stack();
+	if (t)
+		*now = off_cpu_begin(t, *now);
+	return t;
 }
 
 /*
@@ -124,9 +126,8 @@ static __always_inline void push(struct thread_stack *t, __u64 cookie, __u64 sp,
 }
 
 /* At the instruction that names the query. Returns 0. */
-static __always_inline int push_named(struct pt_regs *ctx, __u8 state)
+static __always_inline int push_named(struct pt_regs *ctx, __u64 cookie, __u8 state)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 
 	if (t)
@@ -134,10 +135,9 @@ static __always_inline int push_named(struct pt_regs *ctx, __u8 state)
 	return 0;
 }
 
-SEC("uprobe/start")
-int on_start(struct pt_regs *ctx)
+static __always_inline int on_start(struct pt_regs *ctx, __u64 cookie)
 {
-	return push_named(ctx, FRAME_STARTED);
+	return push_named(ctx, cookie, FRAME_STARTED);
 }
 
 /* Who called the wrapper that is being entered; 0 if that is none of the library's code. */
@@ -156,10 +156,9 @@ static __always_inline __u32 read_caller(struct pt_regs *ctx, __u64 cookie)
 /* sp of who calls the wrapper, at the call. */
 #define REQUEST_SP(ctx, cookie) (PT_REGS_SP(ctx) + 8 * wire_cookie_request_slot(cookie) + 8)
 
-SEC("uprobe/request")
-int on_request(struct pt_regs *ctx)
+static __always_inline int on_request(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx), sp = REQUEST_SP(ctx, cookie);
+	__u64 sp = REQUEST_SP(ctx, cookie);
 	struct thread_stack *t = current_stack();
 	__u64 now;
 
@@ -172,10 +171,9 @@ int on_request(struct pt_regs *ctx)
 }
 
 /* A request and a start in one, for callers: two programs at one site run in no certain order. */
-SEC("uprobe/requested_wrapper")
-int on_requested_wrapper(struct pt_regs *ctx)
+static __always_inline int on_requested_wrapper(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx), sp = REQUEST_SP(ctx, cookie);
+	__u64 sp = REQUEST_SP(ctx, cookie);
 	__u32 lib = wire_cookie_lib(cookie), query = wire_cookie_query(cookie);
 	__u32 key = wire_wrapper_key(lib, query);
 	struct thread_stack *t = current_stack();
@@ -197,10 +195,9 @@ int on_requested_wrapper(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("uprobe/wrapper")
-int on_wrapper(struct pt_regs *ctx)
+static __always_inline int on_wrapper(struct pt_regs *ctx, __u64 cookie)
 {
-	return push_named(ctx, FRAME_WRAPPED);
+	return push_named(ctx, cookie, FRAME_WRAPPED);
 }
 
 /* Which query a body runs: what its vtable says the provider is. Zero if it cannot be read. */
@@ -238,10 +235,8 @@ static __always_inline struct wire_provider *find_provider(struct pt_regs *ctx, 
  * Fires for every query of the body. Those with a START of their own are left to it; the table
  * names them too, as WIRE_NO_QUERY, so that a provider it does not hold is known to be a miss.
  */
-SEC("uprobe/identify")
-int on_identify(struct pt_regs *ctx)
+static __always_inline int on_identify(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 	struct wire_provider *p = t ? find_provider(ctx, cookie) : NULL;
 
@@ -257,51 +252,50 @@ int on_identify(struct pt_regs *ctx)
  * By far the hottest: it looks at no frame but the top, whose liveness it leaves to the next start
  * or end to judge.
  */
-SEC("uprobe/hit")
-int on_hit(struct pt_regs *ctx)
+static __always_inline int on_hit(struct pt_regs *ctx, __u64 cookie)
 {
-	struct hit h;
-	struct wire_hit *r;
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
+	struct wire_hit *h;
 	struct frame *top;
 
-	if (!begin_hit(&h, ctx))
+	if (!t)
 		return 0;
-	top = stack_top(h.t);
-	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-	if (!r) {
+	top = stack_top(t);
+	h = bpf_ringbuf_reserve(&ring, sizeof(*h), 0);
+	if (!h) {
 		count(WIRE_LOST_RING_FULL);
-		off_cpu_done(h.t);
+		off_cpu_done(t);
 		return 0;
 	}
-	*r = (struct wire_hit){
+	*h = (struct wire_hit){
 		.type = WIRE_HIT,
-		.lib = wire_cookie_lib(h.cookie),
+		.lib = wire_cookie_lib(cookie),
 		.depth = top ? stack_depth_above(top) : 0,
-		.pid = h.t->pid,
-		.tid = h.t->tid,
-		.invocation = read_hit(ctx, h.cookie),
-		.time_ns = h.now,
+		.pid = t->pid,
+		.tid = t->tid,
+		.invocation = read_hit(ctx, cookie),
+		.time_ns = now,
 	};
-	bpf_ringbuf_submit(r, wakeup_flags());
-	h.t->spans++;
-	off_cpu_done(h.t);
+	bpf_ringbuf_submit(h, wakeup_flags());
+	t->spans++;
+	off_cpu_done(t);
 	return 0;
 }
 
-SEC("uprobe/end")
-int on_end(struct pt_regs *ctx)
+static __always_inline int on_end(struct pt_regs *ctx, __u64 cookie)
 {
-	struct hit h;
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
 
-	if (!begin_hit(&h, ctx))
+	if (!t)
 		return 0;
-	stack_on_end(h.t, h.cookie, PT_REGS_SP(ctx), h.now, read_invocation(ctx, h.cookie));
-	off_cpu_done(h.t);
+	stack_on_end(t, cookie, PT_REGS_SP(ctx), now, read_invocation(ctx, cookie));
+	off_cpu_done(t);
 	return 0;
 }
 
-SEC("uprobe/caught")
-int on_caught(struct pt_regs *ctx)
+static __always_inline int on_caught(struct pt_regs *ctx, __u64 cookie)
 {
 	struct thread_stack *t = current_stack();
 
@@ -325,45 +319,31 @@ static __always_inline void frame_of_guard(struct frame *f, struct pt_regs *ctx,
 	};
 }
 
-/*
- * A function that the verifier looks at by itself, once: after the ways that a label can be told it
- * would follow all of the stack's anew, which took tens of milliseconds. Returns 0.
- */
-__noinline int push_guard(struct thread_stack *t, struct frame *f, int label_of_query, __u64 now)
+static __always_inline int on_guard(struct pt_regs *ctx, __u64 cookie)
 {
-	if (t && f)
-		stack_on_guard(t, f, label_of_query, now);
-	return 0;
-}
-
-SEC("uprobe.s/guard")
-int on_guard(struct pt_regs *ctx)
-{
-	struct hit h;
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
+	__u32 label = wire_cookie_label(cookie);
 	__u64 slot[2] = {}; /* where its text is, and how long */
 	struct frame f;
-	__u32 label;
 
-	if (!begin_hit(&h, ctx) || has_stopped(h.t))
+	if (!t || has_stopped(t))
 		return 0;
-	frame_of_guard(&f, ctx, h.cookie);
-	label = wire_cookie_label(h.cookie);
+	frame_of_guard(&f, ctx, cookie);
 	if (label < WIRE_LABEL_OF_QUERY) {
 		/* Unreadable, its length is none that a label has. */
 		if (bpf_copy_from_user(slot, sizeof(slot), (void *)(f.sp + 8 * label)))
 			slot[1] = ~0ull;
 		tell_label(&f, slot[0], slot[1], 0);
 	}
-	push_guard(h.t, &f, label == WIRE_LABEL_OF_QUERY, h.now);
-	off_cpu_done(h.t);
+	stack_on_guard(t, &f, label == WIRE_LABEL_OF_QUERY, now);
+	off_cpu_done(t);
 	return 0;
 }
 
-SEC("uprobe/guard_query")
-int on_guard_query(struct pt_regs *ctx)
+static __always_inline int on_guard_query(struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread_stack *t = current_stack();
 	struct wire_provider *p = t ? find_provider(ctx, cookie) : NULL;
 	struct frame f;
@@ -381,7 +361,7 @@ int on_guard_query(struct pt_regs *ctx)
 		.kind = p->kind,
 		.hidden = p->hidden,
 	};
-	push_guard(t, &f, 0, now);
+	stack_on_guard(t, &f, 0, now);
 	off_cpu_done(t);
 	return 0;
 }
@@ -424,37 +404,37 @@ static __always_inline struct wire_provider *ask_callers(struct pt_regs *ctx, __
 	return bpf_map_lookup_elem(&providers, &key);
 }
 
-SEC("uprobe/guard_called")
-int on_guard_called(struct pt_regs *ctx)
+static __always_inline int on_guard_called(struct pt_regs *ctx, __u64 cookie)
 {
-	struct hit h;
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
 	struct wire_provider *p;
 	struct frame f;
 
-	if (!begin_hit(&h, ctx))
+	if (!t)
 		return 0;
-	frame_of_guard(&f, ctx, h.cookie);
-	p = ask_callers(ctx, h.cookie);
+	frame_of_guard(&f, ctx, cookie);
+	p = ask_callers(ctx, cookie);
 	if (!p)
 		count(WIRE_COUNT_NO_LABEL);
 	f.query = p ? p->query : WIRE_NO_QUERY;
 	f.hidden = p && p->hidden;
-	push_guard(h.t, &f, 0, h.now);
-	off_cpu_done(h.t);
+	stack_on_guard(t, &f, 0, now);
+	off_cpu_done(t);
 	return 0;
 }
 
-SEC("uprobe/guard_end")
-int on_guard_end(struct pt_regs *ctx)
+static __always_inline int on_guard_end(struct pt_regs *ctx, __u64 cookie)
 {
-	struct hit h;
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
 	struct frame f;
 
-	if (!begin_hit(&h, ctx))
+	if (!t)
 		return 0;
-	frame_of_guard(&f, ctx, h.cookie);
-	stack_on_guard_end(h.t, &f, 1, h.now);
-	off_cpu_done(h.t);
+	frame_of_guard(&f, ctx, cookie);
+	stack_on_guard_end(t, &f, 1, now);
+	off_cpu_done(t);
 	return 0;
 }
 
@@ -474,33 +454,81 @@ static __always_inline void frame_of_timer(struct frame *f, struct pt_regs *ctx,
 	};
 }
 
-SEC("uprobe.s/timer")
-int on_timer(struct pt_regs *ctx)
+static __always_inline int on_timer(struct pt_regs *ctx, __u64 cookie)
 {
-	struct hit h;
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
 	struct frame f;
 
-	if (!begin_hit(&h, ctx) || has_stopped(h.t))
+	if (!t || has_stopped(t))
 		return 0;
-	frame_of_timer(&f, ctx, h.cookie);
+	frame_of_timer(&f, ctx, cookie);
 	tell_label(&f, READ_CTX(ctx, dx), READ_CTX(ctx, cx), 1);
-	push_guard(h.t, &f, 0, h.now);
-	off_cpu_done(h.t);
+	stack_on_guard(t, &f, 0, now);
+	off_cpu_done(t);
 	return 0;
 }
 
-SEC("uprobe/timer_end")
-int on_timer_end(struct pt_regs *ctx)
+static __always_inline int on_timer_end(struct pt_regs *ctx, __u64 cookie)
 {
-	struct hit h;
+	__u64 now;
+	struct thread_stack *t = begin_hit(&now);
 	struct frame f;
 
-	if (!begin_hit(&h, ctx))
+	if (!t)
 		return 0;
-	frame_of_timer(&f, ctx, h.cookie);
-	stack_on_guard_end(h.t, &f, 0, h.now);
-	off_cpu_done(h.t);
+	frame_of_timer(&f, ctx, cookie);
+	stack_on_guard_end(t, &f, 0, now);
+	off_cpu_done(t);
 	return 0;
+}
+
+/*
+ * All sites but those below. One program for all roles: the verifier, whose work is most of what
+ * takes time when a recording begins, looks at what they share once.
+ */
+SEC("uprobe/site")
+int qprof_site(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	switch (wire_cookie_role(cookie)) {
+	case WIRE_ROLE_START:
+	case WIRE_ROLE_START_BODY:
+		return on_start(ctx, cookie);
+	case WIRE_ROLE_WRAPPER:
+		return knobs.callers ? on_requested_wrapper(ctx, cookie) : on_wrapper(ctx, cookie);
+	case WIRE_ROLE_REQUEST:
+		return knobs.callers ? on_request(ctx, cookie) : 0;
+	case WIRE_ROLE_IDENTIFY:
+		return on_identify(ctx, cookie);
+	case WIRE_ROLE_END:
+		return on_end(ctx, cookie);
+	case WIRE_ROLE_CAUGHT:
+		return on_caught(ctx, cookie);
+	case WIRE_ROLE_GUARD_QUERY:
+		return on_guard_query(ctx, cookie);
+	case WIRE_ROLE_GUARD_CALLED:
+		return on_guard_called(ctx, cookie);
+	case WIRE_ROLE_GUARD_END:
+		return on_guard_end(ctx, cookie);
+	case WIRE_ROLE_TIMER_END:
+		return on_timer_end(ctx, cookie);
+	case WIRE_ROLE_HIT:
+		return on_hit(ctx, cookie);
+	}
+	return 0;
+}
+
+/* The sites where a label is read, for which a page may have to come first. */
+SEC("uprobe.s/label_site")
+int qprof_label_site(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (wire_cookie_role(cookie) == WIRE_ROLE_TIMER)
+		return on_timer(ctx, cookie);
+	return on_guard(ctx, cookie);
 }
 
 #include "open_stacks.h"

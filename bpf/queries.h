@@ -74,8 +74,8 @@ static inline wire_u32 stack_take_caller(struct thread_stack *t, wire_u64 cookie
  * A query starts: with FRAME_STARTED `sp` is its body's, with FRAME_WRAPPED its wrapper's. The
  * cookie names the query, its group and its library.
  */
-static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u8 state,
-			      wire_u64 now)
+STACK_APART int stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u32 state,
+			   wire_u64 now)
 {
 	struct frame new = {
 		.sp = sp,
@@ -86,10 +86,13 @@ static inline void stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 
 		.hidden = wire_cookie_reg(cookie) == WIRE_HIDDEN,
 	};
 
-	stack_prune(t, sp, WIRE_SPAN_LEFT, now);
+	if (!t)
+		return 0;
+	stack_prune_for(t, &new, WIRE_SPAN_LEFT, now);
 	if (stack_wants_callers())
 		new.caller = stack_take_caller(t, cookie, sp, state, now);
 	stack_add(t, &new, now);
+	return 0;
 }
 
 static inline int stack_is_at(const struct frame *f, wire_u64 sp)
@@ -141,18 +144,13 @@ static long stack_find_wrapper(wire_u32 i, void *p)
 	return 1;
 }
 
-static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group, wire_u64 sp,
-					  wire_u64 now)
+STACK_APART int stack_search_started(struct thread_stack *t, wire_u32 group, wire_u64 sp,
+				     wire_u64 now)
 {
 	struct stack_find_ctx c = {.t = t, .sp = sp, .group = group};
-	struct frame *top = stack_top(t);
 
-	if (!top)
+	if (!t)
 		return 0;
-	if (stack_is_at(top, sp))
-		return t->n;
-	if (!t->n_lost && top->sp - sp < STACK_NEAR && stack_is_wrapper_of(t, top, group, sp))
-		return t->n;
 	stack_loop(t->n, stack_find_at, &c);
 	if (c.found)
 		return c.found;
@@ -166,18 +164,34 @@ static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group
 	return c.found;
 }
 
-/* WIRE_ROLE_END. */
-static inline void stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u64 now,
-				wire_u32 invocation)
+static inline wire_u32 stack_find_started(struct thread_stack *t, wire_u32 group, wire_u64 sp,
+					  wire_u64 now)
 {
-	wire_u32 found = stack_find_started(t, wire_cookie_group(cookie), sp, now);
+	struct frame *top = stack_top(t);
+
+	if (!top)
+		return 0;
+	if (stack_is_at(top, sp))
+		return t->n;
+	if (!t->n_lost && top->sp - sp < STACK_NEAR && stack_is_wrapper_of(t, top, group, sp))
+		return t->n;
+	return stack_search_started(t, group, sp, now);
+}
+
+/* WIRE_ROLE_END. */
+STACK_APART int stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u64 sp, wire_u64 now,
+			     wire_u32 invocation)
+{
+	wire_u32 found = t ? stack_find_started(t, wire_cookie_group(cookie), sp, now) : 0;
 	struct frame *f;
 
+	if (!t)
+		return 0;
 	if (!found) {
 		stack_count(WIRE_DROP_END_WITHOUT_START);
 		stack_prune(t, sp, WIRE_SPAN_LEFT, now);
 		stack_prune_requests(t, sp, now);
-		return;
+		return 0;
 	}
 	stack_pop_to(t, found, WIRE_SPAN_LEFT, now);
 	f = stack_top(t);
@@ -185,6 +199,7 @@ static inline void stack_on_end(struct thread_stack *t, wire_u64 cookie, wire_u6
 		stack_emit(t, f, 0, now, invocation);
 	stack_drop_top(t);
 	stack_prune_requests(t, sp, now);
+	return 0;
 }
 
 #endif /* QPROF_QUERIES_H */

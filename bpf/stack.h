@@ -16,12 +16,8 @@
 #ifndef QPROF_STACK_H
 #define QPROF_STACK_H
 
-#include "qprof/wire.h"
+#include "thread_stack.h"
 
-#ifndef STACK_INLINE_FRAMES
-#define STACK_INLINE_FRAMES 512 /* a power of two; deeper frames go to the overflow map */
-#endif
-#define STACK_MAX_FRAMES 65536
 /* Two stacks are never this close: a red zone of 100 KiB and a guard page lie between them. */
 #define STACK_NEAR 65536ULL
 /*
@@ -29,102 +25,20 @@
  * than a body's own frame, so that no body called from there is this near.
  */
 #define STACK_CALL_NEAR 256ULL
-/*
- * Requests that wait at a time, a power of two: the oldest is forgotten for one more, and its
- * query's caller is not known then.
- */
-#ifndef STACK_REQUESTS
-#define STACK_REQUESTS 32
-#endif
 /* stack_find_segment(): nothing is mapped there. The kernel's -ENOENT. */
 #define STACK_NOT_MAPPED (-2)
 
-enum frame_state {
-	FRAME_STARTED = 1, /* sp is the body's */
-	FRAME_WRAPPED,	   /* started; sp is its wrapper's, above the body's */
-	FRAME_GUARD,	   /* no query's: a guard's or a timer's; sp is that of its function */
-};
-
-struct frame {
-	wire_u64 sp;
-	wire_u64 start_ns;
-	wire_u16 query; /* or what else wire_span.query is */
-	wire_u16 group; /* or scope */
-	wire_u16 depth; /* frames below this one that are not hidden */
-	wire_u8 lib;
-	wire_u8 state; /* enum frame_state */
-	union {
-		wire_u32 caller; /* as in struct wire_span */
-		wire_u32 label;
-	};
-	wire_u16 number; /* within its scope; 0: a query's */
-	wire_u8 kind;	 /* enum wire_kind */
-	wire_u8 hidden;	 /* not asked for: never sent */
-};
-
-/* A wrapper that was called and has not led to a start. */
-struct request {
-	wire_u64 sp; /* its caller's, at the call: above all of the wrapper's frame */
-	wire_u32 caller;
-	wire_u16 query;
-	wire_u8 lib;
-	wire_u8 pad;
-};
-
-/* The logic of these two is in off_cpu.h. */
-struct off_interval {
-	wire_u64 start_ns;
-	wire_u64 end_ns;
-	wire_u32 reason; /* enum wire_off_reason */
-	wire_u32 flags;	 /* enum wire_span_flag */
-};
-
-/* Intervals within one hit that can wait for its end, a power of two. */
-#define OFF_CPU_WAITING 4
-
-enum off_cpu_state {
-	OFF_CPU_NOBODY, /* has no hit yet, or has exited: nothing is noted of it */
-	OFF_CPU_IDLE,
-	OFF_CPU_BUSY, /* in a program that works on the stack */
-};
-
-struct off_cpu {
-	wire_u64 since_ns; /* the thread left its CPU then; 0: it is on one */
-	wire_u64 last_ns;  /* end of its last interval */
-	wire_u32 reason;   /* of since_ns */
-	wire_u8 state;
-	wire_u8 noted; /* intervals that ever waited, modulo 256, and of them: */
-	wire_u8 sent;
-	wire_u8 pad;
-	wire_u64 n_told; /* that is not in the counters yet */
-	struct off_interval waiting[OFF_CPU_WAITING];
-};
-
-struct thread_stack {
-	wire_u64 seg_lo; /* bounds of the mapping that holds the sp of the last event */
-	wire_u64 seg_hi;
-	wire_u32 pid;
-	wire_u32 tid;
-	wire_u32 n;
-	wire_u32 n_lost;      /* starts since the top frame's that found no room: all younger */
-	wire_u32 seg_guessed; /* the mapping could not be told: only what is near sp is known */
-	wire_u32 n_requests;
-	wire_u64 hits; /* probe hits and spans sent that are not in the counters yet */
-	wire_u64 spans;
-	wire_u32 requests_end; /* index behind the youngest, modulo STACK_REQUESTS */
-	wire_u32 changes;      /* how often a hit has begun, for who looks on from elsewhere */
-	wire_u32 counted_lib;  /* whose queries are counted */
-	wire_u32 pad;
-	struct off_cpu off_cpu;
-	struct request requests[STACK_REQUESTS];
-	struct frame frames[STACK_INLINE_FRAMES];
-	wire_u32 counted[WIRE_WATCHED_QUERIES]; /* executions that were not sent yet */
-};
-
-_Static_assert(sizeof(struct frame) == 32, "frame");
-_Static_assert(sizeof(struct request) == 16, "request");
-_Static_assert((STACK_REQUESTS & (STACK_REQUESTS - 1)) == 0, "masked index");
-_Static_assert((STACK_INLINE_FRAMES & (STACK_INLINE_FRAMES - 1)) == 0, "masked index");
+/*
+ * What is long, or seldom needed: a function that the verifier looks at by itself, once for each
+ * program, and not anew on every way that leads there. It knows nothing of the arguments then: that
+ * a pointer is not NULL must be asked, and what it points to holds no pointer that can be used. The
+ * frames of those that call each other take 512 bytes together, at most.
+ */
+#ifdef __bpf__
+#define STACK_APART __attribute__((noinline))
+#else
+#define STACK_APART static inline
+#endif
 
 /* What the includer provides. */
 static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i);
@@ -215,13 +129,20 @@ static long stack_pop_one(wire_u32 i, void *p)
 	return 0;
 }
 
-/* Pop down to `n` frames, youngest first: records leave in the order of their ends. */
-static inline void stack_pop_to(struct thread_stack *t, wire_u32 n, wire_u8 flags, wire_u64 now)
+STACK_APART int stack_pop_frames(struct thread_stack *t, wire_u32 n, wire_u32 flags, wire_u64 now)
 {
 	struct stack_pop_ctx c = {.t = t, .now = now, .flags = flags};
 
-	if (t->n > n)
+	if (t && t->n > n)
 		stack_loop(t->n - n, stack_pop_one, &c);
+	return 0;
+}
+
+/* Pop down to `n` frames, youngest first: records leave in the order of their ends. */
+static inline void stack_pop_to(struct thread_stack *t, wire_u32 n, wire_u8 flags, wire_u64 now)
+{
+	if (t->n > n)
+		stack_pop_frames(t, n, flags, now);
 }
 
 /* The depth of what runs right within `top`. */

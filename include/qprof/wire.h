@@ -313,8 +313,8 @@ struct wire_knobs {
  *
  * WIRE_ROLE_REQUEST (wire_request_cookie()): bits 28-59 are the site's own ELF address, which
  * makes an ELF address of the return address; bits 60-63 where that is on the stack, from sp, in
- * units of 8 bytes. With callers, the sites of WIRE_ROLE_WRAPPER have this cookie too: they tell a
- * request and a start at once, and find the group of the query in a table (struct wire_wrappers).
+ * units of 8 bytes. With callers, the sites of WIRE_ROLE_WRAPPER have such a cookie too: they tell
+ * a request and a start at once, and find the group of the query in a table (struct wire_wrappers).
  *
  * WIRE_ROLE_START, _START_BODY, _WRAPPER: WIRE_HIDDEN in place of the register: the query is not
  * asked for, and is kept track of for the sake of others only.
@@ -438,10 +438,10 @@ static inline wire_u64 wire_cookie(wire_u32 role, wire_u32 lib, wire_u32 query, 
 	       (wire_u64)((sp_delta / 8 + WIRE_SP_BIAS) & 0xfff) << 52;
 }
 
-static inline wire_u64 wire_request_cookie(wire_u32 lib, wire_u32 query, wire_u32 addr,
-					   wire_u32 slot)
+static inline wire_u64 wire_request_cookie(wire_u32 role, wire_u32 lib, wire_u32 query,
+					   wire_u32 addr, wire_u32 slot)
 {
-	return (wire_u64)WIRE_ROLE_REQUEST | (wire_u64)(lib & 0xff) << 4 |
+	return (wire_u64)(role & 0xf) | (wire_u64)(lib & 0xff) << 4 |
 	       (wire_u64)(query & 0xffff) << 12 | (wire_u64)addr << 28 |
 	       (wire_u64)(slot & 0xf) << 60;
 }

@@ -68,8 +68,13 @@ int choice__init(struct choice *c, const struct plan *plan, const struct filter 
 {
 	*c = (struct choice){.plan = plan, .filter = filter, .lib = lib, .callers = callers};
 	c->guards = calloc(plan->n_guards + 1UL, sizeof(*c->guards)); /* calloc(0) may be NULL */
-	if (!c->guards)
+	c->first_step = calloc(plan->n_guards + 1UL, sizeof(*c->first_step));
+	if (!c->guards || !c->first_step) {
+		choice__clear(c);
 		return -ENOMEM;
+	}
+	for (uint32_t i = plan->n_steps; i--;)
+		c->first_step[plan->steps[i].guard] = i;
 	c->queries = wants_queries(c);
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *site = &plan->sites[i];
@@ -140,7 +145,8 @@ static uint64_t request_cookie(const struct choice *c, const struct plan_site *s
 	/* At a start, what was pushed on the return address is the way to the wrapper's sp. */
 	int32_t slot = site->role == WIRE_ROLE_WRAPPER ? site->sp_delta : site->slot;
 
-	return wire_request_cookie(c->lib, site->query, (uint32_t)site->addr, (uint32_t)slot / 8);
+	return wire_request_cookie(site->role, c->lib, site->query, (uint32_t)site->addr,
+				   (uint32_t)slot / 8);
 }
 
 static uint64_t guard_cookie(const struct choice *c, const struct plan_site *site)
@@ -228,14 +234,15 @@ static void describe_guard(const struct choice *c, const struct plan_site *site,
 	value->hidden = !query_passes(c, class_of(g), query);
 }
 
-static bool serves(const struct plan *plan, const struct plan_site *site,
-		   const struct plan_query *q)
+static bool serves(const struct choice *c, const struct plan_site *site, const struct plan_query *q)
 {
+	const struct plan *plan = c->plan;
+
 	if (site->role != WIRE_ROLE_GUARD_CALLED)
 		return q->body_incr == site->body || q->body_non_incr == site->body;
-	for (uint32_t i = 0; i < plan->n_steps; i++)
-		if (plan->steps[i].guard == site->guard && plan->steps[i].body != PLAN_NONE &&
-		    plan->steps[i].body == q->body_incr)
+	for (uint32_t i = c->first_step[site->guard];
+	     i < plan->n_steps && plan->steps[i].guard == site->guard; i++)
+		if (plan->steps[i].body != PLAN_NONE && plan->steps[i].body == q->body_incr)
 			return true;
 	return false;
 }
@@ -245,7 +252,7 @@ bool choice__provider(const struct choice *c, const struct plan_site *site, uint
 {
 	const struct plan_query *q = &c->plan->queries[query];
 
-	if (!serves(c->plan, site, q))
+	if (!serves(c, site, q))
 		return false;
 	*key = (struct wire_provider_key){
 		.distance = (uint32_t)(q->provider - site->addr),
@@ -309,5 +316,6 @@ bool choice__wrappers(const struct choice *c, uint32_t query, struct wire_wrappe
 void choice__clear(struct choice *c)
 {
 	free(c->guards);
+	free(c->first_step);
 	*c = (struct choice){0};
 }

@@ -17,9 +17,10 @@ struct choice {
 	const struct plan *plan;
 	const struct filter *filter; /* NULL: everything is asked for */
 	uint8_t lib;
-	bool callers; /* requests are probed too */
-	bool queries; /* queries are kept track of, if only for the sake of others */
-	bool *guards; /* those of the plan that are watched */
+	bool callers;	      /* requests are probed too */
+	bool queries;	      /* queries are kept track of, if only for the sake of others */
+	bool *guards;	      /* those of the plan that are watched */
+	uint32_t *first_step; /* of each guard, whose steps follow one another */
 };
 
 /* The plan and the filter must outlive it. -ENOMEM. */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -19,6 +20,7 @@
 #include "base/diag.h"
 #include "capture/privilege.h"
 #include "capture/probes.h"
+#include "capture/tables.h"
 #include "capture/units.h"
 #include "qprof.skel.h"
 
@@ -74,21 +76,16 @@ static bool may_pass(const struct filter *f, enum filter_class class)
 	return !f || filter__may_pass(f, class);
 }
 
-static void use(struct kernel *k, enum wire_role role, struct bpf_program *prog, bool needed)
-{
-	if (needed)
-		k->progs[role] = prog;
-	bpf_program__set_autoload(prog, needed);
-}
-
 /*
- * The verifier takes some 4 ms for each program: what no plan has a site for that passes the filter
- * is not loaded. Starts and ends of queries always are, as the probes' cost is measured with them.
+ * Which program is for the sites of each role: none for those that no plan has one of that passes
+ * the filter. Starts and ends of queries always have one, as the probes' cost is measured with
+ * them.
  */
 static void list_programs(struct kernel *k, const struct kernel_options *opt)
 {
 	const struct filter *f = opt->filter;
-	struct qprof_bpf *s = k->skel;
+	struct bpf_program *site = k->skel->progs.qprof_site,
+			   *label = k->skel->progs.qprof_label_site;
 	bool hashing = may_pass(f, FILTER_HASHING);
 	bool queries = hashing || may_pass(f, FILTER_QUERY);
 	bool about_query = may_pass(f, FILTER_BLOCKED) || may_pass(f, FILTER_LOAD);
@@ -96,21 +93,21 @@ static void list_programs(struct kernel *k, const struct kernel_options *opt)
 		hashing || about_query || may_pass(f, FILTER_ACTIVITY) || may_pass(f, FILTER_TOLD);
 	bool timers = may_pass(f, FILTER_TIMER);
 
-	k->progs[WIRE_ROLE_START] = s->progs.on_start;
-	k->progs[WIRE_ROLE_START_BODY] = s->progs.on_start;
-	k->progs[WIRE_ROLE_END] = s->progs.on_end;
-	k->progs[WIRE_ROLE_CAUGHT] = s->progs.on_caught;
-	use(k, WIRE_ROLE_WRAPPER, s->progs.on_wrapper, queries && !opt->callers);
-	use(k, WIRE_ROLE_WRAPPER, s->progs.on_requested_wrapper, queries && opt->callers);
-	use(k, WIRE_ROLE_REQUEST, s->progs.on_request, queries && opt->callers);
-	use(k, WIRE_ROLE_IDENTIFY, s->progs.on_identify, queries);
-	use(k, WIRE_ROLE_GUARD, s->progs.on_guard, guards);
-	use(k, WIRE_ROLE_GUARD_QUERY, s->progs.on_guard_query, about_query);
-	use(k, WIRE_ROLE_GUARD_CALLED, s->progs.on_guard_called, may_pass(f, FILTER_LOAD));
-	use(k, WIRE_ROLE_GUARD_END, s->progs.on_guard_end, guards);
-	use(k, WIRE_ROLE_TIMER, s->progs.on_timer, timers);
-	use(k, WIRE_ROLE_TIMER_END, s->progs.on_timer_end, timers);
-	use(k, WIRE_ROLE_HIT, s->progs.on_hit, wants_hits(opt));
+	k->progs[WIRE_ROLE_START] = site;
+	k->progs[WIRE_ROLE_START_BODY] = site;
+	k->progs[WIRE_ROLE_END] = site;
+	k->progs[WIRE_ROLE_CAUGHT] = site;
+	k->progs[WIRE_ROLE_WRAPPER] = queries ? site : NULL;
+	k->progs[WIRE_ROLE_REQUEST] = queries && opt->callers ? site : NULL;
+	k->progs[WIRE_ROLE_IDENTIFY] = queries ? site : NULL;
+	k->progs[WIRE_ROLE_GUARD] = guards ? label : NULL;
+	k->progs[WIRE_ROLE_GUARD_QUERY] = about_query ? site : NULL;
+	k->progs[WIRE_ROLE_GUARD_CALLED] = may_pass(f, FILTER_LOAD) ? site : NULL;
+	k->progs[WIRE_ROLE_GUARD_END] = guards ? site : NULL;
+	k->progs[WIRE_ROLE_TIMER] = timers ? label : NULL;
+	k->progs[WIRE_ROLE_TIMER_END] = timers ? site : NULL;
+	k->progs[WIRE_ROLE_HIT] = wants_hits(opt) ? site : NULL;
+	bpf_program__set_autoload(label, guards || timers);
 }
 
 /* Not worth a recording: what cannot be had is told, and left out. */
@@ -119,16 +116,6 @@ static void tell_no_switches(int err)
 	diag_warn("cannot tell when threads are off the CPU: %s; recording goes on without",
 		  err == -ESRCH || err == -ENOENT ? "this kernel describes no sched_switch"
 						  : strerror(-err));
-}
-
-/* A program whose tracepoint the kernel does not know would keep all of them from being loaded. */
-static void choose_switches(struct kernel *k, bool wanted)
-{
-	int id = wanted ? libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP) : 0;
-
-	if (id < 0)
-		tell_no_switches(id);
-	bpf_program__set_autoload(k->skel->progs.on_switch, id > 0);
 }
 
 static int explain_load(int err)
@@ -179,19 +166,18 @@ static int choose_attach(struct kernel *k, enum kernel_attach attach, bool hits)
 	return 0;
 }
 
-static int load(struct kernel *k, const struct kernel_options *opt)
+static int load_with(struct kernel *k, const struct kernel_options *opt, bool switches)
 {
-	int err;
-
 	k->skel = qprof_bpf__open();
 	if (!k->skel)
-		return explain_load(-errno);
+		return -errno;
 	list_programs(k, opt);
-	choose_switches(k, opt->off_cpu);
-	for (int role = 1; role < PROBES_ROLES && k->multi; role++) {
-		if (k->progs[role])
-			bpf_program__set_expected_attach_type(k->progs[role],
-							      probes_multi_attach_type());
+	bpf_program__set_autoload(k->skel->progs.on_switch, switches);
+	if (k->multi) {
+		int type = probes_multi_attach_type();
+
+		bpf_program__set_expected_attach_type(k->skel->progs.qprof_site, type);
+		bpf_program__set_expected_attach_type(k->skel->progs.qprof_label_site, type);
 	}
 	bpf_program__set_autoload(k->skel->progs.show_open, opt->only_open);
 	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)opt->ring_bytes);
@@ -200,7 +186,23 @@ static int load(struct kernel *k, const struct kernel_options *opt)
 	k->skel->rodata->knobs.callers = opt->callers;
 	k->skel->rodata->knobs.silent = opt->only_open;
 	k->skel->rodata->knobs.governed = opt->governed;
-	err = qprof_bpf__load(k->skel);
+	return qprof_bpf__load(k->skel);
+}
+
+/*
+ * A program whose tracepoint the kernel does not know keeps all of them from being loaded. To ask
+ * first would be to read the kernel's types twice, which takes longer than to verify a program.
+ */
+static int load(struct kernel *k, const struct kernel_options *opt)
+{
+	int err = load_with(k, opt, opt->off_cpu), why = err;
+
+	if (err && opt->off_cpu) {
+		qprof_bpf__destroy(take_ptr(k->skel));
+		err = load_with(k, opt, false);
+		if (!err)
+			tell_no_switches(why);
+	}
 	return err ? explain_load(err) : 0;
 }
 
@@ -272,8 +274,7 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 	return 0;
 }
 
-/* One perf event is one descriptor; the usual limit of 1,024 is less than a plan. */
-static void raise_file_limit(uint32_t n)
+static void raise_limit_by(uint32_t n)
 {
 	struct rlimit lim, most;
 
@@ -289,33 +290,26 @@ static void raise_file_limit(uint32_t n)
 		setrlimit(RLIMIT_NOFILE, &most);
 }
 
-static int fill_tables(struct kernel *k, const struct choice *c)
+/* One perf event is one descriptor; the usual limit of 1,024 is less than a plan. */
+static void raise_file_limit(uint32_t n)
 {
-	int fd = bpf_map__fd(k->skel->maps.providers), steps = bpf_map__fd(k->skel->maps.steps);
-	int err = 0;
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-	for (uint32_t i = 0; i < c->plan->n_sites && !err; i++) {
-		const struct plan_site *site = &c->plan->sites[i];
-		bool called = site->role == WIRE_ROLE_GUARD_CALLED;
-		bool looks_up = called || site->role == WIRE_ROLE_IDENTIFY ||
-				site->role == WIRE_ROLE_GUARD_QUERY;
-
-		if (!looks_up || !choice__wants(c, site))
-			continue;
-		err = probes_fill_providers(fd, c, site);
-		if (called && !err)
-			err = probes_fill_steps(steps, c, site);
-	}
-	if (!err && c->callers)
-		err = probes_fill_wrappers(bpf_map__fd(k->skel->maps.wrappers), c);
-	return err;
+	pthread_mutex_lock(&lock);
+	raise_limit_by(n);
+	pthread_mutex_unlock(&lock);
 }
 
-static int attach(struct kernel *k, const struct plan *plan, const struct filter *filter)
+static int attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
+		  unsigned int n)
 {
 	bool governed = k->governed && plan->n_queries;
 	bool callers = k->progs[WIRE_ROLE_REQUEST];
-	unsigned int n = k->n_libs;
+	struct tables tables = {
+		.providers = bpf_map__fd(k->skel->maps.providers),
+		.steps = bpf_map__fd(k->skel->maps.steps),
+		.wrappers = bpf_map__fd(k->skel->maps.wrappers),
+	};
 	_choice_ struct choice c;
 	int err = choice__init(&c, plan, filter, (uint8_t)n, callers);
 
@@ -323,7 +317,7 @@ static int attach(struct kernel *k, const struct plan *plan, const struct filter
 		return err;
 	if (!k->multi)
 		raise_file_limit(choice__sites(&c));
-	err = fill_tables(k, &c);
+	err = tables_fill(&tables, &c);
 	if (!err)
 		err = probes__attach(k->progs, &c, k->multi, governed, &k->libs[n]);
 	/* They are the budget's to attach. */
@@ -342,14 +336,15 @@ static int attach(struct kernel *k, const struct plan *plan, const struct filter
 int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
 		   uint8_t *lib)
 {
-	unsigned int n = k->n_libs;
+	unsigned int n = __atomic_fetch_add(&k->n_libs, 1, __ATOMIC_RELAXED);
 	int err;
 
-	if (k->n_libs == WIRE_MAX_LIBS)
+	if (n >= WIRE_MAX_LIBS) {
+		k->n_libs = WIRE_MAX_LIBS;
 		return diag_error_r(-ENOSPC, "cannot attach to %s: too many toolchains at once",
 				    plan->path);
-	err = attach(k, plan, filter);
-	k->n_libs++;
+	}
+	err = attach(k, plan, filter, n);
 	/* A deleted library can be reached only as long as its process lives. */
 	if ((err == -EPERM || err == -EACCES) && !faccessat(AT_FDCWD, plan->path, R_OK, AT_EACCESS))
 		privilege_explain("attach", !k->multi);
@@ -569,11 +564,10 @@ static uint64_t misses_of(const struct bpf_program *prog)
 /* Hits, and switches, for which the kernel did not run the program, as one of ours was running. */
 static uint64_t recursion_misses(const struct kernel *k)
 {
-	uint64_t n = misses_of(k->skel->progs.on_switch);
+	const struct qprof_bpf *s = k->skel;
 
-	for (int role = WIRE_ROLE_START_BODY; role < PROBES_ROLES; role++)
-		n += misses_of(k->progs[role]);
-	return n;
+	return misses_of(s->progs.on_switch) + misses_of(s->progs.qprof_site) +
+	       misses_of(s->progs.qprof_label_site);
 }
 
 int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX])
@@ -665,19 +659,24 @@ static void detach_in_background(struct kernel *k)
 	k->owned_elsewhere = pid > 0;
 }
 
+/* All at once: see probes__begin_free(). */
+void kernel__begin_free(struct kernel *k)
+{
+	if (k->skel && k->skel->bss)
+		k->skel->bss->enabled = 0;
+	for (unsigned int i = 0; i < k->n_libs && k->multi; i++) {
+		probes__begin_free(k->libs[i]);
+		units__begin_free(k->units[i]);
+	}
+}
+
 void kernel__free(struct kernel *k)
 {
 	if (!k)
 		return;
-	if (k->skel && k->skel->bss)
-		k->skel->bss->enabled = 0;
+	kernel__begin_free(k);
 	if (!k->multi && k->n_libs)
 		detach_in_background(k);
-	/* All at once: see probes__begin_free(). */
-	for (unsigned int i = 0; i < k->n_libs && !k->owned_elsewhere; i++) {
-		probes__begin_free(k->libs[i]);
-		units__begin_free(k->units[i]);
-	}
 	/* Even disabling a perf event waits for its removal: the child's to do, then. */
 	for (unsigned int i = 0; i < k->n_libs; i++) {
 		if (k->owned_elsewhere)

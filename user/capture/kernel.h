@@ -51,7 +51,7 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out);
  * Attach the sites of a plan that are needed for what `filter` asks for, no more than the kernel
  * was opened for; NULL: everything it was opened for. The
  * records of its queries carry `*lib`. -ENOSPC past WIRE_MAX_LIBS libraries. Prints one line on
- * failure.
+ * failure. Two threads may be at it at a time.
  */
 int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
 		   uint8_t *lib);
@@ -132,6 +132,12 @@ int kernel__reset_counters(struct kernel *k);
 
 /* "uprobe_multi" or "perf events". */
 const char *kernel__attach_name(const struct kernel *k);
+
+/*
+ * Begin to detach, where that waits for grace periods of the kernel; kernel__free() waits for its
+ * end. Nothing is recorded any more.
+ */
+void kernel__begin_free(struct kernel *k);
 
 /*
  * Detaches everything. Perf-event probes take the kernel up to a second each to remove, so a

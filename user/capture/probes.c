@@ -100,45 +100,6 @@ bool probes_have_multi(void)
 	return probes_try_multi("/", 0) == -EBADF;
 }
 
-int probes_fill_providers(int map_fd, const struct choice *c, const struct plan_site *site)
-{
-	for (uint32_t i = 0; i < c->plan->n_queries; i++) {
-		struct wire_provider_key key;
-		struct wire_provider value;
-
-		if (choice__provider(c, site, i, &key, &value) &&
-		    bpf_map_update_elem(map_fd, &key, &value, BPF_ANY))
-			return -errno;
-	}
-	return 0;
-}
-
-int probes_fill_steps(int map_fd, const struct choice *c, const struct plan_site *site)
-{
-	for (uint32_t i = 0; i < c->plan->n_steps; i++) {
-		struct wire_provider_key key;
-		struct wire_step value;
-
-		if (choice__step(c, site, i, &key, &value) &&
-		    bpf_map_update_elem(map_fd, &key, &value, BPF_ANY))
-			return -errno;
-	}
-	return 0;
-}
-
-int probes_fill_wrappers(int map_fd, const struct choice *c)
-{
-	for (uint32_t i = 0; i < c->plan->n_queries; i++) {
-		uint32_t key = wire_wrapper_key(c->lib, i);
-		struct wire_wrappers value;
-
-		if (choice__wrappers(c, i, &value) &&
-		    bpf_map_update_elem(map_fd, &key, &value, BPF_ANY))
-			return -errno;
-	}
-	return 0;
-}
-
 struct site_range {
 	uint32_t first;
 	uint32_t end;

@@ -34,21 +34,6 @@ int probes__attach(struct bpf_program *const progs[PROBES_ROLES], const struct c
 int probes__attach_hits(struct probes *p, struct bpf_program *prog, const struct choice *c,
 			const struct plan_hits *hits);
 
-/*
- * Put the entries for all queries of one site's body into the table that it looks up, `map_fd`.
- * Negative errno.
- */
-int probes_fill_providers(int map_fd, const struct choice *c, const struct plan_site *site);
-
-/* Put the steps from a WIRE_ROLE_GUARD_CALLED site into the table `map_fd`. Negative errno. */
-int probes_fill_steps(int map_fd, const struct choice *c, const struct plan_site *site);
-
-/*
- * Put what the requests of all queries go by into the table that their sites look up, `map_fd`.
- * Negative errno.
- */
-int probes_fill_wrappers(int map_fd, const struct choice *c);
-
 /* Make a uprobe_multi link: its descriptor, or a negative errno. */
 int probes_link(int prog_fd, const char *path, const uint64_t *offsets, const uint64_t *cookies,
 		uint32_t n);

@@ -36,12 +36,13 @@ static void begin_measuring(struct session *s)
 		measure_costs(s);
 }
 
-/* To be called before anything else is asked of the kernel half. */
 void session__end_measuring(struct session *s)
 {
 	if (s->measuring)
 		pthread_join(s->measurer, NULL);
 	s->measuring = false;
+	if (s->budget)
+		budget__set_cost(s->budget, s->costs.emulated.hit_ps);
 }
 
 static int attach_hits(struct session *s, const struct plan *plan, uint8_t lib)
@@ -66,9 +67,13 @@ static int attach(void *session, const struct plan *plan)
 	uint8_t lib;
 	int err;
 
-	session__end_measuring(s);
-	if (s->budget)
-		budget__set_cost(s->budget, s->costs.emulated.hit_ps);
+	/*
+	 * Who measures is not waited for: to write the first breakpoints takes a grace period of
+	 * the kernel, which both wait for at once. Nobody of the library is followed yet, or
+	 * nothing is measured any more. What a budget leaves depends on what is measured.
+	 */
+	if (s->governed)
+		session__end_measuring(s);
 	err = kernel__attach(s->kernel, plan, s->filter, &lib);
 	if (err)
 		return err;
@@ -117,6 +122,19 @@ static int watch_all(struct session *s)
 	return err ? diag_error_r(err, "cannot wait for records: %s", strerror(-err)) : 0;
 }
 
+#define HURRIED_NICE (-10)
+
+/*
+ * A compiler is only caught while its loader works if we run at once, and on a busy machine we
+ * would not; who is to be attached to runs on while we set up. Without CAP_SYS_NICE it stays as it
+ * is.
+ */
+static void hurry(void)
+{
+	if (getpriority(PRIO_PROCESS, 0) > HURRIED_NICE)
+		setpriority(PRIO_PROCESS, 0, HURRIED_NICE);
+}
+
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
 		  uint64_t budget_ppm, struct session **out)
 {
@@ -131,7 +149,8 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	s->filter = opt->filter;
 	s->nice = getpriority(PRIO_PROCESS, 0);
 	s->epoll = -1;
-	governed.governed = budget_ppm;
+	s->governed = governed.governed = budget_ppm;
+	hurry();
 	err = kernel__open(&governed, &s->kernel);
 	if (!err)
 		err = budget__new(s->kernel, budget_ppm, s->filter, &told, &s->budget);
@@ -173,22 +192,9 @@ unsigned int session__libraries(const struct session *s)
 	return libraries__attached(s->libs);
 }
 
-#define HURRIED_NICE (-10)
-
-/*
- * A compiler is only caught while its loader works if we run at once, and on a busy machine we
- * would not. Without CAP_SYS_NICE it stays as it is.
- */
-static void hurry(void)
-{
-	if (getpriority(PRIO_PROCESS, 0) > HURRIED_NICE)
-		setpriority(PRIO_PROCESS, 0, HURRIED_NICE);
-}
-
 void session__start(struct session *s)
 {
 	session__end_measuring(s);
-	hurry();
 	kernel__enable(s->kernel, true);
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);
 }
@@ -303,6 +309,11 @@ bool session__follows_any(struct session *s)
 {
 	session__end_measuring(s);
 	return kernel__follows_any(s->kernel);
+}
+
+void session__begin_free(struct session *s)
+{
+	kernel__begin_free(s->kernel);
 }
 
 void session__free(struct session *s)

@@ -94,6 +94,8 @@ int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MA
 bool session__follows(struct session *s, pid_t pid);
 bool session__follows_any(struct session *s);
 
+/* To be called after session__stop(), if there is something to do before session__free(). */
+void session__begin_free(struct session *s);
 void session__free(struct session *s);
 DEFINE_CLEANUP(struct session, session__free)
 #define _session_ __cleanup(session__free_p)

@@ -18,8 +18,9 @@ struct session {
 	const struct filter *filter; /* or NULL */
 	struct budget *budget;	     /* or NULL */
 	struct probe_costs costs;
-	pthread_t measurer; /* of the costs: has the kernel half to itself while it runs */
+	pthread_t measurer; /* of the costs: while it runs, others may attach, and no more */
 	bool measuring;
+	bool governed; /* there is a budget to keep */
 	struct libraries *libs;
 	struct mappings *mappings; /* NULL: the kernel does not tell */
 	struct arrival *arrivals;  /* that wait to be let go; see session_arrive.c */
@@ -42,7 +43,7 @@ struct session {
 	uint32_t late_pid;   /* the last one that was warned of */
 };
 
-/* To be called before anything else is asked of the kernel half. */
+/* To be called before anything but kernel__attach() is asked of the kernel half. */
 void session__end_measuring(struct session *s);
 
 /* From now on it matters who maps a library. */

@@ -482,15 +482,15 @@ static int finish(struct capture *c)
 	if (err)
 		diag_error("the last records are missing: %s", strerror(-err));
 	err2 = session__counters(c->session, counters);
-	/* What is still being built runs at full speed again before we write a byte. */
-	session__free(take_ptr(c->session));
+	/* What is still being built runs at full speed again while the rest is written. */
+	session__begin_free(c->session);
 	if (err2)
-		return diag_error_r(err2,
-				    "cannot tell what was lost: %s; the trace keeps its "
-				    "\"unfinished\" mark",
-				    strerror(-err2));
-	err2 = recorder__finish(c->recorder, counters);
-	return err ? err : err2;
+		diag_error("cannot tell what was lost: %s; the trace keeps its \"unfinished\" mark",
+			   strerror(-err2));
+	else
+		err2 = recorder__finish(c->recorder, counters);
+	session__free(take_ptr(c->session));
+	return err ?: err2;
 }
 
 /* All is written. Signals to us are still the command's; Ctrl-C has its default effect by now. */

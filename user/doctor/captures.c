@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 
 /* One of bpf/qprof.bpf.c that every recording loads, under a name that is nobody else's. */
-#define PROGRAM "on_guard_query"
+#define PROGRAM "qprof_site"
 
 /* Ids of the programs by that name; their number, or a negative errno. */
 static int find_programs(uint32_t ids[CAPTURES_MOST])
