@@ -66,7 +66,7 @@ class Build:
         try:
             with open(self.t.path("status")) as f:
                 return int(f.read())
-        except OSError:
+        except (OSError, ValueError):  # not there yet, or not written yet
             return None
 
     def wait(self, seconds=120):

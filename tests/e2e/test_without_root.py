@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 
 import crates
 import lab
@@ -159,8 +160,10 @@ def own_toolchain(t, user):
 
 def goes_on_without(t, user, pid):
     """It is one of many, and no reason not to record the others."""
-    profiler = t.start([user.qprof, "-o", "others.qpt", "--system"], **user.arguments())
-    t.attached(profiler)
+    profiler = t.start([user.qprof, "--json", "-i", "10ms", "-o", "others.qpt", "--system"],
+                       **user.arguments())
+    assert profiler.stdout.readline(), profiler.stderr.read()
+    threading.Thread(target=profiler.stdout.read, daemon=True).start()
     other = subprocess.run(user.compile(crates.SHORT), timeout=lab.TIMEOUT, **user.arguments())
     status, _, err = t.interrupt(profiler)
     assert other.returncode == 0, other

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#define MOST 4
+#define MOST 6
 
 struct compiler {
 	const char *crate;
@@ -166,6 +166,29 @@ static void what_could_be_either_is_neither(void **state)
 	assert_pairs(base, 4, new, 4, expected);
 }
 
+/* Another compiler has other hashes; that one was built twice may show in what it depends on. */
+static void dependencies_tell_one_from_another(void **state)
+{
+	const struct compiler base[] = {
+		{"a", "lib", "rustc a.rs --cfg x -C extra-filename=-a1", NULL},
+		{"a", "lib", "rustc a.rs --cfg y -C extra-filename=-a2", NULL},
+		{"b", "lib", "rustc b.rs -C extra-filename=-b1 --extern a=/t/liba-a1.rmeta", NULL},
+		{"b", "lib", "rustc b.rs -C extra-filename=-b2 --extern a=/t/liba-a2.rmeta", NULL},
+		{"c", "lib", "rustc c.rs --extern b=/t/libb-b1.rlib --extern proc_macro", NULL},
+		{"c", "lib", "rustc c.rs --extern b=/t/libb-b2.rlib --extern proc_macro", NULL}};
+	const struct compiler new[] = {
+		{"c", "lib", "rustc c.rs --extern b=/n/libb-q1.rlib --extern proc_macro", NULL},
+		{"c", "lib", "rustc c.rs --extern b=/n/libb-q2.rlib --extern proc_macro", NULL},
+		{"b", "lib", "rustc b.rs -C extra-filename=-q1 --extern a=/n/liba-p1.rmeta", NULL},
+		{"b", "lib", "rustc b.rs -C extra-filename=-q2 --extern a=/n/liba-p2.rmeta", NULL},
+		{"a", "lib", "rustc a.rs --cfg y -C extra-filename=-p1", NULL},
+		{"a", "lib", "rustc a.rs --cfg x -C extra-filename=-p2", NULL}};
+	const uint32_t expected[] = {5, 4, 3, 2, 1, 0};
+
+	(void)state;
+	assert_pairs(base, 6, new, 6, expected);
+}
+
 /* What other packages want of it may have it compiled twice, with different features. */
 static void features_tell_one_from_another(void **state)
 {
@@ -229,6 +252,7 @@ int main(void)
 		cmocka_unit_test(another_root_is_no_other_source),
 		cmocka_unit_test(what_could_be_either_is_neither),
 		cmocka_unit_test(features_tell_one_from_another),
+		cmocka_unit_test(dependencies_tell_one_from_another),
 		cmocka_unit_test(the_command_is_the_surest_sign),
 		cmocka_unit_test(equal_ones_are_paired_in_turn),
 	};

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
@@ -227,6 +232,47 @@ static void standard_output_gets_data_only(void **state)
 	output_free(&o);
 }
 
+/* All but the end of a trace, through a pipe whose other end stays open. */
+static pid_t start_on_half_a_trace(const char *pipe, const char *to, int *feed)
+{
+	char trace[4096];
+	int fd = open("tests/golden/good-plain.qpt", O_RDONLY | O_CLOEXEC);
+	ssize_t size = read(fd, trace, sizeof(trace));
+	pid_t child = fork();
+
+	close(fd);
+	if (!child) {
+		const struct cli_export_options o = {
+			.file = pipe, .format = CLI_FORMAT_CHROME, .output = to};
+
+		_exit(cmd_export(&o));
+	}
+	*feed = open(pipe, O_WRONLY | O_CLOEXEC);
+	assert_int_equal(write(*feed, trace, size - 1), size - 1);
+	return child;
+}
+
+static void what_is_interrupted_leaves_no_file(void **state)
+{
+	char *pipe = strdup(directory_path("pipe")), *to = strdup(directory_path("out"));
+	int feed, status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	child = start_on_half_a_trace(pipe, to, &feed);
+	while (access(to, F_OK))
+		assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+	kill(child, SIGTERM);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	assert_int_equal(access(to, F_OK), -1);
+	close(feed);
+	unlink(pipe);
+	free(pipe);
+	free(to);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +285,7 @@ int main(void)
 		cmocka_unit_test(each_format_tells_what_was_not_recorded),
 		cmocka_unit_test(a_file_is_kept_unless_forced),
 		cmocka_unit_test(standard_output_gets_data_only),
+		cmocka_unit_test(what_is_interrupted_leaves_no_file),
 	};
 
 	return cmocka_run_group_tests(tests, directory_make, directory_remove);

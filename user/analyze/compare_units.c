@@ -20,15 +20,15 @@ static char *copy(struct word word)
 	return strndup(word.at ?: "", word.len);
 }
 
-/* Of "-C metadata=HASH", HASH. */
-static char *metadata_of(const struct trace_process *p)
+/* What follows `option`, which ends in "=", in a word of its own; "" without. */
+static char *codegen_option(const struct trace_process *p, const char *option)
 {
 	const char *rest = p->command ?: "";
+	size_t len = strlen(option);
 
 	for (struct word word; (word = command_line__next(&rest)).at;) {
-		if (word.len > strlen("metadata=") &&
-		    !memcmp(word.at, "metadata=", strlen("metadata=")))
-			return copy(word);
+		if (word.len > len && !memcmp(word.at, option, len))
+			return copy((struct word){word.at + len, word.len - len});
 	}
 	return strdup("");
 }
@@ -101,6 +101,7 @@ static void free_unit(struct compare_unit *unit)
 	free(unit->source);
 	free(unit->place);
 	free(unit->variant);
+	free(unit->extra);
 	free(unit);
 }
 
@@ -117,12 +118,13 @@ static struct compare_unit *new_unit(const struct trace_process *p)
 	unit->type = strdup(type_of(p));
 	unit->package = compile_package(p);
 	unit->command = strdup(p->command ?: "");
-	unit->metadata = metadata_of(p);
+	unit->metadata = codegen_option(p, "metadata=");
+	unit->extra = codegen_option(p, "extra-filename=");
 	unit->source = source_of(p);
 	unit->place = place_of(p);
 	unit->variant = variant_of(p);
 	if (!unit->crate || !unit->type || !unit->package || !unit->command || !unit->metadata ||
-	    !unit->source || !unit->place || !unit->variant)
+	    !unit->source || !unit->place || !unit->variant || !unit->extra)
 		return NULL;
 	return take_ptr(unit);
 }
@@ -181,6 +183,7 @@ enum sign {
 	SAME_PLACE,
 	COMPATIBLE_VERSION,
 	ANY_VERSION,
+	SAME_DEPENDENCIES,
 	THE_LAST,
 	N_SIGNS
 };
@@ -201,6 +204,7 @@ static bool has_sign(const struct compare_unit *a, const struct compare_unit *b,
 		return is_same(a->source, b->source);
 	case SAME_PLACE:
 		return is_same(a->place, b->place);
+	case SAME_DEPENDENCIES: /* depend_on_same() tells the rest */
 	case COMPATIBLE_VERSION:
 	case ANY_VERSION:
 		return *a->place &&
@@ -221,7 +225,9 @@ static bool fits(const struct compare_unit *a, const struct compare_unit *b, enu
 
 /* The units of one trace that have no place among all yet, and the units that are taken. */
 struct matching {
-	struct compare_unit **own; /* NULL once it has its place */
+	struct compare_unit **own; /* NULL once it has its place: */
+	uint32_t *unit_of;
+	char **extras; /* of all */
 	uint32_t n;
 	bool *taken;
 	uint32_t n_known;
@@ -231,24 +237,93 @@ static void matching__clear(struct matching *m)
 {
 	for (uint32_t i = 0; m->own && i < m->n; i++)
 		free_unit(m->own[i]);
+	for (uint32_t i = 0; m->extras && i < m->n; i++)
+		free(m->extras[i]);
+	free(m->extras);
 	free(m->own);
 	free(m->taken);
 }
 
 static int matching__init(struct matching *m, const struct compare_units *u,
-			  const struct trace_process *const *compilers, uint32_t n)
+			  const struct trace_process *const *compilers, uint32_t n,
+			  uint32_t *unit_of)
 {
-	*m = (struct matching){.n = n, .n_known = u->n};
-	m->own = calloc(n + 1UL, sizeof(*m->own));
+	*m = (struct matching){.n = n, .n_known = u->n, .unit_of = unit_of};
+	m->own = calloc(n + 1UL, sizeof(struct compare_unit *));
+	m->extras = calloc(n + 1UL, sizeof(char *));
 	m->taken = calloc(u->n + 1UL, sizeof(*m->taken));
-	if (!m->own || !m->taken)
+	if (!m->own || !m->extras || !m->taken)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		m->own[i] = new_unit(compilers[i]);
-		if (!m->own[i])
+		m->extras[i] = m->own[i] ? strdup(m->own[i]->extra) : NULL;
+		if (!m->extras[i])
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* "libsyn-0123456789abcdef.rmeta" by what has the extra "-0123456789abcdef". */
+static bool is_made_by(struct word file, const char *extra)
+{
+	const char *dot = file.len ? memrchr(file.at, '.', file.len) : NULL;
+	size_t stem = dot ? (size_t)(dot - file.at) : file.len, len = strlen(extra);
+
+	return len && len < stem && !memcmp(file.at + stem - len, extra, len);
+}
+
+/* The units that made the file of an `--extern`, in the other build and in this one; or NONE. */
+static uint32_t known_maker(const struct compare_units *u, struct word file)
+{
+	for (uint32_t k = 0; k < u->n; k++) {
+		if (is_made_by(file, u->all[k]->extra))
+			return k;
+	}
+	return NONE;
+}
+
+static uint32_t own_maker(const struct matching *m, struct word file)
+{
+	for (uint32_t i = 0; i < m->n; i++) {
+		if (is_made_by(file, m->extras[i]))
+			return m->own[i] ? NONE : m->unit_of[i];
+	}
+	return NONE;
+}
+
+static struct word next_extern(const char **rest)
+{
+	for (struct word word; (word = command_line__next(rest)).at;) {
+		if (word__is(word, "--extern"))
+			return word__last_component(command_line__next(rest));
+	}
+	return (struct word){0};
+}
+
+/* That all they depend on is known, and is the same: two of a name may differ in no more. */
+static bool depend_on_same(const struct compare_units *u, const struct matching *m,
+			   const struct compare_unit *known, const struct compare_unit *own)
+{
+	const char *rest = known->command, *rest_own = own->command;
+	struct word a, b;
+
+	do {
+		a = next_extern(&rest);
+		b = next_extern(&rest_own);
+		/* "proc_macro" is no file, and of no build. */
+		if (a.at && b.at && (a.len != b.len || memcmp(a.at, b.at, a.len)) &&
+		    (known_maker(u, a) == NONE || known_maker(u, a) != own_maker(m, b)))
+			return false;
+	} while (a.at && b.at);
+	return !a.at && !b.at;
+}
+
+/* Whether this unit of another build may be that one of this one. */
+static bool may_be(const struct compare_units *u, const struct matching *m, uint32_t k, uint32_t i,
+		   enum sign sign, bool same_variant)
+{
+	return fits(u->all[k], m->own[i], sign, same_variant) &&
+	       (sign != SAME_DEPENDENCIES || depend_on_same(u, m, u->all[k], m->own[i]));
 }
 
 /* That nothing else of this trace could be. */
@@ -258,17 +333,17 @@ static bool is_only_one(const struct compare_units *u, const struct matching *m,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n; i++)
-		n += m->own[i] && fits(u->all[k], m->own[i], sign, same_variant);
+		n += m->own[i] && may_be(u, m, k, i, sign, same_variant);
 	return n == 1;
 }
 
-static uint32_t find_unit(const struct compare_units *u, const struct matching *m,
-			  const struct compare_unit *own, enum sign sign, bool same_variant)
+static uint32_t find_unit(const struct compare_units *u, const struct matching *m, uint32_t i,
+			  enum sign sign, bool same_variant)
 {
 	uint32_t found = NONE;
 
 	for (uint32_t k = 0; k < m->n_known; k++) {
-		if (m->taken[k] || !fits(u->all[k], own, sign, same_variant))
+		if (m->taken[k] || !may_be(u, m, k, i, sign, same_variant))
 			continue;
 		/* One command twice is the same work twice: in turn. */
 		if (sign <= SAME_METADATA)
@@ -280,29 +355,37 @@ static uint32_t find_unit(const struct compare_units *u, const struct matching *
 	return found != NONE && is_only_one(u, m, found, sign, same_variant) ? found : NONE;
 }
 
-static void find_units(const struct compare_units *u, struct matching *m, enum sign sign,
-		       bool same_variant, uint32_t *unit_of)
+/* Returns whether any was found. */
+static bool find_units(const struct compare_units *u, struct matching *m, enum sign sign,
+		       bool same_variant)
 {
+	bool any = false;
+
 	for (uint32_t i = 0; i < m->n; i++) {
-		uint32_t k = m->own[i] ? find_unit(u, m, m->own[i], sign, same_variant) : NONE;
+		uint32_t k = m->own[i] ? find_unit(u, m, i, sign, same_variant) : NONE;
 
 		if (k == NONE)
 			continue;
-		m->taken[k] = true;
-		unit_of[i] = k;
+		m->taken[k] = any = true;
+		m->unit_of[i] = k;
 		free_unit(take_ptr(m->own[i]));
 	}
+	return any;
 }
 
 int compare_units__match(struct compare_units *u, const struct trace_process *const *compilers,
 			 uint32_t n, uint32_t *unit_of)
 {
 	__cleanup(matching__clear) struct matching m = {};
-	int err = matching__init(&m, u, compilers, n);
+	int err = matching__init(&m, u, compilers, n, unit_of);
 
 	for (enum sign sign = 0; !err && sign < N_SIGNS; sign++) {
-		find_units(u, &m, sign, true, unit_of);
-		find_units(u, &m, sign, false, unit_of);
+		bool more = true;
+
+		/* What depends on what was found may be found next. */
+		while (more)
+			more = find_units(u, &m, sign, true) && sign == SAME_DEPENDENCIES;
+		find_units(u, &m, sign, false);
 	}
 	for (uint32_t i = 0; !err && i < n; i++) {
 		if (!m.own[i])

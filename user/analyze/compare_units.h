@@ -23,6 +23,7 @@ struct compare_unit {
 	char *source;	/* the source file, from the root where that is known; "" without one */
 	char *place;	/* the same, from the directory of its package if it is another's */
 	char *variant;	/* --target and every --cfg */
+	char *extra;	/* what the names of the files that it makes end with, or "" */
 };
 
 struct compare_units {
@@ -37,8 +38,8 @@ struct compare_units {
  * package if it is a build script, that no other compiler of this trace is: one with the same
  * command or metadata; else the only one with the same source file; at the same place in its
  * package's directory; there in a version that is compatible, in any version; or the only one that
- * is left at all. Of several, the only one for the same target with the same features. Where two
- * could be it, neither is. -ENOMEM.
+ * is left at all. Of several, the only one for the same target with the same features, or that
+ * depends on the same units. Where two could be it, neither is. -ENOMEM.
  */
 int compare_units__match(struct compare_units *u, const struct trace_process *const *compilers,
 			 uint32_t n, uint32_t *unit_of);

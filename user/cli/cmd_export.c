@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -115,6 +116,49 @@ static bool is_directory(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+/* What is being written, for who interrupts us: it is not to be left half. */
+static const char *volatile unfinished;
+
+static void remove_unfinished(int sig)
+{
+	if (unfinished)
+		unlink(unfinished);
+	raise(sig); /* its disposition is the default again */
+}
+
+static const int guarded[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void guard(const char *path)
+{
+	const struct sigaction removing = {.sa_handler = remove_unfinished,
+					   .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+	struct sigaction was;
+
+	unfinished = path;
+	for (size_t i = 0; i < sizeof(guarded) / sizeof(*guarded); i++)
+		if (!sigaction(guarded[i], NULL, &was) && was.sa_handler == SIG_DFL)
+			sigaction(guarded[i], &removing, NULL);
+}
+
+/* It is ours to remove if it is we who made it: no signal comes between. */
+static int create_guarded(struct output_file *file)
+{
+	sigset_t set, was;
+	int fd, err;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(guarded) / sizeof(*guarded); i++)
+		sigaddset(&set, guarded[i]);
+	sigprocmask(SIG_BLOCK, &set, &was);
+	fd = open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	err = -errno;
+	file->created = fd >= 0;
+	if (file->created)
+		guard(file->path);
+	sigprocmask(SIG_SETMASK, &was, NULL);
+	return fd < 0 ? err : fd;
+}
+
 static int open_output(const struct cli_export_options *o, struct output_file *file, int *fd)
 {
 	int err = is_directory(o->output) ? -EISDIR : 0;
@@ -127,11 +171,8 @@ static int open_output(const struct cli_export_options *o, struct output_file *f
 		err = output_file__choose(file, o->output, o->force);
 	if (err)
 		return say_no_output(o, err);
-	*fd = open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (*fd < 0)
-		return say_no_output(o, -errno);
-	file->created = true;
-	return 0;
+	*fd = create_guarded(file);
+	return *fd < 0 ? say_no_output(o, *fd) : 0;
 }
 
 static void say_written(const struct cli_export_options *o, const struct export_job *job)
@@ -190,6 +231,7 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
 		err = write_format(o, &job);
 	if (!err && close(take_fd(fd)))
 		err = say_no_output(o, -errno);
+	unfinished = NULL;
 	if (!err && (err = output_file__commit(&file)))
 		say_no_output(o, err);
 	if (err) {
