@@ -242,6 +242,39 @@ static void equal_ones_are_paired_in_turn(void **state)
 	compare_units__clear(&u);
 }
 
+/* What told them apart may be in what is missing. */
+static void cut_commands_are_no_sign(void **state)
+{
+	const struct compiler twice[] = {{"a", "lib", "rustc a.rs --cfg x ...", NULL},
+					 {"a", "lib", "rustc a.rs --cfg x ...", NULL},
+					 {"b", "lib", "rustc b.rs --cfg x ...", NULL},
+					 {"c", "lib", NULL, NULL},
+					 {"c", "lib", NULL, NULL}};
+	const uint32_t expected[] = {5, 6, 2, 7, 8};
+
+	(void)state;
+	assert_pairs(twice, 5, twice, 5, expected);
+}
+
+/* A trace may hold any command: here what follows an option is an option with a value, too. */
+static void an_option_may_be_a_value(void **state)
+{
+	const struct compiler odd[] = {
+		{"a", "lib", "--cfg --target=0123456789012345678901234567890123456789", NULL},
+		{"b", "lib", "--target --cfg --cfg --cfg", NULL},
+		{"c", "lib", "--cfg", NULL}};
+	struct compare_units u = {};
+	uint32_t of[MOST];
+
+	(void)state;
+	match(&u, odd, 3, of);
+	assert_string_equal(u.all[0]->variant, "0123456789012345678901234567890123456789 "
+					       "--target=0123456789012345678901234567890123456789");
+	assert_string_equal(u.all[1]->variant, "--cfg --cfg ");
+	assert_string_equal(u.all[2]->variant, " ");
+	compare_units__clear(&u);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +288,8 @@ int main(void)
 		cmocka_unit_test(dependencies_tell_one_from_another),
 		cmocka_unit_test(the_command_is_the_surest_sign),
 		cmocka_unit_test(equal_ones_are_paired_in_turn),
+		cmocka_unit_test(cut_commands_are_no_sign),
+		cmocka_unit_test(an_option_may_be_a_value),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,9 @@
 /* A name longer than this is cut: the command line of something without a crate. */
 #define NAME_MAX_BYTES 200
 
+/* What a trace ends a command with that was too long to be kept. */
+#define CUT_MARK " ..."
+
 static char *copy(struct word word)
 {
 	return strndup(word.at ?: "", word.len);
@@ -33,12 +36,15 @@ static char *codegen_option(const struct trace_process *p, const char *option)
 	return strdup("");
 }
 
-/* As long as the command at most: of what is joined, each has its option before it there. */
+/*
+ * What follows each --cfg is shorter than it is there, with its option; the target is beside that,
+ * as "--cfg --target=x" has it twice.
+ */
 static char *variant_of(const struct trace_process *p)
 {
 	struct word target = command_line__value(p->command, "--target");
-	char *text = malloc(strlen(p->command ?: "") + 1), *to = text;
 	const char *rest = p->command ?: "";
+	char *text = malloc(target.len + strlen(rest) + 1), *to = text;
 
 	if (!text)
 		return NULL;
@@ -193,11 +199,19 @@ static bool is_same(const char *a, const char *b)
 	return *a && !strcmp(a, b);
 }
 
+/* What is missing of a command may be what tells it from another. */
+static bool is_whole(const char *command)
+{
+	size_t len = strlen(command), mark = strlen(CUT_MARK);
+
+	return len && (len < mark || strcmp(command + len - mark, CUT_MARK));
+}
+
 static bool has_sign(const struct compare_unit *a, const struct compare_unit *b, enum sign sign)
 {
 	switch (sign) {
 	case SAME_COMMAND:
-		return !strcmp(a->command, b->command);
+		return is_whole(a->command) && !strcmp(a->command, b->command);
 	case SAME_METADATA:
 		return is_same(a->metadata, b->metadata);
 	case SAME_SOURCE:
