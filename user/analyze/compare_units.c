@@ -18,6 +18,9 @@
 /* What a trace ends a command with that was too long to be kept. */
 #define CUT_MARK " ..."
 
+/* Of more with one name and place, none is told by what it depends on. */
+#define TOLD_APART_MOST 32
+
 static char *copy(struct word word)
 {
 	return strndup(word.at ?: "", word.len);
@@ -340,6 +343,22 @@ static bool may_be(const struct compare_units *u, const struct matching *m, uint
 	       (sign != SAME_DEPENDENCIES || depend_on_same(u, m, u->all[k], m->own[i]));
 }
 
+/*
+ * Whether they are too many to be told apart by what they depend on, as each is compared with each:
+ * doctests are thousands of one name, which depend on the same.
+ */
+static bool are_too_many(const struct compare_units *u, const struct matching *m, uint32_t i,
+			 bool same_variant)
+{
+	uint32_t n = 0, n_own = 0;
+
+	for (uint32_t k = 0; k < m->n_known; k++)
+		n += !m->taken[k] && fits(u->all[k], m->own[i], SAME_DEPENDENCIES, same_variant);
+	for (uint32_t j = 0; n && j < m->n; j++)
+		n_own += m->own[j] && fits(m->own[j], m->own[i], SAME_DEPENDENCIES, same_variant);
+	return n > TOLD_APART_MOST || n_own > TOLD_APART_MOST;
+}
+
 /* That nothing else of this trace could be. */
 static bool is_only_one(const struct compare_units *u, const struct matching *m, uint32_t k,
 			enum sign sign, bool same_variant)
@@ -356,6 +375,8 @@ static uint32_t find_unit(const struct compare_units *u, const struct matching *
 {
 	uint32_t found = NONE;
 
+	if (sign == SAME_DEPENDENCIES && are_too_many(u, m, i, same_variant))
+		return NONE;
 	for (uint32_t k = 0; k < m->n_known; k++) {
 		if (m->taken[k] || !may_be(u, m, k, i, sign, same_variant))
 			continue;
