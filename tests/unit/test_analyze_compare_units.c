@@ -3,11 +3,12 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
-#define MOST 6
+#define MOST 80
 
 struct compiler {
 	const char *crate;
@@ -242,6 +243,77 @@ static void equal_ones_are_paired_in_turn(void **state)
 	compare_units__clear(&u);
 }
 
+/* `n` crates x, each of which depends on another d, of a build of that number. */
+static void match_dependents(struct compare_units *u, uint32_t build, uint32_t n,
+			     uint32_t unit_of[MOST])
+{
+	struct compiler all[MOST];
+	char commands[MOST][96], names[MOST][16];
+
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(names[i], sizeof(names[i]), "d%u", i);
+		snprintf(commands[i], sizeof(commands[i]), "rustc d.rs -C extra-filename=-%u%03u",
+			 build, i);
+		snprintf(commands[n + i], sizeof(commands[n + i]),
+			 "rustc x.rs --extern d=/libd-%u%03u.rlib -C metadata=%u%03u", build, i,
+			 build, i);
+		all[i] = (struct compiler){names[i], "lib", commands[i], NULL};
+		all[n + i] = (struct compiler){"x", "lib", commands[n + i], NULL};
+	}
+	match(u, all, 2 * n, unit_of);
+}
+
+/* Or a thousand doctests would take a quarter of a minute, and twice as many two minutes. */
+static void of_very_many_none_is_told_by_dependencies(void **state)
+{
+	(void)state;
+	for (uint32_t n = 32; n <= 33; n++) {
+		struct compare_units u = {};
+		uint32_t of[MOST];
+
+		match_dependents(&u, 1, n, of);
+		match_dependents(&u, 2, n, of);
+		for (uint32_t i = 0; i < n; i++) {
+			assert_int_equal(of[i], i);
+			assert_int_equal(of[n + i], n == 32 ? n + i : 2 * n + i);
+		}
+		compare_units__clear(&u);
+	}
+}
+
+/* What told them apart may be in what is missing. */
+static void cut_commands_are_no_sign(void **state)
+{
+	const struct compiler twice[] = {{"a", "lib", "rustc a.rs --cfg x ...", NULL},
+					 {"a", "lib", "rustc a.rs --cfg x ...", NULL},
+					 {"b", "lib", "rustc b.rs --cfg x ...", NULL},
+					 {"c", "lib", NULL, NULL},
+					 {"c", "lib", NULL, NULL}};
+	const uint32_t expected[] = {5, 6, 2, 7, 8};
+
+	(void)state;
+	assert_pairs(twice, 5, twice, 5, expected);
+}
+
+/* A trace may hold any command: here what follows an option is an option with a value, too. */
+static void an_option_may_be_a_value(void **state)
+{
+	const struct compiler odd[] = {
+		{"a", "lib", "--cfg --target=0123456789012345678901234567890123456789", NULL},
+		{"b", "lib", "--target --cfg --cfg --cfg", NULL},
+		{"c", "lib", "--cfg", NULL}};
+	struct compare_units u = {};
+	uint32_t of[MOST];
+
+	(void)state;
+	match(&u, odd, 3, of);
+	assert_string_equal(u.all[0]->variant, "0123456789012345678901234567890123456789 "
+					       "--target=0123456789012345678901234567890123456789");
+	assert_string_equal(u.all[1]->variant, "--cfg --cfg ");
+	assert_string_equal(u.all[2]->variant, " ");
+	compare_units__clear(&u);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +327,9 @@ int main(void)
 		cmocka_unit_test(dependencies_tell_one_from_another),
 		cmocka_unit_test(the_command_is_the_surest_sign),
 		cmocka_unit_test(equal_ones_are_paired_in_turn),
+		cmocka_unit_test(of_very_many_none_is_told_by_dependencies),
+		cmocka_unit_test(cut_commands_are_no_sign),
+		cmocka_unit_test(an_option_may_be_a_value),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,25 @@ static void write_budget_trace(const char *name, uint8_t kind, uint64_t typecks)
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 
+/* One execution, and a decision. */
+static void write_decision(const char *name, uint8_t kind, uint8_t watch)
+{
+	const struct trace_info info = {.tool = "test"};
+	const struct trace_losses none = {};
+	_trace_writer_ struct trace_writer *w;
+	struct trace_span span = {.tid = 1, .invocation = TRACE_NO_INVOCATION, .end_ns = 10 * MS};
+	struct trace_decision d = {.kind = kind, .watch = watch};
+
+	assert_int_equal(trace_writer__open(directory_path(name), &info, &w), 0);
+	assert_int_equal(trace_writer__intern(w, "mir_built", &span.label), 0);
+	d.label = span.label;
+	assert_int_equal(trace_writer__process(w, &demo), 0);
+	assert_int_equal(trace_writer__span(w, &span), 0);
+	assert_int_equal(trace_writer__decision(w, &d), 0);
+	assert_int_equal(trace_writer__losses(w, &none), 0);
+	assert_int_equal(trace_writer__finish(w), 0);
+}
+
 static int make_traces(void **state)
 {
 	if (directory_make(state))
@@ -117,6 +136,9 @@ static int make_traces(void **state)
 	write_lesser_traces();
 	write_budget_trace("counted", TRACE_KIND_COUNTED, 9);
 	write_budget_trace("estimated", TRACE_KIND_ESTIMATED, 9);
+	write_decision("no loads", TRACE_KIND_LOAD, TRACE_WATCH_OFF);
+	write_decision("all loads", TRACE_KIND_LOAD, TRACE_WATCH_FULL);
+	write_decision("queries off", TRACE_KIND_QUERY, TRACE_WATCH_OFF);
 	return 0;
 }
 
@@ -253,6 +275,9 @@ static void what_did_less_does_not_pass(void **state)
 		{"asks", "", EXIT_CODE_OK},
 		{"failed", "", EXIT_CODE_OK},
 		{"profile", "", EXIT_CODE_OK},
+		{"no loads", "loading were not watched all the time", EXIT_CODE_OK},
+		{"all loads", "", EXIT_CODE_OK},
+		{"queries off", "", EXIT_CODE_OK},
 	};
 
 	(void)state;

@@ -46,14 +46,16 @@ static void write_lossy(const char *path)
 	_trace_writer_ struct trace_writer *w = NULL;
 	struct trace_tally counted = {.kind = TRACE_KIND_COUNTED, .events = 5000};
 	struct trace_tally estimated = {.kind = TRACE_KIND_ESTIMATED, .events = 60, .sum = 7};
+	struct trace_decision off = {.kind = TRACE_KIND_LOAD, .watch = TRACE_WATCH_OFF};
 	uint32_t id;
 
 	assert_int_equal(trace_writer__open(path, &info, &w), 0);
 	assert_int_equal(trace_writer__intern(w, "q", &id), 0);
-	counted.label = estimated.label = id;
+	counted.label = estimated.label = off.label = id;
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	assert_int_equal(trace_writer__tally(w, &counted), 0);
 	assert_int_equal(trace_writer__tally(w, &estimated), 0);
+	assert_int_equal(trace_writer__decision(w, &off), 0);
 	assert_int_equal(trace_writer__losses(w, &losses), 0);
 	assert_int_equal(trace_writer__finish(w), 0);
 }
@@ -91,6 +93,9 @@ static void what_is_missing_is_said(void **state)
 	assert_note(&job, NOTE_PROBLEM, "");
 	assert_note(&job, NOTE_LOST, "1,234 records were lost while it was recorded");
 	assert_note(&job, NOTE_UNRECORDED, UNRECORDED);
+	assert_note(&job, NOTE_UNWATCHED,
+		    "activities, waiting or loading were not watched all the time, to keep within "
+		    "a budget: what there was of them then is missing");
 	assert_note(&job, NOTE_LEFT_OUT,
 		    "1 interval is left out, those shorter than 10 ns first, as the file is to be "
 		    "no larger than 19 B");

@@ -70,6 +70,15 @@ static void what_is_too_long_for_a_line_is_cut_or_goes_on_below(void **state)
 			      "              ..sem_wait_forever\n");
 }
 
+/* Where there is hardly a column, of a path hardly anything but the function. */
+static void a_narrow_terminal_has_room_for_functions(void **state)
+{
+	_free_ char *text = styled(&sample_picture, (struct stuck_style){.width = 1});
+
+	(void)state;
+	assert_contains(text, "              in ..wait?[2J\n");
+}
+
 static struct other others[] = {
 	{.pid = 70,
 	 .parent = 1,
@@ -180,6 +189,7 @@ int main(void)
 		cmocka_unit_test(a_compiler_has_what_it_started),
 		cmocka_unit_test(in_full_every_function_is_there),
 		cmocka_unit_test(what_is_too_long_for_a_line_is_cut_or_goes_on_below),
+		cmocka_unit_test(a_narrow_terminal_has_room_for_functions),
 		cmocka_unit_test(of_a_deep_stack_the_middle_is_left_out),
 		cmocka_unit_test(nothing_is_said_to_be_so),
 	};

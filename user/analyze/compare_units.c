@@ -15,6 +15,12 @@
 /* A name longer than this is cut: the command line of something without a crate. */
 #define NAME_MAX_BYTES 200
 
+/* What a trace ends a command with that was too long to be kept. */
+#define CUT_MARK " ..."
+
+/* Of more with one name and place, none is told by what it depends on. */
+#define TOLD_APART_MOST 32
+
 static char *copy(struct word word)
 {
 	return strndup(word.at ?: "", word.len);
@@ -33,12 +39,15 @@ static char *codegen_option(const struct trace_process *p, const char *option)
 	return strdup("");
 }
 
-/* As long as the command at most: of what is joined, each has its option before it there. */
+/*
+ * What follows each --cfg is shorter than it is there, with its option; the target is beside that,
+ * as "--cfg --target=x" has it twice.
+ */
 static char *variant_of(const struct trace_process *p)
 {
 	struct word target = command_line__value(p->command, "--target");
-	char *text = malloc(strlen(p->command ?: "") + 1), *to = text;
 	const char *rest = p->command ?: "";
+	char *text = malloc(target.len + strlen(rest) + 1), *to = text;
 
 	if (!text)
 		return NULL;
@@ -193,11 +202,19 @@ static bool is_same(const char *a, const char *b)
 	return *a && !strcmp(a, b);
 }
 
+/* What is missing of a command may be what tells it from another. */
+static bool is_whole(const char *command)
+{
+	size_t len = strlen(command), mark = strlen(CUT_MARK);
+
+	return len && (len < mark || strcmp(command + len - mark, CUT_MARK));
+}
+
 static bool has_sign(const struct compare_unit *a, const struct compare_unit *b, enum sign sign)
 {
 	switch (sign) {
 	case SAME_COMMAND:
-		return !strcmp(a->command, b->command);
+		return is_whole(a->command) && !strcmp(a->command, b->command);
 	case SAME_METADATA:
 		return is_same(a->metadata, b->metadata);
 	case SAME_SOURCE:
@@ -326,6 +343,22 @@ static bool may_be(const struct compare_units *u, const struct matching *m, uint
 	       (sign != SAME_DEPENDENCIES || depend_on_same(u, m, u->all[k], m->own[i]));
 }
 
+/*
+ * Whether they are too many to be told apart by what they depend on, as each is compared with each:
+ * doctests are thousands of one name, which depend on the same.
+ */
+static bool are_too_many(const struct compare_units *u, const struct matching *m, uint32_t i,
+			 bool same_variant)
+{
+	uint32_t n = 0, n_own = 0;
+
+	for (uint32_t k = 0; k < m->n_known; k++)
+		n += !m->taken[k] && fits(u->all[k], m->own[i], SAME_DEPENDENCIES, same_variant);
+	for (uint32_t j = 0; n && j < m->n; j++)
+		n_own += m->own[j] && fits(m->own[j], m->own[i], SAME_DEPENDENCIES, same_variant);
+	return n > TOLD_APART_MOST || n_own > TOLD_APART_MOST;
+}
+
 /* That nothing else of this trace could be. */
 static bool is_only_one(const struct compare_units *u, const struct matching *m, uint32_t k,
 			enum sign sign, bool same_variant)
@@ -342,6 +375,8 @@ static uint32_t find_unit(const struct compare_units *u, const struct matching *
 {
 	uint32_t found = NONE;
 
+	if (sign == SAME_DEPENDENCIES && are_too_many(u, m, i, same_variant))
+		return NONE;
 	for (uint32_t k = 0; k < m->n_known; k++) {
 		if (m->taken[k] || !may_be(u, m, k, i, sign, same_variant))
 			continue;

@@ -48,10 +48,11 @@ static struct word without_version(struct word text)
 	for (size_t i = 1; i < text.len; i++) {
 		size_t digits = i + 1;
 
+		if (text.at[i] != '-')
+			continue;
 		while (digits < text.len && isdigit((unsigned char)text.at[digits]))
 			digits++;
-		if (text.at[i] == '-' && digits > i + 1 && digits < text.len &&
-		    text.at[digits] == '.')
+		if (digits > i + 1 && digits < text.len && text.at[digits] == '.')
 			return (struct word){text.at, i};
 	}
 	return (struct word){0};

@@ -188,6 +188,10 @@ static void tell_faults(struct sides *sides, const struct diff_trace *t, const s
 		diag_warn("%s: to keep within a budget %lu executions were only counted, and about "
 			  "%lu estimated: the self times of who called them have theirs",
 			  t->path, (unsigned long)t->counted, (unsigned long)t->estimated);
+	if (t->unwatched)
+		diag_warn("%s: to keep within a budget activities, waiting or loading were not "
+			  "watched all the time: of these less may have been seen than there was",
+			  t->path);
 	sides->whole &= !t->problem && !t->lost && !t->rough && !t->late && !t->cut;
 	/* What was not built is fast. */
 	sides->whole &= summary__spans(s) > 0;
@@ -212,6 +216,7 @@ static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *
 		err = keep_texts(sides, t, r, s);
 	if (err)
 		return diag_error_r(err, "cannot read %s: %s", t->path, strerror(-err));
+	t->unwatched = trace_reader__stats(r).unwatched;
 	count_compiles(t, s);
 	tell_faults(sides, t, s);
 	return 0;

@@ -259,11 +259,13 @@ static void warn_unrecorded(const struct cli_export_options *o, const struct tra
 			  : "and are in the counts, but in no time");
 }
 
-static void warn_lost(struct trace_reader *r)
+static void warn_missing(struct trace_reader *r)
 {
 	const struct export_job job = {.r = r};
 	char note[EXPORT_NOTE_MAX];
 
+	if (export_note(&job, NOTE_UNWATCHED, note))
+		diag_warn("%s", note);
 	if (export_note(&job, NOTE_LOST, note))
 		diag_warn("%s; what is left was exported", note);
 }
@@ -278,7 +280,7 @@ int cmd_export(const struct cli_export_options *o)
 	status = o->format == CLI_FORMAT_MEASUREME ? to_measureme(o, r) : to_stream(o, r);
 	if (status == EXIT_CODE_OK) {
 		warn_unrecorded(o, r);
-		warn_lost(r);
+		warn_missing(r);
 	}
 	if (status == EXIT_CODE_OK && trace_reader__problem(r))
 		diag_warn("%s: %s; what could be read was exported", o->file,

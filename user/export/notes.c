@@ -42,6 +42,17 @@ static bool unrecorded(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 	return true;
 }
 
+static bool unwatched(const struct export_job *job, char text[EXPORT_NOTE_MAX])
+{
+	bool any = trace_reader__stats(job->r).unwatched;
+
+	if (any)
+		snprintf(text, EXPORT_NOTE_MAX,
+			 "activities, waiting or loading were not watched all the time, to keep "
+			 "within a budget: what there was of them then is missing");
+	return any;
+}
+
 static bool left_out(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 {
 	char count[FORMAT_MAX], least[FORMAT_MAX], most[FORMAT_MAX], rule[FORMAT_MAX + 40] = "";
@@ -77,8 +88,8 @@ bool export_note(const struct export_job *job, enum export_note which, char text
 {
 	static bool (*const notes[])(const struct export_job *, char *) = {
 		[NOTE_PROBLEM] = problem,	[NOTE_LOST] = lost,
-		[NOTE_UNRECORDED] = unrecorded, [NOTE_LEFT_OUT] = left_out,
-		[NOTE_ADJUSTED] = adjusted,
+		[NOTE_UNRECORDED] = unrecorded, [NOTE_UNWATCHED] = unwatched,
+		[NOTE_LEFT_OUT] = left_out,	[NOTE_ADJUSTED] = adjusted,
 	};
 
 	*text = '\0';

@@ -13,7 +13,8 @@
 enum export_note {
 	NOTE_PROBLEM, /* the trace is not whole */
 	NOTE_LOST,
-	NOTE_UNRECORDED, /* to keep within a budget */
+	NOTE_UNRECORDED, /* to keep within a budget: executions, */
+	NOTE_UNWATCHED,	 /* and what is none */
 	NOTE_LEFT_OUT,	 /* to keep within a size */
 	NOTE_ADJUSTED,
 	EXPORT_NOTES,

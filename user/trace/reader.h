@@ -116,6 +116,7 @@ struct trace_stats {
 	uint64_t passed_over;	     /* in those that were not, as the index says */
 	uint64_t threads;	     /* names */
 	uint64_t decisions;
+	uint64_t unwatched;	  /* of these, to watch none of what is no query */
 	uint64_t counted;	  /* executions without a span, exactly */
 	uint64_t estimated;	  /* and about */
 	uint64_t lost;		  /* records, as the trace says */

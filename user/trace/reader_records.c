@@ -251,6 +251,8 @@ void reader__take_decision(struct trace_reader *r, struct trace_item *item)
 	}
 	labels__resolve(&r->labels, &item->decision.label, &item->decision.kind);
 	r->stats.decisions++;
+	r->stats.unwatched +=
+		item->decision.kind != TRACE_KIND_QUERY && item->decision.watch == TRACE_WATCH_OFF;
 	item->kind = TRACE_ITEM_DECISION;
 }
 

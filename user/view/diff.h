@@ -17,6 +17,7 @@ struct diff_trace {
 	uint64_t counted;     /* executions that were not recorded, exactly */
 	uint64_t estimated;   /* and about; */
 	bool rough;	      /* if that is said, even of none */
+	bool unwatched;	      /* what is no query was not watched all the time */
 	uint32_t compiles;    /* compilers that did not only answer a question; of them: */
 	uint32_t late;	      /* ran before their probes were there */
 	uint32_t cut;	      /* were killed, or their end was not seen */
@@ -53,7 +54,8 @@ int diff_markdown(FILE *out, const struct diff_view *v);
  *  "traces": [{"path", "side" ("base" or "new"), "problem" (text or null), "lost" (or null),
  *  "counted", "estimated" (executions that were not recorded), "compiles" (compilers), "late" (of
  *  them: ran before their probes were there), "cut" (killed, or their end was not seen),
- *  "compiler" (its version, or null)}],
+ *  "compiler" (its version, or null), "unwatched" (true: activities, waiting or loading were not
+ *  watched all the time, to keep within a budget)}],
  *  "gates": [{"text", "limit_ns" or "limit_percent", "exceeded", and as below}],
  *  "build": {as below},
  *  "crates": [{"crate", "type", "name" (as in text), and as below}],

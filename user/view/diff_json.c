@@ -121,6 +121,7 @@ static int put_traces(FILE *out, const struct diff_view *v)
 		json__number(&j, "late", t->late);
 		json__number(&j, "cut", t->cut);
 		json__text(&j, "compiler", t->compiler);
+		json__bool(&j, "unwatched", t->unwatched);
 		fputs(i ? ",\n" : "\n", out);
 		err = json__put(&j, out);
 	}

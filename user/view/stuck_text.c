@@ -103,7 +103,8 @@ static bool is_of_interest(const char *function)
 /* Of a path what fits a line: the crates and modules that it begins with say least. */
 static void put_function(const struct text *t, FILE *out, const char *function)
 {
-	size_t room = t->style->width ? t->style->width - FUNCTION_INDENT - strlen("in ..") : 0;
+	size_t taken = FUNCTION_INDENT + strlen("in .."), width = t->style->width;
+	size_t room = width > taken ? width - taken : width != 0;
 	_free_ char *clean = format_clean(function);
 	const char *from = clean ?: "?", *next;
 
