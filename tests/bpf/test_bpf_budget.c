@@ -3,6 +3,7 @@
  * Probes that come and go while a program runs: nothing is counted twice or not at all, and no
  * span gets another's end. The governor is this file's own, and switches at random.
  */
+#include <sys/resource.h>
 #include <time.h>
 
 #include "capture.h"
@@ -391,6 +392,84 @@ static void guards_that_come_at_any_moment_leave_nothing_open(void **state)
 	capture_close(&c);
 }
 
+/* As another library, by a path of its own. */
+static uint8_t attach_by(const struct capture *c, const char *path)
+{
+	_plan_ struct plan *plan = plan_of_target(c->target, 0);
+	uint8_t lib;
+
+	free(plan->path);
+	plan->path = strdup(path);
+	assert_int_equal(kernel__attach(c->kernel, plan, NULL, &lib), 0);
+	return lib;
+}
+
+/* That of a compiler in a container is below its /proc directory, and goes when it exits. */
+static void a_path_that_is_gone_is_not_needed_any_more(void **state)
+{
+	char link[] = "/tmp/qprof-test-XXXXXX";
+	bool groups[N_GUARDS];
+	struct capture c;
+	uint8_t lib;
+
+	(void)state;
+	need_capture();
+	open_without_loads(&c, groups);
+	close(mkstemp(link));
+	unlink(link);
+	assert_int_equal(symlink(c.target, link), 0);
+	lib = attach_by(&c, link);
+	unlink(link);
+	assert_int_equal(units__add_group(kernel__units(c.kernel, lib), GUARD_LOAD), 2);
+	capture_close(&c);
+}
+
+static void more_links_than_files_are_allowed_at_first(void **state)
+{
+	struct rlimit before, few;
+	bool groups[N_GUARDS];
+	struct capture c;
+	uint8_t lib;
+	int next;
+
+	(void)state;
+	need_capture();
+	open_without_loads(&c, groups);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	close(next);
+	few = (struct rlimit){(rlim_t)next + 8, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	lib = attach_by(&c, c.target);
+	assert_int_equal(units__attach(kernel__units(c.kernel, lib), NULL, NULL, NULL), 0);
+	assert_true(kernel__sites(c.kernel, lib) > 8);
+	setrlimit(RLIMIT_NOFILE, &before);
+	capture_close(&c);
+}
+
+/* What could not be attached to is not asked for anything any more. */
+static void a_library_that_was_detached_is_left_alone(void **state)
+{
+	const struct kernel_options opt = {
+		.attach = KERNEL_ATTACH_MULTI, .ring_bytes = RING, .governed = true};
+	struct seen s = {0};
+	const struct budget_sink sink = {&s, on_decision, on_estimated};
+	struct capture c;
+
+	(void)state;
+	need_capture();
+	rng = rng_new();
+	governor.may_be_off = true;
+	capture_open_with(&c, &opt, 0);
+	assert_int_equal(budget__new(c.kernel, 30000, NULL, &sink, &s.budget), 0);
+	assert_int_equal(budget__add_library(s.budget, c.lib, c.plan), 0);
+	kernel__detach(c.kernel, c.lib);
+	for (uint64_t tick = 1; tick < 100; tick++)
+		assert_int_equal(budget__tick(s.budget, tick * 1000000000), 0);
+	assert_int_equal(kernel__sites(c.kernel, c.lib), 0);
+	close_all(&c, &s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +477,9 @@ int main(void)
 		cmocka_unit_test(what_is_off_is_not_taken_for_something_else),
 		cmocka_unit_test(guards_that_come_late_are_whole_from_then_on),
 		cmocka_unit_test(guards_that_come_at_any_moment_leave_nothing_open),
+		cmocka_unit_test(a_path_that_is_gone_is_not_needed_any_more),
+		cmocka_unit_test(more_links_than_files_are_allowed_at_first),
+		cmocka_unit_test(a_library_that_was_detached_is_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

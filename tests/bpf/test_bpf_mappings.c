@@ -2,14 +2,19 @@
 #include "capture/mappings.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -181,6 +186,37 @@ static void what_there_was_no_room_for_is_counted(void **state)
 	assert_int_equal(mappings__lost(m), 0);
 }
 
+/* A user of this test's own: what a user has locked is counted over all processes. */
+#define NOBODY_ELSE 54321
+
+static void keep_capability(int cap)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{0}};
+
+	data[cap / 32].effective = data[cap / 32].permitted = 1u << cap % 32;
+	if (prctl(PR_SET_KEEPCAPS, 1) || setresuid(NOBODY_ELSE, NOBODY_ELSE, NOBODY_ELSE) ||
+	    syscall(SYS_capset, &header, data))
+		_exit(2);
+}
+
+/* All CPUs' rings count together: those of the first must leave enough for the last. */
+static void a_user_who_may_lock_little_is_told_all_the_same(void **state)
+{
+	const struct rlimit none = {0, 0};
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid) {
+		struct mappings *m = NULL;
+
+		setrlimit(RLIMIT_MEMLOCK, &none);
+		keep_capability(CAP_PERFMON);
+		_exit(mappings__open(&m) != 0);
+	}
+	wait_for_success(pid);
+}
+
 static void nothing_can_be_freed(void **state)
 {
 	(void)state;
@@ -194,6 +230,7 @@ int main(void)
 		cmocka_unit_test(other_mappings_are_not_told),
 		cmocka_unit_test(none_is_missed_when_the_ring_goes_round),
 		cmocka_unit_test(what_there_was_no_room_for_is_counted),
+		cmocka_unit_test(a_user_who_may_lock_little_is_told_all_the_same),
 		cmocka_unit_test(nothing_can_be_freed),
 	};
 

@@ -74,6 +74,16 @@ static void guards_come_with_their_ends(void **state)
 	}
 }
 
+static void a_library_that_was_detached_has_nothing_to_attach(void **state)
+{
+	(void)state;
+	assert_int_equal(units__attach(NULL, NULL, NULL, NULL), 0);
+	assert_int_equal(units__set_starts(NULL, 0, true), 0);
+	assert_int_equal(units__set_ends(NULL, 0, false), 0);
+	assert_int_equal(units__add_group(NULL, 0), 0);
+	assert_int_equal(units__sites(NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -81,6 +91,7 @@ int main(void)
 		cmocka_unit_test(a_plan_of_nothing_has_no_sets),
 		cmocka_unit_test(what_tells_queries_apart_stays),
 		cmocka_unit_test(guards_come_with_their_ends),
+		cmocka_unit_test(a_library_that_was_detached_has_nothing_to_attach),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -242,6 +242,30 @@ static void the_toolchain_is_asked(void **state)
 	free(old);
 }
 
+/* It is the command's, or a terminal that would stop it. */
+static void who_is_asked_gets_none_of_our_input(void **state)
+{
+	int in[2], ours = dup(STDIN_FILENO);
+	char *path = NULL, *old = strdup(getenv("PATH")), byte;
+
+	(void)state;
+	assert_int_equal(pipe(in), 0);
+	assert_int_equal(write(in[1], "x", 1), 1);
+	close(in[1]);
+	dup2(in[0], STDIN_FILENO);
+	close(in[0]);
+	make_file("lib/librustc_driver-f.so", "f", 0644);
+	fake_rustc("read word; echo \"${0%/bin/rustc}$word\"");
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), 0);
+	assert_int_equal(read(STDIN_FILENO, &byte, 1), 1);
+	dup2(ours, STDIN_FILENO);
+	close(ours);
+	free(path);
+	unlink(at("lib/librustc_driver-f.so"));
+	setenv("PATH", old, 1);
+	free(old);
+}
+
 static void a_toolchain_that_fails_is_told_from_none(void **state)
 {
 	char *path = NULL, *old = strdup(getenv("PATH"));
@@ -273,6 +297,7 @@ int main(void)
 		cmocka_unit_test(a_fifo_in_the_compilers_place_is_passed_over),
 		cmocka_unit_test(debians_place_is_known),
 		cmocka_unit_test(the_toolchain_is_asked),
+		cmocka_unit_test(who_is_asked_gets_none_of_our_input),
 		cmocka_unit_test(a_toolchain_that_fails_is_told_from_none),
 	};
 

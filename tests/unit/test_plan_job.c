@@ -57,6 +57,22 @@ static void a_plan_comes_as_if_it_were_made_here(void **state)
 	assert_int_equal(there->code_crc, here->code_crc);
 }
 
+/* A link of probes that is closed here must go, though a plan is being made. */
+static void it_holds_none_of_our_files(void **state)
+{
+	_plan_job_ struct plan_job *j = NULL;
+	char byte;
+	int fds[2];
+
+	(void)state;
+	what = HANG;
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(plan_job__start(fixture("driver_v0.so"), NICE, &j), 0);
+	close(fds[1]);
+	assert_int_equal(read(fds[0], &byte, 1), 0);
+	close(fds[0]);
+}
+
 static void one_can_wait_for_it_with_poll(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
@@ -124,6 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_plan_comes_as_if_it_were_made_here, setup),
+		cmocka_unit_test_setup(it_holds_none_of_our_files, setup),
 		cmocka_unit_test_setup(one_can_wait_for_it_with_poll, setup),
 		cmocka_unit_test_setup(an_error_is_the_one_of_plan_load, setup),
 		cmocka_unit_test_setup(a_child_that_dies_is_an_error_and_not_our_end, setup),

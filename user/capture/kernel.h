@@ -69,7 +69,10 @@ int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
  */
 void kernel__detach(struct kernel *k, uint8_t lib);
 
-/* With `governed`: the units of library `lib`, the kernel's. None of them is attached at first. */
+/*
+ * With `governed`: the units of library `lib`, the kernel's; NULL once it was detached. None of
+ * them is attached at first.
+ */
 struct units;
 struct units *kernel__units(struct kernel *k, uint8_t lib);
 

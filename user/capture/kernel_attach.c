@@ -55,7 +55,8 @@ static int attach(struct kernel *k, const struct plan *plan, const struct filter
 
 	if (err)
 		return err;
-	if (!k->multi)
+	/* One link of a unit is one as well. */
+	if (!k->multi || governed)
 		raise_file_limit(choice__sites(&c));
 	err = tables_fill(&tables, &c);
 	if (!err)
@@ -90,8 +91,10 @@ int kernel__attach(struct kernel *k, const struct plan *plan, const struct filte
 		privilege_explain("attach", !k->multi);
 	else if (err)
 		diag_error("cannot attach to %s: %s", plan->path, strerror(-err));
-	if (err)
+	if (err) {
+		kernel__detach(k, (uint8_t)n);
 		return err;
+	}
 	*lib = (uint8_t)n;
 	return 0;
 }
@@ -117,6 +120,7 @@ void kernel__detach(struct kernel *k, uint8_t lib)
 		return;
 	probes__free(take_ptr(k->libs[lib]));
 	units__free(take_ptr(k->units[lib]));
+	k->fixed_sites[lib] = 0;
 }
 
 struct units *kernel__units(struct kernel *k, uint8_t lib)

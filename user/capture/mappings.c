@@ -23,13 +23,13 @@
 
 struct cpu_ring {
 	int fd;
-	size_t data_pages;
 	struct perf_event_mmap_page *page; /* and the data behind it; or NULL */
 };
 
 struct mappings {
 	int epoll;
 	size_t page_size;
+	size_t data_pages; /* of each ring; a power of two */
 	int n;
 	uint64_t lost;	    /* behind a record that made no sense */
 	uint64_t forgotten; /* that were lost before it mattered */
@@ -86,48 +86,65 @@ static int open_event(int cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-/* As large as may be. */
-static int map_ring(const struct mappings *m, struct cpu_ring *r, size_t most)
+/* A CPU that is not there has no programs either. */
+static int open_ring(struct mappings *m, int cpu)
 {
-	void *page = MAP_FAILED;
+	int fd = open_event(cpu);
 
-	for (size_t n = most; page == MAP_FAILED && n >= LEAST_PAGES; n /= 2) {
-		page = mmap(NULL, (1 + n) * m->page_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
-			    0);
-		r->data_pages = n;
+	if (fd >= 0)
+		m->rings[m->n++].fd = fd;
+	return fd < 0 && fd != -ENODEV ? fd : 0;
+}
+
+static void unmap_rings(struct mappings *m)
+{
+	for (int i = 0; i < m->n; i++) {
+		if (m->rings[i].page)
+			munmap(m->rings[i].page, (1 + m->data_pages) * m->page_size);
+		m->rings[i].page = NULL;
 	}
-	if (page == MAP_FAILED)
-		return -errno;
-	r->page = page;
+}
+
+static int map_rings(struct mappings *m, size_t data_pages)
+{
+	m->data_pages = data_pages;
+	for (int i = 0; i < m->n; i++) {
+		void *page = mmap(NULL, (1 + data_pages) * m->page_size, PROT_READ | PROT_WRITE,
+				  MAP_SHARED, m->rings[i].fd, 0);
+
+		if (page == MAP_FAILED)
+			return -errno;
+		m->rings[i].page = page;
+	}
 	return 0;
 }
 
-static size_t most_pages(int cpus)
+/*
+ * As large as may be, and all alike: what may be locked is counted for all CPUs together, so that
+ * larger ones of the first would leave nothing to the last.
+ */
+static int map_largest(struct mappings *m)
 {
 	size_t n = MOST_PAGES;
-
-	while (n > LEAST_PAGES && n * (size_t)cpus > ALL_PAGES)
-		n /= 2;
-	return n;
-}
-
-/* A CPU that is not there has no programs either. */
-static int open_ring(struct mappings *m, int cpu, size_t most)
-{
-	struct epoll_event ev = {.events = EPOLLIN};
-	struct cpu_ring *r = &m->rings[m->n];
 	int err;
 
-	r->fd = open_event(cpu);
-	if (r->fd == -ENODEV)
-		return 0;
-	if (r->fd < 0)
-		return r->fd;
-	m->n++;
-	err = map_ring(m, r, most);
-	if (err)
-		return err;
-	return epoll_ctl(m->epoll, EPOLL_CTL_ADD, r->fd, &ev) ? -errno : 0;
+	while (n > LEAST_PAGES && n * (size_t)m->n > ALL_PAGES)
+		n /= 2;
+	while ((err = map_rings(m, n)) && n > LEAST_PAGES) {
+		unmap_rings(m);
+		n /= 2;
+	}
+	return err;
+}
+
+static int watch_rings(struct mappings *m)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+
+	for (int i = 0; i < m->n; i++)
+		if (epoll_ctl(m->epoll, EPOLL_CTL_ADD, m->rings[i].fd, &ev))
+			return -errno;
+	return 0;
 }
 
 int mappings__open(struct mappings **out)
@@ -145,7 +162,11 @@ int mappings__open(struct mappings **out)
 	if (m->epoll < 0)
 		return -errno;
 	for (int cpu = 0; cpu < cpus && !err; cpu++)
-		err = open_ring(m, cpu, most_pages(cpus));
+		err = open_ring(m, cpu);
+	if (!err)
+		err = map_largest(m);
+	if (!err)
+		err = watch_rings(m);
 	if (err)
 		return err;
 	*out = take_ptr(m);
@@ -194,7 +215,7 @@ static size_t copy_record(const struct mappings *m, const struct cpu_ring *r, ui
 			  char *bytes)
 {
 	const char *data = (const char *)r->page + m->page_size;
-	size_t ring = r->data_pages * m->page_size;
+	size_t ring = m->data_pages * m->page_size;
 	struct perf_event_header header;
 	size_t from = at % ring, first;
 
@@ -274,11 +295,9 @@ void mappings__free(struct mappings *m)
 {
 	if (!m)
 		return;
-	for (int i = 0; i < m->n; i++) {
-		if (m->rings[i].page)
-			munmap(m->rings[i].page, (1 + m->rings[i].data_pages) * m->page_size);
+	unmap_rings(m);
+	for (int i = 0; i < m->n; i++)
 		close(m->rings[i].fd);
-	}
 	cleanup_close_p(&m->epoll);
 	free(m);
 }

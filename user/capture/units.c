@@ -3,7 +3,9 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,12 +22,13 @@ struct unit_link {
 };
 
 struct units {
-	char *path;
+	int file;
+	char path[32]; /* of `file` */
 	uint32_t n_queries;
 	uint32_t n_sets;
 	uint64_t *offsets;
 	uint64_t *cookies;
-	struct unit_link *links; /* by unit: of queries, of sets, then of groups of guards */
+	struct unit_link *links; /* by unit: of groups of guards, of sets, then of queries */
 	uint32_t n_links;
 	pthread_mutex_t lock;
 	pthread_cond_t closed;
@@ -143,14 +146,17 @@ struct member {
 	uint32_t site;
 };
 
-/* Sites are sorted by role: the ends of a unit's guards come last. */
+/*
+ * In the order in which they are attached, of a link's sites as well: guards and ends before the
+ * starts of queries, and, as sites are sorted by role, the ends of guards before their starts.
+ */
 static int compare(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
 
 	if (x->unit != y->unit)
-		return x->unit < y->unit ? -1 : 1;
-	return x->site < y->site ? -1 : x->site > y->site;
+		return x->unit > y->unit ? -1 : 1;
+	return x->site > y->site ? -1 : x->site < y->site;
 }
 
 static uint32_t find_members(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
@@ -192,16 +198,27 @@ static void add_member(struct units *u, const struct choice *c, const struct mem
 	};
 }
 
+/* Its path may lead through a process that is gone when the next link is attached. */
+static int hold_file(struct units *u, const char *path)
+{
+	u->file = open(path, O_PATH | O_CLOEXEC);
+	if (u->file < 0)
+		return -errno;
+	snprintf(u->path, sizeof(u->path), "/proc/self/fd/%d", u->file);
+	return 0;
+}
+
 static int allocate(struct units *u, const struct plan *plan)
 {
 	size_t most = plan->n_sites + 1UL;
 
-	u->path = strdup(plan->path);
 	u->n_queries = plan->n_queries;
 	u->offsets = calloc(most, sizeof(*u->offsets));
 	u->cookies = calloc(most, sizeof(*u->cookies));
 	u->links = calloc(most, sizeof(*u->links));
-	return u->path && u->offsets && u->cookies && u->links ? 0 : -ENOMEM;
+	if (!u->offsets || !u->cookies || !u->links)
+		return -ENOMEM;
+	return hold_file(u, plan->path);
 }
 
 static int fill(struct units *u, struct bpf_program *const progs[PROBES_ROLES],
@@ -213,10 +230,10 @@ static int fill(struct units *u, struct bpf_program *const progs[PROBES_ROLES],
 	_free_ uint32_t *group_of = calloc(plan->n_guards + 1UL, sizeof(*group_of));
 	struct division d = {set_of, group_of, 0};
 	uint32_t n;
-	int n_sets;
+	int err = members && set_of && group_of ? allocate(u, plan) : -ENOMEM, n_sets;
 
-	if (!members || !set_of || !group_of || allocate(u, plan))
-		return -ENOMEM;
+	if (err)
+		return err;
 	n_sets = units_find_sets(plan, set_of);
 	if (n_sets < 0)
 		return n_sets;
@@ -320,6 +337,7 @@ int units__new(struct bpf_program *const progs[PROBES_ROLES], const struct choic
 
 	if (!u)
 		return -ENOMEM;
+	u->file = -1;
 	pthread_mutex_init(&u->lock, NULL);
 	pthread_cond_init(&u->closed, NULL);
 	err = fill(u, progs, c);
@@ -346,7 +364,7 @@ int units__attach(struct units *u, const bool *starts, const bool *ends, const b
 {
 	int err = 0;
 
-	for (uint32_t i = u->n_links; i-- > 0 && !err;)
+	for (uint32_t i = 0; u && i < u->n_links && !err; i++)
 		if (is_wanted(u, u->links[i].unit, starts, ends, groups))
 			err = attach_link(u, &u->links[i]);
 	return err;
@@ -365,7 +383,7 @@ static int set_unit(struct units *u, uint32_t unit, bool attached)
 {
 	int err = 0, n = 0;
 
-	for (uint32_t i = u->n_links; i-- > 0 && !err;) {
+	for (uint32_t i = 0; i < u->n_links && !err; i++) {
 		struct unit_link *l = &u->links[i];
 
 		if (l->unit != unit || (l->fd >= 0) == attached)
@@ -381,17 +399,17 @@ static int set_unit(struct units *u, uint32_t unit, bool attached)
 
 int units__set_starts(struct units *u, uint32_t query, bool attached)
 {
-	return set_unit(u, query, attached);
+	return u ? set_unit(u, query, attached) : 0;
 }
 
 int units__set_ends(struct units *u, uint32_t set, bool attached)
 {
-	return set_unit(u, u->n_queries + set, attached);
+	return u ? set_unit(u, u->n_queries + set, attached) : 0;
 }
 
 int units__add_group(struct units *u, uint32_t group)
 {
-	return set_unit(u, u->n_queries + u->n_sets + group, true);
+	return u ? set_unit(u, u->n_queries + u->n_sets + group, true) : 0;
 }
 
 bool units__has_starts(const struct units *u, uint32_t query)
@@ -419,7 +437,7 @@ void units__free(struct units *u)
 	pthread_mutex_unlock(&u->lock);
 	pthread_mutex_destroy(&u->lock);
 	pthread_cond_destroy(&u->closed);
-	free(u->path);
+	cleanup_close_p(&u->file);
 	free(u->offsets);
 	free(u->cookies);
 	free(u->links);

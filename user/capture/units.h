@@ -14,6 +14,7 @@
 #include "capture/choice.h"
 #include "capture/probes.h"
 
+/* NULL, where one is asked for something: a library that was detached, which has no sites. */
 struct units;
 
 /* Which queries of a plan share ends: `set_of[query]` is the number of its set. Sets, or -ENOMEM.
@@ -23,7 +24,10 @@ int units_find_sets(const struct plan *plan, uint32_t *set_of);
 /* True if a site is in a unit. */
 bool units_have(const struct plan_site *site);
 
-/* None is attached yet. -ENOMEM. */
+/*
+ * None is attached yet. What the plan's path leads to is held on to, whatever becomes of the path.
+ * -ENOMEM, or why it cannot be opened.
+ */
 int units__new(struct bpf_program *const progs[PROBES_ROLES], const struct choice *c,
 	       struct units **out);
 

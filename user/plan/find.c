@@ -210,6 +210,7 @@ int plan_find__of_exe(const char *exe, char **path)
 static void exec_rustc(const struct invoker *inv, const char *rustc, const char *toolchain,
 		       char **env, int out)
 {
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	char plus[256];
 	sigset_t none;
 
@@ -218,7 +219,12 @@ static void exec_rustc(const struct invoker *inv, const char *rustc, const char 
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
-	if (dup2(out, STDOUT_FILENO) < 0 || invoker__become(inv))
+	/*
+	 * Our input is not for it, and to a terminal it may be in the background: to read from that
+	 * stops a process, and to write can ("stty tostop"), while we wait for it.
+	 */
+	signal(SIGTTOU, SIG_IGN);
+	if (dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || invoker__become(inv))
 		_exit(1);
 	environ = env;
 	if (toolchain) {

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "base/file_writer.h"
@@ -27,6 +29,17 @@ struct plan_job {
 	bool ended; /* the child has closed its end */
 };
 
+/*
+ * A probe's link is there for as long as anybody holds it: one that the parent closes while a plan
+ * is made would stay, and fire beside the one that replaces it.
+ */
+static void close_all_but(unsigned int fd)
+{
+	if (fd > STDERR_FILENO + 1)
+		syscall(SYS_close_range, STDERR_FILENO + 1, fd - 1, 0);
+	syscall(SYS_close_range, (fd > STDERR_FILENO ? fd : STDERR_FILENO) + 1, ~0u, 0);
+}
+
 /* The exit status is the errno. Signals are the parent's to handle, but the one for its death. */
 static __attribute__((noreturn)) void run(const char *path, int nice, int fd, pid_t parent)
 {
@@ -41,6 +54,7 @@ static __attribute__((noreturn)) void run(const char *path, int nice, int fd, pi
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
+	close_all_but((unsigned int)fd);
 	err = plan__load(path, &plan);
 	if (!err)
 		err = plan_encode(plan, &bytes, &len);
