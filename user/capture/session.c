@@ -18,7 +18,12 @@ static void *measure_costs(void *session)
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err = probe_costs__measure(s->kernel, &s->costs);
 
-	if (err)
+	if (err && s->budget)
+		diag_warn(
+			"the budget is not kept, all is recorded: what a probe costs could not be "
+			"measured: %s",
+			strerror(-err));
+	else if (err)
 		diag_verbose("cannot measure what a probe costs: %s", strerror(-err));
 	else
 		diag_verbose("a probe costs %" PRIu64 " ns here, on a stepped instruction %" PRIu64
