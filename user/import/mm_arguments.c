@@ -204,31 +204,32 @@ int mm_arguments__number(struct mm_arguments *a, uint32_t address, uint32_t *inv
 	return 0;
 }
 
-/* The first virtual id from `id` on that stands for an event; virtual_end if there is none. */
-static uint32_t next_virtual(const struct mm_arguments *a, uint32_t id)
+/* The arguments of the first virtual id from *id on that stands for an event; virtual_end if none.
+ */
+static int next_virtual(struct mm_arguments *a, uint32_t *id, uint32_t *string)
 {
-	uint32_t next = id_table__next(&a->strings->index, id);
+	uint32_t end = a->strings->virtual_end;
 
-	return next < a->strings->virtual_end ? next : a->strings->virtual_end;
+	while ((*id = id_table__next(&a->strings->index, *id)) < end) {
+		uint32_t address = mm_strings__address(a->strings, *id);
+
+		if (address != MM_NO_ADDRESS)
+			return arguments_of(a, address, string);
+		++*id;
+	}
+	*id = end;
+	return 0;
 }
 
-/* Map what has an argument; with `all`, the others to `empty`. */
+/* Map what has an argument; the others to `empty`. */
 static int map_virtual(struct mm_arguments *a, uint32_t empty)
 {
+	uint32_t id = 0, string;
 	int err = 0;
 
-	for (uint32_t id = next_virtual(a, 0); !err && id < a->strings->virtual_end;
-	     id = next_virtual(a, id + 1)) {
-		uint32_t address = mm_strings__address(a->strings, id);
-		uint32_t string;
-
-		if (address == MM_NO_ADDRESS)
-			continue;
-		err = arguments_of(a, address, &string);
-		if (err)
-			break;
+	while (!err && !(err = next_virtual(a, &id, &string)) && id < a->strings->virtual_end) {
 		a->kept += string != U64_MAP_NONE;
-		err = map(a, id, string == U64_MAP_NONE ? empty : string);
+		err = map(a, id++, string == U64_MAP_NONE ? empty : string);
 	}
 	return err ? err : write_run(a);
 }
@@ -236,17 +237,12 @@ static int map_virtual(struct mm_arguments *a, uint32_t empty)
 /* Whether any virtual id has an argument. */
 static int look_for_any(struct mm_arguments *a, bool *any)
 {
+	uint32_t id = 0, string;
 	int err = 0;
 
-	for (uint32_t id = next_virtual(a, 0); !err && !*any && id < a->strings->virtual_end;
-	     id = next_virtual(a, id + 1)) {
-		uint32_t address = mm_strings__address(a->strings, id);
-		uint32_t string;
-
-		if (address == MM_NO_ADDRESS)
-			continue;
-		err = arguments_of(a, address, &string);
+	while (!*any && !(err = next_virtual(a, &id, &string)) && id < a->strings->virtual_end) {
 		*any = string != U64_MAP_NONE;
+		id++;
 	}
 	return err;
 }
