@@ -60,15 +60,6 @@ static void write_lossy(const char *path)
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 
-static void a_path(char path[])
-{
-	int fd = mkstemps(path, 4);
-
-	assert_true(fd >= 0);
-	close(fd);
-	unlink(path);
-}
-
 #define UNRECORDED                                                                             \
 	"5,000 executions were only counted and about 60 estimated, to keep within a budget: " \
 	"they have no interval, and the times of who called them have theirs"
@@ -82,7 +73,7 @@ static void what_is_missing_is_said(void **state)
 	struct trace_item item;
 
 	(void)state;
-	a_path(path);
+	temporary_name(path);
 	write_lossy(path);
 	assert_int_equal(trace_reader__open(path, &job.r, NULL), 0);
 	unlink(path);
@@ -122,7 +113,7 @@ static char *export_cut(export_fn export, size_t *size)
 	struct stat st;
 	char *bytes;
 
-	a_path(path);
+	temporary_name(path);
 	export_trace_write(path);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(truncate(path, st.st_size - 1), 0);

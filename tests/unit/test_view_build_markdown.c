@@ -40,12 +40,7 @@ static void tables_stay_whole(void **state)
 
 static void what_was_not_watched_is_told(void **state)
 {
-	struct decided rows[] = {
-		{.kind = TRACE_KIND_QUERY},    {.kind = TRACE_KIND_BLOCKED},
-		{.kind = TRACE_KIND_ACTIVITY}, {.kind = TRACE_KIND_BLOCKED},
-		{.kind = TRACE_KIND_ACTIVITY},
-	};
-	struct decisions d = {.rows = rows, .n = 5};
+	struct decisions d = sample_build__decisions();
 	_sample_build_ struct sample_build s = {};
 	struct build_view v;
 	_free_ char *text = NULL, *queries_only = NULL;
