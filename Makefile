@@ -9,6 +9,7 @@
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .SUFFIXES:
+.SECONDARY:
 .DEFAULT_GOAL := all
 
 # ---- What a caller may set ----------------------------------------------------------------------
@@ -53,44 +54,51 @@ STD := -std=gnu17 -D_GNU_SOURCE
 WARN := -Wall -Wextra -Werror
 DEPFLAGS := -MMD -MP
 
-ifneq ($(filter-out help clean demo check bench,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean demo check bench kernels,$(or $(MAKECMDGOALS),all)),)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null)
 endif
 
 CFLAGS := $(STD) $(WARN) $(OPT) $(INCLUDES) $(PKG_CFLAGS) $(EXTRA_CFLAGS)
-# libiberty comes without a .pc file.
-LDLIBS := $(PKG_LIBS) -liberty -lpthread -lm
+LDLIBS := $(PKG_LIBS) -lpthread -lm
 # -g is what makes BTF, which CO-RE and the skeleton need. The kernel dictates the parameters of a
 # program, used or not.
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu17 $(WARN) -Wno-unused-parameter \
+	-Wframe-larger-than=48 \
 	-D__TARGET_ARCH_x86 $(BPF_INCLUDES)
 
 # ---- Files --------------------------------------------------------------------------------------
 
 BIN := $(B)/qprof-bpf
 LIB := $(B)/libqprof.a
-SKEL := $(B)/qprof.skel.h
 # One file per command.
 COMMANDS := $(patsubst user/cli/cmd_%.c,%,$(sort $(wildcard user/cli/cmd_*.c)))
 MAN := $(B)/man/qprof-bpf.1 $(COMMANDS:%=$(B)/man/qprof-bpf-%.1)
 COMPLETION := $(addprefix $(B)/completion/,bash zsh fish)
 MAIN := user/cli/main.c
 
-SRC := $(sort $(wildcard user/*/*.c))
+SRC := $(sort $(wildcard user/*/*.c user/*/*/*.c))
 OBJ := $(SRC:%.c=$(B)/%.o)
 LIB_OBJ := $(filter-out $(B)/$(MAIN:.c=.o),$(OBJ))
 BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
+BPF_LEAN := $(BPF_SRC:bpf/%.bpf.c=$(B)/%.bpf.o)
+SKEL := $(BPF_LEAN:.bpf.o=.skel.h)
 UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c)))
 BPF_TEST := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/bpf/test_*.c)))
 FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/store
+REPLAY := $(FUZZ:$(B)/tests/fuzz/%=$(B)/tests/fuzz/replay/%)
+# The comparison of two encodings of pc-value tables, and its parts, which have unit tests.
+GO_TABLES := $(B)/tests/bench/go_tables
+GO_TABLES_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/pctab/*.c)))
+GO_TABLES_TEST := $(filter $(B)/tests/unit/test_bench_pctab_%,$(UNIT))
+BENCH := $(B)/tests/bench/measure $(B)/tests/bench/trap $(B)/tests/bench/store $(GO_TABLES)
 FUZZ_OBJ := $(patsubst $(B)/%,$(B)/fuzz/%,$(LIB_OBJ))
 
 .PHONY: all demo check unit unit-bin bpf bpf-bin e2e bench bench-bin fuzz fuzz-bin lint
-.PHONY: bench-store bench-times fidelity screenshots install uninstall man completion clean help no-cmocka FORCE
+.PHONY: replay replay-bin
+.PHONY: bench-store bench-times fidelity kernels screenshots install uninstall man completion clean help no-cmocka FORCE
 
 all: $(BIN)
 
@@ -113,12 +121,12 @@ $(B)/user/%.o: user/%.c $(B)/flags
 	$(Q)$(CC) $(CFLAGS) $(OBJ_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 # A cached plan is good only for the program that made it: another may mine more, or read it wrong.
-PLAN_SRC := $(sort $(wildcard user/plan/*.[ch])) include/qprof/wire.h
+PLAN_SRC := $(sort $(wildcard user/plan/*.[ch] user/plan/*/*.[ch])) include/qprof/wire.h
 PLAN_CODEC := $(B)/user/plan/codec.o $(B)/fuzz/user/plan/codec.o
 $(PLAN_CODEC): $(PLAN_SRC)
 $(PLAN_CODEC): private OBJ_CFLAGS = -DPLAN_REVISION=$(firstword $(shell cksum $(PLAN_SRC) | cksum))u
 
-# What a source takes in as it is, which no dependency file tells.
+# Files that a source includes as they are; they are not in dependency files.
 $(B)/user/export/svg.o $(B)/fuzz/user/export/svg.o: user/export/svg.js
 HTML_OBJ := $(B)/user/export/html.o $(B)/fuzz/user/export/html.o
 $(HTML_OBJ): $(B)/html/head.html
@@ -131,7 +139,7 @@ $(B)/html/head.html: $(HTML_SRC)
 	@echo "  HTML    $(@D)"
 	$(Q)user/export/html/assemble.sh user/export/html $(@D)
 
-# Generated, so the first build needs it before the dependency files can say who reads it.
+# Generated, so the first build needs it before the dependency files list the files that include it.
 $(OBJ) $(FUZZ_OBJ): | $(SKEL)
 
 $(LIB): $(LIB_OBJ)
@@ -150,23 +158,26 @@ $(B)/bpf/%.bpf.o: bpf/%.bpf.c $(B)/flags
 	@echo "  BPF     $<"
 	$(Q)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
-# Links the objects into one and drops the DWARF.
-$(B)/qprof.bpf.o: $(BPF_OBJ)
+# Drops the DWARF.
+$(BPF_LEAN): $(B)/%.bpf.o: $(B)/bpf/%.bpf.o
 	@echo "  BPFLINK $@"
 	$(Q)$(BPFTOOL) gen object $@ $^
 
-$(SKEL): $(B)/qprof.bpf.o
+$(SKEL): $(B)/%.skel.h: $(B)/%.bpf.o
 	@echo "  SKEL    $@"
-	$(Q)$(BPFTOOL) gen skeleton $< name qprof_bpf >$@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
 
 # ---- Tests --------------------------------------------------------------------------------------
 
-# -Werror=unused-function: a test that was written but not listed does not compile.
+# -Werror=unused-function: a test that was written but not listed does not compile. cmocka dictates the
+# parameter of a test, used or not.
 $(UNIT) $(BPF_TEST): $(B)/%: %.c $(LIB) $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(CC) $(CFLAGS) -Werror=unused-function $(DEPFLAGS) -MF $@.d -o $@ $< $(LIB) \
-		$(TEST_LIBS) $(LDLIBS) $(EXTRA_LDFLAGS)
+	$(Q)$(CC) $(CFLAGS) -Werror=unused-function -Wno-unused-parameter $(DEPFLAGS) -MF $@.d -o $@ $(filter %.c %.o,$^) \
+		$(LIB) $(TEST_LIBS) $(LDLIBS) $(EXTRA_LDFLAGS)
+
+$(GO_TABLES_TEST): $(filter-out %/main.o,$(GO_TABLES_OBJ))
 
 unit-bin: $(UNIT)
 
@@ -177,7 +188,7 @@ no-cmocka:
 endif
 
 unit: unit-bin
-	@tests/cmocka.sh unit $(B) $(UNIT)
+	@JOBS=$$(nproc) tests/cmocka.sh unit $(B) $(UNIT)
 
 # The kernel half on a program of our own, whose shapes of code are those of rustc. It changes
 # stacks and jumps out of frames, which sanitizers do not take.
@@ -202,6 +213,15 @@ $(B)/tests/bench/store: tests/bench/store.c $(LIB) $(B)/flags
 	@echo "  CC      $<"
 	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(LIB) $(LDLIBS)
 
+$(GO_TABLES_OBJ): $(B)/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	$(Q)$(CC) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+$(GO_TABLES): $(GO_TABLES_OBJ) $(LIB)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(OPT) $(EXTRA_CFLAGS) -o $@ $^ $(LDLIBS) $(EXTRA_LDFLAGS)
+
 bench-bin: $(BENCH)
 
 e2e: all
@@ -220,20 +240,38 @@ $(B)/fuzz/libqprof.a: $(FUZZ_OBJ)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-$(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/fuzz/libqprof.a
+FUZZ_CC = $(CLANG) $(STD) $(WARN) -O1 -g $(INCLUDES) $(PKG_CFLAGS) $(SAN_FLAGS)
+
+$(B)/tests/fuzz/%.o: tests/fuzz/%.c $(B)/flags
 	@mkdir -p $(@D)
-	@echo "  FUZZ    $<"
-	$(Q)$(CLANG) $(STD) $(WARN) -O1 -g $(INCLUDES) $(PKG_CFLAGS) $(SAN_FLAGS) \
-		-fsanitize=fuzzer $(DEPFLAGS) -MF $@.d -o $@ $< $(B)/fuzz/libqprof.a $(LDLIBS)
+	@echo "  FUZZCC  $<"
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer-no-link $(DEPFLAGS) -c -o $@ $<
+
+# One fuzzer, two programs: libFuzzer's searches, ours runs the same inputs every time.
+$(FUZZ): %: %.o $(B)/fuzz/libqprof.a
+	@echo "  FUZZ    $@"
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+
+$(REPLAY): $(B)/tests/fuzz/replay/%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/replay.o \
+		$(B)/fuzz/libqprof.a
+	@mkdir -p $(@D)
+	@echo "  FUZZ    $@"
+	$(Q)$(FUZZ_CC) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
 fuzz-bin: $(FUZZ)
+replay-bin: $(REPLAY)
 
+# Searches.
 fuzz: fuzz-bin
 	@tests/fuzz/run.sh $(B) $(FUZZ_SECONDS) $(FUZZ)
 
+# The kept corpus, and a fixed number of inputs made of it: the same every time.
+replay: replay-bin
+	@tests/fuzz/replay.sh $(B) $(REPLAY)
+
 # ---- For people: these install what is missing first --------------------------------------------
 
-# What is built belongs to the person who ran sudo; what needs the kernel stays root.
+# Built files belong to the user who ran sudo; only steps that need the kernel run as root.
 AS_USER := tests/as-user.sh
 SUBMAKE = $(AS_USER) $(MAKE) --no-print-directory -j$(shell nproc) \
 	DEBUG=$(DEBUG) SANITIZE=$(SANITIZE)
@@ -245,7 +283,7 @@ demo:
 
 check:
 	@tests/setup.sh check
-	@+$(SUBMAKE) all unit-bin bpf-bin fuzz-bin
+	@+$(SUBMAKE) all unit-bin bpf-bin replay-bin
 	@+MAKE='$(SUBMAKE)' tests/check.sh $(B)
 
 bench:
@@ -255,7 +293,7 @@ bench:
 
 # The parts of it that need neither root nor rustc.
 EVENTS ?= 100000000
-bench-store: all $(B)/tests/bench/store
+bench-store: all $(B)/tests/bench/store $(GO_TABLES)
 	@$(PYTHON) -B tests/bench/bench.py --build $(B) --part store --part export --part pctab \
 		--events $(EVENTS)
 
@@ -275,6 +313,17 @@ fidelity:
 		status=$$?; \
 		if [ -s $(B)/fidelity.md ]; then mv $(B)/fidelity.md docs/fidelity.md; fi; \
 		exit $$status
+
+# Other kernels, in virtual machines, and docs/kernels.md: KERNELS="6.18 7" picks some, QUICK=1 tries
+# only what finds the worst. KERNELS_ARGS=--help
+KERNELS ?=
+QUICK ?=
+KERNELS_ARGS ?=
+kernels:
+	@tests/setup.sh kernels
+	@+$(SUBMAKE) all bpf-bin
+	@$(AS_USER) $(PYTHON) -B tests/kernels/run.py --build $(B) --page docs/kernels.md \
+		$(if $(filter 1,$(QUICK)),--quick) $(KERNELS_ARGS) $(KERNELS)
 
 # The pictures in the documents. SCREENSHOTS_ARGS=--help
 SCREENSHOTS_ARGS ?=
@@ -328,9 +377,11 @@ help:
 	@echo 'make unit         unit tests: no root, no BPF, no rustc'
 	@echo 'sudo make bpf     the kernel half, on a test program of our own'
 	@echo 'make lint         headers alone, no return probes, format, function length, rebuilds'
-	@echo 'make fuzz         fuzz the readers for FUZZ_SECONDS each (default 60)'
+	@echo 'make fuzz         search with the fuzzers, for FUZZ_SECONDS each (default 60)'
+	@echo 'make replay       run what the fuzzers kept, and the same inputs made of it every time'
 	@echo 'sudo make e2e     tests against the real rustc; E2E_ARGS=WORD picks some'
 	@echo 'sudo make fidelity  docs/fidelity.md anew: some 15 minutes'
+	@echo 'sudo make kernels  try other kernels in QEMU, docs/kernels.md anew; KERNELS="6.18 7" QUICK=1'
 	@echo 'sudo make screenshots  docs/images anew'
 	@echo 'sudo make bench   set up, measure, compare with what is aimed at; BENCH_ARGS=--help'
 	@echo 'sudo make bench-times  our self times beside those of -Zself-profile; BENCH_ARGS=--help'
@@ -343,5 +394,6 @@ help:
 	@echo 'SANITIZE=1        address and undefined behaviour sanitizers, in build-san/'
 	@echo 'V=1               show the commands'
 
-PROGRAMS := $(UNIT) $(BPF_TEST) $(FUZZ) $(BENCH) $(B)/tests/bpf/target
--include $(OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(PROGRAMS:=.d)
+PROGRAMS := $(UNIT) $(BPF_TEST) $(BENCH) $(B)/tests/bpf/target
+-include $(OBJ:.o=.d) $(BPF_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(FUZZ:=.d) $(PROGRAMS:=.d)
+-include $(B)/tests/fuzz/replay.d $(GO_TABLES_OBJ:.o=.d)

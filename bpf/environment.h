@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the logic of stack.h leaves to its includer: maps, mappings and records of the kernel. */
+/* The functions that stack.h and off_cpu.h declare, by maps, mappings and records of the kernel. */
 #ifndef QPROF_ENVIRONMENT_H
 #define QPROF_ENVIRONMENT_H
 
+#include "internals.h"
 #include "maps.h"
+#include "off_cpu.h"
 
-/* With a budget, an end without a start is mostly one of a query that is not recorded. */
+/* With a budget, an end without a start mostly belongs to a query that is not recorded. */
 static void stack_count(enum wire_counter counter)
 {
 	if (!knobs.governed || counter != WIRE_DROP_END_WITHOUT_START)
-		count(counter);
+		maps_count(counter);
 }
 
 static int stack_wants_callers(void)
@@ -17,7 +19,7 @@ static int stack_wants_callers(void)
 	return knobs.callers;
 }
 
-static __always_inline int is_reach(__u64 distance, __u32 reach)
+static __always_inline int stack_reaches(__u64 distance, __u32 reach)
 {
 	return reach && distance >= reach && distance - reach < STACK_CALL_NEAR;
 }
@@ -27,7 +29,7 @@ static int stack_is_reach(wire_u64 cookie, wire_u64 distance)
 	__u32 key = wire_wrapper_key(wire_cookie_lib(cookie), wire_cookie_query(cookie));
 	const struct wire_wrappers *w = bpf_map_lookup_elem(&wrappers, &key);
 
-	return w && (is_reach(distance, w->reach[0]) || is_reach(distance, w->reach[1]));
+	return w && (stack_reaches(distance, w->reach[0]) || stack_reaches(distance, w->reach[1]));
 }
 
 static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i)
@@ -46,7 +48,7 @@ static struct frame *stack_overflow_push(struct thread_stack *t, wire_u32 i)
 	return bpf_map_lookup_elem(&overflow, &key);
 }
 
-/* Deep frames of all threads share one table: what is not in it any more must not fill it. */
+/* Deep frames of all threads share one table: a popped frame must not fill it. */
 static void stack_overflow_pop(struct thread_stack *t, wire_u32 i)
 {
 	struct overflow_key key = {t->tid, i};
@@ -54,44 +56,34 @@ static void stack_overflow_pop(struct thread_stack *t, wire_u32 i)
 	bpf_map_delete_elem(&overflow, &key);
 }
 
-struct segment {
-	__u64 lo;
-	__u64 hi;
-};
-
-static long note_segment(struct task_struct *task, struct vm_area_struct *vma, struct segment *seg)
-{
-	seg->lo = vma->vm_start;
-	seg->hi = vma->vm_end;
-	return 0;
-}
-
 static long stack_find_segment(struct thread_stack *t, wire_u64 sp)
 {
 	struct segment seg = {};
-	long err = bpf_find_vma(bpf_get_current_task_btf(), sp, note_segment, &seg, 0);
+	long err = bpf_find_vma(bpf_get_current_task_btf(), sp, internals_note_segment, &seg, 0);
 
 	if (err)
 		return err;
+	if (!seg.hi)
+		return -1;
 	t->seg_lo = seg.lo;
 	t->seg_hi = seg.hi;
 	return 0;
 }
 
 /*
- * Its start came before the end probes of its query were taken away, and what ended it may be
- * another's end.
+ * The frame started before the end probes of its query were removed: the end that closes it may be
+ * another frame's.
  */
-static __always_inline __u8 untimed(const struct frame *f)
+static __always_inline __u8 stack_untimed(const struct frame *f)
 {
-	volatile struct wire_watched *w = find_watched(f->lib, f->query);
+	volatile struct wire_watched *w = maps_watched(f->lib, f->query);
 
 	return w && f->kind == WIRE_KIND_QUERY && f->start_ns <= w->lapsed_ns ? WIRE_SPAN_UNTIMED
 									      : 0;
 }
 
-STACK_APART int send_span(struct thread_stack *t, const struct frame *f, wire_u32 flags,
-			  wire_u64 now, wire_u32 invocation)
+STACK_APART int stack_send_span(struct thread_stack *t, const struct frame *f, wire_u32 flags,
+				wire_u64 now, wire_u32 invocation)
 {
 	struct wire_span *s;
 
@@ -99,12 +91,12 @@ STACK_APART int send_span(struct thread_stack *t, const struct frame *f, wire_u3
 		return 0;
 	s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 	if (!s) {
-		count(WIRE_LOST_RING_FULL);
+		maps_count(WIRE_LOST_RING_FULL);
 		return 0;
 	}
 	*s = (struct wire_span){
 		.type = WIRE_SPAN,
-		.flags = flags | untimed(f),
+		.flags = flags | stack_untimed(f),
 		.lib = f->lib,
 		.kind = f->kind,
 		.query = f->query,
@@ -116,7 +108,7 @@ STACK_APART int send_span(struct thread_stack *t, const struct frame *f, wire_u3
 		.invocation = invocation,
 		.caller = f->caller,
 	};
-	bpf_ringbuf_submit(s, wakeup_flags());
+	bpf_ringbuf_submit(s, maps_wakeup_flags());
 	t->spans++;
 	return 0;
 }
@@ -124,12 +116,38 @@ STACK_APART int send_span(struct thread_stack *t, const struct frame *f, wire_u3
 static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
 		       wire_u32 invocation)
 {
-	send_span(t, f, flags, now, invocation);
+	stack_send_span(t, f, flags, now, invocation);
 }
 
 static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx)
 {
 	bpf_loop(n, fn, ctx, 0);
+}
+
+static void off_cpu_emit(struct thread_stack *t, const struct off_interval *i, wire_u32 depth)
+{
+	struct wire_off_cpu *r;
+
+	if (knobs.silent)
+		return;
+	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+	if (!r) {
+		maps_count(WIRE_LOST_RING_FULL);
+		return;
+	}
+	*r = (struct wire_off_cpu){
+		.type = WIRE_OFF_CPU,
+		.reason = i->reason,
+		.depth = depth,
+		.pid = t->pid,
+		.tid = t->tid,
+		.flags = i->flags,
+		.start_ns = i->start_ns,
+		.end_ns = i->end_ns,
+	};
+	bpf_ringbuf_submit(r, maps_wakeup_flags());
+	/* Not in t->spans, which an interrupted hit may be changing. */
+	t->off_cpu.n_sent++;
 }
 
 #endif /* QPROF_ENVIRONMENT_H */

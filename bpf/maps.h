@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the kernel half keeps: its switches, its maps, its counters. */
+/* The global state of the kernel half: variables, maps, counters. */
 #ifndef QPROF_MAPS_H
 #define QPROF_MAPS_H
 
@@ -9,18 +9,19 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "internals.h"
 #include "qprof/wire.h"
 #include "stack.h"
 
 const volatile struct wire_knobs knobs = {.wakeup_bytes = 1 << 20};
 
-/* Probes sit there before and after a capture; only in between do they count. */
+/* True during a capture. Probes are attached before it and stay after it. */
 volatile __u32 enabled;
 
-/* Threads that flush_all has left alone, as a hit was at work on their stacks. */
+/* Threads that flush_all skipped because a hit was changing their stacks. */
 volatile __u32 n_busy;
 
-/* With a budget: what is recorded. The user half writes it at any time. */
+/* With a budget: which queries are recorded. The user half may write it at any time. */
 volatile struct wire_watched watched[WIRE_WATCHED_LIBS * WIRE_WATCHED_QUERIES];
 
 struct {
@@ -35,7 +36,11 @@ struct {
 	__type(value, __u64);
 } counters SEC(".maps");
 
-/* The followed processes, by tgid. Children of one are followed too. */
+/* State of a followed process. */
+#define TARGET		1
+#define TARGET_EXECUTED 2 /* the exec that is being handled was sent */
+
+/* The followed processes, by tgid. Their children are followed too. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -43,12 +48,50 @@ struct {
 	__type(value, __u32);
 } targets SEC(".maps");
 
+/*
+ * Forks and execs whose first program was skipped and whose second one was not (processes.h): these
+ * skips are no losses.
+ */
+volatile __s64 n_made_up[2];
+
+/* Forks and execs that the first program has seen: by its kind and thread, the child or 1. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u64);
+	__type(value, __u32);
+} seen SEC(".maps");
+
+/*
+ * From 6.19 on the kernel allocates task storage with kmalloc_nolock(), which gives at most 8 KiB,
+ * its own header of some 100 bytes included.
+ */
+_Static_assert(sizeof(struct thread_stack) <= 8192 - 256, "task storage");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct thread_stack);
 } stacks SEC(".maps");
+
+/*
+ * As bpf_task_storage_get(), for programs that may be preempted. Up to 6.19 each CPU has one lock
+ * for all task storage, and a look-up takes it too: while a preempted thread holds it, every new
+ * thread on that CPU would lose its hits.
+ */
+static __always_inline struct thread_stack *maps_storage(struct task_struct *task, __u64 flags)
+{
+	struct thread_stack *t;
+
+	if (!internals_can_disable_preemption())
+		return bpf_task_storage_get(&stacks, task, NULL, flags);
+	bpf_preempt_disable();
+	t = bpf_task_storage_get(&stacks, task, NULL, flags);
+	bpf_preempt_enable();
+	return t;
+}
 
 /* The providers of bodies that serve several queries, by their distance from the site. */
 struct {
@@ -79,7 +122,7 @@ struct {
 	__type(value, struct wire_wrappers);
 } wrappers SEC(".maps");
 
-/* Labels that only the compiler's memory tells, by their text: it tells them everywhere. */
+/* Dynamic labels, by their text, which is the same in every process. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -102,8 +145,9 @@ struct {
 	__type(value, struct frame);
 } overflow SEC(".maps");
 
-/* Atomic, though each CPU has its own: a program may be preempted, and the next one counts too. */
-static __always_inline void count_n(__u32 counter, __u64 by)
+/* Atomic, although each CPU has its own counters: the program may be preempted by one that counts
+ * too. */
+static __always_inline void maps_count_n(__u32 counter, __u64 by)
 {
 	__u64 *n = bpf_map_lookup_elem(&counters, &counter);
 
@@ -111,16 +155,16 @@ static __always_inline void count_n(__u32 counter, __u64 by)
 		__sync_fetch_and_add(n, by);
 }
 
-static __always_inline void count(__u32 counter)
+static __always_inline void maps_count(__u32 counter)
 {
-	count_n(counter, 1);
+	maps_count_n(counter, 1);
 }
 
 /*
- * A wakeup costs more than a span. The reader comes by itself many times a second; it is woken only
- * when much is waiting, and then by the few records that cross a step of that much.
+ * A wakeup costs more than a span. The reader polls many times a second; only the few records that
+ * cross a multiple of wakeup_bytes wake it.
  */
-static __always_inline __u64 wakeup_flags(void)
+static __always_inline __u64 maps_wakeup_flags(void)
 {
 	__u64 waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
 
@@ -130,8 +174,8 @@ static __always_inline __u64 wakeup_flags(void)
 		       : BPF_RB_NO_WAKEUP;
 }
 
-/* NULL if the query is recorded always. */
-static __always_inline volatile struct wire_watched *find_watched(__u32 lib, __u32 query)
+/* The entry of a query in `watched`; NULL if the query is always recorded. */
+static __always_inline volatile struct wire_watched *maps_watched(__u32 lib, __u32 query)
 {
 	if (!knobs.governed || lib >= WIRE_WATCHED_LIBS || query >= WIRE_WATCHED_QUERIES)
 		return NULL;

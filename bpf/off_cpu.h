@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * When a thread is not on a CPU: the interval from a switch away from it to the switch back.
+ * Off-CPU intervals: from a switch away from a thread to the switch back.
  *
- * Pure logic like stack.h, compiled twice as that is. Both switches run before and after all that
- * the thread does itself, so nothing here runs twice at a time for one thread; but one may come in
- * the midst of any program of ours that the thread runs, as an interrupt would.
+ * Pure logic, compiled twice, like stack.h. A thread runs no code between the two switches, so the
+ * functions for switches never run twice at a time for one thread. But a switch may interrupt any
+ * of our programs that the thread runs.
  *
- * Such an interval must nest in the thread's other ones, and come in the order of the ends. Between
- * two hits that is simple: it is sent at once, and belongs to what is on top. In the midst of a hit
- * these things keep it so:
+ * An off-CPU interval must nest in the thread's other intervals, and must be sent in the order of
+ * the ends. Between two hits that is simple: it is sent at once, and nests in the top frame. During
+ * a hit these rules keep the order:
  *
- * - An interval that ends before the hit is begun is sent before it, so no event may be dated
- *   earlier: off_cpu_begin() takes the time that was read, and gives the one that counts.
- * - After that, intervals wait until the hit is done. All of them are later than the event: in what
- *   it has started, or after what it has ended.
- * - Not every kernel tells of every switch. Who is seen to run, or to leave again, has returned
- *   before: such an interval is sent as left, its end an upper bound.
- * - What waits is taken by one side only at a time: by the thread while it is busy, by a switch
- *   while it is not.
+ * - An interval that ends before the hit begins is sent before it, so the event must not have an
+ *   earlier time: off_cpu_begin() takes the time that was read, and returns the time to use.
+ * - off_cpu_begin() reads the number of waiting intervals once. These precede the event. Intervals
+ *   noted later follow the event, and wait until the hit is done.
+ * - Not every kernel reports every switch. A thread that hits a probe, or leaves its CPU again, has
+ *   returned before: such an interval is sent as left, and its end is an upper bound.
+ * - Only one side at a time takes waiting intervals: the thread while it is busy, a switch while it
+ *   is not.
  */
 #ifndef QPROF_OFF_CPU_H
 #define QPROF_OFF_CPU_H
@@ -26,22 +26,33 @@
 
 _Static_assert((OFF_CPU_WAITING & (OFF_CPU_WAITING - 1)) == 0, "masked index");
 
-/* What the includer provides: send an interval, at this depth. */
+/* Send an interval, at this depth. Defined in environment.h, and in each test. */
 static void off_cpu_emit(struct thread_stack *t, const struct off_interval *i, wire_u32 depth);
 
-/* What one side has written before, the other sees after: both are one thread, or one after the
- * other on their CPUs. */
+/*
+ * Orders the accesses around it. A compiler barrier is enough: a hit and a switch of one thread
+ * never run on two CPUs at once. A test runs a switch here.
+ */
+#ifndef OFF_CPU_BARRIER
 #define OFF_CPU_BARRIER() __asm__ volatile("" : : : "memory")
+#endif
 
 static inline void off_cpu_send(struct thread_stack *t, const struct off_interval *i)
 {
 	const struct frame *top = stack_top(t);
 
+	t->off_cpu.last_ns = i->end_ns;
+	/* Here, not where an interval ends: several may have been merged into this one. */
+	if (i->flags & WIRE_SPAN_LEFT)
+		stack_count(WIRE_COUNT_LEFT);
+	if (i->flags & WIRE_SPAN_OPEN)
+		stack_count(WIRE_COUNT_OPEN);
 	off_cpu_emit(t, i, top ? stack_depth_above(top) : 0);
 }
 
 struct off_cpu_ctx {
 	struct thread_stack *t;
+	wire_u32 until;
 };
 
 static long off_cpu_send_one(wire_u32 n, void *p)
@@ -51,7 +62,7 @@ static long off_cpu_send_one(wire_u32 n, void *p)
 	struct off_cpu *o = &t->off_cpu;
 
 	(void)n;
-	if (o->sent == o->noted)
+	if (o->sent == (wire_u8)c->until)
 		return 1;
 	off_cpu_send(t, &o->waiting[o->sent & (OFF_CPU_WAITING - 1)]);
 	OFF_CPU_BARRIER();
@@ -59,31 +70,44 @@ static long off_cpu_send_one(wire_u32 n, void *p)
 	return 0;
 }
 
-STACK_APART int off_cpu_send_noted(struct thread_stack *t)
+/* Send the waiting intervals, up to this count of off_cpu.noted. */
+STACK_APART int off_cpu_send_noted(struct thread_stack *t, wire_u32 until)
 {
-	struct off_cpu_ctx c = {.t = t};
+	struct off_cpu_ctx c = {.t = t, .until = until};
 
 	if (t)
-		stack_loop(2 * OFF_CPU_WAITING, off_cpu_send_one, &c);
+		stack_loop(OFF_CPU_WAITING, off_cpu_send_one, &c);
 	return 0;
 }
 
 static inline void off_cpu_send_waiting(struct thread_stack *t)
 {
-	if (t->off_cpu.sent != t->off_cpu.noted)
-		off_cpu_send_noted(t);
+	wire_u8 noted = t->off_cpu.noted;
+
+	if (t->off_cpu.sent != noted)
+		off_cpu_send_noted(t, noted);
 }
 
+/*
+ * At most OFF_CPU_WAITING intervals wait, so the difference of the two counts is right although
+ * each wraps at 256. When there is no room, the newest one that waits grows: between the two the
+ * thread ran only our program. With OFF_CPU_WAITING of them the newest is not the one that
+ * off_cpu_send_one() is reading.
+ */
 static inline void off_cpu_note(struct off_cpu *o, const struct off_interval *i)
 {
-	if ((wire_u8)(o->noted - o->sent) < OFF_CPU_WAITING)
+	struct off_interval *newest = &o->waiting[(o->noted - 1) & (OFF_CPU_WAITING - 1)];
+
+	if ((wire_u8)(o->noted - o->sent) < OFF_CPU_WAITING) {
 		o->waiting[o->noted++ & (OFF_CPU_WAITING - 1)] = *i;
-	else
-		/* What is in between the thread spent in our program. */
-		o->waiting[(o->noted - 1) & (OFF_CPU_WAITING - 1)].end_ns = i->end_ns;
+		return;
+	}
+	newest->end_ns = i->end_ns;
+	/* The end is now as uncertain as that of the merged interval. */
+	newest->flags |= i->flags;
 }
 
-/* What the thread is in ends by `now`. */
+/* The thread's current interval ends by `now`. */
 STACK_APART int off_cpu_end(struct thread_stack *t, wire_u32 flags, wire_u64 now)
 {
 	struct off_cpu *o = &t->off_cpu;
@@ -92,15 +116,13 @@ STACK_APART int off_cpu_end(struct thread_stack *t, wire_u32 flags, wire_u64 now
 	if (!t)
 		return 0;
 	i.reason = o->reason;
-	/* A capture that stops takes it at the same time. */
+	/* A capture that stops may take it at the same time. */
 	i.start_ns = __sync_lock_test_and_set(&o->since_ns, 0);
-	if (!i.start_ns || i.start_ns > now)
+	if (!i.start_ns)
 		return 0;
-	o->last_ns = now;
-	if (flags & WIRE_SPAN_LEFT)
-		stack_count(WIRE_COUNT_LEFT);
-	if (flags & WIRE_SPAN_OPEN)
-		stack_count(WIRE_COUNT_OPEN);
+	/* The thread left after `now` was read; the time of its return is unknown. */
+	if (i.start_ns > now)
+		i.end_ns = i.start_ns;
 	if (o->state == OFF_CPU_BUSY) {
 		off_cpu_note(o, &i);
 		return 0;
@@ -110,28 +132,38 @@ STACK_APART int off_cpu_end(struct thread_stack *t, wire_u32 flags, wire_u64 now
 	return 0;
 }
 
-/* A hit works on the thread's stack from here on, at a time that was read as `now`: its time. */
+/* A hit begins to change the thread's stack. `now` is the time that it read. Returns the time to
+ * use. */
 static inline wire_u64 off_cpu_begin(struct thread_stack *t, wire_u64 now)
 {
 	struct off_cpu *o = &t->off_cpu;
+	wire_u64 last;
+	wire_u8 noted;
 
-	/* We were not told that it is back. */
+	/* Its return was not reported. */
 	if (o->since_ns && now)
 		off_cpu_end(t, WIRE_SPAN_LEFT, now);
 	o->state = OFF_CPU_BUSY;
 	OFF_CPU_BARRIER();
 	t->changes++;
 	OFF_CPU_BARRIER();
-	off_cpu_send_waiting(t);
-	return now < o->last_ns ? o->last_ns : now;
+	noted = *(volatile wire_u8 *)&o->noted;
+	OFF_CPU_BARRIER();
+	if (o->sent != noted)
+		off_cpu_send_noted(t, noted);
+	OFF_CPU_BARRIER();
+	/* Read after sending: an interval that waited may have grown until then. */
+	last = o->last_ns;
+	return now < last ? last : now;
 }
 
-/* It is done. */
+/* The hit is done. */
 static inline void off_cpu_done(struct thread_stack *t)
 {
 	off_cpu_send_waiting(t);
 	OFF_CPU_BARRIER();
-	/* What is noted just before this is sent with the next hit, or before the next interval. */
+	/* An interval noted between the two lines is sent with the next hit, or before the next
+	 * interval. */
 	t->off_cpu.state = OFF_CPU_IDLE;
 }
 
@@ -148,15 +180,15 @@ static inline void off_cpu_leave(struct thread_stack *t, wire_u32 reason, wire_u
 	o->since_ns = now;
 }
 
-/* It is on one again. */
+/* The thread is on a CPU again. */
 static inline void off_cpu_return(struct thread_stack *t, wire_u64 now)
 {
 	off_cpu_end(t, 0, now);
 }
 
 /*
- * A hit works on the stack: nobody else may. Nobody begins to once the capture has stopped, so who
- * stops it comes back.
+ * A hit is changing the stack; no other program may. No hit begins after the capture has stopped,
+ * so the program that settles the thread tries again.
  */
 static inline int off_cpu_is_busy(const struct thread_stack *t)
 {
@@ -164,8 +196,8 @@ static inline int off_cpu_is_busy(const struct thread_stack *t)
 }
 
 /*
- * The thread exits, or the capture stops: what waits is sent, and so is, as open, what it is in. Of
- * a thread that exits nothing comes any more. Gives the time that counts, as off_cpu_begin().
+ * The thread exits, or the capture stops: send the waiting intervals, and the current one as open.
+ * After an exit no more intervals are kept. Returns the time to use, as off_cpu_begin().
  */
 static inline wire_u64 off_cpu_settle(struct thread_stack *t, int exits, wire_u64 now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a probe hit's registers and memory hold, where the site's cookie says that it is. */
+/* Reads the operands of a probe hit, in the registers and memory that the site's cookie names. */
 #ifndef QPROF_BPF_OPERANDS_H
 #define QPROF_BPF_OPERANDS_H
 
@@ -14,7 +14,7 @@
  * The verifier lets a context be read at constant offsets only, and the compiler likes to turn a
  * switch over fields into one load at a computed offset. Assembly keeps them apart.
  */
-#define READ_CTX(ctx, field)                                                              \
+#define OPERAND_FIELD(ctx, field)                                                         \
 	({                                                                                \
 		__u64 __v;                                                                \
 		asm volatile("%0 = *(u64 *)(%1 + %2)"                                     \
@@ -23,50 +23,50 @@
 		__v;                                                                      \
 	})
 
-static __always_inline __u64 read_reg(struct pt_regs *ctx, __u32 reg)
+static __always_inline __u64 operand_reg(struct pt_regs *ctx, __u32 reg)
 {
 	switch (reg) {
 	case WIRE_REG_AX:
-		return READ_CTX(ctx, ax);
+		return OPERAND_FIELD(ctx, ax);
 	case WIRE_REG_BX:
-		return READ_CTX(ctx, bx);
+		return OPERAND_FIELD(ctx, bx);
 	case WIRE_REG_CX:
-		return READ_CTX(ctx, cx);
+		return OPERAND_FIELD(ctx, cx);
 	case WIRE_REG_DX:
-		return READ_CTX(ctx, dx);
+		return OPERAND_FIELD(ctx, dx);
 	case WIRE_REG_SI:
-		return READ_CTX(ctx, si);
+		return OPERAND_FIELD(ctx, si);
 	case WIRE_REG_DI:
-		return READ_CTX(ctx, di);
+		return OPERAND_FIELD(ctx, di);
 	case WIRE_REG_BP:
-		return READ_CTX(ctx, bp);
+		return OPERAND_FIELD(ctx, bp);
 	case WIRE_REG_R8:
-		return READ_CTX(ctx, r8);
+		return OPERAND_FIELD(ctx, r8);
 	case WIRE_REG_R9:
-		return READ_CTX(ctx, r9);
+		return OPERAND_FIELD(ctx, r9);
 	case WIRE_REG_R10:
-		return READ_CTX(ctx, r10);
+		return OPERAND_FIELD(ctx, r10);
 	case WIRE_REG_R11:
-		return READ_CTX(ctx, r11);
+		return OPERAND_FIELD(ctx, r11);
 	case WIRE_REG_R12:
-		return READ_CTX(ctx, r12);
+		return OPERAND_FIELD(ctx, r12);
 	case WIRE_REG_R13:
-		return READ_CTX(ctx, r13);
+		return OPERAND_FIELD(ctx, r13);
 	case WIRE_REG_R14:
-		return READ_CTX(ctx, r14);
+		return OPERAND_FIELD(ctx, r14);
 	case WIRE_REG_R15:
-		return READ_CTX(ctx, r15);
+		return OPERAND_FIELD(ctx, r15);
 	}
 	return 0;
 }
 
-static __always_inline __u32 read_invocation(struct pt_regs *ctx, __u64 cookie)
+static __always_inline __u32 operand_invocation(struct pt_regs *ctx, __u64 cookie)
 {
 	__u32 reg = wire_cookie_reg(cookie), slot = wire_cookie_query(cookie);
 	__u32 id = WIRE_NO_INVOCATION;
 
 	if (reg != WIRE_REG_NONE)
-		return (__u32)read_reg(ctx, reg);
+		return (__u32)operand_reg(ctx, reg);
 	if (slot == WIRE_NO_SLOT ||
 	    bpf_probe_read_user(&id, sizeof(id), (void *)(PT_REGS_SP(ctx) + 4 * slot)))
 		return WIRE_NO_INVOCATION;
@@ -74,14 +74,14 @@ static __always_inline __u32 read_invocation(struct pt_regs *ctx, __u64 cookie)
 }
 
 /* Where the cookie of a WIRE_ROLE_HIT says that the id is. */
-static __always_inline __u32 read_hit(struct pt_regs *ctx, __u64 cookie)
+static __always_inline __u32 operand_hit(struct pt_regs *ctx, __u64 cookie)
 {
 	__u32 base = wire_cookie_group(cookie), id = WIRE_NO_INVOCATION;
 	__u64 at;
 
 	if (wire_cookie_reg(cookie) != WIRE_REG_NONE || base == WIRE_REG_NONE)
-		return read_invocation(ctx, cookie);
-	at = read_reg(ctx, base) + 4 * wire_cookie_query(cookie);
+		return operand_invocation(ctx, cookie);
+	at = operand_reg(ctx, base) + 4 * wire_cookie_query(cookie);
 	if (bpf_probe_read_user(&id, sizeof(id), (void *)at))
 		return WIRE_NO_INVOCATION;
 	return id;

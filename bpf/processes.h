@@ -1,26 +1,63 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The programs that follow processes through fork, exec and exit, and settle what they leave. */
+/*
+ * Follows processes through fork, exec and exit, and settles what their threads leave. Each
+ * function runs in two programs (qprof.bpf.c); with `again` it does what the first has not done.
+ */
 #ifndef QPROF_PROCESSES_H
 #define QPROF_PROCESSES_H
 
 #include "counted.h"
+#include "internals.h"
 #include "maps.h"
 #include "off_cpu.h"
 
-SEC("raw_tp/sched_process_fork")
-int on_fork(struct bpf_raw_tracepoint_args *ctx)
+enum process_event { PROCESS_FORK, PROCESS_EXEC };
+
+/* Both programs of an event call this first, in the same thread. */
+static __always_inline void process_see(enum process_event kind, __u32 event, int again)
 {
-	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
-	__u32 ppid = BPF_CORE_READ(parent, tgid), cpid = BPF_CORE_READ(child, tgid), one = 1;
+	__u64 key = (__u64)kind << 32 | (__u32)bpf_get_current_pid_tgid();
+	__u32 *before;
+
+	if (!again) {
+		/* The second program will find nothing, and count the event as made up for. */
+		if (bpf_map_update_elem(&seen, &key, &event, BPF_ANY))
+			__sync_fetch_and_add(&n_made_up[kind], -1);
+		return;
+	}
+	before = bpf_map_lookup_elem(&seen, &key);
+	if (before && *before == event)
+		bpf_map_delete_elem(&seen, &key);
+	else
+		__sync_fetch_and_add(&n_made_up[kind], 1);
+}
+
+/* A new thread gets its storage here. If that fails, its first hit tries again. */
+static __always_inline void process_prepare_thread(struct task_struct *task)
+{
+	maps_storage(task, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+static __always_inline int process_fork(struct task_struct *parent, struct task_struct *child,
+					int again)
+{
+	__u32 ppid = parent->tgid, cpid = child->tgid, target = TARGET;
 	struct wire_fork *f;
 
-	if (ppid == cpid || !bpf_map_lookup_elem(&targets, &ppid))
+	process_see(PROCESS_FORK, child->pid, again);
+	if (!bpf_map_lookup_elem(&targets, &ppid))
 		return 0;
-	if (bpf_map_update_elem(&targets, &cpid, &one, BPF_ANY))
-		count(WIRE_LOST_TARGETS_FULL);
+	if (ppid == cpid) {
+		process_prepare_thread(child);
+		return 0;
+	}
+	if (again && bpf_map_lookup_elem(&targets, &cpid))
+		return 0;
+	if (bpf_map_update_elem(&targets, &cpid, &target, BPF_ANY))
+		maps_count(WIRE_LOST_TARGETS_FULL);
 	f = bpf_ringbuf_reserve(&ring, sizeof(*f), 0);
 	if (!f) {
-		count(WIRE_LOST_PROCESS_RECORD);
+		maps_count(WIRE_LOST_PROCESS_RECORD);
 		return 0;
 	}
 	*f = (struct wire_fork){
@@ -33,21 +70,21 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-static __always_inline void read_args(struct task_struct *task, struct wire_exec *e)
+static __always_inline void process_read_args(struct task_struct *task, struct wire_exec *e)
 {
-	unsigned long start = BPF_CORE_READ(task, mm, arg_start);
-	unsigned long end = BPF_CORE_READ(task, mm, arg_end);
-	__u64 len = end - start;
+	__u64 start, end, len;
 
+	internals_arguments(task, &start, &end);
+	len = end - start;
 	e->args_len = 0;
-	e->truncated = len > WIRE_ARGS_MAX;
+	e->truncated = len > WIRE_ARGS_MAX || !start;
 	if (len > WIRE_ARGS_MAX)
 		len = WIRE_ARGS_MAX;
 	/* Keeps the bound in the register that the helper gets, where the verifier sees it. */
 	asm volatile("" : "+r"(len));
 	if (len > WIRE_ARGS_MAX)
 		return;
-	/* A page of it may be absent. Then only the name is known. */
+	/* A page of them may be absent; then only the name is known. */
 	if (bpf_probe_read_user(e->args, len, (void *)start))
 		e->truncated = 1;
 	else
@@ -55,47 +92,68 @@ static __always_inline void read_args(struct task_struct *task, struct wire_exec
 }
 
 /*
- * A thread's queries are over: send off what is on its stack, and count what it did. Hits and spans
- * are kept with the thread until then: in rustc, whose data fills every cache, each look-up of a
- * counter would cost more than it does in a small loop.
+ * A thread has ended: send the frames that are on its stack, and add its hits and spans to the
+ * counters. Until then the thread keeps them: rustc fills every cache, so a look-up of a counter
+ * per hit would be expensive.
  */
-static __always_inline void settle(struct thread_stack *t, int exits, __u64 now)
+STACK_APART int process_settle_thread(struct thread_stack *t, int exits, __u64 now)
 {
+	if (!t)
+		return 0;
 	stack_flush(t, off_cpu_settle(t, exits, now));
-	settle_counted(t, now);
-	count_n(WIRE_COUNT_HITS, __sync_lock_test_and_set(&t->hits, 0));
-	count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->spans, 0));
-	count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->off_cpu.n_told, 0));
+	counted_settle(t, now);
+	maps_count_n(WIRE_COUNT_HITS, __sync_lock_test_and_set(&t->hits, 0));
+	maps_count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->spans, 0));
+	maps_count_n(WIRE_COUNT_SPANS, __sync_lock_test_and_set(&t->off_cpu.n_sent, 0));
+	return 0;
 }
 
 /*
- * The thread that executes a new image takes nothing of itself there: it gets another name, and the
- * number of its process. The other threads have exited by now.
+ * The thread that executes a new image starts anew: it gets another name, and the tid of its
+ * process. The other threads have exited by now.
  */
-static __always_inline void end_image(void)
+static __always_inline void process_end_image(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread_stack *t = bpf_task_storage_get(&stacks, task, NULL, 0);
 
 	if (!t)
 		return;
-	settle(t, 1, bpf_ktime_get_ns());
-	bpf_task_storage_delete(&stacks, task);
+	process_settle_thread(t, 1, bpf_ktime_get_ns());
+	t->tid = 0;
+	t->seg_lo = t->seg_hi = 0;
 }
 
-SEC("raw_tp/sched_process_exec")
-int on_exec(struct bpf_raw_tracepoint_args *ctx)
+/* False if the process is not followed, or its exec was sent already. */
+static __always_inline int process_begin_image(__u32 pid, int again)
+{
+	__u32 *target = bpf_map_lookup_elem(&targets, &pid);
+
+	if (again && target && *target == TARGET_EXECUTED) {
+		*target = TARGET;
+		return 0;
+	}
+	process_end_image();
+	if (!target)
+		return 0;
+	if (!again)
+		*target = TARGET_EXECUTED;
+	process_prepare_thread(bpf_get_current_task_btf());
+	return 1;
+}
+
+static __always_inline int process_exec(struct bpf_raw_tracepoint_args *ctx, int again)
 {
 	struct task_struct *task = (void *)ctx->args[0];
 	__u32 pid = BPF_CORE_READ(task, tgid);
 	struct wire_exec *e;
 
-	end_image();
-	if (!bpf_map_lookup_elem(&targets, &pid))
+	process_see(PROCESS_EXEC, 1, again);
+	if (!process_begin_image(pid, again))
 		return 0;
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
 	if (!e) {
-		count(WIRE_LOST_PROCESS_RECORD);
+		maps_count(WIRE_LOST_PROCESS_RECORD);
 		return 0;
 	}
 	e->type = WIRE_EXEC;
@@ -104,40 +162,30 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	e->pid = pid;
 	e->time_ns = bpf_ktime_get_ns();
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
-	read_args(task, e);
+	process_read_args(task, e);
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 
-#define SIGNAL_GROUP_EXIT 4
-
-static __always_inline __u32 exit_code_of(struct task_struct *task)
-{
-	if (BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT)
-		return BPF_CORE_READ(task, signal, group_exit_code);
-	return BPF_CORE_READ(task, group_leader, exit_code);
-}
-
-static __always_inline void send_exit(struct task_struct *task, __u32 pid, __u64 now)
+static __always_inline void process_send_exit(struct task_struct *task, __u32 pid, __u64 now)
 {
 	struct wire_exit *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
 
 	if (!e) {
-		count(WIRE_LOST_PROCESS_RECORD);
+		maps_count(WIRE_LOST_PROCESS_RECORD);
 		return;
 	}
 	*e = (struct wire_exit){
 		.type = WIRE_EXIT,
 		.pid = pid,
 		.time_ns = now,
-		.exit_code = exit_code_of(task),
+		.exit_code = internals_exit_code(task),
 	};
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 }
 
-/* Runs in each exiting thread; `live` is zero in the last ones of its process. */
-SEC("raw_tp/sched_process_exit")
-int on_exit(struct bpf_raw_tracepoint_args *ctx)
+/* Runs in each exiting thread. The second run finds nothing to settle, and no target. */
+static __attribute__((noinline)) int process_end_thread(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 now = bpf_ktime_get_ns();
@@ -145,32 +193,13 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	struct thread_stack *t = bpf_task_storage_get(&stacks, task, NULL, 0);
 
 	if (t)
-		settle(t, 1, now);
-	if (BPF_CORE_READ(task, signal, live.counter))
+		process_settle_thread(t, 1, now);
+	if (!internals_is_last_thread(task))
 		return 0;
-	/* Two threads may both be the last: the one that takes the target away tells. */
+	/* Two threads may both see themselves as the last: the one that removes the target sends
+	 * the exit. */
 	if (!bpf_map_delete_elem(&targets, &pid))
-		send_exit(task, pid, now);
-	return 0;
-}
-
-/*
- * Read after `enabled` was cleared, until it finds nobody busy: what still runs when the capture
- * stops. Programs that may sleep are not waited for by a grace period of RCU.
- */
-SEC("iter/task")
-int flush_all(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct thread_stack *t;
-
-	if (!task)
-		return 0;
-	t = bpf_task_storage_get(&stacks, task, NULL, 0);
-	if (t && off_cpu_is_busy(t))
-		n_busy++;
-	else if (t)
-		settle(t, 0, bpf_ktime_get_ns());
+		process_send_exit(task, pid, now);
 	return 0;
 }
 

@@ -2,16 +2,18 @@
 /*
  * The per-thread stack of queries and other intervals: which of them a probe hit belongs to.
  *
- * Pure logic, compiled twice: into the BPF programs, and natively into its unit tests. The
- * includer provides the stack_* functions declared first.
+ * Pure logic, compiled twice: into the BPF programs, and natively into its unit tests.
+ * environment.h defines the functions declared first, and so does each test.
  *
- * Why it never mispairs. Every frame of ours stands for one frame of try_execute_query (a body) on
- * the thread's own stack. The compiler keeps sp fixed within a body, so the body's sp identifies
- * that frame for as long as it lives: a start and an end belong together exactly if they saw the
- * same sp, however many frames were left in between without an end.
+ * Why a start is never paired with a wrong end. Every frame of ours stands for one frame of
+ * try_execute_query (a body) on the thread's own stack. The compiler keeps sp fixed within a body,
+ * so the body's sp identifies that frame for as long as it lives: a start and an end belong
+ * together exactly if they saw the same sp, however many frames were left in between without an
+ * end.
  *
- * Here are the frames and how they come and go. Which of them an event proves dead is in alive.h,
- * the starts and ends of queries in queries.h, those of other intervals in guards.h.
+ * This header has the frames, and how they are added and removed. stack_alive.h has which of them
+ * an event proves dead, stack_queries.h the starts and ends of queries, stack_guards.h those of
+ * other intervals.
  */
 #ifndef QPROF_STACK_H
 #define QPROF_STACK_H
@@ -21,18 +23,18 @@
 /* Two stacks are never this close: a red zone of 100 KiB and a guard page lie between them. */
 #define STACK_NEAR 65536ULL
 /*
- * More than lies between a body and a provider that it calls through another function, and less
- * than a body's own frame, so that no body called from there is this near.
+ * More than the distance between a body and a provider that it calls through another function. Less
+ * than a body's own frame, so no other body is this near.
  */
 #define STACK_CALL_NEAR 256ULL
-/* stack_find_segment(): nothing is mapped there. The kernel's -ENOENT. */
+/* Result of stack_find_segment(): nothing is mapped there. The kernel's -ENOENT. */
 #define STACK_NOT_MAPPED (-2)
 
 /*
- * What is long, or seldom needed: a function that the verifier looks at by itself, once for each
- * program, and not anew on every way that leads there. It knows nothing of the arguments then: that
- * a pointer is not NULL must be asked, and what it points to holds no pointer that can be used. The
- * frames of those that call each other take 512 bytes together, at most.
+ * For long or rarely run functions. The verifier checks such a function by itself, once per
+ * program, instead of on every path that leads to it. It then assumes nothing about the arguments:
+ * the function must test a pointer for NULL, and cannot use a pointer read through it. The frames
+ * of a chain of calls may take 512 bytes together.
  */
 #ifdef __bpf__
 #define STACK_APART __attribute__((noinline))
@@ -40,28 +42,48 @@
 #define STACK_APART static inline
 #endif
 
-/* What the includer provides. */
+/* Defined in environment.h, and in each test. */
 static struct frame *stack_overflow_frame(struct thread_stack *t, wire_u32 i);
 static struct frame *stack_overflow_push(struct thread_stack *t, wire_u32 i);
 static void stack_overflow_pop(struct thread_stack *t, wire_u32 i);
 /*
- * Set seg_lo and seg_hi to the mapping that holds `sp`; else nonzero and both are left alone:
- * STACK_NOT_MAPPED, or another error if it cannot be told.
+ * Set seg_lo and seg_hi to the mapping that holds `sp`. On failure both keep their values:
+ * STACK_NOT_MAPPED, or another nonzero value if the mapping is unknown.
  */
 static long stack_find_segment(struct thread_stack *t, wire_u64 sp);
 static void stack_emit(struct thread_stack *t, const struct frame *f, wire_u8 flags, wire_u64 now,
 		       wire_u32 invocation);
 static void stack_count(enum wire_counter counter);
-/* True if callers are wanted. */
+/* True if callers are recorded. */
 static int stack_wants_callers(void);
 /*
- * True if a start this many bytes below the sp of who calls the query's wrapper is one in the body
- * that the wrapper calls, or up to STACK_CALL_NEAR bytes further down, at a provider that the body
- * calls through another function.
+ * True if a start `distance` bytes below the sp of the wrapper's caller lies in the body that the
+ * wrapper calls, or up to STACK_CALL_NEAR bytes further down, at a provider that the body calls
+ * through another function.
  */
 static int stack_is_reach(wire_u64 cookie, wire_u64 distance);
 /* Call fn(i, ctx) for i = 0.. below n until it returns nonzero. */
 static void stack_loop(wire_u32 n, long (*fn)(wire_u32 i, void *ctx), void *ctx);
+
+/* bpf_loop() passes its callback only a pointer into the caller's frame; this struct is there, and
+ * holds the thread's.
+ */
+struct stack_search_ctx {
+	struct thread_stack *t;
+};
+
+/* Call fn(i, p) as stack_loop() does, where stack_searched(p) is `t`. */
+static inline void stack_search(struct thread_stack *t, wire_u32 n, long (*fn)(wire_u32 i, void *p))
+{
+	struct stack_search_ctx c = {.t = t};
+
+	stack_loop(n, fn, &c);
+}
+
+static inline struct thread_stack *stack_searched(void *p)
+{
+	return ((struct stack_search_ctx *)p)->t;
+}
 
 static inline struct frame *stack_frame(struct thread_stack *t, wire_u32 i)
 {
@@ -153,9 +175,10 @@ static inline wire_u32 stack_depth_above(const struct frame *top)
 	return depth < 0xffff ? depth : 0xffff;
 }
 
-/* Put a frame on top; of `new` everything but the time and the depth counts. */
-static inline void stack_add(struct thread_stack *t, const struct frame *new, wire_u64 now)
+/* Put the current event (scratch.event) on top, and set its time and its depth. */
+static inline void stack_add(struct thread_stack *t, wire_u64 now)
 {
+	const struct frame *new = &t->scratch.event;
 	struct frame *top = stack_top(t), *f;
 	wire_u32 depth = 0;
 
@@ -165,7 +188,7 @@ static inline void stack_add(struct thread_stack *t, const struct frame *new, wi
 	if (top && new->kind == WIRE_KIND_BLOCKED && top->state == FRAME_WRAPPED &&
 	    top->group == new->group)
 		depth = top->depth;
-	/* Above a lost one the stack has a hole, and would misjudge who an end belongs to. */
+	/* Above a lost frame the stack has a hole: an end could be paired with a wrong start. */
 	if (t->n_lost)
 		f = 0;
 	else if (t->n < STACK_INLINE_FRAMES)
@@ -203,8 +226,8 @@ static long stack_flush_one(wire_u32 i, void *p)
 }
 
 /*
- * The thread exits, or the capture stops: what is on the stack never ended. Both may happen at
- * once, on two CPUs: the first takes it all.
+ * The thread exits, or the capture stops: the frames on the stack never ended. Both may happen at
+ * once, on two CPUs: the first takes all frames.
  */
 static inline void stack_flush(struct thread_stack *t, wire_u64 now)
 {

@@ -3,8 +3,8 @@
 #
 # Installs what the build, the tests and the benchmark need.
 #
-#   tests/setup.sh build|check|bench            install what is missing (apt; elsewhere name it and stop)
-#   tests/setup.sh --verify build|check|bench   install nothing; name what is missing and stop
+#   tests/setup.sh build|check|bench|kernels            install what is missing (apt; elsewhere name it and stop)
+#   tests/setup.sh --verify build|check|bench|kernels   install nothing; name what is missing and stop
 #
 # rustc is not installed: it is the thing to be profiled, and comes from rustup.
 set -eu
@@ -20,7 +20,6 @@ needs_build() {
 	pc:libbpf          libbpf-dev       libbpf-devel         libbpf      libbpf-devel
 	pc:libelf          libelf-dev       elfutils-libelf-devel libelf     libelf-devel
 	pc:libdw           libdw-dev        elfutils-devel       libelf      libdw-devel
-	hdr:libiberty/demangle.h libiberty-dev binutils-devel    binutils    binutils-devel
 	pc:zlib            zlib1g-dev       zlib-devel           zlib        zlib-devel
 	pc:capstone        libcapstone-dev  capstone-devel       capstone    libcapstone-devel
 	pc:libzstd         libzstd-dev      libzstd-devel        zstd        libzstd-devel
@@ -73,6 +72,24 @@ needs_bench() {
 	END
 }
 
+# What other kernels are tried with: they come from Debian's archive, whatever runs here.
+needs_kernels() {
+	needs_build
+	cat <<-'END'
+	pc:cmocka          libcmocka-dev    -  -  -
+	cmd:python3        python3          -  -  -
+	cmd:setcap         libcap2-bin      -  -  -
+	cmd:setpriv        util-linux       -  -  -
+	cmd:qemu-system-x86_64 qemu-system-x86 - - -
+	static:busybox     busybox-static   -  -  -
+	cmd:cpio           cpio             -  -  -
+	cmd:modprobe       kmod             -  -  -
+	cmd:xz             xz-utils         -  -  -
+	cmd:zstd           zstd             -  -  -
+	key:debian-archive debian-archive-keyring - - -
+	END
+}
+
 # Debian keeps bpftool out of a user's PATH.
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -86,6 +103,8 @@ have() {
 	rt:fuzzer) [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)" -name 'libclang_rt.fuzzer*.a' 2>/dev/null)" ] ;;
 	# Not every Debian has it; the benchmark does without, and says so.
 	go:*) [ -x "/usr/lib/go-$name/bin/go" ] || ! apt-cache show "golang-$name-go" >/dev/null 2>&1 ;;
+	static:*) command -v "$name" >/dev/null && ! ldd "$(command -v "$name")" >/dev/null 2>&1 ;;
+	key:*) [ -e "/usr/share/keyrings/$name-keyring.gpg" ] ;;
 	crate:*) [ -n "$(find /usr/share/cargo/registry -maxdepth 1 -name "$name-[0-9]*" 2>/dev/null)" ] ;;
 	esac
 }
@@ -147,8 +166,8 @@ if [ "${1:-}" = --verify ]; then
 	shift
 fi
 what=${1:-check}
-case $what in build | check | bench) ;; *)
-	echo "usage: tests/setup.sh [--verify] build|check|bench" >&2
+case $what in build | check | bench | kernels) ;; *)
+	echo "usage: tests/setup.sh [--verify] build|check|bench|kernels" >&2
 	exit 2
 	;;
 esac

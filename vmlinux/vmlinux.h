@@ -89,9 +89,16 @@ struct task_struct {
 	char comm[16];
 };
 
+struct inode;
+
+struct file {
+	struct inode *f_inode;
+};
+
 struct vm_area_struct {
 	unsigned long vm_start;
 	unsigned long vm_end;
+	struct file *vm_file;
 };
 
 struct bpf_iter_meta {

@@ -74,7 +74,7 @@ enum {
 #define QPT_PROCESS_LATE   1u /* it ran before the probes were there */
 #define QPT_PROCESS_EXITED 2u /* the exit status is known */
 
-/* What the low bits of a string's head say. */
+/* The low bits of a string's head. */
 #define QPT_STRING_TEXT	  0u /* the rest is the length of its text */
 #define QPT_STRING_PIECES 1u /* the rest is the number of its pieces */
 #define QPT_PIECE_TEXT	  0u /* the rest is the length of a text */
@@ -121,5 +121,14 @@ enum {
 #define QPT_INDEX_PROCESSES  32u	  /* processes that an index lists of a chunk */
 #define QPT_INDEX_LABELS     1024u	  /* labels that an index lists of a chunk */
 #define QPT_KINDS_MAX	     120u	  /* kinds in one file that this version does not name */
+
+/*
+ * Expansion: what a reader makes of a file may be so many bytes, and so many more for each byte of
+ * the file. Recordings of rustc make 2 to 7. Beyond it a reader may refuse to go on.
+ */
+#define QPT_EXPANSION_FREE   (1u << 20)
+#define QPT_EXPANSION_FACTOR 64u
+#define QPT_EXPANSION_TEXT   16u /* bytes of a text in a record that count as one */
+#define QPT_EXPANSION_BLOCK  64u /* what a block of virtual ids counts; see QPT_MAP_BLOCK */
 
 #endif /* QPROF_TRACE_FORMAT_H */

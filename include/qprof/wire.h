@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) OR Apache-2.0 OR MIT */
 /*
- * What the kernel half sends to the user half: ring buffer records, counters, knobs.
+ * The interface of the two halves: ring buffer records, counters, knobs, cookies.
  *
  * Fixed-width, native endian (both halves run on one machine), never written to disk as they are:
  * user/tracks turns them into what a trace stores. Times are CLOCK_MONOTONIC nanoseconds.
@@ -37,6 +37,14 @@ enum wire_type {
 	WIRE_OPEN_STACK = 11,
 };
 
+/* Fields that this kernel's types lack; bpf/internals.h says how each is done without. */
+enum wire_missing {
+	WIRE_MISSING_ARGUMENTS = 1,   /* command lines of processes */
+	WIRE_MISSING_LAST_THREAD = 2, /* when a process ends: taken from its first thread */
+	WIRE_MISSING_STATUS = 4,      /* exit statuses */
+	WIRE_MISSING_STACKS = 8,      /* which stack an address is on */
+};
+
 /* How a span came to its end. */
 enum wire_span_flag {
 	WIRE_SPAN_UNWOUND = 1, /* left by unwinding: no invocation id, end = when it was caught */
@@ -48,7 +56,7 @@ enum wire_span_flag {
 
 #define WIRE_NO_INVOCATION 0xffffffffu
 
-/* What a span is, as measureme's event kinds tell them apart. */
+/* The kind of a span, as in measureme's event kinds. */
 enum wire_kind {
 	WIRE_KIND_QUERY = 0, /* a provider was executed */
 	WIRE_KIND_ACTIVITY,  /* GenericActivity: a phase, not a query */
@@ -70,7 +78,7 @@ struct wire_span {
 	wire_u8 kind;  /* enum wire_kind */
 	/*
 	 * Index into that library's plan: of the query that was executed or that the interval is
-	 * about, or WIRE_NO_QUERY if it could not be told; with WIRE_KIND_ACTIVITY of the guard,
+	 * about, or WIRE_NO_QUERY if it is unknown; with WIRE_KIND_ACTIVITY of the guard,
 	 * whose label it has, unless `label` is not 0.
 	 */
 	wire_u16 query;
@@ -102,8 +110,8 @@ struct wire_hit {
 };
 
 /*
- * With a budget: so many more executions of a query that were counted and not recorded. Sent now
- * and then, and when the thread exits.
+ * With a budget: `n` more executions of a query were counted and not recorded. Sent every
+ * WIRE_COUNTED_STEP executions, and when the thread exits.
  */
 struct wire_counted {
 	wire_u8 type;
@@ -116,20 +124,20 @@ struct wire_counted {
 };
 
 /*
- * So many are told of at once; fewer only when the thread exits. Few, as those that are not told
- * yet are not known to whoever decides.
+ * Executions per record; small, because the governor cannot see unsent counts.
  */
 #define WIRE_COUNTED_STEP 4
 
-/* What becomes of a query's starts; in a table that the user half writes. */
+/* Whether a query's starts are recorded or counted; the user half writes the table. */
 struct wire_watched {
-	/* Spans that began before may have missed their end: they are sent as WIRE_SPAN_UNTIMED. */
+	/* A span that began before this may have missed its end: it is sent as WIRE_SPAN_UNTIMED.
+	 */
 	wire_u64 lapsed_ns;
 	wire_u32 counted; /* 1: counted, not recorded */
 	wire_u32 pad;
 };
 
-/* Libraries and queries beyond are always recorded. */
+/* Libraries and queries beyond these limits are always recorded. */
 #define WIRE_WATCHED_LIBS	 16
 #define WIRE_WATCHED_QUERIES	 512 /* a power of two */
 #define WIRE_WATCHED(lib, query) ((lib)*WIRE_WATCHED_QUERIES + (query))
@@ -137,8 +145,8 @@ struct wire_watched {
 /* Why a thread left its CPU. */
 enum wire_off_reason {
 	WIRE_OFF_PREEMPTED = 1,	  /* it could have gone on */
-	WIRE_OFF_WAITING,	  /* for a lock, a pipe, a child: what a signal can end */
-	WIRE_OFF_UNINTERRUPTIBLE, /* for what a signal cannot end: a page, a disk */
+	WIRE_OFF_WAITING,	  /* for a lock, a pipe, a child: a signal can end it */
+	WIRE_OFF_UNINTERRUPTIBLE, /* for a page, a disk: no signal can end it */
 	WIRE_OFF_MAX,
 };
 
@@ -149,7 +157,7 @@ struct wire_off_cpu {
 	wire_u16 depth; /* as in wire_span */
 	wire_u32 pid;
 	wire_u32 tid;
-	wire_u32 flags; /* WIRE_SPAN_OPEN, WIRE_SPAN_LEFT (its end was not told) or 0 */
+	wire_u32 flags; /* WIRE_SPAN_OPEN, WIRE_SPAN_LEFT (its end was not seen) or 0 */
 	wire_u64 start_ns;
 	wire_u64 end_ns;
 };
@@ -160,18 +168,18 @@ struct wire_off_cpu {
 #define WIRE_LABEL_LOST 0xffffffffu
 
 /*
- * A label that only the compiler's memory tells; the kernel half's key for it. The rest of `text`
- * is zero.
+ * A dynamic label: its text is only in the compiler's memory. The kernel half's key for it. The
+ * rest of `text` is zero.
  */
 struct wire_label_key {
 	wire_u32 len;	/* bytes of the whole text; text holds its first WIRE_LABEL_MAX */
-	wire_u32 timer; /* 1: told by WIRE_ROLE_TIMER, 0: by another guard */
+	wire_u32 timer; /* 1: read at WIRE_ROLE_TIMER, 0: at another guard */
 	char text[WIRE_LABEL_MAX];
 };
 
 /*
- * Comes when a label is first met. The numbers are the capture's, from 1 up, whatever the process.
- * In a race one label may get two.
+ * Sent when a label is first read. Numbers count from 1 for the whole capture, across processes. In
+ * a race one label may get two numbers.
  */
 struct wire_label {
 	wire_u8 type;
@@ -180,10 +188,10 @@ struct wire_label {
 	struct wire_label_key key;
 };
 
-/* What the kernel half knows of a label; the user half may set `hidden`. */
+/* The kernel half's entry for a label; the user half may set `hidden`. */
 struct wire_label_state {
 	wire_u32 label;
-	wire_u32 hidden; /* 1: its intervals are not asked for */
+	wire_u32 hidden; /* 1: its intervals are not recorded */
 };
 
 /* A thread of a followed process hits its first probe, in this image of the process. */
@@ -197,7 +205,7 @@ struct wire_thread {
 	char name[16]; /* the kernel's, ends in NUL */
 };
 
-/* What a thread is in at this moment, from the outermost on; sent when asked for. */
+/* One running interval of a thread, the outermost first; sent on request. */
 struct wire_open_frame {
 	wire_u8 type;
 	wire_u8 lib;
@@ -211,17 +219,17 @@ struct wire_open_frame {
 	wire_u64 start_ns;
 };
 
-/* The thread's frames have been sent, right before this. */
+/* Ends a thread's struct wire_open_frame records. */
 struct wire_open_stack {
 	wire_u8 type;
-	wire_u8 torn;	/* 1: it changed meanwhile, so that they may be of several moments */
+	wire_u8 torn;	/* 1: the stack changed meanwhile; the frames may be of several moments */
 	wire_u8 reason; /* enum wire_off_reason, if off_since_ns is not 0 */
 	wire_u8 known;	/* 0: the thread has hit no probe yet, or is not followed */
 	wire_u32 tid;
 	wire_u32 n;	 /* frames; less came if the ring buffer was full */
-	wire_u32 n_lost; /* it is in that many more, which found no room when they started */
+	wire_u32 n_lost; /* running intervals that found no room when they started */
 	wire_u64 time_ns;
-	wire_u64 off_since_ns; /* it left its CPU then; 0: it is on one, or this is not known */
+	wire_u64 off_since_ns; /* when it left its CPU; 0: it is on one, or unknown */
 };
 
 struct wire_fork {
@@ -248,6 +256,13 @@ struct wire_exec {
 	char args[WIRE_ARGS_MAX];
 };
 
+/* Any process has executed a program; in a ring buffer of its own (bpf/execs.bpf.c). */
+struct wire_any_exec {
+	wire_u32 pid;
+	wire_u32 pad;
+	wire_u64 time_ns;
+};
+
 struct wire_exit {
 	wire_u8 type;
 	wire_u8 pad[3];
@@ -266,7 +281,7 @@ enum wire_counter {
 	WIRE_LOST_RECURSION,	     /* starts or ends lost: the kernel refused to nest programs */
 	WIRE_LOST_PROCESS_RECORD,    /* fork, exec, exit or thread records lost */
 	WIRE_LOST_TARGETS_FULL,	     /* processes not followed: the table of targets was full */
-	WIRE_COUNT_NO_LABEL,	     /* starts whose label could not be told */
+	WIRE_COUNT_NO_LABEL,	     /* starts whose label is unknown */
 	WIRE_COUNT_NO_CALLER,	     /* requests whose caller could not be read, or remembered */
 	WIRE_DROP_END_WITHOUT_START, /* ends whose start came before the capture: dropped */
 	WIRE_COUNT_UNWOUND,	     /* spans with WIRE_SPAN_UNWOUND */
@@ -274,21 +289,21 @@ enum wire_counter {
 	WIRE_COUNT_OPEN,	     /* spans and off-CPU intervals with WIRE_SPAN_OPEN */
 	WIRE_COUNT_NOT_EXECUTED,     /* wrappers that waited for another thread or met a cycle */
 	WIRE_DROP_UNKNOWN_PROVIDER, /* bodies whose query could not be read: their end is dropped */
-	WIRE_COUNT_STACK_UNKNOWN,   /* a stack segment could not be told; the frame was kept */
+	WIRE_COUNT_STACK_UNKNOWN,   /* a stack segment is unknown; the frame was kept */
 	WIRE_COUNT_HITS,	    /* probe hits in followed processes */
 	WIRE_COUNT_HITS_OTHER,	    /* probe hits in processes we do not follow */
-	/* By the user's half: */
-	WIRE_LOST_MAPPINGS,  /* mappings that the kernel did not tell of */
-	WIRE_LOST_COMPILERS, /* compilers that were gone before they could be followed */
+	/* Counted by the user half: */
+	WIRE_LOST_MAPPINGS,  /* mappings that the kernel did not report */
+	WIRE_LOST_COMPILERS, /* compilers that are not recorded, or not to their end */
 	WIRE_COUNTER_MAX,
 };
 
 /* Set before load, read-only in the kernel. One struct: separate globals may be reordered. */
 struct wire_knobs {
 	wire_u32 wakeup_bytes; /* wake the reader once this much is waiting in the ring buffer */
-	wire_u32 callers;      /* 1: requests are probed, and spans tell who made theirs */
+	wire_u32 callers;      /* 1: requests are probed, and spans have a caller */
 	wire_u32 governed;     /* 1: struct wire_watched says what is recorded */
-	wire_u32 silent; /* 1: no spans, no off-CPU intervals: only open stacks are asked for */
+	wire_u32 silent;       /* 1: no spans, no off-CPU intervals: only open stacks are read */
 };
 
 /*
@@ -313,25 +328,26 @@ struct wire_knobs {
  *
  * WIRE_ROLE_REQUEST (wire_request_cookie()): bits 28-59 are the site's own ELF address, which
  * makes an ELF address of the return address; bits 60-63 where that is on the stack, from sp, in
- * units of 8 bytes. With callers, the sites of WIRE_ROLE_WRAPPER have such a cookie too: they tell
- * a request and a start at once, and find the group of the query in a table (struct wire_wrappers).
+ * units of 8 bytes. With callers, the sites of WIRE_ROLE_WRAPPER have such a cookie too: each is a
+ * request and a start at once, and the group of the query is in a table (struct wire_wrappers).
  *
  * WIRE_ROLE_START, _START_BODY, _WRAPPER: WIRE_HIDDEN in place of the register: the query is not
- * asked for, and is kept track of for the sake of others only.
+ * recorded, and is tracked only because other queries nest in it.
  *
  * The guard roles (wire_guard_cookie()): bits 12-27 number the guard in the plan, or, of kinds that
  * have a query's label, that query; bits 28-43 its scope, the function that it stands in (a body's
  * is its group); bits 44-51 its number within that scope, from 1; bits 52-61 where its label's
  * address and length are, from sp, in units of 8 bytes, or WIRE_NO_LABEL, or WIRE_LABEL_OF_QUERY:
  * that of the query that it runs in; bits 62-63 its kind, less 1. A guard and its end belong
- * together if they saw the same sp, scope and number. (An end alone means nothing: it may be met on
- * ways that start no guard, or one that is not asked for.)
+ * together if they saw the same sp, scope and number. (An end without a start is no loss: paths
+ * that start no guard, or one that is not recorded, meet it too.)
  *
- * WIRE_ROLE_GUARD_QUERY: as WIRE_ROLE_IDENTIFY; the table of providers tells number and kind too.
+ * WIRE_ROLE_GUARD_QUERY: as WIRE_ROLE_IDENTIFY; the table of providers has the number and the kind
+ * too.
  *
  * WIRE_ROLE_GUARD_CALLED (a guard's cookie): the number bits 12-27 are the site's; the label bits
- * say where a return address is, from sp, in units of 8 bytes. The table of steps tells how to come
- * from there to a vtable, and the table of providers then which query it is.
+ * say where a return address is, from sp, in units of 8 bytes. The table of steps leads from there
+ * to a vtable, and the table of providers from that to the query.
  *
  * WIRE_ROLE_TIMER: the timer's address is in rdi, the label's address and length in rdx and rcx.
  * WIRE_ROLE_TIMER_END: the timer's address is in rdi. It lies in the frame of the function that
@@ -344,10 +360,11 @@ enum wire_role {
 	WIRE_ROLE_IDENTIFY,   /* in a body: reads which query it is; starts it if it has no START */
 	WIRE_ROLE_END,	      /* in a body: the provider has returned */
 	WIRE_ROLE_CAUGHT,     /* a panic was caught: every frame below sp is dead */
-	WIRE_ROLE_REQUEST,    /* entry of a wrapper: the return address tells who asks */
+	WIRE_ROLE_REQUEST,    /* entry of a wrapper: the return address is the caller */
 	WIRE_ROLE_GUARD,      /* mask site of a guard that is no query's: starts its interval */
 	WIRE_ROLE_GUARD_QUERY,	/* the same, in a body: reads which query it is about */
-	WIRE_ROLE_GUARD_CALLED, /* the same, where several queries load: asks who called it */
+	WIRE_ROLE_GUARD_CALLED, /* the same, where several queries load: by the callers on the stack
+				 */
 	WIRE_ROLE_GUARD_END,	/* the guard is dropped or finished */
 	WIRE_ROLE_TIMER,	/* entry of SelfProfilerRef::verbose_generic_activity */
 	WIRE_ROLE_TIMER_END,	/* entry of a drop_in_place::<VerboseTimingGuard> */
@@ -390,11 +407,11 @@ struct wire_provider {
 	wire_u16 group;
 	wire_u8 number; /* WIRE_ROLE_GUARD_QUERY: the guard's within its scope */
 	wire_u8 kind;	/* enum wire_kind */
-	wire_u8 hidden; /* 1: not asked for, kept track of for the sake of others */
+	wire_u8 hidden; /* 1: not recorded, tracked because others nest in it */
 	wire_u8 pad;
 };
 
-/* WIRE_ROLE_GUARD_CALLED: what is known where a return address is this one. */
+/* WIRE_ROLE_GUARD_CALLED: the next step from a return address. */
 struct wire_step {
 	wire_u16 slot;		/* units of 8 bytes above the site's sp */
 	wire_u16 vtable_offset; /* of the provider's address in the vtable, units of 8 bytes */
@@ -403,16 +420,16 @@ struct wire_step {
 	wire_u8 pad[2];
 };
 
-/* For callers: what is known of a query's wrappers. */
+/* For callers: a query's wrappers. */
 struct wire_wrappers {
 	/*
-	 * (sp of who calls it) - (sp of the body it calls), in the two modes, in any order; 0:
-	 * none. Queries are forced in the incremental mode only, and farther away than its
-	 * distance, which is the larger one.
+	 * (sp of the wrapper's caller) - (sp of the body that the wrapper calls), in the two modes,
+	 * in any order; 0: none. Queries are forced in the incremental mode only, and farther away
+	 * than its distance, which is the larger one.
 	 */
 	wire_u32 reach[2];
 	wire_u16 group;	 /* if the query starts at its wrapper, of its bodies; or WIRE_NO_GROUP */
-	wire_u16 hidden; /* 1: the query is not asked for */
+	wire_u16 hidden; /* 1: the query is not recorded */
 };
 
 static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
@@ -510,6 +527,7 @@ _Static_assert(sizeof(struct wire_hit) == 24, "wire_hit");
 _Static_assert(sizeof(struct wire_off_cpu) == 32, "wire_off_cpu");
 _Static_assert(sizeof(struct wire_fork) == 24, "wire_fork");
 _Static_assert(sizeof(struct wire_exec) == 40 + WIRE_ARGS_MAX, "wire_exec");
+_Static_assert(sizeof(struct wire_any_exec) == 16, "wire_any_exec");
 _Static_assert(sizeof(struct wire_exit) == 24, "wire_exit");
 _Static_assert(sizeof(struct wire_label_key) == 8 + WIRE_LABEL_MAX, "wire_label_key");
 _Static_assert(sizeof(struct wire_label) == 16 + WIRE_LABEL_MAX, "wire_label");

@@ -3,13 +3,11 @@
 #ifndef QPROF_TESTS_BPF_PLAN_OF_TARGET_H
 #define QPROF_TESTS_BPF_PLAN_OF_TARGET_H
 
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "plan/elf_image.h"
-#include "plan/hits.h"
+#include "../unit/test.h"
+#include "plan/mine/hits.h"
+#include "plan/symbols/elf_image.h"
 #include "shapes.h"
+#include "../fixtures/library.h"
 
 enum {
 	BODY_ALPHA,
@@ -242,9 +240,10 @@ static inline struct plan *plan_of_target(const char *path, uint8_t skip_role)
 	const struct elf_symbol *syms;
 	size_t n;
 
-	assert_int_equal(elf_image__open(path, &img), 0);
+	assert_int_equal(image_of(path, &img), 0);
 	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
 	plan->path = strdup(path);
+	plan->file = library_file__ref(elf_image__file(img));
 	describe_bodies(plan);
 	describe_queries(plan, syms, n);
 	describe_guards(plan);

@@ -20,39 +20,33 @@ static void compare(const char *script, enum kernel_attach attach)
 	capture_close(&c);
 }
 
-static void each_place_that_asks_is_told(void **state)
+static void each_calling_place_is_reported(void **state)
 {
-	(void)state;
 	compare("ABGABG", KERNEL_ATTACH_MULTI);
 }
 
-static void within_each_other_and_within_what_nobody_asked_for(void **state)
+static void nested_queries_without_requests(void **state)
 {
-	(void)state;
 	compare("A(B(G(A)aB))a(A(a)B)G(a(G(B)d)Cz)A(A(A(A)))", KERNEL_ATTACH_MULTI);
 }
 
-static void a_request_that_came_to_nothing_is_nobodys(void **state)
+static void a_request_without_a_start_belongs_to_no_query(void **state)
 {
-	(void)state;
 	compare("WaWB(Wa)A(Wa)W*3(WaG)A(W)b(Wa)", KERNEL_ATTACH_MULTI);
 }
 
 static void left_by_unwinding_or_unseen(void **state)
 {
-	(void)state;
 	compare("{A(!)}{B(G(A(!)))}A({B(W!)}aB){A(b(B(^)))}B{G(!)}aG", KERNEL_ATTACH_MULTI);
 }
 
 static void on_other_stacks(void **state)
 {
-	(void)state;
 	compare("gA(g(B)g)s(A(S(B(g(G)))))A(s(WB))g(g(g(a)))a", KERNEL_ATTACH_MULTI);
 }
 
 static void many_in_each_other(void **state)
 {
-	(void)state;
 	compare("A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(A(r600(BWaB))))))))))))))))))))))B",
 		KERNEL_ATTACH_MULTI);
 }
@@ -60,22 +54,19 @@ static void many_in_each_other(void **state)
 /* No stack is grown here: while another thread maps one, ours cannot be told, nor its caller. */
 static void in_many_threads_and_processes(void **state)
 {
-	(void)state;
 	compare("p8(*200(A(B(C)d(G))W))f(A(B))B", KERNEL_ATTACH_MULTI);
 }
 
 static void through_perf_events(void **state)
 {
-	(void)state;
 	compare("A(B(G(A)aB))g(B)WaG{A(!)}B", KERNEL_ATTACH_PERF);
 }
 
-/* Who does not want callers gets none, from the same wrappers. */
+/* Without --callers, spans have no caller, from the same wrappers. */
 static void without_callers_there_are_none(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
 	capture_script(&c, "A(B(G)g)W");
@@ -88,9 +79,9 @@ static void without_callers_there_are_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_place_that_asks_is_told),
-		cmocka_unit_test(within_each_other_and_within_what_nobody_asked_for),
-		cmocka_unit_test(a_request_that_came_to_nothing_is_nobodys),
+		cmocka_unit_test(each_calling_place_is_reported),
+		cmocka_unit_test(nested_queries_without_requests),
+		cmocka_unit_test(a_request_without_a_start_belongs_to_no_query),
 		cmocka_unit_test(left_by_unwinding_or_unseen),
 		cmocka_unit_test(on_other_stacks),
 		cmocka_unit_test(many_in_each_other),

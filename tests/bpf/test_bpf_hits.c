@@ -27,47 +27,40 @@ static void compare(const char *script)
 
 static void wherever_the_id_is(void **state)
 {
-	(void)state;
 	compare("m a(m) m");
 }
 
 static void an_id_that_cannot_be_read(void **state)
 {
-	(void)state;
 	compare("a(M) m");
 }
 
 static void within_all_kinds_of_intervals(void **state)
 {
-	(void)state;
 	compare("a(mb(m)m)n(m)l(m)L(m)v(m)i(m)o(m)m");
 }
 
 /* Deeper than what a thread's storage holds. */
 static void in_a_deep_stack(void **state)
 {
-	(void)state;
 	compare("r600(m)m");
 }
 
 static void in_several_threads(void **state)
 {
-	(void)state;
 	compare("p4(*500(ma(mb(m))))");
 }
 
 /* A thread's first probe may be a hit. */
 static void in_a_child(void **state)
 {
-	(void)state;
 	compare("f(ma(m))t(m)x(m)");
 }
 
-static void only_who_asks_gets_them(void **state)
+static void they_are_recorded_only_if_asked_for(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	open_for(&c, false);
 	capture_script(&c, "a(m)");
@@ -80,7 +73,6 @@ static void not_of_processes_that_are_not_followed(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	open_for(&c, true);
 	capture_start(&c, "*10(m)");
@@ -103,7 +95,7 @@ int main(void)
 		cmocka_unit_test(in_a_deep_stack),
 		cmocka_unit_test(in_several_threads),
 		cmocka_unit_test(in_a_child),
-		cmocka_unit_test(only_who_asks_gets_them),
+		cmocka_unit_test(they_are_recorded_only_if_asked_for),
 		cmocka_unit_test(not_of_processes_that_are_not_followed),
 	};
 

@@ -27,7 +27,6 @@ static void labels_that_cannot_be_sent_are_counted(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	need_no_room(&c, "~*200(a)*3(lL)");
 	assert_int_equal(c.counters[WIRE_COUNT_NO_LABEL], 6);
@@ -41,7 +40,6 @@ static void a_span_without_its_label_says_so(void **state)
 	struct capture c;
 	size_t n = 0;
 
-	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, PAGE, 0);
 	capture_begin(&c, "~*200(a)l(.)l");
@@ -64,7 +62,6 @@ static void a_full_ring_loses_what_it_counts(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	need_no_room(&c, "~*30000(a(b(c)d))");
 	capture_close(&c);
@@ -74,7 +71,6 @@ static void threads_that_fill_it_together(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	need_no_room(&c, "p4(~*20000(a(b)))");
 	capture_close(&c);
@@ -86,7 +82,6 @@ static void a_stack_deeper_than_its_table(void **state)
 	struct capture c;
 	unsigned int depths[] = {0, 0};
 
-	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
 	capture_script(&c, "T(~r66060(a))");
@@ -110,7 +105,6 @@ static void deep_threads_one_after_the_other(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
 	capture_script(&c, "T(r30000(a))T(r30000(b))T(r30000(y))T(r30000(c))");
@@ -124,7 +118,6 @@ static void a_process_that_is_not_followed(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
 	capture_start(&c, "*10(a(b))f(a)");
@@ -143,7 +136,6 @@ static void nothing_counts_before_and_after(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
 	capture_start(&c, "a(b(c)).a(b).d(e)");
@@ -182,7 +174,6 @@ static void what_runs_when_the_capture_stops(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
 	capture_start(&c, "r600(b(.))");
@@ -204,7 +195,6 @@ static void stopping_in_full_flight(void **state)
 	struct capture c;
 	struct pollfd ring;
 
-	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
 	capture_start(&c, "p4(~*1000000000(a(b(c)d)e))");
@@ -231,7 +221,6 @@ static void killed_in_a_query(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
 	capture_script(&c, "a(b(c(k9)))");

@@ -7,9 +7,9 @@
 
 #include <inttypes.h>
 
-#define RING	 (4u << 20)
-#define MOST	 4096
-#define PICTURES 3000
+#define RING	  (4u << 20)
+#define MOST	  4096
+#define SNAPSHOTS 3000
 
 struct open {
 	struct wire_open_frame frames[MOST];
@@ -143,7 +143,6 @@ static void check(const char *script)
 
 static void frames_are_those_the_target_has_open(void **state)
 {
-	(void)state;
 	need_capture();
 	check("a(b(e(.)))");
 	check("A(b(G(.)))");
@@ -157,7 +156,6 @@ static void a_thread_that_is_in_nothing(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	begin(&c, "~*20(a(b)).");
 	capture_wait_for_dot(&c);
@@ -172,18 +170,17 @@ static void a_thread_that_is_in_nothing(void **state)
 	end(&c);
 }
 
-/* What is not called torn is of one moment: a path from the outermost on. */
+/* A snapshot that is not marked torn is of one moment: a path from the outermost on. */
 static void one_that_goes_on_is_seen_at_one_moment_or_called_torn(void **state)
 {
 	uint32_t torn = 0, deepest = 0, on_cpu = 0;
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	begin(&c, "~.*200000(a(b(e(h(z)))))");
 	capture_wait_for_dot(&c);
 	capture_go(&c);
-	for (int i = 0; i < PICTURES && !kill(c.pid, 0); i++) {
+	for (int i = 0; i < SNAPSHOTS && !kill(c.pid, 0); i++) {
 		look(&c, c.pid);
 		torn += now.stack.torn;
 		on_cpu += !now.stack.off_since_ns;

@@ -2,12 +2,15 @@
 /* The same through perf events, one per site: kernels before 6.6 have nothing else. */
 #include "capture.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <time.h>
+
 /* One capture for all, as the kernel takes long to remove a perf event. */
 static void every_shape_panics_stacks_and_threads(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_PERF, 4u << 20, 0);
 	assert_string_equal(kernel__attach_name(c.kernel), "perf events");
@@ -20,10 +23,50 @@ static void every_shape_panics_stacks_and_threads(void **state)
 	capture_close(&c);
 }
 
+/* Descriptors, or threads. */
+static unsigned int count(const char *path)
+{
+	_closedir_ DIR *dir = opendir(path);
+	unsigned int n = 0;
+
+	while (readdir(dir))
+		n++;
+	return n;
+}
+
+/* As for a library that was written to: its probes go, then its number is free again. */
+static void a_detached_library_has_no_probes(void **state)
+{
+	const struct timespec pause = {.tv_nsec = 20000000};
+	uint64_t begun, done;
+	struct capture c;
+	uint8_t lib, again;
+	unsigned int n, threads;
+
+	need_capture();
+	capture_open(&c, KERNEL_ATTACH_PERF, 4u << 20, 0);
+	n = count("/proc/self/fd");
+	threads = count("/proc/self/task");
+	assert_int_equal(kernel__attach(c.kernel, c.plan, NULL, &lib), 0);
+	assert_true(count("/proc/self/fd") > n + 3);
+	kernel__begin_detach(c.kernel, lib);
+	assert_int_equal(kernel__attached(c.kernel, lib, &begun, &done), -ENODATA);
+	kernel__release(c.kernel, lib);
+	/* The last descriptor is gone before its probe is. */
+	while (count("/proc/self/task") > threads)
+		nanosleep(&pause, NULL);
+	assert_int_equal(count("/proc/self/fd"), n);
+	kernel__release(c.kernel, WIRE_MAX_LIBS - 1);
+	assert_int_equal(kernel__attach(c.kernel, c.plan, NULL, &again), 0);
+	assert_int_equal(again, lib);
+	capture_close(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_shape_panics_stacks_and_threads),
+		cmocka_unit_test(a_detached_library_has_no_probes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

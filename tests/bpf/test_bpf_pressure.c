@@ -61,11 +61,10 @@ static void assert_adds_up(struct capture *c)
 	free(e.spans);
 }
 
-static void nobody_drains(void **state)
+static void the_ring_is_not_drained(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	open_small(&c);
 	capture_begin(&c, "~*5000(" ALL_KINDS ")");
@@ -79,7 +78,6 @@ static void threads_together(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	open_small(&c);
 	capture_begin(&c, "p4(~*3000(" ALL_KINDS "))");
@@ -94,7 +92,6 @@ static void drained_too_seldom(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	open_small(&c);
 	capture_begin(&c, "~*40(*50(" ALL_KINDS ")a(n(l(v(o(i(*30(" ALL_KINDS ").m)))))))");
@@ -114,7 +111,7 @@ static void drained_too_seldom(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_drains),
+		cmocka_unit_test(the_ring_is_not_drained),
 		cmocka_unit_test(threads_together),
 		cmocka_unit_test(drained_too_seldom),
 	};

@@ -29,14 +29,12 @@ static void measure(enum kernel_attach attach)
 
 static void costs_are_measured_and_leave_no_trace(void **state)
 {
-	(void)state;
 	need_capture();
 	measure(KERNEL_ATTACH_AUTO);
 }
 
 static void with_perf_events_too(void **state)
 {
-	(void)state;
 	need_capture();
 	measure(KERNEL_ATTACH_PERF);
 }
@@ -46,7 +44,6 @@ static void a_capture_is_exact_after_it(void **state)
 	struct probe_costs costs;
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_AUTO, 4u << 20, 0);
 	assert_int_equal(probe_costs__measure(c.kernel, &costs), 0);

@@ -29,7 +29,6 @@ static void children_and_their_ends(void **state)
 	static const uint32_t codes[] = {0, 7 << 8, 255 << 8, SIGKILL, SIGTERM};
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	follow(&c, "f(a)f(b(q7))f(q255)f(a(k9))f(k15)q3");
 	assert_int_equal(WEXITSTATUS(c.status), 3);
@@ -57,7 +56,6 @@ static void grandchildren(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	follow(&c, "f(f(f(a(b))c)d)e");
 	assert_int_equal(c.got.n_forks, 3);
@@ -74,7 +72,6 @@ static void threads_and_forks_from_threads(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	follow(&c, "p4(a(f(b(c))d))a(t(b(f(q9))))");
 	assert_int_equal(c.got.n_forks, 5);
@@ -95,7 +92,6 @@ static void arguments_are_whole(void **state)
 	struct capture c;
 	size_t len;
 
-	(void)state;
 	need_capture();
 	follow(&c, "x(a(b))X(c)");
 	assert_int_equal(c.status, 0);
@@ -125,7 +121,6 @@ static void a_long_command_line_is_cut_and_says_so(void **state)
 	struct capture c;
 	const struct wire_exec *e = &c.got.execs[1];
 
-	(void)state;
 	need_capture();
 	follow(&c, "f(~X(a(b)))");
 	assert_int_equal(c.got.n_execs, 2);
@@ -144,7 +139,6 @@ static void an_exec_in_mid_query(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	follow(&c, "a(b(X(c(d))))");
 	assert_as_expected(&c);
@@ -162,7 +156,6 @@ static void a_lost_record_of_a_process(void **state)
 {
 	struct capture c;
 
-	(void)state;
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, 4096, 0);
 	capture_script(&c, "x(a)");

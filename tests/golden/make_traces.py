@@ -63,6 +63,26 @@ def zstd_stored(data):
     return b"\x28\xb5\x2f\xfd\x60" + struct.pack("<H", len(data) - 256) + block.to_bytes(3, "little") + data
 
 
+def zstd_equal(*runs):
+    """A zstd frame of runs (byte, count) of equal bytes: four bytes stand for up to 128 KiB."""
+    blocks = []
+    for byte, count in runs:
+        for at in range(0, count, 1 << 17):
+            blocks.append((byte, min(count - at, 1 << 17)))
+    out = b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", sum(count for _, count in runs))
+    for i, (byte, count) in enumerate(blocks):
+        out += (count << 3 | 2 | (i == len(blocks) - 1)).to_bytes(3, "little") + bytes([byte])
+    return out
+
+
+def packed(kind, *parts):
+    """A compressed chunk; parts are bytes or runs (byte, count)."""
+    runs = []
+    for part in parts:
+        runs += [part] if isinstance(part, tuple) else [(byte, 1) for byte in part]
+    return chunk(kind, zstd_equal(*runs), flags=1, raw=sum(count for _, count in runs))
+
+
 def info(*clock):
     texts = text("qprof-bpf 0.1.0") + text("6.18.0") + text("builder")
     return chunk(INFO, varint(1000, 1700000000 * 10**9) + texts + varint(*clock))
@@ -583,6 +603,34 @@ def bad():
     )
 
 
+def doubled(n):
+    """Strings, each but the first twice the one before: the last has 2^(n - 1) bytes."""
+    return strings(0, "x", *([1, 1] for _ in range(n - 1)))
+
+
+def expands():
+    """Files whose bytes stand for far more than those of a recording do: refused, unless asked to go on."""
+    n = 65536
+    batch = packed(SPANS, varint(n, 1, 5, 0, 0, 7, n), (0, 8 * n))
+    one = info() + strings(0, "q") + processes(process(0, pid=1))
+    yield "spans", header() + one + batch * 20
+    # Equal records of 16 bytes each, of no text.
+    yield "losses", header() + one + packed(LOSSES, varint(1 << 20), (0, 1 << 20)) * 8
+    names = info() + doubled(21)
+    long = process(0, pid=1, refs=(21,) * 6)
+    yield "commands", header() + names + processes(*[long] * 100)
+    yield "threads", header() + names + processes(process(0, pid=1)) + chunk(
+        THREADS, varint(200) + b"".join(varint(0, i, 20) for i in range(200))
+    )
+    events = spans_payload([(0, 7, 100)], [(0, 0, 0, 1, 0, 1)] + [(0, 0, 0, 1 + zigzag(-1), 0, 1)] * 99, 5)
+    yield "events", header() + names + processes(process(0, pid=1)) + mappings(1, (0, 0, 1, (20,))) + chunk(
+        SPANS, events
+    )
+    # The same ids again and again: none fills an aligned block.
+    runs = [(1 if i == 0 else -2046, 0, 2046, (0 if i == 0 else -1,)) for i in range(2000)]
+    yield "mappings", header() + one + mappings(1, *runs)
+
+
 def main():
     directory = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     for kind, cases in (("good", good()), ("bad", bad())):
@@ -592,6 +640,9 @@ def main():
                 out.write(data)
             with open(path + ".txt", "w", encoding="utf-8") as out:
                 out.write(expected)
+    for name, data in expands():
+        with open(os.path.join(directory, f"expands-{name}.qpt"), "wb") as out:
+            out.write(data)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/build.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/sample_build.h"
 
 static const struct build_process *process_of(const struct sample_build *s, uint32_t index)
@@ -35,7 +29,6 @@ static void a_compile_has_parts(void **state)
 {
 	struct sample_build s;
 
-	(void)state;
 	sample_build__make(&s);
 	assert_parts(process_of(&s, SB_SYN), 300, 170, 20, 10);
 	assert_int_equal(process_of(&s, SB_SYN)->metadata_ns, 230 * MS);
@@ -54,7 +47,6 @@ static void threads_run_or_wait_within_something(void **state)
 	const struct build_process *p;
 	struct sample_build s;
 
-	(void)state;
 	sample_build__make(&s);
 	p = process_of(&s, SB_SYN);
 	/* 110 to 590 less 83 off the CPU, and the whole 410 to 560. */
@@ -79,7 +71,6 @@ static void the_build_adds_up(void **state)
 	struct sample_build s;
 	uint64_t sum = 0;
 
-	(void)state;
 	sample_build__make(&s);
 	all = build__totals(s.build);
 	assert_int_equal(all->compiles, 4);
@@ -105,7 +96,6 @@ static void what_ran_at_the_end_is_kept_of_those_killed(void **state)
 	struct sample_build s;
 	uint32_t n;
 
-	(void)state;
 	sample_build__make(&s);
 	threads = build__interrupted(s.build, &n);
 	assert_int_equal(n, 1);
@@ -125,9 +115,7 @@ static void what_is_kept_of_a_killed_thread_is_bounded(void **state)
 	struct sample_build s = {};
 	uint32_t n;
 
-	(void)state;
-	assert_int_equal(build__new(&sample_build_texts, &s.build), 0);
-	assert_int_equal(summary__new(&s.summary), 0);
+	sample_build__begin(&s);
 	sb_process(&s, 0, 1, 0, "a", "lib", "rustc", TRACE_EXIT_UNKNOWN);
 	for (uint16_t depth = BUILD_OPEN_MOST + 3; depth-- > 0;)
 		sb_span(&s, &(struct sb_span){.label = SB_TYPECK,
@@ -152,9 +140,7 @@ static void a_link_that_never_ended_lasts_to_the_end(void **state)
 {
 	struct sample_build s = {};
 
-	(void)state;
-	assert_int_equal(build__new(&sample_build_texts, &s.build), 0);
-	assert_int_equal(summary__new(&s.summary), 0);
+	sample_build__begin(&s);
 	sb_process(&s, 0, 10, 100, "a", "bin", "rustc", 15);
 	sb_span(&s, &(struct sb_span){0, 1, SB_CODEGEN, 30, 40, 0, TRACE_KIND_ACTIVITY, 0});
 	sb_span(&s,
@@ -170,9 +156,7 @@ static void parts_that_were_missed_are_not_guessed(void **state)
 		.end_ns = 100 * MS, .attached_late = true, .crate = (char *)"a"};
 	struct sample_build s = {};
 
-	(void)state;
-	assert_int_equal(build__new(&sample_build_texts, &s.build), 0);
-	assert_int_equal(summary__new(&s.summary), 0);
+	sample_build__begin(&s);
 	sb_process(&s, 0, 0, 0, "a", "lib", "rustc", 0);
 	assert_int_equal(build__process(s.build, &late), 0);
 	sb_span(&s, &(struct sb_span){0, 1, SB_LINK, 50, 90, 0, TRACE_KIND_ACTIVITY, 0});
@@ -186,9 +170,7 @@ static void what_was_counted_only_was_executed_too(void **state)
 	struct trace_tally tally = {.process = 0, .kind = TRACE_KIND_COUNTED, .events = 40};
 	struct sample_build s = {};
 
-	(void)state;
-	assert_int_equal(build__new(&sample_build_texts, &s.build), 0);
-	assert_int_equal(summary__new(&s.summary), 0);
+	sample_build__begin(&s);
 	sb_process(&s, 0, 10, 100, "___", "lib", "rustc --print cfg", 0);
 	assert_int_equal(build__tally(s.build, &tally), 0);
 	tally.kind = TRACE_KIND_ESTIMATED;
@@ -209,7 +191,6 @@ static void strangers_are_refused(void **state)
 	const struct trace_span span = {.process = 0};
 	struct build *b;
 
-	(void)state;
 	assert_int_equal(build__new(&sample_build_texts, &b), 0);
 	assert_int_equal(build__process(b, &gap), -EINVAL);
 	assert_int_equal(build__thread(b, &thread), -EINVAL);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/callers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* Hundreds are functions; of those in 100 and in 200, tens are lines; in 300 none is known. */
 static const struct trace_function functions[] = {
@@ -14,7 +9,6 @@ static const struct trace_function functions[] = {
 
 static bool locate(const void *ctx, uint32_t locindex, struct trace_location *out)
 {
-	(void)ctx;
 	if (locindex < 100 || locindex >= 500)
 		return false;
 	*out = (struct trace_location){.function = &functions[locindex / 100 - 1],
@@ -28,11 +22,11 @@ static bool locate(const void *ctx, uint32_t locindex, struct trace_location *ou
 
 static void count(struct callers *c, uint32_t caller, uint64_t ns, unsigned int n)
 {
-	const struct trace_span s = {
-		.start_ns = 1000, .end_ns = 1000 + ns, .self_ns = ns / 2, .caller = caller};
+	const struct trace_span s = {.start_ns = 1000, .end_ns = 1000 + ns, .caller = caller};
+	const struct trace_times times = {.self_ns = ns / 2};
 
 	for (unsigned int i = 0; i < n; i++)
-		assert_int_equal(callers__span(c, &s), 0);
+		assert_int_equal(callers__span(c, &s, &times), 0);
 }
 
 static struct caller_row *rows_of(const struct callers *c, size_t *n)
@@ -60,7 +54,6 @@ static void rows_are_functions_and_their_most_frequent_line(void **state)
 	const struct caller_row *row;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(callers__new(&c), 0);
 	count(c, 110, 100, 2);
 	count(c, 125, 10, 2);
@@ -91,7 +84,6 @@ static void functions_of_one_name_are_one_row(void **state)
 	_free_ struct caller_row *rows = NULL;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(callers__new(&c), 0);
 	count(c, 250, 10, 3);
 	count(c, 450, 10, 4);
@@ -109,14 +101,13 @@ static void what_is_not_known_is_a_row_of_its_own(void **state)
 	struct trace_span open = {.end_ns = 5, .flags = TRACE_SPAN_OPEN};
 	size_t n;
 
-	(void)state;
 	assert_int_equal(callers__new(&c), 0);
 	rows = rows_of(c, &n);
 	assert_int_equal(n, 0);
 	free(rows);
 	count(c, TRACE_NO_LOCATION, 10, 1);
 	count(c, 600, 10, 1);
-	assert_int_equal(callers__span(c, &open), 0);
+	assert_int_equal(callers__span(c, &open, &(struct trace_times){0}), 0);
 	rows = rows_of(c, &n);
 	assert_int_equal(n, 1);
 	assert_int_equal(row_of(rows, n, NULL)->count, 3);

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/compare.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/sample_compare.h"
 
 static void queries_are_paired_and_sorted(void **state)
@@ -17,7 +11,6 @@ static void queries_are_paired_and_sorted(void **state)
 	_compare_result_ struct compare_result r;
 	const struct compare_row *row;
 
-	(void)state;
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_int_equal(r.n_rows, 6);
 	assert_string_equal(r.rows[0].unit->crate, "regex");
@@ -51,7 +44,6 @@ static void executions_are_facts(void **state)
 	_compare_ struct compare *c = sample_comparison(1);
 	_compare_result_ struct compare_result r;
 
-	(void)state;
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_false(r.noise_is_estimated);
 	assert_true(r.rows[0].significant && r.rows[1].significant && !r.rows[2].significant);
@@ -74,13 +66,12 @@ static void noise_is_estimated_from_single_traces(void **state)
 	_compare_result_ struct compare_result r;
 	_compare_ struct compare *c;
 
-	(void)state;
 	assert_int_equal(compare__new(1, 1, &c), 0);
 	sample_add(c, COMPARE_BASE, base, 4);
 	sample_add(c, COMPARE_NEW, new, 4);
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_true(r.noise_is_estimated);
-	assert_int_equal(r.noise_millipercent, 30000);
+	assert_int_equal(r.noise_ppm, 300000);
 	assert_false(r.build.significant);				 /* by 50 %, of 2 * 30 */
 	assert_false(sample_find(&r, "a", "mir_borrowck")->significant); /* by 85 %, of 3 * 30 */
 	assert_true(sample_find(&r, "a", "layout_of")->significant);	 /* by 200 % */
@@ -88,11 +79,10 @@ static void noise_is_estimated_from_single_traces(void **state)
 
 static void small_changes_are_left_out(void **state)
 {
-	const struct compare_rules rules = {.min_millipercent = 10000}; /* 10 % of 542 ms */
+	const struct compare_rules rules = {.min_ppm = 100000}; /* 10 % of 542 ms */
 	_compare_ struct compare *c = sample_comparison(5);
 	_compare_result_ struct compare_result r;
 
-	(void)state;
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_false(sample_find(&r, "serde", "mir_borrowck")->significant);
 	assert_true(sample_find(&r, "regex", "typeck")->significant);
@@ -100,13 +90,11 @@ static void small_changes_are_left_out(void **state)
 
 static bool is_typeck(const void *ctx, const struct compare_unit *unit, const char *query)
 {
-	(void)ctx;
 	return unit && query && !strcmp(query, "typeck");
 }
 
 static bool is_nothing(const void *ctx, const struct compare_unit *unit, const char *query)
 {
-	(void)ctx, (void)unit, (void)query;
 	return false;
 }
 
@@ -117,7 +105,6 @@ static void what_is_picked_is_summed(void **state)
 	_compare_result_ struct compare_result r;
 	struct compare_row sum;
 
-	(void)state;
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_int_equal(compare__sum(c, &r, is_typeck, NULL, &sum), 3);
 	assert_int_equal(sum.of[COMPARE_SELF][COMPARE_BASE].median, 182 * MS);
@@ -129,21 +116,22 @@ static void what_is_picked_is_summed(void **state)
 /* Waiting for another thread's execution is no work of one's own. */
 static void waiting_is_no_self_time(void **state)
 {
-	const struct compare_names names = {&(struct sample_names){{"typeck"}, 1}, sample_name};
-	struct trace_span span = {.end_ns = 30, .self_ns = 30, .kind = TRACE_KIND_BLOCKED};
+	struct sample_names texts = {{"typeck"}, 1};
+	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
+	struct trace_times times = {.self_ns = 30};
+	struct trace_span span = {.end_ns = 30, .kind = TRACE_KIND_BLOCKED};
 	const struct trace_process p = {.crate = (char *)"a"};
 	const struct compare_rules rules = {};
 	_compare_result_ struct compare_result r;
 	_summary_ struct summary *s;
 	_compare_ struct compare *c;
 
-	(void)state;
 	assert_int_equal(summary__new(&s), 0);
 	assert_int_equal(summary__process(s, &p), 0);
-	assert_int_equal(summary__span(s, &span, &(struct trace_off){0}), 0);
+	assert_int_equal(summary__span(s, &span, &times), 0);
 	span.kind = TRACE_KIND_QUERY;
-	span.self_ns = 12;
-	assert_int_equal(summary__span(s, &span, &(struct trace_off){0}), 0);
+	times.self_ns = 12;
+	assert_int_equal(summary__span(s, &span, &times), 0);
 	assert_int_equal(compare__new(1, 1, &c), 0);
 	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), 0);
 	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), -EINVAL);
@@ -157,10 +145,10 @@ static void add_with_probes(struct compare *c, enum compare_side side, uint64_t 
 			    uint64_t probe_ns)
 {
 	const struct sample_names texts = {{"typeck", "mir_built"}, 2};
-	const struct compare_names names = {&texts, sample_name};
+	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
 	const struct trace_process p = {.crate = (char *)"a"};
-	struct trace_span span = {
-		.end_ns = ns,
+	struct trace_span span = {.end_ns = ns};
+	struct trace_times times = {
 		.self_ns = ns,
 		.probe_ns = probe_ns,
 		.self_probe_ns = probe_ns,
@@ -169,9 +157,10 @@ static void add_with_probes(struct compare *c, enum compare_side side, uint64_t 
 
 	assert_int_equal(summary__new(&s), 0);
 	assert_int_equal(summary__process(s, &p), 0);
-	assert_int_equal(summary__span(s, &span, &(struct trace_off){0}), 0);
-	span = (struct trace_span){.end_ns = 1000 * MS, .self_ns = 1000 * MS, .label = 1};
-	assert_int_equal(summary__span(s, &span, &(struct trace_off){0}), 0);
+	assert_int_equal(summary__span(s, &span, &times), 0);
+	span = (struct trace_span){.end_ns = 1000 * MS, .label = 1};
+	times = (struct trace_times){.self_ns = 1000 * MS};
+	assert_int_equal(summary__span(s, &span, &times), 0);
 	assert_int_equal(compare__trace(c, side, s, &names), 0);
 }
 
@@ -180,7 +169,6 @@ static void probes_make_single_traces_vague(void **state)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 
-	(void)state;
 	for (int vague = 0; vague < 2; vague++) {
 		_compare_result_ struct compare_result r;
 		_compare_ struct compare *c;

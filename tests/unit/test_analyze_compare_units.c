@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/compare_units.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #define MOST 80
 
@@ -45,7 +40,6 @@ static void name_and_type_make_a_unit(void **state)
 	struct compare_units u = {};
 	uint32_t of[MOST];
 
-	(void)state;
 	match(&u, base, 4, of);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(of[i], i);
@@ -93,7 +87,6 @@ static void build_scripts_are_paired_by_package(void **state)
 		{SCRIPT, "rustc ../y/build.rs", NULL}};
 	const uint32_t expected[] = {1, 0, 4, 5};
 
-	(void)state;
 	assert_pairs(base, 4, new, 4, expected);
 }
 
@@ -106,7 +99,6 @@ static void build_scripts_are_named_after_their_packages(void **state)
 	struct compare_units u = {};
 	uint32_t of[MOST];
 
-	(void)state;
 	match(&u, base, 4, of);
 	assert_int_equal(compare_units__name(&u), 0);
 	assert_string_equal(u.all[0]->name, "syn build script");
@@ -127,7 +119,6 @@ static void versions_are_paired_with_compatible_ones(void **state)
 				       {"b", "lib", "rustc /r/b-2.0.1/lib.rs", "/r/b-2.0.1"}};
 	const uint32_t expected[] = {1, 0, 2};
 
-	(void)state;
 	assert_pairs(base, 3, new, 3, expected);
 }
 
@@ -146,7 +137,6 @@ static void another_root_is_no_other_source(void **state)
 		{"app", "bin", "rustc app/main.rs", "/y"}};
 	const uint32_t expected[] = {3, 1, 0, 2};
 
-	(void)state;
 	assert_pairs(base, 4, new, 4, expected);
 }
 
@@ -163,12 +153,11 @@ static void what_could_be_either_is_neither(void **state)
 				       {"b", "lib", "rustc b.rs -Cc", NULL}};
 	const uint32_t expected[] = {4, 5, 3, 2};
 
-	(void)state;
 	assert_pairs(base, 4, new, 4, expected);
 }
 
 /* Another compiler has other hashes; that one was built twice may show in what it depends on. */
-static void dependencies_tell_one_from_another(void **state)
+static void dependencies_distinguish_units(void **state)
 {
 	const struct compiler base[] = {
 		{"a", "lib", "rustc a.rs --cfg x -C extra-filename=-a1", NULL},
@@ -186,12 +175,11 @@ static void dependencies_tell_one_from_another(void **state)
 		{"a", "lib", "rustc a.rs --cfg x -C extra-filename=-p2", NULL}};
 	const uint32_t expected[] = {5, 4, 3, 2, 1, 0};
 
-	(void)state;
 	assert_pairs(base, 6, new, 6, expected);
 }
 
 /* What other packages want of it may have it compiled twice, with different features. */
-static void features_tell_one_from_another(void **state)
+static void features_distinguish_units(void **state)
 {
 	const struct compiler base[] = {
 		{"a", "lib", "rustc a.rs --cfg x --cfg y -Cmetadata=1 --out-dir /t", NULL},
@@ -205,7 +193,6 @@ static void features_tell_one_from_another(void **state)
 		{"b", "lib", "rustc b.rs --emit metadata -Cx -C metadata=3", NULL}};
 	const uint32_t expected[] = {1, 0, 3, 2};
 
-	(void)state;
 	assert_pairs(base, 4, new, 4, expected);
 }
 
@@ -218,7 +205,6 @@ static void the_command_is_the_surest_sign(void **state)
 	struct compare_units u = {};
 	uint32_t of[MOST];
 
-	(void)state;
 	match(&u, base, 2, of);
 	match(&u, swapped, 2, of);
 	assert_int_equal(of[0], 1);
@@ -233,7 +219,6 @@ static void equal_ones_are_paired_in_turn(void **state)
 	struct compare_units u = {};
 	uint32_t of[MOST];
 
-	(void)state;
 	match(&u, twice, 2, of);
 	match(&u, twice, 2, of);
 	assert_int_equal(of[0], 0);
@@ -264,9 +249,8 @@ static void match_dependents(struct compare_units *u, uint32_t build, uint32_t n
 }
 
 /* Or a thousand doctests would take a quarter of a minute, and twice as many two minutes. */
-static void of_very_many_none_is_told_by_dependencies(void **state)
+static void many_units_are_not_matched_by_dependencies(void **state)
 {
-	(void)state;
 	for (uint32_t n = 32; n <= 33; n++) {
 		struct compare_units u = {};
 		uint32_t of[MOST];
@@ -281,7 +265,7 @@ static void of_very_many_none_is_told_by_dependencies(void **state)
 	}
 }
 
-/* What told them apart may be in what is missing. */
+/* The distinguishing argument may have been cut off. */
 static void cut_commands_are_no_sign(void **state)
 {
 	const struct compiler twice[] = {{"a", "lib", "rustc a.rs --cfg x ...", NULL},
@@ -291,7 +275,6 @@ static void cut_commands_are_no_sign(void **state)
 					 {"c", "lib", NULL, NULL}};
 	const uint32_t expected[] = {5, 6, 2, 7, 8};
 
-	(void)state;
 	assert_pairs(twice, 5, twice, 5, expected);
 }
 
@@ -305,7 +288,6 @@ static void an_option_may_be_a_value(void **state)
 	struct compare_units u = {};
 	uint32_t of[MOST];
 
-	(void)state;
 	match(&u, odd, 3, of);
 	assert_string_equal(u.all[0]->variant, "0123456789012345678901234567890123456789 "
 					       "--target=0123456789012345678901234567890123456789");
@@ -323,11 +305,11 @@ int main(void)
 		cmocka_unit_test(versions_are_paired_with_compatible_ones),
 		cmocka_unit_test(another_root_is_no_other_source),
 		cmocka_unit_test(what_could_be_either_is_neither),
-		cmocka_unit_test(features_tell_one_from_another),
-		cmocka_unit_test(dependencies_tell_one_from_another),
+		cmocka_unit_test(features_distinguish_units),
+		cmocka_unit_test(dependencies_distinguish_units),
 		cmocka_unit_test(the_command_is_the_surest_sign),
 		cmocka_unit_test(equal_ones_are_paired_in_turn),
-		cmocka_unit_test(of_very_many_none_is_told_by_dependencies),
+		cmocka_unit_test(many_units_are_not_matched_by_dependencies),
 		cmocka_unit_test(cut_commands_are_no_sign),
 		cmocka_unit_test(an_option_may_be_a_value),
 	};

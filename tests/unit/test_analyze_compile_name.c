@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/compile_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static struct trace_process process(const char *crate, const char *type, const char *command)
 {
@@ -23,9 +19,8 @@ static void assert_name(const char *crate, const char *type, const char *command
 	free(name);
 }
 
-static void the_type_tells_crates_apart(void **state)
+static void the_type_distinguishes_crates(void **state)
 {
-	(void)state;
 	assert_name("syn", "lib", "rustc", "syn");
 	assert_name("syn", NULL, "rustc", "syn");
 	assert_name("app", "bin", "rustc", "app bin");
@@ -39,7 +34,6 @@ static void a_build_script_is_called_after_its_package(void **state)
 {
 	const char *crate = "build_script_build";
 
-	(void)state;
 	assert_name(crate, "bin", "rustc --out-dir /t/build/serde-json-0123456789abcdef -L x",
 		    "serde-json build script");
 	assert_name(crate, "bin", "rustc --out-dir=semver-0123456789abcdef", "semver build script");
@@ -61,7 +55,6 @@ static void a_build_script_may_lie_in_its_package(void **state)
 {
 	const char *crate = "build_script_main";
 
-	(void)state;
 	assert_name(crate, "bin", "rustc /r/proc-macro2-1.0.47/build.rs --out-dir /t",
 		    "proc-macro2 build script");
 	assert_name(crate, "bin", "rustc /r/a-2-0.1.0-rc.1/build.rs", "a-2 build script");
@@ -72,16 +65,15 @@ static void a_build_script_may_lie_in_its_package(void **state)
 	assert_name("app", "lib", "rustc /r/app-1.0/lib.rs", "app");
 }
 
-static void who_only_asks_compiles_nothing(void **state)
+static void a_compiler_that_is_only_queried_compiles_nothing(void **state)
 {
 	struct trace_process asks = process("___", "lib", "rustc - --crate-name ___ --print=cfg");
 	struct trace_process version = process(NULL, NULL, "rustc -vV");
 	struct trace_process compiles = process("a", "lib", "rustc --crate-name a a.rs --printer");
 
-	(void)state;
-	assert_true(compile_only_asks(&asks));
-	assert_true(compile_only_asks(&version));
-	assert_false(compile_only_asks(&compiles));
+	assert_true(compile_only_queries(&asks));
+	assert_true(compile_only_queries(&version));
+	assert_false(compile_only_queries(&compiles));
 }
 
 static void metadata_is_one_of_what_is_emitted(void **state)
@@ -92,7 +84,6 @@ static void metadata_is_one_of_what_is_emitted(void **state)
 					      "rustc -C metadata=abc",
 					      "--emit=xmetadata,metadatas"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(with) / sizeof(*with); i++) {
 		struct trace_process p = process("a", "lib", with[i]);
 
@@ -108,10 +99,10 @@ static void metadata_is_one_of_what_is_emitted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_type_tells_crates_apart),
+		cmocka_unit_test(the_type_distinguishes_crates),
 		cmocka_unit_test(a_build_script_is_called_after_its_package),
 		cmocka_unit_test(a_build_script_may_lie_in_its_package),
-		cmocka_unit_test(who_only_asks_compiles_nothing),
+		cmocka_unit_test(a_compiler_that_is_only_queried_compiles_nothing),
 		cmocka_unit_test(metadata_is_one_of_what_is_emitted),
 	};
 

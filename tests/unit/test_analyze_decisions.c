@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/decisions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void decide(struct decisions *all, uint64_t ns, uint32_t label, uint8_t watch)
 {
@@ -19,7 +15,6 @@ static void time_counts_for_what_was_decided_last(void **state)
 {
 	struct decisions all = {0};
 
-	(void)state;
 	decide(&all, 100, 7, TRACE_WATCH_COUNTED);
 	decide(&all, 110, 3, TRACE_WATCH_OFF);
 	decide(&all, 130, 7, TRACE_WATCH_OFF);
@@ -43,7 +38,6 @@ static void time_that_goes_backwards_counts_for_nothing(void **state)
 {
 	struct decisions all = {0};
 
-	(void)state;
 	decide(&all, 100, 7, TRACE_WATCH_OFF);
 	decide(&all, 50, 7, TRACE_WATCH_COUNTED);
 	decide(&all, 120, 7, TRACE_WATCH_FULL);
@@ -59,7 +53,6 @@ static void what_is_no_query_has_rows_of_its_own(void **state)
 	struct trace_decision d = {.time_ns = 100, .label = 7, .watch = TRACE_WATCH_OFF};
 	struct decisions all = {0};
 
-	(void)state;
 	assert_int_equal(decisions__add(&all, &d), 0);
 	d.kind = TRACE_KIND_LOAD;
 	assert_int_equal(decisions__add(&all, &d), 0);
@@ -73,7 +66,6 @@ static void what_came_late_was_watched_from_then_on(void **state)
 	struct trace_decision d = {.label = 7, .kind = TRACE_KIND_LOAD, .watch = TRACE_WATCH_OFF};
 	struct decisions all = {0};
 
-	(void)state;
 	d.time_ns = 100;
 	assert_int_equal(decisions__add(&all, &d), 0);
 	assert_true(decisions__watched_from(&all, TRACE_KIND_LOAD) == UINT64_MAX);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/groups.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "test.h"
 
-#include <cmocka.h>
-
-static const struct trace_off none;
+static const struct trace_times none;
 
 static void add_process(struct groups *g, uint32_t index, uint32_t pid, const char *crate)
 {
@@ -25,10 +20,9 @@ static void add_span(struct groups *g, uint32_t process, uint32_t tid, uint64_t 
 				     .tid = tid,
 				     .start_ns = start,
 				     .end_ns = end,
-				     .self_ns = self,
 				     .flags = tid == 99 ? TRACE_SPAN_OPEN : TRACE_SPAN_LEFT};
 
-	assert_int_equal(groups__span(g, &s, &none), 0);
+	assert_int_equal(groups__span(g, &s, &(struct trace_times){.self_ns = self}), 0);
 }
 
 /* Crate a in two processes, the first with two threads; one process that is no crate's. */
@@ -77,7 +71,6 @@ static void threads_make_processes_and_those_make_crates(void **state)
 	struct group_row *rows;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(groups__rows(g, GROUP_BY_THREAD, &rows, &n), 0);
 	assert_int_equal(n, 4);
 	check(row(rows, n, "a 10/10"), 1, 2, 160, 220, 200);
@@ -101,15 +94,14 @@ static void threads_without_executions_have_rows(void **state)
 {
 	static const enum group_by by[] = {GROUP_BY_CRATE, GROUP_BY_PROCESS, GROUP_BY_THREAD};
 	const struct trace_span waits = {
-		.tid = 2, .start_ns = 5, .end_ns = 905, .self_ns = 900, .kind = TRACE_KIND_BLOCKED};
+		.tid = 2, .start_ns = 5, .end_ns = 905, .kind = TRACE_KIND_BLOCKED};
 	_groups_ struct groups *g = NULL;
 	struct group_row *rows;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(groups__new(&g), 0);
 	add_process(g, 0, 1, "a");
-	assert_int_equal(groups__span(g, &waits, &none), 0);
+	assert_int_equal(groups__span(g, &waits, &(struct trace_times){.self_ns = 900}), 0);
 	for (size_t i = 0; i < sizeof(by) / sizeof(*by); i++) {
 		assert_int_equal(groups__rows(g, by[i], &rows, &n), 0);
 		assert_int_equal(n, 1);
@@ -130,7 +122,6 @@ static void on_and_off_the_cpu_make_up_the_wall(void **state)
 	struct group_row *rows;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(groups__off_cpu(g, &off[0], true), 0);
 	assert_int_equal(groups__off_cpu(g, &off[1], false), 0);
 	assert_int_equal(groups__off_cpu(g, &off[2], false), -EINVAL);
@@ -151,7 +142,6 @@ static void long_texts_are_not_copied_whole(void **state)
 	struct group_row *rows;
 	size_t n;
 
-	(void)state;
 	memset(crate, 'x', 100000);
 	crate[100000] = '\0';
 	assert_int_equal(groups__new(&g), 0);
@@ -173,7 +163,6 @@ static void what_was_not_announced_is_refused(void **state)
 	struct group_row *rows;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(groups__new(&g), 0);
 	assert_int_equal(groups__process(g, &gap), -EINVAL);
 	assert_int_equal(groups__thread(g, &thread), -EINVAL);
@@ -195,7 +184,6 @@ static void what_was_only_counted_is_of_its_process(void **state)
 	struct group_row *rows;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(groups__tally(g, &counted), 0);
 	assert_int_equal(groups__tally(g, &counted), 0);
 	assert_int_equal(groups__tally(g, &idle), 0);

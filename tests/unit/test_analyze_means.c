@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/means.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void set(struct means *m, const struct mean *parts, size_t n)
 {
@@ -21,7 +17,6 @@ static void parts_of_one_label_are_added_up(void **state)
 	static const struct mean parts[] = {{7, 1, 10}, {3, 1, 1000}, {7, 2, 5}, {9, 0, 0}};
 	struct means m = {0};
 
-	(void)state;
 	assert_int_equal(means__estimate(&m, 7, 100), 0);
 	set(&m, parts, 4);
 	/* 15 ns in 3 executions. */
@@ -41,7 +36,6 @@ static void short_ones_are_not_rounded_and_long_ones_end(void **state)
 	static const struct mean parts[] = {{1, 1000, 1999}, {2, 1, UINT64_MAX}};
 	struct means m = {0};
 
-	(void)state;
 	set(&m, parts, 2);
 	assert_int_equal(means__estimate(&m, 1, 1000000), 1999000);
 	assert_true(means__estimate(&m, 2, UINT64_MAX) == UINT64_MAX);

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/probe_share.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/sample_summary.h"
 
 static const struct trace_costs costs = {.ps = {[TRACE_COST_EMULATED] = 500000}};
@@ -17,7 +13,6 @@ static void hits_are_multiplied_by_their_cost(void **state)
 	struct summary *s = sample_one();
 	struct probe_share share = probe_share_of(s, &costs, &losses);
 
-	(void)state;
 	assert_int_equal(share.hits, 1000);
 	assert_int_equal(share.probe_ns, 500000);
 	assert_int_equal(share.wall_ns, 800);
@@ -31,7 +26,6 @@ static void each_span_had_two(void **state)
 	struct summary *s = sample_one();
 	uint64_t hits = 2 * summary__spans(s);
 
-	(void)state;
 	assert_int_equal(probe_share_of(s, &costs, &losses).hits, hits);
 	assert_int_equal(probe_share_of(s, &costs, NULL).probe_ns, hits * 500);
 	summary__free(s);
@@ -41,7 +35,6 @@ static void unknown_costs_are_none(void **state)
 {
 	struct summary *s = sample_one();
 
-	(void)state;
 	assert_int_equal(probe_share_of(s, NULL, NULL).probe_ns, 0);
 	assert_int_equal(probe_share_of(s, NULL, NULL).hits, 0);
 	summary__free(s);

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/reuse.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 enum { LOAD = TRACE_KIND_LOAD, QUERY = TRACE_KIND_QUERY };
 
@@ -21,7 +17,6 @@ static void an_execution_right_after_its_load_found_nothing(void **state)
 {
 	struct load_tracks l = {0};
 
-	(void)state;
 	assert_int_equal(end(&l, 1, 3, QUERY, 7), 0);
 	assert_int_equal(end(&l, 1, 3, LOAD, 7), 0);
 	/* What runs within the execution ends before it. */
@@ -38,7 +33,6 @@ static void a_load_with_something_else_behind_it_found_something(void **state)
 {
 	struct load_tracks l = {0};
 
-	(void)state;
 	assert_int_equal(end(&l, 1, 3, LOAD, 7), 0);
 	assert_int_equal(end(&l, 1, 3, QUERY, 8), 0);
 	assert_int_equal(end(&l, 1, 3, QUERY, 7), 0);
@@ -63,7 +57,6 @@ static void a_load_with_something_else_behind_it_found_something(void **state)
 
 static void what_was_not_seen_is_never_below_nothing(void **state)
 {
-	(void)state;
 	assert_int_equal(reuse__unseen(&(struct reuse){.executed = 3, .loaded = 2, .results = 9}),
 			 4);
 	assert_int_equal(reuse__unseen(&(struct reuse){.executed = 8, .loaded = 2, .results = 9}),

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/running.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/random.h"
 
 static void nothing_runs_for_no_time(void **state)
 {
 	struct running r;
 
-	(void)state;
 	assert_int_equal(running__of(&r, NULL, 0), 0);
 	assert_int_equal(r.n, 0);
 	assert_int_equal(r.end_ns - r.start_ns, 0);
@@ -24,7 +19,6 @@ static void what_follows_does_not_run_beside(void **state)
 	struct running_interval intervals[] = {{10, 20, 0}, {20, 30, 0}, {40, 50, 0}, {40, 40, 0}};
 	struct running r;
 
-	(void)state;
 	assert_int_equal(running__of(&r, intervals, 4), 0);
 	assert_int_equal(r.n, 2);
 	assert_int_equal(r.at[0], 10);
@@ -35,12 +29,11 @@ static void what_follows_does_not_run_beside(void **state)
 	running__destroy(&r);
 }
 
-static void who_runs_alone_is_told(void **state)
+static void compilers_that_run_alone_are_shown(void **state)
 {
 	struct running_interval intervals[] = {{0, 100, 7}, {10, 30, 7}, {20, 40, 7}, {90, 120, 7}};
 	struct running r;
 
-	(void)state;
 	assert_int_equal(running__of(&r, intervals, 4), 0);
 	assert_int_equal(r.n, 4);
 	assert_int_equal(r.at[1], 10 + 50 + 20);
@@ -59,7 +52,6 @@ static void an_end_before_its_start_is_no_time(void **state)
 	struct running_interval intervals[] = {{50, 10, 0}, {20, 30, 0}};
 	struct running r;
 
-	(void)state;
 	assert_int_equal(running__of(&r, intervals, 2), 0);
 	assert_int_equal(r.start_ns, 20);
 	assert_int_equal(r.end_ns, 50);
@@ -76,7 +68,6 @@ static void any_intervals_are_counted_as_by_hand(void **state)
 {
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (int turn = 0; turn < 200; turn++) {
 		struct running_interval intervals[N];
 		uint64_t at[N + 1] = {0}, alone[N] = {0};
@@ -112,7 +103,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_runs_for_no_time),
 		cmocka_unit_test(what_follows_does_not_run_beside),
-		cmocka_unit_test(who_runs_alone_is_told),
+		cmocka_unit_test(compilers_that_run_alone_are_shown),
 		cmocka_unit_test(an_end_before_its_start_is_no_time),
 		cmocka_unit_test(any_intervals_are_counted_as_by_hand),
 	};

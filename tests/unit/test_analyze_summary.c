@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/summary.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
+#include "../fixtures/computed.h"
 #include "../fixtures/spans.h"
 
-static const struct trace_off none;
+static const struct trace_times none;
 
 #define N_PROCESSES 4
 #define N_LABELS    40
@@ -41,7 +37,7 @@ static struct summary_row naive_row(const struct spans *spans, uint32_t process,
 		row.count++;
 		row.unwound += (s->flags & (TRACE_SPAN_UNWOUND | TRACE_SPAN_OPEN)) != 0;
 		row.total_ns += duration;
-		row.self_ns += s->self_ns;
+		row.self_ns += spans->self_ns[i];
 		row.max_ns = duration > row.max_ns ? duration : row.max_ns;
 		row.min_ns = duration < row.min_ns ? duration : row.min_ns;
 	}
@@ -85,15 +81,17 @@ static void sums_agree_with_a_naive_model(void **state)
 	struct rng rng = rng_new();
 	_free_ struct spans *spans = spans_new(&rng, 10000, N_PROCESSES, N_LABELS);
 
-	(void)state;
 	for (int compute_self = 0; compute_self < 2; compute_self++) {
 		_summary_ struct summary *s = new_summary();
+		_self_time_ struct self_time *st = computed_new();
 
 		for (uint32_t i = 0; i < spans->n; i++) {
-			struct trace_span span = spans->at[i];
+			const struct trace_span *span = &spans->at[i];
+			const struct trace_times known = {.self_ns = spans->self_ns[i]};
 
-			span.self_ns = compute_self ? 0 : span.self_ns;
-			assert_int_equal(summary__span(s, &span, compute_self ? NULL : &none), 0);
+			assert_int_equal(compute_self ? computed_span(s, st, span)
+						      : summary__span(s, span, &known),
+					 0);
 		}
 		assert_int_equal(summary__spans(s), spans->n);
 		for (uint32_t p = 0; p < N_PROCESSES; p++)
@@ -108,7 +106,6 @@ static void processes_are_copied_and_updated(void **state)
 	char crate[] = "a";
 	struct trace_process p = {.index = 2, .end_ns = 9, .crate = crate};
 
-	(void)state;
 	assert_int_equal(summary__process(s, &p), 0);
 	crate[0] = 'X';
 	assert_int_equal(summary__n_processes(s), N_PROCESSES);
@@ -124,7 +121,6 @@ static void borrowed_texts_are_not_copied(void **state)
 	char crate[] = "a";
 	const struct trace_process p = {.crate = crate, .command = crate};
 
-	(void)state;
 	assert_int_equal(summary__new(&s), 0);
 	summary__borrow_texts(s);
 	assert_int_equal(summary__process(s, &p), 0);
@@ -142,10 +138,9 @@ static void what_was_not_announced_is_refused(void **state)
 	struct summary_row *rows = NULL;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(summary__process(s, &gap), -EINVAL);
 	assert_int_equal(summary__span(s, &stranger, &none), -EINVAL);
-	assert_int_equal(summary__span(s, &backwards, NULL), -EINVAL);
+	assert_int_equal(summary__span(s, &backwards, &none), -EINVAL);
 	assert_int_equal(summary__spans(s), 0);
 	assert_int_equal(summary__rows(s, N_PROCESSES, &rows, &n), -EINVAL);
 }
@@ -156,7 +151,6 @@ static void nothing_sums_to_no_rows(void **state)
 	_free_ struct summary_row *rows = NULL;
 	size_t n = 1;
 
-	(void)state;
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_non_null(rows);
 	assert_int_equal(n, 0);
@@ -179,17 +173,17 @@ static void kinds_add_up_as_summarize_does(void **state)
 	const struct trace_tally size = {.kind = TRACE_KIND_ARTIFACT_SIZE, .label = 9, .sum = 77};
 	const struct trace_tally nobody = {.process = N_PROCESSES};
 	_summary_ struct summary *s = new_summary();
+	_self_time_ struct self_time *st = computed_new();
 	_free_ struct summary_row *rows = NULL;
 	size_t n;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
 		const struct trace_span span = {.kind = events[i].kind,
 						.start_ns = events[i].start,
 						.end_ns = events[i].end,
 						.depth = events[i].depth};
 
-		assert_int_equal(summary__span(s, &span, NULL), 0);
+		assert_int_equal(computed_span(s, st, &span), 0);
 	}
 	assert_int_equal(summary__tally(s, &hits), 0);
 	assert_int_equal(summary__tally(s, &size), 0);
@@ -220,12 +214,12 @@ static void off_cpu_is_a_part_and_no_row(void **state)
 		{.start_ns = 100, .end_ns = 200, .kind = TRACE_KIND_OFF_CPU, .label = 3},
 	};
 	_summary_ struct summary *s = new_summary();
+	_self_time_ struct self_time *st = computed_new();
 	_free_ struct summary_row *rows = NULL;
 	size_t n;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
-		assert_int_equal(summary__span(s, &spans[i], NULL), 0);
+		assert_int_equal(computed_span(s, st, &spans[i]), 0);
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(summary__spans(s), 2);
@@ -249,13 +243,13 @@ static void probes_are_taken_off_sums(void **state)
 		{.label = 3, .depth = 0, .start_ns = 400, .end_ns = 407},
 	};
 	_summary_ struct summary *s = new_summary();
+	_self_time_ struct self_time *st = computed_new();
 	_free_ struct summary_row *rows = NULL;
 	size_t n;
 
-	(void)state;
-	summary__set_costs(s, &costs);
+	self_time__set_costs(st, &costs);
 	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
-		assert_int_equal(summary__span(s, &spans[i], NULL), 0);
+		assert_int_equal(computed_span(s, st, &spans[i]), 0);
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, 3);
 	assert_int_equal(rows[0].label, 2);
@@ -278,12 +272,12 @@ static void what_was_only_hit_has_a_row_too(void **state)
 	const struct trace_tally hits = {.kind = TRACE_KIND_HIT_COUNT, .process = 1, .sum = 12};
 	const struct trace_span span = {.process = 2, .start_ns = 5, .end_ns = 9};
 	_summary_ struct summary *s = new_summary();
+	_self_time_ struct self_time *st = computed_new();
 	_free_ struct summary_row *rows = NULL;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(summary__tally(s, &hits), 0);
-	assert_int_equal(summary__span(s, &span, NULL), 0);
+	assert_int_equal(computed_span(s, st, &span), 0);
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(rows->hits, 12);
@@ -310,7 +304,7 @@ static void span(struct summary *s, uint32_t process, uint32_t tid, uint8_t kind
 		.caller = TRACE_NO_LOCATION,
 	};
 
-	assert_int_equal(summary__span(s, &at, &(struct trace_off){0}), 0);
+	assert_int_equal(summary__span(s, &at, &none), 0);
 }
 
 static void tally(struct summary *s, uint32_t process, uint8_t kind, uint64_t events, uint64_t sum)
@@ -331,34 +325,33 @@ static void what_was_not_recorded_is_estimated_by_what_was(void **state)
 	uint64_t counted = 0, ns = 0;
 	size_t n;
 
-	(void)state;
 	tally(s, 1, TRACE_KIND_COUNTED, 1000, 0);
 	span(s, 0, 1, TRACE_KIND_QUERY, 2, TRACE_NO_INVOCATION);
 	tally(s, 0, TRACE_KIND_COUNTED, 10, 0);
 	tally(s, 0, TRACE_KIND_ESTIMATED, 5, 77);
 	assert_int_equal(summary__rows(s, 1, &rows, &n), 0);
 	assert_int_equal(n, 1);
-	assert_int_equal(rows->counted, 1000);
+	assert_int_equal(rows->unrecorded.counted, 1000);
 	assert_int_equal(rows->estimated_ns, 12000);
 	assert_int_equal(rows->count, 0);
 	assert_int_equal(rows->total_ns, 0);
 	for (uint32_t i = 0; i < N_PROCESSES; i++) {
 		free(take_ptr(rows));
 		assert_int_equal(summary__rows(s, i, &rows, &n), 0);
-		counted += n ? rows->counted : 0;
+		counted += n ? rows->unrecorded.counted : 0;
 		ns += n ? rows->estimated_ns : 0;
 	}
 	free(take_ptr(rows));
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, 1);
-	assert_int_equal(rows->counted, counted);
-	assert_int_equal(rows->estimated, 5);
+	assert_int_equal(rows->unrecorded.counted, counted);
+	assert_int_equal(rows->unrecorded.estimated, 5);
 	assert_int_equal(rows->estimated_ns, 12120 + 77);
 	assert_int_equal(rows->estimated_ns, ns);
 	assert_int_equal(rows->count, 1);
 	assert_int_equal(rows->total_ns, 12);
 	/* What comes later counts too. */
-	assert_int_equal(summary__span(s, &later, &(struct trace_off){0}), 0);
+	assert_int_equal(summary__span(s, &later, &none), 0);
 	tally(s, 2, TRACE_KIND_COUNTED, 10, 0);
 	free(take_ptr(rows));
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
@@ -366,14 +359,13 @@ static void what_was_not_recorded_is_estimated_by_what_was(void **state)
 	assert_int_equal(summary__end_ns(s), 136);
 }
 
-static void what_was_loaded_is_told_from_what_was_executed(void **state)
+static void what_was_loaded_is_distinguished_from_what_was_executed(void **state)
 {
 	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL;
 	struct reuse reuse;
 	size_t n;
 
-	(void)state;
 	span(s, 0, 1, TRACE_KIND_LOAD, 2, TRACE_NO_INVOCATION);
 	span(s, 0, 1, TRACE_KIND_QUERY, 2, 40);
 	span(s, 0, 1, TRACE_KIND_LOAD, 2, TRACE_NO_INVOCATION);
@@ -397,13 +389,12 @@ static void what_was_loaded_is_told_from_what_was_executed(void **state)
 	assert_int_equal(summary__reuse(s, 1).loads, 0);
 }
 
-static void activities_are_told_from_queries(void **state)
+static void activities_are_distinguished_from_queries(void **state)
 {
 	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL;
 	size_t n;
 
-	(void)state;
 	span(s, 0, 1, TRACE_KIND_ACTIVITY, 1, TRACE_NO_INVOCATION);
 	span(s, 0, 1, TRACE_KIND_BLOCKED, 2, TRACE_NO_INVOCATION);
 	span(s, 0, 1, TRACE_KIND_ACTIVITY, 3, TRACE_NO_INVOCATION);
@@ -413,6 +404,8 @@ static void activities_are_told_from_queries(void **state)
 	assert_int_equal(n, 4);
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(summary_row__is_activity(&rows[i]), rows[i].label == 1);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(rows[i].activities, rows[i].label == 1 || rows[i].label == 3);
 }
 
 int main(void)
@@ -428,8 +421,8 @@ int main(void)
 		cmocka_unit_test(probes_are_taken_off_sums),
 		cmocka_unit_test(what_was_only_hit_has_a_row_too),
 		cmocka_unit_test(what_was_not_recorded_is_estimated_by_what_was),
-		cmocka_unit_test(what_was_loaded_is_told_from_what_was_executed),
-		cmocka_unit_test(activities_are_told_from_queries),
+		cmocka_unit_test(what_was_loaded_is_distinguished_from_what_was_executed),
+		cmocka_unit_test(activities_are_distinguished_from_queries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

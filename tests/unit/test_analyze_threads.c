@@ -1,33 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/threads.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void add(struct threads *t, uint32_t process, uint32_t tid, uint32_t label, uint64_t end)
 {
 	const struct trace_span span = {
 		.end_ns = end,
-		.self_ns = 100,
-		.self_probe_ns = 30,
 		.process = process,
 		.tid = tid,
 		.label = label,
 	};
+	const struct trace_times times = {
+		.self_ns = 100, .self_probe_ns = 30, .off_ns = 50, .self_off_ns = 10};
 
-	assert_int_equal(threads__span(t, &span, &(struct trace_off){50, 10}), 0);
+	assert_int_equal(threads__span(t, &span, &times), 0);
 }
 
-static void threads_of_processes_are_told_apart(void **state)
+static void threads_of_processes_are_distinguished(void **state)
 {
 	_threads_ struct threads *t = NULL;
 	struct thread_row row;
 
-	(void)state;
 	assert_int_equal(threads__new(&t), 0);
 	assert_int_equal(threads__n(t), 0);
 	add(t, 0, 7, 3, 1000);
@@ -52,7 +46,6 @@ static void a_name_may_come_first_and_change(void **state)
 	const struct trace_thread first = {0, 7, "rustc"}, later = {0, 7, "opt cgu.0"};
 	_threads_ struct threads *t = NULL;
 
-	(void)state;
 	assert_int_equal(threads__new(&t), 0);
 	assert_int_equal(threads__name(t, &first), 0);
 	assert_int_equal(threads__at(t, 0).last_label, TRACE_NO_STRING);
@@ -67,16 +60,15 @@ static void what_was_off_the_cpu_is_no_interval(void **state)
 	const struct trace_span off = {.kind = TRACE_KIND_OFF_CPU, .label = 9, .end_ns = 50};
 	_threads_ struct threads *t = NULL;
 
-	(void)state;
 	assert_int_equal(threads__new(&t), 0);
-	assert_int_equal(threads__span(t, &off, &(struct trace_off){0}), 0);
+	assert_int_equal(threads__span(t, &off, &(struct trace_times){0}), 0);
 	assert_int_equal(threads__n(t), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_of_processes_are_told_apart),
+		cmocka_unit_test(threads_of_processes_are_distinguished),
 		cmocka_unit_test(a_name_may_come_first_and_change),
 		cmocka_unit_test(what_was_off_the_cpu_is_no_interval),
 	};

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/waits.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void wait_for(struct wait_track *t, uint16_t depth, uint64_t ns)
 {
@@ -30,7 +27,6 @@ static void a_query_around_counts_whatever_lies_between(void **state)
 	struct wait_track t = {};
 	struct waits w = {};
 
-	(void)state;
 	wait_for(&t, 3, 5);
 	end(&t, 2, TRACE_KIND_ACTIVITY, &w);
 	end(&t, 1, TRACE_KIND_ACTIVITY, &w);
@@ -47,7 +43,6 @@ static void without_one_it_is_in_a_pass_or_in_neither(void **state)
 	struct wait_track t = {};
 	struct waits w = {};
 
-	(void)state;
 	wait_for(&t, 1, 5);
 	wait_for(&t, 1, 2);
 	end(&t, 0, TRACE_KIND_ACTIVITY, &w);
@@ -64,7 +59,6 @@ static void all_kinds_of_queries_count(void **state)
 	struct wait_track t = {};
 	struct waits w = {};
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		wait_for(&t, 4, 1);
 		end(&t, 3, kinds[i], &w);
@@ -82,7 +76,6 @@ static void depths_without_a_span_are_bridged(void **state)
 	struct wait_track t = {};
 	struct waits w = {};
 
-	(void)state;
 	wait_for(&t, 9, 1);
 	wait_for(&t, 5, 2);
 	wait_for(&t, 7, 4);

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/array.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void what_is_in_it_stays(void **state)
 {
 	uint64_t *items = NULL;
 	uint32_t capacity = 0, n = 0;
 
-	(void)state;
 	for (; n < 1000; n++) {
 		assert_int_equal(array__reserve_one(&items, n, &capacity, sizeof(*items)), 0);
 		assert_true(n < capacity);
@@ -31,7 +25,6 @@ static void what_is_new_at_an_index_is_zero(void **state)
 	uint16_t *items = NULL;
 	uint32_t n = 0;
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(at) / sizeof(*at); k++) {
 		uint32_t before = n;
 
@@ -54,7 +47,6 @@ static void memory_that_is_not_there_changes_nothing(void **state)
 	char *items = NULL;
 	uint32_t capacity = 0;
 
-	(void)state;
 	assert_int_equal(array__reserve_one(&items, 0, &capacity, SIZE_MAX / 2), -ENOMEM);
 	assert_null(items);
 	assert_int_equal(capacity, 0);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/diag.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
 
 static void say_all(void)
@@ -25,7 +26,6 @@ static void levels_choose_what_is_printed(void **state)
 		"qprof-bpf: information\nqprof-bpf: detail\n",
 	};
 
-	(void)state;
 	for (int level = DIAG_QUIET; level <= DIAG_VERBOSE; level++) {
 		struct output o;
 
@@ -40,12 +40,23 @@ static void levels_choose_what_is_printed(void **state)
 	}
 }
 
+/* Paths of other users are in lines on the terminal of root. */
+static void a_line_moves_no_cursor(void **state)
+{
+	struct output o;
+
+	output_begin(&o);
+	diag_error("a\033[2J\a\r\nb\177 \302\233c\303\244 \302");
+	output_end(&o);
+	assert_string_equal(o.text[1], "qprof-bpf: error: a?[2J???b? ??c\303\244 \302\n");
+	output_free(&o);
+}
+
 static void held_errors_are_not_printed(void **state)
 {
 	char text[8] = "";
 	struct output o;
 
-	(void)state;
 	output_begin(&o);
 	diag_hold_errors(text, sizeof(text));
 	diag_error("first");
@@ -58,11 +69,87 @@ static void held_errors_are_not_printed(void **state)
 	output_free(&o);
 }
 
+struct wakes {
+	int fd;
+	unsigned int n;
+};
+
+static bool go_on_twice(void *ctx)
+{
+	struct wakes *w = ctx;
+	eventfd_t value;
+
+	assert_int_equal(eventfd_read(w->fd, &value), 0);
+	return ++w->n < 3;
+}
+
+/* Without a limit this test would not end. */
+static void at_the_end_a_line_waits_until_it_is_to_be_dropped(void **state)
+{
+	static char filler[1 << 20];
+	struct wakes w = {.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE)};
+	int fds[2], before = dup(STDERR_FILENO);
+	char taken[4096] = "";
+
+	assert_int_equal(pipe(fds), 0);
+	dup2(fds[1], STDERR_FILENO);
+	diag_wait_with(w.fd, go_on_twice, &w);
+	diag_warn("taken");
+	assert_true(read(fds[0], taken, sizeof(taken) - 1) > 0);
+	assert_non_null(strstr(taken, "taken\n"));
+	fcntl(fds[1], F_SETFL, O_NONBLOCK);
+	while (write(fds[1], filler, sizeof(filler)) > 0)
+		;
+	fcntl(fds[1], F_SETFL, 0);
+	eventfd_write(w.fd, 3);
+	diag_warn("dropped");
+	assert_int_equal(w.n, 3);
+	diag_wait_with(-1, NULL, NULL);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	close(w.fd);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* Without a limit this test would not end. */
+static void what_nothing_takes_is_dropped_and_counted(void **state)
+{
+	static char taken[1 << 20];
+	int fds[2], before = dup(STDERR_FILENO);
+	ssize_t n;
+
+	assert_int_equal(pipe(fds), 0);
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	dup2(fds[1], STDERR_FILENO);
+	diag_drop_blocked(true);
+	for (int i = 0; i < 10000; i++)
+		diag_warn("line %d", i);
+	n = read(fds[0], taken, sizeof(taken) - 1);
+	diag_warn("the last one");
+	diag_drop_blocked(false);
+	dup2(before, STDERR_FILENO);
+	assert_true(n > 0);
+	assert_non_null(strstr(taken, "line 0\n"));
+	assert_null(strstr(taken, "line 9999\n"));
+	n = read(fds[0], taken, sizeof(taken) - 1);
+	assert_true(n > 0);
+	taken[n] = '\0';
+	assert_non_null(strstr(taken, " lines were not printed"));
+	assert_non_null(strstr(taken, "the last one\n"));
+	close(before);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(levels_choose_what_is_printed),
+		cmocka_unit_test(a_line_moves_no_cursor),
 		cmocka_unit_test(held_errors_are_not_printed),
+		cmocka_unit_test(at_the_end_a_line_waits_until_it_is_to_be_dropped),
+		cmocka_unit_test(what_nothing_takes_is_dropped_and_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,19 +2,13 @@
 #include "base/file_writer.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/directory.h"
 #include "../fixtures/disk.h"
 
 static int reset_disk(void **state)
 {
-	(void)state;
 	memset(&disk, 0, sizeof(disk));
 	return 0;
 }
@@ -33,7 +27,6 @@ static void short_and_interrupted_writes_are_gone_on_with(void **state)
 	char back[16] = "";
 	int fd;
 
-	(void)state;
 	disk.most = 4;
 	disk.interrupted = 2;
 	assert_int_equal(file_writer__write(&w, "0123456789", 10), 0);
@@ -52,7 +45,6 @@ static void a_disk_that_takes_nothing_is_an_error(void **state)
 {
 	struct file_writer w = create("nothing");
 
-	(void)state;
 	disk.no_progress = 1;
 	assert_int_equal(file_writer__write(&w, "x", 1), -EIO);
 	assert_int_equal(file_writer__close(&w), -EIO);
@@ -64,7 +56,6 @@ static void the_first_error_stays(void **state)
 	struct file_writer w = {.fd = open("/dev/full", O_WRONLY | O_CLOEXEC)};
 	int calls;
 
-	(void)state;
 	assert_int_equal(file_writer__write(&w, "x", 1), -ENOSPC);
 	assert_int_equal(file_writer__fail(&w, -ENOMEM), -ENOSPC);
 	calls = disk.calls;
@@ -80,7 +71,6 @@ static void an_error_may_come_with_the_close(void **state)
 {
 	struct file_writer w = create("close");
 
-	(void)state;
 	disk.close_err = EDQUOT;
 	assert_int_equal(file_writer__write(&w, "x", 1), 0);
 	assert_int_equal(file_writer__close(&w), -EDQUOT);

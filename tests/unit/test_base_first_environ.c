@@ -2,22 +2,15 @@
 /* What the dynamic linker does to it is tested in tests/e2e/test_without_root.py. */
 #include "base/first_environ.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 static void texts_are_split(void **state)
 {
 	char block[] = "A=1\0TMPDIR=/t\0\0B=", name[] = "./qprof-bpf";
 	char **env;
 
-	(void)state;
 	assert_int_equal(first_environ__split(block, block + sizeof(block), &env), 0);
 	assert_string_equal(env[0], "A=1");
 	assert_string_equal(env[1], "TMPDIR=/t");
@@ -35,7 +28,6 @@ static void what_does_not_end_is_refused(void **state)
 	char block[] = {'A', '=', '1'};
 	char **env;
 
-	(void)state;
 	assert_int_equal(first_environ__split(block, block + 3, &env), -EINVAL);
 	assert_int_equal(first_environ__split(block + 3, block, &env), -EINVAL);
 }
@@ -43,10 +35,66 @@ static void what_does_not_end_is_refused(void **state)
 static void without_capabilities_of_the_file_it_is_ours(void **state)
 {
 	char name[] = "x", *argv[] = {name, NULL};
+	size_t i = 0;
 
-	(void)state;
 	assert_int_equal(first_environ__save(1, argv), 0);
-	assert_ptr_equal(first_environ(), environ);
+	for (; environ[i]; i++)
+		assert_ptr_equal(first_environ()[i], environ[i]);
+	assert_null(first_environ()[i]);
+}
+
+/* Each of these makes some library read a file, or trust a value. */
+static void a_process_with_rights_sees_what_is_known(void **state)
+{
+	static const char *const unsafe[] = {
+		"TERMINFO",
+		"TERMINFO_DIRS",
+		"TERMCAP",
+		"NCURSES_GPM_TERMS",
+		"DEBUGINFOD_URLS",
+		"LOCPATH",
+		"LIBBPF_LOG_LEVEL",
+		"TZ",
+		"LD_LIBRARY_PATH",
+		"PATH",
+		"GCONV_PATH",
+		"LANGUAGE",
+		"TMPDIR",
+		"HOM",
+		"HOMES",
+		"CARGO_HOME",
+	};
+	char **own = environ;
+
+	for (size_t i = 0; i < sizeof(unsafe) / sizeof(*unsafe); i++)
+		setenv(unsafe[i], "/tmp/x", 1);
+	setenv("HOME", "/home/me", 1);
+	setenv("LANG", "C.UTF-8", 1);
+	setenv("LC_ALL", "../../tmp/x", 1);
+	own = environ;
+	assert_int_equal(first_environ__restrict(), 0);
+	for (size_t i = 0; i < sizeof(unsafe) / sizeof(*unsafe); i++)
+		assert_null(getenv(unsafe[i]));
+	assert_string_equal(getenv("HOME"), "/home/me");
+	assert_string_equal(getenv("LANG"), "C.UTF-8");
+	assert_null(getenv("LC_ALL"));
+	first_environ__release();
+	assert_ptr_equal(environ, own);
+	first_environ__release();
+	assert_string_equal(getenv("TERMINFO"), "/tmp/x");
+}
+
+static void another_environment_replaces_both(void **state)
+{
+	char **env = calloc(2, sizeof(*env));
+
+	env[0] = strdup("A=1");
+	assert_int_equal(first_environ__restrict(), 0);
+	first_environ__replace(env);
+	assert_ptr_equal(environ, env);
+	assert_ptr_equal(first_environ(), env);
+	first_environ__release();
+	assert_ptr_equal(environ, env);
 }
 
 int main(void)
@@ -55,6 +103,8 @@ int main(void)
 		cmocka_unit_test(texts_are_split),
 		cmocka_unit_test(what_does_not_end_is_refused),
 		cmocka_unit_test(without_capabilities_of_the_file_it_is_ours),
+		cmocka_unit_test(a_process_with_rights_sees_what_is_known),
+		cmocka_unit_test(another_environment_replaces_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/id_table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/random.h"
 
 static void an_empty_table_holds_nothing(void **state)
 {
 	struct id_table t = {0};
 
-	(void)state;
 	assert_true(id_table__get(&t, 0) == ID_TABLE_NONE);
 	assert_true(id_table__get(&t, UINT32_MAX) == ID_TABLE_NONE);
 	assert_true(id_table__next(&t, 0) == ID_TABLE_NONE);
@@ -26,7 +20,6 @@ static void the_last_value_holds(void **state)
 	struct id_table t = {0};
 	static uint32_t model[20000];
 
-	(void)state;
 	for (uint32_t i = 0; i < 20000; i++)
 		model[i] = ID_TABLE_NONE;
 	for (int i = 0; i < 50000; i++) {
@@ -47,7 +40,6 @@ static void all_that_have_a_value_are_met_in_order(void **state)
 	struct id_table t = {0};
 	uint32_t next = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
 		assert_int_equal(id_table__put(&t, ids[i], 7), 0);
 	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
@@ -62,7 +54,6 @@ static void the_greatest_id_is_one_too(void **state)
 {
 	struct id_table t = {0};
 
-	(void)state;
 	assert_int_equal(id_table__put(&t, UINT32_MAX, 5), 0);
 	assert_int_equal(id_table__get(&t, UINT32_MAX), 5);
 	assert_true(id_table__get(&t, UINT32_MAX - 1) == ID_TABLE_NONE);

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/invoker.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include <grp.h>
 #include <sys/fsuid.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #define NOBODY_KNOWS 3999999999u /* a uid without a name */
 
@@ -32,7 +27,6 @@ static void without_sudo_it_is_us(void **state)
 {
 	struct invoker inv;
 
-	(void)state;
 	assert_int_equal(invoker__from(&inv, 1000, 1001, "0", "0"), 0);
 	assert_false(inv.sudo);
 	assert_int_equal(inv.uid, 1000);
@@ -44,11 +38,10 @@ static void without_sudo_it_is_us(void **state)
 	invoker__clear(&inv);
 }
 
-static void under_sudo_it_is_who_ran_it(void **state)
+static void under_sudo_it_is_the_caller_of_sudo(void **state)
 {
 	struct invoker inv;
 
-	(void)state;
 	assert_int_equal(invoker__from(&inv, 0, 0, "3999999999", "77"), 0);
 	assert_true(inv.sudo);
 	assert_int_equal(inv.uid, NOBODY_KNOWS);
@@ -64,7 +57,6 @@ static void rights_to_files_are_taken_and_returned(void **state)
 	struct invoker inv = {.sudo = true, .uid = NOBODY_KNOWS, .gid = 77};
 	bool root = geteuid() == 0;
 
-	(void)state;
 	assert_int_equal(invoker__take_file_rights(&inv), root ? 0 : -EPERM);
 	assert_int_equal((uid_t)setfsuid(-1), root ? NOBODY_KNOWS : geteuid());
 	assert_int_equal((gid_t)setfsgid(-1), root ? 77 : getegid());
@@ -73,12 +65,53 @@ static void rights_to_files_are_taken_and_returned(void **state)
 	assert_int_equal((gid_t)setfsgid(-1), getegid());
 }
 
+/* Root's groups may write where the invoker may not. */
+static void groups_are_those_of_a_login(void **state)
+{
+	struct invoker inv;
+	gid_t before[64], during[64], after[64];
+	int n = getgroups(64, before), m;
+
+	assert_int_equal(invoker__from(&inv, 0, 0, "3999999999", "77"), 0);
+	assert_int_equal(inv.n_groups, 1);
+	assert_int_equal(inv.groups[0], 77);
+	assert_int_equal(invoker__take_file_rights(&inv), geteuid() ? -EPERM : 0);
+	m = getgroups(64, during);
+	invoker__return_file_rights(&inv);
+	invoker__return_file_rights(&inv);
+	if (!geteuid()) {
+		assert_int_equal(m, 1);
+		assert_int_equal(during[0], 77);
+	}
+	assert_int_equal(getgroups(64, after), n);
+	assert_memory_equal(after, before, (size_t)n * sizeof(*before));
+	invoker__clear(&inv);
+}
+
+/* There is a user who has more than its own on any machine, root. */
+static void the_database_knows_more_groups(void **state)
+{
+	struct invoker inv;
+	gid_t groups[256];
+	int n = 256;
+
+	assert_int_equal(invoker__from(&inv, 0, 0, "0", "0"), 0);
+	if (inv.name) {
+		assert_true(getgrouplist(inv.name, 0, groups, &n) > 0);
+		assert_int_equal(inv.n_groups, n);
+		assert_memory_equal(inv.groups, groups, (size_t)n * sizeof(*groups));
+	}
+	invoker__clear(&inv);
+	assert_int_equal(invoker__from(&inv, 1000, 1000, NULL, NULL), 0);
+	assert_null(inv.groups);
+	invoker__clear(&inv);
+}
+
 /* No rights are better than root's in the name of somebody else. */
 static void rights_the_kernel_refuses_are_not_taken_for_given(void **state)
 {
 	struct invoker inv = {.sudo = true, .uid = geteuid() + 1, .gid = (gid_t)-1};
 
-	(void)state;
 	assert_int_equal(invoker__take_file_rights(&inv), -EPERM);
 	assert_int_equal((uid_t)setfsuid(-1), geteuid());
 	assert_int_equal((gid_t)setfsgid(-1), getegid());
@@ -89,7 +122,6 @@ static void malformed_ids_do_not_count(void **state)
 	static const char *const bad[] = {"", "-1", "+5", " 5", "5x", "4294967295", "99999999999"};
 	struct invoker inv;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		assert_int_equal(invoker__from(&inv, 0, 0, bad[i], "5"), 0);
 		assert_false(inv.sudo);
@@ -106,7 +138,6 @@ static void without_sudo_the_environment_is_copied(void **state)
 	struct invoker inv = {.home = (char *)"/home/me"};
 	char **env;
 
-	(void)state;
 	assert_int_equal(invoker__environ(&inv, base, &env), 0);
 	for (int i = 0; i < 3; i++)
 		assert_string_equal(env[i], base[i]);
@@ -125,7 +156,6 @@ static void sudos_changes_are_undone(void **state)
 	struct invoker inv = {.sudo = true, .name = (char *)"me", .home = (char *)"/home/me"};
 	char **env;
 
-	(void)state;
 	assert_int_equal(invoker__environ(&inv, base, &env), 0);
 	assert_string_equal(value_of(env, "PATH"), "/usr/bin:/bin:/home/me/.cargo/bin");
 	assert_string_equal(value_of(env, "HOME"), "/home/me");
@@ -153,7 +183,6 @@ static void cargo_is_added_to_the_path_once(void **state)
 {
 	struct invoker inv = {.sudo = true, .home = (char *)"/h"};
 
-	(void)state;
 	assert_string_equal(path_for(&inv, (char *)"PATH=/h/.cargo/bin:/bin", NULL),
 			    "/h/.cargo/bin:/bin");
 	assert_string_equal(path_for(&inv, (char *)"PATH=/bin:/h/.cargo/bin", NULL),
@@ -170,7 +199,6 @@ static void becoming_oneself_is_nothing(void **state)
 {
 	struct invoker inv;
 
-	(void)state;
 	assert_int_equal(invoker__from(&inv, geteuid(), getegid(), NULL, NULL), 0);
 	assert_int_equal(invoker__become(&inv), 0);
 	invoker__clear(&inv);
@@ -180,8 +208,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_sudo_it_is_us),
-		cmocka_unit_test(under_sudo_it_is_who_ran_it),
+		cmocka_unit_test(under_sudo_it_is_the_caller_of_sudo),
 		cmocka_unit_test(rights_to_files_are_taken_and_returned),
+		cmocka_unit_test(groups_are_those_of_a_login),
+		cmocka_unit_test(the_database_knows_more_groups),
 		cmocka_unit_test(rights_the_kernel_refuses_are_not_taken_for_given),
 		cmocka_unit_test(malformed_ids_do_not_count),
 		cmocka_unit_test(without_sudo_the_environment_is_copied),

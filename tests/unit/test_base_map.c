@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/map.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/random.h"
 
 static void an_empty_map_holds_nothing(void **state)
 {
 	struct u64_map map = {0};
 
-	(void)state;
 	assert_int_equal(u64_map__get(&map, 0), U64_MAP_NONE);
 	u64_map__remove(&map, 0);
 	u64_map__clear(&map);
@@ -23,7 +18,6 @@ static void a_put_replaces(void **state)
 {
 	struct u64_map map = {0};
 
-	(void)state;
 	assert_int_equal(u64_map__put(&map, 7, 1), 0);
 	assert_int_equal(u64_map__put(&map, 7, 2), 0);
 	assert_int_equal(u64_map__get(&map, 7), 2);
@@ -42,7 +36,6 @@ static void it_agrees_with_an_array(void **state)
 	struct u64_map map = {0};
 	size_t used = 0;
 
-	(void)state;
 	for (int i = 0; i < KEYS; i++)
 		model[i] = U64_MAP_NONE;
 	for (int step = 0; step < 20000; step++) {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Intervals that are no queries: what bpf/guards.h makes of guards and timers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+/* Intervals that are no queries: what bpf/stack_guards.h makes of guards and timers. */
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/stacks.h"
 
 enum { G = 1, H = 2 };			       /* groups of bodies */
@@ -15,7 +11,6 @@ static void guards_of_one_function_nest_at_one_sp(void **state)
 {
 	wire_u64 a, b, c, end;
 
-	(void)state;
 	a = world_guard(1, F, 1, ON_MAIN(1000));
 	b = world_guard(2, F, 2, ON_MAIN(1000));
 	c = world_start(3, G, ON_MAIN(2000));
@@ -41,7 +36,6 @@ static void a_guard_that_starts_again_was_left(void **state)
 {
 	wire_u64 a, b, c;
 
-	(void)state;
 	a = world_guard(1, F, 1, ON_MAIN(1000));
 	b = world_guard(2, F, 2, ON_MAIN(1000));
 	c = world_guard(1, F, 1, ON_MAIN(1000));
@@ -56,7 +50,6 @@ static void another_function_at_the_same_sp_proves_guards_dead(void **state)
 {
 	wire_u64 a, b, now;
 
-	(void)state;
 	a = world_guard(1, F, 1, ON_MAIN(1000));
 	b = world_guard(2, E, 2, ON_MAIN(1000));
 	assert_span(1, a, b, WIRE_SPAN_LEFT);
@@ -73,7 +66,6 @@ static void a_guard_in_a_body_lies_in_its_query(void **state)
 {
 	wire_u64 a, b, end;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	b = world_guard_of(WIRE_KIND_HASHING, 0, G, 1, ON_MAIN(1000), true);
 	end = world_guard_end(G, 1, ON_MAIN(1000), false);
@@ -96,7 +88,6 @@ static void a_query_that_began_in_the_provider_is_alive_in_its_body(void **state
 {
 	wire_u64 a, b, end;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000 + 64));
 	b = world_guard_of(WIRE_KIND_HASHING, 0, G, 1, ON_MAIN(1000), true);
 	assert_no_span();
@@ -125,7 +116,6 @@ static void a_query_that_began_in_the_provider_is_alive_in_its_body(void **state
 
 static void the_query_that_a_guard_runs_in_is_the_nearest_of_its_library(void **state)
 {
-	(void)state;
 	world_guard_of(WIRE_KIND_HASHING, 0, F, 1, ON_MAIN(1000), true);
 	assert_int_equal(stack_top(&world.t)->query, WIRE_NO_QUERY);
 	world_start(7, G, ON_MAIN(2000));
@@ -136,11 +126,10 @@ static void the_query_that_a_guard_runs_in_is_the_nearest_of_its_library(void **
 }
 
 /* Whatever else lies in the frame of the function they lie in. */
-static void timers_are_told_apart_by_their_place(void **state)
+static void timers_are_distinguished_by_their_place(void **state)
 {
 	wire_u64 a, b, c, end;
 
-	(void)state;
 	a = world_guard(1, T, 0x8001, ON_MAIN(1000));
 	b = world_guard(2, F, 1, ON_MAIN(1000));
 	c = world_guard(3, T, 0x8003, ON_MAIN(1000));
@@ -158,7 +147,6 @@ static void a_timer_that_was_moved_is_the_youngest_of_its_function(void **state)
 {
 	wire_u64 a, b, c, end;
 
-	(void)state;
 	a = world_guard(1, T, 0x8001, ON_MAIN(1000));
 	b = world_guard(2, T, 0x8003, ON_MAIN(1000));
 	c = world_guard(3, T, 0x8003, ON_MAIN(2000));
@@ -190,7 +178,6 @@ static void an_end_of_what_was_left_out_is_no_loss(void **state)
 {
 	wire_u64 a, end;
 
-	(void)state;
 	a = world_guard(1, F, 1, ON_MAIN(1000));
 	world_guard_end(F, 2, ON_MAIN(1000), true);
 	world_guard_end(F, 1, ON_MAIN(900), true);
@@ -208,7 +195,6 @@ static void hidden_frames_are_matched_but_neither_sent_nor_counted(void **state)
 {
 	wire_u64 cookie = wire_cookie(WIRE_ROLE_START, 0, 5, G, WIRE_HIDDEN, 0), a, b, end;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	stack_push(&world.t, cookie, ON_MAIN(2000), FRAME_STARTED, ++world.now);
 	b = world_guard_of(WIRE_KIND_HASHING, 0, G, 1, ON_MAIN(2000), true);
@@ -232,7 +218,6 @@ static void a_wrapper_that_waits_is_not_the_parent_of_its_waiting(void **state)
 {
 	wire_u64 a, b, end;
 
-	(void)state;
 	a = world_start(1, H, ON_MAIN(1000));
 	world_wrapper(2, G, ON_MAIN(2000));
 	b = world_guard_of(WIRE_KIND_BLOCKED, 2, G, 1, ON_MAIN(2300), false);
@@ -245,11 +230,10 @@ static void a_wrapper_that_waits_is_not_the_parent_of_its_waiting(void **state)
 	world_assert_empty();
 }
 
-static void guards_that_find_no_room_mispair_nobody(void **state)
+static void guards_without_room_mispair_nothing(void **state)
 {
 	wire_u64 starts[STACK_INLINE_FRAMES], end;
 
-	(void)state;
 	world.overflow_max = 0;
 	for (wire_u32 i = 0; i < STACK_INLINE_FRAMES; i++)
 		starts[i] = world_guard(i, F, i + 1, ON_MAIN(1000));
@@ -275,12 +259,12 @@ int main(void)
 		TEST(a_guard_in_a_body_lies_in_its_query),
 		TEST(a_query_that_began_in_the_provider_is_alive_in_its_body),
 		TEST(the_query_that_a_guard_runs_in_is_the_nearest_of_its_library),
-		TEST(timers_are_told_apart_by_their_place),
+		TEST(timers_are_distinguished_by_their_place),
 		TEST(a_timer_that_was_moved_is_the_youngest_of_its_function),
 		TEST(an_end_of_what_was_left_out_is_no_loss),
 		TEST(hidden_frames_are_matched_but_neither_sent_nor_counted),
 		TEST(a_wrapper_that_waits_is_not_the_parent_of_its_waiting),
-		TEST(guards_that_find_no_room_mispair_nobody),
+		TEST(guards_without_room_mispair_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

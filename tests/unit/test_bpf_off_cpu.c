@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* When a thread is off the CPU, and what that belongs to: see also test_bpf_stack_random.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/stack_world.h"
 
 #define SP 0x7f0000008000ULL
 
 static int setup(void **state)
 {
-	(void)state;
 	world_reset();
 	world_map(0, 0x7f0000000000ULL, 0x10000);
 	return 0;
@@ -55,7 +50,6 @@ static void between_hits_it_belongs_to_what_is_on_top(void **state)
 {
 	wire_u64 start[2], end[2], off[4];
 
-	(void)state;
 	start[0] = world_start(1, 1, SP);
 	off[0] = be_off(10);
 	start[1] = world_start(2, 2, SP - 1000);
@@ -73,9 +67,26 @@ static void between_hits_it_belongs_to_what_is_on_top(void **state)
 	world_assert_empty();
 }
 
-static void why_is_told(void **state)
+/* A hit reads the clock, and is preempted before it tells that it began. */
+static void one_that_began_after_the_hit_read_the_clock_is_sent(void **state)
 {
-	(void)state;
+	wire_u64 before, start;
+
+	world_start(1, 1, SP);
+	before = world.now;
+	world_leave(WIRE_OFF_WAITING);
+	start = world.now;
+	assert_true(start > before);
+	assert_int_equal(off_cpu_begin(&world.t, before), start);
+	off_cpu_done(&world.t);
+	assert_off(start, 0, 1);
+	world_end(1, SP, 5);
+	world.n_checked++;
+	world_assert_empty();
+}
+
+static void the_reason_is_printed(void **state)
+{
 	world_start(1, 1, SP);
 	for (wire_u32 reason = WIRE_OFF_PREEMPTED; reason < WIRE_OFF_MAX; reason++) {
 		world_leave(reason);
@@ -94,63 +105,73 @@ static void interrupt_there(void)
 		left_at = be_off(10);
 }
 
-/* In the program of a start or an end: 0 before it has begun, 1 and 2 in it, 3 when it is done. */
-static wire_u64 interrupted(wire_u64 at, bool ends)
-{
-	wire_u64 now;
+/* The program has decided by this point which intervals come before its event. */
+#define DECIDED_AT 3
 
+/* A switch at point `at` of the program of a start or an end; false: it has fewer. */
+static bool interrupted(wire_u64 at, bool ends, wire_u64 *now)
+{
 	interrupted_at = at;
 	interruptions = 0;
+	left_at = 0;
 	world.interrupt = interrupt_there;
-	now = ends ? world_end(1, SP, 6) : world_start(1, 1, SP);
+	*now = ends ? world_end(1, SP, 6) : world_start(1, 1, SP);
 	world.interrupt = NULL;
-	assert_int_equal(interruptions, 4);
-	return now;
+	return left_at;
 }
 
 static void in_a_start_it_is_within_what_starts(void **state)
 {
-	(void)state;
-	for (wire_u64 at = 0; at < 4; at++) {
+	wire_u64 at;
+
+	for (at = 0;; at++) {
+		bool before = at < DECIDED_AT;
 		wire_u64 start, end;
 
 		setup(state);
 		world_end(7, SP, 0); /* so that the thread is known */
 		world.n_switches = 0;
-		start = interrupted(at, false);
+		if (!interrupted(at, false, &start))
+			break;
 		end = world_end(1, SP, 6);
-		assert_off(left_at, 10, at ? 1 : 0);
+		assert_off(left_at, 10, before ? 0 : 1);
 		assert_query(1, start, end);
 		/* Not before what had ended by then, or it would hold that. */
-		assert_int_equal(start >= left_at + 10, !at);
+		assert_int_equal(start >= left_at + 10, before);
 		world_assert_empty();
 	}
+	assert_true(at > DECIDED_AT + 3);
 }
 
 static void in_an_end_it_is_after_what_ends(void **state)
 {
-	(void)state;
-	for (wire_u64 at = 0; at < 4; at++) {
+	wire_u64 at;
+
+	for (at = 0;; at++) {
+		bool before = at < DECIDED_AT;
 		wire_u64 start, end;
 
 		setup(state);
 		start = world_start(1, 1, SP);
-		end = interrupted(at, true);
-		if (at)
+		if (!interrupted(at, true, &end))
+			break;
+		/* One that comes when all that waited was sent waits for what comes next. */
+		world_flush();
+		if (!before)
 			assert_query(1, start, end);
-		assert_off(left_at, 10, at ? 0 : 1);
-		if (!at)
+		assert_off(left_at, 10, before ? 1 : 0);
+		if (before)
 			assert_query(1, start, end);
-		assert_int_equal(end >= left_at + 10, !at);
+		assert_int_equal(end >= left_at + 10, before);
 		world_assert_empty();
 	}
+	assert_true(at > DECIDED_AT + 3);
 }
 
 static void what_cannot_wait_is_added_to_what_does(void **state)
 {
 	wire_u64 off[OFF_CPU_WAITING + 2], now;
 
-	(void)state;
 	now = off_cpu_begin(&world.t, ++world.now);
 	for (int i = 0; i < OFF_CPU_WAITING + 2; i++)
 		off[i] = be_off(10);
@@ -165,12 +186,99 @@ static void what_cannot_wait_is_added_to_what_does(void **state)
 	assert_int_equal(world.n_spans, OFF_CPU_WAITING);
 }
 
+/* Each count of a flag is that of the records that carry it. */
+static void assert_flags_balance(void)
+{
+	wire_u64 left = 0, open = 0;
+
+	for (size_t i = 0; i < world.n_spans; i++) {
+		left += !!(world.spans[i].flags & WIRE_SPAN_LEFT);
+		open += !!(world.spans[i].flags & WIRE_SPAN_OPEN);
+	}
+	assert_int_equal(world.counters[WIRE_COUNT_LEFT], left);
+	assert_int_equal(world.counters[WIRE_COUNT_OPEN], open);
+}
+
+static void merged_intervals_are_counted_once_and_keep_their_flags(void **state)
+{
+	world_start(1, 1, SP);
+	world.n_spans = 0;
+	off_cpu_begin(&world.t, ++world.now);
+	for (int i = 0; i < OFF_CPU_WAITING; i++)
+		be_off(10);
+	/* No return is seen of three of these: all are merged into the newest that waits. */
+	for (int i = 0; i < 3; i++)
+		world_leave(WIRE_OFF_WAITING);
+	be_off(10);
+	off_cpu_done(&world.t);
+	assert_int_equal(world.n_spans, OFF_CPU_WAITING);
+	assert_int_equal(world.spans[OFF_CPU_WAITING - 1].flags, WIRE_SPAN_LEFT);
+	assert_int_equal(world.spans[OFF_CPU_WAITING - 1].end_ns, world.now);
+	assert_flags_balance();
+}
+
+/* The counts of what was noted and sent wrap at 256: more than that, in all ways of filling up. */
+static void the_counts_wrap_and_stay_balanced(void **state)
+{
+	wire_u64 ended_ns = 0;
+
+	world_start(1, 1, SP);
+	for (int hit = 0; hit < 1000; hit++) {
+		const struct off_cpu *o = &world.t.off_cpu;
+		int n = hit % (OFF_CPU_WAITING + 3);
+		size_t before = world.n_spans;
+
+		off_cpu_begin(&world.t, ++world.now);
+		for (int i = 0; i < n; i++) {
+			be_off(10);
+			assert_in_range((wire_u8)(o->noted - o->sent), 1, OFF_CPU_WAITING);
+		}
+		off_cpu_done(&world.t);
+		assert_int_equal(o->noted, o->sent);
+		assert_int_equal(world.n_spans - before, n < OFF_CPU_WAITING ? n : OFF_CPU_WAITING);
+		for (size_t i = before; i < world.n_spans; i++) {
+			assert_true(world.spans[i].start_ns >= ended_ns);
+			ended_ns = world.spans[i].end_ns;
+		}
+		assert_true(ended_ns <= world.now);
+	}
+	assert_flags_balance();
+}
+
+/*
+ * All room was taken just before the last hit ended, and one more interval comes at each point of
+ * the next one: the newest that waits grows, and the hit must not be dated before its end.
+ */
+static void one_that_grows_in_a_hit_ends_before_its_event(void **state)
+{
+	wire_u64 at;
+
+	for (at = 0;; at++) {
+		wire_u64 start;
+		size_t started;
+
+		setup(state);
+		world_end(7, SP, 0);
+		world.t.off_cpu.state = OFF_CPU_BUSY;
+		for (int i = 0; i < OFF_CPU_WAITING; i++)
+			be_off(10);
+		world.t.off_cpu.state = OFF_CPU_IDLE;
+		if (!interrupted(at, false, &start))
+			break;
+		started = world.n_spans;
+		world_end(1, SP, 6);
+		for (size_t i = 0; i < started; i++)
+			assert_true(world.spans[i].depth || world.spans[i].end_ns <= start);
+		assert_flags_balance();
+	}
+	assert_true(at > DECIDED_AT + 3);
+}
+
 /* Between the last look at what waits and the end of the program. */
 static void what_is_noted_last_is_sent_next(void **state)
 {
 	wire_u64 off;
 
-	(void)state;
 	world_start(1, 1, SP);
 	for (int next = 0; next < 2; next++) {
 		world.t.off_cpu.state = OFF_CPU_BUSY;
@@ -192,9 +300,8 @@ static void what_is_noted_last_is_sent_next(void **state)
 	assert_int_equal(world.n_checked, world.n_spans);
 }
 
-static void who_has_not_been_told_of_is_not(void **state)
+static void an_unfollowed_thread_is_not(void **state)
 {
-	(void)state;
 	be_off(10);
 	assert_int_equal(world.n_spans, 0);
 	/* It has left before its first hit was known. */
@@ -208,7 +315,6 @@ static void a_thread_that_exits_is_off_no_more(void **state)
 {
 	wire_u64 now;
 
-	(void)state;
 	world_start(1, 1, SP);
 	now = off_cpu_settle(&world.t, 1, ++world.now);
 	stack_flush(&world.t, now);
@@ -221,7 +327,6 @@ static void what_is_off_when_the_capture_stops_is_open(void **state)
 {
 	wire_u64 start = world_start(1, 1, SP), off, end;
 
-	(void)state;
 	world_leave(WIRE_OFF_WAITING);
 	off = world.now;
 	world.now += 99;
@@ -237,7 +342,6 @@ static void what_is_off_when_the_capture_stops_is_open(void **state)
 
 static void a_hit_has_the_stack_to_itself(void **state)
 {
-	(void)state;
 	world_start(1, 1, SP);
 	assert_false(off_cpu_is_busy(&world.t));
 	off_cpu_begin(&world.t, ++world.now);
@@ -250,11 +354,10 @@ static void a_hit_has_the_stack_to_itself(void **state)
 	assert_int_equal(world.t.n, 1);
 }
 
-static void a_return_that_is_not_told_of_is_seen(void **state)
+static void a_return_without_an_event_is_seen(void **state)
 {
 	wire_u64 left, start, again;
 
-	(void)state;
 	world_start(1, 1, SP);
 	world_leave(WIRE_OFF_WAITING);
 	left = world.now;
@@ -274,7 +377,6 @@ static void no_event_comes_before_it_has_ended(void **state)
 {
 	wire_u64 back;
 
-	(void)state;
 	world_start(1, 1, SP);
 	be_off(10);
 	back = world.now;
@@ -287,16 +389,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(between_hits_it_belongs_to_what_is_on_top, setup),
-		cmocka_unit_test_setup(why_is_told, setup),
+		cmocka_unit_test_setup(one_that_began_after_the_hit_read_the_clock_is_sent, setup),
+		cmocka_unit_test_setup(the_reason_is_printed, setup),
 		cmocka_unit_test_setup(in_a_start_it_is_within_what_starts, setup),
 		cmocka_unit_test_setup(in_an_end_it_is_after_what_ends, setup),
 		cmocka_unit_test_setup(what_cannot_wait_is_added_to_what_does, setup),
+		cmocka_unit_test_setup(merged_intervals_are_counted_once_and_keep_their_flags,
+				       setup),
+		cmocka_unit_test_setup(the_counts_wrap_and_stay_balanced, setup),
+		cmocka_unit_test_setup(one_that_grows_in_a_hit_ends_before_its_event, setup),
 		cmocka_unit_test_setup(what_is_noted_last_is_sent_next, setup),
-		cmocka_unit_test_setup(who_has_not_been_told_of_is_not, setup),
+		cmocka_unit_test_setup(an_unfollowed_thread_is_not, setup),
 		cmocka_unit_test_setup(a_thread_that_exits_is_off_no_more, setup),
 		cmocka_unit_test_setup(what_is_off_when_the_capture_stops_is_open, setup),
 		cmocka_unit_test_setup(a_hit_has_the_stack_to_itself, setup),
-		cmocka_unit_test_setup(a_return_that_is_not_told_of_is_seen, setup),
+		cmocka_unit_test_setup(a_return_without_an_event_is_seen, setup),
 		cmocka_unit_test_setup(no_event_comes_before_it_has_ended, setup),
 	};
 

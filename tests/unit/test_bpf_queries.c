@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Who requested a query: what bpf/queries.h makes of the entries of wrappers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+/* Who requested a query: what bpf/stack_queries.h makes of the entries of wrappers. */
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/stacks.h"
 
 /* Where a body is that the wrapper of `query` calls, itself called at this depth. */
@@ -31,7 +27,6 @@ static void assert_caller_of_next_end(wire_u64 sp, wire_u32 caller)
 
 static void a_start_takes_the_request_above_it(void **state)
 {
-	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
 	world_start(Q, G, BODY(Q, 1000));
 	world_request(Q, ON_MAIN(2000), 88);
@@ -43,7 +38,6 @@ static void a_start_takes_the_request_above_it(void **state)
 
 static void a_wrapper_that_starts_its_query_takes_its_own(void **state)
 {
-	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
 	world_wrapper(Q, G, ON_MAIN(1008));
 	assert_caller_of_next_end(BODY(Q, 1000), 77);
@@ -51,7 +45,6 @@ static void a_wrapper_that_starts_its_query_takes_its_own(void **state)
 
 static void a_request_serves_once(void **state)
 {
-	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
 	world_start(Q, G, BODY(Q, 1000));
 	assert_caller_of_next_end(BODY(Q, 1000), 77);
@@ -61,7 +54,6 @@ static void a_request_serves_once(void **state)
 
 static void a_request_is_for_its_query_only(void **state)
 {
-	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
 	world_start(R, G, BODY(R, 1000));
 	assert_caller_of_next_end(BODY(R, 1000), 0);
@@ -73,7 +65,6 @@ static void a_request_is_for_its_query_only(void **state)
 /* The younger request decides: what is older cannot have called this body. */
 static void an_older_request_is_not_taken_past_a_younger_one(void **state)
 {
-	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
 	world_request(R, ON_MAIN(1100), 88);
 	world_start(Q, G, BODY(Q, 1000));
@@ -85,7 +76,6 @@ static void a_body_lies_just_so_far_below_its_request(void **state)
 {
 	static const wire_u64 others[] = {STACK_CALL_NEAR, 1000, 100000, (wire_u64)-8};
 
-	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		world_start(Q, G, BODY(Q, 1000) - others[i]);
@@ -98,7 +88,6 @@ static void a_body_lies_just_so_far_below_its_request(void **state)
 
 static void whatever_happens_above_a_request_proves_it_dead(void **state)
 {
-	(void)state;
 	world_start(R, G, ON_MAIN(1000));
 	world_request(Q, ON_MAIN(1400), 77);
 	world_start(R, G, ON_MAIN(1400));
@@ -123,7 +112,6 @@ static void whatever_happens_above_a_request_proves_it_dead(void **state)
 
 static void a_request_may_execute_on_another_stack(void **state)
 {
-	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
 	stacks_map(BELOW);
 	world_start(Q, G, ON_BELOW(400));
@@ -135,7 +123,6 @@ static void a_request_may_execute_on_another_stack(void **state)
 
 static void a_request_left_on_a_freed_stack_is_dead(void **state)
 {
-	(void)state;
 	world_request(R, ON_MAIN(1000), 77);
 	stacks_map(BELOW);
 	world_request(Q, ON_BELOW(400), 88);
@@ -147,9 +134,8 @@ static void a_request_left_on_a_freed_stack_is_dead(void **state)
 	assert_caller_of_next_end(BODY(R, 1000), 77);
 }
 
-static void on_a_stack_that_cannot_be_told_only_what_is_near_is_taken(void **state)
+static void on_an_unknown_stack_only_near_frames_are_taken(void **state)
 {
-	(void)state;
 	world.busy = true;
 	world_request(Q, ON_MAIN(1000), 77);
 	world_start(Q, G, ON_BELOW(400));
@@ -163,7 +149,6 @@ static void the_oldest_of_too_many_are_forgotten(void **state)
 {
 	enum { TOO_MANY = STACK_REQUESTS + 2 };
 
-	(void)state;
 	for (wire_u32 i = 0; i < TOO_MANY; i++)
 		world_request(i, ON_MAIN(1000 * (i + 1)), 100 + i);
 	for (wire_u32 i = TOO_MANY; i-- > 0;) {
@@ -176,7 +161,6 @@ static void the_oldest_of_too_many_are_forgotten(void **state)
 
 static void a_flush_forgets_requests(void **state)
 {
-	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
 	world_flush();
 	world_start(Q, G, BODY(Q, 1000));
@@ -185,7 +169,6 @@ static void a_flush_forgets_requests(void **state)
 
 static void a_span_left_in_another_way_has_its_caller_too(void **state)
 {
-	(void)state;
 	world_request(Q, ON_MAIN(1000), 77);
 	world_start(Q, G, BODY(Q, 1000));
 	world_caught(ON_MAIN(900));
@@ -207,7 +190,7 @@ int main(void)
 		TEST(whatever_happens_above_a_request_proves_it_dead),
 		TEST(a_request_may_execute_on_another_stack),
 		TEST(a_request_left_on_a_freed_stack_is_dead),
-		TEST(on_a_stack_that_cannot_be_told_only_what_is_near_is_taken),
+		TEST(on_an_unknown_stack_only_near_frames_are_taken),
 		TEST(the_oldest_of_too_many_are_forgotten),
 		TEST(a_flush_forgets_requests),
 		TEST(a_span_left_in_another_way_has_its_caller_too),

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/stacks.h"
 
 enum { G = 1, H = 2 }; /* groups of bodies */
@@ -13,7 +9,6 @@ static void nested_queries_end_youngest_first(void **state)
 {
 	wire_u64 a, b, c, end;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	b = world_start(2, H, ON_MAIN(2000));
 	c = world_start(3, G, ON_MAIN(3000));
@@ -35,7 +30,6 @@ static void siblings_may_have_the_same_sp(void **state)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, end;
 
-	(void)state;
 	for (wire_u32 i = 0; i < 3; i++) {
 		b = world_start(2 + i, G, ON_MAIN(2000));
 		end = world_end(G, ON_MAIN(2000), i);
@@ -52,7 +46,6 @@ static void recursion_goes_on_in_the_overflow_table(void **state)
 	enum { DEPTH = 1000 };
 	wire_u64 starts[DEPTH];
 
-	(void)state;
 	for (int round = 0; round < 2; round++) {
 		for (wire_u32 i = 0; i < DEPTH; i++)
 			starts[i] = world_start(i, G, ON_MAIN(1000 + 100 * i));
@@ -68,11 +61,10 @@ static void recursion_goes_on_in_the_overflow_table(void **state)
 }
 
 /* The innermost three find no room. All are of one group, so that only order tells them apart. */
-static void what_finds_no_room_is_counted_and_mispairs_nobody(void **state)
+static void a_start_without_room_is_counted_and_mispairs_nothing(void **state)
 {
 	wire_u64 starts[STACK_INLINE_FRAMES], end, again;
 
-	(void)state;
 	world.overflow_max = 0;
 	for (wire_u32 i = 0; i < STACK_INLINE_FRAMES; i++)
 		starts[i] = world_wrapper(i, G, ON_MAIN(1000 * (i + 1)));
@@ -101,7 +93,6 @@ static void nothing_is_kept_above_what_was_lost(void **state)
 {
 	wire_u64 starts[STACK_INLINE_FRAMES], end;
 
-	(void)state;
 	world.overflow_max = 0;
 	for (wire_u32 i = 0; i < STACK_INLINE_FRAMES; i++)
 		starts[i] = world_wrapper(i, G, ON_MAIN(1000 * (i + 1)));
@@ -123,7 +114,6 @@ static void a_caught_panic_takes_what_is_below_the_catch(void **state)
 {
 	wire_u64 a, b, c, d, now;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	b = world_start(2, G, ON_MAIN(2000));
 	c = world_start(3, H, ON_MAIN(3000));
@@ -143,7 +133,6 @@ static void a_catch_below_all_queries_takes_none(void **state)
 {
 	wire_u64 a, now;
 
-	(void)state;
 	world_caught(ON_MAIN(500));
 	a = world_start(1, G, ON_MAIN(1000));
 	world_caught(ON_MAIN(1500));
@@ -157,7 +146,6 @@ static void unwinding_is_caught_once_on_each_stack(void **state)
 {
 	wire_u64 a, b, c, d, now;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	b = world_start(2, G, ON_MAIN(2000));
 	stacks_map(BELOW);
@@ -181,7 +169,6 @@ static void frames_left_unseen_are_found_dead_later(void **state)
 {
 	wire_u64 a, b, c, d, e, now;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	b = world_start(2, H, ON_MAIN(2000));
 	c = world_start(3, G, ON_MAIN(3000));
@@ -204,7 +191,6 @@ static void an_end_without_a_start_proves_frames_dead(void **state)
 {
 	wire_u64 a, now;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(9000));
 	now = world_end(H, ON_MAIN(1000), 0);
 	assert_count(WIRE_DROP_END_WITHOUT_START, 1);
@@ -216,7 +202,6 @@ static void stacks_may_lie_below_and_above_each_other(void **state)
 {
 	wire_u64 a, b, c, d, now;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	stacks_map(ABOVE);
 	b = world_start(2, G, ON_ABOVE(1000));
@@ -245,7 +230,6 @@ static void a_freed_stack_may_come_back(void **state)
 {
 	wire_u64 a, b, c, d, now;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	for (int depth = 3000; depth > 0; depth -= 1000) {
 		stacks_map(BELOW);
@@ -271,7 +255,6 @@ static void frames_of_a_stack_that_was_left_are_dead(void **state)
 {
 	wire_u64 a, b, c, now;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	stacks_map(ABOVE);
 	b = world_start(2, G, ON_ABOVE(1000));
@@ -290,7 +273,6 @@ static void an_unknown_stack_keeps_its_frames(void **state)
 {
 	wire_u64 a, b, c, now;
 
-	(void)state;
 	world.busy = true;
 	a = world_start(1, G, ON_MAIN(1000));
 	assert_count(WIRE_COUNT_STACK_UNKNOWN, 1);
@@ -306,11 +288,10 @@ static void an_unknown_stack_keeps_its_frames(void **state)
 	world_assert_empty();
 }
 
-static void ends_of_before_the_capture_take_nobodys_frame(void **state)
+static void ends_of_earlier_starts_take_no_frame(void **state)
 {
 	static const wire_u32 groups[] = {G, H};
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		wire_u64 a, now;
 
@@ -338,7 +319,6 @@ static void an_end_takes_no_frame_that_is_far_below(void **state)
 {
 	wire_u64 a, now;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000 + 256));
 	now = world_end(G, ON_MAIN(1000), 0);
 	assert_span(1, a, now, WIRE_SPAN_LEFT);
@@ -349,7 +329,6 @@ static void an_end_takes_no_frame_that_is_far_below(void **state)
 /* A cycle is met on a grown stack, and what runs since before the capture ends on the old one. */
 static void an_old_end_takes_no_wrapper_of_a_freed_stack(void **state)
 {
-	(void)state;
 	stacks_map(BELOW);
 	world_wrapper(1, G, ON_BELOW(1000));
 	world_unmap(BELOW);
@@ -363,7 +342,6 @@ static void a_wrapper_is_ended_by_the_body_it_calls(void **state)
 {
 	wire_u64 a, b, now;
 
-	(void)state;
 	a = world_wrapper(1, G, ON_MAIN(1000));
 	b = world_wrapper(2, G, ON_MAIN(2000));
 	now = world_end(G, ON_MAIN(2300), 7);
@@ -382,7 +360,6 @@ static void a_wrapper_may_call_its_body_on_another_stack(void **state)
 {
 	wire_u64 a, b, c, now;
 
-	(void)state;
 	a = world_wrapper(1, G, ON_MAIN(1000));
 	stacks_map(ABOVE);
 	b = world_start(2, G, ON_ABOVE(2000));
@@ -403,7 +380,6 @@ static void a_wrapper_left_on_a_freed_stack_is_not_ended(void **state)
 {
 	wire_u64 a, now;
 
-	(void)state;
 	a = world_wrapper(1, G, ON_MAIN(1000));
 	stacks_map(ABOVE);
 	stacks_map(BELOW);
@@ -415,9 +391,8 @@ static void a_wrapper_left_on_a_freed_stack_is_not_ended(void **state)
 	world_assert_empty();
 }
 
-static void no_wrapper_is_guessed_on_a_stack_that_cannot_be_told(void **state)
+static void no_wrapper_is_guessed_on_an_unknown_stack(void **state)
 {
-	(void)state;
 	stacks_map(ABOVE);
 	world_wrapper(1, G, ON_ABOVE(1000));
 	world.busy = true;
@@ -430,7 +405,6 @@ static void a_wrapper_that_never_executes_is_no_span(void **state)
 {
 	wire_u64 a, b, c, now;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	world_wrapper(2, G, ON_MAIN(2000));
 	/* Its siblings: above it, at the same place, and below it. */
@@ -458,7 +432,6 @@ static void a_provider_may_be_called_through_another_function(void **state)
 {
 	wire_u64 a, b, now;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000 + 64));
 	b = world_start(2, G, ON_MAIN(2000 + 64));
 	now = world_end(G, ON_MAIN(2000), 0);
@@ -473,7 +446,6 @@ static void a_left_sibling_is_not_taken_for_it(void **state)
 {
 	wire_u64 a, b, now;
 
-	(void)state;
 	a = world_start(1, G, ON_MAIN(1000));
 	b = world_start(2, G, ON_MAIN(1000 + 64));
 	now = world_end(G, ON_MAIN(1000), 0);
@@ -485,7 +457,6 @@ static void a_left_sibling_is_not_taken_for_it(void **state)
 
 static void depth_saturates(void **state)
 {
-	(void)state;
 	world_start(1, G, ON_MAIN(1000));
 	world.t.frames[0].depth = 65534;
 	world_start(2, G, ON_MAIN(2000));
@@ -498,7 +469,6 @@ static void a_flush_sends_what_is_open(void **state)
 {
 	wire_u64 starts[2 * STACK_INLINE_FRAMES], now;
 
-	(void)state;
 	for (wire_u32 i = 0; i < 2 * STACK_INLINE_FRAMES; i++)
 		starts[i] = world_start(i, G, ON_MAIN(1000 * (i + 1)));
 	now = world_flush();
@@ -515,7 +485,6 @@ static void a_frame_holds_what_the_cookie_says(void **state)
 {
 	const struct frame *f = &world.t.frames[0];
 
-	(void)state;
 	stack_push(&world.t, wire_cookie(WIRE_ROLE_START, 255, 65534, 65533, WIRE_REG_NONE, -16384),
 		   ON_MAIN(8), FRAME_STARTED, 77);
 	assert_int_equal(f->lib, 255);
@@ -533,7 +502,7 @@ int main(void)
 		TEST(nested_queries_end_youngest_first),
 		TEST(siblings_may_have_the_same_sp),
 		TEST(recursion_goes_on_in_the_overflow_table),
-		TEST(what_finds_no_room_is_counted_and_mispairs_nobody),
+		TEST(a_start_without_room_is_counted_and_mispairs_nothing),
 		TEST(nothing_is_kept_above_what_was_lost),
 		TEST(a_caught_panic_takes_what_is_below_the_catch),
 		TEST(a_catch_below_all_queries_takes_none),
@@ -544,13 +513,13 @@ int main(void)
 		TEST(a_freed_stack_may_come_back),
 		TEST(frames_of_a_stack_that_was_left_are_dead),
 		TEST(an_unknown_stack_keeps_its_frames),
-		TEST(ends_of_before_the_capture_take_nobodys_frame),
+		TEST(ends_of_earlier_starts_take_no_frame),
 		TEST(an_end_takes_no_frame_that_is_far_below),
 		TEST(an_old_end_takes_no_wrapper_of_a_freed_stack),
 		TEST(a_wrapper_is_ended_by_the_body_it_calls),
 		TEST(a_wrapper_may_call_its_body_on_another_stack),
 		TEST(a_wrapper_left_on_a_freed_stack_is_not_ended),
-		TEST(no_wrapper_is_guessed_on_a_stack_that_cannot_be_told),
+		TEST(no_wrapper_is_guessed_on_an_unknown_stack),
 		TEST(a_wrapper_that_never_executes_is_no_span),
 		TEST(a_provider_may_be_called_through_another_function),
 		TEST(a_left_sibling_is_not_taken_for_it),

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "capture/filter.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static struct filter *made(const char *list)
 {
@@ -47,7 +41,6 @@ static void assert_classes(const char *list, const char *want)
 
 static void each_word_stands_for_its_kind(void **state)
 {
-	(void)state;
 	assert_classes("query-provider", "q");
 	assert_classes("generic-activity", "atp");
 	assert_classes("passes", "p");
@@ -63,7 +56,6 @@ static void each_word_stands_for_its_kind(void **state)
 
 static void the_last_word_that_fits_decides(void **state)
 {
-	(void)state;
 	assert_classes("all,-passes", "qatblh");
 	assert_classes("all,-generic-activity,passes", "qpblh");
 	assert_classes("all,none,query-blocked", "b");
@@ -84,7 +76,6 @@ static void a_list_that_only_takes_away_takes_from_the_default(void **state)
 {
 	struct filter *f;
 
-	(void)state;
 	assert_classes("-passes", "qabl");
 	assert_classes("-query-provider,-passes", "abl");
 	assert_classes("-query-cache-hit", "qapbl");
@@ -96,13 +87,12 @@ static void a_list_that_only_takes_away_takes_from_the_default(void **state)
 
 static void the_default_leaves_out_what_is_tiny(void **state)
 {
-	(void)state;
 	assert_false(passes("default", FILTER_ACTIVITY, "metadata_decode_entry_type_of"));
 	assert_false(passes("default", FILTER_ACTIVITY, "incr_comp_encode_dep_graph"));
 	assert_true(passes("default", FILTER_ACTIVITY, "metadata_register_crate"));
 	assert_true(passes("default", FILTER_QUERY, "mir_pass_like_query"));
-	assert_true(passes("default,mir_pass_*", FILTER_TOLD, "mir_pass_inline"));
-	assert_true(passes("generic-activity", FILTER_TOLD, "mir_pass_inline"));
+	assert_true(passes("default,mir_pass_*", FILTER_DYNAMIC, "mir_pass_inline"));
+	assert_true(passes("generic-activity", FILTER_DYNAMIC, "mir_pass_inline"));
 }
 
 static bool wants_off_cpu(const char *list)
@@ -119,7 +109,6 @@ static void off_cpu_is_recorded_unless_taken_away(void **state)
 {
 	struct filter *f;
 
-	(void)state;
 	assert_true(wants_off_cpu("query-provider"));
 	assert_true(wants_off_cpu("none,passes"));
 	assert_false(wants_off_cpu("passes,-off-cpu"));
@@ -135,11 +124,10 @@ static void off_cpu_is_recorded_unless_taken_away(void **state)
 /* A site whose label is not known is needed if any label may pass there. */
 static void what_may_pass_is_not_left_out(void **state)
 {
-	(void)state;
-	assert_false(may_pass("default", FILTER_TOLD));
-	assert_true(may_pass("default,mir_*", FILTER_TOLD));
-	assert_true(may_pass("generic-activity,-mir_*", FILTER_TOLD));
-	assert_false(may_pass("mir_*,-generic-activity", FILTER_TOLD));
+	assert_false(may_pass("default", FILTER_DYNAMIC));
+	assert_true(may_pass("default,mir_*", FILTER_DYNAMIC));
+	assert_true(may_pass("generic-activity,-mir_*", FILTER_DYNAMIC));
+	assert_false(may_pass("mir_*,-generic-activity", FILTER_DYNAMIC));
 	assert_true(may_pass("default", FILTER_TIMER));
 	assert_false(may_pass("query-provider", FILTER_TIMER));
 	assert_true(may_pass("-LLVM_*", FILTER_TIMER));
@@ -147,18 +135,17 @@ static void what_may_pass_is_not_left_out(void **state)
 	assert_false(may_pass("default,-default", FILTER_ACTIVITY));
 }
 
-static void told_labels_are_judged_by_who_told_them(void **state)
+static void dynamic_labels_are_judged_by_their_guard(void **state)
 {
 	struct wire_label_key key = {.len = 8, .text = "LLVM_lto"};
 	struct filter *f = made("passes,-LLVM_pas*");
 
-	(void)state;
-	assert_false(filter__passes_told(f, &key));
+	assert_false(filter__passes_dynamic(f, &key));
 	key.timer = 1;
-	assert_true(filter__passes_told(f, &key));
+	assert_true(filter__passes_dynamic(f, &key));
 	/* As long as can be: nothing ends it. */
 	memset(key.text, 'x', sizeof(key.text));
-	assert_true(filter__passes_told(f, &key));
+	assert_true(filter__passes_dynamic(f, &key));
 	filter__free(f);
 }
 
@@ -167,7 +154,6 @@ static void what_cannot_be_had_is_named(void **state)
 	struct filter *f = made("llvm,passes,artifact-sizes,llvm");
 	const char *why = NULL;
 
-	(void)state;
 	assert_string_equal(filter__missing(f, 0, &why), "llvm");
 	assert_non_null(why);
 	assert_string_equal(filter__missing(f, 1, &why), "artifact-sizes");
@@ -188,7 +174,6 @@ static void several_lists_are_one(void **state)
 	static const char *const lists[] = {"passes", "query-provider,-type_of"};
 	struct filter *f = NULL;
 
-	(void)state;
 	assert_int_equal(filter__new(lists, 2, &f), 0);
 	assert_true(filter__passes(f, FILTER_TIMER, "x"));
 	assert_true(filter__passes(f, FILTER_QUERY, "x"));
@@ -201,7 +186,6 @@ static void empty_words_are_refused(void **state)
 	static const char *const bad[] = {"", ",", "passes,", ",passes", "passes,,x", "-", "a,-"};
 	struct filter *f;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		assert_int_equal(filter__new(&bad[i], 1, &f), -EINVAL);
 }
@@ -215,7 +199,7 @@ int main(void)
 		cmocka_unit_test(the_default_leaves_out_what_is_tiny),
 		cmocka_unit_test(off_cpu_is_recorded_unless_taken_away),
 		cmocka_unit_test(what_may_pass_is_not_left_out),
-		cmocka_unit_test(told_labels_are_judged_by_who_told_them),
+		cmocka_unit_test(dynamic_labels_are_judged_by_their_guard),
 		cmocka_unit_test(what_cannot_be_had_is_named),
 		cmocka_unit_test(several_lists_are_one),
 		cmocka_unit_test(empty_words_are_refused),

@@ -1,37 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "capture/libraries.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <signal.h>
+#include <sys/wait.h>
 
-#include <cmocka.h>
-
+#include "test.h"
+#include "proc/processes.h"
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/output.h"
 
+#define MOST 64
+
+/* What was asked of us, and what we answer. */
 struct attached {
 	unsigned int n;
 	int err; /* to be returned */
+	unsigned int n_detached, n_released;
+	uint8_t last_detached;
+	uid_t owners[MOST];	  /* of what was attached to, in that order */
+	const char *used_by_10;	  /* the path of what process 10 uses, or NULL */
+	bool all_used;		  /* every library is used by somebody */
+	pid_t closed;		  /* this process cannot be looked into; 0: none */
+	bool all_one_inode;	  /* all files are views of one inode */
+	bool copied;		  /* as above, and it is another one after the first was probed */
+	unsigned int n_with_hits; /* of those that were attached to */
 };
 
-static int attach(void *ctx, const struct plan *plan)
+static uint64_t site_offset; /* in the library that was attached last */
+
+static int attach(void *ctx, const struct plan *plan, bool foreign, uint8_t *lib)
 {
 	struct attached *a = ctx;
+	struct stat st;
 
 	assert_non_null(plan);
-	a->n++;
+	assert_int_equal(stat(plan->path, &st), 0);
+	assert_true(a->n < MOST);
+	a->owners[a->n] = st.st_uid;
+	site_offset = plan->sites[0].offset;
+	a->n_with_hits += !!plan->hits;
+	*lib = (uint8_t)a->n++;
 	return a->err;
 }
 
+static void detach(void *ctx, uint8_t lib)
+{
+	struct attached *a = ctx;
+
+	a->n_detached++;
+	a->last_detached = lib;
+}
+
+static void release(void *ctx, uint8_t lib)
+{
+	struct attached *a = ctx;
+
+	a->n_released++;
+}
+
+static void tell(libraries_user_fn fn, void *arg, pid_t pid, const char *path)
+{
+	_library_file_ struct library_file *file = NULL;
+
+	if (!library_file__try(path, &file))
+		fn(arg, pid, file);
+}
+
+/* Of the copy of a library with this number; good until the next call. */
+static const char *copy_path(int number)
+{
+	static char path[300];
+
+	snprintf(path, sizeof(path), "%s/copy%d.so", fixture_dir, number);
+	return path;
+}
+
+static int each_user(void *ctx, libraries_user_fn fn, void *arg)
+{
+	struct attached *a = ctx;
+
+	if (a->closed)
+		fn(arg, a->closed, NULL);
+	if (a->used_by_10)
+		tell(fn, arg, 10, a->used_by_10);
+	for (int i = 0; a->all_used && i < MOST; i++)
+		tell(fn, arg, 100 + i, copy_path(i));
+	return 0;
+}
+
+static bool follows(void *ctx, pid_t pid)
+{
+	return false;
+}
+
+static uint64_t inode(void *ctx, int fd)
+{
+	struct attached *a = ctx;
+
+	if (a->copied && a->n)
+		return 2;
+	return a->all_one_inode || a->copied;
+}
+
+static const struct libraries_ops ops = {attach, detach, release, each_user, follows, inode, false};
+
 static int setup(void **state)
 {
-	char command[300];
+	char command[400];
 
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", fixture("cache"));
+	snprintf(command, sizeof(command), "rm -rf %s %s/copy*", fixture("cache"), fixture_dir);
 	setenv("XDG_CACHE_HOME", fixture("cache"), 1);
 	unsetenv("SUDO_UID");
 	return system(command);
@@ -41,8 +123,60 @@ static struct libraries *make(struct attached *a)
 {
 	struct libraries *l = NULL;
 
-	assert_int_equal(libraries__new(attach, a, 0, &l), 0);
+	assert_int_equal(libraries__new(&ops, a, 0, &l), 0);
 	return l;
+}
+
+static struct library_file *open_file(const char *path)
+{
+	struct library_file *file = NULL;
+
+	assert_int_equal(library_file__try(path, &file), 0);
+	return file;
+}
+
+static int add(struct libraries *l, const char *path)
+{
+	_library_file_ struct library_file *file = open_file(path);
+
+	return libraries__add(l, file, library_file__identity(file)->uid);
+}
+
+static int expect(struct libraries *l, const char *path)
+{
+	_library_file_ struct library_file *file = open_file(path);
+
+	return libraries__expect(l, file, library_file__identity(file)->uid);
+}
+
+/* A process of this user brings it; asked again until it is known which libraries are in use. */
+static int expect_of(struct libraries *l, const char *path, uid_t user)
+{
+	_library_file_ struct library_file *file = open_file(path);
+	int err;
+
+	do
+		err = libraries__expect(l, file, user);
+	while (err == -EAGAIN);
+	return err;
+}
+
+static int look(struct libraries *l, const char *path, struct library_state *state)
+{
+	_library_file_ struct library_file *file = open_file(path);
+
+	return libraries__look(l, file, state);
+}
+
+/* A library of its own, with this number; good until the next call. */
+static const char *copy(const char *of, int number)
+{
+	const char *path = copy_path(number);
+	char command[700];
+
+	snprintf(command, sizeof(command), "cat %s/%s >%s", fixture_dir, of, path);
+	assert_int_equal(system(command), 0);
+	return path;
 }
 
 /* Until the one that is expected has been planned. */
@@ -53,10 +187,10 @@ static struct library_state settle(struct libraries *l, const char *path)
 	for (;;) {
 		struct pollfd pfd = {.fd = libraries__fd(l), .events = POLLIN};
 
-		assert_int_equal(libraries__look(l, path, &state), 0);
+		assert_int_equal(look(l, path, &state), 0);
 		if (state.planned)
 			return state;
-		poll(&pfd, 1, -1);
+		poll(&pfd, 1, 20);
 		libraries__settle(l);
 	}
 }
@@ -66,10 +200,9 @@ static void a_library_is_attached_to_once(void **state)
 	struct attached a = {0};
 	_libraries_ struct libraries *l = make(&a);
 
-	(void)state;
-	assert_int_equal(libraries__add(l, fixture("driver_v0.so")), 0);
-	assert_int_equal(libraries__add(l, fixture("driver_v0.so")), 0);
-	libraries__expect(l, fixture("driver_v0.so"));
+	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
+	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
+	expect(l, fixture("driver_v0.so"));
 	assert_int_equal(a.n, 1);
 	assert_int_equal(libraries__attached(l), 1);
 }
@@ -80,12 +213,11 @@ static void another_name_of_it_is_the_same_library(void **state)
 	_libraries_ struct libraries *l = make(&a);
 	struct library_state lib;
 
-	(void)state;
 	assert_int_equal(chdir(fixture_dir), 0);
 	assert_int_equal(link("driver_v0.so", "another-name.so"), 0);
-	assert_int_equal(libraries__add(l, fixture("driver_v0.so")), 0);
-	assert_int_equal(libraries__look(l, fixture("another-name.so"), &lib), 0);
-	assert_int_equal(libraries__add(l, fixture("another-name.so")), 0);
+	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
+	assert_int_equal(look(l, fixture("another-name.so"), &lib), 0);
+	assert_int_equal(add(l, fixture("another-name.so")), 0);
 	assert_int_equal(a.n, 1);
 }
 
@@ -95,10 +227,9 @@ static void one_that_is_expected_is_attached_to_when_its_plan_is_there(void **st
 	_libraries_ struct libraries *l = make(&a);
 	struct library_state lib;
 
-	(void)state;
-	assert_int_equal(libraries__look(l, fixture("driver_v0.so"), &lib), -ENOENT);
-	libraries__expect(l, fixture("driver_v0.so"));
-	assert_int_equal(libraries__look(l, fixture("driver_v0.so"), &lib), 0);
+	assert_int_equal(look(l, fixture("driver_v0.so"), &lib), -ENOENT);
+	expect(l, fixture("driver_v0.so"));
+	assert_int_equal(look(l, fixture("driver_v0.so"), &lib), 0);
 	assert_false(lib.planned);
 	assert_int_equal(a.n, 0);
 	lib = settle(l, fixture("driver_v0.so"));
@@ -107,14 +238,38 @@ static void one_that_is_expected_is_attached_to_when_its_plan_is_there(void **st
 	assert_int_equal(a.n, 1);
 }
 
+/* Neither with a plan that is new nor with one that is stored the caller waits for the search. */
+static void its_cache_hits_are_looked_for_in_the_background(void **state)
+{
+	struct libraries_ops with_hits = ops;
+
+	with_hits.hits = true;
+	library_file_settled_ns = 0;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct attached a = {0};
+		_libraries_ struct libraries *l = NULL;
+		struct library_state lib;
+
+		assert_int_equal(libraries__new(&with_hits, &a, 0, &l), 0);
+		expect(l, fixture("driver_v0.so"));
+		assert_int_equal(look(l, fixture("driver_v0.so"), &lib), 0);
+		assert_false(lib.planned);
+		assert_int_equal(a.n, 0);
+		lib = settle(l, fixture("driver_v0.so"));
+		assert_int_equal(lib.err, 0);
+		assert_int_equal(a.n, 1);
+		assert_int_equal(a.n_with_hits, 1);
+	}
+	library_file_settled_ns = 2000000000LL;
+}
+
 static void two_are_planned_at_the_same_time(void **state)
 {
 	struct attached a = {0};
 	_libraries_ struct libraries *l = make(&a);
 
-	(void)state;
-	libraries__expect(l, fixture("driver_v0.so"));
-	libraries__expect(l, fixture("driver_legacy.so"));
+	expect(l, fixture("driver_v0.so"));
+	expect(l, fixture("driver_legacy.so"));
 	settle(l, fixture("driver_v0.so"));
 	settle(l, fixture("driver_legacy.so"));
 	assert_int_equal(libraries__attached(l), 2);
@@ -126,9 +281,8 @@ static void one_that_is_expected_can_be_waited_for(void **state)
 	struct attached a = {0};
 	_libraries_ struct libraries *l = make(&a);
 
-	(void)state;
-	libraries__expect(l, fixture("driver_v0.so"));
-	assert_int_equal(libraries__add(l, fixture("driver_v0.so")), 0);
+	expect(l, fixture("driver_v0.so"));
+	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
 	assert_int_equal(a.n, 1);
 	libraries__settle(l);
 	assert_int_equal(a.n, 1);
@@ -140,14 +294,33 @@ static void one_that_failed_is_not_tried_again(void **state)
 	_libraries_ struct libraries *l = make(&a);
 	struct library_state lib;
 
-	(void)state;
-	assert_int_equal(libraries__add(l, fixture("driver_v0.so")), -EPERM);
-	assert_int_equal(libraries__add(l, fixture("driver_v0.so")), -EPERM);
+	assert_int_equal(add(l, fixture("driver_v0.so")), -EPERM);
+	assert_int_equal(add(l, fixture("driver_v0.so")), -EPERM);
 	assert_int_equal(a.n, 1);
+	/* Some of its probes may be there. */
+	assert_int_equal(a.n_detached, 1);
 	assert_int_equal(libraries__attached(l), 0);
-	assert_int_equal(libraries__look(l, fixture("driver_v0.so"), &lib), 0);
+	assert_int_equal(look(l, fixture("driver_v0.so"), &lib), 0);
 	assert_true(lib.planned);
 	assert_int_equal(lib.err, -EPERM);
+}
+
+static void one_is_found_by_its_inode_numbers(void **state)
+{
+	struct attached a = {0};
+	_libraries_ struct libraries *l = make(&a);
+	struct library_state lib = {0};
+	struct stat st;
+
+	assert_int_equal(stat(fixture("driver_v0.so"), &st), 0);
+	assert_int_equal(libraries__look_inode(l, st.st_dev, st.st_ino, &lib), -ENOENT);
+	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
+	assert_int_equal(libraries__look_inode(l, st.st_dev, st.st_ino, &lib), 0);
+	assert_true(lib.planned);
+	assert_true(lib.attached_ns);
+	assert_int_equal(libraries__look_inode(l, st.st_dev, st.st_ino + 1, &lib), -ENOENT);
+	assert_int_equal(libraries__look_inode(l, st.st_dev + 1, st.st_ino, &lib), -ENOENT);
+	assert_int_equal(libraries__look_inode(l, 0, 0, &lib), -ENOENT);
 }
 
 static void what_is_no_library_is_never_attached_to(void **state)
@@ -157,15 +330,12 @@ static void what_is_no_library_is_never_attached_to(void **state)
 	struct library_state lib;
 	struct output o;
 
-	(void)state;
 	output_begin(&o);
-	libraries__expect(l, "/bin/sh");
+	expect(l, "/bin/sh");
 	lib = settle(l, "/bin/sh");
-	assert_int_equal(libraries__add(l, fixture("no-such.so")), -ENOENT);
 	output_end(&o);
 	assert_true(lib.err < 0);
 	assert_int_equal(a.n, 0);
-	assert_contains(o.text[1], "no-such.so");
 	output_free(&o);
 }
 
@@ -174,11 +344,377 @@ static void one_whose_plan_is_being_made_can_be_given_up(void **state)
 	struct attached a = {0};
 	struct libraries *l = make(&a);
 
-	(void)state;
-	libraries__expect(l, fixture("driver_v0.so"));
+	expect(l, fixture("driver_v0.so"));
 	libraries__free(l);
 	libraries__free(NULL);
 	assert_int_equal(a.n, 0);
+}
+
+/* Until nothing is left to be done. */
+static void settle_all(struct libraries *l, unsigned int n, struct attached *a)
+{
+	struct pollfd pfd = {.fd = libraries__fd(l), .events = POLLIN};
+
+	while (a->n < n) {
+		poll(&pfd, 1, 20);
+		libraries__settle(l);
+	}
+}
+
+/* Change the code at a site through a mapping, and set the times back. */
+static void write_in_secret(const char *path)
+{
+	_close_ int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct stat st;
+	uint8_t *map;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(map != MAP_FAILED);
+	map[site_offset] = 0xcc;
+	munmap(map, (size_t)st.st_size);
+	assert_int_equal(futimens(fd, (struct timespec[]){st.st_atim, st.st_mtim}), 0);
+}
+
+static void a_write_that_leaves_the_mtime_is_found(void **state)
+{
+	struct attached a = {0};
+	_libraries_ struct libraries *l = make(&a);
+	char path[300];
+	struct output o;
+
+	strcpy(path, copy("driver_v0.so", 0));
+	assert_int_equal(add(l, path), 0);
+	assert_int_equal(chmod(path, 0711), 0);
+	libraries__settle(l);
+	assert_int_equal(a.n_detached, 0);
+	write_in_secret(path);
+	output_begin(&o);
+	libraries__settle(l);
+	output_end(&o);
+	output_free(&o);
+	assert_int_equal(a.n_detached, 1);
+}
+
+static void one_that_is_written_to_is_detached_and_planned_anew(void **state)
+{
+	struct attached a = {0};
+	_libraries_ struct libraries *l = make(&a);
+	char path[300];
+	struct library_state lib;
+	struct output o;
+
+	strcpy(path, copy("driver_v0.so", 0));
+	assert_int_equal(add(l, path), 0);
+	a.used_by_10 = path;
+	output_begin(&o);
+	copy("driver_legacy.so", 0);
+	libraries__settle(l);
+	output_end(&o);
+	assert_int_equal(a.n_detached, 1);
+	assert_int_equal(a.last_detached, 0);
+	assert_int_equal(libraries__attached(l), 0);
+	assert_int_equal(libraries__cut_off(l), 1);
+	assert_contains(o.text[1], "was written to while 1 compiler used it");
+	assert_int_equal(look(l, path, &lib), -ENOENT);
+	assert_int_equal(add(l, path), 0);
+	assert_int_equal(a.n, 2);
+	output_free(&o);
+}
+
+/* Without waiting to be told: a look-up never returns a changed library. */
+static void one_that_is_asked_for_has_not_changed(void **state)
+{
+	struct attached a = {0};
+	_libraries_ struct libraries *l = make(&a);
+	struct library_state lib;
+	struct output o;
+	char path[300];
+
+	strcpy(path, copy("driver_v0.so", 0));
+	assert_int_equal(add(l, path), 0);
+	output_begin(&o);
+	copy("driver_legacy.so", 0);
+	assert_int_equal(look(l, path, &lib), -ENOENT);
+	output_end(&o);
+	assert_int_equal(a.n_detached, 1);
+	assert_int_equal(libraries__cut_off(l), 0);
+	output_free(&o);
+}
+
+static void one_that_is_moved_or_deleted_stays(void **state)
+{
+	struct attached a = {0};
+	_libraries_ struct libraries *l = make(&a);
+	_library_file_ struct library_file *file = NULL;
+	struct library_state lib;
+	char path[300], other[310];
+
+	strcpy(path, copy("driver_v0.so", 0));
+	snprintf(other, sizeof(other), "%s.other", path);
+	file = open_file(path);
+	assert_int_equal(libraries__add(l, file, 0), 0);
+	assert_int_equal(rename(path, other), 0);
+	assert_int_equal(chmod(other, 0700), 0);
+	libraries__settle(l);
+	assert_int_equal(look(l, other, &lib), 0);
+	assert_int_equal(unlink(other), 0);
+	libraries__settle(l);
+	assert_int_equal(libraries__look(l, file, &lib), 0);
+	assert_true(lib.planned && !lib.err);
+	assert_int_equal(a.n, 1);
+	assert_int_equal(a.n_detached, 0);
+}
+
+/* A plan may take a minute. */
+static void a_signal_ends_the_wait_for_a_plan(void **state)
+{
+	struct attached a = {0};
+	_libraries_ struct libraries *l = make(&a);
+	sigset_t term, before;
+	int sig;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	assert_int_equal(sigprocmask(SIG_BLOCK, &term, &before), 0);
+	assert_int_equal(raise(SIGTERM), 0);
+	assert_int_equal(add(l, copy("driver_v0.so", 0)), -EINTR);
+	assert_int_equal(a.n, 0);
+	assert_int_equal(sigwait(&term, &sig), 0);
+	assert_int_equal(sigprocmask(SIG_SETMASK, &before, NULL), 0);
+	assert_int_equal(add(l, copy_path(0)), 0);
+	assert_int_equal(a.n, 1);
+}
+
+/* The file and its inode number stay, what is in it does not. */
+static void one_that_failed_is_tried_again_when_it_has_changed(void **state)
+{
+	struct attached a = {0};
+	_libraries_ struct libraries *l = make(&a);
+	struct library_state lib;
+	struct output o;
+	char path[300];
+
+	strcpy(path, copy("bodies.so", 0));
+	output_begin(&o);
+	assert_true(add(l, path) < 0);
+	assert_true(add(l, path) < 0);
+	output_end(&o);
+	assert_non_null(strstr(o.text[1], "error"));
+	assert_null(strstr(strstr(o.text[1], "error") + 1, "error"));
+	copy("driver_v0.so", 0);
+	assert_int_equal(look(l, path, &lib), -ENOENT);
+	assert_int_equal(add(l, path), 0);
+	assert_int_equal(a.n, 1);
+	output_free(&o);
+}
+
+static unsigned int children(void)
+{
+	char path[64], line[4096] = "";
+	unsigned int n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	f = fopen(path, "r");
+	assert_non_null(f);
+	if (!fgets(line, sizeof(line), f))
+		line[0] = '\0';
+	fclose(f);
+	for (const char *c = line; *c; c++)
+		n += *c == ' ';
+	return n;
+}
+
+static void few_are_planned_at_a_time(void **state)
+{
+	struct attached a = {0};
+	_libraries_ struct libraries *l = make(&a);
+	struct pollfd pfd = {.fd = libraries__fd(l), .events = POLLIN};
+
+	for (int i = 0; i < 12; i++)
+		assert_int_equal(expect(l, copy("driver_v0.so", i)), 0);
+	assert_int_equal(children(), LIBRARIES_PLANNERS);
+	while (a.n < 12) {
+		poll(&pfd, 1, 20);
+		libraries__settle(l);
+		assert_true(children() <= LIBRARIES_PLANNERS);
+	}
+}
+
+#define ALICE 50001
+#define BOB   50002
+
+/* False without the right to give files away. */
+static bool give(const char *path, uid_t uid)
+{
+	if (geteuid())
+		return false;
+	assert_int_equal(chown(path, uid, (gid_t)-1), 0);
+	return true;
+}
+
+static void users_take_turns(void **state)
+{
+	struct attached a = {0};
+	_libraries_ struct libraries *l = make(&a);
+
+	for (int i = 0; i < 6; i++) {
+		const char *path = copy("driver_v0.so", i);
+
+		if (!give(path, i < 5 ? ALICE : BOB))
+			skip();
+		assert_int_equal(expect(l, path), 0);
+	}
+	/* Bob's begins beside Alice's first, before her second. */
+	assert_int_equal(children(), 2);
+	settle_all(l, 6, &a);
+	assert_true(a.owners[0] == BOB || a.owners[1] == BOB || a.owners[2] == BOB);
+}
+
+static void unused_ones_make_room(void **state)
+{
+	struct attached a = {0};
+	_libraries_ struct libraries *l = make(&a);
+
+	for (int i = 0; i < 40; i++) {
+		const char *path = copy("driver_v0.so", i);
+
+		if (!give(path, ALICE))
+			skip();
+		assert_int_equal(add(l, path), 0);
+		assert_true(libraries__attached(l) <= LIBRARIES_PER_USER);
+	}
+	assert_true(a.n == 40 && a.n_detached >= 24);
+	assert_true(a.n_released > 0);
+}
+
+static void a_user_has_no_more_than_a_few_in_use(void **state)
+{
+	struct attached a = {.all_used = true};
+	_libraries_ struct libraries *l = make(&a);
+	const char *path;
+
+	for (int i = 0; i < LIBRARIES_PER_USER; i++) {
+		const char *path = copy("driver_v0.so", i);
+
+		if (!give(path, ALICE))
+			skip();
+		assert_int_equal(add(l, path), 0);
+	}
+	path = copy("driver_v0.so", 20);
+	give(path, ALICE);
+	assert_int_equal(expect_of(l, path, ALICE), -EDQUOT);
+	assert_int_equal(a.n_detached, 0);
+	/* Others are not hindered. */
+	path = copy("driver_v0.so", 21);
+	give(path, BOB);
+	assert_int_equal(add(l, path), 0);
+	for (int i = 30; i < 50; i++) {
+		path = copy("driver_v0.so", i);
+		give(path, 0);
+		assert_int_equal(add(l, path), 0);
+	}
+}
+
+static void nothing_makes_room_while_a_process_cannot_be_looked_into(void **state)
+{
+	struct attached a = {.closed = getpid()};
+	_libraries_ struct libraries *l = make(&a);
+	int err = 0;
+
+	for (int i = 0; i <= LIBRARIES_PER_USER; i++) {
+		err = expect_of(l, copy("driver_v0.so", i), ALICE);
+		if (!err)
+			settle_all(l, (unsigned int)i + 1, &a);
+	}
+	assert_int_equal(err, -EDQUOT);
+	assert_int_equal(a.n_detached, 0);
+}
+
+static pid_t start_process_of(uid_t uid)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (setresuid(uid, uid, uid))
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	/* It exits where the user does not exist, as in some user namespaces. */
+	while (pid > 0 && process_uid(pid) != uid) {
+		if (waitpid(pid, NULL, WNOHANG))
+			return -1;
+		usleep(1000);
+	}
+	return pid;
+}
+
+static void a_process_that_cannot_be_looked_into_keeps_no_library_of_others(void **state)
+{
+	struct attached a = {0};
+	_libraries_ struct libraries *l = make(&a);
+	int err = 0;
+
+	if (geteuid())
+		skip();
+	a.closed = start_process_of(BOB);
+	if (a.closed < 0)
+		skip();
+	for (int i = 0; i <= LIBRARIES_PER_USER && !err; i++) {
+		err = expect_of(l, copy("driver_v0.so", i), ALICE);
+		if (!err)
+			settle_all(l, (unsigned int)i + 1, &a);
+	}
+	kill(a.closed, SIGKILL);
+	waitpid(a.closed, NULL, 0);
+	assert_int_equal(err, 0);
+	assert_true(a.n_detached > 0);
+}
+
+/* As overlays over one directory do. */
+static void views_of_one_inode_are_attached_to_once(void **state)
+{
+	struct attached a = {.all_one_inode = true};
+	_libraries_ struct libraries *l = make(&a);
+
+	assert_int_equal(add(l, copy("driver_v0.so", 0)), 0);
+	for (int i = 1; i < 4; i++) {
+		const char *path = copy_path(i);
+		char command[700];
+
+		snprintf(command, sizeof(command), "cp -p %s/copy0.so %s", fixture_dir, path);
+		assert_int_equal(system(command), 0);
+		assert_int_equal(chmod(path, 0644), 0);
+		expect(l, path);
+	}
+	assert_int_equal(libraries__attached(l) + a.n, 2);
+}
+
+/* The overlay copied the file: the probes may be on an inode that another library has. */
+static void one_that_is_copied_as_it_is_attached_to_is_planned_anew(void **state)
+{
+	struct attached a = {.copied = true};
+	_libraries_ struct libraries *l = make(&a);
+
+	assert_int_equal(add(l, copy("driver_v0.so", 0)), 0);
+	assert_int_equal(a.n, 2);
+	assert_int_equal(a.n_detached, 1);
+	assert_int_equal(libraries__attached(l), 1);
+}
+
+/* Root owns the library, but a process of Alice's brought it. */
+static void quotas_are_those_of_the_processes(void **state)
+{
+	struct attached a = {.all_used = true};
+	_libraries_ struct libraries *l = make(&a);
+	int err = 0;
+
+	for (int i = 0; i <= LIBRARIES_PER_USER; i++)
+		err = expect_of(l, copy("driver_v0.so", i), ALICE);
+	assert_int_equal(err, -EDQUOT);
+	assert_int_equal(expect(l, copy("driver_v0.so", 40)), 0);
 }
 
 int main(void)
@@ -188,10 +724,30 @@ int main(void)
 		cmocka_unit_test_setup(another_name_of_it_is_the_same_library, setup),
 		cmocka_unit_test_setup(one_that_is_expected_is_attached_to_when_its_plan_is_there,
 				       setup),
+		cmocka_unit_test_setup(its_cache_hits_are_looked_for_in_the_background, setup),
 		cmocka_unit_test_setup(two_are_planned_at_the_same_time, setup),
 		cmocka_unit_test_setup(one_that_is_expected_can_be_waited_for, setup),
 		cmocka_unit_test_setup(one_that_failed_is_not_tried_again, setup),
+		cmocka_unit_test_setup(one_is_found_by_its_inode_numbers, setup),
 		cmocka_unit_test_setup(what_is_no_library_is_never_attached_to, setup),
+		cmocka_unit_test_setup(a_write_that_leaves_the_mtime_is_found, setup),
+		cmocka_unit_test_setup(one_that_is_written_to_is_detached_and_planned_anew, setup),
+		cmocka_unit_test_setup(one_that_is_asked_for_has_not_changed, setup),
+		cmocka_unit_test_setup(one_that_is_moved_or_deleted_stays, setup),
+		cmocka_unit_test_setup(a_signal_ends_the_wait_for_a_plan, setup),
+		cmocka_unit_test_setup(one_that_failed_is_tried_again_when_it_has_changed, setup),
+		cmocka_unit_test_setup(few_are_planned_at_a_time, setup),
+		cmocka_unit_test_setup(users_take_turns, setup),
+		cmocka_unit_test_setup(unused_ones_make_room, setup),
+		cmocka_unit_test_setup(nothing_makes_room_while_a_process_cannot_be_looked_into,
+				       setup),
+		cmocka_unit_test_setup(
+			a_process_that_cannot_be_looked_into_keeps_no_library_of_others, setup),
+		cmocka_unit_test_setup(views_of_one_inode_are_attached_to_once, setup),
+		cmocka_unit_test_setup(one_that_is_copied_as_it_is_attached_to_is_planned_anew,
+				       setup),
+		cmocka_unit_test_setup(quotas_are_those_of_the_processes, setup),
+		cmocka_unit_test_setup(a_user_has_no_more_than_a_few_in_use, setup),
 		cmocka_unit_test_setup(one_whose_plan_is_being_made_can_be_given_up, setup),
 	};
 

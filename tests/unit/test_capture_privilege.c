@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "capture/privilege.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
 #include "../fixtures/output.h"
 
@@ -22,7 +19,6 @@ static void assert_missing(uint64_t effective, int perf_events, int n, const cha
 
 static void two_capabilities_attach(void **state)
 {
-	(void)state;
 	assert_missing(0, 0, 2, "CAP_BPF, CAP_PERFMON");
 	assert_missing(CAP_BPF, 0, 1, "CAP_PERFMON");
 	assert_missing(CAP_PERFMON, 0, 1, "CAP_BPF");
@@ -32,14 +28,12 @@ static void two_capabilities_attach(void **state)
 
 static void the_old_one_stands_for_both(void **state)
 {
-	(void)state;
 	assert_missing(CAP_SYS_ADMIN, 0, 0, "");
 	assert_missing(UINT64_MAX, 0, 0, "");
 }
 
 static void perf_events_need_the_old_one(void **state)
 {
-	(void)state;
 	assert_missing(CAP_BPF | CAP_PERFMON, 1, 1, "CAP_SYS_ADMIN");
 	assert_missing(0, 1, 1, "CAP_SYS_ADMIN");
 	assert_missing(CAP_SYS_ADMIN, 1, 0, "");
@@ -49,7 +43,6 @@ static void a_small_buffer_is_not_overrun(void **state)
 {
 	char buf[10] = "", guard = buf[9];
 
-	(void)state;
 	assert_int_equal(privilege_missing(0, 0, buf, 9), 2);
 	assert_string_equal(buf, "CAP_BPF,");
 	assert_int_equal(buf[9], guard);
@@ -61,7 +54,6 @@ static void the_line_names_what_is_missing_or_what_forbids(void **state)
 	struct output o;
 	int n = privilege_missing(privilege_effective(), 1, missing, sizeof(missing));
 
-	(void)state;
 	output_begin(&o);
 	privilege_explain("attach", 1);
 	output_end(&o);
@@ -74,6 +66,29 @@ static void the_line_names_what_is_missing_or_what_forbids(void **state)
 	output_free(&o);
 }
 
+/* Less and a later library cannot be attached to; the rest is nobody's business after set-up. */
+static void a_recording_keeps_what_it_uses(void **state)
+{
+	const uint64_t always =
+		CAP_BPF | CAP_PERFMON | BIT(19) | BIT(2) | BIT(5) | BIT(24) | BIT(40);
+	const uint64_t ids = BIT(6) | BIT(7), override = BIT(1);
+
+	assert_int_equal(privilege_to_record(true, true), always | ids | CAP_SYS_ADMIN);
+	assert_int_equal(privilege_to_record(true, false), always | override | CAP_SYS_ADMIN);
+	assert_int_equal(privilege_to_record(false, true) & ~CAP_SYS_ADMIN, always | ids);
+}
+
+/* With CAP_SYS_PTRACE nothing that attaches a probe, and nothing that it was not started with. */
+static void a_look_keeps_what_reads(void **state)
+{
+	const uint64_t reads = BIT(19) | BIT(2) | BIT(40);
+
+	assert_int_equal(privilege_to_look(UINT64_MAX), reads);
+	assert_int_equal(privilege_to_look(CAP_BPF | CAP_PERFMON | BIT(19)), BIT(19));
+	assert_int_equal(privilege_to_look(CAP_BPF | CAP_PERFMON | CAP_SYS_ADMIN), CAP_PERFMON);
+	assert_int_equal(privilege_to_look(0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -81,6 +96,8 @@ int main(void)
 		cmocka_unit_test(the_old_one_stands_for_both),
 		cmocka_unit_test(perf_events_need_the_old_one),
 		cmocka_unit_test(a_small_buffer_is_not_overrun),
+		cmocka_unit_test(a_recording_keeps_what_it_uses),
+		cmocka_unit_test(a_look_keeps_what_reads),
 		cmocka_unit_test(the_line_names_what_is_missing_or_what_forbids),
 	};
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "capture/recordings.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 
 #include "../fixtures/fake_root.h"
 
@@ -25,7 +22,6 @@ static void traces_that_are_written_are_found(void **state)
 	_recordings_ struct recordings r = {};
 	char trace[64], other[64];
 
-	(void)state;
 	snprintf(trace, sizeof(trace), "%s/a.qpt", fake_root);
 	snprintf(other, sizeof(other), "%s/b.txt", fake_root);
 	fake_root_file("/a.qpt", TRACE);
@@ -54,7 +50,6 @@ static void what_may_not_be_seen_is_counted(void **state)
 {
 	_recordings_ struct recordings r = {};
 
-	(void)state;
 	fake_root_file("/proc/40/comm", "qprof-bpf\n");
 	assert_int_equal(recordings__find(fake_root, &r), 0);
 	assert_int_equal(r.n, 0);
@@ -65,7 +60,6 @@ static void nothing_runs(void **state)
 {
 	_recordings_ struct recordings r = {};
 
-	(void)state;
 	assert_int_equal(recordings__find(fake_root, &r), 0);
 	assert_int_equal(r.n + r.hidden, 0);
 }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "capture/scope.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #define MOUNT "/sys/fs/cgroup"
 
@@ -15,7 +11,6 @@ static void all_processes_are_in_no_group_in_particular(void **state)
 {
 	_scope_ struct scope *s = NULL;
 
-	(void)state;
 	assert_int_equal(scope__new(NULL, &s), 0);
 	assert_true(scope__holds(s, getpid()));
 	assert_true(scope__holds(s, 1));
@@ -23,7 +18,6 @@ static void all_processes_are_in_no_group_in_particular(void **state)
 
 static void a_group_holds_what_is_in_it_and_below(void **state)
 {
-	(void)state;
 	assert_true(scope_cgroup_holds("0::/ci.slice\n", MOUNT, MOUNT "/ci.slice"));
 	assert_true(scope_cgroup_holds("0::/ci.slice/job\n", MOUNT, MOUNT "/ci.slice"));
 	assert_true(scope_cgroup_holds("0::/ci.slice", MOUNT, MOUNT "/ci.slice"));
@@ -34,7 +28,6 @@ static void a_group_holds_what_is_in_it_and_below(void **state)
 
 static void the_root_holds_all(void **state)
 {
-	(void)state;
 	assert_true(scope_cgroup_holds("0::/\n", MOUNT, MOUNT));
 	assert_true(scope_cgroup_holds("0::/a/b\n", MOUNT, MOUNT));
 }
@@ -43,7 +36,6 @@ static void only_the_line_of_version_2_counts(void **state)
 {
 	const char *both = "4:memory:/ci.slice\n1:name=systemd:/ci.slice\n0::/user.slice\n";
 
-	(void)state;
 	assert_true(scope_cgroup_holds(both, MOUNT, MOUNT "/user.slice"));
 	assert_false(scope_cgroup_holds(both, MOUNT, MOUNT "/ci.slice"));
 	assert_false(scope_cgroup_holds("4:memory:/ci.slice\n", MOUNT, MOUNT "/ci.slice"));
@@ -54,7 +46,6 @@ static void what_is_no_group_is_an_error(void **state)
 {
 	struct scope *s = NULL;
 
-	(void)state;
 	assert_int_equal(scope__new("/tmp", &s), -EINVAL);
 	assert_int_equal(scope__new("/no/such/directory", &s), -ENOENT);
 	assert_null(s);

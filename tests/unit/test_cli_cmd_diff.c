@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/value.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
+#include "options/value.h"
 #include "trace/writer.h"
 
 #define MS 1000000ull
@@ -173,7 +170,6 @@ static void what_got_slower_comes_first(void **state)
 	struct cli_diff_options o = {};
 	struct output output;
 
-	(void)state;
 	assert_int_equal(diff("base", "slow", NULL, &o, &output), EXIT_CODE_OK);
 	assert_contains(output.text[0], "self time: 110 ms -> 810 ms, +700 ms (+636.4 %)\n");
 	assert_contains(output.text[0], "crate/query\n+700 ms  +700.0  100 ms  800 ms          10  "
@@ -203,7 +199,6 @@ static void limits_decide_the_status(void **state)
 		{"base", "slow", "other/typeck=5%", EXIT_CODE_FAILURE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct cli_diff_options o = {};
 		struct output output;
@@ -222,7 +217,6 @@ static void what_is_no_change_is_not_above(void **state)
 	struct cli_diff_options o = {.min.ns = 701 * MS};
 	struct output output;
 
-	(void)state;
 	assert_int_equal(diff("base", "slow", "5%", &o, &output), EXIT_CODE_OK);
 	assert_contains(output.text[0], "passed --fail-above 5%: 110 ms -> 810 ms, +700 ms "
 					"(+636.4 %): within noise\n");
@@ -234,7 +228,6 @@ static void executions_are_compared_exactly(void **state)
 	struct cli_diff_options o = {.metric = CLI_METRIC_COUNT};
 	struct output output;
 
-	(void)state;
 	assert_int_equal(diff("base", "more", "1%", &o, &output), EXIT_CODE_ABOVE);
 	assert_contains(output.text[0], "executions: 11 -> 12, +1 (+9.1 %)\n");
 	output_free(&output);
@@ -248,7 +241,6 @@ static void what_is_not_whole_does_not_pass(void **state)
 	struct cli_diff_options o = {};
 	struct output output;
 
-	(void)state;
 	assert_int_equal(diff("base", "killed", NULL, &o, &output), EXIT_CODE_OK);
 	assert_contains(output.text[1], "warning: ");
 	output_free(&output);
@@ -269,18 +261,17 @@ static void what_did_less_does_not_pass(void **state)
 		int status;
 	} cases[] = {
 		{"fresh", "no query was executed", EXIT_CODE_FAILURE},
-		{"late", "1 of 1 compilers ran before their probes were", EXIT_CODE_FAILURE},
+		{"late", "1 of 1 compilers began before their probes were", EXIT_CODE_FAILURE},
 		{"killed compiler", "1 of 1 compilers were killed", EXIT_CODE_FAILURE},
 		{"running", "1 of 1 compilers were killed, or still ran", EXIT_CODE_FAILURE},
 		{"asks", "", EXIT_CODE_OK},
 		{"failed", "", EXIT_CODE_OK},
 		{"profile", "", EXIT_CODE_OK},
-		{"no loads", "loading were not watched all the time", EXIT_CODE_OK},
+		{"no loads", "loading were not recorded all the time", EXIT_CODE_OK},
 		{"all loads", "", EXIT_CODE_OK},
 		{"queries off", "", EXIT_CODE_OK},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct cli_diff_options o = {};
 		struct output output;
@@ -295,12 +286,11 @@ static void what_did_less_does_not_pass(void **state)
 	}
 }
 
-static void another_compiler_is_told(void **state)
+static void another_compiler_is_reported(void **state)
 {
 	struct cli_diff_options o = {}, json = {.json = true};
 	struct output output;
 
-	(void)state;
 	assert_int_equal(diff("base", "newer", "5%", &o, &output), EXIT_CODE_OK);
 	assert_contains(output.text[1], "base was compiled by rustc 1.0, and ");
 	assert_contains(output.text[1], "newer by rustc 2.0: ");
@@ -317,12 +307,11 @@ static void all_forms_are_there(void **state)
 	struct json_object *object;
 	struct output output;
 
-	(void)state;
 	assert_int_equal(diff("base", "killed", NULL, &json, &output), EXIT_CODE_OK);
 	object = json_tokener_parse(output.text[0]);
 	assert_non_null(object);
 	json_object_put(object);
-	assert_contains(output.text[0], "\"schema\":\"qprof-diff/1\"");
+	assert_contains(output.text[0], "\"schema\":\"qprof-diff/2\"");
 	assert_contains(output.text[0], "\"problem\":\"unfinished");
 	output_free(&output);
 	assert_int_equal(diff("base", "slow", NULL, &markdown, &output), EXIT_CODE_OK);
@@ -355,7 +344,6 @@ static void what_was_not_recorded_is_not_gone(void **state)
 		{"base", "estimated", "mir_built=5%", "passed", CLI_METRIC_SELF, EXIT_CODE_FAILURE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct cli_diff_options o = {.metric = cases[i].metric};
 		struct output output;
@@ -381,7 +369,7 @@ int main(void)
 		cmocka_unit_test(executions_are_compared_exactly),
 		cmocka_unit_test(what_is_not_whole_does_not_pass),
 		cmocka_unit_test(what_did_less_does_not_pass),
-		cmocka_unit_test(another_compiler_is_told),
+		cmocka_unit_test(another_compiler_is_reported),
 		cmocka_unit_test(all_forms_are_there),
 		cmocka_unit_test(what_was_not_recorded_is_not_gone),
 	};

@@ -4,14 +4,11 @@
  * tested in user/doctor's tests, how that is printed in user/view's.
  */
 #include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
 
 static char *doctor(const struct cli_doctor_options *options)
 {
@@ -31,7 +28,6 @@ static void a_compiler_that_is_not_there_is_a_problem(void **state)
 {
 	char *text = doctor(&(struct cli_doctor_options){.target = "/nonexistent/rustc"});
 
-	(void)state;
 	assert_contains(text, "kernel\n  ok        version: Linux ");
 	assert_contains(text, "\n  problem   /nonexistent/rustc: ");
 	assert_contains(text, "Recording does not work here");
@@ -43,7 +39,6 @@ static void a_process_that_is_no_compiler_is_a_problem(void **state)
 	char *text = doctor(&(struct cli_doctor_options){.target = "1999999999", .json = true});
 	struct json_object *o = json_tokener_parse(text);
 
-	(void)state;
 	assert_string_equal(json_object_get_string(json_object_object_get(o, "schema")),
 			    "qprof-doctor/1");
 	assert_false(json_object_get_boolean(json_object_object_get(o, "works")));

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
 
 #define TO_BEGINNING 1 /* as to_ns, of which 0 is "to the end" here */
 
@@ -58,7 +55,6 @@ static void filters_pick_spans(void **state)
 	_free_ char *by_other =
 		dump((struct cli_dump_options){.file = file, .processes = one(&other)});
 
-	(void)state;
 	assert_int_equal(count(by_query, "\"query\":\"typeck\""), 2);
 	assert_int_equal(count(by_query, "\"type\":\"span\""), 2);
 	assert_int_equal(count(by_pid, "\"type\":\"span\""), 4);
@@ -81,9 +77,10 @@ static void events_and_threads_are_dumped(void **state)
 	_free_ char *others =
 		dump((struct cli_dump_options){.file = "tests/golden/good-threads-and-costs.qpt"});
 
-	(void)state;
-	assert_contains(strings, "\"query\":\"typeck\",\"event\":\"regex_syntax::ast::Parser\"");
-	assert_contains(strings, "\"query\":\"late\",\"event\":null");
+	assert_contains(
+		strings,
+		"\"query\":\"typeck\",\"kind\":\"Query\",\"event\":\"regex_syntax::ast::Parser\"");
+	assert_contains(strings, "\"query\":\"late\",\"kind\":\"Query\",\"event\":null");
 	assert_contains(others, "\"type\":\"thread\",\"process\":0,\"pid\":0,\"tid\":4712,"
 				"\"name\":\"a\"");
 	assert_contains(others, "\"type\":\"costs\",\"emulated_ps\":430000,\"stepped_ps\":13800000,"
@@ -97,7 +94,6 @@ static void callers_are_dumped(void **state)
 	_free_ char *text =
 		dump((struct cli_dump_options){.file = "tests/golden/good-callers.qpt"});
 
-	(void)state;
 	assert_contains(text, "\"caller\":{\"locindex\":3,\"function\":\"rustc::ask\",\"offset\":2,"
 			      "\"file\":\"src/a.rs\",\"line\":7}}\n");
 	assert_contains(text, "\"caller\":{\"locindex\":1,\"function\":\"rustc::ask\",\"offset\":0,"
@@ -119,12 +115,12 @@ static void decisions_are_dumped_as_they_are_filtered(void **state)
 	_free_ char *kinds = dump((struct cli_dump_options){
 		.file = "tests/golden/good-decisions-of-kinds.qpt", .to_ns = UINT64_MAX});
 
-	(void)state;
 	assert_contains(kinds, "{\"type\":\"decision\",\"time_ns\":2500,\"query\":\"<all>\","
 			       "\"kind\":\"QueryBlocked\",\"watch\":\"off\",\"cost_ppm\":0,"
 			       "\"budget_ppm\":30000}\n");
 	assert_contains(all, "{\"type\":\"decision\",\"time_ns\":2500,\"query\":\"typeck\","
-			     "\"watch\":\"counted\",\"cost_ppm\":61000,\"budget_ppm\":50000}\n");
+			     "\"kind\":\"Query\",\"watch\":\"counted\",\"cost_ppm\":61000,\"budget_"
+			     "ppm\":50000}\n");
 	assert_int_equal(count(all, "\"type\":\"decision\""), 4);
 	assert_int_equal(count(one_query, "\"type\":\"decision\""), 2);
 	assert_int_equal(count(early, "\"type\":\"decision\""), 2);
@@ -137,7 +133,6 @@ static void the_header_names_the_clock(void **state)
 	_free_ char *monotonic = dump(old);
 	_free_ char *realtime = dump(imported);
 
-	(void)state;
 	assert_contains(monotonic, "\"clock\":\"monotonic\",\"clock_start_ns\":1000,");
 	assert_contains(realtime, "\"clock\":\"realtime\",\"clock_start_ns\":1000,");
 }
@@ -180,7 +175,6 @@ static void the_schema_is_that_of_the_lines(void **state)
 	_free_ char *text = dump((struct cli_dump_options){.schema = true});
 	struct json_object *schema = json_tokener_parse(text), *defs;
 
-	(void)state;
 	assert_true(json_object_object_get_ex(schema, "$defs", &defs));
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		_free_ char *lines = dump((struct cli_dump_options){.file = files[i]});

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/cmd.h"
 #include "import/mm_reader.h"
+#include "options/exit_code.h"
 
 static int export(const char *file, const char *to, bool force, struct output *o)
 {
@@ -35,7 +30,6 @@ static void a_trace_becomes_files(void **state)
 	struct output o;
 	const char *why;
 
-	(void)state;
 	assert_int_equal(export("tests/golden/good-plain.qpt", directory, false, &o), EXIT_CODE_OK);
 	assert_string_equal(o.text[0], "");
 	assert_contains(o.text[1], "wrote 1 file with 4 events to /tmp/");
@@ -59,7 +53,6 @@ static void the_directory_is_made(void **state)
 	struct output o;
 	char path[64];
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/new", directory);
 	assert_int_equal(export("tests/golden/good-plain.qpt", path, false, &o), EXIT_CODE_OK);
 	output_free(&o);
@@ -79,7 +72,6 @@ static void what_is_incomplete_is_said(void **state)
 {
 	struct output o;
 
-	(void)state;
 	assert_int_equal(export("tests/golden/bad-killed.qpt", directory, false, &o), EXIT_CODE_OK);
 	assert_contains(o.text[1], "warning: tests/golden/bad-killed.qpt: unfinished");
 	assert_contains(o.text[1], "what could be read was exported");
@@ -97,11 +89,10 @@ static void what_is_incomplete_is_said(void **state)
 	output_free(&o);
 }
 
-static void what_was_not_recorded_is_left_out_and_told(void **state)
+static void what_was_not_recorded_is_left_out_and_reported(void **state)
 {
 	struct output o;
 
-	(void)state;
 	assert_int_equal(export("tests/golden/good-decisions.qpt", directory, true, &o),
 			 EXIT_CODE_OK);
 	assert_contains(o.text[1],
@@ -147,7 +138,6 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 		{CLI_FORMAT_HTML, "wrote 4 intervals to /tmp/", "in a browser"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct output o;
 
@@ -169,7 +159,6 @@ static void counts_have_what_was_counted(void **state)
 {
 	struct output o;
 
-	(void)state;
 	assert_int_equal(
 		export_of("tests/golden/good-decisions.qpt", CLI_FORMAT_COUNTS, "-", false, &o),
 		EXIT_CODE_OK);
@@ -178,10 +167,9 @@ static void counts_have_what_was_counted(void **state)
 	output_free(&o);
 }
 
-static void each_format_tells_what_was_not_recorded(void **state)
+static void each_format_notes_what_was_not_recorded(void **state)
 {
-	(void)state;
-	for (int format = CLI_FORMAT_MEASUREME + 1; format <= CLI_FORMAT_HTML; format++) {
+	for (int format = CLI_FORMAT_MEASUREME + 1; format < CLI_N_FORMATS; format++) {
 		struct output o;
 
 		assert_int_equal(export_of("tests/golden/good-decisions.qpt", format,
@@ -202,7 +190,6 @@ static void a_file_is_kept_unless_forced(void **state)
 	struct output o;
 	char *path = strdup(directory_path("out"));
 
-	(void)state;
 	output_write(path, "mine");
 	assert_int_equal(export_as(CLI_FORMAT_SVG, path, false, &o), EXIT_CODE_FAILURE);
 	assert_contains(o.text[1], "out exists already; choose another name with -o, or overwrite "
@@ -224,7 +211,6 @@ static void standard_output_gets_data_only(void **state)
 {
 	struct output o;
 
-	(void)state;
 	assert_int_equal(export_as(CLI_FORMAT_FOLDED, "-", false, &o), EXIT_CODE_OK);
 	assert_string_equal(o.text[0], "a (4711);mir_built 700\na (4711);typeck 65\n"
 				       "a (4711);typeck;mir_built 40\n");
@@ -258,7 +244,6 @@ static void what_is_interrupted_leaves_no_file(void **state)
 	int feed, status;
 	pid_t child;
 
-	(void)state;
 	assert_int_equal(mkfifo(pipe, 0600), 0);
 	child = start_on_half_a_trace(pipe, to, &feed);
 	while (access(to, F_OK))
@@ -279,10 +264,10 @@ int main(void)
 		cmocka_unit_test(a_trace_becomes_files),
 		cmocka_unit_test(the_directory_is_made),
 		cmocka_unit_test(what_is_incomplete_is_said),
-		cmocka_unit_test(what_was_not_recorded_is_left_out_and_told),
+		cmocka_unit_test(what_was_not_recorded_is_left_out_and_reported),
 		cmocka_unit_test(each_format_is_a_file_and_names_its_viewer),
 		cmocka_unit_test(counts_have_what_was_counted),
-		cmocka_unit_test(each_format_tells_what_was_not_recorded),
+		cmocka_unit_test(each_format_notes_what_was_not_recorded),
 		cmocka_unit_test(a_file_is_kept_unless_forced),
 		cmocka_unit_test(standard_output_gets_data_only),
 		cmocka_unit_test(what_is_interrupted_leaves_no_file),

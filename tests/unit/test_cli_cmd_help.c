@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* The commands that only print: help and version, and what they do when stdout is full. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
 #include "base/version.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
 
 static char *help(const struct cli_help_options *options, int expected)
 {
@@ -29,7 +26,6 @@ static void without_a_topic_there_is_an_overview(void **state)
 {
 	char *text = help(&(struct cli_help_options){}, EXIT_CODE_OK);
 
-	(void)state;
 	assert_golden("cli/help.txt", text);
 	free(text);
 }
@@ -38,7 +34,6 @@ static void a_topic_is_explained(void **state)
 {
 	char *text = help(&(struct cli_help_options){.topic = "plan"}, EXIT_CODE_OK);
 
-	(void)state;
 	assert_golden("cli/help_plan.txt", text);
 	free(text);
 }
@@ -47,7 +42,6 @@ static void an_unknown_topic_is_a_usage_error(void **state)
 {
 	char *text = help(&(struct cli_help_options){.topic = "nope"}, EXIT_CODE_USAGE);
 
-	(void)state;
 	assert_contains(text, "no command 'nope'");
 	free(text);
 }
@@ -56,7 +50,6 @@ static void manual_and_completion_are_printed(void **state)
 {
 	char *text = help(&(struct cli_help_options){.man = true}, EXIT_CODE_OK);
 
-	(void)state;
 	assert_golden("cli/qprof-bpf.1", text);
 	free(text);
 	text = help(&(struct cli_help_options){.man = true, .topic = "plan"}, EXIT_CODE_OK);
@@ -71,9 +64,8 @@ static void the_version_is_one_line(void **state)
 {
 	struct output o;
 
-	(void)state;
 	output_begin(&o);
-	assert_int_equal(cmd_version(), EXIT_CODE_OK);
+	assert_int_equal(cmd_version(&(struct cli_version_options){}), EXIT_CODE_OK);
 	output_end(&o);
 	assert_string_equal(o.text[0], "qprof-bpf " QPROF_VERSION "\n");
 	output_free(&o);
@@ -84,11 +76,10 @@ static void a_full_disk_is_a_failure(void **state)
 	struct output o;
 	int full = open("/dev/full", O_WRONLY | O_CLOEXEC), status;
 
-	(void)state;
 	output_begin(&o);
 	dup2(full, STDOUT_FILENO);
 	close(full);
-	status = cmd_version();
+	status = cmd_version(&(struct cli_version_options){});
 	clearerr(stdout);
 	output_end(&o);
 	assert_int_equal(status, EXIT_CODE_FAILURE);

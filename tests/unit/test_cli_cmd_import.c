@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
 #include "../fixtures/trace_dump.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
 
 #define MM(name) "tests/golden/mm/" name ".mm_profdata"
 
@@ -34,7 +28,6 @@ static void every_file_is_a_process(void **state)
 	struct output o;
 	char *text;
 
-	(void)state;
 	assert_int_equal(import(files, 2, out, false, &o), EXIT_CODE_OK);
 	assert_string_equal(o.text[0], "");
 	assert_contains(o.text[1], "imported 6 intervals of 2 profiles; wrote ");
@@ -62,10 +55,9 @@ static void what_is_incomplete_is_said_and_no_losses_claimed(void **state)
 	struct output o;
 	char *text;
 
-	(void)state;
 	assert_int_equal(import(files, 2, out, false, &o), EXIT_CODE_OK);
 	assert_contains(o.text[1], "killed.mm_profdata: cut short at byte ");
-	assert_contains(o.text[1], "killed.mm_profdata: it does not tell its command");
+	assert_contains(o.text[1], "killed.mm_profdata: its command and start are unknown");
 	assert_contains(o.text[1], "order.mm_profdata: 2 intervals make no sense, and were left");
 	assert_contains(o.text[1], "order.mm_profdata: 1 intervals overlap others");
 	output_free(&o);
@@ -80,7 +72,6 @@ static void one_that_cannot_be_read_leaves_nothing(void **state)
 	static const char *const files[] = {MM("good-plain"), MM("bad-version-7")};
 	struct output o;
 
-	(void)state;
 	assert_int_equal(import(files, 2, directory_path("t.qpt"), true, &o), EXIT_CODE_FAILURE);
 	assert_contains(o.text[1], "cannot import " MM("bad-version-7") ": it has another version");
 	assert_ptr_equal(strchr(o.text[1], '\n'), o.text[1] + strlen(o.text[1]) - 1);
@@ -97,7 +88,6 @@ static void the_input_is_not_the_output(void **state)
 	char same[64];
 	struct output o;
 
-	(void)state;
 	assert_int_equal(write(fd, bytes, size), size);
 	close(fd);
 	free(bytes);
@@ -117,7 +107,6 @@ static void without_a_name_it_is_the_first_files(void **state)
 	struct output o;
 	int err;
 
-	(void)state;
 	snprintf(file, sizeof(file), "%s/" MM("good-plain"), cwd);
 	assert_int_equal(chdir(directory), 0);
 	err = import(files, 1, NULL, false, &o);

@@ -3,14 +3,11 @@
  * What `plan` says when there is nothing to plan. Plans of libraries are tested in user/plan's
  * tests, their printing in user/view's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
 
 static void refuse(const char *target, const char *says)
 {
@@ -32,7 +29,6 @@ static void processes_that_are_no_compilers_are_refused(void **state)
 {
 	char pid[32];
 
-	(void)state;
 	snprintf(pid, sizeof(pid), "%d", getpid());
 	refuse(pid, "is not a Rust compiler");
 	refuse("2147483647", "no process 2147483647");
@@ -42,7 +38,6 @@ static void processes_that_are_no_compilers_are_refused(void **state)
 
 static void files_that_are_no_libraries_are_refused(void **state)
 {
-	(void)state;
 	refuse("/nonexistent/librustc_driver-1.so", "/nonexistent/librustc_driver-1.so");
 	refuse("/dev/null", "/dev/null");
 	refuse("tests/unit/run.sh", "tests/unit/run.sh");
@@ -54,7 +49,6 @@ static void a_missing_toolchain_says_what_to_do(void **state)
 {
 	char *old = strdup(getenv("PATH"));
 
-	(void)state;
 	setenv("PATH", "/nonexistent", 1);
 	unsetenv("SUDO_UID");
 	refuse(NULL, "rustup.rs");

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
 
 static int report(const struct cli_report_options *options, struct output *o)
 {
@@ -24,7 +21,6 @@ static void a_trace_becomes_a_table(void **state)
 	const struct cli_report_options options = {.file = "tests/golden/good-plain.qpt"};
 	struct output o;
 
-	(void)state;
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
 	/* typeck: 55 + 50, less the 40 of the mir_built inside it; mir_built: 40 + 700, unended. */
 	assert_contains(o.text[0], "mir_built *      2  740 ns  740 ns    91.9  370 ns  700 ns\n");
@@ -41,7 +37,6 @@ static void json_goes_to_stdout_alone(void **state)
 	struct json_object *object;
 	struct output o;
 
-	(void)state;
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
 	object = json_tokener_parse(o.text[0]);
 	assert_non_null(object);
@@ -56,7 +51,6 @@ static void a_cut_trace_is_reported_and_said_to_be_cut(void **state)
 	struct cli_report_options options = {.file = "tests/golden/bad-killed.qpt"};
 	struct output o;
 
-	(void)state;
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
 	assert_contains(o.text[0], "typeck");
 	assert_contains(o.text[0], "lost: unknown");
@@ -76,7 +70,6 @@ static void rows_can_be_chosen_and_ordered(void **state)
 					     .queries = {&glob, 1}};
 	struct output o;
 
-	(void)state;
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
 	/* Percent are of all, shown or not. */
 	assert_contains(o.text[0], "typeck *      2  105 ns  65 ns     8.1  52 ns  55 ns\n");
@@ -93,13 +86,13 @@ static void rows_can_be_chosen_and_ordered(void **state)
 	assert_null(strstr(o.text[0], "typeck"));
 	assert_contains(o.text[0], "  and 1 more query\n");
 	output_free(&o);
-	options.min = (struct cli_threshold){.millipercent = 8000};
+	options.min = (struct cli_threshold){.ppm = 80000};
 	options.sort = CLI_SORT_NAME;
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
 	assert_true(strstr(o.text[0], "mir_built") < strstr(o.text[0], "typeck"));
 	output_free(&o);
 	options.sort = CLI_SORT_SELF;
-	options.min.millipercent = 8100;
+	options.min.ppm = 81000;
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
 	assert_null(strstr(o.text[0], "typeck"));
 	output_free(&o);
@@ -112,7 +105,6 @@ static void rows_can_be_crates_processes_and_threads(void **state)
 					     .by = CLI_BY_THREAD};
 	struct output o;
 
-	(void)state;
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
 	assert_contains(o.text[0], "a 4711/4712 *           1  700 ns  700 ns    87.0  700 ns\n");
 	assert_contains(o.text[0], "a 4711/4711 *           3  110 ns  105 ns    13.0   55 ns\n");
@@ -140,7 +132,6 @@ static void a_build_is_shown_if_asked_for(void **state)
 					     .by = CLI_BY_BUILD};
 	struct output o;
 
-	(void)state;
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
 	assert_contains(o.text[0], ", crates compiled: 1 (1 failed)\n");
 	assert_contains(o.text[0], "\nquery ");
@@ -160,27 +151,26 @@ static void a_build_is_shown_if_asked_for(void **state)
 	output_free(&o);
 }
 
-static void rows_can_be_those_who_asked(void **state)
+static void rows_can_be_callers(void **state)
 {
 	const char *glob = "type*";
 	struct cli_report_options options = {.file = "tests/golden/good-callers.qpt",
 					     .callers = {&glob, 1}};
 	struct output o;
 
-	(void)state;
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
 	assert_contains(o.text[0],
-			"executions  total   self  self %    max  asked for by\n"
+			"executions  total   self  self %    max  caller\n"
 			"         4  40 ns  40 ns    57.1  10 ns  rustc::ask at src/a.rs:7 and 1 "
 			"other line\n"
-			"         2  20 ns  20 ns    28.6  10 ns  (not known)\n"
+			"         2  20 ns  20 ns    28.6  10 ns  (unknown)\n"
 			"         1  10 ns  10 ns    14.3  10 ns  mir_built at src/a.rs:41\n");
 	output_free(&o);
 	options.sort = CLI_SORT_NAME;
 	options.top = 2;
 	options.min.ns = 15;
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
-	assert_contains(o.text[0], "(not known)\n         4");
+	assert_contains(o.text[0], "(unknown)\n         4");
 	assert_contains(o.text[0], "  and 1 more caller\n");
 	output_free(&o);
 	options = (struct cli_report_options){
@@ -200,15 +190,14 @@ static void callers_that_are_not_there_are_said_not_to_be(void **state)
 					     .callers = {&glob, 1}};
 	struct output o;
 
-	(void)state;
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
 	assert_contains(o.text[0], "none of these queries was executed\n");
 	output_free(&o);
 	options.file = "tests/golden/good-plain.qpt";
 	assert_int_equal(report(&options, &o), EXIT_CODE_FAILURE);
 	assert_string_equal(o.text[0], "");
-	assert_contains(o.text[1], "tests/golden/good-plain.qpt does not tell who asked for its "
-				   "queries; if it was recorded without --callers, record it "
+	assert_contains(o.text[1], "the callers of the queries of tests/golden/good-plain.qpt are "
+				   "not recorded; if it was recorded without --callers, record it "
 				   "with them\n");
 	output_free(&o);
 	/* Nothing was recorded at all: nothing to blame that on. */
@@ -224,7 +213,6 @@ static void what_cannot_be_read_is_one_line(void **state)
 					    "tests/golden/bad-newer-version.qpt", "tests"};
 	struct output o;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		const struct cli_report_options options = {.file = files[i]};
 
@@ -245,7 +233,7 @@ int main(void)
 		cmocka_unit_test(rows_can_be_chosen_and_ordered),
 		cmocka_unit_test(rows_can_be_crates_processes_and_threads),
 		cmocka_unit_test(a_build_is_shown_if_asked_for),
-		cmocka_unit_test(rows_can_be_those_who_asked),
+		cmocka_unit_test(rows_can_be_callers),
 		cmocka_unit_test(callers_that_are_not_there_are_said_not_to_be),
 		cmocka_unit_test(what_cannot_be_read_is_one_line),
 	};

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* What it does on a terminal is in tests/e2e/test_top.py. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
 
-static void what_is_no_terminal_is_told_what_to_do(void **state)
+static void without_a_terminal_the_fix_is_named(void **state)
 {
-	const struct cli_record_options record = {.interval_ns = 1000000000};
-	const struct cli_top_options options = {.file = "tests/golden/good-plain.qpt"};
+	const struct cli_top_options options = {
+		.file = "tests/golden/good-plain.qpt",
+		.record = {.interval_ns = 1000000000},
+	};
 	int saved = dup(STDIN_FILENO), null = open("/dev/null", O_RDONLY);
 	struct output o;
 	int status;
 
-	(void)state;
 	dup2(null, STDIN_FILENO);
 	close(null);
 	output_begin(&o);
-	status = cmd_top(&options, &record);
+	status = cmd_top(&options);
 	output_end(&o);
 	dup2(saved, STDIN_FILENO);
 	close(saved);
@@ -38,7 +36,7 @@ static void what_is_no_terminal_is_told_what_to_do(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_no_terminal_is_told_what_to_do),
+		cmocka_unit_test(without_a_terminal_the_fix_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "doctor/facts.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 
 #include "../fixtures/fake_root.h"
 
@@ -11,11 +8,11 @@ static void nothing_is_known_of_an_empty_root(void **state)
 {
 	struct doctor_facts facts;
 
-	(void)state;
 	facts__read(fake_root, &facts);
 	assert_string_equal(facts.release, "");
 	assert_false(facts.btf);
 	assert_true(facts.first_pid_ns);
+	assert_true(facts.first_user_ns);
 	assert_int_equal(facts.perf_event_paranoid, FACTS_UNKNOWN);
 	assert_string_equal(facts.lockdown, "");
 	assert_int_equal(facts.capabilities, 0);
@@ -27,7 +24,6 @@ static void what_the_files_say_is_known(void **state)
 {
 	struct doctor_facts facts;
 
-	(void)state;
 	fake_root_file("/proc/sys/kernel/osrelease", "6.8.0-test\n");
 	fake_root_file("/proc/sys/kernel/perf_event_paranoid", "-1\n");
 	fake_root_file("/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
@@ -38,6 +34,7 @@ static void what_the_files_say_is_known(void **state)
 					    "CapEff:\t000000c000000000\nNoNewPrivs:\t1\n"
 					    "Seccomp:\t2\nSeccomp_filters:\t0\n");
 	assert_int_equal(symlink("pid:[4026532000]", fake_root_path("/proc/self/ns/pid")), 0);
+	assert_int_equal(symlink("user:[4026532001]", fake_root_path("/proc/self/ns/user")), 0);
 	fake_root_file("/bin/q", "");
 	assert_int_equal(symlink("/bin/q", fake_root_path("/proc/self/exe")), 0);
 	facts__read(fake_root, &facts);
@@ -51,6 +48,7 @@ static void what_the_files_say_is_known(void **state)
 	assert_true(facts.no_new_privs);
 	assert_true(facts.seccomp);
 	assert_false(facts.first_pid_ns);
+	assert_false(facts.first_user_ns);
 	assert_string_equal(facts.exe, "/bin/q");
 }
 
@@ -58,7 +56,6 @@ static void odd_files_are_unknown(void **state)
 {
 	struct doctor_facts facts;
 
-	(void)state;
 	fake_root_file("/proc/sys/kernel/perf_event_paranoid", "many\n");
 	fake_root_file("/sys/kernel/security/lockdown", "[none");
 	fake_root_file("/proc/self/status", "CapEff: zz\n");

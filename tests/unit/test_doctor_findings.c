@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "doctor/findings.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void findings_keep_their_texts(void **state)
 {
 	_findings_ struct findings f = {0};
 	char text[] = "BTF";
 
-	(void)state;
 	findings__add(&f, FINDING_KERNEL, FINDING_OK, text, NULL, "%s %d", "is there", 1);
 	findings__add(&f, FINDING_LIMITS, FINDING_PROBLEM, "disk", "make room", "full");
 	strcpy(text, "...");
@@ -28,7 +23,6 @@ static void problems_are_counted_and_notes_are_not(void **state)
 {
 	_findings_ struct findings f = {0};
 
-	(void)state;
 	assert_int_equal(findings__problems(&f), 0);
 	for (int i = 0; i < 30; i++)
 		findings__add(&f, FINDING_KERNEL, (enum finding_state)(i % 3), "x", NULL, "%d", i);
@@ -38,7 +32,6 @@ static void problems_are_counted_and_notes_are_not(void **state)
 
 static void sections_and_states_have_names(void **state)
 {
-	(void)state;
 	for (int i = 0; i < FINDING_SECTIONS; i++)
 		assert_true(strlen(finding_section_name((enum finding_section)i)) > 3);
 	assert_string_equal(finding_state_name(FINDING_OK), "ok");

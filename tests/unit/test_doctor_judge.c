@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "doctor/judge.h"
-
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 
 #include "../fixtures/output.h"
 #include "../fixtures/sample_doctor.h"
@@ -35,12 +32,11 @@ static void expect(const struct findings *f, const char *name, enum finding_stat
 static void a_sound_machine_has_no_problems(void **state)
 {
 	const struct doctor_limits limits = {UINT64_MAX, UINT64_C(1) << 40, true};
-	const struct captures none = {0};
+	const struct other_recordings none = {0};
 	_findings_ struct findings f = {0};
 	struct doctor_facts facts;
 	struct doctor_trials trials;
 
-	(void)state;
 	sample_facts(&facts);
 	sample_trials(&trials);
 	judge_kernel(&f, &facts, &trials);
@@ -61,7 +57,6 @@ static void what_a_kernel_lacks_is_a_problem_or_a_note(void **state)
 	struct doctor_facts facts;
 	struct doctor_trials trials;
 
-	(void)state;
 	sample_facts(&facts);
 	sample_trials(&trials);
 	facts.btf = facts.first_pid_ns = false;
@@ -77,27 +72,69 @@ static void what_a_kernel_lacks_is_a_problem_or_a_note(void **state)
 	assert_int_equal(findings__problems(&f), 4);
 }
 
-static void a_refusal_is_told_from_missing_capabilities(void **state)
+static void a_refusal_is_distinguished_from_missing_capabilities(void **state)
 {
 	struct doctor_facts facts;
 	struct doctor_trials trials;
 
-	(void)state;
 	sample_facts(&facts);
 	sample_trials(&trials);
 	trials.load = -EPERM;
-	facts.seccomp = true;
+	trials.bpf_filtered = true;
 	for (int capable = 0; capable < 2; capable++) {
 		_findings_ struct findings f = {0};
 
 		facts.capabilities = capable ? UINT64_C(3) << 38 : 0;
 		judge_kernel(&f, &facts, &trials);
 		if (capable)
-			expect(&f, "BPF programs", FINDING_PROBLEM, "a seccomp filter is in force",
-			       "seccomp profile");
+			expect(&f, "BPF programs", FINDING_PROBLEM,
+			       "a seccomp filter refuses bpf(2)", "seccomp profile");
 		else
-			expect(&f, "BPF programs", FINDING_NOTE, "not known", NULL);
+			expect(&f, "BPF programs", FINDING_NOTE, "unknown", NULL);
 	}
+}
+
+static void what_refuses_is_named_only_if_it_is_proven(void **state)
+{
+	_findings_ struct findings f = {0}, user = {0};
+	struct doctor_facts facts;
+	struct doctor_trials trials;
+
+	sample_facts(&facts);
+	sample_trials(&trials);
+	trials.load = trials.record = -EPERM;
+	facts.seccomp = true;
+	judge_kernel(&f, &facts, &trials);
+	expect(&f, "BPF programs", FINDING_PROBLEM, "the kernel refuses bpf(2)", "dmesg");
+	assert_lacks(find(&f, "BPF programs")->says, "seccomp");
+	facts.first_user_ns = false;
+	judge_kernel(&user, &facts, &trials);
+	expect(&user, "BPF programs", FINDING_PROBLEM, "those of a user namespace", "on the host");
+}
+
+static void the_ring_of_mappings_is_judged_by_trying_it(void **state)
+{
+	_findings_ struct findings works = {0}, paranoid = {0}, unknown = {0};
+	struct doctor_facts facts;
+	struct doctor_trials trials;
+
+	sample_facts(&facts);
+	sample_trials(&trials);
+	judge_kernel(&works, &facts, &trials);
+	expect(&works, "mappings", FINDING_OK, "reports which process", NULL);
+	expect(&works, "perf_event_paranoid", FINDING_OK, "4", NULL);
+	assert_lacks(find(&works, "perf_event_paranoid")->says, "mappings");
+	trials.mappings = -EACCES;
+	trials.no_mappings = (struct perf_refusal){
+		.err = -EACCES, .paranoid = 3, .capabilities = facts.capabilities};
+	judge_kernel(&paranoid, &facts, &trials);
+	expect(&paranoid, "mappings", FINDING_NOTE, "kernel.perf_event_paranoid is 3",
+	       "sysctl kernel.perf_event_paranoid=2");
+	expect(&paranoid, "perf_event_paranoid", FINDING_OK, "see mappings below", NULL);
+	assert_int_equal(findings__problems(&paranoid), 0);
+	facts.capabilities = 0;
+	judge_kernel(&unknown, &facts, &trials);
+	expect(&unknown, "mappings", FINDING_NOTE, "unknown", NULL);
 }
 
 static void missing_capabilities_come_with_a_command(void **state)
@@ -106,7 +143,6 @@ static void missing_capabilities_come_with_a_command(void **state)
 	struct doctor_facts facts;
 	struct doctor_trials trials;
 
-	(void)state;
 	sample_facts(&facts);
 	sample_trials(&trials);
 	facts.capabilities = UINT64_C(1) << 39;
@@ -128,7 +164,6 @@ static void other_users_are_judged_by_what_was_tried(void **state)
 	struct doctor_facts facts;
 	struct doctor_trials trials;
 
-	(void)state;
 	sample_facts(&facts);
 	sample_trials(&trials);
 	trials.others = 0;
@@ -136,20 +171,20 @@ static void other_users_are_judged_by_what_was_tried(void **state)
 	expect(&f, "other users", FINDING_OK, "can be recorded", NULL);
 	trials.others = -ESRCH;
 	judge_privileges(&none, &facts, &trials, "me");
-	expect(&none, "other users", FINDING_NOTE, "not known", NULL);
+	expect(&none, "other users", FINDING_NOTE, "unknown", NULL);
 	facts.capabilities = UINT64_MAX;
 	judge_privileges(&root, &facts, &trials, "me");
 	expect(&root, "other users", FINDING_OK, "can be recorded", NULL);
 }
 
-static void a_rehearsal_tells_what_a_recording_would(void **state)
+static void a_rehearsal_reports_what_a_recording_would(void **state)
 {
-	const struct captures others = {.n = 3, .held = 1, .pid = 77}, unknown = {.err = -EPERM};
-	_findings_ struct findings f = {0}, silent = {0}, unable = {0};
+	const struct other_recordings others = {.n = 3, .held = 1, .pid = 77},
+				      unknown = {.err = -EPERM};
+	_findings_ struct findings f = {0}, unable = {0};
 	struct doctor_facts facts;
 	struct doctor_trials trials;
 
-	(void)state;
 	sample_facts(&facts);
 	sample_trials(&trials);
 	trials.record = -EINVAL;
@@ -162,10 +197,48 @@ static void a_rehearsal_tells_what_a_recording_would(void **state)
 	judge_recording(&unable, &facts, &trials, &unknown);
 	expect(&unable, "rehearsal", FINDING_NOTE, "not done", NULL);
 	expect(&unable, "other recordings", FINDING_NOTE, "CAP_SYS_ADMIN", NULL);
+}
+
+static void probes_say(const struct probe_rehearsal *r, enum finding_state state, const char *says,
+		       const char *fix)
+{
+	const struct other_recordings none = {0};
+	_findings_ struct findings f = {0};
+	struct doctor_facts facts;
+	struct doctor_trials trials;
+
+	sample_facts(&facts);
 	sample_trials(&trials);
 	trials.costs.emulated.hit_ps = 0;
-	judge_recording(&silent, &facts, &trials, &others);
-	expect(&silent, "probes", FINDING_PROBLEM, "did not fire", "tracer");
+	trials.costs.rehearsal = *r;
+	judge_recording(&f, &facts, &trials, &none);
+	expect(&f, "probes", state, says, fix);
+}
+
+static void the_counters_show_what_became_of_the_hits(void **state)
+{
+	struct probe_rehearsal r = {.called = true, .written = true};
+
+	probes_say(&r, FINDING_PROBLEM, "the kernel ran no program at them", NULL);
+	r.counters[WIRE_COUNT_HITS_OTHER] = 416;
+	probes_say(&r, FINDING_PROBLEM, "by another number", NULL);
+	r.counters[WIRE_LOST_RECURSION] = 5;
+	probes_say(&r, FINDING_PROBLEM, "refused to run our programs at 5 hits", NULL);
+	r.written = false;
+	probes_say(&r, FINDING_PROBLEM, "wrote no breakpoint", NULL);
+	r.called = false;
+	probes_say(&r, FINDING_PROBLEM, "unknown", NULL);
+	r = (struct probe_rehearsal){.called = true, .written = true};
+	r.counters[WIRE_COUNT_HITS] = 416;
+	probes_say(&r, FINDING_PROBLEM, "fired 416 times, but no record", "newer");
+	r.counters[WIRE_LOST_RING_FULL] = 3;
+	probes_say(&r, FINDING_PROBLEM, "3 records were lost: the ring buffer", "newer");
+	r.counters[WIRE_LOST_NO_STORAGE] = 416;
+	probes_say(&r, FINDING_PROBLEM, "416 of 416 hits were lost: the kernel gives no memory",
+		   "newer");
+	r.counters[WIRE_LOST_NO_STORAGE] = 0;
+	r.spans = 200;
+	probes_say(&r, FINDING_NOTE, "they fire", "idle");
 }
 
 static void limits_are_notes(void **state)
@@ -174,7 +247,6 @@ static void limits_are_notes(void **state)
 	_findings_ struct findings f = {0}, unwritable = {0};
 	struct doctor_trials trials;
 
-	(void)state;
 	sample_trials(&trials);
 	judge_limits(&unwritable, &none, &trials);
 	expect(&unwritable, "open files", FINDING_OK, "1024", NULL);
@@ -182,7 +254,7 @@ static void limits_are_notes(void **state)
 	trials.uprobe_multi = -EINVAL;
 	judge_limits(&f, &few, &trials);
 	expect(&f, "open files", FINDING_NOTE, "1024", "ulimit");
-	expect(&f, "this directory", FINDING_NOTE, "1 MiB", "-o");
+	expect(&f, "this directory", FINDING_NOTE, "1.00 MiB", "-o");
 	assert_int_equal(findings__problems(&f), 0);
 }
 
@@ -191,7 +263,6 @@ static void a_toolchain_is_a_problem_only_if_it_matters(void **state)
 	_toolchains_ struct toolchains list = {0}, none = {0};
 	_findings_ struct findings f = {0}, g = {0}, h = {0};
 
-	(void)state;
 	sample_toolchains(&list);
 	judge_toolchains(&f, &list);
 	expect(&f, "stable-x86_64", FINDING_NOTE, "1 of its 2 queries", "qprof-bpf plan --full");
@@ -208,10 +279,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sound_machine_has_no_problems),
 		cmocka_unit_test(what_a_kernel_lacks_is_a_problem_or_a_note),
-		cmocka_unit_test(a_refusal_is_told_from_missing_capabilities),
+		cmocka_unit_test(a_refusal_is_distinguished_from_missing_capabilities),
+		cmocka_unit_test(what_refuses_is_named_only_if_it_is_proven),
+		cmocka_unit_test(the_ring_of_mappings_is_judged_by_trying_it),
 		cmocka_unit_test(missing_capabilities_come_with_a_command),
 		cmocka_unit_test(other_users_are_judged_by_what_was_tried),
-		cmocka_unit_test(a_rehearsal_tells_what_a_recording_would),
+		cmocka_unit_test(a_rehearsal_reports_what_a_recording_would),
+		cmocka_unit_test(the_counters_show_what_became_of_the_hits),
 		cmocka_unit_test(limits_are_notes),
 		cmocka_unit_test(a_toolchain_is_a_problem_only_if_it_matters),
 	};

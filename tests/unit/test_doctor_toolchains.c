@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "doctor/toolchains.h"
-
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 
 #include "../fixtures/fake_root.h"
 #include "../fixtures/output.h"
@@ -26,7 +23,6 @@ static void rustups_have_the_names_of_their_directories(void **state)
 	_toolchains_ struct toolchains list = {0};
 	char home[64];
 
-	(void)state;
 	put_toolchain("/home/.rustup/toolchains/nightly");
 	put_toolchain("/home/.rustup/toolchains/stable");
 	fake_root_file("/home/.rustup/toolchains/broken/bin/rustc", "");
@@ -45,7 +41,6 @@ static void systems_have_the_names_of_their_executables(void **state)
 {
 	_toolchains_ struct toolchains list = {0};
 
-	(void)state;
 	put_toolchain("/usr");
 	put_toolchain("/usr/lib/rust-1.85");
 	assert_int_equal(toolchains__add_system(&list, fake_root), 0);
@@ -58,7 +53,6 @@ static void one_library_is_one_toolchain(void **state)
 {
 	_toolchains_ struct toolchains list = {0};
 
-	(void)state;
 	assert_int_equal(toolchains__add(&list, "stable", "/a.so", false), 0);
 	assert_int_equal(toolchains__add(&list, "rustc", "/a.so", true), 0);
 	assert_int_equal(toolchains__add(&list, "stable", "/b.so", false), 0);
@@ -73,7 +67,6 @@ static void what_cannot_be_planned_says_why_and_prints_nothing(void **state)
 	_toolchains_ struct toolchains list = {0};
 	struct output o;
 
-	(void)state;
 	put_toolchain("/usr");
 	assert_int_equal(toolchains__add_system(&list, fake_root), 0);
 	assert_int_equal(toolchains__add(&list, "gone", "/nonexistent.so", false), 0);
@@ -93,7 +86,6 @@ static void a_plan_is_summed_up(void **state)
 	_plan_ struct plan *plan = sample_plan();
 	struct toolchain t = {0};
 
-	(void)state;
 	assert_int_equal(toolchain__take(&t, plan), 0);
 	assert_string_equal(t.version, plan->rustc_version);
 	assert_int_equal(t.queries, 2);

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/spans.h"
 #include "export/begins.h"
 #define MAX_EVENTS 40000
@@ -113,7 +108,6 @@ static void nest(struct generator *g, uint16_t depth, uint32_t most)
 
 static void any_nesting_is_kept(void **state)
 {
-	(void)state;
 	gen.rng = rng_new();
 	while (gen.n < 15000) {
 		pass(&gen);
@@ -130,7 +124,6 @@ static void few_are_kept(void **state)
 	struct trace_span s = {.depth = 3};
 	struct begins b = {0};
 
-	(void)state;
 	file.n = 0;
 	for (uint32_t i = 0; i < 10000; i++) {
 		s.start_ns = 10 * i;

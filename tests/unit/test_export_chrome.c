@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/export_trace.h"
 
 static void the_small_trace_is_as_it_was(void **state)
@@ -15,7 +10,6 @@ static void the_small_trace_is_as_it_was(void **state)
 	size_t size;
 	char *text = export_small(export_chrome, &job, &size);
 
-	(void)state;
 	assert_golden("export/small.chrome.json", text);
 	free(text);
 }
@@ -28,7 +22,6 @@ static void it_is_json_and_hostile_names_are_texts_in_it(void **state)
 	struct json_object *document = json_tokener_parse(text), *events, *name;
 	bool found = false;
 
-	(void)state;
 	assert_non_null(document);
 	assert_true(json_object_object_get_ex(document, "traceEvents", &events));
 	for (size_t i = 0; i < json_object_array_length(events); i++) {
@@ -47,7 +40,6 @@ static void what_does_not_fit_is_said(void **state)
 	size_t size;
 	char *text = export_small(export_chrome, &job, &size);
 
-	(void)state;
 	assert_true(job.left_out > 0 && job.least_ns > 0);
 	assert_contains(text, "\"note\":\"");
 	assert_contains(text, " intervals are left out, those shorter than ");

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/export_trace.h"
 
 static void the_small_trace_is_as_it_was(void **state)
@@ -14,7 +9,6 @@ static void the_small_trace_is_as_it_was(void **state)
 	size_t size;
 	char *text = export_small(export_counts, &job, &size);
 
-	(void)state;
 	assert_golden("export/small.csv", text);
 	free(text);
 }
@@ -25,7 +19,6 @@ static void raw_times_are_longer(void **state)
 	size_t size;
 	char *text = export_small(export_counts, &job, &size);
 
-	(void)state;
 	assert_contains(text, "\nmir_built,4,0.001996500\n" + 1);
 	free(text);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
+#include "../fixtures/computed.h"
 #include "../fixtures/spans.h"
 #include "../fixtures/spans_trace.h"
 #include "analyze/summary.h"
@@ -19,6 +15,7 @@ static void assert_is_summary(const struct flame *f, struct trace_reader *r,
 			      const struct trace_costs *costs)
 {
 	_summary_ struct summary *sum = NULL;
+	_self_time_ struct self_time *st = computed_new();
 	_stack_ struct stack s = {0};
 	struct trace_item item;
 
@@ -27,9 +24,9 @@ static void assert_is_summary(const struct flame *f, struct trace_reader *r,
 		if (item.kind == TRACE_ITEM_PROCESS)
 			assert_int_equal(summary__process(sum, item.process), 0);
 		else if (item.kind == TRACE_ITEM_COSTS && costs)
-			summary__set_costs(sum, costs);
+			self_time__set_costs(st, costs);
 		else if (item.kind == TRACE_ITEM_SPAN)
-			assert_int_equal(summary__span(sum, &item.span, NULL), 0);
+			assert_int_equal(computed_span(sum, st, &item.span), 0);
 	}
 	for (uint32_t process = 0; process < N_PROCESSES; process++) {
 		uint64_t self_ns[N_LABELS] = {0}, count[N_LABELS] = {0};
@@ -77,7 +74,6 @@ static void check_random(const struct trace_costs *costs, uint32_t lost)
 
 static void sums_are_those_of_a_report(void **state)
 {
-	(void)state;
 	check_random(NULL, 0);
 }
 
@@ -86,7 +82,6 @@ static void what_probes_took_is_off(void **state)
 {
 	const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
 
-	(void)state;
 	check_random(&costs, 0);
 }
 
@@ -94,7 +89,6 @@ static void lost_parents_lose_nothing_else(void **state)
 {
 	const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
 
-	(void)state;
 	check_random(&costs, 4);
 }
 
@@ -110,7 +104,6 @@ static void all_kinds_of_a_query_bear_what_probes_took(void **state)
 	struct export_job job = {};
 	_flame_ struct flame *f = NULL;
 
-	(void)state;
 	spans_trace(spans, 2, N_PROCESSES, N_LABELS, &costs, readers, 2);
 	job.r = readers[0];
 	assert_int_equal(flame__build(&job, &f), 0);
@@ -159,7 +152,6 @@ static void kinds_have_stacks_of_their_own(void **state)
 		{.start_ns = 10, .end_ns = 20, .label = 1, .kind = TRACE_KIND_ACTIVITY},
 	};
 
-	(void)state;
 	assert_stacks(spans, "q1 1 6; q1>q1 1 1; q1>q1 [IncrementalLoadResult] 0 3; ");
 }
 
@@ -174,7 +166,6 @@ static void threads_of_a_process_are_merged(void **state)
 		{.start_ns = 30, .end_ns = 34, .depth = 3, .label = 2, .tid = 1},
 	};
 
-	(void)state;
 	assert_stacks(spans, "q1 2 11; q1>q2 2 4; q2 1 4; ");
 }
 
@@ -189,7 +180,6 @@ static void what_is_deeper_is_enclosed(void **state)
 		{.start_ns = 10, .end_ns = 20},
 	};
 
-	(void)state;
 	assert_stacks(spans, "q0 1 4; q0>q1 1 3; q0>q1>q2 1 1; q0>q1>q3 1 1; q0>q2 1 1; ");
 }
 
@@ -209,7 +199,6 @@ static void unknown_kinds_are_passed_over(void **state)
 		{.start_ns = 60, .end_ns = 70, .kind = TRACE_KIND_OTHER},
 	};
 
-	(void)state;
 	assert_stacks(spans, "q0 1 30; q0>q1 2 2; q0>q2 2 2; q0>q3 1 1; q1 1 1; ");
 }
 

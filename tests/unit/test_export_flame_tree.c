@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "export/flame_tree.h"
 static uint32_t add(struct flame_tree *t, uint32_t parent, uint32_t frame, uint64_t self_ns)
 {
@@ -24,7 +19,6 @@ static void children_are_found_by_frame(void **state)
 	struct flame_tree t = {0};
 	uint32_t top = flame_tree__new(&t, 0), a = add(&t, top, 1, 10);
 
-	(void)state;
 	assert_int_equal(flame_tree__find(&t, top, 1), a);
 	assert_int_equal(flame_tree__find(&t, top, 2), FLAME_NONE);
 	assert_int_equal(flame_tree__find(&t, a, 1), FLAME_NONE);
@@ -38,7 +32,6 @@ static void what_is_the_same_is_added_up(void **state)
 	uint32_t from = flame_tree__new(&t, 0), to = flame_tree__new(&t, 0);
 	uint32_t a = add(&t, to, 1, 10), b = add(&t, a, 2, 20);
 
-	(void)state;
 	/* from: 1 > (2 > 3), 4; to: 1 > 2 */
 	add(&t, add(&t, add(&t, from, 1, 100), 2, 200), 3, 300);
 	add(&t, from, 4, 400);
@@ -67,7 +60,6 @@ static void deep_trees_are_moved(void **state)
 	struct flame_tree t = {0};
 	uint32_t tops[2], node;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		tops[i] = node = flame_tree__new(&t, 0);
 		for (uint32_t depth = 0; depth < 65536; depth++)

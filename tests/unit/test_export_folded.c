@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/export_trace.h"
 
 static void the_small_trace_is_as_it_was(void **state)
@@ -14,7 +9,6 @@ static void the_small_trace_is_as_it_was(void **state)
 	size_t size;
 	char *text = export_small(export_folded, &job, &size);
 
-	(void)state;
 	assert_golden("export/small.folded", text);
 	free(text);
 }
@@ -25,7 +19,6 @@ static void raw_times_are_longer(void **state)
 	size_t size;
 	char *text = export_small(export_folded, &job, &size);
 
-	(void)state;
 	/* With no cost taken off: 1000 - 500 - 200 in what is not known - the rest of that. */
 	assert_contains(text, "rustdoc (4711);typeck 1000\n");
 	assert_int_equal(job.written, 8);

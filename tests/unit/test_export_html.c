@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/export_trace.h"
 #include "../fixtures/page.h"
 
@@ -71,7 +66,6 @@ static void the_data_of_the_small_trace_are_as_they_were(void **state)
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
-	(void)state;
 	print_spans(f, page);
 	print_flame(f, page);
 	print_document(f, page, "report");
@@ -96,7 +90,6 @@ static void names_are_no_part_of_the_page(void **state)
 	struct export_job job = {};
 	char *page = small(&job);
 
-	(void)state;
 	/* Four blocks, and the script of the page. */
 	assert_int_equal(count(page, "</script>"), 5);
 	assert_int_equal(count(page, "<b>"), 0);
@@ -109,7 +102,6 @@ static void it_allows_its_own_script_only_and_loads_nothing(void **state)
 	struct export_job job = {};
 	char *page = small(&job);
 
-	(void)state;
 	assert_contains(page, "\"default-src 'none'; script-src 'sha256-");
 	assert_int_equal(count(page, "http"), 1); /* http-equiv */
 	assert_int_equal(count(page, "src="), 0);
@@ -123,7 +115,6 @@ static void documents_are_json(void **state)
 	char *page = small(&job);
 	static const char *const ids[] = {"about", "report"};
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		size_t size;
 		uint8_t *bytes = page_block(page, ids[i], &size);
@@ -144,7 +135,6 @@ static void read_twice_it_is_the_same(void **state)
 	struct export_job once = {}, twice = {.max_bytes = 130000};
 	char *a = small(&once), *b = small(&twice);
 
-	(void)state;
 	assert_int_equal(twice.reserved > 0, 1);
 	assert_int_equal(twice.left_out, 0);
 	for (int i = 0; i < 4; i++) {
@@ -167,7 +157,6 @@ static void what_does_not_fit_is_said(void **state)
 	size_t size;
 	uint8_t *about = page_block(page, "about", &size);
 
-	(void)state;
 	assert_true(job.left_out > 0);
 	assert_contains((char *)about, "\"note\":\"");
 	assert_contains((char *)about, " intervals are left out");

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/export_trace.h"
+#include "../fixtures/parsed_json.h"
 #include "export/html_report.h"
 
 /* An export that writes the report only. */
@@ -33,16 +27,12 @@ static int export_report(struct export_job *job)
 /* {name: self_ns} of a member, which is rows. */
 static uint64_t self_of(struct json_object *report, const char *rows, const char *name)
 {
-	struct json_object *all, *row, *found;
+	struct json_object *all = member(report, rows), *row;
 
-	assert_true(json_object_object_get_ex(report, rows, &all));
 	for (size_t i = 0; i < json_object_array_length(all); i++) {
 		row = json_object_array_get_idx(all, i);
-		assert_true(json_object_object_get_ex(row, "name", &found));
-		if (strcmp(json_object_get_string(found), name))
-			continue;
-		assert_true(json_object_object_get_ex(row, "self_ns", &found));
-		return json_object_get_uint64(found);
+		if (!strcmp(json_object_get_string(member(row, "name")), name))
+			return json_object_get_uint64(member(row, "self_ns"));
 	}
 	fail_msg("no row of %s", name);
 	return 0;
@@ -64,7 +54,6 @@ static void it_has_queries_and_crates(void **state)
 {
 	struct json_object *raw = report_of_small(true);
 
-	(void)state;
 	/* 2000..2300, 2700..2900, 3400..3400 and 4000..2000000. */
 	assert_int_equal(self_of(raw, "queries", "mir_built"), 1996500);
 	assert_true(self_of(raw, "groups", "a") >= 1996500);
@@ -75,7 +64,6 @@ static void probes_are_taken_off_unless_it_is_raw(void **state)
 {
 	struct json_object *raw = report_of_small(true), *report = report_of_small(false);
 
-	(void)state;
 	assert_true(self_of(report, "queries", "typeck") < self_of(raw, "queries", "typeck"));
 	json_object_put(raw);
 	json_object_put(report);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/page.h"
 #include "../fixtures/random.h"
 
@@ -17,7 +12,7 @@ static void assert_kept(const struct html_span *spans, size_t n)
 {
 	_close_ int fd = memfd_create("spans", MFD_CLOEXEC);
 	_out_ struct out *out = NULL;
-	_packed_ struct packed *p = NULL;
+	_gzip_ struct gzip *p = NULL;
 	struct html_spans s = {0};
 	struct html_span *found;
 	uint8_t *bytes;
@@ -25,12 +20,12 @@ static void assert_kept(const struct html_span *spans, size_t n)
 	char *text;
 
 	assert_int_equal(out__new(fd, &out), 0);
-	assert_int_equal(packed__new(out, &p), 0);
+	assert_int_equal(gzip__new(out, GZIP_BASE64, &p), 0);
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(html_spans__add(&s, &spans[i], p), 0);
 	assert_int_equal(html_spans__finish(&s, p), 0);
 	html_spans__destroy(&s);
-	assert_int_equal(packed__finish(p), 0);
+	assert_int_equal(gzip__finish(p), 0);
 	assert_int_equal(out__flush(out), 0);
 	text = calloc(1, out__size(out) + 1);
 	assert_int_equal(pread(fd, text, out__size(out), 0), out__size(out));
@@ -58,7 +53,6 @@ static void random_spans_come_out_as_they_went_in(void **state)
 	struct rng rng = rng_new();
 	uint64_t now = 1000, depth = 0;
 
-	(void)state;
 	for (size_t i = 0; i < SPANS; i++) {
 		bool odd = !rng_below(&rng, 50);
 
@@ -81,7 +75,6 @@ static void random_spans_come_out_as_they_went_in(void **state)
 
 static void there_may_be_none(void **state)
 {
-	(void)state;
 	assert_kept(NULL, 0);
 }
 

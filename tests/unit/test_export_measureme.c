@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "export/measureme.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/directory.h"
 #include "../fixtures/output.h"
 #include "../fixtures/spans.h"
@@ -69,7 +64,7 @@ static int export(bool force, struct measureme_sums *sums)
 
 	assert_int_equal(trace_reader__open(directory_path("t.qpt"), &survey, NULL), 0);
 	assert_int_equal(trace_reader__open(directory_path("t.qpt"), &r, NULL), 0);
-	return export_measureme(survey, r, directory_fd, directory, force, sums);
+	return export_measureme(survey, r, directory_fd, directory, force, UINT64_MAX, sums);
 }
 
 static bool exists(const char *name)
@@ -128,7 +123,6 @@ static void a_trace_comes_back(void **state)
 	struct trace_writer *w = open_trace();
 	struct measureme_sums sums;
 
-	(void)state;
 	for (uint32_t i = 0; i < 4; i++)
 		add_process(w, i, 100 + i, "c");
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -161,7 +155,6 @@ static void files_have_names_as_rustc_gives_them(void **state)
 	struct measureme_sums sums;
 	char longest[300];
 
-	(void)state;
 	memset(longest, 'x', sizeof(longest));
 	longest[299] = '\0';
 	memcpy(longest + 199, "\xc3\xa9", 2);
@@ -197,7 +190,6 @@ static void nothing_is_overwritten_unless_forced(void **state)
 	struct output o;
 	int err;
 
-	(void)state;
 	add_process(w, 0, 1, "first");
 	add_process(w, 1, 2, "there");
 	add_span(w, 0);
@@ -225,7 +217,6 @@ static void times_start_with_the_process(void **state)
 	struct mm_event e;
 	const char *why;
 
-	(void)state;
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	add_span(w, 0);
 	close_trace(w);
@@ -246,7 +237,6 @@ static void what_does_not_nest_is_counted(void **state)
 	struct trace_span s = {.start_ns = 75, .end_ns = 90, .tid = 3};
 	struct measureme_sums sums;
 
-	(void)state;
 	add_process(w, 0, 1, "x");
 	add_span(w, 0);
 	assert_int_equal(trace_writer__span(w, &s), 0);
@@ -263,7 +253,6 @@ static void off_cpu_is_left_out(void **state)
 	struct trace_span s = {.start_ns = 71, .end_ns = 75, .tid = 3, .kind = TRACE_KIND_OFF_CPU};
 	struct measureme_sums sums;
 
-	(void)state;
 	add_process(w, 0, 1, "x");
 	add_process(w, 1, 2, "only off");
 	assert_int_equal(trace_writer__span(w, &s), 0);

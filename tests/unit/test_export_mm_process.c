@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "export/mm_process.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/directory.h"
 #include "import/mm_reader.h"
 #include "qprof/measureme_format.h"
@@ -88,7 +83,6 @@ static void metadata_is_whole(void **state)
 	_mm_reader_ struct mm_reader *r = end(begin(texts, &losses));
 	const struct mm_metadata *m = mm_reader__metadata(r);
 
-	(void)state;
 	assert_true(m->found && m->exported && m->has_losses);
 	assert_int_equal(m->start_time_ns, 1001000);
 	assert_int_equal(m->process.pid, 4711);
@@ -140,7 +134,6 @@ static void an_invocation_id_stands_for_one_label(void **state)
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_event events[8];
 
-	(void)state;
 	for (size_t i = 0; i < 8; i++)
 		add(m, cases[i].label, cases[i].invocation, 0);
 	r = end(m);
@@ -164,7 +157,6 @@ static void texts_are_made_fit(void **state)
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_event events[3];
 
-	(void)state;
 	add(m, 2, 1, own);
 	add(m, 3, 2, TRACE_KIND_LOAD);
 	add(m, 12345, 3, 0);
@@ -187,7 +179,6 @@ static void a_cache_hit_is_an_instant(void **state)
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_event e;
 
-	(void)state;
 	assert_int_equal(mm_process__span(m, &s), 0);
 	r = end(m);
 	assert_int_equal(mm_reader__events(r, 0, 1, &e), 0);
@@ -269,7 +260,6 @@ static void arguments_are_given_back(void **state)
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_process *m = begin(texts, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < 9; i++)
 		add(m, cases[i].other ? other : label, cases[i].invocation, 0);
 	r = end(m);
@@ -292,7 +282,6 @@ static void times_are_limited(void **state)
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_event e[2];
 
-	(void)state;
 	assert_int_equal(mm_process__span(m, &s), 1);
 	s.start_ns = BASE + (1ull << 49);
 	assert_int_equal(mm_process__span(m, &s), 1);
@@ -315,7 +304,6 @@ static void sums_beyond_an_event_take_several(void **state)
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_event e[4];
 
-	(void)state;
 	assert_int_equal(mm_process__tally(m, &t), 0);
 	assert_int_equal(mm_process__tally(m, &none), 0);
 	assert_int_equal(mm_process__events(m), 4);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "export/mm_writer.h"
 
-#include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/directory.h"
 #include "../fixtures/disk.h"
 #include "../fixtures/random.h"
@@ -41,7 +37,6 @@ static void what_is_written_is_read(void **state)
 	_mm_reader_ struct mm_reader *r = NULL;
 	char text[200];
 
-	(void)state;
 	assert_int_equal(mm_writer__string(w, "kind", &kind), 0);
 	for (uint32_t i = 0; i < 5000; i++) {
 		snprintf(text, sizeof(text), "%*u", 1 + (int)rng_below(&rng, 150), i);
@@ -81,7 +76,6 @@ static void a_long_string_takes_several_pages(void **state)
 	char *text = malloc(600001);
 	uint64_t id;
 
-	(void)state;
 	memset(text, 'x', 600000);
 	text[600000] = '\0';
 	assert_int_equal(mm_writer__string(w, text, &id), 0);
@@ -95,7 +89,6 @@ static void what_the_format_cannot_hold_is_refused(void **state)
 {
 	_mm_writer_ struct mm_writer *w = new_writer();
 
-	(void)state;
 	assert_int_equal(mm_writer__interval(w, 1, 1, 1, 6, 5), -EINVAL);
 	assert_int_equal(mm_writer__instant(w, 1, 1, 1, 0xfffffffffffeull), -EINVAL);
 	assert_int_equal(mm_writer__interval(w, 1, 1, 1, 6, 0xfffffffffffeull), -EINVAL);
@@ -109,7 +102,6 @@ static void a_file_is_not_replaced_unless_forced(void **state)
 	struct mm_reader *r;
 	uint64_t id;
 
-	(void)state;
 	directory_files(true);
 	first = new_writer();
 	second = new_writer();
@@ -134,7 +126,6 @@ static void an_unfinished_file_is_removed(void **state)
 	unsigned int before = directory_files(false);
 	struct mm_writer *w = new_writer();
 
-	(void)state;
 	assert_int_equal(directory_files(false), before + 1);
 	mm_writer__free(w);
 	assert_int_equal(directory_files(false), before);
@@ -149,7 +140,6 @@ static void a_full_disk_is_an_error_for_ever(void **state)
 	uint64_t n = 0;
 	int err = 0;
 
-	(void)state;
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	limit = (struct rlimit){200000, old.rlim_max};
@@ -178,14 +168,12 @@ static void what_did_not_reach_the_disk_gets_no_name(void **state)
 		assert_int_equal(directory_files(false), before - 1);
 		assert_int_equal(access(directory_path("unsynced"), F_OK), -1);
 	}
-	(void)state;
 }
 
 static void no_directory_is_an_error(void **state)
 {
 	struct mm_writer *w = NULL;
 
-	(void)state;
 	assert_int_equal(mm_writer__open(-1, &w), -EBADF);
 	assert_null(w);
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "export/nesting.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/spans.h"
 
 struct interval {
@@ -41,7 +36,6 @@ static void what_nests_is_left_alone(void **state)
 	struct spans *s = spans_new(&rng, 15000, 1, 10);
 	struct nesting n = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < s->n; i++) {
 		uint64_t start = s->at[i].start_ns, end = s->at[i].end_ns;
 
@@ -59,7 +53,6 @@ static void anything_is_made_to_nest(void **state)
 	uint32_t used[3] = {0}, changed = 0;
 	struct nesting n = {0};
 
-	(void)state;
 	for (int i = 0; i < 10000; i++) {
 		uint32_t thread = rng_below(&rng, 3);
 		struct interval *v = &out[thread][used[thread]];
@@ -94,7 +87,6 @@ static void a_lost_parent_changes_nothing(void **state)
 {
 	struct nesting n = {0};
 
-	(void)state;
 	fit(&n, 2, 1, 2, 1, 2);
 	fit(&n, 2, 3, 4, 3, 4);
 	/* That of 1..2 was lost. */
@@ -107,7 +99,6 @@ static void an_overlap_is_cut_and_an_end_moved(void **state)
 {
 	struct nesting n = {0};
 
-	(void)state;
 	fit(&n, 1, 10, 20, 10, 20);
 	fit(&n, 1, 15, 30, 20, 30);
 	fit(&n, 1, 25, 26, 30, 30);
@@ -121,7 +112,6 @@ static void a_parent_of_very_many_is_left_alone(void **state)
 	struct nesting n = {0};
 	uint64_t at = 100;
 
-	(void)state;
 	for (int i = 0; i < 300000; i++, at += 10)
 		fit(&n, 1, at, at + 5, at, at + 5);
 	fit(&n, 0, 50, at, 50, at);

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 #include <sys/stat.h>
 #include <zlib.h>
 
@@ -27,7 +23,6 @@ static void of_a_whole_trace_there_is_nothing_to_say(void **state)
 	struct export_job job = {};
 	struct trace_item item;
 
-	(void)state;
 	spans_trace(&span, 1, 1, 1, NULL, &job.r, 1);
 	while (!trace_reader__next(job.r, &item) && item.kind != TRACE_ITEM_END)
 		;
@@ -62,7 +57,7 @@ static void write_lossy(const char *path)
 
 #define UNRECORDED                                                                             \
 	"5,000 executions were only counted and about 60 estimated, to keep within a budget: " \
-	"they have no interval, and the times of who called them have theirs"
+	"they have no interval, and their time is part of their callers'"
 
 static void what_is_missing_is_said(void **state)
 {
@@ -72,7 +67,6 @@ static void what_is_missing_is_said(void **state)
 	_free_ char *all = NULL;
 	struct trace_item item;
 
-	(void)state;
 	temporary_name(path);
 	write_lossy(path);
 	assert_int_equal(trace_reader__open(path, &job.r, NULL), 0);
@@ -86,7 +80,7 @@ static void what_is_missing_is_said(void **state)
 	assert_note(&job, NOTE_UNRECORDED, UNRECORDED);
 	assert_note(&job, NOTE_UNWATCHED,
 		    "activities, waiting or loading were not watched all the time, to keep within "
-		    "a budget: what there was of them then is missing");
+		    "a budget: their intervals are incomplete");
 	assert_note(&job, NOTE_LEFT_OUT,
 		    "1 interval is left out, those shorter than 10 ns first, as the file is to be "
 		    "no larger than 19 B");
@@ -147,7 +141,6 @@ static void files_say_that_the_trace_was_not_whole(void **state)
 					    export_svg, export_pprof};
 	static const char said[] = "the trace is not whole (cut short ";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
 		size_t size;
 		char *bytes = export_cut(formats[i], &size);

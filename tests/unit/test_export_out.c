@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/output.h"
 #include "export/out.h"
 typedef void (*put_fn)(struct out *o);
@@ -64,7 +58,6 @@ static void put_plain(struct out *o)
 
 static void texts_stay_in_what_they_are_in(void **state)
 {
-	(void)state;
 	assert_written(put_numbers, "0 18446744073709551615 0.007 1234.567");
 	assert_written(put_json, "\"a\\\"\\\\\\u000a\\u001f\x7f/\xc3\xa9\xef\xbf\xbd"
 				 "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
@@ -86,7 +79,6 @@ static void what_is_larger_than_the_buffer_is_in_order(void **state)
 {
 	char *text;
 
-	(void)state;
 	memset(large, '-', sizeof(large) - 1);
 	text = written(put_large);
 	assert_int_equal(strlen(text), sizeof(large) + 1);
@@ -100,7 +92,6 @@ static void the_first_error_stays(void **state)
 	_close_ int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	_out_ struct out *o = NULL;
 
-	(void)state;
 	assert_int_equal(out__new(fd, &o), 0);
 	out__text(o, "x");
 	assert_int_equal(out__error(o), 0);

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "export/parallelism.h"
 
 #include <math.h>
@@ -36,7 +31,6 @@ static void overlaps_add_up(void **state)
 {
 	struct told t = {};
 
-	(void)state;
 	parallelism__init(&p, 1000 * MS);
 	parallelism__add(&p, 1000 * MS, 1004 * MS);
 	parallelism__add(&p, 1001 * MS, 1003 * MS);
@@ -53,7 +47,6 @@ static void nothing_is_nothing(void **state)
 {
 	struct told t = {};
 
-	(void)state;
 	parallelism__init(&p, 5);
 	parallelism__add(&p, 1, 4);
 	assert_int_equal(parallelism__each(&p, tell, &t), 0);
@@ -67,7 +60,6 @@ static void time_is_kept(void **state)
 	struct told t = {};
 	double busy = 0;
 
-	(void)state;
 	parallelism__init(&p, 0);
 	for (int i = 0; i < 100000; i++) {
 		uint64_t start = rng_below(&rng, 1 + (uint64_t)i * MS),

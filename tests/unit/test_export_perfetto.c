@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/export_trace.h"
 #include "trace/bytes.h"
 static void the_small_trace_is_as_it_was(void **state)
@@ -14,7 +9,6 @@ static void the_small_trace_is_as_it_was(void **state)
 	size_t size;
 	char *bytes = export_small(export_perfetto, &job, &size);
 
-	(void)state;
 	assert_int_equal(job.written, 12);
 	assert_int_equal(job.left_out, 0);
 	assert_golden_bytes("export/small.pftrace", bytes, size);
@@ -29,7 +23,6 @@ static void it_is_packets(void **state)
 	char *bytes = export_small(export_perfetto, &job, &size);
 	struct byte_reader r = {(uint8_t *)bytes, (uint8_t *)bytes + size, false};
 
-	(void)state;
 	while (r.at < r.end) {
 		assert_int_equal(byte_reader__varint(&r), 1 << 3 | 2);
 		byte_reader__bytes(&r, byte_reader__varint(&r));
@@ -44,7 +37,6 @@ static void what_does_not_fit_is_left_out(void **state)
 	size_t size;
 	char *bytes = export_small(export_perfetto, &job, &size);
 
-	(void)state;
 	assert_int_equal(job.written + job.left_out, 12);
 	/* 56 bytes are reckoned for each; the five longest fit. */
 	assert_int_equal(job.least_ns, 480);

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <stdlib.h>
-#include <string.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "export/process_title.h"
 static void titles(void **state)
 {
@@ -23,7 +16,6 @@ static void titles(void **state)
 		{{.pid = 4294967295u}, "process (4294967295)"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		char *title = process_title(&rows[i].process);
 

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "export/protobuf.h"
 static void fields_are_as_the_format_says(void **state)
 {
@@ -16,7 +11,6 @@ static void fields_are_as_the_format_says(void **state)
 		0x96, 0x01, 0xe1, 0x02, 0,    0,   0,	0,   0,	  0,   0xf0, 0x3f, 0x82, 0x01, 0};
 	struct byte_buffer b = {}, inner = {};
 
-	(void)state;
 	protobuf__varint(&b, 1, 150);
 	protobuf__text(&b, 2, "testing");
 	protobuf__varint(&inner, 1, 150);
@@ -35,7 +29,6 @@ static void texts_are_utf8(void **state)
 	static const uint8_t expected[] = {0x0a, 7, 'a', 0xef, 0xbf, 0xbd, 0xc3, 0xa9, 'b'};
 	struct byte_buffer b = {}, empty = {};
 
-	(void)state;
 	protobuf__text(&b, 1,
 		       "a\xff\xc3\xa9"
 		       "b");

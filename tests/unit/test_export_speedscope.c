@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/export_trace.h"
 
 static void the_small_trace_is_as_it_was(void **state)
@@ -15,7 +10,6 @@ static void the_small_trace_is_as_it_was(void **state)
 	size_t size;
 	char *text = export_small(export_speedscope, &job, &size);
 
-	(void)state;
 	assert_golden("export/small.speedscope.json", text);
 	free(text);
 }
@@ -27,7 +21,6 @@ static void weights_add_up_to_the_end(void **state)
 	char *text = export_small(export_speedscope, &job, &size);
 	struct json_object *document = json_tokener_parse(text), *profiles;
 
-	(void)state;
 	assert_non_null(document);
 	assert_true(json_object_object_get_ex(document, "profiles", &profiles));
 	assert_int_equal(json_object_array_length(profiles), 3);

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/spans_trace.h"
 #include "export/stack.h"
 static void each_stack_comes_once(void **state)
@@ -23,7 +18,6 @@ static void each_stack_comes_once(void **state)
 	_stack_ struct stack s = {0};
 	char text[256] = "";
 
-	(void)state;
 	spans_trace(spans, 5, 3, 3, NULL, &job.r, 1);
 	assert_int_equal(flame__build(&job, &f), 0);
 	for (uint32_t process = 0; stack__begin(&s, f, process); process++) {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/export_trace.h"
 
 static void the_small_trace_is_as_it_was(void **state)
@@ -14,7 +9,6 @@ static void the_small_trace_is_as_it_was(void **state)
 	size_t size;
 	char *text = export_small(export_svg, &job, &size);
 
-	(void)state;
 	assert_golden("export/small.svg", text);
 	free(text);
 }
@@ -25,7 +19,6 @@ static void names_end_nothing(void **state)
 	size_t size;
 	char *text = export_small(export_svg, &job, &size), *script;
 
-	(void)state;
 	assert_int_equal(strlen(text), size);
 	assert_lacks(text, "<b>");
 	assert_contains(text, "&lt;b&gt;&quot;&#39;&amp;");
@@ -42,7 +35,6 @@ static void boxes_are_buttons_with_their_title_as_name(void **state)
 	size_t size;
 	char *text = export_small(export_svg, &job, &size);
 
-	(void)state;
 	assert_lacks(text, "role=\"img\"");
 	assert_contains(text, "<g class=\"b\" role=\"button\" tabindex=\"0\" data-n=\"typeck\"");
 	assert_contains(text, "<title>typeck (");

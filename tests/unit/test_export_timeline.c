@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/spans_trace.h"
 #include "export/timeline.h"
 /* What a format was told, as a text. */
@@ -21,39 +16,33 @@ static void tell(const char *format, ...)
 	va_end(args);
 }
 
-static int tell_process(void *ctx, const struct timeline_process *p)
+static int pass_process(void *ctx, const struct timeline_process *p)
 {
-	(void)ctx;
 	tell("p%u %s; ", p->pid, p->title);
 	return 0;
 }
 
 static int tell_thread(void *ctx, const struct timeline_thread *t, const char *name)
 {
-	(void)ctx;
 	tell("t%u/%u/%u%s; ", t->process->pid, t->tid, t->index, name ?: "");
 	return 0;
 }
 
 static int tell_span(void *ctx, const struct timeline_thread *t, const struct trace_span *s)
 {
-	(void)ctx;
 	tell("s%u %u-%u; ", t->index, (unsigned int)s->start_ns, (unsigned int)s->end_ns);
 	return 0;
 }
 
 static int tell_counter(void *ctx, enum timeline_counter counter, uint64_t at_ns, double value)
 {
-	(void)ctx;
-	(void)at_ns;
-	(void)value;
 	tell("%s; ", timeline_counter_text(counter));
 	return 0;
 }
 
 static const struct timeline_format format = {
 	.span_bytes = 10,
-	.process = tell_process,
+	.process = pass_process,
 	.thread = tell_thread,
 	.span = tell_span,
 	.counter = tell_counter,
@@ -75,7 +64,7 @@ static void run(struct export_job *job, const struct trace_span *spans, size_t n
 	trace_reader__free(readers[1]);
 }
 
-static void processes_and_threads_are_told_once_and_first(void **state)
+static void processes_and_threads_are_reported_once_and_first(void **state)
 {
 	const struct trace_span spans[] = {
 		{.start_ns = 10, .end_ns = 20, .tid = 5, .depth = 1},
@@ -84,7 +73,6 @@ static void processes_and_threads_are_told_once_and_first(void **state)
 	};
 	struct export_job job = {};
 
-	(void)state;
 	run(&job, spans, 3);
 	assert_string_equal(told, "p100 process (100); t100/5/0; s0 10-20; s0 50-60; "
 				  "p101 process (101); t101/5/1; s1 30-40; ");
@@ -103,7 +91,6 @@ static void what_overlaps_is_cut(void **state)
 	};
 	struct export_job job = {};
 
-	(void)state;
 	run(&job, spans, 4);
 	assert_string_equal(
 		told, "p100 process (100); t100/0/0; s0 10-20; s0 20-30; s0 5-5; s0 30-90000000; "
@@ -119,7 +106,6 @@ static void what_is_left_out_is_noted(void **state)
 	};
 	struct export_job job = {.max_bytes = 19};
 
-	(void)state;
 	run(&job, spans, 2);
 	assert_contains(told, "t100/0/0; s0 20-30; p101");
 	assert_int_equal(job.left_out, 1);
@@ -128,7 +114,7 @@ static void what_is_left_out_is_noted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(processes_and_threads_are_told_once_and_first),
+		cmocka_unit_test(processes_and_threads_are_reported_once_and_first),
 		cmocka_unit_test(what_overlaps_is_cut),
 		cmocka_unit_test(what_is_left_out_is_noted),
 	};

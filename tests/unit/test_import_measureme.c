@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "import/measureme.h"
 
-#include <errno.h>
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/mm_bytes.h"
 #include "../fixtures/random.h"
 #include "../fixtures/temporary.h"
@@ -83,13 +79,11 @@ static void check_golden(const char *pattern, size_t least)
 
 static void good_golden_files_are_imported(void **state)
 {
-	(void)state;
 	check_golden(GOLDEN "good-*.mm_profdata", 8);
 }
 
 static void bad_golden_files_give_what_they_hold(void **state)
 {
-	(void)state;
 	check_golden(GOLDEN "bad-*.mm_profdata", 18);
 }
 
@@ -118,7 +112,6 @@ static void every_cut_is_imported(void **state)
 	_free_ uint8_t *bytes = NULL;
 	size_t size = 0, last = 0;
 
-	(void)state;
 	bytes = slurp(GOLDEN "good-small-pages.mm_profdata", &size);
 	assert_non_null(bytes);
 	for (size_t n = 0; n <= size; n++) {
@@ -140,7 +133,6 @@ static void no_flipped_byte_is_trusted(void **state)
 	_free_ uint8_t *bytes = NULL;
 	size_t size = 0;
 
-	(void)state;
 	bytes = slurp(GOLDEN "good-values.mm_profdata", &size);
 	assert_non_null(bytes);
 	for (int i = 0; i < 2000; i++) {
@@ -168,7 +160,6 @@ static void a_file_names_a_crate_that_nothing_else_names(void **state)
 	struct byte_buffer file;
 	struct mm_bytes m;
 
-	(void)state;
 	mm_bytes__begin(&m);
 	mm_bytes__metadata(&m, 1, 1, "rustc @args");
 	file = mm_bytes__file(&m, 100);
@@ -191,7 +182,6 @@ static void many_labels_keep_their_names(void **state)
 	uint64_t kind;
 	char name[32];
 
-	(void)state;
 	mm_bytes__begin(&m);
 	mm_bytes__metadata(&m, 1, 1, "rustc");
 	kind = mm_bytes__string(&m, "Query");

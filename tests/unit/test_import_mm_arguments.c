@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "import/mm_arguments.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/directory.h"
 #include "import/measureme.h"
 #include "qprof/trace_format.h"
@@ -44,7 +40,6 @@ static void strings_stay_shared(void **state)
 	_trace_reader_ struct trace_reader *trace = NULL;
 	struct trace_item item;
 
-	(void)state;
 	assert_int_equal(mm_arguments__map(&a), 0);
 	assert_int_equal(a.kept, 3);
 	assert_false(a.full);
@@ -67,7 +62,6 @@ static void a_trace_may_be_full(void **state)
 	struct measureme_found found;
 	uint32_t id;
 
-	(void)state;
 	assert_int_equal(trace_writer__intern(w, "x", &id), 0);
 	assert_int_equal(trace_writer__map(w, &all), 0);
 	assert_int_equal(import_measureme(w, 0, r, "x", &found), 0);

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "import/mm_depths.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/mm_bytes.h"
 #include "../fixtures/spans.h"
 
@@ -32,7 +28,6 @@ static void depths_are_those_of_the_nesting(void **state)
 	struct mm_bytes m;
 	uint64_t base = s->at[0].start_ns - 1000000, last = 0;
 
-	(void)state;
 	mm_bytes__begin(&m);
 	for (uint32_t i = 0; i < s->n; i++) {
 		last = s->at[i].end_ns - base > last ? s->at[i].end_ns - base : last;
@@ -66,7 +61,6 @@ static void what_has_no_place_is_counted(void **state)
 	struct mm_depths d;
 	struct mm_bytes m;
 
-	(void)state;
 	mm_bytes__begin(&m);
 	for (size_t i = 0; i < 8; i++)
 		mm_bytes__event(&m, 1, 1, 1, events[i].start, events[i].end);
@@ -85,7 +79,6 @@ static void depths_have_a_limit(void **state)
 	struct mm_depths d;
 	struct mm_bytes m;
 
-	(void)state;
 	mm_bytes__begin(&m);
 	for (uint32_t i = 0; i < 70000; i++)
 		mm_bytes__event(&m, 1, 1, 1, 70000 - i, 80000 + i);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "import/mm_file.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/mm_bytes.h"
 #include "../fixtures/random.h"
 #include "base/cleanup.h"
@@ -21,7 +16,6 @@ static void streams_are_put_together(void **state)
 	char path[40];
 	int fd;
 
-	(void)state;
 	mm_bytes__begin(&m);
 	for (int i = 0; i < 3000; i++)
 		mm_bytes__event(&m, rng_u64(&rng), i, i, i, i);
@@ -62,7 +56,6 @@ static void refuse(const char *path, int err, const char *says)
 
 static void what_is_no_file_is_refused(void **state)
 {
-	(void)state;
 	refuse("/nonexistent", -ENOENT, "No such file or directory");
 	refuse("/tmp", -EINVAL, "it is not a regular file");
 	refuse("/dev/null", -EINVAL, "it is not a regular file");
@@ -78,7 +71,6 @@ static void a_file_that_shrinks_is_an_error(void **state)
 	char path[40], got[9];
 	int fd;
 
-	(void)state;
 	mm_bytes__begin(&m);
 	mm_bytes__string(&m, "x");
 	bytes = mm_bytes__file(&m, 100);
@@ -96,7 +88,6 @@ static void the_first_problem_holds(void **state)
 {
 	struct mm_file f = {.fd = -1};
 
-	(void)state;
 	mm_file__problem(&f, "cut at %d", 5);
 	mm_file__problem(&f, "cut at %d", 6);
 	assert_string_equal(f.problem, "cut at 5");

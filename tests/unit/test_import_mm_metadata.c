@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "import/mm_metadata.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/random.h"
 
 static struct mm_metadata parse(const char *text)
@@ -34,7 +29,6 @@ static void check_cmd(const char *escaped, const char *cmd)
 
 static void escapes_of_json_and_of_rust_are_taken(void **state)
 {
-	(void)state;
 	check_cmd("rustc a.rs ", "rustc a.rs");
 	check_cmd("", "");
 	check_cmd("don\\'t \\\"x\\\" \\\\\\' \\\\u{e9}", "don't \"x\" \\' \\u{e9}");
@@ -70,7 +64,6 @@ static void what_makes_no_sense_is_not_found(void **state)
 		"{\"start_time\": 1, \"process_id\": 1, \"cmd\": \"\\",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		struct mm_metadata m = parse(texts[i]);
 
@@ -89,7 +82,6 @@ static void our_own_member_is_taken(void **state)
 				     "\"attached_late\": true, \"losses\": {\"ring_full\": 3, "
 				     "\"new_cause\": 1}}}");
 
-	(void)state;
 	assert_true(m.found && m.exported && m.has_losses);
 	assert_true(m.start_time_ns == UINT64_MAX);
 	assert_string_equal(m.process.crate, "a");
@@ -113,7 +105,6 @@ static void random_texts_are_harmless(void **state)
 	static const char alphabet[] = "\\\\\\u{}'\"e9x{\":,[";
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		size_t size = rng_below(&rng, 30);
 		char *text = malloc(size + 1);

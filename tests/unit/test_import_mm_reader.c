@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "import/mm_reader.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/mm_bytes.h"
 #include "../fixtures/random.h"
 
@@ -33,7 +28,6 @@ static void events_are_as_written(void **state)
 	static struct mm_event events[9000];
 	struct mm_bytes m;
 
-	(void)state;
 	mm_bytes__begin(&m);
 	for (int i = 0; i < 9000; i++) {
 		uint64_t kind = rng_u64(&rng), id = rng_u64(&rng);
@@ -91,7 +85,6 @@ static void labels_are_checked_as_upstream_does(void **state)
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_bytes m;
 
-	(void)state;
 	mm_bytes__begin(&m);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		ids[i] = mm_bytes__string(&m, cases[i].text);
@@ -104,12 +97,11 @@ static void labels_are_checked_as_upstream_does(void **state)
 	assert_true(mm_reader__address(r, 5) == UINT32_MAX);
 }
 
-static void without_metadata_the_file_tells_the_time(void **state)
+static void without_metadata_the_file_gives_the_time(void **state)
 {
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_bytes m;
 
-	(void)state;
 	mm_bytes__begin(&m);
 	r = open_bytes(&m, 100);
 	assert_false(mm_reader__metadata(r)->found);
@@ -121,7 +113,6 @@ static void errors_say_why(void **state)
 	struct mm_reader *r = NULL;
 	const char *why = NULL;
 
-	(void)state;
 	assert_int_equal(mm_reader__open("/nonexistent", &r, &why), -ENOENT);
 	assert_string_equal(why, "No such file or directory");
 	assert_null(r);
@@ -133,7 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_are_as_written),
 		cmocka_unit_test(labels_are_checked_as_upstream_does),
-		cmocka_unit_test(without_metadata_the_file_tells_the_time),
+		cmocka_unit_test(without_metadata_the_file_gives_the_time),
 		cmocka_unit_test(errors_say_why),
 	};
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "import/mm_strings.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/mm_bytes.h"
 #include "base/cleanup.h"
 #include "qprof/trace_format.h"
@@ -14,14 +10,12 @@ static struct mm_bytes m;
 
 static int begin(void **state)
 {
-	(void)state;
 	mm_bytes__begin(&m);
 	return 0;
 }
 
 static int end(void **state)
 {
-	(void)state;
 	mm_bytes__end(&m);
 	return 0;
 }
@@ -77,7 +71,6 @@ static void strings_refer_to_strings(void **state)
 	uint64_t both = concatenation("", label, 7);
 	struct mm_strings s;
 
-	(void)state;
 	mm_bytes__map(&m, 7, a);
 	mm_bytes__map(&m, 7, ab);
 	mm_bytes__map(&m, 100000000, both);
@@ -108,7 +101,6 @@ static void doubling_ends(void **state)
 	struct byte_buffer out = {0};
 	struct mm_strings s;
 
-	(void)state;
 	for (int i = 0; i < 60; i++)
 		id = concatenation("", id, id);
 	load(&s);
@@ -125,7 +117,6 @@ static void texts_have_a_limit(void **state)
 	struct mm_strings s;
 	uint64_t id;
 
-	(void)state;
 	memset(text, 'x', 50000);
 	text[50000] = '\0';
 	id = mm_bytes__string(&m, text);

@@ -2,16 +2,11 @@
 /*
  * Encoder and decoder; look-ups are in test_pctab_linear_lookup.c.
  */
+#include "base/array.h"
+#include "test.h"
 #include "pctab/linear.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
 #include "../fixtures/pctabs.h"
-
-#define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
 static struct pctab_linear table_of(const uint8_t *data, size_t size, const struct pctab_runs *r)
 {
@@ -55,7 +50,6 @@ static void assert_encodes(const struct pctab_run *runs, size_t n, unsigned int 
 
 static void tables_are_these_bytes(void **state)
 {
-	(void)state;
 	/* One chunk: no index. n, pcs, lengths, values. */
 	assert_golden_table(0, "\0\x01\x05", {10, 5});
 	assert_golden_table(0, "\0\x01\xff", {256, -1});
@@ -90,7 +84,6 @@ static void chunks_hold_up_to_255_pcs(void **state)
 	_pctab_runs_ struct pctab_runs r = {};
 	struct pctab_linear_stats stats;
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(lengths); i++) {
 		for (unsigned int shift = 0; shift <= 2; shift++) {
 			uint32_t listed = lengths[i] < 256 ? lengths[i] - 1 : 255;
@@ -144,7 +137,6 @@ static void an_index_is_as_narrow_as_it_can_be(void **state)
 {
 	uint32_t long_table[50] = {};
 
-	(void)state;
 	/* The first entry may not be what marks a wider index. */
 	assert_index_width((const uint32_t[]){0xfd, 0}, 1);
 	assert_index_width((const uint32_t[]){0xfe, 0}, 2);
@@ -167,7 +159,6 @@ static void constant_chunks_are_stored_once(void **state)
 	_pctab_buffer_ struct pctab_buffer b = {};
 	struct pctab_linear_stats stats;
 
-	(void)state;
 	/* 100 chunks of three values, and one behind that is not constant. */
 	for (uint32_t i = 0; i < 100; i++)
 		pctabs_add(&r, 256 * (i + 1), (int32_t)i % 3);
@@ -186,7 +177,6 @@ static void any_table_comes_back(void **state)
 	_pctab_runs_ struct pctab_runs r = {};
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (int i = 0; i < 3000; i++) {
 		unsigned int shift = (unsigned int)rng_below(&rng, 3);
 		uint32_t quanta = 1 + (uint32_t)rng_below(&rng, rng_below(&rng, 10) ? 700 : 40000);
@@ -203,7 +193,6 @@ static void tables_are_appended(void **state)
 	struct pctab_linear t;
 	size_t first;
 
-	(void)state;
 	pctabs_add(&r, 700, 5);
 	assert_int_equal(pctab_linear__encode(&b, &r, 0), 0);
 	first = b.size;
@@ -227,7 +216,6 @@ static int decode(const char *bytes, size_t size, uint32_t length, unsigned int 
 
 static void damage_is_an_error(void **state)
 {
-	(void)state;
 	assert_int_equal(decode_bytes("\x02\x03\x05\x19\x01\x2b\x01\0", 9, 0), 0);
 	/* Nothing; no length; a length between two pcs; an impossible quantum. */
 	assert_int_equal(decode_bytes("", 9, 0), -EBADMSG);
@@ -255,7 +243,6 @@ static void damage_is_an_error(void **state)
 /* Not what the encoder makes, but not ambiguous either. */
 static void values_may_be_longer_than_they_need(void **state)
 {
-	(void)state;
 	assert_int_equal(decode_bytes("\0\x03\x05\0\0\0", 10, 0), 0);
 	assert_int_equal(decode_bytes("\xfe\0\0\0\x01\x07", 300, 0), 0);
 	assert_int_equal(decode_bytes("\xff\0\0\0\0\0\x01\x07", 300, 0), 0);
@@ -266,7 +253,6 @@ static void a_cut_table_is_an_error(void **state)
 	_pctab_runs_ struct pctab_runs r = {};
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (int i = 0; i < 60; i++) {
 		_pctab_buffer_ struct pctab_buffer b = {};
 
@@ -284,7 +270,6 @@ static void what_is_no_table_is_not_encoded(void **state)
 	struct pctab_runs r = {.runs = runs, .n = 2};
 	_pctab_buffer_ struct pctab_buffer b = {};
 
-	(void)state;
 	assert_int_equal(pctab_linear__encode(&b, &r, 2), -EINVAL);
 	r.n = 0;
 	assert_int_equal(pctab_linear__encode(&b, &r, 0), -EINVAL);
@@ -297,7 +282,6 @@ static void the_longest_function_has_as_many_chunks(void **state)
 	struct pctab_runs r = {.runs = runs, .n = 1};
 	struct pctab_linear_stats stats;
 
-	(void)state;
 	assert_int_equal(pctab_linear__chunks(UINT32_MAX, 0), 1 << 24);
 	assert_int_equal(pctab_linear__chunks(0, 0), 0);
 	assert_comes_back(&r, 0, &stats);

@@ -2,22 +2,17 @@
 /*
  * Point look-ups, both ways of doing them, against the whole table.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 
+#include "base/array.h"
+#include "test.h"
 #include "../fixtures/pctabs.h"
 #include "pctab/linear.h"
-
-#define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
 static pctab_linear_lookup_fn *ways[3] = {pctab_linear__lookup, pctab_linear_lookup_any};
 static size_t n_ways = 2;
 
 static int find_ways(void **state)
 {
-	(void)state;
 	if (pctab_linear_lookup_is_fast())
 		ways[n_ways++] = pctab_linear_lookup_fast;
 	return 0;
@@ -65,7 +60,6 @@ static void any_table_is_looked_up(void **state)
 	_pctab_runs_ struct pctab_runs r = {};
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (int i = 0; i < 300; i++) {
 		unsigned int shift = (unsigned int)rng_below(&rng, 3);
 
@@ -80,7 +74,6 @@ static void any_number_of_pcs_in_a_chunk_is_looked_up(void **state)
 	_pctab_runs_ struct pctab_runs r = {};
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (uint32_t quanta = 1; quanta <= 258; quanta++) {
 		pctabs_random(&rng, &r, quanta, 1, 0);
 		assert_looked_up(&r, 0);
@@ -92,7 +85,6 @@ static void wide_indices_are_looked_up(void **state)
 	static const uint32_t quanta[] = {3000, 20000, 60000};
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (size_t i = 0; i < N_OF(quanta); i++) {
 		_pctab_runs_ struct pctab_runs r = {};
 
@@ -130,7 +122,6 @@ static void cut_and_flipped_tables_do_no_harm(void **state)
 	_pctab_runs_ struct pctab_runs r = {};
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (int i = 0; i < 12; i++) {
 		_pctab_buffer_ struct pctab_buffer b = {};
 		uint32_t length;
@@ -155,7 +146,6 @@ static void random_bytes_do_no_harm(void **state)
 {
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (int i = 0; i < 3000; i++) {
 		uint8_t bytes[400];
 		size_t size = rng_below(&rng, sizeof(bytes) + 1);

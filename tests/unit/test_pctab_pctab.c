@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "pctab/pctab.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void runs_of_the_same_value_become_one(void **state)
 {
 	_pctab_runs_ struct pctab_runs r = {};
 
-	(void)state;
 	assert_int_equal(pctab_runs__length(&r), 0);
 	assert_int_equal(pctab_runs__add(&r, 3, 7), 0);
 	assert_int_equal(pctab_runs__add(&r, 5, 7), 0);
@@ -26,7 +20,6 @@ static void ends_only_rise(void **state)
 {
 	_pctab_runs_ struct pctab_runs r = {};
 
-	(void)state;
 	assert_int_equal(pctab_runs__add(&r, 0, 1), -EINVAL);
 	assert_int_equal(pctab_runs__add(&r, 4, 1), 0);
 	assert_int_equal(pctab_runs__add(&r, 4, 2), -EINVAL);
@@ -36,12 +29,11 @@ static void ends_only_rise(void **state)
 	assert_int_equal(pctab_runs__add(&r, 1, 1), 0);
 }
 
-static void what_no_encoder_takes_is_told(void **state)
+static void what_no_encoder_takes_is_reported(void **state)
 {
 	struct pctab_run runs[] = {{4, 1}, {8, 2}};
 	struct pctab_runs r = {.runs = runs, .n = 2};
 
-	(void)state;
 	assert_int_equal(pctab_runs__check(&r, 0), 0);
 	assert_int_equal(pctab_runs__check(&r, 2), 0);
 	assert_int_equal(pctab_runs__check(&r, 3), -EINVAL);
@@ -66,7 +58,6 @@ static void zeroes_follow_what_was_appended(void **state)
 	_pctab_buffer_ struct pctab_buffer b = {};
 	uint8_t bytes[100];
 
-	(void)state;
 	memset(bytes, 0xff, sizeof(bytes));
 	assert_int_equal(pctab_buffer__append(&b, NULL, 0), 0);
 	assert_padded(&b);
@@ -86,7 +77,6 @@ static void too_much_is_refused(void **state)
 {
 	_pctab_buffer_ struct pctab_buffer b = {};
 
-	(void)state;
 	assert_int_equal(pctab_buffer__append(&b, "x", 1), 0);
 	assert_int_equal(pctab_buffer__reserve(&b, SIZE_MAX), -ENOMEM);
 	assert_int_equal(pctab_buffer__reserve(&b, SIZE_MAX - PCTAB_PADDING), -ENOMEM);
@@ -99,7 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_of_the_same_value_become_one),
 		cmocka_unit_test(ends_only_rise),
-		cmocka_unit_test(what_no_encoder_takes_is_told),
+		cmocka_unit_test(what_no_encoder_takes_is_reported),
 		cmocka_unit_test(zeroes_follow_what_was_appended),
 		cmocka_unit_test(too_much_is_refused),
 	};

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "base/array.h"
+#include "test.h"
 #include "pctab/varint.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
 #include "../fixtures/pctabs.h"
-
-#define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
 static void assert_encodes(const struct pctab_run *runs, size_t n, unsigned int quantum_shift,
 			   const char *bytes, size_t size)
@@ -35,7 +30,6 @@ static void assert_encodes(const struct pctab_run *runs, size_t n, unsigned int 
 
 static void tables_are_these_bytes(void **state)
 {
-	(void)state;
 	/* The first delta is from -1, and may be 0: that does not end the table. */
 	assert_golden_table(0, "\0\x01\0", {1, -1});
 	assert_golden_table(0, "\x02\x7f\0", {127, 0});
@@ -72,7 +66,6 @@ static void any_table_comes_back(void **state)
 	_pctab_runs_ struct pctab_runs r = {}, back = {};
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (int i = 0; i < 400; i++) {
 		_pctab_buffer_ struct pctab_buffer b = {};
 		unsigned int shift = (unsigned int)rng_below(&rng, 3);
@@ -98,7 +91,6 @@ static void a_table_ends_itself(void **state)
 	size_t used;
 	int32_t value;
 
-	(void)state;
 	assert_int_equal(pctab_varint__decode(bytes, sizeof(bytes), 0, &r, &used), 0);
 	assert_int_equal(used, 3);
 	assert_int_equal(pctab_varint__lookup(bytes, sizeof(bytes), 0, 15, &value), 0);
@@ -118,7 +110,6 @@ static void assert_damaged(const char *bytes, size_t size, unsigned int quantum_
 
 static void damage_is_an_error(void **state)
 {
-	(void)state;
 	assert_no_table("", 0);
 	assert_no_table("\0", 0);
 	assert_no_table("\x04\x10", 0);
@@ -162,7 +153,6 @@ static void cut_and_flipped_tables_do_no_harm(void **state)
 	_pctab_runs_ struct pctab_runs r = {};
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (int i = 0; i < 20; i++) {
 		_pctab_buffer_ struct pctab_buffer b = {};
 
@@ -186,7 +176,6 @@ static void what_is_no_table_is_not_encoded(void **state)
 	struct pctab_runs r = {.runs = runs, .n = 2};
 	_pctab_buffer_ struct pctab_buffer b = {};
 
-	(void)state;
 	assert_int_equal(pctab_varint__encode(&b, &r, 0), -EINVAL);
 	runs[1] = (struct pctab_run){6, 2};
 	assert_int_equal(pctab_varint__encode(&b, &r, 2), -EINVAL);

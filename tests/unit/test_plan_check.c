@@ -2,11 +2,8 @@
 #include "plan/check.h"
 
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/sample_plan.h"
 
 static bool fits(struct plan_site site)
@@ -29,7 +26,6 @@ static bool identify_fits(int32_t slot, int32_t vtable_offset)
 
 static void an_ends_slot_has_16_bits(void **state)
 {
-	(void)state;
 	assert_true(end_fits(PLAN_NO_SLOT, 0));
 	assert_true(end_fits(0, 0));
 	assert_true(end_fits(4 * 65534, 0));
@@ -45,7 +41,6 @@ static void a_distance_on_the_stack_has_12_bits(void **state)
 	static const int32_t deltas[] = {0, 8, -8, 8 * 2047, -8 * 2048};
 	static const int32_t wrong[] = {4, -4, 8 * 2048, -8 * 2049, INT32_MAX, INT32_MIN};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(deltas) / sizeof(*deltas); i++) {
 		assert_true(end_fits(0, deltas[i]));
 		assert_int_equal(wire_cookie_sp_delta(wire_cookie(0, 0, 0, 0, 0, deltas[i])),
@@ -57,7 +52,6 @@ static void a_distance_on_the_stack_has_12_bits(void **state)
 
 static void identify_has_room_for_a_slot_and_a_vtable(void **state)
 {
-	(void)state;
 	assert_true(identify_fits(PLAN_NO_SLOT, 0));
 	assert_true(identify_fits(8 * 65534, 8 * 4095));
 	assert_false(identify_fits(8 * 65535, 0));
@@ -78,7 +72,6 @@ static bool request_fits(uint64_t addr, int32_t slot)
 
 static void a_request_has_32_bits_for_its_address_and_4_for_its_slot(void **state)
 {
-	(void)state;
 	assert_true(request_fits(0, 0));
 	assert_true(request_fits(UINT32_MAX, 8 * 15));
 	assert_false(request_fits((uint64_t)UINT32_MAX + 1, 0));
@@ -92,7 +85,6 @@ static void queries_bodies_and_sites_are_numbered_in_16_bits(void **state)
 	struct plan plan = {.n_queries = 65535, .n_bodies = 65535};
 	_free_ struct plan_site *sites = calloc(65537, sizeof(*sites));
 
-	(void)state;
 	assert_null(plan_excess(&plan));
 	plan.n_queries++;
 	assert_non_null(strstr(plan_excess(&plan), "65,535 queries"));
@@ -113,7 +105,6 @@ static void what_is_usual_fits(void **state)
 {
 	_plan_ struct plan *plan = sample_plan();
 
-	(void)state;
 	assert_null(plan_excess(plan));
 }
 

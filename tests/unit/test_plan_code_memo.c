@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/code_memo.h"
+#include "plan/code/memo.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include "plan/code/decode.h"
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/elf_builder.h"
 #include "../fixtures/random.h"
+#include "../fixtures/library.h"
 
 #define TEXT   ELF_BUILDER_TEXT_ADDR
 #define BYTES  16
@@ -28,7 +26,6 @@ static void what_was_met_is_found_wherever_it_is(void **state)
 	struct code_memo *memo = code_memo__new();
 	struct code_insn found;
 
-	(void)state;
 	assert_int_equal(code_memo__find(memo, jmp, sizeof(jmp), 0x1000, &found), 0);
 	code_memo__add(memo, jmp, &insn);
 	assert_int_equal(code_memo__find(memo, jmp, sizeof(jmp), 0x2000, &found), 5);
@@ -47,7 +44,6 @@ static void what_is_cut_short_is_not_found(void **state)
 	struct code_memo *memo = code_memo__new();
 	struct code_insn found;
 
-	(void)state;
 	code_memo__add(memo, mov, &insn);
 	for (size_t len = 0; len < sizeof(mov); len++)
 		assert_int_equal(code_memo__find(memo, mov, len, 0x1000, &found), 0);
@@ -104,7 +100,7 @@ static void compare_decoders(struct rng *rng)
 	elf_builder__build(&b, &sym, 1);
 	fd = elf_builder_memfd(b.buf, b.len);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	assert_int_equal(elf_image__open(path, &img), 0);
+	assert_int_equal(image_of(path, &img), 0);
 	assert_int_equal(code_decoder__new(img, &used), 0);
 	for (size_t i = 0; i < sizeof(text); i++) {
 		_code_decoder_ struct code_decoder *fresh = NULL;
@@ -124,14 +120,12 @@ static void a_decoder_says_the_same_the_second_time(void **state)
 {
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (size_t i = 0; i < ROUNDS; i++)
 		compare_decoders(&rng);
 }
 
 static void nothing_is_nothing_to_free(void **state)
 {
-	(void)state;
 	code_memo__free(NULL);
 }
 

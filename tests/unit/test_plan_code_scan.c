@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/code_scan.h"
+#include "plan/code/scan.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/elf_builder.h"
 #include "../fixtures/random.h"
-#include "plan/opcode.h"
+#include "plan/code/opcode.h"
+#include "../fixtures/library.h"
 
 #define TEXT   ELF_BUILDER_TEXT_ADDR
 #define SIZE   ELF_BUILDER_TEXT_SIZE
@@ -59,7 +54,7 @@ static struct elf_image *image_new(const uint8_t *text, size_t len,
 	elf_builder__build(&b, syms, n);
 	fd = elf_builder_memfd(b.buf, b.len);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	assert_int_equal(elf_image__open(path, &img), 0);
+	assert_int_equal(image_of(path, &img), 0);
 	close(fd);
 	return img;
 }
@@ -76,7 +71,6 @@ static void code_is_looked_at_once(void **state)
 	struct elf_image *img = image_new(text, sizeof(text), syms, 4);
 	struct seen seen = {.n = 0};
 
-	(void)state;
 	assert_int_equal(code_scan__spans(img, note_span, &seen), 0);
 	assert_int_equal(seen.n_spans, 3);
 	assert_int_equal(seen.spans[0].addr, TEXT);
@@ -118,7 +112,6 @@ static void every_call_is_found(void **state)
 	struct rng rng = rng_new();
 	size_t n = 0;
 
-	(void)state;
 	for (size_t round = 0; round < ROUNDS * (SIZE + 1); round++) {
 		size_t len = round % (SIZE + 1);
 		const struct elf_builder_symbol sym = {"f", TEXT, len, STT_FUNC, ELF_BUILDER_TEXT};
@@ -153,7 +146,6 @@ static void an_error_ends_it(void **state)
 	struct seen seen = {.stop_after = 3};
 	struct elf_image *img;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(text); i += 5)
 		text[i] = 0xe8;
 	img = image_new(text, sizeof(text), &sym, 1);

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/codec.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <time.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/sample_plan.h"
 
 #define VERSION_OFFSET	8
@@ -48,7 +42,6 @@ static void a_plan_comes_back_as_it_was(void **state)
 	_free_ uint8_t *buf = NULL;
 	size_t len;
 
-	(void)state;
 	encode(plan, &buf, &len);
 	assert_int_equal(decode_copy(buf, len, &back), 0);
 	assert_true(sample_same(plan, back));
@@ -64,7 +57,6 @@ static void an_empty_plan_comes_back(void **state)
 	_free_ uint8_t *buf = NULL;
 	size_t len;
 
-	(void)state;
 	encode(&plan, &buf, &len);
 	assert_int_equal(decode_copy(buf, len, &back), 0);
 	assert_true(sample_same(&plan, back));
@@ -77,7 +69,6 @@ static void every_truncation_is_refused(void **state)
 	_free_ uint8_t *buf = NULL;
 	size_t len;
 
-	(void)state;
 	encode(plan, &buf, &len);
 	for (size_t i = 0; i < len; i++) {
 		struct plan *back = NULL;
@@ -93,7 +84,6 @@ static void every_flipped_bit_is_refused(void **state)
 	_free_ uint8_t *buf = NULL;
 	size_t len;
 
-	(void)state;
 	encode(plan, &buf, &len);
 	for (size_t i = 0; i < 8 * len; i++) {
 		struct plan *back = NULL;
@@ -111,7 +101,6 @@ static void bytes_behind_the_plan_are_refused(void **state)
 	struct plan *back = NULL;
 	size_t len;
 
-	(void)state;
 	encode(plan, &buf, &len);
 	buf = realloc(buf, len + 1);
 	buf[len++] = 0;
@@ -128,7 +117,6 @@ static void another_version_is_refused(void **state)
 	struct plan *back = NULL;
 	size_t len;
 
-	(void)state;
 	encode(plan, &buf, &len);
 	buf[VERSION_OFFSET]++;
 	assert_int_equal(decode_copy(buf, len, &back), -EBADMSG);
@@ -142,7 +130,6 @@ static void another_revision_is_refused(void **state)
 	struct plan *back = NULL;
 	size_t len;
 
-	(void)state;
 	encode(plan, &buf, &len);
 	assert_false(buf[REVISION_OFFSET] == 0 && buf[REVISION_OFFSET + 1] == 0 &&
 		     buf[REVISION_OFFSET + 2] == 0 && buf[REVISION_OFFSET + 3] == 0);
@@ -165,7 +152,6 @@ static void values_out_of_range_are_refused(void **state)
 {
 	_plan_ struct plan *plan = sample_plan();
 
-	(void)state;
 #define WRONG(lvalue, value)                        \
 	do {                                        \
 		__typeof__(lvalue) good = (lvalue); \
@@ -211,11 +197,9 @@ static void random_damage_with_a_right_checksum_is_survived(void **state)
 	static const uint8_t edges[] = {0, 1, 2, 0x7f, 0x80, 0xfe, 0xff};
 	_plan_ struct plan *plan = sample_plan();
 	_free_ uint8_t *good = NULL, *buf = NULL;
-	unsigned int seed = time(NULL);
+	unsigned int seed = 1;
 	size_t len;
 
-	(void)state;
-	print_message("seed %u\n", seed);
 	srandom(seed);
 	encode(plan, &good, &len);
 	buf = malloc(len);

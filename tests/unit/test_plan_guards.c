@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/guards.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/symbols.h"
+#include "../fixtures/library.h"
 
 /* The assembled tests/fixtures/guards.s, which names what is to be found where. */
 static struct elf_image *img;
@@ -19,7 +15,7 @@ static int setup(void **state)
 	struct code_decoder *decoder = NULL;
 	int err;
 
-	if (fixture_dir_setup(state) || elf_image__open(fixture("guards.so"), &img))
+	if (fixture_dir_setup(state) || image_of(fixture("guards.so"), &img))
 		return -1;
 	plan = calloc(1, sizeof(*plan));
 	if (!plan || code_decoder__new(img, &decoder))
@@ -102,7 +98,6 @@ static void assert_problem(const char *name, const char *problem)
 
 static void a_constant_label_is_read_from_the_file(void **state)
 {
-	(void)state;
 	assert_label(whole("constant", "start", "end"), "alpha");
 	assert_label(whole("captured", "start", "end"), "beta");
 	assert_label(whole("sunk", "start", "end"), "alpha");
@@ -112,7 +107,6 @@ static void a_computed_label_is_in_memory(void **state)
 {
 	const struct plan_guard *g = whole("computed", "start", "end");
 
-	(void)state;
 	assert_null(g->label);
 	assert_int_equal(g->label_slot, 0x30);
 	g = whole("either", "start", "end");
@@ -124,7 +118,6 @@ static void a_label_that_is_nowhere_is_said_so(void **state)
 {
 	const struct plan_guard *g = guard("nowhere", "start");
 
-	(void)state;
 	assert_null(g->label);
 	assert_int_equal(g->label_slot, PLAN_NO_SLOT);
 	assert_string_equal(g->problem, "where its label is was not recognised");
@@ -133,7 +126,6 @@ static void a_label_that_is_nowhere_is_said_so(void **state)
 
 static void what_is_no_text_is_no_label(void **state)
 {
-	(void)state;
 	assert_null(guard("unprintable", "start")->label);
 	assert_null(guard("astray", "start")->label);
 }
@@ -142,7 +134,6 @@ static void a_drop_is_an_end(void **state)
 {
 	const struct plan_site *site;
 
-	(void)state;
 	assert_label(whole("dropped", "start", "end"), "alpha");
 	site = site_at(addr_of("dropped", "end"), WIRE_ROLE_GUARD_END);
 	assert_int_equal(site->cls, PLAN_EMULATED);
@@ -156,7 +147,6 @@ static void guards_may_nest(void **state)
 	const struct plan_guard *outer = whole("nested", "start", "end");
 	const struct plan_guard *inner = whole("nested", "start2", "end2");
 
-	(void)state;
 	assert_label(outer, "alpha");
 	assert_label(inner, "beta");
 	assert_int_equal(outer->scope, inner->scope);
@@ -168,7 +158,6 @@ static void guards_with_one_end_share_a_number(void **state)
 	const struct plan_guard *a = whole("shared", "start", "end");
 	const struct plan_guard *b = whole("shared", "start2", "end");
 
-	(void)state;
 	assert_label(a, "alpha");
 	assert_label(b, "beta");
 	assert_int_equal(a->number, b->number);
@@ -176,28 +165,24 @@ static void guards_with_one_end_share_a_number(void **state)
 
 static void functions_have_scopes_of_their_own(void **state)
 {
-	(void)state;
 	assert_int_not_equal(guard("constant", "start")->scope, guard("sunk", "start")->scope);
 }
 
 static void an_end_that_was_optimised_away_is_missed(void **state)
 {
-	(void)state;
 	assert_problem("threaded", "returns without");
 	assert_string_equal(guard("threaded", "start")->label, "alpha");
 }
 
 static void a_call_that_does_not_return_leads_nowhere(void **state)
 {
-	(void)state;
 	assert_label(whole("after_panic", "start", "end"), "alpha");
 }
 
-static void other_kinds_are_told_by_what_they_call(void **state)
+static void other_kinds_are_known_by_their_callees(void **state)
 {
 	const struct plan_guard *g = whole("hashes", "start", "end");
 
-	(void)state;
 	assert_int_equal(g->kind, WIRE_KIND_HASHING);
 	/* Not in a body: another query's result may be what is hashed. */
 	assert_false(g->label_of_query);
@@ -221,7 +206,6 @@ static uint32_t problems_of(const char *function)
 
 static void nonsense_is_a_problem(void **state)
 {
-	(void)state;
 	assert_problem("switched", "indirect jump");
 	assert_problem("realigned", "where its guard is kept");
 	assert_int_equal(problems_of("tail"), 1);
@@ -231,7 +215,6 @@ static void nonsense_is_a_problem(void **state)
 
 static void sites_are_in_order(void **state)
 {
-	(void)state;
 	for (uint32_t i = 1; i < plan->n_sites; i++) {
 		const struct plan_site *a = &plan->sites[i - 1], *b = a + 1;
 
@@ -252,7 +235,7 @@ int main(void)
 		cmocka_unit_test(functions_have_scopes_of_their_own),
 		cmocka_unit_test(an_end_that_was_optimised_away_is_missed),
 		cmocka_unit_test(a_call_that_does_not_return_leads_nowhere),
-		cmocka_unit_test(other_kinds_are_told_by_what_they_call),
+		cmocka_unit_test(other_kinds_are_known_by_their_callees),
 		cmocka_unit_test(nonsense_is_a_problem),
 		cmocka_unit_test(sites_are_in_order),
 	};

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/job.h"
 
-#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/output.h"
+#include "plan/mine/hits.h"
 
 #define NICE 7 /* worse than ours, which takes no privilege */
 
@@ -21,25 +22,75 @@ enum what { BUILD, DIE, HANG };
 
 static enum what what;
 
-/* In place of the real one: the child's. */
-int plan__load(const char *path, struct plan **out)
+/* The child's own call, when it has closed our files. */
+int setpriority(__priority_which_t which, id_t who, int prio)
 {
-	if (getpriority(PRIO_PROCESS, 0) != NICE)
-		return -EPERM;
+	if (prio != NICE)
+		_exit(EPERM);
 	if (what == DIE) {
 		signal(SIGBUS, SIG_DFL); /* not cmocka's */
 		raise(SIGBUS);
 	}
 	while (what == HANG)
 		pause();
-	return plan__build(path, out);
+	return (int)syscall(SYS_setpriority, which, who, prio);
+}
+
+static unsigned int n_stored;
+static void (*at_build)(void);
+
+/* The child calls it once it has given up what it can. */
+int prctl(int option, ...)
+{
+	unsigned long args[4];
+	va_list ap;
+
+	va_start(ap, option);
+	for (int i = 0; i < 4; i++)
+		args[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	if (option == PR_SET_PDEATHSIG && at_build)
+		at_build();
+	return (int)syscall(SYS_prctl, option, args[0], args[1], args[2], args[3]);
+}
+
+/* In place of the real ones. */
+int plan_cache__load(const struct library_identity *id, bool *by_root, struct plan **out)
+{
+	return -ENOENT;
+}
+
+int plan_cache__store(const struct library_identity *id, const struct plan *plan)
+{
+	n_stored++;
+	return 0;
+}
+
+static struct library_file *library;
+
+static int start(struct plan_job **out)
+{
+	return plan_job__start(library, NICE, out);
 }
 
 static int setup(void **state)
 {
-	(void)state;
 	what = BUILD;
+	at_build = NULL;
+	n_stored = 0;
+	plan_job_most_ns = 120000000000;
 	return 0;
+}
+
+static int open_library(void **state)
+{
+	return fixture_dir_setup(state) || library_file__open(fixture("driver_v0.so"), &library);
+}
+
+static int close_library(void **state)
+{
+	library_file__free(library);
+	return fixture_dir_teardown(state);
 }
 
 static void a_plan_comes_as_if_it_were_made_here(void **state)
@@ -47,9 +98,8 @@ static void a_plan_comes_as_if_it_were_made_here(void **state)
 	_plan_ struct plan *here = NULL, *there = NULL;
 	_plan_job_ struct plan_job *j = NULL;
 
-	(void)state;
-	assert_int_equal(plan__build(fixture("driver_v0.so"), &here), 0);
-	assert_int_equal(plan_job__start(fixture("driver_v0.so"), NICE, &j), 0);
+	assert_int_equal(plan__build(library, &here), 0);
+	assert_int_equal(start(&j), 0);
 	assert_int_equal(plan_job__finish(j, &there), 0);
 	assert_string_equal(there->path, here->path);
 	assert_int_equal(there->n_sites, here->n_sites);
@@ -64,10 +114,9 @@ static void it_holds_none_of_our_files(void **state)
 	char byte;
 	int fds[2];
 
-	(void)state;
 	what = HANG;
 	assert_int_equal(pipe(fds), 0);
-	assert_int_equal(plan_job__start(fixture("driver_v0.so"), NICE, &j), 0);
+	assert_int_equal(start(&j), 0);
 	close(fds[1]);
 	assert_int_equal(read(fds[0], &byte, 1), 0);
 	close(fds[0]);
@@ -79,8 +128,7 @@ static void one_can_wait_for_it_with_poll(void **state)
 	_plan_ struct plan *plan = NULL;
 	int ready;
 
-	(void)state;
-	assert_int_equal(plan_job__start(fixture("driver_v0.so"), NICE, &j), 0);
+	assert_int_equal(start(&j), 0);
 	while (!(ready = plan_job__read(j))) {
 		struct pollfd pfd = {.fd = plan_job__fd(j), .events = POLLIN};
 
@@ -94,15 +142,16 @@ static void an_error_is_the_one_of_plan_load(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
 	struct plan *plan = NULL;
+	_library_file_ struct library_file *other = NULL;
 	struct output o;
 
-	(void)state;
+	assert_int_equal(library_file__open(fixture("bodies.so"), &other), 0);
 	output_begin(&o);
-	assert_int_equal(plan_job__start(fixture("no-such.so"), NICE, &j), 0);
-	assert_int_equal(plan_job__finish(j, &plan), -ENOENT);
+	assert_int_equal(plan_job__start(other, NICE, &j), 0);
+	assert_int_equal(plan_job__finish(j, &plan), -ENOTSUP);
 	output_end(&o);
 	assert_null(plan);
-	assert_contains(o.text[1], "no-such.so");
+	assert_contains(o.text[1], "bodies.so");
 	output_free(&o);
 }
 
@@ -112,9 +161,8 @@ static void a_child_that_dies_is_an_error_and_not_our_end(void **state)
 	struct plan *plan = NULL;
 	struct output o;
 
-	(void)state;
 	what = DIE;
-	assert_int_equal(plan_job__start(fixture("driver_v0.so"), NICE, &j), 0);
+	assert_int_equal(start(&j), 0);
 	output_begin(&o);
 	assert_int_equal(plan_job__finish(j, &plan), -EIO);
 	output_end(&o);
@@ -122,13 +170,173 @@ static void a_child_that_dies_is_an_error_and_not_our_end(void **state)
 	output_free(&o);
 }
 
+/* The store is the parent's to write, after its own proof. */
+static void the_parent_stores_the_plan(void **state)
+{
+	_plan_job_ struct plan_job *j = NULL;
+	_plan_ struct plan *plan = NULL;
+
+	assert_int_equal(start(&j), 0);
+	assert_int_equal(n_stored, 0);
+	assert_int_equal(plan_job__finish(j, &plan), 0);
+	assert_int_equal(n_stored, 1);
+}
+
+static void the_hits_come_with_the_plan(void **state)
+{
+	_plan_job_ struct plan_job *j = NULL;
+	_plan_ struct plan *plan = NULL;
+
+	assert_int_equal(plan_job__start_hits(library, NULL, NICE, &j), 0);
+	assert_int_equal(plan_job__finish(j, &plan), 0);
+	assert_true(plan->n_sites > 0);
+	assert_int_equal(n_stored, 1);
+	assert_non_null(plan->hits);
+	assert_int_equal(plan->hits->n, 0);
+}
+
+static void only_the_hits_of_a_plan_that_is_there_are_looked_for(void **state)
+{
+	_library_file_ struct library_file *file = NULL;
+	struct plan *stored = calloc(1, sizeof(*stored));
+	_plan_hits_ struct plan_hits *here = NULL;
+	_plan_job_ struct plan_job *j = NULL;
+	_plan_ struct plan *plan = NULL;
+
+	assert_int_equal(library_file__open(fixture("hits.so"), &file), 0);
+	assert_int_equal(plan_hits__find(file, &here), 0);
+	assert_true(here->n > 0);
+	assert_int_equal(plan_job__start_hits(file, stored, NICE, &j), 0);
+	assert_int_equal(plan_job__finish(j, &plan), 0);
+	assert_ptr_equal(plan, stored);
+	assert_int_equal(n_stored, 0);
+	assert_int_equal(plan->hits->n + plan->hits->n_unproven, here->n);
+	assert_int_equal(plan->hits->filter, here->filter);
+	assert_true(plan->hits->n > 0);
+}
+
+/* A child that reads a bad file may send anything. */
+static void send_a_length_that_lies(void)
+{
+	uint64_t plan_bytes = UINT64_MAX;
+	struct stat st;
+	int fd = 3;
+
+	while (fstat(fd, &st) || !S_ISFIFO(st.st_mode))
+		fd++;
+	if (write(fd, &plan_bytes, sizeof(plan_bytes)) != sizeof(plan_bytes))
+		_exit(EIO);
+	_exit(0);
+}
+
+static void what_a_child_sends_is_checked(void **state)
+{
+	_plan_job_ struct plan_job *j = NULL;
+	struct plan *plan = NULL;
+	struct output o;
+
+	at_build = send_a_length_that_lies;
+	assert_int_equal(plan_job__start_hits(library, NULL, NICE, &j), 0);
+	output_begin(&o);
+	assert_int_equal(plan_job__finish(j, &plan), -EBADMSG);
+	output_end(&o);
+	assert_contains(o.text[1], "driver_v0.so");
+	output_free(&o);
+}
+
+static void one_that_takes_too_long_is_ended(void **state)
+{
+	_plan_job_ struct plan_job *j = NULL;
+	struct plan *plan = NULL;
+	struct output o;
+
+	what = HANG;
+	plan_job_most_ns = 1000000;
+	assert_int_equal(start(&j), 0);
+	output_begin(&o);
+	assert_int_equal(plan_job__finish(j, &plan), -ETIME);
+	output_end(&o);
+	assert_int_equal(plan_job__read(j), -ETIME);
+	assert_contains(o.text[1], "it took too long");
+	output_free(&o);
+	assert_null(plan);
+}
+
+static bool can_open(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static bool has_rights(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+
+	return syscall(SYS_capget, &header, data) || data[0].permitted || data[1].permitted ||
+	       prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
+}
+
+/* The child tells by its status. */
+static void exit_with_rights(void)
+{
+	_exit(can_open() ? 1 : has_rights() ? 2 : !geteuid() ? 3 : 4);
+}
+
+static void the_child_can_open_nothing(void **state)
+{
+	_plan_job_ struct plan_job *j = NULL;
+	struct plan *plan = NULL;
+	struct output o;
+	int err;
+
+	assert_true(can_open());
+	at_build = exit_with_rights;
+	assert_int_equal(start(&j), 0);
+	output_begin(&o);
+	err = plan_job__finish(j, &plan);
+	output_end(&o);
+	output_free(&o);
+	assert_int_equal(err, -4);
+}
+
+/* Into the pipe, which is the only one that the child has. */
+static void send_for_ever(void)
+{
+	static char bytes[65536];
+	struct stat st;
+	int fd = 3;
+
+	while (fstat(fd, &st) || !S_ISFIFO(st.st_mode))
+		fd++;
+	while (write(fd, bytes, sizeof(bytes)) >= 0)
+		;
+	_exit(0);
+}
+
+static void the_child_may_send_only_so_much(void **state)
+{
+	_plan_job_ struct plan_job *j = NULL;
+	struct plan *plan = NULL;
+	struct output o;
+
+	at_build = send_for_ever;
+	assert_int_equal(start(&j), 0);
+	output_begin(&o);
+	assert_int_equal(plan_job__finish(j, &plan), -EFBIG);
+	output_end(&o);
+	output_free(&o);
+}
+
 static void one_that_is_given_up_leaves_no_child(void **state)
 {
 	struct plan_job *j = NULL;
 
-	(void)state;
 	what = HANG;
-	assert_int_equal(plan_job__start(fixture("driver_v0.so"), NICE, &j), 0);
+	assert_int_equal(start(&j), 0);
 	assert_int_equal(plan_job__read(j), 0);
 	plan_job__free(j);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
@@ -144,8 +352,15 @@ int main(void)
 		cmocka_unit_test_setup(one_can_wait_for_it_with_poll, setup),
 		cmocka_unit_test_setup(an_error_is_the_one_of_plan_load, setup),
 		cmocka_unit_test_setup(a_child_that_dies_is_an_error_and_not_our_end, setup),
+		cmocka_unit_test_setup(the_parent_stores_the_plan, setup),
+		cmocka_unit_test_setup(the_hits_come_with_the_plan, setup),
+		cmocka_unit_test_setup(only_the_hits_of_a_plan_that_is_there_are_looked_for, setup),
+		cmocka_unit_test_setup(what_a_child_sends_is_checked, setup),
+		cmocka_unit_test_setup(one_that_takes_too_long_is_ended, setup),
+		cmocka_unit_test_setup(the_child_can_open_nothing, setup),
+		cmocka_unit_test_setup(the_child_may_send_only_so_much, setup),
 		cmocka_unit_test_setup(one_that_is_given_up_leaves_no_child, setup),
 	};
 
-	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
+	return cmocka_run_group_tests(tests, open_library, close_library);
 }

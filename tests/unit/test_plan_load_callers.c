@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "plan/load_callers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/fixture_dir.h"
 #include "../fixtures/symbols.h"
+#include "../fixtures/library.h"
 
 #define VTABLE_OFFSET 0x40
 
@@ -107,12 +104,11 @@ static void assert_vtable(const struct plan_step *s, uint32_t body, uint8_t reg,
 	assert_int_equal(s->vtable_offset, VTABLE_OFFSET);
 }
 
-static void a_name_is_not_trusted_where_the_body_tells(void **state)
+static void the_body_wins_over_a_name(void **state)
 {
 	_plan_ struct plan *plan = find(BODY);
 	const struct plan_site *site = &plan->sites[AT_ALPHA];
 
-	(void)state;
 	assert_int_equal(site->role, WIRE_ROLE_GUARD_CALLED);
 	assert_int_equal(site->query, PLAN_NONE);
 	assert_int_equal(site->slot, 0x30 + 2 * 8);
@@ -130,7 +126,6 @@ static void a_shared_function_is_two_steps_away(void **state)
 	const struct plan_site *site = &plan->sites[AT_SHARED];
 	const struct plan_step *next = step(plan, AT_SHARED, "beta.returned");
 
-	(void)state;
 	assert_int_equal(site->role, WIRE_ROLE_GUARD_CALLED);
 	assert_int_equal(site->slot, 0x38 + 2 * 8);
 	assert_int_equal(next->body, PLAN_NONE);
@@ -145,27 +140,24 @@ static void a_slot_of_the_body_is_above_all_frames(void **state)
 {
 	_plan_ struct plan *plan = find(BODY2);
 
-	(void)state;
 	assert_vtable(step(plan, AT_SHARED, "body2.returned"), BODY2, WIRE_REG_NONE,
 		      0x38 + 2 * 8 + 8 + 8 + 8 + 0x18);
 }
 
-static void what_no_body_is_found_for_stays(void **state)
+static void a_query_without_a_body_stays(void **state)
 {
 	_plan_ struct plan *plan = find(BODY);
 
-	(void)state;
 	assert_int_equal(plan->sites[AT_OTHER].role, WIRE_ROLE_GUARD);
 	assert_false(plan->guards[AT_OTHER].label_of_query);
 	assert_non_null(plan->guards[AT_OTHER].problem);
 	assert_int_equal(steps_of(plan, AT_OTHER), 0);
 }
 
-static void a_query_is_told_by_its_module(void **state)
+static void a_query_is_known_by_its_module(void **state)
 {
 	_plan_ struct plan *plan = new_plan(BODY);
 
-	(void)state;
 	assert_int_equal(load_callers_named(plan, "rustc_query_impl::query_impl::beta::load"),
 			 BETA);
 	assert_int_equal(load_callers_named(plan, "rustc_query_impl::query_impl::betas::load"),
@@ -175,7 +167,7 @@ static void a_query_is_told_by_its_module(void **state)
 
 static int setup(void **state)
 {
-	return fixture_dir_setup(state) || elf_image__open(fixture("loads.so"), &img) ? -1 : 0;
+	return fixture_dir_setup(state) || image_of(fixture("loads.so"), &img) ? -1 : 0;
 }
 
 static int teardown(void **state)
@@ -187,11 +179,11 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_is_not_trusted_where_the_body_tells),
+		cmocka_unit_test(the_body_wins_over_a_name),
 		cmocka_unit_test(a_shared_function_is_two_steps_away),
 		cmocka_unit_test(a_slot_of_the_body_is_above_all_frames),
-		cmocka_unit_test(what_no_body_is_found_for_stays),
-		cmocka_unit_test(a_query_is_told_by_its_module),
+		cmocka_unit_test(a_query_without_a_body_stays),
+		cmocka_unit_test(a_query_is_known_by_its_module),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "stuck/cxx_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void check(const char *symbol, const char *want)
 {
@@ -21,9 +14,8 @@ static void check(const char *symbol, const char *want)
 	free(got);
 }
 
-static void paths_are_told(void **state)
+static void paths_are_known(void **state)
 {
-	(void)state;
 	check("_ZN4llvm12SelectionDAG8LegalizeEv", "llvm::SelectionDAG::Legalize");
 	check("_ZNK4llvm5Value7getNameEv", "llvm::Value::getName");
 	check("_Z4mainiPPc", "main");
@@ -39,7 +31,6 @@ static void paths_are_told(void **state)
 
 static void what_is_no_name_is_none(void **state)
 {
-	(void)state;
 	check("main", NULL);
 	check("", NULL);
 	check("_Z", NULL);
@@ -54,7 +45,7 @@ static void what_is_no_name_is_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths_are_told),
+		cmocka_unit_test(paths_are_known),
 		cmocka_unit_test(what_is_no_name_is_none),
 	};
 

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "stuck/merge.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define N_OF(array) (sizeof(array) / sizeof(*(array)))
+#include "test.h"
+#include "base/array.h"
 
 #define OTHER                       \
 	{                           \
@@ -63,9 +55,8 @@ static const struct native_call two_queries[] = {
 	{500, PROVIDER("a")}, {600, BODY("a")},	    {700, WRAPPER("a")}, {800, OTHER},
 };
 
-static void without_events_the_stack_tells_all(void **state)
+static void without_events_the_stack_suffices(void **state)
 {
-	(void)state;
 	check_rows(NULL, 0, two_queries, N_OF(two_queries), true, "a b");
 	/* Its provider's function is the last thing that the body calls, and leaves no frame. */
 	CHECK(((struct entered[]){}),
@@ -90,20 +81,18 @@ static void without_events_the_stack_tells_all(void **state)
 	      "a b");
 }
 
-static void without_a_stack_events_tell_all(void **state)
+static void without_a_stack_events_suffice(void **state)
 {
 	static const struct entered entered[] = {{500, 1, "a", WIRE_KIND_QUERY},
 						 {400, 2, "x", WIRE_KIND_ACTIVITY},
 						 {300, 3, "b", WIRE_KIND_QUERY}};
 
-	(void)state;
 	check_rows(entered, N_OF(entered), NULL, 0, false, "a@1 x!2 b@3");
 	check_rows(entered, N_OF(entered), NULL, 0, true, "a@1 x!2 b@3");
 }
 
 static void what_was_entered_has_its_time(void **state)
 {
-	(void)state;
 	CHECK(((struct entered[]){{300, 9, "b", WIRE_KIND_QUERY}}), two_queries, "a b@9");
 	CHECK(((struct entered[]){{600, 5, "a", WIRE_KIND_QUERY}, {300, 9, "b", WIRE_KIND_QUERY}}),
 	      two_queries, "a@5 b@9");
@@ -117,7 +106,6 @@ static void what_was_entered_has_its_time(void **state)
 
 static void activities_stand_where_they_were_entered(void **state)
 {
-	(void)state;
 	CHECK(((struct entered[]){{800, 4, "x", WIRE_KIND_ACTIVITY}}), two_queries, "x!4 a b");
 	CHECK(((struct entered[]){{110, 4, "x", WIRE_KIND_ACTIVITY}}), two_queries, "a b x!4");
 	CHECK(((struct entered[]){{550, 4, "x", WIRE_KIND_ACTIVITY},
@@ -128,7 +116,6 @@ static void activities_stand_where_they_were_entered(void **state)
 
 static void what_is_on_no_stack_any_more_is_over(void **state)
 {
-	(void)state;
 	/* Below the innermost function: left, and its end not seen yet. */
 	CHECK(((struct entered[]){{600, 5, "a", WIRE_KIND_QUERY}, {50, 7, "c", WIRE_KIND_QUERY}}),
 	      two_queries, "a@5 b");
@@ -143,7 +130,6 @@ static void outermost_calls_may_be_missing(void **state)
 	static const struct entered entered[] = {{90000, 5, "a", WIRE_KIND_QUERY},
 						 {300, 6, "b", WIRE_KIND_QUERY}};
 
-	(void)state;
 	check_rows(entered, 2, calls, 2, false, "a@5 b@6");
 	check_rows(entered, 2, calls, 2, true, "b@6");
 }
@@ -156,7 +142,6 @@ static void stacks_may_follow_in_any_order(void **state)
 		{400, PROVIDER("a")},	{500, BODY("a")},   {600, OTHER},
 	};
 
-	(void)state;
 	CHECK(((struct entered[]){{500, 5, "a", WIRE_KIND_QUERY},
 				  {90200, 6, "b", WIRE_KIND_QUERY}}),
 	      calls, "a@5 b@6");
@@ -166,8 +151,8 @@ static void stacks_may_follow_in_any_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_events_the_stack_tells_all),
-		cmocka_unit_test(without_a_stack_events_tell_all),
+		cmocka_unit_test(without_events_the_stack_suffices),
+		cmocka_unit_test(without_a_stack_events_suffice),
 		cmocka_unit_test(what_was_entered_has_its_time),
 		cmocka_unit_test(activities_stand_where_they_were_entered),
 		cmocka_unit_test(what_is_on_no_stack_any_more_is_over),

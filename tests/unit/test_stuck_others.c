@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "stuck/others.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 static void programs_go_by_their_names(void **state)
 {
@@ -25,7 +18,6 @@ static void programs_go_by_their_names(void **state)
 	static const char *const others[] = {"cc1", "accc", "cargo",	    "sh",
 					     "",    "-",    "rustc-wrapper"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(linkers) / sizeof(*linkers); i++) {
 		assert_int_equal(other_kind_of(linkers[i], true), OTHER_LINKER);
 		assert_int_equal(other_kind_of(linkers[i], false), OTHER_PROGRAM);
@@ -36,6 +28,19 @@ static void programs_go_by_their_names(void **state)
 	assert_int_equal(other_kind_of("rustc", true), OTHER_COMPILER);
 	assert_int_equal(other_kind_of("rustdoc", false), OTHER_COMPILER);
 	assert_string_equal(other_kind_name(OTHER_BUILD_SCRIPT), "build script");
+}
+
+static struct look *look;
+
+static int open_look(void **state)
+{
+	return look__new(&look);
+}
+
+static int close_look(void **state)
+{
+	look__free(look);
+	return 0;
 }
 
 /* As a build script would be, until the other end of the pipe is closed. */
@@ -52,13 +57,13 @@ static pid_t start_script(const char *path, int until)
 	_exit(127);
 }
 
-/* It is forked already, but may not have been executed yet. */
+/* It is forked already, but may not have been executed, or may have no environment yet. */
 static int read_script(struct other *o, pid_t pid)
 {
-	for (;;) {
-		int err = other__read(o, pid, false);
+	for (int ms = 0;; ms++) {
+		int err = other__read(o, look, pid, false);
 
-		if (err || o->kind == OTHER_BUILD_SCRIPT)
+		if (err || (o->kind == OTHER_BUILD_SCRIPT && o->subject) || ms >= 30000)
 			return err;
 		other__clear(o);
 		usleep(1000);
@@ -72,7 +77,6 @@ static void a_build_script_has_a_package(void **state)
 	int pipes[2];
 	pid_t pid;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/build-script-build", dir);
 	assert_int_equal(symlink("/bin/cat", path), 0);
@@ -81,6 +85,7 @@ static void a_build_script_has_a_package(void **state)
 	assert_int_equal(read_script(&o, pid), 0);
 	assert_int_equal(o.pid, pid);
 	assert_int_equal(o.parent, getpid());
+	assert_non_null(o.subject);
 	assert_string_equal(o.subject, "a-package");
 	assert_string_equal(o.command, path);
 	assert_non_null(strchr("RSD", o.state));
@@ -88,7 +93,7 @@ static void a_build_script_has_a_package(void **state)
 	kill(pid, SIGKILL);
 	/* It has exited, and nobody has asked how. */
 	assert_int_equal(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
-	assert_int_equal(other__read(&o, pid, false), -ESRCH);
+	assert_int_equal(other__read(&o, look, pid, false), -ESRCH);
 	other__clear(&o);
 	waitpid(pid, NULL, 0);
 	close(pipes[0]);
@@ -101,8 +106,7 @@ static void what_is_gone_is_not_there(void **state)
 {
 	struct other o;
 
-	(void)state;
-	assert_int_equal(other__read(&o, INT_MAX, false), -ESRCH);
+	assert_int_equal(other__read(&o, look, INT_MAX, false), -ESRCH);
 	other__clear(&o);
 }
 
@@ -114,5 +118,5 @@ int main(void)
 		cmocka_unit_test(what_is_gone_is_not_there),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, open_look, close_look);
 }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "stuck/tasks.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #define NUMBERS " 1 2 3 4 5 6 7 8 9 10 70 30 0 0 20 0 1 0 4242 99 98\n"
 
@@ -16,7 +11,6 @@ static void a_line_is_taken_apart(void **state)
 {
 	struct task_stat s;
 
-	(void)state;
 	assert_int_equal(task_stat__parse(&s, "4711 (rustc) S" NUMBERS), 0);
 	assert_string_equal(s.name, "rustc");
 	assert_int_equal(s.state, 'S');
@@ -31,7 +25,6 @@ static void a_broken_line_is_none(void **state)
 {
 	struct task_stat s;
 
-	(void)state;
 	assert_int_equal(task_stat__parse(&s, ""), -EBADMSG);
 	assert_int_equal(task_stat__parse(&s, "4711 )rustc( S" NUMBERS), -EBADMSG);
 	assert_int_equal(task_stat__parse(&s, "4711 (rustc"), -EBADMSG);
@@ -43,7 +36,6 @@ static void our_own_thread_is_found(void **state)
 {
 	struct tasks t;
 
-	(void)state;
 	assert_int_equal(tasks__read(&t, getpid()), 0);
 	assert_int_equal(t.n, 1);
 	assert_int_equal(t.items[0].tid, getpid());
@@ -56,7 +48,6 @@ static void one_that_is_gone_is_not(void **state)
 {
 	struct tasks t;
 
-	(void)state;
 	assert_int_equal(tasks__read(&t, 0x7fffffff), -ESRCH);
 	tasks__clear(&t);
 }

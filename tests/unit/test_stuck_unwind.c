@@ -2,17 +2,13 @@
 /* stopped.c and unwind.c together: a child of ours, stopped in a function that is known. */
 #include "stuck/unwind.h"
 
-#include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #define DEPTH	   50
 #define STACK_SIZE (256u << 10)
@@ -138,10 +134,12 @@ static int count_descents(struct unwinder *u, const struct calls *calls)
 /* It gets to its end some time after it was started. */
 static void check_walk(pid_t pid, int want)
 {
+	_look_ struct look *look = NULL;
 	_unwinder_ struct unwinder *u = NULL;
 	int n = 0;
 
-	assert_int_equal(unwinder__new(pid, &u), 0);
+	assert_int_equal(look__new(&look), 0);
+	assert_int_equal(unwinder__new(pid, look, &u), 0);
 	for (int tries = 0; tries < 5000 && n < want; tries++) {
 		_stopped_ struct stopped s;
 		_calls_ struct calls calls;
@@ -159,7 +157,6 @@ static void one_that_waits_is_walked(void **state)
 {
 	pid_t pid = start(wait_for_ever);
 
-	(void)state;
 	if (!may_stop(pid))
 		return;
 	check_walk(pid, DEPTH + 1);
@@ -170,7 +167,6 @@ static void one_that_runs_is_walked(void **state)
 {
 	pid_t pid = start(run_for_ever);
 
-	(void)state;
 	if (!may_stop(pid))
 		return;
 	check_walk(pid, DEPTH + 1);
@@ -182,7 +178,6 @@ static void one_on_another_stack_is_walked(void **state)
 {
 	pid_t pid = start(change_stack);
 
-	(void)state;
 	if (!may_stop(pid))
 		return;
 	check_walk(pid, DEPTH + 1);
@@ -191,7 +186,6 @@ static void one_on_another_stack_is_walked(void **state)
 
 static int count_one(void *ctx, pid_t tid)
 {
-	(void)tid;
 	++*(int *)ctx;
 	return 0;
 }
@@ -204,7 +198,6 @@ static void it_is_stopped_meanwhile_and_other_stacks_are_copied(void **state)
 	uint64_t also[2] = {(uintptr_t)&here, 8}, value;
 	int calls = 0;
 
-	(void)state;
 	if (!may_stop(pid))
 		return;
 	assert_int_equal(stopped__take(&s, pid, pid, also, 2, count_one, &calls), 0);
@@ -222,7 +215,6 @@ static volatile sig_atomic_t *signals;
 
 static void on_signal(int sig)
 {
-	(void)sig;
 	++*signals;
 }
 
@@ -232,7 +224,6 @@ static void signals_reach_it(void **state)
 	int sent = 0;
 	pid_t pid;
 
-	(void)state;
 	signals = mmap(NULL, sizeof(*signals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		       -1, 0);
 	signal(SIGUSR1, on_signal);
@@ -254,11 +245,72 @@ static void signals_reach_it(void **state)
 	munmap((void *)signals, sizeof(*signals));
 }
 
-static void one_that_is_gone_is_told(void **state)
+/* What follows `field` in a file of /proc/PID. */
+static int number_in(pid_t pid, const char *file, const char *field, const char *format)
+{
+	char name[64], line[256];
+	_fclose_ FILE *f = NULL;
+	char letter = 0;
+	int number = 0;
+
+	snprintf(name, sizeof(name), "/proc/%d/%s", (int)pid, file);
+	f = fopen(name, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, field, strlen(field)))
+			continue;
+		sscanf(line + strlen(field), format, format[2] == 'c' ? (void *)&letter : &number);
+	}
+	return letter ?: number;
+}
+
+static char state_of(pid_t pid)
+{
+	return (char)number_in(pid, "status", "State:", " %c");
+}
+
+static int tracer_of(pid_t pid)
+{
+	return number_in(pid, "status", "TracerPid:", " %d");
+}
+
+static pid_t child_of(pid_t pid)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "task/%d/children", (int)pid);
+	return number_in(pid, file, "", " %d");
+}
+
+/* vfork() returns when its child ends, and not for a signal that does not kill. */
+static void one_that_cannot_stop_is_not_waited_for(void **state)
+{
+	pid_t pid = fork();
+	_stopped_ struct stopped s;
+	int err, status;
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!vfork()) {
+			pause();
+			_exit(0);
+		}
+		_exit(0);
+	}
+	while (state_of(pid) != 'D')
+		usleep(100);
+	err = stopped__take(&s, pid, pid, NULL, 0, NULL, NULL);
+	if (err != -EPERM)
+		assert_int_equal(err, -EBUSY);
+	assert_int_equal(tracer_of(pid), 0);
+	kill(child_of(pid), SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+}
+
+static void a_process_that_is_gone_is_reported(void **state)
 {
 	_stopped_ struct stopped s;
 
-	(void)state;
 	assert_int_equal(stopped__take(&s, 0x7fffffff, 0x7fffffff, NULL, 0, NULL, NULL), -ESRCH);
 }
 
@@ -270,7 +322,8 @@ int main(void)
 		cmocka_unit_test(one_on_another_stack_is_walked),
 		cmocka_unit_test(it_is_stopped_meanwhile_and_other_stacks_are_copied),
 		cmocka_unit_test(signals_reach_it),
-		cmocka_unit_test(one_that_is_gone_is_told),
+		cmocka_unit_test(one_that_cannot_stop_is_not_waited_for),
+		cmocka_unit_test(a_process_that_is_gone_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/batch_summary.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/spans.h"
 
 static void sets_are_sorted_and_complete(void **state)
@@ -15,7 +11,6 @@ static void sets_are_sorted_and_complete(void **state)
 	struct batch_summer summer = {0};
 	const struct batch_summary *sum = &summer.summary;
 
-	(void)state;
 	for (uint32_t at = 0; at + 1000 <= s->n; at += 1000) {
 		bool labels[300] = {false}, processes[7] = {false};
 		uint64_t start = UINT64_MAX, end = 0;
@@ -45,7 +40,6 @@ static void what_is_too_much_or_not_known_may_be_any(void **state)
 	struct batch_summer summer = {0};
 	const struct batch_summary *sum = &summer.summary;
 
-	(void)state;
 	for (uint32_t i = 0; i < 2000; i++) {
 		s[i].label = i;
 		s[i].process = i;

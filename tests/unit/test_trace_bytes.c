@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/bytes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/random.h"
 
 static void numbers_are_little_endian(void **state)
@@ -14,7 +9,6 @@ static void numbers_are_little_endian(void **state)
 	const uint8_t bytes[8] = {0x01, 0x02, 0x03, 0x84, 0x05, 0x06, 0x07, 0x88};
 	uint8_t back[4];
 
-	(void)state;
 	assert_int_equal(bytes_load_u16(bytes), 0x0201);
 	assert_true(bytes_load_u32(bytes) == 0x84030201u);
 	assert_true(bytes_load_u64(bytes) == 0x8807060584030201u);
@@ -28,7 +22,6 @@ static void varints_come_back(void **state)
 {
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (int i = 0; i < 10000; i++) {
 		uint64_t v = i ? rng_any_size(&rng) : UINT64_MAX;
 		uint8_t bytes[BYTES_VARINT_MAX];
@@ -48,7 +41,6 @@ static void zigzag_folds_the_sign(void **state)
 {
 	struct rng rng = rng_new();
 
-	(void)state;
 	assert_int_equal(bytes_zigzag(0), 0);
 	assert_int_equal(bytes_zigzag(-1), 1);
 	assert_int_equal(bytes_zigzag(1), 2);
@@ -73,7 +65,6 @@ static void malformed_varints_are_refused(void **state)
 		{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x81, 0x01}, 11},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct byte_reader r = {cases[i].bytes, cases[i].bytes + cases[i].size, false};
 
@@ -88,7 +79,6 @@ static void a_bad_reader_reads_zeroes(void **state)
 	const uint8_t bytes[] = {5, 1, 2, 3};
 	struct byte_reader r = {bytes, bytes + sizeof(bytes), false};
 
-	(void)state;
 	assert_int_equal(byte_reader__varint_max(&r, 4), 0);
 	assert_true(r.bad);
 	assert_int_equal(byte_reader__varint(&r), 0);
@@ -100,7 +90,6 @@ static void bytes_are_taken_within_bounds(void **state)
 	const uint8_t bytes[] = {1, 2, 3};
 	struct byte_reader r = {bytes, bytes + sizeof(bytes), false};
 
-	(void)state;
 	assert_int_equal(byte_reader__varint_max(&r, 1), 1);
 	assert_ptr_equal(byte_reader__bytes(&r, 2), bytes + 1);
 	assert_false(r.bad);
@@ -113,7 +102,6 @@ static void a_buffer_grows(void **state)
 	struct byte_buffer b = {0};
 	struct byte_reader r;
 
-	(void)state;
 	for (uint64_t i = 0; i < 1000; i++) {
 		byte_buffer__varint(&b, i * i);
 		byte_buffer__bytes(&b, "abc", i % 4);
@@ -135,7 +123,6 @@ static void many_at_once_are_those_one_by_one(void **state)
 {
 	struct rng rng = rng_new();
 
-	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		uint8_t bytes[64];
 		size_t size = rng_below(&rng, sizeof(bytes) + 1);

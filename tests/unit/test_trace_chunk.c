@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/chunk.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "trace/bytes.h"
 #include "trace/crc32c.h"
 
@@ -22,7 +16,6 @@ static void a_new_header_is_unfinished(void **state)
 	struct file_header h;
 	const char *why;
 
-	(void)state;
 	file_header__store(bytes);
 	assert_int_equal(file_header__load(bytes, &h, &why), 0);
 	assert_int_equal(h.size, QPT_HEADER_SIZE);
@@ -42,7 +35,6 @@ static void every_byte_of_a_header_counts(void **state)
 	struct file_header h;
 	const char *why;
 
-	(void)state;
 	file_header__store(bytes);
 	for (int i = 0; i < QPT_HEADER_STATE; i++) {
 		bytes[i] ^= 0x40;
@@ -51,13 +43,12 @@ static void every_byte_of_a_header_counts(void **state)
 	}
 }
 
-static void what_a_reader_cannot_know_is_told_from_damage(void **state)
+static void what_a_reader_cannot_know_is_distinguished_from_damage(void **state)
 {
 	uint8_t bytes[QPT_HEADER_SIZE];
 	struct file_header h;
 	const char *why;
 
-	(void)state;
 	file_header__store(bytes);
 	bytes_store_u16(bytes + QPT_HEADER_VERSION, QPT_VERSION + 1);
 	sign(bytes);
@@ -78,7 +69,6 @@ static void a_chunk_header_guards_its_payload(void **state)
 	uint8_t bytes[QPT_CHUNK_HEADER_SIZE];
 	struct chunk_header back;
 
-	(void)state;
 	chunk_header__store(bytes, &h, payload);
 	chunk_header__load(bytes, &back);
 	assert_int_equal(back.type, QPT_SPANS);
@@ -99,7 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_new_header_is_unfinished),
 		cmocka_unit_test(every_byte_of_a_header_counts),
-		cmocka_unit_test(what_a_reader_cannot_know_is_told_from_damage),
+		cmocka_unit_test(what_a_reader_cannot_know_is_distinguished_from_damage),
 		cmocka_unit_test(a_chunk_header_guards_its_payload),
 	};
 

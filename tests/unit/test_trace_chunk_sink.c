@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/chunk_sink.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/directory.h"
 #include "../fixtures/disk.h"
 #include "qprof/trace_format.h"
 
 static int reset(void **state)
 {
-	(void)state;
 	memset(&disk, 0, sizeof(disk));
 	directory_files(true);
 	return 0;
@@ -52,7 +45,6 @@ static void short_writes_make_the_same_file(void **state)
 	struct chunk_sink s;
 	uint64_t bytes;
 
-	(void)state;
 	begin(&s);
 	assert_int_equal(finish(&s), 0);
 	bytes = s.file.bytes;
@@ -87,7 +79,6 @@ static void a_mark_that_cannot_be_cleared_stays(void **state)
 {
 	struct chunk_sink s;
 
-	(void)state;
 	begin(&s);
 	disk.overwrite_err = ENOSPC;
 	assert_int_equal(finish(&s), -ENOSPC);
@@ -100,7 +91,6 @@ static void nothing_follows_the_end(void **state)
 	const struct byte_buffer nothing = {0};
 	struct chunk_sink s;
 
-	(void)state;
 	begin(&s);
 	assert_int_equal(finish(&s), 0);
 	assert_int_equal(chunk_sink__write(&s, 200, &nothing, NULL), -EBADF);
@@ -112,7 +102,6 @@ static void a_file_that_is_there_is_left_alone(void **state)
 {
 	struct chunk_sink s;
 
-	(void)state;
 	begin(&s);
 	chunk_sink__destroy(&s);
 	assert_int_equal(chunk_sink__open(&s, directory_path("x.qpt")), -EEXIST);

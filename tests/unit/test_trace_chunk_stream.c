@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/chunk_stream.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "base/cleanup.h"
 
 /* A file of two chunks: an unknown type with "opaque", and zstd of 100 times 'z'. */
@@ -73,7 +67,6 @@ static void chunks_come_unpacked(void **state)
 	struct file f;
 	const char *why;
 
-	(void)state;
 	make(&f);
 	assert_int_equal(open_cut(&f, f.bytes.size, &s, &why), 0);
 	assert_int_equal(chunk_stream__next(&s), 0);
@@ -98,7 +91,6 @@ static void every_cut_stops_at_the_last_whole_chunk(void **state)
 	struct file f;
 	const char *why;
 
-	(void)state;
 	make(&f);
 	for (size_t size = QPT_HEADER_SIZE; size < f.bytes.size; size++) {
 		int taken = 0;
@@ -123,7 +115,6 @@ static void the_first_problem_stays(void **state)
 	struct file f;
 	const char *why;
 
-	(void)state;
 	make(&f);
 	assert_int_equal(open_cut(&f, f.bytes.size, &s, &why), 0);
 	assert_int_equal(chunk_stream__next(&s), 0);
@@ -142,7 +133,6 @@ static void a_short_header_is_refused(void **state)
 	struct file f;
 	const char *why;
 
-	(void)state;
 	make(&f);
 	for (size_t size = 0; size < QPT_HEADER_SIZE; size++) {
 		assert_int_equal(open_cut(&f, size, &s, &why), -EBADMSG);

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/function_list.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "base/cleanup.h"
 
 static int add(struct function_list *l, uint32_t first, uint32_t size)
@@ -25,7 +19,6 @@ static void ranges_are_one_pc_value_table(void **state)
 	struct function_list l = {0};
 	struct byte_buffer b = {0};
 
-	(void)state;
 	assert_int_equal(function_list__end(&l), 1);
 	assert_int_equal(add(&l, 5, 3), 0);
 	assert_int_equal(add(&l, 11, 0), 0);
@@ -46,7 +39,6 @@ static void ranges_that_overlap_or_do_not_fit_are_refused(void **state)
 {
 	struct function_list l = {0};
 
-	(void)state;
 	assert_int_equal(add(&l, 0, 1), -EINVAL);
 	assert_int_equal(add(&l, 5, 3), 0);
 	assert_int_equal(add(&l, 8, 3), -EINVAL);
@@ -69,7 +61,6 @@ static void lines_are_two_pc_value_tables(void **state)
 	struct function_list l = {0};
 	struct byte_buffer b = {0};
 
-	(void)state;
 	assert_int_equal(add(&l, 5, 10), 0);
 	assert_int_equal(function_list__lines(&l, 5, rows, 2, 3, &b), 0);
 	assert_int_equal(b.size, sizeof(want));
@@ -87,7 +78,6 @@ static void lines_that_do_not_fit_are_refused(void **state)
 	struct function_list l = {0};
 	struct byte_buffer b = {0};
 
-	(void)state;
 	assert_int_equal(function_list__lines(&l, 5, none, 1, 3, &b), -EINVAL);
 	assert_int_equal(add(&l, 5, 10), 0);
 	assert_int_equal(add(&l, 20, 0), 0);
@@ -114,7 +104,6 @@ static void lines_beyond_a_chunk_are_refused(void **state)
 	struct function_list l = {0};
 	struct byte_buffer b = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < N; i++)
 		rows[i] = (struct trace_line){i, 0, i % 2 ? 10 : 100000};
 	assert_int_equal(add(&l, 5, N), 0);

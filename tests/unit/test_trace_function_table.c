@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/function_table.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/functions.h"
 #include "qprof/trace_format.h"
 #include "trace/function_list.h"
@@ -37,7 +31,7 @@ static void open_tables(struct tables *t, uint32_t n_strings)
 		byte_buffer__bytes(&b, text, size);
 	}
 	in = (struct byte_reader){.at = b.data, .end = b.data + b.size};
-	assert_int_equal(string_table__new(&t->strings), 0);
+	assert_int_equal(string_table__new(NULL, &t->strings), 0);
 	assert_int_equal(string_table__take(t->strings, &in, &first, &n, &why), 0);
 	assert_int_equal(function_table__new(t->strings, &t->functions), 0);
 	byte_buffer__destroy(&b);
@@ -129,7 +123,6 @@ static void what_was_listed_is_found(void **state)
 	struct tables t;
 	struct byte_buffer b;
 
-	(void)state;
 	open_tables(&t, N_FILES);
 	for (uint32_t at = 0; at < all->n;) {
 		uint32_t to = at + 1 + rng_below(&rng, all->n - at);
@@ -175,9 +168,11 @@ static void damage_changes_nothing(void **state)
 	struct byte_buffer functions, lines;
 	struct tables t;
 
-	(void)state;
 	functions = functions_payload(&l, all, 0, 30);
 	lines = lines_payload(&l, all, 30);
+	/* By chance no function may have lines. */
+	if (lines.size == 1)
+		skip();
 	open_tables(&t, N_FILES);
 	for (size_t size = 0; size < functions.size; size++)
 		assert_int_equal(take(&t, functions.data, size, false), -EBADMSG);
@@ -220,7 +215,6 @@ static void ranges_without_gaps_hold_all_numbers(void **state)
 	static const uint8_t functions[] = {2, 1, 2, 5, 2, 3, 0, 0, 77, 0, 0, 99, 0};
 	struct tables t;
 
-	(void)state;
 	open_tables(&t, 1);
 	assert_false(function_table__has(t.functions, 1));
 	assert_int_equal(take(&t, functions, sizeof(functions), false), 0);
@@ -265,7 +259,6 @@ static void functions_that_cannot_be_are_refused(void **state)
 	};
 	struct tables t;
 
-	(void)state;
 	open_tables(&t, 2);
 	assert_int_equal(take(&t, first, sizeof(first), false), 0);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -299,7 +292,6 @@ static void lines_that_do_not_fit_are_refused(void **state)
 	struct trace_location got;
 	struct tables t;
 
-	(void)state;
 	open_tables(&t, 2);
 	assert_int_equal(take(&t, function, sizeof(function), false), 0);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {

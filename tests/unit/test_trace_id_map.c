@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/id_map.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/random.h"
 #include "qprof/trace_format.h"
 
@@ -57,7 +51,6 @@ static void the_last_mapping_of_an_id_holds(void **state)
 	uint32_t *want = malloc(N_IDS * sizeof(*want));
 	struct id_map m = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < N_IDS; i++)
 		want[i] = ID_MAP_NONE;
 	assert_false(id_map__has(&m, 2));
@@ -84,7 +77,6 @@ static void every_cut_is_noticed(void **state)
 	uint32_t *want = malloc(N_IDS * sizeof(*want));
 	struct byte_buffer b = {0};
 
-	(void)state;
 	random_mappings(&rng, want, &b);
 	while (b.size--) {
 		struct id_map m = {0};
@@ -105,7 +97,6 @@ static void ids_far_apart_meet_a_limit(void **state)
 	struct id_map m = {0};
 	int err = 0;
 
-	(void)state;
 	for (uint32_t i = 0; !err && i <= QPT_MAP_BLOCKS_MAX; i++) {
 		byte_buffer__clear(&b);
 		next = (struct id_map_next){0};
@@ -114,11 +105,11 @@ static void ids_far_apart_meet_a_limit(void **state)
 		far.first = i * QPT_MAP_BLOCK;
 		id_map__store(&b, &far, &next);
 		err = take(&m, &b);
-		if (m.n_blocks == 3) /* the rest would take long under a sanitizer */
-			i = QPT_MAP_BLOCKS_MAX - 1, m.n_blocks = QPT_MAP_BLOCKS_MAX;
+		if (m.blocks.n == 3) /* the rest would take long under a sanitizer */
+			i = QPT_MAP_BLOCKS_MAX - 1, m.blocks.n = QPT_MAP_BLOCKS_MAX;
 	}
 	assert_int_equal(err, -EBADMSG);
-	m.n_blocks = 3;
+	m.blocks.n = 3;
 	id_map__destroy(&m);
 	byte_buffer__destroy(&b);
 }
@@ -132,13 +123,12 @@ static void ranges_take_no_memory_by_id(void **state)
 	struct id_map m = {0};
 	uint32_t unfolded = 0;
 
-	(void)state;
 	byte_buffer__varint(&b, 1);
 	byte_buffer__varint(&b, 1);
 	id_map__store(&b, &all, &next);
 	assert_int_equal(take(&m, &b), 0);
-	for (uint32_t i = 0; i < m.n_blocks; i++)
-		unfolded += m.blocks[i].refs != NULL;
+	for (uint32_t i = 0; i < m.blocks.n; i++)
+		unfolded += m.blocks.at[i].refs != NULL;
 	assert_int_equal(unfolded, 2);
 	assert_int_equal(id_map__get(&m, 1, 2), ID_MAP_NONE);
 	assert_int_equal(id_map__get(&m, 1, 3), 7);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/index_codec.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/spans.h"
 
 #define N 200
@@ -60,7 +55,6 @@ static void entries_come_back(void **state)
 	struct byte_buffer out = {0};
 	struct index_cursor c;
 
-	(void)state;
 	index_builder__payload(&b, &out);
 	c = index_cursor__begin((struct byte_reader){out.data, out.data + out.size, false});
 	assert_int_equal(c.previous, 7);
@@ -90,7 +84,6 @@ static void every_cut_is_noticed(void **state)
 	struct index_builder b = random_index(&rng, entries);
 	struct byte_buffer out = {0};
 
-	(void)state;
 	index_builder__payload(&b, &out);
 	for (size_t size = 0; size < out.size; size += 1 + size / 50) {
 		struct index_cursor c =

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/interner.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "base/cleanup.h"
 #include "qprof/trace_format.h"
 
@@ -20,7 +12,6 @@ static void the_same_text_has_the_same_id(void **state)
 	uint32_t id;
 	bool is_new;
 
-	(void)state;
 	for (int round = 0; round < 2; round++) {
 		for (uint32_t i = 0; i < 5000; i++) {
 			snprintf(text, sizeof(text), "query_%u", i);
@@ -41,7 +32,6 @@ static void a_text_beyond_the_limit_is_refused(void **state)
 	uint32_t id;
 	bool is_new;
 
-	(void)state;
 	memset(text, 'x', QPT_TEXT_MAX + 1);
 	text[QPT_TEXT_MAX + 1] = '\0';
 	assert_int_equal(interner__id(&t, text, &id, &is_new), -E2BIG);
@@ -68,7 +58,6 @@ static void pieces_make_one_string(void **state)
 	uint32_t a, ab, again, only, empty;
 	bool is_new;
 
-	(void)state;
 	assert_int_equal(interner__id(&t, "a", &a, &is_new), 0);
 	path[0] = ref(a);
 	assert_int_equal(interner__compose(&t, path, 4, &ab, &is_new), 0);
@@ -95,7 +84,6 @@ static void what_would_grow_without_end_is_refused(void **state)
 	bool is_new;
 	int err = 0;
 
-	(void)state;
 	assert_int_equal(interner__id(&t, "xy", &id, &is_new), 0);
 	for (n = 0; !err; n++) {
 		twice[0] = twice[1] = ref(id);

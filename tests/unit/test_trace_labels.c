@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/labels.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "base/cleanup.h"
 #include "qprof/trace_format.h"
 #include "trace/reader.h"
@@ -33,7 +26,7 @@ static struct string_table *table_of_strings(void)
 		byte_buffer__bytes(&payload, strings[i], strlen(strings[i]));
 	}
 	in = (struct byte_reader){payload.data, payload.data + payload.size, false};
-	assert_int_equal(string_table__new(&table), 0);
+	assert_int_equal(string_table__new(NULL, &table), 0);
 	assert_int_equal(string_table__take(table, &in, &first, &n, &why), 0);
 	byte_buffer__destroy(&payload);
 	return table;
@@ -61,7 +54,6 @@ static void listed_labels_have_a_name_and_a_kind(void **state)
 	uint32_t label;
 	uint8_t kind;
 
-	(void)state;
 	assert_int_equal(take(&l, first, 1, &why), 0);
 	assert_int_equal(take(&l, second, 1, &why), 0);
 	label = 1;
@@ -89,7 +81,6 @@ static void what_makes_no_sense_is_refused(void **state)
 		{1, 2, 1}, {1, 2, N_STRINGS}, {N_STRINGS, 2, 0}, {1, N_STRINGS, 0}, {1, 5, 0}};
 	const char *why = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct labels l = {0};
 
@@ -105,7 +96,6 @@ static void kinds_have_numbers_up_to_a_limit(void **state)
 	char text[16];
 	uint8_t kind;
 
-	(void)state;
 	for (unsigned int i = 0; i < TRACE_KIND_OTHER; i++) {
 		assert_int_equal(kinds__number(&k, trace_kind_text(i), &kind), 0);
 		assert_int_equal(kind, i);
@@ -172,7 +162,6 @@ static void kinds_and_tallies_come_back(void **state)
 	uint32_t n = 20000, spans = 0, tallies = 0;
 	struct trace_item item;
 
-	(void)state;
 	close(mkstemp(path));
 	write_trace(path, n);
 	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
@@ -197,7 +186,7 @@ static void kinds_and_tallies_come_back(void **state)
 	unlink(path);
 }
 
-static void the_writer_refuses_kinds_it_was_not_told(void **state)
+static void the_writer_refuses_undeclared_kinds(void **state)
 {
 	char path[] = "/tmp/test_trace_labels.XXXXXX";
 	const struct trace_info info = {.tool = "t", .kernel = "k", .host = "h"};
@@ -207,7 +196,6 @@ static void the_writer_refuses_kinds_it_was_not_told(void **state)
 	struct trace_tally t = {.kind = TRACE_KIND_OTHER};
 	uint32_t id;
 
-	(void)state;
 	close(mkstemp(path));
 	unlink(path);
 	assert_int_equal(trace_writer__open(path, &info, &w), 0);
@@ -229,7 +217,7 @@ int main(void)
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(kinds_have_numbers_up_to_a_limit),
 		cmocka_unit_test(kinds_and_tallies_come_back),
-		cmocka_unit_test(the_writer_refuses_kinds_it_was_not_told),
+		cmocka_unit_test(the_writer_refuses_undeclared_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/locations.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/random.h"
 
 #define N_LIBRARIES 5
@@ -32,7 +27,6 @@ static void numbers_follow_the_order_of_first_touches(void **state)
 {
 	_locations_ struct locations *l = NULL;
 
-	(void)state;
 	assert_int_equal(locations__new(&l), 0);
 	/* 0 is "none": the first is 1. A function of 10 bytes takes 11 numbers. */
 	assert_int_equal(touch(l, 70, 10, 4, true), 5);
@@ -52,7 +46,6 @@ static void every_location_has_its_own_number(void **state)
 	_locations_ struct locations *l = NULL;
 	uint64_t next = 1;
 
-	(void)state;
 	assert_int_equal(locations__new(&l), 0);
 	for (int i = 0; i < N_LIBRARIES * N_FUNCTIONS; i++)
 		all[i] = (struct model){rng_below(&rng, 5000), 0};
@@ -78,7 +71,6 @@ static void offsets_beyond_the_function_are_refused(void **state)
 	uint32_t locindex = 77;
 	bool is_new;
 
-	(void)state;
 	assert_int_equal(locations__new(&l), 0);
 	assert_int_equal(locations__index(l, 1, 8, 9, &locindex, &is_new), -EINVAL);
 	assert_int_equal(locations__index(l, 1, 8, UINT32_MAX, &locindex, &is_new), -EINVAL);
@@ -93,7 +85,6 @@ static void numbers_that_run_out_are_refused_and_never_wrap(void **state)
 	uint32_t locindex = 77;
 	bool is_new;
 
-	(void)state;
 	assert_int_equal(locations__new(&l), 0);
 	assert_int_equal(locations__index(l, 9, UINT32_MAX, 0, &locindex, &is_new), -EOVERFLOW);
 	assert_int_equal(touch(l, 1, UINT32_MAX - 100, 0, true), 1);
@@ -113,7 +104,6 @@ static void numbers_depend_on_touches_alone(void **state)
 	_locations_ struct locations *a = NULL, *b = NULL;
 	struct rng rng = rng_new();
 
-	(void)state;
 	assert_int_equal(locations__new(&a), 0);
 	assert_int_equal(locations__new(&b), 0);
 	for (int i = 0; i < 10000; i++) {

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "trace/trace.h"
 
 static void every_cause_has_a_name_of_its_own(void **state)
 {
-	(void)state;
 	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
 		assert_true(strlen(trace_loss_text(i)) > 0);
 		for (int j = 0; j < i; j++)
@@ -21,7 +16,6 @@ static void every_cause_has_a_name_of_its_own(void **state)
 
 static void there_is_nothing_past_the_end(void **state)
 {
-	(void)state;
 	assert_null(trace_loss_name(TRACE_LOSS_MAX));
 	assert_null(trace_loss_text(TRACE_LOSS_MAX));
 	assert_false(trace_loss_is_lost(TRACE_LOSS_MAX));
@@ -33,7 +27,6 @@ static void only_what_is_missing_is_lost(void **state)
 	struct trace_losses losses;
 	uint64_t expected = 0;
 
-	(void)state;
 	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
 		bool lost = i <= TRACE_LOST_TARGETS_FULL || i == TRACE_LOST_UNKNOWN_PROVIDER ||
 			    i == TRACE_LOST_BAD_RECORD || i == TRACE_LOST_MAPPINGS ||

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "trace/trace.h"
 
 static void a_copy_owns_its_texts(void **state)
@@ -20,7 +16,6 @@ static void a_copy_owns_its_texts(void **state)
 	};
 	struct trace_process copy;
 
-	(void)state;
 	assert_int_equal(trace_process__copy(&copy, &p), 0);
 	command[0] = crate[0] = 'X';
 	assert_string_equal(copy.command, "rustc a.rs");

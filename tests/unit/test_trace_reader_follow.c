@@ -2,11 +2,7 @@
 /* trace/reader.c on a file that is still being written. */
 #include "trace/reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/spans.h"
 #include "../fixtures/temporary.h"
 #include "../fixtures/trace_dump.h"
@@ -73,7 +69,6 @@ static void a_file_is_followed_as_it_grows(void **state)
 	uint64_t spans = 0, all;
 	size_t size, at;
 
-	(void)state;
 	bytes = whole_file(&rng, &size);
 	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
 	all = read_spans(r);
@@ -107,7 +102,6 @@ static void what_is_damaged_is_not_followed(void **state)
 	struct rng rng = rng_new();
 	size_t size;
 
-	(void)state;
 	bytes = whole_file(&rng, &size);
 	bytes[size / 2] ^= 1;
 	grow(bytes, 0, size);

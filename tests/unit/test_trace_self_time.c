@@ -1,30 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/self_time.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/spans.h"
 
 /* Of the last span. */
-static struct trace_off off;
+static struct trace_times times;
 
 static uint64_t self_of(struct self_time *st, uint32_t tid, uint16_t depth, uint64_t start,
 			uint64_t end)
 {
 	struct trace_span s = {.tid = tid, .depth = depth, .start_ns = start, .end_ns = end};
 
-	assert_int_equal(self_time__span(st, &s, &off), 0);
-	return s.self_ns;
+	assert_int_equal(self_time__span(st, &s, &times), 0);
+	return times.self_ns;
 }
 
 static void children_are_taken_off_once(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	assert_int_equal(self_of(st, 1, 2, 110, 120), 10);
 	assert_int_equal(self_of(st, 1, 2, 130, 140), 10);
@@ -33,13 +28,13 @@ static void children_are_taken_off_once(void **state)
 	assert_int_equal(self_of(st, 1, 0, 200, 210), 10);
 }
 
-static struct trace_span with_probes(struct self_time *st, uint16_t depth, uint64_t start,
-				     uint64_t end)
+static struct trace_times with_probes(struct self_time *st, uint16_t depth, uint64_t start,
+				      uint64_t end)
 {
 	struct trace_span s = {.tid = 1, .depth = depth, .start_ns = start, .end_ns = end};
 
-	assert_int_equal(self_time__span(st, &s, &off), 0);
-	return s;
+	assert_int_equal(self_time__span(st, &s, &times), 0);
+	return times;
 }
 
 /* A hit takes 100 ns; of the 200 of a span, 120 are its own and 80 its parent's. */
@@ -47,12 +42,11 @@ static const struct trace_costs costs = {
 	.ps = {[TRACE_COST_EMULATED] = 100000, [TRACE_COST_EMULATED_INSIDE] = 120000},
 };
 
-static void probes_are_told_by_who_pays_for_them(void **state)
+static void probe_time_counts_where_it_is_spent(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
-	struct trace_span s;
+	struct trace_times s;
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	self_time__set_costs(st, &costs);
 	s = with_probes(st, 2, 2000, 2150);
@@ -69,32 +63,30 @@ static void probes_are_told_by_who_pays_for_them(void **state)
 	assert_int_equal(s.probe_ns, 120 + 3 * 200);
 }
 
-/* The probe at its wrapper, which told who asked for it: in the time of who did. */
+/* The probe at its wrapper, which reported the caller, counts in the time of the caller. */
 static void a_request_is_one_probe_more(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
 	struct trace_span asked_for = {
 		.tid = 1, .depth = 1, .start_ns = 2000, .end_ns = 2150, .caller = 7};
-	struct trace_span s;
+	struct trace_times s;
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	self_time__set_costs(st, &costs);
-	assert_int_equal(self_time__span(st, &asked_for, &off), 0);
-	assert_int_equal(asked_for.self_probe_ns, 120);
-	assert_int_equal(asked_for.probe_ns, 120);
+	assert_int_equal(self_time__span(st, &asked_for, &times), 0);
+	assert_int_equal(times.self_probe_ns, 120);
+	assert_int_equal(times.probe_ns, 120);
 	s = with_probes(st, 0, 1000, 5000);
 	assert_int_equal(s.self_probe_ns, 120 + 80 + 100);
 	assert_int_equal(s.probe_ns, 120 + 200 + 100);
 }
 
 /* Whatever the shape, the parts of all add up to both hits of each, but for the outermost's. */
-static void no_probe_is_told_twice(void **state)
+static void no_probe_is_counted_twice(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
 	uint64_t sum = 0;
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	self_time__set_costs(st, &costs);
 	for (uint64_t i = 0; i < 1000; i++)
@@ -111,10 +103,9 @@ static void unknown_costs_are_none(void **state)
 		{.ps = {100000, 0, 200001}}, /* more inside than there is */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
 		_self_time_ struct self_time *st = NULL;
-		struct trace_span s;
+		struct trace_times s;
 
 		assert_int_equal(self_time__new(&st), 0);
 		self_time__set_costs(st, &costs);
@@ -129,7 +120,6 @@ static void threads_are_apart(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	assert_int_equal(self_of(st, 1, 1, 110, 190), 80);
 	assert_int_equal(self_of(st, 2, 0, 100, 200), 100);
@@ -140,7 +130,6 @@ static void children_of_a_lost_parent_go_to_the_next(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	assert_int_equal(self_of(st, 1, 3, 110, 150), 40);
 	assert_int_equal(self_of(st, 1, 0, 100, 200), 60);
@@ -151,7 +140,6 @@ static void a_foreign_child_cannot_take_more_than_there_is(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	assert_int_equal(self_of(st, 1, 1, 0, 1000), 1000);
 	assert_int_equal(self_of(st, 1, 0, 2000, 2100), 100);
@@ -165,7 +153,6 @@ static void overlapping_spans_leave_nothing(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	assert_int_equal(self_of(st, 1, 1, 150, 300), 150);
 	assert_int_equal(self_of(st, 1, 2, 150, 300), 150);
@@ -178,14 +165,10 @@ static void random_trees_come_out_exact(void **state)
 	_self_time_ struct self_time *st = NULL;
 	_free_ struct spans *spans = spans_new(&rng, 15000, 3, 10);
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	for (uint32_t i = 0; i < spans->n; i++) {
-		struct trace_span s = spans->at[i];
-
-		s.self_ns = 0;
-		assert_int_equal(self_time__span(st, &s, &off), 0);
-		assert_true(s.self_ns == spans->at[i].self_ns);
+		assert_int_equal(self_time__span(st, &spans->at[i], &times), 0);
+		assert_true(times.self_ns == spans->self_ns[i]);
 	}
 }
 
@@ -196,19 +179,18 @@ static void losses_never_make_it_negative(void **state)
 	_self_time_ struct self_time *st = NULL;
 	_free_ struct spans *spans = spans_new(&rng, 15000, 2, 10);
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	for (uint32_t i = 0; i < spans->n; i++) {
 		struct trace_span s = spans->at[i];
 
 		if (!rng_below(&rng, 3))
 			continue;
-		assert_int_equal(self_time__span(st, &s, &off), 0);
-		assert_true(s.self_ns <= s.end_ns - s.start_ns);
+		assert_int_equal(self_time__span(st, &s, &times), 0);
+		assert_true(times.self_ns <= s.end_ns - s.start_ns);
 	}
 }
 
-static struct trace_span off_cpu(struct self_time *st, uint16_t depth, uint64_t start, uint64_t end)
+static void off_cpu(struct self_time *st, uint16_t depth, uint64_t start, uint64_t end)
 {
 	struct trace_span s = {.tid = 1,
 			       .depth = depth,
@@ -216,44 +198,41 @@ static struct trace_span off_cpu(struct self_time *st, uint16_t depth, uint64_t 
 			       .end_ns = end,
 			       .kind = TRACE_KIND_OFF_CPU};
 
-	assert_int_equal(self_time__span(st, &s, &off), 0);
-	assert_int_equal(s.self_ns, 0);
-	assert_int_equal(s.probe_ns, 0);
-	assert_int_equal(off.off_ns, end - start);
-	assert_int_equal(off.self_off_ns, 0);
-	return s;
+	assert_int_equal(self_time__span(st, &s, &times), 0);
+	assert_int_equal(times.self_ns, 0);
+	assert_int_equal(times.probe_ns, 0);
+	assert_int_equal(times.off_ns, end - start);
+	assert_int_equal(times.self_off_ns, 0);
 }
 
 static void off_cpu_is_no_child(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
-	struct trace_span s;
+	struct trace_times s;
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	self_of(st, 1, 1, 101, 104);
 	off_cpu(st, 2, 110, 115);
 	s = with_probes(st, 1, 105, 150);
 	assert_int_equal(s.self_ns, 45);
-	assert_int_equal(off.off_ns, 5);
-	assert_int_equal(off.self_off_ns, 5);
+	assert_int_equal(times.off_ns, 5);
+	assert_int_equal(times.self_off_ns, 5);
 	off_cpu(st, 1, 160, 170);
 	off_cpu(st, 1, 170, 171);
 	s = with_probes(st, 0, 100, 200);
 	assert_int_equal(s.self_ns, 100 - 3 - 45);
-	assert_int_equal(off.off_ns, 16);
-	assert_int_equal(off.self_off_ns, 11);
+	assert_int_equal(times.off_ns, 16);
+	assert_int_equal(times.self_off_ns, 11);
 	off_cpu(st, 0, 200, 300);
 	s = with_probes(st, 0, 300, 310);
-	assert_int_equal(off.off_ns, 0);
+	assert_int_equal(times.off_ns, 0);
 }
 
 static void off_cpu_has_no_probes(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
-	struct trace_span s;
+	struct trace_times s;
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	self_time__set_costs(st, &costs);
 	off_cpu(st, 1, 2000, 2150);
@@ -267,19 +246,18 @@ static void off_cpu_has_no_probes(void **state)
 static void off_cpu_of_a_lost_parent_goes_to_the_next(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
-	struct trace_span s;
+	struct trace_times s;
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	off_cpu(st, 2, 110, 115);
 	s = with_probes(st, 1, 120, 130);
-	assert_int_equal(off.off_ns, 0);
+	assert_int_equal(times.off_ns, 0);
 	off_cpu(st, 3, 140, 147);
 	off_cpu(st, 1, 150, 151);
 	s = with_probes(st, 0, 100, 200);
 	assert_int_equal(s.self_ns, 90);
-	assert_int_equal(off.off_ns, 13);
-	assert_int_equal(off.self_off_ns, 13);
+	assert_int_equal(times.off_ns, 13);
+	assert_int_equal(times.self_off_ns, 13);
 }
 
 /* The last nanosecond before the span ends, in it. */
@@ -290,16 +268,15 @@ static void off_cpu_of(struct self_time *st, const struct trace_span *span)
 	s.depth++;
 	s.kind = TRACE_KIND_OFF_CPU;
 	s.start_ns = s.end_ns - 1;
-	assert_int_equal(self_time__span(st, &s, &off), 0);
+	assert_int_equal(self_time__span(st, &s, &times), 0);
 }
 
 /* Whatever is lost: what is off the CPU is once in the own time of something, or in nothing. */
-static void off_cpu_is_told_once(void **state)
+static void off_cpu_is_counted_once(void **state)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *spans = spans_new(&rng, 15000, 1, 10);
 
-	(void)state;
 	for (uint32_t lost = 0; lost < 2; lost++) {
 		_self_time_ struct self_time *st = NULL;
 		uint64_t all = 0, own = 0, at_top = 0;
@@ -308,18 +285,18 @@ static void off_cpu_is_told_once(void **state)
 		for (uint32_t i = 0; i < spans->n; i++) {
 			struct trace_span s = spans->at[i];
 
-			if (s.self_ns > 2 && s.depth && !rng_below(&rng, 4)) {
+			if (spans->self_ns[i] > 2 && s.depth && !rng_below(&rng, 4)) {
 				off_cpu_of(st, &s);
 				all++;
 			}
 			if (lost && s.depth && !rng_below(&rng, 5))
 				continue;
-			assert_int_equal(self_time__span(st, &s, &off), 0);
-			assert_true(off.self_off_ns <= off.off_ns);
-			assert_true(off.off_ns <= s.end_ns - s.start_ns);
-			assert_true(lost || s.self_ns == spans->at[i].self_ns);
-			own += off.self_off_ns;
-			at_top += s.depth ? 0 : off.off_ns;
+			assert_int_equal(self_time__span(st, &s, &times), 0);
+			assert_true(times.self_off_ns <= times.off_ns);
+			assert_true(times.off_ns <= s.end_ns - s.start_ns);
+			assert_true(lost || times.self_ns == spans->self_ns[i]);
+			own += times.self_off_ns;
+			at_top += s.depth ? 0 : times.off_ns;
 		}
 		assert_int_equal(own, all);
 		assert_int_equal(at_top, all);
@@ -331,13 +308,12 @@ static void a_forgotten_process_begins_anew(void **state)
 	_self_time_ struct self_time *st = NULL;
 	struct trace_span s = {.process = 1, .depth = 0, .start_ns = 100, .end_ns = 200};
 
-	(void)state;
 	assert_int_equal(self_time__new(&st), 0);
 	assert_int_equal(self_of(st, 1, 1, 110, 150), 40);
 	assert_int_equal(self_of(st, 2, 1, 110, 150), 40);
 	self_time__forget(st, 0);
 	self_time__forget(st, 0);
-	assert_int_equal(self_time__span(st, &s, &off), 0);
+	assert_int_equal(self_time__span(st, &s, &times), 0);
 	assert_int_equal(self_of(st, 1, 0, 100, 200), 100);
 	assert_int_equal(self_of(st, 2, 0, 100, 200), 100);
 	assert_int_equal(self_of(st, 3, 0, 100, 200), 100);
@@ -347,9 +323,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(children_are_taken_off_once),
-		cmocka_unit_test(probes_are_told_by_who_pays_for_them),
+		cmocka_unit_test(probe_time_counts_where_it_is_spent),
 		cmocka_unit_test(a_request_is_one_probe_more),
-		cmocka_unit_test(no_probe_is_told_twice),
+		cmocka_unit_test(no_probe_is_counted_twice),
 		cmocka_unit_test(unknown_costs_are_none),
 		cmocka_unit_test(threads_are_apart),
 		cmocka_unit_test(children_of_a_lost_parent_go_to_the_next),
@@ -360,7 +336,7 @@ int main(void)
 		cmocka_unit_test(off_cpu_is_no_child),
 		cmocka_unit_test(off_cpu_has_no_probes),
 		cmocka_unit_test(off_cpu_of_a_lost_parent_goes_to_the_next),
-		cmocka_unit_test(off_cpu_is_told_once),
+		cmocka_unit_test(off_cpu_is_counted_once),
 		cmocka_unit_test(a_forgotten_process_begins_anew),
 	};
 

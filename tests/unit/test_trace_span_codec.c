@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/span_codec.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/spans.h"
 #include "qprof/trace_format.h"
 
@@ -68,7 +63,6 @@ static void nested_spans_come_back(void **state)
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 5000, 4, N_LABELS);
 
-	(void)state;
 	assert_round_trip(s->at, s->n);
 	assert_round_trip(s->at, 1);
 }
@@ -79,7 +73,6 @@ static void any_values_come_back(void **state)
 	struct rng rng = rng_new();
 	_free_ struct trace_span *s = calloc(1000, sizeof(*s));
 
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		uint64_t a = rng_any_size(&rng), b = rng_any_size(&rng);
 
@@ -106,7 +99,6 @@ static void callers_come_back(void **state)
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 1000, 2, N_LABELS);
 
-	(void)state;
 	s->at[s->n - 1].caller = 1;
 	assert_round_trip(s->at, s->n);
 	for (uint32_t i = 0; i < s->n; i++)
@@ -120,7 +112,6 @@ static void nested_spans_are_small(void **state)
 	_free_ struct spans *s = spans_new(&rng, 4096, 1, 100);
 	struct byte_buffer bytes = {0};
 
-	(void)state;
 	assert_int_equal(encode(s->at, s->n, &bytes), 0);
 	/* Flags, depth, label, invocation: a byte each; two times of two or three. */
 	assert_true(bytes.size < s->n * 10UL);
@@ -157,7 +148,6 @@ static void every_cut_is_noticed(void **state)
 	struct byte_buffer bytes = {0};
 	const char *why;
 
-	(void)state;
 	for (uint32_t i = 0; i < s->n; i++)
 		s->at[i].caller = i;
 	assert_int_equal(encode(s->at, s->n, &bytes), 0);
@@ -177,7 +167,6 @@ static void names_that_are_not_there_are_noticed(void **state)
 	struct byte_buffer bytes = {0};
 	const char *why;
 
-	(void)state;
 	assert_int_equal(encode(&s, 1, &bytes), 0);
 	assert_int_equal(decode(&bytes, bytes.size, 5, 10, &why), 0);
 	assert_int_equal(decode(&bytes, bytes.size, 4, 10, &why), -EBADMSG);
@@ -194,7 +183,6 @@ static void callers_that_are_not_there_are_noticed(void **state)
 	struct byte_buffer bytes = {0};
 	const char *why;
 
-	(void)state;
 	assert_int_equal(encode(s, 2, &bytes), 0);
 	assert_int_equal(decode_within(&bytes, bytes.size, &limits, &why), 0);
 	limits.locations = 50;
@@ -211,7 +199,6 @@ static void callers_are_places_in_a_list_of_recent_ones(void **state)
 	struct byte_buffer bytes = {0};
 	struct trace_span s[7] = {0};
 
-	(void)state;
 	for (int i = 0; i < 7; i++)
 		s[i].caller = callers[i];
 	/* Lists start with nothing but 0. Labels share one if they are alike modulo 1,024. */
@@ -229,7 +216,6 @@ static void batches_without_callers_do_not_grow(void **state)
 	struct trace_span s = {.end_ns = 5};
 	struct byte_buffer bytes = {0};
 
-	(void)state;
 	assert_int_equal(encode(&s, 1, &bytes), 0);
 	assert_int_equal(bytes.size, 4 + 3 + 8);
 	byte_buffer__clear(&bytes);
@@ -250,7 +236,6 @@ static void hostile_counts_cost_nothing(void **state)
 	};
 	const char *why;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		struct byte_buffer b = {.data = (uint8_t *)counts[i]};
 
@@ -266,7 +251,6 @@ static void damage_is_survived(void **state)
 	struct byte_buffer bytes = {0};
 	const char *why;
 
-	(void)state;
 	assert_int_equal(encode(s->at, s->n, &bytes), 0);
 	for (int i = 0; i < 5000; i++) {
 		size_t at = rng_below(&rng, bytes.size);

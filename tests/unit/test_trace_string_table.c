@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/string_table.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/random.h"
 #include "qprof/trace_format.h"
 #include "trace/interner.h"
@@ -76,9 +70,8 @@ static void rows_of_strings_come_back(void **state)
 	char **texts = calloc(N, sizeof(*texts));
 	uint32_t at = 0;
 
-	(void)state;
 	make_strings(&rng, &t, texts);
-	assert_int_equal(string_table__new(&table), 0);
+	assert_int_equal(string_table__new(NULL, &table), 0);
 	while (at < N) {
 		uint32_t end = at + 1 + rng_below(&rng, N - at);
 		struct byte_buffer payload = payload_of(&t, at, end);
@@ -103,13 +96,12 @@ static void rows_of_strings_come_back(void **state)
 	interner__destroy(&t);
 }
 
-static void what_is_not_there_is_told(void **state)
+static void what_is_not_there_is_reported(void **state)
 {
 	_string_table_ struct string_table *table = NULL;
 	const char *text = NULL;
 
-	(void)state;
-	assert_int_equal(string_table__new(&table), 0);
+	assert_int_equal(string_table__new(NULL, &table), 0);
 	assert_int_equal(string_table__text(table, 0, &text), -ENOENT);
 	assert_null(string_table__passing_text(table, 0));
 	assert_null(text);
@@ -123,13 +115,12 @@ static void a_bad_payload_changes_nothing(void **state)
 	uint32_t id;
 	bool is_new;
 
-	(void)state;
 	assert_int_equal(interner__id(&t, "one", &id, &is_new), 0);
 	first = payload_of(&t, 0, 1);
 	assert_int_equal(interner__id(&t, "two", &id, &is_new), 0);
 	assert_int_equal(interner__id(&t, "three", &id, &is_new), 0);
 	both = payload_of(&t, 1, 3);
-	assert_int_equal(string_table__new(&table), 0);
+	assert_int_equal(string_table__new(NULL, &table), 0);
 	assert_int_equal(take(table, &both), -EBADMSG); /* a gap */
 	assert_int_equal(take(table, &first), 0);
 	for (; both.size > 1; both.size--) {
@@ -139,7 +130,7 @@ static void a_bad_payload_changes_nothing(void **state)
 		assert_int_equal(string_table__n(table), err ? 1 : 3);
 		if (!err) {
 			string_table__free(table);
-			assert_int_equal(string_table__new(&table), 0);
+			assert_int_equal(string_table__new(NULL, &table), 0);
 			assert_int_equal(take(table, &first), 0);
 		}
 	}
@@ -157,8 +148,7 @@ static void names_do_not_take_more_than_their_limit(void **state)
 	uint32_t n = 300;
 	int err = 0;
 
-	(void)state;
-	assert_int_equal(string_table__new(&table), 0);
+	assert_int_equal(string_table__new(NULL, &table), 0);
 	byte_buffer__varint(&payload, 0);
 	byte_buffer__varint(&payload, 20 + n);
 	byte_buffer__bytes(&payload, "\x04xy", 3);
@@ -183,7 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_strings_come_back),
-		cmocka_unit_test(what_is_not_there_is_told),
+		cmocka_unit_test(what_is_not_there_is_reported),
 		cmocka_unit_test(a_bad_payload_changes_nothing),
 		cmocka_unit_test(names_do_not_take_more_than_their_limit),
 	};

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/thread_set.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "qprof/trace_format.h"
 
 static void threads_count_once_and_up_to_the_limit(void **state)
 {
 	struct thread_set s = {0};
 
-	(void)state;
 	for (int again = 0; again < 2; again++)
 		for (uint32_t i = 0; i < QPT_THREADS_MAX; i++)
 			assert_int_equal(thread_set__add(&s, i % 1000, i), 0);

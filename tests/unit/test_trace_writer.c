@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/writer.h"
 
-#include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/spans.h"
 #include "../fixtures/trace_dump.h"
 #include "qprof/trace_format.h"
@@ -22,7 +18,6 @@ static char path[sizeof(directory) + 8];
 
 static int make_directory(void **state)
 {
-	(void)state;
 	if (!mkdtemp(directory))
 		return -1;
 	snprintf(path, sizeof(path), "%s/a.qpt", directory);
@@ -31,14 +26,12 @@ static int make_directory(void **state)
 
 static int remove_directory(void **state)
 {
-	(void)state;
 	unlink(path);
 	return rmdir(directory);
 }
 
 static int remove_file(void **state)
 {
-	(void)state;
 	return unlink(path) && errno != ENOENT;
 }
 
@@ -69,7 +62,6 @@ static void a_file_is_not_overwritten(void **state)
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	_trace_writer_ struct trace_writer *second = NULL;
 
-	(void)state;
 	assert_int_equal(trace_writer__finish(w), 0);
 	assert_int_equal(trace_writer__open(path, &info, &second), -EEXIST);
 	assert_null(second);
@@ -81,7 +73,6 @@ static void only_finish_clears_the_mark(void **state)
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(trace_writer__flush(w), 0);
 	assert_true(state_of_file() == QPT_STATE_UNFINISHED);
 	assert_int_equal(trace_writer__finish(w), 0);
@@ -100,7 +91,6 @@ static void what_makes_no_sense_is_refused_and_nothing_else(void **state)
 	struct trace_span bad[4] = {good, good, good, good};
 	_free_ char *text = NULL;
 
-	(void)state;
 	bad[0].process = 1;
 	bad[1].label = 2;
 	bad[2].start_ns = 6;
@@ -121,7 +111,6 @@ static void mappings_that_make_no_sense_are_refused(void **state)
 	const struct trace_mapping good = {.process = TRACE_NO_PROCESS, .n = 1};
 	struct trace_mapping bad[6] = {good, good, good, good, good, good};
 
-	(void)state;
 	bad[0].n = 0;
 	bad[1].string = 2;
 	bad[2].process = 1;
@@ -143,7 +132,6 @@ static void ids_too_far_apart_are_refused(void **state)
 	struct trace_mapping m = {.process = TRACE_NO_PROCESS, .n = 1};
 	_free_ char *text = NULL;
 
-	(void)state;
 	for (uint32_t i = 0; i < QPT_MAP_BLOCKS_MAX; i++) {
 		m.first = i * QPT_MAP_BLOCK;
 		assert_int_equal(trace_writer__map(w, &m), 0);
@@ -166,7 +154,6 @@ static void long_mappings_come_back(void **state)
 	struct trace_span span = {.end_ns = 1, .invocation = 199999};
 	_free_ char *text = NULL;
 
-	(void)state;
 	for (uint32_t i = 0; i < m.n; i++)
 		strings[i] = i % 2;
 	for (uint32_t i = 0; i < 2; i++) {
@@ -187,7 +174,6 @@ static void paths_share_what_they_have_in_common(void **state)
 	uint64_t bytes;
 	char name[80];
 
-	(void)state;
 	assert_int_equal(trace_writer__intern_path(w, "core::iter::adapters::Filter", &iter), 0);
 	assert_int_equal(trace_writer__flush(w), 0);
 	bytes = trace_writer__bytes(w);
@@ -208,7 +194,6 @@ static void callers_need_their_function(void **state)
 	struct trace_span span = {.end_ns = 1, .caller = 1};
 	struct trace_line row = {.offset = 9, .line = 1};
 
-	(void)state;
 	assert_int_equal(trace_writer__span(w, &span), -EINVAL);
 	assert_int_equal(trace_writer__function(w, &f), 0);
 	assert_int_equal(trace_writer__function(w, &f), -EINVAL);
@@ -235,7 +220,6 @@ static void functions_beyond_a_batch_come_back(void **state)
 	_free_ char *text = NULL;
 	char name[40];
 
-	(void)state;
 	for (uint32_t i = 0; i < 20000; i++) {
 		const struct trace_function f = {1 + 10 * i, 9, 16 * i, "abcd", name};
 
@@ -258,7 +242,6 @@ static void losses_are_written_when_they_change(void **state)
 	_free_ char *text = NULL;
 	uint64_t bytes;
 
-	(void)state;
 	assert_int_equal(trace_writer__losses(w, &losses), 0);
 	assert_int_equal(trace_writer__flush(w), 0);
 	bytes = trace_writer__bytes(w);
@@ -280,7 +263,6 @@ static void names_beyond_a_batch_come_back(void **state)
 	_free_ char *dump = NULL;
 	char text[100];
 
-	(void)state;
 	for (uint32_t i = 1; i < 5000; i++) {
 		struct trace_process p = {.index = i, .pid = i, .command = text};
 
@@ -314,7 +296,6 @@ static void a_full_disk_is_remembered(void **state)
 	const char *problem;
 	uint32_t id;
 
-	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	low.rlim_max = old.rlim_max;
 	signal(SIGXFSZ, SIG_IGN);
@@ -341,7 +322,6 @@ static void a_file_that_cannot_begin_is_removed(void **state)
 	_trace_writer_ struct trace_writer *w = NULL;
 	struct rlimit old, low;
 
-	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	low = (struct rlimit){.rlim_cur = 40, .rlim_max = old.rlim_max};
 	signal(SIGXFSZ, SIG_IGN);
@@ -355,7 +335,6 @@ static void unwritable_places_say_why(void **state)
 {
 	_trace_writer_ struct trace_writer *w = NULL;
 
-	(void)state;
 	assert_int_equal(trace_writer__open("/nonexistent/a.qpt", &info, &w), -ENOENT);
 	assert_int_equal(trace_writer__open("/tmp", &info, &w), -EEXIST);
 	assert_null(w);
@@ -367,7 +346,6 @@ static void a_killed_writer_leaves_what_it_flushed(void **state)
 	pid_t pid = fork();
 	int status;
 
-	(void)state;
 	if (!pid) {
 		struct trace_writer *w = open_with_names();
 		struct trace_span flushed = {.end_ns = 1, .label = 1};
@@ -397,7 +375,6 @@ static void decisions_come_back(void **state)
 	_free_ char *text = NULL;
 	int n = 0;
 
-	(void)state;
 	wrong.watch = TRACE_WATCH_MAX;
 	assert_int_equal(trace_writer__decision(w, &wrong), -EINVAL);
 	wrong = counted;

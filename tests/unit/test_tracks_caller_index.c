@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "tracks/caller_index.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* Two functions: one of 0x100 bytes, and one that takes nearly all numbers there are. */
 #define SMALL	   0x1000
@@ -62,7 +56,6 @@ static void a_function_is_asked_for_once_and_an_address_too(void **state)
 	struct asked asked = {0};
 	uint32_t first;
 
-	(void)state;
 	assert_int_equal(caller_index__new(&c), 0);
 	first = get(c, &asked, 0, SMALL + 8, "small");
 	assert_int_equal(get(c, &asked, 0, SMALL + 9, NULL), first + 1);
@@ -80,7 +73,6 @@ static void libraries_are_kept_apart(void **state)
 	_caller_index_ struct caller_index *c = NULL;
 	struct asked asked = {0};
 
-	(void)state;
 	assert_int_equal(caller_index__new(&c), 0);
 	assert_int_not_equal(get(c, &asked, 0, SMALL + 8, "small"),
 			     get(c, &asked, 255, SMALL + 8, "small"));
@@ -91,7 +83,6 @@ static void what_finds_no_number_is_unknown_and_counted(void **state)
 	_caller_index_ struct caller_index *c = NULL;
 	struct asked asked = {0};
 
-	(void)state;
 	assert_int_equal(caller_index__new(&c), 0);
 	assert_int_not_equal(get(c, &asked, 0, HUGE + 1, "huge"), TRACE_NO_LOCATION);
 	assert_int_equal(get(c, &asked, 1, HUGE + 1, NULL), TRACE_NO_LOCATION);
@@ -108,7 +99,6 @@ static void a_name_that_cannot_be_had_is_an_error(void **state)
 	struct trace_function found;
 	uint32_t locindex;
 
-	(void)state;
 	assert_int_equal(caller_index__new(&c), 0);
 	assert_int_equal(caller_index__get(c, &functions, 0, SMALL + 8, &locindex, &found),
 			 -ENOMEM);

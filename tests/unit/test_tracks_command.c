@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "tracks/command.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #define PARSE(c, args) assert_int_equal(command__parse(c, args, sizeof(args) - 1, false), 0)
 
@@ -13,7 +9,6 @@ static void cargos_rustc_is_understood(void **state)
 {
 	struct command c;
 
-	(void)state;
 	PARSE(&c,
 	      "/usr/bin/rustc\0--crate-name\0regex_syntax\0src/lib.rs\0--crate-type\0lib\0-g\0");
 	assert_true(c.is_compiler);
@@ -28,7 +23,6 @@ static void values_may_be_in_the_same_argument(void **state)
 {
 	struct command c;
 
-	(void)state;
 	PARSE(&c, "rustdoc\0--crate-name=a\0--crate-type=lib\0--crate-type\0cdylib,rlib");
 	assert_true(c.is_compiler);
 	assert_string_equal(c.crate, "a");
@@ -55,7 +49,6 @@ static void only_the_last_part_of_the_path_names_a_compiler(void **state)
 		{"", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct command c;
 
@@ -70,7 +63,6 @@ static void options_that_say_nothing_are_passed_over(void **state)
 {
 	struct command c;
 
-	(void)state;
 	PARSE(&c, "rustc\0@args\0--crate-names\0x\0--crate-nam\0--\0--crate-name\0late\0");
 	assert_null(c.crate);
 	command__clear(&c);
@@ -116,7 +108,6 @@ static void a_crate_without_a_name_has_its_files(void **state)
 	};
 #undef ARGS
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct command c;
 
@@ -134,7 +125,6 @@ static void a_name_may_be_in_what_was_cut(void **state)
 	static const char args[] = "rustc\0a.rs\0--crate-na";
 	struct command c;
 
-	(void)state;
 	assert_int_equal(command__parse(&c, args, sizeof(args) - 1, true), 0);
 	assert_null(c.crate);
 	command__clear(&c);
@@ -144,7 +134,6 @@ static void no_arguments_are_no_command(void **state)
 {
 	struct command c;
 
-	(void)state;
 	assert_int_equal(command__parse(&c, NULL, 0, false), 0);
 	assert_null(c.line);
 	assert_false(c.is_compiler);
@@ -156,7 +145,6 @@ static void what_was_cut_says_so(void **state)
 	_free_ char *args = calloc(1, COMMAND_MAX + 100);
 	struct command c;
 
-	(void)state;
 	assert_int_equal(command__parse(&c, "rustc\0--crate-na", 16, true), 0);
 	assert_string_equal(c.line, "rustc --crate-na ...");
 	command__clear(&c);

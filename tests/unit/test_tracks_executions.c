@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "tracks/executions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void what_was_noted_is_known(void **state)
 {
 	struct executions e = {NULL, 0};
 
-	(void)state;
 	assert_int_equal(executions__query(&e, 0), WIRE_NO_QUERY);
 	assert_int_equal(executions__note(&e, 7, 0), 0);
 	assert_int_equal(executions__note(&e, 100000, 65534), 0);
@@ -29,7 +24,6 @@ static void memory_is_bounded(void **state)
 {
 	struct executions e = {NULL, 0};
 
-	(void)state;
 	assert_int_equal(executions__note(&e, EXECUTIONS_MAX, 1), 0);
 	assert_int_equal(executions__note(&e, WIRE_NO_INVOCATION, 1), 0);
 	assert_int_equal(e.n, 0);

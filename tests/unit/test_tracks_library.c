@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "tracks/library.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
-#include <cmocka.h>
-
-static void it_keeps_copies_of_what_it_is_told(void **state)
+static void it_copies_its_input(void **state)
 {
 	uint32_t labels[] = {7, 8}, guards[] = {9};
 	char build_id[] = "abcd";
 	struct library lib = {0};
 
-	(void)state;
 	assert_int_equal(library__set(&lib, labels, 2, build_id, NULL), 0);
 	assert_int_equal(library__set_guards(&lib, guards, 1), 0);
 	labels[1] = guards[0] = 0;
@@ -29,12 +22,11 @@ static void it_keeps_copies_of_what_it_is_told(void **state)
 	assert_int_equal(lib.n_labels, 0);
 }
 
-static void what_is_told_again_replaces(void **state)
+static void a_second_record_replaces_the_first(void **state)
 {
 	const uint32_t label = 7;
 	struct library lib = {0};
 
-	(void)state;
 	assert_int_equal(library__set(&lib, &label, 1, "a", "1"), 0);
 	assert_int_equal(library__set(&lib, &label, 0, NULL, NULL), 0);
 	assert_int_equal(lib.n_labels, 0);
@@ -47,9 +39,8 @@ static void a_process_gets_copies(void **state)
 	struct trace_process p = {.build_id = strdup("old")};
 	struct library lib = {0};
 
-	(void)state;
 	assert_int_equal(library__set(&lib, NULL, 0, "a", "1"), 0);
-	assert_int_equal(library__tell(&lib, &p), 0);
+	assert_int_equal(library__describe(&lib, &p), 0);
 	library__clear(&lib);
 	assert_string_equal(p.build_id, "a");
 	assert_string_equal(p.rustc_version, "1");
@@ -60,8 +51,8 @@ static void a_process_gets_copies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_keeps_copies_of_what_it_is_told),
-		cmocka_unit_test(what_is_told_again_replaces),
+		cmocka_unit_test(it_copies_its_input),
+		cmocka_unit_test(a_second_record_replaces_the_first),
 		cmocka_unit_test(a_process_gets_copies),
 	};
 

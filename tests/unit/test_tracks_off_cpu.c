@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "tracks/off_cpu.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static const struct wire_off_cpu sound = {
 	.type = WIRE_OFF_CPU,
@@ -22,7 +18,6 @@ static void a_record_is_a_span(void **state)
 {
 	struct trace_span s = off_cpu__span(&sound);
 
-	(void)state;
 	assert_string_equal(off_cpu__text(&sound), TRACE_OFF_WAITING);
 	assert_int_equal(s.kind, TRACE_KIND_OFF_CPU);
 	assert_int_equal(s.flags, TRACE_SPAN_LEFT);
@@ -37,7 +32,6 @@ static void every_reason_has_a_text(void **state)
 {
 	struct wire_off_cpu r = sound;
 
-	(void)state;
 	for (r.reason = WIRE_OFF_PREEMPTED; r.reason < WIRE_OFF_MAX; r.reason++)
 		assert_non_null(off_cpu__text(&r));
 	assert_null(off_cpu__text(&r));
@@ -49,7 +43,6 @@ static void what_makes_no_sense_has_none(void **state)
 {
 	struct wire_off_cpu backwards = sound, flags = sound;
 
-	(void)state;
 	backwards.end_ns = 9;
 	assert_null(off_cpu__text(&backwards));
 	flags.flags = WIRE_SPAN_UNWOUND;

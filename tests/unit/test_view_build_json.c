@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_build.h"
 
@@ -14,7 +11,6 @@ static void a_build_is_as_agreed(void **state)
 	struct build_view v;
 	_free_ char *text = NULL;
 
-	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
 	text = printed_build(build_json, &v);
@@ -28,7 +24,6 @@ static void it_is_json(void **state)
 	struct build_view v;
 	_free_ char *text = NULL;
 
-	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
 	v.top = 1;

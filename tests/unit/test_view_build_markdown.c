@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_build.h"
 
@@ -13,7 +10,6 @@ static void a_build_is_as_agreed(void **state)
 	struct build_view v;
 	_free_ char *text = NULL;
 
-	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
 	text = printed_build(build_markdown, &v);
@@ -26,7 +22,6 @@ static void tables_stay_whole(void **state)
 	struct build_view v;
 	_free_ char *text = NULL;
 
-	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
 	v.top = 2;
@@ -38,20 +33,19 @@ static void tables_stay_whole(void **state)
 	assert_contains(text, "\nLost: unknown, the trace does not say. Incomplete: `unfinished`.");
 }
 
-static void what_was_not_watched_is_told(void **state)
+static void what_was_not_watched_is_reported(void **state)
 {
 	struct decisions d = sample_build__decisions();
 	_sample_build_ struct sample_build s = {};
 	struct build_view v;
 	_free_ char *text = NULL, *queries_only = NULL;
 
-	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
 	v.decisions = &d;
 	text = printed_build(build_markdown, &v);
 	assert_contains(text, "\nNot watched all the time, to keep within a budget: QueryBlocked, "
-			      "2 kinds of activities; what there was of it is missing\n");
+			      "2 kinds of activities; their intervals are incomplete\n");
 	d.n = 1;
 	queries_only = printed_build(build_markdown, &v);
 	assert_lacks(queries_only, "ot watched");
@@ -62,7 +56,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_build_is_as_agreed),
 		cmocka_unit_test(tables_stay_whole),
-		cmocka_unit_test(what_was_not_watched_is_told),
+		cmocka_unit_test(what_was_not_watched_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

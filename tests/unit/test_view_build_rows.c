@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/build_rows.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/sample_build.h"
 
-static void rows_are_sorted_and_told_apart(void **state)
+static void rows_are_sorted_and_distinguished(void **state)
 {
 	struct sample_build s;
 	struct build_rows r;
 	struct build_view v;
 	uint64_t self_ns = 0, pairs_ns = 0;
 
-	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
 	assert_int_equal(build_rows__init(&r, &v), 0);
@@ -50,7 +43,6 @@ static void what_was_reused_is_summed(void **state)
 	struct build_rows r;
 	struct build_view v;
 
-	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
 	for (uint32_t process = SB_SYN; process <= SB_SCRIPT; process++) {
@@ -64,9 +56,9 @@ static void what_was_reused_is_summed(void **state)
 		query.kind = TRACE_KIND_QUERY;
 		query.label = SB_LAYOUT_OF;
 		query.invocation = 9;
-		assert_int_equal(summary__span(s.summary, &load, NULL), 0);
+		assert_int_equal(computed_span(s.summary, s.self_time, &load), 0);
 		if (process == SB_SYN)
-			assert_int_equal(summary__span(s.summary, &query, NULL), 0);
+			assert_int_equal(computed_span(s.summary, s.self_time, &query), 0);
 	}
 	assert_int_equal(build_rows__init(&r, &v), 0);
 	assert_int_equal(r.n_reuse, 2);
@@ -84,7 +76,6 @@ static void rows_fit_unless_asked_otherwise(void **state)
 {
 	struct build_view v = {0};
 
-	(void)state;
 	assert_int_equal(build_rows__shown(&v, 10, 4), 4);
 	assert_int_equal(build_rows__shown(&v, 3, 4), 3);
 	v.top = 7;
@@ -93,11 +84,10 @@ static void rows_fit_unless_asked_otherwise(void **state)
 	assert_int_equal(build_rows__shown(&v, 10, 4), 10);
 }
 
-static void endings_are_told(void **state)
+static void endings_are_reported(void **state)
 {
 	char buf[FORMAT_MAX * 2];
 
-	(void)state;
 	assert_string_equal(build_ending(buf, TRACE_EXIT_UNKNOWN), "end not seen");
 	assert_string_equal(build_ending(buf, 15), "killed by SIGTERM");
 }
@@ -105,10 +95,10 @@ static void endings_are_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_sorted_and_told_apart),
+		cmocka_unit_test(rows_are_sorted_and_distinguished),
 		cmocka_unit_test(what_was_reused_is_summed),
 		cmocka_unit_test(rows_fit_unless_asked_otherwise),
-		cmocka_unit_test(endings_are_told),
+		cmocka_unit_test(endings_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

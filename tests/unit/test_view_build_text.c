@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_build.h"
 
@@ -13,7 +10,6 @@ static void a_build_is_as_agreed(void **state)
 	struct build_view v;
 	_free_ char *text = NULL;
 
-	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
 	text = printed_build(build_text, &v);
@@ -26,7 +22,6 @@ static void everything_there_is_is_in_full(void **state)
 	struct build_view v;
 	_free_ char *text = NULL;
 
-	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
 	v.full = v.wide = true;
@@ -42,7 +37,6 @@ static void top_is_of_each_table(void **state)
 	struct build_view v;
 	_free_ char *text = NULL;
 
-	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
 	v.top = 1;
@@ -55,7 +49,7 @@ static void top_is_of_each_table(void **state)
 	assert_contains(text, "lost: unknown");
 }
 
-static void what_was_not_recorded_is_told(void **state)
+static void what_was_not_recorded_is_reported(void **state)
 {
 	const struct trace_tally counted = {
 		.process = SB_SYN, .kind = TRACE_KIND_COUNTED, .label = SB_TYPECK, .events = 1000};
@@ -65,7 +59,6 @@ static void what_was_not_recorded_is_told(void **state)
 	struct build_view v;
 	_free_ char *text = NULL;
 
-	(void)state;
 	sample_build__make(&s);
 	assert_int_equal(summary__tally(s.summary, &counted), 0);
 	assert_int_equal(summary__tally(s.summary, &estimated), 0);
@@ -76,20 +69,19 @@ static void what_was_not_recorded_is_told(void **state)
 	assert_contains(text, "\nsyn/typeck                                      1,001 ");
 }
 
-static void what_was_not_watched_is_told(void **state)
+static void what_was_not_watched_is_reported(void **state)
 {
 	struct decisions d = sample_build__decisions();
 	_sample_build_ struct sample_build s = {};
 	struct build_view v;
 	_free_ char *text = NULL, *queries_only = NULL;
 
-	(void)state;
 	sample_build__make(&s);
 	v = sample_build__view(&s);
 	v.decisions = &d;
 	text = printed_build(build_text, &v);
 	assert_contains(text, "\nnot watched all the time, to keep within a budget: QueryBlocked, "
-			      "2 kinds of activities; what there was of it is missing\n");
+			      "2 kinds of activities; their intervals are incomplete\n");
 	d.n = 1;
 	queries_only = printed_build(build_text, &v);
 	assert_lacks(queries_only, "ot watched");
@@ -101,7 +93,6 @@ static void nothing_is_said_of_no_build(void **state)
 	struct build_view v;
 	_free_ char *text = NULL;
 
-	(void)state;
 	assert_int_equal(build__new(&sample_build_texts, &s.build), 0);
 	assert_int_equal(summary__new(&s.summary), 0);
 	assert_int_equal(build__end(s.build), 0);
@@ -117,8 +108,8 @@ int main(void)
 		cmocka_unit_test(a_build_is_as_agreed),
 		cmocka_unit_test(everything_there_is_is_in_full),
 		cmocka_unit_test(top_is_of_each_table),
-		cmocka_unit_test(what_was_not_recorded_is_told),
-		cmocka_unit_test(what_was_not_watched_is_told),
+		cmocka_unit_test(what_was_not_recorded_is_reported),
+		cmocka_unit_test(what_was_not_watched_is_reported),
 		cmocka_unit_test(nothing_is_said_of_no_build),
 	};
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "view/callers_text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "../fixtures/output.h"
 
@@ -16,13 +12,12 @@ static void rows_name_the_function_and_its_line(void **state)
 		{.function = "c", .file = "x.rs", .line = 5, .lines = 4, .unwound = 1},
 		{.function = "evil\033[2J", .unwound = 2},
 	};
-	struct report_row all[4] = {{.name = "(not known)"}};
+	struct report_row all[4] = {{.name = "(unknown)"}};
 	struct report_rows r = {.rows = all, .n = 4, .self_ns = 1000};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		all[i] = (struct report_row){
 			.name = callers[i].function,
@@ -35,7 +30,7 @@ static void rows_name_the_function_and_its_line(void **state)
 		};
 	assert_int_equal(callers_text(out, &r, 4), 0);
 	fclose(out);
-	assert_contains(text, "executions    total    self  self %    max  asked for by\n"
+	assert_contains(text, "executions    total    self  self %    max  caller\n"
 			      "        10  2.00 us  100 ns    10.0  50 ns  a at x.rs:3\n"
 			      "         9  2.00 us  200 ns    20.0  50 ns  b at x.rs:4 and 1 other "
 			      "line\n"
@@ -56,7 +51,6 @@ static void only_as_many_as_asked_for_are_printed(void **state)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
 	assert_int_equal(callers_text(out, &r, 1), 0);
 	fclose(out);
 	assert_contains(text, "  a\n");

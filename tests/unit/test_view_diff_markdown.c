@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_diff.h"
 
@@ -11,7 +8,6 @@ static void a_summary_of_several_traces(void **state)
 {
 	char *text = sample_diff(diff_markdown, 5, COMPARE_SELF, 0);
 
-	(void)state;
 	assert_golden("view/diff.md", text);
 	free(text);
 }
@@ -21,7 +17,6 @@ static void names_stay_in_their_cells(void **state)
 {
 	char *text = sample_diff(diff_markdown, 1, COMPARE_SELF, 0);
 
-	(void)state;
 	assert_contains(text, "| `ev\\|l?' (only in new)` |\n");
 	assert_contains(text, "noise is estimated");
 	free(text);
@@ -31,7 +26,6 @@ static void top_limits_the_rows(void **state)
 {
 	char *text = sample_diff(diff_markdown, 1, COMPARE_SELF, 2);
 
-	(void)state;
 	assert_contains(text, "\nand 1 more\n");
 	free(text);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "view/diff_rows.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "../fixtures/output.h"
 #include "../fixtures/sample_compare.h"
@@ -25,7 +21,6 @@ static void a_crate_of_one_side_is_one_row(void **state)
 	const struct diff_view view = {.result = &r, .top = 2};
 	_diff_rows_ struct diff_rows rows;
 
-	(void)state;
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_int_equal(diff_rows__init(&rows, &view), 0);
 	assert_int_equal(rows.n, 3);
@@ -43,7 +38,6 @@ static void changes_have_a_sign(void **state)
 				 none = row_of(5, 5);
 	char buf[DIFF_CELL_MAX];
 
-	(void)state;
 	assert_string_equal(diff_change(buf, &more, COMPARE_SELF), "+234 ns");
 	assert_string_equal(diff_change(buf, &less, COMPARE_COUNT), "-1");
 	assert_string_equal(diff_change(buf, &none, COMPARE_SELF), "0 ns");
@@ -62,7 +56,6 @@ static void percent_end_where_factors_begin(void **state)
 	};
 	char buf[DIFF_CELL_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct compare_row row = row_of(cases[i].base, cases[i].new);
 
@@ -77,14 +70,13 @@ static void what_noise_is_taken_to_be_is_said(void **state)
 		const char *text;
 	} cases[] = {
 		{{.traces = {5, 5}}, ""},
-		{{.traces = {1, 3}, .noise_is_estimated = true, .noise_millipercent = 12340},
+		{{.traces = {1, 3}, .noise_is_estimated = true, .noise_ppm = 123400},
 		 "fewer than 5 traces on a side (1, 3): noise is estimated, at 12.3 %\n"},
-		{{.traces = {1, 1}, .noise_is_estimated = true, .noise_millipercent = UINT64_MAX},
-		 "fewer than 5 traces on a side (1, 1): noise is estimated, but cannot be "
-		 "told; only what is new or gone is reported\n"},
+		{{.traces = {1, 1}, .noise_is_estimated = true, .noise_ppm = UINT64_MAX},
+		 "fewer than 5 traces on a side (1, 1): noise is estimated, but unknown; "
+		 "only new and removed rows are reported\n"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char *text = NULL;
 		size_t size;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_doctor.h"
 #include "view/doctor_view.h"
@@ -12,7 +11,6 @@ static void a_sample_is_as_agreed(void **state)
 	_findings_ struct findings f = {0};
 	_free_ char *text = NULL;
 
-	(void)state;
 	sample_findings(&f, &list);
 	text = printed_findings(doctor_json, &f, &list, 0);
 	assert_golden("view/doctor.json", text);
@@ -24,7 +22,6 @@ static void without_a_problem_it_works(void **state)
 	_findings_ struct findings f = {0};
 	_free_ char *text = NULL;
 
-	(void)state;
 	findings__add(&f, FINDING_KERNEL, FINDING_NOTE, "x", "do y", "z");
 	text = printed_findings(doctor_json, &f, &list, 0);
 	assert_contains(text, "\"works\":true");
@@ -35,7 +32,6 @@ static void what_was_not_kept_is_not_left_out_silently(void **state)
 	struct findings f = {.err = -12};
 	struct toolchains list = {0};
 
-	(void)state;
 	free(printed_findings(doctor_json, &f, &list, -12));
 }
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/extras.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void each_extra_is_a_member_of_a_row(void **state)
 {
@@ -17,11 +13,10 @@ static void each_extra_is_a_member_of_a_row(void **state)
 					.hashing_ns = 6,
 					.loaded = 7,
 					.loads = 8,
-					.counted = 9,
-					.estimated = 10,
+					.unrecorded.counted = 9,
+					.unrecorded.estimated = 10,
 					.estimated_ns = 11};
 
-	(void)state;
 	for (int i = 0; i < REPORT_N_EXTRAS; i++) {
 		assert_int_equal(report_extra_of(&row, i), i + 1);
 		assert_non_null(report_extras[i].key);

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/json.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static char *printed(struct json *j, int (*put)(struct json *, FILE *))
 {
@@ -26,7 +19,6 @@ static void members_keep_their_order_and_type(void **state)
 	struct json j;
 	char *text;
 
-	(void)state;
 	json__begin(&j);
 	json__text(&j, "text", "a/b");
 	json__text(&j, "none", NULL);
@@ -45,7 +37,6 @@ static void an_open_object_takes_more_members(void **state)
 	struct json j;
 	char *text;
 
-	(void)state;
 	json__begin(&j);
 	json__number(&j, "a", 1);
 	text = printed(&j, json__put_open);
@@ -57,7 +48,6 @@ static void texts_become_valid_utf8(void **state)
 {
 	struct json_object *object = json_new_text("\xff\xc3\xa9\xe2\x82");
 
-	(void)state;
 	assert_string_equal(json_object_get_string(object),
 			    "\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
 	json_object_put(object);
@@ -69,7 +59,6 @@ static void losses_name_every_cause(void **state)
 	struct json j;
 	char *text;
 
-	(void)state;
 	losses.count[TRACE_LOST_RING_FULL] = 5;
 	json__begin(&j);
 	json__losses(&j, "losses", &losses);
@@ -87,7 +76,6 @@ static void the_first_failure_is_kept(void **state)
 	struct json j;
 	FILE *out = fopen("/dev/null", "we");
 
-	(void)state;
 	json__begin(&j);
 	json__value(&j, "failed", NULL);
 	json__number(&j, "after", 1);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_summary.h"
 #include "../fixtures/terminal.h"
+#include "base/writer_thread.h"
 
 #define SECOND 1000000000ull
 
@@ -53,7 +51,6 @@ static void a_budget_says_what_is_not_in_the_rows(void **test_state)
 	static const char *const said[] = {"lost 0  with --budget: recorded executions only\n",
 					   "\"lost\":0,\"recorded_only\":true,"};
 
-	(void)test_state;
 	for (int i = 0; i < 2; i++) {
 		_summary_ struct summary *s = sample_one();
 		struct live_state state = state_at(2, s);
@@ -74,7 +71,6 @@ static void blocks_follow_each_other(void **state)
 {
 	char *text = two_intervals(LIVE_BLOCKS);
 
-	(void)state;
 	assert_golden("view/live_blocks.txt", text);
 	free(text);
 }
@@ -83,7 +79,6 @@ static void what_is_no_terminal_gets_blocks(void **state)
 {
 	char *text = two_intervals(LIVE_TERMINAL);
 
-	(void)state;
 	assert_golden("view/live_blocks.txt", text);
 	free(text);
 }
@@ -93,7 +88,6 @@ static void json_is_one_object_per_line(void **state)
 	char *text = two_intervals(LIVE_JSON);
 	int lines = 0;
 
-	(void)state;
 	assert_golden("view/live.json", text);
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
 		struct json_object *object = json_tokener_parse(line);
@@ -109,9 +103,43 @@ static void none_prints_nothing(void **state)
 {
 	char *text = two_intervals(LIVE_NONE);
 
-	(void)state;
 	assert_string_equal(text, "");
 	free(text);
+}
+
+/* Rates go on from the last frame that was drawn, and the last frame is always drawn. */
+static void frames_are_left_out_while_nothing_reads(void **test_state)
+{
+	_summary_ struct summary *s = sample_three();
+	struct live_state state = state_at(1, s);
+	_writer_thread_ struct writer_thread *w = NULL;
+	_live_view_ struct live_view *v = NULL;
+	_free_ char *text = calloc(1, 1 << 24);
+	size_t len = 0;
+	ssize_t n;
+	int fds[2];
+	FILE *out;
+
+	assert_int_equal(pipe(fds), 0);
+	out = fdopen(fds[1], "w");
+	assert_int_equal(writer_thread__new(fds[1], &w), 0);
+	assert_int_equal(live_view__new(out, LIVE_JSON, &v), 0);
+	live_view__write_by(v, w);
+	for (int i = 0; i < 20000; i++)
+		assert_int_equal(live_view__draw(v, &state), 0);
+	assert_true(live_view__left_out(v) > 0);
+	assert_true(live_view__left_out(v) < 20000);
+	state = state_at(9, s);
+	state.last = true;
+	assert_int_equal(live_view__draw(v, &state), 0);
+	while (writer_thread__waiting(w) && (n = read(fds[0], text + len, 65536)) > 0)
+		len += (size_t)n;
+	fclose(out);
+	while ((n = read(fds[0], text + len, 65536)) > 0)
+		len += (size_t)n;
+	close(fds[0]);
+	assert_contains(text, "\"elapsed_ns\":9000000000,");
+	assert_int_equal(text[len - 1], '\n');
 }
 
 static void no_time_between_draws_is_no_rate(void **state)
@@ -123,7 +151,6 @@ static void no_time_between_draws_is_no_rate(void **state)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	(void)state;
 	assert_int_equal(live_view__new(out, LIVE_JSON, &v), 0);
 	assert_int_equal(live_view__draw(v, &now), 0);
 	assert_int_equal(live_view__draw(v, &now), 0);
@@ -141,7 +168,6 @@ static void the_table_fits_the_terminal(void **state)
 	struct live_view *v;
 	struct terminal t;
 
-	(void)state;
 	setenv("TERM", "xterm", 1);
 	terminal_open(&t, 24, 80);
 	assert_int_equal(live_view__new(t.out, LIVE_TERMINAL, &v), 0);
@@ -191,7 +217,6 @@ static void no_color_and_dumb_terminals_are_respected(void **state)
 {
 	char *bytes;
 
-	(void)state;
 	setenv("TERM", "xterm", 1);
 	unsetenv("NO_COLOR");
 	bytes = raw_draw();
@@ -218,6 +243,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_terminal_gets_blocks),
 		cmocka_unit_test(json_is_one_object_per_line),
 		cmocka_unit_test(none_prints_nothing),
+		cmocka_unit_test(frames_are_left_out_while_nothing_reads),
 		cmocka_unit_test(no_time_between_draws_is_no_rate),
 		cmocka_unit_test(the_table_fits_the_terminal),
 		cmocka_unit_test(no_color_and_dumb_terminals_are_respected),

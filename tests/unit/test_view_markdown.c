@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "view/markdown.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "../fixtures/output.h"
 
@@ -22,7 +18,6 @@ static void assert_code(const char *text, const char *expected)
 
 static void nothing_ends_the_cell_or_the_span(void **state)
 {
-	(void)state;
 	assert_code("a/typeck", "`a/typeck`");
 	assert_code("a|b`c\nd", "`a\\|b'c?d`");
 }

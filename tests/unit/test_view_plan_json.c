@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
+#include "../fixtures/parsed_json.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_plan.h"
 #include "view/plan_view.h"
 
 static struct json_object *json_of(const struct plan *plan)
 {
-	struct json_tokener *tokener = json_tokener_new();
 	struct json_object *object;
 	char *text = NULL;
 	size_t len;
@@ -19,21 +15,9 @@ static struct json_object *json_of(const struct plan *plan)
 
 	assert_int_equal(plan_json(out, plan), 0);
 	fclose(out);
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-	object = json_tokener_parse_ex(tokener, text, (int)len + 1);
-	assert_int_equal(json_tokener_get_error(tokener), json_tokener_success);
-	json_tokener_free(tokener);
+	object = parsed_json(text);
 	free(text);
 	return object;
-}
-
-static struct json_object *member(struct json_object *object, const char *key)
-{
-	struct json_object *value = NULL;
-
-	if (!json_object_object_get_ex(object, key, &value))
-		fail_msg("no member %s", key);
-	return value;
 }
 
 static void assert_text(struct json_object *object, const char *key, const char *expected)
@@ -51,7 +35,6 @@ static void the_head_names_the_file(void **state)
 	struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan);
 
-	(void)state;
 	assert_text(object, "schema", "qprof-plan/1");
 	assert_text(object, "file", "/lib/librustc_driver-1.so");
 	assert_text(object, "build_id", "abcd01");
@@ -72,7 +55,6 @@ static void every_field_of_a_query_is_there(void **state)
 	struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *q;
 
-	(void)state;
 	q = json_object_array_get_idx(member(object, "queries"), 1);
 	assert_text(q, "name", "typeck");
 	assert_text(q, "wrapper", "0x2000");
@@ -96,7 +78,6 @@ static void every_field_of_a_body_is_there(void **state)
 	struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *body;
 
-	(void)state;
 	body = json_object_array_get_idx(member(object, "bodies"), 1);
 	assert_text(body, "address", "0x9000");
 	assert_text(body, "problem", "no mask test");
@@ -115,7 +96,6 @@ static void every_field_of_a_guard_is_there(void **state)
 	struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *guard;
 
-	(void)state;
 	assert_number(object, "artifact_sizes", 9);
 	guard = json_object_array_get_idx(member(object, "guards"), 0);
 	assert_text(guard, "kind", "GenericActivity");
@@ -145,7 +125,6 @@ static void every_field_of_a_site_is_there(void **state)
 	struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *sites, *site;
 
-	(void)state;
 	sites = member(object, "sites");
 	assert_int_equal(json_object_array_length(sites), 8);
 	site = json_object_array_get_idx(sites, 1);
@@ -175,7 +154,6 @@ static void every_field_of_a_step_is_there(void **state)
 	struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *steps = member(object, "steps"), *step;
 
-	(void)state;
 	assert_int_equal(json_object_array_length(steps), 2);
 	step = json_object_array_get_idx(steps, 0);
 	assert_number(step, "guard", 1);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_plan.h"
 #include "view/plan_view.h"
@@ -33,12 +30,11 @@ static struct plan *whole_plan(void)
 	return plan;
 }
 
-static void the_summary_tells_what_is_missing(void **state)
+static void the_summary_shows_what_is_missing(void **state)
 {
 	struct plan *plan = sample_plan();
 	char *text = text_of(plan, false);
 
-	(void)state;
 	assert_contains(text, "/lib/librustc_driver-1.so");
 	assert_contains(text, "abcd01");
 	assert_contains(text, "rustc version 1.95.0");
@@ -60,7 +56,6 @@ static void the_summary_counts_guards_by_kind(void **state)
 	struct plan *plan = sample_plan();
 	char *text = text_of(plan, false);
 
-	(void)state;
 	assert_contains(text, "guards      2\n");
 	assert_contains(text, "GenericActivity       1      1         1\n");
 	assert_contains(text, "QueryBlocked          1      0         1\n");
@@ -76,7 +71,6 @@ static void a_whole_plan_has_no_problems(void **state)
 	struct plan *plan = whole_plan();
 	char *text = text_of(plan, false);
 
-	(void)state;
 	assert_contains(text, "with start and end         2  100.0 %\n");
 	assert_contains(text, "with callers               2  100.0 %\n");
 	assert_contains(text, "sites       7, all emulated by the kernel; 1 more with --callers\n");
@@ -90,7 +84,6 @@ static void a_problem_names_its_cause(void **state)
 	struct plan *plan = sample_plan();
 	char *text;
 
-	(void)state;
 	plan->queries[0].end_exact = false;
 	text = text_of(plan, false);
 	assert_contains(text, "  mir_built: not every end is seen: no mask test\n");
@@ -103,7 +96,6 @@ static void full_lists_queries_and_sites(void **state)
 	struct plan *plan = sample_plan();
 	char *text = text_of(plan, true);
 
-	(void)state;
 	assert_contains(text, "mir_built   0x1000       0x1100    0x1200       2     4    yes\n");
 	assert_contains(text, "typeck      0x2000            -    0x2200       1     2     no\n");
 	assert_contains(text, "0x1201");
@@ -123,7 +115,6 @@ static void almost_all_is_not_100_percent(void **state)
 	struct plan_query *queries = calloc(5000, sizeof(*queries));
 	char *text;
 
-	(void)state;
 	for (uint32_t i = 0; i < 5000; i++) {
 		queries[i] = plan->queries[0];
 		queries[i].name = strdup("q");
@@ -145,7 +136,6 @@ static void an_empty_plan_can_be_printed(void **state)
 	struct plan plan = {.path = (char *)"x", .mangling = (char *)"v0"};
 	char *text = text_of(&plan, true);
 
-	(void)state;
 	assert_contains(text, "build-id    none\n");
 	assert_contains(text, "unknown version");
 	free(text);
@@ -154,7 +144,7 @@ static void an_empty_plan_can_be_printed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_summary_tells_what_is_missing),
+		cmocka_unit_test(the_summary_shows_what_is_missing),
 		cmocka_unit_test(the_summary_counts_guards_by_kind),
 		cmocka_unit_test(a_whole_plan_has_no_problems),
 		cmocka_unit_test(a_problem_names_its_cause),

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
+#include "../fixtures/parsed_json.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_summary.h"
 
@@ -21,34 +18,11 @@ static char *report_of(struct summary *s, const struct trace_losses *losses,
 	return text;
 }
 
-static struct json_object *parse(const char *text)
-{
-	/* Strict: no trailing commas, UTF-8 only. */
-	struct json_tokener *tokener = json_tokener_new();
-	struct json_object *object;
-
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-	object = json_tokener_parse_ex(tokener, text, (int)strlen(text) + 1);
-	assert_int_equal(json_tokener_get_error(tokener), json_tokener_success);
-	json_tokener_free(tokener);
-	return object;
-}
-
-static struct json_object *member(struct json_object *object, const char *key)
-{
-	struct json_object *value = NULL;
-
-	if (!json_object_object_get_ex(object, key, &value))
-		fail_msg("no member %s", key);
-	return value;
-}
-
 static void the_document_is_stable(void **state)
 {
 	struct trace_losses losses = sample_losses();
 	char *text = report_of(sample_three(), &losses, &(struct report_options){});
 
-	(void)state;
 	assert_golden("view/report_three.json", text);
 	free(text);
 }
@@ -56,11 +30,10 @@ static void the_document_is_stable(void **state)
 static void any_name_makes_valid_json(void **state)
 {
 	char *text = report_of(sample_three(), NULL, &(struct report_options){.problem = "cut \""});
-	struct json_object *report = parse(text);
+	struct json_object *report = parsed_json(text);
 	struct json_object *queries = member(report, "queries");
 	struct json_object *last = json_object_array_get_idx(queries, 2);
 
-	(void)state;
 	assert_int_equal(json_object_array_length(queries), 3);
 	assert_string_equal(json_object_get_string(member(last, "name")),
 			    "evil\033[2J\n\xef\xbf\xbd\"name\"");
@@ -71,13 +44,12 @@ static void any_name_makes_valid_json(void **state)
 	free(text);
 }
 
-static void exits_and_signals_are_told_apart(void **state)
+static void exits_and_signals_are_distinguished(void **state)
 {
 	char *text = report_of(sample_three(), NULL, &(struct report_options){});
-	struct json_object *report = parse(text);
+	struct json_object *report = parsed_json(text);
 	struct json_object *all = member(report, "processes"), *p;
 
-	(void)state;
 	p = json_object_array_get_idx(all, 0);
 	assert_int_equal(json_object_get_int(member(p, "exit")), 1);
 	assert_null(member(p, "signal"));
@@ -108,11 +80,10 @@ static uint64_t sum_of(struct json_object *rows, const char *name, const char *k
 static void the_sum_is_that_of_the_processes(void **state)
 {
 	char *text = report_of(sample_three(), NULL, &(struct report_options){.top = 1});
-	struct json_object *report = parse(text);
+	struct json_object *report = parsed_json(text);
 	struct json_object *all = member(report, "processes");
 	uint64_t count = 0, self = 0;
 
-	(void)state;
 	for (size_t i = 0; i < json_object_array_length(all); i++) {
 		struct json_object *p = json_object_array_get_idx(all, i);
 
@@ -137,11 +108,10 @@ static void extras_are_members_where_there_are_any(void **state)
 	struct summary *s = sample_one();
 	char *text;
 
-	(void)state;
 	assert_int_equal(summary__tally(s, &hits), 0);
 	assert_int_equal(summary__tally(s, &size), 0);
 	text = report_of(s, NULL, &(struct report_options){});
-	json_object_put(parse(text));
+	json_object_put(parsed_json(text));
 	assert_contains(text, "\"max_ns\":1002000,\"hits\":12}");
 	assert_contains(text, "\"max_ns\":1500}");
 	assert_contains(text, "],\"tallies\":[{\"pid\":4711,\"kind\":\"ArtifactSize\","
@@ -154,7 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_document_is_stable),
 		cmocka_unit_test(any_name_makes_valid_json),
-		cmocka_unit_test(exits_and_signals_are_told_apart),
+		cmocka_unit_test(exits_and_signals_are_distinguished),
 		cmocka_unit_test(the_sum_is_that_of_the_processes),
 		cmocka_unit_test(extras_are_members_where_there_are_any),
 	};

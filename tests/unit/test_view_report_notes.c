@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "view/report_notes.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "../fixtures/output.h"
 #include "../fixtures/sample_summary.h"
 
 typedef int report_fn(FILE *out, const struct summary *s, const struct trace_losses *losses,
-		      const struct view_names *names, const struct report_options *opt);
+		      const struct trace_texts *names, const struct report_options *opt);
 
 static char *print(report_fn *fn, const struct summary *s, const struct report_options *opt)
 {
@@ -42,7 +38,6 @@ static void what_includes_an_estimate_is_marked(void **state)
 	_summary_ struct summary *s = sample_unrecorded();
 	_free_ char *text = print(report_text, s, &(struct report_options){});
 
-	(void)state;
 	assert_contains(text, "typeck        ~4  ~4.00 ms  1.00 ms    99.8  1.00 ms  1.00 ms\n"
 			      "layout_of  2,000  ~2.00 ms  2.00 us     0.2  1.00 us  1.50 us\n");
 	assert_contains(text,
@@ -56,12 +51,12 @@ static void json_keeps_what_is_exact_apart(void **state)
 	_summary_ struct summary *s = sample_unrecorded();
 	_free_ char *text = print(report_json, s, &(struct report_options){});
 
-	(void)state;
-	assert_contains(text,
-			"{\"name\":\"typeck\",\"count\":1,\"unwound\":0,\"total_ns\":1002000,");
+	assert_contains(text, "{\"name\":\"typeck\",\"kind\":\"Query\",\"count\":1,\"unwound\":0,"
+			      "\"total_ns\":1002000,");
 	assert_contains(text, "\"max_ns\":1002000,\"estimated\":3,\"estimated_ns\":2998000}");
-	assert_contains(text, "{\"name\":\"layout_of\",\"count\":2000,\"unwound\":0,"
-			      "\"total_ns\":2000,\"self_ns\":2000,\"mean_ns\":1000,");
+	assert_contains(text,
+			"{\"name\":\"layout_of\",\"kind\":\"Query\",\"count\":2000,\"unwound\":0,"
+			"\"total_ns\":2000,\"self_ns\":2000,\"mean_ns\":1000,");
 	assert_contains(text, "\"max_ns\":1500,\"counted\":1998,\"estimated_ns\":1998000}");
 	assert_lacks(text, "tallies");
 }
@@ -73,7 +68,6 @@ static void other_rows_say_whether_they_have_it(void **state)
 	struct report_options opt = {.by = GROUP_BY_THREAD};
 	_free_ char *threads = NULL, *crates = NULL;
 
-	(void)state;
 	assert_int_equal(groups__new(&g), 0);
 	opt.groups = g;
 	threads = print(report_text, s, &opt);
@@ -86,7 +80,7 @@ static void other_rows_say_whether_they_have_it(void **state)
 	groups__free(g);
 }
 
-static void decisions_are_told_by_query(void **state)
+static void decisions_are_reported_by_query(void **state)
 {
 	static const struct trace_decision all[] = {
 		{100, SAMPLE_LAYOUT_OF, TRACE_WATCH_COUNTED, 61000, 50000, TRACE_KIND_QUERY},
@@ -98,7 +92,6 @@ static void decisions_are_told_by_query(void **state)
 	struct report_options opt = {.decisions = &d};
 	_free_ char *text = NULL, *top = NULL, *json = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(decisions__add(&d, &all[i]), 0);
 	decisions__end(&d, 3101);
@@ -109,10 +102,12 @@ static void decisions_are_told_by_query(void **state)
 			"layout_of             2      1.00 us  2.00 us       off\n"
 			"typeck                1         0 ns     0 ns  recorded\n");
 	json = print(report_json, s, &opt);
-	assert_contains(json, ",\"budget\":{\"budget_ppm\":50000,\"decisions\":3,"
-			      "\"last_cost_ppm\":21000,\"most_cost_ppm\":61000,\"queries\":["
-			      "{\"name\":\"layout_of\",\"decisions\":2,\"watch\":\"off\","
-			      "\"counted_ns\":1000,\"off_ns\":2001},");
+	assert_contains(
+		json,
+		",\"budget\":{\"budget_ppm\":50000,\"decisions\":3,"
+		"\"last_cost_ppm\":21000,\"most_cost_ppm\":61000,\"queries\":["
+		"{\"kind\":\"Query\",\"name\":\"layout_of\",\"decisions\":2,\"watch\":\"off\","
+		"\"counted_ns\":1000,\"off_ns\":2001},");
 	opt.top = 1;
 	top = print(report_text, s, &opt);
 	assert_contains(top, "  and 1 more query; --top 0 shows all\n");
@@ -131,16 +126,15 @@ static void add_span(struct summary *s, uint32_t process, uint32_t tid, uint8_t 
 		.invocation = id,
 	};
 
-	assert_int_equal(summary__span(s, &span, &(struct trace_off){0}), 0);
+	assert_int_equal(summary__span(s, &span, &(struct trace_times){0}), 0);
 }
 
-static void what_was_taken_over_is_told_by_process(void **state)
+static void reused_results_are_shown_by_process(void **state)
 {
 	_summary_ struct summary *s = sample_three();
 	_free_ char *text = NULL, *none = print(report_text, s, &(struct report_options){});
 	_free_ char *json = NULL;
 
-	(void)state;
 	assert_lacks(none, "incremental");
 	assert_contains(none, "count");
 	add_span(s, 0, 1, TRACE_KIND_QUERY, 1999);
@@ -152,7 +146,7 @@ static void what_was_taken_over_is_told_by_process(void **state)
 	assert_contains(text, "\nincremental    pid  results  executed  loaded  neither\n"
 			      "regex_syntax  4711    2,000         4       1    1,995\n"
 			      "serde         4712        ?         3       0        ?\n"
-			      "neither: reused as they were, ");
+			      "neither: unchanged, ");
 	assert_contains(text, "query             executed ");
 	assert_contains(text, "  loaded\n");
 	json = print(report_json, s, &(struct report_options){});
@@ -168,7 +162,6 @@ static void of_what_was_not_watched_from_the_start_some_may_be_missing(void **st
 	_summary_ struct summary *s = sample_three();
 	_free_ char *text = NULL, *json = NULL, *after = NULL;
 
-	(void)state;
 	add_span(s, 0, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
 	summary__loads_watched(s, 101); /* they began at 100 */
 	text = print(report_text, s, &(struct report_options){});
@@ -184,12 +177,11 @@ static void of_what_was_not_watched_from_the_start_some_may_be_missing(void **st
 
 static bool is_typeck(const void *ctx, const char *name)
 {
-	(void)ctx;
 	return !strcmp(name, "typeck");
 }
 
 /* What is no query has no part in the table of queries. */
-static void what_was_not_watched_is_told_by_kind(void **state)
+static void what_was_not_watched_is_reported_by_kind(void **state)
 {
 	static const struct trace_decision all[] = {
 		{100, SAMPLE_ALL, TRACE_WATCH_OFF, 0, 30000, TRACE_KIND_BLOCKED},
@@ -203,7 +195,6 @@ static void what_was_not_watched_is_told_by_kind(void **state)
 	struct report_options opt = {.decisions = &d, .top = 20};
 	_free_ char *text = NULL, *top = NULL, *json = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(decisions__add(&d, &all[i]), 0);
 	decisions__end(&d, 1100);
@@ -214,12 +205,12 @@ static void what_was_not_watched_is_told_by_kind(void **state)
 			"QueryBlocked           1.00 us       off\n"
 			"IncrementalLoadResult   500 ns  recorded\n"
 			"2 kinds of activities  1.00 us       off\n"
-			"  what there was of it then is missing; --top 0 names the activities\n");
+			"  intervals of that time are missing; --top 0 names the activities\n");
 	opt.top = 0;
 	text = print(report_text, s, &opt);
 	assert_contains(text, "\ntypeck (GenericActivity)     1.00 us       off\n"
 			      "layout_of (GenericActivity)  1.00 us       off\n"
-			      "  what there was of it then is missing\n");
+			      "  intervals of that time are missing\n");
 	json = print(report_json, s, &opt);
 	assert_contains(json, ",\"queries\":[],\"others\":["
 			      "{\"kind\":\"QueryBlocked\",\"name\":\"<all>\",\"decisions\":1,"
@@ -235,7 +226,6 @@ static void decisions_do_not_bury_the_report(void **state)
 	struct report_options opt = {.decisions = &d, .top = 20};
 	_free_ char *text = NULL, *all = NULL, *asked = NULL, *large = NULL;
 
-	(void)state;
 	for (uint32_t i = 0; i < 30; i++) {
 		const struct trace_decision off = {1000 - i, i, TRACE_WATCH_OFF,
 						   1,	     1, TRACE_KIND_QUERY};
@@ -271,13 +261,12 @@ static void what_was_not_recorded_was_executed(void **state)
 	_summary_ struct summary *s = sample_one();
 	_free_ char *exact = NULL, *rough = NULL, *json = NULL;
 
-	(void)state;
 	add_span(s, 0, 1, TRACE_KIND_QUERY, 1999);
 	add_span(s, 0, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
 	assert_int_equal(summary__tally(s, &counted), 0);
 	exact = print(report_text, s, &(struct report_options){});
 	assert_contains(exact, "\nregex_syntax  4711    2,000     1,004      ~1      995\n");
-	assert_contains(exact, "~ loaded: what found nothing is in it, ");
+	assert_contains(exact, "~ loaded includes loads that found nothing ");
 	assert_int_equal(summary__tally(s, &estimated), 0);
 	rough = print(report_text, s, &(struct report_options){});
 	assert_contains(rough, "\nregex_syntax  4711    2,000    ~1,034      ~1        ?\n");
@@ -287,7 +276,7 @@ static void what_was_not_recorded_was_executed(void **state)
 			      "\"loaded\":null,\"results\":2000},");
 }
 
-static void times_that_nothing_tells_are_not_zero(void **state)
+static void unknown_times_are_not_zero(void **state)
 {
 	const struct trace_tally estimated = {
 		.kind = TRACE_KIND_ESTIMATED, .label = 7, .events = 30};
@@ -296,7 +285,6 @@ static void times_that_nothing_tells_are_not_zero(void **state)
 	_summary_ struct summary *s = sample_one();
 	_free_ char *text = NULL, *by_count = NULL, *json = NULL;
 
-	(void)state;
 	assert_int_equal(summary__tally(s, &estimated), 0);
 	assert_int_equal(summary__tally(s, &counted), 0);
 	text = print(report_text, s, &opt);
@@ -304,9 +292,8 @@ static void times_that_nothing_tells_are_not_zero(void **state)
 	assert_contains(text, "layout_of      2  2.00 us  2.00 us     0.2  1.00 us  1.50 us\n"
 			      "<unknown>     40        -        -       -        -        -\n"
 			      "<unknown>    ~30        -        -       -        -        -\n");
-	assert_contains(text,
-			"\n- no execution was recorded, and how long one takes is not known: 2 "
-			"queries\n");
+	assert_contains(text, "\n- no execution was recorded, and the time of one is unknown: 2 "
+			      "queries\n");
 	opt.sort = REPORT_SORT_COUNT;
 	by_count = print(report_text, s, &opt);
 	assert_contains(by_count, "max\n<unknown>     40  ");
@@ -324,7 +311,6 @@ static void an_estimate_of_none_is_marked(void **state)
 	_summary_ struct summary *s = sample_one();
 	_free_ char *text = NULL, *json = NULL;
 
-	(void)state;
 	assert_int_equal(summary__tally(s, &none), 0);
 	text = print(report_text, s, &(struct report_options){});
 	assert_contains(text, "layout_of     ~2  ~2.00 us  2.00 us");
@@ -338,7 +324,6 @@ static void no_execution_has_no_mean(void **state)
 	_summary_ struct summary *s;
 	_free_ char *text = NULL;
 
-	(void)state;
 	assert_int_equal(summary__new(&s), 0);
 	sample_process(s, 0, (char *)"regex_syntax", 0);
 	add_span(s, 0, 1, TRACE_KIND_LOAD, TRACE_NO_INVOCATION);
@@ -346,18 +331,18 @@ static void no_execution_has_no_mean(void **state)
 	assert_contains(text, "typeck         0   0 ns  0 ns     0.0     -    -  ");
 }
 
-static void who_asked_for_what_was_not_recorded_is_not_known(void **state)
+static void callers_of_unrecorded_executions_are_unknown(void **state)
 {
 	_summary_ struct summary *s = sample_unrecorded();
 	_free_ char *text = NULL, *none = NULL;
 	struct report_options opt = {.query = is_typeck};
 	struct callers *c;
 
-	(void)state;
 	assert_int_equal(callers__new(&c), 0);
 	opt.callers = c;
 	text = print(report_text, s, &opt);
-	assert_contains(text, "executions of these queries were not recorded, and who asked");
+	assert_contains(text,
+			"executions of these queries were not recorded, and their callers are");
 	summary__free(s);
 	s = sample_one();
 	none = print(report_text, s, &opt);
@@ -377,9 +362,8 @@ static void an_upper_bound_is_not_an_unfinished_execution(void **state)
 	_summary_ struct summary *s = sample_one();
 	_free_ char *text = NULL, *unwound = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
-		assert_int_equal(summary__span(s, &spans[i], &(struct trace_off){0}), 0);
+		assert_int_equal(summary__span(s, &spans[i], &(struct trace_times){0}), 0);
 	text = print(report_text, s, &(struct report_options){});
 	assert_lacks(text, "*");
 	assert_contains(text, "\nintervals left unseen, the end is an upper bound: 2\n");
@@ -393,14 +377,14 @@ static void an_upper_bound_is_not_an_unfinished_execution(void **state)
 
 static void what_waits_does_not_head_what_works(void **state)
 {
-	static const struct trace_span span = {
-		.end_ns = 9000000, .self_ns = 9000000, .label = SAMPLE_LAYOUT_OF};
+	static const struct trace_span span = {.end_ns = 9000000, .label = SAMPLE_LAYOUT_OF};
+	static const struct trace_times times = {
+		.self_ns = 9000000, .off_ns = 8900000, .self_off_ns = 8900000};
 	struct report_options opt = {.sort = REPORT_SORT_CPU};
 	_summary_ struct summary *s = sample_one();
 	_free_ char *text = NULL, *json = NULL;
 
-	(void)state;
-	assert_int_equal(summary__span(s, &span, &(struct trace_off){8900000, 8900000}), 0);
+	assert_int_equal(summary__span(s, &span, &times), 0);
 	text = print(report_text, s, &opt);
 	assert_contains(text, "max   on-cpu  off-cpu\ntypeck ");
 	assert_contains(text, "  9.00 ms   102 us  8.90 ms\n");
@@ -414,16 +398,16 @@ int main(void)
 		cmocka_unit_test(what_includes_an_estimate_is_marked),
 		cmocka_unit_test(json_keeps_what_is_exact_apart),
 		cmocka_unit_test(other_rows_say_whether_they_have_it),
-		cmocka_unit_test(decisions_are_told_by_query),
-		cmocka_unit_test(what_was_taken_over_is_told_by_process),
+		cmocka_unit_test(decisions_are_reported_by_query),
+		cmocka_unit_test(reused_results_are_shown_by_process),
 		cmocka_unit_test(decisions_do_not_bury_the_report),
-		cmocka_unit_test(what_was_not_watched_is_told_by_kind),
+		cmocka_unit_test(what_was_not_watched_is_reported_by_kind),
 		cmocka_unit_test(of_what_was_not_watched_from_the_start_some_may_be_missing),
 		cmocka_unit_test(what_was_not_recorded_was_executed),
-		cmocka_unit_test(times_that_nothing_tells_are_not_zero),
+		cmocka_unit_test(unknown_times_are_not_zero),
 		cmocka_unit_test(an_estimate_of_none_is_marked),
 		cmocka_unit_test(no_execution_has_no_mean),
-		cmocka_unit_test(who_asked_for_what_was_not_recorded_is_not_known),
+		cmocka_unit_test(callers_of_unrecorded_executions_are_unknown),
 		cmocka_unit_test(an_upper_bound_is_not_an_unfinished_execution),
 		cmocka_unit_test(what_waits_does_not_head_what_works),
 	};

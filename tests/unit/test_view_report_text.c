@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_summary.h"
 
@@ -25,7 +22,6 @@ static void one_process_is_one_table(void **state)
 	const struct trace_losses none = {};
 	char *text = report_of(sample_one(), &none, &(struct report_options){});
 
-	(void)state;
 	assert_golden("view/report_one.txt", text);
 	free(text);
 }
@@ -36,19 +32,17 @@ static void all_there_is_to_say(void **state)
 	struct report_options opt = {.problem = "cut short at byte 4096"};
 	char *text = report_of(sample_three(), &losses, &opt);
 
-	(void)state;
 	assert_golden("view/report_three.txt", text);
 	free(text);
 }
 
-/* Of what a trace may have, most columns: some go, in their order, and are told. */
-static void what_there_is_no_room_for_is_told(void **state)
+/* With most columns, some are left out in a fixed order, and listed. */
+static void what_there_is_no_room_for_is_reported(void **state)
 {
 	const struct trace_losses none = {};
 	struct report_options opt = {.width = 50};
 	char *text = report_of(sample_one(), &none, &opt);
 
-	(void)state;
 	assert_contains(text, "query      count    total     self  self %\n");
 	assert_contains(text, "  no room for mean, max; report --wide shows them\n");
 	free(text);
@@ -64,7 +58,6 @@ static void top_limits_both_tables(void **state)
 	struct trace_losses losses = sample_losses();
 	char *text = report_of(sample_three(), &losses, &(struct report_options){.top = 1});
 
-	(void)state;
 	assert_contains(text, "typeck *");
 	assert_lacks(text, "layout_of");
 	assert_contains(text, "  and 2 more queries\n");
@@ -81,7 +74,6 @@ static void an_empty_trace_says_so(void **state)
 	struct summary *s;
 	char *text;
 
-	(void)state;
 	assert_int_equal(summary__new(&s), 0);
 	text = report_of(s, NULL, &(struct report_options){});
 	assert_contains(text, "no query was executed\n");
@@ -97,7 +89,6 @@ static void the_head_says_what_the_probes_took(void **state)
 	struct summary *s = sample_one();
 	char *text = report_of(s, &losses, &opt);
 
-	(void)state;
 	assert_contains(text, "probes cost about 400 ns of 800 ns (50.0 %); the times below are "
 			      "without it\n\nquery");
 	assert_contains(text, "\nprobe hits: 8\n");
@@ -120,7 +111,6 @@ static void extras_are_shown_where_there_are_any(void **state)
 	struct summary *s = sample_one();
 	char *text;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(tallies) / sizeof(*tallies); i++)
 		assert_int_equal(summary__tally(s, &tallies[i]), 0);
 	text = report_of(s, NULL, &(struct report_options){});
@@ -137,7 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_process_is_one_table),
 		cmocka_unit_test(all_there_is_to_say),
-		cmocka_unit_test(what_there_is_no_room_for_is_told),
+		cmocka_unit_test(what_there_is_no_room_for_is_reported),
 		cmocka_unit_test(top_limits_both_tables),
 		cmocka_unit_test(an_empty_trace_says_so),
 		cmocka_unit_test(the_head_says_what_the_probes_took),

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/screen.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/terminal.h"
 
 static struct screen *screen_on(struct terminal *t)
@@ -33,7 +26,6 @@ static void only_a_capable_terminal_will_do(void **state)
 	struct screen *s = NULL;
 	struct terminal t;
 
-	(void)state;
 	setenv("TERM", "xterm", 1);
 	assert_int_equal(screen__new(f, &s), -ENOTTY);
 	terminal_open(&t, 24, 80);
@@ -52,7 +44,6 @@ static void lines_go_to_the_bottom_and_the_cursor_stays(void **state)
 	struct terminal t;
 	struct screen *s;
 
-	(void)state;
 	terminal_open(&t, 24, 80);
 	s = screen_on(&t);
 	others_write(&t, "$ make\n  par");
@@ -74,7 +65,6 @@ static void others_scroll_above(void **state)
 	struct screen *s;
 	char line[32];
 
-	(void)state;
 	terminal_open(&t, 24, 80);
 	s = screen_on(&t);
 	for (int i = 0; i < 100; i++) {
@@ -100,7 +90,6 @@ static void taking_lines_at_the_bottom_scrolls_first(void **state)
 	struct terminal t;
 	struct screen *s;
 
-	(void)state;
 	terminal_open(&t, 10, 80);
 	s = screen_on(&t);
 	for (int i = 0; i < 30; i++)
@@ -119,7 +108,6 @@ static void a_table_that_grows_keeps_what_is_above(void **state)
 	struct terminal t;
 	struct screen *s;
 
-	(void)state;
 	terminal_open(&t, 10, 80);
 	s = screen_on(&t);
 	for (int i = 0; i < 30; i++)
@@ -145,7 +133,6 @@ static void restore_leaves_the_terminal_as_it_was(void **state)
 	struct terminal t;
 	struct screen *s;
 
-	(void)state;
 	terminal_open(&t, 24, 80);
 	s = screen_on(&t);
 	others_write(&t, "before");
@@ -175,7 +162,6 @@ static void resizing_moves_the_lines(void **state)
 	struct screen *s;
 	size_t lines, columns;
 
-	(void)state;
 	terminal_open(&t, 24, 80);
 	s = screen_on(&t);
 	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
@@ -202,7 +188,6 @@ static void a_tiny_terminal_is_left_to_the_others(void **state)
 	struct terminal t;
 	struct screen *s;
 
-	(void)state;
 	for (int rows = 2; rows < 12; rows++) {
 		terminal_open(&t, rows, 20);
 		s = screen_on(&t);

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/slow.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../fixtures/terminal.h"
 #include "view/screen.h"
 
@@ -21,19 +14,25 @@ static struct trace_span span_of(uint64_t ns)
 	return (struct trace_span){
 		.start_ns = 1000 * MS,
 		.end_ns = 1000 * MS + ns,
-		.self_ns = ns / 2,
 		.kind = TRACE_KIND_QUERY,
 	};
 }
 
-static void check_line(const struct trace_span *s, uint64_t off_ns, const char *want)
+/* Half of it is the interval's own. */
+static void check_line(const struct trace_span *s, uint64_t probe_ns, uint64_t off_ns,
+		       const char *want)
 {
-	const struct trace_off off = {.off_ns = off_ns};
+	const struct trace_times times = {
+		.self_ns = (s->end_ns - s->start_ns) / 2,
+		.probe_ns = probe_ns,
+		.self_probe_ns = probe_ns,
+		.off_ns = off_ns,
+	};
 	char got[256] = "";
 	FILE *f = tmpfile();
 
 	assert_non_null(f);
-	assert_int_equal(slow_print(f, s, &off, &process, "typeck"), 0);
+	assert_int_equal(slow_print(f, f, s, &times, &process, "typeck"), 0);
 	rewind(f);
 	assert_true(fread(got, 1, sizeof(got) - 1, f) > 0);
 	fclose(f);
@@ -43,50 +42,48 @@ static void check_line(const struct trace_span *s, uint64_t off_ns, const char *
 static void the_threshold_is_reached_without_the_probes(void **state)
 {
 	struct trace_span s = span_of(100 * MS);
+	struct trace_times times = {0};
 
-	(void)state;
-	assert_true(slow_is(&s, 100 * MS));
-	assert_false(slow_is(&s, 100 * MS + 1));
-	s.probe_ns = 1;
-	assert_false(slow_is(&s, 100 * MS));
-	s.probe_ns = 0;
+	assert_true(slow_is(&s, &times, 100 * MS));
+	assert_false(slow_is(&s, &times, 100 * MS + 1));
+	times.probe_ns = 1;
+	assert_false(slow_is(&s, &times, 100 * MS));
+	times.probe_ns = 0;
 	s.kind = TRACE_KIND_OFF_CPU;
-	assert_false(slow_is(&s, 1));
+	assert_false(slow_is(&s, &times, 1));
 	s.kind = TRACE_KIND_HIT;
-	assert_false(slow_is(&s, 0));
+	assert_false(slow_is(&s, &times, 0));
 	s.kind = TRACE_KIND_BLOCKED;
-	assert_true(slow_is(&s, 100 * MS));
+	assert_true(slow_is(&s, &times, 100 * MS));
 }
 
-static void a_line_tells_what_and_how_long_and_where(void **state)
+static void a_line_has_name_duration_and_place(void **state)
 {
 	struct trace_span s = span_of(100 * MS);
 
-	(void)state;
-	check_line(&s, 0, "qprof-bpf: slow: typeck 100 ms (self 50.0 ms) in syn, process 4711\n");
-	check_line(&s, 30 * MS,
+	check_line(&s, 0, 0,
+		   "qprof-bpf: slow: typeck 100 ms (self 50.0 ms) in syn, process 4711\n");
+	check_line(&s, 0, 30 * MS,
 		   "qprof-bpf: slow: typeck 100 ms (self 50.0 ms, off-cpu 30.0 ms) in syn, "
 		   "process 4711\n");
-	s.probe_ns = 10 * MS;
-	s.self_probe_ns = 10 * MS;
-	check_line(&s, 0, "qprof-bpf: slow: typeck 90.0 ms (self 40.0 ms) in syn, process 4711\n");
+	check_line(&s, 10 * MS, 0,
+		   "qprof-bpf: slow: typeck 90.0 ms (self 40.0 ms) in syn, process 4711\n");
 }
 
-static void a_line_tells_what_is_no_query_or_did_not_end(void **state)
+static void a_line_marks_other_kinds_and_missing_ends(void **state)
 {
 	struct trace_span s = span_of(100 * MS);
 
-	(void)state;
 	s.kind = TRACE_KIND_ACTIVITY;
 	check_line(
-		&s, 0,
+		&s, 0, 0,
 		"qprof-bpf: slow: typeck 100 ms (self 50.0 ms, activity) in syn, process 4711\n");
 	s.flags = TRACE_SPAN_OPEN;
-	check_line(&s, 0,
+	check_line(&s, 0, 0,
 		   "qprof-bpf: slow: typeck 100 ms (self 50.0 ms, still running) in syn, process "
 		   "4711\n");
 	s.flags = TRACE_SPAN_UNWOUND;
-	check_line(&s, 0,
+	check_line(&s, 0, 0,
 		   "qprof-bpf: slow: typeck 100 ms (self 50.0 ms, unwound) in syn, process 4711\n");
 }
 
@@ -94,13 +91,13 @@ static void a_crate_may_have_no_name_or_a_hostile_one(void **state)
 {
 	struct trace_span s = span_of(100 * MS);
 
-	(void)state;
 	process.crate = NULL;
-	check_line(&s, 0,
+	check_line(&s, 0, 0,
 		   "qprof-bpf: slow: typeck 100 ms (self 50.0 ms) in an unnamed crate, process "
 		   "4711\n");
 	process.crate = (char *)"a\033[2J";
-	check_line(&s, 0, "qprof-bpf: slow: typeck 100 ms (self 50.0 ms) in a?[2J, process 4711\n");
+	check_line(&s, 0, 0,
+		   "qprof-bpf: slow: typeck 100 ms (self 50.0 ms) in a?[2J, process 4711\n");
 	process.crate = (char *)"syn";
 }
 
@@ -108,10 +105,10 @@ static void a_crate_may_have_no_name_or_a_hostile_one(void **state)
 static void on_a_terminal_lines_scroll_above_the_table(void **state)
 {
 	struct trace_span s = span_of(100 * MS);
+	const struct trace_times times = {.self_ns = 50 * MS};
 	struct screen *screen;
 	struct terminal t;
 
-	(void)state;
 	setenv("TERM", "xterm", 1);
 	terminal_open(&t, 24, 120);
 	assert_int_equal(screen__new(t.out, &screen), 0);
@@ -120,7 +117,7 @@ static void on_a_terminal_lines_scroll_above_the_table(void **state)
 	      "proc-macro2, unicode-ident\r",
 	      t.out);
 	fflush(t.out);
-	assert_int_equal(slow_print(t.out, &s, NULL, &process, "typeck"), 0);
+	assert_int_equal(slow_print(t.out, t.out, &s, &times, &process, "typeck"), 0);
 	fputs("    Building", t.out);
 	fflush(t.out);
 	terminal_update(&t);
@@ -137,8 +134,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_threshold_is_reached_without_the_probes),
-		cmocka_unit_test(a_line_tells_what_and_how_long_and_where),
-		cmocka_unit_test(a_line_tells_what_is_no_query_or_did_not_end),
+		cmocka_unit_test(a_line_has_name_duration_and_place),
+		cmocka_unit_test(a_line_marks_other_kinds_and_missing_ends),
 		cmocka_unit_test(a_crate_may_have_no_name_or_a_hostile_one),
 		cmocka_unit_test(on_a_terminal_lines_scroll_above_the_table),
 	};

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #include <json-c/json.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
-#include "../fixtures/sample_picture.h"
+#include "../fixtures/sample_snapshot.h"
 #include "view/stuck_view.h"
 
-static void a_picture_is_a_line(void **state)
+static void a_snapshot_is_a_line(void **state)
 {
 	static const char want[] =
 		"{\"schema\":\"qprof-stuck/1\",\"time_ns\":20000000000,\"watched_ns\":5000000000,"
@@ -51,16 +47,15 @@ static void a_picture_is_a_line(void **state)
 			      .cpu_ns = 6,
 			      .state = 'S',
 			      .waits = "wait4"};
-	struct picture picture = sample_picture;
+	struct snapshot snapshot = sample_snapshot;
 	struct json_object *parsed;
 	_free_ char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
-	picture.others = &other;
-	picture.n_others = 1;
-	assert_int_equal(stuck_json(out, &picture), 0);
+	snapshot.others = &other;
+	snapshot.n_others = 1;
+	assert_int_equal(stuck_json(out, &snapshot), 0);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(text, want);
 	parsed = json_tokener_parse(text);
@@ -71,7 +66,7 @@ static void a_picture_is_a_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_picture_is_a_line),
+		cmocka_unit_test(a_snapshot_is_a_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

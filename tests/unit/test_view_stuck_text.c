@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "view/stuck_view.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "../fixtures/output.h"
-#include "../fixtures/sample_picture.h"
+#include "../fixtures/sample_snapshot.h"
 
-static char *styled(const struct picture *p, const struct stuck_style style)
+static char *styled(const struct snapshot *p, const struct stuck_style style)
 {
 	char *text = NULL;
 	size_t size;
@@ -22,16 +17,15 @@ static char *styled(const struct picture *p, const struct stuck_style style)
 	return text;
 }
 
-static char *text_of(const struct picture *p, bool full)
+static char *text_of(const struct snapshot *p, bool full)
 {
 	return styled(p, (struct stuck_style){.full = full});
 }
 
 static void the_busy_come_first_with_what_they_are_in(void **state)
 {
-	_free_ char *text = text_of(&sample_picture, false);
+	_free_ char *text = text_of(&sample_snapshot, false);
 
-	(void)state;
 	assert_string_equal(
 		text,
 		"syn: compiler 4711, started 65.0 s ago\n"
@@ -50,9 +44,8 @@ static void the_busy_come_first_with_what_they_are_in(void **state)
 
 static void in_full_every_function_is_there(void **state)
 {
-	_free_ char *text = text_of(&sample_picture, true);
+	_free_ char *text = text_of(&sample_snapshot, true);
 
-	(void)state;
 	assert_contains(text, "in libc.so.6\n              of rustc_middle::wait?[2J\n"
 			      "              of try_execute_query\n");
 	assert_contains(text, "of std::thread::park\n");
@@ -61,9 +54,8 @@ static void in_full_every_function_is_there(void **state)
 /* Of a path its end, which is the function. */
 static void what_is_too_long_for_a_line_is_cut_or_goes_on_below(void **state)
 {
-	_free_ char *text = styled(&sample_picture, (struct stuck_style){.width = 40});
+	_free_ char *text = styled(&sample_snapshot, (struct stuck_style){.width = 40});
 
-	(void)state;
 	assert_contains(text, "              in ..wait?[2J\n");
 	assert_contains(text, "  thread 4712 ctrl-c: waiting in futex,\n"
 			      "              0 ns of CPU time, in\n"
@@ -73,9 +65,8 @@ static void what_is_too_long_for_a_line_is_cut_or_goes_on_below(void **state)
 /* Where there is hardly a column, of a path hardly anything but the function. */
 static void a_narrow_terminal_has_room_for_functions(void **state)
 {
-	_free_ char *text = styled(&sample_picture, (struct stuck_style){.width = 1});
+	_free_ char *text = styled(&sample_snapshot, (struct stuck_style){.width = 1});
 
-	(void)state;
 	assert_contains(text, "              in ..wait?[2J\n");
 }
 
@@ -118,10 +109,9 @@ static struct other others[] = {
 
 static void where_no_compiler_works_others_do(void **state)
 {
-	const struct picture p = {.time_ns = SAMPLE_NOW, .others = others, .n_others = 4};
+	const struct snapshot p = {.time_ns = SAMPLE_NOW, .others = others, .n_others = 4};
 	_free_ char *text = text_of(&p, false);
 
-	(void)state;
 	assert_string_equal(
 		text,
 		"no compiler runs now\n"
@@ -134,11 +124,10 @@ static void where_no_compiler_works_others_do(void **state)
 /* Of cargo, which waits for the compilers that are shown, nothing needs to be said. */
 static void a_compiler_has_what_it_started(void **state)
 {
-	struct picture p = sample_picture;
+	struct snapshot p = sample_snapshot;
 	struct other both[] = {others[0], others[4]};
 	_free_ char *text = NULL;
 
-	(void)state;
 	p.others = both;
 	p.n_others = 2;
 	text = text_of(&p, false);
@@ -151,14 +140,13 @@ static void a_compiler_has_what_it_started(void **state)
 static void of_a_deep_stack_the_middle_is_left_out(void **state)
 {
 	struct stuck_row rows[100] = {};
-	struct picture_thread thread = {.task = {.tid = 1, .name = "a", .state = 'R'},
-					.rows = {.items = rows, .n = 100}};
-	struct picture_process process = {.pid = 1, .threads = &thread, .n_threads = 1};
-	struct picture p = {.processes = &process, .n = 1};
+	struct snapshot_thread thread = {.task = {.tid = 1, .name = "a", .state = 'R'},
+					 .rows = {.items = rows, .n = 100}};
+	struct snapshot_process process = {.pid = 1, .threads = &thread, .n_threads = 1};
+	struct snapshot p = {.processes = &process, .n = 1};
 	char names[100][8];
 	_free_ char *text = NULL, *full = NULL;
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		sprintf(names[i], "q%d", i);
 		rows[i].name = names[i];
@@ -174,10 +162,9 @@ static void of_a_deep_stack_the_middle_is_left_out(void **state)
 
 static void nothing_is_said_to_be_so(void **state)
 {
-	const struct picture p = {0};
+	const struct snapshot p = {0};
 	_free_ char *text = text_of(&p, false);
 
-	(void)state;
 	assert_string_equal(text, "no compiler runs now\n");
 }
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "view/table.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "../fixtures/output.h"
-#include "view/format.h"
+#include "base/format.h"
 
 static const struct table_column columns[] = {
 	{"query", 0},
@@ -60,7 +57,6 @@ static const char *const sample[] = {
 
 static void columns_are_as_wide_as_their_cells(void **state)
 {
-	(void)state;
 	check(sample, 0,
 	      "query                         count     self\n"
 	      "typeck                           12  1.23 ms\n"
@@ -69,7 +65,6 @@ static void columns_are_as_wide_as_their_cells(void **state)
 
 static void a_long_name_is_cut_first(void **state)
 {
-	(void)state;
 	check(sample, 34,
 	      "query               count     self\n"
 	      "typeck                 12  1.23 ms\n"
@@ -78,7 +73,6 @@ static void a_long_name_is_cut_first(void **state)
 
 static void then_columns_go_from_the_right(void **state)
 {
-	(void)state;
 	check(sample, 24,
 	      "query              count\n"
 	      "typeck                12\n"
@@ -96,7 +90,6 @@ static void what_is_spared_goes_first_and_names_may_keep_more(void **state)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	(void)state;
 	table__spare(t, 1);
 	table__keep_of_name(t, 20);
 	assert_int_equal(table__print_within(t, out, 34, "--all"), 0);
@@ -120,7 +113,6 @@ static void what_is_spared_goes_first_and_names_may_keep_more(void **state)
 
 static void no_line_is_wider_than_asked(void **state)
 {
-	(void)state;
 	for (size_t width = 1; width < 60; width++) {
 		char *text = fitted(sample, width);
 
@@ -143,7 +135,6 @@ static void wide_characters_keep_columns_straight(void **state)
 		NULL,
 	};
 
-	(void)state;
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		skip();
 	/* 13 columns for the name: five wide characters, the mark, and one left over. */
@@ -157,7 +148,6 @@ static void cells_are_cleaned(void **state)
 {
 	static const char *const cells[] = {"a\033b\n", "1", "2", NULL};
 
-	(void)state;
 	check(cells, 0,
 	      "query    count  self\n"
 	      "a?b?         1     2\n");
@@ -170,7 +160,6 @@ static void printing_indents_every_line(void **state)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	(void)state;
 	assert_int_equal(table__print(t, out, "  "), 0);
 	fclose(out);
 	assert_contains(text, "  query ");
@@ -188,7 +177,6 @@ static void a_long_name_can_stand_last(void **state)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	(void)state;
 	table__name_last(t);
 	assert_int_equal(table__print(t, out, "| "), 0);
 	fclose(out);

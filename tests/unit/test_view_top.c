@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "view/top.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
 #include "../fixtures/output.h"
 #include "../fixtures/top_data.h"
@@ -240,7 +237,6 @@ static void keys_before_any_data_do_no_harm(void **state)
 	struct top_screen s = {};
 	bool quit = false;
 
-	(void)state;
 	assert_int_equal(top__new(&top), 0);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		assert_int_equal(top__key(top, keys[i], &quit), 0);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
+#include "test.h"
 #include "../fixtures/output.h"
 #include "../fixtures/top_data.h"
 
@@ -34,7 +32,6 @@ static void screens_look_as_they_did(void **state)
 		{"view/top_filter.txt", "/reg", 15, 60},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(screens) / sizeof(*screens); i++) {
 		_top_ struct top *t = NULL;
 		_free_ char *text = NULL;
@@ -56,7 +53,6 @@ static void any_size_is_filled_and_not_left(void **state)
 	struct top_world w;
 	struct top *t;
 
-	(void)state;
 	top_world_make(&w);
 	t = top_of(&w);
 	for (size_t lines = 0; lines < 30; lines++) {
@@ -76,7 +72,6 @@ static void the_selected_row_is_on_the_screen(void **state)
 	struct top_world w;
 	struct top *t;
 
-	(void)state;
 	top_world_make(&w);
 	for (uint32_t i = 0; i < 100; i++)
 		top_world_thread(&w, 0, 1000 + i, 100000 - i, 5);
@@ -122,7 +117,6 @@ static void losses_are_an_alert(void **state)
 	_top_ struct top *t = NULL;
 	struct top_world w;
 
-	(void)state;
 	top_world_make(&w);
 	t = top_of(&w);
 	assert_int_equal(style_of(t, "lost 0  "), TOP_STATUS);
@@ -144,7 +138,6 @@ static void nothing_is_said_to_be_nothing(void **state)
 	_free_ char *text = NULL;
 	_top_ struct top *t = NULL;
 
-	(void)state;
 	top_world_make(&w);
 	empty = w;
 	assert_int_equal(summary__new(&empty.summary), 0);

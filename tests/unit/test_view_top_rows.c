@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "view/top_rows.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
 #include "../fixtures/output.h"
 #include "../fixtures/top_data.h"
@@ -33,12 +30,11 @@ static size_t column_of(enum top_table table, const char *title)
 	return i;
 }
 
-static void processes_tell_how_they_ended(void **state)
+static void ends_of_processes_are_reported(void **state)
 {
 	struct top_rows rows;
 	struct top_world w;
 
-	(void)state;
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
 	assert_int_equal(rows.n, 3);
@@ -73,7 +69,6 @@ static void long_texts_leave_room_for_others(void **state)
 	struct top_rows rows;
 	struct top_world w;
 
-	(void)state;
 	top_world_make(&w);
 	assert_int_equal(summary__process(w.summary, &asked), 0);
 	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
@@ -88,7 +83,6 @@ static void queries_are_of_one_process_or_of_all(void **state)
 	struct top_rows rows;
 	struct top_world w;
 
-	(void)state;
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_QUERIES, SUMMARY_ALL, NULL, &rows), 0);
 	assert_int_equal(rows.n, 3);
@@ -109,7 +103,6 @@ static void threads_name_their_process_only_among_others(void **state)
 	struct top_rows rows;
 	struct top_world w;
 
-	(void)state;
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_THREADS, SUMMARY_ALL, NULL, &rows), 0);
 	assert_int_equal(rows.n, 3);
@@ -132,7 +125,6 @@ static void rates_are_since_the_past(void **state)
 	struct top_past past = {};
 	struct top_world w;
 
-	(void)state;
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_QUERIES, SUMMARY_ALL, NULL, &before), 0);
 	assert_int_equal(top_past__set(&past, &before, w.data.now_ns), 0);
@@ -158,7 +150,6 @@ static void the_largest_and_the_first_letter_come_first(void **state)
 	struct top_rows rows;
 	struct top_world w;
 
-	(void)state;
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_THREADS, SUMMARY_ALL, NULL, &rows), 0);
 	top_rows__sort(&rows, TOP_THREADS, self, false);
@@ -184,7 +175,6 @@ static void names_and_numbers_are_looked_through(void **state)
 	struct top_rows rows;
 	struct top_world w;
 
-	(void)state;
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
 	assert_true(top_row__has(&rows.at[0], TOP_PROCESSES, ""));
@@ -200,7 +190,7 @@ static void names_and_numbers_are_looked_through(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(processes_tell_how_they_ended),
+		cmocka_unit_test(ends_of_processes_are_reported),
 		cmocka_unit_test(long_texts_leave_room_for_others),
 		cmocka_unit_test(queries_are_of_one_process_or_of_all),
 		cmocka_unit_test(threads_name_their_process_only_among_others),

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "view/top_terminal.h"
 
 #include <poll.h>
 #include <pty.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <termios.h>
 
@@ -46,7 +44,7 @@ static int say_what_is_missing(void)
 
 	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
 		setenv("TERM", terms[i], 1);
-		printf("[%s]\n", top_terminal__missing() ?: "nothing");
+		printf("[%s]\n", top_terminal__missing() ?: top_terminal__unfit() ?: "nothing");
 	}
 	fflush(stdout);
 	tcdrain(STDOUT_FILENO);
@@ -57,7 +55,6 @@ static void a_terminal_must_move_its_cursor(void **state)
 {
 	char *text;
 
-	(void)state;
 	assert_int_equal(on_terminal(say_what_is_missing, "", &text), 0);
 	assert_contains(text, "[this one cannot move its cursor]\r\n[TERM names none that is known "
 			      "here]\r\n[TERM is not set]\r\n[nothing]");
@@ -116,7 +113,6 @@ static void keys_come_in_and_lines_go_out(void **state)
 {
 	char *text;
 
-	(void)state;
 	assert_int_equal(on_terminal(draw_and_type, "j\033OB\177\r\033[5~\t", &text), 0);
 	assert_contains(text, "regex_syntax");
 	assert_contains(text, "q quit");
@@ -139,7 +135,6 @@ static void an_exit_gives_the_terminal_back(void **state)
 {
 	char *text;
 
-	(void)state;
 	assert_int_equal(on_terminal(forget_to_close, "", &text), 0);
 	assert_contains(text, "\033[?1049l");
 	free(text);

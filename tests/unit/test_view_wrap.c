@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
 #include "view/wrap.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "../fixtures/output.h"
 
@@ -22,7 +18,6 @@ static void check(const char *text, size_t width, size_t indent, const char *exp
 
 static void words_stay_whole(void **state)
 {
-	(void)state;
 	check("one two three", 7, 2, "one two\n  three\n");
 	check("one two three", 0, 2, "one two three\n");
 	check("one two three", 13, 0, "one two three\n");
@@ -31,14 +26,12 @@ static void words_stay_whole(void **state)
 
 static void a_long_word_stands_alone(void **state)
 {
-	(void)state;
 	check("a /usr/lib/x.so b", 5, 1, "a\n /usr/lib/x.so\n b\n");
 	check("/usr/lib/x.so", 5, 1, "/usr/lib/x.so\n");
 }
 
 static void blanks_are_kept_but_where_a_line_ends(void **state)
 {
-	(void)state;
 	check("  ok      a: b c", 14, 10, "  ok      a: b\n          c\n");
 	check("", 5, 1, "\n");
 	check("a ", 5, 1, "a \n");
@@ -50,7 +43,6 @@ static void a_line_may_have_begun(void **state)
 	size_t size;
 	FILE *out = open_memstream(&wrapped, &size);
 
-	(void)state;
 	wrap_print(out, "a bc d", 8, 10, 1);
 	fclose(out);
 	assert_string_equal(wrapped, "a\n bc d\n");

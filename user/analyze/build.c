@@ -9,8 +9,12 @@
 #include "analyze/compile_name.h"
 #include "base/array.h"
 #include "base/map.h"
+#include "base/table.h"
 
-/* What a label of an activity, or of a time off the CPU, tells. */
+/*
+ * The meaning of a label: which part of a compile an activity marks, or why a thread was off the
+ * CPU.
+ */
 enum sign {
 	SIGN_NONE,
 	SIGN_FRONT_END,
@@ -23,12 +27,12 @@ enum sign {
 struct compiler {
 	struct trace_process process;
 	struct build_process sums;
-	uint64_t codegen_ns; /* when it began; UINT64_MAX: it was not seen to, likewise: */
+	uint64_t codegen_ns; /* start of codegen; UINT64_MAX: not seen (same for the next three) */
 	uint64_t codegen_end_ns;
 	uint64_t link_ns;
 	uint64_t link_end_ns;
-	uint64_t metadata_ns; /* when it was written; 0: it was not */
-	bool linking;	      /* that never ended */
+	uint64_t metadata_ns; /* when the metadata was written; 0: never */
+	bool linking;	      /* a link interval started and did not end */
 };
 
 struct thread {
@@ -43,16 +47,12 @@ struct thread {
 };
 
 struct build {
-	const struct build_texts *texts;
+	const struct trace_texts *texts;
 	struct compiler *compilers;
 	uint32_t n_compilers;
 	uint32_t compilers_capacity;
-	struct thread *threads;
-	uint32_t n_threads;
-	uint32_t threads_capacity;
-	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
-	uint32_t last;		  /* the thread that came last, or U64_MAP_NONE */
-	struct u64_map sign_of;	  /* label -> enum sign */
+	TABLE(struct thread) threads; /* by process << 32 | tid */
+	struct u64_map sign_of;	      /* label -> enum sign */
 	struct build_thread *interrupted;
 	uint32_t n_interrupted;
 	uint32_t interrupted_capacity;
@@ -60,13 +60,12 @@ struct build {
 	struct build_totals totals;
 };
 
-int build__new(const struct build_texts *texts, struct build **out)
+int build__new(const struct trace_texts *texts, struct build **out)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
 	(*out)->texts = texts;
-	(*out)->last = U64_MAP_NONE;
 	return 0;
 }
 
@@ -88,26 +87,8 @@ int build__process(struct build *b, const struct trace_process *p)
 
 static struct thread *get_thread(struct build *b, uint32_t process, uint32_t tid)
 {
-	uint64_t key = (uint64_t)process << 32 | tid;
-	struct thread *t = b->last == U64_MAP_NONE ? NULL : &b->threads[b->last];
-
-	if (t && t->process == process && t->tid == tid)
-		return t;
-	b->last = u64_map__get(&b->thread_of, key);
-	if (b->last != U64_MAP_NONE)
-		return &b->threads[b->last];
-	if (array__reserve_one(&b->threads, b->n_threads, &b->threads_capacity, sizeof(*t)) ||
-	    u64_map__put(&b->thread_of, key, b->n_threads))
-		return NULL;
-	b->last = b->n_threads++;
-	t = &b->threads[b->last];
-	*t = (struct thread){
-		.process = process,
-		.tid = tid,
-		.start_ns = UINT64_MAX,
-		.interrupted = U64_MAP_NONE,
-	};
-	return t;
+	return table__get(&b->threads, (uint64_t)process << 32 | tid, .process = process,
+			  .tid = tid, .start_ns = UINT64_MAX, .interrupted = U64_MAP_NONE);
 }
 
 int build__thread(struct build *b, const struct trace_thread *thread)
@@ -130,7 +111,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* Every compile that goes on for long enough has one of the first; the others mark its parts. */
+/* Every long enough compile has a SIGN_FRONT_END label; the other signs mark its parts. */
 static enum sign sign_of_text(const char *text)
 {
 	if (!strcmp(text, "parse_crate") || !strcmp(text, "expand_crate") ||
@@ -196,7 +177,7 @@ static int take_off_cpu(struct build *b, struct thread *t, const struct trace_sp
 	return 0;
 }
 
-/* Children come before their parents: the innermost first. */
+/* Record an open span. Children come before their parents, so the innermost span is first. */
 static int take_open(struct build *b, struct thread *t, const struct trace_span *span)
 {
 	struct build_thread *in;
@@ -216,7 +197,7 @@ static int take_open(struct build *b, struct thread *t, const struct trace_span 
 		in->more++;
 	else
 		in->open[in->n_open++] =
-			(struct build_open){span->label, span->end_ns - span->start_ns};
+			(struct build_open){span->label, span->kind, span->end_ns - span->start_ns};
 	return 0;
 }
 
@@ -270,14 +251,14 @@ static uint64_t clamp(uint64_t ns, uint64_t from, uint64_t to)
 	return ns < from ? from : ns > to ? to : ns;
 }
 
-/* Where parts begin: each where it was seen to, and not before the one before. */
+/* Split into parts. A part starts where it was seen, but not before the previous part. */
 static void divide(struct compiler *c)
 {
 	struct build_process *s = &c->sums;
 	bool links = c->link_ns != UINT64_MAX, generates = c->codegen_ns != UINT64_MAX;
 	uint64_t codegen = c->codegen_ns, link = c->link_ns, exit = s->end_ns;
 
-	/* Without a link codegen is over at its last sign of life, unless the process was, too. */
+	/* Without a link, codegen ends at its last activity; without either, all is front end. */
 	if (!links)
 		link = generates ? c->codegen_end_ns : s->end_ns;
 	if (!generates)
@@ -295,7 +276,7 @@ static void divide(struct compiler *c)
 	s->part_ns[BUILD_EXIT] = s->end_ns - exit;
 }
 
-/* The last sign of life of a compiler is in `end_ns`. */
+/* Fill in the times of a compiler. `end_ns` holds the end of its last span so far. */
 static void end_compiler(struct compiler *c)
 {
 	struct build_process *s = &c->sums;
@@ -306,10 +287,10 @@ static void end_compiler(struct compiler *c)
 		s->end_ns = p->end_ns;
 	if (s->end_ns < s->start_ns)
 		s->end_ns = s->start_ns;
-	/* Attached in the midst of codegen, of which nothing ended before the link. */
+	/* Attached during codegen, and no codegen interval ended before the link. */
 	if (p->attached_late && c->codegen_ns == UINT64_MAX && c->link_ns != UINT64_MAX)
 		s->parts_known = false;
-	s->compiles = s->executions || !compile_only_asks(p);
+	s->compiles = s->executions || !compile_only_queries(p);
 	divide(c);
 	if (c->metadata_ns > s->start_ns && compile_emits_metadata(p))
 		s->metadata_ns = c->metadata_ns - s->start_ns;
@@ -317,8 +298,8 @@ static void end_compiler(struct compiler *c)
 
 static void end_threads(struct build *b)
 {
-	for (uint32_t i = 0; i < b->n_threads; i++) {
-		struct thread *t = &b->threads[i];
+	for (uint32_t i = 0; i < b->threads.n; i++) {
+		struct thread *t = &b->threads.at[i];
 		struct build_process *s = &b->compilers[t->process].sums;
 		uint64_t ns = t->end_ns > t->start_ns ? t->end_ns - t->start_ns : 0;
 
@@ -375,7 +356,7 @@ static int find_running(struct build *b)
 	return err;
 }
 
-/* Compilers that ended by themselves have no open spans to speak of. */
+/* Drop the open spans of compilers that exited by themselves; only interrupted ones matter. */
 static void drop_uninterrupted(struct build *b)
 {
 	uint32_t used = 0;
@@ -430,16 +411,15 @@ void build__free(struct build *b)
 
 	if (!b)
 		return;
-	for (uint32_t i = 0; i < b->n_threads; i++) {
-		wait_track__end(&b->threads[i].waits, &none);
-		free(b->threads[i].name);
+	for (uint32_t i = 0; i < b->threads.n; i++) {
+		wait_track__end(&b->threads.at[i].waits, &none);
+		free(b->threads.at[i].name);
 	}
 	free(b->compilers);
-	free(b->threads);
+	table__destroy(&b->threads);
 	free(b->interrupted);
 	free(b->processes);
 	running__destroy(&b->totals.running);
-	u64_map__destroy(&b->thread_of);
 	u64_map__destroy(&b->sign_of);
 	free(b);
 }

@@ -4,30 +4,26 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/map.h"
+#include "base/table.h"
 
-/* Executions that one location asked for. */
+/* Executions requested from one location. */
 struct site {
 	uint32_t locindex;
 	uint64_t count;
 	uint64_t unwound;
 	uint64_t total_ns;
 	uint64_t self_ns;
-	uint64_t probe_ns; /* what the probes took of the total */
+	uint64_t probe_ns; /* probe time within total_ns */
 	uint64_t self_probe_ns;
 	uint64_t max_ns;
-	/* Resolved; only in the copies that rows are made of. */
+	/* Resolved texts; set only in the copies that rows are made from. */
 	const char *function;
 	const char *file;
 	uint32_t line;
 };
 
 struct callers {
-	struct site *sites;
-	uint32_t n;
-	uint32_t capacity;
-	struct u64_map site_of; /* locindex -> index into sites */
+	TABLE(struct site) sites; /* by locindex */
 };
 
 int callers__new(struct callers **out)
@@ -36,19 +32,9 @@ int callers__new(struct callers **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-static struct site *add_site(struct callers *c, uint32_t locindex)
+int callers__span(struct callers *c, const struct trace_span *span, const struct trace_times *times)
 {
-	if (array__reserve_one(&c->sites, c->n, &c->capacity, sizeof(*c->sites)) ||
-	    u64_map__put(&c->site_of, locindex, c->n))
-		return NULL;
-	c->sites[c->n] = (struct site){.locindex = locindex};
-	return &c->sites[c->n++];
-}
-
-int callers__span(struct callers *c, const struct trace_span *span)
-{
-	uint32_t i = u64_map__get(&c->site_of, span->caller);
-	struct site *s = i == U64_MAP_NONE ? add_site(c, span->caller) : &c->sites[i];
+	struct site *s = table__get(&c->sites, span->caller, .locindex = span->caller);
 	uint64_t ns = span->end_ns - span->start_ns;
 
 	if (!s)
@@ -56,10 +42,10 @@ int callers__span(struct callers *c, const struct trace_span *span)
 	s->count++;
 	s->unwound += trace_span__is_unfinished(span);
 	s->total_ns += ns;
-	s->self_ns += span->self_ns;
-	s->probe_ns += span->probe_ns;
-	s->self_probe_ns += span->self_probe_ns;
-	ns = trace_without_probes(ns, span->probe_ns);
+	s->self_ns += times->self_ns;
+	s->probe_ns += times->probe_ns;
+	s->self_probe_ns += times->self_probe_ns;
+	ns = trace_without_probes(ns, times->probe_ns);
 	if (ns > s->max_ns)
 		s->max_ns = ns;
 	return 0;
@@ -76,7 +62,7 @@ static void resolve(struct site *s, const struct caller_locator *locator)
 	s->line = at.line;
 }
 
-/* No text comes first. */
+/* NULL sorts first. */
 static int compare_texts(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
@@ -109,7 +95,7 @@ static void add_to_row(struct caller_row *row, const struct site *s)
 		row->max_ns = s->max_ns;
 }
 
-/* All `count` executions of a line of the row's function are in it. */
+/* Finish a line: all `count` executions from this line of the row's function were added. */
 static void end_line(struct caller_row *row, const struct site *s, uint64_t count)
 {
 	if (!s->file)
@@ -122,7 +108,7 @@ static void end_line(struct caller_row *row, const struct site *s, uint64_t coun
 	row->line_count = count;
 }
 
-/* Sites are sorted, so those of a function, and those of a line of it, are neighbours. */
+/* Sites are sorted, so sites of one function are adjacent, and so are sites of one line. */
 static size_t merge(const struct site *sites, size_t n, struct caller_row *rows)
 {
 	uint64_t of_line = 0;
@@ -147,20 +133,20 @@ static size_t merge(const struct site *sites, size_t n, struct caller_row *rows)
 int callers__rows(const struct callers *c, const struct caller_locator *locator,
 		  struct caller_row **rows, size_t *n)
 {
-	_free_ struct site *sites = calloc(c->n + 1UL, sizeof(*sites));
+	_free_ struct site *sites = calloc(c->sites.n + 1UL, sizeof(*sites));
 
-	*rows = calloc(c->n + 1UL, sizeof(**rows));
+	*rows = calloc(c->sites.n + 1UL, sizeof(**rows));
 	if (!sites || !*rows) {
 		free(*rows);
 		*rows = NULL;
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < c->n; i++) {
-		sites[i] = c->sites[i];
+	for (uint32_t i = 0; i < c->sites.n; i++) {
+		sites[i] = c->sites.at[i];
 		resolve(&sites[i], locator);
 	}
-	qsort(sites, c->n, sizeof(*sites), compare);
-	*n = merge(sites, c->n, *rows);
+	qsort(sites, c->sites.n, sizeof(*sites), compare);
+	*n = merge(sites, c->sites.n, *rows);
 	return 0;
 }
 
@@ -168,7 +154,6 @@ void callers__free(struct callers *c)
 {
 	if (!c)
 		return;
-	free(c->sites);
-	u64_map__destroy(&c->site_of);
+	table__destroy(&c->sites);
 	free(c);
 }

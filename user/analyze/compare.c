@@ -9,40 +9,39 @@
 #include "base/map.h"
 #include "trace/interner.h"
 
-#define WHOLE		UINT32_MAX /* as a label: all of a unit; as a unit: all units */
-#define NOISE_LEAST	5000	   /* millipercent */
-#define FACTOR_OF_SUMS	2
-#define FACTOR_OF_ROWS	3
-#define HUNDRED_PERCENT 100000
+#define WHOLE	       UINT32_MAX /* as a label: the whole unit; as a unit: all units */
+#define NOISE_LEAST    50000	  /* ppm */
+#define FACTOR_OF_SUMS 2
+#define FACTOR_OF_ROWS 3
+#define MILLION	       1000000
 
 struct pair {
+	uint32_t kinds; /* of its intervals: summary_row.kinds */
 	uint32_t unit;
 	uint32_t label;
 	bool in[COMPARE_N_SIDES];
 };
 
-/* What one trace says of a pair. */
+/* The values of a pair in one trace. */
 struct cell {
 	uint64_t of[COMPARE_N_METRICS];
 	uint64_t probes_ns;
-	uint64_t counted;
-	uint64_t estimated;
-	bool rough;
+	struct unrecorded unrecorded;
 };
 
 struct compare {
-	uint32_t n[COMPARE_N_SIDES];	/* traces that each side will have */
-	uint32_t seen[COMPARE_N_SIDES]; /* so far */
+	uint32_t n[COMPARE_N_SIDES];	/* number of traces on each side */
+	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
 	bool has_estimates[COMPARE_N_SIDES];
 	struct compare_units units;
 	struct interner labels;
-	char **texts; /* of the labels */
+	char **texts; /* label texts */
 	uint32_t n_texts;
 	uint32_t texts_capacity;
-	struct pair *pairs; /* the first is the build */
+	struct pair *pairs; /* the first pair is the whole build */
 	uint32_t n_pairs;
 	uint32_t pairs_capacity;
-	struct cell *cells; /* of each pair one per trace: those of the base, then the new ones */
+	struct cell *cells;	 /* per pair one for each trace: the base traces first */
 	uint32_t cells_capacity; /* in pairs */
 	struct u64_map pair_of;	 /* unit << 32 | label -> index into pairs */
 };
@@ -82,7 +81,7 @@ int compare__new(uint32_t n_base, uint32_t n_new, struct compare **out)
 	return 0;
 }
 
-/* The number of a text, the same in all traces. */
+/* The number of a text; the same in all traces. */
 static int label_of(struct compare *c, const char *text, uint32_t *label)
 {
 	bool is_new;
@@ -96,24 +95,22 @@ static int label_of(struct compare *c, const char *text, uint32_t *label)
 	return c->texts[c->n_texts++] ? 0 : -ENOMEM;
 }
 
-/* One place for what is compared. */
+/* Convert a row; every comparison reads its values from here. */
 static struct cell cell_of(const struct summary_row *row)
 {
 	return (struct cell){
-		/* Who waits does not work; whom it waits for is counted there. */
+		/* A blocked thread does no work; the thread it waits for counts that time. */
 		.of[COMPARE_SELF] =
 			row->self_ns > row->blocked_ns ? row->self_ns - row->blocked_ns : 0,
 		.of[COMPARE_TOTAL] = row->total_ns,
-		.of[COMPARE_COUNT] = row->count + row->counted,
+		.of[COMPARE_COUNT] = row->count + row->unrecorded.counted,
 		.probes_ns = row->raw_self_ns - row->self_ns,
-		.counted = row->counted,
-		.estimated = row->estimated,
-		.rough = row->rough,
+		.unrecorded = row->unrecorded,
 	};
 }
 
 static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit, uint32_t label,
-		       const struct cell *cell)
+		       uint32_t kinds, const struct cell *cell)
 {
 	uint32_t i = u64_map__get(&c->pair_of, (uint64_t)unit << 32 | label);
 	struct cell *to;
@@ -128,15 +125,14 @@ static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit,
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->of[m] += cell->of[m];
 	to->probes_ns += cell->probes_ns;
-	to->counted += cell->counted;
-	to->estimated += cell->estimated;
-	to->rough |= cell->rough;
-	c->has_estimates[side] |= cell->rough;
+	unrecorded__add(&to->unrecorded, &cell->unrecorded);
+	c->has_estimates[side] |= cell->unrecorded.rough;
 	c->pairs[i].in[side] = true;
+	c->pairs[i].kinds |= kinds;
 	return 0;
 }
 
-/* What one compiler did, and all of it together. */
+/* The rows of one compiler, and their sum. */
 struct compiler {
 	const struct trace_process *process;
 	struct summary_row *rows;
@@ -158,7 +154,7 @@ static void compilers__clear(struct compilers *cs)
 	free(cs->processes);
 }
 
-/* Those of the trace that executed anything. */
+/* Collect the compilers of the trace that executed anything. */
 static int compilers__init(struct compilers *cs, const struct summary *s)
 {
 	uint32_t n = summary__n_processes(s);
@@ -182,7 +178,7 @@ static int compilers__init(struct compilers *cs, const struct summary *s)
 	return 0;
 }
 
-/* The time it ran; if its end was not seen, that of its longest row. */
+/* The run time of a compiler; if its end was not seen, the time of its longest row. */
 static uint64_t wall_of(const struct compiler *compiler)
 {
 	const struct trace_process *p = compiler->process;
@@ -198,7 +194,7 @@ static uint64_t wall_of(const struct compiler *compiler)
 }
 
 static int add_compiler(struct compare *c, enum compare_side side, struct compiler *compiler,
-			uint32_t unit, const struct compare_names *names)
+			uint32_t unit, const struct trace_texts *names)
 {
 	struct cell whole = {};
 	int err = 0;
@@ -209,20 +205,18 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 
 		err = label_of(c, names->text(names->ctx, compiler->rows[i].label), &label);
 		if (!err)
-			err = add_to_pair(c, side, unit, label, &cell);
+			err = add_to_pair(c, side, unit, label, compiler->rows[i].kinds, &cell);
 		whole.of[COMPARE_SELF] += cell.of[COMPARE_SELF];
 		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT];
-		whole.counted += cell.counted;
-		whole.estimated += cell.estimated;
-		whole.rough |= cell.rough;
+		unrecorded__add(&whole.unrecorded, &cell.unrecorded);
 	}
 	whole.of[COMPARE_TOTAL] = wall_of(compiler);
-	return err ?: add_to_pair(c, side, unit, WHOLE, &whole)
-		      ?: add_to_pair(c, side, WHOLE, WHOLE, &whole);
+	return err ?: add_to_pair(c, side, unit, WHOLE, 0, &whole)
+		      ?: add_to_pair(c, side, WHOLE, WHOLE, 0, &whole);
 }
 
 int compare__trace(struct compare *c, enum compare_side side, const struct summary *s,
-		   const struct compare_names *names)
+		   const struct trace_texts *names)
 {
 	__cleanup(compilers__clear) struct compilers cs = {};
 	_free_ uint32_t *unit_of = NULL;
@@ -243,14 +237,12 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 	return err;
 }
 
-/* The values of the pairs that are picked, summed per trace. */
+/* Values of the picked pairs, summed per trace. */
 struct sums {
 	uint64_t *of[COMPARE_N_METRICS]; /* one per trace */
 	bool in[COMPARE_N_SIDES];
-	uint64_t probes_ns; /* the most in a pair and trace, as of: */
-	uint64_t counted;
-	uint64_t estimated;
-	bool rough;
+	uint64_t probes_ns; /* the largest of any pair and trace, as the numbers below */
+	struct unrecorded unrecorded;
 };
 
 static void sums__clear(struct sums *s)
@@ -275,8 +267,8 @@ static void sums__zero(struct sums *s, const struct compare *c)
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		memset(s->of[m], 0, n_traces(c) * sizeof(*s->of[m]));
 	memset(s->in, 0, sizeof(s->in));
-	s->probes_ns = s->counted = s->estimated = 0;
-	s->rough = false;
+	s->probes_ns = 0;
+	s->unrecorded = (struct unrecorded){0};
 }
 
 static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
@@ -288,24 +280,22 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 			s->of[m][t] += cells[t].of[m];
 		if (cells[t].probes_ns > s->probes_ns)
 			s->probes_ns = cells[t].probes_ns;
-		if (cells[t].counted > s->counted)
-			s->counted = cells[t].counted;
-		if (cells[t].estimated > s->estimated)
-			s->estimated = cells[t].estimated;
-		s->rough |= cells[t].rough;
+		if (cells[t].unrecorded.counted > s->unrecorded.counted)
+			s->unrecorded.counted = cells[t].unrecorded.counted;
+		if (cells[t].unrecorded.estimated > s->unrecorded.estimated)
+			s->unrecorded.estimated = cells[t].unrecorded.estimated;
+		s->unrecorded.rough |= cells[t].unrecorded.rough;
 	}
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
 		s->in[side] |= c->pairs[pair].in[side];
 }
 
-/* Sorts the sums: they are used up. */
+/* Sorts the values of the sums in place, so the sums are used up. */
 static struct compare_row row_of(struct sums *s, const struct compare *c)
 {
 	struct compare_row row = {
 		.probes_ns = s->probes_ns,
-		.counted = s->counted,
-		.estimated = s->estimated,
-		.rough = s->rough,
+		.unrecorded = s->unrecorded,
 	};
 
 	memcpy(row.in, s->in, sizeof(row.in));
@@ -318,8 +308,8 @@ static struct compare_row row_of(struct sums *s, const struct compare *c)
 }
 
 /*
- * Self times add up to those of a unit, whoever has them: of what is not recorded it is the caller.
- * A query of which a side that was estimated says nothing may have been executed there.
+ * Self times of a unit always add up: time that was not recorded counts for the caller. A query
+ * without a row on an estimated side may have been executed there.
  */
 static bool is_compared(const struct compare_result *r, const struct compare_row *row,
 			bool has_query)
@@ -330,9 +320,9 @@ static bool is_compared(const struct compare_result *r, const struct compare_row
 		if (!row->in[side] && r->has_estimates[side])
 			return false;
 	}
-	if (row->rough && (is_count || has_query))
+	if (row->unrecorded.rough && (is_count || has_query))
 		return false;
-	return is_count || !has_query || !row->counted;
+	return is_count || !has_query || !row->unrecorded.counted;
 }
 
 static bool is_significant(const struct compare_result *r, const struct compare_row *row,
@@ -347,15 +337,15 @@ static bool is_significant(const struct compare_result *r, const struct compare_
 	if (r->rules.metric == COMPARE_COUNT)
 		return spread_differs(&of[COMPARE_BASE], &of[COMPARE_NEW], &limits);
 	limits.least = r->rules.min_ns;
-	part = (long double)r->build.of[r->rules.metric][COMPARE_BASE].median *
-	       r->rules.min_millipercent / HUNDRED_PERCENT;
+	part = (long double)r->build.of[r->rules.metric][COMPARE_BASE].median * r->rules.min_ppm /
+	       MILLION;
 	if (part > limits.least)
 		limits.least = part;
 	if (r->noise_is_estimated && !is_sum)
 		limits.least += row->probes_ns;
-	if (__builtin_mul_overflow(r->noise_millipercent, is_sum ? FACTOR_OF_SUMS : FACTOR_OF_ROWS,
-				   &limits.noise_millipercent))
-		limits.noise_millipercent = UINT64_MAX;
+	if (__builtin_mul_overflow(r->noise_ppm, is_sum ? FACTOR_OF_SUMS : FACTOR_OF_ROWS,
+				   &limits.noise_ppm))
+		limits.noise_ppm = UINT64_MAX;
 	return spread_differs(&of[COMPARE_BASE], &of[COMPARE_NEW], &limits);
 }
 
@@ -377,6 +367,7 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 		row = row_of(&s, c);
 		row.unit = pair->unit == WHOLE ? NULL : c->units.all[pair->unit];
 		row.query = pair->label == WHOLE ? NULL : c->texts[pair->label];
+		row.kinds = pair->kinds;
 		if (!row.unit)
 			r->build = row;
 		else if (!row.query)
@@ -406,15 +397,15 @@ static int estimate_noise(struct compare_result *r)
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct compare_row *row = &r->rows[i];
 
-		if (same_count(row) && !row->counted && !row->rough)
+		if (same_count(row) && !unrecorded__any(&row->unrecorded))
 			pairs[n++] =
 				(struct spread_pair){row->of[COMPARE_SELF][COMPARE_BASE].median,
 						     row->of[COMPARE_SELF][COMPARE_NEW].median};
 	}
 	r->noise_is_estimated = true;
-	r->noise_millipercent = spread_noise(pairs, n);
-	if (r->noise_millipercent < NOISE_LEAST)
-		r->noise_millipercent = NOISE_LEAST;
+	r->noise_ppm = spread_noise(pairs, n);
+	if (r->noise_ppm < NOISE_LEAST)
+		r->noise_ppm = NOISE_LEAST;
 	return 0;
 }
 
@@ -428,7 +419,7 @@ static int compare_rows(const void *a, const void *b, void *metric_p)
 	const struct compare_row *x = a, *y = b;
 	enum compare_metric metric = *(const enum compare_metric *)metric_p;
 	int64_t dx = compare_row__change(x, metric), dy = compare_row__change(y, metric);
-	/* Of unsigned type: the smallest number has no opposite. */
+	/* Unsigned, because the smallest number cannot be negated. */
 	uint64_t ax = dx < 0 ? -(uint64_t)dx : (uint64_t)dx;
 	uint64_t ay = dy < 0 ? -(uint64_t)dy : (uint64_t)dy;
 	int by_name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Two builds, each recorded once or several times, side by side: which query of which crate takes
- * longer, or is executed more often. Fed with the summaries of traces; knows no output format.
+ * Compare two builds, each recorded once or several times: which query of which crate takes longer
+ * or is executed more often. Takes the summaries of traces; knows no output format.
  */
 #ifndef QPROF_ANALYZE_COMPARE_H
 #define QPROF_ANALYZE_COMPARE_H
@@ -9,40 +9,44 @@
 #include "analyze/compare_units.h"
 #include "analyze/spread.h"
 #include "analyze/summary.h"
+#include "analyze/unrecorded.h"
 
 enum compare_side { COMPARE_BASE, COMPARE_NEW, COMPARE_N_SIDES };
 
 enum compare_metric {
-	COMPARE_SELF,  /* ns, without waiting for another thread's execution */
-	COMPARE_TOTAL, /* ns, with the queries it called; of a crate the time its compiler ran */
-	COMPARE_COUNT, /* executions: exact, the same in every build of the same source */
+	COMPARE_SELF,  /* ns, without time blocked on another thread's execution */
+	COMPARE_TOTAL, /* ns, including called queries; for a crate, the run time of its compiler */
+	COMPARE_COUNT, /* executions; exact, and equal in every build of the same source */
 	COMPARE_N_METRICS,
 };
 
-/* What of a metric is compared, over the traces of each side. */
+/* One row of the comparison; metrics are spreads over the traces of each side. */
 struct compare_row {
 	const struct compare_unit *unit; /* NULL: all crates */
-	const char *query;		 /* NULL: all of it */
-	bool in[COMPARE_N_SIDES];	 /* in one trace of that side at least */
-	bool significant;		 /* the change of the metric that the rules name */
+	const char *query;		 /* NULL: the whole crate */
+	uint32_t kinds;			 /* of a query: summary_row.kinds, of both sides */
+	bool in[COMPARE_N_SIDES];	 /* present in at least one trace of that side */
+	bool significant;		 /* the metric of the rules changed significantly */
 	/*
-	 * Whether the metric that the rules name is known on both sides. Else nothing of it is
-	 * significant: executions were estimated; or (times of a query) not recorded.
+	 * True if the metric of the rules is known on both sides. A row that is not compared is
+	 * never significant. Executions may be only estimated, and times of a query not recorded.
 	 */
 	bool compared;
-	uint64_t counted;   /* executions without a span, exactly, which are in the count; */
-	uint64_t estimated; /* and about, which are not: the most in a trace */
-	bool rough;	    /* there are estimates, if only of none */
+	/*
+	 * Executions without a span. The exact number is included in the count, the estimated is
+	 * not. Each is the largest of any trace.
+	 */
+	struct unrecorded unrecorded;
 	struct spread of[COMPARE_N_METRICS][COMPARE_N_SIDES];
-	/* What probes took of its self time, and is not in it: the most in a trace. */
+	/* Probe time that was subtracted from self time: the most in one trace. */
 	uint64_t probes_ns;
 };
 
 struct compare_rules {
 	enum compare_metric metric;
-	/* A smaller change is none. Times only; the second is of the build of the base. */
+	/* Smaller changes are ignored. Times only; the percentage is of the base build. */
 	uint64_t min_ns;
-	uint64_t min_millipercent;
+	uint64_t min_ppm;
 };
 
 static inline int64_t compare_row__change(const struct compare_row *row, enum compare_metric metric)
@@ -52,42 +56,37 @@ static inline int64_t compare_row__change(const struct compare_row *row, enum co
 
 struct compare;
 
-/* How many traces each side will have: at least one. */
+/* `n_base` and `n_new` are the numbers of traces of the sides; both at least one. */
 int compare__new(uint32_t n_base, uint32_t n_new, struct compare **out);
 
-/* Texts for the string ids of a summary. */
-struct compare_names {
-	const void *ctx;
-	const char *(*text)(const void *ctx, uint32_t id);
-};
-
-/* Add the next trace of a side; nothing of it is kept. -ENOMEM; -EINVAL for one too many. */
+/* Add the next trace of a side; `s` is not kept. -ENOMEM; -EINVAL for a trace too many. */
 int compare__trace(struct compare *c, enum compare_side side, const struct summary *s,
-		   const struct compare_names *names);
+		   const struct trace_texts *names);
 
 struct compare_result {
 	struct compare_rules rules;
 	uint32_t traces[COMPARE_N_SIDES];
-	bool has_estimates[COMPARE_N_SIDES]; /* then it is not known what was not executed */
+	bool has_estimates[COMPARE_N_SIDES]; /* a missing row may have been executed */
 	/*
-	 * With fewer than SPREAD_TRUSTED traces on a side, times: what self times waver by of rows
-	 * that were executed equally often on both sides, in 1/100000 (spread_noise()), at least
-	 * 5 %. A sum of rows has to change by twice as much to be significant; a single row by
-	 * thrice, and by what the probes took of it, which is an estimate too.
+	 * Used for times if a side has fewer than SPREAD_TRUSTED traces: the noise of self times,
+	 * in millionths, from rows with equal execution counts on both sides (spread_noise()); at
+	 * least 5 %. A sum of rows is significant if it changes by more than twice the noise; a
+	 * single row, by more than three times the noise and also by more than its probe time,
+	 * which is an estimate too.
 	 */
 	bool noise_is_estimated;
-	uint64_t noise_millipercent; /* UINT64_MAX: it cannot be told */
+	uint64_t noise_ppm; /* UINT64_MAX: unknown */
 	struct compare_row build;
-	struct compare_row *crates; /* one per unit; as `rows` */
+	struct compare_row *crates; /* one per unit; sorted as `rows` */
 	size_t n_crates;
-	/* One per unit and query: significant ones first, then by how much they changed. */
+	/* One per unit and query: significant rows first, then by the size of the change. */
 	struct compare_row *rows;
 	size_t n_rows;
 };
 
 /*
- * After the last trace. Texts are those of `c`. To be cleared with compare_result__clear(), also
- * after a failure: -ENOMEM.
+ * Call after the last trace. Texts belong to `c`. Clear with compare_result__clear(), even after a
+ * failure. -ENOMEM.
  */
 int compare__result(struct compare *c, const struct compare_rules *rules,
 		    struct compare_result *out);
@@ -95,8 +94,8 @@ void compare_result__clear(struct compare_result *r);
 #define _compare_result_ __cleanup(compare_result__clear)
 
 /*
- * The sum of what `pick` picks: of rows with a query, of those without (a whole unit), or of the
- * one without a unit either (the build). Returns how many were picked, or -ENOMEM.
+ * Sum the rows for which `pick` returns true: rows with a query, rows of whole units, or the row of
+ * the whole build. Returns the number of rows, or -ENOMEM.
  */
 typedef bool compare_pick(const void *ctx, const struct compare_unit *unit, const char *query);
 int compare__sum(const struct compare *c, const struct compare_result *r, compare_pick *pick,

@@ -6,30 +6,30 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/command_line.h"
 #include "analyze/compile_name.h"
 #include "base/array.h"
+#include "proc/command_line.h"
 
 #define NONE UINT32_MAX
 
-/* A name longer than this is cut: the command line of something without a crate. */
+/* Longer names are cut; they come from the command line of a process without a crate. */
 #define NAME_MAX_BYTES 200
 
-/* What a trace ends a command with that was too long to be kept. */
+/* The mark at the end of a command that the trace cut because it was too long. */
 #define CUT_MARK " ..."
 
-/* Of more with one name and place, none is told by what it depends on. */
-#define TOLD_APART_MOST 32
+/* Dependencies are not compared if more units than this share a name and place. */
+#define DISTINGUISHED_MOST 32
 
 static char *copy(struct word word)
 {
 	return strndup(word.at ?: "", word.len);
 }
 
-/* What follows `option`, which ends in "=", in a word of its own; "" without. */
+/* The value of `option`, which ends in "=", in a separate word; "" if absent. */
 static char *codegen_option(const struct trace_process *p, const char *option)
 {
-	const char *rest = p->command ?: "";
+	struct command_line rest = command_line_joined(p->command);
 	size_t len = strlen(option);
 
 	for (struct word word; (word = command_line__next(&rest)).at;) {
@@ -40,14 +40,14 @@ static char *codegen_option(const struct trace_process *p, const char *option)
 }
 
 /*
- * What follows each --cfg is shorter than it is there, with its option; the target is beside that,
- * as "--cfg --target=x" has it twice.
+ * The buffer is large enough: the value of each --cfg is shorter than the option with its value.
+ * The target has space of its own, because "--cfg --target=x" uses the same text twice.
  */
 static char *variant_of(const struct trace_process *p)
 {
-	struct word target = command_line__value(p->command, "--target");
-	const char *rest = p->command ?: "";
-	char *text = malloc(target.len + strlen(rest) + 1), *to = text;
+	struct command_line rest = command_line_joined(p->command);
+	struct word target = command_line__value(rest, "--target");
+	char *text = malloc(target.len + (size_t)(rest.end - rest.at) + 1), *to = text;
 
 	if (!text)
 		return NULL;
@@ -65,7 +65,7 @@ static char *variant_of(const struct trace_process *p)
 
 static char *source_of(const struct trace_process *p)
 {
-	struct word source = command_line__source(p->command);
+	struct word source = command_line__source(command_line_joined(p->command));
 	char *path;
 
 	if (!source.at || *source.at == '/' || !p->cwd)
@@ -74,12 +74,12 @@ static char *source_of(const struct trace_process *p)
 }
 
 /*
- * cargo runs in the root of a package that is not of the workspace, and names its files in full:
- * they may lie elsewhere for another build, but in a directory of the same name.
+ * cargo runs in the root directory of a package outside the workspace and passes full file names.
+ * Another build may keep the package elsewhere, but in a directory of the same name.
  */
 static char *place_of(const struct trace_process *p)
 {
-	struct word source = command_line__source(p->command);
+	struct word source = command_line__source(command_line_joined(p->command));
 	struct word root = {p->cwd, p->cwd ? strlen(p->cwd) : 0};
 
 	if (!source.at || !root.len || source.len <= root.len || source.at[root.len] != '/' ||
@@ -92,7 +92,7 @@ static char *place_of(const struct trace_process *p)
 
 static const char *type_of(const struct trace_process *p)
 {
-	if (command_line__has(p->command, "--test"))
+	if (command_line__has(command_line_joined(p->command), "--test"))
 		return "test";
 	return p->crate_type ?: "bin";
 }
@@ -151,7 +151,7 @@ static size_t version_len(const char *text)
 	return strspn(text, "0123456789.");
 }
 
-/* Whether cargo takes one for the other: the first number that is not 0 is the same. */
+/* True if cargo accepts one version for the other: the first non-zero numbers are equal. */
 static bool are_compatible(const char *a, const char *b)
 {
 	for (;; a++, b++) {
@@ -184,11 +184,11 @@ static bool same_but_for_version(const char *a, const char *b, bool compatible)
 	}
 }
 
-/* From the surest sign to the weakest. */
+/* Signs that two units are the same, from the strongest to the weakest. */
 enum sign {
 	SAME_COMMAND,
 	SAME_METADATA,
-	SAME_SOURCE, /* this and what follows proves nothing where two of a build have it */
+	SAME_SOURCE, /* from here on, a sign proves nothing if two units of a build share it */
 	SAME_PLACE,
 	COMPATIBLE_VERSION,
 	ANY_VERSION,
@@ -202,7 +202,7 @@ static bool is_same(const char *a, const char *b)
 	return *a && !strcmp(a, b);
 }
 
-/* What is missing of a command may be what tells it from another. */
+/* A command that was cut may differ from another in the missing part. */
 static bool is_whole(const char *command)
 {
 	size_t len = strlen(command), mark = strlen(CUT_MARK);
@@ -221,13 +221,13 @@ static bool has_sign(const struct compare_unit *a, const struct compare_unit *b,
 		return is_same(a->source, b->source);
 	case SAME_PLACE:
 		return is_same(a->place, b->place);
-	case SAME_DEPENDENCIES: /* depend_on_same() tells the rest */
+	case SAME_DEPENDENCIES: /* depend_on_same() checks the rest */
 	case COMPATIBLE_VERSION:
 	case ANY_VERSION:
 		return *a->place &&
 		       same_but_for_version(a->place, b->place, sign == COMPATIBLE_VERSION);
 	default:
-		/* Of a build script the crate's name says nothing. */
+		/* All build scripts have the same crate name, so it proves nothing. */
 		return *a->package || strncmp(a->crate, "build_script_", strlen("build_script_"));
 	}
 }
@@ -240,11 +240,11 @@ static bool fits(const struct compare_unit *a, const struct compare_unit *b, enu
 	       (!same_variant || !strcmp(a->variant, b->variant)) && has_sign(a, b, sign);
 }
 
-/* The units of one trace that have no place among all yet, and the units that are taken. */
+/* Units of one trace that are not matched yet, and the units that are taken. */
 struct matching {
-	struct compare_unit **own; /* NULL once it has its place: */
+	struct compare_unit **own; /* entries become NULL once they are matched */
 	uint32_t *unit_of;
-	char **extras; /* of all */
+	char **extras; /* `extra` of every unit of this trace */
 	uint32_t n;
 	bool *taken;
 	uint32_t n_known;
@@ -280,7 +280,7 @@ static int matching__init(struct matching *m, const struct compare_units *u,
 	return 0;
 }
 
-/* "libsyn-0123456789abcdef.rmeta" by what has the extra "-0123456789abcdef". */
+/* "libsyn-0123456789abcdef.rmeta" is made by the unit with the extra "-0123456789abcdef". */
 static bool is_made_by(struct word file, const char *extra)
 {
 	const char *dot = file.len ? memrchr(file.at, '.', file.len) : NULL;
@@ -289,7 +289,7 @@ static bool is_made_by(struct word file, const char *extra)
 	return len && len < stem && !memcmp(file.at + stem - len, extra, len);
 }
 
-/* The units that made the file of an `--extern`, in the other build and in this one; or NONE. */
+/* The unit that made the file of an `--extern`, in the other build and in this one; or NONE. */
 static uint32_t known_maker(const struct compare_units *u, struct word file)
 {
 	for (uint32_t k = 0; k < u->n; k++) {
@@ -308,7 +308,7 @@ static uint32_t own_maker(const struct matching *m, struct word file)
 	return NONE;
 }
 
-static struct word next_extern(const char **rest)
+static struct word next_extern(struct command_line *rest)
 {
 	for (struct word word; (word = command_line__next(rest)).at;) {
 		if (word__is(word, "--extern"))
@@ -317,17 +317,18 @@ static struct word next_extern(const char **rest)
 	return (struct word){0};
 }
 
-/* That all they depend on is known, and is the same: two of a name may differ in no more. */
+/* True if all dependencies are known and equal; two units of one name may differ only in these. */
 static bool depend_on_same(const struct compare_units *u, const struct matching *m,
 			   const struct compare_unit *known, const struct compare_unit *own)
 {
-	const char *rest = known->command, *rest_own = own->command;
+	struct command_line rest = command_line_joined(known->command);
+	struct command_line rest_own = command_line_joined(own->command);
 	struct word a, b;
 
 	do {
 		a = next_extern(&rest);
 		b = next_extern(&rest_own);
-		/* "proc_macro" is no file, and of no build. */
+		/* "proc_macro" has no file, and no unit of the build makes it. */
 		if (a.at && b.at && (a.len != b.len || memcmp(a.at, b.at, a.len)) &&
 		    (known_maker(u, a) == NONE || known_maker(u, a) != own_maker(m, b)))
 			return false;
@@ -335,7 +336,7 @@ static bool depend_on_same(const struct compare_units *u, const struct matching 
 	return !a.at && !b.at;
 }
 
-/* Whether this unit of another build may be that one of this one. */
+/* True if unit `k` of another build may be this unit. */
 static bool may_be(const struct compare_units *u, const struct matching *m, uint32_t k, uint32_t i,
 		   enum sign sign, bool same_variant)
 {
@@ -344,8 +345,8 @@ static bool may_be(const struct compare_units *u, const struct matching *m, uint
 }
 
 /*
- * Whether they are too many to be told apart by what they depend on, as each is compared with each:
- * doctests are thousands of one name, which depend on the same.
+ * True if there are too many candidates to compare dependencies, which compares all pairs: doctests
+ * can be thousands of units with one name and the same dependencies.
  */
 static bool are_too_many(const struct compare_units *u, const struct matching *m, uint32_t i,
 			 bool same_variant)
@@ -356,10 +357,10 @@ static bool are_too_many(const struct compare_units *u, const struct matching *m
 		n += !m->taken[k] && fits(u->all[k], m->own[i], SAME_DEPENDENCIES, same_variant);
 	for (uint32_t j = 0; n && j < m->n; j++)
 		n_own += m->own[j] && fits(m->own[j], m->own[i], SAME_DEPENDENCIES, same_variant);
-	return n > TOLD_APART_MOST || n_own > TOLD_APART_MOST;
+	return n > DISTINGUISHED_MOST || n_own > DISTINGUISHED_MOST;
 }
 
-/* That nothing else of this trace could be. */
+/* True if no other unit of this trace matches. */
 static bool is_only_one(const struct compare_units *u, const struct matching *m, uint32_t k,
 			enum sign sign, bool same_variant)
 {
@@ -380,7 +381,7 @@ static uint32_t find_unit(const struct compare_units *u, const struct matching *
 	for (uint32_t k = 0; k < m->n_known; k++) {
 		if (m->taken[k] || !may_be(u, m, k, i, sign, same_variant))
 			continue;
-		/* One command twice is the same work twice: in turn. */
+		/* The same command twice is the same work twice, so units are matched in turn. */
 		if (sign <= SAME_METADATA)
 			return k;
 		if (found != NONE)
@@ -390,7 +391,7 @@ static uint32_t find_unit(const struct compare_units *u, const struct matching *
 	return found != NONE && is_only_one(u, m, found, sign, same_variant) ? found : NONE;
 }
 
-/* Returns whether any was found. */
+/* Returns true if any unit was matched. */
 static bool find_units(const struct compare_units *u, struct matching *m, enum sign sign,
 		       bool same_variant)
 {
@@ -417,7 +418,7 @@ int compare_units__match(struct compare_units *u, const struct trace_process *co
 	for (enum sign sign = 0; !err && sign < N_SIGNS; sign++) {
 		bool more = true;
 
-		/* What depends on what was found may be found next. */
+		/* Each match may allow its dependents to be matched next. */
 		while (more)
 			more = find_units(u, &m, sign, true) && sign == SAME_DEPENDENCIES;
 		find_units(u, &m, sign, false);
@@ -433,7 +434,7 @@ int compare_units__match(struct compare_units *u, const struct trace_process *co
 	return err;
 }
 
-/* "regex", with what tells it from others of that name; `before`: the others of its type. */
+/* "regex", with a suffix if other units share the name; `before`: the others of its type. */
 static char *name_of(const struct compare_unit *unit, uint32_t others, uint32_t before)
 {
 	char *name;

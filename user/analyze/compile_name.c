@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/command_line.h"
+#include "proc/command_line.h"
 
 #define NAME_MAX_BYTES 200
 #define HASH_DIGITS    16
@@ -16,7 +16,7 @@ static bool is_hash(struct word word)
 	return word.len == HASH_DIGITS && strspn(word.at, "0123456789abcdef") >= HASH_DIGITS;
 }
 
-/* All but the last component. */
+/* The path without its last component. */
 static struct word parent_of(struct word path)
 {
 	struct word last = word__last_component(path);
@@ -25,8 +25,10 @@ static struct word parent_of(struct word path)
 				    : (struct word){path.at, path.len - last.len - 1};
 }
 
-/* NAME of build/NAME-HASH, where cargo puts build scripts, or of build/NAME/HASH/out, its other
- * way. */
+/*
+ * The NAME in build/NAME-HASH, where cargo puts build scripts, or in build/NAME/HASH/out, cargo's
+ * other layout.
+ */
 static struct word package_of_directory(struct word dir)
 {
 	struct word last = word__last_component(dir), hash = word__last_component(parent_of(dir));
@@ -42,7 +44,7 @@ static struct word package_of_directory(struct word dir)
 	return word__last_component(last);
 }
 
-/* Of "NAME-1.2.3", NAME. */
+/* The NAME in "NAME-1.2.3". */
 static struct word without_version(struct word text)
 {
 	for (size_t i = 1; i < text.len; i++) {
@@ -69,10 +71,11 @@ static struct word package_of(const struct trace_process *p)
 
 	if (!is_build_script(p))
 		return name;
-	name = package_of_directory(command_line__value(p->command, "--out-dir"));
+	name = package_of_directory(
+		command_line__value(command_line_joined(p->command), "--out-dir"));
 	if (!name.len)
-		name = without_version(
-			word__last_component(parent_of(command_line__source(p->command))));
+		name = without_version(word__last_component(
+			parent_of(command_line__source(command_line_joined(p->command)))));
 	return name.len ? name : (struct word){0};
 }
 
@@ -86,7 +89,9 @@ char *compile_package(const struct trace_process *p)
 char *compile_name(const struct trace_process *p)
 {
 	struct word package = package_of(p);
-	const char *type = command_line__has(p->command, "--test") ? "test" : p->crate_type;
+	const char *type = command_line__has(command_line_joined(p->command), "--test")
+				   ? "test"
+				   : p->crate_type;
 	char *name;
 	int n;
 
@@ -99,14 +104,14 @@ char *compile_name(const struct trace_process *p)
 	return n < 0 ? NULL : name;
 }
 
-bool compile_only_asks(const struct trace_process *p)
+bool compile_only_queries(const struct trace_process *p)
 {
-	return !p->crate || command_line__value(p->command, "--print").at;
+	return !p->crate || command_line__value(command_line_joined(p->command), "--print").at;
 }
 
 bool compile_emits_metadata(const struct trace_process *p)
 {
-	struct word kinds = command_line__value(p->command, "--emit");
+	struct word kinds = command_line__value(command_line_joined(p->command), "--emit");
 	const char *wanted = "metadata";
 	size_t len = strlen(wanted);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What a person calls a compile, and whether it is one: both from its command line. */
+/* The display name of a compile, and whether it is one; both come from the command line. */
 #ifndef QPROF_ANALYZE_COMPILE_NAME_H
 #define QPROF_ANALYZE_COMPILE_NAME_H
 
@@ -8,23 +8,24 @@
 #include "trace/trace.h"
 
 /*
- * The crate, with what tells it from others of that name: "syn", "app bin", "derive_x proc-macro",
- * "app test", and "syn build script", as all build scripts are one crate to cargo. Without a crate
- * the first bytes of the command. The caller's to free; NULL without memory.
+ * The crate name, with a suffix that separates crates of one name: "syn", "app bin", "derive_x
+ * proc-macro", "app test", and "syn build script", because cargo gives all build scripts one crate
+ * name. Without a crate, the first bytes of the command. The caller frees the text; NULL if out of
+ * memory.
  */
 char *compile_name(const struct trace_process *p);
 
 /*
- * Of a build script the package, which is in no option: its --out-dir tells it, else the directory
- * of its source, if that has a version in its name; "" of what tells neither, and of all other
- * crates. The caller's to free; NULL without memory.
+ * The package of a build script. No option names it: it is taken from --out-dir, else from the
+ * directory of the source if that has a version in its name; "" if neither has it, and for all
+ * other crates. The caller frees the text; NULL if out of memory.
  */
 char *compile_package(const struct trace_process *p);
 
-/* True if the compiler is only asked something (--print), and compiles no crate, or has none. */
-bool compile_only_asks(const struct trace_process *p);
+/* True if the compiler only answers a question (--print), or has no crate to compile. */
+bool compile_only_queries(const struct trace_process *p);
 
-/* True if it is told to write the metadata that dependents can begin with (--emit metadata). */
+/* True if --emit includes the metadata that dependents can begin with. */
 bool compile_emits_metadata(const struct trace_process *p);
 
 #endif /* QPROF_ANALYZE_COMPILE_NAME_H */

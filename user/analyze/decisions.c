@@ -23,7 +23,7 @@ static struct decided *row_of(struct decisions *all, const struct trace_decision
 	return &all->rows[all->n++];
 }
 
-/* Times of a trace are not to be trusted: they may go backwards. */
+/* Times in a trace are not trusted: they may go backwards. */
 static void go_on(struct decided *row, uint64_t ns)
 {
 	if (ns <= row->since_ns)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The decisions of a budget's governor, summed: what was watched less, and how long. */
+/*
+ * Sums of the decisions of a budget's governor: which queries were watched less, and for how long.
+ */
 #ifndef QPROF_ANALYZE_DECISIONS_H
 #define QPROF_ANALYZE_DECISIONS_H
 
@@ -7,15 +9,15 @@
 #include "base/map.h"
 #include "trace/trace.h"
 
-/* Of one query, or of other intervals of one kind and label. */
+/* Decisions on one query, or on other intervals of one kind and label. */
 struct decided {
 	uint32_t label;
 	uint32_t decisions;
 	uint8_t kind;		      /* enum trace_kind */
-	uint64_t ns[TRACE_WATCH_MAX]; /* since the first decision on it; on the clock */
+	uint64_t ns[TRACE_WATCH_MAX]; /* wall time in each state, since the first decision on it */
 	uint64_t since_ns;
-	uint8_t watch;	  /* since then */
-	uint64_t last_ns; /* of the last decision */
+	uint8_t watch;	  /* the state since the last decision */
+	uint64_t last_ns; /* time of the last decision */
 };
 
 /* All zeroes is empty. */
@@ -25,16 +27,16 @@ struct decisions {
 	uint32_t capacity;
 	struct u64_map row_of; /* kind << 32 | label */
 	uint64_t total;
-	/* What probes took when decisions were made, in millionths: at the last, and at most. */
+	/* Probe cost at the time of decisions, in millionths: at the last one, and the largest. */
 	uint64_t last_cost_ppm;
 	uint64_t most_cost_ppm;
-	uint64_t ppm; /* the budget, as the trace says, or the last decision; 0: there was none */
+	uint64_t ppm; /* the budget, from the trace or the last decision; 0: no budget */
 };
 
-/* 0 or -ENOMEM. In the order of a trace. */
+/* Add a decision; call in the order of the trace. 0 or -ENOMEM. */
 int decisions__add(struct decisions *all, const struct trace_decision *d);
 
-/* Since when intervals of a kind are all watched; 0: ever, UINT64_MAX: not even at last. */
+/* The time from which all intervals of a kind are watched; 0: always, UINT64_MAX: never. */
 uint64_t decisions__watched_from(const struct decisions *all, uint8_t kind);
 
 /* Count the time since the last decisions, up to `ns`. Once, at the end. */

@@ -7,17 +7,17 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/map.h"
+#include "base/table.h"
 
-/* Rows have names of their own, and there may be many of one long text. */
+/* Each row has its own copy of the name, and many rows may share one long text. */
 #define NAME_MAX_BYTES 500
 
 struct sums {
 	uint64_t spans;
-	uint64_t count; /* of them, executions */
+	uint64_t count; /* executions among the spans */
 	uint64_t unwound;
 	uint64_t self_ns;
-	uint64_t self_probe_ns; /* of it, what the probes took */
+	uint64_t self_probe_ns; /* probe time within self_ns */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t max_ns;
@@ -31,21 +31,17 @@ struct thread {
 	uint32_t tid;
 	const char *name; /* or NULL */
 	struct sums sums;
-	uint64_t counted; /* executions that have no span, of NO_THREAD */
+	uint64_t counted; /* only in NO_THREAD: executions without a span */
 };
 
-/* It is not known which threads ran what was counted only. */
+/* Counted executions belong to no known thread. */
 #define NO_THREAD UINT32_MAX
 
 struct groups {
 	struct trace_process *processes;
 	uint32_t n_processes;
 	uint32_t processes_capacity;
-	struct thread *threads;
-	uint32_t n_threads;
-	uint32_t threads_capacity;
-	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
-	uint32_t last;		  /* the thread that came last, or U64_MAP_NONE */
+	TABLE(struct thread) threads; /* by process << 32 | tid */
 };
 
 int groups__new(struct groups **out)
@@ -53,7 +49,6 @@ int groups__new(struct groups **out)
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	(*out)->last = U64_MAP_NONE;
 	return 0;
 }
 
@@ -70,21 +65,8 @@ int groups__process(struct groups *g, const struct trace_process *p)
 
 static struct thread *get_thread(struct groups *g, uint32_t process, uint32_t tid)
 {
-	uint64_t key = (uint64_t)process << 32 | tid;
-	struct thread *t = g->last == U64_MAP_NONE ? NULL : &g->threads[g->last];
-
-	if (t && t->process == process && t->tid == tid)
-		return t;
-	g->last = u64_map__get(&g->thread_of, key);
-	if (g->last != U64_MAP_NONE)
-		return &g->threads[g->last];
-	if (array__reserve_one(&g->threads, g->n_threads, &g->threads_capacity, sizeof(*t)) ||
-	    u64_map__put(&g->thread_of, key, g->n_threads))
-		return NULL;
-	g->last = g->n_threads++;
-	t = &g->threads[g->last];
-	*t = (struct thread){.process = process, .tid = tid, .sums.start_ns = UINT64_MAX};
-	return t;
+	return table__get(&g->threads, (uint64_t)process << 32 | tid, .process = process,
+			  .tid = tid, .sums.start_ns = UINT64_MAX);
 }
 
 int groups__thread(struct groups *g, const struct trace_thread *thread)
@@ -100,7 +82,7 @@ int groups__thread(struct groups *g, const struct trace_thread *thread)
 	return 0;
 }
 
-/* The sums of a span's thread, within whose time it lies from now on. */
+/* The sums of the span's thread; its time range is extended to include the span. */
 static int sums_of(struct groups *g, const struct trace_span *span, struct sums **out)
 {
 	struct thread *t;
@@ -129,7 +111,7 @@ int groups__off_cpu(struct groups *g, const struct trace_span *span, bool preemp
 	return 0;
 }
 
-int groups__span(struct groups *g, const struct trace_span *span, const struct trace_off *off)
+int groups__span(struct groups *g, const struct trace_span *span, const struct trace_times *times)
 {
 	uint64_t alone;
 	struct sums *s;
@@ -141,10 +123,10 @@ int groups__span(struct groups *g, const struct trace_span *span, const struct t
 	s->count += span->kind != TRACE_KIND_BLOCKED && span->kind != TRACE_KIND_LOAD &&
 		    span->kind != TRACE_KIND_HASHING && span->kind != TRACE_KIND_HIT;
 	s->unwound += trace_span__is_unfinished(span);
-	s->self_ns += span->self_ns;
-	s->self_probe_ns += span->self_probe_ns;
-	s->self_off_ns += off->self_off_ns;
-	alone = trace_without_probes(span->end_ns - span->start_ns, span->probe_ns);
+	s->self_ns += times->self_ns;
+	s->self_probe_ns += times->self_probe_ns;
+	s->self_off_ns += times->self_off_ns;
+	alone = trace_without_probes(span->end_ns - span->start_ns, times->probe_ns);
 	if (alone > s->max_ns)
 		s->max_ns = alone;
 	return 0;
@@ -207,8 +189,8 @@ static const char *what_runs(const struct trace_process *p)
 
 static int thread_rows(const struct groups *g, struct group_row *rows, size_t *n)
 {
-	for (uint32_t i = 0; i < g->n_threads; i++) {
-		const struct thread *t = &g->threads[i];
+	for (uint32_t i = 0; i < g->threads.n; i++) {
+		const struct thread *t = &g->threads.at[i];
 		const struct trace_process *p = &g->processes[t->process];
 		struct group_row *row = &rows[*n];
 
@@ -228,10 +210,10 @@ static struct sums *sum_processes(const struct groups *g)
 {
 	struct sums *sums = calloc(g->n_processes + 1UL, sizeof(*sums));
 
-	for (uint32_t i = 0; sums && i < g->n_threads; i++) {
-		if (g->threads[i].sums.spans)
-			add_sums(&sums[g->threads[i].process], &g->threads[i].sums);
-		sums[g->threads[i].process].count += g->threads[i].counted;
+	for (uint32_t i = 0; sums && i < g->threads.n; i++) {
+		if (g->threads.at[i].sums.spans)
+			add_sums(&sums[g->threads.at[i].process], &g->threads.at[i].sums);
+		sums[g->threads.at[i].process].count += g->threads.at[i].counted;
 	}
 	return sums;
 }
@@ -311,7 +293,7 @@ static int crate_rows(const struct groups *g, struct group_row *rows, size_t *n)
 
 int groups__rows(const struct groups *g, enum group_by by, struct group_row **rows, size_t *n)
 {
-	size_t most = by == GROUP_BY_THREAD ? g->n_threads : g->n_processes;
+	size_t most = by == GROUP_BY_THREAD ? g->threads.n : g->n_processes;
 	int err = -ENOMEM;
 
 	*n = 0;
@@ -343,7 +325,6 @@ void groups__free(struct groups *g)
 	if (!g)
 		return;
 	free(g->processes);
-	free(g->threads);
-	u64_map__destroy(&g->thread_of);
+	table__destroy(&g->threads);
 	free(g);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Counts and times per thread, per process and per crate. Fed as the summary is; knows no output
- * format.
+ * Counts and times per thread, process and crate. Takes the same items as the summary; knows no
+ * output format.
  */
 #ifndef QPROF_ANALYZE_GROUPS_H
 #define QPROF_ANALYZE_GROUPS_H
@@ -17,18 +17,18 @@ enum group_by {
 };
 
 struct group_row {
-	/* Crate, or (no more than 500 bytes of) the command; with pid, tid and thread name where
-	   they tell apart. */
+	/*
+	 * Crate, or up to 500 bytes of the command; with pid, tid and thread name where needed to
+	 * distinguish rows.
+	 */
 	char *name;
-	uint32_t processes; /* of a crate */
+	uint32_t processes; /* for a crate: its processes */
 	uint64_t count;
 	uint64_t unwound;
-	uint64_t self_ns; /* without what our probes took, as far as the spans say */
-	uint64_t wall_ns; /* from the first start to the last end; of a crate: that of its
-			     processes, summed */
-	uint64_t max_ns;  /* as self_ns */
-	/* Off the CPU: of self_ns as it was measured; and in all, by why, of wall_ns of a thread.
-	 */
+	uint64_t self_ns; /* without probe time, as far as it is known */
+	uint64_t wall_ns; /* from first start to last end; for a crate, summed over processes */
+	uint64_t max_ns;  /* without probe time, as self_ns */
+	/* Off-CPU time: within the measured self_ns; and, by cause, within wall_ns of a thread. */
 	uint64_t self_off_ns;
 	uint64_t preempted_ns;
 	uint64_t waiting_ns;
@@ -38,27 +38,25 @@ struct group_row {
 int groups__new(struct groups **out);
 
 /*
- * Add or update a process or the name of a thread. Their texts are not copied, and must outlive the
- * groups, as those of a reader do: many processes of a trace share one text. Errors as
- * summary__process().
+ * Add or update a process, or the name of a thread. Texts are not copied and must outlive the
+ * groups, as a reader's do: many processes of a trace share one text. Errors as summary__process().
  */
 int groups__process(struct groups *g, const struct trace_process *p);
 int groups__thread(struct groups *g, const struct trace_thread *t);
 
-/* Count a span, with what is computed filled in. -ENOMEM; -EINVAL if its process was not announced.
- */
-int groups__span(struct groups *g, const struct trace_span *span, const struct trace_off *off);
+/* Count a span. -ENOMEM; -EINVAL if its process is unknown. */
+int groups__span(struct groups *g, const struct trace_span *span, const struct trace_times *times);
 
-/* Count one of TRACE_KIND_OFF_CPU; the errors are the same. */
+/* Count a span of TRACE_KIND_OFF_CPU. Errors as groups__span(). */
 int groups__off_cpu(struct groups *g, const struct trace_span *span, bool preempted);
 
 /*
- * Count executions that have no span, exactly known ones only: with their process and its crate, as
- * no thread is known. Errors as groups__span().
+ * Count executions without a span; only exact counts are used. They count for their process and
+ * crate, because the thread is unknown. Errors as groups__span().
  */
 int groups__tally(struct groups *g, const struct trace_tally *t);
 
-/* The rows, in no order; to be freed with group_rows__free(). -ENOMEM. */
+/* The rows, in no particular order. Free with group_rows__free(). -ENOMEM. */
 int groups__rows(const struct groups *g, enum group_by by, struct group_row **rows, size_t *n);
 void group_rows__free(struct group_row *rows, size_t n);
 

@@ -36,7 +36,7 @@ uint64_t means__estimate(const struct means *m, uint32_t label, uint64_t count)
 
 	if (!found || !found->count)
 		return 0;
-	/* Multiplied first: of short ones a rounded mean would make something else. */
+	/* Multiply first: rounding a short mean would falsify the product. */
 	ns = (unsigned __int128)found->ns * count / found->count;
 	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }

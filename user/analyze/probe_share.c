@@ -8,7 +8,7 @@ struct probe_share probe_share_of(const struct summary *s, const struct trace_co
 
 	if (losses)
 		share.hits = losses->count[TRACE_COUNT_HITS];
-	/* The kernel half tells of hits as threads end; a trace that was cut may lack them. */
+	/* The kernel half reports hits when threads end, so a cut trace may lack them. */
 	if (share.hits < 2 * summary__spans(s) && costs)
 		share.hits = 2 * summary__spans(s);
 	if (costs)

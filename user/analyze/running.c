@@ -11,7 +11,7 @@ struct edge {
 	bool starts;
 };
 
-/* In which order edges at one time come is the same: no time passes between them. */
+/* The order of edges at the same time does not matter: no time passes between them. */
 static int compare_edges(const void *a, const void *b)
 {
 	const struct edge *x = a, *y = b;
@@ -19,7 +19,7 @@ static int compare_edges(const void *a, const void *b)
 	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* One without a length has no edges: its end may come before its start. */
+/* Intervals without a length have no edges: the end may come before the start. */
 static size_t make_edges(struct edge *edges, const struct running_interval *intervals, size_t n)
 {
 	size_t used = 0;
@@ -47,11 +47,11 @@ static void find_ends(struct running *r, const struct running_interval *interval
 	}
 }
 
-/* What is known of the moment: how many run, and, if that is one, which. */
+/* State at one moment: the number of running intervals and, if it is one, which. */
 struct now {
 	uint64_t ns;
 	size_t n;
-	size_t sum; /* of the indices of those that run */
+	size_t sum; /* sum of the indices of the running intervals */
 };
 
 static void advance(struct running *r, struct running_interval *intervals, const struct now *now,

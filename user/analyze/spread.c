@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#define WHOLE 100000 /* millipercent */
-#define MOST  0.75L  /* of the weight of all */
+#define WHOLE 1000000 /* ppm */
+#define MOST  0.75L   /* share of the total weight */
 
 static int compare_values(const void *a, const void *b)
 {
@@ -60,7 +60,7 @@ bool spread_differs(const struct spread *base, const struct spread *new,
 	if (!spread_is_thin(base->n, new->n))
 		return true;
 	/* Long double: the products may have more than 64 bits. */
-	return (long double)change * WHOLE > (long double)low * limits->noise_millipercent;
+	return (long double)change * WHOLE > (long double)low * limits->noise_ppm;
 }
 
 static uint64_t apart(const struct spread_pair *p)
@@ -82,7 +82,7 @@ static int compare_excess(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Puts the pair that differs most last. */
+/* Move the pair that differs most to the end. */
 static void set_apart(struct spread_pair *pairs, size_t n)
 {
 	size_t most = 0;

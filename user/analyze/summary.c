@@ -3,34 +3,37 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "analyze/compile_name.h"
 #include "analyze/means.h"
 #include "base/array.h"
 #include "base/map.h"
-#include "trace/self_time.h"
 
 struct entry {
-	struct summary_row row; /* with what the probes took, which is: */
+	struct summary_row row; /* raw times include the probes' part, which is: */
 	uint64_t probe_ns;
 	uint64_t self_probe_ns;
 	uint64_t executed_probe_ns;
-	uint32_t next; /* of the same process, or U64_MAP_NONE */
+	uint32_t next; /* next entry of the same process or of the free list, or U64_MAP_NONE */
 };
 
 struct summed_process {
 	struct trace_process process;
-	uint64_t last_ns; /* the latest end of a span */
-	uint32_t entries; /* the newest, or U64_MAP_NONE */
+	uint64_t last_ns; /* latest end of a span */
+	uint32_t entries; /* newest entry, or U64_MAP_NONE */
 	uint32_t n_entries;
 	struct reuse reuse;
-	uint32_t numbered_tid; /* the thread whose results have numbers */
-	bool many_number;      /* several threads do */
+	uint32_t numbered_tid; /* the thread that numbered results */
+	bool many_number;      /* several threads numbered results */
+	bool is_folded;
+	bool only_queried; /* for a folded process: its command line compiles nothing */
 };
 
-/* Where the entry of a key was found last: a few queries are most of all spans. */
+/* A cache of the last entry per key: few queries make up most spans. */
 struct recent {
 	uint64_t key;
-	uint32_t entry; /* plus 1; 0: none */
+	uint32_t entry; /* index plus 1; 0: empty */
 };
 
 #define N_RECENT 1024u /* a power of two */
@@ -42,11 +45,12 @@ struct summary {
 	struct entry *entries;
 	uint32_t n_entries;
 	uint32_t entries_capacity;
-	struct u64_map entry_of; /* process << 32 | label -> index into entries */
+	uint32_t free_entry;	    /* linked by next, or U64_MAP_NONE */
+	struct summed_process over; /* rows of all folded processes */
+	struct u64_map entry_of;    /* process << 32 | label -> index into entries */
 	struct recent recent[N_RECENT];
-	struct self_time *self_time;
 	struct load_tracks loads;
-	struct means *means; /* made when rows are asked for, if executions were counted only */
+	struct means *means; /* created when rows are requested, if executions were only counted */
 	bool has_counted;
 	struct trace_tally *tallies;
 	uint32_t n_tallies;
@@ -54,26 +58,23 @@ struct summary {
 	uint64_t spans;
 	uint64_t left;
 	uint64_t left_off;
-	uint64_t loads_from_ns; /* before, loads were not watched */
-	bool borrows_texts;	/* of processes */
+	uint64_t loads_from_ns; /* loads before this time were not watched */
+	bool borrows_texts;	/* texts of processes are borrowed */
 };
 
 int summary__new(struct summary **out)
 {
 	_summary_ struct summary *s = calloc(1, sizeof(*s));
 
-	if (!s || self_time__new(&s->self_time))
+	if (!s)
 		return -ENOMEM;
+	s->free_entry = U64_MAP_NONE;
+	s->over.entries = U64_MAP_NONE;
 	s->means = calloc(1, sizeof(*s->means));
 	if (!s->means)
 		return -ENOMEM;
 	*out = take_ptr(s);
 	return 0;
-}
-
-void summary__set_costs(struct summary *s, const struct trace_costs *costs)
-{
-	self_time__set_costs(s->self_time, costs);
 }
 
 void summary__borrow_texts(struct summary *s)
@@ -126,27 +127,41 @@ int summary__process(struct summary *s, const struct trace_process *p)
 	return 0;
 }
 
+/* The label of a free entry. */
+#define NO_LABEL UINT32_MAX
+/* Replaces the process in the keys of entries of folded processes. */
+#define OVER UINT32_MAX
+
 static struct entry *add_entry(struct summary *s, uint64_t key)
 {
-	struct summed_process *p = &s->processes[key >> 32];
+	bool over = key >> 32 == OVER;
+	struct summed_process *p = over ? &s->over : &s->processes[key >> 32];
+	uint32_t i = s->free_entry;
 
-	if (array__reserve_one(&s->entries, s->n_entries, &s->entries_capacity,
-			       sizeof(*s->entries)) ||
-	    u64_map__put(&s->entry_of, key, s->n_entries))
+	if (i == U64_MAP_NONE) {
+		i = s->n_entries;
+		if (array__reserve_one(&s->entries, i, &s->entries_capacity, sizeof(*s->entries)))
+			return NULL;
+	}
+	if (u64_map__put(&s->entry_of, key, i))
 		return NULL;
-	s->entries[s->n_entries] = (struct entry){
+	if (i == s->n_entries)
+		s->n_entries++;
+	else
+		s->free_entry = s->entries[i].next;
+	s->entries[i] = (struct entry){
 		.next = p->entries,
 		.row = {.label = (uint32_t)key},
 	};
-	p->entries = s->n_entries++;
+	p->entries = i;
 	p->n_entries++;
-	return &s->entries[p->entries];
+	return &s->entries[i];
 }
 
 static void count_execution(struct entry *entry, const struct trace_span *span,
-			    const struct own_times *own, uint64_t duration)
+			    const struct trace_times *times, uint64_t duration)
 {
-	uint64_t alone = trace_without_probes(duration, own->probe_ns);
+	uint64_t alone = trace_without_probes(duration, times->probe_ns);
 	struct summary_row *row = &entry->row;
 
 	if (alone > row->max_ns)
@@ -154,13 +169,14 @@ static void count_execution(struct entry *entry, const struct trace_span *span,
 	if (!row->count || alone < row->min_ns)
 		row->min_ns = alone;
 	row->count++;
+	row->activities += span->kind == TRACE_KIND_ACTIVITY;
 	row->unwound += trace_span__is_unfinished(span);
 	row->executed_ns += duration;
-	entry->executed_probe_ns += own->probe_ns;
+	entry->executed_probe_ns += times->probe_ns;
 }
 
 static void count_span(struct entry *entry, const struct trace_span *span,
-		       const struct own_times *own)
+		       const struct trace_times *times)
 {
 	uint64_t duration = span->end_ns - span->start_ns;
 	struct summary_row *row = &entry->row;
@@ -170,22 +186,22 @@ static void count_span(struct entry *entry, const struct trace_span *span,
 		row->hits++;
 		return;
 	}
-	row->self_ns += own->self_ns;
-	row->self_off_ns += own->off.self_off_ns;
-	entry->self_probe_ns += own->self_probe_ns;
+	row->self_ns += times->self_ns;
+	row->self_off_ns += times->self_off_ns;
+	entry->self_probe_ns += times->self_probe_ns;
 	if (span->kind == TRACE_KIND_HASHING) {
-		row->hashing_ns += trace_without_probes(own->self_ns, own->self_probe_ns);
+		row->hashing_ns += trace_without_probes(times->self_ns, times->self_probe_ns);
 		return;
 	}
 	row->total_ns += duration;
-	row->off_ns += own->off.off_ns;
-	entry->probe_ns += own->probe_ns;
+	row->off_ns += times->off_ns;
+	entry->probe_ns += times->probe_ns;
 	if (span->kind == TRACE_KIND_BLOCKED)
-		row->blocked_ns += trace_without_probes(duration, own->probe_ns);
+		row->blocked_ns += trace_without_probes(duration, times->probe_ns);
 	else if (span->kind == TRACE_KIND_LOAD)
-		row->load_ns += trace_without_probes(own->self_ns, own->self_probe_ns);
+		row->load_ns += trace_without_probes(times->self_ns, times->self_probe_ns);
 	else
-		count_execution(entry, span, own, duration);
+		count_execution(entry, span, times, duration);
 }
 
 static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t label)
@@ -204,10 +220,10 @@ static struct entry *find_or_add(struct summary *s, uint32_t process, uint32_t l
 	return entry;
 }
 
-/* Whether the results of a process have numbers without gaps: those of one thread do. */
+/* Track whether results are numbered without gaps, which holds if one thread numbers them. */
 static void count_number(struct summed_process *p, const struct trace_span *span)
 {
-	uint32_t next = span->invocation + 1; /* 0: it has no number */
+	uint32_t next = span->invocation + 1; /* 0: no number */
 
 	p->reuse.executed++;
 	if (span->tid != p->numbered_tid && next) {
@@ -236,22 +252,17 @@ static int count_load(struct summary *s, struct summed_process *p, struct entry 
 	return 0;
 }
 
-int summary__span(struct summary *s, const struct trace_span *span, const struct trace_off *off)
+int summary__span(struct summary *s, const struct trace_span *span, const struct trace_times *times)
 {
-	struct own_times own;
 	struct summed_process *p;
 	struct entry *entry;
 
 	if (span->process >= s->n_processes || span->end_ns < span->start_ns)
 		return -EINVAL;
-	if (off)
-		own = (struct own_times){span->self_ns, span->probe_ns, span->self_probe_ns, *off};
-	else if (self_time__of(s->self_time, span, &own))
-		return -ENOMEM;
 	p = &s->processes[span->process];
 	if (span->end_ns > p->last_ns)
 		p->last_ns = span->end_ns;
-	/* It has told its parents. */
+	/* Off-CPU time is already part of the parents' times. */
 	if (span->kind == TRACE_KIND_OFF_CPU) {
 		s->left_off += (span->flags & TRACE_SPAN_LEFT) != 0;
 		return 0;
@@ -259,11 +270,11 @@ int summary__span(struct summary *s, const struct trace_span *span, const struct
 	entry = find_or_add(s, span->process, span->label);
 	if (!entry)
 		return -ENOMEM;
-	count_span(entry, span, &own);
+	count_span(entry, span, times);
 	if (span->kind == TRACE_KIND_QUERY)
 		count_number(p, span);
-	/* Most traces have no load at all. */
-	if ((s->loads.n || span->kind == TRACE_KIND_LOAD) && count_load(s, p, entry, span))
+	/* Skip the common case: most traces have no loads. */
+	if ((s->loads.tracks.n || span->kind == TRACE_KIND_LOAD) && count_load(s, p, entry, span))
 		return -ENOMEM;
 	s->spans++;
 	s->left += trace_span__end_is_late(span);
@@ -282,7 +293,6 @@ static int add_tally(struct summary *s, const struct trace_tally *t)
 int summary__tally(struct summary *s, const struct trace_tally *t)
 {
 	struct entry *entry;
-	struct reuse *reuse;
 
 	if (t->process >= s->n_processes)
 		return -EINVAL;
@@ -292,20 +302,16 @@ int summary__tally(struct summary *s, const struct trace_tally *t)
 	entry = find_or_add(s, t->process, t->label);
 	if (!entry)
 		return -ENOMEM;
-	reuse = &s->processes[t->process].reuse;
 	if (t->kind == TRACE_KIND_HIT_COUNT) {
 		entry->row.hits += t->sum;
-	} else if (t->kind == TRACE_KIND_COUNTED) {
-		entry->row.counted += t->events;
-		reuse->counted += t->events;
-		s->has_counted = true;
-	} else {
-		entry->row.estimated += t->events;
-		entry->row.rough = true;
-		reuse->estimated += t->events;
-		reuse->rough = true;
-		entry->row.estimated_ns += t->sum;
+		return 0;
 	}
+	unrecorded__tally(&entry->row.unrecorded, t);
+	unrecorded__tally(&s->processes[t->process].reuse.unrecorded, t);
+	if (t->kind == TRACE_KIND_ESTIMATED)
+		entry->row.estimated_ns += t->sum;
+	else
+		s->has_counted = true;
 	return 0;
 }
 
@@ -403,13 +409,12 @@ static void merge_row(struct summary_row *to, const struct summary_row *from)
 	to->hashing_ns += from->hashing_ns;
 	to->off_ns += from->off_ns;
 	to->self_off_ns += from->self_off_ns;
-	to->counted += from->counted;
-	to->estimated += from->estimated;
-	to->rough |= from->rough;
+	unrecorded__add(&to->unrecorded, &from->unrecorded);
 	to->estimated_ns += from->estimated_ns;
 	to->loads += from->loads;
 	to->loaded += from->loaded;
 	to->kinds |= from->kinds;
+	to->activities += from->activities;
 }
 
 static int compare_labels(const void *a, const void *b)
@@ -428,7 +433,7 @@ static int compare_self(const void *a, const void *b)
 	return x == y ? compare_labels(a, b) : (x < y) - (x > y);
 }
 
-/* Merge neighbours with one label; returns how many are left. */
+/* Merge adjacent rows with the same label; returns the number of rows left. */
 static size_t merge_labels(struct summary_row *rows, size_t n)
 {
 	size_t used = 0;
@@ -442,7 +447,7 @@ static size_t merge_labels(struct summary_row *rows, size_t n)
 	return used;
 }
 
-/* Takes off what the probes took, and estimates what was counted only. */
+/* Subtract the probe time, and estimate the time of counted executions. */
 static struct summary_row row_of(const struct summary *s, const struct entry *entry)
 {
 	struct summary_row row = entry->row;
@@ -453,8 +458,8 @@ static struct summary_row row_of(const struct summary *s, const struct entry *en
 	row.total_ns = trace_without_probes(row.total_ns, entry->probe_ns);
 	row.self_ns = trace_without_probes(row.self_ns, entry->self_probe_ns);
 	row.executed_ns = trace_without_probes(row.executed_ns, entry->executed_probe_ns);
-	if (row.counted)
-		row.estimated_ns += means__estimate(s->means, row.label, row.counted);
+	if (row.unrecorded.counted)
+		row.estimated_ns += means__estimate(s->means, row.label, row.unrecorded.counted);
 	return row;
 }
 
@@ -469,13 +474,16 @@ static size_t copy_rows(const struct summary *s, uint32_t process, struct summar
 
 static size_t sum_rows(const struct summary *s, struct summary_row *rows)
 {
+	size_t n = 0;
+
 	for (uint32_t i = 0; i < s->n_entries; i++)
-		rows[i] = row_of(s, &s->entries[i]);
-	qsort(rows, s->n_entries, sizeof(*rows), compare_labels);
-	return merge_labels(rows, s->n_entries);
+		if (s->entries[i].row.label != NO_LABEL)
+			rows[n++] = row_of(s, &s->entries[i]);
+	qsort(rows, n, sizeof(*rows), compare_labels);
+	return merge_labels(rows, n);
 }
 
-/* Once for all processes: in most of those after the first, a costly query is never recorded. */
+/* Means are computed over all processes: in most later ones, a costly query is never recorded. */
 static int make_means(const struct summary *s)
 {
 	struct mean *parts;
@@ -517,6 +525,64 @@ int summary__rows(const struct summary *s, uint32_t process, struct summary_row 
 	return 0;
 }
 
+/* Add an entry to the entry of its label for folded processes. */
+static int fold_entry(struct summary *s, uint32_t i)
+{
+	uint32_t label = s->entries[i].row.label;
+	uint32_t to_i = u64_map__get(&s->entry_of, (uint64_t)OVER << 32 | label);
+	struct entry *to = to_i == U64_MAP_NONE ? add_entry(s, (uint64_t)OVER << 32 | label)
+						: &s->entries[to_i];
+	const struct entry *from = &s->entries[i];
+
+	if (!to)
+		return -ENOMEM;
+	merge_row(&to->row, &from->row);
+	to->probe_ns += from->probe_ns;
+	to->self_probe_ns += from->self_probe_ns;
+	to->executed_probe_ns += from->executed_probe_ns;
+	return 0;
+}
+
+static void forget_texts(const struct summary *s, struct trace_process *p)
+{
+	struct trace_process rest = *p;
+
+	clear_process(s, p);
+	rest.command = rest.crate = rest.crate_type = NULL;
+	rest.rustc_version = rest.build_id = rest.cwd = NULL;
+	*p = rest;
+}
+
+int summary__fold(struct summary *s, uint32_t process)
+{
+	struct summed_process *p = &s->processes[process];
+
+	/* Cached entries may be reused for other keys. */
+	memset(s->recent, 0, sizeof(s->recent));
+	while (p->entries != U64_MAP_NONE) {
+		uint32_t i = p->entries;
+
+		if (fold_entry(s, i))
+			return -ENOMEM;
+		u64_map__remove(&s->entry_of, (uint64_t)process << 32 | s->entries[i].row.label);
+		p->entries = s->entries[i].next;
+		p->n_entries--;
+		s->entries[i] = (struct entry){.next = s->free_entry, .row.label = NO_LABEL};
+		s->free_entry = i;
+	}
+	p->only_queried = compile_only_queries(&p->process);
+	p->is_folded = true;
+	forget_texts(s, &p->process);
+	return 0;
+}
+
+bool summary__only_queried(const struct summary *s, uint32_t process)
+{
+	const struct summed_process *p = &s->processes[process];
+
+	return p->is_folded ? p->only_queried : compile_only_queries(&p->process);
+}
+
 void summary__free(struct summary *s)
 {
 	if (!s)
@@ -527,7 +593,6 @@ void summary__free(struct summary *s)
 	free(s->entries);
 	free(s->tallies);
 	u64_map__destroy(&s->entry_of);
-	self_time__free(s->self_time);
 	load_tracks__destroy(&s->loads);
 	if (s->means)
 		means__destroy(s->means);

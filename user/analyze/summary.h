@@ -1,70 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Counts and times per (process, query) and per query. Fed by the live capture and by the reader
- * of a trace alike. Knows no output format.
+ * Counts and times per (process, query) and per query. The live capture and the reader of a trace
+ * both feed items into it. Knows no output format.
  */
 #ifndef QPROF_ANALYZE_SUMMARY_H
 #define QPROF_ANALYZE_SUMMARY_H
 
 #include "analyze/reuse.h"
+#include "analyze/unrecorded.h"
 #include "trace/trace.h"
 
 /*
- * Everything with one label. Kinds of intervals beside executions are added up as measureme's
- * summarize does: all count for self_ns, and all but hashing, which is inside an execution, for
- * total_ns. Of intervals off the CPU there is no row.
- *
- * Times are without what our probes took of them, as far as the spans say (trace/self_time.h). Of
- * a sum, not of each span: some are shorter than their probes take on average.
+ * All intervals with one label. Other kinds of intervals are added to executions as measureme's
+ * summarize does: all count for self_ns; all but hashing, which is inside an execution, count for
+ * total_ns. Off-CPU intervals have no row. Times exclude probe time, as far as it is known (struct
+ * trace_times). Probe time is subtracted from the sum, not from each span, because some
+ * spans are shorter than the average cost of their probes.
  */
 struct summary_row {
 	uint32_t label;	  /* string id */
-	uint64_t count;	  /* executions that started in the capture */
-	uint64_t unwound; /* of them, those of trace_span__is_unfinished() */
+	uint64_t count;	  /* executions that started while recording */
+	uint64_t unwound; /* executions with trace_span__is_unfinished() */
 	uint64_t total_ns;
 	uint64_t self_ns;
-	uint64_t max_ns;       /* of an execution; 0 without any */
-	uint64_t min_ns;       /* likewise */
+	uint64_t max_ns;       /* of one execution; 0 without any */
+	uint64_t min_ns;       /* as max_ns */
 	uint64_t executed_ns;  /* total_ns of executions alone */
-	uint64_t raw_total_ns; /* with what the probes took */
+	uint64_t raw_total_ns; /* with probe time */
 	uint64_t raw_self_ns;
-	uint64_t clamped; /* processes in which the probes' part was more than self_ns: it is 0 */
+	uint64_t clamped; /* processes in which probe time exceeded self_ns, which is then 0 */
 	uint64_t hits;	  /* requests answered without an execution */
 	uint64_t blocked_ns;
 	uint64_t load_ns;
 	uint64_t hashing_ns;
-	uint64_t off_ns;      /* of raw_total_ns, off the CPU */
-	uint64_t self_off_ns; /* of raw_self_ns */
+	uint64_t off_ns;      /* off-CPU time within raw_total_ns */
+	uint64_t self_off_ns; /* off-CPU time within raw_self_ns */
 	/*
-	 * Executions that have no span, to keep within a budget: neither in count nor in a time of
-	 * this row, but in the self times of those who called them.
+	 * Executions without a span, left out for a budget. They are in no count and no time of
+	 * this row; their time is in the self times of their callers.
 	 */
-	uint64_t counted;      /* exactly */
-	uint64_t estimated;    /* not even counted: how many they may have been */
-	uint64_t estimated_ns; /* what both may have taken; the first by the mean of the recorded */
-	bool rough; /* there is an estimate, if only of none: it is not known how many there were */
-	uint64_t loads; /* see struct reuse */
+	struct unrecorded unrecorded;
+	uint64_t estimated_ns; /* estimated time of both; by the recorded mean for counted */
+	uint64_t loads;	       /* see struct reuse */
 	uint64_t loaded;
-	/* Kinds of its intervals, 1 << enum trace_kind; those of one file only are one. */
+	/*
+	 * Kinds of its intervals, 1 << enum trace_kind; all kinds private to a file share one bit.
+	 */
 	uint32_t kinds;
+	uint64_t activities; /* of count; a query and an activity may have one name */
 };
 
-/* Nothing of a query, but a phase, or another activity. */
+/* True for a phase or another activity, false for a query. */
 static inline bool summary_row__is_activity(const struct summary_row *row)
 {
 	return row->kinds == 1u << TRACE_KIND_ACTIVITY;
 }
 
-/* Of an execution; 0 without any. */
+/*
+ * The name of the first of these kinds: a query's row also has intervals of waiting, loading and
+ * hashing. A row without intervals is a query, because only queries can be counted without
+ * intervals or have cache hits. NULL: the kind is private to a file.
+ */
+static inline const char *summary_kind_text(uint32_t kinds)
+{
+	return trace_kind_text(kinds ? (unsigned int)__builtin_ctz(kinds) : TRACE_KIND_QUERY);
+}
+
+static inline const char *summary_row__kind(const struct summary_row *row)
+{
+	return summary_kind_text(row->kinds);
+}
+
+/* Mean time of an execution; 0 without any. */
 static inline uint64_t summary_row__mean_ns(const struct summary_row *row)
 {
 	return row->count ? row->executed_ns / row->count : 0;
 }
 
-/* Executions without a span, of which nothing tells how long they took. */
+/* True if there are executions without a span, and no estimate of their time. */
 static inline bool summary_row__is_untimed(const struct summary_row *row)
 {
-	return (row->counted || row->rough) && !row->raw_total_ns && !row->estimated_ns;
+	return unrecorded__any(&row->unrecorded) && !row->raw_total_ns && !row->estimated_ns;
 }
 
 struct summary;
@@ -72,63 +88,70 @@ struct summary;
 /* 0, or -ENOMEM. */
 int summary__new(struct summary **out);
 /*
- * The texts of processes will outlive the summary, as those of a reader do, and are not copied:
- * many processes of a trace share one text. Before the first process.
+ * Do not copy the texts of processes, because they outlive the summary, as a reader's texts do:
+ * many processes of a trace share one text. Call it before adding the first process.
  */
 void summary__borrow_texts(struct summary *s);
-/* Add or update a process; `p` is copied. Indices are dense from 0: else -EINVAL. */
+/* Add or update a process; `p` is copied. Indices must be dense from 0, else -EINVAL. */
 int summary__process(struct summary *s, const struct trace_process *p);
 /*
- * 0, -ENOMEM, or -EINVAL for a span of a process that was not announced.
- * Spans of one thread must come in end order. self_ns and what the probes took are taken as given,
- * and so is `off`; if that is NULL, all is derived from depth (for readers of a trace).
+ * Add a span. Spans of one thread must come in end order. 0, -ENOMEM, or -EINVAL if the span's
+ * process is unknown or it ends before it starts.
  */
-int summary__span(struct summary *s, const struct trace_span *span, const struct trace_off *off);
-
-/* As self_time__set_costs(), for what is computed. */
-void summary__set_costs(struct summary *s, const struct trace_costs *costs);
+int summary__span(struct summary *s, const struct trace_span *span,
+		  const struct trace_times *times);
 
 /*
- * Add a tally, after its process: cache hits and executions without a span to the rows, others to
- * the list. Errors as above.
+ * Add a tally, after its process. Cache hits and executions without a span go to the rows, others
+ * to the list. Errors as summary__span().
  */
 int summary__tally(struct summary *s, const struct trace_tally *t);
+
+/*
+ * Fold a process that has ended; no more items of it may follow. Its rows are merged into those of
+ * all processes and its texts are freed. Probe time is then subtracted from the merged sum, not per
+ * process. About 200 bytes per process are kept. 0 or -ENOMEM.
+ */
+int summary__fold(struct summary *s, uint32_t process);
+
+/* As compile_only_queries(); also works for a folded process. */
+bool summary__only_queried(const struct summary *s, uint32_t process);
 
 uint32_t summary__n_processes(const struct summary *s);
 /* NULL past the end. Valid until the next summary__process(). */
 const struct trace_process *summary__process_at(const struct summary *s, uint32_t i);
 
 /*
- * Rows of one process (its index), or of all summed (SUMMARY_ALL), sorted by self time then label
- * id. The array is the caller's to free; its length goes to *n. -ENOMEM, or -EINVAL for a process
- * that was not announced.
+ * Rows of one process (by index), or the sums over all (SUMMARY_ALL), sorted by self time, then by
+ * label id. The caller frees the array; *n is its length. -ENOMEM, or -EINVAL if the process is
+ * unknown.
  */
 #define SUMMARY_ALL UINT32_MAX
 int summary__rows(const struct summary *s, uint32_t process, struct summary_row **rows, size_t *n);
 
-/* To be called before summary__reuse() is: before `from_ns`, loads were not watched. */
+/* Loads before `from_ns` were not watched. Call it before summary__reuse(). */
 void summary__loads_watched(struct summary *s, uint64_t from_ns);
 
-/* What process `i`, which must have been announced, took over from the last compile. */
+/* Results that process `i` reused from the last compile. The process must be known. */
 struct reuse summary__reuse(const struct summary *s, uint32_t i);
 
 /*
- * The tallies that are in no row, in the order in which they came; per process. The summary's
- * own, until the next summary__tally().
+ * Tallies that are in no row, in the order of arrival, per process. Owned by the summary; valid
+ * until the next summary__tally().
  */
 const struct trace_tally *summary__tallies(const struct summary *s, size_t *n);
 
-/* Intervals of which the end is an upper bound (TRACE_SPAN_LEFT), without those off the CPU. */
+/* Intervals whose end is an upper bound (TRACE_SPAN_LEFT), without off-CPU intervals. */
 uint64_t summary__left(const struct summary *s);
-uint64_t summary__left_off(const struct summary *s); /* and only those */
+uint64_t summary__left_off(const struct summary *s); /* off-CPU intervals only */
 
-/* Without those off the CPU. */
+/* Number of spans, without off-CPU intervals. */
 uint64_t summary__spans(const struct summary *s);
 
-/* The latest time that is known of. */
+/* The latest known time. */
 uint64_t summary__end_ns(const struct summary *s);
 
-/* From their starts to their ends, or to their last spans' if those are not known; summed. */
+/* Sum of the run times of all processes; if an end is unknown, up to the last span. */
 uint64_t summary__wall_ns(const struct summary *s);
 
 void summary__free(struct summary *s);

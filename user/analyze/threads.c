@@ -3,19 +3,15 @@
 
 #include <errno.h>
 
-#include "base/array.h"
-#include "base/map.h"
+#include "base/table.h"
 
 struct thread {
-	struct thread_row row; /* self_ns as it was measured */
+	struct thread_row row; /* self_ns as measured, with probe time */
 	uint64_t self_probe_ns;
 };
 
 struct threads {
-	struct thread *at;
-	uint32_t n;
-	uint32_t capacity;
-	struct u64_map index; /* process << 32 | tid */
+	TABLE(struct thread) rows; /* by process << 32 | tid */
 };
 
 int threads__new(struct threads **out)
@@ -24,65 +20,50 @@ int threads__new(struct threads **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-static int find(struct threads *t, uint32_t process, uint32_t tid, struct thread **out)
+static struct thread *get_thread(struct threads *t, uint32_t process, uint32_t tid)
 {
-	uint64_t key = (uint64_t)process << 32 | tid;
-	uint32_t i = u64_map__get(&t->index, key);
-	int err;
-
-	if (i == U64_MAP_NONE) {
-		err = array__reserve_one(&t->at, t->n, &t->capacity, sizeof(*t->at))
-			      ?: u64_map__put(&t->index, key, t->n);
-		if (err)
-			return err;
-		i = t->n++;
-		t->at[i] = (struct thread){
-			.row = {.process = process, .tid = tid, .last_label = TRACE_NO_STRING},
-		};
-	}
-	*out = &t->at[i];
-	return 0;
+	return table__get(&t->rows, (uint64_t)process << 32 | tid,
+			  .row = {.process = process, .tid = tid, .last_label = TRACE_NO_STRING});
 }
 
 int threads__name(struct threads *t, const struct trace_thread *thread)
 {
-	struct thread *found;
-	int err = find(t, thread->process, thread->tid, &found);
+	struct thread *found = get_thread(t, thread->process, thread->tid);
 
-	if (!err)
-		found->row.name = thread->name;
-	return err;
+	if (!found)
+		return -ENOMEM;
+	found->row.name = thread->name;
+	return 0;
 }
 
-int threads__span(struct threads *t, const struct trace_span *span, const struct trace_off *off)
+int threads__span(struct threads *t, const struct trace_span *span, const struct trace_times *times)
 {
 	struct thread *found;
-	int err;
 
 	if (span->kind == TRACE_KIND_OFF_CPU)
 		return 0;
-	err = find(t, span->process, span->tid, &found);
-	if (err)
-		return err;
+	found = get_thread(t, span->process, span->tid);
+	if (!found)
+		return -ENOMEM;
 	found->row.count++;
-	found->row.self_ns += span->self_ns;
-	found->row.self_off_ns += off->self_off_ns;
+	found->row.self_ns += times->self_ns;
+	found->row.self_off_ns += times->self_off_ns;
 	found->row.last_label = span->label;
 	found->row.last_ns = span->end_ns;
-	found->self_probe_ns += span->self_probe_ns;
+	found->self_probe_ns += times->self_probe_ns;
 	return 0;
 }
 
 uint32_t threads__n(const struct threads *t)
 {
-	return t->n;
+	return t->rows.n;
 }
 
 struct thread_row threads__at(const struct threads *t, uint32_t i)
 {
-	struct thread_row row = t->at[i].row;
+	struct thread_row row = t->rows.at[i].row;
 
-	row.self_ns = trace_without_probes(row.self_ns, t->at[i].self_probe_ns);
+	row.self_ns = trace_without_probes(row.self_ns, t->rows.at[i].self_probe_ns);
 	return row;
 }
 
@@ -90,7 +71,6 @@ void threads__free(struct threads *t)
 {
 	if (!t)
 		return;
-	free(t->at);
-	u64_map__destroy(&t->index);
+	table__destroy(&t->rows);
 	free(t);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What each thread did, and what it did last. Fed as the summary is; knows no output format. */
+/*
+ * The work of each thread, and its last interval. Takes the same items as the summary; knows no
+ * output format.
+ */
 #ifndef QPROF_ANALYZE_THREADS_H
 #define QPROF_ANALYZE_THREADS_H
 
@@ -10,10 +13,10 @@ struct thread_row {
 	uint32_t tid;
 	const char *name; /* or NULL */
 	uint64_t count;	  /* intervals */
-	uint64_t self_ns; /* of all, without what our probes took, as far as the spans say */
+	uint64_t self_ns; /* of all intervals, without probe time, as far as it is known */
 	uint64_t self_off_ns;
-	uint32_t last_label; /* of what ended last: string id, or TRACE_NO_STRING */
-	uint64_t last_ns;    /* when it did */
+	uint32_t last_label; /* of the last interval: string id, or TRACE_NO_STRING */
+	uint64_t last_ns;    /* its end */
 };
 
 struct threads;
@@ -21,13 +24,14 @@ struct threads;
 /* 0, or -ENOMEM. */
 int threads__new(struct threads **out);
 
-/* Tell a thread's name, which is not copied and must outlive the threads. 0 or -ENOMEM. */
+/* Set a thread's name; it is not copied and must outlive the threads. 0 or -ENOMEM. */
 int threads__name(struct threads *t, const struct trace_thread *thread);
 
-/* Count a span, with what is computed filled in; one off the CPU is none. 0 or -ENOMEM. */
-int threads__span(struct threads *t, const struct trace_span *span, const struct trace_off *off);
+/* Count a span; off-CPU spans are ignored. 0 or -ENOMEM. */
+int threads__span(struct threads *t, const struct trace_span *span,
+		  const struct trace_times *times);
 
-/* In the order in which they came up. */
+/* Threads, in the order in which they first appeared. */
 uint32_t threads__n(const struct threads *t);
 struct thread_row threads__at(const struct threads *t, uint32_t i);
 

@@ -8,7 +8,7 @@
 
 enum { BARE, IN_PASS };
 
-/* Take away what is deeper than `depth`. */
+/* Remove and return the sum of all waits deeper than `depth`. */
 static struct open_waits take_within(struct wait_track *t, uint16_t depth)
 {
 	struct open_waits all = {.depth = depth};
@@ -21,7 +21,7 @@ static struct open_waits take_within(struct wait_track *t, uint16_t depth)
 	return all;
 }
 
-/* There is room for one more. */
+/* The caller ensures that there is space for one more. */
 static void put(struct wait_track *t, const struct open_waits *waits)
 {
 	struct open_waits *top = t->n ? &t->open[t->n - 1] : NULL;
@@ -36,7 +36,7 @@ static void put(struct wait_track *t, const struct open_waits *waits)
 
 int wait_track__wait(struct wait_track *t, const struct trace_span *span)
 {
-	/* What is deeper has lost what was around it. */
+	/* The spans around deeper waits were lost. */
 	struct open_waits waits = take_within(t, span->depth);
 
 	if (array__reserve_one(&t->open, t->n, &t->capacity, sizeof(*t->open)))
@@ -58,7 +58,7 @@ void wait_track__span(struct wait_track *t, const struct trace_span *span, struc
 	if (span->kind != TRACE_KIND_ACTIVITY)
 		sums->in_queries += within.ns[IN_PASS];
 	else
-		put(t, &within); /* in the room of what was taken */
+		put(t, &within); /* uses an entry that take_within() freed */
 }
 
 void wait_track__end(struct wait_track *t, struct waits *sums)

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Within what the threads waited. Whether there is a query around a wait is only known once that
- * query has ended: spans come in the order of their ends.
+ * Waits of threads, by the interval around them. Spans come in the order of their ends, so the
+ * query around a wait is only known when that query ends.
  */
 #ifndef QPROF_ANALYZE_WAITS_H
 #define QPROF_ANALYZE_WAITS_H
 
 #include "trace/trace.h"
 
-/* ns; each wait is in one of them. */
+/* In ns; each wait counts in exactly one field. */
 struct waits {
-	uint64_t in_queries; /* of any kind of interval of a query, whatever lies between */
-	uint64_t in_passes;  /* in an activity, and in no query */
+	uint64_t in_queries; /* inside any interval of a query, directly or not */
+	uint64_t in_passes;  /* inside an activity, and in no query */
 	uint64_t in_neither;
 };
 
 struct open_waits {
-	uint64_t ns[2]; /* with nothing around them yet, and with activities only */
+	uint64_t ns[2]; /* waits with nothing around them yet, and waits inside activities only */
 	uint16_t depth;
 };
 
-/* The waits of a thread that may still be in a query. All zeroes is empty. */
+/* Waits of a thread that may still be inside a query. All zeroes is empty. */
 struct wait_track {
-	struct open_waits *open; /* deeper ones last */
+	struct open_waits *open; /* the deepest is last */
 	uint32_t n;
 	uint32_t capacity;
 };
 
-/* A wait: a span of TRACE_KIND_OFF_CPU. 0 or -ENOMEM. */
+/* Add a wait: a span of TRACE_KIND_OFF_CPU. 0 or -ENOMEM. */
 int wait_track__wait(struct wait_track *t, const struct trace_span *span);
 
-/* Any other span: what is within it is now known to be. */
+/* Add any other span; waits inside it are now known to be. */
 void wait_track__span(struct wait_track *t, const struct trace_span *span, struct waits *sums);
 
-/* There are no more spans. Frees the track. */
+/* Finish: no more spans follow. Frees the track. */
 void wait_track__end(struct wait_track *t, struct waits *sums);
 
 #endif /* QPROF_ANALYZE_WAITS_H */

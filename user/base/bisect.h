@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * The first `i` of `n` of which `is_before`, an expression with `i`, is false: it is true of all
- * before and of none behind. `n` if there is none.
+ * The least `i` below `n` for which `is_before`, an expression with `i`, is false; `n` if there is
+ * none. The expression must be true for all before that, and false from there on.
  */
 #define bisect(n, i, is_before)                                  \
 	({                                                       \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A choice without a jump. Where one is as good as random to a processor, as the nesting of queries
- * is, a wrong guess costs more than both sides; and of `?:` compilers make a jump where they like.
+ * A choice without a jump. Where the processor cannot predict it, as the nesting of queries, a
+ * wrong guess costs more than computing both sides. Compilers may turn `?:` into a jump.
  */
 #ifndef QPROF_BASE_CHOOSE_H
 #define QPROF_BASE_CHOOSE_H

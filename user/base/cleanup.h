@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Ownership by scope: a local that owns something says so with a cleanup attribute, and gives it
- * away with take_ptr() or take_fd(). Destructors accept NULL, so every path may run them.
+ * Ownership by scope: a local variable that owns an object has a cleanup attribute, and passes the
+ * object on with take_ptr() or take_fd(). Destructors accept NULL, so every path may run them.
  */
 #ifndef QPROF_BASE_CLEANUP_H
 #define QPROF_BASE_CLEANUP_H
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Unused: to hold something is use enough, which clang does not see. */
+/* Unused: clang warns of a variable that only holds an object. */
 #define __cleanup(fn) __attribute__((cleanup(fn), unused))
 
 static inline void cleanup_free_p(void *p)

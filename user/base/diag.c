@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/diag.h"
 
+#include <poll.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static enum diag_level current_level = DIAG_NORMAL;
 
@@ -26,6 +28,82 @@ void diag_hold_errors(char *text, size_t size)
 	held.size = size;
 }
 
+static bool may_drop;
+static unsigned int n_dropped; /* any thread adds to it */
+static struct {
+	int fd;
+	bool (*go_on)(void *ctx);
+	void *ctx;
+} waiting = {.fd = -1};
+
+void diag_drop_blocked(bool on)
+{
+	may_drop = on;
+}
+
+void diag_wait_with(int fd, bool (*go_on)(void *ctx), void *ctx)
+{
+	waiting.fd = fd;
+	waiting.go_on = go_on;
+	waiting.ctx = ctx;
+}
+
+static bool is_blocked_until_drop(void)
+{
+	struct pollfd fds[] = {
+		{.fd = STDERR_FILENO, .events = POLLOUT},
+		{.fd = waiting.fd, .events = POLLIN},
+	};
+
+	do {
+		while (poll(fds, 2, -1) < 0)
+			;
+	} while (!fds[0].revents && waiting.go_on(waiting.ctx));
+	return !fds[0].revents;
+}
+
+/* A pipe that poll(2) reports writable takes a line at once. After one line waited, none waits. */
+static bool is_blocked(void)
+{
+	struct pollfd pfd = {.fd = STDERR_FILENO, .events = POLLOUT};
+	bool waited = __atomic_load_n(&n_dropped, __ATOMIC_RELAXED);
+
+	if (!may_drop)
+		return waiting.fd >= 0 && is_blocked_until_drop();
+	return !poll(&pfd, 1, waited ? 0 : DIAG_PATIENCE_MS);
+}
+
+static void print_line(const char *line)
+{
+	unsigned int n;
+
+	if (is_blocked()) {
+		__atomic_add_fetch(&n_dropped, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	n = __atomic_exchange_n(&n_dropped, 0, __ATOMIC_RELAXED);
+	if (n)
+		fprintf(stderr, "qprof-bpf: %u line%s not printed: the reader did not read them\n",
+			n, n == 1 ? " was" : "s were");
+	fprintf(stderr, "%s\n", line);
+}
+
+/*
+ * Lines hold paths and names that other users chose: they must not write to the terminal of the
+ * user who records. Replaces control characters, also those of two bytes in UTF-8.
+ */
+static void clean_line(char *line)
+{
+	for (unsigned char *p = (unsigned char *)line; *p; p++) {
+		bool is_c1 = *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+
+		if (*p < 0x20 || *p == 0x7f || is_c1)
+			*p = '?';
+		if (is_c1)
+			*++p = '?';
+	}
+}
+
 static void vsay(const char *prefix, const char *fmt, va_list ap)
 {
 	/* One write per line: rustc and cargo share our stderr. */
@@ -33,7 +111,8 @@ static void vsay(const char *prefix, const char *fmt, va_list ap)
 	int n = snprintf(line, sizeof(line), "qprof-bpf: %s", prefix);
 
 	vsnprintf(line + n, sizeof(line) - n, fmt, ap);
-	fprintf(stderr, "%s\n", line);
+	clean_line(line);
+	print_line(line);
 }
 
 #define DEFINE_SAY(name, prefix, least)      \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Talk: everything the program says to a person goes through here, to stderr. Data goes to stdout
- * and never through here.
+ * All messages to a person go through here, to stderr. Data goes to stdout, and never through here.
  *
  * An error line names the cause and the next step: diag_error("cannot open %s: %s; ...").
  */
@@ -9,6 +8,7 @@
 #define QPROF_BASE_DIAG_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum diag_level {
@@ -22,10 +22,24 @@ void diag_set_level(enum diag_level level);
 enum diag_level diag_level(void);
 
 /*
- * From now on keep errors in `text`, the last one without what every line begins with, instead of
- * printing them: for who asks what would be said. NULL: print them again.
+ * From now on keep the last error in `text`, without the prefix of a line, instead of printing it.
+ * NULL: print errors again.
  */
 void diag_hold_errors(char *text, size_t size);
+
+/*
+ * While this is on, a line that cannot be written (a full pipe, a stopped terminal) is dropped
+ * after DIAG_PATIENCE_MS and counted; the next line that is printed says how many were dropped.
+ */
+#define DIAG_PATIENCE_MS 100
+void diag_drop_blocked(bool on);
+
+/*
+ * From now on such a line waits until its reader takes it, or is dropped once go_on(), which is
+ * called when `fd` polls readable and must read it, returns false. -1: it waits. Not while
+ * diag_drop_blocked() is on.
+ */
+void diag_wait_with(int fd, bool (*go_on)(void *ctx), void *ctx);
 
 /* "qprof-bpf: error: ..." Always printed. */
 void diag_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

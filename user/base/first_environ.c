@@ -2,12 +2,22 @@
 #include "base/first_environ.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+
+/* Those that we read ourselves, or a library must. Values of LC_* and LANG that are paths go. */
+static const char *const known[] = {"HOME",  "XDG_CACHE_HOME", "RUSTUP_HOME", "TERM",	 "COLUMNS",
+				    "LINES", "NO_COLOR",       "SUDO_UID",    "SUDO_GID"};
+static const char *const locale[] = {"LANG", "LC_ALL", "LC_CTYPE"};
+
 static char **saved;
+static char **unrestricted; /* `environ` before first_environ__restrict(); or NULL */
+static char **restricted;
 
 int first_environ__split(char *block, const char *end, char ***out)
 {
@@ -29,6 +39,15 @@ int first_environ__split(char *block, const char *end, char ***out)
 	return 0;
 }
 
+static size_t count(char *const env[])
+{
+	size_t n = 0;
+
+	while (env[n])
+		n++;
+	return n;
+}
+
 /*
  * The kernel lays out the texts of the arguments, those of the environment and the name of the
  * executable one behind the other. The dynamic linker takes pointers away, not texts.
@@ -36,13 +55,67 @@ int first_environ__split(char *block, const char *end, char ***out)
 int first_environ__save(int argc, char **argv)
 {
 	char *end = (char *)getauxval(AT_EXECFN);
+	size_t n = count(environ) + 1;
 
-	if (!getauxval(AT_SECURE) || !argc || !end)
-		return 0;
-	return first_environ__split(argv[argc - 1] + strlen(argv[argc - 1]) + 1, end, &saved);
+	if (getauxval(AT_SECURE) && argc && end)
+		return first_environ__split(argv[argc - 1] + strlen(argv[argc - 1]) + 1, end,
+					    &saved);
+	saved = malloc(n * sizeof(*saved));
+	if (!saved)
+		return -ENOMEM;
+	memcpy(saved, environ, n * sizeof(*saved));
+	return 0;
 }
 
 char *const *first_environ(void)
 {
 	return saved ?: environ;
+}
+
+static bool is_one_of(const char *entry, const char *const names[], size_t n)
+{
+	size_t len = strcspn(entry, "=");
+
+	for (size_t i = 0; i < n; i++) {
+		if (strlen(names[i]) == len && !strncmp(names[i], entry, len))
+			return true;
+	}
+	return false;
+}
+
+static bool is_safe(const char *entry)
+{
+	return is_one_of(entry, known, sizeof(known) / sizeof(*known)) ||
+	       (is_one_of(entry, locale, sizeof(locale) / sizeof(*locale)) && !strchr(entry, '/'));
+}
+
+int first_environ__restrict(void)
+{
+	char **env = calloc(count(environ) + 1, sizeof(*env));
+	size_t n = 0;
+
+	if (!env)
+		return -ENOMEM;
+	for (char **entry = environ; *entry; entry++) {
+		if (is_safe(*entry))
+			env[n++] = *entry;
+	}
+	unrestricted = environ;
+	environ = restricted = env;
+	return 0;
+}
+
+void first_environ__release(void)
+{
+	if (unrestricted)
+		environ = unrestricted;
+	unrestricted = NULL;
+	free(take_ptr(restricted));
+}
+
+void first_environ__replace(char **env)
+{
+	first_environ__release();
+	free(saved);
+	environ = saved = env;
 }

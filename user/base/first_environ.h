@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The environment that we were started with. A program with file capabilities finds its own without
- * what could turn them against their owner: the dynamic linker has removed LD_LIBRARY_PATH, TMPDIR
- * and others before main(). What we start in turn has no such capabilities, and must get all of it.
+ * The environment that this process was started with, and the part of it that this process uses.
+ *
+ * The dynamic linker removes variables from a program with file capabilities before main():
+ * LD_LIBRARY_PATH, TMPDIR and others. While this process has rights it also hides the variables
+ * that it does not know from the libraries in it. A program that we start has no such rights, and
+ * gets the whole environment.
  */
 #ifndef QPROF_BASE_FIRST_ENVIRON_H
 #define QPROF_BASE_FIRST_ENVIRON_H
@@ -13,8 +16,20 @@
  */
 int first_environ__save(int argc, char **argv);
 
-/* NULL-terminated; `environ` itself where nothing was removed, or nothing was saved. */
+/* NULL-terminated; the whole environment. */
 char *const *first_environ(void);
+
+/* Leave in `environ` only variables that are known to be safe in a process with rights. -ENOMEM. */
+int first_environ__restrict(void);
+
+/* Undo first_environ__restrict(). */
+void first_environ__release(void);
+
+/*
+ * Make `env`, an allocation with one for each text, both `environ` and the first environment. It
+ * is never freed.
+ */
+void first_environ__replace(char **env);
 
 /*
  * Pointers to the texts, each ended by a NUL, from `block` up to `end`: one allocation, to be

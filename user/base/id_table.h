@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A table from ids to 32-bit values, for ids that are mostly dense: about 4 bytes per id where they
- * are, at most 16 KiB per id where they are not.
+ * A table from ids to 32-bit values, for ids that are mostly dense. It takes about 4 bytes per id
+ * where they are dense, and at most 16 KiB per id elsewhere.
  */
 #ifndef QPROF_BASE_ID_TABLE_H
 #define QPROF_BASE_ID_TABLE_H

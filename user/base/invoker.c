@@ -7,9 +7,16 @@
 #include <pwd.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+
+/* Our own groups, while this thread has the invoker's rights to files. */
+static _Thread_local struct {
+	gid_t *ids;
+	int n;
+} own_groups;
 
 static bool parse_id(const char *text, unsigned int *id)
 {
@@ -42,6 +49,26 @@ static int look_up_user(struct invoker *inv)
 	return inv->name ? 0 : -ENOMEM;
 }
 
+/* The groups of a login. A user that the database does not know has one. */
+static int look_up_groups(struct invoker *inv)
+{
+	int found = 16, room = 0;
+
+	while (room < found) {
+		gid_t *groups = reallocarray(inv->groups, (size_t)found, sizeof(*groups));
+
+		if (!groups)
+			return -ENOMEM;
+		inv->groups = groups;
+		room = found;
+		groups[0] = inv->gid;
+		if (!inv->name || getgrouplist(inv->name, inv->gid, groups, &found) >= 0)
+			break;
+	}
+	inv->n_groups = inv->name ? found : 1;
+	return 0;
+}
+
 int invoker__from(struct invoker *inv, uid_t euid, gid_t egid, const char *sudo_uid,
 		  const char *sudo_gid)
 {
@@ -55,6 +82,8 @@ int invoker__from(struct invoker *inv, uid_t euid, gid_t egid, const char *sudo_
 		inv->gid = gid;
 	}
 	err = look_up_user(inv);
+	if (!err && inv->sudo)
+		err = look_up_groups(inv);
 	if (err)
 		invoker__clear(inv);
 	return err;
@@ -67,21 +96,50 @@ int invoker__get(struct invoker *inv)
 
 int invoker__become(const struct invoker *inv)
 {
-	int err;
-
 	if (!inv->sudo || inv->uid == geteuid())
 		return 0;
-	err = inv->name ? initgroups(inv->name, inv->gid) : setgroups(1, &inv->gid);
-	if (err || setresgid(inv->gid, inv->gid, inv->gid) ||
-	    setresuid(inv->uid, inv->uid, inv->uid))
+	if (setgroups((size_t)inv->n_groups, inv->groups) ||
+	    setresgid(inv->gid, inv->gid, inv->gid) || setresuid(inv->uid, inv->uid, inv->uid))
 		return -errno;
+	return 0;
+}
+
+/* glibc's setgroups() changes every thread; the system call changes the calling one. */
+static int set_thread_groups(const gid_t *groups, int n)
+{
+	return syscall(SYS_setgroups, (size_t)n, groups) ? -errno : 0;
+}
+
+static int take_groups(const struct invoker *inv)
+{
+	_free_ gid_t *own = NULL;
+	int n = getgroups(0, NULL), err;
+
+	if (n < 0)
+		return -errno;
+	own = calloc((size_t)n + 1, sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	n = getgroups(n, own);
+	if (n < 0)
+		return -errno;
+	err = set_thread_groups(inv->groups, inv->n_groups);
+	if (err)
+		return err;
+	own_groups.ids = take_ptr(own);
+	own_groups.n = n;
 	return 0;
 }
 
 int invoker__take_file_rights(const struct invoker *inv)
 {
+	int err;
+
 	if (!inv->sudo)
 		return 0;
+	err = take_groups(inv);
+	if (err)
+		return err;
 	setfsgid(inv->gid);
 	setfsuid(inv->uid);
 	/* These two report no errors, only the ids in force. */
@@ -93,10 +151,12 @@ int invoker__take_file_rights(const struct invoker *inv)
 
 void invoker__return_file_rights(const struct invoker *inv)
 {
-	if (!inv->sudo)
+	if (!inv->sudo || !own_groups.ids)
 		return;
 	setfsuid(geteuid());
 	setfsgid(getegid());
+	set_thread_groups(own_groups.ids, own_groups.n);
+	free(take_ptr(own_groups.ids));
 }
 
 static const char *lookup(char *const env[], const char *name)
@@ -209,5 +269,7 @@ void invoker__clear(struct invoker *inv)
 {
 	free(inv->name);
 	free(inv->home);
+	free(inv->groups);
 	inv->name = inv->home = NULL;
+	inv->groups = NULL;
 }

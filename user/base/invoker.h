@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Who asked: under sudo the person who ran it, otherwise whoever we are. What we start runs as
- * them, and what we write belongs to them.
+ * The invoker: the user who ran sudo, or else the user of this process. The programs that we start
+ * run as the invoker, and the files that we write belong to the invoker.
  */
 #ifndef QPROF_BASE_INVOKER_H
 #define QPROF_BASE_INVOKER_H
@@ -17,6 +17,9 @@ struct invoker {
 	gid_t gid;
 	char *name; /* NULL if the user database does not know the uid */
 	char *home; /* never NULL */
+	/* Under sudo, the groups of a login, `gid` among them; never those of root's process. */
+	gid_t *groups;
+	int n_groups;
 };
 
 /* From our own uid and environment. Negative errno. */
@@ -29,21 +32,24 @@ int invoker__get(struct invoker *inv);
 int invoker__from(struct invoker *inv, uid_t euid, gid_t egid, const char *sudo_uid,
 		  const char *sudo_gid);
 
-/* Take on their user and groups for good. For a child about to exec. Negative errno. */
+/*
+ * Change user and groups to the invoker's for good, in every thread. Without sudo it changes
+ * nothing. Capabilities are a matter of rights__drop() (base/rights.h). Negative errno.
+ */
 int invoker__become(const struct invoker *inv);
 
 /*
- * Open, create and remove files with their rights, in the calling thread only, until the rights
- * are returned: what is made belongs to them, and root follows no link of theirs. -EPERM if the
- * kernel refuses; the thread then has its own rights.
+ * Open, create and remove files with the invoker's user, group and supplementary groups, in the
+ * calling thread only, until the rights are returned. Calls do not nest. -EPERM if the kernel
+ * refuses; the thread then has its own rights. Returning what was not taken does nothing.
  */
 int invoker__take_file_rights(const struct invoker *inv);
 void invoker__return_file_rights(const struct invoker *inv);
 
 /*
- * The environment they would have without sudo, as far as it can be told from `base`: their HOME,
- * USER and LOGNAME, no SUDO_ variables, and cargo's directory at the end of the PATH, which sudo
- * replaces. A plain copy when not under sudo. The result is one allocation per string.
+ * The environment that the invoker would have without sudo, derived from `base`: the invoker's
+ * HOME, USER and LOGNAME, no SUDO_ variables, and cargo's directory at the end of the PATH, which
+ * sudo replaces. A plain copy when not under sudo. The result is one allocation per string.
  */
 int invoker__environ(const struct invoker *inv, char *const base[], char ***env);
 void invoker__free_environ(char **env);

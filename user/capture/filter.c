@@ -9,9 +9,9 @@
 
 #define BIT(class) (1u << (class))
 #define HITS	   BIT(FILTER_HIT)
-/* All intervals. Hits are a hundred times as many. */
+/* All intervals, but no cache hits: there are a hundred times as many of these. */
 #define EVERYTHING ((BIT(FILTER_CLASSES) - 1) & ~HITS)
-/* Fits by its label too: see is_default(). */
+/* The label is checked too: see is_default(). */
 #define DEFAULT BIT(FILTER_CLASSES)
 
 const char *const filter_tiny[] = {
@@ -23,13 +23,13 @@ const char *const filter_tiny[] = {
 
 static const struct {
 	const char *word;
-	unsigned int classes; /* bits; 0: cannot be had, and: */
+	unsigned int classes; /* bits; 0: not available, for this reason: */
 	const char *why;
 } events[] = {
 	{"default", DEFAULT, NULL},
 	{"all", EVERYTHING, NULL},
 	{"query-provider", BIT(FILTER_QUERY), NULL},
-	{"generic-activity", BIT(FILTER_ACTIVITY) | BIT(FILTER_TOLD) | BIT(FILTER_TIMER), NULL},
+	{"generic-activity", BIT(FILTER_ACTIVITY) | BIT(FILTER_DYNAMIC) | BIT(FILTER_TIMER), NULL},
 	{"passes", BIT(FILTER_TIMER), NULL},
 	{"query-blocked", BIT(FILTER_BLOCKED), NULL},
 	{"incr-cache-load", BIT(FILTER_LOAD), NULL},
@@ -47,12 +47,12 @@ static const struct {
 
 struct word {
 	bool taken_away;
-	unsigned int classes; /* 0: `glob` is one */
+	unsigned int classes; /* 0: the word is a glob, namely: */
 	const char *glob;
 };
 
 struct filter {
-	char *text; /* what the globs point into */
+	char *text; /* the memory that the globs point into */
 	struct word *words;
 	size_t n;
 	const char *missing[N_EVENTS];
@@ -108,7 +108,7 @@ static int add_word(struct filter *f, const char *text)
 		return 0;
 	}
 	if (!strcmp(text, "none")) {
-		/* It is "-all". */
+		/* "none" means the same as "-all". */
 		w->taken_away = !w->taken_away;
 		text = "all";
 	}
@@ -117,7 +117,10 @@ static int add_word(struct filter *f, const char *text)
 		if (strcmp(text, events[i].word))
 			continue;
 		w->classes = events[i].classes;
-		/* What brings queries does not take them away; and all is all then. */
+		/*
+		 * "-query-cache-hit" takes away only cache hits, not queries. "-all" takes away
+		 * hits too.
+		 */
 		if (w->taken_away && w->classes & HITS)
 			w->classes = HITS;
 		else if (w->taken_away && w->classes == EVERYTHING)
@@ -185,7 +188,7 @@ static bool is_tiny(const char *label)
 
 static bool is_default(enum filter_class class, const char *label)
 {
-	return class != FILTER_TOLD && class != FILTER_HASHING && class != FILTER_HIT &&
+	return class != FILTER_DYNAMIC && class != FILTER_HASHING && class != FILTER_HIT &&
 	       (class == FILTER_QUERY || !is_tiny(label));
 }
 
@@ -204,7 +207,7 @@ bool filter__passes(const struct filter *f, enum filter_class class, const char 
 	return false;
 }
 
-/* "all,-default": what the default leaves out by its label is left. */
+/* With "all,-default", the intervals that the default leaves out by their label remain. */
 static bool tiny_passes(const struct filter *f)
 {
 	for (size_t i = 0; filter_tiny[i]; i++)
@@ -220,7 +223,7 @@ bool filter__may_pass(const struct filter *f, enum filter_class class)
 	for (size_t i = f->n; i-- > 0;) {
 		const struct word *w = &f->words[i];
 
-		/* What a glob takes away is not all. */
+		/* A glob takes away only some of the intervals. */
 		if (!w->classes && !w->taken_away)
 			return true;
 		if (fits(w, class, NULL))
@@ -229,12 +232,12 @@ bool filter__may_pass(const struct filter *f, enum filter_class class)
 	return false;
 }
 
-bool filter__passes_told(const struct filter *f, const struct wire_label_key *label)
+bool filter__passes_dynamic(const struct filter *f, const struct wire_label_key *label)
 {
 	char text[sizeof(label->text) + 1] = {0};
 
 	memcpy(text, label->text, sizeof(label->text));
-	return filter__passes(f, label->timer ? FILTER_TIMER : FILTER_TOLD, text);
+	return filter__passes(f, label->timer ? FILTER_TIMER : FILTER_DYNAMIC, text);
 }
 
 const char *filter__missing(const struct filter *f, size_t i, const char **why)

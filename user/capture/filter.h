@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Which intervals are asked for: a list of rustc's names of event filters
+ * Selects the intervals to record, by a list of rustc's names of event filters
  * (-Zself-profile-events), a name of our own, and globs on labels. Knows no sites.
  *
- *   default            passes, queries, loads, blocking, and activities but those that come
- *                      thousands of times (filter_tiny)
+ *   default            passes, queries, loads, blocking, and activities except the labels that
+ *                      occur thousands of times (filter_tiny)
  *   query-provider     executions of queries
- *   generic-activity   phases and the like, passes too
- *   passes             those of them that -Ztime-passes prints
+ *   generic-activity   phases and similar activities, including passes
+ *   passes             the activities that -Ztime-passes prints
  *   query-blocked      incr-cache-load    incr-result-hashing
- *   all                every interval, whatever its kind
- *   query-cache-hit    hits of caches, and query-provider: what was hit was executed before
+ *   all                every interval of any kind
+ *   query-cache-hit    cache hits, and query-provider: a query with a hit was executed before
  *   none
- *   off-cpu            when threads are off the CPU: recorded with any list unless it is taken
- *                      away, and says nothing of what else is asked for
- *   GLOB               what has such a label
- *   -WORD              all but that
+ *   off-cpu            the times that threads are off the CPU: recorded with any list that does
+ *                      not take it away; selects nothing else
+ *   GLOB               intervals with a matching label
+ *   -WORD              take away the intervals of WORD
  *
- * Words are separated by commas. Of those that fit an interval the last one decides. A list that
- * only takes away takes from the default.
+ * Words are separated by commas. The last word that matches an interval decides. A list that only
+ * takes away takes from the default.
  */
 #ifndef QPROF_CAPTURE_FILTER_H
 #define QPROF_CAPTURE_FILTER_H
@@ -31,13 +31,13 @@
 
 enum filter_class {
 	FILTER_QUERY,
-	FILTER_ACTIVITY, /* with a label of its own, known before it happens */
-	FILTER_TOLD,	 /* with one that the compiler's memory tells when it happens */
-	FILTER_TIMER,	 /* what -Ztime-passes prints; told in the same way */
+	FILTER_ACTIVITY, /* the label is static and known in advance */
+	FILTER_DYNAMIC,	 /* the label is dynamic */
+	FILTER_TIMER,	 /* printed by -Ztime-passes; the label is dynamic */
 	FILTER_BLOCKED,
 	FILTER_LOAD,
 	FILTER_HASHING,
-	FILTER_HIT, /* instants; asked for by their name alone */
+	FILTER_HIT, /* cache hits: instants, selected only by their name */
 	FILTER_CLASSES,
 };
 
@@ -47,32 +47,30 @@ struct filter;
 extern const char *const filter_tiny[];
 
 /*
- * Make a filter of `n` lists, as if they were one; none is the default. -ENOMEM; -EINVAL for an
- * empty word, or a '-' alone.
+ * Make a filter of `n` lists, as if they were one; with no list it is the default. -ENOMEM; -EINVAL
+ * for an empty word, or a '-' alone.
  */
 int filter__new(const char *const *lists, size_t n, struct filter **out);
 
-/* Whether an interval of this class and label is asked for. A `label` of NULL fits no glob. */
+/* True if an interval of this class and label is recorded. A `label` of NULL matches no glob. */
 bool filter__passes(const struct filter *f, enum filter_class class, const char *label);
 
-/* Whether one with a label that is not known yet may be. */
+/* True if an interval whose label is unknown yet may be recorded. */
 bool filter__may_pass(const struct filter *f, enum filter_class class);
 
-/* Whether one with a label that the compiler's memory told is. */
-bool filter__passes_told(const struct filter *f, const struct wire_label_key *label);
+/* True if an interval with this dynamic label is recorded. */
+bool filter__passes_dynamic(const struct filter *f, const struct wire_label_key *label);
 
-/*
- * The `i`th event that is asked for by name and cannot be had, or NULL; why not goes to `*why`.
- */
+/* The `i`th event that was requested by name and is not available, or NULL; *why is the reason. */
 const char *filter__missing(const struct filter *f, size_t i, const char **why);
 
-/* Whether hits of caches are asked for, of whatever query: globs have no say in them. */
+/* True if cache hits are recorded, for all queries: globs do not apply to cache hits. */
 bool filter__wants_hits(const struct filter *f);
 
-/* Whether it is asked for when threads are off the CPU. */
+/* True if the times that threads spend off the CPU are recorded. */
 bool filter__wants_off_cpu(const struct filter *f);
 
-/* No interval that can be had is asked for. */
+/* True if no available interval is requested. */
 bool filter__is_empty(const struct filter *f);
 
 void filter__free(struct filter *f);

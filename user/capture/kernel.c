@@ -10,15 +10,31 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/diag.h"
-#include "capture/kernel_state.h"
+#include "capture/kernel_attach.h"
+#include "capture/kernel_load.h"
+#include "capture/misses.h"
 
 /* A ring buffer's record has a header. */
 #define RECORD_HEADER 8
-/* Not an error: a drain has handed over enough. */
+/* As many as there are in bpf/maps.h. */
+#define MOST_TARGETS 65536
+/* Ends a drain that has handed over enough; not an error. */
 #define ENOUGH (-4096)
-/* Times to look again whether a program that sleeps is done, 2 ms apart. */
+/* How often to wait 2 ms for a program that sleeps. */
 #define BUSY_TRIES 250
+
+struct kernel {
+	struct loaded loaded;
+	struct attachments *attachments;
+	struct ring_buffer *ring;
+	size_t ring_bytes;
+	kernel_record_fn fn;
+	void *ctx;
+	size_t handed_over; /* bytes of the ring, in this drain */
+};
 
 static int on_record(void *ctx, void *data, size_t size)
 {
@@ -37,15 +53,96 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 	if (!k)
 		return diag_error_r(-ENOMEM, "out of memory");
 	k->ring_bytes = opt->ring_bytes;
-	k->governed = opt->governed;
-	err = kernel__load(k, opt);
+	err = loaded__init(&k->loaded, opt);
 	if (err)
 		return err;
-	k->ring = ring_buffer__new(bpf_map__fd(k->skel->maps.ring), on_record, k, NULL);
+	err = attachments__new(&k->loaded, opt->governed, &k->attachments);
+	if (err)
+		return diag_error_r(err, "out of memory");
+	k->ring = ring_buffer__new(bpf_map__fd(k->loaded.skel->maps.ring), on_record, k, NULL);
 	if (!k->ring)
 		return diag_error_r(-errno, "cannot map the ring buffer: %s", strerror(errno));
 	*out = take_ptr(k);
 	return 0;
+}
+
+/* ---- Libraries ------------------------------------------------------------------------------- */
+
+int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
+		   uint8_t *lib)
+{
+	return attachments__attach(k->attachments, plan, filter, 0, lib);
+}
+
+int kernel__attach_foreign(struct kernel *k, const struct plan *plan, const struct filter *filter,
+			   uint8_t *lib)
+{
+	return attachments__attach(k->attachments, plan, filter, KERNEL_LIBS_KEPT, lib);
+}
+
+int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
+			const struct plan_hits *hits)
+{
+	return attachments__attach_hits(k->attachments, lib, plan, hits);
+}
+
+int kernel__attached(struct kernel *k, uint8_t lib, uint64_t *begun_ns, uint64_t *done_ns)
+{
+	return lib < WIRE_MAX_LIBS ? attachments__progress(k->attachments, lib, begun_ns, done_ns)
+				   : -ENODATA;
+}
+
+void kernel__stop_attaching(struct kernel *k)
+{
+	attachments__stop(k->attachments);
+}
+
+void kernel__detach(struct kernel *k, uint8_t lib)
+{
+	attachments__detach(k->attachments, lib);
+}
+
+void kernel__begin_detach(struct kernel *k, uint8_t lib)
+{
+	attachments__begin_detach(k->attachments, lib);
+}
+
+void kernel__release(struct kernel *k, uint8_t lib)
+{
+	attachments__release(k->attachments, lib);
+}
+
+const char *kernel__attach_name(const struct kernel *k)
+{
+	return attachments__kind(k->attachments);
+}
+
+/* ---- For a budget ---------------------------------------------------------------------------- */
+
+struct links *kernel__links(struct kernel *k, uint8_t lib)
+{
+	return attachments__links(k->attachments, lib);
+}
+
+uint32_t kernel__sites(const struct kernel *k, uint8_t lib)
+{
+	return attachments__sites(k->attachments, lib);
+}
+
+void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted)
+{
+	k->loaded.skel->bss->watched[WIRE_WATCHED(lib, query)].counted = counted;
+}
+
+/*
+ * A start reads the clock, then the word that says whether it only counts. So a start that still
+ * records has read an earlier time than the one read here, after the fence.
+ */
+void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query)
+{
+	__sync_synchronize();
+	k->loaded.skel->bss->watched[WIRE_WATCHED(lib, query)].lapsed_ns =
+		clock_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t kernel__hits(const struct kernel *k)
@@ -55,61 +152,91 @@ uint64_t kernel__hits(const struct kernel *k)
 	uint32_t key = WIRE_COUNT_HITS;
 	uint64_t sum = 0;
 
-	if (!values || bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.counters), &key, values))
+	if (!values ||
+	    bpf_map_lookup_elem(bpf_map__fd(k->loaded.skel->maps.counters), &key, values))
 		return 0;
 	for (int cpu = 0; cpu < n_cpus; cpu++)
 		sum += values[cpu];
 	return sum;
 }
 
+/* ---- Processes ------------------------------------------------------------------------------- */
+
 int kernel__follow(struct kernel *k, pid_t pid)
 {
 	uint32_t key = (uint32_t)pid, one = 1;
 
-	return bpf_map_update_elem(bpf_map__fd(k->skel->maps.targets), &key, &one, BPF_ANY) ? -errno
-											    : 0;
+	return bpf_map_update_elem(bpf_map__fd(k->loaded.skel->maps.targets), &key, &one, BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 void kernel__unfollow(struct kernel *k, pid_t pid)
 {
 	uint32_t key = (uint32_t)pid;
 
-	bpf_map_delete_elem(bpf_map__fd(k->skel->maps.targets), &key);
+	bpf_map_delete_elem(bpf_map__fd(k->loaded.skel->maps.targets), &key);
 }
 
 bool kernel__follows_any(const struct kernel *k)
 {
 	uint32_t key;
 
-	return !bpf_map_get_next_key(bpf_map__fd(k->skel->maps.targets), NULL, &key);
+	return !bpf_map_get_next_key(bpf_map__fd(k->loaded.skel->maps.targets), NULL, &key);
+}
+
+int kernel__followed(const struct kernel *k, pid_t **pids, size_t *n)
+{
+	int map = bpf_map__fd(k->loaded.skel->maps.targets);
+	uint32_t key, next, capacity = 0, count = 0;
+	_free_ pid_t *found = NULL;
+	bool more = !bpf_map_get_next_key(map, NULL, &key);
+
+	/* The kernel half removes keys meanwhile, and then the iteration restarts. */
+	while (more && count < MOST_TARGETS) {
+		if (array__reserve_one(&found, count, &capacity, sizeof(*found)))
+			return -ENOMEM;
+		found[count++] = (pid_t)key;
+		more = !bpf_map_get_next_key(map, &key, &next);
+		key = next;
+	}
+	*pids = take_ptr(found);
+	*n = count;
+	return 0;
 }
 
 bool kernel__follows(const struct kernel *k, pid_t pid)
 {
 	uint32_t key = (uint32_t)pid, value;
 
-	return !bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.targets), &key, &value);
+	return !bpf_map_lookup_elem(bpf_map__fd(k->loaded.skel->maps.targets), &key, &value);
 }
 
 int kernel__hide_label(struct kernel *k, const struct wire_label *r)
 {
 	struct wire_label_state state = {.label = r->label, .hidden = 1};
 
-	return bpf_map_update_elem(bpf_map__fd(k->skel->maps.labels), &r->key, &state, BPF_ANY)
+	return bpf_map_update_elem(bpf_map__fd(k->loaded.skel->maps.labels), &r->key, &state,
+				   BPF_ANY)
 		       ? -errno
 		       : 0;
 }
 
 void kernel__enable(struct kernel *k, bool on)
 {
-	k->skel->bss->enabled = on;
+	k->loaded.skel->bss->enabled = on;
 }
 
-/* Wait until every program that was running has ended, but for those that may sleep. */
+void kernel__begin_recording(struct kernel *k)
+{
+	attachments__begin_recording(k->attachments);
+	kernel__enable(k, true);
+}
+
+/* Wait until every program that was running has ended, except programs that may sleep. */
 static void wait_for_programs(void)
 {
-	/* A grace period of RCU, which programs run under. Without it we are right nearly always.
-	 */
+	/* Programs run under RCU: wait for a grace period. If that fails, the risk is small. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
@@ -129,31 +256,31 @@ static int read_tasks(const struct bpf_link *link)
 	return 0;
 }
 
-/* Leaves alone, and counts, those whose stacks are at work. */
+/* Flushes the stacks that are not in use, and counts the others in n_busy. */
 static int read_flush_all(struct kernel *k, const struct bpf_link *link)
 {
-	k->skel->bss->n_busy = 0;
+	k->loaded.skel->bss->n_busy = 0;
 	return read_tasks(link);
 }
 
-/* A program that sleeps waits for a page, or for a CPU. */
+/* A stack is in use while its program waits for a page, or for a CPU. */
 static int flush_all(struct kernel *k)
 {
 	const struct timespec pause = {.tv_nsec = 2000000};
-	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.flush_all, NULL);
+	struct bpf_link *link = bpf_program__attach_iter(k->loaded.skel->progs.flush_all, NULL);
 	int err = read_flush_all(k, link);
 
-	for (int i = 0; i < BUSY_TRIES && !err && k->skel->bss->n_busy; i++) {
+	for (int i = 0; i < BUSY_TRIES && !err && k->loaded.skel->bss->n_busy; i++) {
 		nanosleep(&pause, NULL);
 		err = read_flush_all(k, link);
 	}
 	bpf_link__destroy(link);
-	return err ?: k->skel->bss->n_busy ? -EBUSY : 0;
+	return err ?: k->loaded.skel->bss->n_busy ? -EBUSY : 0;
 }
 
 int kernel__show_open(struct kernel *k, pid_t tid)
 {
-	struct qprof_bpf *s = k->skel;
+	struct qprof_bpf *s = k->loaded.skel;
 
 	if (!s->links.show_open)
 		s->links.show_open = bpf_program__attach_iter(s->progs.show_open, NULL);
@@ -162,14 +289,14 @@ int kernel__show_open(struct kernel *k, pid_t tid)
 }
 
 /*
- * Waits twice: a program that still ran would use a stack while it is flushed; and a record that
- * was still being written would hide from the reader those that come after it.
+ * Waits twice: a program that still runs would use a stack while it is flushed, and a record that
+ * is still being written would hide later records from the reader.
  */
 int kernel__flush_open(struct kernel *k)
 {
 	int err = 0;
 
-	/* Nobody runs who could have anything on a stack. */
+	/* No process runs that could have anything on a stack. */
 	if (!kernel__follows_any(k))
 		return 0;
 	wait_for_programs();
@@ -194,24 +321,26 @@ int kernel__drain(struct kernel *k, kernel_record_fn fn, void *ctx)
 	return n < 0 && n != ENOUGH ? n : 0;
 }
 
-static uint64_t misses_of(const struct bpf_program *prog)
-{
-	struct bpf_prog_info info = {0};
-	uint32_t size = sizeof(info);
-
-	if (!prog || bpf_program__fd(prog) < 0 ||
-	    bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size))
-		return 0;
-	return info.recursion_misses;
-}
-
-/* Hits, and switches, for which the kernel did not run the program, as one of ours was running. */
+/* Hits and switches that the kernel skipped, as a program of ours was running on the CPU. */
 static uint64_t recursion_misses(const struct kernel *k)
 {
-	const struct qprof_bpf *s = k->skel;
+	const struct qprof_bpf *s = k->loaded.skel;
 
 	return misses_of(s->progs.on_switch) + misses_of(s->progs.qprof_site) +
 	       misses_of(s->progs.qprof_label_site);
+}
+
+/* Forks, execs and exits that were skipped for the same reason. */
+static uint64_t process_misses(const struct kernel *k)
+{
+	const struct qprof_bpf *s = k->loaded.skel;
+
+	/* The last switch of a thread makes up for its exit. */
+	return misses_not_made_up(s->progs.on_fork, s->bss->n_made_up[0]) +
+	       misses_not_made_up(s->progs.on_exec, s->bss->n_made_up[1]) +
+	       (s->links.on_switch || s->links.on_last_switch
+			? 0
+			: misses_of_both(s->progs.on_exit, s->progs.on_exit_again));
 }
 
 int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX])
@@ -223,12 +352,13 @@ int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX]
 		return -ENOMEM;
 	for (uint32_t i = 0; i < WIRE_COUNTER_MAX; i++) {
 		counters[i] = 0;
-		if (bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.counters), &i, values))
+		if (bpf_map_lookup_elem(bpf_map__fd(k->loaded.skel->maps.counters), &i, values))
 			return -errno;
 		for (int cpu = 0; cpu < n_cpus; cpu++)
 			counters[i] += values[cpu];
 	}
 	counters[WIRE_LOST_RECURSION] += recursion_misses(k);
+	counters[WIRE_LOST_PROCESS_RECORD] += process_misses(k);
 	return 0;
 }
 
@@ -240,17 +370,29 @@ int kernel__reset_counters(struct kernel *k)
 	if (!zeros)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < WIRE_COUNTER_MAX; i++)
-		if (bpf_map_update_elem(bpf_map__fd(k->skel->maps.counters), &i, zeros, BPF_ANY))
+		if (bpf_map_update_elem(bpf_map__fd(k->loaded.skel->maps.counters), &i, zeros,
+					BPF_ANY))
 			return -errno;
 	return 0;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+void kernel__begin_free(struct kernel *k)
+{
+	k->loaded.skel->bss->enabled = 0;
+	attachments__begin_free(k->attachments);
 }
 
 void kernel__free(struct kernel *k)
 {
 	if (!k)
 		return;
-	kernel__free_probes(k);
+	/* Opening may have failed before. */
+	if (k->loaded.skel)
+		k->loaded.skel->bss->enabled = 0;
+	attachments__free(k->attachments);
 	ring_buffer__free(k->ring);
-	qprof_bpf__destroy(k->skel);
+	loaded__clear(&k->loaded);
 	free(k);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/kernel_attach.h"
+
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
@@ -8,11 +10,41 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/diag.h"
-#include "capture/kernel_state.h"
+#include "capture/perf_probes.h"
 #include "capture/privilege.h"
 #include "capture/tables.h"
+
+/* One number of a library. */
+struct attachment {
+	struct links *links;
+	struct perf_probes *perf; /* in place of links */
+	bool taken;		  /* two threads may try to take it */
+	bool leaving;		  /* being detached; see kernel__begin_detach() */
+	bool released;		  /* likewise, and given back when that is over */
+};
+
+struct attachments {
+	const struct loaded *loaded;
+	bool governed;
+	bool recording;
+	bool owned_elsewhere; /* a background child holds the perf events now */
+	struct attachment libs[WIRE_MAX_LIBS];
+};
+
+int attachments__new(const struct loaded *l, bool governed, struct attachments **out)
+{
+	struct attachments *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	a->loaded = l;
+	a->governed = governed;
+	*out = a;
+	return 0;
+}
+
+/* ---- Attaching ------------------------------------------------------------------------------- */
 
 static void raise_limit_by(uint32_t n)
 {
@@ -25,12 +57,12 @@ static void raise_limit_by(uint32_t n)
 	lim.rlim_cur += 2ul * n;
 	if (lim.rlim_max < lim.rlim_cur)
 		lim.rlim_max = lim.rlim_cur;
-	/* Only CAP_SYS_RESOURCE goes beyond what was the most. */
+	/* Raising the hard limit takes CAP_SYS_RESOURCE. */
 	if (setrlimit(RLIMIT_NOFILE, &lim))
 		setrlimit(RLIMIT_NOFILE, &most);
 }
 
-/* One perf event is one descriptor; the usual limit of 1,024 is less than a plan. */
+/* Each perf event takes a descriptor, and a plan has more sites than the usual limit of 1,024. */
 static void raise_file_limit(uint32_t n)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,70 +72,120 @@ static void raise_file_limit(uint32_t n)
 	pthread_mutex_unlock(&lock);
 }
 
-static int attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
+static struct tables tables_of(const struct attachments *a)
+{
+	const struct qprof_bpf *s = a->loaded->skel;
+
+	return (struct tables){
+		.providers = bpf_map__fd(s->maps.providers),
+		.steps = bpf_map__fd(s->maps.steps),
+		.wrappers = bpf_map__fd(s->maps.wrappers),
+	};
+}
+
+static int attach_links(struct attachments *a, const struct attach_set *set, struct links **out)
+{
+	bool governed = a->governed && set->plan->n_queries;
+	int err;
+
+	/* Each link of a unit takes a descriptor, as a perf event does. */
+	if (governed)
+		raise_file_limit(attach_set__sites(set));
+	err = links__new(a->loaded->progs, set, governed, out);
+	return err ?: links__attach_fixed(*out);
+}
+
+static int attach_perf(struct attachments *a, const struct attach_set *set, bool background,
+		       struct perf_probes **out)
+{
+	raise_file_limit(attach_set__sites(set));
+	return perf_probes__attach(a->loaded->progs, set, background, out);
+}
+
+static int attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
 		  unsigned int n)
 {
-	bool governed = k->governed && plan->n_queries;
-	bool callers = k->progs[WIRE_ROLE_REQUEST];
-	struct tables tables = {
-		.providers = bpf_map__fd(k->skel->maps.providers),
-		.steps = bpf_map__fd(k->skel->maps.steps),
-		.wrappers = bpf_map__fd(k->skel->maps.wrappers),
-	};
-	_choice_ struct choice c;
-	int err = choice__init(&c, plan, filter, (uint8_t)n, callers);
+	bool callers = a->loaded->progs[WIRE_ROLE_REQUEST];
+	/* Before counting begins no compiler waits for the probes, only the user does. */
+	bool background = !a->loaded->multi && a->recording;
+	const struct tables tables = tables_of(a);
+	_attach_set_ struct attach_set set;
+	int err = attach_set__init(&set, plan, filter, (uint8_t)n, callers);
 
 	if (err)
 		return err;
-	/* One link of a unit is one as well. */
-	if (!k->multi || governed)
-		raise_file_limit(choice__sites(&c));
-	err = tables_fill(&tables, &c);
-	if (!err)
-		err = probes__attach(k->progs, &c, k->multi, governed, &k->libs[n]);
-	/* They are the budget's to attach. */
-	if (!err && governed)
-		err = units__new(k->progs, &c, &k->units[n]);
-	for (uint32_t i = 0; i < plan->n_sites && governed; i++)
-		k->fixed_sites[n] +=
-			!units_have(&plan->sites[i]) && choice__wants(&c, &plan->sites[i]);
-	if (!err)
-		diag_verbose("attached %u of %u probes to %s by %s", choice__sites(&c),
-			     plan->n_sites, plan->path, kernel__attach_name(k));
-	return err;
+	err = tables_fill(&tables, &set);
+	if (err)
+		return err;
+	err = a->loaded->multi ? attach_links(a, &set, &a->libs[n].links)
+			       : attach_perf(a, &set, background, &a->libs[n].perf);
+	if (err)
+		return err;
+	if (background)
+		diag_info("attaching %u probes to %s; compilers that use it meanwhile wait for 3 s "
+			  "at most, and are late then",
+			  attach_set__sites(&set), plan->path);
+	else
+		diag_verbose("attached %u of %u probes to %s by %s", attach_set__sites(&set),
+			     plan->n_sites, plan->path, attachments__kind(a));
+	return 0;
 }
 
-/* A failure uses the number up: what was filled in for it would speak for the next library. */
-int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
-		   uint8_t *lib)
+/* The lowest free number from `least` on, or WIRE_MAX_LIBS. */
+static unsigned int take_number(struct attachments *a, unsigned int least)
 {
-	unsigned int n = __atomic_fetch_add(&k->n_libs, 1, __ATOMIC_RELAXED);
+	unsigned int n = least;
+
+	while (n < WIRE_MAX_LIBS && __atomic_exchange_n(&a->libs[n].taken, true, __ATOMIC_ACQUIRE))
+		n++;
+	return n;
+}
+
+static void explain(const struct attachments *a, const struct plan *plan, int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		privilege_explain("attach", !a->loaded->multi);
+	else if (err == -ESTALE)
+		diag_verbose("%s was changed after it was opened", plan->path);
+	else if (err == -EINTR)
+		diag_error("gave up attaching to %s: interrupted", plan->path);
+	else
+		diag_error("cannot attach to %s: %s", plan->path, strerror(-err));
+}
+
+void attachments__begin_recording(struct attachments *a)
+{
+	a->recording = true;
+}
+
+static void release(struct attachments *a, uint8_t lib);
+
+int attachments__attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
+			unsigned int least, uint8_t *lib)
+{
+	unsigned int n = take_number(a, least);
 	int err;
 
-	if (n >= WIRE_MAX_LIBS) {
-		k->n_libs = WIRE_MAX_LIBS;
+	if (n >= WIRE_MAX_LIBS)
 		return diag_error_r(-ENOSPC, "cannot attach to %s: too many toolchains at once",
 				    plan->path);
-	}
-	err = attach(k, plan, filter, n);
-	/* A deleted library can be reached only as long as its process lives. */
-	if ((err == -EPERM || err == -EACCES) && !faccessat(AT_FDCWD, plan->path, R_OK, AT_EACCESS))
-		privilege_explain("attach", !k->multi);
-	else if (err)
-		diag_error("cannot attach to %s: %s", plan->path, strerror(-err));
+	err = attach(a, plan, filter, n);
 	if (err) {
-		kernel__detach(k, (uint8_t)n);
+		explain(a, plan, err);
+		attachments__begin_detach(a, (uint8_t)n);
+		release(a, (uint8_t)n);
 		return err;
 	}
 	*lib = (uint8_t)n;
 	return 0;
 }
 
-int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
-			const struct plan_hits *hits)
+int attachments__attach_hits(struct attachments *a, uint8_t lib, const struct plan *plan,
+			     const struct plan_hits *hits)
 {
-	struct choice c = {.plan = plan, .lib = lib};
-	int err = probes__attach_hits(k->libs[lib], k->progs[WIRE_ROLE_HIT], &c, hits);
+	struct attach_set set = {.plan = plan, .lib = lib};
+	int err =
+		links__attach_hits(a->libs[lib].links, a->loaded->progs[WIRE_ROLE_HIT], &set, hits);
 
 	if (err == -EPERM || err == -EACCES)
 		privilege_explain("attach", false);
@@ -114,46 +196,114 @@ int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
 	return err;
 }
 
-void kernel__detach(struct kernel *k, uint8_t lib)
+int attachments__progress(struct attachments *a, uint8_t lib, uint64_t *begun_ns, uint64_t *done_ns)
 {
-	if (!k->multi)
+	struct perf_probes *perf = a->libs[lib].perf;
+	struct perf_progress p;
+
+	if (!perf || a->libs[lib].leaving)
+		return -ENODATA;
+	perf_probes__progress(perf, &p);
+	*begun_ns = p.begun_ns;
+	*done_ns = p.done_ns;
+	return p.err;
+}
+
+void attachments__stop(struct attachments *a)
+{
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++) {
+		struct perf_probes *perf = a->libs[i].perf;
+		struct perf_progress p;
+
+		if (!perf)
+			continue;
+		perf_probes__stop(perf);
+		perf_probes__progress(perf, &p);
+		if (p.n_attached < p.n_sites && !a->libs[i].leaving)
+			diag_warn(
+				"only %u of %u probes of a library were attached, those of ends "
+				"first: queries are missing; begin to record before its compilers "
+				"run, with its rustc in the PATH",
+				p.n_attached, p.n_sites);
+	}
+}
+
+struct links *attachments__links(struct attachments *a, uint8_t lib)
+{
+	struct links *links = a->libs[lib].leaving ? NULL : a->libs[lib].links;
+
+	return links__are_governed(links) ? links : NULL;
+}
+
+uint32_t attachments__sites(const struct attachments *a, uint8_t lib)
+{
+	return links__sites(a->libs[lib].links);
+}
+
+const char *attachments__kind(const struct attachments *a)
+{
+	return a->loaded->multi ? "uprobe_multi" : "perf events";
+}
+
+/* ---- Detaching ------------------------------------------------------------------------------- */
+
+void attachments__begin_detach(struct attachments *a, uint8_t lib)
+{
+	links__begin_free(a->libs[lib].links);
+	perf_probes__begin_free(a->libs[lib].perf);
+	a->libs[lib].leaving = true;
+}
+
+static void take_away(struct attachment *lib)
+{
+	links__free(take_ptr(lib->links));
+	perf_probes__free(take_ptr(lib->perf));
+}
+
+/* The number may be taken again as soon as this returns. */
+static void give_number_back(struct attachments *a, uint8_t lib)
+{
+	const struct tables tables = tables_of(a);
+
+	tables_clear(&tables, lib);
+	a->libs[lib].leaving = false;
+	a->libs[lib].released = false;
+	__atomic_store_n(&a->libs[lib].taken, false, __ATOMIC_RELEASE);
+}
+
+/* While perf events are still being removed, do not wait: a later call gives the number back. */
+static void release(struct attachments *a, uint8_t lib)
+{
+	struct attachment *l = &a->libs[lib];
+
+	l->released = l->leaving && !perf_probes__are_gone(l->perf);
+	if (l->released)
 		return;
-	probes__free(take_ptr(k->libs[lib]));
-	units__free(take_ptr(k->units[lib]));
-	k->fixed_sites[lib] = 0;
+	take_away(l);
+	give_number_back(a, lib);
 }
 
-struct units *kernel__units(struct kernel *k, uint8_t lib)
+void attachments__detach(struct attachments *a, uint8_t lib)
 {
-	return k->units[lib];
+	if (a->loaded->multi)
+		take_away(&a->libs[lib]);
 }
 
-uint32_t kernel__sites(const struct kernel *k, uint8_t lib)
+void attachments__release(struct attachments *a, uint8_t lib)
 {
-	return k->fixed_sites[lib] + units__sites(k->units[lib]);
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
+		if (a->libs[i].released)
+			release(a, (uint8_t)i);
+	/* A budget needs links, so no budget knows the numbers of perf events. */
+	if (lib >= WIRE_WATCHED_LIBS || !a->loaded->multi)
+		release(a, lib);
+	else
+		attachments__detach(a, lib);
 }
 
-void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted)
-{
-	k->skel->bss->watched[WIRE_WATCHED(lib, query)].counted = counted;
-}
+/* ---- The end --------------------------------------------------------------------------------- */
 
-/*
- * The clock is read here and not before: a start reads it, then asks whether it is to be counted.
- * One that was not told so yet must have an earlier time, and the fence is for that.
- */
-void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query)
-{
-	__sync_synchronize();
-	k->skel->bss->watched[WIRE_WATCHED(lib, query)].lapsed_ns = clock_ns(CLOCK_MONOTONIC);
-}
-
-const char *kernel__attach_name(const struct kernel *k)
-{
-	return k->multi ? "uprobe_multi" : "perf events";
-}
-
-/* Returns once every copy of the pipe's other end is closed: the process that had it is gone. */
+/* Return once every copy of the pipe's other end is closed: the process that had it is gone. */
 static void wait_for_exit(int pipe_end)
 {
 	char byte;
@@ -163,8 +313,8 @@ static void wait_for_exit(int pipe_end)
 }
 
 /*
- * Somebody may wait for the end of a pipe, or for a lock, that we were started with. What is ours
- * is closed on exec, so the rest is theirs.
+ * Another process may wait for the end of a pipe, or for a lock, that we inherited. Descriptors of
+ * our own are closed on exec, so all others are inherited.
  */
 static void close_inherited(void)
 {
@@ -180,11 +330,11 @@ static void close_inherited(void)
 }
 
 /*
- * Leave the slow removal of perf events to a child that owns nothing else of ours: no terminal, no
- * pipe that somebody waits on. Whoever closes an event last removes it, so the child waits until
- * we have exited; it ends as soon as the kernel is done.
+ * Leave the slow removal of perf events to a child that holds nothing else of ours: no terminal,
+ * and no pipe that another process waits for. The last process that closes an event removes it, so
+ * the child waits until we have exited. It ends as soon as the kernel is done.
  */
-static void detach_in_background(struct kernel *k)
+static void detach_in_background(struct attachments *a)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), alive[2];
 	pid_t pid = null < 0 || pipe2(alive, O_CLOEXEC) ? -1 : fork();
@@ -196,36 +346,44 @@ static void detach_in_background(struct kernel *k)
 			dup2(null, fd);
 		close_inherited();
 		wait_for_exit(alive[0]);
-		for (unsigned int i = 0; i < k->n_libs; i++)
-			probes__free(k->libs[i]);
+		for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
+			perf_probes__free(a->libs[i].perf);
 		_exit(0);
 	}
 	/* alive[1] stays open for as long as we live. */
-	k->owned_elsewhere = pid > 0;
+	a->owned_elsewhere = pid > 0;
 }
 
-/* All at once: see probes__begin_free(). */
-void kernel__begin_free(struct kernel *k)
+void attachments__begin_free(struct attachments *a)
 {
-	if (k->skel && k->skel->bss)
-		k->skel->bss->enabled = 0;
-	for (unsigned int i = 0; i < k->n_libs && k->multi; i++) {
-		probes__begin_free(k->libs[i]);
-		units__begin_free(k->units[i]);
-	}
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
+		links__begin_free(a->libs[i].links);
 }
 
-void kernel__free_probes(struct kernel *k)
+static bool has_perf(const struct attachments *a)
 {
-	kernel__begin_free(k);
-	if (!k->multi && k->n_libs)
-		detach_in_background(k);
-	/* Even disabling a perf event waits for its removal: the child's to do, then. */
-	for (unsigned int i = 0; i < k->n_libs; i++) {
-		if (k->owned_elsewhere)
-			probes__abandon(k->libs[i]);
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
+		if (a->libs[i].perf)
+			return true;
+	return false;
+}
+
+/* Even disabling a perf event waits for its removal, so all of that is left to the child. */
+void attachments__free(struct attachments *a)
+{
+	if (!a)
+		return;
+	attachments__begin_free(a);
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
+		perf_probes__stop(a->libs[i].perf);
+	if (has_perf(a))
+		detach_in_background(a);
+	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++) {
+		links__free(a->libs[i].links);
+		if (a->owned_elsewhere)
+			perf_probes__abandon(a->libs[i].perf);
 		else
-			probes__free(k->libs[i]);
-		units__free(k->units[i]);
+			perf_probes__free(a->libs[i].perf);
 	}
+	free(a);
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/kernel_load.h"
+
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -7,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/diag.h"
-#include "capture/kernel_state.h"
 #include "capture/privilege.h"
+#include "capture/uprobe_multi.h"
 
 /* The kernel's PROC_PID_INIT_INO. */
 #define FIRST_PID_NAMESPACE 0xeffffffcu
@@ -31,43 +34,42 @@ static bool may_pass(const struct filter *f, enum filter_class class)
 }
 
 /*
- * Which program is for the sites of each role: none for those that no plan has one of that passes
- * the filter. Starts and ends of queries always have one, as the probes' cost is measured with
- * them.
+ * Choose the program for the sites of each role: none if no site of the role can pass the filter.
+ * Starts and ends of queries always have one, as the cost of probes is measured with them.
  */
-static void list_programs(struct kernel *k, const struct kernel_options *opt)
+static void list_programs(struct loaded *l, const struct kernel_options *opt)
 {
 	const struct filter *f = opt->filter;
-	struct bpf_program *site = k->skel->progs.qprof_site,
-			   *label = k->skel->progs.qprof_label_site;
+	struct bpf_program *site = l->skel->progs.qprof_site,
+			   *label = l->skel->progs.qprof_label_site;
 	bool hashing = may_pass(f, FILTER_HASHING);
 	bool queries = hashing || may_pass(f, FILTER_QUERY);
 	bool about_query = may_pass(f, FILTER_BLOCKED) || may_pass(f, FILTER_LOAD);
-	bool guards =
-		hashing || about_query || may_pass(f, FILTER_ACTIVITY) || may_pass(f, FILTER_TOLD);
+	bool guards = hashing || about_query || may_pass(f, FILTER_ACTIVITY) ||
+		      may_pass(f, FILTER_DYNAMIC);
 	bool timers = may_pass(f, FILTER_TIMER);
 
-	k->progs[WIRE_ROLE_START] = site;
-	k->progs[WIRE_ROLE_START_BODY] = site;
-	k->progs[WIRE_ROLE_END] = site;
-	k->progs[WIRE_ROLE_CAUGHT] = site;
-	k->progs[WIRE_ROLE_WRAPPER] = queries ? site : NULL;
-	k->progs[WIRE_ROLE_REQUEST] = queries && opt->callers ? site : NULL;
-	k->progs[WIRE_ROLE_IDENTIFY] = queries ? site : NULL;
-	k->progs[WIRE_ROLE_GUARD] = guards ? label : NULL;
-	k->progs[WIRE_ROLE_GUARD_QUERY] = about_query ? site : NULL;
-	k->progs[WIRE_ROLE_GUARD_CALLED] = may_pass(f, FILTER_LOAD) ? site : NULL;
-	k->progs[WIRE_ROLE_GUARD_END] = guards ? site : NULL;
-	k->progs[WIRE_ROLE_TIMER] = timers ? label : NULL;
-	k->progs[WIRE_ROLE_TIMER_END] = timers ? site : NULL;
-	k->progs[WIRE_ROLE_HIT] = wants_hits(opt) ? site : NULL;
+	l->progs[WIRE_ROLE_START] = site;
+	l->progs[WIRE_ROLE_START_BODY] = site;
+	l->progs[WIRE_ROLE_END] = site;
+	l->progs[WIRE_ROLE_CAUGHT] = site;
+	l->progs[WIRE_ROLE_WRAPPER] = queries ? site : NULL;
+	l->progs[WIRE_ROLE_REQUEST] = queries && opt->callers ? site : NULL;
+	l->progs[WIRE_ROLE_IDENTIFY] = queries ? site : NULL;
+	l->progs[WIRE_ROLE_GUARD] = guards ? label : NULL;
+	l->progs[WIRE_ROLE_GUARD_QUERY] = about_query ? site : NULL;
+	l->progs[WIRE_ROLE_GUARD_CALLED] = may_pass(f, FILTER_LOAD) ? site : NULL;
+	l->progs[WIRE_ROLE_GUARD_END] = guards ? site : NULL;
+	l->progs[WIRE_ROLE_TIMER] = timers ? label : NULL;
+	l->progs[WIRE_ROLE_TIMER_END] = timers ? site : NULL;
+	l->progs[WIRE_ROLE_HIT] = wants_hits(opt) ? site : NULL;
 	bpf_program__set_autoload(label, guards || timers);
 }
 
-/* Not worth a recording: what cannot be had is told, and left out. */
-static void tell_no_switches(int err)
+/* A recording without times off the CPU is better than none. */
+static void warn_no_switches(int err)
 {
-	diag_warn("cannot tell when threads are off the CPU: %s; recording goes on without",
+	diag_warn("cannot record when threads are off the CPU: %s; recording goes on without",
 		  err == -ESRCH || err == -ENOENT ? "this kernel describes no sched_switch"
 						  : strerror(-err));
 }
@@ -78,34 +80,36 @@ static int explain_load(int err)
 		return diag_error_r(
 			-ENOENT, "cannot load: this kernel has no BTF (/sys/kernel/btf/vmlinux); "
 				 "use one built with CONFIG_DEBUG_INFO_BTF=y");
-	/* EACCES is the verifier's word, not a missing capability's. */
+	/* EACCES comes from the verifier, not from a missing capability. */
 	if (err == -EPERM)
 		privilege_explain("load the BPF programs", 0);
 	else if (err == -ENOMEM)
 		diag_error("cannot load: out of memory; try a smaller --ring-size");
 	else
 		diag_error("cannot load the BPF programs: %s; run again with -vv for the "
-			   "kernel's own words, and see \"qprof-bpf doctor\"",
+			   "kernel's messages, and see \"qprof-bpf doctor\"",
 			   strerror(-err));
 	return err;
 }
 
-static int choose_attach(struct kernel *k, enum kernel_attach attach, bool hits)
+static int choose_attach(struct loaded *l, const struct kernel_options *opt)
 {
-	const char *leave_out = hits	      ? "leave query-cache-hit out of --events"
-				: k->governed ? "leave out --budget"
-					      : "use --attach perf";
-	bool have = attach != KERNEL_ATTACH_PERF && probes_have_multi();
+	enum kernel_attach attach = opt->attach;
+	bool hits = wants_hits(opt), governed = opt->governed;
+	const char *leave_out = hits	   ? "leave query-cache-hit out of --events"
+				: governed ? "leave out --budget"
+					   : "use --attach perf";
+	bool have = attach != KERNEL_ATTACH_PERF && uprobe_multi_is_available();
 
-	k->multi = have;
+	l->multi = have;
 	if (hits && !have && attach == KERNEL_ATTACH_PERF)
 		return diag_error_r(-EINVAL, "query-cache-hit needs thousands of probes, more than "
 					     "perf events can be; leave out --attach perf");
-	if (k->governed && !have && attach == KERNEL_ATTACH_PERF)
+	if (governed && !have && attach == KERNEL_ATTACH_PERF)
 		return diag_error_r(-EINVAL,
 				    "no budget can be kept with perf events, which take up "
 				    "to a second each to remove; leave out --attach perf");
-	if ((hits || k->governed || attach == KERNEL_ATTACH_MULTI) && !have) {
+	if ((hits || governed || attach == KERNEL_ATTACH_MULTI) && !have) {
 		char missing[128];
 
 		if (privilege_missing(privilege_effective(), 0, missing, sizeof(missing))) {
@@ -120,69 +124,119 @@ static int choose_attach(struct kernel *k, enum kernel_attach attach, bool hits)
 	return 0;
 }
 
-static int load_with(struct kernel *k, const struct kernel_options *opt, bool switches)
+/*
+ * `switches`: with on_switch(), or with the program that takes its place where off-CPU time is not
+ * wanted.
+ */
+static int load_with(struct loaded *l, const struct kernel_options *opt, bool switches)
 {
-	k->skel = qprof_bpf__open();
-	if (!k->skel)
+	l->skel = qprof_bpf__open();
+	if (!l->skel)
 		return -errno;
-	list_programs(k, opt);
-	bpf_program__set_autoload(k->skel->progs.on_switch, switches);
-	if (k->multi) {
-		int type = probes_multi_attach_type();
+	list_programs(l, opt);
+	bpf_program__set_autoload(l->skel->progs.on_switch, switches && opt->off_cpu);
+	bpf_program__set_autoload(l->skel->progs.on_last_switch,
+				  switches && !opt->off_cpu && !opt->only_open);
+	if (l->multi) {
+		int type = uprobe_multi_attach_type();
 
-		bpf_program__set_expected_attach_type(k->skel->progs.qprof_site, type);
-		bpf_program__set_expected_attach_type(k->skel->progs.qprof_label_site, type);
+		bpf_program__set_expected_attach_type(l->skel->progs.qprof_site, type);
+		bpf_program__set_expected_attach_type(l->skel->progs.qprof_label_site, type);
 	}
-	bpf_program__set_autoload(k->skel->progs.show_open, opt->only_open);
-	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)opt->ring_bytes);
-	/* Early enough that the reader finds room to be slow in. */
-	k->skel->rodata->knobs.wakeup_bytes = (uint32_t)(opt->ring_bytes / 8);
-	k->skel->rodata->knobs.callers = opt->callers;
-	k->skel->rodata->knobs.silent = opt->only_open;
-	k->skel->rodata->knobs.governed = opt->governed;
-	return qprof_bpf__load(k->skel);
+	bpf_program__set_autoload(l->skel->progs.show_open, opt->only_open);
+	bpf_map__set_max_entries(l->skel->maps.ring, (uint32_t)opt->ring_bytes);
+	/* Early enough to leave room while the reader is slow. */
+	l->skel->rodata->knobs.wakeup_bytes = (uint32_t)(opt->ring_bytes / 8);
+	l->skel->rodata->knobs.callers = opt->callers;
+	l->skel->rodata->knobs.silent = opt->only_open;
+	l->skel->rodata->knobs.governed = opt->governed;
+	return qprof_bpf__load(l->skel);
 }
 
 /*
- * A program whose tracepoint the kernel does not know keeps all of them from being loaded. To ask
- * first would be to read the kernel's types twice, which takes longer than to verify a program.
+ * If the kernel lacks the tracepoint of one program, no program loads. Checking first would read
+ * the kernel's types twice, which takes longer than verifying a program.
  */
-static int load(struct kernel *k, const struct kernel_options *opt)
+static int load(struct loaded *l, const struct kernel_options *opt)
 {
-	int err = load_with(k, opt, opt->off_cpu), why = err;
+	int err = load_with(l, opt, true), why = err;
 
-	if (err && opt->off_cpu) {
-		qprof_bpf__destroy(take_ptr(k->skel));
-		err = load_with(k, opt, false);
-		if (!err)
-			tell_no_switches(why);
+	if (err) {
+		qprof_bpf__destroy(take_ptr(l->skel));
+		err = load_with(l, opt, false);
+		if (!err && opt->off_cpu)
+			warn_no_switches(why);
 	}
 	return err ? explain_load(err) : 0;
 }
 
-/* The life of processes; the probes come with each library, flush_all is read when asked. */
-static int attach_lifecycle(struct kernel *k)
+/* A type that this kernel lacks costs a feature, not the recording. */
+static void warn_missing(struct loaded *l)
 {
-	struct qprof_bpf *s = k->skel;
+	static const struct {
+		uint32_t bit;
+		const char *without;
+	} features[] = {
+		{WIRE_MISSING_ARGUMENTS, "command lines of processes; crates have no names"},
+		{WIRE_MISSING_LAST_THREAD, "the end of a process whose first thread ends early"},
+		{WIRE_MISSING_STATUS, "exit statuses; all are recorded as 0"},
+		{WIRE_MISSING_STACKS, "which stack a query runs on; a query left by a panic on "
+				      "another stack may seem to run on"},
+	};
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(l->skel->progs.find_missing), &run)) {
+		diag_verbose("cannot ask the kernel half what this kernel lacks: %s",
+			     strerror(errno));
+		return;
+	}
+	for (size_t i = 0; i < sizeof(features) / sizeof(*features); i++)
+		if (l->skel->bss->missing & features[i].bit)
+			diag_warn("this kernel's types lack %s", features[i].without);
+}
+
+/* The kernel runs the programs of a tracepoint in the order in which they were attached. */
+static int attach_twice(const struct bpf_program *first, struct bpf_link **first_link,
+			const struct bpf_program *again, struct bpf_link **again_link)
+{
+	*first_link = bpf_program__attach(first);
+	if (!*first_link)
+		return -errno;
+	*again_link = bpf_program__attach(again);
+	return *again_link ? 0 : -errno;
+}
+
+/* Follow the life of processes. Probes are attached per library, flush_all by kernel.c. */
+static int attach_lifecycle(struct loaded *l)
+{
+	struct qprof_bpf *s = l->skel;
+	int err;
 
 	if (bpf_program__autoload(s->progs.on_switch)) {
 		s->links.on_switch = bpf_program__attach(s->progs.on_switch);
 		if (!s->links.on_switch)
-			tell_no_switches(-errno);
+			warn_no_switches(-errno);
 	}
+	if (bpf_program__autoload(s->progs.on_last_switch))
+		s->links.on_last_switch = bpf_program__attach(s->progs.on_last_switch);
 
-	s->links.on_fork = bpf_program__attach(s->progs.on_fork);
-	s->links.on_exec = bpf_program__attach(s->progs.on_exec);
-	s->links.on_exit = bpf_program__attach(s->progs.on_exit);
-	if (s->links.on_fork && s->links.on_exec && s->links.on_exit)
+	err = attach_twice(s->progs.on_fork, &s->links.on_fork, s->progs.on_fork_again,
+			   &s->links.on_fork_again);
+	if (!err)
+		err = attach_twice(s->progs.on_exec, &s->links.on_exec, s->progs.on_exec_again,
+				   &s->links.on_exec_again);
+	if (!err)
+		err = attach_twice(s->progs.on_exit, &s->links.on_exit, s->progs.on_exit_again,
+				   &s->links.on_exit_again);
+	if (!err)
 		return 0;
-	return diag_error_r(-errno,
+	return diag_error_r(err,
 			    "cannot follow processes: %s; see whether another tracer "
 			    "holds the sched tracepoints",
-			    strerror(errno));
+			    strerror(-err));
 }
 
-/* What would fail later, with a worse explanation, or would find nothing. */
+/* Conditions that would fail later with a worse message, or would record nothing. */
 static int check_surroundings(const struct kernel_options *opt)
 {
 	bool perf = opt->attach == KERNEL_ATTACH_PERF;
@@ -193,7 +247,7 @@ static int check_surroundings(const struct kernel_options *opt)
 		privilege_explain("attach", perf);
 		return -EPERM;
 	}
-	/* The kernel half knows processes by the numbers that the first namespace has for them. */
+	/* The kernel half knows processes by their numbers in the first namespace. */
 	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != FIRST_PID_NAMESPACE)
 		return diag_error_r(-ENOTSUP,
 				    "cannot follow processes from inside a container with "
@@ -202,15 +256,27 @@ static int check_surroundings(const struct kernel_options *opt)
 	return 0;
 }
 
-int kernel__load(struct kernel *k, const struct kernel_options *opt)
+int loaded__init(struct loaded *l, const struct kernel_options *opt)
 {
 	int err;
 
+	*l = (struct loaded){0};
 	libbpf_set_print(print_libbpf);
 	err = check_surroundings(opt);
 	if (!err)
-		err = choose_attach(k, opt->attach, wants_hits(opt));
+		err = choose_attach(l, opt);
 	if (!err)
-		err = load(k, opt);
-	return err ?: attach_lifecycle(k);
+		err = load(l, opt);
+	if (!err) {
+		warn_missing(l);
+		err = attach_lifecycle(l);
+	}
+	if (err)
+		loaded__clear(l);
+	return err;
+}
+
+void loaded__clear(struct loaded *l)
+{
+	qprof_bpf__destroy(take_ptr(l->skel));
 }

@@ -1,52 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The compilers' libraries that a session knows: each is planned and attached to once. A library is
- * one inode, which is what the kernel probes: it may have several paths, by a hard link, a bind
- * mount, another process's root. Probed twice, it would count double.
+ * The compilers' libraries of a session. Each is planned and attached to once. A library is one
+ * inode, as the kernel probes inodes. It may have several paths: by a hard link, a bind mount, the
+ * root of another process, an overlay. Probed twice, it would count double.
+ *
+ * A library that is written to is detached, and planned anew when a compiler next maps it.
+ *
+ * A library is foreign if the process that brought it, or else its owner, is neither root nor the
+ * invoking user. A quota bounds what such a user can make us spend. Libraries that no compiler uses
+ * make room for others.
  */
 #ifndef QPROF_CAPTURE_LIBRARIES_H
 #define QPROF_CAPTURE_LIBRARIES_H
 
 #include "capture/kernel.h"
+#include "capture/library_table.h"
+#include "plan/library/file.h"
 
-/* What to do with a library's plan: attach to it. 0 or a negative errno, after an error line. */
-typedef int (*libraries_attach_fn)(void *ctx, const struct plan *plan);
+/*
+ * A followed process uses this file; `pid` is 0 if the process waits and has not run any code of
+ * it. `file` is NULL if the process cannot be read, so that it may use any library.
+ */
+typedef void (*libraries_user_fn)(void *arg, pid_t pid, const struct library_file *file);
+
+struct libraries_ops {
+	/* Attach to a library by its plan; *lib is its number. 0 or a negative errno, after an
+	 * error line. -ESTALE, without a line: the file is not what was planned. After an error a
+	 * *lib that was set is taken, and must be detached and released. */
+	int (*attach)(void *ctx, const struct plan *plan, bool foreign, uint8_t *lib);
+	/* Take its probes away, without waiting for that. Its number stays taken. */
+	void (*detach)(void *ctx, uint8_t lib);
+	/* No record or stack has this number any more. */
+	void (*release)(void *ctx, uint8_t lib);
+	/* Call `fn` for all processes that use a library and are followed, or soon will be. */
+	int (*each_user)(void *ctx, libraries_user_fn fn, void *arg);
+	bool (*follows)(void *ctx, pid_t pid);
+	/* The inode that the kernel probes for an open file (capture/real_inode.h); 0: unknown.
+	 * May be NULL: device and inode number identify a file then. */
+	uint64_t (*inode)(void *ctx, int fd);
+	/* The plans that are attached come with the library's cache hits (plan->hits). */
+	bool hits;
+};
 
 struct libraries;
 
-/* Where one stands. */
-struct library_state {
-	bool planned;	      /* and attached to, or failed; else it is being planned */
-	int err;	      /* why it could not be attached to, or 0 */
-	uint64_t attached_ns; /* CLOCK_MONOTONIC; its probes were there from then on */
-};
+/*
+ * `ops` are copied; plans are made in the background, at this nice value. 0 or a negative errno;
+ * prints nothing.
+ */
+int libraries__new(const struct libraries_ops *ops, void *ctx, int nice, struct libraries **out);
 
 /*
- * `attach` is given each library that was planned, and `ctx`; what is planned in the background is
- * planned at this nice value. 0 or a negative errno; prints nothing.
+ * Plan and attach to a library, unless that was done before. Prints on failure. A library that
+ * failed is not tried again until it changes: the same error is returned, and nothing is printed. A
+ * process of `user` brought the library.
  */
-int libraries__new(libraries_attach_fn attach, void *ctx, int nice, struct libraries **out);
+int libraries__add(struct libraries *l, const struct library_file *file, uid_t user);
 
 /*
- * Plan and attach to the library at `path`, unless that was done before. Prints on failure; one
- * that failed is not tried again, and the same error is returned without a word.
+ * Begin the same, in the background. -EDQUOT: its user has LIBRARIES_PER_USER in use already.
+ * -EAGAIN: that is unknown at the moment; call again. -ENOMEM.
  */
-int libraries__add(struct libraries *l, const char *path);
+int libraries__expect(struct libraries *l, const struct library_file *file, uid_t user);
 
-/* Begin the same, in the background. */
-void libraries__expect(struct libraries *l, const char *path);
+/*
+ * The state of a library. -ENOENT: it was not added, or has changed since. A library that has
+ * changed is detached, which is printed.
+ */
+int libraries__look(struct libraries *l, const struct library_file *file,
+		    struct library_state *state);
 
-/* What came of it so far; -ENOENT, or another errno, if nobody asked for it. Prints nothing. */
-int libraries__look(const struct libraries *l, const char *path, struct library_state *state);
+/*
+ * As libraries__look(), by the inode's numbers as the kernel recorded them. -ENOENT also where
+ * these differ from those of stat(2), as on Btrfs.
+ */
+int libraries__look_inode(const struct libraries *l, dev_t dev, ino_t ino,
+			  struct library_state *state);
 
 /* Polls readable when libraries__settle() has something to do. */
 int libraries__fd(const struct libraries *l);
 
-/* Attach to what has been planned meanwhile; errors are printed and kept with the library. */
+/*
+ * Attach to libraries whose plan is made, detach libraries that were written to, and begin other
+ * plans. Errors are printed and kept with the library. To be called often, after each drain.
+ */
 void libraries__settle(struct libraries *l);
 
-/* Attached to. */
+/* The number of libraries that are attached to. */
 unsigned int libraries__attached(const struct libraries *l);
+
+/* Compilers whose library was written to while they ran: the rest of each is missing. */
+uint64_t libraries__cut_off(const struct libraries *l);
 
 void libraries__free(struct libraries *l);
 DEFINE_CLEANUP(struct libraries, libraries__free)

@@ -8,31 +8,34 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 
-#include "plan/find.h"
+#include "plan/library/find.h"
 
 /*
- * Powers of two; an exec of a compiler makes some 20 records of 100 bytes, and we are told of every
- * exec on the machine, while we may be attaching to a library. The smaller one is less than the 516
- * KiB for each CPU that a user without CAP_IPC_LOCK has by default.
+ * Pages, powers of two. An exec of a compiler makes some 20 records of 100 bytes, and every exec on
+ * the machine is reported, even while a library is being attached to. LEAST_PAGES is less than the
+ * 516 KiB for each CPU that a user without CAP_IPC_LOCK has by default.
  */
 #define LEAST_PAGES 64
 #define MOST_PAGES  256
-#define ALL_PAGES   8192 /* of many CPUs, each has less to tell */
+#define ALL_PAGES   8192 /* of all CPUs together: with many CPUs, each one has fewer records */
 
 struct cpu_ring {
 	int fd;
-	struct perf_event_mmap_page *page; /* and the data behind it; or NULL */
+	struct perf_event_mmap_page *page; /* followed by the data; or NULL */
 };
 
 struct mappings {
+	struct execs *execs; /* used in place of the rings */
+	int refused;	     /* the error that refused the rings, or 0 */
 	int epoll;
 	size_t page_size;
 	size_t data_pages; /* of each ring; a power of two */
 	int n;
-	uint64_t lost;	    /* behind a record that made no sense */
-	uint64_t forgotten; /* that were lost before it mattered */
+	uint64_t lost;	    /* records behind an invalid record */
+	uint64_t forgotten; /* records that were lost before the first followed process */
 	struct cpu_ring rings[];
 };
 
@@ -54,7 +57,7 @@ struct sample_id {
 	uint64_t time;
 };
 
-/* What read(2) gives. */
+/* The result of read(2). */
 struct event_counts {
 	uint64_t value;
 	uint64_t lost;
@@ -77,7 +80,8 @@ static int open_event(int cpu)
 		.mmap = 1,
 		.mmap2 = 1,
 		.watermark = 1,
-		.wakeup_watermark = 1, /* bytes: at once. Only samples would count as events */
+		.wakeup_watermark =
+			1, /* in bytes: wake at once. As events, only samples would count */
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
@@ -86,7 +90,7 @@ static int open_event(int cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A CPU that is not there has no programs either. */
+/* An absent CPU runs no programs, so it needs no ring. */
 static int open_ring(struct mappings *m, int cpu)
 {
 	int fd = open_event(cpu);
@@ -120,8 +124,8 @@ static int map_rings(struct mappings *m, size_t data_pages)
 }
 
 /*
- * As large as may be, and all alike: what may be locked is counted for all CPUs together, so that
- * larger ones of the first would leave nothing to the last.
+ * Make all rings as large as possible and of one size: the limit of locked memory counts all CPUs
+ * together, so larger rings for the first CPUs would leave nothing for the last.
  */
 static int map_largest(struct mappings *m)
 {
@@ -147,14 +151,23 @@ static int watch_rings(struct mappings *m)
 	return 0;
 }
 
-int mappings__open(struct mappings **out)
+static struct mappings *new_mappings(int cpus)
+{
+	struct mappings *m = calloc(1, sizeof(*m) + (size_t)cpus * sizeof(m->rings[0]));
+
+	if (m)
+		m->epoll = -1;
+	return m;
+}
+
+static int open_rings(struct mappings **out)
 {
 	int cpus = libbpf_num_possible_cpus(), err = 0;
 	_mappings_ struct mappings *m = NULL;
 
 	if (cpus < 0)
 		return cpus;
-	m = calloc(1, sizeof(*m) + (size_t)cpus * sizeof(m->rings[0]));
+	m = new_mappings(cpus);
 	if (!m)
 		return -ENOMEM;
 	m->page_size = (size_t)sysconf(_SC_PAGESIZE);
@@ -173,14 +186,44 @@ int mappings__open(struct mappings **out)
 	return 0;
 }
 
+int mappings__try_rings(void)
+{
+	_mappings_ struct mappings *m = NULL;
+
+	return open_rings(&m);
+}
+
+int mappings__open(struct look *look, struct mappings **out)
+{
+	int refused = open_rings(out), err;
+	_mappings_ struct mappings *m = NULL;
+
+	if (!refused)
+		return 0;
+	m = new_mappings(0);
+	if (!m)
+		return -ENOMEM;
+	m->refused = refused;
+	err = execs__open(look, &m->execs);
+	if (err)
+		return err;
+	*out = take_ptr(m);
+	return 0;
+}
+
+int mappings__refused(const struct mappings *m)
+{
+	return m->refused;
+}
+
 int mappings__fd(const struct mappings *m)
 {
-	return m->epoll;
+	return m->execs ? execs__fd(m->execs) : m->epoll;
 }
 
 struct reading {
 	struct mappings *m;
-	mappings_fn fn;
+	mapped_fn fn;
 	void *ctx;
 };
 
@@ -188,16 +231,20 @@ static int on_mmap(const struct reading *g, const char *bytes, size_t size)
 {
 	size_t fixed = sizeof(struct mmap2_record), end = size - sizeof(struct sample_id);
 	const char *name = bytes + fixed;
+	struct mapped_library library = {.path = name};
+	struct mmap2_record record;
 	struct sample_id id;
-	uint32_t pid;
 
 	if (size < fixed + sizeof(id) || !memchr(name, '\0', end - fixed))
 		return 0;
 	if (!plan_find__is_library(name))
 		return 0;
-	memcpy(&pid, bytes + offsetof(struct mmap2_record, pid), sizeof(pid));
+	memcpy(&record, bytes, fixed);
 	memcpy(&id, bytes + end, sizeof(id));
-	return g->fn(g->ctx, (pid_t)pid, name, id.time);
+	library.time_ns = id.time;
+	library.dev = makedev(record.maj, record.min);
+	library.ino = record.ino;
+	return g->fn(g->ctx, (pid_t)record.pid, &library);
 }
 
 static int on_record(const struct reading *g, const char *bytes, size_t size)
@@ -210,7 +257,7 @@ static int on_record(const struct reading *g, const char *bytes, size_t size)
 	return 0;
 }
 
-/* Copied out, as a record may go round the ring's end. */
+/* Copy the record, as it may wrap around the end of the ring. */
 static size_t copy_record(const struct mappings *m, const struct cpu_ring *r, uint64_t at,
 			  char *bytes)
 {
@@ -219,7 +266,7 @@ static size_t copy_record(const struct mappings *m, const struct cpu_ring *r, ui
 	struct perf_event_header header;
 	size_t from = at % ring, first;
 
-	/* Records are aligned to 8 bytes, as long as a header: that is in one piece. */
+	/* Records are aligned to 8 bytes, the size of a header, so a header never wraps around. */
 	memcpy(&header, data + from, sizeof(header));
 	first = ring - from < header.size ? ring - from : header.size;
 	memcpy(bytes, data + from, first);
@@ -237,7 +284,10 @@ static int read_ring(const struct reading *g, struct cpu_ring *r)
 	while (tail < head && !err) {
 		size_t size = copy_record(g->m, r, tail, bytes);
 
-		/* What is behind it cannot be found any more: all of that is lost, in one. */
+		/*
+		 * The next record cannot be found: drop all of the data, and count it as one lost
+		 * record.
+		 */
 		if (size < sizeof(struct perf_event_header)) {
 			g->m->lost++;
 			tail = head;
@@ -250,20 +300,25 @@ static int read_ring(const struct reading *g, struct cpu_ring *r)
 	return err;
 }
 
-int mappings__read(struct mappings *m, mappings_fn fn, void *ctx)
+int mappings__read(struct mappings *m, mapped_fn fn, void *ctx)
 {
 	struct reading g = {m, fn, ctx};
 	int err = 0;
 
+	if (m->execs)
+		return execs__read(m->execs, fn, ctx);
 	for (int i = 0; i < m->n && !err; i++)
 		err = read_ring(&g, &m->rings[i]);
 	return err;
 }
 
-/* Asked for: a record of what was lost comes with the next one that finds room, perhaps never. */
+/*
+ * Read the counters of lost records: the kernel writes a record of a loss only with the next record
+ * that has room, which may never come.
+ */
 static uint64_t all_lost(const struct mappings *m)
 {
-	uint64_t sum = m->lost;
+	uint64_t sum = m->execs ? execs__lost(m->execs) : m->lost;
 
 	for (int i = 0; i < m->n; i++) {
 		struct event_counts counts;
@@ -274,9 +329,9 @@ static uint64_t all_lost(const struct mappings *m)
 	return sum;
 }
 
-static int pass_over(void *ctx, pid_t pid, const char *library, uint64_t time_ns)
+static int pass_over(void *ctx, pid_t pid, const struct mapped_library *library)
 {
-	(void)ctx, (void)pid, (void)library, (void)time_ns;
+	(void)ctx, (void)pid, (void)library;
 	return 0;
 }
 
@@ -291,6 +346,11 @@ uint64_t mappings__lost(const struct mappings *m)
 	return all_lost(m) - m->forgotten;
 }
 
+uint64_t mappings__closed(const struct mappings *m)
+{
+	return m->execs ? execs__closed(m->execs) : 0;
+}
+
 void mappings__free(struct mappings *m)
 {
 	if (!m)
@@ -299,5 +359,6 @@ void mappings__free(struct mappings *m)
 	for (int i = 0; i < m->n; i++)
 		close(m->rings[i].fd);
 	cleanup_close_p(&m->epoll);
+	execs__free(m->execs);
 	free(m);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Who maps a librustc_driver, anywhere on the machine, as it happens: the kernel tells of every
- * executable mapping by the records that it makes for profilers (PERF_RECORD_MMAP2), whatever the
- * program is called and whatever root it has.
+ * Reports every process on the machine that maps a librustc_driver, as it happens. The kernel
+ * records executable mappings for profilers (PERF_RECORD_MMAP2), whatever the program's name and
+ * root directory are. Where the kernel refuses these records, new programs are looked at instead
+ * (execs.h).
  */
 #ifndef QPROF_CAPTURE_MAPPINGS_H
 #define QPROF_CAPTURE_MAPPINGS_H
@@ -11,32 +12,40 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
+#include "capture/execs.h"
 
+struct look;
 struct mappings;
 
-/* Needs CAP_PERFMON, or a permissive perf_event_paranoid: -EACCES, -EPERM. Prints nothing. */
-int mappings__open(struct mappings **out);
+/* Needs CAP_BPF and CAP_PERFMON. 0 or a negative errno; prints nothing. */
+int mappings__open(struct look *look, struct mappings **out);
+
+/*
+ * The negative errno with which the kernel refused records of mappings, so that new programs are
+ * looked at; 0: it provides them. See perf_refusal.h.
+ */
+int mappings__refused(const struct mappings *m);
+
+/* 0 if the kernel provides these records, or a negative errno. Nothing stays open. */
+int mappings__try_rings(void);
 
 /* Polls readable when something was mapped. */
 int mappings__fd(const struct mappings *m);
 
 /*
- * `library` is its path as the process had it, `time_ns` CLOCK_MONOTONIC. 0, or a negative errno,
- * which ends the reading.
+ * Pass the mappings since the last call to `fn`; those of different CPUs come in no order. The
+ * segments of a library may be reported one by one.
  */
-typedef int (*mappings_fn)(void *ctx, pid_t pid, const char *library, uint64_t time_ns);
+int mappings__read(struct mappings *m, mapped_fn fn, void *ctx);
 
-/*
- * Tell of what was mapped since the last call, of different CPUs in no order. A library's segments
- * may be told of one by one.
- */
-int mappings__read(struct mappings *m, mappings_fn fn, void *ctx);
-
-/* What was mapped up to now, told or lost, is of no interest. */
+/* Drop all mappings up to now, and do not count the lost ones among them. */
 void mappings__forget(struct mappings *m);
 
-/* Records that there was no room for: some mapping may have been missed. */
+/* Records that were lost for lack of room: mappings may be missing. */
 uint64_t mappings__lost(const struct mappings *m);
+
+/* Programs that were started and cannot be read, where the kernel provides no records; else 0. */
+uint64_t mappings__closed(const struct mappings *m);
 
 void mappings__free(struct mappings *m);
 DEFINE_CLEANUP(struct mappings, mappings__free)

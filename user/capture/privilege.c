@@ -5,9 +5,14 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/invoker.h"
+#include "base/rights.h"
+#include "capture/uprobe_multi.h"
 
 /* In linux/capability.h since 5.8, which is newer than some build machines. */
 #ifndef CAP_PERFMON
@@ -15,6 +20,10 @@
 #endif
 #ifndef CAP_BPF
 #define CAP_BPF 39
+#endif
+/* Since 5.9. */
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
 #endif
 
 static int has(uint64_t effective, int cap)
@@ -61,6 +70,45 @@ uint64_t privilege_effective(void)
 		if (sscanf(line, "CapEff: %" SCNx64, &mask) == 1)
 			return mask;
 	return 0;
+}
+
+uint64_t privilege_to_record(bool perf_events, bool sudo)
+{
+	uint64_t keep = RIGHTS_CAP(CAP_BPF) | RIGHTS_CAP(CAP_PERFMON) | RIGHTS_CAP(CAP_SYS_PTRACE) |
+			RIGHTS_CAP(CAP_CHECKPOINT_RESTORE) | RIGHTS_CAP(CAP_DAC_READ_SEARCH) |
+			RIGHTS_CAP(CAP_KILL) | RIGHTS_CAP(CAP_SYS_RESOURCE);
+
+	if (perf_events || prctl(PR_CAPBSET_READ, CAP_CHECKPOINT_RESTORE) < 0)
+		keep |= RIGHTS_CAP(CAP_SYS_ADMIN);
+	/* Files written at the end belong to the invoker, or to root, which may write anywhere. */
+	if (sudo)
+		keep |= RIGHTS_CAP(CAP_SETUID) | RIGHTS_CAP(CAP_SETGID);
+	else
+		keep |= RIGHTS_CAP(CAP_DAC_OVERRIDE);
+	return keep;
+}
+
+uint64_t privilege_to_look(uint64_t permitted)
+{
+	const uint64_t trace = RIGHTS_CAP(CAP_SYS_PTRACE);
+	uint64_t read = RIGHTS_CAP(CAP_DAC_READ_SEARCH) | RIGHTS_CAP(CAP_CHECKPOINT_RESTORE);
+
+	read |= permitted & trace ? trace : RIGHTS_CAP(CAP_PERFMON);
+	return permitted & read;
+}
+
+void privilege_limit(bool perf_events)
+{
+	_invoker_ struct invoker inv = {};
+	int err = invoker__get(&inv);
+
+	if (!err)
+		err = rights__limit(
+			privilege_to_record(perf_events || !uprobe_multi_is_available(), inv.sudo));
+	if (err)
+		diag_warn("cannot give up the capabilities of set-up: %s; the recording goes on "
+			  "with them",
+			  strerror(-err));
 }
 
 void privilege_explain(const char *what, int perf_events)

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which capability is missing, and what to do about it. */
+/*
+ * The capabilities of a recording: finds and explains missing ones, and drops the ones that a
+ * recording does not need once it has begun.
+ */
 #ifndef QPROF_CAPTURE_PRIVILEGE_H
 #define QPROF_CAPTURE_PRIVILEGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +19,28 @@ int privilege_missing(uint64_t effective, int perf_events, char *buf, size_t siz
 /* Our own CapEff mask; 0 if it cannot be read. */
 uint64_t privilege_effective(void);
 
-/* Print the line for an attach or a load that the kernel refused with EPERM or EACCES. */
+/*
+ * The capabilities that a recording uses after set-up: to attach to libraries that come later
+ * (CAP_SYS_ADMIN with perf events), to read compilers and stop them by ptrace, to read their
+ * libraries, to signal the command, to raise its limit of open files, and to write files for the
+ * invoker.
+ */
+uint64_t privilege_to_record(bool perf_events, bool sudo);
+
+/*
+ * The subset of `permitted` that the child of look.h uses: to read /proc files of other users'
+ * processes (CAP_SYS_PTRACE), and to open their libraries, deleted ones too. Without CAP_SYS_PTRACE
+ * the child keeps CAP_PERFMON, with which Linux 6.15 and later lets it read mappings.
+ */
+uint64_t privilege_to_look(uint64_t permitted);
+
+/*
+ * Set-up is over: give up the other capabilities in this thread, for good. A failure is a warning.
+ * Where the kernel has only perf events, `perf_events` is assumed.
+ */
+void privilege_limit(bool perf_events);
+
+/* Print an error line for an attach or a load that failed with EPERM or EACCES. */
 void privilege_explain(const char *what, int perf_events);
 
 #endif /* QPROF_CAPTURE_PRIVILEGE_H */

@@ -13,24 +13,24 @@
 
 #include "base/clock.h"
 
-/* Each call is timed by itself: the median forgives those that were disturbed. */
+/* Each call is timed separately: the median ignores calls that were disturbed. */
 #define CALLS	      192
 #define STEPPED_CALLS 16
-#define WARM_CALLS    8 /* the first hits pay for the page, and for the thread's storage */
+#define WARM_CALLS    8 /* the first hits also pay for the page, and for the thread's storage */
 #define MOST_RECORDS  (WARM_CALLS + CALLS)
 
 /*
- * What is touched between two calls: half of the second-level cache. In a bare loop, where nothing
- * but the probes wants the caches, a probe costs less than in a compiler (docs/time.md).
+ * Half of the second-level cache is touched between two calls. In a bare loop only the probes use
+ * the caches, so a probe costs less than in a compiler (docs/time.md).
  */
 #define CACHE_LINE     64
-#define USUAL_L2_BYTES (1l << 20) /* where the system does not tell */
+#define USUAL_L2_BYTES (1l << 20) /* where the system does not report it */
 
-/* The queries of the plan, by which its records are told apart. */
+/* The queries of the plan: one for each class of sites. */
 enum { EMULATED, STEPPED, N_CLASSES };
 
 /*
- * In assembly: each site is the instruction it is meant to be, as in rustc: a provider's first and
+ * In assembly, so that each site is a chosen instruction: as in rustc, the first of a provider, and
  * a branch after its return.
  */
 void qprof_cost_emulated(void);
@@ -70,17 +70,23 @@ __asm__(".text\n"
 	"	add $8, %rsp\n"
 	"	ret\n");
 
-/* What the child leaves for us, in memory we share: what calls took. */
+/* Durations of calls; in memory that the child shares with us. */
 struct timings {
-	uint64_t nothing_ns[CALLS]; /* of a function without probes: that of the clock */
+	uint64_t nothing_ns[CALLS]; /* of a function without probes: reading the clock */
 	uint64_t emulated_ns[CALLS];
 	uint64_t stepped_ns[STEPPED_CALLS];
+	bool called;
+	bool written; /* a breakpoint */
 };
+
+/* The first byte of qprof_cost_emulated_start, "push %rbp", without a breakpoint. */
+#define PUSH_RBP 0x55
 
 struct samples {
 	uint8_t lib;
+	uint64_t n_spans;
 	size_t n[N_CLASSES];
-	uint64_t ns[N_CLASSES][MOST_RECORDS]; /* what the records say a call took */
+	uint64_t ns[N_CLASSES][MOST_RECORDS]; /* durations by the records */
 };
 
 /* ---- The plan of our own functions ----------------------------------------------------------- */
@@ -90,7 +96,7 @@ struct placed {
 	uint64_t offset; /* in the file, or 0 */
 };
 
-/* Finds the segment; it is in the first object there is, the program itself. */
+/* Finds the segment of an address, in the first object: the program itself. */
 static int place(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	struct placed *p = ctx;
@@ -125,7 +131,7 @@ static struct plan_site site(uint32_t query, uint32_t role, void (*at)(void))
 		.cls = query == STEPPED ? PLAN_STEPPED : PLAN_EMULATED,
 		.reg = role == WIRE_ROLE_END ? WIRE_REG_AX : WIRE_REG_NONE,
 		.slot = PLAN_NO_SLOT,
-		/* A provider is entered with its return address on the stack. */
+		/* At the entry of a provider the return address is on top of the stack. */
 		.sp_delta = role == WIRE_ROLE_START ? 8 : 0,
 	};
 }
@@ -138,16 +144,21 @@ static int attach(struct kernel *k, uint8_t *lib)
 		site(EMULATED, WIRE_ROLE_END, qprof_cost_emulated_end),
 		site(STEPPED, WIRE_ROLE_END, qprof_cost_stepped_end),
 	};
+	_library_file_ struct library_file *self = NULL;
 	struct plan plan = {
 		.path = (char *)"/proc/self/exe",
 		.sites = sites,
 		.n_sites = sizeof(sites) / sizeof(*sites),
 	};
 
+	int err;
+
 	for (uint32_t i = 0; i < plan.n_sites; i++)
 		if (!sites[i].offset)
 			return -ENOENT;
-	return kernel__attach(k, &plan, NULL, lib);
+	err = library_file__try(plan.path, &self);
+	plan.file = self;
+	return err ?: kernel__attach(k, &plan, NULL, lib);
 }
 
 /* ---- The child that is probed ---------------------------------------------------------------- */
@@ -191,9 +202,11 @@ static void call_all(struct timings *t)
 
 	if (!bytes)
 		return;
+	t->written = *(const volatile uint8_t *)(uintptr_t)qprof_cost_emulated_start != PUSH_RBP;
 	time_calls(nothing, bytes, size, CALLS, t->nothing_ns);
 	time_calls(qprof_cost_emulated, bytes, size, CALLS, t->emulated_ns);
 	time_calls(qprof_cost_stepped, bytes, size, STEPPED_CALLS, t->stepped_ns);
+	t->called = true;
 }
 
 static _Noreturn void child(int go, struct timings *t)
@@ -202,7 +215,7 @@ static _Noreturn void child(int go, struct timings *t)
 	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* To be moved to another CPU costs more than what is measured. */
+	/* A move to another CPU would cost more than a probe. */
 	CPU_ZERO(&here);
 	CPU_SET((unsigned int)sched_getcpu(), &here);
 	sched_setaffinity(0, sizeof(here), &here);
@@ -212,8 +225,8 @@ static _Noreturn void child(int go, struct timings *t)
 }
 
 /*
- * A child and not a thread: once it was waited for, the kernel half has forgotten it and counted
- * all that it did. Of a thread one only knows that it will be gone soon.
+ * A child and not a thread: after waitpid() the kernel half has counted all hits of the child, and
+ * forgotten it. After pthread_join() a thread may still be exiting.
  */
 static int run_child(struct kernel *k, struct timings *t)
 {
@@ -241,13 +254,14 @@ static int run_child(struct kernel *k, struct timings *t)
 	return err;
 }
 
-/* ---- What comes of it ------------------------------------------------------------------------ */
+/* ---- Costs ----------------------------------------------------------------------------------- */
 
 static int on_record(void *ctx, const void *record, size_t size)
 {
 	const struct wire_span *span = record;
 	struct samples *s = ctx;
 
+	s->n_spans += size == sizeof(*span) && span->type == WIRE_SPAN;
 	if (size != sizeof(*span) || span->type != WIRE_SPAN || span->lib != s->lib ||
 	    span->flags || span->query >= N_CLASSES || s->n[span->query] == MOST_RECORDS)
 		return 0;
@@ -268,7 +282,7 @@ static uint64_t median(uint64_t *values, size_t n)
 	return n ? values[n / 2] : 0;
 }
 
-/* `calls_ns` are what calls took; `idle_ns` is what one takes without probes. */
+/* `calls_ns` are the durations of calls; `idle_ns` is the duration of one without probes. */
 static struct probe_cost cost_of(uint64_t *calls_ns, size_t n, uint64_t idle_ns, struct samples *s,
 				 unsigned int class)
 {
@@ -277,7 +291,7 @@ static struct probe_cost cost_of(uint64_t *calls_ns, size_t n, uint64_t idle_ns,
 		.hit_ps = ns > idle_ns ? (ns - idle_ns) * 1000 / 2 : 0,
 		.inside_ps = median(s->ns[class], s->n[class]) * 1000,
 	};
-	/* A probe that did not fire costs nothing that could be taken off. */
+	/* A probe that did not fire has no cost. */
 	bool fired = s->n[class] && c.inside_ps < 2 * c.hit_ps;
 
 	return fired ? c : (struct probe_cost){0};
@@ -297,7 +311,11 @@ int probe_costs__measure(struct kernel *k, struct probe_costs *costs)
 	if (!err) {
 		err = run_child(k, t);
 		err = kernel__drain(k, on_record, s) ?: err;
+		err = kernel__counters(k, costs->rehearsal.counters) ?: err;
 		err = kernel__reset_counters(k) ?: err;
+		costs->rehearsal.called = t->called;
+		costs->rehearsal.written = t->written;
+		costs->rehearsal.spans = s->n_spans;
 	}
 	if (!err) {
 		uint64_t idle_ns = median(t->nothing_ns, CALLS);

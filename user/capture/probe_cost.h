@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a probe costs the profiled program on this machine, now: measured with the real programs and
- * the real records, on functions of our own, by a child that calls them in a loop.
+ * Measures the cost of a probe on this machine: a child calls functions of our own in a loop, with
+ * the real BPF programs and the real records.
  *
- * A query has two hits, one at its start and one at its end, and its own interval lies between
- * the two readings of the clock in them: what a start does after its reading, and an end before
- * its own, is inside; the rest is outside, in the time of whoever asked for the query.
+ * A query has two hits, at its start and at its end. Each reads the clock once, and the interval of
+ * the query lies between the two readings. So the part of a start after its reading, and of an end
+ * before its reading, is inside of the interval; the rest is outside, in the time of the caller.
  */
 #ifndef QPROF_CAPTURE_PROBE_COST_H
 #define QPROF_CAPTURE_PROBE_COST_H
@@ -14,19 +14,26 @@
 
 /* Of one class of sites, in picoseconds; 0: not measured. */
 struct probe_cost {
-	uint64_t hit_ps;    /* a hit: half of what a start and an end cost together */
-	uint64_t inside_ps; /* of the two hits of a query, what lies in its own interval */
+	uint64_t hit_ps;    /* a hit: half of the cost of a start and an end together */
+	uint64_t inside_ps; /* the part of the two hits that lies in the query's own interval */
 };
 
 struct probe_costs {
 	struct probe_cost emulated;
 	struct probe_cost stepped;
+	/* Shows why there are no costs. */
+	struct probe_rehearsal {
+		bool called;  /* the child has made all calls */
+		bool written; /* it saw a breakpoint at its first site */
+		uint64_t spans;
+		uint64_t counters[WIRE_COUNTER_MAX];
+	} rehearsal;
 };
 
 /*
- * Measure, before anything is followed: takes the number of a library, and empties the ring and the
- * counters. The probes stay, where only we execute them: removing them takes longer than measuring.
- * Returns a negative errno, and then nothing was measured.
+ * Measure, before any process is followed. This takes the number of a library, and empties the ring
+ * and the counters. The probes stay attached to our own functions, as removing them takes longer
+ * than measuring. On a negative errno nothing was measured.
  */
 int probe_costs__measure(struct kernel *k, struct probe_costs *costs);
 

@@ -20,7 +20,7 @@ static bool is_ours(const char *comm_path)
 	return f && fgets(name, sizeof(name), f) && !strcmp(name, PROGRAM "\n");
 }
 
-/* Whether the descriptor N of /proc/PID/fdinfo/N may be written through. */
+/* True if the descriptor N of /proc/PID/fdinfo/N is open for writing. */
 static bool is_for_writing(const char *fdinfo_path)
 {
 	_fclose_ FILE *f = fopen(fdinfo_path, "re");
@@ -40,7 +40,7 @@ static bool is_trace(const char *path)
 	_fclose_ FILE *f = NULL;
 	struct stat st;
 
-	/* A pipe would be waited for. */
+	/* Opening a pipe would block. */
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return false;
 	f = fopen(path, "re");

@@ -12,19 +12,19 @@
 
 struct recording {
 	pid_t pid;
-	char *file; /* what the trace is called */
-	char *path; /* by which it can be opened, whatever it is called: /proc/PID/fd/N */
+	char *file; /* the name of the trace */
+	char *path; /* /proc/PID/fd/N: opens the trace even if it was renamed or removed */
 };
 
 struct recordings {
 	struct recording *at;
 	size_t n;
-	size_t hidden; /* processes of the same program whose files we may not see */
+	size_t hidden; /* processes of the same program whose files we may not read */
 };
 
 /*
- * Those whose files we may see: all of them as root, else one's own. By `root`/proc; "" but for
- * tests. 0 or -ENOMEM; `*r` needs clearing in any case.
+ * Find the recordings whose files we may read: all of them as root, else our own user's. Reads
+ * `root`/proc; `root` is "" except in tests. 0 or -ENOMEM; `*r` needs clearing in any case.
  */
 int recordings__find(const char *root, struct recordings *r);
 

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/vfs.h>
 
-/* Its line begins so in /proc/PID/cgroup. */
+/* The prefix of version 2's line in /proc/PID/cgroup. */
 #define VERSION_2 "0::"
 
 struct scope {
-	char *cgroup; /* NULL: all */
-	char *mount;  /* of its hierarchy */
+	char *cgroup; /* NULL: all processes */
+	char *mount;  /* the mount point of its hierarchy */
 };
 
 static bool is_cgroup(const char *dir)
@@ -22,7 +22,7 @@ static bool is_cgroup(const char *dir)
 	return !statfs(dir, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC;
 }
 
-/* The topmost directory of the file system that `dir` is in, which is one of control groups. */
+/* The topmost directory of the cgroup file system that contains `dir`. */
 static void find_mount(const char *dir, char *mount)
 {
 	char up[strlen(dir) + 1], *slash;
@@ -63,7 +63,7 @@ bool scope_cgroup_holds(const char *line, const char *mount, const char *dir)
 	const char *below = dir + strlen(mount), *path;
 	size_t len = strlen(below);
 
-	/* Version 2's line; the others are of older hierarchies. */
+	/* Skip the lines of older hierarchies. */
 	while (line && strncmp(line, VERSION_2, strlen(VERSION_2))) {
 		line = strchr(line, '\n');
 		line += line != NULL;

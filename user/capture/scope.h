@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which processes of the machine belong to a capture that follows nobody in particular. */
+/*
+ * The processes that a system-wide capture follows: all of the machine, or those of one control
+ * group.
+ */
 #ifndef QPROF_CAPTURE_SCOPE_H
 #define QPROF_CAPTURE_SCOPE_H
 
@@ -11,17 +14,18 @@
 struct scope;
 
 /*
- * All processes; or, with the directory of a control group (version 2), those in it and below.
- * -ENOENT, -EACCES, ...: of the directory; -EINVAL: it is no control group. Nothing is printed.
+ * All processes; or, with the directory of a control group (version 2), the processes in it and
+ * below. An errno of the directory (-ENOENT, -EACCES, ...); -EINVAL: it is no control group.
+ * Nothing is printed.
  */
 int scope__new(const char *cgroup, struct scope **out);
 
-/* False as well if the process is gone. */
+/* True if the scope contains the process. False if the process is gone. */
 bool scope__holds(const struct scope *s, pid_t pid);
 
 /*
- * For tests: `line` is a process' /proc/PID/cgroup, `mount` where the hierarchy is mounted, `dir` a
- * directory in it, both without links and a slash at the end.
+ * For tests: `line` is a process' /proc/PID/cgroup, `mount` is the mount point of the hierarchy,
+ * and `dir` is a directory in it; both paths have no links and no slash at the end.
  */
 bool scope_cgroup_holds(const char *line, const char *mount, const char *dir);
 

@@ -3,15 +3,45 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "capture/session_state.h"
+#include "base/invoker.h"
+#include "capture/kernel_budget.h"
+#include "capture/perf_refusal.h"
+#include "capture/real_inode.h"
+#include "capture/running.h"
 
-/* Without it times are what they were measured to be: no reason not to record. */
+struct session {
+	struct kernel *kernel;
+	struct session_sink sink;
+	const struct filter *filter; /* or NULL */
+	struct budget *budget;	     /* or NULL */
+	struct probe_costs costs;
+	pthread_t measurer; /* measures `costs`; meanwhile other threads may only attach */
+	bool measuring;
+	bool governed; /* there is a budget to keep */
+	struct libraries *libs;
+	struct real_inodes *inodes; /* or NULL */
+	struct mappings *mappings;  /* NULL: the kernel reports no mappings, ... */
+	int no_mappings;	    /* ... for this reason, a negative errno */
+	struct arrivals *arrivals;
+	struct look *look;   /* reads processes, as a read may block */
+	int wake_fd;	     /* an eventfd that ptrace stops write to */
+	bool following;	     /* a process; older mapping records are dropped */
+	bool warned_no_hide; /* a line has reported that a label cannot be hidden */
+	struct scope *scope; /* compilers of it are followed as they start; or NULL */
+	int epoll;	     /* of all descriptors that session__drain() reads */
+	int nice;	     /* ours, before hurry() */
+	uint64_t started_ns; /* counting began then; 0 while it is stopped */
+};
+
+/* On failure the times stay uncorrected, which is no reason not to record. */
 static void *measure_costs(void *session)
 {
 	struct session *s = session;
@@ -33,7 +63,7 @@ static void *measure_costs(void *session)
 	return NULL;
 }
 
-/* While a plan is read or made, if one is needed: somebody may wait for its first query. */
+/* In a thread, as a plan may be made at the same time, and a command waits for both. */
 static void begin_measuring(struct session *s)
 {
 	s->measuring = !pthread_create(&s->measurer, NULL, measure_costs, s);
@@ -41,7 +71,8 @@ static void begin_measuring(struct session *s)
 		measure_costs(s);
 }
 
-void session__end_measuring(struct session *s)
+/* To be called before any call of the kernel half other than kernel__attach(). */
+static void end_measuring(struct session *s)
 {
 	if (s->measuring)
 		pthread_join(s->measurer, NULL);
@@ -52,46 +83,76 @@ void session__end_measuring(struct session *s)
 
 static int attach_hits(struct session *s, const struct plan *plan, uint8_t lib)
 {
-	_plan_hits_ struct plan_hits *hits = NULL;
-	int err = plan_hits__find(plan->path, &hits);
+	const struct plan_hits *hits = plan->hits;
 
-	if (err)
-		return err;
 	if (!hits->n)
 		diag_warn("no place was found in %s where a query hits its cache", plan->path);
 	if (hits->n_missed)
 		diag_warn("%u of the %u places in %s where a query hits its cache cannot be "
 			  "probed: hits will be missing",
 			  hits->n_missed, hits->n_calls, plan->path);
+	if (hits->n_unproven)
+		diag_warn(
+			"%u of the %u places in %s where a query hits its cache are not proven to "
+			"be instructions: hits will be missing",
+			hits->n_unproven, hits->n + hits->n_unproven, plan->path);
 	return kernel__attach_hits(s->kernel, lib, plan, hits);
 }
 
-static int attach(void *session, const struct plan *plan)
+static int attach(void *session, const struct plan *plan, bool foreign, uint8_t *number)
 {
 	struct session *s = session;
 	uint8_t lib;
 	int err;
 
 	/*
-	 * Who measures is not waited for: to write the first breakpoints takes a grace period of
-	 * the kernel, which both wait for at once. Nobody of the library is followed yet, or
-	 * nothing is measured any more. What a budget leaves depends on what is measured.
+	 * The measuring thread goes on meanwhile: both wait for the same grace period of the kernel
+	 * when they write the first breakpoints. No process of this library is followed while
+	 * costs are measured. Only a budget needs the costs before it attaches.
 	 */
 	if (s->governed)
-		session__end_measuring(s);
-	err = kernel__attach(s->kernel, plan, s->filter, &lib);
+		end_measuring(s);
+	err = foreign ? kernel__attach_foreign(s->kernel, plan, s->filter, &lib)
+		      : kernel__attach(s->kernel, plan, s->filter, &lib);
 	if (err)
 		return err;
-	if (s->filter && filter__wants_hits(s->filter))
+	*number = lib;
+	if (plan->hits)
 		err = attach_hits(s, plan, lib);
 	if (!err)
 		err = s->sink.library(s->sink.ctx, lib, plan);
-	/* Last: it holds on to what is detached on an error. */
+	/* Last: an error before this detaches the library, which the budget would keep using. */
 	if (!err && s->budget)
-		err = budget__add_library(s->budget, lib, plan);
-	if (err)
-		kernel__detach(s->kernel, lib);
+		err = kernel_budget__add_library(s->budget, lib, plan, s->filter);
 	return err;
+}
+
+static void detach(void *session, uint8_t lib)
+{
+	struct session *s = session;
+
+	kernel__begin_detach(s->kernel, lib);
+}
+
+static void release(void *session, uint8_t lib)
+{
+	struct session *s = session;
+
+	kernel__release(s->kernel, lib);
+}
+
+static bool follows(void *session, pid_t pid)
+{
+	struct session *s = session;
+
+	return kernel__follows(s->kernel, pid);
+}
+
+static uint64_t inode(void *session, int fd)
+{
+	struct session *s = session;
+
+	return real_inodes__of(s->inodes, fd);
 }
 
 static int watch_fd(struct session *s, int fd)
@@ -101,38 +162,102 @@ static int watch_fd(struct session *s, int fd)
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
-/* Without them a library is looked for beside what is executed, and attached to a little late. */
+/*
+ * Called before recording starts: print the data that may be missing, the reason, and the remedy.
+ */
+static void print_refused(int refused, const char *instead)
+{
+	struct perf_refusal r;
+	char why[PERF_REFUSAL_MAX];
+	const char *fix;
+
+	perf_refusal__find(refused, &r);
+	perf_refusal__why(&r, why, sizeof(why));
+	fix = perf_refusal__fix(&r);
+	diag_info("%s. %s%s%s", why, instead, fix ? ". To change that: " : "", fix ?: "");
+}
+
+/*
+ * Without mapping records, a library is only searched for beside an executable with a compiler's
+ * name, and is attached to a little late.
+ */
 static int watch_mappings(struct session *s)
 {
-	int err = mappings__open(&s->mappings);
+	int err = mappings__open(s->look, &s->mappings), refused;
 
-	if (!err)
-		return watch_fd(s, mappings__fd(s->mappings));
-	diag_verbose("cannot see what is mapped: %s", strerror(-err));
-	return 0;
+	if (err) {
+		s->no_mappings = err;
+		diag_warn("cannot see which programs start: %s; a compiler that is not called "
+			  "rustc, rustdoc, clippy-driver or miri will be missing",
+			  strerror(-err));
+		return 0;
+	}
+	refused = mappings__refused(s->mappings);
+	if (refused)
+		print_refused(refused,
+			      "New programs are looked at in /proc instead: the first queries "
+			      "of a compiler may be missing");
+	return watch_fd(s, mappings__fd(s->mappings));
+}
+
+static int each_user(void *session, libraries_user_fn fn, void *arg)
+{
+	struct session *s = session;
+
+	return arrivals__each_user(s->arrivals, fn, arg);
+}
+
+static int begin_arrivals(struct session *s)
+{
+	const struct arrivals_parts parts = {s->kernel, s->libs, s->look, s->mappings, s->wake_fd};
+
+	return arrivals__new(&parts, &s->sink, &s->arrivals);
 }
 
 static int watch_all(struct session *s)
 {
+	const struct libraries_ops ops = {
+		.attach = attach,
+		.detach = detach,
+		.release = release,
+		.each_user = each_user,
+		.follows = follows,
+		.inode = inode,
+		.hits = s->filter && filter__wants_hits(s->filter),
+	};
 	int err;
 
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	err = s->epoll < 0 ? -errno : watch_fd(s, kernel__ring_fd(s->kernel));
 	if (!err)
-		err = libraries__new(attach, s, s->nice, &s->libs);
+		err = libraries__new(&ops, s, s->nice, &s->libs);
 	if (!err)
 		err = watch_fd(s, libraries__fd(s->libs));
 	if (!err)
+		err = watch_fd(s, s->wake_fd);
+	if (!err)
 		err = watch_mappings(s);
+	if (!err)
+		err = begin_arrivals(s);
 	return err ? diag_error_r(err, "cannot wait for records: %s", strerror(-err)) : 0;
+}
+
+/* Without real inodes, files of different overlays are distinguished by their device numbers. */
+static void find_inodes(struct session *s)
+{
+	int err = real_inodes__new(&s->inodes);
+
+	if (err)
+		diag_warn("cannot determine which files of overlays are the same: %s; a library on "
+			  "several overlays is recorded once for each",
+			  strerror(-err));
 }
 
 #define HURRIED_NICE (-10)
 
 /*
- * A compiler is only caught while its loader works if we run at once, and on a busy machine we
- * would not; who is to be attached to runs on while we set up. Without CAP_SYS_NICE it stays as it
- * is.
+ * A compiler must be stopped while its loader works, so we must run at once, also on a busy
+ * machine. Without CAP_SYS_NICE the niceness stays as it is.
  */
 static void hurry(void)
 {
@@ -140,11 +265,22 @@ static void hurry(void)
 		setpriority(PRIO_PROCESS, 0, HURRIED_NICE);
 }
 
+/* Each process that waits, and each library, takes descriptors; the usual limit is 1,024. */
+static void raise_file_limit(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim))
+		return;
+	lim.rlim_cur = lim.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &lim);
+}
+
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
 		  uint64_t budget_ppm, struct session **out)
 {
 	_session_ struct session *s = calloc(1, sizeof(*s));
-	struct budget_sink told = {sink->ctx, sink->decision, sink->estimated};
+	struct budget_sink to = {sink->ctx, sink->decision, sink->estimated};
 	struct kernel_options governed = *opt;
 	int err;
 
@@ -154,16 +290,23 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	s->filter = opt->filter;
 	s->nice = getpriority(PRIO_PROCESS, 0);
 	s->epoll = -1;
+	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->governed = governed.governed = budget_ppm;
 	hurry();
+	raise_file_limit();
+	err = s->wake_fd < 0 ? -errno : look__new(&s->look);
+	if (err)
+		return diag_error_r(err, "cannot look at processes: %s", strerror(-err));
 	err = kernel__open(&governed, &s->kernel);
 	if (!err)
-		err = budget__new(s->kernel, budget_ppm, s->filter, &told, &s->budget);
+		err = kernel_budget__new(s->kernel, budget_ppm, &to, &s->budget);
+	if (!err)
+		find_inodes(s);
 	if (!err)
 		err = watch_all(s);
 	if (err)
 		return err;
-	/* It needs spans; nobody asks what they cost who wants none. */
+	/* Costs apply to spans, and `only_open` records none. */
 	if (!opt->only_open)
 		begin_measuring(s);
 	*out = take_ptr(s);
@@ -172,23 +315,81 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 
 int session__add_library(struct session *s, const char *path)
 {
-	return libraries__add(s->libs, path);
+	_library_file_ struct library_file *file = NULL;
+	_invoker_ struct invoker inv = {0};
+	int err = invoker__get(&inv) ?: invoker__take_file_rights(&inv);
+
+	if (err)
+		return diag_error_r(err, "cannot open %s: %s", path, strerror(-err));
+	err = library_file__open(path, &file);
+	invoker__return_file_rights(&inv);
+	return err ?: libraries__add(s->libs, file, 0);
+}
+
+/* Mappings from before the first followed process are of no use. */
+static void begin_following(struct session *s)
+{
+	if (s->mappings && !s->following)
+		mappings__forget(s->mappings);
+	s->following = true;
 }
 
 int session__follow_new(struct session *s, pid_t pid)
 {
 	int err;
 
-	session__begin_following(s);
-	session__end_measuring(s);
+	begin_following(s);
+	end_measuring(s);
 	err = kernel__follow(s->kernel, pid);
 	return err ? diag_error_r(err, "cannot follow process %d: %s", (int)pid, strerror(-err))
 		   : 0;
 }
 
+static void before_follow(void *session)
+{
+	end_measuring(session);
+}
+
+static struct running running_of(struct session *s)
+{
+	return (struct running){s->kernel,   s->libs,	    s->look, &s->sink,
+				s->arrivals, before_follow, s};
+}
+
+int session__follow_running(struct session *s, pid_t pid, unsigned int *compilers)
+{
+	const struct running r = running_of(s);
+
+	begin_following(s);
+	return running__follow(&r, pid, compilers);
+}
+
+int session__follow_all(struct session *s, const char *cgroup, unsigned int *compilers)
+{
+	struct running r = running_of(s);
+	int err = scope__new(cgroup, &s->scope);
+
+	*compilers = 0;
+	if (err == -EINVAL)
+		return diag_error_r(err,
+				    "%s is no control group of version 2; see those below "
+				    "/sys/fs/cgroup",
+				    cgroup);
+	if (err)
+		return diag_error_r(err, "cannot look at %s: %s", cgroup ? cgroup : "processes",
+				    strerror(-err));
+	if (!s->mappings)
+		return diag_error_r(s->no_mappings,
+				    "cannot see which programs start: %s; see \"qprof-bpf doctor\"",
+				    strerror(-s->no_mappings));
+	arrivals__set_scope(s->arrivals, s->scope);
+	begin_following(s);
+	return running__follow_all(&r, s->scope, compilers);
+}
+
 const struct probe_costs *session__costs(struct session *s)
 {
-	session__end_measuring(s);
+	end_measuring(s);
 	return &s->costs;
 }
 
@@ -199,27 +400,28 @@ unsigned int session__libraries(const struct session *s)
 
 void session__start(struct session *s)
 {
-	session__end_measuring(s);
-	kernel__enable(s->kernel, true);
+	end_measuring(s);
+	kernel__begin_recording(s->kernel);
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);
+	arrivals__set_started(s->arrivals, s->started_ns);
 }
 
-/* What is not asked for costs its probe from now on, but no record. */
+/* Intervals of this label are not wanted: from now on they cost their probe, but no record. */
 static void hide_label(struct session *s, const struct wire_label *r)
 {
 	int err;
 
-	if (!s->filter || filter__passes_told(s->filter, &r->key))
+	if (!s->filter || filter__passes_dynamic(s->filter, &r->key))
 		return;
 	err = kernel__hide_label(s->kernel, r);
-	/* There is no room for more: they are left out here all the same. */
-	if (err && !s->told_no_hide)
+	/* The kernel's table is full: the intervals are still left out here. */
+	if (err && !s->warned_no_hide)
 		diag_warn("labels that are not asked for cost as much as others from here on: %s",
 			  strerror(-err));
-	s->told_no_hide = s->told_no_hide || err;
+	s->warned_no_hide = s->warned_no_hide || err;
 }
 
-/* The record first: what is found out about it refers to it. */
+/* Pass on the record first: later calls refer to it. */
 static int on_record(void *ctx, const void *record, size_t size)
 {
 	struct session *s = ctx;
@@ -235,30 +437,27 @@ static int on_record(void *ctx, const void *record, size_t size)
 		hide_label(s, label);
 	if (size != sizeof(*e) || e->type != WIRE_EXEC)
 		return 0;
-	err = session__tell_cwd(s, (pid_t)e->pid);
-	return err ? err : session__on_exec(s, e);
+	err = session_sink__cwd(&s->sink, (pid_t)e->pid);
+	return err ? err : arrivals__on_exec(s->arrivals, e);
 }
 
-/*
- * Mappings first: what is told of such a process refers to the record of its exec, which is in the
- * ring by then.
- */
+/* Drain mappings first: the exec record of a process that waits may still be in the ring. */
 int session__drain(struct session *s)
 {
-	int err = session__take_arrivals(s);
+	int err = arrivals__take(s->arrivals);
 
 	if (!err)
 		err = kernel__drain(s->kernel, on_record, s);
 	libraries__settle(s->libs);
-	return err ?: session__release_arrivals(s);
+	return err ?: arrivals__release(s->arrivals);
 }
 
-/* Whoever waits was told of by its exec, which may be in the ring still. */
+/* The ring may still hold the exec of a process that waits. */
 int session__suspend(struct session *s)
 {
-	int err = s->n_arrivals ? session__drain(s) : 0;
+	int err = arrivals__n(s->arrivals) ? session__drain(s) : 0;
 
-	return err ?: session__let_all_go(s);
+	return err ?: arrivals__let_all_go(s->arrivals);
 }
 
 int session__tick(struct session *s)
@@ -277,15 +476,19 @@ int session__stop(struct session *s)
 
 	if (!s->started_ns)
 		return session__drain(s);
+	/* A process that waits for probes must not wait for the end of attaching. */
+	arrivals__end(s->arrivals, false);
+	kernel__stop_attaching(s->kernel);
 	kernel__enable(s->kernel, false);
 	s->started_ns = 0;
+	arrivals__set_started(s->arrivals, 0);
 	err = kernel__flush_open(s->kernel);
 	if (err)
-		diag_warn("cannot tell which queries still run: %s", strerror(-err));
+		diag_warn("cannot read which queries still run: %s", strerror(-err));
 	err = session__drain(s);
-	/* Whoever waits still finds nothing to be told to. */
-	session__drop_arrivals(s);
-	session__tell_arrivals(s);
+	/* The last drain may have added processes that wait. */
+	arrivals__end(s->arrivals, true);
+	arrivals__report(s->arrivals);
 	return !err && s->budget ? budget__finish(s->budget) : err;
 }
 
@@ -300,19 +503,25 @@ int session__counters(const struct session *s, uint64_t counters[WIRE_COUNTER_MA
 
 	if (s->mappings)
 		counters[WIRE_LOST_MAPPINGS] = mappings__lost(s->mappings);
-	counters[WIRE_LOST_COMPILERS] = s->n_missed;
+	counters[WIRE_LOST_COMPILERS] =
+		arrivals__missing(s->arrivals) + libraries__cut_off(s->libs);
 	return err;
 }
 
 bool session__follows(struct session *s, pid_t pid)
 {
-	session__end_measuring(s);
+	end_measuring(s);
 	return kernel__follows(s->kernel, pid);
+}
+
+uint32_t session__waiting(const struct session *s)
+{
+	return arrivals__n(s->arrivals);
 }
 
 bool session__follows_any(struct session *s)
 {
-	session__end_measuring(s);
+	end_measuring(s);
 	return kernel__follows_any(s->kernel);
 }
 
@@ -325,13 +534,16 @@ void session__free(struct session *s)
 {
 	if (!s)
 		return;
-	session__end_measuring(s);
-	session__drop_arrivals(s);
+	end_measuring(s);
+	arrivals__free(s->arrivals);
 	scope__free(s->scope);
 	mappings__free(s->mappings);
 	budget__free(s->budget);
 	kernel__free(s->kernel);
 	libraries__free(s->libs);
+	real_inodes__free(s->inodes);
+	look__free(s->look);
 	cleanup_close_p(&s->epoll);
+	cleanup_close_p(&s->wake_fd);
 	free(s);
 }

@@ -8,7 +8,7 @@
 #define ENTRY_MAX 12
 #define MOST	  512
 
-/* Entries on their way into a map: a call for each of some thousands takes longer than they do. */
+/* Entries for one call: there are some thousands, and a call for each takes too long. */
 struct batch {
 	int map;
 	uint32_t key_size;
@@ -22,6 +22,7 @@ _Static_assert(sizeof(struct wire_provider_key) <= ENTRY_MAX, "key of providers 
 _Static_assert(sizeof(struct wire_provider) <= ENTRY_MAX, "providers");
 _Static_assert(sizeof(struct wire_step) <= ENTRY_MAX, "steps");
 _Static_assert(sizeof(struct wire_wrappers) <= ENTRY_MAX, "wrappers");
+_Static_assert(sizeof(struct wire_provider_key) == sizeof(uint64_t), "a key in tables_clear()");
 
 static int batch__send(struct batch *b)
 {
@@ -44,19 +45,20 @@ static bool looks_up(const struct plan_site *site)
 	       site->role == WIRE_ROLE_GUARD_CALLED;
 }
 
-static int add_providers(struct batch *b, const struct choice *c, const struct plan_site *site)
+static int add_providers(struct batch *b, const struct attach_set *set,
+			 const struct plan_site *site)
 {
 	struct wire_provider_key key;
 	struct wire_provider value;
 	int err = 0;
 
-	for (uint32_t i = 0; i < c->plan->n_queries && !err; i++)
-		if (choice__provider(c, site, i, &key, &value))
+	for (uint32_t i = 0; i < set->plan->n_queries && !err; i++)
+		if (attach_set__provider(set, site, i, &key, &value))
 			err = batch__add(b, &key, &value);
 	return err;
 }
 
-static int fill_providers(int map, const struct choice *c)
+static int fill_providers(int map, const struct attach_set *set)
 {
 	struct batch b = {
 		.map = map,
@@ -65,28 +67,28 @@ static int fill_providers(int map, const struct choice *c)
 	};
 	int err = 0;
 
-	for (uint32_t i = 0; i < c->plan->n_sites && !err; i++) {
-		const struct plan_site *site = &c->plan->sites[i];
+	for (uint32_t i = 0; i < set->plan->n_sites && !err; i++) {
+		const struct plan_site *site = &set->plan->sites[i];
 
-		if (looks_up(site) && choice__wants(c, site))
-			err = add_providers(&b, c, site);
+		if (looks_up(site) && attach_set__wants(set, site))
+			err = add_providers(&b, set, site);
 	}
 	return err ?: batch__send(&b);
 }
 
-static int add_steps(struct batch *b, const struct choice *c, const struct plan_site *site)
+static int add_steps(struct batch *b, const struct attach_set *set, const struct plan_site *site)
 {
 	struct wire_provider_key key;
 	struct wire_step value;
 	int err = 0;
 
-	for (uint32_t i = 0; i < c->plan->n_steps && !err; i++)
-		if (choice__step(c, site, i, &key, &value))
+	for (uint32_t i = 0; i < set->plan->n_steps && !err; i++)
+		if (attach_set__step(set, site, i, &key, &value))
 			err = batch__add(b, &key, &value);
 	return err;
 }
 
-static int fill_steps(int map, const struct choice *c)
+static int fill_steps(int map, const struct attach_set *set)
 {
 	struct batch b = {
 		.map = map,
@@ -95,16 +97,16 @@ static int fill_steps(int map, const struct choice *c)
 	};
 	int err = 0;
 
-	for (uint32_t i = 0; i < c->plan->n_sites && !err; i++) {
-		const struct plan_site *site = &c->plan->sites[i];
+	for (uint32_t i = 0; i < set->plan->n_sites && !err; i++) {
+		const struct plan_site *site = &set->plan->sites[i];
 
-		if (site->role == WIRE_ROLE_GUARD_CALLED && choice__wants(c, site))
-			err = add_steps(&b, c, site);
+		if (site->role == WIRE_ROLE_GUARD_CALLED && attach_set__wants(set, site))
+			err = add_steps(&b, set, site);
 	}
 	return err ?: batch__send(&b);
 }
 
-static int fill_wrappers(int map, const struct choice *c)
+static int fill_wrappers(int map, const struct attach_set *set)
 {
 	struct batch b = {
 		.map = map,
@@ -114,22 +116,53 @@ static int fill_wrappers(int map, const struct choice *c)
 	struct wire_wrappers value;
 	int err = 0;
 
-	for (uint32_t i = 0; i < c->plan->n_queries && !err; i++) {
-		uint32_t key = wire_wrapper_key(c->lib, i);
+	for (uint32_t i = 0; i < set->plan->n_queries && !err; i++) {
+		uint32_t key = wire_wrapper_key(set->lib, i);
 
-		if (choice__wrappers(c, i, &value))
+		if (attach_set__wrappers(set, i, &value))
 			err = batch__add(&b, &key, &value);
 	}
 	return err ?: batch__send(&b);
 }
 
-int tables_fill(const struct tables *t, const struct choice *c)
+int tables_fill(const struct tables *t, const struct attach_set *set)
 {
-	int err = fill_providers(t->providers, c);
+	int err = fill_providers(t->providers, set);
 
 	if (!err)
-		err = fill_steps(t->steps, c);
-	if (!err && c->callers)
-		err = fill_wrappers(t->wrappers, c);
+		err = fill_steps(t->steps, set);
+	if (!err && set->callers)
+		err = fill_wrappers(t->wrappers, set);
 	return err;
+}
+
+static uint32_t lib_of_site(const void *key)
+{
+	return ((const struct wire_provider_key *)key)->lib;
+}
+
+static uint32_t lib_of_wrapper(const void *key)
+{
+	return *(const uint32_t *)key >> 16;
+}
+
+/* The kernel restarts after a key that was deleted, so the next key is read before that. */
+static void clear(int map, uint8_t lib, uint32_t (*lib_of)(const void *key))
+{
+	uint64_t key, next;
+	bool more = !bpf_map_get_next_key(map, NULL, &key);
+
+	while (more) {
+		more = !bpf_map_get_next_key(map, &key, &next);
+		if (lib_of(&key) == lib)
+			bpf_map_delete_elem(map, &key);
+		key = next;
+	}
+}
+
+void tables_clear(const struct tables *t, uint8_t lib)
+{
+	clear(t->providers, lib, lib_of_site);
+	clear(t->steps, lib, lib_of_site);
+	clear(t->wrappers, lib, lib_of_wrapper);
 }

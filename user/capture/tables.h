@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The tables of a library's sites that the kernel half looks up. */
+/* Fills the tables in which the kernel half looks up sites of a library. */
 #ifndef QPROF_CAPTURE_TABLES_H
 #define QPROF_CAPTURE_TABLES_H
 
-#include "capture/choice.h"
+#include "capture/attach_set.h"
 
-/* Descriptors of the maps, which are those of all libraries. */
+/* Descriptors of the maps, which all libraries share. */
 struct tables {
 	int providers;
 	int steps;
 	int wrappers;
 };
 
-/* Put in what the sites that are wanted of a plan look up. Negative errno. */
-int tables_fill(const struct tables *t, const struct choice *c);
+/* Insert the entries that the sites of a set look up. Negative errno. */
+int tables_fill(const struct tables *t, const struct attach_set *set);
+
+/* Remove all entries of library `lib`. */
+void tables_clear(const struct tables *t, uint8_t lib);
 
 #endif /* QPROF_CAPTURE_TABLES_H */

@@ -6,22 +6,23 @@
 
 #include "analyze/compare.h"
 #include "analyze/compile_name.h"
-#include "analyze/summary.h"
+#include "analyze/model.h"
 #include "base/diag.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/trace_list.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
+#include "options/trace_list.h"
 #include "trace/reader.h"
 #include "view/diff.h"
 #include "view/screen.h"
 
 struct sides {
 	struct trace_list lists[COMPARE_N_SIDES];
-	struct diff_trace *traces; /* of both, in that order; paths are the lists' */
-	char **problems;	   /* theirs */
+	struct diff_trace *traces; /* of both sides, in that order; the lists own the paths */
+	char **problems;	   /* problem texts of the traces */
 	char **compilers;
 	size_t n;
-	bool whole; /* all of them, as far as they tell */
+	bool whole;	/* no trace is known to be incomplete */
+	uint64_t bytes; /* of all traces */
 };
 
 static void sides__clear(struct sides *s)
@@ -61,56 +62,7 @@ static int sides__init(struct sides *s, const struct cli_files *words)
 	return 0;
 }
 
-static void count_unrecorded(struct diff_trace *t, const struct trace_tally *tally)
-{
-	if (tally->kind == TRACE_KIND_COUNTED)
-		t->counted += tally->events;
-	if (tally->kind != TRACE_KIND_ESTIMATED)
-		return;
-	t->estimated += tally->events;
-	t->rough = true;
-}
-
-static int take_item(struct summary *s, struct diff_trace *t, const struct trace_item *item)
-{
-	switch (item->kind) {
-	case TRACE_ITEM_SPAN:
-		return summary__span(s, &item->span, NULL);
-	case TRACE_ITEM_PROCESS:
-		return summary__process(s, item->process);
-	case TRACE_ITEM_TALLY:
-		count_unrecorded(t, &item->tally);
-		return summary__tally(s, &item->tally);
-	case TRACE_ITEM_LOSSES:
-		t->lost = trace_losses__total(&item->losses);
-		t->has_lost = true;
-		return 0;
-	case TRACE_ITEM_COSTS:
-		summary__set_costs(s, &item->costs);
-		return 0;
-	default:
-		return 0;
-	}
-}
-
-static int sum_up(struct trace_reader *r, struct diff_trace *t, struct summary *s)
-{
-	struct trace_item item = {};
-	int err;
-
-	summary__borrow_texts(s);
-	do {
-		err = trace_reader__next(r, &item) ?: take_item(s, t, &item);
-	} while (!err && item.kind != TRACE_ITEM_END);
-	return err;
-}
-
-static const char *string_of(const void *ctx, uint32_t id)
-{
-	return trace_reader__string(ctx, id);
-}
-
-/* The same for the same build, in whatever order its compilers ran. */
+/* The same text for the same build, in any order of its compilers. */
 static const char *compiler_of(const struct summary *s)
 {
 	const char *first = NULL;
@@ -118,14 +70,14 @@ static const char *compiler_of(const struct summary *s)
 	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
 		const struct trace_process *p = summary__process_at(s, i);
 
-		if (p->rustc_version && !compile_only_asks(p) &&
+		if (p->rustc_version && !compile_only_queries(p) &&
 		    (!first || strcmp(p->rustc_version, first) < 0))
 			first = p->rustc_version;
 	}
 	return first;
 }
 
-/* What is wrong with a trace is the reader's text, and goes with it. */
+/* The text of a trace's problem belongs to the reader, and is freed with it. */
 static int keep_texts(struct sides *sides, struct diff_trace *t, const struct trace_reader *r,
 		      const struct summary *s)
 {
@@ -137,7 +89,9 @@ static int keep_texts(struct sides *sides, struct diff_trace *t, const struct tr
 	return (problem && !t->problem) || (compiler && !t->compiler) ? -ENOMEM : 0;
 }
 
-/* Killed, or recorded for less long than it ran. A profile of rustc's own may not tell the status.
+/*
+ * Killed, or recorded for a part of its run. The status may be unknown in a profile that rustc
+ * wrote.
  */
 static bool is_cut(const struct trace_process *p)
 {
@@ -151,7 +105,7 @@ static void count_compiles(struct diff_trace *t, const struct summary *s)
 	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
 		const struct trace_process *p = summary__process_at(s, i);
 
-		if (compile_only_asks(p))
+		if (compile_only_queries(p))
 			continue;
 		t->compiles++;
 		t->late += p->attached_late;
@@ -159,12 +113,12 @@ static void count_compiles(struct diff_trace *t, const struct summary *s)
 	}
 }
 
-/* What the builds themselves have less of than others, in a warning. */
-static void tell_missing_compiles(const struct diff_trace *t)
+/* Warn of compilers that did not run, or were not recorded, from start to end. */
+static void warn_of_partial_compiles(const struct diff_trace *t)
 {
 	if (t->late)
-		diag_warn("%s: %u of %u compilers ran before their probes were there; what they "
-			  "did until then is missing",
+		diag_warn("%s: %u of %u compilers began before their probes were attached; what "
+			  "they did until then is missing",
 			  t->path, t->late, t->compiles);
 	if (t->cut)
 		diag_warn("%s: %u of %u compilers were killed, or still ran when the recording "
@@ -172,8 +126,8 @@ static void tell_missing_compiles(const struct diff_trace *t)
 			  t->path, t->cut, t->compiles);
 }
 
-/* What may be missing from it, in a warning. */
-static void tell_faults(struct sides *sides, const struct diff_trace *t, const struct summary *s)
+/* Warn of all data that may be missing from a trace. */
+static void warn_of_faults(struct sides *sides, const struct diff_trace *t, const struct summary *s)
 {
 	if (t->problem)
 		diag_warn("%s: %s; what could be read is compared", t->path, t->problem);
@@ -183,47 +137,60 @@ static void tell_faults(struct sides *sides, const struct diff_trace *t, const s
 			  t->path, (unsigned long)t->lost);
 	if (!summary__spans(s))
 		diag_warn("%s: no query was executed; was everything built already?", t->path);
-	tell_missing_compiles(t);
-	if (t->rough || t->counted)
+	warn_of_partial_compiles(t);
+	if (unrecorded__any(&t->unrecorded))
 		diag_warn("%s: to keep within a budget %lu executions were only counted, and about "
-			  "%lu estimated: the self times of who called them have theirs",
-			  t->path, (unsigned long)t->counted, (unsigned long)t->estimated);
+			  "%lu estimated: their time is in the self times of their callers",
+			  t->path, (unsigned long)t->unrecorded.counted,
+			  (unsigned long)t->unrecorded.estimated);
 	if (t->unwatched)
-		diag_warn("%s: to keep within a budget activities, waiting or loading were not "
-			  "watched all the time: of these less may have been seen than there was",
-			  t->path);
-	sides->whole &= !t->problem && !t->lost && !t->rough && !t->late && !t->cut;
-	/* What was not built is fast. */
+		diag_warn(
+			"%s: to keep within a budget activities, waiting or loading were not "
+			"recorded all the time: fewer of them may be in the trace than there were",
+			t->path);
+	sides->whole &= !t->problem && !t->lost && !t->unrecorded.rough && !t->late && !t->cut;
+	/* A build in which nothing was compiled is always faster. */
 	sides->whole &= summary__spans(s) > 0;
+}
+
+static int compare_trace(struct compare *c, struct sides *sides, struct diff_trace *t,
+			 struct trace_reader *r, struct model *m)
+{
+	const struct model_options options = model_options_of(r);
+	int err = model__init(m, &options) ?: model__read(m, r);
+
+	if (err)
+		return err;
+	t->unrecorded = m->unrecorded;
+	t->lost = trace_losses__total(&m->losses);
+	t->has_lost = m->has_losses;
+	err = compare__trace(c, t->side, m->summary, &options.texts)
+		      ?: keep_texts(sides, t, r, m->summary);
+	if (err)
+		return err;
+	return trace_reader__is_refused(r) ? -E2BIG : 0;
 }
 
 static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *t)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
-	_summary_ struct summary *s = NULL;
-	struct compare_names names = {.text = string_of};
+	_model_ struct model m = {};
 	int err = cmd_open_trace(t->path, &r);
 
 	if (err)
 		return err;
-	names.ctx = r;
-	err = summary__new(&s);
-	if (!err)
-		err = sum_up(r, t, s);
-	if (!err)
-		err = compare__trace(c, t->side, s, &names);
-	if (!err)
-		err = keep_texts(sides, t, r, s);
+	err = compare_trace(c, sides, t, r, &m);
 	if (err)
-		return diag_error_r(err, "cannot read %s: %s", t->path, strerror(-err));
+		return cmd_unreadable(t->path, NULL, err);
+	sides->bytes += trace_reader__bytes_read(r);
 	t->unwatched = trace_reader__stats(r).unwatched;
-	count_compiles(t, s);
-	tell_faults(sides, t, s);
+	count_compiles(t, m.summary);
+	warn_of_faults(sides, t, m.summary);
 	return 0;
 }
 
 /* Queries come and go, and change their names, from one version to the next. */
-static void tell_compilers(const struct sides *sides)
+static void warn_of_compilers(const struct sides *sides)
 {
 	const struct diff_trace *first = NULL;
 
@@ -235,7 +202,7 @@ static void tell_compilers(const struct sides *sides)
 		first = first ?: t;
 		if (!strcmp(first->compiler, t->compiler))
 			continue;
-		diag_warn("%s was compiled by %s, and %s by %s: what differs may be the compiler's",
+		diag_warn("%s was compiled by %s, and %s by %s: differences may be the compiler's",
 			  first->path, first->compiler, t->path, t->compiler);
 		return;
 	}
@@ -246,7 +213,7 @@ static bool matches(const char *glob, const char *text)
 	return !fnmatch(glob, text, 0);
 }
 
-/* A crate goes by its name, or by that which tells it from others of that name. */
+/* The glob matches the crate name, or the unit name, which is unique among crates of that name. */
 static bool is_meant(const void *ctx, const struct compare_unit *unit, const char *query)
 {
 	const struct cli_gate *gate = ctx;
@@ -271,7 +238,7 @@ static bool is_above(const struct compare_row *row, enum compare_metric metric,
 	if (limit->ns)
 		return (uint64_t)change > limit->ns;
 	/* Long double: the products may have more than 64 bits. */
-	return (long double)change * 100000 > (long double)base * limit->millipercent;
+	return (long double)change * 1000000 > (long double)base * limit->ppm;
 }
 
 /* 0, or -errno after an error line. */
@@ -292,7 +259,7 @@ static int judge(const struct compare *c, const struct compare_result *r,
 					    gate->text);
 		to->text = gate->text;
 		to->limit_ns = gate->limit.ns;
-		to->limit_millipercent = gate->limit.millipercent;
+		to->limit_ppm = gate->limit.ppm;
 		to->exceeded = is_above(&to->row, r->rules.metric, &gate->limit);
 	}
 	return 0;
@@ -309,29 +276,37 @@ static struct compare_rules rules_of(const struct cli_diff_options *o)
 	return (struct compare_rules){
 		.metric = metrics[o->metric],
 		.min_ns = o->min.ns,
-		.min_millipercent = o->min.millipercent,
+		.min_ppm = o->min.ppm,
 	};
 }
 
-static int print(const struct cli_diff_options *o, const struct diff_view *v)
+static int print(const struct cli_diff_options *o, const struct diff_view *v, uint64_t bytes)
 {
-	int err = o->json	? diff_json(stdout, v)
-		  : o->markdown ? diff_markdown(stdout, v)
-				: diff_text(stdout, v);
+	struct cmd_output bound = {.most = cmd_most_output(bytes)};
+	FILE *out = cmd_open_output(&bound);
+	int err = !out		? -ENOMEM
+		  : o->json	? diff_json(out, v)
+		  : o->markdown ? diff_markdown(out, v)
+				: diff_text(out, v);
 
-	return err ? diag_error_r(err, "cannot print the comparison: %s", strerror(-err)) : 0;
+	err = cmd_close_output(&bound, out, err);
+	if (err == -EFBIG)
+		return cmd_unreadable("the comparison", NULL, err);
+	if (!err || ferror(stdout))
+		return 0;
+	return diag_error_r(err, "cannot print the comparison: %s", strerror(-err));
 }
 
 static bool has_unrecorded(const struct diff_view *v)
 {
 	for (size_t i = 0; i < v->n_traces; i++) {
-		if (v->traces[i].counted || v->traces[i].rough)
+		if (unrecorded__any(&v->traces[i].unrecorded))
 			return true;
 	}
 	return false;
 }
 
-/* The exit status of limits that were judged on traces that may not be whole. */
+/* The exit status of the limits; traces that are not whole cannot pass them. */
 static int status_of(const struct sides *sides, const struct diff_view *v)
 {
 	bool compared = true;
@@ -363,18 +338,17 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 		.top = o->top,
 		.width = o->wide ? 0 : screen_columns(stdout),
 	};
-	int err = 0;
 
-	for (size_t i = 0; !err && i < sides->n; i++)
-		err = add_trace(c, sides, &sides->traces[i]);
-	if (err)
-		return EXIT_CODE_FAILURE;
-	tell_compilers(sides);
+	for (size_t i = 0; i < sides->n; i++) {
+		if (add_trace(c, sides, &sides->traces[i]))
+			return EXIT_CODE_FAILURE;
+	}
+	warn_of_compilers(sides);
 	if (!gates || compare__result(c, &rules, &result)) {
 		diag_error("out of memory");
 		return EXIT_CODE_FAILURE;
 	}
-	if (judge(c, &result, &o->gates, gates) || print(o, &view))
+	if (judge(c, &result, &o->gates, gates) || print(o, &view, sides->bytes))
 		return EXIT_CODE_FAILURE;
 	return status_of(sides, &view);
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 
 #include "base/diag.h"
 #include "base/invoker.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/cmd.h"
 #include "doctor/judge.h"
+#include "options/exit_code.h"
+#include "options/find_library.h"
 #include "view/doctor_view.h"
 
 struct doctor {
@@ -28,20 +28,20 @@ static void doctor__clear(struct doctor *d)
 
 #define _doctor_ __cleanup(doctor__clear)
 
-/* The kernel, and what it lets us do. */
+/* Check the kernel and its permissions. */
 static void examine_machine(struct doctor *d)
 {
 	const struct invoker *inv = &d->invoker;
 	struct doctor_limits limits = {.files = UINT64_MAX};
 	struct doctor_facts facts;
 	struct doctor_trials trials;
-	struct captures others;
+	struct other_recordings others;
 	struct statvfs fs;
 	struct rlimit rl;
 	char user[512];
 
 	facts__read("", &facts);
-	captures__find(&others);
+	other_recordings__find(&others);
 	trials__run(&trials);
 	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_max != RLIM_INFINITY)
 		limits.files = rl.rlim_max;
@@ -73,31 +73,31 @@ static int add_rustup_of(struct toolchains *list, const char *home)
 static int find_installed(struct doctor *d)
 {
 	const char *rustup_home = getenv("RUSTUP_HOME");
-	const struct passwd *root = d->invoker.sudo ? getpwuid(0) : NULL;
-	int err;
+	int err = rustup_home ? toolchains__add_rustup(&d->toolchains, rustup_home) : 0;
 
-	err = rustup_home ? toolchains__add_rustup(&d->toolchains, rustup_home) : 0;
-	if (!err)
-		err = add_rustup_of(&d->toolchains, d->invoker.home);
-	if (!err && root)
-		err = add_rustup_of(&d->toolchains, root->pw_dir);
-	if (!err)
-		err = toolchains__add_system(&d->toolchains, "");
-	return err;
+	if (err)
+		return err;
+	err = add_rustup_of(&d->toolchains, d->invoker.home);
+	return err ?: toolchains__add_system(&d->toolchains, "");
 }
 
-/* The one that is asked for, or that is used here. */
+/* The toolchain that was asked for, or the one in use here. */
 static int find_wanted(struct doctor *d, const char *target)
 {
+	_library_file_ struct library_file *file = NULL;
 	_free_ char *library = NULL;
 	char why[1024] = "";
 	int err;
 
 	diag_hold_errors(why, sizeof(why));
-	err = cmd_find_library(target, &library);
+	err = find_library(target, &library, &file);
 	diag_hold_errors(NULL, 0);
-	if (!err)
-		return toolchains__add(&d->toolchains, target ?: "rustc", library, true);
+	if (!err) {
+		err = toolchains__add(&d->toolchains, target ?: "rustc", library, true);
+		if (!err && file)
+			toolchains__use_file(&d->toolchains, file);
+		return err;
+	}
 	findings__add(&d->findings, FINDING_TOOLCHAINS, target ? FINDING_PROBLEM : FINDING_NOTE,
 		      target ?: "rustc",
 		      target ? "see \"qprof-bpf doctor\" for what there is" : NULL, "%s", why);
@@ -108,8 +108,9 @@ static int examine_toolchains(struct doctor *d, const char *target)
 {
 	int err = target ? 0 : find_installed(d);
 
-	if (!err)
-		err = find_wanted(d, target);
+	if (err)
+		return err;
+	err = find_wanted(d, target);
 	if (err)
 		return err;
 	toolchains__survey(&d->toolchains);
@@ -118,21 +119,29 @@ static int examine_toolchains(struct doctor *d, const char *target)
 	return 0;
 }
 
+static int cannot_examine(int err)
+{
+	diag_error("cannot examine this machine: %s", strerror(-err));
+	return EXIT_CODE_FAILURE;
+}
+
 int cmd_doctor(const struct cli_doctor_options *o)
 {
 	_doctor_ struct doctor d = {};
 	int err = invoker__get(&d.invoker);
 
-	if (!err) {
-		examine_machine(&d);
-		err = examine_toolchains(&d, o->target);
-	}
-	if (!err)
-		err = o->json ? doctor_json(stdout, &d.findings, &d.toolchains)
-			      : doctor_text(stdout, &d.findings, &d.toolchains);
-	if (err) {
-		diag_error("cannot examine this machine: %s", strerror(-err));
+	if (err)
+		return cannot_examine(err);
+	examine_machine(&d);
+	/* From here on, files are read that the command line and the environment name. */
+	if (cmd_drop_rights())
 		return EXIT_CODE_FAILURE;
-	}
+	err = examine_toolchains(&d, o->target);
+	if (err)
+		return cannot_examine(err);
+	err = o->json ? doctor_json(stdout, &d.findings, &d.toolchains)
+		      : doctor_text(stdout, &d.findings, &d.toolchains);
+	if (err)
+		return cannot_examine(err);
 	return cmd_finish_stdout(findings__problems(&d.findings) ? EXIT_CODE_SICK : EXIT_CODE_OK);
 }

@@ -5,18 +5,22 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
+#include "options/value.h"
 #include "trace/self_time.h"
 #include "view/view.h"
 
 /* The processes seen so far, by index. */
 struct seen {
+	const struct trace_reader *r;
 	const struct trace_process **by_index;
 	uint32_t n;
 	bool filtered;
-	struct self_time *self_time; /* NULL: with a filter, which hides what a span holds */
-	bool has_costs;		     /* what the probes took of a span is known */
+	struct self_time *self_time; /* NULL with a filter, which hides the spans within a span */
+	bool has_costs;		     /* the probe costs of spans are known */
+	struct cmd_output bound;
+	FILE *out;
 };
 
 static void seen__clear(struct seen *s)
@@ -50,14 +54,14 @@ static bool wants_process(void *ctx, const struct trace_process *p)
 	for (size_t i = 0; i < o->processes.n; i++)
 		if (!strcmp(o->processes.texts[i], pid))
 			return true;
-	return p->crate && cmd_matches(&o->processes, p->crate);
+	return p->crate && value_matches(&o->processes, p->crate);
 }
 
 static bool wants_query(void *ctx, const char *name)
 {
 	const struct cli_dump_options *o = ctx;
 
-	return cmd_matches(&o->queries, name);
+	return value_matches(&o->queries, name);
 }
 
 static bool is_filtered(const struct cli_dump_options *o)
@@ -80,7 +84,7 @@ static void set_filter(struct trace_reader *r, const struct cli_dump_options *o)
 		trace_reader__filter(r, &filter);
 }
 
-/* Told by the spans in it, so there must be no filter. */
+/* Self times are computed from the spans within each span, so a filter rules them out. */
 static int seen__costs(struct seen *s, const struct trace_costs *costs)
 {
 	if (s->filtered || costs->subtracted || !costs->ps[TRACE_COST_EMULATED])
@@ -92,76 +96,86 @@ static int seen__costs(struct seen *s, const struct trace_costs *costs)
 	return 0;
 }
 
-/* Its duration's parts, as far as what it holds tells them. */
-static int compute(struct seen *s, struct trace_span *span, struct trace_off *off)
+/* Compute the parts of a span's duration from the spans within it. */
+static int compute(struct seen *s, const struct trace_span *span, struct trace_times *times)
 {
 	if (s->filtered)
 		return 0;
 	if (!s->self_time && self_time__new(&s->self_time))
 		return -ENOMEM;
-	return self_time__span(s->self_time, span, off);
+	return self_time__span(s->self_time, span, times);
 }
 
-/* NULL: a query. */
-static const char *kind_of(const struct trace_reader *r, uint8_t kind)
+static int dump_span_item(struct seen *s, const struct trace_span *span)
 {
-	return kind ? trace_reader__kind(r, kind) : NULL;
-}
-
-static int dump_span_item(const struct trace_reader *r, struct seen *s, struct trace_span span)
-{
+	const struct trace_reader *r = s->r;
 	struct trace_location at;
 	bool located =
-		span.caller != TRACE_NO_LOCATION && trace_reader__location(r, span.caller, &at);
-	struct trace_off off = {0};
-	int err = compute(s, &span, &off);
+		span->caller != TRACE_NO_LOCATION && trace_reader__location(r, span->caller, &at);
+	struct trace_times times = {0};
+	int err = compute(s, span, &times);
 	const struct dump_span_texts texts = {
-		.name = trace_reader__string(r, span.label),
-		.kind = kind_of(r, span.kind),
-		.event = trace_reader__event(r, &span),
+		.name = trace_reader__string(r, span->label),
+		.kind = trace_reader__kind(r, span->kind),
+		.event = trace_reader__event(r, span),
 		.caller = located ? &at : NULL,
-		.probes = s->has_costs && span.kind != TRACE_KIND_OFF_CPU,
-		.off_ns = span.kind == TRACE_KIND_OFF_CPU ? 0 : off.off_ns,
+		.times = &times,
+		.probes = s->has_costs && span->kind != TRACE_KIND_OFF_CPU,
 	};
 
-	return err ?: dump_span(stdout, &span, seen__get(s, span.process), &texts);
+	return err ?: dump_span(s->out, span, seen__get(s, span->process), &texts);
 }
 
-static int dump_item(const struct trace_reader *r, struct seen *s, const struct trace_item *item)
+static int dump_item(struct seen *s, const struct trace_item *item)
 {
+	const struct trace_reader *r = s->r;
 	int err;
 
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
 		err = seen__add(s, item->process);
-		return err ? err : dump_process(stdout, item->process);
+		return err ? err : dump_process(s->out, item->process);
 	case TRACE_ITEM_THREAD:
-		return dump_thread(stdout, &item->thread, seen__get(s, item->thread.process));
+		return dump_thread(s->out, &item->thread, seen__get(s, item->thread.process));
 	case TRACE_ITEM_SPAN:
-		return dump_span_item(r, s, item->span);
+		return dump_span_item(s, &item->span);
 	case TRACE_ITEM_TALLY:
-		return dump_tally(stdout, &item->tally, trace_reader__string(r, item->tally.label),
+		return dump_tally(s->out, &item->tally, trace_reader__string(r, item->tally.label),
 				  trace_reader__kind(r, item->tally.kind));
 	case TRACE_ITEM_DECISION:
-		return dump_decision(stdout, &item->decision,
+		return dump_decision(s->out, &item->decision,
 				     trace_reader__string(r, item->decision.label),
-				     kind_of(r, item->decision.kind));
+				     trace_reader__kind(r, item->decision.kind));
 	case TRACE_ITEM_LOSSES:
-		return dump_losses(stdout, &item->losses);
+		return dump_losses(s->out, &item->losses);
 	case TRACE_ITEM_COSTS:
 		err = seen__costs(s, &item->costs);
-		return err ? err : dump_costs(stdout, &item->costs);
+		return err ? err : dump_costs(s->out, &item->costs);
 	default:
 		return 0;
 	}
+}
+
+static int take_item(void *ctx, const struct trace_item *item)
+{
+	struct seen *s = ctx;
+
+	s->bound.most = cmd_most_output(trace_reader__bytes_read(s->r));
+	return dump_item(s, item);
+}
+
+static int dump_items(struct trace_reader *r, struct seen *s)
+{
+	s->r = r;
+	s->bound.most = cmd_most_output(trace_reader__bytes_read(r));
+	return dump_header(s->out, trace_reader__info(r)) ?: trace_reader__each(r, take_item, s);
 }
 
 int cmd_dump(const struct cli_dump_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	__cleanup(seen__clear) struct seen seen = {.filtered = is_filtered(o)};
-	struct trace_item item;
-	int err;
+	int err = -ENOMEM;
 
 	if (o->schema) {
 		dump_schema(stdout);
@@ -170,15 +184,14 @@ int cmd_dump(const struct cli_dump_options *o)
 	if (cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
 	set_filter(r, o);
-	err = dump_header(stdout, trace_reader__info(r));
-	while (!err) {
-		err = trace_reader__next(r, &item);
-		if (err || item.kind == TRACE_ITEM_END)
-			break;
-		err = dump_item(r, &seen, &item);
-	}
+	seen.out = cmd_open_output(&seen.bound);
+	if (seen.out)
+		err = dump_items(r, &seen);
+	err = cmd_close_output(&seen.bound, seen.out, err);
+	if (ferror(stdout))
+		return cmd_finish_stdout(EXIT_CODE_FAILURE);
 	if (err) {
-		diag_error("cannot dump %s: %s", o->file, strerror(-err));
+		cmd_unreadable(o->file, NULL, err);
 		return EXIT_CODE_FAILURE;
 	}
 	if (trace_reader__problem(r))

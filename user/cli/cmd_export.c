@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 
 #include "base/diag.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/output_file.h"
+#include "cli/cmd.h"
 #include "export/job.h"
 #include "export/measureme.h"
 #include "export/notes.h"
-#include "view/format.h"
+#include "base/format.h"
+#include "options/exit_code.h"
+#include "record/output_file.h"
 
 static int open_directory(const char *path, int *fd)
 {
@@ -28,7 +28,7 @@ static int open_directory(const char *path, int *fd)
 	return 0;
 }
 
-static void say_sums(const struct cli_export_options *o, const struct measureme_sums *sums)
+static void print_sums(const struct cli_export_options *o, const struct measureme_sums *sums)
 {
 	char count[FORMAT_MAX], size[FORMAT_MAX];
 
@@ -48,27 +48,14 @@ static void say_sums(const struct cli_export_options *o, const struct measureme_
 			  "compiled");
 }
 
-static int to_measureme(const struct cli_export_options *o, struct trace_reader *r)
-{
-	_trace_reader_ struct trace_reader *survey = NULL;
-	struct measureme_sums sums;
-	_close_ int dir_fd = -1;
-
-	if (cmd_open_trace(o->file, &survey) || open_directory(o->output, &dir_fd) ||
-	    export_measureme(survey, r, dir_fd, o->output, o->force, &sums))
-		return EXIT_CODE_FAILURE;
-	say_sums(o, &sums);
-	return EXIT_CODE_OK;
-}
-
-/* ---- Formats that are one stream ------------------------------------------------------------- */
+/* ---- Formats of one stream ------------------------------------------------------------------- */
 
 struct format {
 	int (*write)(struct export_job *job);
-	bool limited;	     /* by --max-size */
-	const char *thing;   /* what is counted */
-	const char *several; /* what is behind it of more than one */
-	const char *viewer;  /* what to do with it, to be copied; %s is the file */
+	bool limited;	     /* --max-size leaves intervals out */
+	const char *thing;   /* the name of the counted items */
+	const char *several; /* its plural ending */
+	const char *viewer;  /* how to open the file, ready to be copied; %s is the file */
 };
 
 /* By enum cli_format; measureme is a directory. */
@@ -96,7 +83,56 @@ static bool is_stdout(const struct cli_export_options *o)
 	return !strcmp(o->output, "-");
 }
 
-static int say_no_output(const struct cli_export_options *o, int err)
+/* The size limit of the output: --max-size, or a limit by the size of the trace. */
+static uint64_t most_bytes(const struct cli_export_options *o, const struct trace_reader *r)
+{
+	uint64_t file_bytes = trace_reader__stats(r).file_bytes;
+	uint64_t bound = file_bytes ? cmd_most_output(file_bytes) : UINT64_MAX;
+	uint64_t most = o->max_bytes;
+
+	if (!most)
+		return bound;
+	/* This limit is for intervals; names and tables come on top. */
+	if (o->format == CLI_FORMAT_HTML && most > EXPORT_PAGE_MOST)
+		most = EXPORT_PAGE_MOST;
+	if (formats[o->format].limited)
+		most += CMD_OUTPUT_FREE;
+	return most < bound ? most : bound;
+}
+
+static int too_large(const struct cli_export_options *o, uint64_t most)
+{
+	char size[FORMAT_MAX];
+
+	if (!o->max_bytes || most < o->max_bytes)
+		return cmd_unreadable(o->file, NULL, -EFBIG);
+	return diag_error_r(-EFBIG,
+			    "%s would get larger than %s; to write all of it, use --max-size 0",
+			    is_stdout(o) ? "what is written" : o->output, format_bytes(size, most));
+}
+
+static int to_measureme(const struct cli_export_options *o, struct trace_reader *r)
+{
+	_trace_reader_ struct trace_reader *survey = NULL;
+	uint64_t most = most_bytes(o, r);
+	struct measureme_sums sums;
+	_close_ int dir_fd = -1;
+	int err;
+
+	if (cmd_open_trace(o->file, &survey) || open_directory(o->output, &dir_fd))
+		return EXIT_CODE_FAILURE;
+	err = export_measureme(survey, r, dir_fd, o->output, o->force, most, &sums);
+	if (err == -EFBIG)
+		too_large(o, most);
+	else if (err == -E2BIG)
+		cmd_unreadable(o->file, NULL, err);
+	if (err)
+		return EXIT_CODE_FAILURE;
+	print_sums(o, &sums);
+	return EXIT_CODE_OK;
+}
+
+static int no_output(const struct cli_export_options *o, int err)
 {
 	if (err == -EEXIST)
 		return diag_error_r(err,
@@ -108,7 +144,7 @@ static int say_no_output(const struct cli_export_options *o, int err)
 			    o->output, strerror(-err));
 }
 
-/* A directory is there already, but what is wrong with it is not that. */
+/* A directory may exist, so the error "exists already" would be wrong. */
 static bool is_directory(const char *path)
 {
 	struct stat st;
@@ -116,7 +152,7 @@ static bool is_directory(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* What is being written, for who interrupts us: it is not to be left half. */
+/* The file being written; a signal must not leave it incomplete. */
 static const char *volatile unfinished;
 
 static void remove_unfinished(int sig)
@@ -140,7 +176,7 @@ static void guard(const char *path)
 			sigaction(guarded[i], &removing, NULL);
 }
 
-/* It is ours to remove if it is we who made it: no signal comes between. */
+/* Only a file that we created may be removed: signals are blocked in between. */
 static int create_guarded(struct output_file *file)
 {
 	sigset_t set, was;
@@ -165,17 +201,17 @@ static int open_output(const struct cli_export_options *o, struct output_file *f
 
 	if (is_stdout(o)) {
 		*fd = dup(STDOUT_FILENO);
-		return *fd < 0 ? say_no_output(o, -errno) : 0;
+		return *fd < 0 ? no_output(o, -errno) : 0;
 	}
 	if (!err)
 		err = output_file__choose(file, o->output, o->force);
 	if (err)
-		return say_no_output(o, err);
+		return no_output(o, err);
 	*fd = create_guarded(file);
-	return *fd < 0 ? say_no_output(o, *fd) : 0;
+	return *fd < 0 ? no_output(o, *fd) : 0;
 }
 
-static void say_written(const struct cli_export_options *o, const struct export_job *job)
+static void print_written(const struct cli_export_options *o, const struct export_job *job)
 {
 	const struct format *f = &formats[o->format];
 	char count[FORMAT_MAX], size[FORMAT_MAX], note[EXPORT_NOTE_MAX];
@@ -194,16 +230,21 @@ static void say_written(const struct cli_export_options *o, const struct export_
 	diag_info("%s; nothing was sent anywhere, but it " EXPORT_PRIVACY, where ?: file);
 }
 
-static int write_format(const struct cli_export_options *o, struct export_job *job)
+static int write_format(const struct cli_export_options *o, struct export_job *job, uint64_t most)
 {
 	int err = formats[o->format].write(job);
 	int out_err = out__flush(job->out);
+
+	if (out_err == -EFBIG)
+		return too_large(o, most);
 
 	if (out_err)
 		return diag_error_r(out_err, "cannot write %s: %s; choose another place with -o",
 				    is_stdout(o) ? "to standard output" : o->output,
 				    strerror(-out_err));
-	return err ? diag_error_r(err, "cannot export %s: %s", o->file, strerror(-err)) : 0;
+	if (!err && trace_reader__is_refused(job->r))
+		err = -E2BIG;
+	return err ? cmd_unreadable(o->file, NULL, err) : 0;
 }
 
 static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
@@ -213,11 +254,12 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
 	_close_ int fd = -1;
 	_out_ struct out *out = NULL;
 	struct export_job job = {.r = r, .raw = o->raw};
+	uint64_t most = most_bytes(o, r);
 	int err;
 
 	if (formats[o->format].limited)
 		job.max_bytes = o->max_bytes;
-	/* A pipe is not there twice: from it comes what fits. */
+	/* A pipe cannot be read twice: it is cut at the limit. */
 	if (job.max_bytes && trace_reader__stats(r).file_bytes && cmd_open_trace(o->file, &survey))
 		return EXIT_CODE_FAILURE;
 	job.survey = survey;
@@ -228,21 +270,23 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
 		diag_error("cannot export %s: %s", o->file, strerror(-err));
 	job.out = out;
 	if (!err)
-		err = write_format(o, &job);
+		out__limit(out, most);
+	if (!err)
+		err = write_format(o, &job, most);
 	if (!err && close(take_fd(fd)))
-		err = say_no_output(o, -errno);
+		err = no_output(o, -errno);
 	unfinished = NULL;
 	if (!err && (err = output_file__commit(&file)))
-		say_no_output(o, err);
+		no_output(o, err);
 	if (err) {
 		output_file__discard(&file);
 		return EXIT_CODE_FAILURE;
 	}
-	say_written(o, &job);
+	print_written(o, &job);
 	return EXIT_CODE_OK;
 }
 
-/* After all of the trace was read. */
+/* Call after the whole trace was read. */
 static void warn_unrecorded(const struct cli_export_options *o, const struct trace_reader *r)
 {
 	const struct trace_stats s = trace_reader__stats(r);
@@ -251,7 +295,7 @@ static void warn_unrecorded(const struct cli_export_options *o, const struct tra
 	if (!s.counted && !s.estimated)
 		return;
 	diag_warn("%s executions were only counted and about %s estimated, to keep within a "
-		  "budget: they have no interval, %s, and the times of who called them have theirs",
+		  "budget: they have no interval, %s, and their time is in their callers' times",
 		  format_count(counted, s.counted), format_count(estimated, s.estimated),
 		  o->format != CLI_FORMAT_COUNTS ? "and are left out"
 		  : s.estimated
@@ -275,7 +319,7 @@ int cmd_export(const struct cli_export_options *o)
 	_trace_reader_ struct trace_reader *r = NULL;
 	int status;
 
-	if (cmd_become_invoker() || cmd_open_trace(o->file, &r))
+	if (cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
 	status = o->format == CLI_FORMAT_MEASUREME ? to_measureme(o, r) : to_stream(o, r);
 	if (status == EXIT_CODE_OK) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "base/diag.h"
-#include "cli/commands.h"
-#include "cli/completion.h"
-#include "cli/exit_code.h"
-#include "cli/man.h"
-#include "cli/usage.h"
+#include "cli/cmd.h"
+#include "options/completion.h"
+#include "options/exit_code.h"
+#include "options/man.h"
+#include "options/usage.h"
 
 int cmd_help(const struct cli_help_options *o)
 {

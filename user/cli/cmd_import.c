@@ -5,18 +5,18 @@
 
 #include "base/diag.h"
 #include "base/version.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/output_file.h"
+#include "cli/cmd.h"
 #include "import/measureme.h"
+#include "options/exit_code.h"
 #include "qprof/measureme_format.h"
-#include "view/format.h"
+#include "base/format.h"
+#include "record/output_file.h"
 
-/* All files together. */
+/* Sums over all files. */
 struct sums {
 	uint64_t start_ns; /* the earliest */
 	uint64_t spans;
-	bool complete; /* no file is cut short, and all tell what they lost */
+	bool complete; /* no file is truncated, and all losses are known */
 	struct trace_losses losses;
 };
 
@@ -28,7 +28,7 @@ static int open_profile(const char *path, struct mm_reader **r)
 	return err ? diag_error_r(err, "cannot import %s: %s", path, why) : 0;
 }
 
-/* A build's files tell the losses of the whole of it, each. */
+/* Each file of a build contains the losses of the whole build. */
 static void add_losses(struct sums *sums, const struct trace_losses *losses)
 {
 	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
@@ -37,7 +37,7 @@ static void add_losses(struct sums *sums, const struct trace_losses *losses)
 	}
 }
 
-/* Read all files once, so that one that cannot be read is known before there is an output. */
+/* Read all files once, so that an unreadable file is found before the output is created. */
 static int survey(const struct cli_files *files, struct sums *sums)
 {
 	*sums = (struct sums){.start_ns = UINT64_MAX, .complete = true};
@@ -67,8 +67,8 @@ static void warn_of(const char *path, const struct mm_reader *r,
 	if (mm_reader__problem(r))
 		diag_warn("%s: %s; what could be read was imported", path, mm_reader__problem(r));
 	if (!mm_reader__metadata(r)->found)
-		diag_warn("%s: it does not tell its command, and not when it began: the time of "
-			  "the file stands for that",
+		diag_warn("%s: its command and start are unknown: the time of the file is used "
+			  "as the start",
 			  path);
 	if (found->unnamed)
 		diag_warn("%s: %s of %s events have no name in it: they are called <unknown>", path,
@@ -107,16 +107,15 @@ static int import_one(struct trace_writer *w, uint32_t index, const char *path, 
 
 static int import_all(struct trace_writer *w, const struct cli_files *files, struct sums *sums)
 {
-	int err = 0;
+	int err;
 
-	for (size_t i = 0; !err && i < files->n; i++)
+	for (size_t i = 0; i < files->n; i++) {
 		err = import_one(w, (uint32_t)i, files->paths[i], sums);
-	if (err)
-		return err;
-	if (sums->complete)
-		err = trace_writer__losses(w, &sums->losses);
-	if (!err)
-		err = trace_writer__finish(w);
+		if (err)
+			return err;
+	}
+	err = sums->complete ? trace_writer__losses(w, &sums->losses) : 0;
+	err = err ?: trace_writer__finish(w);
 	return err ? diag_error_r(err, "cannot write the trace: %s", strerror(-err)) : 0;
 }
 
@@ -131,7 +130,7 @@ static char *default_output(const char *path)
 	return asprintf(&output, "%.*s.qpt", (int)size, name) < 0 ? NULL : output;
 }
 
-/* --force must not empty what is to be read. */
+/* --force must not empty an input. */
 static int check_output(const char *output, const struct cli_files *files)
 {
 	struct stat out, in;
@@ -152,7 +151,7 @@ static int check_output(const char *output, const struct cli_files *files)
 static int open_output(struct output_file *f, const char *output, bool force,
 		       const struct sums *sums, struct trace_writer **w)
 {
-	/* Profiles hold no clock but the real one. */
+	/* Profiles contain no other clock than real time. */
 	const struct trace_info info = {
 		.tool = (char *)"qprof-bpf " QPROF_VERSION " import",
 		.clock = TRACE_CLOCK_REALTIME,
@@ -182,12 +181,15 @@ static int import_to(struct output_file *f, const struct cli_import_options *o, 
 	struct sums sums;
 	int err = survey(&o->files, &sums);
 
-	if (!err)
-		err = check_output(output, &o->files);
-	if (!err)
-		err = open_output(f, output, o->force, &sums, &w);
-	if (!err)
-		err = import_all(w, &o->files, &sums);
+	if (err)
+		return err;
+	err = check_output(output, &o->files);
+	if (err)
+		return err;
+	err = open_output(f, output, o->force, &sums, &w);
+	if (err)
+		return err;
+	err = import_all(w, &o->files, &sums);
 	if (err)
 		return err;
 	err = output_file__commit(f);
@@ -214,8 +216,6 @@ int cmd_import(const struct cli_import_options *o)
 {
 	_free_ char *output = o->output ? strdup(o->output) : default_output(o->files.paths[0]);
 
-	if (cmd_become_invoker())
-		return EXIT_CODE_FAILURE;
 	if (!output) {
 		diag_error("out of memory");
 		return EXIT_CODE_FAILURE;

@@ -2,22 +2,28 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
+#include "options/find_library.h"
+#include "plan/library/file.h"
 #include "plan/plan.h"
 #include "view/plan_view.h"
 
 int cmd_plan(const struct cli_plan_options *o)
 {
 	_free_ char *path = NULL;
+	_library_file_ struct library_file *file = NULL;
 	_plan_ struct plan *plan = NULL;
 	int err;
 
-	err = cmd_find_library(o->target, &path);
+	err = find_library(o->target, &path, &file);
 	if (err)
 		return EXIT_CODE_FAILURE;
 	diag_verbose("reading %s", path);
-	err = o->no_cache ? plan__build(path, &plan) : plan__load(path, &plan);
+	err = file ? 0 : library_file__open(path, &file);
+	if (err)
+		return EXIT_CODE_FAILURE;
+	err = o->no_cache ? plan__build(file, &plan) : plan__load(file, &plan);
 	if (err)
 		return EXIT_CODE_FAILURE;
 	if (o->json)

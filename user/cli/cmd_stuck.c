@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
 
+#include "analyze/verdict.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "capture/processes.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "capture/privilege.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
+#include "proc/processes.h"
 #include "stuck/watch.h"
-#include "view/format.h"
+#include "base/format.h"
 #include "view/screen.h"
 #include "view/stuck_view.h"
 
-/* How often we look whether a compiler was started, or a signal came. */
+/* How often to check for new compilers and signals. */
 #define STEP_MS 100
 
 struct stuck {
@@ -40,7 +43,7 @@ static void stuck__clear(struct stuck *s)
 	cleanup_close_p(&s->keys_fd);
 }
 
-/* Not restarted: whatever we wait for, a signal ends it. */
+/* Without SA_RESTART: a signal ends every wait. */
 static int catch_signals(struct stuck *s)
 {
 	const struct sigaction act = {.sa_handler = on_signal};
@@ -65,7 +68,7 @@ static void on_keys(struct stuck *s)
 		int err = watch__suspend(s->watch);
 
 		if (err)
-			diag_warn("cannot let a compiler go that waits: %s", strerror(-err));
+			diag_warn("cannot resume a compiler that is stopped: %s", strerror(-err));
 		screen__restore(s->screen);
 		raise(SIGSTOP);
 	}
@@ -90,29 +93,31 @@ static int follow(struct stuck *s)
 {
 	unsigned int compilers = 0;
 	char name[32];
-	int err = 0;
 
-	for (size_t i = 0; i < s->opt->pids.n && !err; i++) {
-		err = watch__follow(s->watch, s->opt->pids.pids[i], &compilers);
+	for (size_t i = 0; i < s->opt->pids.n; i++) {
+		int err = watch__follow(s->watch, s->opt->pids.pids[i], &compilers);
+
 		if (err == -ESRCH)
 			diag_error("there is no process %d; it has exited, or the number is a "
 				   "thread's. See \"pgrep -a rustc\"",
 				   (int)s->opt->pids.pids[i]);
+		if (err)
+			return err;
 	}
-	if (err || compilers)
-		return err;
+	if (compilers)
+		return 0;
 	process_name(s->opt->pids.pids[0], name, sizeof(name));
 	diag_warn("process %d (%s) is no Rust compiler and runs none now",
 		  (int)s->opt->pids.pids[0], name);
 	return 0;
 }
 
-/* No line is wider than the terminal, and there are no more of them than it has room for. */
+/* Cut lines and their number to the size of the terminal. */
 static int draw_on_screen(struct stuck *s, const char *text)
 {
 	size_t lines, columns, n = 0, len = 0;
-	_free_ char *fitting = NULL;
-	FILE *to = open_memstream(&fitting, &len);
+	_free_ char *shown = NULL;
+	FILE *to = open_memstream(&shown, &len);
 
 	if (!to)
 		return -ENOMEM;
@@ -129,10 +134,10 @@ static int draw_on_screen(struct stuck *s, const char *text)
 	}
 	if (fclose(to))
 		return -ENOMEM;
-	return screen__draw(s->screen, fitting, n);
+	return screen__draw(s->screen, shown, n);
 }
 
-static int show_text(struct stuck *s, const struct picture *p)
+static int show_text(struct stuck *s, const struct snapshot *p)
 {
 	_free_ char *text = NULL;
 	size_t len = 0;
@@ -152,13 +157,16 @@ static int show_text(struct stuck *s, const struct picture *p)
 
 static int show(struct stuck *s)
 {
-	_picture_ struct picture p = {0};
-	int err = 0;
+	_snapshot_ struct snapshot p = {0};
+	int err;
 
-	for (size_t i = 0; i < s->opt->pids.n && !err; i++)
+	for (size_t i = 0; i < s->opt->pids.n; i++) {
 		err = watch__look(s->watch, s->opt->pids.pids[i], &p);
-	if (err || ended_by)
-		return err;
+		if (err)
+			return err;
+	}
+	if (ended_by)
+		return 0;
 	if (!s->opt->json)
 		return show_text(s, &p);
 	err = stuck_json(stdout, &p);
@@ -173,7 +181,7 @@ static bool is_over(const struct stuck *s)
 	return true;
 }
 
-/* Until the next picture; compilers that are started meanwhile are attached to. */
+/* Until the next snapshot; attaches to compilers that are started meanwhile. */
 static int wait_for_next(struct stuck *s)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), until = now + s->opt->interval_ns;
@@ -199,11 +207,11 @@ static int run(struct stuck *s)
 		if (!err && !ended_by && !is_over(s))
 			err = show(s);
 	} while (!err && !ended_by && !s->opt->once && !is_over(s));
-	/* A reader that went away has seen what it wanted. */
+	/* A closed pipe is not an error: its reader has seen enough. */
 	if (err == -EPIPE || err == -EINTR)
 		return 0;
 	if (err)
-		return diag_error_r(err, "cannot tell what the compilers are doing: %s",
+		return diag_error_r(err, "cannot show what the compilers are doing: %s",
 				    strerror(-err));
 	screen__restore(s->screen);
 	if (!ended_by && is_over(s))
@@ -211,19 +219,28 @@ static int run(struct stuck *s)
 	return 0;
 }
 
+/* Queries of lost hits come from the stacks instead, as far as possible. */
+static bool lost_most(const struct stuck *s)
+{
+	uint64_t hits, lost;
+
+	if (watch__hits(s->watch, &hits, &lost) || !verdict_is_most(lost, hits))
+		return false;
+	diag_error("%" PRIu64 " of %" PRIu64 " probe hits were lost: what is shown may be "
+		   "incomplete; see \"qprof-bpf doctor\"",
+		   lost, hits);
+	return true;
+}
+
 int cmd_stuck(const struct cli_stuck_options *o)
 {
 	__cleanup(stuck__clear) struct stuck s = {.opt = o, .keys_fd = -1};
-	int err = catch_signals(&s);
 
-	if (!err)
-		err = watch__open(&s.watch);
-	if (!err)
-		err = follow(&s);
-	if (!err)
-		err = open_view(&s);
-	if (err)
+	if (catch_signals(&s) || watch__open(&s.watch) || follow(&s) || open_view(&s))
 		return EXIT_CODE_FAILURE;
 	watch__start(s.watch);
-	return run(&s) ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
+	privilege_limit(false);
+	if (run(&s))
+		return EXIT_CODE_FAILURE;
+	return lost_most(&s) ? EXIT_CODE_LOST : EXIT_CODE_OK;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * `qprof-bpf top`: a trace that grows, on the terminal. Whoever records is another process, ours or
- * not: what goes wrong with a screen never touches a recording, and what is seen is what the trace
- * will hold.
+ * `qprof-bpf top`: shows a growing trace on the terminal. Another process records, started by us or
+ * not: a failure of the view never affects the recording, and the view shows what the trace will
+ * hold.
  */
 #include <errno.h>
 #include <poll.h>
@@ -13,35 +13,35 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "capture/launch.h"
 #include "capture/recordings.h"
-#include "cli/background.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/feed.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
+#include "record/background.h"
+#include "record/follow.h"
+#include "record/launch.h"
+#include "record/trace_output.h"
 #include "view/top_terminal.h"
 
 #define START_MS 20 /* between looks at whether the recording has begun */
 
 struct watch {
 	struct background background; /* the recording that we started */
-	struct feed feed;
+	struct follow follow;
 	struct top *top;
-	struct view_names names;
 	char *title;
 	int writer_fd; /* readable once the other process that writes the trace is gone; or -1 */
 	bool has_grown;
 	uint64_t interval_ns;
 	uint64_t next_ns;
 	int signal_fd;
-	int signal; /* that ended the view, or 0 */
+	int signal; /* the signal that ended the view, or 0 */
 	bool left;
 };
 
 static void watch__destroy(struct watch *w)
 {
 	top__free(w->top);
-	feed__destroy(&w->feed);
+	follow__destroy(&w->follow);
 	background__destroy(&w->background);
 	free(w->title);
 	cleanup_close_p(&w->writer_fd);
@@ -61,7 +61,7 @@ static int block_signals(struct watch *w)
 	return w->signal_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
 }
 
-/* A signal that came; 0: none. */
+/* Take a pending signal; 0: none. */
 static int next_signal(const struct watch *w)
 {
 	struct signalfd_siginfo info;
@@ -74,16 +74,23 @@ static bool ends_view(int sig)
 	return sig == SIGINT || sig == SIGTERM || sig == SIGHUP;
 }
 
-/* ---- Where the trace comes from -------------------------------------------------------------- */
+/* ---- The source of the trace ----------------------------------------------------------------- */
 
 static int follow_file(struct watch *w, const char *path, const char *title, pid_t writer)
 {
+	struct trace_reader *reader = NULL;
+	int err;
+
 	w->title = strdup(title);
 	if (!w->title)
 		return diag_error_r(-ENOMEM, "out of memory");
 	if (writer)
 		w->writer_fd = (int)syscall(SYS_pidfd_open, writer, 0);
-	return feed__open(&w->feed, path);
+	err = cmd_open_trace(path, &reader);
+	if (err)
+		return err;
+	err = follow__init(&w->follow, reader);
+	return err ? diag_error_r(err, "cannot read %s: %s", path, strerror(-err)) : 0;
 }
 
 static int find_recordings(struct recordings *r)
@@ -101,30 +108,36 @@ static int follow_given(struct watch *w, const char *path)
 	return err ?: follow_file(w, path, path, recordings__writer_of(&r, path));
 }
 
-static int follow_running(struct watch *w)
+/* Reads other processes' descriptors, which needs rights to them. */
+static int find_running(struct recordings *r)
 {
-	_recordings_ struct recordings r = {};
-	int err = find_recordings(&r);
+	int err = find_recordings(r);
 
-	if (err)
+	if (err || r->n == 1)
 		return err;
-	if (r.n == 1)
-		return follow_file(w, r.at[0].path, r.at[0].file, r.at[0].pid);
-	if (!r.n && r.hidden)
-		return diag_error_r(-EPERM,
-				    "a recording runs here, but its trace may not be looked "
-				    "for: use sudo, or name the trace");
-	if (!r.n)
+	if (!r->n && r->hidden)
+		return diag_error_r(-EPERM, "a recording runs here, but we may not look for its "
+					    "trace: use sudo, or name the trace");
+	if (!r->n)
 		return diag_error_r(-ENOENT, "no recording runs here; name a trace, or record: "
 					     "\"qprof-bpf top -p PID\" or \"qprof-bpf top -- "
 					     "COMMAND\"");
-	diag_error("%zu recordings run here; name the trace of one:", r.n);
-	for (size_t i = 0; i < r.n; i++)
-		diag_error("  qprof-bpf top %s (process %d)", r.at[i].file, (int)r.at[i].pid);
+	diag_error("%zu recordings run here; name the trace of one:", r->n);
+	for (size_t i = 0; i < r->n; i++)
+		diag_error("  qprof-bpf top %s (process %d)", r->at[i].file, (int)r->at[i].pid);
 	return -EEXIST;
 }
 
-/* What it says meanwhile (a first plan takes seconds) is passed on. */
+/*
+ * Open the trace by its name if the user may read it, because the recording's descriptor may no
+ * longer be accessible.
+ */
+static int follow_running(struct watch *w, const struct recording *r)
+{
+	return follow_file(w, access(r->path, R_OK) ? r->file : r->path, r->file, r->pid);
+}
+
+/* Pass on the recording's messages meanwhile, because a first plan takes seconds. */
 static int wait_for_beginning(struct watch *w)
 {
 	struct pollfd fds[] = {
@@ -135,10 +148,10 @@ static int wait_for_beginning(struct watch *w)
 	while (!background__begun(&w->background)) {
 		int sig = next_signal(w);
 
-		background__tell(&w->background);
+		background__pass_on(&w->background);
 		if (ends_view(sig))
 			background__stop(&w->background, sig);
-		/* It has told why. */
+		/* The recording has printed the reason. */
 		if (background__ended(&w->background))
 			return -ECHILD;
 		if (poll(fds, 2, START_MS) < 0 && errno != EINTR)
@@ -147,31 +160,16 @@ static int wait_for_beginning(struct watch *w)
 	return 0;
 }
 
-static int record_and_follow(struct watch *w, const struct cli_record_options *given)
+static int follow_recording(struct watch *w, const struct cli_record_options *o)
 {
-	struct cli_record_options o = *given;
-	char name[CMD_TRACE_NAME_MAX];
 	int err;
 
-	if (!o.output) {
-		cmd_default_trace_name(name);
-		o.output = name;
-	}
-	/* Before our signals are blocked: the command gets what it would without us. */
-	err = background__start(&w->background, &o);
-	if (!err)
-		err = block_signals(w);
-	if (!err)
-		err = wait_for_beginning(w);
-	return err ?: follow_file(w, o.output, o.output, 0);
+	background__go(&w->background);
+	err = wait_for_beginning(w);
+	return err ?: follow_file(w, o->output, o->output, 0);
 }
 
 /* ---- The view -------------------------------------------------------------------------------- */
-
-static const char *string_of(const void *ctx, uint32_t id)
-{
-	return trace_reader__string(ctx, id);
-}
 
 static bool is_gone(int pidfd)
 {
@@ -180,13 +178,13 @@ static bool is_gone(int pidfd)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* Whose writer cannot be seen is believed to be written as long as nothing says otherwise. */
+/* A trace whose writer is unknown counts as being written once it has grown. */
 static enum top_source source_of(struct watch *w)
 {
 	bool writes;
 
-	if (w->feed.over)
-		return trace_reader__ended(w->feed.reader) ? TOP_FINISHED : TOP_UNFINISHED;
+	if (w->follow.over)
+		return trace_reader__ended(w->follow.reader) ? TOP_FINISHED : TOP_UNFINISHED;
 	if (w->background.pid > 0)
 		writes = !background__ended(&w->background);
 	else if (w->writer_fd >= 0)
@@ -198,25 +196,25 @@ static enum top_source source_of(struct watch *w)
 
 static int refresh_data(struct watch *w, bool first)
 {
-	const struct trace_info *info = trace_reader__info(w->feed.reader);
-	/* Asked first: what it writes as its last is read then. */
+	const struct trace_info *info = trace_reader__info(w->follow.reader);
+	/* Before the read, so that the read gets the last records of a writer that has ended. */
 	enum top_source source = source_of(w);
 	struct top_data data = {
-		.summary = w->feed.summary,
-		.threads = w->feed.threads,
-		.names = &w->names,
+		.summary = w->follow.model.summary,
+		.threads = w->follow.model.threads,
+		.names = &w->follow.model.options.texts,
 		.title = w->title,
 		.start_ns = info->clock_start_ns,
 	};
 	bool more;
-	int err = feed__read(&w->feed, &more);
+	int err = follow__read(&w->follow, &more);
 
 	if (err)
 		return err;
 	w->has_grown |= more && !first;
-	data.losses = w->feed.has_losses ? &w->feed.losses : NULL;
-	data.source = w->feed.over ? source_of(w) : source;
-	data.now_ns = summary__end_ns(w->feed.summary);
+	data.losses = w->follow.model.has_losses ? &w->follow.model.losses : NULL;
+	data.source = w->follow.over ? source_of(w) : source;
+	data.now_ns = summary__end_ns(w->follow.model.summary);
 	if (data.source == TOP_RECORDING && info->clock == TRACE_CLOCK_MONOTONIC)
 		data.now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (data.now_ns < data.start_ns)
@@ -269,7 +267,7 @@ static int wait_for_something(struct watch *w)
 	if (poll(fds, 2, wait_ms(w)) < 0 && errno != EINTR)
 		return -errno;
 	on_signals(w);
-	/* Keys first: the terminal may be gone, and what was typed still there. */
+	/* Keys first: typed input stays readable after the terminal is gone. */
 	if (fds[0].revents & POLLIN)
 		return on_keys(w);
 	if (fds[0].revents)
@@ -305,7 +303,7 @@ static int view(struct watch *w)
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-/* The command goes on to its end, and what it prints is seen from here on. */
+/* The command continues to its end; from here on its output is printed. */
 static void wait_for_recording(struct watch *w)
 {
 	struct pollfd fds[] = {
@@ -315,7 +313,7 @@ static void wait_for_recording(struct watch *w)
 	int sig;
 
 	while (!background__ended(&w->background)) {
-		background__tell(&w->background);
+		background__pass_on(&w->background);
 		poll(fds, 2, START_MS);
 		while ((sig = next_signal(w))) {
 			if (sig == SIGTSTP)
@@ -324,58 +322,98 @@ static void wait_for_recording(struct watch *w)
 				background__stop(&w->background, sig);
 		}
 	}
-	background__tell(&w->background);
+	background__pass_on(&w->background);
 }
 
-/* The recording's status is ours. */
+/* Exit with the recording's status. */
 static _Noreturn void end_recording(struct watch *w, bool is_command)
 {
 	if (w->signal || !is_command)
-		background__stop(&w->background, is_command ? w->signal : 0);
+		background__stop(&w->background, is_command ? w->signal : SIGTERM);
 	else if (!background__ended(&w->background))
-		diag_info("the command goes on, and is still recorded; Ctrl-C interrupts it");
+		diag_info("the command continues, and is still recorded; Ctrl-C interrupts it");
 	wait_for_recording(w);
 	launch__exit_like(w->background.status);
 }
 
-static int open_trace(struct watch *w, const struct cli_top_options *o,
-		      const struct cli_record_options *record)
+static int not_shown(const char *missing)
 {
+	return diag_error_r(-ENOTTY,
+			    "top needs a terminal: %s. \"qprof-bpf record\" prints blocks of lines "
+			    "anywhere, and \"qprof-bpf report\" shows a trace",
+			    missing);
+}
+
+/*
+ * Start the recording process, or look for a running one, while we have the rights for that. Then
+ * drop the rights, before a trace or a description of the terminal is read.
+ */
+static int prepare(struct watch *w, const struct cli_top_options *o, struct recordings *running)
+{
+	bool records = cli_ways_to_record(&o->record);
+	const char *unfit;
 	int err;
 
-	if (cli_ways_to_record(record))
-		return record_and_follow(w, record);
+	/* Before our signals are blocked, so that the command gets its usual signal mask. */
+	err = records ? background__prepare(&w->background, &o->record) : 0;
+	if (err)
+		return err;
 	err = block_signals(w);
 	if (err)
 		return err;
-	return o->file ? follow_given(w, o->file) : follow_running(w);
+	err = records || o->file ? 0 : find_running(running);
+	if (err)
+		return err;
+	err = cmd_drop_rights();
+	if (err)
+		return err;
+	unfit = top_terminal__unfit();
+	return unfit ? not_shown(unfit) : 0;
 }
 
-int cmd_top(const struct cli_top_options *o, const struct cli_record_options *record)
+static int open_trace(struct watch *w, const struct cli_top_options *o)
+{
+	_recordings_ struct recordings running = {};
+	int err = prepare(w, o, &running);
+
+	if (err) {
+		background__destroy(&w->background);
+		return err;
+	}
+	if (cli_ways_to_record(&o->record))
+		return follow_recording(w, &o->record);
+	return o->file ? follow_given(w, o->file) : follow_running(w, running.at);
+}
+
+/* The recording's status, or the view's. */
+static int end(struct watch *w, bool is_command, int err)
+{
+	if (w->background.pid > 0)
+		end_recording(w, is_command);
+	if (err)
+		return EXIT_CODE_FAILURE;
+	return w->signal && w->signal != SIGINT ? EXIT_CODE_SIGNAL + w->signal : EXIT_CODE_OK;
+}
+
+int cmd_top(const struct cli_top_options *given)
 {
 	__cleanup(watch__destroy) struct watch w = {
 		.background = BACKGROUND_NONE,
-		.names = {.text = string_of},
-		.interval_ns = record->interval_ns,
+		.interval_ns = given->record.interval_ns,
 		.writer_fd = -1,
 		.signal_fd = -1,
 	};
+	struct cli_top_options o = *given;
 	const char *missing = top_terminal__missing();
+	char name[TRACE_OUTPUT_NAME_MAX];
 	int err;
 
-	if (missing) {
-		diag_error("top needs a terminal: %s. \"qprof-bpf record\" prints blocks of lines "
-			   "anywhere, and \"qprof-bpf report\" shows a trace",
-			   missing);
-		return EXIT_CODE_FAILURE;
+	if (!o.record.output) {
+		trace_output__default_name(name);
+		o.record.output = name;
 	}
-	err = open_trace(&w, o, record);
-	w.names.ctx = w.feed.reader;
+	err = missing ? not_shown(missing) : open_trace(&w, &o);
 	if (!err)
 		err = view(&w);
-	if (w.background.pid > 0)
-		end_recording(&w, record->command);
-	if (err)
-		return EXIT_CODE_FAILURE;
-	return w.signal && w.signal != SIGINT ? EXIT_CODE_SIGNAL + w.signal : EXIT_CODE_OK;
+	return end(&w, o.record.command, err);
 }

@@ -3,50 +3,39 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/unrecorded.h"
 #include "base/diag.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "view/format.h"
+#include "base/format.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
 #include "view/report_notes.h"
 
-/* What the spans say of themselves, which is not damage. */
+/* Properties of the spans other than damage. */
 struct verified {
 	struct trace_losses losses;
 	bool has_losses;
-	uint64_t unfinished; /* executions without a true end */
-	uint64_t left;	     /* intervals that end at most there */
+	uint64_t unfinished; /* executions without an exact end */
+	uint64_t left;	     /* intervals that end at the stored time or earlier */
 	uint64_t left_off;   /* likewise, off the CPU */
-	uint64_t counted;    /* executions that have no span */
-	uint64_t estimated;
+	struct unrecorded unrecorded;
 };
 
-static void count_unrecorded(struct verified *v, const struct trace_tally *t)
+static int take_item(void *ctx, const struct trace_item *item)
 {
-	if (t->kind == TRACE_KIND_COUNTED)
-		v->counted += t->events;
-	else if (t->kind == TRACE_KIND_ESTIMATED)
-		v->estimated += t->events;
-}
+	struct verified *v = ctx;
 
-static int read_all(struct trace_reader *r, struct verified *v)
-{
-	struct trace_item item;
-	int err;
-
-	while (!(err = trace_reader__next(r, &item)) && item.kind != TRACE_ITEM_END) {
-		if (item.kind == TRACE_ITEM_SPAN) {
-			v->unfinished += trace_span__is_unfinished(&item.span);
-			v->left += trace_span__end_is_late(&item.span);
-			v->left_off += item.span.kind == TRACE_KIND_OFF_CPU &&
-				       (item.span.flags & TRACE_SPAN_LEFT);
-		} else if (item.kind == TRACE_ITEM_LOSSES) {
-			v->losses = item.losses;
-			v->has_losses = true;
-		} else if (item.kind == TRACE_ITEM_TALLY) {
-			count_unrecorded(v, &item.tally);
-		}
+	if (item->kind == TRACE_ITEM_SPAN) {
+		v->unfinished += trace_span__is_unfinished(&item->span);
+		v->left += trace_span__end_is_late(&item->span);
+		v->left_off += item->span.kind == TRACE_KIND_OFF_CPU &&
+			       (item->span.flags & TRACE_SPAN_LEFT);
+	} else if (item->kind == TRACE_ITEM_LOSSES) {
+		v->losses = item->losses;
+		v->has_losses = true;
+	} else if (item->kind == TRACE_ITEM_TALLY) {
+		unrecorded__tally(&v->unrecorded, &item->tally);
 	}
-	return err;
+	return 0;
 }
 
 static void line(const char *what, uint64_t n, const char *more)
@@ -56,7 +45,7 @@ static void line(const char *what, uint64_t n, const char *more)
 	printf("  %-12s %s%s\n", what, format_count(count, n), more);
 }
 
-/* Nothing is printed of what there is none of. */
+/* No line is printed for zero. */
 static void missing(const char *what, uint64_t n)
 {
 	if (n)
@@ -82,10 +71,10 @@ static void print_stats(const struct trace_stats *s, const struct verified *v)
 		line("", v->left_off, " off the CPU, " REPORT_LEFT_TEXT);
 	if (s->decisions)
 		line("decisions", s->decisions, " on what to watch, within a budget");
-	if (v->counted)
-		line("counted", v->counted, " executions have no span");
-	if (v->estimated)
-		line("estimated", v->estimated, " executions have no span");
+	if (v->unrecorded.counted)
+		line("counted", v->unrecorded.counted, " executions have no span");
+	if (v->unrecorded.estimated)
+		line("estimated", v->unrecorded.estimated, " executions have no span");
 	if (s->mapped)
 		line("virtual ids", s->mapped, " with a text");
 	if (s->functions) {
@@ -94,7 +83,7 @@ static void print_stats(const struct trace_stats *s, const struct verified *v)
 		line("functions", s->functions, more);
 	}
 	if (s->callers)
-		line("callers", s->callers, " spans tell who asked");
+		line("callers", s->callers, " spans have a caller");
 	missing(" callers lie in no function", s->unknown_callers);
 	missing(" spans have no name", s->unknown_labels);
 	missing(" spans have no event text", s->unknown_events);
@@ -141,19 +130,19 @@ int cmd_verify(const struct cli_verify_options *o)
 	const char *why = NULL;
 	int err;
 
-	err = trace_reader__open(o->file, &r, &why);
+	err = trace_reader__open_with(o->file, !cmd_has_limits(), &r, &why);
 	if (err == -EBADMSG) {
 		printf("%s: %s\n", o->file, why);
 		return cmd_finish_stdout(EXIT_CODE_DAMAGED);
 	}
 	if (err) {
-		diag_error("cannot read %s: %s", o->file, why ?: strerror(-err));
+		cmd_unreadable(o->file, why, err);
 		return EXIT_CODE_FAILURE;
 	}
 	trace_reader__check_index(r);
-	err = read_all(r, &v);
+	err = trace_reader__each(r, take_item, &v);
 	if (err) {
-		diag_error("cannot read %s: %s", o->file, strerror(-err));
+		cmd_unreadable(o->file, NULL, err);
 		return EXIT_CODE_FAILURE;
 	}
 	return report(o->file, r, &v);

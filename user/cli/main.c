@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
 #include <locale.h>
 
 #include "base/diag.h"
 #include "base/first_environ.h"
-#include "capture/launch.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/parse.h"
-#include "cli/usage.h"
+#include "base/rights.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
+#include "options/parse.h"
+#include "options/usage.h"
+#include "record/launch.h"
+
+static int run_command(const struct cli *cli)
+{
+	switch (cli->command) {
+#define CASE(id, name) \
+	case CLI_##id: \
+		return cmd_##name(&cli->name);
+		CLI_COMMANDS(CASE)
+#undef CASE
+	case CLI_N_COMMANDS:
+		break;
+	}
+	return EXIT_CODE_USAGE;
+}
 
 static int dispatch(const struct cli *cli)
 {
-	if (cli->version)
-		return cmd_version();
-	if (!cli->help)
-		return cli_command(cli->command)->run(cli);
+	if (cli->show_version)
+		return cmd_version(&cli->version);
+	if (!cli->show_help)
+		return run_command(cli);
 	if (cli->command_named)
 		cli_print_help(stdout, cli->command);
 	else
@@ -22,17 +38,47 @@ static int dispatch(const struct cli *cli)
 	return cmd_finish_stdout(EXIT_CODE_OK);
 }
 
+/* With a set-user-ID file, every user of the program would be root. */
+static int refuse_set_id(void)
+{
+	if (!rights__are_set_id())
+		return 0;
+	return diag_error_r(-EPERM, "the program file must not be set-user-ID or set-group-ID: "
+				    "every user could become root; remove the bit, and give it "
+				    "capabilities: setcap cap_bpf,cap_perfmon+ep FILE");
+}
+
+/*
+ * Settle the rights before anything is opened. A command that needs rights drops them itself, as
+ * soon as it can. Until then, libraries see only environment variables that are safe in a
+ * privileged process.
+ */
+static int settle_rights(const struct cli *cli)
+{
+	int err;
+
+	if (cli->show_version || cli->show_help || !cli_command(cli->command)->needs_rights)
+		return cmd_drop_rights();
+	err = first_environ__restrict();
+	return err ? diag_error_r(err, "out of memory") : 0;
+}
+
 int main(int argc, char **argv)
 {
 	_cli_ struct cli cli = {};
 
-	/* First, while they are still what a launched command must get. */
+	/* First, while the environment is still the one for a launched command. */
 	if (first_environ__save(argc, argv))
-		diag_warn("cannot tell the environment that a command would have without us");
+		diag_warn("cannot save the environment that a command would have without us");
 	launch__save_signals();
-	setlocale(LC_CTYPE, ""); /* the widths of characters */
+	if (refuse_set_id())
+		return EXIT_CODE_FAILURE;
 	if (cli_parse(argc, argv, &cli))
 		return EXIT_CODE_USAGE;
+	cmd_set_limits(!cli.no_limits);
 	diag_set_level(cli.record.quiet ? DIAG_QUIET : (enum diag_level)cli.verbose);
+	if (settle_rights(&cli))
+		return EXIT_CODE_FAILURE;
+	setlocale(LC_CTYPE, ""); /* the widths of characters */
 	return dispatch(&cli);
 }

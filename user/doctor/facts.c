@@ -12,6 +12,8 @@
 
 /* The kernel's PROC_PID_INIT_INO. */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
+/* PROC_USER_INIT_INO. */
+#define FIRST_USER_NAMESPACE "user:[4026531837]"
 
 struct place {
 	char path[PATH_MAX];
@@ -23,7 +25,7 @@ static const char *at(struct place *p, const char *root, const char *path)
 	return p->path;
 }
 
-/* The first line; "" if there is none. */
+/* Read the first line; "" if there is none. */
 static void read_line(const char *root, const char *path, char *text, size_t size)
 {
 	struct place p;
@@ -43,7 +45,7 @@ static int read_number(const char *root, const char *path)
 	return sscanf(text, "%d", &n) == 1 ? n : FACTS_UNKNOWN;
 }
 
-/* "none [integrity] confidentiality": the one in brackets. */
+/* The mode in brackets, as in "none [integrity] confidentiality". */
 static void read_lockdown(const char *root, char text[32])
 {
 	char line[128], *start;
@@ -83,18 +85,26 @@ static void read_executable(const char *root, struct doctor_facts *facts)
 	facts->file_is_nosuid = !statvfs(self, &fs) && (fs.f_flag & ST_NOSUID);
 }
 
-void facts__read(const char *root, struct doctor_facts *facts)
+/* True also if the namespace is unknown. */
+static bool is_namespace(const char *root, const char *link, const char *name)
 {
 	struct place p;
 	char ns[64];
-	ssize_t n;
+	ssize_t n = readlink(at(&p, root, link), ns, sizeof(ns) - 1);
+
+	ns[n > 0 ? n : 0] = '\0';
+	return n <= 0 || !strcmp(ns, name);
+}
+
+void facts__read(const char *root, struct doctor_facts *facts)
+{
+	struct place p;
 
 	*facts = (struct doctor_facts){0};
 	read_line(root, "/proc/sys/kernel/osrelease", facts->release, sizeof(facts->release));
 	facts->btf = !access(at(&p, root, "/sys/kernel/btf/vmlinux"), R_OK);
-	n = readlink(at(&p, root, "/proc/self/ns/pid"), ns, sizeof(ns) - 1);
-	ns[n > 0 ? n : 0] = '\0';
-	facts->first_pid_ns = n <= 0 || !strcmp(ns, FIRST_PID_NAMESPACE);
+	facts->first_pid_ns = is_namespace(root, "/proc/self/ns/pid", FIRST_PID_NAMESPACE);
+	facts->first_user_ns = is_namespace(root, "/proc/self/ns/user", FIRST_USER_NAMESPACE);
 	facts->perf_event_paranoid = read_number(root, "/proc/sys/kernel/perf_event_paranoid");
 	facts->unprivileged_bpf_disabled =
 		read_number(root, "/proc/sys/kernel/unprivileged_bpf_disabled");

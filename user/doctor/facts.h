@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What /proc and /sys tell about the kernel and about ourselves. Nothing is tried or judged. */
+/* Reads facts about the kernel and this process from /proc and /sys. Tries and judges nothing. */
 #ifndef QPROF_DOCTOR_FACTS_H
 #define QPROF_DOCTOR_FACTS_H
 
@@ -10,10 +10,11 @@
 #define FACTS_UNKNOWN INT_MIN
 
 struct doctor_facts {
-	char release[64]; /* "" if unknown, as the other texts */
+	char release[64]; /* "" if unknown, like the other texts */
 	bool btf;	  /* /sys/kernel/btf/vmlinux can be read */
 	bool first_pid_ns;
-	int perf_event_paranoid; /* or FACTS_UNKNOWN, as the other numbers */
+	bool first_user_ns;	 /* also true if unknown */
+	int perf_event_paranoid; /* FACTS_UNKNOWN if unknown, like the other numbers */
 	int unprivileged_bpf_disabled;
 	char lockdown[32];     /* the mode in force: "none", "integrity", "confidentiality" */
 	char lsm[128];	       /* "capability,apparmor,..." */
@@ -25,7 +26,7 @@ struct doctor_facts {
 	char exe[PATH_MAX];  /* of our executable; "" if unknown */
 };
 
-/* `root` is put before every path: "" but for tests. */
+/* `root` is put before every path; "" except in tests. */
 void facts__read(const char *root, struct doctor_facts *facts);
 
 #endif /* QPROF_DOCTOR_FACTS_H */

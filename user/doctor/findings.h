@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * What `qprof-bpf doctor` finds: one line each, how bad it is, and what to do about it.
- */
+/* The findings of `qprof-bpf doctor`: one line each, with its severity and the remedy. */
 #ifndef QPROF_DOCTOR_FINDINGS_H
 #define QPROF_DOCTOR_FINDINGS_H
 
@@ -22,8 +20,8 @@ enum finding_section {
 
 enum finding_state {
 	FINDING_OK,
-	FINDING_NOTE,	 /* recording works, with something to know about it */
-	FINDING_PROBLEM, /* recording does not work until this is mended */
+	FINDING_NOTE,	 /* recording works, with a restriction or remark */
+	FINDING_PROBLEM, /* recording does not work until this is fixed */
 };
 
 struct finding {
@@ -38,10 +36,10 @@ struct findings {
 	struct finding *items;
 	uint32_t n;
 	uint32_t capacity;
-	int err; /* -ENOMEM once one could not be kept */
+	int err; /* -ENOMEM once a finding could not be stored */
 };
 
-/* Add one; texts are copied. */
+/* Add a finding; texts are copied. */
 void findings__add(struct findings *f, enum finding_section section, enum finding_state state,
 		   const char *name, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "base/format.h"
 #include "doctor/judge.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 
 #include "capture/privilege.h"
 
-/* A trace of a large build; what one of regex-syntax takes is a hundredth. */
+/* Enough for the trace of a large build; that of regex-syntax takes a hundredth of it. */
 #define ENOUGH_DISK (UINT64_C(100) << 20)
 /* Perf events for one compiler. */
 #define ENOUGH_FILES 8192
@@ -32,22 +33,43 @@ static bool may_attach(const struct doctor_facts *facts)
 
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
-/* One feature that was tried. `missing` is what its absence means. */
-static void judge_trial(struct findings *f, const struct doctor_facts *facts, int err,
-			const char *name, const char *works, enum finding_state missing,
-			const char *fix)
+/*
+ * Name the cause that refuses `call` although the capabilities are there. Only a proven cause is
+ * named.
+ */
+static void judge_refusal(struct findings *f, const struct doctor_facts *facts, bool filtered,
+			  enum finding_state missing, const char *name, const char *call, int err)
+{
+	if (filtered)
+		findings__add(f, FINDING_KERNEL, missing, name,
+			      "allow bpf(2) and perf_event_open(2) in the seccomp profile of the "
+			      "container or the service, or run it on the host",
+			      "a seccomp filter refuses %s: %s", call, strerror(-err));
+	else if (!facts->first_user_ns)
+		findings__add(f, FINDING_KERNEL, missing, name,
+			      "run it on the host, or in a container with root's own user "
+			      "namespace",
+			      "refused: the capabilities are those of a user namespace");
+	else
+		findings__add(f, FINDING_KERNEL, missing, name,
+			      "see which security module forbids it: the kernel's log (dmesg) or "
+			      "see the audit log",
+			      "the kernel refuses %s although the capabilities are there: %s", call,
+			      strerror(-err));
+}
+
+/* Judge the trial of one feature. `missing` is the severity of its absence. */
+static void judge_trial(struct findings *f, const struct doctor_facts *facts,
+			const struct doctor_trials *t, int err, const char *name, const char *works,
+			enum finding_state missing, const char *fix)
 {
 	if (!err)
 		findings__add(f, FINDING_KERNEL, FINDING_OK, name, NULL, "%s", works);
 	else if (is_refusal(err) && !may_attach(facts))
 		findings__add(f, FINDING_KERNEL, FINDING_NOTE, name, NULL,
-			      "not known: trying it takes capabilities that are missing");
+			      "unknown: testing needs capabilities that are missing");
 	else if (is_refusal(err))
-		findings__add(f, FINDING_KERNEL, missing, name,
-			      "allow bpf(2) and perf_event_open(2) in the container's seccomp "
-			      "profile, or run it on the host; see also lockdown above",
-			      "refused although the capabilities are there%s",
-			      facts->seccomp ? "; a seccomp filter is in force" : "");
+		judge_refusal(f, facts, t->bpf_filtered, missing, name, "bpf(2)", err);
 	else
 		findings__add(f, FINDING_KERNEL, missing, name, fix, "does not work: %s",
 			      strerror(-err));
@@ -58,32 +80,55 @@ static void judge_perf(struct findings *f, const struct doctor_facts *facts,
 {
 	if (t->perf_uprobe && is_refusal(t->perf_uprobe) && !has_capability(facts, CAP_SYS_ADMIN))
 		findings__add(f, FINDING_KERNEL, FINDING_NOTE, "perf events", NULL,
-			      "not known: trying it takes CAP_SYS_ADMIN, as --attach perf does");
+			      "unknown: testing needs CAP_SYS_ADMIN, as --attach perf does");
+	else if (is_refusal(t->perf_uprobe))
+		judge_refusal(f, facts, t->bpf_filtered || t->no_mappings.filtered, FINDING_NOTE,
+			      "perf events", "a uprobe by a perf event", t->perf_uprobe);
 	else
-		judge_trial(f, facts, t->perf_uprobe, "perf events",
+		judge_trial(f, facts, t, t->perf_uprobe, "perf events",
 			    "uprobes by perf events work (--attach perf)", FINDING_NOTE,
 			    "nothing, as long as there is uprobe_multi; else use a kernel with "
 			    "CONFIG_UPROBE_EVENTS=y");
 }
 
-static void judge_restrictions(struct findings *f, const struct doctor_facts *facts)
+static void judge_mappings(struct findings *f, const struct doctor_facts *facts,
+			   const struct doctor_trials *t)
+{
+	char why[PERF_REFUSAL_MAX];
+
+	if (!t->mappings)
+		findings__add(f, FINDING_KERNEL, FINDING_OK, "mappings", NULL,
+			      "the kernel reports which process maps a compiler's library");
+	else if (is_refusal(t->mappings) && !may_attach(facts))
+		findings__add(f, FINDING_KERNEL, FINDING_NOTE, "mappings", NULL,
+			      "unknown: testing needs capabilities that are missing");
+	else
+		findings__add(f, FINDING_KERNEL, FINDING_NOTE, "mappings",
+			      perf_refusal__fix(&t->no_mappings),
+			      "%s; new programs are looked at in /proc instead: the first queries "
+			      "of an unforeseen compiler may be missing",
+			      perf_refusal__why(&t->no_mappings, why, sizeof(why)));
+}
+
+static void judge_restrictions(struct findings *f, const struct doctor_facts *facts,
+			       const struct doctor_trials *t)
 {
 	bool secret = !strcmp(facts->lockdown, "confidentiality");
 
 	findings__add(f, FINDING_KERNEL, secret ? FINDING_PROBLEM : FINDING_OK, "lockdown",
 		      secret ? "start the kernel with lockdown=integrity, or without lockdown"
 			     : NULL,
-		      "%s%s", facts->lockdown[0] ? facts->lockdown : "none",
+		      "%s%s", facts->lockdown[0] ? facts->lockdown : "unknown (no securityfs)",
 		      secret ? ": BPF programs may read no memory" : "");
 	findings__add(f, FINDING_KERNEL, FINDING_OK, "security modules", NULL, "%s",
-		      facts->lsm[0] ? facts->lsm : "not told (no securityfs)");
+		      facts->lsm[0] ? facts->lsm : "unknown (no securityfs)");
 	if (facts->perf_event_paranoid != FACTS_UNKNOWN)
-		findings__add(f, FINDING_KERNEL, FINDING_OK, "perf_event_paranoid", NULL,
-			      "%d; of no matter to who has the capabilities",
-			      facts->perf_event_paranoid);
+		findings__add(f, FINDING_KERNEL, FINDING_OK, "perf_event_paranoid", NULL, "%d%s",
+			      facts->perf_event_paranoid,
+			      t->mappings ? "; see mappings below" : "");
 	if (facts->unprivileged_bpf_disabled != FACTS_UNKNOWN)
 		findings__add(f, FINDING_KERNEL, FINDING_OK, "unprivileged_bpf_disabled", NULL,
-			      "%d; of no matter to who has the capabilities",
+			      "%d (irrelevant with these capabilities)",
 			      facts->unprivileged_bpf_disabled);
 }
 
@@ -99,20 +144,21 @@ void judge_kernel(struct findings *f, const struct doctor_facts *facts,
 		findings__add(f, FINDING_KERNEL, FINDING_PROBLEM, "BTF",
 			      "use a kernel that was built with CONFIG_DEBUG_INFO_BTF=y",
 			      "there is no /sys/kernel/btf/vmlinux that can be read");
-	judge_restrictions(f, facts);
-	judge_trial(f, facts, t->load, "BPF programs", "can be loaded", FINDING_PROBLEM,
+	judge_restrictions(f, facts, t);
+	judge_trial(f, facts, t, t->load, "BPF programs", "can be loaded", FINDING_PROBLEM,
 		    "use a kernel with CONFIG_BPF_SYSCALL=y");
-	judge_trial(f, facts, t->ring, "ring buffer", "can be made", FINDING_PROBLEM,
+	judge_trial(f, facts, t, t->ring, "ring buffer", "can be made", FINDING_PROBLEM,
 		    "use Linux 6.1 or later");
-	judge_trial(f, facts, t->tracepoint, "raw tracepoints", "can be attached to",
+	judge_trial(f, facts, t, t->tracepoint, "raw tracepoints", "can be attached to",
 		    FINDING_PROBLEM, "use a kernel with CONFIG_BPF_EVENTS=y");
-	judge_trial(f, facts, t->typed, "tp_btf", "typed tracepoints can be attached to",
+	judge_trial(f, facts, t, t->typed, "tp_btf", "typed tracepoints can be attached to",
 		    FINDING_NOTE, "use a kernel with CONFIG_DEBUG_INFO_BTF=y");
-	judge_trial(f, facts, t->uprobe_multi, "uprobe_multi",
+	judge_trial(f, facts, t, t->uprobe_multi, "uprobe_multi",
 		    "one link carries all probes of a kind", FINDING_NOTE,
 		    "nothing has to be done: perf events are used instead, which take minutes to "
 		    "remove; Linux 6.6 has uprobe_multi");
 	judge_perf(f, facts, t);
+	judge_mappings(f, facts, t);
 	findings__add(f, FINDING_KERNEL, facts->first_pid_ns ? FINDING_OK : FINDING_PROBLEM,
 		      "process numbers",
 		      facts->first_pid_ns ? NULL
@@ -123,7 +169,7 @@ void judge_kernel(struct findings *f, const struct doctor_facts *facts,
 
 /* ---- Privileges ------------------------------------------------------------------------------ */
 
-/* Why capabilities of our file did not become ours. */
+/* Why the capabilities of our file are not in force. */
 static const char *why_not_in_force(const struct doctor_facts *facts)
 {
 	if (facts->no_new_privs)
@@ -167,7 +213,7 @@ void judge_privileges(struct findings *f, const struct doctor_facts *facts,
 			      "their processes can be recorded (--pid)");
 	else if (t->others == -ESRCH)
 		findings__add(f, FINDING_PRIVILEGES, FINDING_NOTE, "other users", NULL,
-			      "not known whether theirs can be recorded (--pid): there are none");
+			      "unknown whether theirs can be recorded (--pid): there are none");
 	else
 		findings__add(f, FINDING_PRIVILEGES, FINDING_NOTE, "other users",
 			      "run it with sudo for those, or add cap_sys_ptrace",
@@ -175,79 +221,14 @@ void judge_privileges(struct findings *f, const struct doctor_facts *facts,
 			      strerror(-t->others));
 }
 
-/* ---- Recording ------------------------------------------------------------------------------- */
-
-static void judge_rehearsal(struct findings *f, const struct doctor_facts *facts,
-			    const struct doctor_trials *t)
-{
-	const struct probe_cost *emulated = &t->costs.emulated, *stepped = &t->costs.stepped;
-
-	if (t->record && !may_attach(facts)) {
-		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "rehearsal", NULL,
-			      "not done, as capabilities are missing");
-		return;
-	}
-	if (t->record) {
-		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "rehearsal",
-			      "mend the problems above; if there are none, run this with -vv for "
-			      "the kernel's own words",
-			      "%s", t->why);
-		return;
-	}
-	findings__add(f, FINDING_RECORDING, FINDING_OK, "rehearsal", NULL,
-		      "every program was loaded, and attached to functions of our own by %s",
-		      t->attach);
-	if (!emulated->hit_ps)
-		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "probes",
-			      "see whether a debugger or another tracer is in the way",
-			      "they are attached, but did not fire");
-	else
-		findings__add(f, FINDING_RECORDING, FINDING_OK, "probes", NULL,
-			      "a hit costs %" PRIu64 " ns; on a single-stepped instruction %" PRIu64
-			      " ns",
-			      emulated->hit_ps / 1000, stepped->hit_ps / 1000);
-}
-
-static void judge_others(struct findings *f, const struct captures *others)
-{
-	uint32_t left = others->n - others->held;
-
-	if (others->err == -EPERM)
-		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "other recordings", NULL,
-			      "not known: asking takes CAP_SYS_ADMIN");
-	else if (others->err)
-		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "other recordings", NULL,
-			      "not known: %s", strerror(-others->err));
-	else if (!others->n)
-		findings__add(f, FINDING_RECORDING, FINDING_OK, "other recordings", NULL,
-			      "none, and none has left probes behind");
-	if (others->held)
-		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "other recordings",
-			      "wait for their end if times matter",
-			      "%" PRIu32 " in progress (process %d): their probes slow down "
-			      "every compiler",
-			      others->held, (int)others->pid);
-	if (left)
-		findings__add(f, FINDING_RECORDING, FINDING_NOTE, "other recordings",
-			      "the kernel removes it by itself; if it is still there after some "
-			      "minutes, \"bpftool link\" tells what holds it",
-			      "%" PRIu32 " that ended has left its probes behind", left);
-}
-
-void judge_recording(struct findings *f, const struct doctor_facts *facts,
-		     const struct doctor_trials *t, const struct captures *others)
-{
-	judge_rehearsal(f, facts, t);
-	judge_others(f, others);
-}
-
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
 void judge_limits(struct findings *f, const struct doctor_limits *limits,
 		  const struct doctor_trials *t)
 {
-	/* A probe is a file only without uprobe_multi. */
+	/* Probes take one descriptor each only without uprobe_multi. */
 	bool few = limits->files < ENOUGH_FILES && t->uprobe_multi;
+	char free[FORMAT_MAX];
 
 	if (limits->files == UINT64_MAX)
 		findings__add(f, FINDING_LIMITS, FINDING_OK, "open files", NULL, "no limit");
@@ -257,7 +238,8 @@ void judge_limits(struct findings *f, const struct doctor_limits *limits,
 				  : NULL,
 			      "%" PRIu64, limits->files);
 	findings__add(f, FINDING_LIMITS, FINDING_OK, "locked memory", NULL,
-		      "of no matter: Linux 5.11 and later count BPF's memory elsewhere");
+		      "irrelevant: Linux 5.11 and later count BPF's memory elsewhere");
+	format_bytes(free, limits->disk_bytes);
 	if (!limits->can_write_here)
 		findings__add(f, FINDING_LIMITS, FINDING_NOTE, "this directory",
 			      "name a file elsewhere with -o", "traces cannot be written here");
@@ -267,7 +249,7 @@ void judge_limits(struct findings *f, const struct doctor_limits *limits,
 			      "this directory",
 			      limits->disk_bytes < ENOUGH_DISK ? "name a file elsewhere with -o"
 							       : NULL,
-			      "%" PRIu64 " MiB are free for traces", limits->disk_bytes >> 20);
+			      "%s are free for traces", free);
 }
 
 /* ---- Toolchains ------------------------------------------------------------------------------ */

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "plan/cache.h"
-#include "plan/elf_image.h"
-#include "plan/find.h"
+#include "plan/library/find.h"
+#include "plan/symbols/elf_image.h"
 
 static void toolchain__clear(struct toolchain *t)
 {
@@ -18,6 +18,7 @@ static void toolchain__clear(struct toolchain *t)
 	free(t->library);
 	free(t->why);
 	free(t->version);
+	library_file__free(t->file);
 }
 
 int toolchains__add(struct toolchains *list, const char *name, const char *library, bool wanted)
@@ -43,7 +44,15 @@ int toolchains__add(struct toolchains *list, const char *name, const char *libra
 	return err;
 }
 
-/* Add the compilers whose executables match. With `named` they are called by their directory. */
+void toolchains__use_file(struct toolchains *list, struct library_file *file)
+{
+	struct toolchain *last = &list->items[list->n - 1];
+
+	library_file__free(last->file);
+	last->file = library_file__ref(file);
+}
+
+/* Add the compilers whose executables match. `named`: each takes the name of its directory. */
 static int add_matching(struct toolchains *list, const char *pattern, bool named)
 {
 	glob_t found = {};
@@ -57,7 +66,7 @@ static int add_matching(struct toolchains *list, const char *pattern, bool named
 				err = -ENOMEM;
 				break;
 			}
-			/* A proxy of rustup's has no library beside it. */
+			/* rustup's proxies have no library beside them. */
 			if (plan_find__of_exe(found.gl_pathv[i], &library))
 				continue;
 			if (named)
@@ -118,14 +127,12 @@ int toolchain__take(struct toolchain *t, const struct plan *plan)
 	return 0;
 }
 
-static bool is_cached(const char *library)
+static bool is_cached(const struct library_file *file)
 {
-	_elf_image_ struct elf_image *img = NULL;
 	_plan_ struct plan *plan = NULL;
-	uint8_t id[PLAN_BUILD_ID_MAX];
+	bool by_root;
 
-	return !elf_image__open(library, &img) &&
-	       !plan_cache__load(id, elf_image__identity(img, id), &plan);
+	return !plan_cache__load(library_file__identity(file), &by_root, &plan);
 }
 
 static void survey(struct toolchain *t)
@@ -135,9 +142,11 @@ static void survey(struct toolchain *t)
 	uint64_t start;
 
 	diag_hold_errors(why, sizeof(why));
-	t->cached = is_cached(t->library);
 	start = clock_ns(CLOCK_MONOTONIC);
-	t->err = plan__load(t->library, &plan);
+	t->err = t->file ? 0 : library_file__open(t->library, &t->file);
+	t->cached = !t->err && is_cached(t->file);
+	if (!t->err)
+		t->err = plan__load(t->file, &plan);
 	t->plan_ns = clock_ns(CLOCK_MONOTONIC) - start;
 	diag_hold_errors(NULL, 0);
 	if (!t->err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The Rust toolchains of this machine, and what can be recorded of each. */
+/* The Rust toolchains of this machine, and the events that can be recorded of each. */
 #ifndef QPROF_DOCTOR_TOOLCHAINS_H
 #define QPROF_DOCTOR_TOOLCHAINS_H
 
@@ -7,15 +7,17 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "plan/library/file.h"
 #include "plan/plan.h"
 
 struct toolchain {
-	char *name;    /* rustup's, or the path of its rustc, or what was asked for */
+	char *name;    /* rustup's name, or the path of its rustc, or the argument given */
 	char *library; /* its librustc_driver */
-	bool wanted;   /* asked for, or what `rustc` is here */
-	int err;       /* why it has no plan, as plan__build(); what follows is empty then */
-	char *why;     /* the same in words, NULL if there is one */
-	bool cached;   /* its plan was kept from an earlier run */
+	struct library_file *file; /* the same, if it is open already, else NULL */
+	bool wanted;		   /* asked for, or the toolchain of `rustc` here */
+	int err;     /* why it has no plan, as plan__build(); the fields below are empty then */
+	char *why;   /* the same as text; NULL if it has a plan */
+	bool cached; /* its plan was stored by an earlier run */
 	uint64_t plan_ns;
 	char *version; /* or NULL */
 	uint32_t queries;
@@ -24,7 +26,7 @@ struct toolchain {
 	struct {
 		uint32_t n;
 		uint32_t exact;
-	} events[WIRE_KIND_MAX]; /* places, by kind; none of WIRE_KIND_QUERY */
+	} events[WIRE_KIND_MAX]; /* sites by kind; none of WIRE_KIND_QUERY */
 };
 
 struct toolchains {
@@ -33,22 +35,23 @@ struct toolchains {
 	uint32_t capacity;
 };
 
-/*
- * Add the toolchain of a library, unless it is there already (then `wanted` is added to that).
- * 0 or -ENOMEM.
- */
+/* Add the toolchain of a library. If it is there already, only `wanted` is added. 0 or -ENOMEM. */
 int toolchains__add(struct toolchains *list, const char *name, const char *library, bool wanted);
 
-/* Add those of rustup's directory `home` ("~/.rustup"). A missing directory holds none. */
+/* Survey this file where the library of the last toolchain is needed; its path may lead elsewhere.
+ */
+void toolchains__use_file(struct toolchains *list, struct library_file *file);
+
+/* Add the toolchains of rustup's directory `home` ("~/.rustup"); none if it is missing. */
 int toolchains__add_rustup(struct toolchains *list, const char *home);
 
-/* Add the compilers below `root` that a distribution or `make install` puts there. */
+/* Add the compilers below `root` that a distribution or `make install` has installed. */
 int toolchains__add_system(struct toolchains *list, const char *root);
 
-/* Plan every one of them. Prints nothing. */
+/* Make or load the plan of each toolchain. Prints nothing. */
 void toolchains__survey(struct toolchains *list);
 
-/* What a plan tells of its toolchain. -ENOMEM */
+/* Take over facts from a plan. 0 or -ENOMEM. */
 int toolchain__take(struct toolchain *t, const struct plan *plan);
 
 void toolchains__clear(struct toolchains *list);

@@ -16,16 +16,25 @@
 #include <sys/syscall.h>
 
 #include "base/diag.h"
-#include "capture/probes.h"
+#include "capture/mappings.h"
+#include "capture/uprobe_multi.h"
 
 #define SELF "/proc/self/exe"
-/* Large enough to be one, on every kernel. */
+/* A valid size of a ring buffer on every kernel. */
 #define RING_BYTES (1u << 20)
 
-/* What the probes of the trials sit on; never called. */
+/* The target of the trial probes; never called. */
 __attribute__((noinline, used)) static void probed(void)
 {
 	__asm__ volatile("nop");
+}
+
+/* The kernel answers EINVAL to an unknown command from any caller. EPERM comes from a filter. */
+static bool is_bpf_filtered(void)
+{
+	union bpf_attr attr = {};
+
+	return syscall(SYS_bpf, -1, &attr, sizeof(attr)) < 0 && errno != EINVAL;
 }
 
 static int load(enum bpf_prog_type type, struct bpf_prog_load_opts *opts)
@@ -76,7 +85,7 @@ static int try_typed(void)
 	return link < 0 ? -errno : 0;
 }
 
-/* Where an address of ours lies in the file that is mapped there. */
+/* The offset in its file of one of our addresses. */
 static int file_offset(uint64_t addr, uint64_t *offset)
 {
 	_fclose_ FILE *maps = fopen("/proc/self/maps", "re");
@@ -95,7 +104,7 @@ static int file_offset(uint64_t addr, uint64_t *offset)
 
 static int try_multi(uint64_t offset)
 {
-	return probes_try_multi(SELF, offset);
+	return uprobe_multi_try(SELF, offset);
 }
 
 static int perf_type(void)
@@ -125,7 +134,7 @@ static int try_perf(uint64_t offset)
 	return ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) ? -errno : 0;
 }
 
-/* Can the mappings be read? A thread of the kernel has none. */
+/* Try to read the mappings of a process. -ESRCH: it is a kernel thread, which has none. */
 static int try_maps(const char *path)
 {
 	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -136,7 +145,7 @@ static int try_maps(const char *path)
 	return read(fd, &byte, 1) == 1 ? 0 : -ESRCH;
 }
 
-/* What some refuse may be the policy of one process: it takes one that does not. */
+/* Some processes may refuse by a policy of their own, so one success is enough. */
 static int try_others(void)
 {
 	int err = -ESRCH;
@@ -158,7 +167,7 @@ static int try_others(void)
 	return err;
 }
 
-/* What `record` does until it follows somebody. */
+/* Prepare a recording as `record` does, without following a process. */
 static int try_record(struct doctor_trials *t)
 {
 	const struct kernel_options options = {.ring_bytes = RING_BYTES};
@@ -201,6 +210,9 @@ void trials__run(struct doctor_trials *t)
 	t->typed = try_typed();
 	t->uprobe_multi = err ?: try_multi(offset);
 	t->perf_uprobe = err ?: try_perf(offset);
+	t->mappings = mappings__try_rings();
+	perf_refusal__find(t->mappings, &t->no_mappings);
+	t->bpf_filtered = is_bpf_filtered();
 	t->others = try_others();
 	t->record = try_record(t);
 }

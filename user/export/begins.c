@@ -6,15 +6,16 @@
 #include "base/array.h"
 
 /*
- * Kept are groups that start together, each from the innermost to the outermost, which leads it.
- * Depths of leaders ascend; each is the first of its siblings.
+ * The kept intervals form groups that start at the same time. A group holds the innermost interval
+ * first; the outermost is last and leads the group. The depths of leaders ascend, and each leader
+ * is the first of its siblings.
  */
 struct begin {
 	struct trace_span span;
-	uint32_t followers; /* of a leader: those before it in the array */
+	uint32_t followers; /* of a leader: its followers stand before it in the array */
 };
 
-/* Write the last `n`, from the outermost on. */
+/* Write the last `n` kept starts, the outermost first. */
 static int write_last(struct begins *b, uint32_t n, begins_fn write, void *ctx)
 {
 	int err = 0;
@@ -24,13 +25,16 @@ static int write_last(struct begins *b, uint32_t n, begins_fn write, void *ctx)
 	return err;
 }
 
-/* The leader before the last `n` that are kept, or NULL. */
+/* The leader before the last `n` kept intervals, or NULL. */
 static const struct begin *leader_before(const struct begins *b, uint32_t n)
 {
 	return b->n > n ? &b->kept[b->n - n - 1] : NULL;
 }
 
-/* Write what `span` encloses but what starts with it; the number of those goes to *followers. */
+/*
+ * Write the intervals that `span` encloses, except those with the same start, which become its
+ * followers. Their number goes to *followers.
+ */
 static int take_enclosed(struct begins *b, const struct trace_span *span, uint32_t *followers,
 			 begins_fn write, void *ctx)
 {
@@ -61,7 +65,7 @@ int begins__span(struct begins *b, const struct trace_span *span, begins_fn writ
 	if (err)
 		return err;
 	sibling = leader_before(b, followers);
-	/* Nothing that is still to come can start with it. */
+	/* No later interval can start at the same time. */
 	if (!span->depth || (sibling && sibling->span.depth == span->depth))
 		return write(ctx, span) ?: write_last(b, followers, write, ctx);
 	if (array__reserve_one(&b->kept, b->n, &b->capacity, sizeof(*b->kept)))

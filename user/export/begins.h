@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The starts of a thread's intervals in an order that a stable sort by time makes right.
+ * Puts the starts of a thread's intervals into an order that a stable sort by time keeps correct.
  *
- * Spans come in the order of their ends, children before parents. Who draws them from separate
- * starts and ends sorts these by time, and of equal times takes the order of the file. So where a
- * child starts with its parent, the parent's start has to be written first, though it comes later.
- * What is kept for that are the first children of what is still open: as many as spans are nested.
+ * Spans arrive in the order of their ends, children before parents. A viewer that draws separate
+ * starts and ends sorts them by time, and keeps the order of the file for equal times. So if a
+ * child starts together with its parent, the parent's start must be written first, although the
+ * parent arrives later. The first children of each open interval are kept for that, as many as the
+ * spans are nested deep.
  */
 #ifndef QPROF_EXPORT_BEGINS_H
 #define QPROF_EXPORT_BEGINS_H
@@ -14,7 +15,7 @@
 
 struct begin;
 
-/* Of one thread; all zeroes is none. */
+/* State of one thread; all zeroes is empty. */
 struct begins {
 	struct begin *kept;
 	uint32_t n;
@@ -25,12 +26,12 @@ struct begins {
 typedef int (*begins_fn)(void *ctx, const struct trace_span *span);
 
 /*
- * Take the next span, which is longer than 0 ns, and call `write` for each start whose place is
- * known now. 0, -ENOMEM, or what `write` returned.
+ * Take the next span, which is longer than 0 ns, and call `write` for each start whose position is
+ * now known. 0, -ENOMEM, or the error of `write`.
  */
 int begins__span(struct begins *b, const struct trace_span *span, begins_fn write, void *ctx);
 
-/* No span will come: write the rest. */
+/* No more spans: write the kept starts. */
 int begins__finish(struct begins *b, begins_fn write, void *ctx);
 
 void begins__destroy(struct begins *b);

@@ -12,7 +12,7 @@ struct chrome {
 	struct export_job *job;
 	struct out *out;
 	uint64_t base_ns;
-	bool began; /* there is an event before the next */
+	bool began; /* an event was written: the next one needs a comma */
 };
 
 static void put_key(struct chrome *c, const char *key)
@@ -34,7 +34,7 @@ static void put_text(struct chrome *c, const char *key, const char *value)
 	out__json(c->out, value);
 }
 
-/* A time on the trace's clock; what an import holds may lie before its start. */
+/* A time on the trace's clock. An imported trace may hold times before its start. */
 static void put_time(struct chrome *c, const char *key, uint64_t at_ns)
 {
 	put_key(c, key);
@@ -57,7 +57,7 @@ static int end_event(struct chrome *c)
 	return out__error(c->out);
 }
 
-/* An event that says something about a process or a thread. */
+/* A metadata event, which describes a process or a thread. */
 static void put_about(struct chrome *c, const char *what, uint32_t pid, uint32_t tid,
 		      const char *key, const char *text)
 {
@@ -162,7 +162,7 @@ static int put_end(struct chrome *c)
 	out__text(c->out, "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":");
 	out__json(c->out, info->tool);
 	put_text(c, "clock", trace_clock_name(info->clock));
-	/* As texts: they have more digits than a reader's numbers may have. */
+	/* A string, because the number has more digits than a JSON number holds exactly. */
 	out__text(c->out, ",\"clock_start_ns\":\"");
 	out__number(c->out, info->clock_start_ns);
 	out__text(c->out, "\",\"realtime_start_ns\":\"");

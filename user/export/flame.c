@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/table.h"
 #include "export/flame_tree.h"
 #include "export/process_title.h"
 #include "trace/self_time.h"
@@ -12,19 +13,19 @@
 struct frame {
 	uint32_t label;
 	uint8_t kind;
-	uint32_t query; /* the first frame of its label: what probes took is known of all of them */
-	char *name;	/* NULL: that of the label */
+	uint32_t query; /* the first frame of its label; probe costs are known per label */
+	char *name;	/* NULL: the text of the label */
 };
 
-/* What a thread has of one depth that nothing encloses yet. */
+/* The spans of a thread at one depth that no span encloses yet. */
 struct level {
 	uint16_t depth;
-	uint32_t node; /* whose children they are; it stands for nothing itself */
+	uint32_t node; /* their parent; a placeholder without a frame of its own */
 };
 
 struct thread {
 	uint32_t process;
-	struct level *levels; /* depths ascend; 0 is not among them: that is the process's node */
+	struct level *levels; /* ascending depths, without 0, whose parent is the process's node */
 	uint32_t n;
 	uint32_t capacity;
 };
@@ -44,18 +45,15 @@ struct flame {
 	struct frame *frames;
 	uint32_t n_frames;
 	uint32_t frames_capacity;
-	struct u64_map frame_of; /* kind << 32 | label -> index into frames */
-	struct u64_map query_of; /* label -> the first of its frames */
-	struct thread *threads;
-	uint32_t n_threads;
-	uint32_t threads_capacity;
-	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
+	struct u64_map frame_of;      /* kind << 32 | label -> index into frames */
+	struct u64_map query_of;      /* label -> the first of its frames */
+	TABLE(struct thread) threads; /* by process << 32 | tid */
 	struct self_time *self_time;
 };
 
-/* ---- What there is to a name ----------------------------------------------------------------- */
+/* ---- Names of frames ------------------------------------------------------------------------- */
 
-/* An execution is called by its name alone; waiting for it, or loading it, is something else. */
+/* An execution has the bare name; waits and loads add their kind. */
 static char *name_of(const struct trace_reader *r, const struct frame *frame)
 {
 	char *name;
@@ -125,20 +123,10 @@ static int add_process(struct flame *f, const struct trace_process *p)
 
 static struct thread *get_thread(struct flame *f, uint32_t process, uint32_t tid)
 {
-	uint64_t key = (uint64_t)process << 32 | tid;
-	uint32_t i = u64_map__get(&f->thread_of, key);
-
-	if (i != U64_MAP_NONE)
-		return &f->threads[i];
-	if (array__reserve_one(&f->threads, f->n_threads, &f->threads_capacity,
-			       sizeof(*f->threads)) ||
-	    u64_map__put(&f->thread_of, key, f->n_threads))
-		return NULL;
-	f->threads[f->n_threads] = (struct thread){.process = process};
-	return &f->threads[f->n_threads++];
+	return table__get(&f->threads, (uint64_t)process << 32 | tid, .process = process);
 }
 
-/* The node whose children are what the thread has at this depth, all deeper ones being gone. */
+/* The parent node of the thread's spans at this depth. The thread has no deeper spans left. */
 static uint32_t node_at(struct flame *f, struct thread *t, uint16_t depth)
 {
 	struct level *top = t->n ? &t->levels[t->n - 1] : NULL;
@@ -156,7 +144,7 @@ static uint32_t node_at(struct flame *f, struct thread *t, uint16_t depth)
 	return node;
 }
 
-/* Move what the thread has deeper than `depth` under a node. */
+/* Move the thread's spans that are deeper than `depth` under the node `to`. */
 static int take_deeper(struct flame *f, struct thread *t, uint16_t depth, uint32_t to)
 {
 	int err = 0;
@@ -171,8 +159,8 @@ static int take_deeper(struct flame *f, struct thread *t, uint16_t depth, uint32
 }
 
 /*
- * Let a new node have what the thread has deeper than it. Where that is all of one depth, as it is
- * where nothing was lost, the node that it hangs on becomes the new one.
+ * Make a node and move the thread's deeper spans under it. If they are all at one depth, which is
+ * the case where nothing was lost, their placeholder becomes the new node.
  */
 static uint32_t new_node(struct flame *f, struct thread *t, uint16_t depth, uint32_t frame)
 {
@@ -189,7 +177,10 @@ static uint32_t new_node(struct flame *f, struct thread *t, uint16_t depth, uint
 	return node;
 }
 
-/* The node of a span under a certain parent, with what the span encloses; FLAME_NONE: no memory. */
+/*
+ * The node of a span under its parent, with the nodes that the span encloses; FLAME_NONE: no
+ * memory.
+ */
 static uint32_t get_node(struct flame *f, struct thread *t, const struct trace_span *s,
 			 uint32_t frame)
 {
@@ -214,7 +205,7 @@ static uint32_t get_node(struct flame *f, struct thread *t, const struct trace_s
 	return node;
 }
 
-/* What is deeper goes to where the span would have been. */
+/* Leave the span out: its children take its place. */
 static int pass_over(struct flame *f, struct thread *t, const struct trace_span *s)
 {
 	uint32_t loose, at;
@@ -239,7 +230,7 @@ static bool is_execution(uint8_t kind)
 	return kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY;
 }
 
-/* What is about a query or a phase; of other kinds it is not known what their time means. */
+/* Kinds that concern a query or a phase. The meaning of other kinds' times is unknown. */
 static bool has_stack(uint8_t kind)
 {
 	return is_execution(kind) || kind == TRACE_KIND_BLOCKED || kind == TRACE_KIND_LOAD ||
@@ -250,10 +241,10 @@ static int take_span(struct flame *f, const struct trace_span *s)
 {
 	struct thread *t = get_thread(f, s->process, s->tid);
 	struct flame_node *node;
-	struct own_times own;
+	struct trace_times own;
 	uint32_t frame, i;
 
-	if (!t || self_time__of(f->self_time, s, &own))
+	if (!t || self_time__span(f->self_time, s, &own))
 		return -ENOMEM;
 	if (s->kind == TRACE_KIND_HIT)
 		return 0;
@@ -287,13 +278,13 @@ int flame__item(struct flame *f, const struct trace_item *item)
 	}
 }
 
-/* What was to be enclosed by a span that was lost is the process's own. */
+/* The children of lost spans become children of their process. */
 static int take_orphans(struct flame *f)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < f->n_threads && !err; i++) {
-		struct thread *t = &f->threads[i];
+	for (uint32_t i = 0; i < f->threads.n && !err; i++) {
+		struct thread *t = &f->threads.at[i];
 
 		err = take_deeper(f, t, 0, f->processes[t->process].node);
 	}
@@ -310,14 +301,14 @@ static int name_processes(struct flame *f)
 	return 0;
 }
 
-/* ---- What probes took ------------------------------------------------------------------------ */
+/* ---- Probe costs ----------------------------------------------------------------------------- */
 
-/* Of one query in one process: of its executions, and of waiting for it or loading it. */
+/* The sums of one query in one process: executions, waits and loads. */
 struct share {
 	uint64_t self_ns;
 	uint64_t probe_ns;
-	uint64_t alone_ns; /* of the nodes, none of which gets below 0 */
-	uint64_t before;   /* of alone_ns, up to a node */
+	uint64_t alone_ns; /* the nodes' self times without probe costs, each at least 0 */
+	uint64_t before;   /* the part of alone_ns that comes before the current node */
 };
 
 static uint64_t scaled(uint64_t part, uint64_t whole, uint64_t to)
@@ -326,8 +317,9 @@ static uint64_t scaled(uint64_t part, uint64_t whole, uint64_t to)
 }
 
 /*
- * Nodes keep what is theirs alone, scaled to what is left of their query in the process, which is
- * less where others took more than they had. Rounding is carried on, so that the sum is exact.
+ * Scale each node's own time to the time that its query has left in the process. That is less than
+ * the sum of the nodes where some nodes' probe costs exceeded their time. Rounding errors are
+ * carried from node to node, so the sum is exact.
  */
 static void take_off(struct flame *f, uint32_t top, struct share *shares)
 {
@@ -354,7 +346,7 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares)
 		n->self_ns = scaled(s->before, s->alone_ns, left) - from;
 		n->probe_ns = 0;
 	}
-	/* For the next process, which has few of all frames. */
+	/* Clear only the used shares for the next process, which has few of all frames. */
 	depth = 0;
 	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
 	     i = flame__walk(f, top, i, &depth))
@@ -410,7 +402,7 @@ static int sort_all(struct flame *f)
 	uint32_t capacity = 0;
 	int err = 0;
 
-	/* Those that are not in use have no children. */
+	/* Unused nodes have no children. */
 	for (uint32_t i = 0; i < f->tree.n && !err; i++)
 		err = sort_children(f, i, &ids, &capacity);
 	return err;
@@ -432,16 +424,17 @@ int flame__finish(struct flame *f)
 	return take_orphans(f) ?: name_processes(f) ?: take_off_all(f) ?: sort_all(f);
 }
 
+static int take_item(void *ctx, const struct trace_item *item)
+{
+	return flame__item(ctx, item);
+}
+
 int flame__build(struct export_job *job, struct flame **out)
 {
 	_flame_ struct flame *f = NULL;
-	struct trace_item item;
-	int err = flame__new(job, &f);
+	int err = flame__new(job, &f) ?: trace_reader__each(job->r, take_item, f)
+					       ?: flame__finish(f);
 
-	while (!err && !(err = trace_reader__next(job->r, &item)) && item.kind != TRACE_ITEM_END)
-		err = flame__item(f, &item);
-	if (!err)
-		err = flame__finish(f);
 	if (!err)
 		*out = take_ptr(f);
 	return err;
@@ -497,15 +490,14 @@ void flame__free(struct flame *f)
 		free(f->processes[i].title);
 	for (uint32_t i = 0; i < f->n_frames; i++)
 		free(f->frames[i].name);
-	for (uint32_t i = 0; i < f->n_threads; i++)
-		free(f->threads[i].levels);
+	for (uint32_t i = 0; i < f->threads.n; i++)
+		free(f->threads.at[i].levels);
 	free(f->processes);
 	free(f->frames);
-	free(f->threads);
+	table__destroy(&f->threads);
 	flame_tree__destroy(&f->tree);
 	u64_map__destroy(&f->frame_of);
 	u64_map__destroy(&f->query_of);
-	u64_map__destroy(&f->thread_of);
 	self_time__free(f->self_time);
 	free(f);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Executions merged by their stacks: a tree per process, in which a node is a query or a phase
- * called in one certain way, with how often and how long.
+ * Executions merged by their stacks. There is a tree per process, in which a node is a query or a
+ * phase called in one particular way, with its count and time.
  *
- * Spans come in the order of their ends, so a node's children are there before it is. Those that
- * nothing encloses yet hang on their thread, one list for each depth, merged already: a span takes
- * what is deeper than it for its children. Each span costs a few look-ups, and memory is by
- * different stacks, not by spans: 40 bytes for each and 32 to 64 to find it, up to twice that
- * while they become more; those under way on each thread are among them.
+ * Spans arrive in the order of their ends, so a node's children exist before the node does. Spans
+ * that no span encloses yet stay with their thread, merged, in one list per depth; a span takes the
+ * deeper ones as its children. Each span costs a few look-ups. Memory grows with the number of
+ * different stacks and not with spans: 40 bytes per stack and 32 to 64 to find it, and up to twice
+ * that while the tables grow. Stacks that are still open on a thread count as well.
  *
- * Cache hits, and intervals of a kind that this program does not know, are not in it: what those
- * enclose belongs to what encloses them.
+ * Cache hits and intervals of a kind that this program does not know have no node. Their children
+ * become children of the enclosing span.
  */
 #ifndef QPROF_EXPORT_FLAME_H
 #define QPROF_EXPORT_FLAME_H
@@ -23,34 +23,34 @@ struct flame_node {
 	uint32_t parent; /* FLAME_NONE: the node is a process */
 	uint32_t child;	 /* the first, or FLAME_NONE */
 	uint32_t next;	 /* the next child of the parent, or FLAME_NONE */
-	uint32_t frame;	 /* what it is: see flame__name(); of a process its index */
+	uint32_t frame;	 /* see flame__name(); for a process, its index */
 	uint64_t count;	 /* executions, as a report counts them */
 	uint64_t self_ns;
-	uint64_t probe_ns; /* of self_ns; 0 once flame__build() has taken it off */
+	uint64_t probe_ns; /* part of self_ns; 0 once flame__build() has subtracted it */
 };
 
 struct flame;
 
 /*
- * Read job->r to its end. Self times of a query in a process add up to what `report` says, or with
- * job->raw to what `report --raw` says: what probes took of a query is taken off its stacks, none
- * of which gets below 0, and what is left over is spread over the others. Children are sorted by
- * name. 0 or a negative errno.
+ * Read job->r to its end. The self times of a query in a process add up to those of `report`, or
+ * with job->raw to those of `report --raw`. The probe costs of a query are subtracted from its
+ * stacks, none of which goes below 0; the rest is spread over its other stacks. Children are sorted
+ * by name. 0 or a negative errno.
  */
 int flame__build(struct export_job *job, struct flame **out);
 
 /*
- * The same in steps, for who reads job->r for something else, too: all its items, then what
- * flame__build() promises. Errors are the same.
+ * The same in steps, for callers that also use the items themselves: pass every item of job->r,
+ * then finish. Errors as flame__build().
  */
 int flame__new(struct export_job *job, struct flame **out);
 int flame__item(struct flame *f, const struct trace_item *item);
 int flame__finish(struct flame *f);
 
-/* Nodes are numbered from 0 to below this; some numbers are unused, and no node's relative. */
+/* Node numbers are below this; some are unused, and have neither parent nor children. */
 uint32_t flame__n_nodes(const struct flame *f);
 
-/* Different stacks; processes are none. */
+/* The number of different stacks, without the processes. */
 uint32_t flame__n_stacks(const struct flame *f);
 
 const struct flame_node *flame__node(const struct flame *f, uint32_t i);
@@ -58,16 +58,16 @@ const struct flame_node *flame__node(const struct flame *f, uint32_t i);
 /* The node of the i-th process of the trace, or FLAME_NONE past the end. */
 uint32_t flame__process(const struct flame *f, uint32_t i);
 
-/* Not escaped; with its kind where that is needed to tell it from an execution. */
+/* Not escaped. The name includes the kind, except for an execution. */
 const char *flame__name(const struct flame *f, const struct flame_node *node);
 
-/* Frames other than processes are numbered from 0. */
+/* Frames are numbered from 0; processes have no frame number. */
 uint32_t flame__n_frames(const struct flame *f);
 const char *flame__frame_name(const struct flame *f, uint32_t frame);
 
 /*
- * The node after `i` when all below `top` are gone through, each before its children; FLAME_NONE
- * behind the last. *depth, which is 0 at `top`, is kept up.
+ * The node that follows `i` in the tree below `top`, parents before children; FLAME_NONE after the
+ * last. *depth, 0 at `top`, is updated.
  */
 uint32_t flame__walk(const struct flame *f, uint32_t top, uint32_t i, uint32_t *depth);
 

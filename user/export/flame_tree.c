@@ -20,7 +20,7 @@ uint32_t flame_tree__new(struct flame_tree *t, uint32_t frame)
 		t->free = t->nodes[i].next;
 		t->n_free--;
 	} else {
-		/* The last number is nobody's. */
+		/* FLAME_NONE, the last number, is reserved. */
 		if (t->n == FLAME_NONE - 1 ||
 		    array__reserve_one(&t->nodes, t->n, &t->capacity, sizeof(*t->nodes)))
 			return FLAME_NONE;
@@ -63,7 +63,7 @@ static int add_todo(struct flame_tree *t, uint32_t from, uint32_t to)
 	return 0;
 }
 
-/* Give `to` a child, or add it to the one that it has. */
+/* Make `child` a child of `to`, or merge it into the child with the same frame. */
 static int give(struct flame_tree *t, uint32_t child, uint32_t to)
 {
 	struct flame_node *n = &t->nodes[child], *same;
@@ -76,7 +76,7 @@ static int give(struct flame_tree *t, uint32_t child, uint32_t to)
 	same->self_ns += n->self_ns;
 	same->probe_ns += n->probe_ns;
 	if (n->child != FLAME_NONE)
-		return add_todo(t, child, there); /* its children first; then it goes */
+		return add_todo(t, child, there); /* its children first, then the node itself */
 	flame_tree__release(t, child);
 	return 0;
 }
@@ -101,7 +101,7 @@ int flame_tree__move_children(struct flame_tree *t, uint32_t from, uint32_t to)
 {
 	int err = move_direct(t, from, to);
 
-	/* A list, as what is nested deeply would take more stack than there is. */
+	/* A work list, because recursion could exhaust the stack on a deeply nested trace. */
 	while (!err && t->n_todo) {
 		struct flame_pair pair = t->todo[--t->n_todo];
 

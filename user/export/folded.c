@@ -9,6 +9,8 @@ static void put_stack(struct export_job *job, const struct flame *f, const struc
 	for (uint32_t i = 0; i < s->n; i++) {
 		if (i)
 			out__bytes(job->out, ";", 1);
+		if (out__error(job->out))
+			return;
 		out__plain(job->out, flame__name(f, flame__node(f, s->nodes[i])), ";", '_');
 	}
 	out__bytes(job->out, " ", 1);
@@ -32,6 +34,9 @@ int export_folded(struct export_job *job)
 				continue;
 			put_stack(job, f, &s, ns);
 			job->written++;
+			err = out__error(job->out);
+			if (err)
+				return err;
 		}
 		if (err)
 			return err;

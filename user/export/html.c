@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A page that needs nothing else. What is in it, in this order: the page itself up to its data
- * (html/, put together by html/assemble.sh), blocks of data (export/packed.h) in any order, and its
- * script, which finds them by their ids:
+ * A self-contained page. It consists of the page up to its data (html/, assembled by
+ * html/assemble.sh), blocks of data (export/gzip.h) in any order, and the script, which finds the
+ * blocks by their ids:
  *
  *   spans    the intervals (export/html_spans.h)
- *   flame    merged stacks: their number, and for each its depth (a difference to the one before;
- *            processes have 0), frame or process, executions, self time: columns of varints
- *   report   what report --json says
- *   about    what the others refer to by number; JSON
+ *   flame    merged stacks: their number, and for each its depth (a difference to the previous
+ *            one; processes have 0), frame or process, executions, self time: columns of varints
+ *   report   the output of report --json
+ *   about    names and threads that the other blocks refer to by number; JSON
  *
- * Names are in blocks only, so none is ever read as HTML.
+ * Names are in blocks only, so the browser never parses a name as HTML.
  *
- * A trace that may be too large is read twice: first for flame and report, which are of all of it
- * however large the page may get, and then for as many intervals as there is room for beside them.
+ * A trace that may be too large is read twice: first for flame and report, which always cover all
+ * of the trace, and then for the intervals that the rest of the size limit has room for.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/map.h"
-#include "export/fitting.h"
+#include "base/table.h"
+#include "export/size_limit.h"
 #include "export/flame.h"
 #include "export/html_report.h"
 #include "export/html_spans.h"
@@ -31,15 +31,14 @@
 #include "view/json.h"
 
 /*
- * What an interval takes at most where only the longest are kept (of all it is 4 to 6): the fewer,
- * the further apart. And the most that a browser should be given to open.
+ * The most bytes that an interval takes when only the longest are kept; if all are kept, it takes 4
+ * to 6. Fewer intervals lie further apart, so each one takes more.
  */
 #define SPAN_BYTES 8
 #define FEW_SPANS  65536u
 #define FEW_BYTES  10
-#define MOST_BYTES (96u << 20)
 
-/* For `about`: names and threads, of which there are few beside intervals. */
+/* Reserved for `about`: names and threads, which are small next to the intervals. */
 #define ABOUT_BYTES 4096
 
 /* The page around the data; the Makefile puts it together. */
@@ -52,7 +51,7 @@ __asm__(".section .rodata\n"
 	".previous\n");
 extern const char html_head[], html_tail[];
 
-/* What a span is called, and its kind. */
+/* The label and kind of an interval. */
 struct what {
 	uint32_t label;
 	uint32_t kind;
@@ -61,26 +60,21 @@ struct what {
 struct thread {
 	uint32_t process; /* index */
 	uint32_t tid;
-	const char *name; /* the reader's, or NULL */
+	const char *name; /* owned by the reader; or NULL */
 };
 
 struct html {
 	struct export_job *job;
-	struct export_job ahead; /* of the first of two readings */
+	struct export_job ahead; /* the job of the first of two readings */
 	struct out *out;
 	uint64_t base_ns;
-	struct packed *packed; /* the block that is being written */
+	struct gzip *gzip; /* the block being written */
 	struct html_spans spans;
 	struct html_report *report;
 	struct flame *flame;
-	struct what *whats;
-	uint32_t n_whats;
-	uint32_t whats_capacity;
-	struct u64_map what_of; /* kind << 32 | label -> index into whats */
-	uint32_t *keys;		/* string ids */
-	uint32_t n_keys;
-	uint32_t keys_capacity;
-	struct u64_map key_of; /* string id -> index into keys */
+	struct size_limit limit;
+	TABLE(struct what) whats; /* by kind << 32 | label */
+	TABLE(uint32_t) keys;	  /* string ids, keyed by themselves */
 	struct thread *threads;
 	uint32_t n_threads;
 	uint32_t threads_capacity;
@@ -88,20 +82,18 @@ struct html {
 
 static void html__clear(struct html *h)
 {
-	packed__free(h->packed);
+	gzip__free(h->gzip);
 	html_spans__destroy(&h->spans);
 	html_report__free(h->report);
 	flame__free(h->flame);
-	free(h->whats);
-	u64_map__destroy(&h->what_of);
-	free(h->keys);
-	u64_map__destroy(&h->key_of);
+	table__destroy(&h->whats);
+	table__destroy(&h->keys);
 	free(h->threads);
 }
 
-/* ---- While it is read ------------------------------------------------------------------------ */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Told at the end, with what then is known. */
+/* Processes are written at the end, when all about them is known. */
 static int take_process(void *ctx, const struct timeline_process *p)
 {
 	(void)ctx;
@@ -126,21 +118,19 @@ static int take_thread(void *ctx, const struct timeline_thread *t, const char *n
 
 static int get_what(struct html *h, const struct trace_span *s, uint32_t *out)
 {
-	uint64_t key = (uint64_t)s->kind << 32 | s->label;
-	uint32_t i = u64_map__get(&h->what_of, key);
+	const struct what *what = table__get(&h->whats, (uint64_t)s->kind << 32 | s->label,
+					     .label = s->label, .kind = s->kind);
 
-	if (i == U64_MAP_NONE) {
-		i = h->n_whats;
-		if (array__reserve_one(&h->whats, i, &h->whats_capacity, sizeof(*h->whats)) ||
-		    u64_map__put(&h->what_of, key, i))
-			return -ENOMEM;
-		h->whats[h->n_whats++] = (struct what){s->label, s->kind};
-	}
-	*out = i;
+	if (!what)
+		return -ENOMEM;
+	*out = what - h->whats.at;
 	return 0;
 }
 
-/* Names of what is left out are known, too: tables tell passes from queries by them. */
+/*
+ * The page also needs the names and kinds of intervals that are left out: its tables use them to
+ * distinguish passes from queries.
+ */
 static int take_item(void *ctx, const struct trace_item *item)
 {
 	struct html *h = ctx;
@@ -152,23 +142,19 @@ static int take_item(void *ctx, const struct trace_item *item)
 	return err;
 }
 
-/* What the query was asked for, if the trace tells. */
+/* The query's key, if the trace has it. */
 static int get_key(struct html *h, const struct trace_span *s, uint32_t *out)
 {
-	uint32_t id = trace_reader__event_string(h->job->r, s), i;
+	uint32_t id = trace_reader__event_string(h->job->r, s);
+	const uint32_t *key;
 
 	*out = HTML_NO_KEY;
 	if (id == TRACE_NO_STRING)
 		return 0;
-	i = u64_map__get(&h->key_of, id);
-	if (i == U64_MAP_NONE) {
-		i = h->n_keys;
-		if (array__reserve_one(&h->keys, i, &h->keys_capacity, sizeof(*h->keys)) ||
-		    u64_map__put(&h->key_of, id, i))
-			return -ENOMEM;
-		h->keys[h->n_keys++] = id;
-	}
-	*out = i;
+	key = table__get(&h->keys, id, id);
+	if (!key)
+		return -ENOMEM;
+	*out = key - h->keys.at;
 	return 0;
 }
 
@@ -184,7 +170,7 @@ static int take_span(void *ctx, const struct timeline_thread *t, const struct tr
 	};
 	int err = get_what(h, s, &span.what) ?: get_key(h, s, &span.key);
 
-	return err ?: html_spans__add(&h->spans, &span, h->packed);
+	return err ?: html_spans__add(&h->spans, &span, h->gzip);
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
@@ -194,14 +180,14 @@ static int begin_block(struct html *h, const char *id)
 	out__text(h->out, "<script type=\"text/plain\" id=\"");
 	out__text(h->out, id);
 	out__text(h->out, "\">");
-	return packed__new(h->out, &h->packed);
+	return gzip__new(h->out, GZIP_BASE64, &h->gzip);
 }
 
 static int end_block(struct html *h)
 {
-	int err = packed__finish(h->packed);
+	int err = gzip__finish(h->gzip);
 
-	packed__free(take_ptr(h->packed));
+	gzip__free(take_ptr(h->gzip));
 	out__text(h->out, "</script>\n");
 	return err;
 }
@@ -218,7 +204,7 @@ static int put_spans(struct html *h)
 	int err = begin_block(h, "spans");
 
 	if (!err)
-		err = timeline_run(h->job, &format, h) ?: html_spans__finish(&h->spans, h->packed);
+		err = timeline_run(h->job, &format, h) ?: html_spans__finish(&h->spans, h->gzip);
 	return err ?: end_block(h);
 }
 
@@ -264,22 +250,22 @@ static int put_flame(struct html *h)
 	byte_buffer__varint(&head, columns.nodes);
 	failed = head.failed;
 	if (!err)
-		packed__bytes(h->packed, head.data, head.size);
+		gzip__bytes(h->gzip, head.data, head.size);
 	byte_buffer__destroy(&head);
 	for (int i = 0; i < FLAME_COLUMNS; i++) {
 		failed |= columns.of[i].failed;
 		if (!err)
-			packed__bytes(h->packed, columns.of[i].data, columns.of[i].size);
+			gzip__bytes(h->gzip, columns.of[i].data, columns.of[i].size);
 		byte_buffer__destroy(&columns.of[i]);
 	}
 	return failed ? -ENOMEM : err ?: end_block(h);
 }
 
-/* A block that is a document. */
+/* Write a block that holds a JSON document. */
 static int put_document(struct html *h, const char *id, int (*print)(struct html *h, FILE *to))
 {
 	int err = begin_block(h, id);
-	_fclose_ FILE *to = err ? NULL : packed__stream(h->packed);
+	_fclose_ FILE *to = err ? NULL : gzip__stream(h->gzip);
 
 	if (!to)
 		return err ?: -ENOMEM;
@@ -294,7 +280,7 @@ static int print_report(struct html *h, FILE *to)
 	return html_report__print(h->report, to);
 }
 
-/* ---- What the others refer to ---------------------------------------------------------------- */
+/* ---- The `about` block ----------------------------------------------------------------------- */
 
 static int put_texts(FILE *to, const char *key, uint32_t n, const char *(*text)(void *, uint32_t),
 		     void *ctx)
@@ -317,21 +303,21 @@ static const char *what_text(void *ctx, uint32_t i)
 {
 	struct html *h = ctx;
 
-	return trace_reader__string(h->job->r, h->whats[i].label);
+	return trace_reader__string(h->job->r, h->whats.at[i].label);
 }
 
 static const char *what_kind(void *ctx, uint32_t i)
 {
 	struct html *h = ctx;
 
-	return trace_reader__kind(h->job->r, h->whats[i].kind);
+	return trace_reader__kind(h->job->r, h->whats.at[i].kind);
 }
 
 static const char *key_text(void *ctx, uint32_t i)
 {
 	struct html *h = ctx;
 
-	return trace_reader__string(h->job->r, h->keys[i]);
+	return trace_reader__string(h->job->r, h->keys.at[i]);
 }
 
 static const char *frame_text(void *ctx, uint32_t i)
@@ -385,7 +371,7 @@ static int print_about(struct html *h, FILE *to)
 	struct json j;
 	int err;
 
-	/* As a text: it has more digits than a number in a browser. */
+	/* A string, because the number has more digits than JavaScript holds exactly. */
 	snprintf(start, sizeof(start), "%" PRIu64, info->clock_start_ns);
 	json__begin(&j);
 	json__text(&j, "schema", "qprof-page/1");
@@ -401,9 +387,9 @@ static int print_about(struct html *h, FILE *to)
 	json__text(&j, "note", export_note(h->job, NOTE_LEFT_OUT, note) ? note : NULL);
 	json__text(&j, "privacy", "this file " EXPORT_PRIVACY);
 	err = json__put_open(&j, to) ?: put_processes(h, to) ?: put_threads(h, to);
-	err = err ?: put_texts(to, "names", h->n_whats, what_text, h);
-	err = err ?: put_texts(to, "kinds", h->n_whats, what_kind, h);
-	err = err ?: put_texts(to, "keys", h->n_keys, key_text, h);
+	err = err ?: put_texts(to, "names", h->whats.n, what_text, h);
+	err = err ?: put_texts(to, "kinds", h->whats.n, what_kind, h);
+	err = err ?: put_texts(to, "keys", h->keys.n, key_text, h);
 	err = err ?: put_texts(to, "frames", flame__n_frames(h->flame), frame_text, h);
 	fputs("}\n", to);
 	return err;
@@ -416,30 +402,29 @@ static int put_sums(struct html *h)
 	return err ?: put_flame(h) ?: put_document(h, "report", print_report);
 }
 
-/* The first of two readings, and what then is left for intervals. */
+static int take_ahead(void *ctx, const struct trace_item *item)
+{
+	struct html *h = ctx;
+
+	if (item->kind == TRACE_ITEM_SPAN)
+		size_limit__add(&h->limit, &item->span);
+	return take_item(h, item);
+}
+
+/* Read the trace for the first time, and compute the room left for intervals. */
 static int look_ahead(struct html *h)
 {
-	struct fitting fitting = {0};
-	struct trace_item item;
 	uint64_t used, left;
-	int err;
+	int err = trace_reader__each(h->ahead.r, take_ahead, h) ?: put_sums(h);
 
-	while (!(err = trace_reader__next(h->ahead.r, &item)) && item.kind != TRACE_ITEM_END) {
-		if (item.kind == TRACE_ITEM_SPAN)
-			fitting__add(&fitting, &item.span);
-		err = take_item(h, &item);
-		if (err)
-			break;
-	}
-	err = err ?: put_sums(h);
 	if (err)
 		return err;
 	h->job->reserved = strlen(html_tail) + ABOUT_BYTES;
 	used = out__size(h->out) + h->job->reserved;
 	left = used < h->job->max_bytes ? h->job->max_bytes - used : 0;
-	h->job->least_ns = fitting__least(
-		&fitting, left < FEW_SPANS * FEW_BYTES ? left / FEW_BYTES : left / SPAN_BYTES);
-	h->job->survey = NULL; /* it was read */
+	h->job->least_ns = size_limit__least(
+		&h->limit, left < FEW_SPANS * FEW_BYTES ? left / FEW_BYTES : left / SPAN_BYTES);
+	h->job->survey = NULL; /* already read */
 	return 0;
 }
 
@@ -468,9 +453,9 @@ int export_html(struct export_job *job)
 	struct export_job *sums = job;
 	int err;
 
-	if (job->max_bytes > MOST_BYTES)
-		job->max_bytes = MOST_BYTES;
-	if (fitting_is_due(job, SPAN_BYTES)) {
+	if (job->max_bytes > EXPORT_PAGE_MOST)
+		job->max_bytes = EXPORT_PAGE_MOST;
+	if (size_limit_is_due(job, SPAN_BYTES)) {
 		h.ahead = (struct export_job){.r = job->survey, .raw = job->raw};
 		sums = &h.ahead;
 	}

@@ -17,7 +17,7 @@ static void put_difference(struct html_spans *s, enum html_column column, uint64
 	put(s, column, bytes_zigzag(difference));
 }
 
-/* The low bytes of times are noise: apart from the others, these compress the better. */
+/* The low bytes of times are noise; the other bytes compress better without them. */
 static void put_time(struct html_spans *s, enum html_column low, uint64_t v)
 {
 	uint8_t byte = (uint8_t)v;
@@ -62,7 +62,7 @@ static int put_times(struct html_spans *s, const struct html_span *span)
 	return 0;
 }
 
-static int put_batch(struct html_spans *s, struct packed *to)
+static int put_batch(struct html_spans *s, struct gzip *to)
 {
 	struct byte_buffer head = {0};
 	bool failed;
@@ -75,11 +75,11 @@ static int put_batch(struct html_spans *s, struct packed *to)
 		byte_buffer__varint(&head, bytes_zigzag(s->runs[i].gap));
 	}
 	failed = head.failed;
-	packed__bytes(to, head.data, head.size);
+	gzip__bytes(to, head.data, head.size);
 	byte_buffer__destroy(&head);
 	for (int i = 0; i < HTML_COLUMNS; i++) {
 		failed |= s->columns[i].failed;
-		packed__bytes(to, s->columns[i].data, s->columns[i].size);
+		gzip__bytes(to, s->columns[i].data, s->columns[i].size);
 		byte_buffer__clear(&s->columns[i]);
 	}
 	s->n = 0;
@@ -87,7 +87,7 @@ static int put_batch(struct html_spans *s, struct packed *to)
 	return failed ? -ENOMEM : 0;
 }
 
-int html_spans__add(struct html_spans *s, const struct html_span *span, struct packed *to)
+int html_spans__add(struct html_spans *s, const struct html_span *span, struct gzip *to)
 {
 	if (!s->n_runs || s->runs[s->n_runs - 1].thread != span->thread) {
 		if (begin_run(s, span))
@@ -109,11 +109,11 @@ int html_spans__add(struct html_spans *s, const struct html_span *span, struct p
 	return ++s->n == BATCH ? put_batch(s, to) : 0;
 }
 
-int html_spans__finish(struct html_spans *s, struct packed *to)
+int html_spans__finish(struct html_spans *s, struct gzip *to)
 {
 	int err = s->n ? put_batch(s, to) : 0;
 
-	packed__bytes(to, "", 1);
+	gzip__bytes(to, "", 1);
 	return err;
 }
 

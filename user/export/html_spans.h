@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The intervals of a page as bytes: batches, each a column after the other, as columns compress
- * well. html/spans.js reads them. All numbers are varints, differences zigzag (trace/bytes.h).
+ * Encodes the intervals of a page as batches of columns, because columns compress well.
+ * html/spans.js decodes them. All numbers are varints, and differences are zigzag (trace/bytes.h).
  *
- * A batch is: the number of spans n, 0 behind the last batch; the number of runs; for each run the
- * thread, its number of spans, and (a difference to the end of the span before, over all) the time
- * where it begins; and then the columns, n of each:
+ * A batch holds the number of spans n, which is 0 after the last batch, and the number of runs.
+ * Then follow for each run its thread, its number of spans, and the time where it begins, as a
+ * difference to the end of the previous span of any thread. Then follow the columns, n values each:
  *
- *   depth    difference to the span before
- *   what     which name and kind, by a number that the caller gives
+ *   depth    difference to the previous span
+ *   what     number of the name and kind, chosen by the caller
  *   flags    enum trace_span_flag
- *   key      0: none, else 1 + the difference to the one after the last that was given
- *   a, b     first the low bytes, then what is above them; of a, then of b
+ *   key      0: none, else 1 + the difference to (the last key + 1)
+ *   a, b     the low bytes of a, the rest of a, the low bytes of b, the rest of b
  *
- * Times are told by what a span is likely to touch, as in the trace (docs/trace-format.md). In a
- * run there are open spans, each with a depth and a start. One that is not as deep as the last of
- * those encloses some: it starts a before the first that it encloses, and ends b after the end of
- * the span before. Any other starts a after that end and ends b after its start. `a` of both, and b
- * of the first are differences, as not everything nests.
+ * Times are relative to the times that a span is likely to touch, as in the trace
+ * (docs/trace-format.md). A run has a list of open spans, each with a depth and a start. A span of
+ * less depth than the last open span encloses open spans: it starts `a` before the first of them,
+ * and ends `b` after the end of the previous span. Any other span starts `a` after the end of the
+ * previous span, and ends `b` after its own start. `a` is a signed difference in both cases, and
+ * `b` in the first, because not all spans nest.
  */
 #ifndef QPROF_EXPORT_HTML_SPANS_H
 #define QPROF_EXPORT_HTML_SPANS_H
 
-#include "export/packed.h"
+#include "export/gzip.h"
 #include "trace/bytes.h"
 
 #define HTML_NO_KEY UINT32_MAX
@@ -50,7 +51,7 @@ struct html_open {
 	uint64_t start_ns;
 };
 
-/* All zeroes is empty, and its first differences are to 0. */
+/* All zeroes is empty; the first differences are to 0. */
 struct html_spans {
 	struct byte_buffer columns[HTML_COLUMNS];
 	struct html_run *runs;
@@ -71,15 +72,15 @@ struct html_span {
 	uint32_t what;
 	uint32_t key; /* or HTML_NO_KEY */
 	uint8_t flags;
-	uint64_t start_ns; /* since whatever; differences are modulo 2^64 */
+	uint64_t start_ns; /* on any clock; differences are modulo 2^64 */
 	uint64_t end_ns;
 };
 
 /* Add a span; full batches go to `to`. 0 or -ENOMEM. */
-int html_spans__add(struct html_spans *s, const struct html_span *span, struct packed *to);
+int html_spans__add(struct html_spans *s, const struct html_span *span, struct gzip *to);
 
-/* What is left, and the end. 0 or -ENOMEM. */
-int html_spans__finish(struct html_spans *s, struct packed *to);
+/* Write the last batch and the end mark. 0 or -ENOMEM. */
+int html_spans__finish(struct html_spans *s, struct gzip *to);
 
 void html_spans__destroy(struct html_spans *s);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * One export of a trace into one stream, in any format: docs/export.md tells what is where in each.
+ * One export of a trace into one stream, in any format. docs/export.md describes the formats.
  *
- * Two families. A *timeline* (perfetto, chrome) shows every interval, with the raw times that the
- * trace holds. A *sum* (counts, folded, svg, pprof, speedscope) takes off what our own probes took,
- * as a report does: its self times add up to those of `report`, or with `raw` of `report --raw`.
+ * There are two families. A *timeline* (perfetto, chrome) shows every interval, with the raw times
+ * that the trace holds. A *sum* (counts, folded, svg, pprof, speedscope) subtracts probe costs, as
+ * a report does: its self times add up to those of `report`, or with `raw` to those of `report
+ * --raw`.
  */
 #ifndef QPROF_EXPORT_JOB_H
 #define QPROF_EXPORT_JOB_H
@@ -15,29 +16,38 @@
 #include "export/out.h"
 #include "trace/reader.h"
 
-/* In files, and said when one was written. */
+/* Stands in the files, and in the message after one is written. */
 #define EXPORT_PRIVACY "holds paths, command lines and names of what was compiled"
 
+/* The largest page that a browser should have to open, bytes; not applied without limits. */
+#define EXPORT_PAGE_MOST (96u << 20)
+
 struct export_job {
-	struct trace_reader *r; /* fresh */
-	/* Another fresh one of the same file, to find out what fits. NULL: what comes first does.
+	struct trace_reader *r; /* newly opened */
+	/*
+	 * Another newly opened reader of the same file, to find the intervals to leave out. NULL:
+	 * the export keeps the first intervals.
 	 */
 	struct trace_reader *survey;
 	struct out *out;
-	bool raw;	    /* sums: times with what our own probes took */
-	uint64_t max_bytes; /* timelines: about the most to write; 0: no limit */
-	uint64_t reserved;  /* of them, for what comes behind the intervals */
+	bool raw; /* sums: times include probe costs */
+	/*
+	 * Timelines: the approximate size limit, valid while names and tables are small next to the
+	 * intervals; 0: none. out__limit() is for all formats.
+	 */
+	uint64_t max_bytes;
+	uint64_t reserved; /* the part of max_bytes for data that follows the intervals */
 
-	/* What has been done. */
+	/* Results. */
 	uint64_t written;  /* intervals and instants, or different stacks, or rows */
-	uint64_t left_out; /* intervals that did not fit */
-	uint64_t least_ns; /* and were shorter than this; 0: no such rule */
-	uint64_t adjusted; /* intervals that overlapped others, and were cut to nest */
+	uint64_t left_out; /* intervals left out for the size limit */
+	uint64_t least_ns; /* the shortest duration that is kept; 0: no minimum */
+	uint64_t adjusted; /* intervals shortened or moved because they overlapped others */
 };
 
 /*
- * Write a format. 0 or a negative errno; those of writing are out__error()'s. What is left is to
- * flush. Memory: docs/export.md.
+ * Write a format. 0 or a negative errno; write errors are also in out__error(). The caller flushes.
+ * Memory: docs/export.md.
  */
 int export_html(struct export_job *job);
 int export_counts(struct export_job *job);

@@ -13,15 +13,16 @@
 #include "qprof/measureme_format.h"
 #include "trace/interner.h"
 
-#define CRATE_MAX 200 /* bytes of a file's name, which has 255 */
+#define CRATE_MAX 200 /* bytes; the name of a file has at most 255 */
 
-/* What the first reading tells of a process. */
+/* Facts about a process from the first reading. */
 struct plan {
-	const struct trace_process *process; /* the survey's */
+	const struct trace_process *process; /* owned by the survey */
 	uint64_t first_ns;		     /* the start of its earliest span */
-	uint64_t left;			     /* spans and tallies that are still to be written */
+	uint64_t left;			     /* spans and tallies still to be written */
 	char *name;			     /* of its file; NULL if it has none */
-	struct mm_process *out;		     /* while some are written, and some left */
+	struct mm_process *out;		     /* open between the first and the last write */
+	uint64_t bytes;			     /* size of its file so far */
 };
 
 struct export
@@ -31,6 +32,8 @@ struct export
 	int dir_fd;
 	const char *dir;
 	bool force;
+	uint64_t most; /* bytes */
+	uint64_t bytes;
 	struct plan *plans; /* by index */
 	uint32_t n;
 	uint32_t capacity;
@@ -58,15 +61,12 @@ static int survey_process(struct export *e, const struct trace_process *p)
 		return 0;
 	if (array__reserve_one(&e->plans, e->n, &e->capacity, sizeof(*e->plans)))
 		return -ENOMEM;
-	/* An update is made in place. */
+	/* The reader updates the process in place. */
 	e->plans[e->n++] = (struct plan){.process = p, .first_ns = UINT64_MAX};
 	return 0;
 }
 
-/*
- * measureme has no kind for what is no doing of the compiler's, nor anything that stands for
- * executions without a span.
- */
+/* measureme has no kind for intervals outside the compiler, nor for executions without a span. */
 static bool is_left_out(const struct trace_item *item)
 {
 	if (item->kind == TRACE_ITEM_TALLY)
@@ -75,8 +75,9 @@ static bool is_left_out(const struct trace_item *item)
 	return item->kind == TRACE_ITEM_SPAN && item->span.kind == TRACE_KIND_OFF_CPU;
 }
 
-static int survey_item(struct export *e, const struct trace_item *item)
+static int survey_item(void *ctx, const struct trace_item *item)
 {
+	struct export *e = ctx;
 	struct plan *plan;
 
 	if (is_left_out(item))
@@ -102,23 +103,20 @@ static int survey_item(struct export *e, const struct trace_item *item)
 	}
 }
 
+static int unreadable(int err)
+{
+	return err && err != -E2BIG ? diag_error_r(err, "cannot read the trace: %s", strerror(-err))
+				    : err;
+}
+
 static int survey(struct export *e)
 {
-	struct trace_item item;
-	int err;
-
-	while (!(err = trace_reader__next(e->survey, &item)) && item.kind != TRACE_ITEM_END) {
-		err = survey_item(e, &item);
-		if (err)
-			break;
-	}
-	return err ? diag_error_r(err, "cannot read the trace: %s", strerror(-err)) : 0;
+	return unreadable(trace_reader__each(e->survey, survey_item, e));
 }
 
 /* ---- Names of files -------------------------------------------------------------------------- */
 
-/* The crate as a part of a file's name. measureme's tools take what follows a dot for the suffix.
- */
+/* The crate as part of a file name. measureme's tools take the text after a dot as the suffix. */
 static void crate_of(const struct trace_process *p, char out[CRATE_MAX + 1])
 {
 	const char *crate = p->crate && *p->crate ? p->crate : "unknown-crate";
@@ -137,7 +135,7 @@ static void crate_of(const struct trace_process *p, char out[CRATE_MAX + 1])
 	out[size] = '\0';
 }
 
-/* As rustc names them; but an exec, or a pid that is used again, must not replace a file. */
+/* Name the file as rustc does, but keep the files of an exec or a reused pid apart. */
 static int name_file(struct export *e, struct plan *plan)
 {
 	char crate[CRATE_MAX + 1];
@@ -184,7 +182,7 @@ static int name_files(struct export *e)
 		err = name_file(e, plan);
 		if (err)
 			return diag_error_r(err, "cannot name a file: %s", strerror(-err));
-		/* Before anything is written; checked again when it is given its name. */
+		/* Check before anything is written. The rename checks again. */
 		if (!e->force && !faccessat(e->dir_fd, plan->name, F_OK, AT_SYMLINK_NOFOLLOW))
 			return say_exists(e, plan->name);
 	}
@@ -197,6 +195,8 @@ static int failed(const struct export *e, const struct plan *plan, int err)
 {
 	if (err == -EEXIST)
 		return say_exists(e, plan->name);
+	if (err == -EFBIG)
+		return err;
 	return diag_error_r(err, "cannot write %s/%s: %s; choose another place with -o", e->dir,
 			    plan->name, strerror(-err));
 }
@@ -218,10 +218,21 @@ static int begin_file(struct export *e, struct plan *plan)
 				&plan->out);
 }
 
+/* Add the growth of the file to the total. */
+static int check_size(struct export *e, struct plan *plan)
+{
+	uint64_t bytes = mm_process__bytes(plan->out);
+
+	e->bytes += bytes - plan->bytes;
+	plan->bytes = bytes;
+	return e->bytes > e->most ? -EFBIG : 0;
+}
+
 static int end_file(struct export *e, struct plan *plan)
 {
 	int err = mm_process__finish(plan->out, plan->name, e->force);
 
+	err = err ?: check_size(e, plan);
 	if (err)
 		return err;
 	e->sums->files++;
@@ -248,6 +259,7 @@ static int write_item(struct export *e, const struct trace_item *item, uint32_t 
 		e->sums->adjusted++;
 		err = 0;
 	}
+	err = err ?: check_size(e, plan);
 	if (!err && !--plan->left)
 		err = end_file(e, plan);
 	return err ? failed(e, plan, err) : 0;
@@ -269,7 +281,7 @@ static int write_files(struct export *e)
 			return err;
 	}
 	if (err)
-		return diag_error_r(err, "cannot read the trace: %s", strerror(-err));
+		return unreadable(err);
 	for (uint32_t i = 0; i < e->n; i++) {
 		if (e->plans[i].left)
 			return changed();
@@ -278,7 +290,7 @@ static int write_files(struct export *e)
 }
 
 int export_measureme(struct trace_reader *survey_reader, struct trace_reader *r, int dir_fd,
-		     const char *dir, bool force, struct measureme_sums *sums)
+		     const char *dir, bool force, uint64_t most, struct measureme_sums *sums)
 {
 	__cleanup(export__clear) struct export e = {
 		.survey = survey_reader,
@@ -286,6 +298,7 @@ int export_measureme(struct trace_reader *survey_reader, struct trace_reader *r,
 		.dir_fd = dir_fd,
 		.dir = dir,
 		.force = force,
+		.most = most,
 		.sums = sums,
 	};
 	int err;

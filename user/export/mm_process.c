@@ -9,7 +9,7 @@
 #include "export/mm_writer.h"
 #include "export/nesting.h"
 #include "qprof/measureme_format.h"
-#include "view/format.h"
+#include "base/format.h"
 #include "view/json.h"
 
 struct mm_process {
@@ -18,15 +18,15 @@ struct mm_process {
 	uint64_t base_ns;
 	uint64_t events;
 	uint64_t kinds[TRACE_KINDS_MAX]; /* string ids; 0: not written yet */
-	struct u64_map strings;		 /* label -> string id less MM_FIRST_REGULAR_ID */
-	struct u64_map arguments;	 /* string id of the trace -> string id, likewise */
-	struct id_table label_of;	 /* invocation id -> the label it stands for */
+	struct u64_map strings;		 /* label -> string id minus MM_FIRST_REGULAR_ID */
+	struct u64_map arguments;	 /* string id of the trace -> likewise */
+	struct id_table label_of;	 /* invocation id -> its label */
 	struct nesting nesting;
 };
 
 /* ---- Metadata -------------------------------------------------------------------------------- */
 
-/* What measureme has no place for; its readers skip it, ours does not. */
+/* Metadata that measureme does not define. Its readers skip it; `import` reads it. */
 static struct json_object *own_metadata(const struct trace_info *info,
 					const struct trace_process *p,
 					const struct trace_losses *losses)
@@ -54,7 +54,7 @@ static struct json_object *own_metadata(const struct trace_info *info,
 	return NULL;
 }
 
-/* When `ns` of the trace's clock was; ns since the epoch. */
+/* Convert a time of the trace's clock to ns since the epoch. */
 static uint64_t realtime(const struct trace_info *info, uint64_t ns)
 {
 	__int128 t = (__int128)info->realtime_start_ns + ns - info->clock_start_ns;
@@ -104,7 +104,7 @@ int mm_process__open(int dir_fd, const struct trace_reader *r, const struct trac
 
 /* ---- Strings --------------------------------------------------------------------------------- */
 
-/* Readers refuse control characters and empty labels. */
+/* measureme's readers refuse control characters and empty labels. */
 static int put_clean(struct mm_process *m, const char *text, uint64_t *id)
 {
 	_free_ char *clean = format_clean(*text ? text : "<unknown>");
@@ -139,7 +139,7 @@ static int label_id(struct mm_process *m, uint32_t label, uint64_t *id)
 	return u64_map__put(&m->strings, label, *id - MM_FIRST_REGULAR_ID);
 }
 
-/* Arguments, which measureme separates as it does the label; none of them may be empty. */
+/* Arguments are separated like the label; none may be empty. */
 static int put_arguments(struct mm_process *m, const char *text, uint64_t *id)
 {
 	static const char separators[] = {MM_SEPARATOR, '\0'};
@@ -185,11 +185,11 @@ static int arguments_id(struct mm_process *m, const struct trace_span *s, uint64
 		return err;
 	if (*id && *id - MM_FIRST_REGULAR_ID >= U64_MAP_NONE)
 		return -EFBIG;
-	/* No string is at 0: the stream's header is. */
+	/* Address 0 holds the stream's header, so no string has it. */
 	return u64_map__put(&m->arguments, string, *id ? *id - MM_FIRST_REGULAR_ID : 0);
 }
 
-/* A string for the label and the arguments; the label's own if there are none. */
+/* The string of the label and the arguments; just the label if there are none. */
 static int whole_id(struct mm_process *m, const struct trace_span *s, uint64_t *id)
 {
 	uint64_t arguments;
@@ -199,9 +199,9 @@ static int whole_id(struct mm_process *m, const struct trace_span *s, uint64_t *
 }
 
 /*
- * The invocation id if it can stand for the label. It stands for one only, and not every execution
- * has one of its own: rustc gives an anonymous query with one dependency that dependency's, whose
- * arguments are then not this one's.
+ * The invocation id, if it can stand for the label. It stands for one label only, and some
+ * executions share it: rustc gives an anonymous query with a single dependency the id of that
+ * dependency, whose arguments differ.
  */
 static int event_id(struct mm_process *m, const struct trace_span *s, uint64_t *id)
 {
@@ -267,7 +267,7 @@ int mm_process__tally(struct mm_process *m, const struct trace_tally *t)
 
 	if (!err)
 		err = label_id(m, t->label, &id);
-	/* A sum may be more than one event can hold. */
+	/* A sum may exceed the value that one event can hold. */
 	while (!err) {
 		uint64_t value = left < MM_VALUE_MAX ? left : MM_VALUE_MAX;
 

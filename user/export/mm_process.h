@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* One process of a trace as one .mm_profdata file: ids, strings, and times that its readers take.
+/*
+ * Writes one process of a trace as one .mm_profdata file, with ids, strings and times that
+ * measureme's readers accept.
  */
 #ifndef QPROF_EXPORT_MM_PROCESS_H
 #define QPROF_EXPORT_MM_PROCESS_H
@@ -10,9 +12,9 @@
 struct mm_process;
 
 /*
- * Begin a file in `dir_fd`, with the metadata of process `p`. `base_ns` is its time 0: no span may
- * start before. `losses` of the trace, or NULL if it does not tell. `r` must live longer; it gives
- * the texts.
+ * Create a file in `dir_fd` with the metadata of process `p`. `base_ns` is its time 0; no span may
+ * start earlier. `losses`: those of the trace, or NULL if unknown. `r` supplies the texts and must
+ * live longer.
  */
 int mm_process__open(int dir_fd, const struct trace_reader *r, const struct trace_process *p,
 		     uint64_t base_ns, const struct trace_losses *losses, struct mm_process **out);
@@ -24,7 +26,7 @@ int mm_process__tally(struct mm_process *m, const struct trace_tally *t);
 /* As mm_writer__finish(). */
 int mm_process__finish(struct mm_process *m, const char *name, bool force);
 
-/* What was written so far. */
+/* Counts so far. */
 uint64_t mm_process__events(const struct mm_process *m);
 uint64_t mm_process__bytes(const struct mm_process *m);
 

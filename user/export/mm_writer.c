@@ -12,7 +12,7 @@
 #include "qprof/measureme_format.h"
 #include "trace/bytes.h"
 
-/* measureme's own threshold. */
+/* The same threshold as measureme's. */
 #define PAGE_BYTES 131072u
 _Static_assert(PAGE_BYTES <= MM_PAGE_MAX, "a page is no larger than measureme's");
 
@@ -21,13 +21,13 @@ _Static_assert(PAGE_BYTES <= MM_PAGE_MAX, "a page is no larger than measureme's"
 /* One stream; page.data begins with room for the page's header. */
 struct stream {
 	struct byte_buffer page;
-	uint64_t size; /* of the stream so far: the address of what comes next */
+	uint64_t size; /* of the stream so far, and so the address of the next byte */
 };
 
 struct mm_writer {
 	int dir_fd;
 	struct file_writer file;
-	char temporary[32]; /* empty once it has its name */
+	char temporary[32]; /* empty once the file has its final name */
 	struct stream streams[MM_N_STREAMS];
 };
 
@@ -53,7 +53,7 @@ static int write_page(struct mm_writer *w, enum mm_stream_tag tag)
 	return page->failed ? file_writer__fail(&w->file, -ENOMEM) : err;
 }
 
-/* Append to a stream; what does not fit into the page continues on the next. */
+/* Append to a stream. Data that exceeds the page continues on the next one. */
 static int put(struct mm_writer *w, enum mm_stream_tag tag, const void *data, size_t size)
 {
 	struct stream *s = &w->streams[tag];
@@ -219,7 +219,7 @@ static int rename_new(int dir_fd, const char *from, const char *to)
 {
 	if (!renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE))
 		return 0;
-	/* Not every file system can; a link cannot replace anything either. */
+	/* Some file systems lack renameat2() flags; link() does not replace a file either. */
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
 	if (linkat(dir_fd, from, dir_fd, to, 0))
@@ -248,7 +248,7 @@ int mm_writer__finish(struct mm_writer *w, const char *name, bool force)
 
 	for (int tag = 0; !err && tag < MM_N_STREAMS; tag++)
 		err = write_page(w, tag);
-	/* A crash of the system must not leave the name on an empty file. */
+	/* Sync first: a system crash must not leave an empty file with the final name. */
 	if (!err && fdatasync(w->file.fd) && errno != EINVAL)
 		err = file_writer__fail(&w->file, -errno);
 	if (!err)

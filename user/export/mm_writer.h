@@ -18,20 +18,23 @@ struct mm_writer;
 int mm_writer__open(int dir_fd, struct mm_writer **out);
 
 /*
- * Add a string; its id goes to *id. `text` must be UTF-8 (not checked), as both marks of the format
- * are no bytes of it.
+ * Add a string and store its id in *id. `text` must be UTF-8 (not checked), because the format's
+ * two marks are bytes that UTF-8 never uses.
  */
 int mm_writer__string(struct mm_writer *w, const char *text, uint64_t *id);
 
-/* Add the string of an event: its label and its arguments, which are strings; its id to *id. */
+/*
+ * Add the string of an event, made of its label and its arguments, which are strings. Its id goes
+ * to *id.
+ */
 int mm_writer__event(struct mm_writer *w, uint64_t label, uint64_t arguments, uint64_t *id);
 
-/* Let a virtual id (up to MM_METADATA_ID) stand for the string `id`. */
+/* Map a virtual id (up to MM_METADATA_ID) to the string `id`. */
 int mm_writer__map(struct mm_writer *w, uint32_t virtual_id, uint64_t id);
 
 /*
- * Add an interval, ns since the start of the process; start_ns <= end_ns <= MM_TIME_MAX: else
- * -EINVAL. Those of a thread must come in the order of their ends, nested.
+ * Add an interval, ns since the start of the process, with start_ns <= end_ns <= MM_TIME_MAX; else
+ * -EINVAL. Intervals of a thread must be nested and come in the order of their ends.
  */
 int mm_writer__interval(struct mm_writer *w, uint64_t kind, uint64_t id, uint32_t thread,
 			uint64_t start_ns, uint64_t end_ns);
@@ -45,15 +48,15 @@ int mm_writer__integer(struct mm_writer *w, uint64_t kind, uint64_t id, uint32_t
 		       uint64_t value);
 
 /*
- * Write what is buffered and give the file its name: atomically, and not if there is a file of this
- * name (-EEXIST) unless `force`. The writer must still be freed.
+ * Write the buffered data and give the file its name, atomically. If a file of this name exists:
+ * -EEXIST, unless `force`. The writer must still be freed.
  */
 int mm_writer__finish(struct mm_writer *w, const char *name, bool force);
 
 /* Bytes of the file so far. */
 uint64_t mm_writer__bytes(const struct mm_writer *w);
 
-/* A file that was not finished is removed. */
+/* Removes a file that was not finished. */
 void mm_writer__free(struct mm_writer *w);
 DEFINE_CLEANUP(struct mm_writer, mm_writer__free)
 #define _mm_writer_ __cleanup(mm_writer__free_p)

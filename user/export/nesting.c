@@ -7,33 +7,24 @@
 
 #include "base/array.h"
 
-/* 1.5 MiB a thread, which takes a query with as many children, or as many lost parents. */
+/* 1.5 MiB per thread; reached by a query with as many children, or by as many lost parents. */
 #define OPEN_MAX_INTERVALS 65536u
 
-/* An interval that nothing encloses yet, or several with what is between them. */
+/* An interval that no interval encloses yet, or several merged with the gaps between them. */
 struct open_interval {
 	uint64_t start;
 	uint64_t end;
-	bool outermost; /* nothing will enclose it */
+	bool outermost; /* no interval will enclose it */
 };
 
 struct nesting_thread {
-	struct open_interval *open; /* they ascend, and do not overlap */
+	struct open_interval *open; /* ascending, without overlaps */
 	uint32_t n;
 	uint32_t capacity;
 	uint64_t last_end;
 };
 
-static struct nesting_thread *add_thread(struct nesting *n, uint32_t tid)
-{
-	if (array__reserve_one(&n->threads, n->n, &n->capacity, sizeof(*n->threads)) ||
-	    u64_map__put(&n->thread_of, tid, n->n))
-		return NULL;
-	n->threads[n->n] = (struct nesting_thread){0};
-	return &n->threads[n->n++];
-}
-
-/* Forget what was between pairs of neighbours. */
+/* Merge pairs of neighbours and the gaps between them. */
 static void coarsen(struct nesting_thread *t)
 {
 	for (uint32_t i = 0; i < t->n / 2; i++)
@@ -65,8 +56,7 @@ static int push(struct nesting_thread *t, uint64_t start, uint64_t end, bool out
 
 int nesting__fit(struct nesting *n, uint32_t tid, uint16_t depth, uint64_t *start, uint64_t *end)
 {
-	uint32_t i = u64_map__get(&n->thread_of, tid);
-	struct nesting_thread *t = i == U64_MAP_NONE ? add_thread(n, tid) : &n->threads[i];
+	struct nesting_thread *t = table__get(&n->threads, tid);
 	bool changed = false;
 
 	if (!t)
@@ -87,9 +77,8 @@ int nesting__fit(struct nesting *n, uint32_t tid, uint16_t depth, uint64_t *star
 
 void nesting__destroy(struct nesting *n)
 {
-	for (uint32_t i = 0; i < n->n; i++)
-		free(n->threads[i].open);
-	free(n->threads);
-	u64_map__destroy(&n->thread_of);
+	for (uint32_t i = 0; i < n->threads.n; i++)
+		free(n->threads.at[i].open);
+	table__destroy(&n->threads);
 	*n = (struct nesting){0};
 }

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Makes the intervals of a thread nest, for readers that fail where they do not. What a capture
- * records nests, and is left as it is; other traces may hold anything.
+ * Makes the intervals of a thread nest, for readers that fail otherwise. Captured intervals nest
+ * already and are left unchanged; other traces may hold anything.
  */
 #ifndef QPROF_EXPORT_NESTING_H
 #define QPROF_EXPORT_NESTING_H
 
 #include <stdint.h>
 
-#include "base/map.h"
+#include "base/table.h"
 
 struct nesting_thread;
 
 /* All zeroes is empty. */
 struct nesting {
-	struct u64_map thread_of; /* tid -> index into threads */
-	struct nesting_thread *threads;
-	uint32_t n;
-	uint32_t capacity;
+	TABLE(struct nesting_thread) threads; /* by tid */
 };
 
 /*
- * Take the next interval of a thread, start <= end, nested `depth` deep as the trace has it. If it
- * ends before the last one, or overlaps an earlier one without enclosing it, it is made shorter or
- * moved: 1. Else 0; or -ENOMEM. Memory is by thread and by intervals that nothing encloses yet.
+ * Take the next interval of a thread, start <= end, at the `depth` that the trace gives. Returns 1
+ * if it was shortened or moved, because it ended before the previous interval or overlapped an
+ * earlier one without enclosing it; else 0, or -ENOMEM. Memory is per thread and per interval that
+ * no other encloses yet.
  */
 int nesting__fit(struct nesting *n, uint32_t tid, uint16_t depth, uint64_t *start, uint64_t *end);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "view/format.h"
+#include "base/format.h"
 
 static bool problem(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 {
@@ -37,7 +37,7 @@ static bool unrecorded(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 		return false;
 	snprintf(text, EXPORT_NOTE_MAX,
 		 "%s executions were only counted and about %s estimated, to keep within a budget: "
-		 "they have no interval, and the times of who called them have theirs",
+		 "they have no interval, and their time is part of their callers'",
 		 format_count(counted, s.counted), format_count(estimated, s.estimated));
 	return true;
 }
@@ -49,7 +49,7 @@ static bool unwatched(const struct export_job *job, char text[EXPORT_NOTE_MAX])
 	if (any)
 		snprintf(text, EXPORT_NOTE_MAX,
 			 "activities, waiting or loading were not watched all the time, to keep "
-			 "within a budget: what there was of them then is missing");
+			 "within a budget: their intervals are incomplete");
 	return any;
 }
 

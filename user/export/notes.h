@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What one has to know before one believes a number of an export. It goes into the file, where the
- * format has a place for it: who gets the file has not seen what was said when it was written.
+ * The reservations to know before trusting the numbers of an export. They go into the file where
+ * the format has a place for them, because a recipient has not seen the messages of the export.
  */
 #ifndef QPROF_EXPORT_NOTES_H
 #define QPROF_EXPORT_NOTES_H
@@ -11,22 +11,22 @@
 #define EXPORT_NOTE_MAX 512
 
 enum export_note {
-	NOTE_PROBLEM, /* the trace is not whole */
+	NOTE_PROBLEM, /* the trace is incomplete */
 	NOTE_LOST,
-	NOTE_UNRECORDED, /* to keep within a budget: executions, */
-	NOTE_UNWATCHED,	 /* and what is none */
-	NOTE_LEFT_OUT,	 /* to keep within a size */
+	NOTE_UNRECORDED, /* executions not recorded, to keep within a budget */
+	NOTE_UNWATCHED,	 /* other intervals not recorded, for the same reason */
+	NOTE_LEFT_OUT,	 /* intervals left out for the size limit */
 	NOTE_ADJUSTED,
 	EXPORT_NOTES,
 };
 
 /*
- * For a person; false (and empty) if there is nothing to say. Of the trace it is what has been read
- * of it so far.
+ * The note as text; false (and empty) if there is none. It covers the part of the trace that has
+ * been read.
  */
 bool export_note(const struct export_job *job, enum export_note which, char text[EXPORT_NOTE_MAX]);
 
-/* All of them, each behind a "; ". The caller's to free; NULL without memory. */
+/* All notes, each preceded by "; ". The caller frees it; NULL: no memory. */
 char *export_notes(const struct export_job *job);
 
 #endif /* QPROF_EXPORT_NOTES_H */

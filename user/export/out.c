@@ -6,15 +6,17 @@
 #include <string.h>
 
 #include "base/file_writer.h"
-#include "view/format.h"
+#include "base/format.h"
 
 #define BUFFER_BYTES 65536u
 #define REPLACEMENT  "\xef\xbf\xbd"
-#define NUMBER_MAX   20 /* digits of 64 bits */
+#define NUMBER_MAX   20 /* digits of a 64-bit number */
 
 struct out {
 	struct file_writer file;
 	size_t used;
+	uint64_t most;
+	uint64_t packed; /* uncompressed bytes of compressed output */
 	char buffer[BUFFER_BYTES];
 };
 
@@ -26,12 +28,35 @@ int out__new(int fd, struct out **o)
 		return -ENOMEM;
 	out->file = (struct file_writer){.fd = fd};
 	out->used = 0;
+	out->most = UINT64_MAX;
+	out->packed = 0;
 	*o = out;
 	return 0;
 }
 
+uint64_t out__size(const struct out *o)
+{
+	return o->file.bytes + o->used;
+}
+
+void out__limit(struct out *o, uint64_t most)
+{
+	o->most = most;
+}
+
+void out__packs(struct out *o, size_t bytes)
+{
+	o->packed += bytes;
+	if (o->packed / 16 > o->most)
+		file_writer__fail(&o->file, -EFBIG);
+}
+
 void out__bytes(struct out *o, const void *data, size_t size)
 {
+	if (size > o->most || out__size(o) > o->most - size) {
+		file_writer__fail(&o->file, -EFBIG);
+		return;
+	}
 	if (size > BUFFER_BYTES - o->used) {
 		file_writer__write(&o->file, o->buffer, o->used);
 		o->used = 0;
@@ -69,7 +94,7 @@ void out__microseconds(struct out *o, uint64_t ns)
 	out__bytes(o, fraction, sizeof(fraction));
 }
 
-/* What stands for a character in a format; NULL: itself. */
+/* The replacement of a character in a format; NULL: the character itself. */
 typedef const char *(*escape_fn)(uint32_t cp, char scratch[8]);
 
 static void put_escaped(struct out *o, const char *text, escape_fn escape)
@@ -168,11 +193,6 @@ void out__plain(struct out *o, const char *text, const char *stops, char substit
 		clean = text + len;
 	}
 	out__bytes(o, clean, text - clean);
-}
-
-uint64_t out__size(const struct out *o)
-{
-	return o->file.bytes + o->used;
 }
 
 int out__error(const struct out *o)

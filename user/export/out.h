@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What an export writes to: a descriptor behind a buffer, and texts as its formats want them. Names
- * come from traces and from other people's command lines; none of these lets them end what they
- * are in. The first error stays: out__flush() returns it, and after it nothing is written.
+ * The output of an export: a descriptor behind a buffer, with texts escaped as each format needs.
+ * Names come from traces and from other people's command lines; escaping keeps them from ending the
+ * construct that contains them. The first error is kept: out__flush() returns it, and nothing is
+ * written after it.
  */
 #ifndef QPROF_EXPORT_OUT_H
 #define QPROF_EXPORT_OUT_H
@@ -14,26 +15,35 @@
 
 struct out;
 
-/* The descriptor stays the caller's. */
+/* The caller keeps the descriptor. Nothing is written beyond the limit; the error is -EFBIG. */
 int out__new(int fd, struct out **o);
 
-/* Of these the first that fails is told by out__error(); nothing is written after it. */
+/* Set the limit to `most` bytes. UINT64_MAX, the initial value, is no limit. */
+void out__limit(struct out *o, uint64_t most);
+
+/*
+ * Count `bytes` that are compressed before they are written. The limit also applies to a sixteenth
+ * of their sum, because compressing takes time; only data made for it compresses better.
+ */
+void out__packs(struct out *o, size_t bytes);
+
+/* On failure these set out__error(), and nothing is written after that. */
 void out__bytes(struct out *o, const void *data, size_t size);
 void out__text(struct out *o, const char *text);
 void out__number(struct out *o, uint64_t n);
 
-/* A count of nanoseconds as microseconds, exactly: "1234.567". */
+/* Nanoseconds as microseconds, exact: "1234.567". */
 void out__microseconds(struct out *o, uint64_t ns);
 
 /* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void out__json(struct out *o, const char *text);
 
-/* Characters of XML, in an element or an attribute; what XML may not hold becomes U+FFFD. */
+/* Text for XML elements and attributes. Characters that XML forbids become U+FFFD. */
 void out__xml(struct out *o, const char *text);
 
 /*
- * UTF-8; what is not becomes U+FFFD, and whatever ends a line to anyone, each control character and
- * each of `stops`, which are ASCII, a `substitute`.
+ * UTF-8 text. Invalid bytes become U+FFFD. All line ends, control characters and characters of
+ * `stops`, which are ASCII, become `substitute`.
  */
 void out__plain(struct out *o, const char *text, const char *stops, char substitute);
 
@@ -43,10 +53,10 @@ uint64_t out__size(const struct out *o);
 /* The first error there was, or 0. */
 int out__error(const struct out *o);
 
-/* Write what is buffered; the first error there was, or 0. */
+/* Write the buffered data. Returns the first error so far, or 0. */
 int out__flush(struct out *o);
 
-/* What is buffered is lost. */
+/* Discards buffered data. */
 void out__free(struct out *o);
 DEFINE_CLEANUP(struct out, out__free)
 #define _out_ __cleanup(out__free_p)

@@ -12,7 +12,7 @@ void parallelism__init(struct parallelism *p, uint64_t base_ns)
 	p->width_ns = LEAST_WIDTH_NS;
 }
 
-/* Make of each two buckets one. */
+/* Merge each two neighbouring buckets into one. */
 static void widen(struct parallelism *p)
 {
 	int64_t whole = 0;

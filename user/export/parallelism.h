@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * How many intervals there are at a time: the mean over each of at most PARALLELISM_BUCKETS equal
- * stretches of time, which are 1 ms, or as many times doubled as it takes. Intervals come in any
- * order, and memory does not depend on how many.
+ * The number of intervals that are open at a time, as a mean over each of at most
+ * PARALLELISM_BUCKETS equal buckets of time. A bucket lasts 1 ms, doubled as often as needed.
+ * Intervals may come in any order; memory does not depend on their number.
  */
 #ifndef QPROF_EXPORT_PARALLELISM_H
 #define QPROF_EXPORT_PARALLELISM_H
@@ -14,9 +14,9 @@
 struct parallelism {
 	uint64_t base_ns;
 	uint64_t width_ns;			/* of a bucket */
-	uint32_t used;				/* buckets that anything was in */
-	uint64_t busy_ns[PARALLELISM_BUCKETS];	/* in intervals that begin or end in it */
-	int64_t whole[PARALLELISM_BUCKETS + 1]; /* more intervals fill it than the one before */
+	uint32_t used;				/* buckets with any interval */
+	uint64_t busy_ns[PARALLELISM_BUCKETS];	/* of intervals that begin or end in it */
+	int64_t whole[PARALLELISM_BUCKETS + 1]; /* intervals that fill it, less the bucket before */
 };
 
 /* Time before `base_ns` does not count. */
@@ -25,10 +25,10 @@ void parallelism__init(struct parallelism *p, uint64_t base_ns);
 /* start_ns <= end_ns */
 void parallelism__add(struct parallelism *p, uint64_t start_ns, uint64_t end_ns);
 
-/* From `at_ns` on there are `mean` of them. 0 or a negative errno. */
+/* From `at_ns` on, `mean` intervals are open. 0 or a negative errno. */
 typedef int (*parallelism_fn)(void *ctx, uint64_t at_ns, double mean);
 
-/* Each change, in the order of time; the last one is to 0. 0, or what `put` returned. */
+/* Call `put` for each change, in the order of time; the last is to 0. 0, or the error of `put`. */
 int parallelism__each(const struct parallelism *p, parallelism_fn put, void *ctx);
 
 #endif /* QPROF_EXPORT_PARALLELISM_H */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Perfetto's trace: a file is one field after another, each a packet, so that it streams. Starts
- * and ends are events of their own; the viewer sorts them by time, and of one time by their order
- * in the file (export/begins.h). All packets are of one sequence, in which a text is sent once.
+ * Perfetto's trace format. A file is a sequence of fields, each of them a packet, so it can be
+ * streamed. Starts and ends are separate events; the viewer sorts them by time, and events of equal
+ * time by their order in the file (export/begins.h). All packets belong to one sequence, in which
+ * each text is sent once.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #define SEQUENCE   1
 #define SPAN_BYTES 56
 
-/* Small numbers take fewer bytes, and threads have most of the events. */
+/* Smaller numbers take fewer bytes, and most events belong to threads. */
 enum uuid {
 	UUID_NOTES = 1,
 	UUID_COUNTERS,
@@ -33,7 +34,7 @@ enum text_space {
 	TEXT_ANNOTATION,
 };
 
-/* The names of what is said of an interval; their iids are these, plus 1. */
+/* The annotations of an interval; their iids are these values plus 1. */
 enum annotation {
 	ANNOTATION_INVOCATION,
 	ANNOTATION_EVENT,
@@ -51,12 +52,12 @@ static const char *const annotations[] = {
 
 struct perfetto {
 	struct export_job *job;
-	struct u64_map iids;   /* space << 32 | number in it -> iid, once it was sent */
-	uint32_t n_iids;       /* of all spaces together */
-	struct begins *begins; /* by thread */
+	struct u64_map iids;   /* space << 32 | number in it -> iid of a text that was sent */
+	uint32_t n_iids;       /* of all spaces */
+	struct begins *begins; /* per thread */
 	uint32_t n_threads;
 	uint32_t threads_capacity;
-	/* The packet being made, what is in it, and what is in that. */
+	/* The packet being made, and the messages nested in it. */
 	struct byte_buffer packet, event, interned, inner, entry;
 };
 
@@ -101,7 +102,7 @@ static int put_packet(struct perfetto *p)
 
 /* ---- Texts that are sent once ---------------------------------------------------------------- */
 
-/* Put a text into the interned data of the packet being made. */
+/* Add a text to the interned data of the current packet. */
 static void intern(struct perfetto *p, unsigned int field, uint32_t iid, const char *text)
 {
 	byte_buffer__clear(&p->entry);
@@ -110,7 +111,7 @@ static void intern(struct perfetto *p, unsigned int field, uint32_t iid, const c
 	protobuf__message(&p->interned, field, &p->entry);
 }
 
-/* The iid of a text, which is sent along if it is new; 0 without memory. */
+/* The iid of a text. A new text is sent with the packet. 0: no memory. */
 static uint32_t iid_of(struct perfetto *p, enum text_space space, uint32_t number,
 		       unsigned int field, const char *text)
 {
@@ -136,7 +137,7 @@ static void begin_event(struct perfetto *p, enum perfetto_event_type type, uint6
 	protobuf__varint(&p->event, EVENT_TRACK_UUID, track);
 }
 
-/* The event is made: send it, with the texts that are new in it. */
+/* Send the event, with the texts that are new in it. */
 static int put_event(struct perfetto *p, uint64_t at_ns, bool needs_texts)
 {
 	protobuf__varint(&p->packet, PACKET_TIMESTAMP, at_ns);
@@ -164,7 +165,7 @@ static void annotate_text(struct perfetto *p, enum annotation which, enum text_s
 		 iid_of(p, space, number, INTERNED_ANNOTATION_TEXTS, text));
 }
 
-/* How it ended, if not as most do. */
+/* Annotate how it ended, unless it ended normally. */
 static void annotate_end(struct perfetto *p, const struct trace_span *s)
 {
 	const char *text = s->flags & TRACE_SPAN_UNWOUND ? "unwound"
@@ -226,7 +227,7 @@ static int put_span(void *ctx, const struct timeline_thread *t, const struct tra
 	struct on_thread on = {p, t, thread_uuid(t)};
 	int err;
 
-	/* Of a start and an end at one time, the order is no longer that of the file. */
+	/* Sorting would mix up a start and an end of equal time. */
 	if (s->start_ns == s->end_ns) {
 		begin_event(p, EVENT_INSTANT, on.track);
 		describe_span(p, s);
@@ -290,7 +291,7 @@ static int put_thread(void *ctx, const struct timeline_thread *t, const char *na
 			return -ENOMEM;
 		p->begins[p->n_threads++] = (struct begins){0};
 	}
-	/* Thread 0 is the kernel's; profiles number theirs from there. */
+	/* Thread 0 belongs to the kernel, but profiles number their threads from 0. */
 	if (!t->tid) {
 		begin_track(p, thread_uuid(t), process_uuid(t->process), name ?: "thread 0");
 		return put_track(p);
@@ -334,7 +335,7 @@ static void snapshot_clock(struct perfetto *p, enum perfetto_clock id, uint64_t 
 	protobuf__message(&p->event, SNAPSHOT_CLOCKS, &p->inner);
 }
 
-/* Which clock times are of, and what it was o'clock. */
+/* The clock of the trace's times, and the real time at its start. */
 static int put_clocks(struct perfetto *p)
 {
 	const struct trace_info *info = trace_reader__info(p->job->r);

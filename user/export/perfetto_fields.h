@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Field numbers of Perfetto's messages, as published in protos/perfetto/trace of
- * github.com/google/perfetto: those of one message share a prefix. tests/proto/perfetto.proto has
+ * github.com/google/perfetto: fields of one message share a prefix. tests/proto/perfetto.proto has
  * the same for protoc.
  */
 #ifndef QPROF_EXPORT_PERFETTO_FIELDS_H

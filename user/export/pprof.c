@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * pprof's profile.proto (github.com/google/pprof), gzipped: a sample for each stack, with the
- * executions of its innermost frame and their own time. A frame is a location with one line of one
- * function; the outermost one is the process. tests/proto/profile.proto has the fields for protoc.
+ * pprof's profile.proto (github.com/google/pprof), gzipped. There is a sample for each stack, with
+ * the executions of its innermost frame and their self time. A frame is a location with one line of
+ * one function; the outermost frame is the process. tests/proto/profile.proto has the fields for
+ * protoc.
  */
 #include <errno.h>
 
@@ -39,7 +40,7 @@ enum pprof_field {
 	FUNCTION_SYSTEM_NAME = 3,
 };
 
-/* The string table: these, then the names of frames, those of processes, and notes. */
+/* The string table holds these, then the names of frames, of processes, and notes. */
 enum pprof_string {
 	STRING_EMPTY,
 	STRING_EXECUTIONS,
@@ -74,7 +75,7 @@ static void pprof__clear(struct pprof *p)
 	byte_buffer__destroy(&p->inner);
 }
 
-/* Ids are from 1 on; functions and locations have the same. */
+/* Ids start at 1; a function and its location have the same id. */
 static uint64_t id_of(const struct flame *f, uint32_t node)
 {
 	const struct flame_node *n = flame__node(f, node);
@@ -82,7 +83,7 @@ static uint64_t id_of(const struct flame *f, uint32_t node)
 	return 1 + (n->parent == FLAME_NONE ? (uint64_t)flame__n_frames(f) + n->frame : n->frame);
 }
 
-/* The fields that were made go out. */
+/* Write the fields made so far. */
 static int flush(struct pprof *p)
 {
 	int err = p->field.failed ? -ENOMEM : gzip__bytes(p->gzip, p->field.data, p->field.size);
@@ -171,7 +172,7 @@ static int put_string(struct pprof *p, const char *text)
 	return flush(p);
 }
 
-/* Comments, too: texts from `id` on. */
+/* Write the notes as comments. Their texts have ids from `id` on. */
 static int put_notes(struct pprof *p, uint64_t id)
 {
 	char note[EXPORT_NOTE_MAX];
@@ -214,7 +215,7 @@ int export_pprof(struct export_job *job)
 
 	p.flame = f;
 	if (!err)
-		err = gzip__new(job->out, &p.gzip);
+		err = gzip__new(job->out, GZIP_BYTES, &p.gzip);
 	if (!err)
 		err = put_header(&p);
 	if (!err)

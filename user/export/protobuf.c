@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "view/format.h"
+#include "base/format.h"
 
 enum wire_type {
 	WIRE_VARINT = 0,
@@ -42,7 +42,7 @@ static void put_bytes(struct byte_buffer *b, unsigned int field, const void *dat
 	byte_buffer__bytes(b, data, size);
 }
 
-/* Bytes of `text` once it is UTF-8. */
+/* The size of `text` after conversion to valid UTF-8, bytes. */
 static size_t valid_size(const char *text)
 {
 	size_t size = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Fields of protobuf messages, appended to a buffer; a message in another is made in a buffer of
- * its own first. Two formats with a dozen small messages each: a library would want generated
+ * Appends fields of protobuf messages to a buffer. A nested message is made in its own buffer
+ * first. There are two formats with a dozen small messages each; a library would need generated
  * code, and an object for each of millions of events.
  */
 #ifndef QPROF_EXPORT_PROTOBUF_H
@@ -12,10 +12,10 @@
 void protobuf__varint(struct byte_buffer *b, unsigned int field, uint64_t value);
 void protobuf__double(struct byte_buffer *b, unsigned int field, double value);
 
-/* A string is UTF-8: bytes that are not become U+FFFD. */
+/* A string; bytes that are not UTF-8 become U+FFFD. */
 void protobuf__text(struct byte_buffer *b, unsigned int field, const char *text);
 
-/* A message, or packed numbers. */
+/* A nested message, or packed numbers. */
 void protobuf__message(struct byte_buffer *b, unsigned int field,
 		       const struct byte_buffer *message);
 

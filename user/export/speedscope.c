@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * speedscope's JSON: stacks with weights ("sampled"), first of all processes together, then of each
- * by itself.
+ * speedscope's JSON: stacks with weights ("sampled"), first a profile of all processes together,
+ * then one per process.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@ struct speedscope {
 	struct out *out;
 	const struct flame *flame;
 	struct stack stack;
-	bool profiles; /* there is one before the next */
+	bool profiles; /* a profile was written: the next one needs a comma */
 };
 
 typedef int (*node_fn)(struct speedscope *sp, uint64_t ns, bool first);
 
-/* Frames of processes come behind the others, which are in the order of their numbers. */
+/* Frames of processes follow the other frames, which are in the order of their numbers. */
 static uint64_t frame_of(const struct flame *f, uint32_t node)
 {
 	const struct flame_node *n = flame__node(f, node);
@@ -67,10 +67,10 @@ static int put_weight(struct speedscope *sp, uint64_t ns, bool first)
 	if (!first)
 		out__bytes(sp->out, ",", 1);
 	out__number(sp->out, ns);
-	return 0;
+	return out__error(sp->out);
 }
 
-/* Call `put`, or nothing, for each stack with a time of its own; the sum of the times to *sum. */
+/* Call `put`, unless NULL, for each stack with a self time. *sum gets the sum of these times. */
 static int each_stack(struct speedscope *sp, uint32_t from, uint32_t to, node_fn put, uint64_t *sum)
 {
 	bool first = true;
@@ -96,7 +96,7 @@ static int each_stack(struct speedscope *sp, uint32_t from, uint32_t to, node_fn
 	return 0;
 }
 
-/* Of the processes from one on to before another. */
+/* Write the profile of the processes from `from` up to, without, `to`. */
 static int put_profile(struct speedscope *sp, uint32_t from, uint32_t to, const char *name)
 {
 	uint64_t sum;
@@ -138,7 +138,7 @@ static int put_profiles(struct speedscope *sp)
 	return err;
 }
 
-/* It is the title of the viewer's window, and its only place for a note. */
+/* The name is the title of the viewer's window, and the only place for notes. */
 static int put_name(struct speedscope *sp)
 {
 	_free_ char *notes = export_notes(sp->job), *name = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A flame graph: one SVG that needs nothing else, with search and zoom (svg.js). The widest at the
- * bottom is all, above it are processes, above those what they called, as wide as it took.
+ * A flame graph: one self-contained SVG with search and zoom (svg.js). The box at the bottom stands
+ * for all time. Above it are the processes, and above each box its callees, as wide as their time.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "export/flame.h"
 #include "export/job.h"
 #include "export/notes.h"
-#include "view/format.h"
+#include "base/format.h"
 
 #define WIDTH	     1200
 #define MARGIN	     10
@@ -17,11 +17,11 @@
 #define HEADER	     48
 #define FOOTER	     22
 #define NOTE	     18
-#define LEAST_PX     0.02 /* what is narrower is not drawn, however one zooms */
+#define LEAST_PX     0.02 /* narrower boxes are not drawn, at any zoom */
 #define CHARACTER_PX 7.3  /* as in svg.js */
 #define ALL_PX	     (WIDTH - 2 * MARGIN)
 
-/* The script, as it is in the tree; the Makefile knows of it. */
+/* The script is embedded from the tree; the Makefile lists it as a dependency. */
 __asm__(".section .rodata\n"
 	".global svg_script\n"
 	"svg_script: .incbin \"user/export/svg.js\"\n"
@@ -43,11 +43,11 @@ struct svg {
 	struct export_job *job;
 	struct out *out;
 	const struct flame *flame;
-	uint64_t *totals; /* of nodes, with all below them, ns */
+	uint64_t *totals; /* of nodes, including everything below them, ns */
 	uint64_t all_ns;
 	uint32_t rows;
-	uint64_t narrow; /* nodes that are not drawn */
-	uint32_t notes;	 /* lines below what is drawn */
+	uint64_t narrow; /* nodes not drawn */
+	uint32_t notes;	 /* lines below the graph */
 };
 
 static double px(const struct svg *s, uint64_t ns)
@@ -55,7 +55,7 @@ static double px(const struct svg *s, uint64_t ns)
 	return s->all_ns ? (double)ns / (double)s->all_ns * ALL_PX : 0;
 }
 
-/* A number with as many digits as a box needs; never in another language's form. */
+/* A number with as many digits as a box needs, independent of the locale. */
 static void put_part(struct svg *s, const char *before, double value, int decimals)
 {
 	char text[64];
@@ -73,7 +73,7 @@ static void put_number(struct svg *s, const char *before, uint64_t n)
 	out__number(s->out, n);
 }
 
-/* Warm, and always the same for a name. */
+/* A warm colour, always the same for a name. */
 static void put_colour(struct svg *s, const char *name)
 {
 	uint32_t hash = 2166136261u;
@@ -106,7 +106,7 @@ static void put_title(struct svg *s, const char *name, uint64_t count, uint64_t 
 	out__text(s->out, ")</title>");
 }
 
-/* As much of a name as fits a box, for who sees it without the script. */
+/* The part of a name that fits into its box, for viewers without scripts. */
 static void put_label(struct svg *s, const char *name, double width)
 {
 	_free_ char *clean = format_clean(name);
@@ -153,7 +153,7 @@ static void put_box(struct svg *s, const struct flame_node *n, const char *name,
 
 /* ---- How wide and how high ------------------------------------------------------------------- */
 
-/* Of a process: totals of all its nodes, children before their parents. */
+/* Compute the totals of all nodes of a process, children before parents. */
 static int sum_process(struct svg *s, uint32_t top, uint32_t *order)
 {
 	uint32_t depth = 0, n = 0;
@@ -190,9 +190,9 @@ static bool is_drawn(const struct svg *s, uint32_t node)
 typedef void (*box_fn)(struct svg *s, uint32_t node, uint32_t row, uint64_t from_ns);
 
 /*
- * Each node of a process that is wide enough, from the left. A node that is not hides all above it;
- * `from` has a place for each row. Nodes are gone through in the order in which they are drawn, so
- * one begins where the last of its row ended, or where its parent begins.
+ * Call `box` for each wide enough node of a process, from the left. A narrow node hides everything
+ * above it. `from` has an element per row. Nodes come in drawing order, so a box begins where the
+ * last one of its row ended, or where its parent begins.
  */
 static uint64_t each_box(struct svg *s, uint32_t top, uint64_t from_ns, uint64_t *from, box_fn box)
 {
@@ -230,7 +230,7 @@ static void draw_box(struct svg *s, uint32_t node, uint32_t row, uint64_t from_n
 	put_box(s, n, flame__name(s->flame, n), row, from_ns, s->totals[node]);
 }
 
-/* Depths are 16 bits, a process and what encloses all come before them. */
+/* Depths have 16 bits; two rows, the process and the total, come first. */
 #define MOST_ROWS (UINT16_MAX + 3)
 
 static int each_process(struct svg *s, box_fn box)
@@ -282,7 +282,7 @@ static void put_head(struct svg *s)
 	put_text(s, "id=\"found\" role=\"status\"", WIDTH - 300, 40, "");
 }
 
-/* The one that is about the picture itself, and what one has to know of the trace. */
+/* The notes about the trace, and one about boxes that are not drawn. */
 static bool note_of(const struct svg *s, int which, char note[EXPORT_NOTE_MAX])
 {
 	char count[FORMAT_MAX];

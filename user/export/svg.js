@@ -27,7 +27,7 @@
 		text.textContent = room < 3 ? "" : name.length <= room ? name : name.slice(0, room - 2) + "..";
 	}
 
-	/* What is beneath the box is as wide as it, what is not in it goes away. */
+	/* Boxes below this one get its width; all others are hidden. */
 	function zoom(to) {
 		var x0 = part(to, "x"), w0 = part(to, "w"), d0 = part(to, "d");
 

@@ -6,12 +6,12 @@
 
 #include "base/array.h"
 #include "base/map.h"
-#include "export/fitting.h"
+#include "export/size_limit.h"
 #include "export/nesting.h"
 #include "export/parallelism.h"
 #include "export/process_title.h"
 
-/* Above those of a kernel, which has at most 2^22. */
+/* Above the pids of a kernel, which has at most 2^22. */
 #define FIRST_OTHER_PID 10000000u
 
 struct thread {
@@ -31,9 +31,9 @@ struct timeline {
 	uint32_t n_threads;
 	uint32_t threads_capacity;
 	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
-	struct nesting nesting;	  /* a thread's number is its index here */
+	struct nesting nesting;	  /* uses the index here as thread number */
 	struct parallelism parallelism[TIMELINE_COUNTERS];
-	uint64_t last_ns; /* the latest end */
+	uint64_t last_ns; /* the latest end of any interval */
 };
 
 const char *timeline_counter_text(enum timeline_counter counter)
@@ -62,7 +62,7 @@ static int add_process(struct timeline *t, const struct trace_process *p)
 	uint32_t pid = p->pid;
 
 	if (p->index < t->n_processes)
-		return 0; /* an update is made in place */
+		return 0; /* The process was updated in place. */
 	if (p->index > t->n_processes)
 		return -EINVAL;
 	if (!pid || u64_map__get(&t->pids, pid) != U64_MAP_NONE)
@@ -77,8 +77,8 @@ static int add_process(struct timeline *t, const struct trace_process *p)
 	return 0;
 }
 
-/* Tell of a process, unless it has been told so already. */
-static int tell_process(struct timeline *t, struct timeline_process *p)
+/* Pass a process to the format, unless its title is unchanged. */
+static int pass_process(struct timeline *t, struct timeline_process *p)
 {
 	_free_ char *title = process_title(p->process);
 
@@ -103,7 +103,7 @@ static int get_thread(struct timeline *t, uint32_t process, uint32_t tid,
 	if (i != U64_MAP_NONE)
 		return 0;
 	if (!p->title) {
-		err = tell_process(t, p);
+		err = pass_process(t, p);
 		if (err)
 			return err;
 	}
@@ -132,15 +132,16 @@ static bool fits(struct export_job *job, const struct trace_span *s)
 	       out__size(job->out) + job->reserved < job->max_bytes;
 }
 
-/* Waiting is none, and of other kinds it is not known. */
+/* Waits are not work; other kinds are unknown. */
 static bool is_work(const struct trace_span *s)
 {
 	return s->kind == TRACE_KIND_QUERY || s->kind == TRACE_KIND_ACTIVITY ||
 	       s->kind == TRACE_KIND_LOAD || s->kind == TRACE_KIND_HASHING;
 }
 
-static int take_span(struct timeline *t, struct trace_span *s)
+static int take_span(struct timeline *t, const struct trace_span *stored)
 {
+	struct trace_span fitted = *stored, *s = &fitted;
 	struct timeline_thread thread;
 	int err = get_thread(t, s->process, s->tid, &thread);
 
@@ -164,7 +165,7 @@ static int take_span(struct timeline *t, struct trace_span *s)
 	return t->format->span(t->ctx, &thread, s);
 }
 
-static int take_item(struct timeline *t, struct trace_item *item)
+static int take_item(struct timeline *t, const struct trace_item *item)
 {
 	int err = t->format->item ? t->format->item(t->ctx, item) : 0;
 
@@ -182,6 +183,13 @@ static int take_item(struct timeline *t, struct trace_item *item)
 	}
 }
 
+static int take_next(void *ctx, const struct trace_item *item)
+{
+	struct timeline *t = ctx;
+
+	return take_item(t, item) ?: out__error(t->job->out);
+}
+
 struct counting {
 	struct timeline *t;
 	enum timeline_counter counter;
@@ -194,7 +202,7 @@ static int put_counter(void *ctx, uint64_t at_ns, double mean)
 	return c->t->format->counter(c->t->ctx, c->counter, at_ns, mean);
 }
 
-/* What is known of the processes only now, and the counters. */
+/* Pass on process titles that have changed since, and the counters. */
 static int finish(struct timeline *t)
 {
 	int err = 0;
@@ -205,7 +213,7 @@ static int finish(struct timeline *t)
 
 		if (p->start_ns && end_ns > p->start_ns)
 			parallelism__add(&t->parallelism[TIMELINE_PROCESSES], p->start_ns, end_ns);
-		err = tell_process(t, &t->processes[i]);
+		err = pass_process(t, &t->processes[i]);
 	}
 	for (int i = 0; i < TIMELINE_COUNTERS && !err && t->format->counter; i++) {
 		struct counting counting = {t, i};
@@ -217,18 +225,10 @@ static int finish(struct timeline *t)
 
 static int run(struct timeline *t)
 {
-	struct trace_item item;
-	int err;
-
 	for (int i = 0; i < TIMELINE_COUNTERS; i++)
 		parallelism__init(&t->parallelism[i],
 				  trace_reader__info(t->job->r)->clock_start_ns);
-	while (!(err = trace_reader__next(t->job->r, &item)) && item.kind != TRACE_ITEM_END) {
-		err = take_item(t, &item) ?: out__error(t->job->out);
-		if (err)
-			return err;
-	}
-	return err ?: finish(t);
+	return trace_reader__each(t->job->r, take_next, t) ?: finish(t);
 }
 
 int timeline_run(struct export_job *job, const struct timeline_format *format, void *ctx)
@@ -241,7 +241,7 @@ int timeline_run(struct export_job *job, const struct timeline_format *format, v
 	t->job = job;
 	t->format = format;
 	t->ctx = ctx;
-	err = fitting_least(job, format->span_bytes);
+	err = size_limit_least(job, format->span_bytes);
 	if (!err)
 		err = run(t);
 	timeline__clear(t);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the formats with a time axis have in common: processes and threads are told before their
- * first interval, intervals of a thread nest, counters say how much went on at a time, and what
- * would make the file too large is left out, the shortest first.
+ * The common part of the formats with a time axis. Processes and threads are announced before their
+ * first interval, intervals of a thread nest, counters give the number of open intervals over time,
+ * and the shortest intervals are left out to meet the size limit.
  *
- * Memory: by processes, threads, and intervals that nothing encloses yet (export/nesting.h).
+ * Memory: per process, thread, and interval that no other encloses yet (export/nesting.h).
  */
 #ifndef QPROF_EXPORT_TIMELINE_H
 #define QPROF_EXPORT_TIMELINE_H
@@ -12,10 +12,10 @@
 #include "export/job.h"
 
 struct timeline_process {
-	const struct trace_process *process; /* the reader's */
-	/* Its pid; or, as an exec and a reused pid make two processes of one, another number. */
+	const struct trace_process *process; /* owned by the reader */
+	/* Its pid, or another number if an exec or a reused pid makes two processes of one pid. */
 	uint32_t pid;
-	char *title; /* as it was told last; NULL: not yet */
+	char *title; /* as passed last; NULL: not yet */
 };
 
 struct timeline_thread {
@@ -30,25 +30,25 @@ enum timeline_counter {
 	TIMELINE_COUNTERS,
 };
 
-/* What the counter is called. */
+/* The counter's name. */
 const char *timeline_counter_text(enum timeline_counter counter);
 
-/* A format. All of them return 0 or a negative errno. */
+/* The callbacks of a format. All return 0 or a negative errno. */
 struct timeline_format {
-	uint32_t span_bytes; /* about what a span takes */
-	/* New, or its title has changed. */
+	uint32_t span_bytes; /* approximate size of a span */
+	/* A new process, or a changed title. */
 	int (*process)(void *ctx, const struct timeline_process *p);
-	/* New, or (a name that is not NULL) its name. */
+	/* A new thread, or, if `name` is not NULL, its name. */
 	int (*thread)(void *ctx, const struct timeline_thread *t, const char *name);
 	/* A span; an instant if it ends where it starts. */
 	int (*span)(void *ctx, const struct timeline_thread *t, const struct trace_span *span);
-	/* Every item, just as it was read, before it is told in other ways; or NULL. */
+	/* Every item as it was read, before any other callback for it; or NULL. */
 	int (*item)(void *ctx, const struct trace_item *item);
-	/* The counter has this value from `at_ns` on. Called when all spans have been. Or NULL. */
+	/* The counter has this value from `at_ns` on. Called after all spans; or NULL. */
 	int (*counter)(void *ctx, enum timeline_counter counter, uint64_t at_ns, double value);
 };
 
-/* Read job->r and call a format with what is in it. */
+/* Read job->r and call the format's functions. */
 int timeline_run(struct export_job *job, const struct timeline_format *format, void *ctx);
 
 #endif /* QPROF_EXPORT_TIMELINE_H */

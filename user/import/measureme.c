@@ -4,17 +4,17 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/map.h"
+#include "base/table.h"
 #include "import/mm_arguments.h"
 #include "import/mm_depths.h"
 #include "qprof/measureme_format.h"
 #include "tracks/command.h"
 
 #define BLOCK	  1024
-#define CACHE_MAX 65536u /* labels, 4 MiB; with arguments every event has one of its own */
+#define CACHE_MAX 65536u /* labels, 4 MiB; an event with arguments has a label of its own */
 
-#define HIT "QueryCacheHit" /* an instant for each; where they are counted too, the counts hold */
+#define HIT "QueryCacheHit" /* one instant per cache hit; not used for a label that has counts */
 
 struct import {
 	struct trace_writer *w;
@@ -22,13 +22,10 @@ struct import {
 	uint32_t index;
 	uint64_t base_ns;
 	uint8_t hit_kind;
-	struct u64_map kinds;	 /* string id -> number */
-	struct u64_map labels;	 /* address -> label */
-	struct u64_map tally_of; /* label << 8 | kind -> index into tallies */
-	struct trace_tally *tallies;
-	uint32_t n_tallies;
-	uint32_t capacity;
-	uint32_t unknown; /* the label <unknown> */
+	struct u64_map kinds;		   /* string id -> number */
+	struct u64_map labels;		   /* address -> label of the trace */
+	TABLE(struct trace_tally) tallies; /* by label << 8 | kind */
+	uint32_t unknown;		   /* the label "<unknown>" */
 	struct mm_arguments arguments;
 	struct measureme_found *found;
 };
@@ -37,14 +34,16 @@ static void import__clear(struct import *im)
 {
 	u64_map__destroy(&im->kinds);
 	u64_map__destroy(&im->labels);
-	u64_map__destroy(&im->tally_of);
 	mm_arguments__destroy(&im->arguments);
-	free(im->tallies);
+	table__destroy(&im->tallies);
 }
 
 /* ---- The process ----------------------------------------------------------------------------- */
 
-/* From "regex_syntax-0004711.mm_profdata"; rustc knows better than the command of an @file. */
+/*
+ * The crate from "regex_syntax-0004711.mm_profdata". rustc's own metadata is better than the
+ * command, which may be an @file.
+ */
 static char *crate_of_path(const char *path)
 {
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -58,7 +57,7 @@ static char *crate_of_path(const char *path)
 	return strndup(name, dash - name);
 }
 
-/* What rustc's metadata does not tell, the command line may. */
+/* Take from the command line the fields that rustc's metadata lacks. */
 static int read_command(struct trace_process *p, struct command *c)
 {
 	size_t size = strlen(p->command);
@@ -103,7 +102,10 @@ static int add_process(struct import *im, uint64_t last_end_ns, const char *path
 		return err;
 	p.index = im->index;
 	p.start_ns = im->base_ns;
-	/* Rustc goes on a little after its last event; 0 would be still running. */
+	/*
+	 * An approximation: rustc runs on for a moment after its last event. 0 would mean that it
+	 * still runs.
+	 */
 	p.end_ns = im->base_ns + last_end_ns;
 	p.end_ns += !p.end_ns;
 	err = trace_writer__process(im->w, &p);
@@ -155,7 +157,7 @@ static int label_of(struct import *im, uint64_t id, uint32_t *label)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* The virtual id, or a number of our own for one with arguments. */
+/* The virtual id, or a number of our own for an event with arguments. */
 static int invocation_of(struct import *im, const struct mm_event *e, uint32_t *invocation)
 {
 	uint32_t address = mm_reader__address(im->r, e->id);
@@ -185,20 +187,10 @@ static int add_span(struct import *im, const struct mm_event *e, uint16_t depth,
 	return err ? err : trace_writer__span(im->w, &s);
 }
 
-static struct trace_tally *add_tally(struct import *im, uint32_t label, uint8_t kind)
-{
-	if (array__reserve_one(&im->tallies, im->n_tallies, &im->capacity, sizeof(*im->tallies)) ||
-	    u64_map__put(&im->tally_of, (uint64_t)label << 8 | kind, im->n_tallies))
-		return NULL;
-	im->tallies[im->n_tallies] =
-		(struct trace_tally){.process = im->index, .label = label, .kind = kind};
-	return &im->tallies[im->n_tallies++];
-}
-
 static int count_value(struct import *im, const struct mm_event *e, uint32_t label, uint8_t kind)
 {
-	uint32_t i = u64_map__get(&im->tally_of, (uint64_t)label << 8 | kind);
-	struct trace_tally *t = i == U64_MAP_NONE ? add_tally(im, label, kind) : &im->tallies[i];
+	struct trace_tally *t = table__get(&im->tallies, (uint64_t)label << 8 | kind,
+					   .process = im->index, .label = label, .kind = kind);
 
 	if (!t)
 		return -ENOMEM;
@@ -248,13 +240,13 @@ static int write_tallies(struct import *im)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < im->n_tallies; i++) {
-		struct trace_tally t = im->tallies[i];
+	for (uint32_t i = 0; !err && i < im->tallies.n; i++) {
+		struct trace_tally t = im->tallies.at[i];
 
 		if (t.kind == im->hit_kind) {
 			uint64_t counted = (uint64_t)t.label << 8 | TRACE_KIND_HIT_COUNT;
 
-			if (u64_map__get(&im->tally_of, counted) != U64_MAP_NONE)
+			if (table__find(&im->tallies, counted))
 				continue;
 			t.kind = TRACE_KIND_HIT_COUNT;
 			t.sum = t.events;
@@ -297,6 +289,6 @@ int import_measureme(struct trace_writer *w, uint32_t index, struct mm_reader *r
 	found->backwards = d.backwards;
 	found->out_of_order = d.out_of_order;
 	found->overlapping = d.overlapping;
-	/* A reader is done with this process before the next begins. */
+	/* The trace must hold all of this process before the next one begins. */
 	return err ? err : trace_writer__flush(w);
 }

@@ -8,12 +8,12 @@
 #define PIECES_MAX     16
 #define REMEMBERED_MAX 65536u
 
-/* In string_of: its pieces are being looked at, so it refers to itself. */
+/* In string_of: the string is being expanded, so another reference to it is a cycle. */
 #define UNDERWAY (U64_MAP_NONE - 1)
 
 struct pieces {
 	struct trace_piece all[PIECES_MAX];
-	size_t text_at[PIECES_MAX]; /* in texts, for one that is a text */
+	size_t text_at[PIECES_MAX]; /* offset in texts of a piece that is a text */
 	uint32_t n;
 	struct byte_buffer texts;
 };
@@ -54,7 +54,7 @@ static int add_component(struct mm_arguments *a, struct pieces *p, const struct 
 	return 0;
 }
 
-/* -E2BIG: not in pieces, but it may do as one text. */
+/* Compose the string of its pieces. -E2BIG: not possible, but one plain text may do. */
 static int compose(struct mm_arguments *a, uint32_t address, unsigned int nested, uint32_t *id)
 {
 	__cleanup(pieces__clear) struct pieces p = {.n = 0};
@@ -76,7 +76,7 @@ static int compose(struct mm_arguments *a, uint32_t address, unsigned int nested
 	return trace_writer__compose(a->w, p.all, p.n, id);
 }
 
-/* The trace's id of the string at `address`, or of the rest of one. */
+/* The trace's id of the string at `address`, which may be the rest of a string. */
 static int string_of(struct mm_arguments *a, uint32_t address, unsigned int nested, uint32_t *id)
 {
 	int err;
@@ -94,7 +94,7 @@ static int string_of(struct mm_arguments *a, uint32_t address, unsigned int nest
 	return err ? err : u64_map__put(&a->string_of, address, *id);
 }
 
-/* Whether a label ends inside the string that is referred to. Those of rustc never do. */
+/* Whether a label ends inside the referenced string. It never does in rustc's files. */
 static int has_separator(struct mm_arguments *a, uint64_t id, bool *has)
 {
 	int err = mm_strings__text(a->strings, id, &a->text);
@@ -103,7 +103,7 @@ static int has_separator(struct mm_arguments *a, uint64_t id, bool *has)
 	return err;
 }
 
-/* All of an event's text but the label, which ends somewhere in it. */
+/* An event's text without the label, which ends somewhere inside the text. */
 static int flat_arguments(struct mm_arguments *a, uint32_t address, uint32_t *id)
 {
 	const char *separator;
@@ -116,8 +116,8 @@ static int flat_arguments(struct mm_arguments *a, uint32_t address, uint32_t *id
 }
 
 /*
- * The string of the arguments of the event at `address`; U64_MAP_NONE if it has none. What is
- * behind a separator reads as a string of its own, up to the same end.
+ * The string of the arguments of the event at `address`; U64_MAP_NONE if it has none. The part
+ * after a separator is read as a string of its own with the same end.
  */
 static int arguments_of(struct mm_arguments *a, uint32_t address, uint32_t *id)
 {
@@ -169,7 +169,7 @@ static int map(struct mm_arguments *a, uint32_t invocation, uint32_t string)
 	return 0;
 }
 
-/* A trace that can take no more arguments is a trace still. */
+/* The trace is usable even if it can hold no more arguments. */
 static int unless_full(struct mm_arguments *a, int err)
 {
 	if (err != -E2BIG)
@@ -204,7 +204,9 @@ int mm_arguments__number(struct mm_arguments *a, uint32_t address, uint32_t *inv
 	return 0;
 }
 
-/* The arguments of the first virtual id from *id on that stands for an event; virtual_end if none.
+/*
+ * The arguments of the first virtual id from *id on that stands for an event. *id is virtual_end if
+ * there is none.
  */
 static int next_virtual(struct mm_arguments *a, uint32_t *id, uint32_t *string)
 {
@@ -221,7 +223,7 @@ static int next_virtual(struct mm_arguments *a, uint32_t *id, uint32_t *string)
 	return 0;
 }
 
-/* Map what has an argument; the others to `empty`. */
+/* Map the virtual ids with arguments to them, and the others to `empty`. */
 static int map_virtual(struct mm_arguments *a, uint32_t empty)
 {
 	uint32_t id = 0, string;
@@ -234,7 +236,7 @@ static int map_virtual(struct mm_arguments *a, uint32_t empty)
 	return err ? err : write_run(a);
 }
 
-/* Whether any virtual id has an argument. */
+/* Whether any virtual id has arguments. */
 static int look_for_any(struct mm_arguments *a, bool *any)
 {
 	uint32_t id = 0, string;

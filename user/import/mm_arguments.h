@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The arguments of a profile's events (what rustc calls query keys is one), as texts of a trace
- * that invocation ids stand for. What strings share in the profile they share in the trace.
+ * Imports the arguments of a profile's events (rustc's query keys are arguments) as texts of a
+ * trace, each with an invocation id. Texts that share parts in the profile share them in the trace.
  */
 #ifndef QPROF_IMPORT_MM_ARGUMENTS_H
 #define QPROF_IMPORT_MM_ARGUMENTS_H
@@ -15,32 +15,32 @@
 
 #define MM_ARGUMENTS_RUN 4096
 
-/* Of one process. All zeroes but for the first three, which are borrowed, is none. */
+/* State of one process. The first three fields are borrowed; all others start as zero. */
 struct mm_arguments {
 	struct trace_writer *w;
 	const struct mm_strings *strings;
 	uint32_t process;
-	struct u64_map string_of; /* address -> string id; what is remembered is bounded */
-	struct u64_map number_of; /* address of an event's string -> its number; likewise */
+	struct u64_map string_of; /* address -> string id; the size is bounded */
+	struct u64_map number_of; /* address of an event's string -> its number; bounded */
 	struct byte_buffer text;
-	uint32_t n_own; /* numbers given out */
-	uint64_t kept;	/* ids with arguments that are in the trace */
-	bool full;	/* the trace can hold no more of them: some were left out */
-	uint32_t first; /* a run of ids that is still to be written, */
-	uint32_t n;	/* and the strings that they stand for */
+	uint32_t n_own; /* numbers assigned so far */
+	uint64_t kept;	/* ids with arguments in the trace */
+	bool full;	/* the trace can hold no more arguments: some were left out */
+	uint32_t first; /* a run of ids still to be written, */
+	uint32_t n;	/* and their strings */
 	uint32_t run[MM_ARGUMENTS_RUN];
 };
 
 /*
- * The invocation id for an event whose string is at `address` and has no virtual id: a number that
- * measureme gives to none, or TRACE_NO_INVOCATION if the event has no arguments. 0, -ENOMEM or what
- * the writer says, but not that the trace is full.
+ * The invocation id for an event whose string at `address` has no virtual id: a number that
+ * measureme never uses, or TRACE_NO_INVOCATION if the event has no arguments. 0, -ENOMEM, or an
+ * error of the writer; a full trace is not an error.
  */
 int mm_arguments__number(struct mm_arguments *a, uint32_t address, uint32_t *invocation);
 
 /*
- * Map what mm_arguments__number() gave out, and all virtual ids of the profile, if any event has an
- * argument: those without stand for an empty text then. Once, at the end; returns as above.
+ * Call once, at the end. If any event has arguments, map the numbers from mm_arguments__number()
+ * and all virtual ids of the profile; ids without arguments get an empty text. Returns as above.
  */
 int mm_arguments__map(struct mm_arguments *a);
 

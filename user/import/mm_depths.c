@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/map.h"
+#include "base/table.h"
 
 #define BLOCK 1024
 
@@ -19,36 +19,24 @@ struct thread {
 	struct interval *open; /* each encloses the next */
 	uint32_t n;
 	uint32_t capacity;
-	uint64_t next_end; /* of the interval that follows in the file */
+	uint64_t next_end; /* of the next interval in the file */
 };
 
 struct walk {
 	struct mm_depths *d;
-	struct u64_map thread_of; /* number -> index into threads */
-	struct thread *threads;
-	uint32_t n;
-	uint32_t capacity;
+	TABLE(struct thread) threads; /* by number */
 };
 
 static void walk__clear(struct walk *w)
 {
-	for (uint32_t i = 0; i < w->n; i++)
-		free(w->threads[i].open);
-	free(w->threads);
-	u64_map__destroy(&w->thread_of);
+	for (uint32_t i = 0; i < w->threads.n; i++)
+		free(w->threads.at[i].open);
+	table__destroy(&w->threads);
 }
 
 static struct thread *thread_of(struct walk *w, uint32_t number)
 {
-	uint32_t i = u64_map__get(&w->thread_of, number);
-
-	if (i != U64_MAP_NONE)
-		return &w->threads[i];
-	if (array__reserve_one(&w->threads, w->n, &w->capacity, sizeof(*w->threads)) ||
-	    u64_map__put(&w->thread_of, number, w->n))
-		return NULL;
-	w->threads[w->n] = (struct thread){.next_end = UINT64_MAX};
-	return &w->threads[w->n++];
+	return table__get(&w->threads, number, .next_end = UINT64_MAX);
 }
 
 static int push(struct thread *t, const struct mm_event *e)
@@ -59,7 +47,7 @@ static int push(struct thread *t, const struct mm_event *e)
 	return 0;
 }
 
-/* Leave the intervals that do not enclose this one. */
+/* Close the intervals that do not enclose this one. */
 static void leave(struct walk *w, struct thread *t, const struct mm_event *e)
 {
 	bool overlaps = false;

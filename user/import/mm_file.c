@@ -28,7 +28,7 @@ static const char *const names[MM_N_STREAMS] = {
 	[MM_STRING_INDEX] = "string index",
 };
 
-/* Small reads of the file in ascending order: page headers may be few bytes apart. */
+/* A window for small reads in ascending order: page headers may be only a few bytes apart. */
 struct window {
 	int fd;
 	uint64_t at;
@@ -65,7 +65,7 @@ static int read_at(int fd, uint64_t at, void *to, size_t size)
 	return 0;
 }
 
-/* `size` bytes at `at`, which the file had a moment ago; NULL after an error. */
+/* `size` bytes at `at`, inside the file when it was opened; NULL after an error. */
 static const uint8_t *window__bytes(struct window *w, uint64_t at, size_t size, int *err)
 {
 	if (at < w->at || at + size > w->at + w->size) {
@@ -90,7 +90,7 @@ static int add_page(struct mm_stream *s, uint64_t file_at, uint32_t size)
 	return 0;
 }
 
-/* Take the page whose header is at `at`; returns its end, or `at` if there is none. */
+/* Take the page with the header at `at`. Returns its end, or `at` if there is no page. */
 static uint64_t take_page(struct mm_file *f, const uint8_t *header, uint64_t at, int *err)
 {
 	uint64_t begin = at + MM_PAGE_HEADER_SIZE;
@@ -188,7 +188,7 @@ static int open_regular(struct mm_file *f, const char *path, const char **why)
 {
 	struct stat st;
 
-	/* Not to wait for a writer, should it be a pipe. */
+	/* O_NONBLOCK: the path may be a pipe without a writer. */
 	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (f->fd < 0 || fstat(f->fd, &st)) {
 		int err = -errno;
@@ -220,7 +220,7 @@ int mm_file__open(struct mm_file *f, const char *path, const char **why)
 	return err;
 }
 
-/* The page that holds address `at` of a stream which is longer than that. */
+/* The page that holds address `at`, which is inside the stream. */
 static uint32_t page_of(const struct mm_stream *s, uint64_t at)
 {
 	uint32_t low = 0, high = s->n;

@@ -8,7 +8,7 @@
 
 /* ---- Rust's escapes -------------------------------------------------------------------------- */
 
-/* The code point of "{e9}" at `p`; its length, or 0 if it is not one. */
+/* Parse the code point "{e9}" at `p`. Returns its length, or 0 if it is malformed. */
 static size_t braced(const char *p, const char *end, uint32_t *code_point)
 {
 	const char *at = p;
@@ -31,7 +31,9 @@ static size_t braced(const char *p, const char *end, uint32_t *code_point)
 	return at + 1 - p;
 }
 
-/* As JSON has it. A NUL cannot be in an argument, nor in our texts. */
+/*
+ * Write a code point as JSON. A NUL becomes a space: neither arguments nor our texts can hold it.
+ */
 static size_t put_code_point(char *out, uint32_t code_point)
 {
 	if (!code_point)
@@ -45,7 +47,7 @@ static size_t put_code_point(char *out, uint32_t code_point)
 		       0xdc00 | (code_point & 0x3ff));
 }
 
-/* One escape at `p`, a backslash; its length, and in `*out` where the copy went on. */
+/* Translate the escape at `p`, a backslash. Returns its length; `*out` is moved behind the copy. */
 static size_t copy_escape(const char *p, const char *end, char **out)
 {
 	uint32_t code_point;
@@ -65,7 +67,7 @@ static size_t copy_escape(const char *p, const char *end, char **out)
 	return size;
 }
 
-/* A copy with Rust's escapes as JSON's. The longest, for 5 bytes of "\u{0}", takes 6. */
+/* A copy with Rust's escapes replaced by JSON's. The longest takes 6 bytes for the 5 of "\u{0}". */
 static char *repair(const char *text, size_t size)
 {
 	const char *end = text + size;
@@ -84,7 +86,7 @@ static char *repair(const char *text, size_t size)
 
 /* ---- Members --------------------------------------------------------------------------------- */
 
-/* A number from 0 to `max`; false if it is not there or not one. */
+/* A number from 0 to `max`; false if it is missing or out of range. */
 static bool get_number(struct json_object *object, const char *key, uint64_t max, uint64_t *value)
 {
 	struct json_object *member;
@@ -92,7 +94,7 @@ static bool get_number(struct json_object *object, const char *key, uint64_t max
 	if (!json_object_object_get_ex(object, key, &member) ||
 	    !json_object_is_type(member, json_type_int))
 		return false;
-	/* The other accessor takes -1 for 0. */
+	/* json_object_get_uint64() turns -1 into 0. */
 	if (json_object_get_int64(member) < 0)
 		return false;
 	*value = json_object_get_uint64(member);
@@ -106,7 +108,7 @@ static bool get_bool(struct json_object *object, const char *key)
 	return json_object_object_get_ex(object, key, &member) && json_object_get_boolean(member);
 }
 
-/* A copy of a text without spaces at its end; NULL if it is not there. */
+/* A copy of a text without trailing spaces; NULL if it is missing. */
 static char *get_text(struct json_object *object, const char *key, int *err)
 {
 	struct json_object *member;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The metadata of a .mm_profdata file: JSON, or what rustc takes for it. */
+/* Reads the metadata of a .mm_profdata file: JSON, or rustc's near-JSON. */
 #ifndef QPROF_IMPORT_MM_METADATA_H
 #define QPROF_IMPORT_MM_METADATA_H
 
@@ -9,21 +9,21 @@
 #include "trace/trace.h"
 
 struct mm_metadata {
-	bool found;		/* it could be read, and has all that measureme asks for */
+	bool found;		/* it is readable and has all fields that measureme requires */
 	uint64_t start_time_ns; /* since the epoch */
 	/*
-	 * What it tells of the process: pid, command, and in a file that qprof-bpf exported all
-	 * that a trace holds. Texts are owned.
+	 * Facts about the process: its pid and command, and everything that a trace holds if
+	 * qprof-bpf exported the file. The texts are owned.
 	 */
 	struct trace_process process;
 	bool exported; /* by qprof-bpf */
 	bool has_losses;
-	struct trace_losses losses; /* of the trace it was exported from */
+	struct trace_losses losses; /* of the exported trace */
 };
 
 /*
- * Parse a text. rustc escapes the command line as a Rust literal, with \' and \u{e9}, which is not
- * JSON: both are taken. 0, with `found` false if it makes no sense; or -ENOMEM.
+ * Parse a text. rustc escapes the command line as a Rust literal, with \' and \u{e9}, which JSON
+ * does not have; both forms are accepted. 0, with `found` false if it is malformed; or -ENOMEM.
  */
 int mm_metadata__parse(struct mm_metadata *m, const char *text, size_t size);
 

@@ -33,7 +33,7 @@ static void count_events(struct mm_reader *r)
 {
 	uint64_t size = r->file.streams[MM_EVENTS].size;
 
-	/* Both ids shrink with the version, all else stays. */
+	/* Older versions differ in the size of the two ids only. */
 	r->event_size = MM_EVENT_SIZE - 2 * (8 - r->id_size);
 	if (size < MM_HEADER_SIZE)
 		return;
@@ -113,7 +113,7 @@ int mm_reader__events(struct mm_reader *r, uint64_t first, uint32_t n, struct mm
 	return 0;
 }
 
-/* As measureme: not empty, no control characters but white space. */
+/* The rule of measureme: not empty, and no control characters except white space. */
 static bool is_label(const uint8_t *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -136,7 +136,7 @@ const char *mm_reader__label(struct mm_reader *r, uint64_t id)
 
 const char *mm_reader__kind(struct mm_reader *r, uint64_t kind)
 {
-	/* Beyond a NUL it is cut. */
+	/* A text with a NUL ends there. */
 	return mm_strings__text(&r->strings, kind, &r->text) ? NULL : (const char *)r->text.data;
 }
 

@@ -8,7 +8,7 @@
 #include "qprof/trace_format.h"
 
 #define NESTED_MAX 64
-#define STEPS_MAX  65536 /* components of one string: references may double it at each level */
+#define STEPS_MAX  65536 /* components of one string, which each level of references may double */
 
 static uint64_t load_id(const struct mm_strings *s, const uint8_t *p)
 {
@@ -106,7 +106,7 @@ bool mm_strings__component(const struct mm_strings *s, uint32_t *address, struct
 	return !*bad;
 }
 
-/* Where an expansion stands: in a string, in those that refer to it. */
+/* The state of an expansion: positions in the string and in the strings that refer to it. */
 struct expansion {
 	const struct mm_strings *s;
 	struct byte_buffer *out;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The strings of a .mm_profdata file. They may refer to each other in any way: what cannot be
- * expanded reads as measureme's readers have it, "<unknown>" or "<invalid>".
+ * The strings of a .mm_profdata file. References between strings are untrusted. A string that
+ * cannot be expanded reads as in measureme's readers, "<unknown>" or "<invalid>".
  */
 #ifndef QPROF_IMPORT_MM_STRINGS_H
 #define QPROF_IMPORT_MM_STRINGS_H
@@ -19,35 +19,35 @@ struct mm_strings {
 	uint32_t size;
 	uint32_t id_size;      /* bytes of an id or address on disk */
 	struct id_table index; /* virtual id -> address */
-	uint32_t virtual_end;  /* one more than the highest virtual id that stands for an event */
+	uint32_t virtual_end;  /* the highest virtual id of an event, plus one */
 };
 
 /* A piece of a string. */
 struct mm_component {
-	const uint8_t *text; /* NULL: a reference */
+	const uint8_t *text; /* NULL: the component is a reference */
 	uint32_t size;	     /* of the text, bytes */
-	uint64_t id;	     /* of the string that is referred to */
+	uint64_t id;	     /* of the referenced string */
 };
 
 /*
- * Read all strings of a file; `*s` needs destroying in any case. -ENOMEM, -EIO, or -EFBIG if there
- * are more than 4 GiB.
+ * Read all strings of a file. 0, -ENOMEM, -EIO, or -EFBIG for more than 4 GiB. The caller destroys
+ * `*s` in any case.
  */
 int mm_strings__load(struct mm_strings *s, struct mm_file *f);
 
-/* The address of a string, or MM_NO_ADDRESS; strings with one address are the same. */
+/* The address of a string, or MM_NO_ADDRESS. Equal addresses mean equal strings. */
 uint32_t mm_strings__address(const struct mm_strings *s, uint64_t id);
 
 /*
- * Take the component at `*address`, and move that on: true. False at the end of the string, and
- * with `*bad` set where it is malformed.
+ * Read the component at `*address`, and move `*address` behind it: true. False at the end of the
+ * string; `*bad` is set if the string is malformed.
  */
 bool mm_strings__component(const struct mm_strings *s, uint32_t *address, struct mm_component *c,
 			   bool *bad);
 
 /*
- * Replace what is in `out` by the text of a string and a NUL: all of it, or what is before its
- * first MM_SEPARATOR. At most QPT_TEXT_MAX bytes. 0 or -ENOMEM.
+ * Replace the contents of `out` by the text of a string and a NUL: the whole text, or the part
+ * before its first MM_SEPARATOR. At most QPT_TEXT_MAX bytes. 0 or -ENOMEM.
  */
 int mm_strings__text(const struct mm_strings *s, uint64_t id, struct byte_buffer *out);
 int mm_strings__label(const struct mm_strings *s, uint64_t id, struct byte_buffer *out);

@@ -284,7 +284,7 @@ static int decode_chunk(struct decoder *d, uint32_t i)
 		return -EBADMSG;
 	if (n > d->stats.most_pcs)
 		d->stats.most_pcs = n;
-	/* What does not reach farther than all before is a chunk seen before. */
+	/* A chunk that ends no farther than an earlier one is shared. */
 	d->stats.constant += !n;
 	d->stats.shared += !n && chunk < d->used;
 	return decode_values(d, chunk, first,

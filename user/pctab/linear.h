@@ -6,7 +6,7 @@
  * chunk; a chunk lists the pcs at which the value changes, and the values, in 1, 2 or 4 bytes, less
  * the chunk's first one. A look-up reads one index entry and one chunk, however long the function.
  *
- * The length of the function is not part of the encoding; whoever stores a table stores it too.
+ * The length of the function is not part of the encoding; store it beside the table.
  */
 #ifndef QPROF_PCTAB_LINEAR_H
 #define QPROF_PCTAB_LINEAR_H
@@ -40,11 +40,11 @@ static inline uint32_t pctab_linear__chunks(uint32_t length, unsigned int quantu
 int pctab_linear__encode(struct pctab_buffer *out, const struct pctab_runs *runs,
 			 unsigned int quantum_shift);
 
-/* What a table is made of; for statistics. */
+/* Counts of a table's parts, for statistics. */
 struct pctab_linear_stats {
 	uint32_t chunks;
 	uint32_t constant;    /* chunks with one value */
-	uint32_t shared;      /* of these, those that an earlier one stands for */
+	uint32_t shared;      /* of these, chunks that refer to an earlier one */
 	uint32_t index_width; /* bytes per entry: 1, 2 or 4; 0 if there is no index */
 	uint32_t most_pcs;    /* in one chunk */
 };
@@ -60,10 +60,10 @@ int pctab_linear__decode(const struct pctab_linear *t, unsigned int quantum_shif
 typedef int pctab_linear_lookup_fn(const struct pctab_linear *t, unsigned int quantum_shift,
 				   uint32_t pc, int32_t *value);
 
-/* What pctab_linear__lookup() calls: one of those below. */
+/* The version that pctab_linear__lookup() calls: one of the two below. */
 extern pctab_linear_lookup_fn *pctab_linear_lookup_chosen;
 
-/* For every processor, and for those that pctab_linear_lookup_is_fast() knows to be able to. */
+/* For every processor; and for a processor for which pctab_linear_lookup_is_fast() is true. */
 pctab_linear_lookup_fn pctab_linear_lookup_any;
 pctab_linear_lookup_fn pctab_linear_lookup_fast;
 bool pctab_linear_lookup_is_fast(void);

@@ -3,8 +3,8 @@
  * The point look-up, twice: for any processor, and for x86-64 with population counts and bit-field
  * instructions, chosen when the first one is made.
  *
- * What takes time is branches that depend on the data: each one that is mispredicted costs more
- * than all else. The loops over pcs and lengths are such; the second version has none. The few
+ * Branches that depend on the data take most of the time: each misprediction costs more than all
+ * else. The loops over pcs and lengths have such branches; the second version has none. The few
  * choices that skip much work for many look-ups (a chunk of one value, a pc before the first
  * change) stay branches: for places that are looked up again and again they are predicted, and for
  * others the processor is working on several look-ups at once and hides a good part of the cost.

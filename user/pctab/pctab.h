@@ -66,7 +66,7 @@ void pctab_runs__destroy(struct pctab_runs *r);
 
 /*
  * Readable bytes that must follow an encoded table in memory (not in a file) for look-ups, which
- * load whole words and vectors. What they contain does not matter.
+ * load whole words and vectors. Their content does not matter.
  */
 #define PCTAB_PADDING 192
 

@@ -57,7 +57,7 @@ int pctab_varint__encode(struct pctab_buffer *out, const struct pctab_runs *runs
 	return 0;
 }
 
-/* What is between `at` and `end`, and the run that was read last. */
+/* The bytes from `at` to `end`, and the run that was read last. */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;

@@ -10,14 +10,14 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "plan/check.h"
-#include "plan/elf_image.h"
 #include "plan/guards.h"
-#include "plan/mine.h"
-#include "plan/names.h"
+#include "plan/mine/body.h"
 #include "plan/plan.h"
 #include "plan/sites.h"
+#include "plan/symbols/elf_image.h"
+#include "plan/symbols/names.h"
 
-/* One symbol that matters: a function or a split-off part of one. */
+/* A symbol that the plan uses: a function, or a split-off part of a function. */
 struct piece {
 	const struct elf_symbol *sym;
 	size_t base_len; /* of the name without .cold or .warm: parts of one function share it */
@@ -134,7 +134,7 @@ static int note_single(struct builder *b, const struct piece *p)
 	return 0;
 }
 
-/* Turn a run of pieces into a function; parts without an entry belong to nothing. */
+/* Turn a run of pieces into a function. Parts without an entry are dropped. */
 static void add_function(struct builder *b, const struct piece *run, size_t n,
 			 struct code_region **next)
 {
@@ -205,7 +205,9 @@ static int by_entry(const void *a, const void *b)
 	return x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
-/* The parts of all functions with one entry: any of them may own the split-off part that is used.
+/*
+ * The parts of all functions with one entry: the split-off part that is used may belong to any of
+ * them.
  */
 static size_t unite_regions(struct function *const *twins, size_t n, struct code_region *out)
 {
@@ -280,8 +282,8 @@ static int mine_bodies(struct builder *b)
 }
 
 /*
- * The body that a wrapper requests its query from: it calls it, or jumps to it, directly (and a
- * second time through a closure when it first has to grow the stack).
+ * The body that a wrapper calls, or jumps to, directly (and a second time through a closure, if it
+ * first has to grow the stack).
  */
 static uint32_t body_of_wrapper(struct builder *b, const struct function *f)
 {
@@ -341,7 +343,7 @@ static int collect_query(struct builder *b, const struct function *f)
 	case NAME_WRAPPER_INCR:
 		q->wrapper_incr = f->entry;
 		q->body_incr = body_of_wrapper(b, f);
-		/* Legacy names do not tell a body's mode; who calls it does. */
+		/* A legacy name does not show the body's mode; the wrapper that calls it does. */
 		if (q->body_incr != PLAN_NONE)
 			plan->bodies[q->body_incr].incremental = true;
 		break;
@@ -384,8 +386,8 @@ static uint32_t group_of(struct plan *plan, uint32_t body)
 }
 
 /*
- * A query's two bodies (incremental or not) are instances of one generic function. Giving them one
- * number lets a start that cannot know the mode of its process be matched with either's ends.
+ * A query's two bodies (incremental or not) are instances of one generic function. They share a
+ * group, so that a start which does not know the mode of its process matches the ends of both.
  */
 static void join_groups(struct plan *plan)
 {
@@ -409,16 +411,69 @@ static int describe(struct builder *b)
 	const char *version = elf_image__rustc_version(b->img);
 
 	plan->build_id_len = elf_image__identity(b->img, plan->build_id);
+	plan->file = library_file__ref(elf_image__file(b->img));
 	plan->path = strdup(elf_image__path(b->img));
 	plan->mangling = strdup(b->legacy ? "legacy" : "v0");
 	plan->rustc_version = version ? strdup(version) : NULL;
 	return plan->path && plan->mangling && (!version || plan->rustc_version) ? 0 : -ENOMEM;
 }
 
-static int build_steps(struct builder *b, const char *path)
+/* A guard whose start or ends cannot be probed gets no sites at all. */
+static int give_up_guard(struct plan_guard *g)
 {
+	g->exact = false;
+	g->n_end = 0;
+	if (!g->problem)
+		g->problem = strdup("the kernel does not emulate an instruction that it would be "
+				    "seen by");
+	return g->problem ? 0 : -ENOMEM;
+}
+
+static void give_up_ends(struct plan *plan, uint32_t body)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		if (plan->queries[i].body_incr == body || plan->queries[i].body_non_incr == body)
+			plan->queries[i].end_exact = false;
+}
+
+/*
+ * A breakpoint is written only on an instruction that the kernel emulates. Where another
+ * instruction is left out, events are missed, and the query or guard is marked as not exact.
+ */
+static int leave_out_stepped(struct plan *plan)
+{
+	_free_ bool *without = calloc(plan->n_guards + 1UL, sizeof(*without));
+	uint32_t n = 0;
+	int err = without ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
+		const struct plan_site *s = &plan->sites[i];
+
+		if (s->cls != PLAN_STEPPED)
+			continue;
+		if (s->guard != PLAN_NONE && !without[s->guard])
+			err = give_up_guard(&plan->guards[s->guard]);
+		if (s->guard != PLAN_NONE)
+			without[s->guard] = true;
+		else if (s->role == WIRE_ROLE_END)
+			give_up_ends(plan, s->body);
+	}
+	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
+		const struct plan_site *s = &plan->sites[i];
+
+		if (s->cls != PLAN_STEPPED && (s->guard == PLAN_NONE || !without[s->guard]))
+			plan->sites[n++] = *s;
+	}
+	if (!err)
+		plan->n_sites = n;
+	return err;
+}
+
+static int build_steps(struct builder *b, struct library_file *file)
+{
+	const char *path = library_file__path(file);
 	const char *excess;
-	int err = elf_image__open(path, &b->img);
+	int err = elf_image__map(file, &b->img);
 
 	if (!err)
 		err = code_decoder__new(b->img, &b->decoder);
@@ -441,6 +496,8 @@ static int build_steps(struct builder *b, const char *path)
 	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
 	if (!err)
 		err = guards_add(b->img, b->decoder, b->plan, b->mined);
+	if (!err)
+		err = leave_out_stepped(b->plan);
 	if (err == -E2BIG)
 		return diag_error_r(
 			-ENOTSUP, "%s has a function with more guards than a probe can tell apart",
@@ -455,10 +512,11 @@ static int build_steps(struct builder *b, const char *path)
 	return describe(b);
 }
 
-int plan__build(const char *path, struct plan **out)
+int plan__build(struct library_file *file, struct plan **out)
 {
+	const char *path = library_file__path(file);
 	struct builder b = {.plan = calloc(1, sizeof(*b.plan))};
-	int err = b.plan ? build_steps(&b, path) : -ENOMEM;
+	int err = b.plan ? build_steps(&b, file) : -ENOMEM;
 
 	if (!err)
 		*out = take_ptr(b.plan);

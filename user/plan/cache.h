@@ -1,37 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Plans kept between runs, one file per build-id, in $XDG_CACHE_HOME/qprof-bpf, or else in
- * ~/.cache/qprof-bpf. Under sudo both belong to the user who ran it, and every access is made with
- * that user's rights, so that root follows no link that user could not, and a later run without
- * root finds the plan.
+ * Plans kept between runs, one file per library, in one of two stores:
  *
- * A cache that cannot be used is no error: it is told with -v only.
+ * - the system's, /var/cache/qprof-bpf. Only root writes there, and everybody may read it. Under
+ *   root, with sudo too, it is the only one. Root may choose another place by XDG_CACHE_HOME, if
+ *   only root can write to that and to everything above it;
+ * - the user's, $XDG_CACHE_HOME/qprof-bpf or ~/.cache/qprof-bpf, without root, for libraries that
+ *   the user owns.
+ *
+ * A file is known by its inode (library_file.h), so a copy of a library is another library. Plans
+ * are proven before they are stored, by the process that stores them. One from the user's store is
+ * proven again (proof.h).
+ *
+ * A store that cannot be used is no error: only -v prints a line about it.
  */
 #ifndef QPROF_PLAN_CACHE_H
 #define QPROF_PLAN_CACHE_H
 
 #include <stdint.h>
 
+#include "plan/library/file.h"
 #include "plan/plan.h"
 
 /*
- * The plan stored for this build-id: 0 and a plan the caller frees, or -ENOENT if there is none
- * that can be trusted. Its path is that of the file it was made from, then.
+ * The plan stored for this file: 0 and a plan the caller frees, without path; or -ENOENT.
+ * *by_root: it comes from the system's store, so root has proven it for a file of this identity.
  */
-int plan_cache__load(const uint8_t *build_id, uint32_t len, struct plan **out);
+int plan_cache__load(const struct library_identity *id, bool *by_root, struct plan **out);
 
-/* Store it, whole or not at all, in place of what was there. 0, or a negative errno to ignore. */
-int plan_cache__store(const struct plan *plan);
+/*
+ * Store a proven plan, whole or not at all, in place of the old one. 0, or a negative errno, which
+ * the caller may ignore.
+ */
+int plan_cache__store(const struct library_identity *id, const struct plan *plan);
 
-/* What else is known of a library, in a file of its own. `kind` is the beginning of its name. */
+/* Other data about a library, in a file of its own, whose name begins with `kind`. */
 struct plan_cache_key {
 	const char *kind;
 	uint32_t version;
-	const uint8_t *build_id;
-	uint32_t build_id_len;
+	const struct library_identity *id;
+	/* Only advice: the user's store may keep it for any library, even one whose identity is not
+	 * lasting. */
+	bool advice;
 };
 
-/* Its bytes, which may be anybody's and are the caller's to free; -ENOENT if there are none. */
+/* Its bytes, the caller's to free; -ENOENT if there are none. */
 int plan_cache__read(const struct plan_cache_key *key, uint8_t **buf, size_t *len);
 
 /* As plan_cache__store(). */

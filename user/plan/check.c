@@ -3,18 +3,15 @@
 
 #include <zlib.h>
 
-#define CODE_BYTES 8
-
 uint32_t plan_code_crc(const struct elf_image *img, const struct plan *plan)
 {
 	uint32_t crc = crc32_z(0, NULL, 0);
 
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
-		size_t len;
-		const uint8_t *code = elf_image__code(img, plan->sites[i].addr, &len);
+		uint8_t code[PLAN_CODE_BYTES];
+		size_t len = elf_image__copy(img, plan->sites[i].addr, code, sizeof(code));
 
-		if (code)
-			crc = crc32_z(crc, code, len < CODE_BYTES ? len : CODE_BYTES);
+		crc = crc32_z(crc, code, len);
 	}
 	return crc;
 }
@@ -48,7 +45,7 @@ static const char *excess_of_guard(const struct plan_guard *g)
 	return NULL;
 }
 
-/* The cookie of a request: 32 bits for the address, 4 for where the caller is on the stack. */
+/* The cookie of a request: 32 bits for the address, 4 for the caller's place on the stack. */
 static bool request_fits(uint64_t addr, int32_t bytes)
 {
 	return addr <= UINT32_MAX && bytes >= 0 && bytes % 8 == 0 && bytes / 8 < 16;
@@ -71,7 +68,7 @@ const char *plan_site_excess(const struct plan_site *s)
 	if (s->role == WIRE_ROLE_REQUEST && !request_fits(s->addr, s->slot))
 		return "a request's return address more than 120 bytes up the stack, or 4 GiB of "
 		       "code";
-	/* With callers it is a request too. */
+	/* With callers, a wrapper is a request too. */
 	if (s->role == WIRE_ROLE_WRAPPER && !request_fits(s->addr, s->sp_delta))
 		return "a wrapper's return address more than 120 bytes up the stack, or 4 GiB of "
 		       "code";
@@ -105,7 +102,7 @@ const char *plan_excess(const struct plan *plan)
 		excess = excess_of_guard(&plan->guards[i]);
 	for (uint32_t i = 0; i < plan->n_sites && !excess; i++) {
 		excess = plan_site_excess(&plan->sites[i]);
-		/* The cookie of such a site numbers it. */
+		/* The cookie of such a site holds the site's index. */
 		if (is_numbered(&plan->sites[i]) && i > 0xffff)
 			excess = "more than 65,536 probe sites";
 	}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What a plan must hold to, whether it was just made or comes from the cache. */
+/* Limits that every plan keeps, whether it is new or comes from the cache. */
 #ifndef QPROF_PLAN_CHECK_H
 #define QPROF_PLAN_CHECK_H
 
-#include "plan/elf_image.h"
 #include "plan/plan.h"
+#include "plan/symbols/elf_image.h"
+
+#define PLAN_CODE_BYTES 8
 
 /*
  * CRC-32 of the 8 bytes of code at each site, in order (fewer at the end of a segment): a
@@ -12,10 +14,13 @@
  */
 uint32_t plan_code_crc(const struct elf_image *img, const struct plan *plan);
 
-/* What a site's cookie (qprof/wire.h) has no room for, in words; NULL if all fits. */
+/*
+ * Names the operand that does not fit in the site's cookie (qprof/wire.h), as part of a sentence;
+ * NULL if all fit.
+ */
 const char *plan_site_excess(const struct plan_site *site);
 
-/* The same of what the kernel half is told of a step. */
+/* The same for a step's entry in the kernel half's table. */
 const char *plan_step_excess(const struct plan_step *step);
 
 /* The same for a whole plan. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * One function per struct serves both directions, so that they cannot disagree: code_u32(c, &x)
- * appends x when writing and sets it when reading. The first failure sticks and is looked at once.
+ * appends x when writing and sets it when reading. The first failure is kept, and checked once at
+ * the end.
  */
 #include "plan/codec.h"
 
@@ -20,8 +21,8 @@
 
 struct codec {
 	bool reading;
-	const uint8_t *in; /* what is read */
-	uint8_t *out;	   /* what was written */
+	const uint8_t *in; /* the input */
+	uint8_t *out;	   /* the output */
 	size_t len;	   /* of in, or used in out */
 	size_t cap;	   /* of out */
 	size_t pos;	   /* in in */

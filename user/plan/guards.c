@@ -6,18 +6,18 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "plan/function_name.h"
 #include "plan/load_callers.h"
-#include "plan/mine_guard.h"
-#include "plan/owners.h"
-#include "plan/profiler.h"
+#include "plan/mine/guard.h"
+#include "plan/mine/owners.h"
+#include "plan/mine/profiler.h"
 #include "plan/sites.h"
+#include "plan/symbols/function_name.h"
 
 #define LABEL_MAX 256
 /* Guards in one function: 60 are the most seen. */
 #define FUNCTION_MAX 1024
 
-/* rustc's EventFilter, for names that do not tell the kind. */
+/* rustc's EventFilter, for names that do not contain the kind. */
 static const struct {
 	uint32_t filter;
 	enum name_kind kind;
@@ -26,7 +26,7 @@ static const struct {
 	{0x010, NAME_COLD_LOAD},     {0x100, NAME_COLD_HASHING},  {0x200, NAME_COLD_ARTIFACT},
 };
 
-/* What is known of a guard beside what the plan keeps. */
+/* A guard while it is mined, beside its entry in the plan. */
 struct draft {
 	uint64_t addr; /* of its site, or 0 */
 	size_t index;  /* of its site's instruction */
@@ -67,7 +67,7 @@ static const struct {
 	{NAME_COLD_HASHING, WIRE_KIND_HASHING},
 };
 
-/* The last guard becomes one more; what it owns is the plan's at once. */
+/* Add the last guard to the plan, which at once owns all that the guard owns. */
 static int new_guard(struct builder *b, const struct scene *s, struct plan_guard **out)
 {
 	struct plan *plan = b->plan;
@@ -99,7 +99,7 @@ static int set_problem(struct plan_guard *g, const char *problem)
 	return note_problem(g, problem);
 }
 
-/* Text that a person can read, or nothing is said of it. */
+/* A label must be printable text; any other is treated as unknown. */
 static bool is_text(const uint8_t *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -159,7 +159,7 @@ static bool locate(const struct scene *s, struct flow_value v, size_t i, struct 
 	return false;
 }
 
-/* Where the vtable of the query is at a site in a body that serves several. */
+/* Find the vtable of the query at a site in a body that serves several queries. */
 static bool find_vtable(struct builder *b, const struct scene *s, size_t i, struct plan_site *site)
 {
 	const struct mined_body *m = &b->mined[s->body];
@@ -175,14 +175,14 @@ static bool find_vtable(struct builder *b, const struct scene *s, size_t i, stru
 	return false;
 }
 
-/* A function that is named after a query, and stands for no other one by its symbols. */
+/* The query that a function is named after, unless its symbols name another one as well. */
 static uint32_t query_in_name(const struct plan *plan, const struct owner *owner,
 			      const char *function)
 {
 	return owner->n_names == 1 ? load_callers_named(plan, function) : PLAN_NONE;
 }
 
-/* Whose load, or waiting, it is. */
+/* The query that a load or a wait is for. */
 static int set_query(struct builder *b, const struct scene *s, size_t i, struct plan_guard *g,
 		     struct plan_site *site)
 {
@@ -218,8 +218,8 @@ static struct plan_site blank_site(const struct scene *s, uint32_t guard, enum w
 }
 
 /*
- * A result is hashed where the query runs: in its body, or in a function that only bodies call.
- * Elsewhere it is the result of another query, which the one that runs feeds.
+ * A result is hashed where the query runs: in its body, or in a function that only bodies call. In
+ * any other function the result belongs to another query, which the running query feeds.
  */
 static bool hashes_for_caller(const struct scene *s)
 {
@@ -318,8 +318,8 @@ static bool share_an_end(const struct builder *b, uint32_t x, uint32_t y)
 }
 
 /*
- * Guards with an end in common are one in another's place: whichever was started, that end is its
- * own. So they share a number.
+ * Guards that share an end share a number: only one of them runs at a time, and the end belongs to
+ * the one that was started.
  */
 static int set_numbers(struct builder *b, const struct scene *s)
 {
@@ -332,7 +332,7 @@ static int set_numbers(struct builder *b, const struct scene *s)
 		for (uint32_t k = s->first; k < i; k++) {
 			if (!share_an_end(b, i, k))
 				continue;
-			/* It may join two that had nothing in common. */
+			/* This guard may join two that shared no end. */
 			for (uint32_t j = s->first; number && j < i; j++)
 				if (plan->guards[j].number == plan->guards[k].number)
 					plan->guards[j].number = (uint8_t)number;
@@ -370,7 +370,7 @@ struct asked {
 	const struct scene *s;
 };
 
-/* Where mining asks what registers and slots hold; or further back. */
+/* True at instructions where mining needs the values of registers and slots, or at earlier ones. */
 static bool is_asked(const void *arg, size_t i)
 {
 	const struct asked *a = arg;
@@ -415,7 +415,7 @@ static int mine_functions(struct builder *b)
 	for (size_t i = 0; i < b->owners.n && !err; i++) {
 		struct scene s = {.owner = &b->owners.items[i]};
 
-		/* Its guard is seen as a timer. */
+		/* The guard in this function is probed as a timer. */
 		if (s.owner->entry == b->profiler.timer)
 			continue;
 		s.body = plan__body_at(b->plan, s.owner->entry);
@@ -425,7 +425,7 @@ static int mine_functions(struct builder *b)
 	return err;
 }
 
-/* All guards of a kind test the same bits: most of them tell which. */
+/* All guards of a kind test the same bits: the bits that most of them test. */
 static int check_filters(struct builder *b)
 {
 	struct plan *plan = b->plan;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The part of a plan that is about intervals which are no execution of a query: what rustc's
- * self-profiler calls GenericActivity, QueryBlocked, IncrementalLoadResult and
+ * The part of a plan for intervals that are not executions of a query: the events that rustc's
+ * self-profiler names GenericActivity, QueryBlocked, IncrementalLoadResult and
  * IncrementalResultHashing, and the timers that -Ztime-passes prints.
  */
 #ifndef QPROF_PLAN_GUARDS_H
 #define QPROF_PLAN_GUARDS_H
 
-#include "plan/mine.h"
+#include "plan/mine/body.h"
 #include "plan/plan.h"
 
 /*

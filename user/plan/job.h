@@ -1,34 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A plan made by a child of ours, while we go on: a library not seen before takes a good part of a
- * second, and one that is truncated meanwhile ends only who reads it.
+ * A child process makes a plan while the caller goes on: a new library takes about a second, and
+ * SIGBUS for a file that is truncated meanwhile ends only the child. The child can open no file and
+ * has no capability; its memory, its time and the bytes that it may send are limited.
  */
 #ifndef QPROF_PLAN_JOB_H
 #define QPROF_PLAN_JOB_H
 
+#include "plan/library/file.h"
+#include "plan/mine/hits.h"
 #include "plan/plan.h"
 
 struct plan_job;
 
-/* Begin plan__load(path), at this nice value. Negative errno; nothing is printed. */
-int plan_job__start(const char *path, int nice, struct plan_job **out);
+/* After this time a child is killed (120 s). Tests make it shorter. */
+extern uint64_t plan_job_most_ns;
+
+/*
+ * Begin to make the plan of `file`, at this nice value. The job keeps a reference; the child has
+ * the descriptor. Negative errno; prints nothing.
+ */
+int plan_job__start(struct library_file *file, int nice, struct plan_job **out);
+
+/*
+ * As plan_job__start(), and look for the library's cache hits as well: they come with the plan, in
+ * plan->hits. `plan` is one of this file that is proven already, for which only the hits are looked
+ * for; NULL: the plan is made too. Takes `plan`, also on an error.
+ */
+int plan_job__start_hits(struct library_file *file, struct plan *plan, int nice,
+			 struct plan_job **out);
 
 /* Polls readable when there is something for plan_job__read() to do. */
 int plan_job__fd(const struct plan_job *j);
 
 /*
- * Take what is there, without waiting. 1: plan_job__finish() will not wait long; 0: not yet, or a
- * negative errno.
+ * Take the bytes that have arrived, without waiting. 1: plan_job__finish() will not wait long.
+ * 0: not yet. -ETIME: the time is up; -EFBIG: the child sends too much; or another errno.
  */
 int plan_job__read(struct plan_job *j);
 
 /*
- * Wait for the plan. Errors are those of plan__load(), which the child has printed, or -EIO if it
- * died: printed here.
+ * Wait for the plan, until its time is up, prove it on the file and store it. Hits that are not
+ * proven are left out. Errors as plan__load(), printed by the child or here.
  */
 int plan_job__finish(struct plan_job *j, struct plan **out);
 
-/* One that is not finished is given up. */
+/* A job that is not finished is given up: its child is killed. Returns within 0.2 s. */
 void plan_job__free(struct plan_job *j);
 DEFINE_CLEANUP(struct plan_job, plan_job__free)
 #define _plan_job_ __cleanup(plan_job__free_p)

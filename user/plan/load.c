@@ -1,67 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/load.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "plan/cache.h"
-#include "plan/check.h"
-#include "plan/elf_image.h"
-#include "plan/plan.h"
+#include "plan/proof.h"
 
-/* A cached plan is only as good as the identity it is filed under: check it against the file. */
-static bool fits(const struct elf_image *img, const struct plan *plan)
-{
-	uint64_t offset;
+typedef int (*proof_fn)(struct elf_image *img, const struct plan *plan, uint64_t *bad);
 
-	for (uint32_t i = 0; i < plan->n_sites; i++)
-		if (!elf_image__offset(img, plan->sites[i].addr, &offset) ||
-		    offset != plan->sites[i].offset)
-			return false;
-	return plan_code_crc(img, plan) == plan->code_crc;
-}
-
-/*
- * *out stays NULL if there is no plan to be had. The same library may have moved since its plan
- * was made: its identity counts, not its path.
- */
-static int load_cached(const char *path, struct plan **out)
+/* Prints one line on an error, except on -EBADMSG. */
+static int prove(struct library_file *file, struct plan *plan, proof_fn proof, uint64_t *bad)
 {
 	_elf_image_ struct elf_image *img = NULL;
-	_plan_ struct plan *plan = NULL;
-	uint8_t id[PLAN_BUILD_ID_MAX];
-	uint32_t len;
-	char *own_path;
-	int err = elf_image__open(path, &img);
+	char *path;
+	int err = elf_image__read(file, &img);
 
 	if (err)
 		return err;
-	len = elf_image__identity(img, id);
-	if (!len || plan_cache__load(id, len, &plan) || !fits(img, plan))
-		return 0;
-	own_path = strdup(path);
-	if (!own_path)
+	err = proof(img, plan, bad);
+	if (err)
+		return err == -ENODATA ? -EBADMSG : err;
+	path = strdup(library_file__path(file));
+	if (!path)
 		return -ENOMEM;
 	free(plan->path);
-	plan->path = own_path;
-	*out = take_ptr(plan);
+	plan->path = path;
+	library_file__ref(file);
+	library_file__free(plan->file);
+	plan->file = file;
 	return 0;
 }
 
-int plan__load(const char *path, struct plan **out)
+int plan_load__prove(struct library_file *file, struct plan *plan)
 {
-	struct plan *plan = NULL;
-	int err = load_cached(path, &plan);
+	uint64_t bad = 0;
+	int err = prove(file, plan, proof__of_plan, &bad);
 
-	if (err)
+	if (err == -EBADMSG)
+		diag_error("cannot plan %s: no instruction that can be probed is proven to start "
+			   "at 0x%llx; its symbols are wrong, or the file is being replaced",
+			   library_file__path(file), (unsigned long long)bad);
+	return err;
+}
+
+int plan_load__check(struct library_file *file, const struct plan *plan)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	char hidden[256];
+	uint64_t bad;
+	int err;
+
+	diag_hold_errors(hidden, sizeof(hidden));
+	err = elf_image__read(file, &img);
+	diag_hold_errors(NULL, 0);
+	return err ?: proof__of_plan(img, plan, &bad);
+}
+
+int plan_load__stored(struct library_file *file, struct plan **out)
+{
+	_plan_ struct plan *plan = NULL;
+	uint64_t bad = 0;
+	bool by_root = false;
+	int err = plan_cache__load(library_file__identity(file), &by_root, &plan);
+
+	if (!err)
+		err = prove(file, plan, by_root ? proof__of_code : proof__of_plan, &bad);
+	if (!err)
+		*out = take_ptr(plan);
+	if (err != -EBADMSG)
 		return err;
-	if (!plan) {
-		diag_verbose("reading %s for the first time", path);
-		err = plan__build(path, &plan);
-		if (err)
-			return err;
-		plan_cache__store(plan);
-	}
-	*out = plan;
-	return 0;
+	diag_verbose("not using the plan that was stored for %s: it does not fit at 0x%llx",
+		     library_file__path(file), (unsigned long long)bad);
+	return -ENOENT;
 }

@@ -7,28 +7,28 @@
 
 #include "base/array.h"
 #include "plan/check.h"
-#include "plan/code_scan.h"
-#include "plan/function_name.h"
+#include "plan/code/scan.h"
+#include "plan/symbols/function_name.h"
 
 /* Instructions of a prologue. */
 #define PROLOGUE_MAX 32
 
-/* What a function that was called keeps of its caller's registers, at one of its instructions. */
+/* Where a called function keeps its caller's registers, at one of its instructions. */
 struct frame {
-	int64_t depth;		    /* from sp there up to the return address, bytes */
-	int64_t saved[CODE_REG_SP]; /* bytes above sp there, or PLAN_NO_SLOT */
+	int64_t depth; /* from sp at that instruction up to the return address, bytes */
+	int64_t saved[CODE_REG_SP]; /* bytes above sp at that instruction, or PLAN_NO_SLOT */
 	bool kept[CODE_REG_SP];	    /* still in the register */
 };
 
-/* A GUARD site whose query is to be told. */
+/* A GUARD site whose query has to be found. */
 struct asked {
 	uint32_t site;
 	uint64_t entry; /* of its function */
-	uint32_t body;	/* of the query it is named after, or PLAN_NONE */
+	uint32_t body;	/* of the query that the function is named after, or PLAN_NONE */
 	struct frame frame;
 };
 
-/* A call of an asked function, in one that a body calls. */
+/* A call of a function that needs a query, in a function that a body calls. */
 struct relay {
 	uint64_t entry, callee, ret;
 	uint32_t body;
@@ -40,7 +40,7 @@ struct call {
 	uint64_t target; /* or 0: through a register or memory */
 	uint64_t ret;
 	uint32_t body;
-	uint8_t reg;  /* of the vtable, one that calls leave alone; or WIRE_REG_NONE */
+	uint8_t reg;  /* of the vtable, preserved across calls; or WIRE_REG_NONE */
 	int64_t slot; /* else its offset from sp at the call */
 	int32_t vtable_offset;
 };
@@ -58,9 +58,9 @@ struct finder {
 	uint32_t n_relays, relays_capacity;
 	struct call *calls;
 	uint32_t n_calls, calls_capacity;
-	uint64_t *callers; /* what looks like a call of an asked function */
+	uint64_t *callers; /* possible calls of these functions, found by their bytes */
 	uint32_t n_callers, callers_capacity;
-	bool *bodies; /* which of the plan's may want a load of these */
+	bool *bodies; /* by body of the plan: it may request a load of these */
 	uint32_t steps_capacity;
 };
 
@@ -125,12 +125,12 @@ static const struct owner *owner_of(const struct owners *owners, uint64_t addr)
 	return NULL;
 }
 
-/* ---- One function, and what is known at its calls ---- */
+/* ---- One function, and the known values at its calls ---- */
 
 struct scene {
 	const struct finder *f;
 	const struct mined_body *mined; /* or NULL: it is no body */
-	uint64_t at;			/* what is asked for then */
+	uint64_t at;			/* else the address whose state is needed */
 	struct walk walk;
 	struct flow *flow;
 };
@@ -179,7 +179,7 @@ static void close_scene(struct scene *s)
 	walk__fini(&s->walk);
 }
 
-/* Where the prologue has put the caller's registers, bytes below the return address. */
+/* Find where the prologue saves the caller's registers, in bytes below the return address. */
 static int read_pushes(struct code_decoder *d, uint64_t entry, int64_t below[CODE_REG_SP])
 {
 	struct code_insn insn;
@@ -203,7 +203,7 @@ static int read_pushes(struct code_decoder *d, uint64_t entry, int64_t below[COD
 	return 0;
 }
 
-/* The frame of the function, at the instruction at `addr`; -ENODATA if that is not known. */
+/* The frame of the function, at the instruction at `addr`; -ENODATA if it is unknown. */
 static int read_frame(struct finder *f, const struct owner *o, uint64_t addr, struct frame *out)
 {
 	struct scene s = {.at = addr};
@@ -302,7 +302,7 @@ static int add_relay(struct finder *f, const struct owner *o, uint64_t addr, uin
 	struct code_insn insn;
 	int err;
 
-	/* Its bytes were found, maybe in the midst of something else: then no way leads there. */
+	/* A match by bytes may lie within an instruction: then no path leads to it. */
 	if (!code_decoder__at(f->decoder, addr, &insn) || insn.flow != CODE_CALL)
 		return 0;
 	r.callee = insn.target;
@@ -335,13 +335,13 @@ static int find_relays(struct finder *f)
 	return err;
 }
 
-/* Registers that a function leaves as they were (System V ABI). */
+/* Registers that a function preserves (System V ABI). */
 static bool outlives_calls(int reg)
 {
 	return reg == WIRE_REG_BX || reg == WIRE_REG_BP || reg >= WIRE_REG_R12;
 }
 
-/* Where `v` is while instruction `i`, a call, runs. */
+/* The location of `v` while instruction `i`, a call, runs. */
 static bool locate(const struct scene *s, struct flow_value v, size_t i, struct call *out)
 {
 	struct flow_state at;
@@ -433,8 +433,9 @@ static int add_step(struct finder *f, struct plan_step step)
 }
 
 /*
- * The vtable of a body's call, told from the site: `frames` are what was called since, the site's
- * own first. What is in no register any more was pushed by one of them.
+ * Add the location of the vtable at a body's call, seen from the site. `frames` are the functions
+ * called since, the site's own first. If the value is no longer in its register, one of them has
+ * pushed it.
  */
 static int add_vtable(struct finder *f, uint32_t guard, const struct call *c,
 		      const struct frame *const *frames, int n)

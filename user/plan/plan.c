@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "plan/mine/hits.h"
+#include "plan/library/file.h"
+
 void plan__free(struct plan *plan)
 {
 	if (!plan)
@@ -21,9 +24,11 @@ void plan__free(struct plan *plan)
 	free(plan->bodies);
 	free(plan->sites);
 	free(plan->steps);
+	library_file__free(plan->file);
 	free(plan->path);
 	free(plan->rustc_version);
 	free(plan->mangling);
+	plan_hits__free(plan->hits);
 	free(plan);
 }
 

@@ -13,14 +13,15 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "plan/symbols/elf_image.h"
 #include "qprof/wire.h"
 
 #define PLAN_NONE	    UINT32_MAX
 #define PLAN_NO_SLOT	    (-1)
-#define PLAN_BUILD_ID_MAX   20
+#define PLAN_BUILD_ID_MAX   ELF_BUILD_ID_MAX
 #define PLAN_MASK_DISAGREES UINT64_MAX
 
-/* What the kernel does with a breakpoint on this instruction (x86-64 uprobes). */
+/* How the kernel runs this instruction under a breakpoint (x86-64 uprobes). */
 enum plan_class {
 	PLAN_EMULATED, /* the kernel emulates it: about the cost of a trap */
 	PLAN_STEPPED,  /* single-stepped out of line: several traps */
@@ -47,7 +48,7 @@ struct plan_site {
 	int32_t sp_delta;
 };
 
-/* One query: where it is requested, where its provider starts. Addresses are 0 where absent. */
+/* One query: where it is requested, where its provider starts. An absent address is 0. */
 struct plan_query {
 	char *name;
 	uint64_t wrapper_non_incr;
@@ -58,7 +59,7 @@ struct plan_query {
 	uint8_t start_role; /* enum wire_role of the sites that see its start, 0 if none do */
 	uint32_t n_start;   /* sites that see its start, in both modes together */
 	uint32_t n_end;	    /* end sites of its bodies */
-	uint32_t n_request; /* of its wrappers, those whose entry tells who requests it */
+	uint32_t n_request; /* wrappers whose entry is probed for the caller */
 	bool start_exact;   /* starts are seen in both modes */
 	bool end_exact; /* every normal return of its provider meets an end site, in both modes */
 	bool has_id;	/* every one of its end sites knows the invocation id */
@@ -70,50 +71,54 @@ struct plan_body {
 	uint32_t n_queries;
 	uint32_t n_symbols; /* symbols at this address: > 1 where identical code was folded */
 	uint32_t n_ends;
-	uint32_t group; /* bodies that serve the same queries share one; what cookies carry */
+	uint32_t group; /* bodies that serve the same queries share one; cookies contain it */
 	bool incremental;
 	char *problem; /* why its ends could not be mined, or NULL */
 };
 
 /*
  * A place where rustc's self-profiler would record an interval that is no execution of a query: a
- * guard object is made there if its kind of event is asked for, and dropped at the interval's end.
+ * guard object is made there if its kind of event is enabled, and dropped at the interval's end.
  */
 struct plan_guard {
 	char *function; /* the one it stands in, demangled */
-	char *label;	/* what is recorded, or NULL: told when it happens */
+	char *label;	/* the static label, or NULL: a dynamic one, read at the probe */
 	uint32_t scope; /* number of its function; that of a body is its group. Cookies carry it */
 	uint32_t body;	/* index into bodies, if it stands in one, or PLAN_NONE */
 	uint8_t kind;	/* enum wire_kind, not WIRE_KIND_QUERY */
-	/* Within its scope, from 1. Those that share an end site share it. */
+	/* Within its scope, from 1. Guards that share an end site share a number. */
 	uint8_t number;
 	/* Of the label's address and length, bytes above sp at its start; or PLAN_NO_SLOT. */
 	int32_t label_slot;
-	/* BLOCKED and LOAD: its label is a query's; the site tells which. HASHING: the query's that
-	 * it runs in. */
+	/* BLOCKED and LOAD: its label is that of the query which the site names. HASHING: that of
+	 * the query that it runs in. */
 	bool label_of_query;
 	uint32_t n_end; /* end sites */
 	bool exact;	/* every normal way from its start meets an end site */
-	char *problem;	/* why not, or NULL */
+	char *problem;	/* why the ends are not exact, or NULL */
 };
 
 /*
- * What follows, at the GUARD_CALLED site of a guard, if a return address on the way to the query's
- * body is `addr`. Slots are bytes above sp at the site.
+ * One step of the search that a GUARD_CALLED site makes up the stack: the return address `addr`
+ * leads to the next one, or to the query's body. Slots are bytes above sp at the site.
  */
 struct plan_step {
 	uint64_t addr;
 	uint32_t guard;
-	uint32_t body; /* it lies in this one, or PLAN_NONE: `slot` has the next return address */
+	uint32_t body; /* `addr` lies in this body; PLAN_NONE: `slot` has the next return address */
 	uint8_t reg;   /* of the vtable, or WIRE_REG_NONE */
 	int32_t slot;
 	int32_t vtable_offset; /* as of a site */
 };
 
+struct library_file;
+struct plan_hits;
+
 struct plan {
+	struct library_file *file; /* the file it was made from, or NULL; the plan's reference */
 	uint8_t build_id[PLAN_BUILD_ID_MAX];
 	uint32_t build_id_len;
-	char *path;		    /* the file it was made from; never NULL */
+	char *path;		    /* the file's path, for people; never NULL */
 	char *rustc_version;	    /* from .comment or the symbols, or NULL */
 	char *mangling;		    /* "v0" or "legacy" */
 	struct plan_query *queries; /* sorted by name */
@@ -123,27 +128,32 @@ struct plan {
 	struct plan_guard *guards; /* by function and address */
 	uint32_t n_guards;
 	uint32_t n_artifacts;	 /* places where a size would be recorded: no interval, no guard */
-	struct plan_step *steps; /* those of one guard follow one another */
+	struct plan_step *steps; /* the steps of one guard follow one another */
 	uint32_t n_steps;
 	struct plan_site *sites; /* sorted by (role, addr) */
 	uint32_t n_sites;
-	uint32_t sites_capacity; /* while it is made */
+	uint32_t sites_capacity; /* only while the plan is made */
 	uint32_t code_crc;	 /* see plan_code_crc() */
 	/* Displacement of the event filter mask; 0 if unknown, or PLAN_MASK_DISAGREES. */
 	uint64_t mask_disp;
+	struct plan_hits *hits; /* NULL: not looked for. They are not stored with the plan. */
 };
 
 /*
- * Make the plan of the librustc_driver at `path`.
+ * Make the plan of a librustc_driver, which it maps: see elf_image__map().
  * Returns 0 and a plan the caller frees, or a negative errno after one diag_error line:
- * -ENOENT/-EACCES (cannot open), -ENOEXEC (not an ELF file for this machine, or damaged),
+ * -ENOEXEC (not an ELF file for this machine, or damaged),
  * -ENODATA (no symbol table), -ENOTSUP (no rustc queries under any name we know, or more of
  * something than the probes can carry).
  */
-int plan__build(const char *path, struct plan **out);
+int plan__build(struct library_file *file, struct plan **out);
 
-/* As plan__build(), but from the cache when it holds a plan of this file that still fits it. */
-int plan__load(const char *path, struct plan **out);
+/*
+ * As plan__build(), but from a store (cache.h) if that has the plan, and otherwise made by a child
+ * process: truncating the file meanwhile ends only the child. All sites are proven (proof.h):
+ * -EBADMSG if they cannot be. -EIO the child died.
+ */
+int plan__load(struct library_file *file, struct plan **out);
 
 void plan__free(struct plan *plan);
 DEFINE_CLEANUP(struct plan, plan__free)
@@ -153,7 +163,7 @@ DEFINE_CLEANUP(struct plan, plan__free)
 uint32_t plan__body_at(const struct plan *plan, uint64_t addr);
 /* Sites that only a recording with callers attaches to. */
 uint32_t plan__requests(const struct plan *plan);
-/* Its wrappers: n_request of them tell their callers. */
+/* Number of its wrappers; n_request of them are probed for callers. */
 uint32_t plan_query__wrappers(const struct plan_query *q);
 
 const char *plan_role_name(enum wire_role role);

@@ -25,7 +25,7 @@ int sites_add(const struct elf_image *img, struct plan *plan, struct plan_site s
 	return 0;
 }
 
-/* Several ways may lead to one. */
+/* A site that is in the plan already is not added again. */
 static int add_site(struct chooser *c, struct plan_site site)
 {
 	struct plan *plan = c->plan;
@@ -83,7 +83,7 @@ static int add_entry(struct chooser *c, uint64_t entry, enum wire_role role, uin
 			   });
 }
 
-/* The cookies' room for what an IDENTIFY site reads. */
+/* The operands of an IDENTIFY site fit in its cookie. */
 static bool is_readable(const struct mined_vtable *vt)
 {
 	return vt->offset >= 0 && vt->offset < 8 * 4096 && vt->slot < 8 * 65535;
@@ -116,7 +116,7 @@ static int add_masks(struct chooser *c, uint32_t body, enum wire_role role, uint
 	return err;
 }
 
-/* The mask sites of a body are known, all of them. */
+/* All mask sites of a body are known. */
 static bool has_masks(const struct chooser *c, uint32_t body)
 {
 	return body != PLAN_NONE && c->mined[body].n_masks && c->mined[body].masks_exact;
@@ -140,7 +140,7 @@ static bool owns_bodies(const struct chooser *c, const struct plan_query *q)
 	       c->plan->bodies[q->body_incr].n_queries == 1;
 }
 
-/* Folded with that of another query, a provider or a wrapper names neither. */
+/* If a provider or a wrapper was folded with another query's, it does not identify either query. */
 static bool is_own_provider(const struct plan *plan, const struct plan_query *q)
 {
 	for (uint32_t i = 0; i < plan->n_queries; i++)
@@ -159,13 +159,13 @@ static bool is_own_wrapper(const struct plan *plan, const struct plan_query *q, 
 }
 
 /*
- * How a query's start is seen, best first:
+ * The ways to see a query's start, best first:
  * 1. a body of its own: the mask site, where self-profile starts its interval too;
- * 2. the provider's entry, if an emulated instruction lies on its straight line;
+ * 2. the provider's entry, if its straight-line code has an emulated instruction;
  * 3. else (the provider is a bare indirect tail call) the non-incremental wrapper, which runs only
- *    to execute the query; with incremental compilation wrappers also run to find it unchanged,
- *    and it may be executed without one, so there the mask site reads which query it is;
- * 4. else the provider's entry, single-stepped.
+ *    to execute the query. With incremental compilation, wrappers also run to find it unchanged,
+ *    and a query may be executed without its wrapper, so there the mask site reads the query;
+ * 4. else none: no breakpoint is written on an instruction that the kernel does not emulate.
  */
 static enum wire_role choose_start(struct chooser *c, const struct plan_query *q)
 {
@@ -175,10 +175,12 @@ static enum wire_role choose_start(struct chooser *c, const struct plan_query *q
 		return WIRE_ROLE_START_BODY;
 	if (!is_own_provider(c->plan, q) || mine_entry(c->decoder, q->provider, &at))
 		return 0;
-	if (!at.emulated && is_own_wrapper(c->plan, q, q->wrapper_non_incr) &&
-	    can_identify(c, q->body_incr))
+	if (at.emulated)
+		return WIRE_ROLE_START;
+	if (!mine_entry(c->decoder, q->wrapper_non_incr, &at) && at.emulated &&
+	    is_own_wrapper(c->plan, q, q->wrapper_non_incr) && can_identify(c, q->body_incr))
 		return WIRE_ROLE_WRAPPER;
-	return WIRE_ROLE_START;
+	return 0;
 }
 
 static bool is_group_seen(const struct plan *plan, uint32_t group)
@@ -194,8 +196,8 @@ static bool is_group_seen(const struct plan *plan, uint32_t group)
 }
 
 /*
- * The end of a wrapper's query is known by its group alone. If not all of the group's starts are
- * seen, it could be that of a nested one: such queries start at their providers.
+ * Only the group identifies the end of a query that starts at its wrapper. If some starts of the
+ * group are not seen, this end could belong to a nested query: then this start is given up too.
  */
 static void choose_starts(struct chooser *c)
 {
@@ -208,7 +210,7 @@ static void choose_starts(struct chooser *c)
 
 		if (q->start_role == WIRE_ROLE_WRAPPER &&
 		    !is_group_seen(plan, plan->bodies[q->body_incr].group))
-			q->start_role = WIRE_ROLE_START;
+			q->start_role = 0;
 	}
 }
 
@@ -238,8 +240,8 @@ static int add_starts(struct chooser *c, uint32_t i)
 }
 
 /*
- * How far below its caller's sp a wrapper's body has its own: two frames and their return
- * addresses. Negative if the frames are not known.
+ * The distance from a wrapper's caller's sp down to the body's sp: two frames and their return
+ * addresses. Negative if the frames are unknown.
  */
 static int reach_of(struct chooser *c, uint64_t wrapper, uint32_t body)
 {
@@ -255,10 +257,10 @@ static int reach_of(struct chooser *c, uint64_t wrapper, uint32_t body)
 }
 
 /*
- * The return address that a wrapper's entry finds on the stack tells who requests its query. Left
- * out, so that callers stay unknown, are wrappers that were folded together, which name no query;
- * those that it would take single-stepping to see; and those of which it is not known how far below
- * them their body is. Where a query starts at its wrapper, that site tells both.
+ * The return address on the stack at a wrapper's entry is the caller of its query. Three kinds of
+ * wrapper are left out, and their callers stay unknown: folded wrappers, which name no query;
+ * wrappers that only single-stepping could see; and wrappers whose distance to their body is
+ * unknown. Where a query starts at its wrapper, that site is both the start and the request.
  */
 static int add_request(struct chooser *c, uint32_t i, uint64_t wrapper, uint32_t body)
 {

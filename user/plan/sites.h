@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which of all possible places become probe sites: one way for each query to be seen starting. */
+/* Chooses probe sites among all possible places: one way to see each query start. */
 #ifndef QPROF_PLAN_SITES_H
 #define QPROF_PLAN_SITES_H
 
-#include "plan/mine.h"
+#include "plan/mine/body.h"
 #include "plan/plan.h"
 
 /*
- * Fill plan->sites, and in each query what its sites can tell. The queries and bodies are complete
- * otherwise; `mined` is parallel to the bodies; `panic_cleanup` is an address, or 0 if there is
- * none. Returns 0, -ENOMEM, or -EFAULT (an address that holds no code).
+ * Fill plan->sites, and the fields of each query that follow from its sites. The queries and bodies
+ * are complete otherwise; `mined` is parallel to the bodies; `panic_cleanup` is an address, or 0 if
+ * there is none. Returns 0, -ENOMEM, or -EFAULT (an address that holds no code).
  */
 int sites_choose(const struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 		 const struct mined_body *mined, uint64_t panic_cleanup);

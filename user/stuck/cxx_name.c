@@ -12,7 +12,7 @@
 
 #define ANONYMOUS "_GLOBAL__N_"
 
-/* A name and its length before it, "4llvm"; NULL if it is none, or is longer than the text. */
+/* Read a name preceded by its length, "4llvm". NULL if there is none, or it exceeds the text. */
 static const char *take_part(const char **at, size_t *len)
 {
 	const char *name;
@@ -28,7 +28,10 @@ static const char *take_part(const char **at, size_t *len)
 	return name;
 }
 
-/* Behind "I", up to the "E" that belongs to it: names in between may have letters like these. */
+/*
+ * Skip arguments: from behind "I" to the matching "E". Names are skipped whole, as they may contain
+ * these letters.
+ */
 static const char *skip_arguments(const char *at)
 {
 	unsigned int depth = 1;
@@ -55,7 +58,7 @@ static void put_part(FILE *to, const char *name, size_t len, bool first)
 		fprintf(to, "%.*s", (int)len, name);
 }
 
-/* Nested names are a list that ends with E; others are one. */
+/* Nested names are a list that ends with E; any other name is a single one. */
 static unsigned int put_path(FILE *to, const char *at, bool nested)
 {
 	unsigned int n = 0, most = nested ? UINT_MAX : 1;

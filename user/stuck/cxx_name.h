@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* LLVM's functions, for people. */
+/* Readable names of LLVM's functions. */
 #ifndef QPROF_STUCK_CXX_NAME_H
 #define QPROF_STUCK_CXX_NAME_H
 
 /*
  * The path of a C++ symbol of the Itanium ABI, without template arguments and parameters:
- * "llvm::SelectionDAG::Legalize". As far as it can be told in one pass, which takes no longer than
- * the symbol is, whatever that is. To be freed; NULL if it is none, or out of memory.
+ * "llvm::SelectionDAG::Legalize". One pass over the symbol finds as much as it can, in linear time.
+ * The caller frees it. NULL if the symbol is not one, or out of memory.
  */
 char *cxx_name(const char *symbol);
 

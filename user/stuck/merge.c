@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/bisect.h"
 
-/* A frame is not larger, if it is not known where the next one begins. */
+/* The assumed maximum size of a frame, if the start of the next one is unknown. */
 #define FRAME_MOST 65536
 
 struct by_sp {
@@ -22,7 +22,7 @@ struct merge {
 	struct by_sp *by_sp;
 	struct stuck_rows *rows;
 	uint32_t query; /* index + 1 of the row of the innermost query so far; 0: none */
-	bool has_body;	/* of that query: its body, its provider have been met */
+	bool has_body;	/* the current query's body, its provider were found */
 	bool has_provider;
 };
 
@@ -33,7 +33,7 @@ static int compare_sp(const void *a, const void *b)
 	return (x->sp > y->sp) - (x->sp < y->sp);
 }
 
-/* The call in whose frame `sp` is. */
+/* The call whose frame contains `sp`. */
 static uint32_t call_at(const struct merge *m, uint64_t sp)
 {
 	size_t behind = bisect(m->n_calls, i, m->by_sp[i].sp <= sp);
@@ -43,7 +43,7 @@ static uint32_t call_at(const struct merge *m, uint64_t sp)
 	if (!behind)
 		return STUCK_NO_CALL;
 	call = m->by_sp[behind - 1].call;
-	/* Its caller is on another stack if that lies below. */
+	/* If the caller's sp is lower, the caller is on another stack. */
 	outer = call + 1 < m->n_calls ? m->calls[call + 1].sp : 0;
 	if (outer > m->calls[call].sp ? sp < outer : sp - m->calls[call].sp < FRAME_MOST)
 		return call;
@@ -77,16 +77,16 @@ static struct stuck_row *current(const struct merge *m)
 	return m->query ? &m->rows->items[m->query - 1] : NULL;
 }
 
-/* Whether a row may be of the query; NULL could be any. */
+/* Whether a row may belong to the query; a NULL name matches any. */
 static bool may_be(const struct stuck_row *row, const char *name)
 {
 	return !row->name || !name || !strcmp(row->name, name);
 }
 
 /*
- * Of one execution the wrapper comes first, then the body, then the provider's function. Any of
- * them may be missing: a query can be forced without its wrapper, and calls that are the last thing
- * of a function leave nothing on the stack.
+ * The calls of one execution are the wrapper, the body, and then the provider's function. Any of
+ * them may be missing: a query can be forced without its wrapper, and tail calls leave nothing on
+ * the stack.
  */
 static int on_call(struct merge *m, uint32_t call)
 {
@@ -123,7 +123,7 @@ static int on_entered(struct merge *m, const struct entered *e, uint32_t call)
 						      .exact = true,
 						      .start_ns = e->start_ns,
 						      .call = call});
-	/* What was seen is known better than what was read. */
+	/* Recorded entries are exact, so they override rows that were read from the stack. */
 	if (!row || row->exact || call == STUCK_NO_CALL ||
 	    (row->call != call && !may_be(row, e->name))) {
 		err = add_query(m, e->name, call);
@@ -138,13 +138,13 @@ static int on_entered(struct merge *m, const struct entered *e, uint32_t call)
 	return 0;
 }
 
-/* What was entered, and the call that it lies in. */
+/* A recorded entry and the call whose frame contains it. */
 struct placed {
 	const struct entered *entered;
 	uint32_t call;
 };
 
-/* The outermost call first, then as they were entered. */
+/* The outermost call first; entries of one call in the order of entry. */
 static int compare_placed(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
@@ -154,7 +154,10 @@ static int compare_placed(const void *a, const void *b)
 	return (x->entered > y->entered) - (x->entered < y->entered);
 }
 
-/* A query is in its body's frame, or its wrapper's: another one has come to where it was. */
+/*
+ * A query's entry belongs to the frame of its body or wrapper. If the frame is another function's,
+ * the query has ended and its place on the stack was reused.
+ */
 static bool is_over(const struct merge *m, const struct placed *p)
 {
 	enum place_kind kind =
@@ -179,7 +182,10 @@ static int merge_all(struct merge *m, const struct placed *placed, uint32_t n)
 	return err;
 }
 
-/* Where the outermost calls are not known, what was entered there is taken to be going on. */
+/*
+ * Add the entries outside all known calls. They may still be running, unless the stack is known to
+ * its first call.
+ */
 static int add_outermost(struct merge *m, const struct placed *placed, uint32_t n, bool whole)
 {
 	int err = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The queries that a thread is in, from two sources: what it was seen to enter, which is exact and
- * has a time, and the calls on its stack, which also tell what it entered before anybody looked.
+ * Finds the queries that a thread is in, from two sources. The kernel half recorded entries, which
+ * are exact and have a time. The calls on the stack also show entries from before the watch began.
  *
- * sp joins them. What was entered lies in the frame of a function that is on the stack still: the
- * one that its sp is in. If there is none, its end was not seen, and it is over.
+ * The stack pointer joins the two. An entry lies in the frame of a function that is still on the
+ * stack: the frame that contains the entry's sp. If there is no such frame, the interval has ended
+ * and its end was not recorded.
  */
 #ifndef QPROF_STUCK_MERGE_H
 #define QPROF_STUCK_MERGE_H
@@ -14,11 +15,11 @@
 
 #include "stuck/places.h"
 
-/* Seen to be entered. */
+/* An interval whose entry was recorded. */
 struct entered {
 	uint64_t sp;
 	uint64_t start_ns;
-	const char *name; /* a query's, or another label */
+	const char *name; /* of a query, or another label */
 	uint8_t kind;	  /* enum wire_kind */
 };
 
@@ -31,11 +32,11 @@ struct native_call {
 #define STUCK_NO_CALL UINT32_MAX
 
 struct stuck_row {
-	const char *name; /* as given; NULL: some query */
+	const char *name; /* as given; NULL: an unknown query */
 	uint8_t kind;	  /* enum wire_kind */
-	bool exact;	  /* seen to be entered: start_ns is known */
+	bool exact;	  /* the entry was recorded: start_ns is known */
 	uint64_t start_ns;
-	uint32_t call; /* that it was found at, or STUCK_NO_CALL */
+	uint32_t call; /* the call where it was found, or STUCK_NO_CALL */
 };
 
 struct stuck_rows {
@@ -44,8 +45,8 @@ struct stuck_rows {
 };
 
 /*
- * `entered` has the outermost first, `calls` the innermost; `whole`: the calls go as far as the
- * thread's first. Without calls all that was entered is taken to be going on. 0 or -ENOMEM.
+ * `entered` has the outermost interval first, `calls` the innermost call. `whole`: the calls reach
+ * the thread's first one. Without calls, all entries are assumed to be running. 0 or -ENOMEM.
  */
 int stuck_merge(const struct entered *entered, uint32_t n_entered, const struct native_call *calls,
 		uint32_t n_calls, bool whole, struct stuck_rows *out);

@@ -8,16 +8,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "capture/processes.h"
+#include "proc/processes.h"
 #include "qprof/wire.h"
 #include "stuck/tasks.h"
 #include "tracks/command.h"
 
-/* cargo tells a build script its package so. */
-#define PACKAGE "CARGO_PKG_NAME="
-
-/* An environment may be long; what cargo sets comes before what it was given, or long after. */
-#define ENVIRON_MOST (1u << 20)
+/* The variable in which cargo gives a build script the name of its package. */
+#define PACKAGE "CARGO_PKG_NAME"
 
 static const char *base_of(const char *path)
 {
@@ -78,23 +75,13 @@ const char *other_kind_name(enum other_kind kind)
 	return names[kind];
 }
 
-/* NULL if it is not told, or may not be read. */
-static char *package_of(pid_t pid)
+/* The caller frees it. NULL if there is no such variable, or it is not readable. */
+static char *package_of(struct look *look, pid_t pid)
 {
-	_free_ char *line = NULL;
-	size_t capacity = 0, read = 0;
-	_fclose_ FILE *f = NULL;
-	char path[64];
-	ssize_t n;
+	char name[256];
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	f = fopen(path, "re");
-	while (f && read < ENVIRON_MOST && (n = getdelim(&line, &capacity, '\0', f)) > 0) {
-		read += (size_t)n;
-		if (!strncmp(line, PACKAGE, strlen(PACKAGE)))
-			return strdup(line + strlen(PACKAGE));
-	}
-	return NULL;
+	look__variable(look, pid, PACKAGE, name, sizeof(name));
+	return *name ? strdup(name) : NULL;
 }
 
 static int read_state(struct other *o)
@@ -118,20 +105,20 @@ static int read_state(struct other *o)
 	return err ?: !tasks.n || strchr("ZXx", o->state) ? -ESRCH : 0;
 }
 
-/* A script is called as it was started; its file is that of a shell. */
+/* A script has the name it was started with, because its executable is a shell. */
 static char *name_of(pid_t pid)
 {
 	_free_ char *path = process_executable(pid);
 	char comm[32];
 
 	process_name(pid, comm, sizeof(comm));
-	/* The kernel keeps 15 bytes of it. */
+	/* comm is cut to 15 bytes. */
 	if (path && !strncmp(base_of(path), comm, strlen(comm)))
 		return strdup(base_of(path));
 	return strdup(comm);
 }
 
-int other__read(struct other *o, pid_t pid, bool below_compiler)
+int other__read(struct other *o, struct look *look, pid_t pid, bool below_compiler)
 {
 	char args[WIRE_ARGS_MAX];
 	struct command c;
@@ -144,7 +131,7 @@ int other__read(struct other *o, pid_t pid, bool below_compiler)
 	if (!o->name)
 		return err ?: -ENOMEM;
 	o->kind = other_kind_of(o->name, below_compiler);
-	len = process_arguments(pid, args, sizeof(args));
+	len = look__arguments(look, pid, args, sizeof(args));
 	if (!command__parse(&c, args, len, len == sizeof(args))) {
 		o->command = take_ptr(c.line);
 		if (o->kind == OTHER_COMPILER)
@@ -152,7 +139,7 @@ int other__read(struct other *o, pid_t pid, bool below_compiler)
 		command__clear(&c);
 	}
 	if (o->kind == OTHER_BUILD_SCRIPT)
-		o->subject = package_of(pid);
+		o->subject = package_of(look, pid);
 	return 0;
 }
 

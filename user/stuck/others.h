@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a build runs beside compilers, as /proc tells of it: linkers, build scripts and what they
- * start, a rustc that has not come to its library yet, cargo itself. Probes see nothing of them.
+ * The processes of a build other than running compilers, read from /proc: linkers, build scripts
+ * and their children, cargo itself, and a rustc that has not mapped its library yet. No probe sees
+ * them.
  */
 #ifndef QPROF_STUCK_OTHERS_H
 #define QPROF_STUCK_OTHERS_H
@@ -10,8 +11,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "capture/look.h"
+
 enum other_kind {
-	OTHER_PROGRAM, /* of which no more is known */
+	OTHER_PROGRAM, /* an unknown program */
 	OTHER_LINKER,
 	OTHER_BUILD_SCRIPT,
 	OTHER_COMPILER, /* its library is not mapped yet: it has not begun */
@@ -25,21 +28,21 @@ struct other {
 	char *subject; /* package of a build script, crate of a compiler; or NULL */
 	char *command; /* or NULL */
 	uint64_t age_ns;
-	uint64_t cpu_ns; /* of all of its threads */
-	char state;	 /* R if any of them is running; else of its first, as in /proc/PID/stat */
-	const char *waits; /* the system call that its first thread is in, or NULL */
+	uint64_t cpu_ns; /* of all its threads */
+	char state; /* R if any thread is running; else of the first thread, as in /proc/PID/stat */
+	const char *waits; /* the system call that its first thread waits in, or NULL */
 };
 
 /*
- * -ESRCH if it is gone, or has exited; -ENOMEM. Clear it in any case. `below_compiler`: a compiler,
- * or what it runs as a linker, is its parent.
+ * -ESRCH if the process is gone or has exited; -ENOMEM. The caller clears `o` in any case.
+ * `below_compiler`: its parent is a compiler, or a process that a compiler runs as a linker.
  */
-int other__read(struct other *o, pid_t pid, bool below_compiler);
+int other__read(struct other *o, struct look *look, pid_t pid, bool below_compiler);
 void other__clear(struct other *o);
 
 /*
- * What a program is, by its name. Only what is below a compiler is a linker: build scripts run C
- * compilers, which go by the same names. For other__read() and its test.
+ * The kind of a program, by its name. A linker is always below a compiler, because build scripts
+ * run C compilers of the same names. For other__read() and its test.
  */
 enum other_kind other_kind_of(const char *program, bool below_compiler);
 

@@ -6,10 +6,10 @@
 
 #include "base/bisect.h"
 #include "base/diag.h"
-#include "plan/functions.h"
-#include "plan/names.h"
+#include "plan/symbols/functions.h"
+#include "plan/symbols/names.h"
 
-/* A function that is some query's, by its entry. */
+/* The entry of a query's function. */
 struct entry {
 	uint64_t addr;
 	uint32_t query;
@@ -22,7 +22,7 @@ struct places {
 	uint32_t n_queries;
 	char **guards;
 	uint32_t n_guards;
-	struct entry *entries; /* by address; several queries may share one */
+	struct entry *entries; /* sorted by address; several queries may share one address */
 	size_t n_entries;
 };
 
@@ -85,7 +85,7 @@ static int copy_guards(struct places *p, const struct plan *plan)
 int places__new(const struct plan *plan, struct places **out)
 {
 	_places_ struct places *p = calloc(1, sizeof(*p));
-	int err = p ? functions__open(plan->path, &p->functions) : -ENOMEM;
+	int err = p ? functions__open(plan->file, &p->functions) : -ENOMEM;
 
 	if (err)
 		return err;
@@ -99,7 +99,7 @@ int places__new(const struct plan *plan, struct places **out)
 	return 0;
 }
 
-/* The query whose function begins at `addr`; NULL if none or more than one does. */
+/* The query whose function begins at `addr`; NULL if no query has it, or several share it. */
 static const char *query_at(const struct places *p, uint64_t addr)
 {
 	size_t i = bisect(p->n_entries, k, p->entries[k].addr < addr);
@@ -141,8 +141,8 @@ static enum place_kind kind_of(enum name_kind kind)
 }
 
 /*
- * By the entry's address, which several symbols may share, if they are of one query. A part that
- * was split off has only its name.
+ * Find the query by the address of the function's entry. Several symbols may share it, if they
+ * belong to one query. A split-off part of a function is known only by its name.
  */
 void places__find(const struct places *p, uint64_t addr, struct place *out)
 {

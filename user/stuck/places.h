@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the code of one librustc_driver is to who reads a stack: which functions run a query, and
- * which. And the names of all that the kernel half tells by number.
+ * The code of one librustc_driver from the view of a stack reader: the functions that run a query,
+ * and their queries. Also the names for all numbers that the kernel half sends.
  */
 #ifndef QPROF_STUCK_PLACES_H
 #define QPROF_STUCK_PLACES_H
@@ -11,29 +11,29 @@
 
 enum place_kind {
 	PLACE_OTHER,
-	PLACE_WRAPPER,	/* a query's own function that asks for it */
-	PLACE_BODY,	/* try_execute_query: of one query, or of many */
-	PLACE_PROVIDER, /* a query's own function that calls its provider */
+	PLACE_WRAPPER,	/* the function by which one query is requested */
+	PLACE_BODY,	/* try_execute_query: of one query, or shared by many */
+	PLACE_PROVIDER, /* the function of one query that calls its provider */
 };
 
 struct place {
 	enum place_kind kind;
-	const char *query;  /* the places'; NULL: that of many, or none */
-	const char *symbol; /* mangled, the places'; NULL: in no function */
+	const char *query;  /* owned by places; NULL: shared by many, or none */
+	const char *symbol; /* mangled, owned by places; NULL: in no function */
 };
 
 struct places;
 
-/* Copies what it needs of the plan, and opens its library. Prints one line on failure. */
+/* Copies the needed parts of the plan, and opens its library. Prints one line on failure. */
 int places__new(const struct plan *plan, struct places **out);
 
-/* Of an ELF address of the library. */
+/* `addr` is an ELF address of the library. */
 void places__find(const struct places *p, uint64_t addr, struct place *out);
 
-/* Of the library. */
+/* The library's path. */
 const char *places__path(const struct places *p);
 
-/* As numbered in the plan; NULL past the end, and for a guard whose label is told. */
+/* Names by the plan's numbers; NULL past the end, and for a guard with a dynamic label. */
 const char *places__query(const struct places *p, uint32_t query);
 const char *places__guard(const struct places *p, uint32_t guard);
 

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +13,43 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-/* The signal that it was about to get when it stopped, to be given back to it, or 0. */
+/*
+ * A running thread stops within microseconds of getting a CPU; on a busy machine that takes longer.
+ */
+#define PATIENCE_NS 2000000000
+#define PAUSE_NS    50000
+
+struct taking {
+	struct stopped *s;
+	FILE *maps;
+	const uint64_t *also;
+	size_t n_also;
+	stopped_fn meanwhile;
+	void *ctx;
+	int err;
+};
+
+/*
+ * *signal is a signal that was about to be delivered when the thread stopped; the caller delivers
+ * it again. 0: none.
+ */
 static int wait_until_stopped(pid_t tid, int *signal)
 {
-	int status;
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+	int status, got;
 
-	if (waitpid(tid, &status, __WALL) < 0)
+	while (!(got = waitpid(tid, &status, __WALL | WNOHANG))) {
+		if (clock_ns(CLOCK_MONOTONIC) >= end)
+			return -EBUSY;
+		nanosleep(&pause, NULL);
+	}
+	if (got < 0)
 		return errno == ECHILD ? -ESRCH : -errno;
 	if (!WIFSTOPPED(status))
 		return -ESRCH;
@@ -55,7 +83,7 @@ static int read_registers(struct stopped *s)
 	return 0;
 }
 
-/* The end of the mapping that holds `addr`; 0 if there is none. */
+/* The end of the mapping that contains `addr`; 0 if there is none. */
 static uint64_t end_of_mapping(FILE *maps, uint64_t addr)
 {
 	_free_ char *line = NULL;
@@ -108,43 +136,65 @@ static int copy(struct stopped *s, FILE *maps, const uint64_t *also, size_t n_al
 	return err;
 }
 
-/* Between a stop and its end nothing may keep us: not even Ctrl-Z. */
-static int copy_stopped(struct stopped *s, FILE *maps, const uint64_t *also, size_t n_also,
-			stopped_fn meanwhile, void *ctx)
+static void *take(void *taking)
 {
+	struct taking *t = taking;
 	uint64_t since = clock_ns(CLOCK_MONOTONIC);
-	int signal = 0, err = stop(s->tid, &signal);
+	struct stopped *s = t->s;
+	int signal = 0;
 
+	t->err = stop(s->tid, &signal);
+	if (t->err)
+		return NULL;
+	t->err = copy(s, t->maps, t->also, t->n_also);
+	if (!t->err && t->meanwhile)
+		t->err = t->meanwhile(t->ctx, s->tid);
+	if (ptrace(PTRACE_DETACH, s->tid, NULL, (void *)(intptr_t)signal) && !t->err)
+		t->err = -errno;
+	s->ns = clock_ns(CLOCK_MONOTONIC) - since;
+	return NULL;
+}
+
+/*
+ * Only a stopped thread can be detached. When a tracing thread ends, the kernel detaches its
+ * tracees and withdraws the stop request, so a thread of our own does the tracing. No signal may
+ * interrupt the stop, not even Ctrl-Z, which would stop the whole process.
+ */
+static int take_in_thread(struct taking *t)
+{
+	sigset_t all, keys, before;
+	pthread_t thread;
+	int err;
+
+	sigfillset(&all);
+	sigemptyset(&keys);
+	sigaddset(&keys, SIGTSTP);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = -pthread_create(&thread, NULL, take, t);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err)
 		return err;
-	err = copy(s, maps, also, n_also);
-	if (!err && meanwhile)
-		err = meanwhile(ctx, s->tid);
-	if (ptrace(PTRACE_DETACH, s->tid, NULL, (void *)(intptr_t)signal) && !err)
-		err = -errno;
-	s->ns = clock_ns(CLOCK_MONOTONIC) - since;
-	return err;
+	pthread_sigmask(SIG_BLOCK, &keys, NULL);
+	pthread_join(thread, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return t->err;
 }
 
 int stopped__take(struct stopped *s, pid_t pid, pid_t tid, const uint64_t *also, size_t n_also,
 		  stopped_fn meanwhile, void *ctx)
 {
+	struct taking t = {
+		.s = s, .also = also, .n_also = n_also, .meanwhile = meanwhile, .ctx = ctx};
 	_fclose_ FILE *maps = NULL;
-	sigset_t keys, before;
 	char path[64];
-	int err;
 
 	*s = (struct stopped){.pid = pid, .tid = tid};
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	maps = fopen(path, "re");
 	if (!maps)
 		return errno == ENOENT ? -ESRCH : -errno;
-	sigemptyset(&keys);
-	sigaddset(&keys, SIGTSTP);
-	sigprocmask(SIG_BLOCK, &keys, &before);
-	err = copy_stopped(s, maps, also, n_also, meanwhile, ctx);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return err;
+	t.maps = maps;
+	return take_in_thread(&t);
 }
 
 bool stopped__read(const struct stopped *s, uint64_t addr, uint64_t *value)

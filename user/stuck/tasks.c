@@ -21,7 +21,7 @@ static int read_line(const char *path, char *line, int size)
 	return f && fgets(line, size, f) ? 0 : -ESRCH;
 }
 
-/* The name is in parentheses, and may hold any character, a parenthesis too. */
+/* The name is in parentheses, and may contain any character, including parentheses. */
 int task_stat__parse(struct task_stat *s, const char *line)
 {
 	const char *begin = strchr(line, '('), *end = strrchr(line, ')');
@@ -31,7 +31,7 @@ int task_stat__parse(struct task_stat *s, const char *line)
 	if (!begin || !end || end < begin)
 		return -EBADMSG;
 	snprintf(s->name, sizeof(s->name), "%.*s", (int)(end - begin - 1), begin + 1);
-	/* After the state come ten numbers, the two times, six numbers, and the start. */
+	/* The state is followed by ten numbers, two times, six numbers, and the start. */
 	if (sscanf(end + 1,
 		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
 		   " %*d %*d %*d %*d %*d %*d %" SCNu64,
@@ -48,7 +48,7 @@ static uint64_t ticks_to_ns(uint64_t ticks)
 	return ticks * (1000000000u / (uint64_t)(per_s > 0 ? per_s : 100));
 }
 
-/* What rustc's threads wait in. */
+/* The system calls that rustc's threads wait in. */
 static const char *name_of_call(long number)
 {
 	static const struct {
@@ -132,7 +132,7 @@ int tasks__read(struct tasks *t, pid_t pid)
 		if (!isdigit((unsigned char)*ent->d_name))
 			continue;
 		err = array__reserve_one(&t->items, t->n, &t->capacity, sizeof(*t->items));
-		/* One that is gone meanwhile is not there. */
+		/* A thread that has gone meanwhile is left out. */
 		if (!err && !read_task(&t->items[t->n], pid, atoi(ent->d_name)))
 			t->n++;
 	}

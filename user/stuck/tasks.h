@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The threads of a process, as /proc tells of them. */
+/* Reads the threads of a process from /proc. */
 #ifndef QPROF_STUCK_TASKS_H
 #define QPROF_STUCK_TASKS_H
 
@@ -12,20 +12,20 @@ struct task {
 	pid_t tid;
 	char name[TASK_NAME_MAX];
 	char state;	   /* as in /proc/PID/stat: R, S, D, T, ... */
-	uint64_t cpu_ns;   /* to a hundredth of a second */
-	const char *waits; /* for what: the system call that it is in, or NULL */
+	uint64_t cpu_ns;   /* exact to a hundredth of a second */
+	const char *waits; /* the system call that it waits in, or NULL */
 };
 
 struct tasks {
-	struct task *items; /* by number */
+	struct task *items; /* sorted by thread id */
 	uint32_t n, capacity;
 	uint64_t age_ns; /* since the process started */
 };
 
-/* -ESRCH if it is gone. Clear it in any case. */
+/* -ESRCH if the process is gone. The caller clears `t` in any case. */
 int tasks__read(struct tasks *t, pid_t pid);
 
-/* The parts of a line of /proc/PID/stat. 0, or -EBADMSG. For tasks__read() and its test. */
+/* Fields of a line of /proc/PID/stat. 0 or -EBADMSG. For tasks__read() and its test. */
 struct task_stat {
 	char name[TASK_NAME_MAX];
 	char state;

@@ -3,20 +3,22 @@
 
 #include <elfutils/libdwfl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/array.h"
 
 struct unwinder {
 	pid_t pid;
+	struct look *look;
 	Dwfl *dwfl;
 	bool attached;
-	const struct stopped *stopped; /* in unwinder__walk() */
+	const struct stopped *stopped; /* valid during unwinder__walk() */
 	struct calls *out;
 	int err;
 };
 
-/* Separate debug information would have to be looked for, and tells nothing that is shown here. */
+/* Skip separate debug information: the search takes time, and nothing shown here needs it. */
 static int find_no_debuginfo(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr base,
 			     const char *file, const char *link, GElf_Word crc, char **path)
 {
@@ -25,8 +27,26 @@ static int find_no_debuginfo(Dwfl_Module *mod, void **data, const char *name, Dw
 	return -1;
 }
 
+/* Opening a file of the process may block for ever, so the look child opens it. */
+static int find_elf(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr base, char **path,
+		    Elf **elf)
+{
+	_library_file_ struct library_file *file = NULL;
+	const struct unwinder *u = *data;
+	int fd;
+
+	if (name[0] != '/')
+		return dwfl_linux_proc_find_elf(mod, data, name, base, path, elf);
+	if (!u || look__file(u->look, u->pid, name, &file))
+		return -1;
+	fd = fcntl(library_file__fd(file), F_DUPFD_CLOEXEC, 3);
+	if (fd >= 0)
+		*path = strdup(name);
+	return fd;
+}
+
 static const Dwfl_Callbacks modules = {
-	.find_elf = dwfl_linux_proc_find_elf,
+	.find_elf = find_elf,
 	.find_debuginfo = find_no_debuginfo,
 };
 
@@ -51,8 +71,8 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 }
 
 /*
- * Only what was copied: what the thread has done since would not fit. The tables are read from the
- * files.
+ * Read copied memory only, because the thread has continued and its memory has changed. The unwind
+ * tables come from the files.
  */
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *result, void *arg)
 {
@@ -120,7 +140,14 @@ static int on_frame(Dwfl_Frame *frame, void *arg)
 	return DWARF_CB_OK;
 }
 
-int unwinder__new(pid_t pid, struct unwinder **out)
+static int set_unwinder(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr base, void *arg)
+{
+	(void)mod, (void)name, (void)base;
+	*data = arg;
+	return DWARF_CB_OK;
+}
+
+int unwinder__new(pid_t pid, struct look *look, struct unwinder **out)
 {
 	_unwinder_ struct unwinder *u = calloc(1, sizeof(*u));
 	int err;
@@ -128,6 +155,7 @@ int unwinder__new(pid_t pid, struct unwinder **out)
 	if (!u)
 		return -ENOMEM;
 	u->pid = pid;
+	u->look = look;
 	u->dwfl = dwfl_begin(&modules);
 	err = u->dwfl ? unwinder__refresh(u) : -ENOMEM;
 	if (err)
@@ -145,6 +173,7 @@ int unwinder__refresh(struct unwinder *u)
 	dwfl_report_end(u->dwfl, NULL, NULL);
 	if (err)
 		return err > 0 ? -err : -EIO;
+	dwfl_getmodules(u->dwfl, set_unwinder, u, 0);
 	if (!u->attached && !dwfl_attach_state(u->dwfl, NULL, u->pid, &threads, u))
 		return -ENOTSUP;
 	u->attached = true;

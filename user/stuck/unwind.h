@@ -1,42 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The calls that a thread is in, from what was copied of it and the unwind tables of the files that
- * the process has mapped, by libdw.
+ * Finds the calls that a thread is in, with libdw, from the copied stack and the unwind tables of
+ * the files that the process has mapped.
  */
 #ifndef QPROF_STUCK_UNWIND_H
 #define QPROF_STUCK_UNWIND_H
 
+#include "capture/look.h"
 #include "stuck/stopped.h"
 
 struct unwinder;
 
 struct call {
-	uint64_t pc;	  /* in the call instruction, or where the innermost one is */
-	uint64_t sp;	  /* of this function there */
-	const char *path; /* of the file that the pc lies in; the unwinder's; NULL: in none */
+	uint64_t pc;	  /* in the call instruction; of the innermost call, the thread's pc */
+	uint64_t sp;	  /* of this function at the pc */
+	const char *path; /* of the file that contains the pc, owned by the unwinder; NULL: none */
 	uint64_t addr;	  /* the pc as an ELF address of that file */
 };
 
 struct calls {
 	struct call *items; /* the innermost first */
 	uint32_t n, capacity;
-	bool whole;	  /* nothing more was found; memory may have been missing all the same */
-	uint64_t missing; /* memory that was not copied, and is wanted to go on; or 0 */
+	bool whole;	  /* the walk found no further call, though memory may have been missing */
+	uint64_t missing; /* address of memory that the walk needs and that was not copied; or 0 */
 };
 
-/* More are left out. */
+/* The most calls of a thread; outer ones are left out. */
 #define UNWIND_MOST 20000
 
-/* For threads of process `pid`. 0 or a negative errno. */
-int unwinder__new(pid_t pid, struct unwinder **out);
+/*
+ * For the threads of process `pid`. `look` opens the process's files, and must outlive the
+ * unwinder. 0 or a negative errno.
+ */
+int unwinder__new(pid_t pid, struct look *look, struct unwinder **out);
 
-/* Look again at what the process has mapped: a library may have come. */
+/* Read the mappings again, because the process may have mapped a library since. */
 int unwinder__refresh(struct unwinder *u);
 
-/* What was taken of one of its threads. Clear it in any case. */
+/* Unwind the copied stack of one thread. The caller clears `out` in any case. */
 int unwinder__walk(struct unwinder *u, const struct stopped *s, struct calls *out);
 
-/* The symbol that an address lies in, mangled, the unwinder's; or NULL. Slow. */
+/* The mangled symbol that contains an address, owned by the unwinder; or NULL. Slow. */
 const char *unwinder__symbol(struct unwinder *u, uint64_t pc);
 
 void calls__clear(struct calls *c);

@@ -8,36 +8,41 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "capture/processes.h"
-#include "plan/find.h"
-#include "plan/function_name.h"
+#include "capture/look.h"
+#include "plan/symbols/function_name.h"
+#include "proc/processes.h"
+#include "proc/programs.h"
 #include "stuck/cxx_name.h"
 #include "stuck/unwind.h"
 #include "tracks/command.h"
 
 #define RING_BYTES   (16u << 20)
-#define OFTEN	     8	 /* times that a stack is read anew, if it was changing */
-#define DRAIN_TRIES  200 /* a record that is still being written hides ours: 20 ms */
+#define OFTEN	     8	 /* attempts to read a stack that keeps changing */
+#define DRAIN_TRIES  200 /* 20 ms: a record still being written hides ours */
 #define DRAIN_NS     100000
 #define LABEL_PREFIX (WIRE_LABEL_MAX + 1)
 
-/* One that only the compiler's memory tells. */
-struct told_label {
+/* A dynamic label. */
+struct dynamic_label {
 	uint32_t label;
 	char text[LABEL_PREFIX];
 };
 
 struct watched {
 	pid_t pid;
-	struct unwinder *unwinder; /* NULL: its mappings cannot be read */
+	struct unwinder *unwinder; /* NULL: its mappings are not readable */
 };
 
 struct watch {
+	struct look *look; /* reads the processes, where a read may block */
 	struct session *session;
 	struct filter *filter;
 	struct places *places[WIRE_MAX_LIBS + 1];
-	/* Texts of labels outlive the pictures that have them: each one is allocated. */
-	struct told_label **labels;
+	/*
+	 * Labels stay valid longer than the snapshots that refer to them, so each has its own
+	 * allocation.
+	 */
+	struct dynamic_label **labels;
 	uint32_t n_labels, labels_capacity;
 	struct watched *watched;
 	uint32_t n_watched, watched_capacity;
@@ -49,12 +54,14 @@ struct watch {
 	bool has_stack;
 };
 
-/* ---- What the kernel half sends -------------------------------------------------------------- */
+/* ---- Records from the kernel half ------------------------------------------------------------ */
 
 static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 {
 	struct watch *w = ctx;
 
+	/* The number may be reused from a library that is detached. */
+	places__free(take_ptr(w->places[lib]));
 	return places__new(plan, &w->places[lib]);
 }
 
@@ -73,7 +80,7 @@ static int on_late(void *ctx, pid_t pid)
 
 static int on_label(struct watch *w, const struct wire_label *r)
 {
-	struct told_label *label = calloc(1, sizeof(*label));
+	struct dynamic_label *label = calloc(1, sizeof(*label));
 	int err = label ? array__reserve_one(&w->labels, w->n_labels, &w->labels_capacity,
 					     sizeof(*w->labels))
 			: -ENOMEM;
@@ -164,19 +171,17 @@ static bool is_driver(const char *path)
 	return slash && !strncmp(slash + 1, "librustc_driver", strlen("librustc_driver"));
 }
 
-static const struct places *places_of(const struct watch *w, pid_t pid)
+/* `library` is NULL if it is not readable. */
+static const struct places *places_of(const struct watch *w, const struct library_file *library)
 {
-	_free_ char *path = NULL;
-
-	if (plan_find__of_pid(pid, &path))
-		return NULL;
-	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
-		if (w->places[i] && !strcmp(places__path(w->places[i]), path))
+	for (int i = 0; library && i <= WIRE_MAX_LIBS; i++)
+		if (w->places[i] &&
+		    !strcmp(places__path(w->places[i]), library_file__path(library)))
 			return w->places[i];
 	return NULL;
 }
 
-/* NULL if out of memory, which is no reason not to show the rest. */
+/* NULL: no memory. The rest is shown anyway. */
 static char *function_of(struct unwinder *u, const struct call *c, const struct place *place)
 {
 	const char *symbol = place->symbol ?: unwinder__symbol(u, c->pc);
@@ -184,7 +189,7 @@ static char *function_of(struct unwinder *u, const struct call *c, const struct 
 
 	char *name = symbol ? function_path(symbol) : NULL;
 
-	/* Rust's legacy mangling looks like C++, and only that is left as it is. */
+	/* Rust's legacy mangling looks like C++. function_path() leaves only C++ names mangled. */
 	if (name && !strncmp(name, "_Z", 2)) {
 		char *cxx = cxx_name(name);
 
@@ -200,20 +205,20 @@ static char *function_of(struct unwinder *u, const struct call *c, const struct 
 
 /* ---- One thread ------------------------------------------------------------------------------ */
 
-struct look {
+struct visit {
 	struct watch *watch;
 	struct unwinder *unwinder;
 	const struct places *places;
 	pid_t pid;
-	/* Other stacks of the thread, found by walking. */
+	/* Other stacks of the thread that the walk came across. */
 	uint64_t also[STOPPED_STACKS];
 	size_t n_also;
 };
 
-static int keep_functions(const struct look *l, struct picture_thread *t, const struct calls *calls,
-			  const struct native_call *native)
+static int keep_functions(const struct visit *l, struct snapshot_thread *t,
+			  const struct calls *calls, const struct native_call *native)
 {
-	uint32_t n = calls->n < PICTURE_FUNCTIONS ? calls->n : PICTURE_FUNCTIONS;
+	uint32_t n = calls->n < SNAPSHOT_FUNCTIONS ? calls->n : SNAPSHOT_FUNCTIONS;
 
 	t->functions = calloc(n + 1UL, sizeof(*t->functions));
 	if (!t->functions)
@@ -227,16 +232,16 @@ static int keep_functions(const struct look *l, struct picture_thread *t, const 
 }
 
 /*
- * No thread begins in the compiler's library: where it ends there, memory was missing, which libdw
- * does not tell from the end.
+ * No thread begins in the compiler's library. A walk that ends there lacked memory, which libdw
+ * does not distinguish from the end of a stack.
  */
 static bool is_whole(const struct calls *calls)
 {
 	return calls->whole && calls->n && !is_driver(calls->items[calls->n - 1].path);
 }
 
-/* What was sent of this thread, and what is on its stack. */
-static int merge(const struct look *l, struct picture_thread *t, const struct calls *calls)
+/* Merge the recorded entries of this thread with the calls on its stack. */
+static int merge(const struct visit *l, struct snapshot_thread *t, const struct calls *calls)
 {
 	struct watch *w = l->watch;
 	uint32_t n = w->has_stack ? w->n_frames : 0;
@@ -264,7 +269,7 @@ static int merge(const struct look *l, struct picture_thread *t, const struct ca
 	return err ?: keep_functions(l, t, calls, native);
 }
 
-static bool has_asked(const struct look *l, uint64_t addr)
+static bool has_asked(const struct visit *l, uint64_t addr)
 {
 	for (size_t i = 0; i < l->n_also; i++)
 		if (l->also[i] == addr)
@@ -273,11 +278,10 @@ static bool has_asked(const struct look *l, uint64_t addr)
 }
 
 /*
- * A thread that was given another stack goes on there: what is on the one before is copied with the
- * next stop, all at once. So it is stopped once more for each of its stacks, when they are first
- * met.
+ * A thread may have switched stacks. The previous stack is copied in the next stop, together with
+ * the current one, so the thread is stopped once more for each new stack.
  */
-static int walk(struct look *l, struct picture_thread *t, struct calls *calls)
+static int walk(struct visit *l, struct snapshot_thread *t, struct calls *calls)
 {
 	for (;;) {
 		_stopped_ struct stopped s;
@@ -295,8 +299,8 @@ static int walk(struct look *l, struct picture_thread *t, struct calls *calls)
 	}
 }
 
-/* One that may not be stopped, or that would not: it may change what it is in meanwhile. */
-static int read_running(struct watch *w, struct picture_thread *t)
+/* Read a thread that could not be stopped. Its stack may change during the read. */
+static int read_running(struct watch *w, struct snapshot_thread *t)
 {
 	int err = 0;
 
@@ -308,7 +312,7 @@ static int read_running(struct watch *w, struct picture_thread *t)
 	return err;
 }
 
-static void take_answer(const struct watch *w, struct picture_thread *t)
+static void take_answer(const struct watch *w, struct snapshot_thread *t)
 {
 	if (!w->has_stack)
 		return;
@@ -318,7 +322,7 @@ static void take_answer(const struct watch *w, struct picture_thread *t)
 	t->preempted = w->stack.off_since_ns && w->stack.reason == WIRE_OFF_PREEMPTED;
 }
 
-static int look_at_thread(struct look *l, struct picture_thread *t)
+static int look_at_thread(struct visit *l, struct snapshot_thread *t)
 {
 	_calls_ struct calls calls = {0};
 	struct watch *w = l->watch;
@@ -354,7 +358,7 @@ static struct watched *watched_of(struct watch *w, pid_t pid)
 	return &w->watched[w->n_watched++];
 }
 
-/* NULL: its stacks cannot be read. */
+/* NULL: its stacks are not readable. */
 static struct unwinder *unwinder_of(struct watch *w, pid_t pid)
 {
 	struct watched *p = watched_of(w, pid);
@@ -362,7 +366,7 @@ static struct unwinder *unwinder_of(struct watch *w, pid_t pid)
 	if (!p)
 		return NULL;
 	if (!p->unwinder)
-		unwinder__new(pid, &p->unwinder);
+		unwinder__new(pid, w->look, &p->unwinder);
 	else if (unwinder__refresh(p->unwinder)) {
 		unwinder__free(p->unwinder);
 		p->unwinder = NULL;
@@ -370,10 +374,10 @@ static struct unwinder *unwinder_of(struct watch *w, pid_t pid)
 	return p->unwinder;
 }
 
-static void name_process(struct picture_process *p)
+static void name_process(struct watch *w, struct snapshot_process *p)
 {
 	char args[WIRE_ARGS_MAX];
-	size_t len = process_arguments(p->pid, args, sizeof(args));
+	size_t len = look__arguments(w->look, p->pid, args, sizeof(args));
 	struct command c;
 
 	if (command__parse(&c, args, len, len == sizeof(args)))
@@ -383,23 +387,25 @@ static void name_process(struct picture_process *p)
 	command__clear(&c);
 }
 
-static int look_at_process(struct watch *w, pid_t pid, struct picture_process *p)
+/* Without the library, its mappings are not readable either. */
+static int look_at_process(struct watch *w, pid_t pid, const struct library_file *library,
+			   struct snapshot_process *p)
 {
-	struct look l = {.watch = w, .pid = pid};
+	struct visit l = {.watch = w, .pid = pid};
 	_tasks_ struct tasks tasks;
 	int err = tasks__read(&tasks, pid);
 
-	*p = (struct picture_process){.pid = pid, .age_ns = tasks.age_ns};
+	*p = (struct snapshot_process){.pid = pid, .age_ns = tasks.age_ns};
 	if (err)
 		return err;
-	name_process(p);
-	l.places = places_of(w, pid);
-	l.unwinder = unwinder_of(w, pid);
+	name_process(w, p);
+	l.places = places_of(w, library);
+	l.unwinder = library ? unwinder_of(w, pid) : NULL;
 	p->threads = calloc(tasks.n + 1UL, sizeof(*p->threads));
 	if (!p->threads)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < tasks.n; i++) {
-		struct picture_thread *t = &p->threads[p->n_threads];
+		struct snapshot_thread *t = &p->threads[p->n_threads];
 
 		t->task = tasks.items[i];
 		err = look_at_thread(&l, t);
@@ -410,26 +416,33 @@ static int look_at_process(struct watch *w, pid_t pid, struct picture_process *p
 	return 0;
 }
 
-static bool is_compiler(pid_t pid)
+/* A process that is not readable is judged by its name alone; *library is NULL then. */
+static bool is_compiler(struct watch *w, pid_t pid, struct library_file **library)
 {
-	_free_ char *path = NULL;
+	struct look_range loader;
+	char name[32];
+	int err = look__library(w->look, pid, library, &loader);
 
-	return !plan_find__of_pid(pid, &path);
+	if (err != -ETIME && err != -LOOK_SERVED)
+		return !err;
+	process_name(pid, name, sizeof(name));
+	return is_compiler_program(name);
 }
 
-static int add_process(struct watch *w, pid_t pid, struct picture *p)
+static int add_process(struct watch *w, pid_t pid, const struct library_file *library,
+		       struct snapshot *p)
 {
 	int err = array__reserve_one(&p->processes, p->n, &p->capacity, sizeof(*p->processes));
 
 	if (err)
 		return err;
-	err = look_at_process(w, pid, &p->processes[p->n]);
-	/* Counted in any case: it may hold something. */
+	err = look_at_process(w, pid, library, &p->processes[p->n]);
+	/* Count it even on failure, so that its memory is freed. */
 	p->n++;
 	return err == -ESRCH ? 0 : err;
 }
 
-static bool is_below_compiler(const struct picture *p, pid_t parent)
+static bool is_below_compiler(const struct snapshot *p, pid_t parent)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (p->processes[i].pid == parent)
@@ -442,7 +455,7 @@ static bool is_below_compiler(const struct picture *p, pid_t parent)
 	return false;
 }
 
-static int add_other(pid_t pid, struct picture *p)
+static int add_other(struct watch *w, pid_t pid, struct snapshot *p)
 {
 	bool below = is_below_compiler(p, process_parent(pid));
 	int err = array__reserve_one(&p->others, p->n_others, &p->others_capacity,
@@ -450,7 +463,7 @@ static int add_other(pid_t pid, struct picture *p)
 
 	if (err)
 		return err;
-	err = other__read(&p->others[p->n_others], pid, below);
+	err = other__read(&p->others[p->n_others], w->look, pid, below);
 	if (err)
 		other__clear(&p->others[p->n_others]);
 	else
@@ -471,7 +484,15 @@ static void forget_gone(struct watch *w)
 	w->n_watched = n;
 }
 
-int watch__look(struct watch *w, pid_t pid, struct picture *p)
+static int add_any(struct watch *w, pid_t pid, struct snapshot *p)
+{
+	_library_file_ struct library_file *library = NULL;
+
+	return is_compiler(w, pid, &library) ? add_process(w, pid, library, p)
+					     : add_other(w, pid, p);
+}
+
+int watch__look(struct watch *w, pid_t pid, struct snapshot *p)
 {
 	struct process_list list;
 	int err = process_list__descendants(pid, &list);
@@ -479,10 +500,8 @@ int watch__look(struct watch *w, pid_t pid, struct picture *p)
 	p->time_ns = clock_ns(CLOCK_MONOTONIC);
 	p->watched_ns = p->time_ns - w->started_ns;
 	for (size_t i = 0; i < list.n && !err; i++) {
-		if (list.pids[i] == getpid())
-			continue;
-		err = is_compiler(list.pids[i]) ? add_process(w, list.pids[i], p)
-						: add_other(list.pids[i], p);
+		if (list.pids[i] != getpid())
+			err = add_any(w, list.pids[i], p);
 	}
 	process_list__clear(&list);
 	forget_gone(w);
@@ -510,6 +529,9 @@ int watch__open(struct watch **out)
 
 	if (!w)
 		return diag_error_r(-ENOMEM, "out of memory");
+	err = look__new(&w->look);
+	if (err)
+		return diag_error_r(err, "cannot look at processes: %s", strerror(-err));
 	err = filter__new(NULL, 0, &w->filter);
 	if (err)
 		return diag_error_r(err, "out of memory");
@@ -542,6 +564,18 @@ int watch__suspend(struct watch *w)
 	return session__suspend(w->session);
 }
 
+int watch__hits(const struct watch *w, uint64_t *hits, uint64_t *lost)
+{
+	uint64_t counters[WIRE_COUNTER_MAX];
+	int err = session__counters(w->session, counters);
+
+	if (err)
+		return err;
+	*hits = counters[WIRE_COUNT_HITS] + counters[WIRE_LOST_RECURSION];
+	*lost = counters[WIRE_LOST_NO_STORAGE] + counters[WIRE_LOST_RECURSION];
+	return 0;
+}
+
 void watch__free(struct watch *w)
 {
 	if (!w)
@@ -555,6 +589,7 @@ void watch__free(struct watch *w)
 	for (uint32_t i = 0; i < w->n_watched; i++)
 		unwinder__free(w->watched[i].unwinder);
 	free(w->labels);
+	look__free(w->look);
 	free(w->watched);
 	free(w->frames);
 	free(w);

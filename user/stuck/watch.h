@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Watches compilers in order to tell, at any moment, what they are doing. What their threads enter
- * from now on is kept in the kernel, and looked up there; what they entered before is read from
- * their stacks.
+ * Watches compilers, to show at any moment what they are doing. The kernel keeps the intervals that
+ * their threads enter from now on; stuck reads earlier entries from the threads' stacks.
  */
 #ifndef QPROF_STUCK_WATCH_H
 #define QPROF_STUCK_WATCH_H
 
 #include "capture/session.h"
-#include "stuck/picture.h"
+#include "stuck/snapshot.h"
 
 struct watch;
 
@@ -16,26 +15,29 @@ struct watch;
 int watch__open(struct watch **out);
 
 /*
- * Follow a running process and what is below it; *compilers counts the compilers found. -ESRCH if
- * it is gone; other errors are printed.
+ * Follow a running process and its descendants; *compilers counts the compilers found. -ESRCH if
+ * the process is gone; other errors are printed.
  */
 int watch__follow(struct watch *w, pid_t pid, unsigned int *compilers);
 
-/* What is entered from now on is seen. */
+/* Record entries from now on. */
 void watch__start(struct watch *w);
 
-/* Take in what the kernel half has sent: about compilers that were started, mostly. */
+/* Process the records of the kernel half, mostly about new compilers. */
 int watch__drain(struct watch *w);
 
-/* To be called before we stop for a time that nobody knows: as session__suspend(). */
+/* Call before stopping for an unknown time, as session__suspend(). */
 int watch__suspend(struct watch *w);
 
 /*
- * Add the compilers among process `pid` and those below it to the picture, whose texts are the
- * watch's in part: clear it first. Each of their threads is stopped for a moment. 0 also if `pid`
- * is gone; -EINTR: a signal came, and we have to exit (stuck/stopped.h).
+ * Add the compilers among process `pid` and its descendants to the snapshot. Some of its texts
+ * belong to the watch, so clear it first. Each thread of the compilers is stopped for a moment. 0
+ * also if `pid` is gone. -EINTR: a signal arrived and the program has to exit (stuck/stopped.h).
  */
-int watch__look(struct watch *w, pid_t pid, struct picture *p);
+int watch__look(struct watch *w, pid_t pid, struct snapshot *p);
+
+/* Probe hits in compilers so far, and the lost ones among them. 0 or a negative errno. */
+int watch__hits(const struct watch *w, uint64_t *hits, uint64_t *lost);
 
 void watch__free(struct watch *w);
 DEFINE_CLEANUP(struct watch, watch__free)

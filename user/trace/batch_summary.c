@@ -14,7 +14,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Counts on beyond the room there is, to tell that it was too small. */
+/* Count beyond the room: a count that is too great means that the list is not complete. */
 static void add_label(struct batch_summer *s, uint32_t label)
 {
 	struct batch_summary *sum = &s->summary;
@@ -81,6 +81,31 @@ int batch_summer__sum(struct batch_summer *s, const struct trace_span *spans, ui
 	}
 	finish(sum);
 	return 0;
+}
+
+/* Whether an ascending list holds all of another. An empty list stands for everything. */
+static bool list_covers(const uint32_t *list, uint32_t n_list, const uint32_t *actual, uint32_t n)
+{
+	uint32_t at = 0;
+
+	if (!n_list)
+		return true;
+	for (uint32_t i = 0; i < n; i++) {
+		while (at < n_list && list[at] < actual[i])
+			at++;
+		if (at == n_list || list[at] != actual[i])
+			return false;
+	}
+	return n;
+}
+
+bool batch_summary__covers(const struct batch_summary *indexed, const struct batch_summary *actual)
+{
+	return indexed->n == actual->n && indexed->start_ns <= actual->start_ns &&
+	       indexed->end_ns >= actual->end_ns &&
+	       list_covers(indexed->processes, indexed->n_processes, actual->processes,
+			   actual->n_processes) &&
+	       list_covers(indexed->labels, indexed->n_labels, actual->labels, actual->n_labels);
 }
 
 void batch_summer__destroy(struct batch_summer *s)

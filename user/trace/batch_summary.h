@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What is in a batch of spans, for an index: when, whose, and of what. A reader that looks for
- * something else need not read the batch.
+ * The times, processes and labels of a batch of spans, for an index: a reader that looks for others
+ * does not need to read the batch.
  */
 #ifndef QPROF_TRACE_BATCH_SUMMARY_H
 #define QPROF_TRACE_BATCH_SUMMARY_H
@@ -13,7 +13,7 @@ struct batch_summary {
 	uint32_t n;	   /* spans */
 	uint64_t start_ns; /* the earliest start */
 	uint64_t end_ns;   /* the latest end */
-	/* Ascending, without doubles. None: there are too many to list, it may be any. */
+	/* Ascending and distinct. None: there are too many to list, so it may be any. */
 	uint32_t n_processes;
 	uint32_t n_labels;
 	uint32_t processes[QPT_INDEX_PROCESSES];
@@ -31,6 +31,9 @@ struct batch_summer {
 /* Sum up a batch of a file with `n_strings` strings. 0 or -ENOMEM; the result is s->summary. */
 int batch_summer__sum(struct batch_summer *s, const struct trace_span *spans, uint32_t n,
 		      uint32_t n_strings);
+
+/* Whether a summary that an index holds leaves out nothing of what the batch holds. */
+bool batch_summary__covers(const struct batch_summary *indexed, const struct batch_summary *actual);
 
 void batch_summer__destroy(struct batch_summer *s);
 

@@ -19,11 +19,11 @@ struct chunk_index {
 	bool has_late_names;
 	bool is_wrong;
 	size_t next;   /* in indexes: the next one to load */
-	uint64_t end;  /* what `cursor` tells of ends here: its own INDEX chunk */
-	bool is_begun; /* `cursor` is of an INDEX chunk, and has not come to its end */
+	uint64_t end;  /* where the entries of `cursor` end: its own INDEX chunk */
+	bool is_begun; /* `cursor` is in an INDEX chunk, before its end */
 	struct index_cursor cursor;
 	struct index_entry entry;
-	bool has_entry; /* `entry` tells of a chunk that has not been passed */
+	bool has_entry; /* `entry` is of a chunk that was not passed yet */
 };
 
 /* Memory must not grow with a file that is nothing but headers. The rest is found when it is read.
@@ -122,7 +122,7 @@ void chunk_index__disbelieve(struct chunk_index *ix)
 	ix->is_begun = ix->has_entry = false;
 }
 
-/* Read INDEX chunk `i`. One that does not begin where it must is not believed. 0 or -ENOMEM. */
+/* Read INDEX chunk `i`; disbelieve it if it does not begin where it must. 0 or -ENOMEM. */
 static int load(struct chunk_index *ix, size_t i)
 {
 	struct chunk_stream *s = ix->stream;
@@ -142,10 +142,10 @@ static int load(struct chunk_index *ix, size_t i)
 	return 0;
 }
 
-/* Move on to the next INDEX chunk that tells of chunks at `offset` or later. False without one. */
+/* Load the next INDEX chunk with entries at `offset` or later. False without one. */
 static bool next_index(struct chunk_index *ix, uint64_t offset, int *err)
 {
-	/* It tells of chunks before it only. */
+	/* An INDEX chunk has entries of earlier chunks only. */
 	while (ix->next < ix->indexes.n && ix->indexes.at[ix->next] <= offset)
 		ix->next++;
 	if (ix->next == ix->indexes.n)

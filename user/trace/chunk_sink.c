@@ -13,7 +13,7 @@
 #define COMPRESS_LEVEL 1
 #define INDEX_BYTES    (64u << 10) /* of entries, before they become a chunk */
 
-/* Put a payload behind room for a header in s->stored, compressed if that is less. */
+/* Put a payload into s->stored after room for its header; compressed if that makes it smaller. */
 static int store_payload(struct chunk_sink *s, const struct byte_buffer *raw,
 			 struct chunk_header *h)
 {
@@ -24,7 +24,7 @@ static int store_payload(struct chunk_sink *s, const struct byte_buffer *raw,
 	if (!byte_buffer__reserve(&s->stored, QPT_CHUNK_HEADER_SIZE + bound))
 		return file_writer__fail(&s->file, -ENOMEM);
 	payload = s->stored.data + QPT_CHUNK_HEADER_SIZE;
-	/* END is found by its size. */
+	/* Readers find END by its size. */
 	if (raw->size >= COMPRESS_LEAST && h->type != QPT_END) {
 		size_t n = ZSTD_compressCCtx(s->zstd, payload, bound, raw->data, raw->size,
 					     COMPRESS_LEVEL);
@@ -70,9 +70,16 @@ static int write_index(struct chunk_sink *s)
 	byte_buffer__clear(&s->index_payload);
 	index_builder__payload(&s->index, &s->index_payload);
 	err = write_chunk(s, QPT_INDEX, &s->index_payload, &stored);
-	if (!err)
-		index_builder__next(&s->index, offset, s->file.bytes);
-	return err;
+	if (err)
+		return err;
+	index_builder__next(&s->index, offset, s->file.bytes);
+	return 0;
+}
+
+struct byte_buffer *chunk_sink__payload(struct chunk_sink *s)
+{
+	byte_buffer__clear(&s->payload);
+	return &s->payload;
 }
 
 int chunk_sink__write(struct chunk_sink *s, uint8_t type, const struct byte_buffer *payload,
@@ -122,7 +129,7 @@ static int set_state(struct chunk_sink *s, uint32_t state)
 	return n == sizeof(bytes) ? 0 : file_writer__fail(&s->file, n < 0 ? -errno : -EIO);
 }
 
-/* The data is on disk before the mark that vouches for it. */
+/* The data must be on disk before the mark says so. */
 static int seal(struct chunk_sink *s)
 {
 	int err = sync_file(s);
@@ -148,10 +155,8 @@ int chunk_sink__finish(struct chunk_sink *s, uint8_t end[QPT_END_SIZE])
 		return err;
 	bytes_store_u64(end + QPT_END_INDEX, s->index.previous);
 	err = write_chunk(s, QPT_END, &payload, &stored);
-	if (!err)
-		err = seal(s);
-	if (!err)
-		err = file_writer__close(&s->file);
+	err = err ?: seal(s);
+	err = err ?: file_writer__close(&s->file);
 	/* Nothing comes after the end. */
 	file_writer__fail(&s->file, -EBADF);
 	return err;
@@ -162,6 +167,7 @@ void chunk_sink__destroy(struct chunk_sink *s)
 	cleanup_close_p(&s->file.fd);
 	byte_buffer__destroy(&s->index.entries);
 	byte_buffer__destroy(&s->stored);
+	byte_buffer__destroy(&s->payload);
 	byte_buffer__destroy(&s->index_payload);
 	ZSTD_freeCCtx(s->zstd);
 	*s = (struct chunk_sink){.file.fd = -1};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A trace file being written, chunk by chunk: compression, checksums, the indexes, the mark of the
- * unfinished. Knows nothing of what is in the chunks. After an error every later call returns the
- * same error, and the file keeps its mark.
+ * Writes a trace file chunk by chunk: compression, checksums, the index, and the mark of a file
+ * that is not finished. The content of a payload is the caller's. After an error every later call
+ * returns the same error, and the file keeps its mark.
  */
 #ifndef QPROF_TRACE_CHUNK_SINK_H
 #define QPROF_TRACE_CHUNK_SINK_H
@@ -15,7 +15,8 @@
 struct chunk_sink {
 	struct file_writer file;
 	struct index_builder index;
-	struct byte_buffer stored; /* chunk header and payload, as they go to the file */
+	struct byte_buffer stored;  /* chunk header and payload, as they go to the file */
+	struct byte_buffer payload; /* of the caller: see chunk_sink__payload() */
 	struct byte_buffer index_payload;
 	ZSTD_CCtx *zstd;
 };
@@ -26,16 +27,19 @@ struct chunk_sink {
  */
 int chunk_sink__open(struct chunk_sink *s, const char *path);
 
+/* An empty buffer, in which to build the payload of the next chunk. */
+struct byte_buffer *chunk_sink__payload(struct chunk_sink *s);
+
 /*
- * Write a chunk, in one write(2): a kill leaves a whole one or a cut one. `spans` sums up a SPANS
- * payload and is NULL for others. Now and then an INDEX chunk follows.
+ * Write a chunk, in one write(2): a kill leaves a whole chunk or a cut one. `spans` is the summary
+ * of a SPANS payload, and NULL for others. An INDEX chunk follows when there are enough entries.
  */
 int chunk_sink__write(struct chunk_sink *s, uint8_t type, const struct byte_buffer *payload,
 		      const struct batch_summary *spans);
 
 /*
- * Write the last index and END, whose payload is QPT_END_SIZE bytes but for the place of the index,
- * which is filled in; then clear the mark, sync and close.
+ * Write the last index and the END chunk, after filling in the offset of the index in `end`; then
+ * clear the mark, sync and close.
  */
 int chunk_sink__finish(struct chunk_sink *s, uint8_t end[QPT_END_SIZE]);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The first problem stays: later ones follow from it. */
+/* Keep the first problem: later ones follow from it. */
 __attribute__((format(printf, 2, 3))) static void stop(struct chunk_stream *s, const char *fmt, ...)
 {
 	va_list ap;
@@ -41,6 +41,7 @@ static size_t read_bytes(struct chunk_stream *s, void *to, size_t size)
 	if (n < size && ferror(s->file))
 		s->io_error = -errno;
 	s->offset += n;
+	expansion__read(s->expansion, n);
 	if (s->io_error)
 		stop(s, "cannot be read at byte %" PRIu64 ": %s", s->offset,
 		     strerrordesc_np(-s->io_error));
@@ -71,6 +72,8 @@ static int decompress(struct chunk_stream *s)
 		chunk_stream__damaged(s, "a chunk is too long");
 		return 0;
 	}
+	if (!expansion__make(s->expansion, h->raw))
+		return -E2BIG;
 	if (reserve(&s->raw, &s->raw_capacity, h->raw))
 		return -ENOMEM;
 	n = ZSTD_decompressDCtx(s->zstd, s->raw, h->raw, s->stored, h->stored);
@@ -92,7 +95,7 @@ static int unpack(struct chunk_stream *s)
 	const struct chunk_header *h = &s->header;
 
 	s->payload = (struct byte_reader){.at = s->stored, .end = s->stored + h->stored};
-	/* What the other fields of a later version's chunk mean is not known. */
+	/* The meaning of other fields, of a later version, is unknown. */
 	if (!is_known(h->type))
 		return 0;
 	if (h->reserved || h->flags & ~QPT_CHUNK_ZSTD)
@@ -189,7 +192,7 @@ int chunk_stream__skip(struct chunk_stream *s, uint8_t type, uint32_t stored, bo
 		   s->header.stored == stored;
 	if (!*skipped)
 		return chunk_stream__seek(s, at);
-	/* Beyond the end of the file, the next read tells. */
+	/* The next read finds the end of the file. */
 	if (fseeko(s->file, stored, SEEK_CUR))
 		return -errno;
 	s->offset += stored;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A trace file as a stream of chunks that are what their checksums say. Knows nothing of what is
- * in them. Stops for good at the first thing that is wrong, and remembers what that was.
+ * Reads a trace file as a stream of chunks whose checksums are right; their content is the
+ * caller's. The stream stops for good at the first problem, and remembers it.
  */
 #ifndef QPROF_TRACE_CHUNK_STREAM_H
 #define QPROF_TRACE_CHUNK_STREAM_H
@@ -11,6 +11,7 @@
 
 #include "trace/bytes.h"
 #include "trace/chunk.h"
+#include "trace/expansion.h"
 
 struct chunk_stream {
 	FILE *file;
@@ -22,7 +23,7 @@ struct chunk_stream {
 	bool finished;	      /* the header says that the writer ended cleanly */
 	bool stopped;
 	bool ended;	   /* stopped at its end */
-	bool damaged;	   /* stopped at something that must be rejected */
+	bool damaged;	   /* stopped at content that must be rejected */
 	char problem[200]; /* empty: none */
 	struct chunk_header header;
 	struct byte_reader payload; /* of the current chunk, decompressed */
@@ -31,6 +32,7 @@ struct chunk_stream {
 	uint8_t *raw;
 	uint32_t raw_capacity;
 	ZSTD_DCtx *zstd;
+	struct expansion *expansion; /* the owner's; NULL: it is not bounded */
 };
 
 /*
@@ -41,19 +43,18 @@ int chunk_stream__open(struct chunk_stream *s, const char *path, const char **wh
 
 /*
  * Read the next chunk into s->header and s->payload. 0, also when there is none because the stream
- * has stopped; or -ENOMEM. The end of the file is a problem too: chunks end with QPT_END.
+ * has stopped; -ENOMEM; or -E2BIG if it expands to too much. The end of the file is a problem too:
+ * chunks end with QPT_END.
  */
 int chunk_stream__next(struct chunk_stream *s);
 
-/* True if it is a file that can seek, and so can be opened again. */
+/* Whether the file can seek, and so can be opened again. */
 bool chunk_stream__can_seek(const struct chunk_stream *s);
 
-/* Of one that can seek. */
+/* The stream can seek. */
 uint64_t chunk_stream__file_size(const struct chunk_stream *s);
 
-/*
- * Go on with the chunk at `offset`, of one that can seek, whatever was wrong before. Negative
- * errno.
+/* Continue at the chunk at `offset`, whatever the problem was; the stream can seek. Negative errno.
  */
 int chunk_stream__seek(struct chunk_stream *s, uint64_t offset);
 
@@ -61,9 +62,8 @@ int chunk_stream__seek(struct chunk_stream *s, uint64_t offset);
 bool chunk_stream__next_header(struct chunk_stream *s);
 
 /*
- * Pass over the chunk at the current offset, of a stream that can seek and has not stopped, unread,
- * if it is of this type and has so many bytes of payload. If it does not, nothing has changed.
- * Negative errno.
+ * Skip the chunk at the current offset if it has this type and so many bytes of payload; else
+ * change nothing. The stream can seek and has not stopped. Negative errno.
  */
 int chunk_stream__skip(struct chunk_stream *s, uint8_t type, uint32_t stored, bool *skipped);
 

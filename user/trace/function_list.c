@@ -29,7 +29,7 @@ static int make_room(struct function_list *l)
 	return array__reserve_one(&l->all, l->n, &l->capacity, sizeof(*l->all));
 }
 
-/* Numbers between the range before, if it is of the same payload, and this one are of nothing. */
+/* Numbers between this range and the one before in the payload belong to no function. */
 static int add_range(struct function_list *l, const struct trace_function *f)
 {
 	uint32_t at, end;
@@ -127,7 +127,7 @@ int function_list__lines(struct function_list *l, uint32_t first, const struct t
 	struct listed_function *f = find(l, first);
 	int err = 0;
 
-	if (!f || f->told)
+	if (!f || f->has_lines)
 		return -EINVAL;
 	if (n)
 		err = make_runs(l, rows, n, f->size, n_strings);
@@ -139,7 +139,7 @@ int function_list__lines(struct function_list *l, uint32_t first, const struct t
 		return err;
 	if (l->table.size > TABLES_MOST)
 		return -E2BIG;
-	f->told = true;
+	f->has_lines = true;
 	if (!n)
 		return 0;
 	byte_buffer__varint(out, (uint64_t)(f - l->all));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The functions of a trace being written: what is in its FUNCTIONS and LINES chunks. Function
- * ranges and lines are pc-value tables (pctab/varint.h).
+ * Builds the FUNCTIONS and LINES chunks of a trace. Function ranges and lines are pc-value tables
+ * (pctab/varint.h).
  */
 #ifndef QPROF_TRACE_FUNCTION_LIST_H
 #define QPROF_TRACE_FUNCTION_LIST_H
@@ -13,7 +13,7 @@
 struct listed_function {
 	uint32_t first;
 	uint32_t size;
-	bool told; /* its lines */
+	bool has_lines; /* stored */
 };
 
 /* All zeroes is an empty one. */

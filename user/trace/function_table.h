@@ -38,7 +38,7 @@ int function_table__take_lines(struct function_table *t, struct byte_reader *in,
 bool function_table__has(struct function_table *t, uint32_t locindex);
 
 /*
- * What a locindex stands for; false if it lies in no function. out->function is valid until more
+ * Resolve a locindex; false if it lies in no function. out->function is valid until more
  * functions are taken, texts until the string table is freed.
  */
 bool function_table__locate(struct function_table *t, uint32_t locindex,

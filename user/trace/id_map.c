@@ -19,20 +19,6 @@ static uint64_t block_key(uint32_t space, uint32_t id)
 	return (uint64_t)space << 32 | id / QPT_MAP_BLOCK;
 }
 
-static struct id_block *find_block(struct id_map *m, uint64_t key)
-{
-	uint32_t i;
-
-	if (m->last && m->last_key == key)
-		return m->last;
-	i = u64_map__get(&m->block_of, key);
-	if (i == U64_MAP_NONE)
-		return NULL;
-	m->last_key = key;
-	m->last = &m->blocks[i];
-	return m->last;
-}
-
 /* String id + 1 of the id at place `i` of the block, or 0. */
 static uint32_t ref_at(const struct id_block *block, uint32_t i)
 {
@@ -43,49 +29,39 @@ static uint32_t ref_at(const struct id_block *block, uint32_t i)
 
 uint32_t id_map__get(struct id_map *m, uint32_t space, uint32_t id)
 {
-	const struct id_block *block = find_block(m, block_key(space, id));
+	const struct id_block *block = table__find(&m->blocks, block_key(space, id));
 	uint32_t ref = block ? ref_at(block, id % QPT_MAP_BLOCK) : 0;
 
 	return ref ? ref - 1 : ID_MAP_NONE;
 }
 
-/* No block has this number: it marks a space that has any. */
-static uint64_t space_key(uint32_t space)
-{
-	return (uint64_t)space << 32 | UINT32_MAX;
-}
-
 bool id_map__has(const struct id_map *m, uint32_t space)
 {
-	return m->mapped && u64_map__get(&m->block_of, space_key(space)) != U64_MAP_NONE;
+	return m->mapped && u64_map__get(&m->spaces, space) != U64_MAP_NONE;
 }
 
-/* An empty block, which is no string's yet. */
-static int add_block(struct id_map *m, uint64_t key, struct id_block **block)
-{
-	if (m->n_blocks == QPT_MAP_BLOCKS_MAX)
-		return -EBADMSG;
-	m->last = NULL;
-	if (array__reserve_one(&m->blocks, m->n_blocks, &m->capacity, sizeof(*m->blocks)) ||
-	    u64_map__put(&m->block_of, space_key(key >> 32), 0) ||
-	    u64_map__put(&m->block_of, key, m->n_blocks))
-		return -ENOMEM;
-	*block = &m->blocks[m->n_blocks++];
-	**block = (struct id_block){0};
-	return 0;
-}
-
+/* Set *block to the block of a key, an empty one if it is new. */
 static int get_block(struct id_map *m, uint64_t key, struct id_block **block)
 {
-	*block = find_block(m, key);
-	return *block ? 0 : add_block(m, key, block);
+	*block = table__find(&m->blocks, key);
+	if (*block)
+		return 0;
+	if (m->blocks.n == QPT_MAP_BLOCKS_MAX)
+		return -EBADMSG;
+	if (u64_map__put(&m->spaces, key >> 32, 0))
+		return -ENOMEM;
+	*block = table__get(&m->blocks, key);
+	return *block ? 0 : -ENOMEM;
 }
 
-/* Give the ids of the block a place each. */
-static int unfold(struct id_block *block)
+/* Store the strings of a block's ids one by one. */
+static int unfold(struct id_map *m, struct id_block *block)
 {
-	uint32_t *refs = calloc(QPT_MAP_BLOCK, sizeof(*refs));
+	uint32_t *refs;
 
+	if (!expansion__make(m->expansion, QPT_MAP_BLOCK))
+		return -E2BIG;
+	refs = calloc(QPT_MAP_BLOCK, sizeof(*refs));
 	if (!refs)
 		return -ENOMEM;
 	for (uint32_t i = 0; block->first && i < QPT_MAP_BLOCK; i++)
@@ -97,10 +73,14 @@ static int unfold(struct id_block *block)
 static int put(struct id_map *m, uint32_t space, uint32_t id, uint32_t string)
 {
 	struct id_block *block;
-	int err = get_block(m, block_key(space, id), &block);
+	int err;
 
-	if (!err && !block->refs)
-		err = unfold(block);
+	if (!expansion__make(m->expansion, 1))
+		return -E2BIG;
+	err = get_block(m, block_key(space, id), &block);
+	if (err)
+		return err;
+	err = block->refs ? 0 : unfold(m, block);
 	if (err)
 		return err;
 	block->refs[id % QPT_MAP_BLOCK] = string + 1;
@@ -111,8 +91,11 @@ static int put(struct id_map *m, uint32_t space, uint32_t id, uint32_t string)
 static int put_block(struct id_map *m, uint32_t space, uint32_t id, uint32_t string, bool series)
 {
 	struct id_block *block;
-	int err = get_block(m, block_key(space, id), &block);
+	int err;
 
+	if (!expansion__make(m->expansion, QPT_EXPANSION_BLOCK))
+		return -E2BIG;
+	err = get_block(m, block_key(space, id), &block);
 	if (err)
 		return err;
 	free(block->refs);
@@ -124,32 +107,35 @@ static int put_range(struct id_map *m, uint32_t space, const struct run *run, ui
 {
 	bool series = run->how == QPT_MAP_SERIES;
 	uint32_t done = 0;
-	int err = 0;
 
-	while (done < run->n && !err) {
+	while (done < run->n) {
 		uint32_t id = run->first + done, of = string + (series ? done : 0);
 		bool whole = id % QPT_MAP_BLOCK == 0 && run->n - done >= QPT_MAP_BLOCK;
+		int err = whole ? put_block(m, space, id, of, series) : put(m, space, id, of);
 
-		err = whole ? put_block(m, space, id, of, series) : put(m, space, id, of);
+		if (err)
+			return err;
 		done += whole ? QPT_MAP_BLOCK : 1;
 	}
-	return err;
+	return 0;
 }
 
-/* `*string`: the one after the last that was given. */
+/* `*string` is the string after the last one that was mapped to. */
 static int take_list(struct id_map *m, struct byte_reader *in, uint32_t space,
 		     const struct run *run, uint32_t n_strings, uint64_t *string)
 {
-	int err = 0;
+	for (uint32_t i = 0; i < run->n; i++) {
+		int err;
 
-	for (uint32_t i = 0; i < run->n && !err; i++) {
 		*string += bytes_unzigzag(byte_reader__varint(in));
 		if (in->bad || *string >= n_strings)
 			return -EBADMSG;
 		err = put(m, space, run->first + i, *string);
+		if (err)
+			return err;
 		++*string;
 	}
-	return err;
+	return 0;
 }
 
 static int take_run(struct id_map *m, struct byte_reader *in, uint32_t space, const struct run *run,
@@ -167,7 +153,7 @@ static int take_run(struct id_map *m, struct byte_reader *in, uint32_t space, co
 	return put_range(m, space, run, first);
 }
 
-/* The head of a mapping; `last` is the id after those of the one before. */
+/* Take the head of a mapping; `last` is the id after those of the mapping before. */
 static int take_head(struct id_map *m, struct byte_reader *in, uint32_t limit, uint64_t last,
 		     struct run *run)
 {
@@ -189,26 +175,29 @@ int id_map__take(struct id_map *m, struct byte_reader *in, uint32_t n_processes,
 {
 	uint64_t space = byte_reader__varint_max(in, n_processes);
 	uint64_t n = byte_reader__varint_max(in, QPT_PAYLOAD_MAX);
-	/* 2^31 labels; invocation ids leave out the one that says "none". */
+	/* 2^31 labels; all invocation ids but the one that means "none". */
 	uint32_t limit = space ? TRACE_NO_INVOCATION : QPT_VIRTUAL;
 	struct run run = {0};
 	uint64_t string = 0;
-	int err = n ? 0 : -EBADMSG;
 
-	for (; n && !in->bad && !err; n--) {
-		err = take_head(m, in, limit, (uint64_t)run.first + run.n, &run);
-		if (!err)
-			err = take_run(m, in, space, &run, n_strings, &string);
+	if (in->bad || !n)
+		return -EBADMSG;
+	for (; n; n--) {
+		int err = take_head(m, in, limit, (uint64_t)run.first + run.n, &run);
+
+		err = err ?: take_run(m, in, space, &run, n_strings, &string);
+		if (err)
+			return err;
 	}
-	return err ? err : in->bad || in->at != in->end ? -EBADMSG : 0;
+	return in->at != in->end ? -EBADMSG : 0;
 }
 
 void id_map__destroy(struct id_map *m)
 {
-	for (uint32_t i = 0; i < m->n_blocks; i++)
-		free(m->blocks[i].refs);
-	free(m->blocks);
-	u64_map__destroy(&m->block_of);
+	for (uint32_t i = 0; i < m->blocks.n; i++)
+		free(m->blocks.at[i].refs);
+	table__destroy(&m->blocks);
+	u64_map__destroy(&m->spaces);
 	*m = (struct id_map){0};
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Virtual ids and the strings they were mapped to. Ids belong to a space: a process (invocation
- * ids) or the whole file (labels). Kept in blocks of neighbouring ids, as compilers number densely;
- * a block that one range gave costs no more than the range.
+ * ids) or the whole file (labels). They are stored in blocks of neighbouring ids, as compilers
+ * number densely. A block that one range fills stores only that range.
  */
 #ifndef QPROF_TRACE_ID_MAP_H
 #define QPROF_TRACE_ID_MAP_H
 
-#include "base/map.h"
+#include "base/table.h"
 #include "trace/bytes.h"
+#include "trace/expansion.h"
 #include "trace/trace.h"
 
 /* The strings of QPT_MAP_BLOCK neighbouring ids. */
@@ -20,13 +21,10 @@ struct id_block {
 
 /* All zeroes is an empty one. */
 struct id_map {
-	struct u64_map block_of; /* space << 32 | id / block size -> index into blocks */
-	struct id_block *blocks;
-	uint32_t n_blocks;
-	uint32_t capacity;
-	uint64_t mapped; /* ids that all mappings gave */
-	uint64_t last_key;
-	struct id_block *last; /* the block of last_key, or NULL */
+	TABLE(struct id_block) blocks; /* by space << 32 | id / block size */
+	struct u64_map spaces;	       /* those with any block */
+	uint64_t mapped;	       /* ids in all mappings */
+	struct expansion *expansion;   /* the owner's; NULL has no limit */
 };
 
 #define ID_MAP_NONE TRACE_NO_STRING
@@ -39,14 +37,14 @@ bool id_map__has(const struct id_map *m, uint32_t space);
 
 /*
  * Take a MAPPINGS payload of a file with so many processes and strings up to here. 0; -ENOMEM;
- * -EBADMSG if it is malformed, or goes beyond a limit.
+ * -EBADMSG if it is malformed, or goes beyond a limit; -E2BIG if it expands to too much.
  */
 int id_map__take(struct id_map *m, struct byte_reader *in, uint32_t n_processes,
 		 uint32_t n_strings);
 
 void id_map__destroy(struct id_map *m);
 
-/* What the next mapping of a payload is stored as a difference to; all zeroes first. */
+/* The next mapping of a payload is stored as the difference to this; all zeroes at first. */
 struct id_map_next {
 	uint32_t id;
 	uint32_t string;

@@ -16,30 +16,30 @@ struct index_entry {
 	struct batch_summary spans; /* of a SPANS chunk */
 };
 
-/* A payload in the making. */
+/* Builds a payload. */
 struct index_builder {
 	struct byte_buffer entries;
 	uint32_t n;
-	uint64_t first;	   /* offset of the first chunk it tells of */
+	uint64_t first;	   /* offset of the first chunk that has an entry */
 	uint64_t previous; /* offset of the INDEX chunk before, or 0 */
 	uint64_t last_start_ns;
 };
 
-/* Tell of the next chunk; `spans` counts for SPANS only. Fails as byte_buffer does. */
+/* Add an entry for the next chunk; `spans` is for SPANS only. Fails as byte_buffer does. */
 void index_builder__add(struct index_builder *b, uint8_t type, uint32_t stored,
 			const struct batch_summary *spans);
 
 /* Append the payload of the INDEX chunk. Fails as above. */
 void index_builder__payload(const struct index_builder *b, struct byte_buffer *out);
 
-/* It was written at `offset`; the next chunk will be at `end`. */
+/* The INDEX chunk was written at `offset`; the next chunk will be at `end`. */
 void index_builder__next(struct index_builder *b, uint64_t offset, uint64_t end);
 
-/* A payload being read. */
+/* Reads a payload. */
 struct index_cursor {
 	struct byte_reader in; /* bad: the payload is malformed */
 	uint64_t previous;     /* as in index_builder */
-	uint64_t offset;       /* of the chunk that the next entry tells of */
+	uint64_t offset;       /* of the next entry's chunk */
 	uint64_t left;	       /* entries */
 	uint64_t last_start_ns;
 };

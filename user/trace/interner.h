@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Gives every different string one id, dense from 0. A string is a text, or a sequence of texts
- * and earlier strings. Holds a copy of each: what grows with the names of a capture, not with its
- * length.
+ * Assigns one id to every different string, dense from 0. A string is a text, or a sequence of
+ * texts and earlier strings. The interner keeps a copy of each, so its memory grows with the names
+ * of a capture, not with its length.
  */
 #ifndef QPROF_TRACE_INTERNER_H
 #define QPROF_TRACE_INTERNER_H
@@ -33,9 +33,9 @@ struct interner {
 int interner__id(struct interner *t, const char *text, uint32_t *id, bool *is_new);
 
 /*
- * The id of what the pieces are in a row. Pieces without text are left out; one that is left alone
- * gives its own id. -EINVAL for a piece that is no string of `t`; else as interner__id(). The same
- * text cut in another way is another string.
+ * The id of the pieces in a row. Empty pieces are left out; if one piece remains, the id is its
+ * own. -EINVAL for a piece that is no string of `t`; else as interner__id(). The same text, cut in
+ * another way, is another string.
  */
 int interner__compose(struct interner *t, const struct trace_piece *pieces, uint32_t n,
 		      uint32_t *id, bool *is_new);

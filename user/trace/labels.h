@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a span's label on disk stands for: a name and a kind. Most labels are the name itself, of a
- * query; the others are listed in LABELS chunks.
+ * A label on disk stands for a name and a kind. Most labels are names of queries; all others are
+ * listed in LABELS chunks.
  */
 #ifndef QPROF_TRACE_LABELS_H
 #define QPROF_TRACE_LABELS_H
@@ -12,7 +12,7 @@
 #include "trace/string_table.h"
 #include "trace/trace.h"
 
-/* Kinds by number: those of enum trace_kind, then those that a file brings. Zeroes are empty. */
+/* Kinds by number: those of enum trace_kind, then those that a file adds. All zeroes is empty. */
 struct kinds {
 	char *other[TRACE_KINDS_MAX];
 	unsigned int n_other;

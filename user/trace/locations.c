@@ -6,12 +6,12 @@
 
 #include "base/map.h"
 
-/* The last number is not given out: it could not be told from "none" in a map of values. */
+/* The last number is not assigned: in a map it means "none". */
 #define LOCATIONS_END UINT32_MAX
 
 struct locations {
 	struct u64_map start_of; /* key -> locindex of offset 0 */
-	uint32_t next;		 /* the first that has not been given out */
+	uint32_t next;		 /* the first number that is not assigned */
 };
 
 int locations__new(struct locations **out)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Gives out locindexes: a location in code as one 32-bit number, stable within a trace, whatever
- * library or process it is in. After Ruby's Feature #17884: the first touch of a function reserves
- * a number for each of its bytes (and one more: a return address may be its end), so that the
+ * Assigns locindexes: a location in code as one 32-bit number, unique within a trace across all
+ * libraries and processes. After Ruby's Feature #17884: the first use of a function reserves a
+ * number for each of its bytes (and one more, as a return address may be its end), so that the
  * number of any pc in it is an addition. Nothing is resolved here; a reader does that.
  *
- * What the original leaves open: numbers that run out are refused and counted, offset 0 is a valid
- * offset, and finding a range again is a search among sorted ranges, not a walk over all.
+ * Beyond the original: when numbers run out, functions are refused and counted; offset 0 is a valid
+ * offset; and a reader finds a range by bisection.
  */
 #ifndef QPROF_TRACE_LOCATIONS_H
 #define QPROF_TRACE_LOCATIONS_H
@@ -22,7 +22,7 @@ int locations__new(struct locations **out);
 /*
  * The locindex of `offset` in a function that the caller knows by `key` (any number that it gives
  * to no other function) and that takes `size` bytes, the same every time. *is_new: this is its
- * first touch. 0; -EINVAL if offset > size; -EOVERFLOW if no numbers are left for it, now and
+ * first use. 0; -EINVAL if offset > size; -EOVERFLOW if no numbers are left for it, now and
  * every time, though a smaller one may still fit; -ENOMEM.
  */
 int locations__index(struct locations *l, uint64_t key, uint32_t size, uint32_t offset,

@@ -23,13 +23,13 @@ static const struct {
 	[TRACE_LOST_UNKNOWN_PROVIDER] = {"unknown_provider",
 					 "query whose name could not be read in the compiler",
 					 true},
-	[TRACE_LOST_BAD_RECORD] = {"bad_record", "record that made no sense", true},
+	[TRACE_LOST_BAD_RECORD] = {"bad_record", "malformed record", true},
 	[TRACE_COUNT_HITS] = {"hits", "probe hits", false},
 	[TRACE_COUNT_HITS_OTHER] = {"hits_other", "probe hits in processes not followed", false},
-	[TRACE_COUNT_NO_LABEL] = {"label", "interval whose label could not be told", false},
-	[TRACE_COUNT_NO_CALLER] = {"caller", "request whose caller could not be told", false},
-	[TRACE_LOST_MAPPINGS] = {"mappings", "mapping not told of, perhaps of a compiler", true},
-	[TRACE_LOST_COMPILERS] = {"compilers", "compiler gone before it could be followed", true},
+	[TRACE_COUNT_NO_LABEL] = {"label", "interval whose label could not be read", false},
+	[TRACE_COUNT_NO_CALLER] = {"caller", "request whose caller is unknown", false},
+	[TRACE_LOST_MAPPINGS] = {"mappings", "mapping not reported, perhaps of a compiler", true},
+	[TRACE_LOST_COMPILERS] = {"compilers", "compiler not recorded, or not to its end", true},
 };
 
 _Static_assert(sizeof(causes) / sizeof(*causes) == TRACE_LOSS_MAX, "a cause without a text");

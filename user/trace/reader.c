@@ -4,181 +4,208 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace/reader_state.h"
+#include "trace/chunk_index.h"
+#include "trace/info.h"
+#include "trace/record_reader.h"
+#include "trace/span_codec.h"
+#include "trace/verdicts.h"
 
-#define UNKNOWN "<unknown>"
+struct trace_reader {
+	struct expansion expansion; /* of both streams, and of the names */
+	struct chunk_stream stream;
+	struct chunk_stream ahead; /* the same file, for the index and the names of later chunks */
+	struct chunk_index *index; /* NULL if the file cannot seek */
+	struct trace_info info;
+	struct name_tables names;
+	struct record_reader records;
+	struct verdicts verdicts;
+	struct span_codec *codec;
+	const struct trace_span *batch; /* spans of the current chunk that were not returned yet */
+	uint32_t n_batch;
+	bool checks_index;
+	bool index_is_wrong; /* END says that it is elsewhere */
+	struct batch_summer summer;
+	struct trace_stats stats;
+};
 
-/* The threads of the batch just decoded. 0; -EBADMSG if they are too many for one file; -ENOMEM. */
-static int meet_threads(struct trace_reader *r)
+/* Content that is malformed (-EBADMSG) stops the stream. It is no error of the call. */
+static int check_content(struct trace_reader *r, int err, const char *why)
 {
-	uint32_t n = span_codec__n_threads(r->codec);
-	int err = 0;
+	if (err != -EBADMSG)
+		return err;
+	chunk_stream__damaged(&r->stream, why);
+	return 0;
+}
 
-	for (uint32_t i = 0; i < n && !err; i++) {
+/* Add the threads of the batch just decoded. -EBADMSG if they are too many for one file. */
+static int add_threads(struct trace_reader *r, const char **why)
+{
+	for (uint32_t i = 0; i < span_codec__n_threads(r->codec); i++) {
 		uint32_t process, tid;
+		int err;
 
 		span_codec__thread(r->codec, i, &process, &tid);
-		err = thread_set__add(&r->threads, process, tid);
+		err = thread_set__add(&r->records.threads, process, tid);
+		*why = "its threads are too many";
+		if (err)
+			return err == -E2BIG ? -EBADMSG : err;
 	}
-	return err == -E2BIG ? -EBADMSG : err;
+	return 0;
 }
 
 static int begin_spans(struct trace_reader *r)
 {
 	const struct byte_reader *in = &r->stream.payload;
 	const struct span_limits limits = {
-		.processes = r->n_processes,
-		.strings = r->n_strings,
-		.locations = function_table__end(r->functions, r->n_functions),
+		.processes = r->records.processes.n,
+		.strings = r->names.n_strings,
+		.locations = function_table__end(r->names.functions, r->names.n_functions),
 	};
+	const struct trace_span *batch;
 	const char *why;
-	int err = span_codec__decode(r->codec, in->at, in->end - in->at, &limits, &r->batch,
-				     &r->n_batch, &why);
+	uint32_t n;
+	int err;
 
-	if (!err) {
-		why = "its threads are too many";
-		err = meet_threads(r);
-		r->n_batch = err ? 0 : r->n_batch;
-	}
-	if (err != -EBADMSG) {
-		r->stats.spans += err ? 0 : r->n_batch;
-		return err;
-	}
-	chunk_stream__damaged(&r->stream, why);
+	err = span_codec__decode(r->codec, in->at, in->end - in->at, &limits, &batch, &n, &why);
+	err = err ?: add_threads(r, &why);
+	if (err)
+		return check_content(r, err, why);
+	r->batch = batch;
+	r->n_batch = n;
+	r->stats.spans += n;
 	return 0;
+}
+
+/* Chunks that were passed over hold as many spans as an index says, which was not checked. */
+static bool has_spans(const struct trace_reader *r, uint64_t n)
+{
+	return r->stats.chunks_passed_over ? n >= r->stats.spans : n == r->stats.spans;
+}
+
+static void take_end(struct trace_reader *r)
+{
+	const struct byte_reader *in = &r->stream.payload;
+
+	r->stats.unindexed++;
+	if (in->end - in->at != QPT_END_SIZE) {
+		chunk_stream__damaged(&r->stream, "its end is malformed");
+		return;
+	}
+	if (r->index && bytes_load_u64(in->at + QPT_END_INDEX) != chunk_index__last(r->index))
+		r->index_is_wrong = true;
+	if (bytes_load_u32(in->at + QPT_END_STRINGS) != r->names.n_strings ||
+	    bytes_load_u32(in->at + QPT_END_PROCESSES) != r->records.processes.n ||
+	    !has_spans(r, bytes_load_u64(in->at + QPT_END_SPANS)) ||
+	    bytes_load_u64(in->at + QPT_END_MAPPED) != r->names.mapped->mapped)
+		chunk_stream__damaged(&r->stream, "it does not hold what its end says");
+	else
+		chunk_stream__end(&r->stream);
 }
 
 /* Take or begin the chunk just read; `*item` is set if the chunk is one. */
 static int take_chunk(struct trace_reader *r, struct trace_item *item)
 {
+	struct byte_reader *in = &r->stream.payload;
+	uint8_t type = r->stream.header.type;
+	const char *why = NULL;
+	int err = 0;
+
 	r->stats.chunks++;
-	switch (r->stream.header.type) {
+	switch (type) {
 	case QPT_STRINGS:
-		return reader__take_strings(r);
 	case QPT_MAPPINGS:
-		return reader__take_mappings(r);
 	case QPT_LABELS:
-		return reader__take_labels(r);
 	case QPT_FUNCTIONS:
-		return reader__take_functions(r);
 	case QPT_LINES:
-		return reader__take_lines(r);
+		err = name_tables__take(&r->names, &r->stream, r->records.processes.n, &why);
+		break;
 	case QPT_PROCESSES:
 	case QPT_THREADS:
 	case QPT_TALLIES:
 	case QPT_DECISIONS:
-		reader__begin_records(r);
-		return 0;
+		err = record_reader__begin(&r->records, type, in, &why);
+		break;
 	case QPT_SPANS:
 		return begin_spans(r);
 	case QPT_LOSSES:
-		reader__take_losses(r, item);
-		return 0;
+		err = record_reader__losses(&r->records, in, item, &why);
+		break;
 	case QPT_COSTS:
-		reader__take_costs(r, item);
-		return 0;
+		err = record_reader__costs(in, item, &why);
+		break;
 	case QPT_END:
-		r->stats.unindexed++;
-		reader__take_end(r);
-		return 0;
+		take_end(r);
+		break;
 	case QPT_INFO:
 		chunk_stream__damaged(&r->stream, "it begins twice");
-		return 0;
+		break;
 	case QPT_INDEX:
 		r->stats.unindexed++;
-		return 0;
+		break;
 	default: /* of a later version */
 		r->stats.unknown_chunks++;
-		return 0;
+		break;
 	}
+	return check_content(r, err, why);
 }
 
-/* Spans without a text for a name that was promised. */
+/* Count spans without a text for a name that was promised. */
 static void count_unknown(struct trace_reader *r, const struct trace_span *s)
 {
 	if (s->label & TRACE_VIRTUAL &&
-	    id_map__get(r->mapped, 0, s->label & ~TRACE_VIRTUAL) == ID_MAP_NONE)
+	    id_map__get(r->names.mapped, 0, s->label & ~TRACE_VIRTUAL) == ID_MAP_NONE)
 		r->stats.unknown_labels++;
-	if (r->mapped->mapped && s->invocation != TRACE_NO_INVOCATION &&
-	    id_map__has(r->mapped, s->process + 1) &&
-	    id_map__get(r->mapped, s->process + 1, s->invocation) == ID_MAP_NONE)
+	if (r->names.mapped->mapped && s->invocation != TRACE_NO_INVOCATION &&
+	    name_tables__has_events(&r->names, s->process) &&
+	    name_tables__event(&r->names, s) == ID_MAP_NONE)
 		r->stats.unknown_events++;
 }
 
 static void count_caller(struct trace_reader *r, const struct trace_span *s)
 {
 	r->stats.callers++;
-	r->stats.unknown_callers += !function_table__has(r->functions, s->caller);
+	r->stats.unknown_callers += !function_table__has(r->names.functions, s->caller);
 }
 
-/* Give out the next span of the batch that is wanted; `*item` is not set if there is none. */
+/* Return the next span of the batch that is wanted; `*item` is not set if there is none. */
 static void rest_of_batch(struct trace_reader *r, struct trace_item *item)
 {
 	while (r->n_batch) {
 		const struct trace_span *s = r->batch++;
 
 		r->n_batch--;
-		if (r->filtered && !reader__wants_span(r, s))
+		if (r->verdicts.filtered && !verdicts__want_span(&r->verdicts, s))
 			continue;
-		if (r->mapped->mapped || s->label & TRACE_VIRTUAL)
+		if (r->names.mapped->mapped || s->label & TRACE_VIRTUAL)
 			count_unknown(r, s);
 		if (s->caller != TRACE_NO_LOCATION)
 			count_caller(r, s);
 		item->kind = TRACE_ITEM_SPAN;
 		item->span = *s;
-		labels__resolve(&r->labels, &item->span.label, &item->span.kind);
+		labels__resolve(&r->names.labels, &item->span.label, &item->span.kind);
 		return;
 	}
 }
 
-static int take_record(struct trace_reader *r, struct trace_item *item)
-{
-	switch (r->stream.header.type) {
-	case QPT_THREADS:
-		return reader__take_thread(r, item);
-	case QPT_TALLIES:
-		reader__take_tally(r, item);
-		return 0;
-	case QPT_DECISIONS:
-		reader__take_decision(r, item);
-		return 0;
-	default:
-		return reader__take_process(r, item);
-	}
-}
-
-static bool wants_record(struct trace_reader *r, const struct trace_item *item)
-{
-	if (!r->filtered)
-		return true;
-	switch (item->kind) {
-	case TRACE_ITEM_THREAD:
-		return reader__wants_process(r, item->thread.process);
-	case TRACE_ITEM_TALLY:
-		return reader__wants_tally(r, &item->tally);
-	case TRACE_ITEM_DECISION:
-		return reader__wants_decision(r, &item->decision);
-	default:
-		return reader__wants_process(r, item->process->index);
-	}
-}
-
+/* Return the next record of the list that is wanted, likewise. */
 static int rest_of_records(struct trace_reader *r, struct trace_item *item)
 {
-	int err = 0;
+	while (r->records.n_left) {
+		const char *why;
+		int err = record_reader__next(&r->records, &r->stream.payload, item, &why);
 
-	while (!err && r->n_records && !r->stream.stopped) {
-		err = take_record(r, item);
-		if (err || item->kind == TRACE_ITEM_END)
-			return err;
-		if (wants_record(r, item))
+		if (err)
+			return check_content(r, err, why);
+		if (item->kind == TRACE_ITEM_PROCESS)
+			verdicts__forget_process(&r->verdicts, item->process->index);
+		if (!r->verdicts.filtered || verdicts__want_record(&r->verdicts, item))
 			return 0;
 		item->kind = TRACE_ITEM_END;
 	}
-	return err;
+	return 0;
 }
 
-/* Give out what is left of the current chunk. `*item` is not set if nothing is. */
+/* Return what is left of the current chunk. `*item` is not set if nothing is. */
 static int rest_of_chunk(struct trace_reader *r, struct trace_item *item)
 {
 	if (!r->n_batch)
@@ -188,18 +215,18 @@ static int rest_of_chunk(struct trace_reader *r, struct trace_item *item)
 }
 
 /*
- * Pass over chunks that an index says are of no use. That the chunk is where and what the index
- * says can be seen from its header; for the rest the index is believed.
+ * Pass over chunks that hold nothing wanted, as the index says. The chunk's header proves its place
+ * and type; the index is trusted for the rest.
  */
 static int pass_over(struct trace_reader *r)
 {
-	while (r->filtered && r->index) {
+	while (r->verdicts.filtered && r->index) {
 		const struct index_entry *e;
 		bool skipped;
 		int err = 0;
 
 		e = chunk_index__at(r->index, r->stream.offset, &err);
-		if (!e || e->type != QPT_SPANS || reader__wants_batch(r, &e->spans))
+		if (!e || e->type != QPT_SPANS || verdicts__want_batch(&r->verdicts, &e->spans))
 			return err;
 		err = chunk_stream__skip(&r->stream, e->type, e->stored, &skipped);
 		if (err)
@@ -214,30 +241,7 @@ static int pass_over(struct trace_reader *r)
 	return 0;
 }
 
-/* Whether what is said of a set leaves nothing of it out. An empty one says "any". */
-static bool covers(const uint32_t *said, uint32_t n_said, const uint32_t *is, uint32_t n_is)
-{
-	uint32_t at = 0;
-
-	if (!n_said)
-		return true;
-	for (uint32_t i = 0; i < n_is; i++) {
-		while (at < n_said && said[at] < is[i])
-			at++;
-		if (at == n_said || said[at] != is[i])
-			return false;
-	}
-	return n_is;
-}
-
-static bool tells_of(const struct batch_summary *said, const struct batch_summary *is)
-{
-	return said->n == is->n && said->start_ns <= is->start_ns && said->end_ns >= is->end_ns &&
-	       covers(said->processes, said->n_processes, is->processes, is->n_processes) &&
-	       covers(said->labels, said->n_labels, is->labels, is->n_labels);
-}
-
-/* Compare what the index says of the current chunk, which was taken, with what it is. */
+/* Compare the index's entry of the current chunk with the chunk, which was taken. */
 static int check_index(struct trace_reader *r)
 {
 	const struct chunk_header *h = &r->stream.header;
@@ -250,9 +254,9 @@ static int check_index(struct trace_reader *r)
 		return err;
 	right = e->type == h->type && e->stored == h->stored;
 	if (right && h->type == QPT_SPANS) {
-		if (batch_summer__sum(&r->summer, r->batch, r->n_batch, r->n_strings))
+		if (batch_summer__sum(&r->summer, r->batch, r->n_batch, r->names.n_strings))
 			return -ENOMEM;
-		right = tells_of(&e->spans, &r->summer.summary);
+		right = batch_summary__covers(&e->spans, &r->summer.summary);
 	}
 	r->stats.indexed++;
 	r->stats.misindexed += !right;
@@ -264,27 +268,68 @@ void trace_reader__check_index(struct trace_reader *r)
 	r->checks_index = r->index;
 }
 
-int trace_reader__next(struct trace_reader *r, struct trace_item *item)
+/* Read the next chunk that may hold something wanted; `*item` is set if the chunk is one. */
+static int next_chunk(struct trace_reader *r, struct trace_item *item)
+{
+	int err;
+
+	chunk_stream__taken(&r->stream);
+	err = pass_over(r);
+	err = err ?: chunk_stream__next(&r->stream);
+	if (err || r->stream.stopped)
+		return err;
+	err = take_chunk(r, item);
+	if (err || r->stream.stopped || !r->checks_index)
+		return err;
+	return check_index(r);
+}
+
+static int next_item(struct trace_reader *r, struct trace_item *item)
 {
 	int err;
 
 	item->kind = TRACE_ITEM_END;
-	if (r->stream.stopped)
-		return 0;
-	err = rest_of_chunk(r, item);
-	while (!err && item->kind == TRACE_ITEM_END && !r->stream.stopped) {
-		chunk_stream__taken(&r->stream);
-		err = pass_over(r);
-		if (!err)
-			err = chunk_stream__next(&r->stream);
-		if (err || r->stream.stopped)
-			break;
-		err = take_chunk(r, item);
-		if (!err && r->checks_index && !r->stream.stopped)
-			err = check_index(r);
-		if (!err && item->kind == TRACE_ITEM_END && !r->stream.stopped)
-			err = rest_of_chunk(r, item);
+	while (!r->stream.stopped) {
+		err = rest_of_chunk(r, item);
+		if (err || item->kind != TRACE_ITEM_END || r->stream.stopped)
+			return err;
+		err = next_chunk(r, item);
+		if (err || item->kind != TRACE_ITEM_END)
+			return err;
 	}
+	return 0;
+}
+
+int trace_reader__next(struct trace_reader *r, struct trace_item *item)
+{
+	int err = next_item(r, item);
+
+	/* A text that was refused may look like damage, or like a name that is not known. */
+	return err ?: r->expansion.refused ? -E2BIG : 0;
+}
+
+uint64_t trace_reader__bytes_read(const struct trace_reader *r)
+{
+	return r->expansion.read;
+}
+
+bool trace_reader__is_refused(const struct trace_reader *r)
+{
+	return r->expansion.refused;
+}
+
+int trace_reader__each(struct trace_reader *r,
+		       int (*take)(void *ctx, const struct trace_item *item), void *ctx)
+{
+	struct trace_item item;
+	int err;
+
+	do {
+		err = trace_reader__next(r, &item);
+		if (err || item.kind == TRACE_ITEM_END)
+			break;
+		err = take(ctx, &item);
+	} while (!err);
 	return err;
 }
 
@@ -304,51 +349,7 @@ bool trace_reader__ended(const struct trace_reader *r)
 
 void trace_reader__filter(struct trace_reader *r, const struct trace_filter *filter)
 {
-	r->filter = *filter;
-	r->filtered = true;
-	memset(r->process_verdicts ?: (uint8_t *)"", 0, r->n_process_verdicts);
-	memset(r->label_verdicts ?: (uint8_t *)"", 0, r->n_label_verdicts);
-}
-
-/* A text of the payload, allocated; NULL if it is not there, or (*err) there is no memory. */
-static char *take_text(struct byte_reader *in, int *err)
-{
-	uint64_t size = byte_reader__varint_max(in, QPT_TEXT_MAX);
-	const uint8_t *bytes = byte_reader__bytes(in, size);
-	char *text;
-
-	if (in->bad)
-		return NULL;
-	if (memchr(bytes, 0, size)) {
-		in->bad = true;
-		return NULL;
-	}
-	text = strndup((const char *)bytes, size);
-	if (!text)
-		*err = -ENOMEM;
-	return text;
-}
-
-static int take_info(struct trace_reader *r, const char **why)
-{
-	struct byte_reader *in = &r->stream.payload;
-	char **texts[] = {&r->info.tool, &r->info.kernel, &r->info.host};
-	int err = 0;
-
-	r->info.clock_start_ns = byte_reader__varint(in);
-	r->info.realtime_start_ns = byte_reader__varint(in);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		*texts[i] = take_text(in, &err);
-		if (err)
-			return err;
-	}
-	*why = "its first chunk is malformed";
-	/* The first writers did not tell: they had one clock. */
-	if (!in->bad && in->at != in->end)
-		r->info.clock = byte_reader__varint_max(in, TRACE_CLOCK_MAX - 1);
-	if (!in->bad && in->at != in->end)
-		r->info.budget_ppm = byte_reader__varint(in);
-	return in->bad ? -EBADMSG : 0;
+	verdicts__set_filter(&r->verdicts, filter);
 }
 
 static int read_info(struct trace_reader *r, const char **why)
@@ -363,44 +364,100 @@ static int read_info(struct trace_reader *r, const char **why)
 	*why = "its first chunk is not what a trace begins with";
 	r->stats.chunks++;
 	r->stats.unindexed++;
-	return r->stream.header.type == QPT_INFO ? take_info(r, why) : -EBADMSG;
+	if (r->stream.header.type != QPT_INFO)
+		return -EBADMSG;
+	*why = "its first chunk is malformed";
+	return trace_info__take(&r->info, &r->stream.payload);
+}
+
+/* -EBADMSG if the chunk cannot be taken: the stream reports that when it gets there. */
+static int take_ahead(struct trace_reader *r, uint64_t offset)
+{
+	int err = chunk_stream__seek(&r->ahead, offset);
+
+	err = err ?: chunk_stream__next(&r->ahead);
+	if (err)
+		return err;
+	return r->ahead.stopped ? -EBADMSG : name_tables__take_ahead(&r->names, &r->ahead);
+}
+
+static int take_all_ahead(struct trace_reader *r)
+{
+	const uint64_t *offsets;
+	size_t n;
+
+	if (!chunk_index__has_late_names(r->index))
+		return 0;
+	offsets = chunk_index__names(r->index, &n);
+	for (size_t i = 0; i < n; i++) {
+		int err = take_ahead(r, offsets[i]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Find the index, and take the names of all chunks, as far as the file can seek and is sound. */
+static int look_ahead(struct trace_reader *r, const char *path)
+{
+	const char *why;
+	int err;
+
+	if (!chunk_stream__can_seek(&r->stream))
+		return 0;
+	err = chunk_stream__open(&r->ahead, path, &why);
+	r->ahead.expansion = &r->expansion;
+	err = err ?: chunk_index__find(&r->ahead, &r->index);
+	err = err ?: take_all_ahead(r);
+	return err == -ENOMEM || err == -E2BIG ? err : 0;
 }
 
 static struct trace_reader *allocate(void)
 {
 	_trace_reader_ struct trace_reader *r = calloc(1, sizeof(*r));
 
-	if (!r)
+	if (!r || name_tables__init(&r->names, &r->expansion) || span_codec__new(&r->codec))
 		return NULL;
-	r->mapped = calloc(1, sizeof(*r->mapped));
-	if (!r->mapped || span_codec__new(&r->codec) || string_table__new(&r->strings) ||
-	    function_table__new(r->strings, &r->functions))
-		return NULL;
+	r->records.names = &r->names;
+	r->verdicts.names = &r->names;
+	r->verdicts.processes = &r->records.processes;
 	return take_ptr(r);
+}
+
+static int open_file(struct trace_reader *r, const char *path, const char **why)
+{
+	int err = chunk_stream__open(&r->stream, path, why);
+
+	r->stream.expansion = &r->expansion;
+	err = err ?: read_info(r, why);
+	return err ?: look_ahead(r, path);
+}
+
+int trace_reader__open_with(const char *path, bool unlimited, struct trace_reader **out,
+			    const char **why)
+{
+	_trace_reader_ struct trace_reader *r = allocate();
+	const char *unused;
+	int err = -ENOMEM;
+
+	why = why ? why : &unused;
+	if (r) {
+		r->expansion.unlimited = unlimited;
+		err = open_file(r, path, why);
+	}
+	if (err == -ENOMEM)
+		*why = strerrordesc_np(ENOMEM);
+	else if (err == -E2BIG)
+		*why = TRACE_REFUSED;
+	if (!err)
+		*out = take_ptr(r);
+	return err;
 }
 
 int trace_reader__open(const char *path, struct trace_reader **out, const char **why)
 {
-	_trace_reader_ struct trace_reader *r = allocate();
-	const char *unused;
-	int err;
-
-	why = why ? why : &unused;
-	*why = strerrordesc_np(ENOMEM);
-	if (!r)
-		return -ENOMEM;
-	err = chunk_stream__open(&r->stream, path, why);
-	if (!err)
-		err = read_info(r, why);
-	if (!err)
-		err = reader__look_ahead(r, path);
-	if (err) {
-		if (err == -ENOMEM)
-			*why = strerrordesc_np(ENOMEM);
-		return err;
-	}
-	*out = take_ptr(r);
-	return 0;
+	return trace_reader__open_with(path, false, out, why);
 }
 
 const struct trace_info *trace_reader__info(const struct trace_reader *r)
@@ -410,49 +467,66 @@ const struct trace_info *trace_reader__info(const struct trace_reader *r)
 
 const char *trace_reader__string(const struct trace_reader *r, uint32_t id)
 {
-	const char *text;
-
-	if (id & TRACE_VIRTUAL)
-		id = id_map__get(r->mapped, 0, id & ~TRACE_VIRTUAL);
-	return string_table__text(r->strings, id, &text) ? UNKNOWN : text;
+	return name_tables__text(&r->names, id);
 }
 
 const char *trace_reader__kind(const struct trace_reader *r, unsigned int kind)
 {
-	return kinds__text(&r->labels.kinds, kind);
+	return kinds__text(&r->names.labels.kinds, kind);
+}
+
+static const char *text_of(const void *ctx, uint32_t id)
+{
+	return trace_reader__string(ctx, id);
+}
+
+static const char *kind_of(const void *ctx, unsigned int kind)
+{
+	return trace_reader__kind(ctx, kind);
+}
+
+struct trace_texts trace_reader__texts(const struct trace_reader *r)
+{
+	return (struct trace_texts){.ctx = r, .text = text_of, .kind = kind_of};
 }
 
 uint32_t trace_reader__event_string(const struct trace_reader *r, const struct trace_span *span)
 {
-	if (span->invocation == TRACE_NO_INVOCATION)
-		return TRACE_NO_STRING;
-	return id_map__get(r->mapped, span->process + 1, span->invocation);
+	return span->invocation == TRACE_NO_INVOCATION ? TRACE_NO_STRING
+						       : name_tables__event(&r->names, span);
 }
 
 const char *trace_reader__event(const struct trace_reader *r, const struct trace_span *span)
 {
-	if (span->invocation == TRACE_NO_INVOCATION || !id_map__has(r->mapped, span->process + 1))
+	if (span->invocation == TRACE_NO_INVOCATION ||
+	    !name_tables__has_events(&r->names, span->process))
 		return NULL;
-	return string_table__passing_text(
-		       r->strings, id_map__get(r->mapped, span->process + 1, span->invocation))
-		       ?: UNKNOWN;
+	return string_table__passing_text(r->names.strings, name_tables__event(&r->names, span))
+		       ?: NAME_UNKNOWN;
 }
 
 bool trace_reader__location(const struct trace_reader *r, uint32_t locindex,
 			    struct trace_location *out)
 {
-	return function_table__locate(r->functions, locindex, out);
+	return function_table__locate(r->names.functions, locindex, out);
 }
 
 struct trace_stats trace_reader__stats(const struct trace_reader *r)
 {
 	struct trace_stats stats = r->stats;
 
-	stats.strings = r->n_strings;
-	stats.processes = r->n_processes;
-	stats.mapped = r->mapped->mapped;
-	stats.functions = r->n_functions;
-	stats.functions_with_lines = function_table__n_with_lines(r->functions);
+	stats.threads = r->records.n_names;
+	stats.decisions = r->records.n_decisions;
+	stats.unwatched = r->records.n_unwatched;
+	stats.counted = r->records.n_counted;
+	stats.estimated = r->records.n_estimated;
+	stats.lost = r->records.n_lost;
+	stats.strings = r->names.n_strings;
+	stats.processes = r->records.processes.n;
+	stats.mapped = r->names.mapped->mapped;
+	stats.functions = r->names.n_functions;
+	stats.functions_with_lines = function_table__n_with_lines(r->names.functions);
+	stats.made_bytes = r->expansion.made;
 	stats.whole_bytes = r->stream.whole_end;
 	stats.file_bytes = chunk_stream__file_size(&r->stream);
 	stats.damaged = r->stream.damaged;
@@ -472,21 +546,10 @@ void trace_reader__free(struct trace_reader *r)
 	chunk_stream__destroy(&r->stream);
 	chunk_stream__destroy(&r->ahead);
 	chunk_index__free(r->index);
-	function_table__free(r->functions);
-	string_table__free(r->strings);
-	labels__destroy(&r->labels);
-	if (r->mapped)
-		id_map__destroy(r->mapped);
-	free(r->mapped);
-	for (uint32_t i = 0; i < r->n_processes; i++)
-		free(r->processes[i]);
-	free(r->processes);
-	thread_set__destroy(&r->threads);
-	free(r->process_verdicts);
-	free(r->label_verdicts);
-	free(r->info.tool);
-	free(r->info.kernel);
-	free(r->info.host);
+	name_tables__destroy(&r->names);
+	record_reader__destroy(&r->records);
+	verdicts__destroy(&r->verdicts);
+	trace_info__clear(&r->info);
 	span_codec__free(r->codec);
 	batch_summer__destroy(&r->summer);
 	free(r);

@@ -7,7 +7,7 @@
 #include "base/choose.h"
 #include "base/map.h"
 
-/* What is known not to be asked for is then not compiled into the way that most spans go. */
+/* Constant arguments then keep unused parts out of the code that most spans run. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Ended spans of one depth that nothing encloses yet. */
@@ -15,8 +15,7 @@ struct siblings {
 	uint64_t start_ns; /* of the first */
 	uint64_t end_ns;   /* of the last */
 	uint64_t sum_ns;   /* of their durations */
-	/* Picoseconds that probes took: of whoever called them; and of them, and all in them, too.
-	 */
+	/* Picoseconds that probes took: of their parent; and of the spans with all in them, too. */
 	uint64_t outside_ps;
 	uint64_t all_ps;
 	/* Off the CPU: between them, and in all. */
@@ -25,7 +24,7 @@ struct siblings {
 	uint32_t level; /* depth + 1 */
 };
 
-/* What a span encloses: the same sums. */
+/* The same sums, of the spans that a span encloses. */
 struct enclosed {
 	uint64_t sum_ns;
 	uint64_t outside_ps;
@@ -40,7 +39,7 @@ struct enclosed {
 struct thread {
 	uint32_t process;
 	uint32_t tid;
-	struct siblings *open; /* levels ascend from open[0], which is nobody's */
+	struct siblings *open; /* levels ascend from open[0], which has no parent */
 	struct siblings *top;
 	struct siblings *last; /* there is room for; NULL like the others without any */
 	uint32_t next_free;    /* of a thread that was forgotten */
@@ -114,7 +113,7 @@ static inline struct thread *get_thread(struct self_time *st, uint32_t process, 
 	return t && t->tid == tid && t->process == process ? t : find_thread(st, process, tid);
 }
 
-/* What siblings fill of the time since `start_ns`. */
+/* The time since `start_ns` that siblings fill. */
 static inline uint64_t filled(const struct siblings *s, uint64_t start_ns)
 {
 	uint64_t within = choose(s->end_ns > start_ns, s->end_ns - start_ns, 0);
@@ -128,7 +127,7 @@ static inline uint64_t at_most(uint64_t ns, uint64_t most)
 	return choose(ns < most, ns, most);
 }
 
-/* Add what only some traces tell: a span of any other has none of it. */
+/* Add the sums that only some traces have. */
 static inline void enclose_more(struct enclosed *all, const struct siblings *s, uint64_t start_ns)
 {
 	uint64_t within = choose(s->end_ns > start_ns, s->end_ns - start_ns, 0);
@@ -201,7 +200,7 @@ static ALWAYS_INLINE struct siblings *add_sibling(struct thread *t, uint32_t lev
 
 /* A span that has probes, and its own time. */
 static ALWAYS_INLINE void of_interval(const struct self_time *st, struct thread *t,
-				      const struct trace_span *span, struct own_times *times,
+				      const struct trace_span *span, struct trace_times *times,
 				      bool more)
 {
 	uint64_t duration = span->end_ns - span->start_ns;
@@ -209,9 +208,9 @@ static ALWAYS_INLINE void of_interval(const struct self_time *st, struct thread 
 	struct enclosed in = take_enclosed(t, level, span->start_ns, more);
 	struct siblings *s = add_sibling(t, level, span, duration, more);
 
-	*times = (struct own_times){.self_ns = in.sum_ns < duration ? duration - in.sum_ns : 0};
+	*times = (struct trace_times){.self_ns = in.sum_ns < duration ? duration - in.sum_ns : 0};
 	if (more) {
-		/* Who asked for it was told by one more probe. */
+		/* One more probe reported the caller. */
 		bool asked = span->caller != TRACE_NO_LOCATION;
 		uint64_t request_ps = choose(asked, st->hit_ps, 0);
 		/* An instant has one probe, and its own time holds nothing of it. */
@@ -221,8 +220,8 @@ static ALWAYS_INLINE void of_interval(const struct self_time *st, struct thread 
 
 		times->self_probe_ns = (inside_ps + in.outside_ps) / 1000;
 		times->probe_ns = (inside_ps + in.all_ps) / 1000;
-		times->off.off_ns = in.all_off_ns;
-		times->off.self_off_ns = in.between_off_ns;
+		times->off_ns = in.all_off_ns;
+		times->self_off_ns = in.between_off_ns;
 		s->outside_ps += outside_ps;
 		s->all_ps += in.all_ps + inside_ps + outside_ps;
 		s->all_off_ns += in.all_off_ns + in.before_all_off_ns;
@@ -233,12 +232,12 @@ static ALWAYS_INLINE void of_interval(const struct self_time *st, struct thread 
 static __attribute__((noinline)) void of_interval_with_more(const struct self_time *st,
 							    struct thread *t,
 							    const struct trace_span *span,
-							    struct own_times *times)
+							    struct trace_times *times)
 {
 	of_interval(st, t, span, times, true);
 }
 
-/* What was not kept up to now was nothing. */
+/* Sums that were not kept up to now are 0. */
 static __attribute__((noinline)) void begin_more(struct self_time *st)
 {
 	st->more = true;
@@ -252,10 +251,10 @@ static __attribute__((noinline)) void begin_more(struct self_time *st)
 	}
 }
 
-/* One off the CPU has nothing in it: what is deeper belongs to what was lost before it. */
+/* A span off the CPU encloses nothing: deeper spans belong to one that was lost before it. */
 static __attribute__((noinline)) void of_off_cpu(struct self_time *st, struct thread *t,
 						 const struct trace_span *span,
-						 struct own_times *times)
+						 struct trace_times *times)
 {
 	uint64_t duration = span->end_ns - span->start_ns;
 	uint32_t level = span->depth + 1u;
@@ -266,7 +265,7 @@ static __attribute__((noinline)) void of_off_cpu(struct self_time *st, struct th
 		begin_more(st);
 	in = take_enclosed(t, level, span->end_ns, true);
 	s = add_sibling(t, level, span, 0, true);
-	*times = (struct own_times){.off.off_ns = duration};
+	*times = (struct trace_times){.off_ns = duration};
 	s->outside_ps += in.outside_ps;
 	s->all_ps += in.all_ps;
 	s->between_off_ns += in.before_between_off_ns + duration;
@@ -286,7 +285,7 @@ void self_time__set_costs(struct self_time *st, const struct trace_costs *costs)
 		begin_more(st);
 }
 
-int self_time__of(struct self_time *st, const struct trace_span *span, struct own_times *times)
+int self_time__span(struct self_time *st, const struct trace_span *span, struct trace_times *times)
 {
 	struct thread *t = get_thread(st, span->process, span->tid);
 
@@ -298,20 +297,6 @@ int self_time__of(struct self_time *st, const struct trace_span *span, struct ow
 		of_interval_with_more(st, t, span, times);
 	else
 		of_interval(st, t, span, times, false);
-	return 0;
-}
-
-int self_time__span(struct self_time *st, struct trace_span *span, struct trace_off *off)
-{
-	struct own_times times;
-	int err = self_time__of(st, span, &times);
-
-	if (err)
-		return err;
-	span->self_ns = times.self_ns;
-	span->probe_ns = times.probe_ns;
-	span->self_probe_ns = times.self_probe_ns;
-	*off = times.off;
 	return 0;
 }
 

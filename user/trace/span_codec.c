@@ -26,7 +26,7 @@ struct sibling_run {
 	uint64_t start_ns; /* of the first of them */
 };
 
-/* What is stored of a span: less to walk over, column by column, than whole spans. */
+/* The stored parts of a span: walking them column by column touches less memory than spans. */
 struct columns {
 	uint64_t a, b; /* the two distances */
 	uint32_t label;
@@ -45,14 +45,14 @@ struct span_codec {
 	struct columns *columns_of; /* per span */
 	uint64_t *values;	    /* a column being read */
 	uint32_t capacity;	    /* of the five arrays */
-	struct sibling_run *runs;   /* of a thread; levels ascend from runs[0], nobody's */
+	struct sibling_run *runs; /* of a thread; levels ascend from runs[0], which has no parent */
 	uint64_t base_ns;
 	bool has_callers; /* any span of the batch */
 	/* By label: its callers, the latest first. */
 	uint32_t recent[QPT_RECENT_LABELS][QPT_RECENT_CALLERS];
 };
 
-/* What the next span of a thread is predicted from. */
+/* The prediction of a thread's next span. */
 struct prediction {
 	uint64_t start_ns; /* of the first span it encloses, or the end of the span before it */
 	bool encloses;
@@ -103,7 +103,7 @@ static int reserve(struct span_codec *c, uint32_t n)
 	return 0;
 }
 
-/* Begin a thread: nothing is open. Returns the top of the runs, which is nobody's. */
+/* Begin a thread without runs. Returns the top of the runs, which belongs to no span. */
 static struct sibling_run *no_runs(struct span_codec *c)
 {
 	c->runs[0] = (struct sibling_run){0};
@@ -261,7 +261,7 @@ static void make_distances(struct span_codec *c, const struct thread *t)
 	}
 }
 
-/* Low bytes are noise, and compress best by themselves; what is above them is mostly one byte. */
+/* Low bytes are noise, and compress best by themselves; the rest is mostly one byte. */
 static uint8_t *encode_distances(const struct span_codec *c, uint32_t n, uint8_t *p)
 {
 	const struct columns *s = c->columns_of;
@@ -286,7 +286,7 @@ static void remember(uint32_t *recent, uint32_t at, uint32_t caller)
 	recent[0] = caller;
 }
 
-/* Most queries are asked for at a few places, and mostly at the same one as the last time. */
+/* Most queries have few callers, and mostly the same one as the last time. */
 static uint8_t *encode_callers(struct span_codec *c, uint32_t n, uint8_t *p)
 {
 	memset(c->recent, 0, sizeof(c->recent));

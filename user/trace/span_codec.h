@@ -22,7 +22,7 @@ int span_codec__new(struct span_codec **out);
 int span_codec__encode(struct span_codec *c, const struct trace_span *spans, uint32_t n,
 		       struct byte_buffer *out);
 
-/* What a file holds so far: spans may refer to numbers below these. */
+/* The counts of a file so far: spans may refer to numbers below these. */
 struct span_limits {
 	uint32_t processes;
 	uint32_t strings;
@@ -30,9 +30,8 @@ struct span_limits {
 };
 
 /*
- * Decode a payload of a file that holds so much. On success the spans,
- * self_ns 0, are the codec's until the next call. -ENOMEM; -EBADMSG, with a text for a person in
- * `*why`, if any value of the batch is not as it should be.
+ * Decode a payload. On success the spans are the codec's until the next call. -ENOMEM;
+ * -EBADMSG, with a text for a person in `*why`, if any value of the batch is malformed.
  */
 int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size,
 		       const struct span_limits *limits, const struct trace_span **spans,

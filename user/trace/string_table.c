@@ -21,15 +21,19 @@ struct string_table {
 	struct byte_buffer stored; /* all strings, as in the file */
 	size_t text_bytes;	   /* of the texts that were put together and kept */
 	struct byte_buffer passing;
+	struct expansion *expansion;
 };
 
 _Static_assert(QPT_STRING_DEPTH_MAX <= UINT8_MAX, "a depth is a byte");
 _Static_assert(QPT_STRING_BYTES_MAX <= UINT32_MAX, "a place among the strings is a u32");
 
-int string_table__new(struct string_table **out)
+int string_table__new(struct expansion *expansion, struct string_table **out)
 {
 	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	if (!*out)
+		return -ENOMEM;
+	(*out)->expansion = expansion;
+	return 0;
 }
 
 uint32_t string_table__n(const struct string_table *t)
@@ -169,7 +173,8 @@ int string_table__text(struct string_table *t, uint32_t id, const char **text)
 		return -ENOENT;
 	s = &t->strings[id];
 	if (!s->text) {
-		if (s->length > QPT_NAME_BYTES_MAX - t->text_bytes)
+		if (s->length > QPT_NAME_BYTES_MAX - t->text_bytes ||
+		    !expansion__make(t->expansion, s->length))
 			return -E2BIG;
 		new = malloc(s->length + 1UL);
 		if (!new)
@@ -182,6 +187,11 @@ int string_table__text(struct string_table *t, uint32_t id, const char **text)
 	return 0;
 }
 
+uint32_t string_table__length(const struct string_table *t, uint32_t id)
+{
+	return t->strings[id].length;
+}
+
 const char *string_table__passing_text(struct string_table *t, uint32_t id)
 {
 	char *text;
@@ -190,6 +200,8 @@ const char *string_table__passing_text(struct string_table *t, uint32_t id)
 		return NULL;
 	if (t->strings[id].text)
 		return t->strings[id].text;
+	if (!expansion__make(t->expansion, t->strings[id].length))
+		return NULL;
 	byte_buffer__clear(&t->passing);
 	if (!byte_buffer__reserve(&t->passing, t->strings[id].length + 1UL))
 		return NULL;

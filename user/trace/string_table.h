@@ -8,11 +8,12 @@
 
 #include "base/cleanup.h"
 #include "trace/bytes.h"
+#include "trace/expansion.h"
 
 struct string_table;
 
-/* 0, or -ENOMEM. */
-int string_table__new(struct string_table **out);
+/* Texts count for `expansion`, which outlives the table; NULL: they do not. 0, or -ENOMEM. */
+int string_table__new(struct expansion *expansion, struct string_table **out);
 
 /* Strings in the table; their ids are dense from 0. */
 uint32_t string_table__n(const struct string_table *t);
@@ -28,11 +29,17 @@ int string_table__take(struct string_table *t, struct byte_reader *in, uint32_t 
 /*
  * The text of a string, kept until the table is freed: for names, which are asked for again and
  * again. 0; -ENOENT if there is no such string; -ENOMEM; -E2BIG if the texts that were asked for go
- * beyond QPT_NAME_BYTES_MAX.
+ * beyond QPT_NAME_BYTES_MAX, or the trace expands to too much.
  */
 int string_table__text(struct string_table *t, uint32_t id, const char **text);
 
-/* The same without keeping it: valid until the next call. NULL: no such string, or no memory. */
+/* Bytes of the text of a string that there is. */
+uint32_t string_table__length(const struct string_table *t, uint32_t id);
+
+/*
+ * As string_table__text(), without keeping it: valid until the next call. NULL: no such string, no
+ * memory, or the trace expands to too much.
+ */
 const char *string_table__passing_text(struct string_table *t, uint32_t id);
 
 void string_table__free(struct string_table *t);

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * The threads that a trace has spans or names of: whoever keeps something of each needs to know
- * that they are no more than QPT_THREADS_MAX.
- */
+/* The threads of a trace, by its spans and names. A trace has at most QPT_THREADS_MAX of them. */
 #ifndef QPROF_TRACE_THREAD_SET_H
 #define QPROF_TRACE_THREAD_SET_H
 
 #include "base/map.h"
 
-/* All zeroes is an empty one. */
+/* All zeroes is empty. */
 struct thread_set {
 	struct u64_map known; /* process << 32 | tid */
-	uint64_t last;	      /* the one that came last, if `any` did */
+	uint64_t last;	      /* the thread that was added last, if `any` was */
 	bool any;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a trace holds, as the rest of the program sees it. The bytes on disk are specified in
- * docs/trace-format.md; only user/trace knows them.
+ * The content of a trace, as the rest of the program sees it. docs/trace-format.md specifies the
+ * bytes on disk; only user/trace reads and writes them.
  */
 #ifndef QPROF_TRACE_TRACE_H
 #define QPROF_TRACE_TRACE_H
@@ -33,8 +33,8 @@ enum trace_span_flag {
 #define TRACE_VIRTUAL 0x80000000u
 
 /*
- * What an interval or a count is, in measureme's words (trace_kind_text()). What a capture records
- * are queries; other kinds come with imported profiles. In memory only: on disk a kind is a text.
+ * The kind of an interval or a count, in measureme's words (trace_kind_text()). In memory only: on
+ * disk a kind is a text.
  */
 enum trace_kind {
 	TRACE_KIND_QUERY,
@@ -48,7 +48,7 @@ enum trace_kind {
 	TRACE_KIND_OFF_CPU,	  /* OffCpu: the thread was on no CPU; ours, not measureme's */
 	TRACE_KIND_COUNTED,	  /* QueryCounted, a tally: executions not recorded, exactly */
 	TRACE_KIND_ESTIMATED,	  /* QueryEstimated, a tally: the same, estimated, and their ns */
-	TRACE_KIND_OTHER,	  /* the first of those that only one file knows */
+	TRACE_KIND_OTHER,	  /* the first of the kinds that a file adds */
 	TRACE_KINDS_MAX = 144,
 };
 
@@ -57,22 +57,14 @@ enum trace_kind {
 #define TRACE_OFF_WAITING	  "<waiting>"
 #define TRACE_OFF_UNINTERRUPTIBLE "<uninterruptible>"
 
-/* The name of a kind below TRACE_KIND_OTHER, on disk too; NULL from there on. */
+/* The name of a kind below TRACE_KIND_OTHER, also on disk; NULL of any other. */
 const char *trace_kind_text(unsigned int kind);
 
 /* One interval of one track. Spans of a thread come in the order of their ends. */
 struct trace_span {
 	uint64_t start_ns; /* on the trace's clock: see struct trace_info */
 	uint64_t end_ns;   /* >= start_ns */
-	/*
-	 * Computed, not stored (trace/self_time.h): the duration less the children's, and what our
-	 * own probes took of the duration and of self_ns, if that is known. Those are what probes
-	 * take on average, and can be more than the time that they are taken from.
-	 */
-	uint64_t self_ns;
-	uint64_t probe_ns;
-	uint64_t self_probe_ns;
-	uint32_t process; /* index of the process in the trace, not its pid */
+	uint32_t process;  /* index of the process in the trace, not its pid */
 	uint32_t tid;
 	uint32_t label;	     /* string id of the query's name, or TRACE_VIRTUAL | number */
 	uint32_t invocation; /* DepNodeIndex, or TRACE_NO_INVOCATION */
@@ -83,8 +75,8 @@ struct trace_span {
 };
 
 /*
- * Whether an execution never came to its end. Not where it was left and that was noticed later: it
- * was not unwound for that, and an activity whose guard has more than one end mostly was not.
+ * Whether an execution never reached its end. TRACE_SPAN_LEFT does not count: such an execution was
+ * not always unwound, and an activity whose guard has more than one end mostly was not.
  */
 static inline bool trace_span__is_unfinished(const struct trace_span *span)
 {
@@ -92,24 +84,31 @@ static inline bool trace_span__is_unfinished(const struct trace_span *span)
 	       (span->flags & (TRACE_SPAN_UNWOUND | TRACE_SPAN_OPEN));
 }
 
-/* Whether the end is an upper bound only. Those off the CPU have other reasons: they do not count.
- */
+/* Whether the end is only an upper bound, of a span other than TRACE_KIND_OFF_CPU. */
 static inline bool trace_span__end_is_late(const struct trace_span *span)
 {
 	return span->kind != TRACE_KIND_OFF_CPU && (span->flags & TRACE_SPAN_LEFT);
 }
 
 /*
- * Computed likewise: how much of a span's duration, and of its self_ns, its thread was on no CPU.
- * No part of it: a reader keeps many, and this makes them a quarter larger. TRACE_KIND_OFF_CPU is
- * no child: it takes nothing off self_ns, and has none itself.
+ * Times of a span that are computed from the earlier spans of its thread, not stored
+ * (trace/self_time.h). A span of TRACE_KIND_OFF_CPU does not reduce its parent's self_ns, and has
+ * none itself.
  */
-struct trace_off {
+struct trace_times {
+	uint64_t self_ns; /* the duration less the children's */
+	/*
+	 * Time that our own probes took of the duration and of self_ns; 0 if unknown. Both are
+	 * averages, and may exceed the time that they are a part of.
+	 */
+	uint64_t probe_ns;
+	uint64_t self_probe_ns;
+	/* Time that the thread was off the CPU, within the duration and within self_ns. */
 	uint64_t off_ns;
 	uint64_t self_off_ns;
 };
 
-/* What is left of a time, or of a sum of times, without what probes took of it. */
+/* A time, or a sum of times, less the time that probes took of it. */
 static inline uint64_t trace_without_probes(uint64_t ns, uint64_t probe_ns)
 {
 	return probe_ns < ns ? ns - probe_ns : 0;
@@ -135,7 +134,7 @@ struct trace_line {
 	uint32_t line;	 /* 0: none is known from here on */
 };
 
-/* What a locindex stands for. Texts are the reader's. */
+/* The location that a locindex stands for. Texts are the reader's. */
 struct trace_location {
 	const struct trace_function *function;
 	uint32_t offset;  /* of the pc in it */
@@ -156,7 +155,7 @@ struct trace_tally {
 enum trace_watch {
 	TRACE_WATCH_FULL,    /* each is recorded */
 	TRACE_WATCH_COUNTED, /* each is counted, none recorded: TRACE_KIND_COUNTED */
-	TRACE_WATCH_OFF,     /* not at all: TRACE_KIND_ESTIMATED says what is guessed */
+	TRACE_WATCH_OFF,     /* none is watched: TRACE_KIND_ESTIMATED has the estimate */
 	TRACE_WATCH_MAX,
 };
 
@@ -172,21 +171,20 @@ static inline const char *trace_watch_name(unsigned int watch)
 #define TRACE_ALL_LABELS "<all>"
 
 /*
- * From this time on, a query, or intervals of another kind that have this label, are watched so in
- * all processes. It was TRACE_WATCH_FULL at first.
+ * From this time on, the intervals of this kind and label are watched so in all processes. Before
+ * its first decision, a label is TRACE_WATCH_FULL.
  */
 struct trace_decision {
 	uint64_t time_ns; /* on the trace's clock */
 	uint32_t label;	  /* string id of its name, or of TRACE_ALL_LABELS; never virtual */
 	uint8_t watch;	  /* enum trace_watch */
-	/* What probes took of the processes' CPU time just before, and might take: in millionths.
-	 */
+	/* The part of the processes' CPU time that probes took just before, and may take. */
 	uint64_t cost_ppm;
 	uint64_t budget_ppm;
 	uint8_t kind; /* enum trace_kind */
 };
 
-/* One image of one process: an exec makes a new one. Strings are owned by whoever holds it. */
+/* One image of one process: an exec makes a new one. The holder of the record owns its strings. */
 struct trace_process {
 	uint32_t index;
 	uint32_t pid;	     /* in the initial pid namespace */
@@ -279,13 +277,20 @@ enum trace_cost {
 	TRACE_COST_MAX,
 };
 
-/* What the probes cost the compiler, as measured when the capture began. */
+/* The cost of probe hits to the compiler, as measured when the capture began. */
 struct trace_costs {
 	uint64_t ps[TRACE_COST_MAX]; /* picoseconds; 0: not measured */
-	bool subtracted;	     /* the times of spans have been freed of it */
+	bool subtracted;	     /* the times of spans do not contain it */
 };
 
-/* What clock the times of a trace are of; stable on disk. */
+/* Resolves the ids of a trace to texts. */
+struct trace_texts {
+	const void *ctx;
+	const char *(*text)(const void *ctx, uint32_t id);	 /* of a string id or label */
+	const char *(*kind)(const void *ctx, unsigned int kind); /* NULL: trace_kind_text() */
+};
+
+/* The clock of a trace's times; stable on disk. */
 enum trace_clock {
 	TRACE_CLOCK_MONOTONIC,
 	TRACE_CLOCK_REALTIME, /* since the epoch: made from profiles that hold no other */

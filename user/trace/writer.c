@@ -1,104 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "trace/writer_state.h"
+#include "trace/writer.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "qprof/trace_format.h"
+#include "trace/info.h"
+#include "trace/name_writer.h"
+#include "trace/span_codec.h"
+
 #define BATCH_SPANS 4096
-#define BATCH_BYTES (64u << 10) /* of other records, before they become a chunk */
 
 _Static_assert(TRACE_VIRTUAL == QPT_VIRTUAL, "the same bit");
 
-/* Write a chunk of the pending records: `head` (if not 0), their number, they. */
-static int write_pending(struct trace_writer *w, enum qpt_chunk_type type, struct pending *p,
-			 const uint32_t *head)
+struct trace_writer {
+	struct chunk_sink sink;
+	struct name_writer names;
+	struct span_codec *codec;
+	struct trace_span *batch; /* spans that wait to become one chunk */
+	uint32_t n_batch;
+	uint64_t n_spans; /* written */
+	struct batch_summer summer;
+	struct pending tallies;
+	struct trace_losses losses;
+	bool losses_given;
+	bool losses_changed; /* since they were written */
+};
+
+/* Add the threads of the batch just encoded. */
+static int add_threads(struct trace_writer *w)
 {
-	int err;
-
-	if (!p->n)
-		return 0;
-	byte_buffer__clear(&w->raw);
-	if (head)
-		byte_buffer__varint(&w->raw, *head);
-	byte_buffer__varint(&w->raw, p->n);
-	byte_buffer__bytes(&w->raw, p->body.data, p->body.size);
-	w->raw.failed |= p->body.failed;
-	err = chunk_sink__write(&w->sink, type, &w->raw, NULL);
-	if (err)
-		return err;
-	byte_buffer__clear(&p->body);
-	p->n = 0;
-	return 0;
-}
-
-static int write_functions(struct trace_writer *w)
-{
-	int err;
-
-	if (!w->functions.n_new)
-		return 0;
-	byte_buffer__clear(&w->raw);
-	err = function_list__payload(&w->functions, &w->raw);
-	return err ? writer__fail(w, err)
-		   : chunk_sink__write(&w->sink, QPT_FUNCTIONS, &w->raw, NULL);
-}
-
-int writer__write_names(struct trace_writer *w)
-{
-	uint32_t first = w->strings.n - w->new_strings.n;
-	int err = write_pending(w, QPT_STRINGS, &w->new_strings, &first);
-
-	if (!err)
-		err = write_pending(w, QPT_LABELS, &w->new_labels, NULL);
-	if (!err)
-		err = write_pending(w, QPT_DECISIONS, &w->new_decisions, NULL);
-	if (!err)
-		err = write_pending(w, QPT_PROCESSES, &w->new_processes, NULL);
-	if (!err)
-		err = write_pending(w, QPT_THREADS, &w->new_threads, NULL);
-	if (!err)
-		err = write_pending(w, QPT_MAPPINGS, &w->new_mappings, &w->mappings_space);
-	w->mappings_next = (struct id_map_next){0};
-	if (!err)
-		err = write_functions(w);
-	return err ? err : write_pending(w, QPT_LINES, &w->new_lines, NULL);
-}
-
-int writer__added(struct trace_writer *w, struct pending *p)
-{
-	p->n++;
-	return p->body.size >= BATCH_BYTES ? writer__write_names(w) : 0;
-}
-
-/* The threads of the batch just encoded. */
-static int meet_threads(struct trace_writer *w)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < span_codec__n_threads(w->codec) && !err; i++) {
+	for (uint32_t i = 0; i < span_codec__n_threads(w->codec); i++) {
 		uint32_t process, tid;
+		int err;
 
 		span_codec__thread(w->codec, i, &process, &tid);
-		err = thread_set__add(&w->threads, process, tid);
+		err = thread_set__add(&w->names.threads, process, tid);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 static int write_spans(struct trace_writer *w)
 {
-	int err = writer__write_names(w);
+	struct byte_buffer *payload;
+	int err = name_writer__flush(&w->names);
 
 	if (err || !w->n_batch)
 		return err;
-	byte_buffer__clear(&w->raw);
-	err = span_codec__encode(w->codec, w->batch, w->n_batch, &w->raw);
-	if (!err)
-		err = meet_threads(w);
-	if (!err)
-		err = batch_summer__sum(&w->summer, w->batch, w->n_batch, w->strings.n);
+	payload = chunk_sink__payload(&w->sink);
+	err = span_codec__encode(w->codec, w->batch, w->n_batch, payload);
+	err = err ?: add_threads(w);
+	err = err ?: batch_summer__sum(&w->summer, w->batch, w->n_batch, w->names.strings.n);
 	if (err)
-		return writer__fail(w, err);
-	err = chunk_sink__write(&w->sink, QPT_SPANS, &w->raw, &w->summer.summary);
+		return file_writer__fail(&w->sink.file, err);
+	err = chunk_sink__write(&w->sink, QPT_SPANS, payload, &w->summer.summary);
 	if (err)
 		return err;
 	w->n_spans += w->n_batch;
@@ -108,57 +65,33 @@ static int write_spans(struct trace_writer *w)
 
 static int write_tallies(struct trace_writer *w)
 {
-	int err = writer__write_names(w);
-
-	return err ? err : write_pending(w, QPT_TALLIES, &w->tallies, NULL);
-}
-
-int writer__added_function(struct trace_writer *w)
-{
-	return w->functions.records.size >= BATCH_BYTES ? writer__write_names(w) : 0;
-}
-
-int writer__added_tally(struct trace_writer *w)
-{
-	w->tallies.n++;
-	return w->tallies.body.size >= BATCH_BYTES ? write_tallies(w) : 0;
+	return name_writer__flush(&w->names)
+		       ?: pending__write(&w->tallies, &w->sink, QPT_TALLIES, NULL);
 }
 
 static int write_losses(struct trace_writer *w)
 {
+	struct byte_buffer *payload = chunk_sink__payload(&w->sink);
 	int err;
 
 	if (!w->losses_changed)
 		return 0;
-	byte_buffer__clear(&w->raw);
-	byte_buffer__varint(&w->raw, TRACE_LOSS_MAX);
+	byte_buffer__varint(payload, TRACE_LOSS_MAX);
 	for (int i = 0; i < TRACE_LOSS_MAX; i++)
-		byte_buffer__varint(&w->raw, w->losses.count[i]);
-	err = chunk_sink__write(&w->sink, QPT_LOSSES, &w->raw, NULL);
-	if (!err)
-		w->losses_changed = false;
-	return err;
-}
-
-static void put_text(struct byte_buffer *b, const char *text)
-{
-	size_t size = text ? strnlen(text, QPT_TEXT_MAX) : 0;
-
-	byte_buffer__varint(b, size);
-	byte_buffer__bytes(b, text, size);
+		byte_buffer__varint(payload, w->losses.count[i]);
+	err = chunk_sink__write(&w->sink, QPT_LOSSES, payload, NULL);
+	if (err)
+		return err;
+	w->losses_changed = false;
+	return 0;
 }
 
 static int write_info(struct trace_writer *w, const struct trace_info *info)
 {
-	byte_buffer__clear(&w->raw);
-	byte_buffer__varint(&w->raw, info->clock_start_ns);
-	byte_buffer__varint(&w->raw, info->realtime_start_ns);
-	put_text(&w->raw, info->tool);
-	put_text(&w->raw, info->kernel);
-	put_text(&w->raw, info->host);
-	byte_buffer__varint(&w->raw, info->clock);
-	byte_buffer__varint(&w->raw, info->budget_ppm);
-	return chunk_sink__write(&w->sink, QPT_INFO, &w->raw, NULL);
+	struct byte_buffer *payload = chunk_sink__payload(&w->sink);
+
+	trace_info__store(info, payload);
+	return chunk_sink__write(&w->sink, QPT_INFO, payload, NULL);
 }
 
 static struct trace_writer *allocate(void)
@@ -168,6 +101,7 @@ static struct trace_writer *allocate(void)
 	if (!w)
 		return NULL;
 	w->sink.file.fd = -1;
+	w->names.sink = &w->sink;
 	w->batch = malloc(BATCH_SPANS * sizeof(*w->batch));
 	if (!w->batch || span_codec__new(&w->codec)) {
 		trace_writer__free(w);
@@ -188,7 +122,7 @@ int trace_writer__open(const char *path, const struct trace_info *info, struct t
 		return err;
 	err = write_info(w, info);
 	if (err) {
-		/* Nothing can be read from it. */
+		/* A reader would find nothing in it. */
 		unlink(path);
 		return err;
 	}
@@ -196,15 +130,67 @@ int trace_writer__open(const char *path, const struct trace_info *info, struct t
 	return 0;
 }
 
-/* Most spans have none: the end of the ranges is looked up for the others only. */
+int trace_writer__intern(struct trace_writer *w, const char *text, uint32_t *id)
+{
+	return name_writer__intern(&w->names, text, id);
+}
+
+int trace_writer__compose(struct trace_writer *w, const struct trace_piece *pieces, uint32_t n,
+			  uint32_t *id)
+{
+	return name_writer__compose(&w->names, pieces, n, id);
+}
+
+int trace_writer__intern_path(struct trace_writer *w, const char *path, uint32_t *id)
+{
+	return name_writer__intern_path(&w->names, path, id);
+}
+
+int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m)
+{
+	return name_writer__map(&w->names, m);
+}
+
+int trace_writer__process(struct trace_writer *w, const struct trace_process *p)
+{
+	return name_writer__process(&w->names, p);
+}
+
+int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t)
+{
+	return name_writer__thread(&w->names, t);
+}
+
+int trace_writer__function(struct trace_writer *w, const struct trace_function *f)
+{
+	return name_writer__function(&w->names, f);
+}
+
+int trace_writer__lines(struct trace_writer *w, uint32_t first, const struct trace_line *rows,
+			size_t n)
+{
+	return name_writer__lines(&w->names, first, rows, n);
+}
+
+int trace_writer__kind(struct trace_writer *w, const char *text, uint8_t *kind)
+{
+	return name_writer__kind(&w->names, text, kind);
+}
+
+int trace_writer__decision(struct trace_writer *w, const struct trace_decision *d)
+{
+	return name_writer__decision(&w->names, d);
+}
+
+/* Most spans have no caller: only for the others is the end of the ranges looked up. */
 static bool has_caller(const struct trace_writer *w, uint32_t caller)
 {
-	return caller == TRACE_NO_LOCATION || caller < function_list__end(&w->functions);
+	return caller == TRACE_NO_LOCATION || caller < function_list__end(&w->names.functions);
 }
 
 static bool has_label(const struct trace_writer *w, uint32_t label)
 {
-	return label < w->strings.n || label & TRACE_VIRTUAL;
+	return label < w->names.strings.n || label & TRACE_VIRTUAL;
 }
 
 int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
@@ -214,26 +200,68 @@ int trace_writer__span(struct trace_writer *w, const struct trace_span *s)
 
 	if (w->sink.file.error)
 		return w->sink.file.error;
-	if (s->process >= w->n_processes || !has_label(w, s->label) || s->end_ns < s->start_ns ||
-	    s->flags & ~TRACE_SPAN_FLAGS_ALL || !has_caller(w, s->caller))
+	if (s->process >= w->names.n_processes || !has_label(w, s->label) ||
+	    s->end_ns < s->start_ns || s->flags & ~TRACE_SPAN_FLAGS_ALL ||
+	    !has_caller(w, s->caller))
 		return -EINVAL;
 	*copy = *s;
-	err = writer__label(w, &copy->label, s->kind);
+	err = name_writer__disk_label(&w->names, &copy->label, s->kind);
 	if (err)
 		return err;
 	w->n_batch++;
 	return w->n_batch == BATCH_SPANS ? write_spans(w) : 0;
 }
 
+int trace_writer__tally(struct trace_writer *w, const struct trace_tally *t)
+{
+	struct byte_buffer *body = &w->tallies.body;
+	uint32_t label = t->label;
+	int err;
+
+	if (w->sink.file.error)
+		return w->sink.file.error;
+	if (t->process >= w->names.n_processes || label >= w->names.strings.n)
+		return -EINVAL;
+	err = name_writer__disk_label(&w->names, &label, t->kind);
+	if (err)
+		return err;
+	byte_buffer__varint(body, t->process);
+	byte_buffer__varint(body, label);
+	byte_buffer__varint(body, t->events);
+	byte_buffer__varint(body, t->sum);
+	return pending__add(&w->tallies) ? write_tallies(w) : 0;
+}
+
+int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses)
+{
+	if (w->sink.file.error)
+		return w->sink.file.error;
+	/* Losses that are all 0 are written too: a file without the chunk does not say so. */
+	if (!w->losses_given || memcmp(&w->losses, losses, sizeof(*losses))) {
+		w->losses_given = true;
+		w->losses = *losses;
+		w->losses_changed = true;
+	}
+	return 0;
+}
+
+int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs)
+{
+	struct byte_buffer *payload = chunk_sink__payload(&w->sink);
+
+	byte_buffer__varint(payload, costs->subtracted);
+	byte_buffer__varint(payload, TRACE_COST_MAX);
+	for (int i = 0; i < TRACE_COST_MAX; i++)
+		byte_buffer__varint(payload, costs->ps[i]);
+	return chunk_sink__write(&w->sink, QPT_COSTS, payload, NULL);
+}
+
 int trace_writer__flush(struct trace_writer *w)
 {
-	int err = w->sink.file.error;
+	int err = w->sink.file.error ?: write_spans(w);
 
-	if (!err)
-		err = write_spans(w);
-	if (!err)
-		err = write_tallies(w);
-	return err ? err : write_losses(w);
+	err = err ?: write_tallies(w);
+	return err ?: write_losses(w);
 }
 
 int trace_writer__finish(struct trace_writer *w)
@@ -243,10 +271,10 @@ int trace_writer__finish(struct trace_writer *w)
 
 	if (err)
 		return err;
-	bytes_store_u32(end + QPT_END_STRINGS, w->strings.n);
-	bytes_store_u32(end + QPT_END_PROCESSES, w->n_processes);
+	bytes_store_u32(end + QPT_END_STRINGS, w->names.strings.n);
+	bytes_store_u32(end + QPT_END_PROCESSES, w->names.n_processes);
 	bytes_store_u64(end + QPT_END_SPANS, w->n_spans);
-	bytes_store_u64(end + QPT_END_MAPPED, w->n_mapped);
+	bytes_store_u64(end + QPT_END_MAPPED, w->names.n_mapped);
 	return chunk_sink__finish(&w->sink, end);
 }
 
@@ -259,21 +287,8 @@ void trace_writer__free(struct trace_writer *w)
 {
 	if (!w)
 		return;
-	interner__destroy(&w->strings);
-	byte_buffer__destroy(&w->new_strings.body);
-	byte_buffer__destroy(&w->new_labels.body);
-	byte_buffer__destroy(&w->new_decisions.body);
-	byte_buffer__destroy(&w->new_processes.body);
-	byte_buffer__destroy(&w->new_threads.body);
-	byte_buffer__destroy(&w->new_mappings.body);
+	name_writer__destroy(&w->names);
 	byte_buffer__destroy(&w->tallies.body);
-	function_list__destroy(&w->functions);
-	byte_buffer__destroy(&w->new_lines.body);
-	thread_set__destroy(&w->threads);
-	kinds__destroy(&w->kinds);
-	u64_map__destroy(&w->label_of);
-	u64_map__destroy(&w->mapped_blocks);
-	byte_buffer__destroy(&w->raw);
 	batch_summer__destroy(&w->summer);
 	span_codec__free(w->codec);
 	chunk_sink__destroy(&w->sink);

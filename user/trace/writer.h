@@ -31,7 +31,7 @@ int trace_writer__compose(struct trace_writer *w, const struct trace_piece *piec
 int trace_writer__intern_path(struct trace_writer *w, const char *path, uint32_t *id);
 
 /*
- * Give virtual ids their strings, before or after the spans that have them; an id that was mapped
+ * Map virtual ids to their strings, before or after the spans that have them; an id that was mapped
  * before is mapped anew. -EINVAL for an empty range, or if the process or a string has not been
  * added; -E2BIG beyond what a trace may hold.
  */
@@ -43,7 +43,7 @@ int trace_writer__map(struct trace_writer *w, const struct trace_mapping *m);
  */
 int trace_writer__process(struct trace_writer *w, const struct trace_process *p);
 
-/* Tell the name of a thread, as often as it changes. Its process must have been added before.
+/* Add the name of a thread, whenever it changes. Its process must have been added before.
  * -E2BIG beyond QPT_THREADS_MAX, which spans meet as well. */
 int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t);
 
@@ -55,7 +55,7 @@ int trace_writer__thread(struct trace_writer *w, const struct trace_thread *t);
 int trace_writer__function(struct trace_writer *w, const struct trace_function *f);
 
 /*
- * Tell the lines of the function whose range begins at `first`, once, at any time after it was
+ * Add the lines of the function whose range begins at `first`, once, at any time after it was
  * added. -EINVAL for rows that do not ascend or go beyond the function, or a file that is no
  * string; -E2BIG if they are too many for a chunk. Neither ends the writing.
  */
@@ -86,10 +86,10 @@ int trace_writer__decision(struct trace_writer *w, const struct trace_decision *
 /* Losses so far (not since the last call). Written at the end and now and then before. */
 int trace_writer__losses(struct trace_writer *w, const struct trace_losses *losses);
 
-/* What the probes cost; the last call counts. */
+/* The cost of the probes; the last call counts. */
 int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs);
 
-/* Give what is buffered to the kernel, so that a reader sees it if we are killed now. */
+/* Write all that is buffered, so that a reader sees it even if this process is killed now. */
 int trace_writer__flush(struct trace_writer *w);
 
 /* Flush, clear the unfinished mark, sync, close. The writer must still be freed. */

@@ -8,7 +8,7 @@
 
 struct caller_index {
 	struct locations *locations;
-	struct u64_map known; /* library and return address -> locindex, the unknown ones too */
+	struct u64_map known; /* library and return address -> locindex, or TRACE_NO_LOCATION */
 	uint64_t refused;
 	uint64_t unplaced;
 };
@@ -23,12 +23,12 @@ int caller_index__new(struct caller_index **out)
 	return 0;
 }
 
-static uint64_t key_of(uint8_t lib, uint64_t addr)
+static uint64_t key_of(uint32_t lib, uint64_t addr)
 {
 	return (uint64_t)lib << 32 | (uint32_t)addr;
 }
 
-static int resolve(struct caller_index *c, const struct tracks_functions *functions, uint8_t lib,
+static int resolve(struct caller_index *c, const struct tracks_functions *functions, uint32_t lib,
 		   uint32_t caller, uint32_t *locindex, struct trace_function *found)
 {
 	struct trace_function f = {0};
@@ -54,8 +54,9 @@ static int resolve(struct caller_index *c, const struct tracks_functions *functi
 	return f.name ? 0 : -ENOMEM;
 }
 
-int caller_index__get(struct caller_index *c, const struct tracks_functions *functions, uint8_t lib,
-		      uint32_t caller, uint32_t *locindex, struct trace_function *found)
+int caller_index__get(struct caller_index *c, const struct tracks_functions *functions,
+		      uint32_t lib, uint32_t caller, uint32_t *locindex,
+		      struct trace_function *found)
 {
 	uint32_t known = u64_map__get(&c->known, key_of(lib, caller));
 	int err = 0;
@@ -66,8 +67,7 @@ int caller_index__get(struct caller_index *c, const struct tracks_functions *fun
 		return 0;
 	if (known == U64_MAP_NONE) {
 		err = resolve(c, functions, lib, caller, locindex, found);
-		if (!err)
-			err = u64_map__put(&c->known, key_of(lib, caller), *locindex);
+		err = err ?: u64_map__put(&c->known, key_of(lib, caller), *locindex);
 	} else {
 		*locindex = known;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * From return addresses to locindexes: asks for a function once, and finds each address it has seen
- * before by one look-up.
+ * Maps return addresses to locindexes: asks for a function once, and finds a known address by one
+ * look-up.
  */
 #ifndef QPROF_TRACKS_CALLER_INDEX_H
 #define QPROF_TRACKS_CALLER_INDEX_H
@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "trace/trace.h"
 
-/* What knows a library's functions; outlives who was given it. */
+/* The functions of a library. */
 struct tracks_functions {
 	const void *ctx;
 	/* The function that `pc` lies in; false if in none. */
@@ -24,17 +24,19 @@ struct caller_index;
 int caller_index__new(struct caller_index **out);
 
 /*
- * The locindex of return address `caller` in library `lib`, TRACE_NO_LOCATION if that is no code
- * with a name. The first time in a function, *found is it, without its library's build-id; its name
- * is to be freed then, and is NULL every other time. A return address belongs to the call before
- * it, which may be the last instruction of its function. 0 or -ENOMEM.
+ * Set *locindex to that of return address `caller` in the library with serial `lib`, or to
+ * TRACE_NO_LOCATION if the address lies in no known function. At the first address in a function,
+ * *found is the function, without its library's build-id, and the caller frees its name; at any
+ * other address the name is NULL. A return address belongs to the call before it, which may be the
+ * last instruction of its function. 0 or -ENOMEM.
  */
-int caller_index__get(struct caller_index *c, const struct tracks_functions *functions, uint8_t lib,
-		      uint32_t caller, uint32_t *locindex, struct trace_function *found);
+int caller_index__get(struct caller_index *c, const struct tracks_functions *functions,
+		      uint32_t lib, uint32_t caller, uint32_t *locindex,
+		      struct trace_function *found);
 
-/* Functions for which no locindex was left. Their callers are not known. */
+/* Functions for which no locindex was left. */
 uint64_t caller_index__refused(const struct caller_index *c);
-/* Times that a caller was in one of those, or in no function. */
+/* Callers that lay in one of those, or in no function. */
 uint64_t caller_index__unplaced(const struct caller_index *c);
 
 void caller_index__free(struct caller_index *c);

@@ -4,63 +4,38 @@
 #include <errno.h>
 #include <string.h>
 
-/* One argument; not NUL-terminated where the arguments were cut. */
-struct arg {
-	const char *text;
-	size_t size;
-};
+#include "proc/command_line.h"
 
-struct args {
-	const char *at;
-	const char *end;
-};
-
-static bool next_arg(struct args *args, struct arg *arg)
+static bool is_compiler(struct word arg0)
 {
-	if (args->at == args->end)
-		return false;
-	arg->text = args->at;
-	arg->size = strnlen(args->at, args->end - args->at);
-	args->at += arg->size;
-	if (args->at < args->end)
-		args->at++;
-	return true;
-}
+	struct word name = word__last_component(arg0);
 
-static bool arg_is(const struct arg *arg, const char *text)
-{
-	return arg->size == strlen(text) && !memcmp(arg->text, text, arg->size);
-}
-
-static bool is_compiler(const struct arg *arg0)
-{
-	const char *slash = memrchr(arg0->text, '/', arg0->size);
-	const char *base = slash ? slash + 1 : arg0->text;
-	struct arg name = {base, arg0->text + arg0->size - base};
-
-	return arg_is(&name, "rustc") || arg_is(&name, "clippy-driver") || arg_is(&name, "rustdoc");
+	return word__is(name, "rustc") || word__is(name, "clippy-driver") ||
+	       word__is(name, "rustdoc");
 }
 
 /*
  * If `arg` is the option `name`, put its value in `*value`: "--name=value", or the argument after
  * "--name".
  */
-static bool option_value(const char *name, const struct arg *arg, struct args *rest,
-			 struct arg *value)
+static bool option_value(const char *name, struct word arg, struct command_line *rest,
+			 struct word *value)
 {
-	size_t size = strlen(name);
+	size_t len = strlen(name);
 
-	if (arg_is(arg, name))
-		return next_arg(rest, value);
-	if (arg->size <= size || memcmp(arg->text, name, size) || arg->text[size] != '=')
+	if (word__is(arg, name)) {
+		*value = command_line__next(rest);
+		return value->at;
+	}
+	if (arg.len <= len || memcmp(arg.at, name, len) || arg.at[len] != '=')
 		return false;
-	*value = (struct arg){arg->text + size + 1, arg->size - size - 1};
+	*value = (struct word){arg.at + len + 1, arg.len - len - 1};
 	return true;
 }
 
-static int set_text(char **to, const struct arg *value)
+static int set_text(char **to, struct word value)
 {
-	char *text = strndup(value->text, value->size);
+	char *text = strndup(value.at, value.len);
 
 	if (!text)
 		return -ENOMEM;
@@ -69,13 +44,13 @@ static int set_text(char **to, const struct arg *value)
 	return 0;
 }
 
-static int append_text(char **to, const struct arg *value)
+static int append_text(char **to, struct word value)
 {
 	char *text;
 
 	if (!*to)
 		return set_text(to, value);
-	if (asprintf(&text, "%s,%.*s", *to, (int)value->size, value->text) < 0)
+	if (asprintf(&text, "%s,%.*s", *to, (int)value.len, value.at) < 0)
 		return -ENOMEM;
 	free(*to);
 	*to = text;
@@ -83,7 +58,7 @@ static int append_text(char **to, const struct arg *value)
 }
 
 /* Options whose value may be the argument after them, which then is no input. */
-static bool takes_next(const struct arg *arg)
+static bool takes_next(struct word arg)
 {
 	static const char *const names[] = {
 		"-A",
@@ -122,45 +97,43 @@ static bool takes_next(const struct arg *arg)
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (arg_is(arg, names[i]))
+		if (word__is(arg, names[i]))
 			return true;
 	return false;
 }
 
 /* The free arguments, one of which is the source file. */
 struct inputs {
-	struct arg source; /* the first that ends in ".rs" */
-	struct arg any;
+	struct word source; /* the first that ends in ".rs" */
+	struct word any;
 	unsigned int n;
 	bool unknown; /* an @file: it may hold anything */
 };
 
-static void add_input(struct inputs *in, const struct arg *arg)
+static void add_input(struct inputs *in, struct word arg)
 {
-	if (arg->size > 3 && !memcmp(arg->text + arg->size - 3, ".rs", 3) && !in->source.text)
-		in->source = *arg;
-	in->any = *arg;
+	if (arg.len > 3 && !memcmp(arg.at + arg.len - 3, ".rs", 3) && !in->source.at)
+		in->source = arg;
+	in->any = arg;
 	in->n++;
-	in->unknown = in->unknown || (arg->size && *arg->text == '@');
+	in->unknown = in->unknown || (arg.len && *arg.at == '@');
 }
 
-/* As rustc names a crate that nobody named: the stem of the file, with '-' made '_'. */
+/* As rustc names a crate without --crate-name: the stem of the file, with '-' made '_'. */
 static int name_by_input(struct command *c, const struct inputs *in)
 {
-	struct arg file = in->source.text ? in->source : in->any;
-	const char *slash, *dot;
+	struct word file = in->source.at ? in->source : in->any;
+	const char *dot;
 
-	if (in->unknown || (!in->source.text && in->n != 1) || arg_is(&file, "-"))
+	if (in->unknown || (!in->source.at && in->n != 1) || word__is(file, "-"))
 		return 0;
-	slash = memrchr(file.text, '/', file.size);
-	if (slash)
-		file = (struct arg){slash + 1, file.text + file.size - slash - 1};
-	dot = memrchr(file.text, '.', file.size);
-	if (dot && dot != file.text)
-		file.size = dot - file.text;
-	if (!file.size)
+	file = word__last_component(file);
+	dot = memrchr(file.at, '.', file.len);
+	if (dot && dot != file.at)
+		file.len = dot - file.at;
+	if (!file.len)
 		return 0;
-	if (set_text(&c->crate, &file))
+	if (set_text(&c->crate, file))
 		return -ENOMEM;
 	for (char *at = c->crate; (at = strchr(at, '-'));)
 		*at = '_';
@@ -168,34 +141,34 @@ static int name_by_input(struct command *c, const struct inputs *in)
 }
 
 /* "+toolchain" is for rustup; clippy-driver may be given the name of the rustc it stands for. */
-static void skip_first(struct args *args)
+static void skip_first(struct command_line *args)
 {
-	struct args rest = *args;
-	struct arg arg;
+	struct command_line rest = *args;
+	struct word arg = command_line__next(&rest);
 
-	if (next_arg(&rest, &arg) && arg.size && (*arg.text == '+' || is_compiler(&arg)))
+	if (arg.len && (*arg.at == '+' || is_compiler(arg)))
 		*args = rest;
 }
 
-static int parse_options(struct command *c, struct args args, bool truncated)
+static int parse_options(struct command *c, struct command_line args, bool truncated)
 {
 	struct inputs inputs = {.unknown = truncated};
-	struct arg arg, value;
+	struct word arg, value;
 	int err = 0;
 
 	skip_first(&args);
-	while (!err && next_arg(&args, &arg) && !arg_is(&arg, "--")) {
-		if (option_value("--crate-name", &arg, &args, &value))
-			err = set_text(&c->crate, &value);
-		else if (option_value("--crate-type", &arg, &args, &value))
-			err = append_text(&c->crate_type, &value);
-		else if (takes_next(&arg))
-			next_arg(&args, &value);
-		else if (arg.size && (*arg.text != '-' || arg.size == 1))
-			add_input(&inputs, &arg);
+	while (!err && (arg = command_line__next(&args)).at && !word__is(arg, "--")) {
+		if (option_value("--crate-name", arg, &args, &value))
+			err = set_text(&c->crate, value);
+		else if (option_value("--crate-type", arg, &args, &value))
+			err = append_text(&c->crate_type, value);
+		else if (takes_next(arg))
+			command_line__next(&args);
+		else if (arg.len && (*arg.at != '-' || arg.len == 1))
+			add_input(&inputs, arg);
 	}
-	while (next_arg(&args, &arg))
-		add_input(&inputs, &arg);
+	while ((arg = command_line__next(&args)).at)
+		add_input(&inputs, arg);
 	return err || c->crate ? err : name_by_input(c, &inputs);
 }
 
@@ -221,17 +194,14 @@ static char *join(const char *args, size_t size, bool truncated)
 
 int command__parse(struct command *c, const char *args, size_t size, bool truncated)
 {
-	struct args rest;
-	struct arg arg0;
+	struct command_line rest = command_line_raw(args, size);
+	struct word arg0 = command_line__next(&rest);
 
 	*c = (struct command){0};
-	if (!size)
-		return 0;
-	rest = (struct args){args, args + size};
-	if (!next_arg(&rest, &arg0))
+	if (!arg0.at)
 		return 0;
 	c->line = join(args, size, truncated);
-	c->is_compiler = is_compiler(&arg0);
+	c->is_compiler = is_compiler(arg0);
 	if (c->line && (!c->is_compiler || !parse_options(c, rest, truncated)))
 		return 0;
 	command__clear(c);

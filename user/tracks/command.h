@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What the arguments of a process tell: is it a Rust compiler, and what does it compile? */
+/* Reads from the arguments of a process whether it is a Rust compiler, and what it compiles. */
 #ifndef QPROF_TRACKS_COMMAND_H
 #define QPROF_TRACKS_COMMAND_H
 

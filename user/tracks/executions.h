@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Which query each invocation id of one process executed: what hits of its caches refer to. rustc
- * counts the ids up from 0, so this is an array.
+ * The query that each invocation id of one process executed; cache hits refer to it. rustc numbers
+ * the ids from 0, so this is an array.
  */
 #ifndef QPROF_TRACKS_EXECUTIONS_H
 #define QPROF_TRACKS_EXECUTIONS_H
@@ -10,12 +10,12 @@
 
 #include "qprof/wire.h"
 
-/* Ids above are not remembered: a process may make us keep 64 MiB, and no more. */
+/* Ids from here on are not remembered: that limits the memory for a process to 64 MiB. */
 #define EXECUTIONS_MAX (1u << 25)
 
-/* All zeros is one that knows nothing. */
+/* All zeroes is empty. */
 struct executions {
-	uint16_t *queries; /* + 1; 0: not known */
+	uint16_t *queries; /* query + 1; 0: unknown */
 	uint32_t n;
 };
 

@@ -1,109 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What a pid runs: images that come with fork and exec, and go some time after their exit. */
+#include "tracks/images.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "tracks/command.h"
 #include "base/array.h"
-#include "tracks/tracks_state.h"
+#include "tracks/command.h"
 
-struct image *images__find(const struct tracks *t, uint32_t pid)
+#define _command_ __cleanup(command__clear)
+
+void images__init(struct images *all, const struct tracks_sink *sink, struct self_time *self_time)
 {
-	uint32_t i = u64_map__get(&t->image_of, pid);
+	*all = (struct images){
+		.sink = sink,
+		.self_time = self_time,
+		.first_free = U64_MAP_NONE,
+	};
+}
 
-	return i == U64_MAP_NONE ? NULL : &t->images[i];
+struct image *images__find(const struct images *all, uint32_t pid)
+{
+	uint32_t i = u64_map__get(&all->image_of, pid);
+
+	return i == U64_MAP_NONE ? NULL : &all->at[i];
 }
 
 /* Make sure that first_free is one. */
-static int reserve_image(struct tracks *t)
+static int reserve_image(struct images *all)
 {
-	if (t->first_free != U64_MAP_NONE)
+	if (all->first_free != U64_MAP_NONE)
 		return 0;
-	if (array__reserve_one(&t->images, t->n_images, &t->capacity, sizeof(*t->images)))
+	if (array__reserve_one(&all->at, all->n, &all->capacity, sizeof(*all->at)))
 		return -ENOMEM;
-	t->images[t->n_images] = (struct image){.next_free = U64_MAP_NONE};
-	t->first_free = t->n_images++;
+	all->at[all->n] = (struct image){.next_free = U64_MAP_NONE};
+	all->first_free = all->n++;
 	return 0;
 }
 
-/* The first image known of a pid. It replaces pointers to other images: look those up again. */
-static struct image *add(struct tracks *t, uint32_t pid, uint64_t time_ns)
+/* Add an image of a pid that has none. Pointers to other images are invalid afterwards. */
+static struct image *add(struct images *all, uint32_t pid, uint64_t time_ns)
 {
 	struct image *image;
 
-	if (reserve_image(t) || u64_map__put(&t->image_of, pid, t->first_free))
+	if (reserve_image(all) || u64_map__put(&all->image_of, pid, all->first_free))
 		return NULL;
-	image = &t->images[t->first_free];
-	t->first_free = image->next_free;
+	image = &all->at[all->first_free];
+	all->first_free = image->next_free;
 	*image = (struct image){
 		.p = {.pid = pid, .start_ns = time_ns, .exit_status = TRACE_EXIT_UNKNOWN},
 	};
 	return image;
 }
 
-static void forget(struct tracks *t, struct image *image)
+static void forget(struct images *all, struct image *image)
 {
-	u64_map__remove(&t->image_of, image->p.pid);
+	u64_map__remove(&all->image_of, image->p.pid);
 	if (image->in_trace)
-		self_time__forget(t->self_time, image->p.index);
+		self_time__forget(all->self_time, image->p.index);
 	trace_process__clear(&image->p);
 	executions__clear(&image->executions);
-	*image = (struct image){.next_free = t->first_free};
-	t->first_free = image - t->images;
+	*image = (struct image){.next_free = all->first_free};
+	all->first_free = image - all->at;
 }
 
-static int emit(struct tracks *t, const struct image *image)
+/* Forget an image whose process of the trace gets no other image. */
+static int let_go(struct images *all, struct image *image)
 {
-	return t->sink.process ? t->sink.process(t->sink.ctx, &image->p) : 0;
+	uint32_t process = image->p.index;
+	bool report = image->in_trace && all->sink->over;
+
+	forget(all, image);
+	return report ? all->sink->over(all->sink->ctx, process) : 0;
 }
 
-int images__put_in_trace(struct tracks *t, struct image *image)
+static int emit(struct images *all, const struct image *image)
+{
+	return all->sink->process ? all->sink->process(all->sink->ctx, &image->p) : 0;
+}
+
+static int put_in_trace(struct images *all, struct image *image)
 {
 	image->in_trace = true;
-	image->p.index = t->n_processes++;
-	t->n_running++;
-	return emit(t, image);
+	image->p.index = all->n_processes++;
+	all->n_running++;
+	return emit(all, image);
 }
 
-static int end_image(struct tracks *t, struct image *image, uint64_t time_ns, int32_t status)
+static int end_image(struct images *all, struct image *image, uint64_t time_ns, int32_t status)
 {
 	image->p.end_ns = time_ns;
 	image->p.exit_status = status;
 	if (!image->in_trace)
 		return 0;
-	t->n_running--;
-	return emit(t, image);
+	all->n_running--;
+	return emit(all, image);
 }
 
-/* Make a pid free for a new process, whether or not we saw the exit of the one that had it. */
-static int evict(struct tracks *t, uint32_t pid, uint64_t time_ns)
+/* Free a pid for a new process, whether or not the exit of its last process was seen. */
+static int evict(struct images *all, uint32_t pid, uint64_t time_ns)
 {
-	struct image *image = images__find(t, pid);
+	struct image *image = images__find(all, pid);
 	int err = 0;
 
 	if (!image)
 		return 0;
 	if (!image->exited)
-		err = end_image(t, image, time_ns, TRACE_EXIT_UNKNOWN);
-	forget(t, image);
-	return err;
+		err = end_image(all, image, time_ns, TRACE_EXIT_UNKNOWN);
+	return let_go(all, image) ?: err;
 }
 
-/* Remember an exited image, at the cost of the one that was remembered longest. */
-static void keep_exited(struct tracks *t, struct image *image)
+/* Remember an exited image, in place of the one that exited first. */
+static int keep_exited(struct images *all, struct image *image)
 {
-	uint32_t *pid = &t->exited_pids[t->n_exited % EXITED_KEPT];
+	uint32_t *pid = &all->exited_pids[all->n_exited % EXITED_KEPT];
+	int err = 0;
 
-	if (t->n_exited >= EXITED_KEPT) {
-		struct image *oldest = images__find(t, *pid);
+	if (all->n_exited >= EXITED_KEPT) {
+		struct image *oldest = images__find(all, *pid);
 
-		/* Its pid may have been evicted since, and be another's now. */
-		if (oldest && oldest->exited && oldest->exit_number + EXITED_KEPT == t->n_exited)
-			forget(t, oldest);
+		/* The pid may have been evicted since, and have another image now. */
+		if (oldest && oldest->exited && oldest->exit_number + EXITED_KEPT == all->n_exited)
+			err = let_go(all, oldest);
 	}
 	*pid = image->p.pid;
 	image->exited = true;
-	image->exit_number = t->n_exited++;
+	image->exit_number = all->n_exited++;
+	return err;
 }
 
 /* Move the parsed texts into the image. */
@@ -117,36 +139,35 @@ static void set_command(struct image *image, struct command *c)
 	image->p.crate_type = take_ptr(c->crate_type);
 }
 
-int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
+int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
 		  const char *args, size_t args_len)
 {
-	struct image *image = images__find(t, pid);
-	struct command command;
-	bool is_compiler;
+	struct image *image = images__find(all, pid);
+	_command_ struct command command = {0};
+	int err = 0;
 
 	if (image && !image->exited && image->p.command)
 		return 0;
 	if (command__parse(&command, args, args_len, false))
 		return -ENOMEM;
-	is_compiler = command.is_compiler;
 	if (image && image->exited) {
-		forget(t, image);
+		err = let_go(all, image);
 		image = NULL;
 	}
+	if (err)
+		return err;
 	if (!image) {
-		image = add(t, pid, time_ns);
-		if (!image) {
-			command__clear(&command);
+		image = add(all, pid, time_ns);
+		if (!image)
 			return -ENOMEM;
-		}
 		image->p.attached_late = true;
 	}
 	set_command(image, &command);
 	if (!image->p.parent_pid)
 		image->p.parent_pid = parent_pid;
 	if (image->in_trace)
-		return emit(t, image);
-	return is_compiler ? images__put_in_trace(t, image) : 0;
+		return emit(all, image);
+	return command.is_compiler ? put_in_trace(all, image) : 0;
 }
 
 /* A child that does not exec runs its parent's command. */
@@ -167,7 +188,7 @@ static int inherit(struct image *child, const struct image *parent)
 	return 0;
 }
 
-int images__on_fork(struct tracks *t, const struct wire_fork *r)
+int images__on_fork(struct images *all, const struct wire_fork *r)
 {
 	const struct image *parent;
 	struct image *child;
@@ -175,22 +196,22 @@ int images__on_fork(struct tracks *t, const struct wire_fork *r)
 
 	if (r->child_pid == r->parent_pid)
 		return -EBADMSG;
-	err = evict(t, r->child_pid, r->time_ns);
+	err = evict(all, r->child_pid, r->time_ns);
 	if (err)
 		return err;
-	child = add(t, r->child_pid, r->time_ns);
+	child = add(all, r->child_pid, r->time_ns);
 	if (!child)
 		return -ENOMEM;
 	child->p.parent_pid = r->parent_pid;
-	parent = images__find(t, r->parent_pid);
+	parent = images__find(all, r->parent_pid);
 	return parent && !parent->exited ? inherit(child, parent) : 0;
 }
 
 /* The image that an exec of `pid` makes; NULL, with *err, if it cannot be had. */
-static struct image *next_image(struct tracks *t, uint32_t pid, uint64_t time_ns, bool is_compiler,
-				int *err)
+static struct image *next_image(struct images *all, uint32_t pid, uint64_t time_ns,
+				bool is_compiler, int *err)
 {
-	struct image *image = images__find(t, pid);
+	struct image *image = images__find(all, pid);
 	bool keeps_place = false;
 	uint32_t parent = 0;
 	uint32_t index = 0;
@@ -202,12 +223,12 @@ static struct image *next_image(struct tracks *t, uint32_t pid, uint64_t time_ns
 		index = image->p.index;
 	}
 	if (keeps_place)
-		forget(t, image);
+		forget(all, image);
 	else
-		*err = evict(t, pid, time_ns);
+		*err = evict(all, pid, time_ns);
 	if (*err)
 		return NULL;
-	image = add(t, pid, time_ns);
+	image = add(all, pid, time_ns);
 	if (!image) {
 		*err = -ENOMEM;
 		return NULL;
@@ -218,11 +239,10 @@ static struct image *next_image(struct tracks *t, uint32_t pid, uint64_t time_ns
 	return image;
 }
 
-int images__on_exec(struct tracks *t, const struct wire_exec *r, const char *args)
+int images__on_exec(struct images *all, const struct wire_exec *r, const char *args)
 {
-	struct command command;
+	_command_ struct command command = {0};
 	struct image *image;
-	bool is_compiler;
 	int err;
 
 	if (r->args_len)
@@ -231,80 +251,88 @@ int images__on_exec(struct tracks *t, const struct wire_exec *r, const char *arg
 		err = command__parse(&command, r->comm, strnlen(r->comm, sizeof(r->comm)), true);
 	if (err)
 		return err;
-	is_compiler = command.is_compiler;
-	image = next_image(t, r->pid, r->time_ns, is_compiler, &err);
-	if (image)
-		set_command(image, &command);
-	command__clear(&command);
+	image = next_image(all, r->pid, r->time_ns, command.is_compiler, &err);
 	if (!image)
 		return err;
+	set_command(image, &command);
 	if (image->in_trace)
-		return emit(t, image);
-	return is_compiler ? images__put_in_trace(t, image) : 0;
+		return emit(all, image);
+	return command.is_compiler ? put_in_trace(all, image) : 0;
 }
 
-int images__on_exit(struct tracks *t, const struct wire_exit *r)
+int images__on_exit(struct images *all, const struct wire_exit *r)
 {
-	struct image *image = images__find(t, r->pid);
+	struct image *image = images__find(all, r->pid);
+	int err;
 
 	if (!image || image->exited)
 		return 0;
 	if (!image->in_trace) {
-		forget(t, image);
+		forget(all, image);
 		return 0;
 	}
-	keep_exited(t, image);
-	return end_image(t, image, r->time_ns, (int32_t)r->exit_code);
+	err = keep_exited(all, image);
+	return end_image(all, image, r->time_ns, (int32_t)r->exit_code) ?: err;
 }
 
-struct image *images__at(struct tracks *t, uint32_t pid, uint64_t time_ns)
+struct image *images__at(struct images *all, uint32_t pid, uint64_t time_ns, int *err)
 {
-	struct image *image = images__find(t, pid);
+	struct image *image = images__find(all, pid);
 
 	if (image && image->exited && time_ns >= image->p.end_ns) {
-		forget(t, image);
+		*err = let_go(all, image);
+		if (*err)
+			return NULL;
 		image = NULL;
 	}
 	if (image)
 		return image;
-	image = add(t, pid, time_ns);
+	image = add(all, pid, time_ns);
 	if (image)
 		image->p.attached_late = true;
+	else
+		*err = -ENOMEM;
 	return image;
 }
 
-struct image *images__of(struct tracks *t, uint32_t pid, uint8_t lib_number, uint64_t start_ns,
-			 int *err)
+struct image *images__in_trace(struct images *all, uint32_t pid, uint64_t time_ns, int *err)
 {
-	const struct library *lib = &t->libraries[lib_number];
-	struct image *image = images__at(t, pid, start_ns);
+	struct image *image = images__at(all, pid, time_ns, err);
 
-	if (!image) {
-		*err = -ENOMEM;
-		return NULL;
-	}
-	if (image->has_spans)
+	if (!image || image->in_trace)
 		return image;
-	image->has_spans = true;
-	*err = library__tell(lib, &image->p);
-	if (!*err)
-		*err = image->in_trace ? emit(t, image) : images__put_in_trace(t, image);
+	*err = put_in_trace(all, image);
 	return *err ? NULL : image;
 }
 
-int tracks__late(struct tracks *t, uint32_t pid)
+struct image *images__of(struct images *all, uint32_t pid, const struct library *lib,
+			 uint64_t start_ns, int *err)
 {
-	struct image *image = images__find(t, pid);
+	struct image *image = images__at(all, pid, start_ns, err);
+
+	if (!image || image->has_spans)
+		return image;
+	image->has_spans = true;
+	*err = library__describe(lib, &image->p);
+	if (*err)
+		return NULL;
+	*err = image->in_trace ? emit(all, image) : put_in_trace(all, image);
+	return *err ? NULL : image;
+}
+
+int images__late(struct images *all, uint32_t pid)
+{
+	struct image *image = images__find(all, pid);
 
 	if (!image || image->p.attached_late)
 		return 0;
 	image->p.attached_late = true;
-	return image->in_trace ? emit(t, image) : 0;
+	return image->in_trace ? emit(all, image) : 0;
 }
 
-int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd)
+int images__cwd(struct images *all, uint32_t pid, const char *cwd)
 {
-	struct image *image = images__find(t, pid);
+	struct image *image = images__find(all, pid);
 	char *copy;
 
 	if (!image || image->exited || (image->p.cwd && !strcmp(image->p.cwd, cwd)))
@@ -314,15 +342,15 @@ int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd)
 		return -ENOMEM;
 	free(image->p.cwd);
 	image->p.cwd = copy;
-	return image->in_trace ? emit(t, image) : 0;
+	return image->in_trace ? emit(all, image) : 0;
 }
 
-uint32_t tracks__running(const struct tracks *t)
+void images__destroy(struct images *all)
 {
-	return t->n_running;
-}
-
-uint32_t tracks__processes(const struct tracks *t)
-{
-	return t->n_processes;
+	for (uint32_t i = 0; i < all->n; i++) {
+		trace_process__clear(&all->at[i].p);
+		executions__clear(&all->at[i].executions);
+	}
+	free(all->at);
+	u64_map__destroy(&all->image_of);
 }

@@ -43,7 +43,7 @@ int library__set_guards(struct library *lib, const uint32_t *labels, uint32_t n_
 	return 0;
 }
 
-int library__tell(const struct library *lib, struct trace_process *p)
+int library__describe(const struct library *lib, struct trace_process *p)
 {
 	int err;
 

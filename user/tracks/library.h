@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What was told of a library: the labels of its queries and guards, and what it is. */
+/* A library that was set: its identity, and the labels of its queries and guards. */
 #ifndef QPROF_TRACKS_LIBRARY_H
 #define QPROF_TRACKS_LIBRARY_H
 
@@ -8,15 +8,16 @@
 #include "trace/trace.h"
 #include "tracks/caller_index.h"
 
-/* All zeroes is one of which nothing was told. */
+/* All zeroes was not set. */
 struct library {
-	uint32_t *labels; /* of its queries, string ids */
+	uint32_t *labels; /* string ids of its queries' names */
 	uint32_t n_labels;
-	uint32_t *guards; /* their labels */
+	uint32_t *guards; /* string ids of their labels */
 	uint32_t n_guards;
 	char *build_id;
 	char *rustc_version;
 	const struct tracks_functions *functions; /* the caller's, or NULL */
+	uint32_t serial;			  /* unique, while a library's number is reused */
 };
 
 /* As tracks__set_library() and tracks__set_guards(). -ENOMEM, which changes nothing. */
@@ -24,8 +25,8 @@ int library__set(struct library *lib, const uint32_t *labels, uint32_t n_labels,
 		 const char *build_id, const char *rustc_version);
 int library__set_guards(struct library *lib, const uint32_t *labels, uint32_t n_labels);
 
-/* Say in a process which library it uses. -ENOMEM. */
-int library__tell(const struct library *lib, struct trace_process *p);
+/* Store the library's identity in a process that uses it. 0 or -ENOMEM. */
+int library__describe(const struct library *lib, struct trace_process *p);
 
 void library__clear(struct library *lib);
 

@@ -5,15 +5,28 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "tracks/dynamic_labels.h"
+#include "tracks/images.h"
+#include "tracks/kernel_losses.h"
 #include "tracks/off_cpu.h"
-#include "tracks/tracks_state.h"
 
-/* More numbers than the kernel half gives out. */
-#define LABELS_MAX (1u << 20)
-/* In place of the string id of a label whose spans are not asked for. */
-#define NOT_WANTED (UINT32_MAX - 1)
+struct tracks {
+	struct tracks_sink sink;
+	struct library libraries[WIRE_MAX_LIBS + 1];
+	uint32_t last_serial;
+	struct images images;
+	struct dynamic_labels dynamic_labels;
+	uint32_t unknown;		/* string id of TRACKS_UNKNOWN, or TRACKS_NO_LABEL */
+	uint32_t off_cpu[WIRE_OFF_MAX]; /* string ids of reasons, or TRACKS_NO_LABEL */
+	struct self_time *self_time;
+	struct caller_index *callers;
+	bool expects_hits;
+	uint64_t unknown_hits;
+};
 
-/* One is the other's number. */
+_Static_assert(TRACKS_NO_LABEL == DYNAMIC_LABEL_NONE, "label_of_span() returns either");
+
+/* A span's kind is copied as a number. */
 _Static_assert((int)WIRE_KIND_QUERY == (int)TRACE_KIND_QUERY, "kind");
 _Static_assert((int)WIRE_KIND_ACTIVITY == (int)TRACE_KIND_ACTIVITY, "kind");
 _Static_assert((int)WIRE_KIND_BLOCKED == (int)TRACE_KIND_BLOCKED, "kind");
@@ -27,7 +40,7 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out)
 	if (!t || self_time__new(&t->self_time) || caller_index__new(&t->callers))
 		return -ENOMEM;
 	t->sink = *sink;
-	t->first_free = U64_MAP_NONE;
+	images__init(&t->images, &t->sink, t->self_time);
 	t->unknown = TRACKS_NO_LABEL;
 	memset(t->off_cpu, 0xff, sizeof(t->off_cpu)); /* TRACKS_NO_LABEL */
 	*out = take_ptr(t);
@@ -37,7 +50,11 @@ int tracks__new(const struct tracks_sink *sink, struct tracks **out)
 int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels,
 			const char *build_id, const char *rustc_version)
 {
-	return library__set(&t->libraries[lib], labels, n_labels, build_id, rustc_version);
+	int err = library__set(&t->libraries[lib], labels, n_labels, build_id, rustc_version);
+
+	if (!err)
+		t->libraries[lib].serial = ++t->last_serial;
+	return err;
 }
 
 uint32_t tracks__query_label(const struct tracks *t, uint8_t lib, uint32_t query)
@@ -80,19 +97,51 @@ void tracks__set_costs(struct tracks *t, const struct trace_costs *costs)
 	self_time__set_costs(t->self_time, costs);
 }
 
+struct trace_losses tracks__losses(const struct tracks *t,
+				   const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	struct trace_losses losses = kernel_losses(counters);
+
+	losses.count[TRACE_COUNT_NO_CALLER] += caller_index__unplaced(t->callers);
+	return losses;
+}
+
+int tracks__adopt(struct tracks *t, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
+		  const char *args, size_t args_len)
+{
+	return images__adopt(&t->images, pid, parent_pid, time_ns, args, args_len);
+}
+
+int tracks__late(struct tracks *t, uint32_t pid)
+{
+	return images__late(&t->images, pid);
+}
+
+int tracks__cwd(struct tracks *t, uint32_t pid, const char *cwd)
+{
+	return images__cwd(&t->images, pid, cwd);
+}
+
+uint32_t tracks__running(const struct tracks *t)
+{
+	return t->images.n_running;
+}
+
+uint32_t tracks__processes(const struct tracks *t)
+{
+	return t->images.n_processes;
+}
+
 static int on_thread(struct tracks *t, const struct wire_thread *r)
 {
-	struct image *image = images__at(t, r->pid, r->time_ns);
 	struct trace_thread thread = {.tid = r->tid, .name = r->name};
+	struct image *image;
 	int err = 0;
 
 	if (r->name[sizeof(r->name) - 1])
 		return -EBADMSG;
-	if (!image)
-		return -ENOMEM;
-	if (!image->in_trace)
-		err = images__put_in_trace(t, image);
-	if (err || !t->sink.thread)
+	image = images__in_trace(&t->images, r->pid, r->time_ns, &err);
+	if (!image || !t->sink.thread)
 		return err;
 	thread.process = image->p.index;
 	return t->sink.thread(t->sink.ctx, &thread);
@@ -105,55 +154,19 @@ static uint8_t span_flags(uint8_t wire)
 	       (wire & WIRE_SPAN_OPEN ? TRACE_SPAN_OPEN : 0);
 }
 
-/* The locindex of a span's caller, whose function is told first if it is a new one. */
+/* Set *caller to the locindex of a span's caller, after giving its function to the sink if new. */
 static int locate_caller(struct tracks *t, const struct wire_span *r, uint32_t *caller)
 {
 	const struct library *lib = &t->libraries[r->lib];
 	struct trace_function f;
 	uint32_t addr = r->kind == WIRE_KIND_QUERY ? r->caller : 0;
-	int err = caller_index__get(t->callers, lib->functions, r->lib, addr, caller, &f);
+	int err = caller_index__get(t->callers, lib->functions, lib->serial, addr, caller, &f);
 	_free_ char *name = (char *)f.name;
 
 	if (err || !name || !t->sink.function)
 		return err;
 	f.library = lib->build_id ? lib->build_id : "";
 	return t->sink.function(t->sink.ctx, r->lib, &f);
-}
-
-/* Makes room for all numbers up to this one. */
-static int reserve_told(struct tracks *t, uint32_t label)
-{
-	uint32_t *told;
-
-	if (label <= t->n_told)
-		return 0;
-	told = reallocarray(t->told, label, sizeof(*told));
-	if (!told)
-		return -ENOMEM;
-	t->told = told;
-	while (t->n_told < label)
-		told[t->n_told++] = TRACKS_NO_LABEL;
-	return 0;
-}
-
-static int on_label(struct tracks *t, const struct wire_label *r)
-{
-	char text[sizeof(r->key.text) + sizeof("...")] = {0};
-	int err;
-
-	if (!r->label || r->label > LABELS_MAX || !t->sink.label)
-		return -EBADMSG;
-	err = reserve_told(t, r->label);
-	if (err)
-		return err;
-	if (t->sink.wants && !t->sink.wants(t->sink.ctx, &r->key)) {
-		t->told[r->label - 1] = NOT_WANTED;
-		return 0;
-	}
-	memcpy(text, r->key.text, sizeof(r->key.text));
-	if (r->key.len > sizeof(r->key.text))
-		strcat(text, "...");
-	return t->sink.label(t->sink.ctx, text, &t->told[r->label - 1]);
 }
 
 static int unknown_label(struct tracks *t, uint32_t *label)
@@ -167,15 +180,14 @@ static int unknown_label(struct tracks *t, uint32_t *label)
 	return err;
 }
 
-/* The string id of a span's label, or NOT_WANTED. */
+/* Set *label to the string id of a span's label, or DYNAMIC_LABEL_UNWANTED. */
 static int label_of_span(struct tracks *t, const struct wire_span *r, uint32_t *label)
 {
 	const struct library *lib = &t->libraries[r->lib];
 
 	*label = TRACKS_NO_LABEL;
 	if (r->kind == WIRE_KIND_ACTIVITY && r->label) {
-		if (r->label <= t->n_told)
-			*label = t->told[r->label - 1];
+		*label = dynamic_labels__id(&t->dynamic_labels, r->label);
 	} else if (r->kind == WIRE_KIND_ACTIVITY) {
 		if (r->query >= lib->n_guards)
 			return -EBADMSG;
@@ -210,7 +222,7 @@ static int count(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t query, ui
 
 	if (query >= t->libraries[lib].n_labels)
 		return -EBADMSG;
-	image = images__of(t, pid, lib, time_ns, &err);
+	image = images__of(&t->images, pid, &t->libraries[lib], time_ns, &err);
 	if (!image)
 		return err;
 	return unrecorded(t, image, t->libraries[lib].labels[query], TRACE_KIND_COUNTED, n, 0);
@@ -224,7 +236,7 @@ static int on_counted(struct tracks *t, const struct wire_counted *r)
 int tracks__estimated(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t query, uint64_t events,
 		      uint64_t sum_ns)
 {
-	const struct image *image = images__find(t, pid);
+	const struct image *image = images__find(&t->images, pid);
 
 	if (!image || !image->in_trace || query >= t->libraries[lib].n_labels)
 		return 0;
@@ -232,12 +244,12 @@ int tracks__estimated(struct tracks *t, uint32_t pid, uint8_t lib, uint32_t quer
 			  sum_ns);
 }
 
-static int give(struct tracks *t, struct trace_span *span)
+static int give(struct tracks *t, const struct trace_span *span)
 {
-	struct trace_off off;
-	int err = self_time__span(t->self_time, span, &off);
+	struct trace_times times;
+	int err = self_time__span(t->self_time, span, &times);
 
-	return err || !t->sink.span ? err : t->sink.span(t->sink.ctx, span, &off);
+	return err || !t->sink.span ? err : t->sink.span(t->sink.ctx, span, &times);
 }
 
 static int on_span(struct tracks *t, const struct wire_span *r)
@@ -249,13 +261,13 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 
 	if (r->end_ns < r->start_ns || r->kind >= WIRE_KIND_MAX || !t->libraries[r->lib].labels)
 		return -EBADMSG;
-	/* It was executed; its end, which is not known, is none that others could be nested in. */
+	/* It was executed, but has no end that other spans could be nested in. */
 	if (r->flags & WIRE_SPAN_UNTIMED)
 		return count(t, r->pid, r->lib, r->query, r->start_ns, 1);
 	err = label_of_span(t, r, &label);
-	if (err || label == NOT_WANTED)
+	if (err || label == DYNAMIC_LABEL_UNWANTED)
 		return err;
-	image = images__of(t, r->pid, r->lib, r->start_ns, &err);
+	image = images__of(&t->images, r->pid, &t->libraries[r->lib], r->start_ns, &err);
 	if (!image)
 		return err;
 	if (t->expects_hits && r->kind == WIRE_KIND_QUERY &&
@@ -294,7 +306,7 @@ static int on_hit(struct tracks *t, const struct wire_hit *r)
 
 	if (!lib->labels)
 		return -EBADMSG;
-	image = images__of(t, r->pid, r->lib, r->time_ns, &err);
+	image = images__of(&t->images, r->pid, lib, r->time_ns, &err);
 	if (!image)
 		return err;
 	span.process = image->p.index;
@@ -308,7 +320,7 @@ static int on_hit(struct tracks *t, const struct wire_hit *r)
 	return err ?: give(t, &span);
 }
 
-/* It tells of no library, and so not whether the image has spans of one. */
+/* The record names no library: whether the image has spans of one stays as it is. */
 static int on_off_cpu(struct tracks *t, const struct wire_off_cpu *r)
 {
 	struct trace_span span = off_cpu__span(r);
@@ -320,13 +332,14 @@ static int on_off_cpu(struct tracks *t, const struct wire_off_cpu *r)
 		return -EBADMSG;
 	if (t->off_cpu[r->reason] == TRACKS_NO_LABEL)
 		err = t->sink.label(t->sink.ctx, text, &t->off_cpu[r->reason]);
-	image = err ? NULL : images__at(t, r->pid, r->start_ns);
+	if (err)
+		return err;
+	image = images__in_trace(&t->images, r->pid, r->start_ns, &err);
 	if (!image)
-		return err ?: -ENOMEM;
-	err = image->in_trace ? 0 : images__put_in_trace(t, image);
+		return err;
 	span.process = image->p.index;
 	span.label = t->off_cpu[r->reason];
-	return err ?: give(t, &span);
+	return give(t, &span);
 }
 
 static int record_exec(struct tracks *t, const void *record, size_t size)
@@ -340,7 +353,7 @@ static int record_exec(struct tracks *t, const void *record, size_t size)
 	memcpy(&r, record, args_at);
 	if (r.args_len > WIRE_ARGS_MAX || r.args_len > size - args_at)
 		return -EBADMSG;
-	return images__on_exec(t, &r, (const char *)record + args_at);
+	return images__on_exec(&t->images, &r, (const char *)record + args_at);
 }
 
 /* All but WIRE_EXEC, whose size may vary. */
@@ -375,11 +388,11 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 	case WIRE_SPAN:
 		return on_span(t, &r.span);
 	case WIRE_FORK:
-		return images__on_fork(t, &r.fork);
+		return images__on_fork(&t->images, &r.fork);
 	case WIRE_EXIT:
-		return images__on_exit(t, &r.exit);
+		return images__on_exit(&t->images, &r.exit);
 	case WIRE_LABEL:
-		return on_label(t, &r.label);
+		return dynamic_labels__record(&t->dynamic_labels, &t->sink, &r.label);
 	case WIRE_THREAD:
 		return on_thread(t, &r.thread);
 	case WIRE_HIT:
@@ -397,13 +410,8 @@ void tracks__free(struct tracks *t)
 		return;
 	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
 		library__clear(&t->libraries[i]);
-	for (uint32_t i = 0; i < t->n_images; i++) {
-		trace_process__clear(&t->images[i].p);
-		executions__clear(&t->images[i].executions);
-	}
-	free(t->images);
-	free(t->told);
-	u64_map__destroy(&t->image_of);
+	images__destroy(&t->images);
+	dynamic_labels__clear(&t->dynamic_labels);
 	self_time__free(t->self_time);
 	caller_index__free(t->callers);
 	free(t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What people and programs see of a build (analyze/build.h): as text, Markdown and JSON. */
+/* Print a build (analyze/build.h) as text, Markdown and JSON. */
 #ifndef QPROF_VIEW_BUILD_H
 #define QPROF_VIEW_BUILD_H
 
@@ -7,23 +7,25 @@
 #include "view/view.h"
 
 struct build_view {
-	const struct build *build; /* at its end */
+	const struct build *build; /* after build__end() */
 	const struct summary *summary;
-	const struct trace_losses *losses; /* NULL: the trace does not say */
-	const struct view_names *names;
-	const struct trace_costs *costs;   /* likewise */
-	bool raw;			   /* they are not taken off */
+	const struct trace_losses *losses; /* NULL: not in the trace */
+	const struct trace_texts *names;
+	const struct trace_costs *costs;   /* NULL: not in the trace */
+	bool raw;			   /* do not subtract probe time */
 	const struct decisions *decisions; /* NULL: there was no budget */
-	const char *problem; /* what is wrong with the trace (trace_reader__problem()), or NULL */
+	const char *problem; /* damage of the trace (trace_reader__problem()), or NULL */
 	size_t top;	     /* rows in each table; 0: as many as fit */
-	bool full;	     /* every row, and what else there is to say */
-	bool wide;	     /* every column and whole names; of the text */
+	bool full;	     /* print every row and all details */
+	bool wide;	     /* print every column and whole names; text only */
 };
 
-/* Fits a screen of 80 columns, unless it is `wide`; and of 40 lines, unless it is `full`. */
+/*
+ * Print text for a screen of 80 columns, unless `wide` is set, and 40 lines, unless `full` is set.
+ */
 int build_text(FILE *out, const struct build_view *v);
 
-/* The same for the summary of a CI, which has more room. */
+/* Print the same for a CI summary, which has more space. */
 int build_markdown(FILE *out, const struct build_view *v);
 
 /* The object "build" of report_json(), without a newline; docs/report.md has its fields. */

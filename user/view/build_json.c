@@ -4,7 +4,7 @@
 #include "view/build_rows.h"
 #include "view/json.h"
 
-/* Rows of queries, passes and pairs unless all are asked for. Crates are always all. */
+/* Rows of queries, passes and pairs, unless all are requested. Crates are never left out. */
 #define FIT 20
 
 static void add_waits(struct json *j, const struct waits *waits)
@@ -70,8 +70,8 @@ static int put_reuse(FILE *out, const struct build_rows *r)
 	json__begin(&j);
 	json__number(&j, "compiles", r->n_reuse);
 	json__number(&j, "executed", reuse__executed(&r->reuse));
-	if (r->reuse.rough)
-		json__number(&j, "estimated", r->reuse.estimated);
+	if (r->reuse.unrecorded.rough)
+		json__number(&j, "estimated", r->reuse.unrecorded.estimated);
 	json__number(&j, "loads", r->reuse.loads);
 	add_known(&j, "loaded", !reuse__may_miss(&r->reuse), r->reuse.loaded);
 	add_known(&j, "results", r->results_known, r->reuse.results);
@@ -132,7 +132,8 @@ static int put_query(FILE *out, const struct build_query *q, const struct build_
 		json__number(&j, "pid", r->of[q->process].process->process->pid);
 	}
 	json__text(&j, "name", q->label);
-	json__number(&j, "count", q->row.count + q->row.counted);
+	json__text(&j, "kind", summary_row__kind(&q->row));
+	json__number(&j, "count", q->row.count + q->row.unrecorded.counted);
 	json__number(&j, "total_ns", q->row.total_ns);
 	json__number(&j, "self_ns", q->row.self_ns);
 	json__number(&j, "self_off_ns", q->row.self_off_ns);
@@ -174,6 +175,7 @@ static int put_thread(FILE *out, const struct build_thread *t, const struct buil
 		fputs(i ? "," : "", out);
 		json__begin(&j);
 		json__text(&j, "name", v->names->text(v->names->ctx, t->open[i].label));
+		json__text(&j, "kind", trace_kind_text(t->open[i].kind));
 		json__number(&j, "ns", t->open[i].ns);
 		err = json__put(&j, out);
 	}

@@ -5,8 +5,9 @@
 #include "view/build_rows.h"
 #include "view/markdown.h"
 #include "view/report_notes.h"
+#include "view/verdict_text.h"
 
-/* Rows where nobody asks for more or fewer. */
+/* Default number of rows. */
 #define FIT	 10
 #define FIT_OPEN 5
 
@@ -24,7 +25,7 @@ static void print_head(FILE *out, const struct build_totals *t)
 		fprintf(out, "- %.2f compilers on average; never two in the last %s\n",
 			(double)t->compiler_ns / wall_ns, format_duration(buf, t->running.tail_ns));
 	if (t->off_cpu_known) {
-		fprintf(out, "- threads: %s on a CPU, %s kept from one\n",
+		fprintf(out, "- threads: %s on a CPU, %s ready but not running\n",
 			format_duration(cpu, t->cpu_ns), format_duration(buf, t->preempted_ns));
 		fprintf(out, "- waiting: %s in queries, %s in passes, %s in neither\n",
 			format_duration(buf, t->waits.in_queries),
@@ -42,8 +43,9 @@ static void print_reuse(FILE *out, const struct build_rows *r)
 
 	if (r->n_reuse)
 		fprintf(out, "- incremental compiles: %" PRIu32 ", %s%s executed, %s%s loaded\n",
-			r->n_reuse, r->reuse.rough ? REPORT_ESTIMATE : "",
-			format_count(executed, reuse__executed(&r->reuse) + r->reuse.estimated),
+			r->n_reuse, r->reuse.unrecorded.rough ? REPORT_ESTIMATE : "",
+			format_count(executed,
+				     reuse__executed(&r->reuse) + r->reuse.unrecorded.estimated),
 			reuse__may_miss(&r->reuse) ? REPORT_ESTIMATE : "",
 			format_count(loaded, r->reuse.loaded));
 }
@@ -99,7 +101,8 @@ static int print_query(FILE *out, const struct build_query *q, const struct buil
 		return -ENOMEM;
 	fputs("| ", out);
 	err = markdown_code(out, pair ?: q->label);
-	fprintf(out, " | %s | %s | %s | %s |\n", format_count(count, q->row.count + q->row.counted),
+	fprintf(out, " | %s | %s | %s | %s |\n",
+		format_count(count, q->row.count + q->row.unrecorded.counted),
 		format_duration(self, q->row.self_ns),
 		format_percent(percent, q->row.self_ns, r->self_ns),
 		format_duration(off, q->row.self_off_ns));
@@ -165,12 +168,13 @@ static int print_notes(FILE *out, const struct build_rows *r, const struct build
 	char buf[FORMAT_MAX], estimated[FORMAT_MAX];
 	int err = 0;
 
-	if (r->counted || r->estimated)
+	if (r->unrecorded.counted || r->unrecorded.estimated)
 		fprintf(out,
 			"\nNot recorded, to keep within a budget: %s executions, counted above, "
 			"and "
 			"about %s more.\n",
-			format_count(buf, r->counted), format_count(estimated, r->estimated));
+			format_count(buf, r->unrecorded.counted),
+			format_count(estimated, r->unrecorded.estimated));
 	report_notes__unwatched(
 		out, "\nNot watched all the time, to keep within a budget: ", v->decisions);
 	if (v->losses)
@@ -190,9 +194,12 @@ int build_markdown(FILE *out, const struct build_view *v)
 {
 	_build_rows_ struct build_rows r = {};
 	int err = build_rows__init(&r, v);
+	struct verdict verdict;
 
 	if (err)
 		return err;
+	verdict = verdict_of(v->summary, v->losses);
+	verdict_lead(out, &verdict);
 	print_head(out, build__totals(v->build));
 	print_reuse(out, &r);
 	err = print_crates(out, &r, v);

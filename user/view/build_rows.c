@@ -81,8 +81,7 @@ static int add_all(struct build_rows *r, const struct build_view *v)
 			.row = rows[i],
 		};
 		r->self_ns += rows[i].self_ns;
-		r->counted += rows[i].counted;
-		r->estimated += rows[i].estimated;
+		unrecorded__add(&r->unrecorded, &rows[i].unrecorded);
 	}
 	sort_queries(&r->queries);
 	sort_queries(&r->passes);
@@ -124,9 +123,7 @@ static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t pr
 	r->results_known = (!r->n_reuse || r->results_known) && reuse.results;
 	r->n_reuse++;
 	r->reuse.executed += reuse.executed;
-	r->reuse.counted += reuse.counted;
-	r->reuse.estimated += reuse.estimated;
-	r->reuse.rough |= reuse.rough;
+	unrecorded__add(&r->reuse.unrecorded, &reuse.unrecorded);
 	r->reuse.late |= reuse.late;
 	r->reuse.loads += reuse.loads;
 	r->reuse.loaded += reuse.loaded;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The tables of a build report: which rows, and in which order. */
+/* The tables of a build report: their rows, sorted. */
 #ifndef QPROF_VIEW_BUILD_ROWS_H
 #define QPROF_VIEW_BUILD_ROWS_H
 
 #include "view/build.h"
-#include "view/format.h"
+#include "base/format.h"
 
 struct build_crate {
-	char *name; /* free of what would break a table */
+	char *name; /* without characters that break a table */
 	const struct build_process *process;
 };
 
 struct build_query {
-	const char *crate; /* whose rows these are, or NULL: of all */
+	const char *crate; /* the crate of these rows; NULL: all crates */
 	const char *label;
-	uint32_t process; /* index; SUMMARY_ALL: of all */
+	uint32_t process; /* index, or SUMMARY_ALL */
 	struct summary_row row;
 };
 
@@ -29,29 +29,33 @@ struct build_rows {
 	size_t n_crates;
 	/* The largest self time first. */
 	struct build_queries queries; /* over all compilers */
-	struct build_queries passes;  /* likewise, what is no query */
+	struct build_queries passes;  /* activities, over all compilers */
 	struct build_queries pairs;   /* queries of one compiler */
-	struct reuse reuse;	      /* of compiles that loaded anything, which are: */
+	struct reuse reuse; /* summed over compiles that loaded anything; n_reuse is their number */
 	uint32_t n_reuse;
-	bool results_known; /* of all of those */
-	uint64_t self_ns;   /* of all compilers, queries and passes */
-	/* Executions without a span, to keep within a budget: exactly, and about so many more. */
-	uint64_t counted;
-	uint64_t estimated;
+	bool results_known; /* `results` is known for all of them */
+	uint64_t self_ns;   /* of queries and passes of all compilers */
+	/*
+	 * Executions without a span, left out for a budget: the exact number, and an estimate of
+	 * more.
+	 */
+	struct unrecorded unrecorded;
 };
 
-/* 0, or -ENOMEM. To be cleared, also after a failure. */
+/* 0 or -ENOMEM. Clear it after use, even after a failure. */
 int build_rows__init(struct build_rows *r, const struct build_view *v);
 void build_rows__clear(struct build_rows *r);
 #define _build_rows_ __cleanup(build_rows__clear)
 
-/* How many of `n` rows are shown where `fit` do if nobody asks for more or fewer. */
+/* The number of rows to show out of `n`; `fit` is the default. */
 size_t build_rows__shown(const struct build_view *v, size_t n, size_t fit);
 
-/* "crate/query"; NULL without memory. */
+/* "crate/query"; NULL if out of memory. */
 char *build_query_name(const struct build_query *q);
 
-/* How a compile ended, for `killed` and `unended` ones: "killed by SIGKILL", "end not seen". */
+/*
+ * The end of a killed compile, or of one with an unseen end: "killed by SIGKILL", "end not seen".
+ */
 const char *build_ending(char buf[FORMAT_MAX * 2], int32_t status);
 
 #endif /* QPROF_VIEW_BUILD_ROWS_H */

@@ -7,9 +7,10 @@
 #include "view/build_rows.h"
 #include "view/report_notes.h"
 #include "view/table.h"
+#include "view/verdict_text.h"
 #include "view/wrap.h"
 
-/* Rows where nobody asks for more or fewer: together they fit 40 lines. */
+/* Default numbers of rows; all tables together fit 40 lines. */
 #define FIT_CRATES  6
 #define FIT_QUERIES 5
 #define FIT_PAIRS   4
@@ -17,14 +18,14 @@
 #define FIT_THREADS 3
 #define FIT_OPEN    3 /* in a thread */
 
-/* Columns that a name may take, so that lines have 80. */
+/* Maximum widths of names, so that lines have 80 columns. */
 #define CRATE_MOST 24
 #define QUERY_MOST 41
 
-/* Numbers of compilers at once that are told one by one. */
-#define RUNNING_TOLD 4
+/* Smaller numbers of parallel compilers have an entry each; the others share one. */
+#define RUNNING_MOST 4
 
-/* As many of them as fit beside the average. */
+/* The number of entries that fit beside the average. */
 #define RUNNING_ON_A_LINE 3
 
 static void print_probes(FILE *out, const struct build_view *v)
@@ -40,7 +41,7 @@ static void print_probes(FILE *out, const struct build_view *v)
 		v->raw && !v->costs->subtracted ? "with it" : "without it");
 }
 
-/* "," before all but the first of what is in brackets. */
+/* Print `n` and `what` unless `n` is 0; `before` is the separator. Returns the next separator. */
 static const char *print_number(FILE *out, const char *before, uint32_t n, const char *what)
 {
 	if (!n)
@@ -62,7 +63,7 @@ static void print_head(FILE *out, const struct build_totals *t)
 	before = print_number(out, before, t->unended, "not seen to end");
 	fputs(before[0] == ',' ? ")" : "", out);
 	if (t->asked)
-		fprintf(out, "; only asked: %" PRIu32, t->asked);
+		fprintf(out, "; %" PRIu32 " only queried rustc (--version, --print)", t->asked);
 	fputc('\n', out);
 }
 
@@ -76,7 +77,7 @@ static void print_parallel(FILE *out, const struct build_totals *t)
 	fprintf(out, "parallel  %.2f rustc on average%s", (double)t->compiler_ns / wall_ns,
 		t->running.n > RUNNING_ON_A_LINE ? "\n          " : "; ");
 	for (size_t i = 0; i < t->running.n; i++) {
-		if (i >= RUNNING_TOLD)
+		if (i >= RUNNING_MOST)
 			more_ns += t->running.at[i];
 		else
 			fprintf(out, "%s%zu for %s %%", i ? ", " : "", i,
@@ -94,7 +95,7 @@ static void print_threads(FILE *out, const struct build_totals *t)
 	char neither[FORMAT_MAX], blocked[FORMAT_MAX];
 
 	if (t->off_cpu_known) {
-		fprintf(out, "threads   %s on a CPU, %s kept from one\n",
+		fprintf(out, "threads   %s on a CPU, %s ready but not running\n",
 			format_duration(cpu, t->cpu_ns),
 			format_duration(preempted, t->preempted_ns));
 		fprintf(out, "waiting   %s in queries, %s in passes, %s in neither\n",
@@ -116,14 +117,14 @@ static void print_reuse(FILE *out, const struct build_rows *r)
 	if (!r->n_reuse)
 		return;
 	fprintf(out, "reuse     %s%s executed, %s%s loaded, ",
-		r->reuse.rough ? REPORT_ESTIMATE : "",
-		format_count(executed, reuse__executed(&r->reuse) + r->reuse.estimated),
+		r->reuse.unrecorded.rough ? REPORT_ESTIMATE : "",
+		format_count(executed, reuse__executed(&r->reuse) + r->reuse.unrecorded.estimated),
 		reuse__may_miss(&r->reuse) ? REPORT_ESTIMATE : "",
 		format_count(loaded, r->reuse.loaded));
 	if (r->results_known && reuse__knows_unseen(&r->reuse))
 		fprintf(out, "%s neither", format_count(neither, reuse__unseen(&r->reuse)));
 	else
-		fputs("neither not known", out);
+		fputs("neither unknown", out);
 	fprintf(out, " (%" PRIu32 " %s)\n", r->n_reuse, r->n_reuse == 1 ? "compile" : "compiles");
 }
 
@@ -202,7 +203,7 @@ static int add_query(struct table *t, const struct build_query *q, const struct 
 	if (!name)
 		return -ENOMEM;
 	add_name(t, name, v->wide ? 0 : QUERY_MOST);
-	table__cell(t, format_count(buf, q->row.count + q->row.counted));
+	table__cell(t, format_count(buf, q->row.count + q->row.unrecorded.counted));
 	table__cell(t, format_duration(buf, q->row.self_ns));
 	table__cell(t, format_percent(buf, q->row.self_ns, r->self_ns));
 	if (build__totals(v->build)->off_cpu_known)
@@ -236,7 +237,7 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 	return table__print(t, out, "");
 }
 
-/* "typeck (1.00 s) in analysis (2.00 s)"; -ENOMEM if that is what is missing. */
+/* "typeck (1.00 s) in analysis (2.00 s)"; -ENOMEM if memory for that runs out. */
 static int write_open(FILE *to, const struct build_open *open, uint32_t n,
 		      const struct build_view *v)
 {
@@ -271,7 +272,7 @@ static int print_open(FILE *out, const struct build_thread *t, const struct buil
 	return 0;
 }
 
-/* The innermost first. */
+/* Print the open intervals of a thread, the innermost first. */
 static int print_thread(FILE *out, const struct build_thread *t, const struct build_rows *r,
 			const struct build_view *v)
 {
@@ -308,11 +309,12 @@ static void print_notes(FILE *out, const struct build_rows *r, const struct buil
 	char counted[FORMAT_MAX], estimated[FORMAT_MAX];
 
 	fputc('\n', out);
-	if (r->counted || r->estimated)
+	if (r->unrecorded.counted || r->unrecorded.estimated)
 		fprintf(out,
 			"not recorded, to keep within a budget: %s executions, counted above,\n"
 			"  and about %s more\n",
-			format_count(counted, r->counted), format_count(estimated, r->estimated));
+			format_count(counted, r->unrecorded.counted),
+			format_count(estimated, r->unrecorded.estimated));
 	report_notes__unwatched(
 		out, "not watched all the time, to keep within a budget: ", v->decisions);
 	report_notes__late(out, v->summary);
@@ -326,9 +328,12 @@ int build_text(FILE *out, const struct build_view *v)
 	const struct build_totals *totals = build__totals(v->build);
 	_build_rows_ struct build_rows r = {};
 	int err = build_rows__init(&r, v);
+	struct verdict verdict;
 
 	if (err)
 		return err;
+	verdict = verdict_of(v->summary, v->losses);
+	verdict_lead(out, &verdict);
 	print_head(out, totals);
 	print_parallel(out, totals);
 	print_threads(out, totals);

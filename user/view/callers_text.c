@@ -3,10 +3,10 @@
 
 #include <inttypes.h>
 
-#include "view/format.h"
+#include "base/format.h"
 #include "view/table.h"
 
-/* The function, and the line that most of its requests came from. */
+/* The function, and the line with most of its requests. */
 static void add_name(struct table *t, const struct report_row *row)
 {
 	const struct caller_row *c = row->caller;
@@ -25,7 +25,7 @@ int callers_text(FILE *out, const struct report_rows *r, size_t n)
 {
 	static const struct table_column columns[] = {
 		{"executions", 0}, {"total", 0}, {"self", 0},
-		{"self %", 0},	   {"max", 0},	 {"asked for by", 0},
+		{"self %", 0},	   {"max", 0},	 {"caller", 0},
 	};
 	_table_ struct table *t = NULL;
 	char buf[FORMAT_MAX];
@@ -33,7 +33,7 @@ int callers_text(FILE *out, const struct report_rows *r, size_t n)
 
 	if (err)
 		return err;
-	/* Names of generic functions go on and on. */
+	/* Names of generic functions can be very long. */
 	table__name_last(t);
 	for (size_t i = 0; i < n; i++) {
 		const struct report_row *row = &r->rows[i];

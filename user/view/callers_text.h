@@ -5,7 +5,7 @@
 
 #include "view/report_rows.h"
 
-/* Marks rows that include executions without a true end. */
+/* Marks rows that include executions without an exact end. */
 #define CALLERS_TEXT_MARK "*"
 
 /* Print the first `n` rows of report_rows__callers(). 0 or -ENOMEM. */

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What people and programs see of a comparison (analyze/compare.h). */
+/* Print a comparison (analyze/compare.h) as text, Markdown and JSON. */
 #ifndef QPROF_VIEW_DIFF_H
 #define QPROF_VIEW_DIFF_H
 
 #include <stdio.h>
 
 #include "analyze/compare.h"
+#include "analyze/summary.h"
 
-/* A trace that was compared. */
+/* One of the compared traces. */
 struct diff_trace {
 	const char *path;
 	enum compare_side side;
-	const char *problem; /* what is wrong with it (trace_reader__problem()), or NULL */
-	bool has_lost;	     /* it says how much was lost: */
+	const char *problem; /* damage of the trace (trace_reader__problem()), or NULL */
+	bool has_lost;	     /* `lost` is known */
 	uint64_t lost;
-	uint64_t counted;     /* executions that were not recorded, exactly */
-	uint64_t estimated;   /* and about; */
-	bool rough;	      /* if that is said, even of none */
-	bool unwatched;	      /* what is no query was not watched all the time */
-	uint32_t compiles;    /* compilers that did not only answer a question; of them: */
-	uint32_t late;	      /* ran before their probes were there */
-	uint32_t cut;	      /* were killed, or their end was not seen */
-	const char *compiler; /* its version, of several the first by name; or NULL */
+	struct unrecorded unrecorded;
+	bool unwatched;	      /* activities, waits or loads were not watched all the time */
+	uint32_t compiles;    /* compilers that compiled a crate; the next two are parts of it: */
+	uint32_t late;	      /* ran before their probes were attached */
+	uint32_t cut;	      /* killed, or their end was not seen */
+	const char *compiler; /* its version; of several, the first by name; or NULL */
 };
 
-/* A limit, what it is about, and whether that is above. */
+/* A limit, the row it applies to, and whether the row exceeds it. */
 struct diff_gate {
-	const char *text; /* as it was given */
+	const char *text; /* as the user wrote it */
 	uint64_t limit_ns;
-	uint64_t limit_millipercent; /* of what it was; where limit_ns is 0 */
+	uint64_t limit_ppm; /* of the base value; used if limit_ns is 0 */
 	struct compare_row row;
 	bool exceeded;
 };
@@ -40,7 +39,7 @@ struct diff_view {
 	const struct diff_gate *gates;
 	size_t n_gates;
 	size_t top;   /* rows to show; 0 = all; text and Markdown only */
-	size_t width; /* columns of the text; 0: as many as it takes */
+	size_t width; /* columns of the text; 0: unlimited */
 };
 
 int diff_text(FILE *out, const struct diff_view *v);
@@ -48,22 +47,22 @@ int diff_text(FILE *out, const struct diff_view *v);
 int diff_markdown(FILE *out, const struct diff_view *v);
 
 /*
- * The JSON of `qprof-bpf diff --json`, schema "qprof-diff/1":
- * {"schema", "metric" ("self", "total" or "count"), "min_ns", "min_percent" (what a change has to
- *  be at least), "noise": null if it is measured, else {"percent" (null: it cannot be told)};
+ * The JSON of `qprof-bpf diff --json`, schema "qprof-diff/2":
+ * {"schema", "metric" ("self", "total" or "count"), "min_ns", "min_percent" (minimum change),
+ *  "noise": null if it is measured, else {"percent" (null: unknown)};
  *  "traces": [{"path", "side" ("base" or "new"), "problem" (text or null), "lost" (or null),
  *  "counted", "estimated" (executions that were not recorded), "compiles" (compilers), "late" (of
- *  them: ran before their probes were there), "cut" (killed, or their end was not seen),
+ * them: ran before their probes were attached), "cut" (killed, or their end was not seen),
  *  "compiler" (its version, or null), "unwatched" (true: activities, waiting or loading were not
  *  watched all the time, to keep within a budget)}],
  *  "gates": [{"text", "limit_ns" or "limit_percent", "exceeded", and as below}],
  *  "build": {as below},
  *  "crates": [{"crate", "type", "name" (as in text), and as below}],
- *  "rows": [{"crate", "type", "name", "query", and as below}]}
- * As below: "change", "change_percent" (null: it was 0) of the metric's medians, "compared" (false:
- * executions were not recorded, and the metric is not known), "significant",
- * "base" and "new": null if no trace of that side has it, else {"self_ns", "total_ns", "count"},
- * each
+ *  "rows": [{"crate", "type", "name", "query", "kind" (summary_kind_text()), and as
+ *  below}]}
+ * As below: "change", "change_percent" (null: the base is 0) of the metric's medians, "compared"
+ * (false: executions were not recorded, so the metric is unknown), "significant", "base" and
+ * "new": null if no trace of that side has it, else {"self_ns", "total_ns", "count"}, each
  * {"n" (traces), "median", "min", "max"}. Rows are sorted: significant ones first, then by change.
  */
 int diff_json(FILE *out, const struct diff_view *v);

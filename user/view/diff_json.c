@@ -6,16 +6,16 @@
 
 static const char *const side_names[] = {[COMPARE_BASE] = "base", [COMPARE_NEW] = "new"};
 
-/* Three decimals: all that a limit may have. */
+/* Three decimals: limits have no more; noise is rounded. */
 static void add_percent(struct json *j, const char *key, double percent)
 {
-	char text[400]; /* the longest double has 309 digits before its point */
+	char text[400]; /* the longest double has 309 digits before the decimal point */
 
 	snprintf(text, sizeof(text), "%.3f", percent);
 	json__value(j, key, json_object_new_double_s(percent, text));
 }
 
-/* Objects that are not finished when memory runs out are freed by whom they are given to. */
+/* Add `object` and hand it over. An object that failed is freed here. */
 static void add_object(struct json *j, const char *key, struct json *object)
 {
 	if (object->err) {
@@ -78,8 +78,10 @@ static int put_row(FILE *out, const struct compare_row *row, enum compare_metric
 		json__text(&j, "type", row->unit->type);
 		json__text(&j, "name", row->unit->name);
 	}
-	if (row->query)
+	if (row->query) {
 		json__text(&j, "query", row->query);
+		json__text(&j, "kind", summary_kind_text(row->kinds));
+	}
 	add_row(&j, row, metric);
 	return json__put(&j, out);
 }
@@ -115,8 +117,8 @@ static int put_traces(FILE *out, const struct diff_view *v)
 			json__number(&j, "lost", t->lost);
 		else
 			json__null(&j, "lost");
-		json__number(&j, "counted", t->counted);
-		json__number(&j, "estimated", t->estimated);
+		json__number(&j, "counted", t->unrecorded.counted);
+		json__number(&j, "estimated", t->unrecorded.estimated);
 		json__number(&j, "compiles", t->compiles);
 		json__number(&j, "late", t->late);
 		json__number(&j, "cut", t->cut);
@@ -143,7 +145,7 @@ static int put_gates(FILE *out, const struct diff_view *v)
 		if (gate->limit_ns)
 			json__number(&j, "limit_ns", gate->limit_ns);
 		else
-			add_percent(&j, "limit_percent", (double)gate->limit_millipercent / 1000);
+			add_percent(&j, "limit_percent", (double)gate->limit_ppm / 10000);
 		json__bool(&j, "exceeded", gate->exceeded);
 		add_row(&j, &gate->row, v->result->rules.metric);
 		fputs(i ? ",\n" : "\n", out);
@@ -162,10 +164,10 @@ static void add_noise(struct json *j, const struct compare_result *r)
 		return;
 	}
 	json__begin(&noise);
-	if (r->noise_millipercent == UINT64_MAX)
+	if (r->noise_ppm == UINT64_MAX)
 		json__null(&noise, "percent");
 	else
-		add_percent(&noise, "percent", (double)r->noise_millipercent / 1000);
+		add_percent(&noise, "percent", (double)r->noise_ppm / 10000);
 	add_object(j, "noise", &noise);
 }
 
@@ -178,10 +180,10 @@ int diff_json(FILE *out, const struct diff_view *v)
 	int err;
 
 	json__begin(&j);
-	json__text(&j, "schema", "qprof-diff/1");
+	json__text(&j, "schema", "qprof-diff/2");
 	json__text(&j, "metric", metrics[r->rules.metric]);
 	json__number(&j, "min_ns", r->rules.min_ns);
-	add_percent(&j, "min_percent", (double)r->rules.min_millipercent / 1000);
+	add_percent(&j, "min_percent", (double)r->rules.min_ppm / 10000);
 	add_noise(&j, r);
 	err = json__put_open(&j, out);
 	err = err ?: put_traces(out, v);

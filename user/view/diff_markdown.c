@@ -76,7 +76,7 @@ int diff_markdown(FILE *out, const struct diff_view *v)
 	diff_print_uncompared(out, &rows, r->rules.metric);
 	if (rows.uncompared)
 		fputc('\n', out);
-	fprintf(out, "Within noise, or too small to tell: %zu. Executions: ", rows.within);
+	fprintf(out, "Within noise, or too small to judge: %zu. Executions: ", rows.within);
 	diff_print_change(out, &r->build, COMPARE_COUNT, &r->rules);
 	fputs(".\n", out);
 	diff_print_noise(out, r);

@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* From this factor on, a factor is shown. */
+/* Changes by at least this factor are shown as a factor. */
 #define MANY 10
 
 static const char *const side_texts[] = {[COMPARE_BASE] = "base", [COMPARE_NEW] = "new"};
 
-/* How far apart the medians are. */
+/* The distance between the medians. */
 static uint64_t size_of(const struct compare_row *row, enum compare_metric metric)
 {
 	int64_t change = compare_row__change(row, metric);
@@ -52,7 +52,8 @@ int diff_rows__init(struct diff_rows *r, const struct diff_view *v)
 	for (size_t i = 0; i < result->n_rows; i++) {
 		const struct compare_row *row = &result->rows[i];
 
-		r->recount += !row->rough && compare_row__change(row, COMPARE_COUNT) != 0;
+		r->recount +=
+			!row->unrecorded.rough && compare_row__change(row, COMPARE_COUNT) != 0;
 		if (!row->compared)
 			r->uncompared++;
 		else if (!row->significant)
@@ -176,9 +177,9 @@ void diff_print_change(FILE *out, const struct compare_row *row, enum compare_me
 
 	fprintf(out, "%s -> %s", diff_value(base, &row->of[metric][COMPARE_BASE], metric),
 		diff_value(new, &row->of[metric][COMPARE_NEW], metric));
-	if (metric == COMPARE_COUNT && row->rough) {
+	if (metric == COMPARE_COUNT && row->unrecorded.rough) {
 		fprintf(out, " and up to about %s that are estimated: not compared",
-			format_count(estimated, row->estimated));
+			format_count(estimated, row->unrecorded.estimated));
 		return;
 	}
 	if (!compare_row__change(row, metric)) {
@@ -215,8 +216,8 @@ void diff_print_noise(FILE *out, const struct compare_result *r)
 	fprintf(out,
 		"fewer than %d traces on a side (%" PRIu32 ", %" PRIu32 "): noise is estimated, ",
 		SPREAD_TRUSTED, r->traces[COMPARE_BASE], r->traces[COMPARE_NEW]);
-	if (r->noise_millipercent == UINT64_MAX)
-		fputs("but cannot be told; only what is new or gone is reported\n", out);
+	if (r->noise_ppm == UINT64_MAX)
+		fputs("but unknown; only new and removed rows are reported\n", out);
 	else
-		fprintf(out, "at %s %%\n", format_percent(percent, r->noise_millipercent, 100000));
+		fprintf(out, "at %s %%\n", format_percent(percent, r->noise_ppm, 1000000));
 }

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What text and Markdown show of a comparison: which rows, and the words in them. */
+/* Which rows of a comparison text and Markdown show, and their words. */
 #ifndef QPROF_VIEW_DIFF_ROWS_H
 #define QPROF_VIEW_DIFF_ROWS_H
 
 #include "view/diff.h"
-#include "view/format.h"
+#include "base/format.h"
 
 #define DIFF_CELL_MAX 80
 
 struct diff_rows {
-	/* Significant rows of crates that both sides have, and crates that only one has; the
-	   largest change first. */
+	/*
+	 * Significant rows of crates on both sides, and crates that are only on one side; the
+	 * largest change first.
+	 */
 	const struct compare_row **rows;
 	size_t n;
-	size_t n_shown;	   /* of them, by diff_view.top */
-	size_t within;	   /* rows that changed, but not significantly */
-	size_t uncompared; /* of which the metric is not known on both sides */
-	size_t recount;	   /* rows of which the number of executions changed */
+	size_t n_shown;	   /* rows to show, limited by diff_view.top */
+	size_t within;	   /* rows with a change that is not significant */
+	size_t uncompared; /* rows whose metric is unknown on a side */
+	size_t recount;	   /* rows whose number of executions changed */
 };
 
 /* 0 or -ENOMEM. */
@@ -24,7 +26,7 @@ int diff_rows__init(struct diff_rows *r, const struct diff_view *v);
 void diff_rows__clear(struct diff_rows *r);
 #define _diff_rows_ __cleanup(diff_rows__clear)
 
-/* Whether a row (not one of a gate) is in only one of the sides. */
+/* True if a row (not a gate's) is on one side only. */
 static inline bool diff_is_one_sided(const struct compare_row *row)
 {
 	return row->in[COMPARE_BASE] != row->in[COMPARE_NEW];
@@ -40,32 +42,32 @@ char *diff_value(char buf[DIFF_CELL_MAX], const struct spread *s, enum compare_m
 /* "+1.23 ms", "-1,234", "0 ns" */
 char *diff_change(char buf[DIFF_CELL_MAX], const struct compare_row *row,
 		  enum compare_metric metric);
-/* "+12.3", "x21.1k" from tenfold on, "new" if it was 0, "gone" if it is. */
+/* "+12.3", "x21.1k" from tenfold on, "new" if the base is 0, "gone" if the new value is 0. */
 char *diff_percent(char buf[DIFF_CELL_MAX], const struct compare_row *row,
 		   enum compare_metric metric);
 /* "1,234", or "1,234 -> 1,235" if it changed. */
 char *diff_count(char buf[DIFF_CELL_MAX], const struct compare_row *row);
-/* The wider range of either side. */
+/* The wider of both sides' ranges. */
 char *diff_width(char buf[DIFF_CELL_MAX], const struct compare_row *row,
 		 enum compare_metric metric);
 
-/* "regex/typeck"; "regex (only in new)". To be freed; NULL when out of memory. */
+/* "regex/typeck"; "regex (only in new)". The caller frees it; NULL if out of memory. */
 char *diff_name(const struct compare_row *row);
 
 /*
- * "1.23 s -> 1.84 s, +611 ms (+49.7 %)", and that it is within noise where that is so, which only
- * the metric of the rules can be.
+ * Print "1.23 s -> 1.84 s, +611 ms (+49.7 %)", and a note if the change is within noise; only the
+ * metric of the rules has a noise.
  */
 void diff_print_change(FILE *out, const struct compare_row *row, enum compare_metric metric,
 		       const struct compare_rules *rules);
 
-/* "FAILED", "passed", or "NOT COMPARED", which is not to pass. */
+/* "FAILED", "passed", or "NOT COMPARED", which is not a pass. */
 const char *diff_verdict(const struct diff_gate *gate);
 
-/* How many rows are not compared, and why; nothing if all are. */
+/* Print how many rows are not compared, and why; nothing if all are. */
 void diff_print_uncompared(FILE *out, const struct diff_rows *rows, enum compare_metric metric);
 
-/* One sentence on what noise is taken to be; nothing if it is measured, or there is none. */
+/* Print one sentence on the assumed noise; nothing if it is measured, or there is none. */
 void diff_print_noise(FILE *out, const struct compare_result *r);
 
 #endif /* QPROF_VIEW_DIFF_ROWS_H */

@@ -6,14 +6,14 @@
 #include "view/table.h"
 
 #define N_COLUMNS 7
-#define NAME_KEPT 40 /* columns of a name, rather than a column there is no room for */
+#define NAME_KEPT 40 /* minimum columns of a name; other columns are left out first */
 
 static bool has_spread(const struct compare_result *r)
 {
 	return r->traces[COMPARE_BASE] > 1 || r->traces[COMPARE_NEW] > 1;
 }
 
-/* The columns that this comparison has; returns how many. */
+/* Fill in the columns of this comparison; returns their number. */
 static size_t make_columns(const struct compare_result *r, struct table_column columns[N_COLUMNS])
 {
 	size_t n = 0;
@@ -50,7 +50,7 @@ static int add_row(struct table *t, const struct compare_row *row, const struct 
 	return 0;
 }
 
-/* The least of what a row is about goes first. */
+/* Set the order in which columns are left out: the least important first. */
 static void spare_columns(struct table *t, const struct table_column columns[N_COLUMNS])
 {
 	static const char *const spare[] = {"executions", "spread", "base"};
@@ -90,13 +90,15 @@ static void print_rest(FILE *out, const struct diff_rows *rows, const struct com
 {
 	fputc('\n', out);
 	if (rows->within)
-		fprintf(out, "within noise, or too small to tell: %zu %s\n", rows->within,
+		fprintf(out, "within noise, or too small to judge: %zu %s\n", rows->within,
 			rows->within == 1 ? "query of a crate" : "queries of crates");
 	diff_print_uncompared(out, rows, r->rules.metric);
 	if (r->rules.metric != COMPARE_COUNT) {
 		fputs("executions: ", out);
 		diff_print_change(out, &r->build, COMPARE_COUNT, &r->rules);
-		fputs(rows->recount && !r->build.rough ? "; --metric count shows of what\n" : "\n",
+		fputs(rows->recount && !r->build.unrecorded.rough
+			      ? "; --metric count shows of what\n"
+			      : "\n",
 		      out);
 	}
 	diff_print_noise(out, r);

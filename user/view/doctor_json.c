@@ -4,7 +4,7 @@
 #include "view/doctor_view.h"
 #include "view/json.h"
 
-/* The object, for an array or a member of another one; NULL after a failure. */
+/* Take the object, to add it to an array or another object; NULL after a failure. */
 static struct json_object *taken(struct json *j)
 {
 	if (!j->err)

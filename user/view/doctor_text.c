@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "view/doctor_view.h"
-#include "view/format.h"
+#include "base/format.h"
 #include "view/wrap.h"
 
-/* Where the texts begin. */
+/* Column in which the texts begin. */
 #define INDENT 12
 
 static void print_clean(FILE *out, const char *text)
@@ -24,13 +24,13 @@ static void print_finding(FILE *out, const struct finding *f)
 	wrap_print(out, says ?: "?", (size_t)used, WRAP_COLUMNS, INDENT);
 	if (!f->fix)
 		return;
-	/* On one line, to be copied: it may be a command. */
+	/* Never wrapped, so that a command can be copied. */
 	fprintf(out, "%*sfix: ", INDENT, "");
 	print_clean(out, f->fix);
 	fputc('\n', out);
 }
 
-/* A kind to a line. */
+/* Print one line per kind. */
 static void print_events(FILE *out, const struct toolchain *t)
 {
 	const char *before = "events   ";
@@ -96,7 +96,9 @@ static void print_section(FILE *out, enum finding_section section, const struct 
 		print_finding(out, one);
 		if (section != FINDING_TOOLCHAINS)
 			continue;
-		/* Root and a user may have toolchains of one name, side by side. */
+		/*
+		 * root and a user may have toolchains of the same name, listed next to each other.
+		 */
 		nth = strcmp(one->name, last) ? 0 : nth + 1;
 		last = one->name;
 		t = find(list, one->name, nth);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What people and programs see of `qprof-bpf doctor`. */
+/* Print the results of `qprof-bpf doctor` as text and JSON. */
 #ifndef QPROF_VIEW_DOCTOR_VIEW_H
 #define QPROF_VIEW_DOCTOR_VIEW_H
 
@@ -8,13 +8,13 @@
 #include "doctor/findings.h"
 #include "doctor/toolchains.h"
 
-/* A line per finding, with the fix below it; a paragraph per toolchain; the verdict. 0, -ENOMEM. */
+/* A line per finding, with its fix below; a paragraph per toolchain; the verdict. 0 or -ENOMEM. */
 int doctor_text(FILE *out, const struct findings *f, const struct toolchains *t);
 
 /*
  * Schema "qprof-doctor/1": {"schema", "works" (bool: the exit status), "findings": [{"section",
  * "name", "state" ("ok", "note" or "problem"), "says", "fix" (or null)}], "toolchains": [{"name",
- * "library", "wanted" (in use here, or asked for), "problem" (null; else what follows is null),
+ * "library", "wanted" (in use here, or requested), "problem" (null; else what follows is null),
  * "rustc_version" (or null), "queries", "complete", "sites": {"emulated", "stepped"}, "events":
  * [{"kind", "places", "exact"}], "plan_cached", "plan_ns"}]}
  */

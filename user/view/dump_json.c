@@ -18,7 +18,7 @@ int dump_header(FILE *out, const struct trace_info *info)
 	struct json j;
 
 	json__begin(&j);
-	json__text(&j, "schema", "qprof-dump/1");
+	json__text(&j, "schema", "qprof-dump/2");
 	json__text(&j, "tool", info->tool);
 	json__text(&j, "kernel", info->kernel);
 	json__text(&j, "host", info->host);
@@ -104,15 +104,14 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	json__number(&j, "pid", p ? p->pid : 0);
 	json__number(&j, "tid", span->tid);
 	json__text(&j, "query", texts->name);
-	if (texts->kind)
-		json__text(&j, "kind", texts->kind);
+	json__text(&j, "kind", texts->kind);
 	json__text(&j, "event", texts->event);
 	json__number(&j, "start_ns", span->start_ns);
 	json__number(&j, "end_ns", span->end_ns);
 	if (texts->probes)
-		json__number(&j, "probe_ns", span->probe_ns);
-	if (texts->off_ns)
-		json__number(&j, "off_ns", texts->off_ns);
+		json__number(&j, "probe_ns", texts->times->probe_ns);
+	if (texts->times->off_ns && span->kind != TRACE_KIND_OFF_CPU)
+		json__number(&j, "off_ns", texts->times->off_ns);
 	json__number(&j, "depth", span->depth);
 	if (span->invocation == TRACE_NO_INVOCATION)
 		json__null(&j, "invocation");
@@ -149,8 +148,7 @@ int dump_decision(FILE *out, const struct trace_decision *d, const char *name, c
 	json__text(&j, "type", "decision");
 	json__number(&j, "time_ns", d->time_ns);
 	json__text(&j, "query", name);
-	if (kind)
-		json__text(&j, "kind", kind);
+	json__text(&j, "kind", kind);
 	json__text(&j, "watch", trace_watch_name(d->watch));
 	json__number(&j, "cost_ppm", d->cost_ppm);
 	json__number(&j, "budget_ppm", d->budget_ppm);

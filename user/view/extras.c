@@ -35,12 +35,13 @@ uint64_t report_extra_of(const struct summary_row *row, enum report_extra_id ext
 	case REPORT_LOADS:
 		return row->loads;
 	case REPORT_COUNTED:
-		return row->counted;
+		return row->unrecorded.counted;
 	case REPORT_ESTIMATED:
-		return row->estimated;
+		return row->unrecorded.estimated;
 	case REPORT_ESTIMATED_NS:
 		return row->estimated_ns;
-	default:
-		return 0;
+	case REPORT_N_EXTRAS:
+		break;
 	}
+	return 0;
 }

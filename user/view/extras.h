@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What a report shows of a query only if there is any of it in the trace. */
+/* Values of a query that a report shows only if the trace has any of them. */
 #ifndef QPROF_VIEW_EXTRAS_H
 #define QPROF_VIEW_EXTRAS_H
 
@@ -23,9 +23,9 @@ enum report_extra_id {
 };
 
 struct report_extra {
-	const char *key;   /* in JSON */
-	const char *title; /* in the table; NULL: not there */
-	bool is_time;	   /* ns; else a count */
+	const char *key;   /* JSON member */
+	const char *title; /* table title; NULL: not in the table */
+	bool is_time;	   /* in ns; otherwise a count */
 };
 
 extern const struct report_extra report_extras[REPORT_N_EXTRAS];

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "view/format.h"
+#include "base/format.h"
 
 #define PLAIN (JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
 
@@ -29,7 +29,7 @@ struct json_object *json_new_text(const char *text)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
 	struct json_object *object;
-	/* Each bad byte becomes three. */
+	/* A bad byte becomes three bytes. */
 	_free_ char *valid = malloc(3 * strlen(text) + 1);
 	char *out = valid;
 
@@ -66,7 +66,7 @@ void json__bool(struct json *j, const char *key, bool value)
 
 void json__null(struct json *j, const char *key)
 {
-	/* json-c's null is NULL. */
+	/* json-c represents null as NULL. */
 	if (!j->err && json_object_object_add(j->object, key, NULL))
 		j->err = -ENOMEM;
 }
@@ -105,7 +105,7 @@ static int put(struct json *j, FILE *out, size_t less)
 	if (!j->err)
 		text = json_object_to_json_string_length(j->object, PLAIN, &len);
 	if (text)
-		fwrite(text, 1, len - less, out);
+		j->err = fwrite(text, 1, len - less, out) < len - less || ferror(out) ? -EIO : 0;
 	else
 		j->err = j->err ?: -ENOMEM;
 	json_object_put(j->object);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * JSON pieces. Documents are printed as they are made, so that their size does not matter; json-c
- * builds the small objects in them and does the escaping.
+ * Helpers for JSON output. Documents are printed while they are built, so their size does not
+ * matter; json-c builds the small objects in them and does the escaping.
  */
 #ifndef QPROF_VIEW_JSON_H
 #define QPROF_VIEW_JSON_H
@@ -13,7 +13,7 @@
 
 #include "trace/trace.h"
 
-/* Setters keep their first failure, which json__put() returns: -ENOMEM. */
+/* Setters keep the first error; json__put() returns it: -ENOMEM. */
 struct json {
 	struct json_object *object;
 	int err;
@@ -24,17 +24,17 @@ void json__text(struct json *j, const char *key, const char *text); /* NULL -> n
 void json__number(struct json *j, const char *key, uint64_t value);
 void json__bool(struct json *j, const char *key, bool value);
 void json__null(struct json *j, const char *key);
-void json__hex(struct json *j, const char *key, uint64_t value); /* "0x..", JSON has no hex */
-/* Add a value; its reference is taken. NULL is a failure, not null. */
+void json__hex(struct json *j, const char *key, uint64_t value); /* "0x..": JSON has no hex */
+/* Add a value and take its reference. A NULL value is an error, not null. */
 void json__value(struct json *j, const char *key, struct json_object *value);
-/* An object of counts by cause; NULL -> null. */
+/* Add an object with counts by cause; NULL -> null. */
 void json__losses(struct json *j, const char *key, const struct trace_losses *losses);
 /* Print the object on one line without a newline, and free it. */
 int json__put(struct json *j, FILE *out);
-/* Print the object without its closing brace, so that members can be printed after it. */
+/* Print the object without its closing brace, so that more members can follow. */
 int json__put_open(struct json *j, FILE *out);
 
-/* A string; bytes that are not UTF-8 become U+FFFD, as JSON must be UTF-8. */
+/* A JSON string; bytes that are not UTF-8 become U+FFFD, because JSON must be UTF-8. */
 struct json_object *json_new_text(const char *text);
 
 #endif /* QPROF_VIEW_JSON_H */

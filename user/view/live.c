@@ -2,7 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "view/format.h"
+#include "base/format.h"
+#include "base/writer_thread.h"
 #include "view/json.h"
 #include "view/screen.h"
 #include "view/table.h"
@@ -10,6 +11,8 @@
 
 #define BLOCK_ROWS   20
 #define HEADER_LINES 2 /* the totals and the titles */
+/* Maximum number of unwritten bytes, except on a terminal: old frames are useless there. */
+#define WAITING_MOST (1u << 20)
 #define BOLD	     "\033[1m"
 #define PLAIN	     "\033[0m"
 
@@ -21,19 +24,21 @@ struct seen {
 struct live_view {
 	FILE *out;
 	enum live_mode mode;
-	struct screen *screen; /* LIVE_TERMINAL only */
+	struct screen *screen;	      /* LIVE_TERMINAL only */
+	struct writer_thread *writer; /* or NULL */
+	uint64_t n_left_out;
 	bool color;
-	uint64_t last_ns; /* of the last draw; 0 before the first */
+	uint64_t last_ns; /* time of the last draw; 0: never drawn */
 	uint64_t last_events;
 	struct seen *seen; /* counts at the last draw, sorted by label */
 	size_t n_seen;
 };
 
-/* One interval, ready to be shown in any mode. */
+/* The values of one interval, for all modes. */
 struct frame {
 	const struct live_state *state;
 	struct summary_row *rows;
-	uint64_t *rates; /* per second, one per row */
+	uint64_t *rates; /* per second, one for each row */
 	size_t n_rows;
 	uint64_t events;
 	uint64_t events_rate;
@@ -176,7 +181,7 @@ static int table_of_rows(const struct frame *f, size_t n, struct table **out)
 	return 0;
 }
 
-static int draw_block(const struct live_view *v, const struct frame *f)
+static int draw_block(const struct frame *f, FILE *out)
 {
 	size_t n = f->n_rows < BLOCK_ROWS ? f->n_rows : BLOCK_ROWS;
 	_table_ struct table *t = NULL;
@@ -185,16 +190,16 @@ static int draw_block(const struct live_view *v, const struct frame *f)
 	err = table_of_rows(f, n, &t);
 	if (err)
 		return err;
-	print_header(f, v->out);
-	fputc('\n', v->out);
+	print_header(f, out);
+	fputc('\n', out);
 	if (n)
-		err = table__print(t, v->out, "  ");
+		err = table__print(t, out, "  ");
 	if (n < f->n_rows)
-		fprintf(v->out, "  and %zu more\n", f->n_rows - n);
+		fprintf(out, "  and %zu more\n", f->n_rows - n);
 	return err;
 }
 
-/* Print the header cut to the terminal's width. */
+/* Print the header, cut to the terminal's width. */
 static int put_header(const struct frame *f, size_t columns, FILE *to)
 {
 	_free_ char *text = NULL;
@@ -257,6 +262,7 @@ static int put_json_row(const struct frame *f, size_t i, FILE *out)
 
 	json__begin(&j);
 	json__text(&j, "name", row_name(f, i));
+	json__text(&j, "kind", summary_row__kind(row));
 	json__number(&j, "count", row->count);
 	json__number(&j, "rate", f->rates[i]);
 	json__number(&j, "total_ns", row->total_ns);
@@ -266,14 +272,14 @@ static int put_json_row(const struct frame *f, size_t i, FILE *out)
 	return json__put(&j, out);
 }
 
-static int draw_json(const struct live_view *v, const struct frame *f)
+static int draw_json(const struct frame *f, FILE *out)
 {
 	const struct live_state *s = f->state;
 	struct json j;
 	int err;
 
 	json__begin(&j);
-	json__text(&j, "schema", "qprof-live/1");
+	json__text(&j, "schema", "qprof-live/2");
 	json__number(&j, "time_ns", s->now_ns);
 	json__number(&j, "elapsed_ns", s->now_ns - s->start_ns);
 	json__number(&j, "processes", s->processes);
@@ -283,35 +289,45 @@ static int draw_json(const struct live_view *v, const struct frame *f)
 	json__number(&j, "lost", f->lost);
 	if (s->recorded_only)
 		json__bool(&j, "recorded_only", true);
-	err = json__put_open(&j, v->out);
-	fputs(",\"queries\":[", v->out);
+	err = json__put_open(&j, out);
+	fputs(",\"queries\":[", out);
 	for (size_t i = 0; !err && i < f->n_rows; i++) {
-		fputs(i ? "," : "", v->out);
-		err = put_json_row(f, i, v->out);
+		fputs(i ? "," : "", out);
+		err = put_json_row(f, i, out);
 	}
-	fputs("]}\n", v->out);
+	fputs("]}\n", out);
 	return err;
 }
 
-static int draw(const struct live_view *v, const struct frame *f)
+static int write_text(const struct live_view *v, const char *text, size_t len)
 {
+	if (v->writer)
+		return writer_thread__put(v->writer, text, len);
+	fwrite(text, 1, len, v->out);
+	return fflush(v->out) ? -errno : 0;
+}
+
+static int draw_lines(const struct live_view *v, const struct frame *f)
+{
+	_free_ char *text = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&text, &len);
 	int err;
 
-	switch (v->mode) {
-	case LIVE_TERMINAL:
-		return draw_terminal(v, f);
-	case LIVE_BLOCKS:
-		err = draw_block(v, f);
-		break;
-	case LIVE_JSON:
-		err = draw_json(v, f);
-		break;
-	default:
-		return 0;
-	}
-	if (!err && fflush(v->out))
-		err = -errno;
-	return err;
+	if (!to)
+		return -ENOMEM;
+	err = v->mode == LIVE_JSON ? draw_json(f, to) : draw_block(f, to);
+	if (fclose(to) && !err)
+		err = -ENOMEM;
+	return err ?: write_text(v, text, len);
+}
+
+/* Check this before drawing: a screen remembers what it has drawn. */
+static bool is_blocked(const struct live_view *v, const struct live_state *state)
+{
+	size_t most = v->mode == LIVE_TERMINAL ? 0 : WAITING_MOST;
+
+	return v->writer && !state->last && writer_thread__waiting(v->writer) > most;
 }
 
 int live_view__draw(struct live_view *v, const struct live_state *state)
@@ -321,10 +337,26 @@ int live_view__draw(struct live_view *v, const struct live_state *state)
 
 	if (v->mode == LIVE_NONE)
 		return 0;
+	if (is_blocked(v, state)) {
+		v->n_left_out++;
+		return 0;
+	}
 	err = frame__fill(&f, v, state);
 	if (!err)
-		err = draw(v, &f);
+		err = v->mode == LIVE_TERMINAL ? draw_terminal(v, &f) : draw_lines(v, &f);
 	return err ?: remember(v, &f);
+}
+
+void live_view__write_by(struct live_view *v, struct writer_thread *writer)
+{
+	v->writer = writer;
+	if (v->screen)
+		screen__write_by(v->screen, writer);
+}
+
+uint64_t live_view__left_out(const struct live_view *v)
+{
+	return v->n_left_out;
 }
 
 void live_view__restore(struct live_view *v)

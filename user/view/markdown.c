@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "view/format.h"
+#include "base/format.h"
 
 int markdown_code(FILE *out, const char *text)
 {

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 /*
- * Print a name as a code span that may stand in a table, where a bar would end the cell and a
- * backtick the span; what could not be printed as it is becomes something else. 0 or -ENOMEM.
+ * Print a name as a code span that is safe in a table: a bar would end the cell, and a backtick the
+ * span. Characters that cannot be printed are replaced. 0 or -ENOMEM.
  */
 int markdown_code(FILE *out, const char *text);
 

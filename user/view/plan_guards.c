@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "view/format.h"
+#include "base/format.h"
 #include "view/table.h"
 
 static bool is_timer(const struct plan_guard *g)
@@ -11,7 +11,7 @@ static bool is_timer(const struct plan_guard *g)
 	return g->scope == WIRE_SCOPE_TIMER;
 }
 
-/* What its label is, or how it will be told; NULL if it will not be. */
+/* The label, or how it is read when the probe is hit; NULL if there is no label. */
 static const char *label_of(const struct plan_guard *g)
 {
 	if (g->label)

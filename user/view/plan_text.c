@@ -3,12 +3,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "view/format.h"
+#include "base/format.h"
 #include "view/plan_guards.h"
 #include "view/plan_view.h"
 #include "view/table.h"
 
-#define N_ROLES 16 /* a cookie has four bits for it */
+#define N_ROLES 16 /* a cookie has four bits for the role */
 
 void plan_build_id_text(const struct plan *plan, char *text)
 {
@@ -22,7 +22,7 @@ static bool is_complete(const struct plan_query *q)
 	return q->start_exact && q->end_exact;
 }
 
-/* Every request that leads to its execution tells who makes it. */
+/* True if the caller is known for every request that leads to an execution. */
 static bool has_callers(const struct plan_query *q)
 {
 	return q->n_request && q->n_request == plan_query__wrappers(q);
@@ -59,7 +59,7 @@ static void print_share(FILE *out, const char *what, uint32_t part, uint32_t who
 {
 	char buf[FORMAT_MAX];
 
-	/* Never round up to 100: that is a claim. */
+	/* Never round up to 100, which would claim that nothing is missing. */
 	if (part < whole && (uint64_t)part * 10000 >= (uint64_t)whole * 9995)
 		strcpy(buf, "99.9");
 	else
@@ -135,7 +135,7 @@ static void print_bodies_summary(FILE *out, const struct plan *plan)
 		plan_folded_symbols(plan));
 }
 
-/* A body without its ends makes its queries incomplete: that is their problem. */
+/* A body without ends makes its queries incomplete, so its problem is also theirs. */
 static const char *body_problem(const struct plan *plan, const struct plan_query *q)
 {
 	if (q->body_non_incr < plan->n_bodies && plan->bodies[q->body_non_incr].problem)

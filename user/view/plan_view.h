@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * What people and programs see of a plan (`qprof-bpf plan`).
- */
+/* Print a plan (`qprof-bpf plan`) as text and JSON. */
 #ifndef QPROF_VIEW_PLAN_VIEW_H
 #define QPROF_VIEW_PLAN_VIEW_H
 
@@ -11,8 +9,8 @@
 #include "plan/plan.h"
 
 /*
- * The file, how much of it can be seen, its sites by role and class, and every problem by name;
- * with `full`, tables of the queries and the sites too. 0 or -ENOMEM.
+ * The file, how much of it can be recorded, its sites by role and class, and every problem by name;
+ * with `full`, also tables of the queries and the sites. 0 or -ENOMEM.
  */
 int plan_text(FILE *out, const struct plan *plan, bool full);
 
@@ -24,8 +22,8 @@ int plan_text(FILE *out, const struct plan *plan, bool full);
  *  "queries": [{"name", "wrapper", "wrapper_incremental", "provider", "body", "body_incremental",
  *  "start_role", "start_sites", "end_sites", "request_sites", "start_exact", "end_exact",
  * "invocation_id"}], "bodies": [{"address", "incremental", "group", "queries", "symbols",
- * "end_sites", "problem"}], "guards": [{"kind" (as in rustc's profiles), "label" (null unless the
- * file tells), "function", "scope", "number", "body", "label_slot", "label_of_query", "end_sites",
+ * "end_sites", "problem"}], "guards": [{"kind" (as in rustc's profiles), "label" (null: not in the
+ * file), "function", "scope", "number", "body", "label_slot", "label_of_query", "end_sites",
  * "exact", "problem"}], "sites": [{"role", "class", "address", "offset", "query", "body", "guard",
  * "register", "slot", "vtable_offset", "sp_delta"}]} Addresses are "0x..." texts, null where
  * absent; body, query and guard are indices into their arrays.
@@ -35,9 +33,9 @@ int plan_json(FILE *out, const struct plan *plan);
 /* Build-id in hex; `text` needs 2 * PLAN_BUILD_ID_MAX + 1 bytes. */
 void plan_build_id_text(const struct plan *plan, char *text);
 
-/* Queries whose start and end are seen exactly. */
+/* Number of queries with an exact start and end. */
 uint32_t plan_complete_queries(const struct plan *plan);
-/* Body symbols that share their address with one before them. */
+/* Number of body symbols that share their address with a previous symbol. */
 uint32_t plan_folded_symbols(const struct plan *plan);
 
 #endif /* QPROF_VIEW_PLAN_VIEW_H */

@@ -26,7 +26,10 @@ static int put_row(FILE *out, const struct report_row *row, bool taken_off)
 
 	json__begin(&j);
 	json__text(&j, "name", row->name);
+	json__text(&j, "kind", row->kind);
 	json__number(&j, "count", row->count);
+	if (row->activities)
+		json__number(&j, "activities", row->activities);
 	json__number(&j, "unwound", row->unwound);
 	add_known(&j, "total_ns", !row->untimed, row->total_ns);
 	json__number(&j, "self_ns", row->self_ns);
@@ -118,7 +121,7 @@ static int put_callers(FILE *out, const struct report_options *opt)
 
 /* ,"queries":[...] of one process or of all */
 static int put_rows(FILE *out, const struct summary *s, uint32_t process,
-		    const struct view_names *names, const struct report_options *opt)
+		    const struct trace_texts *names, const struct report_options *opt)
 {
 	_report_rows_ struct report_rows r = {};
 	int err = report_rows__queries(&r, s, process, names, opt);
@@ -135,7 +138,7 @@ static int put_rows(FILE *out, const struct summary *s, uint32_t process,
 }
 
 /* ,"tallies":[...] if there are any */
-static int put_tallies(FILE *out, const struct summary *s, const struct view_names *names)
+static int put_tallies(FILE *out, const struct summary *s, const struct trace_texts *names)
 {
 	size_t n;
 	const struct trace_tally *t = summary__tallies(s, &n);
@@ -186,8 +189,8 @@ static int put_reuse(FILE *out, const struct summary *s, uint32_t i)
 		return 0;
 	json__begin(&j);
 	json__number(&j, "executed", reuse__executed(&reuse));
-	if (reuse.rough)
-		json__number(&j, "estimated", reuse.estimated);
+	if (reuse.unrecorded.rough)
+		json__number(&j, "estimated", reuse.unrecorded.estimated);
 	json__number(&j, "loads", reuse.loads);
 	add_known(&j, "loaded", !reuse__may_miss(&reuse), reuse.loaded);
 	add_known(&j, "results", reuse.results, reuse.results);
@@ -196,7 +199,7 @@ static int put_reuse(FILE *out, const struct summary *s, uint32_t i)
 }
 
 static int put_process(FILE *out, const struct summary *s, uint32_t i,
-		       const struct view_names *names, const struct report_options *opt)
+		       const struct trace_texts *names, const struct report_options *opt)
 {
 	const struct trace_process *p = summary__process_at(s, i);
 	struct json j;
@@ -236,13 +239,12 @@ static int put_probes(FILE *out, const struct summary *s, const struct trace_los
 	return json__put(&j, out);
 }
 
-static int put_budget_row(FILE *out, const struct decided *row, const struct view_names *names)
+static int put_budget_row(FILE *out, const struct decided *row, const struct trace_texts *names)
 {
 	struct json j;
 
 	json__begin(&j);
-	if (row->kind != TRACE_KIND_QUERY)
-		json__text(&j, "kind", trace_kind_text(row->kind) ?: "<unknown>");
+	json__text(&j, "kind", trace_kind_text(row->kind) ?: "<unknown>");
 	json__text(&j, "name", names->text(names->ctx, row->label));
 	json__number(&j, "decisions", row->decisions);
 	json__text(&j, "watch", trace_watch_name(row->watch));
@@ -251,8 +253,8 @@ static int put_budget_row(FILE *out, const struct decided *row, const struct vie
 	return json__put(&j, out);
 }
 
-/* Of queries, or of what is none, if there are such. */
-static int put_budget_rows(FILE *out, const struct decisions *d, const struct view_names *names,
+/* Print the rows of queries, or of other intervals if there are any. */
+static int put_budget_rows(FILE *out, const struct decisions *d, const struct trace_texts *names,
 			   bool queries)
 {
 	bool any = queries;
@@ -271,7 +273,7 @@ static int put_budget_rows(FILE *out, const struct decisions *d, const struct vi
 	return err;
 }
 
-static int put_budget(FILE *out, const struct decisions *d, const struct view_names *names)
+static int put_budget(FILE *out, const struct decisions *d, const struct trace_texts *names)
 {
 	struct json j;
 	int err;
@@ -290,14 +292,14 @@ static int put_budget(FILE *out, const struct decisions *d, const struct view_na
 }
 
 int report_json(FILE *out, const struct summary *s, const struct trace_losses *losses,
-		const struct view_names *names, const struct report_options *opt)
+		const struct trace_texts *names, const struct report_options *opt)
 {
 	uint32_t n = summary__n_processes(s);
 	struct json j;
 	int err;
 
 	json__begin(&j);
-	json__text(&j, "schema", "qprof-report/1");
+	json__text(&j, "schema", "qprof-report/2");
 	json__text(&j, "problem", opt->problem);
 	if (losses)
 		json__number(&j, "lost", trace_losses__total(losses));

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "view/format.h"
+#include "base/format.h"
 #include "view/table.h"
 
-#define NAME_MOST    24 /* columns; with the others it is a line of a terminal */
-#define WATCHES_MOST 10 /* queries that were watched less: what is above them is the report */
+#define NAME_MOST    24 /* columns; with the other columns it fits a terminal line */
+#define WATCHES_MOST 10 /* queries that were watched less; the report itself is above them */
 
 static void add_reuse(struct table *t, const struct trace_process *p, const struct reuse *reuse)
 {
@@ -21,8 +21,8 @@ static void add_reuse(struct table *t, const struct trace_process *p, const stru
 	table__cellf(t, "%.*s", (int)format_fit(name, NAME_MOST), name);
 	table__cellf(t, "%" PRIu32, p->pid);
 	table__cell(t, reuse->results ? format_count(buf, reuse->results) : "?");
-	table__cellf(t, "%s%s", reuse->rough ? REPORT_ESTIMATE : "",
-		     format_count(buf, reuse__executed(reuse) + reuse->estimated));
+	table__cellf(t, "%s%s", reuse->unrecorded.rough ? REPORT_ESTIMATE : "",
+		     format_count(buf, reuse__executed(reuse) + reuse->unrecorded.estimated));
 	table__cellf(t, "%s%s", reuse__may_miss(reuse) ? REPORT_ESTIMATE : "",
 		     format_count(buf, reuse->loaded));
 	table__cell(t, reuse__knows_unseen(reuse) ? format_count(buf, reuse__unseen(reuse)) : "?");
@@ -30,17 +30,17 @@ static void add_reuse(struct table *t, const struct trace_process *p, const stru
 
 static void explain_reuse(FILE *out, const struct reuse *all)
 {
-	fputs("neither: reused as they were, fed by other queries, or of what is no query;\n"
-	      "  that and results: at least\n",
+	fputs("neither: unchanged, computed within another query, or not a query's result;\n"
+	      "  results and neither are lower bounds\n",
 	      out);
-	if (all->counted || all->rough)
-		fputs("~ loaded: what found nothing is in it, where the execution was not "
+	if (unrecorded__any(&all->unrecorded))
+		fputs("~ loaded includes loads that found nothing if their execution was not "
 		      "recorded\n",
 		      out);
 	if (all->late)
 		fputs("~ loaded: loading was not watched when these compiles began\n", out);
-	if (all->rough)
-		fputs("~ executed includes estimates; neither cannot be told from them\n", out);
+	if (all->unrecorded.rough)
+		fputs("~ executed includes estimates; neither is unknown\n", out);
 }
 
 int report_notes__reuse(FILE *out, const struct summary *s, const struct report_options *opt)
@@ -59,8 +59,7 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 
 		if (!reuse.loads)
 			continue;
-		all.counted += reuse.counted;
-		all.rough |= reuse.rough;
+		unrecorded__add(&all.unrecorded, &reuse.unrecorded);
 		all.late |= reuse.late;
 		if (opt->top && table__rows(t) == opt->top)
 			more++;
@@ -97,11 +96,11 @@ static bool is_row(const struct report_rows *r, const char *name)
 	return false;
 }
 
-/* As rows are wanted; a query that was never executed while it was watched has none. */
+/* Apply the row options. A query that never executed while it was watched has no row. */
 static bool is_watch_wanted(const struct report_rows *queries, const char *name,
 			    const struct report_options *opt)
 {
-	if (opt->min_self_ns || opt->min_millipercent)
+	if (opt->min_self_ns || opt->min_ppm)
 		return is_row(queries, name);
 	return !opt->query || opt->query(opt->query_ctx, name);
 }
@@ -117,9 +116,9 @@ static int compare_watches(const void *a, const void *b)
 	return (x->label > y->label) - (x->label < y->label);
 }
 
-/* Those to show, the longest off first; returns how many. */
+/* Pick the rows to show, the longest time off first; returns their number. */
 static uint32_t pick_watches(struct decided *rows, const struct report_rows *queries,
-			     const struct view_names *names, const struct report_options *opt)
+			     const struct trace_texts *names, const struct report_options *opt)
 {
 	uint32_t n = 0;
 
@@ -153,7 +152,7 @@ static void add_unwatched(struct table *t, const char *name, const struct decide
 }
 
 static void add_unwatched_kind(struct table *t, const struct decided *row,
-			       const struct view_names *names)
+			       const struct trace_texts *names)
 {
 	const char *label = names->text(names->ctx, row->label);
 	const char *kind = trace_kind_text(row->kind) ?: "<unknown>";
@@ -166,8 +165,8 @@ static void add_unwatched_kind(struct table *t, const struct decided *row,
 	add_unwatched(t, name, row);
 }
 
-/* Activities are many, and are one row unless all rows are wanted. */
-static uint32_t add_unwatched_rows(struct table *t, const struct view_names *names,
+/* There are many activities, so they share one row unless all rows are requested. */
+static uint32_t add_unwatched_rows(struct table *t, const struct trace_texts *names,
 				   const struct report_options *opt)
 {
 	struct decided all = {0};
@@ -196,9 +195,11 @@ static uint32_t add_unwatched_rows(struct table *t, const struct view_names *nam
 	return n;
 }
 
-/* What is no query. There is nothing of it in the report, which must not look as if it were none.
+/*
+ * Print other intervals that were not watched. The report has no rows of them, which would
+ * otherwise look as if none had occurred.
  */
-static int print_unwatched(FILE *out, const struct view_names *names,
+static int print_unwatched(FILE *out, const struct trace_texts *names,
 			   const struct report_options *opt)
 {
 	static const struct table_column columns[] = {
@@ -210,13 +211,13 @@ static int print_unwatched(FILE *out, const struct view_names *names,
 	if (err || !table__rows(t))
 		return err;
 	err = table__print(t, out, "");
-	fprintf(out, "  what there was of it then is missing%s\n",
+	fprintf(out, "  intervals of that time are missing%s\n",
 		more ? "; --top 0 names the activities" : "");
 	return err;
 }
 
 int report_notes__budget(FILE *out, const struct report_rows *queries,
-			 const struct view_names *names, const struct report_options *opt)
+			 const struct trace_texts *names, const struct report_options *opt)
 {
 	static const struct table_column columns[] = {
 		{"watched less", 0}, {"decisions", 0}, {"counted for", 0},
@@ -257,7 +258,7 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 
 void report_notes__unwatched(FILE *out, const char *head, const struct decisions *d)
 {
-	bool told[TRACE_KIND_OTHER] = {false};
+	bool printed[TRACE_KIND_OTHER] = {false};
 	uint32_t n = 0, activities = 0;
 
 	for (uint32_t i = 0; d && i < d->n; i++) {
@@ -265,15 +266,15 @@ void report_notes__unwatched(FILE *out, const char *head, const struct decisions
 
 		activities += kind == TRACE_KIND_ACTIVITY;
 		if (kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY ||
-		    kind >= TRACE_KIND_OTHER || told[kind])
+		    kind >= TRACE_KIND_OTHER || printed[kind])
 			continue;
-		told[kind] = true;
+		printed[kind] = true;
 		fprintf(out, "%s%s", n++ ? ", " : head, trace_kind_text(kind));
 	}
 	if (activities)
 		fprintf(out, "%s%" PRIu32 " kinds of activities", n++ ? ", " : head, activities);
 	if (n)
-		fputs("; what there was of it is missing\n", out);
+		fputs("; their intervals are incomplete\n", out);
 }
 
 static void say_missing(FILE *out, const char *counted, const char *estimated,
@@ -306,11 +307,11 @@ void report_notes__unrecorded(FILE *out, const struct report_rows *queries,
 			" includes executions that were not recorded (%s counted, about %s\n"
 			"  estimated): total has an estimate of their time; self has none, that "
 			"is\n"
-			"  in the self times of who called them\n",
+			"  in the self times of their callers\n",
 			counted, estimated);
 	if (queries->untimed)
 		fprintf(out,
-			"- no execution was recorded, and how long one takes is not known: "
+			"- no execution was recorded, and the time of one is unknown: "
 			"%s %s\n",
 			format_count(counted, queries->untimed),
 			queries->untimed == 1 ? "query" : "queries");
@@ -362,7 +363,7 @@ void report_notes__losses(FILE *out, const struct trace_losses *losses, bool all
 				format_count(buf, losses->count[i]));
 	}
 	for (int i = 0; all && i < TRACE_LOSS_MAX; i++) {
-		/* Those left are told by the intervals themselves. */
+		/* The notes on intervals already report TRACE_COUNT_LEFT. */
 		if (losses->count[i] && !trace_loss_is_lost(i) && i != TRACE_COUNT_LEFT)
 			fprintf(out, "%s: %s\n", trace_loss_text(i),
 				format_count(buf, losses->count[i]));

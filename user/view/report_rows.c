@@ -47,12 +47,12 @@ static bool is_wanted(const struct report_rows *r, const struct report_row *row,
 	if (row->self_ns < opt->min_self_ns)
 		return false;
 	/* Long double: the product may have more than 64 bits. */
-	if ((long double)row->self_ns * 100000 < (long double)r->self_ns * opt->min_millipercent)
+	if ((long double)row->self_ns * 1000000 < (long double)r->self_ns * opt->min_ppm)
 		return false;
 	return r->groups || r->callers || !opt->query || opt->query(opt->query_ctx, row->name);
 }
 
-/* Sum up, leave out, sort. */
+/* Sum up, apply the options, and sort. */
 static void select_rows(struct report_rows *r, const struct report_options *opt)
 {
 	size_t used = 0;
@@ -77,13 +77,15 @@ static void select_rows(struct report_rows *r, const struct report_options *opt)
 	qsort_r(r->rows, r->n, sizeof(*r->rows), compare, (void *)opt);
 }
 
-static struct report_row row_of(const struct summary_row *from, const struct view_names *names)
+static struct report_row row_of(const struct summary_row *from, const struct trace_texts *names)
 {
 	struct report_row row = {
 		.name = names->text(names->ctx, from->label),
-		.count = from->count + from->counted,
+		.kind = summary_row__kind(from),
+		.activities = summary_row__is_activity(from) ? 0 : from->activities,
+		.count = from->count + from->unrecorded.counted,
 		.recorded = from->count,
-		.rough = from->rough,
+		.rough = from->unrecorded.rough,
 		.untimed = summary_row__is_untimed(from),
 		.unwound = from->unwound,
 		.total_ns = from->total_ns,
@@ -101,7 +103,7 @@ static struct report_row row_of(const struct summary_row *from, const struct vie
 }
 
 int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_t process,
-			 const struct view_names *names, const struct report_options *opt)
+			 const struct trace_texts *names, const struct report_options *opt)
 {
 	_free_ struct summary_row *rows = NULL;
 	int err;
@@ -168,7 +170,7 @@ int report_rows__callers(struct report_rows *r, const struct report_options *opt
 		const struct caller_row *c = &r->callers[i];
 
 		r->rows[r->n++] = (struct report_row){
-			.name = c->function ?: "(not known)",
+			.name = c->function ?: "(unknown)",
 			.count = c->count,
 			.unwound = c->unwound,
 			.total_ns = c->total_ns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The rows of a report: which of them, and in which order. */
+/* The rows of a report: which rows it shows, in which order. */
 #ifndef QPROF_VIEW_REPORT_ROWS_H
 #define QPROF_VIEW_REPORT_ROWS_H
 
@@ -8,26 +8,28 @@
 
 struct report_row {
 	const char *name;
-	uint64_t count;	   /* of queries: with those that were counted only, which no time is of */
-	uint64_t recorded; /* of them */
+	uint64_t count;	   /* for queries: includes counted executions, which have no times */
+	uint64_t recorded; /* the recorded executions in `count` */
 	bool rough;	   /* as summary_row.rough */
-	bool untimed;	   /* there were some, and nothing tells how long any took */
+	bool untimed;	   /* some executions have neither a span nor an estimated time */
 	uint64_t unwound;
 	uint64_t total_ns; /* wall time in rows that are not queries */
 	uint64_t self_ns;
-	uint64_t raw_total_ns; /* of queries: with what the probes took */
+	uint64_t raw_total_ns; /* for queries: with probe time */
 	uint64_t raw_self_ns;
 	uint64_t mean_ns;
 	uint64_t min_ns;
 	uint64_t max_ns;
 	uint64_t extra[REPORT_N_EXTRAS];
-	uint64_t preempted_ns; /* of groups, as is waiting_ns */
+	uint64_t preempted_ns; /* preempted_ns and waiting_ns: for groups only */
 	uint64_t waiting_ns;
 	uint32_t processes;
-	const struct caller_row *caller; /* NULL in rows that are no callers */
+	const char *kind;		 /* for queries: summary_row__kind() */
+	uint64_t activities;		 /* in a query's row: of count */
+	const struct caller_row *caller; /* NULL unless the row is a caller */
 };
 
-/* Of self_ns, as far as it is known when its threads were off the CPU. */
+/* The on-CPU part of self_ns, as far as off-CPU time is known. */
 static inline uint64_t report_row__cpu_ns(const struct report_row *row)
 {
 	uint64_t off_ns = row->extra[REPORT_OFF_CPU];
@@ -38,26 +40,26 @@ static inline uint64_t report_row__cpu_ns(const struct report_row *row)
 struct report_rows {
 	struct report_row *rows;
 	size_t n;
-	size_t left_out; /* by the options */
-	/* Over all rows, those that were left out too. */
+	size_t left_out; /* rows that the options left out */
+	/* Sums over all rows, including those left out. */
 	uint64_t count;
 	uint64_t unwound;
 	uint64_t self_ns;
-	uint64_t rough;	  /* rows */
-	uint64_t untimed; /* likewise */
-	uint64_t clamped; /* of queries: summary_row.clamped */
-	uint64_t off_ns;  /* preempted and waiting */
+	uint64_t rough;	  /* number of rows */
+	uint64_t untimed; /* number of rows */
+	uint64_t clamped; /* for queries: summary_row.clamped */
+	uint64_t off_ns;  /* preempted plus waiting */
 	uint64_t extra[REPORT_N_EXTRAS];
-	struct group_row *groups; /* what the names belong to, or NULL */
+	struct group_row *groups; /* owns the names, or NULL */
 	size_t n_groups;
-	struct caller_row *callers; /* what rows of callers belong to, or NULL */
+	struct caller_row *callers; /* owns the data of callers, or NULL */
 };
 
-/* Of a process, or SUMMARY_ALL. Names are those of `names`. 0 or a negative errno. */
+/* Rows of a process, or of SUMMARY_ALL. Names belong to `names`. 0 or a negative errno. */
 int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_t process,
-			 const struct view_names *names, const struct report_options *opt);
+			 const struct trace_texts *names, const struct report_options *opt);
 
-/* The rows of opt->groups, by opt->by; of opt->callers. Errors as above. */
+/* The rows of opt->groups, by opt->by, or of opt->callers. Errors as report_rows__queries(). */
 int report_rows__groups(struct report_rows *r, const struct report_options *opt);
 int report_rows__callers(struct report_rows *r, const struct report_options *opt);
 

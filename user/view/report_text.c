@@ -6,21 +6,22 @@
 #include "analyze/probe_share.h"
 #include "view/callers_text.h"
 #include "view/extras.h"
-#include "view/format.h"
+#include "base/format.h"
 #include "view/report_notes.h"
 #include "view/report_rows.h"
 #include "view/table.h"
+#include "view/verdict_text.h"
 
-/* Marks numbers that include executions without a true end. */
+/* Marks numbers that include executions without an exact end. */
 #define MARK CALLERS_TEXT_MARK
 
-/* What shows all columns. */
+/* The command that shows all columns. */
 #define WIDER "report --wide"
 
-#define NAME_MOST 40 /* columns; a command line may go on for pages */
-#define N_COLUMNS 7  /* of the table of queries, in any trace */
+#define NAME_MOST 40 /* columns; a command line can be very long */
+#define N_COLUMNS 7  /* most columns of the query table, in any trace */
 
-#define NAME_KEPT 26 /* columns of a name, rather than a column that there is no room for */
+#define NAME_KEPT 26 /* minimum columns of a name; other columns are left out first */
 
 static size_t shown(size_t n, const struct report_options *opt)
 {
@@ -33,7 +34,7 @@ static void print_more(FILE *out, size_t n, const char *one, const char *many)
 		fprintf(out, "  and %zu more %s\n", n, n == 1 ? one : many);
 }
 
-/* It is what off-cpu leaves of self, and a column only where rows are sorted by it. */
+/* On-CPU time is self minus off-cpu; it has a column only if rows are sorted by it. */
 static bool shows_cpu(const struct report_rows *all, const struct report_options *opt)
 {
 	return opt->sort == REPORT_SORT_CPU && all->extra[REPORT_OFF_CPU];
@@ -70,7 +71,10 @@ static void add_query(struct table *t, const struct report_row *row, const struc
 	}
 }
 
-/* What the others tell already, or fewer ask for, goes first; never what rows are sorted by. */
+/*
+ * Set the order in which columns are left out: first columns that repeat others or that
+ * fewer users need. The sorted column always stays.
+ */
 static void spare_columns(struct table *t, const struct table_column *columns, size_t n,
 			  enum report_sort sort)
 {
@@ -100,7 +104,7 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 	_table_ struct table *t = NULL;
 	int err;
 
-	/* What was loaded has a column of its own. */
+	/* Loaded results have a column of their own. */
 	if (r->extra[REPORT_LOADS])
 		columns[1].title = "executed";
 	if (shows_cpu(r, opt))
@@ -120,7 +124,7 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 	return err;
 }
 
-/* Threads of which it is known when they were off the CPU. */
+/* Only for threads with known off-CPU times. */
 static void add_thread(struct table *t, const struct report_row *row)
 {
 	uint64_t off_ns = row->preempted_ns + row->waiting_ns;
@@ -152,7 +156,7 @@ static void add_group(struct table *t, const struct report_row *row, const struc
 			{"max", 0}, {"off-cpu", 0},                                     \
 	}
 
-/* Of a thread, what the others add up to, and what it shares with self. */
+/* Indices of the columns of a thread that are left out first: other columns repeat them. */
 #define THREAD_WALL    2
 #define THREAD_OFF_CPU 7
 
@@ -212,8 +216,8 @@ static int print_callers(FILE *out, bool unrecorded, const struct report_options
 	if (err)
 		return err;
 	if (!r.n && !r.left_out) {
-		fputs(unrecorded ? "executions of these queries were not recorded, and who asked "
-				   "for them is not known\n"
+		fputs(unrecorded ? "executions of these queries were not recorded, and their "
+				   "callers are unknown\n"
 				 : "none of these queries was executed\n",
 		      out);
 		return 0;
@@ -237,7 +241,7 @@ static int print_process(struct table *t, const struct summary *s, uint32_t i)
 	if (err)
 		return err;
 	for (size_t k = 0; k < n; k++) {
-		count += rows[k].count + rows[k].counted;
+		count += rows[k].count + rows[k].unrecorded.counted;
 		self_ns += rows[k].self_ns;
 	}
 	name = p->crate ?: p->command ?: "unknown";
@@ -258,7 +262,7 @@ static int print_processes(FILE *out, const struct summary *s, const struct repo
 	_table_ struct table *t = NULL;
 	int err;
 
-	if (n < 2)
+	if (n < 2 || opt->totals_only)
 		return 0;
 	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
 	for (uint32_t i = 0; !err && i < n_shown; i++)
@@ -283,7 +287,7 @@ static int compare_tallies(const void *a, const void *b)
 	return (x->label > y->label) - (x->label < y->label);
 }
 
-/* The sizes of what was made, summed by name; returns how many. */
+/* Sum the sizes of artifacts by name; returns the number of names. */
 static size_t sum_artifacts(const struct trace_tally *from, size_t n, struct trace_tally *sizes)
 {
 	size_t used = 0, n_sizes = 0;
@@ -302,7 +306,7 @@ static size_t sum_artifacts(const struct trace_tally *from, size_t n, struct tra
 	return used;
 }
 
-static int print_artifacts(FILE *out, const struct summary *s, const struct view_names *names)
+static int print_artifacts(FILE *out, const struct summary *s, const struct trace_texts *names)
 {
 	static const struct table_column columns[] = {{"artifact", 0}, {"size", 0}};
 	_table_ struct table *t = NULL;
@@ -335,7 +339,7 @@ static const char *with_or_without(const struct report_options *opt)
 	return opt->raw && !opt->costs->subtracted ? "with it" : "without it";
 }
 
-/* A budget is of CPU time: the share of the time that passed is not to be held against it. */
+/* A budget is a share of CPU time, so the share of wall time is not printed beside it. */
 static void print_budget_kept(FILE *out, uint64_t probe_ns, const struct report_options *opt)
 {
 	const struct decisions *d = opt->decisions;
@@ -380,7 +384,7 @@ static void print_clamped(FILE *out, uint64_t clamped)
 			format_count(buf, clamped), clamped == 1 ? "query" : "queries");
 }
 
-/* Of the queries that are shown. */
+/* True if any of the shown queries has executions that were not recorded. */
 static bool has_unrecorded(const struct report_rows *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -404,16 +408,19 @@ static void print_notes(FILE *out, const struct summary *s, const struct report_
 }
 
 int report_text(FILE *out, const struct summary *s, const struct trace_losses *losses,
-		const struct view_names *names, const struct report_options *opt)
+		const struct trace_texts *names, const struct report_options *opt)
 {
 	_report_rows_ struct report_rows r = {};
 	int err = report_rows__queries(&r, s, SUMMARY_ALL, names, opt);
+	struct verdict verdict;
 
 	if (err)
 		return err;
+	verdict = verdict_of(s, losses);
+	verdict_lead(out, &verdict);
 	print_probes(out, s, losses, opt);
 	if (!r.n && !r.left_out)
-		fputs("no query was executed\n", out);
+		fprintf(out, "no query was %s\n", verdict.state ? "recorded" : "executed");
 	else if (opt->groups)
 		err = print_groups(out, opt);
 	else if (opt->callers)

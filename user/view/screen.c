@@ -6,22 +6,24 @@
 #include <sys/ioctl.h>
 
 #include "base/file_writer.h"
+#include "base/writer_thread.h"
 
 #define SAVE_CURSOR    "\0337"
 #define RESTORE_CURSOR "\0338"
-#define LINE_DOWN      "\033D" /* scrolls at the bottom; unlike \n it keeps the column */
+#define LINE_DOWN      "\033D" /* scrolls at the bottom; keeps the column, unlike \n */
 #define WHOLE_REGION   "\033[r"
 #define CLEAR_LINE     "\033[K"
 #define CLEAR_BELOW    "\033[J"
 
 #define DEFAULT_ROWS	24
 #define DEFAULT_COLUMNS 80
-#define LEAST_ABOVE	3 /* lines that stay with the others */
+#define LEAST_ABOVE	3 /* lines that remain for other output */
 
 struct screen {
 	FILE *out;
-	size_t taken;	   /* lines, 0 when restored */
-	struct winsize at; /* when they were taken */
+	struct writer_thread *writer; /* or NULL */
+	size_t taken;		      /* lines that the display occupies; 0 after restore */
+	struct winsize at;	      /* terminal size when the lines were taken */
 };
 
 bool screen_is_on(FILE *out)
@@ -41,6 +43,17 @@ int screen__new(FILE *out, struct screen **s)
 		return -ENOMEM;
 	(*s)->out = out;
 	return 0;
+}
+
+void screen__write_by(struct screen *s, struct writer_thread *writer)
+{
+	s->writer = writer;
+}
+
+static int put(const struct screen *s, const char *bytes, size_t len)
+{
+	return s->writer ? writer_thread__put(s->writer, bytes, len)
+			 : screen_write(s->out, bytes, len);
 }
 
 static struct winsize size_of(FILE *out)
@@ -89,7 +102,7 @@ static void put_release(struct screen *s, FILE *to)
 	struct winsize now = size_of(s->out);
 
 	fputs(SAVE_CURSOR WHOLE_REGION, to);
-	/* After a resize nobody knows where our lines are; they scroll away in time. */
+	/* After a resize the position of our lines is unknown; they scroll away in time. */
 	if (now.ws_row == s->at.ws_row && now.ws_col == s->at.ws_col)
 		fprintf(to, "\033[%zu;1H" CLEAR_BELOW, s->at.ws_row - s->taken + 1);
 	fputs(RESTORE_CURSOR, to);
@@ -98,7 +111,7 @@ static void put_release(struct screen *s, FILE *to)
 
 static void put_take(struct screen *s, size_t n, const struct winsize *ws, FILE *to)
 {
-	/* Make room below the cursor, wherever it is, then fence the room off. */
+	/* Make room below the cursor, wherever it is, then exclude it from the scroll region. */
 	for (size_t i = 0; i < n; i++)
 		fputs(LINE_DOWN, to);
 	fprintf(to, "\033[%zuA" SAVE_CURSOR "\033[1;%zur" RESTORE_CURSOR, n, ws->ws_row - n);
@@ -140,7 +153,7 @@ int screen__draw(struct screen *s, const char *text, size_t n)
 		put_lines(s, text, to);
 	if (fclose(to))
 		return -ENOMEM;
-	return screen_write(s->out, frame, len);
+	return put(s, frame, len);
 }
 
 void screen__restore(struct screen *s)
@@ -156,7 +169,7 @@ void screen__restore(struct screen *s)
 		return;
 	put_release(s, to);
 	if (!fclose(to))
-		screen_write(s->out, frame, len);
+		put(s, frame, len);
 }
 
 void screen__free(struct screen *s)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The bottom lines of a terminal, kept for a display that is redrawn in place. The lines above
- * become the scroll region: what others write there (cargo, rustc, both of which share our
- * terminal) scrolls by as it would without us, and is never painted over.
+ * The bottom lines of a terminal, reserved for a display that is redrawn in place. The lines above
+ * become the scroll region: output of other programs on the same terminal (cargo, rustc) scrolls
+ * there as usual and is never painted over.
  */
 #ifndef QPROF_VIEW_SCREEN_H
 #define QPROF_VIEW_SCREEN_H
@@ -14,32 +14,39 @@
 #include "base/cleanup.h"
 
 struct screen;
+struct writer_thread;
 
-/* Whether it is a terminal that can move its cursor (TERM is neither dumb nor unset). */
+/* True if `out` is a terminal that can move its cursor (TERM is neither dumb nor unset). */
 bool screen_is_on(FILE *out);
 
-/* Columns of a terminal; 80 of what is none, or does not know. */
+/* Columns of the terminal; 80 if it is no terminal or does not know its width. */
 size_t screen_columns(FILE *out);
 
 /*
- * Write `len` bytes at once: stdio would split them, and others' output would come in between. 0 or
- * a negative errno.
+ * Write `len` bytes in one call: stdio would split them, and output of other programs could come in
+ * between. 0 or a negative errno.
  */
 int screen_write(FILE *out, const char *bytes, size_t len);
 
 /* -ENOTTY unless screen_is_on(). */
 int screen__new(FILE *out, struct screen **s);
 
-/* Columns of the terminal as it is now, and how many of its lines screen__draw() may use. */
+/*
+ * Let `writer` write from now on, so that no call waits for the terminal. It must outlive the
+ * screen.
+ */
+void screen__write_by(struct screen *s, struct writer_thread *writer);
+
+/* The current columns of the terminal, and the number of lines that screen__draw() may use. */
 void screen__size(const struct screen *s, size_t *lines, size_t *columns);
 
 /*
- * Show `n` lines, each ended by a newline and no wider than the terminal, in one write(2): others
- * write to it too. The cursor stays where they have it.
+ * Show `n` lines in one write(2), because other programs write to the terminal too. Each line ends
+ * with a newline and is no wider than the terminal. The cursor keeps its position.
  */
 int screen__draw(struct screen *s, const char *text, size_t n);
 
-/* Give the lines back, empty. Safe to call twice; the next draw takes them again. */
+/* Return the lines, cleared. May be called twice; the next draw takes the lines again. */
 void screen__restore(struct screen *s);
 
 void screen__free(struct screen *s);

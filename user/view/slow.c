@@ -4,24 +4,24 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "view/format.h"
+#include "base/format.h"
 #include "view/screen.h"
 
 #define CLEAR_LINE "\r\033[K"
 
-static uint64_t duration_of(const struct trace_span *s)
+static uint64_t duration_of(const struct trace_span *s, const struct trace_times *times)
 {
-	return trace_without_probes(s->end_ns - s->start_ns, s->probe_ns);
+	return trace_without_probes(s->end_ns - s->start_ns, times->probe_ns);
 }
 
-bool slow_is(const struct trace_span *s, uint64_t least_ns)
+bool slow_is(const struct trace_span *s, const struct trace_times *times, uint64_t least_ns)
 {
 	if (s->kind == TRACE_KIND_OFF_CPU || s->kind == TRACE_KIND_HIT)
 		return false;
-	return duration_of(s) >= least_ns;
+	return duration_of(s, times) >= least_ns;
 }
 
-/* How it ended, if not as it should; else what it is, if no query. */
+/* How the interval ended, if not normally; else its kind, if it is no query. */
 static const char *note_of(const struct trace_span *s)
 {
 	if (s->flags & TRACE_SPAN_OPEN)
@@ -45,10 +45,10 @@ static const char *note_of(const struct trace_span *s)
 }
 
 /*
- * A parent ends after its children, so its line comes below theirs: `self` tells which of them the
- * time went to.
+ * A parent ends after its children, so its line comes below theirs; `self` shows which of them took
+ * the time.
  */
-static int put_line(FILE *to, const struct trace_span *s, const struct trace_off *off,
+static int put_line(FILE *to, const struct trace_span *s, const struct trace_times *times,
 		    const struct trace_process *p, const char *name)
 {
 	_free_ char *clean = format_clean(name);
@@ -57,30 +57,20 @@ static int put_line(FILE *to, const struct trace_span *s, const struct trace_off
 
 	if (!clean)
 		return -ENOMEM;
-	format_duration(total, duration_of(s));
-	format_duration(self, trace_without_probes(s->self_ns, s->self_probe_ns));
+	format_duration(total, duration_of(s, times));
+	format_duration(self, trace_without_probes(times->self_ns, times->self_probe_ns));
 	fprintf(to, "qprof-bpf: slow: %s %s (self %s", clean, total, self);
-	if (off && off->off_ns)
-		fprintf(to, ", off-cpu %s", format_duration(waited, off->off_ns));
+	if (times->off_ns)
+		fprintf(to, ", off-cpu %s", format_duration(waited, times->off_ns));
 	fprintf(to, "%s) in %s, process %" PRIu32 "\n", note_of(s), crate ?: "an unnamed crate",
 		p->pid);
 	return 0;
 }
 
-int slow_print(FILE *out, const struct trace_span *s, const struct trace_off *off,
+int slow_print(FILE *to, FILE *screen, const struct trace_span *s, const struct trace_times *times,
 	       const struct trace_process *p, const char *name)
 {
-	_free_ char *line = NULL;
-	size_t len = 0;
-	FILE *to = open_memstream(&line, &len);
-	int err;
-
-	if (!to)
-		return -ENOMEM;
-	if (screen_is_on(out))
+	if (screen_is_on(screen))
 		fputs(CLEAR_LINE, to);
-	err = put_line(to, s, off, p, name);
-	if (fclose(to) && !err)
-		err = -ENOMEM;
-	return err ?: screen_write(out, line, len);
+	return put_line(to, s, times, p, name);
 }

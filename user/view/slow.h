@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A line for each interval that took long, as soon as it has ended (record --slow). */
+/* A line for each long interval, printed as soon as it ends (record --slow). */
 #ifndef QPROF_VIEW_SLOW_H
 #define QPROF_VIEW_SLOW_H
 
@@ -7,15 +7,15 @@
 
 #include "trace/trace.h"
 
-/* True of an interval of the compiler's own that took `least_ns` or more without our probes. */
-bool slow_is(const struct trace_span *s, uint64_t least_ns);
+/* True for an interval of the compiler itself that took `least_ns` or more without probe time. */
+bool slow_is(const struct trace_span *s, const struct trace_times *times, uint64_t least_ns);
 
 /*
- * Print one line about it, `name` being its label. On a terminal it replaces the line that the
- * cursor is in the first column of, such as cargo's progress. Written at once: others write there
- * too. 0 or a negative errno.
+ * Print one line about `s` to `to`; `name` is its label. If `screen`, where the line will appear,
+ * is a terminal, the line replaces the one with the cursor in its first column, such as cargo's
+ * progress. 0 or -ENOMEM.
  */
-int slow_print(FILE *out, const struct trace_span *s, const struct trace_off *off,
+int slow_print(FILE *to, FILE *screen, const struct trace_span *s, const struct trace_times *times,
 	       const struct trace_process *p, const char *name);
 
 #endif /* QPROF_VIEW_SLOW_H */

@@ -13,12 +13,12 @@ static void number_or_null(struct json *j, const char *key, bool known, uint64_t
 		json__null(j, key);
 }
 
-static uint64_t since(const struct picture *p, uint64_t start_ns)
+static uint64_t since(const struct snapshot *p, uint64_t start_ns)
 {
 	return p->time_ns > start_ns ? p->time_ns - start_ns : 0;
 }
 
-static int put_row(FILE *out, const struct picture *p, const struct stuck_row *row)
+static int put_row(FILE *out, const struct snapshot *p, const struct stuck_row *row)
 {
 	struct json j;
 
@@ -31,14 +31,14 @@ static int put_row(FILE *out, const struct picture *p, const struct stuck_row *r
 	return json__put(&j, out);
 }
 
-static const char *stack_state(const struct picture_thread *t)
+static const char *stack_state(const struct snapshot_thread *t)
 {
 	if (t->err)
 		return strerror(-t->err);
 	return t->whole ? "whole" : "cut";
 }
 
-static int put_functions(FILE *out, const struct picture_thread *t)
+static int put_functions(FILE *out, const struct snapshot_thread *t)
 {
 	struct json_object *array = json_object_new_array();
 	struct json j;
@@ -53,13 +53,13 @@ static int put_functions(FILE *out, const struct picture_thread *t)
 		json_object_put(j.object);
 		return j.err;
 	}
-	/* The rest of an object that has begun already. */
+	/* Continue an object whose opening brace was printed. */
 	fprintf(out, ",%s", json_object_to_json_string_ext(j.object, JSON_C_TO_STRING_PLAIN) + 1);
 	json_object_put(j.object);
 	return 0;
 }
 
-static int put_thread(FILE *out, const struct picture *p, const struct picture_thread *t)
+static int put_thread(FILE *out, const struct snapshot *p, const struct snapshot_thread *t)
 {
 	const char state[2] = {t->task.state, '\0'};
 	struct json j;
@@ -86,7 +86,7 @@ static int put_thread(FILE *out, const struct picture *p, const struct picture_t
 	return err ?: put_functions(out, t);
 }
 
-static int put_process(FILE *out, const struct picture *p, const struct picture_process *process)
+static int put_process(FILE *out, const struct snapshot *p, const struct snapshot_process *process)
 {
 	struct json j;
 	int err;
@@ -125,7 +125,7 @@ static int put_other(FILE *out, const struct other *o)
 	return json__put(&j, out);
 }
 
-int stuck_json(FILE *out, const struct picture *p)
+int stuck_json(FILE *out, const struct snapshot *p)
 {
 	struct json j;
 	int err;

@@ -3,25 +3,25 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "view/format.h"
+#include "base/format.h"
 #include "view/stuck_view.h"
 #include "view/wrap.h"
 
 #define BOLD  "\033[1m"
 #define PLAIN "\033[0m"
 
-/* Of a deep stack, so many rows at its two ends; of functions, the innermost. */
+/* Rows to show at both ends of a deep stack, and the number of innermost functions. */
 #define OUTERMOST_ROWS 3
 #define INNERMOST_ROWS 12
 #define FUNCTIONS      4
 
 #define FUNCTION_INDENT 14
 
-#define DEPTH_MOST 16 /* of processes that start others */
+#define DEPTH_MOST 16 /* nesting of processes that start others */
 
 struct text {
 	FILE *out;
-	const struct picture *p;
+	const struct snapshot *p;
 	const struct stuck_style *style;
 };
 
@@ -53,7 +53,7 @@ static const char *note_of(const struct stuck_row *row)
 	}
 }
 
-/* What was entered before anybody looked has been going on for longer than that. */
+/* For an interval that was already open at the first look, the elapsed time is a lower bound. */
 static void put_row(const struct text *t, const struct stuck_row *row)
 {
 	uint64_t ns = row->exact ? since(t, row->start_ns) : t->p->watched_ns;
@@ -79,7 +79,7 @@ static void put_rows(const struct text *t, const struct stuck_rows *rows)
 	}
 }
 
-/* Neither the standard library nor what stands between a query and its provider. */
+/* False for the standard library, and for functions between a query and its provider. */
 static bool is_of_interest(const char *function)
 {
 	static const char *const dull[] = {"std::",
@@ -100,7 +100,7 @@ static bool is_of_interest(const char *function)
 	return true;
 }
 
-/* Of a path what fits a line: the crates and modules that it begins with say least. */
+/* Print the end of a path that does not fit: the leading crates and modules matter least. */
 static void put_function(const struct text *t, FILE *out, const char *function)
 {
 	size_t taken = FUNCTION_INDENT + strlen("in .."), width = t->style->width;
@@ -113,8 +113,8 @@ static void put_function(const struct text *t, FILE *out, const char *function)
 	fprintf(out, "%s%s", from == clean || !clean ? "" : "..", from);
 }
 
-/* What the rows tell of need not be told again. */
-static uint32_t functions_of_interest(const struct text *t, const struct picture_thread *thread)
+/* Functions that are not already covered by the rows. */
+static uint32_t functions_of_interest(const struct text *t, const struct snapshot_thread *thread)
 {
 	uint32_t n = thread->rows.n;
 	uint32_t call = n ? thread->rows.items[n - 1].call : STUCK_NO_CALL;
@@ -122,7 +122,7 @@ static uint32_t functions_of_interest(const struct text *t, const struct picture
 	return !t->style->full && call < thread->n_functions ? call : thread->n_functions;
 }
 
-static void put_functions(const struct text *t, const struct picture_thread *thread)
+static void put_functions(const struct text *t, const struct snapshot_thread *thread)
 {
 	uint32_t n = 0, end = functions_of_interest(t, thread);
 
@@ -146,7 +146,7 @@ static const char *state_of(char state)
 	return strchr("Tt", state) ? "stopped" : "waiting";
 }
 
-static void put_state(const struct text *t, FILE *out, const struct picture_thread *thread)
+static void put_state(const struct text *t, FILE *out, const struct snapshot_thread *thread)
 {
 	bool waits = !strchr("RZXx", thread->task.state);
 	char buf[FORMAT_MAX];
@@ -162,7 +162,7 @@ static void put_state(const struct text *t, FILE *out, const struct picture_thre
 	fprintf(out, ", %s of CPU time", format_duration(buf, thread->task.cpu_ns));
 }
 
-static void put_doubts(const struct text *t, const struct picture_thread *thread)
+static void put_doubts(const struct text *t, const struct snapshot_thread *thread)
 {
 	if (thread->err == -EPERM)
 		fputs("              its stack cannot be read: a debugger has it, or it takes "
@@ -179,8 +179,8 @@ static void put_doubts(const struct text *t, const struct picture_thread *thread
 		fputs("              what it entered last is missing\n", t->out);
 }
 
-/* The innermost function that is not dull. */
-static const char *idle_in(const struct picture_thread *thread)
+/* The innermost function of interest. */
+static const char *idle_in(const struct snapshot_thread *thread)
 {
 	for (uint32_t i = 0; i < thread->n_functions; i++)
 		if (thread->functions[i] && is_of_interest(thread->functions[i]))
@@ -188,15 +188,15 @@ static const char *idle_in(const struct picture_thread *thread)
 	return NULL;
 }
 
-static void put_thread_name(FILE *out, const struct picture_thread *thread)
+static void put_thread_name(FILE *out, const struct snapshot_thread *thread)
 {
 	fprintf(out, "  thread %d ", (int)thread->task.tid);
 	put_clean(out, thread->task.name);
 	fputs(": ", out);
 }
 
-/* One that runs nothing is told of in a sentence. */
-static void put_idle(const struct text *t, const struct picture_thread *thread)
+/* Print one sentence for a thread that runs nothing. */
+static void put_idle(const struct text *t, const struct snapshot_thread *thread)
 {
 	const char *function = idle_in(thread);
 	_free_ char *line = NULL;
@@ -215,7 +215,7 @@ static void put_idle(const struct text *t, const struct picture_thread *thread)
 	put_doubts(t, thread);
 }
 
-static void put_thread(const struct text *t, const struct picture_thread *thread)
+static void put_thread(const struct text *t, const struct snapshot_thread *thread)
 {
 	put_thread_name(t->out, thread);
 	put_state(t, t->out, thread);
@@ -225,12 +225,12 @@ static void put_thread(const struct text *t, const struct picture_thread *thread
 	put_doubts(t, thread);
 }
 
-/* Those that are in something first; then those that only wait. */
-static void put_threads(const struct text *t, const struct picture_process *process)
+/* Print busy threads first, then waiting ones. */
+static void put_threads(const struct text *t, const struct snapshot_process *process)
 {
 	for (int idle = 0; idle < 2; idle++)
 		for (uint32_t i = 0; i < process->n_threads; i++) {
-			const struct picture_thread *thread = &process->threads[i];
+			const struct snapshot_thread *thread = &process->threads[i];
 			bool busy = thread->rows.n || thread->task.state == 'R';
 
 			if (busy == !idle && (busy || t->style->full))
@@ -267,7 +267,10 @@ static void put_other(const struct text *t, const struct other *o, int depth)
 		wrap_print(t->out, line, 0, t->style->width, 2 * (size_t)depth + 4);
 }
 
-/* What `parent` started, and what that did. Pids that are used anew could make a circle. */
+/*
+ * Print the processes below `parent`. The depth is limited, because reused pids could form a
+ * circle.
+ */
 static void put_others(const struct text *t, pid_t parent, int depth)
 {
 	for (uint32_t i = 0; depth <= DEPTH_MOST && i < t->p->n_others; i++) {
@@ -280,7 +283,7 @@ static void put_others(const struct text *t, pid_t parent, int depth)
 	}
 }
 
-static bool is_in_picture(const struct picture *p, pid_t pid)
+static bool is_in_snapshot(const struct snapshot *p, pid_t pid)
 {
 	for (uint32_t i = 0; i < p->n_others; i++) {
 		if (p->others[i].pid == pid)
@@ -293,7 +296,7 @@ static bool is_in_picture(const struct picture *p, pid_t pid)
 	return false;
 }
 
-static bool has_others_below(const struct picture *p, pid_t parent)
+static bool has_others_below(const struct snapshot *p, pid_t parent)
 {
 	for (uint32_t i = 0; i < p->n_others; i++) {
 		if (p->others[i].parent == parent)
@@ -302,20 +305,23 @@ static bool has_others_below(const struct picture *p, pid_t parent)
 	return false;
 }
 
-/* What was asked for if it is no compiler, such as cargo: it is waiting for those above, mostly. */
+/*
+ * Print the requested processes that are no compilers, such as cargo; they mostly wait for the
+ * compilers above.
+ */
 static void put_roots(const struct text *t)
 {
 	for (uint32_t i = 0; i < t->p->n_others; i++) {
 		const struct other *o = &t->p->others[i];
 
-		if (is_in_picture(t->p, o->parent) || (t->p->n && !has_others_below(t->p, o->pid)))
+		if (is_in_snapshot(t->p, o->parent) || (t->p->n && !has_others_below(t->p, o->pid)))
 			continue;
 		put_other(t, o, 0);
 		put_others(t, o->pid, 1);
 	}
 }
 
-static void put_process(const struct text *t, const struct picture_process *process)
+static void put_process(const struct text *t, const struct snapshot_process *process)
 {
 	char age[FORMAT_MAX];
 
@@ -327,7 +333,7 @@ static void put_process(const struct text *t, const struct picture_process *proc
 	put_others(t, process->pid, 1);
 }
 
-int stuck_text(FILE *out, const struct picture *p, const struct stuck_style *style)
+int stuck_text(FILE *out, const struct snapshot *p, const struct stuck_style *style)
 {
 	const struct text t = {out, p, style};
 

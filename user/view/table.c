@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "view/format.h"
+#include "base/format.h"
 
 #define GAP	   2
 #define NAME_LEAST 12
@@ -18,7 +18,7 @@ struct table {
 	size_t n_columns;
 	size_t *widths;
 	bool *left_out; /* columns that do not fit */
-	size_t *spare;	/* columns to leave out, in this order */
+	size_t *spare;	/* columns to leave out, the first one first */
 	size_t n_spare;
 	size_t name_least;
 	bool name_last;
@@ -122,7 +122,7 @@ static size_t name_column(const struct table *t)
 	return t->name_last ? t->n_columns - 1 : 0;
 }
 
-/* Of the columns beside the names, with the gap before or behind each. */
+/* Width of all columns but the names, including gaps. */
 static size_t width_of_others(const struct table *t)
 {
 	size_t width = 0;
@@ -134,7 +134,7 @@ static size_t width_of_others(const struct table *t)
 	return width;
 }
 
-/* The next column to leave out; that of the names if there is no other. */
+/* The next column to leave out; the column of names if no other is left. */
 static size_t next_spare(const struct table *t)
 {
 	for (size_t i = 0; i < t->n_spare; i++) {
@@ -171,7 +171,7 @@ static const char *cell_text(const struct table *t, size_t row, size_t column)
 	return t->cells[row * t->n_columns + column];
 }
 
-/* Cut to the column's width; padded if another column follows. */
+/* Print a name, cut to the column's width, and padded if another column follows. */
 static void print_name(const struct table *t, const char *text, FILE *out)
 {
 	size_t room = t->widths[name_column(t)], bytes = format_fit(text, room), used = 0;
@@ -184,7 +184,7 @@ static void print_name(const struct table *t, const char *text, FILE *out)
 	fprintf(out, "%.*s%s", (int)bytes, text, mark);
 	if (t->name_last || !width_of_others(t))
 		return;
-	/* A wide character that did not fit leaves a column over. */
+	/* A wide character that does not fit leaves one column unused. */
 	while (format_fit(text, used) < bytes)
 		used++;
 	fprintf(out, "%*s", (int)(room - used - strlen(mark)), "");

@@ -4,7 +4,33 @@
 #include <errno.h>
 #include <string.h>
 
-#include "view/top_state.h"
+#include "view/top_draw.h"
+
+#define TOP_FILTER_MAX 64
+
+struct top {
+	struct top_data data;
+	bool has_data;
+	enum top_table table;
+	uint32_t process; /* the process of the rows; SUMMARY_ALL: all */
+	struct top_order order[TOP_TABLES];
+	char filter[TOP_FILTER_MAX];
+	bool editing; /* the filter is being edited: characters go into it */
+	bool paused;
+	bool help;
+
+	struct top_rows rows; /* all rows, sorted */
+	size_t *shown;	      /* indices of the rows that pass the filter */
+	size_t n_shown;
+	struct top_past past; /* of this table and process */
+
+	size_t selected;    /* index into `shown` */
+	size_t first;	    /* index into `shown` of the first row on the screen */
+	size_t page;	    /* rows on the screen when it was last drawn */
+	bool follows;	    /* the selection stays with its row instead of its position */
+	uint64_t id;	    /* id of that row */
+	uint64_t came_from; /* the row of the process list that was opened */
+};
 
 int top__new(struct top **out)
 {
@@ -46,7 +72,7 @@ static void select_row(struct top *t, size_t i)
 		t->id = t->rows.at[t->shown[t->selected]].id;
 }
 
-/* Where the row that is followed is by now; where it was, if it is not shown any more. */
+/* Find the followed row. If it is not shown any more, keep its old position. */
 static void find_selected(struct top *t)
 {
 	for (size_t i = 0; t->follows && i < t->n_shown; i++) {
@@ -102,7 +128,7 @@ int top__update(struct top *t, const struct top_data *data)
 
 /* ---- Going elsewhere ------------------------------------------------------------------------- */
 
-/* Of what is shown now, nothing is known of an earlier time. */
+/* Switch the table. There are no earlier counts for the new one, so it has no rates yet. */
 static int go(struct top *t, enum top_table table, uint32_t process)
 {
 	t->table = table;
@@ -117,7 +143,7 @@ static int next_table(struct top *t)
 {
 	enum top_table next = (t->table + 1) % TOP_TABLES;
 
-	/* Of one process there is no list of processes. */
+	/* A single process has no list of processes. */
 	if (next == TOP_PROCESSES && t->process != SUMMARY_ALL)
 		next = TOP_QUERIES;
 	return go(t, next, t->process);
@@ -202,11 +228,11 @@ static void move(struct top *t, int key)
 	default:
 		return;
 	}
-	/* At the top it stays at the top: what is worst now is what one looks at. */
+	/* The top position stays at the top, to show the current worst row. */
 	t->follows = t->selected > 0;
 }
 
-/* Cut the last character off, all bytes of it. */
+/* Remove the last character with all its bytes. */
 static void rub_out(char *text)
 {
 	size_t n = strlen(text);
@@ -297,4 +323,41 @@ int top__key(struct top *t, int key, bool *quit)
 	if (key == 'q')
 		*quit = true;
 	return *quit ? 0 : command(t, key);
+}
+
+/* Choose the first row on the screen so that the selected row is visible. */
+static void scroll(struct top *t, size_t rows)
+{
+	size_t most = t->n_shown > rows ? t->n_shown - rows : 0;
+
+	t->page = rows;
+	if (t->selected < t->first)
+		t->first = t->selected;
+	if (rows && t->selected >= t->first + rows)
+		t->first = t->selected - rows + 1;
+	if (t->first > most)
+		t->first = most;
+}
+
+int top__draw(struct top *t, size_t lines, size_t columns, struct top_screen *out)
+{
+	struct top_shown shown = {
+		.data = t->has_data ? &t->data : NULL,
+		.table = t->table,
+		.process = t->process,
+		.order = t->order[t->table],
+		.filter = t->filter,
+		.editing = t->editing,
+		.paused = t->paused,
+		.help = t->help,
+		.rows = &t->rows,
+		.shown = t->shown,
+		.n_shown = t->n_shown,
+	};
+
+	if (t->has_data && lines && !t->help)
+		scroll(t, top_draw__rows(lines));
+	shown.selected = t->selected;
+	shown.first = t->first;
+	return top_draw(&shown, lines, columns, out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What an interactive view of a recording shows, and what its keys do. Knows no terminal: keys come
- * in as numbers, lines go out as text (view/top_terminal.h puts the two on one).
+ * The screens of the interactive view of a recording, and its keys. Knows no terminal: keys are
+ * numbers, lines are text (view/top_terminal.h connects both to a terminal).
  */
 #ifndef QPROF_VIEW_TOP_H
 #define QPROF_VIEW_TOP_H
@@ -10,21 +10,21 @@
 #include "view/view.h"
 
 enum top_source {
-	TOP_RECORDING,	/* more will come */
-	TOP_FINISHED,	/* all is there */
-	TOP_UNFINISHED, /* nobody writes any more, and the end is missing */
+	TOP_RECORDING,	/* more data will come */
+	TOP_FINISHED,	/* complete */
+	TOP_UNFINISHED, /* the writer is gone, and the end is missing */
 };
 
-/* What there is to be shown. All that it points to stays as it is until the next top__update(). */
+/* The data to show. Everything it points to must stay unchanged until the next top__update(). */
 struct top_data {
 	const struct summary *summary;
 	const struct threads *threads;
-	const struct view_names *names;
-	const struct trace_losses *losses; /* NULL: not known */
-	const char *title;		   /* what is being watched */
+	const struct trace_texts *names;
+	const struct trace_losses *losses; /* NULL: unknown */
+	const char *title;		   /* path of the watched trace */
 	enum top_source source;
 	uint64_t now_ns;   /* on the trace's clock */
-	uint64_t start_ns; /* when the recording began */
+	uint64_t start_ns; /* start of the recording */
 };
 
 /* A key is a character, or one of these. */
@@ -48,14 +48,14 @@ enum top_style {
 	TOP_PLAIN,
 	TOP_STATUS,
 	TOP_ALERT, /* the status, if something was lost */
-	TOP_PLACE, /* where we are */
+	TOP_PLACE, /* the current table, process and filter */
 	TOP_TITLES,
 	TOP_SELECTED,
 	TOP_HINT,
 };
 
 struct top_line {
-	char *text; /* clean, no wider than asked for */
+	char *text; /* clean text, within the requested width */
 	enum top_style style;
 };
 
@@ -72,16 +72,16 @@ struct top;
 /* 0, or -ENOMEM. */
 int top__new(struct top **out);
 
-/* There is more to be shown; rates are since the last call. 0 or -ENOMEM. */
+/* Show new data; rates are since the last call. 0 or -ENOMEM. */
 int top__update(struct top *t, const struct top_data *data);
 
-/* Do what the key says. 0 or -ENOMEM; `*quit` is set if it says to leave. */
+/* Handle a key. 0 or -ENOMEM; sets `*quit` if the key quits. */
 int top__key(struct top *t, int key, bool *quit);
 
-/* While true, what is shown is to be left as it is: no top__update(). */
+/* While this is true the display must not change: do not call top__update(). */
 bool top__paused(const struct top *t);
 
-/* The screen: `lines` of at most `columns` each. 0 or -ENOMEM. */
+/* Draw the screen: `lines` of at most `columns` each. 0 or -ENOMEM. */
 int top__draw(struct top *t, size_t lines, size_t columns, struct top_screen *out);
 
 void top__free(struct top *t);

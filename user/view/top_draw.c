@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The lines of the interactive view: status, place, titles, rows, and what the keys are. */
+#include "view/top_draw.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "view/table.h"
-#include "view/top_state.h"
+#include "base/array.h"
 
-#define N_OF(array) (sizeof(array) / sizeof(*(array)))
-
-#define MARK	   "> " /* before the selected row: a terminal may show no colours and no reverse */
+#define MARK	   "> " /* before the selected row, for terminals without colours and reverse video */
 #define NO_MARK	   "  "
 #define MARK_WIDTH 2
 #define HEAD	   3 /* lines above the rows */
@@ -43,7 +42,7 @@ void top_screen__clear(struct top_screen *s)
 	*s = (struct top_screen){};
 }
 
-/* Put a line, cut to `columns`, at the next place; one beyond the screen is left out. */
+/* Put a line, cut to `columns`, at the next position; lines beyond the screen are dropped. */
 struct canvas {
 	struct top_screen *screen;
 	size_t lines;
@@ -84,19 +83,19 @@ __attribute__((format(printf, 3, 4))) static void putf(struct canvas *c, enum to
 	put(c, style, text);
 }
 
-static const char *state_text(const struct top *t)
+static const char *state_text(const struct top_shown *t)
 {
 	if (t->paused)
 		return "PAUSED at";
-	return t->data.source == TOP_RECORDING	? "recording"
-	       : t->data.source == TOP_FINISHED ? "finished,"
-						: "cut short,";
+	return t->data->source == TOP_RECORDING	 ? "recording"
+	       : t->data->source == TOP_FINISHED ? "finished,"
+						 : "cut short,";
 }
 
-/* What must be seen on the narrowest screen comes first. */
-static void put_status(const struct top *t, struct canvas *c)
+/* The most important parts come first, for narrow screens. */
+static void put_status(const struct top_shown *t, struct canvas *c)
 {
-	const struct top_data *d = &t->data;
+	const struct top_data *d = t->data;
 	uint64_t lost = d->losses ? trace_losses__total(d->losses) : 0;
 	char elapsed[FORMAT_MAX], count[FORMAT_MAX] = "?", events[FORMAT_MAX];
 	uint32_t n = summary__n_processes(d->summary), running = 0;
@@ -113,12 +112,13 @@ static void put_status(const struct top *t, struct canvas *c)
 	     count, n, running, format_count(events, summary__spans(d->summary)), d->title);
 }
 
-static void put_place(const struct top *t, struct canvas *c)
+static void put_place(const struct top_shown *t, struct canvas *c)
 {
 	const struct top_layout *layout = top_layout(t->table);
-	const struct trace_process *p =
-		t->process != SUMMARY_ALL ? summary__process_at(t->data.summary, t->process) : NULL;
-	const struct top_order *o = &t->order[t->table];
+	const struct trace_process *p = t->process != SUMMARY_ALL
+						? summary__process_at(t->data->summary, t->process)
+						: NULL;
+	const struct top_order *o = &t->order;
 	_free_ char *of = NULL, *filter = NULL;
 
 	if ((p && asprintf(&of, " of %s (%u)", top_process_name(p), p->pid) < 0) ||
@@ -132,28 +132,14 @@ static void put_place(const struct top *t, struct canvas *c)
 	     layout->columns[o->column].title, o->reverse ? ", reversed" : "");
 }
 
-/* The first row on the screen, so that the selected one is on it too. */
-static void scroll(struct top *t, size_t rows)
-{
-	size_t most = t->n_shown > rows ? t->n_shown - rows : 0;
-
-	t->page = rows;
-	if (t->selected < t->first)
-		t->first = t->selected;
-	if (rows && t->selected >= t->first + rows)
-		t->first = t->selected - rows + 1;
-	if (t->first > most)
-		t->first = most;
-}
-
-/* The column that sorts is in brackets. */
-static void name_columns(const struct top *t, struct table_column columns[TOP_COLUMNS_MAX],
+/* Put the title of the sorted column in brackets. */
+static void name_columns(const struct top_shown *t, struct table_column columns[TOP_COLUMNS_MAX],
 			 char titles[TOP_COLUMNS_MAX][TITLE_MAX])
 {
 	const struct top_layout *layout = top_layout(t->table);
 
 	for (size_t i = 0; i < layout->n; i++) {
-		bool by = t->order[t->table].column == i;
+		bool by = t->order.column == i;
 
 		snprintf(titles[i], TITLE_MAX, by ? "[%s]" : "%s", layout->columns[i].title);
 		columns[i] = (struct table_column){titles[i], layout->columns[i].least};
@@ -182,22 +168,21 @@ static void put_row(struct canvas *c, enum top_style style, const struct table *
 		put(c, style, text);
 }
 
-static void put_table(struct top *t, struct canvas *c, size_t rows)
+static void put_table(const struct top_shown *t, struct canvas *c, size_t rows)
 {
 	struct table_column columns[TOP_COLUMNS_MAX];
 	char titles[TOP_COLUMNS_MAX][TITLE_MAX], cell[TOP_CELL_MAX];
-	size_t n_columns = top_layout(t->table)->n, n;
+	size_t n_columns = top_layout(t->table)->n;
+	size_t n = t->n_shown - t->first < rows ? t->n_shown - t->first : rows;
 	_table_ struct table *table = NULL;
 
-	scroll(t, rows);
-	n = t->n_shown - t->first < rows ? t->n_shown - t->first : rows;
 	name_columns(t, columns, titles);
 	c->err = c->err ?: table__new(columns, n_columns, &table);
 	if (c->err)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < n_columns; k++) {
-			top_row__show(&t->rows.at[t->shown[t->first + i]], t->table, k, cell);
+			top_row__show(&t->rows->at[t->shown[t->first + i]], t->table, k, cell);
 			table__cell(table, cell);
 		}
 	}
@@ -209,19 +194,19 @@ static void put_table(struct top *t, struct canvas *c, size_t rows)
 		put_row(c, t->first + i == t->selected ? TOP_SELECTED : TOP_PLAIN, table, i, false);
 }
 
-static void put_nothing_yet(const struct top *t, struct canvas *c)
+static void put_nothing_yet(const struct top_shown *t, struct canvas *c)
 {
 	if (t->n_shown)
 		return;
-	if (t->rows.n)
+	if (t->rows->n)
 		put(c, TOP_PLAIN, "  no row has that in its name; Esc drops the filter");
-	else if (t->data.source == TOP_RECORDING)
+	else if (t->data->source == TOP_RECORDING)
 		put(c, TOP_PLAIN, "  nothing yet: no compiler has run");
 	else
 		put(c, TOP_PLAIN, "  nothing was recorded");
 }
 
-static void put_hint(const struct top *t, struct canvas *c)
+static void put_hint(const struct top_shown *t, struct canvas *c)
 {
 	if (t->editing)
 		put(c, TOP_HINT, "type a part of the name  Enter keep  Esc drop");
@@ -235,11 +220,23 @@ static void put_hint(const struct top *t, struct canvas *c)
 		    "q quit  ? keys  Enter open  Tab next  < > sort  / filter  Space pause");
 }
 
-static void put_all(struct top *t, struct canvas *c)
+/* Without space for both, a row is better than the hint. */
+static bool has_hint(size_t lines)
 {
-	bool hint = c->lines > HEAD + 1; /* rather a row than that */
+	return lines > HEAD + 1;
+}
+
+size_t top_draw__rows(size_t lines)
+{
+	size_t last = lines - has_hint(lines);
+
+	return last > HEAD ? last - HEAD : 0;
+}
+
+static void put_all(const struct top_shown *t, struct canvas *c)
+{
+	bool hint = has_hint(c->lines);
 	size_t last = c->lines - hint;
-	size_t rows = last > HEAD ? last - HEAD : 0;
 
 	put_status(t, c);
 	if (t->help) {
@@ -247,7 +244,7 @@ static void put_all(struct top *t, struct canvas *c)
 			put(c, TOP_PLAIN, help_lines[i]);
 	} else {
 		put_place(t, c);
-		put_table(t, c, rows);
+		put_table(t, c, top_draw__rows(c->lines));
 		put_nothing_yet(t, c);
 	}
 	while (!c->err && c->screen->n < last)
@@ -256,7 +253,7 @@ static void put_all(struct top *t, struct canvas *c)
 		put_hint(t, c);
 }
 
-int top__draw(struct top *t, size_t lines, size_t columns, struct top_screen *out)
+int top_draw(const struct top_shown *t, size_t lines, size_t columns, struct top_screen *out)
 {
 	struct top_screen screen = {};
 	struct canvas c = {.screen = &screen, .lines = lines, .columns = columns};
@@ -264,7 +261,7 @@ int top__draw(struct top *t, size_t lines, size_t columns, struct top_screen *ou
 	screen.lines = calloc(lines ?: 1, sizeof(*screen.lines));
 	if (!screen.lines)
 		return -ENOMEM;
-	if (t->has_data && lines)
+	if (t->data && lines)
 		put_all(t, &c);
 	if (c.err) {
 		top_screen__clear(&screen);

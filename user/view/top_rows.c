@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define N_OF(array) (sizeof(array) / sizeof(*(array)))
+#include "base/array.h"
 
-#define TYPE_WIDTH  10 /* columns: proc-macro; cargo asks for all of them at once */
-#define QUERY_WIDTH 16 /* columns of a query beside a process or thread, whose name needs room */
+#define TYPE_WIDTH  10 /* columns: fits proc-macro; cargo may pass several types at once */
+#define QUERY_WIDTH 16 /* columns of a query beside a process or thread, whose name needs space */
 
 enum process_column {
 	PROCESS_NAME,
@@ -166,7 +166,7 @@ static int make_process(const struct top_data *data, uint32_t i, struct top_row 
 		return err;
 	row->id = row->process = i;
 	for (size_t q = 0; q < n; q++) {
-		row->events += rows[q].count + rows[q].counted;
+		row->events += rows[q].count + rows[q].unrecorded.counted;
 		row->cells[PROCESS_ON_CPU].number += rows[q].self_ns > rows[q].self_off_ns
 							     ? rows[q].self_ns - rows[q].self_off_ns
 							     : 0;
@@ -202,10 +202,10 @@ static void make_query(const struct top_data *data, const struct summary_row *q,
 		       struct top_row *row)
 {
 	row->id = q->label;
-	row->events = q->count + q->counted;
+	row->events = q->count + q->unrecorded.counted;
 	set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
 	row->cells[QUERY_SELF].number = q->self_ns;
-	row->cells[QUERY_COUNT].number = q->count + q->counted;
+	row->cells[QUERY_COUNT].number = q->count + q->unrecorded.counted;
 	row->cells[QUERY_TOTAL].number = q->total_ns;
 	row->cells[QUERY_OFF].number = q->self_off_ns;
 	row->cells[QUERY_MEAN].number = summary_row__mean_ns(q);
@@ -332,7 +332,7 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 	if (o->text)
 		by = strcasecmp(x->cells[o->column].text, y->cells[o->column].text);
 	else
-		/* One more than "not known" is 0, the least. */
+		/* Adding 1 wraps TOP_UNKNOWN to 0, so unknown numbers sort as the smallest. */
 		by = (n + 1 > m + 1) - (n + 1 < m + 1);
 	if (o->reverse)
 		by = -by;

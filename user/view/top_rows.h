@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The rows of the interactive view: which there are, what is in them, in which order. */
+/* The rows of the interactive view: their contents and order. */
 #ifndef QPROF_VIEW_TOP_ROWS_H
 #define QPROF_VIEW_TOP_ROWS_H
 
-#include "view/format.h"
+#include "base/format.h"
 #include "view/top.h"
 
 enum top_table {
@@ -15,14 +15,14 @@ enum top_table {
 
 enum top_kind {
 	TOP_TEXT,
-	TOP_NUMBER, /* every digit: a pid */
+	TOP_NUMBER, /* printed with every digit: a pid */
 	TOP_COUNT,
 	TOP_TIME, /* ns */
 };
 
 #define TOP_COLUMNS_MAX 9
-#define TOP_CELL_MAX	96	   /* bytes of a text */
-#define TOP_UNKNOWN	UINT64_MAX /* of a number */
+#define TOP_CELL_MAX	96	   /* bytes of a text cell */
+#define TOP_UNKNOWN	UINT64_MAX /* an unknown number */
 
 struct top_column {
 	const char *title;
@@ -30,7 +30,7 @@ struct top_column {
 	enum top_kind kind;
 };
 
-/* How a table looks; `n` columns, of which the first is the name, and `by` sorts it at first. */
+/* The layout of a table: `n` columns, the first is the name; `by` is the initial sort column. */
 struct top_layout {
 	const char *title;
 	const struct top_column *columns;
@@ -47,18 +47,18 @@ struct top_cell {
 
 struct top_row {
 	uint64_t id;	  /* process, label, or process << 32 | tid */
-	uint32_t process; /* SUMMARY_ALL: of several */
-	uint64_t events;  /* what rates are made of */
+	uint32_t process; /* SUMMARY_ALL: more than one */
+	uint64_t events;  /* rates are computed from these */
 	struct top_cell cells[TOP_COLUMNS_MAX];
 };
 
-/* All zeroes: none. */
+/* All zeroes is empty. */
 struct top_rows {
 	struct top_row *at;
 	size_t n;
 };
 
-/* What had happened at an earlier time, in one table. All zeroes: nothing is known. */
+/* Counts of one table at an earlier time. All zeroes: nothing is known. */
 struct top_past {
 	struct top_count *at; /* by id */
 	size_t n;
@@ -66,32 +66,32 @@ struct top_past {
 };
 
 /*
- * All rows of a table, of one process or (SUMMARY_ALL) of all, in no order. Rates are since `past`,
- * and TOP_UNKNOWN if it is NULL. To be freed with top_rows__clear(). 0 or -ENOMEM.
+ * All rows of a table, for one process or for all (SUMMARY_ALL), unsorted. Rates are since `past`,
+ * and TOP_UNKNOWN if it is NULL. Free with top_rows__clear(). 0 or -ENOMEM.
  */
 int top_rows__make(const struct top_data *data, enum top_table table, uint32_t process,
 		   const struct top_past *past, struct top_rows *out);
 
-/* Remember these rows as those of `now_ns`. 0 or -ENOMEM, which changes nothing. */
+/* Remember these rows as the counts at `now_ns`. 0, or -ENOMEM without any change. */
 int top_past__set(struct top_past *past, const struct top_rows *rows, uint64_t now_ns);
 
 /*
- * Order by a column: numbers from the largest, texts from A, what is not known last; or all of that
- * the other way round.
+ * Sort by a column: the largest number first, texts from A, unknown values last; or all of this
+ * reversed.
  */
 void top_rows__sort(struct top_rows *rows, enum top_table table, size_t column, bool reverse);
 
-/* Whether the row's name, or the number that a process or thread has, holds the text. */
+/* True if the row's name, or the number of its process or thread, contains the text. */
 bool top_row__has(const struct top_row *row, enum top_table table, const char *text);
 
-/* What a cell shows. */
+/* Format a cell. */
 void top_row__show(const struct top_row *row, enum top_table table, size_t column,
 		   char buf[TOP_CELL_MAX]);
 
 void top_rows__clear(struct top_rows *rows);
 void top_past__clear(struct top_past *past);
 
-/* Crate, or command without its directories, of a process; never NULL. */
+/* The crate of a process, or its command without directories; never NULL. */
 const char *top_process_name(const struct trace_process *p);
 
 #endif /* QPROF_VIEW_TOP_ROWS_H */

@@ -8,11 +8,11 @@
 #include <term.h>
 #include <unistd.h>
 
-/* term.h takes names that anybody may have. */
+/* term.h defines macros with common names. */
 #undef lines
 #undef columns
 
-#define ESCAPE_MS 25 /* within which the rest of a key's sequence follows its ESC */
+#define ESCAPE_MS 25 /* maximum time between an ESC and the rest of its sequence */
 
 enum pair { PAIR_ALERT = 1, PAIR_TITLES, PAIR_HINT };
 
@@ -22,15 +22,19 @@ static bool colored;
 const char *top_terminal__missing(void)
 {
 	const char *term = getenv("TERM");
-	int err;
 
 	if (!isatty(STDIN_FILENO))
 		return "stdin is none";
 	if (!isatty(STDOUT_FILENO))
 		return "stdout is none";
-	if (!term || !*term)
-		return "TERM is not set";
-	if (setupterm(term, STDOUT_FILENO, &err) != OK)
+	return term && *term ? NULL : "TERM is not set";
+}
+
+const char *top_terminal__unfit(void)
+{
+	int err;
+
+	if (setupterm(getenv("TERM"), STDOUT_FILENO, &err) != OK)
 		return "TERM names none that is known here";
 	return cursor_address && clear_screen ? NULL : "this one cannot move its cursor";
 }
@@ -92,7 +96,7 @@ static attr_t attributes(enum top_style style)
 	}
 }
 
-/* Its signal may have been lost, or come while we were stopped. */
+/* SIGWINCH may have been missed, or have come while the process was stopped. */
 static void take_size(void)
 {
 	struct winsize ws;
@@ -147,7 +151,7 @@ int top_terminal__key(void)
 		if (keys[i].from == c)
 			return keys[i].to;
 	}
-	/* Any other key of the keyboard does nothing. */
+	/* All other special keys are ignored. */
 	return c < KEY_MIN ? c : 0;
 }
 

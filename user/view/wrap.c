@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "view/format.h"
+#include "base/format.h"
 
 static size_t width_of(const char *text, size_t len)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Blocks of the page as bytes (export/packed.h), and numbers out of bytes (trace/bytes.h).
+// Blocks of the page as bytes (export/gzip.h), and numbers out of bytes (trace/bytes.h).
 
 function bytesOfBase64(text) {
 	if (Uint8Array.fromBase64)
@@ -16,7 +16,7 @@ async function inflate(bytes) {
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// The bytes of a block. Its text is let go of: it is large, and not needed again.
+// The bytes of a block. Its text is freed: it is large, and not needed again.
 async function readBlock(id) {
 	const element = document.getElementById(id);
 	const bytes = bytesOfBase64(element.textContent);
@@ -24,13 +24,13 @@ async function readBlock(id) {
 	return inflate(bytes);
 }
 
-// What turns the direction of a text, in a name, would turn what is said behind it, too.
+// Remove bidirectional controls: they would reverse the text after a name.
 async function readDocument(id) {
 	const text = new TextDecoder().decode(await readBlock(id));
 	return JSON.parse(text.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd"));
 }
 
-// Varints in their order. They are below 2^64, and exact below 2^53: times since the capture began.
+// Read varints in order. They are below 2^64, and exact below 2^53: times since the capture began.
 class Numbers {
 	constructor(bytes) {
 		this.bytes = bytes;
@@ -67,12 +67,12 @@ class Numbers {
 	}
 }
 
-// Not by bits: those of a number are 32 here.
+// Not with bit operations, which take 32 bits here.
 function unzigzag(v) {
 	return v % 2 ? -(v + 1) / 2 : v / 2;
 }
 
-// The first index in [from, to) for which is(index), which is false up to some index and then true.
+// The first index in [from, to) for which is(index) holds. is() is false up to some index, then true.
 function firstWhere(from, to, is) {
 	while (from < to) {
 		const middle = (from + to) >>> 1;

@@ -16,7 +16,7 @@ class Spans {
 	}
 }
 
-// Reads batches one after another; what it keeps between them is what differences are to.
+// Reads batches one after another. It keeps the values that differences in the next batch refer to.
 class SpanReader {
 	constructor(bytes, n) {
 		this.numbers = new Numbers(bytes);
@@ -99,7 +99,7 @@ class SpanReader {
 	}
 }
 
-// Merged stacks, each before those that it calls. Depth 0 is a process; `total` is made here.
+// Merged stacks, callers first. Depth 0 is a process; `total` is computed here.
 function readFlame(bytes) {
 	const numbers = new Numbers(bytes), n = numbers.next();
 	const flame = {
@@ -127,7 +127,7 @@ function readFlame(bytes) {
 	return flame;
 }
 
-// Everything that is in the page.
+// All data of the page.
 async function readPage() {
 	const about = await readDocument("about");
 	const report = await readDocument("report");

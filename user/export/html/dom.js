@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Elements. Texts are only ever set as text: what a trace holds cannot become markup.
+// Elements. Texts are set as text only, so that no name in a trace becomes markup.
 
 function byId(id) {
 	return document.getElementById(id);
@@ -34,7 +34,7 @@ function select(choices, value, onchange) {
 	return made;
 }
 
-// For screen readers: what has just changed.
+// Announce a change to screen readers.
 function say(text) {
 	byId("said").textContent = text;
 }
@@ -56,7 +56,7 @@ function showTip(text, event) {
 	tip.style.top = (below ? event.clientY + 18 : event.clientY - tip.offsetHeight - 10) + "px";
 }
 
-// A canvas as wide as its place, sharp on any screen; draw(context, width, height) when it is due.
+// A canvas as wide as its container, sharp on any screen; it calls draw(context, width, height).
 class Surface {
 	constructor(canvas, draw) {
 		this.canvas = canvas;
@@ -97,7 +97,7 @@ class Surface {
 	}
 }
 
-// As much of a text as fits; "" if that is hardly any. Characters of canvas texts are of one width.
+// The part of a text that fits; "" if it is too short to read. Canvas texts have one character width.
 const CHARACTER_PX = 6.7;
 const CANVAS_FONT = "11px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
@@ -123,7 +123,7 @@ function isDark() {
 	return matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-// Colours as a canvas has them in memory.
+// Colours in the byte order of a canvas.
 function pixelsOf(colours) {
 	const canvas = element("canvas", {width: colours.length, height: 1}), context = canvas.getContext("2d");
 	colours.forEach((colour, x) => {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Flame graphs of stacks merged by query. By total: what is called lies below what calls it, as wide as
-// its time, for each compiler or for all as if they were one. By self: each query on its own, as wide as
-// its self time, and below it who called it. The widest are on the left.
+// Flame graphs of stacks merged by query. By total: a callee lies below its caller and is as
+// wide as its time, for each compiler or for all as if they were one. By self: each query is as wide as
+// its self time, and its callers lie below it. The widest are on the left.
 
 const FLAME_ROW = 19;
 const LEAST_PX = 0.4;
-// What is nested deeper is seen when one zooms; browsers draw no picture of any height.
+// Limit the rows, because browsers limit the height of a canvas. Zooming shows deeper rows.
 const MOST_ROWS = 400, MOST_CALLERS = 40;
 const CALLERS_BY_SELF = 64; // of callers of callers there would be as many as the square of the depth
 
@@ -87,7 +87,7 @@ function treeOfAll({flame, about}) {
 	return tree.sorted();
 }
 
-// From each node upwards, its self time goes along: callers of a query are merged, too.
+// Merge the callers of a query: add the self time of each node to its ancestors.
 function treeBySelf({flame, about}) {
 	const tree = new FlameTree(), found = new Map();
 	// A phase and a query may share a name.
@@ -303,7 +303,7 @@ class FlameView {
 		this.surface.redraw();
 	}
 
-	// ---- What is told of frames -----------------------------------------------------------------
+	// ---- Details of frames ----------------------------------------------------------------------
 
 	describe(i) {
 		const {tree} = this, count = tree.count[i] ? `, ${plural(tree.count[i], "execution")}` : "";

@@ -3,14 +3,14 @@
 
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 
-// Three digits, as they are once they are rounded: 999,999 ns are 1.00 ms.
+// Three digits after rounding: 999,999 ns are 1.00 ms.
 function formatDuration(ns) {
 	const [size, unit] = UNITS.find(([size]) => Math.abs(ns) >= size * (size > 1 ? 0.9995 : 1)) || UNITS[3];
 	const value = ns / size, digits = Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 9.995 ? 1 : 2;
 	return value.toFixed(size === 1 ? 0 : digits) + " " + unit;
 }
 
-// A name may be of any length; no place on a page is.
+// Names have any length; space on a page is limited.
 const LONGEST_TEXT = 400;
 
 function shorten(text) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The page as a whole: what it says at its top, its tabs, and the way from one view to another.
+// The page as a whole: its head, its tabs, and changes from one view to another.
 
-// By name, which the address may have, too.
+// By name; the address may contain it.
 const VIEWS = new Map([["queries", QueriesView], ["timeline", TimelineView], ["tables", TablesView],
 	["flame", FlameView]]);
 
@@ -42,22 +42,22 @@ class App {
 		return this.views[name];
 	}
 
-	// Of nothing there is no view: what is said instead is why, and what to do.
+	// An empty page explains why it is empty, and what to do.
 	make(name, root) {
 		const {spans, report, processes} = this.model;
 		const needsSpans = name === "queries" || name === "timeline";
 		if (needsSpans ? spans.n : report.queries.length)
 			return new (VIEWS.get(name))(root, this.model, this);
-		const told = report.queries.length ?
+		const texts = report.queries.length ?
 			["No interval is in this page.", "Tables and flame graph have the sums of the whole trace. A page " +
 				"with a larger --max-size shows intervals, too."] :
 			processes.length ?
 				["No query was executed.", `Of ${plural(processes.length, "compiler")} that ran, none came to ` +
 					"compile anything: “rustc --version” and cargo's questions do not."] :
-				["No compiler was recorded.", "Nothing of the command that was recorded ran rustc. What cargo " +
+				["No compiler was recorded.", "The command did not run rustc. What cargo " +
 					"finds up to date it does not compile again: touch a source file, or remove the target " +
 					"directory, and record again."];
-		root.append(element("p", {class: "empty"}, element("strong", {}, told[0]), told[1]));
+		root.append(element("p", {class: "empty"}, element("strong", {}, texts[0]), texts[1]));
 		return {show() {}};
 	}
 
@@ -126,7 +126,7 @@ class App {
 			`. It loads nothing. Made by ${about.tool} of a trace from ${about.host}.`;
 	}
 
-	// What one has to know before one believes a number.
+	// Notes on the accuracy of the numbers.
 	notes() {
 		const {about, report} = this.model, {probes} = report;
 		const unrecorded = report.queries.reduce((sum, row) => sum + (row.counted || 0) + (row.estimated || 0), 0);
@@ -139,9 +139,9 @@ class App {
 			report.problem && `The trace is not whole: ${report.problem}. The page shows what could be read.`,
 			report.lost && `${plural(report.lost, "record")} were lost while it was recorded.`,
 			unrecorded && `To keep within a budget, ${plural(unrecorded, "execution")} were counted or estimated, ` +
-				"not recorded: they have no interval, and the times of who called them have theirs.",
-			others.length && "To keep within a budget, these were not watched all the time, and what there was " +
-				`of them is missing: ${others.join(", ")}.`,
+				"not recorded: they have no interval, and their time is part of their callers'.",
+			others.length && "To keep within a budget, these were not watched all the time, and their " +
+				`intervals are incomplete: ${others.join(", ")}.`,
 			report.queries.length && probes && probes.taken_off && "Tables and flame graph are without what the probes took; single " +
 				"intervals (trace of queries, timeline) are as they were measured.",
 		];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What the views ask of the intervals: which one encloses which, and what lies where on the time axis.
+// Queries of the views: which interval encloses which, and which lie in a range of the time axis.
 
 const KIND = {
 	QUERY: "Query", PASS: "GenericActivity", HIT: "QueryCacheHit", BLOCKED: "QueryBlocked",
@@ -141,7 +141,7 @@ class Model {
 		return Math.max(self, 0);
 	}
 
-	// What nothing encloses, waiting off the CPU apart; of threads that lost a parent, deeper ones, too.
+	// Root intervals, without off-CPU intervals. Children of lost parents count as roots.
 	rootsOf(process) {
 		return process.threads.flatMap((t) => this.rootsOfThread(t));
 	}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The trace of queries, as rustc's -Z profile-queries drew it: boxes in boxes. Passes are green, executed
-// queries (misses) red, results found in a cache (hits) blue dots. What is important has a label.
+// queries (misses) red, results found in a cache (hits) blue dots. Important boxes have a label.
 //
 // A page cannot hold a million boxes, so the largest subtrees are opened first, until there are enough;
-// every other box opens when it is asked to. Of many children the first are shown, and those that are
-// important; each stretch of others is one "+ 123", which opens, too.
+// every other box opens on a click. If a box has many children, the first and the important ones are
+// shown; each run of others is one "+ 123", which opens on a click too.
 
 const BOXES_AT_FIRST = 1500;
 const LEVELS_AT_FIRST = 50; // boxes in boxes: what is deeper takes a browser long to lay out
@@ -15,7 +15,7 @@ const FOUND_AT_MOST = 200; // that "Next" leads to, the longest first
 const CRUMBS = 12; // ancestors that are named
 const EXTREMES = 20; // nodes in each list of pathological ones
 const FRACTIONS = [50, 40, 30, 20, 10];
-// By a map, as everywhere where a key comes from the trace: an object has members of its own.
+// A map, because keys come from the trace and an object has members of its own.
 const CLASS_OF_KIND = new Map([[KIND.QUERY, "miss"], [KIND.PASS, "pass"], [KIND.HIT, "hit"]]);
 
 class QueriesView {
@@ -78,7 +78,7 @@ class QueriesView {
 			this.draw();
 	}
 
-	// Make the node the root of what is shown.
+	// Show the node as the root.
 	reveal(i) {
 		this.process = this.model.process(i).index;
 		this.choose.value = this.process;
@@ -88,7 +88,7 @@ class QueriesView {
 		this.focus(this.tree.querySelector("[role=treeitem]"));
 	}
 
-	// ---- What is looked for ---------------------------------------------------------------------
+	// ---- Search ---------------------------------------------------------------------------------
 
 	isFound(i) {
 		return this.wanted !== "" && this.matches[this.model.spans.what[i]] === 1;
@@ -108,7 +108,7 @@ class QueriesView {
 			box.classList.toggle("found", this.isFound(box.span));
 	}
 
-	// Along all of the compiler, the longest first; what is around it is opened.
+	// Search all intervals of the compiler, the longest first, and open the ancestors of a match.
 	nextFound() {
 		const {model} = this, {thread} = model.spans;
 		if (!this.wanted)
@@ -170,7 +170,7 @@ class QueriesView {
 
 	// ---- Boxes ----------------------------------------------------------------------------------
 
-	// Best first: what is looked for, then the box that takes longest, is opened before all others.
+	// Best first: matches of the search are opened first, then the longest boxes.
 	openLargest(waiting) {
 		const weight = ({i}) => this.via.has(i) ? Infinity : this.model.duration(i);
 		while (waiting.length) {
@@ -186,7 +186,7 @@ class QueriesView {
 		}
 	}
 
-	// Of many, by their places: the first, and of the others the longest of those that are important.
+	// The children that are shown, by index: the first ones, and the longest important ones of the rest.
 	chosen(items) {
 		const {model} = this, is = new Uint8Array(items.length);
 		const room = items.length <= BOXES_AT_ONCE ? items.length : FIRST_BOXES, important = [];
@@ -203,7 +203,7 @@ class QueriesView {
 		return is;
 	}
 
-	// In the order of time, before an element or at the end.
+	// Insert in the order of time.
 	addBoxes(place, all, level, opened, before = null) {
 		const {isOff} = this.model, {what} = this.model.spans;
 		const items = all.filter((i) => !isOff[what[i]]), is = this.chosen(items);
@@ -230,7 +230,7 @@ class QueriesView {
 		this.boxes += items.length;
 	}
 
-	// What stands for a stretch of boxes, and opens it.
+	// The element that stands for a run of boxes, and opens it.
 	more(items, level) {
 		const more = element("span", {role: "treeitem", class: "more", tabindex: -1, "aria-level": level,
 			"aria-label": `${formatCount(items.length)} more`}, `+ ${formatCount(items.length)}`);
@@ -378,7 +378,7 @@ class QueriesView {
 		return all[all.indexOf(box) + by];
 	}
 
-	// ---- What is told of nodes -------------------------------------------------------------------
+	// ---- Details of nodes ------------------------------------------------------------------------
 
 	describe(i) {
 		const {model} = this;
@@ -403,7 +403,7 @@ class QueriesView {
 		const extent = (i) => this.model.extent[i], depth = (i) => this.model.spans.depth[i];
 		this.lists.replaceChildren(
 			element("h2", {}, "Pathological nodes"),
-			this.extremes(process, "Largest extent: re-executing it asks for so many others",
+			this.extremes(process, "Largest extent: re-executing it re-executes this many others",
 				countColumn("Extent", extent), countColumn("Depth", depth)),
 			this.extremes(process, "Deepest: so many ancestors depend on it",
 				countColumn("Depth", depth), countColumn("Extent", extent)));

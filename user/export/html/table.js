@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// A table of any number of rows: sorted by a column, filtered by a text, a page of it at a time.
+// A table that is sorted by a column, filtered by a text, and shown in pages.
 //
 // A column is {title, value(row), text(row), numeric, wide}: rows are ordered by value, and show text,
 // or the value itself. An action is {title, does(row)}.

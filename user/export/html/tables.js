@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The tables: what `report --json` says, row by row.
+// The tables: the rows of `report --json`.
 
 class TablesView {
 	constructor(root, model, app) {
@@ -34,7 +34,7 @@ class TablesView {
 			this.open(0);
 	}
 
-	// Names that are only phases are passes; all others belong to queries.
+	// A name whose intervals are all activities is a pass; all others are queries.
 	isPass(name) {
 		if (!this.passes) {
 			const {names, kinds} = this.model;
@@ -85,7 +85,7 @@ class TablesView {
 		});
 	}
 
-	// Sums by what queries were asked for; raw, as a report has no such rows.
+	// Sums by the item of a query; raw, as a report has no such rows.
 	sumItems() {
 		const {spans} = this.model, sums = new Map();
 		for (let i = 0; i < spans.n; i++) {
@@ -105,10 +105,10 @@ class TablesView {
 	items() {
 		const rows = this.sumItems();
 		if (!rows.length)
-			return element("p", {class: "empty"}, "This trace does not tell which item a query was asked for. " +
+			return element("p", {class: "empty"}, "This trace does not record the item of a query. " +
 				"Profiles of rustc -Zself-profile-events=default,args, imported with “qprof-bpf import”, do.");
 		return new DataTable({
-			caption: "Items: what queries were asked for (times as measured, probes included)",
+			caption: "Items that queries ran for (times as measured, probes included)",
 			rows, sort: 2,
 			columns: [
 				nameColumn("Item", (row) => row.name),

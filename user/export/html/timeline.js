@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The build on a time axis: processes, their threads, and in each thread a lane for each depth. Names are
-// left of it. A process that is folded is one row: what its first thread did, on a bar as long as it ran.
+// The build on a time axis: processes, their threads, and in each thread a lane for each depth. Names
+// are on the left. A folded process is one row: the intervals of its first thread on a bar of its run time.
 //
-// What is drawn is bounded by pixels, not by intervals: in a lane, all that ends within the pixel of
-// the last one drawn is skipped by bisection. So a frame takes as long with a million as with a hundred.
-// What is as narrow as a pixel goes into a strip of pixels, which is drawn at once for the whole lane.
+// Pixels bound the work of a frame, not intervals: in a lane, bisection skips all intervals that end
+// within the pixel of the last one drawn. So a million intervals take as long as a hundred. Intervals
+// narrower than a pixel go into a strip of pixels, which is drawn at once for the whole lane.
 
 const LANE = 16, HEADER = 20, GAP = 6, OVERVIEW = 44, AXIS = 20;
 const TOP = OVERVIEW + AXIS; // where rows begin
@@ -24,7 +24,7 @@ class TimelineView {
 		this.canvas = element("canvas", {class: "timeline", tabindex: 0, role: "application",
 			"aria-label": "Build timeline. Left and right arrows pan, plus and minus zoom, 0 shows all, up and " +
 				"down scroll, n and p step through intervals, i and o go into one and out of it, Enter zooms to " +
-				"it, f folds or unfolds a compiler. What is in view is listed below."});
+				"it, f folds or unfolds a compiler. Intervals in view are listed below."});
 		this.surface = new Surface(this.canvas, (...args) => this.draw(...args));
 		this.details = element("div", {class: "details"}, "Click an interval, or find one by its name.");
 		this.list = element("div");
@@ -61,8 +61,8 @@ class TimelineView {
 
 	// ---- Rows -----------------------------------------------------------------------------------
 
-	// From the top: of a process that is folded one row; else a header, then its threads. y is from the
-	// top of all rows.
+	// Row layout: one row for a folded process, else a header and its threads. y counts from the top of
+	// all rows.
 	layout() {
 		this.rows = [];
 		this.allHeight = 0;
@@ -77,7 +77,7 @@ class TimelineView {
 			for (const thread of threads)
 				this.addRow({process, thread, lanes: thread.depth}, thread.depth * LANE + GAP);
 		}
-		// No higher than its rows, nor than most of a window.
+		// At most the height of the rows, and of most of a window.
 		this.canvas.style.height = `min(60vh, ${TOP + Math.max(this.allHeight, 4 * HEADER) + GAP}px)`;
 	}
 
@@ -90,7 +90,7 @@ class TimelineView {
 		return this.surface.height - TOP;
 	}
 
-	// How wide names are, and what is left for time.
+	// The width of names, and the width that is left for time.
 	get gutter() {
 		return Math.round(Math.max(84, Math.min(210, this.surface.width * 0.2)));
 	}
@@ -110,7 +110,7 @@ class TimelineView {
 		this.scrollTo(this.top);
 	}
 
-	// That of the interval that is selected, or the uppermost in view.
+	// The lane of the selected interval, or the uppermost in view.
 	foldOne() {
 		const row = this.rows.find((r) => r.y + r.height > this.top);
 		const process = this.selected >= 0 ? this.model.process(this.selected) : row && row.process;
@@ -161,7 +161,7 @@ class TimelineView {
 		this.timer = setTimeout(() => this.listVisible(), 250);
 	}
 
-	// ---- What is looked for ---------------------------------------------------------------------
+	// ---- Search ---------------------------------------------------------------------------------
 
 	search(text) {
 		const {model} = this, wanted = text.trim().toLowerCase();
@@ -198,7 +198,7 @@ class TimelineView {
 		this.matches = Uint8Array.from(this.model.names, (other) => other === name ? 1 : 0);
 	}
 
-	// Select an interval, and bring it into view with as much again on both sides.
+	// Select an interval and show it, with its width as margin on both sides.
 	reveal(i) {
 		const {model} = this, {spans} = model, duration = Math.max(model.duration(i), LEAST_VIEW_NS);
 		const thread = model.threads[spans.thread[i]];
@@ -290,7 +290,7 @@ class TimelineView {
 			this.drawLane(context, row.thread.firstLane + depth, top + depth * LANE, width);
 	}
 
-	// As long as it ran; behind that how long, if there is room.
+	// A bar of its run time, and the time beside it if there is room.
 	drawProcess(context, {process, thread}, y, width) {
 		const left = Math.max(0, (process.start - this.from) * this.scale);
 		const right = Math.min(width, (process.end - this.from) * this.scale);
@@ -314,7 +314,7 @@ class TimelineView {
 		context.fillText(fitText(text, gutter - x), x, y + (title ? HEADER : LANE) / 2 - 1);
 	}
 
-	// Items are in order: what ends left of x is skipped, over and over.
+	// Items are in order: skip those that end left of x.
 	drawLane(context, number, y, width) {
 		const items = this.model.lane(number), {start, end} = this.model.spans;
 		const {from, to, scale} = this;
@@ -335,7 +335,7 @@ class TimelineView {
 			this.drawStrip(context, y);
 	}
 
-	// From k on, the first that ends after a time. It is near, more often than not.
+	// The first interval from k on that ends after a time. It is usually near.
 	skip(items, k, time) {
 		const {end} = this.model.spans;
 		let step = 1;
@@ -397,7 +397,7 @@ class TimelineView {
 		}
 	}
 
-	// Not told by colour alone: nothing happens there.
+	// Mark idle time by more than colour.
 	hatch(context, x, y, width) {
 		if (width < 4)
 			return;
@@ -423,7 +423,7 @@ class TimelineView {
 		context.fillStyle = axis ? this.ink.panel : this.ink.line;
 		if (axis)
 			context.fillRect(0, OVERVIEW, width, AXIS);
-		// By number: of times that no clock has, a step may be less than what tells two apart.
+		// Count steps: at very large times, adding a small step may not change the number.
 		const n = Math.floor((this.to - this.model.start - first) / step);
 		for (let k = 0; k <= n; k++) {
 			const t = first + k * step;
@@ -436,13 +436,13 @@ class TimelineView {
 		}
 	}
 
-	// As many digits as tell two neighbours apart.
+	// Enough digits to distinguish neighbouring ticks.
 	axisText(t, step) {
 		const [size, unit] = UNITS.find(([size]) => Math.max(t, step) >= size) || UNITS[3];
 		return (t / size).toFixed(Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9))) + " " + unit;
 	}
 
-	// How many threads were at work, over all the time there is; and which part of it is in view.
+	// The number of working threads over the whole recording, and the part that is in view.
 	drawOverview(context, width) {
 		const bars = this.activity(Math.floor(width)), most = Math.max(1, ...bars);
 		const height = OVERVIEW - 8, whole = Math.max(this.model.end - this.model.start, 1);
@@ -565,7 +565,7 @@ class TimelineView {
 		return y < TOP ? undefined : this.rows.find((r) => at >= r.y && at < r.y + r.height);
 	}
 
-	// x is from where time begins.
+	// x counts from the start of the time axis.
 	spanAt(x, y) {
 		const row = this.rowAt(y);
 		if (!row || !row.thread)
@@ -601,7 +601,7 @@ class TimelineView {
 		actions[event.key]();
 	}
 
-	// To the next interval of the lane of the one that is selected.
+	// Select the next interval of the lane.
 	step(by) {
 		const {model} = this, i = this.selected;
 		if (i < 0)
@@ -610,7 +610,7 @@ class TimelineView {
 		this.goTo(items[items.indexOf(i) + by]);
 	}
 
-	// To the longest of those within.
+	// Select the longest child.
 	inwards() {
 		const children = this.selected < 0 ? [] : Array.from(this.model.childrenOf(this.selected));
 		this.goTo(children.reduce((best, i) =>
@@ -624,7 +624,7 @@ class TimelineView {
 		say(this.describe(i).join(", "));
 	}
 
-	// ---- What is told of intervals --------------------------------------------------------------
+	// ---- Details of intervals -------------------------------------------------------------------
 
 	describe(i) {
 		const {model} = this, {spans} = model, thread = model.threads[spans.thread[i]];
@@ -656,7 +656,7 @@ class TimelineView {
 			button("Show in the trace of queries", () => this.app.showTree(i)));
 	}
 
-	// The longest in view, for who cannot see the canvas; those that fill it say nothing.
+	// The longest intervals in view, for screen readers, without those that fill it.
 	listVisible() {
 		const {model} = this, {start, end, what} = model.spans, {from, to} = this;
 		if (!this.surface.width)

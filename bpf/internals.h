@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel internals that the programs use, all in one place. `make
+ * kernels` tries it on 6.1, 6.12, 6.18 and 7.3, on x86-64. A trial of an earlier version also found
+ * it on 6.8, 6.19, 7.0 and 7.2.
+ *
+ * Fields, whose offsets CO-RE finds when a program is loaded. One that a kernel does not have turns
+ * off its feature: the test below is a constant by then, and the verifier drops the read.
+ *
+ *   task_struct.pid, .tgid                  without them nothing can be followed
+ *   mm_struct.arg_start, .arg_end           WIRE_MISSING_ARGUMENTS
+ *   signal_struct.live                      WIRE_MISSING_LAST_THREAD
+ *   signal_struct.flags, .group_exit_code,
+ *   task_struct.exit_code, .group_leader    WIRE_MISSING_STATUS
+ *   vm_area_struct.vm_start, .vm_end        WIRE_MISSING_STACKS
+ *   vm_area_struct.vm_file, file.f_inode    read by inode.bpf.c, an object of its own: without them
+ *                                           libraries are known by device and inode number
+ *
+ * Arguments of tracepoints, which the kernel may change, though it rarely does:
+ *
+ *   tp_btf sched_process_fork(parent, child)
+ *   raw_tp sched_process_exec(task, ...)
+ *   raw_tp sched_process_exit(task, ...)    not read: the task is the current one
+ *   tp_btf sched_switch(preempt, prev, next, prev_state); prev_state since 5.18. A kernel whose
+ *          types do not describe it records without times off the CPU (user/capture/kernel_load.c).
+ *
+ * Functions: bpf_preempt_disable() and bpf_preempt_enable(), if they exist. Without them, with
+ * preemption and many threads, a hit may find no storage and is counted as lost.
+ *
+ * Numbers: TASK_UNINTERRUPTIBLE, TASK_DEAD, SIGNAL_GROUP_EXIT, and ENOENT from bpf_find_vma()
+ * (STACK_NOT_MAPPED in stack.h).
+ */
+#ifndef QPROF_INTERNALS_H
+#define QPROF_INTERNALS_H
+
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "qprof/wire.h"
+
+/* Bits of a task's state. */
+#define TASK_UNINTERRUPTIBLE 2
+#define TASK_DEAD	     0x80
+/* A bit of signal_struct.flags. */
+#define SIGNAL_GROUP_EXIT 4
+
+#define internals_has_arguments()                              \
+	(bpf_core_field_exists(struct mm_struct, arg_start) && \
+	 bpf_core_field_exists(struct mm_struct, arg_end))
+#define internals_has_last_thread() bpf_core_field_exists(struct signal_struct, live)
+#define internals_has_status()                                           \
+	(bpf_core_field_exists(struct signal_struct, flags) &&           \
+	 bpf_core_field_exists(struct signal_struct, group_exit_code) && \
+	 bpf_core_field_exists(struct task_struct, group_leader) &&      \
+	 bpf_core_field_exists(struct task_struct, exit_code))
+#define internals_has_stacks()                                     \
+	(bpf_core_field_exists(struct vm_area_struct, vm_start) && \
+	 bpf_core_field_exists(struct vm_area_struct, vm_end))
+
+/*
+ * Since 6.10. libbpf before 1.2 gives a kernel function no address, so the list that the verifier
+ * keeps of them is asked as well.
+ */
+extern void bpf_preempt_disable(void) __weak __ksym;
+extern void bpf_preempt_enable(void) __weak __ksym;
+
+enum special_kfunc_type {
+	KF_bpf_preempt_disable = 1,
+};
+
+#define internals_can_disable_preemption() \
+	(bpf_preempt_disable ||            \
+	 bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_preempt_disable))
+
+/* enum wire_missing. */
+static __always_inline __u32 internals_missing(void)
+{
+	return (internals_has_arguments() ? 0 : WIRE_MISSING_ARGUMENTS) |
+	       (internals_has_last_thread() ? 0 : WIRE_MISSING_LAST_THREAD) |
+	       (internals_has_status() ? 0 : WIRE_MISSING_STATUS) |
+	       (internals_has_stacks() ? 0 : WIRE_MISSING_STACKS);
+}
+
+/* Where the arguments of the task's program are in its memory. */
+static __always_inline void internals_arguments(struct task_struct *task, __u64 *start, __u64 *end)
+{
+	*start = *end = 0;
+	if (!internals_has_arguments())
+		return;
+	*start = BPF_CORE_READ(task, mm, arg_start);
+	*end = BPF_CORE_READ(task, mm, arg_end);
+}
+
+/* As wait(2) reports it. For a process that is ending, from any of its threads. */
+static __always_inline __u32 internals_exit_code(struct task_struct *task)
+{
+	if (!internals_has_status())
+		return 0;
+	if (BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT)
+		return BPF_CORE_READ(task, signal, group_exit_code);
+	return BPF_CORE_READ(task, group_leader, exit_code);
+}
+
+/* True if the exiting thread is among the last of its process; without the field, if it is the main
+ * thread. */
+static __always_inline bool internals_is_last_thread(struct task_struct *task)
+{
+	if (!internals_has_last_thread()) {
+		__u64 id = bpf_get_current_pid_tgid();
+
+		return (__u32)id == id >> 32;
+	}
+	return !BPF_CORE_READ(task, signal, live.counter);
+}
+
+struct segment {
+	__u64 lo;
+	__u64 hi;
+};
+
+/* A callback of bpf_find_vma(). */
+static long internals_note_segment(struct task_struct *task, struct vm_area_struct *vma,
+				   struct segment *seg)
+{
+	if (!internals_has_stacks())
+		return 0;
+	seg->lo = vma->vm_start;
+	seg->hi = vma->vm_end;
+	return 0;
+}
+
+#endif /* QPROF_INTERNALS_H */

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Files of overlays, and the inodes that the kernel probes for them. */
+#include "capture/real_inode.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "capture.h"
+
+static char dir[] = "/tmp/qprof-inodes-XXXXXX";
+
+/* Good until the fourth call from here. */
+static const char *at(const char *name)
+{
+	static char paths[4][64];
+	static unsigned int n;
+	char *path = paths[n++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
+	return path;
+}
+
+static int setup(void **state)
+{
+	const char *const dirs[] = {"low", "none", "one", "two", "copies", "up", "work"};
+	FILE *f;
+
+	if (!can_capture())
+		return 0;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(unshare(CLONE_NEWNS), 0);
+	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	assert_int_equal(mount("none", dir, "tmpfs", 0, NULL), 0);
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
+		assert_int_equal(mkdir(at(dirs[i]), 0755), 0);
+	f = fopen(at("low/lib"), "we");
+	assert_non_null(f);
+	assert_true(fputs("a library", f) >= 0);
+	fclose(f);
+	return 0;
+}
+
+/* The mount namespace, and all in it, goes with us. */
+static int teardown(void **state)
+{
+	umount2(dir, MNT_DETACH);
+	rmdir(dir);
+	return 0;
+}
+
+static void mount_overlay(const char *to, const char *options)
+{
+	char data[400];
+
+	snprintf(data, sizeof(data), options, dir, dir, dir);
+	if (mount("overlay", at(to), "overlay", 0, data)) {
+		print_message("skipped: this kernel has no overlays\n");
+		skip();
+	}
+}
+
+static uint64_t inode_of(const char *path)
+{
+	static struct real_inodes *r;
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint64_t inode;
+
+	assert_true(fd >= 0);
+	if (!r)
+		assert_int_equal(real_inodes__new(&r), 0);
+	inode = real_inodes__of(r, fd);
+	assert_true(inode != 0);
+	return inode;
+}
+
+static dev_t device_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_dev;
+}
+
+static void overlays_over_one_directory_share_its_inodes(void **state)
+{
+	need_capture();
+	mount_overlay("one", "lowerdir=%s/low:%s/none");
+	mount_overlay("two", "lowerdir=%s/low:%s/none");
+	assert_true(device_of(at("one/lib")) != device_of(at("low/lib")) ||
+		    device_of(at("two/lib")) != device_of(at("low/lib")));
+	assert_true(inode_of(at("one/lib")) == inode_of(at("low/lib")));
+	assert_true(inode_of(at("two/lib")) == inode_of(at("low/lib")));
+	assert_true(inode_of("/bin/sh") != inode_of(at("low/lib")));
+}
+
+static void a_copy_has_an_inode_of_its_own(void **state)
+{
+	int fd;
+
+	need_capture();
+	mount_overlay("copies", "lowerdir=%s/low,upperdir=%s/up,workdir=%s/work");
+	assert_true(inode_of(at("copies/lib")) == inode_of(at("low/lib")));
+	fd = open(at("copies/lib"), O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_true(inode_of(at("copies/lib")) != inode_of(at("low/lib")));
+}
+
+static void without_a_file_there_is_none(void **state)
+{
+	assert_true(real_inodes__of(NULL, 0) == 0);
+	real_inodes__free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(overlays_over_one_directory_share_its_inodes),
+		cmocka_unit_test(a_copy_has_an_inode_of_its_own),
+		cmocka_unit_test(without_a_file_there_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* The programs as this kernel loads them: their stacks, and what its types may lack. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+#include <sys/utsname.h>
+
+#include "capture.h"
+#include "capture/uprobe_multi.h"
+#include "execs.skel.h"
+#include "inode.skel.h"
+#include "qprof.skel.h"
+
+#define MAX_PROGRAM (1 << 20)
+
+/*
+ * "add r9, gs:[this_cpu_off]": how the x86 JIT begins a function whose frame is a private stack
+ * (emit_priv_frame_ptr() in arch/x86/net/bpf_jit_comp.c, since 6.13).
+ */
+static const uint8_t PRIVATE_STACK[] = {0x65, 0x4c, 0x03, 0x0c, 0x25};
+
+/* Functions of the program, as compiled by the kernel, that have a private stack; -1: not shown. */
+static int count_private_stacks(int prog)
+{
+	_free_ uint8_t *code = malloc(MAX_PROGRAM);
+	struct bpf_prog_info info = {
+		.jited_prog_len = MAX_PROGRAM,
+		.jited_prog_insns = (uintptr_t)code,
+	};
+	uint32_t size = sizeof(info);
+	const uint8_t *at = code, *end;
+	int n = 0;
+
+	assert_non_null(code);
+	assert_int_equal(bpf_obj_get_info_by_fd(prog, &info, &size), 0);
+	if (!info.jited_prog_insns || !info.jited_prog_len)
+		return -1;
+	assert_in_range(info.jited_prog_len, 1, MAX_PROGRAM);
+	end = code + info.jited_prog_len;
+	while ((at = memmem(at, (size_t)(end - at), PRIVATE_STACK, sizeof(PRIVATE_STACK)))) {
+		at++;
+		n++;
+	}
+	return n;
+}
+
+/* A uprobe's program whose frame takes `bytes`. */
+static int load_with_frame(int16_t bytes)
+{
+	const struct bpf_insn insns[] = {
+		{.code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_10, .off = -bytes},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int prog = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "frame", "GPL", insns, 3, NULL);
+
+	assert_true(prog >= 0);
+	return prog;
+}
+
+/* All programs, loaded; `btf` is a file with the kernel's types, NULL for its own. */
+static struct qprof_bpf *load_all(const char *btf)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = btf);
+	struct qprof_bpf *skel = qprof_bpf__open_opts(&opts);
+
+	assert_non_null(skel);
+	if (uprobe_multi_is_available()) {
+		int type = uprobe_multi_attach_type();
+
+		bpf_program__set_expected_attach_type(skel->progs.qprof_site, type);
+		bpf_program__set_expected_attach_type(skel->progs.qprof_label_site, type);
+	}
+	assert_int_equal(qprof_bpf__load(skel), 0);
+	return skel;
+}
+
+/* False if the kernel does not show its code. */
+static bool have_no_private_stack(const struct bpf_object *obj)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, obj)
+	{
+		int n = count_private_stacks(bpf_program__fd(prog));
+
+		if (n < 0)
+			return false;
+		if (n)
+			print_message("%s has %d\n", bpf_program__name(prog), n);
+		assert_int_equal(n, 0);
+	}
+	return true;
+}
+
+/*
+ * Such a stack is one per CPU, while a uprobe's program may be preempted: the next one to run there
+ * overwrites it, and the first goes on with whatever that left.
+ */
+static void no_function_has_a_private_stack(void **state)
+{
+	struct execs_bpf *execs;
+	struct inode_bpf *inode;
+	struct qprof_bpf *skel;
+	bool shown;
+
+	need_capture();
+	skel = load_all(NULL);
+	execs = execs_bpf__open_and_load();
+	inode = inode_bpf__open_and_load();
+	assert_true(execs && inode);
+	shown = have_no_private_stack(skel->obj) && have_no_private_stack(execs->obj) &&
+		have_no_private_stack(inode->obj);
+	inode_bpf__destroy(inode);
+	execs_bpf__destroy(execs);
+	qprof_bpf__destroy(skel);
+	if (!shown) {
+		print_message("skipped: this kernel does not show its code "
+			      "(kernel.kptr_restrict, net.core.bpf_jit_enable)\n");
+		skip();
+	}
+}
+
+/* Linux 6.13 and later; its release's number is all that tells. */
+static bool has_private_stacks(void)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname name;
+
+	assert_int_equal(uname(&name), 0);
+	assert_int_equal(sscanf(name.release, "%u.%u", &major, &minor), 2);
+	return major > 6 || (major == 6 && minor >= 13);
+}
+
+/* That they would be found: on kernels that have them they begin at 64 bytes. */
+static void private_stacks_begin_above_our_limit(void **state)
+{
+	int at_limit, above, n;
+
+	need_capture();
+	at_limit = load_with_frame(48);
+	above = load_with_frame(64);
+	n = count_private_stacks(above);
+	print_message("a frame of 64 bytes: %s\n", n > 0   ? "private stack"
+						   : n < 0 ? "not shown"
+							   : "the thread's own stack");
+	assert_true(count_private_stacks(at_limit) <= 0);
+	if (n >= 0 && has_private_stacks())
+		assert_int_equal(n, 1);
+	close(at_limit);
+	close(above);
+}
+
+#define MAX_TYPES (64 << 20)
+
+/* The types of the running kernel, the caller's to free. */
+static char *read_types(size_t *n)
+{
+	_fclose_ FILE *from = fopen("/sys/kernel/btf/vmlinux", "re");
+	char *types = malloc(MAX_TYPES);
+
+	assert_non_null(from);
+	assert_non_null(types);
+	*n = fread(types, 1, MAX_TYPES, from);
+	assert_in_range(*n, 1, MAX_TYPES - 1);
+	return types;
+}
+
+/* Calls of functions of the kernel that are not helpers. */
+static int count_kernel_calls(int prog)
+{
+	_free_ struct bpf_insn *insns = malloc(MAX_PROGRAM);
+	struct bpf_prog_info info = {
+		.xlated_prog_len = MAX_PROGRAM,
+		.xlated_prog_insns = (uintptr_t)insns,
+	};
+	uint32_t size = sizeof(info);
+	int n = 0;
+
+	assert_non_null(insns);
+	assert_int_equal(bpf_obj_get_info_by_fd(prog, &info, &size), 0);
+	for (uint32_t i = 0; i < info.xlated_prog_len / sizeof(*insns); i++)
+		n += insns[i].code == (BPF_JMP | BPF_CALL) &&
+		     insns[i].src_reg == BPF_PSEUDO_KFUNC_CALL;
+	return n;
+}
+
+/* Else a thread that is preempted in a look-up makes others lose hits (bpf/maps.h). */
+static void look_ups_disable_preemption_where_they_can(void **state)
+{
+	static const char NAME[] = "\0bpf_preempt_disable";
+	_free_ char *types = NULL;
+	struct qprof_bpf *skel;
+	size_t n;
+	bool can;
+
+	need_capture();
+	types = read_types(&n);
+	can = memmem(types, n, NAME, sizeof(NAME));
+	print_message("this kernel %s bpf_preempt_disable()\n", can ? "has" : "does not have");
+	skel = load_all(NULL);
+	assert_int_equal(count_kernel_calls(bpf_program__fd(skel->progs.qprof_site)) > 0, can);
+	assert_int_equal(count_kernel_calls(bpf_program__fd(skel->progs.qprof_label_site)) > 0,
+			 can);
+	qprof_bpf__destroy(skel);
+}
+
+/* The types of the running kernel, in a file, with a field under another name. */
+static void write_types_without(const char *field, char path[32])
+{
+	_free_ char *types = NULL, *name = NULL;
+	size_t n, len;
+	char *at;
+	int fd;
+
+	types = read_types(&n);
+	/* Strings are NUL-terminated, and each is there once. */
+	len = strlen(field) + 2;
+	name = calloc(1, len);
+	assert_non_null(name);
+	memcpy(name + 1, field, len - 2);
+	at = memmem(types, n, name, len);
+	assert_non_null(at);
+	at[1] = '_';
+	strcpy(path, "/tmp/qprof-types-XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, types, n), n);
+	close(fd);
+}
+
+static uint32_t ask_what_is_missing(const char *btf)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	struct qprof_bpf *skel = load_all(btf);
+	uint32_t missing;
+
+	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(skel->progs.find_missing), &run),
+			 0);
+	missing = skel->bss->missing;
+	qprof_bpf__destroy(skel);
+	return missing;
+}
+
+static void this_kernel_lacks_nothing(void **state)
+{
+	need_capture();
+	assert_int_equal(ask_what_is_missing(NULL), 0);
+}
+
+static void a_missing_field_turns_off_its_feature_only(void **state)
+{
+	static const struct {
+		const char *field;
+		uint32_t missing;
+	} cases[] = {
+		{"arg_start", WIRE_MISSING_ARGUMENTS},
+		{"group_exit_code", WIRE_MISSING_STATUS},
+		{"vm_end", WIRE_MISSING_STACKS},
+		{"live", WIRE_MISSING_LAST_THREAD},
+	};
+
+	need_capture();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char path[32];
+
+		write_types_without(cases[i].field, path);
+		assert_int_equal(ask_what_is_missing(path), cases[i].missing);
+		unlink(path);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_function_has_a_private_stack),
+		cmocka_unit_test(private_stacks_begin_above_our_limit),
+		cmocka_unit_test(look_ups_disable_preemption_where_they_can),
+		cmocka_unit_test(this_kernel_lacks_nothing),
+		cmocka_unit_test(a_missing_field_turns_off_its_feature_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/model.h"
+
+#include <string.h>
+
+#include "test.h"
+
+enum { TYPECK, LAYOUT_OF, PREEMPTED, WAITING };
+
+static const char *text_of(const void *ctx, uint32_t id)
+{
+	static const char *const texts[] = {"typeck", "layout_of", TRACE_OFF_PREEMPTED,
+					    TRACE_OFF_WAITING};
+
+	return texts[id];
+}
+
+static bool is(const void *ctx, const char *label)
+{
+	return !strcmp(ctx, label);
+}
+
+static void start_with(struct model *m, struct model_options options)
+{
+	static const struct trace_process p = {
+		.end_ns = 1000, .crate = (char *)"a", .command = (char *)"rustc --crate-name a"};
+	const struct trace_item process = {.kind = TRACE_ITEM_PROCESS, .process = &p};
+	const struct trace_item thread = {.kind = TRACE_ITEM_THREAD,
+					  .thread = {.tid = 7, .name = "rustc"}};
+
+	options.texts.text = text_of;
+	assert_int_equal(model__init(m, &options), 0);
+	assert_int_equal(model__item(m, &process), 0);
+	assert_int_equal(model__item(m, &thread), 0);
+}
+
+static void start(struct model *m, unsigned int parts)
+{
+	start_with(m, (struct model_options){.parts = parts});
+}
+
+static void span(struct model *m, uint8_t kind, uint32_t label, uint16_t depth, uint64_t from,
+		 uint64_t to)
+{
+	const struct trace_item item = {
+		.kind = TRACE_ITEM_SPAN,
+		.span = {.start_ns = from,
+			 .end_ns = to,
+			 .tid = 7,
+			 .kind = kind,
+			 .label = label,
+			 .depth = depth,
+			 .invocation = TRACE_NO_INVOCATION},
+	};
+
+	assert_int_equal(model__item(m, &item), 0);
+}
+
+/* An execution within another, and both causes to be off the CPU. */
+static void add_spans(struct model *m)
+{
+	span(m, TRACE_KIND_OFF_CPU, PREEMPTED, 2, 120, 130);
+	span(m, TRACE_KIND_QUERY, LAYOUT_OF, 1, 110, 160);
+	span(m, TRACE_KIND_OFF_CPU, WAITING, 1, 170, 175);
+	span(m, TRACE_KIND_QUERY, TYPECK, 0, 100, 200);
+}
+
+static struct group_row group_of(const struct model *m)
+{
+	struct group_row *rows, row;
+	size_t n;
+
+	assert_int_equal(groups__rows(m->groups, GROUP_BY_CRATE, &rows, &n), 0);
+	assert_int_equal(n, 1);
+	row = rows[0];
+	group_rows__free(rows, n);
+	return row;
+}
+
+static void parts_are_as_asked_for(void **state)
+{
+	for (unsigned int parts = 0; parts < 16; parts++) {
+		_model_ struct model m = {};
+
+		start(&m, parts);
+		add_spans(&m);
+		assert_int_equal(!!m.build, !!(parts & MODEL_BUILD));
+		assert_int_equal(!!m.callers, !!(parts & MODEL_CALLERS));
+		assert_int_equal(!!m.groups, !!(parts & MODEL_GROUPS));
+		assert_int_equal(!!m.threads, !!(parts & MODEL_THREADS));
+		assert_int_equal(model__end(&m), 0);
+		assert_int_equal(summary__spans(m.summary), 2);
+		assert_int_equal(m.self_ns, 100);
+		if (m.build)
+			assert_int_equal(build__totals(m.build)->compiles, 1);
+		if (m.groups)
+			assert_int_equal(group_of(&m).count, 2);
+		if (m.threads) {
+			assert_int_equal(threads__at(m.threads, 0).count, 2);
+			assert_string_equal(threads__at(m.threads, 0).name, "rustc");
+		}
+	}
+}
+
+static void all_off_cpu_time_is_of_groups(void **state)
+{
+	_model_ struct model m = {};
+	struct group_row row;
+
+	start(&m, MODEL_GROUPS);
+	add_spans(&m);
+	row = group_of(&m);
+	assert_int_equal(row.preempted_ns, 10);
+	assert_int_equal(row.waiting_ns, 5);
+	assert_int_equal(row.self_off_ns, 15);
+}
+
+/* The other spans still take their part of the times, and are in the summary. */
+static void only_wanted_labels_are_of_groups_and_callers(void **state)
+{
+	const struct trace_item tally = {
+		.kind = TRACE_ITEM_TALLY,
+		.tally = {.kind = TRACE_KIND_COUNTED, .label = LAYOUT_OF, .events = 40}};
+	_model_ struct model m = {};
+	_free_ struct caller_row *callers = NULL;
+	struct group_row row;
+	size_t n;
+
+	start_with(&m, (struct model_options){.parts = MODEL_GROUPS | MODEL_CALLERS,
+					      .wants = is,
+					      .wants_ctx = "typeck"});
+	add_spans(&m);
+	assert_int_equal(model__item(&m, &tally), 0);
+	row = group_of(&m);
+	assert_int_equal(row.count, 1);
+	assert_int_equal(row.self_ns, 50);
+	assert_int_equal(row.self_off_ns, 5);
+	assert_int_equal(row.preempted_ns, 0);
+	assert_int_equal(callers__rows(m.callers, NULL, &callers, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(callers[0].count, 1);
+	assert_int_equal(summary__spans(m.summary), 2);
+	assert_int_equal(m.self_ns, 100);
+	assert_int_equal(m.unrecorded.counted, 40);
+}
+
+/* A hit takes 2 ns, of the 4 of a span 3 are its own. */
+static void raw_times_keep_the_time_of_probes(void **state)
+{
+	const struct trace_item costs = {
+		.kind = TRACE_ITEM_COSTS,
+		.costs.ps = {[TRACE_COST_EMULATED] = 2000, [TRACE_COST_EMULATED_INSIDE] = 3000}};
+
+	for (int raw = 0; raw < 2; raw++) {
+		_model_ struct model m = {};
+		_free_ struct summary_row *rows = NULL;
+		size_t n;
+
+		start_with(&m, (struct model_options){.raw = raw});
+		assert_int_equal(model__item(&m, &costs), 0);
+		assert_true(m.has_costs);
+		add_spans(&m);
+		assert_int_equal(m.self_probe_ns, raw ? 0 : 3 + 3 + 1);
+		assert_int_equal(summary__rows(m.summary, SUMMARY_ALL, &rows, &n), 0);
+		assert_int_equal(n, 2);
+		assert_int_equal(rows[0].self_ns + rows[1].self_ns, raw ? 100 : 93);
+	}
+}
+
+static void the_end_closes_decisions(void **state)
+{
+	const struct trace_item decision = {.kind = TRACE_ITEM_DECISION,
+					    .decision = {.time_ns = 150,
+							 .kind = TRACE_KIND_LOAD,
+							 .watch = TRACE_WATCH_FULL,
+							 .budget_ppm = 50000}};
+	const struct trace_item losses = {.kind = TRACE_ITEM_LOSSES,
+					  .losses.count[TRACE_LOST_RING_FULL] = 3};
+	_model_ struct model m = {};
+
+	start(&m, 0);
+	assert_false(m.has_losses);
+	assert_int_equal(model__item(&m, &losses), 0);
+	assert_int_equal(model__item(&m, &decision), 0);
+	add_spans(&m);
+	assert_int_equal(model__end(&m), 0);
+	assert_int_equal(m.decisions.n, 1);
+	assert_int_equal(m.decisions.ppm, 50000);
+	assert_int_equal(m.decisions.rows[0].ns[TRACE_WATCH_FULL], 1000 - 150);
+	/* The process began before loads were watched. */
+	assert_true(summary__reuse(m.summary, 0).late);
+	assert_true(m.has_losses);
+	assert_int_equal(trace_losses__total(&m.losses), 3);
+}
+
+static void items_that_fit_nothing_are_refused(void **state)
+{
+	const struct trace_item items[] = {
+		{.kind = TRACE_ITEM_SPAN, .span = {.process = 4}},
+		{.kind = TRACE_ITEM_SPAN, .span = {.start_ns = 2, .end_ns = 1, .tid = 9}},
+		{.kind = TRACE_ITEM_TALLY,
+		 .tally = {.process = 4, .kind = TRACE_KIND_COUNTED, .events = 1}},
+		{.kind = TRACE_ITEM_THREAD, .thread = {.process = 4, .tid = 1, .name = "x"}},
+	};
+	_model_ struct model m = {};
+
+	start(&m, MODEL_THREADS);
+	for (size_t i = 0; i < sizeof(items) / sizeof(*items); i++)
+		assert_int_equal(model__item(&m, &items[i]), -EINVAL);
+	assert_int_equal(m.unrecorded.counted, 0);
+	assert_int_equal(summary__spans(m.summary), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_are_as_asked_for),
+		cmocka_unit_test(all_off_cpu_time_is_of_groups),
+		cmocka_unit_test(only_wanted_labels_are_of_groups_and_callers),
+		cmocka_unit_test(raw_times_keep_the_time_of_probes),
+		cmocka_unit_test(the_end_closes_decisions),
+		cmocka_unit_test(items_that_fit_nothing_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+#include "test.h"
+#include "../fixtures/parsed_json.h"
+#include "../fixtures/output.h"
+#include "../fixtures/sample_pctab.h"
+
+static char *text_of(const struct pctab_view *view)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(pctab_json(out, view), 0);
+	fclose(out);
+	return text;
+}
+
+static struct json_object *json_of(const struct pctab_view *view)
+{
+	char *text = text_of(view);
+	struct json_object *object = json_tokener_parse(text);
+
+	assert_non_null(object);
+	free(text);
+	return object;
+}
+
+static void everything_is_printed(void **state)
+{
+	char *text = text_of(&sample_pctab_view);
+
+	assert_golden("view/pctab.json", text);
+	free(text);
+}
+
+static void it_is_json(void **state)
+{
+	struct json_object *object = json_of(&sample_pctab_view);
+	struct json_object *speed = member(object, "speed");
+
+	assert_string_equal(json_object_get_string(member(object, "schema")), "qprof-pctab/1");
+	assert_int_equal(json_object_get_int(member(member(object, "index"), "u16")), 603);
+	assert_int_equal(json_object_array_length(speed), PCTAB_SPEED_CASES);
+	json_object_put(object);
+}
+
+static void without_times_and_tables_there_is_less(void **state)
+{
+	struct pctab_survey nothing = {};
+	struct json_object *object =
+		json_of(&(struct pctab_view){.file = "go", .survey = &nothing});
+
+	assert_null(member(object, "size_ratio"));
+	assert_int_equal(json_object_array_length(member(object, "speed")), 0);
+	json_object_put(object);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_is_printed),
+		cmocka_unit_test(it_is_json),
+		cmocka_unit_test(without_times_and_tables_there_is_less),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

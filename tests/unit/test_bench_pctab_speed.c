@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * That there are times, not what they are.
+ */
+#include "test.h"
+#include "../bench/pctab/speed.h"
+
+#include "../fixtures/go_table.h"
+#include "../fixtures/pctabs.h"
+
+static struct pctab_survey *survey(struct go_table *g, const struct pctab_runs *tables, uint32_t n)
+{
+	struct pctab_survey *s = NULL;
+	struct gopclntab t;
+	const char *why;
+
+	go_table__build(g, tables, n);
+	assert_int_equal(gopclntab__init(&t, g->bytes.data, g->bytes.size, false, &why), 0);
+	assert_int_equal(pctab_survey__new(&t, &s), 0);
+	return s;
+}
+
+static void cases_can_be_gone_through_in_whole_turns(void **state)
+{
+	for (int i = 0; i < PCTAB_SPEED_CASES; i++)
+		assert_int_equal(PCTAB_SPEED_LOOKUPS % pctab_speed_cases[i].samples, 0);
+}
+
+static void look_ups_are_timed(void **state)
+{
+	struct go_table g = {.magic = GO_TABLE_1_20, .pointer_size = 8};
+	const struct pctab_speed_case c = {.samples = 16, .by_code = true};
+	_pctab_survey_ struct pctab_survey *s = NULL;
+	struct pctab_runs tables[2] = {};
+	struct pctab_speed speed = {};
+
+	pctabs_add(&tables[0], 10, 7);
+	pctabs_add(&tables[1], 400, 8);
+	s = survey(&g, tables, 2);
+	assert_int_equal(pctab_speed__measure(s, &c, &speed), 0);
+	assert_true(speed.varint_best > 0 && speed.varint_best <= speed.varint);
+	assert_true(speed.linear_best > 0 && speed.linear_best <= speed.linear);
+	assert_true(speed.ratio > 0);
+	pctab_runs__destroy(&tables[0]);
+	pctab_runs__destroy(&tables[1]);
+	pctab_buffer__destroy(&g.bytes);
+}
+
+static void without_tables_there_is_nothing_to_time(void **state)
+{
+	struct go_table g = {.magic = GO_TABLE_1_20, .pointer_size = 8};
+	_pctab_survey_ struct pctab_survey *s = survey(&g, NULL, 0);
+	struct pctab_speed speed = {};
+
+	assert_int_equal(pctab_speed__measure(s, &pctab_speed_cases[0], &speed), -ENODATA);
+	pctab_buffer__destroy(&g.bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cases_can_be_gone_through_in_whole_turns),
+		cmocka_unit_test(look_ups_are_timed),
+		cmocka_unit_test(without_tables_there_is_nothing_to_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

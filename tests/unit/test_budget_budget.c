@@ -1,0 +1,741 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * A budget over fake probes: attaching, reporting and learning. The governor is the real one.
+ * Switching of real probes is tested in tests/bpf/test_bpf_budget.c.
+ */
+#include "budget/budget.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "base/clock.h"
+#include "budget/rates.h"
+#include "capture/kernel_budget.h"
+
+#define HOT  0
+#define RARE 1
+#define N    2
+
+/* Guards, each its own group. */
+#define WAITS	 0
+#define LOADS	 1
+#define MET	 2
+#define NOT_MET	 3
+#define UNNAMED	 4
+#define INCR	 5
+#define N_GUARDS 6
+
+#define HIT_PS	1000000
+#define TICK_NS 10000000ull
+
+/* ---- Probes ------------------------------------------------------------------------- */
+
+static struct {
+	bool starts[N];
+	bool ends[N];
+	bool counts[N];
+	uint64_t hits;
+	int attach_err;
+	bool groups[N_GUARDS];
+} kernel;
+
+static uint32_t sites(void *ctx, uint8_t lib)
+{
+	return 0;
+}
+
+static uint64_t hits(void *ctx)
+{
+	return kernel.hits;
+}
+
+static void count_only(void *ctx, uint8_t lib, uint32_t query, bool counted)
+{
+	kernel.counts[query] = counted;
+}
+
+static void lapse(void *ctx, uint8_t lib, uint32_t query)
+{
+}
+
+int query_sets_find(const struct plan *plan, uint32_t *set_of)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		set_of[i] = i;
+	return (int)plan->n_queries;
+}
+
+static int attach(void *ctx, uint8_t lib, const bool *starts, const bool *ends, const bool *groups)
+{
+	for (int i = 0; i < N_GUARDS; i++)
+		assert_false(groups[i]);
+	for (int i = 0; i < N; i++) {
+		kernel.starts[i] = !starts || starts[i];
+		kernel.ends[i] = !ends || ends[i];
+	}
+	return kernel.attach_err;
+}
+
+static int add_group(void *ctx, uint8_t lib, uint32_t group)
+{
+	assert_false(kernel.groups[group]);
+	kernel.groups[group] = true;
+	return 1;
+}
+
+static int set_starts(void *ctx, uint8_t lib, uint32_t query, bool attached)
+{
+	kernel.starts[query] = attached;
+	return 1;
+}
+
+static int set_ends(void *ctx, uint8_t lib, uint32_t set, bool attached)
+{
+	kernel.ends[set] = attached;
+	return 1;
+}
+
+static bool has_starts(void *ctx, uint8_t lib, uint32_t query)
+{
+	return true;
+}
+
+static const struct probe_control probes = {
+	.attach = attach,
+	.set_starts = set_starts,
+	.set_ends = set_ends,
+	.add_group = add_group,
+	.has_starts = has_starts,
+	.sites = sites,
+	.hits = hits,
+	.count_only = count_only,
+	.lapse = lapse,
+};
+
+/* ---- Rates ---------------------------------------------------------------------- */
+
+static struct rates_query remembered[N], learnt[N];
+static struct rates_group remembered_groups[N_GUARDS], learnt_groups[N_GUARDS];
+static uint32_t turn;
+
+/* In place of the user's cache: no other functions touch it. */
+int rates__load(const struct plan *plan, struct rates **out)
+{
+	int err = rates__new(plan, out);
+
+	if (!err)
+		memcpy((*out)->queries, remembered, sizeof(remembered));
+	if (!err)
+		memcpy((*out)->groups, remembered_groups, sizeof(remembered_groups));
+	(*out)->turn = turn;
+	return err;
+}
+
+void rates__store(const struct rates *r)
+{
+	memcpy(learnt, r->queries, sizeof(learnt));
+	memcpy(learnt_groups, r->groups, sizeof(learnt_groups));
+	turn = r->turn;
+}
+
+int rates__new(const struct plan *plan, struct rates **out)
+{
+	*out = calloc(1, sizeof(**out));
+	(*out)->n = plan->n_queries;
+	(*out)->queries = calloc(plan->n_queries, sizeof(*(*out)->queries));
+	(*out)->groups = calloc(N_GUARDS, sizeof(*(*out)->groups));
+	return 0;
+}
+
+void rates__add(struct rates *r, const struct rates *more)
+{
+	memcpy(r->queries, more->queries, N * sizeof(*r->queries));
+	memcpy(r->groups, more->groups, N_GUARDS * sizeof(*r->groups));
+}
+
+bool rates__is_empty(const struct rates *r)
+{
+	return r->queries[HOT].cpu_s == 0;
+}
+
+double rates__of(const struct rates *r, uint32_t query)
+{
+	const struct rates_query *q = &r->queries[query];
+
+	return q->cpu_s > 0 ? q->executions / q->cpu_s : 0;
+}
+
+bool rates__never(const struct rates *r, uint32_t group)
+{
+	return r->groups[group].cpu_s > 0 && r->groups[group].hits < 1;
+}
+
+void rates__free(struct rates *r)
+{
+	if (!r)
+		return;
+	free(r->queries);
+	free(r->groups);
+	free(r);
+}
+
+/* ---- Reports ---------------------------------------------------------------------------- */
+
+struct reports {
+	struct budget *budget;
+	uint64_t now_ns;
+	unsigned int decisions[N];
+	enum governor_watch watch[N];
+	unsigned int estimates;
+	uint64_t estimated[N];
+	uint64_t last_ns;
+	unsigned int guard_decisions[N_GUARDS];
+	enum governor_watch guard_watch[N_GUARDS];
+};
+
+static void on_guard_decision(struct reports *t, const struct session_decision *d)
+{
+	uint32_t guard = d->kind == WIRE_KIND_BLOCKED ? WAITS
+			 : d->kind == WIRE_KIND_LOAD  ? LOADS
+						      : d->query;
+
+	assert_true(d->kind == WIRE_KIND_ACTIVITY || d->query == SESSION_ALL);
+	assert_in_range(guard, 0, N_GUARDS - 1);
+	assert_int_not_equal(d->watch, t->guard_watch[guard]);
+	t->guard_decisions[guard]++;
+	t->guard_watch[guard] = d->watch;
+}
+
+static int on_decision(void *ctx, const struct session_decision *d)
+{
+	struct reports *t = ctx;
+
+	assert_true(d->time_ns >= t->last_ns);
+	assert_int_equal(d->budget_ppm, 30000);
+	if (d->kind != WIRE_KIND_QUERY) {
+		t->last_ns = d->time_ns;
+		on_guard_decision(t, d);
+		return 0;
+	}
+	assert_int_not_equal(d->watch, t->watch[d->query]);
+	t->last_ns = d->time_ns;
+	t->decisions[d->query]++;
+	t->watch[d->query] = d->watch;
+	return 0;
+}
+
+static int on_estimated(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint64_t events,
+			uint64_t sum_ns)
+{
+	struct reports *t = ctx;
+
+	assert_int_equal(pid, getpid());
+	t->estimates++;
+	t->estimated[query] += events;
+	return 0;
+}
+
+static void begin(struct reports *t, uint64_t ppm, const struct filter *filter)
+{
+	static struct plan_query queries[N] = {{.name = (char *)"hot"}, {.name = (char *)"rare"}};
+	static struct plan_guard guards[N_GUARDS] = {
+		[WAITS] = {.kind = WIRE_KIND_BLOCKED, .scope = 1, .label_of_query = true},
+		[LOADS] = {.kind = WIRE_KIND_LOAD, .scope = 2, .label_of_query = true},
+		[MET] = {.kind = WIRE_KIND_ACTIVITY, .label = (char *)"met", .scope = 3},
+		[NOT_MET] = {.kind = WIRE_KIND_ACTIVITY, .label = (char *)"not_met", .scope = 4},
+		[UNNAMED] = {.kind = WIRE_KIND_ACTIVITY, .scope = 5},
+		[INCR] = {.kind = WIRE_KIND_ACTIVITY, .label = (char *)"incr_x", .scope = 6},
+	};
+	static struct plan_site sites[N_GUARDS];
+	static const struct plan plan = {
+		.path = (char *)"library",
+		.queries = queries,
+		.n_queries = N,
+		.guards = guards,
+		.n_guards = N_GUARDS,
+		.sites = sites,
+		.n_sites = N_GUARDS,
+	};
+	const struct budget_sink sink = {t, on_decision, on_estimated};
+	uint8_t no_record = 0;
+
+	for (uint32_t i = 0; i < N_GUARDS; i++)
+		sites[i] = (struct plan_site){
+			.role = WIRE_ROLE_GUARD,
+			.guard = i,
+			.query = i == LOADS || i == WAITS ? RARE : PLAN_NONE,
+			.body = PLAN_NONE,
+		};
+	memset(&kernel, 0, sizeof(kernel));
+	memset(learnt, 0, sizeof(learnt));
+	memset(learnt_groups, 0, sizeof(learnt_groups));
+	*t = (struct reports){.now_ns = UINT64_MAX / 2};
+	assert_int_equal(budget__new(&probes, ppm, &sink, &t->budget), 0);
+	budget__set_cost(t->budget, HIT_PS);
+	assert_int_equal(kernel_budget__add_library(t->budget, 0, &plan, filter), 0);
+	assert_int_equal(budget__record(t->budget, &no_record, 0), 0);
+}
+
+/* HOT is executed 100,000 times a second, and takes next to no time. */
+static void remember(void)
+{
+	remembered[HOT] = (struct rates_query){100000, 1, 100};
+	remembered[RARE] = (struct rates_query){1, 1, 1000000};
+}
+
+static void forget(void)
+{
+	memset(remembered, 0, sizeof(remembered));
+	memset(remembered_groups, 0, sizeof(remembered_groups));
+}
+
+/* One of the guards was met, in a second. */
+static void remember_guards(void)
+{
+	forget();
+	for (int i = 0; i < N_GUARDS; i++)
+		remembered_groups[i] = (struct rates_group){i == MET, 1};
+	/* No other guard has its turn. */
+	turn = 8 - MET;
+}
+
+static void send_exec(struct reports *t, const char *args, size_t len)
+{
+	struct wire_exec r = {.type = WIRE_EXEC, .pid = 1, .args_len = (uint32_t)len};
+
+	memcpy(r.args, args, len);
+	assert_int_equal(budget__record(t->budget, &r, sizeof(r)), 0);
+}
+
+#define EXEC(t, args) send_exec(t, args, sizeof(args))
+
+static void send_thread(struct reports *t)
+{
+	const struct wire_thread r = {.type = WIRE_THREAD, .pid = (uint32_t)getpid()};
+
+	assert_int_equal(budget__record(t->budget, &r, sizeof(r)), 0);
+}
+
+static void send_interval(struct reports *t, enum wire_kind kind, uint16_t query,
+			  uint32_t invocation)
+{
+	const struct wire_span r = {
+		.type = WIRE_SPAN,
+		.kind = (wire_u8)kind,
+		.query = query,
+		.pid = (uint32_t)getpid(),
+		.end_ns = 100,
+		.invocation = invocation,
+	};
+
+	assert_int_equal(budget__record(t->budget, &r, sizeof(r)), 0);
+}
+
+static void send_span(struct reports *t, uint16_t query, uint32_t invocation)
+{
+	send_interval(t, WIRE_KIND_QUERY, query, invocation);
+}
+
+/* Use at least 2 ms of CPU time, enough for a decision. */
+static void work(void)
+{
+	clock_t until = clock() + CLOCKS_PER_SEC / 200;
+
+	while (clock() < until)
+		;
+}
+
+static void tick(struct reports *t)
+{
+	work();
+	t->now_ns += TICK_NS;
+	assert_int_equal(budget__tick(t->budget, t->now_ns), 0);
+}
+
+static void end(struct reports *t)
+{
+	assert_int_equal(budget__finish(t->budget), 0);
+	budget__free(t->budget);
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static void all_queries_are_attached_if_no_rates_are_known(void **state)
+{
+	struct reports t;
+
+	forget();
+	begin(&t, 30000, NULL);
+	for (int i = 0; i < N; i++)
+		assert_true(kernel.starts[i] && kernel.ends[i] && !kernel.counts[i]);
+	tick(&t);
+	assert_int_equal(t.decisions[HOT] + t.decisions[RARE], 0);
+	end(&t);
+	assert_int_equal(t.estimates, 0);
+}
+
+static void queries_that_do_not_fit_by_known_rates_are_not_attached(void **state)
+{
+	struct reports t;
+
+	remember();
+	begin(&t, 30000, NULL);
+	assert_false(kernel.starts[HOT] || kernel.ends[HOT]);
+	assert_true(kernel.counts[HOT]);
+	assert_true(kernel.starts[RARE] && kernel.ends[RARE] && !kernel.counts[RARE]);
+	/* Not reported before the first process. */
+	assert_int_equal(t.decisions[HOT], 0);
+	send_thread(&t);
+	assert_int_equal(t.decisions[HOT], 1);
+	assert_int_equal(t.watch[HOT], GOVERNOR_OFF);
+	assert_int_equal(t.decisions[RARE], 0);
+	end(&t);
+	assert_int_equal(t.estimates, 1);
+}
+
+/* Of 100,000,000 ids about 93,000,000 are executions, and one was seen. */
+static void ids_show_how_many_executions_were_not_seen(void **state)
+{
+	struct reports t;
+
+	remember();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	work();
+	send_span(&t, RARE, 100000000);
+	end(&t);
+	assert_int_equal(t.estimates, 1);
+	assert_int_equal(t.estimated[HOT], 92999999);
+}
+
+/* No estimate exceeds the number of ids. */
+static void ids_limit_the_estimate(void **state)
+{
+	struct reports t;
+
+	remember();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	work();
+	send_span(&t, RARE, 100);
+	end(&t);
+	assert_int_equal(t.estimated[HOT], 92);
+}
+
+/* A process without known ids has the rate of earlier recordings. */
+static void without_ids_the_rate_decides(void **state)
+{
+	struct reports t;
+
+	remember();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	work();
+	send_span(&t, RARE, WIRE_NO_INVOCATION);
+	end(&t);
+	/* 5 ms of CPU time, or much more on a busy machine. */
+	assert_in_range(t.estimated[HOT], 300, 1000000);
+}
+
+static void rates_of_seen_queries_are_learnt(void **state)
+{
+	struct reports t;
+
+	forget();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	send_span(&t, HOT, 1);
+	send_span(&t, HOT, 2);
+	send_span(&t, RARE, 3);
+	tick(&t);
+	end(&t);
+	assert_int_equal((int)learnt[HOT].executions, 2);
+	assert_int_equal((int)learnt[RARE].executions, 1);
+	assert_true(learnt[HOT].cpu_s > 0);
+	assert_int_equal(learnt[HOT].mean_ns, 100);
+}
+
+/* No execution was seen, which does not mean that there was none. */
+static void rates_of_unwatched_queries_are_not_learnt(void **state)
+{
+	struct reports t;
+
+	remember();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	send_span(&t, RARE, 1000);
+	work();
+	end(&t);
+	assert_true(learnt[HOT].cpu_s == 0);
+	assert_true(learnt[RARE].cpu_s > 0);
+}
+
+static void without_a_budget_it_only_learns(void **state)
+{
+	struct reports t;
+
+	remember();
+	begin(&t, 0, NULL);
+	kernel.hits = 1000000000;
+	send_thread(&t);
+	send_span(&t, HOT, 1);
+	tick(&t);
+	tick(&t);
+	end(&t);
+	assert_int_equal(t.decisions[HOT] + t.decisions[RARE], 0);
+	assert_int_equal(t.estimates, 0);
+	assert_int_equal((int)learnt[HOT].executions, 1);
+	assert_true(learnt[HOT].cpu_s > 0);
+}
+
+static void rates_of_filtered_queries_are_not_learnt(void **state)
+{
+	const char *const list = "rare";
+	struct filter *filter;
+	struct reports t;
+
+	remember();
+	assert_int_equal(filter__new(&list, 1, &filter), 0);
+	begin(&t, 0, filter);
+	send_thread(&t);
+	send_span(&t, RARE, 1);
+	tick(&t);
+	end(&t);
+	assert_true(learnt[HOT].cpu_s == 0);
+	assert_true(learnt[RARE].cpu_s > 0);
+	filter__free(filter);
+}
+
+/* Queries that the filter leaves out have no estimates, however many executions there were. */
+static void filtered_queries_are_not_estimated(void **state)
+{
+	const char *const list = "rare";
+	struct filter *filter;
+	struct reports t;
+
+	remember();
+	assert_int_equal(filter__new(&list, 1, &filter), 0);
+	begin(&t, 30000, filter);
+	assert_true(kernel.starts[HOT]);
+	send_thread(&t);
+	send_span(&t, RARE, 1000000);
+	tick(&t);
+	end(&t);
+	assert_int_equal(t.decisions[HOT] + t.estimates, 0);
+	filter__free(filter);
+}
+
+static void unknown_guards_are_attached(void **state)
+{
+	struct reports t;
+
+	forget();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	for (int i = 0; i < N_GUARDS; i++)
+		assert_true(kernel.groups[i] && !t.guard_decisions[i]);
+	end(&t);
+}
+
+/* A guard with a dynamic label is always attached, as no decision could be reported on it. */
+static void guards_that_were_never_met_are_left_out_and_reported(void **state)
+{
+	struct reports t;
+
+	remember_guards();
+	begin(&t, 30000, NULL);
+	assert_true(kernel.groups[MET] && kernel.groups[UNNAMED]);
+	assert_false(kernel.groups[WAITS] || kernel.groups[LOADS] || kernel.groups[NOT_MET]);
+	EXEC(&t, "rustc\0a.rs");
+	tick(&t);
+	tick(&t);
+	for (int i = 0; i < N_GUARDS; i++)
+		assert_int_equal(t.guard_decisions[i], !kernel.groups[i]);
+	assert_int_equal(t.guard_watch[NOT_MET], GOVERNOR_OFF);
+	end(&t);
+}
+
+static void without_a_budget_no_guard_is_left_out(void **state)
+{
+	struct reports t;
+
+	remember_guards();
+	begin(&t, 0, NULL);
+	EXEC(&t, "rustc\0-Cincremental=x");
+	send_thread(&t);
+	send_interval(&t, WIRE_KIND_LOAD, RARE, 0);
+	send_interval(&t, WIRE_KIND_ACTIVITY, NOT_MET, 0);
+	/* A timer has no guard of the plan. */
+	send_interval(&t, WIRE_KIND_ACTIVITY, 0xffff, 0);
+	tick(&t);
+	end(&t);
+	for (int i = 0; i < N_GUARDS; i++) {
+		assert_int_equal(t.guard_decisions[i], 0);
+		assert_int_equal((int)learnt_groups[i].hits, i == LOADS || i == NOT_MET);
+		assert_true(learnt_groups[i].cpu_s > 0);
+	}
+	assert_int_equal(turn, 8 - MET);
+}
+
+static void no_rates_of_left_out_guards_are_learnt(void **state)
+{
+	struct reports t;
+
+	remember_guards();
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	send_interval(&t, WIRE_KIND_ACTIVITY, MET, 0);
+	tick(&t);
+	end(&t);
+	assert_int_equal((int)learnt_groups[MET].hits, 1);
+	assert_true(learnt_groups[MET].cpu_s > 0);
+	assert_true(learnt_groups[NOT_MET].cpu_s == 0);
+	assert_true(learnt_groups[WAITS].cpu_s == 0);
+}
+
+static void activities_that_were_never_met_have_their_turns(void **state)
+{
+	unsigned int tries = 0;
+	struct reports t;
+
+	remember_guards();
+	for (int i = 0; i < 16; i++) {
+		begin(&t, 30000, NULL);
+		tries += kernel.groups[NOT_MET];
+		assert_false(kernel.groups[WAITS] || kernel.groups[LOADS]);
+		assert_int_equal(budget__finish(t.budget), 0);
+		budget__free(t.budget);
+	}
+	assert_int_equal(tries, 2);
+}
+
+static void loading_is_watched_from_an_incremental_compiler_on(void **state)
+{
+	struct reports t;
+
+	remember_guards();
+	begin(&t, 30000, NULL);
+	/* No compiler. */
+	EXEC(&t, "cc\0-Cincremental=x");
+	EXEC(&t, "/usr/bin/rustc\0a.rs");
+	assert_false(kernel.groups[LOADS]);
+	EXEC(&t, "/usr/bin/rustc\0a.rs\0-C\0incremental=x");
+	assert_true(kernel.groups[LOADS] && kernel.groups[INCR]);
+	assert_false(kernel.groups[WAITS] || kernel.groups[NOT_MET]);
+	/* First that loading was left out, then that it is watched. */
+	assert_int_equal(t.guard_decisions[LOADS], 2);
+	assert_int_equal(t.guard_watch[LOADS], GOVERNOR_FULL);
+	EXEC(&t, "/usr/bin/rustc\0a.rs\0-C\0incremental=x");
+	assert_int_equal(t.guard_decisions[LOADS], 2);
+	end(&t);
+}
+
+static void waiting_is_watched_where_threads_are_asked_for(void **state)
+{
+	struct reports t;
+
+	remember_guards();
+	begin(&t, 30000, NULL);
+	EXEC(&t, "clippy-driver\0-Zthreads=2");
+	assert_true(kernel.groups[WAITS]);
+	assert_false(kernel.groups[LOADS] || kernel.groups[INCR]);
+	end(&t);
+}
+
+/* The missing arguments may ask for any feature. */
+static void arguments_that_cannot_be_read_may_ask_for_anything(void **state)
+{
+	char args[WIRE_ARGS_MAX] = "rustc";
+	struct wire_exec cut = {.type = WIRE_EXEC, .truncated = 1, .args_len = sizeof("rustc")};
+	struct reports t;
+
+	memcpy(cut.args, args, sizeof(cut.args));
+	for (int i = 0; i < 2; i++) {
+		remember_guards();
+		begin(&t, 30000, NULL);
+		if (i)
+			EXEC(&t, "rustc\0@arguments");
+		else
+			assert_int_equal(budget__record(t.budget, &cut, sizeof(cut)), 0);
+		assert_true(kernel.groups[WAITS] && kernel.groups[LOADS]);
+		end(&t);
+	}
+}
+
+/* The length in a record may be wrong. */
+static void arguments_end_where_the_record_does(void **state)
+{
+	struct wire_exec r = {.type = WIRE_EXEC, .args_len = UINT32_MAX};
+	struct reports t;
+
+	remember_guards();
+	begin(&t, 30000, NULL);
+	memset(r.args, 'x', sizeof(r.args));
+	assert_int_equal(budget__record(t.budget, &r, sizeof(r)), 0);
+	assert_int_equal(budget__record(t.budget, &r, offsetof(struct wire_exec, args)), 0);
+	assert_false(kernel.groups[WAITS] || kernel.groups[LOADS]);
+	end(&t);
+}
+
+static void filtered_guards_are_not_reported(void **state)
+{
+	const char *const list = "query-provider";
+	struct filter *filter;
+	struct reports t;
+
+	remember_guards();
+	assert_int_equal(filter__new(&list, 1, &filter), 0);
+	begin(&t, 30000, filter);
+	EXEC(&t, "rustc\0-Cincremental=x");
+	tick(&t);
+	for (int i = 0; i < N_GUARDS; i++)
+		assert_false(kernel.groups[i] || t.guard_decisions[i]);
+	end(&t);
+	filter__free(filter);
+}
+
+/* CPU time from before the probes does not count. */
+static void cpu_time_before_the_probes_is_no_credit(void **state)
+{
+	uint64_t start;
+	struct reports t;
+
+	for (int i = 0; i < 20; i++)
+		work();
+	forget();
+	start = clock_ns(CLOCK_MONOTONIC);
+	begin(&t, 30000, NULL);
+	send_thread(&t);
+	assert_true(budget__cpu_ns(t.budget) <= clock_ns(CLOCK_MONOTONIC) - start);
+	end(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_queries_are_attached_if_no_rates_are_known),
+		cmocka_unit_test(queries_that_do_not_fit_by_known_rates_are_not_attached),
+		cmocka_unit_test(ids_show_how_many_executions_were_not_seen),
+		cmocka_unit_test(ids_limit_the_estimate),
+		cmocka_unit_test(without_ids_the_rate_decides),
+		cmocka_unit_test(rates_of_seen_queries_are_learnt),
+		cmocka_unit_test(rates_of_unwatched_queries_are_not_learnt),
+		cmocka_unit_test(without_a_budget_it_only_learns),
+		cmocka_unit_test(rates_of_filtered_queries_are_not_learnt),
+		cmocka_unit_test(filtered_queries_are_not_estimated),
+		cmocka_unit_test(unknown_guards_are_attached),
+		cmocka_unit_test(guards_that_were_never_met_are_left_out_and_reported),
+		cmocka_unit_test(without_a_budget_no_guard_is_left_out),
+		cmocka_unit_test(no_rates_of_left_out_guards_are_learnt),
+		cmocka_unit_test(activities_that_were_never_met_have_their_turns),
+		cmocka_unit_test(loading_is_watched_from_an_incremental_compiler_on),
+		cmocka_unit_test(waiting_is_watched_where_threads_are_asked_for),
+		cmocka_unit_test(arguments_that_cannot_be_read_may_ask_for_anything),
+		cmocka_unit_test(arguments_end_where_the_record_does),
+		cmocka_unit_test(filtered_guards_are_not_reported),
+		cmocka_unit_test(cpu_time_before_the_probes_is_no_credit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

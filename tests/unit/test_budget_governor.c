@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Decisions within a budget, on simulated compilers. */
+#include "budget/governor.h"
+
+#include "test.h"
+#include "../fixtures/random.h"
+
+#define TICK_NS 10000000ull
+#define HIT_NS	1300ull
+#define MOST	40
+
+/* A compiler that does nothing but execute queries, and the probes that it meets. */
+struct world {
+	struct governor *g;
+	uint32_t n, n_sets;
+	struct governor_query queries[MOST];
+	double rate[MOST]; /* executions per second */
+	uint64_t mean_ns[MOST];
+	double rest[MOST]; /* of an execution, until the next tick */
+	struct governor_load load;
+	uint64_t executed[MOST], recorded[MOST], counted[MOST];
+	unsigned int changes; /* of what queries are watched as */
+	enum governor_watch watch[MOST];
+};
+
+static void add(struct world *w, uint32_t set, bool wrapped, double rate, uint64_t mean_ns)
+{
+	w->queries[w->n] = (struct governor_query){.set = set, .wrapped = wrapped};
+	w->rate[w->n] = rate;
+	w->mean_ns[w->n++] = mean_ns;
+	if (set >= w->n_sets)
+		w->n_sets = set + 1;
+}
+
+static void begin(struct world *w, uint64_t budget_ppm)
+{
+	uint32_t base, set_base;
+
+	assert_int_equal(governor__new(budget_ppm, &w->g), 0);
+	assert_int_equal(governor__add(w->g, w->queries, w->n, w->n_sets, &base, &set_base), 0);
+	assert_int_equal(base, 0);
+	assert_int_equal(set_base, 0);
+}
+
+static void execute(struct world *w, uint32_t i, double seconds)
+{
+	bool starts = governor__wants_starts(w->g, i) || governor__samples(w->g, i);
+	bool ends = governor__wants_ends(w->g, w->queries[i].set);
+	uint64_t n;
+
+	w->rest[i] += w->rate[i] * seconds;
+	n = (uint64_t)w->rest[i];
+	w->rest[i] -= (double)n;
+	w->executed[i] += n;
+	w->load.hits += n * (uint64_t)(starts + ends);
+	if (governor__watch(w->g, i) == GOVERNOR_FULL) {
+		w->recorded[i] += n;
+		governor__recorded(w->g, i, n, n * w->mean_ns[i]);
+	} else if (starts) {
+		w->counted[i] += n;
+		governor__counted(w->g, i, n);
+	}
+}
+
+static void tick(struct world *w)
+{
+	for (uint32_t i = 0; i < w->n; i++)
+		execute(w, i, TICK_NS / 1e9);
+	w->load.now_ns += TICK_NS;
+	w->load.cpu_ns += TICK_NS;
+	w->load.spent_ns = w->load.hits * HIT_NS;
+	governor__tick(w->g, &w->load);
+	for (uint32_t i = 0; i < w->n; i++) {
+		w->changes += governor__watch(w->g, i) != w->watch[i];
+		w->watch[i] = governor__watch(w->g, i);
+	}
+}
+
+static void run(struct world *w, int ticks)
+{
+	while (ticks-- > 0)
+		tick(w);
+}
+
+static double cost(const struct world *w)
+{
+	return (double)w->load.spent_ns / (double)w->load.cpu_ns;
+}
+
+static void end(struct world *w)
+{
+	governor__free(w->g);
+}
+
+static void what_fits_is_left_alone(void **state)
+{
+	struct world w = {0};
+
+	add(&w, 0, false, 3000, 2000);
+	add(&w, 1, true, 100, 2000);
+	begin(&w, 30000);
+	run(&w, 200);
+	assert_int_equal(w.changes, 0);
+	assert_int_equal(w.recorded[0], w.executed[0]);
+	assert_int_equal(w.recorded[1], w.executed[1]);
+	end(&w);
+}
+
+static void the_hottest_and_shortest_goes_first(void **state)
+{
+	struct world w = {0};
+
+	add(&w, 0, false, 30000, 300);
+	add(&w, 1, false, 3000, 300);
+	add(&w, 2, false, 3000, 30000);
+	begin(&w, 60000);
+	run(&w, 200);
+	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	assert_int_equal(governor__watch(w.g, 2), GOVERNOR_FULL);
+	end(&w);
+}
+
+/* One probe is what the budget has room for. */
+static void counts_stay_where_one_probe_fits(void **state)
+{
+	struct world w = {0};
+
+	add(&w, 0, false, 30000, 300);
+	add(&w, 1, false, 100, 300000);
+	begin(&w, 55000);
+	run(&w, 200);
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_COUNTED);
+	assert_int_equal(governor__watch(w.g, 1), GOVERNOR_FULL);
+	assert_int_equal(w.recorded[1], w.executed[1]);
+	assert_in_range(cost(&w) * 1e6, 0, 60000);
+	end(&w);
+}
+
+/* Its end would be taken for another's. */
+static void wrapped_queries_go_with_the_first_of_their_set(void **state)
+{
+	struct world w = {0};
+
+	add(&w, 0, false, 40000, 100);
+	add(&w, 0, true, 10, 1000000);
+	add(&w, 0, false, 10, 9000000);
+	begin(&w, 60000);
+	run(&w, 100);
+	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	assert_int_equal(governor__watch(w.g, 1), GOVERNOR_OFF);
+	assert_false(governor__wants_starts(w.g, 1));
+	end(&w);
+}
+
+static void it_comes_back_when_it_gets_rare(void **state)
+{
+	struct world w = {0};
+
+	add(&w, 0, false, 80000, 300);
+	begin(&w, 30000);
+	run(&w, 100);
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_OFF);
+	w.rate[0] = 200;
+	run(&w, 400);
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	end(&w);
+}
+
+/* What is off is seen now and then, and so its rate is known when it changes. */
+static void what_is_off_is_sampled(void **state)
+{
+	struct world w = {0};
+
+	add(&w, 0, false, 80000, 300);
+	begin(&w, 10000);
+	run(&w, 100);
+	w.rate[0] = 40000;
+	run(&w, 200);
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_OFF);
+	assert_true(w.counted[0] > 0);
+	assert_in_range(governor__sample(w.g, 0), 39000, 41000);
+	end(&w);
+}
+
+/* Rates that change all the time. */
+static void the_budget_holds(uint64_t budget_ppm, struct rng *r)
+{
+	struct world w = {0};
+	double most = (double)budget_ppm / 1e6 + 0.01;
+
+	for (uint32_t i = 0; i < MOST; i++)
+		add(&w, (uint32_t)rng_below(r, 15), !rng_below(r, 8), 0,
+		    100 + rng_below(r, 100000));
+	begin(&w, budget_ppm);
+	for (int phase = 0; phase < 20; phase++) {
+		for (uint32_t i = 0; i < MOST; i++)
+			w.rate[i] = (double)(rng_any_size(r) % 8192);
+		run(&w, 20);
+	}
+	if (cost(&w) > most)
+		fail_msg("%.2f %% of %.2f %%", 100 * cost(&w), (double)budget_ppm / 1e4);
+	/* Not by watching nothing at all. */
+	assert_true(cost(&w) > (double)budget_ppm / 1e6 / 3);
+	/* A change every 100 ms would be flapping. */
+	assert_in_range(w.changes, 1, 400 / 10 * MOST);
+	end(&w);
+}
+
+static void budgets_hold_whatever_happens(void **state)
+{
+	struct rng r = rng_new();
+
+	for (int i = 0; i < 20; i++) {
+		the_budget_holds(10000, &r);
+		the_budget_holds(30000, &r);
+		the_budget_holds(100000, &r);
+	}
+}
+
+/* A process that has waited is no reason to decide, nor is one that does not exist. */
+static void nothing_is_decided_without_cpu_time(void **state)
+{
+	struct governor_load load = {.now_ns = 1000000000};
+	struct world w = {0};
+
+	add(&w, 0, false, 0, 100);
+	begin(&w, 30000);
+	assert_false(governor__tick(w.g, &load));
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	end(&w);
+}
+
+static void libraries_are_numbered_on(void **state)
+{
+	const struct governor_query more[] = {{.set = 0}, {.set = 1}};
+	uint32_t base, set_base;
+	struct world w = {0};
+
+	add(&w, 2, false, 0, 100);
+	begin(&w, 30000);
+	assert_int_equal(governor__add(w.g, more, 2, 2, &base, &set_base), 0);
+	assert_int_equal(base, 1);
+	assert_int_equal(set_base, 3);
+	assert_true(governor__wants_ends(w.g, 4));
+	assert_int_equal(governor__watch(w.g, 2), GOVERNOR_FULL);
+	end(&w);
+}
+
+/* ---- What is known from earlier recordings ------------------------------------------------- */
+
+static void expect(struct world *w, uint32_t i)
+{
+	w->queries[i].rate = w->rate[i];
+	w->queries[i].mean_ns = w->mean_ns[i];
+}
+
+static void foresee(struct world *w, uint64_t other_ns)
+{
+	const struct governor_load load = {.now_ns = TICK_NS, .other_ns = other_ns};
+
+	w->load.now_ns = TICK_NS;
+	governor__foresee(w->g, &load, HIT_NS * 1000);
+}
+
+static void what_will_not_fit_is_not_watched_at_all(void **state)
+{
+	struct world w = {0};
+
+	add(&w, 0, false, 80000, 300);
+	add(&w, 1, false, 100, 300000);
+	expect(&w, 0);
+	expect(&w, 1);
+	begin(&w, 30000);
+	foresee(&w, 0);
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_OFF);
+	assert_false(governor__wants_ends(w.g, 0));
+	assert_int_equal(governor__watch(w.g, 1), GOVERNOR_FULL);
+	run(&w, 40);
+	assert_int_equal(w.recorded[0] + w.counted[0], 0);
+	assert_int_equal(w.recorded[1], w.executed[1]);
+	end(&w);
+}
+
+/* 20 ms to start leave nothing of what a tenth of a second may take. */
+static void what_a_start_takes_is_no_longer_there(void **state)
+{
+	struct world w = {0};
+
+	add(&w, 0, false, 5000, 300);
+	expect(&w, 0);
+	begin(&w, 30000);
+	foresee(&w, 0);
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	end(&w);
+	begin(&w, 30000);
+	foresee(&w, 20000000);
+	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	end(&w);
+}
+
+static void what_is_not_known_is_not_foreseen(void **state)
+{
+	struct world w = {0};
+
+	add(&w, 0, false, 80000, 300);
+	begin(&w, 30000);
+	foresee(&w, 0);
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	run(&w, 20);
+	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	end(&w);
+}
+
+/* What was remembered is not what happens. */
+static void a_wrong_memory_is_corrected(void **state)
+{
+	struct world w = {0};
+
+	add(&w, 0, false, 100, 4000);
+	add(&w, 1, false, 90000, 300);
+	expect(&w, 0);
+	expect(&w, 1);
+	w.rate[0] = 90000;
+	w.rate[1] = 20;
+	begin(&w, 30000);
+	foresee(&w, 0);
+	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	run(&w, 2000);
+	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
+	assert_int_equal(governor__watch(w.g, 1), GOVERNOR_FULL);
+	assert_in_range(cost(&w) * 1e6, 0, 40000);
+	end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_fits_is_left_alone),
+		cmocka_unit_test(the_hottest_and_shortest_goes_first),
+		cmocka_unit_test(counts_stay_where_one_probe_fits),
+		cmocka_unit_test(wrapped_queries_go_with_the_first_of_their_set),
+		cmocka_unit_test(it_comes_back_when_it_gets_rare),
+		cmocka_unit_test(what_is_off_is_sampled),
+		cmocka_unit_test(budgets_hold_whatever_happens),
+		cmocka_unit_test(nothing_is_decided_without_cpu_time),
+		cmocka_unit_test(libraries_are_numbered_on),
+		cmocka_unit_test(what_will_not_fit_is_not_watched_at_all),
+		cmocka_unit_test(what_a_start_takes_is_no_longer_there),
+		cmocka_unit_test(what_is_not_known_is_not_foreseen),
+		cmocka_unit_test(a_wrong_memory_is_corrected),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "budget/rates.h"
+
+#include <unistd.h>
+
+#include "test.h"
+
+static struct plan_query queries[] = {{.name = (char *)"a"}, {.name = (char *)"b"}};
+static struct plan_guard guards[] = {
+	{.kind = WIRE_KIND_BLOCKED, .scope = 1, .number = 1},
+	{.kind = WIRE_KIND_ACTIVITY, .label = (char *)"x", .scope = 1, .number = 2},
+};
+static struct plan plan = {
+	.path = (char *)"library",
+	.queries = queries,
+	.n_queries = 2,
+	.guards = guards,
+	.n_guards = 2,
+};
+static struct library_file *one_file, *another_file;
+static char home[] = "/tmp/qprof-rates-XXXXXX";
+
+static struct rates *some(double a, double b, double cpu_s)
+{
+	struct rates *r;
+
+	assert_int_equal(rates__new(&plan, &r), 0);
+	r->queries[0] = (struct rates_query){a, cpu_s, 10};
+	r->queries[1] = (struct rates_query){b, cpu_s, 20};
+	return r;
+}
+
+static struct rates *some_groups(double blocked, double x, double cpu_s)
+{
+	struct rates *r = some(1, 1, 1);
+
+	assert_int_equal(r->n_groups, 2);
+	r->groups[0] = (struct rates_group){blocked, cpu_s};
+	r->groups[1] = (struct rates_group){x, cpu_s};
+	return r;
+}
+
+static void none_are_known_at_first(void **state)
+{
+	_rates_ struct rates *r = NULL;
+
+	assert_int_equal(rates__load(&plan, &r), 0);
+	assert_true(rates__is_empty(r));
+	assert_true(rates__of(r, 0) == 0);
+	assert_false(rates__never(r, 0) || rates__never(r, 1));
+}
+
+static void they_are_kept(void **state)
+{
+	_rates_ struct rates *r = some(1000, 500, 2), *again = NULL;
+
+	rates__store(r);
+	assert_int_equal(rates__load(&plan, &again), 0);
+	assert_false(rates__is_empty(again));
+	assert_int_equal((int)rates__of(again, 0), 500);
+	assert_int_equal((int)rates__of(again, 1), 250);
+	assert_int_equal(again->queries[1].mean_ns, 20);
+	rates__free(again);
+	/* Of another library nothing is known. */
+	plan.file = another_file;
+	assert_int_equal(rates__load(&plan, &again), 0);
+	plan.file = one_file;
+	assert_true(rates__is_empty(again));
+}
+
+static void they_are_sums(void **state)
+{
+	_rates_ struct rates *r = some(1000, 0, 1), *more = some(0, 300, 3);
+
+	rates__add(r, more);
+	assert_int_equal((int)rates__of(r, 0), 250);
+	assert_int_equal((int)rates__of(r, 1), 75);
+}
+
+static void what_is_old_is_forgotten(void **state)
+{
+	_rates_ struct rates *r = some(1000000, 0, 100), *more = some(0, 0, 10);
+
+	for (int i = 0; i < 20; i++)
+		rates__add(r, more);
+	assert_in_range((uint64_t)rates__of(r, 0), 0, 10);
+	assert_in_range((uint64_t)r->queries[0].cpu_s, 29, 31);
+}
+
+static void too_few_samples_prove_nothing(void **state)
+{
+	_rates_ struct rates *r = some(1000, 1000, 0.001);
+
+	assert_true(rates__of(r, 0) == 0);
+}
+
+static void what_was_never_met_is_known_after_a_while(void **state)
+{
+	_rates_ struct rates *r = some_groups(0, 3, 5), *again = NULL;
+	_rates_ struct rates *short_one = some_groups(0, 0, 0.1);
+
+	r->turn = 7;
+	rates__store(r);
+	assert_int_equal(rates__load(&plan, &again), 0);
+	assert_true(rates__never(again, 0));
+	assert_false(rates__never(again, 1));
+	assert_int_equal(again->turn, 7);
+	assert_false(rates__never(short_one, 0));
+}
+
+/* What was met once is forgotten, but not at once. */
+static void what_was_met_long_ago_is_as_good_as_never(void **state)
+{
+	_rates_ struct rates *r = some_groups(3, 3, 10), *more = some_groups(0, 0, 10);
+
+	rates__add(r, more);
+	rates__add(r, more);
+	assert_false(rates__never(r, 0));
+	for (int i = 0; i < 10; i++)
+		rates__add(r, more);
+	assert_true(rates__never(r, 0));
+}
+
+/* A process was gone before its CPU time could be read: the file must be good all the same. */
+static void what_took_no_time_is_no_rate(void **state)
+{
+	_rates_ struct rates *r = some(0, 0, 0), *more = some(1000, 1000, 0), *again = NULL;
+
+	r->queries[1].cpu_s = 1;
+	more->groups[0].hits = 1000;
+	rates__add(r, more);
+	rates__store(r);
+	assert_int_equal(rates__load(&plan, &again), 0);
+	assert_false(rates__is_empty(again));
+	assert_true(rates__of(again, 0) == 0);
+	assert_int_equal((int)rates__of(again, 1), 1000);
+}
+
+static int decode(const uint8_t *buf, size_t len, const struct plan *of)
+{
+	_rates_ struct rates *r = NULL;
+	int err;
+
+	assert_int_equal(rates__new(of, &r), 0);
+	err = rates__decode(buf, len, r);
+	for (uint32_t i = 0; i < r->n && !err; i++)
+		assert_true(rates__of(r, i) >= 0 && rates__of(r, i) <= 1e8);
+	return err;
+}
+
+static void a_file_that_is_not_whole_is_none(void **state)
+{
+	_rates_ struct rates *r = some(1000, 500, 2);
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	assert_int_equal(rates__encode(r, &buf, &len), 0);
+	assert_int_equal(decode(buf, len, &plan), 0);
+	for (size_t n = 0; n < len; n++)
+		assert_int_equal(decode(buf, n, &plan), -EBADMSG);
+	for (size_t i = 0; i < len; i++) {
+		buf[i] ^= 0x40;
+		assert_int_equal(decode(buf, len, &plan), -EBADMSG);
+		buf[i] ^= 0x40;
+	}
+}
+
+static void other_queries_have_other_rates(void **state)
+{
+	struct plan_query others[] = {{.name = (char *)"b"}, {.name = (char *)"a"}};
+	struct plan other = {.queries = others, .n_queries = 2};
+	_rates_ struct rates *r = some(1000, 500, 2);
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	assert_int_equal(rates__encode(r, &buf, &len), 0);
+	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+	other.n_queries = 1;
+	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+}
+
+static void other_guards_have_other_rates(void **state)
+{
+	struct plan_guard others[] = {guards[0], guards[1]};
+	struct plan other = plan;
+	_rates_ struct rates *r = some(1000, 500, 2);
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	other.guards = others;
+	assert_int_equal(rates__encode(r, &buf, &len), 0);
+	assert_int_equal(decode(buf, len, &other), 0);
+	others[1].label = (char *)"y";
+	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+	others[1].label = guards[1].label;
+	others[0].kind = WIRE_KIND_LOAD;
+	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+	others[0] = others[1];
+	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+}
+
+/* Its checksum is right, and its numbers are not. */
+static void what_cannot_be_is_none(void **state)
+{
+	_rates_ struct rates *r = some(1e15, 500, 2), *slow = some(1, 1, 1);
+	_rates_ struct rates *met = some_groups(1e15, 0, 1);
+	_free_ uint8_t *buf = NULL, *slow_buf = NULL, *met_buf = NULL;
+	size_t len;
+
+	assert_int_equal(rates__encode(r, &buf, &len), 0);
+	assert_int_equal(decode(buf, len, &plan), -EBADMSG);
+	slow->queries[0].mean_ns = UINT64_MAX;
+	assert_int_equal(rates__encode(slow, &slow_buf, &len), 0);
+	assert_int_equal(decode(slow_buf, len, &plan), -EBADMSG);
+	assert_int_equal(rates__encode(met, &met_buf, &len), 0);
+	assert_int_equal(decode(met_buf, len, &plan), -EBADMSG);
+}
+
+static int make_home(void **state)
+{
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	if (!mkdtemp(home) || setenv("XDG_CACHE_HOME", home, 1) ||
+	    library_file__open("/proc/self/exe", &one_file) ||
+	    library_file__open("/bin/sh", &another_file))
+		return -1;
+	plan.file = one_file;
+	return 0;
+}
+
+static int remove_home(void **state)
+{
+	char command[64];
+
+	library_file__free(one_file);
+	library_file__free(another_file);
+	snprintf(command, sizeof(command), "rm -rf %s", home);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(none_are_known_at_first),
+		cmocka_unit_test(they_are_kept),
+		cmocka_unit_test(they_are_sums),
+		cmocka_unit_test(what_is_old_is_forgotten),
+		cmocka_unit_test(too_few_samples_prove_nothing),
+		cmocka_unit_test(what_was_never_met_is_known_after_a_while),
+		cmocka_unit_test(what_was_met_long_ago_is_as_good_as_never),
+		cmocka_unit_test(what_took_no_time_is_no_rate),
+		cmocka_unit_test(a_file_that_is_not_whole_is_none),
+		cmocka_unit_test(other_queries_have_other_rates),
+		cmocka_unit_test(other_guards_have_other_rates),
+		cmocka_unit_test(what_cannot_be_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, make_home, remove_home);
+}

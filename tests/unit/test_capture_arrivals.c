@@ -1,0 +1,676 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The kernel half, the libraries, the looks, the ptrace stops and /proc are played here: this file
+ * defines the functions that arrivals call, and the linker takes no others.
+ */
+#include "capture/arrivals.h"
+
+#include <sys/eventfd.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "capture/ptrace_stop.h"
+#include "proc/processes.h"
+#include "proc/programs.h"
+
+#include "test.h"
+#include "../fixtures/library_file.h"
+
+#define LOADER_START 0x1000
+#define LOADER_END   0x2000
+#define USER	     1000
+#define PIDS	     16
+#define MOST	     8
+
+struct mapping {
+	pid_t pid;
+	uint64_t time_ns;
+};
+
+static struct {
+	struct library_file *file;
+	struct library_state lib;
+	bool known;	 /* the library was expected */
+	int expect_err;	 /* of libraries__expect() */
+	int look_err;	 /* of look__library() */
+	dev_t dev;	 /* in the records of mappings */
+	uint64_t pc;	 /* where a process stops */
+	bool never_stop; /* a process does not stop */
+	bool gone;	 /* no process runs */
+	bool no_patience;
+	bool other_inodes;   /* the numbers in the records are not those of the files */
+	bool detach_on_look; /* the library is written to after it was attached to */
+	bool followed[PIDS];
+	struct mapping mappings[MOST];
+	unsigned int n_mappings;
+	/* Attaching takes until this process has mapped the rest of its library, at this time. */
+	struct mapping meanwhile;
+	uint64_t attached_ns;
+	unsigned int n_stops, n_held, n_looks, holds_at_look;
+	unsigned int n_execs, n_forks, n_late;
+	unsigned int n_users, n_state_looks;
+} world;
+
+/* ---- What arrivals call ---------------------------------------------------------------------- */
+
+struct ptrace_stop {
+	uint64_t begun_ns;
+};
+
+int ptrace_stop__begin(pid_t pid, uid_t user, uint64_t until_ns, int wake_fd,
+		       struct ptrace_stop **out)
+{
+	assert_true(pid > 0 && user == USER && until_ns > 0);
+	*out = calloc(1, sizeof(**out));
+	assert_non_null(*out);
+	world.n_stops++;
+	world.n_held++;
+	eventfd_write(wake_fd, 1);
+	return 0;
+}
+
+enum ptrace_stop_state ptrace_stop__state(struct ptrace_stop *h)
+{
+	assert_non_null(h);
+	return world.never_stop ? PTRACE_STOP_BEGUN : PTRACE_STOP_STOPPED;
+}
+
+uint64_t ptrace_stop__held_ns(struct ptrace_stop *h)
+{
+	assert_non_null(h);
+	return world.never_stop ? 0 : 1000;
+}
+
+uint64_t ptrace_stop__pc(struct ptrace_stop *h)
+{
+	assert_non_null(h);
+	return world.pc;
+}
+
+void ptrace_stop__free(struct ptrace_stop *h)
+{
+	world.n_held -= !!h;
+	free(h);
+}
+
+bool kernel__follows(const struct kernel *k, pid_t pid)
+{
+	return world.followed[pid];
+}
+
+int kernel__follow(struct kernel *k, pid_t pid)
+{
+	world.followed[pid] = true;
+	return 0;
+}
+
+void kernel__unfollow(struct kernel *k, pid_t pid)
+{
+	world.followed[pid] = false;
+}
+
+int kernel__followed(const struct kernel *k, pid_t **pids, size_t *n)
+{
+	*pids = NULL;
+	*n = 0;
+	return 0;
+}
+
+int kernel__attached(struct kernel *k, uint8_t lib, uint64_t *begun_ns, uint64_t *done_ns)
+{
+	return -ENODATA;
+}
+
+static void add_mapping(pid_t pid, uint64_t time_ns)
+{
+	assert_in_range(world.n_mappings, 0, MOST - 1);
+	world.mappings[world.n_mappings++] = (struct mapping){pid, time_ns};
+}
+
+/* Attaches at once, which takes until world.attached_ns. */
+int libraries__expect(struct libraries *l, const struct library_file *file, uid_t user)
+{
+	assert_non_null(library_file__path(file));
+	assert_int_equal(user, USER);
+	if (world.expect_err)
+		return world.expect_err;
+	world.known = true;
+	if (!world.attached_ns || world.lib.planned)
+		return 0;
+	world.lib = (struct library_state){.planned = true, .attached_ns = world.attached_ns};
+	if (world.meanwhile.pid)
+		add_mapping(world.meanwhile.pid, world.meanwhile.time_ns);
+	return 0;
+}
+
+int libraries__look(struct libraries *l, const struct library_file *file,
+		    struct library_state *state)
+{
+	assert_non_null(library_file__path(file));
+	/* The second look in a drain comes before the release. */
+	if (world.detach_on_look && world.lib.planned && world.n_state_looks++)
+		world.lib = (struct library_state){};
+	*state = world.lib;
+	return world.known ? 0 : -ENOENT;
+}
+
+int libraries__look_inode(const struct libraries *l, dev_t dev, ino_t ino,
+			  struct library_state *state)
+{
+	*state = world.lib;
+	return world.known && dev && !world.other_inodes ? 0 : -ENOENT;
+}
+
+static int look(struct library_file **file)
+{
+	world.n_looks++;
+	world.holds_at_look = world.n_stops;
+	if (!world.look_err)
+		*file = library_file__ref(world.file);
+	return world.look_err;
+}
+
+bool look__may_ask(const struct look *l, uid_t user)
+{
+	assert_int_equal(user, USER);
+	return !world.no_patience;
+}
+
+int look__library(struct look *l, pid_t pid, struct library_file **file, struct look_range *loader)
+{
+	*loader = (struct look_range){LOADER_START, LOADER_END};
+	return look(file);
+}
+
+int look__only_library(struct look *l, pid_t pid, struct library_file **file)
+{
+	return look(file);
+}
+
+int look__library_beside(struct look *l, pid_t pid, const char *exe, struct library_file **file)
+{
+	return look(file);
+}
+
+int look__file(struct look *l, pid_t pid, const char *path, struct library_file **file)
+{
+	return -ENOENT;
+}
+
+size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size)
+{
+	assert_true(size > 0);
+	buf[0] = '\0';
+	return 1;
+}
+
+int mappings__read(struct mappings *m, mapped_fn fn, void *ctx)
+{
+	const unsigned int n = world.n_mappings;
+	struct mapping all[MOST];
+	int err = 0;
+
+	memcpy(all, world.mappings, sizeof(all));
+	world.n_mappings = 0;
+	for (unsigned int i = 0; i < n && !err; i++) {
+		const struct mapped_library library = {"librustc_driver-1.so", all[i].time_ns,
+						       world.dev, 1};
+
+		err = fn(ctx, all[i].pid, &library);
+	}
+	return err;
+}
+
+uint64_t mappings__lost(const struct mappings *m)
+{
+	return 0;
+}
+
+uint64_t mappings__closed(const struct mappings *m)
+{
+	return 0;
+}
+
+bool scope__holds(const struct scope *s, pid_t pid)
+{
+	return !world.gone;
+}
+
+bool process_is_running(pid_t pid)
+{
+	return !world.gone;
+}
+
+pid_t process_parent(pid_t pid)
+{
+	return 1;
+}
+
+uid_t process_uid(pid_t pid)
+{
+	return USER;
+}
+
+char *process_executable(pid_t pid)
+{
+	return strdup("/usr/bin/rustc");
+}
+
+char *process_cwd(pid_t pid)
+{
+	return NULL;
+}
+
+void process_name(pid_t pid, char *buf, size_t size)
+{
+	snprintf(buf, size, "rustc");
+}
+
+/* ---- The session ----------------------------------------------------------------------------- */
+
+static int on_record(void *ctx, const void *record, size_t size)
+{
+	const struct wire_exec *e = record;
+
+	world.n_execs += size == sizeof(*e) && e->type == WIRE_EXEC;
+	world.n_forks += size == sizeof(struct wire_fork) && e->type == WIRE_FORK;
+	return 0;
+}
+
+static int on_late(void *ctx, pid_t pid)
+{
+	world.n_late++;
+	return 0;
+}
+
+static const struct session_sink sink = {.record = on_record, .late = on_late};
+
+/* Parts that nothing reads: only whether they are there matters. */
+static char part;
+
+static int wake_fd;
+
+static struct arrivals *begin(bool whole_machine, bool mappings)
+{
+	const struct arrivals_parts parts = {
+		.mappings = mappings ? (struct mappings *)(void *)&part : NULL,
+		.wake_fd = wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+	};
+	struct arrivals *all;
+
+	memset(&world, 0, sizeof(world));
+	world.file = make_library_file();
+	world.dev = makedev(8, 1);
+	world.pc = LOADER_START;
+	assert_int_equal(arrivals__new(&parts, &sink, &all), 0);
+	if (whole_machine)
+		arrivals__set_scope(all, (struct scope *)(void *)&part);
+	arrivals__set_started(all, 1);
+	return all;
+}
+
+static void end(struct arrivals *all)
+{
+	arrivals__free(all);
+	assert_int_equal(world.n_held, 0);
+	library_file__free(world.file);
+	close(wake_fd);
+}
+
+static void drain(struct arrivals *all)
+{
+	assert_int_equal(arrivals__take(all), 0);
+	assert_int_equal(arrivals__release(all), 0);
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static void a_process_in_time_is_not_stopped(void **state)
+{
+	struct arrivals *all = begin(false, true);
+
+	world.known = true;
+	world.lib = (struct library_state){.planned = true, .attached_ns = 100};
+	world.followed[7] = true;
+	add_mapping(7, 200);
+	add_mapping(8, 200); /* nobody follows it */
+	drain(all);
+	assert_int_equal(world.n_stops, 0);
+	assert_int_equal(world.n_looks, 1);
+	assert_int_equal(arrivals__n(all), 0);
+	assert_int_equal(world.n_late + arrivals__missing(all), 0);
+	end(all);
+}
+
+static void a_newcomer_is_stopped_and_followed(void **state)
+{
+	struct arrivals *all = begin(true, true);
+
+	world.attached_ns = 300;
+	add_mapping(7, 200);
+	drain(all);
+	assert_true(world.followed[7]);
+	assert_int_equal(world.n_forks, 1);
+	assert_int_equal(world.n_execs, 1);
+	assert_int_equal(world.n_late + arrivals__missing(all), 0);
+	assert_int_equal(arrivals__n(all), 0);
+	end(all);
+}
+
+/* A look takes longer than the loader may need. */
+static void a_process_is_stopped_before_it_is_looked_at(void **state)
+{
+	struct arrivals *all = begin(false, true);
+
+	world.attached_ns = 300;
+	world.followed[7] = true;
+	add_mapping(7, 200);
+	drain(all);
+	assert_int_equal(world.holds_at_look, 1);
+	assert_int_equal(world.n_stops, 1);
+	end(all);
+}
+
+/* Nor is it stopped again. */
+static void a_segment_mapped_during_the_attaching_makes_no_process_late(void **state)
+{
+	struct arrivals *all = begin(true, true);
+
+	world.attached_ns = 300;
+	world.meanwhile = (struct mapping){7, 210};
+	add_mapping(7, 200);
+	drain(all);
+	drain(all);
+	assert_int_equal(world.n_stops, 1);
+	assert_int_equal(world.n_late, 0);
+	assert_int_equal(arrivals__n(all), 0);
+	end(all);
+}
+
+/* The record of its exec may still be in the ring. */
+static void a_process_that_arrives_during_the_attaching_waits_for_the_next_drain(void **state)
+{
+	struct arrivals *all = begin(true, true);
+
+	world.attached_ns = 300;
+	world.meanwhile = (struct mapping){8, 210};
+	add_mapping(7, 200);
+	drain(all);
+	assert_true(world.followed[7] && !world.followed[8]);
+	assert_int_equal(arrivals__n(all), 1);
+	drain(all);
+	assert_true(world.followed[7] && world.followed[8]);
+	assert_int_equal(world.n_late, 0);
+	assert_int_equal(arrivals__n(all), 0);
+	end(all);
+}
+
+static void a_process_that_stops_outside_its_loader_is_late(void **state)
+{
+	struct arrivals *all = begin(true, true);
+
+	world.attached_ns = 300;
+	world.pc = LOADER_END;
+	add_mapping(7, 200);
+	drain(all);
+	assert_true(world.followed[7]);
+	assert_int_equal(world.n_late, 1);
+	assert_int_equal(arrivals__missing(all), 0);
+	end(all);
+}
+
+static void a_process_that_has_not_stopped_yet_waits(void **state)
+{
+	struct arrivals *all = begin(true, true);
+
+	world.attached_ns = 300;
+	world.never_stop = true;
+	add_mapping(7, 200);
+	drain(all);
+	assert_int_equal(arrivals__n(all), 1);
+	world.never_stop = false;
+	drain(all);
+	assert_int_equal(arrivals__n(all), 0);
+	assert_int_equal(world.n_late, 0);
+	end(all);
+}
+
+static void one_that_runs_on_without_a_plan_is_missing_if_that_fails(void **state)
+{
+	struct arrivals *all = begin(false, true);
+
+	world.followed[7] = true;
+	add_mapping(7, 200);
+	drain(all);
+	assert_int_equal(arrivals__n(all), 1);
+	assert_int_equal(arrivals__let_all_go(all), 0);
+	assert_int_equal(world.n_late, 1);
+	assert_int_equal(arrivals__missing(all), 0);
+	world.lib = (struct library_state){.planned = true, .err = -ENOEXEC};
+	drain(all);
+	assert_int_equal(arrivals__missing(all), 1);
+	end(all);
+}
+
+static void one_that_ends_before_its_plan_is_made_is_missing(void **state)
+{
+	struct arrivals *all = begin(false, true);
+
+	world.followed[7] = world.followed[8] = true;
+	add_mapping(7, 200);
+	add_mapping(8, 200);
+	drain(all);
+	assert_int_equal(arrivals__let_all_go(all), 0);
+	world.followed[7] = false;
+	world.lib = (struct library_state){.planned = true, .attached_ns = 300};
+	drain(all);
+	assert_int_equal(arrivals__missing(all), 1);
+	end(all);
+}
+
+/* Each segment of its library is a mapping. */
+static void a_refused_process_counts_once(void **state)
+{
+	struct arrivals *all = begin(false, true);
+
+	world.known = true;
+	world.lib = (struct library_state){.planned = true, .err = -EDQUOT};
+	world.followed[7] = true;
+	add_mapping(7, 200);
+	add_mapping(7, 210);
+	drain(all);
+	assert_int_equal(arrivals__missing(all), 1);
+	assert_int_equal(arrivals__n(all), 0);
+	end(all);
+}
+
+static void a_closed_process_is_missing_unless_it_was_in_time(void **state)
+{
+	struct arrivals *all = begin(false, true);
+
+	world.known = true;
+	world.lib = (struct library_state){.planned = true, .attached_ns = 100};
+	world.followed[7] = world.followed[8] = true;
+	world.look_err = -ESRCH;
+	world.gone = true;
+	add_mapping(7, 200);
+	drain(all);
+	assert_int_equal(arrivals__missing(all), 0);
+	add_mapping(8, 50);
+	drain(all);
+	assert_int_equal(arrivals__missing(all), 1);
+	end(all);
+}
+
+/* A record from before a look says nothing new. */
+static void a_process_is_looked_at_once_for_all_that_it_mapped(void **state)
+{
+	struct arrivals *all = begin(true, true);
+
+	world.look_err = -ENOENT;
+	for (uint64_t time_ns = 200; time_ns < 205; time_ns++)
+		add_mapping(7, time_ns);
+	drain(all);
+	assert_int_equal(world.n_looks, 1);
+	assert_int_equal(world.n_stops, 1);
+	assert_int_equal(arrivals__n(all) + arrivals__missing(all), 0);
+	add_mapping(7, UINT64_MAX);
+	drain(all);
+	assert_int_equal(world.n_looks, 2);
+	end(all);
+}
+
+static void a_process_is_not_stopped_if_it_may_not_be_looked_at(void **state)
+{
+	struct arrivals *all = begin(true, true);
+
+	world.no_patience = true;
+	world.look_err = -ETIME;
+	add_mapping(7, 200);
+	drain(all);
+	assert_int_equal(world.n_stops, 0);
+	assert_int_equal(arrivals__missing(all), 1);
+	end(all);
+}
+
+/* As on Btrfs. Only the first compiler is stopped in vain. */
+static void where_inodes_are_recorded_otherwise_a_look_comes_first(void **state)
+{
+	struct arrivals *all = begin(false, true);
+
+	world.known = world.other_inodes = true;
+	world.lib = (struct library_state){.planned = true, .attached_ns = 100};
+	for (pid_t pid = 7; pid < 10; pid++) {
+		world.followed[pid] = true;
+		add_mapping(pid, 200);
+		drain(all);
+	}
+	assert_int_equal(world.n_stops, 1);
+	assert_int_equal(world.n_late + arrivals__missing(all), 0);
+	end(all);
+}
+
+/* It says nothing of the inodes of its file system. */
+static void after_a_library_that_failed_others_are_stopped_first_all_the_same(void **state)
+{
+	struct arrivals *all = begin(false, true);
+
+	world.known = world.other_inodes = true;
+	world.lib = (struct library_state){.planned = true, .err = -ENOEXEC};
+	for (pid_t pid = 7; pid < 9; pid++) {
+		world.followed[pid] = true;
+		add_mapping(pid, 200);
+		drain(all);
+	}
+	assert_int_equal(world.n_stops, 2);
+	assert_int_equal(arrivals__missing(all), 2);
+	end(all);
+}
+
+/* A process that waits is not let go by an answer from before the library was written to. */
+static void a_library_that_is_detached_meanwhile_is_waited_for(void **state)
+{
+	struct arrivals *all = begin(true, true);
+
+	world.attached_ns = 300;
+	world.detach_on_look = true;
+	add_mapping(7, 200);
+	drain(all);
+	assert_int_equal(arrivals__n(all), 1);
+	world.detach_on_look = false;
+	drain(all);
+	assert_int_equal(arrivals__n(all), 0);
+	assert_int_equal(world.n_late, 0);
+	end(all);
+}
+
+static void count_user(void *arg, pid_t pid, const struct library_file *file)
+{
+	assert_int_equal(pid, 0);
+	assert_non_null(library_file__path(file));
+	world.n_users++;
+}
+
+static void waiting_processes_use_their_library(void **state)
+{
+	struct arrivals *all = begin(true, true);
+
+	add_mapping(7, 200);
+	add_mapping(8, 200);
+	drain(all);
+	assert_int_equal(arrivals__n(all), 2);
+	assert_int_equal(arrivals__each_user(all, count_user, NULL), 0);
+	assert_int_equal(world.n_users, 2);
+	assert_int_equal(arrivals__let_all_go(all), 0);
+	assert_int_equal(arrivals__each_user(all, count_user, NULL), 0);
+	assert_int_equal(world.n_users, 2);
+	end(all);
+}
+
+static struct wire_exec exec_of(pid_t pid)
+{
+	return (struct wire_exec){.type = WIRE_EXEC, .pid = (wire_u32)pid, .time_ns = 200};
+}
+
+static void without_mappings_a_compiler_is_late_and_runs(void **state)
+{
+	struct arrivals *all = begin(false, false);
+	const struct wire_exec e = exec_of(7);
+
+	world.followed[7] = true;
+	world.attached_ns = 300;
+	assert_int_equal(arrivals__on_exec(all, &e), 0);
+	drain(all);
+	assert_int_equal(world.n_stops, 0);
+	assert_int_equal(world.n_late, 1);
+	assert_int_equal(arrivals__n(all), 0);
+	end(all);
+}
+
+static void to_be_asked_again_is_no_refusal(void **state)
+{
+	struct arrivals *all = begin(false, false);
+	const struct wire_exec e = exec_of(7);
+
+	world.followed[7] = true;
+	world.expect_err = -EAGAIN;
+	assert_int_equal(arrivals__on_exec(all, &e), 0);
+	drain(all);
+	assert_int_equal(arrivals__missing(all), 0);
+	assert_int_equal(arrivals__n(all), 1);
+	world.expect_err = 0;
+	world.attached_ns = 300;
+	drain(all);
+	assert_int_equal(arrivals__missing(all), 0);
+	assert_int_equal(world.n_late, 1);
+	assert_int_equal(arrivals__n(all), 0);
+	end(all);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_in_time_is_not_stopped),
+		cmocka_unit_test(a_newcomer_is_stopped_and_followed),
+		cmocka_unit_test(a_process_is_stopped_before_it_is_looked_at),
+		cmocka_unit_test(a_segment_mapped_during_the_attaching_makes_no_process_late),
+		cmocka_unit_test(
+			a_process_that_arrives_during_the_attaching_waits_for_the_next_drain),
+		cmocka_unit_test(a_process_that_stops_outside_its_loader_is_late),
+		cmocka_unit_test(a_process_that_has_not_stopped_yet_waits),
+		cmocka_unit_test(one_that_runs_on_without_a_plan_is_missing_if_that_fails),
+		cmocka_unit_test(one_that_ends_before_its_plan_is_made_is_missing),
+		cmocka_unit_test(a_refused_process_counts_once),
+		cmocka_unit_test(a_closed_process_is_missing_unless_it_was_in_time),
+		cmocka_unit_test(waiting_processes_use_their_library),
+		cmocka_unit_test(a_process_is_looked_at_once_for_all_that_it_mapped),
+		cmocka_unit_test(a_process_is_not_stopped_if_it_may_not_be_looked_at),
+		cmocka_unit_test(where_inodes_are_recorded_otherwise_a_look_comes_first),
+		cmocka_unit_test(after_a_library_that_failed_others_are_stopped_first_all_the_same),
+		cmocka_unit_test(a_library_that_is_detached_meanwhile_is_waited_for),
+		cmocka_unit_test(without_mappings_a_compiler_is_late_and_runs),
+		cmocka_unit_test(to_be_asked_again_is_no_refusal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

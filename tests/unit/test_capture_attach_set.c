@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/attach_set.h"
+
+#include "test.h"
+#include "../fixtures/random.h"
+
+/* Offsets at the ends of what a cookie can hold, in bytes. */
+#define SP_DELTA_LEAST (-8 * 2048)
+#define SP_DELTA_MOST  (8 * 2047)
+#define VTABLE_MOST    (8 * 4095)
+#define ID_SLOT_MOST   (4 * 65534)
+#define VT_SLOT_MOST   (8 * 65534)
+
+static struct plan_body bodies[] = {{.group = 7}, {.group = 0}, {.group = 0xfffe}};
+static struct plan_query queries[] = {
+	{.provider = 0x5000, .start_role = WIRE_ROLE_WRAPPER, .body_non_incr = 0, .body_incr = 1},
+	{.provider = 0x100, .start_role = WIRE_ROLE_WRAPPER, .body_non_incr = 2, .body_incr = 1},
+	{.provider = 0x7000, .start_role = WIRE_ROLE_START, .body_non_incr = 0, .body_incr = 1},
+};
+static struct plan_site sites[4];
+static const struct plan plan = {
+	.bodies = bodies,
+	.n_bodies = 3,
+	.queries = queries,
+	.n_queries = 3,
+	.sites = sites,
+	.n_sites = 4,
+};
+
+static uint64_t cookie_at(uint32_t at, uint8_t lib, bool callers)
+{
+	struct attach_set c = {.plan = &plan, .lib = lib, .callers = callers, .queries = true};
+
+	return attach_set__cookie(&c, &sites[at]);
+}
+
+static uint64_t cookie_of(struct plan_site site, uint32_t at, uint8_t lib)
+{
+	sites[at] = site;
+	return cookie_at(at, lib, false);
+}
+
+static void every_field_comes_back(void **state)
+{
+	static const uint8_t roles[] = {WIRE_ROLE_START, WIRE_ROLE_START_BODY, WIRE_ROLE_WRAPPER};
+	static const int deltas[] = {0, 8, -8, 16, 400, SP_DELTA_LEAST, SP_DELTA_MOST};
+
+	for (size_t r = 0; r < sizeof(roles); r++)
+		for (size_t d = 0; d < sizeof(deltas) / sizeof(*deltas); d++) {
+			uint64_t c = cookie_of((struct plan_site){.role = roles[r],
+								  .query = 0xfffe,
+								  .body = 2,
+								  .reg = WIRE_REG_NONE,
+								  .slot = PLAN_NO_SLOT,
+								  .sp_delta = deltas[d]},
+					       1, 254);
+
+			assert_int_equal(wire_cookie_role(c), roles[r]);
+			assert_int_equal(wire_cookie_lib(c), 254);
+			assert_int_equal(wire_cookie_query(c), 0xfffe);
+			assert_int_equal(wire_cookie_group(c), 0xfffe);
+			assert_int_equal(wire_cookie_reg(c), WIRE_REG_NONE);
+			assert_int_equal(wire_cookie_sp_delta(c), deltas[d]);
+		}
+}
+
+static void the_fields_do_not_touch(void **state)
+{
+	struct rng rng = rng_new();
+
+	for (int i = 0; i < 10000; i++) {
+		uint32_t role = rng_below(&rng, 16), lib = rng_below(&rng, 256);
+		uint32_t query = rng_below(&rng, 65536), group = rng_below(&rng, 65536);
+		uint32_t reg = rng_below(&rng, 256);
+		int delta = 8 * ((int)rng_below(&rng, 4096) - 2048);
+		uint64_t c = wire_cookie(role, lib, query, group, reg, delta);
+
+		assert_int_equal(wire_cookie_role(c), role);
+		assert_int_equal(wire_cookie_lib(c), lib);
+		assert_int_equal(wire_cookie_query(c), query);
+		assert_int_equal(wire_cookie_group(c), group);
+		assert_int_equal(wire_cookie_reg(c), reg);
+		assert_int_equal(wire_cookie_sp_delta(c), delta);
+	}
+}
+
+static void a_request_says_where_it_is_and_where_its_caller_is(void **state)
+{
+	struct plan_site request = {.role = WIRE_ROLE_REQUEST,
+				    .query = 0xfffe,
+				    .addr = 0xfedcba98,
+				    .body = PLAN_NONE,
+				    .slot = 8 * 15};
+	struct plan_site wrapper = {.role = WIRE_ROLE_WRAPPER,
+				    .query = 0xfffe,
+				    .addr = 0xfedcba98,
+				    .slot = PLAN_NO_SLOT,
+				    .sp_delta = 8 * 15};
+	uint64_t c = cookie_of(request, 1, 254);
+
+	assert_int_equal(wire_cookie_role(c), WIRE_ROLE_REQUEST);
+	assert_int_equal(wire_cookie_lib(c), 254);
+	assert_int_equal(wire_cookie_query(c), 0xfffe);
+	assert_int_equal(wire_cookie_request_addr(c), 0xfedcba98);
+	assert_int_equal(wire_cookie_request_slot(c), 15);
+	/* A wrapper where its query starts says the same with callers, and only then. */
+	sites[2] = wrapper;
+	c = cookie_at(2, 254, true);
+	assert_int_equal(wire_cookie_role(c), WIRE_ROLE_WRAPPER);
+	assert_int_equal(wire_cookie_lib(c), 254);
+	assert_int_equal(wire_cookie_query(c), 0xfffe);
+	assert_int_equal(wire_cookie_request_addr(c), 0xfedcba98);
+	assert_int_equal(wire_cookie_request_slot(c), 15);
+	assert_int_equal(wire_cookie_sp_delta(cookie_at(2, 254, false)), 8 * 15);
+}
+
+static bool wrappers_of(uint32_t query, struct wire_wrappers *w)
+{
+	struct attach_set c = {.plan = &plan, .callers = true, .queries = true};
+
+	return attach_set__wrappers(&c, query, w);
+}
+
+/* The frames of both modes, and the group only where a query starts at its wrapper. */
+static void the_wrappers_of_a_query_give_the_distance_of_its_bodies(void **state)
+{
+	struct wire_wrappers w;
+
+	memset(sites, 0, sizeof(sites));
+	sites[0] = (struct plan_site){.role = WIRE_ROLE_WRAPPER, .query = 1, .body = 0};
+	sites[1] = (struct plan_site){
+		.role = WIRE_ROLE_REQUEST, .query = 1, .body = 1, .slot = 16, .sp_delta = -400};
+	sites[2] = (struct plan_site){
+		.role = WIRE_ROLE_REQUEST, .query = 2, .body = 0, .slot = 0, .sp_delta = -600};
+	sites[3] = (struct plan_site){
+		.role = WIRE_ROLE_REQUEST, .query = 2, .body = 1, .slot = 0, .sp_delta = -800};
+	assert_true(wrappers_of(1, &w));
+	assert_int_equal(w.group, 7);
+	assert_int_equal(w.reach[0], 424);
+	assert_int_equal(w.reach[1], 0);
+	assert_true(wrappers_of(2, &w));
+	assert_int_equal(w.group, WIRE_NO_GROUP);
+	assert_int_equal(w.reach[0], 608);
+	assert_int_equal(w.reach[1], 808);
+	assert_false(wrappers_of(0, &w));
+}
+
+static void a_site_of_no_query_and_no_body_says_so(void **state)
+{
+	uint64_t c = cookie_of((struct plan_site){.role = WIRE_ROLE_CAUGHT,
+						  .query = PLAN_NONE,
+						  .body = PLAN_NONE,
+						  .reg = WIRE_REG_NONE,
+						  .slot = PLAN_NO_SLOT},
+			       0, 0);
+
+	assert_int_equal(wire_cookie_role(c), WIRE_ROLE_CAUGHT);
+	assert_int_equal(wire_cookie_query(c), WIRE_NO_QUERY);
+	assert_int_equal(wire_cookie_group(c), WIRE_NO_GROUP);
+	assert_int_equal(wire_cookie_sp_delta(c), 0);
+}
+
+static uint64_t end_cookie(uint8_t reg, int32_t slot)
+{
+	return cookie_of((struct plan_site){.role = WIRE_ROLE_END,
+					    .query = PLAN_NONE,
+					    .body = 0,
+					    .reg = reg,
+					    .slot = slot},
+			 3, 9);
+}
+
+static void an_end_says_where_the_invocation_id_is(void **state)
+{
+	uint64_t c = end_cookie(WIRE_REG_R14, PLAN_NO_SLOT);
+
+	assert_int_equal(wire_cookie_role(c), WIRE_ROLE_END);
+	assert_int_equal(wire_cookie_group(c), 7);
+	assert_int_equal(wire_cookie_reg(c), WIRE_REG_R14);
+	assert_int_equal(wire_cookie_query(c), WIRE_NO_SLOT);
+	c = end_cookie(WIRE_REG_NONE, 0);
+	assert_int_equal(wire_cookie_reg(c), WIRE_REG_NONE);
+	assert_int_equal(4 * wire_cookie_query(c), 0);
+	assert_int_equal(4 * wire_cookie_query(end_cookie(WIRE_REG_NONE, 0x54)), 0x54);
+	assert_int_equal(4 * wire_cookie_query(end_cookie(WIRE_REG_NONE, ID_SLOT_MOST)),
+			 ID_SLOT_MOST);
+	c = end_cookie(WIRE_REG_NONE, PLAN_NO_SLOT);
+	assert_int_equal(wire_cookie_reg(c), WIRE_REG_NONE);
+	assert_int_equal(wire_cookie_query(c), WIRE_NO_SLOT);
+}
+
+static uint64_t identify_cookie(uint8_t reg, int32_t slot, int32_t vtable_offset)
+{
+	return cookie_of((struct plan_site){.role = WIRE_ROLE_IDENTIFY,
+					    .query = PLAN_NONE,
+					    .body = 1,
+					    .reg = reg,
+					    .slot = slot,
+					    .vtable_offset = vtable_offset},
+			 2, 255);
+}
+
+static void identify_says_where_the_vtable_is_and_what_is_in_it(void **state)
+{
+	static const int offsets[] = {0, 8, 0x18, 8 * 2047, 8 * 2048, VTABLE_MOST};
+	uint64_t c;
+
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
+		c = identify_cookie(WIRE_REG_R12, PLAN_NO_SLOT, offsets[i]);
+		assert_int_equal(wire_cookie_role(c), WIRE_ROLE_IDENTIFY);
+		assert_int_equal(wire_cookie_lib(c), 255);
+		assert_int_equal(wire_cookie_query(c), 2); /* the site's number */
+		assert_int_equal(wire_cookie_reg(c), WIRE_REG_R12);
+		assert_int_equal(wire_cookie_vtable_offset(c), offsets[i]);
+		c = identify_cookie(WIRE_REG_NONE, VT_SLOT_MOST, offsets[i]);
+		assert_int_equal(wire_cookie_reg(c), WIRE_REG_NONE);
+		assert_int_equal(8 * wire_cookie_group(c), VT_SLOT_MOST);
+		assert_int_equal(wire_cookie_vtable_offset(c), offsets[i]);
+	}
+	c = identify_cookie(WIRE_REG_NONE, 0, 8);
+	assert_int_equal(wire_cookie_group(c), 0);
+}
+
+static bool provider_at(uint32_t at, uint32_t query, uint8_t lib, struct wire_provider_key *key,
+			struct wire_provider *value)
+{
+	struct attach_set c = {.plan = &plan, .lib = lib, .queries = true};
+
+	return attach_set__provider(&c, &sites[at], query, key, value);
+}
+
+static void providers_are_found_by_their_distance(void **state)
+{
+	struct wire_provider_key key;
+	struct wire_provider value;
+
+	sites[2] = (struct plan_site){.role = WIRE_ROLE_IDENTIFY, .body = 1, .addr = 0x4ff0};
+	assert_true(provider_at(2, 0, 3, &key, &value));
+	assert_int_equal(key.distance, 0x10);
+	assert_int_equal(key.site, 2);
+	assert_int_equal(key.lib, 3);
+	assert_int_equal(value.query, 0);
+	assert_int_equal(value.group, 0);
+	/* A provider below the site: the distance wraps, as the kernel half's does. */
+	assert_true(provider_at(2, 1, 3, &key, &value));
+	assert_int_equal(key.distance, (uint32_t)(0x100 - 0x4ff0));
+	assert_int_equal(value.query, 1);
+	/* One that is seen to start by itself is known, and not started again. */
+	assert_true(provider_at(2, 2, 3, &key, &value));
+	assert_int_equal(key.distance, 0x7000 - 0x4ff0);
+	assert_int_equal(value.query, WIRE_NO_QUERY);
+}
+
+static void a_body_serves_its_own_queries_only(void **state)
+{
+	struct wire_provider_key key;
+	struct wire_provider value;
+
+	sites[1] = (struct plan_site){.role = WIRE_ROLE_IDENTIFY, .body = 2, .addr = 0x10};
+	assert_false(provider_at(1, 0, 0, &key, &value));
+	assert_true(provider_at(1, 1, 0, &key, &value));
+	assert_int_equal(value.group, 0xfffe);
+	assert_false(provider_at(1, 2, 0, &key, &value));
+}
+
+/* ---- What a filter leaves of a plan ---- */
+
+static struct plan_query named[] = {
+	{.name = (char *)"alpha", .start_role = WIRE_ROLE_START, .body_incr = 0},
+	{.name = (char *)"beta", .start_role = WIRE_ROLE_WRAPPER, .body_incr = 0},
+};
+
+enum { PHASE, TINY, TOLD, LOADING, WAITING, HASHES, SHARED, N_GUARDS };
+
+static struct plan_guard guards[N_GUARDS] = {
+	[PHASE] = {.label = (char *)"phase", .kind = WIRE_KIND_ACTIVITY, .scope = 9, .number = 1},
+	[TINY] = {.label = (char *)"metadata_decode_x",
+		  .kind = WIRE_KIND_ACTIVITY,
+		  .scope = 9,
+		  .number = 2},
+	[TOLD] = {.kind = WIRE_KIND_ACTIVITY, .scope = 10, .number = 1, .label_slot = 0x48},
+	[LOADING] = {.kind = WIRE_KIND_LOAD, .scope = 7, .number = 1, .label_of_query = true},
+	[WAITING] = {.kind = WIRE_KIND_BLOCKED, .scope = 7, .number = 2, .label_of_query = true},
+	[HASHES] = {.kind = WIRE_KIND_HASHING, .scope = 7, .number = 3, .label_of_query = true},
+	[SHARED] = {.label = (char *)"other", .kind = WIRE_KIND_ACTIVITY, .scope = 9, .number = 2},
+};
+
+enum {
+	AT_START,
+	AT_CAUGHT,
+	AT_PHASE,
+	AT_TINY,
+	AT_TOLD,
+	AT_WAITING,
+	AT_HASHES,
+	AT_SHARED,
+	AT_LOADING,
+	AT_PHASE_END,
+	AT_SHARED_END,
+	AT_TIMER,
+	N_SITES,
+};
+
+#define SITE(r, q, g)                                                                     \
+	{                                                                                 \
+		.role = (r), .query = (q), .guard = (g), .body = 0, .reg = WIRE_REG_NONE, \
+		.slot = PLAN_NO_SLOT                                                      \
+	}
+
+static struct plan_site filtered_sites[N_SITES] = {
+	[AT_START] = SITE(WIRE_ROLE_START, 0, PLAN_NONE),
+	[AT_CAUGHT] = SITE(WIRE_ROLE_CAUGHT, PLAN_NONE, PLAN_NONE),
+	[AT_PHASE] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, PHASE),
+	[AT_TINY] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, TINY),
+	[AT_TOLD] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, TOLD),
+	[AT_WAITING] = SITE(WIRE_ROLE_GUARD, 1, WAITING),
+	[AT_HASHES] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, HASHES),
+	[AT_SHARED] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, SHARED),
+	[AT_LOADING] = SITE(WIRE_ROLE_GUARD_QUERY, PLAN_NONE, LOADING),
+	[AT_PHASE_END] = SITE(WIRE_ROLE_GUARD_END, PLAN_NONE, PHASE),
+	[AT_SHARED_END] = SITE(WIRE_ROLE_GUARD_END, PLAN_NONE, TINY),
+	[AT_TIMER] = SITE(WIRE_ROLE_TIMER, PLAN_NONE, PLAN_NONE),
+};
+
+static const struct plan filtered = {
+	.bodies = bodies,
+	.n_bodies = 3,
+	.queries = named,
+	.n_queries = 2,
+	.guards = guards,
+	.n_guards = N_GUARDS,
+	.sites = filtered_sites,
+	.n_sites = N_SITES,
+};
+
+static struct filter *filter_in_use;
+
+static void choose(struct attach_set *c, const char *events)
+{
+	assert_int_equal(filter__new(&events, 1, &filter_in_use), 0);
+	assert_int_equal(attach_set__init(c, &filtered, filter_in_use, 3, false), 0);
+}
+
+static void done(struct attach_set *c)
+{
+	attach_set__clear(c);
+	filter__free(filter_in_use);
+}
+
+/* `want` has a letter per site: those that are wanted are in upper case. */
+static void assert_wants(const char *events, const char *want)
+{
+	struct attach_set c;
+	uint32_t n = 0;
+
+	choose(&c, events);
+	for (int i = 0; i < N_SITES; i++) {
+		bool wanted = want[i] >= 'A' && want[i] <= 'Z';
+
+		n += wanted;
+		if (attach_set__wants(&c, &filtered_sites[i]) != wanted)
+			fail_msg("%s: site %d", events, i);
+	}
+	assert_int_equal(attach_set__sites(&c), n);
+	done(&c);
+}
+
+static void only_sites_of_what_is_asked_for_are_wanted(void **state)
+{
+	/*                                  start, caught, phase, tiny, told, waiting, hashes,
+	 *                                  other, loading, phase's end, shared end, timer */
+	assert_wants("all", "SCPTOWHXLEET");
+	assert_wants("default", "SCPtoWhXLEET");
+	assert_wants("query-provider", "SCptowhxleet");
+	assert_wants("passes", "sCptowhxleeT");
+	assert_wants("generic-activity", "sCPTOwhXlEET");
+	assert_wants("query-blocked", "sCptoWhxleet");
+	assert_wants("query-blocked,-beta", "sCptowhxleet");
+	assert_wants("incr-cache-load", "sCptowhxLeet");
+	assert_wants("incr-result-hashing", "SCptowHxleet");
+	assert_wants("generic-activity,-other,-meta*", "sCPtOwhxlEeT");
+}
+
+static void what_is_not_asked_for_is_hidden_where_it_is_needed(void **state)
+{
+	struct wire_provider_key key;
+	struct wire_provider value;
+	struct attach_set c;
+
+	choose(&c, "incr-result-hashing,incr-cache-load,-beta");
+	assert_int_equal(wire_cookie_reg(attach_set__cookie(&c, &filtered_sites[AT_START])),
+			 WIRE_HIDDEN);
+	assert_true(attach_set__provider(&c, &filtered_sites[AT_LOADING], 0, &key, &value));
+	assert_false(value.hidden);
+	assert_true(attach_set__provider(&c, &filtered_sites[AT_LOADING], 1, &key, &value));
+	assert_true(value.hidden);
+	done(&c);
+	choose(&c, "all");
+	assert_int_equal(wire_cookie_reg(attach_set__cookie(&c, &filtered_sites[AT_START])),
+			 WIRE_REG_NONE);
+	done(&c);
+}
+
+static struct plan_guard loads[] = {
+	{.kind = WIRE_KIND_LOAD, .scope = 40, .number = 2, .label_of_query = true},
+	{.kind = WIRE_KIND_LOAD, .scope = 41, .number = 1, .label_of_query = true},
+};
+
+static struct plan_site called_sites[] = {
+	SITE(WIRE_ROLE_GUARD_CALLED, PLAN_NONE, 1),
+	{.role = WIRE_ROLE_GUARD_CALLED,
+	 .addr = 0x5000,
+	 .query = PLAN_NONE,
+	 .body = PLAN_NONE,
+	 .guard = 0,
+	 .reg = WIRE_REG_NONE,
+	 .slot = 0x48},
+};
+
+static struct plan_step steps[] = {
+	{0x5100, 0, PLAN_NONE, WIRE_REG_NONE, 0x78, 0},
+	{0x4100, 0, 1, WIRE_REG_R14, PLAN_NO_SLOT, 448},
+	{0x6100, 1, 0, WIRE_REG_R14, PLAN_NO_SLOT, 448},
+};
+
+static struct plan_query loaded[] = {
+	{.name = (char *)"alpha", .provider = 0x1000, .body_incr = 1, .body_non_incr = 0},
+	{.name = (char *)"beta", .provider = 0x2000, .body_incr = 2, .body_non_incr = 1},
+};
+
+static const struct plan loading = {
+	.bodies = bodies,
+	.n_bodies = 3,
+	.queries = loaded,
+	.n_queries = 2,
+	.guards = loads,
+	.n_guards = 2,
+	.steps = steps,
+	.n_steps = 3,
+	.sites = called_sites,
+	.n_sites = 2,
+};
+
+static void a_load_is_asked_for_by_its_callers(void **state)
+{
+	const struct plan_site *site = &called_sites[1];
+	struct wire_provider_key key;
+	struct wire_provider provider;
+	struct wire_step step;
+	struct attach_set c;
+	uint64_t cookie;
+
+	assert_int_equal(attach_set__init(&c, &loading, NULL, 3, false), 0);
+	cookie = attach_set__cookie(&c, site);
+	assert_int_equal(wire_cookie_role(cookie), WIRE_ROLE_GUARD_CALLED);
+	assert_int_equal(wire_cookie_query(cookie), 1);
+	assert_int_equal(wire_cookie_group(cookie), 40);
+	assert_int_equal(wire_cookie_number(cookie), 2);
+	assert_int_equal(wire_cookie_label(cookie), 0x48 / 8);
+	assert_int_equal(wire_cookie_kind(cookie), WIRE_KIND_LOAD);
+
+	assert_true(attach_set__step(&c, site, 0, &key, &step));
+	assert_int_equal(key.distance, 0x100);
+	assert_int_equal(key.site, 1);
+	assert_int_equal(key.lib, 3);
+	assert_int_equal(step.next, 1);
+	assert_int_equal(step.slot, 0x78 / 8);
+	assert_true(attach_set__step(&c, site, 1, &key, &step));
+	assert_int_equal(key.distance, (uint32_t)-0xf00);
+	assert_int_equal(step.next, 0);
+	assert_int_equal(step.reg, WIRE_REG_R14);
+	assert_int_equal(step.vtable_offset, 448 / 8);
+	assert_false(attach_set__step(&c, site, 2, &key, &step));
+
+	/* Only incremental bodies load, and only those that are met there. */
+	assert_true(attach_set__provider(&c, site, 0, &key, &provider));
+	assert_int_equal(key.distance, (uint32_t)-0x4000);
+	assert_int_equal(provider.query, 0);
+	assert_int_equal(provider.kind, WIRE_KIND_LOAD);
+	assert_false(attach_set__provider(&c, site, 1, &key, &provider));
+	attach_set__clear(&c);
+}
+
+static void a_guard_says_what_it_is(void **state)
+{
+	struct wire_provider_key key;
+	struct wire_provider value;
+	struct attach_set c;
+	uint64_t k;
+
+	choose(&c, "all");
+	k = attach_set__cookie(&c, &filtered_sites[AT_TINY]);
+	assert_int_equal(wire_cookie_role(k), WIRE_ROLE_GUARD);
+	assert_int_equal(wire_cookie_lib(k), 3);
+	assert_int_equal(wire_cookie_query(k), TINY);
+	assert_int_equal(wire_cookie_group(k), 9);
+	assert_int_equal(wire_cookie_number(k), 2);
+	assert_int_equal(wire_cookie_label(k), WIRE_NO_LABEL);
+	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_ACTIVITY);
+	k = attach_set__cookie(&c, &filtered_sites[AT_TOLD]);
+	assert_int_equal(8 * wire_cookie_label(k), 0x48);
+	k = attach_set__cookie(&c, &filtered_sites[AT_WAITING]);
+	assert_int_equal(wire_cookie_query(k), 1);
+	assert_int_equal(wire_cookie_label(k), WIRE_NO_LABEL);
+	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_BLOCKED);
+	k = attach_set__cookie(&c, &filtered_sites[AT_HASHES]);
+	assert_int_equal(wire_cookie_label(k), WIRE_LABEL_OF_QUERY);
+	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_HASHING);
+	assert_true(attach_set__provider(&c, &filtered_sites[AT_LOADING], 0, &key, &value));
+	assert_int_equal(value.query, 0);
+	assert_int_equal(value.group, 7);
+	assert_int_equal(value.number, 1);
+	assert_int_equal(value.kind, WIRE_KIND_LOAD);
+	done(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_field_comes_back),
+		cmocka_unit_test(the_fields_do_not_touch),
+		cmocka_unit_test(a_request_says_where_it_is_and_where_its_caller_is),
+		cmocka_unit_test(the_wrappers_of_a_query_give_the_distance_of_its_bodies),
+		cmocka_unit_test(a_site_of_no_query_and_no_body_says_so),
+		cmocka_unit_test(an_end_says_where_the_invocation_id_is),
+		cmocka_unit_test(identify_says_where_the_vtable_is_and_what_is_in_it),
+		cmocka_unit_test(providers_are_found_by_their_distance),
+		cmocka_unit_test(a_body_serves_its_own_queries_only),
+		cmocka_unit_test(only_sites_of_what_is_asked_for_are_wanted),
+		cmocka_unit_test(what_is_not_asked_for_is_hidden_where_it_is_needed),
+		cmocka_unit_test(a_load_is_asked_for_by_its_callers),
+		cmocka_unit_test(a_guard_says_what_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/execs.h"
+
+#include "test.h"
+
+#define MS UINT64_C(1000000)
+
+/* A loader takes 20 ms: several looks fall into it, and all of them together are few. */
+static void looks_become_rarer_and_end(void **state)
+{
+	uint64_t age = 0, pause, last = 0;
+	unsigned int early = 0, all = 0;
+
+	while ((pause = execs_pause_ns(age))) {
+		assert_true(pause >= last && pause <= 20 * MS);
+		last = pause;
+		age += pause;
+		all++;
+		early += age < 20 * MS;
+	}
+	assert_true(age >= 1000 * MS);
+	assert_in_range(early, 10, 20);
+	assert_in_range(all, early, 150);
+}
+
+static void nothing_can_be_freed(void **state)
+{
+	execs__free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(looks_become_rarer_and_end),
+		cmocka_unit_test(nothing_can_be_freed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

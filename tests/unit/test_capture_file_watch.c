@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/file_watch.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "test.h"
+
+struct told {
+	int watch; /* -2: of other files too */
+	unsigned int n_written, n_attributes;
+};
+
+static void on_change(void *ctx, int watch, enum file_change change)
+{
+	struct told *t = ctx;
+
+	assert_int_equal(watch, t->watch);
+	t->n_written += change == FILE_WRITTEN;
+	t->n_attributes += change == FILE_ATTRIBUTES;
+}
+
+static struct told read_all(struct file_watch *w, int watch)
+{
+	struct told t = {.watch = watch};
+
+	file_watch__read(w, on_change, &t);
+	return t;
+}
+
+static void writes_are_distinguished_from_other_changes(void **state)
+{
+	char path[] = "/tmp/qprof-test-watch-XXXXXX", other[64];
+	_file_watch_ struct file_watch *w = NULL;
+	_close_ int file = mkstemp(path);
+	int fd = -1, watch;
+	struct told t;
+
+	assert_int_equal(ftruncate(file, 4096), 0);
+	close(take_fd(file));
+	fd = file = open(path, O_RDONLY);
+	assert_int_equal(file_watch__new(&w), 0);
+	watch = file_watch__add(w, fd);
+	assert_true(watch >= 0);
+	assert_int_equal(file_watch__add(w, fd), watch);
+	snprintf(other, sizeof(other), "%s.other", path);
+	assert_int_equal(rename(path, other), 0);
+	assert_int_equal(chmod(other, 0600), 0);
+	t = read_all(w, watch);
+	assert_true(t.n_attributes >= 2 && !t.n_written);
+	assert_int_equal(truncate(other, 100), 0);
+	assert_int_equal(read_all(w, watch).n_written, 1);
+	assert_int_equal(unlink(other), 0);
+	t = read_all(w, watch);
+	assert_true(t.n_attributes && !t.n_written);
+	file_watch__remove(w, watch);
+	file_watch__free(NULL);
+}
+
+/* The kernel tells of it when the mapping is gone. */
+static void a_write_to_a_mapping_is_reported_at_its_end(void **state)
+{
+	char path[] = "/tmp/qprof-test-watch-XXXXXX";
+	_file_watch_ struct file_watch *w = NULL;
+	_close_ int file = mkstemp(path);
+	int watch;
+	char *bytes;
+
+	assert_int_equal(ftruncate(file, 4096), 0);
+	assert_int_equal(file_watch__new(&w), 0);
+	watch = file_watch__add(w, file);
+	bytes = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	assert_ptr_not_equal(bytes, MAP_FAILED);
+	close(take_fd(file));
+	bytes[0] = 1;
+	assert_int_equal(munmap(bytes, 4096), 0);
+	assert_int_equal(read_all(w, watch).n_written, 1);
+	assert_int_equal(unlink(path), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(writes_are_distinguished_from_other_changes),
+		cmocka_unit_test(a_write_to_a_mapping_is_reported_at_its_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

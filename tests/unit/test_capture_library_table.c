@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* What becomes of the decisions is in test_capture_libraries.c. */
+#include "capture/library_table.h"
+
+#include "test.h"
+#include "qprof/wire.h"
+
+#define ALICE 1000
+#define BOB   1001
+#define ROOT  0
+
+static struct library *add(struct library_table *t, uid_t user, enum library_stage stage)
+{
+	const struct library new = {
+		.stage = stage, .user = user, .foreign = user != ROOT, .watch = -1};
+	struct library *lib = NULL;
+
+	assert_int_equal(library_table__add(t, &new, &lib), 0);
+	return lib;
+}
+
+static void a_foreign_user_has_a_quota_and_so_have_all(void **state)
+{
+	const struct library alice = {.user = ALICE, .foreign = true};
+	const struct library bob = {.user = BOB, .foreign = true}, root = {.user = ROOT};
+	struct library_table t = {0};
+
+	for (int i = 0; i < LIBRARIES_PER_USER; i++) {
+		assert_true(library_table__has_room(&t, &alice, 0));
+		add(&t, ALICE, LIBRARY_ATTACHED);
+	}
+	add(&t, ALICE, LIBRARY_FAILED);
+	assert_false(library_table__has_room(&t, &alice, 0));
+	assert_true(library_table__has_room(&t, &bob, 0));
+	/* 160 for all, those that are not free again yet among them. */
+	assert_true(library_table__has_room(&t, &bob, 159 - LIBRARIES_PER_USER));
+	assert_false(library_table__has_room(&t, &bob, 160 - LIBRARIES_PER_USER));
+	assert_true(library_table__has_room(&t, &root, 160));
+	for (int i = 0; i < WIRE_MAX_LIBS - 1 - 160; i++) {
+		assert_true(library_table__has_room(&t, &root, 0));
+		add(&t, ROOT, LIBRARY_QUEUED);
+	}
+	assert_false(library_table__has_room(&t, &root, 0));
+	library_table__destroy(&t);
+}
+
+static void users_take_turns(void **state)
+{
+	struct library *alice[3], *bob, *root[3];
+	struct old_numbers *old = NULL;
+	struct library_table t = {0};
+
+	assert_int_equal(old_numbers__new(&old), 0);
+	for (int i = 0; i < 3; i++)
+		alice[i] = add(&t, ALICE, LIBRARY_QUEUED);
+	bob = add(&t, BOB, LIBRARY_QUEUED);
+	assert_ptr_equal(library_table__next(&t, old, 0), alice[0]);
+	library_table__begin(&t, alice[0]);
+	/* One planner for a foreign user, two in all. */
+	assert_ptr_equal(library_table__next(&t, old, 0), bob);
+	library_table__begin(&t, bob);
+	root[0] = add(&t, ROOT, LIBRARY_QUEUED);
+	assert_null(library_table__next(&t, old, 0));
+	library_table__remove(&t, bob);
+	assert_ptr_equal(library_table__next(&t, old, 0), root[0]);
+	library_table__remove(&t, root[0]);
+	assert_null(library_table__next(&t, old, 0));
+	library_table__remove(&t, alice[0]);
+	/* Not before its time. */
+	alice[1]->begin_ns = 10;
+	assert_ptr_equal(library_table__next(&t, old, 9), alice[2]);
+	assert_ptr_equal(library_table__next(&t, old, 10), alice[1]);
+	library_table__destroy(&t);
+	old_numbers__free(old);
+}
+
+static void the_one_unused_for_longest_makes_room(void **state)
+{
+	struct library *first, *second, *bobs;
+	struct library_table t = {0};
+
+	first = add(&t, ALICE, LIBRARY_ATTACHED);
+	second = add(&t, ALICE, LIBRARY_ATTACHED);
+	bobs = add(&t, BOB, LIBRARY_ATTACHED);
+	first->used_ns = 3;
+	second->used_ns = 2;
+	bobs->used_ns = 1;
+	/* While Alice has room, somebody else's goes. */
+	assert_ptr_equal(library_table__idlest(&t, first), bobs);
+	for (int i = 2; i < LIBRARIES_PER_USER; i++)
+		add(&t, ALICE, LIBRARY_QUEUED);
+	assert_ptr_equal(library_table__idlest(&t, first), second);
+	second->in_use = true;
+	assert_ptr_equal(library_table__idlest(&t, first), first);
+	first->in_use = true;
+	assert_null(library_table__idlest(&t, first));
+	library_table__destroy(&t);
+}
+
+static void failures_are_remembered_up_to_a_number(void **state)
+{
+	struct library_table t = {0};
+	struct library *lib = NULL, *newest;
+
+	for (int i = 0; i < 32; i++) {
+		lib = add(&t, ALICE, LIBRARY_FAILED);
+		lib->used_ns = (uint64_t)(100 - i);
+		assert_null(library_table__oldest_failed(&t, lib));
+	}
+	newest = add(&t, ALICE, LIBRARY_FAILED);
+	assert_ptr_equal(library_table__oldest_failed(&t, newest), newest);
+	newest->used_ns = 1000;
+	assert_ptr_equal(library_table__oldest_failed(&t, newest), lib);
+	assert_null(library_table__oldest_failed(&t, add(&t, BOB, LIBRARY_FAILED)));
+	library_table__destroy(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_foreign_user_has_a_quota_and_so_have_all),
+		cmocka_unit_test(users_take_turns),
+		cmocka_unit_test(the_one_unused_for_longest_makes_room),
+		cmocka_unit_test(failures_are_remembered_up_to_a_number),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

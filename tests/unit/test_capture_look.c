@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/look.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "test.h"
+#include "capture/privilege.h"
+
+/* The only child, or 0. */
+static pid_t only_child(void)
+{
+	_fclose_ FILE *f = NULL;
+	char name[64];
+	int pid = 0;
+
+	snprintf(name, sizeof(name), "/proc/self/task/%d/children", (int)getpid());
+	f = fopen(name, "re");
+	return f && fscanf(f, "%d", &pid) == 1 ? pid : 0;
+}
+
+static void arguments_are_those_of_the_process(void **state)
+{
+	_look_ struct look *l = NULL;
+	char args[4096];
+	size_t n;
+
+	assert_int_equal(look__new(&l), 0);
+	n = look__arguments(l, getpid(), args, sizeof(args));
+	assert_in_range(n, 1, sizeof(args) - 1);
+	assert_non_null(strstr(args, "test_capture_look"));
+	assert_int_equal(look__arguments(l, getpid(), args, 3), 3);
+}
+
+static void a_process_without_a_compiler_is_none(void **state)
+{
+	struct look_range loader = {0};
+	struct library_file *file = NULL;
+	_look_ struct look *l = NULL;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(look__new(&l), 0);
+	assert_int_equal(look__library(l, getpid(), &file, &loader), -ENOENT);
+	assert_int_equal(look__library(l, pid, &file, &loader), -ESRCH);
+	assert_int_equal(look__library_beside(l, getpid(), "/bin/cat", &file), -ENOENT);
+	assert_int_equal(look__file(l, getpid(), "/no/such/file", &file), -ENOENT);
+	assert_null(file);
+}
+
+static uint64_t capabilities(pid_t pid, const char *set)
+{
+	_fclose_ FILE *f = NULL;
+	char name[64], line[256];
+	uint64_t mask = UINT64_MAX;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
+	f = fopen(name, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, set, strlen(set)))
+			sscanf(line + strlen(set), ":\t%" SCNx64, &mask);
+	return mask;
+}
+
+#define N_SETS 5
+
+/* As root there is something to give up; the bounding set takes CAP_SETPCAP. */
+static void the_child_keeps_no_more_than_it_uses(void **state)
+{
+	const char *const sets[N_SETS] = {"CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd"};
+	const uint64_t kept = privilege_to_look(privilege_effective());
+	uint64_t found[N_SETS];
+	struct look *l = NULL;
+	pid_t child;
+	char byte;
+
+	/* Those of other tests may still be about to end. */
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	assert_int_equal(look__new(&l), 0);
+	assert_int_equal(look__arguments(l, getpid(), &byte, 1), 1);
+	child = only_child();
+	for (int i = 0; i < N_SETS; i++)
+		found[i] = capabilities(child, sets[i]);
+	/* A test that fails frees nothing, and the next one waits for this child. */
+	look__free(take_ptr(l));
+	assert_true(child > 0);
+	assert_int_equal(found[0], kept);
+	assert_int_equal(found[1], kept);
+	assert_int_equal(found[2], 0);
+	assert_int_equal(found[3], 0);
+	if (!geteuid())
+		assert_int_equal(found[4] & ~kept, 0);
+}
+
+/* It may be a lure. */
+static void map_another(const char *dir, struct look *l)
+{
+	struct library_file *file = NULL;
+	_close_ int fd = -1;
+	char name[64];
+	void *mapped;
+
+	snprintf(name, sizeof(name), "%s/librustc_driver-2.so", dir);
+	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(mapped, MAP_FAILED);
+	assert_int_equal(look__only_library(l, getpid(), &file), -EMLINK);
+	assert_null(file);
+	munmap(mapped, 4096);
+	unlink(name);
+}
+
+/* With a file of a compiler's name mapped, this process looks like one. */
+static void the_library_and_the_loader_are_found(void **state)
+{
+	char dir[] = "/tmp/qprof-test-XXXXXX", name[64];
+	struct look_range loader = {0};
+	_library_file_ struct library_file *file = NULL;
+	_look_ struct look *l = NULL;
+	uint64_t in_loader;
+	struct stat st;
+	_close_ int fd = -1;
+	void *mapped;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(name, sizeof(name), "%s/librustc_driver-1.so", dir);
+	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	mapped = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(mapped, MAP_FAILED);
+	assert_int_equal(look__new(&l), 0);
+	assert_int_equal(look__library(l, getpid(), &file, &loader), 0);
+	assert_string_equal(library_file__path(file), name);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_true(library_file__is_inode(file, st.st_dev, st.st_ino));
+	/* It is the file itself, not only what the child said about it. */
+	assert_int_equal(fstat(library_file__fd(file), &st), 0);
+	assert_true(library_file__is_same(file));
+	assert_true(fcntl(library_file__fd(file), F_GETFD) & FD_CLOEXEC);
+	/* A function of the loader's own. */
+	extern void *__tls_get_addr(void *);
+
+	in_loader = (uintptr_t)__tls_get_addr;
+	assert_true(loader.start <= in_loader && in_loader < loader.end);
+	assert_false(loader.start <= (uintptr_t)only_child && (uintptr_t)only_child < loader.end);
+	library_file__free(take_ptr(file));
+	assert_int_equal(look__only_library(l, getpid(), &file), 0);
+	map_another(dir, l);
+	munmap(mapped, 4096);
+	unlink(name);
+	rmdir(dir);
+}
+
+/* What it looks at keeps it waiting, as far as we can see. */
+static void a_child_that_does_not_answer_is_replaced(void **state)
+{
+	_look_ struct look *l = NULL;
+	char args[4096];
+	pid_t first;
+
+	/* Those of other tests may still be about to end. */
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	assert_int_equal(look__new(&l), 0);
+	assert_true(look__arguments(l, getpid(), args, sizeof(args)) > 0);
+	first = only_child();
+	assert_true(first > 0);
+	kill(first, SIGSTOP);
+	assert_int_equal(look__arguments(l, getpid(), args, sizeof(args)), 0);
+	assert_true(look__arguments(l, getpid(), args, sizeof(args)) > 0);
+	assert_true(waitpid(first, NULL, 0) == first || errno == ECHILD);
+}
+
+static void it_ends_with_us_and_keeps_nothing_open(void **state)
+{
+	int pair[2], status;
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(pair), 0);
+	pid = fork();
+	if (!pid) {
+		struct look *l = NULL;
+
+		char byte;
+
+		if (look__new(&l) || !look__arguments(l, getpid(), &byte, 1))
+			_exit(1);
+		/* Stopped, it notices nothing. */
+		kill(only_child(), SIGSTOP);
+		close(pair[1]);
+		_exit(write(STDERR_FILENO, "", 0) != 0);
+	}
+	close(pair[1]);
+	assert_int_equal(read(pair[0], &byte, 1), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(pair[0]);
+}
+
+static void nothing_can_be_freed(void **state)
+{
+	look__free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(arguments_are_those_of_the_process),
+		cmocka_unit_test(a_process_without_a_compiler_is_none),
+		cmocka_unit_test(the_child_keeps_no_more_than_it_uses),
+		cmocka_unit_test(the_library_and_the_loader_are_found),
+		cmocka_unit_test(a_child_that_does_not_answer_is_replaced),
+		cmocka_unit_test(it_ends_with_us_and_keeps_nothing_open),
+		cmocka_unit_test(nothing_can_be_freed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

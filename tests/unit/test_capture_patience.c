@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/patience.h"
+
+#include "test.h"
+
+#define OURS	1000
+#define ALICE	1001
+#define BOB	1002
+#define LATE_NS 400000000ull
+
+/* Late answers, one after the other, until no more may be asked. */
+static unsigned int ask_on(struct patience *p, uid_t uid, uint64_t *now_ns)
+{
+	unsigned int n = 0;
+
+	while (patience__is_left(p, uid, *now_ns) && n < 1000) {
+		patience__waited(p, uid, *now_ns, *now_ns + LATE_NS);
+		*now_ns += LATE_NS;
+		n++;
+	}
+	return n;
+}
+
+static void a_user_without_answers_is_given_up(void **state)
+{
+	struct patience p = {.invoker = OURS};
+
+	for (int i = 0; i < PATIENCE_STRIKES; i++) {
+		assert_true(patience__is_left(&p, ALICE, 1));
+		patience__strike(&p, ALICE, 1);
+	}
+	assert_false(patience__is_left(&p, ALICE, UINT64_MAX / 2));
+	assert_true(patience__is_left(&p, BOB, 1));
+}
+
+static void late_answers_use_up_what_there_is_at_once(void **state)
+{
+	struct patience p = {.invoker = OURS};
+	uint64_t now_ns = 1000000000;
+	unsigned int n = ask_on(&p, ALICE, &now_ns);
+
+	/* The last one may begin just before the end. */
+	assert_in_range(n * LATE_NS, PATIENCE_WAIT_NS, PATIENCE_WAIT_NS + 2 * LATE_NS);
+	assert_true(patience__is_left(&p, BOB, now_ns));
+}
+
+static void in_the_long_run_late_answers_take_their_share(void **state)
+{
+	const uint64_t run_ns = 1000000000000;
+	struct patience p = {.invoker = OURS};
+	uint64_t waited_ns = 0;
+
+	for (uint64_t now_ns = 1; now_ns < run_ns; now_ns += 10000000) {
+		uint64_t begin_ns = now_ns;
+
+		waited_ns += ask_on(&p, ALICE, &now_ns) * LATE_NS;
+		assert_true(now_ns >= begin_ns);
+	}
+	assert_in_range(waited_ns, run_ns / PATIENCE_SHARE / 2,
+			run_ns / PATIENCE_SHARE + 2 * PATIENCE_WAIT_NS);
+}
+
+static void quick_answers_are_free(void **state)
+{
+	struct patience p = {.invoker = OURS};
+
+	for (uint64_t i = 0; i < 10000; i++) {
+		assert_true(patience__is_left(&p, ALICE, i * PATIENCE_FREE_NS));
+		patience__waited(&p, ALICE, i * PATIENCE_FREE_NS, (i + 1) * PATIENCE_FREE_NS);
+	}
+}
+
+static void root_and_the_invoker_have_no_bound(void **state)
+{
+	struct patience p = {.invoker = OURS};
+	const uid_t trusted[] = {0, OURS};
+	uint64_t now_ns = 1;
+
+	for (int i = 0; i < 2; i++) {
+		for (int n = 0; n < 2 * PATIENCE_STRIKES; n++)
+			patience__strike(&p, trusted[i], 1);
+		assert_int_equal(ask_on(&p, trusted[i], &now_ns), 1000);
+	}
+	assert_int_equal(p.n, 0);
+}
+
+static void too_many_users_share_one_account(void **state)
+{
+	struct patience p = {.invoker = OURS};
+
+	for (uid_t uid = 2000; uid < 2000 + PATIENCE_USERS; uid++)
+		patience__waited(&p, uid, 0, LATE_NS);
+	assert_int_equal(p.n, PATIENCE_USERS);
+	for (uid_t uid = 5000; uid < 5000 + PATIENCE_STRIKES; uid++)
+		patience__strike(&p, uid, LATE_NS);
+	assert_false(patience__is_left(&p, 9000, 1));
+	assert_true(patience__is_left(&p, 2000, LATE_NS));
+}
+
+/* As a recording that was stopped by SIGSTOP meanwhile. */
+static void one_answer_costs_only_so_much(void **state)
+{
+	struct patience p = {.invoker = OURS};
+
+	patience__waited(&p, ALICE, 1, 3600000000000);
+	assert_true(patience__is_left(&p, ALICE, 3600000000000));
+}
+
+static void an_account_with_nothing_in_it_is_used_again(void **state)
+{
+	const uint64_t later_ns = 1000 * LATE_NS;
+	struct patience p = {.invoker = OURS};
+
+	for (uid_t uid = 2000; uid < 2000 + 10 * PATIENCE_USERS; uid++)
+		patience__waited(&p, uid, 0, PATIENCE_FREE_NS);
+	assert_int_equal(p.n, 0);
+	for (uid_t uid = 2000; uid < 2000 + PATIENCE_USERS; uid++)
+		patience__waited(&p, uid, 0, LATE_NS);
+	for (int i = 0; i < PATIENCE_STRIKES; i++)
+		patience__strike(&p, ALICE, later_ns);
+	assert_false(patience__is_left(&p, ALICE, later_ns));
+	assert_true(patience__is_left(&p, BOB, later_ns));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_user_without_answers_is_given_up),
+		cmocka_unit_test(late_answers_use_up_what_there_is_at_once),
+		cmocka_unit_test(in_the_long_run_late_answers_take_their_share),
+		cmocka_unit_test(quick_answers_are_free),
+		cmocka_unit_test(root_and_the_invoker_have_no_bound),
+		cmocka_unit_test(too_many_users_share_one_account),
+		cmocka_unit_test(one_answer_costs_only_so_much),
+		cmocka_unit_test(an_account_with_nothing_in_it_is_used_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

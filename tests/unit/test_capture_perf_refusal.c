@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
+#include "capture/perf_refusal.h"
+
+#include <linux/capability.h>
+
+#include "../fixtures/output.h"
+
+#define BPF_AND_PERFMON (UINT64_C(3) << 38)
+
+static void says(const struct perf_refusal *r, const char *why, const char *fix)
+{
+	char buf[PERF_REFUSAL_MAX];
+
+	assert_string_equal(perf_refusal__why(r, buf, sizeof(buf)), why);
+	if (fix)
+		assert_contains(perf_refusal__fix(r), fix);
+	else
+		assert_null(perf_refusal__fix(r));
+}
+
+static void a_paranoid_level_is_named(void **state)
+{
+	struct perf_refusal r = {.err = -EACCES, .paranoid = 3, .capabilities = BPF_AND_PERFMON};
+
+	says(&r,
+	     "the kernel refuses perf events: kernel.perf_event_paranoid is 3, which takes "
+	     "CAP_SYS_ADMIN here",
+	     "sysctl kernel.perf_event_paranoid=2");
+}
+
+/* CAP_PERFMON passes it, and CAP_SYS_ADMIN any level. */
+static void a_level_that_refuses_nothing_is_not_blamed(void **state)
+{
+	struct perf_refusal r = {.err = -EACCES, .paranoid = 2, .capabilities = BPF_AND_PERFMON};
+
+	says(&r, "the kernel refuses perf events: Permission denied", "sudo");
+	r.paranoid = 3;
+	r.capabilities |= UINT64_C(1) << CAP_SYS_ADMIN;
+	says(&r, "the kernel refuses perf events: Permission denied", NULL);
+	r.err = -EMFILE;
+	says(&r, "the kernel refuses perf events: Too many open files", "ulimit -n");
+}
+
+static void a_filter_comes_first(void **state)
+{
+	const struct perf_refusal r = {.err = -EACCES, .paranoid = 3, .filtered = true};
+
+	says(&r, "a seccomp filter refuses perf_event_open(2): Permission denied",
+	     "seccomp profile");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_paranoid_level_is_named),
+		cmocka_unit_test(a_level_that_refuses_nothing_is_not_blamed),
+		cmocka_unit_test(a_filter_comes_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The processes, the kernel half and the libraries are played here: this file defines the functions
+ * that the code under test calls, and the linker takes no others.
+ */
+#include "capture/running.h"
+
+#include <unistd.h>
+
+#include "base/array.h"
+#include "proc/processes.h"
+#include "proc/programs.h"
+
+#include "test.h"
+#include "../fixtures/library_file.h"
+
+#define PIDS 16
+#define OURS 15
+
+/* A process by its number. */
+struct process {
+	bool runs;
+	bool listed_late;   /* only from the second listing on */
+	bool ends_followed; /* as soon as it is followed */
+	pid_t parent;
+	int look_err; /* of look__library() */
+	int n_late;   /* looks that are not answered in time before look_err */
+	int n_looks;
+	const char *name;
+	bool in_scope;
+	bool followed;
+};
+
+static struct {
+	struct process all[PIDS];
+	int add_err;
+	unsigned int n_lists, n_adds, n_missing, n_running;
+} world;
+
+/* ---- What the code under test calls ---------------------------------------------------------- */
+
+pid_t getpid(void)
+{
+	return OURS;
+}
+
+static int list(struct process_list *out)
+{
+	bool first = !world.n_lists++;
+	size_t n = 0;
+
+	out->pids = calloc(PIDS, sizeof(*out->pids));
+	assert_non_null(out->pids);
+	for (pid_t pid = 1; pid < PIDS; pid++)
+		if (world.all[pid].runs && !(first && world.all[pid].listed_late))
+			out->pids[n++] = pid;
+	out->n = n;
+	return 0;
+}
+
+int process_list__all(struct process_list *out)
+{
+	return list(out);
+}
+
+int process_list__descendants(pid_t root, struct process_list *out)
+{
+	assert_int_equal(root, 1);
+	return list(out);
+}
+
+void process_list__clear(struct process_list *l)
+{
+	free(l->pids);
+}
+
+bool process_is_running(pid_t pid)
+{
+	return world.all[pid].runs;
+}
+
+pid_t process_parent(pid_t pid)
+{
+	return world.all[pid].parent;
+}
+
+uid_t process_uid(pid_t pid)
+{
+	return 1000;
+}
+
+char *process_executable(pid_t pid)
+{
+	return NULL;
+}
+
+char *process_cwd(pid_t pid)
+{
+	return NULL;
+}
+
+void process_name(pid_t pid, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", world.all[pid].name ?: "sh");
+}
+
+bool kernel__follows(const struct kernel *k, pid_t pid)
+{
+	return world.all[pid].followed;
+}
+
+int kernel__follow(struct kernel *k, pid_t pid)
+{
+	world.all[pid].followed = true;
+	if (world.all[pid].ends_followed)
+		world.all[pid].runs = false;
+	return 0;
+}
+
+void kernel__unfollow(struct kernel *k, pid_t pid)
+{
+	world.all[pid].followed = false;
+}
+
+int libraries__add(struct libraries *l, const struct library_file *file, uid_t user)
+{
+	world.n_adds++;
+	return world.add_err;
+}
+
+int look__library(struct look *l, pid_t pid, struct library_file **file, struct look_range *loader)
+{
+	world.all[pid].n_looks++;
+	if (world.all[pid].n_late && world.all[pid].n_late-- > 0)
+		return -ETIME;
+	if (!world.all[pid].look_err)
+		*file = make_library_file();
+	return world.all[pid].look_err;
+}
+
+int look__library_beside(struct look *l, pid_t pid, const char *exe, struct library_file **file)
+{
+	return -ENOENT;
+}
+
+size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size)
+{
+	assert_true(size > 0);
+	buf[0] = '\0';
+	return 1;
+}
+
+bool scope__holds(const struct scope *s, pid_t pid)
+{
+	return world.all[pid].in_scope;
+}
+
+void arrivals__add_missing(struct arrivals *all, uint32_t n)
+{
+	world.n_missing += n;
+}
+
+/* ---- The session ----------------------------------------------------------------------------- */
+
+static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
+		      size_t len)
+{
+	assert_true(world.all[pid].followed && now_ns && args && len);
+	world.n_running++;
+	return 0;
+}
+
+static void before_follow(void *ctx)
+{
+}
+
+static const struct session_sink sink = {.running = on_running};
+static const struct running running = {.sink = &sink, .before_follow = before_follow};
+
+static int begin(void **state)
+{
+	memset(&world, 0, sizeof(world));
+	for (pid_t pid = 1; pid < PIDS; pid++)
+		world.all[pid] = (struct process){.parent = 1, .look_err = -ENOENT};
+	world.all[1].runs = true;
+	return 0;
+}
+
+static void compiler(pid_t pid)
+{
+	world.all[pid].runs = world.all[pid].in_scope = true;
+	world.all[pid].look_err = 0;
+	world.all[pid].name = "rustc";
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static void a_build_tool_and_its_compilers_are_followed(void **state)
+{
+	unsigned int n = 0;
+
+	compiler(2);
+	world.all[3].runs = true;
+	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(world.n_running, 3);
+	assert_true(world.all[1].followed && world.all[2].followed && world.all[3].followed);
+	assert_int_equal(world.n_missing, 0);
+}
+
+static void the_children_of_a_compiler_run_no_queries(void **state)
+{
+	unsigned int n = 0;
+
+	compiler(1);
+	world.all[2].runs = true;
+	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_int_equal(n, 1);
+	assert_false(world.all[2].followed);
+}
+
+static void a_child_forked_after_the_list_was_made_is_found(void **state)
+{
+	unsigned int n = 0;
+
+	compiler(2);
+	world.all[2].listed_late = true;
+	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_int_equal(n, 1);
+	assert_true(world.n_lists >= 2);
+}
+
+static void neither_we_nor_our_children_are_followed(void **state)
+{
+	unsigned int n = 0;
+
+	world.all[OURS].runs = true;
+	compiler(2);
+	world.all[2].parent = OURS;
+	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_false(world.all[OURS].followed || world.all[2].followed);
+	assert_int_equal(world.n_running, 1);
+}
+
+static void a_process_that_was_asked_for_must_be_readable(void **state)
+{
+	unsigned int n = 0;
+
+	world.all[1].look_err = -EACCES;
+	assert_int_equal(running__follow(&running, 1, &n), -EACCES);
+	assert_false(world.all[1].followed);
+}
+
+/* A process that was only found is looked at once: others wait meanwhile. */
+static void a_process_that_was_asked_for_is_looked_at_again(void **state)
+{
+	unsigned int n = 0;
+
+	compiler(1);
+	world.all[1].n_late = LOOK_TRIES - 1;
+	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_true(world.all[1].followed);
+	assert_int_equal(world.all[1].n_looks, LOOK_TRIES);
+	begin(state);
+	world.all[1].look_err = -ETIME;
+	assert_int_equal(running__follow(&running, 1, &n), -ETIME);
+	assert_int_equal(world.all[1].n_looks, LOOK_TRIES);
+}
+
+/* Each is followed all the same: children of it may be compilers, too. */
+static void compilers_that_cannot_be_read_are_missing(void **state)
+{
+	const int counted[] = {-EPERM, -ETIME, -LOOK_SERVED};
+	unsigned int n = 0;
+
+	for (int i = 0; i < 3; i++) {
+		world.all[2 + i].runs = true;
+		world.all[2 + i].look_err = counted[i];
+	}
+	/* Of these nothing says that they are compilers. */
+	world.all[5].runs = true;
+	world.all[5].look_err = -EACCES;
+	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_int_equal(world.n_missing, 3);
+	assert_int_equal(n, 0);
+	assert_true(world.all[2].followed && world.all[5].followed);
+}
+
+static void a_library_that_cannot_be_attached_to(void **state)
+{
+	unsigned int n = 0;
+
+	compiler(2);
+	world.add_err = -ENOEXEC;
+	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_int_equal(world.n_missing, 1);
+	assert_true(world.all[2].followed);
+	begin(state);
+	compiler(1);
+	world.add_err = -ENOEXEC;
+	assert_int_equal(running__follow(&running, 1, &n), -ENOEXEC);
+	assert_false(world.all[1].followed);
+}
+
+static void a_signal_ends_the_set_up(void **state)
+{
+	unsigned int n = 0;
+
+	compiler(2);
+	compiler(3);
+	world.add_err = -EINTR;
+	assert_int_equal(running__follow(&running, 1, &n), -EINTR);
+	assert_int_equal(world.n_adds, 1);
+	assert_int_equal(world.n_missing, 0);
+}
+
+/* Its number must not stay followed: another process may get it. */
+static void a_process_that_ends_is_not_followed(void **state)
+{
+	unsigned int n = 0;
+
+	compiler(2);
+	world.all[2].ends_followed = true;
+	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_false(world.all[2].followed);
+	assert_int_equal(n, 0);
+	world.all[1].followed = false;
+	world.all[1].ends_followed = true;
+	assert_int_equal(running__follow(&running, 1, &n), -ESRCH);
+	assert_false(world.all[1].followed);
+}
+
+static void of_the_machine_only_compilers_in_the_scope_are_followed(void **state)
+{
+	unsigned int n = 0;
+
+	for (pid_t pid = 2; pid < 6; pid++)
+		compiler(pid);
+	world.all[3].in_scope = false;
+	world.all[4].followed = true;
+	/* It blocks its readers: its name is all there is. */
+	world.all[5].look_err = -ETIME;
+	world.all[6] = world.all[5];
+	world.all[6].name = "sh";
+	assert_int_equal(running__follow_all(&running, NULL, &n), 0);
+	assert_int_equal(n, 2);
+	assert_true(world.all[2].followed && world.all[5].followed);
+	assert_false(world.all[1].followed || world.all[3].followed || world.all[6].followed);
+	assert_int_equal(world.n_missing, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_build_tool_and_its_compilers_are_followed, begin),
+		cmocka_unit_test_setup(the_children_of_a_compiler_run_no_queries, begin),
+		cmocka_unit_test_setup(a_child_forked_after_the_list_was_made_is_found, begin),
+		cmocka_unit_test_setup(neither_we_nor_our_children_are_followed, begin),
+		cmocka_unit_test_setup(a_process_that_was_asked_for_must_be_readable, begin),
+		cmocka_unit_test_setup(a_process_that_was_asked_for_is_looked_at_again, begin),
+		cmocka_unit_test_setup(compilers_that_cannot_be_read_are_missing, begin),
+		cmocka_unit_test_setup(a_library_that_cannot_be_attached_to, begin),
+		cmocka_unit_test_setup(a_signal_ends_the_set_up, begin),
+		cmocka_unit_test_setup(a_process_that_ends_is_not_followed, begin),
+		cmocka_unit_test_setup(of_the_machine_only_compilers_in_the_scope_are_followed,
+				       begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

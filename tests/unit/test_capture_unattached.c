@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/unattached.h"
+
+#include <unistd.h>
+
+#include "test.h"
+#include "../fixtures/library_file.h"
+
+/* What happened to the libraries, by their order, and the compilers that were reported. */
+struct world {
+	const struct library_file *files[2];
+	bool settled[2];
+	int err[2];
+	uint32_t n_missing, n_named;
+	pid_t last_pid;
+	pid_t ended;
+	uid_t last_user;
+	int last_err;
+};
+
+static bool is_settled(void *ctx, const struct library_file *file, int *err)
+{
+	struct world *w = ctx;
+	const struct library_identity *id = library_file__identity(file);
+	int i = !library_file__is_inode(w->files[0], id->dev, id->ino);
+
+	*err = w->err[i];
+	return w->settled[i];
+}
+
+static void missing(void *ctx, pid_t pid, uint32_t n, uid_t user, const struct library_file *file,
+		    int err)
+{
+	struct world *w = ctx;
+
+	assert_non_null(library_file__path(file));
+	assert_true(pid ? n == 1 : n > 0);
+	w->n_missing += n;
+	w->n_named += !!pid;
+	w->last_pid = pid;
+	w->last_user = user;
+	w->last_err = err;
+}
+
+static bool runs(void *ctx, pid_t pid)
+{
+	struct world *w = ctx;
+
+	return pid != w->ended;
+}
+
+static const struct unattached_ops ops = {is_settled, missing, runs};
+
+static void a_plan_that_fails_makes_its_compilers_missing(void **state)
+{
+	_library_file_ struct library_file *bad = make_library_file(), *good = make_library_file();
+	_unattached_ struct unattached *u = unattached__new();
+	struct world w = {.files = {bad, good}};
+
+	assert_int_equal(unattached__add(u, 7, 1000, bad), 0);
+	assert_int_equal(unattached__add(u, 7, 1000, bad), 0);
+	assert_int_equal(unattached__add(u, 8, 1001, bad), 0);
+	assert_int_equal(unattached__add(u, 9, 1000, good), 0);
+	unattached__settle(u, false, &ops, &w);
+	assert_int_equal(w.n_missing, 0);
+	w.settled[0] = w.settled[1] = true;
+	w.err[0] = -ENOEXEC;
+	unattached__settle(u, false, &ops, &w);
+	assert_int_equal(w.n_missing, 2);
+	assert_int_equal(w.last_pid, 8);
+	assert_int_equal(w.last_user, 1001);
+	assert_int_equal(w.last_err, -ENOEXEC);
+	/* Both are forgotten. */
+	unattached__settle(u, true, &ops, &w);
+	assert_int_equal(w.n_missing, 2);
+}
+
+static void a_compiler_that_ended_before_the_plan_was_made_is_missing(void **state)
+{
+	_library_file_ struct library_file *file = make_library_file();
+	_unattached_ struct unattached *u = unattached__new();
+	struct world w = {.files = {file}, .settled = {true}, .ended = 8};
+
+	assert_int_equal(unattached__add(u, 7, 1000, file), 0);
+	assert_int_equal(unattached__add(u, 8, 1000, file), 0);
+	unattached__settle(u, false, &ops, &w);
+	assert_int_equal(w.n_missing, 1);
+	assert_int_equal(w.last_pid, 8);
+	assert_int_equal(w.last_err, -ESRCH);
+}
+
+static void what_is_not_settled_at_the_end_is_missing(void **state)
+{
+	_library_file_ struct library_file *file = make_library_file();
+	_unattached_ struct unattached *u = unattached__new();
+	struct world w = {.files = {file}};
+
+	assert_int_equal(unattached__add(u, 7, 1000, file), 0);
+	unattached__settle(u, true, &ops, &w);
+	assert_int_equal(w.n_missing, 1);
+	assert_int_equal(w.last_err, -ECANCELED);
+}
+
+static void the_number_of_compilers_is_exact_beyond_those_remembered(void **state)
+{
+	_library_file_ struct library_file *file = make_library_file();
+	_unattached_ struct unattached *u = unattached__new();
+	struct world w = {.files = {file}, .settled = {true}, .err = {-EIO}};
+
+	for (pid_t pid = 1; pid <= 3 * UNATTACHED_PIDS; pid++)
+		assert_int_equal(unattached__add(u, pid, 1000, file), 0);
+	unattached__settle(u, false, &ops, &w);
+	assert_int_equal(w.n_missing, 3 * UNATTACHED_PIDS);
+	assert_int_equal(w.n_named, UNATTACHED_PIDS);
+}
+
+/* Each user has a group of its own, so many users of one file stand for many libraries. */
+static void their_number_is_bounded(void **state)
+{
+	_library_file_ struct library_file *file = make_library_file();
+	_unattached_ struct unattached *u = unattached__new();
+
+	for (uid_t user = 0; user < UNATTACHED_LIBRARIES; user++)
+		assert_int_equal(unattached__add(u, 7, user, file), 0);
+	assert_int_equal(unattached__add(u, 7, UNATTACHED_LIBRARIES, file), -ENOSPC);
+	assert_int_equal(unattached__add(u, 8, 0, file), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_that_fails_makes_its_compilers_missing),
+		cmocka_unit_test(a_compiler_that_ended_before_the_plan_was_made_is_missing),
+		cmocka_unit_test(what_is_not_settled_at_the_end_is_missing),
+		cmocka_unit_test(the_number_of_compilers_is_exact_beyond_those_remembered),
+		cmocka_unit_test(their_number_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
+#include "options/completion.h"
+
+#include "../fixtures/output.h"
+
+/* What is made for the tests: the scripts of the three shells, and what zsh says. */
+static char directory[] = "/tmp/qprof-test-completion-XXXXXX";
+static char scripts[4][64];
+
+static int write_scripts(void **state)
+{
+	static const char *const names[] = {"", "bash", "zsh", "fish"};
+
+	if (!mkdtemp(directory))
+		return -1;
+	for (int shell = CLI_SHELL_BASH; shell <= CLI_SHELL_FISH; shell++) {
+		FILE *f;
+
+		snprintf(scripts[shell], sizeof(scripts[shell]), "%s/%s", directory, names[shell]);
+		f = fopen(scripts[shell], "we");
+		if (!f)
+			return -1;
+		cli_print_completion(f, (enum cli_shell)shell);
+		if (fclose(f))
+			return -1;
+	}
+	return 0;
+}
+
+static int remove_scripts(void **state)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r %s", directory);
+	return system(command);
+}
+
+/* All that a command prints; it must succeed. */
+static char *output_of(const char *command)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = popen(command, "r");
+
+	assert_non_null(f);
+	if (getdelim(&text, &size, '\0', f) < 0) {
+		free(text);
+		text = strdup("");
+	}
+	if (pclose(f))
+		fail_msg("%s\n%s", command, text);
+	return text;
+}
+
+/*
+ * What bash offers for a line, one a line; it is split at spaces and at "=", as bash does it. The
+ * last word, empty or not, is the one to complete.
+ */
+static char *offers(const char *words)
+{
+	char command[1024];
+
+	snprintf(command, sizeof(command),
+		 "bash -uc '. %s && COMP_WORDS=(%s) && COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) && "
+		 "_qprof_bpf && printf \"<%%s>\" \"${COMPREPLY[@]-}\"' 2>&1",
+		 scripts[CLI_SHELL_BASH], words);
+	return output_of(command);
+}
+
+static void check(const char *words, const char *expected)
+{
+	char *text = offers(words);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void the_first_word_is_a_command(void **state)
+{
+	check("qprof-bpf rep", "<report>");
+	check("qprof-bpf pl", "<plan>");
+}
+
+static void options_are_those_of_the_command(void **state)
+{
+	check("qprof-bpf --ring", "<--ring-size>");
+	check("qprof-bpf record --ring", "<--ring-size>");
+	check("qprof-bpf report --ring", "<>");
+	check("qprof-bpf report --to", "<--top>");
+	check("qprof-bpf plan --no", "<--no-cache>");
+}
+
+static void values_are_offered(void **state)
+{
+	check("qprof-bpf --attach mu", "<multi>");
+	check("qprof-bpf --attach = p", "<perf>");
+	check("qprof-bpf --attach =", "<auto><multi><perf>");
+	check("qprof-bpf help --completion z", "<zsh>");
+	check("qprof-bpf help rec", "<record>");
+	check("qprof-bpf --interval 1", "<>");
+}
+
+static void pids_and_files_are_offered(void **state)
+{
+	char pid[64], *text;
+
+	snprintf(pid, sizeof(pid), "qprof-bpf -p %d", getpid());
+	text = offers(pid);
+	assert_non_null(strstr(text, pid + strlen("qprof-bpf -p ")));
+	free(text);
+	text = offers("qprof-bpf report /tmp/qprof-test-comp");
+	assert_contains(text, directory);
+	free(text);
+}
+
+static void behind_two_dashes_commands_are_offered(void **state)
+{
+	char *text = offers("qprof-bpf -q -- print");
+
+	assert_contains(text, "<printf>");
+	assert_lacks(text, "<--");
+	free(text);
+}
+
+/* ---- The three shells, as they are ------------------------------------------------------------
+ */
+
+static void need(const char *shell)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "command -v %s >/dev/null", shell);
+	if (system(command) == 0)
+		return;
+	print_message("no %s here\n", shell);
+	skip();
+}
+
+/*
+ * `offered` has a word a line, behind an empty line. Of those that start with a dash it must have
+ * what the command takes, and no more.
+ */
+static void check_options(enum cli_command_id id, const char *offered)
+{
+	size_t wanted = 0, found = 0;
+	const struct cli_option *o;
+	char line[80];
+
+	for (size_t i = 0; (o = cli_option(id, i)); i++) {
+		snprintf(line, sizeof(line), "\n--%s\n", o->name);
+		assert_contains(offered, line);
+		wanted++;
+		if (!o->letter)
+			continue;
+		snprintf(line, sizeof(line), "\n-%c\n", o->letter);
+		assert_contains(offered, line);
+		wanted++;
+	}
+	for (const char *at = offered; (at = strstr(at, "\n-")); at++)
+		found++;
+	if (found != wanted)
+		fail_msg("%zu options of %s are offered, not %zu:%s", found, cli_command(id)->name,
+			 wanted, offered);
+}
+
+static void check_commands(const char *offered)
+{
+	size_t found = 0;
+
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "\n%s\n", cli_command(id)->name);
+		assert_contains(offered, line);
+	}
+	for (const char *at = offered; (at = strchr(at, '\n')); at++)
+		found += at[1] && at[1] != '\n';
+	assert_int_equal(found, CLI_N_COMMANDS);
+}
+
+static void bash_offers_what_a_command_takes_and_no_more(void **state)
+{
+	char *text = offers("qprof-bpf \"\"");
+
+	for (int id = -1; id < CLI_N_COMMANDS; id++) {
+		char words[64];
+
+		if (id >= 0) {
+			snprintf(words, sizeof(words), "qprof-bpf %s -",
+				 cli_command((enum cli_command_id)id)->name);
+			text = offers(words);
+		}
+		for (char *c = text; *c; c++)
+			*c = *c == '<' || *c == '>' ? '\n' : *c;
+		if (id < 0)
+			check_commands(text);
+		else
+			check_options((enum cli_command_id)id, text);
+		free(text);
+	}
+}
+
+/* What fish offers for a line. */
+static char *fish_offers(const char *line)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command),
+		 "HOME=%s fish --no-config -c 'source %s; echo; complete -C \"%s\"' | cut -f 1",
+		 directory, scripts[CLI_SHELL_FISH], line);
+	return output_of(command);
+}
+
+static void fish_offers_what_a_command_takes_and_no_more(void **state)
+{
+	char *text;
+
+	need("fish");
+	text = fish_offers("qprof-bpf ");
+	check_commands(text);
+	free(text);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "qprof-bpf %s -", cli_command(id)->name);
+		text = fish_offers(line);
+		check_options(id, text);
+		free(text);
+	}
+	text = fish_offers("qprof-bpf --attach ");
+	assert_string_equal(text, "\nauto\nmulti\nperf\n");
+	free(text);
+	text = fish_offers("qprof-bpf -q -- print");
+	assert_contains(text, "\nprintf\n");
+	free(text);
+	text = fish_offers("qprof-bpf --quiet print");
+	assert_lacks(text, "\nprintf\n");
+	free(text);
+}
+
+/* What zsh offers for the lines in `lines`, in files 1, 2, ... of the directory. */
+static void ask_zsh(const char *lines)
+{
+	char command[256];
+	FILE *zsh;
+
+	snprintf(command, sizeof(command), "HOME=%s zsh -f tests/fixtures/zsh_offers.zsh %s %s",
+		 directory, scripts[CLI_SHELL_ZSH], directory);
+	zsh = popen(command, "w");
+	assert_non_null(zsh);
+	fputs(lines, zsh);
+	assert_int_equal(pclose(zsh), 0);
+}
+
+static char *zsh_offered(int n)
+{
+	char path[64], *text, *behind_empty;
+
+	snprintf(path, sizeof(path), "%s/%d", directory, n);
+	text = output_read(path);
+	assert_non_null(text);
+	assert_true(asprintf(&behind_empty, "\n%s", text) > 0);
+	free(text);
+	return behind_empty;
+}
+
+static void zsh_offers_what_a_command_takes_and_no_more(void **state)
+{
+	char lines[4096] = "qprof-bpf \nqprof-bpf --attach=\nqprof-bpf -q -- print\n", *text;
+
+	need("zsh");
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		size_t len = strlen(lines);
+
+		snprintf(lines + len, sizeof(lines) - len, "qprof-bpf %s -\n",
+			 cli_command(id)->name);
+	}
+	ask_zsh(lines);
+	text = zsh_offered(1);
+	check_commands(text);
+	free(text);
+	text = zsh_offered(2);
+	assert_string_equal(text, "\nauto\nmulti\nperf\n");
+	free(text);
+	text = zsh_offered(3);
+	assert_contains(text, "\nprintf\n");
+	free(text);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		text = zsh_offered(4 + (int)id);
+		check_options(id, text);
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_word_is_a_command),
+		cmocka_unit_test(options_are_those_of_the_command),
+		cmocka_unit_test(values_are_offered),
+		cmocka_unit_test(pids_and_files_are_offered),
+		cmocka_unit_test(behind_two_dashes_commands_are_offered),
+		cmocka_unit_test(bash_offers_what_a_command_takes_and_no_more),
+		cmocka_unit_test(fish_offers_what_a_command_takes_and_no_more),
+		cmocka_unit_test(zsh_offers_what_a_command_takes_and_no_more),
+	};
+
+	return cmocka_run_group_tests(tests, write_scripts, remove_scripts);
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The tables themselves, and that help, manual and parser agree with them, each option of each
+ * command and no more. That the shells' completion does too is tested with the shells, in
+ * test_options_completion.c.
+ */
+#include "test.h"
+#include "options/options.h"
+
+#include "../fixtures/output.h"
+#include "options/man.h"
+#include "options/parse.h"
+#include "options/usage.h"
+
+/* What `print` prints. */
+static char *printed(void (*print)(FILE *out, int arg), int arg)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	print(out, arg);
+	fclose(out);
+	return text;
+}
+
+static void print_help(FILE *out, int id)
+{
+	cli_print_help(out, (enum cli_command_id)id);
+}
+
+static void print_man(FILE *out, int id)
+{
+	cli_print_man(out, (enum cli_command_id)id);
+}
+
+/* As roff spells it. */
+static void escape_dashes(const char *text, char *out)
+{
+	for (; *text; text++) {
+		if (*text == '-')
+			*out++ = '\\';
+		*out++ = *text;
+	}
+	*out = '\0';
+}
+
+static void check_row(const struct cli_option *o)
+{
+	bool flag = o->kind == CLI_FLAG || o->kind == CLI_COUNT;
+
+	assert_non_null(o->name);
+	assert_true(strlen(o->help) > 10 && o->help[strlen(o->help) - 1] == '.');
+	assert_int_equal(flag, !o->arg);
+	assert_int_equal(o->kind == CLI_CHOICE, !!o->choices);
+	assert_true(o->offset < sizeof(struct cli));
+}
+
+static void rows_are_sound(void **state)
+{
+	const struct cli_option *o;
+
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		size_t n = 0;
+
+		for (; (o = cli_option(id, n)); n++)
+			check_row(o);
+		assert_true(n >= 3 && cli_option_is_common(cli_option(id, n - 3)));
+		assert_true(n == 3 || !cli_option_is_common(cli_option(id, n - 4)));
+		assert_null(cli_option(id, n + 1));
+	}
+}
+
+static void no_command_has_an_option_twice(void **state)
+{
+	const struct cli_option *a, *b;
+
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		for (size_t i = 0; (a = cli_option(id, i)); i++) {
+			for (size_t j = 0; j < i; j++) {
+				b = cli_option(id, j);
+				assert_string_not_equal(a->name, b->name);
+				assert_true(!a->letter || a->letter != b->letter);
+			}
+		}
+	}
+}
+
+static void commands_are_found_by_name(void **state)
+{
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		const struct cli_command *command = cli_command(id);
+
+		assert_int_equal(cli_command_by_name(command->name), id);
+		assert_true(command->summary && command->text && command->usage);
+		assert_non_null(command->examples->line);
+		if (command->operand.name)
+			assert_contains(command->usage, command->operand.name);
+	}
+	assert_int_equal(cli_command_by_name("nope"), CLI_N_COMMANDS);
+}
+
+static void help_shows_what_a_command_takes_and_no_more(void **state)
+{
+	const struct cli_option *o;
+
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		const struct cli_example *example = cli_command(id)->examples;
+		char *help = printed(print_help, id);
+
+		for (size_t i = 0; (o = cli_option(id, i)); i++) {
+			char heading[128], line[140];
+
+			cli_option_heading(o, heading);
+			snprintf(line, sizeof(line), "\n  %s", heading);
+			assert_contains(help, line);
+		}
+		for (size_t i = 0, shown = 0; help[i]; i++) {
+			shown += !strncmp(help + i, "\n  -", 4) ||
+				 !strncmp(help + i, "\n      --", 9);
+			if (help[i + 1])
+				continue;
+			for (size_t j = 0; cli_option(id, j); j++)
+				shown--;
+			assert_int_equal(shown, 0);
+		}
+		for (; example->line; example++)
+			assert_contains(help, example->line);
+		free(help);
+	}
+}
+
+/* Lines that are a tag for an option; those of a page are no more than the command takes. */
+static size_t tags_of_options(const char *man)
+{
+	size_t n = 0;
+
+	while ((man = strstr(man, ".TP\n.B \\-"))) {
+		man++;
+		n++;
+	}
+	return n;
+}
+
+static void the_manual_shows_what_a_command_takes_and_no_more(void **state)
+{
+	const struct cli_option *o;
+
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		const struct cli_example *example = cli_command(id)->examples;
+		char *man = printed(print_man, id), escaped[512], line[600];
+		size_t taken = 0;
+
+		for (size_t i = 0; (o = cli_option(id, i)); i++) {
+			char heading[128];
+
+			cli_option_heading(o, heading);
+			escape_dashes(heading + strspn(heading, " "), escaped);
+			snprintf(line, sizeof(line), ".TP\n.B %s\n", escaped);
+			assert_contains(man, line);
+			taken++;
+		}
+		assert_int_equal(tags_of_options(man), taken);
+		escape_dashes(cli_command(id)->usage, escaped);
+		assert_contains(man, escaped);
+		for (; example->line; example++) {
+			escape_dashes(example->line, escaped);
+			assert_contains(man, escaped);
+		}
+		free(man);
+	}
+}
+
+static void the_overview_of_the_manual_leads_to_every_page(void **state)
+{
+	char *man = printed(print_man, CLI_N_COMMANDS), line[64];
+	const struct cli_exit_code *codes;
+	size_t n;
+
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		snprintf(line, sizeof(line), "\n.BR qprof\\-bpf\\-%s (1)\n", cli_command(id)->name);
+		assert_contains(man, line);
+	}
+	codes = cli_exit_codes(&n);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(line, sizeof(line), ".B %d\n", codes[i].code);
+		assert_contains(man, line);
+	}
+	free(man);
+}
+
+/* Something that an option of this kind takes. */
+static const char *sample_argument(const struct cli_option *o)
+{
+	static char choice[32];
+
+	switch (o->kind) {
+	case CLI_CHOICE:
+		snprintf(choice, sizeof(choice), "%.*s", (int)strcspn(o->choices, "|"), o->choices);
+		return choice;
+	case CLI_SIZE:
+		return "16m";
+	case CLI_DURATION:
+	case CLI_THRESHOLD:
+	case CLI_GATES:
+		return "1s";
+	default:
+		return "1";
+	}
+}
+
+/* Does the parser take it, spelt --name or -x? --help lets the rest of the line make no sense. */
+static bool parses(enum cli_command_id id, const struct cli_option *o, bool letter)
+{
+	char word[64], command[32], argument[64], program[] = "qprof-bpf", help[] = "--help";
+	char *argv[] = {program, command, word, o->arg ? argument : help, help, NULL};
+	_cli_ struct cli cli = {};
+	struct output out;
+	int err;
+
+	strcpy(command, cli_command(id)->name);
+	snprintf(argument, sizeof(argument), "%s", sample_argument(o));
+	if (letter)
+		snprintf(word, sizeof(word), "-%c", o->letter);
+	else
+		snprintf(word, sizeof(word), "--%s", o->name);
+	output_begin(&out);
+	err = cli_parse(5, argv, &cli);
+	output_end(&out);
+	output_free(&out);
+	return !err;
+}
+
+/* True if the command has a row of that name. */
+static bool has_name(enum cli_command_id id, const char *name)
+{
+	const struct cli_option *o;
+
+	for (size_t i = 0; (o = cli_option(id, i)); i++) {
+		if (!strcmp(o->name, name))
+			return true;
+	}
+	return false;
+}
+
+/* Each option of `other`. */
+static void check_parser(enum cli_command_id id, enum cli_command_id other)
+{
+	const struct cli_option *o;
+
+	for (size_t i = 0; (o = cli_option(other, i)); i++) {
+		if (id == other) {
+			assert_true(parses(id, o, false));
+			assert_true(!o->letter || parses(id, o, true));
+		} else if (!has_name(id, o->name)) {
+			assert_false(parses(id, o, false));
+		}
+	}
+}
+
+static void the_parser_takes_what_a_command_takes_and_no_more(void **state)
+{
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		for (enum cli_command_id other = 0; other < CLI_N_COMMANDS; other++)
+			check_parser(id, other);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_sound),
+		cmocka_unit_test(no_command_has_an_option_twice),
+		cmocka_unit_test(commands_are_found_by_name),
+		cmocka_unit_test(help_shows_what_a_command_takes_and_no_more),
+		cmocka_unit_test(the_manual_shows_what_a_command_takes_and_no_more),
+		cmocka_unit_test(the_overview_of_the_manual_leads_to_every_page),
+		cmocka_unit_test(the_parser_takes_what_a_command_takes_and_no_more),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
+#include "options/usage.h"
+
+#include "../fixtures/output.h"
+
+static char *help_of(enum cli_command_id id)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (id == CLI_N_COMMANDS)
+		cli_print_overview(out);
+	else
+		cli_print_help(out, id);
+	fclose(out);
+	return text;
+}
+
+static void the_overview_is_as_agreed(void **state)
+{
+	char *text = help_of(CLI_N_COMMANDS);
+
+	assert_golden("cli/help.txt", text);
+	free(text);
+}
+
+static void the_help_of_each_command_is_as_agreed(void **state)
+{
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		char *text = help_of(id), name[64];
+
+		snprintf(name, sizeof(name), "cli/help_%s.txt", cli_command(id)->name);
+		assert_golden(name, text);
+		free(text);
+	}
+}
+
+static void lines_fit_a_terminal(void **state)
+{
+	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
+		char *text = help_of(id);
+
+		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+			if (strlen(line) > 80 || line[strlen(line) - 1] == ' ')
+				fail_msg("'%s'", line);
+		}
+		free(text);
+	}
+}
+
+static void headings_name_argument_and_choices(void **state)
+{
+	const struct cli_option choice = {
+		.name = "attach", .arg = "HOW", .kind = CLI_CHOICE, .choices = "a|b"};
+	const struct cli_option lettered = {.letter = 'o', .name = "output", .arg = "FILE"};
+	const struct cli_option flag = {.letter = 'f', .name = "force"};
+	char text[128];
+
+	cli_option_heading(&choice, text);
+	assert_string_equal(text, "    --attach=a|b");
+	cli_option_heading(&lettered, text);
+	assert_string_equal(text, "-o, --output=FILE");
+	cli_option_heading(&flag, text);
+	assert_string_equal(text, "-f, --force");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_overview_is_as_agreed),
+		cmocka_unit_test(the_help_of_each_command_is_as_agreed),
+		cmocka_unit_test(lines_fit_a_terminal),
+		cmocka_unit_test(headings_name_argument_and_choices),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

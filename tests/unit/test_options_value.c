@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "options/value.h"
+
+#include "test.h"
+#include "base/array.h"
+
+struct value {
+	const char *text;
+	int err;
+	uint64_t value;
+};
+
+static void check(int (*parse)(const char *, uint64_t *), const struct value *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value = 0;
+		int err = parse(values[i].text, &value);
+
+		if (err != values[i].err || (!err && value != values[i].value))
+			fail_msg("'%s': %d, %llu", values[i].text, err, (unsigned long long)value);
+	}
+}
+
+static void durations_have_units(void **state)
+{
+	static const struct value values[] = {
+		{"1s", 0, 1000000000},
+		{"1", 0, 1000000000},
+		{"500ms", 0, 500000000},
+		{"100us", 0, 100000},
+		{"7ns", 0, 7},
+		{"2m", 0, 120000000000},
+		{"2min", 0, 120000000000},
+		{"1h", 0, 3600000000000},
+		{"1.5s", 0, 1500000000},
+		{"0.25", 0, 250000000},
+		{"1.000001s", 0, 1000001000},
+		{"0", 0, 0},
+		{"", -EINVAL, 0},
+		{"s", -EINVAL, 0},
+		{"-1s", -EINVAL, 0},
+		{"1 s", -EINVAL, 0},
+		{"1x", -EINVAL, 0},
+		{"1.s", -EINVAL, 0},
+		{".5s", -EINVAL, 0},
+		{"1.0000001s", -EINVAL, 0},
+		{"1e3", -EINVAL, 0},
+		{"99999999999999999999s", -ERANGE, 0},
+		{"99999999999h", -ERANGE, 0},
+	};
+
+	check(value_duration, values, N_OF(values));
+}
+
+static void sizes_are_powers_of_1024(void **state)
+{
+	static const struct value values[] = {
+		{"16m", 0, 16 << 20}, {"16M", 0, 16 << 20},  {"16MiB", 0, 16 << 20},
+		{"64k", 0, 64 << 10}, {"64kB", 0, 64 << 10}, {"1g", 0, 1 << 30},
+		{"4096", 0, 4096},    {"0", 0, 0},	     {"", -EINVAL, 0},
+		{"m", -EINVAL, 0},    {"16x", -EINVAL, 0},   {"16mm", -EINVAL, 0},
+		{"-1", -EINVAL, 0},   {"1.5m", -EINVAL, 0},  {"99999999999999g", -ERANGE, 0},
+	};
+
+	check(value_size, values, N_OF(values));
+}
+
+static void numbers_are_digits(void **state)
+{
+	static const struct value values[] = {
+		{"0", 0, 0},	    {"18446744073709551615", 0, UINT64_MAX},
+		{"007", 0, 7},	    {"18446744073709551616", -ERANGE, 0},
+		{"", -EINVAL, 0},   {"+1", -EINVAL, 0},
+		{"1 ", -EINVAL, 0}, {"0x1", -EINVAL, 0},
+	};
+
+	check(value_number, values, N_OF(values));
+}
+
+static void pids_add_up(void **state)
+{
+	struct cli_pids pids = {};
+
+	assert_int_equal(value_pids("1,22,333", &pids), 0);
+	assert_int_equal(value_pids("22,4", &pids), 0);
+	assert_int_equal(pids.n, 4);
+	assert_int_equal(pids.pids[0], 1);
+	assert_int_equal(pids.pids[3], 4);
+	free(pids.pids);
+}
+
+static void bad_pids_are_refused(void **state)
+{
+	static const char *const texts[] = {"", ",", "1,", ",1", "1,,2", "1 2", "a", "-1"};
+	struct cli_pids pids = {};
+
+	for (size_t i = 0; i < N_OF(texts); i++)
+		assert_int_equal(value_pids(texts[i], &pids), -EINVAL);
+	assert_int_equal(value_pids("0", &pids), -ERANGE);
+	assert_int_equal(value_pids("2147483648", &pids), -ERANGE);
+	free(pids.pids);
+}
+
+static void choices_match_whole_words(void **state)
+{
+	unsigned int index;
+
+	assert_int_equal(value_choice("auto", "auto|multi|perf", &index), 0);
+	assert_int_equal(index, 0);
+	assert_int_equal(value_choice("perf", "auto|multi|perf", &index), 0);
+	assert_int_equal(index, 2);
+	assert_int_equal(value_choice("mult", "auto|multi|perf", &index), -EINVAL);
+	assert_int_equal(value_choice("auto|multi", "auto|multi|perf", &index), -EINVAL);
+	assert_int_equal(value_choice("", "auto|multi|perf", &index), -EINVAL);
+}
+
+static void a_threshold_is_a_time_or_a_part(void **state)
+{
+	static const struct {
+		const char *text;
+		int err;
+		uint64_t ns, ppm;
+	} cases[] = {
+		{"10ms", 0, 10000000, 0}, {"1%", 0, 0, 10000},	   {"0.125%", 0, 0, 1250},
+		{"100%", 0, 0, 1000000},  {"101%", -ERANGE, 0, 0}, {"1.%", -EINVAL, 0, 0},
+		{"%", -EINVAL, 0, 0},	  {"1%%", -EINVAL, 0, 0},  {"0.1234%", -EINVAL, 0, 0},
+		{"-1%", -EINVAL, 0, 0},	  {"1x", -EINVAL, 0, 0},   {"", -EINVAL, 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct cli_threshold t;
+
+		assert_int_equal(value_threshold(cases[i].text, &t), cases[i].err);
+		if (cases[i].err)
+			continue;
+		assert_int_equal(t.ns, cases[i].ns);
+		assert_int_equal(t.ppm, cases[i].ppm);
+	}
+}
+
+static void texts_add_up(void **state)
+{
+	struct cli_texts texts = {};
+
+	assert_int_equal(value_texts("a", &texts), 0);
+	assert_int_equal(value_texts("b", &texts), 0);
+	assert_int_equal(value_texts("", &texts), -EINVAL);
+	assert_int_equal(texts.n, 2);
+	assert_string_equal(texts.texts[1], "b");
+	free(texts.texts);
+}
+
+static void gates_name_what_they_watch(void **state)
+{
+	static const struct {
+		const char *text, *crate, *query;
+		uint64_t ns, ppm;
+	} good[] = {
+		{"5%", NULL, NULL, 0, 50000},
+		{"250.5%", NULL, NULL, 0, 2505000},
+		{"100ms", NULL, NULL, 100000000, 0},
+		{"typeck=10%", NULL, "typeck", 0, 100000},
+		{"mir_*=1%", NULL, "mir_*", 0, 10000},
+		{"*=1%", NULL, "*", 0, 10000},
+		{"serde/typeck=1s", "serde", "typeck", 1000000000, 0},
+		{"serde/*=1%", "serde", NULL, 0, 10000},
+		{"a=b/c/d=1%", "a=b", "c/d", 0, 10000},
+		{"typeck=0", NULL, "typeck", 0, 0},
+	};
+	static const char *const bad[] = {
+		"",    "typeck", "=5%", "typeck=", "/typeck=5%", "serde/=5%",
+		"5%%", "-5%",	 "5",	"1.5",	   "typeck=10"};
+	struct cli_gates gates = {};
+
+	for (size_t i = 0; i < N_OF(good); i++) {
+		const struct cli_gate *gate;
+
+		assert_int_equal(value_gate(good[i].text, &gates), 0);
+		gate = &gates.gates[gates.n - 1];
+		assert_string_equal(gate->text, good[i].text);
+		assert_int_equal(!gate->crate, !good[i].crate);
+		assert_int_equal(!gate->query, !good[i].query);
+		if (gate->crate)
+			assert_string_equal(gate->crate, good[i].crate);
+		if (gate->query)
+			assert_string_equal(gate->query, good[i].query);
+		assert_int_equal(gate->limit.ns, good[i].ns);
+		assert_int_equal(gate->limit.ppm, good[i].ppm);
+	}
+	for (size_t i = 0; i < N_OF(bad); i++)
+		assert_int_equal(value_gate(bad[i], &gates), -EINVAL);
+	assert_int_equal(value_gate("1000001%", &gates), -ERANGE);
+	assert_int_equal(gates.n, N_OF(good));
+	for (size_t i = 0; i < gates.n; i++) {
+		free(gates.gates[i].crate);
+		free(gates.gates[i].query);
+	}
+	free(gates.gates);
+}
+
+static void a_text_matches_one_of_the_globs(void **state)
+{
+	const char *texts[] = {"type*", "mir_?"};
+	const struct cli_texts globs = {texts, 2}, none = {};
+
+	assert_true(value_matches(&globs, "typeck"));
+	assert_true(value_matches(&globs, "mir_x"));
+	assert_false(value_matches(&globs, "mir_xy"));
+	assert_false(value_matches(&globs, "a_typeck"));
+	assert_true(value_matches(&none, "typeck"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_text_matches_one_of_the_globs),
+		cmocka_unit_test(a_threshold_is_a_time_or_a_part),
+		cmocka_unit_test(texts_add_up),
+		cmocka_unit_test(gates_name_what_they_watch),
+		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(sizes_are_powers_of_1024),
+		cmocka_unit_test(numbers_are_digits),
+		cmocka_unit_test(pids_add_up),
+		cmocka_unit_test(bad_pids_are_refused),
+		cmocka_unit_test(choices_match_whole_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/code/flow.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
+#include "../fixtures/library.h"
+
+/* The function `ways` of tests/fixtures/guards.s, whose marks name places in it. */
+static struct elf_image *img;
+static struct code_decoder *decoder;
+static struct code code;
+static struct code_region region;
+static struct walk walk;
+static struct flow *flow;
+
+static int setup(void **state)
+{
+	const struct elf_symbol *sym;
+
+	if (fixture_dir_setup(state) || image_of(fixture("guards.so"), &img) ||
+	    code_decoder__new(img, &decoder))
+		return -1;
+	sym = find_symbol(img, "ways");
+	region = (struct code_region){sym->addr, sym->size};
+	if (code_decoder__decode(decoder, &region, 1, &code) ||
+	    walk__init(&walk, img, &code, sym->addr))
+		return -1;
+	return flow__new(&walk, sym->addr, NULL, NULL, &flow);
+}
+
+static int teardown(void **state)
+{
+	flow__free(flow);
+	walk__fini(&walk);
+	code__free(&code);
+	code_decoder__free(decoder);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static struct flow_state state_at(const char *mark)
+{
+	const struct elf_symbol *sym = find_symbol(img, mark);
+	struct flow_state s;
+
+	assert_non_null(sym);
+	flow__at(flow, code__index(&code, sym->addr), &s);
+	assert_true(s.reached);
+	assert_true(s.has_sp);
+	return s;
+}
+
+static void assert_value(struct flow_value v, enum flow_kind kind, int64_t value)
+{
+	assert_int_equal(v.kind, kind);
+	assert_int_equal(v.value, value);
+}
+
+static void assert_slot(const struct flow_state *s, int64_t disp, enum flow_kind kind,
+			int64_t value)
+{
+	const struct flow_slot *slot = flow_state__slot(s, s->sp + disp);
+
+	assert_non_null(slot);
+	assert_int_equal(slot->value.kind, kind);
+	if (kind)
+		assert_int_equal(slot->value.value, value);
+}
+
+static void a_call_clobbers_what_it_may(void **state)
+{
+	struct flow_state s = state_at("ways.one");
+
+	assert_int_equal(s.sp, -0x50);
+	assert_value(s.regs[WIRE_REG_R14], FLOW_ENTRY, WIRE_REG_DI);
+	assert_value(s.regs[WIRE_REG_BX], FLOW_CONST, 0);
+	assert_int_equal(s.regs[WIRE_REG_SI].kind, FLOW_UNKNOWN);
+	assert_slot(&s, 8, FLOW_ENTRY, WIRE_REG_SI);
+}
+
+static void a_wide_store_covers_two_slots(void **state)
+{
+	struct flow_state s = state_at("ways.one");
+
+	assert_slot(&s, 0x10, FLOW_UNKNOWN, 0);
+	assert_slot(&s, 0x18, FLOW_UNKNOWN, 0);
+}
+
+static void ways_must_agree(void **state)
+{
+	struct flow_state s = state_at("ways.both");
+
+	assert_value(s.regs[WIRE_REG_R14], FLOW_ENTRY, WIRE_REG_DI);
+	assert_slot(&s, 8, FLOW_ENTRY, WIRE_REG_SI);
+	assert_slot(&s, 0x10, FLOW_UNKNOWN, 0);
+	assert_int_equal(s.regs[WIRE_REG_CX].kind, FLOW_UNKNOWN);
+	assert_value(s.regs[WIRE_REG_AX], FLOW_CONST, 7);
+	assert_value(s.regs[WIRE_REG_BX], FLOW_STACK, -0x30);
+	assert_null(flow_state__slot(&s, s.sp + 0x28));
+}
+
+static void the_stack_pointer_is_known(void **state)
+{
+	assert_int_equal(state_at("ways.popped").sp, -0x10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_clobbers_what_it_may),
+		cmocka_unit_test(a_wide_store_covers_two_slots),
+		cmocka_unit_test(ways_must_agree),
+		cmocka_unit_test(the_stack_pointer_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/code/insn_length.h"
+
+#include <capstone/capstone.h>
+#include "test.h"
+#include "../fixtures/random.h"
+
+#define LENGTH(...)                                                   \
+	({                                                            \
+		const uint8_t code_[INSN_LENGTH_MAX] = {__VA_ARGS__}; \
+		insn_length(code_, sizeof(code_));                    \
+	})
+#define N(...)	   (sizeof((uint8_t[]){__VA_ARGS__}))
+#define WHOLE(...) assert_int_equal(LENGTH(__VA_ARGS__), N(__VA_ARGS__))
+#define NONE(...)  assert_int_equal(LENGTH(__VA_ARGS__), 0)
+
+static void what_compilers_emit(void **state)
+{
+	WHOLE(0x55);					    /* push %rbp */
+	WHOLE(0x41, 0x57);				    /* push %r15 */
+	WHOLE(0x48, 0x81, 0xec, 1, 2, 3, 4);		    /* sub $.., %rsp */
+	WHOLE(0x66, 0x81, 0xf9, 1, 2);			    /* cmp $.., %cx */
+	WHOLE(0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8);	    /* movabs */
+	WHOLE(0x66, 0xb8, 1, 2);			    /* mov $.., %ax */
+	WHOLE(0x41, 0xf6, 0x84, 0x24, 1, 2, 3, 4, 5);	    /* testb $5, d32(%r12) */
+	WHOLE(0xf7, 0xd8);				    /* neg %eax */
+	WHOLE(0xf7, 0xc0, 1, 2, 3, 4);			    /* test $.., %eax */
+	WHOLE(0x0f, 0x85, 1, 2, 3, 4);			    /* jne */
+	WHOLE(0x75, 1);					    /* jne, short */
+	WHOLE(0xe8, 1, 2, 3, 4);			    /* call */
+	WHOLE(0x66, 0x66, 0x48, 0xe8, 1, 2, 3, 4);	    /* call, padded, of TLS */
+	WHOLE(0xff, 0x15, 1, 2, 3, 4);			    /* call *rip */
+	WHOLE(0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 1, 2, 3, 4); /* nopw */
+	WHOLE(0xf0, 0x0f, 0xc1, 0x50, 0x10);		    /* lock xadd */
+	WHOLE(0x8b, 0x04, 0x25, 1, 2, 3, 4);		    /* mov abs, %eax */
+	WHOLE(0x8b, 0x44, 0x24, 8);			    /* mov 8(%rsp), %eax */
+	WHOLE(0x64, 0x48, 0x8b, 0x04, 0x25, 1, 2, 3, 4);    /* mov %fs:.., %rax */
+	WHOLE(0x66, 0x0f, 0x38, 0x00, 0xc1);		    /* pshufb */
+	WHOLE(0x66, 0x0f, 0x3a, 0x0f, 0xc1, 8);		    /* palignr */
+	WHOLE(0xc5, 0xf8, 0x77);			    /* vzeroupper */
+	WHOLE(0xc4, 0xe2, 0x7d, 0x5a, 0x47, 0x20);	    /* vbroadcasti128 */
+	WHOLE(0xc4, 0xe3, 0x7d, 0x38, 0xd2, 1);		    /* vinserti128 */
+	WHOLE(0x62, 0xf1, 0x7c, 0x48, 0x10, 0x47, 1);	    /* vmovups, AVX-512 */
+	WHOLE(0xcc);					    /* int3 */
+	WHOLE(0x0f, 0x0b);				    /* ud2 */
+}
+
+static void what_is_none(void **state)
+{
+	NONE(0x06);		      /* push %es */
+	NONE(0xea, 1, 2, 3, 4, 5, 6); /* jmp far */
+	NONE(0x66, 0xe8, 1, 2);	      /* call: 16 or 32 bits, by the maker of the processor */
+	NONE(0x8f, 0xe8, 1, 2, 3, 4); /* XOP */
+	NONE(0x0f, 0x0f, 0xc1, 0x9e); /* 3DNow! */
+	NONE(0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
+	     0x66);
+}
+
+/* Every beginning of an instruction is none: nothing behind the bytes is looked at. */
+static void what_is_cut_off_is_none(void **state)
+{
+	static const uint8_t codes[][INSN_LENGTH_MAX] = {
+		{0x41, 0xf6, 0x84, 0x24, 1, 2, 3, 4, 5},    {0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8},
+		{0x66, 0x0f, 0x3a, 0x0f, 0xc1, 8},	    {0x62, 0xf1, 0x7c, 0x48, 0x10, 0x47, 1},
+		{0xc4, 0xe3, 0x7d, 0x38, 0x44, 0x24, 8, 1},
+	};
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+		size_t size = insn_length(codes[i], INSN_LENGTH_MAX);
+
+		assert_true(size > 4);
+		for (size_t len = 0; len < size; len++) {
+			uint8_t *exact = malloc(len + !len); /* for AddressSanitizer */
+
+			memcpy(exact, codes[i], len);
+			assert_int_equal(insn_length(exact, len), 0);
+			free(exact);
+		}
+		assert_int_equal(insn_length(codes[i], size), size);
+	}
+}
+
+/*
+ * Whatever both take for an instruction has one length. (Neither is a judge of what the other takes
+ * for none.) Without the prefixes about which processors differ.
+ */
+static void agrees_with_capstone(void **state)
+{
+	struct rng r = {1};
+	cs_insn *insn;
+	csh cs;
+	size_t both = 0;
+
+	assert_int_equal(cs_open(CS_ARCH_X86, CS_MODE_64, &cs), CS_ERR_OK);
+	insn = cs_malloc(cs);
+	for (int i = 0; i < 300000; i++) {
+		uint8_t code[INSN_LENGTH_MAX];
+		const uint8_t *p = code;
+		size_t len = sizeof(code), size;
+		uint64_t addr = 0;
+
+		for (size_t k = 0; k < sizeof(code); k++)
+			code[k] = (uint8_t)rng_u64(&r);
+		size = insn_length(code, sizeof(code));
+		if (!size || !cs_disasm_iter(cs, &p, &len, &addr, insn))
+			continue;
+		/* Capstone takes UD1 to have no ModRM. */
+		if (insn->id == X86_INS_UD2B)
+			continue;
+		both++;
+		if (insn->size != size)
+			print_error("%s %s: %zu, not %u bytes: %02x %02x %02x %02x\n",
+				    insn->mnemonic, insn->op_str, size, insn->size, code[0],
+				    code[1], code[2], code[3]);
+		assert_int_equal(size, insn->size);
+	}
+	assert_true(both > 100000);
+	cs_free(insn, 1);
+	cs_close(&cs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_compilers_emit),
+		cmocka_unit_test(what_is_none),
+		cmocka_unit_test(what_is_cut_off_is_none),
+		cmocka_unit_test(agrees_with_capstone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/library/file.h"
+
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#include "test.h"
+#include "../fixtures/temporary.h"
+
+static void it_reports_what_the_kernel_says(void **state)
+{
+	_library_file_ struct library_file *f = NULL;
+	const struct library_identity *id;
+	struct stat st;
+
+	assert_int_equal(truncate(temporary, 1234), 0);
+	assert_int_equal(library_file__open(temporary, &f), 0);
+	assert_int_equal(stat(library_file__fd_path(f), &st), 0);
+	id = library_file__identity(f);
+	assert_int_equal(id->ino, st.st_ino);
+	assert_int_equal(id->size, 1234);
+	assert_int_equal(id->uid, getuid());
+	assert_int_equal(id->ctime_ns, st.st_ctim.tv_sec * 1000000000L + st.st_ctim.tv_nsec);
+	assert_true(library_file__is_inode(f, st.st_dev, st.st_ino));
+	assert_false(library_file__is_inode(f, st.st_dev, st.st_ino + 1));
+	assert_true(fcntl(library_file__fd(f), F_GETFD) & FD_CLOEXEC);
+}
+
+/* It was changed just now, and may be once more before the clock ticks. */
+static void a_fresh_file_has_no_lasting_identity(void **state)
+{
+	_library_file_ struct library_file *fresh = NULL;
+
+	assert_int_equal(truncate(temporary, 1), 0);
+	assert_int_equal(library_file__open(temporary, &fresh), 0);
+	assert_false(library_file__identity(fresh)->lasting);
+}
+
+static void stays_the_inode_when_the_path_is_swapped(void **state)
+{
+	_library_file_ struct library_file *f = NULL, *other = NULL;
+	char name[64];
+	struct stat st;
+
+	assert_int_equal(library_file__open(temporary, &f), 0);
+	snprintf(name, sizeof(name), "%s.other", temporary);
+	assert_int_equal(symlink("/bin/true", name), 0);
+	assert_int_equal(rename(name, temporary), 0);
+	assert_int_equal(stat(library_file__fd_path(f), &st), 0);
+	assert_true(library_file__is_inode(f, st.st_dev, st.st_ino));
+	assert_int_equal(library_file__open(temporary, &other), 0);
+	assert_false(library_file__is_inode(f, library_file__identity(other)->dev,
+					    library_file__identity(other)->ino));
+}
+
+static void sees_a_change(void **state)
+{
+	_library_file_ struct library_file *f = NULL;
+
+	assert_int_equal(library_file__open(temporary, &f), 0);
+	assert_true(library_file__is_same(f));
+	assert_int_equal(truncate(temporary, 99), 0);
+	assert_false(library_file__is_same(f));
+}
+
+/* A change that hides behind the old mtime still has a new ctime. */
+static void sees_a_change_that_hides(void **state)
+{
+	_library_file_ struct library_file *f = NULL;
+	struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+
+	assert_int_equal(utimensat(AT_FDCWD, temporary, times, 0), 0);
+	assert_int_equal(library_file__open(temporary, &f), 0);
+	usleep(20000);
+	assert_int_equal(utimensat(AT_FDCWD, temporary, times, 0), 0);
+	assert_false(library_file__is_same(f));
+}
+
+static void takes_regular_files_only(void **state)
+{
+	struct library_file *f = NULL;
+	char fifo[64];
+
+	snprintf(fifo, sizeof(fifo), "%s.fifo", temporary);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(library_file__open(fifo, &f), -ENOEXEC);
+	unlink(fifo);
+	assert_int_equal(library_file__open("/tmp", &f), -ENOEXEC);
+	assert_int_equal(library_file__open("/dev/null", &f), -ENOEXEC);
+	assert_int_equal(library_file__try(fifo, &f), -ENOENT);
+	assert_null(f);
+}
+
+/* Opening a device can start it, so the inotify event of an open must not come. */
+static void opens_nothing_that_is_no_regular_file(void **state)
+{
+	struct library_file *f = NULL;
+	struct inotify_event event;
+	_close_ int events = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	char fifo[64];
+
+	snprintf(fifo, sizeof(fifo), "%s.fifo", temporary);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_true(inotify_add_watch(events, fifo, IN_OPEN) >= 0);
+	assert_true(inotify_add_watch(events, temporary, IN_OPEN) >= 0);
+	assert_int_equal(library_file__try(fifo, &f), -ENOEXEC);
+	assert_int_equal(read(events, &event, sizeof(event)), -1);
+	assert_int_equal(library_file__try(temporary, &f), 0);
+	assert_int_equal(read(events, &event, sizeof(event)), sizeof(event));
+	unlink(fifo);
+	library_file__free(f);
+}
+
+static void the_last_reference_closes(void **state)
+{
+	struct library_file *f, *again;
+	int fd;
+
+	assert_int_equal(library_file__open(temporary, &f), 0);
+	fd = library_file__fd(f);
+	again = library_file__ref(f);
+	library_file__free(f);
+	assert_true(fcntl(fd, F_GETFD) >= 0);
+	library_file__free(again);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, temporary_make, temporary_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_reports_what_the_kernel_says),
+		TEST(a_fresh_file_has_no_lasting_identity),
+		TEST(stays_the_inode_when_the_path_is_swapped),
+		TEST(sees_a_change),
+		TEST(sees_a_change_that_hides),
+		TEST(takes_regular_files_only),
+		TEST(opens_nothing_that_is_no_regular_file),
+		TEST(the_last_reference_closes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

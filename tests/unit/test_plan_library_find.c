@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
+#include "plan/library/find.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "../fixtures/output.h"
+
+static char top[64];
+
+/* A path below this test's directory; valid for two more calls. */
+static const char *at(const char *name)
+{
+	static char paths[3][256];
+	static int next;
+	char *path = paths[next++ % 3];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", top, name);
+	return path;
+}
+
+static void make_file(const char *name, const char *text, mode_t mode)
+{
+	output_write(at(name), text);
+	assert_int_equal(chmod(at(name), mode), 0);
+}
+
+static int set_up(void **state)
+{
+	char *real;
+
+	strcpy(top, "/tmp/qprof-test-find-XXXXXX");
+	if (!mkdtemp(top))
+		return -1;
+	real = realpath(top, NULL);
+	strcpy(top, real);
+	free(real);
+	return mkdir(at("bin"), 0755) || mkdir(at("lib"), 0755);
+}
+
+static int tear_down(void **state)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r %s", top);
+	return system(command);
+}
+
+static int find_in(const char *text, char **path, char *range)
+{
+	FILE *maps = fmemopen((char *)text, strlen(text), "r");
+	int err = plan_find__in_maps(maps, path, range);
+
+	fclose(maps);
+	return err;
+}
+
+static void the_library_is_distinguished_from_its_neighbours(void **state)
+{
+	static const char maps[] =
+		"55d0-55d9 r--p 00000000 08:01 42    /opt/rust/bin/rustc\n"
+		"7f00-7f10 rw-p 00000000 00:00 0 \n"
+		"7f10-7f20 r--p 00000000 08:01 43    /opt/librustc_driver-1.so.d/libLLVM.so\n"
+		"7f20-7f30 r--p 00000000 08:01 44    /opt/my rust/lib/librustc_driver-6108.so\n"
+		"7f30-7f40 r-xp 00001000 08:01 44    /opt/my rust/lib/librustc_driver-6108.so\n"
+		"7fff-8000 rw-p 00000000 00:00 0     [stack]\n";
+	char *path = NULL, range[40];
+
+	assert_int_equal(find_in(maps, &path, range), 0);
+	assert_string_equal(path, "/opt/my rust/lib/librustc_driver-6108.so");
+	assert_string_equal(range, "7f20-7f30");
+	free(path);
+}
+
+static void a_deleted_library_is_found(void **state)
+{
+	char *path = NULL, range[40];
+
+	assert_int_equal(find_in("7f20-7f30 r--p 0 08:01 44 /a/librustc_driver-1.so (deleted)\n",
+				 &path, range),
+			 0);
+	assert_string_equal(path, "/a/librustc_driver-1.so (deleted)");
+	free(path);
+}
+
+static void maps_without_it_are_no_compiler(void **state)
+{
+	char *path = NULL, range[40];
+
+	assert_int_equal(find_in("7f20-7f30 r--p 0 08:01 44 /a/libc.so.6\n", &path, range),
+			 -ENOENT);
+	assert_int_equal(find_in("garbage\n\n7f20-7f30 r--p\n", &path, range), -ENOENT);
+	assert_null(path);
+}
+
+static void *map_library(const char *name)
+{
+	int fd = open(at(name), O_RDONLY | O_CLOEXEC);
+	void *map;
+
+	assert_true(fd >= 0);
+	map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_true(map != MAP_FAILED);
+	close(fd);
+	return map;
+}
+
+static void our_own_mapping_is_found(void **state)
+{
+	char *path = NULL;
+	void *map;
+
+	assert_int_equal(plan_find__of_pid(getpid(), &path), -ENOENT);
+	make_file("lib/librustc_driver-77.so", "x", 0644);
+	map = map_library("lib/librustc_driver-77.so");
+	assert_int_equal(plan_find__of_pid(getpid(), &path), 0);
+	assert_string_equal(path, at("lib/librustc_driver-77.so"));
+	free(path);
+	munmap(map, 4096);
+	unlink(at("lib/librustc_driver-77.so"));
+}
+
+static void another_file_under_the_name_is_not_what_is_mapped(void **state)
+{
+	_library_file_ struct library_file *mapped = NULL, *other = NULL;
+	void *map;
+	int err;
+
+	make_file("lib/librustc_driver-78.so", "x", 0644);
+	map = map_library("lib/librustc_driver-78.so");
+	assert_int_equal(library_file__try(at("lib/librustc_driver-78.so"), &mapped), 0);
+	unlink(at("lib/librustc_driver-78.so"));
+	make_file("lib/librustc_driver-78.so", "x", 0644);
+	assert_int_equal(library_file__try(at("lib/librustc_driver-78.so"), &other), 0);
+	unlink(at("lib/librustc_driver-78.so"));
+	assert_int_equal(plan_find__check_mapped(getpid(), mapped), 0);
+	err = plan_find__check_mapped(getpid(), other);
+	munmap(map, 4096);
+	/* It takes CAP_CHECKPOINT_RESTORE. */
+	if (!err && geteuid())
+		skip();
+	assert_int_equal(err, -ESTALE);
+}
+
+static void processes_that_are_gone_are_reported(void **state)
+{
+	char *path = NULL;
+	siginfo_t info;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	/* Ended, not yet waited for: still in /proc. */
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(plan_find__of_pid(pid, &path), -ESRCH);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(plan_find__of_pid(pid, &path), -ESRCH);
+	assert_null(path);
+}
+
+static void an_executable_leads_to_its_library(void **state)
+{
+	char *path = NULL;
+
+	make_file("bin/rustc", "linked to librustc_driver-b.so", 0755);
+	assert_int_equal(plan_find__of_exe(at("bin/rustc"), &path), -ENOENT);
+	make_file("lib/librustc_driver-a.so", "a", 0644);
+	make_file("lib/librustc_driver-c.so", "c", 0644);
+	assert_int_equal(symlink("bin/rustc", at("link")), 0);
+	assert_int_equal(plan_find__of_exe(at("link"), &path), 0);
+	assert_string_equal(path, at("lib/librustc_driver-a.so"));
+	free(path);
+	/* The one it names, where there are several. */
+	make_file("lib/librustc_driver-b.so", "b", 0644);
+	output_write(at("bin/rustc"), "linked to librustc_driver-b.so");
+	assert_int_equal(truncate(at("bin/rustc"), 31), 0);
+	assert_int_equal(plan_find__of_exe(at("bin/rustc"), &path), 0);
+	assert_string_equal(path, at("lib/librustc_driver-b.so"));
+	free(path);
+	path = NULL;
+	assert_int_equal(plan_find__of_exe(at("nope"), &path), -ENOENT);
+	assert_int_equal(plan_find__of_exe(at("lib/librustc_driver-a.so"), &path), -ENOENT);
+	assert_null(path);
+	unlink(at("lib/librustc_driver-a.so"));
+	unlink(at("lib/librustc_driver-b.so"));
+	unlink(at("lib/librustc_driver-c.so"));
+}
+
+/* Opened as a file is, a FIFO would make us wait for ever. */
+static void a_fifo_in_the_compilers_place_is_passed_over(void **state)
+{
+	char *path = NULL;
+
+	make_file("bin/other", "", 0755);
+	unlink(at("bin/rustc"));
+	assert_int_equal(mkfifo(at("bin/rustc"), 0600), 0);
+	make_file("lib/librustc_driver-a.so", "a", 0644);
+	make_file("lib/librustc_driver-b.so", "b", 0644);
+	assert_int_equal(plan_find__of_exe(at("bin/other"), &path), 0);
+	assert_string_equal(path, at("lib/librustc_driver-a.so"));
+	free(path);
+	unlink(at("bin/rustc"));
+	unlink(at("lib/librustc_driver-a.so"));
+	unlink(at("lib/librustc_driver-b.so"));
+}
+
+static void debians_place_is_known(void **state)
+{
+	char *path = NULL;
+
+	make_file("bin/rustc", "", 0755);
+	assert_int_equal(mkdir(at("lib/x86_64-linux-gnu"), 0755), 0);
+	make_file("lib/x86_64-linux-gnu/librustc_driver-d.so", "d", 0644);
+	assert_int_equal(plan_find__of_exe(at("bin/rustc"), &path), 0);
+	assert_string_equal(path, at("lib/x86_64-linux-gnu/librustc_driver-d.so"));
+	free(path);
+	unlink(at("lib/x86_64-linux-gnu/librustc_driver-d.so"));
+}
+
+/* A rustc that says where its sysroot is, or does what `script` says, first in the PATH. */
+static void fake_rustc(const char *script)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "#!/bin/sh\n%s\n", script);
+	make_file("bin/rustc", text, 0755);
+	setenv("PATH", at("bin"), 1);
+}
+
+static void the_toolchain_is_asked(void **state)
+{
+	char script[256], *path = NULL, *old = strdup(getenv("PATH"));
+
+	unsetenv("SUDO_UID");
+	make_file("lib/librustc_driver-e.so", "e", 0644);
+	snprintf(script, sizeof(script), "[ \"$*\" = '--print sysroot' ] && echo %s", top);
+	fake_rustc(script);
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), 0);
+	assert_string_equal(path, at("lib/librustc_driver-e.so"));
+	free(path);
+	snprintf(script, sizeof(script), "[ \"$*\" = '+nightly --print sysroot' ] && echo %s", top);
+	fake_rustc(script);
+	assert_int_equal(plan_find__of_toolchain("rustc", "nightly", NULL, &path), 0);
+	free(path);
+	path = NULL;
+	unlink(at("lib/librustc_driver-e.so"));
+	assert_int_equal(plan_find__of_toolchain("rustc", "nightly", NULL, &path), -ENODATA);
+	setenv("PATH", old, 1);
+	free(old);
+}
+
+/* It is the command's, or a terminal that would stop it. */
+static void a_queried_compiler_gets_none_of_our_input(void **state)
+{
+	int in[2], ours = dup(STDIN_FILENO);
+	char *path = NULL, *old = strdup(getenv("PATH")), byte;
+
+	assert_int_equal(pipe(in), 0);
+	assert_int_equal(write(in[1], "x", 1), 1);
+	close(in[1]);
+	dup2(in[0], STDIN_FILENO);
+	close(in[0]);
+	make_file("lib/librustc_driver-f.so", "f", 0644);
+	fake_rustc("read word; echo \"${0%/bin/rustc}$word\"");
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), 0);
+	assert_int_equal(read(STDIN_FILENO, &byte, 1), 1);
+	dup2(ours, STDIN_FILENO);
+	close(ours);
+	free(path);
+	unlink(at("lib/librustc_driver-f.so"));
+	setenv("PATH", old, 1);
+	free(old);
+}
+
+static void a_toolchain_that_fails_is_distinguished_from_none(void **state)
+{
+	char *path = NULL, *old = strdup(getenv("PATH"));
+
+	fake_rustc("exit 1");
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), -EIO);
+	fake_rustc("echo not a path");
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), -EIO);
+	setenv("PATH", "/nonexistent", 1);
+	assert_int_equal(plan_find__of_toolchain("rustc", NULL, NULL, &path), -ENOENT);
+	assert_null(path);
+	setenv("PATH", old, 1);
+	free(old);
+	assert_contains(plan_find__toolchain_error(-ENOENT), "rustup");
+	assert_contains(plan_find__toolchain_error(-EIO), "sysroot");
+	assert_contains(plan_find__toolchain_error(-ENODATA), "librustc_driver");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_library_is_distinguished_from_its_neighbours),
+		cmocka_unit_test(a_deleted_library_is_found),
+		cmocka_unit_test(maps_without_it_are_no_compiler),
+		cmocka_unit_test(our_own_mapping_is_found),
+		cmocka_unit_test(another_file_under_the_name_is_not_what_is_mapped),
+		cmocka_unit_test(processes_that_are_gone_are_reported),
+		cmocka_unit_test(an_executable_leads_to_its_library),
+		cmocka_unit_test(a_fifo_in_the_compilers_place_is_passed_over),
+		cmocka_unit_test(debians_place_is_known),
+		cmocka_unit_test(the_toolchain_is_asked),
+		cmocka_unit_test(a_queried_compiler_gets_none_of_our_input),
+		cmocka_unit_test(a_toolchain_that_fails_is_distinguished_from_none),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/body.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
+#include "../fixtures/library.h"
+
+/* The assembled tests/fixtures/bodies.s, which names what is to be found where. */
+static struct elf_image *img;
+static struct code_decoder *decoder;
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state))
+		return -1;
+	if (image_of(fixture("bodies.so"), &img))
+		return -1;
+	return code_decoder__new(img, &decoder);
+}
+
+static int teardown(void **state)
+{
+	code_decoder__free(decoder);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+/* Mine the body of that name; `extra`, unless NULL, names one more part of it. */
+static struct mined_body mine_with(const char *name, const char *extra, bool any_kind)
+{
+	const uint64_t cold_call = symbol(img, "cold_call")->addr;
+	const struct mine_cold cold = {&cold_call, 1, any_kind};
+	struct code_region regions[3];
+	struct code code = {0};
+	struct mined_body out;
+	char cold_name[64];
+	size_t n = 0;
+
+	snprintf(cold_name, sizeof(cold_name), "%s.cold", name);
+	for (int i = 0; i < 3; i++) {
+		const char *part = i == 0 ? name : i == 1 ? cold_name : extra;
+		const struct elf_symbol *sym = part ? find_symbol(img, part) : NULL;
+
+		if (sym)
+			regions[n++] = (struct code_region){sym->addr, sym->size};
+	}
+	assert_int_equal(code_decoder__decode(decoder, regions, n, &code), 0);
+	assert_int_equal(mine_body(img, &code, symbol(img, name)->addr, &cold, &out), 0);
+	code__free(&code);
+	return out;
+}
+
+static struct mined_body mine(const char *name)
+{
+	return mine_with(name, NULL, false);
+}
+
+static void assert_at(const struct mined_site *site, const char *name, const char *mark)
+{
+	char full[64];
+
+	snprintf(full, sizeof(full), "%s.%s", name, mark);
+	assert_int_equal(site->addr, symbol(img, full)->addr);
+	assert_true(site->emulated);
+}
+
+/* A body with one mask site, one end and no problem. */
+static struct mined_body mine_simple(const char *name)
+{
+	struct mined_body m = mine(name);
+
+	if (m.problem)
+		fail_msg("%s: %s", name, m.problem);
+	assert_true(m.masks_exact);
+	assert_int_equal(m.n_masks, 1);
+	assert_int_equal(m.n_ends, 1);
+	assert_at(&m.ends[0], name, "end");
+	return m;
+}
+
+static void assert_id(const struct mined_site *site, uint8_t reg, int32_t slot)
+{
+	assert_int_equal(site->id.reg, reg);
+	assert_int_equal(site->id.slot, slot);
+}
+
+static void assert_vtable(const struct mined_site *site, uint8_t reg, int32_t slot, int32_t offset)
+{
+	assert_int_equal(site->vtable.offset, offset);
+	assert_int_equal(site->vtable.reg, reg);
+	assert_int_equal(site->vtable.slot, slot);
+}
+
+static void assert_problem(const char *name, const char *part)
+{
+	struct mined_body m = mine(name);
+
+	if (!m.problem || !strstr(m.problem, part))
+		fail_msg("%s: %s", name, m.problem ? m.problem : "no problem");
+}
+
+static void a_plain_body_is_mined(void **state)
+{
+	struct mined_body m = mine_simple("plain");
+
+	assert_at(&m.masks[0], "plain", "mask");
+	assert_id(&m.ends[0], WIRE_REG_DX, MINE_NO_SLOT);
+	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
+	assert_int_equal(m.mask_disp, 0x1ef50);
+	assert_int_equal(m.mask_bit, 2);
+}
+
+static void branches_may_go_either_way(void **state)
+{
+	struct mined_body m = mine_simple("inverted");
+
+	assert_at(&m.masks[0], "inverted", "mask");
+	assert_id(&m.ends[0], WIRE_REG_DX, MINE_NO_SLOT);
+	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
+}
+
+static void an_id_is_read_where_it_is_sure(void **state)
+{
+	struct mined_body m = mine_simple("clobbered");
+
+	assert_id(&m.ends[0], WIRE_REG_NONE, 0x24);
+	m = mine_simple("joined");
+	assert_id(&m.ends[0], WIRE_REG_NONE, 0x24);
+	m = mine_simple("nameless");
+	assert_id(&m.ends[0], WIRE_REG_NONE, MINE_NO_SLOT);
+}
+
+static void a_vtable_is_read_where_it_is_sure(void **state)
+{
+	struct mined_body m = mine_simple("saved");
+
+	assert_at(&m.masks[0], "saved", "mask");
+	assert_vtable(&m.masks[0], WIRE_REG_NONE, 0x30, 0x28);
+	m = mine_simple("vague");
+	assert_vtable(&m.masks[0], WIRE_REG_NONE, VTABLE_NO_SLOT, -1);
+	m = mine("saved_later");
+	assert_int_equal(m.n_masks, 1);
+	assert_vtable(&m.masks[0], WIRE_REG_R12, VTABLE_NO_SLOT, 0x18);
+}
+
+static void a_body_may_run_providers_at_two_places(void **state)
+{
+	struct mined_body m = mine("twice");
+
+	assert_null(m.problem);
+	assert_int_equal(m.n_masks, 2);
+	assert_at(&m.masks[0], "twice", "mask");
+	assert_at(&m.masks[1], "twice", "mask2");
+	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
+	assert_vtable(&m.masks[1], WIRE_REG_R15, VTABLE_NO_SLOT, 0x20);
+	assert_int_equal(m.n_ends, 2);
+	assert_at(&m.ends[0], "twice", "end");
+	assert_at(&m.ends[1], "twice", "end2");
+}
+
+/* The second call on the first cold side belongs to no branch of its own. */
+static void two_places_may_share_an_end(void **state)
+{
+	struct mined_body m = mine("shared_end");
+
+	assert_int_equal(m.n_masks, 2);
+	assert_at(&m.masks[0], "shared_end", "mask");
+	assert_at(&m.masks[1], "shared_end", "mask2");
+	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
+	assert_vtable(&m.masks[1], WIRE_REG_R15, VTABLE_NO_SLOT, 0x20);
+	assert_int_equal(m.n_ends, 1);
+	assert_at(&m.ends[0], "shared_end", "end");
+	assert_null(m.problem);
+}
+
+static void jump_tables_are_followed(void **state)
+{
+	struct mined_body m = mine("switched");
+
+	assert_null(m.problem);
+	assert_int_equal(m.n_masks, 1);
+	assert_int_equal(m.n_ends, 2);
+	for (int i = 0; i < 2; i++)
+		assert_at(&m.ends[i], "switched",
+			  m.ends[i].addr == symbol(img, "switched.end")->addr ? "end" : "end2");
+	assert_int_not_equal(m.ends[0].addr, m.ends[1].addr);
+}
+
+static void other_activities_are_known_by_the_filters_bit(void **state)
+{
+	struct mined_body m = mine_with("activity", NULL, true);
+
+	assert_null(m.problem);
+	assert_int_equal(m.n_masks, 1);
+	assert_at(&m.masks[0], "activity", "mask");
+	assert_int_equal(m.n_ends, 1);
+	assert_at(&m.ends[0], "activity", "end");
+	/* If the names tell, the bit is not asked. */
+	m = mine("activity");
+	assert_int_equal(m.n_masks, 2);
+	assert_int_equal(m.n_ends, 2);
+}
+
+static void a_part_that_nothing_leads_to_is_ignored(void **state)
+{
+	struct mined_body m = mine_with("plain", "orphan", false);
+
+	assert_null(m.problem);
+	assert_true(m.masks_exact);
+	assert_int_equal(m.n_masks, 1);
+	/* Given twice, a part counts once. */
+	m = mine_with("plain", "plain", false);
+	assert_null(m.problem);
+	assert_int_equal(m.n_masks, 1);
+	assert_int_equal(m.n_ends, 1);
+}
+
+static void ends_that_are_not_exact_say_why(void **state)
+{
+	struct mined_body m;
+
+	assert_problem("threaded", "returns without meeting");
+	assert_problem("early", "returns without meeting");
+	assert_problem("other_flags", "returns without meeting");
+	assert_problem("other_value", "returns without meeting");
+	assert_problem("tail", "leaves the function");
+	assert_problem("endless", "no test of the guard");
+	m = mine("early");
+	assert_int_equal(m.n_ends, 1);
+	assert_at(&m.ends[0], "early", "end");
+	assert_true(m.masks_exact);
+}
+
+static void code_that_cannot_be_followed_is_refused(void **state)
+{
+	assert_problem("indirect", "indirect jump");
+	assert_problem("middle", "leaves the function");
+	assert_problem("unguarded", "event filter");
+	assert_int_equal(mine("unguarded").n_masks, 0);
+}
+
+static void what_leads_to_the_cold_side_is_not_guessed(void **state)
+{
+	static const char *const names[] = {"other_argument", "two_ways"};
+
+	for (int i = 0; i < 2; i++) {
+		struct mined_body m = mine(names[i]);
+
+		assert_problem(names[i], "cold side was not recognised");
+		assert_false(m.masks_exact);
+		assert_int_equal(m.n_masks, 0);
+	}
+}
+
+static void too_many_sites_are_refused(void **state)
+{
+	struct mined_body m = mine("many");
+
+	assert_problem("many", "more sites");
+	assert_false(m.masks_exact);
+	assert_int_equal(m.n_masks, MINE_MAX_SITES);
+}
+
+static void a_giant_function_is_mined(void **state)
+{
+	struct mined_body m = mine_simple("giant");
+
+	assert_at(&m.masks[0], "giant", "mask");
+}
+
+/* A cut anywhere leaves code that makes no sense; it must only not be believed or crash. */
+static void every_cut_is_survived(void **state)
+{
+	const uint64_t cold_call = symbol(img, "cold_call")->addr;
+	const struct mine_cold cold = {&cold_call, 1, false};
+	const struct elf_symbol *sym = find_symbol(img, "plain"),
+				*part = find_symbol(img, "plain.cold");
+	struct code code = {0};
+
+	for (uint64_t skip = 0; skip < sym->size; skip++)
+		for (uint64_t size = 0; size <= sym->size - skip; size++) {
+			struct code_region regions[] = {{sym->addr + skip, size},
+							{part->addr, part->size - skip % 8}};
+			struct mined_body m;
+
+			assert_int_equal(code_decoder__decode(decoder, regions, 2, &code), 0);
+			assert_int_equal(mine_body(img, &code, sym->addr, &cold, &m), 0);
+			assert_true(m.n_masks <= 1 && m.n_ends <= 1);
+			assert_true(m.problem || (m.n_masks == 1 && m.n_ends == 1));
+		}
+	code__free(&code);
+}
+
+static void assert_entry(const char *name, const char *mark, int32_t pushed, bool emulated)
+{
+	struct mined_entry at;
+	char full[64];
+
+	snprintf(full, sizeof(full), "%s%s", name, mark);
+	assert_int_equal(mine_entry(decoder, symbol(img, name)->addr, &at), 0);
+	assert_int_equal(at.addr, symbol(img, full)->addr);
+	assert_int_equal(at.pushed, pushed);
+	assert_int_equal(at.emulated, emulated);
+}
+
+static void a_start_is_probed_where_the_kernel_emulates(void **state)
+{
+	assert_entry("entry_push", "", 0, true);
+	assert_entry("entry_endbr", ".site", 0, true);
+	assert_entry("entry_sub", ".site", 0x28, true);
+	assert_entry("entry_lea", ".site", 0x18, true);
+	assert_entry("entry_memory", ".site", 16, true);
+	assert_entry("entry_branch", ".site", 0, true);
+}
+
+static void else_it_is_probed_at_the_entry(void **state)
+{
+	struct mined_entry at;
+
+	assert_entry("entry_aligned", "", 0, false);
+	assert_entry("entry_tail", "", 0, false);
+	assert_entry("entry_loop", "", 0, false);
+	assert_int_equal(mine_entry(decoder, UINT64_MAX - 4, &at), -EFAULT);
+}
+
+static void a_frame_is_what_the_prologue_takes(void **state)
+{
+	assert_int_equal(mine_frame(decoder, symbol(img, "entry_push")->addr), 8);
+	assert_int_equal(mine_frame(decoder, symbol(img, "entry_sub")->addr), 0x28);
+	assert_int_equal(mine_frame(decoder, symbol(img, "entry_lea")->addr), 0x18 + 8);
+	assert_int_equal(mine_frame(decoder, symbol(img, "entry_memory")->addr), 3 * 8);
+	assert_int_equal(mine_frame(decoder, symbol(img, "entry_tail")->addr), 0);
+	assert_int_equal(mine_frame(decoder, symbol(img, "entry_aligned")->addr), -ENOTSUP);
+	assert_int_equal(mine_frame(decoder, UINT64_MAX - 4), -EFAULT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plain_body_is_mined),
+		cmocka_unit_test(branches_may_go_either_way),
+		cmocka_unit_test(an_id_is_read_where_it_is_sure),
+		cmocka_unit_test(a_vtable_is_read_where_it_is_sure),
+		cmocka_unit_test(a_body_may_run_providers_at_two_places),
+		cmocka_unit_test(two_places_may_share_an_end),
+		cmocka_unit_test(jump_tables_are_followed),
+		cmocka_unit_test(other_activities_are_known_by_the_filters_bit),
+		cmocka_unit_test(a_part_that_nothing_leads_to_is_ignored),
+		cmocka_unit_test(ends_that_are_not_exact_say_why),
+		cmocka_unit_test(code_that_cannot_be_followed_is_refused),
+		cmocka_unit_test(what_leads_to_the_cold_side_is_not_guessed),
+		cmocka_unit_test(too_many_sites_are_refused),
+		cmocka_unit_test(a_giant_function_is_mined),
+		cmocka_unit_test(every_cut_is_survived),
+		cmocka_unit_test(a_start_is_probed_where_the_kernel_emulates),
+		cmocka_unit_test(else_it_is_probed_at_the_entry),
+		cmocka_unit_test(a_frame_is_what_the_prologue_takes),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/hits.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
+#include "base/diag.h"
+#include "plan/symbols/elf_image.h"
+#include "../fixtures/library.h"
+
+/* The assembled tests/fixtures/hits.s, which marks what is to be found. */
+static struct plan_hits *hits;
+static struct elf_image *img;
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state) || image_of(fixture("hits.so"), &img))
+		return -1;
+	return hits_of(fixture("hits.so"), &hits);
+}
+
+static int teardown(void **state)
+{
+	plan_hits__free(hits);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static const struct plan_hit *find(const char *name)
+{
+	uint64_t addr = symbol(img, name)->addr;
+
+	for (uint32_t i = 0; i < hits->n; i++)
+		if (hits->items[i].addr == addr)
+			return &hits->items[i];
+	return NULL;
+}
+
+static const struct plan_hit *hit(const char *name)
+{
+	const struct plan_hit *h = find(name);
+	uint64_t offset;
+
+	if (!h)
+		fail_msg("%s was not found", name);
+	assert_true(elf_image__offset(img, h->addr, &offset));
+	assert_int_equal(h->offset, offset);
+	return h;
+}
+
+static void assert_register(const char *name, enum wire_reg reg)
+{
+	assert_int_equal(hit(name)->reg, reg);
+}
+
+static void assert_memory(const char *name, enum wire_reg base, uint32_t disp)
+{
+	const struct plan_hit *h = hit(name);
+
+	assert_int_equal(h->reg, WIRE_REG_NONE);
+	assert_int_equal(h->base, base);
+	assert_int_equal(h->disp, disp);
+}
+
+static void ids_are_found_where_they_were_at_the_branch(void **state)
+{
+	assert_int_equal(hits->filter, 0x404);
+	assert_register("in_register.hit", WIRE_REG_R13);
+	assert_register("as_it_is.hit", WIRE_REG_SI);
+	assert_memory("in_slot.hit", WIRE_REG_NONE, 0x18);
+	assert_register("through_slot.hit", WIRE_REG_R8);
+	assert_memory("in_memory.hit", WIRE_REG_R12, 0x6c);
+	assert_register("falls.hit", WIRE_REG_R15);
+}
+
+static void sites_without_a_hit_or_id_are_left_out(void **state)
+{
+	assert_null(find("computed.hit"));
+	assert_null(find("other_bits.hit"));
+	assert_null(find("elsewhere.hit"));
+	/* Three more lead to the call of in_register. */
+	assert_int_equal(hits->n, 9);
+}
+
+static void calls_without_a_site_are_counted(void **state)
+{
+	assert_int_equal(hits->n_calls, 8);
+	assert_int_equal(hits->n_missed, 2);
+}
+
+static void a_library_without_hits_has_none(void **state)
+{
+	_plan_hits_ struct plan_hits *none = NULL;
+
+	assert_int_equal(hits_of(fixture("guards.so"), &none), 0);
+	assert_int_equal(none->n, 0);
+	assert_int_equal(none->n_calls, 0);
+}
+
+static void what_is_no_library_is_an_error(void **state)
+{
+	struct plan_hits *none = NULL;
+
+	diag_set_level(DIAG_QUIET);
+	assert_int_equal(hits_of(fixture("nowhere.so"), &none), -ENOENT);
+	assert_null(none);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ids_are_found_where_they_were_at_the_branch),
+		cmocka_unit_test(sites_without_a_hit_or_id_are_left_out),
+		cmocka_unit_test(calls_without_a_site_are_counted),
+		cmocka_unit_test(a_library_without_hits_has_none),
+		cmocka_unit_test(what_is_no_library_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/symbols/elf_image.h"
+
+#include <fcntl.h>
+
+#include "test.h"
+#include "../fixtures/elf_builder.h"
+#include "../fixtures/library.h"
+
+#define TEXT ELF_BUILDER_TEXT_ADDR
+#define FUNC(n, a, s)                               \
+	{                                           \
+		n, a, s, STT_FUNC, ELF_BUILDER_TEXT \
+	}
+
+static const struct elf_builder_symbol plain[] = {
+	FUNC("zeta", TEXT + 8, 8),
+	FUNC("beta", TEXT + 16, 16),
+	FUNC("alpha", TEXT + 16, 16),
+	{"data", TEXT + 4, 4, STT_OBJECT, ELF_BUILDER_TEXT},
+	{"elsewhere", TEXT, 4, STT_FUNC, SHN_UNDEF},
+	{"source.rs", 0, 0, STT_FILE, SHN_ABS},
+	FUNC("first", TEXT, 8),
+};
+
+static struct elf_builder build(const struct elf_builder_symbol *syms, size_t n)
+{
+	struct elf_builder b = {0};
+
+	elf_builder__build(&b, syms, n);
+	return b;
+}
+
+static struct elf_builder build_plain(void)
+{
+	return build(plain, sizeof(plain) / sizeof(*plain));
+}
+
+static int open_bytes(const void *buf, size_t len, struct elf_image **out)
+{
+	_close_ int fd = elf_builder_memfd(buf, len);
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return image_of(path, out);
+}
+
+static struct elf_image *open_ok(const struct elf_builder *b)
+{
+	struct elf_image *img = NULL;
+
+	assert_int_equal(open_bytes(b->buf, b->len, &img), 0);
+	return img;
+}
+
+/* Errors are printed: kept out of the test's own output, and looked at. */
+struct captured {
+	int saved;
+	FILE *file;
+	char text[4096];
+};
+
+static void capture_begin(struct captured *c)
+{
+	fflush(stderr);
+	c->saved = dup(STDERR_FILENO);
+	c->file = tmpfile();
+	assert_non_null(c->file);
+	dup2(fileno(c->file), STDERR_FILENO);
+}
+
+static void capture_end(struct captured *c)
+{
+	size_t n;
+
+	fflush(stderr);
+	dup2(c->saved, STDERR_FILENO);
+	close(c->saved);
+	rewind(c->file);
+	n = fread(c->text, 1, sizeof(c->text) - 1, c->file);
+	c->text[n] = '\0';
+	fclose(c->file);
+}
+
+static void assert_one_line(const struct captured *c, const char *part)
+{
+	const char *newline = strchr(c->text, '\n');
+
+	assert_non_null(strstr(c->text, "error: "));
+	assert_non_null(strstr(c->text, part));
+	assert_non_null(newline);
+	assert_int_equal(newline[1], '\0');
+}
+
+static void assert_refused(const struct elf_builder *b, const char *why)
+{
+	struct elf_image *img = NULL;
+	struct captured c;
+	int err;
+
+	capture_begin(&c);
+	err = open_bytes(b->buf, b->len, &img);
+	capture_end(&c);
+	assert_int_equal(err, -ENOEXEC);
+	assert_null(img);
+	assert_one_line(&c, why);
+}
+
+static void symbols_are_the_defined_functions_sorted(void **state)
+{
+	static const char *const names[] = {"first", "zeta", "alpha", "beta"};
+	static const uint64_t addrs[] = {TEXT, TEXT + 8, TEXT + 16, TEXT + 16};
+	static const uint64_t sizes[] = {8, 8, 16, 16};
+	struct elf_builder b = build_plain();
+	_elf_image_ struct elf_image *img = open_ok(&b);
+	const struct elf_symbol *syms, *again;
+	size_t n;
+
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	assert_int_equal(n, 4);
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(syms[i].name, names[i]);
+		assert_int_equal(syms[i].addr, addrs[i]);
+		assert_int_equal(syms[i].size, sizes[i]);
+	}
+	assert_int_equal(elf_image__symbols(img, &again, &n), 0);
+	assert_ptr_equal(syms, again);
+}
+
+static void code_ends_where_the_segment_ends(void **state)
+{
+	struct elf_builder b = build_plain();
+	_elf_image_ struct elf_image *img = open_ok(&b);
+	uint64_t last = TEXT + ELF_BUILDER_TEXT_SIZE - 1, offset = 0;
+	size_t len;
+
+	assert_int_equal(*elf_image__code(img, TEXT + 5, &len), 5);
+	assert_int_equal(len, ELF_BUILDER_TEXT_SIZE - 5);
+	assert_int_equal(*elf_image__code(img, last, &len), ELF_BUILDER_TEXT_SIZE - 1);
+	assert_int_equal(len, 1);
+	assert_null(elf_image__code(img, last + 1, &len));
+	assert_int_equal(len, 0);
+	assert_null(elf_image__code(img, ELF_BUILDER_ADDR - 1, &len));
+	assert_null(elf_image__code(img, UINT64_MAX, &len));
+	assert_true(elf_image__offset(img, last, &offset));
+	assert_int_equal(offset, ELF_BUILDER_TEXT_OFFSET + ELF_BUILDER_TEXT_SIZE - 1);
+	assert_false(elf_image__offset(img, last + 1, &offset));
+}
+
+static void build_id_and_version_are_read(void **state)
+{
+	static const uint8_t expected[] = {0xde, 0xad, 0xbe, 0xef};
+	struct elf_builder b = build_plain();
+	_elf_image_ struct elf_image *img = open_ok(&b);
+	uint8_t id[ELF_BUILD_ID_MAX];
+
+	assert_int_equal(elf_image__build_id(img, id), 4);
+	assert_memory_equal(id, expected, 4);
+	memset(id, 0, sizeof(id));
+	assert_int_equal(elf_image__identity(img, id), 4);
+	assert_memory_equal(id, expected, 4);
+	assert_string_equal(elf_image__rustc_version(img), "rustc version 1.95.0 (test)");
+	assert_memory_equal(elf_image__path(img), "/proc/self/fd/", 14);
+}
+
+static void identity_of(const struct elf_builder *b, uint8_t id[ELF_BUILD_ID_MAX])
+{
+	_elf_image_ struct elf_image *img = open_ok(b);
+
+	assert_int_equal(elf_image__build_id(img, id), 0);
+	assert_int_equal(elf_image__identity(img, id), 20);
+}
+
+static void identity_without_build_id_follows_the_symbols(void **state)
+{
+	uint8_t id[ELF_BUILD_ID_MAX], same[ELF_BUILD_ID_MAX], other[ELF_BUILD_ID_MAX];
+	struct elf_builder b = {.no_build_id = true};
+	uint64_t symtab;
+
+	elf_builder__build(&b, plain, 3);
+	identity_of(&b, id);
+	identity_of(&b, same);
+	assert_memory_equal(id, same, sizeof(id));
+	symtab = elf_builder__get(&b, ELF_BUILDER_SYMTAB).sh_offset;
+	b.buf[symtab + 2 * sizeof(Elf64_Sym) + offsetof(Elf64_Sym, st_value)] ^= 1;
+	identity_of(&b, other);
+	assert_memory_not_equal(id, other, sizeof(id));
+}
+
+static void unterminated_version_is_none(void **state)
+{
+	static const char comment[] = "rustc version 1.95.0";
+	struct elf_builder b = {.comment = comment, .comment_len = sizeof(comment) - 1};
+
+	elf_builder__build(&b, plain, 1);
+
+	_elf_image_ struct elf_image *img = open_ok(&b);
+
+	assert_null(elf_image__rustc_version(img));
+}
+
+static void symbols_outside_the_code_are_left_out(void **state)
+{
+	static const struct elf_builder_symbol syms[] = {
+		FUNC("below", ELF_BUILDER_ADDR - 8, 8),
+		FUNC("above", TEXT + ELF_BUILDER_TEXT_SIZE, 8),
+		FUNC("far", UINT64_MAX - 3, 8),
+		FUNC("", TEXT, 8),
+		FUNC("huge", TEXT + 16, UINT64_MAX),
+	};
+	struct elf_builder b = build(syms, 5);
+	_elf_image_ struct elf_image *img = open_ok(&b);
+	const struct elf_symbol *found;
+	size_t n;
+
+	assert_int_equal(elf_image__symbols(img, &found, &n), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(found->name, "huge");
+	assert_int_equal(found->size, ELF_BUILDER_TEXT_SIZE - 16);
+}
+
+static size_t count_symbols(const struct elf_builder *b)
+{
+	_elf_image_ struct elf_image *img = open_ok(b);
+	const struct elf_symbol *syms;
+	size_t n = 0;
+	int err = elf_image__symbols(img, &syms, &n);
+
+	assert_int_equal(err, n ? 0 : -ENODATA);
+	return n;
+}
+
+static void names_outside_the_string_table_are_left_out(void **state)
+{
+	struct elf_builder b = build_plain();
+	Elf64_Shdr strtab = elf_builder__get(&b, ELF_BUILDER_STRTAB);
+
+	assert_int_equal(count_symbols(&b), 4);
+	strtab.sh_size -= 1; /* "first", the last name, loses its NUL */
+	elf_builder__put(&b, ELF_BUILDER_STRTAB, strtab);
+	assert_int_equal(count_symbols(&b), 3);
+	strtab.sh_size = 1;
+	elf_builder__put(&b, ELF_BUILDER_STRTAB, strtab);
+	assert_int_equal(count_symbols(&b), 0);
+}
+
+static void a_symbol_table_that_cannot_be_read_is_none(void **state)
+{
+	struct elf_builder good = build_plain();
+	Elf64_Shdr symtab = elf_builder__get(&good, ELF_BUILDER_SYMTAB), bad;
+	struct elf_builder b = good;
+
+#define DAMAGE(field, value)                                   \
+	do {                                                   \
+		bad = symtab;                                  \
+		bad.field = (value);                           \
+		elf_builder__put(&b, ELF_BUILDER_SYMTAB, bad); \
+		assert_int_equal(count_symbols(&b), 0);        \
+	} while (0)
+	DAMAGE(sh_type, SHT_PROGBITS);
+	DAMAGE(sh_offset, UINT64_MAX - 8);
+	DAMAGE(sh_offset, b.len);
+	DAMAGE(sh_size, UINT64_MAX);
+	DAMAGE(sh_size, b.len);
+	DAMAGE(sh_size, 0);
+	DAMAGE(sh_link, 0);
+	DAMAGE(sh_link, UINT32_MAX);
+	DAMAGE(sh_link, ELF_BUILDER_SECTIONS);
+#undef DAMAGE
+	assert_int_equal(count_symbols(&good), 4);
+}
+
+static void a_segment_is_cut_at_the_end_of_the_file(void **state)
+{
+	struct elf_builder b = build_plain();
+	Elf64_Phdr phdr;
+	size_t len;
+
+	memcpy(&phdr, b.buf + sizeof(Elf64_Ehdr), sizeof(phdr));
+	phdr.p_filesz = phdr.p_memsz = UINT64_MAX - ELF_BUILDER_ADDR;
+	memcpy(b.buf + sizeof(Elf64_Ehdr), &phdr, sizeof(phdr));
+
+	_elf_image_ struct elf_image *img = open_ok(&b);
+
+	assert_non_null(elf_image__code(img, ELF_BUILDER_ADDR, &len));
+	assert_int_equal(len, b.len);
+	assert_null(elf_image__code(img, ELF_BUILDER_ADDR + b.len, &len));
+}
+
+static void what_holds_no_code_is_refused(void **state)
+{
+	struct elf_builder b = build_plain();
+	Elf64_Phdr good, bad;
+
+	memcpy(&good, b.buf + sizeof(Elf64_Ehdr), sizeof(good));
+#define DAMAGE(field, value)                                           \
+	do {                                                           \
+		bad = good;                                            \
+		bad.field = (value);                                   \
+		memcpy(b.buf + sizeof(Elf64_Ehdr), &bad, sizeof(bad)); \
+		assert_refused(&b, "holds no code");                   \
+	} while (0)
+	DAMAGE(p_flags, PF_R);
+	DAMAGE(p_type, PT_NOTE);
+	DAMAGE(p_offset, b.len);
+	DAMAGE(p_offset, UINT64_MAX);
+	DAMAGE(p_filesz, 0);
+	DAMAGE(p_vaddr, UINT64_MAX - 4);
+#undef DAMAGE
+}
+
+static void what_is_no_library_of_this_machine_is_refused(void **state)
+{
+	struct elf_builder good = build_plain(), b;
+
+#define DAMAGE(offset, value, why)       \
+	do {                             \
+		b = good;                \
+		b.buf[offset] = (value); \
+		assert_refused(&b, why); \
+	} while (0)
+	DAMAGE(0, 'M', "not an ELF file");
+	DAMAGE(EI_DATA, ELFDATA2MSB, "another machine");
+	DAMAGE(offsetof(Elf64_Ehdr, e_machine), EM_386, "another machine");
+	DAMAGE(offsetof(Elf64_Ehdr, e_type), ET_REL, "neither a shared library nor a program");
+#undef DAMAGE
+	b = good;
+	b.len = 0;
+	assert_refused(&b, "too short");
+}
+
+static int open_path(const char *path, struct captured *c)
+{
+	struct elf_image *img = NULL;
+	int err;
+
+	capture_begin(c);
+	err = image_of(path, &img);
+	capture_end(c);
+	assert_null(img);
+	return err;
+}
+
+static void what_cannot_be_opened_says_why(void **state)
+{
+	struct captured c;
+
+	assert_int_equal(open_path("/nonexistent/librustc_driver.so", &c), -ENOENT);
+	assert_one_line(&c, "/nonexistent/librustc_driver.so: No such file or directory");
+	assert_int_equal(open_path("/", &c), -ENOEXEC);
+	assert_one_line(&c, "not a regular file");
+	assert_int_equal(open_path("/dev/null", &c), -ENOEXEC);
+	assert_one_line(&c, "not a regular file");
+}
+
+static const struct elf_symbol *find(const struct elf_symbol *syms, size_t n, const char *part)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strstr(syms[i].name, part))
+			return &syms[i];
+	}
+	fail_msg("no symbol has %s in its name", part);
+	return NULL;
+}
+
+static void check_driver(const char *path)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	const struct elf_symbol *syms, *sym;
+	uint8_t id[ELF_BUILD_ID_MAX];
+	uint64_t offset;
+	size_t n, len;
+
+	assert_int_equal(image_of(path, &img), 0);
+	assert_int_equal(elf_image__build_id(img, id), 20);
+	assert_string_equal(elf_image__rustc_version(img), "rustc version 1.95.0 (fixture)");
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	sym = find(syms, n, "4beta18invoke_provider_fn");
+	assert_int_equal(elf_image__code(img, sym->addr, &len)[4], 0x53); /* push %rbx */
+	assert_true(elf_image__offset(img, sym->addr, &offset));
+	/* A twin follows at the same address. */
+	sym = find(syms, n, "11SingleCacheAhj4_EKb0_");
+	assert_int_equal(sym[0].addr, sym[1].addr);
+	assert_int_equal(sym[0].size, sym[1].size);
+	assert_non_null(strstr(sym[1].name, "11SingleCacheAhj8_EKb0_"));
+}
+
+static void check_stripped(const char *path)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	const struct elf_symbol *syms;
+	size_t n;
+
+	assert_int_equal(image_of(path, &img), 0);
+	assert_int_equal(elf_image__symbols(img, &syms, &n), -ENODATA);
+}
+
+/* What a real assembler and linker make of tests/fixtures. */
+static void linked_libraries_are_read(void **state)
+{
+	char dir[] = "/tmp/qprof-test-XXXXXX", text[512];
+	int dir_len = strrchr(__FILE__, '/') - __FILE__;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(text, sizeof(text), "%.*s/../fixtures/make-fixtures.sh %s", dir_len, __FILE__,
+		 dir);
+	assert_int_equal(system(text), 0);
+	snprintf(text, sizeof(text), "%s/driver_v0.so", dir);
+	check_driver(text);
+	snprintf(text, sizeof(text), "%s/driver_stripped.so", dir);
+	check_stripped(text);
+	snprintf(text, sizeof(text), "rm -r %s", dir);
+	assert_int_equal(system(text), 0);
+}
+
+static bool is_mapped_shared(const char *path)
+{
+	_fclose_ FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, path))
+			return strstr(line, " r--s ");
+	return false;
+}
+
+/* Elsewhere the probes of a capture that runs at the time would be read as part of the code. */
+static void breakpoints_cannot_come_into_the_mapping(void **state)
+{
+	struct elf_builder b = build_plain();
+	char path[] = "/tmp/qprof-test-XXXXXX";
+	_close_ int fd = mkstemp(path);
+	_elf_image_ struct elf_image *img = NULL;
+
+	assert_int_equal(write(fd, b.buf, b.len), b.len);
+	assert_int_equal(image_of(path, &img), 0);
+	assert_true(is_mapped_shared(path));
+	assert_int_equal(unlink(path), 0);
+}
+
+/* Ask for everything, and check what the header promises for any bytes at all. */
+static void use(const void *buf, size_t len)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	const struct elf_symbol *syms;
+	uint8_t id[ELF_BUILD_ID_MAX];
+	size_t n, room, sum = 0;
+
+	if (open_bytes(buf, len, &img))
+		return;
+	assert_true(elf_image__build_id(img, id) <= ELF_BUILD_ID_MAX);
+	assert_true(elf_image__identity(img, id) - 1 < ELF_BUILD_ID_MAX);
+	if (elf_image__rustc_version(img))
+		sum += strlen(elf_image__rustc_version(img));
+	if (elf_image__symbols(img, &syms, &n))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *code = elf_image__code(img, syms[i].addr, &room);
+		uint64_t offset;
+
+		assert_non_null(code);
+		assert_true(syms[i].size <= room);
+		assert_true(elf_image__offset(img, syms[i].addr, &offset));
+		assert_true(offset < len && room <= len - offset);
+		assert_true(*syms[i].name);
+		assert_true(!i || syms[i - 1].addr <= syms[i].addr);
+		sum += strlen(syms[i].name) + code[0] + code[room - 1];
+	}
+	assert_true(sum);
+}
+
+static void every_truncation_is_survived(void **state)
+{
+	struct elf_builder b = build_plain();
+	struct captured c;
+
+	capture_begin(&c);
+	for (size_t len = 0; len <= b.len; len++)
+		use(b.buf, len);
+	capture_end(&c);
+}
+
+static void random_damage_is_survived(void **state)
+{
+	static const uint8_t edges[] = {0, 1, 0x7f, 0x80, 0xff};
+	struct elf_builder good = build_plain(), b;
+	unsigned int seed = 1;
+	struct captured c;
+
+	srandom(seed);
+	capture_begin(&c);
+	for (int round = 0; round < 20000; round++) {
+		int flips = 1 + random() % 4;
+
+		b = good;
+		for (int i = 0; i < flips; i++) {
+			/* Half of them where it hurts: the two header tables. */
+			size_t at = random() % 2   ? (size_t)random() % b.len
+				    : random() % 2 ? (size_t)random() % ELF_BUILDER_TEXT_OFFSET
+						   : b.headers + random() % (b.len - b.headers);
+
+			b.buf[at] = random() % 2 ? random() : edges[random() % sizeof(edges)];
+		}
+		use(b.buf, b.len);
+	}
+	capture_end(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(symbols_are_the_defined_functions_sorted),
+		cmocka_unit_test(code_ends_where_the_segment_ends),
+		cmocka_unit_test(build_id_and_version_are_read),
+		cmocka_unit_test(identity_without_build_id_follows_the_symbols),
+		cmocka_unit_test(unterminated_version_is_none),
+		cmocka_unit_test(symbols_outside_the_code_are_left_out),
+		cmocka_unit_test(names_outside_the_string_table_are_left_out),
+		cmocka_unit_test(a_symbol_table_that_cannot_be_read_is_none),
+		cmocka_unit_test(a_segment_is_cut_at_the_end_of_the_file),
+		cmocka_unit_test(what_holds_no_code_is_refused),
+		cmocka_unit_test(what_is_no_library_of_this_machine_is_refused),
+		cmocka_unit_test(what_cannot_be_opened_says_why),
+		cmocka_unit_test(linked_libraries_are_read),
+		cmocka_unit_test(breakpoints_cannot_come_into_the_mapping),
+		cmocka_unit_test(every_truncation_is_survived),
+		cmocka_unit_test(random_damage_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

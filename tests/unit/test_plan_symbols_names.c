@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Symbols marked 1.95 and 1.97 are copied from the librustc_driver of stable 1.95.0 and of a
+ * 1.97 nightly. The older ones are spelled from rustc's sources and from backtraces in its issues.
+ */
+#include "plan/symbols/names.h"
+
+#include "test.h"
+
+struct expectation {
+	const char *symbol;
+	enum name_kind kind;
+	enum name_part part;
+	const char *query;
+};
+
+/* 1.95 */
+#define IMPL	 "_RNvNtNtNtCsfhTr2ijyTAe_16rustc_query_impl10query_impl"
+#define NON_INCR "22execute_query_non_incr26___rust_end_short_backtrace"
+#define INCR	 "18execute_query_incr26___rust_end_short_backtrace"
+#define PROVIDER "18invoke_provider_fn28___rust_begin_short_backtrace"
+#define BODY	 "_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_query"
+#define DEF_ID_CACHE                                                                               \
+	"INtNtNtCsdadwybgsbvk_12rustc_middle5query6caches10DefIdCacheINtNtB18_5erase10ErasedDataA" \
+	"hj8_EE"
+#define VEC_CACHE                                                                                 \
+	"INtNtCs3MG2ofusW15_21rustc_data_structures9vec_cache8VecCacheNtNtCsjyvvofjlheH_10rustc_" \
+	"span6def_id10LocalDefIdINtNtNtCsdadwybgsbvk_12rustc_middle5query5erase10ErasedDataAhj8_" \
+	"ENtNtNtB2W_9dep_graph5graph12DepNodeIndexE"
+#define LLVM ".llvm.15520300481698896969"
+#define COLD                                                                                    \
+	"_RINvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB5_15SelfProfilerRef4exec9" \
+	"cold_call"
+
+#define PROFILING "Cs3MG2ofusW15_21rustc_data_structures9profiling"
+#define DROP	  "_RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_place"
+
+static const struct expectation today[] = {
+	{"_RNvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB4_15SelfProfilerRef15query_"
+	 "cache_hit9cold_call",
+	 NAME_COLD_HIT, NAME_PART_ENTRY, NULL},
+	{IMPL "6typeck" NON_INCR, NAME_WRAPPER_NON_INCR, NAME_PART_ENTRY, "typeck"},
+	{IMPL "6typeck" NON_INCR ".cold", NAME_WRAPPER_NON_INCR, NAME_PART_COLD, "typeck"},
+	{IMPL "9layout_of" INCR, NAME_WRAPPER_INCR, NAME_PART_ENTRY, "layout_of"},
+	{IMPL "9layout_of" INCR ".warm", NAME_WRAPPER_INCR, NAME_PART_WARM, "layout_of"},
+	{IMPL "7type_of" INCR LLVM, NAME_WRAPPER_INCR, NAME_PART_ENTRY, "type_of"},
+	{IMPL "7type_of" INCR LLVM ".cold", NAME_WRAPPER_INCR, NAME_PART_COLD, "type_of"},
+	{IMPL "7type_of" INCR LLVM ".warm", NAME_WRAPPER_INCR, NAME_PART_WARM, "type_of"},
+	{IMPL "6fn_sig" PROVIDER, NAME_PROVIDER, NAME_PART_ENTRY, "fn_sig"},
+	{IMPL "6fn_sig" PROVIDER ".cold", NAME_PROVIDER, NAME_PART_COLD, "fn_sig"},
+	{IMPL "8def_kind" PROVIDER ".warm", NAME_PROVIDER, NAME_PART_WARM, "def_kind"},
+	{IMPL "8def_kind" PROVIDER ".cold.1", NAME_PROVIDER, NAME_PART_COLD, "def_kind"},
+	{BODY DEF_ID_CACHE "Kb0_EB4_", NAME_BODY_NON_INCR, NAME_PART_ENTRY, NULL},
+	{BODY DEF_ID_CACHE "Kb1_EB4_", NAME_BODY_INCR, NAME_PART_ENTRY, NULL},
+	{BODY DEF_ID_CACHE "Kb0_EB4_.cold", NAME_BODY_NON_INCR, NAME_PART_COLD, NULL},
+	{BODY DEF_ID_CACHE "Kb1_EB4_.warm", NAME_BODY_INCR, NAME_PART_WARM, NULL},
+	{BODY VEC_CACHE "Kb1_EB4_" LLVM, NAME_BODY_INCR, NAME_PART_ENTRY, NULL},
+	{BODY VEC_CACHE "Kb1_EB4_" LLVM ".warm", NAME_BODY_INCR, NAME_PART_WARM, NULL},
+	{COLD "NCNvB4_14query_provider0ECsfhTr2ijyTAe_16rustc_query_impl", NAME_COLD_PROVIDER,
+	 NAME_PART_ENTRY, NULL},
+	{COLD "NCNvB4_16generic_activity0EB7_", NAME_COLD_ACTIVITY, NAME_PART_ENTRY, NULL},
+	{COLD "NCINvB4_25generic_activity_with_argReE0ECsfhTr2ijyTAe_16rustc_query_impl",
+	 NAME_COLD_ACTIVITY, NAME_PART_ENTRY, NULL},
+	{COLD
+	 "NCINvB4_34generic_activity_with_arg_recorderNCNvNtCsecl2Pfoe0A2_12rustc_expand10proc_"
+	 "macro19expand_derive_macro0E0EB2h_",
+	 NAME_COLD_ACTIVITY, NAME_PART_ENTRY, NULL},
+	{COLD "NCNvB4_13query_blocked0ECsSR1oCmx5b7_16rustc_query_impl", NAME_COLD_BLOCKED,
+	 NAME_PART_ENTRY, NULL},
+	{COLD "NCNvB4_18incr_cache_loading0ECsSR1oCmx5b7_16rustc_query_impl.cold", NAME_COLD_LOAD,
+	 NAME_PART_COLD, NULL},
+	{COLD "NCNvB4_19incr_result_hashing0ECsdadwybgsbvk_12rustc_middle", NAME_COLD_HASHING,
+	 NAME_PART_ENTRY, NULL},
+	{COLD "NCINvB4_13artifact_sizeReE0ECsdadwybgsbvk_12rustc_middle", NAME_COLD_ARTIFACT,
+	 NAME_PART_ENTRY, NULL},
+	{DROP "NtNt" PROFILING "11TimingGuardECs9gE3dmllNPh_12rustc_passes", NAME_DROP_GUARD,
+	 NAME_PART_ENTRY, NULL},
+	{DROP "NtNt" PROFILING "11TimingGuardECs9gE3dmllNPh_12rustc_passes.cold", NAME_DROP_GUARD,
+	 NAME_PART_COLD, NULL},
+	{DROP "INtNtB4_6option6OptionNtNt" PROFILING "11TimingGuardEEB7_", NAME_DROP_GUARD,
+	 NAME_PART_ENTRY, NULL},
+	{DROP "NtNt" PROFILING "18VerboseTimingGuardECs5FxD4tM6viY_14rustc_metadata",
+	 NAME_DROP_TIMER, NAME_PART_ENTRY, NULL},
+	{"_RNvMNt" PROFILING "NtB2_15SelfProfilerRef24verbose_generic_activity", NAME_TIMER,
+	 NAME_PART_ENTRY, NULL},
+	{"_RNvCsfLfy6EI15iL_7___rustc20___rust_panic_cleanup", NAME_PANIC_CLEANUP, NAME_PART_ENTRY,
+	 NULL},
+	{"_RNvCsfLfy6EI15iL_7___rustc20___rust_panic_cleanup.cold", NAME_PANIC_CLEANUP,
+	 NAME_PART_COLD, NULL},
+	/* 1.97 */
+	{"_RNvNtNtNtCsSR1oCmx5b7_16rustc_query_impl10query_impl25opaque_captured_lifetimes18"
+	 "execute_query_incr26___rust_end_short_backtrace.cold",
+	 NAME_WRAPPER_INCR, NAME_PART_COLD, "opaque_captured_lifetimes"},
+	{"_RNvNtNtNtCsSR1oCmx5b7_16rustc_query_impl10query_impl18visible_parent_map18invoke_"
+	 "provider_fn28___rust_begin_short_backtrace",
+	 NAME_PROVIDER, NAME_PART_ENTRY, "visible_parent_map"},
+	{"_RINvNtCsSR1oCmx5b7_16rustc_query_impl9execution17try_execute_queryINtNtNtCsjxQzBqb8aDj_"
+	 "12rustc_middle5query6caches12DefaultCacheINtNtCsaNLjxPusdsh_13rustc_type_ir9canonical19"
+	 "CanonicalQueryInputNtNtNtB19_2ty7context6TyCtxtINtB39_11ParamEnvAndINtNtNtNtB19_6traits"
+	 "5query7type_op9NormalizeINtNtB27_6binder6BinderB35_INtNtB27_7ty_kind5FnSigB35_EEEEEINtNt"
+	 "B17_5erase10ErasedDataAhj8_EEKb1_EB4_",
+	 NAME_BODY_INCR, NAME_PART_ENTRY, NULL},
+	{"_RINvNtCs8NwYtU1Mohg_4core3ptr9drop_glueNtNt" PROFILING "11TimingGuardEB7_",
+	 NAME_DROP_GUARD, NAME_PART_ENTRY, NULL},
+	{"_RNvCseulmdZsCeCG_7___rustc20___rust_panic_cleanup", NAME_PANIC_CLEANUP, NAME_PART_ENTRY,
+	 NULL},
+};
+
+#define OLD_IMPL "_RNvNtNtNtCsfX2yiPjkPOB_16rustc_query_impl10query_impl"
+#define OLD_PLUMBING \
+	"_RINvNtCsfX2yiPjkPOB_16rustc_query_impl8plumbing28___rust_begin_short_backtrace"
+#define OLD_RESULT "INtNtNtCsiAsRWbNmiKm_12rustc_middle5query5erase6ErasedAhj8_EEB4_"
+#define OLD_BODY                                                                               \
+	"_RINvNtNtCsb6xGNRIH7uC_18rustc_query_system5query8plumbing17try_execute_query"        \
+	"INtCsfX2yiPjkPOB_16rustc_query_impl13DynamicConfigINtNtNtB6_5query6caches8VecCache"   \
+	"NtNtCshb0xKxgYOhP_10rustc_span6def_id10LocalDefIdINtNtNtCsiAsRWbNmiKm_12rustc_middle" \
+	"5query5erase6ErasedAhj8_EE"
+#define OLD_CTXT "ENtNtB1f_8plumbing9QueryCtxt"
+
+static const struct expectation older[] = {
+	{OLD_IMPL "6typeck18get_query_non_incr26___rust_end_short_backtrace", NAME_WRAPPER_NON_INCR,
+	 NAME_PART_ENTRY, "typeck"},
+	{OLD_IMPL "6typeck14get_query_incr26___rust_end_short_backtrace", NAME_WRAPPER_INCR,
+	 NAME_PART_ENTRY, "typeck"},
+	/* dynamic_query::{closure#2}::{closure#0} */
+	{OLD_PLUMBING "NCNCNvNtNtB4_10query_impl6typeck13dynamic_querys0_00" OLD_RESULT,
+	 NAME_PROVIDER, NAME_PART_ENTRY, "typeck"},
+	{OLD_PLUMBING "NCNCNvNtNtB4_10query_impl6typeck13dynamic_querys0_00" OLD_RESULT ".cold",
+	 NAME_PROVIDER, NAME_PART_COLD, "typeck"},
+	/* The last of four bools counts; from the second on they may be back references. */
+	{OLD_BODY "Kb0_Kb0_Kb0_" OLD_CTXT "Kb0_EB1f_", NAME_BODY_NON_INCR, NAME_PART_ENTRY, NULL},
+	{OLD_BODY "Kb0_Kb0_Kb0_" OLD_CTXT "Kb1_EB1f_", NAME_BODY_INCR, NAME_PART_ENTRY, NULL},
+	{OLD_BODY "Kb0_KB4j_KB4j_" OLD_CTXT "KB4j_EB1f_", NAME_BODY_NON_INCR, NAME_PART_ENTRY,
+	 NULL},
+	{OLD_BODY "Kb1_KB4j_KB4j_" OLD_CTXT "KB4j_EB1f_", NAME_BODY_INCR, NAME_PART_ENTRY, NULL},
+	{OLD_BODY "Kb0_KB4j_KB4j_" OLD_CTXT "Kb1_ECsfX2yiPjkPOB_16rustc_query_impl.llvm.1.cold",
+	 NAME_BODY_INCR, NAME_PART_COLD, NULL},
+	{"__rust_panic_cleanup", NAME_PANIC_CLEANUP, NAME_PART_ENTRY, NULL},
+};
+
+#define HASH "17h0123456789abcdefE"
+
+static const struct expectation legacy[] = {
+	{"_ZN16rustc_query_impl10query_impl6typeck22execute_query_non_incr26__rust_end_short_"
+	 "backtrace" HASH,
+	 NAME_WRAPPER_NON_INCR, NAME_PART_ENTRY, "typeck"},
+	{"_ZN16rustc_query_impl10query_impl6typeck14get_query_incr26__rust_end_short_"
+	 "backtrace" HASH ".llvm.12345",
+	 NAME_WRAPPER_INCR, NAME_PART_ENTRY, "typeck"},
+	{"_ZN16rustc_query_impl10query_impl9layout_of18get_query_non_incr26__rust_end_short_"
+	 "backtrace" HASH ".cold",
+	 NAME_WRAPPER_NON_INCR, NAME_PART_COLD, "layout_of"},
+	{"_ZN16rustc_query_impl10query_impl6typeck18invoke_provider_fn28__rust_begin_short_"
+	 "backtrace" HASH,
+	 NAME_PROVIDER, NAME_PART_ENTRY, "typeck"},
+	{"_ZN18rustc_query_system5query8plumbing17try_execute_query" HASH, NAME_BODY_UNKNOWN,
+	 NAME_PART_ENTRY, NULL},
+	{"_ZN16rustc_query_impl9execution17try_execute_query" HASH ".llvm.7.warm",
+	 NAME_BODY_UNKNOWN, NAME_PART_WARM, NULL},
+	{"_ZN21rustc_data_structures9profiling15SelfProfilerRef24verbose_generic_activity" HASH,
+	 NAME_TIMER, NAME_PART_ENTRY, NULL},
+	{"_ZN4core3ptr66drop_in_place$LT$rustc_data_structures..profiling..TimingGuard$GT$" HASH,
+	 NAME_DROP_GUARD, NAME_PART_ENTRY, NULL},
+	{"_ZN4core3ptr73drop_in_place$LT$rustc_data_structures..profiling..VerboseTimingGuard$"
+	 "GT$" HASH ".cold",
+	 NAME_DROP_TIMER, NAME_PART_COLD, NULL},
+	{"_ZN21rustc_data_structures9profiling15SelfProfilerRef4exec9cold_call" HASH,
+	 NAME_COLD_UNKNOWN, NAME_PART_ENTRY, NULL},
+	{"_ZN21rustc_data_structures9profiling15SelfProfilerRef15query_cache_hit9cold_call" HASH,
+	 NAME_COLD_HIT, NAME_PART_ENTRY, NULL},
+	{"_ZN7__rustc20__rust_panic_cleanup" HASH, NAME_PANIC_CLEANUP, NAME_PART_ENTRY, NULL},
+};
+
+/* Real ones, unless said otherwise. */
+static const char *const others[] = {
+	"",
+	"_R",
+	"_ZN",
+	"main",
+	"_init",
+	"_ZN12_GLOBAL__N_14pool4freeEPv.constprop.0",
+	/* inside a body */
+	"_RINvMs6_NtCs7z5WHpSfHQF_9hashbrown3rawINtB6_8RawTableTuNtNtNtCsdadwybgsbvk_12rustc_"
+	"middle5query8plumbing15ActiveKeyStatusEE14reserve_rehashNCINvNtCsfhTr2ijyTAe_16rustc_query"
+	"_impl9execution17try_execute_queryINtNtBV_6caches11SingleCacheINtNtBV_5erase10ErasedDataA"
+	"hj0_EEKb1_E0EB2k_",
+	/* a closure of a wrapper, and one of a body: made up */
+	"_RNCNvNtNtNtCsfhTr2ijyTAe_16rustc_query_impl10query_impl6typeck" NON_INCR "0",
+	"_RNCINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_query" DEF_ID_CACHE
+	"Kb1_E0B6_",
+	"_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_query" DEF_ID_CACHE "EB4_",
+	/* in the same modules */
+	"_RNvNtNtCsfhTr2ijyTAe_16rustc_query_impl10query_impl19const_param_default20encode_query_"
+	"results.llvm.15520300481698896969",
+	"_RNvYNCNvNtNtCsfhTr2ijyTAe_16rustc_query_impl10query_impl7ty_span18gather_active_jobs0INt"
+	"NtNtCsgEmfK2I1SDS_4core3ops8function6FnOnceTNtNtNtCsdadwybgsbvk_12rustc_middle2ty7context"
+	"6TyCtxtNtNtCsjyvvofjlheH_10rustc_span6def_id10LocalDefIdEE9call_onceBa_",
+	/* the same function names elsewhere */
+	"_RINvNtNtCsjrHSEGnQ3l9_3std3sys9backtrace28___rust_begin_short_backtraceNCINvCshZqcIsTqeTD"
+	"_5ctrlc17set_handler_innerNCNvCsjDQNFu7nQ4C_17rustc_driver_impl21install_ctrlc_handler0E0u"
+	"EB1T_",
+	"_RINvNtNtCsjrHSEGnQ3l9_3std3sys9backtrace26___rust_end_short_backtraceNCNvNtB6_9panicking"
+	"13panic_handler0zEB6_",
+	OLD_PLUMBING "NCNvNtNtB4_10query_impl6typeck13dynamic_query0" OLD_RESULT,
+	/* other cold calls */
+	COLD "NCNvB4_16generic_nonsense0EB7_",
+	/* of another closure than the method's; of another type; of a measureme guard */
+	COLD "NCNCNvB4_16generic_activity00EB7_",
+	COLD "INvB4_25generic_activity_with_argReE0EB7_",
+	DROP "NtNtCskpSTIW4eawz_9measureme8profiler11TimingGuardECsdadwybgsbvk_12rustc_middle",
+	DROP "INtNtCslNYArtu3iFV_5alloc3vec3VecNtNt" PROFILING "11TimingGuardEEB7_",
+	"_RNvMs2_Nt" PROFILING "NtB5_18VerboseTimingGuard5start",
+	"_RNvMNt" PROFILING "NtB2_15SelfProfilerRef24verbose_generic_activity0",
+	"_RNvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB4_15SelfProfilerRef15query_"
+	"cache_hit9cold_calls",
+	/* a provider that legacy mangling leaves without its query: spelled from the sources */
+	"_ZN16rustc_query_impl8plumbing28__rust_begin_short_backtrace" HASH,
+	/* a piece of a function under a suffix we do not know: made up */
+	IMPL "6typeck" NON_INCR ".part.0",
+	/* more than a name: made up */
+	IMPL "6typeck" NON_INCR "EB4_",
+	"__rust_panic_cleanup_other",
+};
+
+static void check(const struct expectation *e, bool is_legacy)
+{
+	struct name_info info;
+
+	name_classify(e->symbol, &info);
+	if (info.kind != e->kind || info.part != e->part)
+		print_error("%s\n", e->symbol);
+	assert_int_equal(info.kind, e->kind);
+	assert_int_equal(info.part, e->part);
+	assert_int_equal(info.legacy, is_legacy);
+	assert_int_equal(info.query_len, e->query ? strlen(e->query) : 0);
+	if (!e->query) {
+		assert_null(info.query);
+		return;
+	}
+	assert_memory_equal(info.query, e->query, info.query_len);
+	assert_in_range((uintptr_t)info.query, (uintptr_t)e->symbol,
+			(uintptr_t)e->symbol + strlen(e->symbol) - info.query_len);
+}
+
+#define CHECK_ALL(table, is_legacy)                                   \
+	for (size_t i = 0; i < sizeof(table) / sizeof(*(table)); i++) \
+	check(&(table)[i], is_legacy)
+
+static void names_of_today_are_known(void **state)
+{
+	CHECK_ALL(today, false);
+}
+
+static void older_names_are_known(void **state)
+{
+	CHECK_ALL(older, false);
+}
+
+static void legacy_names_are_read_as_far_as_possible(void **state)
+{
+	CHECK_ALL(legacy, true);
+}
+
+static void everything_else_is_other(void **state)
+{
+	struct name_info info;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		name_classify(others[i], &info);
+		if (info.kind != NAME_OTHER)
+			print_error("%s\n", others[i]);
+		assert_int_equal(info.kind, NAME_OTHER);
+		assert_int_equal(info.part, NAME_PART_ENTRY);
+		assert_null(info.query);
+		assert_int_equal(info.query_len, 0);
+	}
+}
+
+/* From the heap and of exact size, so that a read past the end is seen by a sanitizer. */
+static void classify_copy(const char *symbol, size_t len)
+{
+	char *copy = strndup(symbol, len);
+	struct name_info info;
+
+	assert_non_null(copy);
+	name_classify(copy, &info);
+	if (info.query) {
+		assert_true(info.query >= copy);
+		assert_true(info.query + info.query_len <= copy + strlen(copy));
+	}
+	free(copy);
+}
+
+static void truncated_names_are_survived(void **state)
+{
+	for (size_t i = 0; i < sizeof(today) / sizeof(*today); i++)
+		for (size_t len = strlen(today[i].symbol); len; len--)
+			classify_copy(today[i].symbol, len - 1);
+	for (size_t i = 0; i < sizeof(older) / sizeof(*older); i++)
+		for (size_t len = strlen(older[i].symbol); len; len--)
+			classify_copy(older[i].symbol, len - 1);
+	for (size_t i = 0; i < sizeof(legacy) / sizeof(*legacy); i++)
+		for (size_t len = strlen(legacy[i].symbol); len; len--)
+			classify_copy(legacy[i].symbol, len - 1);
+}
+
+static void damaged_names_are_survived(void **state)
+{
+	static const char letters[] = "_RZNEKBCIsvt0123456789ab.";
+	unsigned int seed = 1;
+
+	srandom(seed);
+	for (int round = 0; round < 100000; round++) {
+		const struct expectation *from =
+			round % 2 ? &today[random() % (sizeof(today) / sizeof(*today))]
+				  : &older[random() % (sizeof(older) / sizeof(*older))];
+		char symbol[512];
+		size_t len = strlen(from->symbol);
+
+		assert_true(len < sizeof(symbol));
+		memcpy(symbol, from->symbol, len + 1);
+		for (int i = random() % 4; i >= 0; i--)
+			symbol[random() % len] = letters[random() % (sizeof(letters) - 1)];
+		classify_copy(symbol, len);
+	}
+}
+
+static void lengths_beyond_any_name_are_refused(void **state)
+{
+	struct name_info info;
+
+	name_classify("_RNvC99999999999999999999999999a", &info);
+	assert_int_equal(info.kind, NAME_OTHER);
+	name_classify("_ZN99999999999999999999999999aE", &info);
+	assert_int_equal(info.kind, NAME_OTHER);
+	name_classify("_RNvC18446744073709551615a", &info);
+	assert_int_equal(info.kind, NAME_OTHER);
+}
+
+static void the_error_message_has_both_generations(void **state)
+{
+	assert_non_null(strstr(names_looked_for(), "execute_query"));
+	assert_non_null(strstr(names_looked_for(), "get_query"));
+	assert_non_null(strstr(names_looked_for(), "try_execute_query"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_of_today_are_known),
+		cmocka_unit_test(older_names_are_known),
+		cmocka_unit_test(legacy_names_are_read_as_far_as_possible),
+		cmocka_unit_test(everything_else_is_other),
+		cmocka_unit_test(truncated_names_are_survived),
+		cmocka_unit_test(damaged_names_are_survived),
+		cmocka_unit_test(lengths_beyond_any_name_are_refused),
+		cmocka_unit_test(the_error_message_has_both_generations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

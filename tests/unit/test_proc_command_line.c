@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "proc/command_line.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static void assert_word(struct word word, const char *expected)
+{
+	if (!expected) {
+		assert_null(word.at);
+		return;
+	}
+	assert_int_equal(word.len, strlen(expected));
+	assert_memory_equal(word.at, expected, word.len);
+}
+
+static void an_option_has_its_first_value(void **state)
+{
+	assert_word(command_line__value(command_line_joined("rustc --emit a --emit=b"), "--emit"),
+		    "a");
+	assert_word(
+		command_line__value(command_line_joined("rustc --emitter=x --emit=b"), "--emit"),
+		"b");
+	assert_word(command_line__value(command_line_joined("rustc  --emit   a "), "--emit"), "a");
+	assert_word(command_line__value(command_line_joined("rustc --emit"), "--emit"), NULL);
+	assert_word(command_line__value(command_line_joined("rustc"), "--emit"), NULL);
+	assert_word(command_line__value(command_line_joined(NULL), "--emit"), NULL);
+}
+
+static void words_are_whole_ones(void **state)
+{
+	assert_true(command_line__has(command_line_joined("rustc --test a.rs"), "--test"));
+	assert_false(
+		command_line__has(command_line_joined("rustc --tests --cfg=--test"), "--test"));
+	assert_false(command_line__has(command_line_joined(NULL), "--test"));
+}
+
+static void a_source_file_is_no_option(void **state)
+{
+	assert_word(command_line__source(
+			    command_line_joined("rustc --crate-name a -ox.rs src/lib.rs b.rs")),
+		    "src/lib.rs");
+	assert_word(command_line__source(command_line_joined("rustc .rs -")), NULL);
+	assert_word(command_line__source(command_line_joined(NULL)), NULL);
+}
+
+static void a_path_has_a_last_component(void **state)
+{
+	assert_word(word__last_component((struct word){"/a/bc", 5}), "bc");
+	assert_word(word__last_component((struct word){"/a/bc", 3}), "");
+	assert_word(word__last_component((struct word){"bc", 2}), "bc");
+	assert_word(word__last_component((struct word){0}), NULL);
+	assert_true(word__is((struct word){"bcd", 2}, "bc"));
+	assert_false(word__is((struct word){"bcd", 2}, "bcd"));
+}
+
+static void raw_arguments_may_be_empty_and_hold_spaces(void **state)
+{
+	static const char args[] = "rustc\0\0--cfg\0a b\0--emit=c d";
+	struct command_line rest = command_line_raw(args, sizeof(args) - 1);
+
+	assert_word(command_line__value(rest, "--cfg"), "a b");
+	assert_word(command_line__value(rest, "--emit"), "c d");
+	assert_word(command_line__next(&rest), "rustc");
+	assert_word(command_line__next(&rest), "");
+	assert_word(command_line__next(&rest), "--cfg");
+	assert_word(command_line__next(&rest), "a b");
+	assert_word(command_line__next(&rest), "--emit=c d");
+	assert_word(command_line__next(&rest), NULL);
+	assert_word(command_line__next(&rest), NULL);
+}
+
+static void assert_features(const char *args, size_t size, bool truncated, bool incremental,
+			    bool threads)
+{
+	struct command_features f = command_line__features(command_line_raw(args, size), truncated);
+
+	assert_int_equal(f.incremental, incremental);
+	assert_int_equal(f.threads, threads);
+}
+
+static void a_command_line_asks_for_features(void **state)
+{
+	assert_features("rustc\0a.rs", 11, false, false, false);
+	assert_features("rustc\0-C\0incremental=x", 22, false, true, false);
+	assert_features("rustc\0-Cincremental=x", 20, false, true, false);
+	assert_features("rustc\0-Zthreads=2\0", 18, false, false, true);
+	/* A path may hold an "@", but a file of arguments begins with it. */
+	assert_features("rustc\0a@b.rs", 13, false, false, false);
+}
+
+static void hidden_arguments_may_ask_for_anything(void **state)
+{
+	assert_features("rustc\0@args", 11, false, true, true);
+	assert_features("@args", 5, false, true, true);
+	assert_features("rustc\0a.rs", 11, true, true, true);
+	assert_features("", 0, false, true, true);
+}
+
+static void a_process_that_is_gone_may_ask_for_anything(void **state)
+{
+	struct command_features own = command_features_of_process(getpid());
+	struct command_features gone = command_features_of_process(INT_MAX);
+
+	assert_false(own.incremental || own.threads);
+	assert_true(gone.incremental && gone.threads);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_option_has_its_first_value),
+		cmocka_unit_test(words_are_whole_ones),
+		cmocka_unit_test(a_source_file_is_no_option),
+		cmocka_unit_test(a_path_has_a_last_component),
+		cmocka_unit_test(raw_arguments_may_be_empty_and_hold_spaces),
+		cmocka_unit_test(a_command_line_asks_for_features),
+		cmocka_unit_test(hidden_arguments_may_ask_for_anything),
+		cmocka_unit_test(a_process_that_is_gone_may_ask_for_anything),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
+#include "record/launch.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "../fixtures/output.h"
+
+static struct launch *prepared(const char *const *argv)
+{
+	struct launch *l = NULL;
+
+	assert_int_equal(launch__prepare((char *const *)argv, &l), 0);
+	assert_true(launch__pid(l) > 0);
+	return l;
+}
+
+static int run(const char *const *argv)
+{
+	struct launch *l = prepared(argv);
+	int status;
+
+	assert_int_equal(launch__go(l), 0);
+	while (launch__reap(l, true, &status) != 1)
+		;
+	launch__free(l);
+	return status;
+}
+
+static int run_shell(const char *script)
+{
+	return run((const char *const[]){"sh", "-c", script, NULL});
+}
+
+static void the_child_waits_until_it_may_go(void **state)
+{
+	char path[] = "/tmp/qprof-test-launch-XXXXXX";
+	int fd = mkstemp(path), status;
+	struct launch *l = prepared((const char *const[]){"rm", path, NULL});
+
+	close(fd);
+	assert_int_equal(launch__reap(l, false, &status), 0);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(launch__go(l), 0);
+	assert_int_equal(launch__reap(l, true, &status), 1);
+	assert_int_equal(access(path, F_OK), -1);
+	launch__free(l);
+}
+
+static void a_child_that_never_goes_runs_nothing(void **state)
+{
+	char path[] = "/tmp/qprof-test-launch-XXXXXX";
+	int fd = mkstemp(path);
+	struct launch *l = prepared((const char *const[]){"rm", path, NULL});
+	pid_t pid = launch__pid(l);
+
+	close(fd);
+	launch__free(l);
+	launch__free(NULL);
+	assert_int_equal(kill(pid, 0), -1); /* reaped, too */
+	assert_int_equal(unlink(path), 0);
+}
+
+static void statuses_are_those_of_wait(void **state)
+{
+	int status = run_shell("exit 7");
+
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	status = run_shell("kill -TERM $$");
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
+static void reaping_twice_gives_the_same(void **state)
+{
+	struct launch *l = prepared((const char *const[]){"false", NULL});
+	int status = -1;
+
+	assert_int_equal(launch__go(l), 0);
+	assert_int_equal(launch__reap(l, true, &status), 1);
+	status = -1;
+	assert_int_equal(launch__reap(l, false, &status), 1);
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_int_equal(launch__signal(l, SIGTERM), -ESRCH);
+	launch__free(l);
+}
+
+static void what_cannot_be_executed_says_why(void **state)
+{
+	struct launch *l = prepared((const char *const[]){"/nonexistent/command", NULL});
+	pid_t pid;
+
+	assert_int_equal(launch__go(l), -ENOENT);
+	launch__free(l);
+	l = prepared((const char *const[]){"no-such-command-at-all", NULL});
+	pid = launch__pid(l);
+	assert_int_equal(launch__go(l), -ENOENT);
+	assert_int_equal(kill(pid, 0), -1);
+	launch__free(l);
+	l = prepared((const char *const[]){"/tmp", NULL});
+	assert_int_equal(launch__go(l), -EACCES);
+	launch__free(l);
+}
+
+static void signals_reach_the_child(void **state)
+{
+	struct launch *l = prepared((const char *const[]){"sleep", "10", NULL});
+	int status;
+
+	assert_int_equal(launch__go(l), 0);
+	assert_int_equal(launch__signal(l, SIGHUP), 0);
+	assert_int_equal(launch__reap(l, true, &status), 1);
+	assert_int_equal(WTERMSIG(status), SIGHUP);
+	launch__free(l);
+}
+
+static void a_child_killed_before_its_exec_counts_as_gone_by_a_signal(void **state)
+{
+	struct launch *l = prepared((const char *const[]){"true", NULL});
+	int status;
+
+	assert_int_equal(launch__signal(l, SIGINT), 0);
+	/* Gone for certain, not yet reaped. */
+	assert_int_equal(waitid(P_PID, (id_t)launch__pid(l), &(siginfo_t){}, WEXITED | WNOWAIT), 0);
+	assert_int_equal(launch__go(l), 0);
+	assert_int_equal(launch__reap(l, true, &status), 1);
+	assert_int_equal(WTERMSIG(status), SIGINT);
+	launch__free(l);
+}
+
+static void ignore(int sig)
+{
+}
+
+/* The line of /proc/self/status the child sees, as a number. */
+static uint64_t child_mask(const char *field)
+{
+	struct output o;
+	char script[128];
+	uint64_t mask;
+
+	snprintf(script, sizeof(script), "exec sed -n 's/^%s:.//p' /proc/self/status", field);
+	output_begin(&o);
+	assert_int_equal(run_shell(script), 0);
+	output_end(&o);
+	mask = strtoull(o.text[0], NULL, 16);
+	output_free(&o);
+	return mask;
+}
+
+static uint64_t bit(int sig)
+{
+	return 1ull << (sig - 1);
+}
+
+static void our_signal_handling_does_not_leak(void **state)
+{
+	sigset_t set, old;
+
+	launch__save_signals();
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGINT, ignore);
+	assert_int_equal(child_mask("SigBlk") & (bit(SIGTERM) | bit(SIGCHLD)), 0);
+	assert_int_equal(child_mask("SigIgn") & bit(SIGPIPE), 0);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+static void what_we_inherited_is_passed_on(void **state)
+{
+	/* As under nohup. */
+	signal(SIGHUP, SIG_IGN);
+	launch__save_signals();
+	signal(SIGHUP, ignore);
+	assert_int_equal(child_mask("SigIgn") & bit(SIGHUP), bit(SIGHUP));
+	signal(SIGHUP, SIG_DFL);
+	launch__save_signals();
+	assert_int_equal(child_mask("SigIgn") & bit(SIGHUP), 0);
+}
+
+/* Our files from 3 on that are meant for children, one a line. */
+static void list_inheritable(char *text, size_t size)
+{
+	size_t len = 0;
+
+	*text = '\0';
+	for (int fd = 3; fd < 1024 && len < size; fd++) {
+		int flags = fcntl(fd, F_GETFD);
+
+		if (flags >= 0 && !(flags & FD_CLOEXEC))
+			len += (size_t)snprintf(text + len, size - len, "%d\n", fd);
+	}
+}
+
+static void no_file_of_ours_stays_open_but_others_do(void **state)
+{
+	int inherited = fcntl(STDIN_FILENO, F_DUPFD, 90); /* as make's job server */
+	struct output o;
+	char expected[4096];
+
+	output_begin(&o);
+	list_inheritable(expected, sizeof(expected));
+	assert_int_equal(run_shell("for fd in /proc/self/fd/*; do [ -e $fd ] && "
+				   "[ ${fd##*/} -gt 2 ] && echo ${fd##*/}; done | sort -n"),
+			 0);
+	output_end(&o);
+	assert_contains(expected, "90\n");
+	assert_string_equal(o.text[0], expected);
+	output_free(&o);
+	close(inherited);
+}
+
+/* How a child that ends itself with launch__exit_like(status) ends. */
+static int end_like(int status)
+{
+	int ended;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		sigset_t all;
+
+		sigfillset(&all);
+		sigprocmask(SIG_SETMASK, &all, NULL);
+		launch__exit_like(status);
+	}
+	assert_int_equal(waitpid(pid, &ended, 0), pid);
+	return ended;
+}
+
+static void we_end_as_the_child_ended(void **state)
+{
+	assert_int_equal(end_like(3 << 8), 3 << 8);
+	assert_int_equal(end_like(0), 0);
+	assert_int_equal(end_like(SIGTERM), SIGTERM);
+	assert_int_equal(end_like(SIGKILL), SIGKILL);
+	/* Its core, not ours. */
+	assert_int_equal(end_like(SIGABRT | 0x80), SIGABRT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_child_waits_until_it_may_go),
+		cmocka_unit_test(a_child_that_never_goes_runs_nothing),
+		cmocka_unit_test(statuses_are_those_of_wait),
+		cmocka_unit_test(reaping_twice_gives_the_same),
+		cmocka_unit_test(what_cannot_be_executed_says_why),
+		cmocka_unit_test(signals_reach_the_child),
+		cmocka_unit_test(a_child_killed_before_its_exec_counts_as_gone_by_a_signal),
+		cmocka_unit_test(our_signal_handling_does_not_leak),
+		cmocka_unit_test(what_we_inherited_is_passed_on),
+		cmocka_unit_test(no_file_of_ours_stays_open_but_others_do),
+		cmocka_unit_test(we_end_as_the_child_ended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
+#include "record/likely.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "../fixtures/directory.h"
+#include "../fixtures/output.h"
+
+static char *const make[] = {(char *)"make", NULL};
+
+/* What the PATH has as its rustc. */
+static void fake_rustc(const char *script)
+{
+	char path[256];
+
+	output_write(directory_path("rustc"), script);
+	assert_int_equal(chmod(directory_path("rustc"), 0755), 0);
+	snprintf(path, sizeof(path), "%s:/usr/bin:/bin", directory);
+	setenv("PATH", path, 1);
+}
+
+static void its_error_is_that_of_asking(void **state)
+{
+	struct likely l = {};
+	const char *path;
+
+	fake_rustc("#!/bin/sh\nexit 1\n");
+	likely__start(&l, make);
+	assert_int_equal(likely__finish(&l, &path), -EIO);
+	assert_null(path);
+	likely__clear(&l);
+}
+
+static void nothing_is_left_to_clear(void **state)
+{
+	struct likely l = {};
+
+	likely__clear(&l);
+	assert_int_equal(likely__done_fd(&l), -1);
+}
+
+/* Who executed us may have left children behind, which are ours by then. */
+static void only_what_was_asked_is_ended(void **state)
+{
+	char script[256], byte;
+	struct likely l = {};
+	int begun[2], status;
+	pid_t other = fork();
+
+	if (!other) {
+		pause();
+		_exit(0);
+	}
+	/* The script's own child holds its standard output, and would outlive it. */
+	assert_int_equal(pipe(begun), 0);
+	snprintf(script, sizeof(script), "#!/bin/sh\nsleep 1000 &\necho >&%d\nwait\n", begun[1]);
+	fake_rustc(script);
+	likely__start(&l, make);
+	assert_int_equal(read(begun[0], &byte, 1), 1);
+	close(begun[0]);
+	close(begun[1]);
+	likely__clear(&l);
+	assert_int_equal(waitpid(other, &status, WNOHANG), 0);
+	kill(other, SIGKILL);
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(its_error_is_that_of_asking),
+		cmocka_unit_test(nothing_is_left_to_clear),
+		cmocka_unit_test(only_what_was_asked_is_ended),
+	};
+
+	return cmocka_run_group_tests(tests, directory_make, directory_remove);
+}

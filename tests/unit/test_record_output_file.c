@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/output_file.h"
+
+#include <sys/stat.h>
+
+#include "test.h"
+#include "../fixtures/directory.h"
+
+/* A file with one byte in it. */
+static void put(const char *path, char byte)
+{
+	_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_int_equal(write(fd, &byte, 1), 1);
+}
+
+static char byte_of(const char *path)
+{
+	_close_ int fd = open(path, O_RDONLY);
+	char byte = 0;
+
+	assert_int_equal(read(fd, &byte, 1), 1);
+	return byte;
+}
+
+static void begin_over(struct output_file *f, const char *path)
+{
+	put(path, 'o');
+	assert_int_equal(output_file__choose(f, path, true), 0);
+	assert_string_not_equal(f->path, path);
+	put(f->path, 'n');
+	f->created = true;
+}
+
+static void what_is_there_is_replaced_at_once(void **state)
+{
+	_output_file_ struct output_file f = {0};
+	const char *path = directory_path("x.qpt");
+
+	begin_over(&f, path);
+	assert_true(byte_of(path) == 'o');
+	assert_int_equal(output_file__commit(&f), 0);
+	assert_true(byte_of(path) == 'n');
+	assert_string_equal(f.path, path);
+	assert_int_equal(directory_files(true), 1);
+}
+
+static void what_is_not_committed_changes_nothing(void **state)
+{
+	_output_file_ struct output_file f = {0};
+	const char *path = directory_path("x.qpt");
+
+	begin_over(&f, path);
+	output_file__discard(&f);
+	assert_true(byte_of(path) == 'o');
+	assert_int_equal(directory_files(true), 1);
+}
+
+/* A directory has come to the place: the trace stays whole, where it was written. */
+static void what_cannot_be_renamed_stays_where_it_is(void **state)
+{
+	_output_file_ struct output_file f = {0};
+	const char *path = directory_path("x.qpt");
+
+	begin_over(&f, path);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(output_file__commit(&f), -EISDIR);
+	assert_true(byte_of(f.path) == 'n');
+	output_file__discard(&f);
+	assert_true(byte_of(f.path) == 'n');
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(directory_files(true), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_there_is_replaced_at_once),
+		cmocka_unit_test(what_is_not_committed_changes_nothing),
+		cmocka_unit_test(what_cannot_be_renamed_stays_where_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, directory_make, directory_remove);
+}

@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
+#include "record/recorder.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../fixtures/output.h"
+#include "../fixtures/sample_plan.h"
+#include "../fixtures/trace_dump.h"
+#include "base/diag.h"
+#include "cli/cmd.h"
+#include "options/exit_code.h"
+
+#define LIB 4
+#define PID 4711
+
+static char directory[] = "/tmp/test_record_recorder.XXXXXX";
+static char path[sizeof(directory) + 8];
+static struct plan *plan;
+static uint64_t no_counters[WIRE_COUNTER_MAX];
+
+static int make_directory(void **state)
+{
+	plan = sample_plan();
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/a.qpt", directory);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	plan__free(plan);
+	unlink(path);
+	return rmdir(directory);
+}
+
+static int remove_file(void **state)
+{
+	return unlink(path) && errno != ENOENT;
+}
+
+/* With a file, and the sample plan as library LIB; the summary goes to `live`. */
+static struct recorder *start(FILE *live, enum live_mode mode, bool summary)
+{
+	struct recorder_options opt = {.output = path,
+				       .live = live,
+				       .mode = mode,
+				       .summary = summary,
+				       .report = cmd_print_report};
+	struct recorder *r = NULL;
+	struct session_sink sink;
+
+	assert_int_equal(recorder__open(&opt, &r), 0);
+	assert_int_equal(recorder__create_file(r), 0);
+	sink = recorder__sink(r);
+	assert_int_equal(sink.library(sink.ctx, LIB, plan), 0);
+	return r;
+}
+
+static int give(struct recorder *r, const void *record, size_t size)
+{
+	struct session_sink sink = recorder__sink(r);
+
+	return sink.record(sink.ctx, record, size);
+}
+
+static void compile(struct recorder *r, uint32_t pid, char crate)
+{
+	struct wire_exec e = {.type = WIRE_EXEC, .pid = pid, .time_ns = 1000, .comm = "rustc"};
+	char args[] = "rustc\0--crate-name\0?";
+
+	args[sizeof(args) - 2] = crate;
+	e.args_len = sizeof(args);
+	memcpy(e.args, args, sizeof(args));
+	assert_int_equal(give(r, &e, sizeof(e)), 0);
+}
+
+static void execute(struct recorder *r, uint32_t pid)
+{
+	compile(r, pid, 'a');
+}
+
+static struct wire_span span(uint16_t query, uint16_t depth, uint64_t start, uint64_t end)
+{
+	return (struct wire_span){.type = WIRE_SPAN,
+				  .lib = LIB,
+				  .query = query,
+				  .depth = depth,
+				  .pid = PID,
+				  .tid = PID,
+				  .start_ns = start,
+				  .end_ns = end,
+				  .invocation = 77};
+}
+
+static int give_span(struct recorder *r, uint16_t query, uint16_t depth, uint64_t start,
+		     uint64_t end)
+{
+	struct wire_span s = span(query, depth, start, end);
+
+	return give(r, &s, sizeof(s));
+}
+
+static void end_process(struct recorder *r, uint32_t pid)
+{
+	struct wire_exit e = {.type = WIRE_EXIT, .pid = pid, .time_ns = 9000, .exit_code = 1 << 8};
+
+	assert_int_equal(give(r, &e, sizeof(e)), 0);
+}
+
+static int lines_of(const char *text, const char *with)
+{
+	int n = 0;
+
+	for (const char *at = text; (at = strstr(at, with)); at++)
+		n++;
+	return n;
+}
+
+static void records_become_a_trace_and_a_summary(void **state)
+{
+	_free_ char *summary = NULL, *trace = NULL;
+	size_t size;
+	FILE *live = open_memstream(&summary, &size);
+	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
+	struct output o;
+
+	execute(r, PID);
+	assert_int_equal(give_span(r, 0, 1, 2000, 3000), 0);
+	assert_int_equal(give_span(r, 1, 0, 1500, 4000), 0);
+	end_process(r, PID);
+	assert_int_equal(recorder__processes(r), 1);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	fclose(live);
+	trace = dump_trace(path);
+	assert_contains(trace, "pid=4711 parent=0 start=1000 end=9000 exit=256 "
+			       "[rustc --crate-name a] [a] [-] [rustc version 1.95.0] [abcd01]");
+	assert_contains(trace, "span 0/4711 depth=1 2000..3000 mir_built #77\n"
+			       "span 0/4711 depth=0 1500..4000 typeck #77\n");
+	assert_contains(trace, "whole\n");
+	assert_contains(summary, "typeck");
+	assert_contains(summary, "mir_built");
+	assert_contains(o.text[1], "recorded 2 queries of 1 compiler, 0 lost; wrote ");
+	assert_contains(o.text[1], path);
+	output_free(&o);
+}
+
+static void name_thread(struct recorder *r, uint32_t tid, const char *name)
+{
+	struct wire_thread t = {.type = WIRE_THREAD, .pid = PID, .tid = tid};
+
+	strcpy(t.name, name);
+	assert_int_equal(give(r, &t, sizeof(t)), 0);
+}
+
+/* What is printed at the end is what `report` prints of the file; freed by the caller. */
+static char *reported(void)
+{
+	const struct cli_report_options opt = {.file = path};
+	struct output o;
+	char *text;
+
+	output_begin(&o);
+	assert_int_equal(cmd_report(&opt), EXIT_CODE_OK);
+	output_end(&o);
+	text = strdup(o.text[0]);
+	output_free(&o);
+	return text;
+}
+
+/* Two crates: in the second, a thread had begun something when a signal came. */
+static void record_a_build(struct recorder *r)
+{
+	struct wire_span open = span(1, 0, 2500, 5000);
+	struct wire_exit killed = {.type = WIRE_EXIT, .pid = PID, .time_ns = 9000, .exit_code = 9};
+
+	compile(r, PID - 1, 'z');
+	end_process(r, PID - 1);
+	compile(r, PID, 'a');
+	name_thread(r, PID, "rustc");
+	assert_int_equal(give_span(r, 0, 1, 3000, 4000), 0);
+	open.flags = WIRE_SPAN_OPEN;
+	assert_int_equal(give(r, &open, sizeof(open)), 0);
+	assert_int_equal(give(r, &killed, sizeof(killed)), 0);
+}
+
+static void several_crates_end_with_the_report_of_a_build(void **state)
+{
+	_free_ char *shown = NULL, *report = NULL;
+	size_t size;
+	FILE *live = open_memstream(&shown, &size);
+	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
+	struct output o;
+
+	record_a_build(r);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	output_free(&o);
+	fclose(live);
+	report = reported();
+	assert_contains(shown, "crates compiled: 2 (1 failed, 1 killed)");
+	assert_contains(shown, "a 4711, killed by SIGKILL; thread 4711 rustc was in\n  typeck (");
+	assert_string_equal(shown, report);
+}
+
+/* The trace has the times as they were, and the costs; the summary is without them. */
+static void slow_intervals_are_reported_as_they_end(void **state)
+{
+	struct recorder_options opt = {.output = path, .mode = LIVE_NONE, .slow_ns = 1000};
+	_recorder_ struct recorder *r = NULL;
+	struct session_sink sink;
+	struct output o;
+
+	assert_int_equal(recorder__open(&opt, &r), 0);
+	assert_int_equal(recorder__create_file(r), 0);
+	sink = recorder__sink(r);
+	assert_int_equal(sink.library(sink.ctx, LIB, plan), 0);
+	execute(r, PID);
+	output_begin(&o);
+	assert_int_equal(give_span(r, 0, 1, 2000, 2999), 0);
+	assert_int_equal(give_span(r, 0, 1, 3000, 4000), 0);
+	assert_int_equal(give_span(r, 1, 0, 1500, 4000), 0);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	assert_int_equal(lines_of(o.text[1], "slow: "), 2);
+	assert_contains(o.text[1],
+			"slow: mir_built 1.00 us (self 1.00 us) in a, process 4711\n"
+			"qprof-bpf: slow: typeck 2.50 us (self 501 ns) in a, process 4711");
+	assert_string_equal(o.text[0], "");
+	output_free(&o);
+}
+
+/* A compiler as a build starts them, with a name, threads and a row for each query of the plan. */
+static void compile_once(struct recorder *r, uint32_t i)
+{
+	struct wire_exec e = {.type = WIRE_EXEC, .pid = PID, .time_ns = 1000 * i, .comm = "rustc"};
+	struct wire_exit ended = {.type = WIRE_EXIT, .pid = PID + i, .time_ns = 1000 * i + 900};
+
+	e.pid += i;
+	e.args_len =
+		1 + (uint32_t)snprintf(e.args, sizeof(e.args), "rustc%c--crate-name%cc%u", 0, 0, i);
+	assert_int_equal(give(r, &e, sizeof(e)), 0);
+	for (uint32_t k = 0; k < 8; k++) {
+		struct wire_span s = span(k % plan->n_queries, 0, 1000 * i + 100 * k + 1,
+					  1000 * i + 100 * k + 50);
+
+		s.pid += i;
+		s.tid += i + k % 2;
+		assert_int_equal(give(r, &s, sizeof(s)), 0);
+	}
+	assert_int_equal(give(r, &ended, sizeof(ended)), 0);
+}
+
+/*
+ * What the trace itself needs stays: names, threads, and the processes that there were. A row for
+ * each query of each compiler would be 500 bytes more, for this plan of few queries.
+ */
+#define KEPT_BYTES 700
+
+static size_t memory_in_use(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd; /* the second: of arrays that are large */
+}
+
+static void what_is_over_takes_no_memory(void **state)
+{
+	enum { FIRST = 2000, MORE = 10000 };
+	_recorder_ struct recorder *r = start(NULL, LIVE_NONE, false);
+	size_t before, after;
+	struct output o;
+
+	for (uint32_t i = 0; i < FIRST; i++)
+		compile_once(r, i);
+	before = memory_in_use();
+	for (uint32_t i = FIRST; i < FIRST + MORE; i++)
+		compile_once(r, i);
+	after = memory_in_use();
+	if (after - before > MORE * KEPT_BYTES)
+		fail_msg("%zu bytes for each compiler that is over", (after - before) / MORE);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	assert_contains(o.text[1], "recorded 96000 queries of 12000 compilers, 0 lost");
+	output_free(&o);
+}
+
+static void costs_are_stored_and_taken_off(void **state)
+{
+	static const struct probe_costs costs = {.emulated = {400000, 500000},
+						 .stepped = {9000000, 9100000}};
+	_free_ char *summary = NULL, *trace = NULL;
+	size_t size;
+	FILE *live = open_memstream(&summary, &size);
+	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
+	struct output o;
+
+	recorder__set_costs(r, &costs);
+	execute(r, PID);
+	assert_int_equal(give_span(r, 0, 1, 2000, 3000), 0);
+	assert_int_equal(give_span(r, 1, 0, 1500, 4000), 0);
+	end_process(r, PID);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	output_free(&o);
+	fclose(live);
+	trace = dump_trace(path);
+	assert_contains(trace, "costs 400000 9000000 500000 9100000\n");
+	assert_contains(trace, "depth=0 1500..4000 typeck");
+	assert_contains(summary, "probes cost about 1.60 us of 8.00 us (20.0 %)");
+	assert_contains(summary, "typeck         1  1.20 us  700 ns");
+	assert_contains(summary, "mir_built      1   500 ns  500 ns");
+}
+
+/* What could not be measured is not there, and not 0. */
+static void costs_that_are_not_known_are_left_out(void **state)
+{
+	static const struct probe_costs unknown;
+	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
+	_free_ char *trace = NULL;
+	struct output o;
+
+	recorder__set_costs(r, &unknown);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	output_free(&o);
+	trace = dump_trace(path);
+	assert_null(strstr(trace, "costs"));
+}
+
+static void a_record_that_makes_no_sense_is_lost_and_counted(void **state)
+{
+	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
+	struct wire_span strange = span(0, 0, 5, 6);
+	_free_ char *trace = NULL;
+	struct output o;
+
+	execute(r, PID);
+	assert_int_equal(give(r, "?", 1), 0);
+	assert_int_equal(give_span(r, 2, 0, 5, 6), 0); /* the plan has two queries */
+	assert_int_equal(give_span(r, 0, 0, 6, 5), 0);
+	strange.lib = LIB + 1;
+	assert_int_equal(give(r, &strange, sizeof(strange)), 0);
+	assert_int_equal(give_span(r, 0, 0, 5, 6), 0);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	assert_contains(o.text[1], "recorded 1 queries of 1 compiler, 4 lost");
+	output_free(&o);
+	trace = dump_trace(path);
+	assert_contains(trace, "losses bad_record=4\n");
+}
+
+static void a_running_process_and_a_late_one_are_marked(void **state)
+{
+	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
+	struct session_sink sink = recorder__sink(r);
+	static const char args[] = "rustc\0--crate-name\0b";
+	_free_ char *trace = NULL;
+	struct output o;
+
+	execute(r, 1);
+	execute(r, 2);
+	assert_int_equal(sink.running(sink.ctx, 3, 30, 500, args, sizeof(args)), 0);
+	assert_int_equal(sink.late(sink.ctx, 2), 0);
+	assert_int_equal(sink.late(sink.ctx, 4), 0);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	output_free(&o);
+	trace = dump_trace(path);
+	assert_contains(trace, "pid=1 parent=0 start=1000 end=0 [");
+	assert_contains(trace, "pid=2 parent=0 start=1000 end=0 late [");
+	assert_contains(trace, "pid=3 parent=30 start=500 end=0 late [rustc --crate-name b]");
+}
+
+static void directories_and_thread_names_are_recorded(void **state)
+{
+	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
+	struct session_sink sink = recorder__sink(r);
+	struct wire_thread thread = {WIRE_THREAD, .pid = PID, .tid = PID + 1, .name = "opt a"};
+	_free_ char *trace = NULL;
+	struct output o;
+
+	execute(r, PID);
+	assert_int_equal(sink.cwd(sink.ctx, PID, "/src"), 0);
+	assert_int_equal(give(r, &thread, sizeof(thread)), 0);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	output_free(&o);
+	trace = dump_trace(path);
+	assert_contains(trace, "[a] [-] [-] [-] [/src]\n");
+	assert_contains(trace, "thread 0/4712 [opt a]\n");
+}
+
+static void set_file_limit(rlim_t bytes)
+{
+	struct rlimit lim;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &lim), 0);
+	lim.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &lim), 0);
+}
+
+/* What happens while the disk is full; asserted on later, as the limit holds for our output too. */
+static int record_on_a_full_disk(struct recorder *r)
+{
+	struct session_sink sink = recorder__sink(r);
+	int err = 0;
+
+	for (uint64_t i = 0; i < 3000; i++)
+		err |= give_span(r, i % 2, 0, 2000 + 1000 * i,
+				 2001 + 1000 * i + i * i * 7919 % 997);
+	err |= recorder__tick(r, no_counters);
+	/* A toolchain that is found now has names, too. */
+	free(plan->queries[0].name);
+	plan->queries[0].name = strdup("late_bound");
+	err |= sink.library(sink.ctx, LIB, plan);
+	err |= give_span(r, 0, 0, 5000000, 6000000);
+	err |= give_span(r, 1, 0, 6000000, 6000001);
+	return err | recorder__tick(r, no_counters);
+}
+
+/* Told once, however often it fails; the live view and the summary go on. */
+static void a_full_disk_ends_the_file_only(void **state)
+{
+	_free_ char *summary = NULL, *trace = NULL;
+	size_t size;
+	FILE *live = open_memstream(&summary, &size);
+	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
+	struct output o;
+	int err, last_err;
+
+	execute(r, PID);
+	assert_int_equal(recorder__tick(r, no_counters), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	output_begin(&o);
+	set_file_limit(1000); /* more than the line, less than the spans */
+	err = record_on_a_full_disk(r);
+	last_err = recorder__finish(r, no_counters);
+	set_file_limit(RLIM_INFINITY);
+	output_end(&o);
+	fclose(live);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_equal(err, 0);
+	assert_int_equal(last_err, -EFBIG);
+	assert_int_equal(lines_of(o.text[1], "\n"), 1);
+	assert_contains(o.text[1], "error: cannot write ");
+	assert_contains(o.text[1], "free some space or choose another place with -o");
+	output_free(&o);
+	assert_contains(summary, "typeck");
+	assert_contains(summary, "late_bound");
+	assert_contains(summary, "1,501"); /* typeck, from before and after, is one */
+	trace = dump_trace(path);
+	assert_contains(trace, "pid=4711");
+	assert_contains(trace, "problem: ");
+}
+
+static void a_capture_that_could_not_start_leaves_no_file(void **state)
+{
+	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	recorder__discard_file(r);
+	assert_int_equal(stat(path, &st), -1);
+}
+
+/* Stands for `qprof-bpf ... | head`. */
+static FILE *pipe_without_reader(void)
+{
+	int pipes[2];
+
+	assert_int_equal(pipe(pipes), 0);
+	close(pipes[0]);
+	return fdopen(pipes[1], "w");
+}
+
+static void a_reader_that_goes_away_ends_its_view_only(void **state)
+{
+	FILE *live = pipe_without_reader();
+	_recorder_ struct recorder *r = start(live, LIVE_BLOCKS, true);
+	_free_ char *trace = NULL;
+	struct output o;
+
+	signal(SIGPIPE, SIG_IGN);
+	output_begin(&o);
+	execute(r, PID);
+	assert_int_equal(recorder__tick(r, no_counters), 0);
+	assert_int_equal(give_span(r, 1, 0, 1500, 4000), 0);
+	assert_int_equal(recorder__tick(r, no_counters), 0);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(&o);
+	signal(SIGPIPE, SIG_DFL);
+	fclose(live);
+	assert_lacks(o.text[1], "error");
+	output_free(&o);
+	trace = dump_trace(path);
+	assert_contains(trace, "1500..4000 typeck");
+	assert_contains(trace, "whole\n");
+}
+
+static void a_view_that_cannot_be_drawn_is_reported_once(void **state)
+{
+	FILE *live = fopen("/dev/full", "w");
+	_recorder_ struct recorder *r = start(live, LIVE_BLOCKS, true);
+	_free_ char *trace = NULL;
+	struct output o;
+
+	output_begin(&o);
+	execute(r, PID);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(recorder__tick(r, no_counters), 0);
+	assert_int_equal(recorder__finish(r, no_counters), -ENOSPC);
+	output_end(&o);
+	fclose(live);
+	assert_int_equal(lines_of(o.text[1], "error: "), 1);
+	assert_contains(o.text[1], "cannot show what is recorded: No space left on device");
+	output_free(&o);
+	trace = dump_trace(path);
+	assert_contains(trace, "whole\n");
+}
+
+/* As with a kernel that gives no memory: the compiler ran, and nothing of it was recorded. */
+static void finish_with(enum wire_counter counter, uint64_t n, const char *events, bool expected,
+			const char *line)
+{
+	struct recorder_options opt = {.output = path, .live = stdout, .mode = LIVE_NONE};
+	struct wire_exit e = {.type = WIRE_EXIT, .pid = PID, .time_ns = 9000};
+	uint64_t counters[WIRE_COUNTER_MAX] = {0};
+	_recorder_ struct recorder *r = NULL;
+	_filter_ struct filter *filter = NULL;
+	struct output o;
+
+	assert_int_equal(filter__new(&events, 1, &filter), 0);
+	opt.filter = filter;
+	opt.force = true;
+	counters[counter] = n;
+	assert_int_equal(recorder__open(&opt, &r), 0);
+	assert_int_equal(recorder__create_file(r), 0);
+	compile(r, PID, 'a');
+	assert_int_equal(give(r, &e, sizeof(e)), 0);
+	diag_set_level(DIAG_QUIET);
+	output_begin(&o);
+	assert_int_equal(recorder__finish(r, counters), 0);
+	output_end(&o);
+	diag_set_level(DIAG_NORMAL);
+	assert_int_equal(recorder__lost_most(r), expected);
+	assert_contains(o.text[1], line);
+	assert_int_equal(lines_of(o.text[1], "\n"), expected);
+	output_free(&o);
+}
+
+static void most_that_is_lost_is_an_error_however_quiet(void **state)
+{
+	finish_with(WIRE_LOST_RING_FULL, 458, "default", true,
+		    "error: 458 of 458 intervals were lost; the main cause: ring buffer full; use "
+		    "a larger --ring-size");
+	finish_with(WIRE_LOST_NO_STORAGE, 458, "typeck", true, "458 of 458 probe hits were lost");
+	finish_with(WIRE_COUNT_HITS, 0, "default", true,
+		    "error: no interval was recorded of 1 compilation: no probe fired; see");
+	/* Not every crate executes it. */
+	finish_with(WIRE_COUNT_HITS, 0, "typeck", false, "");
+}
+
+/* It may have executed its last query before. */
+static void a_process_that_ran_already_needs_no_record(void **state)
+{
+	FILE *live = fopen("/dev/null", "w");
+	_recorder_ struct recorder *r = start(live, LIVE_NONE, false);
+	const char args[] = "rustc\0--crate-name\0a";
+	struct wire_exit e = {.type = WIRE_EXIT, .pid = PID, .time_ns = 9000};
+	struct session_sink sink = recorder__sink(r);
+
+	assert_int_equal(sink.running(sink.ctx, PID, 1, 1000, args, sizeof(args)), 0);
+	assert_int_equal(give(r, &e, sizeof(e)), 0);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	assert_false(recorder__lost_most(r));
+	fclose(live);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, remove_file)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(directories_and_thread_names_are_recorded),
+		TEST(records_become_a_trace_and_a_summary),
+		TEST(several_crates_end_with_the_report_of_a_build),
+		TEST(slow_intervals_are_reported_as_they_end),
+		TEST(what_is_over_takes_no_memory),
+		TEST(costs_are_stored_and_taken_off),
+		TEST(costs_that_are_not_known_are_left_out),
+		TEST(a_record_that_makes_no_sense_is_lost_and_counted),
+		TEST(a_running_process_and_a_late_one_are_marked),
+		TEST(a_full_disk_ends_the_file_only),
+		TEST(a_capture_that_could_not_start_leaves_no_file),
+		TEST(a_reader_that_goes_away_ends_its_view_only),
+		TEST(a_view_that_cannot_be_drawn_is_reported_once),
+		TEST(most_that_is_lost_is_an_error_however_quiet),
+		TEST(a_process_that_ran_already_needs_no_record),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/tallies.h"
+
+#include "test.h"
+
+static void add(struct tallies *u, uint32_t process, uint32_t label, uint8_t kind, uint64_t events,
+		uint64_t sum)
+{
+	const struct trace_tally more = {
+		.process = process, .label = label, .kind = kind, .events = events, .sum = sum};
+
+	assert_int_equal(tallies__add(u, &more), 0);
+}
+
+static void assert_tally(const struct trace_tally *t, uint32_t process, uint32_t label,
+			 uint8_t kind, uint64_t events, uint64_t sum)
+{
+	assert_int_equal(t->process, process);
+	assert_int_equal(t->label, label);
+	assert_int_equal(t->kind, kind);
+	assert_int_equal(t->events, events);
+	assert_int_equal(t->sum, sum);
+}
+
+static void each_process_label_and_kind_is_summed_up_alone(void **state)
+{
+	struct tallies u = {0};
+
+	add(&u, 1, 7, TRACE_KIND_COUNTED, 4, 0);
+	add(&u, 1, 7, TRACE_KIND_ESTIMATED, 10, 500);
+	add(&u, 2, 7, TRACE_KIND_COUNTED, 1, 0);
+	add(&u, 1, 8, TRACE_KIND_COUNTED, 2, 0);
+	add(&u, 1, 7, TRACE_KIND_COUNTED, 5, 0);
+	add(&u, 1, 7, TRACE_KIND_ESTIMATED, 1, 50);
+	assert_int_equal(u.n, 4);
+	assert_tally(&u.tallies[0], 1, 7, TRACE_KIND_COUNTED, 9, 0);
+	assert_tally(&u.tallies[1], 1, 7, TRACE_KIND_ESTIMATED, 11, 550);
+	assert_tally(&u.tallies[2], 2, 7, TRACE_KIND_COUNTED, 1, 0);
+	assert_tally(&u.tallies[3], 1, 8, TRACE_KIND_COUNTED, 2, 0);
+	tallies__clear(&u);
+	assert_int_equal(u.n, 0);
+}
+
+/* That none are guessed is to be said too. */
+static void an_estimate_of_none_is_kept(void **state)
+{
+	struct tallies u = {0};
+
+	add(&u, 1, 7, TRACE_KIND_ESTIMATED, 0, 0);
+	assert_int_equal(u.n, 1);
+	tallies__clear(&u);
+}
+
+static void other_kinds_are_refused(void **state)
+{
+	const struct trace_tally hits = {.kind = TRACE_KIND_HIT_COUNT};
+	struct tallies u = {0};
+
+	assert_int_equal(tallies__add(&u, &hits), -EBADMSG);
+	assert_int_equal(u.n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_process_label_and_kind_is_summed_up_alone),
+		cmocka_unit_test(an_estimate_of_none_is_kept),
+		cmocka_unit_test(other_kinds_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/trace_output.h"
+
+#include <regex.h>
+#include <sys/stat.h>
+
+#include "test.h"
+#include "../fixtures/directory.h"
+#include "../fixtures/output.h"
+#include "../fixtures/trace_dump.h"
+
+static char path[sizeof(directory) + 8];
+
+static int make_directory(void **state)
+{
+	int err = directory_make(state);
+
+	strcpy(path, directory_path("a.qpt"));
+	return err;
+}
+
+static int remove_files(void **state)
+{
+	directory_files(true);
+	return 0;
+}
+
+static int create_at(struct trace_output *o, const char *at, bool force)
+{
+	static const struct trace_info info = {
+		.tool = (char *)"test", .kernel = (char *)"6", .host = (char *)"h"};
+
+	o->path = strdup(at);
+	o->force = force;
+	return trace_output__create(o, &info);
+}
+
+/* Fails, with one line that says why; `at` is not ours to remove either. */
+static void refuse(const char *at, bool force, int want, const char *why)
+{
+	_trace_output_ struct trace_output trace = {0};
+	struct output o;
+	int err;
+
+	output_begin(&o);
+	err = create_at(&trace, at, force);
+	trace_output__discard(&trace);
+	output_end(&o);
+	assert_int_equal(err, want);
+	assert_ptr_equal(strchr(o.text[1], '\n') + 1, o.text[1] + strlen(o.text[1]));
+	assert_contains(o.text[1], why);
+	output_free(&o);
+}
+
+static void a_file_that_exists_is_kept(void **state)
+{
+	_trace_output_ struct trace_output forced = {0};
+	_free_ char *text = NULL;
+
+	output_write(path, "precious");
+	refuse(path, false, -EEXIST,
+	       "a.qpt exists already; choose another name with -o, or overwrite it with --force\n");
+	text = output_read(path);
+	assert_string_equal(text, "precious");
+	assert_int_equal(create_at(&forced, path, true), 0);
+	trace_output__discard(&forced);
+}
+
+static void a_place_that_cannot_be_written_to(void **state)
+{
+	refuse("/nonexistent/a.qpt", false, -ENOENT,
+	       "qprof-bpf: error: cannot create /nonexistent/a.qpt: No such file or directory; "
+	       "choose another place with -o\n");
+}
+
+static void what_is_discarded_leaves_no_file(void **state)
+{
+	_trace_output_ struct trace_output trace = {0};
+
+	assert_int_equal(create_at(&trace, path, false), 0);
+	assert_int_equal(access(path, F_OK), 0);
+	trace_output__discard(&trace);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void what_is_forced_and_discarded_changes_nothing(void **state)
+{
+	_trace_output_ struct trace_output trace = {0};
+	_free_ char *before = NULL, *after = NULL;
+
+	output_write(path, "precious");
+	assert_int_equal(create_at(&trace, path, true), 0);
+	before = output_read(path);
+	assert_string_equal(before, "precious");
+	trace_output__discard(&trace);
+	after = output_read(path);
+	assert_string_equal(after, "precious");
+	assert_int_equal(directory_files(false), 1);
+}
+
+/* From then on it is there under its name, whatever becomes of us. */
+static void what_is_forced_and_committed_replaces_the_file(void **state)
+{
+	_trace_output_ struct trace_output trace = {0};
+	_free_ char *text = NULL;
+
+	output_write(path, "precious");
+	assert_int_equal(create_at(&trace, path, true), 0);
+	trace_output__commit(&trace);
+	text = dump_trace(path);
+	assert_contains(text, "problem: unfinished");
+	trace_output__discard(&trace);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+static void a_link_stays_one_and_its_file_is_replaced(void **state)
+{
+	_trace_output_ struct trace_output trace = {0};
+	char real[sizeof(path)];
+	_free_ char *text = NULL;
+	struct stat st;
+
+	strcpy(real, directory_path("real"));
+	output_write(real, "precious");
+	assert_int_equal(symlink("real", path), 0);
+	assert_int_equal(create_at(&trace, path, true), 0);
+	trace_output__commit(&trace);
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	text = dump_trace(real);
+	assert_contains(text, "problem: unfinished");
+}
+
+static void what_is_no_regular_file_is_neither_opened_nor_removed(void **state)
+{
+	/* Opened to be written, it would wait for a reader for ever. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	refuse(path, true, -EINVAL, "a.qpt is no regular file");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/dev/full", path), 0);
+	refuse(path, true, -EINVAL, "a.qpt is no regular file");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/tmp", path), 0);
+	refuse(path, true, -EISDIR, "Is a directory");
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+static void a_file_that_cannot_take_its_place_stays_and_is_reported_once(void **state)
+{
+	_trace_output_ struct trace_output trace = {0};
+	_free_ char *text = NULL;
+	struct output o;
+
+	output_write(path, "precious");
+	assert_int_equal(create_at(&trace, path, true), 0);
+	assert_string_equal(trace_output__place(&trace), path);
+	unlink(path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	output_begin(&o);
+	trace_output__commit(&trace);
+	trace_output__commit(&trace);
+	output_end(&o);
+	assert_ptr_equal(strchr(o.text[1], '\n') + 1, o.text[1] + strlen(o.text[1]));
+	assert_contains(o.text[1], "cannot replace ");
+	assert_contains(o.text[1], trace_output__place(&trace));
+	output_free(&o);
+	assert_true(trace.place_err < 0);
+	text = dump_trace(trace_output__place(&trace));
+	assert_contains(text, "problem: unfinished");
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void the_first_error_is_reported_and_kept(void **state)
+{
+	_trace_output_ struct trace_output trace = {.path = strdup("b.qpt")};
+	struct output o;
+
+	output_begin(&o);
+	trace_output__wrote(&trace, 0);
+	trace_output__wrote(&trace, -EIO);
+	trace_output__wrote(&trace, -ENOSPC);
+	trace_output__wrote(&trace, 0);
+	output_end(&o);
+	assert_int_equal(trace.err, -EIO);
+	assert_string_equal(o.text[1], "qprof-bpf: error: cannot write b.qpt: Input/output error; "
+				       "choose another place with -o. What was written up to here "
+				       "can be read\n");
+	output_free(&o);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, remove_files)
+
+static void a_trace_is_called_by_when_it_was_made(void **state)
+{
+	char name[TRACE_OUTPUT_NAME_MAX];
+	regex_t form;
+
+	assert_int_equal(regcomp(&form, "^qprof-[0-9]{8}T[0-9]{6}Z[.]qpt$", REG_EXTENDED), 0);
+	trace_output__default_name(name);
+	assert_int_equal(regexec(&form, name, 0, NULL, 0), 0);
+	regfree(&form);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_trace_is_called_by_when_it_was_made),
+		TEST(a_file_that_exists_is_kept),
+		TEST(a_place_that_cannot_be_written_to),
+		TEST(what_is_discarded_leaves_no_file),
+		TEST(what_is_forced_and_discarded_changes_nothing),
+		TEST(what_is_forced_and_committed_replaces_the_file),
+		TEST(a_link_stays_one_and_its_file_is_replaced),
+		TEST(what_is_no_regular_file_is_neither_opened_nor_removed),
+		TEST(a_file_that_cannot_take_its_place_stays_and_is_reported_once),
+		TEST(the_first_error_is_reported_and_kept),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, directory_remove);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
+#include "view/verdict_text.h"
+
+#include "../fixtures/output.h"
+
+static void says(const struct verdict *v, const char *text, const char *fix)
+{
+	char buf[VERDICT_TEXT_MAX];
+
+	assert_string_equal(verdict_text(v, buf), text);
+	assert_contains(verdict_fix(v), fix);
+}
+
+static void what_is_lost_comes_with_its_cause(void **state)
+{
+	const struct verdict hits = {.state = VERDICT_LOST_HITS,
+				     .cause = TRACE_LOST_NO_STORAGE,
+				     .lost = 1916,
+				     .of = 2000};
+	const struct verdict ring = {
+		.state = VERDICT_LOST_INTERVALS, .cause = TRACE_LOST_RING_FULL, .lost = 2, .of = 3};
+	const struct verdict stack = {.state = VERDICT_LOST_INTERVALS,
+				      .cause = TRACE_LOST_STACK_FULL,
+				      .lost = 2,
+				      .of = 3};
+	const struct verdict compilers = {
+		.state = VERDICT_LOST_COMPILERS, .cause = TRACE_LOST_COMPILERS, .lost = 2, .of = 2};
+
+	const struct verdict mappings = {
+		.state = VERDICT_LOST_MAPPINGS, .cause = TRACE_LOST_MAPPINGS, .lost = 1234};
+
+	says(&mappings,
+	     "no compiler was recorded, but 1,234 mappings or new programs were lost, and "
+	     "compilers "
+	     "may be among them",
+	     "doctor");
+	says(&hits,
+	     "1,916 of 2,000 probe hits were lost; the main cause: no memory for a thread's stack "
+	     "of intervals",
+	     "doctor");
+	says(&ring, "2 of 3 intervals were lost; the main cause: ring buffer full", "--ring-size");
+	says(&stack,
+	     "2 of 3 intervals were lost; the main cause: too many nested intervals on one thread",
+	     "--events");
+	says(&compilers,
+	     "2 of 2 compilers were lost; the main cause: compiler not recorded, or not to its "
+	     "end",
+	     "doctor");
+}
+
+static void a_late_start_proves_nothing(void **state)
+{
+	struct verdict v = {.state = VERDICT_NOTHING, .compiles = 2};
+
+	says(&v, "no interval was recorded of 2 compilations: no probe fired", "doctor");
+	v.hits = 1234;
+	says(&v,
+	     "no interval was recorded of 2 compilations, although 1,234 probe hits were counted",
+	     "doctor");
+	v.late = 2;
+	says(&v,
+	     "no interval was recorded of 2 compilations, which began before the probes were there",
+	     "doctor");
+	v.compiles = v.late = 1;
+	says(&v,
+	     "no interval was recorded of 1 compilation, which began before the probes were there",
+	     "doctor");
+}
+
+static char *lead(enum verdict_state state)
+{
+	const struct verdict v = {.state = state, .compiles = 2, .lost = 2, .of = 3};
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	verdict_lead(out, &v);
+	fclose(out);
+	return text;
+}
+
+static void a_sound_recording_needs_no_lead(void **state)
+{
+	_free_ char *sound = lead(VERDICT_SOUND), *lost = lead(VERDICT_LOST_INTERVALS);
+
+	assert_string_equal(sound, "");
+	assert_string_equal(lost,
+			    "2 of 3 intervals were lost; the main cause: ring buffer full\n\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_lost_comes_with_its_cause),
+		cmocka_unit_test(a_late_start_proves_nothing),
+		cmocka_unit_test(a_sound_recording_needs_no_lead),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

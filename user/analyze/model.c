@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/model.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct model_options model_options_of(const struct trace_reader *r)
+{
+	return (struct model_options){
+		.borrow_texts = true,
+		.texts = trace_reader__texts(r),
+		.budget_ppm = trace_reader__info(r)->budget_ppm,
+	};
+}
+
+static int add_parts(struct model *m, unsigned int parts)
+{
+	int err = 0;
+
+	if (parts & MODEL_BUILD)
+		err = build__new(&m->options.texts, &m->build);
+	if (!err && parts & MODEL_CALLERS)
+		err = callers__new(&m->callers);
+	if (!err && parts & MODEL_GROUPS)
+		err = groups__new(&m->groups);
+	if (!err && parts & MODEL_THREADS)
+		err = threads__new(&m->threads);
+	return err;
+}
+
+int model__init(struct model *m, const struct model_options *options)
+{
+	int err;
+
+	*m = (struct model){.options = *options, .decisions.ppm = options->budget_ppm};
+	err = summary__new(&m->summary) ?: self_time__new(&m->self_time);
+	if (!err && options->borrow_texts)
+		summary__borrow_texts(m->summary);
+	return err ?: add_parts(m, options->parts);
+}
+
+static const char *label_text(const struct model *m, uint32_t label)
+{
+	return m->options.texts.text(m->options.texts.ctx, label);
+}
+
+static bool wants(const struct model *m, uint32_t label)
+{
+	return !m->options.wants || m->options.wants(m->options.wants_ctx, label_text(m, label));
+}
+
+/* If only some labels are wanted, only the off-CPU times of their own intervals count. */
+static int take_off_cpu(struct model *m, const struct trace_span *span)
+{
+	if (!m->groups || m->options.wants)
+		return 0;
+	return groups__off_cpu(m->groups, span,
+			       !strcmp(label_text(m, span->label), TRACE_OFF_PREEMPTED));
+}
+
+static int take_interval(struct model *m, const struct trace_span *span,
+			 const struct trace_times *times)
+{
+	int err = 0;
+
+	m->self_ns += times->self_ns;
+	m->self_probe_ns += times->self_probe_ns;
+	if (m->threads)
+		err = threads__span(m->threads, span, times);
+	if (err || (!m->groups && !m->callers) || !wants(m, span->label))
+		return err;
+	if (m->groups)
+		err = groups__span(m->groups, span, times);
+	if (!err && m->callers && span->kind == TRACE_KIND_QUERY)
+		err = callers__span(m->callers, span, times);
+	return err;
+}
+
+int model__span(struct model *m, const struct trace_span *span, const struct trace_times *times)
+{
+	int err = summary__span(m->summary, span, times);
+
+	if (!err && m->build)
+		err = build__span(m->build, span);
+	if (err)
+		return err;
+	if (span->kind == TRACE_KIND_OFF_CPU)
+		return take_off_cpu(m, span);
+	return take_interval(m, span, times);
+}
+
+static int compute_span(struct model *m, const struct trace_span *span)
+{
+	struct trace_times times;
+
+	/* Before the span is taken for a child of later ones. */
+	if (span->process >= summary__n_processes(m->summary) || span->end_ns < span->start_ns)
+		return -EINVAL;
+	return self_time__span(m->self_time, span, &times) ?: model__span(m, span, &times);
+}
+
+static int take_process(struct model *m, const struct trace_process *p)
+{
+	int err = summary__process(m->summary, p);
+
+	if (!err && m->build)
+		err = build__process(m->build, p);
+	if (!err && m->groups)
+		err = groups__process(m->groups, p);
+	return err;
+}
+
+static int take_thread(struct model *m, const struct trace_thread *t)
+{
+	int err = t->process < summary__n_processes(m->summary) ? 0 : -EINVAL;
+
+	if (!err && m->build)
+		err = build__thread(m->build, t);
+	if (!err && m->groups)
+		err = groups__thread(m->groups, t);
+	if (!err && m->threads)
+		err = threads__name(m->threads, t);
+	return err;
+}
+
+static int take_tally(struct model *m, const struct trace_tally *t)
+{
+	int err = summary__tally(m->summary, t);
+
+	if (!err)
+		unrecorded__tally(&m->unrecorded, t);
+	if (!err && m->build)
+		err = build__tally(m->build, t);
+	if (!err && m->groups && wants(m, t->label))
+		err = groups__tally(m->groups, t);
+	return err;
+}
+
+static void take_costs(struct model *m, const struct trace_costs *costs)
+{
+	m->costs = *costs;
+	m->has_costs = true;
+	if (!m->options.raw)
+		self_time__set_costs(m->self_time, costs);
+}
+
+int model__item(struct model *m, const struct trace_item *item)
+{
+	switch (item->kind) {
+	case TRACE_ITEM_SPAN:
+		return compute_span(m, &item->span);
+	case TRACE_ITEM_PROCESS:
+		return take_process(m, item->process);
+	case TRACE_ITEM_THREAD:
+		return take_thread(m, &item->thread);
+	case TRACE_ITEM_TALLY:
+		return take_tally(m, &item->tally);
+	case TRACE_ITEM_DECISION:
+		return decisions__add(&m->decisions, &item->decision);
+	case TRACE_ITEM_LOSSES:
+		m->losses = item->losses;
+		m->has_losses = true;
+		return 0;
+	case TRACE_ITEM_COSTS:
+		take_costs(m, &item->costs);
+		return 0;
+	case TRACE_ITEM_END:
+		break;
+	}
+	return 0;
+}
+
+int model__fold(struct model *m, uint32_t process)
+{
+	return summary__fold(m->summary, process);
+}
+
+int model__end(struct model *m)
+{
+	decisions__end(&m->decisions, summary__end_ns(m->summary));
+	summary__loads_watched(m->summary, decisions__watched_from(&m->decisions, TRACE_KIND_LOAD));
+	return m->build ? build__end(m->build) : 0;
+}
+
+static int take_item(void *ctx, const struct trace_item *item)
+{
+	return model__item(ctx, item);
+}
+
+int model__read(struct model *m, struct trace_reader *r)
+{
+	return trace_reader__each(r, take_item, m) ?: model__end(m);
+}
+
+void model__destroy(struct model *m)
+{
+	summary__free(m->summary);
+	build__free(m->build);
+	callers__free(m->callers);
+	groups__free(m->groups);
+	threads__free(m->threads);
+	self_time__free(m->self_time);
+	decisions__destroy(&m->decisions);
+	*m = (struct model){};
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The content of a trace as its readers see it: a summary, and those of the other sums that a
+ * reader asks for. Takes the items of a trace as a reader returns them, or as they are recorded.
+ */
+#ifndef QPROF_ANALYZE_MODEL_H
+#define QPROF_ANALYZE_MODEL_H
+
+#include "analyze/build.h"
+#include "analyze/callers.h"
+#include "analyze/decisions.h"
+#include "analyze/groups.h"
+#include "analyze/summary.h"
+#include "analyze/threads.h"
+#include "analyze/unrecorded.h"
+#include "trace/reader.h"
+#include "trace/self_time.h"
+
+/* Sums besides the summary. */
+enum model_part {
+	MODEL_BUILD = 1,
+	MODEL_CALLERS = 2,
+	MODEL_GROUPS = 4,
+	MODEL_THREADS = 8,
+};
+
+struct model_options {
+	unsigned int parts; /* enum model_part, ORed */
+	bool raw;	    /* times keep the time of probes */
+	bool borrow_texts;  /* as summary__borrow_texts() */
+	struct trace_texts texts;
+	uint64_t budget_ppm; /* of struct trace_info */
+	/*
+	 * NULL: all labels are wanted. Else callers and groups have only intervals and tallies of
+	 * wanted labels, and groups have no off-CPU times by cause.
+	 */
+	bool (*wants)(const void *ctx, const char *label);
+	const void *wants_ctx;
+};
+
+/* Other files only read it. */
+struct model {
+	struct model_options options;
+	struct summary *summary;
+	struct build *build; /* NULL unless asked for, and so on */
+	struct callers *callers;
+	struct groups *groups;
+	struct threads *threads;
+	struct self_time *self_time;
+	struct decisions decisions;
+	struct unrecorded unrecorded;
+	struct trace_losses losses;
+	struct trace_costs costs;
+	bool has_losses;
+	bool has_costs;
+	uint64_t self_ns; /* of all intervals, with the time of probes */
+	uint64_t self_probe_ns;
+};
+
+/* To read a trace, which must outlive the model; the caller adds parts and the rest. */
+struct model_options model_options_of(const struct trace_reader *r);
+
+/*
+ * The texts must outlive the model, which must not be moved. 0 or -ENOMEM; destroy the model in any
+ * case.
+ */
+int model__init(struct model *m, const struct model_options *options);
+
+/*
+ * Add the next item; spans of one thread come in the order of their ends. 0, -ENOMEM, or -EINVAL
+ * if it refers to an unknown process or its times are no interval.
+ */
+int model__item(struct model *m, const struct trace_item *item);
+
+/* Add a span whose times are computed already. Errors as model__item(). */
+int model__span(struct model *m, const struct trace_span *span, const struct trace_times *times);
+
+/* As summary__fold(), for a model without further parts. */
+int model__fold(struct model *m, uint32_t process);
+
+/* Finish: call it once, after the last item. 0 or -ENOMEM. */
+int model__end(struct model *m);
+
+/* Add all items of a reader and finish. Errors as trace_reader__next() and model__item(). */
+int model__read(struct model *m, struct trace_reader *r);
+
+void model__destroy(struct model *m);
+#define _model_ __cleanup(model__destroy)
+
+#endif /* QPROF_ANALYZE_MODEL_H */

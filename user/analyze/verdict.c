@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/verdict.h"
+
+#include "base/array.h"
+
+static const enum trace_loss of_hits[] = {TRACE_LOST_NO_STORAGE, TRACE_LOST_RECURSION};
+static const enum trace_loss of_intervals[] = {TRACE_LOST_RING_FULL, TRACE_LOST_STACK_FULL,
+					       TRACE_LOST_UNKNOWN_PROVIDER, TRACE_LOST_BAD_RECORD};
+
+bool verdict_is_most(uint64_t lost, uint64_t of)
+{
+	return lost > of / 2;
+}
+
+/* The sum over some causes, and the largest cause. */
+static uint64_t sum_of(const struct trace_losses *l, const enum trace_loss *causes, size_t n,
+		       enum trace_loss *largest)
+{
+	uint64_t sum = 0;
+
+	*largest = causes[0];
+	for (size_t i = 0; i < n; i++) {
+		sum += l->count[causes[i]];
+		if (l->count[causes[i]] > l->count[*largest])
+			*largest = causes[i];
+	}
+	return sum;
+}
+
+/* Intervals, plus executions that a budget only counted or estimated. */
+static uint64_t count_recorded(const struct summary *s)
+{
+	uint64_t recorded = summary__spans(s);
+	_free_ struct summary_row *rows = NULL;
+	size_t n = 0;
+
+	if (summary__rows(s, SUMMARY_ALL, &rows, &n))
+		return recorded;
+	for (size_t i = 0; i < n; i++)
+		recorded +=
+			rows[i].hits + rows[i].unrecorded.counted + rows[i].unrecorded.estimated;
+	return recorded;
+}
+
+/* A failed compile may have ended before its first query. */
+static void count_compiles(struct verdict *v, const struct summary *s)
+{
+	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
+		const struct trace_process *p = summary__process_at(s, i);
+
+		if (summary__only_queried(s, i))
+			continue;
+		v->compilers++;
+		if (p->exit_status)
+			continue;
+		v->compiles++;
+		v->late += p->attached_late;
+	}
+}
+
+/*
+ * A lost hit loses its interval, and some of the other intervals are lost as well, so the shares
+ * that were kept are multiplied.
+ */
+static void judge_losses(struct verdict *v, const struct trace_losses *l, uint64_t recorded)
+{
+	enum trace_loss hit_cause, interval_cause;
+	uint64_t hits = sum_of(l, of_hits, N_OF(of_hits), &hit_cause);
+	uint64_t intervals = sum_of(l, of_intervals, N_OF(of_intervals), &interval_cause);
+	uint64_t all_hits = v->hits + l->count[TRACE_LOST_RECURSION];
+	uint64_t all_intervals = intervals + recorded;
+	double kept_hits, kept_intervals;
+
+	/* Hits are reported when threads end, so a cut trace may lack them. */
+	if (all_hits < hits + 2 * recorded)
+		all_hits = hits + 2 * recorded;
+	kept_hits = all_hits ? 1 - (double)hits / (double)all_hits : 1;
+	kept_intervals = all_intervals ? 1 - (double)intervals / (double)all_intervals : 1;
+	if (kept_hits * kept_intervals >= 0.5)
+		return;
+	if (kept_hits < kept_intervals) {
+		v->state = VERDICT_LOST_HITS;
+		v->cause = hit_cause;
+		v->lost = hits;
+		v->of = all_hits;
+	} else {
+		v->state = VERDICT_LOST_INTERVALS;
+		v->cause = interval_cause;
+		v->lost = intervals;
+		v->of = all_intervals;
+	}
+}
+
+static void judge_compilers(struct verdict *v, const struct trace_losses *l, uint32_t followed)
+{
+	uint64_t lost = l->count[TRACE_LOST_COMPILERS];
+
+	if (!verdict_is_most(lost, lost + followed))
+		return;
+	v->state = VERDICT_LOST_COMPILERS;
+	v->cause = TRACE_LOST_COMPILERS;
+	v->lost = lost;
+	v->of = lost + followed;
+}
+
+/* An interval proves that a compiler was recorded, whatever its command line is. */
+static void judge_mappings(struct verdict *v, const struct trace_losses *l, uint64_t recorded)
+{
+	uint64_t lost = l->count[TRACE_LOST_MAPPINGS];
+
+	if (!lost || v->compilers || recorded)
+		return;
+	v->state = VERDICT_LOST_MAPPINGS;
+	v->cause = TRACE_LOST_MAPPINGS;
+	v->lost = lost;
+}
+
+struct verdict verdict_of(const struct summary *s, const struct trace_losses *losses)
+{
+	uint64_t recorded = count_recorded(s);
+	struct verdict v = {.hits = losses ? losses->count[TRACE_COUNT_HITS] : 0};
+
+	count_compiles(&v, s);
+	if (losses)
+		judge_losses(&v, losses, recorded);
+	if (losses && !v.state)
+		judge_compilers(&v, losses, summary__n_processes(s));
+	if (losses && !v.state)
+		judge_mappings(&v, losses, recorded);
+	if (!v.state && v.compiles && !recorded)
+		v.state = VERDICT_NOTHING;
+	return v;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Numbers as people read them, and text that is safe to print: names come from traces and from
+ * other people's command lines.
+ */
+#ifndef QPROF_BASE_FORMAT_H
+#define QPROF_BASE_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FORMAT_MAX 32
+
+/* All of these fill `buf` and return it. */
+
+/* Three significant digits: "0 ns", "1.23 ms", "75.3 s", "1234 s". */
+char *format_duration(char buf[FORMAT_MAX], uint64_t ns);
+/* Every digit, in groups: "204,607". */
+char *format_count(char buf[FORMAT_MAX], uint64_t n);
+/* Three significant digits: "999", "12.3k", "1.23M". */
+char *format_short(char buf[FORMAT_MAX], uint64_t n);
+/* "512 B", "1.50 KiB", "16.0 MiB". */
+char *format_bytes(char buf[FORMAT_MAX], uint64_t bytes);
+/* part / whole as "12.3", without a sign; "0.0" if the whole is 0. */
+char *format_percent(char buf[FORMAT_MAX], uint64_t part, uint64_t whole);
+
+/* n per `ns` nanoseconds, as a rate per second; 0 if no time has passed. */
+uint64_t format_rate(uint64_t n, uint64_t ns);
+
+/*
+ * A copy of `text` without control characters and broken UTF-8 ('?' for each byte of them), so
+ * that it cannot move a cursor or break a table. NULL when out of memory.
+ */
+char *format_clean(const char *text);
+
+/* Columns that clean text takes on a terminal. */
+size_t format_width(const char *text);
+
+/* Bytes of the longest prefix of clean text that fits `columns`. */
+size_t format_fit(const char *text, size_t columns);
+
+/*
+ * Length of the UTF-8 character at `text` and its code point; 0 if the bytes there are not
+ * one. Never reads past a NUL.
+ */
+size_t format_utf8(const char *text, uint32_t *code_point);
+
+#endif /* QPROF_BASE_FORMAT_H */

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/attach_set.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool passes(const struct attach_set *set, enum filter_class class, const char *label)
+{
+	return !set->filter || filter__passes(set->filter, class, label);
+}
+
+static bool may_pass(const struct attach_set *set, enum filter_class class)
+{
+	return !set->filter || filter__may_pass(set->filter, class);
+}
+
+static bool query_passes(const struct attach_set *set, enum filter_class class, uint32_t query)
+{
+	if (!set->filter)
+		return true;
+	return filter__passes(set->filter, class,
+			      query == PLAN_NONE ? NULL : set->plan->queries[query].name);
+}
+
+static enum filter_class class_of(const struct plan_guard *g)
+{
+	switch (g->kind) {
+	case WIRE_KIND_BLOCKED:
+		return FILTER_BLOCKED;
+	case WIRE_KIND_LOAD:
+		return FILTER_LOAD;
+	case WIRE_KIND_HASHING:
+		return FILTER_HASHING;
+	default:
+		return g->label ? FILTER_ACTIVITY : FILTER_DYNAMIC;
+	}
+}
+
+static bool wants_guard_site(const struct attach_set *set, const struct plan_site *site)
+{
+	const struct plan_guard *g = &set->plan->guards[site->guard];
+	enum filter_class class = class_of(g);
+
+	if (class == FILTER_ACTIVITY)
+		return passes(set, class, g->label);
+	/* All sites or none: only the kernel half knows the labels of these intervals. */
+	if (class == FILTER_HASHING)
+		return passes(set, class, NULL);
+	if (class == FILTER_DYNAMIC || site->role == WIRE_ROLE_GUARD_QUERY ||
+	    site->role == WIRE_ROLE_GUARD_CALLED)
+		return may_pass(set, class);
+	return query_passes(set, class, site->query);
+}
+
+/* An interval of hashing gets its label from the query that it runs in. */
+static bool wants_queries(const struct attach_set *set)
+{
+	if (passes(set, FILTER_HASHING, NULL))
+		return true;
+	for (uint32_t i = 0; i < set->plan->n_queries; i++)
+		if (query_passes(set, FILTER_QUERY, i))
+			return true;
+	return false;
+}
+
+int attach_set__init(struct attach_set *set, const struct plan *plan, const struct filter *filter,
+		     uint8_t lib, bool callers)
+{
+	*set = (struct attach_set){.plan = plan, .filter = filter, .lib = lib, .callers = callers};
+	set->guards =
+		calloc(plan->n_guards + 1UL, sizeof(*set->guards)); /* calloc(0) may be NULL */
+	set->first_step = calloc(plan->n_guards + 1UL, sizeof(*set->first_step));
+	if (!set->guards || !set->first_step) {
+		attach_set__clear(set);
+		return -ENOMEM;
+	}
+	for (uint32_t i = plan->n_steps; i--;)
+		set->first_step[plan->steps[i].guard] = i;
+	set->queries = wants_queries(set);
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
+		const struct plan_site *site = &plan->sites[i];
+
+		if (site->role != WIRE_ROLE_GUARD && site->role != WIRE_ROLE_GUARD_QUERY &&
+		    site->role != WIRE_ROLE_GUARD_CALLED)
+			continue;
+		set->guards[site->guard] |= wants_guard_site(set, site);
+	}
+	return 0;
+}
+
+/* True if `site` may be the end of an attached guard. */
+static bool ends_one(const struct attach_set *set, const struct plan_site *site)
+{
+	const struct plan_guard *g = &set->plan->guards[site->guard];
+
+	for (uint32_t i = 0; i < set->plan->n_guards; i++) {
+		const struct plan_guard *other = &set->plan->guards[i];
+
+		if (other->scope == g->scope && other->number == g->number && set->guards[i])
+			return true;
+	}
+	return false;
+}
+
+bool attach_set__wants(const struct attach_set *set, const struct plan_site *site)
+{
+	switch (site->role) {
+	case WIRE_ROLE_CAUGHT:
+		return true;
+	case WIRE_ROLE_REQUEST:
+		return set->queries && set->callers;
+	case WIRE_ROLE_GUARD:
+	case WIRE_ROLE_GUARD_QUERY:
+	case WIRE_ROLE_GUARD_CALLED:
+		return wants_guard_site(set, site);
+	case WIRE_ROLE_GUARD_END:
+		return ends_one(set, site);
+	case WIRE_ROLE_TIMER:
+	case WIRE_ROLE_TIMER_END:
+		return may_pass(set, FILTER_TIMER);
+	default:
+		return set->queries;
+	}
+}
+
+uint32_t attach_set__sites(const struct attach_set *set)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < set->plan->n_sites; i++)
+		n += attach_set__wants(set, &set->plan->sites[i]);
+	return n;
+}
+
+static uint64_t identify_cookie(const struct attach_set *set, const struct plan_site *site)
+{
+	uint32_t number = (uint32_t)(site - set->plan->sites);
+	uint32_t slot = site->slot < 0 ? WIRE_NO_GROUP : (uint32_t)site->slot / 8;
+
+	return wire_cookie(site->role, set->lib, number, slot, site->reg,
+			   site->vtable_offset - 8 * WIRE_SP_BIAS);
+}
+
+static uint64_t request_cookie(const struct attach_set *set, const struct plan_site *site)
+{
+	/* At a start, the bytes pushed since the return address lead to the wrapper's sp. */
+	int32_t slot = site->role == WIRE_ROLE_WRAPPER ? site->sp_delta : site->slot;
+
+	return wire_request_cookie(site->role, set->lib, site->query, (uint32_t)site->addr,
+				   (uint32_t)slot / 8);
+}
+
+static uint64_t guard_cookie(const struct attach_set *set, const struct plan_site *site)
+{
+	const struct plan_guard *g = &set->plan->guards[site->guard];
+	uint32_t query = site->query == PLAN_NONE ? WIRE_NO_QUERY : site->query;
+	uint32_t label = WIRE_NO_LABEL;
+
+	if (g->label_of_query && site->query == PLAN_NONE)
+		label = WIRE_LABEL_OF_QUERY;
+	else if (class_of(g) == FILTER_DYNAMIC && g->label_slot >= 0)
+		label = (uint32_t)g->label_slot / 8;
+	return wire_guard_cookie(site->role, set->lib,
+				 g->kind == WIRE_KIND_ACTIVITY ? site->guard : query, g->scope,
+				 g->number, label, g->kind);
+}
+
+static uint64_t called_cookie(const struct attach_set *set, const struct plan_site *site)
+{
+	const struct plan_guard *g = &set->plan->guards[site->guard];
+
+	return wire_guard_cookie(site->role, set->lib, (uint32_t)(site - set->plan->sites),
+				 g->scope, g->number, (uint32_t)site->slot / 8, g->kind);
+}
+
+uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site *site)
+{
+	uint32_t query = site->query == PLAN_NONE ? WIRE_NO_QUERY : site->query;
+	uint32_t group =
+		site->body == PLAN_NONE ? WIRE_NO_GROUP : set->plan->bodies[site->body].group;
+	uint32_t reg = site->reg;
+
+	switch (site->role) {
+	case WIRE_ROLE_IDENTIFY:
+	case WIRE_ROLE_GUARD_QUERY:
+		return identify_cookie(set, site);
+	case WIRE_ROLE_GUARD_CALLED:
+		return called_cookie(set, site);
+	case WIRE_ROLE_REQUEST:
+		return request_cookie(set, site);
+	case WIRE_ROLE_GUARD:
+	case WIRE_ROLE_GUARD_END:
+		return guard_cookie(set, site);
+	case WIRE_ROLE_END:
+		query = site->slot < 0 ? WIRE_NO_SLOT : (uint32_t)site->slot / 4;
+		break;
+	case WIRE_ROLE_WRAPPER:
+		if (set->callers)
+			return request_cookie(set, site);
+		/* fall through */
+	case WIRE_ROLE_START:
+	case WIRE_ROLE_START_BODY:
+		if (!query_passes(set, FILTER_QUERY, site->query))
+			reg = WIRE_HIDDEN;
+		break;
+	}
+	return wire_cookie(site->role, set->lib, query, group, reg, site->sp_delta);
+}
+
+uint64_t attach_set__hit_cookie(const struct attach_set *set, const struct plan_hit *hit)
+{
+	return wire_cookie(WIRE_ROLE_HIT, set->lib, hit->disp / 4, hit->base, hit->reg, 0);
+}
+
+static void describe_query(const struct attach_set *set, const struct plan_site *site,
+			   uint32_t query, struct wire_provider *value)
+{
+	bool own_start = set->plan->queries[query].start_role != WIRE_ROLE_WRAPPER;
+
+	value->query = own_start ? WIRE_NO_QUERY : (uint16_t)query;
+	value->group = (uint16_t)set->plan->bodies[site->body].group;
+	value->kind = WIRE_KIND_QUERY;
+	value->hidden = !query_passes(set, FILTER_QUERY, query);
+}
+
+static void describe_guard(const struct attach_set *set, const struct plan_site *site,
+			   uint32_t query, struct wire_provider *value)
+{
+	const struct plan_guard *g = &set->plan->guards[site->guard];
+
+	value->query = (uint16_t)query;
+	value->group = (uint16_t)g->scope;
+	value->number = g->number;
+	value->kind = g->kind;
+	value->hidden = !query_passes(set, class_of(g), query);
+}
+
+static bool serves(const struct attach_set *set, const struct plan_site *site,
+		   const struct plan_query *q)
+{
+	const struct plan *plan = set->plan;
+
+	if (site->role != WIRE_ROLE_GUARD_CALLED)
+		return q->body_incr == site->body || q->body_non_incr == site->body;
+	for (uint32_t i = set->first_step[site->guard];
+	     i < plan->n_steps && plan->steps[i].guard == site->guard; i++)
+		if (plan->steps[i].body != PLAN_NONE && plan->steps[i].body == q->body_incr)
+			return true;
+	return false;
+}
+
+bool attach_set__provider(const struct attach_set *set, const struct plan_site *site,
+			  uint32_t query, struct wire_provider_key *key,
+			  struct wire_provider *value)
+{
+	const struct plan_query *q = &set->plan->queries[query];
+
+	if (!serves(set, site, q))
+		return false;
+	*key = (struct wire_provider_key){
+		.distance = (uint32_t)(q->provider - site->addr),
+		.site = (uint16_t)(site - set->plan->sites),
+		.lib = set->lib,
+	};
+	*value = (struct wire_provider){0};
+	if (site->role == WIRE_ROLE_IDENTIFY)
+		describe_query(set, site, query, value);
+	else
+		describe_guard(set, site, query, value);
+	return true;
+}
+
+bool attach_set__step(const struct attach_set *set, const struct plan_site *site, uint32_t i,
+		      struct wire_provider_key *key, struct wire_step *value)
+{
+	const struct plan_step *step = &set->plan->steps[i];
+
+	if (step->guard != site->guard)
+		return false;
+	*key = (struct wire_provider_key){
+		.distance = (uint32_t)(step->addr - site->addr),
+		.site = (uint16_t)(site - set->plan->sites),
+		.lib = set->lib,
+	};
+	*value = (struct wire_step){
+		.slot = step->slot < 0 ? 0 : (uint16_t)(step->slot / 8),
+		.vtable_offset = (uint16_t)(step->vtable_offset / 8),
+		.reg = step->reg,
+		.next = step->body == PLAN_NONE,
+	};
+	return true;
+}
+
+bool attach_set__wrappers(const struct attach_set *set, uint32_t query, struct wire_wrappers *out)
+{
+	bool any = false;
+	int n = 0;
+
+	*out = (struct wire_wrappers){
+		.group = WIRE_NO_GROUP,
+		.hidden = !query_passes(set, FILTER_QUERY, query),
+	};
+	for (uint32_t i = 0; i < set->plan->n_sites; i++) {
+		const struct plan_site *site = &set->plan->sites[i];
+
+		if (site->query != query)
+			continue;
+		if (site->role == WIRE_ROLE_WRAPPER)
+			out->group = (uint16_t)set->plan->bodies[site->body].group;
+		else if (site->role == WIRE_ROLE_REQUEST && n < 2)
+			out->reach[n++] = (uint32_t)(site->slot + 8 - site->sp_delta);
+		else
+			continue;
+		any = true;
+	}
+	return any;
+}
+
+void attach_set__clear(struct attach_set *set)
+{
+	free(set->guards);
+	free(set->first_step);
+	*set = (struct attach_set){0};
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The sites of a plan that are attached for a filter, with their cookies and the entries of the
+ * tables that they look up: the plan in the terms of the kernel half.
+ */
+#ifndef QPROF_CAPTURE_ATTACH_SET_H
+#define QPROF_CAPTURE_ATTACH_SET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "capture/filter.h"
+#include "plan/mine/hits.h"
+#include "plan/plan.h"
+
+/* Length of an array that is indexed by enum wire_role; index 0 is unused. */
+#define ATTACH_ROLES (WIRE_ROLE_HIT + 1)
+
+struct attach_set {
+	const struct plan *plan;
+	const struct filter *filter; /* NULL: everything passes */
+	uint8_t lib;
+	bool callers;	      /* requests are probed too */
+	bool queries;	      /* queries are followed, even if only for other intervals */
+	bool *guards;	      /* by guard of the plan: a site of it is attached */
+	uint32_t *first_step; /* of each guard, whose steps follow one another */
+};
+
+/* The plan and the filter must outlive the set. -ENOMEM. */
+int attach_set__init(struct attach_set *set, const struct plan *plan, const struct filter *filter,
+		     uint8_t lib, bool callers);
+
+/* True if a site is attached. */
+bool attach_set__wants(const struct attach_set *set, const struct plan_site *site);
+
+/* The number of sites that are attached. */
+uint32_t attach_set__sites(const struct attach_set *set);
+
+/*
+ * The cookie of one site (qprof/wire.h). With `callers`, a wrapper that starts its query is also
+ * where the query is requested, and has the cookie of a request.
+ */
+uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site *site);
+
+/* The cookie of a place where a query hits its cache. */
+uint64_t attach_set__hit_cookie(const struct attach_set *set, const struct plan_hit *hit);
+
+/*
+ * The entry for `query` in the table that the WIRE_ROLE_IDENTIFY, _GUARD_QUERY or _GUARD_CALLED
+ * site `site` looks up. WIRE_ROLE_IDENTIFY has WIRE_NO_QUERY for a query with a start of its own.
+ * False if neither the site's body nor a body that its callers lead to serves the query.
+ */
+bool attach_set__provider(const struct attach_set *set, const struct plan_site *site,
+			  uint32_t query, struct wire_provider_key *key,
+			  struct wire_provider *value);
+
+/*
+ * The entry for the plan's step `i` in the table that the WIRE_ROLE_GUARD_CALLED site `site` looks
+ * up. False if the step belongs to another guard.
+ */
+bool attach_set__step(const struct attach_set *set, const struct plan_site *site, uint32_t i,
+		      struct wire_provider_key *key, struct wire_step *value);
+
+/* The entry of a query in the table of wrappers. False if none of its wrappers is probed. */
+bool attach_set__wrappers(const struct attach_set *set, uint32_t query, struct wire_wrappers *out);
+
+void attach_set__clear(struct attach_set *set);
+#define _attach_set_ __cleanup(attach_set__clear)
+
+#endif /* QPROF_CAPTURE_ATTACH_SET_H */

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/execs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "capture/look.h"
+#include "capture/misses.h"
+#include "proc/processes.h"
+#include "proc/programs.h"
+#include "execs.skel.h"
+#include "qprof/wire.h"
+
+#define MS UINT64_C(1000000)
+/*
+ * A loader maps rustc's library within a millisecond, and relocates it for some 20. Looks become
+ * rarer as the program gets older: a few per cent of one CPU while many programs start.
+ */
+#define PAUSE_MIN_NS (MS / 2)
+#define PAUSE_MAX_NS (20 * MS)
+#define LOOK_FOR_NS  (2000 * MS)
+/*
+ * No compiler finishes sooner. A process that exited unseen after this time may have been a
+ * compiler.
+ */
+#define SHORTEST_NS (10 * MS)
+
+/* The kernel's PID_MAX_LIMIT. */
+#define PIDS_MAX (4u << 20)
+
+struct young {
+	pid_t pid;
+	bool seen; /* its mappings were read once at least */
+	uint64_t exec_ns;
+	uint64_t due_ns; /* look at it then */
+	/*
+	 * 0, or the end of the last look. The process stays in the list until the next read, which
+	 * may return the second record of the same exec (execs.bpf.c).
+	 */
+	uint64_t over_ns;
+};
+
+struct execs {
+	struct look *look; /* the caller's */
+	struct execs_bpf *skel;
+	struct ring_buffer *ring;
+	struct young *young;
+	uint32_t n, capacity;
+	uint8_t is_young[PIDS_MAX / 8]; /* a bit for each process in `young` */
+	int timer;
+	int epoll;
+	uint64_t gone;	 /* programs that were gone before they were looked at */
+	uint64_t closed; /* programs that we may not look into */
+};
+
+static bool is_young(const struct execs *e, pid_t pid)
+{
+	return e->is_young[(uint32_t)pid % PIDS_MAX / 8] & 1u << pid % 8;
+}
+
+static void set_young(struct execs *e, pid_t pid, bool young)
+{
+	uint8_t *byte = &e->is_young[(uint32_t)pid % PIDS_MAX / 8], bit = (uint8_t)(1u << pid % 8);
+
+	*byte = (uint8_t)(young ? *byte | bit : *byte & ~bit);
+}
+
+/* A process that calls execve again counts as young again. */
+static int on_exec(void *ctx, void *data, size_t size)
+{
+	struct execs *e = ctx;
+	const struct wire_any_exec *r = data;
+	uint32_t i;
+
+	if (size != sizeof(*r))
+		return 0;
+	/* Programs start by the thousand: search the list only if the process is in it already. */
+	i = is_young(e, (pid_t)r->pid) ? 0 : e->n;
+	while (i < e->n && e->young[i].pid != (pid_t)r->pid)
+		i++;
+	if (i == e->n) {
+		if (array__reserve_one(&e->young, e->n, &e->capacity, sizeof(*e->young))) {
+			e->gone++;
+			return 0;
+		}
+		e->young[e->n++] = (struct young){0};
+		set_young(e, (pid_t)r->pid, true);
+	}
+	if (r->time_ns > e->young[i].over_ns)
+		e->young[i] = (struct young){.pid = (pid_t)r->pid, .exec_ns = r->time_ns};
+	return 0;
+}
+
+static int watch_fd(const struct execs *e, int fd)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+
+	return epoll_ctl(e->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int attach(struct execs *e)
+{
+	e->skel = execs_bpf__open_and_load();
+	if (!e->skel)
+		return -errno;
+	return execs_bpf__attach(e->skel);
+}
+
+int execs__open(struct look *look, struct execs **out)
+{
+	_execs_ struct execs *e = calloc(1, sizeof(*e));
+	int err;
+
+	if (!e)
+		return -ENOMEM;
+	e->look = look;
+	e->epoll = e->timer = -1;
+	e->epoll = epoll_create1(EPOLL_CLOEXEC);
+	e->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (e->epoll < 0 || e->timer < 0)
+		return -errno;
+	err = attach(e);
+	if (err)
+		return err;
+	e->ring = ring_buffer__new(bpf_map__fd(e->skel->maps.execs), on_exec, e, NULL);
+	if (!e->ring)
+		return -errno;
+	err = watch_fd(e, ring_buffer__epoll_fd(e->ring)) ?: watch_fd(e, e->timer);
+	if (err)
+		return err;
+	*out = take_ptr(e);
+	return 0;
+}
+
+int execs__fd(const struct execs *e)
+{
+	return e->epoll;
+}
+
+uint64_t execs_pause_ns(uint64_t age_ns)
+{
+	uint64_t pause = age_ns / 4;
+
+	if (age_ns >= LOOK_FOR_NS)
+		return 0;
+	if (pause < PAUSE_MIN_NS)
+		return PAUSE_MIN_NS;
+	return pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS;
+}
+
+static bool is_closed(int err)
+{
+	return err == -EACCES || err == -ETIME;
+}
+
+/*
+ * The library of another user's process, or a deleted one, cannot be read. True if the process has
+ * a compiler's name.
+ */
+static bool is_closed_compiler(const struct young *y, int err)
+{
+	char name[32];
+
+	if (err == -EPERM || err == -LOOK_SERVED)
+		return true;
+	process_name(y->pid, name, sizeof(name));
+	return is_closed(err) && is_compiler_program(name);
+}
+
+static int report(const struct young *y, const struct library_file *file, mapped_fn fn, void *ctx)
+{
+	const struct mapped_library library = {
+		.path = file ? library_file__path(file) : "a compiler's library",
+		.time_ns = y->exec_ns,
+	};
+
+	return fn(ctx, y->pid, &library);
+}
+
+/* True if the process must be looked at again. */
+static bool look(struct execs *e, struct young *y, mapped_fn fn, void *ctx, int *err)
+{
+	_library_file_ struct library_file *file = NULL;
+	struct look_range loader;
+	int found = look__library(e->look, y->pid, &file, &loader);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), age = now > y->exec_ns ? now - y->exec_ns : 0;
+	uint64_t pause = execs_pause_ns(age);
+
+	if (!found || is_closed_compiler(y, found))
+		*err = report(y, file, fn, ctx);
+	else if (found == -ESRCH)
+		e->gone += !y->seen && age >= SHORTEST_NS;
+	else if (is_closed(found))
+		e->closed++;
+	if (found != -ENOENT || !pause)
+		return false;
+	y->seen = true;
+	y->due_ns = now + pause;
+	return true;
+}
+
+/* Set the timer to the next look; without one, it never fires. */
+static void set_timer(const struct execs *e)
+{
+	struct itimerspec at = {0};
+	uint64_t due_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < e->n; i++)
+		if (e->young[i].due_ns < due_ns)
+			due_ns = e->young[i].due_ns;
+	if (due_ns != UINT64_MAX) {
+		at.it_value.tv_sec = (time_t)(due_ns / (1000 * MS));
+		at.it_value.tv_nsec = (long)(due_ns % (1000 * MS));
+	}
+	timerfd_settime(e->timer, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+static void drop_over(struct execs *e)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < e->n; i++) {
+		if (e->young[i].over_ns)
+			set_young(e, e->young[i].pid, false);
+		else
+			e->young[kept++] = e->young[i];
+	}
+	e->n = kept;
+}
+
+int execs__read(struct execs *e, mapped_fn fn, void *ctx)
+{
+	uint64_t now;
+	int err = ring_buffer__consume(e->ring);
+
+	if (err < 0)
+		return err;
+	err = 0;
+	drop_over(e);
+	now = clock_ns(CLOCK_MONOTONIC);
+	for (uint32_t i = 0; i < e->n && !err; i++) {
+		struct young *y = &e->young[i];
+
+		if (y->due_ns > now || look(e, y, fn, ctx, &err))
+			continue;
+		y->due_ns = UINT64_MAX;
+		y->over_ns = clock_ns(CLOCK_MONOTONIC);
+	}
+	/* Setting the timer also clears its expiry. */
+	set_timer(e);
+	return err;
+}
+
+uint64_t execs__lost(const struct execs *e)
+{
+	return e->gone + e->skel->bss->n_lost +
+	       misses_of_both(e->skel->progs.report_exec, e->skel->progs.report_exec_again);
+}
+
+uint64_t execs__closed(const struct execs *e)
+{
+	return e->closed;
+}
+
+void execs__free(struct execs *e)
+{
+	if (!e)
+		return;
+	ring_buffer__free(e->ring);
+	execs_bpf__destroy(e->skel);
+	cleanup_close_p(&e->timer);
+	cleanup_close_p(&e->epoll);
+	free(e->young);
+	free(e);
+}

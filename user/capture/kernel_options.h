@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* How the kernel half is to be loaded. */
+#ifndef QPROF_CAPTURE_KERNEL_OPTIONS_H
+#define QPROF_CAPTURE_KERNEL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "capture/filter.h"
+
+enum kernel_attach {
+	KERNEL_ATTACH_AUTO, /* uprobe_multi links on kernels from 6.6 on, else perf events */
+	KERNEL_ATTACH_MULTI,
+	KERNEL_ATTACH_PERF,
+};
+
+struct kernel_options {
+	enum kernel_attach attach;
+	size_t ring_bytes; /* a power of two, at least a page */
+	bool callers;	   /* probe requests too, and record their callers */
+	bool governed;	   /* with uprobe_multi only: a budget attaches single queries */
+	/* Filters of libraries pass no more than this; other programs are not loaded. NULL:
+	 * everything passes, except for hits. */
+	const struct filter *filter;
+	bool hits;    /* prepare for kernel__attach_hits(), whatever the filter */
+	bool off_cpu; /* record when threads that have hit a probe are off their CPU */
+	/* Only kernel__show_open() is used: intervals that end are not recorded. */
+	bool only_open;
+};
+
+#endif /* QPROF_CAPTURE_KERNEL_OPTIONS_H */

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/look.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/invoker.h"
+#include "base/rights.h"
+#include "capture/patience.h"
+#include "capture/privilege.h"
+#include "plan/library/mount.h"
+#include "plan/library/find.h"
+#include "proc/processes.h"
+#include "proc/programs.h"
+
+/* Children that were given up and have not ended yet. */
+#define LEFT_MAX 64
+
+enum question {
+	LOOK_LIBRARY,
+	LOOK_BESIDE,
+	LOOK_FILE,
+	LOOK_ARGUMENTS,
+	LOOK_VARIABLE,
+};
+
+struct request {
+	enum question question;
+	pid_t pid;
+	char path[PATH_MAX]; /* LOOK_BESIDE: of the executable; LOOK_FILE; LOOK_VARIABLE: the name
+			      */
+};
+
+struct answer {
+	int err;
+	struct look_range loader;
+	bool several;		    /* libraries are mapped */
+	struct library_identity id; /* of the library, whose descriptor comes with the answer */
+	size_t len;
+	char bytes[PATH_MAX]; /* the path with its end, the arguments, or the variable's value */
+};
+
+struct look {
+	pid_t child; /* 0: none could be had */
+	int fd;	     /* -1 without a child */
+	pid_t left[LEFT_MAX];
+	unsigned int n_left;
+	struct patience patience;
+};
+
+/* ---- The child --------------------------------------------------------------------------------
+ */
+
+/* Where the kernel put the program's interpreter; 0: the program has none. */
+static uint64_t read_loader(pid_t pid)
+{
+	_fclose_ FILE *f = NULL;
+	Elf64_auxv_t entry;
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/%d/auxv", (int)pid);
+	f = fopen(name, "re");
+	while (f && fread(&entry, sizeof(entry), 1, f) == 1 && entry.a_type != AT_NULL)
+		if (entry.a_type == AT_BASE)
+			return entry.a_un.a_val;
+	return 0;
+}
+
+/* The segments of a file are mapped in a row: all of those of the file that begins at `base`. */
+static void find_file_at(FILE *maps, uint64_t base, struct look_range *r)
+{
+	_free_ char *line = NULL;
+	size_t size = 0;
+	unsigned long inode = 0;
+
+	while (getline(&line, &size, maps) > 0) {
+		unsigned long of;
+		uint64_t lo, hi;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %lu", &lo, &hi, &of) != 3)
+			continue;
+		if (lo == base) {
+			inode = of;
+			r->start = lo;
+		}
+		if (inode && of == inode)
+			r->end = hi;
+	}
+	if (!r->end)
+		r->start = 0;
+}
+
+static void find_loader(pid_t pid, struct look_range *r)
+{
+	uint64_t base = process_threads(pid) == 1 ? read_loader(pid) : 0;
+	_fclose_ FILE *maps = NULL;
+	char name[64];
+
+	if (!base)
+		return;
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+	maps = fopen(name, "re");
+	if (maps)
+		find_file_at(maps, base, r);
+}
+
+/* A process may map another file under the name of a compiler's library. */
+static bool maps_several(pid_t pid)
+{
+	unsigned long first = 0, inode;
+	_fclose_ FILE *maps = NULL;
+	_free_ char *line = NULL;
+	char name[64], device[32], of_first[32];
+	size_t size = 0;
+	bool several = false;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+	maps = fopen(name, "re");
+	while (maps && !several && getline(&line, &size, maps) > 0) {
+		if (!strstr(line, "/librustc_driver") ||
+		    sscanf(line, "%*s %*s %*s %31s %lu", device, &inode) != 2)
+			continue;
+		several = first && (inode != first || strcmp(device, of_first));
+		first = inode;
+		strcpy(of_first, device);
+	}
+	return several;
+}
+
+static int open_allowed(const char *path, uid_t invoker, struct library_file **file)
+{
+	_library_file_ struct library_file *f = NULL;
+	struct file_mount mount;
+	int err = library_file__try(path, &f);
+
+	if (!err)
+		err = file_mount__of(library_file__fd(f), &mount);
+	if (!err && file_mount__is_foreign(&mount, invoker))
+		err = -LOOK_SERVED;
+	if (!err)
+		*file = take_ptr(f);
+	return err;
+}
+
+/* Open the file, for the answer. */
+static int answer_file(struct answer *a, const char *path, uid_t invoker,
+		       struct library_file **file)
+{
+	size_t len = strlen(path) + 1;
+	int err = len > sizeof(a->bytes) ? -ENAMETOOLONG : open_allowed(path, invoker, file);
+
+	if (err)
+		return err;
+	a->id = *library_file__identity(*file);
+	a->len = len;
+	memcpy(a->bytes, path, len);
+	return 0;
+}
+
+static void find_answer(const struct request *r, uid_t invoker, struct answer *a,
+			struct library_file **file)
+{
+	_free_ char *path = NULL;
+
+	switch (r->question) {
+	case LOOK_LIBRARY:
+		a->err = plan_find__of_pid(r->pid, &path);
+		if (!a->err)
+			find_loader(r->pid, &a->loader);
+		a->several = !a->err && maps_several(r->pid);
+		break;
+	case LOOK_BESIDE:
+		a->err = library_beside(r->path, &path);
+		break;
+	case LOOK_FILE:
+		path = strdup(r->path);
+		a->err = path ? 0 : -ENOMEM;
+		break;
+	case LOOK_ARGUMENTS:
+		a->len = process_arguments(r->pid, a->bytes, sizeof(a->bytes));
+		return;
+	case LOOK_VARIABLE:
+		a->len = process_variable(r->pid, r->path, a->bytes, sizeof(a->bytes));
+		return;
+	}
+	if (!a->err)
+		a->err = answer_file(a, path, invoker, file);
+	if (!a->err && r->question == LOOK_LIBRARY)
+		a->err = plan_find__check_mapped(r->pid, *file);
+}
+
+/* Room for one descriptor beside a message. */
+union one_fd {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static bool send_answer(int fd, struct answer *a, const struct library_file *file)
+{
+	struct iovec iov = {a, offsetof(struct answer, bytes) + a->len};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	union one_fd control = {0};
+
+	if (file) {
+		int library = library_file__fd(file);
+
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = sizeof(control.bytes);
+		control.header = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+		memcpy(CMSG_DATA(&control.header), &library, sizeof(library));
+	}
+	return sendmsg(fd, &msg, MSG_NOSIGNAL) >= 0;
+}
+
+static uid_t invoker_uid(void)
+{
+	_invoker_ struct invoker inv = {0};
+
+	return invoker__get(&inv) ? getuid() : inv.uid;
+}
+
+/*
+ * A child that is left behind lives as long as what it waits for, so it owns nothing: no probe, no
+ * pipe whose end somebody waits for, no directory that somebody may want to unmount.
+ */
+static void own_nothing_but(int fd)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; i < 3; i++)
+		dup2(null, i);
+	if (fd > 3)
+		syscall(SYS_close_range, 3, fd - 1, 0);
+	syscall(SYS_close_range, fd + 1, ~0u, 0);
+	if (chdir("/"))
+		_exit(1);
+}
+
+/* Signals are the parent's to handle, but the one for its death. */
+static __attribute__((noreturn)) void serve(int fd, pid_t parent, uid_t invoker)
+{
+	bool sent = true;
+	struct request r;
+	struct answer a;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+	prctl(PR_SET_NAME, "qprof-bpf: look");
+	own_nothing_but(fd);
+	/* It parses what other users wrote, so an exploit of it must gain as little as possible. */
+	if (rights__limit(privilege_to_look(privilege_effective())))
+		_exit(1);
+	while (sent && recv(fd, &r, sizeof(r), 0) == sizeof(r)) {
+		_library_file_ struct library_file *file = NULL;
+
+		memset(&a, 0, offsetof(struct answer, bytes));
+		find_answer(&r, invoker, &a, &file);
+		sent = send_answer(fd, &a, file);
+	}
+	_exit(0);
+}
+
+/* ---- The parent -------------------------------------------------------------------------------
+ */
+
+/* Those that were left and have ended since. */
+static void reap(struct look *l)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < l->n_left; i++)
+		if (!waitpid(l->left[i], NULL, WNOHANG))
+			l->left[kept++] = l->left[i];
+	l->n_left = kept;
+}
+
+static int start_child(struct look *l)
+{
+	_close_ int theirs = -1;
+	pid_t parent = getpid();
+	int pair[2];
+
+	reap(l);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	l->fd = pair[0];
+	/* The child's descriptor must lie above the three that it replaces. */
+	theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, 3);
+	close(pair[1]);
+	l->child = theirs < 0 ? -1 : fork();
+	if (!l->child)
+		serve(theirs, parent, l->patience.invoker);
+	if (l->child > 0)
+		return 0;
+	l->child = 0;
+	close(take_fd(l->fd));
+	return -EAGAIN;
+}
+
+/* The kill takes effect at once, or when the child's call returns. */
+static void give_up_child(struct look *l)
+{
+	if (!l->child)
+		return;
+	kill(l->child, SIGKILL);
+	close(take_fd(l->fd));
+	reap(l);
+	if (l->n_left < LEFT_MAX)
+		l->left[l->n_left++] = l->child;
+	l->child = 0;
+}
+
+int look__new(struct look **out)
+{
+	_look_ struct look *l = calloc(1, sizeof(*l));
+	int err;
+
+	if (!l)
+		return -ENOMEM;
+	l->fd = -1;
+	l->patience.invoker = invoker_uid();
+	err = start_child(l);
+	if (err)
+		return err;
+	*out = take_ptr(l);
+	return 0;
+}
+
+/* 1: it is there; 0: not in time; or a negative errno. */
+static int wait_for_answer(const struct look *l)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + LOOK_NS, now;
+	struct pollfd pfd = {.fd = l->fd, .events = POLLIN};
+	int n = 0;
+
+	while (!n && (now = clock_ns(CLOCK_MONOTONIC)) < end) {
+		n = poll(&pfd, 1, (int)((end - now) / 1000000) + 1);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+	}
+	return n < 0 ? -errno : n;
+}
+
+/* *file is the descriptor that came with the answer, or -1. */
+static int receive(int fd, struct answer *a, int *file)
+{
+	struct iovec iov = {a, sizeof(*a)};
+	union one_fd control = {0};
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes),
+	};
+	ssize_t n = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
+
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(file, CMSG_DATA(c), sizeof(*file));
+	if (n < (ssize_t)offsetof(struct answer, bytes))
+		return -EIO;
+	return n == (ssize_t)(offsetof(struct answer, bytes) + a->len) ? 0 : -EIO;
+}
+
+static int ask_child(const struct look *l, const struct request *r, struct answer *a, int *file)
+{
+	int err;
+
+	if (send(l->fd, r, sizeof(*r), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return -errno;
+	err = wait_for_answer(l);
+	if (err <= 0)
+		return err ?: -ETIME;
+	return receive(l->fd, a, file);
+}
+
+bool look__may_ask(const struct look *l, uid_t user)
+{
+	return patience__is_left(&l->patience, user, clock_ns(CLOCK_MONOTONIC));
+}
+
+static int ask(struct look *l, const struct request *r, struct answer *a, int *file)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	uid_t uid = process_uid(r->pid);
+	int err;
+
+	if (!patience__is_left(&l->patience, uid, begin_ns))
+		return -ETIME;
+	err = l->child ? 0 : start_child(l);
+	if (err)
+		return err;
+	err = ask_child(l, r, a, file);
+	patience__waited(&l->patience, uid, begin_ns, clock_ns(CLOCK_MONOTONIC));
+	if (err) {
+		give_up_child(l);
+		patience__strike(&l->patience, uid, clock_ns(CLOCK_MONOTONIC));
+	}
+	return err ?: a->err;
+}
+
+static int ask_for_file(struct look *l, const struct request *r, struct answer *a,
+			struct library_file **file)
+{
+	_close_ int fd = -1;
+	int err = ask(l, r, a, &fd);
+
+	if (err)
+		return err;
+	if (fd < 0 || !a->len || a->bytes[a->len - 1])
+		return -EIO;
+	return library_file__take(take_fd(fd), a->bytes, &a->id, file);
+}
+
+int look__library(struct look *l, pid_t pid, struct library_file **file, struct look_range *loader)
+{
+	struct request r = {.question = LOOK_LIBRARY, .pid = pid};
+	struct answer a;
+	int err = ask_for_file(l, &r, &a, file);
+
+	if (!err)
+		*loader = a.loader;
+	return err;
+}
+
+int look__only_library(struct look *l, pid_t pid, struct library_file **file)
+{
+	struct request r = {.question = LOOK_LIBRARY, .pid = pid};
+	_library_file_ struct library_file *first = NULL;
+	struct answer a;
+	int err = ask_for_file(l, &r, &a, &first);
+
+	if (err)
+		return err;
+	if (a.several)
+		return -EMLINK;
+	*file = take_ptr(first);
+	return 0;
+}
+
+static int ask_about_path(struct look *l, enum question question, pid_t pid, const char *path,
+			  struct library_file **file)
+{
+	struct request r = {.question = question, .pid = pid};
+	struct answer a;
+
+	if (strlen(path) >= sizeof(r.path))
+		return -ENAMETOOLONG;
+	strcpy(r.path, path);
+	return ask_for_file(l, &r, &a, file);
+}
+
+int look__library_beside(struct look *l, pid_t pid, const char *exe, struct library_file **file)
+{
+	/* Most programs are none of a toolchain: that is known by the name alone. */
+	if (!is_toolchain_program(exe))
+		return -ENOENT;
+	return ask_about_path(l, LOOK_BESIDE, pid, exe, file);
+}
+
+int look__file(struct look *l, pid_t pid, const char *path, struct library_file **file)
+{
+	return ask_about_path(l, LOOK_FILE, pid, path, file);
+}
+
+size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size)
+{
+	struct request r = {.question = LOOK_ARGUMENTS, .pid = pid};
+	_close_ int none = -1;
+	struct answer a;
+
+	if (ask(l, &r, &a, &none))
+		return 0;
+	if (a.len < size)
+		size = a.len;
+	memcpy(buf, a.bytes, size);
+	return size;
+}
+
+void look__variable(struct look *l, pid_t pid, const char *name, char *buf, size_t size)
+{
+	struct request r = {.question = LOOK_VARIABLE, .pid = pid};
+	_close_ int none = -1;
+	struct answer a;
+	size_t len = 0;
+
+	snprintf(r.path, sizeof(r.path), "%s", name);
+	if (!ask(l, &r, &a, &none))
+		len = a.len < size ? a.len : size - 1;
+	memcpy(buf, a.bytes, len);
+	buf[len] = '\0';
+}
+
+/* A child that has not ended after some 20 ms is init's. */
+void look__free(struct look *l)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	if (!l)
+		return;
+	give_up_child(l);
+	reap(l);
+	for (int i = 0; l->n_left && i < 20; i++) {
+		nanosleep(&pause, NULL);
+		reap(l);
+	}
+	free(l);
+}

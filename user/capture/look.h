@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Reads, in a child process, data whose read may never return. A process can delay every read of
+ * its /proc/PID/maps, auxv and cmdline. A FUSE server can delay every call on its paths. Some of
+ * these waits ignore SIGKILL. A child that does not answer in time is killed, or left behind if it
+ * survives that, and a new child replaces it. The child keeps only the capabilities of
+ * privilege_to_look().
+ *
+ * The child also opens libraries. It refuses a library on a FUSE mount of another user
+ * (plan/library/mount.h): a later read of such a file can wait for ever, in any process.
+ *
+ * Every function returns within LOOK_NS and the time of a fork. -ETIME: no answer in time, or the
+ * user of the process has made us wait for too long before (patience.h). Nothing else is printed.
+ */
+#ifndef QPROF_CAPTURE_LOOK_H
+#define QPROF_CAPTURE_LOOK_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+#include "plan/library/file.h"
+
+#define LOOK_NS 500000000
+/* Looks at a process that the user named. */
+#define LOOK_TRIES 5
+
+struct look;
+
+/* A range of addresses; empty: unknown. */
+struct look_range {
+	uint64_t start;
+	uint64_t end;
+};
+
+/*
+ * False: a user's processes have made us wait too long (patience.h), so that every function below
+ * returns -ETIME.
+ */
+bool look__may_ask(const struct look *l, uid_t user);
+
+/* To be called early: the child is a copy of this process. Negative errno. */
+int look__new(struct look **out);
+
+/* The errno for a file of another user's FUSE server. No file system returns it. */
+#define LOOK_SERVED EUSERS
+
+/*
+ * Open the library that a process has mapped: errors as plan_find__of_pid() and
+ * library_file__try(), or -LOOK_SERVED. *loader is the range of the dynamic loader in the process,
+ * if the process has a loader and only one thread. A single thread that stops in this range has not
+ * run any code that the loader is loading now.
+ */
+int look__library(struct look *l, pid_t pid, struct library_file **file, struct look_range *loader);
+
+/*
+ * The same for a process that the user named: on a busy machine the first looks may not be answered
+ * in time. Takes up to LOOK_TRIES times as long.
+ */
+static inline int look__named_library(struct look *l, pid_t pid, struct library_file **file,
+				      struct look_range *loader)
+{
+	int err = -ETIME;
+
+	for (int i = 0; i < LOOK_TRIES && err == -ETIME; i++)
+		err = look__library(l, pid, file, loader);
+	return err;
+}
+
+/*
+ * look__library(), but -EMLINK if the process has mapped several such files: one of them may be a
+ * decoy.
+ */
+int look__only_library(struct look *l, pid_t pid, struct library_file **file);
+
+/* Open the library that library_beside() (programs.h) finds for the executable of a process. */
+int look__library_beside(struct look *l, pid_t pid, const char *exe, struct library_file **file);
+
+/* Open the file at `path` on behalf of a process. */
+int look__file(struct look *l, pid_t pid, const char *path, struct library_file **file);
+
+/* As process_arguments(). */
+size_t look__arguments(struct look *l, pid_t pid, char *buf, size_t size);
+
+/* As process_variable(); "" without an answer. */
+void look__variable(struct look *l, pid_t pid, const char *name, char *buf, size_t size);
+
+void look__free(struct look *l);
+DEFINE_CLEANUP(struct look, look__free)
+#define _look_ __cleanup(look__free_p)
+
+#endif /* QPROF_CAPTURE_LOOK_H */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/patience.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+
+static bool is_trusted(const struct patience *p, uid_t uid)
+{
+	return !uid || uid == p->invoker;
+}
+
+/* Where this user is counted, or would be. */
+static unsigned int find(const struct patience *p, uid_t uid)
+{
+	unsigned int i = 0;
+
+	while (i < p->n && p->users[i].uid != uid)
+		i++;
+	return i;
+}
+
+/* The share of the recording's time since the last question. */
+static uint64_t paid_ns(const struct patience *p, unsigned int i, uint64_t now_ns)
+{
+	return (now_ns - p->users[i].asked_ns) / PATIENCE_SHARE;
+}
+
+/* An account with nothing in it, which can be another user's, or else the shared one. */
+static unsigned int find_empty(const struct patience *p, uint64_t now_ns)
+{
+	unsigned int i = 0;
+
+	while (i < PATIENCE_USERS &&
+	       (p->users[i].strikes || p->users[i].waited_ns > paid_ns(p, i, now_ns)))
+		i++;
+	return i;
+}
+
+static unsigned int add(struct patience *p, uid_t uid, uint64_t now_ns)
+{
+	unsigned int i = find(p, uid);
+
+	if (i < p->n)
+		return i;
+	if (i < PATIENCE_USERS)
+		p->n++;
+	else
+		i = find_empty(p, now_ns);
+	if (i < PATIENCE_USERS) {
+		memset(&p->users[i], 0, sizeof(p->users[i]));
+		p->users[i].uid = uid;
+	}
+	return i;
+}
+
+bool patience__is_left(const struct patience *p, uid_t uid, uint64_t now_ns)
+{
+	unsigned int i = find(p, uid);
+
+	if (is_trusted(p, uid))
+		return true;
+	return p->users[i].strikes < PATIENCE_STRIKES &&
+	       p->users[i].waited_ns <= PATIENCE_WAIT_NS + paid_ns(p, i, now_ns);
+}
+
+static void warn(unsigned int i, uid_t uid, const char *until)
+{
+	if (i == PATIENCE_USERS)
+		diag_warn("new compilers of other users are not recorded%s: it takes too long to "
+			  "look into their processes",
+			  until);
+	else
+		diag_warn("going on without new compilers of user %u%s: it takes too long to look "
+			  "into that user's processes",
+			  (unsigned int)uid, until);
+}
+
+void patience__waited(struct patience *p, uid_t uid, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t ns = end_ns - begin_ns, paid;
+	unsigned int i;
+
+	if (is_trusted(p, uid) || ns <= PATIENCE_FREE_NS)
+		return;
+	i = add(p, uid, end_ns);
+	paid = paid_ns(p, i, end_ns);
+	p->users[i].asked_ns = end_ns;
+	p->users[i].waited_ns -= paid < p->users[i].waited_ns ? paid : p->users[i].waited_ns;
+	p->users[i].waited_ns += ns < PATIENCE_ANSWER_NS ? ns : PATIENCE_ANSWER_NS;
+	if (p->users[i].waited_ns <= PATIENCE_WAIT_NS || p->users[i].warned)
+		return;
+	p->users[i].warned = true;
+	warn(i, uid, " for a while");
+}
+
+void patience__strike(struct patience *p, uid_t uid, uint64_t now_ns)
+{
+	unsigned int i;
+
+	if (is_trusted(p, uid))
+		return;
+	i = add(p, uid, now_ns);
+	if (++p->users[i].strikes == PATIENCE_STRIKES)
+		warn(i, uid, "");
+}

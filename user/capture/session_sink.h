@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Receives the records of a session: an interface for the session's owner. */
+#ifndef QPROF_CAPTURE_SESSION_SINK_H
+#define QPROF_CAPTURE_SESSION_SINK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "plan/plan.h"
+
+struct session_decision;
+
+/* Every function returns 0 or a negative errno, which ends the call that caused it. */
+struct session_sink {
+	void *ctx;
+	/* A library was attached; its records carry `lib`. Comes before any of them. */
+	int (*library)(void *ctx, uint8_t lib, const struct plan *plan);
+	/* A process was running already when it was first followed. */
+	int (*running)(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
+		       size_t len);
+	/* A wire record has arrived. */
+	int (*record)(void *ctx, const void *record, size_t size);
+	/*
+	 * The compiler that `pid` executed began before the probes of its library were there: its
+	 * first queries may be missing. Comes after the record of that exec.
+	 */
+	int (*late)(void *ctx, pid_t pid);
+	/* May be NULL. The working directory of a process, after `running` or the record of its
+	 * exec. */
+	int (*cwd)(void *ctx, pid_t pid, const char *cwd);
+	/* With a budget: as in struct budget_sink. */
+	int (*decision)(void *ctx, const struct session_decision *d);
+	int (*estimated)(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint64_t events,
+			 uint64_t sum_ns);
+};
+
+/* Call sink->cwd with the working directory of a process that the sink knows. */
+int session_sink__cwd(const struct session_sink *sink, pid_t pid);
+
+#endif /* QPROF_CAPTURE_SESSION_SINK_H */

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "capture/unattached.h"
+
+#include <errno.h>
+
+#include "base/array.h"
+
+/* The compilers of one user with one library. */
+struct group {
+	struct library_file *file;
+	uid_t user;
+	uint32_t n;
+	uint32_t n_unnamed; /* beyond those in pids */
+	pid_t pids[UNATTACHED_PIDS];
+};
+
+struct unattached {
+	struct group **groups;
+	uint32_t n;
+	uint32_t capacity;
+};
+
+struct unattached *unattached__new(void)
+{
+	return calloc(1, sizeof(struct unattached));
+}
+
+static void group__free(struct group *g)
+{
+	library_file__free(g->file);
+	free(g);
+}
+
+static struct group *find(const struct unattached *u, uid_t user, const struct library_file *file)
+{
+	const struct library_identity *id = library_file__identity(file);
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		struct group *g = u->groups[i];
+
+		if (g->user == user && library_file__is_inode(g->file, id->dev, id->ino))
+			return g;
+	}
+	return NULL;
+}
+
+static int add_group(struct unattached *u, uid_t user, struct library_file *file,
+		     struct group **out)
+{
+	struct group *g;
+
+	if (u->n == UNATTACHED_LIBRARIES)
+		return -ENOSPC;
+	if (array__reserve_one(&u->groups, u->n, &u->capacity, sizeof(struct group *)))
+		return -ENOMEM;
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return -ENOMEM;
+	g->user = user;
+	g->file = library_file__ref(file);
+	u->groups[u->n++] = *out = g;
+	return 0;
+}
+
+/* A process that maps the library again is released again. */
+static bool has(const struct group *g, pid_t pid)
+{
+	for (uint32_t i = 0; i < g->n; i++)
+		if (g->pids[i] == pid)
+			return true;
+	return false;
+}
+
+int unattached__add(struct unattached *u, pid_t pid, uid_t user, struct library_file *file)
+{
+	struct group *g = find(u, user, file);
+	int err = g ? 0 : add_group(u, user, file, &g);
+
+	if (err)
+		return err;
+	if (has(g, pid))
+		return 0;
+	if (g->n < UNATTACHED_PIDS)
+		g->pids[g->n++] = pid;
+	else
+		g->n_unnamed++;
+	return 0;
+}
+
+static void report(const struct group *g, int err, const struct unattached_ops *ops, void *ctx)
+{
+	for (uint32_t i = 0; i < g->n; i++)
+		ops->missing(ctx, g->pids[i], 1, g->user, g->file, err);
+	if (g->n_unnamed)
+		ops->missing(ctx, 0, g->n_unnamed, g->user, g->file, err);
+}
+
+/* A process without a number may run or not; it is late in any case. */
+static void report_ended(const struct group *g, const struct unattached_ops *ops, void *ctx)
+{
+	for (uint32_t i = 0; i < g->n; i++)
+		if (!ops->runs(ctx, g->pids[i]))
+			ops->missing(ctx, g->pids[i], 1, g->user, g->file, -ESRCH);
+}
+
+void unattached__settle(struct unattached *u, bool last, const struct unattached_ops *ops,
+			void *ctx)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		struct group *g = u->groups[i];
+		int err = 0;
+
+		if (!ops->is_settled(ctx, g->file, &err)) {
+			if (!last) {
+				u->groups[kept++] = g;
+				continue;
+			}
+			err = -ECANCELED;
+		}
+		if (err)
+			report(g, err, ops, ctx);
+		else
+			report_ended(g, ops, ctx);
+		group__free(g);
+	}
+	u->n = kept;
+}
+
+void unattached__free(struct unattached *u)
+{
+	if (!u)
+		return;
+	for (uint32_t i = 0; i < u->n; i++)
+		group__free(u->groups[i]);
+	free(u->groups);
+	free(u);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "cli/cmd.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/diag.h"
+#include "base/rights.h"
+#include "options/exit_code.h"
+#include "base/format.h"
+
+#define BUFFER_BYTES 65536u
+
+static bool no_limits;
+
+void cmd_set_limits(bool limits)
+{
+	no_limits = !limits;
+}
+
+bool cmd_has_limits(void)
+{
+	return !no_limits;
+}
+
+int cmd_unreadable(const char *path, const char *why, int err)
+{
+	char size[FORMAT_MAX];
+
+	if (err == -E2BIG)
+		return diag_error_r(err,
+				    "cannot read %s: %s; to read it all the same, use "
+				    "--no-limits",
+				    path, TRACE_REFUSED);
+	if (err == -EFBIG)
+		return diag_error_r(err,
+				    "cannot print all of %s: it would take more than %u bytes for "
+				    "each of its own, and %s; to print it all the same, use "
+				    "--no-limits",
+				    path, CMD_OUTPUT_FACTOR, format_bytes(size, CMD_OUTPUT_FREE));
+	if (err == -EPROTONOSUPPORT)
+		return diag_error_r(err,
+				    "cannot read %s: %s; use the qprof-bpf that wrote it, or "
+				    "a newer one",
+				    path, why);
+	if (err == -EACCES && rights__dropped_root())
+		return diag_error_r(
+			err,
+			"cannot read %s: %s; sudo does not help, as reading is done with "
+			"your own rights",
+			path, why ?: strerror(-err));
+	return diag_error_r(err, "cannot read %s: %s", path, why ?: strerror(-err));
+}
+
+int cmd_open_trace(const char *path, struct trace_reader **r)
+{
+	const char *why = NULL;
+	int err = trace_reader__open_with(path, no_limits, r, &why);
+
+	return err ? cmd_unreadable(path, why, err) : 0;
+}
+
+uint64_t cmd_most_output(uint64_t trace_bytes)
+{
+	if (!cmd_has_limits() || trace_bytes > UINT64_MAX / (2 * CMD_OUTPUT_FACTOR))
+		return UINT64_MAX;
+	return CMD_OUTPUT_FREE + CMD_OUTPUT_FACTOR * trace_bytes;
+}
+
+static ssize_t write_bounded(void *cookie, const char *data, size_t size)
+{
+	struct cmd_output *o = cookie;
+
+	if (size > o->most || o->written > o->most - size) {
+		o->exceeded = true;
+		errno = EFBIG;
+		return 0;
+	}
+	o->written += size;
+	return (ssize_t)fwrite(data, 1, size, stdout);
+}
+
+FILE *cmd_open_output(struct cmd_output *o)
+{
+	FILE *out = fopencookie(o, "w", (cookie_io_functions_t){.write = write_bounded});
+
+	if (out)
+		setvbuf(out, NULL, _IOFBF, BUFFER_BYTES);
+	return out;
+}
+
+int cmd_close_output(struct cmd_output *o, FILE *out, int err)
+{
+	if (!out)
+		return err ?: -ENOMEM;
+	/* cmd_finish_stdout() reports errors of stdout itself. */
+	fclose(out);
+	return o->exceeded ? -EFBIG : err;
+}
+
+int cmd_finish_stdout(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	diag_error("cannot write to standard output: %s", strerror(errno));
+	return EXIT_CODE_FAILURE;
+}
+
+int cmd_drop_rights(void)
+{
+	int err = rights__drop();
+
+	return err ? diag_error_r(err,
+				  "cannot give up the rights of root or of the program file: %s; "
+				  "run this without sudo, with a copy that has no capabilities",
+				  strerror(-err))
+		   : 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The commands, one per cmd_<name>.c. Each returns an exit status (options/exit_code.h, or the
+ * status of a launched command) after printing all messages. Data goes to stdout.
+ */
+#ifndef QPROF_CLI_CMD_H
+#define QPROF_CLI_CMD_H
+
+#include <stdio.h>
+
+#include "options/options.h"
+#include "trace/reader.h"
+
+#define CLI_PROTOTYPE(id, name) int cmd_##name(const struct cli_##name##_options *o);
+CLI_COMMANDS(CLI_PROTOTYPE)
+#undef CLI_PROTOTYPE
+
+/*
+ * Read the trace of a newly opened reader and print its report as `report FILE` does, as wide as
+ * `screen`. `rows`: the limit of a table of queries; 0: all. 0, or a negative errno: -ENODATA after
+ * an error line, others without one.
+ */
+int cmd_print_report(const char *file, struct trace_reader *r, FILE *out, FILE *screen,
+		     size_t rows);
+
+/*
+ * Returns `status`, or EXIT_CODE_FAILURE after an error line if stdout could not take all output (a
+ * full disk). The last call of a command that prints data.
+ */
+int cmd_finish_stdout(int status);
+
+/*
+ * Keep only the rights of the user who ran us or sudo (base/rights.h). main() calls this for
+ * commands without `needs_rights`. Negative errno after an error line.
+ */
+int cmd_drop_rights(void);
+
+/*
+ * Whether a trace that expands to more than a recording does is refused, and the output printed
+ * from it has a size limit (struct cmd_output). Both are true at first.
+ */
+void cmd_set_limits(bool limits);
+bool cmd_has_limits(void);
+
+/* Open a trace for reading; prints one line on failure. */
+int cmd_open_trace(const char *path, struct trace_reader **r);
+
+/*
+ * Print that a trace cannot be read, or not be printed in full; returns `err`. `why` is the message
+ * of opening it, or NULL.
+ */
+int cmd_unreadable(const char *path, const char *why, int err);
+
+/*
+ * The output of a command has a size limit that depends on the size of the trace: a name of a
+ * megabyte takes a few bytes there, and may be in every line of the output. `dump` prints about 100
+ * bytes for each byte of a recording, and `report` fewer.
+ */
+#define CMD_OUTPUT_FREE	  (16u << 20)
+#define CMD_OUTPUT_FACTOR 1024u
+
+struct cmd_output {
+	uint64_t most; /* bytes */
+	uint64_t written;
+	bool exceeded;
+};
+
+/* The size limit of the output, in bytes, for a trace of `trace_bytes`; UINT64_MAX: none. */
+uint64_t cmd_most_output(uint64_t trace_bytes);
+
+/*
+ * A stream to stdout that fails, with ferror() true, once it would exceed o->most; o->most may grow
+ * meanwhile. Closing the stream flushes it to stdout, and leaves stdout open. NULL: no memory.
+ */
+FILE *cmd_open_output(struct cmd_output *o);
+
+/* Close the stream, which may be NULL. Returns `err`, or -EFBIG if the output was too large. */
+int cmd_close_output(struct cmd_output *o, FILE *out, int err);
+
+#endif /* QPROF_CLI_CMD_H */

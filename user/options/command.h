@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The tables of the commands, options/command_<name>.c, and rows that some of them share. */
+#ifndef QPROF_OPTIONS_COMMAND_H
+#define QPROF_OPTIONS_COMMAND_H
+
+#include "base/array.h"
+#include "options/options.h"
+
+#define AT(field) offsetof(struct cli, field)
+
+#define CLI_TABLE(id, name) extern const struct cli_command cli_##name##_command;
+CLI_COMMANDS(CLI_TABLE)
+#undef CLI_TABLE
+
+#define WIDE_HELP                                                                                  \
+	"Whole names and all columns, however wide. Without it a line has as many columns as the " \
+	"terminal, or 80 where there is none."
+
+#define QUERY_HELP                                                                               \
+	"Only queries whose name matches GLOB, such as 'type*' or '*_of'. May be given several " \
+	"times: any of them."
+
+/* Rows as macros: clang-format would indent each row of a list deeper than the one before. */
+/* clang-format off */
+
+#define NO_LIMITS_OPTION \
+	{ \
+		.name = "no-limits", \
+		.kind = CLI_FLAG, \
+		.offset = AT(no_limits), \
+		.help = "Read a trace that expands to more than 64 times its size, and " \
+			"print more than 1,024 times its size. No recording does; a file " \
+			"made to do harm may take all the time and memory there is.", \
+	}
+
+/*
+ * Rows of `record` that other commands take too. `at` is the struct cli_record_options in struct
+ * cli.
+ */
+#define RECORDING_OPTIONS(at) \
+	{ \
+		.letter = 'p', \
+		.name = "pid", \
+		.arg = "PID[,PID...]", \
+		.kind = CLI_PIDS, \
+		.offset = AT(at.pids), \
+		.help = "Profile a running process and every process it starts from now " \
+			"on. A process that is not rustc itself (cargo, ninja, bazel, " \
+			"make) includes the children it already has. May be given several " \
+			"times.", \
+	}, \
+	{ \
+		.name = "system", \
+		.kind = CLI_FLAG, \
+		.offset = AT(at.system), \
+		.help = "Profile every Rust compiler on the machine, of any user, until " \
+			"Ctrl-C: for a host of CI jobs, or if a server such as sccache's " \
+			"runs the compilers.", \
+	}, \
+	{ \
+		.name = "cgroup", \
+		.arg = "DIR", \
+		.kind = CLI_FILE, \
+		.offset = AT(at.cgroup), \
+		.help = "Like --system, but only for a control group and those below it: a " \
+			"service, a container. DIR is below /sys/fs/cgroup, or wherever " \
+			"version 2 is mounted.", \
+	}, \
+	{ \
+		.letter = 'o', \
+		.name = "output", \
+		.arg = "FILE", \
+		.kind = CLI_FILE, \
+		.offset = AT(at.output), \
+		.help = "Write the trace to FILE, which must not exist. Without this option it is " \
+			"qprof-<utc>.qpt in the current directory.", \
+	}, \
+	{ \
+		.letter = 'f', \
+		.name = "force", \
+		.kind = CLI_FLAG, \
+		.offset = AT(at.force), \
+		.help = "Overwrite the output file.", \
+	}, \
+	{ \
+		.letter = 'e', \
+		.name = "events", \
+		.arg = "LIST", \
+		.kind = CLI_TEXTS, \
+		.offset = AT(at.events), \
+		.help = "What to record, separated by commas, by rustc's names: " \
+			"query-provider, generic-activity, query-blocked, incr-cache-load, " \
+			"incr-result-hashing, all, none; passes (the activities that " \
+			"-Ztime-passes prints); or globs of labels. A - before a word " \
+			"excludes it; the last word that matches decides. default is " \
+			"passes, queries, loads, blocking, and all activities but those " \
+			"that occur in thousands: metadata_decode_*, mir_pass_* and " \
+			"incr_comp_encode_dep_graph. When the threads are off the CPU is " \
+			"recorded with any list, unless -off-cpu is in it. " \
+			"query-cache-hit, which is not in all, adds an instant for each " \
+			"result found in a cache: millions, from thousands of additional " \
+			"probes, for small programs; if some are lost, --ring-size 256m " \
+			"helps.", \
+	}, \
+	{ \
+		.letter = 'i', \
+		.name = "interval", \
+		.arg = "DURATION", \
+		.kind = CLI_DURATION, \
+		.offset = AT(at.interval_ns), \
+		.initial = "1s", \
+		.help = "Show live counts this often: 500ms, 2s, 1m; a number without a unit is " \
+			"seconds. From 10ms to 1h.", \
+	}
+
+#define RECORDING_COST_OPTIONS(at) \
+	{ \
+		.name = "budget", \
+		.arg = "PERCENT", \
+		.kind = CLI_THRESHOLD, \
+		.offset = AT(at.budget), \
+		.positive = true, \
+		.help = "Let the probes take at most this part of the compilers' CPU time, " \
+			"such as 5%. The hottest and shortest queries are then only " \
+			"counted, or recorded part of the time and estimated, and " \
+			"intervals that are no query and were never seen before are left " \
+			"out; reports mark and list them. Without it everything is " \
+			"recorded, whatever it costs.", \
+	}, \
+	{ \
+		.name = "ring-size", \
+		.arg = "SIZE", \
+		.kind = CLI_SIZE, \
+		.offset = AT(at.ring_bytes), \
+		.initial = "16m", \
+		.help = "Size of the buffer between the kernel and qprof-bpf: a power of " \
+			"two from a page (4k) to 1g, with k, m or g as the unit, or in " \
+			"bytes. A larger one helps when records are lost because it was " \
+			"full.", \
+	}
+
+/* clang-format on */
+
+/* Do these make sense? 0, or -EINVAL after an error line. */
+int cli_check_recording(const struct cli_record_options *o);
+
+#endif /* QPROF_OPTIONS_COMMAND_H */

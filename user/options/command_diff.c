@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "options/command.h"
+
+#include <errno.h>
+
+#include "base/diag.h"
+
+static const struct cli_option options[] = {
+	{
+		.name = "fail-above",
+		.arg = "[WHAT=]LIMIT",
+		.kind = CLI_GATES,
+		.offset = AT(diff.gates),
+		.help = "Exit with 1 if WHAT grew by more than LIMIT, a part of its former "
+			"value (5%) or a time (200ms), and by more than --min and noise. "
+			"Without WHAT it is the whole build; otherwise QUERY, summed over "
+			"all crates; CRATE/QUERY; or CRATE/*, all of a crate. Both are "
+			"globs, and all matches are summed. May be given several times: any "
+			"of them.",
+	},
+	{
+		.name = "metric",
+		.arg = "METRIC",
+		.kind = CLI_CHOICE,
+		.offset = AT(diff.metric),
+		.choices = "self|total|count",
+		.initial = "self",
+		.help = "What is compared: self, the time without the queries it called and "
+			"without waiting for another thread's; total, with them (for a "
+			"crate, and for the build, the sum of the times that the compilers "
+			"ran); count, executions.",
+	},
+	{
+		.name = "min",
+		.arg = "DURATION|PERCENT",
+		.kind = CLI_THRESHOLD,
+		.offset = AT(diff.min),
+		.initial = "5ms",
+		.help = "Do not report times that change by less than this: 5ms, or 1% of "
+			"the whole build. Executions are always reported.",
+	},
+	{
+		.letter = 'n',
+		.name = "top",
+		.arg = "N",
+		.kind = CLI_NUMBER,
+		.offset = AT(diff.top),
+		.initial = "20",
+		.help = "Show only the N largest changes; 0 shows all. JSON always has all.",
+	},
+	{
+		.letter = 'w',
+		.name = "wide",
+		.kind = CLI_FLAG,
+		.offset = AT(diff.wide),
+		.help = WIDE_HELP,
+	},
+	{
+		.name = "json",
+		.kind = CLI_FLAG,
+		.offset = AT(diff.json),
+		.help = "Print one JSON document, schema qprof-diff/2.",
+	},
+	{
+		.name = "markdown",
+		.kind = CLI_FLAG,
+		.offset = AT(diff.markdown),
+		.help = "Print Markdown, for a CI summary or a comment on a pull request.",
+	},
+	NO_LIMITS_OPTION,
+	{},
+};
+
+static const char about[] =
+	"Compares two builds, query by query and crate by crate, and prints what changed by "
+	"more than chance explains, the largest change first. BASE and NEW are each a trace, "
+	"several traces of the same build separated by commas, or a directory: all its "
+	"*.qpt. One word is one side, so that no order and no glob can mix them up. Needs no "
+	"privileges.\n\n"
+	"Compilers are paired by crate name and crate type; if several have the same, by "
+	"command line, source file, or order. The medians of the two sides are compared. A "
+	"change counts if it is at least --min, if it is larger than the range of each "
+	"side's traces, and if those ranges do not meet. With fewer than five traces on a "
+	"side, ranges say little: then noise is also estimated, from the queries that were "
+	"executed equally often on both sides, and stated; a sum has to change by twice the "
+	"noise, a single query by three times.\n\n"
+	"Times need three to five traces on each side, recorded in turns on one machine; "
+	"with one on each side only large changes show. Executions need one trace: their "
+	"number is the same in every clean build of the same source by the same compiler, so "
+	"a limit on them does not fail by chance.\n\n"
+	"With --fail-above the exit status is 1 if something grew by more than the limit, "
+	"and 0 if not. Traces that are not whole do not pass, and a name that is in none of "
+	"them is an error: 125.";
+
+static const struct cli_example examples[] = {
+	{"What changed", "qprof-bpf diff before.qpt after.qpt"},
+	{"Fail if all crates together take over 5% longer",
+	 "qprof-bpf diff --fail-above 5% a1.qpt,a2.qpt,a3.qpt b1.qpt,b2.qpt,b3.qpt"},
+	{"Fail if there is more to do: no noise, one trace a side",
+	 "qprof-bpf diff --metric count --fail-above 1% base.qpt new.qpt"},
+	{"Watch a query, and those of one crate whose names begin with typ",
+	 "qprof-bpf diff --fail-above typeck=10% --fail-above syn/typ*=1s base/ new/"},
+	{"A summary for a pull request",
+	 "qprof-bpf diff --markdown base/ new/ | tee -a summary.md"},
+	{},
+};
+
+static int check(const struct cli *cli)
+{
+	const struct cli_diff_options *o = &cli->diff;
+
+	if (o->sides.n != 2)
+		return diag_error_r(-EINVAL,
+				    "diff compares two sides, not %zu: several traces of one are "
+				    "given as A1,A2,A3 or as a directory",
+				    o->sides.n);
+	if (o->json && o->markdown)
+		return diag_error_r(-EINVAL, "--json and --markdown exclude each other");
+	for (size_t i = 0; i < o->gates.n; i++) {
+		if (o->metric == CLI_METRIC_COUNT && o->gates.gates[i].limit.ns)
+			return diag_error_r(-EINVAL,
+					    "--fail-above '%s' is a time, but --metric count "
+					    "compares no times: give a percentage, such as 1%%",
+					    o->gates.gates[i].text);
+	}
+	return 0;
+}
+
+const struct cli_command cli_diff_command = {
+	.name = "diff",
+	.usage = "[OPTION...] BASE NEW",
+	.summary = "Compare two builds, and fail if one is slower",
+	.text = about,
+	.operand = {"BASE NEW", CLI_FILES, true, AT(diff.sides)},
+	.options = options,
+	.examples = examples,
+	.check = check,
+};

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "options/command.h"
+
+static const struct cli_option options[] = {
+	NO_LIMITS_OPTION,
+	{
+		.letter = 'f',
+		.name = "format",
+		.arg = "FORMAT",
+		.kind = CLI_CHOICE,
+		.offset = AT(export.format),
+		.choices = "measureme|perfetto|chrome|folded|svg|pprof|speedscope|counts|html",
+		.initial = "measureme",
+		.help = "measureme: a directory with one .mm_profdata file per compiler, named as "
+			"rustc -Zself-profile names them, for summarize, crox, flamegraph and the "
+			"like. perfetto, chrome: every interval on a time axis, as a Perfetto "
+			"trace or as JSON. folded, svg, pprof, speedscope: executions merged by "
+			"their stacks, as folded lines, a flame graph for a browser, a profile "
+			"for go tool pprof, or JSON. counts: a line \"query,count,seconds\" for "
+			"each query. html: one page with all of it: the trace of queries, the "
+			"timeline, tables and a flame graph; any browser opens it, offline.",
+	},
+	{
+		.letter = 'o',
+		.name = "output",
+		.arg = "OUT",
+		.kind = CLI_FILE,
+		.offset = AT(export.output),
+		.initial = ".",
+		.help = "Write to the file OUT, or with - to standard output; for measureme, "
+			"into the directory OUT, which is created if needed.",
+	},
+	{
+		.name = "force",
+		.kind = CLI_FLAG,
+		.offset = AT(export.force),
+		.help = "Overwrite files of the same name. Without this option nothing is "
+			"written if one exists.",
+	},
+	{
+		.name = "raw",
+		.kind = CLI_FLAG,
+		.offset = AT(export.raw),
+		.help = "Keep the time that the probes took in the times, as report --raw "
+			"does. perfetto, chrome and measureme always do.",
+	},
+	{
+		.name = "max-size",
+		.arg = "SIZE",
+		.kind = CLI_SIZE,
+		.offset = AT(export.max_bytes),
+		.initial = "512m",
+		.help = "Write no more than this. In perfetto, chrome and html, whose "
+			"viewers may not take more, the shortest intervals are left out, "
+			"with a message; html never exceeds 96m. The other formats stop with "
+			"an error, measureme when all its files together are larger. With k, "
+			"m or g as the unit; 0: no limit.",
+	},
+	{},
+};
+
+static const char about[] =
+	"Writes a trace in another format, for other tools. Needs no privileges, and sends "
+	"nothing anywhere; but the output holds paths and command lines.\n\n"
+	"Names, process ids, threads, times and invocation ids are kept where a format has a "
+	"place for them. What a format cannot hold is adjusted, with a message: measureme's "
+	"intervals must nest and end within 78 hours of the start of their process, and "
+	"compilers that executed no query have no file. docs/export.md lists where each "
+	"format keeps what.";
+
+static const struct cli_example examples[] = {
+	{"A time axis, for ui.perfetto.dev",
+	 "qprof-bpf export -f perfetto -o build.pftrace build.qpt"},
+	{"A flame graph", "qprof-bpf export -f svg -o build.svg build.qpt"},
+	{"For go tool pprof", "qprof-bpf export -f pprof -o build.pb.gz build.qpt"},
+	{"The ten queries with the longest time",
+	 "qprof-bpf export -f counts -o - build.qpt | head"},
+	{"One .mm_profdata per compiler, in profiles/",
+	 "qprof-bpf export -f measureme -o profiles build.qpt"},
+	{},
+};
+
+const struct cli_command cli_export_command = {
+	.name = "export",
+	.usage = "[OPTION...] FILE",
+	.summary = "Write a trace in another format",
+	.text = about,
+	.operand = {"FILE", CLI_FILE, true, AT(export.file)},
+	.options = options,
+	.examples = examples,
+};

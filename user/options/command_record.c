@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "options/command.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+
+#define INTERVAL_LEAST 10000000ull
+#define INTERVAL_MOST  3600000000000ull
+#define RING_MOST      (1ull << 30)
+
+static const struct cli_option options[] = {
+	RECORDING_OPTIONS(record),
+	{
+		.name = "slow",
+		.arg = "DURATION",
+		.kind = CLI_DURATION,
+		.offset = AT(record.slow_ns),
+		.positive = true,
+		.help = "Print a line to standard error for each interval that took this "
+			"long or longer, as soon as it has ended: its name, how long it "
+			"took, the same without what ran within it (self), and off the CPU; "
+			"then the crate and process. An enclosing interval ends later, so "
+			"its line comes later. Also with --quiet and --json.",
+	},
+	{
+		.name = "json",
+		.kind = CLI_FLAG,
+		.offset = AT(record.json),
+		.help = "Show live counts as one JSON object per line and interval, schema "
+			"qprof-live/2.",
+	},
+	{
+		.letter = 'q',
+		.name = "quiet",
+		.kind = CLI_FLAG,
+		.offset = AT(record.quiet),
+		.help = "No live counts and no summary at the end; only errors are printed.",
+	},
+	{
+		.name = "callers",
+		.kind = CLI_FLAG,
+		.offset = AT(record.callers),
+		.help = "Also record the callers of each query, for \"report --callers\". Needs "
+			"a third probe per query: takes about an eighth more CPU time.",
+	},
+	RECORDING_COST_OPTIONS(record),
+	{
+		.name = "attach",
+		.arg = "HOW",
+		.kind = CLI_CHOICE,
+		.offset = AT(record.attach),
+		.choices = "auto|multi|perf",
+		.initial = "auto",
+		.help = "How probes are attached: multi (uprobe_multi links, Linux 6.6 and "
+			"later), perf (one perf event per probe: works on older kernels, but "
+			"takes long to detach), or auto (multi where the kernel has it).",
+	},
+	{},
+};
+
+static const char about[] =
+	"Attaches to every Rust compiler that a command starts, that runs below a process, "
+	"or that runs on the machine or in a control group. Shows live counts per query, "
+	"writes a trace, and ends with what report prints of that trace: the table of "
+	"queries, or the report of a build if several crates were compiled. The word record "
+	"may be left out.\n\n"
+	"Works on the installed toolchain, with no flag that would change what it builds. "
+	"The command's exit status is passed on. If it is 0, but more than half of the "
+	"intervals or of the compilers were lost, or nothing was recorded of the crates that "
+	"were compiled, the status is 122, and an error line says why. Ctrl-C stops the "
+	"recording, writes the file and prints the report; a second Ctrl-C aborts. Before "
+	"the recording has begun, Ctrl-C ends qprof-bpf with status 128 plus the signal's "
+	"number, and the command never runs.\n\n"
+	"Recording needs root. Under sudo the command runs as the user who called sudo, and "
+	"the trace belongs to that user. sudo clears most environment variables; "
+	"--preserve-env=RUSTFLAGS,CARGO_TARGET_DIR (those that matter to the build) keeps "
+	"them.";
+
+static const struct cli_example examples[] = {
+	{"Profile a build from its first rustc to its last", "sudo qprof-bpf -- cargo build"},
+	{"See what a running build does, until Ctrl-C", "sudo qprof-bpf --pid 4711"},
+	{"See what a service or a container compiles",
+	 "sudo qprof-bpf --cgroup /sys/fs/cgroup/system.slice/ci.service"},
+	{"Name the trace, and print nothing while recording",
+	 "sudo qprof-bpf -q -o debug.qpt -- cargo build --release"},
+	{"Send live counts to a program, twice a second",
+	 "sudo qprof-bpf --json --interval 500ms -- make -j4"},
+	{"Print only what takes 100 milliseconds or more, as it happens",
+	 "sudo qprof-bpf -q --slow 100ms -- cargo build"},
+	{},
+};
+
+int cli_check_recording(const struct cli_record_options *o)
+{
+	if (cli_ways_to_record(o) > 1)
+		return diag_error_r(-EINVAL, "--pid, --system, --cgroup and a command exclude each "
+					     "other: record one of them");
+	if (o->interval_ns < INTERVAL_LEAST || o->interval_ns > INTERVAL_MOST)
+		return diag_error_r(-EINVAL, "--interval must be from 10ms to 1h");
+	if (o->budget.ns)
+		return diag_error_r(-EINVAL, "--budget must be a percentage, such as 5%%");
+	if (o->ring_bytes & (o->ring_bytes - 1) || o->ring_bytes > RING_MOST ||
+	    o->ring_bytes < (uint64_t)sysconf(_SC_PAGESIZE))
+		return diag_error_r(-EINVAL,
+				    "--ring-size must be a power of two from %ld (a page) "
+				    "to 1g, such as 64m",
+				    sysconf(_SC_PAGESIZE));
+	return 0;
+}
+
+static int check(const struct cli *cli)
+{
+	return cli_ways_to_record(&cli->record) ? cli_check_recording(&cli->record) : -ENODATA;
+}
+
+const struct cli_command cli_record_command = {
+	.name = "record",
+	.usage = "[OPTION...] (-p PID | --system | -- COMMAND [ARG...])",
+	.summary = "Record where rustc spends its time, query by query (the default)",
+	.text = about,
+	.command = AT(record.command),
+	.needs_rights = true,
+	.options = options,
+	.examples = examples,
+	.check = check,
+};

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "options/command.h"
+
+#include <errno.h>
+
+#include "base/diag.h"
+
+static const struct cli_option options[] = {
+	{
+		.name = "json",
+		.kind = CLI_FLAG,
+		.offset = AT(report.json),
+		.help = "Print one JSON document, schema qprof-report/2.",
+	},
+	{
+		.name = "markdown",
+		.kind = CLI_FLAG,
+		.offset = AT(report.markdown),
+		.help = "Print the report of a build in Markdown, for the summary of a CI.",
+	},
+	{
+		.name = "full",
+		.kind = CLI_FLAG,
+		.offset = AT(report.full),
+		.help = "Every row and column of the report of a build, which otherwise fits a "
+			"screen.",
+	},
+	{
+		.letter = 'w',
+		.name = "wide",
+		.kind = CLI_FLAG,
+		.offset = AT(report.wide),
+		.help = WIDE_HELP,
+	},
+	{
+		.name = "raw",
+		.kind = CLI_FLAG,
+		.offset = AT(report.raw),
+		.help = "Show times as they were measured, including the time that the "
+			"probes took.",
+	},
+	{
+		.letter = 'n',
+		.name = "top",
+		.arg = "N",
+		.kind = CLI_NUMBER,
+		.offset = AT(report.top),
+		.initial = "0",
+		.help = "Show only the N queries with the most self time, and N processes; 0 "
+			"shows all. In the report of a build, N rows in each table. JSON "
+			"always has all queries and processes.",
+	},
+	{
+		.name = "by",
+		.arg = "WHAT",
+		.kind = CLI_CHOICE,
+		.offset = AT(report.by),
+		.choices = "build|query|crate|process|thread",
+		.first = CLI_BY_BUILD,
+		.help = "What is shown: a build (crates, queries, passes, waiting), or one "
+			"table, in which a row is a query, a crate... Without it, a build if "
+			"several crates were compiled and no other option is about rows, "
+			"otherwise queries. In rows that are not queries, wall is the time "
+			"from the first start to the last end of a query; for a thread, it "
+			"is the sum of on-cpu, preempted (it could have run) and waiting.",
+	},
+	{
+		.name = "sort",
+		.arg = "COLUMN",
+		.kind = CLI_CHOICE,
+		.offset = AT(report.sort),
+		.choices = "self|total|count|max|name|off|cpu",
+		.initial = "self",
+		.help = "The order of the rows, largest first; total is wall in rows that "
+			"are not queries, off is off-cpu, and cpu is self without off-cpu: "
+			"the time that threads worked.",
+	},
+	{
+		.name = "min",
+		.arg = "DURATION|PERCENT",
+		.kind = CLI_THRESHOLD,
+		.offset = AT(report.min),
+		.help = "Leave out rows with less self time than this: 10ms, or 1% of all.",
+	},
+	{
+		.name = "query",
+		.arg = "GLOB",
+		.kind = CLI_TEXTS,
+		.offset = AT(report.queries),
+		.help = QUERY_HELP,
+	},
+	{
+		.name = "callers",
+		.arg = "QUERY",
+		.kind = CLI_TEXTS,
+		.offset = AT(report.callers),
+		.help = "Show the callers of the query, or of all that match a GLOB: a row is a "
+			"function of the compiler, with the executions it asked for. Needs a "
+			"trace recorded with --callers. May be given several times.",
+	},
+	NO_LIMITS_OPTION,
+	{},
+};
+
+static const char about[] =
+	"Prints what a trace holds. If several crates were compiled, this is the report of a "
+	"build: how long it took and how parallel it was; what threads waited for; the "
+	"crates that took longest, divided into front end, codegen and link; the queries "
+	"with the most self time, over all crates and crate by crate; the passes; and what "
+	"ran where a compiler was killed. It fits a screen; --full has every row.\n\n"
+	"Otherwise, and with --by query, it lists every query of the trace: how often it was "
+	"executed and how long that took, in total, without the queries it called (self), on "
+	"average and at most. The processes follow, and what was lost while recording. The "
+	"time that the probes took is subtracted, if their cost could be measured when the "
+	"recording began. off-cpu is the part of self in which the thread was on no CPU: it "
+	"waited, or other threads ran. Needs no privileges.";
+
+static const struct cli_example examples[] = {
+	{"A build on a screen, or one crate's queries", "qprof-bpf report debug.qpt"},
+	{"All crates of a build, and all their queries", "qprof-bpf report --full debug.qpt"},
+	{"For the summary of a CI", "qprof-bpf report --markdown debug.qpt"},
+	{"The ten queries that cost most", "qprof-bpf report --by query --top 10 debug.qpt"},
+	{"Where crates differ", "qprof-bpf report --by crate --sort total debug.qpt"},
+	{"Queries about types that take 1% or more",
+	 "qprof-bpf report --query 'type*' --min 1% debug.qpt"},
+	{"Callers of the query type_of", "qprof-bpf report --callers type_of debug.qpt"},
+	{"For a program", "qprof-bpf report --json debug.qpt"},
+	{},
+};
+
+static int check(const struct cli *cli)
+{
+	const struct cli_report_options *o = &cli->report;
+	bool rows =
+		o->queries.n || o->callers.n || o->sort != CLI_SORT_SELF || o->min.ns || o->min.ppm;
+	bool build = o->by == CLI_BY_BUILD || o->markdown || o->full;
+
+	if (o->json && o->markdown)
+		return diag_error_r(-EINVAL, "--json and --markdown exclude each other");
+	if (build && (rows || o->by > CLI_BY_BUILD))
+		return diag_error_r(-EINVAL,
+				    "--by build, --markdown and --full are about the report of a "
+				    "build: leave out other --by, --query, --callers, --sort and "
+				    "--min");
+	if (o->callers.n && (o->by > CLI_BY_QUERY || o->queries.n))
+		return diag_error_r(-EINVAL, "--callers chooses the queries and the rows: "
+					     "leave out --query and --by");
+	return 0;
+}
+
+const struct cli_command cli_report_command = {
+	.name = "report",
+	.usage = "[OPTION...] FILE",
+	.summary = "Print the times per query of a trace",
+	.text = about,
+	.operand = {"FILE", CLI_FILE, true, AT(report.file)},
+	.options = options,
+	.examples = examples,
+	.check = check,
+};

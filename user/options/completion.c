@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "options/completion.h"
+
+#include <string.h>
+
+#define PIDS "$(cd /proc && printf '%s ' [0-9]*)"
+
+/* The length of the text up to the end of its first clause. */
+static size_t brief_length(const char *text)
+{
+	for (size_t i = 0; text[i]; i++) {
+		if (strchr(".;:", text[i]) && (!text[i + 1] || text[i + 1] == ' '))
+			return i;
+	}
+	return strlen(text);
+}
+
+/* Print in single quotes, with a backslash before each character of `special`. */
+static void print_quoted(FILE *out, const char *text, const char *special)
+{
+	size_t len = brief_length(text);
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '\'')
+			fputs("'\\''", out);
+		else
+			fprintf(out, "%s%c", strchr(special, text[i]) ? "\\" : "", text[i]);
+	}
+}
+
+static void print_choices(FILE *out, const char *choices)
+{
+	for (; *choices; choices++)
+		fputc(*choices == '|' ? ' ' : *choices, out);
+}
+
+static void print_command_names(FILE *out, const char *separator)
+{
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++)
+		fprintf(out, "%s%s", id ? separator : "", cli_command(id)->name);
+}
+
+/* bash */
+
+static void print_bash_words(FILE *out, enum cli_kind kind, const char *choices)
+{
+	switch (kind) {
+	case CLI_FILE:
+	case CLI_FILES:
+		fputs("compgen -f -- \"$cur\"", out);
+		break;
+	case CLI_PIDS:
+		fputs("compgen -W \"" PIDS "\" -- \"$cur\"", out);
+		break;
+	case CLI_CHOICE:
+		fputs("compgen -W \"", out);
+		print_choices(out, choices);
+		fputs("\" -- \"$cur\"", out);
+		break;
+	case CLI_COMMAND:
+		fputs("compgen -W \"", out);
+		print_command_names(out, " ");
+		fputs("\" -- \"$cur\"", out);
+		break;
+	default:
+		fputs(":", out); /* nothing to offer */
+	}
+}
+
+static void print_bash_arguments(FILE *out, enum cli_command_id id)
+{
+	const struct cli_option *o;
+
+	for (size_t i = 0; (o = cli_option(id, i)); i++) {
+		if (!o->arg)
+			continue;
+		fprintf(out, "\t\"%s --%s\"", cli_command(id)->name, o->name);
+		if (o->letter)
+			fprintf(out, "|\"%s -%c\"", cli_command(id)->name, o->letter);
+		fputs(")\n\t\tmapfile -t COMPREPLY < <(", out);
+		print_bash_words(out, o->kind, o->choices);
+		fputs(")\n\t\treturn\n\t\t;;\n", out);
+	}
+}
+
+static void print_bash_command(FILE *out, enum cli_command_id id)
+{
+	const struct cli_command *command = cli_command(id);
+	const struct cli_option *o;
+
+	fprintf(out, "\t%s)\n\t\toptions=\"", command->name);
+	for (size_t i = 0; (o = cli_option(id, i)); i++) {
+		if (o->letter)
+			fprintf(out, "-%c ", o->letter);
+		fprintf(out, "--%s ", o->name);
+	}
+	fputs("\"\n", out);
+	if (command->operand.name) {
+		fputs("\t\t[[ $cur == -* ]] || mapfile -t COMPREPLY < <(", out);
+		print_bash_words(out, command->operand.kind, NULL);
+		fputs(")\n", out);
+	}
+	fputs("\t\t;;\n", out);
+}
+
+static void print_bash(FILE *out)
+{
+	fputs("# bash completion for qprof-bpf\n"
+	      "_qprof_bpf()\n{\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+	      "\tlocal command=record options i\n\n"
+	      "\tCOMPREPLY=()\n"
+	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	      "\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n"
+	      "\t\t\tmapfile -t COMPREPLY < <(compgen -c -f -- \"$cur\" | sort -u)\n"
+	      "\t\t\treturn\n\t\tfi\n\tdone\n"
+	      "\t# --option=value is three words to bash\n"
+	      "\tif [[ $cur == = ]]; then\n\t\tcur=\n"
+	      "\telif [[ $prev == = ]]; then\n\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}\n\tfi\n"
+	      "\tif ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1]} != -* ]]; then\n"
+	      "\t\tcommand=${COMP_WORDS[1]}\n\tfi\n"
+	      "\tcase \"$command $prev\" in\n",
+	      out);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++)
+		print_bash_arguments(out, id);
+	fputs("\tesac\n"
+	      "\tif ((COMP_CWORD == 1)) && [[ $cur != -* ]]; then\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -W \"",
+	      out);
+	print_command_names(out, " ");
+	fputs("\" -- \"$cur\")\n\t\treturn\n\tfi\n\tcase $command in\n", out);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++)
+		print_bash_command(out, id);
+	fputs("\tesac\n"
+	      "\t[[ $cur != -* ]] || mapfile -t COMPREPLY < <(compgen -W \"$options\" -- "
+	      "\"$cur\")\n"
+	      "}\n"
+	      "complete -o filenames -F _qprof_bpf qprof-bpf\n",
+	      out);
+}
+
+/* zsh */
+
+static void print_zsh_action(FILE *out, enum cli_kind kind, const char *choices)
+{
+	switch (kind) {
+	case CLI_FILE:
+	case CLI_FILES:
+		fputs("_files", out);
+		break;
+	case CLI_PIDS:
+		fputs("_pids", out);
+		break;
+	case CLI_CHOICE:
+		fputc('(', out);
+		print_choices(out, choices);
+		fputc(')', out);
+		break;
+	case CLI_COMMAND:
+		fputc('(', out);
+		print_command_names(out, " ");
+		fputc(')', out);
+		break;
+	default:
+		fputc(' ', out);
+	}
+}
+
+static void print_zsh_option(FILE *out, const struct cli_option *o)
+{
+	const char *joined = o->arg ? "=" : "";
+	/* Options that accumulate may be repeated. */
+	bool again = o->kind == CLI_PIDS || o->kind == CLI_TEXTS || o->kind == CLI_COUNT;
+
+	fputs(" \\\n\t\t\t", out);
+	if (o->letter && again)
+		fprintf(out, "'*'{-%c,--%s%s}", o->letter, o->name, joined);
+	else if (o->letter)
+		fprintf(out, "'(-%c --%s)'{-%c,--%s%s}", o->letter, o->name, o->letter, o->name,
+			joined);
+	else
+		fprintf(out, "--%s%s", o->name, joined);
+	fputs("'[", out);
+	print_quoted(out, o->help, "[]:\\");
+	fputc(']', out);
+	if (o->arg) {
+		fputc(':', out);
+		print_quoted(out, o->arg, "[]:\\");
+		fputc(':', out);
+		print_zsh_action(out, o->kind, o->choices);
+	}
+	fputc('\'', out);
+}
+
+static void print_zsh_command(FILE *out, enum cli_command_id id)
+{
+	const struct cli_command *command = cli_command(id);
+	const struct cli_option *o;
+
+	fprintf(out, "\t%s)\n\t\t_arguments -s -S", command->name);
+	for (size_t i = 0; (o = cli_option(id, i)); i++)
+		print_zsh_option(out, o);
+	if (command->operand.name) {
+		fprintf(out, " \\\n\t\t\t'%s:%s:", command->operand.kind == CLI_FILES ? "*" : "1",
+			command->operand.name);
+		print_zsh_action(out, command->operand.kind, NULL);
+		fputc('\'', out);
+	}
+	fputs("\n\t\t;;\n", out);
+}
+
+static void print_zsh(FILE *out)
+{
+	fputs("#compdef qprof-bpf\n"
+	      "_qprof_bpf()\n{\n"
+	      "\tlocal command=record\n"
+	      "\tlocal -a commands\n"
+	      "\tinteger dashes=${words[(ie)--]}\n\n"
+	      "\tif ((dashes < CURRENT)); then\n"
+	      "\t\twords=(\"${(@)words[dashes + 1, -1]}\")\n"
+	      "\t\t((CURRENT -= dashes))\n"
+	      "\t\t_normal\n\t\treturn\n\tfi\n"
+	      "\tcommands=(\n",
+	      out);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		fprintf(out, "\t\t'%s:", cli_command(id)->name);
+		print_quoted(out, cli_command(id)->summary, ":\\");
+		fputs("'\n", out);
+	}
+	fputs("\t)\n"
+	      "\tif ((CURRENT == 2)) && [[ $words[2] != -* ]]; then\n"
+	      "\t\t_describe command commands\n\t\treturn\n\tfi\n"
+	      "\tif [[ $words[2] == (",
+	      out);
+	print_command_names(out, "|");
+	fputs(") ]]; then\n"
+	      "\t\tcommand=$words[2]\n\t\tshift words\n\t\t((CURRENT--))\n\tfi\n"
+	      "\tcase $command in\n",
+	      out);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++)
+		print_zsh_command(out, id);
+	fputs("\tesac\n}\n"
+	      "# Works when sourced, too.\n"
+	      "if [[ $funcstack[1] == _qprof-bpf ]]; then\n"
+	      "\t_qprof_bpf \"$@\"\nelse\n\tcompdef _qprof_bpf qprof-bpf\nfi\n",
+	      out);
+}
+
+/* fish */
+
+static void print_fish_condition(FILE *out, enum cli_command_id id)
+{
+	const char *separator = " ";
+
+	fputs("complete -c qprof-bpf -n '", out);
+	if (id != CLI_RECORD) {
+		fprintf(out, "__fish_seen_subcommand_from %s'", cli_command(id)->name);
+		return;
+	}
+	/* The default: no other command was named. */
+	fputs("not __fish_seen_subcommand_from", out);
+	for (enum cli_command_id other = 0; other < CLI_N_COMMANDS; other++) {
+		if (other != CLI_RECORD)
+			fprintf(out, "%s%s", separator, cli_command(other)->name);
+	}
+	fputc('\'', out);
+}
+
+static void print_fish_values(FILE *out, enum cli_kind kind, const char *choices)
+{
+	switch (kind) {
+	case CLI_FILE:
+	case CLI_FILES:
+		fputs(" -F", out);
+		break;
+	case CLI_PIDS:
+		fputs(" -f -a '(__fish_complete_pids)'", out);
+		break;
+	case CLI_CHOICE:
+		fputs(" -f -a '", out);
+		print_choices(out, choices);
+		fputc('\'', out);
+		break;
+	case CLI_COMMAND:
+		fputs(" -f -a '", out);
+		print_command_names(out, " ");
+		fputc('\'', out);
+		break;
+	default:
+		fputs(" -f", out);
+	}
+}
+
+static void print_fish_command(FILE *out, enum cli_command_id id)
+{
+	const struct cli_command *command = cli_command(id);
+	const struct cli_option *o;
+
+	fprintf(out, "complete -c qprof-bpf -n __fish_use_subcommand -f -a %s -d '", command->name);
+	print_quoted(out, command->summary, "\\");
+	fputs("'\n", out);
+	for (size_t i = 0; (o = cli_option(id, i)); i++) {
+		print_fish_condition(out, id);
+		if (o->letter)
+			fprintf(out, " -s %c", o->letter);
+		fprintf(out, " -l %s", o->name);
+		if (o->arg) {
+			fputs(" -r", out);
+			print_fish_values(out, o->kind, o->choices);
+		}
+		fputs(" -d '", out);
+		print_quoted(out, o->help, "\\");
+		fputs("'\n", out);
+	}
+	if (command->operand.name) {
+		print_fish_condition(out, id);
+		print_fish_values(out, command->operand.kind, NULL);
+		fputc('\n', out);
+	}
+}
+
+static void print_fish(FILE *out)
+{
+	fputs("# fish completion for qprof-bpf\n", out);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++)
+		print_fish_command(out, id);
+	fputs("complete -c qprof-bpf -n 'contains -- -- (commandline -opc)' "
+	      "-a '(__fish_complete_subcommand)'\n",
+	      out);
+}
+
+void cli_print_completion(FILE *out, enum cli_shell shell)
+{
+	switch (shell) {
+	case CLI_SHELL_BASH:
+		print_bash(out);
+		break;
+	case CLI_SHELL_ZSH:
+		print_zsh(out);
+		break;
+	case CLI_SHELL_FISH:
+		print_fish(out);
+		break;
+	case CLI_SHELL_NONE:
+		break;
+	}
+}

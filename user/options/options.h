@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The command line as data: the commands and their options. The parser (options/parse.h), --help
+ * (options/usage.h), the manual (options/man.h) and shell completion (options/completion.h) read
+ * these tables; nothing else knows an option's name.
+ *
+ * A new option is a row of its command's table, options/command_<name>.c, and the field that it
+ * sets. A new command is a row of CLI_COMMANDS, a struct for its options, its table, and
+ * cli/cmd_<name>.c, which runs it.
+ */
+#ifndef QPROF_OPTIONS_OPTIONS_H
+#define QPROF_OPTIONS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * A row per command, in the order of the overview: COMMAND(ID, name). It makes CLI_ID, `name` in
+ * struct cli, cli_name_command (its table, in options/command_name.c), and cmd_name() (cli/cmd.h).
+ */
+#define CLI_COMMANDS(COMMAND)   \
+	COMMAND(RECORD, record) \
+	COMMAND(TOP, top)       \
+	COMMAND(REPORT, report) \
+	COMMAND(DIFF, diff)     \
+	COMMAND(DUMP, dump)     \
+	COMMAND(VERIFY, verify) \
+	COMMAND(EXPORT, export) \
+	COMMAND(IMPORT, import) \
+	COMMAND(PLAN, plan)     \
+	COMMAND(DOCTOR, doctor) \
+	COMMAND(STUCK, stuck)   \
+	COMMAND(HELP, help)     \
+	COMMAND(VERSION, version)
+
+enum cli_command_id {
+#define CLI_ID(id, name) CLI_##id,
+	CLI_COMMANDS(CLI_ID) CLI_N_COMMANDS,
+#undef CLI_ID
+};
+
+/* How the probes are attached; the order of the choices of --attach. */
+enum cli_attach {
+	CLI_ATTACH_AUTO,
+	CLI_ATTACH_MULTI, /* uprobe_multi links, Linux 6.6 and later */
+	CLI_ATTACH_PERF,  /* one perf event per site */
+};
+
+/* The order of the choices of --completion, after "none given". */
+enum cli_shell {
+	CLI_SHELL_NONE,
+	CLI_SHELL_BASH,
+	CLI_SHELL_ZSH,
+	CLI_SHELL_FISH,
+};
+
+/* The rows of report; the order of the choices of --by, after "none given". */
+enum cli_by {
+	CLI_BY_AUTO, /* by build, if several crates were compiled and no row is chosen */
+	CLI_BY_BUILD,
+	CLI_BY_QUERY,
+	CLI_BY_CRATE,
+	CLI_BY_PROCESS,
+	CLI_BY_THREAD,
+};
+
+/* The order of the choices of --sort. */
+enum cli_sort {
+	CLI_SORT_SELF,
+	CLI_SORT_TOTAL,
+	CLI_SORT_COUNT,
+	CLI_SORT_MAX,
+	CLI_SORT_NAME,
+	CLI_SORT_OFF,
+	CLI_SORT_CPU,
+};
+
+/* A minimum: a time, or a share of the total. */
+struct cli_threshold {
+	uint64_t ns;
+	uint64_t ppm; /* millionths */
+};
+
+/* The arguments of a repeatable option; they point into argv. */
+struct cli_texts {
+	const char **texts;
+	size_t n;
+};
+
+/* A crate or query, and the limit of its growth. */
+struct cli_gate {
+	const char *text; /* as given */
+	char *crate;	  /* glob; NULL: all crates together */
+	char *query;	  /* glob; NULL: the whole crate, or the whole build */
+	struct cli_threshold limit;
+};
+
+struct cli_gates {
+	struct cli_gate *gates;
+	size_t n;
+};
+
+struct cli_pids {
+	pid_t *pids;
+	size_t n;
+};
+
+struct cli_files {
+	const char **paths;
+	size_t n;
+};
+
+/* One of pids, system, cgroup and a command; none only with top. */
+struct cli_record_options {
+	struct cli_pids pids;
+	bool system;		 /* all compilers of the machine */
+	const char *cgroup;	 /* a directory: all compilers of a control group; or NULL */
+	char **command;		 /* NULL-terminated, part of argv; or NULL */
+	const char *output;	 /* NULL: qprof-<utc>.qpt in the current directory */
+	bool force;		 /* overwrite the output */
+	struct cli_texts events; /* lists, as filter__new() takes them; none = the default */
+	uint64_t interval_ns;
+	uint64_t slow_ns; /* print intervals that take this long; 0: none */
+	bool json;
+	bool quiet;
+	int begun_fd; /* not 0: print nothing, and write a byte here when the recording has begun */
+	bool callers;
+	struct cli_threshold budget; /* a percentage; 0: none */
+	uint64_t ring_bytes;	     /* a power of two, at least a page */
+	unsigned int attach;	     /* enum cli_attach */
+};
+
+/* How many of pids, system, cgroup and a command are given. */
+static inline int cli_ways_to_record(const struct cli_record_options *o)
+{
+	return (o->command != NULL) + (o->pids.n != 0) + o->system + (o->cgroup != NULL);
+}
+
+struct cli_top_options {
+	const char *file; /* a trace to follow; NULL: the trace of the running recording */
+	struct cli_record_options record; /* what to record, if anything */
+};
+
+struct cli_report_options {
+	const char *file;
+	bool json;
+	bool markdown;	   /* of a build */
+	bool full;	   /* of a build: every row */
+	bool wide;	   /* lines are as long as their contents */
+	bool raw;	   /* times include probe costs */
+	uint64_t top;	   /* 0 = all, or for a build as many as fit */
+	unsigned int by;   /* enum cli_by */
+	unsigned int sort; /* enum cli_sort */
+	struct cli_threshold min;
+	struct cli_texts queries; /* globs; none = all */
+	struct cli_texts callers; /* globs for queries; none: rows are not callers */
+};
+
+/* The compared value; the order of the choices of --metric. */
+enum cli_metric {
+	CLI_METRIC_SELF,
+	CLI_METRIC_TOTAL,
+	CLI_METRIC_COUNT,
+};
+
+struct cli_diff_options {
+	struct cli_files sides; /* two: each a trace, several with commas, or a directory */
+	unsigned int metric;	/* enum cli_metric */
+	struct cli_threshold min;
+	uint64_t top; /* 0 = all */
+	struct cli_gates gates;
+	bool json;
+	bool markdown;
+	bool wide; /* lines are as long as their contents */
+};
+
+struct cli_dump_options {
+	const char *file; /* NULL with schema */
+	bool schema;
+	struct cli_texts processes; /* pids and globs for crates; none = all */
+	struct cli_texts queries;   /* globs; none = all */
+	uint64_t from_ns;	    /* since the capture began */
+	uint64_t to_ns;		    /* UINT64_MAX: to the end */
+};
+
+struct cli_verify_options {
+	const char *file;
+};
+
+/* The order of the choices of --format. */
+enum cli_format {
+	CLI_FORMAT_MEASUREME,
+	CLI_FORMAT_PERFETTO,
+	CLI_FORMAT_CHROME,
+	CLI_FORMAT_FOLDED,
+	CLI_FORMAT_SVG,
+	CLI_FORMAT_PPROF,
+	CLI_FORMAT_SPEEDSCOPE,
+	CLI_FORMAT_COUNTS,
+	CLI_FORMAT_HTML,
+	CLI_N_FORMATS,
+};
+
+struct cli_export_options {
+	const char *file;
+	unsigned int format; /* enum cli_format */
+	const char *output;  /* a file, "-", or for measureme a directory */
+	bool force;	     /* overwrite */
+	bool raw;	     /* times include probe costs */
+	uint64_t max_bytes;  /* 0: no limit */
+};
+
+struct cli_import_options {
+	struct cli_files files; /* at least one */
+	const char *output; /* NULL: the first file's name with .qpt, in the current directory */
+	bool force;	    /* overwrite the output */
+};
+
+struct cli_plan_options {
+	const char *target; /* a file, a pid, "+toolchain", or NULL */
+	bool json;
+	bool full;
+	bool no_cache;
+};
+
+struct cli_doctor_options {
+	const char *target; /* as for plan; NULL: every toolchain of the machine */
+	bool json;
+};
+
+struct cli_stuck_options {
+	struct cli_pids pids; /* at least one */
+	uint64_t interval_ns;
+	bool once;
+	bool json;
+	bool full;
+};
+
+struct cli_help_options {
+	const char *topic; /* a command's name, or NULL */
+	bool man;
+	unsigned int completion; /* enum cli_shell */
+};
+
+struct cli_version_options {
+};
+
+/* A parsed command line. Texts point into argv. Only the options of `command` are set. */
+struct cli {
+	enum cli_command_id command;
+	bool command_named; /* false for the default */
+	bool show_help;
+	bool show_version;
+	unsigned int verbose;
+	bool no_limits; /* no limits of the size that a trace may expand to */
+#define CLI_MEMBER(id, name) struct cli_##name##_options name;
+	CLI_COMMANDS(CLI_MEMBER)
+#undef CLI_MEMBER
+};
+
+/* The kind of an option's argument, which determines the type of its field. */
+enum cli_kind {
+	CLI_FLAG,      /* bool; takes no argument */
+	CLI_COUNT,     /* unsigned int, times it was given; takes no argument */
+	CLI_TEXT,      /* const char * */
+	CLI_FILE,      /* const char *, a path */
+	CLI_FILES,     /* struct cli_files; operands only, any number of them */
+	CLI_COMMAND,   /* const char *, the name of one of our commands */
+	CLI_TEXTS,     /* struct cli_texts; repeatable */
+	CLI_PIDS,      /* struct cli_pids; repeatable, comma lists */
+	CLI_DURATION,  /* uint64_t, ns */
+	CLI_SIZE,      /* uint64_t, bytes */
+	CLI_NUMBER,    /* uint64_t */
+	CLI_THRESHOLD, /* struct cli_threshold */
+	CLI_GATES,     /* struct cli_gates; repeatable */
+	CLI_CHOICE,    /* unsigned int, index into choices */
+};
+
+struct cli_option {
+	char letter; /* 0: none */
+	const char *name;
+	const char *arg; /* the argument's name in the help; NULL for flags */
+	enum cli_kind kind;
+	size_t offset;	     /* of its field in struct cli */
+	const char *choices; /* CLI_CHOICE: "auto|multi|perf" */
+	unsigned int first;  /* CLI_CHOICE: the value of the first choice */
+	const char *initial; /* parsed as its argument before the command line; or NULL */
+	bool positive;	     /* 0 is refused, because it would mean that the option is not given */
+	const char *help;
+};
+
+/* A command's argument without a dash: at most one, unless it is CLI_FILES. */
+struct cli_operand {
+	const char *name; /* in usage: "FILE", "[FILE|PID]"; NULL if there is none */
+	enum cli_kind kind;
+	bool required;
+	size_t offset; /* of its field in struct cli */
+};
+
+struct cli_example {
+	const char *what;
+	const char *line;
+};
+
+struct cli_command {
+	const char *name;
+	const char *usage; /* the usage line after the command's name */
+	const char *summary;
+	const char *text; /* paragraphs separated by empty lines */
+	struct cli_operand operand;
+	size_t command;	   /* offset of the char ** for everything after "--"; 0: none */
+	bool needs_rights; /* of root or a capability; other commands drop them before they run */
+	const struct cli_option *options;   /* its own, ended by one without a name; or NULL */
+	const struct cli_example *examples; /* ended by one without a line */
+	/*
+	 * Whether the options make sense together: 0, -EINVAL after an error line, or -ENODATA if
+	 * an option is missing without which the command has nothing to do. NULL: every combination
+	 * does.
+	 */
+	int (*check)(const struct cli *cli);
+};
+
+struct cli_exit_code {
+	int code;
+	const char *text;
+};
+
+const struct cli_command *cli_command(enum cli_command_id id);
+/* CLI_N_COMMANDS if there is no such command. */
+enum cli_command_id cli_command_by_name(const char *name);
+
+/* Option `i` of a command: its own first, then the common ones. NULL: no more. */
+const struct cli_option *cli_option(enum cli_command_id id, size_t i);
+/* Whether every command takes the option. */
+bool cli_option_is_common(const struct cli_option *option);
+
+const struct cli_exit_code *cli_exit_codes(size_t *n);
+
+#endif /* QPROF_OPTIONS_OPTIONS_H */

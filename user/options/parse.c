@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "options/parse.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "options/usage.h"
+#include "options/value.h"
+
+#define MAX_OPTIONS 64
+#define LONG_BASE   0x100 /* getopt's value of row i is LONG_BASE + i: options without a letter */
+
+/* One command's rows in the form getopt_long(3) wants. */
+struct getopt_tables {
+	char letters[2 * MAX_OPTIONS + 3];
+	struct option longs[MAX_OPTIONS + 1];
+};
+
+static void make_tables(enum cli_command_id id, struct getopt_tables *tables)
+{
+	char *letters = tables->letters;
+	const struct cli_option *o;
+
+	memset(tables, 0, sizeof(*tables));
+	*letters++ = '-'; /* operands in order; getopt does not return operands after "--" */
+	*letters++ = ':'; /* returns ':' for a missing argument, instead of '?' */
+	for (size_t i = 0; i < MAX_OPTIONS && (o = cli_option(id, i)); i++) {
+		tables->longs[i] = (struct option){
+			.name = o->name,
+			.has_arg = o->arg ? required_argument : no_argument,
+			.val = LONG_BASE + (int)i,
+		};
+		if (!o->letter)
+			continue;
+		*letters++ = o->letter;
+		if (o->arg)
+			*letters++ = ':';
+	}
+}
+
+static const struct cli_option *find_option(enum cli_command_id id, int value)
+{
+	const struct cli_option *o;
+
+	if (value >= LONG_BASE)
+		return cli_option(id, (size_t)(value - LONG_BASE));
+	for (size_t i = 0; (o = cli_option(id, i)); i++) {
+		if (o->letter == value)
+			return o;
+	}
+	return NULL;
+}
+
+static int store_choice(unsigned int *field, const struct cli_option *o, const char *arg)
+{
+	unsigned int index;
+	int err = value_choice(arg, o->choices, &index);
+
+	if (!err)
+		*field = o->first + index;
+	return err;
+}
+
+static int add_file(struct cli_files *files, const char *path)
+{
+	const char **paths = reallocarray(files->paths, files->n + 1, sizeof(*paths));
+
+	if (!paths)
+		return -ENOMEM;
+	files->paths = paths;
+	files->paths[files->n++] = path;
+	return *path ? 0 : -EINVAL;
+}
+
+static bool is_zero(const struct cli_option *o, const void *field)
+{
+	const struct cli_threshold *threshold = field;
+
+	if (o->kind == CLI_THRESHOLD)
+		return !threshold->ns && !threshold->ppm;
+	return o->kind == CLI_DURATION && !*(const uint64_t *)field;
+}
+
+static int parse_value(struct cli *cli, const struct cli_option *o, const char *arg)
+{
+	void *field = (char *)cli + o->offset;
+
+	switch (o->kind) {
+	case CLI_FLAG:
+		*(bool *)field = true;
+		return 0;
+	case CLI_COUNT:
+		++*(unsigned int *)field;
+		return 0;
+	case CLI_TEXT:
+	case CLI_FILE:
+	case CLI_COMMAND:
+		*(const char **)field = arg;
+		return *arg ? 0 : -EINVAL;
+	case CLI_TEXTS:
+		return value_texts(arg, field);
+	case CLI_THRESHOLD:
+		return value_threshold(arg, field);
+	case CLI_GATES:
+		return value_gate(arg, field);
+	case CLI_FILES:
+		return add_file(field, arg);
+	case CLI_PIDS:
+		return value_pids(arg, field);
+	case CLI_DURATION:
+		return value_duration(arg, field);
+	case CLI_SIZE:
+		return value_size(arg, field);
+	case CLI_NUMBER:
+		return value_number(arg, field);
+	case CLI_CHOICE:
+		return store_choice(field, o, arg);
+	}
+	return -EINVAL;
+}
+
+static int store(struct cli *cli, const struct cli_option *o, const char *arg)
+{
+	int err = parse_value(cli, o, arg);
+
+	return !err && o->positive && is_zero(o, (char *)cli + o->offset) ? -ERANGE : err;
+}
+
+static const char *expected(enum cli_kind kind)
+{
+	switch (kind) {
+	case CLI_PIDS:
+		return "process ids such as 4711 or 4711,4712";
+	case CLI_DURATION:
+		return "a duration such as 500ms or 2s";
+	case CLI_SIZE:
+		return "a size such as 64k or 16m";
+	case CLI_NUMBER:
+		return "a number";
+	case CLI_THRESHOLD:
+		return "a duration such as 10ms, or a part of all such as 1%";
+	case CLI_GATES:
+		return "a limit such as 5% or 200ms, or of something: typeck=10%, "
+		       "CRATE/QUERY=10%, 'CRATE/*=10%'";
+	default:
+		return "a name";
+	}
+}
+
+static int bad_value(const struct cli_option *o, const char *arg, int err)
+{
+	if (err == -ENOMEM)
+		return diag_error_r(err, "out of memory");
+	if (err == -ERANGE)
+		return diag_error_r(-EINVAL, "--%s '%s' is out of range", o->name, arg);
+	if (o->kind == CLI_CHOICE)
+		return diag_error_r(-EINVAL, "--%s '%s' is not one of %s", o->name, arg,
+				    o->choices);
+	return diag_error_r(-EINVAL, "--%s '%s' is not %s", o->name, arg, expected(o->kind));
+}
+
+static int set_initial_values(struct cli *cli)
+{
+	const struct cli_option *o;
+
+	cli->dump.to_ns = UINT64_MAX; /* no duration as an argument has this value */
+	for (size_t i = 0; (o = cli_option(cli->command, i)); i++) {
+		int err = o->initial ? store(cli, o, o->initial) : 0;
+
+		if (err)
+			return bad_value(o, o->initial, err);
+	}
+	return 0;
+}
+
+/* Report why getopt_long() returned '?' or ':'. */
+static int bad_option(const struct cli *cli, char **argv, int got)
+{
+	const char *name = cli_command(cli->command)->name;
+	const struct cli_option *o = optopt ? find_option(cli->command, optopt) : NULL;
+
+	if (o && got == ':')
+		return diag_error_r(-EINVAL, "--%s needs an argument: --%s=%s", o->name, o->name,
+				    o->arg);
+	if (o)
+		return diag_error_r(-EINVAL, "--%s takes no argument", o->name);
+	if (optopt)
+		return diag_error_r(-EINVAL, "unknown option -%c; see qprof-bpf %s --help", optopt,
+				    name);
+	return diag_error_r(-EINVAL, "unknown or ambiguous option %s; see qprof-bpf %s --help",
+			    argv[optind - 1], name);
+}
+
+static int take_operand(struct cli *cli, const char *text)
+{
+	const struct cli_command *command = cli_command(cli->command);
+	void *field = (char *)cli + command->operand.offset;
+
+	if (cli->show_help || cli->show_version)
+		return 0;
+	if (command->command && !command->operand.name)
+		return diag_error_r(-EINVAL,
+				    "unexpected '%s': the command to profile comes after --, as in "
+				    "qprof-bpf -- %s; see qprof-bpf --help",
+				    text, text);
+	if (command->operand.kind == CLI_FILES)
+		return add_file(field, text) == -ENOMEM ? diag_error_r(-ENOMEM, "out of memory")
+							: 0;
+	if (!command->operand.name || *(const char **)field)
+		return diag_error_r(-EINVAL, "unexpected '%s'; see qprof-bpf %s --help", text,
+				    command->name);
+	*(const char **)field = text;
+	return 0;
+}
+
+static bool has_operand(const struct cli *cli)
+{
+	const struct cli_operand *operand = &cli_command(cli->command)->operand;
+	const void *field = (const char *)cli + operand->offset;
+
+	if (operand->kind == CLI_FILES)
+		return ((const struct cli_files *)field)->n;
+	return *(const char *const *)field;
+}
+
+static int check(const struct cli *cli)
+{
+	const struct cli_command *command = cli_command(cli->command);
+	int err = 0;
+
+	if (command->operand.required && !has_operand(cli))
+		err = -ENODATA;
+	else if (command->check)
+		err = command->check(cli);
+	if (err != -ENODATA)
+		return err;
+	cli_print_usage_line(stderr, cli->command, cli->command_named);
+	return -EINVAL;
+}
+
+/* Take the command's name, if given; returns the number of arguments taken. */
+static int take_command_name(int argc, char **argv, struct cli *cli)
+{
+	enum cli_command_id id;
+
+	cli->command = CLI_RECORD;
+	if (argc < 2 || argv[1][0] == '-')
+		return 0;
+	id = cli_command_by_name(argv[1]);
+	if (id == CLI_N_COMMANDS)
+		return diag_error_r(-EINVAL,
+				    "no command '%s'; to profile a program: qprof-bpf -- %s; for "
+				    "the commands there are: qprof-bpf --help",
+				    argv[1], argv[1]);
+	cli->command = id;
+	cli->command_named = true;
+	return 1;
+}
+
+static int take_option(struct cli *cli, int value, const char *arg)
+{
+	const struct cli_option *o = find_option(cli->command, value);
+	int err = store(cli, o, arg);
+
+	return err ? bad_value(o, arg, err) : 0;
+}
+
+/* `got` is the value that getopt_long() returned. */
+static int take_argument(struct cli *cli, char **argv, int got)
+{
+	if (got == '?' || got == ':')
+		return bad_option(cli, argv, got);
+	if (got == 1)
+		return take_operand(cli, optarg);
+	return take_option(cli, got, optarg);
+}
+
+/* Take everything after "--": a command, or operands. */
+static int take_rest(int argc, char **argv, struct cli *cli)
+{
+	size_t command = cli_command(cli->command)->command;
+
+	if (command && optind < argc) {
+		*(char ***)((char *)cli + command) = argv + optind;
+		return 0;
+	}
+	for (; optind < argc; optind++) {
+		int err = take_operand(cli, argv[optind]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int parse_options(int argc, char **argv, struct cli *cli)
+{
+	struct getopt_tables tables;
+	int got;
+
+	make_tables(cli->command, &tables);
+	opterr = 0;
+	optind = 0; /* glibc: restart the scan */
+	while ((got = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
+		int err = take_argument(cli, argv, got);
+
+		if (err)
+			return err;
+	}
+	return take_rest(argc, argv, cli);
+}
+
+int cli_parse(int argc, char **argv, struct cli *cli)
+{
+	int named, err;
+
+	memset(cli, 0, sizeof(*cli));
+	named = take_command_name(argc, argv, cli);
+	if (named < 0)
+		return named;
+	err = set_initial_values(cli) ?: parse_options(argc - named, argv + named, cli);
+	if (!err && !cli->show_help && !cli->show_version)
+		err = check(cli);
+	if (err)
+		cli__clear(cli);
+	return err;
+}
+
+static void clear_gates(struct cli_gates *gates)
+{
+	for (size_t i = 0; i < gates->n; i++) {
+		free(gates->gates[i].crate);
+		free(gates->gates[i].query);
+	}
+	free(gates->gates);
+	*gates = (struct cli_gates){0};
+}
+
+/* Only some kinds own memory. */
+static void clear_field(enum cli_kind kind, void *field)
+{
+	switch (kind) {
+	case CLI_TEXTS:
+		free(((struct cli_texts *)field)->texts);
+		*(struct cli_texts *)field = (struct cli_texts){0};
+		break;
+	case CLI_PIDS:
+		free(((struct cli_pids *)field)->pids);
+		*(struct cli_pids *)field = (struct cli_pids){0};
+		break;
+	case CLI_FILES:
+		free(((struct cli_files *)field)->paths);
+		*(struct cli_files *)field = (struct cli_files){0};
+		break;
+	case CLI_GATES:
+		clear_gates(field);
+		break;
+	default:
+		break;
+	}
+}
+
+void cli__clear(struct cli *cli)
+{
+	const struct cli_operand *operand = &cli_command(cli->command)->operand;
+	const struct cli_option *o;
+
+	for (size_t i = 0; (o = cli_option(cli->command, i)); i++)
+		clear_field(o->kind, (char *)cli + o->offset);
+	if (operand->name)
+		clear_field(operand->kind, (char *)cli + operand->offset);
+}

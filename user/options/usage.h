@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The text of --help, from the tables of options/options.h. Lines fit 80 columns.
+ */
+#ifndef QPROF_OPTIONS_USAGE_H
+#define QPROF_OPTIONS_USAGE_H
+
+#include <stdio.h>
+
+#include "options/options.h"
+
+/* "usage: qprof-bpf report [OPTION...] FILE"; `named`: with the command's name. */
+void cli_print_usage_line(FILE *out, enum cli_command_id id, bool named);
+
+/* Everything about one command. */
+void cli_print_help(FILE *out, enum cli_command_id id);
+
+/* `qprof-bpf --help`: the default command, the others in a line each, exit codes. */
+void cli_print_overview(FILE *out);
+
+/*
+ * "-p, --pid=PID[,PID...]", as help and manual show it. `text` needs 128 bytes.
+ */
+void cli_option_heading(const struct cli_option *option, char text[128]);
+
+#endif /* QPROF_OPTIONS_USAGE_H */

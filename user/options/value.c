@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "options/value.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_DECIMALS	  6
+#define MOST_GATE_PERCENT 1000000
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Read digits at *text, and move *text behind them. */
+static int take_digits(const char **text, uint64_t *n)
+{
+	if (!is_digit(**text))
+		return -EINVAL;
+	for (*n = 0; is_digit(**text); (*text)++) {
+		if (__builtin_mul_overflow(*n, 10, n) ||
+		    __builtin_add_overflow(*n, (uint64_t)(**text - '0'), n))
+			return -ERANGE;
+	}
+	return 0;
+}
+
+int value_number(const char *text, uint64_t *n)
+{
+	int err = take_digits(&text, n);
+
+	return err ?: *text ? -EINVAL : 0;
+}
+
+static int duration_unit(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{"", 1000000000}, {"s", 1000000000},  {"ms", 1000000},	    {"us", 1000},
+		{"ns", 1},	  {"m", 60000000000}, {"min", 60000000000}, {"h", 3600000000000},
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (!strcmp(text, units[i].name)) {
+			*ns = units[i].ns;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+int value_duration(const char *text, uint64_t *ns)
+{
+	uint64_t whole, unit, part = 0, scale = 1;
+	int err = take_digits(&text, &whole);
+
+	if (err)
+		return err;
+	if (*text == '.') {
+		const char *first = ++text;
+
+		err = take_digits(&text, &part);
+		if (err)
+			return err;
+		if (text - first > MAX_DECIMALS)
+			return -EINVAL;
+		for (; first < text; first++)
+			scale *= 10;
+	}
+	err = duration_unit(text, &unit);
+	if (err)
+		return err;
+	/* part < 10^6 and unit < 10^13: no overflow there. */
+	if (__builtin_mul_overflow(whole, unit, ns) ||
+	    __builtin_add_overflow(*ns, part * unit / scale, ns))
+		return -ERANGE;
+	return 0;
+}
+
+int value_size(const char *text, uint64_t *bytes)
+{
+	static const char letters[] = "kmg";
+	unsigned int shift = 0;
+	uint64_t n;
+	int err = take_digits(&text, &n);
+
+	if (err)
+		return err;
+	if (*text) {
+		const char *letter = strchr(letters, *text | 0x20);
+
+		if (!letter || !*letter)
+			return -EINVAL;
+		shift = 10 * (unsigned int)(letter - letters + 1);
+		if (text[1] && strcasecmp(text + 1, "b") && strcasecmp(text + 1, "ib"))
+			return -EINVAL;
+	}
+	if (n > UINT64_MAX >> shift)
+		return -ERANGE;
+	*bytes = n << shift;
+	return 0;
+}
+
+static int add_pid(struct cli_pids *pids, pid_t pid)
+{
+	pid_t *grown;
+
+	for (size_t i = 0; i < pids->n; i++) {
+		if (pids->pids[i] == pid)
+			return 0;
+	}
+	grown = reallocarray(pids->pids, pids->n + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	pids->pids = grown;
+	pids->pids[pids->n++] = pid;
+	return 0;
+}
+
+int value_pids(const char *text, struct cli_pids *pids)
+{
+	for (;;) {
+		uint64_t pid;
+		int err = take_digits(&text, &pid);
+
+		if (err)
+			return err;
+		if (!pid || pid > INT_MAX)
+			return -ERANGE;
+		if (*text && *text != ',')
+			return -EINVAL;
+		err = add_pid(pids, (pid_t)pid);
+		if (err || !*text)
+			return err;
+		text++;
+	}
+}
+
+int value_choice(const char *text, const char *choices, unsigned int *index)
+{
+	for (*index = 0;; (*index)++) {
+		size_t len = strcspn(choices, "|");
+
+		if (len == strlen(text) && !strncmp(choices, text, len))
+			return 0;
+		if (!choices[len])
+			return -EINVAL;
+		choices += len + 1;
+	}
+}
+
+int value_texts(const char *text, struct cli_texts *texts)
+{
+	const char **more;
+
+	if (!*text)
+		return -EINVAL;
+	more = reallocarray(texts->texts, texts->n + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	texts->texts = more;
+	texts->texts[texts->n++] = text;
+	return 0;
+}
+
+static int parse_threshold(const char *text, uint64_t most_percent, struct cli_threshold *threshold)
+{
+	const char *sign = strchr(text, '%');
+	uint64_t whole, part = 0;
+	unsigned int scale = 1000;
+	int err;
+
+	*threshold = (struct cli_threshold){0};
+	if (!sign)
+		return value_duration(text, &threshold->ns);
+	err = take_digits(&text, &whole);
+	if (err)
+		return err;
+	if (*text == '.') {
+		if (!is_digit(*++text))
+			return -EINVAL;
+		for (; is_digit(*text) && scale > 1; text++)
+			part += (uint64_t)(*text - '0') * (scale /= 10);
+	}
+	if (text != sign || sign[1])
+		return -EINVAL;
+	if (whole > most_percent)
+		return -ERANGE;
+	threshold->ppm = (whole * 1000 + part) * 10;
+	return 0;
+}
+
+int value_threshold(const char *text, struct cli_threshold *threshold)
+{
+	return parse_threshold(text, 100, threshold);
+}
+
+/* Parse "typeck", "regex/typeck", or a crate, a slash and "*". Missing fields stay NULL. */
+static int parse_what(const char *text, size_t len, struct cli_gate *gate)
+{
+	const char *slash = memchr(text, '/', len);
+	const char *query = slash ? slash + 1 : text;
+	size_t query_len = text + len - query;
+
+	if (!query_len || slash == text)
+		return -EINVAL;
+	if (slash)
+		gate->crate = strndup(text, slash - text);
+	if (slash && !gate->crate)
+		return -ENOMEM;
+	/* A crate's total is not the sum of its queries. */
+	if (slash && query_len == 1 && *query == '*')
+		return 0;
+	gate->query = strndup(query, query_len);
+	return gate->query ? 0 : -ENOMEM;
+}
+
+/*
+ * Elsewhere a bare 5 is in seconds. Here the user most likely means 5 %, and a limit of 5 s would
+ * never be exceeded.
+ */
+static bool lacks_unit(const char *limit)
+{
+	size_t len = strlen(limit);
+
+	return len && is_digit(limit[len - 1]) && strspn(limit, "0.") != len;
+}
+
+static int parse_gate(const char *text, struct cli_gate *gate)
+{
+	const char *equals = strrchr(text, '='), *limit = equals ? equals + 1 : text;
+	int err = parse_threshold(limit, MOST_GATE_PERCENT, &gate->limit);
+
+	gate->text = text;
+	if (err)
+		return err;
+	if (lacks_unit(limit))
+		return -EINVAL;
+	return equals ? parse_what(text, equals - text, gate) : 0;
+}
+
+int value_gate(const char *text, struct cli_gates *gates)
+{
+	struct cli_gate gate = {}, *more;
+	int err = parse_gate(text, &gate);
+
+	more = err ? NULL : reallocarray(gates->gates, gates->n + 1, sizeof(*more));
+	if (!more) {
+		free(gate.crate);
+		free(gate.query);
+		return err ?: -ENOMEM;
+	}
+	gates->gates = more;
+	gates->gates[gates->n++] = gate;
+	return 0;
+}
+
+bool value_matches(const struct cli_texts *globs, const char *text)
+{
+	for (size_t i = 0; i < globs->n; i++)
+		if (!fnmatch(globs->texts[i], text, 0))
+			return true;
+	return !globs->n;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Parses values from the command line. Each function returns 0, -EINVAL (malformed) or -ERANGE, and
+ * prints nothing.
+ */
+#ifndef QPROF_OPTIONS_VALUE_H
+#define QPROF_OPTIONS_VALUE_H
+
+#include <stdint.h>
+
+#include "options/options.h"
+
+/* "1.5s", "500ms", "100us", "2m", "1h"; a plain number is seconds. Up to six decimals. */
+int value_duration(const char *text, uint64_t *ns);
+
+/* "16m", "64k", "1g" or plain bytes. k, m and g are powers of 1024, and so are KiB and the like. */
+int value_size(const char *text, uint64_t *bytes);
+
+/* Decimal digits only. */
+int value_number(const char *text, uint64_t *n);
+
+/* Add "1,22,333" to `pids`, without duplicates. -ENOMEM. */
+int value_pids(const char *text, struct cli_pids *pids);
+
+/* A duration, or a share of the total such as "2.5%", with up to three decimals. */
+int value_threshold(const char *text, struct cli_threshold *threshold);
+
+/*
+ * Add "[WHAT=]LIMIT" to `gates`. WHAT is QUERY, CRATE/QUERY, or CRATE/ and a star. LIMIT is a
+ * threshold, but a share may exceed 100 %, and a time must have a unit. -ENOMEM.
+ */
+int value_gate(const char *text, struct cli_gates *gates);
+
+/* Add `text` to `texts`. -ENOMEM; -EINVAL if it is empty. */
+int value_texts(const char *text, struct cli_texts *texts);
+
+/* The index of `text` among "a|b|c". */
+int value_choice(const char *text, const char *choices, unsigned int *index);
+
+/* True if a glob matches, or if there are no globs. */
+bool value_matches(const struct cli_texts *globs, const char *text);
+
+#endif /* QPROF_OPTIONS_VALUE_H */

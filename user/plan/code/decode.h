@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Decodes the machine code of one function into the instructions of insn.h. Capstone decodes; this
+ * file decides which instructions the kernel emulates.
+ *
+ * x86-64 only: rustc's code for other machines has other idioms, and needs other mining code.
+ */
+#ifndef QPROF_PLAN_CODE_DECODE_H
+#define QPROF_PLAN_CODE_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "plan/code/insn.h"
+#include "plan/symbols/elf_image.h"
+
+/* A contiguous piece of a function: BOLT and LLVM split one into an entry and cold parts. */
+struct code_region {
+	uint64_t addr;
+	uint64_t size;
+};
+
+struct code {
+	struct code_insn *insns; /* sorted by address */
+	size_t n;
+	uint32_t capacity;
+};
+
+struct code_decoder;
+
+/* 0, or -ENOMEM. */
+int code_decoder__new(const struct elf_image *img, struct code_decoder **out);
+void code_decoder__free(struct code_decoder *d);
+DEFINE_CLEANUP(struct code_decoder, code_decoder__free)
+#define _code_decoder_ __cleanup(code_decoder__free_p)
+
+/*
+ * Decode all of `regions` (linear sweep; bytes that are no instruction are skipped). `code` is
+ * reused: pass the same struct for one function after another, and code__free() it once.
+ * Returns 0, -ENOMEM or -EFAULT (a region outside the file's code).
+ */
+int code_decoder__decode(struct code_decoder *d, const struct code_region *regions,
+			 size_t n_regions, struct code *code);
+
+/* Decode one instruction at `addr`; false if there is none. */
+bool code_decoder__at(struct code_decoder *d, uint64_t addr, struct code_insn *insn);
+
+/* Index of the instruction that starts at `addr`, or SIZE_MAX. */
+size_t code__index(const struct code *code, uint64_t addr);
+
+/* Index of the instruction right behind instruction `i`, or SIZE_MAX. */
+size_t code__after(const struct code *code, size_t i);
+
+void code__free(struct code *code);
+
+#endif /* QPROF_PLAN_CODE_DECODE_H */

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Propagate states forward over blocks until nothing changes: where paths join, values on which
+ * they disagree become unknown. The state at the start of each block is kept; states within a block
+ * are computed again on request.
+ *
+ * A function's sp at an instruction is the same on every path. A path with another sp does not
+ * exist: it comes from reading past the end of a switch's table. So switches are followed last.
+ *
+ * A store through an unknown pointer is taken to leave the slots alone: no pointer to rustc's
+ * spilled registers exists.
+ */
+#include "plan/code/flow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_BLOCK UINT32_MAX
+
+struct flow {
+	const struct walk *walk;
+	uint32_t *block_of; /* per instruction: NO_BLOCK unless it starts one */
+	size_t *first;	    /* per block: its first instruction */
+	bool *needed;	    /* per block: a state is needed in it, or in a later one */
+	struct flow_state *states;
+	bool *queued;
+	uint32_t *switches; /* blocks that end in a switch, and wait to be followed */
+	bool *waits;
+	uint32_t n_blocks, n_queued, n_switches;
+};
+
+static bool same_value(struct flow_value a, struct flow_value b)
+{
+	return a.kind == b.kind && (!a.kind || a.value == b.value);
+}
+
+const struct flow_slot *flow_state__slot(const struct flow_state *s, int64_t at)
+{
+	for (uint32_t i = s->n_slots; i-- > 0;)
+		if (s->slots[i].at == at)
+			return &s->slots[i];
+	return NULL;
+}
+
+static void forget_slots(struct flow_state *s, int64_t at, int64_t size)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_slots; i++)
+		if (s->slots[i].at + 8 <= at || s->slots[i].at >= at + size)
+			s->slots[n++] = s->slots[i];
+	s->n_slots = n;
+}
+
+/* If there is no room, the oldest slot with an unknown value is dropped, or else the oldest. */
+static void write_slot(struct flow_state *s, int64_t at, struct flow_value v)
+{
+	uint32_t out = 0;
+
+	if (s->n_slots == FLOW_SLOTS) {
+		while (out < FLOW_SLOTS - 1 && s->slots[out].value.kind)
+			out++;
+		out = s->slots[out].value.kind ? 0 : out;
+		memmove(s->slots + out, s->slots + out + 1,
+			(FLOW_SLOTS - 1 - out) * sizeof(*s->slots));
+		s->n_slots--;
+	}
+	s->slots[s->n_slots++] = (struct flow_slot){at, v};
+}
+
+/* The address base+disp, if that is on the stack. */
+static bool stack_address(const struct flow_state *s, const struct code_insn *insn, int64_t *at)
+{
+	if (insn->base == CODE_REG_SP && s->has_sp) {
+		*at = s->sp + insn->disp;
+		return true;
+	}
+	if (insn->base >= CODE_REG_SP || s->regs[insn->base].kind != FLOW_STACK)
+		return false;
+	*at = s->regs[insn->base].value + insn->disp;
+	return true;
+}
+
+static struct flow_value value_of(const struct flow_state *s, const struct code_insn *insn)
+{
+	const struct flow_slot *slot;
+	int64_t at;
+
+	switch (insn->shape) {
+	case CODE_LEA_RIP:
+		return (struct flow_value){FLOW_CONST, (int64_t)insn->target};
+	case CODE_SET:
+	case CODE_STORE_IMM:
+		return (struct flow_value){FLOW_CONST, insn->imm};
+	case CODE_LEA:
+		if (stack_address(s, insn, &at))
+			return (struct flow_value){FLOW_STACK, at};
+		break;
+	case CODE_LOAD64:
+		slot = stack_address(s, insn, &at) ? flow_state__slot(s, at) : NULL;
+		if (slot)
+			return slot->value;
+		break;
+	case CODE_MOVE64:
+		if (insn->base < CODE_REG_SP)
+			return s->regs[insn->base];
+		if (insn->base == CODE_REG_SP && s->has_sp)
+			return (struct flow_value){FLOW_STACK, s->sp};
+		break;
+	case CODE_STORE64:
+		if (insn->reg < CODE_REG_SP)
+			return s->regs[insn->reg];
+		break;
+	default:
+		break;
+	}
+	return (struct flow_value){0};
+}
+
+/* After `and $-32, %rsp` slots are known from the new sp only. */
+static void move_sp(struct flow_state *s, const struct code_insn *insn)
+{
+	s->sp += insn->sp_adjust;
+	if (insn->sp_adjust < 0)
+		forget_slots(s, s->sp, -insn->sp_adjust);
+	if (insn->sp_adjust)
+		return;
+	s->has_sp = insn->shape == CODE_OTHER;
+	s->n_slots = 0;
+	for (int r = 0; r < CODE_REG_SP; r++)
+		if (s->regs[r].kind == FLOW_STACK)
+			s->regs[r].kind = FLOW_UNKNOWN;
+}
+
+static void apply(struct flow_state *s, const struct code_insn *insn)
+{
+	struct flow_value v = value_of(s, insn);
+	bool stores = insn->stores && insn->shape != CODE_LOAD64;
+	int64_t at;
+
+	if (stores && stack_address(s, insn, &at)) {
+		forget_slots(s, at, insn->stores);
+		if (insn->shape != CODE_STORE64 && insn->shape != CODE_STORE_IMM)
+			v.kind = FLOW_UNKNOWN;
+		for (int64_t k = 0; k + 8 <= insn->stores; k += 8)
+			write_slot(s, at + k, v);
+	}
+	for (int r = 0; r < CODE_REG_SP; r++)
+		if (insn->writes & 1u << r)
+			s->regs[r].kind = FLOW_UNKNOWN;
+	if (insn->writes & 1u << CODE_REG_SP)
+		move_sp(s, insn);
+	if (insn->reg < CODE_REG_SP && (insn->writes & 1u << insn->reg))
+		s->regs[insn->reg] = v;
+}
+
+/* True if `to` changed. */
+static bool join(struct flow_state *to, const struct flow_state *from)
+{
+	bool changed = false;
+	uint32_t n = 0;
+
+	if (!to->reached) {
+		*to = *from;
+		return true;
+	}
+	if (to->has_sp != from->has_sp || to->sp != from->sp)
+		return false;
+	for (int r = 0; r < CODE_REG_SP; r++) {
+		if (same_value(to->regs[r], from->regs[r]))
+			continue;
+		changed = changed || to->regs[r].kind;
+		to->regs[r].kind = FLOW_UNKNOWN;
+	}
+	for (uint32_t i = 0; i < to->n_slots; i++) {
+		struct flow_slot mine = to->slots[i];
+		const struct flow_slot *slot = &from->slots[i];
+
+		/* Slots are usually written in the same order. */
+		if (i >= from->n_slots || slot->at != mine.at)
+			slot = flow_state__slot(from, mine.at);
+		if (!slot)
+			continue;
+		if (!same_value(mine.value, slot->value)) {
+			changed = changed || mine.value.kind;
+			mine.value.kind = FLOW_UNKNOWN;
+		}
+		to->slots[n++] = mine;
+	}
+	changed = changed || n != to->n_slots;
+	to->n_slots = n;
+	return changed;
+}
+
+static void reach(struct flow *f, size_t i, const struct flow_state *s)
+{
+	uint32_t block = i == SIZE_MAX ? NO_BLOCK : f->block_of[i];
+
+	if (block == NO_BLOCK || !f->needed[block] || !join(&f->states[block], s) ||
+	    f->queued[block])
+		return;
+	f->queued[block] = true;
+	f->n_queued++;
+}
+
+/* A switch that could not be read may go to any block that nothing else leads to. */
+static void reach_any(struct flow *f, const struct flow_state *s)
+{
+	struct flow_state bare = {.reached = true, .has_sp = s->has_sp, .sp = s->sp};
+
+	for (uint32_t b = 0; b < f->n_blocks; b++)
+		if (!walk__ways_to(f->walk, f->first[b]))
+			reach(f, f->first[b], &bare);
+}
+
+static void reach_table(struct flow *f, size_t i, const struct flow_state *s)
+{
+	uint64_t targets[WALK_TABLE_MAX];
+	size_t n = walk__table(f->walk, i, targets);
+
+	for (size_t k = 0; k < n; k++)
+		reach(f, code__index(f->walk->code, targets[k]), s);
+	if (!n)
+		reach_any(f, s);
+}
+
+static void leave(struct flow *f, size_t i, const struct flow_state *s)
+{
+	const struct code *code = f->walk->code;
+	const struct code_insn *insn = &code->insns[i];
+
+	if (f->walk->to[i] != WALK_NOWHERE)
+		reach(f, f->walk->to[i], s);
+	if (insn->flow == CODE_FALLS || insn->flow == CODE_JCC || insn->flow == CODE_CALL ||
+	    insn->flow == CODE_CALL_INDIRECT)
+		reach(f, code__after(code, i), s);
+}
+
+/*
+ * True if instruction `i` ends a block as a switch. A jump at which sp has its value of the entry
+ * is a tail call, not a switch.
+ */
+static bool is_switch(const struct flow *f, size_t i, const struct flow_state *s)
+{
+	return f->walk->code->insns[i].flow == CODE_JMP_INDIRECT && !(s->has_sp && !s->sp);
+}
+
+static size_t last_of(const struct flow *f, uint32_t block)
+{
+	return (block + 1 < f->n_blocks ? f->first[block + 1] : f->walk->code->n) - 1;
+}
+
+static void run_block(struct flow *f, uint32_t block, bool tables)
+{
+	struct flow_state s = f->states[block];
+	size_t last = last_of(f, block);
+
+	for (size_t i = f->first[block]; i <= last; i++)
+		apply(&s, &f->walk->code->insns[i]);
+	if (!is_switch(f, last, &s))
+		leave(f, last, &s);
+	else if (tables)
+		reach_table(f, last, &s);
+	else if (!f->waits[block])
+		f->switches[f->n_switches++] = block;
+	f->waits[block] = is_switch(f, last, &s) && !tables;
+}
+
+/*
+ * Run the blocks again and again in the order of addresses, which is usually the order of
+ * execution: in any other order, most blocks would be run again for each new fact about earlier
+ * ones.
+ */
+static void run(struct flow *f)
+{
+	for (uint32_t block = 0; f->n_queued || f->n_switches; block++) {
+		const bool *next;
+
+		if (!f->n_queued)
+			run_block(f, f->switches[--f->n_switches], true);
+		next = block < f->n_blocks ? memchr(f->queued + block, true, f->n_blocks - block)
+					   : NULL;
+		if (!next) {
+			block = UINT32_MAX;
+			continue;
+		}
+		block = (uint32_t)(next - f->queued);
+		f->queued[block] = false;
+		f->n_queued--;
+		run_block(f, block, false);
+	}
+}
+
+/*
+ * A block starts at the target of a jump, and after an instruction that does not just fall through.
+ */
+static int find_blocks(struct flow *f, uint64_t entry)
+{
+	const struct code *code = f->walk->code;
+	uint64_t targets[WALK_TABLE_MAX];
+
+	f->block_of = calloc(code->n + 1, sizeof(*f->block_of));
+	f->first = calloc(code->n + 1, sizeof(*f->first));
+	if (!f->block_of || !f->first)
+		return -ENOMEM;
+	for (size_t i = 0; i < code->n; i++) {
+		const struct code_insn *insn = &code->insns[i];
+		size_t n = insn->flow == CODE_JMP_INDIRECT ? walk__table(f->walk, i, targets) : 0;
+
+		f->block_of[i] |= i == 0 || insn->addr == entry || code->insns[i - 1].flow ||
+				  code->insns[i - 1].addr + code->insns[i - 1].size != insn->addr ||
+				  walk__is_branched_to(f->walk, i);
+		for (size_t k = 0; k < n; k++)
+			f->block_of[code__index(code, targets[k])] = 1;
+	}
+	for (size_t i = 0; i < code->n; i++) {
+		if (f->block_of[i])
+			f->first[f->n_blocks] = i;
+		f->block_of[i] = f->block_of[i] ? f->n_blocks++ : NO_BLOCK;
+	}
+	return 0;
+}
+
+static uint32_t block_around(const struct flow *f, size_t i)
+{
+	while (f->block_of[i] == NO_BLOCK)
+		i--;
+	return f->block_of[i];
+}
+
+static void need(struct flow *f, uint32_t block, uint32_t *work, uint32_t *n_work)
+{
+	if (f->needed[block])
+		return;
+	f->needed[block] = true;
+	work[(*n_work)++] = block;
+}
+
+/*
+ * Mark the blocks from which a path leads to a needed state. The table of a switch is not read
+ * here: a switch is taken to lead to every needed block.
+ */
+static int find_needed(struct flow *f, bool (*asks)(const void *, size_t), const void *arg)
+{
+	const struct code *code = f->walk->code;
+	_free_ uint32_t *work = calloc(f->n_blocks + 1, sizeof(*work));
+	uint32_t n_work = 0, block = 0;
+
+	f->needed = calloc(f->n_blocks + 1, sizeof(*f->needed));
+	if (!work || !f->needed)
+		return -ENOMEM;
+	for (size_t i = 0; i < code->n; i++) {
+		block = f->block_of[i] == NO_BLOCK ? block : f->block_of[i];
+		if (!asks || code->insns[i].flow == CODE_JMP_INDIRECT || asks(arg, i))
+			need(f, block, work, &n_work);
+	}
+	while (n_work) {
+		size_t first = f->first[work[--n_work]], n = walk__ways_to(f->walk, first);
+
+		for (size_t k = 0; k < n; k++)
+			need(f, block_around(f, walk__way_to(f->walk, first, k)), work, &n_work);
+	}
+	return 0;
+}
+
+int flow__new(const struct walk *w, uint64_t entry, bool (*asks)(const void *, size_t),
+	      const void *arg, struct flow **out)
+{
+	_flow_ struct flow *f = calloc(1, sizeof(*f));
+	struct flow_state start = {.reached = true, .has_sp = true};
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->walk = w;
+	err = find_blocks(f, entry);
+	err = err ?: find_needed(f, asks, arg);
+	if (err)
+		return err;
+	f->states = reallocarray(NULL, f->n_blocks + 1, sizeof(*f->states));
+	f->queued = calloc(f->n_blocks + 1, sizeof(*f->queued));
+	f->switches = calloc(f->n_blocks + 1, sizeof(*f->switches));
+	f->waits = calloc(f->n_blocks + 1, sizeof(*f->waits));
+	if (!f->states || !f->queued || !f->switches || !f->waits)
+		return -ENOMEM;
+	for (uint32_t block = 0; block < f->n_blocks; block++)
+		f->states[block].reached = false;
+	for (uint8_t r = 0; r < CODE_REG_SP; r++)
+		start.regs[r] = (struct flow_value){FLOW_ENTRY, r};
+	reach(f, code__index(w->code, entry), &start);
+	run(f);
+	*out = take_ptr(f);
+	return 0;
+}
+
+void flow__free(struct flow *f)
+{
+	if (!f)
+		return;
+	free(f->block_of);
+	free(f->first);
+	free(f->needed);
+	free(f->states);
+	free(f->queued);
+	free(f->switches);
+	free(f->waits);
+	free(f);
+}
+
+void flow__at(const struct flow *f, size_t i, struct flow_state *out)
+{
+	size_t first = i;
+
+	while (f->block_of[first] == NO_BLOCK)
+		first--;
+	*out = (struct flow_state){.reached = false};
+	if (!f->states[f->block_of[first]].reached)
+		return;
+	*out = f->states[f->block_of[first]];
+	for (; first < i; first++)
+		apply(out, &f->walk->code->insns[first]);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The length of an x86-64 instruction, some forty times as fast as decoding it. With it, each site
+ * is proven to be the start of an instruction whenever a plan is loaded.
+ */
+#ifndef QPROF_PLAN_CODE_INSN_LENGTH_H
+#define QPROF_PLAN_CODE_INSN_LENGTH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* No instruction is longer. */
+#define INSN_LENGTH_MAX 15
+
+/*
+ * The length of the instruction at `p`, of which `len` bytes are readable; 0 if the bytes are no
+ * instruction, or if it is longer than `len`. Encodings that compilers do not emit for programs
+ * (XOP, 3DNow!, UD0, moves of control registers, a branch with an operand size) count as no
+ * instruction.
+ */
+size_t insn_length(const uint8_t *p, size_t len);
+
+#endif /* QPROF_PLAN_CODE_INSN_LENGTH_H */

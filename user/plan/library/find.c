@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/library/find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <glob.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "base/first_environ.h"
+#include "base/invoker.h"
+#include "plan/library/file.h"
+
+#define LIBRARY_PATTERN "librustc_driver*.so"
+#define DELETED		" (deleted)"
+#define EXIT_NO_COMMAND 127
+#define MAPPED_TRIES	100
+
+bool plan_find__is_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && !fnmatch(LIBRARY_PATTERN, slash + 1, 0);
+}
+
+/* Cut " (deleted)" off; true if it was there. */
+static bool cut_deleted(char *path)
+{
+	size_t len = strlen(path), cut = strlen(DELETED);
+
+	if (len <= cut || strcmp(path + len - cut, DELETED))
+		return false;
+	path[len - cut] = '\0';
+	return true;
+}
+
+int plan_find__in_maps(FILE *maps, char **path, char *range)
+{
+	_free_ char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+
+	while ((len = getline(&line, &size, maps)) > 0) {
+		_free_ char *bare = NULL;
+		int at = 0;
+
+		if (line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		if (sscanf(line, "%39s %*s %*s %*s %*s %n", range, &at) != 1 || !at)
+			continue;
+		bare = strdup(line + at);
+		if (!bare)
+			return -ENOMEM;
+		cut_deleted(bare);
+		if (!plan_find__is_library(bare))
+			continue;
+		*path = strdup(line + at);
+		return *path ? 0 : -ENOMEM;
+	}
+	return ferror(maps) ? -errno : -ENOENT;
+}
+
+/* A process that has exited and was not waited for still has a /proc directory, with no maps. */
+static bool has_exited(pid_t pid)
+{
+	_fclose_ FILE *f = NULL;
+	char name[64], text[512], *paren;
+	size_t n;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return true;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = '\0';
+	paren = strrchr(text, ')'); /* a command's name may contain any character */
+	return !paren || !paren[1] || strchr("ZXx", paren[2]);
+}
+
+/* A path by which this process can open the file that process `pid` calls `path`. */
+static int path_from_here(pid_t pid, const char *path, char **out)
+{
+	_free_ char *theirs = NULL;
+	struct stat here, there;
+
+	if (asprintf(&theirs, "/proc/%d/root%s", pid, path) < 0) {
+		theirs = NULL;
+		return -ENOMEM;
+	}
+	if (stat(theirs, &there)) {
+		/*
+		 * We may lack access to its root directory; the same path is then the best guess.
+		 */
+		if (access(path, R_OK))
+			return -errno;
+		*out = strdup(path);
+	} else if (!stat(path, &here) && here.st_dev == there.st_dev &&
+		   here.st_ino == there.st_ino) {
+		*out = strdup(path);
+	} else {
+		*out = take_ptr(theirs);
+	}
+	return *out ? 0 : -ENOMEM;
+}
+
+int plan_find__of_pid(pid_t pid, char **path)
+{
+	_fclose_ FILE *maps = NULL;
+	_free_ char *mapped = NULL, *link = NULL;
+	char name[64], range[40];
+	int err;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	maps = fopen(name, "re");
+	if (!maps)
+		return errno == ENOENT ? -ESRCH : -errno;
+	err = plan_find__in_maps(maps, &mapped, range);
+	if (err)
+		return has_exited(pid) ? -ESRCH : err;
+	if (!cut_deleted(mapped))
+		return path_from_here(pid, mapped, path);
+	if (asprintf(&link, "/proc/%d/map_files/%s", pid, range) < 0) {
+		link = NULL;
+		return -ENOMEM;
+	}
+	/* access(2) would ignore the capabilities of our executable. */
+	if (faccessat(AT_FDCWD, link, R_OK, AT_EACCESS))
+		return -errno;
+	*path = take_ptr(link);
+	return 0;
+}
+
+static int check_mapped(pid_t pid, const struct library_file *file)
+{
+	_fclose_ FILE *maps = NULL;
+	_free_ char *path = NULL;
+	char name[96], range[40];
+	struct stat st;
+	int err;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	maps = fopen(name, "re");
+	if (!maps)
+		return errno == ENOENT ? -ESRCH : -errno;
+	err = plan_find__in_maps(maps, &path, range);
+	if (err)
+		return has_exited(pid) ? -ESRCH : err;
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%s", pid, range);
+	if (stat(name, &st))
+		return errno == ENOENT ? -EAGAIN : errno == EPERM || errno == EACCES ? 0 : -errno;
+	return library_file__is_inode(file, st.st_dev, st.st_ino) ? 0 : -ESTALE;
+}
+
+int plan_find__check_mapped(pid_t pid, const struct library_file *file)
+{
+	int err = -EAGAIN;
+
+	/* The loader maps the whole file first, then splits that range segment by segment. */
+	for (int i = 0; err == -EAGAIN && i < MAPPED_TRIES; i++)
+		err = check_mapped(pid, file);
+	return err;
+}
+
+/* True if the executable names the library, as its dynamic section does. */
+static bool mentions(const char *exe, const char *library)
+{
+	const char *name = strrchr(library, '/') + 1;
+	_close_ int fd = library_file__open_regular(exe);
+	_free_ char *bytes = NULL;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || st.st_size <= 0 || st.st_size > 64 << 20)
+		return false;
+	bytes = malloc(st.st_size);
+	/* read(2) returns all of a regular file at once. */
+	return bytes && read(fd, bytes, st.st_size) == st.st_size &&
+	       memmem(bytes, st.st_size, name, strlen(name) + 1);
+}
+
+/*
+ * A system's /usr/lib may hold several libraries: pick the one that its rustc was linked to, else
+ * the first.
+ */
+static int pick_library(const char *sysroot, char *const found[], size_t n, char **path)
+{
+	_free_ char *exe = NULL;
+	const char *pick = found[0];
+
+	if (asprintf(&exe, "%s/bin/rustc", sysroot) < 0) {
+		exe = NULL;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; n > 1 && i < n; i++) {
+		if (mentions(exe, found[i])) {
+			pick = found[i];
+			break;
+		}
+	}
+	*path = realpath(pick, NULL);
+	return *path ? 0 : -errno;
+}
+
+static int find_in_sysroot(const char *sysroot, char **path)
+{
+	/* Debian puts it below the architecture's directory. */
+	static const char *const places[] = {"lib", "lib64", "lib/*-linux-*"};
+	int err = -ENOENT;
+
+	for (size_t i = 0; err == -ENOENT && i < sizeof(places) / sizeof(*places); i++) {
+		_free_ char *pattern = NULL;
+		glob_t found = {};
+
+		if (asprintf(&pattern, "%s/%s/" LIBRARY_PATTERN, sysroot, places[i]) < 0) {
+			pattern = NULL;
+			return -ENOMEM;
+		}
+		if (!glob(pattern, 0, NULL, &found))
+			err = pick_library(sysroot, found.gl_pathv, found.gl_pathc, path);
+		globfree(&found);
+	}
+	return err;
+}
+
+int plan_find__of_exe(const char *exe, char **path)
+{
+	_free_ char *real = realpath(exe, NULL);
+	char *slash;
+
+	if (!real)
+		return -errno;
+	slash = strrchr(real, '/');
+	*slash = '\0';
+	slash = strrchr(real, '/');
+	if (!slash || strcmp(slash, "/bin"))
+		return -ENOENT;
+	*slash = '\0';
+	return find_in_sysroot(real, path);
+}
+
+static void exec_rustc(const struct invoker *inv, const char *rustc, const char *toolchain,
+		       char **env, int out)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	char plus[256];
+	sigset_t none;
+
+	/* rustup may have to download a toolchain first: let signals interrupt it. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	/*
+	 * rustc must not use our input. It may be a background process of the terminal: reading
+	 * from that would stop it, and so can writing ("stty tostop"), while we wait for it.
+	 */
+	signal(SIGTTOU, SIG_IGN);
+	if (dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || invoker__become(inv))
+		_exit(1);
+	environ = env;
+	if (toolchain) {
+		snprintf(plus, sizeof(plus), "+%s", toolchain);
+		execlp(rustc, rustc, plus, "--print", "sysroot", NULL);
+	} else {
+		execlp(rustc, rustc, "--print", "sysroot", NULL);
+	}
+	_exit(errno == ENOENT ? EXIT_NO_COMMAND : 1);
+}
+
+/*
+ * As fork(2), but in a process group of its own if another thread may have to end it; -EINTR:
+ * another thread has.
+ */
+static pid_t fork_asked(struct plan_find_asked *asked)
+{
+	pid_t pid;
+
+	if (!asked)
+		return fork();
+	pthread_mutex_lock(&asked->lock);
+	errno = EINTR;
+	pid = asked->given_up ? -1 : fork();
+	/* Set by both processes, as either may run first. */
+	if (pid >= 0)
+		setpgid(pid, 0);
+	if (pid > 0)
+		asked->group = pid;
+	if (pid)
+		pthread_mutex_unlock(&asked->lock);
+	return pid;
+}
+
+/* Clear the group before reaping: afterwards its number may belong to another process. */
+static int wait_for_asked(struct plan_find_asked *asked, pid_t pid, int *status)
+{
+	siginfo_t info;
+
+	while (asked && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT)) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	if (asked) {
+		pthread_mutex_lock(&asked->lock);
+		asked->group = 0;
+		pthread_mutex_unlock(&asked->lock);
+	}
+	while (waitpid(pid, status, 0) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+void plan_find__give_up(struct plan_find_asked *asked, int sig)
+{
+	pthread_mutex_lock(&asked->lock);
+	asked->given_up = true;
+	if (asked->group)
+		kill(-asked->group, sig);
+	pthread_mutex_unlock(&asked->lock);
+}
+
+/* Run rustc and read its standard output into `text`. */
+static int run_rustc(const char *rustc, const char *toolchain, struct plan_find_asked *asked,
+		     char *text, size_t size)
+{
+	_invoker_ struct invoker inv = {};
+	_environ_ char **env = NULL;
+	_fclose_ FILE *from = NULL;
+	_close_ int out = -1;
+	int err, pipes[2], status;
+	pid_t pid;
+	size_t n;
+
+	err = invoker__get(&inv) ?: invoker__environ(&inv, first_environ(), &env);
+	if (err)
+		return err;
+	if (pipe2(pipes, O_CLOEXEC))
+		return -errno;
+	out = pipes[1];
+	from = fdopen(pipes[0], "r");
+	if (!from) {
+		close(pipes[0]);
+		return -ENOMEM;
+	}
+	pid = fork_asked(asked);
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		exec_rustc(&inv, rustc, toolchain, env, out);
+	close(take_fd(out));
+	n = fread(text, 1, size - 1, from);
+	text[n] = '\0';
+	err = wait_for_asked(asked, pid, &status);
+	if (err)
+		return err;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_COMMAND)
+		return -ENOENT;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
+int plan_find__of_toolchain(const char *rustc, const char *toolchain, struct plan_find_asked *asked,
+			    char **path)
+{
+	_invoker_ struct invoker inv = {};
+	char sysroot[PATH_MAX + 1];
+	int err = run_rustc(rustc, toolchain, asked, sysroot, sizeof(sysroot));
+
+	if (err)
+		return err;
+	sysroot[strcspn(sysroot, "\n")] = '\0';
+	if (sysroot[0] != '/')
+		return -EIO;
+	/* Errors must not reveal to the invoker which files exist where only root may look. */
+	err = invoker__get(&inv) ?: invoker__take_file_rights(&inv);
+	if (err)
+		return err;
+	err = find_in_sysroot(sysroot, path);
+	invoker__return_file_rights(&inv);
+	return err == -ENOENT ? -ENODATA : err;
+}
+
+const char *plan_find__toolchain_error(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "there is no rustc in your PATH; install one from https://rustup.rs, or "
+		       "name "
+		       "a librustc_driver file";
+	case -EIO:
+		return "`rustc --print sysroot` failed; run it yourself to see why";
+	case -ENODATA:
+		return "rustc's sysroot holds no librustc_driver-*.so; a toolchain from "
+		       "https://rustup.rs has it";
+	default:
+		return strerror(-err);
+	}
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/body.h"
+
+#include <errno.h>
+
+#include "plan/code/walk.h"
+#include "plan/mine/vtable.h"
+
+/* Instructions of a prologue before the first branch or call. */
+#define PROLOGUE_REACH 64
+
+static const struct mined_id no_id = {WIRE_REG_NONE, MINE_NO_SLOT};
+
+static int add_site(struct mined_site *sites, size_t *n, const struct code_insn *insn,
+		    struct mined_id id)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (sites[i].addr == insn->addr)
+			return 0;
+	if (*n == MINE_MAX_SITES)
+		return -E2BIG;
+	sites[(*n)++] = (struct mined_site){
+		.addr = insn->addr,
+		.id = id,
+		.vtable = vtable_none,
+		.emulated = insn->emulated,
+	};
+	return 0;
+}
+
+/* True if anything in the function takes the address of the slot at `disp`. */
+static bool takes_address(const struct code *code, int64_t disp)
+{
+	for (size_t i = 0; i < code->n; i++) {
+		const struct code_insn *insn = &code->insns[i];
+
+		if (insn->shape == CODE_LEA && insn->reg != CODE_REG_SP &&
+		    insn->base == CODE_REG_SP && insn->disp == disp)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The invocation id at an END site: it was stored to a u32 slot just before, whose address is
+ * taken for the guard's finish. The register that it was stored from still holds it, unless an
+ * instruction has written that register since, or another path stores it from another register.
+ */
+static struct mined_id find_id(const struct walk *w, size_t end)
+{
+	const struct code *code = w->code;
+	bool joined = false;
+	uint16_t written = 0;
+
+	for (size_t back = 1; back <= WALK_NEAR && back <= end; back++) {
+		const struct code_insn *insn = &code->insns[end - back];
+
+		if (insn->flow != CODE_FALLS)
+			break;
+		joined = joined || walk__is_branched_to(w, end - back + 1);
+		written |= insn->writes;
+		if (insn->shape != CODE_STORE32 || insn->base != CODE_REG_SP ||
+		    insn->reg >= CODE_REG_SP || insn->disp < 0 || insn->disp > INT32_MAX)
+			continue;
+		if (!takes_address(code, insn->disp))
+			continue;
+		if (!joined && !(written & 1u << insn->reg))
+			return (struct mined_id){insn->reg, MINE_NO_SLOT};
+		return (struct mined_id){WIRE_REG_NONE, (int32_t)insn->disp};
+	}
+	return no_id;
+}
+
+static bool is_cold_call(const struct mine_cold *cold, const struct code_insn *insn)
+{
+	for (size_t i = 0; i < cold->n; i++)
+		if (insn->flow == CODE_CALL && insn->target == cold->addrs[i])
+			return true;
+	return false;
+}
+
+static int add_mask(struct walk *w, const struct walk_guard *g, struct mined_body *out)
+{
+	const struct code_insn *insn = &w->code->insns[g->mask];
+	size_t before = out->n_masks;
+	int err = add_site(out->masks, &out->n_masks, insn, no_id);
+
+	if (err || out->n_masks == before)
+		return err;
+	return vtable_find(w->code, g->resume, &out->masks[before].vtable);
+}
+
+static int add_ends(struct walk *w, const struct walk_guard *g, struct mined_body *out)
+{
+	struct walk_ends ends = {.n = 0};
+	int err = walk__ends(w, g->resume, g->slot, &ends);
+
+	for (size_t i = 0; i < ends.n && !err; i++)
+		err = add_site(out->ends, &out->n_ends, &w->code->insns[ends.at[i]],
+			       find_id(w, ends.at[i]));
+	if (ends.problem)
+		out->problem = ends.problem;
+	else if (!ends.n && !out->problem)
+		out->problem = "no test of the guard was found after the provider";
+	return err;
+}
+
+static int mine_guard(struct walk *w, size_t call, const struct mine_cold *cold,
+		      struct mined_body *out)
+{
+	const struct code_insn *test;
+	struct walk_guard g;
+	int err;
+
+	if (!walk__guard(w, call, &g)) {
+		out->problem = "the branch to the profiler's cold side was not recognised";
+		out->masks_exact = false;
+		return 0;
+	}
+	test = walk__mask_test(w->code, g.mask);
+	if (cold->any_kind && test && test->imm != MINE_QUERY_PROVIDERS)
+		return 0;
+	if (cold->any_kind && !test) {
+		out->problem = "the test of the profiler's event filter was not recognised";
+		out->masks_exact = false;
+		return 0;
+	}
+	if (test) {
+		out->mask_disp = (uint64_t)test->disp;
+		out->mask_bit = test->imm;
+	}
+	err = add_mask(w, &g, out);
+	return err ? err : add_ends(w, &g, out);
+}
+
+int mine_body(const struct elf_image *img, const struct code *code, uint64_t entry,
+	      const struct mine_cold *cold, struct mined_body *out)
+{
+	struct walk w;
+	int err = walk__init(&w, img, code, entry);
+
+	*out = (struct mined_body){.masks_exact = true};
+	for (size_t i = 0; i < code->n && !err; i++)
+		if (w.live[i] && is_cold_call(cold, &code->insns[i]))
+			err = mine_guard(&w, i, cold, out);
+	if (err == -E2BIG) {
+		out->problem = "more sites than a query body can have";
+		out->masks_exact = false;
+		err = 0;
+	}
+	if (!err && !out->n_masks && !out->problem)
+		out->problem = "no test of the profiler's event filter was found";
+	walk__fini(&w);
+	return err;
+}
+
+int mine_entry(struct code_decoder *d, uint64_t entry, struct mined_entry *out)
+{
+	struct code_insn insn;
+	uint64_t addr = entry;
+	int32_t pushed = 0;
+
+	if (!code_decoder__at(d, entry, &insn))
+		return -EFAULT;
+	*out = (struct mined_entry){.addr = entry};
+	for (int steps = 0; steps < 2 * WALK_NEAR; steps++) {
+		/* A loop reaches a site more than once. */
+		if ((insn.flow == CODE_JCC || insn.flow == CODE_JMP) && insn.target >= entry &&
+		    insn.target <= addr)
+			return 0;
+		if (insn.emulated) {
+			*out = (struct mined_entry){addr, pushed, true};
+			return 0;
+		}
+		/*
+		 * Past `and $-32, %rsp` the distance from the entry is unknown; past any other
+		 * write of sp, sp_adjust has it.
+		 */
+		if (insn.flow != CODE_FALLS ||
+		    ((insn.writes & 1u << CODE_REG_SP) && !insn.sp_adjust))
+			return 0;
+		pushed -= insn.sp_adjust;
+		addr += insn.size;
+		if (!code_decoder__at(d, addr, &insn))
+			return 0;
+	}
+	return 0;
+}
+
+int mine_frame(struct code_decoder *d, uint64_t entry)
+{
+	struct code_insn insn;
+	uint64_t addr = entry;
+	int frame = 0;
+
+	if (!code_decoder__at(d, entry, &insn))
+		return -EFAULT;
+	for (int steps = 0; steps < PROLOGUE_REACH && insn.flow == CODE_FALLS; steps++) {
+		if ((insn.writes & 1u << CODE_REG_SP) && !insn.sp_adjust)
+			return -ENOTSUP;
+		frame -= insn.sp_adjust;
+		addr += insn.size;
+		if (!code_decoder__at(d, addr, &insn))
+			return -EFAULT;
+	}
+	return frame >= 0 ? frame : -ENOTSUP;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Mining: finds the probe sites inside one function by what its code does, never by fixed offsets.
+ *
+ * A body (an instance of rustc's try_execute_query) holds, for each place where it runs a
+ * provider, the remains of rustc's own self-profiler:
+ *
+ *	testb $bit, mask(%tcx)          the event filter, zero in a normal run
+ *	jne   cold                      the MASK site: executed just before each provider call
+ *	movq  $0, D(%rsp)               "no guard"; the cold side calls cold_call(&D, ..) instead
+ *	...   call provider ...
+ *	mov   D(%rsp), %rax
+ *	mov   %id, E(%rsp)              the invocation id, for the cold side below
+ *	test  %rax, %rax
+ *	jne   cold                      the END site: executed each time the provider has returned
+ *
+ * The guard's slot D is read off the cold side's call; from the mask site on, every path through
+ * the code is walked until it meets a test of D. Only if no path leaves the function without
+ * one are the ends called exact.
+ */
+#ifndef QPROF_PLAN_MINE_BODY_H
+#define QPROF_PLAN_MINE_BODY_H
+
+#include "plan/code/decode.h"
+#include "plan/mine/vtable.h"
+
+#define MINE_MAX_SITES 16
+
+/* Where an END site finds the invocation id. */
+struct mined_id {
+	uint8_t reg;  /* in this register, or WIRE_REG_NONE */
+	int32_t slot; /* else in the u32 this many bytes above sp, or MINE_NO_SLOT */
+};
+
+#define MINE_NO_SLOT (-1)
+
+struct mined_site {
+	uint64_t addr;
+	struct mined_id id;	    /* END only */
+	struct mined_vtable vtable; /* MASK only */
+	bool emulated;
+};
+
+struct mined_body {
+	struct mined_site masks[MINE_MAX_SITES];
+	struct mined_site ends[MINE_MAX_SITES];
+	size_t n_masks;
+	size_t n_ends;
+	bool masks_exact;   /* the mask sites are complete */
+	uint64_t mask_disp; /* of the filter, 0 if its test was not recognised */
+	uint32_t mask_bit;
+	const char *problem; /* static text: why the ends are not exact; NULL if they are */
+};
+
+/* rustc's EventFilter::QUERY_PROVIDERS. */
+#define MINE_QUERY_PROVIDERS 2
+
+/* Addresses of the functions a body's cold sides call to start a query's guard. */
+struct mine_cold {
+	const uint64_t *addrs;
+	size_t n;
+	/* They start guards of other kinds too: a query's stands behind MINE_QUERY_PROVIDERS. */
+	bool any_kind;
+};
+
+/*
+ * Mine one body from its entry. Returns 0 or -ENOMEM; `problem` names the part that could not be
+ * found.
+ */
+int mine_body(const struct elf_image *img, const struct code *code, uint64_t entry,
+	      const struct mine_cold *cold, struct mined_body *out);
+
+/* Where the start of a function can be probed at the lowest cost. */
+struct mined_entry {
+	uint64_t addr;
+	int32_t pushed; /* bytes pushed between the function's entry and this site */
+	bool emulated;	/* false: only the entry itself, single-stepped, sees every call */
+};
+
+/*
+ * The first emulated instruction on the straight line from `entry`: every call executes it once.
+ * Falls back to the entry itself. Returns 0 or -EFAULT (no code there).
+ */
+int mine_entry(struct code_decoder *d, uint64_t entry, struct mined_entry *out);
+
+/*
+ * Bytes of stack that a function takes below its return address, if its prologue is straight-line
+ * code; -ENOTSUP if the prologue moves sp by an unknown amount, -EFAULT (no code there).
+ */
+int mine_frame(struct code_decoder *d, uint64_t entry);
+
+#endif /* QPROF_PLAN_MINE_BODY_H */

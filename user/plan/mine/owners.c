@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Parts of one function share a base name: "f", "f.cold", "f.warm". The search goes from an address
+ * to the symbols there, their base names, the entries of these names, all symbols at the entries
+ * (folded twins), their base names, and all parts of those.
+ */
+#include "plan/mine/owners.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/bisect.h"
+
+/* Symbols examined before an address: some are labels within a function. */
+#define BEFORE 16
+/* Size of the table of name lengths, which rules out most symbols quickly. */
+#define LENGTHS 4096
+
+struct base_name {
+	const char *s;
+	size_t len;
+	uint32_t owner;
+};
+
+struct part {
+	struct code_region region;
+	uint32_t owner;
+};
+
+struct finder {
+	const struct elf_symbol *syms;
+	size_t n_syms;
+	struct base_name *names; /* sorted, without doubles */
+	uint32_t n_names, names_capacity;
+	bool lengths[LENGTHS]; /* one of `names` is so long */
+	struct owners *out;
+	struct part *parts; /* of all owners */
+	uint32_t n_parts, parts_capacity;
+};
+
+static struct base_name base_of(const char *symbol)
+{
+	const char *dot = strchrnul(symbol, '.');
+	const char *cut = strstr(dot, ".cold") ?: strstr(dot, ".warm") ?: dot + strlen(dot);
+
+	return (struct base_name){symbol, (size_t)(cut - symbol), 0};
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct base_name *x = a, *y = b;
+
+	if (x->len != y->len)
+		return x->len < y->len ? -1 : 1;
+	return memcmp(x->s, y->s, x->len);
+}
+
+static int want(struct finder *f, const char *symbol, uint32_t owner)
+{
+	if (array__reserve_one(&f->names, f->n_names, &f->names_capacity, sizeof(*f->names)))
+		return -ENOMEM;
+	f->names[f->n_names] = base_of(symbol);
+	f->names[f->n_names++].owner = owner;
+	return 0;
+}
+
+static void sort_names(struct finder *f)
+{
+	uint32_t n = 0;
+
+	if (f->n_names)
+		qsort(f->names, f->n_names, sizeof(*f->names), by_name);
+	memset(f->lengths, 0, sizeof(f->lengths));
+	for (size_t i = 0; i < f->n_names; i++) {
+		if (!n || by_name(&f->names[n - 1], &f->names[i]))
+			f->names[n++] = f->names[i];
+		f->lengths[f->names[i].len % LENGTHS] = true;
+	}
+	f->n_names = n;
+}
+
+static const struct base_name *wanted(const struct finder *f, const struct base_name *name)
+{
+	if (!f->n_names || !f->lengths[name->len % LENGTHS])
+		return NULL;
+	return bsearch(name, f->names, f->n_names, sizeof(*f->names), by_name);
+}
+
+/* The first symbol behind `addr`. */
+static size_t symbol_after(const struct finder *f, uint64_t addr)
+{
+	return bisect(f->n_syms, i, f->syms[i].addr <= addr);
+}
+
+/* The symbols that contain `addr` and have the nearest start. */
+static int want_holders(struct finder *f, uint64_t addr)
+{
+	size_t i = symbol_after(f, addr);
+	uint64_t start = 0;
+	int err = 0;
+
+	for (size_t back = 0; i-- > 0 && !err; back++) {
+		const struct elf_symbol *sym = &f->syms[i];
+
+		if (start ? sym->addr != start : back == BEFORE)
+			break;
+		if (addr - sym->addr >= sym->size)
+			continue;
+		start = sym->addr;
+		err = want(f, sym->name, 0);
+	}
+	return err;
+}
+
+/* The entries of all wanted names become the owners. */
+static int find_entries(struct finder *f)
+{
+	struct owners *o = f->out;
+	size_t n = 0;
+
+	/* A folded part may belong to several names, each with its own entry. */
+	o->items = calloc(f->n_names + 1, sizeof(*o->items));
+	if (!o->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->n_syms; i++) {
+		struct base_name name = base_of(f->syms[i].name);
+
+		if (name.s[name.len] || !wanted(f, &name))
+			continue;
+		/* Symbols are sorted by address, and so are the owners. */
+		if (n && o->items[n - 1].entry == f->syms[i].addr)
+			continue;
+		if (n == f->n_names)
+			break;
+		o->items[n++] = (struct owner){f->syms[i].addr, f->syms[i].name, 0, NULL, 0};
+	}
+	o->n = n;
+	return 0;
+}
+
+static int want_twins(struct finder *f)
+{
+	int err = 0;
+
+	f->n_names = 0;
+	for (uint32_t i = 0; i < f->out->n; i++) {
+		uint64_t entry = f->out->items[i].entry;
+
+		for (size_t k = symbol_after(f, entry); k-- > 0 && !err;) {
+			if (f->syms[k].addr != entry)
+				break;
+			f->out->items[i].n_names++;
+			err = want(f, f->syms[k].name, i);
+		}
+	}
+	return err;
+}
+
+static int add_part(struct finder *f, const struct elf_symbol *sym, uint32_t owner)
+{
+	if (array__reserve_one(&f->parts, f->n_parts, &f->parts_capacity, sizeof(*f->parts)))
+		return -ENOMEM;
+	f->parts[f->n_parts++] = (struct part){{sym->addr, sym->size}, owner};
+	return 0;
+}
+
+static int find_parts(struct finder *f)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < f->n_syms && !err; i++) {
+		struct base_name name = base_of(f->syms[i].name);
+		const struct base_name *found = wanted(f, &name);
+
+		if (found && f->syms[i].size)
+			err = add_part(f, &f->syms[i], found->owner);
+	}
+	return err;
+}
+
+/* Twins give the same part more than once, maybe of different sizes. */
+static void unite(struct owner *o, struct code_region part)
+{
+	for (size_t i = 0; i < o->n_regions; i++) {
+		if (o->regions[i].addr != part.addr)
+			continue;
+		if (part.size > o->regions[i].size)
+			o->regions[i].size = part.size;
+		return;
+	}
+	o->regions[o->n_regions++] = part;
+}
+
+static int give_parts(struct finder *f)
+{
+	struct owners *o = f->out;
+
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		o->items[f->parts[i].owner].n_regions++;
+	for (size_t i = 0; i < o->n; i++) {
+		o->items[i].regions = calloc(o->items[i].n_regions + 1, sizeof(struct code_region));
+		if (!o->items[i].regions)
+			return -ENOMEM;
+		o->items[i].n_regions = 0;
+	}
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		unite(&o->items[f->parts[i].owner], f->parts[i].region);
+	return 0;
+}
+
+int owners__find(struct elf_image *img, const uint64_t *addrs, size_t n, struct owners *out)
+{
+	struct finder f = {.out = out};
+	int err;
+
+	*out = (struct owners){NULL, 0};
+	err = elf_image__symbols(img, &f.syms, &f.n_syms);
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	for (size_t i = 0; i < n && !err; i++)
+		err = want_holders(&f, addrs[i]);
+	sort_names(&f);
+	err = err ?: find_entries(&f);
+	err = err ?: want_twins(&f);
+	sort_names(&f);
+	err = err ?: find_parts(&f);
+	err = err ?: give_parts(&f);
+	free(f.names);
+	free(f.parts);
+	return err;
+}
+
+void owners__destroy(struct owners *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		free(o->items[i].regions);
+	free(o->items);
+	*o = (struct owners){NULL, 0};
+}

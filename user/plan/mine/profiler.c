@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/profiler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "plan/code/scan.h"
+
+static int add_addr(struct profiler_addrs *a, uint64_t addr)
+{
+	if (array__reserve_one(&a->items, a->n, &a->capacity, sizeof(*a->items)))
+		return -ENOMEM;
+	a->items[a->n++] = addr;
+	return 0;
+}
+
+static int add_cold(struct profiler *p, uint64_t addr, enum name_kind kind)
+{
+	if (array__reserve_one(&p->cold, p->n_cold, &p->cold_capacity, sizeof(*p->cold)))
+		return -ENOMEM;
+	p->cold[p->n_cold++] = (struct profiler_cold){addr, kind};
+	return 0;
+}
+
+static int note_symbol(struct profiler *p, const struct elf_symbol *sym)
+{
+	struct name_info info;
+
+	name_classify(sym->name, &info);
+	if (info.part != NAME_PART_ENTRY)
+		return 0;
+	switch (info.kind) {
+	case NAME_COLD_ACTIVITY:
+	case NAME_COLD_BLOCKED:
+	case NAME_COLD_LOAD:
+	case NAME_COLD_HASHING:
+	case NAME_COLD_ARTIFACT:
+	case NAME_COLD_UNKNOWN:
+		return add_cold(p, sym->addr, info.kind);
+	case NAME_DROP_GUARD:
+		return add_addr(&p->drops, sym->addr);
+	case NAME_DROP_TIMER:
+		return add_addr(&p->timer_drops, sym->addr);
+	case NAME_TIMER:
+		p->timer = sym->addr;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct profiler_cold *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct profiler_slot *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+const struct profiler_cold *profiler__cold(const struct profiler *p, uint64_t addr)
+{
+	struct profiler_cold key = {.addr = addr};
+
+	return p->n_cold ? bsearch(&key, p->cold, p->n_cold, sizeof(key), by_addr) : NULL;
+}
+
+bool profiler__drops(const struct profiler *p, uint64_t addr)
+{
+	for (size_t i = 0; i < p->drops.n; i++)
+		if (p->drops.items[i] == addr)
+			return true;
+	return false;
+}
+
+static const struct profiler_slot *slot_at(const struct profiler *p, uint64_t at)
+{
+	struct profiler_slot key = {.at = at};
+
+	return p->n_slots ? bsearch(&key, p->slots, p->n_slots, sizeof(key), by_place) : NULL;
+}
+
+uint64_t profiler__callee(const struct profiler *p, const struct code_insn *insn)
+{
+	const struct profiler_slot *slot;
+
+	if (insn->flow == CODE_CALL || insn->flow == CODE_JMP)
+		return insn->target;
+	slot = insn->shape == CODE_GO_RIP ? slot_at(p, insn->target) : NULL;
+	return slot ? slot->function : 0;
+}
+
+static int note_pointer(void *arg, uint64_t at, uint64_t value)
+{
+	struct profiler *p = arg;
+
+	if (!profiler__drops(p, value) && !profiler__cold(p, value))
+		return 0;
+	if (array__reserve_one(&p->slots, p->n_slots, &p->slots_capacity, sizeof(*p->slots)))
+		return -ENOMEM;
+	p->slots[p->n_slots++] = (struct profiler_slot){at, value};
+	return 0;
+}
+
+static int note_call(void *arg, uint64_t addr, uint64_t to, bool through)
+{
+	struct profiler *p = arg;
+	const struct profiler_slot *slot = through ? slot_at(p, to) : NULL;
+
+	if (through)
+		to = slot ? slot->function : 0;
+	return profiler__cold(p, to) ? add_addr(&p->calls, addr) : 0;
+}
+
+static int find_calls(struct elf_image *img, struct profiler *p)
+{
+	struct code_range cold = {p->cold[0].addr, p->cold[p->n_cold - 1].addr};
+	struct code_range slots = {1, 0};
+
+	if (p->n_slots)
+		slots = (struct code_range){p->slots[0].at, p->slots[p->n_slots - 1].at};
+	return code_scan__calls(img, cold, slots, note_call, p);
+}
+
+int profiler__find(struct elf_image *img, struct profiler *out)
+{
+	const struct elf_symbol *syms;
+	size_t n;
+	int err;
+
+	*out = (struct profiler){.n_cold = 0};
+	err = elf_image__symbols(img, &syms, &n);
+	for (size_t i = 0; !err && i < n; i++)
+		err = note_symbol(out, &syms[i]);
+	if (err || !out->n_cold)
+		return err;
+	qsort(out->cold, out->n_cold, sizeof(*out->cold), by_addr);
+	err = elf_image__pointers(img, note_pointer, out);
+	if (out->n_slots)
+		qsort(out->slots, out->n_slots, sizeof(*out->slots), by_place);
+	err = err ?: find_calls(img, out);
+	return err;
+}
+
+void profiler__destroy(struct profiler *p)
+{
+	free(p->cold);
+	free(p->slots);
+	free(p->drops.items);
+	free(p->timer_drops.items);
+	free(p->calls.items);
+	*p = (struct profiler){.n_cold = 0};
+}

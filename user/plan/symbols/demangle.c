@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The legacy mangling: _ZN <length name>... 17h<16 hex digits> E. A name contains types as text,
+ * with escapes for characters that a symbol cannot have.
+ */
+#include "plan/symbols/demangle.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "plan/symbols/demangle_v0.h"
+
+/* "17h" and the digits. */
+#define HASH_LEN 19
+
+struct word {
+	const char *s;
+	size_t len;
+};
+
+/* Value of a lower-case hex digit; -1 for any other character. */
+static int hex_digit(char c)
+{
+	if (isdigit((unsigned char)c))
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* "h" and 16 digits, at least five of them different: fewer are unlikely in a hash. */
+static bool is_hash(struct word w)
+{
+	uint32_t seen = 0;
+
+	if (w.len != 17 || w.s[0] != 'h')
+		return false;
+	for (size_t i = 1; i < w.len; i++) {
+		int digit = hex_digit(w.s[i]);
+
+		if (digit < 0)
+			return false;
+		seen |= 1u << digit;
+	}
+	return __builtin_popcount(seen) >= 5;
+}
+
+/* "$u7b$" and similar escapes: printable ASCII only. 0 if it is no such escape. */
+static char unicode_escape(struct word w)
+{
+	int high, low;
+
+	if (w.len != 3 || w.s[0] != 'u')
+		return '\0';
+	high = hex_digit(w.s[1]);
+	low = hex_digit(w.s[2]);
+	return high >= 2 && high < 8 && low >= 0 ? (char)(high << 4 | low) : '\0';
+}
+
+/* The character of the escape at the start of `w`, and its length; 0 if it is unknown. */
+static char escape(struct word w, size_t *len)
+{
+	static const struct {
+		const char *name;
+		char c;
+	} escapes[] = {{"C", ','},  {"SP", '@'}, {"BP", '*'}, {"RF", '&'},
+		       {"LT", '<'}, {"GT", '>'}, {"LP", '('}, {"RP", ')'}};
+	const char *end = memchr(w.s + 1, '$', w.len - 1);
+	struct word name = {w.s + 1, end ? (size_t)(end - w.s - 1) : 0};
+
+	*len = name.len + 2;
+	for (size_t i = 0; i < sizeof(escapes) / sizeof(*escapes); i++) {
+		if (name.len == strlen(escapes[i].name) &&
+		    !memcmp(name.s, escapes[i].name, name.len))
+			return escapes[i].c;
+	}
+	return unicode_escape(name);
+}
+
+/*
+ * Write an escape, or the text up to the next escape. Returns the number of bytes taken from `w`.
+ */
+static size_t put_piece(struct demangled *d, struct word w, bool *fits)
+{
+	size_t len = 0;
+	char c;
+
+	if (w.s[0] == '$') {
+		c = escape(w, &len);
+		if (!c)
+			len = w.len;
+		*fits = c ? demangled__put(d, &c, 1) : demangled__put(d, w.s, w.len);
+		return len;
+	}
+	if (w.s[0] == '.') {
+		len = w.len >= 2 && w.s[1] == '.' ? 2 : 1;
+		*fits = demangled__put(d, len == 2 ? "::" : ".", len);
+		return len;
+	}
+	while (len < w.len && w.s[len] != '$' && w.s[len] != '.')
+		len++;
+	*fits = demangled__put(d, w.s, len);
+	return len;
+}
+
+static bool put_word(struct demangled *d, struct word w)
+{
+	bool fits = true;
+
+	/* A name that begins with an escape has this prefix, to be an identifier. */
+	if (w.len >= 2 && w.s[0] == '_' && w.s[1] == '$') {
+		w.s++;
+		w.len--;
+	}
+	while (w.len && fits) {
+		size_t len = put_piece(d, w, &fits);
+
+		w.s += len;
+		w.len -= len;
+	}
+	return fits;
+}
+
+/* Take <length name> off `rest`. */
+static bool take_word(struct word *rest, struct word *w)
+{
+	size_t len = 0;
+
+	if (!rest->len || *rest->s == '0')
+		return false;
+	for (; rest->len && isdigit((unsigned char)*rest->s); rest->s++, rest->len--) {
+		len = len * 10 + (size_t)(*rest->s - '0');
+		if (len > rest->len)
+			return false;
+	}
+	if (!len || len > rest->len)
+		return false;
+	*w = (struct word){rest->s, len};
+	rest->s += len;
+	rest->len -= len;
+	return true;
+}
+
+static bool has_only(const char *s, size_t len, const char *more)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)s[i]) && (!s[i] || !strchr(more, s[i])))
+			return false;
+	}
+	return true;
+}
+
+/* `s` follows "_ZN". */
+static bool demangle_legacy(const char *s, size_t len, struct demangled *d)
+{
+	struct word rest, w;
+
+	if (len <= HASH_LEN + 1 || s[len - 1] != 'E' || !has_only(s, len, "_$.:@"))
+		return false;
+	rest = (struct word){s, len - 1};
+	while (rest.len > HASH_LEN) {
+		if (!take_word(&rest, &w) || rest.len < HASH_LEN || !put_word(d, w))
+			return false;
+		if (rest.len > HASH_LEN && !demangled__put(d, "::", 2))
+			return false;
+	}
+	return take_word(&rest, &w) && !rest.len && is_hash(w);
+}
+
+bool demangle(const char *symbol, size_t len, struct demangled *d)
+{
+	d->len = 0;
+	if (len >= 3 && !memcmp(symbol, "_ZN", 3))
+		return demangle_legacy(symbol + 3, len - 3, d);
+	if (len >= 2 && !memcmp(symbol, "_R", 2) && has_only(symbol, len, "_"))
+		return demangle_v0(symbol + 2, len - 2, d);
+	return false;
+}

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The v0 mangling, https://doc.rust-lang.org/rustc/symbol-mangling/v0.html: a grammar that is read
+ * from left to right, with one function for each of its rules.
+ */
+#include "plan/symbols/demangle_v0.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plan/symbols/v0_reader.h"
+
+static void read_path(struct v0_reader *r, bool in_value);
+static void read_type(struct v0_reader *r);
+static void read_const(struct v0_reader *r);
+
+/* Read items up to 'E', and write `between` after each one but the last. Returns their number. */
+static size_t read_list(struct v0_reader *r, void (*read)(struct v0_reader *r), const char *between)
+{
+	size_t n = 0;
+
+	for (; !r->bad && !v0__eat(r, 'E'); n++) {
+		v0__put(r, n ? between : "");
+		read(r);
+	}
+	return n;
+}
+
+/* ---- Paths ----------------------------------------------------------------------------------- */
+
+static void read_generic_argument(struct v0_reader *r)
+{
+	if (v0__eat(r, 'L'))
+		v0__put_lifetime(r, v0__read_base62(r));
+	else if (v0__eat(r, 'K'))
+		read_const(r);
+	else
+		read_type(r);
+}
+
+/* A part that the compiler made within a function: a closure, a shim. */
+static void put_special(struct v0_reader *r, char namespace, const struct v0_name *name,
+			uint64_t number)
+{
+	v0__put(r, "::{");
+	if (namespace == 'C')
+		v0__put(r, "closure");
+	else if (namespace == 'S')
+		v0__put(r, "shim");
+	else
+		v0__put_bytes(r, &namespace, 1);
+	if (!v0_name__is_empty(name))
+		v0__put(r, ":");
+	v0__put_name(r, name);
+	v0__put(r, "#");
+	v0__put_number(r, number);
+	v0__put(r, "}");
+}
+
+static void read_nested(struct v0_reader *r, bool in_value)
+{
+	char namespace = v0__next(r);
+	struct v0_name name;
+	uint64_t number;
+
+	if (!isalpha((unsigned char)namespace))
+		r->bad = true;
+	read_path(r, in_value);
+	number = v0__read_optional(r, 's');
+	name = v0__read_name(r);
+	if (r->bad)
+		return;
+	if (isupper((unsigned char)namespace)) {
+		put_special(r, namespace, &name, number);
+	} else if (!v0_name__is_empty(&name)) {
+		v0__put(r, "::");
+		v0__put_name(r, &name);
+	}
+}
+
+static void read_crate(struct v0_reader *r)
+{
+	struct v0_name name;
+
+	v0__read_optional(r, 's');
+	name = v0__read_name(r);
+	v0__put_name(r, &name);
+}
+
+/*
+ * "<Type>" and "<Type as Trait>". The path of the impl is read and not written: it means nothing to
+ * a person.
+ */
+static void read_impl(struct v0_reader *r, char tag, bool in_value)
+{
+	bool was_silent = r->silent;
+
+	if (tag != 'Y') {
+		v0__read_optional(r, 's');
+		r->silent = true;
+		read_path(r, in_value);
+		r->silent = was_silent;
+	}
+	v0__put(r, "<");
+	read_type(r);
+	if (tag != 'M') {
+		v0__put(r, " as ");
+		read_path(r, false);
+	}
+	v0__put(r, ">");
+}
+
+static void read_path_rule(struct v0_reader *r, bool in_value)
+{
+	char tag = v0__next(r);
+	size_t behind;
+
+	switch (tag) {
+	case 'C':
+		read_crate(r);
+		break;
+	case 'N':
+		read_nested(r, in_value);
+		break;
+	case 'M':
+	case 'X':
+	case 'Y':
+		read_impl(r, tag, in_value);
+		break;
+	case 'I':
+		read_path(r, in_value);
+		v0__put(r, in_value ? "::<" : "<");
+		read_list(r, read_generic_argument, ", ");
+		v0__put(r, ">");
+		break;
+	case 'B':
+		behind = v0__go_back(r);
+		if (behind) {
+			read_path(r, in_value);
+			r->at = behind;
+		}
+		break;
+	default:
+		r->bad = true;
+	}
+}
+
+static void read_path(struct v0_reader *r, bool in_value)
+{
+	if (!v0__enter(r))
+		return;
+	read_path_rule(r, in_value);
+	v0__leave(r);
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+static const char *basic_type(char tag)
+{
+	static const char *const names[] = {
+		['a'] = "i8",  ['b'] = "bool", ['c'] = "char",	['d'] = "f64",	 ['e'] = "str",
+		['f'] = "f32", ['h'] = "u8",   ['i'] = "isize", ['j'] = "usize", ['l'] = "i32",
+		['m'] = "u32", ['n'] = "i128", ['o'] = "u128",	['p'] = "_",	 ['s'] = "i16",
+		['t'] = "u16", ['u'] = "()",   ['v'] = "...",	['x'] = "i64",	 ['y'] = "u64",
+		['z'] = "!",
+	};
+	unsigned char c = (unsigned char)tag;
+
+	return c < sizeof(names) / sizeof(*names) ? names[c] : NULL;
+}
+
+static void read_reference(struct v0_reader *r, const char *mut)
+{
+	v0__put(r, "&");
+	if (v0__eat(r, 'L')) {
+		uint64_t lifetime = v0__read_base62(r);
+
+		if (lifetime) {
+			v0__put_lifetime(r, lifetime);
+			v0__put(r, " ");
+		}
+	}
+	v0__put(r, mut);
+	read_type(r);
+}
+
+static void read_pointer(struct v0_reader *r, const char *what)
+{
+	v0__put(r, what);
+	read_type(r);
+}
+
+static void read_slice(struct v0_reader *r, bool is_array)
+{
+	v0__put(r, "[");
+	read_type(r);
+	if (is_array) {
+		v0__put(r, "; ");
+		read_const(r);
+	}
+	v0__put(r, "]");
+}
+
+static void read_tuple(struct v0_reader *r)
+{
+	v0__put(r, "(");
+	if (read_list(r, read_type, ", ") == 1)
+		v0__put(r, ",");
+	v0__put(r, ")");
+}
+
+/* "extern "C" "; an ABI with '-' has '_' in the symbol. */
+static void read_abi(struct v0_reader *r)
+{
+	struct v0_name abi = {.ascii = "C", .n_ascii = 1};
+
+	if (!v0__eat(r, 'C'))
+		abi = v0__read_name(r);
+	if (!abi.n_ascii || abi.n_deltas)
+		r->bad = true;
+	v0__put(r, "extern \"");
+	for (size_t i = 0; !r->bad && i < abi.n_ascii; i++)
+		v0__put_bytes(r, abi.ascii[i] == '_' ? "-" : abi.ascii + i, 1);
+	v0__put(r, "\" ");
+}
+
+static void read_function(struct v0_reader *r)
+{
+	uint64_t outer = r->bound;
+
+	v0__read_binder(r);
+	if (v0__eat(r, 'U'))
+		v0__put(r, "unsafe ");
+	if (v0__eat(r, 'K'))
+		read_abi(r);
+	v0__put(r, "fn(");
+	read_list(r, read_type, ", ");
+	v0__put(r, ")");
+	/* As in Rust source, a return type of "()" is not written. */
+	if (!v0__eat(r, 'u')) {
+		v0__put(r, " -> ");
+		read_type(r);
+	}
+	r->bound = outer;
+}
+
+/*
+ * Write a path without the '>' of its arguments, so that more arguments can follow. True if it has
+ * arguments.
+ */
+static bool read_open_path(struct v0_reader *r)
+{
+	bool is_open = false;
+	size_t behind;
+
+	if (!v0__enter(r))
+		return false;
+	if (v0__eat(r, 'B')) {
+		behind = v0__go_back(r);
+		if (behind) {
+			is_open = read_open_path(r);
+			r->at = behind;
+		}
+	} else if (v0__eat(r, 'I')) {
+		read_path(r, false);
+		v0__put(r, "<");
+		read_list(r, read_generic_argument, ", ");
+		is_open = true;
+	} else {
+		read_path(r, false);
+	}
+	v0__leave(r);
+	return is_open;
+}
+
+/* "Trait<Argument, Name = Type>" */
+static void read_dyn_trait(struct v0_reader *r)
+{
+	bool is_open = read_open_path(r);
+
+	while (v0__eat(r, 'p')) {
+		struct v0_name name = v0__read_name(r);
+
+		v0__put(r, is_open ? ", " : "<");
+		is_open = true;
+		v0__put_name(r, &name);
+		v0__put(r, " = ");
+		read_type(r);
+	}
+	if (is_open)
+		v0__put(r, ">");
+}
+
+static void read_dyn(struct v0_reader *r)
+{
+	uint64_t outer = r->bound, lifetime;
+
+	v0__put(r, "dyn ");
+	v0__read_binder(r);
+	read_list(r, read_dyn_trait, " + ");
+	r->bound = outer;
+	if (!v0__eat(r, 'L'))
+		r->bad = true;
+	lifetime = v0__read_base62(r);
+	if (lifetime) {
+		v0__put(r, " + ");
+		v0__put_lifetime(r, lifetime);
+	}
+}
+
+static void read_type_rule(struct v0_reader *r)
+{
+	char tag = v0__next(r);
+	size_t behind;
+
+	switch (tag) {
+	case 'R':
+	case 'Q':
+		read_reference(r, tag == 'Q' ? "mut " : "");
+		break;
+	case 'P':
+	case 'O':
+		read_pointer(r, tag == 'O' ? "*mut " : "*const ");
+		break;
+	case 'A':
+	case 'S':
+		read_slice(r, tag == 'A');
+		break;
+	case 'T':
+		read_tuple(r);
+		break;
+	case 'F':
+		read_function(r);
+		break;
+	case 'D':
+		read_dyn(r);
+		break;
+	case 'B':
+		behind = v0__go_back(r);
+		if (behind) {
+			read_type(r);
+			r->at = behind;
+		}
+		break;
+	default:
+		/* The tag is part of the path. */
+		if (!r->bad)
+			r->at--;
+		read_path(r, false);
+	}
+}
+
+static void read_type(struct v0_reader *r)
+{
+	const char *basic = r->at < r->len ? basic_type(r->s[r->at]) : NULL;
+
+	if (basic) {
+		v0__next(r);
+		v0__put(r, basic);
+	} else if (v0__enter(r)) {
+		read_type_rule(r);
+		v0__leave(r);
+	}
+}
+
+/* ---- Constants ------------------------------------------------------------------------------- */
+
+static void read_unsigned(struct v0_reader *r)
+{
+	const char *digits;
+	uint64_t value;
+	size_t n = v0__read_hex(r, &digits, &value);
+
+	if (!n)
+		r->bad = true;
+	if (n <= 16) {
+		v0__put_number(r, value);
+	} else {
+		v0__put(r, "0x");
+		v0__put_bytes(r, digits, n);
+	}
+}
+
+static void read_bool(struct v0_reader *r)
+{
+	const char *digits;
+	uint64_t value;
+
+	if (v0__read_hex(r, &digits, &value) != 1 || value > 1)
+		r->bad = true;
+	v0__put(r, value ? "true" : "false");
+}
+
+/* Write a character as text, or as a number if it is not ASCII. */
+static void read_char(struct v0_reader *r)
+{
+	const char *digits;
+	char text[16];
+	uint64_t value;
+	size_t n = v0__read_hex(r, &digits, &value);
+
+	if (!n || n > 8 || value > 0x10ffff)
+		r->bad = true;
+	if (value == '\t' || value == '\r' || value == '\n')
+		snprintf(text, sizeof(text), "'\\%c'",
+			 value == '\t'	 ? 't'
+			 : value == '\r' ? 'r'
+					 : 'n');
+	else if (value > ' ' && value < '~')
+		snprintf(text, sizeof(text), "'%c'", (char)value);
+	else
+		snprintf(text, sizeof(text), "'\\u{%x}'", (unsigned int)value);
+	v0__put(r, text);
+}
+
+static void read_const_rule(struct v0_reader *r)
+{
+	char tag = v0__next(r);
+
+	if (r->bad)
+		return;
+	if (strchr("aslxni", tag)) {
+		if (v0__eat(r, 'n'))
+			v0__put(r, "-");
+		read_unsigned(r);
+	} else if (strchr("htmyoj", tag)) {
+		read_unsigned(r);
+	} else if (tag == 'b') {
+		read_bool(r);
+	} else if (tag == 'c') {
+		read_char(r);
+	} else if (tag == 'p') {
+		v0__put(r, "_");
+	} else {
+		r->bad = true;
+	}
+}
+
+static void read_const(struct v0_reader *r)
+{
+	size_t behind;
+
+	if (!v0__enter(r))
+		return;
+	if (v0__eat(r, 'B')) {
+		behind = v0__go_back(r);
+		if (behind) {
+			read_const(r);
+			r->at = behind;
+		}
+	} else {
+		read_const_rule(r);
+	}
+	v0__leave(r);
+}
+
+bool demangle_v0(const char *s, size_t len, struct demangled *d)
+{
+	struct v0_reader r = {.s = s, .len = len, .out = d};
+
+	/* Lower case is reserved for later extensions, such as versions of the mangling. */
+	if (!len || !isupper((unsigned char)*s))
+		return false;
+	read_path(&r, true);
+	if (!r.bad && r.at < r.len) {
+		/* The instantiating crate is read and not written. */
+		r.silent = true;
+		read_path(&r, false);
+	}
+	return !r.bad && r.at == r.len;
+}

@@ -1,0 +1,702 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * libelf reads the headers, from our own read-only mapping or by pread(2): it checks every range
+ * against the size given to it. It does not check segments, names and symbol ranges; this file
+ * does.
+ */
+#include "plan/symbols/elf_image.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/diag.h"
+
+#if defined(__x86_64__)
+#define HOST_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define HOST_MACHINE EM_AARCH64
+#else
+#error "unsupported machine"
+#endif
+
+/* Larger than any build of rustc with all its debug information. */
+#define SIZE_LIMIT (8ULL << 30)
+
+/*
+ * A thread that must not wait long reads unmapped images, so the amount is limited. The library of
+ * rustc 1.95 has 11 segments, 516 bytes of section names, an unwind table of 106,000 rows and
+ * 165,000 symbols.
+ */
+#define SEGMENTS_MAX	  128
+#define SECTION_NAMES_MAX (1u << 16)
+#define FRAME_ROWS_MAX	  (4u << 20)
+#define START_SYMBOLS_MAX (1u << 20)
+
+/* The file-backed part of one PT_LOAD, wholly inside the mapping. */
+struct segment {
+	uint64_t addr;
+	uint64_t offset;
+	uint64_t size;
+	bool code; /* executable */
+};
+
+struct elf_image {
+	struct library_file *file;
+	uint8_t *map; /* NULL if the image is read */
+	size_t size;
+	Elf *elf;
+	struct segment *segs;
+	size_t n_segs;
+	struct elf_symbol *syms; /* NULL until first used */
+	size_t n_syms;
+	uint64_t *starts; /* likewise */
+	size_t n_starts;
+};
+
+static int check_size(struct elf_image *img)
+{
+	const char *path = elf_image__path(img);
+	uint64_t size = library_file__identity(img->file)->size;
+
+	if (size < EI_NIDENT)
+		return diag_error_r(-ENOEXEC, "%s is not an ELF file: it is too short", path);
+	if (size > SIZE_LIMIT)
+		return diag_error_r(-ENOEXEC, "%s is too large: over %llu GiB", path,
+				    SIZE_LIMIT >> 30);
+	img->size = size;
+	return 0;
+}
+
+static int map_file(struct elf_image *img)
+{
+	/*
+	 * A shared mapping: the kernel puts the breakpoints of a running capture into private
+	 * mappings.
+	 */
+	void *map = mmap(NULL, img->size, PROT_READ, MAP_SHARED, library_file__fd(img->file), 0);
+
+	if (map == MAP_FAILED) {
+		int err = errno;
+
+		return diag_error_r(-err, "cannot map %s: %s", elf_image__path(img), strerror(err));
+	}
+	img->map = map;
+	return 0;
+}
+
+/*
+ * Read from the file or the mapping. Returns the number of bytes: less than `len` at the end of the
+ * file or on an error.
+ */
+static size_t read_at(const struct elf_image *img, uint64_t offset, void *buf, size_t len)
+{
+	size_t done = 0;
+
+	if (offset >= img->size)
+		return 0;
+	if (len > img->size - offset)
+		len = img->size - offset;
+	if (img->map) {
+		memcpy(buf, img->map + offset, len);
+		return len;
+	}
+	while (done < len) {
+		ssize_t n = pread(library_file__fd(img->file), (char *)buf + done, len - done,
+				  (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+/*
+ * libelf allocates memory for every section that the file claims to have. A library of rustc has
+ * 44 sections and 11 segments; only a file with more than 65,279 sections keeps the number
+ * elsewhere.
+ */
+static int check_counts(const struct elf_image *img)
+{
+	Elf64_Ehdr ehdr;
+
+	if (read_at(img, 0, &ehdr, sizeof(ehdr)) < SELFMAG || memcmp(&ehdr, ELFMAG, SELFMAG))
+		return diag_error_r(-ENOEXEC, "%s is not an ELF file", elf_image__path(img));
+	if (ehdr.e_phnum > SEGMENTS_MAX || (ehdr.e_shoff && !ehdr.e_shnum))
+		return diag_error_r(-ENOEXEC, "%s is damaged: its ELF header cannot be read",
+				    elf_image__path(img));
+	return 0;
+}
+
+static int check_header(const struct elf_image *img, GElf_Ehdr *ehdr)
+{
+	if (!img->elf || elf_kind(img->elf) != ELF_K_ELF || !gelf_getehdr(img->elf, ehdr))
+		return diag_error_r(-ENOEXEC, "%s is damaged: its ELF header cannot be read",
+				    elf_image__path(img));
+	if (ehdr->e_ident[EI_CLASS] != ELFCLASS64 || ehdr->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    ehdr->e_machine != HOST_MACHINE)
+		return diag_error_r(-ENOEXEC, "%s is an ELF file for another machine",
+				    elf_image__path(img));
+	if (ehdr->e_type != ET_DYN && ehdr->e_type != ET_EXEC)
+		return diag_error_r(-ENOEXEC, "%s is neither a shared library nor a program",
+				    elf_image__path(img));
+	return 0;
+}
+
+static bool segment_init(const struct elf_image *img, const GElf_Phdr *phdr, struct segment *seg)
+{
+	uint64_t size = phdr->p_filesz < phdr->p_memsz ? phdr->p_filesz : phdr->p_memsz;
+
+	if (phdr->p_type != PT_LOAD || phdr->p_offset >= img->size)
+		return false;
+	if (size > img->size - phdr->p_offset)
+		size = img->size - phdr->p_offset;
+	if (!size || phdr->p_vaddr > UINT64_MAX - size)
+		return false;
+	*seg = (struct segment){phdr->p_vaddr, phdr->p_offset, size, phdr->p_flags & PF_X};
+	return true;
+}
+
+static int read_segments(struct elf_image *img)
+{
+	bool code = false;
+	size_t n;
+
+	if (elf_getphdrnum(img->elf, &n))
+		n = 0;
+	img->segs = calloc(n ? n : 1, sizeof(*img->segs));
+	if (!img->segs)
+		return diag_error_r(-ENOMEM, "out of memory reading %s", elf_image__path(img));
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr phdr;
+
+		if (gelf_getphdr(img->elf, i, &phdr) &&
+		    segment_init(img, &phdr, &img->segs[img->n_segs]))
+			code |= img->segs[img->n_segs++].code;
+	}
+	if (!code)
+		return diag_error_r(-ENOEXEC, "%s is damaged, or not a library: it holds no code",
+				    elf_image__path(img));
+	return 0;
+}
+
+static int open_image(struct library_file *file, bool map, struct elf_image **out)
+{
+	_elf_image_ struct elf_image *img = calloc(1, sizeof(*img));
+	GElf_Ehdr ehdr;
+	int err;
+
+	if (!img)
+		return diag_error_r(-ENOMEM, "out of memory opening %s", library_file__path(file));
+	img->file = library_file__ref(file);
+	elf_version(EV_CURRENT);
+	err = check_size(img);
+	if (!err && map)
+		err = map_file(img);
+	if (!err)
+		err = check_counts(img);
+	if (err)
+		return err;
+	/*
+	 * libelf's parameter is not const, but it never writes the image: that is opened for
+	 * reading only.
+	 */
+	img->elf = map ? elf_memory((char *)img->map, img->size)
+		       : elf_begin(library_file__fd(file), ELF_C_READ, NULL);
+	err = check_header(img, &ehdr);
+	if (!err)
+		err = read_segments(img);
+	if (err)
+		return err;
+	*out = take_ptr(img);
+	return 0;
+}
+
+int elf_image__map(struct library_file *file, struct elf_image **out)
+{
+	return open_image(file, true, out);
+}
+
+int elf_image__read(struct library_file *file, struct elf_image **out)
+{
+	return open_image(file, false, out);
+}
+
+/* The first section of `type`, with this name unless that is NULL. */
+static Elf_Scn *find_section(const struct elf_image *img, uint32_t type, const char *name,
+			     GElf_Shdr *shdr)
+{
+	Elf_Scn *scn = NULL;
+	size_t strndx;
+
+	if (elf_getshdrstrndx(img->elf, &strndx))
+		return NULL;
+	/* elf_strptr() reads all names. */
+	if (!gelf_getshdr(elf_getscn(img->elf, strndx), shdr) || shdr->sh_size > SECTION_NAMES_MAX)
+		return NULL;
+	while ((scn = elf_nextscn(img->elf, scn))) {
+		const char *found;
+
+		if (!gelf_getshdr(scn, shdr) || shdr->sh_type != type)
+			continue;
+		if (!name)
+			return scn;
+		found = elf_strptr(img->elf, strndx, shdr->sh_name);
+		if (found && !strcmp(found, name))
+			return scn;
+	}
+	return NULL;
+}
+
+static bool is_within(const struct segment *seg, uint64_t addr)
+{
+	return addr >= seg->addr && addr - seg->addr < seg->size;
+}
+
+static const struct segment *find_code(const struct elf_image *img, uint64_t addr)
+{
+	for (size_t i = 0; i < img->n_segs; i++) {
+		if (img->segs[i].code && is_within(&img->segs[i], addr))
+			return &img->segs[i];
+	}
+	return NULL;
+}
+
+/* Set `sym` if it is a function whose code and name lie inside the file. */
+static bool symbol_init(const struct elf_image *img, const GElf_Sym *sym, const char *names,
+			size_t names_size, struct elf_symbol *out)
+{
+	const struct segment *seg;
+	uint64_t room;
+
+	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
+		return false;
+	if (sym->st_name >= names_size)
+		return false;
+	out->name = names + sym->st_name;
+	if (!*out->name)
+		return false;
+	seg = find_code(img, sym->st_value);
+	if (!seg)
+		return false;
+	room = seg->size - (sym->st_value - seg->addr);
+	out->addr = sym->st_value;
+	out->size = sym->st_size < room ? sym->st_size : room;
+	return true;
+}
+
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct elf_symbol *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int read_symbols(struct elf_image *img)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = find_section(img, SHT_SYMTAB, NULL, &shdr);
+	Elf_Data *syms = scn ? elf_getdata(scn, NULL) : NULL;
+	Elf_Scn *str_scn = syms ? elf_getscn(img->elf, shdr.sh_link) : NULL;
+	Elf_Data *names = str_scn ? elf_getdata(str_scn, NULL) : NULL;
+	size_t n = syms ? syms->d_size / sizeof(Elf64_Sym) : 0, size;
+	const char *last;
+
+	if (!n || n > INT32_MAX || !names || !names->d_buf)
+		return -ENODATA;
+	/* A name that begins before the last NUL ends there at the latest. */
+	last = memrchr(names->d_buf, '\0', names->d_size);
+	size = last ? (size_t)(last - (const char *)names->d_buf) + 1 : 0;
+	img->syms = malloc(n * sizeof(*img->syms));
+	if (!img->syms)
+		return diag_error_r(-ENOMEM, "out of memory reading the symbols of %s",
+				    elf_image__path(img));
+	for (size_t i = 0; i < n; i++) {
+		GElf_Sym sym;
+
+		if (gelf_getsym(syms, i, &sym) &&
+		    symbol_init(img, &sym, names->d_buf, size, &img->syms[img->n_syms]))
+			img->n_syms++;
+	}
+	qsort(img->syms, img->n_syms, sizeof(*img->syms), compare_symbols);
+	return 0;
+}
+
+int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n)
+{
+	if (!img->syms) {
+		int err = read_symbols(img);
+
+		if (err)
+			return err;
+	}
+	*syms = img->syms;
+	*n = img->n_syms;
+	return img->n_syms ? 0 : -ENODATA;
+}
+
+/* ---- Where functions start ------------------------------------------------------------------- */
+
+static uint32_t get_u32(const uint8_t *p)
+{
+	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Drop repeated starts. -EBADMSG: the others are not sorted. */
+static int drop_twins(struct elf_image *img)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < img->n_starts; i++) {
+		if (n && img->starts[i] < img->starts[n - 1])
+			return -EBADMSG;
+		if (!n || img->starts[i] != img->starts[n - 1])
+			img->starts[n++] = img->starts[i];
+	}
+	img->n_starts = n;
+	return 0;
+}
+
+/* Version, encodings of three fields, address of .eh_frame, number of rows. */
+#define FRAME_HEADER 12
+#define FRAME_ROW    8
+
+/*
+ * The table of .eh_frame_hdr in the one encoding that linkers write: rows of two signed 32-bit
+ * distances from the section's own address.
+ */
+static int starts_of_frames(struct elf_image *img)
+{
+	static const uint8_t known[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_udata4,
+					DW_EH_PE_datarel | DW_EH_PE_sdata4};
+	GElf_Shdr shdr;
+	Elf_Scn *scn = find_section(img, SHT_PROGBITS, ".eh_frame_hdr", &shdr);
+	const uint8_t *p;
+	Elf_Data *data;
+	uint64_t n;
+
+	if (scn && shdr.sh_size > FRAME_HEADER + (uint64_t)FRAME_ROWS_MAX * FRAME_ROW)
+		return -EBADMSG;
+	data = scn ? elf_rawdata(scn, NULL) : NULL;
+	p = data ? data->d_buf : NULL;
+	if (!p || data->d_size < FRAME_HEADER || memcmp(p, known, sizeof(known)))
+		return -ENODATA;
+	n = get_u32(p + 8);
+	if (!n || n > (data->d_size - FRAME_HEADER) / FRAME_ROW)
+		return -ENODATA;
+	img->starts = calloc(n, sizeof(*img->starts));
+	if (!img->starts)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < n; i++)
+		img->starts[i] =
+			shdr.sh_addr + (uint64_t)(int32_t)get_u32(p + FRAME_HEADER + i * FRAME_ROW);
+	img->n_starts = n;
+	return 0;
+}
+
+static bool is_start(const struct elf_image *img, const GElf_Sym *sym)
+{
+	return GELF_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_shndx != SHN_UNDEF &&
+	       find_code(img, sym->st_value);
+}
+
+/*
+ * The names of symbols are not read, as comparing names for elf_image__symbols() can take very
+ * long.
+ */
+static int starts_of_symbols(struct elf_image *img)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = find_section(img, SHT_SYMTAB, NULL, &shdr);
+	Elf_Data *data;
+	GElf_Sym sym;
+	size_t n;
+
+	if (scn && shdr.sh_size > START_SYMBOLS_MAX * sizeof(Elf64_Sym))
+		return -EBADMSG;
+	data = scn ? elf_getdata(scn, NULL) : NULL;
+	n = data ? data->d_size / sizeof(Elf64_Sym) : 0;
+	if (!n)
+		return -ENODATA;
+	img->starts = calloc(n, sizeof(*img->starts));
+	if (!img->starts)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getsym(data, (int)i, &sym) && is_start(img, &sym))
+			img->starts[img->n_starts++] = sym.st_value;
+	qsort(img->starts, img->n_starts, sizeof(*img->starts), compare_u64);
+	return img->n_starts ? 0 : -ENODATA;
+}
+
+static void forget_starts(struct elf_image *img)
+{
+	free(img->starts);
+	img->starts = NULL;
+	img->n_starts = 0;
+}
+
+int elf_image__starts(struct elf_image *img, const uint64_t **starts, size_t *n)
+{
+	int err = 0;
+
+	if (!img->starts) {
+		err = starts_of_frames(img);
+		if (err == -ENODATA)
+			err = starts_of_symbols(img);
+		if (!err)
+			err = drop_twins(img);
+	}
+	if (err) {
+		forget_starts(img);
+		return err;
+	}
+	*starts = img->starts;
+	*n = img->n_starts;
+	return 0;
+}
+
+/* The address that the relocation writes; 0 if it is not in the file. */
+static uint64_t pointer_of(const GElf_Rela *rela, Elf_Data *symbols)
+{
+	GElf_Sym sym;
+
+	switch (GELF_R_TYPE(rela->r_info)) {
+	case R_X86_64_RELATIVE:
+		return (uint64_t)rela->r_addend;
+	case R_X86_64_64:
+	case R_X86_64_GLOB_DAT:
+	case R_X86_64_JUMP_SLOT:
+		if (!symbols || GELF_R_SYM(rela->r_info) > INT32_MAX ||
+		    !gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &sym) ||
+		    sym.st_shndx == SHN_UNDEF)
+			return 0;
+		return sym.st_value + (uint64_t)rela->r_addend;
+	default:
+		return 0;
+	}
+}
+
+static int pointers_of_section(Elf_Data *data, Elf_Data *symbols,
+			       int (*each)(void *, uint64_t, uint64_t), void *arg)
+{
+	GElf_Rela rela;
+	int err = 0;
+
+	for (int i = 0; !err && gelf_getrela(data, i, &rela); i++) {
+		uint64_t value = pointer_of(&rela, symbols);
+
+		if (value)
+			err = each(arg, rela.r_offset, value);
+	}
+	return err;
+}
+
+int elf_image__pointers(const struct elf_image *img, int (*each)(void *, uint64_t, uint64_t),
+			void *arg)
+{
+	Elf_Scn *scn = NULL;
+	int err = 0;
+
+	while (!err && (scn = elf_nextscn(img->elf, scn))) {
+		Elf_Data *data, *symbols = NULL;
+		GElf_Shdr shdr;
+		Elf_Scn *linked;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_RELA ||
+		    !(shdr.sh_flags & SHF_ALLOC))
+			continue;
+		data = elf_getdata(scn, NULL);
+		linked = elf_getscn(img->elf, shdr.sh_link);
+		if (linked && gelf_getshdr(linked, &shdr) && shdr.sh_type == SHT_DYNSYM)
+			symbols = elf_getdata(linked, NULL);
+		if (data)
+			err = pointers_of_section(data, symbols, each, arg);
+	}
+	return err;
+}
+
+const uint8_t *elf_image__code(const struct elf_image *img, uint64_t addr, size_t *len)
+{
+	const struct segment *seg = img->map ? find_code(img, addr) : NULL;
+
+	*len = seg ? seg->size - (addr - seg->addr) : 0;
+	return seg ? img->map + seg->offset + (addr - seg->addr) : NULL;
+}
+
+const uint8_t *elf_image__bytes(const struct elf_image *img, uint64_t addr, size_t *len)
+{
+	for (size_t i = 0; i < img->n_segs && img->map; i++) {
+		const struct segment *seg = &img->segs[i];
+
+		if (!is_within(seg, addr))
+			continue;
+		*len = seg->size - (addr - seg->addr);
+		return img->map + seg->offset + (addr - seg->addr);
+	}
+	*len = 0;
+	return NULL;
+}
+
+size_t elf_image__copy(const struct elf_image *img, uint64_t addr, uint8_t *buf, size_t len)
+{
+	const struct segment *seg = find_code(img, addr);
+	uint64_t room = seg ? seg->size - (addr - seg->addr) : 0;
+
+	return room ? read_at(img, seg->offset + (addr - seg->addr), buf, len < room ? len : room)
+		    : 0;
+}
+
+bool elf_image__offset(const struct elf_image *img, uint64_t addr, uint64_t *offset)
+{
+	const struct segment *seg = find_code(img, addr);
+
+	if (seg)
+		*offset = seg->offset + (addr - seg->addr);
+	return seg;
+}
+
+/* Search the notes of one section for the build-id. Returns its length, 0 if there is none. */
+static uint32_t build_id_of_notes(Elf_Data *data, uint8_t id[ELF_BUILD_ID_MAX])
+{
+	size_t off = 0, name_off, desc_off;
+	GElf_Nhdr nhdr;
+
+	while ((off = gelf_getnote(data, off, &nhdr, &name_off, &desc_off)) > 0) {
+		const char *buf = data->d_buf;
+
+		if (nhdr.n_type != NT_GNU_BUILD_ID || nhdr.n_namesz != sizeof(ELF_NOTE_GNU) ||
+		    memcmp(buf + name_off, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)))
+			continue;
+		if (!nhdr.n_descsz || nhdr.n_descsz > ELF_BUILD_ID_MAX)
+			return 0;
+		memcpy(id, buf + desc_off, nhdr.n_descsz);
+		return nhdr.n_descsz;
+	}
+	return 0;
+}
+
+uint32_t elf_image__build_id(const struct elf_image *img, uint8_t id[ELF_BUILD_ID_MAX])
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(img->elf, scn))) {
+		Elf_Data *data;
+		uint32_t len;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_NOTE)
+			continue;
+		data = elf_getdata(scn, NULL);
+		len = data && data->d_buf ? build_id_of_notes(data, id) : 0;
+		if (len)
+			return len;
+	}
+	return 0;
+}
+
+/* CRC-32 of [off, off + len), cut at the end of the file. */
+static uint32_t crc_range(const struct elf_image *img, uint64_t off, uint64_t len)
+{
+	if (!img->map || off >= img->size)
+		return 0;
+	if (len > img->size - off)
+		len = img->size - off;
+	return crc32_z(0, img->map + off, len);
+}
+
+static uint32_t crc_section(const struct elf_image *img, uint32_t type, const char *name)
+{
+	GElf_Shdr shdr;
+
+	if (!find_section(img, type, name, &shdr))
+		return 0;
+	return crc_range(img, shdr.sh_offset, shdr.sh_size);
+}
+
+static void put_u32(uint8_t *p, uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = v >> (8 * i);
+}
+
+_Static_assert(ELF_BUILD_ID_MAX >= 20, "room for an identity");
+
+uint32_t elf_image__identity(struct elf_image *img, uint8_t id[ELF_BUILD_ID_MAX])
+{
+	uint32_t len = elf_image__build_id(img, id), headers;
+	GElf_Ehdr ehdr;
+
+	if (len || !gelf_getehdr(img->elf, &ehdr))
+		return len;
+	headers = crc_range(img, 0, ehdr.e_ehsize);
+	headers ^= crc_range(img, ehdr.e_phoff, (uint64_t)ehdr.e_phnum * ehdr.e_phentsize);
+	put_u32(id, img->size);
+	put_u32(id + 4, headers);
+	put_u32(id + 8, crc_range(img, ehdr.e_shoff, (uint64_t)ehdr.e_shnum * ehdr.e_shentsize));
+	put_u32(id + 12, crc_section(img, SHT_SYMTAB, NULL));
+	put_u32(id + 16, crc_section(img, SHT_PROGBITS, ".eh_frame_hdr"));
+	return 20;
+}
+
+const char *elf_image__rustc_version(const struct elf_image *img)
+{
+	static const char prefix[] = "rustc version ";
+	GElf_Shdr shdr;
+	Elf_Scn *scn = find_section(img, SHT_PROGBITS, ".comment", &shdr);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	const char *at, *end;
+
+	if (!data || !data->d_buf)
+		return NULL;
+	end = (const char *)data->d_buf + data->d_size;
+	at = memmem(data->d_buf, data->d_size, prefix, sizeof(prefix) - 1);
+	return at && memchr(at, '\0', end - at) ? at : NULL;
+}
+
+struct Dwarf *elf_image__dwarf(const struct elf_image *img)
+{
+	return dwarf_begin_elf(img->elf, DWARF_C_READ, NULL);
+}
+
+const char *elf_image__path(const struct elf_image *img)
+{
+	return library_file__path(img->file);
+}
+
+struct library_file *elf_image__file(const struct elf_image *img)
+{
+	return img->file;
+}
+
+void elf_image__free(struct elf_image *img)
+{
+	if (!img)
+		return;
+	free(img->starts);
+	free(img->syms);
+	free(img->segs);
+	elf_end(img->elf);
+	if (img->map)
+		munmap(img->map, img->size);
+	library_file__free(img->file);
+	free(img);
+}

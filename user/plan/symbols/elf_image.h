@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Reads an ELF file for a plan: function symbols, executable bytes, identity. Every byte is
+ * untrusted: nothing here reads outside the file, whatever its headers contain.
+ */
+#ifndef QPROF_PLAN_SYMBOLS_ELF_IMAGE_H
+#define QPROF_PLAN_SYMBOLS_ELF_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "plan/library/file.h"
+
+/* Bytes of the longest build-id that is read. */
+#define ELF_BUILD_ID_MAX 20
+
+struct elf_symbol {
+	uint64_t addr;
+	uint64_t size;
+	const char *name; /* NUL-terminated; the image owns it */
+};
+
+struct elf_image;
+
+/*
+ * Map `file`, and keep a reference. If the file is truncated meanwhile, reading the image ends the
+ * process with SIGBUS: use this in children, and in commands that only read. Errors as
+ * plan__build(): prints one line, returns a negative errno. elf_image__symbols() returns -ENODATA
+ * (no .symtab, or one without functions); this function does not.
+ */
+int elf_image__map(struct library_file *file, struct elf_image **out);
+
+/*
+ * The same, but read each part into our own memory: truncating the file causes an error, not a
+ * signal. elf_image__code() and elf_image__bytes() find nothing; use elf_image__copy().
+ */
+int elf_image__read(struct library_file *file, struct elf_image **out);
+
+/*
+ * All defined function symbols of .symtab, sorted by (addr, name). The image owns them. Each symbol
+ * starts inside the file-backed part of an executable segment; others are left out. A size beyond
+ * the end of that part is cut. Prints nothing on -ENODATA: the caller knows the purpose of the
+ * symbols.
+ */
+int elf_image__symbols(struct elf_image *img, const struct elf_symbol **syms, size_t *n);
+
+/*
+ * The bytes from `addr` to the end of its executable segment (file-backed part only).
+ * NULL and *len = 0 if `addr` is not in one, or the image is not mapped.
+ */
+const uint8_t *elf_image__code(const struct elf_image *img, uint64_t addr, size_t *len);
+
+/* As elf_image__code(), but of any segment: for tables and constants. */
+const uint8_t *elf_image__bytes(const struct elf_image *img, uint64_t addr, size_t *len);
+
+/*
+ * Call `each` for every pointer into the file that the dynamic linker will write, until `each`
+ * returns an error, which is returned. Relocations that cannot be read are left out.
+ */
+int elf_image__pointers(const struct elf_image *img,
+			int (*each)(void *arg, uint64_t at, uint64_t value), void *arg);
+
+/*
+ * Copy up to `len` bytes of code from `addr`, fewer at the end of its executable segment. Returns
+ * their number, 0 if `addr` is in no such segment or the file cannot be read.
+ */
+size_t elf_image__copy(const struct elf_image *img, uint64_t addr, uint8_t *buf, size_t len);
+
+/*
+ * The start addresses of functions, from the unwind table (.eh_frame_hdr) or, if there is none,
+ * from the symbols of functions. Sorted; the image owns them. -ENODATA if the file has neither;
+ * -EBADMSG if the unwind table is not sorted, or far larger than any of rustc's; -ENOMEM. Prints
+ * nothing.
+ */
+int elf_image__starts(struct elf_image *img, const uint64_t **starts, size_t *n);
+
+/* The file offset of an address in an executable segment; false if no such segment contains it. */
+bool elf_image__offset(const struct elf_image *img, uint64_t addr, uint64_t *offset);
+
+/*
+ * The GNU build-id. Returns its length in bytes, 0 if there is none or if it is longer than
+ * ELF_BUILD_ID_MAX.
+ */
+uint32_t elf_image__build_id(const struct elf_image *img, uint8_t id[ELF_BUILD_ID_MAX]);
+
+/*
+ * The build-id, or, for a file without one (rustup's librustc_driver), 20 bytes made from the
+ * file's size and checksums of its headers, symbol table and unwind table. A cache may use it as a
+ * key. Returns the number of bytes, never 0.
+ */
+uint32_t elf_image__identity(struct elf_image *img, uint8_t id[ELF_BUILD_ID_MAX]);
+
+/* "rustc version ..." string of .comment (or of .rodata / .rustc metadata where cheap), or NULL. */
+const char *elf_image__rustc_version(const struct elf_image *img);
+
+/*
+ * The debug information, which the caller ends with dwarf_end(), or NULL if there is none. libdw
+ * checks all data that it reads.
+ */
+struct Dwarf *elf_image__dwarf(const struct elf_image *img);
+
+/* The path that the file was opened by. */
+const char *elf_image__path(const struct elf_image *img);
+struct library_file *elf_image__file(const struct elf_image *img);
+
+void elf_image__free(struct elf_image *img);
+DEFINE_CLEANUP(struct elf_image, elf_image__free)
+#define _elf_image_ __cleanup(elf_image__free_p)
+
+#endif /* QPROF_PLAN_SYMBOLS_ELF_IMAGE_H */

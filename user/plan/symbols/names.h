@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Recognizes rustc's symbols, in all supported versions. All code that depends on the spelling of
+ * functions in rustc's sources is here.
+ */
+#ifndef QPROF_PLAN_SYMBOLS_NAMES_H
+#define QPROF_PLAN_SYMBOLS_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum name_kind {
+	NAME_OTHER,
+	NAME_WRAPPER_NON_INCR, /* query_impl::<q>::execute_query_non_incr / get_query_non_incr */
+	NAME_WRAPPER_INCR,
+	NAME_PROVIDER,	    /* query_impl::<q>::invoke_provider_fn::__rust_begin_short_backtrace */
+	NAME_BODY_NON_INCR, /* try_execute_query::<.., false> */
+	NAME_BODY_INCR,	    /* try_execute_query::<.., true> */
+	NAME_COLD_PROVIDER, /* SelfProfilerRef::exec::cold_call::<..query_provider..> */
+	/* The same for guards of other events. */
+	NAME_COLD_ACTIVITY, /* generic_activity and its variants with arguments */
+	NAME_COLD_BLOCKED,
+	NAME_COLD_LOAD,
+	NAME_COLD_HASHING,
+	NAME_COLD_ARTIFACT, /* artifact_size: records no interval */
+	NAME_COLD_HIT,	    /* SelfProfilerRef::query_cache_hit::cold_call: no guard */
+	NAME_COLD_UNKNOWN,  /* SelfProfilerRef::exec::cold_call of an unknown event: legacy mangling
+			     */
+	NAME_PANIC_CLEANUP, /* __rust_panic_cleanup */
+	NAME_DROP_GUARD,    /* drop_in_place::<TimingGuard> or drop_glue, or of an Option */
+	NAME_DROP_TIMER,    /* the same of a VerboseTimingGuard */
+	NAME_TIMER,	    /* SelfProfilerRef::verbose_generic_activity */
+	NAME_BODY_UNKNOWN,  /* try_execute_query, mode unknown: legacy mangling */
+};
+
+enum name_part { NAME_PART_ENTRY, NAME_PART_COLD, NAME_PART_WARM }; /* BOLT's and LLVM's splits */
+
+struct name_info {
+	enum name_kind kind;
+	enum name_part part;
+	bool legacy;	   /* legacy mangling (_ZN...E), not v0 */
+	const char *query; /* for wrappers and providers: inside `symbol`, not NUL-terminated */
+	size_t query_len;
+};
+
+/*
+ * Classify one mangled symbol. Cheap for the 99 % that are NAME_OTHER (no demangling, no
+ * allocation). Closures and helper instances nested inside a function are NAME_OTHER, not the
+ * function.
+ *
+ * Legacy mangling leaves out generic arguments: bodies are NAME_BODY_UNKNOWN there, cold calls
+ * NAME_COLD_UNKNOWN, and the providers of compilers before `invoke_provider_fn`, instances of one
+ * generic function, are NAME_OTHER, because their query is nameless. v0 names contain both.
+ */
+void name_classify(const char *symbol, struct name_info *info);
+
+/* The names that are searched for, for the error message when a library has none of them. */
+const char *names_looked_for(void);
+
+#endif /* QPROF_PLAN_SYMBOLS_NAMES_H */

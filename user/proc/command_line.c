@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "proc/command_line.h"
+
+#include <string.h>
+
+#include "proc/processes.h"
+
+/* Longer arguments of a process count as truncated. */
+#define MOST_ARGS 16384
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+bool word__is(struct word word, const char *text)
+{
+	return word.len == strlen(text) && !memcmp(word.at, text, word.len);
+}
+
+bool word__contains(struct word word, const char *text)
+{
+	return memmem(word.at, word.len, text, strlen(text));
+}
+
+struct word word__last_component(struct word path)
+{
+	const char *slash = path.len ? memrchr(path.at, '/', path.len) : NULL;
+
+	return slash ? (struct word){slash + 1, (size_t)(path.at + path.len - slash - 1)} : path;
+}
+
+struct command_line command_line_joined(const char *text)
+{
+	const char *at = text ?: "";
+
+	return (struct command_line){at, at + strlen(at), ' '};
+}
+
+struct command_line command_line_raw(const char *args, size_t size)
+{
+	/* Nothing may be added to NULL, not even 0. */
+	const char *at = args ?: "";
+
+	return (struct command_line){at, at + size, '\0'};
+}
+
+struct word command_line__next(struct command_line *rest)
+{
+	const char *at, *end;
+
+	while (rest->separator && rest->at < rest->end && *rest->at == rest->separator)
+		rest->at++;
+	if (rest->at == rest->end)
+		return (struct word){0};
+	at = rest->at;
+	end = memchr(at, rest->separator, (size_t)(rest->end - at)) ?: rest->end;
+	rest->at = end < rest->end ? end + 1 : end;
+	return (struct word){at, (size_t)(end - at)};
+}
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+bool command_line__has(struct command_line line, const char *wanted)
+{
+	for (struct word word; (word = command_line__next(&line)).at;)
+		if (word__is(word, wanted))
+			return true;
+	return false;
+}
+
+struct word command_line__value(struct command_line line, const char *option)
+{
+	size_t len = strlen(option);
+
+	for (struct word word; (word = command_line__next(&line)).at;) {
+		if (word__is(word, option))
+			return command_line__next(&line);
+		if (word.len > len && !memcmp(word.at, option, len) && word.at[len] == '=')
+			return (struct word){word.at + len + 1, word.len - len - 1};
+	}
+	return (struct word){0};
+}
+
+struct word command_line__source(struct command_line line)
+{
+	for (struct word word; (word = command_line__next(&line)).at;)
+		if (word.len > 3 && *word.at != '-' && !memcmp(word.at + word.len - 3, ".rs", 3))
+			return word;
+	return (struct word){0};
+}
+
+/* ---- Features -------------------------------------------------------------------------------- */
+
+struct command_features command_line__features(struct command_line line, bool truncated)
+{
+	bool hidden = truncated || line.at == line.end;
+	struct command_features f = {0};
+
+	for (struct word word; (word = command_line__next(&line)).at;) {
+		hidden |= word.len && *word.at == '@';
+		f.incremental |= word__contains(word, "incremental");
+		f.threads |= word__contains(word, "threads=");
+	}
+	return hidden ? (struct command_features){true, true} : f;
+}
+
+struct command_features command_features_of_process(pid_t pid)
+{
+	char args[MOST_ARGS];
+	size_t size = process_arguments(pid, args, sizeof(args));
+
+	return command_line__features(command_line_raw(args, size), size == sizeof(args));
+}

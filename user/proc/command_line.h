@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Reads the command line of a compiler: its raw arguments, or its arguments joined by spaces, as a
+ * trace has them. Arguments in an @file are not looked up.
+ */
+#ifndef QPROF_PROC_COMMAND_LINE_H
+#define QPROF_PROC_COMMAND_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* A piece of a text; none if `at` is NULL. */
+struct word {
+	const char *at;
+	size_t len;
+};
+
+bool word__is(struct word word, const char *text);
+bool word__contains(struct word word, const char *text);
+
+/* The part after the last slash; all of the word without one. */
+struct word word__last_component(struct word path);
+
+/* The words that are left to read. */
+struct command_line {
+	const char *at;
+	const char *end;
+	char separator;
+};
+
+/* Words joined by spaces; NULL has no words. */
+struct command_line command_line_joined(const char *text);
+
+/* NUL-separated arguments, which may be empty. The last one may lack its NUL. */
+struct command_line command_line_raw(const char *args, size_t size);
+
+/* Take the next word; none at the end. */
+struct word command_line__next(struct command_line *rest);
+
+bool command_line__has(struct command_line line, const char *word);
+
+/* The first value of an option, as "--name value" or "--name=value". */
+struct word command_line__value(struct command_line line, const char *option);
+
+/* The first word that names a file of Rust source. */
+struct word command_line__source(struct command_line line);
+
+/*
+ * Features of rustc that a command line uses, or may use: arguments that were cut off, cannot be
+ * read, or are in an @file can use any of them.
+ */
+struct command_features {
+	bool incremental;
+	bool threads;
+};
+
+/* `truncated`: the last arguments are missing. */
+struct command_features command_line__features(struct command_line line, bool truncated);
+
+/* Of a running process, from /proc. */
+struct command_features command_features_of_process(pid_t pid);
+
+#endif /* QPROF_PROC_COMMAND_LINE_H */

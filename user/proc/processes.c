@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "proc/processes.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+
+/*
+ * An environment may be long, and cargo's variables may come before or long after the inherited
+ * ones.
+ */
+#define ENVIRON_MOST (1u << 20)
+
+static ssize_t read_proc(pid_t pid, const char *file, char *buf, size_t size)
+{
+	char path[64];
+	_close_ int fd = -1;
+	size_t len = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (len < size) {
+		ssize_t n = read(fd, buf + len, size - len);
+
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+	}
+	return (ssize_t)len;
+}
+
+/* The text after the name in /proc/PID/stat. */
+static bool read_stat(pid_t pid, char *state, int *parent)
+{
+	char stat[512], *paren;
+	ssize_t n = read_proc(pid, "stat", stat, sizeof(stat) - 1);
+
+	if (n <= 0)
+		return false;
+	stat[n] = '\0';
+	/* The name is in parentheses and may hold any character, a parenthesis too. */
+	paren = strrchr(stat, ')');
+	return paren && sscanf(paren + 1, " %c %d", state, parent) == 2;
+}
+
+pid_t process_parent(pid_t pid)
+{
+	char state;
+	int parent;
+
+	return read_stat(pid, &state, &parent) ? parent : 0;
+}
+
+bool process_is_running(pid_t pid)
+{
+	char state;
+	int parent;
+
+	return read_stat(pid, &state, &parent) && !strchr("ZXx", state);
+}
+
+/* A number of /proc/PID/status, which is read without waiting for the process. */
+static bool read_status(pid_t pid, const char *field, unsigned int *value)
+{
+	char text[4096], *line;
+	ssize_t n = read_proc(pid, "status", text, sizeof(text) - 1);
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	line = strstr(text, field);
+	if (line)
+		*value = (unsigned int)strtoul(line + strlen(field), NULL, 10);
+	return line;
+}
+
+/* A name, which comes first, holds no line end: the kernel writes it as "\n". */
+unsigned int process_threads(pid_t pid)
+{
+	unsigned int n = 0;
+
+	read_status(pid, "\nThreads:\t", &n);
+	return n;
+}
+
+uid_t process_uid(pid_t pid)
+{
+	unsigned int uid = 0;
+
+	return read_status(pid, "\nUid:\t", &uid) ? uid : PROCESS_USER_UNKNOWN;
+}
+
+size_t process_arguments(pid_t pid, char *buf, size_t size)
+{
+	ssize_t n = read_proc(pid, "cmdline", buf, size);
+
+	return n < 0 ? 0 : (size_t)n;
+}
+
+size_t process_variable(pid_t pid, const char *name, char *buf, size_t size)
+{
+	_free_ char *line = NULL;
+	size_t capacity = 0, read = 0, len = strlen(name);
+	_fclose_ FILE *f = NULL;
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	f = fopen(path, "re");
+	while (f && read < ENVIRON_MOST && (n = getdelim(&line, &capacity, '\0', f)) > 0) {
+		read += (size_t)n;
+		if (strncmp(line, name, len) || line[len] != '=')
+			continue;
+		n = (ssize_t)strlen(line + len + 1);
+		if ((size_t)n > size)
+			n = (ssize_t)size;
+		memcpy(buf, line + len + 1, (size_t)n);
+		return (size_t)n;
+	}
+	return 0;
+}
+
+static char *read_link(pid_t pid, const char *file)
+{
+	char path[64], target[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return NULL;
+	target[n] = '\0';
+	return strdup(target);
+}
+
+char *process_executable(pid_t pid)
+{
+	return read_link(pid, "exe");
+}
+
+char *process_cwd(pid_t pid)
+{
+	return read_link(pid, "cwd");
+}
+
+void process_name(pid_t pid, char *buf, size_t size)
+{
+	ssize_t n = read_proc(pid, "comm", buf, size - 1);
+
+	if (n <= 0) {
+		snprintf(buf, size, "?");
+		return;
+	}
+	buf[n] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+}
+
+struct pair {
+	pid_t pid;
+	pid_t parent;
+};
+
+/* All pairs of the machine; `list` gets room for as many. */
+static int find_pairs(struct process_list *list, struct pair **pairs, uint32_t *n)
+{
+	_closedir_ DIR *dir = opendir("/proc");
+	uint32_t capacity = 0;
+	struct dirent *ent;
+
+	*list = (struct process_list){0};
+	*pairs = NULL;
+	*n = 0;
+	if (!dir)
+		return -errno;
+	while ((ent = readdir(dir))) {
+		pid_t pid = isdigit((unsigned char)ent->d_name[0]) ? atoi(ent->d_name) : 0;
+
+		if (!pid)
+			continue;
+		if (array__reserve_one(pairs, *n, &capacity, sizeof(**pairs)))
+			return -ENOMEM;
+		(*pairs)[(*n)++] = (struct pair){pid, process_parent(pid)};
+	}
+	list->pids = calloc(*n + 1UL, sizeof(*list->pids));
+	return list->pids ? 0 : -ENOMEM;
+}
+
+int process_list__all(struct process_list *list)
+{
+	_free_ struct pair *all = NULL;
+	uint32_t n;
+	int err = find_pairs(list, &all, &n);
+
+	for (uint32_t i = 0; i < n && !err; i++)
+		list->pids[list->n++] = all[i].pid;
+	return err;
+}
+
+static bool contains(const struct process_list *list, pid_t pid)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->pids[i] == pid)
+			return true;
+	return false;
+}
+
+int process_list__descendants(pid_t root, struct process_list *list)
+{
+	_free_ struct pair *all = NULL;
+	uint32_t n;
+	size_t before;
+	int err = find_pairs(list, &all, &n);
+
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < n; i++)
+		if (all[i].pid == root)
+			list->pids[list->n++] = root;
+	if (!list->n)
+		return -ESRCH;
+	do {
+		before = list->n;
+		for (uint32_t i = 0; i < n; i++)
+			if (contains(list, all[i].parent) && !contains(list, all[i].pid))
+				list->pids[list->n++] = all[i].pid;
+	} while (list->n != before);
+	return 0;
+}
+
+void process_list__clear(struct process_list *list)
+{
+	free(list->pids);
+	*list = (struct process_list){0};
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Reads /proc: the processes that run, and their properties. */
+#ifndef QPROF_PROC_PROCESSES_H
+#define QPROF_PROC_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct process_list {
+	pid_t *pids;
+	size_t n;
+};
+
+/* All processes of the machine; the caller clears the list. */
+int process_list__all(struct process_list *list);
+
+/*
+ * `root` first, then its running descendants. -ESRCH if `root` is gone; the caller clears the list.
+ */
+int process_list__descendants(pid_t root, struct process_list *list);
+void process_list__clear(struct process_list *list);
+
+/* False if it is gone, or has exited and was not waited for yet. */
+bool process_is_running(pid_t pid);
+
+/* The parent of a process, or 0. */
+pid_t process_parent(pid_t pid);
+
+/* How many threads it has; 0 if unknown. */
+unsigned int process_threads(pid_t pid);
+
+/* The kernel's "nobody": has no rights, so a process that is gone counts as foreign. */
+#define PROCESS_USER_UNKNOWN 65534
+
+/* The real user, or PROCESS_USER_UNKNOWN. (Root may own the process's directory.) */
+uid_t process_uid(pid_t pid);
+
+/* Raw arguments, NUL-separated, at most `size` bytes; their length, 0 if unknown. */
+size_t process_arguments(pid_t pid, char *buf, size_t size);
+
+/*
+ * The value of a variable in the environment that the process was executed with, cut to `size`.
+ * Returns its length, 0 if there is none. No end byte is written.
+ */
+size_t process_variable(pid_t pid, const char *name, char *buf, size_t size);
+
+/* Its executable, or NULL. To be freed. */
+char *process_executable(pid_t pid);
+
+/* Its working directory, or NULL. To be freed. */
+char *process_cwd(pid_t pid);
+
+/* Its short name, for messages; "?" if unknown. */
+void process_name(pid_t pid, char *buf, size_t size);
+
+#endif /* QPROF_PROC_PROCESSES_H */

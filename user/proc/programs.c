@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "proc/programs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "plan/library/find.h"
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool starts_with(const char *name, const char *prefix)
+{
+	return !strncmp(name, prefix, strlen(prefix));
+}
+
+bool is_compiler_program(const char *exe)
+{
+	const char *name = file_name(exe);
+
+	return starts_with(name, "rustc") || starts_with(name, "rustdoc") ||
+	       starts_with(name, "clippy-driver") || starts_with(name, "miri");
+}
+
+bool is_toolchain_program(const char *exe)
+{
+	return is_compiler_program(exe) || starts_with(file_name(exe), "cargo");
+}
+
+int library_beside(const char *exe, char **path)
+{
+	if (!is_toolchain_program(exe))
+		return -ENOENT;
+	return plan_find__of_exe(exe, path);
+}

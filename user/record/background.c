@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/background.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/file_writer.h"
+#include "base/rights.h"
+#include "options/exit_code.h"
+#include "record/record.h"
+
+/* The first byte through the lifeline; the numbers of signals follow. */
+#define GO 0
+
+struct relay {
+	int lifeline;
+	bool ends_with_it;
+};
+
+/* The view reads untrusted traces: it may only end or suspend the recording. */
+static bool may_relay(uint8_t sig)
+{
+	return sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT || sig == SIGTSTP;
+}
+
+/*
+ * The view has given up the rights that a signal to us may take, so we send ours to ourselves. The
+ * thread needs no capability for this. (The kernel clears PR_SET_PDEATHSIG when file rights
+ * change.)
+ */
+static void *relay_signals(void *ctx)
+{
+	struct relay *r = ctx;
+	uint8_t sig;
+
+	rights__limit(0);
+	while (read(r->lifeline, &sig, 1) == 1)
+		if (may_relay(sig))
+			kill(getpid(), sig);
+	if (r->ends_with_it)
+		kill(getpid(), SIGTERM);
+	return NULL;
+}
+
+/* The other thread takes every signal. */
+static int start_relay(int lifeline, bool ends_with_it)
+{
+	static struct relay relay;
+	pthread_t thread;
+	sigset_t all, mask;
+	int err;
+
+	relay = (struct relay){lifeline, ends_with_it};
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &mask);
+	err = pthread_create(&thread, NULL, relay_signals, &relay);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	return -err;
+}
+
+/*
+ * `lifeline` starts and ends the recording; the process writes to `begun` once the recording has
+ * begun.
+ */
+static _Noreturn void be_recorder(const struct cli_record_options *given, int lifeline, int begun,
+				  int log)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct cli_record_options o = *given;
+	uint8_t go;
+
+	if (read(lifeline, &go, 1) != 1)
+		_exit(EXIT_CODE_FAILURE);
+	/* A command that opened the terminal itself would write over the view. */
+	setsid();
+	dup2(null, STDIN_FILENO);
+	dup2(log, STDOUT_FILENO);
+	dup2(log, STDERR_FILENO);
+	if (start_relay(lifeline, !o.command))
+		diag_warn("if qprof-bpf top is killed, this recording must be ended by hand");
+	o.begun_fd = begun;
+	exit(record_run(&o, NULL));
+}
+
+static int start(struct background *b, const struct cli_record_options *o)
+{
+	_close_ int its_life = -1, its_begun = -1;
+	int life[2], begun[2];
+
+	b->log = memfd_create("qprof-bpf log", MFD_CLOEXEC);
+	if (b->log < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, life))
+		return -errno;
+	its_life = life[0];
+	b->lifeline = life[1];
+	if (pipe2(begun, O_CLOEXEC))
+		return -errno;
+	b->begun_fd = begun[0];
+	its_begun = begun[1];
+	b->pid = fork();
+	if (b->pid < 0)
+		return -errno;
+	if (!b->pid) {
+		close(b->lifeline);
+		close(b->begun_fd);
+		be_recorder(o, its_life, its_begun, b->log);
+	}
+	b->ended_fd = (int)syscall(SYS_pidfd_open, b->pid, 0);
+	return b->ended_fd < 0 ? -errno : 0;
+}
+
+int background__prepare(struct background *b, const struct cli_record_options *o)
+{
+	int err = start(b, o);
+
+	return err ? diag_error_r(err, "cannot start recording: %s", strerror(-err)) : 0;
+}
+
+/* An error is ignored: background__ended() notices a recording that is gone. */
+static void send_byte(const struct background *b, uint8_t byte)
+{
+	send(b->lifeline, &byte, 1, MSG_NOSIGNAL);
+}
+
+void background__go(struct background *b)
+{
+	send_byte(b, GO);
+}
+
+bool background__begun(const struct background *b)
+{
+	struct pollfd fd = {.fd = b->begun_fd, .events = POLLIN};
+
+	return poll(&fd, 1, 0) > 0 && fd.revents & POLLIN;
+}
+
+bool background__ended(struct background *b)
+{
+	if (!b->has_ended && b->pid > 0)
+		b->has_ended = waitpid(b->pid, &b->status, WNOHANG) == b->pid;
+	return b->has_ended || b->pid <= 0;
+}
+
+void background__pass_on(struct background *b)
+{
+	struct file_writer to = {.fd = STDERR_FILENO};
+	char bytes[4096];
+	ssize_t n;
+
+	fflush(stderr);
+	while ((n = pread(b->log, bytes, sizeof(bytes), b->passed_on)) > 0) {
+		b->passed_on += n;
+		/* An error of stderr cannot be reported. */
+		file_writer__write(&to, bytes, (size_t)n);
+	}
+}
+
+void background__stop(struct background *b, int sig)
+{
+	if (b->pid > 0 && !b->has_ended)
+		send_byte(b, (uint8_t)sig);
+}
+
+void background__destroy(struct background *b)
+{
+	cleanup_close_p(&b->lifeline);
+	cleanup_close_p(&b->ended_fd);
+	cleanup_close_p(&b->begun_fd);
+	cleanup_close_p(&b->log);
+	*b = (struct background)BACKGROUND_NONE;
+}

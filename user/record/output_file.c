@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Checks whether `path` may be written to, without changing the file. Opens only a regular file. */
+static int check_replaceable(const char *path)
+{
+	_close_ int fd = -1;
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	/* Another file may have taken its place by now: a FIFO would make us wait for a reader. */
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+}
+
+/*
+ * The name is in the same directory, so that rename(2) works, and short, as `path` may be of
+ * maximal length.
+ */
+static char *name_beside(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int dir_len = slash ? (int)(slash - path + 1) : 0;
+	uint64_t nonce;
+	char *name;
+
+	if (getrandom(&nonce, sizeof(nonce), GRND_NONBLOCK) != sizeof(nonce))
+		nonce = 0;
+	if (asprintf(&name, "%.*s.qprof-%d-%016" PRIx64 ".qpt", dir_len, path, getpid(), nonce) < 0)
+		return NULL;
+	return name;
+}
+
+int output_file__choose(struct output_file *f, const char *path, bool force)
+{
+	struct stat st;
+	int err;
+
+	*f = (struct output_file){0};
+	if (!force || (lstat(path, &st) && errno == ENOENT)) {
+		f->path = strdup(path);
+		return f->path ? 0 : -ENOMEM;
+	}
+	f->over = realpath(path, NULL);
+	if (!f->over)
+		return -errno;
+	err = check_replaceable(f->over);
+	if (err)
+		return err;
+	f->path = name_beside(f->over);
+	return f->path ? 0 : -ENOMEM;
+}
+
+int output_file__commit(struct output_file *f)
+{
+	if (f->committed || !f->created)
+		return 0;
+	f->committed = true;
+	if (!f->over)
+		return 0;
+	if (rename(f->path, f->over))
+		return -errno;
+	free(f->path);
+	f->path = take_ptr(f->over);
+	return 0;
+}
+
+void output_file__discard(struct output_file *f)
+{
+	if (f->created && !f->committed)
+		unlink(f->path);
+	f->created = false;
+}
+
+void output_file__clear(struct output_file *f)
+{
+	free(f->path);
+	free(f->over);
+	*f = (struct output_file){0};
+}

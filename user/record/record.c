@@ -1,0 +1,656 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * `qprof-bpf [record]`: set up, watch until the recording is over, write it down. Set-up begins
+ * with the steps that are most likely to fail. The end begins with the steps that the build waits
+ * for.
+ */
+#include "record/record.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "capture/privilege.h"
+#include "capture/session.h"
+#include "capture/uprobe_multi.h"
+#include "options/exit_code.h"
+#include "plan/library/find.h"
+#include "proc/processes.h"
+#include "proc/programs.h"
+#include "record/launch.h"
+#include "record/likely.h"
+#include "record/recorder.h"
+#include "record/trace_output.h"
+
+/* After a signal, the last output waits for a reader no longer than this. */
+#define READER_MS 3000
+/* The interval of drains when few records wait: it limits the delay of the live view. */
+#define DRAIN_MS 50
+
+struct capture {
+	const struct cli_record_options *opt;
+	recorder_report_fn report;
+	struct filter *filter;
+	bool queries_only; /* the default: the kernel has only perf events */
+	struct recorder *recorder;
+	struct session *session;
+	struct launch *launch; /* NULL with pids */
+	struct likely likely;
+	int *pidfds; /* -1 once that process has exited */
+	size_t n_pidfds;
+	int signal_fd;
+	uint64_t next_tick_ns;
+	bool child_done;
+	int child_status;
+	int signal;		/* the signal that ended the recording, or 0 */
+	unsigned int n_signals; /* such signals so far */
+	bool stop;
+};
+
+static void capture_fini(struct capture *c)
+{
+	likely__clear(&c->likely);
+	session__free(c->session);
+	recorder__free(c->recorder);
+	filter__free(c->filter);
+	launch__free(c->launch);
+	for (size_t i = 0; i < c->n_pidfds; i++)
+		cleanup_close_p(&c->pidfds[i]);
+	free(c->pidfds);
+	diag_wait_with(-1, NULL, NULL);
+	cleanup_close_p(&c->signal_fd);
+}
+
+/* ---- Set-up ---------------------------------------------------------------------------------- */
+
+static int block_signals(struct capture *c)
+{
+	sigset_t set;
+
+	launch__save_signals();
+	/* A reader of our output that goes away (`| head`) must not end the recording. */
+	signal(SIGPIPE, SIG_IGN);
+	/*
+	 * A trace that exceeds RLIMIT_FSIZE is handled like a full disk: it must not end the
+	 * process.
+	 */
+	signal(SIGXFSZ, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTSTP);
+	if (c->opt->command) {
+		sigaddset(&set, SIGQUIT);
+		sigaddset(&set, SIGUSR1);
+		sigaddset(&set, SIGUSR2);
+	}
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return c->signal_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
+}
+
+/*
+ * The first interrupt ends the recording in order; from then on the next one has its default
+ * effect, whatever we are waiting for.
+ */
+static void end_recording(struct capture *c)
+{
+	sigset_t set;
+
+	c->stop = true;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/*
+ * Pass on the signals that the command would get without us. The terminal sends the signals of its
+ * keys to the command too. All other signals reach only us, and so do these if a process sent them.
+ */
+static void pass_on(const struct capture *c, const struct signalfd_siginfo *info)
+{
+	bool has_key = info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT;
+
+	if (c->launch && (!has_key || info->ssi_code <= 0))
+		launch__signal(c->launch, (int)info->ssi_signo);
+}
+
+static bool ends_recording(uint32_t sig)
+{
+	return sig == SIGINT || sig == SIGTERM || sig == SIGHUP;
+}
+
+/* A compiler that waits for its probes must not wait until the user types "fg". */
+static void suspend(struct capture *c)
+{
+	int err = c->session ? session__suspend(c->session) : 0;
+
+	if (err)
+		diag_warn("some of what was recorded is lost: %s", strerror(-err));
+	if (c->recorder)
+		recorder__leave_terminal(c->recorder);
+	raise(SIGSTOP);
+}
+
+static void on_signals(struct capture *c)
+{
+	struct signalfd_siginfo info;
+
+	while (read(c->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			if (c->launch && launch__reap(c->launch, false, &c->child_status) == 1)
+				c->child_done = c->stop = true;
+			continue;
+		}
+		if (info.ssi_signo == SIGTSTP) {
+			suspend(c);
+			continue;
+		}
+		pass_on(c, &info);
+		if (!ends_recording(info.ssi_signo))
+			continue;
+		c->signal = (int)info.ssi_signo;
+		c->n_signals++;
+		/* From here on, drop lines instead of waiting for their reader. */
+		diag_drop_blocked(true);
+		end_recording(c);
+	}
+}
+
+/*
+ * Without a signal, wait as long as it takes; after one signal, READER_MS; after two, not at all.
+ */
+static bool wait_for_reader(void *capture, int written_fd)
+{
+	struct capture *c = capture;
+	struct pollfd fds[] = {
+		{.fd = written_fd, .events = POLLIN},
+		{.fd = c->signal_fd, .events = POLLIN},
+	};
+
+	for (;;) {
+		int ms = c->n_signals > 1 ? 0 : c->n_signals ? READER_MS : -1;
+		int n = poll(fds, 2, ms);
+
+		if (!n || (n < 0 && errno != EINTR))
+			return false;
+		if (n > 0 && fds[0].revents)
+			return true;
+		on_signals(c);
+	}
+}
+
+/* The end of a child wakes the wait, too. */
+static bool waits_for_stderr(void *capture)
+{
+	struct capture *c = capture;
+
+	on_signals(c);
+	return !c->signal;
+}
+
+/* Print one line with the requested events that are not available. */
+static void print_missing(const struct filter *f)
+{
+	const char *word, *why;
+	char line[1024] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; (word = filter__missing(f, i, &why)) && len < sizeof(line); i++)
+		len += (size_t)snprintf(line + len, sizeof(line) - len, "%s%s (%s)", i ? ", " : "",
+					word, why);
+	if (len)
+		diag_warn("cannot record %s", line);
+}
+
+/* True if the kernel is older than 6.6, or is treated as if it were. */
+static bool uses_perf_events(const struct cli_record_options *o)
+{
+	char missing[128];
+
+	if (o->attach != CLI_ATTACH_AUTO)
+		return o->attach == CLI_ATTACH_PERF;
+	/* A missing capability makes that test fail as well, but has an error line of its own. */
+	return !privilege_missing(privilege_effective(), 0, missing, sizeof(missing)) &&
+	       !uprobe_multi_is_available();
+}
+
+/* Each perf event takes long to attach while a compiler runs, and long to remove. */
+static int open_default_filter(struct capture *c)
+{
+	const char *fewer = "query-provider";
+
+	c->queries_only = uses_perf_events(c->opt);
+	return filter__new(&fewer, c->queries_only ? 1 : 0, &c->filter);
+}
+
+static int open_filter(struct capture *c)
+{
+	const struct cli_texts *events = &c->opt->events;
+	int err = events->n ? filter__new(events->texts, events->n, &c->filter)
+			    : open_default_filter(c);
+
+	if (err == -EINVAL)
+		return diag_error_r(err, "there is an empty word in the list of --events");
+	if (err)
+		return diag_error_r(err, "out of memory");
+	print_missing(c->filter);
+	if (filter__is_empty(c->filter))
+		return diag_error_r(-EINVAL, "nothing is left to record; see --events in "
+					     "\"qprof-bpf help record\"");
+	return 0;
+}
+
+/*
+ * The label of hashing comes from the queries around it, so all queries would have to be recorded.
+ * Cache hits cost many times more than any budget allows.
+ */
+static int check_budget(const struct capture *c)
+{
+	const char *what = filter__wants_hits(c->filter) ? "query-cache-hit" : NULL;
+
+	if (filter__may_pass(c->filter, FILTER_HASHING))
+		what = "incr-result-hashing";
+	if (!c->opt->budget.ppm || !what)
+		return 0;
+	return diag_error_r(-EINVAL,
+			    "no budget can be kept with %s; leave out --budget, or add "
+			    "\",-%s\" to --events",
+			    what, what);
+}
+
+static enum live_mode live_mode_of(const struct cli_record_options *o, FILE *out)
+{
+	if (o->quiet || o->begun_fd)
+		return LIVE_NONE;
+	if (o->json)
+		return LIVE_JSON;
+	return isatty(fileno(out)) ? LIVE_TERMINAL : LIVE_BLOCKS;
+}
+
+static int open_recorder(struct capture *c)
+{
+	const struct cli_record_options *o = c->opt;
+	/* With a command, stdout belongs to the command: only requested JSON goes there. */
+	FILE *out = o->command && !o->json ? stderr : stdout;
+	char name[TRACE_OUTPUT_NAME_MAX];
+	struct recorder_options ro = {
+		.output = o->output,
+		.force = o->force,
+		.live = out,
+		.mode = live_mode_of(o, out),
+		.summary = !o->quiet && !o->json && !o->begun_fd,
+		.report = c->report,
+		.filter = c->filter,
+		.callers = o->callers,
+		.budget_ppm = o->budget.ppm,
+		.slow_ns = o->slow_ns,
+		.wait = wait_for_reader,
+		.wait_ctx = c,
+	};
+
+	if (!ro.output) {
+		trace_output__default_name(name);
+		ro.output = name;
+	}
+	return recorder__open(&ro, &c->recorder);
+}
+
+static int open_session(struct capture *c)
+{
+	struct session_sink sink = recorder__sink(c->recorder);
+	struct kernel_options ko = {
+		.filter = c->filter,
+		.off_cpu = filter__wants_off_cpu(c->filter),
+		.attach = c->opt->attach == CLI_ATTACH_MULTI  ? KERNEL_ATTACH_MULTI
+			  : c->opt->attach == CLI_ATTACH_PERF ? KERNEL_ATTACH_PERF
+							      : KERNEL_ATTACH_AUTO,
+		.ring_bytes = c->opt->ring_bytes,
+		.callers = c->opt->callers,
+	};
+
+	int err = session__open(&ko, &sink, c->opt->budget.ppm, &c->session);
+
+	if (!err && c->queries_only && !c->opt->quiet)
+		diag_info("recording queries only, as perf events are slow to attach and to "
+			  "remove; --events=default records the rest too");
+	return err;
+}
+
+/* rustup may be downloading a toolchain: a signal ends that too, and is stored in `signal`. */
+static void wait_for_likely(struct capture *c)
+{
+	struct pollfd fds[] = {
+		{.fd = c->signal_fd, .events = POLLIN},
+		{.fd = likely__done_fd(&c->likely), .events = POLLIN},
+	};
+
+	while (!c->signal && fds[1].fd >= 0 && !fds[1].revents) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			break;
+		on_signals(c);
+	}
+}
+
+/*
+ * Attach to the most likely toolchain. Another toolchain is found when it is first executed, a
+ * little later than its first instruction.
+ */
+static int attach_likely(struct capture *c)
+{
+	const char *path;
+	int err;
+
+	wait_for_likely(c);
+	if (c->signal)
+		return -EINTR;
+	err = likely__finish(&c->likely, &path);
+	if (err) {
+		diag_warn("%s. Waiting for a compiler to be started",
+			  plan_find__toolchain_error(err));
+		return 0;
+	}
+	err = session__add_library(c->session, path);
+	/*
+	 * For a build script or make the toolchain is only a guess: the command may use another, or
+	 * none.
+	 */
+	if (err && !(c->launch && is_toolchain_program(c->opt->command[0]))) {
+		diag_warn("going on without that compiler");
+		return 0;
+	}
+	return err;
+}
+
+static int follow_command(struct capture *c)
+{
+	int err = attach_likely(c);
+
+	if (!err)
+		err = session__follow_new(c->session, launch__pid(c->launch));
+	return err;
+}
+
+static int follow_pid(struct capture *c, size_t i, unsigned int *compilers)
+{
+	pid_t pid = c->opt->pids.pids[i];
+	int err;
+
+	c->pidfds[i] = (int)syscall(SYS_pidfd_open, pid, 0);
+	err = c->pidfds[i] < 0 ? -errno : session__follow_running(c->session, pid, compilers);
+	/* For a thread's number, older kernels return -EINVAL and newer ones -ENOENT. */
+	if (c->pidfds[i] < 0 ? err == -ESRCH || err == -EINVAL || err == -ENOENT : err == -ESRCH)
+		return diag_error_r(-ESRCH,
+				    "there is no process %d; it has exited, or the number is a "
+				    "thread's. See \"pgrep -a rustc\"",
+				    (int)pid);
+	return err;
+}
+
+static int follow_pids(struct capture *c)
+{
+	unsigned int compilers = 0;
+	char name[32];
+	int err = 0;
+
+	c->n_pidfds = c->opt->pids.n;
+	c->pidfds = malloc(c->n_pidfds * sizeof(*c->pidfds));
+	if (!c->pidfds) {
+		c->n_pidfds = 0;
+		return diag_error_r(-ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; i < c->n_pidfds; i++)
+		c->pidfds[i] = -1;
+	for (size_t i = 0; i < c->n_pidfds && !err; i++)
+		err = follow_pid(c, i, &compilers);
+	if (err || compilers)
+		return err;
+	process_name(c->opt->pids.pids[0], name, sizeof(name));
+	diag_warn("process %d (%s) is no Rust compiler and runs none now; waiting for it to start "
+		  "one. Stop with Ctrl-C",
+		  (int)c->opt->pids.pids[0], name);
+	if (session__libraries(c->session))
+		return 0;
+	likely__start(&c->likely, NULL);
+	return attach_likely(c);
+}
+
+static int follow_all(struct capture *c)
+{
+	unsigned int compilers;
+	int err = session__follow_all(c->session, c->opt->cgroup, &compilers);
+
+	if (!err && compilers)
+		diag_info("%u compiler%s already: what %s did until now is missing", compilers,
+			  compilers == 1 ? " runs" : "s run", compilers == 1 ? "it" : "they");
+	return err;
+}
+
+static int follow(struct capture *c)
+{
+	if (c->launch)
+		return follow_command(c);
+	return c->opt->system || c->opt->cgroup ? follow_all(c) : follow_pids(c);
+}
+
+static int prepare_command(struct capture *c)
+{
+	int err = launch__prepare(c->opt->command, &c->launch);
+
+	return err ? diag_error_r(err, "cannot start %s: %s", c->opt->command[0], strerror(-err))
+		   : 0;
+}
+
+static int set_up(struct capture *c)
+{
+	int err = open_filter(c);
+
+	if (!err)
+		err = check_budget(c);
+	if (!err)
+		err = block_signals(c);
+	/* Fork early: the child then inherits no descriptor that is opened later. */
+	if (!err && c->opt->command)
+		err = prepare_command(c);
+	if (!err && c->opt->command)
+		likely__start(&c->likely, c->opt->command);
+	if (!err)
+		err = open_recorder(c);
+	if (!err)
+		err = open_session(c);
+	if (!err)
+		err = recorder__create_file(c->recorder);
+	if (!err)
+		err = follow(c);
+	if (!err)
+		recorder__set_costs(c->recorder, session__costs(c->session));
+	/* No command was launched, and none will be. */
+	if (!err || err == -EINTR)
+		on_signals(c);
+	return err ?: c->signal ? -EINTR : 0;
+}
+
+/* ---- Watching -------------------------------------------------------------------------------- */
+
+static int tick(struct capture *c)
+{
+	uint64_t counters[WIRE_COUNTER_MAX];
+	int err = session__counters(c->session, counters);
+
+	return err ? err : recorder__tick(c->recorder, counters);
+}
+
+static void on_pidfd(struct capture *c, struct pollfd *pfd, size_t i)
+{
+	if (!(pfd->revents & POLLIN))
+		return;
+	close(c->pidfds[i]);
+	c->pidfds[i] = -1;
+}
+
+static bool all_gone(const struct capture *c)
+{
+	for (size_t i = 0; i < c->n_pidfds; i++)
+		if (c->pidfds[i] >= 0)
+			return false;
+	/* A shell may exit while its background jobs still start compilers. */
+	return c->n_pidfds && !session__follows_any(c->session);
+}
+
+static int wait_ms(const struct capture *c)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t ms = c->next_tick_ns > now ? (c->next_tick_ns - now) / 1000000 + 1 : 0;
+	uint64_t most = c->opt->budget.ppm ? BUDGET_TICK_MS : DRAIN_MS;
+
+	return (int)(ms < most ? ms : most);
+}
+
+static int wait_for_something(struct capture *c, struct pollfd *fds)
+{
+	size_t n = 2 + c->n_pidfds;
+
+	fds[0] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = session__fd(c->session), .events = POLLIN};
+	for (size_t i = 0; i < c->n_pidfds; i++)
+		fds[2 + i] = (struct pollfd){.fd = c->pidfds[i], .events = POLLIN};
+	if (poll(fds, n, wait_ms(c)) < 0)
+		return errno == EINTR ? 0 : -errno;
+	for (size_t i = 0; i < c->n_pidfds; i++)
+		on_pidfd(c, &fds[2 + i], i);
+	on_signals(c);
+	return 0;
+}
+
+static int watch(struct capture *c)
+{
+	_free_ struct pollfd *fds = calloc(2 + c->n_pidfds, sizeof(*fds));
+	int err = fds ? 0 : -ENOMEM;
+
+	c->next_tick_ns = clock_ns(CLOCK_MONOTONIC) + c->opt->interval_ns;
+	while (!err && !c->stop) {
+		err = wait_for_something(c, fds);
+		if (!err)
+			err = session__drain(c->session);
+		if (!err)
+			err = session__tick(c->session);
+		if (!err && clock_ns(CLOCK_MONOTONIC) >= c->next_tick_ns) {
+			err = tick(c);
+			c->next_tick_ns += c->opt->interval_ns;
+		}
+		if (all_gone(c))
+			c->stop = true;
+	}
+	if (err)
+		diag_error("the recording ends early: %s", strerror(-err));
+	return err;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static int finish(struct capture *c)
+{
+	uint64_t counters[WIRE_COUNTER_MAX] = {0};
+	int err = session__stop(c->session), err2;
+
+	/*
+	 * From now on lines wait for their reader, unless a signal ended the recording or arrives
+	 * now.
+	 */
+	if (!c->signal) {
+		diag_drop_blocked(false);
+		diag_wait_with(c->signal_fd, waits_for_stderr, c);
+	}
+	if (err)
+		diag_error("the last records are missing: %s", strerror(-err));
+	err2 = session__counters(c->session, counters);
+	/* The rest of the build runs at full speed again while the trace is completed. */
+	session__begin_free(c->session);
+	if (err2)
+		diag_error("cannot read what was lost: %s; the trace keeps its \"unfinished\" mark",
+			   strerror(-err2));
+	else
+		err2 = recorder__finish(c->recorder, counters);
+	session__free(take_ptr(c->session));
+	return err ?: err2;
+}
+
+/*
+ * All output is written. Signals to us are still passed on to the command; Ctrl-C has its default
+ * effect by now.
+ */
+static void wait_for_command(struct capture *c)
+{
+	struct pollfd fd = {.fd = c->signal_fd, .events = POLLIN};
+
+	end_recording(c);
+	on_signals(c);
+	while (!c->child_done && (poll(&fd, 1, -1) >= 0 || errno == EINTR))
+		on_signals(c);
+}
+
+/* An error is ignored: the reader may be gone. */
+static void report_begun(const struct capture *c)
+{
+	if (c->opt->begun_fd && write(c->opt->begun_fd, "", 1) < 0)
+		diag_verbose("the program that shows this recording is gone");
+}
+
+static int record(struct capture *c)
+{
+	int err, err2;
+
+	/* Stopped compilers and signals must not wait for a terminal. */
+	diag_drop_blocked(true);
+	session__start(c->session);
+	if (c->launch) {
+		err = launch__go(c->launch);
+		if (err) {
+			diag_error("cannot run %s: %s", c->opt->command[0], strerror(-err));
+			recorder__discard_file(c->recorder);
+			return exit_code_of_exec(err);
+		}
+	}
+	recorder__commit_file(c->recorder);
+	privilege_limit(c->opt->attach == CLI_ATTACH_PERF);
+	report_begun(c);
+	err = watch(c);
+	err2 = finish(c);
+	if (!recorder__processes(c->recorder) && !err && !err2)
+		diag_warn("no Rust compiler ran while recording");
+	if (err || err2)
+		return EXIT_CODE_FAILURE;
+	return recorder__lost_most(c->recorder) ? EXIT_CODE_LOST : EXIT_CODE_OK;
+}
+
+int record_run(const struct cli_record_options *o, recorder_report_fn report)
+{
+	struct capture c = {.opt = o, .report = report, .signal_fd = -1};
+	int code, status;
+	bool launched;
+
+	if (set_up(&c)) {
+		if (c.recorder)
+			recorder__discard_file(c.recorder);
+		capture_fini(&c);
+		return c.signal ? EXIT_CODE_SIGNAL + c.signal : EXIT_CODE_FAILURE;
+	}
+	code = record(&c);
+	launched = c.launch && code != EXIT_CODE_NOT_FOUND && code != EXIT_CODE_CANNOT_RUN;
+	if (launched)
+		wait_for_command(&c);
+	status = c.child_status;
+	capture_fini(&c);
+	/* Our own failure sets the exit status only if it does not hide the command's. */
+	if (launched && (status || code == EXIT_CODE_OK))
+		launch__exit_like(status);
+	return code;
+}

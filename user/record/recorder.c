@@ -1,0 +1,737 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "analyze/model.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/version.h"
+#include "base/writer_thread.h"
+#include "record/code_names.h"
+#include "record/trace_output.h"
+#include "record/tallies.h"
+#include "tracks/tracks.h"
+#include "base/format.h"
+#include "view/screen.h"
+#include "view/slow.h"
+#include "view/verdict_text.h"
+
+/* Rows of a table of queries, which is printed if one crate was compiled. */
+#define CLOSING_ROWS 20
+/* Bytes of lines about slow intervals that may wait for a reader. */
+#define WAITING_MOST (1u << 20)
+
+struct recorder {
+	struct recorder_options opt;
+	/*
+	 * If the trace fails, as on a full disk, the build and the live view continue. The trace
+	 * keeps its "unfinished" mark, and the error decides our exit status.
+	 */
+	struct trace_output trace;
+	struct tracks *tracks;
+	struct code_names *code_names; /* NULL without callers */
+	struct model model;	       /* keeps only sums of processes that have ended */
+	struct live_view *live;
+	/* Write to opt.live, and slow intervals to stderr, so that no reader delays a recording. */
+	struct writer_thread *out;  /* NULL: opt.live is no descriptor */
+	struct writer_thread *slow; /* may be the same */
+	uint64_t n_slow_left_out;
+	char **names; /* by string id */
+	uint32_t n_names;
+	uint64_t start_ns;
+	uint64_t realtime_start_ns; /* the same moment as start_ns, CLOCK_REALTIME */
+	uint64_t bad_records;
+	uint64_t n_queries;
+	uint64_t n_hits; /* cache hits */
+	struct tallies unrecorded;
+	uint32_t n_adopted; /* processes that were running when they were first followed */
+	bool lost_most;
+	int view_err; /* error of the live view, which is not drawn any more */
+};
+
+static int on_process(void *ctx, const struct trace_process *p)
+{
+	struct recorder *r = ctx;
+
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__process(r->trace.writer, p));
+	return model__item(&r->model,
+			   &(struct trace_item){.kind = TRACE_ITEM_PROCESS, .process = p});
+}
+
+static const char *name_of(const void *ctx, uint32_t id)
+{
+	const struct recorder *r = ctx;
+
+	return id < r->n_names && r->names[id] ? r->names[id] : "<unknown>";
+}
+
+/* A missing reader is no reason to end a recording. */
+static void print_slow(struct recorder *r, const struct trace_span *s,
+		       const struct trace_times *times)
+{
+	const struct trace_process *p = summary__process_at(r->model.summary, s->process);
+	_free_ char *line = NULL;
+	size_t len = 0;
+	FILE *to;
+
+	if (p && writer_thread__waiting(r->slow) > WAITING_MOST) {
+		r->n_slow_left_out++;
+		return;
+	}
+	to = p ? open_memstream(&line, &len) : NULL;
+	if (!to)
+		return;
+	slow_print(to, stderr, s, times, p, name_of(r, s->label));
+	if (!fclose(to))
+		writer_thread__put(r->slow, line, len);
+}
+
+static int on_span(void *ctx, const struct trace_span *s, const struct trace_times *times)
+{
+	struct recorder *r = ctx;
+
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__span(r->trace.writer, s));
+	r->n_queries += s->kind == TRACE_KIND_QUERY;
+	r->n_hits += s->kind == TRACE_KIND_HIT;
+	if (r->opt.slow_ns && slow_is(s, times, r->opt.slow_ns))
+		print_slow(r, s, times);
+	return model__span(&r->model, s, times);
+}
+
+static int write_tally(void *ctx, const struct trace_tally *t)
+{
+	struct recorder *r = ctx;
+
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__tally(r->trace.writer, t));
+	return model__item(&r->model, &(struct trace_item){.kind = TRACE_ITEM_TALLY, .tally = *t});
+}
+
+/*
+ * A build may start any number of compilers: drop the details of ended ones, which the trace has.
+ */
+static int on_over(void *ctx, uint32_t process)
+{
+	struct recorder *r = ctx;
+
+	return tallies__take(&r->unrecorded, process, write_tally, r)
+		       ?: model__fold(&r->model, process);
+}
+
+static int on_unrecorded(void *ctx, const struct trace_tally *more)
+{
+	struct recorder *r = ctx;
+
+	return tallies__add(&r->unrecorded, more);
+}
+
+static int on_function(void *ctx, uint8_t lib, const struct trace_function *f)
+{
+	struct recorder *r = ctx;
+
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__function(r->trace.writer, f));
+	return code_names__note(r->code_names, lib, f);
+}
+
+static int on_thread(void *ctx, const struct trace_thread *t)
+{
+	struct recorder *r = ctx;
+
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__thread(r->trace.writer, t));
+	return 0;
+}
+
+static int remember_name(struct recorder *r, uint32_t id, const char *name)
+{
+	if (id >= r->n_names) {
+		uint32_t n = id + 1;
+		char **names = reallocarray(r->names, n, sizeof(*names));
+
+		if (!names)
+			return -ENOMEM;
+		memset(names + r->n_names, 0, (n - r->n_names) * sizeof(*names));
+		r->names = names;
+		r->n_names = n;
+	}
+	if (!r->names[id])
+		r->names[id] = strdup(name);
+	return r->names[id] ? 0 : -ENOMEM;
+}
+
+static void hex_of(const struct plan *plan, char hex[2 * PLAN_BUILD_ID_MAX + 1])
+{
+	hex[0] = '\0';
+	for (uint32_t i = 0; i < plan->build_id_len; i++)
+		sprintf(hex + 2 * i, "%02x", plan->build_id[i]);
+}
+
+/* Once the file has failed, names serve only the live view and the summary. */
+static uint32_t id_without_file(const struct recorder *r, const char *name)
+{
+	uint32_t id = 0;
+
+	while (id < r->n_names && (!r->names[id] || strcmp(r->names[id], name)))
+		id++;
+	return id;
+}
+
+static int label_of(struct recorder *r, const char *name, uint32_t *id)
+{
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__intern(r->trace.writer, name, id));
+	if (r->trace.err)
+		*id = id_without_file(r, name);
+	return remember_name(r, *id, name);
+}
+
+static int set_guards(struct recorder *r, uint8_t lib, const struct plan *plan)
+{
+	_free_ uint32_t *labels = calloc(plan->n_guards + 1UL, sizeof(*labels));
+	int err = labels ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < plan->n_guards && !err; i++) {
+		labels[i] = TRACKS_NO_LABEL;
+		if (plan->guards[i].label)
+			err = label_of(r, plan->guards[i].label, &labels[i]);
+	}
+	return err ?: tracks__set_guards(r->tracks, lib, labels, plan->n_guards);
+}
+
+static int on_label(void *ctx, const char *text, uint32_t *id)
+{
+	return label_of(ctx, text, id);
+}
+
+static bool wants_label(void *ctx, const struct wire_label_key *label)
+{
+	const struct recorder *r = ctx;
+
+	return !r->opt.filter || filter__passes_dynamic(r->opt.filter, label);
+}
+
+/* A failure was printed already; the callers of this library stay unknown then. */
+static void name_callers(struct recorder *r, uint8_t lib, const struct plan *plan)
+{
+	const struct tracks_functions *functions;
+	struct trace_writer *writer = r->trace.err ? NULL : r->trace.writer;
+
+	if (!r->code_names)
+		return;
+	trace_output__wrote(&r->trace, code_names__retire(r->code_names, lib, writer));
+	if (!code_names__add_library(r->code_names, lib, plan, &functions))
+		tracks__set_functions(r->tracks, lib, functions);
+}
+
+static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
+{
+	struct recorder *r = ctx;
+	_free_ uint32_t *labels = calloc(plan->n_queries + 1, sizeof(*labels));
+	char hex[2 * PLAN_BUILD_ID_MAX + 1];
+	int err = labels ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < plan->n_queries && !err; i++)
+		err = label_of(r, plan->queries[i].name, &labels[i]);
+	hex_of(plan, hex);
+	if (!err)
+		err = tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
+					  plan->rustc_version);
+	if (!err)
+		err = set_guards(r, lib, plan);
+	if (!err)
+		name_callers(r, lib, plan);
+	return err ? diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err)) : 0;
+}
+
+static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
+		      size_t len)
+{
+	struct recorder *r = ctx;
+
+	r->n_adopted++;
+	return tracks__adopt(r->tracks, (uint32_t)pid, (uint32_t)parent, now_ns, args, len);
+}
+
+static int on_record(void *ctx, const void *record, size_t size)
+{
+	struct recorder *r = ctx;
+	int err = tracks__record(r->tracks, record, size);
+
+	/* An invalid record counts as lost; it does not end the recording. */
+	if (err != -EBADMSG)
+		return err;
+	r->bad_records++;
+	return 0;
+}
+
+static int on_late(void *ctx, pid_t pid)
+{
+	struct recorder *r = ctx;
+
+	return tracks__late(r->tracks, (uint32_t)pid);
+}
+
+static int on_cwd(void *ctx, pid_t pid, const char *cwd)
+{
+	struct recorder *r = ctx;
+
+	return tracks__cwd(r->tracks, (uint32_t)pid, cwd);
+}
+
+int recorder__create_file(struct recorder *r)
+{
+	struct utsname uts;
+	struct trace_info info = {.tool = (char *)"qprof-bpf " QPROF_VERSION};
+
+	uname(&uts);
+	info.kernel = uts.release;
+	info.host = uts.nodename;
+	info.clock_start_ns = r->start_ns;
+	info.realtime_start_ns = r->realtime_start_ns;
+	info.budget_ppm = r->opt.budget_ppm;
+	return trace_output__create(&r->trace, &info);
+}
+
+void recorder__set_costs(struct recorder *r, const struct probe_costs *costs)
+{
+	struct trace_item item = {.kind = TRACE_ITEM_COSTS};
+
+	if (!costs->emulated.hit_ps)
+		return;
+	item.costs = (struct trace_costs){
+		.ps[TRACE_COST_EMULATED] = costs->emulated.hit_ps,
+		.ps[TRACE_COST_EMULATED_INSIDE] = costs->emulated.inside_ps,
+		.ps[TRACE_COST_STEPPED] = costs->stepped.hit_ps,
+		.ps[TRACE_COST_STEPPED_INSIDE] = costs->stepped.inside_ps,
+	};
+	model__item(&r->model, &item);
+	tracks__set_costs(r->tracks, &item.costs);
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__costs(r->trace.writer, &item.costs));
+}
+
+void recorder__commit_file(struct recorder *r)
+{
+	trace_output__commit(&r->trace);
+}
+
+void recorder__discard_file(struct recorder *r)
+{
+	trace_output__discard(&r->trace);
+}
+
+static int open_view(struct recorder *r)
+{
+	const struct recorder_options *o = &r->opt;
+	int err = live_view__new(o->live, o->mode, &r->live);
+
+	if (!err && o->live && fileno(o->live) >= 0 && (o->mode != LIVE_NONE || o->summary))
+		err = writer_thread__new(fileno(o->live), &r->out);
+	if (err)
+		return err;
+	live_view__write_by(r->live, r->out);
+	if (!o->slow_ns)
+		return 0;
+	if (o->live == stderr)
+		r->slow = r->out;
+	return r->slow ? 0 : writer_thread__new(STDERR_FILENO, &r->slow);
+}
+
+int recorder__open(const struct recorder_options *opt, struct recorder **out)
+{
+	_recorder_ struct recorder *r = calloc(1, sizeof(*r));
+	struct tracks_sink sink = {
+		.ctx = r,
+		.process = on_process,
+		.over = on_over,
+		.span = on_span,
+		.thread = on_thread,
+		.function = on_function,
+		.label = on_label,
+		.unrecorded = on_unrecorded,
+		.wants = wants_label,
+	};
+	const struct model_options options = {
+		.texts = {.ctx = r, .text = name_of},
+		.budget_ppm = opt->budget_ppm,
+	};
+	int err;
+
+	if (!r)
+		return diag_error_r(-ENOMEM, "out of memory");
+	r->opt = *opt;
+	r->start_ns = clock_ns(CLOCK_MONOTONIC);
+	r->realtime_start_ns = clock_ns(CLOCK_REALTIME);
+	r->trace.path = strdup(opt->output);
+	r->trace.force = opt->force;
+	err = r->trace.path ? model__init(&r->model, &options) : -ENOMEM;
+	if (!err)
+		err = tracks__new(&sink, &r->tracks);
+	if (!err && opt->filter && filter__wants_hits(opt->filter))
+		tracks__expect_hits(r->tracks);
+	if (!err && opt->callers)
+		err = code_names__new(&r->code_names);
+	if (!err)
+		err = open_view(r);
+	if (err)
+		return diag_error_r(err, "cannot start recording: %s", strerror(-err));
+	*out = take_ptr(r);
+	return 0;
+}
+
+static enum trace_watch watch_of(enum governor_watch watch)
+{
+	switch (watch) {
+	case GOVERNOR_COUNTED:
+		return TRACE_WATCH_COUNTED;
+	case GOVERNOR_OFF:
+		return TRACE_WATCH_OFF;
+	default:
+		return TRACE_WATCH_FULL;
+	}
+}
+
+/* Kinds have the same numbers in both halves: see tracks.c. */
+static int label_of_decision(struct recorder *r, const struct session_decision *d, uint32_t *label)
+{
+	if (d->query == SESSION_ALL)
+		return label_of(r, TRACE_ALL_LABELS, label);
+	*label = d->kind == WIRE_KIND_QUERY ? tracks__query_label(r->tracks, d->lib, d->query)
+					    : tracks__guard_label(r->tracks, d->lib, d->query);
+	return 0;
+}
+
+static int on_decision(void *ctx, const struct session_decision *d)
+{
+	struct recorder *r = ctx;
+	struct trace_item item = {.kind = TRACE_ITEM_DECISION};
+	struct trace_decision decision = {
+		.time_ns = d->time_ns,
+		.kind = d->kind,
+		.watch = (uint8_t)watch_of(d->watch),
+		.cost_ppm = d->cost_ppm,
+		.budget_ppm = d->budget_ppm,
+	};
+	int err = label_of_decision(r, d, &decision.label);
+
+	if (err)
+		return err;
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__decision(r->trace.writer, &decision));
+	item.decision = decision;
+	return model__item(&r->model, &item);
+}
+
+static int on_estimated(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint64_t events,
+			uint64_t sum_ns)
+{
+	struct recorder *r = ctx;
+
+	return tracks__estimated(r->tracks, (uint32_t)pid, lib, query, events, sum_ns);
+}
+
+struct session_sink recorder__sink(struct recorder *r)
+{
+	return (struct session_sink){
+		.ctx = r,
+		.library = on_library,
+		.running = on_running,
+		.record = on_record,
+		.late = on_late,
+		.cwd = on_cwd,
+		.decision = on_decision,
+		.estimated = on_estimated,
+	};
+}
+
+static struct trace_losses losses_of(const struct recorder *r,
+				     const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	struct trace_losses losses = tracks__losses(r->tracks, counters);
+
+	losses.count[TRACE_LOST_BAD_RECORD] = r->bad_records;
+	return losses;
+}
+
+/* The reader of the view may be gone (`| head`); the recording goes on for the trace. */
+static void note_view_error(struct recorder *r, int err)
+{
+	if (r->view_err || !err)
+		return;
+	r->view_err = err;
+	if (err != -EPIPE)
+		diag_error("cannot show what is recorded: %s; the recording goes on",
+			   strerror(-err));
+}
+
+static void draw_live(struct recorder *r, const struct live_state *state)
+{
+	if (!r->view_err)
+		note_view_error(r, live_view__draw(r->live, state));
+}
+
+static int tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX], bool last)
+{
+	struct trace_losses losses = losses_of(r, counters);
+	struct live_state state = {
+		.now_ns = clock_ns(CLOCK_MONOTONIC),
+		.start_ns = r->start_ns,
+		.processes = tracks__processes(r->tracks),
+		.running = tracks__running(r->tracks),
+		.recorded_only = r->opt.budget_ppm,
+		.last = last,
+		.losses = &losses,
+		.summary = r->model.summary,
+		.names = &r->model.options.texts,
+	};
+
+	recorder__commit_file(r);
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__losses(r->trace.writer, &losses)
+						       ?: trace_writer__flush(r->trace.writer));
+	draw_live(r, &state);
+	return 0;
+}
+
+int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	return tick(r, counters, false);
+}
+
+/* Waits a limited time for the output: a stopped terminal stays as it is. */
+void recorder__leave_terminal(struct recorder *r)
+{
+	struct pollfd idle = {.events = POLLIN};
+
+	live_view__restore(r->live);
+	idle.fd = r->out ? writer_thread__idle_fd(r->out) : -1;
+	poll(&idle, r->out ? 1 : 0, r->out ? DIAG_PATIENCE_MS : 0);
+}
+
+uint32_t recorder__processes(const struct recorder *r)
+{
+	return tracks__processes(r->tracks);
+}
+
+static void closing_line(struct recorder *r, const struct trace_losses *losses)
+{
+	uint64_t others = summary__spans(r->model.summary) - r->n_queries - r->n_hits;
+	char size[FORMAT_MAX], intervals[64] = "", hits[64] = "";
+
+	format_bytes(size, trace_writer__bytes(r->trace.writer));
+	if (others)
+		snprintf(intervals, sizeof(intervals), " and %" PRIu64 " other intervals", others);
+	if (r->n_hits)
+		snprintf(hits, sizeof(hits), " and %" PRIu64 " cache hits", r->n_hits);
+	diag_info("recorded %" PRIu64 " queries%s%s of %u compiler%s, %" PRIu64
+		  " lost; wrote %s (%s)",
+		  r->n_queries, intervals, hits, tracks__processes(r->tracks),
+		  tracks__processes(r->tracks) == 1 ? "" : "s", trace_losses__total(losses),
+		  trace_output__place(&r->trace), size);
+}
+
+/* If the trace has failed, only sums are left of the compilers that have ended. */
+static int print_totals(struct recorder *r, const struct trace_losses *losses, FILE *to)
+{
+	struct model *m = &r->model;
+	struct report_options report = {
+		.top = CLOSING_ROWS,
+		.width = screen_columns(r->opt.live),
+		.costs = m->has_costs ? &m->costs : NULL,
+		.decisions = r->opt.budget_ppm ? &m->decisions : NULL,
+		.totals_only = true,
+	};
+
+	return model__end(m) ?: report_text(to, m->summary, losses, &m->options.texts, &report);
+}
+
+static int print_report(struct recorder *r, FILE *to)
+{
+	_trace_reader_ struct trace_reader *reader = NULL;
+
+	return trace_output__read(&r->trace, &reader)
+		       ?: r->opt.report(trace_output__place(&r->trace), reader, to, r->opt.live,
+					CLOSING_ROWS);
+}
+
+static int put_text(const struct recorder *r, const char *text, size_t len)
+{
+	if (r->out)
+		return writer_thread__put(r->out, text, len);
+	fwrite(text, 1, len, r->opt.live);
+	return fflush(r->opt.live) ? -errno : 0;
+}
+
+/* 0, the error of a write, or -ETIME: the unwritten rest is dropped. */
+static int wait_for_writer(const struct recorder *r, struct writer_thread *w)
+{
+	struct pollfd idle = {.events = POLLIN};
+
+	if (!w)
+		return 0;
+	idle.fd = writer_thread__idle_fd(w);
+	if (r->opt.wait && !r->opt.wait(r->opt.wait_ctx, idle.fd))
+		return -ETIME;
+	while (!r->opt.wait && poll(&idle, 1, -1) < 0)
+		;
+	return writer_thread__put(w, NULL, 0);
+}
+
+static int print_summary(struct recorder *r, const struct trace_losses *losses)
+{
+	_free_ char *text = NULL;
+	size_t len = 0;
+	FILE *to;
+	int err, err2;
+
+	if (!r->opt.summary || r->view_err)
+		return r->view_err;
+	to = open_memstream(&text, &len);
+	if (!to)
+		return -ENOMEM;
+	err = r->trace.err ? print_totals(r, losses, to) : print_report(r, to);
+	if (fclose(to) && !err)
+		err = -ENOMEM;
+	err2 = put_text(r, text, len) ?: wait_for_writer(r, r->out);
+	err = err ?: err2;
+	if (err && err != -EPIPE && err != -ETIME)
+		diag_error("cannot print the summary: %s", strerror(-err));
+	return err;
+}
+
+static void print_left_out(const struct recorder *r)
+{
+	uint64_t frames = live_view__left_out(r->live);
+
+	if (frames)
+		diag_info("%" PRIu64 " interval%s not shown: their reader was too slow", frames,
+			  frames == 1 ? " was" : "s were");
+	if (r->n_slow_left_out)
+		diag_info("%" PRIu64
+			  " slow interval%s not printed: the reader did not read the lines",
+			  r->n_slow_left_out, r->n_slow_left_out == 1 ? " was" : "s were");
+}
+
+/* Before the closing line, all printed output is written, or dropped. */
+static int finish_output(struct recorder *r, const struct trace_losses *losses)
+{
+	int err = wait_for_writer(r, r->out);
+
+	if (err != -ETIME) {
+		note_view_error(r, err);
+		err = print_summary(r, losses);
+	}
+	if (r->slow != r->out && wait_for_writer(r, r->slow) == -ETIME)
+		err = -ETIME;
+	print_left_out(r);
+	if (err == -ETIME)
+		diag_error("not all of the output was written, as nothing reads it; see the trace "
+			   "with \"qprof-bpf report\"");
+	return err;
+}
+
+/*
+ * Hits of queries that were not executed in this build: the result was loaded from the last build,
+ * or fed.
+ */
+static void print_unknown_hits(const struct recorder *r)
+{
+	uint64_t n = tracks__unknown_hits(r->tracks);
+
+	if (n)
+		diag_info("of %" PRIu64 " cache hits the query is unknown: its execution was not "
+			  "recorded",
+			  n);
+}
+
+/* A compilation that was recorded from its start executes queries. */
+static bool expects_intervals(const struct recorder *r, const struct verdict *v)
+{
+	bool all = !r->opt.filter || filter__passes(r->opt.filter, FILTER_QUERY, NULL);
+
+	return all && v->compiles > r->n_adopted;
+}
+
+/* Called even if nothing else is printed: a missing number must not be taken for a small one. */
+static void judge(struct recorder *r, const struct trace_losses *losses)
+{
+	struct verdict v = verdict_of(r->model.summary, losses);
+	char text[VERDICT_TEXT_MAX];
+
+	if (v.state == VERDICT_NOTHING && !expects_intervals(r, &v))
+		return;
+	r->lost_most = v.state != VERDICT_SOUND;
+	if (r->lost_most)
+		diag_error("%s; %s", verdict_text(&v, text), verdict_fix(&v));
+}
+
+bool recorder__lost_most(const struct recorder *r)
+{
+	return r->lost_most;
+}
+
+static void write_lines(struct recorder *r)
+{
+	uint64_t refused = tracks__refused_functions(r->tracks);
+
+	if (refused)
+		diag_warn("%" PRIu64 " functions found no place in the trace: the callers in them "
+			  "are unknown",
+			  refused);
+	if (r->code_names && !r->trace.err)
+		trace_output__wrote(&r->trace,
+				    code_names__write_lines(r->code_names, r->trace.writer));
+}
+
+static void write_unrecorded(struct recorder *r)
+{
+	if (tallies__take(&r->unrecorded, UINT32_MAX, write_tally, r))
+		diag_warn("out of memory: the summary leaves out what was not recorded");
+}
+
+int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
+{
+	struct trace_losses losses = losses_of(r, counters);
+	int err;
+
+	tick(r, counters, true);
+	live_view__restore(r->live);
+	write_unrecorded(r);
+	write_lines(r);
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__finish(r->trace.writer));
+	err = finish_output(r, &losses);
+	if (r->trace.err)
+		return r->trace.err;
+	print_unknown_hits(r);
+	closing_line(r, &losses);
+	judge(r, &losses);
+	return r->trace.place_err ? r->trace.place_err : err == -EPIPE ? 0 : err;
+}
+
+void recorder__free(struct recorder *r)
+{
+	if (!r)
+		return;
+	live_view__free(r->live);
+	if (r->slow != r->out)
+		writer_thread__free(r->slow);
+	writer_thread__free(r->out);
+	tracks__free(r->tracks);
+	code_names__free(r->code_names);
+	tallies__clear(&r->unrecorded);
+	model__destroy(&r->model);
+	trace_output__destroy(&r->trace);
+	for (uint32_t i = 0; i < r->n_names; i++)
+		free(r->names[i]);
+	free(r->names);
+	free(r);
+}

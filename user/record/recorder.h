@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Receives the records of a capture, makes tracks of them, and passes these to the trace file, the
+ * summary and the live view. Needs no kernel: a test can pass it records of its own.
+ */
+#ifndef QPROF_RECORD_RECORDER_H
+#define QPROF_RECORD_RECORDER_H
+
+#include <stdio.h>
+
+#include "capture/session.h"
+#include "trace/reader.h"
+#include "view/view.h"
+
+struct recorder;
+
+/*
+ * Print the report of a trace that was just opened, as wide as `screen`, with at most `rows` rows
+ * in a table of queries. 0, or a negative errno without an error line.
+ */
+typedef int (*recorder_report_fn)(const char *file, struct trace_reader *r, FILE *out, FILE *screen,
+				  size_t rows);
+
+struct recorder_options {
+	const char *output; /* path of the trace */
+	bool force;	    /* overwrite it */
+	FILE *live;	    /* output of the live view and the summary */
+	enum live_mode mode;
+	bool summary;		   /* print the report of the trace at the end */
+	recorder_report_fn report; /* prints it */
+	bool callers;		   /* name the callers of queries, which the capture reports */
+	uint64_t slow_ns; /* print intervals that take at least this long to stderr; 0: none */
+	/*
+	 * At the end: wait until output is written, which is when `fd` polls readable. False: drop
+	 * the rest. NULL: wait as long as it takes.
+	 */
+	bool (*wait)(void *ctx, int fd);
+	void *wait_ctx;
+	uint64_t budget_ppm;	     /* share of CPU time for the probes; 0: no budget */
+	const struct filter *filter; /* selects the intervals; NULL: all. Outlives the recorder */
+};
+
+/* Everything that `opt` points to outlives the recorder. 0, or a negative errno after one line. */
+int recorder__open(const struct recorder_options *opt, struct recorder **out);
+
+/*
+ * Create the trace, owned by the invoking user. Call it before any library is attached, but after
+ * the steps that are more likely to fail, so that a capture that cannot start leaves no file.
+ * Prints one line on failure.
+ */
+int recorder__create_file(struct recorder *r);
+
+/*
+ * The recording has begun: give the trace its requested name, and replace an existing file of that
+ * name. Called early, so that the trace is there if we are killed; otherwise the next interval does
+ * it.
+ */
+void recorder__commit_file(struct recorder *r);
+
+/* Remove the trace, unless it was committed: the capture could not start. */
+void recorder__discard_file(struct recorder *r);
+
+/*
+ * The costs of the probes (session__costs()): written into the trace, and subtracted from the times
+ * that are shown. Call it after the file was created, before the first record.
+ */
+void recorder__set_costs(struct recorder *r, const struct probe_costs *costs);
+
+/* The sink to give to session__open(); the recorder outlives the session. */
+struct session_sink recorder__sink(struct recorder *r);
+
+/*
+ * Draw one interval of the live view; `counters` as session__counters() gives them. If it cannot be
+ * drawn, that is reported once (not at all if its reader went away), and the recording goes on.
+ */
+int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
+
+/* Restore the terminal until the next interval: this process is about to be stopped. */
+void recorder__leave_terminal(struct recorder *r);
+
+/* The number of compilers seen. */
+uint32_t recorder__processes(const struct recorder *r);
+
+/*
+ * Write the rest, mark the trace finished, print the summary, the closing line and, if most records
+ * were lost, an error line with the cause. Returns the first error of the trace file, in the
+ * capture or now, which was printed once; else the error of the live view or the summary, unless
+ * their reader went away.
+ */
+int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
+
+/*
+ * After recorder__finish(): true if most records were lost (analyze/verdict.h), which was printed
+ * as an error.
+ */
+bool recorder__lost_most(const struct recorder *r);
+
+void recorder__free(struct recorder *r);
+DEFINE_CLEANUP(struct recorder, recorder__free)
+#define _recorder_ __cleanup(recorder__free_p)
+
+#endif /* QPROF_RECORD_RECORDER_H */

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "record/trace_output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/diag.h"
+#include "base/invoker.h"
+
+void trace_output__default_name(char name[TRACE_OUTPUT_NAME_MAX])
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	strftime(name, TRACE_OUTPUT_NAME_MAX, "qprof-%Y%m%dT%H%M%SZ.qpt", gmtime_r(&now, &tm));
+}
+
+static int create_as_user(struct trace_output *o, const struct trace_info *info)
+{
+	_invoker_ struct invoker inv = {0};
+	int err = invoker__get(&inv);
+
+	if (!err)
+		err = invoker__take_file_rights(&inv);
+	if (err)
+		return err;
+	err = output_file__choose(&o->file, o->path, o->force);
+	if (!err)
+		err = trace_writer__open(o->file.path, info, &o->writer);
+	o->file.created = !err;
+	invoker__return_file_rights(&inv);
+	return err;
+}
+
+int trace_output__create(struct trace_output *o, const struct trace_info *info)
+{
+	int err = create_as_user(o, info);
+
+	if (err == -EEXIST)
+		return diag_error_r(err,
+				    "%s exists already; choose another name with -o, or "
+				    "overwrite it with --force",
+				    o->path);
+	if (err == -EINVAL && o->force)
+		return diag_error_r(err,
+				    "%s is no regular file, and a trace cannot go anywhere else; "
+				    "choose another name with -o",
+				    o->path);
+	return err ? diag_error_r(err, "cannot create %s: %s; choose another place with -o",
+				  o->path, strerror(-err))
+		   : 0;
+}
+
+void trace_output__commit(struct trace_output *o)
+{
+	_invoker_ struct invoker inv = {0};
+	int err = o->file.committed ? 0 : invoker__get(&inv);
+
+	if (err || o->file.committed)
+		return;
+	err = invoker__take_file_rights(&inv);
+	if (!err)
+		err = output_file__commit(&o->file);
+	invoker__return_file_rights(&inv);
+	if (!err)
+		return;
+	o->file.committed = true;
+	o->place_err = err;
+	diag_error("cannot replace %s: %s; the trace goes to %s", o->path, strerror(-err),
+		   o->file.path);
+}
+
+void trace_output__discard(struct trace_output *o)
+{
+	_invoker_ struct invoker inv = {0};
+
+	if (invoker__get(&inv) || invoker__take_file_rights(&inv))
+		return;
+	output_file__discard(&o->file);
+	invoker__return_file_rights(&inv);
+}
+
+void trace_output__wrote(struct trace_output *o, int err)
+{
+	if (!err || o->err)
+		return;
+	o->err = err;
+	diag_error("cannot write %s: %s; %s. What was written up to here can be read", o->path,
+		   strerror(-err),
+		   err == -ENOSPC || err == -EDQUOT || err == -EFBIG
+			   ? "free some space or choose another place with -o"
+			   : "choose another place with -o");
+}
+
+int trace_output__read(const struct trace_output *o, struct trace_reader **r)
+{
+	_invoker_ struct invoker inv = {0};
+	int err = invoker__get(&inv) ?: invoker__take_file_rights(&inv);
+
+	if (err)
+		return err;
+	err = trace_reader__open(trace_output__place(o), r, NULL);
+	invoker__return_file_rights(&inv);
+	return err;
+}
+
+const char *trace_output__place(const struct trace_output *o)
+{
+	return o->place_err ? o->file.path : o->path;
+}
+
+void trace_output__destroy(struct trace_output *o)
+{
+	trace_writer__free(o->writer);
+	output_file__clear(&o->file);
+	free(o->path);
+	*o = (struct trace_output){0};
+}

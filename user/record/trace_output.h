@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The trace that a recording writes: created with the rights of the invoking user, moved to its
+ * name once the recording has begun. After the first error nothing more is written, and the
+ * recording continues.
+ */
+#ifndef QPROF_RECORD_TRACE_OUTPUT_H
+#define QPROF_RECORD_TRACE_OUTPUT_H
+
+#include "record/output_file.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+/* The default name of a trace: qprof-<utc>.qpt. */
+#define TRACE_OUTPUT_NAME_MAX 64
+void trace_output__default_name(char name[TRACE_OUTPUT_NAME_MAX]);
+
+struct trace_output {
+	char *path; /* as the user named it; owned */
+	bool force; /* overwrite an existing file */
+	struct output_file file;
+	struct trace_writer *writer;
+	int err;       /* the first one; nothing is written after it */
+	int place_err; /* it could not be moved to its name; it is whole elsewhere */
+};
+
+/* Create the file, owned by the invoking user. Prints one line on failure. */
+int trace_output__create(struct trace_output *o, const struct trace_info *info);
+
+/*
+ * Give the file its requested name, once. If that fails, print the temporary name, and keep it.
+ */
+void trace_output__commit(struct trace_output *o);
+
+/* Remove it again, unless it was committed. */
+void trace_output__discard(struct trace_output *o);
+
+/*
+ * Note the result of a write, 0 or a negative errno; the first error is printed. Write nothing more
+ * once `err` is set.
+ */
+void trace_output__wrote(struct trace_output *o, int err);
+
+/* Open the trace for reading, with the rights of the invoking user. Prints nothing. */
+int trace_output__read(const struct trace_output *o, struct trace_reader **r);
+
+/* The path of the trace now. */
+const char *trace_output__place(const struct trace_output *o);
+
+/* All zeroes: nothing to destroy. */
+void trace_output__destroy(struct trace_output *o);
+#define _trace_output_ __cleanup(trace_output__destroy)
+
+#endif /* QPROF_RECORD_TRACE_OUTPUT_H */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * A limit for what a reader makes from the bytes of a trace. Compression, strings within strings
+ * and mappings of virtual ids let a few bytes of a trace stand for very many. The rule is in
+ * docs/trace-format.md, "Expansion".
+ */
+#ifndef QPROF_TRACE_EXPANSION_H
+#define QPROF_TRACE_EXPANSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "qprof/trace_format.h"
+
+/* All zeroes: nothing was read yet. */
+struct expansion {
+	uint64_t read; /* bytes of the file */
+	uint64_t made; /* bytes that were made of them so far */
+	bool unlimited;
+	bool refused; /* for good: some of the trace was not made */
+};
+
+static inline void expansion__read(struct expansion *e, uint64_t bytes)
+{
+	if (e)
+		e->read += bytes;
+}
+
+/* Count `bytes` that are about to be made. False if they exceed the limit; NULL has none. */
+static inline bool expansion__make(struct expansion *e, uint64_t bytes)
+{
+	if (!e)
+		return true;
+	if (!e->unlimited && e->made + bytes > QPT_EXPANSION_FREE + QPT_EXPANSION_FACTOR * e->read)
+		e->refused = true;
+	if (!e->refused)
+		e->made += bytes;
+	return !e->refused;
+}
+
+/*
+ * Count a text of `bytes` that one more record repeats, as the command line of a process. Each use
+ * costs its length, but the texts of a recording are short and repeat often: a part is counted.
+ */
+static inline bool expansion__repeat(struct expansion *e, uint64_t bytes)
+{
+	return expansion__make(e, bytes / QPT_EXPANSION_TEXT);
+}
+
+#endif /* QPROF_TRACE_EXPANSION_H */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Which items of a trace its reader returns. */
+#ifndef QPROF_TRACE_FILTER_H
+#define QPROF_TRACE_FILTER_H
+
+#include "trace/trace.h"
+
+/* Times are on the trace's clock. */
+struct trace_filter {
+	uint64_t from_ns; /* leaves out spans that end before it */
+	uint64_t to_ns;	  /* leaves out spans that start after it; UINT64_MAX: no limit */
+	/*
+	 * Selects processes, with their threads, spans and tallies; NULL selects all. The reader
+	 * asks again after each change of the process's record.
+	 */
+	bool (*process)(void *ctx, const struct trace_process *p);
+	/* Selects labels of spans, tallies and decisions by text; NULL selects all. Asked once per
+	 * label. */
+	bool (*label)(void *ctx, const char *text);
+	void *ctx;
+};
+
+#endif /* QPROF_TRACE_FILTER_H */

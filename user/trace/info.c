@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/info.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qprof/trace_format.h"
+
+static void store_text(struct byte_buffer *out, const char *text)
+{
+	size_t size = text ? strnlen(text, QPT_TEXT_MAX) : 0;
+
+	byte_buffer__varint(out, size);
+	byte_buffer__bytes(out, text, size);
+}
+
+void trace_info__store(const struct trace_info *info, struct byte_buffer *out)
+{
+	byte_buffer__varint(out, info->clock_start_ns);
+	byte_buffer__varint(out, info->realtime_start_ns);
+	store_text(out, info->tool);
+	store_text(out, info->kernel);
+	store_text(out, info->host);
+	byte_buffer__varint(out, info->clock);
+	byte_buffer__varint(out, info->budget_ppm);
+}
+
+/* Set *text to an allocated copy; a malformed text marks `in` bad. 0 or -ENOMEM. */
+static int take_text(struct byte_reader *in, char **text)
+{
+	uint64_t size = byte_reader__varint_max(in, QPT_TEXT_MAX);
+	const uint8_t *bytes = byte_reader__bytes(in, size);
+
+	if (in->bad)
+		return 0;
+	in->bad = memchr(bytes, 0, size);
+	if (in->bad)
+		return 0;
+	*text = strndup((const char *)bytes, size);
+	return *text ? 0 : -ENOMEM;
+}
+
+int trace_info__take(struct trace_info *info, struct byte_reader *in)
+{
+	char **texts[] = {&info->tool, &info->kernel, &info->host};
+
+	info->clock_start_ns = byte_reader__varint(in);
+	info->realtime_start_ns = byte_reader__varint(in);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (take_text(in, texts[i]))
+			return -ENOMEM;
+	/* The first writers stored neither a clock, as they had only one, nor a budget. */
+	if (!in->bad && in->at != in->end)
+		info->clock = byte_reader__varint_max(in, TRACE_CLOCK_MAX - 1);
+	if (!in->bad && in->at != in->end)
+		info->budget_ppm = byte_reader__varint(in);
+	return in->bad ? -EBADMSG : 0;
+}
+
+void trace_info__clear(struct trace_info *info)
+{
+	free(info->tool);
+	free(info->kernel);
+	free(info->host);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* One item of a trace, as its reader returns it. */
+#ifndef QPROF_TRACE_ITEM_H
+#define QPROF_TRACE_ITEM_H
+
+#include "trace/trace.h"
+
+enum trace_item_kind {
+	TRACE_ITEM_END = 0,
+	TRACE_ITEM_SPAN,
+	TRACE_ITEM_PROCESS, /* new or updated */
+	TRACE_ITEM_LOSSES,
+	TRACE_ITEM_THREAD, /* its name, new or changed */
+	TRACE_ITEM_COSTS,
+	TRACE_ITEM_TALLY,
+	TRACE_ITEM_DECISION,
+};
+
+struct trace_item {
+	enum trace_item_kind kind;
+	union {
+		struct trace_span span;
+		const struct trace_process *process; /* the reader's; valid until it is freed */
+		struct trace_losses losses;
+		struct trace_thread thread; /* its name is valid until the reader is freed */
+		struct trace_costs costs;
+		struct trace_tally tally;
+		struct trace_decision decision;
+	};
+};
+
+#endif /* QPROF_TRACE_ITEM_H */

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/name_tables.h"
+
+#include <errno.h>
+
+int name_tables__init(struct name_tables *t, struct expansion *expansion)
+{
+	int err;
+
+	*t = (struct name_tables){.expansion = expansion};
+	t->mapped = calloc(1, sizeof(*t->mapped));
+	if (!t->mapped)
+		return -ENOMEM;
+	t->mapped->expansion = expansion;
+	err = string_table__new(expansion, &t->strings);
+	return err ?: function_table__new(t->strings, &t->functions);
+}
+
+static int take_strings(struct name_tables *t, struct byte_reader *in, const char **why)
+{
+	uint32_t first, n;
+	int err = string_table__take(t->strings, in, &first, &n, why);
+
+	if (err)
+		return err;
+	*why = "names are missing";
+	if (first != t->n_strings)
+		return -EBADMSG;
+	t->n_strings += n;
+	return 0;
+}
+
+static int take_mappings(struct name_tables *t, struct byte_reader *in, bool was_ahead,
+			 uint32_t n_processes)
+{
+	if (!was_ahead)
+		return id_map__take(t->mapped, in, n_processes, t->n_strings);
+	return byte_reader__varint(in) > n_processes ? -EBADMSG : 0;
+}
+
+/* Functions that were taken ahead are only counted. */
+static int take_functions(struct name_tables *t, struct byte_reader *in, bool was_ahead)
+{
+	uint32_t held = function_table__n(t->functions);
+	int err;
+
+	if (was_ahead) {
+		t->n_functions += byte_reader__varint_max(in, held - t->n_functions);
+		return in->bad ? -EBADMSG : 0;
+	}
+	err = function_table__take(t->functions, in, t->n_strings);
+	t->n_functions = function_table__n(t->functions);
+	return err;
+}
+
+int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_processes,
+		      const char **why)
+{
+	struct byte_reader *in = &s->payload;
+	bool was_ahead = s->chunk_at < t->ahead_end;
+
+	switch (s->header.type) {
+	case QPT_STRINGS:
+		return take_strings(t, in, why);
+	case QPT_LABELS:
+		return labels__take(&t->labels, in, t->strings, t->n_strings, why);
+	case QPT_MAPPINGS:
+		*why = "a mapping of names is malformed";
+		return take_mappings(t, in, was_ahead, n_processes);
+	case QPT_FUNCTIONS:
+		*why = "a list of functions is malformed";
+		return take_functions(t, in, was_ahead);
+	default: /* QPT_LINES */
+		*why = "a table of lines is malformed";
+		return was_ahead ? 0 : function_table__take_lines(t->functions, in, t->n_strings);
+	}
+}
+
+static int take_payload_ahead(struct name_tables *t, struct chunk_stream *s)
+{
+	uint32_t n_strings = string_table__n(t->strings);
+	uint32_t first, n;
+	const char *why;
+
+	switch (s->header.type) {
+	case QPT_STRINGS:
+		return string_table__take(t->strings, &s->payload, &first, &n, &why);
+	case QPT_MAPPINGS:
+		return id_map__take(t->mapped, &s->payload, QPT_PROCESSES_MAX, n_strings);
+	case QPT_FUNCTIONS:
+		return function_table__take(t->functions, &s->payload, n_strings);
+	case QPT_LINES:
+		return function_table__take_lines(t->functions, &s->payload, n_strings);
+	default:
+		return 0;
+	}
+}
+
+int name_tables__take_ahead(struct name_tables *t, struct chunk_stream *s)
+{
+	int err = take_payload_ahead(t, s);
+
+	if (!err)
+		t->ahead_end = s->offset;
+	return err;
+}
+
+const char *name_tables__text(const struct name_tables *t, uint32_t id)
+{
+	const char *text;
+
+	if (id & TRACE_VIRTUAL)
+		id = id_map__get(t->mapped, 0, id & ~TRACE_VIRTUAL);
+	return string_table__text(t->strings, id, &text) ? NAME_UNKNOWN : text;
+}
+
+int name_tables__repeat_text(struct name_tables *t, uint32_t id, const char **text)
+{
+	int err = string_table__text(t->strings, id, text);
+
+	if (err)
+		return err;
+	return expansion__repeat(t->expansion, string_table__length(t->strings, id)) ? 0 : -E2BIG;
+}
+
+void name_tables__destroy(struct name_tables *t)
+{
+	function_table__free(t->functions);
+	string_table__free(t->strings);
+	labels__destroy(&t->labels);
+	if (t->mapped)
+		id_map__destroy(t->mapped);
+	free(t->mapped);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The names of a trace that is read: strings, labels, strings of virtual ids, functions, lines. A
+ * reader that can seek takes the chunks of names ahead, so that a virtual id has its text from the
+ * first span on. A chunk that was taken ahead is checked when its turn comes, and not taken again.
+ */
+#ifndef QPROF_TRACE_NAME_TABLES_H
+#define QPROF_TRACE_NAME_TABLES_H
+
+#include "trace/chunk_stream.h"
+#include "trace/function_table.h"
+#include "trace/id_map.h"
+#include "trace/labels.h"
+#include "trace/string_table.h"
+
+#define NAME_UNKNOWN "<unknown>"
+
+struct name_tables {
+	struct string_table *strings;
+	uint32_t n_strings; /* up to the current chunk; the table may hold more */
+	struct id_map *mapped;
+	struct labels labels;
+	struct function_table *functions;
+	uint32_t n_functions; /* up to the current chunk; the table may hold more */
+	uint64_t ahead_end;   /* the names of chunks before this offset are in the tables already */
+	struct expansion *expansion;
+};
+
+/* Make empty tables. `expansion` outlives them. 0, or -ENOMEM; destroy them in any case. */
+int name_tables__init(struct name_tables *t, struct expansion *expansion);
+
+/*
+ * Take the current chunk of `s`, which is of type QPT_STRINGS, _LABELS, _MAPPINGS, _FUNCTIONS or
+ * _LINES. `n_processes` are the processes up to there. 0; -EBADMSG, with a text for a person in
+ * `*why`, if it is malformed; -ENOMEM; -E2BIG if it expands to too much.
+ */
+int name_tables__take(struct name_tables *t, struct chunk_stream *s, uint32_t n_processes,
+		      const char **why);
+
+/*
+ * Take the current chunk of `s`, another stream of the same file, ahead. Only names that may follow
+ * their first use are taken. Errors as above.
+ */
+int name_tables__take_ahead(struct name_tables *t, struct chunk_stream *s);
+
+/* The text of a string id or a virtual label, or NAME_UNKNOWN. Valid until the tables are gone. */
+const char *name_tables__text(const struct name_tables *t, uint32_t id);
+
+/*
+ * The text of a string for a record that repeats it; it counts for the expansion. 0, -ENOENT,
+ * -ENOMEM, or -E2BIG if it expands to too much.
+ */
+int name_tables__repeat_text(struct name_tables *t, uint32_t id, const char **text);
+
+/* The string that an invocation id of a process was mapped to, or ID_MAP_NONE. */
+static inline uint32_t name_tables__event(const struct name_tables *t,
+					  const struct trace_span *span)
+{
+	return id_map__get(t->mapped, span->process + 1, span->invocation);
+}
+
+/* Whether any invocation id of the process was mapped. */
+static inline bool name_tables__has_events(const struct name_tables *t, uint32_t process)
+{
+	return id_map__has(t->mapped, process + 1);
+}
+
+void name_tables__destroy(struct name_tables *t);
+
+#endif /* QPROF_TRACE_NAME_TABLES_H */

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/name_writer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LIST_MOST 65536u /* ids of a mapping's list in one chunk */
+#define PATH_MOST                                                                      \
+	(QPT_STRING_DEPTH_MAX / 2) /* segments of a path that are strings of their own \
+				    */
+
+static int write_functions(struct name_writer *w)
+{
+	struct byte_buffer *payload = chunk_sink__payload(w->sink);
+	int err;
+
+	if (!w->functions.n_new)
+		return 0;
+	err = function_list__payload(&w->functions, payload);
+	return err ? file_writer__fail(&w->sink->file, err)
+		   : chunk_sink__write(w->sink, QPT_FUNCTIONS, payload, NULL);
+}
+
+/* Strings come first, as everything refers to them. */
+int name_writer__flush(struct name_writer *w)
+{
+	uint32_t first = w->strings.n - w->new_strings.n;
+	int err = pending__write(&w->new_strings, w->sink, QPT_STRINGS, &first);
+
+	err = err ?: pending__write(&w->new_labels, w->sink, QPT_LABELS, NULL);
+	err = err ?: pending__write(&w->new_decisions, w->sink, QPT_DECISIONS, NULL);
+	err = err ?: pending__write(&w->new_processes, w->sink, QPT_PROCESSES, NULL);
+	err = err ?: pending__write(&w->new_threads, w->sink, QPT_THREADS, NULL);
+	err = err ?: pending__write(&w->new_mappings, w->sink, QPT_MAPPINGS, &w->mappings_space);
+	w->mappings_next = (struct id_map_next){0};
+	err = err ?: write_functions(w);
+	return err ?: pending__write(&w->new_lines, w->sink, QPT_LINES, NULL);
+}
+
+/* A record was appended to `p`. */
+static int added(struct name_writer *w, struct pending *p)
+{
+	return pending__add(p) ? name_writer__flush(w) : 0;
+}
+
+/* Store a string that was looked up, if it is new. */
+static int interned(struct name_writer *w, uint32_t id, bool is_new)
+{
+	if (!is_new)
+		return 0;
+	interner__store(&w->strings, id, &w->new_strings.body);
+	return added(w, &w->new_strings);
+}
+
+int name_writer__intern(struct name_writer *w, const char *text, uint32_t *id)
+{
+	bool is_new;
+	int err = w->sink->file.error ?: interner__id(&w->strings, text, id, &is_new);
+
+	return err ?: interned(w, *id, is_new);
+}
+
+int name_writer__compose(struct name_writer *w, const struct trace_piece *pieces, uint32_t n,
+			 uint32_t *id)
+{
+	bool is_new;
+	int err = w->sink->file.error ?: interner__compose(&w->strings, pieces, n, id, &is_new);
+
+	return err ?: interned(w, *id, is_new);
+}
+
+int name_writer__intern_path(struct name_writer *w, const char *path, uint32_t *id)
+{
+	_free_ char *copy = strdup(path);
+	struct trace_piece pieces[3] = {{.text = ""}, {.text = ""}};
+	char *at = copy, *end;
+	int n = 0, err;
+
+	if (!copy)
+		return -ENOMEM;
+	for (; (end = strstr(at, "::")) && n < (int)PATH_MOST; at = end + 2, n++) {
+		*end = '\0';
+		err = name_writer__intern(w, at, &pieces[2].id);
+		err = err ?: name_writer__compose(w, pieces, 3, id);
+		if (err)
+			return err;
+		pieces[0] = (struct trace_piece){.id = *id};
+		pieces[1].text = "::";
+	}
+	err = name_writer__intern(w, at, &pieces[2].id);
+	return err ?: name_writer__compose(w, pieces, 3, id);
+}
+
+int name_writer__kind(struct name_writer *w, const char *text, uint8_t *kind)
+{
+	return w->sink->file.error ?: kinds__number(&w->kinds, text, kind);
+}
+
+/* Make the label that stands for a name and a kind on disk. */
+static int add_label(struct name_writer *w, uint32_t name, uint8_t kind, uint32_t *id)
+{
+	struct byte_buffer *body = &w->new_labels.body;
+	struct trace_piece pieces[] = {{.id = name}, {.text = " ("}, {0}, {.text = ")"}};
+	int err = name_writer__intern(w, kinds__text(&w->kinds, kind), &pieces[2].id);
+
+	err = err ?: name_writer__compose(w, pieces, 4, id);
+	err = err ?: u64_map__put(&w->label_of, (uint64_t)name << 8 | kind, *id);
+	if (err)
+		return file_writer__fail(&w->sink->file, err);
+	byte_buffer__varint(body, *id);
+	byte_buffer__varint(body, pieces[2].id);
+	byte_buffer__varint(body, name);
+	return added(w, &w->new_labels);
+}
+
+int name_writer__label_of_kind(struct name_writer *w, uint32_t *label, uint8_t kind)
+{
+	uint32_t name = *label;
+
+	if (kind >= TRACE_KIND_OTHER + w->kinds.n_other || name & TRACE_VIRTUAL)
+		return -EINVAL;
+	*label = u64_map__get(&w->label_of, (uint64_t)name << 8 | kind);
+	return *label == U64_MAP_NONE ? add_label(w, name, kind, label) : 0;
+}
+
+int name_writer__function(struct name_writer *w, const struct trace_function *f)
+{
+	uint32_t library, name;
+	int err = name_writer__intern(w, f->library, &library);
+
+	err = err ?: name_writer__intern_path(w, f->name, &name);
+	err = err ?: function_list__add(&w->functions, f, library, name);
+	if (err)
+		return err;
+	return w->functions.records.size >= PENDING_MOST ? name_writer__flush(w) : 0;
+}
+
+int name_writer__lines(struct name_writer *w, uint32_t first, const struct trace_line *rows,
+		       size_t n)
+{
+	struct byte_buffer *body = &w->new_lines.body;
+	size_t size = body->size;
+	int err = w->sink->file.error;
+
+	err = err ?: function_list__lines(&w->functions, first, rows, n, w->strings.n, body);
+	if (err || body->size == size)
+		return err;
+	return added(w, &w->new_lines);
+}
+
+/* Whether all strings of a mapping exist. */
+static bool has_strings(const struct name_writer *w, const struct trace_mapping *m)
+{
+	uint64_t most = m->string;
+
+	if (m->series)
+		most += m->n - 1;
+	if (m->strings)
+		most = 0;
+	for (uint32_t i = 0; m->strings && i < m->n; i++)
+		most = m->strings[i] > most ? m->strings[i] : most;
+	return most < w->strings.n;
+}
+
+/* A reader keeps each block in which an id is mapped, and refuses more than so many. */
+static int reserve_blocks(struct name_writer *w, uint32_t space, const struct trace_mapping *m)
+{
+	uint32_t last = (m->first + m->n - 1) / QPT_MAP_BLOCK;
+
+	for (uint32_t block = m->first / QPT_MAP_BLOCK; block <= last; block++) {
+		uint64_t key = (uint64_t)space << 32 | block;
+
+		if (u64_map__get(&w->mapped_blocks, key) != U64_MAP_NONE)
+			continue;
+		if (w->mapped_blocks.used == QPT_MAP_BLOCKS_MAX)
+			return -E2BIG;
+		if (u64_map__put(&w->mapped_blocks, key, 0))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int store_mapping(struct name_writer *w, uint32_t space, const struct trace_mapping *m)
+{
+	int err = space != w->mappings_space ? name_writer__flush(w) : 0;
+
+	if (err)
+		return err;
+	w->mappings_space = space;
+	id_map__store(&w->new_mappings.body, m, &w->mappings_next);
+	w->n_mapped += m->n;
+	return added(w, &w->new_mappings);
+}
+
+int name_writer__map(struct name_writer *w, const struct trace_mapping *m)
+{
+	bool labels = m->process == TRACE_NO_PROCESS;
+	uint64_t limit = labels ? TRACE_VIRTUAL : TRACE_NO_INVOCATION;
+	uint32_t space = labels ? 0 : m->process + 1, left = m->n;
+	struct trace_mapping part = *m;
+	int err = w->sink->file.error;
+
+	if (err)
+		return err;
+	if (!m->n || (uint64_t)m->first + m->n > limit || !has_strings(w, m) ||
+	    (!labels && m->process >= w->n_processes))
+		return -EINVAL;
+	if (m->n > QPT_MAPPED_MAX - w->n_mapped)
+		return -E2BIG;
+	err = reserve_blocks(w, space, m);
+	if (err)
+		return err;
+	/* A list may be longer than a chunk. */
+	for (; left; left -= part.n, part.first += part.n) {
+		part.n = m->strings && left > LIST_MOST ? LIST_MOST : left;
+		err = store_mapping(w, space, &part);
+		if (err)
+			return err;
+		if (m->strings)
+			part.strings += part.n;
+	}
+	return 0;
+}
+
+/* Set *ref to the reference to a text: its string id + 1, or 0 for none. */
+static int intern_ref(struct name_writer *w, const char *text, uint32_t *ref)
+{
+	int err = text ? name_writer__intern(w, text, ref) : 0;
+
+	if (err)
+		return err;
+	*ref = text ? *ref + 1 : 0;
+	return 0;
+}
+
+static uint8_t *store_process(uint8_t *at, const struct trace_process *p, const uint32_t refs[6])
+{
+	bool exited = p->exit_status != TRACE_EXIT_UNKNOWN;
+
+	at = bytes_store_varint(at, p->index);
+	at = bytes_store_varint(at, (p->attached_late ? QPT_PROCESS_LATE : 0) |
+					    (exited ? QPT_PROCESS_EXITED : 0));
+	at = bytes_store_varint(at, p->pid);
+	at = bytes_store_varint(at, p->parent_pid);
+	at = bytes_store_varint(at, p->start_ns);
+	at = bytes_store_varint(at, p->end_ns);
+	at = bytes_store_varint(at, exited ? (uint32_t)p->exit_status : 0);
+	for (int i = 0; i < 6; i++)
+		at = bytes_store_varint(at, refs[i]);
+	return at;
+}
+
+/* Append a record behind its size, so that a later version may add fields. */
+static int add_sized(struct name_writer *w, struct pending *p, const uint8_t *record, size_t size)
+{
+	byte_buffer__varint(&p->body, size);
+	byte_buffer__bytes(&p->body, record, size);
+	return added(w, p);
+}
+
+int name_writer__process(struct name_writer *w, const struct trace_process *p)
+{
+	const char *texts[6] = {p->command,	  p->crate,    p->crate_type,
+				p->rustc_version, p->build_id, p->cwd};
+	uint8_t record[13 * BYTES_VARINT_MAX];
+	uint32_t refs[6];
+
+	if (w->sink->file.error)
+		return w->sink->file.error;
+	if (p->index > w->n_processes || p->index >= QPT_PROCESSES_MAX)
+		return -EINVAL;
+	for (int i = 0; i < 6; i++) {
+		int err = intern_ref(w, texts[i], &refs[i]);
+
+		if (err)
+			return err;
+	}
+	w->n_processes += p->index == w->n_processes;
+	return add_sized(w, &w->new_processes, record, store_process(record, p, refs) - record);
+}
+
+int name_writer__thread(struct name_writer *w, const struct trace_thread *t)
+{
+	struct byte_buffer *body = &w->new_threads.body;
+	uint32_t name;
+	int err;
+
+	if (t->process >= w->n_processes)
+		return -EINVAL;
+	err = name_writer__intern(w, t->name, &name);
+	err = err ?: thread_set__add(&w->threads, t->process, t->tid);
+	if (err)
+		return err;
+	byte_buffer__varint(body, t->process);
+	byte_buffer__varint(body, t->tid);
+	byte_buffer__varint(body, name);
+	return added(w, &w->new_threads);
+}
+
+int name_writer__decision(struct name_writer *w, const struct trace_decision *d)
+{
+	uint8_t record[5 * BYTES_VARINT_MAX], *at = record;
+	uint32_t label = d->label;
+	int err;
+
+	if (w->sink->file.error)
+		return w->sink->file.error;
+	if (label >= w->strings.n || d->watch >= TRACE_WATCH_MAX)
+		return -EINVAL;
+	err = name_writer__disk_label(w, &label, d->kind);
+	if (err)
+		return err;
+	at = bytes_store_varint(at, d->time_ns);
+	at = bytes_store_varint(at, label);
+	at = bytes_store_varint(at, d->watch);
+	at = bytes_store_varint(at, d->cost_ppm);
+	at = bytes_store_varint(at, d->budget_ppm);
+	return add_sized(w, &w->new_decisions, record, at - record);
+}
+
+void name_writer__destroy(struct name_writer *w)
+{
+	struct pending *all[] = {&w->new_strings, &w->new_labels,   &w->new_decisions,
+				 &w->new_threads, &w->new_mappings, &w->new_processes,
+				 &w->new_lines};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		byte_buffer__destroy(&all[i]->body);
+	interner__destroy(&w->strings);
+	kinds__destroy(&w->kinds);
+	u64_map__destroy(&w->label_of);
+	u64_map__destroy(&w->mapped_blocks);
+	function_list__destroy(&w->functions);
+	thread_set__destroy(&w->threads);
+}

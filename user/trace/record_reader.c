@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "trace/record_reader.h"
+
+#include <errno.h>
+
+/* A record begins with its size, so that a later version may add fields. Empty if it is bad. */
+static struct byte_reader take_fields(struct byte_reader *in)
+{
+	uint64_t size = byte_reader__varint_max(in, QPT_PAYLOAD_MAX);
+	const uint8_t *bytes = byte_reader__bytes(in, size);
+
+	if (in->bad)
+		return (struct byte_reader){.bad = true};
+	return (struct byte_reader){.at = bytes, .end = bytes + size};
+}
+
+/* Whether the current record is whole, and the last one of the list ends with its chunk. */
+static bool is_whole(const struct record_reader *r, const struct byte_reader *in)
+{
+	return !in->bad && (r->n_left || in->at == in->end);
+}
+
+/*
+ * Read a reference to a text: its string id + 1, or 0 for none. The text stays the string table's.
+ * A reference to no string marks `in` bad. 0 or -ENOMEM.
+ */
+static int take_ref(struct record_reader *r, struct byte_reader *in, char **text)
+{
+	uint64_t ref = byte_reader__varint_max(in, r->names->n_strings);
+	const char *found = NULL;
+	int err = ref ? name_tables__repeat_text(r->names, ref - 1, &found) : 0;
+
+	if (err == -ENOMEM)
+		return err;
+	in->bad |= err != 0;
+	*text = err ? NULL : (char *)found;
+	return 0;
+}
+
+static int take_process_fields(struct record_reader *r, struct byte_reader *in,
+			       struct trace_process *p)
+{
+	char **texts[] = {&p->command,	     &p->crate,	   &p->crate_type,
+			  &p->rustc_version, &p->build_id, &p->cwd};
+	uint64_t flags;
+	uint32_t status;
+
+	p->index = byte_reader__varint_max(in, r->processes.n);
+	flags = byte_reader__varint_max(in, QPT_PROCESS_LATE | QPT_PROCESS_EXITED);
+	p->attached_late = flags & QPT_PROCESS_LATE;
+	p->pid = byte_reader__varint_max(in, UINT32_MAX);
+	p->parent_pid = byte_reader__varint_max(in, UINT32_MAX);
+	p->start_ns = byte_reader__varint(in);
+	p->end_ns = byte_reader__varint(in);
+	status = byte_reader__varint_max(in, UINT32_MAX);
+	p->exit_status = flags & QPT_PROCESS_EXITED ? (int32_t)status : TRACE_EXIT_UNKNOWN;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (take_ref(r, in, texts[i]))
+			return -ENOMEM;
+	return in->bad || p->index >= QPT_PROCESSES_MAX ? -EBADMSG : 0;
+}
+
+static int take_process(struct record_reader *r, struct byte_reader *in, struct trace_item *item)
+{
+	struct byte_reader fields = take_fields(in);
+	struct trace_process record = {0};
+	int err;
+
+	if (in->bad)
+		return -EBADMSG;
+	err = take_process_fields(r, &fields, &record);
+	if (err)
+		return err;
+	if (!is_whole(r, in))
+		return -EBADMSG;
+	item->process = process_list__set(&r->processes, &record);
+	if (!item->process)
+		return -ENOMEM;
+	item->kind = TRACE_ITEM_PROCESS;
+	return 0;
+}
+
+static int take_thread(struct record_reader *r, struct byte_reader *in, struct trace_item *item)
+{
+	struct trace_thread t = {.process = byte_reader__varint_max(in, UINT32_MAX)};
+	uint64_t name;
+	int err;
+
+	t.tid = byte_reader__varint_max(in, UINT32_MAX);
+	name = byte_reader__varint(in);
+	if (in->bad || t.process >= r->processes.n || name >= r->names->n_strings)
+		return -EBADMSG;
+	err = name_tables__repeat_text(r->names, name, &t.name);
+	err = err ?: thread_set__add(&r->threads, t.process, t.tid);
+	if (err == -ENOMEM)
+		return err;
+	if (err || !is_whole(r, in))
+		return -EBADMSG;
+	r->n_names++;
+	item->kind = TRACE_ITEM_THREAD;
+	item->thread = t;
+	return 0;
+}
+
+static int take_tally(struct record_reader *r, struct byte_reader *in, struct trace_item *item)
+{
+	struct trace_tally t = {.process = byte_reader__varint_max(in, UINT32_MAX)};
+
+	t.label = byte_reader__varint_max(in, UINT32_MAX);
+	t.events = byte_reader__varint(in);
+	t.sum = byte_reader__varint(in);
+	if (!is_whole(r, in) || t.process >= r->processes.n || t.label >= r->names->n_strings)
+		return -EBADMSG;
+	labels__resolve(&r->names->labels, &t.label, &t.kind);
+	r->n_counted += t.kind == TRACE_KIND_COUNTED ? t.events : 0;
+	r->n_estimated += t.kind == TRACE_KIND_ESTIMATED ? t.events : 0;
+	item->kind = TRACE_ITEM_TALLY;
+	item->tally = t;
+	return 0;
+}
+
+static int take_decision(struct record_reader *r, struct byte_reader *in, struct trace_item *item)
+{
+	struct byte_reader fields = take_fields(in);
+	struct trace_decision d;
+
+	if (!is_whole(r, in))
+		return -EBADMSG;
+	d.time_ns = byte_reader__varint(&fields);
+	d.label = byte_reader__varint_max(&fields, UINT32_MAX);
+	d.watch = byte_reader__varint_max(&fields, TRACE_WATCH_MAX - 1);
+	d.cost_ppm = byte_reader__varint(&fields);
+	d.budget_ppm = byte_reader__varint(&fields);
+	if (fields.bad || d.label >= r->names->n_strings)
+		return -EBADMSG;
+	labels__resolve(&r->names->labels, &d.label, &d.kind);
+	r->n_decisions++;
+	r->n_unwatched += d.kind != TRACE_KIND_QUERY && d.watch == TRACE_WATCH_OFF;
+	item->kind = TRACE_ITEM_DECISION;
+	item->decision = d;
+	return 0;
+}
+
+static const struct list {
+	int (*take)(struct record_reader *r, struct byte_reader *in, struct trace_item *item);
+	const char *empty;
+	const char *malformed;
+} lists[] = {
+	[QPT_PROCESSES] = {take_process, "a list of processes or threads is empty",
+			   "a process record is malformed"},
+	[QPT_THREADS] = {take_thread, "a list of processes or threads is empty",
+			 "a thread record is malformed"},
+	[QPT_TALLIES] = {take_tally, "a list of tallies is empty", "a tally is malformed"},
+	[QPT_DECISIONS] = {take_decision, "a list of decisions is empty",
+			   "a decision is malformed"},
+};
+
+int record_reader__begin(struct record_reader *r, uint8_t type, struct byte_reader *in,
+			 const char **why)
+{
+	r->type = type;
+	r->n_left = byte_reader__varint_max(in, QPT_PAYLOAD_MAX);
+	*why = lists[type].empty;
+	return r->n_left ? 0 : -EBADMSG;
+}
+
+int record_reader__next(struct record_reader *r, struct byte_reader *in, struct trace_item *item,
+			const char **why)
+{
+	r->n_left--;
+	*why = lists[r->type].malformed;
+	return lists[r->type].take(r, in, item);
+}
+
+/* Counts by a stable number; those of a later version are skipped. */
+static bool take_counts(struct byte_reader *in, uint64_t *counts, uint64_t n_known)
+{
+	uint64_t n = byte_reader__varint_max(in, QPT_PAYLOAD_MAX);
+
+	for (uint64_t i = 0; i < n && !in->bad; i++) {
+		uint64_t count = byte_reader__varint(in);
+
+		if (i < n_known)
+			counts[i] = count;
+	}
+	return !in->bad && in->at == in->end;
+}
+
+int record_reader__losses(struct record_reader *r, struct byte_reader *in, struct trace_item *item,
+			  const char **why)
+{
+	item->losses = (struct trace_losses){0};
+	*why = "a record of losses is malformed";
+	if (!take_counts(in, item->losses.count, TRACE_LOSS_MAX))
+		return -EBADMSG;
+	r->n_lost = trace_losses__total(&item->losses);
+	item->kind = TRACE_ITEM_LOSSES;
+	return 0;
+}
+
+int record_reader__costs(struct byte_reader *in, struct trace_item *item, const char **why)
+{
+	item->costs = (struct trace_costs){.subtracted = byte_reader__varint_max(in, 1)};
+	*why = "a record of costs is malformed";
+	if (!take_counts(in, item->costs.ps, TRACE_COST_MAX))
+		return -EBADMSG;
+	item->kind = TRACE_ITEM_COSTS;
+	return 0;
+}
+
+void record_reader__destroy(struct record_reader *r)
+{
+	process_list__destroy(&r->processes);
+	thread_set__destroy(&r->threads);
+}

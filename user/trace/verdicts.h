@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* A reader's filter, and its remembered answers for each process and each label. */
+#ifndef QPROF_TRACE_VERDICTS_H
+#define QPROF_TRACE_VERDICTS_H
+
+#include "trace/batch_summary.h"
+#include "trace/filter.h"
+#include "trace/item.h"
+#include "trace/name_tables.h"
+#include "trace/process_list.h"
+
+/* With `names` and `processes` set and the rest zero, there is no filter yet. */
+struct verdicts {
+	struct name_tables *names;	      /* the reader's */
+	const struct process_list *processes; /* the reader's */
+	struct trace_filter filter;
+	bool filtered; /* false: everything is wanted, and nothing below needs to be called */
+	uint8_t *of_process;
+	uint32_t n_of_process;
+	uint8_t *of_label;
+	uint32_t n_of_label;
+};
+
+/* Use a filter from now on, and forget the answers of the one before. */
+void verdicts__set_filter(struct verdicts *v, const struct trace_filter *filter);
+
+/* The record of a process has changed: ask the filter again. */
+void verdicts__forget_process(struct verdicts *v, uint32_t process);
+
+/* Whether the filter wants a span whose label is as on disk. */
+bool verdicts__want_span(struct verdicts *v, const struct trace_span *s);
+
+/* Whether the filter wants a thread, a tally, a decision or a process. */
+bool verdicts__want_record(struct verdicts *v, const struct trace_item *item);
+
+/* Whether the filter may want a span of this chunk. */
+bool verdicts__want_batch(struct verdicts *v, const struct batch_summary *b);
+
+void verdicts__destroy(struct verdicts *v);
+
+#endif /* QPROF_TRACE_VERDICTS_H */

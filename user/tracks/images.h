@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The image that each pid runs. An image begins with a fork or an exec, and is forgotten some time
+ * after its exit. Some of the images are processes of the trace: see tracks__record().
+ *
+ * A pointer to an image is valid until the next one is made. Functions that return an int return 0
+ * or a negative errno.
+ */
+#ifndef QPROF_TRACKS_IMAGES_H
+#define QPROF_TRACKS_IMAGES_H
+
+#include "base/map.h"
+#include "trace/self_time.h"
+#include "tracks/executions.h"
+#include "tracks/library.h"
+#include "tracks/sink.h"
+
+/*
+ * Exited processes that are remembered. The threads of a process report from several CPUs: its last
+ * spans may come after the exit record, which another thread sent.
+ */
+#define EXITED_KEPT 64
+
+struct image {
+	struct trace_process p; /* p.index only if in_trace */
+	bool in_trace;
+	bool has_spans;
+	bool exited;
+	uint64_t exit_number; /* valid if exited */
+	struct executions executions;
+	uint32_t next_free; /* of an unused one */
+};
+
+/* See images__init(). */
+struct images {
+	const struct tracks_sink *sink;
+	struct self_time *self_time;
+	struct u64_map image_of; /* pid -> index into at */
+	struct image *at;
+	uint32_t n;
+	uint32_t capacity;
+	uint32_t first_free; /* or U64_MAP_NONE */
+	uint32_t exited_pids[EXITED_KEPT];
+	uint64_t n_exited;
+	uint32_t n_processes; /* of the trace */
+	uint32_t n_running;   /* of these, those that have not exited */
+};
+
+/*
+ * Begin without images. `sink` receives the processes; `self_time` forgets those that are over.
+ * Both outlive the images.
+ */
+void images__init(struct images *all, const struct tracks_sink *sink, struct self_time *self_time);
+
+/* The last image known of a pid, or NULL. */
+struct image *images__find(const struct images *all, uint32_t pid);
+
+/*
+ * The image of a pid at a time, in the trace or not; NULL with *err if it cannot be had. An unknown
+ * pid gets an image that is marked attached_late, as its process ran before.
+ */
+struct image *images__at(struct images *all, uint32_t pid, uint64_t time_ns, int *err);
+
+/* The same, but in the trace: it is put there if it was not. */
+struct image *images__in_trace(struct images *all, uint32_t pid, uint64_t time_ns, int *err);
+
+/* The same, of an execution in library `lib` that began at `start_ns`. */
+struct image *images__of(struct images *all, uint32_t pid, const struct library *lib,
+			 uint64_t start_ns, int *err);
+
+int images__on_fork(struct images *all, const struct wire_fork *r);
+int images__on_exec(struct images *all, const struct wire_exec *r, const char *args);
+int images__on_exit(struct images *all, const struct wire_exit *r);
+
+/* As tracks__adopt(), tracks__late() and tracks__cwd(). */
+int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_t time_ns,
+		  const char *args, size_t args_len);
+int images__late(struct images *all, uint32_t pid);
+int images__cwd(struct images *all, uint32_t pid, const char *cwd);
+
+void images__destroy(struct images *all);
+
+#endif /* QPROF_TRACKS_IMAGES_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The receiver of what tracks make of the kernel's records. */
+#ifndef QPROF_TRACKS_SINK_H
+#define QPROF_TRACKS_SINK_H
+
+#include "qprof/wire.h"
+#include "trace/trace.h"
+
+/*
+ * Any member may be NULL. A function returns 0 or a negative errno, which the call of tracks that
+ * caused it returns.
+ */
+struct tracks_sink {
+	void *ctx;
+	int (*process)(void *ctx, const struct trace_process *p); /* new or changed */
+	/* Nothing more comes of a process of the trace, not even spans of its last moments. */
+	int (*over)(void *ctx, uint32_t process);
+	int (*span)(void *ctx, const struct trace_span *s, const struct trace_times *times);
+	/* A thread and its name, before its first span. */
+	int (*thread)(void *ctx, const struct trace_thread *thread);
+	/* A function of library `lib`, before the first span whose caller is in it. */
+	int (*function)(void *ctx, uint8_t lib, const struct trace_function *f);
+	/*
+	 * Set *id to the string id of a dynamic label, or of the reason why a thread was off the
+	 * CPU. NULL: records of either are refused.
+	 */
+	int (*label)(void *ctx, const char *text, uint32_t *id);
+	/*
+	 * `events` more executions that were not recorded, of TRACE_KIND_COUNTED or _ESTIMATED;
+	 * `sum` as in trace_tally.
+	 */
+	int (*unrecorded)(void *ctx, const struct trace_tally *more);
+	/* Whether spans with this dynamic label are wanted; NULL: all are. */
+	bool (*wants)(void *ctx, const struct wire_label_key *label);
+};
+
+#endif /* QPROF_TRACKS_SINK_H */
