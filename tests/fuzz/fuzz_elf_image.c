@@ -3,8 +3,9 @@
 #include <stdio.h>
 
 #include "../fixtures/elf_builder.h"
-#include "plan/elf_image.h"
-#include "plan/names.h"
+#include "plan/symbols/elf_image.h"
+#include "plan/symbols/names.h"
+#include "../fixtures/library.h"
 
 static volatile size_t sink;
 
@@ -29,12 +30,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_close_ int fd = elf_builder_memfd(data, size);
 	_elf_image_ struct elf_image *img = NULL;
 	const struct elf_symbol *syms;
-	uint8_t id[PLAN_BUILD_ID_MAX];
+	uint8_t id[ELF_BUILD_ID_MAX];
 	char path[32];
 	size_t n;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (elf_image__open(path, &img))
+	if (image_of(path, &img))
 		return 0;
 	if (!elf_image__identity(img, id))
 		abort();

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "plan/function_name.h"
+#include "plan/symbols/function_name.h"
 
 static void check(const char *name, size_t symbol_len)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pctab/gopclntab.h"
+#include "../bench/pctab/gopclntab.c"
 #include "pctab/linear.h"
 #include "pctab/varint.h"
 

@@ -8,7 +8,8 @@
 
 #include "../fixtures/elf_builder.h"
 #include "plan/codec.h"
-#include "plan/mine.h"
+#include "plan/mine/body.h"
+#include "../fixtures/library.h"
 
 #define MOST_BODIES 64u
 #define MOST_COLD   16u
@@ -62,7 +63,7 @@ static void mine_all(const char *path)
 	struct code code = {0};
 	size_t n;
 
-	if (elf_image__open(path, &img) || elf_image__symbols(img, &syms, &n) ||
+	if (image_of(path, &img) || elf_image__symbols(img, &syms, &n) ||
 	    code_decoder__new(img, &d))
 		return;
 	for (size_t i = 0; i < n && i < MOST_BODIES; i++)
@@ -91,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!plan__build(path, &plan))
+	if (!built(path, &plan))
 		check_plan(plan);
 	mine_all(path);
 	return 0;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "capture/rates.h"
+#include "budget/rates.h"
 #include "trace/bytes.h"
 
 #define N	   3

@@ -5,10 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "analyze/decisions.h"
-#include "analyze/callers.h"
-#include "analyze/groups.h"
-#include "analyze/summary.h"
+#include "analyze/model.h"
 #include "trace/bytes.h"
 #include "trace/crc32c.h"
 #include "trace/chunk.h"
@@ -36,50 +33,12 @@ static void sign(uint8_t *bytes, size_t size)
 	}
 }
 
-/* What a report sums up. */
-struct sums {
-	struct summary *summary;
-	struct groups *groups;
-	struct callers *callers;
-	struct decisions decisions;
-};
-
-static void sums__clear(struct sums *s)
-{
-	summary__free(s->summary);
-	groups__free(s->groups);
-	callers__free(s->callers);
-	decisions__destroy(&s->decisions);
-}
-
-static int sum_up(struct sums *s, const struct trace_item *item)
-{
-	switch (item->kind) {
-	case TRACE_ITEM_SPAN:
-		return summary__span(s->summary, &item->span, NULL)
-			       ?: groups__span(s->groups, &item->span, &(struct trace_off){0})
-			       ?: callers__span(s->callers, &item->span);
-	case TRACE_ITEM_PROCESS:
-		return summary__process(s->summary, item->process)
-			       ?: groups__process(s->groups, item->process);
-	case TRACE_ITEM_THREAD:
-		return groups__thread(s->groups, &item->thread);
-	case TRACE_ITEM_TALLY:
-		return summary__tally(s->summary, &item->tally)
-			       ?: groups__tally(s->groups, &item->tally);
-	case TRACE_ITEM_DECISION:
-		return decisions__add(&s->decisions, &item->decision);
-	default:
-		return 0;
-	}
-}
-
 static bool locate(const void *ctx, uint32_t locindex, struct trace_location *out)
 {
 	return trace_reader__location(ctx, locindex, out);
 }
 
-static void use_sums(struct sums *s, const struct trace_reader *r)
+static void use_model(struct model *m, const struct trace_reader *r)
 {
 	const struct caller_locator locator = {r, locate};
 	struct summary_row *rows;
@@ -87,20 +46,22 @@ static void use_sums(struct sums *s, const struct trace_reader *r)
 	struct group_row *groups;
 	size_t n;
 
-	decisions__end(&s->decisions, summary__end_ns(s->summary));
-	for (uint32_t i = 0; i < summary__n_processes(s->summary); i++)
-		sink += summary__reuse(s->summary, i).results;
-	if (summary__rows(s->summary, SUMMARY_ALL, &rows, &n))
+	if (model__end(m))
+		abort();
+	for (uint32_t i = 0; i < summary__n_processes(m->summary); i++)
+		sink += summary__reuse(m->summary, i).results;
+	if (summary__rows(m->summary, SUMMARY_ALL, &rows, &n))
 		abort();
 	free(rows);
-	if (callers__rows(s->callers, &locator, &callers, &n))
+	if (callers__rows(m->callers, &locator, &callers, &n))
 		abort();
 	free(callers);
 	for (int by = GROUP_BY_CRATE; by <= GROUP_BY_THREAD; by++) {
-		if (groups__rows(s->groups, by, &groups, &n))
+		if (groups__rows(m->groups, by, &groups, &n))
 			abort();
 		group_rows__free(groups, n);
 	}
+	sink += build__totals(m->build)->compiles + threads__n(m->threads);
 }
 
 static void use_item(const struct trace_reader *r, const struct trace_item *item)
@@ -151,28 +112,49 @@ static void choose_way(struct trace_reader *r, unsigned int way)
 		trace_reader__filter(r, &filter);
 }
 
+/* Whatever the bytes are, what they cost is bounded by how many they are: by counts, not by time.
+ */
+static void check_cost(const struct trace_reader *r, uint64_t items)
+{
+	const struct trace_stats s = trace_reader__stats(r);
+	uint64_t read = trace_reader__bytes_read(r);
+
+	/* Names are read twice; then headers, once more. */
+	if (read > 3 * s.file_bytes + QPT_HEADER_SIZE_MAX ||
+	    s.made_bytes > QPT_EXPANSION_FREE + QPT_EXPANSION_FACTOR * read)
+		abort();
+	/* A span takes eight bytes, a record three, of what was decompressed or read. */
+	if (8 * s.spans > s.made_bytes + read || 3 * items > s.made_bytes + read)
+		abort();
+}
+
 static void read_all(const char *path, unsigned int way)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
-	__cleanup(sums__clear) struct sums sums = {0};
+	_model_ struct model m = {};
+	struct model_options options;
 	const char *why = NULL;
 	struct trace_item item;
+	uint64_t items = 0;
 
 	if (trace_reader__open(path, &r, &why)) {
 		sink += strlen(why);
 		return;
 	}
-	if (summary__new(&sums.summary) || groups__new(&sums.groups) || callers__new(&sums.callers))
+	options = model_options_of(r);
+	options.parts = MODEL_BUILD | MODEL_CALLERS | MODEL_GROUPS | MODEL_THREADS;
+	if (model__init(&m, &options))
 		abort();
-	summary__borrow_texts(sums.summary);
 	choose_way(r, way);
-	/* Filtered processes leave gaps, which a summary refuses. */
+	/* Filtered processes leave gaps, which a model refuses. */
 	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
+		items++;
 		use_item(r, &item);
-		if (!(way & 8) && sum_up(&sums, &item))
+		if (!(way & 8) && model__item(&m, &item))
 			abort();
 	}
-	use_sums(&sums, r);
+	check_cost(r, items);
+	use_model(&m, r);
 	sink += trace_reader__stats(r).chunks;
 	if (trace_reader__problem(r))
 		sink += strlen(trace_reader__problem(r));

@@ -1,9 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# tests/fuzz/run.sh BUILD_DIR SECONDS FUZZER...: runs each fuzzer for so long, from the seeds in
-# tests/fuzz/seeds/<name>/ and <name>_small_bombs/, for those of ELF files the tests' fixtures, and
-# what earlier runs found (kept in the build directory).
+# tests/fuzz/run.sh BUILD_DIR SECONDS FUZZER...: lets each fuzzer search for so long, from the seeds
+# in tests/fuzz/seeds/<name>/ and <name>_small_bombs/, for those of ELF files the tests' fixtures,
+# the kept corpus, and what earlier runs found (kept in the build directory).
+#
+# To keep what was found:
+#   rm tests/fuzz/corpus/NAME/*; build/tests/fuzz/NAME -set_cover_merge=1 tests/fuzz/corpus/NAME \
+#       build/fuzz/found/NAME
 set -u
 
 build=$1
@@ -24,11 +28,13 @@ for fuzzer in "$@"; do
 	[ -d "$seeds" ] || seeds=$fixtures
 	bombs=${seeds}_small_bombs
 	[ -d "$bombs" ] || bombs=
+	corpus=tests/fuzz/corpus/$name
+	[ -d "$corpus" ] || corpus=
 	# shellcheck disable=SC2086
 	# What was freed counts too while it is kept to be caught in use.
 	if ASAN_OPTIONS="quarantine_size_mb=32:${ASAN_OPTIONS-}" "$fuzzer" \
 		-max_total_time="$seconds" -timeout=10 -rss_limit_mb=512 -print_final_stats=1 \
-		-artifact_prefix="$build/fuzz/crashes/$name-" "$found" "$seeds" $bombs \
+		-artifact_prefix="$build/fuzz/crashes/$name-" "$found" "$seeds" $bombs $corpus \
 		>"$build/fuzz/$name.log" 2>&1; then
 		runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/fuzz/$name.log")
 		echo "PASS $name ($runs runs in $seconds s)"
@@ -40,5 +46,5 @@ for fuzzer in "$@"; do
 	fi
 done
 
-echo "fuzz: $passed passed, $failed failed, 0 skipped" | tee "$build/fuzz.total"
+echo "fuzz: $passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

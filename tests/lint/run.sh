@@ -22,13 +22,17 @@ check() {
 
 check "return-probes: none in sources, scripts and tests" "$here/return_probes.sh" \
 	Makefile .ci bpf include user tests vmlinux
-check "return-probes: none in the BPF object" "$here/return_probes.sh" --object "$build/qprof.bpf.o"
+check "return-probes: none in the BPF objects" sh -c 'for o; do "$0" --object "$o" || exit; done' \
+	"$here/return_probes.sh" "$build/qprof.bpf.o" "$build/execs.bpf.o" "$build/inode.bpf.o"
 check "return-probes: the checker finds them" "$here/test_return_probes.sh"
 check "headers: each compiles alone" "$here/headers.sh" "$build"
 check "format: as clang-format has it" "$here/format.sh"
 check "functions: none above 60 lines" "$here/function_length.sh" 60 user bpf tests
 check "functions: the checker finds a long one" "$here/test_function_length.sh"
 check "files: each has a licence and no trailing space" "$here/files.sh"
+check "docs: widths, lengths and links" "$here/docs.sh" "$here/../.."
+check "docs: files that pages name exist" "$here/docs.sh" --paths "$here/../.."
+check "docs: the checker finds faults" "$here/test_docs.sh"
 check "rebuild: a shared header rebuilds both halves" "$here/test_rebuild.sh" "$build"
 
 echo "lint: $passed passed, $failed failed, $skipped skipped" | tee "$build/lint.total"

@@ -32,7 +32,7 @@ fi
 edited=$(would_run -W include/qprof/wire.h)
 expect "$edited" '-target bpf .*bpf/[a-z_]*\.bpf\.c' "wire.h does not rebuild the BPF object"
 expect "$edited" ' user/capture/.*\.c' "wire.h does not rebuild the capture"
-expect "$(would_run -W user/plan/mine.c)" ' -DPLAN_REVISION=[0-9]*u .*user/plan/codec\.c' \
+expect "$(would_run -W user/plan/mine/body.c)" ' -DPLAN_REVISION=[0-9]*u .*user/plan/codec\.c' \
 	"plans of an older miner stay in the cache"
 expect "$(would_run -W vmlinux/vmlinux.h)" '-target bpf ' "vmlinux.h does not rebuild the BPF object"
 expect "$(would_run EXTRA_CFLAGS=-DX)" ' user/cli/main\.c' "a new flag does not rebuild"

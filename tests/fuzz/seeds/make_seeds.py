@@ -96,6 +96,8 @@ def name_seeds():
     yield "types", b"_RINvCs1_1a1fRL_eDNtB2_1TEL_FUKCjEuThhEE.llvm.12.cold"
     yield "impl", b"_RNvXs0_C1aINtC1d1FNvYuNtC1d1H1mENtC1d1H1g"
     yield "back_references", b"_RINvC1a1fTuuETB9_B9_EE"
+    # A demangler that was left in the middle of this one leaked.
+    yield "punycode_left_in_the_middle", b"_RINvCs1_u1a1fhuL_eB_L"
     yield "punycode", b"_RNCNvC1au6gdel_5qa0"
     yield "legacy", b"_ZN4core3ptr37drop_in_place$LT$alloc..string..String$GT$17h0123456789abcdefE"
 

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# tests/fuzz/replay.sh BUILD_DIR REPLAYER...: runs each fuzzer on its seeds and its kept corpus, and
+# on a fixed number of inputs that a fixed seed makes of them: the same every time. SEED and RUNS
+# choose others. What was run last is kept where one fails.
+set -u
+
+build=$1
+shift
+passed=0 failed=0
+logs=$build/fuzz/replay
+rm -rf "$logs"
+mkdir -p "$logs" "$build/fuzz/crashes"
+: "${SEED:=1}"
+
+# So many that none takes more than some seconds.
+runs() {
+	case $1 in
+	fuzz_function_name) echo 100000 ;;
+	fuzz_plan) echo 600 ;;
+	fuzz_mm_reader | fuzz_proof | fuzz_trace_reader) echo 4000 ;;
+	*) echo 10000 ;;
+	esac
+}
+
+# What was freed counts too while it is kept to be caught in use.
+export ASAN_OPTIONS="quarantine_size_mb=32:max_allocation_size_mb=512:hard_rss_limit_mb=512:${ASAN_OPTIONS-}"
+for replayer in "$@"; do
+	name=${replayer##*/}
+	crash=$build/fuzz/crashes/$name-replay
+	places=
+	for place in "tests/fuzz/seeds/$name" "tests/fuzz/seeds/${name}_small_bombs" \
+		"tests/fuzz/corpus/$name"; do
+		[ ! -d "$place" ] || places="$places $place"
+	done
+	if [ -z "$places" ]; then
+		echo "tests/fuzz/corpus/$name is missing" >"$logs/$name"
+		continue
+	fi
+	echo "$replayer ${SEED} ${RUNS:-$(runs "$name")} $crash$places"
+done | xargs -L 1 -P "$(nproc)" sh -c '
+	log=$1/${2##*/}
+	shift
+	"$@" >"$log" 2>&1
+	echo $? >"$log.status"' sh "$logs"
+
+for replayer in "$@"; do
+	name=${replayer##*/}
+	if [ "$(cat "$logs/$name.status" 2>/dev/null)" = 0 ]; then
+		echo "PASS $name ($(tail -n 1 "$logs/$name"))"
+		passed=$((passed + 1))
+	else
+		tail -n 40 "$logs/$name"
+		echo "FAIL $name; the input is in $build/fuzz/crashes/"
+		failed=$((failed + 1))
+	fi
+done
+
+echo "fuzz: $passed passed, $failed failed, 0 skipped" | tee "$build/fuzz.total"
+[ $failed -eq 0 ]
