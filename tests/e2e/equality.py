@@ -313,16 +313,21 @@ class Case:
         self.default_rows = compare(self.default, self.truths, self.one, of_default)
 
     @staticmethod
-    def spans(t, run):
+    def assert_nothing_lost(t, run):
         assert run.status == 0, run.stderr.decode()
         document = t.report(run.trace)
         assert document["lost"] == 0, document["losses"]
+
+    @staticmethod
+    def spans(t, run):
+        Case.assert_nothing_lost(t, run)
         return t.spans(run.trace)
 
     def capture(self, compile, name, options):
         run = compile.t.capture(
             compile.argv(name), options, env=BOOTSTRAP, trace=name + ".qpt")
-        return counts_of(self.spans(compile.t, run))
+        self.assert_nothing_lost(compile.t, run)
+        return compile.t.span_counts(run.trace)
 
     def rows(self):
         return self.all_rows + self.default_rows

@@ -8,6 +8,7 @@ import argparse
 import collections
 import subprocess
 import sys
+import textwrap
 
 import equality
 import lab
@@ -23,13 +24,13 @@ Every kind of interval that rustc's own profiler knows, label by label. Each row
 
 - *one process*: a rustc that profiles itself while `qprof-bpf -e all` watches it. *Equal* means that, thread by
   thread, both recorded the same intervals in the order of their ends, each with the same kind, the same intervals
-  within it, the same invocation id if it is a query's execution, and the same label. What may differ there is a label,
-  for a reason below; the number of those is told.
+  within it, the same invocation id if it is a query's execution, and the same label. Only labels may differ there,
+  for a reason below; the page has their number.
 - *`-e all`* and *default*: one rustc with `-Zself-profile` alone, another under qprof-bpf alone, with `-e all` and with
-  no `-e`, and the numbers of each label compared. *Equal* is the number of labels whose numbers are the same in both;
-  for those that are not, the reason. The default is held against what it is meant to record: all but hashing,
-  {tiny}.
-- `threads` is `-Zthreads=4`: {spread} runs of rustc's own tell how much a number varies, and ours is to lie within.
+  no `-e`, and the numbers of each label are compared. *Equal* is the number of labels whose numbers are the same in
+  both; for the others, the reason. The default is compared with the intervals that it is meant to record: all but
+  hashing, {tiny}.
+- `threads` is `-Zthreads=4`: {spread} runs of rustc's own show how much a number varies, and ours must lie within.
 
 `edited-incremental` is a second build after one function was edited. `RUSTC_BOOTSTRAP=1` is set in all runs, as it
 changes what rustc executes.
@@ -49,8 +50,10 @@ results that were never executed are not known, their ids are.)
 """
 
 LATE = """
-The end of these is not seen where it happens but at the next one around it, which the trace says of each
-(`left`), as does `qprof-bpf plan`: their numbers are compared, their place is not: %s."""
+The end of these intervals is only noticed at the next end around it. Each of them is marked in the trace (`left`), and
+in `qprof-bpf plan`. Their numbers are compared, their places are not:
+
+%s."""
 
 DIFFER = """
 ## Rows that differ
@@ -58,6 +61,12 @@ DIFFER = """
 Ours/rustc's; without a note, in `-e all` and in the default. Left out: *%s*, which is all `mir_pass_*`
 of every row.
 """
+
+
+def wrapped(lines):
+    """Items of a list, in lines of at most 120 columns."""
+    return "\n".join(textwrap.fill(line, 120, subsequent_indent="  ", break_long_words=False,
+                                   break_on_hyphens=False) for line in lines)
 
 
 def versions():
@@ -184,10 +193,10 @@ class Page:
         print(HEAD.format(tiny=tiny, spread=equality.SPREAD_RUNS), end="")
         print("\n".join(self.rows))
         print(HITS + "\n".join(hits(build)))
-        print("\n## Reasons\n\n" + "\n".join(tell_reasons(self.used)))
+        print("\n## Reasons\n\n" + wrapped(tell_reasons(self.used)))
         print("\n".join(tell_late(self.late)))
         print(DIFFER % equality.PASSES)
-        print("\n".join(folded(self.lists) + ["- **failed**: " + text for text in self.failed]))
+        print(wrapped(folded(self.lists) + ["- **failed**: " + text for text in self.failed]))
         print("\n" + "\n".join(versions()))
 
 

@@ -39,6 +39,8 @@ class Profile:
         for virtual_id, address in struct.iter_unpack("<QQ", streams[2][8:]):
             self.addresses[virtual_id] = address  # on duplicates the last wins
         self.known = {}
+        self.counted = None
+        self.labels = {}
 
     @classmethod
     def read(cls, path):
@@ -49,6 +51,12 @@ class Profile:
         if string_id not in self.known:
             self.known[string_id] = self.resolve(string_id, 0)
         return self.known[string_id]
+
+    def label(self, event_id):
+        at = self.addresses.get(event_id, -event_id)
+        if at not in self.labels:
+            self.labels[at] = self.text(event_id).split(SEPARATOR)[0]
+        return self.labels[at]
 
     def resolve(self, string_id, nested):
         if string_id >= FIRST_REGULAR_ID:
@@ -85,7 +93,7 @@ class Profile:
             end = low2 | (high & 0xFFFF) << 32
             if end in (INSTANT, INTEGER):
                 continue
-            label = self.text(event_id).split(SEPARATOR)[0]
+            label = self.label(event_id)
             yield self.text(kind_id), Event(thread, event_id, label, start, end)
 
     def intervals(self, kind="Query"):
@@ -115,14 +123,24 @@ class Profile:
     def metadata(self):
         return json.loads(self.text(METADATA_ID))
 
+    def ids(self):
+        """
+        {(kind's id, address of the label or less its id): intervals}, counted once. Of millions of
+        events most ids differ, but few strings do.
+        """
+        if self.counted is None:
+            self.counted = Counter()
+            for kind_id, event_id, _, _, low2, high in struct.iter_unpack(
+                "<QQIIII", self.events[8:]
+            ):
+                if low2 | (high & 0xFFFF) << 32 < INTEGER:
+                    self.counted[kind_id, self.addresses.get(event_id, -event_id)] += 1
+        return self.counted
+
     def counts(self, kind="Query"):
-        """By label. Of millions of events most ids differ, but few strings do."""
-        found = Counter()
-        for kind_id, event_id, _, _, low2, high in struct.iter_unpack("<QQIIII", self.events[8:]):
-            if low2 | (high & 0xFFFF) << 32 < INTEGER:
-                found[kind_id, self.addresses.get(event_id, -event_id)] += 1
+        """By label."""
         counts = Counter()
-        for (kind_id, at), n in found.items():
+        for (kind_id, at), n in self.ids().items():
             if self.text(kind_id) == kind:
                 string_id = at + FIRST_REGULAR_ID if at >= 0 else -at
                 counts[self.text(string_id).split(SEPARATOR)[0]] += n

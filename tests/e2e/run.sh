@@ -7,7 +7,7 @@ set -u
 
 build=$1
 shift
-# What tests mount, toolchains among it, nobody else sees, and is gone with them however they end.
+# A mount namespace of its own: mounts of tests are invisible outside, and end with the tests.
 alone=
 [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null && alone="unshare --mount"
 # No __pycache__ in the checkout: we may be root there.

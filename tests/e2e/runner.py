@@ -1,18 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Runs the tests of this directory: one line each, and a closing line of totals.
+"""Runs the tests of this directory: one line each, the slowest, and a closing line of totals.
 
 A test is a function named test_*, which gets a Lab (lab.py), and the arguments that @each gives it.
 It fails by raising, and says that it cannot run here by raising Skip with the reason. With CI=true
 on a machine that has rustc and BPF, that counts as a failure: there nothing may be skipped.
+
+Each test runs in a process of its own, several at a time. Those marked @alone run afterwards, one
+by one. The lines come in the same order every time.
 """
 
 import argparse
+import collections
 import glob
 import importlib
 import inspect
+import json
+import multiprocessing
+import multiprocessing.connection
 import os
+import resource
 import signal
 import sys
+import tempfile
 import time
 import traceback
 
@@ -20,10 +29,15 @@ import lab
 from lab import Lab, Skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+SLOWEST = 10  # of which the times are shown
+
+Test = collections.namedtuple("Test", "name function arguments")
+# cpu: seconds of CPU time, of the test and all that it started and waited for.
+Result = collections.namedtuple("Result", "name result said seconds cpu")
 
 
 def collect(words):
-    """(name, function, arguments) of each test whose name has all the words."""
+    """Each test whose name has all the words."""
     for path in sorted(glob.glob(os.path.join(HERE, "test_*.py"))):
         module = importlib.import_module(os.path.basename(path)[:-3])
         for name, function in inspect.getmembers(module, inspect.isfunction):
@@ -33,7 +47,7 @@ def collect(words):
                 words_of = [module.__name__[5:], name[5:], *map(str, arguments)]
                 full = " ".join(words_of)
                 if all(word in full for word in words):
-                    yield full, function, arguments
+                    yield Test(full, function, arguments)
 
 
 def at(error):
@@ -43,11 +57,11 @@ def at(error):
     return "%s `%s`" % (" > ".join(places), frames[-1].line)
 
 
-def run_one(build, function, arguments):
+def run_one(build, test):
     """("PASS" | "FAIL" | "SKIP", what to say about it)."""
     try:
         with Lab(build) as t:
-            said = function(t, *arguments)
+            said = test.function(t, *test.arguments)
         return "PASS", said or ""
     except Skip as skip:
         if os.environ.get("CI") == "true" and not lab.why_no_capture():
@@ -59,28 +73,115 @@ def run_one(build, function, arguments):
         return "FAIL", "%s: %s" % (at(error), "".join(traceback.format_exception_only(error)))
 
 
+def cpu_seconds():
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def in_process(build, test, pipe):
+    """The body of a test's process."""
+    start = time.monotonic()
+    result, said = run_one(build, test)
+    pipe.send(Result(test.name, result, said, time.monotonic() - start, cpu_seconds()))
+
+
+def start_process(build, test):
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.Process(target=in_process, args=(build, test, theirs))
+    process.start()
+    theirs.close()
+    return ours, process
+
+
+def result_of(test, pipe, process):
+    try:
+        result = pipe.recv()
+    except EOFError:
+        result = None
+    process.join()
+    if result:
+        return result
+    return Result(test.name, "FAIL", "its process ended with %s" % process.exitcode, 0, 0)
+
+
+def run_all(build, tests, jobs, took):
+    """
+    Runs so many at a time, the results in the order of the tests. Those that took longest last
+    time begin first: at the end, no CPU is left with a long one alone.
+    """
+    running, done, shown = {}, {}, 0
+    waiting = collections.deque(
+        sorted(enumerate(tests), key=lambda item: -took.get(item[1].name, 0)))
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            number, test = waiting.popleft()
+            pipe, process = start_process(build, test)
+            running[pipe] = number, process
+        for pipe in multiprocessing.connection.wait(list(running)):
+            number, process = running.pop(pipe)
+            done[number] = result_of(tests[number], pipe, process)
+            pipe.close()
+        while shown in done:
+            yield done.pop(shown)
+            shown += 1
+
+
+def show_slowest(results):
+    if len(results) <= SLOWEST:
+        return
+    print("the slowest:")
+    for r in sorted(results, key=lambda r: -r.seconds)[:SLOWEST]:
+        print("  %5.1f s, %5.1f s of CPU: %s" % (r.seconds, r.cpu, r.name))
+    print("all: %.0f s of CPU" % sum(r.cpu for r in results))
+
+
+def last_seconds(path):
+    """Of each test, from earlier runs; {} if there was none."""
+    try:
+        with open(path) as f:
+            return json.load(f)
+    except (OSError, ValueError):
+        return {}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build", help="where qprof-bpf was built")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)),
+                        help="how many tests run at a time (default: one for each CPU)")
     parser.add_argument("words", nargs="*", help="run tests whose name has these")
     options = parser.parse_args()
     # A shell starts background jobs with these ignored, and whoever we start would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    multiprocessing.set_start_method("fork")
+    # Looked at once, for all.
+    lab.why_no_capture()
 
-    totals = {"PASS": 0, "FAIL": 0, "SKIP": 0}
-    for name, function, arguments in collect(options.words):
-        start = time.monotonic()
-        result, said = run_one(options.build, function, arguments)
-        totals[result] += 1
-        print("%s %s (%.1f s)%s" % (result, name, time.monotonic() - start, said and ": " + said))
-        sys.stdout.flush()
+    tests = list(collect(options.words))
+    alone = [test for test in tests if getattr(test.function, "alone", None)]
+    others = [test for test in tests if test not in alone]
+    seconds = os.path.join(options.build, "e2e.seconds")
+    took = last_seconds(seconds)
+    results = []
+    with tempfile.TemporaryDirectory(prefix="qprof-e2e-shared-") as lab.SHARED:
+        os.chmod(lab.SHARED, 0o755)
+        for part, jobs in ((others, options.jobs), (alone, 1)):
+            for r in run_all(options.build, part, jobs, took):
+                results.append(r)
+                print("%s %s (%.1f s)%s" % (r.result, r.name, r.seconds, r.said and ": " + r.said))
+                sys.stdout.flush()
+    with open(seconds, "w") as f:
+        json.dump({**took, **{r.name: round(r.seconds, 1) for r in results}}, f, indent=0)
+    show_slowest(results)
 
-    line = "e2e: %(PASS)d passed, %(FAIL)d failed, %(SKIP)d skipped" % totals
+    totals = collections.Counter(r.result for r in results)
+    line = "e2e: %d passed, %d failed, %d skipped" % (
+        totals["PASS"], totals["FAIL"], totals["SKIP"])
     print(line)
     with open(os.path.join(options.build, "e2e.total"), "w") as f:
         f.write(line + "\n")
-    return 1 if totals["FAIL"] or not sum(totals.values()) else 0
+    return 1 if totals["FAIL"] or not results else 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,10 @@
 """Hits of the queries' caches are those that rustc's own profiler records, id by id."""
 
 import collections
+import os
+import signal
 import struct
+import time
 
 import crates
 import lab
@@ -93,9 +96,40 @@ def test_a_crate(t):
     return TOLD % hits_of(t, [t.toolchain().rustc] + crates.arguments("semver", t.mkdir("out")))
 
 
-def test_only_who_asks_gets_them(t):
+def test_hits_are_recorded_only_if_asked_for(t):
     t.need_capture()
     source = t.write("hello.rs", 'fn main() { println!("hello"); }\n')
     run = t.capture([t.toolchain().rustc, source, "-o", t.path("hello")], ("-q", "-e", "all"))
     assert run.status == 0, run.stderr.decode()
     assert not [span for span in t.spans(run.trace) if span.get("kind") == HIT]
+
+
+def planners(profiler):
+    return [pid for pid in lab.children(profiler.pid)
+            if lab.alive(pid) and lab.name_of(pid) == "qprof-bpf: plan"]
+
+
+@lab.alone("it records, and holds, the compilers of all tests")
+def test_the_search_delays_nobody(t):
+    """It never ends: the compiler runs on within 3 s all the same, and a signal is served at once."""
+    t.need_capture()
+    # Of a library whose plan is stored, only the hits are looked for.
+    assert t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("known"))).status == 0
+    bin = t.mkdir("bin")
+    profiler = t.start_qprof("-o", t.path("hits.qpt"), "-e", "query-cache-hit", "--system",
+                             env={"PATH": bin})
+    lab.wait_for("a trace", lambda: os.path.exists(t.path("hits.qpt")))
+    command = [t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
+    begin = time.monotonic()
+    compiler = t.start_plain(command)
+    (planner,) = lab.wait_for("a planner", lambda: planners(profiler))
+    os.kill(planner, signal.SIGSTOP)
+    assert compiler.wait(timeout=lab.TIMEOUT) == 0, compiler.stderr.read()
+    compiled = time.monotonic() - begin
+    begin = time.monotonic()
+    profiler.send_signal(signal.SIGTERM)
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    ended = time.monotonic() - begin
+    assert b"had begun before the probes" in err, err
+    assert compiled < 6 and ended < 3, (compiled, ended, err)
+    return "%.1f s, %.1f s" % (compiled, ended)

@@ -3,6 +3,8 @@
 
 import json
 
+import lab
+
 ABOVE = 1
 
 SOURCE = """
@@ -36,6 +38,7 @@ def record(t, name, steps):
     return name
 
 
+@lab.alone("times are compared")
 def test_slow_function(t):
     """The crate and the query come first, and the limit is exceeded; one trace is enough for it."""
     record(t, "base.qpt", 1)
@@ -55,6 +58,7 @@ def test_slow_function(t):
     return text[0]
 
 
+@lab.alone("times are compared")
 def test_identical_builds(t):
     """Nothing grew: neither in times, in turns as the help has it, nor in executions."""
     sides = {"base": [], "new": []}

@@ -44,14 +44,18 @@ def differences(ours, truth):
 
 
 def build(t, *more):
-    """A trace of two compilers: a crate, and a program that fails."""
-    good = crates.arguments("semver", t.mkdir("out"))
-    bad = os.path.join(ROOT, "tests/e2e/programs/type_error.rs")
-    line = "'%s' \"$@\"; '%s' '%s'; true" % (t.rustc, t.rustc, bad)
-    ran = t.capture(["sh", "-c", line, "-", *good], ("-q", *more))
-    assert ran.status == 0, ran.stderr
-    assert t.report(ran.trace)["lost"] == 0
-    return ran.trace
+    """A trace of two compilers, a crate and a program that fails, which other tests read too."""
+    def record():
+        good = crates.arguments("semver", t.mkdir("out"))
+        bad = os.path.join(ROOT, "tests/e2e/programs/type_error.rs")
+        line = "'%s' \"$@\"; '%s' '%s'; true" % (t.rustc, t.rustc, bad)
+        ran = t.capture(["sh", "-c", line, "-", *good], ("-q", *more))
+        assert ran.status == 0, ran.stderr
+        assert t.report(ran.trace)["lost"] == 0
+        return ran.trace
+
+    t.need_capture()
+    return t.shared("build%s.qpt" % "".join(more), record)
 
 
 @each((), ("--callers",))

@@ -25,8 +25,8 @@ FAILING = (
     ("many_errors", (), {}, 1),
     ("deep_type", (), {}, 1),
     ("deep_instances", (), {}, 1),
-    ("const_overflow", (), {}, 1),
-    ("const_overflow", (), SMALL_STACK, 1),
+    ("const_chain", ("--cfg=overflow",), {}, 1),
+    ("const_chain", ("--cfg=overflow",), SMALL_STACK, 1),
     ("many_errors", ("-Zthreads=4",), BOOTSTRAP, 1),
     ("ice", ("-Ztreat-err-as-bug",), BOOTSTRAP, 101),
 )

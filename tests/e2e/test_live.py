@@ -7,11 +7,13 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import termios
 import time
 
 import crates
+import lab
 
 
 def long_build(t, name="out"):
@@ -26,7 +28,7 @@ def test_json(t):
     assert len(lines) >= 3, "%d intervals" % len(lines)
     seen = -1
     for line in lines:
-        assert line["schema"] == "qprof-live/1"
+        assert line["schema"] == "qprof-live/2"
         assert line["events"] >= seen
         seen = line["events"]
     assert lines[0]["events"] < seen, "no progress to be seen"
@@ -140,3 +142,65 @@ def test_threads_of_short_processes_are_named(t):
 def test_interval_is_checked(t):
     done = t.run_qprof("--interval", "0", "--", "true")
     assert done.returncode == 2 and "interval" in done.stderr, done.stderr
+
+
+# ---- Readers that do not read --------------------------------------------------------------------
+
+
+def record_unread(t, *options, **files):
+    """A recording whose compile is over, and of whose output nothing was read."""
+    t.need_capture()
+    done = t.path("done")
+    script = '"$@"; touch %s' % done
+    process = t.start_qprof("-o", t.path("trace.qpt"), *options, "--", "sh", "-c", script, "sh",
+                            *long_build(t), **files)
+    lab.wait_for("the compile", lambda: os.path.exists(done), lab.TIMEOUT)
+    return process
+
+
+def end_unread(t, process):
+    """Nothing was lost, and signals end it."""
+    begin = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    process.wait(timeout=30)
+    seconds = time.monotonic() - begin
+    losses = t.report(t.path("trace.qpt"))["losses"]
+    assert not losses["ring_full"], losses
+    assert sum(t.counts(t.path("trace.qpt")).values()) > 100000
+    assert seconds < 8, seconds
+    return "%.1f s" % seconds
+
+
+def test_json_that_nothing_reads(t):
+    process = record_unread(t, "--json", "-i", "10ms")
+    time.sleep(1)
+    assert process.poll() is None, "nothing was left to be written"
+    return end_unread(t, process)
+
+
+def test_json_that_is_read_late(t):
+    """Intervals are missing, but no line is cut, and the last one has everything."""
+    process = record_unread(t, "--json", "-i", "10ms")
+    out, err = process.communicate(timeout=lab.TIMEOUT)
+    assert process.returncode == 0, err
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert b"not shown: their reader was too slow" in err, err
+    assert lines[-1]["events"] == sum(t.counts(t.path("trace.qpt")).values())
+
+
+def test_slow_lines_that_nothing_reads(t):
+    return end_unread(t, record_unread(t, "-q", "--slow", "1us"))
+
+
+def test_a_terminal_that_is_stopped(t):
+    """By Ctrl-S."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    termios.tcflow(slave, termios.TCOOFF)
+    process = record_unread(t, "--interval", "50ms", stdin=slave, stdout=slave, stderr=slave)
+    try:
+        assert process.poll() is None, "nothing was left to be written"
+        return end_unread(t, process)
+    finally:
+        os.close(slave)
+        os.close(master)

@@ -103,7 +103,7 @@ def test_a_linker_is_waited_for(t):
     assert row["self_off_ns"] > 0.5 * row["raw_self_ns"], row
 
 
-def test_who_does_not_want_it_has_none(t):
+def test_off_cpu_is_recorded_only_if_asked_for(t):
     run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")),
                     ("-q", "-e", "default,-off-cpu"))
     assert run.status == 0, run.stderr.decode()

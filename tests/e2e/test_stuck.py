@@ -15,6 +15,8 @@ SPIN = """
 const fn spin(n: u64) -> u64 { let mut i = 0; while i < n { i = i.wrapping_add(1); } i }
 """
 FOR_EVER = "spin(u64::MAX)"
+# Seconds of processor time that a compiler takes to begin, with room to spare.
+BEGINNING = 0.5
 
 
 def compiling(t, source, *arguments):
@@ -25,7 +27,7 @@ def compiling(t, source, *arguments):
         [t.rustc, "--crate-type=lib", "--emit=metadata", "-o", t.path("hang.rmeta"),
          *arguments, path])
     deadline = time.monotonic() + 60
-    while cpu_seconds(process.pid) < 0.5 and time.monotonic() < deadline:
+    while cpu_seconds(process.pid) < BEGINNING and time.monotonic() < deadline:
         time.sleep(0.02)
     assert process.poll() is None, process.communicate()
     return process

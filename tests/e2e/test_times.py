@@ -4,6 +4,7 @@
 import json
 
 import crates
+import lab
 
 
 def raw_report(t, trace):
@@ -12,6 +13,7 @@ def raw_report(t, trace):
     return json.loads(done.stdout)
 
 
+@lab.alone("what a probe costs is measured")
 def test_probes_are_taken_off(t):
     run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")))
     assert run.status == 0, run.stderr.decode()
@@ -32,6 +34,7 @@ def test_probes_are_taken_off(t):
     return "%d hits, %.0f ns each" % (probes["hits"], probes["emulated_ps"] / 1e3)
 
 
+@lab.alone("what a probe costs is measured")
 def test_a_dump_has_raw_times_and_what_the_probes_took(t):
     run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")))
     assert run.status == 0, run.stderr.decode()

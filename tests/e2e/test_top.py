@@ -177,7 +177,7 @@ def test_leaving(t):
     with Screen(t, top(t, "-i", "100ms", "-o", t.path("trace.qpt"), "--", "sh", build)) as s:
         s.wait("recording", "regex_syntax")
         s.keys("q")
-        s.wait("the command goes on, and is still recorded")
+        s.wait("the command continues, and is still recorded")
         s.wait("built 0")
         s.keys("C-c")
         s.wait("wrote %s" % t.path("trace.qpt"), "status=130")
@@ -211,7 +211,8 @@ def recorder_of(t):
                 command = f.read()
         except OSError:
             continue
-        found = command.startswith(t.qprof + "\0top") and lab.children(int(entry))
+        is_ours = command.startswith(t.qprof + "\0top") and t.dir in command
+        found = is_ours and lab.children(int(entry))
         if found:
             return Pid(found[0])
     raise AssertionError("nothing records")

@@ -123,7 +123,7 @@ def test_attached_in_mid_build(t):
     running = set(lab.children(build.pid))
     attached_ns = time.time_ns()
     assert build.wait(timeout=lab.TIMEOUT) == 0, open(t.path("log")).read()[-2000:]
-    assert profiler.wait(timeout=60) == 0, profiler.stderr.read()
+    assert profiler.wait(timeout=60) == 0, profiler.said()
 
     document = t.report(t.path("trace.qpt"))
     assert document["lost"] == 0, document["losses"]
@@ -196,6 +196,7 @@ def other_compiler(t):
     return compiler
 
 
+@lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_two_toolchains(t):
     """A build script with a toolchain of its own; no plan was ever made of either."""
     workspace = Workspace(t)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""
+Compilers that run no library code before the recording is ready, however busy the machine is. One
+whose plan takes longer than a ptrace stop may last is complete, but marked as late.
+"""
+
+import os
+import shutil
+import tempfile
+
+import lab
+
+
+class SlowLoader:
+    """
+    Keeps a compiler's loader waiting after it has mapped librustc_driver: LLVM's library, which is
+    next, is a FIFO in the first directory that it searches.
+    """
+
+    def __init__(self, t):
+        names = [name for name in os.listdir(os.path.join(t.toolchain().sysroot, "lib"))
+                 if name.startswith("libLLVM.so")]
+        if len(names) != 1:
+            raise lab.Skip("the toolchain does not have LLVM in one library of its own")
+        directory = tempfile.mkdtemp(dir=t.dir)
+        self.fifo = os.path.join(directory, *names)
+        os.mkfifo(self.fifo)
+        os.chmod(directory, 0o755)
+        os.chmod(self.fifo, 0o666)
+        self.launcher = [shutil.which("env"), "LD_LIBRARY_PATH=" + directory]
+
+    def open_for_writing(self):
+        """None before the loader has opened it."""
+        try:
+            return open(os.open(self.fifo, os.O_WRONLY | os.O_NONBLOCK), "wb")
+        except OSError:
+            return None
+
+    def go_on(self):
+        # A library for machines of 32 bits, which is passed over.
+        with lab.wait_for("the loader", self.open_for_writing) as f:
+            f.write(b"\x7fELF\x01\x01\x01".ljust(64, b"\0"))
+
+
+def driver(compiler):
+    """The path of a compiler's librustc_driver."""
+    place = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(compiler))), "lib")
+    (name,) = [name for name in os.listdir(place) if name.startswith("librustc_driver")]
+    return os.path.join(place, name)
+
+
+def is_attached(said, library):
+    lost = said.count("detached from %s:" % library) + said.count(library + " was written to")
+    return said.count(" probes to %s by " % library) > lost
+
+
+def compile_in_time(t, profiler, command, start=None, library=None):
+    """
+    Run a compiler that a recording, begun by start_recording(), is in time for. `start` is
+    t.start_plain() or a method like it; `library` is the name that the recording has for its
+    librustc_driver.
+    """
+    loader = SlowLoader(t)
+    process = (start or t.start_plain)([*loader.launcher, *command])
+    waited = "process %d stopped " % process.pid
+    lab.wait_for("the compiler to have waited", lambda: waited in profiler.said())
+    lab.wait_for("its probes", lambda: is_attached(profiler.said(), library or driver(command[0])))
+    loader.go_on()
+    assert process.wait(timeout=lab.TIMEOUT) == 0, process.communicate()

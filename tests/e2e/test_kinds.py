@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Each row of intervals in JSON says whether it is a query, an activity, a load or something else."""
+
+import collections
+import glob
+import json
+import os
+
+from lab import ROOT, each
+from test_follow import compile_command
+
+ROWS = ("queries", "pairs", "passes", "rows", "open")
+
+
+def rows(document, name=None):
+    """Each object in a list of rows, at any depth."""
+    if isinstance(document, list):
+        for item in document:
+            if isinstance(item, dict) and name in ROWS:
+                yield item
+            yield from rows(item)
+    elif isinstance(document, dict):
+        for key, value in document.items():
+            yield from rows(value, key)
+
+
+def kinds_of(document):
+    found = list(rows(document))
+    assert all("kind" in row for row in found), [row for row in found if "kind" not in row][:1]
+    return collections.Counter(row["kind"] for row in found)
+
+
+@each(("report", "--json"), ("diff", "--json"))
+def test_rows_of_stored_traces(t, command, *options):
+    kinds = collections.Counter()
+    for trace in glob.glob(os.path.join(ROOT, "tests/golden/good*.qpt")):
+        done = t.run_qprof(command, *options, *[trace] * (2 if command == "diff" else 1))
+        if done.returncode == 0:
+            kinds += kinds_of(json.loads(done.stdout))
+    assert kinds["Query"] > 20, kinds
+
+
+def test_a_report_agrees_with_the_intervals(t):
+    """Queries, activities, waiting, loads: by kind and name as often as the dump has them."""
+    run = t.capture(compile_command(t, "out"), ("--json", "-i", "50ms", "-e", "all"))
+    assert run.status == 0, run
+    listed = collections.Counter(
+        (s["kind"], s["query"]) for s in t.spans(run.trace) if not s["event"])
+    document = t.report(run.trace)
+    found = collections.Counter()
+    for row in document["queries"]:
+        of_same_name = row.get("activities", 0)
+        found[row["kind"], row["name"]] += row["count"] - of_same_name
+        found["GenericActivity", row["name"]] += of_same_name
+    differ = {key for key in found.keys() | listed.keys() if found[key] != listed[key]}
+    assert not differ, [(key, found[key], listed[key]) for key in sorted(differ)[:5]]
+    kinds = collections.Counter(kind for kind, _ in found.elements())
+    assert kinds["Query"] > 1000 and kinds["GenericActivity"] > 20, kinds
+    live = [json.loads(line) for line in run.stdout.splitlines()]
+    assert kinds_of(live)["Query"] > 0, live[:1]
+    return ", ".join("%d %s" % (n, kind) for kind, n in sorted(kinds.items()))

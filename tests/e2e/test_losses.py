@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Losses are reported, by the exit status too; and what is done where the kernel refuses something."""
+
+import os
+import subprocess
+import sys
+
+import crates
+import lab
+from lab import each
+from slow_loader import SlowLoader
+from test_follow import compile_command, end_recording, nothing_known, ours, start_recording
+from test_security_hold import HELD_MOST, held_most
+from test_without_root import findings
+
+LOST = lab.MOST_LOST
+HELD_NEARLY = HELD_MOST - 0.3
+LAUNCHER = [sys.executable, "-B",
+            os.path.join(os.path.dirname(os.path.abspath(__file__)), "without_perf_events.py")]
+
+
+@each((0, LOST), (7, 7))
+def test_most_is_lost(t, status, expected):
+    """We stand still while the compiler runs: the ring holds a part. The command's failure wins."""
+    command = compile_command(t, "out")
+    script = 'kill -STOP $PPID; "$@"; kill -CONT $PPID; exit %d' % status
+    run = t.capture(["sh", "-c", script, "sh", *command], options=("-q", "--ring-size", "4k"))
+    (line,) = run.stderr.decode().splitlines()
+    assert run.status == expected, run
+    assert " intervals were lost; the main cause: ring buffer full; " in line, line
+    assert "--ring-size" in line, line
+    losses = t.report(run.trace)["losses"]
+    assert losses["ring_full"] > 100, losses
+    first = t.run_qprof("report", run.trace).stdout.splitlines()[0]
+    assert "intervals were lost; the main cause: ring buffer full" in first, first
+    assert first in line, (first, line)
+    return first
+
+
+def test_some_is_lost(t):
+    """A third is told in the report, and is no error."""
+    command = compile_command(t, "out")
+    script = '"$@" && "$@" && kill -STOP $PPID; "$@"; kill -CONT $PPID'
+    run = t.capture(["sh", "-c", script, "sh", *command], options=("-q", "--ring-size", "64k"))
+    document = t.report(run.trace)
+    recorded = sum(q["count"] for q in document["queries"])
+    if recorded < document["lost"] or not document["lost"]:
+        raise lab.Skip("%d were recorded, %d lost" % (recorded, document["lost"]))
+    assert (run.status, run.stderr) == (0, b""), run
+    return "%d of %d" % (document["lost"], recorded)
+
+
+def test_questions_are_no_loss(t):
+    """A compiler that only answers executes no query."""
+    run = t.capture([t.rustc, "-vV"])
+    assert run.status == 0 and not run.stderr, run
+
+
+# ---- Perf events are refused --------------------------------------------------------------------
+
+
+def needs_filter(t):
+    t.need_capture()
+    if os.geteuid() or lab.invoker().pw_uid:
+        raise lab.Skip("only root may set a filter of system calls and keep its rights")
+
+
+def refused(t, *arguments, env=None):
+    needs_filter(t)
+    return subprocess.run([*LAUNCHER, t.qprof, *arguments], capture_output=True, text=True,
+                          timeout=lab.TIMEOUT, cwd=t.dir, env=t.qprof_env(env),
+                          stdin=subprocess.DEVNULL)
+
+
+def counts(t, trace):
+    """As t.counts(); programs of others that are gone before they are looked at count as a loss."""
+    document = t.report(trace)
+    assert document["lost"] == document["losses"]["mappings"], document["losses"]
+    return {q["name"]: q["count"] for q in document["queries"]}
+
+
+@lab.alone("a program of another test that is gone before it was looked at is a loss")
+def test_unforeseen_toolchain_without_perf_events(t):
+    """It is found among the new programs, while its loader works, and is recorded as a whole."""
+    needs_filter(t)
+    compiler = t.own_toolchain("toolchain", "my-own-compiler")
+    command = [compiler] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
+    known = t.capture([t.rustc] + command[1:], trace="known.qpt")
+    loader = SlowLoader(t)
+    profiler = t.start([*LAUNCHER, t.qprof, "-o", t.path("x.qpt"), "--", *loader.launcher, *command],
+                       env=t.qprof_env(nothing_known(t)), text=True)
+    t.attached(profiler)
+    loader.go_on()
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0, err
+    first, *_ = err.splitlines()
+    assert "seccomp filter refuses perf_event_open(2)" in first and "/proc" in first, first
+    (process,) = t.report(t.path("x.qpt"))["processes"]
+    # A machine with much to do may need longer for the plan than a compiler is stopped.
+    late = process["attached_late"]
+    assert not late or held_most(err) > HELD_NEARLY, err
+    assert late == ("had begun before" in err), err
+    assert counts(t, t.path("x.qpt")) == t.counts(known.trace)
+
+
+@lab.alone("a program of another test that is gone before it was looked at is a loss")
+def test_quiet_without_perf_events(t):
+    done = refused(t, "-q", "-o", t.path("x.qpt"), "--", *compile_command(t, "out"))
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert counts(t, t.path("x.qpt"))
+
+
+@lab.alone("it records, and holds, the compilers of all tests")
+def test_whole_machine_without_perf_events(t):
+    """--system, and a compiler of somebody who has nothing to do with us."""
+    needs_filter(t)
+    known = t.capture(compile_command(t, "known"), trace="known.qpt")
+    qprof = t.qprof
+    launcher = t.write("launcher", "#!/bin/sh\nexec %s %s \"$@\"\n" % (" ".join(LAUNCHER), qprof))
+    os.chmod(launcher, 0o755)
+    loader = SlowLoader(t)
+    t.qprof = launcher
+    try:
+        profiler = start_recording(t, "--system")
+    finally:
+        t.qprof = qprof
+    compiler = t.start_plain([*loader.launcher, *compile_command(t, "out")])
+    t.attached(profiler)
+    loader.go_on()
+    assert compiler.wait(timeout=lab.TIMEOUT) == 0, compiler.communicate()
+    end_recording(profiler)
+    (process,) = ours(t, t.report(t.path("trace.qpt"))["processes"])
+    assert not process["attached_late"], process["command"]
+    assert {q["name"]: q["count"] for q in process["queries"]} == t.counts(known.trace)
+
+
+def test_doctor_without_perf_events(t):
+    """It tries what a recording needs, and says what is done without."""
+    found = findings(refused(t, "doctor", "--json"))["mappings"]
+    assert found["state"] == "note" and "a seccomp filter refuses" in found["says"], found
+    assert "seccomp profile" in found["fix"], found
+    ok = findings(t.run_qprof("doctor", "--json"))["mappings"]
+    assert ok["state"] == "ok" and not ok["fix"], ok

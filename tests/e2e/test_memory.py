@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What a recording keeps in memory of compilers that are over."""
+
+import signal
+import subprocess
+import time
+
+import lab
+from test_follow import start_recording
+
+# A recording keeps what belongs to the last 64 processes that have ended (EXITED_KEPT), so at the
+# first look that is as much as it will ever be. The second number makes what else the profiler
+# allocates, such as a thread's stack, small for each compiler.
+FIRST, MORE = 80, 64
+# KB for each compiler. One that is kept as a whole takes 30 or more.
+MOST_KEPT = 8
+
+BUILD = """
+while read n; do
+    for i in $(seq "$n"); do "$@" || exit 1; done
+    echo built
+done
+"""
+
+
+def anonymous_kb(pid):
+    """Without files and rings, which have a size of their own."""
+    with open("/proc/%d/smaps_rollup" % pid) as f:
+        (line,) = [line for line in f if line.startswith("Anonymous:")]
+    return int(line.split()[1])
+
+
+def tiny_compile(t):
+    source = t.write("tiny.rs", "#![no_std]")
+    return [t.rustc, "--crate-type=lib", "--emit=metadata", "-o", t.path("tiny.rmeta"), source]
+
+
+def settled_kb(pid):
+    """After the profiler has done its work, which on a busy machine lags behind the builds."""
+    least = anonymous_kb(pid)
+    unchanged = 0
+    while unchanged < 10:
+        time.sleep(0.2)
+        now = anonymous_kb(pid)
+        unchanged = unchanged + 1 if now >= least else 0
+        least = min(least, now)
+    return least
+
+
+def kept_of_each(builder, profiler):
+    """KB that the recording keeps of a compiler: the growth between two numbers of compilers."""
+
+    def build(n):
+        builder.stdin.write(b"%d\n" % n)
+        builder.stdin.flush()
+        line = builder.stdout.readline()
+        assert line == b"built\n", (line, builder.communicate())
+        return settled_kb(profiler.pid)
+
+    before = build(FIRST)
+    return (build(MORE) - before) / MORE
+
+
+def test_compilers_that_are_over_are_forgotten(t):
+    """Each was recorded."""
+    profiler = t.start_qprof("-i", "1h", "-o", t.path("m.qpt"), "--", "sh", "-c", BUILD, "sh",
+                             *tiny_compile(t), stdin=subprocess.PIPE)
+    kept = kept_of_each(profiler, profiler)
+    _, err = profiler.communicate()
+    assert profiler.returncode == 0, err
+    processes = t.report(t.path("m.qpt"))["processes"]
+    assert len(processes) == FIRST + MORE and all(p["queries"] for p in processes), len(processes)
+    assert kept < MOST_KEPT, "%.1f KB for each compiler" % kept
+    return "%.1f KB for each of %d" % (kept, MORE)
+
+
+@lab.alone("it records, and holds, the compilers of all tests")
+def test_compilers_of_the_whole_machine_are_forgotten(t):
+    """Each was stopped, looked at and followed."""
+    t.need_capture()
+    builder = t.start_plain(["sh", "-c", BUILD, "sh", *tiny_compile(t)], stdin=subprocess.PIPE)
+    profiler = start_recording(t, "--system")
+    kept = kept_of_each(builder, profiler)
+    profiler.send_signal(signal.SIGINT)
+    lab.check_end(profiler.wait(timeout=60), profiler.said())
+    processes = t.report(t.path("trace.qpt"))["processes"]
+    recorded = sum(bool(p["queries"]) for p in processes)
+    # On a busy machine some are gone before they are found.
+    assert recorded > (FIRST + MORE) / 2, (recorded, profiler.said())
+    assert kept < MOST_KEPT, "%.1f KB for each compiler" % kept
+    return "%.1f KB for each of %d" % (kept, MORE)

@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Whose rights are in force: under sudo, with capabilities of the file, in what is launched."""
+
+import grp
+import json
+import os
+import pty
+import shutil
+import subprocess
+
+import crates
+import lab
+from lab import Skip, each, wait_for
+from test_top import Screen
+from test_without_root import BOTH, User, own_toolchain
+
+FAILURE = 125
+NAMELESS = 54321  # no user of the database
+NOBODY = lab.pwd.getpwnam("nobody")
+CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapAmb")
+GOLDEN = os.path.join(lab.ROOT, "tests/golden/good-plain.qpt")
+# What a recording keeps: DAC_READ_SEARCH, KILL, SETGID, SETUID, SYS_PTRACE, SYS_RESOURCE, PERFMON,
+# BPF, CHECKPOINT_RESTORE.
+KEPT = sum(1 << cap for cap in (2, 5, 6, 7, 19, 24, 38, 39, 40))
+SYS_ADMIN = 1 << 21
+# What its child keeps that reads files of other users: DAC_READ_SEARCH, SYS_PTRACE,
+# CHECKPOINT_RESTORE.
+LOOKS = sum(1 << cap for cap in (2, 19, 40))
+PERFMON = 1 << 38
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise Skip("needs root (sudo make check)")
+
+
+def status_of(pid):
+    """/proc/PID/status as a dictionary; {} once it is gone."""
+    try:
+        with open("/proc/%d/status" % pid) as f:
+            lines = f.read().splitlines()
+    except OSError:
+        return {}
+    return {name: value.strip() for name, value in (line.split(":", 1) for line in lines)}
+
+
+def sudo(t, uid=NAMELESS, gid=NAMELESS, groups=(0, 4)):
+    """For subprocess: as sudo leaves it, with groups of root's."""
+    env = {k: v for k, v in t.qprof_env().items() if not k.startswith(("SUDO_", "XDG_"))}
+    env.update(SUDO_UID=str(uid), SUDO_GID=str(gid), HOME="/root")
+    return dict(user=0, group=0, extra_groups=list(groups), env=env, cwd=t.dir,
+                stdin=subprocess.DEVNULL)
+
+
+def run(t, *arguments, **kwargs):
+    return subprocess.run([t.qprof, *arguments], capture_output=True, text=True,
+                          timeout=lab.TIMEOUT, **{**sudo(t), **kwargs})
+
+
+# ---- Output under sudo ---------------------------------------------------------------------------
+
+
+@each("replace", "create")
+def test_a_group_of_roots_writes_nothing(t, how):
+    """Root's group may write here; the invoker is not in it."""
+    t.need_capture()
+    os.mkdir(t.path("shared"))
+    os.chmod(t.path("shared"), 0o775)
+    with open(t.path("shared/precious"), "w") as f:
+        f.write("precious")
+    os.chmod(t.path("shared/precious"), 0o664)
+    before = os.stat(t.path("shared/precious"))
+    name = {"replace": "precious", "create": "new"}[how]
+    done = run(t, "-q", "--force", "-o", "shared/" + name, "--", "true")
+    assert done.returncode == FAILURE and "Permission denied" in done.stderr, done
+    after = os.stat(t.path("shared/precious"))
+    assert (after.st_ino, after.st_uid, after.st_size) == (before.st_ino, 0, 8), after
+    assert os.listdir(t.path("shared")) == ["precious"]
+
+
+def test_a_group_of_the_invokers_writes(t):
+    """One of the database's, which a login would have too."""
+    t.need_capture()
+    members = [(g.gr_gid, lab.pwd.getpwnam(name)) for g in grp.getgrall()
+               for name in g.gr_mem if name != "root"]
+    if not members:
+        raise lab.Skip("no user here has a second group")
+    gid, user = members[0]
+    os.mkdir(t.path("shared"))
+    os.chown(t.path("shared"), 0, gid)
+    os.chmod(t.path("shared"), 0o770)
+    done = run(t, "-q", "-o", t.path("shared/a.qpt"), "--", "true",
+               **sudo(t, user.pw_uid, user.pw_gid))
+    assert done.returncode == 0, done
+    assert os.stat(t.path("shared/a.qpt")).st_uid == user.pw_uid
+
+
+@each((NAMELESS, NAMELESS), (NOBODY.pw_uid, NOBODY.pw_gid))
+def test_the_command_is_the_invoker(t, uid, gid):
+    """Its ids, its groups and no capability; what it may become is not limited."""
+    t.need_capture()
+    os.chmod(t.dir, 0o777)
+    done = run(t, "-q", "-o", "a.qpt", "--", "cat", "/proc/self/status", **sudo(t, uid, gid))
+    assert done.returncode == 0, done
+    found = {k: v.split() for k, v in (line.split(":", 1) for line in done.stdout.splitlines())}
+    try:
+        groups = os.getgrouplist(lab.pwd.getpwuid(uid).pw_name, gid)
+    except KeyError:
+        groups = [gid]
+    assert found["Uid"] == [str(uid)] * 4 and found["Gid"] == [str(gid)] * 4, found
+    assert sorted(map(int, found["Groups"])) == sorted(groups), found
+    assert {int(found[name][0], 16) for name in CAPABILITIES} == {0}, found
+    assert found["CapBnd"] == [status_of(os.getpid())["CapBnd"]], found
+    assert found["NoNewPrivs"] == ["0"], found
+
+
+# ---- Commands that only read ---------------------------------------------------------------------
+
+READERS = {
+    "report": ["report", "FILE"],
+    "dump": ["dump", "FILE"],
+    "verify": ["verify", "FILE"],
+    "diff": ["diff", "FILE", "OTHER"],
+    "export": ["export", "-f", "folded", "-o", "-", "FILE"],
+    "import": ["import", "-o", "out.qpt", "FILE"],
+    "plan": ["plan", "FILE"],
+    "dump schema": ["dump", "--schema"],
+    "help": ["help", "--man", "record"],
+    "record help": ["record", "--help"],
+    "version": ["version"],
+    "record version": ["record", "--version"],
+}
+
+
+def words(t, command, path):
+    """The command line of a reader of this file."""
+    if not os.path.exists(t.path("other.qpt")):
+        shutil.copy(GOLDEN, t.path("other.qpt"))
+    places = {"FILE": path, "OTHER": t.path("other.qpt")}
+    return [places.get(word, word) for word in READERS[command]]
+
+
+def full_pipe():
+    """The end to write to of a pipe that takes nothing more, and the other end."""
+    other, end = os.pipe()
+    os.set_blocking(end, False)
+    try:
+        while True:
+            os.write(end, b"x" * 4096)
+    except BlockingIOError:
+        os.set_blocking(end, True)
+    return end, other
+
+
+def has_none(status):
+    return (status and {int(status[name], 16) for name in CAPABILITIES} == {0}
+            and status["NoNewPrivs"] == "1")
+
+
+def blocked(t, program, command, **how):
+    """Start a reader on a FIFO, or else on a full pipe; its status once it has no rights."""
+    os.mkfifo(t.path("fifo"), 0o666)
+    os.chmod(t.path("fifo"), 0o666)
+    argv = [program] + words(t, command, t.path("fifo"))
+    end, other = full_pipe()
+    process = t.start(argv, **{**how, "stdout": end, "stderr": end})
+    try:
+        last = [{}]
+
+        def dropped():
+            last[0] = status_of(process.pid) or last[0]
+            return has_none(last[0])
+
+        try:
+            wait_for("rights to be dropped", dropped, 5)
+        except AssertionError:
+            raise AssertionError("it waits with %s" % {k: v for k, v in last[0].items() if k in (
+                *CAPABILITIES, "Uid", "Groups", "NoNewPrivs", "State")}) from None
+        return last[0]
+    finally:
+        process.kill()
+        process.wait()
+        os.close(end)
+        os.close(other)
+
+
+@each(*READERS)
+def test_readers_drop_capabilities(t, command):
+    """Before they open what somebody else wrote."""
+    need_root()
+    qprof = t.path("qprof-bpf")
+    shutil.copy(t.qprof, qprof)
+    os.chmod(qprof, 0o755)
+    done = subprocess.run(["setcap", BOTH + "+ep", qprof], capture_output=True, text=True)
+    if done.returncode:
+        raise Skip("cannot set file capabilities: " + done.stderr.strip())
+    os.chmod(t.dir, 0o777)
+    how = dict(user=NOBODY.pw_uid, group=NOBODY.pw_gid, extra_groups=[])
+    status = blocked(t, qprof, command, **how)
+    assert status["Uid"].split() == [str(NOBODY.pw_uid)] * 4, status
+
+
+@each(*READERS)
+def test_readers_become_the_invoker(t, command):
+    need_root()
+    os.chmod(t.dir, 0o777)
+    status = blocked(t, t.qprof, command, **sudo(t))
+    assert status["Uid"].split() == [str(NAMELESS)] * 4, status
+    assert status["Gid"].split() == [str(NAMELESS)] * 4, status
+    assert status["Groups"].split() == [str(NAMELESS)], status
+    assert int(status["CapBnd"], 16) == 0, status
+
+
+def hidden(t):
+    """A directory that only root looks into, with a trace in it."""
+    os.mkdir(t.path("hidden"), 0o700)
+    shutil.copy(GOLDEN, t.path("hidden/there"))
+
+
+@each("report", "dump", "verify", "diff", "export", "import", "plan")
+def test_what_only_root_sees_is_not_told(t, command):
+    need_root()
+    hidden(t)
+    os.chmod(t.dir, 0o777)
+    told = []
+    for name in ("there", "missing"):
+        path = t.path("hidden", name)
+        done = run(t, *words(t, command, path))
+        told.append((done.returncode, done.stdout, done.stderr.replace(name, "NAME")))
+    assert told[0] == told[1] and told[0][0] != 0, told
+    if command in ("report", "export"):
+        assert "sudo does not help" in told[0][2], told
+
+
+def test_doctor_tells_nothing_of_it(t):
+    t.need_capture()
+    hidden(t)
+    told = []
+    for name in ("there", "missing"):
+        done = run(t, "doctor", "--json", t.path("hidden", name))
+        assert '"toolchains"' in done.stdout, done
+        told.append([f["says"].replace(name, "NAME")
+                     for f in json.loads(done.stdout)["findings"]
+                     if f["section"] == "toolchains"])
+    assert told[0] == told[1] and told[0], told
+
+
+def test_a_root_login_reads_everything(t):
+    need_root()
+    hidden(t)
+    os.chown(t.path("hidden"), NAMELESS, NAMELESS)
+    env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}
+    done = subprocess.run([t.qprof, "verify", t.path("hidden/there")], env=env,
+                          capture_output=True, text=True, timeout=lab.TIMEOUT)
+    assert done.returncode == 0, done
+
+
+def test_plan_finds_the_invokers_rustc(t):
+    """Its PATH, not root's. The plan of a library that is not theirs is not kept in their cache."""
+    t.need_capture()
+    with User(t, BOTH) as user:
+        how = sudo(t, NOBODY.pw_uid, NOBODY.pw_gid)
+        how["env"].update(PATH="/usr/bin:/bin", CARGO_HOME=user.sysroot,
+                          XDG_CACHE_HOME=os.path.join(user.home, "cache"))
+        done = run(t, "plan", **how)
+        assert done.returncode == 0 and os.path.realpath(user.sysroot) in done.stdout, done
+        assert not os.path.exists(os.path.join(user.home, "cache"))
+
+
+def test_a_set_user_id_file_is_refused(t):
+    need_root()
+    shutil.copy(t.qprof, t.path("qprof-bpf"))
+    os.chmod(t.path("qprof-bpf"), 0o4755)
+    how = dict(user=NOBODY.pw_uid, group=NOBODY.pw_gid, extra_groups=[], env={})
+    for arguments in (["--", "id", "-u"], ["report", "/root/x.qpt"]):
+        done = subprocess.run([t.path("qprof-bpf"), *arguments], capture_output=True, text=True,
+                              cwd="/", timeout=lab.TIMEOUT, **how)
+        assert done.returncode == FAILURE and "set-user-ID" in done.stderr, done
+        assert not done.stdout, done
+
+
+# ---- The terminal --------------------------------------------------------------------------------
+
+
+@each("file", "command")
+def test_no_description_of_a_terminal_is_read_with_rights(t, what):
+    """TERMINFO names a directory of the user's; a FIFO tells who opens it, with what."""
+    t.need_capture()
+    with User(t, BOTH) as user:
+        os.mkdir(t.path("terminfo"))
+        os.mkdir(t.path("terminfo/m"))
+        os.mkfifo(t.path("terminfo/m/mine"))
+        os.chmod(t.path("terminfo/m/mine"), 0o666)
+        shutil.copy(GOLDEN, t.path("a.qpt"))
+        master, slave = pty.openpty()
+        how = user.arguments(TERM="mine", TERMINFO=t.path("terminfo"),
+                             TERMINFO_DIRS=t.path("terminfo"))
+        how.update(stdin=slave, stdout=slave)
+        rest = [t.path("a.qpt")] if what == "file" else ["-o", "b.qpt", "--", "sleep", "1"]
+        process = t.start([user.qprof, "top", *rest], **how)
+        try:
+            opened = []
+
+            def comes_or_ends():
+                try:
+                    opened.append(os.open(t.path("terminfo/m/mine"), os.O_WRONLY | os.O_NONBLOCK))
+                except OSError:
+                    return process.poll() is not None
+                return True
+
+            status = wait_for("a reader of TERMINFO, or the end", comes_or_ends)
+            status = status_of(process.pid) if opened else None
+            for fd in opened:
+                os.close(fd)
+            assert status is None or has_none(status), status
+            assert process.wait(lab.TIMEOUT) == FAILURE
+            assert "TERM names none" in process.stderr.read()
+            # Nothing was begun.
+            assert not os.path.exists(os.path.join(user.home, "b.qpt"))
+        finally:
+            os.close(master)
+            os.close(slave)
+
+
+def test_top_records_as_root_and_shows_as_the_invoker(t):
+    t.need_capture()
+    os.chmod(t.dir, 0o777)
+    env = {"SUDO_UID": str(NOBODY.pw_uid), "SUDO_GID": str(NOBODY.pw_gid), "SUDO_USER": "nobody"}
+    sleeper = t.start(["sleep", "1000"])
+    line = "trap : INT; %s top -o a.qpt -p %d; echo status=$?; sleep 1000"
+    with Screen(t, line % (t.qprof, sleeper.pid), env) as s:
+        s.wait("recording")
+        (shell,) = [int(pid) for pid in s.tmux("list-panes", "-F", "#{pane_pid}").split()]
+        (view,) = [pid for pid in lab.children(shell)
+                   if status_of(pid).get("Name") == "qprof-bpf"]
+        (recorder,) = lab.children(view)
+        assert has_none(status_of(view)), status_of(view)
+        assert status_of(view)["Uid"].split() == [str(NOBODY.pw_uid)] * 4, status_of(view)
+        assert status_of(recorder)["Uid"].split() == ["0"] * 4, status_of(recorder)
+        # The invoker may not signal root's process; the view passes it on.
+        s.keys("C-c")
+        s.wait("status=")
+        assert not lab.alive(recorder)
+    assert os.stat(t.path("a.qpt")).st_uid == NOBODY.pw_uid
+    assert t.report(t.path("a.qpt"))["problem"] is None
+
+
+# ---- What a recording keeps ----------------------------------------------------------------------
+
+
+def limited(process):
+    """The status of a recording once it has given up what it does not use."""
+    found = {}
+
+    def is_limited():
+        found.update(status_of(process.pid))
+        return found["NoNewPrivs"] == "1" or process.poll() is not None
+
+    wait_for("its rights to be limited", is_limited, 10)
+    assert process.poll() is None, process.communicate()
+    kept = int(found["CapEff"], 16)
+    assert kept & ~SYS_ADMIN == KEPT & int(status_of(os.getpid())["CapEff"], 16), hex(kept)
+    assert int(found["CapPrm"], 16) == kept == int(found["CapBnd"], 16), found
+    assert int(found["CapInh"], 16) == int(found["CapAmb"], 16) == 0, found
+
+
+def looks_with(process, kept):
+    """The child that looks at processes has these capabilities and no other."""
+    (child,) = [pid for pid in lab.children(process.pid) if lab.name_of(pid) == "qprof-bpf: look"]
+    found = status_of(child)
+    assert int(found["CapEff"], 16) == int(found["CapPrm"], 16) == kept, found
+    assert int(found["CapInh"], 16) == int(found["CapAmb"], 16) == 0, found
+    assert found["NoNewPrivs"] == "1", found
+    return found
+
+
+@each((BOTH, PERFMON), (BOTH + ",cap_sys_ptrace,cap_dac_read_search,cap_sys_admin", LOOKS & ~(1 << 40)))
+def test_who_looks_has_less(t, given, kept):
+    """With capabilities of the file, too: CAP_PERFMON only if CAP_SYS_PTRACE is not there."""
+    t.need_capture()
+    with User(t, given) as user:
+        sleeper = t.start(["sleep", "1000"], **user.arguments())
+        profiler = t.start([user.qprof, "-q", "-o", "trace.qpt", "--pid", str(sleeper.pid)],
+                           **user.arguments())
+        wait_for("the end of set-up", lambda: status_of(profiler.pid)["NoNewPrivs"] == "1"
+                 or profiler.poll() is not None)
+        looks_with(profiler, kept)
+        code, _, err = t.interrupt(profiler)
+        assert (code, err) == (0, ""), (code, err)
+
+
+@lab.alone("it records, and holds, the compilers of all tests")
+def test_a_recording_gives_up_what_it_does_not_use(t):
+    """It still attaches to the compiler of another user, which is in a directory of theirs."""
+    t.need_capture()
+    os.chmod(t.dir, 0o777)
+    with User(t, BOTH) as user:
+        compiler = own_toolchain(t, user)
+        os.chown(t.path("old"), NOBODY.pw_uid, NOBODY.pw_gid)
+        os.chmod(t.path("old"), 0o700)
+        profiler = t.start([t.qprof, "-q", "-o", "a.qpt", "--system"], **sudo(t))
+        wait_for("the trace", lambda: os.path.exists(t.path("a.qpt"))
+                 or profiler.poll() is not None)
+        limited(profiler)
+        found = looks_with(profiler, LOOKS)
+        assert int(found["CapBnd"], 16) == LOOKS, found
+        for _ in range(2):  # the first one may have to wait too long for its probes
+            done = subprocess.run([compiler] + user.compile(crates.SHORT)[1:],
+                                  timeout=lab.TIMEOUT, **user.arguments())
+            assert done.returncode == 0, done
+        code, _, err = t.interrupt(profiler)
+    lab.check_end(code, err)
+    *_, last = [p for p in t.report(t.path("a.qpt"))["processes"]
+                if compiler in (p["command"] or "")]
+    counts = {q["name"]: q["count"] for q in last["queries"]}
+    assert counts["typeck"] > 10, counts
+    assert os.stat(t.path("a.qpt")).st_uid == NAMELESS
+
+
+def test_stuck_gives_it_up_too(t):
+    t.need_capture()
+    sleeper = t.start(["sleep", "1000"])
+    profiler = t.start([t.qprof, "stuck", "--json", "-p", str(sleeper.pid)], **sudo(t))
+    limited(profiler)

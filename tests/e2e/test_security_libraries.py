@@ -1,0 +1,445 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Libraries of users whom nobody trusts, in a root recording of the whole machine.
+
+What they map is not run: a process that maps a librustc_driver is a compiler to a recording, and
+it can see for itself which bytes of the file are breakpoints.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+
+import crates
+import lab
+from slow_loader import compile_in_time
+from test_follow import compile_command, ours, start_recording
+
+ALICE, BOB = 50001, 50002  # need no entry in the user database
+PER_USER = 16
+HOLDS = "it records, and holds, the compilers of all tests"
+
+# Maps each file it is told, and tells at which offsets memory is not what the file says.
+MAPPER = """
+import mmap, os, sys, time
+kept = []
+for line in sys.stdin:
+    f = os.open(line.strip(), os.O_RDONLY)
+    size = os.fstat(f).st_size
+    kept.append(mmap.mmap(f, size, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC))
+    # A compiler runs for longer than it takes to look at it.
+    time.sleep(0.1)
+    text = os.pread(f, size, 0)
+    os.close(f)
+    print([i for page in range(0, size, 4096)
+           if kept[-1][page:page + 4096] != text[page:page + 4096]
+           for i in range(page, min(page + 4096, size)) if kept[-1][i] != text[i]])
+    sys.stdout.flush()
+"""
+
+
+def needs_users(t):
+    t.need_capture()
+    if not shutil.which("cc"):
+        raise lab.Skip("no compiler to make libraries with")
+
+
+def fixtures(t):
+    place = t.mkdir("fixtures")
+    subprocess.run(["sh", os.path.join(lab.ROOT, "tests/fixtures/make-fixtures.sh"), place],
+                   check=True, capture_output=True)
+    return place
+
+
+def library(t, fixture, name, owner):
+    """A file of this user with the bytes of a fixture."""
+    path = t.path("librustc_driver-%s.so" % name)
+    overwrite(t, fixture, path)
+    os.chown(path, owner, owner)
+    return path
+
+
+def overwrite(t, fixture, path):
+    """In place, as `cat new > path`."""
+    with open(t.path("fixtures", fixture + ".so"), "rb") as new, open(path, "r+b" if
+              os.path.exists(path) else "wb") as old:
+        old.truncate(0)
+        old.write(new.read())
+
+
+def mapper(t, user, *launcher):
+    """A process of this user that maps files, started by a launcher if there is one."""
+    return t.start([*launcher, "python3", t.path("mapper.py")], stdin=subprocess.PIPE, text=True,
+                   user=user, group=user, extra_groups=[])
+
+
+def map_file(process, path):
+    """Offsets of the breakpoints in it, once it was let go."""
+    process.stdin.write(path + "\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+def map_once(t, user, path):
+    process = mapper(t, user)
+    found = map_file(process, path)
+    end_mapper(process)
+    return found
+
+
+def map_until(t, user, path, expected):
+    """It may see the file before it is made to wait: then it maps it once more."""
+    lab.wait_for("breakpoints in " + path, lambda: map_once(t, user, path) == expected)
+
+
+def end_mapper(process):
+    process.stdin.close()
+    process.stdin = None
+    assert process.wait(timeout=60) == 0
+
+
+def sites(t, fixture):
+    """Where a recording without callers attaches."""
+    done = t.run_qprof("plan", "--json", t.path("fixtures", fixture + ".so"))
+    assert done.returncode == 0, done.stderr
+    return sorted({int(site["offset"], 16) for site in json.loads(done.stdout)["sites"]
+                   if site["role"] != "request"})
+
+
+def begin(t):
+    needs_users(t)
+    fixtures(t)
+    t.write("mapper.py", MAPPER)
+    return start_recording(t, "--system")
+
+
+def end(t, profiler):
+    """What it said, and the counts of what was lost."""
+    profiler.send_signal(signal.SIGINT)
+    status = profiler.wait(timeout=60)
+    err = profiler.said()
+    lab.check_end(status, err)
+    document = t.report(t.path("trace.qpt"))
+    closing = int(re.search(r"(\d+) lost; wrote", err).group(1))
+    assert closing == document["lost"], (closing, document["lost"])
+    return err, document
+
+
+def missing(t, err):
+    """Lines that say what is lost of ours: other compilers may run on this machine."""
+    return [line for line in err.splitlines()
+            if t.dir in line and re.search("it is missing$|written to", line)]
+
+
+@lab.alone(HOLDS)
+def test_overwritten_in_place(t):
+    """No breakpoint stays where an instruction was, and who ran it is counted."""
+    profiler = begin(t)
+    path = library(t, "driver_v0", "alice", ALICE)
+    running = mapper(t, ALICE)
+    lab.wait_for("its probes", lambda: map_file(running, path) == sites(t, "driver_v0"))
+    # Made once: each copy is a write, and such lines are printed ten times at most.
+    another = library(t, "driver_legacy", "legacy", ALICE)
+    legacy = lab.wait_for("the probes of another one", lambda: map_once(t, ALICE, another))
+    overwrite(t, "bodies", path)
+    map_until(t, ALICE, path, [])
+    overwrite(t, "driver_legacy", path)
+    map_until(t, ALICE, path, legacy)
+    assert running.poll() is None
+    err, document = end(t, profiler)
+    assert err.count("alice.so was written to while 1 compiler used it") == 1, err
+    assert err.count("alice.so, which cannot be attached to: it is missing") >= 1, err
+    assert document["losses"]["compilers"] >= 2, document["losses"]
+
+
+@lab.alone(HOLDS)
+def test_moved_and_deleted(t):
+    """As rustup does: compilers that run on it, and later ones, are recorded as before."""
+    profiler = begin(t)
+    path = library(t, "driver_v0", "alice", ALICE)
+    running = mapper(t, ALICE)
+    lab.wait_for("its probes", lambda: map_file(running, path) == sites(t, "driver_v0"))
+    os.rename(path, path.replace("alice", "old"))
+    os.chmod(path.replace("alice", "old"), 0o600)
+    map_until(t, ALICE, path.replace("alice", "old"), sites(t, "driver_v0"))
+    os.unlink(path.replace("alice", "old"))
+    assert map_file(running, "/proc/self/exe") == []
+    err, _ = end(t, profiler)
+    assert not missing(t, err), err
+
+
+@lab.alone(HOLDS)
+def test_touched_library_of_a_compiler(t):
+    """A real one: it is overwritten by itself, and the next compile is recorded in full again."""
+    profiler = begin(t)
+    compiler = t.own_toolchain("toolchain")
+    command = [compiler] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
+    compile_in_time(t, profiler, command)
+    (path,) = [os.path.join(t.path("toolchain/lib"), name)
+               for name in os.listdir(t.path("toolchain/lib")) if "rustc_driver" in name]
+    with open(path, "r+b") as f:
+        first = f.read(1)
+        f.seek(0)
+        f.write(first)
+    compile_in_time(t, profiler, command)
+    err, document = end(t, profiler)
+    assert "was written to" in err, err
+    before, after = ours(t, document["processes"])
+    counts = [{q["name"]: q["count"] for q in p["queries"]} for p in (before, after)]
+    assert sum(counts[0].values()) > 1000 and counts[0] == counts[1], counts
+
+
+def descriptors(process):
+    return len(os.listdir("/proc/%d/fd" % process.pid))
+
+
+@lab.alone(HOLDS)
+def test_many_libraries_one_after_another(t):
+    """Those that nobody uses make room: all are recorded, and somebody else's compile too."""
+    profiler = begin(t)
+    assert t.plain(compile_command(t, "warm")).status == 0
+    before = descriptors(profiler)
+    expected = sites(t, "driver_v0")
+    process = mapper(t, ALICE)
+    for i in range(300):
+        path = library(t, "driver_v0", "m%d" % i, ALICE)
+        if i % 8 == 0:
+            end_mapper(process)
+            process = mapper(t, ALICE)
+        lab.wait_for("its probes", lambda: map_file(process, path) == expected)
+    end_mapper(process)
+    assert descriptors(profiler) - before < 8 * 3 * PER_USER, descriptors(profiler)
+    compile_in_time(t, profiler, compile_command(t, "out"))
+    err, document = end(t, profiler)
+    _, compiler = ours(t, [p for p in document["processes"] if p["queries"]])
+    assert not compiler["attached_late"]
+    assert not [line for line in missing(t, err) if "its first queries" not in line], err
+    assert "had too many libraries" not in err, err
+
+
+@lab.alone(HOLDS)
+def test_many_libraries_at_once(t):
+    """A user has a few; what is beyond is refused, told once and counted. Bob is not hindered."""
+    profiler = begin(t)
+    expected = sites(t, "driver_v0")
+    assert t.plain(compile_command(t, "warm")).status == 0
+    refused = 24
+    mappers = [mapper(t, ALICE) for _ in range(PER_USER + refused)]
+    for i, process in enumerate(mappers):
+        path = library(t, "driver_v0", "m%d" % i, ALICE)
+        if i < PER_USER:
+            lab.wait_for("its probes", lambda: map_file(process, path) == expected)
+        else:
+            assert map_file(process, path) == [], i
+    map_until(t, BOB, library(t, "driver_v0", "bob", BOB), expected)
+    compile_in_time(t, profiler, compile_command(t, "out"))
+    err, document = end(t, profiler)
+    assert err.count("too many libraries of this user are in use at once") == 1, err
+    assert "%d compilers are missing: user %d had too many libraries" % (refused, ALICE) in err, err
+    assert document["losses"]["compilers"] >= refused, document["losses"]
+    _, compiler = ours(t, [p for p in document["processes"] if p["queries"]])
+    assert not compiler["attached_late"]
+
+
+@lab.alone(HOLDS)
+def test_failed_library_is_replaced(t):
+    """By a good one, with its inode number: what the first one cost is counted, then all is there."""
+    profiler = begin(t)
+    path = library(t, "bodies", "alice", ALICE)
+    assert map_once(t, ALICE, path) == []
+    assert map_once(t, ALICE, path) == []
+    overwrite(t, "driver_v0", path)
+    map_until(t, ALICE, path, sites(t, "driver_v0"))
+    err, document = end(t, profiler)
+    assert err.count("alice.so holds no rustc queries") == 1, err
+    assert err.count("alice.so, which cannot be attached to: it is missing") == 2, err
+    assert document["losses"]["compilers"] >= 2, document["losses"]
+
+
+def planners(profiler):
+    return [pid for pid in lab.children(profiler.pid)
+            if lab.alive(pid) and lab.name_of(pid) == "qprof-bpf: plan"]
+
+
+def own_compiler_library(t, owner):
+    """A real one, as its plan takes long enough to stop the planner."""
+    t.own_toolchain("toolchain")
+    (path,) = [os.path.join(t.path("toolchain/lib"), name)
+               for name in os.listdir(t.path("toolchain/lib")) if "rustc_driver" in name]
+    os.chown(path, owner, owner)
+    return path
+
+
+@lab.alone(HOLDS)
+def test_many_planners(t):
+    """However many map a library at once: a user has one planner, and who waits is let go."""
+    profiler = begin(t)
+    real = own_compiler_library(t, ALICE)
+    paths = [real] + [library(t, "driver_v0", "p%d" % i, ALICE) for i in range(11)]
+    mappers = [mapper(t, ALICE) for _ in paths]
+    for process, path in zip(mappers, paths):
+        process.stdin.write(path + "\n")
+        process.stdin.flush()
+        if path == real:
+            (planner,) = lab.wait_for("a planner", lambda: planners(profiler))
+            os.kill(planner, signal.SIGSTOP)
+    try:
+        # They wait for it, and are let go without; Bob does not wait.
+        map_until(t, BOB, library(t, "driver_v0", "bob", BOB), sites(t, "driver_v0"))
+        for process in mappers:
+            process.stdout.readline()
+            assert len(planners(profiler)) <= 1, planners(profiler)
+        # Nothing of Alice's was planned beside it.
+        assert map_file(mappers[1], paths[1]) == []
+    finally:
+        os.kill(planner, signal.SIGCONT)
+    for i in range(11):
+        map_until(t, ALICE, t.path("librustc_driver-p%d.so" % i), sites(t, "driver_v0"))
+    end(t, profiler)
+
+
+def map_with_stopped_planner(t, profiler):
+    """Alice's process, which maps a library and was let go before it is planned; the planner."""
+    path = own_compiler_library(t, ALICE)
+    # A recording of which most was lost fails.
+    for name in "first", "second", "third":
+        assert t.plain(compile_command(t, name)).status == 0
+    process = mapper(t, ALICE)
+    process.stdin.write(path + "\n")
+    process.stdin.flush()
+    (planner,) = lab.wait_for("a planner", lambda: planners(profiler))
+    os.kill(planner, signal.SIGSTOP)
+    assert json.loads(process.stdout.readline()) == []
+    assert planners(profiler) == [planner], planners(profiler)
+    return process, path, planner
+
+
+def check_counted(t, profiler, process, path):
+    err, document = end(t, profiler)
+    name = os.path.basename(path)
+    assert re.search("process %d had begun before the probes of .*%s" % (process.pid, name), err), err
+    assert re.search("process %d uses .*%s, which cannot be attached to: it is missing"
+                     % (process.pid, name), err), err
+    assert document["losses"]["compilers"] >= 1, document["losses"]
+
+
+@lab.alone(HOLDS)
+def test_plan_that_fails_late(t):
+    """Its process was let go, as nobody waits longer than 3 s; when the plan fails, it is counted."""
+    profiler = begin(t)
+    process, path, planner = map_with_stopped_planner(t, profiler)
+    os.kill(planner, signal.SIGKILL)
+    lab.wait_for("the end of the planner", lambda: not planners(profiler))
+    # Later mappings are looked at after that.
+    map_until(t, BOB, library(t, "driver_v0", "bob", BOB), sites(t, "driver_v0"))
+    check_counted(t, profiler, process, path)
+
+
+@lab.alone(HOLDS)
+def test_plan_that_is_not_made_before_the_end(t):
+    """Nor was its process recorded: it is counted, too."""
+    profiler = begin(t)
+    process, path, _ = map_with_stopped_planner(t, profiler)
+    check_counted(t, profiler, process, path)
+
+
+FUSE_NAME = "librustc_driver-fuse.so"
+
+
+def serve(t, user):
+    """The fixture on a FUSE mount that says it is this user's; the server."""
+    place = t.mkdir("fuse")
+    os.chmod(t.dir, 0o755)
+    server = t.start(["python3", os.path.join(lab.ROOT, "tests/e2e/fuse.py"), place,
+                      t.path("fixtures/driver_v0.so"), str(user), FUSE_NAME], text=True)
+    if server.stdout.readline() != "ready\n":
+        raise lab.Skip(server.stderr.read().strip())
+    return server
+
+
+def end_server(t, server):
+    server.kill()
+    server.wait()
+    subprocess.run(["umount", "--lazy", t.path("fuse")], check=True)
+
+
+@lab.alone(HOLDS)
+def test_library_that_a_user_serves(t):
+    """By FUSE: a read of it could wait for ever, so it is refused and counted; root's is not."""
+    profiler = begin(t)
+    # A recording of which most was lost fails.
+    for name in "first", "second", "third":
+        assert t.plain(compile_command(t, name)).status == 0
+    path = t.path("fuse", FUSE_NAME)
+    server = serve(t, ALICE)
+    refused = mapper(t, ALICE)
+    try:
+        assert map_file(refused, path) == []
+        # Its mapping is looked at before those that come later.
+        map_until(t, BOB, library(t, "driver_v0", "bob", BOB), sites(t, "driver_v0"))
+        end_mapper(refused)
+    finally:
+        end_server(t, server)
+    server = serve(t, 0)
+    try:
+        map_until(t, ALICE, path, sites(t, "driver_v0"))
+    finally:
+        err, document = end(t, profiler)
+        end_server(t, server)
+    assert err.count("compilers of user %d are missing: their library is on a FUSE" % ALICE) == 1, err
+    assert "1 compiler is missing: user %d had the library on FUSE" % ALICE in err, err
+    assert document["losses"]["compilers"] >= 1, document["losses"]
+
+
+@lab.alone(HOLDS)
+def test_server_that_does_not_answer(t):
+    """It delays the recording by half a second: later compiles are there in full, and the end."""
+    profiler = begin(t)
+    assert t.plain(compile_command(t, "warm")).status == 0
+    server = serve(t, ALICE)
+    t.write("fuse.stall", "")
+    running = mapper(t, ALICE)
+    try:
+        assert map_file(running, t.path("fuse", FUSE_NAME)) == []
+        assert server.stdout.readline().startswith("stalled"), server.stderr.read()
+        for i in range(5):
+            compile_in_time(t, profiler, compile_command(t, "after%d" % i))
+        err, document = end(t, profiler)
+    finally:
+        end_server(t, server)
+    compilers = ours(t, [p for p in document["processes"] if p["queries"]])
+    assert not any(c["attached_late"] for c in compilers[1:]), err
+    assert document["losses"]["compilers"] >= 1, document["losses"]
+
+
+def run_within(t, seconds, *arguments):
+    """Its status, and what it said."""
+    process = t.start_qprof(*arguments, text=True)
+    return process.wait(timeout=seconds), process.stderr.read()
+
+
+@lab.each(("plan",), ("stuck",))
+def test_a_server_is_not_waited_for(t, command):
+    """Of a process whose library is on another user's FUSE mount: served, and then never again."""
+    needs_users(t)
+    fixtures(t)
+    t.write("mapper.py", MAPPER)
+    server = serve(t, ALICE)
+    t.write("fuse.stall", "")
+    above = t.start(["sh", "-c", "python3 %s; :" % t.path("mapper.py")], stdin=subprocess.PIPE,
+                    text=True, user=ALICE, group=ALICE, extra_groups=[])
+    try:
+        map_file(above, t.path("fuse", FUSE_NAME))
+        (pid,) = lab.children(above.pid)
+        if command == "plan":
+            status, err = run_within(t, 20, "plan", str(pid))
+            assert status == 125, err
+            assert "process %d keeps its readers waiting" % pid in err, err
+        else:
+            status, err = run_within(t, 20, "stuck", "--once", "-i", "100ms", "-p", str(above.pid))
+            assert status == 0 and "going on without process %d" % pid in err, err
+    finally:
+        end_server(t, server)
+    end_mapper(above)

@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A breakpoint is written only where an instruction is proven to start, on the file looked at.
+
+What is attached is seen in the memory of a process that maps the file, which has the breakpoints:
+neither the profiler nor its plan is asked.
+"""
+
+import os
+import shutil
+import struct
+import subprocess
+import time
+import zlib
+
+import elf
+import lab
+from lab import Skip, each
+
+ATTACKER = 54321
+LOST = 122  # the mappers count as compilers, and what is cut off from them is lost
+MARGIN = 3  # seconds; an identity lasts when the file was changed two seconds ago
+
+MAPPER = """
+import mmap, os, sys
+fd = os.open(sys.argv[1], os.O_RDONLY)
+size = os.fstat(fd).st_size
+m = mmap.mmap(fd, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+print("mapped", flush=True)
+for line in sys.stdin:
+    found = []
+    for at in range(0, size, 1 << 16):
+        here, there = m[at:at + (1 << 16)], os.pread(fd, 1 << 16, at)
+        if here != there:
+            found += [at + i for i in range(len(here)) if here[i] != there[i]]
+    print(*found, flush=True)
+"""
+
+
+class Mapper:
+    """A process that maps a file as a loader does, and tells where it has breakpoints."""
+
+    def __init__(self, t, path, **kwargs):
+        # Ours may be in a home that is closed to others.
+        python = shutil.which("python3", path="/usr/bin:/bin")
+        if not python:
+            raise Skip("no python3 in /usr/bin")
+        self.process = t.start([python, "-c", MAPPER, path], text=True,
+                               stdin=subprocess.PIPE, **kwargs)
+        assert self.process.stdout.readline() == "mapped\n", self.process.communicate()
+
+    def breakpoints(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return {int(word) for word in self.process.stdout.readline().split()}
+
+    def end(self):
+        self.process.kill()
+
+
+def as_attacker():
+    return dict(user=ATTACKER, group=ATTACKER, extra_groups=[])
+
+
+def attackers(t, name):
+    """A directory of theirs, which they can reach."""
+    os.chmod(t.dir, 0o755)
+    path = t.mkdir(name)
+    os.chown(path, ATTACKER, ATTACKER)
+    return path
+
+
+def library_of(t):
+    lib = os.path.join(t.toolchain().sysroot, "lib")
+    return os.path.join(lib, next(n for n in os.listdir(lib) if n.startswith("librustc_driver")))
+
+
+def attackers_copy(t, name="librustc_driver-copy.so", directory="theirs"):
+    path = os.path.join(attackers(t, directory), name)
+    shutil.copy(library_of(t), path)
+    os.chown(path, ATTACKER, ATTACKER)
+    return path
+
+
+def mapped_code(pid, library):
+    """(address, size, offset) of the executable mappings of a file; none of a process that is gone."""
+    try:
+        with open("/proc/%d/maps" % pid) as f:
+            lines = f.readlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return
+    for line in lines:
+        fields = line.split(None, 5)
+        if len(fields) == 6 and fields[5].strip() == library and "x" in fields[1]:
+            start, end = (int(word, 16) for word in fields[0].split("-"))
+            yield start, end - start, int(fields[2], 16)
+
+
+def breakpoints_of(pid, library):
+    """Offsets in the library at which a running process has something else than the file."""
+    found = set()
+    with open("/proc/%d/mem" % pid, "rb", 0) as mem, open(library, "rb") as f:
+        for start, size, offset in mapped_code(pid, library):
+            for at in range(0, size, 1 << 16):
+                length = min(1 << 16, size - at)
+                here = os.pread(mem.fileno(), length, start + at)
+                there = os.pread(f.fileno(), length, offset + at)
+                if here != there:
+                    found |= {offset + at + i for i in range(len(there)) if here[i] != there[i]}
+    return found
+
+
+def record_waiting_compiler(t, *options):
+    """A recording of a rustc that waits for its source; (profiler, pid of the compiler)."""
+    library = library_of(t)
+    profiler = t.start_qprof("-q", *options, "--force", "-o", t.path("w.qpt"), "--", t.rustc, "-",
+                             "--crate-type=lib", "--emit=metadata", "-o", t.path("w.rmeta"),
+                             stdin=subprocess.PIPE)
+
+    def compiler():
+        assert profiler.poll() is None, profiler.communicate()
+        todo = [profiler.pid]
+        while todo:
+            pid = todo.pop()
+            if pid != profiler.pid and any(mapped_code(pid, library)):
+                return pid
+            todo += lab.children(pid)
+        return None
+
+    pid = lab.wait_for("the compiler's library", compiler)
+    t.attached(profiler)
+    return profiler, pid
+
+
+@each((), ("--callers",), ("-e", "query-cache-hit"), ("--budget", "50%"))
+def test_every_breakpoint_is_on_an_instruction(t, *options):
+    """Walks over all that is attached, and decodes from the functions' starts with Capstone."""
+    t.need_capture()
+    library = os.path.realpath(library_of(t))
+    profiler, pid = record_waiting_compiler(t, *options)
+    found = breakpoints_of(pid, library)
+    profiler.communicate(b"pub fn f() {}", timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0
+    assert len(found) > 20, len(found)
+    bad = elf.not_instructions(library, found)
+    assert not bad, "%d of %d, the first at %#x" % (len(bad), len(found), bad[0])
+    return "%d breakpoints" % len(found)
+
+
+# ---- Forged plans ------------------------------------------------------------------------------
+
+
+SITE = struct.Struct("<QQIIIBBBiii")
+PAYLOAD = 28  # behind magic, version, revision, checksum and length
+
+
+def genuine_plan(t, library):
+    """The bytes of a plan as this program stores it."""
+    cache = t.mkdir("genuine")
+    os.chown(cache, 0, 0)
+    done = t.run_qprof("plan", library, env={**os.environ, "XDG_CACHE_HOME": cache})
+    assert done.returncode == 0, done.stderr
+    kept = [os.path.join(at, name) for at, _, names in os.walk(cache) for name in names]
+    assert len(kept) == 1 and os.path.basename(kept[0]).startswith("plan-"), kept
+    with open(kept[0], "rb") as f:
+        return os.path.basename(kept[0]), f.read()
+
+
+def sites_of(plan):
+    """How many there are, and where: they come last."""
+    for n in range(1, len(plan) // SITE.size):
+        at = len(plan) - n * SITE.size
+        if struct.unpack_from("<I", plan, at - 4)[0] == n:
+            return n, at
+    raise AssertionError("no sites")
+
+
+def forged_plan(plan, elf_file, addr):
+    """All of its sites at one address of another file, with that file's checksum of their code."""
+    plan = bytearray(plan)
+    n, sites = sites_of(plan)
+    offset = elf_file.offset_of(addr)
+    for i in range(n):
+        struct.pack_into("<QQ", plan, sites + i * SITE.size, addr, offset)
+    at = PAYLOAD + 4 + struct.unpack_from("<I", plan, PAYLOAD)[0]
+    for _ in range(3):
+        length = struct.unpack_from("<I", plan, at)[0]
+        at += 4 + (0 if length == 0xffffffff else length)
+    struct.pack_into("<I", plan, at + 8, zlib.crc32(elf_file.data[offset:offset + 8] * n))
+    struct.pack_into("<I", plan, 16, zlib.crc32(plan[PAYLOAD:]))
+    return bytes(plan)
+
+
+def name_for(name, path):
+    """As a plan of this file is called, in place of that of another."""
+    st = os.stat(path)
+    return "plan-%x-%x-%x-%x-%x.%s" % (st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns,
+                                       st.st_ctime_ns, name.rpartition(".")[2])
+
+
+def set_trap(t, uid):
+    """A rustc that names a victim as its library, and plans of it; (victim, its PATH, cache)."""
+    victim = t.path("victim")
+    shutil.copy("/bin/sleep", victim)
+    os.chown(victim, 0, 0)
+    sysroot = t.mkdir("trap")
+    os.makedirs(os.path.join(sysroot, "lib"))
+    os.symlink(victim, os.path.join(sysroot, "lib/librustc_driver-x.so"))
+    script = os.path.join(sysroot, "rustc")
+    with open(script, "w") as f:
+        f.write("#!/bin/sh\necho '%s'\n" % sysroot)
+    os.chmod(script, 0o755)
+    name, plan = genuine_plan(t, library_of(t))
+    image = elf.Elf(victim)
+    addr = image.loads[0][0] + 0x101
+    cache = t.mkdir("cache/qprof-bpf")
+    with open(os.path.join(cache, name_for(name, victim)), "wb") as f:
+        f.write(forged_plan(plan, image, addr))
+    for at, directories, names in os.walk(os.path.dirname(cache)):
+        for entry in [at] + [os.path.join(at, n) for n in names]:
+            os.chown(entry, uid, uid)
+    time.sleep(MARGIN)
+    return victim, sysroot + ":" + os.environ.get("PATH", "/usr/bin:/bin"), os.path.dirname(cache)
+
+
+def watch_while(mapper, process):
+    """All breakpoints that a mapper ever has until a process ends."""
+    seen = set()
+    while process.poll() is None:
+        seen |= mapper.breakpoints()
+        time.sleep(0.02)
+    return seen
+
+
+def test_a_forged_plan_under_sudo_is_not_believed(t):
+    t.need_capture()
+    victim, path, cache = set_trap(t, ATTACKER)
+    os.chmod(t.dir, 0o777)
+    mapper = Mapper(t, victim)
+    env = {"SUDO_UID": str(ATTACKER), "SUDO_GID": str(ATTACKER), "PATH": path, "HOME": cache,
+           "XDG_CACHE_HOME": cache}
+    profiler = t.start_qprof("-q", "-o", t.path("a.qpt"), "--", victim, "1", env=env)
+    assert not watch_while(mapper, profiler)
+    said = profiler.stderr.read().decode()
+    mapper.end()
+    assert "no symbol table" in said, said
+
+
+def test_a_forged_plan_with_capabilities_is_not_believed(t):
+    t.need_capture()
+    from test_without_root import BOTH, User
+    with User(t, BOTH) as user:
+        victim, path, cache = set_trap(t, user.pw.pw_uid)
+        mapper = Mapper(t, victim)
+        arguments = user.arguments(PATH=path, XDG_CACHE_HOME=cache)
+        profiler = t.start([user.qprof, "-q", "-o", "b.qpt", "--", victim, "1"], **arguments)
+        assert not watch_while(mapper, profiler)
+        mapper.end()
+
+
+def test_a_forged_plan_of_the_users_own_file_is_proven(t):
+    """A library of the user's, with a plan in the user's own store that moves all sites by one."""
+    t.need_capture()
+    from test_without_root import BOTH, User
+    with User(t, BOTH) as user:
+        directory = t.mkdir("own/lib")
+        library = os.path.join(directory, "librustc_driver-own.so")
+        shutil.copy(library_of(t), library)
+        os.chown(library, user.pw.pw_uid, user.pw.pw_gid)
+        time.sleep(MARGIN)
+        first = subprocess.run([user.qprof, "plan", library], timeout=lab.TIMEOUT,
+                               **user.arguments())
+        cache = os.path.join(user.home, ".cache/qprof-bpf")
+        names = [n for n in os.listdir(cache) if n.startswith("plan-")]
+        assert first.returncode == 0 and names == [name_for(names[0], library)], first.stderr
+        with open(os.path.join(cache, names[0]), "r+b") as f:
+            plan, image = f.read(), elf.Elf(library)
+            addr = SITE.unpack_from(plan, sites_of(plan)[1])[0]
+            f.seek(0)
+            f.write(forged_plan(plan, image, addr + 1))
+        again = subprocess.run([user.qprof, "plan", "-v", library], timeout=lab.TIMEOUT,
+                               **user.arguments())
+        assert "does not fit" in again.stderr and again.returncode == 0, again.stderr
+        last = subprocess.run([user.qprof, "plan", library], timeout=lab.TIMEOUT,
+                              **user.arguments())
+        assert last.stdout == first.stdout and not last.stderr, last
+
+
+def test_a_rustc_that_lies_leads_to_no_compiler(t):
+    """What it says is its library is a program: that is told, and nothing is attached."""
+    t.need_capture()
+    victim, path, _ = set_trap(t, ATTACKER)
+    done = t.run_qprof("plan", os.path.join(t.dir, "trap/lib/librustc_driver-x.so"))
+    assert done.returncode != 0 and not done.stdout, done
+    assert "no rustc queries" in done.stderr or "no symbol table" in done.stderr, done.stderr
+
+
+# ---- Files that change -------------------------------------------------------------------------
+
+
+@lab.alone("it records, and holds, the compilers of all tests")
+def test_a_path_that_is_swapped_does_not_matter(t):
+    """Another file takes a library's name, while it is planned and just before it is attached."""
+    t.need_capture()
+    victim = t.path("victim")
+    size = os.path.getsize(library_of(t))
+    with open(victim, "wb") as f:
+        f.write(b"\x90" * size)  # takes any breakpoint
+    victims = Mapper(t, victim)
+    profiler = t.start_qprof("-q", "-o", t.path("s.qpt"), "--system",
+                             env={"XDG_CACHE_HOME": t.mkdir("cache")})
+    lab.wait_for("a recording", lambda: lab.links_of(profiler) or profiler.poll() is not None)
+    attached = 0
+    for i in range(3):
+        library = attackers_copy(t, "librustc_driver-%d.so" % i)
+        link = library + ".link"
+        os.symlink(victim, link)
+        before = lab.links_of(profiler)
+        mapper = Mapper(t, library, **as_attacker())
+        time.sleep(0.1 * i)
+        os.rename(link, library)
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline and lab.links_of(profiler) == before:
+            assert not victims.breakpoints()
+        time.sleep(0.2)
+        assert not victims.breakpoints()
+        mapper.end()
+        attached += lab.links_of(profiler) != before
+        assert profiler.poll() is None, profiler.communicate()
+    victims.end()
+    status, _, err = t.interrupt(profiler)
+    lab.check_end(status, err)
+    assert attached, "no library was attached: nothing was tested"
+    return "%d of 3 were attached all the same" % attached
+
+
+def forge_crc(data, offset, size, place, wanted):
+    """Write 4 bytes at `place` so that the CRC-32 of a range is as wanted."""
+    def crc(patch):
+        struct.pack_into("<I", data, place, patch)
+        return zlib.crc32(memoryview(data)[offset:offset + size])
+
+    base = crc(0)
+    rows = [(crc(1 << bit) ^ base, 1 << bit) for bit in range(32)]
+    target, patch = wanted ^ base, 0
+    for bit in reversed(range(32)):
+        pivot = next((row for row in rows if row[0] >> bit & 1), None)
+        assert pivot
+        rows = [(r[0] ^ pivot[0], r[1] ^ pivot[1]) if r[0] >> bit & 1 else r
+                for r in rows if r is not pivot]
+        if target >> bit & 1:
+            target, patch = target ^ pivot[0], patch ^ pivot[1]
+    assert crc(patch) == wanted
+
+
+def make_twin(source, path):
+    """The same text, with the symbols of wrappers moved by one, and the checksum as it was."""
+    image = elf.Elf(source)
+    data, place, moved = bytearray(image.data), None, 0
+    offset, size, _ = image.symtab()
+    before = zlib.crc32(image.data[offset:offset + size])
+    for at, name, kind, value in image.symbols():
+        if kind == elf.STT_FUNC and "execute_query_non_incr" in name and moved < 37:
+            struct.pack_into("<Q", data, at + 8, value + 1)
+            moved += 1
+        elif kind == 4 and place is None:  # of a source file's name
+            place = at + 8
+    assert moved == 37 and place, moved
+    forge_crc(data, offset, size, place, before)
+    with open(path, "wb") as f:
+        f.write(data)
+    os.chown(path, ATTACKER, ATTACKER)
+
+
+@lab.alone("it records, and holds, the compilers of all tests")
+def test_a_twin_with_moved_symbols_harms_nobody(t):
+    """Neither what maps the twin, nor what maps the library that it looks like, in later runs."""
+    t.need_capture()
+    library = attackers_copy(t)
+    twin = os.path.join(attackers(t, "twins"), "librustc_driver-twin.so")
+    make_twin(library, twin)
+    time.sleep(MARGIN)
+    env = {"XDG_CACHE_HOME": t.mkdir("cache")}
+    twins, ours = Mapper(t, twin, **as_attacker()), Mapper(t, library)
+    for path in (twin, library):
+        profiler = t.start_qprof("-q", "--force", "-o", t.path("twin.qpt"), "--system", env=env)
+        lab.wait_for("a recording", lambda: lab.links_of(profiler) or profiler.poll() is not None)
+        mapper = Mapper(t, path, **as_attacker())
+        time.sleep(3)
+        found = ours.breakpoints()
+        bad = elf.not_instructions(library, found) if found else []
+        bad += elf.not_instructions(library, twins.breakpoints())
+        assert not bad, "%d, the first at %#x" % (len(bad), bad[0])
+        assert path == twin or found, "the library itself was not attached"
+        mapper.end()
+        t.interrupt(profiler)
+    twins.end()
+    ours.end()
+
+
+@each(("truncate",), ("overwrite",))
+def test_a_library_cut_while_callers_are_recorded(t, how):
+    """The command's status is told, and not a SIGBUS of ours."""
+    rustc = t.own_toolchain("cut")
+    library = os.path.join(t.path("cut"), "lib", os.path.basename(library_of(t)))
+    source = t.write("a.rs", "pub fn f() {}")
+    cut = ": >'%s'" if how == "truncate" else "cat /bin/sleep >'%s'"
+    run = t.capture(["sh", "-c", "'%s' --crate-type=lib --emit=metadata -o '%s' '%s'; %s; exit 3"
+                     % (rustc, t.path("a.rmeta"), source, cut % library)],
+                    options=("-q", "--callers"))
+    assert run.status == 3, run
+    t.report(run.trace)
+
+
+@lab.alone("it records, and holds, the compilers of all tests")
+def test_a_library_cut_under_system_does_not_end_the_recording(t):
+    """Any user may do that at any time to a library of their own: while it is planned, and later."""
+    t.need_capture()
+    profiler = t.start_qprof("-q", "-o", t.path("c.qpt"), "--callers", "--system",
+                             env={"XDG_CACHE_HOME": t.mkdir("cache")})
+    lab.wait_for("a recording", lambda: lab.links_of(profiler) or profiler.poll() is not None)
+    for i, seconds in enumerate((0, 0.2, 0.5, 3)):
+        library = attackers_copy(t, "librustc_driver-%d.so" % i)
+        mapper = Mapper(t, library, **as_attacker())
+        time.sleep(seconds)
+        os.truncate(library, 0)
+        time.sleep(0.5)
+        assert profiler.poll() is None, profiler.communicate()
+        mapper.process.kill()
+    source = t.write("a.rs", "pub fn f() {}")
+    command = [t.rustc, "--crate-type=lib", "--emit=metadata", "-o", t.path("a.rmeta"), source]
+    # The first brings the plan about, and may be late for it.
+    for _ in range(2):
+        done = t.plain(command)
+        assert done.status == 0, done
+        time.sleep(4)
+    status, _, err = t.interrupt(profiler)
+    lab.check_end(status, err)
+    assert t.report(t.path("c.qpt"))["queries"]
