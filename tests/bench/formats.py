@@ -64,7 +64,7 @@ def pctab(build):
     missing = "needs %s; as root: tests/setup.sh bench, or apt-get install golang-1.19-go" % GO
     if not os.path.exists(GO):
         return [Row("pc-value tables, linear index", None, "", note=missing)]
-    found = json.loads(run(os.path.join(build, "qprof-bpf"), "pctab", "--json", GO))
+    found = json.loads(run(os.path.join(build, "tests/bench/go_tables"), "--json", GO))
     other = [key for key, value in GO_TABLES.items() if found[key] != value]
     speed = {s["samples"]: s for s in found["speed"] if s["weight"] == "code"}
     many, hot = speed[262144], speed[1024]

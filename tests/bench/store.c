@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #include "../fixtures/random.h"
-#include "analyze/summary.h"
+#include "analyze/model.h"
 #include "base/clock.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
@@ -147,25 +147,19 @@ static struct timing write_events(const char *path, const struct pattern *p, uin
 static uint64_t sum_up(const char *path, struct timing *t)
 {
 	struct timing begin = now();
-	struct trace_reader *r;
-	struct summary *s;
-	struct trace_item item;
+	_trace_reader_ struct trace_reader *r = NULL;
+	_model_ struct model m = {};
+	struct model_options options;
 	uint64_t n;
 	int err = trace_reader__open(path, &r, NULL);
 
-	if (!err)
-		err = summary__new(&s);
-	while (!err && !(err = trace_reader__next(r, &item)) && item.kind != TRACE_ITEM_END) {
-		if (item.kind == TRACE_ITEM_SPAN)
-			err = summary__span(s, &item.span, NULL);
-		else if (item.kind == TRACE_ITEM_PROCESS)
-			err = summary__process(s, item.process);
+	if (!err) {
+		options = model_options_of(r);
+		err = model__init(&m, &options) ?: model__read(&m, r);
 	}
 	if (err)
 		die(path, err);
-	n = summary__spans(s);
-	summary__free(s);
-	trace_reader__free(r);
+	n = summary__spans(m.summary);
 	*t = since(begin);
 	return n;
 }
