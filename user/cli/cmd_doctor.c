@@ -10,7 +10,7 @@
 #include "cli/cmd.h"
 #include "doctor/judge.h"
 #include "options/exit_code.h"
-#include "options/find_library.h"
+#include "cli/find_library.h"
 #include "view/doctor_view.h"
 
 struct doctor {

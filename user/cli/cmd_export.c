@@ -13,7 +13,7 @@
 #include "export/notes.h"
 #include "base/format.h"
 #include "options/exit_code.h"
-#include "record/output_file.h"
+#include "base/output_file.h"
 
 static int open_directory(const char *path, int *fd)
 {

@@ -10,7 +10,7 @@
 #include "options/exit_code.h"
 #include "qprof/measureme_format.h"
 #include "base/format.h"
-#include "record/output_file.h"
+#include "base/output_file.h"
 
 /* Sums over all files. */
 struct sums {

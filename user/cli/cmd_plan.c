@@ -4,7 +4,7 @@
 #include "base/diag.h"
 #include "cli/cmd.h"
 #include "options/exit_code.h"
-#include "options/find_library.h"
+#include "cli/find_library.h"
 #include "plan/library/file.h"
 #include "plan/plan.h"
 #include "view/plan_view.h"

@@ -10,10 +10,10 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "plan/check.h"
-#include "plan/guards.h"
+#include "plan/mine/guards.h"
 #include "plan/mine/body.h"
 #include "plan/plan.h"
-#include "plan/sites.h"
+#include "plan/mine/sites.h"
 #include "plan/symbols/elf_image.h"
 #include "plan/symbols/names.h"
 

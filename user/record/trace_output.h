@@ -7,7 +7,7 @@
 #ifndef QPROF_RECORD_TRACE_OUTPUT_H
 #define QPROF_RECORD_TRACE_OUTPUT_H
 
-#include "record/output_file.h"
+#include "base/output_file.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-#ifndef QPROF_OPTIONS_FIND_LIBRARY_H
-#define QPROF_OPTIONS_FIND_LIBRARY_H
+#ifndef QPROF_CLI_FIND_LIBRARY_H
+#define QPROF_CLI_FIND_LIBRARY_H
 
 #include "plan/library/file.h"
 
@@ -12,4 +12,4 @@
  */
 int find_library(const char *target, char **path, struct library_file **file);
 
-#endif /* QPROF_OPTIONS_FIND_LIBRARY_H */
+#endif /* QPROF_CLI_FIND_LIBRARY_H */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/guards.h"
+#include "plan/mine/guards.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "plan/load_callers.h"
+#include "plan/mine/load_callers.h"
 #include "plan/mine/guard.h"
 #include "plan/mine/owners.h"
 #include "plan/mine/profiler.h"
-#include "plan/sites.h"
+#include "plan/mine/sites.h"
 #include "plan/symbols/function_name.h"
 
 #define LABEL_MAX 256

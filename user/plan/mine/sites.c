@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/sites.h"
+#include "plan/mine/sites.h"
 
 #include <errno.h>
 #include <stdlib.h>

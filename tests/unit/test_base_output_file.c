@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "record/output_file.h"
+#include "base/output_file.h"
 
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "options/find_library.h"
+#include "cli/find_library.h"
 
 #include <errno.h>
 #include <inttypes.h>

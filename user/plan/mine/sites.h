@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Chooses probe sites among all possible places: one way to see each query start. */
-#ifndef QPROF_PLAN_SITES_H
-#define QPROF_PLAN_SITES_H
+#ifndef QPROF_PLAN_MINE_SITES_H
+#define QPROF_PLAN_MINE_SITES_H
 
 #include "plan/mine/body.h"
 #include "plan/plan.h"
@@ -23,4 +23,4 @@ int sites_add(const struct elf_image *img, struct plan *plan, struct plan_site s
 /* By role and address, as a plan has them. */
 void sites_sort(struct plan *plan);
 
-#endif /* QPROF_PLAN_SITES_H */
+#endif /* QPROF_PLAN_MINE_SITES_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "plan/load_callers.h"
+#include "plan/mine/load_callers.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
  * So the probe follows the return addresses on the stack. Each possible address is a step in the
  *plan (struct plan_step), which says where the next return address is, or the vtable.
  */
-#ifndef QPROF_PLAN_LOAD_CALLERS_H
-#define QPROF_PLAN_LOAD_CALLERS_H
+#ifndef QPROF_PLAN_MINE_LOAD_CALLERS_H
+#define QPROF_PLAN_MINE_LOAD_CALLERS_H
 
 #include "plan/code/flow.h"
 #include "plan/mine/body.h"
@@ -37,4 +37,4 @@ struct flow_value load_callers_vtable(const struct walk *w, const struct flow *f
 /* The query that a function is named after: rustc_query_impl::query_impl::<query>::... */
 uint32_t load_callers_named(const struct plan *plan, const char *function);
 
-#endif /* QPROF_PLAN_LOAD_CALLERS_H */
+#endif /* QPROF_PLAN_MINE_LOAD_CALLERS_H */

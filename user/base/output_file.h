@@ -5,8 +5,8 @@
  *
  * The caller takes the rights to be used.
  */
-#ifndef QPROF_RECORD_OUTPUT_FILE_H
-#define QPROF_RECORD_OUTPUT_FILE_H
+#ifndef QPROF_BASE_OUTPUT_FILE_H
+#define QPROF_BASE_OUTPUT_FILE_H
 
 #include <stdbool.h>
 
@@ -35,4 +35,4 @@ void output_file__discard(struct output_file *f);
 void output_file__clear(struct output_file *f);
 #define _output_file_ __cleanup(output_file__clear)
 
-#endif /* QPROF_RECORD_OUTPUT_FILE_H */
+#endif /* QPROF_BASE_OUTPUT_FILE_H */

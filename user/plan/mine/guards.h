@@ -4,8 +4,8 @@
  * self-profiler names GenericActivity, QueryBlocked, IncrementalLoadResult and
  * IncrementalResultHashing, and the timers that -Ztime-passes prints.
  */
-#ifndef QPROF_PLAN_GUARDS_H
-#define QPROF_PLAN_GUARDS_H
+#ifndef QPROF_PLAN_MINE_GUARDS_H
+#define QPROF_PLAN_MINE_GUARDS_H
 
 #include "plan/mine/body.h"
 #include "plan/plan.h"
@@ -18,4 +18,4 @@
 int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 	       const struct mined_body *mined);
 
-#endif /* QPROF_PLAN_GUARDS_H */
+#endif /* QPROF_PLAN_MINE_GUARDS_H */
