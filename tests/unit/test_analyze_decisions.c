@@ -21,16 +21,16 @@ static void time_counts_for_what_was_decided_last(void **state)
 	decide(&all, 170, 7, TRACE_WATCH_FULL);
 	decide(&all, 200, 7, TRACE_WATCH_COUNTED);
 	decisions__end(&all, 205);
-	assert_int_equal(all.n, 2);
+	assert_int_equal(all.rows.n, 2);
 	assert_int_equal(all.total, 5);
 	assert_int_equal(all.ppm, 200);
-	assert_int_equal(all.rows[0].label, 7);
-	assert_int_equal(all.rows[0].decisions, 4);
-	assert_int_equal(all.rows[0].watch, TRACE_WATCH_COUNTED);
-	assert_int_equal(all.rows[0].ns[TRACE_WATCH_COUNTED], 35);
-	assert_int_equal(all.rows[0].ns[TRACE_WATCH_OFF], 40);
-	assert_int_equal(all.rows[0].ns[TRACE_WATCH_FULL], 30);
-	assert_int_equal(all.rows[1].ns[TRACE_WATCH_OFF], 95);
+	assert_int_equal(all.rows.at[0].label, 7);
+	assert_int_equal(all.rows.at[0].decisions, 4);
+	assert_int_equal(all.rows.at[0].watch, TRACE_WATCH_COUNTED);
+	assert_int_equal(all.rows.at[0].ns[TRACE_WATCH_COUNTED], 35);
+	assert_int_equal(all.rows.at[0].ns[TRACE_WATCH_OFF], 40);
+	assert_int_equal(all.rows.at[0].ns[TRACE_WATCH_FULL], 30);
+	assert_int_equal(all.rows.at[1].ns[TRACE_WATCH_OFF], 95);
 	decisions__destroy(&all);
 }
 
@@ -42,9 +42,9 @@ static void time_that_goes_backwards_counts_for_nothing(void **state)
 	decide(&all, 50, 7, TRACE_WATCH_COUNTED);
 	decide(&all, 120, 7, TRACE_WATCH_FULL);
 	decisions__end(&all, 60);
-	assert_int_equal(all.rows[0].ns[TRACE_WATCH_OFF], 0);
-	assert_int_equal(all.rows[0].ns[TRACE_WATCH_COUNTED], 20);
-	assert_int_equal(all.rows[0].ns[TRACE_WATCH_FULL], 0);
+	assert_int_equal(all.rows.at[0].ns[TRACE_WATCH_OFF], 0);
+	assert_int_equal(all.rows.at[0].ns[TRACE_WATCH_COUNTED], 20);
+	assert_int_equal(all.rows.at[0].ns[TRACE_WATCH_FULL], 0);
 	decisions__destroy(&all);
 }
 
@@ -56,8 +56,8 @@ static void what_is_no_query_has_rows_of_its_own(void **state)
 	assert_int_equal(decisions__add(&all, &d), 0);
 	d.kind = TRACE_KIND_LOAD;
 	assert_int_equal(decisions__add(&all, &d), 0);
-	assert_int_equal(all.n, 2);
-	assert_int_equal(all.rows[1].kind, TRACE_KIND_LOAD);
+	assert_int_equal(all.rows.n, 2);
+	assert_int_equal(all.rows.at[1].kind, TRACE_KIND_LOAD);
 	decisions__destroy(&all);
 }
 

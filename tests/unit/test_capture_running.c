@@ -7,7 +7,6 @@
 
 #include <unistd.h>
 
-#include "base/array.h"
 #include "proc/processes.h"
 #include "proc/programs.h"
 

@@ -32,13 +32,13 @@ static void each_process_label_and_kind_is_summed_up_alone(void **state)
 	add(&u, 1, 8, TRACE_KIND_COUNTED, 2, 0);
 	add(&u, 1, 7, TRACE_KIND_COUNTED, 5, 0);
 	add(&u, 1, 7, TRACE_KIND_ESTIMATED, 1, 50);
-	assert_int_equal(u.n, 4);
-	assert_tally(&u.tallies[0], 1, 7, TRACE_KIND_COUNTED, 9, 0);
-	assert_tally(&u.tallies[1], 1, 7, TRACE_KIND_ESTIMATED, 11, 550);
-	assert_tally(&u.tallies[2], 2, 7, TRACE_KIND_COUNTED, 1, 0);
-	assert_tally(&u.tallies[3], 1, 8, TRACE_KIND_COUNTED, 2, 0);
+	assert_int_equal(u.of.n, 4);
+	assert_tally(&u.of.at[0], 1, 7, TRACE_KIND_COUNTED, 9, 0);
+	assert_tally(&u.of.at[1], 1, 7, TRACE_KIND_ESTIMATED, 11, 550);
+	assert_tally(&u.of.at[2], 2, 7, TRACE_KIND_COUNTED, 1, 0);
+	assert_tally(&u.of.at[3], 1, 8, TRACE_KIND_COUNTED, 2, 0);
 	tallies__clear(&u);
-	assert_int_equal(u.n, 0);
+	assert_int_equal(u.of.n, 0);
 }
 
 /* That none are guessed is to be said too. */
@@ -47,7 +47,7 @@ static void an_estimate_of_none_is_kept(void **state)
 	struct tallies u = {0};
 
 	add(&u, 1, 7, TRACE_KIND_ESTIMATED, 0, 0);
-	assert_int_equal(u.n, 1);
+	assert_int_equal(u.of.n, 1);
 	tallies__clear(&u);
 }
 
@@ -57,7 +57,7 @@ static void other_kinds_are_refused(void **state)
 	struct tallies u = {0};
 
 	assert_int_equal(tallies__add(&u, &hits), -EBADMSG);
-	assert_int_equal(u.n, 0);
+	assert_int_equal(u.of.n, 0);
 }
 
 int main(void)

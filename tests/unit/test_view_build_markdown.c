@@ -46,7 +46,7 @@ static void what_was_not_watched_is_reported(void **state)
 	text = printed_build(build_markdown, &v);
 	assert_contains(text, "\nNot watched all the time, to keep within a budget: QueryBlocked, "
 			      "2 kinds of activities; their intervals are incomplete\n");
-	d.n = 1;
+	d.rows.n = 1;
 	queries_only = printed_build(build_markdown, &v);
 	assert_lacks(queries_only, "ot watched");
 }

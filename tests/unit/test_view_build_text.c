@@ -82,7 +82,7 @@ static void what_was_not_watched_is_reported(void **state)
 	text = printed_build(build_text, &v);
 	assert_contains(text, "\nnot watched all the time, to keep within a budget: QueryBlocked, "
 			      "2 kinds of activities; their intervals are incomplete\n");
-	d.n = 1;
+	d.rows.n = 1;
 	queries_only = printed_build(build_text, &v);
 	assert_lacks(queries_only, "ot watched");
 }

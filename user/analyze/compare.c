@@ -5,8 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/map.h"
+#include "base/table.h"
 #include "trace/interner.h"
 
 #define WHOLE	       UINT32_MAX /* as a label: the whole unit; as a unit: all units */
@@ -38,12 +37,9 @@ struct compare {
 	char **texts; /* label texts */
 	uint32_t n_texts;
 	uint32_t texts_capacity;
-	struct pair *pairs; /* the first pair is the whole build */
-	uint32_t n_pairs;
-	uint32_t pairs_capacity;
-	struct cell *cells;	 /* per pair one for each trace: the base traces first */
-	uint32_t cells_capacity; /* in pairs */
-	struct u64_map pair_of;	 /* unit << 32 | label -> index into pairs */
+	TABLE(struct pair) pairs; /* by unit << 32 | label; the first pair is the whole build */
+	struct cell *cells;	  /* per pair one for each trace: the base traces first */
+	uint32_t cells_capacity;  /* in pairs */
 };
 
 static uint32_t n_traces(const struct compare *c)
@@ -51,17 +47,19 @@ static uint32_t n_traces(const struct compare *c)
 	return c->n[COMPARE_BASE] + c->n[COMPARE_NEW];
 }
 
-static int add_pair(struct compare *c, uint32_t unit, uint32_t label)
+/* The pair of a unit and a label, new with cells of zeroes; NULL without memory. */
+static struct pair *get_pair(struct compare *c, uint32_t unit, uint32_t label)
 {
 	size_t stride = n_traces(c) * sizeof(struct cell);
+	uint32_t n = c->pairs.n;
+	struct pair *pair;
 
-	if (array__reserve_one(&c->pairs, c->n_pairs, &c->pairs_capacity, sizeof(*c->pairs)) ||
-	    array__reserve_one(&c->cells, c->n_pairs, &c->cells_capacity, stride) ||
-	    u64_map__put(&c->pair_of, (uint64_t)unit << 32 | label, c->n_pairs))
-		return -ENOMEM;
-	memset((char *)c->cells + stride * c->n_pairs, 0, stride);
-	c->pairs[c->n_pairs++] = (struct pair){.unit = unit, .label = label};
-	return 0;
+	if (array__reserve_one(&c->cells, n, &c->cells_capacity, stride))
+		return NULL;
+	pair = table__get(&c->pairs, (uint64_t)unit << 32 | label, .unit = unit, .label = label);
+	if (c->pairs.n > n)
+		memset((char *)c->cells + stride * n, 0, stride);
+	return pair;
 }
 
 int compare__new(uint32_t n_base, uint32_t n_new, struct compare **out)
@@ -75,7 +73,7 @@ int compare__new(uint32_t n_base, uint32_t n_new, struct compare **out)
 		return -ENOMEM;
 	c->n[COMPARE_BASE] = n_base;
 	c->n[COMPARE_NEW] = n_new;
-	if (add_pair(c, WHOLE, WHOLE))
+	if (!get_pair(c, WHOLE, WHOLE))
 		return -ENOMEM;
 	*out = take_ptr(c);
 	return 0;
@@ -112,23 +110,20 @@ static struct cell cell_of(const struct summary_row *row)
 static int add_to_pair(struct compare *c, enum compare_side side, uint32_t unit, uint32_t label,
 		       uint32_t kinds, const struct cell *cell)
 {
-	uint32_t i = u64_map__get(&c->pair_of, (uint64_t)unit << 32 | label);
+	struct pair *pair = get_pair(c, unit, label);
 	struct cell *to;
 
-	if (i == U64_MAP_NONE) {
-		i = c->n_pairs;
-		if (add_pair(c, unit, label))
-			return -ENOMEM;
-	}
-	to = &c->cells[(size_t)i * n_traces(c) + c->seen[side] +
+	if (!pair)
+		return -ENOMEM;
+	to = &c->cells[(size_t)(pair - c->pairs.at) * n_traces(c) + c->seen[side] +
 		       (side == COMPARE_NEW ? c->n[COMPARE_BASE] : 0)];
 	for (int m = 0; m < COMPARE_N_METRICS; m++)
 		to->of[m] += cell->of[m];
 	to->probes_ns += cell->probes_ns;
 	unrecorded__add(&to->unrecorded, &cell->unrecorded);
 	c->has_estimates[side] |= cell->unrecorded.rough;
-	c->pairs[i].in[side] = true;
-	c->pairs[i].kinds |= kinds;
+	pair->in[side] = true;
+	pair->kinds |= kinds;
 	return 0;
 }
 
@@ -287,7 +282,7 @@ static void sums__add(struct sums *s, const struct compare *c, uint32_t pair)
 		s->unrecorded.rough |= cells[t].unrecorded.rough;
 	}
 	for (int side = 0; side < COMPARE_N_SIDES; side++)
-		s->in[side] |= c->pairs[pair].in[side];
+		s->in[side] |= c->pairs.at[pair].in[side];
 }
 
 /* Sorts the values of the sums in place, so the sums are used up. */
@@ -354,12 +349,12 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 	__cleanup(sums__clear) struct sums s;
 	int err = sums__init(&s, c);
 
-	r->rows = calloc(c->n_pairs, sizeof(*r->rows));
-	r->crates = calloc(c->n_pairs, sizeof(*r->crates));
+	r->rows = calloc(c->pairs.n, sizeof(*r->rows));
+	r->crates = calloc(c->pairs.n, sizeof(*r->crates));
 	if (err || !r->rows || !r->crates)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < c->n_pairs; i++) {
-		const struct pair *pair = &c->pairs[i];
+	for (uint32_t i = 0; i < c->pairs.n; i++) {
+		const struct pair *pair = &c->pairs.at[i];
 		struct compare_row row;
 
 		sums__zero(&s, c);
@@ -479,8 +474,8 @@ int compare__sum(const struct compare *c, const struct compare_result *r, compar
 
 	if (sums__init(&s, c))
 		return -ENOMEM;
-	for (uint32_t i = 0; i < c->n_pairs; i++) {
-		const struct pair *pair = &c->pairs[i];
+	for (uint32_t i = 0; i < c->pairs.n; i++) {
+		const struct pair *pair = &c->pairs.at[i];
 		const char *query = pair->label == WHOLE ? NULL : c->texts[pair->label];
 
 		if (!pick(ctx, pair->unit == WHOLE ? NULL : c->units.all[pair->unit], query))
@@ -504,8 +499,7 @@ void compare__free(struct compare *c)
 	free(c->texts);
 	interner__destroy(&c->labels);
 	compare_units__clear(&c->units);
-	free(c->pairs);
+	table__destroy(&c->pairs);
 	free(c->cells);
-	u64_map__destroy(&c->pair_of);
 	free(c);
 }

@@ -3,26 +3,6 @@
 
 #include <errno.h>
 
-#include "base/array.h"
-
-static struct decided *row_of(struct decisions *all, const struct trace_decision *d)
-{
-	uint64_t key = (uint64_t)d->kind << 32 | d->label;
-	uint32_t i = u64_map__get(&all->row_of, key);
-
-	if (i != U64_MAP_NONE)
-		return &all->rows[i];
-	if (array__reserve_one(&all->rows, all->n, &all->capacity, sizeof(*all->rows)) ||
-	    u64_map__put(&all->row_of, key, all->n))
-		return NULL;
-	all->rows[all->n] = (struct decided){
-		.label = d->label,
-		.kind = d->kind,
-		.since_ns = d->time_ns,
-	};
-	return &all->rows[all->n++];
-}
-
 /* Times in a trace are not trusted: they may go backwards. */
 static void go_on(struct decided *row, uint64_t ns)
 {
@@ -34,7 +14,9 @@ static void go_on(struct decided *row, uint64_t ns)
 
 int decisions__add(struct decisions *all, const struct trace_decision *d)
 {
-	struct decided *row = row_of(all, d);
+	struct decided *row =
+		table__get(&all->rows, (uint64_t)d->kind << 32 | d->label, .label = d->label,
+			   .kind = d->kind, .since_ns = d->time_ns);
 
 	if (!row)
 		return -ENOMEM;
@@ -54,8 +36,8 @@ uint64_t decisions__watched_from(const struct decisions *all, uint8_t kind)
 {
 	uint64_t from = 0;
 
-	for (uint32_t i = 0; i < all->n; i++) {
-		const struct decided *row = &all->rows[i];
+	for (uint32_t i = 0; i < all->rows.n; i++) {
+		const struct decided *row = &all->rows.at[i];
 
 		if (row->kind != kind)
 			continue;
@@ -68,13 +50,12 @@ uint64_t decisions__watched_from(const struct decisions *all, uint8_t kind)
 
 void decisions__end(struct decisions *all, uint64_t ns)
 {
-	for (uint32_t i = 0; i < all->n; i++)
-		go_on(&all->rows[i], ns);
+	for (uint32_t i = 0; i < all->rows.n; i++)
+		go_on(&all->rows.at[i], ns);
 }
 
 void decisions__destroy(struct decisions *all)
 {
-	free(all->rows);
-	u64_map__destroy(&all->row_of);
+	table__destroy(&all->rows);
 	*all = (struct decisions){0};
 }

@@ -6,7 +6,7 @@
 #define QPROF_ANALYZE_DECISIONS_H
 
 #include "base/cleanup.h"
-#include "base/map.h"
+#include "base/table.h"
 #include "trace/trace.h"
 
 /* Decisions on one query, or on other intervals of one kind and label. */
@@ -22,10 +22,7 @@ struct decided {
 
 /* All zeroes is empty. */
 struct decisions {
-	struct decided *rows; /* in the order of the first decision on each */
-	uint32_t n;
-	uint32_t capacity;
-	struct u64_map row_of; /* kind << 32 | label */
+	TABLE(struct decided) rows; /* by kind << 32 | label */
 	uint64_t total;
 	/* Probe cost at the time of decisions, in millionths: at the last one, and the largest. */
 	uint64_t last_cost_ppm;

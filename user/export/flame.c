@@ -42,10 +42,7 @@ struct flame {
 	struct process *processes; /* by index */
 	uint32_t n_processes;
 	uint32_t processes_capacity;
-	struct frame *frames;
-	uint32_t n_frames;
-	uint32_t frames_capacity;
-	struct u64_map frame_of;      /* kind << 32 | label -> index into frames */
+	TABLE(struct frame) frames;   /* by kind << 32 | label */
 	struct u64_map query_of;      /* label -> the first of its frames */
 	TABLE(struct thread) threads; /* by process << 32 | tid */
 	struct self_time *self_time;
@@ -66,33 +63,30 @@ static char *name_of(const struct trace_reader *r, const struct frame *frame)
 
 static int get_frame(struct flame *f, const struct trace_span *s, uint32_t *out)
 {
-	uint64_t key = (uint64_t)s->kind << 32 | s->label;
-	struct frame frame = {.label = s->label, .kind = s->kind, .query = f->n_frames};
-	uint32_t i = u64_map__get(&f->frame_of, key), first;
+	uint32_t n = f->frames.n, first;
+	struct frame *frame = table__get(&f->frames, (uint64_t)s->kind << 32 | s->label,
+					 .label = s->label, .kind = s->kind, .query = n);
 
-	*out = i;
-	if (i != U64_MAP_NONE)
+	if (!frame)
+		return -ENOMEM;
+	*out = frame - f->frames.at;
+	if (f->frames.n == n)
 		return 0;
 	first = u64_map__get(&f->query_of, s->label);
 	if (first != U64_MAP_NONE)
-		frame.query = first;
-	if (array__reserve_one(&f->frames, f->n_frames, &f->frames_capacity, sizeof(*f->frames)) ||
-	    u64_map__put(&f->frame_of, key, f->n_frames) ||
-	    u64_map__put(&f->query_of, s->label, frame.query))
+		frame->query = first;
+	else if (u64_map__put(&f->query_of, s->label, n))
 		return -ENOMEM;
-	if (s->kind != TRACE_KIND_QUERY && s->kind != TRACE_KIND_ACTIVITY) {
-		frame.name = name_of(f->job->r, &frame);
-		if (!frame.name)
-			return -ENOMEM;
-	}
-	*out = f->n_frames;
-	f->frames[f->n_frames++] = frame;
-	return 0;
+	if (s->kind == TRACE_KIND_QUERY || s->kind == TRACE_KIND_ACTIVITY)
+		return 0;
+	frame->name = name_of(f->job->r, frame);
+	return frame->name ? 0 : -ENOMEM;
 }
 
 const char *flame__frame_name(const struct flame *f, uint32_t frame)
 {
-	return f->frames[frame].name ?: trace_reader__string(f->job->r, f->frames[frame].label);
+	return f->frames.at[frame].name
+		       ?: trace_reader__string(f->job->r, f->frames.at[frame].label);
 }
 
 const char *flame__name(const struct flame *f, const struct flame_node *node)
@@ -328,7 +322,7 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares)
 	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
 	     i = flame__walk(f, top, i, &depth)) {
 		const struct flame_node *n = &f->tree.nodes[i];
-		struct share *s = &shares[f->frames[n->frame].query];
+		struct share *s = &shares[f->frames.at[n->frame].query];
 
 		s->self_ns += n->self_ns;
 		s->probe_ns += n->probe_ns;
@@ -338,7 +332,7 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares)
 	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
 	     i = flame__walk(f, top, i, &depth)) {
 		struct flame_node *n = &f->tree.nodes[i];
-		struct share *s = &shares[f->frames[n->frame].query];
+		struct share *s = &shares[f->frames.at[n->frame].query];
 		uint64_t left = trace_without_probes(s->self_ns, s->probe_ns);
 		uint64_t from = scaled(s->before, s->alone_ns, left);
 
@@ -350,12 +344,12 @@ static void take_off(struct flame *f, uint32_t top, struct share *shares)
 	depth = 0;
 	for (uint32_t i = flame__walk(f, top, top, &depth); i != FLAME_NONE;
 	     i = flame__walk(f, top, i, &depth))
-		shares[f->frames[f->tree.nodes[i].frame].query] = (struct share){0};
+		shares[f->frames.at[f->tree.nodes[i].frame].query] = (struct share){0};
 }
 
 static int take_off_all(struct flame *f)
 {
-	_free_ struct share *shares = calloc(f->n_frames + 1, sizeof(*shares));
+	_free_ struct share *shares = calloc(f->frames.n + 1, sizeof(*shares));
 
 	if (!shares)
 		return -ENOMEM;
@@ -454,7 +448,7 @@ uint32_t flame__n_stacks(const struct flame *f)
 
 uint32_t flame__n_frames(const struct flame *f)
 {
-	return f->n_frames;
+	return f->frames.n;
 }
 
 const struct flame_node *flame__node(const struct flame *f, uint32_t i)
@@ -488,15 +482,14 @@ void flame__free(struct flame *f)
 		return;
 	for (uint32_t i = 0; i < f->n_processes; i++)
 		free(f->processes[i].title);
-	for (uint32_t i = 0; i < f->n_frames; i++)
-		free(f->frames[i].name);
+	for (uint32_t i = 0; i < f->frames.n; i++)
+		free(f->frames.at[i].name);
 	for (uint32_t i = 0; i < f->threads.n; i++)
 		free(f->threads.at[i].levels);
 	free(f->processes);
-	free(f->frames);
+	table__destroy(&f->frames);
 	table__destroy(&f->threads);
 	flame_tree__destroy(&f->tree);
-	u64_map__destroy(&f->frame_of);
 	u64_map__destroy(&f->query_of);
 	self_time__free(f->self_time);
 	free(f);

@@ -42,7 +42,7 @@ int html_report__print(struct html_report *h, FILE *to)
 	};
 	int err = model__end(m);
 
-	if (m->decisions.n)
+	if (m->decisions.rows.n)
 		opt.decisions = &m->decisions;
 	return err
 		       ?: report_json(to, m->summary, m->has_losses ? &m->losses : NULL,

@@ -14,11 +14,6 @@
 /* Above the pids of a kernel, which has at most 2^22. */
 #define FIRST_OTHER_PID 10000000u
 
-struct thread {
-	uint32_t process;
-	uint32_t tid;
-};
-
 struct timeline {
 	struct export_job *job;
 	const struct timeline_format *format;
@@ -27,11 +22,9 @@ struct timeline {
 	uint32_t n_processes;
 	uint32_t processes_capacity;
 	struct u64_map pids;
-	struct thread *threads;
+	struct u64_map thread_of; /* process << 32 | tid -> number of the thread */
 	uint32_t n_threads;
-	uint32_t threads_capacity;
-	struct u64_map thread_of; /* process << 32 | tid -> index into threads */
-	struct nesting nesting;	  /* uses the index here as thread number */
+	struct nesting nesting; /* uses these numbers */
 	struct parallelism parallelism[TIMELINE_COUNTERS];
 	uint64_t last_ns; /* the latest end of any interval */
 };
@@ -51,7 +44,6 @@ static void timeline__clear(struct timeline *t)
 	for (uint32_t i = 0; i < t->n_processes; i++)
 		free(t->processes[i].title);
 	free(t->processes);
-	free(t->threads);
 	u64_map__destroy(&t->pids);
 	u64_map__destroy(&t->thread_of);
 	nesting__destroy(&t->nesting);
@@ -107,12 +99,9 @@ static int get_thread(struct timeline *t, uint32_t process, uint32_t tid,
 		if (err)
 			return err;
 	}
-	if (array__reserve_one(&t->threads, t->n_threads, &t->threads_capacity,
-			       sizeof(*t->threads)) ||
-	    u64_map__put(&t->thread_of, key, t->n_threads))
+	if (u64_map__put(&t->thread_of, key, t->n_threads))
 		return -ENOMEM;
-	thread->index = t->n_threads;
-	t->threads[t->n_threads++] = (struct thread){process, tid};
+	thread->index = t->n_threads++;
 	return t->format->thread(t->ctx, thread, NULL);
 }
 

@@ -3,15 +3,12 @@
 #ifndef QPROF_RECORD_TALLIES_H
 #define QPROF_RECORD_TALLIES_H
 
-#include "base/map.h"
+#include "base/table.h"
 #include "trace/trace.h"
 
 /* All zeroes: empty. */
 struct tallies {
-	struct u64_map index_of; /* process, label and kind -> index into tallies */
-	struct trace_tally *tallies;
-	uint32_t n;
-	uint32_t capacity;
+	TABLE(struct trace_tally) of; /* by process, label and kind */
 };
 
 /* -ENOMEM, or -EBADMSG for a kind that is no tally of executions. */

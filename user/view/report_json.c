@@ -261,13 +261,13 @@ static int put_budget_rows(FILE *out, const struct decisions *d, const struct tr
 	int err = 0;
 
 	fputs(queries ? ",\"queries\":[" : "", out);
-	for (uint32_t i = 0, n = 0; !err && i < d->n; i++) {
-		if ((d->rows[i].kind == TRACE_KIND_QUERY) != queries)
+	for (uint32_t i = 0, n = 0; !err && i < d->rows.n; i++) {
+		if ((d->rows.at[i].kind == TRACE_KIND_QUERY) != queries)
 			continue;
 		fputs(!any ? ",\"others\":[" : n ? "," : "", out);
 		any = true;
 		n++;
-		err = put_budget_row(out, &d->rows[i], names);
+		err = put_budget_row(out, &d->rows.at[i], names);
 	}
 	fputs(any ? "]" : "", out);
 	return err;
