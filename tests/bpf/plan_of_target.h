@@ -4,6 +4,7 @@
 #define QPROF_TESTS_BPF_PLAN_OF_TARGET_H
 
 #include "../unit/test.h"
+#include "base/array.h"
 #include "plan/mine/hits.h"
 #include "plan/symbols/elf_image.h"
 #include "shapes.h"
@@ -134,7 +135,7 @@ static const struct described_site described_sites[] = {
 	 {.role = WIRE_ROLE_TIMER_END, .query = NONE, .body = NONE, .sp_delta = 8, NO_REG(-1)}},
 };
 
-#define N_SITES (sizeof(described_sites) / sizeof(*described_sites))
+#define N_SITES (N_OF(described_sites))
 
 static inline uint64_t address_of(const struct elf_symbol *syms, size_t n, const char *name)
 {
@@ -170,7 +171,7 @@ static inline void describe_bodies(struct plan *plan)
 {
 	static const uint32_t groups[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 
-	plan->n_bodies = sizeof(groups) / sizeof(*groups);
+	plan->n_bodies = N_OF(groups);
 	plan->bodies = calloc(plan->n_bodies, sizeof(*plan->bodies));
 	for (uint32_t i = 0; i < plan->n_bodies; i++)
 		plan->bodies[i].group = groups[i];

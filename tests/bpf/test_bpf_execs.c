@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* How compilers are found where perf events do not tell of mappings. */
+#include "base/array.h"
 #include "capture/execs.h"
 
 #include <dlfcn.h>
@@ -171,7 +172,7 @@ static int refuse_perf_events(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
+	struct sock_fprog program = {N_OF(code), code};
 
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Files of overlays, and the inodes that the kernel probes for them. */
+#include "base/array.h"
 #include "capture/real_inode.h"
 
 #include <sched.h>
@@ -33,7 +34,7 @@ static int setup(void **state)
 	assert_int_equal(unshare(CLONE_NEWNS), 0);
 	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
 	assert_int_equal(mount("none", dir, "tmpfs", 0, NULL), 0);
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
+	for (size_t i = 0; i < N_OF(dirs); i++)
 		assert_int_equal(mkdir(at(dirs[i]), 0755), 0);
 	f = fopen(at("low/lib"), "we");
 	assert_non_null(f);

@@ -5,6 +5,7 @@
 #include <linux/bpf.h>
 #include <sys/utsname.h>
 
+#include "base/array.h"
 #include "capture.h"
 #include "capture/uprobe_multi.h"
 #include "execs.skel.h"
@@ -261,7 +262,7 @@ static void a_missing_field_turns_off_its_feature_only(void **state)
 	};
 
 	need_capture();
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		char path[32];
 
 		write_types_without(cases[i].field, path);

@@ -24,6 +24,7 @@
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 #define FILE_MAX_BYTES (1u << 20)
@@ -213,7 +214,7 @@ static void change_number(struct mutant *m)
 					 0xff,	     0x7fff,	 0x8000,    0xffff,    0x7fffffff,
 					 0x80000000, 0xffffffff, INT64_MAX, UINT64_MAX};
 	size_t width = (size_t)1 << below(4);
-	uint64_t n = edges[below(sizeof(edges) / sizeof(*edges))];
+	uint64_t n = edges[below(N_OF(edges))];
 
 	if (below(2))
 		n = below(2) ? random64() : below(256);

@@ -15,4 +15,6 @@
 
 #include <cmocka.h>
 
+#include "base/array.h" /* N_OF */
+
 #endif /* QPROF_TESTS_UNIT_TEST_H */

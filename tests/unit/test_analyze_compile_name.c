@@ -84,12 +84,12 @@ static void metadata_is_one_of_what_is_emitted(void **state)
 					      "rustc -C metadata=abc",
 					      "--emit=xmetadata,metadatas"};
 
-	for (size_t i = 0; i < sizeof(with) / sizeof(*with); i++) {
+	for (size_t i = 0; i < N_OF(with); i++) {
 		struct trace_process p = process("a", "lib", with[i]);
 
 		assert_true(compile_emits_metadata(&p));
 	}
-	for (size_t i = 0; i < sizeof(without) / sizeof(*without); i++) {
+	for (size_t i = 0; i < N_OF(without); i++) {
 		struct trace_process p = process("a", "lib", without[i]);
 
 		assert_false(compile_emits_metadata(&p));

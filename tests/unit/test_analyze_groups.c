@@ -102,7 +102,7 @@ static void threads_without_executions_have_rows(void **state)
 	assert_int_equal(groups__new(&g), 0);
 	add_process(g, 0, 1, "a");
 	assert_int_equal(groups__span(g, &waits, &(struct trace_times){.self_ns = 900}), 0);
-	for (size_t i = 0; i < sizeof(by) / sizeof(*by); i++) {
+	for (size_t i = 0; i < N_OF(by); i++) {
 		assert_int_equal(groups__rows(g, by[i], &rows, &n), 0);
 		assert_int_equal(n, 1);
 		check(&rows[0], 1, 0, 900, 900, 900);

@@ -184,9 +184,9 @@ static void the_end_closes_decisions(void **state)
 	assert_int_equal(model__item(&m, &decision), 0);
 	add_spans(&m);
 	assert_int_equal(model__end(&m), 0);
-	assert_int_equal(m.decisions.n, 1);
+	assert_int_equal(m.decisions.rows.n, 1);
 	assert_int_equal(m.decisions.ppm, 50000);
-	assert_int_equal(m.decisions.rows[0].ns[TRACE_WATCH_FULL], 1000 - 150);
+	assert_int_equal(m.decisions.rows.at[0].ns[TRACE_WATCH_FULL], 1000 - 150);
 	/* The process began before loads were watched. */
 	assert_true(summary__reuse(m.summary, 0).late);
 	assert_true(m.has_losses);
@@ -205,7 +205,7 @@ static void items_that_fit_nothing_are_refused(void **state)
 	_model_ struct model m = {};
 
 	start(&m, MODEL_THREADS);
-	for (size_t i = 0; i < sizeof(items) / sizeof(*items); i++)
+	for (size_t i = 0; i < N_OF(items); i++)
 		assert_int_equal(model__item(&m, &items[i]), -EINVAL);
 	assert_int_equal(m.unrecorded.counted, 0);
 	assert_int_equal(summary__spans(m.summary), 0);

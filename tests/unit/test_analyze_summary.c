@@ -177,7 +177,7 @@ static void kinds_add_up_as_summarize_does(void **state)
 	_free_ struct summary_row *rows = NULL;
 	size_t n;
 
-	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+	for (size_t i = 0; i < N_OF(events); i++) {
 		const struct trace_span span = {.kind = events[i].kind,
 						.start_ns = events[i].start,
 						.end_ns = events[i].end,
@@ -218,7 +218,7 @@ static void off_cpu_is_a_part_and_no_row(void **state)
 	_free_ struct summary_row *rows = NULL;
 	size_t n;
 
-	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
+	for (size_t i = 0; i < N_OF(spans); i++)
 		assert_int_equal(computed_span(s, st, &spans[i]), 0);
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, 2);
@@ -248,7 +248,7 @@ static void probes_are_taken_off_sums(void **state)
 	size_t n;
 
 	self_time__set_costs(st, &costs);
-	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
+	for (size_t i = 0; i < N_OF(spans); i++)
 		assert_int_equal(computed_span(s, st, &spans[i]), 0);
 	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_int_equal(n, 3);

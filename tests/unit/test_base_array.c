@@ -25,7 +25,7 @@ static void what_is_new_at_an_index_is_zero(void **state)
 	uint16_t *items = NULL;
 	uint32_t n = 0;
 
-	for (size_t k = 0; k < sizeof(at) / sizeof(*at); k++) {
+	for (size_t k = 0; k < N_OF(at); k++) {
 		uint32_t before = n;
 
 		assert_int_equal(array__reserve_at(&items, at[k], &n, sizeof(*items)), 0);
@@ -35,7 +35,7 @@ static void what_is_new_at_an_index_is_zero(void **state)
 			assert_int_equal(items[i], 0);
 		items[at[k]] = 7;
 	}
-	for (size_t k = 0; k < sizeof(at) / sizeof(*at); k++)
+	for (size_t k = 0; k < N_OF(at); k++)
 		assert_int_equal(items[at[k]], 7);
 	assert_int_equal(array__reserve_at(&items, UINT32_MAX, &n, sizeof(*items)), -ENOMEM);
 	assert_true(n < 10000);

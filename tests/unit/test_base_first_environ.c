@@ -66,14 +66,14 @@ static void a_process_with_rights_sees_what_is_known(void **state)
 	};
 	char **own = environ;
 
-	for (size_t i = 0; i < sizeof(unsafe) / sizeof(*unsafe); i++)
+	for (size_t i = 0; i < N_OF(unsafe); i++)
 		setenv(unsafe[i], "/tmp/x", 1);
 	setenv("HOME", "/home/me", 1);
 	setenv("LANG", "C.UTF-8", 1);
 	setenv("LC_ALL", "../../tmp/x", 1);
 	own = environ;
 	assert_int_equal(first_environ__restrict(), 0);
-	for (size_t i = 0; i < sizeof(unsafe) / sizeof(*unsafe); i++)
+	for (size_t i = 0; i < N_OF(unsafe); i++)
 		assert_null(getenv(unsafe[i]));
 	assert_string_equal(getenv("HOME"), "/home/me");
 	assert_string_equal(getenv("LANG"), "C.UTF-8");

@@ -4,7 +4,6 @@
 #include <locale.h>
 
 #include "test.h"
-#include "base/array.h"
 
 struct number {
 	uint64_t value;

@@ -40,9 +40,9 @@ static void all_that_have_a_value_are_met_in_order(void **state)
 	struct id_table t = {0};
 	uint32_t next = 0;
 
-	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+	for (size_t i = 0; i < N_OF(ids); i++)
 		assert_int_equal(id_table__put(&t, ids[i], 7), 0);
-	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+	for (size_t i = 0; i < N_OF(ids); i++) {
 		assert_true(id_table__next(&t, next) == ids[i]);
 		next = ids[i] + 1;
 	}

@@ -122,7 +122,7 @@ static void malformed_ids_do_not_count(void **state)
 	static const char *const bad[] = {"", "-1", "+5", " 5", "5x", "4294967295", "99999999999"};
 	struct invoker inv;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+	for (size_t i = 0; i < N_OF(bad); i++) {
 		assert_int_equal(invoker__from(&inv, 0, 0, bad[i], "5"), 0);
 		assert_false(inv.sudo);
 		invoker__clear(&inv);

@@ -77,7 +77,7 @@ static void a_body_lies_just_so_far_below_its_request(void **state)
 	static const wire_u64 others[] = {STACK_CALL_NEAR, 1000, 100000, (wire_u64)-8};
 
 	world_request(Q, ON_MAIN(1000), 77);
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+	for (size_t i = 0; i < N_OF(others); i++) {
 		world_start(Q, G, BODY(Q, 1000) - others[i]);
 		assert_caller_of_next_end(BODY(Q, 1000) - others[i], 0);
 	}

@@ -46,7 +46,7 @@ static void every_field_comes_back(void **state)
 	static const int deltas[] = {0, 8, -8, 16, 400, SP_DELTA_LEAST, SP_DELTA_MOST};
 
 	for (size_t r = 0; r < sizeof(roles); r++)
-		for (size_t d = 0; d < sizeof(deltas) / sizeof(*deltas); d++) {
+		for (size_t d = 0; d < N_OF(deltas); d++) {
 			uint64_t c = cookie_of((struct plan_site){.role = roles[r],
 								  .query = 0xfffe,
 								  .body = 2,
@@ -205,7 +205,7 @@ static void identify_says_where_the_vtable_is_and_what_is_in_it(void **state)
 	static const int offsets[] = {0, 8, 0x18, 8 * 2047, 8 * 2048, VTABLE_MOST};
 	uint64_t c;
 
-	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
+	for (size_t i = 0; i < N_OF(offsets); i++) {
 		c = identify_cookie(WIRE_REG_R12, PLAN_NO_SLOT, offsets[i]);
 		assert_int_equal(wire_cookie_role(c), WIRE_ROLE_IDENTIFY);
 		assert_int_equal(wire_cookie_lib(c), 255);

@@ -186,7 +186,7 @@ static void empty_words_are_refused(void **state)
 	static const char *const bad[] = {"", ",", "passes,", ",passes", "passes,,x", "-", "a,-"};
 	struct filter *f;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+	for (size_t i = 0; i < N_OF(bad); i++)
 		assert_int_equal(filter__new(&bad[i], 1, &f), -EINVAL);
 }
 

@@ -199,7 +199,7 @@ static void limits_decide_the_status(void **state)
 		{"base", "slow", "other/typeck=5%", EXIT_CODE_FAILURE},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct cli_diff_options o = {};
 		struct output output;
 		int status = diff(cases[i].base, cases[i].new, cases[i].gate, &o, &output);
@@ -272,7 +272,7 @@ static void what_did_less_does_not_pass(void **state)
 		{"queries off", "", EXIT_CODE_OK},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct cli_diff_options o = {};
 		struct output output;
 		int status = diff("base", cases[i].new, "5%", &o, &output);
@@ -344,7 +344,7 @@ static void what_was_not_recorded_is_not_gone(void **state)
 		{"base", "estimated", "mir_built=5%", "passed", CLI_METRIC_SELF, EXIT_CODE_FAILURE},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct cli_diff_options o = {.metric = cases[i].metric};
 		struct output output;
 

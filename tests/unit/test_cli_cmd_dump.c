@@ -62,7 +62,7 @@ static void filters_pick_spans(void **state)
 	assert_int_equal(count(by_other, "\"type\":\"span\""), 0);
 	assert_int_equal(count(by_other, "\"type\":\"process\""), 0);
 	/* Times are since the capture began, at 1000. */
-	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+	for (size_t i = 0; i < N_OF(times); i++) {
 		_free_ char *text = dump((struct cli_dump_options){
 			.file = file, .from_ns = times[i].from_ns, .to_ns = times[i].to_ns});
 
@@ -176,7 +176,7 @@ static void the_schema_is_that_of_the_lines(void **state)
 	struct json_object *schema = json_tokener_parse(text), *defs;
 
 	assert_true(json_object_object_get_ex(schema, "$defs", &defs));
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+	for (size_t i = 0; i < N_OF(files); i++) {
 		_free_ char *lines = dump((struct cli_dump_options){.file = files[i]});
 
 		for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))

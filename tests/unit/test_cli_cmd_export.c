@@ -138,7 +138,7 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 		{CLI_FORMAT_HTML, "wrote 4 intervals to /tmp/", "in a browser"},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct output o;
 
 		assert_int_equal(export_as(rows[i].format, directory_path("out"), i, &o),

@@ -213,7 +213,7 @@ static void what_cannot_be_read_is_one_line(void **state)
 					    "tests/golden/bad-newer-version.qpt", "tests"};
 	struct output o;
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+	for (size_t i = 0; i < N_OF(files); i++) {
 		const struct cli_report_options options = {.file = files[i]};
 
 		assert_int_equal(report(&options, &o), EXIT_CODE_FAILURE);

@@ -94,7 +94,7 @@ static void the_status_distinguishes_cut_from_damaged(void **state)
 	};
 	struct output o;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		assert_int_equal(verify(cases[i].file, &o), cases[i].status);
 		assert_contains(o.text[0], cases[i].line);
 		assert_int_equal(!*o.text[1], cases[i].status != EXIT_CODE_FAILURE);

@@ -40,7 +40,7 @@ static void what_went_in_comes_out(void **state)
 	/* Half of it cannot be packed. */
 	for (size_t i = 0; i < MOST; i++)
 		in[i] = i < MOST / 2 ? (uint8_t)rng_u64(&rng) : 7;
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+	for (size_t i = 0; i < N_OF(sizes); i++) {
 		char *text = pack(in, sizes[i], &rng);
 		size_t size;
 		uint8_t *back = page_unpack(text, &size);

@@ -141,7 +141,7 @@ static void files_say_that_the_trace_was_not_whole(void **state)
 					    export_svg, export_pprof};
 	static const char said[] = "the trace is not whole (cut short ";
 
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+	for (size_t i = 0; i < N_OF(formats); i++) {
 		size_t size;
 		char *bytes = export_cut(formats[i], &size);
 

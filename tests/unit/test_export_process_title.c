@@ -16,7 +16,7 @@ static void titles(void **state)
 		{{.pid = 4294967295u}, "process (4294967295)"},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (size_t i = 0; i < N_OF(rows); i++) {
 		char *title = process_title(&rows[i].process);
 
 		assert_string_equal(title, rows[i].title);

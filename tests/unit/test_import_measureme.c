@@ -163,7 +163,7 @@ static void a_file_names_a_crate_that_nothing_else_names(void **state)
 	mm_bytes__begin(&m);
 	mm_bytes__metadata(&m, 1, 1, "rustc @args");
 	file = mm_bytes__file(&m, 100);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		_free_ char *text = import_bytes(file.data, file.size, cases[i].path);
 
 		if (!strstr(text, cases[i].crate))

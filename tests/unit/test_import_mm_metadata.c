@@ -64,7 +64,7 @@ static void what_makes_no_sense_is_not_found(void **state)
 		"{\"start_time\": 1, \"process_id\": 1, \"cmd\": \"\\",
 	};
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+	for (size_t i = 0; i < N_OF(texts); i++) {
 		struct mm_metadata m = parse(texts[i]);
 
 		if (m.found)

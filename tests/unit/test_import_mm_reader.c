@@ -81,15 +81,15 @@ static void labels_are_checked_as_upstream_does(void **state)
 		 "<parse error>"},
 		{"a\x1e\x01", "a"},
 	};
-	uint64_t ids[sizeof(cases) / sizeof(*cases)];
+	uint64_t ids[N_OF(cases)];
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_bytes m;
 
 	mm_bytes__begin(&m);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+	for (size_t i = 0; i < N_OF(cases); i++)
 		ids[i] = mm_bytes__string(&m, cases[i].text);
 	r = open_bytes(&m, 100);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		assert_string_equal(mm_reader__label(r, ids[i]), cases[i].label);
 		assert_string_equal(mm_reader__kind(r, ids[i]), cases[i].text);
 	}

@@ -45,7 +45,7 @@ static void each_page_has_the_sections_that_man_wants(void **state)
 	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
 		char *text = man_page(id);
 
-		for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		for (size_t i = 0; i < N_OF(wanted); i++)
 			assert_contains(text, wanted[i]);
 		free(text);
 	}
@@ -59,7 +59,7 @@ static void check_requests(char *text)
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		bool found = line[0] != '.' && line[0] != '\'';
 
-		for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		for (size_t i = 0; i < N_OF(known); i++) {
 			size_t len = strlen(known[i]);
 
 			found |= !strncmp(line + 1, known[i], len) &&

@@ -37,7 +37,7 @@ static void empty_names_are_refused(void **state)
 {
 	static const char *const words[] = {"", ",", "a,", ",a", "a,,b"};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+	for (size_t i = 0; i < N_OF(words); i++) {
 		_trace_list_ struct trace_list l;
 
 		assert_int_equal(list(words[i], &l), -EINVAL);

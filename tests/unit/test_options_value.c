@@ -2,7 +2,6 @@
 #include "options/value.h"
 
 #include "test.h"
-#include "base/array.h"
 
 struct value {
 	const char *text;
@@ -127,7 +126,7 @@ static void a_threshold_is_a_time_or_a_part(void **state)
 		{"-1%", -EINVAL, 0, 0},	  {"1x", -EINVAL, 0, 0},   {"", -EINVAL, 0, 0},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct cli_threshold t;
 
 		assert_int_equal(value_threshold(cases[i].text, &t), cases[i].err);

@@ -2,7 +2,6 @@
 /*
  * Encoder and decoder; look-ups are in test_pctab_linear_lookup.c.
  */
-#include "base/array.h"
 #include "test.h"
 #include "pctab/linear.h"
 

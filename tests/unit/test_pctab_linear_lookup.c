@@ -3,7 +3,6 @@
  * Point look-ups, both ways of doing them, against the whole table.
  */
 
-#include "base/array.h"
 #include "test.h"
 #include "../fixtures/pctabs.h"
 #include "pctab/linear.h"

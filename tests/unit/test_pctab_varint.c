@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "base/array.h"
 #include "test.h"
 #include "pctab/varint.h"
 

@@ -152,7 +152,7 @@ static void another_identity_is_another_plan(void **state)
 				   (uint64_t *)&id.ctime_ns};
 
 	store();
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+	for (size_t i = 0; i < N_OF(parts); i++) {
 		*parts[i] += 1;
 		assert_loads_nothing();
 		id = same;

@@ -41,12 +41,12 @@ static void a_distance_on_the_stack_has_12_bits(void **state)
 	static const int32_t deltas[] = {0, 8, -8, 8 * 2047, -8 * 2048};
 	static const int32_t wrong[] = {4, -4, 8 * 2048, -8 * 2049, INT32_MAX, INT32_MIN};
 
-	for (size_t i = 0; i < sizeof(deltas) / sizeof(*deltas); i++) {
+	for (size_t i = 0; i < N_OF(deltas); i++) {
 		assert_true(end_fits(0, deltas[i]));
 		assert_int_equal(wire_cookie_sp_delta(wire_cookie(0, 0, 0, 0, 0, deltas[i])),
 				 deltas[i]);
 	}
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+	for (size_t i = 0; i < N_OF(wrong); i++)
 		assert_false(end_fits(0, wrong[i]));
 }
 

@@ -350,7 +350,7 @@ static void a_region_outside_the_code_is_refused(void **state)
 	struct code code = {0};
 	struct code_insn insn;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+	for (size_t i = 0; i < N_OF(bad); i++)
 		assert_int_equal(code_decoder__decode(lab.decoder, &bad[i], 1, &code), -EFAULT);
 	assert_int_equal(code_decoder__decode(lab.decoder, bad, 0, &code), 0);
 	assert_int_equal(code.n, 0);

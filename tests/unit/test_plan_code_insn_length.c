@@ -65,7 +65,7 @@ static void what_is_cut_off_is_none(void **state)
 		{0xc4, 0xe3, 0x7d, 0x38, 0x44, 0x24, 8, 1},
 	};
 
-	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+	for (size_t i = 0; i < N_OF(codes); i++) {
 		size_t size = insn_length(codes[i], INSN_LENGTH_MAX);
 
 		assert_true(size > 4);

@@ -162,7 +162,7 @@ static void changed_code_at_any_site_is_read_again(void **state)
 	_plan_ struct plan *first = load("driver_v0.so", false);
 	uint32_t sites[] = {0, first->n_sites / 2, first->n_sites - 1};
 
-	for (size_t i = 0; i < sizeof(sites) / sizeof(*sites); i++) {
+	for (size_t i = 0; i < N_OF(sites); i++) {
 		/* The last of the bytes that count; the opcode would change what is mined. */
 		uint64_t offset = first->sites[sites[i]].offset + 7;
 		_plan_ struct plan *again = NULL;

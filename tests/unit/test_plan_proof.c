@@ -89,7 +89,7 @@ static void what_is_in_no_code_is_not_proven(void **state)
 					 UINT64_MAX,
 					 UINT64_MAX - 14};
 
-	for (size_t i = 0; i < sizeof(addrs) / sizeof(*addrs); i++)
+	for (size_t i = 0; i < N_OF(addrs); i++)
 		assert_false(is_proven(addrs[i], ELF_BUILDER_TEXT_OFFSET));
 }
 
@@ -119,7 +119,7 @@ static void a_plan_that_was_just_made_is_proven(void **state)
 {
 	static const char *const names[] = {"driver_v0.so", "driver_legacy.so", "driver_folded.so"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < N_OF(names); i++) {
 		_library_file_ struct library_file *file = NULL;
 		_elf_image_ struct elf_image *img = NULL;
 		_plan_ struct plan *plan = NULL;

@@ -67,7 +67,7 @@ static void what_is_not_rusts_is_refused(void **state)
 		"_ZN1a17h0123456789abcdefE1b17x0123456789abcdefE",
 	};
 
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++)
+	for (size_t i = 0; i < N_OF(symbols); i++)
 		assert_none(symbols[i]);
 }
 

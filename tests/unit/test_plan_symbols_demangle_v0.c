@@ -144,7 +144,7 @@ static void what_is_wrong_is_refused(void **state)
 		"Csa-_1a",
 	};
 
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++)
+	for (size_t i = 0; i < N_OF(symbols); i++)
 		assert_none(symbols[i]);
 }
 

@@ -33,7 +33,7 @@ static struct elf_builder build(const struct elf_builder_symbol *syms, size_t n)
 
 static struct elf_builder build_plain(void)
 {
-	return build(plain, sizeof(plain) / sizeof(*plain));
+	return build(plain, N_OF(plain));
 }
 
 static int open_bytes(const void *buf, size_t len, struct elf_image **out)

@@ -94,7 +94,7 @@ static void a_count_that_never_ends_is_not_begun(void **state)
 		{"_RNvMINtC1a1fDGINtC1a_1f", NULL, NULL},
 	};
 
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
+	for (size_t i = 0; i < N_OF(symbols); i++) {
 		const char *symbol = symbols[i].symbol;
 
 		assert_name(symbol, symbols[i].name ? symbols[i].name : symbol);
@@ -160,7 +160,7 @@ static void what_is_neither_stays(void **state)
 		"_RINvCs1_1a1fRR",
 	};
 
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++)
+	for (size_t i = 0; i < N_OF(symbols); i++)
 		assert_path(symbols[i], symbols[i]);
 }
 

@@ -265,7 +265,7 @@ static void everything_else_is_other(void **state)
 {
 	struct name_info info;
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+	for (size_t i = 0; i < N_OF(others); i++) {
 		name_classify(others[i], &info);
 		if (info.kind != NAME_OTHER)
 			print_error("%s\n", others[i]);
@@ -293,13 +293,13 @@ static void classify_copy(const char *symbol, size_t len)
 
 static void truncated_names_are_survived(void **state)
 {
-	for (size_t i = 0; i < sizeof(today) / sizeof(*today); i++)
+	for (size_t i = 0; i < N_OF(today); i++)
 		for (size_t len = strlen(today[i].symbol); len; len--)
 			classify_copy(today[i].symbol, len - 1);
-	for (size_t i = 0; i < sizeof(older) / sizeof(*older); i++)
+	for (size_t i = 0; i < N_OF(older); i++)
 		for (size_t len = strlen(older[i].symbol); len; len--)
 			classify_copy(older[i].symbol, len - 1);
-	for (size_t i = 0; i < sizeof(legacy) / sizeof(*legacy); i++)
+	for (size_t i = 0; i < N_OF(legacy); i++)
 		for (size_t len = strlen(legacy[i].symbol); len; len--)
 			classify_copy(legacy[i].symbol, len - 1);
 }
@@ -311,9 +311,8 @@ static void damaged_names_are_survived(void **state)
 
 	srandom(seed);
 	for (int round = 0; round < 100000; round++) {
-		const struct expectation *from =
-			round % 2 ? &today[random() % (sizeof(today) / sizeof(*today))]
-				  : &older[random() % (sizeof(older) / sizeof(*older))];
+		const struct expectation *from = round % 2 ? &today[random() % (N_OF(today))]
+							   : &older[random() % (N_OF(older))];
 		char symbol[512];
 		size_t len = strlen(from->symbol);
 

@@ -17,7 +17,7 @@ static void numbers(void **state)
 	} numbers[] = {{"_", 0}, {"0_", 1}, {"a_", 11}, {"Z_", 62}, {"10_", 63}, {"_x", 0}};
 	struct demangled d;
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+	for (size_t i = 0; i < N_OF(numbers); i++) {
 		struct v0_reader r = reader_of(numbers[i].s, &d);
 
 		assert_true(v0__read_base62(&r) == numbers[i].value);
@@ -31,7 +31,7 @@ static void wrong_numbers(void **state)
 	static const char *const wrong[] = {"", "0", "0-_", "zzzzzzzzzzzzzzz_"};
 	struct demangled d;
 
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+	for (size_t i = 0; i < N_OF(wrong); i++) {
 		struct v0_reader r = reader_of(wrong[i], &d);
 
 		v0__read_base62(&r);

@@ -2,7 +2,6 @@
 #include "stuck/merge.h"
 
 #include "test.h"
-#include "base/array.h"
 
 #define OTHER                       \
 	{                           \

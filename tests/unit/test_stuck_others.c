@@ -18,11 +18,11 @@ static void programs_go_by_their_names(void **state)
 	static const char *const others[] = {"cc1", "accc", "cargo",	    "sh",
 					     "",    "-",    "rustc-wrapper"};
 
-	for (size_t i = 0; i < sizeof(linkers) / sizeof(*linkers); i++) {
+	for (size_t i = 0; i < N_OF(linkers); i++) {
 		assert_int_equal(other_kind_of(linkers[i], true), OTHER_LINKER);
 		assert_int_equal(other_kind_of(linkers[i], false), OTHER_PROGRAM);
 	}
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+	for (size_t i = 0; i < N_OF(others); i++)
 		assert_int_equal(other_kind_of(others[i], true), OTHER_PROGRAM);
 	assert_int_equal(other_kind_of("build-script-build", false), OTHER_BUILD_SCRIPT);
 	assert_int_equal(other_kind_of("rustc", true), OTHER_COMPILER);

@@ -65,7 +65,7 @@ static void malformed_varints_are_refused(void **state)
 		{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x81, 0x01}, 11},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct byte_reader r = {cases[i].bytes, cases[i].bytes + cases[i].size, false};
 
 		assert_true(byte_reader__varint(&r) == 0);

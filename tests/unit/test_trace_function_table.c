@@ -261,7 +261,7 @@ static void functions_that_cannot_be_are_refused(void **state)
 
 	open_tables(&t, 2);
 	assert_int_equal(take(&t, first, sizeof(first), false), 0);
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+	for (size_t i = 0; i < N_OF(all); i++) {
 		if (take(&t, all[i].bytes, all[i].size, false) != -EBADMSG)
 			fail_msg("%s: taken", all[i].what);
 		assert_int_equal(function_table__n(t.functions), 1);
@@ -294,7 +294,7 @@ static void lines_that_do_not_fit_are_refused(void **state)
 
 	open_tables(&t, 2);
 	assert_int_equal(take(&t, function, sizeof(function), false), 0);
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+	for (size_t i = 0; i < N_OF(all); i++) {
 		if (take(&t, all[i].bytes, all[i].size, true) != -EBADMSG)
 			fail_msg("%s: taken", all[i].what);
 		assert_int_equal(function_table__n_with_lines(t.functions), 0);

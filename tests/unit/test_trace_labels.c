@@ -9,7 +9,7 @@
 
 static char *strings[] = {"typeck", "typeck (a)", "QueryBlocked", "LLVM Pass", "x", "Query"};
 
-#define N_STRINGS (sizeof(strings) / sizeof(*strings))
+#define N_STRINGS (N_OF(strings))
 
 static struct string_table *table_of_strings(void)
 {
@@ -81,7 +81,7 @@ static void what_makes_no_sense_is_refused(void **state)
 		{1, 2, 1}, {1, 2, N_STRINGS}, {N_STRINGS, 2, 0}, {1, N_STRINGS, 0}, {1, 5, 0}};
 	const char *why = NULL;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+	for (size_t i = 0; i < N_OF(bad); i++) {
 		struct labels l = {0};
 
 		assert_int_equal(take(&l, &bad[i], 1, &why), -EBADMSG);

@@ -647,7 +647,7 @@ static void golden_files_are_filtered_as_by_hand(void **state)
 
 	assert_int_equal(glob(GOLDEN "good-*.qpt", 0, NULL, &found), 0);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
-		for (size_t k = 0; k < sizeof(wishes) / sizeof(*wishes); k++) {
+		for (size_t k = 0; k < N_OF(wishes); k++) {
 			const char *file = found.gl_pathv[i];
 			_free_ char *want = golden_items(file, &wishes[k], true, &passed_over);
 			_free_ char *got = golden_items(file, &wishes[k], false, &passed_over);

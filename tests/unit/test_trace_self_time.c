@@ -103,7 +103,7 @@ static void unknown_costs_are_none(void **state)
 		{.ps = {100000, 0, 200001}}, /* more inside than there is */
 	};
 
-	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
+	for (size_t i = 0; i < N_OF(unknown); i++) {
 		_self_time_ struct self_time *st = NULL;
 		struct trace_times s;
 

@@ -236,7 +236,7 @@ static void hostile_counts_cost_nothing(void **state)
 	};
 	const char *why;
 
-	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+	for (size_t i = 0; i < N_OF(counts); i++) {
 		struct byte_buffer b = {.data = (uint8_t *)counts[i]};
 
 		assert_int_equal(decode(&b, 6, 1, 1, &why), -EBADMSG);

@@ -49,7 +49,7 @@ static void only_the_last_part_of_the_path_names_a_compiler(void **state)
 		{"", false},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct command c;
 
 		assert_int_equal(
@@ -108,7 +108,7 @@ static void a_crate_without_a_name_has_its_files(void **state)
 	};
 #undef ARGS
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct command c;
 
 		assert_int_equal(command__parse(&c, cases[i].args, cases[i].size, false), 0);

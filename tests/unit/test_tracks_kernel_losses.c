@@ -32,7 +32,7 @@ static void losses_are_mapped_cause_by_cause(void **state)
 	struct tracks *t = NULL;
 
 	assert_int_equal(tracks__new(&sink, &t), 0);
-	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
+	for (size_t i = 0; i < N_OF(causes); i++) {
 		uint64_t counters[WIRE_COUNTER_MAX] = {0};
 		struct trace_losses losses;
 

@@ -56,7 +56,7 @@ static void percent_end_where_factors_begin(void **state)
 	};
 	char buf[DIFF_CELL_MAX];
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		const struct compare_row row = row_of(cases[i].base, cases[i].new);
 
 		assert_string_equal(diff_percent(buf, &row, COMPARE_SELF), cases[i].text);
@@ -77,7 +77,7 @@ static void what_noise_is_taken_to_be_is_said(void **state)
 		 "only new and removed rows are reported\n"},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < N_OF(cases); i++) {
 		char *text = NULL;
 		size_t size;
 		FILE *out = open_memstream(&text, &size);

@@ -171,7 +171,7 @@ static void the_table_fits_the_terminal(void **state)
 	setenv("TERM", "xterm", 1);
 	terminal_open(&t, 24, 80);
 	assert_int_equal(live_view__new(t.out, LIVE_TERMINAL, &v), 0);
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+	for (size_t i = 0; i < N_OF(sizes); i++) {
 		struct live_state now = state_at(i + 1, s);
 
 		terminal_resize(&t, sizes[i][0], sizes[i][1]);

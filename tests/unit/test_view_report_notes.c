@@ -362,7 +362,7 @@ static void an_upper_bound_is_not_an_unfinished_execution(void **state)
 	_summary_ struct summary *s = sample_one();
 	_free_ char *text = NULL, *unwound = NULL;
 
-	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
+	for (size_t i = 0; i < N_OF(spans); i++)
 		assert_int_equal(summary__span(s, &spans[i], &(struct trace_times){0}), 0);
 	text = print(report_text, s, &(struct report_options){});
 	assert_lacks(text, "*");

@@ -111,7 +111,7 @@ static void extras_are_shown_where_there_are_any(void **state)
 	struct summary *s = sample_one();
 	char *text;
 
-	for (size_t i = 0; i < sizeof(tallies) / sizeof(*tallies); i++)
+	for (size_t i = 0; i < N_OF(tallies); i++)
 		assert_int_equal(summary__tally(s, &tallies[i]), 0);
 	text = report_of(s, NULL, &(struct report_options){});
 	assert_contains(text, "      max   hits\n");

@@ -238,7 +238,7 @@ static void keys_before_any_data_do_no_harm(void **state)
 	bool quit = false;
 
 	assert_int_equal(top__new(&top), 0);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+	for (size_t i = 0; i < N_OF(keys); i++)
 		assert_int_equal(top__key(top, keys[i], &quit), 0);
 	assert_int_equal(top__draw(top, 24, 80, &s), 0);
 	assert_int_equal(s.n, 0);

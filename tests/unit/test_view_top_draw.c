@@ -32,7 +32,7 @@ static void screens_look_as_they_did(void **state)
 		{"view/top_filter.txt", "/reg", 15, 60},
 	};
 
-	for (size_t i = 0; i < sizeof(screens) / sizeof(*screens); i++) {
+	for (size_t i = 0; i < N_OF(screens); i++) {
 		_top_ struct top *t = NULL;
 		_free_ char *text = NULL;
 		struct top_world w;

@@ -42,7 +42,7 @@ static int say_what_is_missing(void)
 {
 	const char *terms[] = {"dumb", "no-such-terminal", "", "xterm"};
 
-	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
+	for (size_t i = 0; i < N_OF(terms); i++) {
 		setenv("TERM", terms[i], 1);
 		printf("[%s]\n", top_terminal__missing() ?: top_terminal__unfit() ?: "nothing");
 	}
@@ -93,7 +93,7 @@ static int draw_and_type(void)
 		return 1;
 	if (tcgetattr(0, &during) || same_modes(&before, &during))
 		return 2;
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; i < N_OF(keys); i++) {
 		if (next_key() != keys[i])
 			return 10 + (int)i;
 	}

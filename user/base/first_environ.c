@@ -8,6 +8,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 /* Those that we read ourselves, or a library must. Values of LC_* and LANG that are paths go. */
@@ -85,8 +86,8 @@ static bool is_one_of(const char *entry, const char *const names[], size_t n)
 
 static bool is_safe(const char *entry)
 {
-	return is_one_of(entry, known, sizeof(known) / sizeof(*known)) ||
-	       (is_one_of(entry, locale, sizeof(locale) / sizeof(*locale)) && !strchr(entry, '/'));
+	return is_one_of(entry, known, N_OF(known)) ||
+	       (is_one_of(entry, locale, N_OF(locale)) && !strchr(entry, '/'));
 }
 
 int first_environ__restrict(void)

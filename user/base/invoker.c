@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 /* Our own groups, while this thread has the invoker's rights to files. */
@@ -216,11 +218,11 @@ static bool is_replaced(const struct invoker *inv, const char *entry)
 	static const char *const always[] = {"PATH=", "HOME=", "SUDO_", "MAIL="};
 	static const char *const named[] = {"USER=", "LOGNAME="};
 
-	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++) {
+	for (size_t i = 0; i < N_OF(always); i++) {
 		if (!strncmp(entry, always[i], 5))
 			return true;
 	}
-	for (size_t i = 0; inv->name && i < sizeof(named) / sizeof(*named); i++) {
+	for (size_t i = 0; inv->name && i < N_OF(named); i++) {
 		if (!strncmp(entry, named[i], strlen(named[i])))
 			return true;
 	}

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define BIT(class) (1u << (class))
 #define HITS	   BIT(FILTER_HIT)
 /* All intervals, but no cache hits: there are a hundred times as many of these. */
@@ -43,7 +45,7 @@ static const struct {
 	{"llvm", 0, "LLVM reports its passes only while rustc's own profiler is on"},
 };
 
-#define N_EVENTS (sizeof(events) / sizeof(*events))
+#define N_EVENTS (N_OF(events))
 
 struct word {
 	bool taken_away;

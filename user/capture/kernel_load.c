@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "capture/privilege.h"
 #include "capture/uprobe_multi.h"
@@ -190,7 +191,7 @@ static void warn_missing(struct loaded *l)
 			     strerror(errno));
 		return;
 	}
-	for (size_t i = 0; i < sizeof(features) / sizeof(*features); i++)
+	for (size_t i = 0; i < N_OF(features); i++)
 		if (l->skel->bss->missing & features[i].bit)
 			diag_warn("this kernel's types lack %s", features[i].without);
 }

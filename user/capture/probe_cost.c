@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 
 /* Each call is timed separately: the median ignores calls that were disturbed. */
@@ -148,7 +149,7 @@ static int attach(struct kernel *k, uint8_t *lib)
 	struct plan plan = {
 		.path = (char *)"/proc/self/exe",
 		.sites = sites,
-		.n_sites = sizeof(sites) / sizeof(*sites),
+		.n_sites = N_OF(sites),
 	};
 
 	int err;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/diag.h"
+#include "base/array.h"
 #include "cli/cmd.h"
 #include "export/job.h"
 #include "export/measureme.h"
@@ -171,7 +172,7 @@ static void guard(const char *path)
 	struct sigaction was;
 
 	unfinished = path;
-	for (size_t i = 0; i < sizeof(guarded) / sizeof(*guarded); i++)
+	for (size_t i = 0; i < N_OF(guarded); i++)
 		if (!sigaction(guarded[i], NULL, &was) && was.sa_handler == SIG_DFL)
 			sigaction(guarded[i], &removing, NULL);
 }
@@ -183,7 +184,7 @@ static int create_guarded(struct output_file *file)
 	int fd, err;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(guarded) / sizeof(*guarded); i++)
+	for (size_t i = 0; i < N_OF(guarded); i++)
 		sigaddset(&set, guarded[i]);
 	sigprocmask(SIG_BLOCK, &set, &was);
 	fd = open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

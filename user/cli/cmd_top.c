@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 
 #include "base/clock.h"
+#include "base/array.h"
 #include "base/diag.h"
 #include "capture/recordings.h"
 #include "cli/cmd.h"
@@ -54,7 +55,7 @@ static int block_signals(struct watch *w)
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+	for (size_t i = 0; i < N_OF(signals); i++)
 		sigaddset(&set, signals[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -96,7 +96,7 @@ int toolchains__add_system(struct toolchains *list, const char *root)
 					     "/usr/lib/rust-*/bin/rustc", "/opt/*/bin/rustc"};
 	int err = 0;
 
-	for (size_t i = 0; !err && i < sizeof(places) / sizeof(*places); i++) {
+	for (size_t i = 0; !err && i < N_OF(places); i++) {
 		_free_ char *pattern = NULL;
 
 		if (asprintf(&pattern, "%s%s", root, places[i]) < 0) {

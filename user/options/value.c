@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
+
 #define MAX_DECIMALS	  6
 #define MOST_GATE_PERCENT 1000000
 
@@ -47,7 +49,7 @@ static int duration_unit(const char *text, uint64_t *ns)
 		{"ns", 1},	  {"m", 60000000000}, {"min", 60000000000}, {"h", 3600000000000},
 	};
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+	for (size_t i = 0; i < N_OF(units); i++) {
 		if (!strcmp(text, units[i].name)) {
 			*ns = units[i].ns;
 			return 0;

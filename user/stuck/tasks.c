@@ -66,7 +66,7 @@ static const char *name_of_call(long number)
 		{SYS_recvfrom, "recvfrom"},
 	};
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+	for (size_t i = 0; i < N_OF(calls); i++)
 		if (calls[i].number == number)
 			return calls[i].name;
 	return NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "qprof/trace_format.h"
 
 static void store_text(struct byte_buffer *out, const char *text)
@@ -47,7 +48,7 @@ int trace_info__take(struct trace_info *info, struct byte_reader *in)
 
 	info->clock_start_ns = byte_reader__varint(in);
 	info->realtime_start_ns = byte_reader__varint(in);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+	for (size_t i = 0; i < N_OF(texts); i++)
 		if (take_text(in, texts[i]))
 			return -ENOMEM;
 	/* The first writers stored neither a clock, as they had only one, nor a budget. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "trace/trace.h"
 
+#include "base/array.h"
+
 static const struct {
 	const char *name;
 	const char *text;
@@ -32,7 +34,7 @@ static const struct {
 	[TRACE_LOST_COMPILERS] = {"compilers", "compiler not recorded, or not to its end", true},
 };
 
-_Static_assert(sizeof(causes) / sizeof(*causes) == TRACE_LOSS_MAX, "a cause without a text");
+_Static_assert(N_OF(causes) == TRACE_LOSS_MAX, "a cause without a text");
 
 const char *trace_loss_name(enum trace_loss loss)
 {

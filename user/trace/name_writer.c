@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define LIST_MOST 65536u /* ids of a mapping's list in one chunk */
 #define PATH_MOST                                                                      \
 	(QPT_STRING_DEPTH_MAX / 2) /* segments of a path that are strings of their own \
@@ -324,7 +326,7 @@ void name_writer__destroy(struct name_writer *w)
 				 &w->new_threads, &w->new_mappings, &w->new_processes,
 				 &w->new_lines};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+	for (size_t i = 0; i < N_OF(all); i++)
 		byte_buffer__destroy(&all[i]->body);
 	interner__destroy(&w->strings);
 	kinds__destroy(&w->kinds);

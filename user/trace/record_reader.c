@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "base/array.h"
+
 /* A record begins with its size, so that a later version may add fields. Empty if it is bad. */
 static struct byte_reader take_fields(struct byte_reader *in)
 {
@@ -54,7 +56,7 @@ static int take_process_fields(struct record_reader *r, struct byte_reader *in,
 	p->end_ns = byte_reader__varint(in);
 	status = byte_reader__varint_max(in, UINT32_MAX);
 	p->exit_status = flags & QPT_PROCESS_EXITED ? (int32_t)status : TRACE_EXIT_UNKNOWN;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+	for (size_t i = 0; i < N_OF(texts); i++)
 		if (take_ref(r, in, texts[i]))
 			return -ENOMEM;
 	return in->bad || p->index >= QPT_PROCESSES_MAX ? -EBADMSG : 0;

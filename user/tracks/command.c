@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "proc/command_line.h"
 
 static bool is_compiler(struct word arg0)
@@ -96,7 +97,7 @@ static bool takes_next(struct word arg)
 		"--warn",
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < N_OF(names); i++)
 		if (word__is(arg, names[i]))
 			return true;
 	return false;

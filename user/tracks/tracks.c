@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "tracks/dynamic_labels.h"
 #include "tracks/images.h"
 #include "tracks/kernel_losses.h"
@@ -380,8 +381,7 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 
 	if (type == WIRE_EXEC)
 		return record_exec(t, record, size);
-	if (!type || type >= sizeof(record_sizes) / sizeof(*record_sizes) ||
-	    size != record_sizes[type])
+	if (!type || type >= N_OF(record_sizes) || size != record_sizes[type])
 		return -EBADMSG;
 	memcpy(&r, record, size);
 	switch (type) {

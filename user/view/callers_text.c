@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/array.h"
 #include "base/format.h"
 #include "view/table.h"
 
@@ -29,7 +30,7 @@ int callers_text(FILE *out, const struct report_rows *r, size_t n)
 	};
 	_table_ struct table *t = NULL;
 	char buf[FORMAT_MAX];
-	int err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	int err = table__new(columns, N_OF(columns), &t);
 
 	if (err)
 		return err;

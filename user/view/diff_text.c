@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "view/diff_rows.h"
+#include "base/array.h"
 #include "view/table.h"
 
 #define N_COLUMNS 7
@@ -56,7 +57,7 @@ static void spare_columns(struct table *t, const struct table_column columns[N_C
 	static const char *const spare[] = {"executions", "spread", "base"};
 
 	table__keep_of_name(t, NAME_KEPT);
-	for (size_t i = 0; i < sizeof(spare) / sizeof(*spare); i++) {
+	for (size_t i = 0; i < N_OF(spare); i++) {
 		for (size_t c = 0; c < N_COLUMNS && columns[c].title; c++) {
 			if (!strcmp(columns[c].title, spare[i]))
 				table__spare(t, c);

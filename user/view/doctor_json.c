@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "view/doctor_view.h"
+#include "base/array.h"
 #include "view/json.h"
 
 /* Take the object, to add it to an array or another object; NULL after a failure. */
@@ -86,7 +87,7 @@ static int add_toolchain(struct json_object *array, const struct toolchain *t)
 	json__text(&j, "problem", t->why);
 	if (!t->err)
 		add_plan(&j, t);
-	for (size_t i = 0; t->err && i < sizeof(of_plan) / sizeof(*of_plan); i++)
+	for (size_t i = 0; t->err && i < N_OF(of_plan); i++)
 		json__null(&j, of_plan[i]);
 	return append(array, &j);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "base/array.h"
 #include "base/writer_thread.h"
 #include "view/json.h"
 #include "view/screen.h"
@@ -163,7 +164,7 @@ static int table_of_rows(const struct frame *f, size_t n, struct table **out)
 	char buf[FORMAT_MAX];
 	int err;
 
-	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	err = table__new(columns, N_OF(columns), &t);
 	if (err)
 		return err;
 	for (size_t i = 0; i < n; i++) {

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/array.h"
 #include "base/format.h"
 #include "view/table.h"
 
@@ -34,7 +35,7 @@ int plan_guards_summary(FILE *out, const struct plan *plan)
 	uint32_t guards[WIRE_KIND_MAX] = {0}, exact[WIRE_KIND_MAX] = {0};
 	uint32_t labelled[WIRE_KIND_MAX] = {0};
 	_table_ struct table *t = NULL;
-	int err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	int err = table__new(columns, N_OF(columns), &t);
 
 	if (err)
 		return err;
@@ -68,7 +69,7 @@ int plan_guards_list(FILE *out, const struct plan *plan)
 		{"label", 0}, {"kind", 0}, {"function", 0}, {"ends", 0}, {"exact", 0},
 	};
 	_table_ struct table *t = NULL;
-	int err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	int err = table__new(columns, N_OF(columns), &t);
 
 	if (err)
 		return err;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "base/array.h"
 #include "view/plan_guards.h"
 #include "view/plan_view.h"
 #include "view/table.h"
@@ -96,7 +97,7 @@ static int print_sites_summary(FILE *out, const struct plan *plan)
 	_table_ struct table *t = NULL;
 	int err;
 
-	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	err = table__new(columns, N_OF(columns), &t);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
@@ -192,7 +193,7 @@ static int print_queries(FILE *out, const struct plan *plan)
 	_table_ struct table *t = NULL;
 	int err;
 
-	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	err = table__new(columns, N_OF(columns), &t);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
@@ -236,7 +237,7 @@ static int print_sites(FILE *out, const struct plan *plan)
 	_table_ struct table *t = NULL;
 	int err;
 
-	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	err = table__new(columns, N_OF(columns), &t);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < plan->n_sites; i++)

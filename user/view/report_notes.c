@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/array.h"
 #include "base/format.h"
 #include "view/table.h"
 
@@ -52,7 +53,7 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 	_table_ struct table *t = NULL;
 	struct reuse all = {0};
 	size_t more = 0;
-	int err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	int err = table__new(columns, N_OF(columns), &t);
 
 	for (uint32_t i = 0; !err && i < summary__n_processes(s); i++) {
 		struct reuse reuse = summary__reuse(s, i);
@@ -122,8 +123,8 @@ static uint32_t pick_watches(struct decided *rows, const struct report_rows *que
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < opt->decisions->n; i++) {
-		const struct decided *row = &opt->decisions->rows[i];
+	for (uint32_t i = 0; i < opt->decisions->rows.n; i++) {
+		const struct decided *row = &opt->decisions->rows.at[i];
 
 		if (row->kind == TRACE_KIND_QUERY &&
 		    is_watch_wanted(queries, names->text(names->ctx, row->label), opt))
@@ -172,8 +173,8 @@ static uint32_t add_unwatched_rows(struct table *t, const struct trace_texts *na
 	struct decided all = {0};
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < opt->decisions->n; i++) {
-		const struct decided *row = &opt->decisions->rows[i];
+	for (uint32_t i = 0; i < opt->decisions->rows.n; i++) {
+		const struct decided *row = &opt->decisions->rows.at[i];
 
 		if (row->kind == TRACE_KIND_QUERY)
 			continue;
@@ -205,7 +206,7 @@ static int print_unwatched(FILE *out, const struct trace_texts *names,
 	static const struct table_column columns[] = {
 		{"not watched", 0}, {"off for", 0}, {"at last", 0}};
 	_table_ struct table *t = NULL;
-	int err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	int err = table__new(columns, N_OF(columns), &t);
 	bool more = !err && add_unwatched_rows(t, names, opt);
 
 	if (err || !table__rows(t))
@@ -232,13 +233,13 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 
 	if (!d)
 		return 0;
-	if (!d->n) {
+	if (!d->rows.n) {
 		fprintf(out, "\nbudget: %s %% of CPU time for the probes; all was recorded\n",
 			format_percent(percent, d->ppm, 1000000));
 		return 0;
 	}
-	rows = calloc(d->n + 1UL, sizeof(*rows));
-	err = rows ? table__new(columns, sizeof(columns) / sizeof(*columns), &t) : -ENOMEM;
+	rows = calloc(d->rows.n + 1UL, sizeof(*rows));
+	err = rows ? table__new(columns, N_OF(columns), &t) : -ENOMEM;
 	if (err)
 		return err;
 	n = shown = pick_watches(rows, queries, names, opt);
@@ -261,8 +262,8 @@ void report_notes__unwatched(FILE *out, const char *head, const struct decisions
 	bool printed[TRACE_KIND_OTHER] = {false};
 	uint32_t n = 0, activities = 0;
 
-	for (uint32_t i = 0; d && i < d->n; i++) {
-		uint8_t kind = d->rows[i].kind;
+	for (uint32_t i = 0; d && i < d->rows.n; i++) {
+		uint8_t kind = d->rows.at[i].kind;
 
 		activities += kind == TRACE_KIND_ACTIVITY;
 		if (kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY ||

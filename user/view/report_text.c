@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/probe_share.h"
+#include "base/array.h"
 #include "view/callers_text.h"
 #include "view/extras.h"
 #include "base/format.h"
@@ -86,7 +87,7 @@ static void spare_columns(struct table *t, const struct table_column *columns, s
 							 : "";
 
 	table__keep_of_name(t, NAME_KEPT);
-	for (size_t i = 0; i < sizeof(spare) / sizeof(*spare); i++) {
+	for (size_t i = 0; i < N_OF(spare); i++) {
 		for (size_t c = 1; c < n; c++) {
 			if (!strcmp(columns[c].title, spare[i]) && strcmp(spare[i], sorted))
 				table__spare(t, c);
@@ -173,7 +174,7 @@ static int new_groups_table(const struct report_rows *r, enum group_by by, struc
 	};
 
 	if (by == GROUP_BY_THREAD && r->off_ns)
-		return table__new(threads, sizeof(threads) / sizeof(*threads), out);
+		return table__new(threads, N_OF(threads), out);
 	return table__new(columns[by], r->extra[REPORT_OFF_CPU] ? 7 : 6, out);
 }
 
@@ -264,7 +265,7 @@ static int print_processes(FILE *out, const struct summary *s, const struct repo
 
 	if (n < 2 || opt->totals_only)
 		return 0;
-	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	err = table__new(columns, N_OF(columns), &t);
 	for (uint32_t i = 0; !err && i < n_shown; i++)
 		err = print_process(t, s, i);
 	if (err)
@@ -323,7 +324,7 @@ static int print_artifacts(FILE *out, const struct summary *s, const struct trac
 	n = sum_artifacts(tallies, n, sizes);
 	if (!n)
 		return 0;
-	err = table__new(columns, sizeof(columns) / sizeof(*columns), &t);
+	err = table__new(columns, N_OF(columns), &t);
 	if (err)
 		return err;
 	for (size_t i = 0; i < n; i++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "base/array.h"
 #include "view/stuck_view.h"
 #include "view/wrap.h"
 
@@ -94,7 +95,7 @@ static bool is_of_interest(const char *function)
 					   "clone3",
 					   "start_thread"};
 
-	for (size_t i = 0; i < sizeof(dull) / sizeof(*dull); i++)
+	for (size_t i = 0; i < N_OF(dull); i++)
 		if (!strncmp(function, dull[i], strlen(dull[i])))
 			return false;
 	return true;

@@ -8,6 +8,8 @@
 #include <term.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 /* term.h defines macros with common names. */
 #undef lines
 #undef columns
@@ -147,7 +149,7 @@ int top_terminal__key(void)
 
 	if (c == ERR)
 		return -1;
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; i < N_OF(keys); i++) {
 		if (keys[i].from == c)
 			return keys[i].to;
 	}

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/first_environ.h"
 #include "base/invoker.h"
@@ -212,7 +213,7 @@ static int find_in_sysroot(const char *sysroot, char **path)
 	static const char *const places[] = {"lib", "lib64", "lib/*-linux-*"};
 	int err = -ENOENT;
 
-	for (size_t i = 0; err == -ENOENT && i < sizeof(places) / sizeof(*places); i++) {
+	for (size_t i = 0; err == -ENOENT && i < N_OF(places); i++) {
 		_free_ char *pattern = NULL;
 		glob_t found = {};
 

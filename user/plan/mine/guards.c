@@ -259,7 +259,7 @@ static int add_guard(struct builder *b, const struct scene *s, enum wire_kind ki
 
 static enum name_kind kind_of(const struct profiler_cold *cold, uint32_t filter)
 {
-	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
+	for (size_t i = 0; i < N_OF(filters); i++)
 		if (cold->kind == NAME_COLD_UNKNOWN && filters[i].filter == filter)
 			return filters[i].kind;
 	return cold->kind;
@@ -280,7 +280,7 @@ static int add_mined(struct builder *b, const struct scene *s, const struct prof
 
 	if (name == NAME_COLD_ARTIFACT)
 		b->plan->n_artifacts++;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+	for (size_t i = 0; i < N_OF(kinds); i++)
 		if (kinds[i].name == name && !is_known(b, s, m->addr))
 			return add_guard(b, s, kinds[i].kind, m);
 	return 0;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "plan/symbols/demangle_v0.h"
 
 /* "17h" and the digits. */
@@ -68,7 +69,7 @@ static char escape(struct word w, size_t *len)
 	struct word name = {w.s + 1, end ? (size_t)(end - w.s - 1) : 0};
 
 	*len = name.len + 2;
-	for (size_t i = 0; i < sizeof(escapes) / sizeof(*escapes); i++) {
+	for (size_t i = 0; i < N_OF(escapes); i++) {
 		if (name.len == strlen(escapes[i].name) &&
 		    !memcmp(name.s, escapes[i].name, name.len))
 			return escapes[i].c;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "plan/symbols/v0_reader.h"
 
 static void read_path(struct v0_reader *r, bool in_value);
@@ -168,7 +169,7 @@ static const char *basic_type(char tag)
 	};
 	unsigned char c = (unsigned char)tag;
 
-	return c < sizeof(names) / sizeof(*names) ? names[c] : NULL;
+	return c < N_OF(names) ? names[c] : NULL;
 }
 
 static void read_reference(struct v0_reader *r, const char *mut)

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define WORDS_MAX 6
 
 struct cursor {
@@ -181,7 +183,7 @@ static void set_query(struct name_info *info, enum name_kind kind, struct word q
 
 static void match_query_function(const struct path *path, struct name_info *info)
 {
-	for (size_t i = 0; i < sizeof(query_functions) / sizeof(*query_functions); i++) {
+	for (size_t i = 0; i < N_OF(query_functions); i++) {
 		if (word_is(path->words[3], query_functions[i].module) &&
 		    word_is(path->words[4], query_functions[i].function))
 			set_query(info, query_functions[i].kind, path->words[2]);
@@ -388,7 +390,7 @@ static void match_cold_call(struct cursor c, struct name_info *info)
 		nested += eat_namespaces(&c);
 	if (nested != 2 || !eat(&c, 'B') || !eat_base62(&c) || !eat_identifier(&c, &method))
 		return;
-	for (size_t i = 0; i < sizeof(cold_calls) / sizeof(*cold_calls); i++) {
+	for (size_t i = 0; i < N_OF(cold_calls); i++) {
 		if (word_is(method, cold_calls[i].method))
 			info->kind = cold_calls[i].kind;
 	}
@@ -440,9 +442,9 @@ static bool is_self_profiler(const struct path *path)
 	static const char *const words[] = {"rustc_data_structures", "profiling",
 					    "SelfProfilerRef"};
 
-	if (path->n <= sizeof(words) / sizeof(*words))
+	if (path->n <= N_OF(words))
 		return false;
-	for (uint32_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+	for (uint32_t i = 0; i < N_OF(words); i++) {
 		if (!word_is(path->words[i], words[i]))
 			return false;
 	}
