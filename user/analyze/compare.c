@@ -444,11 +444,7 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 	*out = (struct compare_result){.rules = *rules};
 	memcpy(out->traces, c->n, sizeof(out->traces));
 	memcpy(out->has_estimates, c->has_estimates, sizeof(out->has_estimates));
-	err = compare_units__name(&c->units);
-	if (!err)
-		err = fill_rows(c, out);
-	if (!err)
-		err = estimate_noise(out);
+	err = compare_units__name(&c->units) ?: fill_rows(c, out) ?: estimate_noise(out);
 	if (err)
 		return err;
 	out->build.compared = is_compared(out, &out->build, false);

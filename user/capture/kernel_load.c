@@ -257,21 +257,23 @@ static int check_surroundings(const struct kernel_options *opt)
 	return 0;
 }
 
+static int load_and_attach(struct loaded *l, const struct kernel_options *opt)
+{
+	int err = load(l, opt);
+
+	if (err)
+		return err;
+	warn_missing(l);
+	return attach_lifecycle(l);
+}
+
 int loaded__init(struct loaded *l, const struct kernel_options *opt)
 {
 	int err;
 
 	*l = (struct loaded){0};
 	libbpf_set_print(print_libbpf);
-	err = check_surroundings(opt);
-	if (!err)
-		err = choose_attach(l, opt);
-	if (!err)
-		err = load(l, opt);
-	if (!err) {
-		warn_missing(l);
-		err = attach_lifecycle(l);
-	}
+	err = check_surroundings(opt) ?: choose_attach(l, opt) ?: load_and_attach(l, opt);
 	if (err)
 		loaded__clear(l);
 	return err;

@@ -146,15 +146,14 @@ static int open_allowed(const char *path, uid_t invoker, struct library_file **f
 {
 	_library_file_ struct library_file *f = NULL;
 	struct file_mount mount;
-	int err = library_file__try(path, &f);
+	int err = library_file__try(path, &f) ?: file_mount__of(library_file__fd(f), &mount);
 
-	if (!err)
-		err = file_mount__of(library_file__fd(f), &mount);
-	if (!err && file_mount__is_foreign(&mount, invoker))
-		err = -LOOK_SERVED;
-	if (!err)
-		*file = take_ptr(f);
-	return err;
+	if (err)
+		return err;
+	if (file_mount__is_foreign(&mount, invoker))
+		return -LOOK_SERVED;
+	*file = take_ptr(f);
+	return 0;
 }
 
 /* Open the file, for the answer. */

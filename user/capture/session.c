@@ -228,18 +228,14 @@ static int watch_all(struct session *s)
 	int err;
 
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	err = s->epoll < 0 ? -errno : watch_fd(s, kernel__ring_fd(s->kernel));
-	if (!err)
-		err = libraries__new(&ops, s, s->nice, &s->libs);
-	if (!err)
-		err = watch_fd(s, libraries__fd(s->libs));
-	if (!err)
-		err = watch_fd(s, s->wake_fd);
-	if (!err)
-		err = watch_mappings(s);
-	if (!err)
-		err = begin_arrivals(s);
-	return err ? diag_error_r(err, "cannot wait for records: %s", strerror(-err)) : 0;
+	err = s->epoll < 0 ? -errno : libraries__new(&ops, s, s->nice, &s->libs);
+	if (err)
+		return err;
+	err = watch_fd(s, kernel__ring_fd(s->kernel)) ?: watch_fd(s, libraries__fd(s->libs))
+						      ?: watch_fd(s, s->wake_fd);
+	if (err)
+		return err;
+	return watch_mappings(s) ?: begin_arrivals(s);
 }
 
 /* Without real inodes, files of different overlays are distinguished by their device numbers. */
@@ -297,15 +293,14 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
 	err = s->wake_fd < 0 ? -errno : look__new(&s->look);
 	if (err)
 		return diag_error_r(err, "cannot look at processes: %s", strerror(-err));
-	err = kernel__open(&governed, &s->kernel);
-	if (!err)
-		err = kernel_budget__new(s->kernel, budget_ppm, &to, &s->budget);
-	if (!err)
-		find_inodes(s);
-	if (!err)
-		err = watch_all(s);
+	err = kernel__open(&governed, &s->kernel)
+		      ?: kernel_budget__new(s->kernel, budget_ppm, &to, &s->budget);
 	if (err)
 		return err;
+	find_inodes(s);
+	err = watch_all(s);
+	if (err)
+		return diag_error_r(err, "cannot wait for records: %s", strerror(-err));
 	/* Costs apply to spans, and `only_open` records none. */
 	if (!opt->only_open)
 		begin_measuring(s);

@@ -211,16 +211,11 @@ int export_pprof(struct export_job *job)
 {
 	_flame_ struct flame *f = NULL;
 	__cleanup(pprof__clear) struct pprof p = {.job = job};
-	int err = flame__build(job, &f);
+	int err = flame__build(job, &f) ?: gzip__new(job->out, GZIP_BYTES, &p.gzip);
 
+	if (err)
+		return err;
 	p.flame = f;
-	if (!err)
-		err = gzip__new(job->out, GZIP_BYTES, &p.gzip);
-	if (!err)
-		err = put_header(&p);
-	if (!err)
-		err = put_samples(&p);
-	if (!err)
-		err = put_names(&p);
-	return err ? err : gzip__finish(p.gzip);
+	err = put_header(&p) ?: put_samples(&p) ?: put_names(&p);
+	return err ?: gzip__finish(p.gzip);
 }

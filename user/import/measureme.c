@@ -256,6 +256,19 @@ static int write_tallies(struct import *im)
 	return err;
 }
 
+static int import(struct import *im, struct mm_depths *d, const char *path)
+{
+	int err = mm_depths__find(d, im->r) ?: add_process(im, d->last_end_ns, path);
+
+	if (err)
+		return err;
+	err = trace_writer__intern(im->w, "<unknown>", &im->unknown)
+		      ?: trace_writer__kind(im->w, HIT, &im->hit_kind);
+	if (err)
+		return err;
+	return add_events(im, d) ?: write_tallies(im) ?: mm_arguments__map(&im->arguments);
+}
+
 int import_measureme(struct trace_writer *w, uint32_t index, struct mm_reader *r, const char *path,
 		     struct measureme_found *found)
 {
@@ -271,19 +284,7 @@ int import_measureme(struct trace_writer *w, uint32_t index, struct mm_reader *r
 	int err;
 
 	*found = (struct measureme_found){0};
-	err = mm_depths__find(&d, r);
-	if (!err)
-		err = add_process(&im, d.last_end_ns, path);
-	if (!err)
-		err = trace_writer__intern(w, "<unknown>", &im.unknown);
-	if (!err)
-		err = trace_writer__kind(w, HIT, &im.hit_kind);
-	if (!err)
-		err = add_events(&im, &d);
-	if (!err)
-		err = write_tallies(&im);
-	if (!err)
-		err = mm_arguments__map(&im.arguments);
+	err = import(&im, &d, path);
 	found->arguments = im.arguments.kept;
 	found->too_many_arguments = im.arguments.full;
 	found->backwards = d.backwards;

@@ -301,9 +301,11 @@ int pctab_linear__decode(const struct pctab_linear *t, unsigned int quantum_shif
 	err = decoder__init(&d, t, quantum_shift, runs);
 	for (uint32_t i = 0; !err && i < d.stats.chunks; i++)
 		err = decode_chunk(&d, i);
-	if (!err && d.used != d.end)
-		err = -EBADMSG;
-	if (!err && stats)
+	if (err)
+		return err;
+	if (d.used != d.end)
+		return -EBADMSG;
+	if (stats)
 		*stats = d.stats;
-	return err;
+	return 0;
 }

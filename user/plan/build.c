@@ -469,35 +469,42 @@ static int leave_out_stepped(struct plan *plan)
 	return err;
 }
 
-static int build_steps(struct builder *b, struct library_file *file)
+static int find_queries(struct builder *b, struct library_file *file)
 {
-	const char *path = library_file__path(file);
-	const char *excess;
-	int err = elf_image__map(file, &b->img);
+	int err = elf_image__map(file, &b->img) ?: code_decoder__new(b->img, &b->decoder);
 
-	if (!err)
-		err = code_decoder__new(b->img, &b->decoder);
-	if (!err)
-		err = collect_pieces(b);
-	if (!err)
-		err = group_functions(b);
-	if (!err)
-		err = mine_bodies(b);
-	if (!err)
-		err = collect_queries(b);
+	if (err)
+		return err;
+	err = collect_pieces(b) ?: group_functions(b) ?: mine_bodies(b) ?: collect_queries(b);
 	if (err)
 		return err;
 	if (!b->plan->n_queries)
 		return diag_error_r(-ENOTSUP,
 				    "%s holds no rustc queries under any name known here; looked "
 				    "for %s",
-				    path, names_looked_for());
+				    library_file__path(file), names_looked_for());
 	join_groups(b->plan);
-	err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
-	if (!err)
-		err = guards_add(b->img, b->decoder, b->plan, b->mined);
-	if (!err)
-		err = leave_out_stepped(b->plan);
+	return 0;
+}
+
+static int place_probes(struct builder *b)
+{
+	int err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
+
+	if (err)
+		return err;
+	return guards_add(b->img, b->decoder, b->plan, b->mined) ?: leave_out_stepped(b->plan);
+}
+
+static int build_steps(struct builder *b, struct library_file *file)
+{
+	const char *path = library_file__path(file);
+	const char *excess;
+	int err = find_queries(b, file);
+
+	if (err)
+		return err;
+	err = place_probes(b);
 	if (err == -E2BIG)
 		return diag_error_r(
 			-ENOTSUP, "%s has a function with more guards than a probe can tell apart",

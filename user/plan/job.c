@@ -379,10 +379,7 @@ static int take_hits(struct plan_job *j, const uint8_t *bytes, size_t len, struc
 	_elf_image_ struct elf_image *img = NULL;
 	int err = hits ? decode_hits(bytes, len, hits) : -ENOMEM;
 
-	if (!err)
-		err = elf_image__read(j->file, &img);
-	if (!err)
-		err = proof__of_hits(img, hits);
+	err = err ?: elf_image__read(j->file, &img) ?: proof__of_hits(img, hits);
 	if (err)
 		return diag_error_r(err, "cannot use the cache hits of %s: %s",
 				    library_file__path(j->file), strerror(-err));
@@ -395,7 +392,7 @@ static int take_all(struct plan_job *j, struct plan **out)
 	_plan_ struct plan *plan = take_ptr(j->plan);
 	const uint8_t *plan_bytes, *hits_bytes;
 	struct sent sent = {.plan_bytes = UINT64_MAX};
-	int err = 0;
+	int err;
 
 	if (j->len >= sizeof(sent))
 		memcpy(&sent, j->bytes, sizeof(sent));
@@ -404,14 +401,17 @@ static int take_all(struct plan_job *j, struct plan **out)
 				    library_file__path(j->file));
 	plan_bytes = j->bytes + sizeof(sent);
 	hits_bytes = plan_bytes + sent.plan_bytes;
-	if (!plan)
-		err = take_plan(j, plan_bytes, sent.plan_bytes, &plan);
-	if (!err && j->hits)
+	err = plan ? 0 : take_plan(j, plan_bytes, sent.plan_bytes, &plan);
+	if (err)
+		return err;
+	if (j->hits) {
 		err = take_hits(j, hits_bytes, (size_t)(j->bytes + j->len - hits_bytes),
 				&plan->hits);
-	if (!err)
-		*out = take_ptr(plan);
-	return err;
+		if (err)
+			return err;
+	}
+	*out = take_ptr(plan);
+	return 0;
 }
 
 static int ms_left(const struct plan_job *j)

@@ -449,29 +449,33 @@ static int prepare_command(struct capture *c)
 		   : 0;
 }
 
+static int begin(struct capture *c)
+{
+	int err = open_filter(c) ?: check_budget(c) ?: block_signals(c);
+
+	if (err)
+		return err;
+	/* Fork early: the child then inherits no descriptor that is opened later. */
+	if (c->opt->command) {
+		err = prepare_command(c);
+		if (err)
+			return err;
+		likely__start(&c->likely, c->opt->command);
+	}
+	err = open_recorder(c) ?: open_session(c) ?: recorder__create_file(c->recorder);
+	if (err)
+		return err;
+	err = follow(c);
+	if (err)
+		return err;
+	recorder__set_costs(c->recorder, session__costs(c->session));
+	return 0;
+}
+
 static int set_up(struct capture *c)
 {
-	int err = open_filter(c);
+	int err = begin(c);
 
-	if (!err)
-		err = check_budget(c);
-	if (!err)
-		err = block_signals(c);
-	/* Fork early: the child then inherits no descriptor that is opened later. */
-	if (!err && c->opt->command)
-		err = prepare_command(c);
-	if (!err && c->opt->command)
-		likely__start(&c->likely, c->opt->command);
-	if (!err)
-		err = open_recorder(c);
-	if (!err)
-		err = open_session(c);
-	if (!err)
-		err = recorder__create_file(c->recorder);
-	if (!err)
-		err = follow(c);
-	if (!err)
-		recorder__set_costs(c->recorder, session__costs(c->session));
 	/* No command was launched, and none will be. */
 	if (!err || err == -EINTR)
 		on_signals(c);
@@ -530,6 +534,19 @@ static int wait_for_something(struct capture *c, struct pollfd *fds)
 	return 0;
 }
 
+static int watch_once(struct capture *c, struct pollfd *fds)
+{
+	int err = wait_for_something(c, fds);
+
+	if (err)
+		return err;
+	err = session__drain(c->session) ?: session__tick(c->session);
+	if (err || clock_ns(CLOCK_MONOTONIC) < c->next_tick_ns)
+		return err;
+	c->next_tick_ns += c->opt->interval_ns;
+	return tick(c);
+}
+
 static int watch(struct capture *c)
 {
 	_free_ struct pollfd *fds = calloc(2 + c->n_pidfds, sizeof(*fds));
@@ -537,15 +554,7 @@ static int watch(struct capture *c)
 
 	c->next_tick_ns = clock_ns(CLOCK_MONOTONIC) + c->opt->interval_ns;
 	while (!err && !c->stop) {
-		err = wait_for_something(c, fds);
-		if (!err)
-			err = session__drain(c->session);
-		if (!err)
-			err = session__tick(c->session);
-		if (!err && clock_ns(CLOCK_MONOTONIC) >= c->next_tick_ns) {
-			err = tick(c);
-			c->next_tick_ns += c->opt->interval_ns;
-		}
+		err = watch_once(c, fds);
 		if (all_gone(c))
 			c->stop = true;
 	}

@@ -241,14 +241,13 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	for (uint32_t i = 0; i < plan->n_queries && !err; i++)
 		err = label_of(r, plan->queries[i].name, &labels[i]);
 	hex_of(plan, hex);
-	if (!err)
-		err = tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
-					  plan->rustc_version);
-	if (!err)
-		err = set_guards(r, lib, plan);
-	if (!err)
-		name_callers(r, lib, plan);
-	return err ? diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err)) : 0;
+	err = err ?: tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
+					 plan->rustc_version)
+		  ?: set_guards(r, lib, plan);
+	if (err)
+		return diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err));
+	name_callers(r, lib, plan);
+	return 0;
 }
 
 static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,

@@ -376,24 +376,29 @@ static void sort_hits(struct plan_hits *hits)
 	hits->n = n;
 }
 
+static int scan_for_hits(struct finder *f)
+{
+	int err = elf_image__pointers(f->img, note_pointer, f) ?: find_calls(f);
+
+	if (err)
+		return err;
+	err = code_scan__spans(f->img, note_bits, f);
+	if (err)
+		return err;
+	f->out->filter = winner(f);
+	return f->out->filter ? code_scan__spans(f->img, note_hits, f) : 0;
+}
+
 static int find(struct finder *f, struct library_file *file)
 {
-	int err = elf_image__map(file, &f->img);
+	int err = elf_image__map(file, &f->img) ?: code_decoder__new(f->img, &f->decoder);
 
-	if (!err)
-		err = code_decoder__new(f->img, &f->decoder);
-	if (!err)
-		err = find_cold(f);
+	if (err)
+		return err;
+	err = find_cold(f);
 	if (err || !f->cold)
 		return err;
-	err = elf_image__pointers(f->img, note_pointer, f);
-	if (!err)
-		err = find_calls(f);
-	if (!err)
-		err = code_scan__spans(f->img, note_bits, f);
-	f->out->filter = winner(f);
-	if (!err && f->out->filter)
-		err = code_scan__spans(f->img, note_hits, f);
+	err = scan_for_hits(f);
 	sort_hits(f->out);
 	f->out->n_calls = f->n_calls;
 	for (size_t i = 0; i < f->n_calls; i++)
