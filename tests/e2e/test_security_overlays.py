@@ -154,9 +154,8 @@ def test_two_inodes_that_look_like_one(t):
     t.need_capture()
     inside = Namespaces(t, ALICE)
     profiler = begin(t)
-    expected = sites(t, "driver_v0")
-    legacy = lab.wait_for("the probes of another file", lambda: map_once(
-        t, ALICE, library(t, "driver_legacy", "legacy", ALICE)))
+    expected, legacy = sites(t, "driver_v0"), sites(t, "driver_legacy")
+    map_until(t, ALICE, library(t, "driver_legacy", "legacy", ALICE), legacy)
     lower, path = lower_directory(t)
     view = os.path.join(inside.overlay("view", lower, writable=True), os.path.basename(path))
     running = inside.mapper()
