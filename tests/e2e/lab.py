@@ -21,7 +21,7 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TIMEOUT = 300  # seconds; a hang is a failure, not a wait
+TIMEOUT = int(os.environ.get("E2E_TIMEOUT", "600"))  # seconds; a hang is a failure, not a wait
 
 MOST_LOST = 122  # the exit status of a recording
 COST_LINKS = 4  # of what measures the cost of probes: they are there first, and go
@@ -142,15 +142,27 @@ def read_text(path):
         return f.read()
 
 
-def wait_for(what, condition, seconds=30):
-    """Poll until condition() is true; its value."""
+def wait_for(what, condition, seconds=TIMEOUT):
+    """Poll until condition() is true; its value. It is asked once more after the time is over."""
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    while True:
+        late = time.monotonic() >= deadline
         value = condition()
         if value:
             return value
+        if late:
+            raise AssertionError("waited %d s for %s" % (seconds, what))
         time.sleep(0.01)
-    raise AssertionError("waited %d s for %s" % (seconds, what))
+
+
+def begun(process):
+    """
+    Whether a recording has begun: it has given up the rights that only set-up needs, and its
+    trace's time and probes are there.
+    """
+    if process.poll() is not None:
+        raise AssertionError("qprof-bpf ended early: %r" % (process.communicate(),))
+    return "NoNewPrivs:\t1" in read_text("/proc/%d/status" % process.pid)
 
 
 def check_end(status, err):
@@ -217,7 +229,8 @@ class Lab:
         for process in self.started:
             if process.poll() is None:
                 process.kill()
-            process.communicate()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # a child has its pipe
+                process.communicate(timeout=10)
         # What is mounted here may be somebody's toolchain: nothing is removed through it.
         for place in reversed(mounts_beneath(self.dir)):
             subprocess.run(["umount", "--lazy", place], check=True)
@@ -360,6 +373,7 @@ class Lab:
                     return None
             return before if len(before) > COST_LINKS else None
 
+        wait_for("the recording", lambda: begun(process))
         return wait_for("probes", all_links)
 
     def report(self, trace):
@@ -404,7 +418,7 @@ class Lab:
     def interrupt(self, process, sig=signal.SIGINT):
         """Signal a started qprof-bpf and wait for its end: (status, stdout, stderr)."""
         process.send_signal(sig)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=TIMEOUT)
         return process.returncode, out, err
 
 
@@ -435,4 +449,4 @@ def assert_gone(links):
         there = bpftool("link", "list")
         return links if there is None else links & {link["id"] for link in there}
 
-    wait_for("probes to be gone", lambda: not left(), seconds=60)
+    wait_for("probes to be gone", lambda: not left())

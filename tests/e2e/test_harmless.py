@@ -5,10 +5,10 @@ import glob
 import os
 import re
 import signal
-import time
 
 import crates
 import lab
+from gate import Gate
 from lab import each
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
@@ -135,20 +135,21 @@ def test_artifacts_are_identical(t):
 
 
 def start_long_build(t, name):
-    """A build in the middle, under the profiler: (profiler, its links, rustc's pid, directory)."""
+    """A build that waits in the middle: (profiler, its links, rustc's pid, directory, its gate)."""
     t.need_capture()
     out = t.mkdir(name)
-    rustc = [t.rustc] + crates.arguments(crates.LONG, out)
+    gate = Gate(t)
     # The shell outlives the profiler and notes how rustc ended.
     script = '"$@" >stdout 2>stderr; echo $? >status'
     profiler = t.start_qprof(
-        "-q", "--force", "-o", t.path("trace.qpt"), "--", "sh", "-c", script, "sh", *rustc, cwd=out
+        "-q", "--force", "-o", t.path("trace.qpt"), "--", "sh", "-c", script, "sh",
+        *gate.command(name), cwd=out
     )
+    gate.reached()
     links = t.attached(profiler)
-    (shell,) = lab.wait_for("the shell", lambda: lab.children(profiler.pid)[:1])
-    (compiler,) = lab.wait_for("rustc", lambda: lab.children(shell)[:1])
-    time.sleep(0.5)
-    return profiler, links, compiler, out
+    (shell,) = [pid for pid in lab.children(profiler.pid) if lab.name_of(pid) == "sh"]
+    (compiler,) = lab.children(shell)
+    return profiler, links, compiler, out, gate
 
 
 def status_of(out):
@@ -159,16 +160,16 @@ def status_of(out):
         except OSError:
             return None
 
-    return int(lab.wait_for("the build to end", read, seconds=120))
+    return int(lab.wait_for("the build to end", read))
 
 
 def test_killed_profiler(t):
     """kill -9: the build ends as it would have, and nothing of ours stays in the kernel."""
-    profiler, links, compiler, out = start_long_build(t, "out")
-    assert lab.alive(compiler)
+    profiler, links, compiler, out, gate = start_long_build(t, "out")
     profiler.send_signal(signal.SIGKILL)
     profiler.wait()
-    assert lab.alive(compiler), "rustc ended before it was put to the test"
+    assert lab.alive(compiler), "rustc ended with the profiler"
+    gate.go_on()
     assert status_of(out) == 0
     with open(os.path.join(out, "stderr"), "rb") as f:
         assert f.read() == b""
@@ -176,7 +177,7 @@ def test_killed_profiler(t):
     with open(artifact, "rb") as f:
         ours = f.read()
     os.unlink(artifact)
-    assert t.plain([t.rustc] + crates.arguments(crates.LONG, out), cwd=out).status == 0
+    assert t.plain(gate.command("out"), cwd=out).status == 0
     with open(artifact, "rb") as f:
         assert f.read() == ours, "the artifact differs"
     lab.assert_gone(links)
@@ -188,9 +189,10 @@ def test_killed_profiler(t):
 
 def test_killed_rustc(t):
     """rustc dies in the middle of queries: the trace says how, and what was still running."""
-    profiler, _, compiler, out = start_long_build(t, "out")
+    profiler, _, compiler, out, gate = start_long_build(t, "out")
     os.kill(compiler, signal.SIGKILL)
-    _, err = profiler.communicate(timeout=60)
+    gate.go_on()
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
     assert profiler.returncode == 0, err.decode()  # the shell's own status
     assert status_of(out) == 128 + 9
 
@@ -204,10 +206,12 @@ def test_killed_rustc(t):
 
 
 def test_nothing_stays(t):
-    build = [t.rustc] + crates.arguments(crates.LONG, t.mkdir("out"))
-    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", *build)
+    gate = Gate(t)
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", *gate.command("out"))
+    gate.reached()
     links = t.attached(profiler)
-    assert profiler.wait(timeout=60) == 0
+    gate.go_on()
+    assert profiler.wait(timeout=lab.TIMEOUT) == 0
     lab.assert_gone(links)
 
 

@@ -3,7 +3,6 @@
 
 import contextlib
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -11,9 +10,9 @@ import subprocess
 import crates
 import lab
 import test_follow
+from slow_loader import HELD_MOST, held_most
 
 ONE, OTHER = 54321, 54322  # users that nobody else is
-HELD_MOST = 3.0  # seconds, as README and docs promise
 
 
 def need_users(t):
@@ -65,24 +64,6 @@ def end_recording(profiler, sig):
     return err.decode()
 
 
-def held_most(err):
-    """The longest that a process was held, by our own account."""
-    one = re.search(r"1 compiler waited ([0-9.]+) s", err)
-    most = re.search(r"compilers waited for their probes: ([0-9.]+) s at most", err)
-    assert one or most, err
-    return float((one or most).group(1))
-
-
-def is_watched(profiler):
-    """Rings of mappings are there: from then on nobody is missed."""
-    def has_rings():
-        with open("/proc/%d/maps" % profiler.pid) as f:
-            return "perf_event" in f.read()
-
-    lab.wait_for("the recording to begin", has_rings)
-    lab.wait_for("a trace", lambda: os.path.exists(profiler.args[profiler.args.index("-o") + 1]))
-
-
 def compile_as(t, uid, rustc, name):
     command = [rustc] + crates.arguments(crates.SHORT, own_directory(t, name, uid),
                                          "--emit=metadata")
@@ -99,7 +80,7 @@ def test_main_thread_in_vfork(t):
     library = t.write("librustc_driver-1.so", "not a library" * 1000)
     with everybodys_toolchain(t) as rustc:
         profiler = start_recording(t)
-        is_watched(profiler)
+        lab.wait_for("the recording", lambda: lab.begun(profiler))
         sitting = start_as(t, ONE, [sitter, library])
         assert sitting.stdout.readline() == b"mapped\n", sitting.communicate()
         compile_as(t, OTHER, rustc, "out")

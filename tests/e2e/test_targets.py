@@ -3,6 +3,7 @@
 
 import glob
 import os
+import re
 import shutil
 import signal
 import struct
@@ -11,7 +12,9 @@ import time
 
 import crates
 import lab
+from gate import Gate
 from lab import Skip, each
+from slow_loader import store_plan
 
 USAGE, FAILURE, NOT_FOUND = 2, 125, 127
 
@@ -44,13 +47,14 @@ def one_error_line(done, *words):
 def test_running_rustc(t):
     """Attached in the middle: ends whose starts we missed are counted, and nothing is made up."""
     t.need_capture()
-    victim = t.start_plain(rustc(t, crates.LONG, "out", "-O"))
-    time.sleep(0.7)
+    gate = Gate(t)
+    victim = t.start_plain(gate.command("out", "-O"))
+    gate.reached()
+    before_ns = time.monotonic_ns()
     profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(victim.pid))
     t.attached(profiler)
-    attached_ns = time.monotonic_ns()
-    assert victim.poll() is None, "it ended before it was attached to"
-    _, err = profiler.communicate(timeout=120)
+    gate.go_on()
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
     assert profiler.returncode == 0, err.decode()
     assert victim.wait() == 0
 
@@ -61,7 +65,7 @@ def test_running_rustc(t):
     assert document["lost"] == 0 and document["losses"]["end_without_start"] > 0, document["losses"]
     spans = t.spans(t.path("trace.qpt"))
     assert spans
-    early = [s for s in spans if s["start_ns"] < attached_ns - 2_000_000_000]
+    early = [s for s in spans if s["start_ns"] < before_ns]
     assert not early, "started before the probes: %s" % early[:3]
     assert all(s["start_ns"] <= s["end_ns"] for s in spans)
     return "%d ends without a start" % document["losses"]["end_without_start"]
@@ -70,11 +74,14 @@ def test_running_rustc(t):
 def test_parent_of_rustc(t):
     """A build tool: the children it has and those to come."""
     t.need_capture()
-    parent = t.start_plain(looped(rustc(t, crates.LONG), 2))
-    (first,) = lab.wait_for("rustc", lambda: lab.children(parent.pid)[:1])
-    time.sleep(0.5)
+    gate = Gate(t)
+    parent = t.start_plain(looped(gate.command("out"), 2))
+    gate.reached()
+    (first,) = lab.children(parent.pid)
     profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(parent.pid))
-    assert profiler.wait(timeout=120) == 0, profiler.stderr.read()
+    t.attached(profiler)
+    gate.go_on()
+    assert profiler.wait(timeout=lab.TIMEOUT) == 0, profiler.stderr.read()
     assert parent.wait() == 0
 
     processes = t.report(t.path("trace.qpt"))["processes"]
@@ -88,50 +95,63 @@ def test_parent_of_rustc(t):
 def test_parent_that_exits_first(t):
     """A shell ends, and the child it left in the background starts a compiler after that."""
     t.need_capture()
-    script = '(sleep 2.5; "$@") & sleep 1.5'
+    for name in ("end", "go"):
+        os.mkfifo(t.path(name))
+        os.chmod(t.path(name), 0o666)
+    script = '(read line <go; "$@") & read line <end; :'
     parent = t.start_plain(["sh", "-c", script, "sh", *rustc(t, crates.SHORT)])
-    time.sleep(0.1)
     profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(parent.pid))
+    lab.wait_for("the recording", lambda: lab.begun(profiler))
+    open(t.path("end"), "w").close()
     assert parent.wait() == 0
-    assert profiler.wait(timeout=60) == 0, profiler.stderr.read()
+    open(t.path("go"), "w").close()
+    assert profiler.wait(timeout=lab.TIMEOUT) == 0, profiler.stderr.read()
     (process,) = t.report(t.path("trace.qpt"))["processes"]
     assert process["exit"] == 0, process
 
 
 def test_several_pids(t):
     t.need_capture()
-    builds = [t.start_plain(rustc(t, crates.LONG, "out%d" % i)) for i in range(2)]
-    other = t.start_plain(rustc(t, crates.LONG, "other"))
-    time.sleep(0.3)
+    gates = [Gate(t) for _ in range(3)]
+    builds = [t.start_plain(gate.command("out%d" % i)) for i, gate in enumerate(gates)]
+    for gate in gates:
+        gate.reached()
     pids = [str(b.pid) for b in builds]
     profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "-p", pids[0], "--pid", pids[1])
-    assert profiler.wait(timeout=120) == 0, profiler.stderr.read()
-    assert [b.wait() for b in builds + [other]] == [0, 0, 0]
+    t.attached(profiler)
+    for gate in gates:
+        gate.go_on()
+    assert profiler.wait(timeout=lab.TIMEOUT) == 0, profiler.stderr.read()
+    assert [b.wait() for b in builds] == [0, 0, 0]
     seen = {p["pid"] for p in t.report(t.path("trace.qpt"))["processes"]}
-    assert seen == {b.pid for b in builds}, "and no other's: %s" % seen
+    assert seen == {b.pid for b in builds[:2]}, "and no other's: %s" % seen
 
 
 def test_unreaped_child(t):
     """A child that has exited and was not waited for can be neither followed nor waited for."""
     t.need_capture()
-    # What sh started, sleep never waits for.
-    parent = t.start_plain(["sh", "-c", "true & exec sleep 5"])
+    # What sh started, cat never waits for.
+    parent = t.start_plain(["sh", "-c", "true & exec cat"], stdin=subprocess.PIPE)
     (child,) = lab.wait_for("the child", lambda: lab.children(parent.pid))
     lab.wait_for("its exit", lambda: not lab.alive(child))
     profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(parent.pid))
-    assert profiler.wait(timeout=60) == 0, profiler.stderr.read()
+    lab.wait_for("the recording", lambda: lab.begun(profiler))
+    parent.stdin.close()
+    parent.stdin = None
+    assert profiler.wait(timeout=lab.TIMEOUT) == 0, profiler.stderr.read()
 
 
 def test_one_library_by_two_paths(t):
     """A hard link is the same inode, which the kernel probes: nothing is counted twice."""
-    real = t.toolchain().sysroot
-    linked = t.path("linked")
-    os.makedirs(linked)
-    parts = [os.path.join(real, name) for name in ("bin", "lib")]
+    # Links change the ctime of the library, and plans of it are made anew: not of everybody's.
+    compiler, linked = t.own_toolchain("real"), t.mkdir("linked")
+    parts = [t.path("real", name) for name in ("bin", "lib")]
     copy = subprocess.run(["cp", "-al", *parts, linked], capture_output=True, text=True)
     if copy.returncode:
         raise Skip("cannot link the toolchain: " + copy.stderr.strip().splitlines()[-1])
-    compile = rustc(t, crates.SHORT, "out", "--emit=metadata")
+    store_plan(t, compiler)
+    _, *arguments = rustc(t, crates.SHORT, "out", "--emit=metadata")
+    compile = [compiler, *arguments]
     once = t.capture(compile, trace="once.qpt")
     other = os.path.join(linked, "bin/rustc")
     both = t.capture(["sh", "-c", '"$0" "$@" && %s "$@"' % other, *compile])
@@ -142,7 +162,7 @@ def test_one_library_by_two_paths(t):
 def test_others_are_not_recorded(t):
     """Somebody else's rustc runs into the same probes; it is none of our business."""
     t.need_capture()
-    other = t.start_plain(looped(rustc(t, crates.SHORT, "other"), 40))
+    other = t.start_plain(looped(rustc(t, crates.SHORT, "other"), 1000))
     run = t.capture(rustc(t, crates.LONG, "ours"))
     assert run.status == 0 and other.poll() is None, "the other build ended too early"
     (process,) = t.report(run.trace)["processes"]
@@ -221,11 +241,11 @@ def test_command_not_found(t):
 def start_in_a_group(t, *options):
     """A profiled build in a process group of its own, as a terminal's foreground job."""
     profiler = t.start_qprof(
-        *options, "-o", t.path("trace.qpt"), "--", *looped(rustc(t, crates.LONG), 20),
+        *options, "-o", t.path("trace.qpt"), "--", *looped(rustc(t, crates.LONG), 1000),
         start_new_session=True,
     )
     links = t.attached(profiler)
-    time.sleep(0.5)
+    lab.wait_for("a compile", lambda: os.path.exists(t.path("out", "libregex_syntax.rlib")))
     return profiler, links
 
 
@@ -245,12 +265,14 @@ def test_ctrl_c(t):
 def test_ctrl_c_with_pid(t):
     """Recording stops; the build goes on."""
     t.need_capture()
-    build = t.start_plain(rustc(t, crates.LONG))
+    gate = Gate(t)
+    build = t.start_plain(gate.command("out"))
+    gate.reached()
     profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(build.pid))
     t.attached(profiler)
-    time.sleep(0.3)
     status, _, err = t.interrupt(profiler)
     assert status == 0, (status, err)
+    gate.go_on()
     assert build.wait() == 0
     document = t.report(t.path("trace.qpt"))
     assert document["problem"] is None, document["problem"]
@@ -261,15 +283,22 @@ def test_ctrl_c_twice(t):
     """The second aborts, even while the build ignores the first."""
     t.need_capture()
     profiler = t.start_qprof(
-        "-q", "-o", t.path("trace.qpt"), "--", "sh", "-c", "trap '' INT; sleep 60 & wait; sleep 60",
-        start_new_session=True,
+        "-q", "-o", t.path("trace.qpt"), "--", "sh", "-c",
+        "trap '' INT; echo ready; sleep 1000 & wait; sleep 1000", start_new_session=True,
     )
-    time.sleep(1)
+
+    def was_taken():
+        """The first signal. The second is not blocked any more."""
+        status = lab.read_text("/proc/%d/status" % profiler.pid)
+        blocked = int(re.search(r"SigBlk:\s*(\w+)", status).group(1), 16)
+        return not blocked & 1 << signal.SIGINT - 1
+
+    assert profiler.stdout.readline() == b"ready\n"
     os.killpg(profiler.pid, signal.SIGINT)
-    time.sleep(0.5)
+    lab.wait_for("the first signal to be taken", was_taken)
+    assert profiler.poll() is None
     os.killpg(profiler.pid, signal.SIGINT)
-    profiler.wait(timeout=10)
-    assert profiler.returncode != 0
+    assert profiler.wait(timeout=lab.TIMEOUT) != 0
     os.killpg(profiler.pid, signal.SIGKILL)
 
 
@@ -287,8 +316,8 @@ def test_signal_is_passed_on(t, name):
     """Sent to us alone, it reaches the command once; what only the command knows ends nothing."""
     t.need_capture()
     script = (
-        "trap 'echo got' %s; echo ready; "
-        "n=20; while [ $n -gt 0 ]; do sleep 0.1; n=$((n - 1)); done"
+        "n=6000; trap 'echo got; n=3' %s; echo ready; "
+        "while [ $n -gt 0 ]; do sleep 0.1; n=$((n - 1)); done"
     )
     profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", "sh", "-c", script % name)
     assert profiler.stdout.readline() == b"ready\n"
@@ -311,7 +340,7 @@ def test_signal_during_set_up(t, name):
     time.sleep(1)
     number = getattr(signal, "SIG" + name)
     profiler.send_signal(number)
-    _, err = profiler.communicate(timeout=20)
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
     assert profiler.returncode == 128 + number, (profiler.returncode, err)
     with open(t.path("slow/pid")) as f:
         assert not lab.alive(int(f.read()))
@@ -345,9 +374,14 @@ def test_bad_pid(t, text):
 def test_pid_that_is_no_build(t):
     """Not an error by itself, it may start rustc later; but it ends without one, and we say so."""
     t.need_capture()
-    sleeper = t.start_plain(["sleep", "2"])
-    done = t.run_qprof("-o", "x.qpt", "--pid", str(sleeper.pid))
-    warning, *_, last = done.stderr.strip().splitlines()
+    sleeper = t.start_plain(["sleep", "1000"])
+    profiler = t.start_qprof("-o", "x.qpt", "--pid", str(sleeper.pid), text=True)
+    warning = profiler.stderr.readline()
+    lab.wait_for("the recording", lambda: lab.begun(profiler))
+    sleeper.kill()
+    sleeper.wait()
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    *_, last = err.strip().splitlines()
     assert str(sleeper.pid) in warning and "no Rust compiler" in warning, warning
     assert "no Rust compiler ran" in last, last
 
@@ -397,7 +431,7 @@ def test_stripped_library_of_nobody(t):
     """The compiler in the PATH is a guess: one that is of no use stops no other."""
     fake = os.path.dirname(fake_toolchain(t, strip))
     env = {"PATH": fake + ":" + os.environ["PATH"]}
-    run = t.capture(["sh", "-c", '"$@"', "sh", *rustc(t, crates.SHORT)], options=(),
+    run = t.capture(["sh", "-c", '"$@"', "sh", *rustc(t, crates.LONG)], options=(),
                     env=env)
     assert run.status == 0, run
     text = run.stderr.decode()
