@@ -4,9 +4,11 @@ Compilers that run no library code before the recording is ready, however busy t
 whose plan takes longer than a ptrace stop may last is complete, but marked as late.
 """
 
+import contextlib
 import os
 import re
 import shutil
+import signal
 import tempfile
 import time
 
@@ -60,6 +62,30 @@ def assert_in_time(process, err):
     as late; SlowLoader has made sure that it is complete.
     """
     assert not process["attached_late"] or held_most(err) > HELD_MOST - 1, err
+
+
+def state_of(pid):
+    """As in /proc/PID/stat; X if it is gone."""
+    try:
+        return lab.read_text("/proc/%d/stat" % pid).rpartition(")")[2].split()[0]
+    except OSError:
+        return "X"
+
+
+def planners(profiler):
+    return [pid for pid in lab.children(profiler.pid)
+            if lab.alive(pid) and lab.name_of(pid) == "qprof-bpf: plan"]
+
+
+def stop_planner(profiler):
+    """A planner that is stopped now, or None."""
+    for planner in planners(profiler):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(planner, signal.SIGSTOP)
+            lab.wait_for("the planner to stop", lambda: state_of(planner) in "TZX")
+            if state_of(planner) == "T":
+                return planner
+    return None
 
 
 def store_plan(t, compiler):

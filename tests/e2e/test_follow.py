@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -10,7 +11,9 @@ import threading
 
 import crates
 import lab
-from slow_loader import compile_in_time, driver
+from slow_loader import (
+    SlowLoader, assert_in_time, compile_in_time, driver, state_of, stop_planner, store_plan,
+)
 
 LOST = lab.MOST_LOST
 
@@ -33,6 +36,18 @@ def talk(run):
     return "\n".join(line for line in lines if line.startswith("qprof-bpf: "))
 
 
+def capture_unforeseen(t, loaders, command):
+    """As t.capture(), with nothing known; the compilers go on when the probes are there."""
+    trace = t.path("trace.qpt")
+    profiler = t.start_qprof(*SAYS_WHY, "-o", trace, "--", *command, env=nothing_known(t))
+    t.attached(profiler)
+    for loader in loaders:
+        loader.go_on()
+    out, err = profiler.communicate(timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0, err.decode()
+    return lab.Run(profiler.returncode, out, err, trace)
+
+
 @lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_unforeseen_toolchain(t):
     """Two compilers at once, of a toolchain that no plan was ever made of: none is late."""
@@ -40,13 +55,13 @@ def test_unforeseen_toolchain(t):
     command = [compiler] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
     known = t.capture([t.rustc] + command[1:], trace="known.qpt")
     assert known.status == 0, known
-    script = '"$@" & "$@"; wait'
-    run = t.capture(["sh", "-c", script, "sh", *command], SAYS_WHY, env=nothing_known(t))
-    assert run.status == 0, talk(run)
+    loaders = [SlowLoader(t) for _ in range(2)]
+    both = " & ".join(shlex.join([*loader.launcher, *command]) for loader in loaders)
+    run = capture_unforeseen(t, loaders, ["sh", "-c", both + "; wait"])
     processes = t.report(run.trace)["processes"]
     assert len(processes) == 2, talk(run)
-    late = [p["pid"] for p in processes if p["attached_late"]]
-    assert not late, "%s of 2 were late:\n%s" % (late, talk(run))
+    for process in processes:
+        assert_in_time(process, talk(run))
     counts = t.counts(run.trace)
     for name, count in t.counts(known.trace).items():
         assert counts[name] == 2 * count, (name, counts[name], count)
@@ -64,51 +79,55 @@ got, status = os.waitpid(pid, os.WUNTRACED | os.WCONTINUED)
 sys.exit(0 if os.WIFEXITED(status) else 99)
 """)
     command = [compiler] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
-    run = t.capture(["python3", script, *command], SAYS_WHY, env=nothing_known(t))
-    assert run.status == 0, talk(run)
+    loader = SlowLoader(t)
+    run = capture_unforeseen(t, [loader], ["python3", script, *loader.launcher, *command])
     (process,) = t.report(run.trace)["processes"]
-    assert not process["attached_late"], talk(run)
+    assert_in_time(process, talk(run))
+
+
+def start_waiting(t):
+    """(a planner that is stopped, the parent of a compiler that waits for its plan, profiler)."""
+    env = nothing_known(t)
+    for attempt in range(5):
+        compiler = t.own_toolchain("toolchain%d" % attempt, "rustc")
+        command = [compiler] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
+        parent = t.start_plain(["sh", "-c", 'read line; "$@"', "sh", *command],
+                               stdin=subprocess.PIPE)
+        profiler = t.start_qprof("--force", "-o", t.path("x.qpt"), "--pid", str(parent.pid),
+                                 env=env)
+        lab.wait_for("the recording", lambda: lab.begun(profiler))
+        parent.stdin.close()
+        parent.stdin = None
+        planner = lab.wait_for("a planner", lambda: stop_planner(profiler) or
+                               parent.poll() is not None)
+        if planner is not True:
+            return planner, parent, profiler
+    raise AssertionError("each plan was over before it could be stopped")
 
 
 @lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_killed_while_compilers_wait(t):
     """Whoever waits for a plan when we are killed runs on, and its build with it."""
-    compiler = t.own_toolchain("toolchain", "rustc")
-    out = t.mkdir("out")
-    command = [compiler] + crates.arguments(crates.SHORT, out, "--emit=metadata")
-    parent = t.start_plain(["sh", "-c", 'sleep 2; "$@"', "sh", *command])
-    profiler = t.start_qprof("-q", "-o", t.path("x.qpt"), "--pid", str(parent.pid),
-                             env=nothing_known(t))
-    traced = lab.wait_for("a compiler that waits", lambda: tracees_of(profiler.pid))
-    assert traced
+    _, parent, profiler = start_waiting(t)
     profiler.kill()
-    assert parent.wait(timeout=60) == 0
-    assert os.listdir(out), "the compiler did not finish"
-
-
-def state_of(pid):
-    with open("/proc/%d/stat" % pid) as f:
-        return f.read().rpartition(")")[2].split()[0]
+    assert parent.wait(timeout=lab.TIMEOUT) == 0
+    assert os.listdir(t.path("out")), "the compiler did not finish"
 
 
 @lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_suspended_while_compilers_wait(t):
     """Who presses Ctrl-Z stops us, and not the build; what ran meanwhile is marked as late."""
-    compiler = t.own_toolchain("toolchain", "rustc")
-    out = t.mkdir("out")
-    command = [compiler] + crates.arguments(crates.SHORT, out, "--emit=metadata")
-    parent = t.start_plain(["sh", "-c", 'sleep 2; "$@"', "sh", *command])
-    profiler = t.start_qprof("-o", t.path("x.qpt"), "--pid", str(parent.pid), env=nothing_known(t))
-    lab.wait_for("a compiler that waits", lambda: tracees_of(profiler.pid))
+    planner, parent, profiler = start_waiting(t)
     profiler.send_signal(signal.SIGTSTP)
     lab.wait_for("the profiler to stop", lambda: state_of(profiler.pid) == "T")
     try:
-        assert parent.wait(timeout=60) == 0
-        assert state_of(profiler.pid) == "T" and os.listdir(out)
+        assert parent.wait(timeout=lab.TIMEOUT) == 0
+        assert state_of(profiler.pid) == "T" and os.listdir(t.path("out"))
     finally:
         profiler.send_signal(signal.SIGCONT)
+        os.kill(planner, signal.SIGCONT)
     err = profiler.stderr.read().decode()
-    assert profiler.wait(timeout=60) == 0, err
+    assert profiler.wait(timeout=lab.TIMEOUT) == 0, err
     assert "1 compiler waited " in err and "had begun before the probes" in err, err
     (process,) = t.report(t.path("x.qpt"))["processes"]
     assert process["attached_late"], process
@@ -121,19 +140,25 @@ def test_other_namespaces(t):
     compiler = t.own_toolchain("toolchain", "rustc")
     inside = t.mkdir("inside")
     script = 'mount --bind "$1" "$2" && shift 2 && "$@"'
-    command = [os.path.join(inside, "bin/rustc")]
+    loader = SlowLoader(t)
+    command = [*loader.launcher, os.path.join(inside, "bin/rustc")]
     command += crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
     contained = ["unshare", "--mount", "--pid", "--fork", "sh", "-c", script, "sh",
                  os.path.dirname(os.path.dirname(compiler)), inside, *command]
     if os.geteuid() or lab.invoker().pw_uid:
         raise lab.Skip("only root may make namespaces")
-    run = t.capture(contained)
-    assert run.status == 0, run.stderr
+    store_plan(t, compiler)
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", *contained)
+    t.attached(profiler)
+    loader.go_on()
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0, err
     assert not os.listdir(inside), "the mount is to be seen from here"
-    (process,) = t.report(run.trace)["processes"]
+    (process,) = t.report(t.path("trace.qpt"))["processes"]
     assert not process["attached_late"] and process["pid"] > 10, process["pid"]
-    known = t.capture([t.rustc] + command[1:], trace="known.qpt")
-    assert t.counts(run.trace) == t.counts(known.trace)
+    arguments = command[len(loader.launcher) + 1:]
+    known = t.capture([t.rustc] + arguments, trace="known.qpt")
+    assert t.counts(t.path("trace.qpt")) == t.counts(known.trace)
 
 
 # ---- Nobody in particular -----------------------------------------------------------------------
@@ -159,7 +184,7 @@ def start_recording(t, *options):
 
 def end_recording(profiler):
     profiler.send_signal(signal.SIGINT)
-    assert profiler.wait(timeout=60) == 0, profiler.said()
+    assert profiler.wait(timeout=lab.TIMEOUT) == 0, profiler.said()
 
 
 def ours(t, processes):
@@ -173,7 +198,7 @@ def test_whole_machine(t):
     t.need_capture()
     compiler = t.own_toolchain("toolchain", "my-own-compiler")
     # A stop may be over before a new plan is made, and this is not about that.
-    assert t.run_qprof("plan", driver(compiler)).returncode == 0
+    store_plan(t, compiler)
     profiler = start_recording(t, "--system")
     command = compile_command(t, "out")
     compile_in_time(t, profiler, command)
@@ -200,6 +225,7 @@ def control_group(t):
         os.rmdir(group)
 
 
+@lab.alone("a compiler of another test that is gone has no control group any more")
 def test_control_group(t):
     """What is outside it is not recorded."""
     t.need_capture()
