@@ -9,14 +9,12 @@ import glob
 import os
 import pty
 import signal
-import subprocess
 import termios
 import threading
 import time
 
 import lab
 from debian_workspace import Workspace, started_by_cargo
-from lab import Skip
 from test_follow import start_recording
 from test_workspace import cargos_own, names
 
@@ -54,7 +52,9 @@ class Build:
                 if state != "Z"}
 
     def pid_of(self, name):
-        (pid,) = [pid for pid, its in self.left().items() if its == name]
+        """One of its children has its name until it has begun another program."""
+        found = {pid for pid, its in self.left().items() if its == name}
+        (pid,) = found - {child for parent in found for child in lab.children(parent)}
         return pid
 
     def log(self):
@@ -69,14 +69,14 @@ class Build:
         except (OSError, ValueError):  # not there yet, or not written yet
             return None
 
-    def wait(self, seconds=120):
+    def wait(self):
         """Our status, when nothing is left."""
-        status = self.profiler.wait(timeout=seconds)
-        self.assert_nothing_left(seconds=60)
+        status = self.profiler.wait(timeout=lab.TIMEOUT)
+        self.assert_nothing_left()
         return status
 
-    def assert_nothing_left(self, seconds):
-        lab.wait_for("all to end: %s" % self.left(), lambda: not self.left(), seconds)
+    def assert_nothing_left(self):
+        lab.wait_for("all to end: %s" % self.left(), lambda: not self.left())
         lab.assert_gone(self.links)
 
     def report(self):
@@ -126,7 +126,7 @@ def test_profiler_stopped(t):
     """Of us alone: the build does not wait for us; what finds no room meanwhile is counted."""
     build = Build(t)
     build.profiler.send_signal(signal.SIGSTOP)
-    lab.wait_for("the build to end", lambda: build.status() is not None, seconds=120)
+    lab.wait_for("the build to end", lambda: build.status() is not None)
     build.profiler.send_signal(signal.SIGCONT)
     assert build.wait() == 0, build.log()
     assert build.status() == 0
@@ -149,7 +149,7 @@ def test_ctrl_c_on_a_terminal(t):
     build = Build(t, stdin=slave, stdout=slave, stderr=slave,
                   preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
     os.write(master, b"\x03")
-    status = build.wait(seconds=30)
+    status = build.wait()
     assert status in (-signal.SIGINT, 128 + signal.SIGINT), (status, b"".join(drawn)[-500:])
     assert build.report()["queries"]
     os.close(slave)
@@ -159,7 +159,7 @@ def test_terminated(t):
     """SIGTERM to us alone, as a service manager does: passed on, and waited for."""
     build = Build(t)
     build.profiler.send_signal(signal.SIGTERM)
-    status = build.wait(seconds=60)
+    status = build.wait()
     assert status in (-signal.SIGTERM, 128 + signal.SIGTERM), (status, build.log())
     assert build.report()["queries"]
 
@@ -170,9 +170,9 @@ def test_profiler_killed(t):
     build.profiler.kill()
     build.profiler.wait()
     assert build.left(), "it ended before it was put to the test"
-    lab.wait_for("the build to end", lambda: build.status() is not None, seconds=120)
+    lab.wait_for("the build to end", lambda: build.status() is not None)
     assert build.status() == 0, build.log()
-    build.assert_nothing_left(seconds=60)
+    build.assert_nothing_left()
     done = t.run_qprof("report", build.trace)
     assert "unfinished" in done.stdout + done.stderr, done
 
@@ -180,9 +180,10 @@ def test_profiler_killed(t):
 def test_cargo_killed(t):
     """kill -9 of what we launched: we end with it. Its compilers go on by themselves, unharmed."""
     build = Build(t)
-    orphans = {pid for pid, name in build.left().items() if name == "rustc"}
+    orphans = lab.wait_for("compilers", lambda: {
+        pid for pid, name in build.left().items() if name == "rustc"})
     os.kill(build.pid_of("cargo"), signal.SIGKILL)
-    status = build.wait(seconds=60)
+    status = build.wait()
     assert (status, build.status()) == (128 + 9, 128 + 9), (status, build.log())
     ends = {p["pid"]: (p["exit"], p["signal"]) for p in build.report()["processes"]}
     assert orphans & ends.keys(), (orphans, ends)
@@ -201,9 +202,10 @@ def test_cargo_killed_that_we_attached_to(t):
         pid for pid, (name, _) in in_session(cargo.pid).items() if name == "rustc"})
     cargo.kill()
     cargo.wait()
-    assert profiler.wait(timeout=60) == 0, profiler.said()
-    left = {name for name, state in in_session(cargo.pid).values() if state != "Z"}
-    assert not left, left
+    assert profiler.wait(timeout=lab.TIMEOUT) == 0, profiler.said()
+    # A process has left the trace a moment before it has left the machine.
+    lab.wait_for("all to end", lambda: {"Z"} >= {
+        state for _, state in in_session(cargo.pid).values()})
     lab.assert_gone(links)
     document = t.report(t.path("trace.qpt"))
     assert document["problem"] is None, document["problem"]

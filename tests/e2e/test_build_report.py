@@ -164,13 +164,17 @@ pub const SUM: u64 = work(u64::MAX);
 """
 
 
+# Of processor time, of what was started last.
+FOR_TWO_SECONDS = "while [ $(cut -d' ' -f14 /proc/$!/stat) -lt 200 ]; do sleep 0.1; done"
+
+
 def test_killed_compiler(t):
     """What ran when it was killed is told, as the trace has it, the innermost first."""
     out = t.mkdir("out")
     rustc = "%s --crate-type lib --out-dir %s" % (t.rustc, out)
     fast = t.write("fast.rs", "pub fn f() -> u32 { 7 }\n")
     slow = t.write("slow.rs", SLOW)
-    script = "%s %s; %s %s & sleep 3; kill -9 $!; wait" % (rustc, fast, rustc, slow)
+    script = "%s %s; %s %s & %s; kill -9 $!; wait" % (rustc, fast, rustc, slow, FOR_TWO_SECONDS)
     run = t.capture(["sh", "-c", script])
     build = t.report(run.trace)["build"]
     assert (build["compiles"], build["killed"]) == (2, 1), build

@@ -61,8 +61,8 @@ def test_incremental(t):
     state = t.mkdir("state")
     argv = compile_argv(t, "semver", "-C", "incremental=" + state)
     first = capture(t, argv, CALLERS, "first.qpt")
-    _, unknown = asked(t, first)
-    assert not unknown, unknown
+    known, unknown = asked(t, first)
+    assert sum(unknown.values()) <= sum(known.values()) // 10000, unknown
     second = capture(t, argv, CALLERS, "second.qpt")
     known, unknown = asked(t, second)
     third = capture(t, argv, QUERIES, "third.qpt")

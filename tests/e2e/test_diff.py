@@ -42,7 +42,7 @@ def record(t, name, steps):
 def test_slow_function(t):
     """The crate and the query come first, and the limit is exceeded; one trace is enough for it."""
     record(t, "base.qpt", 1)
-    record(t, "new.qpt", 300_000)
+    record(t, "new.qpt", 1_000_000)
     done = t.run_qprof("diff", "--fail-above", "5%", "--json", "base.qpt", "new.qpt")
     assert done.returncode == ABOVE, (done.returncode, done.stderr)
     document = json.loads(done.stdout)

@@ -12,7 +12,7 @@ import threading
 import crates
 import lab
 from slow_loader import (
-    SlowLoader, assert_in_time, compile_in_time, driver, state_of, stop_planner, store_plan,
+    SlowLoader, assert_in_time, compile_in_time, state_of, stop_planner, store_plan,
 )
 
 LOST = lab.MOST_LOST

@@ -7,9 +7,8 @@ import shutil
 
 import crates
 import lab
+from compiles import BOOTSTRAP, profiled
 from lab import each
-from mm_profdata import Profile
-from test_exact_counts import BOOTSTRAP
 
 CRATE = "semver"
 # Each node of the graph is encoded once, whether it was executed, reused or fed.
@@ -56,19 +55,19 @@ class Builds:
 
     def compare(self, name, before=None):
         """Our report's process and activities, rustc's profile and its count of nodes."""
-        profile = self.t.mkdir(name + ".profile")
-        flags = ("-Zself-profile=" + profile, "-Zself-profile-events=default", "-Zincremental-info")
-        truth = self.t.plain(self.argv(self.state(name + ".truth", before), *flags), env=BOOTSTRAP)
-        assert truth.status == 0, truth.stderr.decode()
+        def run(unique, *flags):
+            state = self.state(unique + ".truth", before)
+            return self.t.plain(self.argv(state, *flags, "-Zincremental-info"), env=BOOTSTRAP)
+
+        truth, profile = profiled(self.t, name, "default", run)
         nodes = re.search(rb"Total Node Count: (\d+)", truth.stderr)
-        (file,) = os.listdir(profile)
         ours = self.state(name + ".ours", before)
         run = self.t.capture(self.argv(ours), OPTIONS, env=BOOTSTRAP, trace=name + ".qpt")
         assert run.status == 0, run.stderr.decode()
         report = self.t.report(run.trace)
         assert report["lost"] == 0, report["losses"]
         (process,) = report["processes"]
-        return process, Profile.read(os.path.join(profile, file)), int(nodes[1]), ours
+        return process, profile, int(nodes[1]), ours
 
 
 def check(process, truth, nodes):

@@ -9,7 +9,7 @@ import crates
 import lab
 from lab import each
 from test_targets import fake_toolchain, strip
-from test_without_root import User, findings
+from test_without_root import User
 
 FAILURE = 125
 

@@ -2,6 +2,7 @@
 """When the compiler's threads are off the CPU, and what they wait for."""
 
 import collections
+import itertools
 import json
 
 import crates
@@ -47,9 +48,14 @@ def assert_nested(spans):
 def test_threads_wait_for_each_other(t):
     t.need_capture()
     compile = Compile(t, t.toolchain(), crates.LONG, "debug")
-    run = t.capture(compile.argv("threads", None, "-Zthreads=4"), env=BOOTSTRAP)
-    assert run.status == 0, run.stderr.decode()
-    threads = by_thread(t.spans(run.trace, off_cpu=True))
+    for attempt in range(5):
+        run = t.capture(compile.argv("threads%d" % attempt, None, "-Zthreads=4"), env=BOOTSTRAP)
+        assert run.status == 0, run.stderr.decode()
+        threads = by_thread(t.spans(run.trace, off_cpu=True))
+        # Whether one thread wants what another computes is a matter of luck.
+        if sum(length(s) for s in itertools.chain(*threads.values())
+               if s.get("kind") == "QueryBlocked") > 1_000_000:
+            break
     waiting = 0
     for spans in threads.values():
         assert_nested(spans)

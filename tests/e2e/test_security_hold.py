@@ -6,6 +6,8 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
+import time
 
 import crates
 import lab
@@ -72,6 +74,26 @@ def compile_as(t, uid, rustc, name):
     assert done.returncode == 0, done.stderr
 
 
+class Gaps:
+    """On each CPU a thread that sleeps for 10 ms again and again, and finds out by how much longer."""
+
+    def __init__(self):
+        self.of = {cpu: 0 for cpu in os.sched_getaffinity(0)}
+        for cpu in self.of:
+            threading.Thread(target=self.measure, args=(cpu,), daemon=True).start()
+
+    def measure(self, cpu):
+        os.sched_setaffinity(0, {cpu})
+        while True:
+            begin = time.monotonic()
+            time.sleep(0.01)
+            self.of[cpu] = max(self.of[cpu], time.monotonic() - begin - 0.01)
+
+    def longest(self):
+        """Seconds."""
+        return max(self.of.values())
+
+
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_main_thread_in_vfork(t):
     """It never stops: another user's compiler runs on all the same, and so do we, and we end."""
@@ -80,6 +102,7 @@ def test_main_thread_in_vfork(t):
     library = t.write("librustc_driver-1.so", "not a library" * 1000)
     with everybodys_toolchain(t) as rustc:
         profiler = start_recording(t)
+        gaps = Gaps()
         lab.wait_for("the recording", lambda: lab.begun(profiler))
         sitting = start_as(t, ONE, [sitter, library])
         assert sitting.stdout.readline() == b"mapped\n", sitting.communicate()
@@ -88,7 +111,8 @@ def test_main_thread_in_vfork(t):
         err = end_recording(profiler, signal.SIGTERM)
         assert sitting.poll() is None
     most = held_most(err)
-    assert most <= HELD_MOST, err
+    # A machine that stood still let nobody go on meanwhile.
+    assert most <= HELD_MOST + gaps.longest(), err
     (process,) = [p for p in t.report(t.path("trace.qpt"))["processes"]
                   if t.path("out") in (p["command"] or "")]
     assert process["exit"] == 0, process

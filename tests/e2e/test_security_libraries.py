@@ -14,7 +14,7 @@ import subprocess
 
 import crates
 import lab
-from slow_loader import compile_in_time
+from slow_loader import compile_in_time, planners, stop_planner
 from test_follow import compile_command, ours, start_recording
 
 ALICE, BOB = 50001, 50002  # need no entry in the user database
@@ -82,16 +82,20 @@ def map_file(process, path):
     return json.loads(process.stdout.readline())
 
 
-def map_once(t, user, path):
+def map_once(t, user, path, profiler=None):
+    """With a profiler, the process lives until it was looked at."""
     process = mapper(t, user)
     found = map_file(process, path)
+    if profiler:
+        lab.wait_for("a look at it", lambda: "process %d " % process.pid in profiler.said())
     end_mapper(process)
     return found
 
 
-def map_until(t, user, path, expected):
+def map_until(t, user, path, expected, profiler=None):
     """It may see the file before it is made to wait: then it maps it once more."""
-    lab.wait_for("breakpoints in " + path, lambda: map_once(t, user, path) == expected)
+    lab.wait_for("breakpoints in " + path,
+                 lambda: map_once(t, user, path, profiler) == expected)
 
 
 def end_mapper(process):
@@ -142,11 +146,11 @@ def test_overwritten_in_place(t):
     lab.wait_for("its probes", lambda: map_file(running, path) == sites(t, "driver_v0"))
     # Made once: each copy is a write, and such lines are printed ten times at most.
     another, legacy = library(t, "driver_legacy", "legacy", ALICE), sites(t, "driver_legacy")
-    map_until(t, ALICE, another, legacy)
+    map_until(t, ALICE, another, legacy, profiler)
     overwrite(t, "bodies", path)
-    map_until(t, ALICE, path, [])
+    map_until(t, ALICE, path, [], profiler)
     overwrite(t, "driver_legacy", path)
-    map_until(t, ALICE, path, legacy)
+    map_until(t, ALICE, path, legacy, profiler)
     assert running.poll() is None
     err, document = end(t, profiler)
     assert err.count("alice.so was written to while 1 compiler used it") == 1, err
@@ -163,7 +167,7 @@ def test_moved_and_deleted(t):
     lab.wait_for("its probes", lambda: map_file(running, path) == sites(t, "driver_v0"))
     os.rename(path, path.replace("alice", "old"))
     os.chmod(path.replace("alice", "old"), 0o600)
-    map_until(t, ALICE, path.replace("alice", "old"), sites(t, "driver_v0"))
+    map_until(t, ALICE, path.replace("alice", "old"), sites(t, "driver_v0"), profiler)
     os.unlink(path.replace("alice", "old"))
     assert map_file(running, "/proc/self/exe") == []
     err, _ = end(t, profiler)
@@ -199,7 +203,7 @@ def descriptors(process):
 def test_many_libraries_one_after_another(t):
     """Those that nobody uses make room: all are recorded, and somebody else's compile too."""
     profiler = begin(t)
-    assert t.plain(compile_command(t, "warm")).status == 0
+    compile_in_time(t, profiler, compile_command(t, "warm"))
     before = descriptors(profiler)
     expected = sites(t, "driver_v0")
     process = mapper(t, ALICE)
@@ -224,7 +228,7 @@ def test_many_libraries_at_once(t):
     """A user has a few; what is beyond is refused, told once and counted. Bob is not hindered."""
     profiler = begin(t)
     expected = sites(t, "driver_v0")
-    assert t.plain(compile_command(t, "warm")).status == 0
+    compile_in_time(t, profiler, compile_command(t, "warm"))
     refused = 24
     mappers = [mapper(t, ALICE) for _ in range(PER_USER + refused)]
     for i, process in enumerate(mappers):
@@ -248,19 +252,14 @@ def test_failed_library_is_replaced(t):
     """By a good one, with its inode number: what the first one cost is counted, then all is there."""
     profiler = begin(t)
     path = library(t, "bodies", "alice", ALICE)
-    assert map_once(t, ALICE, path) == []
-    assert map_once(t, ALICE, path) == []
+    assert map_once(t, ALICE, path, profiler) == []
+    assert map_once(t, ALICE, path, profiler) == []
     overwrite(t, "driver_v0", path)
-    map_until(t, ALICE, path, sites(t, "driver_v0"))
+    map_until(t, ALICE, path, sites(t, "driver_v0"), profiler)
     err, document = end(t, profiler)
     assert err.count("alice.so holds no rustc queries") == 1, err
     assert err.count("alice.so, which cannot be attached to: it is missing") == 2, err
     assert document["losses"]["compilers"] >= 2, document["losses"]
-
-
-def planners(profiler):
-    return [pid for pid in lab.children(profiler.pid)
-            if lab.alive(pid) and lab.name_of(pid) == "qprof-bpf: plan"]
 
 
 def own_compiler_library(t, owner):
@@ -283,8 +282,7 @@ def test_many_planners(t):
         process.stdin.write(path + "\n")
         process.stdin.flush()
         if path == real:
-            (planner,) = lab.wait_for("a planner", lambda: planners(profiler))
-            os.kill(planner, signal.SIGSTOP)
+            planner = lab.wait_for("a planner", lambda: stop_planner(profiler))
     try:
         # They wait for it, and are let go without; Bob does not wait.
         map_until(t, BOB, library(t, "driver_v0", "bob", BOB), sites(t, "driver_v0"))
@@ -309,10 +307,12 @@ def map_with_stopped_planner(t, profiler):
     process = mapper(t, ALICE)
     process.stdin.write(path + "\n")
     process.stdin.flush()
-    (planner,) = lab.wait_for("a planner", lambda: planners(profiler))
-    os.kill(planner, signal.SIGSTOP)
+    planner = lab.wait_for("a planner", lambda: stop_planner(profiler))
     assert json.loads(process.stdout.readline()) == []
     assert planners(profiler) == [planner], planners(profiler)
+    # It may have been done before it was stopped: then it waits now.
+    lab.wait_for("it to be let go",
+                 lambda: "process %d had begun" % process.pid in profiler.said())
     return process, path, planner
 
 
@@ -434,11 +434,11 @@ def test_a_server_is_not_waited_for(t, command):
         map_file(above, t.path("fuse", FUSE_NAME))
         (pid,) = lab.children(above.pid)
         if command == "plan":
-            status, err = run_within(t, 20, "plan", str(pid))
+            status, err = run_within(t, 200, "plan", str(pid))
             assert status == 125, err
             assert "process %d keeps its readers waiting" % pid in err, err
         else:
-            status, err = run_within(t, 20, "stuck", "--once", "-i", "100ms", "-p", str(above.pid))
+            status, err = run_within(t, 200, "stuck", "--once", "-i", "100ms", "-p", str(above.pid))
             assert status == 0 and "going on without process %d" % pid in err, err
     finally:
         end_server(t, server)

@@ -8,6 +8,7 @@ import select
 import signal
 import time
 
+import lab
 import workspace
 
 SPIN = """
@@ -26,7 +27,7 @@ def compiling(t, source, *arguments):
     process = t.start_plain(
         [t.rustc, "--crate-type=lib", "--emit=metadata", "-o", t.path("hang.rmeta"),
          *arguments, path])
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + lab.TIMEOUT
     while cpu_seconds(process.pid) < BEGINNING and time.monotonic() < deadline:
         time.sleep(0.02)
     assert process.poll() is None, process.communicate()
@@ -60,7 +61,10 @@ def names(thread, kind="Query"):
 
 def test_what_was_entered_before_is_on_the_stack(t):
     process = compiling(t, "pub const X: u64 = %s;" % FOR_EVER)
-    picture = look(t, process.pid)
+    # A thread that is not stopped within 2 s has no stack.
+    picture, _ = look_until(t, process.pid, lambda picture: [
+        thread for p in picture["processes"] for thread in p["threads"]
+        if thread["open"] and thread["stack"] == "whole"])
     assert [(p["pid"], p["crate"]) for p in picture["processes"]] == [(process.pid, "hang")]
     thread = thread_in(picture, "eval_to_allocation_raw")
     assert thread["stack"] == "whole" and thread["consistent"], thread
@@ -73,9 +77,13 @@ def test_what_was_entered_before_is_on_the_stack(t):
 
 def test_what_is_entered_later_has_its_time(t):
     """A constant after the other: each is entered anew, within an analysis that goes on."""
-    constants = "\n".join("pub const X%d: u64 = spin(300_000);" % i for i in range(1000))
+    constants = "\n".join("pub const X%d: u64 = spin(100_000);" % i for i in range(3000))
     process = compiling(t, constants)
-    thread = thread_in(look(t, process.pid, "-i", "3s"), "eval_to_allocation_raw")
+    # It may be between two of them.
+    picture, _ = look_until(t, process.pid, lambda picture: "eval_to_allocation_raw" in [
+        row["name"] for p in picture["processes"] for thread in p["threads"]
+        for row in thread["open"]], "-i", "3s")
+    thread = thread_in(picture, "eval_to_allocation_raw")
     entered = {row["name"]: row for row in thread["open"]}
     assert entered["analysis"]["entered"] == "before", thread
     assert entered["eval_to_allocation_raw"]["entered"] == "exactly", thread
@@ -112,19 +120,19 @@ def test_below_another_process(t):
         ["sh", "-c", '"$@" & wait', "sh", t.rustc, "--crate-type=lib", "--emit=metadata",
          "--crate-name=below", source])
     picture = {"processes": []}
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + lab.TIMEOUT
     while not picture["processes"] and time.monotonic() < deadline:
         picture = look(t, shell.pid)
     assert [p["crate"] for p in picture["processes"]] == ["below"], picture
     os.kill(picture["processes"][0]["pid"], signal.SIGKILL)
 
 
-def look_until(t, pid, seen):
+def look_until(t, pid, seen, *options):
     """The first picture in which something is seen, which is returned, too."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + lab.TIMEOUT
     found, picture = None, None
     while not found and time.monotonic() < deadline:
-        picture = look(t, pid)
+        picture = look(t, pid, *options)
         found = seen(picture)
     assert found, picture
     return picture, found
@@ -167,7 +175,8 @@ def test_where_a_compiler_waits_for_its_linker(t):
     os.chmod(linker, 0o755)
     source = t.write("main.rs", "fn main() {}")
     rustc = t.start_plain([t.rustc, "-Clinker=" + linker, "-o", t.path("main"), source])
-    picture, (other,) = look_until(t, rustc.pid, lambda picture: picture["others"])
+    picture, (other,) = look_until(t, rustc.pid, lambda picture: [
+        o for o in picture["others"] if o["kind"] == "linker"])
     assert [p["pid"] for p in picture["processes"]] == [rustc.pid], picture
     assert (other["kind"], other["name"]) == ("linker", "cc"), other
     text = t.run_qprof("stuck", "--once", "-i", "100ms", "-p", str(rustc.pid)).stdout
@@ -206,7 +215,7 @@ def test_the_compiler_does_not_notice(t):
     process = compiling(t, constants + "pub const Y: u8 = 256;")
     qprof = t.start_qprof("stuck", "-i", "100ms", "--json", "-p", str(process.pid))
     _, err = process.communicate()
-    out, talk = qprof.communicate(timeout=60)
+    out, talk = qprof.communicate(timeout=lab.TIMEOUT)
     assert process.returncode == 1 and b"literal out of range" in err, err
     assert qprof.returncode == 0 and b"has exited" in talk, talk
     assert len(out.splitlines()) > 1, out
@@ -226,7 +235,7 @@ def test_on_a_terminal_it_is_redrawn(t):
                           stderr=slave, env={"TERM": "xterm"})
     os.close(slave)
     drawn = b""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + lab.TIMEOUT
     while drawn.count(b"eval_to_allocation_raw") < 3 and time.monotonic() < deadline:
         if select.select([master], [], [], 0.2)[0]:
             drawn += os.read(master, 65536)
@@ -237,5 +246,10 @@ def test_on_a_terminal_it_is_redrawn(t):
         if select.select([master], [], [], 0.2)[0]:
             drawn += read_some(master)
     assert qprof.returncode == 0
+    while select.select([master], [], [], 0)[0]:
+        more = read_some(master)
+        if not more:
+            break
+        drawn += more
     assert drawn.endswith(b"\033[J") or b"\033[r" in drawn[-200:], drawn[-200:]
     os.close(master)

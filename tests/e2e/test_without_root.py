@@ -4,14 +4,16 @@
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
-import threading
 
 import crates
 import lab
+from gate import Gate
 from lab import Skip, each
+from slow_loader import compile_in_time, driver
 
 FAILURE = 125
 BOTH = "cap_bpf,cap_perfmon"
@@ -135,7 +137,7 @@ def test_process_of_another_user(t):
     t.need_capture()
     with User(t, BOTH) as user:
         may = findings(user.run("doctor", "--json"))["other users"]["state"] == "ok"
-        roots = t.start(["sleep", "60"])
+        roots = t.start(["sleep", "1000"])
         profiler = recording(t, user, roots.pid)
         if may:
             profiler.send_signal(signal.SIGINT)
@@ -160,15 +162,18 @@ def own_toolchain(t, user):
 
 def goes_on_without(t, user, pid):
     """It is one of many, and no reason not to record the others."""
-    profiler = t.start([user.qprof, "--json", "-i", "10ms", "-o", "others.qpt", "--system"],
-                       **user.arguments())
-    assert profiler.stdout.readline(), profiler.stderr.read()
-    threading.Thread(target=profiler.stdout.read, daemon=True).start()
-    other = subprocess.run(user.compile(crates.SHORT), timeout=lab.TIMEOUT, **user.arguments())
-    status, _, err = t.interrupt(profiler)
-    assert other.returncode == 0, other
-    (line,) = [line for line in err.splitlines() if "process %d" % pid in line]
-    assert status == 0 and "going on without" in line and "CAP_CHECKPOINT_RESTORE" in line, err
+    with open(t.path("said"), "wb") as f:
+        profiler = t.start([user.qprof, "-v", "-o", "others.qpt", "--system"],
+                           **{**user.arguments(), "stderr": f})
+    profiler.said = lambda: lab.read_text(t.path("said"))
+    lab.wait_for("the recording", lambda: lab.begun(profiler))
+    compile_in_time(t, profiler, user.compile(crates.SHORT),
+                    lambda argv: t.start(argv, **user.arguments()), driver(user.rustc))
+    profiler.send_signal(signal.SIGINT)
+    status, err = profiler.wait(timeout=lab.TIMEOUT), profiler.said()
+    lab.check_end(status, err)
+    (line,) = [line for line in err.splitlines() if re.search(r"process %d\b" % pid, line)]
+    assert "going on without" in line and "CAP_CHECKPOINT_RESTORE" in line, err
     processes = t.report(os.path.join(user.home, "others.qpt"))["processes"]
     assert crates.SHORT.replace("-", "_") in {p["crate"] for p in processes}, processes
 
@@ -179,12 +184,10 @@ def test_deleted_library(t):
     t.need_capture()
     with User(t, BOTH) as user:
         compiler = own_toolchain(t, user)
-        build = t.start([compiler] + user.compile(crates.LONG)[1:], **user.arguments())
-
-        # It starts one when all its libraries are in place.
-        threads = "/proc/%d/task" % build.pid
-        lab.wait_for("the compiler's second thread", lambda: len(os.listdir(threads)) > 1)
-        build.send_signal(signal.SIGSTOP)
+        gate = Gate(t)
+        build = t.start([compiler] + user.compile(crates.LONG)[1:-1] + [gate.source],
+                        **user.arguments())
+        gate.reached()
         os.unlink(glob.glob(t.path("old/lib/librustc_driver*"))[0])
         done = user.run("-o", "trace.qpt", "--pid", str(build.pid))
         (line,) = done.stderr.splitlines()
@@ -192,7 +195,7 @@ def test_deleted_library(t):
         goes_on_without(t, user, build.pid)
         user.give(BOTH + ",cap_checkpoint_restore")
         profiler = recording(t, user, build.pid)
-        build.send_signal(signal.SIGCONT)
+        gate.go_on()
         assert ended(profiler) == (0, "")
         assert t.counts(os.path.join(user.home, "trace.qpt"))
 
