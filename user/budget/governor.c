@@ -45,7 +45,7 @@
 #define ROOM_SHARE	 0.5
 
 /* The starts of a query, or the ends of a set. */
-struct unit {
+struct switched {
 	bool wanted;
 	uint64_t changed_ns;
 	uint64_t hold_ns;
@@ -53,7 +53,7 @@ struct unit {
 
 struct query {
 	struct governor_query is;
-	struct unit starts;
+	struct switched starts;
 	double rate;   /* recent, per second of CPU time; rises at once */
 	double level;  /* average over LEVEL_NS in which it was watched */
 	double sample; /* of the last tick in which it was watched */
@@ -73,7 +73,7 @@ struct weight {
 };
 
 struct set {
-	struct unit ends;
+	struct switched ends;
 	uint32_t n_off;		  /* queries that are not wrapped and whose starts are not wanted */
 	struct weight of_ends;	  /* weigh_sets() */
 	struct weight of_wrapped; /* of its wrapped queries */
@@ -281,7 +281,7 @@ static void weigh_sets(struct governor *g)
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
-static void change(struct governor *g, struct unit *u)
+static void change(struct governor *g, struct switched *u)
 {
 	uint64_t now = g->last.now_ns;
 
@@ -297,7 +297,7 @@ static void change(struct governor *g, struct unit *u)
 	g->changed = true;
 }
 
-static bool may_return(const struct governor *g, const struct unit *u)
+static bool may_return(const struct governor *g, const struct switched *u)
 {
 	return !u->wanted && g->last.now_ns - u->changed_ns >= u->hold_ns;
 }

@@ -88,7 +88,7 @@ static int attach_links(struct attachments *a, const struct attach_set *set, str
 	bool governed = a->governed && set->plan->n_queries;
 	int err;
 
-	/* Each link of a unit takes a descriptor, as a perf event does. */
+	/* Each link of a batch takes a descriptor, as a perf event does. */
 	if (governed)
 		raise_file_limit(attach_set__sites(set));
 	err = links__new(a->loaded->progs, set, governed, out);

@@ -11,12 +11,12 @@
 #include "budget/query_sets.h"
 #include "capture/uprobe_multi.h"
 
-/* The unit of cache hits, which are attached after all others. */
+/* The batch of cache hits, which are attached after all others. */
 #define HITS (PLAN_NONE - 1)
 
-/* The sites of one unit that have the same program. */
+/* The sites of one batch that have the same program. */
 struct link {
-	uint32_t unit;
+	uint32_t batch;
 	int prog_fd;
 	uint32_t first; /* in offsets and cookies */
 	uint32_t n;
@@ -33,7 +33,7 @@ struct links {
 	uint32_t n_groups;
 	uint64_t *offsets;
 	uint64_t *cookies;
-	struct link *links; /* by unit, from the last to the first; there is room for the hits' */
+	struct link *links; /* by batch, from the last to the first; there is room for the hits' */
 	uint32_t n_links;
 	pthread_mutex_t lock;
 	pthread_cond_t closed;
@@ -72,19 +72,19 @@ static uint32_t query_of_body(const struct plan *plan, uint32_t body)
 	return PLAN_NONE;
 }
 
-static uint32_t first_role_unit(const struct links *l)
+static uint32_t first_role_batch(const struct links *l)
 {
 	return l->n_queries + l->n_sets + l->n_groups;
 }
 
 /* `set_of` is by query, `group_of` by guard. PLAN_NONE: the site is not attached at all. */
-static uint32_t unit_of(const struct links *l, const struct plan *plan, const uint32_t *set_of,
-			const uint32_t *group_of, const struct plan_site *site)
+static uint32_t batch_of(const struct links *l, const struct plan *plan, const uint32_t *set_of,
+			 const uint32_t *group_of, const struct plan_site *site)
 {
 	uint32_t query;
 
 	if (!l->governed || !links_govern(site))
-		return first_role_unit(l) + site->role;
+		return first_role_batch(l) + site->role;
 	if (is_guard(site))
 		return l->n_queries + l->n_sets + group_of[site->guard];
 	query = site->role == WIRE_ROLE_END ? query_of_body(plan, site->body) : site->query;
@@ -97,13 +97,13 @@ static uint32_t unit_of(const struct links *l, const struct plan *plan, const ui
 
 /* A site to be attached, and its program. */
 struct member {
-	uint32_t unit;
+	uint32_t batch;
 	int prog_fd;
 	uint32_t site;
 };
 
 /*
- * The order in which sites are attached: from the last unit to the first, and, as sites are sorted
+ * The order in which sites are attached: from the last batch to the first, and, as sites are sorted
  * by role, from the last role to the first.
  *
  * So ends come before starts: a start whose end is not attached yet would look like a query that
@@ -115,8 +115,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
 
-	if (x->unit != y->unit)
-		return x->unit > y->unit ? -1 : 1;
+	if (x->batch != y->batch)
+		return x->batch > y->batch ? -1 : 1;
 	return x->site > y->site ? -1 : x->site < y->site;
 }
 
@@ -128,12 +128,12 @@ static void add_member(struct links *l, const struct attach_set *set, const stru
 
 	l->offsets[i] = site->offset;
 	l->cookies[i] = attach_set__cookie(set, site);
-	if (last && last->unit == m->unit && last->prog_fd == m->prog_fd) {
+	if (last && last->batch == m->batch && last->prog_fd == m->prog_fd) {
 		last->n++;
 		return;
 	}
 	l->links[l->n_links++] = (struct link){
-		.unit = m->unit,
+		.batch = m->batch,
 		.prog_fd = m->prog_fd,
 		.first = i,
 		.n = 1,
@@ -154,8 +154,8 @@ static int allocate(struct links *l, const struct plan *plan)
 	return 0;
 }
 
-static int find_units(struct links *l, const struct plan *plan, uint32_t *set_of,
-		      uint32_t *group_of)
+static int find_batches(struct links *l, const struct plan *plan, uint32_t *set_of,
+			uint32_t *group_of)
 {
 	int n_sets = l->governed ? query_sets_find(plan, set_of) : 0;
 
@@ -178,18 +178,19 @@ static int fill(struct links *l, struct bpf_program *const progs[ATTACH_ROLES],
 	uint32_t n = 0;
 
 	if (!err)
-		err = find_units(l, plan, set_of, group_of);
+		err = find_batches(l, plan, set_of, group_of);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *site = &plan->sites[i];
-		uint32_t unit;
+		uint32_t batch;
 
 		if (!progs[site->role] || !attach_set__wants(set, site))
 			continue;
-		unit = unit_of(l, plan, set_of, group_of, site);
-		if (unit != PLAN_NONE)
-			members[n++] = (struct member){unit, bpf_program__fd(progs[site->role]), i};
+		batch = batch_of(l, plan, set_of, group_of, site);
+		if (batch != PLAN_NONE)
+			members[n++] =
+				(struct member){batch, bpf_program__fd(progs[site->role]), i};
 	}
 	qsort(members, n, sizeof(*members), compare);
 	for (uint32_t i = 0; i < n; i++)
@@ -255,7 +256,7 @@ int links__attach_fixed(struct links *l)
 	int err = 0;
 
 	for (uint32_t i = 0; i < l->n_links && !err; i++)
-		if (l->links[i].unit >= first_role_unit(l))
+		if (l->links[i].batch >= first_role_batch(l))
 			err = attach(l, &l->links[i]);
 	return err;
 }
@@ -279,20 +280,20 @@ int links__attach_hits(struct links *l, const struct bpf_program *prog,
 	fd = uprobe_multi_link(bpf_program__fd(prog), set->plan->file, offsets, cookies, hits->n);
 	if (fd < 0)
 		return fd;
-	l->links[l->n_links++] = (struct link){.unit = HITS, .fd = fd};
+	l->links[l->n_links++] = (struct link){.batch = HITS, .fd = fd};
 	return 0;
 }
 
-static bool is_wanted(const struct links *l, uint32_t unit, const bool *starts, const bool *ends,
+static bool is_wanted(const struct links *l, uint32_t batch, const bool *starts, const bool *ends,
 		      const bool *groups)
 {
-	if (unit < l->n_queries)
-		return !starts || starts[unit];
-	unit -= l->n_queries;
-	if (unit < l->n_sets)
-		return !ends || ends[unit];
-	unit -= l->n_sets;
-	return unit < l->n_groups && (!groups || groups[unit]);
+	if (batch < l->n_queries)
+		return !starts || starts[batch];
+	batch -= l->n_queries;
+	if (batch < l->n_sets)
+		return !ends || ends[batch];
+	batch -= l->n_sets;
+	return batch < l->n_groups && (!groups || groups[batch]);
 }
 
 int links__attach(struct links *l, const bool *starts, const bool *ends, const bool *groups)
@@ -300,7 +301,7 @@ int links__attach(struct links *l, const bool *starts, const bool *ends, const b
 	int err = 0;
 
 	for (uint32_t i = 0; l && i < l->n_links && !err; i++)
-		if (is_wanted(l, l->links[i].unit, starts, ends, groups))
+		if (is_wanted(l, l->links[i].batch, starts, ends, groups))
 			err = attach(l, &l->links[i]);
 	return err;
 }
@@ -364,9 +365,10 @@ static void detach(struct links *l, struct link *link)
 	link->fd = -1;
 }
 
-/* ---- Switching units ------------------------------------------------------------------------- */
+/* ---- Switching batches -------------------------------------------------------------------------
+ */
 
-static int set_unit(struct links *l, uint32_t unit, bool attached)
+static int set_batch(struct links *l, uint32_t batch, bool attached)
 {
 	int n = 0;
 
@@ -374,7 +376,7 @@ static int set_unit(struct links *l, uint32_t unit, bool attached)
 		struct link *link = &l->links[i];
 		int err = 0;
 
-		if (link->unit != unit || (link->fd >= 0) == attached)
+		if (link->batch != batch || (link->fd >= 0) == attached)
 			continue;
 		if (attached)
 			err = attach(l, link);
@@ -390,23 +392,23 @@ static int set_unit(struct links *l, uint32_t unit, bool attached)
 
 int links__set_starts(struct links *l, uint32_t query, bool attached)
 {
-	return l ? set_unit(l, query, attached) : 0;
+	return l ? set_batch(l, query, attached) : 0;
 }
 
 int links__set_ends(struct links *l, uint32_t set, bool attached)
 {
-	return l ? set_unit(l, l->n_queries + set, attached) : 0;
+	return l ? set_batch(l, l->n_queries + set, attached) : 0;
 }
 
 int links__add_group(struct links *l, uint32_t group)
 {
-	return l ? set_unit(l, l->n_queries + l->n_sets + group, true) : 0;
+	return l ? set_batch(l, l->n_queries + l->n_sets + group, true) : 0;
 }
 
 bool links__has_starts(const struct links *l, uint32_t query)
 {
 	for (uint32_t i = 0; l && i < l->n_links; i++)
-		if (l->links[i].unit == query)
+		if (l->links[i].batch == query)
 			return true;
 	return false;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The probes of one library by uprobe_multi links. Sites that are attached and detached together
- * are a unit. Each unit has a link of its own for each program.
+ * are a batch. Each batch has a link of its own for each program.
  *
- * Without a budget, the sites of one role are a unit. With a budget, the starts of a query are a
- * unit, and the ends of a set of queries (query_sets.h) are another, with the sites that only make
+ * Without a budget, the sites of one role are a batch. With a budget, the starts of a query are a
+ * batch, and the ends of a set of queries (query_sets.h) are another, with the sites that only make
  * sense beside them: these two kinds can be attached and detached while compilers run. A group of
- * guards (guard_groups.h) is a unit that may be attached late, but stays. The remaining sites
- * (unwinding, timers, the sites that identify the query of a shared body) are units by role still.
+ * guards (guard_groups.h) is a batch that may be attached late, but stays. The remaining sites
+ * (unwinding, timers, the sites that identify the query of a shared body) are batches by role
+ * still.
  */
 #ifndef QPROF_CAPTURE_LINKS_H
 #define QPROF_CAPTURE_LINKS_H
@@ -22,7 +23,7 @@ struct bpf_program;
 /* A function that takes NULL, for a library that was detached, does nothing and returns 0. */
 struct links;
 
-/* True if a site is in a unit that a budget governs. */
+/* True if a site is in a batch that a budget governs. */
 bool links_govern(const struct plan_site *site);
 
 /*
@@ -43,11 +44,11 @@ int links__attach_fixed(struct links *l);
 int links__attach_hits(struct links *l, const struct bpf_program *prog,
 		       const struct attach_set *set, const struct plan_hits *hits);
 
-/* True if a budget governs some of the units. The functions below need that. */
+/* True if a budget governs some of the batches. The functions below need that. */
 bool links__are_governed(const struct links *l);
 
 /*
- * Attach the governed units whose entries are true, ends first: by the number of a query, of a
+ * Attach the governed batches whose entries are true, ends first: by the number of a query, of a
  * set, or of a group. NULL stands for all. Units that are attached stay so. Negative errno.
  */
 int links__attach(struct links *l, const bool *starts, const bool *ends, const bool *groups);

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "plan/library/find.h"
+
+static const char *const compilers[] = {"rustc", "rustdoc", "clippy-driver"};
 
 static const char *file_name(const char *path)
 {
@@ -18,12 +21,24 @@ static bool starts_with(const char *name, const char *prefix)
 	return !strncmp(name, prefix, strlen(prefix));
 }
 
+bool is_compiler_name(const char *name, size_t len)
+{
+	for (size_t i = 0; i < N_OF(compilers); i++) {
+		if (strlen(compilers[i]) == len && !memcmp(compilers[i], name, len))
+			return true;
+	}
+	return false;
+}
+
 bool is_compiler_program(const char *exe)
 {
 	const char *name = file_name(exe);
 
-	return starts_with(name, "rustc") || starts_with(name, "rustdoc") ||
-	       starts_with(name, "clippy-driver") || starts_with(name, "miri");
+	for (size_t i = 0; i < N_OF(compilers); i++) {
+		if (starts_with(name, compilers[i]))
+			return true;
+	}
+	return starts_with(name, "miri");
 }
 
 bool is_toolchain_program(const char *exe)

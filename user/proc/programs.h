@@ -4,8 +4,12 @@
 #define QPROF_PROC_PROGRAMS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/* A program that runs queries itself. */
+/* A name that a toolchain's compiler has, without a directory. */
+bool is_compiler_name(const char *name, size_t len);
+
+/* A program that may run queries itself: its name begins with a compiler's. */
 bool is_compiler_program(const char *exe);
 
 /* A compiler, cargo, or rustup's stand-in for one of them. */

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "proc/processes.h"
+#include "proc/programs.h"
 #include "qprof/wire.h"
 #include "stuck/tasks.h"
 #include "tracks/command.h"
@@ -54,11 +55,9 @@ static bool links(const char *program)
 
 enum other_kind other_kind_of(const char *program, bool below_compiler)
 {
-	static const char *const compilers[] = {"rustc", "clippy-driver", "rustdoc", NULL};
-
 	if (!strncmp(program, "build-script-", strlen("build-script-")))
 		return OTHER_BUILD_SCRIPT;
-	if (is_one_of(program, strlen(program), compilers))
+	if (is_compiler_name(program, strlen(program)))
 		return OTHER_COMPILER;
 	return below_compiler && links(program) ? OTHER_LINKER : OTHER_PROGRAM;
 }

@@ -6,13 +6,13 @@
 
 #include "base/array.h"
 #include "proc/command_line.h"
+#include "proc/programs.h"
 
 static bool is_compiler(struct word arg0)
 {
 	struct word name = word__last_component(arg0);
 
-	return word__is(name, "rustc") || word__is(name, "clippy-driver") ||
-	       word__is(name, "rustdoc");
+	return is_compiler_name(name.at, name.len);
 }
 
 /*
