@@ -24,7 +24,7 @@ ALL = ("-q", "-e", "all")
 DEFAULT = ("-q",)
 # What the default leaves out: these, and all hashing.
 TINY = ("metadata_decode_*", "mir_pass_*", "incr_comp_encode_dep_graph")
-# With -Zthreads a count depends on who came first: so many runs of rustc's own show how much.
+# With -Zthreads counts depend on which thread comes first: runs of rustc alone show how much.
 SPREAD_RUNS = 5
 MOST_SPREAD_RUNS = 25
 

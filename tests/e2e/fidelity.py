@@ -131,7 +131,7 @@ def differences(name, case):
 
 
 def folded(lines):
-    """MIR passes differ everywhere, all of them: told once."""
+    """All MIR passes differ, everywhere: one line for them."""
     return [line for line in lines if "**%s**" % equality.PASSES not in line]
 
 

@@ -151,7 +151,7 @@ def main():
                         help="how many tests run at a time (default: one for each CPU)")
     parser.add_argument("words", nargs="*", help="run tests whose name has these")
     options = parser.parse_args()
-    # A shell starts background jobs with these ignored, and whoever we start would inherit that.
+    # A shell starts background jobs with these ignored; the tests' processes would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     multiprocessing.set_start_method("fork")

@@ -97,7 +97,7 @@ def check_activities(spans, watch, profile):
     return len(seen)
 
 
-def test_what_was_never_met_is_not_watched_and_that_is_said(t):
+def test_unmet_activities_are_not_watched_and_reported(t):
     t.need_capture()
     debug = Compile(t, t.toolchain(), crates.SHORT, "debug")
     for name in LEARN:
@@ -199,7 +199,7 @@ def test_build_does_not_notice(t, program):
     assert (run.status, run.stdout, run.stderr) == (plain.status, plain.stdout, plain.stderr)
 
 
-def test_what_no_budget_can_be_kept_with(t):
+def test_options_that_no_budget_can_be_kept_with(t):
     for options in (("-e", "query-cache-hit"), ("-e", "all"), ("--attach", "perf")):
         run = t.capture(["true"], ("-q", "--budget", "3%", *options))
         assert run.status == 125 and b"no budget can be kept" in run.stderr, run

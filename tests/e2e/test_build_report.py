@@ -142,7 +142,7 @@ def check_text(t, trace, build):
 
 
 def test_metadata_only(t):
-    """Of cargo check: hardly anything but a front end, and metadata for who depends on it."""
+    """Of cargo check: a compiler runs its front end and writes metadata for the crates that need it."""
     top = workspace.make(t)
     argv, env = workspace.cargo(t, "check", "-j2")
     run = t.capture(argv, env=env, cwd=top)
@@ -169,7 +169,7 @@ FOR_TWO_SECONDS = "while [ $(cut -d' ' -f14 /proc/$!/stat) -lt 200 ]; do sleep 0
 
 
 def test_killed_compiler(t):
-    """What ran when it was killed is told, as the trace has it, the innermost first."""
+    """The report lists the queries that a killed compiler ran, the innermost first."""
     out = t.mkdir("out")
     rustc = "%s --crate-type lib --out-dir %s" % (t.rustc, out)
     fast = t.write("fast.rs", "pub fn f() -> u32 { 7 }\n")

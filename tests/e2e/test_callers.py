@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Who asks for each query (record --callers): complete, and what the kernel's own tracing says."""
+"""The callers of each query (record --callers): all are there, and equal the kernel's own tracing."""
 
 import collections
 import contextlib
@@ -38,7 +38,7 @@ def asked(t, trace):
 
 @each("regex-syntax", "semver", "smallvec")
 def test_every_caller_is_known(t, crate):
-    """Without incremental compilation nothing is executed that nobody asked for."""
+    """Without incremental compilation every query that is executed has a caller."""
     t.need_capture()
     argv = compile_argv(t, crate)
     plain = t.counts(capture(t, argv, QUERIES, "plain.qpt"))
@@ -56,7 +56,7 @@ def test_every_caller_is_known(t, crate):
 
 
 def test_incremental(t):
-    """Queries that the dependency graph forces are nobody's; all others tell who asked."""
+    """Queries that the dependency graph forces have no caller; all others have one."""
     t.need_capture()
     state = t.mkdir("state")
     argv = compile_argv(t, "semver", "-C", "incremental=" + state)

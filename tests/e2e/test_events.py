@@ -61,7 +61,7 @@ def test_globs(t):
     assert not differences(ours["Query"], whole["Query"], ("type*",))
 
 
-def test_what_cannot_be_had(t):
+def test_events_that_cannot_be_had(t):
     t.need_capture()
     done = t.run_qprof("-e", "llvm", "--", "true")
     assert done.returncode == 125, done

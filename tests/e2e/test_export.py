@@ -166,7 +166,7 @@ def test_flame_graph_in_a_browser(t):
                     "0: not a regular expression: [; 0: "), said
 
 
-def test_what_is_too_large_is_left_out_and_said(t):
+def test_intervals_beyond_the_size_limit_are_reported(t):
     trace = build(t)
     for form in ("perfetto", "chrome"):
         whole = export(t, trace, form)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Compilers that nobody could foresee: each is recorded from its first query."""
+"""Compilers that could not be foreseen: each is recorded from its first query."""
 
 import contextlib
 import os
@@ -107,7 +107,7 @@ def start_waiting(t):
 
 @lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_killed_while_compilers_wait(t):
-    """Whoever waits for a plan when we are killed runs on, and its build with it."""
+    """A compiler that waits for a plan when the recorder is killed runs on."""
     _, parent, profiler = start_waiting(t)
     profiler.kill()
     assert parent.wait(timeout=lab.TIMEOUT) == 0
@@ -116,7 +116,7 @@ def test_killed_while_compilers_wait(t):
 
 @lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_suspended_while_compilers_wait(t):
-    """Who presses Ctrl-Z stops us, and not the build; what ran meanwhile is marked as late."""
+    """Ctrl-Z stops the recorder, not the build; a compiler that ran meanwhile is marked as late."""
     planner, parent, profiler = start_waiting(t)
     profiler.send_signal(signal.SIGTSTP)
     lab.wait_for("the profiler to stop", lambda: state_of(profiler.pid) == "T")
@@ -194,7 +194,7 @@ def ours(t, processes):
 
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_whole_machine(t):
-    """Compilers of two toolchains, started by somebody who has nothing to do with us."""
+    """Compilers of two toolchains, which are not below the recorder."""
     t.need_capture()
     compiler = t.own_toolchain("toolchain", "my-own-compiler")
     # A stop may be over before a new plan is made, and this is not about that.
@@ -231,7 +231,7 @@ def test_control_group(t):
     t.need_capture()
     with control_group(t) as group:
         profiler = start_recording(t, "--cgroup", group)
-        # Who moves itself must be allowed to: root is.
+        # Root may move itself to a control group.
         inside = ["sh", "-c", 'echo $$ >%s/cgroup.procs && exec "$@"' % group, "sh"]
         command = compile_command(t, "in")
         compile_in_time(t, profiler, command, lambda argv: t.start(inside + argv))
@@ -243,8 +243,8 @@ def test_control_group(t):
 
 @lab.alone("a compiler of another test that is gone has no control group any more")
 def test_compiler_that_was_missed(t):
-    """It came and went while we could not run: that is counted, and told by its number; and as
-    it was the only one, the recording is lost."""
+    """A compiler that came and went while the recorder was stopped is counted and named. It was the
+    only one, so the recording is lost."""
     t.need_capture()
     with control_group(t) as group:
         profiler = start_recording(t, "--cgroup", group)

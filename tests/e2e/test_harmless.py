@@ -100,7 +100,7 @@ def test_compiling_program(t, toolchain, program, flags, env, status):
         assert f.read() == expected, "the executable differs"
     document = t.report(profiled.trace)
     assert document["lost"] == 0, document["losses"]
-    # The kernel may not tell of a thread's last switch: being off the CPU may end with the thread.
+    # The kernel may not report a thread's last switch: time off the CPU may end with the thread.
     assert not [span for span in t.spans(profiled.trace) if span["open"]], document["losses"]
 
 

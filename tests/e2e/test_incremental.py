@@ -89,7 +89,7 @@ def check(process, truth, nodes):
 
 
 @each(*(lab.toolchains() or ("stable",)))
-def test_what_was_taken_over(t, toolchain):
+def test_results_that_were_reused(t, toolchain):
     t.need_capture()
     builds = Builds(t, t.toolchain(toolchain))
     process, truth, nodes, state = builds.compare("first")

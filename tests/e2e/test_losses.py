@@ -36,7 +36,7 @@ def test_most_is_lost(t, status, expected):
 
 
 def test_some_is_lost(t):
-    """A third is told in the report, and is no error."""
+    """A loss of a third is in the report; the exit status stays 0."""
     command = compile_command(t, "out")
     script = '"$@" && "$@" && "$@" && "$@" && kill -STOP $PPID; "$@"; kill -CONT $PPID'
     run = t.capture(["sh", "-c", script, "sh", *command], options=("-q", "--ring-size", "512k"))
@@ -107,7 +107,7 @@ def test_quiet_without_perf_events(t):
 
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_whole_machine_without_perf_events(t):
-    """--system, and a compiler of somebody who has nothing to do with us."""
+    """--system records a compiler that is not below the recorder."""
     needs_filter(t)
     known = t.capture(compile_command(t, "known"), trace="known.qpt")
     qprof = t.qprof

@@ -60,11 +60,11 @@ def test_threads_wait_for_each_other(t):
     for spans in threads.values():
         assert_nested(spans)
         waiting += any(is_off(s) and s["query"] == "<waiting>" for s in spans)
-    # Those of the front end, who have less and more to do, and the coordinator.
+    # Those of the front end, which have more or less to do, and the coordinator.
     assert waiting >= 4, waiting
     blocked = [s for spans in threads.values() for s in spans if s.get("kind") == "QueryBlocked"]
     off = sum(s.get("off_ns", 0) for s in blocked)
-    # Who waits for a query does nothing else: it is put to sleep, and woken.
+    # A thread that waits for a query does nothing else: it is put to sleep, and woken.
     assert off > 0.5 * sum(map(length, blocked)), (off, sum(map(length, blocked)))
     return "%d blocked, %.0f %% of it off the CPU" % (
         len(blocked), 100 * off / max(1, sum(map(length, blocked))))

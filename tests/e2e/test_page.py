@@ -275,7 +275,7 @@ def test_timeline(t):
         b.ask("document.querySelector('canvas.timeline').focus()")
         b.key("f", "f")
         assert b.ask(rows) == 2
-        # The list of what is in view, for who does not see the canvas.
+        # The list of what is in view, for a reader that does not see the canvas.
         b.wait("document.querySelectorAll('#view-timeline tbody tr').length > 0")
         assert_quiet(b)
 
@@ -350,7 +350,7 @@ def test_flame_graph_zooms_and_searches(t):
 
 
 def test_every_control_has_a_name(t):
-    """As the browser tells it to a screen reader."""
+    """As the browser passes it to a screen reader."""
     with opened(t, build(t)) as b:
         for view in ("queries", "timeline", "tables", "flame"):
             open_view(b, view)
@@ -386,7 +386,7 @@ def test_of_nothing_it_says_why(t, command, said):
         assert_quiet(b)
 
 
-def test_what_is_nested_deeply_is_no_burden(t):
+def test_deep_nesting_is_no_burden(t):
     program = os.path.join(ROOT, "tests/e2e/programs/const_chain.rs")
     ran = t.capture([t.rustc, "--emit=metadata", "-o", t.path("out.rmeta"), program])
     with opened(t, ran.trace) as b:
@@ -457,7 +457,7 @@ def test_light_and_dark(t):
         assert_quiet(b)
 
 
-def test_what_is_too_large_is_left_out_and_said(t):
+def test_intervals_beyond_the_size_limit_are_reported(t):
     trace = build(t)
     whole = os.path.getsize(make_page(t, trace)[0])
     # Without intervals, which is what tables, flame graphs and the page itself take.

@@ -186,7 +186,7 @@ def blocked(t, program, command, **how):
 
 @each(*READERS)
 def test_readers_drop_capabilities(t, command):
-    """Before they open what somebody else wrote."""
+    """Before they open a file of another user."""
     need_root()
     qprof = t.path("qprof-bpf")
     shutil.copy(t.qprof, qprof)
@@ -218,7 +218,7 @@ def hidden(t):
 
 
 @each("report", "dump", "verify", "diff", "export", "import", "plan")
-def test_what_only_root_sees_is_not_told(t, command):
+def test_a_file_that_only_root_sees_is_not_revealed(t, command):
     need_root()
     hidden(t)
     os.chmod(t.dir, 0o777)
@@ -284,7 +284,7 @@ def test_a_set_user_id_file_is_refused(t):
 
 @each("file", "command")
 def test_no_description_of_a_terminal_is_read_with_rights(t, what):
-    """TERMINFO names a directory of the user's; a FIFO tells who opens it, with what."""
+    """TERMINFO names a directory of the user's; a FIFO in it shows the rights of the process that opens it."""
     t.need_capture()
     with User(t, BOTH) as user:
         os.mkdir(t.path("terminfo"))
@@ -382,7 +382,7 @@ def looks_with(process, kept):
 
 
 @each((BOTH, PERFMON), (BOTH + ",cap_sys_ptrace,cap_dac_read_search,cap_sys_admin", LOOKS & ~(1 << 40)))
-def test_who_looks_has_less(t, given, kept):
+def test_the_child_that_looks_has_fewer_rights(t, given, kept):
     """With capabilities of the file, too: CAP_PERFMON only if CAP_SYS_PTRACE is not there."""
     t.need_capture()
     with User(t, given) as user:

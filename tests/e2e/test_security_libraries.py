@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Libraries of users whom nobody trusts, in a root recording of the whole machine.
+"""Libraries of untrusted users, in a root recording of the whole machine.
 
 What they map is not run: a process that maps a librustc_driver is a compiler to a recording, and
 it can see for itself which bytes of the file are breakpoints.
@@ -21,7 +21,7 @@ ALICE, BOB = 50001, 50002  # need no entry in the user database
 PER_USER = 16
 HOLDS = "it records, and holds, the compilers of all tests"
 
-# Maps each file it is told, and tells at which offsets memory is not what the file says.
+# Maps each file that it reads the name of, and prints the offsets at which memory differs from it.
 MAPPER = """
 import mmap, os, sys, time
 kept = []
@@ -139,7 +139,7 @@ def missing(t, err):
 
 @lab.alone(HOLDS)
 def test_overwritten_in_place(t):
-    """No breakpoint stays where an instruction was, and who ran it is counted."""
+    """No breakpoint stays where an instruction was; compilers that ran it are counted."""
     profiler = begin(t)
     path = library(t, "driver_v0", "alice", ALICE)
     running = mapper(t, ALICE)
@@ -201,7 +201,7 @@ def descriptors(process):
 
 @lab.alone(HOLDS)
 def test_many_libraries_one_after_another(t):
-    """Those that nobody uses make room: all are recorded, and somebody else's compile too."""
+    """Unused libraries make room: all are recorded, and another user's compile too."""
     profiler = begin(t)
     compile_in_time(t, profiler, compile_command(t, "warm"))
     before = descriptors(profiler)
@@ -225,7 +225,7 @@ def test_many_libraries_one_after_another(t):
 
 @lab.alone(HOLDS)
 def test_many_libraries_at_once(t):
-    """A user has a few; what is beyond is refused, told once and counted. Bob is not hindered."""
+    """A user has a few; more are refused, reported once and counted. Bob is not hindered."""
     profiler = begin(t)
     expected = sites(t, "driver_v0")
     compile_in_time(t, profiler, compile_command(t, "warm"))
@@ -273,7 +273,7 @@ def own_compiler_library(t, owner):
 
 @lab.alone(HOLDS)
 def test_many_planners(t):
-    """However many map a library at once: a user has one planner, and who waits is let go."""
+    """However many processes map a library at once, a user has one planner; waiting ones are let go."""
     profiler = begin(t)
     real = own_compiler_library(t, ALICE)
     paths = [real] + [library(t, "driver_v0", "p%d" % i, ALICE) for i in range(11)]
@@ -327,7 +327,7 @@ def check_counted(t, profiler, process, path):
 
 @lab.alone(HOLDS)
 def test_plan_that_fails_late(t):
-    """Its process was let go, as nobody waits longer than 3 s; when the plan fails, it is counted."""
+    """Its process was let go after 3 s; when the plan fails, the process is counted."""
     profiler = begin(t)
     process, path, planner = map_with_stopped_planner(t, profiler)
     os.kill(planner, signal.SIGKILL)

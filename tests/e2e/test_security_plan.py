@@ -40,7 +40,7 @@ for line in sys.stdin:
 
 
 class Mapper:
-    """A process that maps a file as a loader does, and tells where it has breakpoints."""
+    """A process that maps a file as a loader does, and prints where it has breakpoints."""
 
     def __init__(self, t, path, **kwargs):
         # Ours may be in a home that is closed to others.
@@ -289,7 +289,7 @@ def test_a_forged_plan_of_the_users_own_file_is_proven(t):
 
 
 def test_a_rustc_that_lies_leads_to_no_compiler(t):
-    """What it says is its library is a program: that is told, and nothing is attached."""
+    """Its library is a program: an error says so, and nothing is attached."""
     t.need_capture()
     victim, path, _ = set_trap(t, ATTACKER)
     done = t.run_qprof("plan", os.path.join(t.dir, "trap/lib/librustc_driver-x.so"))
@@ -402,7 +402,7 @@ def test_a_twin_with_moved_symbols_harms_nobody(t):
 
 @each(("truncate",), ("overwrite",))
 def test_a_library_cut_while_callers_are_recorded(t, how):
-    """The command's status is told, and not a SIGBUS of ours."""
+    """The exit status is the command's, not that of a SIGBUS in the recorder."""
     rustc = t.own_toolchain("cut")
     library = os.path.join(t.path("cut"), "lib", os.path.basename(library_of(t)))
     source = t.write("a.rs", "pub fn f() {}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a compiler that seems to hang is doing, told by who comes when it hangs already."""
+"""What a compiler that already hangs is doing."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def names(thread, kind="Query"):
     return [row["name"] for row in thread["open"] if row["kind"] == kind]
 
 
-def test_what_was_entered_before_is_on_the_stack(t):
+def test_queries_entered_before_are_on_the_stack(t):
     process = compiling(t, "pub const X: u64 = %s;" % FOR_EVER)
     # A thread that is not stopped within 2 s has no stack.
     picture, _ = look_until(t, process.pid, lambda picture: [
@@ -75,7 +75,7 @@ def test_what_was_entered_before_is_on_the_stack(t):
     assert others and not any(o["open"] for o in others), others
 
 
-def test_what_is_entered_later_has_its_time(t):
+def test_queries_entered_later_have_their_times(t):
     """A constant after the other: each is entered anew, within an analysis that goes on."""
     constants = "\n".join("pub const X%d: u64 = spin(100_000);" % i for i in range(3000))
     process = compiling(t, constants)
@@ -146,7 +146,7 @@ def waits_for(t):
 
 
 def test_where_cargo_waits_for_a_build_script(t):
-    """No compiler runs, and it is told what does."""
+    """No compiler runs; the programs that do are listed."""
     t.need_capture()
     t.mkdir("package")
     t.mkdir("package/src")

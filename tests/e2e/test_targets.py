@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Whom we follow, how a capture ends, and what is said when it cannot begin."""
+"""Which processes are followed, how a recording ends, and the errors when it cannot begin."""
 
 import glob
 import os
@@ -160,7 +160,7 @@ def test_one_library_by_two_paths(t):
 
 
 def test_others_are_not_recorded(t):
-    """Somebody else's rustc runs into the same probes; it is none of our business."""
+    """A rustc outside the command hits the same probes and is not recorded."""
     t.need_capture()
     other = t.start_plain(looped(rustc(t, crates.SHORT, "other"), 1000))
     run = t.capture(rustc(t, crates.LONG, "ours"))

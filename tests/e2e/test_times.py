@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the probes took is known, told, and taken off. How true that is: `make bench-times`."""
+"""The time of the probes is known, shown and taken off. How exactly: `make bench-times`."""
 
 import json
 

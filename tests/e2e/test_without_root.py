@@ -20,7 +20,7 @@ BOTH = "cap_bpf,cap_perfmon"
 
 
 class User:
-    """Nobody, with an executable of ours and a toolchain that they can reach."""
+    """The user nobody, with an executable of ours and a toolchain that it can reach."""
 
     def __init__(self, t, capabilities):
         self.t = t

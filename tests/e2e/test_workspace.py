@@ -115,7 +115,7 @@ def test_every_compiler(t):
 
 
 def test_attached_in_mid_build(t):
-    """Whoever starts later is complete; whoever runs is there, and said to be late."""
+    """Compilers that start later are complete; those that run already are there, marked as late."""
     t.need_capture()
     workspace = Workspace(t)
     log = open(t.path("log"), "wb")

@@ -72,7 +72,7 @@ def make(t, name="workspace"):
 
 
 def cargo(t, *arguments, toolchain="stable"):
-    """Arguments and environment of a cargo that compiles with a toolchain, and asks nobody else."""
+    """Arguments and environment of a cargo that compiles with a toolchain, and uses nothing else."""
     chosen = t.toolchain(toolchain)
     argv = [os.path.join(chosen.sysroot, "bin/cargo"), *arguments, "--offline"]
     return argv, {"RUSTC": chosen.rustc, "CARGO_TARGET_DIR": t.path("target")}
