@@ -124,6 +124,7 @@ def test_the_search_delays_nobody(t):
     profiler.send_signal(signal.SIGTERM)
     _, err = profiler.communicate(timeout=lab.TIMEOUT)
     ended = time.monotonic() - begin
-    assert b"had begun before the probes" in err, err
+    # It was let go without the probes, or it had exited by the time it was to be followed.
+    assert b"had begun before the probes" in err or b"it is missing" in err, err
     assert compiled < 60 and ended < 60, (compiled, ended, err)  # the planner may take 120 s
     return "%.1f s, %.1f s" % (compiled, ended)

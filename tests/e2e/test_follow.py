@@ -184,7 +184,7 @@ def start_recording(t, *options):
 
 def end_recording(profiler):
     profiler.send_signal(signal.SIGINT)
-    assert profiler.wait(timeout=lab.TIMEOUT) == 0, profiler.said()
+    lab.check_end(profiler.wait(timeout=lab.TIMEOUT), profiler.said())
 
 
 def ours(t, processes):
