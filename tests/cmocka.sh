@@ -19,7 +19,7 @@ mkdir -p "$logs"
 # shellcheck disable=SC2016 # the inner shell's
 printf '%s\0' "$@" | CMOCKA_MESSAGE_OUTPUT=stdout xargs -0 -n 1 -P "${JOBS:-1}" sh -c '
 	log=$1/${2##*/}
-	timeout 120 "$2" >"$log" 2>&1
+	timeout 600 "$2" >"$log" 2>&1
 	echo $? >"$log.status"' sh "$logs"
 
 count() {

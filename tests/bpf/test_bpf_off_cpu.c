@@ -6,8 +6,10 @@
 #include "capture.h"
 
 #include <inttypes.h>
+#include <sys/syscall.h>
 
-#define RING (4u << 20)
+/* Room for all that a script sends, as a busy machine may delay every drain. */
+#define RING (16u << 20)
 
 static void open_with_off_cpu(struct capture *c)
 {
@@ -155,6 +157,19 @@ static void unwinding_and_other_stacks(void **state)
 	assert_true(counted.voluntary >= 6);
 }
 
+/* The kernel reports the system call of a thread only once it has switched the thread away. */
+static bool is_switched_away_in_read(pid_t tid)
+{
+	_fclose_ FILE *f = NULL;
+	char name[64];
+	long call;
+
+	snprintf(name, sizeof(name), "/proc/%d/syscall", (int)tid);
+	f = fopen(name, "re");
+	assert_non_null(f);
+	return fscanf(f, "%ld", &call) == 1 && call == SYS_read;
+}
+
 /* What it was in is whole: the sleep, and the wait, that a capture's end finds it in. */
 static void a_thread_that_sleeps_when_the_capture_stops(void **state)
 {
@@ -165,7 +180,8 @@ static void a_thread_that_sleeps_when_the_capture_stops(void **state)
 	open_with_off_cpu(&c);
 	capture_begin(&c, "a(.)");
 	capture_wait_for_dot(&c);
-	usleep(20000);
+	while (!is_switched_away_in_read(c.pid))
+		usleep(100);
 	capture_stop(&c);
 	for (size_t i = 0; i < c.got.n_spans; i++)
 		if (c.got.spans[i].flags & WIRE_SPAN_OPEN && c.got.spans[i].kind == KIND_OFF_CPU)

@@ -5,11 +5,13 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "test.h"
 #include "../fixtures/fixture_dir.h"
@@ -34,6 +36,28 @@ int setpriority(__priority_which_t which, id_t who, int prio)
 	while (what == HANG)
 		pause();
 	return (int)syscall(SYS_setpriority, which, who, prio);
+}
+
+/* True: the machine stands still for an hour in each pause, and the child exits after two. */
+static bool stands_still;
+static time_t stood_still_s;
+static volatile bool *may_exit; /* shared with the child */
+
+int nanosleep(const struct timespec *pause, struct timespec *left)
+{
+	if (stands_still) {
+		*may_exit = stood_still_s > 0;
+		stood_still_s += 3600;
+	}
+	return (int)syscall(SYS_nanosleep, pause, left);
+}
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	int err = (int)syscall(SYS_clock_gettime, id, ts);
+
+	ts->tv_sec += stood_still_s;
+	return err;
 }
 
 static unsigned int n_stored;
@@ -79,6 +103,8 @@ static int setup(void **state)
 	at_build = NULL;
 	n_stored = 0;
 	plan_job_most_ns = 120000000000;
+	/* On a busy machine a child may take long to exit. */
+	plan_job_end_ns = 60000000000;
 	return 0;
 }
 
@@ -344,6 +370,36 @@ static void one_that_is_given_up_leaves_no_child(void **state)
 	plan_job__free(NULL);
 }
 
+static void close_pipe_and_exit_later(void)
+{
+	syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0);
+	while (!*may_exit)
+		usleep(1000);
+	_exit(4);
+}
+
+static void its_exit_is_waited_for_though_the_machine_stood_still(void **state)
+{
+	_plan_job_ struct plan_job *j = NULL;
+	struct plan *plan = NULL;
+	struct output o;
+	int err;
+
+	may_exit = mmap(NULL, sizeof(*may_exit), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	assert_ptr_not_equal(may_exit, MAP_FAILED);
+	at_build = close_pipe_and_exit_later;
+	assert_int_equal(start(&j), 0);
+	output_begin(&o);
+	stands_still = true;
+	err = plan_job__finish(j, &plan);
+	stands_still = false;
+	output_end(&o);
+	output_free(&o);
+	munmap((void *)may_exit, sizeof(*may_exit));
+	assert_int_equal(err, -4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,6 +416,8 @@ int main(void)
 		cmocka_unit_test_setup(the_child_can_open_nothing, setup),
 		cmocka_unit_test_setup(the_child_may_send_only_so_much, setup),
 		cmocka_unit_test_setup(one_that_is_given_up_leaves_no_child, setup),
+		cmocka_unit_test_setup(its_exit_is_waited_for_though_the_machine_stood_still,
+				       setup),
 	};
 
 	return cmocka_run_group_tests(tests, open_library, close_library);

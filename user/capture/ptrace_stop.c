@@ -32,7 +32,9 @@
 #define FIRST_PAUSE_NS	 20000
 #define LONGEST_PAUSE_NS 2000000
 #define PATIENCE_NS	 100000000
-#define STACK_BYTES	 (128 << 10)
+/* See join_soon(). */
+#define SLICE_NS    20000000
+#define STACK_BYTES (128 << 10)
 
 struct ptrace_stop {
 	pthread_t thread;
@@ -361,12 +363,29 @@ uint64_t ptrace_stop__pc(struct ptrace_stop *s)
 	return pc;
 }
 
-/* False if the thread did not run in time, or is still in PTRACE_SEIZE. */
+static int join_within(struct ptrace_stop *s, uint64_t ns)
+{
+	struct timespec until = timespec_of(clock_ns(CLOCK_MONOTONIC) + ns);
+
+	return pthread_clockjoin_np(s->thread, NULL, CLOCK_MONOTONIC, &until);
+}
+
+/*
+ * False if the thread did not run in time, or is still in PTRACE_SEIZE. Waits in slices: while a
+ * machine stands still the thread cannot run, so that time takes up one slice at most.
+ */
 static bool join_soon(struct ptrace_stop *s, bool seized)
 {
-	struct timespec until = timespec_of(clock_ns(CLOCK_MONOTONIC) + (seized ? PATIENCE_NS : 0));
+	uint64_t waited_ns = 0;
+	int err;
 
-	return !pthread_clockjoin_np(s->thread, NULL, CLOCK_MONOTONIC, &until);
+	if (!seized)
+		return !join_within(s, 0);
+	do {
+		err = join_within(s, SLICE_NS);
+		waited_ns += SLICE_NS;
+	} while (err == ETIMEDOUT && waited_ns < PATIENCE_NS);
+	return !err;
 }
 
 void ptrace_stop__free(struct ptrace_stop *s)

@@ -30,13 +30,14 @@
 #define MOST_SENT (16u << 20)
 /* Bytes of the child's error line, which ends with zeroes. */
 #define ERROR_LINE 1024
-/* A child that has closed its pipe, or was killed, exits at once, unless a file system delays it.
- */
-#define END_NS 200000000
+/* The first and the longest pause between checks whether a child has exited. */
+#define FIRST_PAUSE_NS	 200000
+#define LONGEST_PAUSE_NS 2000000
 /* Children that were killed and have not ended yet. */
 #define LEFT_MAX 64
 
 uint64_t plan_job_most_ns = 120000000000;
+uint64_t plan_job_end_ns = 200000000;
 
 struct plan_job {
 	pid_t pid; /* 0 once it was waited for */
@@ -216,15 +217,20 @@ static void reap(void)
 	n_left = kept;
 }
 
-/* -ETIME: the child does not exit; it is reaped later. */
+/*
+ * -ETIME: the child does not exit; it is reaped later. Adds up the pauses and does not ask the
+ * clock: while a machine stands still the child cannot exit, so that time counts as one pause.
+ */
 static int wait_for_child(struct plan_job *j, int *status)
 {
-	const struct timespec pause = {.tv_nsec = 200000};
-	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + END_NS;
+	uint64_t pause_ns = FIRST_PAUSE_NS, waited_ns = 0;
 	pid_t pid = j->pid, ended;
 
-	while (!(ended = waitpid(pid, status, WNOHANG)) && clock_ns(CLOCK_MONOTONIC) < end_ns)
-		nanosleep(&pause, NULL);
+	while (!(ended = waitpid(pid, status, WNOHANG)) && waited_ns < plan_job_end_ns) {
+		nanosleep(&(struct timespec){.tv_nsec = (long)pause_ns}, NULL);
+		waited_ns += pause_ns;
+		pause_ns = pause_ns * 2 < LONGEST_PAUSE_NS ? pause_ns * 2 : LONGEST_PAUSE_NS;
+	}
 	j->pid = 0;
 	if (ended)
 		return ended < 0 ? -errno : 0;

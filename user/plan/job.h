@@ -17,6 +17,13 @@ struct plan_job;
 extern uint64_t plan_job_most_ns;
 
 /*
+ * A child that has closed its pipe, or was killed, exits at once, unless a file system delays it:
+ * after this time it is left behind (0.2 s). Time in which the machine stood still does not count.
+ * Tests make it longer.
+ */
+extern uint64_t plan_job_end_ns;
+
+/*
  * Begin to make the plan of `file`, at this nice value. The job keeps a reference; the child has
  * the descriptor. Negative errno; prints nothing.
  */
@@ -45,7 +52,7 @@ int plan_job__read(struct plan_job *j);
  */
 int plan_job__finish(struct plan_job *j, struct plan **out);
 
-/* A job that is not finished is given up: its child is killed. Returns within 0.2 s. */
+/* A job that is not finished is given up: its child is killed. Returns within plan_job_end_ns. */
 void plan_job__free(struct plan_job *j);
 DEFINE_CLEANUP(struct plan_job, plan_job__free)
 #define _plan_job_ __cleanup(plan_job__free_p)
