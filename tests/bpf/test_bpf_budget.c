@@ -253,7 +253,7 @@ static void close_all(struct capture *c, struct seen *s)
 	free(s->got.spans);
 }
 
-static void what_is_counted_and_what_is_recorded_are_all(void **state)
+static void every_execution_is_recorded_or_counted(void **state)
 {
 	static const uint16_t order[] = {ALPHA, BETA, EPSILON, ETA};
 	struct expectation e;
@@ -279,7 +279,7 @@ static void what_is_counted_and_what_is_recorded_are_all(void **state)
 }
 
 /* Gamma and delta, which start at their wrappers, share bodies with zeta. */
-static void what_is_off_is_not_taken_for_something_else(void **state)
+static void the_end_of_an_unwatched_query_ends_no_other_query(void **state)
 {
 	static const uint16_t order[] = {ALPHA, GAMMA, BETA, ZETA, GAMMA, ETA, EPSILON, DELTA};
 	struct expectation e;
@@ -460,8 +460,8 @@ static void a_library_that_was_detached_is_left_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_counted_and_what_is_recorded_are_all),
-		cmocka_unit_test(what_is_off_is_not_taken_for_something_else),
+		cmocka_unit_test(every_execution_is_recorded_or_counted),
+		cmocka_unit_test(the_end_of_an_unwatched_query_ends_no_other_query),
 		cmocka_unit_test(guards_that_come_late_are_whole_from_then_on),
 		cmocka_unit_test(guards_that_come_at_any_moment_leave_nothing_open),
 		cmocka_unit_test(a_path_that_is_gone_is_not_needed_any_more),

@@ -172,7 +172,7 @@ static void assert_open(const struct capture *c, size_t n)
 	assert_all_nested(&c->got);
 }
 
-static void what_runs_when_the_capture_stops(void **state)
+static void an_interval_open_at_the_stop_is_sent_once(void **state)
 {
 	struct capture c;
 
@@ -259,7 +259,7 @@ int main(void)
 		cmocka_unit_test(deep_threads_one_after_the_other),
 		cmocka_unit_test(a_process_that_is_not_followed),
 		cmocka_unit_test(nothing_counts_before_and_after),
-		cmocka_unit_test(what_runs_when_the_capture_stops),
+		cmocka_unit_test(an_interval_open_at_the_stop_is_sent_once),
 		cmocka_unit_test(stopping_in_full_flight),
 		cmocka_unit_test(killed_in_a_query),
 	};

@@ -178,7 +178,7 @@ static void the_inode_is_the_one_of_stat(void **state)
 }
 
 /* On one CPU, whose ring it fills. */
-static void what_there_was_no_room_for_is_counted(void **state)
+static void mappings_lost_from_a_full_ring_are_counted(void **state)
 {
 	_close_ int fd = open("librustc_driver-1.so", O_RDONLY | O_CLOEXEC);
 	_mappings_ struct mappings *m = NULL;
@@ -267,7 +267,7 @@ int main(void)
 		cmocka_unit_test(other_mappings_are_not_reported),
 		cmocka_unit_test(none_is_missed_when_the_ring_goes_round),
 		cmocka_unit_test(the_inode_is_the_one_of_stat),
-		cmocka_unit_test(what_there_was_no_room_for_is_counted),
+		cmocka_unit_test(mappings_lost_from_a_full_ring_are_counted),
 		cmocka_unit_test(a_low_memlock_limit_is_reported),
 		cmocka_unit_test(nothing_can_be_freed),
 	};

@@ -259,7 +259,7 @@ static void a_toolchain_that_is_known_is_in_time(void **state)
 	session__free(s);
 }
 
-static void what_begins_before_counting_is_late(void **state)
+static void a_process_released_before_session_start_is_late(void **state)
 {
 	char path[PATH_MAX];
 	struct session *s;
@@ -437,7 +437,7 @@ static void a_running_tree_is_followed_and_forgotten(void **state)
 	session__free(s);
 }
 
-static void what_has_exited_is_not_followed(void **state)
+static void an_exited_process_is_not_followed(void **state)
 {
 	unsigned int compilers = 0;
 	struct session *s;
@@ -464,12 +464,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_toolchain_that_is_first_seen_at_an_exec),
 		cmocka_unit_test(a_toolchain_that_is_known_is_in_time),
-		cmocka_unit_test(what_begins_before_counting_is_late),
+		cmocka_unit_test(a_process_released_before_session_start_is_late),
 		cmocka_unit_test(other_programs_bring_in_no_library),
 		cmocka_unit_test(a_library_that_cannot_be_read_is_reported_once),
 		cmocka_unit_test(a_library_that_is_refused_has_no_probes),
 		cmocka_unit_test(a_running_tree_is_followed_and_forgotten),
-		cmocka_unit_test(what_has_exited_is_not_followed),
+		cmocka_unit_test(an_exited_process_is_not_followed),
 	};
 
 	/* On a busy machine the child of a look may take long to answer, and a planner to exit. */

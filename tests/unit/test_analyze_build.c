@@ -90,7 +90,7 @@ static void the_build_adds_up(void **state)
 	sample_build__destroy(&s);
 }
 
-static void what_ran_at_the_end_is_kept_of_those_killed(void **state)
+static void a_killed_process_keeps_its_open_intervals(void **state)
 {
 	const struct build_thread *threads;
 	struct sample_build s;
@@ -109,7 +109,7 @@ static void what_ran_at_the_end_is_kept_of_those_killed(void **state)
 	sample_build__destroy(&s);
 }
 
-static void what_is_kept_of_a_killed_thread_is_bounded(void **state)
+static void open_intervals_of_a_killed_thread_are_limited(void **state)
 {
 	const struct build_thread *threads;
 	struct sample_build s = {};
@@ -165,7 +165,7 @@ static void parts_that_were_missed_are_not_guessed(void **state)
 	sample_build__destroy(&s);
 }
 
-static void what_was_counted_only_was_executed_too(void **state)
+static void counted_executions_are_executions_of_the_process(void **state)
 {
 	struct trace_tally tally = {.process = 0, .kind = TRACE_KIND_COUNTED, .events = 40};
 	struct sample_build s = {};
@@ -207,11 +207,11 @@ int main(void)
 		cmocka_unit_test(a_compile_has_parts),
 		cmocka_unit_test(threads_run_or_wait_within_something),
 		cmocka_unit_test(the_build_adds_up),
-		cmocka_unit_test(what_ran_at_the_end_is_kept_of_those_killed),
-		cmocka_unit_test(what_is_kept_of_a_killed_thread_is_bounded),
+		cmocka_unit_test(a_killed_process_keeps_its_open_intervals),
+		cmocka_unit_test(open_intervals_of_a_killed_thread_are_limited),
 		cmocka_unit_test(a_link_that_never_ended_lasts_to_the_end),
 		cmocka_unit_test(parts_that_were_missed_are_not_guessed),
-		cmocka_unit_test(what_was_counted_only_was_executed_too),
+		cmocka_unit_test(counted_executions_are_executions_of_the_process),
 		cmocka_unit_test(strangers_are_refused),
 	};
 

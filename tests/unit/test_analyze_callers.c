@@ -94,7 +94,7 @@ static void functions_of_one_name_are_one_row(void **state)
 	assert_int_equal(row_of(rows, n, "b::asks")->line_count, 3);
 }
 
-static void what_is_not_known_is_a_row_of_its_own(void **state)
+static void executions_of_unknown_callers_share_one_row(void **state)
 {
 	_callers_ struct callers *c = NULL;
 	_free_ struct caller_row *rows = NULL;
@@ -120,7 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_functions_and_their_most_frequent_line),
 		cmocka_unit_test(functions_of_one_name_are_one_row),
-		cmocka_unit_test(what_is_not_known_is_a_row_of_its_own),
+		cmocka_unit_test(executions_of_unknown_callers_share_one_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,7 +98,7 @@ static bool is_nothing(const void *ctx, const struct compare_unit *unit, const c
 	return false;
 }
 
-static void what_is_picked_is_summed(void **state)
+static void the_sum_covers_the_selected_rows(void **state)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};
 	_compare_ struct compare *c = sample_comparison(5);
@@ -190,7 +190,7 @@ int main(void)
 		cmocka_unit_test(executions_are_facts),
 		cmocka_unit_test(noise_is_estimated_from_single_traces),
 		cmocka_unit_test(small_changes_are_left_out),
-		cmocka_unit_test(what_is_picked_is_summed),
+		cmocka_unit_test(the_sum_covers_the_selected_rows),
 		cmocka_unit_test(waiting_is_no_self_time),
 		cmocka_unit_test(probes_make_single_traces_vague),
 	};

@@ -141,7 +141,7 @@ static void another_root_is_no_other_source(void **state)
 }
 
 /* With the same sources on both sides a guess could compare a host's crate with a target's. */
-static void what_could_be_either_is_neither(void **state)
+static void an_ambiguous_unit_is_not_paired(void **state)
 {
 	const struct compiler base[] = {{"a", "lib", "rustc a.rs -Ca", NULL},
 					{"a", "lib", "rustc a.rs -Cb", NULL},
@@ -304,7 +304,7 @@ int main(void)
 		cmocka_unit_test(build_scripts_are_named_after_their_packages),
 		cmocka_unit_test(versions_are_paired_with_compatible_ones),
 		cmocka_unit_test(another_root_is_no_other_source),
-		cmocka_unit_test(what_could_be_either_is_neither),
+		cmocka_unit_test(an_ambiguous_unit_is_not_paired),
 		cmocka_unit_test(features_distinguish_units),
 		cmocka_unit_test(dependencies_distinguish_units),
 		cmocka_unit_test(the_command_is_the_surest_sign),

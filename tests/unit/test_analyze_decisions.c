@@ -48,7 +48,7 @@ static void time_that_goes_backwards_counts_for_nothing(void **state)
 	decisions__destroy(&all);
 }
 
-static void what_is_no_query_has_rows_of_its_own(void **state)
+static void decisions_about_loads_have_their_own_row(void **state)
 {
 	struct trace_decision d = {.time_ns = 100, .label = 7, .watch = TRACE_WATCH_OFF};
 	struct decisions all = {0};
@@ -61,7 +61,7 @@ static void what_is_no_query_has_rows_of_its_own(void **state)
 	decisions__destroy(&all);
 }
 
-static void what_came_late_was_watched_from_then_on(void **state)
+static void loads_switched_on_late_are_watched_from_then_on(void **state)
 {
 	struct trace_decision d = {.label = 7, .kind = TRACE_KIND_LOAD, .watch = TRACE_WATCH_OFF};
 	struct decisions all = {0};
@@ -83,8 +83,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_counts_for_what_was_decided_last),
 		cmocka_unit_test(time_that_goes_backwards_counts_for_nothing),
-		cmocka_unit_test(what_is_no_query_has_rows_of_its_own),
-		cmocka_unit_test(what_came_late_was_watched_from_then_on),
+		cmocka_unit_test(decisions_about_loads_have_their_own_row),
+		cmocka_unit_test(loads_switched_on_late_are_watched_from_then_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

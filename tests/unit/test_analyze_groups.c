@@ -154,7 +154,7 @@ static void long_texts_are_not_copied_whole(void **state)
 	}
 }
 
-static void what_was_not_announced_is_refused(void **state)
+static void records_of_an_unannounced_process_are_refused(void **state)
 {
 	_groups_ struct groups *g = NULL;
 	const struct trace_process gap = {.index = 1};
@@ -172,7 +172,7 @@ static void what_was_not_announced_is_refused(void **state)
 	group_rows__free(rows, n);
 }
 
-static void what_was_only_counted_is_of_its_process(void **state)
+static void counted_executions_belong_to_their_process(void **state)
 {
 	const struct trace_tally counted = {
 		.process = 1, .kind = TRACE_KIND_COUNTED, .events = 1000, .sum = 5};
@@ -202,12 +202,12 @@ static void what_was_only_counted_is_of_its_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_only_counted_is_of_its_process),
+		cmocka_unit_test(counted_executions_belong_to_their_process),
 		cmocka_unit_test(threads_make_processes_and_those_make_crates),
 		cmocka_unit_test(threads_without_executions_have_rows),
 		cmocka_unit_test(on_and_off_the_cpu_make_up_the_wall),
 		cmocka_unit_test(long_texts_are_not_copied_whole),
-		cmocka_unit_test(what_was_not_announced_is_refused),
+		cmocka_unit_test(records_of_an_unannounced_process_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

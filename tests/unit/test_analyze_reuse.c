@@ -55,7 +55,7 @@ static void a_load_with_something_else_behind_it_found_something(void **state)
 	load_tracks__destroy(&l);
 }
 
-static void what_was_not_seen_is_never_below_nothing(void **state)
+static void the_number_of_unseen_results_is_never_negative(void **state)
 {
 	assert_int_equal(reuse__unseen(&(struct reuse){.executed = 3, .loaded = 2, .results = 9}),
 			 4);
@@ -68,7 +68,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_execution_right_after_its_load_found_nothing),
 		cmocka_unit_test(a_load_with_something_else_behind_it_found_something),
-		cmocka_unit_test(what_was_not_seen_is_never_below_nothing),
+		cmocka_unit_test(the_number_of_unseen_results_is_never_negative),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

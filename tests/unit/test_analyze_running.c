@@ -14,7 +14,7 @@ static void nothing_runs_for_no_time(void **state)
 	running__destroy(&r);
 }
 
-static void what_follows_does_not_run_beside(void **state)
+static void consecutive_intervals_do_not_overlap(void **state)
 {
 	struct running_interval intervals[] = {{10, 20, 0}, {20, 30, 0}, {40, 50, 0}, {40, 40, 0}};
 	struct running r;
@@ -102,7 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_runs_for_no_time),
-		cmocka_unit_test(what_follows_does_not_run_beside),
+		cmocka_unit_test(consecutive_intervals_do_not_overlap),
 		cmocka_unit_test(compilers_that_run_alone_are_shown),
 		cmocka_unit_test(an_end_before_its_start_is_no_time),
 		cmocka_unit_test(any_intervals_are_counted_as_by_hand),

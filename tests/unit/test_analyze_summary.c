@@ -129,7 +129,7 @@ static void borrowed_texts_are_not_copied(void **state)
 	assert_ptr_equal(summary__process_at(s, 0)->command, crate);
 }
 
-static void what_was_not_announced_is_refused(void **state)
+static void invalid_records_are_refused(void **state)
 {
 	_summary_ struct summary *s = new_summary();
 	const struct trace_process gap = {.index = N_PROCESSES + 1};
@@ -267,7 +267,7 @@ static void probes_are_taken_off_sums(void **state)
 	assert_int_equal(rows[2].clamped, 1);
 }
 
-static void what_was_only_hit_has_a_row_too(void **state)
+static void a_query_with_only_cache_hits_has_a_row(void **state)
 {
 	const struct trace_tally hits = {.kind = TRACE_KIND_HIT_COUNT, .process = 1, .sum = 12};
 	const struct trace_span span = {.process = 2, .start_ns = 5, .end_ns = 9};
@@ -316,7 +316,7 @@ static void tally(struct summary *s, uint32_t process, uint8_t kind, uint64_t ev
 }
 
 /* In process 1 none was recorded: it is as long as those of the others. */
-static void what_was_not_recorded_is_estimated_by_what_was(void **state)
+static void unrecorded_time_is_estimated_from_recorded_executions(void **state)
 {
 	static const struct trace_span later = {
 		.start_ns = 100, .end_ns = 136, .process = 2, .label = 2};
@@ -359,7 +359,7 @@ static void what_was_not_recorded_is_estimated_by_what_was(void **state)
 	assert_int_equal(summary__end_ns(s), 136);
 }
 
-static void what_was_loaded_is_distinguished_from_what_was_executed(void **state)
+static void loads_are_distinguished_from_executions(void **state)
 {
 	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL;
@@ -414,14 +414,14 @@ int main(void)
 		cmocka_unit_test(sums_agree_with_a_naive_model),
 		cmocka_unit_test(processes_are_copied_and_updated),
 		cmocka_unit_test(borrowed_texts_are_not_copied),
-		cmocka_unit_test(what_was_not_announced_is_refused),
+		cmocka_unit_test(invalid_records_are_refused),
 		cmocka_unit_test(nothing_sums_to_no_rows),
 		cmocka_unit_test(kinds_add_up_as_summarize_does),
 		cmocka_unit_test(off_cpu_is_a_part_and_no_row),
 		cmocka_unit_test(probes_are_taken_off_sums),
-		cmocka_unit_test(what_was_only_hit_has_a_row_too),
-		cmocka_unit_test(what_was_not_recorded_is_estimated_by_what_was),
-		cmocka_unit_test(what_was_loaded_is_distinguished_from_what_was_executed),
+		cmocka_unit_test(a_query_with_only_cache_hits_has_a_row),
+		cmocka_unit_test(unrecorded_time_is_estimated_from_recorded_executions),
+		cmocka_unit_test(loads_are_distinguished_from_executions),
 		cmocka_unit_test(activities_are_distinguished_from_queries),
 	};
 

@@ -55,7 +55,7 @@ static void a_name_may_come_first_and_change(void **state)
 	assert_string_equal(threads__at(t, 0).name, "opt cgu.0");
 }
 
-static void what_was_off_the_cpu_is_no_interval(void **state)
+static void an_off_cpu_span_adds_no_thread(void **state)
 {
 	const struct trace_span off = {.kind = TRACE_KIND_OFF_CPU, .label = 9, .end_ns = 50};
 	_threads_ struct threads *t = NULL;
@@ -70,7 +70,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_of_processes_are_distinguished),
 		cmocka_unit_test(a_name_may_come_first_and_change),
-		cmocka_unit_test(what_was_off_the_cpu_is_no_interval),
+		cmocka_unit_test(an_off_cpu_span_adds_no_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

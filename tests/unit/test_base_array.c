@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-static void what_is_in_it_stays(void **state)
+static void growing_the_array_keeps_its_items(void **state)
 {
 	uint64_t *items = NULL;
 	uint32_t capacity = 0, n = 0;
@@ -19,7 +19,7 @@ static void what_is_in_it_stays(void **state)
 	free(items);
 }
 
-static void what_is_new_at_an_index_is_zero(void **state)
+static void reserving_an_index_zeroes_the_new_items(void **state)
 {
 	static const uint32_t at[] = {0, 15, 16, 17, 1000, 40, 2500, 2001};
 	uint16_t *items = NULL;
@@ -55,8 +55,8 @@ static void memory_that_is_not_there_changes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_in_it_stays),
-		cmocka_unit_test(what_is_new_at_an_index_is_zero),
+		cmocka_unit_test(growing_the_array_keeps_its_items),
+		cmocka_unit_test(reserving_an_index_zeroes_the_new_items),
 		cmocka_unit_test(memory_that_is_not_there_changes_nothing),
 	};
 

@@ -113,7 +113,7 @@ static void at_the_end_a_line_waits_until_it_is_to_be_dropped(void **state)
 }
 
 /* Without a limit this test would not end. */
-static void what_nothing_takes_is_dropped_and_counted(void **state)
+static void blocked_lines_are_dropped_and_counted(void **state)
 {
 	static char taken[1 << 20];
 	int fds[2], before = dup(STDERR_FILENO);
@@ -149,7 +149,7 @@ int main(void)
 		cmocka_unit_test(a_line_moves_no_cursor),
 		cmocka_unit_test(held_errors_are_not_printed),
 		cmocka_unit_test(at_the_end_a_line_waits_until_it_is_to_be_dropped),
-		cmocka_unit_test(what_nothing_takes_is_dropped_and_counted),
+		cmocka_unit_test(blocked_lines_are_dropped_and_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static void texts_are_split(void **state)
 	free(env);
 }
 
-static void what_does_not_end_is_refused(void **state)
+static void an_unterminated_environment_is_refused(void **state)
 {
 	char block[] = {'A', '=', '1'};
 	char **env;
@@ -101,7 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_are_split),
-		cmocka_unit_test(what_does_not_end_is_refused),
+		cmocka_unit_test(an_unterminated_environment_is_refused),
 		cmocka_unit_test(without_capabilities_of_the_file_it_is_ours),
 		cmocka_unit_test(a_process_with_rights_sees_what_is_known),
 		cmocka_unit_test(another_environment_replaces_both),

@@ -32,7 +32,7 @@ static void begin_over(struct output_file *f, const char *path)
 	f->created = true;
 }
 
-static void what_is_there_is_replaced_at_once(void **state)
+static void a_commit_replaces_an_existing_file(void **state)
 {
 	_output_file_ struct output_file f = {0};
 	const char *path = directory_path("x.qpt");
@@ -45,7 +45,7 @@ static void what_is_there_is_replaced_at_once(void **state)
 	assert_int_equal(directory_files(true), 1);
 }
 
-static void what_is_not_committed_changes_nothing(void **state)
+static void an_uncommitted_file_changes_nothing(void **state)
 {
 	_output_file_ struct output_file f = {0};
 	const char *path = directory_path("x.qpt");
@@ -57,7 +57,7 @@ static void what_is_not_committed_changes_nothing(void **state)
 }
 
 /* A directory has come to the place: the trace stays whole, where it was written. */
-static void what_cannot_be_renamed_stays_where_it_is(void **state)
+static void a_file_stays_where_it_is_if_its_rename_fails(void **state)
 {
 	_output_file_ struct output_file f = {0};
 	const char *path = directory_path("x.qpt");
@@ -76,9 +76,9 @@ static void what_cannot_be_renamed_stays_where_it_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_there_is_replaced_at_once),
-		cmocka_unit_test(what_is_not_committed_changes_nothing),
-		cmocka_unit_test(what_cannot_be_renamed_stays_where_it_is),
+		cmocka_unit_test(a_commit_replaces_an_existing_file),
+		cmocka_unit_test(an_uncommitted_file_changes_nothing),
+		cmocka_unit_test(a_file_stays_where_it_is_if_its_rename_fails),
 	};
 
 	return cmocka_run_group_tests(tests, directory_make, directory_remove);

@@ -60,7 +60,7 @@ static int limit(void)
 	return 0;
 }
 
-static void what_is_kept_is_what_was_there(void **state)
+static void limiting_keeps_only_capabilities_held_before(void **state)
 {
 	assert_int_equal(in_child(limit), 0);
 }
@@ -117,7 +117,7 @@ static void our_ids_are_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_kept_is_what_was_there),
+		cmocka_unit_test(limiting_keeps_only_capabilities_held_before),
 		cmocka_unit_test(a_root_login_stays_root),
 		cmocka_unit_test(under_sudo_the_invoker_is_left),
 		cmocka_unit_test(our_ids_are_one),

@@ -81,7 +81,7 @@ static void a_reader_that_does_not_read_delays_nothing(void **state)
 	piped_close(&p);
 }
 
-static void what_waits_can_be_given_up(void **state)
+static void freeing_a_writer_discards_its_waiting_bytes(void **state)
 {
 	struct piped p;
 
@@ -125,7 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_reader_that_does_not_read_delays_nothing),
-		cmocka_unit_test(what_waits_can_be_given_up),
+		cmocka_unit_test(freeing_a_writer_discards_its_waiting_bytes),
 		cmocka_unit_test(the_first_error_is_kept),
 		cmocka_unit_test(a_descriptor_that_does_not_block_gets_everything),
 	};

@@ -168,7 +168,7 @@ static void in_an_end_it_is_after_what_ends(void **state)
 	assert_true(at > DECIDED_AT + 3);
 }
 
-static void what_cannot_wait_is_added_to_what_does(void **state)
+static void an_off_cpu_interval_without_room_extends_the_last_one(void **state)
 {
 	wire_u64 off[OFF_CPU_WAITING + 2], now;
 
@@ -275,7 +275,7 @@ static void one_that_grows_in_a_hit_ends_before_its_event(void **state)
 }
 
 /* Between the last look at what waits and the end of the program. */
-static void what_is_noted_last_is_sent_next(void **state)
+static void an_interval_noted_as_a_hit_ends_is_sent_next(void **state)
 {
 	wire_u64 off;
 
@@ -323,7 +323,7 @@ static void a_thread_that_exits_is_off_no_more(void **state)
 	assert_int_equal(world.counters[WIRE_COUNT_OPEN], 1);
 }
 
-static void what_is_off_when_the_capture_stops_is_open(void **state)
+static void an_off_cpu_interval_at_the_stop_is_open(void **state)
 {
 	wire_u64 start = world_start(1, 1, SP), off, end;
 
@@ -393,15 +393,16 @@ int main(void)
 		cmocka_unit_test_setup(the_reason_is_printed, setup),
 		cmocka_unit_test_setup(in_a_start_it_is_within_what_starts, setup),
 		cmocka_unit_test_setup(in_an_end_it_is_after_what_ends, setup),
-		cmocka_unit_test_setup(what_cannot_wait_is_added_to_what_does, setup),
+		cmocka_unit_test_setup(an_off_cpu_interval_without_room_extends_the_last_one,
+				       setup),
 		cmocka_unit_test_setup(merged_intervals_are_counted_once_and_keep_their_flags,
 				       setup),
 		cmocka_unit_test_setup(the_counts_wrap_and_stay_balanced, setup),
 		cmocka_unit_test_setup(one_that_grows_in_a_hit_ends_before_its_event, setup),
-		cmocka_unit_test_setup(what_is_noted_last_is_sent_next, setup),
+		cmocka_unit_test_setup(an_interval_noted_as_a_hit_ends_is_sent_next, setup),
 		cmocka_unit_test_setup(an_unfollowed_thread_is_not, setup),
 		cmocka_unit_test_setup(a_thread_that_exits_is_off_no_more, setup),
-		cmocka_unit_test_setup(what_is_off_when_the_capture_stops_is_open, setup),
+		cmocka_unit_test_setup(an_off_cpu_interval_at_the_stop_is_open, setup),
 		cmocka_unit_test_setup(a_hit_has_the_stack_to_itself, setup),
 		cmocka_unit_test_setup(a_return_without_an_event_is_seen, setup),
 		cmocka_unit_test_setup(no_event_comes_before_it_has_ended, setup),

@@ -86,7 +86,7 @@ static void a_body_lies_just_so_far_below_its_request(void **state)
 	assert_caller_of_next_end(BODY(Q, 1000) - (STACK_CALL_NEAR - 8), 77);
 }
 
-static void whatever_happens_above_a_request_proves_it_dead(void **state)
+static void a_hit_above_a_request_discards_it(void **state)
 {
 	world_start(R, G, ON_MAIN(1000));
 	world_request(Q, ON_MAIN(1400), 77);
@@ -187,7 +187,7 @@ int main(void)
 		TEST(a_request_is_for_its_query_only),
 		TEST(an_older_request_is_not_taken_past_a_younger_one),
 		TEST(a_body_lies_just_so_far_below_its_request),
-		TEST(whatever_happens_above_a_request_proves_it_dead),
+		TEST(a_hit_above_a_request_discards_it),
 		TEST(a_request_may_execute_on_another_stack),
 		TEST(a_request_left_on_a_freed_stack_is_dead),
 		TEST(on_an_unknown_stack_only_near_frames_are_taken),

@@ -92,7 +92,7 @@ static void end(struct world *w)
 	governor__free(w->g);
 }
 
-static void what_fits_is_left_alone(void **state)
+static void queries_within_the_budget_stay_recorded(void **state)
 {
 	struct world w = {0};
 
@@ -167,7 +167,7 @@ static void it_comes_back_when_it_gets_rare(void **state)
 }
 
 /* What is off is seen now and then, and so its rate is known when it changes. */
-static void what_is_off_is_sampled(void **state)
+static void a_query_that_is_off_is_sampled(void **state)
 {
 	struct world w = {0};
 
@@ -262,7 +262,7 @@ static void foresee(struct world *w, uint64_t other_ns)
 	governor__foresee(w->g, &load, HIT_NS * 1000);
 }
 
-static void what_will_not_fit_is_not_watched_at_all(void **state)
+static void a_query_beyond_the_budget_is_off_from_the_start(void **state)
 {
 	struct world w = {0};
 
@@ -282,7 +282,7 @@ static void what_will_not_fit_is_not_watched_at_all(void **state)
 }
 
 /* 20 ms to start leave nothing of what a tenth of a second may take. */
-static void what_a_start_takes_is_no_longer_there(void **state)
+static void the_cost_of_installing_probes_reduces_the_budget(void **state)
 {
 	struct world w = {0};
 
@@ -298,7 +298,7 @@ static void what_a_start_takes_is_no_longer_there(void **state)
 	end(&w);
 }
 
-static void what_is_not_known_is_not_foreseen(void **state)
+static void a_query_of_unknown_rate_is_watched_at_first(void **state)
 {
 	struct world w = {0};
 
@@ -335,18 +335,18 @@ static void a_wrong_memory_is_corrected(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_fits_is_left_alone),
+		cmocka_unit_test(queries_within_the_budget_stay_recorded),
 		cmocka_unit_test(the_hottest_and_shortest_goes_first),
 		cmocka_unit_test(counts_stay_where_one_probe_fits),
 		cmocka_unit_test(wrapped_queries_go_with_the_first_of_their_set),
 		cmocka_unit_test(it_comes_back_when_it_gets_rare),
-		cmocka_unit_test(what_is_off_is_sampled),
+		cmocka_unit_test(a_query_that_is_off_is_sampled),
 		cmocka_unit_test(budgets_hold_whatever_happens),
 		cmocka_unit_test(nothing_is_decided_without_cpu_time),
 		cmocka_unit_test(libraries_are_numbered_on),
-		cmocka_unit_test(what_will_not_fit_is_not_watched_at_all),
-		cmocka_unit_test(what_a_start_takes_is_no_longer_there),
-		cmocka_unit_test(what_is_not_known_is_not_foreseen),
+		cmocka_unit_test(a_query_beyond_the_budget_is_off_from_the_start),
+		cmocka_unit_test(the_cost_of_installing_probes_reduces_the_budget),
+		cmocka_unit_test(a_query_of_unknown_rate_is_watched_at_first),
 		cmocka_unit_test(a_wrong_memory_is_corrected),
 	};
 

@@ -39,7 +39,7 @@ static void kinds_and_labels_are_groups(void **state)
 }
 
 /* The end of one would be there or not for both. */
-static void what_shares_an_end_is_one_group(void **state)
+static void guards_that_share_an_end_form_one_group(void **state)
 {
 	struct plan_guard guards[] = {
 		activity("a", 1, 1), activity("b", 2, 1), activity("c", 3, 1),
@@ -94,7 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds_and_labels_are_groups),
-		cmocka_unit_test(what_shares_an_end_is_one_group),
+		cmocka_unit_test(guards_that_share_an_end_form_one_group),
 		cmocka_unit_test(a_plan_of_nothing_has_no_groups),
 		cmocka_unit_test(groups_are_numbered_by_their_first),
 	};

@@ -77,7 +77,7 @@ static void they_are_sums(void **state)
 	assert_int_equal((int)rates__of(r, 1), 75);
 }
 
-static void what_is_old_is_forgotten(void **state)
+static void old_rates_lose_their_weight(void **state)
 {
 	_rates_ struct rates *r = some(1000000, 0, 100), *more = some(0, 0, 10);
 
@@ -94,7 +94,7 @@ static void too_few_samples_prove_nothing(void **state)
 	assert_true(rates__of(r, 0) == 0);
 }
 
-static void what_was_never_met_is_known_after_a_while(void **state)
+static void a_group_without_hits_is_known_after_a_while(void **state)
 {
 	_rates_ struct rates *r = some_groups(0, 3, 5), *again = NULL;
 	_rates_ struct rates *short_one = some_groups(0, 0, 0.1);
@@ -109,7 +109,7 @@ static void what_was_never_met_is_known_after_a_while(void **state)
 }
 
 /* What was met once is forgotten, but not at once. */
-static void what_was_met_long_ago_is_as_good_as_never(void **state)
+static void a_group_hit_long_ago_counts_as_never_hit(void **state)
 {
 	_rates_ struct rates *r = some_groups(3, 3, 10), *more = some_groups(0, 0, 10);
 
@@ -122,7 +122,7 @@ static void what_was_met_long_ago_is_as_good_as_never(void **state)
 }
 
 /* A process was gone before its CPU time could be read: the file must be good all the same. */
-static void what_took_no_time_is_no_rate(void **state)
+static void a_query_without_cpu_time_has_no_rate(void **state)
 {
 	_rates_ struct rates *r = some(0, 0, 0), *more = some(1000, 1000, 0), *again = NULL;
 
@@ -200,7 +200,7 @@ static void other_guards_have_other_rates(void **state)
 }
 
 /* Its checksum is right, and its numbers are not. */
-static void what_cannot_be_is_none(void **state)
+static void a_file_with_impossible_rates_is_refused(void **state)
 {
 	_rates_ struct rates *r = some(1e15, 500, 2), *slow = some(1, 1, 1);
 	_rates_ struct rates *met = some_groups(1e15, 0, 1);
@@ -244,15 +244,15 @@ int main(void)
 		cmocka_unit_test(none_are_known_at_first),
 		cmocka_unit_test(they_are_kept),
 		cmocka_unit_test(they_are_sums),
-		cmocka_unit_test(what_is_old_is_forgotten),
+		cmocka_unit_test(old_rates_lose_their_weight),
 		cmocka_unit_test(too_few_samples_prove_nothing),
-		cmocka_unit_test(what_was_never_met_is_known_after_a_while),
-		cmocka_unit_test(what_was_met_long_ago_is_as_good_as_never),
-		cmocka_unit_test(what_took_no_time_is_no_rate),
+		cmocka_unit_test(a_group_without_hits_is_known_after_a_while),
+		cmocka_unit_test(a_group_hit_long_ago_counts_as_never_hit),
+		cmocka_unit_test(a_query_without_cpu_time_has_no_rate),
 		cmocka_unit_test(a_file_that_is_not_whole_is_none),
 		cmocka_unit_test(other_queries_have_other_rates),
 		cmocka_unit_test(other_guards_have_other_rates),
-		cmocka_unit_test(what_cannot_be_is_none),
+		cmocka_unit_test(a_file_with_impossible_rates_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, make_home, remove_home);

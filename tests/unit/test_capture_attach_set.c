@@ -381,7 +381,7 @@ static void only_sites_of_what_is_asked_for_are_wanted(void **state)
 	assert_wants("generic-activity,-other,-meta*", "sCPtOwhxlEeT");
 }
 
-static void what_is_not_asked_for_is_hidden_where_it_is_needed(void **state)
+static void a_query_needed_but_not_selected_is_hidden(void **state)
 {
 	struct wire_provider_key key;
 	struct wire_provider value;
@@ -527,7 +527,7 @@ int main(void)
 		cmocka_unit_test(providers_are_found_by_their_distance),
 		cmocka_unit_test(a_body_serves_its_own_queries_only),
 		cmocka_unit_test(only_sites_of_what_is_asked_for_are_wanted),
-		cmocka_unit_test(what_is_not_asked_for_is_hidden_where_it_is_needed),
+		cmocka_unit_test(a_query_needed_but_not_selected_is_hidden),
 		cmocka_unit_test(a_load_is_asked_for_by_its_callers),
 		cmocka_unit_test(a_guard_says_what_it_is),
 	};

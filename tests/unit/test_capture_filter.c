@@ -122,7 +122,7 @@ static void off_cpu_is_recorded_unless_taken_away(void **state)
 }
 
 /* A site whose label is not known is needed if any label may pass there. */
-static void what_may_pass_is_not_left_out(void **state)
+static void a_site_whose_label_may_pass_is_kept(void **state)
 {
 	assert_false(may_pass("default", FILTER_DYNAMIC));
 	assert_true(may_pass("default,mir_*", FILTER_DYNAMIC));
@@ -149,7 +149,7 @@ static void dynamic_labels_are_judged_by_their_guard(void **state)
 	filter__free(f);
 }
 
-static void what_cannot_be_had_is_named(void **state)
+static void an_unavailable_event_is_named(void **state)
 {
 	struct filter *f = made("llvm,passes,artifact-sizes,llvm");
 	const char *why = NULL;
@@ -198,9 +198,9 @@ int main(void)
 		cmocka_unit_test(a_list_that_only_takes_away_takes_from_the_default),
 		cmocka_unit_test(the_default_leaves_out_what_is_tiny),
 		cmocka_unit_test(off_cpu_is_recorded_unless_taken_away),
-		cmocka_unit_test(what_may_pass_is_not_left_out),
+		cmocka_unit_test(a_site_whose_label_may_pass_is_kept),
 		cmocka_unit_test(dynamic_labels_are_judged_by_their_guard),
-		cmocka_unit_test(what_cannot_be_had_is_named),
+		cmocka_unit_test(an_unavailable_event_is_named),
 		cmocka_unit_test(several_lists_are_one),
 		cmocka_unit_test(empty_words_are_refused),
 	};

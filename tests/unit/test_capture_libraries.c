@@ -324,7 +324,7 @@ static void one_is_found_by_its_inode_numbers(void **state)
 	assert_int_equal(libraries__look_inode(l, 0, 0, &lib), -ENOENT);
 }
 
-static void what_is_no_library_is_never_attached_to(void **state)
+static void a_file_that_is_not_a_library_gets_no_probes(void **state)
 {
 	struct attached a = {0};
 	_libraries_ struct libraries *l = make(&a);
@@ -748,7 +748,7 @@ int main(void)
 		cmocka_unit_test_setup(one_that_is_expected_can_be_waited_for, setup),
 		cmocka_unit_test_setup(one_that_failed_is_not_tried_again, setup),
 		cmocka_unit_test_setup(one_is_found_by_its_inode_numbers, setup),
-		cmocka_unit_test_setup(what_is_no_library_is_never_attached_to, setup),
+		cmocka_unit_test_setup(a_file_that_is_not_a_library_gets_no_probes, setup),
 		cmocka_unit_test_setup(a_write_that_leaves_the_mtime_is_found, setup),
 		cmocka_unit_test_setup(one_that_is_written_to_is_detached_and_planned_anew, setup),
 		cmocka_unit_test_setup(one_that_is_asked_for_has_not_changed, setup),

@@ -46,7 +46,7 @@ static void traces_that_are_written_are_found(void **state)
 	assert_int_equal(recordings__writer_of(&r, "/nonexistent"), 0);
 }
 
-static void what_may_not_be_seen_is_counted(void **state)
+static void a_hidden_recording_is_counted(void **state)
 {
 	_recordings_ struct recordings r = {};
 
@@ -70,7 +70,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(traces_that_are_written_are_found),
-		TEST(what_may_not_be_seen_is_counted),
+		TEST(a_hidden_recording_is_counted),
 		TEST(nothing_runs),
 	};
 

@@ -42,7 +42,7 @@ static void only_the_line_of_version_2_counts(void **state)
 	assert_false(scope_cgroup_holds("", MOUNT, MOUNT "/ci.slice"));
 }
 
-static void what_is_no_group_is_an_error(void **state)
+static void a_path_that_is_not_a_control_group_is_an_error(void **state)
 {
 	struct scope *s = NULL;
 
@@ -59,7 +59,7 @@ int main(void)
 		cmocka_unit_test(a_group_holds_what_is_in_it_and_below),
 		cmocka_unit_test(the_root_holds_all),
 		cmocka_unit_test(only_the_line_of_version_2_counts),
-		cmocka_unit_test(what_is_no_group_is_an_error),
+		cmocka_unit_test(a_path_that_is_not_a_control_group_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ static void a_compiler_that_ended_before_the_plan_was_made_is_missing(void **sta
 	assert_int_equal(w.last_err, -ESRCH);
 }
 
-static void what_is_not_settled_at_the_end_is_missing(void **state)
+static void a_compiler_without_a_plan_at_the_end_is_missing(void **state)
 {
 	_library_file_ struct library_file *file = make_library_file();
 	_unattached_ struct unattached *u = unattached__new();
@@ -131,7 +131,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_that_fails_makes_its_compilers_missing),
 		cmocka_unit_test(a_compiler_that_ended_before_the_plan_was_made_is_missing),
-		cmocka_unit_test(what_is_not_settled_at_the_end_is_missing),
+		cmocka_unit_test(a_compiler_without_a_plan_at_the_end_is_missing),
 		cmocka_unit_test(the_number_of_compilers_is_exact_beyond_those_remembered),
 		cmocka_unit_test(their_number_is_bounded),
 	};

@@ -18,7 +18,7 @@ static void a_file_that_is_no_trace_is_named(void **state)
 	output_free(&o);
 }
 
-static void what_is_printed_of_a_trace_has_a_limit(void **state)
+static void the_size_of_a_trace_limits_its_printed_output(void **state)
 {
 	assert_int_equal(cmd_most_output(0), CMD_OUTPUT_FREE);
 	assert_int_equal(cmd_most_output(10), CMD_OUTPUT_FREE + 10 * CMD_OUTPUT_FACTOR);
@@ -62,7 +62,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_that_is_no_trace_is_named),
-		cmocka_unit_test(what_is_printed_of_a_trace_has_a_limit),
+		cmocka_unit_test(the_size_of_a_trace_limits_its_printed_output),
 		cmocka_unit_test(a_stream_fails_at_its_limit),
 		cmocka_unit_test(without_a_stream_the_error_is_kept),
 	};

@@ -165,7 +165,7 @@ static int diff(const char *base, const char *new, const char *gate, struct cli_
 	return status;
 }
 
-static void what_got_slower_comes_first(void **state)
+static void a_query_that_got_slower_comes_first(void **state)
 {
 	struct cli_diff_options o = {};
 	struct output output;
@@ -212,7 +212,7 @@ static void limits_decide_the_status(void **state)
 	}
 }
 
-static void what_is_no_change_is_not_above(void **state)
+static void a_change_below_the_minimum_passes_the_limit(void **state)
 {
 	struct cli_diff_options o = {.min.ns = 701 * MS};
 	struct output output;
@@ -236,7 +236,7 @@ static void executions_are_compared_exactly(void **state)
 }
 
 /* A build that was cut short is fast. */
-static void what_is_not_whole_does_not_pass(void **state)
+static void an_unfinished_trace_does_not_pass(void **state)
 {
 	struct cli_diff_options o = {};
 	struct output output;
@@ -254,7 +254,7 @@ static void what_is_not_whole_does_not_pass(void **state)
 }
 
 /* Nor is one that did not do all it would have done. */
-static void what_did_less_does_not_pass(void **state)
+static void a_build_that_did_less_does_not_pass(void **state)
 {
 	static const struct {
 		const char *new, *said;
@@ -320,7 +320,7 @@ static void all_forms_are_there(void **state)
 }
 
 /* Executions that were counted are known; their times are not, and estimates are nothing. */
-static void what_was_not_recorded_is_not_gone(void **state)
+static void unrecorded_executions_are_not_reported_as_removed(void **state)
 {
 	static const struct {
 		const char *base, *new, *gate, *said;
@@ -363,15 +363,15 @@ static void what_was_not_recorded_is_not_gone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_got_slower_comes_first),
+		cmocka_unit_test(a_query_that_got_slower_comes_first),
 		cmocka_unit_test(limits_decide_the_status),
-		cmocka_unit_test(what_is_no_change_is_not_above),
+		cmocka_unit_test(a_change_below_the_minimum_passes_the_limit),
 		cmocka_unit_test(executions_are_compared_exactly),
-		cmocka_unit_test(what_is_not_whole_does_not_pass),
-		cmocka_unit_test(what_did_less_does_not_pass),
+		cmocka_unit_test(an_unfinished_trace_does_not_pass),
+		cmocka_unit_test(a_build_that_did_less_does_not_pass),
 		cmocka_unit_test(another_compiler_is_reported),
 		cmocka_unit_test(all_forms_are_there),
-		cmocka_unit_test(what_was_not_recorded_is_not_gone),
+		cmocka_unit_test(unrecorded_executions_are_not_reported_as_removed),
 	};
 
 	return cmocka_run_group_tests(tests, make_traces, directory_remove);

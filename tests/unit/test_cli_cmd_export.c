@@ -68,7 +68,7 @@ static void the_directory_is_made(void **state)
 	output_free(&o);
 }
 
-static void what_is_incomplete_is_said(void **state)
+static void an_export_reports_an_incomplete_trace(void **state)
 {
 	struct output o;
 
@@ -89,7 +89,7 @@ static void what_is_incomplete_is_said(void **state)
 	output_free(&o);
 }
 
-static void what_was_not_recorded_is_left_out_and_reported(void **state)
+static void unrecorded_executions_are_left_out_and_reported(void **state)
 {
 	struct output o;
 
@@ -238,7 +238,7 @@ static pid_t start_on_half_a_trace(const char *pipe, const char *to, int *feed)
 	return child;
 }
 
-static void what_is_interrupted_leaves_no_file(void **state)
+static void an_interrupted_export_leaves_no_file(void **state)
 {
 	char *pipe = strdup(directory_path("pipe")), *to = strdup(directory_path("out"));
 	int feed, status;
@@ -263,14 +263,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_becomes_files),
 		cmocka_unit_test(the_directory_is_made),
-		cmocka_unit_test(what_is_incomplete_is_said),
-		cmocka_unit_test(what_was_not_recorded_is_left_out_and_reported),
+		cmocka_unit_test(an_export_reports_an_incomplete_trace),
+		cmocka_unit_test(unrecorded_executions_are_left_out_and_reported),
 		cmocka_unit_test(each_format_is_a_file_and_names_its_viewer),
 		cmocka_unit_test(counts_have_what_was_counted),
 		cmocka_unit_test(each_format_notes_what_was_not_recorded),
 		cmocka_unit_test(a_file_is_kept_unless_forced),
 		cmocka_unit_test(standard_output_gets_data_only),
-		cmocka_unit_test(what_is_interrupted_leaves_no_file),
+		cmocka_unit_test(an_interrupted_export_leaves_no_file),
 	};
 
 	return cmocka_run_group_tests(tests, directory_make, directory_remove);

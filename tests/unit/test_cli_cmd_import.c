@@ -48,7 +48,7 @@ static void every_file_is_a_process(void **state)
 	directory_files(true);
 }
 
-static void what_is_incomplete_is_said_and_no_losses_claimed(void **state)
+static void damaged_files_are_reported_but_not_as_losses(void **state)
 {
 	static const char *const files[] = {MM("bad-killed"), MM("bad-order")};
 	const char *out = directory_path("t.qpt");
@@ -123,7 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_file_is_a_process),
-		cmocka_unit_test(what_is_incomplete_is_said_and_no_losses_claimed),
+		cmocka_unit_test(damaged_files_are_reported_but_not_as_losses),
 		cmocka_unit_test(one_that_cannot_be_read_leaves_nothing),
 		cmocka_unit_test(the_input_is_not_the_output),
 		cmocka_unit_test(without_a_name_it_is_the_first_files),

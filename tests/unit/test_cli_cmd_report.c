@@ -207,7 +207,7 @@ static void callers_that_are_not_there_are_said_not_to_be(void **state)
 	output_free(&o);
 }
 
-static void what_cannot_be_read_is_one_line(void **state)
+static void an_unreadable_file_is_reported_in_one_line(void **state)
 {
 	static const char *const files[] = {"/nonexistent.qpt", "tests/golden/bad-not-a-trace.qpt",
 					    "tests/golden/bad-newer-version.qpt", "tests"};
@@ -235,7 +235,7 @@ int main(void)
 		cmocka_unit_test(a_build_is_shown_if_asked_for),
 		cmocka_unit_test(rows_can_be_callers),
 		cmocka_unit_test(callers_that_are_not_there_are_said_not_to_be),
-		cmocka_unit_test(what_cannot_be_read_is_one_line),
+		cmocka_unit_test(an_unreadable_file_is_reported_in_one_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

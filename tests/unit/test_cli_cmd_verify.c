@@ -28,7 +28,7 @@ static void a_whole_trace_is_reported_to_be_whole(void **state)
 	output_free(&o);
 }
 
-static void what_is_missing_is_counted(void **state)
+static void missing_names_and_indexes_are_counted(void **state)
 {
 	struct output o;
 
@@ -106,7 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_trace_is_reported_to_be_whole),
-		cmocka_unit_test(what_is_missing_is_counted),
+		cmocka_unit_test(missing_names_and_indexes_are_counted),
 		cmocka_unit_test(decisions_and_what_they_hid_are_counted),
 		cmocka_unit_test(functions_and_callers_are_counted),
 		cmocka_unit_test(the_status_distinguishes_cut_from_damaged),

@@ -20,7 +20,7 @@ static void nothing_is_known_of_an_empty_root(void **state)
 	assert_string_equal(facts.exe, "");
 }
 
-static void what_the_files_say_is_known(void **state)
+static void kernel_facts_are_read_from_proc_and_sys(void **state)
 {
 	struct doctor_facts facts;
 
@@ -71,7 +71,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_is_known_of_an_empty_root),
-		TEST(what_the_files_say_is_known),
+		TEST(kernel_facts_are_read_from_proc_and_sys),
 		TEST(odd_files_are_unknown),
 	};
 

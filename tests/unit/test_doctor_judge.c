@@ -51,7 +51,7 @@ static void a_sound_machine_has_no_problems(void **state)
 	expect(&f, "open files", FINDING_OK, "no limit", NULL);
 }
 
-static void what_a_kernel_lacks_is_a_problem_or_a_note(void **state)
+static void a_missing_kernel_feature_is_a_problem_or_a_note(void **state)
 {
 	_findings_ struct findings f = {0};
 	struct doctor_facts facts;
@@ -94,7 +94,7 @@ static void a_refusal_is_distinguished_from_missing_capabilities(void **state)
 	}
 }
 
-static void what_refuses_is_named_only_if_it_is_proven(void **state)
+static void the_cause_of_a_refusal_is_named_only_if_proven(void **state)
 {
 	_findings_ struct findings f = {0}, user = {0};
 	struct doctor_facts facts;
@@ -278,9 +278,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sound_machine_has_no_problems),
-		cmocka_unit_test(what_a_kernel_lacks_is_a_problem_or_a_note),
+		cmocka_unit_test(a_missing_kernel_feature_is_a_problem_or_a_note),
 		cmocka_unit_test(a_refusal_is_distinguished_from_missing_capabilities),
-		cmocka_unit_test(what_refuses_is_named_only_if_it_is_proven),
+		cmocka_unit_test(the_cause_of_a_refusal_is_named_only_if_proven),
 		cmocka_unit_test(the_ring_of_mappings_is_judged_by_trying_it),
 		cmocka_unit_test(missing_capabilities_come_with_a_command),
 		cmocka_unit_test(other_users_are_judged_by_what_was_tried),

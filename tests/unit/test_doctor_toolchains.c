@@ -62,7 +62,7 @@ static void one_library_is_one_toolchain(void **state)
 	assert_false(list.items[1].wanted);
 }
 
-static void what_cannot_be_planned_says_why_and_prints_nothing(void **state)
+static void a_survey_keeps_errors_of_plans_and_prints_none(void **state)
 {
 	_toolchains_ struct toolchains list = {0};
 	struct output o;
@@ -106,7 +106,7 @@ int main(void)
 		TEST(rustups_have_the_names_of_their_directories),
 		TEST(systems_have_the_names_of_their_executables),
 		TEST(one_library_is_one_toolchain),
-		TEST(what_cannot_be_planned_says_why_and_prints_nothing),
+		TEST(a_survey_keeps_errors_of_plans_and_prints_none),
 		TEST(a_plan_is_summed_up),
 	};
 

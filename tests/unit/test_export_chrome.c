@@ -34,7 +34,7 @@ static void it_is_json_and_hostile_names_are_texts_in_it(void **state)
 	free(text);
 }
 
-static void what_does_not_fit_is_said(void **state)
+static void intervals_left_out_for_the_size_limit_are_noted(void **state)
 {
 	struct export_job job = {.max_bytes = 1000};
 	size_t size;
@@ -51,7 +51,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_small_trace_is_as_it_was),
 		cmocka_unit_test(it_is_json_and_hostile_names_are_texts_in_it),
-		cmocka_unit_test(what_does_not_fit_is_said),
+		cmocka_unit_test(intervals_left_out_for_the_size_limit_are_noted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,7 @@ static void sums_are_those_of_a_report(void **state)
 }
 
 /* What probes took is more than there is of many a stack. */
-static void what_probes_took_is_off(void **state)
+static void probe_time_is_subtracted_from_self_time(void **state)
 {
 	const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
 
@@ -170,7 +170,7 @@ static void threads_of_a_process_are_merged(void **state)
 }
 
 /* Of those between, all that is known is that they were. */
-static void what_is_deeper_is_enclosed(void **state)
+static void an_interval_belongs_to_its_nearest_recorded_ancestor(void **state)
 {
 	static const struct trace_span spans[] = {
 		{.start_ns = 10, .end_ns = 11, .depth = 2, .label = 2},
@@ -206,11 +206,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_those_of_a_report),
-		cmocka_unit_test(what_probes_took_is_off),
+		cmocka_unit_test(probe_time_is_subtracted_from_self_time),
 		cmocka_unit_test(lost_parents_lose_nothing_else),
 		cmocka_unit_test(all_kinds_of_a_query_bear_what_probes_took),
 		cmocka_unit_test(kinds_have_stacks_of_their_own),
-		cmocka_unit_test(what_is_deeper_is_enclosed),
+		cmocka_unit_test(an_interval_belongs_to_its_nearest_recorded_ancestor),
 		cmocka_unit_test(unknown_kinds_are_passed_over),
 		cmocka_unit_test(threads_of_a_process_are_merged),
 	};

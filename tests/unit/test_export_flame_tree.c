@@ -26,7 +26,7 @@ static void children_are_found_by_frame(void **state)
 	flame_tree__destroy(&t);
 }
 
-static void what_is_the_same_is_added_up(void **state)
+static void nodes_of_the_same_label_are_merged(void **state)
 {
 	struct flame_tree t = {0};
 	uint32_t from = flame_tree__new(&t, 0), to = flame_tree__new(&t, 0);
@@ -75,7 +75,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(children_are_found_by_frame),
-		cmocka_unit_test(what_is_the_same_is_added_up),
+		cmocka_unit_test(nodes_of_the_same_label_are_merged),
 		cmocka_unit_test(deep_trees_are_moved),
 	};
 

@@ -7,7 +7,7 @@
 
 #include "../fixtures/random.h"
 #include "export/gzip.h"
-static void what_went_in_comes_out(void **state)
+static void bytes_survive_a_round_trip(void **state)
 {
 	char path[] = "/tmp/qprof-gzip-XXXXXX";
 	int fd = mkstemp(path);
@@ -53,7 +53,7 @@ static void a_full_disk_is_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_went_in_comes_out),
+		cmocka_unit_test(bytes_survive_a_round_trip),
 		cmocka_unit_test(a_full_disk_is_reported),
 	};
 

@@ -31,7 +31,7 @@ static char *pack(const uint8_t *in, size_t size, struct rng *rng)
 	return text;
 }
 
-static void what_went_in_comes_out(void **state)
+static void bytes_survive_a_round_trip(void **state)
 {
 	static const size_t sizes[] = {0, 1, 2, 3, 4, 9000, MOST};
 	static uint8_t in[MOST];
@@ -52,7 +52,7 @@ static void what_went_in_comes_out(void **state)
 	}
 }
 
-static void what_is_printed_is_packed(void **state)
+static void text_printed_to_the_stream_is_packed(void **state)
 {
 	_close_ int fd = memfd_create("packed", MFD_CLOEXEC);
 	_out_ struct out *out = NULL;
@@ -91,8 +91,8 @@ static void a_full_disk_is_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_went_in_comes_out),
-		cmocka_unit_test(what_is_printed_is_packed),
+		cmocka_unit_test(bytes_survive_a_round_trip),
+		cmocka_unit_test(text_printed_to_the_stream_is_packed),
 		cmocka_unit_test(a_full_disk_is_reported),
 	};
 

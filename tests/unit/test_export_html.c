@@ -150,7 +150,7 @@ static void read_twice_it_is_the_same(void **state)
 	free(b);
 }
 
-static void what_does_not_fit_is_said(void **state)
+static void intervals_left_out_for_the_size_limit_are_noted(void **state)
 {
 	struct export_job job = {.max_bytes = 36};
 	char *page = small(&job);
@@ -172,7 +172,7 @@ int main(void)
 		cmocka_unit_test(it_allows_its_own_script_only_and_loads_nothing),
 		cmocka_unit_test(documents_are_json),
 		cmocka_unit_test(read_twice_it_is_the_same),
-		cmocka_unit_test(what_does_not_fit_is_said),
+		cmocka_unit_test(intervals_left_out_for_the_size_limit_are_noted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -231,7 +231,7 @@ static void times_start_with_the_process(void **state)
 	assert_string_equal(mm_reader__metadata(r)->process.command, "");
 }
 
-static void what_does_not_nest_is_counted(void **state)
+static void an_interval_that_does_not_nest_is_counted(void **state)
 {
 	struct trace_writer *w = open_trace();
 	struct trace_span s = {.start_ns = 75, .end_ns = 90, .tid = 3};
@@ -273,7 +273,7 @@ int main(void)
 		cmocka_unit_test(files_have_names_as_rustc_gives_them),
 		cmocka_unit_test(nothing_is_overwritten_unless_forced),
 		cmocka_unit_test(times_start_with_the_process),
-		cmocka_unit_test(what_does_not_nest_is_counted),
+		cmocka_unit_test(an_interval_that_does_not_nest_is_counted),
 		cmocka_unit_test(off_cpu_is_left_out),
 	};
 

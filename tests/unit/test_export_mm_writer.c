@@ -29,7 +29,7 @@ static struct mm_reader *read_back(const char *name)
 }
 
 /* Some pages of each stream, with strings and events across their ends. */
-static void what_is_written_is_read(void **state)
+static void strings_and_events_are_read_back(void **state)
 {
 	struct rng rng = rng_new();
 	uint64_t seed = rng.state, ids[5000], kind;
@@ -85,7 +85,7 @@ static void a_long_string_takes_several_pages(void **state)
 	free(text);
 }
 
-static void what_the_format_cannot_hold_is_refused(void **state)
+static void events_that_the_format_cannot_hold_are_refused(void **state)
 {
 	_mm_writer_ struct mm_writer *w = new_writer();
 
@@ -155,7 +155,7 @@ static void a_full_disk_is_an_error_for_ever(void **state)
 }
 
 /* Neither what could not be synced nor what could not be closed gets a name. */
-static void what_did_not_reach_the_disk_gets_no_name(void **state)
+static void a_file_that_did_not_reach_the_disk_gets_no_name(void **state)
 {
 	for (int i = 0; i < 2; i++) {
 		struct mm_writer *w = new_writer();
@@ -181,13 +181,13 @@ static void no_directory_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(strings_and_events_are_read_back),
 		cmocka_unit_test(a_long_string_takes_several_pages),
-		cmocka_unit_test(what_the_format_cannot_hold_is_refused),
+		cmocka_unit_test(events_that_the_format_cannot_hold_are_refused),
 		cmocka_unit_test(a_file_is_not_replaced_unless_forced),
 		cmocka_unit_test(an_unfinished_file_is_removed),
 		cmocka_unit_test(a_full_disk_is_an_error_for_ever),
-		cmocka_unit_test(what_did_not_reach_the_disk_gets_no_name),
+		cmocka_unit_test(a_file_that_did_not_reach_the_disk_gets_no_name),
 		cmocka_unit_test(no_directory_is_an_error),
 	};
 

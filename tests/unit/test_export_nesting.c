@@ -30,7 +30,7 @@ static void assert_nested(const struct interval *v, uint32_t n)
 	free(stack);
 }
 
-static void what_nests_is_left_alone(void **state)
+static void nested_intervals_are_left_unchanged(void **state)
 {
 	struct rng rng = rng_new();
 	struct spans *s = spans_new(&rng, 15000, 1, 10);
@@ -122,7 +122,7 @@ static void a_parent_of_very_many_is_left_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_nests_is_left_alone),
+		cmocka_unit_test(nested_intervals_are_left_unchanged),
 		cmocka_unit_test(anything_is_made_to_nest),
 		cmocka_unit_test(a_lost_parent_changes_nothing),
 		cmocka_unit_test(an_overlap_is_cut_and_an_end_moved),

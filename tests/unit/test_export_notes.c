@@ -59,7 +59,7 @@ static void write_lossy(const char *path)
 	"5,000 executions were only counted and about 60 estimated, to keep within a budget: " \
 	"they have no interval, and their time is part of their callers'"
 
-static void what_is_missing_is_said(void **state)
+static void each_cause_of_missing_data_has_its_note(void **state)
 {
 	char path[] = "/tmp/qprof-notes-XXXXXX.qpt";
 	struct export_job job = {.left_out = 1, .least_ns = 10, .max_bytes = 19, .adjusted = 2};
@@ -156,7 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_a_whole_trace_there_is_nothing_to_say),
-		cmocka_unit_test(what_is_missing_is_said),
+		cmocka_unit_test(each_cause_of_missing_data_has_its_note),
 		cmocka_unit_test(files_say_that_the_trace_was_not_whole),
 	};
 

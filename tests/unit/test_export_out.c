@@ -75,7 +75,7 @@ static void put_large(struct out *o)
 	out__text(o, "y");
 }
 
-static void what_is_larger_than_the_buffer_is_in_order(void **state)
+static void text_larger_than_the_buffer_keeps_its_order(void **state)
 {
 	char *text;
 
@@ -104,7 +104,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_stay_in_what_they_are_in),
-		cmocka_unit_test(what_is_larger_than_the_buffer_is_in_order),
+		cmocka_unit_test(text_larger_than_the_buffer_keeps_its_order),
 		cmocka_unit_test(the_first_error_stays),
 	};
 

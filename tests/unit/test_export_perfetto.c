@@ -31,7 +31,7 @@ static void it_is_packets(void **state)
 	free(bytes);
 }
 
-static void what_does_not_fit_is_left_out(void **state)
+static void intervals_beyond_the_size_limit_are_left_out(void **state)
 {
 	struct export_job job = {.max_bytes = 300};
 	size_t size;
@@ -49,7 +49,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_small_trace_is_as_it_was),
 		cmocka_unit_test(it_is_packets),
-		cmocka_unit_test(what_does_not_fit_is_left_out),
+		cmocka_unit_test(intervals_beyond_the_size_limit_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void processes_and_threads_are_reported_once_and_first(void **state)
 	assert_int_equal(job.adjusted, 0);
 }
 
-static void what_overlaps_is_cut(void **state)
+static void overlapping_intervals_are_cut(void **state)
 {
 	const struct trace_span spans[] = {
 		{.start_ns = 10, .end_ns = 20},
@@ -98,7 +98,7 @@ static void what_overlaps_is_cut(void **state)
 	assert_int_equal(job.adjusted, 1);
 }
 
-static void what_is_left_out_is_noted(void **state)
+static void a_left_out_interval_is_counted(void **state)
 {
 	const struct trace_span spans[] = {
 		{.start_ns = 10, .end_ns = 12, .depth = 1},
@@ -115,8 +115,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_and_threads_are_reported_once_and_first),
-		cmocka_unit_test(what_overlaps_is_cut),
-		cmocka_unit_test(what_is_left_out_is_noted),
+		cmocka_unit_test(overlapping_intervals_are_cut),
+		cmocka_unit_test(a_left_out_interval_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

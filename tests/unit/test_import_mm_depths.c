@@ -43,7 +43,7 @@ static void depths_are_those_of_the_nesting(void **state)
 	free(s);
 }
 
-static void what_has_no_place_is_counted(void **state)
+static void intervals_that_cannot_be_placed_are_counted(void **state)
 {
 	static const struct {
 		uint64_t start, end;
@@ -93,7 +93,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(depths_are_those_of_the_nesting),
-		cmocka_unit_test(what_has_no_place_is_counted),
+		cmocka_unit_test(intervals_that_cannot_be_placed_are_counted),
 		cmocka_unit_test(depths_have_a_limit),
 	};
 

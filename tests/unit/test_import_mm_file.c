@@ -54,7 +54,7 @@ static void refuse(const char *path, int err, const char *says)
 	mm_file__destroy(&f);
 }
 
-static void what_is_no_file_is_refused(void **state)
+static void a_path_that_is_not_a_regular_file_is_refused(void **state)
 {
 	refuse("/nonexistent", -ENOENT, "No such file or directory");
 	refuse("/tmp", -EINVAL, "it is not a regular file");
@@ -98,7 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(streams_are_put_together),
-		cmocka_unit_test(what_is_no_file_is_refused),
+		cmocka_unit_test(a_path_that_is_not_a_regular_file_is_refused),
 		cmocka_unit_test(a_file_that_shrinks_is_an_error),
 		cmocka_unit_test(the_first_problem_holds),
 	};

@@ -42,7 +42,7 @@ static void escapes_of_json_and_of_rust_are_taken(void **state)
 	check_cmd("raw \xc3\xa9", "raw \xc3\xa9");
 }
 
-static void what_makes_no_sense_is_not_found(void **state)
+static void malformed_metadata_counts_as_missing(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -122,7 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(escapes_of_json_and_of_rust_are_taken),
-		cmocka_unit_test(what_makes_no_sense_is_not_found),
+		cmocka_unit_test(malformed_metadata_counts_as_missing),
 		cmocka_unit_test(our_own_member_is_taken),
 		cmocka_unit_test(random_texts_are_harmless),
 	};

@@ -263,7 +263,7 @@ static void a_cut_table_is_an_error(void **state)
 	}
 }
 
-static void what_is_no_table_is_not_encoded(void **state)
+static void an_invalid_table_is_not_encoded(void **state)
 {
 	struct pctab_run runs[] = {{4, 1}, {6, 2}};
 	struct pctab_runs r = {.runs = runs, .n = 2};
@@ -299,7 +299,7 @@ int main(void)
 		cmocka_unit_test(damage_is_an_error),
 		cmocka_unit_test(values_may_be_longer_than_they_need),
 		cmocka_unit_test(a_cut_table_is_an_error),
-		cmocka_unit_test(what_is_no_table_is_not_encoded),
+		cmocka_unit_test(an_invalid_table_is_not_encoded),
 		cmocka_unit_test(the_longest_function_has_as_many_chunks),
 	};
 

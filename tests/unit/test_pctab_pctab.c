@@ -29,7 +29,7 @@ static void ends_only_rise(void **state)
 	assert_int_equal(pctab_runs__add(&r, 1, 1), 0);
 }
 
-static void what_no_encoder_takes_is_reported(void **state)
+static void invalid_runs_are_refused(void **state)
 {
 	struct pctab_run runs[] = {{4, 1}, {8, 2}};
 	struct pctab_runs r = {.runs = runs, .n = 2};
@@ -89,7 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_of_the_same_value_become_one),
 		cmocka_unit_test(ends_only_rise),
-		cmocka_unit_test(what_no_encoder_takes_is_reported),
+		cmocka_unit_test(invalid_runs_are_refused),
 		cmocka_unit_test(zeroes_follow_what_was_appended),
 		cmocka_unit_test(too_much_is_refused),
 	};

@@ -169,7 +169,7 @@ static void cut_and_flipped_tables_do_no_harm(void **state)
 	}
 }
 
-static void what_is_no_table_is_not_encoded(void **state)
+static void an_invalid_table_is_not_encoded(void **state)
 {
 	struct pctab_run runs[] = {{4, 1}, {8, 1}};
 	struct pctab_runs r = {.runs = runs, .n = 2};
@@ -191,7 +191,7 @@ int main(void)
 		cmocka_unit_test(a_table_ends_itself),
 		cmocka_unit_test(damage_is_an_error),
 		cmocka_unit_test(cut_and_flipped_tables_do_no_harm),
-		cmocka_unit_test(what_is_no_table_is_not_encoded),
+		cmocka_unit_test(an_invalid_table_is_not_encoded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

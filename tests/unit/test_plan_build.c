@@ -247,7 +247,7 @@ static void assert_refused(const char *path, int err, const char *cause, const c
 	output_free(&o);
 }
 
-static void what_cannot_be_planned_says_why(void **state)
+static void a_failed_plan_reports_its_reason(void **state)
 {
 	assert_refused(fixture("driver_stripped.so"), -ENODATA, "no symbol table", "rustup");
 	assert_refused(fixture("bodies.so"), -ENOTSUP, "no rustc queries", "get_query_");
@@ -267,7 +267,7 @@ int main(void)
 		cmocka_unit_test(folded_providers_name_no_query),
 		cmocka_unit_test(older_names_are_read),
 		cmocka_unit_test(a_file_without_a_build_id_has_an_identity),
-		cmocka_unit_test(what_cannot_be_planned_says_why),
+		cmocka_unit_test(a_failed_plan_reports_its_reason),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);

@@ -160,7 +160,7 @@ static void another_identity_is_another_plan(void **state)
 	assert_loads();
 }
 
-static void what_may_be_forged_is_not_stored(void **state)
+static void a_plan_of_a_forgeable_library_is_not_stored(void **state)
 {
 	_plan_ struct plan *plan = sample_plan();
 
@@ -238,7 +238,7 @@ static void a_damaged_file_is_ignored(void **state)
 	assert_loads();
 }
 
-static void what_is_no_file_is_ignored(void **state)
+static void a_cache_entry_that_is_not_a_regular_file_is_ignored(void **state)
 {
 	store();
 	assert_int_equal(unlink(file), 0);
@@ -440,14 +440,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_stored_plan_is_loaded),
 		TEST(another_identity_is_another_plan),
-		TEST(what_may_be_forged_is_not_stored),
+		TEST(a_plan_of_a_forgeable_library_is_not_stored),
 		TEST(the_users_store_is_for_the_users_files),
 		TEST(an_inode_has_one_plan),
 		TEST(the_store_does_not_grow_for_ever),
 		TEST(xdg_cache_home_is_used_if_absolute),
 		TEST(a_truncated_file_is_ignored_and_replaced),
 		TEST(a_damaged_file_is_ignored),
-		TEST(what_is_no_file_is_ignored),
+		TEST(a_cache_entry_that_is_not_a_regular_file_is_ignored),
 		TEST(a_file_others_may_write_is_ignored),
 		TEST(links_are_not_followed),
 		TEST(a_read_only_directory_is_survived),

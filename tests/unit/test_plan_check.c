@@ -101,7 +101,7 @@ static void queries_bodies_and_sites_are_numbered_in_16_bits(void **state)
 	assert_non_null(strstr(plan_excess(&plan), "65,536 probe sites"));
 }
 
-static void what_is_usual_fits(void **state)
+static void a_usual_plan_exceeds_no_limit(void **state)
 {
 	_plan_ struct plan *plan = sample_plan();
 
@@ -116,7 +116,7 @@ int main(void)
 		cmocka_unit_test(identify_has_room_for_a_slot_and_a_vtable),
 		cmocka_unit_test(a_request_has_32_bits_for_its_address_and_4_for_its_slot),
 		cmocka_unit_test(queries_bodies_and_sites_are_numbered_in_16_bits),
-		cmocka_unit_test(what_is_usual_fits),
+		cmocka_unit_test(a_usual_plan_exceeds_no_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

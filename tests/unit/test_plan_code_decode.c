@@ -60,7 +60,7 @@ static struct code_insn decode(const uint8_t *bytes, size_t len)
 #define EMULATED(...) assert_true(DECODE(__VA_ARGS__).emulated)
 #define STEPPED(...)  assert_false(DECODE(__VA_ARGS__).emulated)
 
-static void what_the_kernel_emulates_is_known(void **state)
+static void emulated_instructions_are_recognized(void **state)
 {
 	EMULATED(0x50);				/* push %rax */
 	EMULATED(0x57);				/* push %rdi */
@@ -364,7 +364,7 @@ static void a_region_outside_the_code_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_kernel_emulates_is_known),
+		cmocka_unit_test(emulated_instructions_are_recognized),
 		cmocka_unit_test(all_else_is_stepped),
 		cmocka_unit_test(flows_are_reported_with_their_targets),
 		cmocka_unit_test(moves_are_known),

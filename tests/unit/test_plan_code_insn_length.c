@@ -14,7 +14,7 @@
 #define WHOLE(...) assert_int_equal(LENGTH(__VA_ARGS__), N(__VA_ARGS__))
 #define NONE(...)  assert_int_equal(LENGTH(__VA_ARGS__), 0)
 
-static void what_compilers_emit(void **state)
+static void instructions_of_compilers_have_the_right_length(void **state)
 {
 	WHOLE(0x55);					    /* push %rbp */
 	WHOLE(0x41, 0x57);				    /* push %r15 */
@@ -45,7 +45,7 @@ static void what_compilers_emit(void **state)
 	WHOLE(0x0f, 0x0b);				    /* ud2 */
 }
 
-static void what_is_none(void **state)
+static void an_unsupported_instruction_has_no_length(void **state)
 {
 	NONE(0x06);		      /* push %es */
 	NONE(0xea, 1, 2, 3, 4, 5, 6); /* jmp far */
@@ -57,7 +57,7 @@ static void what_is_none(void **state)
 }
 
 /* Every beginning of an instruction is none: nothing behind the bytes is looked at. */
-static void what_is_cut_off_is_none(void **state)
+static void a_truncated_instruction_has_no_length(void **state)
 {
 	static const uint8_t codes[][INSN_LENGTH_MAX] = {
 		{0x41, 0xf6, 0x84, 0x24, 1, 2, 3, 4, 5},    {0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8},
@@ -122,9 +122,9 @@ static void agrees_with_capstone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_compilers_emit),
-		cmocka_unit_test(what_is_none),
-		cmocka_unit_test(what_is_cut_off_is_none),
+		cmocka_unit_test(instructions_of_compilers_have_the_right_length),
+		cmocka_unit_test(an_unsupported_instruction_has_no_length),
+		cmocka_unit_test(a_truncated_instruction_has_no_length),
 		cmocka_unit_test(agrees_with_capstone),
 	};
 

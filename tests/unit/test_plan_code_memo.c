@@ -18,7 +18,7 @@ static struct code_insn jump(uint64_t addr, uint64_t target)
 		.addr = addr, .target = target, .size = 5, .flow = CODE_JMP, .disp = 7};
 }
 
-static void what_was_met_is_found_wherever_it_is(void **state)
+static void a_stored_instruction_is_found_at_any_address(void **state)
 {
 	static const uint8_t jmp[] = {0xe9, 0x10, 0, 0, 0},
 			     farther[] = {0xe9, 0xf0, 0xff, 0xff, 0xff};
@@ -37,7 +37,7 @@ static void what_was_met_is_found_wherever_it_is(void **state)
 	code_memo__free(memo);
 }
 
-static void what_is_cut_short_is_not_found(void **state)
+static void a_truncated_instruction_is_not_found(void **state)
 {
 	static const uint8_t mov[] = {0x48, 0x8b, 0x44, 0x24, 0x08};
 	const struct code_insn insn = {.addr = 0x1000, .size = 5, .shape = CODE_LOAD64};
@@ -132,8 +132,8 @@ static void nothing_is_nothing_to_free(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_met_is_found_wherever_it_is),
-		cmocka_unit_test(what_is_cut_short_is_not_found),
+		cmocka_unit_test(a_stored_instruction_is_found_at_any_address),
+		cmocka_unit_test(a_truncated_instruction_is_not_found),
 		cmocka_unit_test(a_decoder_says_the_same_the_second_time),
 		cmocka_unit_test(nothing_is_nothing_to_free),
 	};

@@ -255,7 +255,7 @@ static void send_a_length_that_lies(void)
 	_exit(0);
 }
 
-static void what_a_child_sends_is_checked(void **state)
+static void data_from_a_child_process_is_checked(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
 	struct plan *plan = NULL;
@@ -411,7 +411,7 @@ int main(void)
 		cmocka_unit_test_setup(the_parent_stores_the_plan, setup),
 		cmocka_unit_test_setup(the_hits_come_with_the_plan, setup),
 		cmocka_unit_test_setup(only_the_hits_of_a_plan_that_is_there_are_looked_for, setup),
-		cmocka_unit_test_setup(what_a_child_sends_is_checked, setup),
+		cmocka_unit_test_setup(data_from_a_child_process_is_checked, setup),
 		cmocka_unit_test_setup(one_that_takes_too_long_is_ended, setup),
 		cmocka_unit_test_setup(the_child_can_open_nothing, setup),
 		cmocka_unit_test_setup(the_child_may_send_only_so_much, setup),

@@ -214,7 +214,7 @@ static void assert_one_line(const char *name, int err, const char *cause)
 	output_free(&o);
 }
 
-static void what_cannot_be_loaded_is_reported_once(void **state)
+static void a_library_that_cannot_be_loaded_is_reported_once(void **state)
 {
 	diag_set_level(DIAG_NORMAL);
 	assert_one_line("nothing.so", -ENOENT, "No such file");
@@ -237,7 +237,7 @@ int main(void)
 		TEST(one_that_was_just_written_is_not_kept),
 		TEST(changed_code_at_any_site_is_read_again),
 		TEST(without_a_cache_it_works_too),
-		TEST(what_cannot_be_loaded_is_reported_once),
+		TEST(a_library_that_cannot_be_loaded_is_reported_once),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);

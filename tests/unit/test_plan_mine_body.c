@@ -240,7 +240,7 @@ static void code_that_cannot_be_followed_is_refused(void **state)
 	assert_int_equal(mine("unguarded").n_masks, 0);
 }
 
-static void what_leads_to_the_cold_side_is_not_guessed(void **state)
+static void an_unclear_branch_to_the_cold_side_is_not_guessed(void **state)
 {
 	static const char *const names[] = {"other_argument", "two_ways"};
 
@@ -349,7 +349,7 @@ int main(void)
 		cmocka_unit_test(a_part_that_nothing_leads_to_is_ignored),
 		cmocka_unit_test(ends_that_are_not_exact_say_why),
 		cmocka_unit_test(code_that_cannot_be_followed_is_refused),
-		cmocka_unit_test(what_leads_to_the_cold_side_is_not_guessed),
+		cmocka_unit_test(an_unclear_branch_to_the_cold_side_is_not_guessed),
 		cmocka_unit_test(too_many_sites_are_refused),
 		cmocka_unit_test(a_giant_function_is_mined),
 		cmocka_unit_test(every_cut_is_survived),

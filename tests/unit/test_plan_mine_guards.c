@@ -124,7 +124,7 @@ static void a_label_that_is_nowhere_is_said_so(void **state)
 	assert_true(g->exact);
 }
 
-static void what_is_no_text_is_no_label(void **state)
+static void a_label_that_is_not_text_is_ignored(void **state)
 {
 	assert_null(guard("unprintable", "start")->label);
 	assert_null(guard("astray", "start")->label);
@@ -228,7 +228,7 @@ int main(void)
 		cmocka_unit_test(a_constant_label_is_read_from_the_file),
 		cmocka_unit_test(a_computed_label_is_in_memory),
 		cmocka_unit_test(a_label_that_is_nowhere_is_said_so),
-		cmocka_unit_test(what_is_no_text_is_no_label),
+		cmocka_unit_test(a_label_that_is_not_text_is_ignored),
 		cmocka_unit_test(a_drop_is_an_end),
 		cmocka_unit_test(guards_may_nest),
 		cmocka_unit_test(guards_with_one_end_share_a_number),

@@ -97,7 +97,7 @@ static void a_library_without_hits_has_none(void **state)
 	assert_int_equal(none->n_calls, 0);
 }
 
-static void what_is_no_library_is_an_error(void **state)
+static void a_missing_library_is_an_error(void **state)
 {
 	struct plan_hits *none = NULL;
 
@@ -113,7 +113,7 @@ int main(void)
 		cmocka_unit_test(sites_without_a_hit_or_id_are_left_out),
 		cmocka_unit_test(calls_without_a_site_are_counted),
 		cmocka_unit_test(a_library_without_hits_has_none),
-		cmocka_unit_test(what_is_no_library_is_an_error),
+		cmocka_unit_test(a_missing_library_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -79,7 +79,7 @@ static void the_offset_has_to_be_that_of_the_address(void **state)
 	assert_false(is_proven(TEXT, ELF_BUILDER_TEXT_OFFSET + 6));
 }
 
-static void what_is_in_no_code_is_not_proven(void **state)
+static void an_address_outside_code_is_not_proven(void **state)
 {
 	static const uint64_t addrs[] = {0,
 					 1,
@@ -251,7 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_instructions_that_are_emulated_are_proven),
 		cmocka_unit_test(the_offset_has_to_be_that_of_the_address),
-		cmocka_unit_test(what_is_in_no_code_is_not_proven),
+		cmocka_unit_test(an_address_outside_code_is_not_proven),
 		cmocka_unit_test(each_is_judged_by_itself),
 		cmocka_unit_test(a_plan_that_was_just_made_is_proven),
 		cmocka_unit_test(the_unwind_table_counts_where_there_is_one),

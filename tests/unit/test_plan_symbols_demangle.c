@@ -42,7 +42,7 @@ static void escapes_are_what_they_stand_for(void **state)
 	assert_text("_ZN2_$" HASH, "$");
 }
 
-static void what_is_not_rusts_is_refused(void **state)
+static void a_symbol_not_mangled_by_rust_is_refused(void **state)
 {
 	static const char *const symbols[] = {
 		"",
@@ -109,7 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(legacy_names_are_words),
 		cmocka_unit_test(escapes_are_what_they_stand_for),
-		cmocka_unit_test(what_is_not_rusts_is_refused),
+		cmocka_unit_test(a_symbol_not_mangled_by_rust_is_refused),
 		cmocka_unit_test(a_text_is_bounded),
 		cmocka_unit_test(a_length_is_kept),
 	};

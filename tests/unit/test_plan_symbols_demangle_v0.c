@@ -109,7 +109,7 @@ static void back_references(void **state)
 }
 
 /* The leak that a demangler was found by that had to be left in its middle, and others like it. */
-static void what_is_wrong_is_refused(void **state)
+static void a_malformed_symbol_is_refused(void **state)
 {
 	static const char *const symbols[] = {
 		"",
@@ -177,7 +177,7 @@ int main(void)
 		cmocka_unit_test(lifetimes),
 		cmocka_unit_test(constants),
 		cmocka_unit_test(back_references),
-		cmocka_unit_test(what_is_wrong_is_refused),
+		cmocka_unit_test(a_malformed_symbol_is_refused),
 		cmocka_unit_test(nothing_is_read_behind_the_end),
 	};
 

@@ -287,7 +287,7 @@ static void a_segment_is_cut_at_the_end_of_the_file(void **state)
 	assert_null(elf_image__code(img, ELF_BUILDER_ADDR + b.len, &len));
 }
 
-static void what_holds_no_code_is_refused(void **state)
+static void a_file_without_code_is_refused(void **state)
 {
 	struct elf_builder b = build_plain();
 	Elf64_Phdr good, bad;
@@ -309,7 +309,7 @@ static void what_holds_no_code_is_refused(void **state)
 #undef DAMAGE
 }
 
-static void what_is_no_library_of_this_machine_is_refused(void **state)
+static void a_file_of_an_unsupported_format_is_refused(void **state)
 {
 	struct elf_builder good = build_plain(), b;
 
@@ -341,7 +341,7 @@ static int open_path(const char *path, struct captured *c)
 	return err;
 }
 
-static void what_cannot_be_opened_says_why(void **state)
+static void a_file_that_cannot_be_opened_is_reported(void **state)
 {
 	struct captured c;
 
@@ -519,9 +519,9 @@ int main(void)
 		cmocka_unit_test(names_outside_the_string_table_are_left_out),
 		cmocka_unit_test(a_symbol_table_that_cannot_be_read_is_none),
 		cmocka_unit_test(a_segment_is_cut_at_the_end_of_the_file),
-		cmocka_unit_test(what_holds_no_code_is_refused),
-		cmocka_unit_test(what_is_no_library_of_this_machine_is_refused),
-		cmocka_unit_test(what_cannot_be_opened_says_why),
+		cmocka_unit_test(a_file_without_code_is_refused),
+		cmocka_unit_test(a_file_of_an_unsupported_format_is_refused),
+		cmocka_unit_test(a_file_that_cannot_be_opened_is_reported),
 		cmocka_unit_test(linked_libraries_are_read),
 		cmocka_unit_test(breakpoints_cannot_come_into_the_mapping),
 		cmocka_unit_test(every_truncation_is_survived),

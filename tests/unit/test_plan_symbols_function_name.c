@@ -102,7 +102,7 @@ static void a_count_that_never_ends_is_not_begun(void **state)
 	}
 }
 
-static void what_looks_like_a_count_is_read(void **state)
+static void an_identifier_that_looks_like_a_count_is_read(void **state)
 {
 	char symbol[2064] = "", name[2064];
 
@@ -146,7 +146,7 @@ static void legacy_names_are_known_too(void **state)
 		    "rustc_query_impl::execution::try_execute_query");
 }
 
-static void what_is_neither_stays(void **state)
+static void a_symbol_of_no_known_scheme_is_left_unchanged(void **state)
 {
 	static const char *const symbols[] = {
 		"main",
@@ -199,12 +199,12 @@ int main(void)
 		cmocka_unit_test(names_are_as_rust_writes_them),
 		cmocka_unit_test(a_name_that_never_ends_is_left_as_it_is),
 		cmocka_unit_test(a_count_that_never_ends_is_not_begun),
-		cmocka_unit_test(what_looks_like_a_count_is_read),
+		cmocka_unit_test(an_identifier_that_looks_like_a_count_is_read),
 		cmocka_unit_test(paths_are_spelled_out),
 		cmocka_unit_test(a_method_is_its_type_s),
 		cmocka_unit_test(types_are_left_out),
 		cmocka_unit_test(legacy_names_are_known_too),
-		cmocka_unit_test(what_is_neither_stays),
+		cmocka_unit_test(a_symbol_of_no_known_scheme_is_left_unchanged),
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(random_text_is_survived),
 	};

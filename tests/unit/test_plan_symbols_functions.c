@@ -66,7 +66,7 @@ static void folded_functions_have_the_name_of_the_longest_and_first(void **state
 	assert_at(f, TEXT + 2, "b", TEXT, 8);
 }
 
-static void what_is_within_another_splits_it(void **state)
+static void a_nested_function_splits_the_outer_one(void **state)
 {
 	static const struct elf_builder_symbol syms[] = {
 		FUNC("outer", TEXT, 32),	 FUNC("inner", TEXT + 8, 8),
@@ -105,7 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pc_lies_in_one_function_or_in_none),
 		cmocka_unit_test(folded_functions_have_the_name_of_the_longest_and_first),
-		cmocka_unit_test(what_is_within_another_splits_it),
+		cmocka_unit_test(a_nested_function_splits_the_outer_one),
 		cmocka_unit_test(a_file_without_symbols_has_no_functions),
 	};
 

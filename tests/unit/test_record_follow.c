@@ -33,7 +33,7 @@ static struct trace_writer *begin(void)
 	return w;
 }
 
-static void what_is_written_is_summed_as_it_comes(void **state)
+static void spans_are_summed_as_they_are_written(void **state)
 {
 	const struct trace_thread thread = {.tid = 8, .name = "rustc"};
 	struct trace_losses losses = {.count = {[TRACE_LOST_RING_FULL] = 3}};
@@ -81,7 +81,7 @@ static void what_is_written_is_summed_as_it_comes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_summed_as_it_comes),
+		cmocka_unit_test(spans_are_summed_as_they_are_written),
 	};
 
 	return cmocka_run_group_tests(tests, temporary_make, temporary_remove);

@@ -87,7 +87,7 @@ static void reaping_twice_gives_the_same(void **state)
 	launch__free(l);
 }
 
-static void what_cannot_be_executed_says_why(void **state)
+static void the_launch_reports_why_a_command_cannot_run(void **state)
 {
 	struct launch *l = prepared((const char *const[]){"/nonexistent/command", NULL});
 	pid_t pid;
@@ -173,7 +173,7 @@ static void our_signal_handling_does_not_leak(void **state)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-static void what_we_inherited_is_passed_on(void **state)
+static void the_child_ignores_signals_that_were_ignored_at_start(void **state)
 {
 	/* As under nohup. */
 	signal(SIGHUP, SIG_IGN);
@@ -251,11 +251,11 @@ int main(void)
 		cmocka_unit_test(a_child_that_never_goes_runs_nothing),
 		cmocka_unit_test(statuses_are_those_of_wait),
 		cmocka_unit_test(reaping_twice_gives_the_same),
-		cmocka_unit_test(what_cannot_be_executed_says_why),
+		cmocka_unit_test(the_launch_reports_why_a_command_cannot_run),
 		cmocka_unit_test(signals_reach_the_child),
 		cmocka_unit_test(a_child_killed_before_its_exec_counts_as_gone_by_a_signal),
 		cmocka_unit_test(our_signal_handling_does_not_leak),
-		cmocka_unit_test(what_we_inherited_is_passed_on),
+		cmocka_unit_test(the_child_ignores_signals_that_were_ignored_at_start),
 		cmocka_unit_test(no_file_of_ours_stays_open_but_others_do),
 		cmocka_unit_test(we_end_as_the_child_ended),
 	};

@@ -272,7 +272,7 @@ static size_t memory_in_use(void)
 	return m.uordblks + m.hblkhd; /* the second: of arrays that are large */
 }
 
-static void what_is_over_takes_no_memory(void **state)
+static void an_ended_compiler_frees_its_query_rows(void **state)
 {
 	enum { FIRST = 2000, MORE = 10000 };
 	_recorder_ struct recorder *r = start(NULL, LIVE_NONE, false);
@@ -600,7 +600,7 @@ int main(void)
 		TEST(records_become_a_trace_and_a_summary),
 		TEST(several_crates_end_with_the_report_of_a_build),
 		TEST(slow_intervals_are_reported_as_they_end),
-		TEST(what_is_over_takes_no_memory),
+		TEST(an_ended_compiler_frees_its_query_rows),
 		TEST(costs_are_stored_and_taken_off),
 		TEST(costs_that_are_not_known_are_left_out),
 		TEST(a_record_that_makes_no_sense_is_lost_and_counted),

@@ -73,7 +73,7 @@ static void a_place_that_cannot_be_written_to(void **state)
 	       "choose another place with -o\n");
 }
 
-static void what_is_discarded_leaves_no_file(void **state)
+static void a_discarded_trace_leaves_no_file(void **state)
 {
 	_trace_output_ struct trace_output trace = {0};
 
@@ -83,7 +83,7 @@ static void what_is_discarded_leaves_no_file(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-static void what_is_forced_and_discarded_changes_nothing(void **state)
+static void a_discarded_trace_keeps_the_file_it_would_replace(void **state)
 {
 	_trace_output_ struct trace_output trace = {0};
 	_free_ char *before = NULL, *after = NULL;
@@ -99,7 +99,7 @@ static void what_is_forced_and_discarded_changes_nothing(void **state)
 }
 
 /* From then on it is there under its name, whatever becomes of us. */
-static void what_is_forced_and_committed_replaces_the_file(void **state)
+static void a_committed_trace_replaces_the_existing_file(void **state)
 {
 	_trace_output_ struct trace_output trace = {0};
 	_free_ char *text = NULL;
@@ -131,7 +131,7 @@ static void a_link_stays_one_and_its_file_is_replaced(void **state)
 	assert_contains(text, "problem: unfinished");
 }
 
-static void what_is_no_regular_file_is_neither_opened_nor_removed(void **state)
+static void a_path_that_is_not_a_regular_file_is_left_alone(void **state)
 {
 	/* Opened to be written, it would wait for a reader for ever. */
 	assert_int_equal(mkfifo(path, 0600), 0);
@@ -207,11 +207,11 @@ int main(void)
 		cmocka_unit_test(a_trace_is_called_by_when_it_was_made),
 		TEST(a_file_that_exists_is_kept),
 		TEST(a_place_that_cannot_be_written_to),
-		TEST(what_is_discarded_leaves_no_file),
-		TEST(what_is_forced_and_discarded_changes_nothing),
-		TEST(what_is_forced_and_committed_replaces_the_file),
+		TEST(a_discarded_trace_leaves_no_file),
+		TEST(a_discarded_trace_keeps_the_file_it_would_replace),
+		TEST(a_committed_trace_replaces_the_existing_file),
 		TEST(a_link_stays_one_and_its_file_is_replaced),
-		TEST(what_is_no_regular_file_is_neither_opened_nor_removed),
+		TEST(a_path_that_is_not_a_regular_file_is_left_alone),
 		TEST(a_file_that_cannot_take_its_place_stays_and_is_reported_once),
 		TEST(the_first_error_is_reported_and_kept),
 	};

@@ -29,7 +29,7 @@ static void paths_are_known(void **state)
 	      "llvm::DenseMapBase::lookupOrInsertIntoBucket");
 }
 
-static void what_is_no_name_is_none(void **state)
+static void an_invalid_cxx_symbol_has_no_name(void **state)
 {
 	check("main", NULL);
 	check("", NULL);
@@ -46,7 +46,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_are_known),
-		cmocka_unit_test(what_is_no_name_is_none),
+		cmocka_unit_test(an_invalid_cxx_symbol_has_no_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

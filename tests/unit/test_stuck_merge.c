@@ -90,7 +90,7 @@ static void without_a_stack_events_suffice(void **state)
 	check_rows(entered, N_OF(entered), NULL, 0, true, "a@1 x!2 b@3");
 }
 
-static void what_was_entered_has_its_time(void **state)
+static void an_entered_query_has_its_start_time(void **state)
 {
 	CHECK(((struct entered[]){{300, 9, "b", WIRE_KIND_QUERY}}), two_queries, "a b@9");
 	CHECK(((struct entered[]){{600, 5, "a", WIRE_KIND_QUERY}, {300, 9, "b", WIRE_KIND_QUERY}}),
@@ -113,7 +113,7 @@ static void activities_stand_where_they_were_entered(void **state)
 	      two_queries, "a x!4 y!5 b@6");
 }
 
-static void what_is_on_no_stack_any_more_is_over(void **state)
+static void an_entry_that_has_left_the_stack_is_ignored(void **state)
 {
 	/* Below the innermost function: left, and its end not seen yet. */
 	CHECK(((struct entered[]){{600, 5, "a", WIRE_KIND_QUERY}, {50, 7, "c", WIRE_KIND_QUERY}}),
@@ -152,9 +152,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_events_the_stack_suffices),
 		cmocka_unit_test(without_a_stack_events_suffice),
-		cmocka_unit_test(what_was_entered_has_its_time),
+		cmocka_unit_test(an_entered_query_has_its_start_time),
 		cmocka_unit_test(activities_stand_where_they_were_entered),
-		cmocka_unit_test(what_is_on_no_stack_any_more_is_over),
+		cmocka_unit_test(an_entry_that_has_left_the_stack_is_ignored),
 		cmocka_unit_test(outermost_calls_may_be_missing),
 		cmocka_unit_test(stacks_may_follow_in_any_order),
 	};

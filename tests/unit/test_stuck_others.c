@@ -107,7 +107,7 @@ static void a_build_script_has_a_package(void **state)
 	rmdir(dir);
 }
 
-static void what_is_gone_is_not_there(void **state)
+static void a_missing_process_is_not_found(void **state)
 {
 	struct other o;
 
@@ -120,7 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_go_by_their_names),
 		cmocka_unit_test(a_build_script_has_a_package),
-		cmocka_unit_test(what_is_gone_is_not_there),
+		cmocka_unit_test(a_missing_process_is_not_found),
 	};
 
 	/* On a busy machine the child of a look may take long to answer. */

@@ -34,7 +34,7 @@ static void sets_are_sorted_and_complete(void **state)
 	batch_summer__destroy(&summer);
 }
 
-static void what_is_too_much_or_not_known_may_be_any(void **state)
+static void a_list_that_would_be_incomplete_is_left_empty(void **state)
 {
 	_free_ struct trace_span *s = calloc(2000, sizeof(*s));
 	struct batch_summer summer = {0};
@@ -61,7 +61,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets_are_sorted_and_complete),
-		cmocka_unit_test(what_is_too_much_or_not_known_may_be_any),
+		cmocka_unit_test(a_list_that_would_be_incomplete_is_left_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

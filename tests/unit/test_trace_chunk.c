@@ -43,7 +43,7 @@ static void every_byte_of_a_header_counts(void **state)
 	}
 }
 
-static void what_a_reader_cannot_know_is_distinguished_from_damage(void **state)
+static void an_unsupported_version_is_distinguished_from_damage(void **state)
 {
 	uint8_t bytes[QPT_HEADER_SIZE];
 	struct file_header h;
@@ -89,7 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_new_header_is_unfinished),
 		cmocka_unit_test(every_byte_of_a_header_counts),
-		cmocka_unit_test(what_a_reader_cannot_know_is_distinguished_from_damage),
+		cmocka_unit_test(an_unsupported_version_is_distinguished_from_damage),
 		cmocka_unit_test(a_chunk_header_guards_its_payload),
 	};
 

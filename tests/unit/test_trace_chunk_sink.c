@@ -58,7 +58,7 @@ static void short_writes_make_the_same_file(void **state)
 	chunk_sink__destroy(&s);
 }
 
-static void what_was_not_synced_is_not_vouched_for(void **state)
+static void an_unsynced_file_stays_marked_unfinished(void **state)
 {
 	/* The first sync is that of the data, the second that of the mark itself. */
 	for (int syncs = 0; syncs < 2; syncs++) {
@@ -113,7 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(short_writes_make_the_same_file, reset),
-		cmocka_unit_test_teardown(what_was_not_synced_is_not_vouched_for, reset),
+		cmocka_unit_test_teardown(an_unsynced_file_stays_marked_unfinished, reset),
 		cmocka_unit_test_teardown(a_mark_that_cannot_be_cleared_stays, reset),
 		cmocka_unit_test_teardown(nothing_follows_the_end, reset),
 		cmocka_unit_test_teardown(a_file_that_is_there_is_left_alone, reset),

@@ -42,7 +42,7 @@ static void files_that_expand_are_refused(void **state)
 	globfree(&files);
 }
 
-static void what_is_made_grows_with_what_is_read(void **state)
+static void the_expansion_limit_grows_with_the_bytes_read(void **state)
 {
 	struct expansion e = {};
 
@@ -69,7 +69,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_that_expand_are_refused),
-		cmocka_unit_test(what_is_made_grows_with_what_is_read),
+		cmocka_unit_test(the_expansion_limit_grows_with_the_bytes_read),
 		cmocka_unit_test(nothing_is_refused_without_limits),
 	};
 

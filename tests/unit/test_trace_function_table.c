@@ -115,7 +115,7 @@ static void assert_location(struct tables *t, const struct functions *all, uint3
 	assert_string_equal(got.file, file);
 }
 
-static void what_was_listed_is_found(void **state)
+static void listed_functions_are_found_by_location(void **state)
 {
 	struct rng rng = rng_new();
 	_free_ struct functions *all = functions_new(&rng, FUNCTIONS_MAX, N_FILES);
@@ -312,7 +312,7 @@ static void lines_that_do_not_fit_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_listed_is_found),
+		cmocka_unit_test(listed_functions_are_found_by_location),
 		cmocka_unit_test(ranges_without_gaps_hold_all_numbers),
 		cmocka_unit_test(damage_changes_nothing),
 		cmocka_unit_test(functions_that_cannot_be_are_refused),

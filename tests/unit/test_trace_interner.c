@@ -76,7 +76,7 @@ static void pieces_make_one_string(void **state)
 	interner__destroy(&t);
 }
 
-static void what_would_grow_without_end_is_refused(void **state)
+static void texts_beyond_the_size_or_depth_limit_are_refused(void **state)
 {
 	struct interner t = {0};
 	struct trace_piece twice[2], deeper[2] = {text("x")};
@@ -106,7 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_text_has_the_same_id),
 		cmocka_unit_test(pieces_make_one_string),
-		cmocka_unit_test(what_would_grow_without_end_is_refused),
+		cmocka_unit_test(texts_beyond_the_size_or_depth_limit_are_refused),
 		cmocka_unit_test(a_text_beyond_the_limit_is_refused),
 	};
 

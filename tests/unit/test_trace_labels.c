@@ -75,7 +75,7 @@ static void listed_labels_have_a_name_and_a_kind(void **state)
 	labels__destroy(&l);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void malformed_labels_are_refused(void **state)
 {
 	static const uint32_t bad[][3] = {
 		{1, 2, 1}, {1, 2, N_STRINGS}, {N_STRINGS, 2, 0}, {1, N_STRINGS, 0}, {1, 5, 0}};
@@ -214,7 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(listed_labels_have_a_name_and_a_kind),
-		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(malformed_labels_are_refused),
 		cmocka_unit_test(kinds_have_numbers_up_to_a_limit),
 		cmocka_unit_test(kinds_and_tallies_come_back),
 		cmocka_unit_test(the_writer_refuses_undeclared_kinds),

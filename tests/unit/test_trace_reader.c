@@ -131,7 +131,7 @@ static void check_span(const struct trace_span *got, const struct spans *s, bool
 	fail_msg("a span that was not written");
 }
 
-static void what_was_written_comes_back(void **state)
+static void written_spans_are_read_back(void **state)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 9000, 5, 300);
@@ -699,7 +699,7 @@ static void bad_golden_files_are_refused_for_the_right_reason(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_written_comes_back),
+		cmocka_unit_test(written_spans_are_read_back),
 		cmocka_unit_test(processes_come_before_their_spans_and_update),
 		cmocka_unit_test(every_cut_reads_as_a_prefix),
 		cmocka_unit_test(every_flipped_bit_is_noticed),

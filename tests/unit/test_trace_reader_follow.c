@@ -95,7 +95,7 @@ static void a_file_is_followed_as_it_grows(void **state)
 	assert_false(trace_reader__resume(r));
 }
 
-static void what_is_damaged_is_not_followed(void **state)
+static void a_damaged_trace_is_not_followed(void **state)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	_free_ uint8_t *bytes = NULL;
@@ -116,7 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_followed_as_it_grows),
-		cmocka_unit_test(what_is_damaged_is_not_followed),
+		cmocka_unit_test(a_damaged_trace_is_not_followed),
 	};
 
 	return cmocka_run_group_tests(tests, temporary_make, temporary_remove);

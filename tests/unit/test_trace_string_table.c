@@ -96,7 +96,7 @@ static void rows_of_strings_come_back(void **state)
 	interner__destroy(&t);
 }
 
-static void what_is_not_there_is_reported(void **state)
+static void a_missing_string_is_reported(void **state)
 {
 	_string_table_ struct string_table *table = NULL;
 	const char *text = NULL;
@@ -173,7 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_strings_come_back),
-		cmocka_unit_test(what_is_not_there_is_reported),
+		cmocka_unit_test(a_missing_string_is_reported),
 		cmocka_unit_test(a_bad_payload_changes_nothing),
 		cmocka_unit_test(names_do_not_take_more_than_their_limit),
 	};

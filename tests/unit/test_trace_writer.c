@@ -83,7 +83,7 @@ static void only_finish_clears_the_mark(void **state)
 	assert_int_equal(trace_writer__finish(w), -EBADF);
 }
 
-static void what_makes_no_sense_is_refused_and_nothing_else(void **state)
+static void only_invalid_records_are_refused(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	const struct trace_process gap = {.index = 2};
@@ -403,8 +403,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_file_is_not_overwritten, remove_file),
 		cmocka_unit_test_teardown(only_finish_clears_the_mark, remove_file),
-		cmocka_unit_test_teardown(what_makes_no_sense_is_refused_and_nothing_else,
-					  remove_file),
+		cmocka_unit_test_teardown(only_invalid_records_are_refused, remove_file),
 		cmocka_unit_test_teardown(mappings_that_make_no_sense_are_refused, remove_file),
 		cmocka_unit_test_teardown(ids_too_far_apart_are_refused, remove_file),
 		cmocka_unit_test_teardown(long_mappings_come_back, remove_file),

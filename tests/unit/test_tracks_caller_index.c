@@ -78,7 +78,7 @@ static void libraries_are_kept_apart(void **state)
 			     get(c, &asked, 255, SMALL + 8, "small"));
 }
 
-static void what_finds_no_number_is_unknown_and_counted(void **state)
+static void a_function_that_gets_no_locindex_is_counted(void **state)
 {
 	_caller_index_ struct caller_index *c = NULL;
 	struct asked asked = {0};
@@ -109,7 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_is_asked_for_once_and_an_address_too),
 		cmocka_unit_test(libraries_are_kept_apart),
-		cmocka_unit_test(what_finds_no_number_is_unknown_and_counted),
+		cmocka_unit_test(a_function_that_gets_no_locindex_is_counted),
 		cmocka_unit_test(a_name_that_cannot_be_had_is_an_error),
 	};
 

@@ -140,7 +140,7 @@ static void no_arguments_are_no_command(void **state)
 	command__clear(&c);
 }
 
-static void what_was_cut_says_so(void **state)
+static void a_truncated_command_is_marked(void **state)
 {
 	_free_ char *args = calloc(1, COMMAND_MAX + 100);
 	struct command c;
@@ -164,7 +164,7 @@ int main(void)
 		cmocka_unit_test(a_crate_without_a_name_has_its_files),
 		cmocka_unit_test(a_name_may_be_in_what_was_cut),
 		cmocka_unit_test(no_arguments_are_no_command),
-		cmocka_unit_test(what_was_cut_says_so),
+		cmocka_unit_test(a_truncated_command_is_marked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

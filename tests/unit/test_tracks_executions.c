@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-static void what_was_noted_is_known(void **state)
+static void a_noted_execution_is_found_by_its_invocation_id(void **state)
 {
 	struct executions e = {NULL, 0};
 
@@ -36,7 +36,7 @@ static void memory_is_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_noted_is_known),
+		cmocka_unit_test(a_noted_execution_is_found_by_its_invocation_id),
 		cmocka_unit_test(memory_is_bounded),
 	};
 

@@ -39,7 +39,7 @@ static void every_reason_has_a_text(void **state)
 	assert_null(off_cpu__text(&r));
 }
 
-static void what_makes_no_sense_has_none(void **state)
+static void a_malformed_record_has_no_text(void **state)
 {
 	struct wire_off_cpu backwards = sound, flags = sound;
 
@@ -54,7 +54,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_record_is_a_span),
 		cmocka_unit_test(every_reason_has_a_text),
-		cmocka_unit_test(what_makes_no_sense_has_none),
+		cmocka_unit_test(a_malformed_record_has_no_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

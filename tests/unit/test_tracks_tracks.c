@@ -123,7 +123,7 @@ static void a_dynamic_label_comes_before_its_intervals(void **state)
 	assert_int_equal(do_label(f->t, UINT32_MAX, "none"), -EBADMSG);
 }
 
-static void what_has_no_label_says_so(void **state)
+static void an_interval_without_a_label_is_marked_unknown(void **state)
 {
 	static const uint32_t guards[] = {TRACKS_NO_LABEL};
 	struct fixture *f = *state;
@@ -222,7 +222,7 @@ static void assert_unrecorded(const struct fixture *f, uint32_t kind, uint32_t l
 	assert_int_equal(f->out.unrecorded.sum, sum);
 }
 
-static void what_is_not_recorded_is_reported_by_process_and_query(void **state)
+static void unrecorded_executions_are_reported_by_process_and_query(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_span untimed = span(11, 0, 300, 400);
@@ -557,7 +557,7 @@ static void self_times_of_many_threads_are_exact(void **state)
 	assert_int_equal(tracks__processes(f->t), 3);
 }
 
-static void what_is_no_record_changes_nothing(void **state)
+static void a_malformed_record_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_exec exec = {.type = WIRE_EXEC, .pid = 11, .args_len = 5};
@@ -753,9 +753,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_interval_has_the_label_of_its_guard_or_query),
 		TEST(a_dynamic_label_comes_before_its_intervals),
-		TEST(what_has_no_label_says_so),
+		TEST(an_interval_without_a_label_is_marked_unknown),
 		TEST(unwanted_intervals_are_left_out),
-		TEST(what_is_not_recorded_is_reported_by_process_and_query),
+		TEST(unrecorded_executions_are_reported_by_process_and_query),
 		TEST(a_compiler_lives_and_dies),
 		TEST(a_directory_is_kept_with_what_runs_in_it),
 		TEST(spans_are_converted),
@@ -778,7 +778,7 @@ int main(void)
 		TEST(a_forked_compiler_runs_its_parents_command),
 		TEST(a_command_without_arguments_is_known_by_its_name),
 		TEST(self_times_of_many_threads_are_exact),
-		TEST(what_is_no_record_changes_nothing),
+		TEST(a_malformed_record_changes_nothing),
 		TEST(an_error_of_the_sink_comes_back),
 		TEST(the_cause_of_off_cpu_time_is_reported),
 		TEST(a_hit_is_of_the_query_that_was_executed),

@@ -33,7 +33,7 @@ static void tables_stay_whole(void **state)
 	assert_contains(text, "\nLost: unknown, the trace does not say. Incomplete: `unfinished`.");
 }
 
-static void what_was_not_watched_is_reported(void **state)
+static void kinds_with_unwatched_time_are_reported(void **state)
 {
 	struct decisions d = sample_build__decisions();
 	_sample_build_ struct sample_build s = {};
@@ -56,7 +56,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_build_is_as_agreed),
 		cmocka_unit_test(tables_stay_whole),
-		cmocka_unit_test(what_was_not_watched_is_reported),
+		cmocka_unit_test(kinds_with_unwatched_time_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

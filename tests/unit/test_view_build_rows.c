@@ -37,7 +37,7 @@ static void rows_are_sorted_and_distinguished(void **state)
 	sample_build__destroy(&s);
 }
 
-static void what_was_reused_is_summed(void **state)
+static void reuse_is_summed_over_all_processes(void **state)
 {
 	struct sample_build s;
 	struct build_rows r;
@@ -96,7 +96,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_sorted_and_distinguished),
-		cmocka_unit_test(what_was_reused_is_summed),
+		cmocka_unit_test(reuse_is_summed_over_all_processes),
 		cmocka_unit_test(rows_fit_unless_asked_otherwise),
 		cmocka_unit_test(endings_are_reported),
 	};

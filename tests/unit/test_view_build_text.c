@@ -49,7 +49,7 @@ static void top_is_of_each_table(void **state)
 	assert_contains(text, "lost: unknown");
 }
 
-static void what_was_not_recorded_is_reported(void **state)
+static void unrecorded_executions_are_reported(void **state)
 {
 	const struct trace_tally counted = {
 		.process = SB_SYN, .kind = TRACE_KIND_COUNTED, .label = SB_TYPECK, .events = 1000};
@@ -69,7 +69,7 @@ static void what_was_not_recorded_is_reported(void **state)
 	assert_contains(text, "\nsyn/typeck                                      1,001 ");
 }
 
-static void what_was_not_watched_is_reported(void **state)
+static void kinds_with_unwatched_time_are_reported(void **state)
 {
 	struct decisions d = sample_build__decisions();
 	_sample_build_ struct sample_build s = {};
@@ -108,8 +108,8 @@ int main(void)
 		cmocka_unit_test(a_build_is_as_agreed),
 		cmocka_unit_test(everything_there_is_is_in_full),
 		cmocka_unit_test(top_is_of_each_table),
-		cmocka_unit_test(what_was_not_recorded_is_reported),
-		cmocka_unit_test(what_was_not_watched_is_reported),
+		cmocka_unit_test(unrecorded_executions_are_reported),
+		cmocka_unit_test(kinds_with_unwatched_time_are_reported),
 		cmocka_unit_test(nothing_is_said_of_no_build),
 	};
 

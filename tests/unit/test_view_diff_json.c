@@ -17,7 +17,7 @@ static void the_document_is_stable_and_valid(void **state)
 	free(text);
 }
 
-static void what_is_not_known_is_null(void **state)
+static void unknown_values_are_null(void **state)
 {
 	char *text = sample_diff(diff_json, 1, COMPARE_COUNT, 0);
 
@@ -36,7 +36,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_document_is_stable_and_valid),
-		cmocka_unit_test(what_is_not_known_is_null),
+		cmocka_unit_test(unknown_values_are_null),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

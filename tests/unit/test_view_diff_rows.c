@@ -63,7 +63,7 @@ static void percent_end_where_factors_begin(void **state)
 	}
 }
 
-static void what_noise_is_taken_to_be_is_said(void **state)
+static void the_noise_estimate_is_printed(void **state)
 {
 	static const struct {
 		struct compare_result result;
@@ -95,7 +95,7 @@ int main(void)
 		cmocka_unit_test(a_crate_of_one_side_is_one_row),
 		cmocka_unit_test(changes_have_a_sign),
 		cmocka_unit_test(percent_end_where_factors_begin),
-		cmocka_unit_test(what_noise_is_taken_to_be_is_said),
+		cmocka_unit_test(the_noise_estimate_is_printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

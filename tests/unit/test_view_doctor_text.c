@@ -27,7 +27,7 @@ static void without_a_problem_it_works(void **state)
 	assert_contains(text, "Recording works here.\n");
 }
 
-static void what_was_not_kept_is_not_left_out_silently(void **state)
+static void an_incomplete_list_of_findings_is_an_error(void **state)
 {
 	struct findings f = {.err = -12};
 	struct toolchains list = {0};
@@ -40,7 +40,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sample_is_as_agreed),
 		cmocka_unit_test(without_a_problem_it_works),
-		cmocka_unit_test(what_was_not_kept_is_not_left_out_silently),
+		cmocka_unit_test(an_incomplete_list_of_findings_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

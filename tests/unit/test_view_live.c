@@ -75,7 +75,7 @@ static void blocks_follow_each_other(void **state)
 	free(text);
 }
 
-static void what_is_no_terminal_gets_blocks(void **state)
+static void an_output_that_is_not_a_terminal_gets_blocks(void **state)
 {
 	char *text = two_intervals(LIVE_TERMINAL);
 
@@ -240,7 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_budget_says_what_is_not_in_the_rows),
 		cmocka_unit_test(blocks_follow_each_other),
-		cmocka_unit_test(what_is_no_terminal_gets_blocks),
+		cmocka_unit_test(an_output_that_is_not_a_terminal_gets_blocks),
 		cmocka_unit_test(json_is_one_object_per_line),
 		cmocka_unit_test(none_prints_nothing),
 		cmocka_unit_test(frames_are_left_out_while_nothing_reads),

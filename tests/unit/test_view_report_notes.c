@@ -33,7 +33,7 @@ static struct summary *sample_unrecorded(void)
 	return s;
 }
 
-static void what_includes_an_estimate_is_marked(void **state)
+static void values_that_include_an_estimate_are_marked(void **state)
 {
 	_summary_ struct summary *s = sample_unrecorded();
 	_free_ char *text = print(report_text, s, &(struct report_options){});
@@ -181,7 +181,7 @@ static bool is_typeck(const void *ctx, const char *name)
 }
 
 /* What is no query has no part in the table of queries. */
-static void what_was_not_watched_is_reported_by_kind(void **state)
+static void unwatched_time_is_reported_by_kind(void **state)
 {
 	static const struct trace_decision all[] = {
 		{100, SAMPLE_ALL, TRACE_WATCH_OFF, 0, 30000, TRACE_KIND_BLOCKED},
@@ -252,7 +252,7 @@ static void decisions_do_not_bury_the_report(void **state)
 }
 
 /* A process that made 2,000 results, and of whose executions some were not recorded. */
-static void what_was_not_recorded_was_executed(void **state)
+static void unrecorded_executions_count_as_executed(void **state)
 {
 	const struct trace_tally counted = {
 		.kind = TRACE_KIND_COUNTED, .label = SAMPLE_LAYOUT_OF, .events = 1000};
@@ -375,7 +375,7 @@ static void an_upper_bound_is_not_an_unfinished_execution(void **state)
 	assert_contains(unwound, "\n* executions left by unwinding or never ended: 1;");
 }
 
-static void what_waits_does_not_head_what_works(void **state)
+static void sorting_by_cpu_time_ignores_waiting(void **state)
 {
 	static const struct trace_span span = {.end_ns = 9000000, .label = SAMPLE_LAYOUT_OF};
 	static const struct trace_times times = {
@@ -395,21 +395,21 @@ static void what_waits_does_not_head_what_works(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_includes_an_estimate_is_marked),
+		cmocka_unit_test(values_that_include_an_estimate_are_marked),
 		cmocka_unit_test(json_keeps_what_is_exact_apart),
 		cmocka_unit_test(other_rows_say_whether_they_have_it),
 		cmocka_unit_test(decisions_are_reported_by_query),
 		cmocka_unit_test(reused_results_are_shown_by_process),
 		cmocka_unit_test(decisions_do_not_bury_the_report),
-		cmocka_unit_test(what_was_not_watched_is_reported_by_kind),
+		cmocka_unit_test(unwatched_time_is_reported_by_kind),
 		cmocka_unit_test(of_what_was_not_watched_from_the_start_some_may_be_missing),
-		cmocka_unit_test(what_was_not_recorded_was_executed),
+		cmocka_unit_test(unrecorded_executions_count_as_executed),
 		cmocka_unit_test(unknown_times_are_not_zero),
 		cmocka_unit_test(an_estimate_of_none_is_marked),
 		cmocka_unit_test(no_execution_has_no_mean),
 		cmocka_unit_test(callers_of_unrecorded_executions_are_unknown),
 		cmocka_unit_test(an_upper_bound_is_not_an_unfinished_execution),
-		cmocka_unit_test(what_waits_does_not_head_what_works),
+		cmocka_unit_test(sorting_by_cpu_time_ignores_waiting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static void all_there_is_to_say(void **state)
 }
 
 /* With most columns, some are left out in a fixed order, and listed. */
-static void what_there_is_no_room_for_is_reported(void **state)
+static void columns_without_room_are_reported(void **state)
 {
 	const struct trace_losses none = {};
 	struct report_options opt = {.width = 50};
@@ -127,7 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_process_is_one_table),
 		cmocka_unit_test(all_there_is_to_say),
-		cmocka_unit_test(what_there_is_no_room_for_is_reported),
+		cmocka_unit_test(columns_without_room_are_reported),
 		cmocka_unit_test(top_limits_both_tables),
 		cmocka_unit_test(an_empty_trace_says_so),
 		cmocka_unit_test(the_head_says_what_the_probes_took),

@@ -52,7 +52,7 @@ static void in_full_every_function_is_there(void **state)
 }
 
 /* Of a path its end, which is the function. */
-static void what_is_too_long_for_a_line_is_cut_or_goes_on_below(void **state)
+static void a_name_too_long_for_a_line_is_cut_or_continued_below(void **state)
 {
 	_free_ char *text = styled(&sample_snapshot, (struct stuck_style){.width = 40});
 
@@ -175,7 +175,7 @@ int main(void)
 		cmocka_unit_test(where_no_compiler_works_others_do),
 		cmocka_unit_test(a_compiler_has_what_it_started),
 		cmocka_unit_test(in_full_every_function_is_there),
-		cmocka_unit_test(what_is_too_long_for_a_line_is_cut_or_goes_on_below),
+		cmocka_unit_test(a_name_too_long_for_a_line_is_cut_or_continued_below),
 		cmocka_unit_test(a_narrow_terminal_has_room_for_functions),
 		cmocka_unit_test(of_a_deep_stack_the_middle_is_left_out),
 		cmocka_unit_test(nothing_is_said_to_be_so),

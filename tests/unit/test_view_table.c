@@ -83,7 +83,7 @@ static void then_columns_go_from_the_right(void **state)
 	      "codegen_..\n");
 }
 
-static void what_is_spared_goes_first_and_names_may_keep_more(void **state)
+static void a_spared_column_is_dropped_first_and_names_keep_more(void **state)
 {
 	struct table *t = table_of(sample);
 	char *text = NULL;
@@ -202,7 +202,7 @@ int main(void)
 		cmocka_unit_test(columns_are_as_wide_as_their_cells),
 		cmocka_unit_test(a_long_name_is_cut_first),
 		cmocka_unit_test(then_columns_go_from_the_right),
-		cmocka_unit_test(what_is_spared_goes_first_and_names_may_keep_more),
+		cmocka_unit_test(a_spared_column_is_dropped_first_and_names_keep_more),
 		cmocka_unit_test(no_line_is_wider_than_asked),
 		cmocka_unit_test(wide_characters_keep_columns_straight),
 		cmocka_unit_test(cells_are_cleaned),

@@ -12,7 +12,7 @@ static void says(const struct verdict *v, const char *text, const char *fix)
 	assert_contains(verdict_fix(v), fix);
 }
 
-static void what_is_lost_comes_with_its_cause(void **state)
+static void a_loss_is_printed_with_its_cause(void **state)
 {
 	const struct verdict hits = {.state = VERDICT_LOST_HITS,
 				     .cause = TRACE_LOST_NO_STORAGE,
@@ -92,7 +92,7 @@ static void a_sound_recording_needs_no_lead(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_lost_comes_with_its_cause),
+		cmocka_unit_test(a_loss_is_printed_with_its_cause),
 		cmocka_unit_test(a_late_start_proves_nothing),
 		cmocka_unit_test(a_sound_recording_needs_no_lead),
 	};
