@@ -29,7 +29,7 @@ for fuzzer in "$@"; do
 	bombs=${seeds}_small_bombs
 	[ -d "$bombs" ] || bombs=
 	corpus=tests/fuzz/corpus/$name
-	[ -d "$corpus" ] || corpus=
+	[ -d "$corpus" ] || corpus=tests/fuzz/corpus/elf # shared by those that read ELF files
 	# shellcheck disable=SC2086
 	# What was freed counts too while it is kept to be caught in use.
 	if ASAN_OPTIONS="quarantine_size_mb=32:${ASAN_OPTIONS-}" "$fuzzer" \
