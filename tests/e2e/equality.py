@@ -284,7 +284,9 @@ def compare(ours, truths, one, wanted=lambda kind, label: True):
 
 def reason_of(key, ours, least, most, net, one):
     if least < most:
-        return SPREAD
+        # Ours is one run more: it may lie somewhat outside of the others.
+        room = max(most - least, 10, most // 50)
+        return SPREAD if least - room <= ours <= most + room else None
     if net[key] and ours - least == net[key]:
         reasons = one.reasons_of(*key)
         return None if None in reasons else " / ".join(sorted(reasons))

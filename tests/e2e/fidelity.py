@@ -30,7 +30,8 @@ Every kind of interval that rustc's own profiler knows, label by label. Each row
   no `-e`, and the numbers of each label are compared. *Equal* is the number of labels whose numbers are the same in
   both; for the others, the reason. The default is compared with the intervals that it is meant to record: all but
   hashing, {tiny}.
-- `threads` is `-Zthreads=4`: {spread} runs of rustc's own show how much a number varies, and ours must lie within.
+- `threads` is `-Zthreads=4`: {spread} runs of rustc's own, or more if needed, show how much a number varies, and ours
+  must lie within that, or as close to it as the runs are to each other.
 
 `edited-incremental` is a second build after one function was edited. `RUSTC_BOOTSTRAP=1` is set in all runs, as it
 changes what rustc executes.
@@ -169,6 +170,9 @@ class Page:
         self.used |= set(case.one.reasons.values())
         for row in case.rows():
             self.used |= set((row.reason or "").split(" / "))
+
+    def judge(self, name, case):
+        """It may run rustc more often, so this comes before the rows."""
         try:
             case.assert_explained()
         except AssertionError as error:
@@ -182,6 +186,7 @@ class Page:
                 compile = Compile(t, t.toolchain(toolchain), crate, mode)
                 runs = equality.SPREAD_RUNS if mode == "threads" else 1
                 case = equality.Case(compile, runs)
+                self.judge(name, case)
         except AssertionError as error:
             self.rows.append("| %s | **failed**: see below | | | | |" % " | ".join(name))
             self.fail(name, error)

@@ -21,6 +21,7 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# E2E_TIMEOUT=40 finds a hang sooner.
 TIMEOUT = int(os.environ.get("E2E_TIMEOUT", "600"))  # seconds; a hang is a failure, not a wait
 
 MOST_LOST = 122  # the exit status of a recording
@@ -155,13 +156,21 @@ def wait_for(what, condition, seconds=TIMEOUT):
         time.sleep(0.01)
 
 
+def assert_runs(process):
+    if process.poll() is not None:
+        try:
+            said = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired as e:  # what it started has its pipes
+            said = e.stdout, e.stderr
+        raise AssertionError("qprof-bpf ended early: %r" % (said,))
+
+
 def begun(process):
     """
     Whether a recording has begun: it has given up the rights that only set-up needs, and its
     trace's time and probes are there.
     """
-    if process.poll() is not None:
-        raise AssertionError("qprof-bpf ended early: %r" % (process.communicate(),))
+    assert_runs(process)
     return "NoNewPrivs:\t1" in read_text("/proc/%d/status" % process.pid)
 
 
@@ -364,8 +373,7 @@ class Lab:
         """Wait until a started qprof-bpf has its probes in place; the ids of their links."""
 
         def all_links():
-            if process.poll() is not None:
-                raise AssertionError("qprof-bpf ended early: %r" % (process.communicate(),))
+            assert_runs(process)
             before = links_of(process)
             for _ in range(6):
                 time.sleep(0.05)

@@ -116,7 +116,8 @@ def test_unmet_activities_are_not_watched_and_reported(t):
 
 def with_late_probes(t, argv):
     """The compiler's loader waits until what its command line wants is watched."""
-    trace, loader = t.path("less.qpt"), SlowLoader(t)
+    place, loader = t.mkdir("less"), SlowLoader(t)
+    trace = os.path.join(place, "%d.qpt" % len(os.listdir(place)))
     profiler = t.start_qprof("-q", "--budget", "3%", "-i", "10ms", "--force", "-o", trace, "--",
                              *loader.launcher, *argv,
                              env={**BOOTSTRAP, "XDG_CACHE_HOME": t.mkdir("cache")})

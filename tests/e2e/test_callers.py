@@ -62,6 +62,7 @@ def test_incremental(t):
     argv = compile_argv(t, "semver", "-C", "incremental=" + state)
     first = capture(t, argv, CALLERS, "first.qpt")
     known, unknown = asked(t, first)
+    # As above.
     assert sum(unknown.values()) <= sum(known.values()) // 10000, unknown
     second = capture(t, argv, CALLERS, "second.qpt")
     known, unknown = asked(t, second)

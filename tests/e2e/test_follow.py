@@ -100,7 +100,8 @@ def start_waiting(t):
         parent.stdin = None
         planner = lab.wait_for("a planner", lambda: stop_planner(profiler) or
                                parent.poll() is not None)
-        if planner is not True:
+        if planner is not True and lab.wait_for("a compiler that waits", lambda: tracees_of(
+                profiler.pid) or parent.poll() is not None) is not True:
             return planner, parent, profiler
     raise AssertionError("each plan was over before it could be stopped")
 
@@ -255,7 +256,7 @@ def test_compiler_that_was_missed(t):
         assert compiler.wait() == 0
         profiler.send_signal(signal.SIGCONT)
         profiler.send_signal(signal.SIGINT)
-        assert profiler.wait(timeout=60) == LOST, profiler.said()
+        assert profiler.wait(timeout=lab.TIMEOUT) == LOST, profiler.said()
     err = profiler.said()
     assert "1 of 1 compilers were lost" in err, repr(err)
     assert "process %d used " % compiler.pid in err and "it is missing" in err, err

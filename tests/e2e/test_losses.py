@@ -36,7 +36,7 @@ def test_most_is_lost(t, status, expected):
 
 
 def test_some_is_lost(t):
-    """A loss of a third is in the report; the exit status stays 0."""
+    """A loss of less than half is in the report; the exit status stays 0."""
     command = compile_command(t, "out")
     script = '"$@" && "$@" && "$@" && "$@" && kill -STOP $PPID; "$@"; kill -CONT $PPID'
     run = t.capture(["sh", "-c", script, "sh", *command], options=("-q", "--ring-size", "512k"))

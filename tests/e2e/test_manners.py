@@ -36,7 +36,7 @@ def test_doctor_finds_a_stripped_library(t):
 
 
 def test_doctor_sees_other_recordings(t):
-    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", "sleep", "60")
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", "sleep", "1000")
     t.attached(profiler)
     document = json.loads(t.run_qprof("doctor", "--json").stdout)
     # Of recordings of other tests that end at this moment only the probes may be left.

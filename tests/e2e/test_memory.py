@@ -88,7 +88,7 @@ def test_compilers_of_the_whole_machine_are_forgotten(t):
     profiler = start_recording(t, "--system")
     kept, built = kept_of_each(builder, profiler)
     profiler.send_signal(signal.SIGINT)
-    lab.check_end(profiler.wait(timeout=60), profiler.said())
+    lab.check_end(profiler.wait(timeout=lab.TIMEOUT), profiler.said())
     processes = t.report(t.path("trace.qpt"))["processes"]
     recorded = sum(bool(p["queries"]) for p in processes)
     # On a busy machine some are gone before they are found.

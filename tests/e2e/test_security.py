@@ -354,7 +354,7 @@ def limited(process):
 
     def is_limited():
         found.update(status_of(process.pid))
-        done = found["NoNewPrivs"] == "1" and found["CapPrm"] == found["CapBnd"]
+        done = found["CapPrm"] == found["CapBnd"] != status_of(os.getpid())["CapBnd"]
         return done or process.poll() is not None
 
     wait_for("its rights to be limited", is_limited)

@@ -6,13 +6,11 @@ import os
 import shutil
 import signal
 import subprocess
-import threading
-import time
 
 import crates
 import lab
 import test_follow
-from slow_loader import HELD_MOST, held_most
+from slow_loader import HELD_MOST, Gaps, held_most
 
 ONE, OTHER = 54321, 54322  # users that nobody else is
 
@@ -72,26 +70,6 @@ def compile_as(t, uid, rustc, name):
     done = subprocess.run(command, cwd=t.path(name), capture_output=True, timeout=lab.TIMEOUT,
                           **as_user(uid))
     assert done.returncode == 0, done.stderr
-
-
-class Gaps:
-    """On each CPU a thread that sleeps for 10 ms again and again, and finds out by how much longer."""
-
-    def __init__(self):
-        self.of = {cpu: 0 for cpu in os.sched_getaffinity(0)}
-        for cpu in self.of:
-            threading.Thread(target=self.measure, args=(cpu,), daemon=True).start()
-
-    def measure(self, cpu):
-        os.sched_setaffinity(0, {cpu})
-        while True:
-            begin = time.monotonic()
-            time.sleep(0.01)
-            self.of[cpu] = max(self.of[cpu], time.monotonic() - begin - 0.01)
-
-    def longest(self):
-        """Seconds."""
-        return max(self.of.values())
 
 
 @lab.alone("it records, and holds, the compilers of all tests")

@@ -101,7 +101,7 @@ def map_until(t, user, path, expected, profiler=None):
 def end_mapper(process):
     process.stdin.close()
     process.stdin = None
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=lab.TIMEOUT) == 0
 
 
 def sites(t, fixture):
@@ -122,7 +122,7 @@ def begin(t):
 def end(t, profiler):
     """What it said, and the counts of what was lost."""
     profiler.send_signal(signal.SIGINT)
-    status = profiler.wait(timeout=60)
+    status = profiler.wait(timeout=lab.TIMEOUT)
     err = profiler.said()
     lab.check_end(status, err)
     document = t.report(t.path("trace.qpt"))

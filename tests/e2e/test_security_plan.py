@@ -382,13 +382,11 @@ def test_a_twin_with_moved_symbols_harms_nobody(t):
     twin = os.path.join(attackers(t, "twins"), "librustc_driver-twin.so")
     make_twin(library, twin)
     time.sleep(MARGIN)
-    env = {"XDG_CACHE_HOME": t.mkdir("cache")}
     twins, ours = Mapper(t, twin, **as_attacker()), Mapper(t, library)
     for path in (twin, library):
-        profiler = t.start_qprof("-q", "--force", "-o", t.path("twin.qpt"), "--system", env=env)
-        lab.wait_for("the recording", lambda: lab.begun(profiler))
+        profiler = start_recording(t, "--force", "--system")
         mapper = Mapper(t, path, **as_attacker())
-        # What ran before was planned before it began.
+        lab.wait_for("a look at it", lambda: "process %d " % mapper.process.pid in profiler.said())
         lab.wait_for("the end of planning", lambda: not planners(profiler))
         found = ours.breakpoints() if path == twin else lab.wait_for("probes", ours.breakpoints)
         bad = elf.not_instructions(library, found) if found else []

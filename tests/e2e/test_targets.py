@@ -92,6 +92,18 @@ def test_parent_of_rustc(t):
     assert not second["attached_late"] and second["exit"] == 0, second
 
 
+def open_fifo(path):
+    """Let go on what reads it."""
+    def has_reader():
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            return False
+        return True
+
+    lab.wait_for("a reader of " + path, has_reader)
+
+
 def test_parent_that_exits_first(t):
     """A shell ends, and the child it left in the background starts a compiler after that."""
     t.need_capture()
@@ -102,9 +114,9 @@ def test_parent_that_exits_first(t):
     parent = t.start_plain(["sh", "-c", script, "sh", *rustc(t, crates.SHORT)])
     profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(parent.pid))
     lab.wait_for("the recording", lambda: lab.begun(profiler))
-    open(t.path("end"), "w").close()
+    open_fifo(t.path("end"))
     assert parent.wait() == 0
-    open(t.path("go"), "w").close()
+    open_fifo(t.path("go"))
     assert profiler.wait(timeout=lab.TIMEOUT) == 0, profiler.stderr.read()
     (process,) = t.report(t.path("trace.qpt"))["processes"]
     assert process["exit"] == 0, process
@@ -253,7 +265,7 @@ def test_ctrl_c(t):
     """The whole group gets it: the build dies of it, the file is whole, the summary is printed."""
     profiler, links = start_in_a_group(t)
     os.killpg(profiler.pid, signal.SIGINT)
-    out, err = profiler.communicate(timeout=60)
+    out, err = profiler.communicate(timeout=lab.TIMEOUT)
     assert profiler.returncode in (-signal.SIGINT, 128 + signal.SIGINT), profiler.returncode
     # Which queries had run by then depends on the machine; the heading does not.
     assert b"self %" in out + err and b"recorded" in err, "no summary: %s" % (out + err)[-500:]

@@ -51,6 +51,35 @@ static void an_estimate_of_none_is_kept(void **state)
 	tallies__clear(&u);
 }
 
+static int take(void *ctx, const struct trace_tally *t)
+{
+	uint64_t *events = ctx;
+
+	*events += t->events;
+	return t->label == 9 ? -ENOSPC : 0;
+}
+
+static void the_tallies_of_a_process_are_taken_out(void **state)
+{
+	struct tallies u = {0};
+	uint64_t events = 0;
+
+	add(&u, 1, 7, TRACE_KIND_COUNTED, 4, 0);
+	add(&u, 2, 7, TRACE_KIND_ESTIMATED, 10, 500);
+	add(&u, 1, 9, TRACE_KIND_COUNTED, 20, 0);
+	add(&u, 1, 8, TRACE_KIND_COUNTED, 100, 0);
+	assert_int_equal(tallies__take(&u, 1, take, &events), -ENOSPC);
+	assert_int_equal(events, 124);
+	/* What is left is still found by its key. */
+	add(&u, 2, 7, TRACE_KIND_ESTIMATED, 1, 50);
+	assert_int_equal(u.of.n, 1);
+	assert_tally(&u.of.at[0], 2, 7, TRACE_KIND_ESTIMATED, 11, 550);
+	assert_int_equal(tallies__take(&u, UINT32_MAX, take, &events), 0);
+	assert_int_equal(events, 135);
+	assert_int_equal(u.of.n, 0);
+	tallies__clear(&u);
+}
+
 static void other_kinds_are_refused(void **state)
 {
 	const struct trace_tally hits = {.kind = TRACE_KIND_HIT_COUNT};
@@ -65,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_process_label_and_kind_is_summed_up_alone),
 		cmocka_unit_test(an_estimate_of_none_is_kept),
+		cmocka_unit_test(the_tallies_of_a_process_are_taken_out),
 		cmocka_unit_test(other_kinds_are_refused),
 	};
 

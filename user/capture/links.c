@@ -27,7 +27,7 @@ struct link {
 struct links {
 	struct library_file *file;
 	bool governed;
-	/* Units are numbered: queries, sets, groups of guards, and roles. */
+	/* Batches are numbered: queries, sets, groups of guards, and roles. */
 	uint32_t n_queries;
 	uint32_t n_sets;
 	uint32_t n_groups;
@@ -40,7 +40,7 @@ struct links {
 	uint32_t n_closing;
 };
 
-/* ---- Units ----------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 static bool is_guard(const struct plan_site *site)
 {
@@ -365,8 +365,7 @@ static void detach(struct links *l, struct link *link)
 	link->fd = -1;
 }
 
-/* ---- Switching batches -------------------------------------------------------------------------
- */
+/* ---- Switching batches ----------------------------------------------------------------------- */
 
 static int set_batch(struct links *l, uint32_t batch, bool attached)
 {

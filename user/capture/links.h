@@ -49,7 +49,7 @@ bool links__are_governed(const struct links *l);
 
 /*
  * Attach the governed batches whose entries are true, ends first: by the number of a query, of a
- * set, or of a group. NULL stands for all. Units that are attached stay so. Negative errno.
+ * set, or of a group. NULL stands for all. Batches that are attached stay so. Negative errno.
  */
 int links__attach(struct links *l, const bool *starts, const bool *ends, const bool *groups);
 
