@@ -22,7 +22,7 @@ static void everything_is_counted(void **state)
 	struct pctab_runs tables[4] = {};
 	struct gopclntab t;
 
-	/* Equal but for the lengths; equal; 4 chunks, of which one stands for another. */
+	/* Tables 0 and 1 differ in length; 1 and 2 are equal; 2 of the 4 chunks of 3 are equal. */
 	pctabs_add(&tables[0], 10, 7);
 	pctabs_add(&tables[1], 20, 7);
 	pctabs_add(&tables[2], 20, 7);
@@ -81,9 +81,9 @@ static void any_tables_are_surveyed(void **state)
 		pctab_runs__destroy(&tables[i]);
 }
 
-/* Put a value into the table of tables; the survey says what is wrong with it. */
-static void assert_told(size_t at, uint32_t value, unsigned int size, bool in_pctab,
-			const char *says)
+/* Store a value in the table. The survey must fail and report `says`. */
+static void assert_reported(size_t at, uint32_t value, unsigned int size, bool in_pctab,
+			    const char *says)
 {
 	struct go_table g = {.magic = GO_TABLE_1_20, .pointer_size = 8};
 	_pctab_survey_ struct pctab_survey *s = NULL;
@@ -106,11 +106,11 @@ static void assert_told(size_t at, uint32_t value, unsigned int size, bool in_pc
 
 static void damage_is_reported(void **state)
 {
-	assert_told(0, 1, 4, false, "function 0 of the executable is damaged");
-	assert_told(16, 0xffff, 4, false, "table 0 of function 0 (f0) is damaged");
-	/* A run of nothing; more code than there is. */
-	assert_told(2, 0, 1, true, "table 0 of function 0 (f0) is damaged");
-	assert_told(2, 0xc9, 1, true, "table 0 of function 0 (f0) is damaged");
+	assert_reported(0, 1, 4, false, "function 0 of the executable is damaged");
+	assert_reported(16, 0xffff, 4, false, "table 0 of function 0 (f0) is damaged");
+	/* An empty run, then a run longer than the function. */
+	assert_reported(2, 0, 1, true, "table 0 of function 0 (f0) is damaged");
+	assert_reported(2, 0xc9, 1, true, "table 0 of function 0 (f0) is damaged");
 }
 
 static void no_functions_are_no_tables(void **state)

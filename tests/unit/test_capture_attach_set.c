@@ -103,7 +103,7 @@ static void a_request_says_where_it_is_and_where_its_caller_is(void **state)
 	assert_int_equal(wire_cookie_query(c), 0xfffe);
 	assert_int_equal(wire_cookie_request_addr(c), 0xfedcba98);
 	assert_int_equal(wire_cookie_request_slot(c), 15);
-	/* A wrapper where its query starts says the same with callers, and only then. */
+	/* A wrapper at which its query starts has the same fields, but only with callers. */
 	sites[2] = wrapper;
 	c = cookie_at(2, 254, true);
 	assert_int_equal(wire_cookie_role(c), WIRE_ROLE_WRAPPER);
@@ -121,7 +121,7 @@ static bool wrappers_of(uint32_t query, struct wire_wrappers *w)
 	return attach_set__wrappers(&c, query, w);
 }
 
-/* The frames of both modes, and the group only where a query starts at its wrapper. */
+/* Each mode has its distance. Only a query that starts at its wrapper has a group. */
 static void the_wrappers_of_a_query_give_the_distance_of_its_bodies(void **state)
 {
 	struct wire_wrappers w;
@@ -241,11 +241,11 @@ static void providers_are_found_by_their_distance(void **state)
 	assert_int_equal(key.lib, 3);
 	assert_int_equal(value.query, 0);
 	assert_int_equal(value.group, 0);
-	/* A provider below the site: the distance wraps, as the kernel half's does. */
+	/* For a provider below the site the distance wraps, as in the kernel half. */
 	assert_true(provider_at(2, 1, 3, &key, &value));
 	assert_int_equal(key.distance, (uint32_t)(0x100 - 0x4ff0));
 	assert_int_equal(value.query, 1);
-	/* One that is seen to start by itself is known, and not started again. */
+	/* A query with its own start site is known, but is not started again. */
 	assert_true(provider_at(2, 2, 3, &key, &value));
 	assert_int_equal(key.distance, 0x7000 - 0x4ff0);
 	assert_int_equal(value.query, WIRE_NO_QUERY);
@@ -263,14 +263,14 @@ static void a_body_serves_its_own_queries_only(void **state)
 	assert_false(provider_at(1, 2, 0, &key, &value));
 }
 
-/* ---- What a filter leaves of a plan ---- */
+/* ---- Plans with a filter --------------------------------------------------------------------- */
 
 static struct plan_query named[] = {
 	{.name = (char *)"alpha", .start_role = WIRE_ROLE_START, .body_incr = 0},
 	{.name = (char *)"beta", .start_role = WIRE_ROLE_WRAPPER, .body_incr = 0},
 };
 
-enum { PHASE, TINY, TOLD, LOADING, WAITING, HASHES, SHARED, N_GUARDS };
+enum { PHASE, TINY, DYNAMIC, LOADING, WAITING, HASHES, SHARED, N_GUARDS };
 
 static struct plan_guard guards[N_GUARDS] = {
 	[PHASE] = {.label = (char *)"phase", .kind = WIRE_KIND_ACTIVITY, .scope = 9, .number = 1},
@@ -278,7 +278,7 @@ static struct plan_guard guards[N_GUARDS] = {
 		  .kind = WIRE_KIND_ACTIVITY,
 		  .scope = 9,
 		  .number = 2},
-	[TOLD] = {.kind = WIRE_KIND_ACTIVITY, .scope = 10, .number = 1, .label_slot = 0x48},
+	[DYNAMIC] = {.kind = WIRE_KIND_ACTIVITY, .scope = 10, .number = 1, .label_slot = 0x48},
 	[LOADING] = {.kind = WIRE_KIND_LOAD, .scope = 7, .number = 1, .label_of_query = true},
 	[WAITING] = {.kind = WIRE_KIND_BLOCKED, .scope = 7, .number = 2, .label_of_query = true},
 	[HASHES] = {.kind = WIRE_KIND_HASHING, .scope = 7, .number = 3, .label_of_query = true},
@@ -290,7 +290,7 @@ enum {
 	AT_CAUGHT,
 	AT_PHASE,
 	AT_TINY,
-	AT_TOLD,
+	AT_DYNAMIC,
 	AT_WAITING,
 	AT_HASHES,
 	AT_SHARED,
@@ -312,7 +312,7 @@ static struct plan_site filtered_sites[N_SITES] = {
 	[AT_CAUGHT] = SITE(WIRE_ROLE_CAUGHT, PLAN_NONE, PLAN_NONE),
 	[AT_PHASE] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, PHASE),
 	[AT_TINY] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, TINY),
-	[AT_TOLD] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, TOLD),
+	[AT_DYNAMIC] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, DYNAMIC),
 	[AT_WAITING] = SITE(WIRE_ROLE_GUARD, 1, WAITING),
 	[AT_HASHES] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, HASHES),
 	[AT_SHARED] = SITE(WIRE_ROLE_GUARD, PLAN_NONE, SHARED),
@@ -347,7 +347,7 @@ static void done(struct attach_set *c)
 	filter__free(filter_in_use);
 }
 
-/* `want` has a letter per site: those that are wanted are in upper case. */
+/* `want` has one letter per site, in upper case if the site is wanted. */
 static void assert_wants(const char *events, const char *want)
 {
 	struct attach_set c;
@@ -367,18 +367,18 @@ static void assert_wants(const char *events, const char *want)
 
 static void only_sites_of_what_is_asked_for_are_wanted(void **state)
 {
-	/*                                  start, caught, phase, tiny, told, waiting, hashes,
+	/*                                  start, caught, phase, tiny, dynamic, waiting, hashes,
 	 *                                  other, loading, phase's end, shared end, timer */
-	assert_wants("all", "SCPTOWHXLEET");
-	assert_wants("default", "SCPtoWhXLEET");
-	assert_wants("query-provider", "SCptowhxleet");
-	assert_wants("passes", "sCptowhxleeT");
-	assert_wants("generic-activity", "sCPTOwhXlEET");
-	assert_wants("query-blocked", "sCptoWhxleet");
-	assert_wants("query-blocked,-beta", "sCptowhxleet");
-	assert_wants("incr-cache-load", "sCptowhxLeet");
-	assert_wants("incr-result-hashing", "SCptowHxleet");
-	assert_wants("generic-activity,-other,-meta*", "sCPtOwhxlEeT");
+	assert_wants("all", "SCPTDWHXLEET");
+	assert_wants("default", "SCPtdWhXLEET");
+	assert_wants("query-provider", "SCptdwhxleet");
+	assert_wants("passes", "sCptdwhxleeT");
+	assert_wants("generic-activity", "sCPTDwhXlEET");
+	assert_wants("query-blocked", "sCptdWhxleet");
+	assert_wants("query-blocked,-beta", "sCptdwhxleet");
+	assert_wants("incr-cache-load", "sCptdwhxLeet");
+	assert_wants("incr-result-hashing", "SCptdwHxleet");
+	assert_wants("generic-activity,-other,-meta*", "sCPtDwhxlEeT");
 }
 
 static void a_query_needed_but_not_selected_is_hidden(void **state)
@@ -472,7 +472,7 @@ static void a_load_is_asked_for_by_its_callers(void **state)
 	assert_int_equal(step.vtable_offset, 448 / 8);
 	assert_false(attach_set__step(&c, site, 2, &key, &step));
 
-	/* Only incremental bodies load, and only those that are met there. */
+	/* Only incremental bodies load, and only the bodies in the steps of the guard. */
 	assert_true(attach_set__provider(&c, site, 0, &key, &provider));
 	assert_int_equal(key.distance, (uint32_t)-0x4000);
 	assert_int_equal(provider.query, 0);
@@ -497,7 +497,7 @@ static void a_guard_says_what_it_is(void **state)
 	assert_int_equal(wire_cookie_number(k), 2);
 	assert_int_equal(wire_cookie_label(k), WIRE_NO_LABEL);
 	assert_int_equal(wire_cookie_kind(k), WIRE_KIND_ACTIVITY);
-	k = attach_set__cookie(&c, &filtered_sites[AT_TOLD]);
+	k = attach_set__cookie(&c, &filtered_sites[AT_DYNAMIC]);
 	assert_int_equal(8 * wire_cookie_label(k), 0x48);
 	k = attach_set__cookie(&c, &filtered_sites[AT_WAITING]);
 	assert_int_equal(wire_cookie_query(k), 1);

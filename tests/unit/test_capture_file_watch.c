@@ -7,26 +7,26 @@
 
 #include "test.h"
 
-struct told {
-	int watch; /* -2: of other files too */
+struct changes {
+	int watch; /* the only one that may change */
 	unsigned int n_written, n_attributes;
 };
 
 static void on_change(void *ctx, int watch, enum file_change change)
 {
-	struct told *t = ctx;
+	struct changes *seen = ctx;
 
-	assert_int_equal(watch, t->watch);
-	t->n_written += change == FILE_WRITTEN;
-	t->n_attributes += change == FILE_ATTRIBUTES;
+	assert_int_equal(watch, seen->watch);
+	seen->n_written += change == FILE_WRITTEN;
+	seen->n_attributes += change == FILE_ATTRIBUTES;
 }
 
-static struct told read_all(struct file_watch *w, int watch)
+static struct changes read_all(struct file_watch *w, int watch)
 {
-	struct told t = {.watch = watch};
+	struct changes seen = {.watch = watch};
 
-	file_watch__read(w, on_change, &t);
-	return t;
+	file_watch__read(w, on_change, &seen);
+	return seen;
 }
 
 static void writes_are_distinguished_from_other_changes(void **state)
@@ -35,7 +35,7 @@ static void writes_are_distinguished_from_other_changes(void **state)
 	_file_watch_ struct file_watch *w = NULL;
 	_close_ int file = mkstemp(path);
 	int fd = -1, watch;
-	struct told t;
+	struct changes seen;
 
 	assert_int_equal(ftruncate(file, 4096), 0);
 	close(take_fd(file));
@@ -47,18 +47,17 @@ static void writes_are_distinguished_from_other_changes(void **state)
 	snprintf(other, sizeof(other), "%s.other", path);
 	assert_int_equal(rename(path, other), 0);
 	assert_int_equal(chmod(other, 0600), 0);
-	t = read_all(w, watch);
-	assert_true(t.n_attributes >= 2 && !t.n_written);
+	seen = read_all(w, watch);
+	assert_true(seen.n_attributes >= 2 && !seen.n_written);
 	assert_int_equal(truncate(other, 100), 0);
 	assert_int_equal(read_all(w, watch).n_written, 1);
 	assert_int_equal(unlink(other), 0);
-	t = read_all(w, watch);
-	assert_true(t.n_attributes && !t.n_written);
+	seen = read_all(w, watch);
+	assert_true(seen.n_attributes && !seen.n_written);
 	file_watch__remove(w, watch);
 	file_watch__free(NULL);
 }
 
-/* The kernel tells of it when the mapping is gone. */
 static void a_write_to_a_mapping_is_reported_at_its_end(void **state)
 {
 	char path[] = "/tmp/qprof-test-watch-XXXXXX";

@@ -17,19 +17,19 @@
 
 #define MOST 64
 
-/* What was asked of us, and what we answer. */
+/* The calls of the operations, and their answers. */
 struct attached {
 	unsigned int n;
 	int err; /* to be returned */
 	unsigned int n_detached, n_released;
 	uint8_t last_detached;
-	uid_t owners[MOST];	  /* of what was attached to, in that order */
-	const char *used_by_10;	  /* the path of what process 10 uses, or NULL */
-	bool all_used;		  /* every library is used by somebody */
+	uid_t owners[MOST];	  /* of the attached libraries, in order */
+	const char *used_by_10;	  /* the library of process 10, or NULL */
+	bool all_used;		  /* every library is in use */
 	pid_t closed;		  /* this process cannot be looked into; 0: none */
 	bool all_one_inode;	  /* all files are views of one inode */
-	bool copied;		  /* as above, and it is another one after the first was probed */
-	unsigned int n_with_hits; /* of those that were attached to */
+	bool copied;		  /* as all_one_inode, but another inode after the first attach */
+	unsigned int n_with_hits; /* of the attached libraries */
 };
 
 static uint64_t site_offset; /* in the library that was attached last */
@@ -64,7 +64,7 @@ static void release(void *ctx, uint8_t lib)
 	a->n_released++;
 }
 
-static void tell(libraries_user_fn fn, void *arg, pid_t pid, const char *path)
+static void report_user(libraries_user_fn fn, void *arg, pid_t pid, const char *path)
 {
 	_library_file_ struct library_file *file = NULL;
 
@@ -72,7 +72,7 @@ static void tell(libraries_user_fn fn, void *arg, pid_t pid, const char *path)
 		fn(arg, pid, file);
 }
 
-/* Of the copy of a library with this number; good until the next call. */
+/* The path of copy `number` of a library; valid until the next call. */
 static const char *copy_path(int number)
 {
 	static char path[300];
@@ -88,9 +88,9 @@ static int each_user(void *ctx, libraries_user_fn fn, void *arg)
 	if (a->closed)
 		fn(arg, a->closed, NULL);
 	if (a->used_by_10)
-		tell(fn, arg, 10, a->used_by_10);
+		report_user(fn, arg, 10, a->used_by_10);
 	for (int i = 0; a->all_used && i < MOST; i++)
-		tell(fn, arg, 100 + i, copy_path(i));
+		report_user(fn, arg, 100 + i, copy_path(i));
 	return 0;
 }
 
@@ -150,7 +150,7 @@ static int expect(struct libraries *l, const char *path)
 	return libraries__expect(l, file, library_file__identity(file)->uid);
 }
 
-/* A process of this user brings it; asked again until it is known which libraries are in use. */
+/* A process of `user` needs the library. Ask again until the libraries in use are known. */
 static int expect_of(struct libraries *l, const char *path, uid_t user)
 {
 	_library_file_ struct library_file *file = open_file(path);
@@ -169,7 +169,7 @@ static int look(struct libraries *l, const char *path, struct library_state *sta
 	return libraries__look(l, file, state);
 }
 
-/* A library of its own, with this number; good until the next call. */
+/* Make copy `number` of a library. The path is valid until the next call. */
 static const char *copy(const char *of, int number)
 {
 	const char *path = copy_path(number);
@@ -180,7 +180,7 @@ static const char *copy(const char *of, int number)
 	return path;
 }
 
-/* Until the one that is expected has been planned. */
+/* Wait until an expected library has been planned. */
 static struct library_state settle(struct libraries *l, const char *path)
 {
 	struct library_state state;
@@ -239,7 +239,7 @@ static void one_that_is_expected_is_attached_to_when_its_plan_is_there(void **st
 	assert_int_equal(a.n, 1);
 }
 
-/* Neither with a plan that is new nor with one that is stored the caller waits for the search. */
+/* The caller does not wait for the search, whether the plan is new or stored. */
 static void its_cache_hits_are_looked_for_in_the_background(void **state)
 {
 	struct libraries_ops with_hits = ops;
@@ -276,7 +276,7 @@ static void two_are_planned_at_the_same_time(void **state)
 	assert_int_equal(libraries__attached(l), 2);
 }
 
-/* Somebody else cannot go on without it. */
+/* Another caller needs the library at once. */
 static void one_that_is_expected_can_be_waited_for(void **state)
 {
 	struct attached a = {0};
@@ -298,7 +298,7 @@ static void one_that_failed_is_not_tried_again(void **state)
 	assert_int_equal(add(l, fixture("driver_v0.so")), -EPERM);
 	assert_int_equal(add(l, fixture("driver_v0.so")), -EPERM);
 	assert_int_equal(a.n, 1);
-	/* Some of its probes may be there. */
+	/* Some probes may have been attached. */
 	assert_int_equal(a.n_detached, 1);
 	assert_int_equal(libraries__attached(l), 0);
 	assert_int_equal(look(l, fixture("driver_v0.so"), &lib), 0);
@@ -351,7 +351,7 @@ static void one_whose_plan_is_being_made_can_be_given_up(void **state)
 	assert_int_equal(a.n, 0);
 }
 
-/* Until nothing is left to be done. */
+/* Wait until `n` libraries have been attached. */
 static void settle_all(struct libraries *l, unsigned int n, struct attached *a)
 {
 	struct pollfd pfd = {.fd = libraries__fd(l), .events = POLLIN};
@@ -423,7 +423,7 @@ static void one_that_is_written_to_is_detached_and_planned_anew(void **state)
 	output_free(&o);
 }
 
-/* Without waiting to be told: a look-up never returns a changed library. */
+/* A look-up never returns a changed library, even before libraries__settle(). */
 static void one_that_is_asked_for_has_not_changed(void **state)
 {
 	struct attached a = {0};
@@ -487,7 +487,7 @@ static void a_signal_ends_the_wait_for_a_plan(void **state)
 	assert_int_equal(a.n, 1);
 }
 
-/* The file and its inode number stay, what is in it does not. */
+/* The inode stays the same, but not its contents. */
 static void one_that_failed_is_tried_again_when_it_has_changed(void **state)
 {
 	struct attached a = {0};
@@ -546,7 +546,7 @@ static void few_are_planned_at_a_time(void **state)
 #define ALICE 50001
 #define BOB   50002
 
-/* False without the right to give files away. */
+/* False if this process may not change the owner of files. */
 static bool give(const char *path, uid_t uid)
 {
 	if (geteuid())
@@ -556,8 +556,8 @@ static bool give(const char *path, uid_t uid)
 }
 
 /*
- * Until all planners have exited, so that their speed does not decide which plan is taken first. A
- * plan of a fixture fits into its pipe, so no planner waits for a reader.
+ * Wait until all planners have exited, so that their speed does not decide which plan is taken
+ * first. A plan of a fixture fits into its pipe, so no planner waits for a reader.
  */
 static void wait_for_planners(void)
 {
@@ -584,7 +584,7 @@ static void users_take_turns(void **state)
 			skip();
 		assert_int_equal(expect(l, path), 0);
 	}
-	/* Bob's begins beside Alice's first, before her second. */
+	/* Bob's plan begins beside Alice's first one, before her second one. */
 	assert_int_equal(children(), 2);
 	wait_for_planners();
 	settle_all(l, 6, &a);
@@ -625,7 +625,7 @@ static void a_user_has_no_more_than_a_few_in_use(void **state)
 	give(path, ALICE);
 	assert_int_equal(expect_of(l, path, ALICE), -EDQUOT);
 	assert_int_equal(a.n_detached, 0);
-	/* Others are not hindered. */
+	/* Other users still have room. */
 	path = copy("driver_v0.so", 21);
 	give(path, BOB);
 	assert_int_equal(add(l, path), 0);
@@ -661,7 +661,7 @@ static pid_t start_process_of(uid_t uid)
 		pause();
 		_exit(0);
 	}
-	/* It exits where the user does not exist, as in some user namespaces. */
+	/* The process exits if the user does not exist, as in some user namespaces. */
 	while (pid > 0 && process_uid(pid) != uid) {
 		if (waitpid(pid, NULL, WNOHANG))
 			return -1;
@@ -692,7 +692,7 @@ static void a_process_that_cannot_be_looked_into_keeps_no_library_of_others(void
 	assert_true(a.n_detached > 0);
 }
 
-/* As overlays over one directory do. */
+/* Overlays over one directory have such files. */
 static void views_of_one_inode_are_attached_to_once(void **state)
 {
 	struct attached a = {.all_one_inode = true};
@@ -711,7 +711,7 @@ static void views_of_one_inode_are_attached_to_once(void **state)
 	assert_int_equal(libraries__attached(l) + a.n, 2);
 }
 
-/* The overlay copied the file: the probes may be on an inode that another library has. */
+/* The overlay copied the file: the probes may be on the inode of another library. */
 static void one_that_is_copied_as_it_is_attached_to_is_planned_anew(void **state)
 {
 	struct attached a = {.copied = true};
@@ -723,7 +723,7 @@ static void one_that_is_copied_as_it_is_attached_to_is_planned_anew(void **state
 	assert_int_equal(libraries__attached(l), 1);
 }
 
-/* Root owns the library, but a process of Alice's brought it. */
+/* Root owns the library, but a process of Alice uses it. */
 static void quotas_are_those_of_the_processes(void **state)
 {
 	struct attached a = {.all_used = true};
