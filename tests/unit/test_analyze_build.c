@@ -32,7 +32,7 @@ static void a_compile_has_parts(void **state)
 	sample_build__make(&s);
 	assert_parts(process_of(&s, SB_SYN), 300, 170, 20, 10);
 	assert_int_equal(process_of(&s, SB_SYN)->metadata_ns, 230 * MS);
-	/* It told of no link: what comes after codegen's last sign is of no part. */
+	/* Without a link interval, the time after codegen counts as exit. */
 	assert_parts(process_of(&s, SB_SCRIPT), 60, 20, 0, 80);
 	assert_int_equal(process_of(&s, SB_SCRIPT)->metadata_ns, 0);
 	assert_parts(process_of(&s, SB_KILLED), 100, 0, 0, 0);
@@ -49,7 +49,7 @@ static void threads_run_or_wait_within_something(void **state)
 
 	sample_build__make(&s);
 	p = process_of(&s, SB_SYN);
-	/* 110 to 590 less 83 off the CPU, and the whole 410 to 560. */
+	/* One thread runs from 110 to 590, less 83 off the CPU, the other from 410 to 560. */
 	assert_int_equal(p->cpu_ns, (397 + 150) * MS);
 	assert_int_equal(p->preempted_ns, 10 * MS);
 	assert_int_equal(p->waits.in_queries, 10 * MS);
@@ -129,7 +129,7 @@ static void open_intervals_of_a_killed_thread_are_limited(void **state)
 	assert_int_equal(threads[0].n_open, BUILD_OPEN_MOST);
 	assert_int_equal(threads[0].more, 3);
 	assert_int_equal(build__totals(s.build)->unended, 1);
-	/* Its last sign of life. */
+	/* The end of its last span stands for the end of the process. */
 	assert_int_equal(build__totals(s.build)->compiler_ns, 8 * MS);
 	assert_false(build__totals(s.build)->off_cpu_known);
 	assert_false(process_of(&s, 0)->parts_known);
@@ -179,7 +179,7 @@ static void counted_executions_are_executions_of_the_process(void **state)
 	assert_int_equal(build__tally(s.build, &tally), -EINVAL);
 	assert_int_equal(build__end(s.build), 0);
 	assert_int_equal(process_of(&s, 0)->executions, 40);
-	/* It may print something, but it has executed queries. */
+	/* The command only prints, but the process executed queries: it counts as a compile. */
 	assert_int_equal(build__totals(s.build)->compiles, 1);
 	sample_build__destroy(&s);
 }

@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-/* Hundreds are functions; of those in 100 and in 200, tens are lines; in 300 none is known. */
+/* From 100 to 499, the hundreds are the function. Up to 299, locindex / 10 is the line. */
 static const struct trace_function functions[] = {
 	{.name = "a::asks"}, {.name = "b::asks"}, {.name = "c::asks"}, {.name = "b::asks"}};
 
@@ -57,7 +57,7 @@ static void rows_are_functions_and_their_most_frequent_line(void **state)
 	assert_int_equal(callers__new(&c), 0);
 	count(c, 110, 100, 2);
 	count(c, 125, 10, 2);
-	/* The same line as 125: together they are the most. */
+	/* 126 is on the line of 125, which has the most executions. */
 	count(c, 126, 20, 1);
 	count(c, 301, 8, 1);
 	rows = rows_of(c, &n);
@@ -77,7 +77,7 @@ static void rows_are_functions_and_their_most_frequent_line(void **state)
 	assert_int_equal(row->lines, 0);
 }
 
-/* One compiler beside another has the same function in another library. */
+/* Two libraries may contain a function of the same name. */
 static void functions_of_one_name_are_one_row(void **state)
 {
 	_callers_ struct callers *c = NULL;

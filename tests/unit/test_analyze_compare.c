@@ -21,7 +21,7 @@ static void queries_are_paired_and_sorted(void **state)
 	assert_false(r.rows[1].in[COMPARE_BASE]);
 	assert_string_equal(r.rows[2].query, "mir_borrowck");
 	assert_int_equal(compare_row__change(&r.rows[2], COMPARE_SELF), -36 * (int64_t)MS);
-	/* More than 5 ms? No; and LLVM's is inside its spread. */
+	/* typeck changed by less than 5 ms, and LLVM_passes within its spread. */
 	assert_false(sample_find(&r, "serde", "typeck")->significant);
 	assert_false(sample_find(&r, "regex", "LLVM_passes")->significant);
 	assert_false(r.noise_is_estimated);
@@ -29,7 +29,7 @@ static void queries_are_paired_and_sorted(void **state)
 	assert_int_equal(row->of[COMPARE_COUNT][COMPARE_BASE].median, 20);
 	assert_int_equal(row->of[COMPARE_COUNT][COMPARE_NEW].median, 23);
 	assert_int_equal(row->of[COMPARE_SELF][COMPARE_NEW].n, 5);
-	/* Of the build: the time that the compilers ran. */
+	/* The total of the build is the run time of its compilers. */
 	assert_int_equal(r.build.of[COMPARE_TOTAL][COMPARE_BASE].median, 2000 * MS);
 	assert_int_equal(r.build.of[COMPARE_TOTAL][COMPARE_NEW].median, 3000 * MS);
 	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_BASE].median, 43);
@@ -51,7 +51,7 @@ static void executions_are_facts(void **state)
 	assert_int_equal(compare_row__change(&r.rows[0], COMPARE_COUNT), 3);
 }
 
-/* Once a side: what was executed equally often tells how far times waver. */
+/* With one trace per side, rows with equal execution counts give the noise. */
 static void noise_is_estimated_from_single_traces(void **state)
 {
 	static const struct sample_row base[] = {{"a", "lib", "typeck", 5, 100 * MS, NULL},
@@ -72,9 +72,9 @@ static void noise_is_estimated_from_single_traces(void **state)
 	assert_int_equal(compare__result(c, &rules, &r), 0);
 	assert_true(r.noise_is_estimated);
 	assert_int_equal(r.noise_ppm, 300000);
-	assert_false(r.build.significant);				 /* by 50 %, of 2 * 30 */
-	assert_false(sample_find(&r, "a", "mir_borrowck")->significant); /* by 85 %, of 3 * 30 */
-	assert_true(sample_find(&r, "a", "layout_of")->significant);	 /* by 200 % */
+	assert_false(r.build.significant);				 /* +50 %, limit 2 * 30 % */
+	assert_false(sample_find(&r, "a", "mir_borrowck")->significant); /* +85 %, limit 3 * 30 % */
+	assert_true(sample_find(&r, "a", "layout_of")->significant);	 /* +200 % */
 }
 
 static void small_changes_are_left_out(void **state)
@@ -113,7 +113,6 @@ static void the_sum_covers_the_selected_rows(void **state)
 	assert_int_equal(compare__sum(c, &r, is_nothing, NULL, &sum), 0);
 }
 
-/* Waiting for another thread's execution is no work of one's own. */
 static void waiting_is_no_self_time(void **state)
 {
 	struct sample_names texts = {{"typeck"}, 1};
@@ -140,7 +139,7 @@ static void waiting_is_no_self_time(void **state)
 	assert_int_equal(r.rows[0].of[COMPARE_SELF][COMPARE_BASE].median, 12);
 }
 
-/* A span of typeck, beside other work that is the same in all builds. */
+/* Add a trace with one span of typeck, and one of mir_built that is equal in all traces. */
 static void add_with_probes(struct compare *c, enum compare_side side, uint64_t ns,
 			    uint64_t probe_ns)
 {
@@ -164,7 +163,7 @@ static void add_with_probes(struct compare *c, enum compare_side side, uint64_t 
 	assert_int_equal(compare__trace(c, side, s, &names), 0);
 }
 
-/* What the probes took is an estimate; a change of less is none that one trace can tell. */
+/* Probe time is an estimate: in single traces, a smaller change is not significant. */
 static void probes_make_single_traces_vague(void **state)
 {
 	const struct compare_rules rules = {.min_ns = 5 * MS};

@@ -58,7 +58,7 @@ static void name_and_type_make_a_unit(void **state)
 
 #define SCRIPT "build_script_build", "bin"
 
-/* Whether of two builds the units pair as `expected` says; base's come first. */
+/* Unit i of `new` must have the number expected[i]; those of `base` are numbered first. */
 static void assert_pairs(const struct compiler *base, uint32_t n_base, const struct compiler *new,
 			 uint32_t n_new, const uint32_t *expected)
 {
@@ -72,7 +72,7 @@ static void assert_pairs(const struct compiler *base, uint32_t n_base, const str
 	compare_units__clear(&u);
 }
 
-/* A parallel build starts them in any order; that two are left over does not make them one. */
+/* A parallel build starts scripts in any order. Two scripts that are left over are not a pair. */
 static void build_scripts_are_paired_by_package(void **state)
 {
 	const struct compiler base[] = {
@@ -108,7 +108,7 @@ static void build_scripts_are_named_after_their_packages(void **state)
 	compare_units__clear(&u);
 }
 
-/* Of one crate there may be several versions, of which cargo takes one for another. */
+/* A build may contain several versions of a crate; cargo replaces one by a compatible one. */
 static void versions_are_paired_with_compatible_ones(void **state)
 {
 	const struct compiler base[] = {{"a", "lib", "rustc /r/a-1.0.1/lib.rs", "/r/a-1.0.1"},
@@ -140,7 +140,7 @@ static void another_root_is_no_other_source(void **state)
 	assert_pairs(base, 4, new, 4, expected);
 }
 
-/* With the same sources on both sides a guess could compare a host's crate with a target's. */
+/* A guess could compare the crate of the host with that of the target. */
 static void an_ambiguous_unit_is_not_paired(void **state)
 {
 	const struct compiler base[] = {{"a", "lib", "rustc a.rs -Ca", NULL},
@@ -156,7 +156,7 @@ static void an_ambiguous_unit_is_not_paired(void **state)
 	assert_pairs(base, 4, new, 4, expected);
 }
 
-/* Another compiler has other hashes; that one was built twice may show in what it depends on. */
+/* Another compiler makes other hashes. A crate that is built twice may differ in dependencies. */
 static void dependencies_distinguish_units(void **state)
 {
 	const struct compiler base[] = {
@@ -178,7 +178,7 @@ static void dependencies_distinguish_units(void **state)
 	assert_pairs(base, 6, new, 6, expected);
 }
 
-/* What other packages want of it may have it compiled twice, with different features. */
+/* Cargo may compile a crate twice, with different features. */
 static void features_distinguish_units(void **state)
 {
 	const struct compiler base[] = {
@@ -196,7 +196,7 @@ static void features_distinguish_units(void **state)
 	assert_pairs(base, 4, new, 4, expected);
 }
 
-/* One crate for the host and for the target. */
+/* The crate is compiled for the host and for the target. */
 static void the_command_is_the_surest_sign(void **state)
 {
 	const struct compiler base[] = {{"a", "lib", "rustc a.rs -Cmetadata=1", NULL},
@@ -228,7 +228,7 @@ static void equal_ones_are_paired_in_turn(void **state)
 	compare_units__clear(&u);
 }
 
-/* `n` crates x, each of which depends on another d, of a build of that number. */
+/* Match `n` crates d, and `n` crates x that depend on one d each. `build` varies the hashes. */
 static void match_dependents(struct compare_units *u, uint32_t build, uint32_t n,
 			     uint32_t unit_of[MOST])
 {
@@ -248,7 +248,7 @@ static void match_dependents(struct compare_units *u, uint32_t build, uint32_t n
 	match(u, all, 2 * n, unit_of);
 }
 
-/* Or a thousand doctests would take a quarter of a minute, and twice as many two minutes. */
+/* A thousand doctests would take a quarter of a minute, and two thousand would take two minutes. */
 static void many_units_are_not_matched_by_dependencies(void **state)
 {
 	for (uint32_t n = 32; n <= 33; n++) {
@@ -278,7 +278,7 @@ static void cut_commands_are_no_sign(void **state)
 	assert_pairs(twice, 5, twice, 5, expected);
 }
 
-/* A trace may hold any command: here what follows an option is an option with a value, too. */
+/* A trace may contain any command. Here the value of an option looks like an option. */
 static void an_option_may_be_a_value(void **state)
 {
 	const struct compiler odd[] = {

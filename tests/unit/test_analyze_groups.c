@@ -25,7 +25,7 @@ static void add_span(struct groups *g, uint32_t process, uint32_t tid, uint64_t 
 	assert_int_equal(groups__span(g, &s, &(struct trace_times){.self_ns = self}), 0);
 }
 
-/* Crate a in two processes, the first with two threads; one process that is no crate's. */
+/* Crate a has two processes, the first with two threads. One process has no crate. */
 static struct groups *sample(void)
 {
 	const struct trace_thread name = {.process = 0, .tid = 11, .name = "opt a"};
@@ -81,7 +81,7 @@ static void threads_make_processes_and_those_make_crates(void **state)
 	check(row(rows, n, "a 10"), 1, 3, 460, 400, 300);
 	check(row(rows, n, "rustc x 30"), 1, 1, 7, 7, 7);
 	assert_int_equal(row(rows, n, "rustc x 30")->unwound, 1);
-	assert_int_equal(row(rows, n, "a 10")->unwound, 0); /* late ends are ends */
+	assert_int_equal(row(rows, n, "a 10")->unwound, 0); /* late ends are no unwinding */
 	group_rows__free(rows, n);
 	assert_int_equal(groups__rows(g, GROUP_BY_CRATE, &rows, &n), 0);
 	assert_int_equal(n, 2);
@@ -89,7 +89,7 @@ static void threads_make_processes_and_those_make_crates(void **state)
 	group_rows__free(rows, n);
 }
 
-/* Waiting for another thread's execution is none, but takes time. */
+/* A blocked interval is no execution, but takes time. */
 static void threads_without_executions_have_rows(void **state)
 {
 	static const enum group_by by[] = {GROUP_BY_CRATE, GROUP_BY_PROCESS, GROUP_BY_THREAD};

@@ -22,7 +22,7 @@ static void parts_of_one_label_are_added_up(void **state)
 	/* 15 ns in 3 executions. */
 	assert_int_equal(means__estimate(&m, 7, 100), 500);
 	assert_int_equal(means__estimate(&m, 3, 2), 2000);
-	/* Never recorded, never heard of. */
+	/* Label 9 has no recorded execution, and label 8 is unknown. */
 	assert_int_equal(means__estimate(&m, 9, 100), 0);
 	assert_int_equal(means__estimate(&m, 8, 100), 0);
 	set(&m, parts, 1);

@@ -56,7 +56,7 @@ static void span(struct model *m, uint8_t kind, uint32_t label, uint16_t depth, 
 	assert_int_equal(model__item(m, &item), 0);
 }
 
-/* An execution within another, and both causes to be off the CPU. */
+/* One execution within another, and an off-CPU interval of each reason. */
 static void add_spans(struct model *m)
 {
 	span(m, TRACE_KIND_OFF_CPU, PREEMPTED, 2, 120, 130);
@@ -115,7 +115,7 @@ static void all_off_cpu_time_is_of_groups(void **state)
 	assert_int_equal(row.self_off_ns, 15);
 }
 
-/* The other spans still take their part of the times, and are in the summary. */
+/* The other spans still reduce the self time of their parents, and are in the summary. */
 static void only_wanted_labels_are_of_groups_and_callers(void **state)
 {
 	const struct trace_item tally = {
@@ -144,7 +144,7 @@ static void only_wanted_labels_are_of_groups_and_callers(void **state)
 	assert_int_equal(m.unrecorded.counted, 40);
 }
 
-/* A hit takes 2 ns, of the 4 of a span 3 are its own. */
+/* A hit costs 2 ns. Of the 4 ns for a span, 3 ns lie inside it. */
 static void raw_times_keep_the_time_of_probes(void **state)
 {
 	const struct trace_item costs = {

@@ -19,7 +19,7 @@ static void hits_are_multiplied_by_their_cost(void **state)
 	summary__free(s);
 }
 
-/* A trace that was cut: its threads had not told their hits yet. */
+/* In a cut trace, threads have not reported their hits yet. */
 static void each_span_had_two(void **state)
 {
 	const struct trace_losses losses = {.count = {[TRACE_COUNT_HITS] = 1}};

@@ -5,7 +5,7 @@
 
 enum { LOAD = TRACE_KIND_LOAD, QUERY = TRACE_KIND_QUERY };
 
-/* As it ends on thread `tid`. */
+/* An interval ends on thread `tid`. */
 static int end(struct load_tracks *l, uint32_t tid, uint16_t depth, uint8_t kind, uint32_t label)
 {
 	const struct trace_span s = {.tid = tid, .depth = depth, .kind = kind, .label = label};
@@ -19,12 +19,12 @@ static void an_execution_right_after_its_load_found_nothing(void **state)
 
 	assert_int_equal(end(&l, 1, 3, QUERY, 7), 0);
 	assert_int_equal(end(&l, 1, 3, LOAD, 7), 0);
-	/* What runs within the execution ends before it. */
+	/* Intervals inside the execution end before it. */
 	assert_int_equal(end(&l, 1, 4, QUERY, 7), 0);
 	assert_int_equal(end(&l, 1, 5, LOAD, 8), 0);
 	assert_int_equal(end(&l, 1, 4, QUERY, 8), 0);
 	assert_int_equal(end(&l, 1, 3, QUERY, 7), 1);
-	/* Only once. */
+	/* A load belongs to one execution. */
 	assert_int_equal(end(&l, 1, 3, QUERY, 7), 0);
 	load_tracks__destroy(&l);
 }
@@ -42,14 +42,14 @@ static void a_load_with_something_else_behind_it_found_something(void **state)
 	assert_int_equal(end(&l, 1, 3, LOAD, 7), 0);
 	assert_int_equal(end(&l, 1, 3, TRACE_KIND_ACTIVITY, 7), 0);
 	assert_int_equal(end(&l, 1, 3, QUERY, 7), 0);
-	/* Its parent ended. */
+	/* The parent of the load ended. */
 	assert_int_equal(end(&l, 1, 3, LOAD, 7), 0);
 	assert_int_equal(end(&l, 1, 2, QUERY, 9), 0);
 	assert_int_equal(end(&l, 1, 3, QUERY, 7), 0);
-	/* On another thread. */
+	/* The execution is on another thread. */
 	assert_int_equal(end(&l, 1, 3, LOAD, 7), 0);
 	assert_int_equal(end(&l, 2, 3, QUERY, 7), 0);
-	/* Instants come anywhere. */
+	/* An instant changes nothing. */
 	assert_int_equal(end(&l, 1, 3, TRACE_KIND_HIT, 7), 0);
 	assert_int_equal(end(&l, 1, 3, QUERY, 7), 1);
 	load_tracks__destroy(&l);

@@ -46,7 +46,7 @@ static void compilers_that_run_alone_are_shown(void **state)
 	running__destroy(&r);
 }
 
-/* Times of a trace are not to be trusted. */
+/* The times in a trace are untrusted. */
 static void an_end_before_its_start_is_no_time(void **state)
 {
 	struct running_interval intervals[] = {{50, 10, 0}, {20, 30, 0}};
@@ -63,7 +63,7 @@ static void an_end_before_its_start_is_no_time(void **state)
 #define N     20
 #define TICKS 64
 
-/* Against counting at each tick. */
+/* Compare with a count at each tick. */
 static void any_intervals_are_counted_as_by_hand(void **state)
 {
 	struct rng rng = rng_new();

@@ -44,7 +44,7 @@ static void a_change_inside_the_spread_is_none(void **state)
 	assert_true(differ(of5(10, 11, 12), of5(20, 21, 22), 0, 0));
 	/* The ranges meet. */
 	assert_false(differ(of5(10, 11, 20), of5(20, 31, 32), 0, 0));
-	/* They do not, but one is wider than the change. */
+	/* The ranges do not meet, but one is wider than the change. */
 	assert_false(differ(of5(10, 18, 19), of5(20, 21, 22), 0, 0));
 	assert_false(differ(of5(10, 11, 12), of5(13, 13, 13), 0, 0));
 	assert_true(differ(of5(10, 11, 12), of5(14, 14, 14), 0, 0));
@@ -65,14 +65,14 @@ static void noise_is_for_those_with_too_few_values(void **state)
 	assert_true(differ(of1(100), of1(151), 0, 500000));
 	assert_false(differ(of1(100), of5(150, 150, 150), 0, 500000));
 	assert_true(differ(of5(100, 100, 100), of5(150, 150, 150), 0, 500000));
-	/* Nothing is known: only what is new can be told. */
+	/* The noise is unknown: only a change from 0 is significant. */
 	assert_false(differ(of1(1), of1(1ull << 40), 0, UINT64_MAX));
 	assert_true(differ(of1(0), of1(1), 0, UINT64_MAX));
 }
 
 static void noise_is_what_most_of_the_work_wavers_by(void **state)
 {
-	/* Three quarters by 11 % at most, others twofold; one that grew most does not count. */
+	/* Three quarters vary by 11 % at most. The pair with the largest change is left out. */
 	struct spread_pair pairs[] = {{110, 100}, {1000, 900}, {400, 200}, {90, 180}, {700, 9000}};
 	struct spread_pair none[] = {{0, 5}, {5, 0}};
 

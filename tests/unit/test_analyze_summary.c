@@ -23,7 +23,7 @@ static struct summary *new_summary(void)
 	return s;
 }
 
-/* The same sums by walking all spans once per row. */
+/* The same sums, by walking all spans once per row. */
 static struct summary_row naive_row(const struct spans *spans, uint32_t process, uint32_t label)
 {
 	struct summary_row row = {.label = label, .min_ns = UINT64_MAX};
@@ -44,7 +44,7 @@ static struct summary_row naive_row(const struct spans *spans, uint32_t process,
 	return row;
 }
 
-/* Field by field: the padding of a row is anything. */
+/* Compare the fields; the padding of a row is undefined. */
 static void assert_row(const struct summary_row *got, const struct summary_row *want)
 {
 	assert_int_equal(got->label, want->label);
@@ -156,7 +156,7 @@ static void nothing_sums_to_no_rows(void **state)
 	assert_int_equal(n, 0);
 }
 
-/* measureme's summarize, by its description: one label, five kinds, a tally of hits. */
+/* The rules of measureme's summarize, on intervals of all kinds and a tally of hits. */
 static void kinds_add_up_as_summarize_does(void **state)
 {
 	static const struct {
@@ -231,7 +231,7 @@ static void off_cpu_is_a_part_and_no_row(void **state)
 	assert_int_equal(rows[1].self_off_ns, 10);
 }
 
-/* A hit takes 10 ns; of the 20 of a span, 12 are its own and 8 its parent's. */
+/* A hit costs 10 ns. Of the 20 ns for a span, 12 ns lie inside it and 8 ns in its parent. */
 static void probes_are_taken_off_sums(void **state)
 {
 	static const struct trace_costs costs = {
@@ -258,7 +258,7 @@ static void probes_are_taken_off_sums(void **state)
 	assert_int_equal(rows[0].max_ns, 200 - 12 - 2 * 20);
 	assert_int_equal(rows[0].raw_self_ns, 200 - 45);
 	assert_int_equal(rows[0].self_ns, 200 - 45 - 12 - 2 * 8);
-	/* Not 28: the first is taken to be 7 ns too long on average, not to be 0. */
+	/* Not 28: the first span contributes 5 - 12 ns, and is not clamped by itself. */
 	assert_int_equal(rows[1].self_ns, 45 - 2 * 12);
 	assert_int_equal(rows[1].min_ns, 0);
 	assert_int_equal(rows[1].clamped, 0);
@@ -315,7 +315,7 @@ static void tally(struct summary *s, uint32_t process, uint8_t kind, uint64_t ev
 	assert_int_equal(summary__tally(s, &t), 0);
 }
 
-/* In process 1 none was recorded: it is as long as those of the others. */
+/* Process 1 has no recorded execution: its estimate uses the mean of the other processes. */
 static void unrecorded_time_is_estimated_from_recorded_executions(void **state)
 {
 	static const struct trace_span later = {
@@ -350,7 +350,7 @@ static void unrecorded_time_is_estimated_from_recorded_executions(void **state)
 	assert_int_equal(rows->estimated_ns, ns);
 	assert_int_equal(rows->count, 1);
 	assert_int_equal(rows->total_ns, 12);
-	/* What comes later counts too. */
+	/* Later records change the estimate. */
 	assert_int_equal(summary__span(s, &later, &none), 0);
 	tally(s, 2, TRACE_KIND_COUNTED, 10, 0);
 	free(take_ptr(rows));
@@ -371,7 +371,7 @@ static void loads_are_distinguished_from_executions(void **state)
 	span(s, 0, 1, TRACE_KIND_LOAD, 2, TRACE_NO_INVOCATION);
 	span(s, 0, 1, TRACE_KIND_LOAD, 3, TRACE_NO_INVOCATION);
 	span(s, 0, 1, TRACE_KIND_QUERY, 2, 39);
-	/* Numbers of activities are no results'. */
+	/* The number of an activity is not the number of a result. */
 	span(s, 0, 1, TRACE_KIND_ACTIVITY, 5, 100000);
 	reuse = summary__reuse(s, 0);
 	assert_int_equal(reuse.executed, 2);
@@ -383,7 +383,7 @@ static void loads_are_distinguished_from_executions(void **state)
 		assert_int_equal(rows[i].loads, rows[i].label == 2 ? 2 : rows[i].label == 3);
 		assert_int_equal(rows[i].loaded, rows[i].label == 2 || rows[i].label == 3);
 	}
-	/* Several threads take numbers in blocks: which leaves gaps. */
+	/* Several threads take numbers in blocks, which leaves gaps. */
 	span(s, 0, 2, TRACE_KIND_QUERY, 2, 300);
 	assert_int_equal(summary__reuse(s, 0).results, 0);
 	assert_int_equal(summary__reuse(s, 1).loads, 0);

@@ -4,7 +4,7 @@
 #include "test.h"
 #include "../fixtures/sample_summary.h"
 
-/* Crates that were compiled, without any interval. */
+/* A summary of `n` compiles without intervals. */
 static struct summary *compiled(uint32_t n)
 {
 	struct summary *s;
@@ -53,7 +53,7 @@ static void the_cause_and_the_share_are_reported(void **state)
 	assert_int_equal(v.cause, TRACE_LOST_NO_STORAGE);
 	assert_int_equal(v.lost, 916);
 	assert_int_equal(v.of, 916);
-	/* The kernel does not count these among the hits. */
+	/* The count of hits does not include hits lost to recursion. */
 	v = verdict_with(TRACE_LOST_RECURSION, 30, 20, 10);
 	assert_int_equal(v.state, VERDICT_LOST_HITS);
 	assert_int_equal(v.of, 50);
@@ -63,7 +63,7 @@ static void the_cause_and_the_share_are_reported(void **state)
 	assert_int_equal(v.of, 100);
 }
 
-/* A third of the hits, and two fifths of what the others told: six tenths in all. */
+/* A third of the hits, and two fifths of the records of the others, are lost: 60 % in all. */
 static void several_causes_count_together(void **state)
 {
 	_summary_ struct summary *s = compiled(1);
@@ -117,7 +117,7 @@ static struct verdict without_compilers(uint64_t mappings, char *crate, int32_t 
 	return verdict_of(s, &l);
 }
 
-/* One may have been a compiler's: "no compiler ran" must not look like "none was seen". */
+/* A lost mapping may be a compiler's: "no compiler ran" must not look like "none was seen". */
 static void no_compiler_and_a_lost_mapping_is_no_sound_recording(void **state)
 {
 	const struct trace_losses one = {.count = {[TRACE_LOST_MAPPINGS] = 1}};
@@ -127,10 +127,10 @@ static void no_compiler_and_a_lost_mapping_is_no_sound_recording(void **state)
 	assert_int_equal(v.state, VERDICT_LOST_MAPPINGS);
 	assert_int_equal(v.cause, TRACE_LOST_MAPPINGS);
 	assert_int_equal(v.lost, 1);
-	/* A program that compiles nothing is none. */
+	/* A process without a crate is no compiler. */
 	assert_int_equal(without_compilers(1, NULL, 0).state, VERDICT_LOST_MAPPINGS);
 	assert_int_equal(without_compilers(0, NULL, 0).state, VERDICT_SOUND);
-	/* Compilers were seen: one that failed, and one that still runs. */
+	/* Compilers were seen: a failed one, and a running one. */
 	assert_int_equal(without_compilers(1, (char *)"serde", 1 << 8).state, VERDICT_SOUND);
 	assert_int_equal(without_compilers(1, (char *)"serde", TRACE_EXIT_UNKNOWN).state,
 			 VERDICT_SOUND);
@@ -152,7 +152,7 @@ static void a_compilation_without_an_interval_is_nothing(void **state)
 	assert_int_equal(verdict_of(s, &l).state, VERDICT_SOUND);
 }
 
-/* One that failed, one that still runs, and one that was only asked for its version. */
+/* One compiler failed, one still runs, and one has no crate. */
 static void others_need_not_execute_a_query(void **state)
 {
 	_summary_ struct summary *s = compiled(0);

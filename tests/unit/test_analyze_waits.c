@@ -63,14 +63,14 @@ static void all_kinds_of_queries_count(void **state)
 		wait_for(&t, 4, 1);
 		end(&t, 3, kinds[i], &w);
 	}
-	/* An instant is around nothing. */
+	/* An instant contains no wait. */
 	wait_for(&t, 4, 50);
 	end(&t, 3, TRACE_KIND_HIT, &w);
 	wait_track__end(&t, &w);
 	assert_waits(&w, 3, 0, 50);
 }
 
-/* Where spans were lost, waits below them belong to what is around those. */
+/* Waits below a lost span belong to the span around it. */
 static void depths_without_a_span_are_bridged(void **state)
 {
 	struct wait_track t = {};

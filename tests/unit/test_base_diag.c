@@ -40,7 +40,7 @@ static void levels_choose_what_is_printed(void **state)
 	}
 }
 
-/* Paths of other users are in lines on the terminal of root. */
+/* Lines on root's terminal contain paths that other users chose. */
 static void a_line_moves_no_cursor(void **state)
 {
 	struct output o;

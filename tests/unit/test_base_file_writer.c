@@ -62,7 +62,7 @@ static void the_first_error_stays(void **state)
 	assert_int_equal(file_writer__write(&w, "x", 1), -ENOSPC);
 	assert_int_equal(disk.calls, calls);
 	assert_int_equal(w.bytes, 0);
-	/* It is still the owner's to close. */
+	/* The descriptor stays open, and its owner closes it. */
 	assert_int_equal(file_writer__close(&w), -ENOSPC);
 	assert_int_equal(close(w.fd), 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What the dynamic linker does to it is tested in tests/e2e/test_without_root.py. */
+/* tests/e2e/test_without_root.py tests an environment that the dynamic linker has changed. */
 #include "base/first_environ.h"
 
 #include <unistd.h>
@@ -43,7 +43,7 @@ static void without_capabilities_of_the_file_it_is_ours(void **state)
 	assert_null(first_environ()[i]);
 }
 
-/* Each of these makes some library read a file, or trust a value. */
+/* Each of these makes some library read a file or trust a value. */
 static void a_process_with_rights_sees_what_is_known(void **state)
 {
 	static const char *const unsafe[] = {

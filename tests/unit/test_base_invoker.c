@@ -51,7 +51,7 @@ static void under_sudo_it_is_the_caller_of_sudo(void **state)
 	invoker__clear(&inv);
 }
 
-/* Only root can have them; whoever cannot is told, and keeps their own. */
+/* Only root can take them. Any other user gets -EPERM and keeps its own. */
 static void rights_to_files_are_taken_and_returned(void **state)
 {
 	struct invoker inv = {.sudo = true, .uid = NOBODY_KNOWS, .gid = 77};
@@ -88,7 +88,7 @@ static void groups_are_those_of_a_login(void **state)
 	invoker__clear(&inv);
 }
 
-/* There is a user who has more than its own on any machine, root. */
+/* Root exists on every machine, and may be in several groups. */
 static void the_database_knows_more_groups(void **state)
 {
 	struct invoker inv;
@@ -107,7 +107,7 @@ static void the_database_knows_more_groups(void **state)
 	invoker__clear(&inv);
 }
 
-/* No rights are better than root's in the name of somebody else. */
+/* The kernel refuses this group, so the uid must not stay changed either. */
 static void rights_the_kernel_refuses_are_not_taken_for_given(void **state)
 {
 	struct invoker inv = {.sudo = true, .uid = geteuid() + 1, .gid = (gid_t)-1};

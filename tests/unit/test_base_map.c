@@ -27,7 +27,7 @@ static void a_put_replaces(void **state)
 	u64_map__destroy(&map);
 }
 
-/* Few keys in a map kept near its limit, so that searches collide and removals close holes. */
+/* Few keys keep the map near its limit, so that searches collide and removals close holes. */
 static void it_agrees_with_an_array(void **state)
 {
 	enum { KEYS = 400 };

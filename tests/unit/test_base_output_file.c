@@ -6,7 +6,7 @@
 #include "test.h"
 #include "../fixtures/directory.h"
 
-/* A file with one byte in it. */
+/* Make a file of one byte. */
 static void put(const char *path, char byte)
 {
 	_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -56,7 +56,7 @@ static void an_uncommitted_file_changes_nothing(void **state)
 	assert_int_equal(directory_files(true), 1);
 }
 
-/* A directory has come to the place: the trace stays whole, where it was written. */
+/* A directory has taken the name. The trace stays whole under the name it was written to. */
 static void a_file_stays_where_it_is_if_its_rename_fails(void **state)
 {
 	_output_file_ struct output_file f = {0};

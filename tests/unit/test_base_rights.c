@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What it does for a user with sudo, or with capabilities, is in tests/e2e/test_security.py. */
+/* tests/e2e/test_security.py tests users with sudo and users with capabilities. */
 #include "base/rights.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static uint64_t capabilities(const char *which)
 	return mask;
 }
 
-/* Rights that are given up do not come back: each test is a process. */
+/* Rights that are given up do not come back, so each test runs in its own process. */
 static int in_child(int (*test)(void))
 {
 	pid_t pid = fork();
@@ -51,10 +51,10 @@ static int limit(void)
 		return 3;
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		return 4;
-	/* It takes a capability to shrink it. */
+	/* Shrinking the bounding set takes CAP_SETPCAP. */
 	if (had >> CAP_SETPCAP & 1 && capabilities("CapBnd") != (bounding & keep))
 		return 5;
-	/* What is gone cannot be kept. */
+	/* A later call cannot restore a capability. */
 	if (rights__limit(UINT64_MAX) || capabilities("CapPrm") != (had & keep))
 		return 6;
 	return 0;
@@ -75,7 +75,7 @@ static int drop_without_sudo(void)
 		return 1;
 	if (capabilities("CapPrm") != (geteuid() ? 0 : had))
 		return 2;
-	/* There was nothing to give up, which no rustc shall notice. */
+	/* With nothing to give up, no_new_privs stays unset, so rustc notices nothing. */
 	return geteuid() && !had && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) ? 3 : 0;
 }
 

@@ -107,7 +107,7 @@ static void the_first_error_is_kept(void **state)
 	piped_close(&p);
 }
 
-/* Another process may have set that for all that share it. */
+/* Another process may have set O_NONBLOCK on a shared pipe. */
 static void a_descriptor_that_does_not_block_gets_everything(void **state)
 {
 	struct piped p;

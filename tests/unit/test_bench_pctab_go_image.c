@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/*
- * Finding a function table in a file. Reading it is in test_pctab_gopclntab.c.
- */
+/* Finds a function table in a file. test_bench_pctab_gopclntab.c tests the parser. */
 
 #include "test.h"
 #include "../fixtures/elf_builder.h"
@@ -20,7 +18,7 @@ static struct go_table make(uint32_t magic)
 	return g;
 }
 
-/* Open the bytes as a file; what was said goes to `text`, which the caller frees. */
+/* Open the bytes as a file. The messages go to `text`, which the caller frees. */
 static int open_bytes(const uint8_t *bytes, size_t size, struct go_image **image, char **text)
 {
 	_close_ int fd = elf_builder_memfd(bytes, size);
@@ -38,7 +36,7 @@ static int open_bytes(const uint8_t *bytes, size_t size, struct go_image **image
 	return err;
 }
 
-/* `before` bytes that look a little like a table, then it, in a section. */
+/* The section holds `before` bytes that resemble a table, then the table. */
 static void assert_found(const char *section, size_t before)
 {
 	struct go_table g = make(GO_TABLE_1_20);

@@ -7,7 +7,7 @@
 
 #define N_FUNCTIONS 5
 
-/* Tables of functions that differ in values. */
+/* Each function has other values. */
 static void make_tables(struct pctab_runs *tables, unsigned int shift)
 {
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++) {
@@ -37,7 +37,7 @@ static struct go_table make(uint32_t magic, bool big_endian, uint8_t pointer_siz
 	return g;
 }
 
-/* That the function has what make_tables() made for it. */
+/* Function `i` must have the table of make_tables(). */
 static void assert_function(const struct gopclntab *t, uint32_t i)
 {
 	_pctab_runs_ struct pctab_runs r = {};
@@ -102,7 +102,7 @@ static void offsets_that_lead_nowhere_have_no_table(void **state)
 	pctab_buffer__destroy(&g.bytes);
 }
 
-/* Put a value where it does not belong; what init says of it. */
+/* Store a value in a table. Returns the reason why init refuses it, or "". */
 static const char *why_not(size_t at, uint64_t value, unsigned int size)
 {
 	struct go_table g = make(GO_TABLE_1_20, false, 8, 0);
@@ -126,7 +126,7 @@ static void headers_that_cannot_be_read_are_reported(void **state)
 	assert_non_null(strstr(why_not(5, 1, 1), "damaged"));
 	assert_non_null(strstr(why_not(6, 3, 1), "damaged"));
 	assert_non_null(strstr(why_not(7, 2, 1), "damaged"));
-	/* Functions, names, tables, functab. */
+	/* The number of functions, then the offsets of the names, the tables and the functab. */
 	assert_non_null(strstr(why_not(8, 1000, 8), "cut short"));
 	assert_non_null(strstr(why_not(8, UINT64_MAX, 8), "cut short"));
 	assert_non_null(strstr(why_not(8, UINT64_C(1) << 61, 8), "cut short"));
@@ -152,7 +152,7 @@ static void functions_out_of_order_are_reported(void **state)
 	pctab_buffer__destroy(&g.bytes);
 }
 
-/* Put a value into the record of function 1; what reading that says. */
+/* Store a value in the record of function 1. Returns the error of reading the function. */
 static int read_damaged(size_t at, uint32_t value, struct gopclntab_function *f)
 {
 	struct go_table g = make(GO_TABLE_1_18, false, 8, 0);
@@ -176,16 +176,16 @@ static void damaged_functions_are_reported(void **state)
 
 	assert_int_equal(read_damaged(8, 0, &f), 0);
 	assert_string_equal(f.name, "some");
-	/* The entry, the number of tables. */
+	/* The entry, then the number of tables. */
 	assert_int_equal(read_damaged(0, 65, &f), -EBADMSG);
 	assert_int_equal(read_damaged(28, GOPCLNTAB_DATA_MAX + 1, &f), -EBADMSG);
 	assert_int_equal(read_damaged(28, UINT32_MAX, &f), -EBADMSG);
-	/* A name outside is no reason not to read the tables. */
+	/* A name outside the table leaves the function readable. */
 	assert_int_equal(read_damaged(4, UINT32_MAX, &f), 0);
 	assert_string_equal(f.name, "");
 }
 
-/* Read everything there is, from memory that ends where it must. */
+/* Read all tables from a copy of exactly `size` bytes, so that an overrun is found. */
 static void read_all(const uint8_t *bytes, size_t size, bool big_endian)
 {
 	_free_ uint8_t *exact = pctabs_copy(bytes, size, 0, 0);

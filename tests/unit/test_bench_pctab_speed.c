@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/*
- * That there are times, not what they are.
- */
+/* Checks that look-ups are timed, not the values of the times. */
 #include "test.h"
 #include "../bench/pctab/speed.h"
 

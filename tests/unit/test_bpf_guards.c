@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Intervals that are no queries: what bpf/stack_guards.h makes of guards and timers. */
+/* Tests of bpf/stack_guards.h: intervals of guards and timers. */
 
 #include "test.h"
 #include "../fixtures/stacks.h"
@@ -31,7 +31,7 @@ static void guards_of_one_function_nest_at_one_sp(void **state)
 	world_assert_empty();
 }
 
-/* The function was left unseen and entered again, or its loop goes round. */
+/* The function was left unseen and entered again, or its loop repeats. */
 static void a_guard_that_starts_again_was_left(void **state)
 {
 	wire_u64 a, b, c;
@@ -72,12 +72,12 @@ static void a_guard_in_a_body_lies_in_its_query(void **state)
 	assert_int_equal(world.spans[0].depth, 1);
 	assert_int_equal(world.spans[0].kind, WIRE_KIND_HASHING);
 	assert_span(1, b, end, 0);
-	/* Left unseen, it does not hide its query from the end. */
+	/* A guard that was left unseen does not hide its query from the end. */
 	b = world_guard_of(WIRE_KIND_HASHING, 0, G, 1, ON_MAIN(1000), true);
 	end = world_end(G, ON_MAIN(1000), 11);
 	assert_span(1, b, end, WIRE_SPAN_LEFT);
 	assert_span(1, a, end, 0);
-	/* Before the query, as a load that is followed by an execution. */
+	/* A load lies before the execution. */
 	a = world_guard_of(WIRE_KIND_LOAD, 4, G, 2, ON_MAIN(1000), false);
 	end = world_guard_end(G, 2, ON_MAIN(1000), false);
 	assert_span(4, a, end, 0);
@@ -95,7 +95,7 @@ static void a_query_that_began_in_the_provider_is_alive_in_its_body(void **state
 	assert_span(1, b, end, 0);
 	end = world_end(G, ON_MAIN(1000), 3);
 	assert_span(1, a, end, 0);
-	/* Nor does a guard that was left unseen there before it make it dead. */
+	/* An older guard that was left unseen at the body's sp does not make the query dead. */
 	a = world_guard(9, G, 1, ON_MAIN(1000));
 	b = world_start(1, G, ON_MAIN(1000 + 64));
 	world_guard(2, G, 1, ON_MAIN(1000));
@@ -105,7 +105,7 @@ static void a_query_that_began_in_the_provider_is_alive_in_its_body(void **state
 	assert_span(1, b, end, 0);
 	end = world_caught(ON_MAIN(900));
 	assert_span(9, a, end, WIRE_SPAN_UNWOUND);
-	/* Not that of another body. */
+	/* A guard of another body makes the query dead. */
 	a = world_start(1, G, ON_MAIN(1000 + 64));
 	b = world_guard(2, H, 1, ON_MAIN(1000));
 	assert_span(1, a, b, WIRE_SPAN_LEFT);
@@ -125,7 +125,7 @@ static void the_query_that_a_guard_runs_in_is_the_nearest_of_its_library(void **
 	assert_int_equal(stack_query(&world.t, 1), WIRE_NO_QUERY);
 }
 
-/* Whatever else lies in the frame of the function they lie in. */
+/* Timers share the frame of their function with its guards. */
 static void timers_are_distinguished_by_their_place(void **state)
 {
 	wire_u64 a, b, c, end;
@@ -158,11 +158,11 @@ static void a_timer_that_was_moved_is_the_youngest_of_its_function(void **state)
 	world_guard_end(T, 0x8009, ON_MAIN(1000), false);
 	assert_no_span();
 	assert_count(WIRE_DROP_END_WITHOUT_START, 1);
-	/* Made by a function that has returned. */
+	/* The function that made the timer has returned. */
 	a = world_guard(1, T, 0x8001, ON_MAIN(1500));
 	end = world_guard_end(T, 0x8040, ON_MAIN(1000), false);
 	assert_span(1, a, end, 0);
-	/* Not one of a function that has not, nor of another stack. */
+	/* An end takes no timer of a function that has not returned, nor of another stack. */
 	a = world_guard(1, T, 0x8001, ON_MAIN(1000));
 	world_guard_end(T, 0x8001, ON_MAIN(1500), false);
 	assert_no_span();
@@ -213,7 +213,7 @@ static void hidden_frames_are_matched_but_neither_sent_nor_counted(void **state)
 	world_assert_empty();
 }
 
-/* It is no span, so what blocked in it is not nested in one. */
+/* A wrapper is no span, so the blocked interval has the depth of the wrapper. */
 static void a_wrapper_that_waits_is_not_the_parent_of_its_waiting(void **state)
 {
 	wire_u64 a, b, end;

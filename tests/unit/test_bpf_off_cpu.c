@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* When a thread is off the CPU, and what that belongs to: see also test_bpf_stack_random.c. */
+/* Off-CPU intervals and the spans around them. See also test_bpf_stack_random.c. */
 
 #include "test.h"
 #include "../fixtures/stack_world.h"
@@ -13,7 +13,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Away for `ns`; returns when it left. */
+/* The thread is off the CPU for `ns`. Returns the time when it left. */
 static wire_u64 be_off(wire_u64 ns)
 {
 	wire_u64 start;
@@ -67,7 +67,7 @@ static void between_hits_it_belongs_to_what_is_on_top(void **state)
 	world_assert_empty();
 }
 
-/* A hit reads the clock, and is preempted before it tells that it began. */
+/* A switch comes between the hit's read of the clock and off_cpu_begin(). */
 static void one_that_began_after_the_hit_read_the_clock_is_sent(void **state)
 {
 	wire_u64 before, start;
@@ -105,10 +105,10 @@ static void interrupt_there(void)
 		left_at = be_off(10);
 }
 
-/* The program has decided by this point which intervals come before its event. */
+/* At this point the program has decided which intervals come before its event. */
 #define DECIDED_AT 3
 
-/* A switch at point `at` of the program of a start or an end; false: it has fewer. */
+/* Switch at point `at` of the program of a start or an end. False if it has fewer points. */
 static bool interrupted(wire_u64 at, bool ends, wire_u64 *now)
 {
 	interrupted_at = at;
@@ -136,7 +136,7 @@ static void in_a_start_it_is_within_what_starts(void **state)
 		end = world_end(1, SP, 6);
 		assert_off(left_at, 10, before ? 0 : 1);
 		assert_query(1, start, end);
-		/* Not before what had ended by then, or it would hold that. */
+		/* A start before the end of an earlier interval would contain that interval. */
 		assert_int_equal(start >= left_at + 10, before);
 		world_assert_empty();
 	}
@@ -155,7 +155,7 @@ static void in_an_end_it_is_after_what_ends(void **state)
 		start = world_start(1, 1, SP);
 		if (!interrupted(at, true, &end))
 			break;
-		/* One that comes when all that waited was sent waits for what comes next. */
+		/* An interval that is noted after the last send waits for the next event. */
 		world_flush();
 		if (!before)
 			assert_query(1, start, end);
@@ -186,7 +186,7 @@ static void an_off_cpu_interval_without_room_extends_the_last_one(void **state)
 	assert_int_equal(world.n_spans, OFF_CPU_WAITING);
 }
 
-/* Each count of a flag is that of the records that carry it. */
+/* The count of each flag must be the number of records with that flag. */
 static void assert_flags_balance(void)
 {
 	wire_u64 left = 0, open = 0;
@@ -206,7 +206,7 @@ static void merged_intervals_are_counted_once_and_keep_their_flags(void **state)
 	off_cpu_begin(&world.t, ++world.now);
 	for (int i = 0; i < OFF_CPU_WAITING; i++)
 		be_off(10);
-	/* No return is seen of three of these: all are merged into the newest that waits. */
+	/* Three of these have no return. All four are merged into the newest waiting one. */
 	for (int i = 0; i < 3; i++)
 		world_leave(WIRE_OFF_WAITING);
 	be_off(10);
@@ -217,7 +217,7 @@ static void merged_intervals_are_counted_once_and_keep_their_flags(void **state)
 	assert_flags_balance();
 }
 
-/* The counts of what was noted and sent wrap at 256: more than that, in all ways of filling up. */
+/* The counts of noted and sent intervals wrap at 256. The hits note every number of intervals. */
 static void the_counts_wrap_and_stay_balanced(void **state)
 {
 	wire_u64 ended_ns = 0;
@@ -246,8 +246,8 @@ static void the_counts_wrap_and_stay_balanced(void **state)
 }
 
 /*
- * All room was taken just before the last hit ended, and one more interval comes at each point of
- * the next one: the newest that waits grows, and the hit must not be dated before its end.
+ * The queue was full just before the last hit ended. One more interval at any point of the next hit
+ * extends the newest waiting interval. The hit must not be dated before the end of that interval.
  */
 static void one_that_grows_in_a_hit_ends_before_its_event(void **state)
 {
@@ -274,7 +274,7 @@ static void one_that_grows_in_a_hit_ends_before_its_event(void **state)
 	assert_true(at > DECIDED_AT + 3);
 }
 
-/* Between the last look at what waits and the end of the program. */
+/* The interval is noted between the program's last look at the queue and its end. */
 static void an_interval_noted_as_a_hit_ends_is_sent_next(void **state)
 {
 	wire_u64 off;
@@ -304,7 +304,7 @@ static void an_unfollowed_thread_is_not(void **state)
 {
 	be_off(10);
 	assert_int_equal(world.n_spans, 0);
-	/* It has left before its first hit was known. */
+	/* The thread leaves the CPU before its first hit. */
 	world_leave(WIRE_OFF_WAITING);
 	world_start(1, 1, SP);
 	world_return(10);
@@ -335,7 +335,7 @@ static void an_off_cpu_interval_at_the_stop_is_open(void **state)
 	assert_off(off, 100, 1);
 	assert_query(1, start, end);
 	assert_int_equal(world.counters[WIRE_COUNT_OPEN], 2);
-	/* It comes back to nobody who asks. */
+	/* A return after the flush sends nothing. */
 	world_return(10);
 	world_assert_empty();
 }
@@ -350,7 +350,7 @@ static void a_hit_has_the_stack_to_itself(void **state)
 	assert_true(off_cpu_is_busy(&world.t));
 	off_cpu_done(&world.t);
 	assert_false(off_cpu_is_busy(&world.t));
-	/* Done, and with nothing on its stack that was not there before. */
+	/* The interval has left no frame on the stack. */
 	assert_int_equal(world.t.n, 1);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Who requested a query: what bpf/stack_queries.h makes of the entries of wrappers. */
+/* Tests of bpf/stack_queries.h: the requests of queries and their callers. */
 
 #include "test.h"
 #include "../fixtures/stacks.h"
 
-/* Where a body is that the wrapper of `query` calls, itself called at this depth. */
+/* The sp of the body that the wrapper of `query` calls. The wrapper is called at `depth`. */
 #define BODY(query, depth) ON_MAIN((depth) + world_reach(query))
 
 enum { G = 1 };	       /* a group of bodies */
@@ -57,12 +57,12 @@ static void a_request_is_for_its_query_only(void **state)
 	world_request(Q, ON_MAIN(1000), 77);
 	world_start(R, G, BODY(R, 1000));
 	assert_caller_of_next_end(BODY(R, 1000), 0);
-	/* It is alive yet, and its own query comes. */
+	/* The request is still alive, and serves its own query. */
 	world_start(Q, G, BODY(Q, 1000));
 	assert_caller_of_next_end(BODY(Q, 1000), 77);
 }
 
-/* The younger request decides: what is older cannot have called this body. */
+/* The younger request decides: the older one cannot have called this body. */
 static void an_older_request_is_not_taken_past_a_younger_one(void **state)
 {
 	world_request(Q, ON_MAIN(1000), 77);
@@ -71,7 +71,7 @@ static void an_older_request_is_not_taken_past_a_younger_one(void **state)
 	assert_caller_of_next_end(BODY(Q, 1000), 0);
 }
 
-/* Forced within its own request, it is farther; nothing that is nearer is a body of it. */
+/* A body that is forced within its own request is farther away. No body is nearer. */
 static void a_body_lies_just_so_far_below_its_request(void **state)
 {
 	static const wire_u64 others[] = {STACK_CALL_NEAR, 1000, 100000, (wire_u64)-8};
@@ -81,7 +81,7 @@ static void a_body_lies_just_so_far_below_its_request(void **state)
 		world_start(Q, G, BODY(Q, 1000) - others[i]);
 		assert_caller_of_next_end(BODY(Q, 1000) - others[i], 0);
 	}
-	/* Its provider may be called through another function. */
+	/* The provider may be called through another function. */
 	world_start(Q, G, BODY(Q, 1000) - (STACK_CALL_NEAR - 8));
 	assert_caller_of_next_end(BODY(Q, 1000) - (STACK_CALL_NEAR - 8), 77);
 }
@@ -106,7 +106,7 @@ static void a_hit_above_a_request_discards_it(void **state)
 	assert_int_equal(world.t.n_requests, 0);
 
 	world_request(Q, ON_MAIN(1400), 77);
-	world_end(G, ON_MAIN(1000), 1); /* of before the capture */
+	world_end(G, ON_MAIN(1000), 1); /* started before the capture */
 	assert_int_equal(world.t.n_requests, 0);
 }
 

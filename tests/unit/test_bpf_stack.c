@@ -60,7 +60,7 @@ static void recursion_goes_on_in_the_overflow_table(void **state)
 	}
 }
 
-/* The innermost three find no room. All are of one group, so that only order tells them apart. */
+/* The innermost three find no room. All have one group, so only their order distinguishes them. */
 static void a_start_without_room_is_counted_and_mispairs_nothing(void **state)
 {
 	wire_u64 starts[STACK_INLINE_FRAMES], end, again;
@@ -88,7 +88,7 @@ static void a_start_without_room_is_counted_and_mispairs_nothing(void **state)
 	world_assert_empty();
 }
 
-/* Room that comes free while a lost query runs must not be taken by its children. */
+/* The children of a lost query must not take room that becomes free while it runs. */
 static void nothing_is_kept_above_what_was_lost(void **state)
 {
 	wire_u64 starts[STACK_INLINE_FRAMES], end;
@@ -186,7 +186,6 @@ static void frames_left_unseen_are_found_dead_later(void **state)
 	world_assert_empty();
 }
 
-/* Also by the end of somebody whose start was not seen. */
 static void an_end_without_a_start_proves_frames_dead(void **state)
 {
 	wire_u64 a, now;
@@ -225,7 +224,7 @@ static void stacks_may_lie_below_and_above_each_other(void **state)
 	world_assert_empty();
 }
 
-/* At once at the same addresses, with a frame of the first life left unseen. */
+/* The new stack has the same addresses, and a frame of the old one was left unseen. */
 static void a_freed_stack_may_come_back(void **state)
 {
 	wire_u64 a, b, c, d, now;
@@ -250,7 +249,7 @@ static void a_freed_stack_may_come_back(void **state)
 	world_assert_empty();
 }
 
-/* Back on a stack with a live frame, what was started elsewhere since is dead, mapped or not. */
+/* Back on a stack with a live frame, younger frames of other stacks are dead, mapped or not. */
 static void frames_of_a_stack_that_was_left_are_dead(void **state)
 {
 	wire_u64 a, b, c, now;
@@ -268,7 +267,7 @@ static void frames_of_a_stack_that_was_left_are_dead(void **state)
 	world_assert_empty();
 }
 
-/* The mapping cannot be told: the thread's frames near sp are judged, others are kept. */
+/* The mapping is unknown: frames near sp are judged, and others are kept. */
 static void an_unknown_stack_keeps_its_frames(void **state)
 {
 	wire_u64 a, b, c, now;
@@ -295,13 +294,13 @@ static void ends_of_earlier_starts_take_no_frame(void **state)
 	for (int i = 0; i < 2; i++) {
 		wire_u64 a, now;
 
-		/* A query that runs already has called another one. */
+		/* A query from before the capture calls another one, and ends. */
 		a = world_start(1, G, ON_MAIN(5000));
 		now = world_end(G, ON_MAIN(5000), 0);
 		assert_span(1, a, now, 0);
 		world_end(groups[i], ON_MAIN(4000), 0);
 		assert_no_span();
-		/* Another one calls one by its wrapper, one in a cycle. */
+		/* Another one calls two by their wrappers; the second meets a cycle. */
 		a = world_wrapper(1, G, ON_MAIN(5000));
 		now = world_end(G, ON_MAIN(5200), 0);
 		assert_span(1, a, now, 0);
@@ -314,7 +313,7 @@ static void ends_of_earlier_starts_take_no_frame(void **state)
 	assert_count(WIRE_COUNT_NOT_EXECUTED, 2);
 }
 
-/* What lies just below a body may be its provider; what lies farther is a child that was left. */
+/* A frame just below a body may be its provider. A frame farther below is a child that was left. */
 static void an_end_takes_no_frame_that_is_far_below(void **state)
 {
 	wire_u64 a, now;
@@ -326,7 +325,7 @@ static void an_end_takes_no_frame_that_is_far_below(void **state)
 	world_assert_empty();
 }
 
-/* A cycle is met on a grown stack, and what runs since before the capture ends on the old one. */
+/* A wrapper meets a cycle on a grown stack. A query from before the capture ends on the old one. */
 static void an_old_end_takes_no_wrapper_of_a_freed_stack(void **state)
 {
 	stacks_map(BELOW);
@@ -348,7 +347,7 @@ static void a_wrapper_is_ended_by_the_body_it_calls(void **state)
 	assert_int_equal(world.spans[0].invocation, 7);
 	assert_int_equal(world.spans[0].depth, 1);
 	assert_span(2, b, now, 0);
-	/* Another group's end has nothing to do with it. */
+	/* An end of another group does not match. */
 	world_end(H, ON_MAIN(1300), 0);
 	assert_no_span();
 	now = world_end(G, ON_MAIN(1300), 8);
@@ -375,7 +374,7 @@ static void a_wrapper_may_call_its_body_on_another_stack(void **state)
 	world_assert_empty();
 }
 
-/* In the same way, but with a cycle on a third stack. */
+/* As above, but a wrapper on a third stack meets a cycle. */
 static void a_wrapper_left_on_a_freed_stack_is_not_ended(void **state)
 {
 	wire_u64 a, now;
@@ -407,7 +406,7 @@ static void a_wrapper_that_never_executes_is_no_span(void **state)
 
 	a = world_start(1, G, ON_MAIN(1000));
 	world_wrapper(2, G, ON_MAIN(2000));
-	/* Its siblings: above it, at the same place, and below it. */
+	/* Its siblings are above it, at the same sp, and below it. */
 	b = world_wrapper(3, G, ON_MAIN(1900));
 	assert_count(WIRE_COUNT_NOT_EXECUTED, 1);
 	now = world_end(G, ON_MAIN(2100), 0);
@@ -441,7 +440,7 @@ static void a_provider_may_be_called_through_another_function(void **state)
 	world_assert_empty();
 }
 
-/* An older sibling, left unseen, had the very sp that this body ends at. */
+/* An older sibling was left unseen at the sp at which this body ends. */
 static void a_left_sibling_is_not_taken_for_it(void **state)
 {
 	wire_u64 a, b, now;
@@ -480,7 +479,7 @@ static void a_flush_sends_what_is_open(void **state)
 	assert_no_span();
 }
 
-/* The cookie's parts arrive where they belong, at the ends of their ranges too. */
+/* Each part of the cookie reaches its field, also at the end of its range. */
 static void a_frame_holds_what_the_cookie_says(void **state)
 {
 	const struct frame *f = &world.t.frames[0];

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A thread that runs random queries, guards and timers, with panics, catches and grown stacks,
- * before the eyes of the query stack. It knows by its own recursion what each probe hit belongs to;
- * the query stack has to find out from sp alone.
+ * A thread of the model runs random queries, guards and timers, with panics, catches and grown
+ * stacks. The model knows by its own recursion what each hit belongs to; the query stack only knows
+ * sp.
  *
- * Half of its trees are incremental: requests that may find their query green, and before that
- * force others, which nobody requested.
+ * Half of the trees are incremental: a request may find its query green, and before that it forces
+ * other queries, which have no request.
  *
  * The thread is switched off its CPU between the hits, and anywhere in the programs that they run.
  *
- * Under good conditions every span must come as the model has it, in order. Under bad ones (catches
- * that no probe sees, wrappers that never execute) what is said to have ended must have, just so.
+ * Under good conditions, the query stack must send all spans of the model, in order. Under bad ones
+ * (catches that no probe sees, wrappers that never execute), a span without a flag must have ended
+ * exactly as in the model.
  */
 
 #include "test.h"
 
-/* Enough that none is forgotten. */
+/* Enough that no request is forgotten. */
 #define STACK_REQUESTS 1024
 
 #include "../fixtures/random.h"
@@ -27,21 +28,21 @@
 #define BASE	   0x7f0000000000ULL
 #define MAX_CALLS  100000
 #define MAX_DEPTH  60
-/* The first scope that is no body's, whose scopes are their groups. */
+/* The first scope of a function. Lower scopes are bodies: a body's scope is its group. */
 #define FUNCTIONS 3
 
 enum kind { STARTED, WRAPPED, THROUGH };
 enum fate { RUNNING, ENDED, UNWOUND, NOT_EXECUTED };
 
-/* One execution of a query, or an attempt; or another interval. */
+/* One execution of a query, an attempt at one, or an interval of another kind. */
 struct call {
 	wire_u32 query;
 	wire_u32 kind; /* enum wire_kind */
 	enum fate fate;
-	bool seen; /* its start was */
+	bool seen; /* the probes saw its start */
 	bool is_timer;
-	wire_u32 caller; /* of its request, if that was seen; or 0 */
-	int stack;	 /* where it was seen to start */
+	wire_u32 caller; /* of its request; 0: the request was not seen */
+	int stack;	 /* the stack on which it started */
 	wire_u64 start_ns;
 	wire_u64 end_ns;
 	wire_u32 depth;
@@ -116,7 +117,7 @@ static void stop_capture(void)
 		expect(m.running[i], WIRE_SPAN_OPEN, now);
 }
 
-/* Whether the event that comes now falls into the capture. */
+/* True if the next event falls into the capture. */
 static bool is_watched(void)
 {
 	wire_u32 event = m.n_events++;
@@ -135,7 +136,7 @@ static wire_u32 seen_below(void)
 	return n;
 }
 
-/* Called from a frame with `sp`. */
+/* The caller's frame has `sp`. */
 static void see_request(struct call *c, wire_u64 sp)
 {
 	if (!is_watched())
@@ -203,7 +204,7 @@ static void see_catch(wire_u64 sp)
 	m.n_unwound = left;
 }
 
-/* Switch to a fresh stack; what was freed last is mapped first, as the kernel does. */
+/* Switch to a new stack. The highest free address is mapped first, as the kernel does. */
 static bool grow(wire_u64 *sp)
 {
 	for (int i = STACKS - 1; i >= 0; i--) {
@@ -223,7 +224,7 @@ static bool grow(wire_u64 *sp)
 static bool run_code(wire_u64 sp);
 static bool run_frame(wire_u64 sp, wire_u32 scope, wire_u32 number);
 
-/* An interval of a function that may have more, in one another; true if it panics. */
+/* Run an interval of a function, with more intervals inside. True if it panics. */
 static bool run_guard(wire_u64 sp, wire_u32 scope, wire_u32 number)
 {
 	bool is_timer = scope >= FUNCTIONS && chance(3), panics;
@@ -247,7 +248,7 @@ static bool run_guard(wire_u64 sp, wire_u32 scope, wire_u32 number)
 	return panics;
 }
 
-/* What runs in a frame of a function; its guards have numbers from `number` on. */
+/* Run code in a function's frame; its guards are numbered from `number` on. True if it panics. */
 static bool run_frame(wire_u64 sp, wire_u32 scope, wire_u32 number)
 {
 	while (m.n_running < MAX_DEPTH && m.budget && !chance(3)) {
@@ -267,7 +268,7 @@ static wire_u32 some_function(void)
 	return FUNCTIONS + rng_below(&m.rng, 3);
 }
 
-/* What runs below a query's body; true if it panics. `end_sp` is the body's. */
+/* Run a query whose body has `sp`. True if it panics. */
 static bool run_body(struct call *c, enum kind kind, wire_u64 sp)
 {
 	wire_u64 end_sp = sp;
@@ -279,7 +280,7 @@ static bool run_body(struct call *c, enum kind kind, wire_u64 sp)
 		see_start(c, kind, sp);
 	m.running[m.n_running++] = c;
 	panics = run_code(sp - some(600, 1200));
-	/* Its result is hashed in the body. */
+	/* The body hashes the result. */
 	if (!panics && chance(3))
 		panics = run_frame(end_sp, group_of(c->query), 1);
 	if (panics) {
@@ -309,9 +310,9 @@ static enum kind kind_of_body(wire_u32 query)
 }
 
 /*
- * What a body does before it executes: queries are forced, which may force others first. True if
- * one panics. None is `avoided`: within its own request, and the stack grown in between, it would
- * be taken for what was requested.
+ * Force queries, as a body does before it executes; a forced query may force others first. True if
+ * one panics. The query `avoided` is not forced: within its own request, on a grown stack, it would
+ * be taken for the requested execution.
  */
 static bool run_marking(wire_u64 sp, wire_u32 avoided)
 {
@@ -330,14 +331,14 @@ static bool run_marking(wire_u64 sp, wire_u32 avoided)
 	return false;
 }
 
-/* From the body's frame on, on whatever stack that is. */
+/* Run a requested query from the frame of its body. True if it panics. */
 static bool run_requested(struct call *c, wire_u64 sp, bool grown)
 {
 	if (!m.incremental)
 		return run_body(c, kind_of(c->query), sp);
 	if (run_marking(sp - some(600, 1200), grown ? c->query : UINT32_MAX))
 		return true;
-	/* Green, and so not executed. */
+	/* The query is green and is not executed. */
 	if (chance(2))
 		return false;
 	return run_body(c, kind_of_body(c->query), sp);
@@ -425,7 +426,7 @@ static struct call *call_started_at(wire_u64 start_ns)
 	return NULL;
 }
 
-/* A span of what did not end normally must say so, and belong to something that did not. */
+/* The span of a call that did not end normally must have a flag, and vice versa. */
 static void assert_fits(const struct world_span *got)
 {
 	struct call *c = call_started_at(got->start_ns);
@@ -434,22 +435,22 @@ static void assert_fits(const struct world_span *got)
 	assert_int_equal(got->kind, c->kind);
 	assert_true(!got->caller || got->caller == c->caller);
 	if (!got->flags && c->is_timer && c->fate == UNWOUND) {
-		/* Taken for one that was moved. */
+		/* The timer was taken for one that was moved. */
 		c->fate = RUNNING;
 	} else if (!got->flags) {
 		assert_int_equal(c->fate, ENDED);
 		assert_int_equal(got->end_ns, c->end_ns);
 		assert_int_equal(got->invocation, c->invocation);
-		c->fate = RUNNING; /* not once more */
+		c->fate = RUNNING; /* a second span must not match */
 	} else if (!(got->flags & WIRE_SPAN_OPEN)) {
-		/* A guard may lie on one that was left, and be left with it. */
+		/* A guard on top of one that was left is left with it. */
 		assert_true(c->fate == UNWOUND || c->fate == NOT_EXECUTED ||
 			    (c->kind == WIRE_KIND_ACTIVITY && got->flags == WIRE_SPAN_LEFT));
 		c->fate = RUNNING;
 	}
 }
 
-/* Wherever a program of ours may be: a switch, or a few, but no more than can wait for its end. */
+/* Switch the thread at any point of a program, but not more often than intervals can wait. */
 static void switch_sometimes(void)
 {
 	const struct off_cpu *o = &world.t.off_cpu;
@@ -461,8 +462,9 @@ static void switch_sometimes(void)
 }
 
 /*
- * Spans and intervals off the CPU nest, in the order of their ends; with `exact` each lies in just
- * as many spans as its depth says. From the last to the first, what holds others comes before them.
+ * Spans and off-CPU intervals must nest, in the order of their ends. With `exact`, the depth of
+ * each must be the number of spans around it. The loop runs backwards, so that a span comes before
+ * the intervals inside it.
  */
 static void assert_nest(bool exact)
 {
@@ -488,7 +490,6 @@ static void assert_nest(bool exact)
 	assert_int_equal(n_off, world.n_switches);
 }
 
-/* Leaves the spans alone. */
 static void drop_off_cpu(void)
 {
 	size_t n = 0;

@@ -119,7 +119,7 @@ static struct rates_query remembered[N], learnt[N];
 static struct rates_group remembered_groups[N_GUARDS], learnt_groups[N_GUARDS];
 static uint32_t turn;
 
-/* In place of the user's cache: no other functions touch it. */
+/* These fakes replace the functions that access the user's cache. */
 int rates__load(const struct plan *plan, struct rates **out)
 {
 	int err = rates__new(plan, out);
@@ -277,7 +277,7 @@ static void begin(struct reports *t, uint64_t ppm, const struct filter *filter)
 	assert_int_equal(budget__record(t->budget, &no_record, 0), 0);
 }
 
-/* HOT is executed 100,000 times a second, and takes next to no time. */
+/* HOT is executed 100,000 times a second, each for 100 ns. */
 static void remember(void)
 {
 	remembered[HOT] = (struct rates_query){100000, 1, 100};
@@ -290,7 +290,7 @@ static void forget(void)
 	memset(remembered_groups, 0, sizeof(remembered_groups));
 }
 
-/* One of the guards was met, in a second. */
+/* Only the guard MET was hit, in one second of CPU time. */
 static void remember_guards(void)
 {
 	forget();
@@ -337,7 +337,7 @@ static void send_span(struct reports *t, uint16_t query, uint32_t invocation)
 	send_interval(t, WIRE_KIND_QUERY, query, invocation);
 }
 
-/* Use at least 2 ms of CPU time, enough for a decision. */
+/* Use at least 5 ms of CPU time, enough for a decision. */
 static void work(void)
 {
 	clock_t until = clock() + CLOCKS_PER_SEC / 200;
@@ -394,7 +394,7 @@ static void queries_that_do_not_fit_by_known_rates_are_not_attached(void **state
 	assert_int_equal(t.estimates, 1);
 }
 
-/* Of 100,000,000 ids about 93,000,000 are executions, and one was seen. */
+/* About 93,000,000 of 100,000,000 ids are executions, and one was seen. */
 static void ids_show_how_many_executions_were_not_seen(void **state)
 {
 	struct reports t;
@@ -456,7 +456,7 @@ static void rates_of_seen_queries_are_learnt(void **state)
 	assert_int_equal(learnt[HOT].mean_ns, 100);
 }
 
-/* No execution was seen, which does not mean that there was none. */
+/* No execution was seen, but there may have been some. */
 static void rates_of_unwatched_queries_are_not_learnt(void **state)
 {
 	struct reports t;
@@ -616,14 +616,14 @@ static void loading_is_watched_from_an_incremental_compiler_on(void **state)
 
 	remember_guards();
 	begin(&t, 30000, NULL);
-	/* No compiler. */
+	/* cc is no compiler of Rust, and the first rustc is not incremental. */
 	EXEC(&t, "cc\0-Cincremental=x");
 	EXEC(&t, "/usr/bin/rustc\0a.rs");
 	assert_false(kernel.groups[LOADS]);
 	EXEC(&t, "/usr/bin/rustc\0a.rs\0-C\0incremental=x");
 	assert_true(kernel.groups[LOADS] && kernel.groups[INCR]);
 	assert_false(kernel.groups[WAITS] || kernel.groups[NOT_MET]);
-	/* First that loading was left out, then that it is watched. */
+	/* The first decision leaves loads out, and the second watches them. */
 	assert_int_equal(t.guard_decisions[LOADS], 2);
 	assert_int_equal(t.guard_watch[LOADS], GOVERNOR_FULL);
 	EXEC(&t, "/usr/bin/rustc\0a.rs\0-C\0incremental=x");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Gaps of this very process, whose CPU time is real. */
+/* The test process stands for the compiler; its CPU time is real. */
 #include "budget/estimates.h"
 
 #include <sys/wait.h>
@@ -140,7 +140,7 @@ static void a_gap_is_estimated_by_the_rates_before_and_after(void **state)
 	assert_in_range(2 * r.events[1], gap_us - 2, gap_us + 2);
 }
 
-/* An estimate of 0 says that the count is not exact. */
+/* An estimate of 0 marks the count as not exact. */
 static void a_gap_without_cpu_time_is_reported_too(void **state)
 {
 	struct reports r;

@@ -9,17 +9,17 @@
 #define HIT_NS	1300ull
 #define MOST	40
 
-/* A compiler that does nothing but execute queries, and the probes that it meets. */
+/* A compiler that only executes queries, and its probes. */
 struct world {
 	struct governor *g;
 	uint32_t n, n_sets;
 	struct governor_query queries[MOST];
 	double rate[MOST]; /* executions per second */
 	uint64_t mean_ns[MOST];
-	double rest[MOST]; /* of an execution, until the next tick */
+	double rest[MOST]; /* the fraction of an execution that is due at the next tick */
 	struct governor_load load;
 	uint64_t executed[MOST], recorded[MOST], counted[MOST];
-	unsigned int changes; /* of what queries are watched as */
+	unsigned int changes; /* of `watch` */
 	enum governor_watch watch[MOST];
 };
 
@@ -120,7 +120,7 @@ static void the_hottest_and_shortest_goes_first(void **state)
 	end(&w);
 }
 
-/* One probe is what the budget has room for. */
+/* The budget has room for one of the two probes. */
 static void counts_stay_where_one_probe_fits(void **state)
 {
 	struct world w = {0};
@@ -136,7 +136,7 @@ static void counts_stay_where_one_probe_fits(void **state)
 	end(&w);
 }
 
-/* Its end would be taken for another's. */
+/* The end of a wrapped query would be taken for the end of another query. */
 static void wrapped_queries_go_with_the_first_of_their_set(void **state)
 {
 	struct world w = {0};
@@ -166,7 +166,7 @@ static void it_comes_back_when_it_gets_rare(void **state)
 	end(&w);
 }
 
-/* What is off is seen now and then, and so its rate is known when it changes. */
+/* The samples show the new rate of a query that is off. */
 static void a_query_that_is_off_is_sampled(void **state)
 {
 	struct world w = {0};
@@ -182,7 +182,7 @@ static void a_query_that_is_off_is_sampled(void **state)
 	end(&w);
 }
 
-/* Rates that change all the time. */
+/* Change the rates in each phase, and check the cost of all probes. */
 static void the_budget_holds(uint64_t budget_ppm, struct rng *r)
 {
 	struct world w = {0};
@@ -199,7 +199,7 @@ static void the_budget_holds(uint64_t budget_ppm, struct rng *r)
 	}
 	if (cost(&w) > most)
 		fail_msg("%.2f %% of %.2f %%", 100 * cost(&w), (double)budget_ppm / 1e4);
-	/* Not by watching nothing at all. */
+	/* Some of the budget must be used. */
 	assert_true(cost(&w) > (double)budget_ppm / 1e6 / 3);
 	/* A change every 100 ms would be flapping. */
 	assert_in_range(w.changes, 1, 400 / 10 * MOST);
@@ -217,7 +217,6 @@ static void budgets_hold_whatever_happens(void **state)
 	}
 }
 
-/* A process that has waited is no reason to decide, nor is one that does not exist. */
 static void nothing_is_decided_without_cpu_time(void **state)
 {
 	struct governor_load load = {.now_ns = 1000000000};
@@ -246,7 +245,7 @@ static void libraries_are_numbered_on(void **state)
 	end(&w);
 }
 
-/* ---- What is known from earlier recordings ------------------------------------------------- */
+/* ---- Rates of earlier recordings ------------------------------------------------------------- */
 
 static void expect(struct world *w, uint32_t i)
 {
@@ -281,7 +280,7 @@ static void a_query_beyond_the_budget_is_off_from_the_start(void **state)
 	end(&w);
 }
 
-/* 20 ms to start leave nothing of what a tenth of a second may take. */
+/* Installation takes 20 ms. The budget allows 12 ms within FORESEEN_HORIZON_NS. */
 static void the_cost_of_installing_probes_reduces_the_budget(void **state)
 {
 	struct world w = {0};
@@ -311,7 +310,7 @@ static void a_query_of_unknown_rate_is_watched_at_first(void **state)
 	end(&w);
 }
 
-/* What was remembered is not what happens. */
+/* The rates differ from those of earlier recordings. */
 static void a_wrong_memory_is_corrected(void **state)
 {
 	struct world w = {0};

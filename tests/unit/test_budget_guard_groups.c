@@ -38,7 +38,7 @@ static void kinds_and_labels_are_groups(void **state)
 		assert_int_equal(group_of[i], expected[i]);
 }
 
-/* The end of one would be there or not for both. */
+/* The probe at their end would be attached for both or for none. */
 static void guards_that_share_an_end_form_one_group(void **state)
 {
 	struct plan_guard guards[] = {
@@ -63,7 +63,7 @@ static void a_plan_of_nothing_has_no_groups(void **state)
 	assert_int_equal(guard_groups_find(&plan, NULL), 0);
 }
 
-/* Whatever belongs together is together, and numbers have no gaps. */
+/* Related guards have one group, and the numbers of groups have no gaps. */
 static void groups_are_numbered_by_their_first(void **state)
 {
 	static const char *const labels[] = {"a", "b", "c", "d", "e", NULL};

@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-/* Bodies 0 and 3 are two places of one group. */
+/* Bodies 0 and 3 belong to one group. */
 static struct plan_body bodies[] = {{.group = 5}, {.group = 1}, {.group = 2}, {.group = 5}};
 
 static void queries_that_share_a_group_are_one_set(void **state)

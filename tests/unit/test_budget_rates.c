@@ -61,7 +61,7 @@ static void they_are_kept(void **state)
 	assert_int_equal((int)rates__of(again, 1), 250);
 	assert_int_equal(again->queries[1].mean_ns, 20);
 	rates__free(again);
-	/* Of another library nothing is known. */
+	/* The rates of another library are unknown. */
 	plan.file = another_file;
 	assert_int_equal(rates__load(&plan, &again), 0);
 	plan.file = one_file;
@@ -108,7 +108,7 @@ static void a_group_without_hits_is_known_after_a_while(void **state)
 	assert_false(rates__never(short_one, 0));
 }
 
-/* What was met once is forgotten, but not at once. */
+/* Old hits lose their weight slowly. */
 static void a_group_hit_long_ago_counts_as_never_hit(void **state)
 {
 	_rates_ struct rates *r = some_groups(3, 3, 10), *more = some_groups(0, 0, 10);
@@ -121,7 +121,7 @@ static void a_group_hit_long_ago_counts_as_never_hit(void **state)
 	assert_true(rates__never(r, 0));
 }
 
-/* A process was gone before its CPU time could be read: the file must be good all the same. */
+/* A process may exit before its CPU time is read. The file must be valid all the same. */
 static void a_query_without_cpu_time_has_no_rate(void **state)
 {
 	_rates_ struct rates *r = some(0, 0, 0), *more = some(1000, 1000, 0), *again = NULL;
@@ -199,7 +199,7 @@ static void other_guards_have_other_rates(void **state)
 	assert_int_equal(decode(buf, len, &other), -EBADMSG);
 }
 
-/* Its checksum is right, and its numbers are not. */
+/* The checksum is right, but a number is impossible. */
 static void a_file_with_impossible_rates_is_refused(void **state)
 {
 	_rates_ struct rates *r = some(1e15, 500, 2), *slow = some(1, 1, 1);

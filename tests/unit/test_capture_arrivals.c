@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The kernel half, the libraries, the looks, the ptrace stops and /proc are played here: this file
- * defines the functions that arrivals call, and the linker takes no others.
+ * This file defines fakes of the kernel half, the libraries, the looks, the ptrace stops and /proc.
+ * The linker prefers them to the real functions.
  */
 #include "capture/arrivals.h"
 
@@ -35,15 +35,15 @@ static struct {
 	int look_err;	 /* of look__library() */
 	dev_t dev;	 /* in the records of mappings */
 	uint64_t pc;	 /* where a process stops */
-	bool never_stop; /* a process does not stop */
+	bool never_stop; /* processes do not stop */
 	bool gone;	 /* no process runs */
 	bool no_patience;
-	bool other_inodes;   /* the numbers in the records are not those of the files */
-	bool detach_on_look; /* the library is written to after it was attached to */
+	bool other_inodes;   /* records and files have different inode numbers */
+	bool detach_on_look; /* the library is written to after it was attached */
 	bool followed[PIDS];
 	struct mapping mappings[MOST];
 	unsigned int n_mappings;
-	/* Attaching takes until this process has mapped the rest of its library, at this time. */
+	/* A mapping that is recorded while the library is attached; pid 0: none. */
 	struct mapping meanwhile;
 	uint64_t attached_ns;
 	unsigned int n_stops, n_held, n_looks, holds_at_look;
@@ -51,7 +51,7 @@ static struct {
 	unsigned int n_users, n_state_looks;
 } world;
 
-/* ---- What arrivals call ---------------------------------------------------------------------- */
+/* ---- Fakes ----------------------------------------------------------------------------------- */
 
 struct ptrace_stop {
 	uint64_t begun_ns;
@@ -127,7 +127,7 @@ static void add_mapping(pid_t pid, uint64_t time_ns)
 	world.mappings[world.n_mappings++] = (struct mapping){pid, time_ns};
 }
 
-/* Attaches at once, which takes until world.attached_ns. */
+/* Attach the library; that takes until world.attached_ns. */
 int libraries__expect(struct libraries *l, const struct library_file *file, uid_t user)
 {
 	assert_non_null(library_file__path(file));
@@ -285,7 +285,7 @@ static int on_late(void *ctx, pid_t pid)
 
 static const struct session_sink sink = {.record = on_record, .late = on_late};
 
-/* Parts that nothing reads: only whether they are there matters. */
+/* Stands for a part that is present. Nothing reads it. */
 static char part;
 
 static int wake_fd;
@@ -333,7 +333,7 @@ static void a_process_in_time_is_not_stopped(void **state)
 	world.lib = (struct library_state){.planned = true, .attached_ns = 100};
 	world.followed[7] = true;
 	add_mapping(7, 200);
-	add_mapping(8, 200); /* nobody follows it */
+	add_mapping(8, 200); /* not followed */
 	drain(all);
 	assert_int_equal(world.n_stops, 0);
 	assert_int_equal(world.n_looks, 1);
@@ -357,7 +357,7 @@ static void a_newcomer_is_stopped_and_followed(void **state)
 	end(all);
 }
 
-/* A look takes longer than the loader may need. */
+/* A look may take longer than the loader. */
 static void a_process_is_stopped_before_it_is_looked_at(void **state)
 {
 	struct arrivals *all = begin(false, true);
@@ -371,7 +371,7 @@ static void a_process_is_stopped_before_it_is_looked_at(void **state)
 	end(all);
 }
 
-/* Nor is it stopped again. */
+/* The second mapping does not stop the process again. */
 static void a_segment_mapped_during_the_attaching_makes_no_process_late(void **state)
 {
 	struct arrivals *all = begin(true, true);
@@ -468,7 +468,7 @@ static void one_that_ends_before_its_plan_is_made_is_missing(void **state)
 	end(all);
 }
 
-/* Each segment of its library is a mapping. */
+/* Each segment of the library is a mapping. */
 static void a_refused_process_counts_once(void **state)
 {
 	struct arrivals *all = begin(false, true);
@@ -502,7 +502,7 @@ static void a_closed_process_is_missing_unless_it_was_in_time(void **state)
 	end(all);
 }
 
-/* A record from before a look says nothing new. */
+/* A record from before a look holds nothing new. */
 static void a_process_is_looked_at_once_for_all_that_it_mapped(void **state)
 {
 	struct arrivals *all = begin(true, true);
@@ -533,7 +533,7 @@ static void a_process_is_not_stopped_if_it_may_not_be_looked_at(void **state)
 	end(all);
 }
 
-/* As on Btrfs. Only the first compiler is stopped in vain. */
+/* Btrfs is such a file system. Only the first compiler is stopped in vain. */
 static void where_inodes_are_recorded_otherwise_a_look_comes_first(void **state)
 {
 	struct arrivals *all = begin(false, true);
@@ -550,7 +550,7 @@ static void where_inodes_are_recorded_otherwise_a_look_comes_first(void **state)
 	end(all);
 }
 
-/* It says nothing of the inodes of its file system. */
+/* A library that failed proves nothing about the inodes of its file system. */
 static void after_a_library_that_failed_others_are_stopped_first_all_the_same(void **state)
 {
 	struct arrivals *all = begin(false, true);
@@ -567,7 +567,7 @@ static void after_a_library_that_failed_others_are_stopped_first_all_the_same(vo
 	end(all);
 }
 
-/* A process that waits is not let go by an answer from before the library was written to. */
+/* An answer from before the write must not release a waiting process. */
 static void a_library_that_is_detached_meanwhile_is_waited_for(void **state)
 {
 	struct arrivals *all = begin(true, true);

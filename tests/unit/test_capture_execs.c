@@ -5,7 +5,7 @@
 
 #define MS UINT64_C(1000000)
 
-/* A loader takes 20 ms: several looks fall into it, and all of them together are few. */
+/* A loader takes 20 ms. Several looks fall into that time, but there are few in all. */
 static void looks_become_rarer_and_end(void **state)
 {
 	uint64_t age = 0, pause, last = 0;

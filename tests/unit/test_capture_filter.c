@@ -104,7 +104,7 @@ static bool wants_off_cpu(const char *list)
 	return wants;
 }
 
-/* It says nothing of what else is recorded, nor does that of it. */
+/* off-cpu and the other words do not affect each other. */
 static void off_cpu_is_recorded_unless_taken_away(void **state)
 {
 	struct filter *f;
@@ -143,7 +143,7 @@ static void dynamic_labels_are_judged_by_their_guard(void **state)
 	assert_false(filter__passes_dynamic(f, &key));
 	key.timer = 1;
 	assert_true(filter__passes_dynamic(f, &key));
-	/* As long as can be: nothing ends it. */
+	/* A text of full length has no terminator. */
 	memset(key.text, 'x', sizeof(key.text));
 	assert_true(filter__passes_dynamic(f, &key));
 	filter__free(f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What becomes of the decisions is in test_capture_libraries.c. */
+/* test_capture_libraries.c tests the effects of these decisions. */
 #include "capture/library_table.h"
 
 #include "test.h"
@@ -32,7 +32,7 @@ static void a_foreign_user_has_a_quota_and_so_have_all(void **state)
 	add(&t, ALICE, LIBRARY_FAILED);
 	assert_false(library_table__has_room(&t, &alice, 0));
 	assert_true(library_table__has_room(&t, &bob, 0));
-	/* 160 for all, those that are not free again yet among them. */
+	/* All foreign users share 160 numbers. Old numbers that are not free yet count, too. */
 	assert_true(library_table__has_room(&t, &bob, 159 - LIBRARIES_PER_USER));
 	assert_false(library_table__has_room(&t, &bob, 160 - LIBRARIES_PER_USER));
 	assert_true(library_table__has_room(&t, &root, 160));
@@ -66,7 +66,7 @@ static void users_take_turns(void **state)
 	library_table__remove(&t, root[0]);
 	assert_null(library_table__next(&t, old, 0));
 	library_table__remove(&t, alice[0]);
-	/* Not before its time. */
+	/* A library is not planned before its begin_ns. */
 	alice[1]->begin_ns = 10;
 	assert_ptr_equal(library_table__next(&t, old, 9), alice[2]);
 	assert_ptr_equal(library_table__next(&t, old, 10), alice[1]);
@@ -85,7 +85,7 @@ static void the_one_unused_for_longest_makes_room(void **state)
 	first->used_ns = 3;
 	second->used_ns = 2;
 	bobs->used_ns = 1;
-	/* While Alice has room, somebody else's goes. */
+	/* While Alice has room, the library of another user goes. */
 	assert_ptr_equal(library_table__idlest(&t, first), bobs);
 	for (int i = 2; i < LIBRARIES_PER_USER; i++)
 		add(&t, ALICE, LIBRARY_QUEUED);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Which probes a budget governs. Attaching and detaching is tested in tests/bpf. */
+/* The probes that a budget governs. tests/bpf tests attaching and detaching. */
 #include "capture/links.h"
 
 #include "test.h"

@@ -15,9 +15,9 @@
 #include "test.h"
 #include "capture/privilege.h"
 
-#define LONG_NS 60000000000 /* a child answers within it on a busy machine, too */
+#define LONG_NS 60000000000 /* enough for an answer on a busy machine */
 
-/* True: the machine stands still for an hour in the next wait, so no child runs meanwhile. */
+/* If set, the machine stands still for an hour in the next poll(), and no child runs. */
 static bool stands_still;
 static time_t stood_still_s;
 
@@ -97,7 +97,7 @@ static uint64_t capabilities(pid_t pid, const char *set)
 
 #define N_SETS 5
 
-/* As root there is something to give up; the bounding set takes CAP_SETPCAP. */
+/* Root has capabilities to give up. Shrinking the bounding set takes CAP_SETPCAP. */
 static void the_child_keeps_no_more_than_it_uses(void **state)
 {
 	const char *const sets[N_SETS] = {"CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd"};
@@ -107,7 +107,7 @@ static void the_child_keeps_no_more_than_it_uses(void **state)
 	pid_t child;
 	char byte;
 
-	/* Those of other tests may still be about to end. */
+	/* The children of other tests may not have ended yet. */
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 	assert_int_equal(look__new(&l), 0);
@@ -115,7 +115,7 @@ static void the_child_keeps_no_more_than_it_uses(void **state)
 	child = only_child();
 	for (int i = 0; i < N_SETS; i++)
 		found[i] = capabilities(child, sets[i]);
-	/* A test that fails frees nothing, and the next one waits for this child. */
+	/* A failed test frees nothing, and the next test would wait for this child. */
 	look__free(take_ptr(l));
 	assert_true(child > 0);
 	assert_int_equal(found[0], kept);
@@ -126,7 +126,7 @@ static void the_child_keeps_no_more_than_it_uses(void **state)
 		assert_int_equal(found[4] & ~kept, 0);
 }
 
-/* It may be a lure. */
+/* Map a second library: one of the two may be a lure, so the look must fail. */
 static void map_another(const char *dir, struct look *l)
 {
 	struct library_file *file = NULL;
@@ -145,7 +145,7 @@ static void map_another(const char *dir, struct look *l)
 	unlink(name);
 }
 
-/* With a file of a compiler's name mapped, this process looks like one. */
+/* This process maps a file with a compiler's name, so it looks like a compiler. */
 static void the_library_and_the_loader_are_found(void **state)
 {
 	char dir[] = "/tmp/qprof-test-XXXXXX", name[64];
@@ -168,11 +168,11 @@ static void the_library_and_the_loader_are_found(void **state)
 	assert_string_equal(library_file__path(file), name);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_true(library_file__is_inode(file, st.st_dev, st.st_ino));
-	/* It is the file itself, not only what the child said about it. */
+	/* The descriptor is that of the file itself, not only a report of the child. */
 	assert_int_equal(fstat(library_file__fd(file), &st), 0);
 	assert_true(library_file__is_same(file));
 	assert_true(fcntl(library_file__fd(file), F_GETFD) & FD_CLOEXEC);
-	/* A function of the loader's own. */
+	/* This function lies in the loader. */
 	extern void *__tls_get_addr(void *);
 
 	in_loader = (uintptr_t)__tls_get_addr;
@@ -186,14 +186,14 @@ static void the_library_and_the_loader_are_found(void **state)
 	rmdir(dir);
 }
 
-/* What it looks at keeps it waiting, as far as we can see. */
+/* To its owner, a stopped child looks like one that a slow file blocks. */
 static void a_child_that_does_not_answer_is_replaced(void **state)
 {
 	_look_ struct look *l = NULL;
 	char args[4096];
 	pid_t first;
 
-	/* Those of other tests may still be about to end. */
+	/* The children of other tests may not have ended yet. */
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 	assert_int_equal(look__new(&l), 0);
@@ -234,7 +234,7 @@ static void it_ends_with_us_and_keeps_nothing_open(void **state)
 
 		if (look__new(&l) || !look__arguments(l, getpid(), &byte, 1))
 			_exit(1);
-		/* Stopped, it notices nothing. */
+		/* A stopped child cannot notice the exit by itself. */
 		kill(only_child(), SIGSTOP);
 		close(pair[1]);
 		_exit(write(STDERR_FILENO, "", 0) != 0);

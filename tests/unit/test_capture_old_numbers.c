@@ -6,7 +6,7 @@
 #define SECOND UINT64_C(1000000000)
 
 struct world {
-	pid_t runs; /* the one process that does */
+	pid_t runs; /* the only running process */
 	unsigned int n_released;
 	uint8_t released;
 };
@@ -50,7 +50,7 @@ static void a_number_is_free_when_its_processes_are_gone(void **state)
 	assert_int_equal(old_numbers__of(o, 1000), 1);
 	assert_int_equal(old_numbers__of(o, 1001), 0);
 	w.runs = 0;
-	/* What it has left in the ring buffer is drained before the next call. */
+	/* Records may be left in the ring buffer, which is drained before the next call. */
 	old_numbers__settle(o, 10 * SECOND, &ops, &w);
 	assert_int_equal(w.n_released, 0);
 	old_numbers__settle(o, 10 * SECOND, &ops, &w);

@@ -8,7 +8,7 @@
 #define BOB	1002
 #define LATE_NS 400000000ull
 
-/* Late answers, one after the other, until no more may be asked. */
+/* Get late answers one after the other, until patience runs out. Returns their number. */
 static unsigned int ask_on(struct patience *p, uid_t uid, uint64_t *now_ns)
 {
 	unsigned int n = 0;
@@ -39,7 +39,7 @@ static void late_answers_use_up_what_there_is_at_once(void **state)
 	uint64_t now_ns = 1000000000;
 	unsigned int n = ask_on(&p, ALICE, &now_ns);
 
-	/* The last one may begin just before the end. */
+	/* The last answer may begin just before the end. */
 	assert_in_range(n * LATE_NS, PATIENCE_WAIT_NS, PATIENCE_WAIT_NS + 2 * LATE_NS);
 	assert_true(patience__is_left(&p, BOB, now_ns));
 }
@@ -97,7 +97,7 @@ static void too_many_users_share_one_account(void **state)
 	assert_true(patience__is_left(&p, 2000, LATE_NS));
 }
 
-/* As a recording that was stopped by SIGSTOP meanwhile. */
+/* SIGSTOP may have stopped the recording during the answer. */
 static void one_answer_costs_only_so_much(void **state)
 {
 	struct patience p = {.invoker = OURS};

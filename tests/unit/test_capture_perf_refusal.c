@@ -29,7 +29,7 @@ static void a_paranoid_level_is_named(void **state)
 	     "sysctl kernel.perf_event_paranoid=2");
 }
 
-/* CAP_PERFMON passes it, and CAP_SYS_ADMIN any level. */
+/* CAP_PERFMON passes level 2, and CAP_SYS_ADMIN any level. */
 static void a_level_that_refuses_nothing_is_not_blamed(void **state)
 {
 	struct perf_refusal r = {.err = -EACCES, .paranoid = 2, .capabilities = BPF_AND_PERFMON};

@@ -66,7 +66,7 @@ static void the_line_names_what_is_missing_or_what_forbids(void **state)
 	output_free(&o);
 }
 
-/* Less and a later library cannot be attached to; the rest is nobody's business after set-up. */
+/* Attaching to later libraries takes all of these. No other capability is used after set-up. */
 static void a_recording_keeps_what_it_uses(void **state)
 {
 	const uint64_t always =
@@ -78,7 +78,7 @@ static void a_recording_keeps_what_it_uses(void **state)
 	assert_int_equal(privilege_to_record(false, true) & ~CAP_SYS_ADMIN, always | ids);
 }
 
-/* With CAP_SYS_PTRACE nothing that attaches a probe, and nothing that it was not started with. */
+/* With CAP_SYS_PTRACE, no capability that attaches a probe is kept. None is added. */
 static void a_look_keeps_what_reads(void **state)
 {
 	const uint64_t reads = BIT(19) | BIT(2) | BIT(40);

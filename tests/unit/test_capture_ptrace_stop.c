@@ -14,7 +14,7 @@
 #include "proc/processes.h"
 
 static volatile unsigned long *steps;	    /* counted by the child as it runs */
-static volatile sig_atomic_t *child_signal; /* as the child tells it */
+static volatile sig_atomic_t *child_signal; /* set by the child */
 
 static void on_signal(int sig)
 {
@@ -55,13 +55,13 @@ static void wait_for_more_steps(void)
 		usleep(100);
 }
 
-/* A minute is more than any test takes. */
+/* No test takes a minute. */
 static uint64_t in_a_minute(void)
 {
 	return clock_ns(CLOCK_MONOTONIC) + 60000000000;
 }
 
-/* -EAGAIN: threads of earlier stops that were given up may not have ended yet. */
+/* -EAGAIN: the threads of abandoned stops may not have ended yet. */
 static struct ptrace_stop *begin_until(pid_t pid, uint64_t until_ns)
 {
 	struct ptrace_stop *s = NULL;
@@ -152,7 +152,7 @@ static void a_signal_that_comes_meanwhile_is_not_lost(void **state)
 	end(pid);
 }
 
-/* 200 times, as only some of the signals come just when it stops. */
+/* 200 times, because only some of the signals come just as the process stops. */
 static void a_signal_that_comes_as_it_stops_is_not_lost(void **state)
 {
 	pid_t pid = start_counting();
@@ -183,7 +183,7 @@ static void a_child_killed_while_stopped_can_be_waited_for(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-/* 500 times, as only some of them die between the two steps of a stop. */
+/* 500 times, because only some of the children die between the two steps of a stop. */
 static void a_child_killed_as_it_stops_can_be_waited_for(void **state)
 {
 	for (int i = 0; i < 500; i++) {
@@ -209,7 +209,7 @@ static void a_child_killed_as_it_stops_can_be_waited_for(void **state)
 	}
 }
 
-/* A child's child: its parent gets to know of its death, and of nothing else. */
+/* The stopped process is a grandchild, so that its parent is not its tracer. */
 static void its_parent_sees_nothing_but_its_end(void **state)
 {
 	pid_t *grandchild = (pid_t *)(steps + 2), parent;
@@ -279,7 +279,7 @@ static void the_pc_of_the_stop_is_known(void **state)
 	end(pid);
 }
 
-/* A busy machine may not stop the process before the deadline: try later ones. */
+/* A busy machine may not stop the process before the deadline, so later deadlines are tried. */
 static void it_runs_on_at_its_deadline(void **state)
 {
 	pid_t pid = start_counting();
@@ -298,7 +298,7 @@ static void it_runs_on_at_its_deadline(void **state)
 	end(pid);
 }
 
-/* What a recording thread that hangs would leave unserved. */
+/* A recording thread that hangs would not handle these signals. */
 static void it_runs_on_at_a_signal_that_ends_a_recording(void **state)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP};
@@ -325,8 +325,8 @@ static void it_runs_on_at_a_signal_that_ends_a_recording(void **state)
 }
 
 /*
- * The stop wakes it, and so does the end of the stop. The process is killed for that:
- * ptrace_stop__free() does not wait for the end of the stop on a busy machine.
+ * The stop and the end of the stop wake the owner. The process is killed to end the stop, because
+ * ptrace_stop__free() does not wait for its end on a busy machine.
  */
 static void its_owner_is_woken(void **state)
 {
@@ -345,7 +345,7 @@ static void its_owner_is_woken(void **state)
 	end(pid);
 }
 
-/* Its main thread is deaf until the child of its vfork() has ended. */
+/* The main thread cannot stop until the child of its vfork() has ended. */
 static pid_t start_vfork(pid_t *child)
 {
 	pid_t pid;
@@ -376,7 +376,7 @@ static void a_process_that_never_stops_delays_nothing(void **state)
 	usleep(10000);
 	assert_int_equal(ptrace_stop__state(s), PTRACE_STOP_BEGUN);
 	ptrace_stop__free(s);
-	/* It is not traced any more, nor about to stop. */
+	/* The process is not traced any more, and will not stop. */
 	s = begin(pid);
 	ptrace_stop__free(s);
 	s = begin_until(pid, clock_ns(CLOCK_MONOTONIC) + 20000000);
@@ -397,7 +397,7 @@ static void *second_thread(void *tid)
 	return NULL;
 }
 
-/* Its execve waits for the end of its second thread, which a tracer delays. */
+/* The execve waits for the end of the second thread, which a tracer delays. */
 static pid_t start_execve_that_waits(volatile pid_t *shared, pid_t *tracer)
 {
 	volatile pid_t *tid = shared, *traced = shared + 1;
@@ -448,12 +448,12 @@ static void a_process_that_cannot_be_seized_delays_nothing(void **state)
 	usleep(10000);
 	assert_int_equal(ptrace_stop__state(s), PTRACE_STOP_BEGUN);
 	ptrace_stop__free(s);
-	/* Nor does it use up the stops of others. */
+	/* One process may have two abandoned stops, so it does not use up those of others. */
 	s = begin(pid);
 	ptrace_stop__free(s);
 	assert_int_equal(ptrace_stop__begin(pid, getuid(), in_a_minute(), -1, &s), -EAGAIN);
 	end(tracer);
-	/* It is seized by now, and not wanted any more. */
+	/* The abandoned stops have seized the process by now, and give it up. */
 	while (!is_sleep(pid) || state_of(pid) != 'S')
 		usleep(100);
 	s = stop_at_last(pid);

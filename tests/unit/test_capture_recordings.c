@@ -30,7 +30,7 @@ static void traces_that_are_written_are_found(void **state)
 	add_fd("/proc/40", 0, "/dev/null", "0100002");
 	add_fd("/proc/40", 3, other, "0100001");
 	add_fd("/proc/40", 4, trace, "02100001");
-	/* One that only reads it, and one that is another program. */
+	/* Process 41 only reads the trace, and process 42 is another program. */
 	fake_root_file("/proc/41/comm", "qprof-bpf\n");
 	add_fd("/proc/41", 4, trace, "02100000");
 	fake_root_file("/proc/42/comm", "cat\n");

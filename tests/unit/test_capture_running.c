@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The processes, the kernel half and the libraries are played here: this file defines the functions
- * that the code under test calls, and the linker takes no others.
+ * This file defines fakes of the processes, the kernel half and the libraries. The linker prefers
+ * them to the real functions.
  */
 #include "capture/running.h"
 
@@ -16,14 +16,13 @@
 #define PIDS 16
 #define OURS 15
 
-/* A process by its number. */
 struct process {
 	bool runs;
 	bool listed_late;   /* only from the second listing on */
-	bool ends_followed; /* as soon as it is followed */
+	bool ends_followed; /* it ends as soon as it is followed */
 	pid_t parent;
 	int look_err; /* of look__library() */
-	int n_late;   /* looks that are not answered in time before look_err */
+	int n_late;   /* looks without an answer in time, before look_err */
 	int n_looks;
 	const char *name;
 	bool in_scope;
@@ -36,7 +35,7 @@ static struct {
 	unsigned int n_lists, n_adds, n_missing, n_running;
 } world;
 
-/* ---- What the code under test calls ---------------------------------------------------------- */
+/* ---- Fakes ----------------------------------------------------------------------------------- */
 
 pid_t getpid(void)
 {
@@ -250,7 +249,7 @@ static void a_process_that_was_asked_for_must_be_readable(void **state)
 	assert_false(world.all[1].followed);
 }
 
-/* A process that was only found is looked at once: others wait meanwhile. */
+/* A process that was only found is looked at once, because others wait meanwhile. */
 static void a_process_that_was_asked_for_is_looked_at_again(void **state)
 {
 	unsigned int n = 0;
@@ -266,7 +265,7 @@ static void a_process_that_was_asked_for_is_looked_at_again(void **state)
 	assert_int_equal(world.all[1].n_looks, LOOK_TRIES);
 }
 
-/* Each is followed all the same: children of it may be compilers, too. */
+/* Each process is followed all the same, because its children may be compilers. */
 static void compilers_that_cannot_be_read_are_missing(void **state)
 {
 	const int counted[] = {-EPERM, -ETIME, -LOOK_SERVED};
@@ -276,7 +275,7 @@ static void compilers_that_cannot_be_read_are_missing(void **state)
 		world.all[2 + i].runs = true;
 		world.all[2 + i].look_err = counted[i];
 	}
-	/* Of these nothing says that they are compilers. */
+	/* This error does not show that the process is a compiler. */
 	world.all[5].runs = true;
 	world.all[5].look_err = -EACCES;
 	assert_int_equal(running__follow(&running, 1, &n), 0);
@@ -313,7 +312,7 @@ static void a_signal_ends_the_set_up(void **state)
 	assert_int_equal(world.n_missing, 0);
 }
 
-/* Its number must not stay followed: another process may get it. */
+/* The pid must not stay followed, because another process may get it. */
 static void a_process_that_ends_is_not_followed(void **state)
 {
 	unsigned int n = 0;
@@ -337,7 +336,7 @@ static void of_the_machine_only_compilers_in_the_scope_are_followed(void **state
 		compiler(pid);
 	world.all[3].in_scope = false;
 	world.all[4].followed = true;
-	/* It blocks its readers: its name is all there is. */
+	/* The process blocks its readers, so only its name is known. */
 	world.all[5].look_err = -ETIME;
 	world.all[6] = world.all[5];
 	world.all[6].name = "sh";

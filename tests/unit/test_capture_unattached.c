@@ -6,7 +6,7 @@
 #include "test.h"
 #include "../fixtures/library_file.h"
 
-/* What happened to the libraries, by their order, and the compilers that were reported. */
+/* The state of each library, and the compilers that were reported. */
 struct world {
 	const struct library_file *files[2];
 	bool settled[2];
@@ -70,7 +70,7 @@ static void a_plan_that_fails_makes_its_compilers_missing(void **state)
 	assert_int_equal(w.last_pid, 8);
 	assert_int_equal(w.last_user, 1001);
 	assert_int_equal(w.last_err, -ENOEXEC);
-	/* Both are forgotten. */
+	/* Both libraries are forgotten. */
 	unattached__settle(u, true, &ops, &w);
 	assert_int_equal(w.n_missing, 2);
 }
@@ -114,7 +114,7 @@ static void the_number_of_compilers_is_exact_beyond_those_remembered(void **stat
 	assert_int_equal(w.n_named, UNATTACHED_PIDS);
 }
 
-/* Each user has a group of its own, so many users of one file stand for many libraries. */
+/* Each user has its own group, so many users of one file stand for many libraries. */
 static void their_number_is_bounded(void **state)
 {
 	_library_file_ struct library_file *file = make_library_file();

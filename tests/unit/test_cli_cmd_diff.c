@@ -20,7 +20,7 @@ static const struct trace_process demo = {
 	.rustc_version = (char *)"rustc 1.0",
 };
 
-/* A trace of one compiler that executes typeck so often, and mir_built once. */
+/* A trace of one compiler that executes typeck `typecks` times, and mir_built once. */
 static void write_compiler(const char *name, const struct trace_process *p, uint64_t typecks,
 			   uint64_t ns, bool finish)
 {
@@ -49,7 +49,7 @@ static void write_trace(const char *name, uint64_t typecks, uint64_t ns, bool fi
 	write_compiler(name, &demo, typecks, ns, finish);
 }
 
-/* Builds that did, or were seen to do, less than others. */
+/* Traces of builds that did less than the others, or of which less was recorded. */
 static void write_lesser_traces(void)
 {
 	const struct trace_info info = {.tool = "test"};
@@ -78,7 +78,7 @@ static void write_lesser_traces(void)
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 
-/* mir_built is executed once, and of typeck so many executions are in a tally only. */
+/* mir_built has one span. All `typecks` executions of typeck are in a tally. */
 static void write_budget_trace(const char *name, uint8_t kind, uint64_t typecks)
 {
 	const struct trace_info info = {.tool = "test"};
@@ -103,7 +103,7 @@ static void write_budget_trace(const char *name, uint8_t kind, uint64_t typecks)
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 
-/* One execution, and a decision. */
+/* A trace with one execution and one decision. */
 static void write_decision(const char *name, uint8_t kind, uint8_t watch)
 {
 	const struct trace_info info = {.tool = "test"};
@@ -139,7 +139,7 @@ static int make_traces(void **state)
 	return 0;
 }
 
-/* Compare two of these; `gate` may be NULL. */
+/* Compare two traces; `gate` may be NULL. */
 static int diff(const char *base, const char *new, const char *gate, struct cli_diff_options *o,
 		struct output *output)
 {
@@ -235,7 +235,7 @@ static void executions_are_compared_exactly(void **state)
 	output_free(&output);
 }
 
-/* A build that was cut short is fast. */
+/* A build that was cut short looks fast. */
 static void an_unfinished_trace_does_not_pass(void **state)
 {
 	struct cli_diff_options o = {};
@@ -253,7 +253,6 @@ static void an_unfinished_trace_does_not_pass(void **state)
 	output_free(&output);
 }
 
-/* Nor is one that did not do all it would have done. */
 static void a_build_that_did_less_does_not_pass(void **state)
 {
 	static const struct {
@@ -319,7 +318,7 @@ static void all_forms_are_there(void **state)
 	output_free(&output);
 }
 
-/* Executions that were counted are known; their times are not, and estimates are nothing. */
+/* Counted executions are exact in number but have no times. Estimated ones have neither. */
 static void unrecorded_executions_are_not_reported_as_removed(void **state)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * What `doctor` says wherever it is run: with whatever rights, on whatever kernel. What it finds is
- * tested in user/doctor's tests, how that is printed in user/view's.
+ * The output of `doctor` that does not depend on rights or the kernel. test_doctor_*.c test the
+ * findings, test_view_doctor_*.c how they are printed.
  */
 #include <json-c/json.h>
 

@@ -6,7 +6,7 @@
 #include "cli/cmd.h"
 #include "options/exit_code.h"
 
-#define TO_BEGINNING 1 /* as to_ns, of which 0 is "to the end" here */
+#define TO_BEGINNING 1 /* as to_ns; here, 0 is "to the end" */
 
 static char *dump(struct cli_dump_options options)
 {
@@ -137,7 +137,7 @@ static void the_header_names_the_clock(void **state)
 	assert_contains(realtime, "\"clock\":\"realtime\",\"clock_start_ns\":1000,");
 }
 
-/* The definition of a line's kind has exactly the members of the line. */
+/* The line must have exactly the members in the definition of its kind. */
 static void check_line(struct json_object *defs, const char *text)
 {
 	struct json_object *line = json_tokener_parse(text), *type, *def, *properties, *required;

@@ -77,7 +77,7 @@ static void an_export_reports_an_incomplete_trace(void **state)
 	assert_contains(o.text[1], "what could be read was exported");
 	output_free(&o);
 	directory_files(true);
-	/* One compiler that ran no query. */
+	/* This trace has one compiler, which ran no query. */
 	assert_int_equal(export("tests/golden/good-zstd.qpt", directory, false, &o), EXIT_CODE_OK);
 	assert_contains(o.text[1], "1 compiler executed no query and has no file");
 	assert_contains(o.text[1], "wrote 0 files");
@@ -154,7 +154,7 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 	assert_int_equal(directory_files(true), 1);
 }
 
-/* The formats of one stream have no place for them either, but for the counts. */
+/* Of the formats of one stream, only the counts include them. */
 static void counts_have_what_was_counted(void **state)
 {
 	struct output o;
@@ -162,7 +162,7 @@ static void counts_have_what_was_counted(void **state)
 	assert_int_equal(
 		export_of("tests/golden/good-decisions.qpt", CLI_FORMAT_COUNTS, "-", false, &o),
 		EXIT_CODE_OK);
-	/* Two that were recorded, and 1,234,567. */
+	/* Two recorded executions, and 1,234,567 counted ones. */
 	assert_contains(o.text[0], "typeck,1234569,0.000000");
 	output_free(&o);
 }
@@ -218,7 +218,7 @@ static void standard_output_gets_data_only(void **state)
 	output_free(&o);
 }
 
-/* All but the end of a trace, through a pipe whose other end stays open. */
+/* Export a trace without its last byte from a pipe whose other end stays open. */
 static pid_t start_on_half_a_trace(const char *pipe, const char *to, int *feed)
 {
 	char trace[4096];

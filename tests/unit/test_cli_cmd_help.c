@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The commands that only print: help and version, and what they do when stdout is full. */
+/* The commands that only print, help and version, and their failure on a full disk. */
 #include <fcntl.h>
 
 #include "test.h"

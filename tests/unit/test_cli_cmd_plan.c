@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * What `plan` says when there is nothing to plan. Plans of libraries are tested in user/plan's
- * tests, their printing in user/view's.
+ * The errors of `plan` if there is nothing to plan. test_plan_*.c test the plans of libraries,
+ * test_view_plan_*.c how they are printed.
  */
 
 #include "test.h"

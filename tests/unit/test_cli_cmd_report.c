@@ -71,7 +71,7 @@ static void rows_can_be_chosen_and_ordered(void **state)
 	struct output o;
 
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
-	/* Percent are of all, shown or not. */
+	/* The percentages are of all rows, shown or not. */
 	assert_contains(o.text[0], "typeck *      2  105 ns  65 ns     8.1  52 ns  55 ns\n");
 	assert_null(strstr(o.text[0], "mir_built"));
 	output_free(&o);
@@ -200,7 +200,7 @@ static void callers_that_are_not_there_are_said_not_to_be(void **state)
 				   "not recorded; if it was recorded without --callers, record it "
 				   "with them\n");
 	output_free(&o);
-	/* Nothing was recorded at all: nothing to blame that on. */
+	/* Without any execution, missing callers are no error. */
 	options.file = "tests/golden/good-empty.qpt";
 	assert_int_equal(report(&options, &o), EXIT_CODE_OK);
 	assert_contains(o.text[0], "no query was executed\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What it does on a terminal is in tests/e2e/test_top.py. */
+/* tests/e2e/test_top.py tests `top` on a terminal. */
 #include <fcntl.h>
 
 #include "test.h"

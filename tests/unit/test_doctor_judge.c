@@ -5,7 +5,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_doctor.h"
 
-/* The nth finding of that name, from 0. */
+/* The first finding of that name. */
 static const struct finding *find(const struct findings *f, const char *name)
 {
 	for (uint32_t i = 0; i < f->n; i++) {

@@ -6,7 +6,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_plan.h"
 
-/* A toolchain whose library is none. */
+/* Make a toolchain whose library is not an ELF file. */
 static void put_toolchain(const char *dir)
 {
 	char name[256];
