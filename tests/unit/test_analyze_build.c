@@ -27,7 +27,7 @@ static void assert_parts(const struct build_process *p, uint64_t front_end, uint
 
 static void a_compile_has_parts(void **state)
 {
-	struct sample_build s;
+	_sample_build_ struct sample_build s;
 
 	sample_build__make(&s);
 	assert_parts(process_of(&s, SB_SYN), 300, 170, 20, 10);
@@ -38,14 +38,13 @@ static void a_compile_has_parts(void **state)
 	assert_parts(process_of(&s, SB_KILLED), 100, 0, 0, 0);
 	assert_parts(process_of(&s, SB_FAILED), 50, 0, 0, 0);
 	assert_false(process_of(&s, SB_ASKED)->parts_known);
-	sample_build__destroy(&s);
 }
 
 static void threads_run_or_wait_within_something(void **state)
 {
 	const struct build_totals *all;
 	const struct build_process *p;
-	struct sample_build s;
+	_sample_build_ struct sample_build s;
 
 	sample_build__make(&s);
 	p = process_of(&s, SB_SYN);
@@ -62,13 +61,12 @@ static void threads_run_or_wait_within_something(void **state)
 	assert_int_equal(all->cpu_ns, (397 + 150 + 70 + 90 + 35) * MS);
 	assert_int_equal(all->waits.in_passes, 60 * MS);
 	assert_int_equal(all->blocked_ns, 10 * MS);
-	sample_build__destroy(&s);
 }
 
 static void the_build_adds_up(void **state)
 {
 	const struct build_totals *all;
-	struct sample_build s;
+	_sample_build_ struct sample_build s;
 	uint64_t sum = 0;
 
 	sample_build__make(&s);
@@ -87,13 +85,12 @@ static void the_build_adds_up(void **state)
 	assert_int_equal(all->running.tail_ns, 450 * MS);
 	assert_int_equal(process_of(&s, SB_SYN)->alone_ns, 340 * MS);
 	assert_int_equal(process_of(&s, SB_SCRIPT)->alone_ns, 0);
-	sample_build__destroy(&s);
 }
 
 static void a_killed_process_keeps_its_open_intervals(void **state)
 {
 	const struct build_thread *threads;
-	struct sample_build s;
+	_sample_build_ struct sample_build s;
 	uint32_t n;
 
 	sample_build__make(&s);
@@ -106,13 +103,12 @@ static void a_killed_process_keeps_its_open_intervals(void **state)
 	assert_int_equal(threads[0].open[0].ns, 50 * MS);
 	assert_int_equal(threads[0].open[2].label, SB_ANALYSIS);
 	assert_int_equal(threads[0].more, 0);
-	sample_build__destroy(&s);
 }
 
 static void open_intervals_of_a_killed_thread_are_limited(void **state)
 {
 	const struct build_thread *threads;
-	struct sample_build s = {};
+	_sample_build_ struct sample_build s = {};
 	uint32_t n;
 
 	sample_build__begin(&s);
@@ -133,12 +129,11 @@ static void open_intervals_of_a_killed_thread_are_limited(void **state)
 	assert_int_equal(build__totals(s.build)->compiler_ns, 8 * MS);
 	assert_false(build__totals(s.build)->off_cpu_known);
 	assert_false(process_of(&s, 0)->parts_known);
-	sample_build__destroy(&s);
 }
 
 static void a_link_that_never_ended_lasts_to_the_end(void **state)
 {
-	struct sample_build s = {};
+	_sample_build_ struct sample_build s = {};
 
 	sample_build__begin(&s);
 	sb_process(&s, 0, 10, 100, "a", "bin", "rustc", 15);
@@ -147,14 +142,13 @@ static void a_link_that_never_ended_lasts_to_the_end(void **state)
 		&(struct sb_span){0, 1, SB_LINK, 50, 90, 0, TRACE_KIND_ACTIVITY, TRACE_SPAN_OPEN});
 	assert_int_equal(build__end(s.build), 0);
 	assert_parts(process_of(&s, 0), 20, 20, 50, 0);
-	sample_build__destroy(&s);
 }
 
 static void parts_that_were_missed_are_not_guessed(void **state)
 {
 	const struct trace_process late = {
 		.end_ns = 100 * MS, .attached_late = true, .crate = (char *)"a"};
-	struct sample_build s = {};
+	_sample_build_ struct sample_build s = {};
 
 	sample_build__begin(&s);
 	sb_process(&s, 0, 0, 0, "a", "lib", "rustc", 0);
@@ -162,13 +156,12 @@ static void parts_that_were_missed_are_not_guessed(void **state)
 	sb_span(&s, &(struct sb_span){0, 1, SB_LINK, 50, 90, 0, TRACE_KIND_ACTIVITY, 0});
 	assert_int_equal(build__end(s.build), 0);
 	assert_false(process_of(&s, 0)->parts_known);
-	sample_build__destroy(&s);
 }
 
 static void counted_executions_are_executions_of_the_process(void **state)
 {
 	struct trace_tally tally = {.process = 0, .kind = TRACE_KIND_COUNTED, .events = 40};
-	struct sample_build s = {};
+	_sample_build_ struct sample_build s = {};
 
 	sample_build__begin(&s);
 	sb_process(&s, 0, 10, 100, "___", "lib", "rustc --print cfg", 0);
@@ -181,7 +174,6 @@ static void counted_executions_are_executions_of_the_process(void **state)
 	assert_int_equal(process_of(&s, 0)->executions, 40);
 	/* The command only prints, but the process executed queries: it counts as a compile. */
 	assert_int_equal(build__totals(s.build)->compiles, 1);
-	sample_build__destroy(&s);
 }
 
 static void strangers_are_refused(void **state)

@@ -72,6 +72,9 @@ static void assert_pairs(const struct compiler *base, uint32_t n_base, const str
 	compare_units__clear(&u);
 }
 
+#define ASSERT_PAIRS(base, new, ...) \
+	assert_pairs(base, N_OF(base), new, N_OF(new), (const uint32_t[N_OF(new)]){__VA_ARGS__})
+
 /* A parallel build starts scripts in any order. Two scripts that are left over are not a pair. */
 static void build_scripts_are_paired_by_package(void **state)
 {
@@ -85,9 +88,8 @@ static void build_scripts_are_paired_by_package(void **state)
 		{SCRIPT, "rustc /r/serde-1.0.2/build.rs --out-dir /b/x", NULL},
 		{SCRIPT, "rustc build.rs --out-dir /b/build/syn-fedcba9876543210", NULL},
 		{SCRIPT, "rustc ../y/build.rs", NULL}};
-	const uint32_t expected[] = {1, 0, 4, 5};
 
-	assert_pairs(base, 4, new, 4, expected);
+	ASSERT_PAIRS(base, new, 1, 0, 4, 5);
 }
 
 static void build_scripts_are_named_after_their_packages(void **state)
@@ -117,9 +119,8 @@ static void versions_are_paired_with_compatible_ones(void **state)
 	const struct compiler new[] = {{"a", "lib", "rustc /r/a-0.9.7/lib.rs", "/r/a-0.9.7"},
 				       {"a", "lib", "rustc /r/a-1.2.0/lib.rs", "/r/a-1.2.0"},
 				       {"b", "lib", "rustc /r/b-2.0.1/lib.rs", "/r/b-2.0.1"}};
-	const uint32_t expected[] = {1, 0, 2};
 
-	assert_pairs(base, 3, new, 3, expected);
+	ASSERT_PAIRS(base, new, 1, 0, 2);
 }
 
 /* The same workspace, checked out in two places. */
@@ -135,9 +136,8 @@ static void another_root_is_no_other_source(void **state)
 		{"a", "lib", "rustc /y/vendor/a-1.0.1/lib.rs", "/y/vendor/a-1.0.1"},
 		{"a", "lib", "rustc /y/vendor/a/lib.rs", "/y/vendor/a"},
 		{"app", "bin", "rustc app/main.rs", "/y"}};
-	const uint32_t expected[] = {3, 1, 0, 2};
 
-	assert_pairs(base, 4, new, 4, expected);
+	ASSERT_PAIRS(base, new, 3, 1, 0, 2);
 }
 
 /* A guess could compare the crate of the host with that of the target. */
@@ -151,9 +151,8 @@ static void an_ambiguous_unit_is_not_paired(void **state)
 				       {"a", "lib", "rustc a.rs -Cd", NULL},
 				       {"b", "lib", "rustc b.rs -Cc --target t", NULL},
 				       {"b", "lib", "rustc b.rs -Cc", NULL}};
-	const uint32_t expected[] = {4, 5, 3, 2};
 
-	assert_pairs(base, 4, new, 4, expected);
+	ASSERT_PAIRS(base, new, 4, 5, 3, 2);
 }
 
 /* Another compiler makes other hashes. A crate that is built twice may differ in dependencies. */
@@ -173,9 +172,8 @@ static void dependencies_distinguish_units(void **state)
 		{"b", "lib", "rustc b.rs -C extra-filename=-q2 --extern a=/n/liba-p2.rmeta", NULL},
 		{"a", "lib", "rustc a.rs --cfg y -C extra-filename=-p1", NULL},
 		{"a", "lib", "rustc a.rs --cfg x -C extra-filename=-p2", NULL}};
-	const uint32_t expected[] = {5, 4, 3, 2, 1, 0};
 
-	assert_pairs(base, 6, new, 6, expected);
+	ASSERT_PAIRS(base, new, 5, 4, 3, 2, 1, 0);
 }
 
 /* Cargo may compile a crate twice, with different features. */
@@ -191,9 +189,8 @@ static void features_distinguish_units(void **state)
 		{"a", "lib", "rustc a.rs --cfg x --cfg y -Cmetadata=6", NULL},
 		{"b", "lib", "rustc b.rs --emit metadata -Cx -C metadata=4", NULL},
 		{"b", "lib", "rustc b.rs --emit metadata -Cx -C metadata=3", NULL}};
-	const uint32_t expected[] = {1, 0, 3, 2};
 
-	assert_pairs(base, 4, new, 4, expected);
+	ASSERT_PAIRS(base, new, 1, 0, 3, 2);
 }
 
 /* The crate is compiled for the host and for the target. */
@@ -202,14 +199,8 @@ static void the_command_is_the_surest_sign(void **state)
 	const struct compiler base[] = {{"a", "lib", "rustc a.rs -Cmetadata=1", NULL},
 					{"a", "lib", "rustc a.rs -Cmetadata=2", NULL}};
 	const struct compiler swapped[] = {base[1], base[0]};
-	struct compare_units u = {};
-	uint32_t of[MOST];
 
-	match(&u, base, 2, of);
-	match(&u, swapped, 2, of);
-	assert_int_equal(of[0], 1);
-	assert_int_equal(of[1], 0);
-	compare_units__clear(&u);
+	ASSERT_PAIRS(base, swapped, 1, 0);
 }
 
 static void equal_ones_are_paired_in_turn(void **state)
@@ -273,9 +264,8 @@ static void cut_commands_are_no_sign(void **state)
 					 {"b", "lib", "rustc b.rs --cfg x ...", NULL},
 					 {"c", "lib", NULL, NULL},
 					 {"c", "lib", NULL, NULL}};
-	const uint32_t expected[] = {5, 6, 2, 7, 8};
 
-	assert_pairs(twice, 5, twice, 5, expected);
+	ASSERT_PAIRS(twice, twice, 5, 6, 2, 7, 8);
 }
 
 /* A trace may contain any command. Here the value of an option looks like an option. */

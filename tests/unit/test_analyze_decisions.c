@@ -3,12 +3,18 @@
 
 #include "test.h"
 
-static void decide(struct decisions *all, uint64_t ns, uint32_t label, uint8_t watch)
+static void decide_on(struct decisions *all, uint8_t kind, uint64_t ns, uint32_t label,
+		      uint8_t watch)
 {
 	const struct trace_decision d = {
-		.time_ns = ns, .label = label, .watch = watch, .budget_ppm = ns};
+		.kind = kind, .time_ns = ns, .label = label, .watch = watch, .budget_ppm = ns};
 
 	assert_int_equal(decisions__add(all, &d), 0);
+}
+
+static void decide(struct decisions *all, uint64_t ns, uint32_t label, uint8_t watch)
+{
+	decide_on(all, TRACE_KIND_QUERY, ns, label, watch);
 }
 
 static void time_counts_for_what_was_decided_last(void **state)
@@ -50,12 +56,10 @@ static void time_that_goes_backwards_counts_for_nothing(void **state)
 
 static void decisions_about_loads_have_their_own_row(void **state)
 {
-	struct trace_decision d = {.time_ns = 100, .label = 7, .watch = TRACE_WATCH_OFF};
 	struct decisions all = {0};
 
-	assert_int_equal(decisions__add(&all, &d), 0);
-	d.kind = TRACE_KIND_LOAD;
-	assert_int_equal(decisions__add(&all, &d), 0);
+	decide(&all, 100, 7, TRACE_WATCH_OFF);
+	decide_on(&all, TRACE_KIND_LOAD, 100, 7, TRACE_WATCH_OFF);
 	assert_int_equal(all.rows.n, 2);
 	assert_int_equal(all.rows.at[1].kind, TRACE_KIND_LOAD);
 	decisions__destroy(&all);
@@ -63,16 +67,12 @@ static void decisions_about_loads_have_their_own_row(void **state)
 
 static void loads_switched_on_late_are_watched_from_then_on(void **state)
 {
-	struct trace_decision d = {.label = 7, .kind = TRACE_KIND_LOAD, .watch = TRACE_WATCH_OFF};
 	struct decisions all = {0};
 
-	d.time_ns = 100;
-	assert_int_equal(decisions__add(&all, &d), 0);
+	decide_on(&all, TRACE_KIND_LOAD, 100, 7, TRACE_WATCH_OFF);
 	assert_true(decisions__watched_from(&all, TRACE_KIND_LOAD) == UINT64_MAX);
 	assert_int_equal(decisions__watched_from(&all, TRACE_KIND_BLOCKED), 0);
-	d.time_ns = 200;
-	d.watch = TRACE_WATCH_FULL;
-	assert_int_equal(decisions__add(&all, &d), 0);
+	decide_on(&all, TRACE_KIND_LOAD, 200, 7, TRACE_WATCH_FULL);
 	decisions__end(&all, 1000);
 	assert_int_equal(decisions__watched_from(&all, TRACE_KIND_LOAD), 200);
 	decisions__destroy(&all);

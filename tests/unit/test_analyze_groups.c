@@ -46,6 +46,17 @@ static struct groups *sample(void)
 	return g;
 }
 
+/* Expect `n` rows. The caller frees them. */
+static struct group_row *rows_of(const struct groups *g, enum group_by by, size_t n)
+{
+	struct group_row *rows;
+	size_t got;
+
+	assert_int_equal(groups__rows(g, by, &rows, &got), 0);
+	assert_int_equal(got, n);
+	return rows;
+}
+
 static const struct group_row *row(const struct group_row *rows, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
@@ -68,25 +79,20 @@ static void check(const struct group_row *r, uint32_t processes, uint64_t count,
 static void threads_make_processes_and_those_make_crates(void **state)
 {
 	_groups_ struct groups *g = sample();
-	struct group_row *rows;
-	size_t n;
+	struct group_row *rows = rows_of(g, GROUP_BY_THREAD, 4);
 
-	assert_int_equal(groups__rows(g, GROUP_BY_THREAD, &rows, &n), 0);
-	assert_int_equal(n, 4);
-	check(row(rows, n, "a 10/10"), 1, 2, 160, 220, 200);
-	check(row(rows, n, "a 10/11 opt a"), 1, 1, 300, 300, 300);
-	group_rows__free(rows, n);
-	assert_int_equal(groups__rows(g, GROUP_BY_PROCESS, &rows, &n), 0);
-	assert_int_equal(n, 3);
-	check(row(rows, n, "a 10"), 1, 3, 460, 400, 300);
-	check(row(rows, n, "rustc x 30"), 1, 1, 7, 7, 7);
-	assert_int_equal(row(rows, n, "rustc x 30")->unwound, 1);
-	assert_int_equal(row(rows, n, "a 10")->unwound, 0); /* late ends are no unwinding */
-	group_rows__free(rows, n);
-	assert_int_equal(groups__rows(g, GROUP_BY_CRATE, &rows, &n), 0);
-	assert_int_equal(n, 2);
-	check(row(rows, n, "a"), 2, 4, 461, 401, 300);
-	group_rows__free(rows, n);
+	check(row(rows, 4, "a 10/10"), 1, 2, 160, 220, 200);
+	check(row(rows, 4, "a 10/11 opt a"), 1, 1, 300, 300, 300);
+	group_rows__free(rows, 4);
+	rows = rows_of(g, GROUP_BY_PROCESS, 3);
+	check(row(rows, 3, "a 10"), 1, 3, 460, 400, 300);
+	check(row(rows, 3, "rustc x 30"), 1, 1, 7, 7, 7);
+	assert_int_equal(row(rows, 3, "rustc x 30")->unwound, 1);
+	assert_int_equal(row(rows, 3, "a 10")->unwound, 0); /* late ends are no unwinding */
+	group_rows__free(rows, 3);
+	rows = rows_of(g, GROUP_BY_CRATE, 2);
+	check(row(rows, 2, "a"), 2, 4, 461, 401, 300);
+	group_rows__free(rows, 2);
 }
 
 /* A blocked interval is no execution, but takes time. */
@@ -97,16 +103,14 @@ static void threads_without_executions_have_rows(void **state)
 		.tid = 2, .start_ns = 5, .end_ns = 905, .kind = TRACE_KIND_BLOCKED};
 	_groups_ struct groups *g = NULL;
 	struct group_row *rows;
-	size_t n;
 
 	assert_int_equal(groups__new(&g), 0);
 	add_process(g, 0, 1, "a");
 	assert_int_equal(groups__span(g, &waits, &(struct trace_times){.self_ns = 900}), 0);
 	for (size_t i = 0; i < N_OF(by); i++) {
-		assert_int_equal(groups__rows(g, by[i], &rows, &n), 0);
-		assert_int_equal(n, 1);
+		rows = rows_of(g, by[i], 1);
 		check(&rows[0], 1, 0, 900, 900, 900);
-		group_rows__free(rows, n);
+		group_rows__free(rows, 1);
 	}
 }
 
@@ -120,19 +124,18 @@ static void on_and_off_the_cpu_make_up_the_wall(void **state)
 	_groups_ struct groups *g = sample();
 	const struct group_row *r;
 	struct group_row *rows;
-	size_t n;
 
 	assert_int_equal(groups__off_cpu(g, &off[0], true), 0);
 	assert_int_equal(groups__off_cpu(g, &off[1], false), 0);
 	assert_int_equal(groups__off_cpu(g, &off[2], false), -EINVAL);
-	assert_int_equal(groups__rows(g, GROUP_BY_THREAD, &rows, &n), 0);
-	r = row(rows, n, "a 10/10");
+	rows = rows_of(g, GROUP_BY_THREAD, 4);
+	r = row(rows, 4, "a 10/10");
 	assert_int_equal(r->wall_ns, 450 - 100);
 	assert_int_equal(r->preempted_ns, 10);
 	assert_int_equal(r->waiting_ns, 150);
 	assert_int_equal(r->self_ns, 160);
-	assert_int_equal(row(rows, n, "a 10/11 opt a")->waiting_ns, 0);
-	group_rows__free(rows, n);
+	assert_int_equal(row(rows, 4, "a 10/11 opt a")->waiting_ns, 0);
+	group_rows__free(rows, 4);
 }
 
 static void long_texts_are_not_copied_whole(void **state)
@@ -140,7 +143,6 @@ static void long_texts_are_not_copied_whole(void **state)
 	_groups_ struct groups *g = NULL;
 	_free_ char *crate = malloc(100001);
 	struct group_row *rows;
-	size_t n;
 
 	memset(crate, 'x', 100000);
 	crate[100000] = '\0';
@@ -148,9 +150,9 @@ static void long_texts_are_not_copied_whole(void **state)
 	add_process(g, 0, 1, crate);
 	add_span(g, 0, 1, 0, 1, 1);
 	for (int by = GROUP_BY_CRATE; by <= GROUP_BY_THREAD; by++) {
-		assert_int_equal(groups__rows(g, by, &rows, &n), 0);
+		rows = rows_of(g, by, 1);
 		assert_true(strlen(rows[0].name) < 600);
-		group_rows__free(rows, n);
+		group_rows__free(rows, 1);
 	}
 }
 
@@ -160,16 +162,12 @@ static void records_of_an_unannounced_process_are_refused(void **state)
 	const struct trace_process gap = {.index = 1};
 	const struct trace_thread thread = {.name = "x"};
 	const struct trace_span span = {.end_ns = 1};
-	struct group_row *rows;
-	size_t n;
 
 	assert_int_equal(groups__new(&g), 0);
 	assert_int_equal(groups__process(g, &gap), -EINVAL);
 	assert_int_equal(groups__thread(g, &thread), -EINVAL);
 	assert_int_equal(groups__span(g, &span, &none), -EINVAL);
-	assert_int_equal(groups__rows(g, GROUP_BY_CRATE, &rows, &n), 0);
-	assert_int_equal(n, 0);
-	group_rows__free(rows, n);
+	group_rows__free(rows_of(g, GROUP_BY_CRATE, 0), 0);
 }
 
 static void counted_executions_belong_to_their_process(void **state)
@@ -182,21 +180,17 @@ static void counted_executions_belong_to_their_process(void **state)
 	const struct trace_tally nowhere = {.process = 9, .kind = TRACE_KIND_COUNTED};
 	_groups_ struct groups *g = sample();
 	struct group_row *rows;
-	size_t n;
 
 	assert_int_equal(groups__tally(g, &counted), 0);
 	assert_int_equal(groups__tally(g, &counted), 0);
 	assert_int_equal(groups__tally(g, &idle), 0);
 	assert_int_equal(groups__tally(g, &estimated), 0);
 	assert_int_equal(groups__tally(g, &nowhere), -EINVAL);
-	assert_int_equal(groups__rows(g, GROUP_BY_PROCESS, &rows, &n), 0);
-	assert_int_equal(n, 4);
-	check(row(rows, n, "a 20"), 1, 2001, 1, 1, 1);
-	check(row(rows, n, "idle 40"), 1, 7, 0, 0, 0);
-	group_rows__free(rows, n);
-	assert_int_equal(groups__rows(g, GROUP_BY_THREAD, &rows, &n), 0);
-	assert_int_equal(n, 4);
-	group_rows__free(rows, n);
+	rows = rows_of(g, GROUP_BY_PROCESS, 4);
+	check(row(rows, 4, "a 20"), 1, 2001, 1, 1, 1);
+	check(row(rows, 4, "idle 40"), 1, 7, 0, 0, 0);
+	group_rows__free(rows, 4);
+	group_rows__free(rows_of(g, GROUP_BY_THREAD, 4), 4);
 }
 
 int main(void)

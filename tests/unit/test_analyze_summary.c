@@ -56,15 +56,25 @@ static void assert_row(const struct summary_row *got, const struct summary_row *
 	assert_int_equal(got->min_ns, want->min_ns);
 }
 
+/* Expect `n` rows. The caller frees them. */
+static struct summary_row *rows_of(const struct summary *s, uint32_t process, size_t n)
+{
+	struct summary_row *rows = NULL;
+	size_t got = n + 1;
+
+	assert_int_equal(summary__rows(s, process, &rows, &got), 0);
+	assert_int_equal(got, n);
+	return rows;
+}
+
 static void assert_rows(const struct summary *s, const struct spans *spans, uint32_t process)
 {
 	_free_ struct summary_row *rows = NULL;
-	size_t n, expected = 0;
+	size_t n = 0;
 
-	assert_int_equal(summary__rows(s, process, &rows, &n), 0);
 	for (uint32_t label = 0; label < N_LABELS; label++)
-		expected += naive_row(spans, process, label).count > 0;
-	assert_int_equal(n, expected);
+		n += naive_row(spans, process, label).count > 0;
+	rows = rows_of(s, process, n);
 	for (size_t i = 0; i < n; i++) {
 		struct summary_row want = naive_row(spans, process, rows[i].label);
 
@@ -148,12 +158,9 @@ static void invalid_records_are_refused(void **state)
 static void nothing_sums_to_no_rows(void **state)
 {
 	_summary_ struct summary *s = new_summary();
-	_free_ struct summary_row *rows = NULL;
-	size_t n = 1;
+	_free_ struct summary_row *rows = rows_of(s, SUMMARY_ALL, 0);
 
-	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
 	assert_non_null(rows);
-	assert_int_equal(n, 0);
 }
 
 /* The rules of measureme's summarize, on intervals of all kinds and a tally of hits. */
@@ -188,8 +195,7 @@ static void kinds_add_up_as_summarize_does(void **state)
 	assert_int_equal(summary__tally(s, &hits), 0);
 	assert_int_equal(summary__tally(s, &size), 0);
 	assert_int_equal(summary__tally(s, &nobody), -EINVAL);
-	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
-	assert_int_equal(n, 1);
+	rows = rows_of(s, SUMMARY_ALL, 1);
 	assert_int_equal(rows->count, 4);
 	assert_int_equal(rows->total_ns, 20 + 40 + 1 + 10 + 100 + 1000);
 	assert_int_equal(rows->self_ns, 20 + 40 + 10 + 100 + 1000);
@@ -216,12 +222,10 @@ static void off_cpu_is_a_part_and_no_row(void **state)
 	_summary_ struct summary *s = new_summary();
 	_self_time_ struct self_time *st = computed_new();
 	_free_ struct summary_row *rows = NULL;
-	size_t n;
 
 	for (size_t i = 0; i < N_OF(spans); i++)
 		assert_int_equal(computed_span(s, st, &spans[i]), 0);
-	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
-	assert_int_equal(n, 2);
+	rows = rows_of(s, SUMMARY_ALL, 2);
 	assert_int_equal(summary__spans(s), 2);
 	assert_int_equal(rows[0].label, 2);
 	assert_int_equal(rows[0].self_ns, 70);
@@ -245,13 +249,11 @@ static void probes_are_taken_off_sums(void **state)
 	_summary_ struct summary *s = new_summary();
 	_self_time_ struct self_time *st = computed_new();
 	_free_ struct summary_row *rows = NULL;
-	size_t n;
 
 	self_time__set_costs(st, &costs);
 	for (size_t i = 0; i < N_OF(spans); i++)
 		assert_int_equal(computed_span(s, st, &spans[i]), 0);
-	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
-	assert_int_equal(n, 3);
+	rows = rows_of(s, SUMMARY_ALL, 3);
 	assert_int_equal(rows[0].label, 2);
 	assert_int_equal(rows[0].raw_total_ns, 200);
 	assert_int_equal(rows[0].total_ns, 200 - 12 - 2 * 20);
@@ -274,18 +276,15 @@ static void a_query_with_only_cache_hits_has_a_row(void **state)
 	_summary_ struct summary *s = new_summary();
 	_self_time_ struct self_time *st = computed_new();
 	_free_ struct summary_row *rows = NULL;
-	size_t n;
 
 	assert_int_equal(summary__tally(s, &hits), 0);
 	assert_int_equal(computed_span(s, st, &span), 0);
-	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
-	assert_int_equal(n, 1);
+	rows = rows_of(s, SUMMARY_ALL, 1);
 	assert_int_equal(rows->hits, 12);
 	assert_int_equal(rows->count, 1);
 	assert_int_equal(rows->min_ns, 4);
-	free(take_ptr(rows));
-	assert_int_equal(summary__rows(s, 1, &rows, &n), 0);
-	assert_int_equal(n, 1);
+	free(rows);
+	rows = rows_of(s, 1, 1);
 	assert_int_equal(rows->min_ns, 0);
 	assert_int_equal(summary_row__mean_ns(rows), 0);
 }
@@ -329,8 +328,7 @@ static void unrecorded_time_is_estimated_from_recorded_executions(void **state)
 	span(s, 0, 1, TRACE_KIND_QUERY, 2, TRACE_NO_INVOCATION);
 	tally(s, 0, TRACE_KIND_COUNTED, 10, 0);
 	tally(s, 0, TRACE_KIND_ESTIMATED, 5, 77);
-	assert_int_equal(summary__rows(s, 1, &rows, &n), 0);
-	assert_int_equal(n, 1);
+	rows = rows_of(s, 1, 1);
 	assert_int_equal(rows->unrecorded.counted, 1000);
 	assert_int_equal(rows->estimated_ns, 12000);
 	assert_int_equal(rows->count, 0);
@@ -341,9 +339,8 @@ static void unrecorded_time_is_estimated_from_recorded_executions(void **state)
 		counted += n ? rows->unrecorded.counted : 0;
 		ns += n ? rows->estimated_ns : 0;
 	}
-	free(take_ptr(rows));
-	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
-	assert_int_equal(n, 1);
+	free(rows);
+	rows = rows_of(s, SUMMARY_ALL, 1);
 	assert_int_equal(rows->unrecorded.counted, counted);
 	assert_int_equal(rows->unrecorded.estimated, 5);
 	assert_int_equal(rows->estimated_ns, 12120 + 77);
@@ -353,8 +350,8 @@ static void unrecorded_time_is_estimated_from_recorded_executions(void **state)
 	/* Later records change the estimate. */
 	assert_int_equal(summary__span(s, &later, &none), 0);
 	tally(s, 2, TRACE_KIND_COUNTED, 10, 0);
-	free(take_ptr(rows));
-	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
+	free(rows);
+	rows = rows_of(s, SUMMARY_ALL, 1);
 	assert_int_equal(rows->estimated_ns, 2 * 12240 + 77);
 	assert_int_equal(summary__end_ns(s), 136);
 }
@@ -393,19 +390,17 @@ static void activities_are_distinguished_from_queries(void **state)
 {
 	_summary_ struct summary *s = new_summary();
 	_free_ struct summary_row *rows = NULL;
-	size_t n;
 
 	span(s, 0, 1, TRACE_KIND_ACTIVITY, 1, TRACE_NO_INVOCATION);
 	span(s, 0, 1, TRACE_KIND_BLOCKED, 2, TRACE_NO_INVOCATION);
 	span(s, 0, 1, TRACE_KIND_ACTIVITY, 3, TRACE_NO_INVOCATION);
 	span(s, 1, 1, TRACE_KIND_QUERY, 3, TRACE_NO_INVOCATION);
 	span(s, 0, 1, TRACE_KINDS_MAX - 1, 4, TRACE_NO_INVOCATION);
-	assert_int_equal(summary__rows(s, SUMMARY_ALL, &rows, &n), 0);
-	assert_int_equal(n, 4);
-	for (size_t i = 0; i < n; i++)
+	rows = rows_of(s, SUMMARY_ALL, 4);
+	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(summary_row__is_activity(&rows[i]), rows[i].label == 1);
-	for (size_t i = 0; i < n; i++)
 		assert_int_equal(rows[i].activities, rows[i].label == 1 || rows[i].label == 3);
+	}
 }
 
 int main(void)

@@ -24,26 +24,25 @@ static wire_u64 be_off(wire_u64 ns)
 	return start;
 }
 
-static void assert_off(wire_u64 start_ns, wire_u64 ns, wire_u32 depth)
+static const struct world_span *next_span(wire_u32 kind, wire_u64 start_ns, wire_u64 end_ns)
 {
 	const struct world_span *s = &world.spans[world.n_checked++];
 
 	assert_true(world.n_checked <= world.n_spans);
-	assert_int_equal(s->kind, WORLD_OFF_CPU);
+	assert_int_equal(s->kind, kind);
 	assert_int_equal(s->start_ns, start_ns);
-	assert_int_equal(s->end_ns, start_ns + ns);
-	assert_int_equal(s->depth, depth);
+	assert_int_equal(s->end_ns, end_ns);
+	return s;
+}
+
+static void assert_off(wire_u64 start_ns, wire_u64 ns, wire_u32 depth)
+{
+	assert_int_equal(next_span(WORLD_OFF_CPU, start_ns, start_ns + ns)->depth, depth);
 }
 
 static void assert_query(wire_u32 query, wire_u64 start_ns, wire_u64 end_ns)
 {
-	const struct world_span *s = &world.spans[world.n_checked++];
-
-	assert_true(world.n_checked <= world.n_spans);
-	assert_int_equal(s->kind, WIRE_KIND_QUERY);
-	assert_int_equal(s->query, query);
-	assert_int_equal(s->start_ns, start_ns);
-	assert_int_equal(s->end_ns, end_ns);
+	assert_int_equal(next_span(WIRE_KIND_QUERY, start_ns, end_ns)->query, query);
 }
 
 static void between_hits_it_belongs_to_what_is_on_top(void **state)
@@ -385,27 +384,27 @@ static void no_event_comes_before_it_has_ended(void **state)
 	assert_int_equal(off_cpu_settle(&world.t, 1, back - 5), back);
 }
 
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(between_hits_it_belongs_to_what_is_on_top, setup),
-		cmocka_unit_test_setup(one_that_began_after_the_hit_read_the_clock_is_sent, setup),
-		cmocka_unit_test_setup(the_reason_is_printed, setup),
-		cmocka_unit_test_setup(in_a_start_it_is_within_what_starts, setup),
-		cmocka_unit_test_setup(in_an_end_it_is_after_what_ends, setup),
-		cmocka_unit_test_setup(an_off_cpu_interval_without_room_extends_the_last_one,
-				       setup),
-		cmocka_unit_test_setup(merged_intervals_are_counted_once_and_keep_their_flags,
-				       setup),
-		cmocka_unit_test_setup(the_counts_wrap_and_stay_balanced, setup),
-		cmocka_unit_test_setup(one_that_grows_in_a_hit_ends_before_its_event, setup),
-		cmocka_unit_test_setup(an_interval_noted_as_a_hit_ends_is_sent_next, setup),
-		cmocka_unit_test_setup(an_unfollowed_thread_is_not, setup),
-		cmocka_unit_test_setup(a_thread_that_exits_is_off_no_more, setup),
-		cmocka_unit_test_setup(an_off_cpu_interval_at_the_stop_is_open, setup),
-		cmocka_unit_test_setup(a_hit_has_the_stack_to_itself, setup),
-		cmocka_unit_test_setup(a_return_without_an_event_is_seen, setup),
-		cmocka_unit_test_setup(no_event_comes_before_it_has_ended, setup),
+		TEST(between_hits_it_belongs_to_what_is_on_top),
+		TEST(one_that_began_after_the_hit_read_the_clock_is_sent),
+		TEST(the_reason_is_printed),
+		TEST(in_a_start_it_is_within_what_starts),
+		TEST(in_an_end_it_is_after_what_ends),
+		TEST(an_off_cpu_interval_without_room_extends_the_last_one),
+		TEST(merged_intervals_are_counted_once_and_keep_their_flags),
+		TEST(the_counts_wrap_and_stay_balanced),
+		TEST(one_that_grows_in_a_hit_ends_before_its_event),
+		TEST(an_interval_noted_as_a_hit_ends_is_sent_next),
+		TEST(an_unfollowed_thread_is_not),
+		TEST(a_thread_that_exits_is_off_no_more),
+		TEST(an_off_cpu_interval_at_the_stop_is_open),
+		TEST(a_hit_has_the_stack_to_itself),
+		TEST(a_return_without_an_event_is_seen),
+		TEST(no_event_comes_before_it_has_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

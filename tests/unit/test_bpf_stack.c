@@ -7,9 +7,8 @@ enum { G = 1, H = 2 }; /* groups of bodies */
 
 static void nested_queries_end_youngest_first(void **state)
 {
-	wire_u64 a, b, c, end;
+	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, end;
 
-	a = world_start(1, G, ON_MAIN(1000));
 	b = world_start(2, H, ON_MAIN(2000));
 	c = world_start(3, G, ON_MAIN(3000));
 	end = world_end(G, ON_MAIN(3000), 33);
@@ -36,8 +35,7 @@ static void siblings_may_have_the_same_sp(void **state)
 		assert_int_equal(world.spans[i].depth, 1);
 		assert_span(2 + i, b, end, 0);
 	}
-	end = world_end(G, ON_MAIN(1000), 0);
-	assert_span(1, a, end, 0);
+	assert_span(1, a, world_end(G, ON_MAIN(1000), 0), 0);
 	world_assert_empty();
 }
 
@@ -63,7 +61,7 @@ static void recursion_goes_on_in_the_overflow_table(void **state)
 /* The innermost three find no room. All have one group, so only their order distinguishes them. */
 static void a_start_without_room_is_counted_and_mispairs_nothing(void **state)
 {
-	wire_u64 starts[STACK_INLINE_FRAMES], end, again;
+	wire_u64 starts[STACK_INLINE_FRAMES], again;
 
 	world.overflow_max = 0;
 	for (wire_u32 i = 0; i < STACK_INLINE_FRAMES; i++)
@@ -75,15 +73,11 @@ static void a_start_without_room_is_counted_and_mispairs_nothing(void **state)
 		world_end(G, ON_MAIN(10000 + 1000 * i + 200), 0);
 	assert_count(WIRE_DROP_END_WITHOUT_START, 3);
 	assert_no_span();
-	for (wire_u32 i = STACK_INLINE_FRAMES; i-- > 1;) {
-		end = world_end(G, ON_MAIN(1000 * (i + 1) + 200), i);
-		assert_span(i, starts[i], end, 0);
-	}
+	for (wire_u32 i = STACK_INLINE_FRAMES; i-- > 1;)
+		assert_span(i, starts[i], world_end(G, ON_MAIN(1000 * (i + 1) + 200), i), 0);
 	again = world_wrapper(7, G, ON_MAIN(5000));
-	end = world_end(G, ON_MAIN(5200), 0);
-	assert_span(7, again, end, 0);
-	end = world_end(G, ON_MAIN(1200), 0);
-	assert_span(0, starts[0], end, 0);
+	assert_span(7, again, world_end(G, ON_MAIN(5200), 0), 0);
+	assert_span(0, starts[0], world_end(G, ON_MAIN(1200), 0), 0);
 	assert_count(WIRE_LOST_STACK_FULL, 3);
 	world_assert_empty();
 }
@@ -91,7 +85,7 @@ static void a_start_without_room_is_counted_and_mispairs_nothing(void **state)
 /* The children of a lost query must not take room that becomes free while it runs. */
 static void nothing_is_kept_above_what_was_lost(void **state)
 {
-	wire_u64 starts[STACK_INLINE_FRAMES], end;
+	wire_u64 starts[STACK_INLINE_FRAMES];
 
 	world.overflow_max = 0;
 	for (wire_u32 i = 0; i < STACK_INLINE_FRAMES; i++)
@@ -103,18 +97,15 @@ static void nothing_is_kept_above_what_was_lost(void **state)
 	world_end(G, ON_MAIN(10200), 0);
 	assert_no_span();
 	assert_count(WIRE_LOST_STACK_FULL, 2);
-	for (wire_u32 i = STACK_INLINE_FRAMES; i-- > 0;) {
-		end = world_end(G, ON_MAIN(1000 * (i + 1) + 200), i);
-		assert_span(i, starts[i], end, 0);
-	}
+	for (wire_u32 i = STACK_INLINE_FRAMES; i-- > 0;)
+		assert_span(i, starts[i], world_end(G, ON_MAIN(1000 * (i + 1) + 200), i), 0);
 	world_assert_empty();
 }
 
 static void a_caught_panic_takes_what_is_below_the_catch(void **state)
 {
-	wire_u64 a, b, c, d, now;
+	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, d, now;
 
-	a = world_start(1, G, ON_MAIN(1000));
 	b = world_start(2, G, ON_MAIN(2000));
 	c = world_start(3, H, ON_MAIN(3000));
 	d = world_wrapper(4, G, ON_MAIN(4000));
@@ -124,29 +115,26 @@ static void a_caught_panic_takes_what_is_below_the_catch(void **state)
 	assert_span(2, b, now, WIRE_SPAN_UNWOUND);
 	assert_no_span();
 	assert_count(WIRE_COUNT_UNWOUND, 3);
-	now = world_end(G, ON_MAIN(1000), 5);
-	assert_span(1, a, now, 0);
+	assert_span(1, a, world_end(G, ON_MAIN(1000), 5), 0);
 	world_assert_empty();
 }
 
 static void a_catch_below_all_queries_takes_none(void **state)
 {
-	wire_u64 a, now;
+	wire_u64 a;
 
 	world_caught(ON_MAIN(500));
 	a = world_start(1, G, ON_MAIN(1000));
 	world_caught(ON_MAIN(1500));
 	assert_no_span();
-	now = world_end(G, ON_MAIN(1000), 5);
-	assert_span(1, a, now, 0);
+	assert_span(1, a, world_end(G, ON_MAIN(1000), 5), 0);
 	world_assert_empty();
 }
 
 static void unwinding_is_caught_once_on_each_stack(void **state)
 {
-	wire_u64 a, b, c, d, now;
+	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, d, now;
 
-	a = world_start(1, G, ON_MAIN(1000));
 	b = world_start(2, G, ON_MAIN(2000));
 	stacks_map(BELOW);
 	c = world_start(3, G, ON_BELOW(1000));
@@ -156,20 +144,17 @@ static void unwinding_is_caught_once_on_each_stack(void **state)
 	assert_span(3, c, now, WIRE_SPAN_UNWOUND);
 	assert_no_span();
 	world_unmap(BELOW);
-	now = world_caught(ON_MAIN(1500));
-	assert_span(2, b, now, WIRE_SPAN_UNWOUND);
+	assert_span(2, b, world_caught(ON_MAIN(1500)), WIRE_SPAN_UNWOUND);
 	assert_no_span();
-	now = world_end(G, ON_MAIN(1000), 0);
-	assert_span(1, a, now, 0);
+	assert_span(1, a, world_end(G, ON_MAIN(1000), 0), 0);
 	world_assert_empty();
 }
 
 /* No catch was seen; the start of a sibling above proves two frames dead, an end the third. */
 static void frames_left_unseen_are_found_dead_later(void **state)
 {
-	wire_u64 a, b, c, d, e, now;
+	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, d, e, now;
 
-	a = world_start(1, G, ON_MAIN(1000));
 	b = world_start(2, H, ON_MAIN(2000));
 	c = world_start(3, G, ON_MAIN(3000));
 	d = world_start(4, G, ON_MAIN(1900));
@@ -188,9 +173,8 @@ static void frames_left_unseen_are_found_dead_later(void **state)
 
 static void an_end_without_a_start_proves_frames_dead(void **state)
 {
-	wire_u64 a, now;
+	wire_u64 a = world_start(1, G, ON_MAIN(9000)), now;
 
-	a = world_start(1, G, ON_MAIN(9000));
 	now = world_end(H, ON_MAIN(1000), 0);
 	assert_count(WIRE_DROP_END_WITHOUT_START, 1);
 	assert_span(1, a, now, WIRE_SPAN_LEFT);
@@ -199,9 +183,8 @@ static void an_end_without_a_start_proves_frames_dead(void **state)
 
 static void stacks_may_lie_below_and_above_each_other(void **state)
 {
-	wire_u64 a, b, c, d, now;
+	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, d, now;
 
-	a = world_start(1, G, ON_MAIN(1000));
 	stacks_map(ABOVE);
 	b = world_start(2, G, ON_ABOVE(1000));
 	stacks_map(BELOW);
@@ -212,14 +195,11 @@ static void stacks_may_lie_below_and_above_each_other(void **state)
 	assert_int_equal(world.spans[0].depth, 3);
 	assert_span(4, d, now, 0);
 	world_unmap(LOWEST);
-	now = world_end(G, ON_BELOW(500), 0);
-	assert_span(3, c, now, 0);
+	assert_span(3, c, world_end(G, ON_BELOW(500), 0), 0);
 	world_unmap(BELOW);
-	now = world_end(G, ON_ABOVE(1000), 0);
-	assert_span(2, b, now, 0);
+	assert_span(2, b, world_end(G, ON_ABOVE(1000), 0), 0);
 	world_unmap(ABOVE);
-	now = world_end(G, ON_MAIN(1000), 0);
-	assert_span(1, a, now, 0);
+	assert_span(1, a, world_end(G, ON_MAIN(1000), 0), 0);
 	assert_count(WIRE_COUNT_STACK_UNKNOWN, 0);
 	world_assert_empty();
 }
@@ -227,9 +207,8 @@ static void stacks_may_lie_below_and_above_each_other(void **state)
 /* The new stack has the same addresses, and a frame of the old one was left unseen. */
 static void a_freed_stack_may_come_back(void **state)
 {
-	wire_u64 a, b, c, d, now;
+	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, d;
 
-	a = world_start(1, G, ON_MAIN(1000));
 	for (int depth = 3000; depth > 0; depth -= 1000) {
 		stacks_map(BELOW);
 		b = world_start(2, G, ON_BELOW(2000));
@@ -238,23 +217,19 @@ static void a_freed_stack_may_come_back(void **state)
 		assert_span(2, b, c, WIRE_SPAN_LEFT);
 		stacks_map(BELOW);
 		d = world_start(4, G, ON_BELOW(depth));
-		now = world_end(G, ON_BELOW(depth), 0);
-		assert_span(4, d, now, 0);
+		assert_span(4, d, world_end(G, ON_BELOW(depth), 0), 0);
 		world_unmap(BELOW);
-		now = world_end(G, ON_MAIN(2000), 0);
-		assert_span(3, c, now, 0);
+		assert_span(3, c, world_end(G, ON_MAIN(2000), 0), 0);
 	}
-	now = world_end(G, ON_MAIN(1000), 0);
-	assert_span(1, a, now, 0);
+	assert_span(1, a, world_end(G, ON_MAIN(1000), 0), 0);
 	world_assert_empty();
 }
 
 /* Back on a stack with a live frame, younger frames of other stacks are dead, mapped or not. */
 static void frames_of_a_stack_that_was_left_are_dead(void **state)
 {
-	wire_u64 a, b, c, now;
+	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, now;
 
-	a = world_start(1, G, ON_MAIN(1000));
 	stacks_map(ABOVE);
 	b = world_start(2, G, ON_ABOVE(1000));
 	c = world_start(3, H, ON_MAIN(3000));
@@ -262,15 +237,14 @@ static void frames_of_a_stack_that_was_left_are_dead(void **state)
 	now = world_end(H, ON_MAIN(3000), 0);
 	assert_int_equal(world.spans[1].depth, 1);
 	assert_span(3, c, now, 0);
-	now = world_end(G, ON_MAIN(1000), 0);
-	assert_span(1, a, now, 0);
+	assert_span(1, a, world_end(G, ON_MAIN(1000), 0), 0);
 	world_assert_empty();
 }
 
 /* The mapping is unknown: frames near sp are judged, and others are kept. */
 static void an_unknown_stack_keeps_its_frames(void **state)
 {
-	wire_u64 a, b, c, now;
+	wire_u64 a, b, c;
 
 	world.busy = true;
 	a = world_start(1, G, ON_MAIN(1000));
@@ -280,10 +254,8 @@ static void an_unknown_stack_keeps_its_frames(void **state)
 	c = world_start(3, G, ON_MAIN(199000));
 	assert_count(WIRE_COUNT_STACK_UNKNOWN, 2);
 	assert_span(2, b, c, WIRE_SPAN_LEFT);
-	now = world_end(G, ON_MAIN(199000), 0);
-	assert_span(3, c, now, 0);
-	now = world_end(G, ON_MAIN(1000), 0);
-	assert_span(1, a, now, 0);
+	assert_span(3, c, world_end(G, ON_MAIN(199000), 0), 0);
+	assert_span(1, a, world_end(G, ON_MAIN(1000), 0), 0);
 	world_assert_empty();
 }
 
@@ -292,18 +264,16 @@ static void ends_of_earlier_starts_take_no_frame(void **state)
 	static const wire_u32 groups[] = {G, H};
 
 	for (int i = 0; i < 2; i++) {
-		wire_u64 a, now;
+		wire_u64 a;
 
 		/* A query from before the capture calls another one, and ends. */
 		a = world_start(1, G, ON_MAIN(5000));
-		now = world_end(G, ON_MAIN(5000), 0);
-		assert_span(1, a, now, 0);
+		assert_span(1, a, world_end(G, ON_MAIN(5000), 0), 0);
 		world_end(groups[i], ON_MAIN(4000), 0);
 		assert_no_span();
 		/* Another one calls two by their wrappers; the second meets a cycle. */
 		a = world_wrapper(1, G, ON_MAIN(5000));
-		now = world_end(G, ON_MAIN(5200), 0);
-		assert_span(1, a, now, 0);
+		assert_span(1, a, world_end(G, ON_MAIN(5200), 0), 0);
 		world_wrapper(2, G, ON_MAIN(5000));
 		world_end(groups[i], ON_MAIN(3000), 0);
 		assert_no_span();
@@ -316,11 +286,9 @@ static void ends_of_earlier_starts_take_no_frame(void **state)
 /* A frame just below a body may be its provider. A frame farther below is a child that was left. */
 static void an_end_takes_no_frame_that_is_far_below(void **state)
 {
-	wire_u64 a, now;
+	wire_u64 a = world_start(1, G, ON_MAIN(1000 + 256));
 
-	a = world_start(1, G, ON_MAIN(1000 + 256));
-	now = world_end(G, ON_MAIN(1000), 0);
-	assert_span(1, a, now, WIRE_SPAN_LEFT);
+	assert_span(1, a, world_end(G, ON_MAIN(1000), 0), WIRE_SPAN_LEFT);
 	assert_count(WIRE_DROP_END_WITHOUT_START, 1);
 	world_assert_empty();
 }
@@ -339,9 +307,8 @@ static void an_old_end_takes_no_wrapper_of_a_freed_stack(void **state)
 
 static void a_wrapper_is_ended_by_the_body_it_calls(void **state)
 {
-	wire_u64 a, b, now;
+	wire_u64 a = world_wrapper(1, G, ON_MAIN(1000)), b, now;
 
-	a = world_wrapper(1, G, ON_MAIN(1000));
 	b = world_wrapper(2, G, ON_MAIN(2000));
 	now = world_end(G, ON_MAIN(2300), 7);
 	assert_int_equal(world.spans[0].invocation, 7);
@@ -350,42 +317,35 @@ static void a_wrapper_is_ended_by_the_body_it_calls(void **state)
 	/* An end of another group does not match. */
 	world_end(H, ON_MAIN(1300), 0);
 	assert_no_span();
-	now = world_end(G, ON_MAIN(1300), 8);
-	assert_span(1, a, now, 0);
+	assert_span(1, a, world_end(G, ON_MAIN(1300), 8), 0);
 	world_assert_empty();
 }
 
 static void a_wrapper_may_call_its_body_on_another_stack(void **state)
 {
-	wire_u64 a, b, c, now;
+	wire_u64 a = world_wrapper(1, G, ON_MAIN(1000)), b, c;
 
-	a = world_wrapper(1, G, ON_MAIN(1000));
 	stacks_map(ABOVE);
 	b = world_start(2, G, ON_ABOVE(2000));
-	now = world_end(G, ON_ABOVE(2000), 0);
-	assert_span(2, b, now, 0);
+	assert_span(2, b, world_end(G, ON_ABOVE(2000), 0), 0);
 	c = world_wrapper(3, G, ON_ABOVE(2000));
 	stacks_map(LOWEST);
-	now = world_end(G, ON_LOWEST(300), 0);
-	assert_span(3, c, now, 0);
+	assert_span(3, c, world_end(G, ON_LOWEST(300), 0), 0);
 	world_unmap(LOWEST);
-	now = world_end(G, ON_ABOVE(300), 0);
-	assert_span(1, a, now, 0);
+	assert_span(1, a, world_end(G, ON_ABOVE(300), 0), 0);
 	world_assert_empty();
 }
 
 /* As above, but a wrapper on a third stack meets a cycle. */
 static void a_wrapper_left_on_a_freed_stack_is_not_ended(void **state)
 {
-	wire_u64 a, now;
+	wire_u64 a = world_wrapper(1, G, ON_MAIN(1000));
 
-	a = world_wrapper(1, G, ON_MAIN(1000));
 	stacks_map(ABOVE);
 	stacks_map(BELOW);
 	world_wrapper(2, G, ON_BELOW(1000));
 	world_unmap(BELOW);
-	now = world_end(G, ON_ABOVE(300), 0);
-	assert_span(1, a, now, 0);
+	assert_span(1, a, world_end(G, ON_ABOVE(300), 0), 0);
 	assert_count(WIRE_COUNT_NOT_EXECUTED, 1);
 	world_assert_empty();
 }
@@ -402,26 +362,21 @@ static void no_wrapper_is_guessed_on_an_unknown_stack(void **state)
 
 static void a_wrapper_that_never_executes_is_no_span(void **state)
 {
-	wire_u64 a, b, c, now;
+	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c;
 
-	a = world_start(1, G, ON_MAIN(1000));
 	world_wrapper(2, G, ON_MAIN(2000));
 	/* Its siblings are above it, at the same sp, and below it. */
 	b = world_wrapper(3, G, ON_MAIN(1900));
 	assert_count(WIRE_COUNT_NOT_EXECUTED, 1);
-	now = world_end(G, ON_MAIN(2100), 0);
-	assert_span(3, b, now, 0);
+	assert_span(3, b, world_end(G, ON_MAIN(2100), 0), 0);
 	world_wrapper(2, G, ON_MAIN(2000));
 	c = world_start(4, G, ON_MAIN(2000));
 	assert_count(WIRE_COUNT_NOT_EXECUTED, 2);
-	now = world_end(G, ON_MAIN(2000), 0);
-	assert_span(4, c, now, 0);
+	assert_span(4, c, world_end(G, ON_MAIN(2000), 0), 0);
 	world_wrapper(2, G, ON_MAIN(2000));
 	c = world_start(5, G, ON_MAIN(4000));
-	now = world_end(G, ON_MAIN(4000), 0);
-	assert_span(5, c, now, 0);
-	now = world_end(G, ON_MAIN(1000), 0);
-	assert_span(1, a, now, 0);
+	assert_span(5, c, world_end(G, ON_MAIN(4000), 0), 0);
+	assert_span(1, a, world_end(G, ON_MAIN(1000), 0), 0);
 	assert_count(WIRE_COUNT_NOT_EXECUTED, 3);
 	assert_count(WIRE_COUNT_LEFT, 0);
 	world_assert_empty();
@@ -429,28 +384,22 @@ static void a_wrapper_that_never_executes_is_no_span(void **state)
 
 static void a_provider_may_be_called_through_another_function(void **state)
 {
-	wire_u64 a, b, now;
+	wire_u64 a = world_start(1, G, ON_MAIN(1000 + 64)), b;
 
-	a = world_start(1, G, ON_MAIN(1000 + 64));
 	b = world_start(2, G, ON_MAIN(2000 + 64));
-	now = world_end(G, ON_MAIN(2000), 0);
-	assert_span(2, b, now, 0);
-	now = world_end(G, ON_MAIN(1000), 0);
-	assert_span(1, a, now, 0);
+	assert_span(2, b, world_end(G, ON_MAIN(2000), 0), 0);
+	assert_span(1, a, world_end(G, ON_MAIN(1000), 0), 0);
 	world_assert_empty();
 }
 
 /* An older sibling was left unseen at the sp at which this body ends. */
 static void a_left_sibling_is_not_taken_for_it(void **state)
 {
-	wire_u64 a, b, now;
+	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b;
 
-	a = world_start(1, G, ON_MAIN(1000));
 	b = world_start(2, G, ON_MAIN(1000 + 64));
-	now = world_end(G, ON_MAIN(1000), 0);
-	assert_span(2, b, now, 0);
-	now = world_flush();
-	assert_span(1, a, now, WIRE_SPAN_OPEN);
+	assert_span(2, b, world_end(G, ON_MAIN(1000), 0), 0);
+	assert_span(1, a, world_flush(), WIRE_SPAN_OPEN);
 	world_assert_empty();
 }
 

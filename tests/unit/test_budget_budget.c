@@ -184,6 +184,7 @@ void rates__free(struct rates *r)
 
 struct reports {
 	struct budget *budget;
+	struct filter *filter;
 	uint64_t now_ns;
 	unsigned int decisions[N];
 	enum governor_watch watch[N];
@@ -236,7 +237,8 @@ static int on_estimated(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint6
 	return 0;
 }
 
-static void begin(struct reports *t, uint64_t ppm, const struct filter *filter)
+/* `events` is a list for the filter, or NULL. */
+static void begin(struct reports *t, uint64_t ppm, const char *events)
 {
 	static struct plan_query queries[N] = {{.name = (char *)"hot"}, {.name = (char *)"rare"}};
 	static struct plan_guard guards[N_GUARDS] = {
@@ -271,9 +273,11 @@ static void begin(struct reports *t, uint64_t ppm, const struct filter *filter)
 	memset(learnt, 0, sizeof(learnt));
 	memset(learnt_groups, 0, sizeof(learnt_groups));
 	*t = (struct reports){.now_ns = UINT64_MAX / 2};
+	if (events)
+		assert_int_equal(filter__new(&events, 1, &t->filter), 0);
 	assert_int_equal(budget__new(&probes, ppm, &sink, &t->budget), 0);
 	budget__set_cost(t->budget, HIT_PS);
-	assert_int_equal(kernel_budget__add_library(t->budget, 0, &plan, filter), 0);
+	assert_int_equal(kernel_budget__add_library(t->budget, 0, &plan, t->filter), 0);
 	assert_int_equal(budget__record(t->budget, &no_record, 0), 0);
 }
 
@@ -357,6 +361,7 @@ static void end(struct reports *t)
 {
 	assert_int_equal(budget__finish(t->budget), 0);
 	budget__free(t->budget);
+	filter__free(t->filter);
 }
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
@@ -394,8 +399,8 @@ static void queries_that_do_not_fit_by_known_rates_are_not_attached(void **state
 	assert_int_equal(t.estimates, 1);
 }
 
-/* About 93,000,000 of 100,000,000 ids are executions, and one was seen. */
-static void ids_show_how_many_executions_were_not_seen(void **state)
+/* The estimate for HOT in a process that executes RARE once, with this id. */
+static uint64_t estimate_hot(uint32_t invocation)
 {
 	struct reports t;
 
@@ -403,39 +408,29 @@ static void ids_show_how_many_executions_were_not_seen(void **state)
 	begin(&t, 30000, NULL);
 	send_thread(&t);
 	work();
-	send_span(&t, RARE, 100000000);
+	send_span(&t, RARE, invocation);
 	end(&t);
 	assert_int_equal(t.estimates, 1);
-	assert_int_equal(t.estimated[HOT], 92999999);
+	return t.estimated[HOT];
+}
+
+/* About 93,000,000 of 100,000,000 ids are executions, and one was seen. */
+static void ids_show_how_many_executions_were_not_seen(void **state)
+{
+	assert_int_equal(estimate_hot(100000000), 92999999);
 }
 
 /* No estimate exceeds the number of ids. */
 static void ids_limit_the_estimate(void **state)
 {
-	struct reports t;
-
-	remember();
-	begin(&t, 30000, NULL);
-	send_thread(&t);
-	work();
-	send_span(&t, RARE, 100);
-	end(&t);
-	assert_int_equal(t.estimated[HOT], 92);
+	assert_int_equal(estimate_hot(100), 92);
 }
 
 /* A process without known ids has the rate of earlier recordings. */
 static void without_ids_the_rate_decides(void **state)
 {
-	struct reports t;
-
-	remember();
-	begin(&t, 30000, NULL);
-	send_thread(&t);
-	work();
-	send_span(&t, RARE, WIRE_NO_INVOCATION);
-	end(&t);
 	/* 5 ms of CPU time, or much more on a busy machine. */
-	assert_in_range(t.estimated[HOT], 300, 1000000);
+	assert_in_range(estimate_hot(WIRE_NO_INVOCATION), 300, 1000000);
 }
 
 static void rates_of_seen_queries_are_learnt(void **state)
@@ -491,39 +486,31 @@ static void without_a_budget_it_only_learns(void **state)
 
 static void rates_of_filtered_queries_are_not_learnt(void **state)
 {
-	const char *const list = "rare";
-	struct filter *filter;
 	struct reports t;
 
 	remember();
-	assert_int_equal(filter__new(&list, 1, &filter), 0);
-	begin(&t, 0, filter);
+	begin(&t, 0, "rare");
 	send_thread(&t);
 	send_span(&t, RARE, 1);
 	tick(&t);
 	end(&t);
 	assert_true(learnt[HOT].cpu_s == 0);
 	assert_true(learnt[RARE].cpu_s > 0);
-	filter__free(filter);
 }
 
 /* Queries that the filter leaves out have no estimates, however many executions there were. */
 static void filtered_queries_are_not_estimated(void **state)
 {
-	const char *const list = "rare";
-	struct filter *filter;
 	struct reports t;
 
 	remember();
-	assert_int_equal(filter__new(&list, 1, &filter), 0);
-	begin(&t, 30000, filter);
+	begin(&t, 30000, "rare");
 	assert_true(kernel.starts[HOT]);
 	send_thread(&t);
 	send_span(&t, RARE, 1000000);
 	tick(&t);
 	end(&t);
 	assert_int_equal(t.decisions[HOT] + t.estimates, 0);
-	filter__free(filter);
 }
 
 static void unknown_guards_are_attached(void **state)
@@ -604,8 +591,7 @@ static void activities_that_were_never_met_have_their_turns(void **state)
 		begin(&t, 30000, NULL);
 		tries += kernel.groups[NOT_MET];
 		assert_false(kernel.groups[WAITS] || kernel.groups[LOADS]);
-		assert_int_equal(budget__finish(t.budget), 0);
-		budget__free(t.budget);
+		end(&t);
 	}
 	assert_int_equal(tries, 2);
 }
@@ -680,19 +666,15 @@ static void arguments_end_where_the_record_does(void **state)
 
 static void filtered_guards_are_not_reported(void **state)
 {
-	const char *const list = "query-provider";
-	struct filter *filter;
 	struct reports t;
 
 	remember_guards();
-	assert_int_equal(filter__new(&list, 1, &filter), 0);
-	begin(&t, 30000, filter);
+	begin(&t, 30000, "query-provider");
 	EXEC(&t, "rustc\0-Cincremental=x");
 	tick(&t);
 	for (int i = 0; i < N_GUARDS; i++)
 		assert_false(kernel.groups[i] || t.guard_decisions[i]);
 	end(&t);
-	filter__free(filter);
 }
 
 /* CPU time from before the probes does not count. */

@@ -89,12 +89,13 @@ static double cost(const struct world *w)
 
 static void end(struct world *w)
 {
-	governor__free(w->g);
+	governor__free(take_ptr(w->g));
 }
+#define _world_ __cleanup(end)
 
 static void queries_within_the_budget_stay_recorded(void **state)
 {
-	struct world w = {0};
+	_world_ struct world w = {0};
 
 	add(&w, 0, false, 3000, 2000);
 	add(&w, 1, true, 100, 2000);
@@ -103,12 +104,11 @@ static void queries_within_the_budget_stay_recorded(void **state)
 	assert_int_equal(w.changes, 0);
 	assert_int_equal(w.recorded[0], w.executed[0]);
 	assert_int_equal(w.recorded[1], w.executed[1]);
-	end(&w);
 }
 
 static void the_hottest_and_shortest_goes_first(void **state)
 {
-	struct world w = {0};
+	_world_ struct world w = {0};
 
 	add(&w, 0, false, 30000, 300);
 	add(&w, 1, false, 3000, 300);
@@ -117,13 +117,12 @@ static void the_hottest_and_shortest_goes_first(void **state)
 	run(&w, 200);
 	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
 	assert_int_equal(governor__watch(w.g, 2), GOVERNOR_FULL);
-	end(&w);
 }
 
 /* The budget has room for one of the two probes. */
 static void counts_stay_where_one_probe_fits(void **state)
 {
-	struct world w = {0};
+	_world_ struct world w = {0};
 
 	add(&w, 0, false, 30000, 300);
 	add(&w, 1, false, 100, 300000);
@@ -133,13 +132,12 @@ static void counts_stay_where_one_probe_fits(void **state)
 	assert_int_equal(governor__watch(w.g, 1), GOVERNOR_FULL);
 	assert_int_equal(w.recorded[1], w.executed[1]);
 	assert_in_range(cost(&w) * 1e6, 0, 60000);
-	end(&w);
 }
 
 /* The end of a wrapped query would be taken for the end of another query. */
 static void wrapped_queries_go_with_the_first_of_their_set(void **state)
 {
-	struct world w = {0};
+	_world_ struct world w = {0};
 
 	add(&w, 0, false, 40000, 100);
 	add(&w, 0, true, 10, 1000000);
@@ -149,12 +147,11 @@ static void wrapped_queries_go_with_the_first_of_their_set(void **state)
 	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
 	assert_int_equal(governor__watch(w.g, 1), GOVERNOR_OFF);
 	assert_false(governor__wants_starts(w.g, 1));
-	end(&w);
 }
 
 static void it_comes_back_when_it_gets_rare(void **state)
 {
-	struct world w = {0};
+	_world_ struct world w = {0};
 
 	add(&w, 0, false, 80000, 300);
 	begin(&w, 30000);
@@ -163,13 +160,12 @@ static void it_comes_back_when_it_gets_rare(void **state)
 	w.rate[0] = 200;
 	run(&w, 400);
 	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
-	end(&w);
 }
 
 /* The samples show the new rate of a query that is off. */
 static void a_query_that_is_off_is_sampled(void **state)
 {
-	struct world w = {0};
+	_world_ struct world w = {0};
 
 	add(&w, 0, false, 80000, 300);
 	begin(&w, 10000);
@@ -179,13 +175,12 @@ static void a_query_that_is_off_is_sampled(void **state)
 	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_OFF);
 	assert_true(w.counted[0] > 0);
 	assert_in_range(governor__sample(w.g, 0), 39000, 41000);
-	end(&w);
 }
 
 /* Change the rates in each phase, and check the cost of all probes. */
 static void the_budget_holds(uint64_t budget_ppm, struct rng *r)
 {
-	struct world w = {0};
+	_world_ struct world w = {0};
 	double most = (double)budget_ppm / 1e6 + 0.01;
 
 	for (uint32_t i = 0; i < MOST; i++)
@@ -203,7 +198,6 @@ static void the_budget_holds(uint64_t budget_ppm, struct rng *r)
 	assert_true(cost(&w) > (double)budget_ppm / 1e6 / 3);
 	/* A change every 100 ms would be flapping. */
 	assert_in_range(w.changes, 1, 400 / 10 * MOST);
-	end(&w);
 }
 
 static void budgets_hold_whatever_happens(void **state)
@@ -220,20 +214,19 @@ static void budgets_hold_whatever_happens(void **state)
 static void nothing_is_decided_without_cpu_time(void **state)
 {
 	struct governor_load load = {.now_ns = 1000000000};
-	struct world w = {0};
+	_world_ struct world w = {0};
 
 	add(&w, 0, false, 0, 100);
 	begin(&w, 30000);
 	assert_false(governor__tick(w.g, &load));
 	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
-	end(&w);
 }
 
 static void libraries_are_numbered_on(void **state)
 {
 	const struct governor_query more[] = {{.set = 0}, {.set = 1}};
 	uint32_t base, set_base;
-	struct world w = {0};
+	_world_ struct world w = {0};
 
 	add(&w, 2, false, 0, 100);
 	begin(&w, 30000);
@@ -242,7 +235,6 @@ static void libraries_are_numbered_on(void **state)
 	assert_int_equal(set_base, 3);
 	assert_true(governor__wants_ends(w.g, 4));
 	assert_int_equal(governor__watch(w.g, 2), GOVERNOR_FULL);
-	end(&w);
 }
 
 /* ---- Rates of earlier recordings ------------------------------------------------------------- */
@@ -263,7 +255,7 @@ static void foresee(struct world *w, uint64_t other_ns)
 
 static void a_query_beyond_the_budget_is_off_from_the_start(void **state)
 {
-	struct world w = {0};
+	_world_ struct world w = {0};
 
 	add(&w, 0, false, 80000, 300);
 	add(&w, 1, false, 100, 300000);
@@ -277,13 +269,12 @@ static void a_query_beyond_the_budget_is_off_from_the_start(void **state)
 	run(&w, 40);
 	assert_int_equal(w.recorded[0] + w.counted[0], 0);
 	assert_int_equal(w.recorded[1], w.executed[1]);
-	end(&w);
 }
 
 /* Installation takes 20 ms. The budget allows 12 ms within FORESEEN_HORIZON_NS. */
 static void the_cost_of_installing_probes_reduces_the_budget(void **state)
 {
-	struct world w = {0};
+	_world_ struct world w = {0};
 
 	add(&w, 0, false, 5000, 300);
 	expect(&w, 0);
@@ -294,12 +285,11 @@ static void the_cost_of_installing_probes_reduces_the_budget(void **state)
 	begin(&w, 30000);
 	foresee(&w, 20000000);
 	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
-	end(&w);
 }
 
 static void a_query_of_unknown_rate_is_watched_at_first(void **state)
 {
-	struct world w = {0};
+	_world_ struct world w = {0};
 
 	add(&w, 0, false, 80000, 300);
 	begin(&w, 30000);
@@ -307,13 +297,12 @@ static void a_query_of_unknown_rate_is_watched_at_first(void **state)
 	assert_int_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
 	run(&w, 20);
 	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
-	end(&w);
 }
 
 /* The rates differ from those of earlier recordings. */
 static void a_wrong_memory_is_corrected(void **state)
 {
-	struct world w = {0};
+	_world_ struct world w = {0};
 
 	add(&w, 0, false, 100, 4000);
 	add(&w, 1, false, 90000, 300);
@@ -328,7 +317,6 @@ static void a_wrong_memory_is_corrected(void **state)
 	assert_int_not_equal(governor__watch(w.g, 0), GOVERNOR_FULL);
 	assert_int_equal(governor__watch(w.g, 1), GOVERNOR_FULL);
 	assert_in_range(cost(&w) * 1e6, 0, 40000);
-	end(&w);
 }
 
 int main(void)

@@ -148,6 +148,16 @@ static int decode(const uint8_t *buf, size_t len, const struct plan *of)
 	return err;
 }
 
+/* Encode the rates of `plan`, and decode them for a plan. */
+static int decode_for(const struct rates *r, const struct plan *of)
+{
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	assert_int_equal(rates__encode(r, &buf, &len), 0);
+	return decode(buf, len, of);
+}
+
 static void a_file_that_is_not_whole_is_none(void **state)
 {
 	_rates_ struct rates *r = some(1000, 500, 2);
@@ -170,13 +180,10 @@ static void other_queries_have_other_rates(void **state)
 	struct plan_query others[] = {{.name = (char *)"b"}, {.name = (char *)"a"}};
 	struct plan other = {.queries = others, .n_queries = 2};
 	_rates_ struct rates *r = some(1000, 500, 2);
-	_free_ uint8_t *buf = NULL;
-	size_t len;
 
-	assert_int_equal(rates__encode(r, &buf, &len), 0);
-	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+	assert_int_equal(decode_for(r, &other), -EBADMSG);
 	other.n_queries = 1;
-	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+	assert_int_equal(decode_for(r, &other), -EBADMSG);
 }
 
 static void other_guards_have_other_rates(void **state)
@@ -184,19 +191,16 @@ static void other_guards_have_other_rates(void **state)
 	struct plan_guard others[] = {guards[0], guards[1]};
 	struct plan other = plan;
 	_rates_ struct rates *r = some(1000, 500, 2);
-	_free_ uint8_t *buf = NULL;
-	size_t len;
 
 	other.guards = others;
-	assert_int_equal(rates__encode(r, &buf, &len), 0);
-	assert_int_equal(decode(buf, len, &other), 0);
+	assert_int_equal(decode_for(r, &other), 0);
 	others[1].label = (char *)"y";
-	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+	assert_int_equal(decode_for(r, &other), -EBADMSG);
 	others[1].label = guards[1].label;
 	others[0].kind = WIRE_KIND_LOAD;
-	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+	assert_int_equal(decode_for(r, &other), -EBADMSG);
 	others[0] = others[1];
-	assert_int_equal(decode(buf, len, &other), -EBADMSG);
+	assert_int_equal(decode_for(r, &other), -EBADMSG);
 }
 
 /* The checksum is right, but a number is impossible. */
@@ -204,16 +208,11 @@ static void a_file_with_impossible_rates_is_refused(void **state)
 {
 	_rates_ struct rates *r = some(1e15, 500, 2), *slow = some(1, 1, 1);
 	_rates_ struct rates *met = some_groups(1e15, 0, 1);
-	_free_ uint8_t *buf = NULL, *slow_buf = NULL, *met_buf = NULL;
-	size_t len;
 
-	assert_int_equal(rates__encode(r, &buf, &len), 0);
-	assert_int_equal(decode(buf, len, &plan), -EBADMSG);
 	slow->queries[0].mean_ns = UINT64_MAX;
-	assert_int_equal(rates__encode(slow, &slow_buf, &len), 0);
-	assert_int_equal(decode(slow_buf, len, &plan), -EBADMSG);
-	assert_int_equal(rates__encode(met, &met_buf, &len), 0);
-	assert_int_equal(decode(met_buf, len, &plan), -EBADMSG);
+	assert_int_equal(decode_for(r, &plan), -EBADMSG);
+	assert_int_equal(decode_for(slow, &plan), -EBADMSG);
+	assert_int_equal(decode_for(met, &plan), -EBADMSG);
 }
 
 static int make_home(void **state)

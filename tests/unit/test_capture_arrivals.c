@@ -309,13 +309,14 @@ static struct arrivals *begin(bool whole_machine, bool mappings)
 	return all;
 }
 
-static void end(struct arrivals *all)
+static void end(struct arrivals **all)
 {
-	arrivals__free(all);
+	arrivals__free(*all);
 	assert_int_equal(world.n_held, 0);
 	library_file__free(world.file);
 	close(wake_fd);
 }
+#define _ended_ __cleanup(end)
 
 static void drain(struct arrivals *all)
 {
@@ -323,28 +324,40 @@ static void drain(struct arrivals *all)
 	assert_int_equal(arrivals__release(all), 0);
 }
 
+/* The library has a plan, and was attached to, or failed. */
+static void plan_library(uint64_t attached_ns, int err)
+{
+	world.lib = (struct library_state){.planned = true, .attached_ns = attached_ns, .err = err};
+}
+
+static void assert_counts(const struct arrivals *all, uint32_t waiting, unsigned int late,
+			  uint32_t missing)
+{
+	assert_int_equal(arrivals__n(all), waiting);
+	assert_int_equal(world.n_late, late);
+	assert_int_equal(arrivals__missing(all), missing);
+}
+
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void a_process_in_time_is_not_stopped(void **state)
 {
-	struct arrivals *all = begin(false, true);
+	_ended_ struct arrivals *all = begin(false, true);
 
 	world.known = true;
-	world.lib = (struct library_state){.planned = true, .attached_ns = 100};
+	plan_library(100, 0);
 	world.followed[7] = true;
 	add_mapping(7, 200);
 	add_mapping(8, 200); /* not followed */
 	drain(all);
 	assert_int_equal(world.n_stops, 0);
 	assert_int_equal(world.n_looks, 1);
-	assert_int_equal(arrivals__n(all), 0);
-	assert_int_equal(world.n_late + arrivals__missing(all), 0);
-	end(all);
+	assert_counts(all, 0, 0, 0);
 }
 
 static void a_newcomer_is_stopped_and_followed(void **state)
 {
-	struct arrivals *all = begin(true, true);
+	_ended_ struct arrivals *all = begin(true, true);
 
 	world.attached_ns = 300;
 	add_mapping(7, 200);
@@ -352,15 +365,13 @@ static void a_newcomer_is_stopped_and_followed(void **state)
 	assert_true(world.followed[7]);
 	assert_int_equal(world.n_forks, 1);
 	assert_int_equal(world.n_execs, 1);
-	assert_int_equal(world.n_late + arrivals__missing(all), 0);
-	assert_int_equal(arrivals__n(all), 0);
-	end(all);
+	assert_counts(all, 0, 0, 0);
 }
 
 /* A look may take longer than the loader. */
 static void a_process_is_stopped_before_it_is_looked_at(void **state)
 {
-	struct arrivals *all = begin(false, true);
+	_ended_ struct arrivals *all = begin(false, true);
 
 	world.attached_ns = 300;
 	world.followed[7] = true;
@@ -368,13 +379,12 @@ static void a_process_is_stopped_before_it_is_looked_at(void **state)
 	drain(all);
 	assert_int_equal(world.holds_at_look, 1);
 	assert_int_equal(world.n_stops, 1);
-	end(all);
 }
 
 /* The second mapping does not stop the process again. */
 static void a_segment_mapped_during_the_attaching_makes_no_process_late(void **state)
 {
-	struct arrivals *all = begin(true, true);
+	_ended_ struct arrivals *all = begin(true, true);
 
 	world.attached_ns = 300;
 	world.meanwhile = (struct mapping){7, 210};
@@ -382,15 +392,13 @@ static void a_segment_mapped_during_the_attaching_makes_no_process_late(void **s
 	drain(all);
 	drain(all);
 	assert_int_equal(world.n_stops, 1);
-	assert_int_equal(world.n_late, 0);
-	assert_int_equal(arrivals__n(all), 0);
-	end(all);
+	assert_counts(all, 0, 0, 0);
 }
 
 /* The record of its exec may still be in the ring. */
 static void a_process_that_arrives_during_the_attaching_waits_for_the_next_drain(void **state)
 {
-	struct arrivals *all = begin(true, true);
+	_ended_ struct arrivals *all = begin(true, true);
 
 	world.attached_ns = 300;
 	world.meanwhile = (struct mapping){8, 210};
@@ -400,28 +408,24 @@ static void a_process_that_arrives_during_the_attaching_waits_for_the_next_drain
 	assert_int_equal(arrivals__n(all), 1);
 	drain(all);
 	assert_true(world.followed[7] && world.followed[8]);
-	assert_int_equal(world.n_late, 0);
-	assert_int_equal(arrivals__n(all), 0);
-	end(all);
+	assert_counts(all, 0, 0, 0);
 }
 
 static void a_process_that_stops_outside_its_loader_is_late(void **state)
 {
-	struct arrivals *all = begin(true, true);
+	_ended_ struct arrivals *all = begin(true, true);
 
 	world.attached_ns = 300;
 	world.pc = LOADER_END;
 	add_mapping(7, 200);
 	drain(all);
 	assert_true(world.followed[7]);
-	assert_int_equal(world.n_late, 1);
-	assert_int_equal(arrivals__missing(all), 0);
-	end(all);
+	assert_counts(all, 0, 1, 0);
 }
 
 static void a_process_that_has_not_stopped_yet_waits(void **state)
 {
-	struct arrivals *all = begin(true, true);
+	_ended_ struct arrivals *all = begin(true, true);
 
 	world.attached_ns = 300;
 	world.never_stop = true;
@@ -430,31 +434,27 @@ static void a_process_that_has_not_stopped_yet_waits(void **state)
 	assert_int_equal(arrivals__n(all), 1);
 	world.never_stop = false;
 	drain(all);
-	assert_int_equal(arrivals__n(all), 0);
-	assert_int_equal(world.n_late, 0);
-	end(all);
+	assert_counts(all, 0, 0, 0);
 }
 
 static void one_that_runs_on_without_a_plan_is_missing_if_that_fails(void **state)
 {
-	struct arrivals *all = begin(false, true);
+	_ended_ struct arrivals *all = begin(false, true);
 
 	world.followed[7] = true;
 	add_mapping(7, 200);
 	drain(all);
 	assert_int_equal(arrivals__n(all), 1);
 	assert_int_equal(arrivals__let_all_go(all), 0);
-	assert_int_equal(world.n_late, 1);
-	assert_int_equal(arrivals__missing(all), 0);
-	world.lib = (struct library_state){.planned = true, .err = -ENOEXEC};
+	assert_counts(all, 0, 1, 0);
+	plan_library(0, -ENOEXEC);
 	drain(all);
 	assert_int_equal(arrivals__missing(all), 1);
-	end(all);
 }
 
 static void one_that_ends_before_its_plan_is_made_is_missing(void **state)
 {
-	struct arrivals *all = begin(false, true);
+	_ended_ struct arrivals *all = begin(false, true);
 
 	world.followed[7] = world.followed[8] = true;
 	add_mapping(7, 200);
@@ -462,34 +462,31 @@ static void one_that_ends_before_its_plan_is_made_is_missing(void **state)
 	drain(all);
 	assert_int_equal(arrivals__let_all_go(all), 0);
 	world.followed[7] = false;
-	world.lib = (struct library_state){.planned = true, .attached_ns = 300};
+	plan_library(300, 0);
 	drain(all);
 	assert_int_equal(arrivals__missing(all), 1);
-	end(all);
 }
 
 /* Each segment of the library is a mapping. */
 static void a_refused_process_counts_once(void **state)
 {
-	struct arrivals *all = begin(false, true);
+	_ended_ struct arrivals *all = begin(false, true);
 
 	world.known = true;
-	world.lib = (struct library_state){.planned = true, .err = -EDQUOT};
+	plan_library(0, -EDQUOT);
 	world.followed[7] = true;
 	add_mapping(7, 200);
 	add_mapping(7, 210);
 	drain(all);
-	assert_int_equal(arrivals__missing(all), 1);
-	assert_int_equal(arrivals__n(all), 0);
-	end(all);
+	assert_counts(all, 0, 0, 1);
 }
 
 static void a_closed_process_is_missing_unless_it_was_in_time(void **state)
 {
-	struct arrivals *all = begin(false, true);
+	_ended_ struct arrivals *all = begin(false, true);
 
 	world.known = true;
-	world.lib = (struct library_state){.planned = true, .attached_ns = 100};
+	plan_library(100, 0);
 	world.followed[7] = world.followed[8] = true;
 	world.look_err = -ESRCH;
 	world.gone = true;
@@ -499,13 +496,12 @@ static void a_closed_process_is_missing_unless_it_was_in_time(void **state)
 	add_mapping(8, 50);
 	drain(all);
 	assert_int_equal(arrivals__missing(all), 1);
-	end(all);
 }
 
 /* A record from before a look holds nothing new. */
 static void a_process_is_looked_at_once_for_all_that_it_mapped(void **state)
 {
-	struct arrivals *all = begin(true, true);
+	_ended_ struct arrivals *all = begin(true, true);
 
 	world.look_err = -ENOENT;
 	for (uint64_t time_ns = 200; time_ns < 205; time_ns++)
@@ -517,12 +513,11 @@ static void a_process_is_looked_at_once_for_all_that_it_mapped(void **state)
 	add_mapping(7, UINT64_MAX);
 	drain(all);
 	assert_int_equal(world.n_looks, 2);
-	end(all);
 }
 
 static void a_process_is_not_stopped_if_it_may_not_be_looked_at(void **state)
 {
-	struct arrivals *all = begin(true, true);
+	_ended_ struct arrivals *all = begin(true, true);
 
 	world.no_patience = true;
 	world.look_err = -ETIME;
@@ -530,16 +525,15 @@ static void a_process_is_not_stopped_if_it_may_not_be_looked_at(void **state)
 	drain(all);
 	assert_int_equal(world.n_stops, 0);
 	assert_int_equal(arrivals__missing(all), 1);
-	end(all);
 }
 
 /* Btrfs is such a file system. Only the first compiler is stopped in vain. */
 static void where_inodes_are_recorded_otherwise_a_look_comes_first(void **state)
 {
-	struct arrivals *all = begin(false, true);
+	_ended_ struct arrivals *all = begin(false, true);
 
 	world.known = world.other_inodes = true;
-	world.lib = (struct library_state){.planned = true, .attached_ns = 100};
+	plan_library(100, 0);
 	for (pid_t pid = 7; pid < 10; pid++) {
 		world.followed[pid] = true;
 		add_mapping(pid, 200);
@@ -547,16 +541,15 @@ static void where_inodes_are_recorded_otherwise_a_look_comes_first(void **state)
 	}
 	assert_int_equal(world.n_stops, 1);
 	assert_int_equal(world.n_late + arrivals__missing(all), 0);
-	end(all);
 }
 
 /* A library that failed proves nothing about the inodes of its file system. */
 static void after_a_library_that_failed_others_are_stopped_first_all_the_same(void **state)
 {
-	struct arrivals *all = begin(false, true);
+	_ended_ struct arrivals *all = begin(false, true);
 
 	world.known = world.other_inodes = true;
-	world.lib = (struct library_state){.planned = true, .err = -ENOEXEC};
+	plan_library(0, -ENOEXEC);
 	for (pid_t pid = 7; pid < 9; pid++) {
 		world.followed[pid] = true;
 		add_mapping(pid, 200);
@@ -564,13 +557,12 @@ static void after_a_library_that_failed_others_are_stopped_first_all_the_same(vo
 	}
 	assert_int_equal(world.n_stops, 2);
 	assert_int_equal(arrivals__missing(all), 2);
-	end(all);
 }
 
 /* An answer from before the write must not release a waiting process. */
 static void a_library_that_is_detached_meanwhile_is_waited_for(void **state)
 {
-	struct arrivals *all = begin(true, true);
+	_ended_ struct arrivals *all = begin(true, true);
 
 	world.attached_ns = 300;
 	world.detach_on_look = true;
@@ -579,9 +571,7 @@ static void a_library_that_is_detached_meanwhile_is_waited_for(void **state)
 	assert_int_equal(arrivals__n(all), 1);
 	world.detach_on_look = false;
 	drain(all);
-	assert_int_equal(arrivals__n(all), 0);
-	assert_int_equal(world.n_late, 0);
-	end(all);
+	assert_counts(all, 0, 0, 0);
 }
 
 static void count_user(void *arg, pid_t pid, const struct library_file *file)
@@ -593,7 +583,7 @@ static void count_user(void *arg, pid_t pid, const struct library_file *file)
 
 static void waiting_processes_use_their_library(void **state)
 {
-	struct arrivals *all = begin(true, true);
+	_ended_ struct arrivals *all = begin(true, true);
 
 	add_mapping(7, 200);
 	add_mapping(8, 200);
@@ -604,7 +594,6 @@ static void waiting_processes_use_their_library(void **state)
 	assert_int_equal(arrivals__let_all_go(all), 0);
 	assert_int_equal(arrivals__each_user(all, count_user, NULL), 0);
 	assert_int_equal(world.n_users, 2);
-	end(all);
 }
 
 static struct wire_exec exec_of(pid_t pid)
@@ -614,7 +603,7 @@ static struct wire_exec exec_of(pid_t pid)
 
 static void without_mappings_a_compiler_is_late_and_runs(void **state)
 {
-	struct arrivals *all = begin(false, false);
+	_ended_ struct arrivals *all = begin(false, false);
 	const struct wire_exec e = exec_of(7);
 
 	world.followed[7] = true;
@@ -622,29 +611,23 @@ static void without_mappings_a_compiler_is_late_and_runs(void **state)
 	assert_int_equal(arrivals__on_exec(all, &e), 0);
 	drain(all);
 	assert_int_equal(world.n_stops, 0);
-	assert_int_equal(world.n_late, 1);
-	assert_int_equal(arrivals__n(all), 0);
-	end(all);
+	assert_counts(all, 0, 1, 0);
 }
 
 static void to_be_asked_again_is_no_refusal(void **state)
 {
-	struct arrivals *all = begin(false, false);
+	_ended_ struct arrivals *all = begin(false, false);
 	const struct wire_exec e = exec_of(7);
 
 	world.followed[7] = true;
 	world.expect_err = -EAGAIN;
 	assert_int_equal(arrivals__on_exec(all, &e), 0);
 	drain(all);
-	assert_int_equal(arrivals__missing(all), 0);
-	assert_int_equal(arrivals__n(all), 1);
+	assert_counts(all, 1, 0, 0);
 	world.expect_err = 0;
 	world.attached_ns = 300;
 	drain(all);
-	assert_int_equal(arrivals__missing(all), 0);
-	assert_int_equal(world.n_late, 1);
-	assert_int_equal(arrivals__n(all), 0);
-	end(all);
+	assert_counts(all, 0, 1, 0);
 }
 
 int main(void)

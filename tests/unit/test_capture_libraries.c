@@ -736,38 +736,36 @@ static void quotas_are_those_of_the_processes(void **state)
 	assert_int_equal(expect(l, copy("driver_v0.so", 40)), 0);
 }
 
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_library_is_attached_to_once, setup),
-		cmocka_unit_test_setup(another_name_of_it_is_the_same_library, setup),
-		cmocka_unit_test_setup(one_that_is_expected_is_attached_to_when_its_plan_is_there,
-				       setup),
-		cmocka_unit_test_setup(its_cache_hits_are_looked_for_in_the_background, setup),
-		cmocka_unit_test_setup(two_are_planned_at_the_same_time, setup),
-		cmocka_unit_test_setup(one_that_is_expected_can_be_waited_for, setup),
-		cmocka_unit_test_setup(one_that_failed_is_not_tried_again, setup),
-		cmocka_unit_test_setup(one_is_found_by_its_inode_numbers, setup),
-		cmocka_unit_test_setup(a_file_that_is_not_a_library_gets_no_probes, setup),
-		cmocka_unit_test_setup(a_write_that_leaves_the_mtime_is_found, setup),
-		cmocka_unit_test_setup(one_that_is_written_to_is_detached_and_planned_anew, setup),
-		cmocka_unit_test_setup(one_that_is_asked_for_has_not_changed, setup),
-		cmocka_unit_test_setup(one_that_is_moved_or_deleted_stays, setup),
-		cmocka_unit_test_setup(a_signal_ends_the_wait_for_a_plan, setup),
-		cmocka_unit_test_setup(one_that_failed_is_tried_again_when_it_has_changed, setup),
-		cmocka_unit_test_setup(few_are_planned_at_a_time, setup),
-		cmocka_unit_test_setup(users_take_turns, setup),
-		cmocka_unit_test_setup(unused_ones_make_room, setup),
-		cmocka_unit_test_setup(nothing_makes_room_while_a_process_cannot_be_looked_into,
-				       setup),
-		cmocka_unit_test_setup(
-			a_process_that_cannot_be_looked_into_keeps_no_library_of_others, setup),
-		cmocka_unit_test_setup(views_of_one_inode_are_attached_to_once, setup),
-		cmocka_unit_test_setup(one_that_is_copied_as_it_is_attached_to_is_planned_anew,
-				       setup),
-		cmocka_unit_test_setup(quotas_are_those_of_the_processes, setup),
-		cmocka_unit_test_setup(a_user_has_no_more_than_a_few_in_use, setup),
-		cmocka_unit_test_setup(one_whose_plan_is_being_made_can_be_given_up, setup),
+		TEST(a_library_is_attached_to_once),
+		TEST(another_name_of_it_is_the_same_library),
+		TEST(one_that_is_expected_is_attached_to_when_its_plan_is_there),
+		TEST(its_cache_hits_are_looked_for_in_the_background),
+		TEST(two_are_planned_at_the_same_time),
+		TEST(one_that_is_expected_can_be_waited_for),
+		TEST(one_that_failed_is_not_tried_again),
+		TEST(one_is_found_by_its_inode_numbers),
+		TEST(a_file_that_is_not_a_library_gets_no_probes),
+		TEST(a_write_that_leaves_the_mtime_is_found),
+		TEST(one_that_is_written_to_is_detached_and_planned_anew),
+		TEST(one_that_is_asked_for_has_not_changed),
+		TEST(one_that_is_moved_or_deleted_stays),
+		TEST(a_signal_ends_the_wait_for_a_plan),
+		TEST(one_that_failed_is_tried_again_when_it_has_changed),
+		TEST(few_are_planned_at_a_time),
+		TEST(users_take_turns),
+		TEST(unused_ones_make_room),
+		TEST(nothing_makes_room_while_a_process_cannot_be_looked_into),
+		TEST(a_process_that_cannot_be_looked_into_keeps_no_library_of_others),
+		TEST(views_of_one_inode_are_attached_to_once),
+		TEST(one_that_is_copied_as_it_is_attached_to_is_planned_anew),
+		TEST(quotas_are_those_of_the_processes),
+		TEST(a_user_has_no_more_than_a_few_in_use),
+		TEST(one_whose_plan_is_being_made_can_be_given_up),
 	};
 
 	/* On a busy machine a planner may take long to exit. */

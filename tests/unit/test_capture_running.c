@@ -33,6 +33,7 @@ static struct {
 	struct process all[PIDS];
 	int add_err;
 	unsigned int n_lists, n_adds, n_missing, n_running;
+	unsigned int n_compilers; /* of running__follow() */
 } world;
 
 /* ---- Fakes ----------------------------------------------------------------------------------- */
@@ -184,6 +185,11 @@ static int begin(void **state)
 	return 0;
 }
 
+static int follow(void)
+{
+	return running__follow(&running, 1, &world.n_compilers);
+}
+
 static void compiler(pid_t pid)
 {
 	world.all[pid].runs = world.all[pid].in_scope = true;
@@ -195,12 +201,10 @@ static void compiler(pid_t pid)
 
 static void a_build_tool_and_its_compilers_are_followed(void **state)
 {
-	unsigned int n = 0;
-
 	compiler(2);
 	world.all[3].runs = true;
-	assert_int_equal(running__follow(&running, 1, &n), 0);
-	assert_int_equal(n, 1);
+	assert_int_equal(follow(), 0);
+	assert_int_equal(world.n_compilers, 1);
 	assert_int_equal(world.n_running, 3);
 	assert_true(world.all[1].followed && world.all[2].followed && world.all[3].followed);
 	assert_int_equal(world.n_missing, 0);
@@ -208,60 +212,50 @@ static void a_build_tool_and_its_compilers_are_followed(void **state)
 
 static void the_children_of_a_compiler_run_no_queries(void **state)
 {
-	unsigned int n = 0;
-
 	compiler(1);
 	world.all[2].runs = true;
-	assert_int_equal(running__follow(&running, 1, &n), 0);
-	assert_int_equal(n, 1);
+	assert_int_equal(follow(), 0);
+	assert_int_equal(world.n_compilers, 1);
 	assert_false(world.all[2].followed);
 }
 
 static void a_child_forked_after_the_list_was_made_is_found(void **state)
 {
-	unsigned int n = 0;
-
 	compiler(2);
 	world.all[2].listed_late = true;
-	assert_int_equal(running__follow(&running, 1, &n), 0);
-	assert_int_equal(n, 1);
+	assert_int_equal(follow(), 0);
+	assert_int_equal(world.n_compilers, 1);
 	assert_true(world.n_lists >= 2);
 }
 
 static void neither_we_nor_our_children_are_followed(void **state)
 {
-	unsigned int n = 0;
-
 	world.all[OURS].runs = true;
 	compiler(2);
 	world.all[2].parent = OURS;
-	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_int_equal(follow(), 0);
 	assert_false(world.all[OURS].followed || world.all[2].followed);
 	assert_int_equal(world.n_running, 1);
 }
 
 static void a_process_that_was_asked_for_must_be_readable(void **state)
 {
-	unsigned int n = 0;
-
 	world.all[1].look_err = -EACCES;
-	assert_int_equal(running__follow(&running, 1, &n), -EACCES);
+	assert_int_equal(follow(), -EACCES);
 	assert_false(world.all[1].followed);
 }
 
 /* A process that was only found is looked at once, because others wait meanwhile. */
 static void a_process_that_was_asked_for_is_looked_at_again(void **state)
 {
-	unsigned int n = 0;
-
 	compiler(1);
 	world.all[1].n_late = LOOK_TRIES - 1;
-	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_int_equal(follow(), 0);
 	assert_true(world.all[1].followed);
 	assert_int_equal(world.all[1].n_looks, LOOK_TRIES);
 	begin(state);
 	world.all[1].look_err = -ETIME;
-	assert_int_equal(running__follow(&running, 1, &n), -ETIME);
+	assert_int_equal(follow(), -ETIME);
 	assert_int_equal(world.all[1].n_looks, LOOK_TRIES);
 }
 
@@ -269,8 +263,6 @@ static void a_process_that_was_asked_for_is_looked_at_again(void **state)
 static void compilers_that_cannot_be_read_are_missing(void **state)
 {
 	const int counted[] = {-EPERM, -ETIME, -LOOK_SERVED};
-	unsigned int n = 0;
-
 	for (int i = 0; i < 3; i++) {
 		world.all[2 + i].runs = true;
 		world.all[2 + i].look_err = counted[i];
@@ -278,36 +270,32 @@ static void compilers_that_cannot_be_read_are_missing(void **state)
 	/* This error does not show that the process is a compiler. */
 	world.all[5].runs = true;
 	world.all[5].look_err = -EACCES;
-	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_int_equal(follow(), 0);
 	assert_int_equal(world.n_missing, 3);
-	assert_int_equal(n, 0);
+	assert_int_equal(world.n_compilers, 0);
 	assert_true(world.all[2].followed && world.all[5].followed);
 }
 
 static void a_library_that_cannot_be_attached_to(void **state)
 {
-	unsigned int n = 0;
-
 	compiler(2);
 	world.add_err = -ENOEXEC;
-	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_int_equal(follow(), 0);
 	assert_int_equal(world.n_missing, 1);
 	assert_true(world.all[2].followed);
 	begin(state);
 	compiler(1);
 	world.add_err = -ENOEXEC;
-	assert_int_equal(running__follow(&running, 1, &n), -ENOEXEC);
+	assert_int_equal(follow(), -ENOEXEC);
 	assert_false(world.all[1].followed);
 }
 
 static void a_signal_ends_the_set_up(void **state)
 {
-	unsigned int n = 0;
-
 	compiler(2);
 	compiler(3);
 	world.add_err = -EINTR;
-	assert_int_equal(running__follow(&running, 1, &n), -EINTR);
+	assert_int_equal(follow(), -EINTR);
 	assert_int_equal(world.n_adds, 1);
 	assert_int_equal(world.n_missing, 0);
 }
@@ -315,23 +303,19 @@ static void a_signal_ends_the_set_up(void **state)
 /* The pid must not stay followed, because another process may get it. */
 static void a_process_that_ends_is_not_followed(void **state)
 {
-	unsigned int n = 0;
-
 	compiler(2);
 	world.all[2].ends_followed = true;
-	assert_int_equal(running__follow(&running, 1, &n), 0);
+	assert_int_equal(follow(), 0);
 	assert_false(world.all[2].followed);
-	assert_int_equal(n, 0);
+	assert_int_equal(world.n_compilers, 0);
 	world.all[1].followed = false;
 	world.all[1].ends_followed = true;
-	assert_int_equal(running__follow(&running, 1, &n), -ESRCH);
+	assert_int_equal(follow(), -ESRCH);
 	assert_false(world.all[1].followed);
 }
 
 static void of_the_machine_only_compilers_in_the_scope_are_followed(void **state)
 {
-	unsigned int n = 0;
-
 	for (pid_t pid = 2; pid < 6; pid++)
 		compiler(pid);
 	world.all[3].in_scope = false;
@@ -340,28 +324,29 @@ static void of_the_machine_only_compilers_in_the_scope_are_followed(void **state
 	world.all[5].look_err = -ETIME;
 	world.all[6] = world.all[5];
 	world.all[6].name = "sh";
-	assert_int_equal(running__follow_all(&running, NULL, &n), 0);
-	assert_int_equal(n, 2);
+	assert_int_equal(running__follow_all(&running, NULL, &world.n_compilers), 0);
+	assert_int_equal(world.n_compilers, 2);
 	assert_true(world.all[2].followed && world.all[5].followed);
 	assert_false(world.all[1].followed || world.all[3].followed || world.all[6].followed);
 	assert_int_equal(world.n_missing, 1);
 }
 
+#define TEST(fn) cmocka_unit_test_setup(fn, begin)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_build_tool_and_its_compilers_are_followed, begin),
-		cmocka_unit_test_setup(the_children_of_a_compiler_run_no_queries, begin),
-		cmocka_unit_test_setup(a_child_forked_after_the_list_was_made_is_found, begin),
-		cmocka_unit_test_setup(neither_we_nor_our_children_are_followed, begin),
-		cmocka_unit_test_setup(a_process_that_was_asked_for_must_be_readable, begin),
-		cmocka_unit_test_setup(a_process_that_was_asked_for_is_looked_at_again, begin),
-		cmocka_unit_test_setup(compilers_that_cannot_be_read_are_missing, begin),
-		cmocka_unit_test_setup(a_library_that_cannot_be_attached_to, begin),
-		cmocka_unit_test_setup(a_signal_ends_the_set_up, begin),
-		cmocka_unit_test_setup(a_process_that_ends_is_not_followed, begin),
-		cmocka_unit_test_setup(of_the_machine_only_compilers_in_the_scope_are_followed,
-				       begin),
+		TEST(a_build_tool_and_its_compilers_are_followed),
+		TEST(the_children_of_a_compiler_run_no_queries),
+		TEST(a_child_forked_after_the_list_was_made_is_found),
+		TEST(neither_we_nor_our_children_are_followed),
+		TEST(a_process_that_was_asked_for_must_be_readable),
+		TEST(a_process_that_was_asked_for_is_looked_at_again),
+		TEST(compilers_that_cannot_be_read_are_missing),
+		TEST(a_library_that_cannot_be_attached_to),
+		TEST(a_signal_ends_the_set_up),
+		TEST(a_process_that_ends_is_not_followed),
+		TEST(of_the_machine_only_compilers_in_the_scope_are_followed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,17 +20,31 @@ static const struct trace_process demo = {
 	.rustc_version = (char *)"rustc 1.0",
 };
 
+static struct trace_writer *begin(const char *name)
+{
+	const struct trace_info info = {.tool = "test"};
+	struct trace_writer *w;
+
+	assert_int_equal(trace_writer__open(directory_path(name), &info, &w), 0);
+	return w;
+}
+
+static void end(struct trace_writer *w, bool finish)
+{
+	const struct trace_losses none = {};
+
+	assert_int_equal(trace_writer__losses(w, &none), 0);
+	assert_int_equal(finish ? trace_writer__finish(w) : trace_writer__flush(w), 0);
+}
+
 /* A trace of one compiler that executes typeck `typecks` times, and mir_built once. */
 static void write_compiler(const char *name, const struct trace_process *p, uint64_t typecks,
 			   uint64_t ns, bool finish)
 {
-	const struct trace_info info = {.tool = "test"};
-	const struct trace_losses none = {};
-	_trace_writer_ struct trace_writer *w;
-	uint32_t typeck, mir_built;
+	_trace_writer_ struct trace_writer *w = begin(name);
 	struct trace_span span = {.tid = 1, .invocation = TRACE_NO_INVOCATION};
+	uint32_t typeck, mir_built;
 
-	assert_int_equal(trace_writer__open(directory_path(name), &info, &w), 0);
 	assert_int_equal(trace_writer__intern(w, "typeck", &typeck), 0);
 	assert_int_equal(trace_writer__intern(w, "mir_built", &mir_built), 0);
 	assert_int_equal(trace_writer__process(w, p), 0);
@@ -40,8 +54,7 @@ static void write_compiler(const char *name, const struct trace_process *p, uint
 		span.label = i ? typeck : mir_built;
 		assert_int_equal(trace_writer__span(w, &span), 0);
 	}
-	assert_int_equal(trace_writer__losses(w, &none), 0);
-	assert_int_equal(finish ? trace_writer__finish(w) : trace_writer__flush(w), 0);
+	end(w, finish);
 }
 
 static void write_trace(const char *name, uint64_t typecks, uint64_t ns, bool finish)
@@ -52,12 +65,11 @@ static void write_trace(const char *name, uint64_t typecks, uint64_t ns, bool fi
 /* Traces of builds that did less than the others, or of which less was recorded. */
 static void write_lesser_traces(void)
 {
-	const struct trace_info info = {.tool = "test"};
-	const struct trace_losses none = {};
 	struct trace_process late = demo, killed = demo, running = demo, asks = demo;
 	struct trace_process failed = demo, profile = demo, newer = demo;
-	_trace_writer_ struct trace_writer *w;
+	_trace_writer_ struct trace_writer *fresh = begin("fresh");
 
+	end(fresh, true);
 	late.attached_late = true;
 	killed.exit_status = SIGKILL;
 	running.exit_status = profile.exit_status = TRACE_EXIT_UNKNOWN;
@@ -73,53 +85,45 @@ static void write_lesser_traces(void)
 	write_compiler("failed", &failed, 10, 10 * MS, true);
 	write_compiler("profile", &profile, 10, 10 * MS, true);
 	write_compiler("newer", &newer, 10, 10 * MS, true);
-	assert_int_equal(trace_writer__open(directory_path("fresh"), &info, &w), 0);
-	assert_int_equal(trace_writer__losses(w, &none), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+}
+
+/* Begin a trace with one execution of mir_built. */
+static struct trace_writer *begin_executed(const char *name, const struct trace_process *p,
+					   uint32_t *mir_built)
+{
+	struct trace_writer *w = begin(name);
+	struct trace_span span = {.tid = 1, .invocation = TRACE_NO_INVOCATION, .end_ns = 10 * MS};
+
+	assert_int_equal(trace_writer__intern(w, "mir_built", &span.label), 0);
+	assert_int_equal(trace_writer__process(w, p), 0);
+	assert_int_equal(trace_writer__span(w, &span), 0);
+	*mir_built = span.label;
+	return w;
 }
 
 /* mir_built has one span. All `typecks` executions of typeck are in a tally. */
 static void write_budget_trace(const char *name, uint8_t kind, uint64_t typecks)
 {
-	const struct trace_info info = {.tool = "test"};
-	const struct trace_process p = {
-		.pid = 1,
-		.end_ns = 1000 * MS,
-		.crate = (char *)"demo",
-		.crate_type = (char *)"lib",
-	};
-	const struct trace_losses none = {};
-	_trace_writer_ struct trace_writer *w;
-	struct trace_span span = {.tid = 1, .invocation = TRACE_NO_INVOCATION, .end_ns = 10 * MS};
 	struct trace_tally tally = {.events = typecks, .kind = kind};
+	struct trace_process p = demo;
+	_trace_writer_ struct trace_writer *w = NULL;
+	uint32_t mir_built;
 
-	assert_int_equal(trace_writer__open(directory_path(name), &info, &w), 0);
+	p.rustc_version = NULL;
+	w = begin_executed(name, &p, &mir_built);
 	assert_int_equal(trace_writer__intern(w, "typeck", &tally.label), 0);
-	assert_int_equal(trace_writer__intern(w, "mir_built", &span.label), 0);
-	assert_int_equal(trace_writer__process(w, &p), 0);
-	assert_int_equal(trace_writer__span(w, &span), 0);
 	assert_int_equal(trace_writer__tally(w, &tally), 0);
-	assert_int_equal(trace_writer__losses(w, &none), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	end(w, true);
 }
 
 /* A trace with one execution and one decision. */
 static void write_decision(const char *name, uint8_t kind, uint8_t watch)
 {
-	const struct trace_info info = {.tool = "test"};
-	const struct trace_losses none = {};
-	_trace_writer_ struct trace_writer *w;
-	struct trace_span span = {.tid = 1, .invocation = TRACE_NO_INVOCATION, .end_ns = 10 * MS};
 	struct trace_decision d = {.kind = kind, .watch = watch};
+	_trace_writer_ struct trace_writer *w = begin_executed(name, &demo, &d.label);
 
-	assert_int_equal(trace_writer__open(directory_path(name), &info, &w), 0);
-	assert_int_equal(trace_writer__intern(w, "mir_built", &span.label), 0);
-	d.label = span.label;
-	assert_int_equal(trace_writer__process(w, &demo), 0);
-	assert_int_equal(trace_writer__span(w, &span), 0);
 	assert_int_equal(trace_writer__decision(w, &d), 0);
-	assert_int_equal(trace_writer__losses(w, &none), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
+	end(w, true);
 }
 
 static int make_traces(void **state)
@@ -139,9 +143,11 @@ static int make_traces(void **state)
 	return 0;
 }
 
+/* The output of the last comparison; the next one frees it. */
+static struct output output;
+
 /* Compare two traces; `gate` may be NULL. */
-static int diff(const char *base, const char *new, const char *gate, struct cli_diff_options *o,
-		struct output *output)
+static int diff(const char *base, const char *new, const char *gate, struct cli_diff_options *o)
 {
 	char *paths[2] = {strdup(directory_path(base)), strdup(directory_path(new))};
 	struct cli_gates gates = {};
@@ -152,9 +158,10 @@ static int diff(const char *base, const char *new, const char *gate, struct cli_
 	if (gate)
 		assert_int_equal(value_gate(gate, &gates), 0);
 	o->gates = gates;
-	output_begin(output);
+	output_free(&output);
+	output_begin(&output);
 	status = cmd_diff(o);
-	output_end(output);
+	output_end(&output);
 	for (size_t i = 0; i < gates.n; i++) {
 		free(gates.gates[i].crate);
 		free(gates.gates[i].query);
@@ -168,14 +175,12 @@ static int diff(const char *base, const char *new, const char *gate, struct cli_
 static void a_query_that_got_slower_comes_first(void **state)
 {
 	struct cli_diff_options o = {};
-	struct output output;
 
-	assert_int_equal(diff("base", "slow", NULL, &o, &output), EXIT_CODE_OK);
+	assert_int_equal(diff("base", "slow", NULL, &o), EXIT_CODE_OK);
 	assert_contains(output.text[0], "self time: 110 ms -> 810 ms, +700 ms (+636.4 %)\n");
 	assert_contains(output.text[0], "crate/query\n+700 ms  +700.0  100 ms  800 ms          10  "
 					"demo/typeck\n");
 	assert_string_equal(output.text[1], "");
-	output_free(&output);
 }
 
 static void limits_decide_the_status(void **state)
@@ -201,56 +206,45 @@ static void limits_decide_the_status(void **state)
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct cli_diff_options o = {};
-		struct output output;
-		int status = diff(cases[i].base, cases[i].new, cases[i].gate, &o, &output);
+		int status = diff(cases[i].base, cases[i].new, cases[i].gate, &o);
 
 		if (status != cases[i].status)
 			fail_msg("%s: %d\n%s", cases[i].gate, status, output.text[0]);
 		if (status == EXIT_CODE_FAILURE)
 			assert_contains(output.text[1], "none of the traces has that");
-		output_free(&output);
 	}
 }
 
 static void a_change_below_the_minimum_passes_the_limit(void **state)
 {
 	struct cli_diff_options o = {.min.ns = 701 * MS};
-	struct output output;
 
-	assert_int_equal(diff("base", "slow", "5%", &o, &output), EXIT_CODE_OK);
+	assert_int_equal(diff("base", "slow", "5%", &o), EXIT_CODE_OK);
 	assert_contains(output.text[0], "passed --fail-above 5%: 110 ms -> 810 ms, +700 ms "
 					"(+636.4 %): within noise\n");
-	output_free(&output);
 }
 
 static void executions_are_compared_exactly(void **state)
 {
 	struct cli_diff_options o = {.metric = CLI_METRIC_COUNT};
-	struct output output;
 
-	assert_int_equal(diff("base", "more", "1%", &o, &output), EXIT_CODE_ABOVE);
+	assert_int_equal(diff("base", "more", "1%", &o), EXIT_CODE_ABOVE);
 	assert_contains(output.text[0], "executions: 11 -> 12, +1 (+9.1 %)\n");
-	output_free(&output);
-	assert_int_equal(diff("base", "slow", "0%", &o, &output), EXIT_CODE_OK);
-	output_free(&output);
+	assert_int_equal(diff("base", "slow", "0%", &o), EXIT_CODE_OK);
 }
 
 /* A build that was cut short looks fast. */
 static void an_unfinished_trace_does_not_pass(void **state)
 {
 	struct cli_diff_options o = {};
-	struct output output;
 
-	assert_int_equal(diff("base", "killed", NULL, &o, &output), EXIT_CODE_OK);
+	assert_int_equal(diff("base", "killed", NULL, &o), EXIT_CODE_OK);
 	assert_contains(output.text[1], "warning: ");
-	output_free(&output);
-	assert_int_equal(diff("base", "killed", "5%", &o, &output), EXIT_CODE_FAILURE);
+	assert_int_equal(diff("base", "killed", "5%", &o), EXIT_CODE_FAILURE);
 	assert_contains(output.text[1], "record them again");
-	output_free(&output);
-	assert_int_equal(diff("nothing", "base", NULL, &o, &output), EXIT_CODE_FAILURE);
+	assert_int_equal(diff("nothing", "base", NULL, &o), EXIT_CODE_FAILURE);
 	assert_contains(output.text[1], "nothing");
 	assert_string_equal(output.text[0], "");
-	output_free(&output);
 }
 
 static void a_build_that_did_less_does_not_pass(void **state)
@@ -273,49 +267,41 @@ static void a_build_that_did_less_does_not_pass(void **state)
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct cli_diff_options o = {};
-		struct output output;
-		int status = diff("base", cases[i].new, "5%", &o, &output);
+		int status = diff("base", cases[i].new, "5%", &o);
 
 		if (status != cases[i].status)
 			fail_msg("%s: %d\n%s", cases[i].new, status, output.text[1]);
 		assert_contains(output.text[1], cases[i].said);
 		if (!*cases[i].said)
 			assert_string_equal(output.text[1], "");
-		output_free(&output);
 	}
 }
 
 static void another_compiler_is_reported(void **state)
 {
 	struct cli_diff_options o = {}, json = {.json = true};
-	struct output output;
 
-	assert_int_equal(diff("base", "newer", "5%", &o, &output), EXIT_CODE_OK);
+	assert_int_equal(diff("base", "newer", "5%", &o), EXIT_CODE_OK);
 	assert_contains(output.text[1], "base was compiled by rustc 1.0, and ");
 	assert_contains(output.text[1], "newer by rustc 2.0: ");
-	output_free(&output);
-	assert_int_equal(diff("base", "newer", NULL, &json, &output), EXIT_CODE_OK);
+	assert_int_equal(diff("base", "newer", NULL, &json), EXIT_CODE_OK);
 	assert_contains(output.text[0], "\"compiles\":1,\"late\":0,\"cut\":0,"
 					"\"compiler\":\"rustc 2.0\"");
-	output_free(&output);
 }
 
 static void all_forms_are_there(void **state)
 {
 	struct cli_diff_options json = {.json = true}, markdown = {.markdown = true};
 	struct json_object *object;
-	struct output output;
 
-	assert_int_equal(diff("base", "killed", NULL, &json, &output), EXIT_CODE_OK);
+	assert_int_equal(diff("base", "killed", NULL, &json), EXIT_CODE_OK);
 	object = json_tokener_parse(output.text[0]);
 	assert_non_null(object);
 	json_object_put(object);
 	assert_contains(output.text[0], "\"schema\":\"qprof-diff/2\"");
 	assert_contains(output.text[0], "\"problem\":\"unfinished");
-	output_free(&output);
-	assert_int_equal(diff("base", "slow", NULL, &markdown, &output), EXIT_CODE_OK);
+	assert_int_equal(diff("base", "slow", NULL, &markdown), EXIT_CODE_OK);
 	assert_contains(output.text[0], "### rustc, self time: ");
-	output_free(&output);
 }
 
 /* Counted executions are exact in number but have no times. Estimated ones have neither. */
@@ -345,9 +331,8 @@ static void unrecorded_executions_are_not_reported_as_removed(void **state)
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct cli_diff_options o = {.metric = cases[i].metric};
-		struct output output;
 
-		assert_int_equal(diff(cases[i].base, cases[i].new, cases[i].gate, &o, &output),
+		assert_int_equal(diff(cases[i].base, cases[i].new, cases[i].gate, &o),
 				 cases[i].status);
 		assert_contains(output.text[0], cases[i].said);
 		if (cases[i].metric == CLI_METRIC_SELF)
@@ -355,7 +340,6 @@ static void unrecorded_executions_are_not_reported_as_removed(void **state)
 		assert_contains(output.text[1], "to keep within a budget");
 		if (cases[i].status == EXIT_CODE_FAILURE)
 			assert_contains(output.text[1], "record them again, without --budget");
-		output_free(&output);
 	}
 }
 

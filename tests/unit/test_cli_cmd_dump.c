@@ -22,6 +22,8 @@ static char *dump(struct cli_dump_options options)
 	return text;
 }
 
+#define DUMP(...) dump((struct cli_dump_options){__VA_ARGS__})
+
 static size_t count(const char *text, const char *what)
 {
 	size_t n = 0;
@@ -47,13 +49,10 @@ static void filters_pick_spans(void **state)
 		size_t n;
 	} times[] = {{0, 0, 4},	      {2050, 0, 2},	    {2301, 0, 1},	   {0, 2000, 2},
 		     {2046, 2049, 0}, {0, TO_BEGINNING, 0}, {0, UINT64_MAX - 1, 4}};
-	_free_ char *by_query =
-		dump((struct cli_dump_options){.file = file, .queries = one(&type)});
-	_free_ char *by_pid = dump((struct cli_dump_options){.file = file, .processes = one(&pid)});
-	_free_ char *by_crate =
-		dump((struct cli_dump_options){.file = file, .processes = one(&crate)});
-	_free_ char *by_other =
-		dump((struct cli_dump_options){.file = file, .processes = one(&other)});
+	_free_ char *by_query = DUMP(.file = file, .queries = one(&type));
+	_free_ char *by_pid = DUMP(.file = file, .processes = one(&pid));
+	_free_ char *by_crate = DUMP(.file = file, .processes = one(&crate));
+	_free_ char *by_other = DUMP(.file = file, .processes = one(&other));
 
 	assert_int_equal(count(by_query, "\"query\":\"typeck\""), 2);
 	assert_int_equal(count(by_query, "\"type\":\"span\""), 2);
@@ -63,8 +62,8 @@ static void filters_pick_spans(void **state)
 	assert_int_equal(count(by_other, "\"type\":\"process\""), 0);
 	/* Times are since the capture began, at 1000. */
 	for (size_t i = 0; i < N_OF(times); i++) {
-		_free_ char *text = dump((struct cli_dump_options){
-			.file = file, .from_ns = times[i].from_ns, .to_ns = times[i].to_ns});
+		_free_ char *text =
+			DUMP(.file = file, .from_ns = times[i].from_ns, .to_ns = times[i].to_ns);
 
 		assert_int_equal(count(text, "\"type\":\"span\""), times[i].n);
 	}
@@ -72,10 +71,8 @@ static void filters_pick_spans(void **state)
 
 static void events_and_threads_are_dumped(void **state)
 {
-	_free_ char *strings =
-		dump((struct cli_dump_options){.file = "tests/golden/good-strings.qpt"});
-	_free_ char *others =
-		dump((struct cli_dump_options){.file = "tests/golden/good-threads-and-costs.qpt"});
+	_free_ char *strings = DUMP(.file = "tests/golden/good-strings.qpt");
+	_free_ char *others = DUMP(.file = "tests/golden/good-threads-and-costs.qpt");
 
 	assert_contains(
 		strings,
@@ -91,8 +88,7 @@ static void events_and_threads_are_dumped(void **state)
 
 static void callers_are_dumped(void **state)
 {
-	_free_ char *text =
-		dump((struct cli_dump_options){.file = "tests/golden/good-callers.qpt"});
+	_free_ char *text = DUMP(.file = "tests/golden/good-callers.qpt");
 
 	assert_contains(text, "\"caller\":{\"locindex\":3,\"function\":\"rustc::ask\",\"offset\":2,"
 			      "\"file\":\"src/a.rs\",\"line\":7}}\n");
@@ -108,12 +104,10 @@ static void decisions_are_dumped_as_they_are_filtered(void **state)
 {
 	static const char *const file = "tests/golden/good-decisions.qpt";
 	const char *query = "mir*";
-	_free_ char *all = dump((struct cli_dump_options){.file = file, .to_ns = UINT64_MAX});
-	_free_ char *one_query = dump((struct cli_dump_options){
-		.file = file, .queries = one(&query), .to_ns = UINT64_MAX});
-	_free_ char *early = dump((struct cli_dump_options){.file = file, .to_ns = 1500});
-	_free_ char *kinds = dump((struct cli_dump_options){
-		.file = "tests/golden/good-decisions-of-kinds.qpt", .to_ns = UINT64_MAX});
+	_free_ char *all = DUMP(.file = file);
+	_free_ char *one_query = DUMP(.file = file, .queries = one(&query));
+	_free_ char *early = DUMP(.file = file, .to_ns = 1500);
+	_free_ char *kinds = DUMP(.file = "tests/golden/good-decisions-of-kinds.qpt");
 
 	assert_contains(kinds, "{\"type\":\"decision\",\"time_ns\":2500,\"query\":\"<all>\","
 			       "\"kind\":\"QueryBlocked\",\"watch\":\"off\",\"cost_ppm\":0,"
@@ -128,10 +122,8 @@ static void decisions_are_dumped_as_they_are_filtered(void **state)
 
 static void the_header_names_the_clock(void **state)
 {
-	static const struct cli_dump_options old = {.file = "tests/golden/good-empty.qpt"};
-	static const struct cli_dump_options imported = {.file = "tests/golden/good-clock.qpt"};
-	_free_ char *monotonic = dump(old);
-	_free_ char *realtime = dump(imported);
+	_free_ char *monotonic = DUMP(.file = "tests/golden/good-empty.qpt");
+	_free_ char *realtime = DUMP(.file = "tests/golden/good-clock.qpt");
 
 	assert_contains(monotonic, "\"clock\":\"monotonic\",\"clock_start_ns\":1000,");
 	assert_contains(realtime, "\"clock\":\"realtime\",\"clock_start_ns\":1000,");
@@ -172,12 +164,12 @@ static void the_schema_is_that_of_the_lines(void **state)
 					    "tests/golden/good-kinds.qpt",
 					    "tests/golden/good-callers.qpt",
 					    "tests/golden/good-decisions.qpt"};
-	_free_ char *text = dump((struct cli_dump_options){.schema = true});
+	_free_ char *text = DUMP(.schema = true);
 	struct json_object *schema = json_tokener_parse(text), *defs;
 
 	assert_true(json_object_object_get_ex(schema, "$defs", &defs));
 	for (size_t i = 0; i < N_OF(files); i++) {
-		_free_ char *lines = dump((struct cli_dump_options){.file = files[i]});
+		_free_ char *lines = DUMP(.file = files[i]);
 
 		for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
 			check_line(defs, line);

@@ -13,112 +13,92 @@
 #include "import/mm_reader.h"
 #include "options/exit_code.h"
 
-static int export(const char *file, const char *to, bool force, struct output *o)
-{
-	const struct cli_export_options options = {.file = file, .output = to, .force = force};
-	int status;
+/* The output of the last command; the next one frees it. */
+static struct output o;
 
-	output_begin(o);
-	status = cmd_export(&options);
-	output_end(o);
-	return status;
-}
-
-static void a_trace_becomes_files(void **state)
-{
-	_mm_reader_ struct mm_reader *r = NULL;
-	struct output o;
-	const char *why;
-
-	assert_int_equal(export("tests/golden/good-plain.qpt", directory, false, &o), EXIT_CODE_OK);
-	assert_string_equal(o.text[0], "");
-	assert_contains(o.text[1], "wrote 1 file with 4 events to /tmp/");
-	assert_contains(o.text[1], "read them with measureme's summarize");
-	output_free(&o);
-	assert_int_equal(mm_reader__open(directory_path("a-0004711.mm_profdata"), &r, &why), 0);
-	assert_int_equal(mm_reader__n_events(r), 4);
-
-	assert_int_equal(export("tests/golden/good-plain.qpt", directory, false, &o),
-			 EXIT_CODE_FAILURE);
-	assert_contains(o.text[1], "exists already");
-	assert_contains(o.text[1], "--force");
-	output_free(&o);
-	assert_int_equal(export("tests/golden/good-plain.qpt", directory, true, &o), EXIT_CODE_OK);
-	output_free(&o);
-	directory_files(true);
-}
-
-static void the_directory_is_made(void **state)
-{
-	struct output o;
-	char path[64];
-
-	snprintf(path, sizeof(path), "%s/new", directory);
-	assert_int_equal(export("tests/golden/good-plain.qpt", path, false, &o), EXIT_CODE_OK);
-	output_free(&o);
-	assert_int_equal(unlink(directory_path("new/a-0004711.mm_profdata")), 0);
-	assert_int_equal(rmdir(path), 0);
-	strcat(path, "/deeper");
-	assert_int_equal(export("tests/golden/good-plain.qpt", path, false, &o), EXIT_CODE_FAILURE);
-	assert_contains(o.text[1], "cannot make ");
-	output_free(&o);
-	assert_int_equal(export("tests/golden/good-plain.qpt", "/dev/null", false, &o),
-			 EXIT_CODE_FAILURE);
-	assert_contains(o.text[1], "cannot write into /dev/null: Not a directory");
-	output_free(&o);
-}
-
-static void an_export_reports_an_incomplete_trace(void **state)
-{
-	struct output o;
-
-	assert_int_equal(export("tests/golden/bad-killed.qpt", directory, false, &o), EXIT_CODE_OK);
-	assert_contains(o.text[1], "warning: tests/golden/bad-killed.qpt: unfinished");
-	assert_contains(o.text[1], "what could be read was exported");
-	output_free(&o);
-	directory_files(true);
-	/* This trace has one compiler, which ran no query. */
-	assert_int_equal(export("tests/golden/good-zstd.qpt", directory, false, &o), EXIT_CODE_OK);
-	assert_contains(o.text[1], "1 compiler executed no query and has no file");
-	assert_contains(o.text[1], "wrote 0 files");
-	output_free(&o);
-	assert_int_equal(directory_files(false), 0);
-	assert_int_equal(export("tests/golden/bad-not-a-trace.qpt", directory, false, &o),
-			 EXIT_CODE_FAILURE);
-	assert_contains(o.text[1], "cannot read tests/golden/bad-not-a-trace.qpt");
-	output_free(&o);
-}
-
-static void unrecorded_executions_are_left_out_and_reported(void **state)
-{
-	struct output o;
-
-	assert_int_equal(export("tests/golden/good-decisions.qpt", directory, true, &o),
-			 EXIT_CODE_OK);
-	assert_contains(o.text[1],
-			"warning: 1,234,567 executions were only counted and about 1,000 "
-			"estimated");
-	assert_contains(o.text[1], "wrote 1 file with 4 events");
-	output_free(&o);
-	directory_files(true);
-}
-
-static int export_of(const char *file, enum cli_format format, const char *to, bool force,
-		     struct output *o)
+static int export_of(const char *file, enum cli_format format, const char *to, bool force)
 {
 	const struct cli_export_options options = {
 		.file = file, .format = format, .output = to, .force = force, .max_bytes = 1 << 20};
 	int status;
 
-	output_begin(o);
+	output_free(&o);
+	output_begin(&o);
 	status = cmd_export(&options);
-	output_end(o);
+	output_end(&o);
 	return status;
 }
 
-static int export_as(enum cli_format format, const char *to, bool force, struct output *o)
+static int export_as(enum cli_format format, const char *to, bool force)
 {
-	return export_of("tests/golden/good-plain.qpt", format, to, force, o);
+	return export_of("tests/golden/good-plain.qpt", format, to, force);
+}
+
+static int export(const char *file, const char *to, bool force)
+{
+	return export_of(file, CLI_FORMAT_MEASUREME, to, force);
+}
+
+static void a_trace_becomes_files(void **state)
+{
+	_mm_reader_ struct mm_reader *r = NULL;
+	const char *why;
+
+	assert_int_equal(export("tests/golden/good-plain.qpt", directory, false), EXIT_CODE_OK);
+	assert_string_equal(o.text[0], "");
+	assert_contains(o.text[1], "wrote 1 file with 4 events to /tmp/");
+	assert_contains(o.text[1], "read them with measureme's summarize");
+	assert_int_equal(mm_reader__open(directory_path("a-0004711.mm_profdata"), &r, &why), 0);
+	assert_int_equal(mm_reader__n_events(r), 4);
+
+	assert_int_equal(export("tests/golden/good-plain.qpt", directory, false),
+			 EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "exists already");
+	assert_contains(o.text[1], "--force");
+	assert_int_equal(export("tests/golden/good-plain.qpt", directory, true), EXIT_CODE_OK);
+	directory_files(true);
+}
+
+static void the_directory_is_made(void **state)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/new", directory);
+	assert_int_equal(export("tests/golden/good-plain.qpt", path, false), EXIT_CODE_OK);
+	assert_int_equal(unlink(directory_path("new/a-0004711.mm_profdata")), 0);
+	assert_int_equal(rmdir(path), 0);
+	strcat(path, "/deeper");
+	assert_int_equal(export("tests/golden/good-plain.qpt", path, false), EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "cannot make ");
+	assert_int_equal(export("tests/golden/good-plain.qpt", "/dev/null", false),
+			 EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "cannot write into /dev/null: Not a directory");
+}
+
+static void an_export_reports_an_incomplete_trace(void **state)
+{
+	assert_int_equal(export("tests/golden/bad-killed.qpt", directory, false), EXIT_CODE_OK);
+	assert_contains(o.text[1], "warning: tests/golden/bad-killed.qpt: unfinished");
+	assert_contains(o.text[1], "what could be read was exported");
+	directory_files(true);
+	/* This trace has one compiler, which ran no query. */
+	assert_int_equal(export("tests/golden/good-zstd.qpt", directory, false), EXIT_CODE_OK);
+	assert_contains(o.text[1], "1 compiler executed no query and has no file");
+	assert_contains(o.text[1], "wrote 0 files");
+	assert_int_equal(directory_files(false), 0);
+	assert_int_equal(export("tests/golden/bad-not-a-trace.qpt", directory, false),
+			 EXIT_CODE_FAILURE);
+	assert_contains(o.text[1], "cannot read tests/golden/bad-not-a-trace.qpt");
+}
+
+static void unrecorded_executions_are_left_out_and_reported(void **state)
+{
+	assert_int_equal(export("tests/golden/good-decisions.qpt", directory, true), EXIT_CODE_OK);
+	assert_contains(o.text[1],
+			"warning: 1,234,567 executions were only counted and about 1,000 "
+			"estimated");
+	assert_contains(o.text[1], "wrote 1 file with 4 events");
+	directory_files(true);
 }
 
 static void each_format_is_a_file_and_names_its_viewer(void **state)
@@ -139,17 +119,13 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct output o;
-
-		assert_int_equal(export_as(rows[i].format, directory_path("out"), i, &o),
-				 EXIT_CODE_OK);
+		assert_int_equal(export_as(rows[i].format, directory_path("out"), i), EXIT_CODE_OK);
 		assert_string_equal(o.text[0], "");
 		assert_contains(o.text[1], rows[i].wrote);
 		assert_contains(o.text[1], rows[i].viewer);
 		assert_contains(o.text[1], "warning: 3 records were lost while it was recorded");
 		assert_contains(o.text[1], "nothing was sent anywhere, but it holds paths, "
 					   "command lines and names of what was compiled");
-		output_free(&o);
 	}
 	assert_int_equal(directory_files(true), 1);
 }
@@ -157,65 +133,52 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 /* Of the formats of one stream, only the counts include them. */
 static void counts_have_what_was_counted(void **state)
 {
-	struct output o;
-
 	assert_int_equal(
-		export_of("tests/golden/good-decisions.qpt", CLI_FORMAT_COUNTS, "-", false, &o),
+		export_of("tests/golden/good-decisions.qpt", CLI_FORMAT_COUNTS, "-", false),
 		EXIT_CODE_OK);
 	/* Two recorded executions, and 1,234,567 counted ones. */
 	assert_contains(o.text[0], "typeck,1234569,0.000000");
-	output_free(&o);
 }
 
 static void each_format_notes_what_was_not_recorded(void **state)
 {
 	for (int format = CLI_FORMAT_MEASUREME + 1; format < CLI_N_FORMATS; format++) {
-		struct output o;
-
 		assert_int_equal(export_of("tests/golden/good-decisions.qpt", format,
-					   directory_path("out"), true, &o),
+					   directory_path("out"), true),
 				 EXIT_CODE_OK);
 		assert_contains(o.text[1], "warning: 1,234,567 executions were only counted and "
 					   "about 1,000 estimated");
 		assert_contains(o.text[1], format == CLI_FORMAT_COUNTS
 						   ? "those that were counted are in the counts"
 						   : "are left out");
-		output_free(&o);
 	}
 	directory_files(true);
 }
 
 static void a_file_is_kept_unless_forced(void **state)
 {
-	struct output o;
-	char *path = strdup(directory_path("out"));
+	char *path = strdup(directory_path("out")), *text;
 
 	output_write(path, "mine");
-	assert_int_equal(export_as(CLI_FORMAT_SVG, path, false, &o), EXIT_CODE_FAILURE);
+	assert_int_equal(export_as(CLI_FORMAT_SVG, path, false), EXIT_CODE_FAILURE);
 	assert_contains(o.text[1], "out exists already; choose another name with -o, or overwrite "
 				   "it with --force");
-	output_free(&o);
-	assert_int_equal(export_as(CLI_FORMAT_COUNTS, path, true, &o), EXIT_CODE_OK);
-	output_free(&o);
-	o.text[0] = output_read(path);
-	assert_string_equal(o.text[0], "mir_built,2,0.000000740\ntypeck,2,0.000000105\n");
-	free(o.text[0]);
-	assert_int_equal(export_as(CLI_FORMAT_SVG, directory, true, &o), EXIT_CODE_FAILURE);
+	assert_int_equal(export_as(CLI_FORMAT_COUNTS, path, true), EXIT_CODE_OK);
+	text = output_read(path);
+	assert_string_equal(text, "mir_built,2,0.000000740\ntypeck,2,0.000000105\n");
+	free(text);
+	assert_int_equal(export_as(CLI_FORMAT_SVG, directory, true), EXIT_CODE_FAILURE);
 	assert_contains(o.text[1], "Is a directory; name a file with -o, or - for standard output");
-	output_free(&o);
 	assert_int_equal(directory_files(true), 1);
 	free(path);
 }
 
 static void standard_output_gets_data_only(void **state)
 {
-	struct output o;
-
-	assert_int_equal(export_as(CLI_FORMAT_FOLDED, "-", false, &o), EXIT_CODE_OK);
+	assert_int_equal(export_as(CLI_FORMAT_FOLDED, "-", false), EXIT_CODE_OK);
 	assert_string_equal(o.text[0], "a (4711);mir_built 700\na (4711);typeck 65\n"
 				       "a (4711);typeck;mir_built 40\n");
 	assert_contains(o.text[1], "wrote 3 stacks to standard output (71 B)");
-	output_free(&o);
 }
 
 /* Export a trace without its last byte from a pipe whose other end stays open. */
@@ -228,10 +191,10 @@ static pid_t start_on_half_a_trace(const char *pipe, const char *to, int *feed)
 
 	close(fd);
 	if (!child) {
-		const struct cli_export_options o = {
+		const struct cli_export_options options = {
 			.file = pipe, .format = CLI_FORMAT_CHROME, .output = to};
 
-		_exit(cmd_export(&o));
+		_exit(cmd_export(&options));
 	}
 	*feed = open(pipe, O_WRONLY | O_CLOEXEC);
 	assert_int_equal(write(*feed, trace, size - 1), size - 1);

@@ -22,20 +22,22 @@ static char *help(const struct cli_help_options *options, int expected)
 	return o.text[status != EXIT_CODE_OK];
 }
 
+static void assert_help(const struct cli_help_options *options, const char *golden)
+{
+	char *text = help(options, EXIT_CODE_OK);
+
+	assert_golden(golden, text);
+	free(text);
+}
+
 static void without_a_topic_there_is_an_overview(void **state)
 {
-	char *text = help(&(struct cli_help_options){}, EXIT_CODE_OK);
-
-	assert_golden("cli/help.txt", text);
-	free(text);
+	assert_help(&(struct cli_help_options){}, "cli/help.txt");
 }
 
 static void a_topic_is_explained(void **state)
 {
-	char *text = help(&(struct cli_help_options){.topic = "plan"}, EXIT_CODE_OK);
-
-	assert_golden("cli/help_plan.txt", text);
-	free(text);
+	assert_help(&(struct cli_help_options){.topic = "plan"}, "cli/help_plan.txt");
 }
 
 static void an_unknown_topic_is_a_usage_error(void **state)
@@ -48,13 +50,11 @@ static void an_unknown_topic_is_a_usage_error(void **state)
 
 static void manual_and_completion_are_printed(void **state)
 {
-	char *text = help(&(struct cli_help_options){.man = true}, EXIT_CODE_OK);
+	char *text = NULL;
 
-	assert_golden("cli/qprof-bpf.1", text);
-	free(text);
-	text = help(&(struct cli_help_options){.man = true, .topic = "plan"}, EXIT_CODE_OK);
-	assert_golden("cli/qprof-bpf-plan.1", text);
-	free(text);
+	assert_help(&(struct cli_help_options){.man = true}, "cli/qprof-bpf.1");
+	assert_help(&(struct cli_help_options){.man = true, .topic = "plan"},
+		    "cli/qprof-bpf-plan.1");
 	text = help(&(struct cli_help_options){.completion = CLI_SHELL_ZSH}, EXIT_CODE_OK);
 	assert_contains(text, "#compdef qprof-bpf\n");
 	free(text);

@@ -9,15 +9,19 @@
 
 #define MM(name) "tests/golden/mm/" name ".mm_profdata"
 
-static int import(const char *const *files, size_t n, const char *to, bool force, struct output *o)
+/* The output of the last command; the next one frees it. */
+static struct output o;
+
+static int import(const char *const *files, size_t n, const char *to, bool force)
 {
 	const struct cli_import_options options = {
 		.files = {(const char **)files, n}, .output = to, .force = force};
 	int status;
 
-	output_begin(o);
+	output_free(&o);
+	output_begin(&o);
 	status = cmd_import(&options);
-	output_end(o);
+	output_end(&o);
 	return status;
 }
 
@@ -25,14 +29,12 @@ static void every_file_is_a_process(void **state)
 {
 	static const char *const files[] = {MM("good-plain"), MM("good-no-names")};
 	const char *out = directory_path("t.qpt");
-	struct output o;
 	char *text;
 
-	assert_int_equal(import(files, 2, out, false, &o), EXIT_CODE_OK);
+	assert_int_equal(import(files, 2, out, false), EXIT_CODE_OK);
 	assert_string_equal(o.text[0], "");
 	assert_contains(o.text[1], "imported 6 intervals of 2 profiles; wrote ");
 	assert_contains(o.text[1], MM("good-no-names") ": 2 of 2 events have no name in it");
-	output_free(&o);
 	text = dump_trace(out);
 	assert_contains(text, "\nprocess 1 pid=4711");
 	assert_contains(text, "\nspan 1/3 depth=0 1700000000000000001..");
@@ -40,11 +42,9 @@ static void every_file_is_a_process(void **state)
 	assert_contains(text, "\nlosses\nwhole\n");
 	free(text);
 
-	assert_int_equal(import(files, 1, out, false, &o), EXIT_CODE_FAILURE);
+	assert_int_equal(import(files, 1, out, false), EXIT_CODE_FAILURE);
 	assert_contains(o.text[1], "exists already; choose another name with -o, or overwrite");
-	output_free(&o);
-	assert_int_equal(import(files, 1, out, true, &o), EXIT_CODE_OK);
-	output_free(&o);
+	assert_int_equal(import(files, 1, out, true), EXIT_CODE_OK);
 	directory_files(true);
 }
 
@@ -52,15 +52,13 @@ static void damaged_files_are_reported_but_not_as_losses(void **state)
 {
 	static const char *const files[] = {MM("bad-killed"), MM("bad-order")};
 	const char *out = directory_path("t.qpt");
-	struct output o;
 	char *text;
 
-	assert_int_equal(import(files, 2, out, false, &o), EXIT_CODE_OK);
+	assert_int_equal(import(files, 2, out, false), EXIT_CODE_OK);
 	assert_contains(o.text[1], "killed.mm_profdata: cut short at byte ");
 	assert_contains(o.text[1], "killed.mm_profdata: its command and start are unknown");
 	assert_contains(o.text[1], "order.mm_profdata: 2 intervals make no sense, and were left");
 	assert_contains(o.text[1], "order.mm_profdata: 1 intervals overlap others");
-	output_free(&o);
 	text = dump_trace(out);
 	assert_lacks(text, "losses");
 	free(text);
@@ -70,12 +68,10 @@ static void damaged_files_are_reported_but_not_as_losses(void **state)
 static void one_that_cannot_be_read_leaves_nothing(void **state)
 {
 	static const char *const files[] = {MM("good-plain"), MM("bad-version-7")};
-	struct output o;
 
-	assert_int_equal(import(files, 2, directory_path("t.qpt"), true, &o), EXIT_CODE_FAILURE);
+	assert_int_equal(import(files, 2, directory_path("t.qpt"), true), EXIT_CODE_FAILURE);
 	assert_contains(o.text[1], "cannot import " MM("bad-version-7") ": it has another version");
 	assert_ptr_equal(strchr(o.text[1], '\n'), o.text[1] + strlen(o.text[1]) - 1);
-	output_free(&o);
 	assert_int_equal(directory_files(false), 0);
 }
 
@@ -86,7 +82,6 @@ static void the_input_is_not_the_output(void **state)
 	uint8_t *bytes = slurp(MM("good-no-events"), &size);
 	int fd = openat(directory_fd, "a.mm_profdata", O_WRONLY | O_CREAT, 0600);
 	char same[64];
-	struct output o;
 
 	assert_int_equal(write(fd, bytes, size), size);
 	close(fd);
@@ -94,9 +89,8 @@ static void the_input_is_not_the_output(void **state)
 	assert_int_equal(linkat(directory_fd, "a.mm_profdata", directory_fd, "b.mm_profdata", 0),
 			 0);
 	snprintf(same, sizeof(same), "%s/a.mm_profdata", directory);
-	assert_int_equal(import(&path, 1, same, true, &o), EXIT_CODE_FAILURE);
+	assert_int_equal(import(&path, 1, same, true), EXIT_CODE_FAILURE);
 	assert_contains(o.text[1], "is to be read, and cannot be the output");
-	output_free(&o);
 	directory_files(true);
 }
 
@@ -104,16 +98,14 @@ static void without_a_name_it_is_the_first_files(void **state)
 {
 	char *cwd = get_current_dir_name(), file[512];
 	const char *files[] = {file};
-	struct output o;
 	int err;
 
 	snprintf(file, sizeof(file), "%s/" MM("good-plain"), cwd);
 	assert_int_equal(chdir(directory), 0);
-	err = import(files, 1, NULL, false, &o);
+	err = import(files, 1, NULL, false);
 	assert_int_equal(chdir(cwd), 0);
 	assert_int_equal(err, EXIT_CODE_OK);
 	assert_contains(o.text[1], "wrote good-plain.qpt (");
-	output_free(&o);
 	assert_int_equal(access(directory_path("good-plain.qpt"), R_OK), 0);
 	directory_files(true);
 	free(cwd);

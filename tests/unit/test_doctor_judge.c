@@ -5,6 +5,17 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_doctor.h"
 
+/* Those of a machine without problems, which a test changes. */
+static struct doctor_facts facts;
+static struct doctor_trials trials;
+
+static int setup(void **state)
+{
+	sample_facts(&facts);
+	sample_trials(&trials);
+	return 0;
+}
+
 /* The first finding of that name. */
 static const struct finding *find(const struct findings *f, const char *name)
 {
@@ -34,11 +45,7 @@ static void a_sound_machine_has_no_problems(void **state)
 	const struct doctor_limits limits = {UINT64_MAX, UINT64_C(1) << 40, true};
 	const struct other_recordings none = {0};
 	_findings_ struct findings f = {0};
-	struct doctor_facts facts;
-	struct doctor_trials trials;
 
-	sample_facts(&facts);
-	sample_trials(&trials);
 	judge_kernel(&f, &facts, &trials);
 	judge_privileges(&f, &facts, &trials, "me (1000)");
 	judge_recording(&f, &facts, &trials, &none);
@@ -54,11 +61,7 @@ static void a_sound_machine_has_no_problems(void **state)
 static void a_missing_kernel_feature_is_a_problem_or_a_note(void **state)
 {
 	_findings_ struct findings f = {0};
-	struct doctor_facts facts;
-	struct doctor_trials trials;
 
-	sample_facts(&facts);
-	sample_trials(&trials);
 	facts.btf = facts.first_pid_ns = false;
 	strcpy(facts.lockdown, "confidentiality");
 	trials.ring = -EINVAL;
@@ -74,11 +77,7 @@ static void a_missing_kernel_feature_is_a_problem_or_a_note(void **state)
 
 static void a_refusal_is_distinguished_from_missing_capabilities(void **state)
 {
-	struct doctor_facts facts;
-	struct doctor_trials trials;
 
-	sample_facts(&facts);
-	sample_trials(&trials);
 	trials.load = -EPERM;
 	trials.bpf_filtered = true;
 	for (int capable = 0; capable < 2; capable++) {
@@ -97,11 +96,7 @@ static void a_refusal_is_distinguished_from_missing_capabilities(void **state)
 static void the_cause_of_a_refusal_is_named_only_if_proven(void **state)
 {
 	_findings_ struct findings f = {0}, user = {0};
-	struct doctor_facts facts;
-	struct doctor_trials trials;
 
-	sample_facts(&facts);
-	sample_trials(&trials);
 	trials.load = trials.record = -EPERM;
 	facts.seccomp = true;
 	judge_kernel(&f, &facts, &trials);
@@ -115,11 +110,7 @@ static void the_cause_of_a_refusal_is_named_only_if_proven(void **state)
 static void the_ring_of_mappings_is_judged_by_trying_it(void **state)
 {
 	_findings_ struct findings works = {0}, paranoid = {0}, unknown = {0};
-	struct doctor_facts facts;
-	struct doctor_trials trials;
 
-	sample_facts(&facts);
-	sample_trials(&trials);
 	judge_kernel(&works, &facts, &trials);
 	expect(&works, "mappings", FINDING_OK, "reports which process", NULL);
 	expect(&works, "perf_event_paranoid", FINDING_OK, "4", NULL);
@@ -140,11 +131,7 @@ static void the_ring_of_mappings_is_judged_by_trying_it(void **state)
 static void missing_capabilities_come_with_a_command(void **state)
 {
 	_findings_ struct findings f = {0}, of_file = {0}, nosuid = {0};
-	struct doctor_facts facts;
-	struct doctor_trials trials;
 
-	sample_facts(&facts);
-	sample_trials(&trials);
 	facts.capabilities = UINT64_C(1) << 39;
 	judge_privileges(&f, &facts, &trials, "me (1000)");
 	expect(&f, "capabilities", FINDING_PROBLEM, "missing CAP_PERFMON",
@@ -161,11 +148,7 @@ static void missing_capabilities_come_with_a_command(void **state)
 static void other_users_are_judged_by_what_was_tried(void **state)
 {
 	_findings_ struct findings f = {0}, none = {0}, root = {0};
-	struct doctor_facts facts;
-	struct doctor_trials trials;
 
-	sample_facts(&facts);
-	sample_trials(&trials);
 	trials.others = 0;
 	judge_privileges(&f, &facts, &trials, "me");
 	expect(&f, "other users", FINDING_OK, "can be recorded", NULL);
@@ -182,11 +165,7 @@ static void a_rehearsal_reports_what_a_recording_would(void **state)
 	const struct other_recordings others = {.n = 3, .held = 1, .pid = 77},
 				      unknown = {.err = -EPERM};
 	_findings_ struct findings f = {0}, unable = {0};
-	struct doctor_facts facts;
-	struct doctor_trials trials;
 
-	sample_facts(&facts);
-	sample_trials(&trials);
 	trials.record = -EINVAL;
 	strcpy(trials.why, "the verifier says no");
 	judge_recording(&f, &facts, &trials, &others);
@@ -204,11 +183,7 @@ static void probes_say(const struct probe_rehearsal *r, enum finding_state state
 {
 	const struct other_recordings none = {0};
 	_findings_ struct findings f = {0};
-	struct doctor_facts facts;
-	struct doctor_trials trials;
 
-	sample_facts(&facts);
-	sample_trials(&trials);
 	trials.costs.emulated.hit_ps = 0;
 	trials.costs.rehearsal = *r;
 	judge_recording(&f, &facts, &trials, &none);
@@ -245,9 +220,7 @@ static void limits_are_notes(void **state)
 {
 	const struct doctor_limits few = {1024, UINT64_C(1) << 20, true}, none = {1024, 0, false};
 	_findings_ struct findings f = {0}, unwritable = {0};
-	struct doctor_trials trials;
 
-	sample_trials(&trials);
 	judge_limits(&unwritable, &none, &trials);
 	expect(&unwritable, "open files", FINDING_OK, "1024", NULL);
 	expect(&unwritable, "this directory", FINDING_NOTE, "cannot be written", "-o");
@@ -274,20 +247,22 @@ static void a_toolchain_is_a_problem_only_if_it_matters(void **state)
 	expect(&h, "none", FINDING_PROBLEM, "no Rust compiler", "rustup.rs");
 }
 
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sound_machine_has_no_problems),
-		cmocka_unit_test(a_missing_kernel_feature_is_a_problem_or_a_note),
-		cmocka_unit_test(a_refusal_is_distinguished_from_missing_capabilities),
-		cmocka_unit_test(the_cause_of_a_refusal_is_named_only_if_proven),
-		cmocka_unit_test(the_ring_of_mappings_is_judged_by_trying_it),
-		cmocka_unit_test(missing_capabilities_come_with_a_command),
-		cmocka_unit_test(other_users_are_judged_by_what_was_tried),
-		cmocka_unit_test(a_rehearsal_reports_what_a_recording_would),
-		cmocka_unit_test(the_counters_show_what_became_of_the_hits),
-		cmocka_unit_test(limits_are_notes),
-		cmocka_unit_test(a_toolchain_is_a_problem_only_if_it_matters),
+		TEST(a_sound_machine_has_no_problems),
+		TEST(a_missing_kernel_feature_is_a_problem_or_a_note),
+		TEST(a_refusal_is_distinguished_from_missing_capabilities),
+		TEST(the_cause_of_a_refusal_is_named_only_if_proven),
+		TEST(the_ring_of_mappings_is_judged_by_trying_it),
+		TEST(missing_capabilities_come_with_a_command),
+		TEST(other_users_are_judged_by_what_was_tried),
+		TEST(a_rehearsal_reports_what_a_recording_would),
+		TEST(the_counters_show_what_became_of_the_hits),
+		TEST(limits_are_notes),
+		TEST(a_toolchain_is_a_problem_only_if_it_matters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
