@@ -25,7 +25,7 @@ static const char *value_of(char **env, const char *name)
 
 static void without_sudo_it_is_us(void **state)
 {
-	struct invoker inv;
+	_invoker_ struct invoker inv;
 
 	assert_int_equal(invoker__from(&inv, 1000, 1001, "0", "0"), 0);
 	assert_false(inv.sudo);
@@ -35,12 +35,11 @@ static void without_sudo_it_is_us(void **state)
 	invoker__clear(&inv);
 	assert_int_equal(invoker__from(&inv, 0, 0, NULL, NULL), 0);
 	assert_false(inv.sudo);
-	invoker__clear(&inv);
 }
 
 static void under_sudo_it_is_the_caller_of_sudo(void **state)
 {
-	struct invoker inv;
+	_invoker_ struct invoker inv;
 
 	assert_int_equal(invoker__from(&inv, 0, 0, "3999999999", "77"), 0);
 	assert_true(inv.sudo);
@@ -48,7 +47,6 @@ static void under_sudo_it_is_the_caller_of_sudo(void **state)
 	assert_int_equal(inv.gid, 77);
 	assert_null(inv.name);
 	assert_string_equal(inv.home, "/");
-	invoker__clear(&inv);
 }
 
 /* Only root can take them. Any other user gets -EPERM and keeps its own. */
@@ -68,7 +66,7 @@ static void rights_to_files_are_taken_and_returned(void **state)
 /* Root's groups may write where the invoker may not. */
 static void groups_are_those_of_a_login(void **state)
 {
-	struct invoker inv;
+	_invoker_ struct invoker inv;
 	gid_t before[64], during[64], after[64];
 	int n = getgroups(64, before), m;
 
@@ -85,13 +83,12 @@ static void groups_are_those_of_a_login(void **state)
 	}
 	assert_int_equal(getgroups(64, after), n);
 	assert_memory_equal(after, before, (size_t)n * sizeof(*before));
-	invoker__clear(&inv);
 }
 
 /* Root exists on every machine, and may be in several groups. */
 static void the_database_knows_more_groups(void **state)
 {
-	struct invoker inv;
+	_invoker_ struct invoker inv;
 	gid_t groups[256];
 	int n = 256;
 
@@ -104,7 +101,6 @@ static void the_database_knows_more_groups(void **state)
 	invoker__clear(&inv);
 	assert_int_equal(invoker__from(&inv, 1000, 1000, NULL, NULL), 0);
 	assert_null(inv.groups);
-	invoker__clear(&inv);
 }
 
 /* The kernel refuses this group, so the uid must not stay changed either. */
@@ -120,7 +116,7 @@ static void rights_the_kernel_refuses_are_not_taken_for_given(void **state)
 static void malformed_ids_do_not_count(void **state)
 {
 	static const char *const bad[] = {"", "-1", "+5", " 5", "5x", "4294967295", "99999999999"};
-	struct invoker inv;
+	_invoker_ struct invoker inv;
 
 	for (size_t i = 0; i < N_OF(bad); i++) {
 		assert_int_equal(invoker__from(&inv, 0, 0, bad[i], "5"), 0);
@@ -136,13 +132,12 @@ static void without_sudo_the_environment_is_copied(void **state)
 {
 	char *const base[] = {(char *)"PATH=/bin", (char *)"SUDO_USER=x", (char *)"A=b=c", NULL};
 	struct invoker inv = {.home = (char *)"/home/me"};
-	char **env;
+	_environ_ char **env = NULL;
 
 	assert_int_equal(invoker__environ(&inv, base, &env), 0);
 	for (int i = 0; i < 3; i++)
 		assert_string_equal(env[i], base[i]);
 	assert_null(env[3]);
-	invoker__free_environ(env);
 	invoker__free_environ(NULL);
 }
 
@@ -154,7 +149,7 @@ static void sudos_changes_are_undone(void **state)
 		(char *)"SUDO_USER=me",	      (char *)"SUDO_COMMAND=/usr/bin/qprof-bpf",
 		(char *)"RUSTFLAGS=-g",	      NULL};
 	struct invoker inv = {.sudo = true, .name = (char *)"me", .home = (char *)"/home/me"};
-	char **env;
+	_environ_ char **env = NULL;
 
 	assert_int_equal(invoker__environ(&inv, base, &env), 0);
 	assert_string_equal(value_of(env, "PATH"), "/usr/bin:/bin:/home/me/.cargo/bin");
@@ -164,44 +159,34 @@ static void sudos_changes_are_undone(void **state)
 	assert_string_equal(value_of(env, "RUSTFLAGS"), "-g");
 	assert_null(value_of(env, "SUDO_USER"));
 	assert_null(value_of(env, "SUDO_COMMAND"));
-	invoker__free_environ(env);
 }
 
-static const char *path_for(const struct invoker *inv, char *path, char *cargo_home)
+/* The PATH of an invoker with the home /h, from one or two variables. */
+static void assert_path(const char *one, const char *two, const char *expected)
 {
-	static char result[256];
-	char *const base[] = {path, cargo_home, NULL};
-	char **env;
+	const struct invoker inv = {.sudo = true, .home = (char *)"/h"};
+	char *const base[] = {(char *)one, (char *)two, NULL};
+	_environ_ char **env = NULL;
 
-	assert_int_equal(invoker__environ(inv, base, &env), 0);
-	strcpy(result, value_of(env, "PATH"));
-	invoker__free_environ(env);
-	return result;
+	assert_int_equal(invoker__environ(&inv, base, &env), 0);
+	assert_string_equal(value_of(env, "PATH"), expected);
 }
 
 static void cargo_is_added_to_the_path_once(void **state)
 {
-	struct invoker inv = {.sudo = true, .home = (char *)"/h"};
-
-	assert_string_equal(path_for(&inv, (char *)"PATH=/h/.cargo/bin:/bin", NULL),
-			    "/h/.cargo/bin:/bin");
-	assert_string_equal(path_for(&inv, (char *)"PATH=/bin:/h/.cargo/bin", NULL),
-			    "/bin:/h/.cargo/bin");
-	assert_string_equal(path_for(&inv, (char *)"PATH=/bin:/h/.cargo/bin2", NULL),
-			    "/bin:/h/.cargo/bin2:/h/.cargo/bin");
-	assert_string_equal(path_for(&inv, (char *)"PATH=/bin", (char *)"CARGO_HOME=/c"),
-			    "/bin:/c/bin");
-	assert_string_equal(path_for(&inv, (char *)"A=1", NULL),
-			    "/usr/local/bin:/usr/bin:/bin:/h/.cargo/bin");
+	assert_path("PATH=/h/.cargo/bin:/bin", NULL, "/h/.cargo/bin:/bin");
+	assert_path("PATH=/bin:/h/.cargo/bin", NULL, "/bin:/h/.cargo/bin");
+	assert_path("PATH=/bin:/h/.cargo/bin2", NULL, "/bin:/h/.cargo/bin2:/h/.cargo/bin");
+	assert_path("PATH=/bin", "CARGO_HOME=/c", "/bin:/c/bin");
+	assert_path("A=1", NULL, "/usr/local/bin:/usr/bin:/bin:/h/.cargo/bin");
 }
 
 static void becoming_oneself_is_nothing(void **state)
 {
-	struct invoker inv;
+	_invoker_ struct invoker inv;
 
 	assert_int_equal(invoker__from(&inv, geteuid(), getegid(), NULL, NULL), 0);
 	assert_int_equal(invoker__become(&inv), 0);
-	invoker__clear(&inv);
 }
 
 int main(void)

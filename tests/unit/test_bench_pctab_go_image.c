@@ -39,7 +39,7 @@ static int open_bytes(const uint8_t *bytes, size_t size, struct go_image **image
 /* The section holds `before` bytes that resemble a table, then the table. */
 static void assert_found(const char *section, size_t before)
 {
-	struct go_table g = make(GO_TABLE_1_20);
+	_go_table_ struct go_table g = make(GO_TABLE_1_20);
 	_pctab_buffer_ struct pctab_buffer all = {};
 	_go_image_ struct go_image *image = NULL;
 	struct gopclntab_function f;
@@ -58,7 +58,6 @@ static void assert_found(const char *section, size_t before)
 	assert_string_equal(f.name, "f0");
 	free(elf);
 	free(text);
-	pctab_buffer__destroy(&g.bytes);
 }
 
 static void the_table_is_found(void **state)
@@ -82,32 +81,28 @@ static void assert_refused(const uint8_t *bytes, size_t size, const char *says)
 	free(text);
 }
 
+/* An ELF file with the first `size` bytes of the table in a section. */
+static void assert_section_refused(const struct go_table *g, size_t size, const char *section,
+				   const char *says)
+{
+	size_t elf_size;
+	_free_ uint8_t *elf = go_table_elf(g->bytes.data, size, section, &elf_size);
+
+	assert_refused(elf, elf_size, says);
+}
+
 static void files_without_one_are_reported(void **state)
 {
-	struct go_table g = make(0xfffffffa), sound = make(GO_TABLE_1_18);
-	uint8_t *elf;
-	size_t size;
+	_go_table_ struct go_table g = make(0xfffffffa), sound = make(GO_TABLE_1_18);
 
 	assert_refused((const uint8_t *)"", 0, "too short");
 	assert_refused((const uint8_t *)"#!/bin/sh\nexit 0\n", 17, "not an ELF file");
-	elf = go_table_elf(sound.bytes.data, sound.bytes.size, ".rodata", &size);
-	assert_refused(elf, size, "no Go function table");
-	free(elf);
-	elf = go_table_elf(g.bytes.data, g.bytes.size, ".gopclntab", &size);
-	assert_refused(elf, size, "before 1.18");
-	free(elf);
-	elf = go_table_elf(g.bytes.data, g.bytes.size, ".data.rel.ro", &size);
-	assert_refused(elf, size, "no Go function table");
-	free(elf);
-	elf = go_table_elf(sound.bytes.data, 70, ".gopclntab", &size);
-	assert_refused(elf, size, "cut short");
-	free(elf);
+	assert_section_refused(&sound, sound.bytes.size, ".rodata", "no Go function table");
+	assert_section_refused(&g, g.bytes.size, ".gopclntab", "before 1.18");
+	assert_section_refused(&g, g.bytes.size, ".data.rel.ro", "no Go function table");
+	assert_section_refused(&sound, 70, ".gopclntab", "cut short");
 	go_table__store(&sound, sound.functab + 8, 100000, 4);
-	elf = go_table_elf(sound.bytes.data, sound.bytes.size, ".gopclntab", &size);
-	assert_refused(elf, size, "longer than the file");
-	free(elf);
-	pctab_buffer__destroy(&g.bytes);
-	pctab_buffer__destroy(&sound.bytes);
+	assert_section_refused(&sound, sound.bytes.size, ".gopclntab", "longer than the file");
 }
 
 static void files_that_are_none_are_reported(void **state)
@@ -127,7 +122,7 @@ static void files_that_are_none_are_reported(void **state)
 
 static void cut_and_flipped_files_do_no_harm(void **state)
 {
-	struct go_table g = make(GO_TABLE_1_20);
+	_go_table_ struct go_table g = make(GO_TABLE_1_20);
 	size_t size;
 	uint8_t *elf = go_table_elf(g.bytes.data, g.bytes.size, ".gopclntab", &size);
 	struct output o;
@@ -150,7 +145,6 @@ static void cut_and_flipped_files_do_no_harm(void **state)
 	output_end(&o);
 	output_free(&o);
 	free(elf);
-	pctab_buffer__destroy(&g.bytes);
 }
 
 int main(void)

@@ -69,7 +69,7 @@ static void tables_of_every_kind_are_read(void **state)
 	static const uint32_t magics[] = {GO_TABLE_1_18, GO_TABLE_1_20};
 
 	for (unsigned int kind = 0; kind < 24; kind++) {
-		struct go_table g =
+		_go_table_ struct go_table g =
 			make(magics[kind % 2], kind / 2 % 2, kind / 4 % 2 ? 4 : 8, kind / 8);
 		const char *why = "";
 		struct gopclntab t;
@@ -81,13 +81,12 @@ static void tables_of_every_kind_are_read(void **state)
 		assert_int_equal(t.quantum_shift, kind / 8);
 		for (uint32_t i = 0; i < N_FUNCTIONS; i++)
 			assert_function(&t, i);
-		pctab_buffer__destroy(&g.bytes);
 	}
 }
 
 static void offsets_that_lead_nowhere_have_no_table(void **state)
 {
-	struct go_table g = make(GO_TABLE_1_20, false, 8, 0);
+	_go_table_ struct go_table g = make(GO_TABLE_1_20, false, 8, 0);
 	struct gopclntab t;
 	const char *why;
 	size_t size = 1;
@@ -99,13 +98,12 @@ static void offsets_that_lead_nowhere_have_no_table(void **state)
 	assert_null(gopclntab__table(&t, UINT32_MAX, &size));
 	assert_non_null(gopclntab__table(&t, (uint32_t)(g.functab - g.pctab) - 1, &size));
 	assert_int_equal(size, 1);
-	pctab_buffer__destroy(&g.bytes);
 }
 
 /* Store a value in a table. Returns the reason why init refuses it, or "". */
 static const char *why_not(size_t at, uint64_t value, unsigned int size)
 {
-	struct go_table g = make(GO_TABLE_1_20, false, 8, 0);
+	_go_table_ struct go_table g = make(GO_TABLE_1_20, false, 8, 0);
 	struct gopclntab t;
 	const char *why = NULL;
 	int err;
@@ -113,7 +111,6 @@ static const char *why_not(size_t at, uint64_t value, unsigned int size)
 	go_table__store(&g, at, value, size);
 	err = gopclntab__init(&t, g.bytes.data, g.bytes.size, false, &why);
 	assert_int_equal(err, why ? -ENOEXEC : 0);
-	pctab_buffer__destroy(&g.bytes);
 	return why ?: "";
 }
 
@@ -137,7 +134,7 @@ static void headers_that_cannot_be_read_are_reported(void **state)
 
 static void functions_out_of_order_are_reported(void **state)
 {
-	struct go_table g = make(GO_TABLE_1_20, false, 8, 0);
+	_go_table_ struct go_table g = make(GO_TABLE_1_20, false, 8, 0);
 	struct gopclntab_function f;
 	struct gopclntab t;
 	const char *why;
@@ -149,13 +146,12 @@ static void functions_out_of_order_are_reported(void **state)
 	assert_int_equal(gopclntab__function(&t, 1, &f), -EBADMSG);
 	go_table__store(&g, g.functab + 16, 64 * N_FUNCTIONS + 1, 4);
 	assert_int_equal(gopclntab__function(&t, 1, &f), -EBADMSG);
-	pctab_buffer__destroy(&g.bytes);
 }
 
 /* Store a value in the record of function 1. Returns the error of reading the function. */
 static int read_damaged(size_t at, uint32_t value, struct gopclntab_function *f)
 {
-	struct go_table g = make(GO_TABLE_1_18, false, 8, 0);
+	_go_table_ struct go_table g = make(GO_TABLE_1_18, false, 8, 0);
 	struct gopclntab t;
 	const char *why;
 	int err;
@@ -166,7 +162,6 @@ static int read_damaged(size_t at, uint32_t value, struct gopclntab_function *f)
 	if (!err)
 		f->name = *f->name ? "some" : "";
 	assert_int_equal(gopclntab__function(&t, 2, &(struct gopclntab_function){}), 0);
-	pctab_buffer__destroy(&g.bytes);
 	return err;
 }
 
@@ -212,7 +207,7 @@ static void read_all(const uint8_t *bytes, size_t size, bool big_endian)
 static void cut_and_flipped_tables_do_no_harm(void **state)
 {
 	for (int big_endian = 0; big_endian < 2; big_endian++) {
-		struct go_table g = make(GO_TABLE_1_20, big_endian, 8, 0);
+		_go_table_ struct go_table g = make(GO_TABLE_1_20, big_endian, 8, 0);
 
 		for (size_t size = 0; size <= g.bytes.size; size++)
 			read_all(g.bytes.data, size, big_endian);
@@ -221,7 +216,6 @@ static void cut_and_flipped_tables_do_no_harm(void **state)
 			read_all(g.bytes.data, g.bytes.size, big_endian);
 			g.bytes.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		}
-		pctab_buffer__destroy(&g.bytes);
 	}
 }
 

@@ -5,33 +5,20 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_pctab.h"
 
-static char *text_of(const struct pctab_view *view)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_int_equal(pctab_json(out, view), 0);
-	fclose(out);
-	return text;
-}
-
 static struct json_object *json_of(const struct pctab_view *view)
 {
-	char *text = text_of(view);
+	_free_ char *text = printed_pctab(pctab_json, view);
 	struct json_object *object = json_tokener_parse(text);
 
 	assert_non_null(object);
-	free(text);
 	return object;
 }
 
 static void everything_is_printed(void **state)
 {
-	char *text = text_of(&sample_pctab_view);
+	_free_ char *text = printed_pctab(pctab_json, &sample_pctab_view);
 
 	assert_golden("view/pctab.json", text);
-	free(text);
 }
 
 static void it_is_json(void **state)

@@ -6,13 +6,12 @@
 #include "../fixtures/go_table.h"
 #include "../fixtures/pctabs.h"
 
-static struct pctab_survey *survey(struct go_table *g, const struct pctab_runs *tables, uint32_t n)
+static struct pctab_survey *survey(const struct go_table *g)
 {
 	struct pctab_survey *s = NULL;
 	struct gopclntab t;
 	const char *why;
 
-	go_table__build(g, tables, n);
 	assert_int_equal(gopclntab__init(&t, g->bytes.data, g->bytes.size, false, &why), 0);
 	assert_int_equal(pctab_survey__new(&t, &s), 0);
 	return s;
@@ -26,7 +25,7 @@ static void cases_can_be_gone_through_in_whole_turns(void **state)
 
 static void look_ups_are_timed(void **state)
 {
-	struct go_table g = {.magic = GO_TABLE_1_20, .pointer_size = 8};
+	_go_table_ struct go_table g = {};
 	const struct pctab_speed_case c = {.samples = 16, .by_code = true};
 	_pctab_survey_ struct pctab_survey *s = NULL;
 	struct pctab_runs tables[2] = {};
@@ -34,24 +33,23 @@ static void look_ups_are_timed(void **state)
 
 	pctabs_add(&tables[0], 10, 7);
 	pctabs_add(&tables[1], 400, 8);
-	s = survey(&g, tables, 2);
+	g = go_table_of(tables, 2);
+	s = survey(&g);
 	assert_int_equal(pctab_speed__measure(s, &c, &speed), 0);
 	assert_true(speed.varint_best > 0 && speed.varint_best <= speed.varint);
 	assert_true(speed.linear_best > 0 && speed.linear_best <= speed.linear);
 	assert_true(speed.ratio > 0);
 	pctab_runs__destroy(&tables[0]);
 	pctab_runs__destroy(&tables[1]);
-	pctab_buffer__destroy(&g.bytes);
 }
 
 static void without_tables_there_is_nothing_to_time(void **state)
 {
-	struct go_table g = {.magic = GO_TABLE_1_20, .pointer_size = 8};
-	_pctab_survey_ struct pctab_survey *s = survey(&g, NULL, 0);
+	_go_table_ struct go_table g = go_table_of(NULL, 0);
+	_pctab_survey_ struct pctab_survey *s = survey(&g);
 	struct pctab_speed speed = {};
 
 	assert_int_equal(pctab_speed__measure(s, &pctab_speed_cases[0], &speed), -ENODATA);
-	pctab_buffer__destroy(&g.bytes);
 }
 
 int main(void)

@@ -17,7 +17,7 @@ static struct gopclntab read_table(const struct go_table *g)
 
 static void everything_is_counted(void **state)
 {
-	struct go_table g = {.magic = GO_TABLE_1_20, .pointer_size = 8};
+	_go_table_ struct go_table g = {};
 	_pctab_survey_ struct pctab_survey *s = NULL;
 	struct pctab_runs tables[4] = {};
 	struct gopclntab t;
@@ -29,7 +29,7 @@ static void everything_is_counted(void **state)
 	for (uint32_t i = 0; i < 4; i++)
 		pctabs_add(&tables[3], 256 * i + (i < 3 ? 256 : 2), i % 2 ? 300 : 7);
 	pctabs_add(&tables[3], 256 * 3 + 9, -1);
-	go_table__build(&g, tables, 4);
+	g = go_table_of(tables, 4);
 	t = read_table(&g);
 	assert_int_equal(pctab_survey__new(&t, &s), 0);
 	assert_int_equal(s->functions, 4);
@@ -47,7 +47,6 @@ static void everything_is_counted(void **state)
 	assert_int_equal(s->most_pcs, 1);
 	for (int i = 0; i < 4; i++)
 		pctab_runs__destroy(&tables[i]);
-	pctab_buffer__destroy(&g.bytes);
 }
 
 static void any_tables_are_surveyed(void **state)
@@ -56,10 +55,10 @@ static void any_tables_are_surveyed(void **state)
 	struct rng rng = rng_new();
 
 	for (unsigned int shift = 0; shift <= 2; shift++) {
-		struct go_table g = {.magic = GO_TABLE_1_18,
-				     .big_endian = shift == 1,
-				     .pointer_size = 8,
-				     .quantum_shift = shift};
+		_go_table_ struct go_table g = {.magic = GO_TABLE_1_18,
+						.big_endian = shift == 1,
+						.pointer_size = 8,
+						.quantum_shift = shift};
 		_pctab_survey_ struct pctab_survey *s = NULL;
 		uint64_t pcs = 0;
 		struct gopclntab t;
@@ -75,7 +74,6 @@ static void any_tables_are_surveyed(void **state)
 		assert_int_equal(pctab_survey__new(&t, &s), 0);
 		assert_int_equal(s->n_tables, 50);
 		assert_int_equal(s->pcs, pcs);
-		pctab_buffer__destroy(&g.bytes);
 	}
 	for (int i = 0; i < 50; i++)
 		pctab_runs__destroy(&tables[i]);
@@ -85,14 +83,14 @@ static void any_tables_are_surveyed(void **state)
 static void assert_reported(size_t at, uint32_t value, unsigned int size, bool in_pctab,
 			    const char *says)
 {
-	struct go_table g = {.magic = GO_TABLE_1_20, .pointer_size = 8};
+	_go_table_ struct go_table g = {};
 	_pctab_survey_ struct pctab_survey *s = NULL;
 	_pctab_runs_ struct pctab_runs r = {};
 	struct gopclntab t;
 	struct output o;
 
 	pctabs_add(&r, 200, 7);
-	go_table__build(&g, &r, 1);
+	g = go_table_of(&r, 1);
 	go_table__store(&g, at + (in_pctab ? g.pctab : g.records), value, size);
 	t = read_table(&g);
 	output_begin(&o);
@@ -101,7 +99,6 @@ static void assert_reported(size_t at, uint32_t value, unsigned int size, bool i
 	assert_null(s);
 	assert_contains(o.text[1], says);
 	output_free(&o);
-	pctab_buffer__destroy(&g.bytes);
 }
 
 static void damage_is_reported(void **state)
@@ -115,7 +112,7 @@ static void damage_is_reported(void **state)
 
 static void no_functions_are_no_tables(void **state)
 {
-	struct go_table g = {.magic = GO_TABLE_1_20, .pointer_size = 4};
+	_go_table_ struct go_table g = {.magic = GO_TABLE_1_20, .pointer_size = 4};
 	_pctab_survey_ struct pctab_survey *s = NULL;
 	struct gopclntab t;
 
@@ -124,7 +121,6 @@ static void no_functions_are_no_tables(void **state)
 	assert_int_equal(pctab_survey__new(&t, &s), 0);
 	assert_int_equal(s->n_tables, 0);
 	assert_int_equal(pctab_survey__linear_bytes(s), 0);
-	pctab_buffer__destroy(&g.bytes);
 }
 
 int main(void)

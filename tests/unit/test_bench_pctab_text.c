@@ -4,34 +4,22 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_pctab.h"
 
-static char *text_of(const struct pctab_view *view)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_int_equal(pctab_text(out, view), 0);
-	fclose(out);
-	return text;
-}
-
 static void everything_is_printed(void **state)
 {
-	char *text = text_of(&sample_pctab_view);
+	_free_ char *text = printed_pctab(pctab_text, &sample_pctab_view);
 
 	assert_golden("view/pctab.txt", text);
-	free(text);
 }
 
 static void without_times_and_tables_there_is_less(void **state)
 {
 	struct pctab_survey nothing = {};
-	char *text = text_of(&(struct pctab_view){.file = "go", .survey = &nothing});
+	_free_ char *text =
+		printed_pctab(pctab_text, &(struct pctab_view){.file = "go", .survey = &nothing});
 
 	assert_contains(text, "tables      0;");
 	assert_lacks(text, "linear / varint:");
 	assert_lacks(text, "ns per");
-	free(text);
 }
 
 int main(void)

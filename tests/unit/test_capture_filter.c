@@ -13,20 +13,16 @@ static struct filter *made(const char *list)
 
 static bool passes(const char *list, enum filter_class class, const char *label)
 {
-	struct filter *f = made(list);
-	bool yes = filter__passes(f, class, label);
+	_filter_ struct filter *f = made(list);
 
-	filter__free(f);
-	return yes;
+	return filter__passes(f, class, label);
 }
 
 static bool may_pass(const char *list, enum filter_class class)
 {
-	struct filter *f = made(list);
-	bool yes = filter__may_pass(f, class);
+	_filter_ struct filter *f = made(list);
 
-	filter__free(f);
-	return yes;
+	return filter__may_pass(f, class);
 }
 
 /* `want`: a letter for each class that passes. */
@@ -74,7 +70,7 @@ static void the_last_word_that_fits_decides(void **state)
 
 static void a_list_that_only_takes_away_takes_from_the_default(void **state)
 {
-	struct filter *f;
+	_filter_ struct filter *f = NULL;
 
 	assert_classes("-passes", "qabl");
 	assert_classes("-query-provider,-passes", "abl");
@@ -82,7 +78,6 @@ static void a_list_that_only_takes_away_takes_from_the_default(void **state)
 	assert_int_equal(filter__new(NULL, 0, &f), 0);
 	assert_true(filter__passes(f, FILTER_QUERY, "typeck"));
 	assert_false(filter__passes(f, FILTER_HASHING, "typeck"));
-	filter__free(f);
 }
 
 static void the_default_leaves_out_what_is_tiny(void **state)
@@ -97,17 +92,15 @@ static void the_default_leaves_out_what_is_tiny(void **state)
 
 static bool wants_off_cpu(const char *list)
 {
-	struct filter *f = made(list);
-	bool wants = filter__wants_off_cpu(f);
+	_filter_ struct filter *f = made(list);
 
-	filter__free(f);
-	return wants;
+	return filter__wants_off_cpu(f);
 }
 
 /* off-cpu and the other words do not affect each other. */
 static void off_cpu_is_recorded_unless_taken_away(void **state)
 {
-	struct filter *f;
+	_filter_ struct filter *f = made("none,off-cpu");
 
 	assert_true(wants_off_cpu("query-provider"));
 	assert_true(wants_off_cpu("none,passes"));
@@ -116,9 +109,7 @@ static void off_cpu_is_recorded_unless_taken_away(void **state)
 	assert_classes("off-cpu", "qapbl");
 	assert_classes("-off-cpu", "qapbl");
 	assert_classes("query-provider,-off-cpu", "q");
-	f = made("none,off-cpu");
 	assert_true(filter__is_empty(f));
-	filter__free(f);
 }
 
 /* A site whose label is not known is needed if any label may pass there. */
@@ -138,7 +129,7 @@ static void a_site_whose_label_may_pass_is_kept(void **state)
 static void dynamic_labels_are_judged_by_their_guard(void **state)
 {
 	struct wire_label_key key = {.len = 8, .text = "LLVM_lto"};
-	struct filter *f = made("passes,-LLVM_pas*");
+	_filter_ struct filter *f = made("passes,-LLVM_pas*");
 
 	assert_false(filter__passes_dynamic(f, &key));
 	key.timer = 1;
@@ -146,12 +137,12 @@ static void dynamic_labels_are_judged_by_their_guard(void **state)
 	/* A text of full length has no terminator. */
 	memset(key.text, 'x', sizeof(key.text));
 	assert_true(filter__passes_dynamic(f, &key));
-	filter__free(f);
 }
 
 static void an_unavailable_event_is_named(void **state)
 {
-	struct filter *f = made("llvm,passes,artifact-sizes,llvm");
+	_filter_ struct filter *f = made("llvm,passes,artifact-sizes,llvm"), *only = made("llvm");
+	_filter_ struct filter *without = made("-llvm");
 	const char *why = NULL;
 
 	assert_string_equal(filter__missing(f, 0, &why), "llvm");
@@ -159,26 +150,20 @@ static void an_unavailable_event_is_named(void **state)
 	assert_string_equal(filter__missing(f, 1, &why), "artifact-sizes");
 	assert_null(filter__missing(f, 2, &why));
 	assert_false(filter__is_empty(f));
-	filter__free(f);
-	f = made("llvm");
-	assert_true(filter__is_empty(f));
-	filter__free(f);
-	f = made("-llvm");
-	assert_null(filter__missing(f, 0, &why));
-	assert_false(filter__is_empty(f));
-	filter__free(f);
+	assert_true(filter__is_empty(only));
+	assert_null(filter__missing(without, 0, &why));
+	assert_false(filter__is_empty(without));
 }
 
 static void several_lists_are_one(void **state)
 {
 	static const char *const lists[] = {"passes", "query-provider,-type_of"};
-	struct filter *f = NULL;
+	_filter_ struct filter *f = NULL;
 
 	assert_int_equal(filter__new(lists, 2, &f), 0);
 	assert_true(filter__passes(f, FILTER_TIMER, "x"));
 	assert_true(filter__passes(f, FILTER_QUERY, "x"));
 	assert_false(filter__passes(f, FILTER_QUERY, "type_of"));
-	filter__free(f);
 }
 
 static void empty_words_are_refused(void **state)

@@ -120,11 +120,14 @@ static int setup(void **state)
 	return system(command);
 }
 
-static struct libraries *make(struct attached *a)
+static struct attached world;
+
+static struct libraries *make(void)
 {
 	struct libraries *l = NULL;
 
-	assert_int_equal(libraries__new(&ops, a, 0, &l), 0);
+	world = (struct attached){};
+	assert_int_equal(libraries__new(&ops, &world, 0, &l), 0);
 	return l;
 }
 
@@ -198,20 +201,18 @@ static struct library_state settle(struct libraries *l, const char *path)
 
 static void a_library_is_attached_to_once(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 
 	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
 	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
 	expect(l, fixture("driver_v0.so"));
-	assert_int_equal(a.n, 1);
+	assert_int_equal(world.n, 1);
 	assert_int_equal(libraries__attached(l), 1);
 }
 
 static void another_name_of_it_is_the_same_library(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 
 	assert_int_equal(chdir(fixture_dir), 0);
@@ -219,24 +220,23 @@ static void another_name_of_it_is_the_same_library(void **state)
 	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
 	assert_int_equal(look(l, fixture("another-name.so"), &lib), 0);
 	assert_int_equal(add(l, fixture("another-name.so")), 0);
-	assert_int_equal(a.n, 1);
+	assert_int_equal(world.n, 1);
 }
 
 static void one_that_is_expected_is_attached_to_when_its_plan_is_there(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 
 	assert_int_equal(look(l, fixture("driver_v0.so"), &lib), -ENOENT);
 	expect(l, fixture("driver_v0.so"));
 	assert_int_equal(look(l, fixture("driver_v0.so"), &lib), 0);
 	assert_false(lib.planned);
-	assert_int_equal(a.n, 0);
+	assert_int_equal(world.n, 0);
 	lib = settle(l, fixture("driver_v0.so"));
 	assert_int_equal(lib.err, 0);
 	assert_true(lib.attached_ns > 0);
-	assert_int_equal(a.n, 1);
+	assert_int_equal(world.n, 1);
 }
 
 /* The caller does not wait for the search, whether the plan is new or stored. */
@@ -247,27 +247,26 @@ static void its_cache_hits_are_looked_for_in_the_background(void **state)
 	with_hits.hits = true;
 	library_file_settled_ns = 0;
 	for (unsigned int i = 0; i < 2; i++) {
-		struct attached a = {0};
 		_libraries_ struct libraries *l = NULL;
 		struct library_state lib;
 
-		assert_int_equal(libraries__new(&with_hits, &a, 0, &l), 0);
+		world = (struct attached){};
+		assert_int_equal(libraries__new(&with_hits, &world, 0, &l), 0);
 		expect(l, fixture("driver_v0.so"));
 		assert_int_equal(look(l, fixture("driver_v0.so"), &lib), 0);
 		assert_false(lib.planned);
-		assert_int_equal(a.n, 0);
+		assert_int_equal(world.n, 0);
 		lib = settle(l, fixture("driver_v0.so"));
 		assert_int_equal(lib.err, 0);
-		assert_int_equal(a.n, 1);
-		assert_int_equal(a.n_with_hits, 1);
+		assert_int_equal(world.n, 1);
+		assert_int_equal(world.n_with_hits, 1);
 	}
 	library_file_settled_ns = 2000000000LL;
 }
 
 static void two_are_planned_at_the_same_time(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 
 	expect(l, fixture("driver_v0.so"));
 	expect(l, fixture("driver_legacy.so"));
@@ -279,27 +278,26 @@ static void two_are_planned_at_the_same_time(void **state)
 /* Another caller needs the library at once. */
 static void one_that_is_expected_can_be_waited_for(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 
 	expect(l, fixture("driver_v0.so"));
 	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
-	assert_int_equal(a.n, 1);
+	assert_int_equal(world.n, 1);
 	libraries__settle(l);
-	assert_int_equal(a.n, 1);
+	assert_int_equal(world.n, 1);
 }
 
 static void one_that_failed_is_not_tried_again(void **state)
 {
-	struct attached a = {.err = -EPERM};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 
+	world.err = -EPERM;
 	assert_int_equal(add(l, fixture("driver_v0.so")), -EPERM);
 	assert_int_equal(add(l, fixture("driver_v0.so")), -EPERM);
-	assert_int_equal(a.n, 1);
+	assert_int_equal(world.n, 1);
 	/* Some probes may have been attached. */
-	assert_int_equal(a.n_detached, 1);
+	assert_int_equal(world.n_detached, 1);
 	assert_int_equal(libraries__attached(l), 0);
 	assert_int_equal(look(l, fixture("driver_v0.so"), &lib), 0);
 	assert_true(lib.planned);
@@ -308,8 +306,7 @@ static void one_that_failed_is_not_tried_again(void **state)
 
 static void one_is_found_by_its_inode_numbers(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	struct library_state lib = {0};
 	struct stat st;
 
@@ -326,8 +323,7 @@ static void one_is_found_by_its_inode_numbers(void **state)
 
 static void a_file_that_is_not_a_library_gets_no_probes(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 	struct output o;
 
@@ -336,27 +332,26 @@ static void a_file_that_is_not_a_library_gets_no_probes(void **state)
 	lib = settle(l, "/bin/sh");
 	output_end(&o);
 	assert_true(lib.err < 0);
-	assert_int_equal(a.n, 0);
+	assert_int_equal(world.n, 0);
 	output_free(&o);
 }
 
 static void one_whose_plan_is_being_made_can_be_given_up(void **state)
 {
-	struct attached a = {0};
-	struct libraries *l = make(&a);
+	struct libraries *l = make();
 
 	expect(l, fixture("driver_v0.so"));
 	libraries__free(l);
 	libraries__free(NULL);
-	assert_int_equal(a.n, 0);
+	assert_int_equal(world.n, 0);
 }
 
 /* Wait until `n` libraries have been attached. */
-static void settle_all(struct libraries *l, unsigned int n, struct attached *a)
+static void settle_all(struct libraries *l, unsigned int n)
 {
 	struct pollfd pfd = {.fd = libraries__fd(l), .events = POLLIN};
 
-	while (a->n < n) {
+	while (world.n < n) {
 		poll(&pfd, 1, 20);
 		libraries__settle(l);
 	}
@@ -379,79 +374,72 @@ static void write_in_secret(const char *path)
 
 static void a_write_that_leaves_the_mtime_is_found(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
-	char path[300];
+	_libraries_ struct libraries *l = make();
 	struct output o;
+	const char *path = copy("driver_v0.so", 0);
 
-	strcpy(path, copy("driver_v0.so", 0));
 	assert_int_equal(add(l, path), 0);
 	assert_int_equal(chmod(path, 0711), 0);
 	libraries__settle(l);
-	assert_int_equal(a.n_detached, 0);
+	assert_int_equal(world.n_detached, 0);
 	write_in_secret(path);
 	output_begin(&o);
 	libraries__settle(l);
 	output_end(&o);
 	output_free(&o);
-	assert_int_equal(a.n_detached, 1);
+	assert_int_equal(world.n_detached, 1);
 }
 
 static void one_that_is_written_to_is_detached_and_planned_anew(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
-	char path[300];
+	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 	struct output o;
+	const char *path = copy("driver_v0.so", 0);
 
-	strcpy(path, copy("driver_v0.so", 0));
 	assert_int_equal(add(l, path), 0);
-	a.used_by_10 = path;
+	world.used_by_10 = path;
 	output_begin(&o);
 	copy("driver_legacy.so", 0);
 	libraries__settle(l);
 	output_end(&o);
-	assert_int_equal(a.n_detached, 1);
-	assert_int_equal(a.last_detached, 0);
+	assert_int_equal(world.n_detached, 1);
+	assert_int_equal(world.last_detached, 0);
 	assert_int_equal(libraries__attached(l), 0);
 	assert_int_equal(libraries__cut_off(l), 1);
 	assert_contains(o.text[1], "was written to while 1 compiler used it");
 	assert_int_equal(look(l, path, &lib), -ENOENT);
 	assert_int_equal(add(l, path), 0);
-	assert_int_equal(a.n, 2);
+	assert_int_equal(world.n, 2);
 	output_free(&o);
 }
 
 /* A look-up never returns a changed library, even before libraries__settle(). */
 static void one_that_is_asked_for_has_not_changed(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 	struct output o;
-	char path[300];
+	const char *path = copy("driver_v0.so", 0);
 
-	strcpy(path, copy("driver_v0.so", 0));
 	assert_int_equal(add(l, path), 0);
 	output_begin(&o);
 	copy("driver_legacy.so", 0);
 	assert_int_equal(look(l, path, &lib), -ENOENT);
 	output_end(&o);
-	assert_int_equal(a.n_detached, 1);
+	assert_int_equal(world.n_detached, 1);
 	assert_int_equal(libraries__cut_off(l), 0);
 	output_free(&o);
 }
 
 static void one_that_is_moved_or_deleted_stays(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	_library_file_ struct library_file *file = NULL;
 	struct library_state lib;
-	char path[300], other[310];
+	char other[310];
+	const char *path = copy("driver_v0.so", 0);
 
-	strcpy(path, copy("driver_v0.so", 0));
 	snprintf(other, sizeof(other), "%s.other", path);
 	file = open_file(path);
 	assert_int_equal(libraries__add(l, file, 0), 0);
@@ -463,15 +451,14 @@ static void one_that_is_moved_or_deleted_stays(void **state)
 	libraries__settle(l);
 	assert_int_equal(libraries__look(l, file, &lib), 0);
 	assert_true(lib.planned && !lib.err);
-	assert_int_equal(a.n, 1);
-	assert_int_equal(a.n_detached, 0);
+	assert_int_equal(world.n, 1);
+	assert_int_equal(world.n_detached, 0);
 }
 
 /* A plan may take a minute. */
 static void a_signal_ends_the_wait_for_a_plan(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	sigset_t term, before;
 	int sig;
 
@@ -480,23 +467,21 @@ static void a_signal_ends_the_wait_for_a_plan(void **state)
 	assert_int_equal(sigprocmask(SIG_BLOCK, &term, &before), 0);
 	assert_int_equal(raise(SIGTERM), 0);
 	assert_int_equal(add(l, copy("driver_v0.so", 0)), -EINTR);
-	assert_int_equal(a.n, 0);
+	assert_int_equal(world.n, 0);
 	assert_int_equal(sigwait(&term, &sig), 0);
 	assert_int_equal(sigprocmask(SIG_SETMASK, &before, NULL), 0);
 	assert_int_equal(add(l, copy_path(0)), 0);
-	assert_int_equal(a.n, 1);
+	assert_int_equal(world.n, 1);
 }
 
 /* The inode stays the same, but not its contents. */
 static void one_that_failed_is_tried_again_when_it_has_changed(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 	struct output o;
-	char path[300];
+	const char *path = copy("bodies.so", 0);
 
-	strcpy(path, copy("bodies.so", 0));
 	output_begin(&o);
 	assert_true(add(l, path) < 0);
 	assert_true(add(l, path) < 0);
@@ -506,37 +491,42 @@ static void one_that_failed_is_tried_again_when_it_has_changed(void **state)
 	copy("driver_v0.so", 0);
 	assert_int_equal(look(l, path, &lib), -ENOENT);
 	assert_int_equal(add(l, path), 0);
-	assert_int_equal(a.n, 1);
+	assert_int_equal(world.n, 1);
 	output_free(&o);
+}
+
+/* The pids of this process' children, as a text. */
+static FILE *open_children(void)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	f = fopen(path, "re");
+	assert_non_null(f);
+	return f;
 }
 
 static unsigned int children(void)
 {
-	char path[64], line[4096] = "";
+	_fclose_ FILE *f = open_children();
 	unsigned int n = 0;
-	FILE *f;
+	int pid;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	f = fopen(path, "r");
-	assert_non_null(f);
-	if (!fgets(line, sizeof(line), f))
-		line[0] = '\0';
-	fclose(f);
-	for (const char *c = line; *c; c++)
-		n += *c == ' ';
+	while (fscanf(f, "%d", &pid) == 1)
+		n++;
 	return n;
 }
 
 static void few_are_planned_at_a_time(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	struct pollfd pfd = {.fd = libraries__fd(l), .events = POLLIN};
 
 	for (int i = 0; i < 12; i++)
 		assert_int_equal(expect(l, copy("driver_v0.so", i)), 0);
 	assert_int_equal(children(), LIBRARIES_PLANNERS);
-	while (a.n < 12) {
+	while (world.n < 12) {
 		poll(&pfd, 1, 20);
 		libraries__settle(l);
 		assert_true(children() <= LIBRARIES_PLANNERS);
@@ -546,13 +536,16 @@ static void few_are_planned_at_a_time(void **state)
 #define ALICE 50001
 #define BOB   50002
 
-/* False if this process may not change the owner of files. */
-static bool give(const char *path, uid_t uid)
+/* Make copy `number` of a library of this user. Skips the test without the right to. */
+static const char *copy_of(uid_t uid, int number)
 {
+	const char *path;
+
 	if (geteuid())
-		return false;
+		skip();
+	path = copy("driver_v0.so", number);
 	assert_int_equal(chown(path, uid, (gid_t)-1), 0);
-	return true;
+	return path;
 }
 
 /*
@@ -561,94 +554,66 @@ static bool give(const char *path, uid_t uid)
  */
 static void wait_for_planners(void)
 {
-	_fclose_ FILE *f = NULL;
-	char path[64];
+	_fclose_ FILE *f = open_children();
 	int pid;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	f = fopen(path, "re");
-	assert_non_null(f);
 	while (fscanf(f, "%d", &pid) == 1)
 		assert_int_equal(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
 }
 
 static void users_take_turns(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 
-	for (int i = 0; i < 6; i++) {
-		const char *path = copy("driver_v0.so", i);
-
-		if (!give(path, i < 5 ? ALICE : BOB))
-			skip();
-		assert_int_equal(expect(l, path), 0);
-	}
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(expect(l, copy_of(i < 5 ? ALICE : BOB, i)), 0);
 	/* Bob's plan begins beside Alice's first one, before her second one. */
 	assert_int_equal(children(), 2);
 	wait_for_planners();
-	settle_all(l, 6, &a);
-	assert_true(a.owners[0] == BOB || a.owners[1] == BOB);
+	settle_all(l, 6);
+	assert_true(world.owners[0] == BOB || world.owners[1] == BOB);
 }
 
 static void unused_ones_make_room(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 
 	for (int i = 0; i < 40; i++) {
-		const char *path = copy("driver_v0.so", i);
-
-		if (!give(path, ALICE))
-			skip();
-		assert_int_equal(add(l, path), 0);
+		assert_int_equal(add(l, copy_of(ALICE, i)), 0);
 		assert_true(libraries__attached(l) <= LIBRARIES_PER_USER);
 	}
-	assert_true(a.n == 40 && a.n_detached >= 24);
-	assert_true(a.n_released > 0);
+	assert_true(world.n == 40 && world.n_detached >= 24);
+	assert_true(world.n_released > 0);
 }
 
 static void a_user_has_no_more_than_a_few_in_use(void **state)
 {
-	struct attached a = {.all_used = true};
-	_libraries_ struct libraries *l = make(&a);
-	const char *path;
+	_libraries_ struct libraries *l = make();
 
-	for (int i = 0; i < LIBRARIES_PER_USER; i++) {
-		const char *path = copy("driver_v0.so", i);
-
-		if (!give(path, ALICE))
-			skip();
-		assert_int_equal(add(l, path), 0);
-	}
-	path = copy("driver_v0.so", 20);
-	give(path, ALICE);
-	assert_int_equal(expect_of(l, path, ALICE), -EDQUOT);
-	assert_int_equal(a.n_detached, 0);
+	world.all_used = true;
+	for (int i = 0; i < LIBRARIES_PER_USER; i++)
+		assert_int_equal(add(l, copy_of(ALICE, i)), 0);
+	assert_int_equal(expect_of(l, copy_of(ALICE, 20), ALICE), -EDQUOT);
+	assert_int_equal(world.n_detached, 0);
 	/* Other users still have room. */
-	path = copy("driver_v0.so", 21);
-	give(path, BOB);
-	assert_int_equal(add(l, path), 0);
-	for (int i = 30; i < 50; i++) {
-		path = copy("driver_v0.so", i);
-		give(path, 0);
-		assert_int_equal(add(l, path), 0);
-	}
+	assert_int_equal(add(l, copy_of(BOB, 21)), 0);
+	for (int i = 30; i < 50; i++)
+		assert_int_equal(add(l, copy_of(0, i)), 0);
 }
 
 static void nothing_makes_room_while_a_process_cannot_be_looked_into(void **state)
 {
-	struct attached a = {.closed = getpid()};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	int err = 0;
 
+	world.closed = getpid();
 	for (int i = 0; i <= LIBRARIES_PER_USER; i++) {
 		err = expect_of(l, copy("driver_v0.so", i), ALICE);
 		if (!err)
-			settle_all(l, (unsigned int)i + 1, &a);
+			settle_all(l, (unsigned int)i + 1);
 	}
 	assert_int_equal(err, -EDQUOT);
-	assert_int_equal(a.n_detached, 0);
+	assert_int_equal(world.n_detached, 0);
 }
 
 static pid_t start_process_of(uid_t uid)
@@ -672,32 +637,31 @@ static pid_t start_process_of(uid_t uid)
 
 static void a_process_that_cannot_be_looked_into_keeps_no_library_of_others(void **state)
 {
-	struct attached a = {0};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	int err = 0;
 
 	if (geteuid())
 		skip();
-	a.closed = start_process_of(BOB);
-	if (a.closed < 0)
+	world.closed = start_process_of(BOB);
+	if (world.closed < 0)
 		skip();
 	for (int i = 0; i <= LIBRARIES_PER_USER && !err; i++) {
 		err = expect_of(l, copy("driver_v0.so", i), ALICE);
 		if (!err)
-			settle_all(l, (unsigned int)i + 1, &a);
+			settle_all(l, (unsigned int)i + 1);
 	}
-	kill(a.closed, SIGKILL);
-	waitpid(a.closed, NULL, 0);
+	kill(world.closed, SIGKILL);
+	waitpid(world.closed, NULL, 0);
 	assert_int_equal(err, 0);
-	assert_true(a.n_detached > 0);
+	assert_true(world.n_detached > 0);
 }
 
 /* Overlays over one directory have such files. */
 static void views_of_one_inode_are_attached_to_once(void **state)
 {
-	struct attached a = {.all_one_inode = true};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 
+	world.all_one_inode = true;
 	assert_int_equal(add(l, copy("driver_v0.so", 0)), 0);
 	for (int i = 1; i < 4; i++) {
 		const char *path = copy_path(i);
@@ -708,28 +672,28 @@ static void views_of_one_inode_are_attached_to_once(void **state)
 		assert_int_equal(chmod(path, 0644), 0);
 		expect(l, path);
 	}
-	assert_int_equal(libraries__attached(l) + a.n, 2);
+	assert_int_equal(libraries__attached(l) + world.n, 2);
 }
 
 /* The overlay copied the file: the probes may be on the inode of another library. */
 static void one_that_is_copied_as_it_is_attached_to_is_planned_anew(void **state)
 {
-	struct attached a = {.copied = true};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 
+	world.copied = true;
 	assert_int_equal(add(l, copy("driver_v0.so", 0)), 0);
-	assert_int_equal(a.n, 2);
-	assert_int_equal(a.n_detached, 1);
+	assert_int_equal(world.n, 2);
+	assert_int_equal(world.n_detached, 1);
 	assert_int_equal(libraries__attached(l), 1);
 }
 
 /* Root owns the library, but a process of Alice uses it. */
 static void quotas_are_those_of_the_processes(void **state)
 {
-	struct attached a = {.all_used = true};
-	_libraries_ struct libraries *l = make(&a);
+	_libraries_ struct libraries *l = make();
 	int err = 0;
 
+	world.all_used = true;
 	for (int i = 0; i <= LIBRARIES_PER_USER; i++)
 		err = expect_of(l, copy("driver_v0.so", i), ALICE);
 	assert_int_equal(err, -EDQUOT);

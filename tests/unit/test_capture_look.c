@@ -50,6 +50,13 @@ static pid_t only_child(void)
 	return f && fscanf(f, "%d", &pid) == 1 ? pid : 0;
 }
 
+/* The children of other tests may not have ended yet. */
+static void wait_for_children(void)
+{
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+}
+
 static void arguments_are_those_of_the_process(void **state)
 {
 	_look_ struct look *l = NULL;
@@ -107,9 +114,7 @@ static void the_child_keeps_no_more_than_it_uses(void **state)
 	pid_t child;
 	char byte;
 
-	/* The children of other tests may not have ended yet. */
-	while (waitpid(-1, NULL, 0) > 0)
-		;
+	wait_for_children();
 	assert_int_equal(look__new(&l), 0);
 	assert_int_equal(look__arguments(l, getpid(), &byte, 1), 1);
 	child = only_child();
@@ -193,9 +198,7 @@ static void a_child_that_does_not_answer_is_replaced(void **state)
 	char args[4096];
 	pid_t first;
 
-	/* The children of other tests may not have ended yet. */
-	while (waitpid(-1, NULL, 0) > 0)
-		;
+	wait_for_children();
 	assert_int_equal(look__new(&l), 0);
 	assert_true(look__arguments(l, getpid(), args, sizeof(args)) > 0);
 	first = only_child();
@@ -229,8 +232,6 @@ static void it_ends_with_us_and_keeps_nothing_open(void **state)
 	pid = fork();
 	if (!pid) {
 		struct look *l = NULL;
-
-		char byte;
 
 		if (look__new(&l) || !look__arguments(l, getpid(), &byte, 1))
 			_exit(1);

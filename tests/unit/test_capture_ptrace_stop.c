@@ -128,10 +128,9 @@ static int setup(void **state)
 
 static void a_stopped_process_does_not_run(void **state)
 {
-	_ptrace_stop_ struct ptrace_stop *s = NULL;
 	pid_t pid = start_counting();
+	_ptrace_stop_ struct ptrace_stop *s = stop(pid);
 
-	s = stop(pid);
 	assert_int_equal(state_of(pid), 't');
 	ptrace_stop__free(take_ptr(s));
 	wait_for_more_steps();
@@ -141,10 +140,9 @@ static void a_stopped_process_does_not_run(void **state)
 
 static void a_signal_that_comes_meanwhile_is_not_lost(void **state)
 {
-	_ptrace_stop_ struct ptrace_stop *s = NULL;
 	pid_t pid = start_counting();
+	_ptrace_stop_ struct ptrace_stop *s = stop(pid);
 
-	s = stop(pid);
 	kill(pid, SIGUSR1);
 	ptrace_stop__free(take_ptr(s));
 	while (!*child_signal)
@@ -172,11 +170,10 @@ static void a_signal_that_comes_as_it_stops_is_not_lost(void **state)
 
 static void a_child_killed_while_stopped_can_be_waited_for(void **state)
 {
-	_ptrace_stop_ struct ptrace_stop *s = NULL;
 	pid_t pid = start_counting();
+	_ptrace_stop_ struct ptrace_stop *s = stop(pid);
 	int status = 0;
 
-	s = stop(pid);
 	kill(pid, SIGKILL);
 	ptrace_stop__free(take_ptr(s));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -252,9 +249,8 @@ static void a_process_that_is_gone_is_not_stopped(void **state)
 
 static void a_process_that_may_not_be_traced_is_not_stopped(void **state)
 {
-	_ptrace_stop_ struct ptrace_stop *s = NULL;
+	_ptrace_stop_ struct ptrace_stop *s = stop(getpid());
 
-	s = stop(getpid());
 	assert_int_equal(ptrace_stop__state(s), PTRACE_STOP_OVER);
 }
 
