@@ -3,7 +3,8 @@
 
 #include "test.h"
 
-#define MOST 80
+#define MOST		80
+#define _compare_units_ __cleanup(compare_units__clear)
 
 struct compiler {
 	const char *crate;
@@ -37,7 +38,7 @@ static void name_and_type_make_a_unit(void **state)
 	const struct compiler new[] = {{"a", NULL, "rustc src/other.rs", NULL},
 				       {"a", "lib", "x", NULL},
 				       {"b", "lib", "x", NULL}};
-	struct compare_units u = {};
+	_compare_units_ struct compare_units u = {};
 	uint32_t of[MOST];
 
 	match(&u, base, 4, of);
@@ -53,7 +54,6 @@ static void name_and_type_make_a_unit(void **state)
 	assert_string_equal(u.all[2]->name, "a:bin");
 	assert_string_equal(u.all[3]->name, "unknown");
 	assert_string_equal(u.all[4]->name, "b");
-	compare_units__clear(&u);
 }
 
 #define SCRIPT "build_script_build", "bin"
@@ -62,14 +62,13 @@ static void name_and_type_make_a_unit(void **state)
 static void assert_pairs(const struct compiler *base, uint32_t n_base, const struct compiler *new,
 			 uint32_t n_new, const uint32_t *expected)
 {
-	struct compare_units u = {};
+	_compare_units_ struct compare_units u = {};
 	uint32_t of[MOST];
 
 	match(&u, base, n_base, of);
 	match(&u, new, n_new, of);
 	for (uint32_t i = 0; i < n_new; i++)
 		assert_int_equal(of[i], expected[i]);
-	compare_units__clear(&u);
 }
 
 #define ASSERT_PAIRS(base, new, ...) \
@@ -98,7 +97,7 @@ static void build_scripts_are_named_after_their_packages(void **state)
 					{SCRIPT, "rustc /r/libc-0.2.1/build.rs", NULL},
 					{SCRIPT, "rustc /r/syn-2.0.1/build.rs", NULL},
 					{SCRIPT, "rustc x/build.rs", NULL}};
-	struct compare_units u = {};
+	_compare_units_ struct compare_units u = {};
 	uint32_t of[MOST];
 
 	match(&u, base, 4, of);
@@ -107,7 +106,6 @@ static void build_scripts_are_named_after_their_packages(void **state)
 	assert_string_equal(u.all[1]->name, "libc build script");
 	assert_string_equal(u.all[2]->name, "syn build script#2");
 	assert_string_equal(u.all[3]->name, "build_script_build");
-	compare_units__clear(&u);
 }
 
 /* A build may contain several versions of a crate; cargo replaces one by a compatible one. */
@@ -207,7 +205,7 @@ static void equal_ones_are_paired_in_turn(void **state)
 {
 	const struct compiler twice[] = {{"a", "lib", "rustc a.rs", NULL},
 					 {"a", "lib", "rustc a.rs", NULL}};
-	struct compare_units u = {};
+	_compare_units_ struct compare_units u = {};
 	uint32_t of[MOST];
 
 	match(&u, twice, 2, of);
@@ -216,7 +214,6 @@ static void equal_ones_are_paired_in_turn(void **state)
 	assert_int_equal(of[1], 1);
 	assert_int_equal(u.n, 2);
 	match(&u, twice, 0, of);
-	compare_units__clear(&u);
 }
 
 /* Match `n` crates d, and `n` crates x that depend on one d each. `build` varies the hashes. */
@@ -243,7 +240,7 @@ static void match_dependents(struct compare_units *u, uint32_t build, uint32_t n
 static void many_units_are_not_matched_by_dependencies(void **state)
 {
 	for (uint32_t n = 32; n <= 33; n++) {
-		struct compare_units u = {};
+		_compare_units_ struct compare_units u = {};
 		uint32_t of[MOST];
 
 		match_dependents(&u, 1, n, of);
@@ -252,7 +249,6 @@ static void many_units_are_not_matched_by_dependencies(void **state)
 			assert_int_equal(of[i], i);
 			assert_int_equal(of[n + i], n == 32 ? n + i : 2 * n + i);
 		}
-		compare_units__clear(&u);
 	}
 }
 
@@ -275,7 +271,7 @@ static void an_option_may_be_a_value(void **state)
 		{"a", "lib", "--cfg --target=0123456789012345678901234567890123456789", NULL},
 		{"b", "lib", "--target --cfg --cfg --cfg", NULL},
 		{"c", "lib", "--cfg", NULL}};
-	struct compare_units u = {};
+	_compare_units_ struct compare_units u = {};
 	uint32_t of[MOST];
 
 	match(&u, odd, 3, of);
@@ -283,7 +279,6 @@ static void an_option_may_be_a_value(void **state)
 					       "--target=0123456789012345678901234567890123456789");
 	assert_string_equal(u.all[1]->variant, "--cfg --cfg ");
 	assert_string_equal(u.all[2]->variant, " ");
-	compare_units__clear(&u);
 }
 
 int main(void)

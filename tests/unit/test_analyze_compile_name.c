@@ -13,10 +13,9 @@ static void assert_name(const char *crate, const char *type, const char *command
 			const char *expected)
 {
 	struct trace_process p = process(crate, type, command);
-	char *name = compile_name(&p);
+	_free_ char *name = compile_name(&p);
 
 	assert_string_equal(name, expected);
-	free(name);
 }
 
 static void the_type_distinguishes_crates(void **state)

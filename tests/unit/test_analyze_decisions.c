@@ -3,6 +3,8 @@
 
 #include "test.h"
 
+#define _decisions_ __cleanup(decisions__destroy)
+
 static void decide_on(struct decisions *all, uint8_t kind, uint64_t ns, uint32_t label,
 		      uint8_t watch)
 {
@@ -19,7 +21,7 @@ static void decide(struct decisions *all, uint64_t ns, uint32_t label, uint8_t w
 
 static void time_counts_for_what_was_decided_last(void **state)
 {
-	struct decisions all = {0};
+	_decisions_ struct decisions all = {0};
 
 	decide(&all, 100, 7, TRACE_WATCH_COUNTED);
 	decide(&all, 110, 3, TRACE_WATCH_OFF);
@@ -37,12 +39,11 @@ static void time_counts_for_what_was_decided_last(void **state)
 	assert_int_equal(all.rows.at[0].ns[TRACE_WATCH_OFF], 40);
 	assert_int_equal(all.rows.at[0].ns[TRACE_WATCH_FULL], 30);
 	assert_int_equal(all.rows.at[1].ns[TRACE_WATCH_OFF], 95);
-	decisions__destroy(&all);
 }
 
 static void time_that_goes_backwards_counts_for_nothing(void **state)
 {
-	struct decisions all = {0};
+	_decisions_ struct decisions all = {0};
 
 	decide(&all, 100, 7, TRACE_WATCH_OFF);
 	decide(&all, 50, 7, TRACE_WATCH_COUNTED);
@@ -51,23 +52,21 @@ static void time_that_goes_backwards_counts_for_nothing(void **state)
 	assert_int_equal(all.rows.at[0].ns[TRACE_WATCH_OFF], 0);
 	assert_int_equal(all.rows.at[0].ns[TRACE_WATCH_COUNTED], 20);
 	assert_int_equal(all.rows.at[0].ns[TRACE_WATCH_FULL], 0);
-	decisions__destroy(&all);
 }
 
 static void decisions_about_loads_have_their_own_row(void **state)
 {
-	struct decisions all = {0};
+	_decisions_ struct decisions all = {0};
 
 	decide(&all, 100, 7, TRACE_WATCH_OFF);
 	decide_on(&all, TRACE_KIND_LOAD, 100, 7, TRACE_WATCH_OFF);
 	assert_int_equal(all.rows.n, 2);
 	assert_int_equal(all.rows.at[1].kind, TRACE_KIND_LOAD);
-	decisions__destroy(&all);
 }
 
 static void loads_switched_on_late_are_watched_from_then_on(void **state)
 {
-	struct decisions all = {0};
+	_decisions_ struct decisions all = {0};
 
 	decide_on(&all, TRACE_KIND_LOAD, 100, 7, TRACE_WATCH_OFF);
 	assert_true(decisions__watched_from(&all, TRACE_KIND_LOAD) == UINT64_MAX);
@@ -75,7 +74,6 @@ static void loads_switched_on_late_are_watched_from_then_on(void **state)
 	decide_on(&all, TRACE_KIND_LOAD, 200, 7, TRACE_WATCH_FULL);
 	decisions__end(&all, 1000);
 	assert_int_equal(decisions__watched_from(&all, TRACE_KIND_LOAD), 200);
-	decisions__destroy(&all);
 }
 
 int main(void)

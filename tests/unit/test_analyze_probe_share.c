@@ -10,34 +10,31 @@ static void hits_are_multiplied_by_their_cost(void **state)
 {
 	const struct trace_losses losses = {
 		.count = {[TRACE_COUNT_HITS] = 1000, [TRACE_COUNT_HITS_OTHER] = 77}};
-	struct summary *s = sample_one();
+	_summary_ struct summary *s = sample_one();
 	struct probe_share share = probe_share_of(s, &costs, &losses);
 
 	assert_int_equal(share.hits, 1000);
 	assert_int_equal(share.probe_ns, 500000);
 	assert_int_equal(share.wall_ns, 800);
-	summary__free(s);
 }
 
 /* In a cut trace, threads have not reported their hits yet. */
 static void each_span_had_two(void **state)
 {
 	const struct trace_losses losses = {.count = {[TRACE_COUNT_HITS] = 1}};
-	struct summary *s = sample_one();
+	_summary_ struct summary *s = sample_one();
 	uint64_t hits = 2 * summary__spans(s);
 
 	assert_int_equal(probe_share_of(s, &costs, &losses).hits, hits);
 	assert_int_equal(probe_share_of(s, &costs, NULL).probe_ns, hits * 500);
-	summary__free(s);
 }
 
 static void unknown_costs_are_none(void **state)
 {
-	struct summary *s = sample_one();
+	_summary_ struct summary *s = sample_one();
 
 	assert_int_equal(probe_share_of(s, NULL, NULL).probe_ns, 0);
 	assert_int_equal(probe_share_of(s, NULL, NULL).hits, 0);
-	summary__free(s);
 }
 
 int main(void)

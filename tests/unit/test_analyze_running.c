@@ -4,20 +4,21 @@
 #include "test.h"
 #include "../fixtures/random.h"
 
+#define _running_ __cleanup(running__destroy)
+
 static void nothing_runs_for_no_time(void **state)
 {
-	struct running r;
+	_running_ struct running r;
 
 	assert_int_equal(running__of(&r, NULL, 0), 0);
 	assert_int_equal(r.n, 0);
 	assert_int_equal(r.end_ns - r.start_ns, 0);
-	running__destroy(&r);
 }
 
 static void consecutive_intervals_do_not_overlap(void **state)
 {
 	struct running_interval intervals[] = {{10, 20, 0}, {20, 30, 0}, {40, 50, 0}, {40, 40, 0}};
-	struct running r;
+	_running_ struct running r;
 
 	assert_int_equal(running__of(&r, intervals, 4), 0);
 	assert_int_equal(r.n, 2);
@@ -26,13 +27,12 @@ static void consecutive_intervals_do_not_overlap(void **state)
 	assert_int_equal(r.tail_ns, 40);
 	assert_int_equal(intervals[1].alone_ns, 10);
 	assert_int_equal(intervals[3].alone_ns, 0);
-	running__destroy(&r);
 }
 
 static void compilers_that_run_alone_are_shown(void **state)
 {
 	struct running_interval intervals[] = {{0, 100, 7}, {10, 30, 7}, {20, 40, 7}, {90, 120, 7}};
-	struct running r;
+	_running_ struct running r;
 
 	assert_int_equal(running__of(&r, intervals, 4), 0);
 	assert_int_equal(r.n, 4);
@@ -43,21 +43,19 @@ static void compilers_that_run_alone_are_shown(void **state)
 	assert_int_equal(intervals[0].alone_ns, 60);
 	assert_int_equal(intervals[1].alone_ns, 0);
 	assert_int_equal(intervals[3].alone_ns, 20);
-	running__destroy(&r);
 }
 
 /* The times in a trace are untrusted. */
 static void an_end_before_its_start_is_no_time(void **state)
 {
 	struct running_interval intervals[] = {{50, 10, 0}, {20, 30, 0}};
-	struct running r;
+	_running_ struct running r;
 
 	assert_int_equal(running__of(&r, intervals, 2), 0);
 	assert_int_equal(r.start_ns, 20);
 	assert_int_equal(r.end_ns, 50);
 	assert_int_equal(r.at[0], 20);
 	assert_int_equal(r.at[1], 10);
-	running__destroy(&r);
 }
 
 #define N     20
@@ -71,7 +69,7 @@ static void any_intervals_are_counted_as_by_hand(void **state)
 	for (int turn = 0; turn < 200; turn++) {
 		struct running_interval intervals[N];
 		uint64_t at[N + 1] = {0}, alone[N] = {0};
-		struct running r;
+		_running_ struct running r;
 
 		for (int i = 0; i < N; i++) {
 			intervals[i].start_ns = rng_below(&rng, TICKS);
@@ -94,7 +92,6 @@ static void any_intervals_are_counted_as_by_hand(void **state)
 			assert_int_equal(r.at[i], at[i]);
 		for (int i = 0; i < N; i++)
 			assert_int_equal(intervals[i].alone_ns, alone[i]);
-		running__destroy(&r);
 	}
 }
 

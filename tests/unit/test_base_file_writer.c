@@ -78,14 +78,15 @@ static void an_error_may_come_with_the_close(void **state)
 	assert_int_equal(file_writer__write(&w, "x", 1), -EDQUOT);
 }
 
+#define TEST(fn) cmocka_unit_test_teardown(fn, reset_disk)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(short_and_interrupted_writes_are_gone_on_with,
-					  reset_disk),
-		cmocka_unit_test_teardown(a_disk_that_takes_nothing_is_an_error, reset_disk),
-		cmocka_unit_test_teardown(the_first_error_stays, reset_disk),
-		cmocka_unit_test_teardown(an_error_may_come_with_the_close, reset_disk),
+		TEST(short_and_interrupted_writes_are_gone_on_with),
+		TEST(a_disk_that_takes_nothing_is_an_error),
+		TEST(the_first_error_stays),
+		TEST(an_error_may_come_with_the_close),
 	};
 
 	return cmocka_run_group_tests(tests, directory_make, directory_remove);

@@ -237,8 +237,34 @@ static int on_estimated(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint6
 	return 0;
 }
 
-/* `events` is a list for the filter, or NULL. */
-static void begin(struct reports *t, uint64_t ppm, const char *events)
+/* HOT is executed 100,000 times a second, each for 100 ns. */
+static void remember(void)
+{
+	remembered[HOT] = (struct rates_query){100000, 1, 100};
+	remembered[RARE] = (struct rates_query){1, 1, 1000000};
+}
+
+static void forget(void)
+{
+	memset(remembered, 0, sizeof(remembered));
+	memset(remembered_groups, 0, sizeof(remembered_groups));
+}
+
+/* Only the guard MET was hit, in one second of CPU time. */
+static void remember_guards(void)
+{
+	forget();
+	for (int i = 0; i < N_GUARDS; i++)
+		remembered_groups[i] = (struct rates_group){i == MET, 1};
+	/* No other guard has its turn. */
+	turn = 8 - MET;
+}
+
+/*
+ * `recall` sets the rates of earlier recordings; NULL leaves them. `events` is a list for the
+ * filter, or NULL.
+ */
+static void begin(struct reports *t, void (*recall)(void), uint64_t ppm, const char *events)
 {
 	static struct plan_query queries[N] = {{.name = (char *)"hot"}, {.name = (char *)"rare"}};
 	static struct plan_guard guards[N_GUARDS] = {
@@ -262,6 +288,8 @@ static void begin(struct reports *t, uint64_t ppm, const char *events)
 	const struct budget_sink sink = {t, on_decision, on_estimated};
 	uint8_t no_record = 0;
 
+	if (recall)
+		recall();
 	for (uint32_t i = 0; i < N_GUARDS; i++)
 		sites[i] = (struct plan_site){
 			.role = WIRE_ROLE_GUARD,
@@ -279,29 +307,6 @@ static void begin(struct reports *t, uint64_t ppm, const char *events)
 	budget__set_cost(t->budget, HIT_PS);
 	assert_int_equal(kernel_budget__add_library(t->budget, 0, &plan, t->filter), 0);
 	assert_int_equal(budget__record(t->budget, &no_record, 0), 0);
-}
-
-/* HOT is executed 100,000 times a second, each for 100 ns. */
-static void remember(void)
-{
-	remembered[HOT] = (struct rates_query){100000, 1, 100};
-	remembered[RARE] = (struct rates_query){1, 1, 1000000};
-}
-
-static void forget(void)
-{
-	memset(remembered, 0, sizeof(remembered));
-	memset(remembered_groups, 0, sizeof(remembered_groups));
-}
-
-/* Only the guard MET was hit, in one second of CPU time. */
-static void remember_guards(void)
-{
-	forget();
-	for (int i = 0; i < N_GUARDS; i++)
-		remembered_groups[i] = (struct rates_group){i == MET, 1};
-	/* No other guard has its turn. */
-	turn = 8 - MET;
 }
 
 static void send_exec(struct reports *t, const char *args, size_t len)
@@ -370,8 +375,7 @@ static void all_queries_are_attached_if_no_rates_are_known(void **state)
 {
 	struct reports t;
 
-	forget();
-	begin(&t, 30000, NULL);
+	begin(&t, forget, 30000, NULL);
 	for (int i = 0; i < N; i++)
 		assert_true(kernel.starts[i] && kernel.ends[i] && !kernel.counts[i]);
 	tick(&t);
@@ -384,8 +388,7 @@ static void queries_that_do_not_fit_by_known_rates_are_not_attached(void **state
 {
 	struct reports t;
 
-	remember();
-	begin(&t, 30000, NULL);
+	begin(&t, remember, 30000, NULL);
 	assert_false(kernel.starts[HOT] || kernel.ends[HOT]);
 	assert_true(kernel.counts[HOT]);
 	assert_true(kernel.starts[RARE] && kernel.ends[RARE] && !kernel.counts[RARE]);
@@ -404,8 +407,7 @@ static uint64_t estimate_hot(uint32_t invocation)
 {
 	struct reports t;
 
-	remember();
-	begin(&t, 30000, NULL);
+	begin(&t, remember, 30000, NULL);
 	send_thread(&t);
 	work();
 	send_span(&t, RARE, invocation);
@@ -437,8 +439,7 @@ static void rates_of_seen_queries_are_learnt(void **state)
 {
 	struct reports t;
 
-	forget();
-	begin(&t, 30000, NULL);
+	begin(&t, forget, 30000, NULL);
 	send_thread(&t);
 	send_span(&t, HOT, 1);
 	send_span(&t, HOT, 2);
@@ -456,8 +457,7 @@ static void rates_of_unwatched_queries_are_not_learnt(void **state)
 {
 	struct reports t;
 
-	remember();
-	begin(&t, 30000, NULL);
+	begin(&t, remember, 30000, NULL);
 	send_thread(&t);
 	send_span(&t, RARE, 1000);
 	work();
@@ -470,8 +470,7 @@ static void without_a_budget_it_only_learns(void **state)
 {
 	struct reports t;
 
-	remember();
-	begin(&t, 0, NULL);
+	begin(&t, remember, 0, NULL);
 	kernel.hits = 1000000000;
 	send_thread(&t);
 	send_span(&t, HOT, 1);
@@ -488,8 +487,7 @@ static void rates_of_filtered_queries_are_not_learnt(void **state)
 {
 	struct reports t;
 
-	remember();
-	begin(&t, 0, "rare");
+	begin(&t, remember, 0, "rare");
 	send_thread(&t);
 	send_span(&t, RARE, 1);
 	tick(&t);
@@ -503,8 +501,7 @@ static void filtered_queries_are_not_estimated(void **state)
 {
 	struct reports t;
 
-	remember();
-	begin(&t, 30000, "rare");
+	begin(&t, remember, 30000, "rare");
 	assert_true(kernel.starts[HOT]);
 	send_thread(&t);
 	send_span(&t, RARE, 1000000);
@@ -517,8 +514,7 @@ static void unknown_guards_are_attached(void **state)
 {
 	struct reports t;
 
-	forget();
-	begin(&t, 30000, NULL);
+	begin(&t, forget, 30000, NULL);
 	send_thread(&t);
 	for (int i = 0; i < N_GUARDS; i++)
 		assert_true(kernel.groups[i] && !t.guard_decisions[i]);
@@ -530,8 +526,7 @@ static void guards_that_were_never_met_are_left_out_and_reported(void **state)
 {
 	struct reports t;
 
-	remember_guards();
-	begin(&t, 30000, NULL);
+	begin(&t, remember_guards, 30000, NULL);
 	assert_true(kernel.groups[MET] && kernel.groups[UNNAMED]);
 	assert_false(kernel.groups[WAITS] || kernel.groups[LOADS] || kernel.groups[NOT_MET]);
 	EXEC(&t, "rustc\0a.rs");
@@ -547,8 +542,7 @@ static void without_a_budget_no_guard_is_left_out(void **state)
 {
 	struct reports t;
 
-	remember_guards();
-	begin(&t, 0, NULL);
+	begin(&t, remember_guards, 0, NULL);
 	EXEC(&t, "rustc\0-Cincremental=x");
 	send_thread(&t);
 	send_interval(&t, WIRE_KIND_LOAD, RARE, 0);
@@ -569,8 +563,7 @@ static void no_rates_of_left_out_guards_are_learnt(void **state)
 {
 	struct reports t;
 
-	remember_guards();
-	begin(&t, 30000, NULL);
+	begin(&t, remember_guards, 30000, NULL);
 	send_thread(&t);
 	send_interval(&t, WIRE_KIND_ACTIVITY, MET, 0);
 	tick(&t);
@@ -588,7 +581,7 @@ static void activities_that_were_never_met_have_their_turns(void **state)
 
 	remember_guards();
 	for (int i = 0; i < 16; i++) {
-		begin(&t, 30000, NULL);
+		begin(&t, NULL, 30000, NULL);
 		tries += kernel.groups[NOT_MET];
 		assert_false(kernel.groups[WAITS] || kernel.groups[LOADS]);
 		end(&t);
@@ -600,8 +593,7 @@ static void loading_is_watched_from_an_incremental_compiler_on(void **state)
 {
 	struct reports t;
 
-	remember_guards();
-	begin(&t, 30000, NULL);
+	begin(&t, remember_guards, 30000, NULL);
 	/* cc is no compiler of Rust, and the first rustc is not incremental. */
 	EXEC(&t, "cc\0-Cincremental=x");
 	EXEC(&t, "/usr/bin/rustc\0a.rs");
@@ -621,8 +613,7 @@ static void waiting_is_watched_where_threads_are_asked_for(void **state)
 {
 	struct reports t;
 
-	remember_guards();
-	begin(&t, 30000, NULL);
+	begin(&t, remember_guards, 30000, NULL);
 	EXEC(&t, "clippy-driver\0-Zthreads=2");
 	assert_true(kernel.groups[WAITS]);
 	assert_false(kernel.groups[LOADS] || kernel.groups[INCR]);
@@ -638,8 +629,7 @@ static void arguments_that_cannot_be_read_may_ask_for_anything(void **state)
 
 	memcpy(cut.args, args, sizeof(cut.args));
 	for (int i = 0; i < 2; i++) {
-		remember_guards();
-		begin(&t, 30000, NULL);
+		begin(&t, remember_guards, 30000, NULL);
 		if (i)
 			EXEC(&t, "rustc\0@arguments");
 		else
@@ -655,8 +645,7 @@ static void arguments_end_where_the_record_does(void **state)
 	struct wire_exec r = {.type = WIRE_EXEC, .args_len = UINT32_MAX};
 	struct reports t;
 
-	remember_guards();
-	begin(&t, 30000, NULL);
+	begin(&t, remember_guards, 30000, NULL);
 	memset(r.args, 'x', sizeof(r.args));
 	assert_int_equal(budget__record(t.budget, &r, sizeof(r)), 0);
 	assert_int_equal(budget__record(t.budget, &r, offsetof(struct wire_exec, args)), 0);
@@ -668,8 +657,7 @@ static void filtered_guards_are_not_reported(void **state)
 {
 	struct reports t;
 
-	remember_guards();
-	begin(&t, 30000, "query-provider");
+	begin(&t, remember_guards, 30000, "query-provider");
 	EXEC(&t, "rustc\0-Cincremental=x");
 	tick(&t);
 	for (int i = 0; i < N_GUARDS; i++)
@@ -687,7 +675,7 @@ static void cpu_time_before_the_probes_is_no_credit(void **state)
 		work();
 	forget();
 	start = clock_ns(CLOCK_MONOTONIC);
-	begin(&t, 30000, NULL);
+	begin(&t, NULL, 30000, NULL);
 	send_thread(&t);
 	assert_true(budget__cpu_ns(t.budget) <= clock_ns(CLOCK_MONOTONIC) - start);
 	end(&t);

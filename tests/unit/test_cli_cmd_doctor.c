@@ -26,17 +26,17 @@ static char *doctor(const struct cli_doctor_options *options)
 
 static void a_compiler_that_is_not_there_is_a_problem(void **state)
 {
-	char *text = doctor(&(struct cli_doctor_options){.target = "/nonexistent/rustc"});
+	_free_ char *text = doctor(&(struct cli_doctor_options){.target = "/nonexistent/rustc"});
 
 	assert_contains(text, "kernel\n  ok        version: Linux ");
 	assert_contains(text, "\n  problem   /nonexistent/rustc: ");
 	assert_contains(text, "Recording does not work here");
-	free(text);
 }
 
 static void a_process_that_is_no_compiler_is_a_problem(void **state)
 {
-	char *text = doctor(&(struct cli_doctor_options){.target = "1999999999", .json = true});
+	_free_ char *text =
+		doctor(&(struct cli_doctor_options){.target = "1999999999", .json = true});
 	struct json_object *o = json_tokener_parse(text);
 
 	assert_string_equal(json_object_get_string(json_object_object_get(o, "schema")),
@@ -45,7 +45,6 @@ static void a_process_that_is_no_compiler_is_a_problem(void **state)
 	assert_int_equal(json_object_array_length(json_object_object_get(o, "toolchains")), 0);
 	assert_contains(text, "there is no process 1999999999");
 	json_object_put(o);
-	free(text);
 }
 
 int main(void)

@@ -24,10 +24,9 @@ static char *help(const struct cli_help_options *options, int expected)
 
 static void assert_help(const struct cli_help_options *options, const char *golden)
 {
-	char *text = help(options, EXIT_CODE_OK);
+	_free_ char *text = help(options, EXIT_CODE_OK);
 
 	assert_golden(golden, text);
-	free(text);
 }
 
 static void without_a_topic_there_is_an_overview(void **state)
@@ -42,22 +41,20 @@ static void a_topic_is_explained(void **state)
 
 static void an_unknown_topic_is_a_usage_error(void **state)
 {
-	char *text = help(&(struct cli_help_options){.topic = "nope"}, EXIT_CODE_USAGE);
+	_free_ char *text = help(&(struct cli_help_options){.topic = "nope"}, EXIT_CODE_USAGE);
 
 	assert_contains(text, "no command 'nope'");
-	free(text);
 }
 
 static void manual_and_completion_are_printed(void **state)
 {
-	char *text = NULL;
+	_free_ char *text =
+		help(&(struct cli_help_options){.completion = CLI_SHELL_ZSH}, EXIT_CODE_OK);
 
 	assert_help(&(struct cli_help_options){.man = true}, "cli/qprof-bpf.1");
 	assert_help(&(struct cli_help_options){.man = true, .topic = "plan"},
 		    "cli/qprof-bpf-plan.1");
-	text = help(&(struct cli_help_options){.completion = CLI_SHELL_ZSH}, EXIT_CODE_OK);
 	assert_contains(text, "#compdef qprof-bpf\n");
-	free(text);
 }
 
 static void the_version_is_one_line(void **state)
