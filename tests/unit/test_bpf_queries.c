@@ -25,13 +25,19 @@ static void assert_caller_of_next_end(wire_u64 sp, wire_u32 caller)
 	assert_int_equal(world.n_checked, world.n_spans);
 }
 
+/* The query starts and ends at `sp`. */
+static void assert_caller(wire_u32 query, wire_u64 sp, wire_u32 caller)
+{
+	world_start(query, G, sp);
+	assert_caller_of_next_end(sp, caller);
+}
+
 static void a_start_takes_the_request_above_it(void **state)
 {
 	world_request(Q, ON_MAIN(1000), 77);
 	world_start(Q, G, BODY(Q, 1000));
 	world_request(Q, ON_MAIN(2000), 88);
-	world_start(Q, G, BODY(Q, 2000));
-	assert_caller_of_next_end(BODY(Q, 2000), 88);
+	assert_caller(Q, BODY(Q, 2000), 88);
 	assert_caller_of_next_end(BODY(Q, 1000), 77);
 	assert_int_equal(world.t.n_requests, 0);
 }
@@ -46,20 +52,16 @@ static void a_wrapper_that_starts_its_query_takes_its_own(void **state)
 static void a_request_serves_once(void **state)
 {
 	world_request(Q, ON_MAIN(1000), 77);
-	world_start(Q, G, BODY(Q, 1000));
-	assert_caller_of_next_end(BODY(Q, 1000), 77);
-	world_start(Q, G, BODY(Q, 1000));
-	assert_caller_of_next_end(BODY(Q, 1000), 0);
+	assert_caller(Q, BODY(Q, 1000), 77);
+	assert_caller(Q, BODY(Q, 1000), 0);
 }
 
 static void a_request_is_for_its_query_only(void **state)
 {
 	world_request(Q, ON_MAIN(1000), 77);
-	world_start(R, G, BODY(R, 1000));
-	assert_caller_of_next_end(BODY(R, 1000), 0);
+	assert_caller(R, BODY(R, 1000), 0);
 	/* The request is still alive, and serves its own query. */
-	world_start(Q, G, BODY(Q, 1000));
-	assert_caller_of_next_end(BODY(Q, 1000), 77);
+	assert_caller(Q, BODY(Q, 1000), 77);
 }
 
 /* The younger request decides: the older one cannot have called this body. */
@@ -67,8 +69,7 @@ static void an_older_request_is_not_taken_past_a_younger_one(void **state)
 {
 	world_request(Q, ON_MAIN(1000), 77);
 	world_request(R, ON_MAIN(1100), 88);
-	world_start(Q, G, BODY(Q, 1000));
-	assert_caller_of_next_end(BODY(Q, 1000), 0);
+	assert_caller(Q, BODY(Q, 1000), 0);
 }
 
 /* A body that is forced within its own request is farther away. No body is nearer. */
@@ -77,13 +78,10 @@ static void a_body_lies_just_so_far_below_its_request(void **state)
 	static const wire_u64 others[] = {STACK_CALL_NEAR, 1000, 100000, (wire_u64)-8};
 
 	world_request(Q, ON_MAIN(1000), 77);
-	for (size_t i = 0; i < N_OF(others); i++) {
-		world_start(Q, G, BODY(Q, 1000) - others[i]);
-		assert_caller_of_next_end(BODY(Q, 1000) - others[i], 0);
-	}
+	for (size_t i = 0; i < N_OF(others); i++)
+		assert_caller(Q, BODY(Q, 1000) - others[i], 0);
 	/* The provider may be called through another function. */
-	world_start(Q, G, BODY(Q, 1000) - (STACK_CALL_NEAR - 8));
-	assert_caller_of_next_end(BODY(Q, 1000) - (STACK_CALL_NEAR - 8), 77);
+	assert_caller(Q, BODY(Q, 1000) - (STACK_CALL_NEAR - 8), 77);
 }
 
 static void a_hit_above_a_request_discards_it(void **state)
@@ -116,8 +114,7 @@ static void a_request_may_execute_on_another_stack(void **state)
 	stacks_map(BELOW);
 	world_start(Q, G, ON_BELOW(400));
 	world_request(R, ON_BELOW(1000), 88);
-	world_start(R, G, ON_BELOW(1000) - world_reach(R));
-	assert_caller_of_next_end(ON_BELOW(1000) - world_reach(R), 88);
+	assert_caller(R, ON_BELOW(1000) - world_reach(R), 88);
 	assert_caller_of_next_end(ON_BELOW(400), 77);
 }
 
@@ -130,19 +127,16 @@ static void a_request_left_on_a_freed_stack_is_dead(void **state)
 	world_start(Q, G, BODY(Q, 1000));
 	assert_int_equal(world.t.n_requests, 1);
 	assert_caller_of_next_end(BODY(Q, 1000), 0);
-	world_start(R, G, BODY(R, 1000));
-	assert_caller_of_next_end(BODY(R, 1000), 77);
+	assert_caller(R, BODY(R, 1000), 77);
 }
 
 static void on_an_unknown_stack_only_near_frames_are_taken(void **state)
 {
 	world.busy = true;
 	world_request(Q, ON_MAIN(1000), 77);
-	world_start(Q, G, ON_BELOW(400));
-	assert_caller_of_next_end(ON_BELOW(400), 0);
+	assert_caller(Q, ON_BELOW(400), 0);
 	world_request(Q, ON_BELOW(1000), 88);
-	world_start(Q, G, ON_BELOW(1000) - world_reach(Q));
-	assert_caller_of_next_end(ON_BELOW(1000) - world_reach(Q), 88);
+	assert_caller(Q, ON_BELOW(1000) - world_reach(Q), 88);
 }
 
 static void the_oldest_of_too_many_are_forgotten(void **state)
@@ -151,20 +145,15 @@ static void the_oldest_of_too_many_are_forgotten(void **state)
 
 	for (wire_u32 i = 0; i < TOO_MANY; i++)
 		world_request(i, ON_MAIN(1000 * (i + 1)), 100 + i);
-	for (wire_u32 i = TOO_MANY; i-- > 0;) {
-		wire_u64 body = BODY(i, 1000 * (i + 1));
-
-		world_start(i, G, body);
-		assert_caller_of_next_end(body, i < 2 ? 0 : 100 + i);
-	}
+	for (wire_u32 i = TOO_MANY; i-- > 0;)
+		assert_caller(i, BODY(i, 1000 * (i + 1)), i < 2 ? 0 : 100 + i);
 }
 
 static void a_flush_forgets_requests(void **state)
 {
 	world_request(Q, ON_MAIN(1000), 77);
 	world_flush();
-	world_start(Q, G, BODY(Q, 1000));
-	assert_caller_of_next_end(BODY(Q, 1000), 0);
+	assert_caller(Q, BODY(Q, 1000), 0);
 }
 
 static void a_span_left_in_another_way_has_its_caller_too(void **state)

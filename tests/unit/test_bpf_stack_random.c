@@ -500,7 +500,8 @@ static void drop_off_cpu(void)
 	world.n_spans = n;
 }
 
-static void setup_model(bool bad)
+/* Run 20 trees. Only their spans are left, without the off-CPU intervals. */
+static void run_trees(bool bad)
 {
 	struct rng rng = m.n_calls ? m.rng : rng_new();
 
@@ -510,16 +511,16 @@ static void setup_model(bool bad)
 	world_reset();
 	world.callers = true;
 	world.interrupt = switch_sometimes;
+	for (int tree = 0; tree < 20; tree++)
+		run_tree();
+	assert_nest(!bad);
+	drop_off_cpu();
 }
 
 static void everything_is_passed_on_unchanged(void **state)
 {
 	for (int round = 0; round < 30; round++) {
-		setup_model(false);
-		for (int tree = 0; tree < 20; tree++)
-			run_tree();
-		assert_nest(true);
-		drop_off_cpu();
+		run_trees(false);
 		for (wire_u32 i = 0; i < m.n_expected && i < world.n_spans; i++)
 			assert_same_span(&world.spans[i], &m.expected[i]);
 		assert_int_equal(world.n_spans, m.n_expected);
@@ -534,11 +535,7 @@ static void everything_is_passed_on_unchanged(void **state)
 static void nothing_is_mispaired_whatever_goes_unseen(void **state)
 {
 	for (int round = 0; round < 30; round++) {
-		setup_model(true);
-		for (int tree = 0; tree < 20; tree++)
-			run_tree();
-		assert_nest(false);
-		drop_off_cpu();
+		run_trees(true);
 		for (size_t i = 0; i < world.n_spans; i++)
 			assert_fits(&world.spans[i]);
 		for (wire_u32 i = 0; i < m.n_calls; i++)

@@ -324,6 +324,13 @@ static void drain(struct arrivals *all)
 	assert_int_equal(arrivals__release(all), 0);
 }
 
+/* Take one mapping. */
+static void arrive(struct arrivals *all, pid_t pid, uint64_t time_ns)
+{
+	add_mapping(pid, time_ns);
+	drain(all);
+}
+
 /* The library has a plan, and was attached to, or failed. */
 static void plan_library(uint64_t attached_ns, int err)
 {
@@ -360,8 +367,7 @@ static void a_newcomer_is_stopped_and_followed(void **state)
 	_ended_ struct arrivals *all = begin(true, true);
 
 	world.attached_ns = 300;
-	add_mapping(7, 200);
-	drain(all);
+	arrive(all, 7, 200);
 	assert_true(world.followed[7]);
 	assert_int_equal(world.n_forks, 1);
 	assert_int_equal(world.n_execs, 1);
@@ -375,8 +381,7 @@ static void a_process_is_stopped_before_it_is_looked_at(void **state)
 
 	world.attached_ns = 300;
 	world.followed[7] = true;
-	add_mapping(7, 200);
-	drain(all);
+	arrive(all, 7, 200);
 	assert_int_equal(world.holds_at_look, 1);
 	assert_int_equal(world.n_stops, 1);
 }
@@ -388,8 +393,7 @@ static void a_segment_mapped_during_the_attaching_makes_no_process_late(void **s
 
 	world.attached_ns = 300;
 	world.meanwhile = (struct mapping){7, 210};
-	add_mapping(7, 200);
-	drain(all);
+	arrive(all, 7, 200);
 	drain(all);
 	assert_int_equal(world.n_stops, 1);
 	assert_counts(all, 0, 0, 0);
@@ -402,8 +406,7 @@ static void a_process_that_arrives_during_the_attaching_waits_for_the_next_drain
 
 	world.attached_ns = 300;
 	world.meanwhile = (struct mapping){8, 210};
-	add_mapping(7, 200);
-	drain(all);
+	arrive(all, 7, 200);
 	assert_true(world.followed[7] && !world.followed[8]);
 	assert_int_equal(arrivals__n(all), 1);
 	drain(all);
@@ -417,8 +420,7 @@ static void a_process_that_stops_outside_its_loader_is_late(void **state)
 
 	world.attached_ns = 300;
 	world.pc = LOADER_END;
-	add_mapping(7, 200);
-	drain(all);
+	arrive(all, 7, 200);
 	assert_true(world.followed[7]);
 	assert_counts(all, 0, 1, 0);
 }
@@ -429,8 +431,7 @@ static void a_process_that_has_not_stopped_yet_waits(void **state)
 
 	world.attached_ns = 300;
 	world.never_stop = true;
-	add_mapping(7, 200);
-	drain(all);
+	arrive(all, 7, 200);
 	assert_int_equal(arrivals__n(all), 1);
 	world.never_stop = false;
 	drain(all);
@@ -442,8 +443,7 @@ static void one_that_runs_on_without_a_plan_is_missing_if_that_fails(void **stat
 	_ended_ struct arrivals *all = begin(false, true);
 
 	world.followed[7] = true;
-	add_mapping(7, 200);
-	drain(all);
+	arrive(all, 7, 200);
 	assert_int_equal(arrivals__n(all), 1);
 	assert_int_equal(arrivals__let_all_go(all), 0);
 	assert_counts(all, 0, 1, 0);
@@ -458,8 +458,7 @@ static void one_that_ends_before_its_plan_is_made_is_missing(void **state)
 
 	world.followed[7] = world.followed[8] = true;
 	add_mapping(7, 200);
-	add_mapping(8, 200);
-	drain(all);
+	arrive(all, 8, 200);
 	assert_int_equal(arrivals__let_all_go(all), 0);
 	world.followed[7] = false;
 	plan_library(300, 0);
@@ -476,8 +475,7 @@ static void a_refused_process_counts_once(void **state)
 	plan_library(0, -EDQUOT);
 	world.followed[7] = true;
 	add_mapping(7, 200);
-	add_mapping(7, 210);
-	drain(all);
+	arrive(all, 7, 210);
 	assert_counts(all, 0, 0, 1);
 }
 
@@ -490,11 +488,9 @@ static void a_closed_process_is_missing_unless_it_was_in_time(void **state)
 	world.followed[7] = world.followed[8] = true;
 	world.look_err = -ESRCH;
 	world.gone = true;
-	add_mapping(7, 200);
-	drain(all);
+	arrive(all, 7, 200);
 	assert_int_equal(arrivals__missing(all), 0);
-	add_mapping(8, 50);
-	drain(all);
+	arrive(all, 8, 50);
 	assert_int_equal(arrivals__missing(all), 1);
 }
 
@@ -510,8 +506,7 @@ static void a_process_is_looked_at_once_for_all_that_it_mapped(void **state)
 	assert_int_equal(world.n_looks, 1);
 	assert_int_equal(world.n_stops, 1);
 	assert_int_equal(arrivals__n(all) + arrivals__missing(all), 0);
-	add_mapping(7, UINT64_MAX);
-	drain(all);
+	arrive(all, 7, UINT64_MAX);
 	assert_int_equal(world.n_looks, 2);
 }
 
@@ -521,8 +516,7 @@ static void a_process_is_not_stopped_if_it_may_not_be_looked_at(void **state)
 
 	world.no_patience = true;
 	world.look_err = -ETIME;
-	add_mapping(7, 200);
-	drain(all);
+	arrive(all, 7, 200);
 	assert_int_equal(world.n_stops, 0);
 	assert_int_equal(arrivals__missing(all), 1);
 }
@@ -536,8 +530,7 @@ static void where_inodes_are_recorded_otherwise_a_look_comes_first(void **state)
 	plan_library(100, 0);
 	for (pid_t pid = 7; pid < 10; pid++) {
 		world.followed[pid] = true;
-		add_mapping(pid, 200);
-		drain(all);
+		arrive(all, pid, 200);
 	}
 	assert_int_equal(world.n_stops, 1);
 	assert_int_equal(world.n_late + arrivals__missing(all), 0);
@@ -552,8 +545,7 @@ static void after_a_library_that_failed_others_are_stopped_first_all_the_same(vo
 	plan_library(0, -ENOEXEC);
 	for (pid_t pid = 7; pid < 9; pid++) {
 		world.followed[pid] = true;
-		add_mapping(pid, 200);
-		drain(all);
+		arrive(all, pid, 200);
 	}
 	assert_int_equal(world.n_stops, 2);
 	assert_int_equal(arrivals__missing(all), 2);
@@ -566,8 +558,7 @@ static void a_library_that_is_detached_meanwhile_is_waited_for(void **state)
 
 	world.attached_ns = 300;
 	world.detach_on_look = true;
-	add_mapping(7, 200);
-	drain(all);
+	arrive(all, 7, 200);
 	assert_int_equal(arrivals__n(all), 1);
 	world.detach_on_look = false;
 	drain(all);
@@ -586,8 +577,7 @@ static void waiting_processes_use_their_library(void **state)
 	_ended_ struct arrivals *all = begin(true, true);
 
 	add_mapping(7, 200);
-	add_mapping(8, 200);
-	drain(all);
+	arrive(all, 8, 200);
 	assert_int_equal(arrivals__n(all), 2);
 	assert_int_equal(arrivals__each_user(all, count_user, NULL), 0);
 	assert_int_equal(world.n_users, 2);

@@ -16,6 +16,12 @@
 static volatile unsigned long *steps;	    /* counted by the child as it runs */
 static volatile sig_atomic_t *child_signal; /* set by the child */
 
+#define WAIT_FOR(condition)          \
+	do {                         \
+		while (!(condition)) \
+			usleep(100); \
+	} while (0)
+
 static void on_signal(int sig)
 {
 	*child_signal = 1;
@@ -36,8 +42,7 @@ static pid_t start_counting(void)
 			usleep(100);
 		}
 	}
-	while (!*steps)
-		usleep(100);
+	WAIT_FOR(*steps);
 	return pid;
 }
 
@@ -51,8 +56,7 @@ static void wait_for_more_steps(void)
 {
 	unsigned long before = *steps;
 
-	while (*steps == before)
-		usleep(100);
+	WAIT_FOR(*steps != before);
 }
 
 /* No test takes a minute. */
@@ -84,8 +88,7 @@ static struct ptrace_stop *stop(pid_t pid)
 {
 	struct ptrace_stop *s = begin(pid);
 
-	while (ptrace_stop__state(s) == PTRACE_STOP_BEGUN)
-		usleep(100);
+	WAIT_FOR(ptrace_stop__state(s) != PTRACE_STOP_BEGUN);
 	return s;
 }
 
@@ -145,8 +148,7 @@ static void a_signal_that_comes_meanwhile_is_not_lost(void **state)
 
 	kill(pid, SIGUSR1);
 	ptrace_stop__free(take_ptr(s));
-	while (!*child_signal)
-		usleep(100);
+	WAIT_FOR(*child_signal);
 	end(pid);
 }
 
@@ -222,8 +224,7 @@ static void its_parent_sees_nothing_but_its_end(void **state)
 			_exit(1);
 		_exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? 0 : 2);
 	}
-	while (!*(volatile pid_t *)grandchild)
-		usleep(100);
+	WAIT_FOR(*(volatile pid_t *)grandchild);
 	s = stop(*grandchild);
 	ptrace_stop__free(take_ptr(s));
 	wait_for_more_steps();
@@ -267,8 +268,7 @@ static void the_pc_of_the_stop_is_known(void **state)
 		__asm__ volatile("lea 1f(%%rip), %%rax; mov %%rax, (%0); 1: jmp 1b" ::"r"(expected)
 				 : "rax", "memory");
 	}
-	while (!*(volatile uint64_t *)expected)
-		usleep(100);
+	WAIT_FOR(*(volatile uint64_t *)expected);
 	s = stop(pid);
 	pc = ptrace_stop__pc(s);
 	assert_int_equal(pc, *expected);
@@ -284,8 +284,7 @@ static void it_runs_on_at_its_deadline(void **state)
 	for (uint64_t ns = 50000000; !held_ns && ns < 60000000000; ns *= 2) {
 		struct ptrace_stop *s = begin_until(pid, clock_ns(CLOCK_MONOTONIC) + ns);
 
-		while (ptrace_stop__state(s) != PTRACE_STOP_OVER)
-			usleep(100);
+		WAIT_FOR(ptrace_stop__state(s) == PTRACE_STOP_OVER);
 		held_ns = ptrace_stop__held_ns(s);
 		ptrace_stop__free(s);
 	}
@@ -311,8 +310,7 @@ static void it_runs_on_at_a_signal_that_ends_a_recording(void **state)
 		s = stop(pid);
 		assert_int_equal(ptrace_stop__state(s), PTRACE_STOP_STOPPED);
 		kill(getpid(), signals[i]);
-		while (ptrace_stop__state(s) != PTRACE_STOP_OVER)
-			usleep(100);
+		WAIT_FOR(ptrace_stop__state(s) == PTRACE_STOP_OVER);
 		wait_for_more_steps();
 		sigwait(&set, &got);
 		sigprocmask(SIG_UNBLOCK, &set, NULL);
@@ -358,8 +356,7 @@ static pid_t start_vfork(pid_t *child)
 		for (;;)
 			++*steps;
 	}
-	while (!*(volatile pid_t *)child)
-		usleep(100);
+	WAIT_FOR(*(volatile pid_t *)child);
 	return pid;
 }
 
@@ -376,8 +373,7 @@ static void a_process_that_never_stops_delays_nothing(void **state)
 	s = begin(pid);
 	ptrace_stop__free(s);
 	s = begin_until(pid, clock_ns(CLOCK_MONOTONIC) + 20000000);
-	while (ptrace_stop__state(s) != PTRACE_STOP_OVER)
-		usleep(100);
+	WAIT_FOR(ptrace_stop__state(s) == PTRACE_STOP_OVER);
 	assert_int_equal(ptrace_stop__held_ns(s), 0);
 	ptrace_stop__free(s);
 	kill(*child, SIGKILL);
@@ -405,13 +401,11 @@ static pid_t start_execve_that_waits(volatile pid_t *shared, pid_t *tracer)
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pthread_create(&thread, NULL, second_thread, (void *)tid);
-		while (!*traced)
-			usleep(100);
+		WAIT_FOR(*traced);
 		execlp("sleep", "sleep", "60", NULL);
 		_exit(127);
 	}
-	while (!*tid)
-		usleep(100);
+	WAIT_FOR(*tid);
 	*tracer = fork();
 	if (!*tracer) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -421,8 +415,7 @@ static pid_t start_execve_that_waits(volatile pid_t *shared, pid_t *tracer)
 		for (;;)
 			pause();
 	}
-	while (state_of(pid) != 'D')
-		usleep(100);
+	WAIT_FOR(state_of(pid) == 'D');
 	return pid;
 }
 
@@ -450,8 +443,7 @@ static void a_process_that_cannot_be_seized_delays_nothing(void **state)
 	assert_int_equal(ptrace_stop__begin(pid, getuid(), in_a_minute(), -1, &s), -EAGAIN);
 	end(tracer);
 	/* The abandoned stops have seized the process by now, and give it up. */
-	while (!is_sleep(pid) || state_of(pid) != 'S')
-		usleep(100);
+	WAIT_FOR(is_sleep(pid) && state_of(pid) == 'S');
 	s = stop_at_last(pid);
 	assert_int_equal(ptrace_stop__state(s), PTRACE_STOP_STOPPED);
 	ptrace_stop__free(s);
