@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-/* From 100 to 499, the hundreds are the function. Up to 299, locindex / 10 is the line. */
+/* From 100 to 499, locindex / 100 selects the function. Up to 299, locindex / 10 is the line. */
 static const struct trace_function functions[] = {
 	{.name = "a::asks"}, {.name = "b::asks"}, {.name = "c::asks"}, {.name = "b::asks"}};
 
@@ -43,7 +43,7 @@ static const struct caller_row *row_of(const struct caller_row *rows, size_t n, 
 	for (size_t i = 0; i < n; i++)
 		if (name ? rows[i].function && !strcmp(rows[i].function, name) : !rows[i].function)
 			return &rows[i];
-	fail_msg("no row of %s", name ?: "what is not known");
+	fail_msg("no row of %s", name ?: "unknown callers");
 	return NULL;
 }
 

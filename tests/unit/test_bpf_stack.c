@@ -225,7 +225,7 @@ static void a_freed_stack_may_come_back(void **state)
 	world_assert_empty();
 }
 
-/* Back on a stack with a live frame, younger frames of other stacks are dead, mapped or not. */
+/* A return to a live frame proves younger frames of other stacks dead, mapped or not. */
 static void frames_of_a_stack_that_was_left_are_dead(void **state)
 {
 	wire_u64 a = world_start(1, G, ON_MAIN(1000)), b, c, now;

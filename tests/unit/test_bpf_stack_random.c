@@ -426,7 +426,7 @@ static struct call *call_started_at(wire_u64 start_ns)
 	return NULL;
 }
 
-/* The span of a call that did not end normally must have a flag, and vice versa. */
+/* A span without a flag must match a call that ended, any other span a call that did not. */
 static void assert_fits(const struct world_span *got)
 {
 	struct call *c = call_started_at(got->start_ns);

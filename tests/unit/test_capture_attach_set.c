@@ -4,7 +4,7 @@
 #include "test.h"
 #include "../fixtures/random.h"
 
-/* Offsets at the ends of what a cookie can hold, in bytes. */
+/* The limits of the offsets in a cookie, in bytes. */
 #define SP_DELTA_LEAST (-8 * 2048)
 #define SP_DELTA_MOST  (8 * 2047)
 #define VTABLE_MOST    (8 * 4095)

@@ -536,7 +536,7 @@ static void few_are_planned_at_a_time(void **state)
 #define ALICE 50001
 #define BOB   50002
 
-/* Make copy `number` of a library of this user. Skips the test without the right to. */
+/* Make copy `number` of a library of this user. Skips the test if it may not change owners. */
 static const char *copy_of(uid_t uid, int number)
 {
 	const char *path;

@@ -130,7 +130,7 @@ static void each_format_is_a_file_and_names_its_viewer(void **state)
 	assert_int_equal(directory_files(true), 1);
 }
 
-/* Of the formats of one stream, only the counts include them. */
+/* The counts are the only format of one stream that includes counted executions. */
 static void counts_have_what_was_counted(void **state)
 {
 	assert_int_equal(

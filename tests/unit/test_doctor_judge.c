@@ -5,7 +5,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/sample_doctor.h"
 
-/* Those of a machine without problems, which a test changes. */
+/* The facts and trials of a machine without problems. A test changes them. */
 static struct doctor_facts facts;
 static struct doctor_trials trials;
 
