@@ -195,6 +195,9 @@ struct reports {
 	enum governor_watch guard_watch[N_GUARDS];
 };
 
+/* The budget of the test, and its reports. */
+static struct reports seen;
+
 static void on_guard_decision(struct reports *t, const struct session_decision *d)
 {
 	uint32_t guard = d->kind == WIRE_KIND_BLOCKED ? WAITS
@@ -264,7 +267,7 @@ static void remember_guards(void)
  * `recall` sets the rates of earlier recordings; NULL leaves them. `events` is a list for the
  * filter, or NULL.
  */
-static void begin(struct reports *t, void (*recall)(void), uint64_t ppm, const char *events)
+static void begin(void (*recall)(void), uint64_t ppm, const char *events)
 {
 	static struct plan_query queries[N] = {{.name = (char *)"hot"}, {.name = (char *)"rare"}};
 	static struct plan_guard guards[N_GUARDS] = {
@@ -285,7 +288,7 @@ static void begin(struct reports *t, void (*recall)(void), uint64_t ppm, const c
 		.sites = sites,
 		.n_sites = N_GUARDS,
 	};
-	const struct budget_sink sink = {t, on_decision, on_estimated};
+	const struct budget_sink sink = {&seen, on_decision, on_estimated};
 	uint8_t no_record = 0;
 
 	if (recall)
@@ -300,34 +303,33 @@ static void begin(struct reports *t, void (*recall)(void), uint64_t ppm, const c
 	memset(&kernel, 0, sizeof(kernel));
 	memset(learnt, 0, sizeof(learnt));
 	memset(learnt_groups, 0, sizeof(learnt_groups));
-	*t = (struct reports){.now_ns = UINT64_MAX / 2};
+	seen = (struct reports){.now_ns = UINT64_MAX / 2};
 	if (events)
-		assert_int_equal(filter__new(&events, 1, &t->filter), 0);
-	assert_int_equal(budget__new(&probes, ppm, &sink, &t->budget), 0);
-	budget__set_cost(t->budget, HIT_PS);
-	assert_int_equal(kernel_budget__add_library(t->budget, 0, &plan, t->filter), 0);
-	assert_int_equal(budget__record(t->budget, &no_record, 0), 0);
+		assert_int_equal(filter__new(&events, 1, &seen.filter), 0);
+	assert_int_equal(budget__new(&probes, ppm, &sink, &seen.budget), 0);
+	budget__set_cost(seen.budget, HIT_PS);
+	assert_int_equal(kernel_budget__add_library(seen.budget, 0, &plan, seen.filter), 0);
+	assert_int_equal(budget__record(seen.budget, &no_record, 0), 0);
 }
 
-static void send_exec(struct reports *t, const char *args, size_t len)
+static void send_exec(const char *args, size_t len)
 {
 	struct wire_exec r = {.type = WIRE_EXEC, .pid = 1, .args_len = (uint32_t)len};
 
 	memcpy(r.args, args, len);
-	assert_int_equal(budget__record(t->budget, &r, sizeof(r)), 0);
+	assert_int_equal(budget__record(seen.budget, &r, sizeof(r)), 0);
 }
 
-#define EXEC(t, args) send_exec(t, args, sizeof(args))
+#define EXEC(args) send_exec(args, sizeof(args))
 
-static void send_thread(struct reports *t)
+static void send_thread(void)
 {
 	const struct wire_thread r = {.type = WIRE_THREAD, .pid = (uint32_t)getpid()};
 
-	assert_int_equal(budget__record(t->budget, &r, sizeof(r)), 0);
+	assert_int_equal(budget__record(seen.budget, &r, sizeof(r)), 0);
 }
 
-static void send_interval(struct reports *t, enum wire_kind kind, uint16_t query,
-			  uint32_t invocation)
+static void send_interval(enum wire_kind kind, uint16_t query, uint32_t invocation)
 {
 	const struct wire_span r = {
 		.type = WIRE_SPAN,
@@ -338,12 +340,12 @@ static void send_interval(struct reports *t, enum wire_kind kind, uint16_t query
 		.invocation = invocation,
 	};
 
-	assert_int_equal(budget__record(t->budget, &r, sizeof(r)), 0);
+	assert_int_equal(budget__record(seen.budget, &r, sizeof(r)), 0);
 }
 
-static void send_span(struct reports *t, uint16_t query, uint32_t invocation)
+static void send_span(uint16_t query, uint32_t invocation)
 {
-	send_interval(t, WIRE_KIND_QUERY, query, invocation);
+	send_interval(WIRE_KIND_QUERY, query, invocation);
 }
 
 /* Use at least 5 ms of CPU time, enough for a decision. */
@@ -355,65 +357,59 @@ static void work(void)
 		;
 }
 
-static void tick(struct reports *t)
+static void tick(void)
 {
 	work();
-	t->now_ns += TICK_NS;
-	assert_int_equal(budget__tick(t->budget, t->now_ns), 0);
+	seen.now_ns += TICK_NS;
+	assert_int_equal(budget__tick(seen.budget, seen.now_ns), 0);
 }
 
-static void end(struct reports *t)
+static void end(void)
 {
-	assert_int_equal(budget__finish(t->budget), 0);
-	budget__free(t->budget);
-	filter__free(t->filter);
+	assert_int_equal(budget__finish(seen.budget), 0);
+	budget__free(seen.budget);
+	filter__free(seen.filter);
 }
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void all_queries_are_attached_if_no_rates_are_known(void **state)
 {
-	struct reports t;
-
-	begin(&t, forget, 30000, NULL);
+	begin(forget, 30000, NULL);
 	for (int i = 0; i < N; i++)
 		assert_true(kernel.starts[i] && kernel.ends[i] && !kernel.counts[i]);
-	tick(&t);
-	assert_int_equal(t.decisions[HOT] + t.decisions[RARE], 0);
-	end(&t);
-	assert_int_equal(t.estimates, 0);
+	tick();
+	assert_int_equal(seen.decisions[HOT] + seen.decisions[RARE], 0);
+	end();
+	assert_int_equal(seen.estimates, 0);
 }
 
 static void queries_that_do_not_fit_by_known_rates_are_not_attached(void **state)
 {
-	struct reports t;
-
-	begin(&t, remember, 30000, NULL);
+	begin(remember, 30000, NULL);
 	assert_false(kernel.starts[HOT] || kernel.ends[HOT]);
 	assert_true(kernel.counts[HOT]);
 	assert_true(kernel.starts[RARE] && kernel.ends[RARE] && !kernel.counts[RARE]);
 	/* Not reported before the first process. */
-	assert_int_equal(t.decisions[HOT], 0);
-	send_thread(&t);
-	assert_int_equal(t.decisions[HOT], 1);
-	assert_int_equal(t.watch[HOT], GOVERNOR_OFF);
-	assert_int_equal(t.decisions[RARE], 0);
-	end(&t);
-	assert_int_equal(t.estimates, 1);
+	assert_int_equal(seen.decisions[HOT], 0);
+	send_thread();
+	assert_int_equal(seen.decisions[HOT], 1);
+	assert_int_equal(seen.watch[HOT], GOVERNOR_OFF);
+	assert_int_equal(seen.decisions[RARE], 0);
+	end();
+	assert_int_equal(seen.estimates, 1);
 }
 
 /* The estimate for HOT in a process that executes RARE once, with this id. */
 static uint64_t estimate_hot(uint32_t invocation)
 {
-	struct reports t;
-
-	begin(&t, remember, 30000, NULL);
-	send_thread(&t);
+	begin(remember, 30000, NULL);
+	send_thread();
 	work();
-	send_span(&t, RARE, invocation);
-	end(&t);
-	assert_int_equal(t.estimates, 1);
-	return t.estimated[HOT];
+	send_span(RARE, invocation);
+	end();
+	assert_int_equal(seen.estimates, 1);
+	return seen.estimated[HOT];
 }
 
 /* About 93,000,000 of 100,000,000 ids are executions, and one was seen. */
@@ -437,15 +433,13 @@ static void without_ids_the_rate_decides(void **state)
 
 static void rates_of_seen_queries_are_learnt(void **state)
 {
-	struct reports t;
-
-	begin(&t, forget, 30000, NULL);
-	send_thread(&t);
-	send_span(&t, HOT, 1);
-	send_span(&t, HOT, 2);
-	send_span(&t, RARE, 3);
-	tick(&t);
-	end(&t);
+	begin(forget, 30000, NULL);
+	send_thread();
+	send_span(HOT, 1);
+	send_span(HOT, 2);
+	send_span(RARE, 3);
+	tick();
+	end();
 	assert_int_equal((int)learnt[HOT].executions, 2);
 	assert_int_equal((int)learnt[RARE].executions, 1);
 	assert_true(learnt[HOT].cpu_s > 0);
@@ -455,43 +449,37 @@ static void rates_of_seen_queries_are_learnt(void **state)
 /* No execution was seen, but there may have been some. */
 static void rates_of_unwatched_queries_are_not_learnt(void **state)
 {
-	struct reports t;
-
-	begin(&t, remember, 30000, NULL);
-	send_thread(&t);
-	send_span(&t, RARE, 1000);
+	begin(remember, 30000, NULL);
+	send_thread();
+	send_span(RARE, 1000);
 	work();
-	end(&t);
+	end();
 	assert_true(learnt[HOT].cpu_s == 0);
 	assert_true(learnt[RARE].cpu_s > 0);
 }
 
 static void without_a_budget_it_only_learns(void **state)
 {
-	struct reports t;
-
-	begin(&t, remember, 0, NULL);
+	begin(remember, 0, NULL);
 	kernel.hits = 1000000000;
-	send_thread(&t);
-	send_span(&t, HOT, 1);
-	tick(&t);
-	tick(&t);
-	end(&t);
-	assert_int_equal(t.decisions[HOT] + t.decisions[RARE], 0);
-	assert_int_equal(t.estimates, 0);
+	send_thread();
+	send_span(HOT, 1);
+	tick();
+	tick();
+	end();
+	assert_int_equal(seen.decisions[HOT] + seen.decisions[RARE], 0);
+	assert_int_equal(seen.estimates, 0);
 	assert_int_equal((int)learnt[HOT].executions, 1);
 	assert_true(learnt[HOT].cpu_s > 0);
 }
 
 static void rates_of_filtered_queries_are_not_learnt(void **state)
 {
-	struct reports t;
-
-	begin(&t, remember, 0, "rare");
-	send_thread(&t);
-	send_span(&t, RARE, 1);
-	tick(&t);
-	end(&t);
+	begin(remember, 0, "rare");
+	send_thread();
+	send_span(RARE, 1);
+	tick();
+	end();
 	assert_true(learnt[HOT].cpu_s == 0);
 	assert_true(learnt[RARE].cpu_s > 0);
 }
@@ -499,60 +487,52 @@ static void rates_of_filtered_queries_are_not_learnt(void **state)
 /* Queries that the filter leaves out have no estimates, however many executions there were. */
 static void filtered_queries_are_not_estimated(void **state)
 {
-	struct reports t;
-
-	begin(&t, remember, 30000, "rare");
+	begin(remember, 30000, "rare");
 	assert_true(kernel.starts[HOT]);
-	send_thread(&t);
-	send_span(&t, RARE, 1000000);
-	tick(&t);
-	end(&t);
-	assert_int_equal(t.decisions[HOT] + t.estimates, 0);
+	send_thread();
+	send_span(RARE, 1000000);
+	tick();
+	end();
+	assert_int_equal(seen.decisions[HOT] + seen.estimates, 0);
 }
 
 static void unknown_guards_are_attached(void **state)
 {
-	struct reports t;
-
-	begin(&t, forget, 30000, NULL);
-	send_thread(&t);
+	begin(forget, 30000, NULL);
+	send_thread();
 	for (int i = 0; i < N_GUARDS; i++)
-		assert_true(kernel.groups[i] && !t.guard_decisions[i]);
-	end(&t);
+		assert_true(kernel.groups[i] && !seen.guard_decisions[i]);
+	end();
 }
 
 /* A guard with a dynamic label is always attached, as no decision could be reported on it. */
 static void guards_that_were_never_met_are_left_out_and_reported(void **state)
 {
-	struct reports t;
-
-	begin(&t, remember_guards, 30000, NULL);
+	begin(remember_guards, 30000, NULL);
 	assert_true(kernel.groups[MET] && kernel.groups[UNNAMED]);
 	assert_false(kernel.groups[WAITS] || kernel.groups[LOADS] || kernel.groups[NOT_MET]);
-	EXEC(&t, "rustc\0a.rs");
-	tick(&t);
-	tick(&t);
+	EXEC("rustc\0a.rs");
+	tick();
+	tick();
 	for (int i = 0; i < N_GUARDS; i++)
-		assert_int_equal(t.guard_decisions[i], !kernel.groups[i]);
-	assert_int_equal(t.guard_watch[NOT_MET], GOVERNOR_OFF);
-	end(&t);
+		assert_int_equal(seen.guard_decisions[i], !kernel.groups[i]);
+	assert_int_equal(seen.guard_watch[NOT_MET], GOVERNOR_OFF);
+	end();
 }
 
 static void without_a_budget_no_guard_is_left_out(void **state)
 {
-	struct reports t;
-
-	begin(&t, remember_guards, 0, NULL);
-	EXEC(&t, "rustc\0-Cincremental=x");
-	send_thread(&t);
-	send_interval(&t, WIRE_KIND_LOAD, RARE, 0);
-	send_interval(&t, WIRE_KIND_ACTIVITY, NOT_MET, 0);
+	begin(remember_guards, 0, NULL);
+	EXEC("rustc\0-Cincremental=x");
+	send_thread();
+	send_interval(WIRE_KIND_LOAD, RARE, 0);
+	send_interval(WIRE_KIND_ACTIVITY, NOT_MET, 0);
 	/* A timer has no guard of the plan. */
-	send_interval(&t, WIRE_KIND_ACTIVITY, 0xffff, 0);
-	tick(&t);
-	end(&t);
+	send_interval(WIRE_KIND_ACTIVITY, 0xffff, 0);
+	tick();
+	end();
 	for (int i = 0; i < N_GUARDS; i++) {
-		assert_int_equal(t.guard_decisions[i], 0);
+		assert_int_equal(seen.guard_decisions[i], 0);
 		assert_int_equal((int)learnt_groups[i].hits, i == LOADS || i == NOT_MET);
 		assert_true(learnt_groups[i].cpu_s > 0);
 	}
@@ -561,13 +541,11 @@ static void without_a_budget_no_guard_is_left_out(void **state)
 
 static void no_rates_of_left_out_guards_are_learnt(void **state)
 {
-	struct reports t;
-
-	begin(&t, remember_guards, 30000, NULL);
-	send_thread(&t);
-	send_interval(&t, WIRE_KIND_ACTIVITY, MET, 0);
-	tick(&t);
-	end(&t);
+	begin(remember_guards, 30000, NULL);
+	send_thread();
+	send_interval(WIRE_KIND_ACTIVITY, MET, 0);
+	tick();
+	end();
 	assert_int_equal((int)learnt_groups[MET].hits, 1);
 	assert_true(learnt_groups[MET].cpu_s > 0);
 	assert_true(learnt_groups[NOT_MET].cpu_s == 0);
@@ -577,47 +555,42 @@ static void no_rates_of_left_out_guards_are_learnt(void **state)
 static void activities_that_were_never_met_have_their_turns(void **state)
 {
 	unsigned int tries = 0;
-	struct reports t;
 
 	remember_guards();
 	for (int i = 0; i < 16; i++) {
-		begin(&t, NULL, 30000, NULL);
+		begin(NULL, 30000, NULL);
 		tries += kernel.groups[NOT_MET];
 		assert_false(kernel.groups[WAITS] || kernel.groups[LOADS]);
-		end(&t);
+		end();
 	}
 	assert_int_equal(tries, 2);
 }
 
 static void loading_is_watched_from_an_incremental_compiler_on(void **state)
 {
-	struct reports t;
-
-	begin(&t, remember_guards, 30000, NULL);
+	begin(remember_guards, 30000, NULL);
 	/* cc is no compiler of Rust, and the first rustc is not incremental. */
-	EXEC(&t, "cc\0-Cincremental=x");
-	EXEC(&t, "/usr/bin/rustc\0a.rs");
+	EXEC("cc\0-Cincremental=x");
+	EXEC("/usr/bin/rustc\0a.rs");
 	assert_false(kernel.groups[LOADS]);
-	EXEC(&t, "/usr/bin/rustc\0a.rs\0-C\0incremental=x");
+	EXEC("/usr/bin/rustc\0a.rs\0-C\0incremental=x");
 	assert_true(kernel.groups[LOADS] && kernel.groups[INCR]);
 	assert_false(kernel.groups[WAITS] || kernel.groups[NOT_MET]);
 	/* The first decision leaves loads out, and the second watches them. */
-	assert_int_equal(t.guard_decisions[LOADS], 2);
-	assert_int_equal(t.guard_watch[LOADS], GOVERNOR_FULL);
-	EXEC(&t, "/usr/bin/rustc\0a.rs\0-C\0incremental=x");
-	assert_int_equal(t.guard_decisions[LOADS], 2);
-	end(&t);
+	assert_int_equal(seen.guard_decisions[LOADS], 2);
+	assert_int_equal(seen.guard_watch[LOADS], GOVERNOR_FULL);
+	EXEC("/usr/bin/rustc\0a.rs\0-C\0incremental=x");
+	assert_int_equal(seen.guard_decisions[LOADS], 2);
+	end();
 }
 
 static void waiting_is_watched_where_threads_are_asked_for(void **state)
 {
-	struct reports t;
-
-	begin(&t, remember_guards, 30000, NULL);
-	EXEC(&t, "clippy-driver\0-Zthreads=2");
+	begin(remember_guards, 30000, NULL);
+	EXEC("clippy-driver\0-Zthreads=2");
 	assert_true(kernel.groups[WAITS]);
 	assert_false(kernel.groups[LOADS] || kernel.groups[INCR]);
-	end(&t);
+	end();
 }
 
 /* The missing arguments may ask for any feature. */
@@ -625,17 +598,16 @@ static void arguments_that_cannot_be_read_may_ask_for_anything(void **state)
 {
 	char args[WIRE_ARGS_MAX] = "rustc";
 	struct wire_exec cut = {.type = WIRE_EXEC, .truncated = 1, .args_len = sizeof("rustc")};
-	struct reports t;
 
 	memcpy(cut.args, args, sizeof(cut.args));
 	for (int i = 0; i < 2; i++) {
-		begin(&t, remember_guards, 30000, NULL);
+		begin(remember_guards, 30000, NULL);
 		if (i)
-			EXEC(&t, "rustc\0@arguments");
+			EXEC("rustc\0@arguments");
 		else
-			assert_int_equal(budget__record(t.budget, &cut, sizeof(cut)), 0);
+			assert_int_equal(budget__record(seen.budget, &cut, sizeof(cut)), 0);
 		assert_true(kernel.groups[WAITS] && kernel.groups[LOADS]);
-		end(&t);
+		end();
 	}
 }
 
@@ -643,42 +615,38 @@ static void arguments_that_cannot_be_read_may_ask_for_anything(void **state)
 static void arguments_end_where_the_record_does(void **state)
 {
 	struct wire_exec r = {.type = WIRE_EXEC, .args_len = UINT32_MAX};
-	struct reports t;
 
-	begin(&t, remember_guards, 30000, NULL);
+	begin(remember_guards, 30000, NULL);
 	memset(r.args, 'x', sizeof(r.args));
-	assert_int_equal(budget__record(t.budget, &r, sizeof(r)), 0);
-	assert_int_equal(budget__record(t.budget, &r, offsetof(struct wire_exec, args)), 0);
+	assert_int_equal(budget__record(seen.budget, &r, sizeof(r)), 0);
+	assert_int_equal(budget__record(seen.budget, &r, offsetof(struct wire_exec, args)), 0);
 	assert_false(kernel.groups[WAITS] || kernel.groups[LOADS]);
-	end(&t);
+	end();
 }
 
 static void filtered_guards_are_not_reported(void **state)
 {
-	struct reports t;
-
-	begin(&t, remember_guards, 30000, "query-provider");
-	EXEC(&t, "rustc\0-Cincremental=x");
-	tick(&t);
+	begin(remember_guards, 30000, "query-provider");
+	EXEC("rustc\0-Cincremental=x");
+	tick();
 	for (int i = 0; i < N_GUARDS; i++)
-		assert_false(kernel.groups[i] || t.guard_decisions[i]);
-	end(&t);
+		assert_false(kernel.groups[i] || seen.guard_decisions[i]);
+	end();
 }
 
 /* CPU time from before the probes does not count. */
 static void cpu_time_before_the_probes_is_no_credit(void **state)
 {
 	uint64_t start;
-	struct reports t;
 
 	for (int i = 0; i < 20; i++)
 		work();
 	forget();
 	start = clock_ns(CLOCK_MONOTONIC);
-	begin(&t, NULL, 30000, NULL);
-	send_thread(&t);
-	assert_true(budget__cpu_ns(t.budget) <= clock_ns(CLOCK_MONOTONIC) - start);
-	end(&t);
+	begin(NULL, 30000, NULL);
+	send_thread();
+	assert_true(budget__cpu_ns(seen.budget) <= clock_ns(CLOCK_MONOTONIC) - start);
+	end();
 }
 
 int main(void)

@@ -20,6 +20,9 @@ struct reports {
 	double cpu_s; /* of LIB */
 };
 
+/* The estimates of the test, and their reports. */
+static struct reports seen;
+
 static struct rates_query learnt[QUERIES];
 static struct rates rates = {.n = QUERIES, .queries = learnt};
 
@@ -43,25 +46,25 @@ static void on_used_cpu(void *ctx, uint8_t lib, double cpu_s)
 }
 
 /* Both queries are watched at first. */
-static void begin(struct reports *r, bool wrapped)
+static void begin(bool wrapped)
 {
-	const struct estimates_sink sink = {r, on_estimated, on_used_cpu};
+	const struct estimates_sink sink = {&seen, on_estimated, on_used_cpu};
 
-	*r = (struct reports){0};
+	seen = (struct reports){0};
 	memset(learnt, 0, sizeof(learnt));
-	assert_int_equal(estimates__new(&sink, &r->estimates), 0);
-	assert_int_equal(estimates__reserve(r->estimates, QUERIES), 0);
+	assert_int_equal(estimates__new(&sink, &seen.estimates), 0);
+	assert_int_equal(estimates__reserve(seen.estimates, QUERIES), 0);
 	for (uint32_t i = 0; i < QUERIES; i++) {
 		const struct estimates_query q = {LIB, i, wrapped, true, true};
 
-		estimates__add_query(r->estimates, &q, &rates);
-		estimates__begin(r->estimates, i, true, RATE, 0);
+		estimates__add_query(seen.estimates, &q, &rates);
+		estimates__begin(seen.estimates, i, true, RATE, 0);
 	}
 }
 
-static void add_self(struct reports *r, bool incremental)
+static void add_self(bool incremental)
 {
-	assert_int_equal(estimates__add_process(r->estimates, getpid(), incremental,
+	assert_int_equal(estimates__add_process(seen.estimates, getpid(), incremental,
 						clock_ns(CLOCK_MONOTONIC)),
 			 0);
 }
@@ -75,7 +78,7 @@ static void work(void)
 		;
 }
 
-static void see(struct reports *r, uint32_t query, uint32_t invocation)
+static void see(uint32_t query, uint32_t invocation)
 {
 	const struct wire_span span = {
 		.type = WIRE_SPAN,
@@ -85,88 +88,81 @@ static void see(struct reports *r, uint32_t query, uint32_t invocation)
 		.invocation = invocation,
 	};
 
-	estimates__saw_span(r->estimates, query, &span);
+	estimates__saw_span(seen.estimates, query, &span);
 }
 
-static void end(struct reports *r)
+static void end(void)
 {
-	assert_int_equal(estimates__remove_all(r->estimates), 0);
-	assert_int_equal(estimates__n_processes(r->estimates), 0);
-	estimates__free(r->estimates);
+	assert_int_equal(estimates__remove_all(seen.estimates), 0);
+	assert_int_equal(estimates__n_processes(seen.estimates), 0);
+	estimates__free(seen.estimates);
 }
 
 static void a_query_without_a_gap_has_no_estimate(void **state)
 {
-	struct reports r;
-
-	begin(&r, false);
-	add_self(&r, false);
-	see(&r, 0, 1);
+	begin(false);
+	add_self(false);
+	see(0, 1);
 	work();
-	end(&r);
-	assert_int_equal(r.n[0] + r.n[1], 0);
+	end();
+	assert_int_equal(seen.n[0] + seen.n[1], 0);
 	assert_int_equal((int)learnt[0].executions, 1);
 	assert_true(learnt[0].cpu_s > 0 && learnt[1].cpu_s > 0);
-	assert_true(r.cpu_s >= learnt[0].cpu_s);
+	assert_true(seen.cpu_s >= learnt[0].cpu_s);
 }
 
 static void a_gap_is_estimated_by_the_rates_before_and_after(void **state)
 {
 	uint64_t before_ns, gap_us;
-	struct reports r;
 
-	begin(&r, false);
-	add_self(&r, false);
-	before_ns = estimates__cpu_ns(r.estimates);
+	begin(false);
+	add_self(false);
+	before_ns = estimates__cpu_ns(seen.estimates);
 	for (uint32_t i = 0; i < QUERIES; i++)
-		estimates__open_gap(r.estimates, i, RATE, 1);
+		estimates__open_gap(seen.estimates, i, RATE, 1);
 	work();
-	estimates__advance(r.estimates);
-	gap_us = (estimates__cpu_ns(r.estimates) - before_ns) / 1000;
+	estimates__advance(seen.estimates);
+	gap_us = (estimates__cpu_ns(seen.estimates) - before_ns) / 1000;
 	for (uint32_t i = 0; i < QUERIES; i++) {
-		estimates__watch(r.estimates, i);
-		estimates__close_gap(r.estimates, i, i ? 0 : RATE);
+		estimates__watch(seen.estimates, i);
+		estimates__close_gap(seen.estimates, i, i ? 0 : RATE);
 	}
-	assert_true(estimates__rate_before(r.estimates, 0) == RATE);
-	assert_true(estimates__rate_before(r.estimates, 1) == 0);
+	assert_true(estimates__rate_before(seen.estimates, 0) == RATE);
+	assert_true(estimates__rate_before(seen.estimates, 1) == 0);
 	work();
-	end(&r);
-	assert_int_equal(r.n[0], 1);
-	assert_int_equal(r.n[1], 1);
+	end();
+	assert_int_equal(seen.n[0], 1);
+	assert_int_equal(seen.n[1], 1);
 	/* RATE is one execution per microsecond. */
 	assert_true(gap_us >= 4900);
-	assert_in_range(r.events[0], gap_us - 1, gap_us + 1);
+	assert_in_range(seen.events[0], gap_us - 1, gap_us + 1);
 	/* The mean of RATE and 0 is half of it. */
-	assert_in_range(2 * r.events[1], gap_us - 2, gap_us + 2);
+	assert_in_range(2 * seen.events[1], gap_us - 2, gap_us + 2);
 }
 
 /* An estimate of 0 marks the count as not exact. */
 static void a_gap_without_cpu_time_is_reported_too(void **state)
 {
-	struct reports r;
-
-	begin(&r, false);
-	add_self(&r, false);
-	estimates__open_gap(r.estimates, 1, 0, 1);
-	estimates__watch(r.estimates, 1);
-	estimates__close_gap(r.estimates, 1, 0);
-	end(&r);
-	assert_int_equal(r.n[1], 1);
-	assert_int_equal(r.events[1], 0);
+	begin(false);
+	add_self(false);
+	estimates__open_gap(seen.estimates, 1, 0, 1);
+	estimates__watch(seen.estimates, 1);
+	estimates__close_gap(seen.estimates, 1, 0);
+	end();
+	assert_int_equal(seen.n[1], 1);
+	assert_int_equal(seen.events[1], 0);
 }
 
 static void ids_are_only_a_limit_in_incremental_compilers(void **state)
 {
 	for (int incremental = 0; incremental < 2; incremental++) {
-		struct reports r;
-
-		begin(&r, false);
-		add_self(&r, incremental);
-		estimates__open_gap(r.estimates, 1, RATE, 1);
-		see(&r, 0, 100);
+		begin(false);
+		add_self(incremental);
+		estimates__open_gap(seen.estimates, 1, RATE, 1);
+		see(0, 100);
 		work();
-		end(&r);
-		assert_int_equal(r.events[1], incremental ? 99 : 92);
+		end();
+		assert_int_equal(seen.events[1], incremental ? 99 : 92);
 	}
 }
 
@@ -183,45 +179,41 @@ static void wrapped_queries_that_are_counted_need_no_estimate(void **state)
 	};
 
 	for (int wrapped = 0; wrapped < 2; wrapped++) {
-		struct reports r;
-
-		begin(&r, wrapped);
-		add_self(&r, true);
-		estimates__open_gap(r.estimates, 1, RATE, 1);
-		estimates__saw_counted(r.estimates, 1, &counted);
+		begin(wrapped);
+		add_self(true);
+		estimates__open_gap(seen.estimates, 1, RATE, 1);
+		estimates__saw_counted(seen.estimates, 1, &counted);
 		work();
-		end(&r);
-		assert_int_equal(r.n[1], !wrapped);
+		end();
+		assert_int_equal(seen.n[1], !wrapped);
 	}
 }
 
 static void cpu_time_before_the_probes_does_not_count(void **state)
 {
 	uint64_t before = clock_ns(CLOCK_MONOTONIC);
-	struct reports r;
 
 	for (int i = 0; i < 4; i++)
 		work();
-	begin(&r, false);
+	begin(false);
 	before = clock_ns(CLOCK_MONOTONIC);
-	add_self(&r, false);
-	assert_true(estimates__cpu_ns(r.estimates) <= clock_ns(CLOCK_MONOTONIC) - before);
-	assert_true(estimates__has_process(r.estimates, getpid()));
-	end(&r);
+	add_self(false);
+	assert_true(estimates__cpu_ns(seen.estimates) <= clock_ns(CLOCK_MONOTONIC) - before);
+	assert_true(estimates__has_process(seen.estimates, getpid()));
+	end();
 }
 
 static void a_process_that_is_gone_is_not_added(void **state)
 {
 	pid_t pid = fork();
-	struct reports r;
 
 	if (pid == 0)
 		_exit(0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	begin(&r, false);
-	assert_int_equal(estimates__add_process(r.estimates, pid, false, 0), -ESRCH);
-	assert_int_equal(estimates__n_processes(r.estimates), 0);
-	end(&r);
+	begin(false);
+	assert_int_equal(estimates__add_process(seen.estimates, pid, false, 0), -ESRCH);
+	assert_int_equal(estimates__n_processes(seen.estimates), 0);
+	end();
 }
 
 int main(void)
