@@ -289,14 +289,14 @@ static const struct session_sink sink = {.record = on_record, .late = on_late};
 static char part;
 
 static int wake_fd;
+static struct arrivals *all;
 
-static struct arrivals *begin(bool whole_machine, bool mappings)
+static void begin(bool whole_machine, bool mappings)
 {
 	const struct arrivals_parts parts = {
 		.mappings = mappings ? (struct mappings *)(void *)&part : NULL,
 		.wake_fd = wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 	};
-	struct arrivals *all;
 
 	memset(&world, 0, sizeof(world));
 	world.file = make_library_file();
@@ -306,29 +306,28 @@ static struct arrivals *begin(bool whole_machine, bool mappings)
 	if (whole_machine)
 		arrivals__set_scope(all, (struct scope *)(void *)&part);
 	arrivals__set_started(all, 1);
-	return all;
 }
 
-static void end(struct arrivals **all)
+static int end(void **state)
 {
-	arrivals__free(*all);
+	arrivals__free(all);
 	assert_int_equal(world.n_held, 0);
 	library_file__free(world.file);
 	close(wake_fd);
+	return 0;
 }
-#define _ended_ __cleanup(end)
 
-static void drain(struct arrivals *all)
+static void drain(void)
 {
 	assert_int_equal(arrivals__take(all), 0);
 	assert_int_equal(arrivals__release(all), 0);
 }
 
 /* Take one mapping. */
-static void arrive(struct arrivals *all, pid_t pid, uint64_t time_ns)
+static void arrive(pid_t pid, uint64_t time_ns)
 {
 	add_mapping(pid, time_ns);
-	drain(all);
+	drain();
 }
 
 /* The library has a plan, and was attached to, or failed. */
@@ -337,8 +336,7 @@ static void plan_library(uint64_t attached_ns, int err)
 	world.lib = (struct library_state){.planned = true, .attached_ns = attached_ns, .err = err};
 }
 
-static void assert_counts(const struct arrivals *all, uint32_t waiting, unsigned int late,
-			  uint32_t missing)
+static void assert_counts(uint32_t waiting, unsigned int late, uint32_t missing)
 {
 	assert_int_equal(arrivals__n(all), waiting);
 	assert_int_equal(world.n_late, late);
@@ -349,39 +347,36 @@ static void assert_counts(const struct arrivals *all, uint32_t waiting, unsigned
 
 static void a_process_in_time_is_not_stopped(void **state)
 {
-	_ended_ struct arrivals *all = begin(false, true);
-
+	begin(false, true);
 	world.known = true;
 	plan_library(100, 0);
 	world.followed[7] = true;
 	add_mapping(7, 200);
 	add_mapping(8, 200); /* not followed */
-	drain(all);
+	drain();
 	assert_int_equal(world.n_stops, 0);
 	assert_int_equal(world.n_looks, 1);
-	assert_counts(all, 0, 0, 0);
+	assert_counts(0, 0, 0);
 }
 
 static void a_newcomer_is_stopped_and_followed(void **state)
 {
-	_ended_ struct arrivals *all = begin(true, true);
-
+	begin(true, true);
 	world.attached_ns = 300;
-	arrive(all, 7, 200);
+	arrive(7, 200);
 	assert_true(world.followed[7]);
 	assert_int_equal(world.n_forks, 1);
 	assert_int_equal(world.n_execs, 1);
-	assert_counts(all, 0, 0, 0);
+	assert_counts(0, 0, 0);
 }
 
 /* A look may take longer than the loader. */
 static void a_process_is_stopped_before_it_is_looked_at(void **state)
 {
-	_ended_ struct arrivals *all = begin(false, true);
-
+	begin(false, true);
 	world.attached_ns = 300;
 	world.followed[7] = true;
-	arrive(all, 7, 200);
+	arrive(7, 200);
 	assert_int_equal(world.holds_at_look, 1);
 	assert_int_equal(world.n_stops, 1);
 }
@@ -389,134 +384,124 @@ static void a_process_is_stopped_before_it_is_looked_at(void **state)
 /* The second mapping does not stop the process again. */
 static void a_segment_mapped_during_the_attaching_makes_no_process_late(void **state)
 {
-	_ended_ struct arrivals *all = begin(true, true);
-
+	begin(true, true);
 	world.attached_ns = 300;
 	world.meanwhile = (struct mapping){7, 210};
-	arrive(all, 7, 200);
-	drain(all);
+	arrive(7, 200);
+	drain();
 	assert_int_equal(world.n_stops, 1);
-	assert_counts(all, 0, 0, 0);
+	assert_counts(0, 0, 0);
 }
 
 /* The record of its exec may still be in the ring. */
 static void a_process_that_arrives_during_the_attaching_waits_for_the_next_drain(void **state)
 {
-	_ended_ struct arrivals *all = begin(true, true);
-
+	begin(true, true);
 	world.attached_ns = 300;
 	world.meanwhile = (struct mapping){8, 210};
-	arrive(all, 7, 200);
+	arrive(7, 200);
 	assert_true(world.followed[7] && !world.followed[8]);
 	assert_int_equal(arrivals__n(all), 1);
-	drain(all);
+	drain();
 	assert_true(world.followed[7] && world.followed[8]);
-	assert_counts(all, 0, 0, 0);
+	assert_counts(0, 0, 0);
 }
 
 static void a_process_that_stops_outside_its_loader_is_late(void **state)
 {
-	_ended_ struct arrivals *all = begin(true, true);
-
+	begin(true, true);
 	world.attached_ns = 300;
 	world.pc = LOADER_END;
-	arrive(all, 7, 200);
+	arrive(7, 200);
 	assert_true(world.followed[7]);
-	assert_counts(all, 0, 1, 0);
+	assert_counts(0, 1, 0);
 }
 
 static void a_process_that_has_not_stopped_yet_waits(void **state)
 {
-	_ended_ struct arrivals *all = begin(true, true);
-
+	begin(true, true);
 	world.attached_ns = 300;
 	world.never_stop = true;
-	arrive(all, 7, 200);
+	arrive(7, 200);
 	assert_int_equal(arrivals__n(all), 1);
 	world.never_stop = false;
-	drain(all);
-	assert_counts(all, 0, 0, 0);
+	drain();
+	assert_counts(0, 0, 0);
 }
 
 static void one_that_runs_on_without_a_plan_is_missing_if_that_fails(void **state)
 {
-	_ended_ struct arrivals *all = begin(false, true);
-
+	begin(false, true);
 	world.followed[7] = true;
-	arrive(all, 7, 200);
+	arrive(7, 200);
 	assert_int_equal(arrivals__n(all), 1);
 	assert_int_equal(arrivals__let_all_go(all), 0);
-	assert_counts(all, 0, 1, 0);
+	assert_counts(0, 1, 0);
 	plan_library(0, -ENOEXEC);
-	drain(all);
+	drain();
 	assert_int_equal(arrivals__missing(all), 1);
 }
 
 static void one_that_ends_before_its_plan_is_made_is_missing(void **state)
 {
-	_ended_ struct arrivals *all = begin(false, true);
-
+	begin(false, true);
 	world.followed[7] = world.followed[8] = true;
 	add_mapping(7, 200);
-	arrive(all, 8, 200);
+	arrive(8, 200);
 	assert_int_equal(arrivals__let_all_go(all), 0);
 	world.followed[7] = false;
 	plan_library(300, 0);
-	drain(all);
+	drain();
 	assert_int_equal(arrivals__missing(all), 1);
 }
 
 /* Each segment of the library is a mapping. */
 static void a_refused_process_counts_once(void **state)
 {
-	_ended_ struct arrivals *all = begin(false, true);
-
+	begin(false, true);
 	world.known = true;
 	plan_library(0, -EDQUOT);
 	world.followed[7] = true;
 	add_mapping(7, 200);
-	arrive(all, 7, 210);
-	assert_counts(all, 0, 0, 1);
+	arrive(7, 210);
+	assert_counts(0, 0, 1);
 }
 
 static void a_closed_process_is_missing_unless_it_was_in_time(void **state)
 {
-	_ended_ struct arrivals *all = begin(false, true);
-
+	begin(false, true);
 	world.known = true;
 	plan_library(100, 0);
 	world.followed[7] = world.followed[8] = true;
 	world.look_err = -ESRCH;
 	world.gone = true;
-	arrive(all, 7, 200);
+	arrive(7, 200);
 	assert_int_equal(arrivals__missing(all), 0);
-	arrive(all, 8, 50);
+	arrive(8, 50);
 	assert_int_equal(arrivals__missing(all), 1);
 }
 
 /* A record from before a look holds nothing new. */
 static void a_process_is_looked_at_once_for_all_that_it_mapped(void **state)
 {
-	_ended_ struct arrivals *all = begin(true, true);
-
+	begin(true, true);
 	world.look_err = -ENOENT;
 	for (uint64_t time_ns = 200; time_ns < 205; time_ns++)
 		add_mapping(7, time_ns);
-	drain(all);
+	drain();
 	assert_int_equal(world.n_looks, 1);
 	assert_int_equal(world.n_stops, 1);
 	assert_int_equal(arrivals__n(all) + arrivals__missing(all), 0);
-	arrive(all, 7, UINT64_MAX);
+	arrive(7, UINT64_MAX);
 	assert_int_equal(world.n_looks, 2);
 }
 
 static void a_process_is_not_stopped_if_it_may_not_be_looked_at(void **state)
 {
-	_ended_ struct arrivals *all = begin(true, true);
-
+	begin(true, true);
 	world.no_patience = true;
 	world.look_err = -ETIME;
-	arrive(all, 7, 200);
+	arrive(7, 200);
 	assert_int_equal(world.n_stops, 0);
 	assert_int_equal(arrivals__missing(all), 1);
 }
@@ -524,13 +509,12 @@ static void a_process_is_not_stopped_if_it_may_not_be_looked_at(void **state)
 /* Btrfs is such a file system. Only the first compiler is stopped in vain. */
 static void where_inodes_are_recorded_otherwise_a_look_comes_first(void **state)
 {
-	_ended_ struct arrivals *all = begin(false, true);
-
+	begin(false, true);
 	world.known = world.other_inodes = true;
 	plan_library(100, 0);
 	for (pid_t pid = 7; pid < 10; pid++) {
 		world.followed[pid] = true;
-		arrive(all, pid, 200);
+		arrive(pid, 200);
 	}
 	assert_int_equal(world.n_stops, 1);
 	assert_int_equal(world.n_late + arrivals__missing(all), 0);
@@ -539,13 +523,12 @@ static void where_inodes_are_recorded_otherwise_a_look_comes_first(void **state)
 /* A library that failed proves nothing about the inodes of its file system. */
 static void after_a_library_that_failed_others_are_stopped_first_all_the_same(void **state)
 {
-	_ended_ struct arrivals *all = begin(false, true);
-
+	begin(false, true);
 	world.known = world.other_inodes = true;
 	plan_library(0, -ENOEXEC);
 	for (pid_t pid = 7; pid < 9; pid++) {
 		world.followed[pid] = true;
-		arrive(all, pid, 200);
+		arrive(pid, 200);
 	}
 	assert_int_equal(world.n_stops, 2);
 	assert_int_equal(arrivals__missing(all), 2);
@@ -554,15 +537,14 @@ static void after_a_library_that_failed_others_are_stopped_first_all_the_same(vo
 /* An answer from before the write must not release a waiting process. */
 static void a_library_that_is_detached_meanwhile_is_waited_for(void **state)
 {
-	_ended_ struct arrivals *all = begin(true, true);
-
+	begin(true, true);
 	world.attached_ns = 300;
 	world.detach_on_look = true;
-	arrive(all, 7, 200);
+	arrive(7, 200);
 	assert_int_equal(arrivals__n(all), 1);
 	world.detach_on_look = false;
-	drain(all);
-	assert_counts(all, 0, 0, 0);
+	drain();
+	assert_counts(0, 0, 0);
 }
 
 static void count_user(void *arg, pid_t pid, const struct library_file *file)
@@ -574,10 +556,9 @@ static void count_user(void *arg, pid_t pid, const struct library_file *file)
 
 static void waiting_processes_use_their_library(void **state)
 {
-	_ended_ struct arrivals *all = begin(true, true);
-
+	begin(true, true);
 	add_mapping(7, 200);
-	arrive(all, 8, 200);
+	arrive(8, 200);
 	assert_int_equal(arrivals__n(all), 2);
 	assert_int_equal(arrivals__each_user(all, count_user, NULL), 0);
 	assert_int_equal(world.n_users, 2);
@@ -593,56 +574,57 @@ static struct wire_exec exec_of(pid_t pid)
 
 static void without_mappings_a_compiler_is_late_and_runs(void **state)
 {
-	_ended_ struct arrivals *all = begin(false, false);
 	const struct wire_exec e = exec_of(7);
 
+	begin(false, false);
 	world.followed[7] = true;
 	world.attached_ns = 300;
 	assert_int_equal(arrivals__on_exec(all, &e), 0);
-	drain(all);
+	drain();
 	assert_int_equal(world.n_stops, 0);
-	assert_counts(all, 0, 1, 0);
+	assert_counts(0, 1, 0);
 }
 
 static void to_be_asked_again_is_no_refusal(void **state)
 {
-	_ended_ struct arrivals *all = begin(false, false);
 	const struct wire_exec e = exec_of(7);
 
+	begin(false, false);
 	world.followed[7] = true;
 	world.expect_err = -EAGAIN;
 	assert_int_equal(arrivals__on_exec(all, &e), 0);
-	drain(all);
-	assert_counts(all, 1, 0, 0);
+	drain();
+	assert_counts(1, 0, 0);
 	world.expect_err = 0;
 	world.attached_ns = 300;
-	drain(all);
-	assert_counts(all, 0, 1, 0);
+	drain();
+	assert_counts(0, 1, 0);
 }
+
+#define TEST(fn) cmocka_unit_test_teardown(fn, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_in_time_is_not_stopped),
-		cmocka_unit_test(a_newcomer_is_stopped_and_followed),
-		cmocka_unit_test(a_process_is_stopped_before_it_is_looked_at),
-		cmocka_unit_test(a_segment_mapped_during_the_attaching_makes_no_process_late),
-		cmocka_unit_test(
-			a_process_that_arrives_during_the_attaching_waits_for_the_next_drain),
-		cmocka_unit_test(a_process_that_stops_outside_its_loader_is_late),
-		cmocka_unit_test(a_process_that_has_not_stopped_yet_waits),
-		cmocka_unit_test(one_that_runs_on_without_a_plan_is_missing_if_that_fails),
-		cmocka_unit_test(one_that_ends_before_its_plan_is_made_is_missing),
-		cmocka_unit_test(a_refused_process_counts_once),
-		cmocka_unit_test(a_closed_process_is_missing_unless_it_was_in_time),
-		cmocka_unit_test(waiting_processes_use_their_library),
-		cmocka_unit_test(a_process_is_looked_at_once_for_all_that_it_mapped),
-		cmocka_unit_test(a_process_is_not_stopped_if_it_may_not_be_looked_at),
-		cmocka_unit_test(where_inodes_are_recorded_otherwise_a_look_comes_first),
-		cmocka_unit_test(after_a_library_that_failed_others_are_stopped_first_all_the_same),
-		cmocka_unit_test(a_library_that_is_detached_meanwhile_is_waited_for),
-		cmocka_unit_test(without_mappings_a_compiler_is_late_and_runs),
-		cmocka_unit_test(to_be_asked_again_is_no_refusal),
+		TEST(a_process_in_time_is_not_stopped),
+		TEST(a_newcomer_is_stopped_and_followed),
+		TEST(a_process_is_stopped_before_it_is_looked_at),
+		TEST(a_segment_mapped_during_the_attaching_makes_no_process_late),
+		TEST(a_process_that_arrives_during_the_attaching_waits_for_the_next_drain),
+		TEST(a_process_that_stops_outside_its_loader_is_late),
+		TEST(a_process_that_has_not_stopped_yet_waits),
+		TEST(one_that_runs_on_without_a_plan_is_missing_if_that_fails),
+		TEST(one_that_ends_before_its_plan_is_made_is_missing),
+		TEST(a_refused_process_counts_once),
+		TEST(a_closed_process_is_missing_unless_it_was_in_time),
+		TEST(waiting_processes_use_their_library),
+		TEST(a_process_is_looked_at_once_for_all_that_it_mapped),
+		TEST(a_process_is_not_stopped_if_it_may_not_be_looked_at),
+		TEST(where_inodes_are_recorded_otherwise_a_look_comes_first),
+		TEST(after_a_library_that_failed_others_are_stopped_first_all_the_same),
+		TEST(a_library_that_is_detached_meanwhile_is_waited_for),
+		TEST(without_mappings_a_compiler_is_late_and_runs),
+		TEST(to_be_asked_again_is_no_refusal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
