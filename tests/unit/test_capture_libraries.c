@@ -110,6 +110,9 @@ static uint64_t inode(void *ctx, int fd)
 
 static const struct libraries_ops ops = {attach, detach, release, each_user, follows, inode, false};
 
+static struct attached world;
+static struct libraries *libs;
+
 static int setup(void **state)
 {
 	char command[400];
@@ -117,18 +120,14 @@ static int setup(void **state)
 	snprintf(command, sizeof(command), "rm -rf %s %s/copy*", fixture("cache"), fixture_dir);
 	setenv("XDG_CACHE_HOME", fixture("cache"), 1);
 	unsetenv("SUDO_UID");
-	return system(command);
+	world = (struct attached){};
+	return system(command) || libraries__new(&ops, &world, 0, &libs);
 }
 
-static struct attached world;
-
-static struct libraries *make(void)
+static int teardown(void **state)
 {
-	struct libraries *l = NULL;
-
-	world = (struct attached){};
-	assert_int_equal(libraries__new(&ops, &world, 0, &l), 0);
-	return l;
+	libraries__free(take_ptr(libs));
+	return 0;
 }
 
 static struct library_file *open_file(const char *path)
@@ -139,37 +138,37 @@ static struct library_file *open_file(const char *path)
 	return file;
 }
 
-static int add(struct libraries *l, const char *path)
+static int add(const char *path)
 {
 	_library_file_ struct library_file *file = open_file(path);
 
-	return libraries__add(l, file, library_file__identity(file)->uid);
+	return libraries__add(libs, file, library_file__identity(file)->uid);
 }
 
-static int expect(struct libraries *l, const char *path)
+static int expect(const char *path)
 {
 	_library_file_ struct library_file *file = open_file(path);
 
-	return libraries__expect(l, file, library_file__identity(file)->uid);
+	return libraries__expect(libs, file, library_file__identity(file)->uid);
 }
 
 /* A process of `user` needs the library. Ask again until the libraries in use are known. */
-static int expect_of(struct libraries *l, const char *path, uid_t user)
+static int expect_of(const char *path, uid_t user)
 {
 	_library_file_ struct library_file *file = open_file(path);
 	int err;
 
 	do
-		err = libraries__expect(l, file, user);
+		err = libraries__expect(libs, file, user);
 	while (err == -EAGAIN);
 	return err;
 }
 
-static int look(struct libraries *l, const char *path, struct library_state *state)
+static int look(const char *path, struct library_state *state)
 {
 	_library_file_ struct library_file *file = open_file(path);
 
-	return libraries__look(l, file, state);
+	return libraries__look(libs, file, state);
 }
 
 /* Make copy `number` of a library. The path is valid until the next call. */
@@ -184,56 +183,52 @@ static const char *copy(const char *of, int number)
 }
 
 /* Wait until an expected library has been planned. */
-static struct library_state settle(struct libraries *l, const char *path)
+static struct library_state settle(const char *path)
 {
 	struct library_state state;
 
 	for (;;) {
-		struct pollfd pfd = {.fd = libraries__fd(l), .events = POLLIN};
+		struct pollfd pfd = {.fd = libraries__fd(libs), .events = POLLIN};
 
-		assert_int_equal(look(l, path, &state), 0);
+		assert_int_equal(look(path, &state), 0);
 		if (state.planned)
 			return state;
 		poll(&pfd, 1, 20);
-		libraries__settle(l);
+		libraries__settle(libs);
 	}
 }
 
 static void a_library_is_attached_to_once(void **state)
 {
-	_libraries_ struct libraries *l = make();
-
-	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
-	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
-	expect(l, fixture("driver_v0.so"));
+	assert_int_equal(add(fixture("driver_v0.so")), 0);
+	assert_int_equal(add(fixture("driver_v0.so")), 0);
+	expect(fixture("driver_v0.so"));
 	assert_int_equal(world.n, 1);
-	assert_int_equal(libraries__attached(l), 1);
+	assert_int_equal(libraries__attached(libs), 1);
 }
 
 static void another_name_of_it_is_the_same_library(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 
 	assert_int_equal(chdir(fixture_dir), 0);
 	assert_int_equal(link("driver_v0.so", "another-name.so"), 0);
-	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
-	assert_int_equal(look(l, fixture("another-name.so"), &lib), 0);
-	assert_int_equal(add(l, fixture("another-name.so")), 0);
+	assert_int_equal(add(fixture("driver_v0.so")), 0);
+	assert_int_equal(look(fixture("another-name.so"), &lib), 0);
+	assert_int_equal(add(fixture("another-name.so")), 0);
 	assert_int_equal(world.n, 1);
 }
 
 static void one_that_is_expected_is_attached_to_when_its_plan_is_there(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 
-	assert_int_equal(look(l, fixture("driver_v0.so"), &lib), -ENOENT);
-	expect(l, fixture("driver_v0.so"));
-	assert_int_equal(look(l, fixture("driver_v0.so"), &lib), 0);
+	assert_int_equal(look(fixture("driver_v0.so"), &lib), -ENOENT);
+	expect(fixture("driver_v0.so"));
+	assert_int_equal(look(fixture("driver_v0.so"), &lib), 0);
 	assert_false(lib.planned);
 	assert_int_equal(world.n, 0);
-	lib = settle(l, fixture("driver_v0.so"));
+	lib = settle(fixture("driver_v0.so"));
 	assert_int_equal(lib.err, 0);
 	assert_true(lib.attached_ns > 0);
 	assert_int_equal(world.n, 1);
@@ -247,16 +242,16 @@ static void its_cache_hits_are_looked_for_in_the_background(void **state)
 	with_hits.hits = true;
 	library_file_settled_ns = 0;
 	for (unsigned int i = 0; i < 2; i++) {
-		_libraries_ struct libraries *l = NULL;
 		struct library_state lib;
 
+		libraries__free(libs);
 		world = (struct attached){};
-		assert_int_equal(libraries__new(&with_hits, &world, 0, &l), 0);
-		expect(l, fixture("driver_v0.so"));
-		assert_int_equal(look(l, fixture("driver_v0.so"), &lib), 0);
+		assert_int_equal(libraries__new(&with_hits, &world, 0, &libs), 0);
+		expect(fixture("driver_v0.so"));
+		assert_int_equal(look(fixture("driver_v0.so"), &lib), 0);
 		assert_false(lib.planned);
 		assert_int_equal(world.n, 0);
-		lib = settle(l, fixture("driver_v0.so"));
+		lib = settle(fixture("driver_v0.so"));
 		assert_int_equal(lib.err, 0);
 		assert_int_equal(world.n, 1);
 		assert_int_equal(world.n_with_hits, 1);
@@ -266,70 +261,63 @@ static void its_cache_hits_are_looked_for_in_the_background(void **state)
 
 static void two_are_planned_at_the_same_time(void **state)
 {
-	_libraries_ struct libraries *l = make();
-
-	expect(l, fixture("driver_v0.so"));
-	expect(l, fixture("driver_legacy.so"));
-	settle(l, fixture("driver_v0.so"));
-	settle(l, fixture("driver_legacy.so"));
-	assert_int_equal(libraries__attached(l), 2);
+	expect(fixture("driver_v0.so"));
+	expect(fixture("driver_legacy.so"));
+	settle(fixture("driver_v0.so"));
+	settle(fixture("driver_legacy.so"));
+	assert_int_equal(libraries__attached(libs), 2);
 }
 
 /* Another caller needs the library at once. */
 static void one_that_is_expected_can_be_waited_for(void **state)
 {
-	_libraries_ struct libraries *l = make();
-
-	expect(l, fixture("driver_v0.so"));
-	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
+	expect(fixture("driver_v0.so"));
+	assert_int_equal(add(fixture("driver_v0.so")), 0);
 	assert_int_equal(world.n, 1);
-	libraries__settle(l);
+	libraries__settle(libs);
 	assert_int_equal(world.n, 1);
 }
 
 static void one_that_failed_is_not_tried_again(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 
 	world.err = -EPERM;
-	assert_int_equal(add(l, fixture("driver_v0.so")), -EPERM);
-	assert_int_equal(add(l, fixture("driver_v0.so")), -EPERM);
+	assert_int_equal(add(fixture("driver_v0.so")), -EPERM);
+	assert_int_equal(add(fixture("driver_v0.so")), -EPERM);
 	assert_int_equal(world.n, 1);
 	/* Some probes may have been attached. */
 	assert_int_equal(world.n_detached, 1);
-	assert_int_equal(libraries__attached(l), 0);
-	assert_int_equal(look(l, fixture("driver_v0.so"), &lib), 0);
+	assert_int_equal(libraries__attached(libs), 0);
+	assert_int_equal(look(fixture("driver_v0.so"), &lib), 0);
 	assert_true(lib.planned);
 	assert_int_equal(lib.err, -EPERM);
 }
 
 static void one_is_found_by_its_inode_numbers(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	struct library_state lib = {0};
 	struct stat st;
 
 	assert_int_equal(stat(fixture("driver_v0.so"), &st), 0);
-	assert_int_equal(libraries__look_inode(l, st.st_dev, st.st_ino, &lib), -ENOENT);
-	assert_int_equal(add(l, fixture("driver_v0.so")), 0);
-	assert_int_equal(libraries__look_inode(l, st.st_dev, st.st_ino, &lib), 0);
+	assert_int_equal(libraries__look_inode(libs, st.st_dev, st.st_ino, &lib), -ENOENT);
+	assert_int_equal(add(fixture("driver_v0.so")), 0);
+	assert_int_equal(libraries__look_inode(libs, st.st_dev, st.st_ino, &lib), 0);
 	assert_true(lib.planned);
 	assert_true(lib.attached_ns);
-	assert_int_equal(libraries__look_inode(l, st.st_dev, st.st_ino + 1, &lib), -ENOENT);
-	assert_int_equal(libraries__look_inode(l, st.st_dev + 1, st.st_ino, &lib), -ENOENT);
-	assert_int_equal(libraries__look_inode(l, 0, 0, &lib), -ENOENT);
+	assert_int_equal(libraries__look_inode(libs, st.st_dev, st.st_ino + 1, &lib), -ENOENT);
+	assert_int_equal(libraries__look_inode(libs, st.st_dev + 1, st.st_ino, &lib), -ENOENT);
+	assert_int_equal(libraries__look_inode(libs, 0, 0, &lib), -ENOENT);
 }
 
 static void a_file_that_is_not_a_library_gets_no_probes(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 	struct output o;
 
 	output_begin(&o);
-	expect(l, "/bin/sh");
-	lib = settle(l, "/bin/sh");
+	expect("/bin/sh");
+	lib = settle("/bin/sh");
 	output_end(&o);
 	assert_true(lib.err < 0);
 	assert_int_equal(world.n, 0);
@@ -338,22 +326,20 @@ static void a_file_that_is_not_a_library_gets_no_probes(void **state)
 
 static void one_whose_plan_is_being_made_can_be_given_up(void **state)
 {
-	struct libraries *l = make();
-
-	expect(l, fixture("driver_v0.so"));
-	libraries__free(l);
+	expect(fixture("driver_v0.so"));
+	libraries__free(take_ptr(libs));
 	libraries__free(NULL);
 	assert_int_equal(world.n, 0);
 }
 
 /* Wait until `n` libraries have been attached. */
-static void settle_all(struct libraries *l, unsigned int n)
+static void settle_all(unsigned int n)
 {
-	struct pollfd pfd = {.fd = libraries__fd(l), .events = POLLIN};
+	struct pollfd pfd = {.fd = libraries__fd(libs), .events = POLLIN};
 
 	while (world.n < n) {
 		poll(&pfd, 1, 20);
-		libraries__settle(l);
+		libraries__settle(libs);
 	}
 }
 
@@ -374,17 +360,16 @@ static void write_in_secret(const char *path)
 
 static void a_write_that_leaves_the_mtime_is_found(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	struct output o;
 	const char *path = copy("driver_v0.so", 0);
 
-	assert_int_equal(add(l, path), 0);
+	assert_int_equal(add(path), 0);
 	assert_int_equal(chmod(path, 0711), 0);
-	libraries__settle(l);
+	libraries__settle(libs);
 	assert_int_equal(world.n_detached, 0);
 	write_in_secret(path);
 	output_begin(&o);
-	libraries__settle(l);
+	libraries__settle(libs);
 	output_end(&o);
 	output_free(&o);
 	assert_int_equal(world.n_detached, 1);
@@ -392,24 +377,23 @@ static void a_write_that_leaves_the_mtime_is_found(void **state)
 
 static void one_that_is_written_to_is_detached_and_planned_anew(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 	struct output o;
 	const char *path = copy("driver_v0.so", 0);
 
-	assert_int_equal(add(l, path), 0);
+	assert_int_equal(add(path), 0);
 	world.used_by_10 = path;
 	output_begin(&o);
 	copy("driver_legacy.so", 0);
-	libraries__settle(l);
+	libraries__settle(libs);
 	output_end(&o);
 	assert_int_equal(world.n_detached, 1);
 	assert_int_equal(world.last_detached, 0);
-	assert_int_equal(libraries__attached(l), 0);
-	assert_int_equal(libraries__cut_off(l), 1);
+	assert_int_equal(libraries__attached(libs), 0);
+	assert_int_equal(libraries__cut_off(libs), 1);
 	assert_contains(o.text[1], "was written to while 1 compiler used it");
-	assert_int_equal(look(l, path, &lib), -ENOENT);
-	assert_int_equal(add(l, path), 0);
+	assert_int_equal(look(path, &lib), -ENOENT);
+	assert_int_equal(add(path), 0);
 	assert_int_equal(world.n, 2);
 	output_free(&o);
 }
@@ -417,24 +401,22 @@ static void one_that_is_written_to_is_detached_and_planned_anew(void **state)
 /* A look-up never returns a changed library, even before libraries__settle(). */
 static void one_that_is_asked_for_has_not_changed(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 	struct output o;
 	const char *path = copy("driver_v0.so", 0);
 
-	assert_int_equal(add(l, path), 0);
+	assert_int_equal(add(path), 0);
 	output_begin(&o);
 	copy("driver_legacy.so", 0);
-	assert_int_equal(look(l, path, &lib), -ENOENT);
+	assert_int_equal(look(path, &lib), -ENOENT);
 	output_end(&o);
 	assert_int_equal(world.n_detached, 1);
-	assert_int_equal(libraries__cut_off(l), 0);
+	assert_int_equal(libraries__cut_off(libs), 0);
 	output_free(&o);
 }
 
 static void one_that_is_moved_or_deleted_stays(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	_library_file_ struct library_file *file = NULL;
 	struct library_state lib;
 	char other[310];
@@ -442,14 +424,14 @@ static void one_that_is_moved_or_deleted_stays(void **state)
 
 	snprintf(other, sizeof(other), "%s.other", path);
 	file = open_file(path);
-	assert_int_equal(libraries__add(l, file, 0), 0);
+	assert_int_equal(libraries__add(libs, file, 0), 0);
 	assert_int_equal(rename(path, other), 0);
 	assert_int_equal(chmod(other, 0700), 0);
-	libraries__settle(l);
-	assert_int_equal(look(l, other, &lib), 0);
+	libraries__settle(libs);
+	assert_int_equal(look(other, &lib), 0);
 	assert_int_equal(unlink(other), 0);
-	libraries__settle(l);
-	assert_int_equal(libraries__look(l, file, &lib), 0);
+	libraries__settle(libs);
+	assert_int_equal(libraries__look(libs, file, &lib), 0);
 	assert_true(lib.planned && !lib.err);
 	assert_int_equal(world.n, 1);
 	assert_int_equal(world.n_detached, 0);
@@ -458,7 +440,6 @@ static void one_that_is_moved_or_deleted_stays(void **state)
 /* A plan may take a minute. */
 static void a_signal_ends_the_wait_for_a_plan(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	sigset_t term, before;
 	int sig;
 
@@ -466,31 +447,30 @@ static void a_signal_ends_the_wait_for_a_plan(void **state)
 	sigaddset(&term, SIGTERM);
 	assert_int_equal(sigprocmask(SIG_BLOCK, &term, &before), 0);
 	assert_int_equal(raise(SIGTERM), 0);
-	assert_int_equal(add(l, copy("driver_v0.so", 0)), -EINTR);
+	assert_int_equal(add(copy("driver_v0.so", 0)), -EINTR);
 	assert_int_equal(world.n, 0);
 	assert_int_equal(sigwait(&term, &sig), 0);
 	assert_int_equal(sigprocmask(SIG_SETMASK, &before, NULL), 0);
-	assert_int_equal(add(l, copy_path(0)), 0);
+	assert_int_equal(add(copy_path(0)), 0);
 	assert_int_equal(world.n, 1);
 }
 
 /* The inode stays the same, but not its contents. */
 static void one_that_failed_is_tried_again_when_it_has_changed(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	struct library_state lib;
 	struct output o;
 	const char *path = copy("bodies.so", 0);
 
 	output_begin(&o);
-	assert_true(add(l, path) < 0);
-	assert_true(add(l, path) < 0);
+	assert_true(add(path) < 0);
+	assert_true(add(path) < 0);
 	output_end(&o);
 	assert_non_null(strstr(o.text[1], "error"));
 	assert_null(strstr(strstr(o.text[1], "error") + 1, "error"));
 	copy("driver_v0.so", 0);
-	assert_int_equal(look(l, path, &lib), -ENOENT);
-	assert_int_equal(add(l, path), 0);
+	assert_int_equal(look(path, &lib), -ENOENT);
+	assert_int_equal(add(path), 0);
 	assert_int_equal(world.n, 1);
 	output_free(&o);
 }
@@ -520,15 +500,14 @@ static unsigned int children(void)
 
 static void few_are_planned_at_a_time(void **state)
 {
-	_libraries_ struct libraries *l = make();
-	struct pollfd pfd = {.fd = libraries__fd(l), .events = POLLIN};
+	struct pollfd pfd = {.fd = libraries__fd(libs), .events = POLLIN};
 
 	for (int i = 0; i < 12; i++)
-		assert_int_equal(expect(l, copy("driver_v0.so", i)), 0);
+		assert_int_equal(expect(copy("driver_v0.so", i)), 0);
 	assert_int_equal(children(), LIBRARIES_PLANNERS);
 	while (world.n < 12) {
 		poll(&pfd, 1, 20);
-		libraries__settle(l);
+		libraries__settle(libs);
 		assert_true(children() <= LIBRARIES_PLANNERS);
 	}
 }
@@ -563,24 +542,20 @@ static void wait_for_planners(void)
 
 static void users_take_turns(void **state)
 {
-	_libraries_ struct libraries *l = make();
-
 	for (int i = 0; i < 6; i++)
-		assert_int_equal(expect(l, copy_of(i < 5 ? ALICE : BOB, i)), 0);
+		assert_int_equal(expect(copy_of(i < 5 ? ALICE : BOB, i)), 0);
 	/* Bob's plan begins beside Alice's first one, before her second one. */
 	assert_int_equal(children(), 2);
 	wait_for_planners();
-	settle_all(l, 6);
+	settle_all(6);
 	assert_true(world.owners[0] == BOB || world.owners[1] == BOB);
 }
 
 static void unused_ones_make_room(void **state)
 {
-	_libraries_ struct libraries *l = make();
-
 	for (int i = 0; i < 40; i++) {
-		assert_int_equal(add(l, copy_of(ALICE, i)), 0);
-		assert_true(libraries__attached(l) <= LIBRARIES_PER_USER);
+		assert_int_equal(add(copy_of(ALICE, i)), 0);
+		assert_true(libraries__attached(libs) <= LIBRARIES_PER_USER);
 	}
 	assert_true(world.n == 40 && world.n_detached >= 24);
 	assert_true(world.n_released > 0);
@@ -588,29 +563,26 @@ static void unused_ones_make_room(void **state)
 
 static void a_user_has_no_more_than_a_few_in_use(void **state)
 {
-	_libraries_ struct libraries *l = make();
-
 	world.all_used = true;
 	for (int i = 0; i < LIBRARIES_PER_USER; i++)
-		assert_int_equal(add(l, copy_of(ALICE, i)), 0);
-	assert_int_equal(expect_of(l, copy_of(ALICE, 20), ALICE), -EDQUOT);
+		assert_int_equal(add(copy_of(ALICE, i)), 0);
+	assert_int_equal(expect_of(copy_of(ALICE, 20), ALICE), -EDQUOT);
 	assert_int_equal(world.n_detached, 0);
 	/* Other users still have room. */
-	assert_int_equal(add(l, copy_of(BOB, 21)), 0);
+	assert_int_equal(add(copy_of(BOB, 21)), 0);
 	for (int i = 30; i < 50; i++)
-		assert_int_equal(add(l, copy_of(0, i)), 0);
+		assert_int_equal(add(copy_of(0, i)), 0);
 }
 
 static void nothing_makes_room_while_a_process_cannot_be_looked_into(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	int err = 0;
 
 	world.closed = getpid();
 	for (int i = 0; i <= LIBRARIES_PER_USER; i++) {
-		err = expect_of(l, copy("driver_v0.so", i), ALICE);
+		err = expect_of(copy("driver_v0.so", i), ALICE);
 		if (!err)
-			settle_all(l, (unsigned int)i + 1);
+			settle_all((unsigned int)i + 1);
 	}
 	assert_int_equal(err, -EDQUOT);
 	assert_int_equal(world.n_detached, 0);
@@ -637,7 +609,6 @@ static pid_t start_process_of(uid_t uid)
 
 static void a_process_that_cannot_be_looked_into_keeps_no_library_of_others(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	int err = 0;
 
 	if (geteuid())
@@ -646,9 +617,9 @@ static void a_process_that_cannot_be_looked_into_keeps_no_library_of_others(void
 	if (world.closed < 0)
 		skip();
 	for (int i = 0; i <= LIBRARIES_PER_USER && !err; i++) {
-		err = expect_of(l, copy("driver_v0.so", i), ALICE);
+		err = expect_of(copy("driver_v0.so", i), ALICE);
 		if (!err)
-			settle_all(l, (unsigned int)i + 1);
+			settle_all((unsigned int)i + 1);
 	}
 	kill(world.closed, SIGKILL);
 	waitpid(world.closed, NULL, 0);
@@ -659,10 +630,8 @@ static void a_process_that_cannot_be_looked_into_keeps_no_library_of_others(void
 /* Overlays over one directory have such files. */
 static void views_of_one_inode_are_attached_to_once(void **state)
 {
-	_libraries_ struct libraries *l = make();
-
 	world.all_one_inode = true;
-	assert_int_equal(add(l, copy("driver_v0.so", 0)), 0);
+	assert_int_equal(add(copy("driver_v0.so", 0)), 0);
 	for (int i = 1; i < 4; i++) {
 		const char *path = copy_path(i);
 		char command[700];
@@ -670,37 +639,34 @@ static void views_of_one_inode_are_attached_to_once(void **state)
 		snprintf(command, sizeof(command), "cp -p %s/copy0.so %s", fixture_dir, path);
 		assert_int_equal(system(command), 0);
 		assert_int_equal(chmod(path, 0644), 0);
-		expect(l, path);
+		expect(path);
 	}
-	assert_int_equal(libraries__attached(l) + world.n, 2);
+	assert_int_equal(libraries__attached(libs) + world.n, 2);
 }
 
 /* The overlay copied the file: the probes may be on the inode of another library. */
 static void one_that_is_copied_as_it_is_attached_to_is_planned_anew(void **state)
 {
-	_libraries_ struct libraries *l = make();
-
 	world.copied = true;
-	assert_int_equal(add(l, copy("driver_v0.so", 0)), 0);
+	assert_int_equal(add(copy("driver_v0.so", 0)), 0);
 	assert_int_equal(world.n, 2);
 	assert_int_equal(world.n_detached, 1);
-	assert_int_equal(libraries__attached(l), 1);
+	assert_int_equal(libraries__attached(libs), 1);
 }
 
 /* Root owns the library, but a process of Alice uses it. */
 static void quotas_are_those_of_the_processes(void **state)
 {
-	_libraries_ struct libraries *l = make();
 	int err = 0;
 
 	world.all_used = true;
 	for (int i = 0; i <= LIBRARIES_PER_USER; i++)
-		err = expect_of(l, copy("driver_v0.so", i), ALICE);
+		err = expect_of(copy("driver_v0.so", i), ALICE);
 	assert_int_equal(err, -EDQUOT);
-	assert_int_equal(expect(l, copy("driver_v0.so", 40)), 0);
+	assert_int_equal(expect(copy("driver_v0.so", 40)), 0);
 }
 
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
 {
