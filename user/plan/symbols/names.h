@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Recognizes rustc's symbols, in all supported versions. All code that depends on the spelling of
- * functions in rustc's sources is here.
+ * Recognizes rustc's symbols, in all supported versions: the code that depends on the spelling of
+ * functions in rustc's sources. Only mine/load_callers.c spells out one more module.
  */
 #ifndef QPROF_PLAN_SYMBOLS_NAMES_H
 #define QPROF_PLAN_SYMBOLS_NAMES_H
