@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Runs a command as the person who ran sudo, so that what it builds is theirs; plainly when there
-# is no such person, or when they could not write here anyway.
+# Runs a command as the user who ran sudo, so the built files are theirs. Runs it unchanged without
+# such a user, or if they cannot write here.
 set -eu
 
 if [ "$(id -u)" != 0 ] || [ "${SUDO_UID:-0}" = 0 ]; then
@@ -15,7 +15,7 @@ as_user() {
 if ! as_user test -w .; then
 	exec "$@"
 fi
-# An earlier run as plain root may have left its own behind.
+# An earlier run without sudo may have left files of root's.
 for dir in build build-debug build-san; do
 	[ ! -d "$dir" ] || chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$dir"
 done

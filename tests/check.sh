@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# tests/check.sh BUILD_DIR: every test. Goes on after a failure, and closes with the totals of all.
+# tests/check.sh BUILD_DIR: runs every test, goes on after a failure, and closes with all totals.
 set -u
 
 build=$1
 : "${MAKE:=make}"
 status=0
 rm -f "$build"/*.total
-# Gives what root writes here back to the person who ran sudo.
+# Gives root's files in the build directories to the user who ran sudo.
 trap 'tests/as-user.sh true' EXIT
 
-# Side by side, as they need nothing of each other; what they say is shown one after the other.
+# These suites are independent, so they run in parallel; their outputs are shown one by one.
 for suite in unit lint replay; do
 	# shellcheck disable=SC2086 # $MAKE is a command line
 	{
@@ -24,7 +24,7 @@ for suite in unit lint replay; do
 	cat "$build/$suite.log"
 	[ "$(cat "$build/$suite.status")" = 0 ] || status=1
 done
-# As root, if we are: these load BPF programs.
+# Not as the user who ran sudo: these tests load BPF programs.
 find "$build/tests/bpf" -name 'test_*' -type f ! -name '*.d' | sort |
 	xargs tests/cmocka.sh bpf "$build" || status=1
 tests/e2e/run.sh "$build" || status=1

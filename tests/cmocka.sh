@@ -3,9 +3,9 @@
 #
 # tests/cmocka.sh SUITE BUILD_DIR TEST...: runs cmocka programs, shows each test's result, and closes
 # with the sums. A test that started and has no result (a crash) has failed. With CI=true, as root
-# and where the kernel has BPF, so has one that was skipped: there nothing may be.
+# and with a BPF kernel, a skipped test has failed, too.
 #
-# JOBS programs run at once (default 1); what they say is shown in their order.
+# JOBS programs run at once (default 1); their outputs are shown in the given order.
 set -u
 
 suite=$1
@@ -30,7 +30,7 @@ for test in "$@"; do
 	echo "# ${test##*/}"
 	log=$logs/${test##*/}
 	status=$(cat "$log.status")
-	# The closing list repeats the names of the failed.
+	# cmocka's closing list repeats the failed tests.
 	sed -e '/^\[ RUN  /d' -e '/^\[=====/d' -e '/^\[  PASSED/d' \
 		-e '/^\[  FAILED  \] [0-9]* test(s)/,$d' "$log"
 	run=$(count '^\[ RUN      \] ')

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Prints the path of the rustc of the person who ran us. sudo replaces PATH and may replace HOME,
-# so their ~/.cargo/bin is looked up in the user database. RUSTC overrides.
+# Prints the path of the rustc of the user who ran this. sudo replaces PATH and may replace HOME, so
+# the user database leads to their ~/.cargo/bin. RUSTC overrides the search.
 set -eu
 
 if [ -n "${RUSTC:-}" ]; then

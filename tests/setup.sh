@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Installs what the build, the tests and the benchmark need.
+# Installs the dependencies of the build, the tests and the benchmark.
 #
 #   tests/setup.sh build|check|bench|kernels            install what is missing (apt; elsewhere name it and stop)
 #   tests/setup.sh --verify build|check|bench|kernels   install nothing; name what is missing and stop
 #
-# rustc is not installed: it is the thing to be profiled, and comes from rustup.
+# rustc comes from rustup, so this script does not install it.
 set -eu
 
-# What the build needs: a name we test for, and the package of apt, dnf, pacman and zypper.
+# The build's dependencies: a name to test for, and the packages of apt, dnf, pacman and zypper.
 needs_build() {
 	cat <<-'END'
 	cmd:gcc            gcc              gcc                  gcc         gcc
@@ -28,7 +28,7 @@ needs_build() {
 	END
 }
 
-# What the tests need on top. A crate is the sources of a real Rust library.
+# Further dependencies of the tests. A crate is the source code of a real Rust library.
 needs_check() {
 	needs_build
 	cat <<-'END'
@@ -64,7 +64,7 @@ needs_check() {
 	END
 }
 
-# What is measured on top of what is tested: tables of this one executable.
+# The benchmark also measures the tables of this executable.
 needs_bench() {
 	needs_check
 	cat <<-'END'
@@ -72,7 +72,7 @@ needs_bench() {
 	END
 }
 
-# What other kernels are tried with: they come from Debian's archive, whatever runs here.
+# The dependencies of `make kernels`. The kernels come from Debian's archive on any distribution.
 needs_kernels() {
 	needs_build
 	cat <<-'END'
@@ -101,7 +101,7 @@ have() {
 	hdr:*) [ -e "/usr/include/$name" ] ;;
 	lib:libc) [ -e /usr/include/stdlib.h ] ;;
 	rt:fuzzer) [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)" -name 'libclang_rt.fuzzer*.a' 2>/dev/null)" ] ;;
-	# Not every Debian has it; the benchmark does without, and says so.
+	# Some Debian releases lack it; the benchmark then skips its tables and says so.
 	go:*) [ -x "/usr/lib/go-$name/bin/go" ] || ! apt-cache show "golang-$name-go" >/dev/null 2>&1 ;;
 	static:*) command -v "$name" >/dev/null && ! ldd "$(command -v "$name")" >/dev/null 2>&1 ;;
 	key:*) [ -e "/usr/share/keyrings/$name-keyring.gpg" ] ;;
@@ -109,7 +109,7 @@ have() {
 	esac
 }
 
-# Package names of $1's column for what is missing.
+# The packages of the missing dependencies, from $1's column.
 missing() {
 	"needs_$2" | while read -r need apt dnf pacman zypper; do
 		have "$need" && continue
@@ -128,7 +128,7 @@ manager() {
 	echo none
 }
 
-# The command that installs, for a person to type.
+# The command for a user to type.
 command_for() {
 	case $1 in
 	apt) echo "apt-get install $2" ;;
@@ -141,7 +141,7 @@ command_for() {
 
 apt_install() {
 	export DEBIAN_FRONTEND=noninteractive
-	# A fresh image has no package lists; stale ones name files that are gone.
+	# A fresh image has no package lists, and stale lists name removed files.
 	if [ -z "$(find /var/lib/apt/lists -name '*_Packages*' 2>/dev/null | head -n 1)" ]; then
 		apt-get update
 	fi
@@ -152,7 +152,7 @@ apt_install() {
 	apt-get install -y --no-install-recommends $1
 }
 
-# What has no package: the kernel's own side, and the compiler to be profiled.
+# BTF and rustc come in no package.
 mention_kernel() {
 	[ -e /sys/kernel/btf/vmlinux ] ||
 		echo "setup: note: no /sys/kernel/btf/vmlinux: this kernel has no BTF; capture will not work here" >&2

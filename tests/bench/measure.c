@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * measure FILE COMMAND...: run a command and write its wall and CPU time (ns, from just before its
- * exec to its exit) to FILE. The same instrument inside and outside of the profiler.
+ * exec to its exit) to FILE. The benchmark uses it both inside and outside of the profiler.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * store [EVENTS]: how fast traces are written and read.
+ * store [EVENTS]: measure how fast traces are written and read.
  * store EVENTS FILE: only write such a trace.
  *
- * EVENTS (100 million) synthetic executions of queries go into a trace, which is read and summed
- * up again: on one core, nothing in parallel, in one run. Rates are millions of events per second
- * of this process's CPU time; by wall time they are what a loaded machine makes of that.
+ * Writes EVENTS (100 million) synthetic executions of queries to a trace, then reads and sums them
+ * up, in one thread and one run. Rates are millions of events per second of this process's CPU
+ * time; rates by wall time depend on the machine's load.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 #define PATTERN	 65536u
 #define N_LABELS 319u
 
-/* Executions as a compiler makes them, again and again: times and ids move on. */
+/* Executions like a compiler's; the trace repeats them with later times and ids. */
 struct pattern {
 	struct trace_span spans[PATTERN];
 	uint32_t n;
@@ -54,13 +54,13 @@ static _Noreturn void die(const char *what, int err)
 	exit(1);
 }
 
-/* From tens of nanoseconds to tens of microseconds, the short ones most often. */
+/* From tens of nanoseconds to tens of microseconds; short ones are the most frequent. */
 static uint64_t duration(struct rng *rng)
 {
 	return 30 + (rng_u64(rng) & ((64ULL << rng_below(rng, 10)) - 1));
 }
 
-/* A few queries are executed most. */
+/* A few queries have most of the executions. */
 static uint32_t label(struct rng *rng)
 {
 	return rng_below(rng, 1 + rng_below(rng, 1 + rng_below(rng, N_LABELS)));
@@ -143,7 +143,7 @@ static struct timing write_events(const char *path, const struct pattern *p, uin
 	return since(begin);
 }
 
-/* Everything a report needs; returns the number of spans. */
+/* Sum up everything that a report needs; returns the number of spans. */
 static uint64_t sum_up(const char *path, struct timing *t)
 {
 	struct timing begin = now();
@@ -171,7 +171,7 @@ static bool never(void *ctx, const char *text)
 	return false;
 }
 
-/* Read the last hundredth of the time, or (0) nothing at all. */
+/* Read the last hundredth of the time, or no span at all if `from_ns` is 0. */
 static struct timing seek(const char *path, uint64_t from_ns)
 {
 	struct timing begin = now();
@@ -202,7 +202,7 @@ static double file_bytes(const char *path)
 	return st.st_size;
 }
 
-/* Of this image: getrusage(2) would tell of the program that started it, too. */
+/* Only of this image: getrusage(2) would include the program that started it. */
 static double peak_mib(void)
 {
 	_fclose_ FILE *status = fopen("/proc/self/status", "re");
@@ -217,7 +217,7 @@ static double peak_mib(void)
 	return kib / 1024.0;
 }
 
-/* One value a line, for bench.py, which knows the targets. */
+/* One value per line; bench.py knows the targets. */
 static void put(const char *name, double value)
 {
 	printf("%s %.4f\n", name, value);
@@ -238,7 +238,7 @@ int main(int argc, char **argv)
 	}
 	fd = mkstemp(path);
 
-	/* The name is what is wanted: a writer creates its file. */
+	/* A writer creates its file, so only the name is needed. */
 	if (fd < 0 || close(fd) || unlink(path))
 		die(path, -errno);
 	writing = write_events(path, p, n);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * What one hit of a uprobe costs on this machine: calls a function whose first instruction is a
- * push, which the kernel emulates, with and without a probe on it. Prints ns per hit. The probe's
- * program does nothing and writes nothing: the floor for any profiler that is built on uprobes.
+ * Measures the cost of one uprobe hit on this machine: calls a function whose first instruction is
+ * a push, which the kernel emulates, with and without a probe on it, and prints the ns per hit. The
+ * probe's program does nothing, so this is the floor for any profiler that uses uprobes.
  */
 #include <bpf/bpf.h>
 #include <inttypes.h>
@@ -12,16 +12,16 @@
 #include <unistd.h>
 
 #define CALLS	     400000
-#define UPROBE_MULTI 48 /* BPF_TRACE_UPROBE_MULTI, which libbpf names from 1.3 on */
+#define UPROBE_MULTI 48 /* BPF_TRACE_UPROBE_MULTI; libbpf names it from 1.3 on */
 
-/* What the kernel's BPF_LINK_CREATE wants for it. */
+/* The attributes of BPF_LINK_CREATE for a uprobe_multi link. */
 struct link_create {
 	uint32_t prog_fd, target_fd, attach_type, flags;
 	uint64_t path, offsets, ref_ctr_offsets, cookies;
 	uint32_t count, multi_flags, pid, pad;
 };
 
-/* In assembly: what a compiler puts first is its own affair. */
+/* In assembly, because a compiler may begin a function with any instruction. */
 void probed(void);
 __asm__(".text\n"
 	".globl probed\n"
@@ -48,7 +48,7 @@ static double ns_per_call(void)
 	return (double)(now_ns() - start) / CALLS;
 }
 
-/* Of an address in our own text; 0 if it cannot be told. */
+/* The file offset of an address in this program's text; 0 if unknown. */
 static uint64_t file_offset(const void *address)
 {
 	uint64_t at = (uint64_t)(uintptr_t)address, first, last, offset, found = 0;
@@ -66,7 +66,7 @@ static uint64_t file_offset(const void *address)
 	return found;
 }
 
-/* Attach a program that does nothing to one offset of ourselves; the link, or -1. */
+/* Attach an empty program to one offset of this program; returns the link, or -1. */
 static int attach(uint64_t offset)
 {
 	static const struct bpf_insn nothing[] = {
@@ -97,7 +97,7 @@ int main(void)
 		perror("trap: cannot attach a uprobe_multi link");
 		return 1;
 	}
-	ns_per_call(); /* the first hits pay for the page */
+	ns_per_call(); /* the first hits set up the page */
 	with = ns_per_call();
 	printf("%.1f\n", with - without);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A capture of the test program: starts it, follows it, keeps every record, and compares them with
- * what the program says it did.
+ * A capture of the test program: runs and follows it, keeps every record, and compares the records
+ * with the program's own account.
  */
 #ifndef QPROF_TESTS_BPF_CAPTURE_H
 #define QPROF_TESTS_BPF_CAPTURE_H
@@ -26,7 +26,7 @@ struct records {
 	struct wire_fork forks[64];
 	struct wire_exec execs[16];
 	struct wire_exit exits[64];
-	struct wire_label labels[16]; /* by number - 1 */
+	struct wire_label labels[16]; /* indexed by number - 1 */
 	size_t n_forks, n_execs, n_exits, n_threads, n_labels, n_others;
 };
 
@@ -41,18 +41,18 @@ struct capture {
 	char target[PATH_MAX];
 	char expected[32]; /* the file that the target writes */
 	bool callers;
-	uint64_t asked[3]; /* addresses that ASKED_HERE and ASKED_THERE return to */
+	uint64_t asked[3]; /* return addresses of ASKED_HERE and ASKED_THERE */
 	struct records got;
 	uint64_t counters[WIRE_COUNTER_MAX];
 };
 
-/* CMOCKA_TEST_FILTER picks tests by a glob of their names, to run one many times. */
+/* CMOCKA_TEST_FILTER selects tests by a glob, for example to repeat one many times. */
 __attribute__((constructor)) static void pick_tests(void)
 {
 	cmocka_set_test_filter(getenv("CMOCKA_TEST_FILTER"));
 }
 
-/* Tests of the kernel half need it; without, they say why they do not run. */
+/* Whether BPF and the needed privileges are there; prints what is missing. */
 static inline bool can_capture(void)
 {
 	char missing[128];
@@ -76,7 +76,7 @@ static inline bool can_capture(void)
 		}                     \
 	} while (0)
 
-/* Kernels before 6.6 have none; QPROF_TEST_ATTACH=perf tests as if this were one of them. */
+/* Kernels before 6.6 have no uprobe_multi; QPROF_TEST_ATTACH=perf tests as on these. */
 static inline bool have_multi(void)
 {
 	const char *attach = getenv("QPROF_TEST_ATTACH");
@@ -84,7 +84,7 @@ static inline bool have_multi(void)
 	return (!attach || strcmp(attach, "perf")) && uprobe_multi_is_available();
 }
 
-/* What can be had of what a test asks for: perf events, which are slow, are no less exact. */
+/* The requested way to attach, or perf events; skips tests that need uprobe_multi. */
 static inline enum kernel_attach attach_as(const struct kernel_options *opt)
 {
 	if (opt->attach == KERNEL_ATTACH_PERF || have_multi())
@@ -97,7 +97,7 @@ static inline enum kernel_attach attach_as(const struct kernel_options *opt)
 	return KERNEL_ATTACH_PERF;
 }
 
-/* Among the spans, as one of a kind of its own, whose label is the reason. */
+/* The kind of off-CPU intervals among the spans; the label is the reason. */
 #define KIND_OFF_CPU 255
 
 static inline void keep_span(struct records *r, const struct wire_span *span)
@@ -125,7 +125,7 @@ static inline void keep_off_cpu(struct records *r, const struct wire_off_cpu *of
 		     });
 }
 
-/* As a span without length, so that its place among the others is compared, too. */
+/* Keep a hit as a span of length 0, so its position among the spans is compared, too. */
 static inline void keep_hit(struct records *r, const struct wire_hit *hit)
 {
 	keep_span(r, &(struct wire_span){
@@ -168,7 +168,7 @@ static inline int keep_record(void *ctx, const void *record, size_t size)
 		return 0;
 	case WIRE_LABEL:
 		assert_int_equal(size, sizeof(*r->labels));
-		/* Two that are met at once come in either order. */
+		/* Two labels that two threads meet at the same time may arrive in either order. */
 		assert_in_range(((const struct wire_label *)record)->label, 1, 16);
 		memcpy(&r->labels[((const struct wire_label *)record)->label - 1], record, size);
 		r->n_labels++;
@@ -196,7 +196,7 @@ static inline void capture_drain(struct capture *c)
 	assert_int_equal(kernel__drain(c->kernel, keep_record, &c->got), 0);
 }
 
-/* What the target's symbols tell beside the plan. */
+/* Addresses of the target's symbols that are not in the plan. */
 static inline void capture_look_up(struct capture *c, struct plan_hit hits[static 3])
 {
 	_elf_image_ struct elf_image *img = NULL;
@@ -244,7 +244,7 @@ static inline void capture_open(struct capture *c, enum kernel_attach attach, si
 	capture_open_with(c, &opt, skip_role);
 }
 
-/* A process that is the target as soon as a byte is written to it. */
+/* Fork a process that executes the target once a byte is written to it. */
 static inline void capture_start(struct capture *c, const char *script)
 {
 	int in[2], out[2];
@@ -281,7 +281,7 @@ static inline void capture_wait_for_dot(struct capture *c)
 	assert_int_equal(read(c->from_target, &byte, 1), 1);
 }
 
-/* Drain only once the target has ended: what the ring has no room for by then is lost for sure. */
+/* Wait for the target without draining, so the ring is certain to overflow. */
 static inline void capture_finish_undrained(struct capture *c)
 {
 	assert_int_equal(waitpid(c->pid, &c->status, 0), c->pid);
@@ -319,7 +319,7 @@ static inline void capture_begin(struct capture *c, const char *script)
 	capture_go(c);
 }
 
-/* The same, to its end. */
+/* Follow the whole script. */
 static inline void capture_script(struct capture *c, const char *script)
 {
 	capture_begin(c, script);
@@ -346,10 +346,10 @@ static inline void capture_close(struct capture *c)
 
 struct expected_span {
 	uint32_t pid, tid, query, depth, invocation, flags, kind, asked;
-	char label[80]; /* that was told, or "-" */
+	char label[80]; /* of a dynamic label, or "-" */
 };
 
-/* What the target wrote; totals of quiet threads are added up. */
+/* The target's account; `total` sums up the spans of quiet threads. */
 struct expectation {
 	struct expected_span *spans;
 	size_t n;
@@ -387,7 +387,7 @@ static inline void read_expectation(const struct capture *c, struct expectation 
 	}
 }
 
-/* Records of one thread are in order; those of several are mixed. */
+/* Records of one thread are in order; records of several threads are mixed. */
 static inline const struct wire_span *next_of_thread(const struct records *r, uint32_t tid,
 						     size_t *at)
 {
@@ -433,8 +433,8 @@ static inline void assert_same_span(const struct capture *c, const struct wire_s
 }
 
 /*
- * Within each thread, a span holds those that came before it and began after it did; no two spans
- * cross, and depth grows inwards. True of what is left when some are lost, too.
+ * Spans of a thread come in the order of their ends. Spans nest, and depth increases inwards; this
+ * holds for the remaining spans if some were lost, too.
  */
 static inline void assert_nested(const struct wire_span *spans, size_t n, uint32_t tid)
 {
@@ -475,7 +475,7 @@ static inline void assert_all_nested(const struct records *r)
 	}
 }
 
-/* Every span that the target made arrived, as it was, and no other. */
+/* The spans are those of the target, without any more, less or different. */
 static inline void assert_as_expected(const struct capture *c)
 {
 	struct expectation e;

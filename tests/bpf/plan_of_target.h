@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The plan of the test program, written by hand: what each site of shapes.S is. */
+/* A hand-written plan of the test program: it describes each site of shapes.S. */
 #ifndef QPROF_TESTS_BPF_PLAN_OF_TARGET_H
 #define QPROF_TESTS_BPF_PLAN_OF_TARGET_H
 
@@ -34,7 +34,7 @@ struct described_site {
 		.role = (r), .query = NONE, .body = NONE, .guard = (g), NO_REG(-1) \
 	}
 
-/* Sorted by role; the addresses are looked up. */
+/* Sorted by role. The addresses come from the symbols. */
 static const struct described_site described_sites[] = {
 	{"provider_alpha",
 	 {.role = WIRE_ROLE_START, .query = ALPHA, .body = BODY_ALPHA, .sp_delta = 8, NO_REG(-1)}},
@@ -99,7 +99,7 @@ static const struct described_site described_sites[] = {
 	  .reg = WIRE_REG_R15,
 	  .slot = -1}},
 	{"panic_cleanup", {.role = WIRE_ROLE_CAUGHT, .query = NONE, .body = NONE, NO_REG(-1)}},
-	/* Its push, two return addresses, three pushes and 0x40 bytes down to the body's sp. */
+	/* The wrapper's push, two return addresses, three pushes, 0x40 bytes to the body's sp. */
 	{"wrapper_alpha",
 	 {.role = WIRE_ROLE_REQUEST,
 	  .query = ALPHA,
@@ -146,7 +146,7 @@ static inline uint64_t address_of(const struct elf_symbol *syms, size_t n, const
 	return 0;
 }
 
-/* Where the target hits caches. */
+/* The target's cache hits. */
 static inline void describe_hits(const struct elf_image *img, const struct elf_symbol *syms,
 				 size_t n, struct plan_hit hits[static 3])
 {
@@ -166,7 +166,7 @@ static inline void describe_hits(const struct elf_image *img, const struct elf_s
 	}
 }
 
-/* Bodies that serve the same queries share a group. */
+/* Each body has a group of its own. */
 static inline void describe_bodies(struct plan *plan)
 {
 	static const uint32_t groups[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
@@ -233,7 +233,7 @@ static inline void describe_guards(struct plan *plan)
 	plan->guards[GUARD_INNER].label = strdup("inner");
 }
 
-/* `skip_role`: leave out the sites of this role, 0 for none. */
+/* Leaves out the sites of `skip_role`; 0 keeps all. */
 static inline struct plan *plan_of_target(const char *path, uint8_t skip_role)
 {
 	_elf_image_ struct elf_image *img = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * In assembly, so that each site is the instruction it is meant to be. A site is a function symbol
- * of its own: the plan of the test finds it by name.
+ * Written in assembly, so each site is a known instruction. Each site is a function symbol, by
+ * which plan_of_target.h finds it.
  */
 	.text
 
@@ -86,7 +86,7 @@
 1:	pop %rbp
 	ret
 
-	/* Its caller's address is read at the push. */
+	/* The probe at the push reads the caller's address. */
 	function wrapper_alpha
 	push %rbp
 	test %rdx, %rdx
@@ -95,7 +95,7 @@
 1:	pop %rbp
 	ret
 
-	/* The same, for a body on the stack that ends at r8. */
+	/* The same, with the body on the stack that ends at r8. */
 	function wrapper_alpha_grown
 	push %rbp
 	mov %rsp, %rbp
@@ -105,7 +105,7 @@
 	pop %rbp
 	ret
 
-	/* Where wrappers are called, the one in rcx. */
+	/* Places that call the wrapper in rcx. */
 	.macro ask place
 	function ask_\place
 	sub $8, %rsp
@@ -192,7 +192,7 @@
 	jb 1f
 1:	frame_end
 
-	/* One guard within another, in one frame. */
+	/* One guard inside another, in the same frame. */
 	body_begin guards
 	mov %rdi, %r12
 	testb $2, mask(%rip)
@@ -237,7 +237,7 @@
 	pop %rbp
 	ret
 
-	/* The second timer begins within the first; it lies elsewhere when it ends. */
+	/* The second timer begins inside the first, and has moved when it ends. */
 	body_begin timed
 	mov %rdi, %r12
 	lea 0x8(%rsp), %rdi
@@ -260,7 +260,7 @@
 	call timer_drop
 	frame_end
 
-	/* Three hits: ids[0] in a register, ids[1] on the stack, what rsi has at 8 in memory. */
+	/* Three hits: ids[0] in a register, ids[1] on the stack, the id at rsi + 8 in memory. */
 	function hits
 	sub $0x28, %rsp
 	mov (%rdi), %r9d

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The shapes of code that a plan attaches to, in small: what shapes.c has, target.c calls, and
- * plan_of_target.h describes. Each query is run by a body, which calls a provider, which calls
+ * Small versions of the code shapes that a plan attaches to. shapes.S defines them, target.c calls
+ * them, plan_of_target.h describes them. A body runs each query: it calls a provider, which calls
  * inside().
  */
 #ifndef QPROF_TESTS_BPF_SHAPES_H
@@ -11,21 +11,21 @@
 
 #include "qprof/wire.h"
 
-/* In the order of their names, as a plan has them. */
+/* In the order of their names, as in a plan. */
 enum shape_query {
 	ALPHA,	 /* START at the provider's first instruction; id in r15 */
 	BETA,	 /* START at its second push; id in a slot of the stack */
-	DELTA,	 /* seen by IDENTIFY only: in two bodies, vtable in a register or in a slot */
+	DELTA,	 /* identified only: in two bodies, vtable in a register or in a slot */
 	EPSILON, /* START_BODY; no id */
 	ETA,	 /* START in a provider that the body calls through another function */
 	GAMMA,	 /* WRAPPER in one body, IDENTIFY in another; id in r15 */
 	IOTA,	 /* only loaded: GUARD_QUERY, vtable in a register */
 	THETA,	 /* START_BODY; its result is hashed in the body */
-	ZETA,	 /* START of its own, in a body that IDENTIFY reads too */
+	ZETA,	 /* START of its own, in a body that has an IDENTIFY site too */
 	N_QUERIES,
 };
 
-/* In the order of their places in a plan. */
+/* In the order of their numbers in a plan. */
 enum shape_guard {
 	GUARD_LOAD,
 	GUARD_HASH,
@@ -37,7 +37,7 @@ enum shape_guard {
 
 struct call;
 
-/* Called by every provider, with what the body was given. */
+/* Every provider calls this with the argument of its body. */
 void inside(struct call *c);
 
 typedef void body_fn(struct call *c, uint32_t id, const void *provider_or_vtable);
@@ -47,33 +47,33 @@ body_fn body_iota, body_theta;
 /* Returns without running anything if the provider is NULL. */
 body_fn wrapper_gamma;
 
-/* As wrapper_gamma, and one whose body runs on the stack that ends at `top`. */
+/* Like wrapper_gamma; the grown one runs its body on the stack that ends at `top`. */
 body_fn wrapper_alpha, wrapper_alpha_grown;
 
-/* Two places that call wrappers, and the addresses that they return to. */
+/* Two places that call wrappers. */
 typedef void ask_fn(struct call *c, uint32_t id, const void *provider, body_fn *wrapper, void *top);
 ask_fn ask_here, ask_there;
-/* In place of a span's kind, in what the target writes. */
+/* The kind of a hit in the target's output. */
 #define KIND_HIT WIRE_KIND_MAX
 
-/* Numbers of these places, in what the target writes. */
+/* Numbers of the calling places in the target's output. */
 enum { ASKED_UNKNOWN, ASKED_HERE, ASKED_THERE };
 
-/* Intervals that are no queries: two, one with a label that is told, two timers with one. */
+/* Other intervals: two guards, a guard with a dynamic label, two timers with a dynamic label. */
 void guards(struct call *c);
 void told(struct call *c, uint32_t unused, const char *text, uint64_t len);
 void timed(struct call *c, uint32_t unused, const char *text, uint64_t len);
 
-/* Three results are found in their caches: ids[0], ids[1], and the one 8 bytes into `entry`. */
+/* Three cache hits: ids[0], ids[1], and the id 8 bytes into `entry`. */
 void hits(const uint32_t *ids, const void *entry);
 
-/* Called by them: an interval has begun; the innermost one has, run what is inside; it ended. */
+/* Callbacks: the outer guard, the innermost one, and hashing have begun; one has ended. */
 void outer_guard(struct call *c);
 void inside_guard(struct call *c);
 void hashing(struct call *c);
 void guard_left(struct call *c);
 
-/* Where a vtable has its provider: one offset for each of the bodies that read one. */
+/* Offset of the provider in a vtable, one for each body that reads one. */
 #define VTABLE_INCR	 0x18
 #define VTABLE_INCR_SLOT 0x7ff8
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * target OUT SCRIPT: runs what the script says through the functions of shapes.S, and appends to
- * OUT the spans that a profiler should have seen, one a line, each thread's in the order of their
- * ends: "pid tid query depth invocation flags kind label asked", the last where it was requested.
+ * target OUT SCRIPT: runs the script through the functions of shapes.S, and appends the spans that
+ * a capture must record to OUT, one per line, each thread's in the order of their ends:
+ * "pid tid query depth invocation flags kind label asked"; "asked" is the calling place.
  *
  *   a b e h z     queries (alpha, beta, epsilon, eta, zeta); a(...) runs the script inside it
  *   i             theta, whose result is hashed; o loads iota and runs the script meanwhile
  *   n             a guard within another; runs the script in the inner one
- *   m M           three hits of caches; of the last one the id cannot be read
- *   l L v         an interval with a label that is told, with a long one; a timer within another
+ *   m M           three cache hits; with M the last id cannot be read
+ *   l L v         a guard with a dynamic label, with a long one; a timer within another
  *   c C           gamma through its wrapper, through the body with a vtable
  *   d D           delta, vtable in a register, in a slot
- *   u             a provider that no plan knows, in the same body
+ *   u             a provider that is in no plan, in the same body
  *   w             gamma's wrapper, which returns without a provider
  *   A B           alpha through its wrapper, requested here, there
  *   G             gamma through its wrapper, requested there
@@ -19,19 +19,19 @@
  *   W             alpha's wrapper, requested here, which returns without a provider
  *   rN(...)       alpha, N levels deep
  *   *N(...)       N times
- *   {...}         catches; ! throws there; ^ too, but nobody sees the catch
+ *   {...}         catches; ! throws to it; ^ too, but without the site of the catch
  *   s(...) S(...) on another stack, below, above the other ones
  *   t(...)        in a thread, waited for; pN(...) in N threads at once
  *   T(...)        in a thread with a stack of 256 MiB
  *   f(...)        in a forked child, waited for
- *   x(...)        in this program, executed anew by a child; X(...) by this very process
+ *   x(...)        in this program, executed anew by a child; X(...) by this process;
  *                 after ~ with a command line of more than 4,096 bytes
  *   .             writes a byte to stdout, waits for one from stdin
- *   0             nothing before this was seen
+ *   0             the capture begins here, so open frames are unknown to it
  *   ZN            sleeps N microseconds
- *   U             lists how often this thread has been switched away by now, and when that is:
- *                 "pid tid switches ns voluntary involuntary"
- *   ~             from here on this thread's spans are counted, not listed: "pid tid total N"
+ *   U             lists this thread's switches up to now: "pid tid switches ns voluntary
+ *                 involuntary"
+ *   ~             later spans of this thread are counted, not listed: "pid tid total N"
  *   y             ends the thread; qN exits; kN raises a signal
  */
 #include <setjmp.h>
@@ -53,23 +53,23 @@
 
 #define SLOTS	   64
 #define SLOT_BYTES (256ul << 10)
-/* Far from everything else. */
+/* Far from all other mappings. */
 #define STACKS_AT ((char *)0x200000000000)
 #define BIG_STACK (256ul << 20)
 
 enum { THROWN = 1, UNSEEN };
 
-/* One frame of the stack of queries as the kernel half should have it. */
+/* One frame of the stack that the kernel half should have. */
 struct frame {
 	unsigned int query; /* or guard */
 	enum wire_kind kind;
-	const char *label; /* that is told, or NULL */
+	const char *label; /* a dynamic label, or NULL */
 	uint32_t invocation;
 	unsigned int depth;
-	bool left;   /* by ^: the next event of the thread shows it */
-	bool unseen; /* started before a 0, or unknown to the plan */
+	bool left;   /* by ^: the thread's next event reveals it */
+	bool unseen; /* started before a 0, or not in the plan */
 	unsigned int asked;
-	bool unwrapped; /* by w: the wrapper has returned, and is no span */
+	bool unwrapped; /* by w: the wrapper has returned, so this is no span */
 };
 
 struct thread {
@@ -81,8 +81,8 @@ struct thread {
 	FILE *out;
 	bool quiet;
 	unsigned long total;
-	char *stacks;		   /* where its slots for stacks begin */
-	unsigned int lower, upper; /* slots in use below, above the middle of them */
+	char *stacks;		   /* start of this thread's stack slots */
+	unsigned int lower, upper; /* used slots below and above the middle */
 };
 
 struct call {
@@ -102,7 +102,7 @@ static __thread struct thread *self;
 
 static const char *run(const char *s);
 
-/* ---- What a profiler should see ---------------------------------------------------------------
+/* ---- Expected spans ----------------------------------------------------------------------------
  */
 
 static void print_frame(const struct frame *f, unsigned int flags)
@@ -175,7 +175,7 @@ static void thread_begin(void)
 	self->out = open_memstream(&self->text, &self->size);
 }
 
-/* The thread is about to be gone: what is on its stack never ended. */
+/* The thread is about to exit, so the open frames never end. */
 static void thread_end(void)
 {
 	int fd = open(out_path, O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -368,7 +368,7 @@ static void query(char which, const char *inner)
 	}
 }
 
-/* ---- Queries that somebody requests ------------------------------------------------------------
+/* ---- Requested queries -------------------------------------------------------------------------
  */
 
 static char *map_stack(unsigned int slot);
@@ -422,7 +422,7 @@ static char *slot_address(unsigned int slot)
 	return self->stacks + slot * SLOT_BYTES;
 }
 
-/* The lowest page of each stays shut: that is what keeps the mappings apart. */
+/* The lowest page of each slot is unmapped, which keeps the mappings separate. */
 static char *map_stack(unsigned int slot)
 {
 	char *low = slot_address(slot) + 4096;
@@ -433,7 +433,7 @@ static char *map_stack(unsigned int slot)
 	return slot_address(slot + 1);
 }
 
-/* Unmap those that were left, by a return or a throw. */
+/* Unmap the stacks that a return or a throw has left. */
 static void keep_stacks(unsigned int lower, unsigned int upper)
 {
 	while (self->lower > lower)
@@ -534,7 +534,7 @@ static void in_child(const char *inner, void (*fn)(const char *))
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		/* The parent's thread and its model are not ours. */
+		/* The child has a model of its own. */
 		thread_begin();
 		self->quiet = quiet;
 		fn(inner);
@@ -621,7 +621,7 @@ static void list_switches(void)
 	struct rusage before, after;
 	struct timespec now;
 
-	/* Until there was none in between. */
+	/* Repeat until no switch happened in between. */
 	do {
 		getrusage(RUSAGE_THREAD, &before);
 		clock_gettime(CLOCK_MONOTONIC, &now);
@@ -678,7 +678,7 @@ static bool closes(char c)
 	return c == '\0' || c == ')' || c == '}';
 }
 
-/* Behind the bracket that closes what begins here. */
+/* The position after the bracket that closes the one before `s`. */
 static const char *skip(const char *s)
 {
 	for (int open = 1; open; s++)
@@ -686,7 +686,7 @@ static const char *skip(const char *s)
 	return s;
 }
 
-/* Up to the end of the script or the bracket that closes it; returns where that is. */
+/* Run until the end of the script or the closing bracket; returns its position. */
 static const char *run(const char *s)
 {
 	while (!closes(*s)) {

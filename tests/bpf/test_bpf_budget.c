@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Probes that come and go while a program runs: nothing is counted twice or not at all, and no
- * span gets another's end. The governor is this file's own, and switches at random.
+ * Probes are attached and removed while a program runs: every execution is counted once, and no
+ * span gets the end of another. The governor is replaced by one that decides at random.
  */
 #include <sys/resource.h>
 #include <time.h>
@@ -21,8 +21,8 @@
 struct governor {
 	struct governor_query queries[N_QUERIES];
 	bool ends[N_QUERIES];	/* by set */
-	bool starts[N_QUERIES]; /* of queries that are not wrapped */
-	bool whole[N_QUERIES];	/* sets that have no starts away */
+	bool starts[N_QUERIES]; /* of queries without a wrapper */
+	bool whole[N_QUERIES];	/* sets with all starts attached */
 	bool may_be_off;
 	unsigned int switches;
 };
@@ -84,7 +84,7 @@ bool governor__tick(struct governor *g, const struct governor_load *load)
 	return true;
 }
 
-/* Some are never attached at first. */
+/* Some probes are never attached at first. */
 void governor__foresee(struct governor *g, const struct governor_load *load, uint64_t hit_ps)
 {
 	switch_some(g);
@@ -143,7 +143,7 @@ void governor__free(struct governor *g)
 {
 }
 
-/* ---- What comes of it ------------------------------------------------------------------------ */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 struct seen {
 	struct budget *budget;
@@ -185,7 +185,7 @@ static int on_estimated(void *ctx, pid_t pid, uint8_t lib, uint32_t query, uint6
 	return 0;
 }
 
-/* The script, again and again, until there were so many switches. */
+/* Run the script and switch probes, up to `most` times. */
 static void run_switching(struct capture *c, struct seen *s, const char *script, unsigned int most)
 {
 	const struct kernel_options opt = {
@@ -213,8 +213,8 @@ static void run_switching(struct capture *c, struct seen *s, const char *script,
 }
 
 /*
- * In the script each round executes the queries of `order` once, in this order, and each one gets
- * the next invocation id: an end that was taken for another's would bring that one's id.
+ * Each round of the script executes the queries of `order` once, in this order, with consecutive
+ * invocation ids. A span with the end of another would have the other's id.
  */
 static uint64_t assert_own_ends(const struct seen *s, const uint16_t *order, uint32_t n)
 {
@@ -326,11 +326,11 @@ static void open_without_loads(struct capture *c, bool *groups)
 
 static void add_loads(struct capture *c)
 {
-	/* Its start, and its end. */
+	/* One start and one end. */
 	assert_int_equal(links__add_group(kernel__links(c->kernel, c->lib), GUARD_LOAD), 2);
 }
 
-/* Each guard of the target is a group. Others are there all along. */
+/* Each guard of the target is a group; all others are attached from the beginning. */
 static void guards_that_come_late_are_whole_from_then_on(void **state)
 {
 	bool groups[N_GUARDS];
@@ -354,8 +354,8 @@ static void guards_that_come_late_are_whole_from_then_on(void **state)
 }
 
 /*
- * One that is in the middle of a load then has met no start, and its end is no one's. The second
- * half of the loads is recorded in full, however late the guards come.
+ * A load that is running when the guards arrive has no start, so its end is ignored. The second
+ * half of the loads is recorded completely.
  */
 static void guards_that_come_at_any_moment_leave_nothing_open(void **state)
 {
@@ -380,7 +380,7 @@ static void guards_that_come_at_any_moment_leave_nothing_open(void **state)
 	capture_close(&c);
 }
 
-/* As another library, by a path of its own. */
+/* Attach to the target as another library with this path. */
 static uint8_t attach_by(const struct capture *c, const char *path)
 {
 	_plan_ struct plan *plan = plan_of_target(c->target, 0);
@@ -394,7 +394,7 @@ static uint8_t attach_by(const struct capture *c, const char *path)
 	return lib;
 }
 
-/* That of a compiler in a container is below its /proc directory, and goes when it exits. */
+/* The path of a compiler in a container is in /proc/PID and disappears when the process exits. */
 static void a_path_that_is_gone_is_not_needed_any_more(void **state)
 {
 	char link[] = "/tmp/qprof-test-XXXXXX";
@@ -435,7 +435,7 @@ static void more_links_than_files_are_allowed_at_first(void **state)
 	capture_close(&c);
 }
 
-/* What could not be attached to is not asked for anything any more. */
+/* The budget leaves a detached library alone. */
 static void a_library_that_was_detached_is_left_alone(void **state)
 {
 	const struct kernel_options opt = {

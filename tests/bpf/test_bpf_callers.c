@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Who requests each query of a test program: the place that its wrapper was called from, exactly.
- */
+/* The recorded caller of each query is exactly the place that called the wrapper. */
 #include "capture.h"
 
 #define RING (4u << 20)
 
-/* Everything that was not requested through a probed wrapper has no caller. */
+/* Queries that were not requested through a probed wrapper have no caller. */
 static void compare(const char *script, enum kernel_attach attach)
 {
 	const struct kernel_options opt = {.attach = attach, .ring_bytes = RING, .callers = true};
@@ -51,7 +50,10 @@ static void many_in_each_other(void **state)
 		KERNEL_ATTACH_MULTI);
 }
 
-/* No stack is grown here: while another thread maps one, ours cannot be told, nor its caller. */
+/*
+ * No wrapper grows the stack here: while another thread maps a stack, the current one is unknown,
+ * and so is the caller.
+ */
 static void in_many_threads_and_processes(void **state)
 {
 	compare("p8(*200(A(B(C)d(G))W))f(A(B))B", KERNEL_ATTACH_MULTI);
@@ -62,7 +64,7 @@ static void through_perf_events(void **state)
 	compare("A(B(G(A)aB))g(B)WaG{A(!)}B", KERNEL_ATTACH_PERF);
 }
 
-/* Without --callers, spans have no caller, from the same wrappers. */
+/* The wrappers are the same, but without the callers option spans have no caller. */
 static void without_callers_there_are_none(void **state)
 {
 	struct capture c;
@@ -71,7 +73,7 @@ static void without_callers_there_are_none(void **state)
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
 	capture_script(&c, "A(B(G)g)W");
 	assert_as_expected(&c);
-	/* Starts and ends alone. */
+	/* Starts and ends only. */
 	assert_int_equal(c.counters[WIRE_COUNT_HITS], 2 * 4);
 	capture_close(&c);
 }

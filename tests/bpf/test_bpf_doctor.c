@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Where captures work, the doctor's trials succeed, and it sees other captures. */
+/* Where captures work, the doctor's trials succeed, and the doctor finds other captures. */
 #include "doctor/other_recordings.h"
 #include "doctor/trials.h"
 
@@ -28,7 +28,7 @@ static void trials_succeed_and_leave_nothing(void **state)
 	assert_true(t.costs.rehearsal.spans > 0);
 	assert_true(t.costs.rehearsal.counters[WIRE_COUNT_HITS] >= 2 * t.costs.rehearsal.spans);
 	assert_int_equal(t.costs.rehearsal.counters[WIRE_LOST_NO_STORAGE], 0);
-	/* Perf events are removed by a process that outlives the trials by some seconds. */
+	/* The process that removes perf events outlives the trials by some seconds. */
 	do {
 		usleep(100000);
 		other_recordings__find(&after);

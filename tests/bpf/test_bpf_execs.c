@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* How compilers are found where perf events do not tell of mappings. */
+/* Finding compilers where perf events do not report mappings. */
 #include "base/array.h"
 #include "capture/execs.h"
 
@@ -22,7 +22,7 @@
 
 #define LIBRARY "librustc_driver-1.so"
 
-/* Of the rights that we have now. */
+/* A look with the process's current capabilities. */
 static struct look *new_look(void)
 {
 	static struct look *l;
@@ -34,7 +34,7 @@ static struct look *new_look(void)
 
 static char dir[] = "/tmp/qprof-test-XXXXXX";
 
-/* Any library will do that a loader takes: ours of libm. */
+/* The loader must accept the library: this is a copy of libm. */
 static int setup(void **state)
 {
 	char command[PATH_MAX + 64];
@@ -71,7 +71,7 @@ static pid_t spawn(bool with_library, const char *seconds)
 }
 
 struct told {
-	pid_t pid; /* of interest: there may be others */
+	pid_t pid; /* others are ignored */
 	unsigned int n;
 	uint64_t time_ns;
 	char library[PATH_MAX];
@@ -147,7 +147,7 @@ static void other_programs_are_not_reported(void **state)
 	end(told.pid);
 }
 
-/* It may have been a compiler: it was there long enough. */
+/* The process lived long enough to be a compiler. */
 static void one_that_was_gone_before_we_looked_is_lost(void **state)
 {
 	_execs_ struct execs *e = NULL;
@@ -163,7 +163,10 @@ static void one_that_was_gone_before_we_looked_is_lost(void **state)
 	assert_true(execs__lost(e) >= 1);
 }
 
-/* As Debian's kernels do at level 3 of perf_event_paranoid; in a child, as it is for ever. */
+/*
+ * As Debian's kernels do at level 3 of perf_event_paranoid. A filter cannot be removed, so only a
+ * child may call this.
+ */
 static int refuse_perf_events(void)
 {
 	struct sock_filter code[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Hits of caches: each one, where it happens among the spans, with its invocation id. */
+/* Cache hits: each is recorded in its position among the spans, with its invocation id. */
 #include "capture.h"
 
 #define RING (16u << 20)
@@ -40,7 +40,7 @@ static void within_all_kinds_of_intervals(void **state)
 	compare("a(mb(m)m)n(m)l(m)L(m)v(m)i(m)o(m)m");
 }
 
-/* Deeper than what a thread's storage holds. */
+/* Deeper than the first part of a thread's stack storage. */
 static void in_a_deep_stack(void **state)
 {
 	compare("r600(m)m");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Files of overlays, and the inodes that the kernel probes for them. */
+/* The kernel's inodes of files on overlays. */
 #include "base/array.h"
 #include "capture/real_inode.h"
 
@@ -12,7 +12,7 @@
 
 static char dir[] = "/tmp/qprof-inodes-XXXXXX";
 
-/* Good until the fourth call from here. */
+/* Valid until the fourth call from here. */
 static const char *at(const char *name)
 {
 	static char paths[4][64];
@@ -43,7 +43,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The mount namespace, and all in it, goes with us. */
+/* The mount namespace and its mounts disappear with this process. */
 static int teardown(void **state)
 {
 	umount2(dir, MNT_DETACH);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The programs as this kernel loads them: their stacks, and what its types may lack. */
+/* The programs as this kernel loads them: their stacks, and features that its types lack. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
@@ -20,7 +20,7 @@
  */
 static const uint8_t PRIVATE_STACK[] = {0x65, 0x4c, 0x03, 0x0c, 0x25};
 
-/* Functions of the program, as compiled by the kernel, that have a private stack; -1: not shown. */
+/* The number of the program's functions with a private stack; -1 if the kernel hides the code. */
 static int count_private_stacks(int prog)
 {
 	_free_ uint8_t *code = malloc(MAX_PROGRAM);
@@ -45,7 +45,7 @@ static int count_private_stacks(int prog)
 	return n;
 }
 
-/* A uprobe's program whose frame takes `bytes`. */
+/* A uprobe program with a frame of `bytes`. */
 static int load_with_frame(int16_t bytes)
 {
 	const struct bpf_insn insns[] = {
@@ -59,7 +59,7 @@ static int load_with_frame(int16_t bytes)
 	return prog;
 }
 
-/* All programs, loaded; `btf` is a file with the kernel's types, NULL for its own. */
+/* Load all programs, with the kernel's types or those of the file `btf`. */
 static struct qprof_bpf *load_all(const char *btf)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = btf);
@@ -76,7 +76,7 @@ static struct qprof_bpf *load_all(const char *btf)
 	return skel;
 }
 
-/* False if the kernel does not show its code. */
+/* False if the kernel hides the code. */
 static bool have_no_private_stack(const struct bpf_object *obj)
 {
 	struct bpf_program *prog;
@@ -95,8 +95,8 @@ static bool have_no_private_stack(const struct bpf_object *obj)
 }
 
 /*
- * Such a stack is one per CPU, while a uprobe's program may be preempted: the next one to run there
- * overwrites it, and the first goes on with whatever that left.
+ * A private stack exists once per CPU, but a uprobe's program can be preempted. The next program on
+ * this CPU overwrites the stack, and the first one continues with the remains.
  */
 static void no_function_has_a_private_stack(void **state)
 {
@@ -122,7 +122,7 @@ static void no_function_has_a_private_stack(void **state)
 	}
 }
 
-/* Linux 6.13 and later; its release's number is all that tells. */
+/* Linux 6.13 and later; only the version number shows it. */
 static bool has_private_stacks(void)
 {
 	unsigned int major = 0, minor = 0;
@@ -133,7 +133,7 @@ static bool has_private_stacks(void)
 	return major > 6 || (major == 6 && minor >= 13);
 }
 
-/* That they would be found: on kernels that have them they begin at 64 bytes. */
+/* Checks the detection: a frame of 64 bytes gets a private stack on kernels that have them. */
 static void private_stacks_begin_above_our_limit(void **state)
 {
 	int at_limit, above, n;
@@ -154,7 +154,7 @@ static void private_stacks_begin_above_our_limit(void **state)
 
 #define MAX_TYPES (64 << 20)
 
-/* The types of the running kernel, the caller's to free. */
+/* The types of the running kernel; the caller frees them. */
 static char *read_types(size_t *n)
 {
 	_fclose_ FILE *from = fopen("/sys/kernel/btf/vmlinux", "re");
@@ -167,7 +167,7 @@ static char *read_types(size_t *n)
 	return types;
 }
 
-/* Calls of functions of the kernel that are not helpers. */
+/* Calls of kernel functions that are not helpers. */
 static int count_kernel_calls(int prog)
 {
 	_free_ struct bpf_insn *insns = malloc(MAX_PROGRAM);
@@ -186,7 +186,7 @@ static int count_kernel_calls(int prog)
 	return n;
 }
 
-/* Else a thread that is preempted in a look-up makes others lose hits (bpf/maps.h). */
+/* Otherwise a thread that is preempted in a look-up makes other threads lose hits (bpf/maps.h). */
 static void look_ups_disable_preemption_where_they_can(void **state)
 {
 	static const char NAME[] = "\0bpf_preempt_disable";
@@ -206,7 +206,7 @@ static void look_ups_disable_preemption_where_they_can(void **state)
 	qprof_bpf__destroy(skel);
 }
 
-/* The types of the running kernel, in a file, with a field under another name. */
+/* Write the types of the running kernel to a file, with one field renamed. */
 static void write_types_without(const char *field, char path[32])
 {
 	_free_ char *types = NULL, *name = NULL;
@@ -215,7 +215,7 @@ static void write_types_without(const char *field, char path[32])
 	int fd;
 
 	types = read_types(&n);
-	/* Strings are NUL-terminated, and each is there once. */
+	/* Strings are NUL-terminated and unique. */
 	len = strlen(field) + 2;
 	name = calloc(1, len);
 	assert_non_null(name);

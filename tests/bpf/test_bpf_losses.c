@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What cannot be recorded is counted, exactly; what was not asked for is not recorded. */
+/* Records that cannot be sent are counted exactly; unrequested records are not sent. */
 #include "capture.h"
 
 #define PAGE 4096u
 #define RING (16u << 20)
-/* Room for the records of threads in full flight while this process has no CPU. */
+/* Room for the records of busy threads while this process has no CPU. */
 #define BIG_RING (64u << 20)
 
 static void need_no_room(struct capture *c, const char *script)
@@ -24,7 +24,7 @@ static void need_no_room(struct capture *c, const char *script)
 	free(e.spans);
 }
 
-/* The ring is full of spans by then. Nothing has a label that is not its own. */
+/* The ring is full before the labels, and no span gets another's label. */
 static void labels_that_cannot_be_sent_are_counted(void **state)
 {
 	struct capture c;
@@ -36,7 +36,7 @@ static void labels_that_cannot_be_sent_are_counted(void **state)
 	capture_close(&c);
 }
 
-/* As in a_full_ring..., but there is room again for the spans. */
+/* Here the ring has room again for the spans. */
 static void a_span_without_its_label_says_so(void **state)
 {
 	struct capture c;
@@ -78,7 +78,7 @@ static void threads_that_fill_it_together(void **state)
 	capture_close(&c);
 }
 
-/* Frames that find no room are lost with their ends; those that found some are as they were. */
+/* Frames without room are lost with their ends; the other frames are complete. */
 static void a_stack_deeper_than_its_table(void **state)
 {
 	struct capture c;
@@ -102,7 +102,7 @@ static void a_stack_deeper_than_its_table(void **state)
 	capture_close(&c);
 }
 
-/* The room that a deep thread took is another's once it has ended. */
+/* A later thread reuses the storage of a deep thread that has ended. */
 static void deep_threads_one_after_the_other(void **state)
 {
 	struct capture c;
@@ -185,15 +185,15 @@ static void an_interval_open_at_the_stop_is_sent_once(void **state)
 	capture_wait_for_dot(&c);
 	capture_stop(&c);
 	assert_open(&c, 601);
-	/* Once only: the stacks are empty now. */
+	/* The stacks are empty now, so nothing is sent again. */
 	capture_stop(&c);
 	assert_int_equal(c.got.n_spans, 601);
 	capture_close(&c);
 }
 
 /*
- * capture_stop() while the target runs: a CPU of a virtual machine may stand still within a program
- * of ours for longer than kernel__flush_open() waits.
+ * capture_stop() while the target runs. The CPU of a virtual machine may be descheduled in a BPF
+ * program for longer than kernel__flush_open() waits.
  */
 static void stop_in_flight(struct capture *c)
 {
@@ -207,7 +207,7 @@ static void stop_in_flight(struct capture *c)
 	assert_int_equal(kernel__counters(c->kernel, c->counters), 0);
 }
 
-/* Threads in full flight: what was on their stacks is sent once, by them or by the stop. */
+/* The frames of running threads are sent once, by the threads or by the stop. */
 static void stopping_in_full_flight(void **state)
 {
 	struct capture c;

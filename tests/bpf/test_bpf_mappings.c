@@ -27,7 +27,7 @@ struct told {
 	struct mapped_library last;
 };
 
-/* Of the rights that we have now. */
+/* A look with the process's current capabilities. */
 static struct look *new_look(void)
 {
 	static struct look *l;
@@ -41,7 +41,7 @@ static int on_mapping(void *ctx, pid_t pid, const struct mapped_library *library
 {
 	struct told *t = ctx;
 
-	/* Others may run compilers here. */
+	/* Other processes on this machine may be compilers. */
 	assert_non_null(strstr(library->path, "/librustc_driver-"));
 	assert_true(t->n < TOLD_MAX);
 	t->pids[t->n] = pid;
@@ -84,7 +84,7 @@ static void wait_for_success(pid_t pid)
 	assert_int_equal(status, 0);
 }
 
-/* Of other processes' compilers we are told as well. */
+/* The number of reports on `pid`; other processes' compilers are reported, too. */
 static unsigned int times_told(const struct told *t, pid_t pid)
 {
 	unsigned int n = 0;
@@ -142,7 +142,7 @@ static void map_and_unmap(int fd, int times)
 	}
 }
 
-/* Two MiB of records, in a ring of one at most: read now and then, whatever wraps. */
+/* 2 MiB of records pass through a ring of at most 1 MiB, which is read now and then. */
 static void none_is_missed_when_the_ring_goes_round(void **state)
 {
 	_mappings_ struct mappings *m = NULL;
@@ -158,7 +158,7 @@ static void none_is_missed_when_the_ring_goes_round(void **state)
 	assert_int_equal(times_told(&told, getpid()), 20000);
 }
 
-/* In the temporary directory, whose file system may have other device numbers than stat(2) says. */
+/* The temporary directory may be on a file system with other device numbers than stat(2) shows. */
 static void the_inode_is_the_one_of_stat(void **state)
 {
 	_mappings_ struct mappings *m = NULL;
@@ -177,7 +177,7 @@ static void the_inode_is_the_one_of_stat(void **state)
 		skip();
 }
 
-/* On one CPU, whose ring it fills. */
+/* All mappings are on one CPU, whose ring overflows. */
 static void mappings_lost_from_a_full_ring_are_counted(void **state)
 {
 	_close_ int fd = open("librustc_driver-1.so", O_RDONLY | O_CLOEXEC);
@@ -194,7 +194,7 @@ static void mappings_lost_from_a_full_ring_are_counted(void **state)
 	assert_int_equal(mappings__open(new_look(), &m), 0);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	map_and_unmap(fd, 20000);
-	/* Other processes' mappings may be among them. */
+	/* The lost mappings may include other processes'. */
 	n_lost = mappings__lost(m);
 	assert_int_equal(mappings__read(m, on_mapping, &told), 0);
 	assert_true(times_told(&told, getpid()) < 20000);
@@ -209,7 +209,7 @@ static void mappings_lost_from_a_full_ring_are_counted(void **state)
 	assert_int_equal(mappings__lost(m), 0);
 }
 
-/* A user of this test's own: what a user has locked is counted over all processes. */
+/* A user of this test alone: the kernel adds up the locked memory of all of a user's processes. */
 #define NOBODY_ELSE 54321
 
 static void keep_capability(int cap)
@@ -235,7 +235,7 @@ static long read_number(const char *path)
 	return n;
 }
 
-/* All CPUs' rings count together: those of the first must leave enough for the last. */
+/* The limit applies to all CPUs' rings together, so the first must leave enough for the last. */
 static void a_low_memlock_limit_is_reported(void **state)
 {
 	const struct rlimit none = {0, 0};

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * When the threads of a test program are off the CPU: as often as the kernel itself counts, and
- * nested in what they run.
+ * Off-CPU intervals of a test program: their number equals the kernel's own counts, and they nest
+ * in the spans.
  */
 #include "capture.h"
 
 #include <inttypes.h>
 #include <sys/syscall.h>
 
-/* Room for all that a script sends, as a busy machine may delay every drain. */
+/* Room for all records of a script, as a busy machine may delay every drain. */
 #define RING (16u << 20)
 
 static void open_with_off_cpu(struct capture *c)
@@ -19,7 +19,7 @@ static void open_with_off_cpu(struct capture *c)
 	capture_open_with(c, &opt, 0);
 }
 
-/* The first and the last time that a thread has listed its switches, and how many came between. */
+/* The first and last time that a thread listed its switches, and the switches between them. */
 struct counted {
 	uint32_t tid;
 	uint64_t from_ns, to_ns;
@@ -75,7 +75,7 @@ static void assert_counted(const struct capture *c, const struct counted *want)
 	assert_int_equal(preempted, want->involuntary);
 }
 
-/* Each lies in as many spans as its depth says. */
+/* The depth of an off-CPU interval is the number of spans around it. */
 static void assert_depths(const struct capture *c)
 {
 	for (size_t i = 0; i < c->got.n_spans; i++) {
@@ -94,7 +94,7 @@ static void assert_depths(const struct capture *c)
 	}
 }
 
-/* The spans are what they would be without. */
+/* Without the off-CPU intervals the spans are as usual. */
 static void drop_off_cpu(struct capture *c)
 {
 	size_t n = 0;
@@ -130,11 +130,11 @@ static void sleeps_agree_with_the_kernels_counts(void **state)
 
 	need_capture();
 	compare("aU*20(Z5000a(Z5000b(Z5000)))U", &counted, 1);
-	/* Of the target's 60 calls none returned at once. */
+	/* The target sleeps 60 times, and no sleep returns at once. */
 	assert_true(counted.voluntary >= 60);
 }
 
-/* More threads than CPUs: they are taken away anywhere, in our programs too. */
+/* With more threads than CPUs, threads are preempted anywhere, in BPF programs too. */
 static void threads_that_crowd_each_other_out(void **state)
 {
 	struct counted counted[16];
@@ -157,7 +157,7 @@ static void unwinding_and_other_stacks(void **state)
 	assert_true(counted.voluntary >= 6);
 }
 
-/* The kernel reports the system call of a thread only once it has switched the thread away. */
+/* The kernel reports a thread's system call only after it has switched the thread away. */
 static bool is_switched_away_in_read(pid_t tid)
 {
 	_fclose_ FILE *f = NULL;
@@ -170,7 +170,7 @@ static bool is_switched_away_in_read(pid_t tid)
 	return fscanf(f, "%ld", &call) == 1 && call == SYS_read;
 }
 
-/* What it was in is whole: the sleep, and the wait, that a capture's end finds it in. */
+/* The end of a capture reports the interval of a sleeping thread. */
 static void a_thread_that_sleeps_when_the_capture_stops(void **state)
 {
 	const struct wire_span *off = NULL;
@@ -193,7 +193,7 @@ static void a_thread_that_sleeps_when_the_capture_stops(void **state)
 	capture_close(&c);
 }
 
-/* An exit, an exec and a new thread leave nothing of it behind. */
+/* An exit, an exec and a new thread each start without an off-CPU interval. */
 static void lives_that_end(void **state)
 {
 	struct capture c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * What a thread is in at a moment: the very frames that the test program says it has open, whatever
- * they are, however deep, and while it goes on.
+ * Snapshots of a thread's open frames equal the frames of the test program, at any depth, and while
+ * the program runs.
  */
 #include "capture.h"
 
@@ -52,7 +52,7 @@ static void look(struct capture *c, pid_t tid)
 
 	now = (struct open){.n_others = others};
 	assert_int_equal(kernel__show_open(c->kernel, tid), 0);
-	/* Behind a record that is still being written. */
+	/* An unfinished record of another CPU may block the ring. */
 	for (int i = 0; i < 10000 && !now.ended; i++) {
 		assert_int_equal(kernel__drain(c->kernel, keep_open, &now), 0);
 		if (!now.ended)
@@ -86,14 +86,14 @@ static void end(struct capture *c)
 	kernel__enable(c->kernel, false);
 	assert_int_equal(kernel__flush_open(c->kernel), 0);
 	assert_int_equal(kernel__drain(c->kernel, keep_open, &now), 0);
-	/* Nobody asked for intervals that have ended. */
+	/* This capture does not report ended intervals. */
 	assert_int_equal(now.n_others, 0);
 	assert_int_equal(kernel__counters(c->kernel, c->counters), 0);
 	assert_whole(c);
 	capture_close(c);
 }
 
-/* All that the target ends after the dot was open there: it lists the innermost first. */
+/* All spans that the target reports after the dot were open there, the innermost first. */
 static void compare_with_target(const struct capture *c, const struct open *o)
 {
 	struct expectation e;
@@ -127,13 +127,13 @@ static void check(const char *script)
 	assert_int_equal(at_dot.stack.torn, 0);
 	assert_int_equal(at_dot.stack.n, at_dot.n);
 	assert_int_equal(at_dot.stack.n_lost, 0);
-	/* It reads from a pipe: unless it has not got there yet. */
+	/* The target may not have reached its read() from the pipe yet. */
 	for (int i = 0; i < 10000 && now.stack.reason != WIRE_OFF_WAITING; i++) {
 		usleep(100);
 		look(&c, c.pid);
 	}
 	assert_int_equal(now.stack.reason, WIRE_OFF_WAITING);
-	/* Nothing was taken away. */
+	/* A snapshot leaves the stack unchanged. */
 	assert_int_equal(now.n, at_dot.n);
 	capture_go(&c);
 	wait_for_end(&c);
@@ -170,7 +170,7 @@ static void a_thread_that_is_in_nothing(void **state)
 	end(&c);
 }
 
-/* A snapshot that is not marked torn is of one moment: a path from the outermost on. */
+/* A snapshot that is not marked torn shows one moment: a path from the outermost frame. */
 static void one_that_goes_on_is_seen_at_one_moment_or_called_torn(void **state)
 {
 	uint32_t torn = 0, deepest = 0, on_cpu = 0;

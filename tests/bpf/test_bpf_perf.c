@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The same through perf events, one per site: kernels before 6.6 have nothing else. */
+/* The same through perf events, one per site, as on kernels before 6.6. */
 #include "capture.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <time.h>
 
-/* One capture for all, as the kernel takes long to remove a perf event. */
+/* A single capture, as the kernel takes long to remove a perf event. */
 static void every_shape_panics_stacks_and_threads(void **state)
 {
 	struct capture c;
@@ -23,7 +23,7 @@ static void every_shape_panics_stacks_and_threads(void **state)
 	capture_close(&c);
 }
 
-/* Descriptors, or threads. */
+/* The number of entries of a directory. */
 static unsigned int count(const char *path)
 {
 	_closedir_ DIR *dir = opendir(path);
@@ -34,7 +34,7 @@ static unsigned int count(const char *path)
 	return n;
 }
 
-/* As for a library that was written to: its probes go, then its number is free again. */
+/* As for a library that was written to: its probes are removed, then its number is free again. */
 static void a_detached_library_has_no_probes(void **state)
 {
 	const struct timespec pause = {.tv_nsec = 20000000};
@@ -52,7 +52,7 @@ static void a_detached_library_has_no_probes(void **state)
 	kernel__begin_detach(c.kernel, lib);
 	assert_int_equal(kernel__attached(c.kernel, lib, &begun, &done), -ENODATA);
 	kernel__release(c.kernel, lib);
-	/* The last descriptor is gone before its probe is. */
+	/* The last descriptor is closed before its probe is removed. */
 	while (count("/proc/self/task") > threads)
 		nanosleep(&pause, NULL);
 	assert_int_equal(count("/proc/self/fd"), n);

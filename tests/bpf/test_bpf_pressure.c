@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * All kinds at once, faster than the ring is drained: what is stored and what is lost add up to
- * what was sent, spans nest, and none has a label that is not its own.
+ * All kinds of records, sent faster than the ring is drained: stored and lost records add up to the
+ * sent ones, spans nest, and each span has its own label or none.
  */
 #include "capture.h"
 
 #define PAGE 4096u
-/* Queries, guards, timers, labels, loads, hashing and hits, within each other and one by one. */
+/* Queries, guards, timers, labels, loads, hashing and hits, nested and one after the other. */
 #define ALL_KINDS "a(n(l(v(o(i(m))))))LmvlnaLi"
 
 static void open_small(struct capture *c)
@@ -17,7 +17,7 @@ static void open_small(struct capture *c)
 	capture_open_with(c, &opt, 0);
 }
 
-/* The label that each of the target's guards and timers has, or that it was lost. */
+/* The span has the label of its guard or timer, or its label was lost. */
 static void assert_own_label(const struct capture *c, const struct wire_span *s)
 {
 	const struct wire_label *l;
@@ -87,7 +87,7 @@ static void threads_together(void **state)
 	capture_close(&c);
 }
 
-/* Room comes and goes, in the middle of intervals too: losses and what is kept alternate. */
+/* The ring is full and drained in turns, in the middle of intervals too. */
 static void drained_too_seldom(void **state)
 {
 	struct capture c;
@@ -102,7 +102,7 @@ static void drained_too_seldom(void **state)
 	}
 	capture_finish_target(&c);
 	capture_stop(&c);
-	/* What is sent while there is room arrives. */
+	/* Records that are sent while there is room arrive. */
 	assert_true(c.got.n_spans > 40 * (PAGE / 2) / sizeof(struct wire_span));
 	assert_adds_up(&c);
 	capture_close(&c);

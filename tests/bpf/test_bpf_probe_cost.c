@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What a probe costs is measured, and nothing of it is left in the capture that follows. */
+/* Measuring the probe costs leaves nothing in the following capture. */
 #include "capture/probe_cost.h"
 
 #include "capture.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The life of followed processes: forks, execs with their arguments, exits with their status. */
+/* Records of followed processes: forks, execs with their arguments, exits with their status. */
 #include "capture.h"
 
 #define RING (4u << 20)
@@ -17,7 +17,7 @@ static const struct wire_exit *exit_of(const struct capture *c, uint32_t pid)
 	for (size_t i = 0; i < c->got.n_exits; i++) {
 		if (c->got.exits[i].pid != pid)
 			continue;
-		assert_null(found); /* one each */
+		assert_null(found); /* one per process */
 		found = &c->got.exits[i];
 	}
 	assert_non_null(found);
@@ -45,7 +45,7 @@ static void children_and_their_ends(void **state)
 	assert_int_equal(exit_of(&c, c.pid)->exit_code, 3 << 8);
 	assert_as_expected(&c);
 	assert_whole(&c);
-	/* None of them is followed any more. */
+	/* An exited process is not followed any more. */
 	assert_false(kernel__follows(c.kernel, c.pid));
 	for (int i = 0; i < 5; i++)
 		assert_false(kernel__follows(c.kernel, c.got.forks[i].child_pid));
@@ -67,7 +67,7 @@ static void grandchildren(void **state)
 	capture_close(&c);
 }
 
-/* A child of a thread has none of its parent's frames; a thread's end is no process's end. */
+/* A thread's child has none of the thread's frames. A thread's end is not its process's. */
 static void threads_and_forks_from_threads(void **state)
 {
 	struct capture c;
@@ -133,8 +133,7 @@ static void a_long_command_line_is_cut_and_says_so(void **state)
 	capture_close(&c);
 }
 
-/* An exec ends every query of the process, in all of its threads, and the next image starts anew.
- */
+/* An exec ends every query in all threads of the process, and the new image starts afresh. */
 static void an_exec_in_mid_query(void **state)
 {
 	struct capture c;
@@ -151,7 +150,7 @@ static void an_exec_in_mid_query(void **state)
 	capture_close(&c);
 }
 
-/* Nobody can be told of a process whose record found no room: but it is counted, and followed. */
+/* A process whose record is lost is counted, and followed all the same. */
 static void a_lost_record_of_a_process(void **state)
 {
 	struct capture c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Sessions: which processes are followed, which libraries are attached to, and what came too late.
- * The toolchain is one in small: bin/rustc is the test program, lib/ has a fixture for a library.
+ * Sessions: followed processes, attached libraries, and late processes. The test toolchain consists
+ * of the test program as bin/rustc and a fixture in lib/.
  */
 #include "capture/session.h"
 
@@ -22,7 +22,7 @@ static char target[PATH_MAX];
 
 struct seen {
 	unsigned int n_libraries, n_running, n_records, n_execs, n_late;
-	uint32_t libs; /* a bit for each number */
+	uint32_t libs; /* a bit per number */
 	bool refuses;  /* libraries */
 	pid_t running[16];
 	char args[16];
@@ -33,7 +33,7 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 {
 	struct seen *seen = ctx;
 
-	/* One number is our own program's, whose probes tell what a probe costs. */
+	/* One number belongs to our own program, whose probes measure the costs. */
 	assert_true(lib <= ++seen->n_libraries);
 	assert_false(seen->libs & 1u << lib);
 	seen->libs |= 1u << lib;
@@ -65,7 +65,7 @@ static int on_late(void *ctx, pid_t pid)
 {
 	struct seen *seen = ctx;
 
-	assert_true(seen->n_execs > 0); /* after the record of its exec */
+	assert_true(seen->n_execs > 0); /* the record of its exec comes first */
 	seen->n_late++;
 	seen->late = pid;
 	return 0;
@@ -117,7 +117,7 @@ static int make_toolchain(void **state)
 	shell("tests/fixtures/make-fixtures.sh %s/fixtures", top);
 	shell("cd %s && cp %s good/bin/rustc && cp %s good/bin/linker && cp %s bad/bin/rustc", top,
 	      target, target, target);
-	/* No compiler's, but one that the loader maps. */
+	/* The loader maps this library, but it is not a compiler's. */
 	shell("cd %s && cp fixtures/driver_v0.so good/lib/librustc_driver-1.so && "
 	      "echo 'int x;' | cc -shared -s -x c -o bad/lib/librustc_driver-1.so -",
 	      top);
@@ -130,7 +130,7 @@ static int remove_toolchain(void **state)
 	return 0;
 }
 
-/* A process that runs `program` of the toolchain once a byte is written to it, until another is. */
+/* A process that runs `program` of the toolchain after one byte, and ends after another. */
 struct child {
 	pid_t pid;
 	int to, from;
@@ -149,7 +149,7 @@ static struct child prepare(const char *toolchain, const char *program)
 	if (c.pid == 0) {
 		dup2(in[0], STDIN_FILENO);
 		dup2(out[1], STDOUT_FILENO);
-		/* It maps the library, as if it were a compiler. */
+		/* Maps the library, like a compiler. */
 		if (strcmp(program, "linker"))
 			setenv("LD_PRELOAD", library, 1);
 		if (read(STDIN_FILENO, &byte, 1) == 1)
@@ -163,7 +163,7 @@ static struct child prepare(const char *toolchain, const char *program)
 	return c;
 }
 
-/* Let it execute, and wait until it has. */
+/* Let the child execute, and wait until it has. */
 static void let_go(const struct child *c)
 {
 	char byte;
@@ -180,7 +180,7 @@ static void end(struct child *c)
 	close(c->from);
 }
 
-/* Until no process waits for its library any more. */
+/* Drain until no process waits for its library. */
 static void drain_while_held(struct session *s)
 {
 	do {
@@ -224,7 +224,7 @@ static void a_toolchain_that_is_first_seen_at_an_exec(void **state)
 	output_begin(&o);
 	drain_while_held(s);
 	output_end(&o);
-	/* The other one led to nothing new, but had begun before the probes were there, too. */
+	/* The second process needs no new library, but has begun before the probes, too. */
 	assert_int_equal(seen.n_libraries, 1);
 	assert_int_equal(session__libraries(s), 1);
 	assert_int_equal(seen.n_late, 2);
@@ -234,7 +234,7 @@ static void a_toolchain_that_is_first_seen_at_an_exec(void **state)
 	output_free(&o);
 	end(&c);
 	end(&other);
-	/* From now on it is in time. */
+	/* Later processes are in time. */
 	run_followed(s, "good", "rustc");
 	assert_int_equal(seen.n_execs, 3);
 	assert_int_equal(seen.n_late, 2);
@@ -285,7 +285,7 @@ static void a_process_released_before_session_start_is_late(void **state)
 	session__free(s);
 }
 
-/* Some other program of the same directory: /usr/bin has many, beside a librustc_driver. */
+/* Another program of the same directory: /usr/bin has many, next to a librustc_driver. */
 static void other_programs_bring_in_no_library(void **state)
 {
 	struct session *s;
@@ -325,7 +325,7 @@ static void a_library_that_cannot_be_read_is_reported_once(void **state)
 	assert_int_equal(seen.n_execs, 3);
 	assert_int_equal(seen.n_libraries + seen.n_late, 0);
 	assert_int_equal(session__libraries(s), 0);
-	/* Of the library once, and of each compiler that is missing for it. */
+	/* One line for the library, and one for each compiler without probes. */
 	assert_int_equal(count(o.text[1], "error: "), 1);
 	assert_int_equal(count(o.text[1], "bad/lib/librustc_driver-1.so, which cannot be attached "
 					  "to: it is missing\n"),
@@ -334,7 +334,7 @@ static void a_library_that_cannot_be_read_is_reported_once(void **state)
 	assert_int_equal(session__counters(s, counters), 0);
 	assert_int_equal(counters[WIRE_LOST_COMPILERS], 3);
 	output_free(&o);
-	/* Who asks for it by name gets the same answer. */
+	/* Adding the library by its path fails, too. */
 	snprintf(path, sizeof(path), "%s/bad/lib/librustc_driver-1.so", top);
 	assert_int_equal(session__add_library(s, path), -ENODATA);
 	session__free(s);
@@ -399,7 +399,7 @@ static void a_library_that_is_refused_has_no_probes(void **state)
 	seen.refuses = true;
 	assert_int_equal(session__add_library(s, path), -ENOMEM);
 	assert_int_equal(seen.n_libraries, 1);
-	/* They are taken away in the background; the number is given back after a second. */
+	/* The links are removed in the background; the number is free again after a second. */
 	for (int i = 0; i < 500 && links_of_ours() != before; i++) {
 		usleep(20000);
 		session__drain(s);
@@ -426,7 +426,7 @@ static void a_running_tree_is_followed_and_forgotten(void **state)
 	assert_int_equal(seen.n_running, 2);
 	assert_int_equal(seen.running[0], pid);
 	assert_true(session__follows(s, pid) && session__follows(s, seen.running[1]));
-	/* Again is nothing new. */
+	/* Following the tree again changes nothing. */
 	assert_int_equal(session__follow_running(s, pid, &compilers), 0);
 	assert_int_equal(seen.n_running, 2);
 	kill(pid, SIGKILL);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* The spans of a test program, as uprobe_multi links, or perf events where there are none, see
- * them: each one, exactly. */
+/* The recorded spans are exactly those of the test program, with links or perf events. */
 #include "capture.h"
 
 #define RING (4u << 20)
@@ -71,7 +70,7 @@ static void stacks_above_and_below(void **state)
 	capture_close(&c);
 }
 
-/* Growing the stack catches and resumes on each stack. */
+/* Growing the stack catches and resumes a panic on each stack. */
 static void panics_across_stacks(void **state)
 {
 	compare_whole("{a(s({b(S({c(r600(!))}!))}!))}d{S({a(b(!))}!)}a");
@@ -87,7 +86,7 @@ static void many_threads(void **state)
 	compare_whole("a(p8(*200(a(b(c)d(e))h)))p16(*20(r40(z)))");
 }
 
-/* The kernel half reports a thread however short it lives. */
+/* Even a short-lived thread is reported. */
 static void every_thread_is_reported(void **state)
 {
 	struct capture c;
@@ -133,7 +132,7 @@ static void intervals_of_many_threads(void **state)
 	compare_whole("n(p8(*100(v(n(l))i(a))))");
 }
 
-/* An exec changes what lies where; labels are known by what they say. */
+/* An exec changes the address space, so labels are recognised by their text. */
 static void labels_of_several_processes(void **state)
 {
 	struct capture c;
@@ -169,7 +168,7 @@ static void the_flags_are_counted(void **state)
 	capture_close(&c);
 }
 
-/* The parent of what began before is not known, so what comes first counts from 0. */
+/* Spans that began before are unknown, so the depth of the first one is 0. */
 static void attached_in_the_middle(void **state)
 {
 	struct capture c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Any bytes as an ELF file, and every question one can ask it. */
+/* Reads any bytes as an ELF file, through every function of the reader. */
 #include <stdio.h>
 
 #include "../fixtures/elf_builder.h"
@@ -54,7 +54,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	/* A line of error per input would be most of the work. libFuzzer keeps its own stream. */
+	/*
+	 * Printing an error line per input would take most of the time. libFuzzer keeps its own
+	 * stream.
+	 */
 	stderr = fopen("/dev/null", "we");
 	return !stderr;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Any text as a symbol: it has a name and a path, soon, and of a bounded length. */
+/* Any text as a symbol has a name and a path of bounded length, after a bounded time. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Any bytes as one of rustc's profiles, imported into a trace that is thrown away. */
+/* Reads any bytes as a profile of rustc, and imports them into a trace that is discarded. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,12 +17,12 @@ static void import(struct mm_reader *r)
 	char path[64];
 	int err;
 
-	/* A writer creates its file, so it cannot be given one that is there. */
+	/* A writer creates its file, so it cannot write to a memfd. */
 	snprintf(path, sizeof(path), "/dev/shm/fuzz_mm_reader-%d.qpt", (int)getpid());
 	if (trace_writer__open(path, &info, &w) || unlink(path))
 		abort();
 	err = import_measureme(w, 0, r, "a-0000001.mm_profdata", &found);
-	/* Hostile texts may be more than a trace holds. */
+	/* Hostile texts may exceed the limits of a trace. */
 	if (err && err != -E2BIG)
 		abort();
 	if (!err && trace_writer__finish(w))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Any bytes as a pc-value table in each encoding, and as a Go function table. A table that a
- * decoder takes is encoded again in both encodings, and every look-up must find what it says.
+ * Reads any bytes as a pc-value table in each encoding, and as a Go function table. A table that a
+ * decoder accepts is encoded again in both encodings, and every look-up must find the decoded
+ * value.
  *
- * The first byte says what the others are; the next four are the length of the code.
+ * The first byte selects the format; the next four are the length of the code.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static void expect(bool good)
 		abort();
 }
 
-/* In memory that ends where it may. */
+/* The copy has the exact size, so a sanitizer reports a read past the end. */
 static uint8_t *copy_of(const uint8_t *data, size_t size, size_t padding)
 {
 	uint8_t *copy = malloc(size + padding ?: 1);
@@ -34,7 +35,7 @@ static uint8_t *copy_of(const uint8_t *data, size_t size, size_t padding)
 	return copy;
 }
 
-/* Every pc by every way; what `runs` says, or anything if it is NULL. */
+/* Look up every pc in every way; the values must be those of `runs`, unless it is NULL. */
 static void look_up_linear(const struct pctab_linear *t, unsigned int shift,
 			   const struct pctab_runs *runs)
 {
@@ -75,7 +76,7 @@ static void encode_again(const struct pctab_runs *runs, unsigned int shift)
 	_pctab_buffer_ struct pctab_buffer varint = {}, linear = {};
 	struct pctab_linear t;
 
-	/* Not a table of millions of chunks for each input. */
+	/* A table of millions of chunks would take too long for one input. */
 	if (pctab_runs__length(runs) > 1u << 20)
 		return;
 	expect(!pctab_varint__encode(&varint, runs, shift));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Any bytes as a librustc_driver: its plan is made as from a real one, and must come back from the
- * bytes the cache would keep. Whatever has a symbol is mined as if it were a body, too.
+ * Builds a plan from any bytes as a librustc_driver; encoding and decoding must not change it.
+ * Every symbol is mined as if it were a body, too.
  */
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void check_sites(const struct code *code, const struct mined_site *sites,
 		expect(code__index(code, sites[i].addr) != SIZE_MAX);
 }
 
-/* Any function that it calls may be the one that begins a guard. */
+/* Every called function is a candidate for the one that begins a guard. */
 static void mine_symbol(const struct elf_image *img, struct code_decoder *d, struct code *code,
 			const struct elf_symbol *sym)
 {
@@ -104,7 +104,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	/* A line of error per input would be most of the work. libFuzzer keeps its own stream. */
+	/*
+	 * Printing an error line per input would take most of the time. libFuzzer keeps its own
+	 * stream.
+	 */
 	stderr = fopen("/dev/null", "we");
 	return !stderr;
 }

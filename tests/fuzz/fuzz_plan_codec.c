@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Any bytes as a plan from the cache: as they are, and behind a header that makes them one of this
- * version and revision with a right checksum. What is taken must be sound enough to be shown, and
- * be the same bytes again when it is kept.
+ * Decodes any bytes as a plan from the cache: unchanged, and behind a header with the current
+ * version and revision and a correct checksum. An accepted plan must be printable, and its encoding
+ * must be the same bytes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void expect(bool good)
 		abort();
 }
 
-/* A header of this version, from the smallest plan there is. */
+/* The header comes from an empty plan. */
 static void put_header(uint8_t *bytes, size_t size)
 {
 	const struct plan empty = {0};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Any bytes as a librustc_driver, and its plan as a forger would store it: sites move as a checksum
- * of the input says, and that of the plan is made right again. Whatever comes in, either the plan
- * is refused or each of its sites is where Capstone, from the start of a function on, finds an
- * instruction that the kernel emulates; and so is each place of a hit that is left. Our own reader
- * of ELF files is not asked where functions start (fixtures/elf_starts.h).
+ * Builds a plan from any bytes as a librustc_driver, and forges it: sites move by a checksum of the
+ * input, and the plan's own checksum is corrected. The proof must refuse the plan, or Capstone must
+ * find an instruction that the kernel emulates at each site when it decodes from a function's
+ * start; the same holds for each cache hit. The function starts do not come from our ELF reader
+ * (fixtures/elf_starts.h).
  */
 #include <capstone/capstone.h>
 #include <stdio.h>
@@ -46,8 +46,8 @@ static bool is_emulated(const uint8_t *b)
 }
 
 /*
- * Where Capstone knows no instruction, or takes UD1 to be shorter than it is, it is no judge of
- * what follows.
+ * Capstone cannot judge code behind an instruction that it does not know, or behind UD1, which it
+ * takes to be too short.
  */
 static void expect_start(uint64_t addr, uint64_t offset)
 {
@@ -78,8 +78,8 @@ static void check(struct elf_image *img, const struct plan *plan)
 }
 
 /*
- * Move a site by a few bytes; its offset mostly follows. One site at a time: a plan is refused for
- * the first that is wrong.
+ * Move a site by a few bytes; its offset mostly follows. Only one site moves at a time, because the
+ * proof stops at the first wrong site.
  */
 static void forge(struct elf_image *img, struct plan *plan, uint64_t random)
 {
@@ -137,7 +137,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	expect(cs_open(CS_ARCH_X86, CS_MODE_64, &cs) == CS_ERR_OK);
 	cs_option(cs, CS_OPT_DETAIL, CS_OPT_ON);
 	insn = cs_malloc(cs);
-	/* A line of error per input would be most of the work. libFuzzer keeps its own stream. */
+	/*
+	 * Printing an error line per input would take most of the time. libFuzzer keeps its own
+	 * stream.
+	 */
 	stderr = fopen("/dev/null", "we");
 	return !stderr;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Any bytes as what was learnt of a library: as they are, and with a right checksum. What is taken
- * must be the same bytes again when it is kept.
+ * Decodes any bytes as a library's learnt rates: unchanged, and with a correct checksum. The
+ * encoding of accepted rates must be the same bytes.
  */
 #include <stdint.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define N	   3
 #define CRC_OFFSET 8
-/* What the checksum is of; it begins with how many there are, and the sum of their names. */
+/* The checksum covers the rest, which begins with their number and the sum of their names. */
 #define SUM_OFFSET 12
 #define HEADER	   28
 

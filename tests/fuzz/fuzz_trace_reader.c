@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Any bytes as a trace, read to the end and summed up. */
+/* Reads any bytes as a trace to its end and sums them up. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 static volatile size_t sink;
 
-/* Make the checksums right, so that mutations reach what is behind them. */
+/* Correct the checksums, so that mutations reach the code behind their check. */
 static void sign(uint8_t *bytes, size_t size)
 {
 	size_t at = QPT_HEADER_SIZE;
@@ -95,7 +95,7 @@ static bool some_processes(void *ctx, const struct trace_process *p)
 	return p->pid % 2;
 }
 
-/* Ways to read: bit 1 checks the index, bits 2 to 4 filter. */
+/* Bit 1 checks the index, bits 2 to 4 filter. */
 static void choose_way(struct trace_reader *r, unsigned int way)
 {
 	struct trace_filter filter = {.to_ns = UINT64_MAX};
@@ -112,18 +112,17 @@ static void choose_way(struct trace_reader *r, unsigned int way)
 		trace_reader__filter(r, &filter);
 }
 
-/* Whatever the bytes are, what they cost is bounded by how many they are: by counts, not by time.
- */
+/* The cost of reading is bounded by the number of bytes. Counts measure it, not time. */
 static void check_cost(const struct trace_reader *r, uint64_t items)
 {
 	const struct trace_stats s = trace_reader__stats(r);
 	uint64_t read = trace_reader__bytes_read(r);
 
-	/* Names are read twice; then headers, once more. */
+	/* Names are read twice, and headers a third time. */
 	if (read > 3 * s.file_bytes + QPT_HEADER_SIZE_MAX ||
 	    s.made_bytes > QPT_EXPANSION_FREE + QPT_EXPANSION_FACTOR * read)
 		abort();
-	/* A span takes eight bytes, a record three, of what was decompressed or read. */
+	/* A span takes eight bytes of the decompressed or read ones, any other record three. */
 	if (8 * s.spans > s.made_bytes + read || 3 * items > s.made_bytes + read)
 		abort();
 }
@@ -162,7 +161,7 @@ static void read_all(const char *path, unsigned int way)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The last byte says whether to make the checksums right, and how to read. */
+/* The last byte selects whether the checksums are corrected, and how to read. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_close_ int fd = memfd_create("trace", MFD_CLOEXEC);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * replay SEED RUNS CRASH_FILE DIRECTORY...: the main of a fuzzer that says the same thing every
- * time. It runs each file of the directories, in the order of their names, and then RUNS inputs
- * that are made of them by chance, which SEED decides. Neither time nor coverage nor addresses have
- * a say in what is run: the closing line has a sum over all inputs to prove it.
+ * replay SEED RUNS CRASH_FILE DIRECTORY...: a deterministic main for a fuzzer. It runs each file of
+ * the directories, sorted by name, and then RUNS random mutations of these, which depend on SEED
+ * only: not on time, coverage or addresses. The closing line has a checksum over all inputs as the
+ * proof.
  *
- * libFuzzer decides by coverage and by the order in which a directory is read: it searches.
+ * libFuzzer depends on coverage and on the order of directory entries, so it serves to search.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,14 +28,14 @@
 #include "base/cleanup.h"
 
 #define FILE_MAX_BYTES (1u << 20)
-/* Seconds of CPU time that an input may take: far beyond any, also where the CPU is slow. */
+/* CPU seconds per input: far more than any input needs on a slow CPU. */
 #define INPUT_SECONDS 60
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
 
 struct input {
-	char *name; /* its file's */
+	char *name; /* of its file */
 	uint8_t *data;
 	size_t size;
 };
@@ -45,7 +45,7 @@ struct corpus {
 	size_t n;
 };
 
-/* What is run now: a signal handler writes it out. */
+/* The running input, which a signal handler saves. */
 static const uint8_t *current;
 static size_t current_size;
 static const char *crash_file;
@@ -86,7 +86,7 @@ static void on_abort(int sig)
 	keep_current();
 }
 
-/* From here on is the input's time. */
+/* The limit restarts with each input. */
 static void set_timer(void)
 {
 	const struct itimerval limit = {.it_value.tv_sec = INPUT_SECONDS};
@@ -189,13 +189,13 @@ static uint64_t random64(void)
 	return z ^ z >> 31;
 }
 
-/* Below `n`, which is not 0. */
+/* A number below `n`, which is not 0. */
 static size_t below(size_t n)
 {
 	return (size_t)(random64() % n);
 }
 
-/* An input that grows within `room` bytes. */
+/* An input that can grow to `room` bytes. */
 struct mutant {
 	uint8_t *data;
 	size_t size, room;
@@ -244,7 +244,7 @@ static void take_out(struct mutant *m)
 	m->size -= len;
 }
 
-/* Put part of an input, its own among them, somewhere. */
+/* Insert a part of an input, or overwrite with it; `from` may be the parent itself. */
 static void put_in(struct mutant *m, const struct input *from)
 {
 	size_t at = below(m->size + 1), start, len;
@@ -305,7 +305,7 @@ static void add_to_sum(const uint8_t *data, size_t size)
 	sum = (sum ^ size) * 0x100000001b3;
 }
 
-/* In memory that ends where the input does. */
+/* The copy has the exact size, so a sanitizer reports a read past the end. */
 static void run(const uint8_t *data, size_t size)
 {
 	_free_ uint8_t *copy = malloc(size ?: 1);

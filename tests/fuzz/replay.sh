@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# tests/fuzz/replay.sh BUILD_DIR REPLAYER...: runs each fuzzer on its seeds and its kept corpus, and
-# on a fixed number of inputs that a fixed seed makes of them: the same every time. SEED and RUNS
-# choose others. What was run last is kept where one fails.
+# tests/fuzz/replay.sh BUILD_DIR REPLAYER...: runs each fuzzer on its seeds, its kept corpus, and a
+# fixed number of mutations of these with a fixed seed: the same every time. SEED and RUNS override
+# both. The input of a failure is kept.
 set -u
 
 build=$1
@@ -14,7 +14,7 @@ rm -rf "$logs"
 mkdir -p "$logs" "$build/fuzz/crashes"
 : "${SEED:=1}"
 
-# So many that none takes more than some seconds.
+# Each takes some seconds at most.
 runs() {
 	case $1 in
 	fuzz_function_name) echo 100000 ;;
@@ -24,7 +24,7 @@ runs() {
 	esac
 }
 
-# What was freed counts too while it is kept to be caught in use.
+# The quarantine of freed memory counts towards the limit.
 export ASAN_OPTIONS="quarantine_size_mb=32:max_allocation_size_mb=512:hard_rss_limit_mb=512:${ASAN_OPTIONS-}"
 for replayer in "$@"; do
 	name=${replayer##*/}

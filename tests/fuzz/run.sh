@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# tests/fuzz/run.sh BUILD_DIR SECONDS FUZZER...: lets each fuzzer search for so long, from the seeds
-# in tests/fuzz/seeds/<name>/ and <name>_small_bombs/, for those of ELF files the tests' fixtures,
-# the kept corpus, and what earlier runs found (kept in the build directory).
+# tests/fuzz/run.sh BUILD_DIR SECONDS FUZZER...: lets each fuzzer search for this time, from the seeds
+# in tests/fuzz/seeds/<name>/ and <name>_small_bombs/ (the fixtures, for fuzzers of ELF files), the
+# kept corpus, and the finds of earlier runs (in the build directory).
 #
-# To keep what was found:
+# To keep the finds:
 #   rm tests/fuzz/corpus/NAME/*; build/tests/fuzz/NAME -set_cover_merge=1 tests/fuzz/corpus/NAME \
 #       build/fuzz/found/NAME
 set -u
@@ -17,7 +17,7 @@ passed=0 failed=0
 
 fixtures=$build/fuzz/fixtures
 mkdir -p "$fixtures" "$build/fuzz/crashes"
-# All but the largest, whose size would be the largest of all that is tried.
+# libFuzzer tries inputs up to the size of the largest seed, so the largest fixture is left out.
 tests/fixtures/make-fixtures.sh "$fixtures" && rm -f "$fixtures/bodies.so" || exit 1
 
 for fuzzer in "$@"; do
@@ -29,9 +29,9 @@ for fuzzer in "$@"; do
 	bombs=${seeds}_small_bombs
 	[ -d "$bombs" ] || bombs=
 	corpus=tests/fuzz/corpus/$name
-	[ -d "$corpus" ] || corpus=tests/fuzz/corpus/elf # shared by those that read ELF files
+	[ -d "$corpus" ] || corpus=tests/fuzz/corpus/elf # shared by the fuzzers of ELF files
 	# shellcheck disable=SC2086
-	# What was freed counts too while it is kept to be caught in use.
+	# The quarantine of freed memory counts towards the limit.
 	if ASAN_OPTIONS="quarantine_size_mb=32:${ASAN_OPTIONS-}" "$fuzzer" \
 		-max_total_time="$seconds" -timeout=10 -rss_limit_mb=512 -print_final_stats=1 \
 		-artifact_prefix="$build/fuzz/crashes/$name-" "$found" "$seeds" $bombs $corpus \

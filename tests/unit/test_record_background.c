@@ -8,7 +8,7 @@
 #include "../fixtures/output.h"
 #include "options/exit_code.h"
 
-/* A recording that cannot begin needs neither root nor a kernel. */
+/* The invalid event list makes the recording fail before it needs root or BPF. */
 static void a_recording_that_fails_says_why_when_asked(void **state)
 {
 	const char *words[] = {""};
@@ -26,7 +26,7 @@ static void a_recording_that_fails_says_why_when_asked(void **state)
 	assert_true(background__ended(&b));
 	assert_false(background__begun(&b));
 	output_end(&o);
-	/* Kept aside until then. */
+	/* background__pass_on() prints the messages; before that they are only stored. */
 	assert_string_equal(o.text[0], "");
 	assert_string_equal(o.text[1], "");
 	output_free(&o);
@@ -40,11 +40,11 @@ static void a_recording_that_fails_says_why_when_asked(void **state)
 	assert_string_equal(o.text[1], "qprof-bpf: error: there is an empty word in the list of "
 				       "--events\n");
 	output_free(&o);
-	/* It has ended, and its number may be another's. */
+	/* Its pid may belong to another process by now, so no signal may be sent. */
 	background__stop(&b, 9);
 }
 
-/* What the view finds out before it begins may be a reason not to. */
+/* The view destroys a prepared recording if the view itself cannot start. */
 static void without_a_go_nothing_is_recorded(void **state)
 {
 	const char *words[] = {""};

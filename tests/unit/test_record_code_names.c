@@ -14,7 +14,7 @@
 #define LIB   3
 #define FIRST 100 /* a locindex */
 
-/* In the fixture: push; call; and the call returns here, behind line 12. */
+/* In the fixture: push, call. The call is on line 12 and returns to this offset. */
 #define RETURNS_AT 6
 
 static uint32_t address_of(const char *path, const char *name)
@@ -57,7 +57,7 @@ static void add(struct code_names *c, const char *path, const struct tracks_func
 	assert_int_equal(code_names__add_library(c, LIB, &plan, functions), 0);
 }
 
-/* Tell the trace and the names of the function at `pc`. */
+/* Add the function at `pc` to the trace and to the names. */
 static void meet(struct code_names *c, struct trace_writer *w, const struct tracks_functions *fns,
 		 uint32_t pc, const char *expected)
 {
@@ -72,7 +72,7 @@ static void meet(struct code_names *c, struct trace_writer *w, const struct trac
 	assert_int_equal(code_names__note(c, LIB, &f), 0);
 }
 
-/* The names of a library with lines, of which one caller was met. */
+/* A new code_names with one library that has line information, and one caller noted. */
 static struct code_names *meet_a_caller(struct trace_writer *w)
 {
 	const struct tracks_functions *fns = NULL;
@@ -86,7 +86,7 @@ static struct code_names *meet_a_caller(struct trace_writer *w)
 	return c;
 }
 
-/* What the finished trace says of a place. */
+/* Finish the trace and read one location back. */
 static struct trace_location finish(struct code_names *c, struct trace_writer *w,
 				    struct trace_reader **r, uint32_t locindex)
 {
@@ -124,7 +124,7 @@ static void a_library_without_lines_has_names(void **state)
 	assert_null(at.file);
 }
 
-/* What was met in the first library is not looked up in the second one, which has its number. */
+/* A caller in the first library is not looked up in the second one, which reuses its number. */
 static void a_number_goes_to_another_library(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_trace();

@@ -55,7 +55,7 @@ static void spans_are_summed_as_they_are_written(void **state)
 	assert_false(f.over);
 
 	assert_int_equal(trace_writer__thread(w, &thread), 0);
-	/* A parent's self time is less that of a child that came with an earlier read. */
+	/* The child arrives in an earlier read than its parent, whose self time excludes it. */
 	write_span(w, 8, 120, 150, 1);
 	assert_int_equal(trace_writer__flush(w), 0);
 	assert_int_equal(follow__read(&f, &more), 0);

@@ -122,7 +122,7 @@ static void a_child_killed_before_its_exec_counts_as_gone_by_a_signal(void **sta
 	int status;
 
 	assert_int_equal(launch__signal(l, SIGINT), 0);
-	/* Gone for certain, not yet reaped. */
+	/* Wait until the child is dead, without reaping it. */
 	assert_int_equal(waitid(P_PID, (id_t)launch__pid(l), &(siginfo_t){}, WEXITED | WNOWAIT), 0);
 	assert_int_equal(launch__go(l), 0);
 	assert_int_equal(launch__reap(l, true, &status), 1);
@@ -134,7 +134,7 @@ static void ignore(int sig)
 {
 }
 
-/* The line of /proc/self/status the child sees, as a number. */
+/* The child's value of this field of /proc/self/status. */
 static uint64_t child_mask(const char *field)
 {
 	struct output o;
@@ -185,7 +185,7 @@ static void the_child_ignores_signals_that_were_ignored_at_start(void **state)
 	assert_int_equal(child_mask("SigIgn") & bit(SIGHUP), 0);
 }
 
-/* Our files from 3 on that are meant for children, one a line. */
+/* Our inheritable file descriptors from 3 on, one per line. */
 static void list_inheritable(char *text, size_t size)
 {
 	size_t len = 0;
@@ -217,7 +217,7 @@ static void no_file_of_ours_stays_open_but_others_do(void **state)
 	close(inherited);
 }
 
-/* How a child that ends itself with launch__exit_like(status) ends. */
+/* The wait status of a child that calls launch__exit_like(status). */
 static int end_like(int status)
 {
 	int ended;
@@ -240,7 +240,7 @@ static void we_end_as_the_child_ended(void **state)
 	assert_int_equal(end_like(0), 0);
 	assert_int_equal(end_like(SIGTERM), SIGTERM);
 	assert_int_equal(end_like(SIGKILL), SIGKILL);
-	/* Its core, not ours. */
+	/* The core dump flag is the command's; our own exit must not dump core. */
 	assert_int_equal(end_like(SIGABRT | 0x80), SIGABRT);
 }
 

@@ -11,7 +11,7 @@
 
 static char *const make[] = {(char *)"make", NULL};
 
-/* What the PATH has as its rustc. */
+/* Put a rustc first on the PATH. */
 static void fake_rustc(const char *script)
 {
 	char path[256];
@@ -42,7 +42,7 @@ static void nothing_is_left_to_clear(void **state)
 	assert_int_equal(likely__done_fd(&l), -1);
 }
 
-/* Who executed us may have left children behind, which are ours by then. */
+/* A program that execs us may leave children behind: they become our children, and stay. */
 static void only_what_was_asked_is_ended(void **state)
 {
 	char script[256], byte;
@@ -54,7 +54,7 @@ static void only_what_was_asked_is_ended(void **state)
 		pause();
 		_exit(0);
 	}
-	/* The script's own child holds its standard output, and would outlive it. */
+	/* The script's child inherits its standard output and would outlive the script. */
 	assert_int_equal(pipe(begun), 0);
 	snprintf(script, sizeof(script), "#!/bin/sh\nsleep 1000 &\necho >&%d\nwait\n", begun[1]);
 	fake_rustc(script);

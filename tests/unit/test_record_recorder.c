@@ -44,7 +44,7 @@ static int remove_file(void **state)
 	return unlink(path) && errno != ENOENT;
 }
 
-/* With a file, and the sample plan as library LIB; the summary goes to `live`. */
+/* A recorder with a file and the sample plan as library LIB; the summary goes to `live`. */
 static struct recorder *start(FILE *live, enum live_mode mode, bool summary)
 {
 	struct recorder_options opt = {.output = path,
@@ -160,7 +160,7 @@ static void name_thread(struct recorder *r, uint32_t tid, const char *name)
 	assert_int_equal(give(r, &t, sizeof(t)), 0);
 }
 
-/* What is printed at the end is what `report` prints of the file; freed by the caller. */
+/* The output of `report` for the file, which the summary must equal; freed by the caller. */
 static char *reported(void)
 {
 	const struct cli_report_options opt = {.file = path};
@@ -175,7 +175,7 @@ static char *reported(void)
 	return text;
 }
 
-/* Two crates: in the second, a thread had begun something when a signal came. */
+/* Two crates; in the second, a thread is inside an interval when a signal kills the process. */
 static void record_a_build(struct recorder *r)
 {
 	struct wire_span open = span(1, 0, 2500, 5000);
@@ -211,7 +211,6 @@ static void several_crates_end_with_the_report_of_a_build(void **state)
 	assert_string_equal(shown, report);
 }
 
-/* The trace has the times as they were, and the costs; the summary is without them. */
 static void slow_intervals_are_reported_as_they_end(void **state)
 {
 	struct recorder_options opt = {.output = path, .mode = LIVE_NONE, .slow_ns = 1000};
@@ -238,7 +237,7 @@ static void slow_intervals_are_reported_as_they_end(void **state)
 	output_free(&o);
 }
 
-/* A compiler as a build starts them, with a name, threads and a row for each query of the plan. */
+/* One compiler as in a build: a name, threads, and a row for each query of the plan. */
 static void compile_once(struct recorder *r, uint32_t i)
 {
 	struct wire_exec e = {.type = WIRE_EXEC, .pid = PID, .time_ns = 1000 * i, .comm = "rustc"};
@@ -260,8 +259,8 @@ static void compile_once(struct recorder *r, uint32_t i)
 }
 
 /*
- * What the trace itself needs stays: names, threads, and the processes that there were. A row for
- * each query of each compiler would be 500 bytes more, for this plan of few queries.
+ * The trace needs names, threads and the list of processes, so these stay. Query rows that were
+ * never freed would add 500 bytes per compiler, even with this small plan.
  */
 #define KEPT_BYTES 700
 
@@ -269,7 +268,7 @@ static size_t memory_in_use(void)
 {
 	struct mallinfo2 m = mallinfo2();
 
-	return m.uordblks + m.hblkhd; /* the second: of arrays that are large */
+	return m.uordblks + m.hblkhd; /* hblkhd: large arrays */
 }
 
 static void an_ended_compiler_frees_its_query_rows(void **state)
@@ -294,6 +293,7 @@ static void an_ended_compiler_frees_its_query_rows(void **state)
 	output_free(&o);
 }
 
+/* The summary subtracts the costs; the trace keeps the measured times. */
 static void costs_are_stored_and_taken_off(void **state)
 {
 	static const struct probe_costs costs = {.emulated = {400000, 500000},
@@ -322,7 +322,7 @@ static void costs_are_stored_and_taken_off(void **state)
 	assert_contains(summary, "mir_built      1   500 ns  500 ns");
 }
 
-/* What could not be measured is not there, and not 0. */
+/* The trace omits a cost that could not be measured; it does not store 0. */
 static void costs_that_are_not_known_are_left_out(void **state)
 {
 	static const struct probe_costs unknown;
@@ -414,7 +414,7 @@ static void set_file_limit(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &lim), 0);
 }
 
-/* What happens while the disk is full; asserted on later, as the limit holds for our output too. */
+/* The file size limit applies to our output too, so the caller asserts later. */
 static int record_on_a_full_disk(struct recorder *r)
 {
 	struct session_sink sink = recorder__sink(r);
@@ -424,7 +424,7 @@ static int record_on_a_full_disk(struct recorder *r)
 		err |= give_span(r, i % 2, 0, 2000 + 1000 * i,
 				 2001 + 1000 * i + i * i * 7919 % 997);
 	err |= recorder__tick(r, no_counters);
-	/* A toolchain that is found now has names, too. */
+	/* A library that is found during the failure still has its names in the summary. */
 	free(plan->queries[0].name);
 	plan->queries[0].name = strdup("late_bound");
 	err |= sink.library(sink.ctx, LIB, plan);
@@ -433,7 +433,7 @@ static int record_on_a_full_disk(struct recorder *r)
 	return err | recorder__tick(r, no_counters);
 }
 
-/* Told once, however often it fails; the live view and the summary go on. */
+/* The failure is reported once; the live view and the summary go on. */
 static void a_full_disk_ends_the_file_only(void **state)
 {
 	_free_ char *summary = NULL, *trace = NULL;
@@ -447,7 +447,7 @@ static void a_full_disk_ends_the_file_only(void **state)
 	assert_int_equal(recorder__tick(r, no_counters), 0);
 	signal(SIGXFSZ, SIG_IGN);
 	output_begin(&o);
-	set_file_limit(1000); /* more than the line, less than the spans */
+	set_file_limit(1000); /* room for the error line, not for the spans */
 	err = record_on_a_full_disk(r);
 	last_err = recorder__finish(r, no_counters);
 	set_file_limit(RLIM_INFINITY);
@@ -462,7 +462,7 @@ static void a_full_disk_ends_the_file_only(void **state)
 	output_free(&o);
 	assert_contains(summary, "typeck");
 	assert_contains(summary, "late_bound");
-	assert_contains(summary, "1,501"); /* typeck, from before and after, is one */
+	assert_contains(summary, "1,501"); /* typeck before and after the failure */
 	trace = dump_trace(path);
 	assert_contains(trace, "pid=4711");
 	assert_contains(trace, "problem: ");
@@ -478,7 +478,7 @@ static void a_capture_that_could_not_start_leaves_no_file(void **state)
 	assert_int_equal(stat(path, &st), -1);
 }
 
-/* Stands for `qprof-bpf ... | head`. */
+/* The output end of `qprof-bpf ... | head`. */
 static FILE *pipe_without_reader(void)
 {
 	int pipes[2];
@@ -533,7 +533,7 @@ static void a_view_that_cannot_be_drawn_is_reported_once(void **state)
 	assert_contains(trace, "whole\n");
 }
 
-/* As with a kernel that gives no memory: the compiler ran, and nothing of it was recorded. */
+/* As on a kernel that is out of memory: the compiler runs, and nothing of it is recorded. */
 static void finish_with(enum wire_counter counter, uint64_t n, const char *events, bool expected,
 			const char *line)
 {
@@ -571,11 +571,11 @@ static void most_that_is_lost_is_an_error_however_quiet(void **state)
 	finish_with(WIRE_LOST_NO_STORAGE, 458, "typeck", true, "458 of 458 probe hits were lost");
 	finish_with(WIRE_COUNT_HITS, 0, "default", true,
 		    "error: no interval was recorded of 1 compilation: no probe fired; see");
-	/* Not every crate executes it. */
+	/* A crate may not execute this query at all. */
 	finish_with(WIRE_COUNT_HITS, 0, "typeck", false, "");
 }
 
-/* It may have executed its last query before. */
+/* The process may have executed its last query before the recording began. */
 static void a_process_that_ran_already_needs_no_record(void **state)
 {
 	FILE *live = fopen("/dev/null", "w");

@@ -41,7 +41,7 @@ static void each_process_label_and_kind_is_summed_up_alone(void **state)
 	assert_int_equal(u.of.n, 0);
 }
 
-/* That none are guessed is to be said too. */
+/* An estimate of 0 is information, too: the trace must store it. */
 static void an_estimate_of_none_is_kept(void **state)
 {
 	struct tallies u = {0};
@@ -70,7 +70,7 @@ static void the_tallies_of_a_process_are_taken_out(void **state)
 	add(&u, 1, 8, TRACE_KIND_COUNTED, 100, 0);
 	assert_int_equal(tallies__take(&u, 1, take, &events), -ENOSPC);
 	assert_int_equal(events, 124);
-	/* What is left is still found by its key. */
+	/* The remaining tally is still found by its key. */
 	add(&u, 2, 7, TRACE_KIND_ESTIMATED, 1, 50);
 	assert_int_equal(u.of.n, 1);
 	assert_tally(&u.of.at[0], 2, 7, TRACE_KIND_ESTIMATED, 11, 550);

@@ -35,7 +35,7 @@ static int create_at(struct trace_output *o, const char *at, bool force)
 	return trace_output__create(o, &info);
 }
 
-/* Fails, with one line that says why; `at` is not ours to remove either. */
+/* Creating fails with one line that says why, and discarding does not remove `at`. */
 static void refuse(const char *at, bool force, int want, const char *why)
 {
 	_trace_output_ struct trace_output trace = {0};
@@ -98,7 +98,7 @@ static void a_discarded_trace_keeps_the_file_it_would_replace(void **state)
 	assert_int_equal(directory_files(false), 1);
 }
 
-/* From then on it is there under its name, whatever becomes of us. */
+/* After the commit the file has its name, even if the recorder dies. */
 static void a_committed_trace_replaces_the_existing_file(void **state)
 {
 	_trace_output_ struct trace_output trace = {0};
@@ -133,7 +133,7 @@ static void a_link_stays_one_and_its_file_is_replaced(void **state)
 
 static void a_path_that_is_not_a_regular_file_is_left_alone(void **state)
 {
-	/* Opened to be written, it would wait for a reader for ever. */
+	/* An open() for writing would wait for a reader forever. */
 	assert_int_equal(mkfifo(path, 0600), 0);
 	refuse(path, true, -EINVAL, "a.qpt is no regular file");
 	assert_int_equal(unlink(path), 0);

@@ -20,7 +20,7 @@
 		.kind = PLACE_PROVIDER, .query = (q) \
 	}
 
-/* "name" was read from the stack, "name@start" was entered then, "name!start" is no query. */
+/* `want`: "name" from the stack, "name@start" an entered query, "name!start" an activity. */
 static void check_rows(const struct entered *entered, size_t n_entered,
 		       const struct native_call *calls, size_t n_calls, bool whole,
 		       const char *want)
@@ -57,15 +57,15 @@ static const struct native_call two_queries[] = {
 static void without_events_the_stack_suffices(void **state)
 {
 	check_rows(NULL, 0, two_queries, N_OF(two_queries), true, "a b");
-	/* Its provider's function is the last thing that the body calls, and leaves no frame. */
+	/* The body tail-calls the provider's function, so the body has no frame. */
 	CHECK(((struct entered[]){}),
 	      ((struct native_call[]){{100, OTHER}, {200, BODY(NULL)}, {300, WRAPPER("a")}}), "a");
-	/* Forced: nobody asked. */
+	/* Forced: no wrapper requested the query. */
 	CHECK(((struct entered[]){}),
 	      ((struct native_call[]){{100, PROVIDER("a")}, {200, BODY(NULL)}, {300, OTHER}}), "a");
 	CHECK(((struct entered[]){}), ((struct native_call[]){{100, BODY(NULL)}, {200, OTHER}}),
 	      "?");
-	/* One that calls itself. */
+	/* A query that executes itself. */
 	CHECK(((struct entered[]){}),
 	      ((struct native_call[]){{100, PROVIDER("a")},
 				      {200, BODY("a")},
@@ -74,7 +74,7 @@ static void without_events_the_stack_suffices(void **state)
 				      {500, BODY("a")},
 				      {600, WRAPPER("a")}}),
 	      "a a");
-	/* A body that forces another one while it decides whether its own query is green. */
+	/* A body forces another query while it checks whether its own query is green. */
 	CHECK(((struct entered[]){}),
 	      ((struct native_call[]){{100, BODY("b")}, {200, BODY(NULL)}, {300, WRAPPER("a")}}),
 	      "a b");
@@ -95,10 +95,10 @@ static void an_entered_query_has_its_start_time(void **state)
 	CHECK(((struct entered[]){{300, 9, "b", WIRE_KIND_QUERY}}), two_queries, "a b@9");
 	CHECK(((struct entered[]){{600, 5, "a", WIRE_KIND_QUERY}, {300, 9, "b", WIRE_KIND_QUERY}}),
 	      two_queries, "a@5 b@9");
-	/* Started at its wrapper, whose sp is above. */
+	/* A query that starts at its wrapper has a higher sp. */
 	CHECK(((struct entered[]){{640, 5, "a", WIRE_KIND_QUERY}}), two_queries, "a@5 b");
 	CHECK(((struct entered[]){{792, 5, "a", WIRE_KIND_QUERY}}), two_queries, "a@5 b");
-	/* The name of a body of many comes with the event. */
+	/* The event names the query of a body that serves many. */
 	CHECK(((struct entered[]){{100, 5, "c", WIRE_KIND_QUERY}}),
 	      ((struct native_call[]){{50, OTHER}, {100, BODY(NULL)}, {200, OTHER}}), "c@5");
 }
@@ -115,10 +115,10 @@ static void activities_stand_where_they_were_entered(void **state)
 
 static void an_entry_that_has_left_the_stack_is_ignored(void **state)
 {
-	/* Below the innermost function: left, and its end not seen yet. */
+	/* Below the innermost function: the query has ended, but its end is not recorded yet. */
 	CHECK(((struct entered[]){{600, 5, "a", WIRE_KIND_QUERY}, {50, 7, "c", WIRE_KIND_QUERY}}),
 	      two_queries, "a@5 b");
-	/* Another function has come to where it was. */
+	/* Another function now occupies this part of the stack. */
 	CHECK(((struct entered[]){{600, 5, "a", WIRE_KIND_QUERY}, {120, 7, "c", WIRE_KIND_QUERY}}),
 	      two_queries, "a@5 b");
 }
@@ -133,7 +133,7 @@ static void outermost_calls_may_be_missing(void **state)
 	check_rows(entered, 2, calls, 2, true, "b@6");
 }
 
-/* The thread was given another stack, below the one before, between a and b. */
+/* Between a and b the thread switched to another stack at a higher address. */
 static void stacks_may_follow_in_any_order(void **state)
 {
 	static const struct native_call calls[] = {

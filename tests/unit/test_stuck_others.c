@@ -43,7 +43,7 @@ static int close_look(void **state)
 	return 0;
 }
 
-/* As a build script would be, until the other end of the pipe is closed. */
+/* Run a build script that ends when the other end of the pipe is closed. */
 static pid_t start_script(const char *path, int until)
 {
 	char *const argv[] = {(char *)path, NULL};
@@ -58,8 +58,8 @@ static pid_t start_script(const char *path, int until)
 }
 
 /*
- * It is forked already, but may not have executed the program, or its arguments and environment may
- * not be there yet. The arguments are read first, so they can be missing beside the environment.
+ * The child may not have executed the program yet, or its arguments and environment may not be
+ * there yet. The arguments are read first, so they can be missing while the environment is there.
  */
 static int read_script(struct other *o, pid_t pid)
 {
@@ -96,7 +96,7 @@ static void a_build_script_has_a_package(void **state)
 	assert_non_null(strchr("RSD", o.state));
 	other__clear(&o);
 	kill(pid, SIGKILL);
-	/* It has exited, and nobody has asked how. */
+	/* The process is a zombie. */
 	assert_int_equal(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
 	assert_int_equal(other__read(&o, look, pid, false), -ESRCH);
 	other__clear(&o);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* stopped.c and unwind.c together: a child of ours, stopped in a function that is known. */
+/* Tests stopped.c and unwind.c together: a child of this process is stopped in a known function. */
 #include "stuck/unwind.h"
 
 #include <signal.h>
@@ -36,7 +36,7 @@ static void run_for_ever(void)
 		;
 }
 
-/* As rustc's psm does it: sp is given another stack, rbp keeps the one before. */
+/* Switches stacks as rustc's psm does: sp points to the new stack, rbp keeps the old sp. */
 __attribute__((naked)) static void call_on(void *stack_end __attribute__((unused)),
 					   void (*fn)(void) __attribute__((unused)))
 {
@@ -65,13 +65,13 @@ static void change_stack(void)
 	char *stack =
 		mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	/* It must not be one mapping with another one. */
+	/* Guard pages keep the kernel from merging this mapping with another one. */
 	mprotect(stack, 4096, PROT_NONE);
 	mprotect(stack + STACK_SIZE - 4096, 4096, PROT_NONE);
 	call_on(stack + STACK_SIZE - 4096, on_other_stack);
 }
 
-/* Ends with us, even if a test fails. */
+/* The child dies with this process, even if a test fails. */
 static pid_t start(void (*end)(void))
 {
 	int ready[2];
@@ -101,7 +101,7 @@ static void end(pid_t pid)
 {
 	int status;
 
-	/* It runs still. */
+	/* The child must still run. */
 	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -131,7 +131,7 @@ static int count_descents(struct unwinder *u, const struct calls *calls)
 	return n;
 }
 
-/* It gets to its end some time after it was started. */
+/* Retries, because the child needs some time to reach its innermost function. */
 static void check_walk(pid_t pid, int want)
 {
 	_look_ struct look *look = NULL;
@@ -173,7 +173,7 @@ static void one_that_runs_is_walked(void **state)
 	end(pid);
 }
 
-/* At least as far as that stack goes. */
+/* The walk need not go beyond the switched stack. */
 static void one_on_another_stack_is_walked(void **state)
 {
 	pid_t pid = start(change_stack);
@@ -218,7 +218,7 @@ static void on_signal(int sig)
 	++*signals;
 }
 
-/* One that it was about to get when it stopped is given back to it. */
+/* A signal that was about to be delivered at the stop is delivered afterwards. */
 static void signals_reach_it(void **state)
 {
 	int sent = 0;
@@ -235,7 +235,7 @@ static void signals_reach_it(void **state)
 
 		kill(pid, SIGUSR1);
 		assert_int_equal(stopped__take(&s, pid, pid, NULL, 0, NULL, NULL), 0);
-		/* Two that wait at a time are one. */
+		/* A second pending instance of a signal would be merged with the first. */
 		for (int i = 0; i < 5000 && *signals <= sent; i++)
 			usleep(1000);
 		assert_int_equal(*signals, sent + 1);
@@ -245,7 +245,7 @@ static void signals_reach_it(void **state)
 	munmap((void *)signals, sizeof(*signals));
 }
 
-/* What follows `field` in a file of /proc/PID. */
+/* The value after `field` in a file of /proc/PID: a number or a letter. */
 static int number_in(pid_t pid, const char *file, const char *field, const char *format)
 {
 	char name[64], line[256];
@@ -281,7 +281,7 @@ static pid_t child_of(pid_t pid)
 	return number_in(pid, file, "", " %d");
 }
 
-/* vfork() returns when its child ends, and not for a signal that does not kill. */
+/* A thread in vfork() waits until its child ends; only a fatal signal interrupts it. */
 static void one_that_cannot_stop_is_not_waited_for(void **state)
 {
 	pid_t pid = fork();

@@ -60,7 +60,7 @@ static void malformed_varints_are_refused(void **state)
 	} cases[] = {
 		{{0}, 0},
 		{{0x80}, 1},
-		{{0x80, 0x00}, 2}, /* longer than it need be */
+		{{0x80, 0x00}, 2}, /* longer than necessary */
 		{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02}, 10},
 		{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x81, 0x01}, 11},
 	};
@@ -118,7 +118,7 @@ static void a_buffer_grows(void **state)
 	byte_buffer__destroy(&b);
 }
 
-/* Of all lengths, in and out of their shortest form, whole and cut. */
+/* Varints of all lengths, minimal and overlong, complete and truncated. */
 static void many_at_once_are_those_one_by_one(void **state)
 {
 	struct rng rng = rng_new();

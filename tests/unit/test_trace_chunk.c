@@ -23,7 +23,7 @@ static void a_new_header_is_unfinished(void **state)
 	bytes_store_u32(bytes + QPT_HEADER_STATE, QPT_STATE_FINISHED);
 	assert_int_equal(file_header__load(bytes, &h, &why), 0);
 	assert_true(h.finished);
-	/* Only one value vouches for a file. */
+	/* Only one value marks a file as finished. */
 	bytes_store_u32(bytes + QPT_HEADER_STATE, 1);
 	assert_int_equal(file_header__load(bytes, &h, &why), 0);
 	assert_false(h.finished);

@@ -13,7 +13,7 @@ static int reset(void **state)
 	return 0;
 }
 
-/* A file of one chunk that no reader knows. */
+/* A file with one chunk of an unknown type. */
 static void begin(struct chunk_sink *s)
 {
 	uint8_t bytes[100] = {1};
@@ -60,7 +60,7 @@ static void short_writes_make_the_same_file(void **state)
 
 static void an_unsynced_file_stays_marked_unfinished(void **state)
 {
-	/* The first sync is that of the data, the second that of the mark itself. */
+	/* The first sync is of the data, the second of the mark. */
 	for (int syncs = 0; syncs < 2; syncs++) {
 		struct chunk_sink s;
 

@@ -6,7 +6,7 @@
 #include "test.h"
 #include "base/cleanup.h"
 
-/* A file of two chunks: an unknown type with "opaque", and zstd of 100 times 'z'. */
+/* A file of two chunks: "opaque" in an unknown type, and 100 times 'z' as zstd. */
 struct file {
 	struct byte_buffer bytes;
 	size_t second;

@@ -6,7 +6,7 @@
 #include "test.h"
 #include "trace/reader.h"
 
-/* Read to the end, with all the texts that there are; what it came to. */
+/* Read the file to its end and ask for the text of every span; fills `stats` and `read`. */
 static int read_all(const char *path, bool unlimited, struct trace_stats *stats, uint64_t *read)
 {
 	_trace_reader_ struct trace_reader *r = NULL;

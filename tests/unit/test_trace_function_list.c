@@ -13,7 +13,7 @@ static int add(struct function_list *l, uint32_t first, uint32_t size)
 
 static void ranges_are_one_pc_value_table(void **state)
 {
-	/* n, base; of 0: 4 locations, of none: 2, of 1: 1; library, address, name of each */
+	/* n, base; locations: 4 of function 0, 2 of none, 1 of 1; library, address, name of each */
 	static const uint8_t want[] = {2, 5, 2, 4, 1, 2, 4, 1, 0, 3, 77, 4, 3, 77, 4};
 	static const uint8_t next[] = {1, 12, 6, 1, 0, 3, 77, 4};
 	struct function_list l = {0};
@@ -54,8 +54,7 @@ static void ranges_that_overlap_or_do_not_fit_are_refused(void **state)
 
 static void lines_are_two_pc_value_tables(void **state)
 {
-	/* function 0; files: none for 1 byte, string 2 for 9; lines: 0, 100 for 3 bytes, 99 for 6
-	 */
+	/* function 0; files: none for 1 byte, 2 for 9; lines: 0 for 1, 100 for 3, 99 for 6 */
 	static const uint8_t want[] = {0, 2, 1, 6, 9, 0, 2, 1, 0xc8, 1, 3, 1, 6, 0};
 	static const struct trace_line rows[] = {{1, 2, 100}, {4, 2, 99}};
 	struct function_list l = {0};
@@ -87,7 +86,7 @@ static void lines_that_do_not_fit_are_refused(void **state)
 	assert_int_equal(function_list__lines(&l, 5, beyond, 2, 3, &b), -EINVAL);
 	assert_int_equal(function_list__lines(&l, 5, file, 1, 3, &b), -EINVAL);
 	assert_int_equal(b.size, 0);
-	/* A row without a line needs no file. It is refused only the second time. */
+	/* A row without a line needs no file. Only the second attempt is refused. */
 	assert_int_equal(function_list__lines(&l, 5, none, 1, 3, &b), 0);
 	assert_int_equal(function_list__lines(&l, 5, none, 1, 3, &b), -EINVAL);
 	byte_buffer__clear(&b);

@@ -13,7 +13,7 @@ struct tables {
 	struct function_table *functions;
 };
 
-/* Strings "file_0" and so on, as many as there may be. */
+/* A string table of "file_0", "file_1" and so on. */
 static void open_tables(struct tables *t, uint32_t n_strings)
 {
 	struct byte_buffer b = {0};
@@ -43,7 +43,7 @@ static void close_tables(struct tables *t)
 	string_table__free(t->strings);
 }
 
-/* From the heap and of exact size, so that a sanitizer sees a read past the end. */
+/* The copy has the exact size, so a sanitizer reports a read past the end. */
 static int take(struct tables *t, const uint8_t *bytes, size_t size, bool lines)
 {
 	_free_ uint8_t *copy = malloc(size ? size : 1);
@@ -55,7 +55,7 @@ static int take(struct tables *t, const uint8_t *bytes, size_t size, bool lines)
 		     : function_table__take(t->functions, &in, string_table__n(t->strings));
 }
 
-/* A FUNCTIONS payload of functions `from` to `to`; the number of one is its name's string id. */
+/* A FUNCTIONS payload of functions `from` to `to`; each is named by the string with its number. */
 static struct byte_buffer functions_payload(struct function_list *l, const struct functions *all,
 					    uint32_t from, uint32_t to)
 {
@@ -67,7 +67,7 @@ static struct byte_buffer functions_payload(struct function_list *l, const struc
 	return b;
 }
 
-/* A LINES payload of them all, the last function first. */
+/* A LINES payload of all functions, the last one first. */
 static struct byte_buffer lines_payload(struct function_list *l, const struct functions *all,
 					uint32_t n)
 {
@@ -159,7 +159,7 @@ static void listed_functions_are_found_by_location(void **state)
 	close_tables(&t);
 }
 
-/* Any error leaves the table as it was: what is read next is what the file says there. */
+/* A refused payload leaves the table unchanged. */
 static void damage_changes_nothing(void **state)
 {
 	struct rng rng = rng_new();
@@ -199,7 +199,7 @@ static void damage_changes_nothing(void **state)
 		assert_int_equal(take(&t, functions.data, functions.size, false), 0);
 	}
 	assert_int_equal(take(&t, lines.data, lines.size, true), 0);
-	/* Told twice. */
+	/* Lines of a function that has lines already are refused. */
 	assert_int_equal(take(&t, lines.data, lines.size, true), -EBADMSG);
 	for (uint32_t i = 0; i < all->end; i += 1 + rng_below(&rng, 100))
 		assert_location(&t, all, i);
@@ -209,7 +209,7 @@ static void damage_changes_nothing(void **state)
 	close_tables(&t);
 }
 
-/* As a capture gives them out: then no search is needed to tell what lies in one. */
+/* A capture gives out ranges without gaps; these need no search to test for membership. */
 static void ranges_without_gaps_hold_all_numbers(void **state)
 {
 	static const uint8_t functions[] = {2, 1, 2, 5, 2, 3, 0, 0, 77, 0, 0, 99, 0};
@@ -233,8 +233,9 @@ struct refused {
 };
 
 /*
- * With function 0 at 10 to 14 before. A table of ranges: zigzag of the difference of the function's
- * number to the one before (-1 at first), how many locations, and so on; 0.
+ * Function 0 is at 10 to 14 already. A table of ranges holds, for each range, the zigzag difference
+ * of its function's number from the one before (-1 at first) and its number of locations; 0 ends
+ * it.
  */
 static void functions_that_cannot_be_are_refused(void **state)
 {
@@ -271,7 +272,7 @@ static void functions_that_cannot_be_are_refused(void **state)
 	close_tables(&t);
 }
 
-/* Of function 0, which has 4 bytes, where files are strings 0 and 1. */
+/* Function 0 has 4 bytes; files are strings 0 and 1. */
 static void lines_that_do_not_fit_are_refused(void **state)
 {
 	static const uint8_t function[] = {1, 10, 2, 5, 0, 0, 77, 0};
@@ -303,7 +304,7 @@ static void lines_that_do_not_fit_are_refused(void **state)
 	assert_true(function_table__locate(t.functions, 12, &got));
 	assert_int_equal(got.line, 9);
 	assert_string_equal(got.file, "file_1");
-	/* The call is before the return address: at the change of a line it is the one before. */
+	/* The call is before the return address: at a change of lines, its line is the earlier. */
 	assert_true(function_table__locate(t.functions, 13, &got));
 	assert_int_equal(got.line, 10);
 	close_tables(&t);

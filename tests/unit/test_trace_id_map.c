@@ -15,7 +15,7 @@ static int take(struct id_map *m, const struct byte_buffer *b)
 	return id_map__take(m, &in, 3, N_STRINGS);
 }
 
-/* Random ranges and lists, of which later ones replace parts of earlier ones. */
+/* Random ranges and lists; later ones overwrite parts of earlier ones. */
 static void random_mappings(struct rng *rng, uint32_t *want, struct byte_buffer *out)
 {
 	struct id_map_next next = {0};
@@ -88,7 +88,7 @@ static void every_cut_is_noticed(void **state)
 	free(want);
 }
 
-/* A few bytes that would take gigabytes. */
+/* Without a limit, a few bytes would take gigabytes of memory. */
 static void ids_far_apart_meet_a_limit(void **state)
 {
 	struct byte_buffer b = {0};
@@ -105,7 +105,7 @@ static void ids_far_apart_meet_a_limit(void **state)
 		far.first = i * QPT_MAP_BLOCK;
 		id_map__store(&b, &far, &next);
 		err = take(&m, &b);
-		if (m.blocks.n == 3) /* the rest would take long under a sanitizer */
+		if (m.blocks.n == 3) /* skip blocks: all of them take long under a sanitizer */
 			i = QPT_MAP_BLOCKS_MAX - 1, m.blocks.n = QPT_MAP_BLOCKS_MAX;
 	}
 	assert_int_equal(err, -EBADMSG);

@@ -39,7 +39,7 @@ static void a_payload_is_read_as_it_was_stored(void **state)
 	byte_buffer__destroy(&out);
 }
 
-/* The first writers ended after the host; without clock and budget a payload is whole. */
+/* Older writers ended the payload after the host or after the clock; both are valid. */
 static void a_cut_payload_is_refused(void **state)
 {
 	struct byte_buffer out = {0};

@@ -65,7 +65,7 @@ static void pieces_make_one_string(void **state)
 	assert_int_equal(interner__compose(&t, path, 3, &again, &is_new), 0);
 	assert_false(is_new);
 	assert_int_equal(again, ab);
-	/* One piece is no row. */
+	/* One piece makes no new string. */
 	assert_int_equal(interner__compose(&t, path, 1, &only, &is_new), 0);
 	assert_int_equal(only, a);
 	assert_int_equal(interner__compose(&t, path + 3, 1, &empty, &is_new), 0);

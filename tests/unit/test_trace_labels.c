@@ -114,7 +114,7 @@ static void kinds_have_numbers_up_to_a_limit(void **state)
 	kinds__destroy(&k);
 }
 
-/* A name and kind for span i, the same whenever asked. */
+/* The label of record i, of a span or a tally. */
 static uint32_t name_of(uint32_t i)
 {
 	return i * 7919 % 5;

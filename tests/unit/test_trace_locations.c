@@ -5,12 +5,12 @@
 #include "../fixtures/random.h"
 
 #define N_LIBRARIES 5
-#define N_FUNCTIONS 400 /* of each */
+#define N_FUNCTIONS 400 /* per library */
 
-/* Where a function's range must be, once it was touched. */
+/* The expected range of a function. */
 struct model {
 	uint32_t size;
-	uint32_t start; /* 0: not touched */
+	uint32_t start; /* 0: not touched yet */
 };
 
 static uint32_t touch(struct locations *l, uint64_t key, uint32_t size, uint32_t offset, bool new)
@@ -28,7 +28,7 @@ static void numbers_follow_the_order_of_first_touches(void **state)
 	_locations_ struct locations *l = NULL;
 
 	assert_int_equal(locations__new(&l), 0);
-	/* 0 is "none": the first is 1. A function of 10 bytes takes 11 numbers. */
+	/* 0 means "none", so the first is 1. A function of 10 bytes takes 11 numbers. */
 	assert_int_equal(touch(l, 70, 10, 4, true), 5);
 	assert_int_equal(touch(l, 30, 0, 0, true), 12);
 	assert_int_equal(touch(l, 50, 3, 3, true), 16);
@@ -37,8 +37,7 @@ static void numbers_follow_the_order_of_first_touches(void **state)
 	assert_int_equal(touch(l, 50, 3, 0, false), 13);
 }
 
-/* The same function of another library has another key: libraries do not get in each other's way.
- */
+/* A function's key contains its library, so libraries do not collide. */
 static void every_location_has_its_own_number(void **state)
 {
 	static struct model all[N_LIBRARIES * N_FUNCTIONS];
@@ -75,7 +74,7 @@ static void offsets_beyond_the_function_are_refused(void **state)
 	assert_int_equal(locations__index(l, 1, 8, 9, &locindex, &is_new), -EINVAL);
 	assert_int_equal(locations__index(l, 1, 8, UINT32_MAX, &locindex, &is_new), -EINVAL);
 	assert_int_equal(locindex, 77);
-	/* Refused, so not touched. */
+	/* A refused index does not touch the function. */
 	assert_int_equal(touch(l, 1, 8, 8, true), 9);
 }
 
@@ -91,14 +90,14 @@ static void numbers_that_run_out_are_refused_and_never_wrap(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(locations__index(l, 2, 98, 0, &locindex, &is_new), -EOVERFLOW);
 	assert_int_equal(locindex, 77);
-	/* What still fits is taken, and what was given out stays. */
+	/* A smaller function still fits, and existing numbers stay. */
 	assert_int_equal(touch(l, 3, 97, 97, true), UINT32_MAX - 1);
 	assert_int_equal(locations__index(l, 4, 0, 0, &locindex, &is_new), -EOVERFLOW);
 	assert_int_equal(touch(l, 1, UINT32_MAX - 100, UINT32_MAX - 100, false), UINT32_MAX - 99);
 	assert_int_equal(touch(l, 3, 97, 0, false), UINT32_MAX - 98);
 }
 
-/* Two traces of the same touches have the same numbers. */
+/* Two traces with the same touches have the same numbers. */
 static void numbers_depend_on_touches_alone(void **state)
 {
 	_locations_ struct locations *a = NULL, *b = NULL;

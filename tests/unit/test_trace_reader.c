@@ -59,7 +59,7 @@ static void write_spans(struct trace_writer *w, const struct spans *s, uint32_t 
 		assert_int_equal(trace_writer__span(w, &s->at[i]), 0);
 }
 
-/* A function whose first bytes are of one line, and the rest of another. */
+/* A function for add_lines(). */
 static void add_function(struct trace_writer *w, const char *name, uint32_t first, uint32_t size)
 {
 	const struct trace_function f = {first, size, 0x1000, "abcd", name};
@@ -116,7 +116,7 @@ static uint8_t *small_file(size_t *size)
 	return slurp(temporary, size);
 }
 
-/* Read one thread's next span; spans of threads interleave in the model, not in a chunk. */
+/* Match a span with the next unread one of its thread: a chunk groups spans by thread. */
 static void check_span(const struct trace_span *got, const struct spans *s, bool *seen)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -158,7 +158,7 @@ static void written_spans_are_read_back(void **state)
 	assert_null(trace_reader__problem(r));
 	assert_string_equal(trace_reader__string(r, 299), "query_299");
 	assert_string_equal(trace_reader__string(r, UINT32_MAX), "<unknown>");
-	/* The end stays the end. */
+	/* Reading again at the end yields the end again. */
 	assert_int_equal(trace_reader__next(r, &item), 0);
 	assert_int_equal(item.kind, TRACE_ITEM_END);
 }
@@ -191,8 +191,8 @@ static void processes_come_before_their_spans_and_update(void **state)
 }
 
 /*
- * What the texts of virtual ids are is not known before they were mapped, nor lines before they
- * were told: those do not count in a comparison with a file that has all.
+ * Remove texts of virtual ids and lines from a dump: a truncated file may lack the chunks that hold
+ * them.
  */
 static void drop_late(char *text)
 {
@@ -210,7 +210,7 @@ static void drop_late(char *text)
 		memmove(at, at + strlen("<unknown>"), strlen(at + strlen("<unknown>")) + 1);
 }
 
-/* The items of `cut` are the first ones of `whole`, with all names; then it says what is wrong. */
+/* `cut` must be a prefix of `whole`, with all names, followed by the problem. */
 static void assert_prefix(const char *whole, const char *cut)
 {
 	const char *problem = strstr(cut, "problem: ");
@@ -238,7 +238,7 @@ static void every_cut_reads_as_a_prefix(void **state)
 
 		drop_late(cut);
 		assert_prefix(whole, cut);
-		/* A longer piece never holds less, and is read once the first chunk is whole. */
+		/* A longer piece holds no less; one with a complete first chunk is readable. */
 		if (*cut != 'r') {
 			size_t held = strstr(cut, "problem: ") - cut;
 			char problem[64];
@@ -273,7 +273,7 @@ static void every_flipped_bit_is_noticed(void **state)
 	}
 }
 
-/* What a filter asks for; label and process by the end of their names. */
+/* The criteria of a filter; the characters are the last ones of label and command, 0: any. */
 struct wish {
 	uint64_t from_ns, to_ns;
 	char label, process;
@@ -293,7 +293,7 @@ static bool wants_process(void *ctx, const struct trace_process *p)
 	return !wish->process || p->command[strlen(p->command) - 1] == wish->process;
 }
 
-/* Sums of what comes through the reader's filter, or (`by_hand`) of what should. */
+/* Sums over the spans that pass the reader's filter, or the same filter applied `by_hand`. */
 struct sums {
 	uint64_t n, starts;
 };
@@ -329,7 +329,7 @@ static struct sums sums_of(const char *file, struct wish *wish, bool by_hand,
 	return sums;
 }
 
-/* Processes one after the other, labels that come and go: chunks differ in what they hold. */
+/* Processes follow each other and labels change, so chunks differ in their contents. */
 static struct spans *write_phases(struct rng *rng, bool finish)
 {
 	struct spans *s = spans_new(rng, 19000, 1, 30);
@@ -378,7 +378,7 @@ static void filters_give_what_reading_all_would(void **state)
 	assert_true(saved > 20UL * s->n);
 }
 
-/* The same where there is no index: of a killed writer, and of a pipe. */
+/* The file of a killed writer has no index, and a reader of a pipe cannot use one. */
 static void filters_need_no_index(void **state)
 {
 	struct rng rng = rng_new();
@@ -489,7 +489,7 @@ static void check_location(const struct trace_reader *r, const struct functions 
 		assert_null(got.file);
 }
 
-/* From the first span on, though lines are told at the end. */
+/* Locations have lines from the first span on, though LINES chunks come last in the file. */
 static void callers_are_known_by_function_and_line(void **state)
 {
 	struct rng rng = rng_new();
@@ -556,7 +556,7 @@ static void good_golden_files_are_read(void **state)
 	check_golden(GOLDEN "good-*.qpt", 9);
 }
 
-/* What a filter asks for of a golden file; NULL, 0: anything. */
+/* The criteria of a filter for a golden file; NULL or 0: any. */
 struct golden_wish {
 	const char *label;
 	uint32_t not_pid; /* plus 1 */
@@ -592,7 +592,7 @@ static bool golden_wants(const struct trace_item *item, const struct trace_reade
 	       golden_process(wish, processes[s->process]);
 }
 
-/* The spans and decisions that the reader gives out, or (`by_hand`) that should be, as text. */
+/* The items that pass the reader's filter, or the same filter applied `by_hand`, as text. */
 static char *golden_items(const char *file, struct golden_wish *wish, bool by_hand,
 			  uint64_t *passed_over)
 {
@@ -623,7 +623,7 @@ static char *golden_items(const char *file, struct golden_wish *wish, bool by_ha
 	return text;
 }
 
-/* Indexes that are wrong among them, other than such that hide what is asked for. */
+/* The files include wrong indexes, except those that hide wanted items. */
 static void golden_files_are_filtered_as_by_hand(void **state)
 {
 	struct golden_wish wishes[] = {
@@ -660,7 +660,7 @@ static void golden_files_are_filtered_as_by_hand(void **state)
 	globfree(&found);
 }
 
-/* Whether a reader that checks it finds the index wrong. */
+/* Whether checking finds the index of a file wrong. */
 static bool is_index_wrong(const char *file)
 {
 	_trace_reader_ struct trace_reader *r = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* trace/reader.c on a file that is still being written. */
+/* Tests trace/reader.c on a file that is still being written. */
 #include "trace/reader.h"
 
 #include "test.h"
@@ -10,7 +10,7 @@
 
 #define N_SPANS 60
 
-/* A whole file with names, spans and processes in several chunks each; the caller frees it. */
+/* A complete file with names, spans and processes in several chunks each; the caller frees it. */
 static uint8_t *whole_file(struct rng *rng, size_t *size)
 {
 	const struct trace_info info = {.tool = "t", .kernel = "k", .host = "h"};
@@ -39,7 +39,7 @@ static uint8_t *whole_file(struct rng *rng, size_t *size)
 	return slurp(temporary, size);
 }
 
-/* Append the bytes from..to of a file to one that is being written. */
+/* Write bytes `from` to `to` to the file, which is truncated if `from` is 0. */
 static void grow(const uint8_t *bytes, size_t from, size_t to)
 {
 	FILE *f = fopen(temporary, from ? "ae" : "we");
@@ -74,7 +74,7 @@ static void a_file_is_followed_as_it_grows(void **state)
 	all = read_spans(r);
 	assert_true(all >= N_SPANS);
 	trace_reader__free(take_ptr(r));
-	/* The header and all of INFO: less is no trace. */
+	/* The header and INFO chunk: a shorter file is not a trace. */
 	at = 80;
 	grow(bytes, 0, at);
 	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);

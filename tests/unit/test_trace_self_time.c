@@ -4,7 +4,7 @@
 #include "test.h"
 #include "../fixtures/spans.h"
 
-/* Of the last span. */
+/* The result of the last span. */
 static struct trace_times times;
 
 static uint64_t self_of(struct self_time *st, uint32_t tid, uint16_t depth, uint64_t start,
@@ -37,7 +37,7 @@ static struct trace_times with_probes(struct self_time *st, uint16_t depth, uint
 	return times;
 }
 
-/* A hit takes 100 ns; of the 200 of a span, 120 are its own and 80 its parent's. */
+/* Two hits of a span take 200 ns: 120 within its own time, 80 within its parent's. */
 static const struct trace_costs costs = {
 	.ps = {[TRACE_COST_EMULATED] = 100000, [TRACE_COST_EMULATED_INSIDE] = 120000},
 };
@@ -63,7 +63,7 @@ static void probe_time_counts_where_it_is_spent(void **state)
 	assert_int_equal(s.probe_ns, 120 + 3 * 200);
 }
 
-/* The probe at its wrapper, which reported the caller, counts in the time of the caller. */
+/* The wrapper's probe, which reports the caller, runs in the time of the calling span. */
 static void a_request_is_one_probe_more(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
@@ -81,7 +81,7 @@ static void a_request_is_one_probe_more(void **state)
 	assert_int_equal(s.probe_ns, 120 + 200 + 100);
 }
 
-/* Whatever the shape, the parts of all add up to both hits of each, but for the outermost's. */
+/* The self parts add up to two hits per span, less the 80 ns outside the outermost span. */
 static void no_probe_is_counted_twice(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
@@ -100,7 +100,7 @@ static void unknown_costs_are_none(void **state)
 	static const struct trace_costs unknown[] = {
 		{.ps = {0}},
 		{.ps = {100000, 0, 120000}, .subtracted = true},
-		{.ps = {100000, 0, 200001}}, /* more inside than there is */
+		{.ps = {100000, 0, 200001}}, /* inside a span: more than two hits take */
 	};
 
 	for (size_t i = 0; i < N_OF(unknown); i++) {
@@ -135,7 +135,7 @@ static void children_of_a_lost_parent_go_to_the_next(void **state)
 	assert_int_equal(self_of(st, 1, 0, 100, 200), 60);
 }
 
-/* The record of the parent at depth 0 was lost: its child began before the next parent did. */
+/* The first parent at depth 0 is lost: its child began before the second parent did. */
 static void a_foreign_child_cannot_take_more_than_there_is(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
@@ -148,7 +148,7 @@ static void a_foreign_child_cannot_take_more_than_there_is(void **state)
 	assert_true(self_of(st, 1, 0, 5000, 5100) <= 90);
 }
 
-/* As the spans of a damaged file may: more than one takes the same time. */
+/* The spans of a damaged file may overlap: two take the same time of their parent. */
 static void overlapping_spans_leave_nothing(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
@@ -172,7 +172,7 @@ static void random_trees_come_out_exact(void **state)
 	}
 }
 
-/* Whatever is lost, a self time stays within its span. */
+/* With lost spans a self time is still at most the length of its span. */
 static void losses_never_make_it_negative(void **state)
 {
 	struct rng rng = rng_new();
@@ -242,7 +242,7 @@ static void off_cpu_has_no_probes(void **state)
 	assert_int_equal(s.self_probe_ns, 120);
 }
 
-/* Its parent was lost, and so was what it left: it is its grandparent's. */
+/* The spans at depths 1 and 2 around these times are lost, so the times belong to depth 0. */
 static void off_cpu_of_a_lost_parent_goes_to_the_next(void **state)
 {
 	_self_time_ struct self_time *st = NULL;
@@ -260,7 +260,7 @@ static void off_cpu_of_a_lost_parent_goes_to_the_next(void **state)
 	assert_int_equal(times.self_off_ns, 13);
 }
 
-/* The last nanosecond before the span ends, in it. */
+/* Off the CPU in the last nanosecond of this span. */
 static void off_cpu_of(struct self_time *st, const struct trace_span *span)
 {
 	struct trace_span s = *span;
@@ -271,7 +271,7 @@ static void off_cpu_of(struct self_time *st, const struct trace_span *span)
 	assert_int_equal(self_time__span(st, &s, &times), 0);
 }
 
-/* Whatever is lost: what is off the CPU is once in the own time of something, or in nothing. */
+/* Each off-CPU nanosecond is in the own time of exactly one span, with or without losses. */
 static void off_cpu_is_counted_once(void **state)
 {
 	struct rng rng = rng_new();

@@ -7,7 +7,7 @@
 
 #define N_LABELS 300
 
-/* What a file holds that holds all that a span may refer to. */
+/* Every process, string and location exists. */
 static const struct span_limits no_limits = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
 
 static int encode(const struct trace_span *spans, uint32_t n, struct byte_buffer *out)
@@ -18,7 +18,7 @@ static int encode(const struct trace_span *spans, uint32_t n, struct byte_buffer
 	return span_codec__encode(c, spans, n, out);
 }
 
-/* The spans of one thread, in order: what encoding keeps of the order of a batch. */
+/* The spans of one thread, in order; encoding keeps only the order within threads. */
 static uint32_t pick_thread(const struct trace_span *spans, uint32_t n, uint32_t process,
 			    uint32_t tid, struct trace_span *out)
 {
@@ -67,7 +67,7 @@ static void nested_spans_come_back(void **state)
 	assert_round_trip(s->at, 1);
 }
 
-/* No order, no nesting, the ends of every range: larger, but nothing is lost. */
+/* Spans without order or nesting, with extreme values: these encode larger, but lossless. */
 static void any_values_come_back(void **state)
 {
 	struct rng rng = rng_new();
@@ -93,7 +93,7 @@ static void any_values_come_back(void **state)
 	assert_round_trip(s, 1000);
 }
 
-/* One span with a caller is enough for the column. */
+/* One span with a caller is enough to store the column. */
 static void callers_come_back(void **state)
 {
 	struct rng rng = rng_new();
@@ -113,7 +113,7 @@ static void nested_spans_are_small(void **state)
 	struct byte_buffer bytes = {0};
 
 	assert_int_equal(encode(s->at, s->n, &bytes), 0);
-	/* Flags, depth, label, invocation: a byte each; two times of two or three. */
+	/* Flags, depth, label, invocation: one byte each; two times of two or three bytes. */
 	assert_true(bytes.size < s->n * 10UL);
 	byte_buffer__destroy(&bytes);
 }
@@ -122,7 +122,7 @@ static int decode_within(const struct byte_buffer *b, size_t size, const struct 
 			 const char **why)
 {
 	_span_codec_ struct span_codec *c = NULL;
-	/* From the heap and of exact size, so that a sanitizer sees a read past the end. */
+	/* The copy has the exact size, so a sanitizer reports a read past the end. */
 	_free_ uint8_t *copy = malloc(size ? size : 1);
 	const struct trace_span *spans;
 	uint32_t n;
@@ -191,7 +191,7 @@ static void callers_that_are_not_there_are_noticed(void **state)
 	byte_buffer__destroy(&bytes);
 }
 
-/* As the specification's example has it. */
+/* The example of the specification. */
 static void callers_are_places_in_a_list_of_recent_ones(void **state)
 {
 	static const uint8_t want[] = {78, 0, 98, 1, 107, 1, 2};
@@ -201,7 +201,7 @@ static void callers_are_places_in_a_list_of_recent_ones(void **state)
 
 	for (int i = 0; i < 7; i++)
 		s[i].caller = callers[i];
-	/* Lists start with nothing but 0. Labels share one if they are alike modulo 1,024. */
+	/* Lists start with only 0. Labels share one if they are equal modulo 1,024. */
 	s[4].label = 5;
 	s[5].label = QPT_VIRTUAL | 5;
 	s[6].label = QPT_RECENT_LABELS;
@@ -229,8 +229,8 @@ static void hostile_counts_cost_nothing(void **state)
 {
 	static const uint8_t counts[][6] = {
 		{0x00},			    /* no spans */
-		{0x81, 0x80, 0x04},	    /* one more than a chunk may hold */
-		{0x80, 0x80, 0x04, 0x01},   /* as many as it may, in four bytes */
+		{0x81, 0x80, 0x04},	    /* one more than the limit of a chunk */
+		{0x80, 0x80, 0x04, 0x01},   /* the limit, in four bytes */
 		{0x02, 0x03},		    /* more threads than spans */
 		{0x01, 0x01, 0x00, 0, 0, 2} /* more spans in a thread than in the chunk */
 	};
@@ -243,7 +243,7 @@ static void hostile_counts_cost_nothing(void **state)
 	}
 }
 
-/* Random damage: any answer but a crash, and what is taken is within its bounds. */
+/* Random damage may decode or be refused, but must not crash. */
 static void damage_is_survived(void **state)
 {
 	struct rng rng = rng_new();

@@ -29,7 +29,7 @@ static int take(struct string_table *t, const struct byte_buffer *payload)
 	return string_table__take(t, &in, &first, &n, &why);
 }
 
-/* Random strings of texts and earlier strings, with their texts. */
+/* Random strings, made of texts and earlier strings, with their expected texts. */
 static void make_strings(struct rng *rng, struct interner *t, char *texts[N])
 {
 	for (uint32_t i = 0; i < N; i++) {
@@ -77,7 +77,7 @@ static void rows_of_strings_come_back(void **state)
 		struct byte_buffer payload = payload_of(&t, at, end);
 
 		assert_int_equal(take(table, &payload), 0);
-		/* Once more changes nothing. */
+		/* Taking the same payload again changes nothing. */
 		assert_int_equal(take(table, &payload), 0);
 		assert_int_equal(string_table__n(table), end);
 		byte_buffer__destroy(&payload);
@@ -139,7 +139,7 @@ static void a_bad_payload_changes_nothing(void **state)
 	interner__destroy(&t);
 }
 
-/* The limit on names counts what they are put together, not what they take in the file. */
+/* The limit on names counts expanded texts, not the bytes in the file. */
 static void names_do_not_take_more_than_their_limit(void **state)
 {
 	_string_table_ struct string_table *table = NULL;
@@ -153,9 +153,9 @@ static void names_do_not_take_more_than_their_limit(void **state)
 	byte_buffer__varint(&payload, 20 + n);
 	byte_buffer__bytes(&payload, "\x04xy", 3);
 	for (int i = 1; i < 20; i++)
-		byte_buffer__bytes(&payload, "\x05\x03\x03", 3); /* twice the one before */
+		byte_buffer__bytes(&payload, "\x05\x03\x03", 3); /* twice the previous one */
 	for (uint32_t i = 0; i < n; i++) {
-		/* Half a MiB twice: 1 MiB, each of these. */
+		/* 2 strings of half a MiB make 1 MiB. */
 		byte_buffer__varint(&payload, 2 << 1 | 1);
 		byte_buffer__varint(&payload, (2 + i) << 1 | 1);
 		byte_buffer__varint(&payload, (2 + i) << 1 | 1);

@@ -125,7 +125,7 @@ static void mappings_that_make_no_sense_are_refused(void **state)
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 
-/* What a reader would refuse is not written: it would take the rest of the trace with it. */
+/* The writer refuses records that a reader would refuse: the reader would stop there. */
 static void ids_too_far_apart_are_refused(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
@@ -145,7 +145,7 @@ static void ids_too_far_apart_are_refused(void **state)
 	assert_non_null(strstr(text, "whole\n"));
 }
 
-/* More than one chunk's worth, in both kinds of spaces. */
+/* More than one chunk's worth, of invocation ids and of virtual labels. */
 static void long_mappings_come_back(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
@@ -207,7 +207,7 @@ static void callers_need_their_function(void **state)
 	row.offset = 8;
 	assert_int_equal(trace_writer__lines(w, 1, &row, 1), 0);
 	assert_int_equal(trace_writer__lines(w, 1, &row, 1), -EINVAL);
-	/* None of this ended the writing. */
+	/* The refusals above did not end the writing. */
 	assert_int_equal(trace_writer__finish(w), 0);
 }
 
@@ -274,7 +274,7 @@ static void names_beyond_a_batch_come_back(void **state)
 	assert_non_null(strstr(dump, "_name_4999] [-] [-] [-] [-] [-]\nwhole\n"));
 }
 
-/* Write until it fails; returns the error. */
+/* Write spans until one fails; returns the error. */
 static int write_much(struct trace_writer *w)
 {
 	struct rng rng = rng_new();
@@ -302,7 +302,7 @@ static void a_full_disk_is_remembered(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
 	assert_int_equal(write_much(w), -EFBIG);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
-	/* There is room again, but what is missing stays missing. */
+	/* There is room again, but the writer keeps failing: earlier data is missing. */
 	assert_int_equal(trace_writer__span(w, &span), -EFBIG);
 	assert_int_equal(trace_writer__intern(w, "new", &id), -EFBIG);
 	assert_int_equal(trace_writer__losses(w, &losses), -EFBIG);
@@ -385,7 +385,7 @@ static void decisions_come_back(void **state)
 	assert_int_equal(trace_writer__decision(w, &wrong), -EINVAL);
 	waiting.kind = TRACE_KIND_BLOCKED;
 	assert_int_equal(trace_writer__decision(w, &waiting), 0);
-	/* More than a chunk takes. */
+	/* More than one chunk takes. */
 	for (int i = 0; i < 10000; i++)
 		assert_int_equal(trace_writer__decision(w, &counted), 0);
 	assert_int_equal(trace_writer__tally(w, &tally), 0);

@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-/* Two functions: one of 0x100 bytes, and one that takes nearly all numbers there are. */
+/* Two functions: one of 0x100 bytes, and one that needs almost all location numbers. */
 #define SMALL	   0x1000
 #define SMALL_SIZE 0x100
 #define HUGE	   0x10000

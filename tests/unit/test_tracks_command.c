@@ -101,7 +101,7 @@ static void a_crate_without_a_name_has_its_files(void **state)
 		ARGS("rustc\0-vV", NULL),
 		ARGS("rustc\0--print\0cfg", NULL),
 		ARGS("rustc\0one\0two", NULL),
-		ARGS("rustc\0@args\0a.rs", NULL), /* which may hold --crate-name */
+		ARGS("rustc\0@args\0a.rs", NULL), /* the file may hold --crate-name */
 		ARGS("rustc\0dir/", NULL),
 		ARGS("rustc\0-o", NULL),
 		ARGS("cc\0a.rs", NULL),

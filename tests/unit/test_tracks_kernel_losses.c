@@ -3,7 +3,7 @@
 #include "test.h"
 #include "tracks/tracks.h"
 
-/* Each cause under its own number, and none twice. */
+/* Each counter is mapped to its cause, and to no other. */
 static void losses_are_mapped_cause_by_cause(void **state)
 {
 	static const struct {

@@ -179,7 +179,7 @@ static void a_hit_is_of_the_query_that_was_executed(void **state)
 	assert_int_equal(s->end_ns, 500);
 	assert_int_equal(s->depth, 1);
 	assert_int_equal(tracks__unknown_hits(f->t), 0);
-	/* Of no execution; of another process's. */
+	/* An id without an execution; an id of another process. */
 	assert_int_equal(do_hit(f->t, 11, 6), 0);
 	assert_last(f, TRACE_KIND_HIT, 80);
 	assert_string_equal(f->out.labels[0], TRACKS_UNKNOWN);
@@ -231,13 +231,13 @@ static void unrecorded_executions_are_reported_by_process_and_query(void **state
 	assert_unrecorded(f, TRACE_KIND_COUNTED, 72, 4, 0);
 	assert_int_equal(tracks__estimated(f->t, 11, 2, 1, 30, 900), 0);
 	assert_unrecorded(f, TRACE_KIND_ESTIMATED, 71, 30, 900);
-	/* Its end is another's. */
+	/* An untimed span is only counted, because its end may be that of another execution. */
 	untimed.flags = WIRE_SPAN_UNTIMED | WIRE_SPAN_LEFT;
 	assert_int_equal(tracks__record(f->t, &untimed, sizeof(untimed)), 0);
 	assert_unrecorded(f, TRACE_KIND_COUNTED, 71, 1, 0);
 	assert_int_equal(f->out.n_spans, 0);
 	assert_int_equal(f->out.n_unrecorded, 3);
-	/* Of no query, of no process that is known. */
+	/* An unknown query; an unknown process. */
 	assert_int_equal(do_counted(f->t, 11, 3, 4), -EBADMSG);
 	assert_int_equal(tracks__estimated(f->t, 99, 2, 1, 30, 900), 0);
 	assert_int_equal(f->out.n_unrecorded, 3);
@@ -338,7 +338,7 @@ static void linkers_and_shells_are_left_out(void **state)
 	assert_int_equal(tracks__processes(f->t), 0);
 }
 
-/* A driver of another name is known by what it does. */
+/* A compiler under another name is recognised by its spans. */
 static void a_span_makes_any_command_a_compiler(void **state)
 {
 	struct fixture *f = *state;
@@ -392,16 +392,16 @@ static void an_adopted_process_was_attached_late(void **state)
 	assert_int_equal(f->out.processes[0].start_ns, 50);
 	assert_int_equal(tracks__adopt(f->t, 12, 10, 50, "cargo", 5), 0);
 	assert_int_equal(tracks__processes(f->t), 1);
-	/* From its exec on we see all of it. */
+	/* The exec is recorded, so nothing after it is missing. */
 	assert_int_equal(do_exec(f->t, 12, 200, RUSTC("b")), 0);
 	assert_false(f->out.processes[1].attached_late);
 	assert_int_equal(f->out.processes[1].parent_pid, 10);
-	/* The record of the kernel wins over a later look into /proc. */
+	/* The kernel's record takes precedence over a later read of /proc. */
 	assert_int_equal(tracks__adopt(f->t, 12, 1, 300, "x", 1), 0);
 	assert_string_equal(f->out.processes[1].crate, "b");
 }
 
-/* rustup's rustc is one process with the compiler it starts. */
+/* rustup's rustc execs the compiler in the same process. */
 static void an_exec_before_the_first_span_goes_on(void **state)
 {
 	struct fixture *f = *state;
@@ -425,7 +425,7 @@ static void an_exec_after_a_span_begins_another(void **state)
 	assert_int_equal(tracks__running(f->t), 1);
 	assert_int_equal(f->out.processes[0].end_ns, 500);
 	assert_int_equal(f->out.processes[0].exit_status, TRACE_EXIT_UNKNOWN);
-	/* And owes nothing to the first: its self time is whole. */
+	/* The first compiler's spans do not count in the second one's self times. */
 	assert_int_equal(do_span(f->t, 11, 0, 510, 600), 0);
 	assert_int_equal(f->out.spans[1].process, 1);
 	assert_int_equal(f->out.self_ns[1], 90);
@@ -475,7 +475,7 @@ static void late_spans_find_their_process(void **state)
 	assert_int_equal(tracks__processes(f->t), 1);
 	assert_int_equal(f->out.self_ns[1], 189);
 	assert_int_equal(f->out.processes[0].exit_status, 0);
-	/* Begun after the exit: another process, whose fork and exec we did not see. */
+	/* Begun after the exit: another process, whose fork and exec were not recorded. */
 	assert_int_equal(do_span(f->t, 11, 0, 600, 700), 0);
 	assert_int_equal(tracks__processes(f->t), 2);
 	assert_true(f->out.processes[1].attached_late);
@@ -501,7 +501,7 @@ static void live_and_die(struct tracks *t, uint32_t pid, uint64_t time)
 	assert_int_equal(do_exit(t, pid, time + 5, 0), 0);
 }
 
-/* The first use of a pid is forgotten; the second must not go with it. */
+/* The table forgets the first use of the pid, but must keep the second. */
 static void a_pid_that_exited_twice_is_remembered_by_the_last(void **state)
 {
 	struct fixture *f = *state;
@@ -627,7 +627,7 @@ static void probes_that_came_late_mark_what_runs(void **state)
 	assert_int_equal(f->out.updates[0], 2);
 	assert_int_equal(tracks__late(f->t, 11), 0);
 	assert_int_equal(f->out.updates[0], 2);
-	/* The next image begins with the probes in place. */
+	/* The next image starts with the probes in place. */
 	assert_int_equal(do_span(f->t, 11, 0, 110, 120), 0);
 	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("b")), 0);
 	assert_true(p[0].attached_late);
@@ -670,7 +670,7 @@ static void a_directory_is_kept_with_what_runs_in_it(void **state)
 	assert_null(p[2].cwd);
 }
 
-/* One function every 0x100 bytes, the first 0x80 of them. */
+/* A function takes the first 0x80 bytes of every 0x100. */
 static bool find_function(const void *ctx, uint32_t pc, uint64_t *addr, uint32_t *size)
 {
 	*addr = pc & ~0xffu;
@@ -700,7 +700,7 @@ static void a_caller_is_a_place_in_a_known_function(void **state)
 	struct fixture *f = *state;
 	const struct trace_span *s = f->out.spans;
 
-	/* Nobody knows functions yet, so this address stays unknown for good. */
+	/* Without functions this address is unknown, and stays unknown later. */
 	assert_int_equal(do_span_called(f->t, 0x9010, 100), 0);
 	tracks__set_functions(f->t, 2, &functions);
 	assert_int_equal(do_span_called(f->t, 0x1234, 200), 0);
@@ -712,7 +712,7 @@ static void a_caller_is_a_place_in_a_known_function(void **state)
 	assert_int_equal(s[0].caller, TRACE_NO_LOCATION);
 	assert_int_equal(s[1].caller, f->out.functions[0].first + 0x34);
 	assert_int_equal(do_span_called(f->t, 0x1236, 300), 0);
-	/* The call before it is its function's last instruction; one byte on is in none. */
+	/* A call that ends a function returns right behind it; a byte further is no function. */
 	assert_int_equal(do_span_called(f->t, 0x1280, 400), 0);
 	assert_int_equal(do_span_called(f->t, 0x1281, 500), 0);
 	assert_int_equal(do_span_called(f->t, 0, 600), 0);

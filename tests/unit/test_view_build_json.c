@@ -30,7 +30,7 @@ static void it_is_json(void **state)
 	text = printed_build(build_json, &v);
 	object = json_tokener_parse(text);
 	assert_non_null(object);
-	/* Crates are all there, whatever is asked for. */
+	/* --top does not limit the crates. */
 	crates = json_object_object_get(object, "crates");
 	assert_int_equal(json_object_array_length(crates), 4);
 	pairs = json_object_object_get(object, "pairs");

@@ -12,7 +12,7 @@ static void the_document_is_stable_and_valid(void **state)
 	assert_golden("view/diff.json", text);
 	object = parsed_json(text);
 	assert_int_equal(json_object_array_length(member(object, "rows")),
-			 6); /* all, whatever --top says */
+			 6); /* --top does not limit them */
 	json_object_put(object);
 	free(text);
 }

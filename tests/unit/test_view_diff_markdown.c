@@ -12,7 +12,7 @@ static void a_summary_of_several_traces(void **state)
 	free(text);
 }
 
-/* The new crate is named to break out of its cell and its code span. */
+/* The sample's new crate has a name that tries to end its cell and its code span. */
 static void names_stay_in_their_cells(void **state)
 {
 	char *text = sample_diff(diff_markdown, 1, COMPARE_SELF, 0);

@@ -39,7 +39,7 @@ static void top_limits_the_rows(void **state)
 	free(text);
 }
 
-/* What it is about stays, and is cut last. */
+/* A narrow diff drops columns of numbers and keeps the crate and query. */
 static void numbers_go_before_names(void **state)
 {
 	char *text = sample_diff_within(diff_text, sample_comparison(1), COMPARE_SELF, 0, 60);
@@ -49,7 +49,7 @@ static void numbers_go_before_names(void **state)
 	free(text);
 }
 
-/* Under one name, in the order of their start, serde would be compared with libc. */
+/* Matched by crate name and start order, serde's script would be compared with libc's. */
 static void build_scripts_go_by_their_packages(void **state)
 {
 	char *text = sample_diff_of(diff_text, sample_scripts(), COMPARE_COUNT, 0);

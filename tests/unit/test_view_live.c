@@ -21,7 +21,7 @@ static struct live_state state_at(uint64_t seconds, const struct summary *s)
 	};
 }
 
-/* Draw twice, with some more executions in between, and return what was printed. */
+/* Draw twice, with 10 more executions in between, and return the output. */
 static char *two_intervals(enum live_mode mode)
 {
 	struct trace_losses losses = sample_losses();
@@ -107,7 +107,7 @@ static void none_prints_nothing(void **state)
 	free(text);
 }
 
-/* Rates go on from the last frame that was drawn, and the last frame is always drawn. */
+/* Rates cover the time since the last drawn frame, and the last frame is always drawn. */
 static void frames_are_left_out_while_nothing_reads(void **test_state)
 {
 	_summary_ struct summary *s = sample_three();
@@ -194,7 +194,7 @@ static void the_table_fits_the_terminal(void **state)
 	summary__free(s);
 }
 
-/* All bytes one draw sends to a terminal. */
+/* All bytes that one draw sends to a terminal. */
 static char *raw_draw(void)
 {
 	struct summary *s = sample_three();
@@ -221,7 +221,7 @@ static void no_color_and_dumb_terminals_are_respected(void **state)
 	unsetenv("NO_COLOR");
 	bytes = raw_draw();
 	assert_contains(bytes, "\033[1m");
-	assert_lacks(bytes, "\033[2J"); /* a name's own */
+	assert_lacks(bytes, "\033[2J"); /* from a query's name */
 	free(bytes);
 	setenv("NO_COLOR", "1", 1);
 	bytes = raw_draw();

@@ -16,7 +16,7 @@ static char *text_of(const struct plan *plan, bool full)
 	return text;
 }
 
-/* As the sample, but nothing is wrong with it. */
+/* The sample plan without its problems. */
 static struct plan *whole_plan(void)
 {
 	struct plan *plan = sample_plan();

@@ -180,7 +180,7 @@ static bool is_typeck(const void *ctx, const char *name)
 	return !strcmp(name, "typeck");
 }
 
-/* What is no query has no part in the table of queries. */
+/* Decisions on other kinds are not in the table of queries. */
 static void unwatched_time_is_reported_by_kind(void **state)
 {
 	static const struct trace_decision all[] = {
@@ -218,7 +218,7 @@ static void unwatched_time_is_reported_by_kind(void **state)
 	decisions__destroy(&d);
 }
 
-/* Rows of a budget are few, those off the longest, and of the queries that were asked for. */
+/* The table of decisions is short, sorted by time off, and obeys the query filters. */
 static void decisions_do_not_bury_the_report(void **state)
 {
 	_summary_ struct summary *s = sample_one();
@@ -251,7 +251,7 @@ static void decisions_do_not_bury_the_report(void **state)
 	decisions__destroy(&d);
 }
 
-/* A process that made 2,000 results, and of whose executions some were not recorded. */
+/* A process with 2,000 results, some of whose executions were not recorded. */
 static void unrecorded_executions_count_as_executed(void **state)
 {
 	const struct trace_tally counted = {
@@ -288,7 +288,7 @@ static void unknown_times_are_not_zero(void **state)
 	assert_int_equal(summary__tally(s, &estimated), 0);
 	assert_int_equal(summary__tally(s, &counted), 0);
 	text = print(report_text, s, &opt);
-	/* Behind the rest, those with the most executions first. */
+	/* Rows without times come last, sorted by executions. */
 	assert_contains(text, "layout_of      2  2.00 us  2.00 us     0.2  1.00 us  1.50 us\n"
 			      "<unknown>     40        -        -       -        -        -\n"
 			      "<unknown>    ~30        -        -       -        -        -\n");
@@ -303,8 +303,7 @@ static void unknown_times_are_not_zero(void **state)
 			      "\"counted\":40}");
 }
 
-/* What was only loaded has no time of an execution. */
-/* An estimate of none is no count of none. */
+/* An estimate of 0 differs from a count of 0. */
 static void an_estimate_of_none_is_marked(void **state)
 {
 	const struct trace_tally none = {.kind = TRACE_KIND_ESTIMATED, .label = SAMPLE_LAYOUT_OF};
@@ -319,6 +318,7 @@ static void an_estimate_of_none_is_marked(void **state)
 	assert_contains(json, "\"estimated\":0}");
 }
 
+/* A query that was only loaded has no times of an execution. */
 static void no_execution_has_no_mean(void **state)
 {
 	_summary_ struct summary *s;
@@ -350,7 +350,7 @@ static void callers_of_unrecorded_executions_are_unknown(void **state)
 	callers__free(c);
 }
 
-/* An end that was noticed late makes no execution unfinished; those off the CPU are their own. */
+/* An end that was noticed late is an end. Off-CPU intervals are counted apart. */
 static void an_upper_bound_is_not_an_unfinished_execution(void **state)
 {
 	static const struct trace_span spans[] = {

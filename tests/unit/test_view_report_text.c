@@ -36,7 +36,7 @@ static void all_there_is_to_say(void **state)
 	free(text);
 }
 
-/* With most columns, some are left out in a fixed order, and listed. */
+/* A narrow report drops columns in a fixed order and lists them. */
 static void columns_without_room_are_reported(void **state)
 {
 	const struct trace_losses none = {};
@@ -64,7 +64,7 @@ static void top_limits_both_tables(void **state)
 	assert_contains(text, "regex_syntax");
 	assert_lacks(text, "serde");
 	assert_contains(text, "  and 2 more processes\n");
-	/* Shares are of all queries, not of those shown. */
+	/* Shares refer to all queries, not to the shown ones. */
 	assert_lacks(text, "100.0");
 	free(text);
 }

@@ -13,7 +13,7 @@ static struct screen *screen_on(struct terminal *t)
 	return s;
 }
 
-/* What cargo does while the table is shown. */
+/* Output of cargo while the table is shown. */
 static void others_write(struct terminal *t, const char *text)
 {
 	fputs(text, t->out);
@@ -76,7 +76,7 @@ static void others_scroll_above(void **state)
 	terminal_update(&t);
 	assert_string_equal(terminal_row(&t, 21), "one");
 	assert_string_equal(terminal_row(&t, 23), "three");
-	/* The last line above is where the cursor is. */
+	/* The cursor's line is the last one above the table. */
 	for (int row = 0; row < 20; row++) {
 		snprintf(line, sizeof(line), "message %d", 80 + row);
 		assert_string_equal(terminal_row(&t, row), line);
@@ -118,7 +118,7 @@ static void a_table_that_grows_keeps_what_is_above(void **state)
 	assert_string_equal(terminal_row(&t, 4), "last");
 	assert_string_equal(terminal_row(&t, 6), "one");
 	assert_string_equal(terminal_row(&t, 9), "four");
-	/* One that shrinks leaves no old lines. */
+	/* A smaller table leaves no old lines behind. */
 	assert_int_equal(screen__draw(s, "one\n", 1), 0);
 	terminal_update(&t);
 	assert_string_equal(terminal_row(&t, 6), "one");
@@ -146,7 +146,7 @@ static void restore_leaves_the_terminal_as_it_was(void **state)
 	assert_int_equal(t.column, 6);
 	assert_string_equal(terminal_row(&t, 22), "");
 	assert_string_equal(terminal_row(&t, 23), "");
-	/* And it can be taken again. */
+	/* The lines can be taken again after a restore. */
 	assert_int_equal(screen__draw(s, "one\n", 1), 0);
 	terminal_update(&t);
 	assert_string_equal(terminal_row(&t, 23), "one");

@@ -18,7 +18,7 @@ static struct trace_span span_of(uint64_t ns)
 	};
 }
 
-/* Half of it is the interval's own. */
+/* The self time is half of the interval. */
 static void check_line(const struct trace_span *s, uint64_t probe_ns, uint64_t off_ns,
 		       const char *want)
 {
@@ -101,7 +101,7 @@ static void a_crate_may_have_no_name_or_a_hostile_one(void **state)
 	process.crate = (char *)"syn";
 }
 
-/* Above what the live view keeps, in place of a progress bar that is drawn again. */
+/* The line replaces cargo's progress bar, which is drawn again, and scrolls above the table. */
 static void on_a_terminal_lines_scroll_above_the_table(void **state)
 {
 	struct trace_span s = span_of(100 * MS);

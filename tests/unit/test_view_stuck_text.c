@@ -51,7 +51,7 @@ static void in_full_every_function_is_there(void **state)
 	assert_contains(text, "of std::thread::park\n");
 }
 
-/* Of a path its end, which is the function. */
+/* A long path keeps its end, which is the function. */
 static void a_name_too_long_for_a_line_is_cut_or_continued_below(void **state)
 {
 	_free_ char *text = styled(&sample_snapshot, (struct stuck_style){.width = 40});
@@ -62,7 +62,7 @@ static void a_name_too_long_for_a_line_is_cut_or_continued_below(void **state)
 			      "              ..sem_wait_forever\n");
 }
 
-/* Where there is hardly a column, of a path hardly anything but the function. */
+/* A path keeps its function, even if the line gets too long. */
 static void a_narrow_terminal_has_room_for_functions(void **state)
 {
 	_free_ char *text = styled(&sample_snapshot, (struct stuck_style){.width = 1});
@@ -121,7 +121,7 @@ static void where_no_compiler_works_others_do(void **state)
 		"  b: compiler 73, not at its first query yet, started 20.0 ms ago, running\n");
 }
 
-/* Of cargo, which waits for the compilers that are shown, nothing needs to be said. */
+/* The text omits cargo, as it only waits for compilers that are shown. */
 static void a_compiler_has_what_it_started(void **state)
 {
 	struct snapshot p = sample_snapshot;
@@ -136,7 +136,7 @@ static void a_compiler_has_what_it_started(void **state)
 	assert_lacks(text, "cargo");
 }
 
-/* Its ends tell what it is: what it was asked for, and what it does. */
+/* The outermost queries show the request, the innermost ones the current work. */
 static void of_a_deep_stack_the_middle_is_left_out(void **state)
 {
 	struct stuck_row rows[100] = {};

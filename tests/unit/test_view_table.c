@@ -137,7 +137,7 @@ static void wide_characters_keep_columns_straight(void **state)
 
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		skip();
-	/* 13 columns for the name: five wide characters, the mark, and one left over. */
+	/* The name has 13 columns: five wide characters, the mark, and one unused. */
 	check(cells, 28,
 	      "query            count  self\n"
 	      "\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2..         1     2\n"

@@ -8,7 +8,7 @@
 struct screen_test {
 	struct top_world world;
 	struct top *top;
-	char *text; /* of the last assert */
+	char *text; /* the last screen() */
 };
 
 static int begin(void **state)
@@ -52,7 +52,7 @@ static const char *screen(struct screen_test *t)
 	return t->text;
 }
 
-/* The name in the selected row. */
+/* Fails unless the selected row has this name. */
 static void assert_selected(struct screen_test *t, const char *name)
 {
 	const char *row = strstr(screen(t), "\n> ");
@@ -76,7 +76,7 @@ static void enter_opens_a_process_and_escape_goes_back_to_it(void **state)
 	assert_selected(t, "typeck");
 	press(t, TOP_KEY_TAB);
 	assert_contains(screen(t), "Threads of regex_syntax (4711)  1 of 2  by self");
-	/* Of one process there are queries and threads only. */
+	/* A single process has queries and threads only. */
 	press(t, TOP_KEY_TAB);
 	assert_contains(screen(t), "Queries of regex_syntax (4711)");
 	press(t, TOP_KEY_ESCAPE);
@@ -92,7 +92,7 @@ static void a_thread_leads_to_its_process(void **state)
 
 	press(t, TOP_KEY_TAB);
 	assert_contains(screen(t), "Queries  1 of 3");
-	/* A query is of several processes. */
+	/* A query belongs to several processes, so it cannot be opened. */
 	press(t, TOP_KEY_ENTER);
 	assert_contains(screen(t), "Queries  1 of 3");
 	press(t, TOP_KEY_TAB);
@@ -152,7 +152,7 @@ static void a_filter_hides_rows_until_escape(void **state)
 	type(t, "/x");
 	press(t, TOP_KEY_ESCAPE);
 	assert_contains(screen(t), "Queries  1 of 3");
-	/* More than there is room for. */
+	/* More keys than the filter has room for. */
 	type(t, "/");
 	for (int i = 0; i < 200; i++)
 		type(t, "y");
@@ -172,7 +172,7 @@ static void the_selection_stays_with_its_row(void **state)
 	assert_int_equal(top__update(t->top, &t->world.data), 0);
 	assert_contains(screen(t), "1 of 3");
 	assert_selected(t, "layout_of");
-	/* But at the top it stays at the top. */
+	/* A selection of the first row stays at the first row. */
 	press(t, TOP_KEY_HOME);
 	sample_span(t->world.summary, 0, SAMPLE_TYPECK, 9 * TOP_SECOND, 9 * TOP_SECOND, 0);
 	assert_int_equal(top__update(t->top, &t->world.data), 0);
@@ -195,7 +195,7 @@ static void space_pauses(void **state)
 	type(t, " ");
 	assert_true(top__paused(t->top));
 	assert_contains(screen(t), "PAUSED at 2.00 s");
-	/* What is there can be looked at. */
+	/* A paused view can be navigated. */
 	press(t, TOP_KEY_ENTER);
 	assert_contains(screen(t), "Queries of serde");
 	type(t, " ");

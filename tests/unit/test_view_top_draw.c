@@ -47,7 +47,7 @@ static void screens_look_as_they_did(void **state)
 	}
 }
 
-/* top_world_screen() looks at the number of lines and their widths. */
+/* top_world_screen() checks the number of lines and their widths. */
 static void any_size_is_filled_and_not_left(void **state)
 {
 	struct top_world w;

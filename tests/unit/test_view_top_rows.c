@@ -160,7 +160,7 @@ static void the_largest_and_the_first_letter_come_first(void **state)
 	top_rows__sort(&rows, TOP_THREADS, name, false);
 	assert_cell(&rows, TOP_THREADS, 0, "thread", "regex_syntax: <unnamed>");
 	assert_cell(&rows, TOP_THREADS, 2, "thread", "serde: <unnamed>");
-	/* What is not known is less than nothing. */
+	/* An unknown value sorts below 0. */
 	rows.at[0].cells[self].number = TOP_UNKNOWN;
 	rows.at[1].cells[self].number = 0;
 	top_rows__sort(&rows, TOP_THREADS, self, false);
@@ -181,7 +181,7 @@ static void names_and_numbers_are_looked_through(void **state)
 	assert_true(top_row__has(&rows.at[0], TOP_PROCESSES, "SYNTAX"));
 	assert_true(top_row__has(&rows.at[0], TOP_PROCESSES, "471"));
 	assert_false(top_row__has(&rows.at[1], TOP_PROCESSES, "syntax"));
-	/* A state is no name. */
+	/* States are not searched. */
 	assert_false(top_row__has(&rows.at[0], TOP_PROCESSES, "exit"));
 	top_rows__clear(&rows);
 	top_world_free(&w);

@@ -10,8 +10,7 @@
 #include "../fixtures/output.h"
 #include "../fixtures/top_data.h"
 
-/* Run `child` on a terminal of 80x24, typing `keys` once it shows a screen; its status and output.
- */
+/* Run `child` on a terminal of 80x24 and type `keys` once its screen is shown; its exit status. */
 static int on_terminal(int (*child)(void), const char *keys, char **written)
 {
 	const struct winsize size = {.ws_row = 24, .ws_col = 80};
@@ -24,7 +23,7 @@ static int on_terminal(int (*child)(void), const char *keys, char **written)
 	assert_true(pid >= 0);
 	if (!pid)
 		_exit(child());
-	/* -EIO once nobody has it open. */
+	/* read() fails with EIO once the child has closed the terminal. */
 	while (len < 65000 && (n = read(master, text + len, 65000 - len)) > 0) {
 		len += (size_t)n;
 		if (!*keys || !strstr(text, "q quit"))
@@ -76,7 +75,7 @@ static int next_key(void)
 	return key;
 }
 
-/* The number of the first thing that is not as it should be. */
+/* 0, or the number of the first failed check. */
 static int draw_and_type(void)
 {
 	static const int keys[] = {'j',		  TOP_KEY_DOWN,	   TOP_KEY_BACKSPACE,
@@ -116,7 +115,7 @@ static void keys_come_in_and_lines_go_out(void **state)
 	assert_int_equal(on_terminal(draw_and_type, "j\033OB\177\r\033[5~\t", &text), 0);
 	assert_contains(text, "regex_syntax");
 	assert_contains(text, "q quit");
-	/* The other screen is left. */
+	/* The alternate screen is left. */
 	assert_contains(text, "\033[?1049l");
 	assert_lacks(text, "\033[31m");
 	assert_lacks(text, "\033[36m");
