@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What is aimed at, and how far it is reached, all measured in one run.
+"""Measures everything that has a target, in one run.
 
-overhead   what it costs to be profiled, beside a plain compile and rustc's own self-profile
-workspace  what it costs a whole build, by cargo, of many packages
+overhead   the cost of profiling, compared with a plain compile and rustc's own self-profile
+workspace  the cost for a whole build of many packages, by cargo
 budget     whether --budget holds
-hits       of caches, of hello world, beside rustc's own
+hits       cache hits of hello world, compared with rustc's own
 set-up     making and reading a plan, attaching to a running compiler
 store      writing and reading 100 million synthetic events; no root, no rustc
 export     writing a trace in each format; 10 million events to Perfetto; the page of one million
-           in a browser, and how large that of a real compile is; the last alone needs root and rustc
+           in a browser, and the page size of a real compile; only the last needs root and rustc
 pctab      pc-value tables of Debian's Go 1.19, if it is installed; no root, no rustc
 """
 
@@ -48,7 +48,7 @@ def parse():
 
 
 def of_compiler(options):
-    """What needs root and rustc: rows, and the rate of measureme's reader, or None."""
+    """Benchmarks that need root and rustc: (rows, rate of measureme's reader or None)."""
     rows, upstream = [], None
     reason = lab.why_no_capture()
     if reason:

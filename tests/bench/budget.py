@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Whether a budget is kept: what a compile's CPU time grows by, under budgets and without one.
+"""Whether a budget is kept: the growth of a compile's CPU time, under budgets and without one.
 
-All ways take turns in every round, in an order that rotates; each is set against the plain compile
-of its own round. Aimed at: one point above the budget. The way without one comes first, and teaches
-what to expect: of a library that nothing is known of, a budget is not held that well.
+All ways take turns in every round, in rotating order; each is compared with the plain compile of
+its own round. The target is one point above the budget. The way without a budget comes first and
+teaches the rates: with an unknown library, a budget is kept less exactly.
 """
 
 import statistics
@@ -11,7 +11,7 @@ import statistics
 import overhead
 import targets
 
-# They take long enough to be governed. One that ends within a fifth of a second has hit most of
+# Long enough to be governed: a compile of 0.2 s has hit most of its probes before any decision.
 # what it will hit before anything can be decided.
 CRATES = {
     "regex-syntax, debug": ("regex-syntax", ()),

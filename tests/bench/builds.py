@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""
-What it costs a whole build to be recorded: the workspace of the tests, some 40 packages, by
-`cargo build -j2` from nothing, with and without us in turns. Each ratio is that of a round.
-"""
+"""The cost of recording a whole build: the tests' workspace of some 40 packages, built by `cargo
+build -j2` from nothing, with and without the profiler in turns. Each ratio is of one round."""
 
 import shutil
 import statistics
@@ -12,7 +10,7 @@ import targets
 from debian_workspace import Workspace, packages
 
 MOST_ROUNDS = 3
-# As for the whole command around a single compile.
+# The same as for the whole command around a single compile.
 AIM = 1.30
 
 
@@ -25,7 +23,7 @@ class Bench:
         self.packages = 0
 
     def run(self, ours):
-        """Seconds of wall and of CPU time of the command as typed."""
+        """(wall, CPU) seconds of the whole command."""
         shutil.rmtree(self.workspace.target)
         self.workspace.new_target("target")
         command = [self.bench.measure, self.t.write("outer", "")]
@@ -43,7 +41,7 @@ class Bench:
 
 
 def measure(bench, rounds):
-    """Prints a table; returns the target rows."""
+    """Print a table; returns the target rows."""
     builds = Bench(bench)
     pairs = []
     for i in range(min(rounds, MOST_ROUNDS)):

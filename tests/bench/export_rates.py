@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How fast a trace is written in other formats, how large that is, and in how much memory; how fast a
-browser opens the page of it. The trace is synthetic, one thread of a compiler, nested up to 30 deep; only the
-size of the page is that of a real compile, where there is root and rustc.
+"""Measures exports to each format: speed, size and memory; and how fast a browser opens the page.
+The trace is synthetic: one thread of a compiler, nested up to 30 deep. Only the size of the page
+is that of a real compile, where there is root and rustc.
 
-Rates are by CPU time. Memory is the peak of the program, as the kernel tells it while it runs.
+Rates are by CPU time. Memory is the peak of the program, from /proc while it runs.
 """
 
 import os
@@ -20,8 +20,8 @@ from targets import Row, print_columns
 EVENTS = 1000000
 MANY = 10000000
 FORMATS = ("perfetto", "chrome", "html", "folded", "svg", "pprof", "speedscope", "counts")
-FRAMES = 40  # zoomed in by half of them, and out again
-OPENED = 3  # times; the best counts, as everything else on the machine only adds
+FRAMES = 40  # half of them zoom in, the others out again
+OPENED = 3  # times; the best counts, because other load only adds time
 
 
 def peak_kib(pid):
@@ -61,7 +61,7 @@ ZOOM = """(() => {
 
 
 def open_page(directory, page):
-    """(seconds until all of it is there, ms of each frame of zooming)"""
+    """(seconds until the page is ready, sorted ms of each frame of zooming)"""
     with Browser(directory) as b:
         b.open(page)
         ready = b.wait("document.documentElement.dataset.ready")
@@ -83,7 +83,7 @@ def page_rows(directory, page):
 
 
 def real_page(build):
-    """How large the page of a real compile is, beside its trace."""
+    """The size of a real compile's page, relative to its trace."""
     what = "page of regex-syntax beside its trace"
     reason = lab.why_no_capture()
     if reason:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How fast traces are written and read, and pc-value tables looked up. Needs neither root nor rustc.
+"""Measures traces, written and read, and look-ups in pc-value tables, without root or rustc.
 
-Rates are by CPU time; by wall time they are what a loaded machine makes of them. measureme's own
-summarize is timed too, in the same way, where it is installed.
+Rates are by CPU time; rates by wall time depend on the machine's load. measureme's own summarize is
+timed in the same way, if it is installed.
 """
 
 import json
@@ -14,7 +14,7 @@ import sys
 
 from targets import Row
 
-# Debian's golang-1.19-go: the targets are for this file.
+# Debian's golang-1.19-go; the targets are for this file.
 GO = "/usr/lib/go-1.19/bin/go"
 GO_TABLES = {"tables": 44965, "varint_bytes": 1283609, "linear_bytes": 1597441}
 
@@ -45,13 +45,13 @@ def store(build, events, upstream):
 
 
 def children_cpu_s():
-    """CPU time of all children that were waited for."""
+    """CPU time of all awaited children."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def upstream_rate(profile, events):
-    """Millions of events per CPU second that measureme's summarize reads; None if it is not there."""
+    """Millions of events per CPU second that measureme's summarize reads; None if not installed."""
     tool = shutil.which("summarize")
     if not tool:
         return None

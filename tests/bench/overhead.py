@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What it costs to be profiled: by us and by rustc's own self-profile, beside a plain compile.
+"""The cost of profiling, with qprof-bpf and rustc's own self-profile, relative to a plain compile.
 
-All ways take turns in every round, in an order that rotates, and each is set against the plain
-compile of its own round: the figures are medians of those ratios, with the smallest and largest.
+All ways take turns in every round, in rotating order, and each is compared with the plain compile
+of its own round: the figures are medians of these ratios, with the smallest and largest.
 
 compile  from rustc's exec to its exit, as its parent sees it
 whole    the command as typed: with set-up, attaching, detaching, and the trace written
 CPU      user and system time; "own" is the profiler's, "compile" that of rustc with its traps
 floor    plain compile + hits x cost of one bare trap, measured here in a small loop
-probes   the plain compile while the same probes are in place for somebody else's sake: their
-  only   program returns at once. What is left of the cost when ours is taken away
+probes   the plain compile with the same probes, attached for another process: their program
+  only   returns at once. The cost without our own part
 """
 
 import contextlib
@@ -40,7 +40,7 @@ BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}  # in every run: it changes what rustc does
 
 
 class Sample:
-    """One run: seconds, and what was recorded."""
+    """One run: seconds, and the amounts recorded."""
 
     def __init__(self, compile, whole, events=0, size=0, lost=0, hits=None):
         self.compile_wall, self.compile_cpu = compile
@@ -87,7 +87,7 @@ class Bench:
 
     @contextlib.contextmanager
     def probes(self):
-        """A capture of a process that compiles nothing: rustc meets the probes, unfollowed."""
+        """Record a process that compiles nothing: rustc hits the probes, but is not followed."""
         idle = subprocess.Popen(["sleep", "1000"])
         other = self.t.start_qprof("-q", "--force", "-o", self.t.path("other.qpt"),
                                    "-p", str(idle.pid))
@@ -113,7 +113,7 @@ class Bench:
         return sample
 
     def own_profile(self):
-        """rustc's own profile of the workload that has targets: its path and number of events."""
+        """(path, number of events) of rustc's own profile of the workload with targets."""
         crate, flags = WORKLOADS[DEFAULT[0]]
         sample = self.run(THEIR_QUERIES, crate, flags)
         (path,) = glob.glob(self.t.path("profile", "*"))
@@ -160,7 +160,7 @@ def compare(bench, name, rounds):
     crate, flags = WORKLOADS[name]
     results = {way: [] for way in WAYS}
     for way in WAYS:
-        bench.run(way, crate, flags)  # warms caches, ours included
+        bench.run(way, crate, flags)  # warms caches, the profiler's included
     for i in range(rounds):
         turn = i % len(WAYS)
         for way in WAYS[turn:] + WAYS[:turn]:
@@ -216,7 +216,7 @@ def time_plan(t, rounds, *flags):
 
 
 def time_attach(t, rounds):
-    """From qprof-bpf's exec to the start of the first query it records, with a cached plan."""
+    """Seconds from qprof-bpf's exec to the start of the first recorded query, with a cached plan."""
     values = []
     for _ in range(rounds):
         build = t.start_plain([t.rustc] + crates.arguments(crates.LONG, t.mkdir("out")))
@@ -232,7 +232,7 @@ def time_attach(t, rounds):
 
 
 def target_rows(results):
-    """Of the workload that has targets."""
+    """Target rows of the workload with targets."""
     ours, plain = results[OURS], results["plain"]
     theirs = results[THEIR_QUERIES]
     losses = [s.lost for s in ours]
@@ -250,7 +250,7 @@ def target_rows(results):
 
 
 def beside_self_profile(results, field, name):
-    """Queries alone: how much more of a plain compile we take than rustc's own profiler does."""
+    """Queries only: our cost minus that of rustc's own profiler, relative to a plain compile."""
     plain = results["plain"]
     ours, theirs = (all_ratios(results[way], plain, field) for way in (OURS_QUERIES, THEIR_QUERIES))
     more = statistics.median(a - b for a, b in zip(ours, theirs))
@@ -262,7 +262,7 @@ def beside_self_profile(results, field, name):
 
 
 def hits_rows(t, toolchain):
-    """Hits of caches on hello world."""
+    """Cache hits on hello world."""
     try:
         n, unknown = test_cache_hits.compare_hello_world(t, toolchain)
     except AssertionError as error:
@@ -273,7 +273,7 @@ def hits_rows(t, toolchain):
 
 
 def time_set_up(t, rounds):
-    """Planning and attaching: their target rows."""
+    """Target rows of planning and attaching."""
     times = {"plan, cold": (time_plan(t, rounds, "--no-cache"), 1000),
              "plan, cached": (time_plan(t, rounds), 30),
              "attach to first event": (time_attach(t, rounds), 100)}

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What was measured beside what was aimed at."""
+"""Prints measured figures next to their targets."""
 
 
 class Row:
-    """A figure and its target: `most` or `least`; neither where it could not be measured."""
+    """A figure and its target, `most` or `least`; the value None was not measured."""
 
     def __init__(self, what, value, unit, most=None, least=None, digits=None, note=""):
         self.what, self.value, self.unit, self.note = what, value, unit, note
         self.target = least if most is None else most
         self.is_most = most is not None
-        # A target is met by what rounds to it, where it is given to so many digits.
+        # With `digits`, the rounded value must meet the target.
         self.digits = digits
 
     def met(self):
@@ -28,7 +28,7 @@ class Row:
 
 
 def print_columns(rows):
-    """Texts to the left: what a row is about, and notes behind six columns. Figures to the right."""
+    """The name and, in the last of six columns, notes are aligned left, figures right."""
     left = (0, 5) if len(rows[0]) == 6 else (0,)
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How true our times are: self times of queries beside those of rustc's own self-profile.
+"""The accuracy of self times of queries, compared with rustc's own self-profile.
 
-Plain, self-profiled and profiled compiles take turns, ahead of everybody else who wants a CPU. A
-query's time is the median of its times in the runs of one kind; it is listed if that is 1 % or more
-of all by the self-profile's account. --least takes the smallest: on a machine that others use, what
-was disturbed least says most.
+Plain, self-profiled and profiled compiles take turns, with a high CPU priority. A query's time is
+the median over the runs of one kind; queries with 1 % or more of the self-profile's sum are listed.
+--least takes the smallest time instead, which is the least disturbed one on a busy machine.
 
-Rustc's profile is no absolute truth: its own timers take some time too. How much is in the last
-lines, as is what the probes took by the clock on the wall, beside what the report says they took.
+Rustc's profile is no absolute truth: its own timers take some time, too. The last lines show how
+much, and the wall time that the probes took, next to the time that the report shows for them.
 """
 
 import argparse
@@ -50,7 +49,7 @@ class Bench:
             argv += ["-Zself-profile=" + profile, "-Zself-profile-events=query-provider"]
         command = [self.measure, self.t.write("wall", ""), *argv]
         if way == OURS:
-            # Self times are the same only if the same intervals are taken off them.
+            # Self times are comparable only if the same intervals are subtracted from them.
             command = [self.t.qprof, "-q", "-e", "query-provider", "--force", "-o", trace, "--",
                        *command]
         ours = way == OURS
@@ -88,7 +87,7 @@ def typical(runs, field, of=statistics.median):
 
 
 def spread(runs, label):
-    """The largest of the truth's own runs against the smallest."""
+    """The largest of rustc's own times relative to the smallest, minus 1."""
     values = [run.own[label] for run in runs]
     return max(values) / min(values) - 1
 
@@ -131,11 +130,11 @@ def print_overheads(results, of):
 def compare(bench, rounds, of):
     ways = (PLAIN, TRUTH, OURS)
     results = {way: [] for way in ways}
-    for i in range(-1, rounds):  # the first warms caches, ours included
+    for i in range(-1, rounds):  # the first warms caches, the profiler's included
         for way in ways[i % 3:] + ways[:i % 3]:
             try:
                 run = bench.run(way)
-            except BadProfile:  # rustc now and then exits before its profile is whole
+            except BadProfile:  # rustc sometimes exits before its profile is complete
                 run = bench.run(way)
             if i >= 0:
                 results[way].append(run)

@@ -115,7 +115,7 @@ static const struct described_site described_sites[] = {
 	{"site_guard_hash", GUARD_SITE(WIRE_ROLE_GUARD, GUARD_HASH)},
 	{"site_guard_outer", GUARD_SITE(WIRE_ROLE_GUARD, GUARD_OUTER)},
 	{"site_guard_inner", GUARD_SITE(WIRE_ROLE_GUARD, GUARD_INNER)},
-	{"site_guard_told", GUARD_SITE(WIRE_ROLE_GUARD, GUARD_TOLD)},
+	{"site_guard_dynamic", GUARD_SITE(WIRE_ROLE_GUARD, GUARD_DYNAMIC)},
 	{"site_guard_load",
 	 {.role = WIRE_ROLE_GUARD_QUERY,
 	  .query = NONE,
@@ -127,7 +127,7 @@ static const struct described_site described_sites[] = {
 	{"site_guard_hash_end", GUARD_SITE(WIRE_ROLE_GUARD_END, GUARD_HASH)},
 	{"site_guard_outer_end", GUARD_SITE(WIRE_ROLE_GUARD_END, GUARD_OUTER)},
 	{"site_guard_inner_end", GUARD_SITE(WIRE_ROLE_GUARD_END, GUARD_INNER)},
-	{"site_guard_told_end", GUARD_SITE(WIRE_ROLE_GUARD_END, GUARD_TOLD)},
+	{"site_guard_dynamic_end", GUARD_SITE(WIRE_ROLE_GUARD_END, GUARD_DYNAMIC)},
 	{"site_guard_load_end", GUARD_SITE(WIRE_ROLE_GUARD_END, GUARD_LOAD)},
 	{"timer_begin",
 	 {.role = WIRE_ROLE_TIMER, .query = NONE, .body = NONE, .sp_delta = 8, NO_REG(-1)}},
@@ -221,14 +221,14 @@ static inline void describe_guards(struct plan *plan)
 				.label_of_query = true},
 		[GUARD_OUTER] = {.kind = WIRE_KIND_ACTIVITY, .scope = 9, .number = 1},
 		[GUARD_INNER] = {.kind = WIRE_KIND_ACTIVITY, .scope = 9, .number = 2},
-		[GUARD_TOLD] = {.kind = WIRE_KIND_ACTIVITY, .scope = 10, .number = 1},
+		[GUARD_DYNAMIC] = {.kind = WIRE_KIND_ACTIVITY, .scope = 10, .number = 1},
 	};
 
 	plan->guards = malloc(sizeof(guards));
 	memcpy(plan->guards, guards, sizeof(guards));
 	plan->n_guards = N_GUARDS;
 	for (int i = 0; i < N_GUARDS; i++)
-		plan->guards[i].label_slot = i == GUARD_TOLD ? 0x10 : PLAN_NO_SLOT;
+		plan->guards[i].label_slot = i == GUARD_DYNAMIC ? 0x10 : PLAN_NO_SLOT;
 	plan->guards[GUARD_OUTER].label = strdup("outer");
 	plan->guards[GUARD_INNER].label = strdup("inner");
 }

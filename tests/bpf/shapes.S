@@ -215,15 +215,15 @@
 	jb 1f
 1:	frame_end
 
-	body_begin told
+	body_begin dynamic_guard
 	mov %rdx, 0x10(%rsp)
 	mov %rcx, 0x18(%rsp)
 	testb $2, mask(%rip)
-	function site_guard_told
+	function site_guard_dynamic
 	jne 1f
 1:	call inside_guard
 	test %r15d, %r15d
-	function site_guard_told_end
+	function site_guard_dynamic_end
 	jb 1f
 1:	frame_end
 

@@ -31,7 +31,7 @@ enum shape_guard {
 	GUARD_HASH,
 	GUARD_OUTER,
 	GUARD_INNER,
-	GUARD_TOLD,
+	GUARD_DYNAMIC,
 	N_GUARDS,
 };
 
@@ -61,7 +61,7 @@ enum { ASKED_UNKNOWN, ASKED_HERE, ASKED_THERE };
 
 /* Other intervals: two guards, a guard with a dynamic label, two timers with a dynamic label. */
 void guards(struct call *c);
-void told(struct call *c, uint32_t unused, const char *text, uint64_t len);
+void dynamic_guard(struct call *c, uint32_t unused, const char *text, uint64_t len);
 void timed(struct call *c, uint32_t unused, const char *text, uint64_t len);
 
 /* Three cache hits: ids[0], ids[1], and the id 8 bytes into `entry`. */

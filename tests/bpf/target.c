@@ -300,14 +300,14 @@ static void interval(char which, const char *inner)
 		guards(&c);
 		break;
 	case 'l':
-		c.query = GUARD_TOLD;
+		c.query = GUARD_DYNAMIC;
 		c.label = "short";
-		told(&c, 0, c.label, strlen(c.label));
+		dynamic_guard(&c, 0, c.label, strlen(c.label));
 		break;
 	case 'L':
-		c.query = GUARD_TOLD;
+		c.query = GUARD_DYNAMIC;
 		c.label = text;
-		told(&c, 0, text, strlen(text));
+		dynamic_guard(&c, 0, text, strlen(text));
 		break;
 	case 'v':
 		c.query = WIRE_NO_QUERY;

@@ -70,7 +70,7 @@ static pid_t spawn(bool with_library, const char *seconds)
 	return pid;
 }
 
-struct told {
+struct seen {
 	pid_t pid; /* others are ignored */
 	unsigned int n;
 	uint64_t time_ns;
@@ -79,7 +79,7 @@ struct told {
 
 static int on_library(void *ctx, pid_t pid, const struct mapped_library *library)
 {
-	struct told *t = ctx;
+	struct seen *t = ctx;
 
 	if (pid != t->pid)
 		return 0;
@@ -105,61 +105,61 @@ static struct execs *open_execs(void)
 	return e;
 }
 
-static void read_after(struct execs *e, int wait_ms, struct told *told)
+static void read_after(struct execs *e, int wait_ms, struct seen *seen)
 {
 	struct pollfd fd = {.fd = execs__fd(e), .events = POLLIN};
 
 	assert_true(poll(&fd, 1, wait_ms) >= 0);
-	assert_int_equal(execs__read(e, on_library, told), 0);
+	assert_int_equal(execs__read(e, on_library, seen), 0);
 }
 
 static void a_new_program_with_the_library_is_reported_once(void **state)
 {
 	uint64_t before = clock_ns(CLOCK_MONOTONIC), until = before + UINT64_C(10000000000);
 	_execs_ struct execs *e = NULL;
-	struct told told = {0};
+	struct seen seen = {0};
 
 	need_capture();
 	e = open_execs();
-	told.pid = spawn(true, "60");
-	while (!told.n && clock_ns(CLOCK_MONOTONIC) < until)
-		read_after(e, 10000, &told);
-	assert_int_equal(told.n, 1);
-	assert_non_null(strstr(told.library, "/" LIBRARY));
-	assert_in_range(told.time_ns, before, clock_ns(CLOCK_MONOTONIC));
+	seen.pid = spawn(true, "60");
+	while (!seen.n && clock_ns(CLOCK_MONOTONIC) < until)
+		read_after(e, 10000, &seen);
+	assert_int_equal(seen.n, 1);
+	assert_non_null(strstr(seen.library, "/" LIBRARY));
+	assert_in_range(seen.time_ns, before, clock_ns(CLOCK_MONOTONIC));
 	for (int i = 0; i < 5; i++)
-		read_after(e, 20, &told);
-	assert_int_equal(told.n, 1);
-	end(told.pid);
+		read_after(e, 20, &seen);
+	assert_int_equal(seen.n, 1);
+	end(seen.pid);
 }
 
 static void other_programs_are_not_reported(void **state)
 {
 	_execs_ struct execs *e = NULL;
-	struct told told = {0};
+	struct seen seen = {0};
 
 	need_capture();
 	e = open_execs();
-	told.pid = spawn(false, "60");
+	seen.pid = spawn(false, "60");
 	for (int i = 0; i < 20; i++)
-		read_after(e, 20, &told);
-	assert_int_equal(told.n, 0);
-	end(told.pid);
+		read_after(e, 20, &seen);
+	assert_int_equal(seen.n, 0);
+	end(seen.pid);
 }
 
 /* The process lived long enough to be a compiler. */
 static void one_that_was_gone_before_we_looked_is_lost(void **state)
 {
 	_execs_ struct execs *e = NULL;
-	struct told told = {0};
+	struct seen seen = {0};
 	int status;
 
 	need_capture();
 	e = open_execs();
-	told.pid = spawn(true, "0.05");
-	assert_int_equal(waitpid(told.pid, &status, 0), told.pid);
-	assert_int_equal(execs__read(e, on_library, &told), 0);
-	assert_int_equal(told.n, 0);
+	seen.pid = spawn(true, "0.05");
+	assert_int_equal(waitpid(seen.pid, &status, 0), seen.pid);
+	assert_int_equal(execs__read(e, on_library, &seen), 0);
+	assert_int_equal(seen.n, 0);
 	assert_true(execs__lost(e) >= 1);
 }
 

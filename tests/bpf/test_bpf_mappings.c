@@ -18,11 +18,11 @@
 #include "base/clock.h"
 #include "capture/look.h"
 
-#define TOLD_MAX 24576
+#define SEEN_MAX 24576
 
-struct told {
-	pid_t pids[TOLD_MAX];
-	uint64_t times[TOLD_MAX];
+struct seen {
+	pid_t pids[SEEN_MAX];
+	uint64_t times[SEEN_MAX];
 	unsigned int n;
 	struct mapped_library last;
 };
@@ -39,11 +39,11 @@ static struct look *new_look(void)
 
 static int on_mapping(void *ctx, pid_t pid, const struct mapped_library *library)
 {
-	struct told *t = ctx;
+	struct seen *t = ctx;
 
 	/* Other processes on this machine may be compilers. */
 	assert_non_null(strstr(library->path, "/librustc_driver-"));
-	assert_true(t->n < TOLD_MAX);
+	assert_true(t->n < SEEN_MAX);
 	t->pids[t->n] = pid;
 	t->times[t->n++] = library->time_ns;
 	t->last = *library;
@@ -85,7 +85,7 @@ static void wait_for_success(pid_t pid)
 }
 
 /* The number of reports on `pid`; other processes' compilers are reported, too. */
-static unsigned int times_told(const struct told *t, pid_t pid)
+static unsigned int times_seen(const struct seen *t, pid_t pid)
 {
 	unsigned int n = 0;
 
@@ -99,27 +99,27 @@ static void a_mapping_of_a_library_is_reported_at_once(void **state)
 	_mappings_ struct mappings *m = NULL;
 	struct pollfd pfd = {.events = POLLIN};
 	uint64_t before = clock_ns(CLOCK_MONOTONIC);
-	struct told told = {0};
+	struct seen seen = {0};
 	pid_t pid;
 
 	assert_int_equal(mappings__open(new_look(), &m), 0);
 	pid = map_in_child("librustc_driver-1.so", PROT_READ | PROT_EXEC);
 	pfd.fd = mappings__fd(m);
-	while (!times_told(&told, pid)) {
+	while (!times_seen(&seen, pid)) {
 		assert_int_equal(poll(&pfd, 1, -1), 1);
-		assert_int_equal(mappings__read(m, on_mapping, &told), 0);
+		assert_int_equal(mappings__read(m, on_mapping, &seen), 0);
 	}
 	wait_for_success(pid);
-	assert_int_equal(times_told(&told, pid), 1);
-	for (unsigned int i = 0; i < told.n; i++)
-		assert_in_range(told.times[i], before, clock_ns(CLOCK_MONOTONIC));
+	assert_int_equal(times_seen(&seen, pid), 1);
+	for (unsigned int i = 0; i < seen.n; i++)
+		assert_in_range(seen.times[i], before, clock_ns(CLOCK_MONOTONIC));
 	assert_int_equal(mappings__lost(m), 0);
 }
 
 static void other_mappings_are_not_reported(void **state)
 {
 	_mappings_ struct mappings *m = NULL;
-	struct told told = {0};
+	struct seen seen = {0};
 	pid_t data, other;
 
 	assert_int_equal(mappings__open(new_look(), &m), 0);
@@ -127,9 +127,9 @@ static void other_mappings_are_not_reported(void **state)
 	other = map_in_child("librustc_drive.so", PROT_READ | PROT_EXEC);
 	wait_for_success(data);
 	wait_for_success(other);
-	assert_int_equal(mappings__read(m, on_mapping, &told), 0);
-	assert_int_equal(times_told(&told, data), 0);
-	assert_int_equal(times_told(&told, other), 0);
+	assert_int_equal(mappings__read(m, on_mapping, &seen), 0);
+	assert_int_equal(times_seen(&seen, data), 0);
+	assert_int_equal(times_seen(&seen, other), 0);
 }
 
 static void map_and_unmap(int fd, int times)
@@ -147,15 +147,15 @@ static void none_is_missed_when_the_ring_goes_round(void **state)
 {
 	_mappings_ struct mappings *m = NULL;
 	_close_ int fd = open("librustc_driver-1.so", O_RDONLY | O_CLOEXEC);
-	struct told told = {0};
+	struct seen seen = {0};
 
 	assert_int_equal(mappings__open(new_look(), &m), 0);
 	for (int i = 0; i < 400; i++) {
 		map_and_unmap(fd, 50);
-		assert_int_equal(mappings__read(m, on_mapping, &told), 0);
+		assert_int_equal(mappings__read(m, on_mapping, &seen), 0);
 	}
 	assert_int_equal(mappings__lost(m), 0);
-	assert_int_equal(times_told(&told, getpid()), 20000);
+	assert_int_equal(times_seen(&seen, getpid()), 20000);
 }
 
 /* The temporary directory may be on a file system with other device numbers than stat(2) shows. */
@@ -163,16 +163,16 @@ static void the_inode_is_the_one_of_stat(void **state)
 {
 	_mappings_ struct mappings *m = NULL;
 	_close_ int fd = open("librustc_driver-1.so", O_RDONLY | O_CLOEXEC);
-	struct told told = {0};
+	struct seen seen = {0};
 	struct stat st;
 
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(mappings__open(new_look(), &m), 0);
 	map_and_unmap(fd, 1);
-	assert_int_equal(mappings__read(m, on_mapping, &told), 0);
-	assert_int_equal(times_told(&told, getpid()), 1);
-	if (told.n == 1 && told.last.dev == st.st_dev)
-		assert_int_equal(told.last.ino, st.st_ino);
+	assert_int_equal(mappings__read(m, on_mapping, &seen), 0);
+	assert_int_equal(times_seen(&seen, getpid()), 1);
+	if (seen.n == 1 && seen.last.dev == st.st_dev)
+		assert_int_equal(seen.last.ino, st.st_ino);
 	else
 		skip();
 }
@@ -182,7 +182,7 @@ static void mappings_lost_from_a_full_ring_are_counted(void **state)
 {
 	_close_ int fd = open("librustc_driver-1.so", O_RDONLY | O_CLOEXEC);
 	_mappings_ struct mappings *m = NULL;
-	struct told told = {0};
+	struct seen seen = {0};
 	cpu_set_t all, one;
 	uint64_t n_lost;
 
@@ -196,16 +196,16 @@ static void mappings_lost_from_a_full_ring_are_counted(void **state)
 	map_and_unmap(fd, 20000);
 	/* The lost mappings may include other processes'. */
 	n_lost = mappings__lost(m);
-	assert_int_equal(mappings__read(m, on_mapping, &told), 0);
-	assert_true(times_told(&told, getpid()) < 20000);
-	assert_true(times_told(&told, getpid()) + n_lost >= 20000);
+	assert_int_equal(mappings__read(m, on_mapping, &seen), 0);
+	assert_true(times_seen(&seen, getpid()) < 20000);
+	assert_true(times_seen(&seen, getpid()) + n_lost >= 20000);
 	mappings__forget(m);
 	assert_int_equal(mappings__lost(m), 0);
-	memset(&told, 0, sizeof(told));
+	memset(&seen, 0, sizeof(seen));
 	map_and_unmap(fd, 1);
-	assert_int_equal(mappings__read(m, on_mapping, &told), 0);
+	assert_int_equal(mappings__read(m, on_mapping, &seen), 0);
 	sched_setaffinity(0, sizeof(all), &all);
-	assert_int_equal(times_told(&told, getpid()), 1);
+	assert_int_equal(times_seen(&seen, getpid()), 1);
 	assert_int_equal(mappings__lost(m), 0);
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Headless Chromium, spoken to over a pipe in its DevTools protocol: no port, no driver, no library."""
+"""Headless Chromium, controlled over a pipe by its DevTools protocol: no port, driver or library."""
 
 import base64
 import json
@@ -12,11 +12,11 @@ import time
 
 from lab import Skip
 
-TIMEOUT = 600  # seconds; a machine that is busy is slow
+TIMEOUT = 600  # seconds; a busy machine is slow
 
 
 class Browser:
-    """One page. What it complains about, and whatever it asks the network for, is kept."""
+    """One page. The object keeps the page's errors and its network requests."""
 
     def __init__(self, directory, width=1400, height=900, dark=False):
         found = shutil.which("chromium")
@@ -34,18 +34,18 @@ class Browser:
         self.scheme(dark)
 
     def start(self, program, profile):
-        """It reads commands from its descriptor 3 and answers on 4; each ends with a NUL."""
+        """Chromium reads commands from descriptor 3 and answers on 4; a NUL ends each message."""
         self.session = None
         to_it, self.write_fd = os.pipe()
         self.read_fd, from_it = os.pipe()
 
         def descriptors():
-            # Whatever numbers the pipe's ends have, and above both that they are to have.
+            # The pipes' ends may have any numbers, so move them above 3 and 4 first.
             ends = (os.dup2(to_it, 30), os.dup2(from_it, 31))
             for fd, end in zip((3, 4), ends):
                 os.dup2(end, fd)
 
-        # As root there is no sandbox; the page is our own.
+        # Root cannot use the sandbox; the page is our own.
         argv = [program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                 "--remote-debugging-pipe", "--user-data-dir=" + profile, "about:blank"]
         process = subprocess.Popen(argv, preexec_fn=descriptors, close_fds=False,
@@ -109,7 +109,7 @@ class Browser:
                 assert "error" not in answer, (method, answer["error"])
                 return answer["result"]
 
-    # ---- What a person does --------------------------------------------------------------------
+    # ---- User actions --------------------------------------------------------------------------
 
     def scheme(self, dark):
         self.call("Emulation.setEmulatedMedia", features=[
@@ -123,14 +123,14 @@ class Browser:
             self.receive(deadline)
 
     def ask(self, expression):
-        """The value of an expression in the page; of a promise, what it comes to."""
+        """The value of an expression in the page; a promise is awaited."""
         done = self.call("Runtime.evaluate", expression=expression, awaitPromise=True,
                          returnByValue=True)
         assert "exceptionDetails" not in done, (expression, done["exceptionDetails"])
         return done["result"].get("value")
 
     def wait(self, expression):
-        """Until it is true; its value."""
+        """Wait until an expression is true; returns its value."""
         deadline = time.monotonic() + TIMEOUT
         while time.monotonic() < deadline:
             value = self.ask(expression)
@@ -140,7 +140,7 @@ class Browser:
         raise AssertionError("waited %d s for %s" % (TIMEOUT, expression))
 
     def settle(self):
-        """Until what was asked for is drawn."""
+        """Wait until pending changes are drawn."""
         self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def key(self, key, text=""):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""One crate compiled again and again from the same state, with rustc's own profile or without."""
+"""One crate, compiled repeatedly from the same state, with or without rustc's own profile."""
 
 import glob
 import os
@@ -8,7 +8,7 @@ import shutil
 import crates
 from mm_profdata import BadProfile, Profile
 
-# Unlocks -Zself-profile on stable. Without it rustc runs some queries more: set in every run.
+# Unlocks -Zself-profile on stable. All runs set it, because it makes rustc run some more queries.
 BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}
 MODES = {
     "debug": (),
@@ -19,7 +19,7 @@ MODES = {
     "edited-incremental": (),
     "threads": ("-Zthreads=4",),
 }
-# Where one function of a crate begins, for the mode that edits it; no line moves.
+# The beginning of one function per crate, for the mode that edits it; no line moves.
 EDITS = {
     "regex-syntax": ("lib.rs", "pub fn is_word_byte(c: u8) -> bool {"),
     "memchr": ("memchr/mod.rs", "pub fn memchr(needle: u8, haystack: &[u8]) -> Option<usize> {"),
@@ -30,10 +30,9 @@ EDITS = {
 
 def profiled_path(t, name, events, run, status=0):
     """
-    Have run(unique name, *flags) run rustc with its self-profile: what it returned, and the path
-    of the profile. On a busy machine rustc now and then exits while another of its threads still holds
-    the profiler, and leaves a file without its strings: then there is nothing to compare with, and
-    it is run again.
+    Call run(unique name, *flags), which runs rustc with its self-profile; returns the call's result
+    and the path of the profile. On a busy machine rustc sometimes exits while another of its
+    threads holds the profiler, and the file lacks its strings; such a run is repeated.
     """
     for attempt in range(5):
         unique = "%s%d" % (name, attempt)
@@ -52,7 +51,7 @@ def profiled_path(t, name, events, run, status=0):
 
 
 def profiled(t, name, events, run):
-    """As profiled_path(), with the profile."""
+    """Like profiled_path(), with the profile instead of its path."""
     done, path = profiled_path(t, name, events, run)
     return done, Profile.read(path)
 
@@ -86,7 +85,7 @@ class Compile:
         self.t.write(path, text.replace("\n" + function, "\n" + function + " let _edited = 1;"))
 
     def argv(self, name, incremental=None, *extra):
-        # An incremental build that writes somewhere else is not an unchanged one.
+        # An incremental build is unchanged only if it writes to the same place.
         out = self.t.mkdir("incremental.out" if self.incremental else name + ".out")
         args = crates.arguments(self.crate, out, *self.flags, *extra, at=self.source)
         if self.incremental:
@@ -96,7 +95,7 @@ class Compile:
     def state(self, name):
         path = self.t.path(name + ".incremental")
         if self.before:
-            # Owners too: rustc locks and renames in there.
+            # The owners, too: rustc locks and renames files in there.
             shutil.copytree(self.before, path, symlinks=True)
             for directory, _, files in os.walk(path):
                 self.t.give(directory)
@@ -106,6 +105,6 @@ class Compile:
         return self.t.mkdir(name + ".incremental")
 
     def profiled(self, name, run, events="query-provider"):
-        """profiled(), of this compile; `run` gets the whole command."""
+        """profiled() for this compile; `run` gets the whole command."""
         return profiled(self.t, name, events, lambda unique, *flags: run(
             self.argv(unique, None, *flags)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Real crates to compile: the sources in Debian's librust-*-dev packages that need no other crate.
+"""Real crates to compile: those of Debian's librust-*-dev packages that need no other crate.
 
-tests/setup.sh installs them. Each is compiled by one rustc, as cargo would with default features.
+tests/setup.sh installs them. One rustc compiles each, as cargo would with default features.
 """
 
 import glob
@@ -24,9 +24,9 @@ FEATURES = {
 }
 EDITION = "2018"
 
-# What compiles for some seconds, for tests that act in the middle of it.
+# A crate that compiles for some seconds, for tests that act in the middle of it.
 LONG = "regex-syntax"
-# What compiles in a moment.
+# A crate that compiles in a moment.
 SHORT = "semver"
 
 
@@ -38,7 +38,7 @@ def source(name):
 
 
 def arguments(name, out_dir, *extra, at=None):
-    """rustc's arguments to compile the crate, or what is `at` a path, into a directory."""
+    """rustc's arguments to compile the crate, or the source `at` a path, into a directory."""
     args = ["--crate-name", name.replace("-", "_"), "--crate-type", "lib", "--edition", EDITION]
     args += ["--cap-lints", "allow", "--out-dir", out_dir]
     for feature in FEATURES[name].split():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """
-A workspace as people have them: a program and a library over some 40 packages, with procedural
-macros and build scripts, all from Debian's librust-*-dev sources, which tests/setup.sh installs.
+A realistic workspace: a program and a library over some 40 packages, with procedural macros and
+build scripts, all from Debian's librust-*-dev sources, which tests/setup.sh installs.
 
-python3 debian_workspace.py DIR writes it, for a person to try things on.
+`python3 debian_workspace.py DIR` writes it, for experiments.
 """
 
 import collections
@@ -35,7 +35,7 @@ NEEDS = {
             'itertools = "0.10"', 'log = "0.4"', 'semver = "1"'),
     "model": ('serde = { version = "1", features = ["derive"] }', 'indexmap = "1"', 'rand = "0.8"',
               'bytes = "1"', 'crossbeam-channel = "0.5"', 'smallvec = "1"'),
-    # What a test builds that only wants to see a build: few packages, in a few seconds.
+    # For tests that need any build: few packages, in a few seconds.
     "tool": ('quote = "1"', 'semver = "1"', 'smallvec = "1"', 'itertools = "0.10"'),
 }
 SOURCES = {
@@ -88,7 +88,7 @@ directory = "%s"
 
 
 def files():
-    """(path within the workspace, text); .cargo makes it build without a network from anywhere."""
+    """(path in the workspace, text); .cargo makes it build without a network, from any directory."""
     yield "Cargo.toml", MANIFEST
     yield ".cargo/config.toml", CONFIG
     for member, needs in NEEDS.items():
@@ -97,7 +97,7 @@ def files():
 
 
 class Workspace:
-    """In a test's directory, with a cargo home of its own; built by one toolchain."""
+    """The workspace in a test's directory, with its own cargo home, built by one toolchain."""
 
     def __init__(self, t, toolchain="stable"):
         self.t = t
@@ -117,11 +117,12 @@ class Workspace:
         self.new_target("target")
 
     def new_target(self, name):
-        """From here on cargo builds there, from nothing."""
+        """Let cargo build into an empty directory of this name from now on."""
         self.target = self.t.mkdir(name)
 
     def env(self, **more):
-        """Nothing of the person's own settings; the toolchain's programs, and no rustup's."""
+        """The environment without the user's settings, with the toolchain's programs and not
+        rustup's."""
         return {"CARGO_HOME": self.t.mkdir("cargo-home"), "CARGO_TARGET_DIR": self.target,
                 "PATH": self.bin + ":" + os.environ["PATH"], "RUSTUP_TOOLCHAIN": "",
                 "CARGO_TERM_COLOR": "never", "RUSTFLAGS": "", **more}
@@ -136,9 +137,9 @@ def parents(path):
 
 
 def started_by_cargo(stderr):
-    """Names of the crates that `cargo -v` says it ran a compiler for."""
+    """Names of the crates that cargo ran a compiler for, by the output of `cargo -v`."""
     running = re.findall(r"^ *Running `(.*)`$", stderr, re.MULTILINE)
-    # Others are what it has built: build scripts.
+    # The other lines run build scripts.
     names = [re.search(r"(?:^|/| )(?:rustc|rustdoc)\S* .*?--crate-name (\S+)", line)
              for line in running]
     return collections.Counter(name[1] for name in names if name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""As much of an ELF file as a test needs that does not take the profiler's word for it."""
+"""A reader of ELF files that shares no code with the profiler, as far as the tests need it."""
 
 import bisect
 import ctypes
@@ -25,7 +25,7 @@ class Elf:
                 self.loads.append((vaddr, offset, filesz))
 
     def symtab(self):
-        """Offset and size of the symbol table."""
+        """Offset and size of the symbol table, offset of its strings."""
         for i in range(self.shnum):
             _, kind, _, _, offset, size, link = struct.unpack_from(
                 "<IIQQQQI", self.data, self.shoff + 64 * i)
@@ -35,7 +35,7 @@ class Elf:
         raise AssertionError("no symbol table")
 
     def symbols(self):
-        """(offset of the symbol itself, name, type, address) of each."""
+        """(offset of the symbol's entry, name, type, address) of each."""
         offset, size, names = self.symtab()
         for at in range(offset, offset + size, SYMBOL.size):
             name, info, _, _, value, _ = SYMBOL.unpack_from(self.data, at)
@@ -56,7 +56,7 @@ class Elf:
 
 
 class Disassembler:
-    """Capstone, by its C interface."""
+    """Capstone, through its C interface."""
 
     def __init__(self):
         name = ctypes.util.find_library("capstone")
@@ -67,7 +67,7 @@ class Disassembler:
         self.insn = ctypes.c_void_p(self.lib.cs_malloc(self.handle))
 
     def starts(self, code):
-        """Offsets of the instructions from the first byte on."""
+        """Offsets of the instructions, starting with the first byte."""
         buffer = ctypes.create_string_buffer(code, len(code))
         at = ctypes.c_void_p(ctypes.addressof(buffer))
         left = ctypes.c_size_t(len(code))
@@ -81,7 +81,7 @@ class Disassembler:
 
 
 def is_emulated(code):
-    """What a kernel emulates, by its documentation: push, nop, jmp, call, and jumps on conditions."""
+    """Whether the kernel emulates this instruction: push, nop, jmp, call and conditional jumps."""
     first, second = code[0], code[1]
     return (first in (0x90, 0xe8, 0xe9, 0xeb) or 0x50 <= first <= 0x57 or 0x70 <= first <= 0x7f
             or first == 0x0f and 0x80 <= second <= 0x8f
@@ -89,7 +89,7 @@ def is_emulated(code):
 
 
 def not_instructions(path, offsets):
-    """Of these offsets, those at which no instruction starts that is emulated."""
+    """The offsets at which no emulated instruction starts."""
     elf, disassembler = Elf(path), Disassembler()
     starts = elf.function_starts()
     within = {}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """
-What we record beside what rustc's own profiler records: per kind and label, and one by one.
+Compares our recordings with rustc's own profiler: by kind and label, and event by event.
 
-A rustc that profiles itself while we watch it records the same events as we do: thread by thread in
-the order of their ends, and one within the other in the same way. All that may differ there is a
-label, and only for a known reason (label_reason). Two processes, one that profiles itself and one
-that we watch, are held against each other by counts: those must be equal, but for what the
-labels of the one process account for, and what rustc only does while it profiles (ONLY_PROFILED).
+If a rustc profiles itself while we record it, both have the same events: per thread in the order of
+their ends, with the same nesting. Only labels may differ there, for a known reason (label_reason).
+If one process profiles itself and we record another one, only counts are compared: they must be
+equal, except for the differing labels of the one process, and for events that occur only while
+rustc profiles itself (ONLY_PROFILED).
 """
 
 import collections
@@ -18,22 +18,22 @@ from mm_profdata import UNKNOWN
 
 KINDS = ("Query", "GenericActivity", "QueryBlocked", "IncrementalLoadResult",
          "IncrementalResultHashing")
-# Every interval that rustc's profiler knows.
+# All intervals of rustc's profiler.
 EVENTS = "default,incr-result-hashing"
 ALL = ("-q", "-e", "all")
 DEFAULT = ("-q",)
-# What the default leaves out: these, and all hashing.
+# The default leaves out these and all hashing.
 TINY = ("metadata_decode_*", "mir_pass_*", "incr_comp_encode_dep_graph")
-# With -Zthreads counts depend on which thread comes first: runs of rustc alone show how much.
+# With -Zthreads, counts depend on the order of threads; several runs of rustc alone show the range.
 SPREAD_RUNS = 5
 MOST_SPREAD_RUNS = 25
 
-# Labels of ours and of rustc's that differ, event by event.
+# Differences of labels, event by event.
 SHARED = "shared id"
 NAMED_TOO_EARLY = "named too early"
 SHARED_CODE = "shared code"
 FED = "fed"
-# Counts that differ between two processes.
+# Differences of counts between two processes.
 PASSES = "MIR passes"
 OWN = "the profiler's own"
 SPREAD = "varies"
@@ -85,12 +85,12 @@ def matches(label, globs):
 
 
 def of_default(kind, label):
-    """Is it among what a recording without -e has?"""
+    """Whether a recording without -e has it."""
     return kind != "IncrementalResultHashing" and not matches(label, TINY)
 
 
 def counts_of(spans):
-    """{(kind, label): how many}"""
+    """{(kind, label): count}"""
     return collections.Counter((span.get("kind", "Query"), span["query"]) for span in spans)
 
 
@@ -103,7 +103,7 @@ def truth_counts(profile):
 
 
 class Event:
-    """An interval, from a trace of ours or a profile of rustc's."""
+    """An interval of our trace or of rustc's profile."""
 
     __slots__ = ("kind", "label", "invocation", "start", "within")
 
@@ -111,7 +111,7 @@ class Event:
         self.kind, self.label, self.invocation, self.start = kind, label, invocation, start
 
     def key(self):
-        """What both sides know of it for sure."""
+        """The part that both sides always know."""
         if self.kind == "Query":
             return self.kind, self.invocation
         return self.kind, self.label if self.kind == "GenericActivity" else None
@@ -136,13 +136,13 @@ def their_threads(profile, kinds, late):
 
 
 def noticed_late(spans):
-    """Kinds and labels of intervals whose end was passed unseen, and noticed at some later one."""
+    """Kinds and labels of intervals whose end was only noticed at a later event."""
     return {(span.get("kind", "Query"), span["query"]) for span in spans if span["left"]}
 
 
 def find_nesting(events):
-    """Of events in the order of their ends: how many of those before it each one holds."""
-    open = []  # (start, itself and those within)
+    """Sets each event's number of events within it; the events are in the order of their ends."""
+    open = []  # (start, number of the event and those within it)
     for event in events:
         event.within = 0
         while open and open[-1][0] >= event.start:
@@ -159,7 +159,7 @@ def first_difference(ours, theirs):
 
 
 def pair_threads(ours, theirs):
-    """Pairs of equal event lists; what is in a thread identifies it."""
+    """Pairs of equal event lists; a thread is identified by its events."""
     for events in (*ours.values(), *theirs.values()):
         find_nesting(events)
     left = collections.defaultdict(list)
@@ -177,7 +177,7 @@ def pair_threads(ours, theirs):
 
 
 class Labels:
-    """What a plan says of the places whose label is a query."""
+    """The kinds of guards in a plan whose label is a query that the code does not identify."""
 
     def __init__(self, plan):
         self.shared = {g["kind"] for g in plan["guards"]
@@ -185,8 +185,8 @@ class Labels:
 
 
 def label_reason(ours, theirs, queries_of, named, labels):
-    """Why labels of one event differ; None if it is not known."""
-    # An event that is not an execution has its id in rustc's profile only.
+    """The reason why the labels of one event differ; None if unknown."""
+    # Only rustc's profile has ids of events other than executions.
     shared = queries_of[theirs.invocation]
     if theirs.label in shared and (ours.kind != "Query" or ours.label in shared):
         return SHARED
@@ -206,18 +206,18 @@ def plan_of(compile):
 
 
 def inexact(plan):
-    """Kinds and labels of the intervals whose end the plan does not call exact."""
+    """Kinds and labels of the intervals whose end is not exact, according to the plan."""
     return {(g["kind"], g["label"]) for g in plan["guards"] if not g["exact"]}
 
 
 class OneProcess:
-    """A rustc that profiled itself while we watched it."""
+    """A rustc that profiled itself while we recorded it."""
 
     def __init__(self, spans, profile, plan, kinds=KINDS):
         self.counts = counts_of(spans)
         self.truth = truth_counts(profile)
         self.n_threads = 0
-        # (kind, our label, rustc's label): how many, and why
+        # (kind, our label, rustc's label): count and reason
         self.relabelled = collections.Counter()
         self.reasons = {}
         queries_of = collections.defaultdict(set)
@@ -244,7 +244,7 @@ class OneProcess:
         return {key: n for key, n in self.relabelled.items() if not self.reasons[key]}
 
     def net(self):
-        """What the labels of this process make of counts: (kind, label): ours less rustc's."""
+        """The effect of differing labels on counts: {(kind, label): ours minus rustc's}."""
         net = collections.Counter()
         for (kind, ours, theirs), n in self.relabelled.items():
             net[kind, ours] += n
@@ -263,10 +263,8 @@ Row = collections.namedtuple("Row", "kind label ours least most reason")
 
 
 def compare(ours, truths, one, wanted=lambda kind, label: True):
-    """
-    Rows that differ between a run of ours and runs of rustc's own, of what is `wanted`; `reason` is
-    None where none is known.
-    """
+    """Rows of `wanted` labels that differ between our run and rustc's own runs; `reason` is None if
+    unknown."""
     net = one.net()
     rows = []
     for key in sorted(ours.keys() | set().union(*truths)):
@@ -284,7 +282,7 @@ def compare(ours, truths, one, wanted=lambda kind, label: True):
 
 def reason_of(key, ours, least, most, net, one):
     if least < most:
-        # Ours is one run more: it may lie somewhat outside of the others.
+        # Our run is one more sample, so it may lie somewhat outside the range of the others.
         room = max(most - least, 10, most // 50)
         return SPREAD if least - room <= ours <= most + room else None
     if net[key] and ours - least == net[key]:
@@ -297,7 +295,7 @@ def reason_of(key, ours, least, most, net, one):
 
 
 class Case:
-    """One crate compiled in one way, compared in all of ours."""
+    """One crate compiled in one mode, with all comparisons."""
 
     def __init__(self, compile, spread_runs=1):
         t = compile.t
@@ -313,7 +311,7 @@ class Case:
         self.default = self.capture(compile, "default", DEFAULT)
 
     def add_truth(self):
-        """Another run of rustc by itself."""
+        """Record another run of rustc alone."""
         _, alone = self.compile.profiled(
             "truth%d." % len(self.truths),
             lambda argv: self.compile.t.plain(argv, env=BOOTSTRAP), EVENTS)
@@ -353,7 +351,7 @@ class Case:
     def assert_explained(self):
         assert self.one.late <= inexact(self.plan), self.one.late - inexact(self.plan)
         assert not self.one.unexplained(), "(kind, ours, rustc's): %s" % self.one.unexplained()
-        # With threads a count that seldom varies may not have varied yet.
+        # A count that seldom varies may need more runs to show its range.
         while len(self.truths) > 1 and len(self.truths) < MOST_SPREAD_RUNS and self.unknown():
             self.add_truth()
         assert not self.unknown(), self.unknown()

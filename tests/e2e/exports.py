@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Exports of a trace, read without any of the program's code: protobuf by protoc, with the field
-numbers that Perfetto and pprof publish (tests/proto). Sums by query: {name: [count, total, self]}.
+"""Reads exports without the program's code; protoc decodes protobuf, with the field numbers that
+Perfetto and pprof publish (tests/proto). Sums by query: {name: [count, total, self]}.
 """
 
 import collections
@@ -27,7 +27,7 @@ def protoc():
 
 
 def text_message(lines):
-    """protoc's text as {field: [values]}; a message is such a dict. A bare number is an error."""
+    """protoc's text as {field: [values]}, recursively. A field without a name is an error."""
     message = collections.defaultdict(list)
     for line in lines:
         if line.strip() == "}":
@@ -45,7 +45,7 @@ def text_message(lines):
 
 
 def unquote(value):
-    """A text of protoc's: escapes are those of C, in octal; what they make is UTF-8."""
+    """A quoted text of protoc: C's octal escapes, which form UTF-8."""
     return value[1:-1].encode().decode("unicode_escape").encode("latin-1").decode()
 
 
@@ -63,11 +63,11 @@ def sums():
 # ---- Timelines ---------------------------------------------------------------------------------
 
 
-NO_CHILD = "OffCpu"  # a kind whose time is its parent's, too, and no query's
+NO_CHILD = "OffCpu"  # this kind is not a query, and its time counts for its parent, too
 
 
 class Slices:
-    """Starts and ends as a viewer takes them: by time, and what is of one time in the file's order."""
+    """Starts and ends as a viewer takes them: by time, and at equal times in the file's order."""
 
     def __init__(self):
         self.sums, self.stacks, self.deepest = sums(), collections.defaultdict(list), 0
@@ -146,7 +146,7 @@ class Perfetto:
 
 
 def chrome_sums(data):
-    """Complete events, nested: of those that start together the longest encloses the others."""
+    """Complete events, nested: of several with the same start, the longest is the outermost."""
     document = json.loads(data)
     slices = Slices()
     events = [e for e in document["traceEvents"] if e["ph"] == "X"]
@@ -171,7 +171,7 @@ def chrome_sums(data):
 
 
 def self_times(stacks):
-    """{name: self} of (frames, ns), the innermost frame last."""
+    """{name: self} of (frames, ns); the innermost frame is last."""
     found = collections.Counter()
     for frames, ns in stacks:
         found[frames[-1]] += ns
@@ -204,7 +204,7 @@ class Pprof:
 
 
 def go_top(path):
-    """{name: (self, total)} in ns, as go tool pprof has it; None without it."""
+    """{name: (self, total)} in ns, by go tool pprof; None if it is not installed."""
     if not os.path.exists(GO):
         return None
     argv = [GO, "tool", "pprof", "-top", "-unit=ns", "-nodecount=1000000", "-nodefraction=0", path]
@@ -219,7 +219,7 @@ def go_top(path):
 
 
 def speedscope(data):
-    """What its schema (file-format-schema.json) asks of a file; stacks of each profile, by name."""
+    """Check a file against speedscope's schema; returns the stacks of each profile by name."""
     document = json.loads(data)
     assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     frames = [frame["name"] for frame in document["shared"]["frames"]]
@@ -250,7 +250,7 @@ def svg_boxes(data):
 
 
 def in_browser(svg, script, directory):
-    """What a script says (a text) that runs in a page of the graph, behind its own."""
+    """Append a script to the flame graph's own, open it in Chromium, and return the script's text."""
     page = os.path.join(directory, "page.svg")
     say = "document.documentElement.setAttribute('data-said', (function () { %s })())" % script
     with open(page, "w") as f:
@@ -258,7 +258,7 @@ def in_browser(svg, script, directory):
     browser = shutil.which("chromium")
     if not browser:
         raise Skip("no chromium")
-    # As root there is no sandbox; the page is our own.
+    # Root cannot use the sandbox; the page is our own.
     argv = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
             "--user-data-dir=" + os.path.join(directory, "browser"), "file://" + page]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=120)

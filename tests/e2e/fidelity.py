@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""
-Compares all kinds of intervals, over crates, ways to compile and toolchains, with rustc's own
-profiler (equality.py), and prints docs/fidelity.md. Fails if a difference has no known reason.
-"""
+"""Compares all kinds of intervals with rustc's own profiler (equality.py), for several crates,
+modes and toolchains, and prints docs/fidelity.md. Fails if a difference has no known reason."""
 
 import argparse
 import collections
@@ -65,7 +63,7 @@ of every row.
 
 
 def wrapped(lines):
-    """Items of a list, in lines of at most 120 columns."""
+    """List items, wrapped at 120 columns."""
     return "\n".join(textwrap.fill(line, 120, subsequent_indent="  ", break_long_words=False,
                                    break_on_hyphens=False) for line in lines)
 
@@ -76,8 +74,8 @@ def versions():
         yield "- %s: %s" % (toolchain.name, done.stdout.strip())
 
 
-def reasons_told(counter):
-    """What a cell says of differences: {reason: how many}."""
+def reason_counts(counter):
+    """Texts for a table cell, from {reason: count}."""
     return ["%d %s" % (n, reason or "**unexplained**")
             for reason, n in sorted(counter.items(), key=str)]
 
@@ -87,14 +85,14 @@ def one_process(case, kind):
     for key, n in case.one.relabelled.items():
         if key[0] == kind:
             relabelled[case.one.reasons[key]] += n
-    return ", ".join(["equal"] * (not relabelled) + reasons_told(relabelled))
+    return ", ".join(["equal"] * (not relabelled) + reason_counts(relabelled))
 
 
 def apart(kind, counts, rows):
     labels = sum(its_kind == kind for its_kind, _ in counts)
     differ = collections.Counter(row.reason for row in rows if row.kind == kind)
     present = sum(row.kind == kind and row.ours > 0 for row in rows)
-    return ", ".join(["%d equal" % (labels - present)] + reasons_told(differ))
+    return ", ".join(["%d equal" % (labels - present)] + reason_counts(differ))
 
 
 def table_rows(name, case):
@@ -115,7 +113,7 @@ def numbers(row):
 
 
 def differences(name, case):
-    """One line for each kind and reason: labels with their numbers, ours/rustc's."""
+    """One line per kind and reason: labels with their counts, ours/rustc's."""
     groups = collections.defaultdict(dict)
     for title, rows in (("`-e all`", case.all_rows), ("default", case.default_rows)):
         for row in rows:
@@ -132,7 +130,7 @@ def differences(name, case):
 
 
 def folded(lines):
-    """All MIR passes differ, everywhere: one line for them."""
+    """Leave out MIR passes, which differ everywhere; the page has one line for them."""
     return [line for line in lines if "**%s**" % equality.PASSES not in line]
 
 
@@ -142,13 +140,13 @@ def hits(build):
             yield "| %s | %s |" % (toolchain, test_cache_hits.test_hello_world(t, toolchain))
 
 
-def tell_reasons(used):
+def reason_lines(used):
     for reason, text in equality.REASONS.items():
         if reason in used:
             yield "- *%s*: %s" % (reason, text)
 
 
-def tell_late(late):
+def late_lines(late):
     if late:
         yield LATE % ", ".join("`%s`" % label for _, label in sorted(late))
 
@@ -163,7 +161,7 @@ class Page:
         print("fidelity: " + self.failed[-1], file=sys.stderr)
 
     def add(self, name, case):
-        """What has no known reason is shown, and fails."""
+        """Unexplained differences are on the page, too."""
         self.rows += table_rows(name, case)
         self.lists += differences(name, case)
         self.late |= case.one.late
@@ -172,7 +170,7 @@ class Page:
             self.used |= set((row.reason or "").split(" / "))
 
     def judge(self, name, case):
-        """It may run rustc more often, so this comes before the rows."""
+        """Must run before add(): it may repeat rustc, which changes the rows."""
         try:
             case.assert_explained()
         except AssertionError as error:
@@ -198,8 +196,8 @@ class Page:
         print(HEAD.format(tiny=tiny, spread=equality.SPREAD_RUNS), end="")
         print("\n".join(self.rows))
         print(HITS + "\n".join(hits(build)))
-        print("\n## Reasons\n\n" + wrapped(tell_reasons(self.used)))
-        print("\n".join(tell_late(self.late)))
+        print("\n## Reasons\n\n" + wrapped(reason_lines(self.used)))
+        print("\n".join(late_lines(self.late)))
         print(DIFFER % equality.PASSES)
         print(wrapped(folded(self.lists) + ["- **failed**: " + text for text in self.failed]))
         print("\n" + "\n".join(versions()))

@@ -3,9 +3,9 @@
 
     fuse.py MOUNT_POINT FILE USER NAME
 
-serves the bytes of FILE as MOUNT_POINT/NAME, as if USER had mounted it, to all users. It prints
-"ready". The process that looks for the file first is served; requests of every other process are
-never answered once the file "MOUNT_POINT.stall" exists.
+serves the bytes of FILE as MOUNT_POINT/NAME to all users, as if USER had mounted it, and prints
+"ready". Once the file "MOUNT_POINT.stall" exists, only the process that looked the file up first
+gets answers.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ def attributes(node, size, user):
 
 
 def answer(op, node, body, data, user, name):
-    """The error, and the bytes; None: there is no answer to this."""
+    """(error, bytes) of the answer; None if this request needs none."""
     size = len(data) if node == FILE else 0
     if op == INIT:
         return 0, struct.pack("<IIIIHHIIHHI28x", 7, 26, 65536, 0, 8, 8, 65536, 1, 0, 0, 0)
@@ -75,7 +75,7 @@ def main(place, path, user, name):
             try:
                 os.write(fd, struct.pack("<IiQ", 16 + len(body), -error, unique) + body)
             except FileNotFoundError:
-                pass  # the process that asked was killed
+                pass  # the requesting process was killed
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A compile that waits in the middle of a query for as long as a test needs it."""
+"""A compile that waits in the middle of a query until the test continues it."""
 
 import os
 import shutil
@@ -30,18 +30,18 @@ class Gate:
                                                  at=self.source)
 
     def open_for_writing(self):
-        """[descriptor], or None before a compiler has come to the FIFO."""
+        """[descriptor], or None while no compiler has opened the FIFO."""
         try:
             return [os.open(self.fifo, os.O_WRONLY | os.O_NONBLOCK)]
         except OSError:
             return None
 
     def reached(self):
-        """Wait for a compiler. It stays until go_on()."""
+        """Wait for a compiler, which then waits for go_on()."""
         (self.fd,) = lab.wait_for("a compiler at the gate", self.open_for_writing)
 
     def go_on(self):
-        """Later compiles of the crate do not wait."""
+        """Continue the compiler; later compiles of the crate do not wait."""
         new = os.path.join(self.place, "empty")
         with open(new, "w"):
             pass

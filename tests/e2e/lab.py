@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What every test needs: a scratch directory, the toolchains, and ways to run and to capture.
+"""What every test uses: a scratch directory, the toolchains, and ways to run and to record.
 
-Commands under test run as the person who ran sudo, with or without the profiler, so that both
-runs see the same machine.
+Commands under test run as the user who ran sudo, with and without the profiler, so that both runs
+have the same environment.
 """
 
 import collections
@@ -22,12 +22,12 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # E2E_TIMEOUT=40 finds a hang sooner.
-TIMEOUT = int(os.environ.get("E2E_TIMEOUT", "600"))  # seconds; a hang is a failure, not a wait
+TIMEOUT = int(os.environ.get("E2E_TIMEOUT", "600"))  # seconds; a hang is a failure
 
 MOST_LOST = 122  # the exit status of a recording
-COST_LINKS = 4  # of what measures the cost of probes: they are there first, and go
+COST_LINKS = 4  # links that measure the cost of probes; these come first, and go
 
-# A line of dump: the label, and the kind if it is not a query.
+# A line of dump: the label, and the kind unless it is a query.
 TEXT = r'"((?:[^"\\]|\\.)*)"'
 SPAN = re.compile(r'^\{"type":"span",[^\n]*?"query":%s(?:,"kind":%s)?' % (TEXT, TEXT), re.M)
 
@@ -36,7 +36,7 @@ Toolchain = collections.namedtuple("Toolchain", "name rustc sysroot")
 
 
 class Skip(Exception):
-    """This test cannot run here; the reason."""
+    """Raised with the reason why a test cannot run here."""
 
 
 def each(*cases):
@@ -50,7 +50,7 @@ def each(*cases):
 
 
 def alone(why):
-    """The test would disturb others, or they would disturb it: it runs by itself."""
+    """The test runs by itself, because it would disturb other tests or be disturbed."""
 
     def mark(function):
         function.alone = why
@@ -64,14 +64,14 @@ def alone(why):
 
 @functools.lru_cache
 def invoker():
-    """The passwd entry of the person who ran sudo, or of ourselves."""
+    """The passwd entry of the user who ran sudo, or of the current user."""
     if os.geteuid() == 0 and os.environ.get("SUDO_UID"):
         return pwd.getpwuid(int(os.environ["SUDO_UID"]))
     return pwd.getpwuid(os.geteuid())
 
 
 def as_invoker():
-    """Arguments for subprocess to run as them."""
+    """Arguments for subprocess to run as the invoker."""
     if os.geteuid() != 0 or invoker().pw_uid == 0:
         return {}
     groups = os.getgrouplist(invoker().pw_name, invoker().pw_gid)
@@ -79,7 +79,7 @@ def as_invoker():
 
 
 def environment(**more):
-    """Theirs, without what sudo adds: a diagnostic must not depend on it."""
+    """The invoker's environment, without sudo's variables, which could change diagnostics."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}
     env.update(HOME=invoker().pw_dir, USER=invoker().pw_name, LOGNAME=invoker().pw_name)
     env.update(more)
@@ -96,7 +96,7 @@ def rustc_shim():
 
 @functools.lru_cache
 def toolchains():
-    """Of stable and nightly, those that are installed; without rustup, the one there is."""
+    """The installed ones of stable and nightly; without rustup, the only toolchain."""
     if not rustc_shim():
         return {}
     found = {}
@@ -117,7 +117,7 @@ def toolchains():
 
 @functools.lru_cache
 def why_no_capture():
-    """Why nothing can be captured here, or None."""
+    """The reason why recording is impossible here, or None."""
     if os.geteuid() != 0:
         return "needs root (sudo make check)"
     if not os.path.exists("/sys/kernel/btf/vmlinux"):
@@ -144,7 +144,7 @@ def read_text(path):
 
 
 def wait_for(what, condition, seconds=TIMEOUT):
-    """Poll until condition() is true; its value. It is asked once more after the time is over."""
+    """Poll until condition() is true; returns its value. Polls once more after the time is over."""
     deadline = time.monotonic() + seconds
     while True:
         late = time.monotonic() >= deadline
@@ -160,22 +160,21 @@ def assert_runs(process):
     if process.poll() is not None:
         try:
             said = process.communicate(timeout=10)
-        except subprocess.TimeoutExpired as e:  # what it started has its pipes
+        except subprocess.TimeoutExpired as e:  # a child has the pipes
             said = e.stdout, e.stderr
         raise AssertionError("qprof-bpf ended early: %r" % (said,))
 
 
 def begun(process):
-    """
-    Whether a recording has begun: it has given up the rights that only set-up needs, and its
-    trace's time and probes are there.
-    """
+    """Whether a recording has begun: it has given up the capabilities of set-up, and its probes are
+    in place."""
     assert_runs(process)
     return "NoNewPrivs:\t1" in read_text("/proc/%d/status" % process.pid)
 
 
 def check_end(status, err):
-    """Of a recording: whether most was lost may depend on what else ran, and is said if so."""
+    """Check the end of a recording. Most may be lost, depending on other load, and then the
+    recording reports it."""
     err = err.decode() if isinstance(err, bytes) else err
     said = any(words in err for words in ("were lost; the main cause: ", "no interval was recorded",
                                           "no compiler was recorded, but "))
@@ -183,7 +182,7 @@ def check_end(status, err):
 
 
 def children(pid):
-    """Of all its threads: cargo starts compilers from several."""
+    """The children of all threads: cargo starts compilers from several threads."""
     found = []
     for path in glob.glob("/proc/%d/task/*/children" % pid):
         try:
@@ -203,7 +202,7 @@ def alive(pid):
 
 
 def name_of(pid):
-    """What it calls itself, or None if it is gone."""
+    """The process's own name, or None if it is gone."""
     try:
         with open("/proc/%d/comm" % pid) as f:
             return f.read().rstrip("\n")
@@ -220,7 +219,7 @@ def mounts_beneath(path):
 # ---- One test's own ----------------------------------------------------------------------------
 
 
-# A directory of this run of the tests, for what several of them only read (Lab.shared).
+# The directory of files that several tests of this run read (Lab.shared).
 SHARED = None
 
 
@@ -238,16 +237,16 @@ class Lab:
         for process in self.started:
             if process.poll() is None:
                 process.kill()
-            with contextlib.suppress(subprocess.TimeoutExpired):  # a child has its pipe
+            with contextlib.suppress(subprocess.TimeoutExpired):  # a child has the pipes
                 process.communicate(timeout=10)
-        # What is mounted here may be somebody's toolchain: nothing is removed through it.
+        # A toolchain may be mounted here: unmount it first, so that its files are not removed.
         for place in reversed(mounts_beneath(self.dir)):
             subprocess.run(["umount", "--lazy", place], check=True)
         shutil.rmtree(self.dir, ignore_errors=True)
 
     @contextlib.contextmanager
     def mounted(self, name, *arguments):
-        """A directory of this name, with what mount's arguments say in it."""
+        """A directory of this name, mounted with these arguments."""
         place = self.mkdir(name)
         done = subprocess.run(["mount", *arguments, place], capture_output=True, text=True)
         if done.returncode:
@@ -258,7 +257,7 @@ class Lab:
             subprocess.run(["umount", "--lazy", place], check=True)
 
     def give(self, path):
-        """Make it the invoker's."""
+        """Make the invoker its owner."""
         os.chmod(path, 0o755)
         if os.geteuid() == 0:
             os.chown(path, invoker().pw_uid, invoker().pw_gid)
@@ -284,7 +283,8 @@ class Lab:
         return toolchains().get(name) or next(iter(toolchains().values()))
 
     def own_toolchain(self, name, program="rustc"):
-        """A copy, as far as profiling goes, with its compiler under another name; its path."""
+        """A copy of the toolchain with its own library, and its compiler under this name; returns
+        its path."""
         real, copy = self.toolchain().sysroot, self.mkdir(name)
         for directory in ("bin", "lib"):
             self.mkdir(os.path.join(name, directory))
@@ -305,7 +305,7 @@ class Lab:
             raise Skip(reason)
 
     def plain(self, argv, env=None, cwd=None):
-        """Run as the invoker would; bytes of stdout and stderr."""
+        """Run as the invoker; stdout and stderr are bytes."""
         done = subprocess.run(
             argv, capture_output=True, timeout=TIMEOUT, cwd=cwd or self.dir,
             env=environment(**(env or {})), stdin=subprocess.DEVNULL, **as_invoker(),
@@ -313,11 +313,11 @@ class Lab:
         return Run(done.returncode, done.stdout, done.stderr, None)
 
     def qprof_env(self, env=None):
-        """For the profiler: it must still see who ran sudo, to step down to them."""
+        """The profiler's environment: it keeps sudo's variables, so the profiler can step down."""
         return {**os.environ, "HOME": invoker().pw_dir, **(env or {})}
 
     def capture(self, argv, options=("-q",), env=None, cwd=None, trace="trace.qpt"):
-        """Profile a command; its status and output must be the command's own."""
+        """Record a command; its status and output must be the command's own."""
         self.need_capture()
         trace = self.path(trace)
         done = subprocess.run(
@@ -328,10 +328,8 @@ class Lab:
         return Run(done.returncode, done.stdout, done.stderr, trace)
 
     def shared(self, name, make):
-        """
-        The path of a file that several tests read and none changes: the first one makes it. Its
-        name is all that tells it from others.
-        """
+        """The path of a file that several tests read and none changes. The first one makes it; only
+        the name distinguishes it from others."""
         if not SHARED:
             return make()
         path = os.path.join(SHARED, name)
@@ -343,7 +341,7 @@ class Lab:
         return path
 
     def run_qprof(self, *arguments, **kwargs):
-        """qprof-bpf with these arguments; text."""
+        """Run qprof-bpf with these arguments; the output is text."""
         kwargs.setdefault("env", self.qprof_env())
         return subprocess.run(
             [self.qprof, *arguments], capture_output=True, text=True, timeout=TIMEOUT,
@@ -351,7 +349,7 @@ class Lab:
         )
 
     def start(self, argv, **kwargs):
-        """Start a command that the end of the test will not leave behind."""
+        """Start a command, which is killed at the end of the test."""
         kwargs.setdefault("stdout", subprocess.PIPE)
         kwargs.setdefault("stderr", subprocess.PIPE)
         kwargs.setdefault("stdin", subprocess.DEVNULL)
@@ -370,7 +368,7 @@ class Lab:
         return self.start([self.qprof, *arguments], env=env, **kwargs)
 
     def attached(self, process):
-        """Wait until a started qprof-bpf has its probes in place; the ids of their links."""
+        """Wait until the probes of a started qprof-bpf are in place; returns the ids of their links."""
 
         def all_links():
             assert_runs(process)
@@ -392,13 +390,13 @@ class Lab:
         return document
 
     def counts(self, trace):
-        """Executions per query, over all processes; a trace that lost something is no evidence."""
+        """Executions per query, over all processes; fails if anything was lost."""
         document = self.report(trace)
         assert document["lost"] == 0, "lost: %s" % document.get("losses")
         return collections.Counter({q["name"]: q["count"] for q in document["queries"]})
 
     def span_counts(self, trace):
-        """{(kind, label): how many} of spans(), without taking each of them apart."""
+        """{(kind, label): count} of spans(), without parsing each line."""
         done = self.run_qprof("dump", trace)
         assert done.returncode == 0, "dump: %s" % done.stderr
         found = collections.Counter(SPAN.findall(done.stdout))
@@ -411,14 +409,12 @@ class Lab:
         return counts
 
     def spans(self, trace, off_cpu=False, process=None):
-        """
-        Every span, or those of one process, in the order of the file: per thread the order of their
-        ends. When threads were off the CPU is another thing each time: only who asks gets that.
-        """
+        """Every span, or those of one process, in the order of the file: per thread in the order of
+        their ends. Off-CPU intervals are left out by default, because they differ in every run."""
         only = [] if process is None else ["--process=%d" % process]
         done = self.run_qprof("dump", *only, trace)
         assert done.returncode == 0, "dump: %s" % done.stderr
-        # One document of all lines takes half the time of a document for each.
+        # Parsing all lines as one document takes half the time.
         lines = json.loads("[%s]" % ",".join(done.stdout.splitlines()))
         return [line for line in lines if line.get("type") == "span"
                 and (off_cpu or line.get("kind") != "OffCpu")]
@@ -430,7 +426,7 @@ class Lab:
         return process.returncode, out, err
 
 
-# ---- What we leave in the kernel ---------------------------------------------------------------
+# ---- Leftovers in the kernel -------------------------------------------------------------------
 
 
 def links_of(process):
@@ -453,7 +449,7 @@ def assert_gone(links):
     assert links
 
     def left():
-        # It fails where a link goes while it is read.
+        # bpftool fails if a link disappears while it reads.
         there = bpftool("link", "list")
         return links if there is None else links & {link["id"] for link in there}
 

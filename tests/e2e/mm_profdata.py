@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads rustc's own self-profile (measureme's .mm_profdata, format 9): the truth we compare with.
+"""Reads rustc's own self-profile (measureme's .mm_profdata, format 9), the tests' reference.
 
-Only what the tests need: events in file order, with their virtual id and label; what measureme's
-summarize makes of them; and what measureme's tools could not read. The format: a header, then pages
-that interleave three streams (events, string data, string index); all integers little endian.
+It covers events in file order, with virtual id and label; the sums of measureme's summarize; and
+faults that measureme's tools stumble over. The format: a header, then pages that interleave three
+streams (events, string data, string index); all integers are little-endian.
 """
 
 import json
@@ -37,7 +37,7 @@ class Profile:
         self.strings = streams[1]
         self.addresses = {}
         for virtual_id, address in struct.iter_unpack("<QQ", streams[2][8:]):
-            self.addresses[virtual_id] = address  # on duplicates the last wins
+            self.addresses[virtual_id] = address  # of duplicates, the last one counts
         self.known = {}
         self.counted = None
         self.labels = {}
@@ -85,7 +85,7 @@ class Profile:
                 at = end
 
     def all_intervals(self):
-        """(kind, interval event), in file order: per thread the order of their ends."""
+        """(kind, interval event), in file order: per thread in the order of their ends."""
         for kind_id, event_id, thread, low1, low2, high in struct.iter_unpack(
             "<QQIIII", self.events[8:]
         ):
@@ -115,7 +115,7 @@ class Profile:
             yield self.text(kind_id), event_id, self.text(event_id).split(SEPARATOR), interval
 
     def rows(self):
-        """How often there is an interval of each kind, label and arguments."""
+        """The number of intervals of each kind, label and arguments."""
         return Counter(
             (kind, *texts) for kind, _, texts, interval in self.event_texts() if interval
         )
@@ -124,10 +124,8 @@ class Profile:
         return json.loads(self.text(METADATA_ID))
 
     def ids(self):
-        """
-        {(kind's id, address of the label or less its id): intervals}, counted once. Of millions of
-        events most ids differ, but few strings do.
-        """
+        """{(kind's id, address of the label or minus its id): intervals}, cached. Most of the
+        millions of events have different ids, but share few strings."""
         if self.counted is None:
             self.counted = Counter()
             for kind_id, event_id, _, _, low2, high in struct.iter_unpack(
@@ -138,7 +136,7 @@ class Profile:
         return self.counted
 
     def counts(self, kind="Query"):
-        """By label."""
+        """{label: intervals}"""
         counts = Counter()
         for (kind_id, at), n in self.ids().items():
             if self.text(kind_id) == kind:
@@ -174,7 +172,7 @@ class Sums:
             self.count += 1
 
     def add_child(self, kind, duration):
-        """`kind` is the parent's: this row's."""
+        """`kind` is that of the parent, which is this row."""
         self.own -= duration
         if kind == "IncrementalLoadResult":
             self.load -= duration
@@ -211,9 +209,9 @@ def summarize(profile):
 
 
 def problems(profile):
-    """What measureme's tools fail on, or show wrongly: a Counter, empty for a good file.
+    """A Counter of faults that measureme's tools fail on or show wrongly; empty for a good file.
 
-    Strings that cannot be read at all raise: BadProfile, or an error of UTF-8 or JSON.
+    Unreadable strings raise BadProfile, or an error of UTF-8 or JSON.
     """
     found = Counter()
     stacks = defaultdict(list)
@@ -236,7 +234,7 @@ def problems(profile):
     for _, event_id, texts, _ in profile.event_texts():
         if event_id in (METADATA_ID, METADATA_ID + 1):
             found["an event whose string is no event's"] += 1
-        # The label was looked at above.
+        # The first text is the label, which was checked above.
         for argument in texts[1:]:
             if not argument or any(c < " " or c == "\x7f" for c in argument):
                 found["an argument that cannot be parsed"] += 1

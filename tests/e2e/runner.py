@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Runs the tests of this directory: one line each, the slowest, and a closing line of totals.
+"""Runs the tests of this directory: prints one line each, the slowest, and the totals.
 
-A test is a function named test_*, which gets a Lab (lab.py), and the arguments that @each gives it.
-It fails by raising, and says that it cannot run here by raising Skip with the reason. With CI=true
-on a machine that has rustc and BPF, that counts as a failure: there nothing may be skipped.
+A test is a function named test_*, which gets a Lab (lab.py) and the arguments of @each. It fails by
+raising an exception, and reports that it cannot run here by raising Skip with the reason. With
+CI=true, on a machine with rustc and BPF, a skipped test has failed.
 
-Each test runs in a process of its own, several at a time. Those marked @alone run afterwards, one
-by one. The lines come in the same order every time.
+Each test runs in its own process, several at a time. Tests marked @alone run afterwards, one by
+one. The lines always come in the same order.
 """
 
 import argparse
@@ -29,15 +29,15 @@ import lab
 from lab import Lab, Skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SLOWEST = 10  # of which the times are shown
+SLOWEST = 10  # number of tests whose times are shown
 
 Test = collections.namedtuple("Test", "name function arguments")
-# cpu: seconds of CPU time, of the test and all that it started and waited for.
+# cpu: CPU seconds of the test and of all children that it waited for.
 Result = collections.namedtuple("Result", "name result said seconds cpu")
 
 
 def collect(words):
-    """Each test whose name has all the words."""
+    """The tests whose names contain all the words."""
     for path in sorted(glob.glob(os.path.join(HERE, "test_*.py"))):
         module = importlib.import_module(os.path.basename(path)[:-3])
         for name, function in inspect.getmembers(module, inspect.isfunction):
@@ -51,14 +51,14 @@ def collect(words):
 
 
 def at(error):
-    """The way through our own files to where it was raised, with the line itself."""
+    """The call chain through the tests' files to the error, with the failing line."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(HERE)]
     places = ["%s:%d" % (os.path.basename(f.filename), f.lineno) for f in frames[1:]]
     return "%s `%s`" % (" > ".join(places), frames[-1].line)
 
 
 def run_one(build, test):
-    """("PASS" | "FAIL" | "SKIP", what to say about it)."""
+    """("PASS" | "FAIL" | "SKIP", message)."""
     try:
         with Lab(build) as t:
             said = test.function(t, *test.arguments)
@@ -79,7 +79,7 @@ def cpu_seconds():
 
 
 def in_process(build, test, pipe):
-    """The body of a test's process."""
+    """Runs in the test's process."""
     start = time.monotonic()
     result, said = run_one(build, test)
     pipe.send(Result(test.name, result, said, time.monotonic() - start, cpu_seconds()))
@@ -105,10 +105,8 @@ def result_of(test, pipe, process):
 
 
 def run_all(build, tests, jobs, took):
-    """
-    Runs so many at a time, the results in the order of the tests. Those that took longest last
-    time begin first: at the end, no CPU is left with a long one alone.
-    """
+    """Run up to `jobs` tests at a time; yields results in the order of the tests. The slowest tests
+    of the last run start first, so that no CPU is left with a long one at the end."""
     running, done, shown = {}, {}, 0
     waiting = collections.deque(
         sorted(enumerate(tests), key=lambda item: -took.get(item[1].name, 0)))
@@ -136,7 +134,7 @@ def show_slowest(results):
 
 
 def last_seconds(path):
-    """Of each test, from earlier runs; {} if there was none."""
+    """{test: seconds} of earlier runs; {} if there are none."""
     try:
         with open(path) as f:
             return json.load(f)
@@ -151,11 +149,11 @@ def main():
                         help="how many tests run at a time (default: one for each CPU)")
     parser.add_argument("words", nargs="*", help="run tests whose name has these")
     options = parser.parse_args()
-    # A shell starts background jobs with these ignored; the tests' processes would inherit that.
+    # A shell starts background jobs with these signals ignored, and the tests would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     multiprocessing.set_start_method("fork")
-    # Looked at once, for all.
+    # Cache the answer for all tests.
     lab.why_no_capture()
 
     tests = list(collect(options.words))

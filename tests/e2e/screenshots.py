@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Pictures of the page of `export -f html` for the documents: docs/images/*.png. Needs root, rustc, Chromium.
+"""Takes the screenshots in docs/images of the `export -f html` page. Needs root, rustc, Chromium.
 
-What is recorded is a small build: four crates at once, two of them optimised.
+The recorded build has four crates, compiled at once, two of them optimised.
 """
 
 import argparse
@@ -17,7 +17,7 @@ READY = "document.documentElement.dataset.ready"
 SIZE = {"width": 1280, "height": 800}
 BUILD = (("regex-syntax",), ("memchr", "-O"), ("semver",), ("either", "-O"))
 
-# Each: the picture, whether dark, and what is done before it is taken.
+# (picture, whether dark, script to run before it is taken)
 PICTURES = (
     ("queries", False, "app.open('queries')"),
     ("timeline", False, "app.open('timeline')"),
@@ -51,7 +51,7 @@ def take(t, trace, directory):
             b.open(page)
             b.wait(READY)
             b.ask(before + ", 0")
-            # What is listed is listed a moment later.
+            # The page fills its lists a moment later.
             b.ask("new Promise((done) => setTimeout(done, 600))")
             path = os.path.join(directory, "page-%s.png" % name)
             with open(path, "wb") as f:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""
-Compilers that run no library code before the recording is ready, however busy the machine is. One
-whose plan takes longer than a ptrace stop may last is complete, but marked as late.
-"""
+"""Compilers that run no library code before the recording is ready, even on a busy machine. If the
+plan takes longer than a ptrace stop may last, the compiler is complete, but marked as late."""
 
 import contextlib
 import os
@@ -19,10 +17,8 @@ HELD_MOST = 3.0  # seconds, as README and docs promise
 
 
 class SlowLoader:
-    """
-    Keeps a compiler's loader waiting after it has mapped librustc_driver: LLVM's library, which is
-    next, is a FIFO in the first directory that it searches.
-    """
+    """Holds up a compiler's loader after it has mapped librustc_driver: the next library, LLVM's,
+    is a FIFO in the first directory of the search path."""
 
     def __init__(self, t):
         names = [name for name in os.listdir(os.path.join(t.toolchain().sysroot, "lib"))
@@ -37,20 +33,20 @@ class SlowLoader:
         self.launcher = [shutil.which("env"), "LD_LIBRARY_PATH=" + directory]
 
     def open_for_writing(self):
-        """None before the loader has opened it."""
+        """The FIFO, or None while the loader has not opened it."""
         try:
             return open(os.open(self.fifo, os.O_WRONLY | os.O_NONBLOCK), "wb")
         except OSError:
             return None
 
     def go_on(self):
-        # A library for machines of 32 bits, which is passed over.
+        # The loader skips a library for 32-bit machines.
         with lab.wait_for("the loader", self.open_for_writing) as f:
             f.write(b"\x7fELF\x01\x01\x01".ljust(64, b"\0"))
 
 
 class Gaps:
-    """On each CPU a thread that sleeps for 10 ms again and again, and finds out by how much longer."""
+    """One thread per CPU sleeps for 10 ms repeatedly, and measures how much longer each sleep takes."""
 
     def __init__(self):
         self.of = {cpu: 0 for cpu in os.sched_getaffinity(0)}
@@ -65,12 +61,12 @@ class Gaps:
             self.of[cpu] = max(self.of[cpu], time.monotonic() - begin - 0.01)
 
     def longest(self):
-        """Seconds."""
+        """The longest gap in seconds."""
         return max(self.of.values())
 
 
 def held_most(err):
-    """The longest that a process was held, by the recording's own account."""
+    """The longest wait of a compiler, by the recording's own output."""
     one = re.search(r"1 compiler waited ([0-9.]+) s", err)
     most = re.search(r"compilers waited for their probes: ([0-9.]+) s at most", err)
     assert one or most, err
@@ -78,15 +74,13 @@ def held_most(err):
 
 
 def assert_in_time(process, err):
-    """
-    A busy machine may need longer for a plan than a compiler is held. Then the compiler is marked
-    as late; SlowLoader has made sure that it is complete.
-    """
+    """A busy machine may need longer for a plan than a compiler is held. Then the compiler is
+    marked as late, but is complete, thanks to SlowLoader."""
     assert not process["attached_late"] or held_most(err) > HELD_MOST - 1, err
 
 
 def state_of(pid):
-    """As in /proc/PID/stat; X if it is gone."""
+    """The state in /proc/PID/stat; X if the process is gone."""
     try:
         return lab.read_text("/proc/%d/stat" % pid).rpartition(")")[2].split()[0]
     except OSError:
@@ -99,7 +93,7 @@ def planners(profiler):
 
 
 def stop_planner(profiler):
-    """A planner that is stopped now, or None."""
+    """Stop a planner; returns it, or None."""
     for planner in planners(profiler):
         with contextlib.suppress(ProcessLookupError):
             os.kill(planner, signal.SIGSTOP)
@@ -110,7 +104,8 @@ def stop_planner(profiler):
 
 
 def store_plan(t, compiler):
-    """So that nobody waits for it. A plan of a file that has just changed is not stored."""
+    """Store the plan, so that nothing waits for it. A file that has just changed gets no stored
+    plan."""
     wait_for_age = lambda: time.time() - os.stat(driver(compiler)).st_ctime > 2.5
     lab.wait_for("its ctime to be old", wait_for_age)
     assert t.capture([compiler, "-vV"], trace="store.qpt").status == 0
@@ -130,9 +125,9 @@ def is_attached(said, library):
 
 def compile_in_time(t, profiler, command, start=None, library=None, tries=5):
     """
-    Run a compiler that a recording, begun by start_recording(), is in time for. `start` is
-    t.start_plain() or a method like it; `library` is the name that the recording has for its
-    librustc_driver. If the machine stood still, it is run once more.
+    Run a compiler whose probes must be in time, in a recording by start_recording(). `start` is
+    t.start_plain() or a similar method; `library` is the recording's name for its librustc_driver.
+    The compiler is run again if the machine stood still.
     """
     loader = SlowLoader(t)
     process = (start or t.start_plain)([*loader.launcher, *command])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""With a budget: the build does not notice, and what is said to be exact is."""
+"""With a budget, the build is unchanged, and counts that are called exact are exact."""
 
 import collections
 import json
@@ -12,7 +12,7 @@ from lab import each
 from slow_loader import SlowLoader
 from test_exact_counts import BOOTSTRAP, Compile
 
-# Recordings after which it is known what a compile does not do: that takes 0.2 s of its CPU time.
+# Recordings that teach the profiler what a compile does not do; this takes 0.2 s of its CPU time.
 LEARN = ("learn1", "learn2", "learn3", "learn4")
 
 
@@ -23,7 +23,7 @@ def items(t, trace, kind):
 
 
 def read(t, trace):
-    """Executions per query: recorded, counted; and estimates of those that have one."""
+    """Executions per query: recorded, counted, and estimated (only queries with an estimate)."""
     recorded = collections.Counter(
         s["query"] for s in items(t, trace, "span") if not s["event"] and s.get("kind", "Query") == "Query")
     counted, estimated = collections.Counter(), collections.Counter()
@@ -36,8 +36,8 @@ def read(t, trace):
 
 
 def with_budget(t, compile, name, budget):
-    """What was seen, and what rustc's own profiler saw in the same process."""
-    # A cache of its own: what is remembered there is what this test has taught.
+    """Check the counts against rustc's own profiler in the same process; returns a summary."""
+    # A cache of its own, so that it holds only what this test has taught.
     env = {**BOOTSTRAP, "XDG_CACHE_HOME": t.mkdir("cache")}
     run, profile = compile.profiled(name, lambda argv: t.capture(
         argv, ("-q", "-e", "query-provider", "--budget", budget), env, trace=name + ".qpt"))
@@ -63,14 +63,14 @@ def with_budget(t, compile, name, budget):
 @each(("memchr", "debug", "3%"), ("semver", "debug", "1%"),
       ("regex-syntax", "second-incremental", "2%"))
 def test_exact_or_marked(t, crate, mode, budget):
-    """Of a library that nothing is known of, and of one that is known."""
+    """With a library without any rates, and again with known rates."""
     t.need_capture()
     compile = Compile(t, t.toolchain(), crate, mode)
     return " / ".join(with_budget(t, compile, name, budget) for name in ("new", "known"))
 
 
 def others(t, trace):
-    """Of what is no query: intervals by kind and label; what was decided last; all that was."""
+    """Of other kinds: {(kind, label): intervals}, {(kind, label): last decision}, all decisions."""
     spans = collections.Counter(
         (s["kind"], s["query"]) for s in items(t, trace, "span") if s.get("kind", "Query") in equality.KINDS[1:4])
     decisions = [d for d in items(t, trace, "decision") if d["kind"] != "Query"]
@@ -86,7 +86,7 @@ def with_others(t, compile, name, *options):
 
 
 def check_activities(spans, watch, profile):
-    """Each label is there as often as in rustc's own profile, or said not to be watched."""
+    """Each label has as many intervals as in rustc's own profile, or is reported as unwatched."""
     truth = profile.counts("GenericActivity")
     seen = {label: n for (kind, label), n in spans.items() if kind == "GenericActivity"}
     for label in truth.keys() | seen.keys():
@@ -108,14 +108,14 @@ def test_unmet_activities_are_not_watched_and_reported(t):
         assert watch[kind, "<all>"] == "off", watch
         assert kind.encode() in run.stderr.split(b"not watched")[1], run.stderr.decode()
     n = check_activities(spans, watch, profile)
-    told = t.report(run.trace)["budget"]["others"]
-    assert {(row["kind"], row["name"]) for row in told} == watch.keys()
+    reported = t.report(run.trace)["budget"]["others"]
+    assert {(row["kind"], row["name"]) for row in reported} == watch.keys()
     hits = t.report(run.trace)["losses"]["hits"]
     return "%d labels seen, %d not watched, %d hits" % (n, len(watch), hits)
 
 
 def with_late_probes(t, argv):
-    """The compiler's loader waits until what its command line wants is watched."""
+    """Record a compiler whose loader waits until the kinds that its command line needs are watched."""
     place, loader = t.mkdir("less"), SlowLoader(t)
     trace = os.path.join(place, "%d.qpt" % len(os.listdir(place)))
     profiler = t.start_qprof("-q", "--budget", "3%", "-i", "10ms", "--force", "-o", trace, "--",
@@ -123,7 +123,7 @@ def with_late_probes(t, argv):
                              env={**BOOTSTRAP, "XDG_CACHE_HOME": t.mkdir("cache")})
 
     def is_watched():
-        """The trace is not finished yet, so its reader may fail at its end."""
+        """The trace is unfinished, so its reader may fail at the end."""
         lines = t.run_qprof("dump", trace).stdout.splitlines()
         last = {(d["kind"], d["query"]): d["watch"] for d in map(json.loads, lines)
                 if d.get("type") == "decision" and d["kind"] != "Query"}
@@ -150,7 +150,7 @@ def test_loading_comes_with_an_incremental_compiler(t):
     loads = sum(n for (kind, _), n in spans.items() if kind == "IncrementalLoadResult")
     truth = sum(profile.counts("IncrementalLoadResult").values())
     assert 0 < loads <= truth, (loads, truth)
-    # Whether all were seen is not known, and is not said.
+    # Some loads may be missing, so the report does not claim a number.
     (process,) = t.report(run.trace)["processes"]
     assert process["incremental"]["loaded"] is None and process["incremental"]["loads"] == loads
     return "%d of %d loads" % (loads, truth)
@@ -175,7 +175,7 @@ def test_callers_are_those_of_a_full_recording(t):
 
 
 def check_decisions(t, trace, estimated, counted):
-    """In the order of time, each a change; nothing is estimated or counted without one."""
+    """Decisions are in order of time, and each is a change; estimates and counts need a decision."""
     watch = collections.defaultdict(lambda: "full")
     was = collections.defaultdict(set)
     last = 0

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""
-A build of several compilers at once, and all that can happen to it and to us: nothing is left
-running, nothing is left stopped, and no probe stays in the kernel.
-"""
+"""A build of several compilers that ends in many ways, as does the profiler: nothing is left
+running or stopped, and no probe stays in the kernel."""
 
 import fcntl
 import glob
@@ -19,19 +17,19 @@ from test_follow import start_recording
 from test_workspace import cargos_own, names
 
 FAILURE = 125
-# (exit, signal) of a compiler whose cargo has died: nobody reads what it writes any more.
+# (exit, signal) of a compiler whose cargo has died: its output has no reader.
 ORPHANS_ENDS = {(0, None), (None, signal.SIGPIPE)}
 
 
 class Build:
-    """`qprof-bpf -- cargo build -j2` in a session of its own, in the middle."""
+    """`qprof-bpf -- cargo build -j2` in a session of its own, in the middle of the build."""
 
     def __init__(self, t, trace="trace.qpt", **how):
         t.need_capture()
         self.t = t
         self.workspace = Workspace(t)
         self.trace = t.path(trace)
-        # The shell outlives a profiler that is killed, and notes how the build ended.
+        # The shell outlives a killed profiler, and stores the build's exit status.
         script = '"$@"; s=$?; echo $s >%s; exit $s' % t.path("status")
         how.setdefault("stderr", open(t.path("log"), "wb"))
         self.profiler = t.start_qprof(
@@ -47,12 +45,12 @@ class Build:
         return len(done) >= 2 and "rustc" in self.left().values()
 
     def left(self):
-        """{pid: name} of what runs of the session; of what has exited only the status is left."""
+        """{pid: name} of the session's processes, without zombies."""
         return {pid: name for pid, (name, state) in in_session(self.profiler.pid).items()
                 if state != "Z"}
 
     def pid_of(self, name):
-        """One of its children has its name until it has begun another program."""
+        """The process of this name; its child has the same name until the child executes a program."""
         found = {pid for pid, its in self.left().items() if its == name}
         (pid,) = found - {child for parent in found for child in lab.children(parent)}
         return pid
@@ -62,15 +60,15 @@ class Build:
             return f.read()
 
     def status(self):
-        """How the build ended; None if its shell did not live to tell."""
+        """The build's exit status; None if its shell has not written one."""
         try:
             with open(self.t.path("status")) as f:
                 return int(f.read())
-        except (OSError, ValueError):  # not there yet, or not written yet
+        except (OSError, ValueError):  # not there or not written yet
             return None
 
     def wait(self):
-        """Our status, when nothing is left."""
+        """The profiler's status, after all processes of the session have ended."""
         status = self.profiler.wait(timeout=lab.TIMEOUT)
         self.assert_nothing_left()
         return status
@@ -85,7 +83,7 @@ class Build:
         return document
 
     def assert_whole(self):
-        """The build ended well, and every compiler was recorded."""
+        """The build succeeded, and every compiler was recorded."""
         assert self.status() == 0, self.log()[-2000:]
         document = self.report()
         assert names(cargos_own(document["processes"])) == started_by_cargo(self.log())
@@ -98,7 +96,7 @@ def in_session(session):
         try:
             with open(path) as f:
                 head, _, rest = f.read().rpartition(") ")
-        except OSError:  # it is gone
+        except OSError:  # the process is gone
             continue
         state, _, _, its_session = rest.split()[:4]
         if int(its_session) == session:
@@ -108,11 +106,11 @@ def in_session(session):
 
 
 def test_stopped_and_continued(t):
-    """As a shell does it to its job, with fg some time later."""
+    """As a shell does to a job with Ctrl-Z, and with fg some time later."""
     build = Build(t)
     os.killpg(build.profiler.pid, signal.SIGSTOP)
     try:
-        # One in vfork() stops only when its child, which is stopped, has begun another program.
+        # A process in vfork() waits, in state D, for its stopped child.
         lab.wait_for("all to stop", lambda: {"T", "D"} >= {
             state for _, state in in_session(build.profiler.pid).values() if state != "Z"})
         time.sleep(1)
@@ -123,7 +121,7 @@ def test_stopped_and_continued(t):
 
 
 def test_profiler_stopped(t):
-    """Of us alone: the build does not wait for us; what finds no room meanwhile is counted."""
+    """Only the profiler is stopped: the build does not wait, and records without room are counted."""
     build = Build(t)
     build.profiler.send_signal(signal.SIGSTOP)
     lab.wait_for("the build to end", lambda: build.status() is not None)
@@ -134,7 +132,7 @@ def test_profiler_stopped(t):
 
 
 def test_ctrl_c_on_a_terminal(t):
-    """The terminal sends it to all of the foreground: the build ends, the trace is whole."""
+    """The terminal interrupts the whole foreground group: the build ends, and the trace is whole."""
     master, slave = pty.openpty()
     drawn = []
 
@@ -156,7 +154,7 @@ def test_ctrl_c_on_a_terminal(t):
 
 
 def test_terminated(t):
-    """SIGTERM to us alone, as a service manager does: passed on, and waited for."""
+    """SIGTERM to the profiler only, as a service manager does: it passes the signal on, and waits."""
     build = Build(t)
     build.profiler.send_signal(signal.SIGTERM)
     status = build.wait()
@@ -165,7 +163,7 @@ def test_terminated(t):
 
 
 def test_profiler_killed(t):
-    """kill -9: the build goes on and ends well."""
+    """kill -9 of the profiler: the build goes on and succeeds."""
     build = Build(t)
     build.profiler.kill()
     build.profiler.wait()
@@ -178,7 +176,7 @@ def test_profiler_killed(t):
 
 
 def test_cargo_killed(t):
-    """kill -9 of what we launched: we end with it. Its compilers go on by themselves, unharmed."""
+    """kill -9 of the command: the profiler ends with it, and the compilers go on unharmed."""
     build = Build(t)
     orphans = lab.wait_for("compilers", lambda: {
         pid for pid, name in build.left().items() if name == "rustc"})
@@ -191,7 +189,7 @@ def test_cargo_killed(t):
 
 
 def test_cargo_killed_that_we_attached_to(t):
-    """Its compilers are recorded to their end, and that is ours."""
+    """kill -9 of cargo, which was attached to: its compilers are recorded to their end."""
     t.need_capture()
     workspace = Workspace(t)
     cargo = t.start_plain(workspace.command("-p", "tool"), cwd=workspace.dir, env=workspace.env(),
@@ -203,7 +201,7 @@ def test_cargo_killed_that_we_attached_to(t):
     cargo.kill()
     cargo.wait()
     assert profiler.wait(timeout=lab.TIMEOUT) == 0, profiler.said()
-    # A process has left the trace a moment before it has left the machine.
+    # A process leaves the trace a moment before it leaves the machine.
     lab.wait_for("all to end", lambda: {"Z"} >= {
         state for _, state in in_session(cargo.pid).values()})
     lab.assert_gone(links)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The report of a build says what the spans of its trace say, added up in another way."""
+"""The report of a build agrees with the spans of its trace, which this test adds up in another way."""
 
 import collections
 import json
@@ -7,13 +7,13 @@ import json
 import workspace
 from lab import each
 
-# What begins a part of a compile, in rustc's own words.
+# Activities that begin a part of a compile.
 CODEGEN = ("codegen_crate", "finish_ongoing_codegen", "LLVM_", "codegen_module")
 LINK = ("link", "run_linker")
 
 
 def read(t, trace):
-    """Processes by pid, and the spans of each by thread."""
+    """({pid: process}, {pid: {tid: spans}})"""
     done = t.run_qprof("dump", trace)
     assert done.returncode == 0, done.stderr
     processes, spans = {}, collections.defaultdict(lambda: collections.defaultdict(list))
@@ -30,7 +30,7 @@ def length(span):
 
 
 def around(span, thread):
-    """Kinds of the spans that a span lies in: each next outer one is the next to end."""
+    """Kinds of the spans around a span, the innermost first; the next outer one ends next."""
     depth, kinds = span["depth"], []
     for other in thread[thread.index(span) + 1:]:
         if other["depth"] < depth and other.get("kind") != "OffCpu":
@@ -40,7 +40,7 @@ def around(span, thread):
 
 
 def waits(thread):
-    """Nanoseconds in queries, in passes, in neither; and preempted."""
+    """Nanoseconds waited in queries, in passes and in neither, and nanoseconds preempted."""
     sums = collections.Counter()
     for span in thread:
         if span.get("kind") != "OffCpu":
@@ -56,7 +56,7 @@ def waits(thread):
 
 
 def parts(process, spans):
-    """Front end, codegen, link and exit of a compile, in nanoseconds."""
+    """Nanoseconds of front end, codegen, link and exit of a compile."""
     phases = [s for s in spans if s.get("kind") == "GenericActivity"]
     codegen = [s for s in phases if s["query"].startswith(CODEGEN)]
     link = [s for s in phases if s["query"] == "link" or s["query"].startswith(("link_",) + LINK[1:])]
@@ -71,8 +71,8 @@ def check_crate(crate, process, threads):
     spans = [span for thread in threads.values() for span in thread]
     assert crate["executions"] == sum((s.get("kind") or "Query") == "Query" for s in spans), crate
     assert crate["wall_ns"] == process["end_ns"] - process["start_ns"], crate
-    told = [crate[key] for key in ("front_end_ns", "codegen_ns", "link_ns", "exit_ns")]
-    assert told == parts(process, spans), (crate, parts(process, spans))
+    reported = [crate[key] for key in ("front_end_ns", "codegen_ns", "link_ns", "exit_ns")]
+    assert reported == parts(process, spans), (crate, parts(process, spans))
     sums = sum((waits(thread) for thread in threads.values()), collections.Counter())
     assert crate["waiting_in_queries_ns"] == sums["queries"], (crate, sums)
     assert crate["waiting_in_passes_ns"] == sums["passes"], (crate, sums)
@@ -84,7 +84,7 @@ def check_crate(crate, process, threads):
 
 
 def check_rows(document):
-    """Queries, passes and pairs are those of the tables, the largest self time first."""
+    """Rows of queries, passes and pairs equal those of the tables, sorted by self time."""
     build = document["build"]
     tables = {None: {q["name"]: q for q in document["queries"]}}
     for process in document["processes"]:
@@ -102,7 +102,7 @@ def check_rows(document):
 
 @each("stable", "nightly")
 def test_workspace(t, toolchain):
-    """Numbers are those of the spans, crates those that cargo says it compiles."""
+    """The numbers are those of the spans; the crates are those that cargo compiles."""
     top = workspace.make(t)
     argv, env = workspace.cargo(t, "build", "-v", "-j2", toolchain=toolchain)
     run = t.capture(argv, options=("--interval", "10min"), env=env, cwd=top)
@@ -127,8 +127,8 @@ def test_workspace(t, toolchain):
                                 - min(p["start_ns"] for p in processes.values()))
     assert build["failed"] == build["killed"] == 0 and not build["interrupted"]
     check_text(t, run.trace, build)
-    told = t.run_qprof("report", run.trace).stdout
-    assert told in run.stderr.decode(), "a recording ends otherwise:\n" + run.stderr.decode()
+    reported = t.run_qprof("report", run.trace).stdout
+    assert reported in run.stderr.decode(), "a recording ends otherwise:\n" + run.stderr.decode()
 
 
 def check_text(t, trace, build):
@@ -142,7 +142,7 @@ def check_text(t, trace, build):
 
 
 def test_metadata_only(t):
-    """Of cargo check: a compiler runs its front end and writes metadata for the crates that need it."""
+    """With cargo check, a compiler runs its front end and writes metadata for dependent crates."""
     top = workspace.make(t)
     argv, env = workspace.cargo(t, "check", "-j2")
     run = t.capture(argv, env=env, cwd=top)
@@ -151,7 +151,7 @@ def test_metadata_only(t):
     assert set(crates) == set(workspace.COMPILES), crates
     for name in ("base", "made", "both"):
         assert crates[name]["metadata_ns"], crates[name]
-    # What is to run while others are checked is compiled all the same.
+    # Build scripts and procedural macros must run, so cargo check compiles them in full.
     for name in ("base", "made", "both", "app bin"):
         spans = [s for s in t.spans(run.trace) if s["pid"] == crates[name]["pid"]]
         assert not any(s["query"].startswith("LLVM_") for s in spans), name
@@ -164,7 +164,7 @@ pub const SUM: u64 = work(u64::MAX);
 """
 
 
-# Of processor time, of what was started last.
+# 2 s of CPU time of the last background process.
 FOR_TWO_SECONDS = "while [ $(cut -d' ' -f14 /proc/$!/stat) -lt 200 ]; do sleep 0.1; done"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Hits of the queries' caches are those that rustc's own profiler records, id by id."""
+"""Cache hits equal those of rustc's own profiler, id by id."""
 
 import collections
 import re
@@ -17,11 +17,11 @@ from slow_loader import HELD_MOST, Gaps, held_most, stop_planner
 EVENTS = "query-provider,query-cache-hit,query-cache-hit-count"
 OPTIONS = ("-q", "-e", "query-cache-hit", "--ring-size", "256M")
 HIT = "QueryCacheHit"
-TOLD = "%d hits, %d of what was not executed"
+SUMMARY = "%d hits, %d of what was not executed"
 
 
 def truth_of(profile):
-    """Hits by (invocation id, label)."""
+    """{(invocation id, label): hits}"""
     hits = collections.Counter()
     for kind, event, _, _, _, _ in struct.iter_unpack("<QQIIII", profile.events[8:]):
         if profile.text(kind) == HIT:
@@ -30,7 +30,7 @@ def truth_of(profile):
 
 
 def counts_of(profile):
-    """What rustc's query-cache-hit-count says: hits by invocation id."""
+    """{invocation id: hits}, from rustc's query-cache-hit-count."""
     counts = collections.Counter()
     for kind, event, _, value, low2, high in struct.iter_unpack("<QQIIII", profile.events[8:]):
         if profile.text(kind) == "QueryCacheHitCount":
@@ -40,7 +40,7 @@ def counts_of(profile):
 
 
 def ours_of(spans):
-    """(hits by (invocation id, label), ids of executions)"""
+    """({(invocation id, label): hits}, ids of executions)"""
     hits = collections.Counter()
     executed = set()
     for span in spans:
@@ -53,7 +53,7 @@ def ours_of(spans):
 
 
 def assert_same_hits(ours, executed, truth):
-    """Where we do not know the label, it is of what was never executed, and the id must agree."""
+    """A hit without a label must belong to a result that was never executed, and its id must agree."""
     unknown = collections.Counter()
     for (invocation, label), n in ours.items():
         if label == UNKNOWN:
@@ -69,7 +69,7 @@ def assert_same_hits(ours, executed, truth):
 
 
 def hits_of(t, argv):
-    """Of one process, as we and as rustc saw them: how many, and how many of unknown label."""
+    """(hits, hits without a label) of one process, after comparing with rustc's profile of it."""
     run, profile = profiled(t, "hits", EVENTS, lambda _, *flags: t.capture(
         [*argv, *flags], OPTIONS, env=BOOTSTRAP))
     ours, executed = ours_of(t.spans(run.trace))
@@ -89,12 +89,12 @@ def compare_hello_world(t, toolchain):
 @each(*((toolchain,) for toolchain in lab.toolchains() or ("stable",)))
 def test_hello_world(t, toolchain):
     t.need_capture()
-    return TOLD % compare_hello_world(t, toolchain)
+    return SUMMARY % compare_hello_world(t, toolchain)
 
 
 def test_a_crate(t):
     t.need_capture()
-    return TOLD % hits_of(t, [t.toolchain().rustc] + crates.arguments("semver", t.mkdir("out")))
+    return SUMMARY % hits_of(t, [t.toolchain().rustc] + crates.arguments("semver", t.mkdir("out")))
 
 
 def test_hits_are_recorded_only_if_asked_for(t):
@@ -107,9 +107,9 @@ def test_hits_are_recorded_only_if_asked_for(t):
 
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_the_search_delays_nobody(t):
-    """It never ends: the compiler runs on all the same, and a signal is served."""
+    """The search for hits never ends, and still delays neither a compiler nor a signal."""
     t.need_capture()
-    # Of a library whose plan is stored, only the hits are looked for.
+    # The library's plan is stored already, so the planner only looks for the hits.
     assert t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("known"))).status == 0
     bin, gaps = t.mkdir("bin"), Gaps()
     profiler = t.start_qprof("-o", t.path("hits.qpt"), "-e", "query-cache-hit", "--system",
@@ -125,9 +125,9 @@ def test_the_search_delays_nobody(t):
     profiler.send_signal(signal.SIGTERM)
     _, err = profiler.communicate(timeout=lab.TIMEOUT)
     ended = time.monotonic() - begin
-    # It was let go without the probes, or it had exited by the time it was to be followed.
+    # The compiler went on without probes, or had exited before it could be followed.
     assert re.search(rb"process %d (had begun|used|uses) " % compiler.pid, err), err
-    # A machine that stood still let nobody go on meanwhile.
+    # If the machine stood still, the wait may be longer by that time.
     assert held_most(err.decode()) <= HELD_MOST + gaps.longest(), err
     assert compiled < 60 and ended < 60, (compiled, ended, err)  # the planner may take 120 s
     return "%.1f s, %.1f s" % (compiled, ended)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The callers of each query (record --callers): all are there, and equal the kernel's own tracing."""
+"""The callers of each query (record --callers): complete, and equal to the kernel's own tracing."""
 
 import collections
 import contextlib
@@ -28,7 +28,7 @@ def capture(t, argv, options, trace):
 
 
 def asked(t, trace):
-    """Executions per query, and those of them whose caller is not known."""
+    """Executions per query with a known caller, and those without."""
     known, unknown = collections.Counter(), collections.Counter()
     for span in t.spans(trace):
         if span.get("kind", "Query") == "Query":
@@ -38,14 +38,14 @@ def asked(t, trace):
 
 @each("regex-syntax", "semver", "smallvec")
 def test_every_caller_is_known(t, crate):
-    """Without incremental compilation every query that is executed has a caller."""
+    """Without incremental compilation every execution has a caller."""
     t.need_capture()
     argv = compile_argv(t, crate)
     plain = t.counts(capture(t, argv, QUERIES, "plain.qpt"))
     trace = capture(t, argv, CALLERS, "callers.qpt")
     known, unknown = asked(t, trace)
     assert t.counts(trace) == plain
-    # A thread that maps memory while another grows its stack may hide one now and then.
+    # If one thread maps memory while another one grows its stack, a caller may be unknown.
     assert sum(unknown.values()) <= sum(plain.values()) // 10000, unknown
     for query, count in known.most_common(5):
         done = t.run_qprof("report", "--json", "--callers", query, trace)
@@ -62,7 +62,7 @@ def test_incremental(t):
     argv = compile_argv(t, "semver", "-C", "incremental=" + state)
     first = capture(t, argv, CALLERS, "first.qpt")
     known, unknown = asked(t, first)
-    # As above.
+    # See test_every_caller_is_known().
     assert sum(unknown.values()) <= sum(known.values()) // 10000, unknown
     second = capture(t, argv, CALLERS, "second.qpt")
     known, unknown = asked(t, second)
@@ -72,7 +72,7 @@ def test_incremental(t):
         sum((known + unknown).values()), sum(unknown.values()))
 
 
-# ---- Beside the kernel's own tracing -----------------------------------------------------------
+# ---- Comparison with the kernel's own tracing --------------------------------------------------
 
 
 def put(path, text, flags=os.O_TRUNC):
@@ -85,9 +85,10 @@ def put(path, text, flags=os.O_TRUNC):
 
 @contextlib.contextmanager
 def traced(library, sites):
-    """A uprobe at each site, whose events tell the return address; the path of what they say."""
+    """Attach a uprobe to each site, whose events contain the return address; yields their file's
+    path."""
     if not os.path.exists(os.path.join(TRACING, "uprobe_events")):
-        # The runner has mounts of its own.
+        # The runner has its own mounts.
         subprocess.run(["mount", "-t", "tracefs", "nodev", TRACING], capture_output=True)
     if not os.path.exists(os.path.join(TRACING, "uprobe_events")):
         raise Skip("no tracefs with uprobe_events at " + TRACING)
@@ -114,7 +115,7 @@ EVENT = re.compile(r"-(\d+)\s+\[\d+\].*: (\w+): \(0x([0-9a-f]+)\) ret=0x([0-9a-f
 
 
 def return_addresses(path, sites):
-    """Per thread and query, the ELF addresses that its requests return to, in their order."""
+    """{(tid, query): ELF addresses that its requests return to, in order}"""
     found = collections.defaultdict(list)
     with open(path) as f:
         for line in f:
@@ -135,7 +136,7 @@ def starts_of_functions(library):
 
 @lab.alone("the kernel traces the compilers of all tests, and its buffer is small")
 def test_the_kernels_tracing_agrees(t):
-    """Request by request in one process: the offset in our function leads to a symbol's start."""
+    """Request by request in one process: return address minus offset is the start of a function."""
     t.need_capture()
     done = t.run_qprof("plan", "--json", "+stable" if t.toolchain().name == "stable" else t.rustc)
     assert done.returncode == 0, done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Two builds compared: what got slower is found, and what did not is left alone."""
+"""Comparing two builds finds what got slower, and nothing else."""
 
 import json
 
@@ -27,7 +27,7 @@ pub const SUM: u32 = work(%d);
 
 
 def record(t, name, steps):
-    """A trace of one compile, in which a function takes so many steps."""
+    """Record one compile in which a constant takes this many steps."""
     out = t.mkdir("out")
     source = t.write("demo.rs", SOURCE % steps)
     done = t.capture(
@@ -40,7 +40,7 @@ def record(t, name, steps):
 
 @lab.alone("times are compared")
 def test_slow_function(t):
-    """The crate and the query come first, and the limit is exceeded; one trace is enough for it."""
+    """The slow crate and query come first, and the limit is exceeded; one trace per side suffices."""
     record(t, "base.qpt", 1)
     record(t, "new.qpt", 1_000_000)
     done = t.run_qprof("diff", "--fail-above", "5%", "--json", "base.qpt", "new.qpt")
@@ -52,7 +52,7 @@ def test_slow_function(t):
     assert document["noise"]["percent"] >= 5 and document["gates"][0]["exceeded"], document["gates"]
     text = t.run_qprof("diff", "base.qpt", "new.qpt").stdout.splitlines()
     assert text[3].endswith("demo/eval_to_allocation_raw"), text
-    # A loop of a constant is one execution, however long it takes.
+    # A constant is one execution, however long its loop takes.
     done = t.run_qprof("diff", "--metric", "count", "--fail-above", "0%", "base.qpt", "new.qpt")
     assert done.returncode == 0, done.stdout
     return text[0]
@@ -60,7 +60,7 @@ def test_slow_function(t):
 
 @lab.alone("times are compared")
 def test_identical_builds(t):
-    """Nothing grew: neither in times, in turns as the help has it, nor in executions."""
+    """Nothing grew: neither times, of builds in alternation as the help advises, nor executions."""
     sides = {"base": [], "new": []}
     for turn in range(3):
         for side, names in sides.items():

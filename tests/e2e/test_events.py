@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Which intervals a recording has: the words and globs of -e."""
+"""The intervals that a recording has by the words and globs of -e."""
 
 import collections
 import json
@@ -8,12 +8,12 @@ import crates
 from compiles import BOOTSTRAP, Compile
 from equality import matches
 
-# What -Ztime-passes adds up by itself, without an interval of the profiler's.
+# Sums of -Ztime-passes itself, without an interval.
 PRINTED_ONLY = {"total", "codegen_to_LLVM_IR"}
 
 
 def spans_of(t, trace):
-    """Spans per kind; a trace that lost something is no evidence."""
+    """{kind: {label: spans}}; fails if anything was lost."""
     document = t.report(trace)
     assert document["lost"] == 0, document["losses"]
     kinds = collections.defaultdict(collections.Counter)
@@ -31,7 +31,7 @@ def differences(ours, truth, left_out=()):
 
 
 def test_passes_alone(t):
-    """What -Ztime-passes prints while a crate is compiled, and nothing else."""
+    """The intervals are those that -Ztime-passes prints, and no others."""
     t.need_capture()
     compile = Compile(t, t.toolchain(), crates.SHORT, "debug")
     done = t.plain(compile.argv("plain", None, "-Ztime-passes", "-Ztime-passes-format=json"),

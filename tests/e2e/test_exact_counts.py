@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""
-What we record is what rustc's own profiler does: event by event in one and the same process, label
-by label in two. Of each way to compile and each crate some; `make fidelity` does all of them.
-"""
+"""Recordings equal rustc's own profiles: event by event in one process, label by label in two.
+These are some crates and modes; `make fidelity` compares them all."""
 
 import collections
 
@@ -16,7 +14,7 @@ OTHERS = (("regex-syntax", "debug"), ("memchr", "release"), ("smallvec", "edited
 QUERIES = ("-q", "-e", "query-provider")
 
 
-def told(case):
+def summary_of(case):
     kinds = collections.Counter()
     for (kind, _), n in case.one.counts.items():
         kinds[kind] += n
@@ -29,19 +27,19 @@ def told(case):
 @each(*((toolchain, crate, mode) for toolchain in lab.toolchains() or ("stable",)
         for crate, mode in (*((crates.SHORT, mode) for mode in MODES), *OTHERS)))
 def test_counts(t, toolchain, crate, mode):
-    """All kinds, everything and the default."""
+    """All kinds, in `-e all` and in the default."""
     t.need_capture()
     case = equality.Case(Compile(t, t.toolchain(toolchain), crate, mode),
                          equality.SPREAD_RUNS if mode == "threads" else 1)
     case.assert_explained()
     if mode == "second-incremental":
         assert any(kind == "IncrementalLoadResult" for kind, _ in case.default)
-    return told(case)
+    return summary_of(case)
 
 
 @each(*(lab.toolchains() or ("stable",)))
 def test_queries_alone(t, toolchain):
-    """They are the same if nothing else is recorded."""
+    """The counts are the same if only queries are recorded."""
     t.need_capture()
     compile = Compile(t, t.toolchain(toolchain), crates.SHORT, "debug")
     run = t.capture(compile.argv("ours"), QUERIES, env=BOOTSTRAP)
@@ -52,7 +50,7 @@ def test_queries_alone(t, toolchain):
 
 
 def test_parallel_front_end(t):
-    """Each thread is a track of its own, whose intervals nest, waiting among them: as rustc's."""
+    """Each thread has its own intervals, which nest and include waiting, as in rustc's profile."""
     t.need_capture()
     compile = Compile(t, t.toolchain(), crates.LONG, "threads")
     for attempt in range(5):
@@ -71,7 +69,7 @@ def test_parallel_front_end(t):
 
 
 def test_three_crates_are_here(t):
-    """The proof asks for three: less would pass unseen."""
+    """The fidelity page needs three crates; a missing one must not pass unnoticed."""
     if not lab.toolchains():
         raise Skip("no rustc; see https://rustup.rs")
     for crate in EDITS:

@@ -8,7 +8,7 @@ import subprocess
 
 from lab import ROOT, TIMEOUT, each
 
-# Of what a reader writes, and of its memory. The same traces made 500 MB without a limit.
+# Limits on a reader's output and memory. Without limits these traces make 500 MB.
 MOST_BYTES = 64 << 20
 MOST_KB = 64 << 10
 
@@ -28,7 +28,7 @@ def limit():
 
 
 def read(t, arguments, trace):
-    """The reader's status and error lines. Output beyond the limit ends it by SIGXFSZ."""
+    """The reader's status and error lines. SIGXFSZ ends it if it writes too much."""
     with open(t.path("stdout"), "wb") as out:
         done = subprocess.run([t.qprof, *arguments, trace], stdout=out, stderr=subprocess.PIPE,
                               stdin=subprocess.DEVNULL, text=True, timeout=TIMEOUT, cwd=t.dir,
@@ -39,7 +39,7 @@ def read(t, arguments, trace):
 
 @each(*READERS)
 def test_reader_stops(t, *arguments):
-    """The events of one trace are too many only for the readers that take each by itself."""
+    """One trace has too many events only for readers that store each event."""
     stopped = 0
     for trace in traces():
         status, err = read(t, arguments, trace)
@@ -55,7 +55,7 @@ def test_reader_stops(t, *arguments):
 
 
 def test_reading_on_all_the_same(t):
-    """The user may know better."""
+    """--no-limits turns the limits off."""
     (trace,) = [path for path in traces() if "losses" in path]
     status, err = read(t, ("report", "--no-limits"), trace)
     assert status == 0, err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Exports, read by what is not ours, add up to the report of the same trace."""
+"""Exports, read by independent code, add up to the report of the same trace."""
 
 import collections
 import glob
@@ -15,7 +15,7 @@ LOCAL = "nothing was sent anywhere, but it holds paths, command lines"
 
 
 def export(t, trace, form, *options):
-    """The bytes of an export to a file, which must be those to standard output."""
+    """The bytes of an export to a file, which must equal an export to standard output."""
     path = t.path("out." + form)
     done = t.run_qprof("export", "--force", "-f", form, "-o", path, *options, trace)
     assert done.returncode == 0 and done.stdout == "", done
@@ -44,7 +44,7 @@ def differences(ours, truth):
 
 
 def build(t, *more):
-    """A trace of two compilers, a crate and a program that fails, which other tests read too."""
+    """A trace of two compilers, one of which fails; other tests read it too."""
     def record():
         good = crates.arguments("semver", t.mkdir("out"))
         bad = os.path.join(ROOT, "tests/e2e/programs/type_error.rs")
@@ -65,7 +65,7 @@ def test_timelines_add_up(t, *options):
     perfetto = exports.Perfetto(export(t, trace, "perfetto"))
     different = differences(perfetto.sums(), truth)
     assert not different, different
-    # A process and its threads; two counters; and what it is said to hold.
+    # Processes with their threads, two counters, and the note on the contents.
     processes = [x for x in perfetto.tracks.values() if "process" in x]
     assert sum("semver (" in x["process"][0]["process_name"][0] for x in processes) == 1, processes
     assert set(perfetto.counters) == {"compilers running", "threads at work"}, perfetto.counters
@@ -98,7 +98,7 @@ def test_stacks_add_up(t):
         if top:
             found = {name: flat for name, (flat, _) in top.items() if flat}
             assert found == selves, differences(found, selves)
-    # With what probes took, totals are exact, too: each call of a query counts, in itself as well.
+    # Totals of --raw times are exact, too: each call of a query counts, in recursion as well.
     totals = collections.Counter()
     for frames, ns in folded:
         totals.update({name: n * ns for name, n in collections.Counter(frames[1:]).items()})
@@ -127,7 +127,7 @@ def test_flame_graph(t):
         places.sort()
         for (_, end, _), (begin, _, _) in zip(places, places[1:]):
             assert begin >= end - 1e-8, (row, end, begin)
-        # Each lies on one below it.
+        # Each box lies on one below it.
         for begin, end, name in places if row else ():
             assert any(b <= begin + 1e-8 and end <= e + 1e-8 for b, e, _ in rows[row - 1]), name
     stacks = list(exports.folded(export(t, trace, "folded")))
@@ -160,7 +160,7 @@ return said.join('; ');
 
 
 def test_flame_graph_in_a_browser(t):
-    """It zooms and searches."""
+    """The flame graph zooms and searches."""
     said = exports.in_browser(export(t, build(t), "svg"), DRIVE, t.dir)
     assert said == ("1180; analysis; true; true; 1: 1 found, 100.0 %; 0: 0 found, 0.0 %; "
                     "0: not a regular expression: [; 0: "), said
@@ -186,7 +186,7 @@ def test_intervals_beyond_the_size_limit_are_reported(t):
 
 
 def test_golden_traces(t):
-    """Whatever a trace holds, what comes out is well-formed."""
+    """The exports of any valid trace are well-formed."""
     n = 0
     for trace in sorted(glob.glob(os.path.join(ROOT, "tests/golden/good-*.qpt"))):
         exports.Perfetto(export(t, trace, "perfetto")).sums()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Compilers that could not be foreseen: each is recorded from its first query."""
+"""Unforeseen compilers: each is recorded from its first query."""
 
 import contextlib
 import os
@@ -19,25 +19,25 @@ LOST = lab.MOST_LOST
 
 
 def nothing_known(t):
-    """No plan was made before, and no rustc is there to make one of."""
+    """An environment without stored plans, and without a rustc to plan in advance."""
     bin = t.mkdir("bin")
     for name in ("sh", "sleep", "python3"):
         os.symlink(shutil.which(name), os.path.join(bin, name))
     return {"XDG_CACHE_HOME": t.mkdir("cache"), "PATH": bin}
 
 
-# Not quiet: how long compilers waited is what there is to know if one was late.
+# Not quiet: the output has the waiting times, which explain a late compiler.
 SAYS_WHY = ("-i", "1s")
 
 
 def talk(run):
-    """What a recording said, without its tables."""
+    """A recording's messages, without its tables."""
     lines = run.stderr.decode().splitlines()
     return "\n".join(line for line in lines if line.startswith("qprof-bpf: "))
 
 
 def capture_unforeseen(t, loaders, command):
-    """As t.capture(), with nothing known; the compilers go on when the probes are there."""
+    """Like t.capture() with nothing_known(); the compilers go on once the probes are there."""
     trace = t.path("trace.qpt")
     profiler = t.start_qprof(*SAYS_WHY, "-o", trace, "--", *command, env=nothing_known(t))
     t.attached(profiler)
@@ -50,7 +50,7 @@ def capture_unforeseen(t, loaders, command):
 
 @lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_unforeseen_toolchain(t):
-    """Two compilers at once, of a toolchain that no plan was ever made of: none is late."""
+    """Two compilers at once, of a toolchain without a plan: none is late."""
     compiler = t.own_toolchain("toolchain", "my-own-compiler")
     command = [compiler] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
     known = t.capture([t.rustc] + command[1:], trace="known.qpt")
@@ -70,7 +70,7 @@ def test_unforeseen_toolchain(t):
 
 @lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_process_that_waits_is_not_stopped_for_its_parent(t):
-    """A shell with job control would say so; and a parent that waits sees nothing but the end."""
+    """The parent of a waiting compiler must see no stop: a shell with job control would report it."""
     compiler = t.own_toolchain("toolchain", "rustc")
     script = t.write("parent.py", """
 import os, sys
@@ -86,7 +86,7 @@ sys.exit(0 if os.WIFEXITED(status) else 99)
 
 
 def start_waiting(t):
-    """(a planner that is stopped, the parent of a compiler that waits for its plan, profiler)."""
+    """(stopped planner, parent of a compiler that waits for its plan, profiler)"""
     env = nothing_known(t)
     for attempt in range(5):
         compiler = t.own_toolchain("toolchain%d" % attempt, "rustc")
@@ -108,7 +108,7 @@ def start_waiting(t):
 
 @lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_killed_while_compilers_wait(t):
-    """A compiler that waits for a plan when the recorder is killed runs on."""
+    """If the recorder is killed, a compiler that waits for its plan runs on."""
     _, parent, profiler = start_waiting(t)
     profiler.kill()
     assert parent.wait(timeout=lab.TIMEOUT) == 0
@@ -136,7 +136,7 @@ def test_suspended_while_compilers_wait(t):
 
 @lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_other_namespaces(t):
-    """A container in small: process numbers of its own, and a toolchain that only it can see."""
+    """A small container: its own pid namespace, and a toolchain that only it can see."""
     t.need_capture()
     compiler = t.own_toolchain("toolchain", "rustc")
     inside = t.mkdir("inside")
@@ -162,7 +162,7 @@ def test_other_namespaces(t):
     assert t.counts(t.path("trace.qpt")) == t.counts(known.trace)
 
 
-# ---- Nobody in particular -----------------------------------------------------------------------
+# ---- Any compiler --------------------------------------------------------------------------------
 
 
 def compile_command(t, name):
@@ -170,10 +170,8 @@ def compile_command(t, name):
 
 
 def start_recording(t, *options):
-    """
-    A line comes when an interval is over, so the recording has begun. profiler.said() is what it
-    has printed so far.
-    """
+    """Start a recording and wait for its first line, which comes after the first interval.
+    profiler.said() returns its messages so far."""
     with open(t.path("said"), "wb") as f:
         profiler = t.start_qprof("-v", "--json", "-i", "10ms", "-o", t.path("trace.qpt"), *options,
                                  stderr=f)
@@ -189,16 +187,16 @@ def end_recording(profiler):
 
 
 def ours(t, processes):
-    """Other people's compilers may run on this machine as well."""
+    """Processes of this test: other compilers may run on the machine, too."""
     return [p for p in processes if t.dir in (p["command"] or "")]
 
 
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_whole_machine(t):
-    """Compilers of two toolchains, which are not below the recorder."""
+    """Compilers of two toolchains, which are not children of the recorder."""
     t.need_capture()
     compiler = t.own_toolchain("toolchain", "my-own-compiler")
-    # A stop may be over before a new plan is made, and this is not about that.
+    # Making a plan may take longer than a ptrace stop, and this test is about something else.
     store_plan(t, compiler)
     profiler = start_recording(t, "--system")
     command = compile_command(t, "out")
@@ -218,7 +216,7 @@ def test_whole_machine(t):
 
 @contextlib.contextmanager
 def control_group(t):
-    """A new one, in a mount of its own: the machine's may be of version 1."""
+    """A new control group, in its own mount: the machine's may be version 1."""
     with t.mounted("cgroups", "-t", "cgroup2", "none") as root:
         group = os.path.join(root, "qprof-e2e-%d" % os.getpid())
         os.mkdir(group)
@@ -228,7 +226,7 @@ def control_group(t):
 
 @lab.alone("a compiler of another test that is gone has no control group any more")
 def test_control_group(t):
-    """What is outside it is not recorded."""
+    """Compilers outside the control group are not recorded."""
     t.need_capture()
     with control_group(t) as group:
         profiler = start_recording(t, "--cgroup", group)
@@ -244,8 +242,8 @@ def test_control_group(t):
 
 @lab.alone("a compiler of another test that is gone has no control group any more")
 def test_compiler_that_was_missed(t):
-    """A compiler that came and went while the recorder was stopped is counted and named. It was the
-    only one, so the recording is lost."""
+    """A compiler that ran while the recorder was stopped is counted and named. It was the only one,
+    so the recording is lost."""
     t.need_capture()
     with control_group(t) as group:
         profiler = start_recording(t, "--cgroup", group)
@@ -271,7 +269,7 @@ def test_control_group_that_is_none(t):
 
 
 def tracees_of(tracer):
-    """Of all its threads: each traces one process."""
+    """Processes that any thread of the tracer traces."""
     found = []
     threads = os.listdir("/proc/%d/task" % tracer)
     for pid in filter(str.isdigit, os.listdir("/proc")):
@@ -280,6 +278,6 @@ def tracees_of(tracer):
                 text = f.read()
             if any("TracerPid:\t%s\n" % thread in text for thread in threads):
                 found.append(int(pid))
-        except OSError:  # it is gone
+        except OSError:  # the process is gone
             continue
     return found

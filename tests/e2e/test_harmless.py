@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The build does not notice: same status, same output, same artifacts, whatever happens to us."""
+"""The build is unchanged: same status, same output, same artifacts, whatever happens to the
+profiler."""
 
 import glob
 import os
@@ -13,7 +14,7 @@ from lab import each
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}
-# rustc's threads have 8 MiB of stack. With this little it allocates more, and switches to it, in
+# rustc's threads have 8 MiB of stack. With less, rustc switches to new stacks in mid-query.
 # the middle of queries.
 SMALL_STACK = {"RUST_MIN_STACK": "1500000"}
 
@@ -39,7 +40,8 @@ COMPILING = (
 
 
 def steady(output):
-    """Without what differs between two plain runs: ids, names of files, pages of addresses."""
+    """The output without parts that differ between two plain runs: ids, file names, addresses of
+    pages."""
     output = re.sub(rb"0x[0-9a-f]+([0-9a-f]{3}) - ", rb"0x*\1 - ", output)
     output = re.sub(rb"thread '(\w+)' \(\d+\)", rb"thread '\1' (TID)", output)
     output = re.sub(rb"\.long-type-\d+\.txt", b".long-type-HASH.txt", output)
@@ -100,12 +102,12 @@ def test_compiling_program(t, toolchain, program, flags, env, status):
         assert f.read() == expected, "the executable differs"
     document = t.report(profiled.trace)
     assert document["lost"] == 0, document["losses"]
-    # The kernel may not report a thread's last switch: time off the CPU may end with the thread.
+    # The kernel may not report a thread's last switch, so off-CPU time may end with the thread.
     assert not [span for span in t.spans(profiled.trace) if span["open"]], document["losses"]
 
 
 def test_deep_nesting_is_seen(t):
-    """200 constants, each inside the next: every level is there, on one stack or on several."""
+    """200 nested constants: every level is recorded, on one stack or on several."""
     for env in ({}, SMALL_STACK):
         run = t.capture(rustc_program(t, "stable", "const_chain"), env=env)
         depth = max(span["depth"] for span in t.spans(run.trace))
@@ -135,11 +137,11 @@ def test_artifacts_are_identical(t):
 
 
 def start_long_build(t, name):
-    """A build that waits in the middle: (profiler, its links, rustc's pid, directory, its gate)."""
+    """A waiting build: (profiler, its links, rustc's pid, directory, gate)."""
     t.need_capture()
     out = t.mkdir(name)
     gate = Gate(t)
-    # The shell outlives the profiler and notes how rustc ended.
+    # The shell outlives the profiler and stores rustc's exit status.
     script = '"$@" >stdout 2>stderr; echo $? >status'
     profiler = t.start_qprof(
         "-q", "-i", "10ms", "--force", "-o", t.path("trace.qpt"), "--", "sh", "-c", script, "sh",
@@ -164,7 +166,7 @@ def status_of(out):
 
 
 def test_killed_profiler(t):
-    """kill -9: the build ends as it would have, and nothing of ours stays in the kernel."""
+    """kill -9 of the profiler: the build ends as usual, and no probe stays in the kernel."""
     for attempt in range(5):
         profiler, links, compiler, out, gate = start_long_build(t, "out%d" % attempt)
         before = os.path.getsize(t.path("trace.qpt"))
@@ -188,13 +190,13 @@ def test_killed_profiler(t):
         assert f.read() == ours, "the artifact differs"
     lab.assert_gone(links)
 
-    # What was written up to then can be read, and says that it is not whole.
+    # The part that was written is readable and marked as incomplete.
     done = t.run_qprof("report", t.path("trace.qpt"))
     assert "unfinished" in done.stdout + done.stderr, done.stdout + done.stderr
 
 
 def test_killed_rustc(t):
-    """rustc dies in the middle of queries: the trace says how, and what was still running."""
+    """rustc dies in the middle of queries: the trace has its signal and the running queries."""
     profiler, _, compiler, out, gate = start_long_build(t, "out")
     os.kill(compiler, signal.SIGKILL)
     gate.go_on()
@@ -222,6 +224,6 @@ def test_nothing_stays(t):
 
 
 def test_quiet_means_quiet(t):
-    """-q: not a byte of ours beside the command's."""
+    """With -q, the output is only the command's."""
     run = t.capture(["sh", "-c", "echo out; echo err >&2; exit 3"])
     assert (run.status, run.stdout, run.stderr) == (3, b"out\n", b"err\n"), run

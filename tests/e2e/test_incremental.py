@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What an incremental compile took over from the last one, against rustc's own numbers."""
+"""Results that an incremental compile reused, compared with rustc's own numbers."""
 
 import os
 import re
@@ -11,14 +11,14 @@ from compiles import BOOTSTRAP, profiled
 from lab import each
 
 CRATE = "semver"
-# Each node of the graph is encoded once, whether it was executed, reused or fed.
+# rustc encodes each node of the graph once, whether it was executed, reused or fed.
 ENCODE = "incr_comp_encode_dep_graph"
 OPTIONS = ("-q", "-e", "default," + ENCODE)
 BEFORE, AFTER = "Version::from_str(text)", "{ let _ = text.len(); Version::from_str(text) }"
 
 
 class Builds:
-    """A crate whose source may be edited; every build starts from the same state."""
+    """A crate whose source can be edited; every build starts from the same state."""
 
     def __init__(self, t, toolchain):
         self.t = t
@@ -54,7 +54,7 @@ class Builds:
         return path if before else self.t.mkdir(name)
 
     def compare(self, name, before=None):
-        """Our report's process and activities, rustc's profile and its count of nodes."""
+        """(our process, rustc's profile, rustc's count of nodes, our incremental state)"""
         def run(unique, *flags):
             state = self.state(unique + ".truth", before)
             return self.t.plain(self.argv(state, *flags, "-Zincremental-info"), env=BOOTSTRAP)
@@ -80,9 +80,9 @@ def check(process, truth, nodes):
     assert ours["executed"] == len(executed), (ours, len(executed))
     assert ours["loads"] == len(loads), (ours, len(loads))
     assert sum(row.get("loads", 0) for row in rows.values()) == len(loads)
-    # Two keys of one query after another look like one that was not found.
+    # Two keys of one query in a row look like one key that was not found.
     assert ours["loaded"] <= loaded <= ours["loaded"] + len(loads) // 100, (ours, loaded)
-    # The highest number: what is only reused at the end has higher ones.
+    # Results that are only reused at the end have the highest numbers.
     assert max(executed) < ours["results"] <= nodes, (ours, max(executed), nodes)
     return "%d results of %d, %d executed, %d of %d loaded" % (
         ours["results"], nodes, ours["executed"], ours["loaded"], loaded)
@@ -93,7 +93,7 @@ def test_results_that_were_reused(t, toolchain):
     t.need_capture()
     builds = Builds(t, t.toolchain(toolchain))
     process, truth, nodes, state = builds.compare("first")
-    # Nothing is there to be loaded, so nothing is claimed.
+    # There is nothing to load, so the report has no row about it.
     assert "incremental" not in process
     assert not any("loads" in row for row in process["queries"])
     unchanged, truth, nodes, _ = builds.compare("unchanged", state)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Each row of intervals in JSON says whether it is a query, an activity, a load or something else."""
+"""In JSON, each row of intervals has its kind: query, activity, load or another one."""
 
 import collections
 import glob
@@ -41,7 +41,7 @@ def test_rows_of_stored_traces(t, command, *options):
 
 
 def test_a_report_agrees_with_the_intervals(t):
-    """Queries, activities, waiting, loads: by kind and name as often as the dump has them."""
+    """The report has as many intervals of each kind and name as the dump."""
     run = t.capture(compile_command(t, "out"), ("--json", "-i", "50ms", "-e", "all"))
     assert run.status == 0, run
     listed = collections.Counter(

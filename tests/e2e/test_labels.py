@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What rustc's own profile records besides queries is in the plan."""
+"""The plan has every label, besides queries, of rustc's own profile."""
 
 import collections
 import json
@@ -10,9 +10,9 @@ from lab import each
 from test_measureme import BOOTSTRAP, self_profile
 
 EVENTS = "generic-activity,query-blocked,incr-cache-load,incr-result-hashing"
-# Labels that the compiler makes while it runs: no file holds them.
+# The compiler builds these labels at run time, so no file holds them.
 COMPUTED = ("mir_pass_",)
-# Pushed by LLVM's callbacks, which rustc registers only if it profiles itself.
+# LLVM's callbacks record these, and rustc registers the callbacks only if it profiles itself.
 LLVM = ("LLVM ",)
 
 
@@ -24,7 +24,7 @@ def plan_of(t, toolchain):
 
 
 def recorded(path):
-    """Of each kind of event the labels, without their arguments, and how many there are."""
+    """{kind: {label without arguments: count}}"""
     labels = collections.defaultdict(collections.Counter)
     for record in mm_profdata.Profile.read(path).records():
         labels[record.kind][record.label] += 1
@@ -32,7 +32,7 @@ def recorded(path):
 
 
 def timers_of(t, arguments):
-    """What -Ztime-passes prints, the labels of timers: in JSON it leaves out no short ones."""
+    """The labels of timers, which -Ztime-passes prints; its JSON also has the short ones."""
     flags = ["-Ztime-passes", "-Ztime-passes-format=json"]
     done = t.plain([t.rustc, *flags, *arguments], env=BOOTSTRAP)
     lines = (done.stdout + done.stderr).decode().splitlines()

@@ -21,7 +21,7 @@ def long_build(t, name="out"):
 
 
 def test_json(t):
-    """One object per interval, counts only grow, and the last one is what the report says."""
+    """One object per interval; counts only grow, and the last one equals the report."""
     run = t.capture(long_build(t), options=("--json", "--interval", "200ms"))
     assert run.status == 0, run.stderr.decode()
     lines = [json.loads(line) for line in run.stdout.splitlines()]
@@ -38,7 +38,7 @@ def test_json(t):
 
 
 def test_blocks(t):
-    """Not on a terminal: a block per interval, without control codes; then the summary."""
+    """Not on a terminal: one block per interval, without control codes, then the summary."""
     run = t.capture(long_build(t), options=("--interval", "50ms"))
     assert run.status == 0
     text = (run.stdout + run.stderr).decode()
@@ -53,17 +53,17 @@ def test_quiet(t):
 
 
 def test_slow(t):
-    """A line for each interval over the threshold, and no other; nothing else with -q."""
+    """One line for each interval over the threshold; nothing else with -q."""
     run = t.capture(long_build(t), options=("-q", "--slow", "2ms"))
     assert (run.status, run.stdout) == (0, b""), run
     line = r"^qprof-bpf: slow: (\S+) [\d.]+ m?s \(self .*\) in regex_syntax, process \d+$"
-    told = re.findall(line, run.stderr.decode(), re.M)
-    assert len(told) == len(run.stderr.splitlines()), run.stderr.decode()
+    reported = re.findall(line, run.stderr.decode(), re.M)
+    assert len(reported) == len(run.stderr.splitlines()), run.stderr.decode()
     spans = t.spans(run.trace)
     long = [s["query"] for s in spans
             if s["end_ns"] - s["start_ns"] - s.get("probe_ns", 0) >= 2_000_000]
-    assert sorted(told) == sorted(long), (told, long)  # threads are told in turns
-    assert told.index("typeck") < told.index("analysis"), told
+    assert sorted(reported) == sorted(long), (reported, long)  # in any order
+    assert reported.index("typeck") < reported.index("analysis"), reported
 
 
 def without_codes(text):
@@ -71,7 +71,7 @@ def without_codes(text):
 
 
 def read_terminal(master, seconds):
-    """What was drawn until the other end closed."""
+    """The output until the other end is closed."""
     drawn = b""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -79,7 +79,7 @@ def read_terminal(master, seconds):
             continue
         try:
             data = os.read(master, 65536)
-        except OSError:  # EIO: nobody has it open any more
+        except OSError:  # EIO: the other end is closed
             break
         if not data:
             break
@@ -88,7 +88,7 @@ def read_terminal(master, seconds):
 
 
 def test_table(t):
-    """On a terminal: redrawn in place, no line wider than the screen, terminal left as it was."""
+    """On a terminal: redrawn in place, no line wider than the screen, settings restored."""
     t.need_capture()
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
@@ -116,7 +116,7 @@ def test_table(t):
     for title in ("query", "count", "rate", "total", "self", "mean", "max", "lost"):
         assert title in plain.lower(), title
     assert "typeck" in plain
-    # The table at the end, too, but not the line below it, which the terminal may fold.
+    # The final table, too, but not the line below it, which the terminal may wrap.
     assert "no room for" in plain, plain[-3000:]
     rows = re.split(r"\r|\n|\033\[[0-9;]*[HABEFG]", text[: text.index("qprof-bpf: recorded")])
     widest = max(map(without_codes, rows), key=len)
@@ -124,7 +124,7 @@ def test_table(t):
 
 
 def test_threads_of_short_processes_are_named(t):
-    """Ten compilers that live for less time than passes between two looks at the ring."""
+    """Ten compilers, each of which lives for less time than passes between two reads of the ring."""
     t.need_capture()
     source = t.path("m.rs")
     with open(source, "w") as f:
@@ -144,11 +144,11 @@ def test_interval_is_checked(t):
     assert done.returncode == 2 and "interval" in done.stderr, done.stderr
 
 
-# ---- Readers that do not read --------------------------------------------------------------------
+# ---- Output without a reader ---------------------------------------------------------------------
 
 
 def record_unread(t, *options, **files):
-    """A recording whose compile is over, and of whose output nothing was read."""
+    """A recording whose compile is over, and whose output nothing has read."""
     t.need_capture()
     done = t.path("done")
     script = '"$@"; touch %s' % done
@@ -159,7 +159,7 @@ def record_unread(t, *options, **files):
 
 
 def end_unread(t, process):
-    """Nothing was lost, and signals end it."""
+    """Check that nothing was lost and that a signal ends the recording."""
     begin = time.monotonic()
     process.send_signal(signal.SIGTERM)
     process.wait(timeout=lab.TIMEOUT)
@@ -179,7 +179,7 @@ def test_json_that_nothing_reads(t):
 
 
 def test_json_that_is_read_late(t):
-    """Intervals are missing, but no line is cut, and the last one has everything."""
+    """Some objects are missing, but no line is cut, and the last one is complete."""
     process = record_unread(t, "--json", "-i", "10ms")
     out, err = process.communicate(timeout=lab.TIMEOUT)
     assert process.returncode == 0, err
@@ -193,7 +193,7 @@ def test_slow_lines_that_nothing_reads(t):
 
 
 def test_a_terminal_that_is_stopped(t):
-    """By Ctrl-S."""
+    """As by Ctrl-S."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     termios.tcflow(slave, termios.TCOOFF)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Losses are reported, by the exit status too; and what is done where the kernel refuses something."""
+"""Losses are reported, in the exit status too; and recordings without perf events."""
 
 import os
 import subprocess
@@ -19,7 +19,8 @@ LAUNCHER = [sys.executable, "-B",
 
 @each((0, LOST), (7, 7))
 def test_most_is_lost(t, status, expected):
-    """We stand still while the compiler runs: the ring holds a part. The command's failure wins."""
+    """The recorder is stopped while the compiler runs, so the ring overflows. The command's failure
+    takes precedence."""
     command = compile_command(t, "out")
     script = 'kill -STOP $PPID; "$@"; kill -CONT $PPID; exit %d' % status
     run = t.capture(["sh", "-c", script, "sh", *command], options=("-q", "--ring-size", "4k"))
@@ -70,7 +71,7 @@ def refused(t, *arguments, env=None):
 
 
 def counts(t, trace):
-    """As t.counts(); programs of others that are gone before they are looked at count as a loss."""
+    """Like t.counts(), but other users' programs that end before they are looked at may be lost."""
     document = t.report(trace)
     assert document["lost"] == document["losses"]["mappings"], document["losses"]
     return {q["name"]: q["count"] for q in document["queries"]}
@@ -78,7 +79,7 @@ def counts(t, trace):
 
 @lab.alone("a program of another test that is gone before it was looked at is a loss")
 def test_unforeseen_toolchain_without_perf_events(t):
-    """It is found among the new programs, while its loader works, and is recorded as a whole."""
+    """The compiler is found among the new programs while its loader works, and recorded completely."""
     needs_filter(t)
     compiler = t.own_toolchain("toolchain", "my-own-compiler")
     command = [compiler] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
@@ -107,7 +108,7 @@ def test_quiet_without_perf_events(t):
 
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_whole_machine_without_perf_events(t):
-    """--system records a compiler that is not below the recorder."""
+    """--system records a compiler that is not a child of the recorder."""
     needs_filter(t)
     known = t.capture(compile_command(t, "known"), trace="known.qpt")
     qprof = t.qprof
@@ -130,7 +131,7 @@ def test_whole_machine_without_perf_events(t):
 
 
 def test_doctor_without_perf_events(t):
-    """It tries what a recording needs, and says what is done without."""
+    """doctor tries what a recording needs, and reports the replacement."""
     found = findings(refused(t, "doctor", "--json"))["mappings"]
     assert found["state"] == "note" and "a seccomp filter refuses" in found["says"], found
     assert "seccomp profile" in found["fix"], found

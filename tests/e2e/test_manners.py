@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What doctor says of the machine it runs on, whose the files are that we write, what is installed."""
+"""doctor's findings on this machine, the owners of written files, and installed files."""
 
 import json
 import os
@@ -15,7 +15,7 @@ FAILURE = 125
 
 
 def test_doctor_of_root(t):
-    """What doctor says of this machine is what recording does on it."""
+    """doctor's findings agree with what recording can do here."""
     t.need_capture()
     done = t.run_qprof("doctor", "--json")
     assert done.returncode == 0, done.stdout
@@ -39,17 +39,17 @@ def test_doctor_sees_other_recordings(t):
     profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--", "sleep", "1000")
     t.attached(profiler)
     document = json.loads(t.run_qprof("doctor", "--json").stdout)
-    # Of recordings of other tests that end at this moment only the probes may be left.
+    # A recording of another test that is just ending may have only its probes left.
     found = [f for f in document["findings"] if f["name"] == "other recordings"]
     assert any(f["state"] == "note" and "in progress" in f["says"] for f in found), found
     t.interrupt(profiler)
 
 
-# ---- Whose files they are, under sudo ------------------------------------------------------------
+# ---- Owners of files under sudo ------------------------------------------------------------------
 
 
 def as_nobody(t):
-    """The environment of a sudo by nobody, whose directory the test's becomes."""
+    """(uid, environment) of a sudo by nobody, who gets the test's directory."""
     nobody = lab.pwd.getpwnam("nobody")
     os.chown(t.dir, nobody.pw_uid, nobody.pw_gid)
     env = {"SUDO_UID": str(nobody.pw_uid), "SUDO_GID": str(nobody.pw_gid), "SUDO_USER": "nobody",
@@ -66,7 +66,7 @@ def all_owners(directory):
 
 
 def test_all_output_is_the_invokers(t):
-    """The trace, an export with its directory, an import. The plan is not kept in their cache."""
+    """The trace, an export with its directory, an import. The plan is not stored in their cache."""
     t.need_capture()
     nobody, env = as_nobody(t)
     os.mkdir(t.path("sub"))
@@ -85,7 +85,7 @@ def test_all_output_is_the_invokers(t):
 
 
 def precious(t, name):
-    """A file of root's that the invoker can read and not write, and its inode and owner."""
+    """A file of root's, which the invoker can read but not write; returns its stat."""
     with open(t.path(name), "w") as f:
         f.write("precious")
     os.chmod(t.path(name), 0o644)
@@ -94,7 +94,7 @@ def precious(t, name):
 
 @each("file", "link", "dangling link")
 def test_files_of_others_are_left_alone(t, what):
-    """Root would write through a link, or to a file, that the invoker could not."""
+    """Root must not write through a link, or to a file, that the invoker could not write to."""
     t.need_capture()
     _, env = as_nobody(t)
     os.mkdir(t.path("roots"))
@@ -128,7 +128,7 @@ def test_a_forced_file_keeps_no_other_owner(t):
 
 
 def test_install(t):
-    """All that is there is what is meant to be; uninstall takes all of it away."""
+    """install creates exactly the expected files, and uninstall removes them all."""
     where = ["DESTDIR=" + t.path("root"), "PREFIX=/usr"]
     build = os.path.basename(os.path.dirname(t.qprof))
     kind = {"build-debug": ["DEBUG=1"], "build-san": ["SANITIZE=1"]}.get(build, [])

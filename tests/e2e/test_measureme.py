@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Interchange with measureme: rustc's own profiles in, files that its tools read out."""
+"""Interchange with measureme: imports of rustc's own profiles, exports for measureme's tools."""
 
 import collections
 import glob
@@ -17,7 +17,7 @@ PROGRAMS = os.path.join(ROOT, "tests/e2e/programs")
 
 
 def self_profile(t, name, arguments, events="default", status=0):
-    """Run rustc under its own profiler; the path of what it wrote."""
+    """Run rustc with its own profiler; returns the profile's path."""
     def run(_, *flags):
         return t.plain([t.rustc, *flags, *arguments], env=BOOTSTRAP)
 
@@ -32,7 +32,7 @@ def do_import(t, *paths, trace="imported.qpt"):
 
 
 def do_export(t, trace, unnamed=0):
-    """The files, all of which must be as measureme's tools need them."""
+    """Export a trace; returns the files, after checking each for faults."""
     done = t.run_qprof("export", "-f", "measureme", "-o", t.path("exported"), trace)
     assert done.returncode == 0 and done.stdout == "", done
     files = sorted(glob.glob(t.path("exported", "*")))
@@ -57,7 +57,7 @@ def row_of(query):
 
 
 def assert_same_summary(t, trace, profile):
-    """The report is what summarize would print; the number of labels."""
+    """Fails unless the report equals summarize's output; returns the number of labels."""
     document = t.report(trace)
     assert document["lost"] == 0 and document["problem"] is None
     ours = {query["name"]: row_of(query) for query in document["queries"]}
@@ -80,7 +80,7 @@ def assert_same_summary(t, trace, profile):
 
 
 def compile_of(t, name, case):
-    """rustc's arguments to compile a crate, in the state that the case asks for."""
+    """rustc's arguments to compile a crate, in the state that the case needs."""
     arguments = crates.arguments(name, t.mkdir("out"))
     if "threads" in case:
         arguments.append("-Zthreads=4")
@@ -112,7 +112,7 @@ def test_report_of_an_import_is_the_summary(t, crate, case, events):
 
 @each("default", "all")
 def test_round_trip(t, events):
-    """What is imported and exported again has the same summary, and good names and metadata."""
+    """Importing and exporting a profile keeps its summary, names and metadata."""
     path = self_profile(t, "truth", compile_of(t, "memchr", "first-incremental"), events)
     trace, _ = do_import(t, path)
     truth = Profile.read(path)
@@ -134,14 +134,14 @@ def test_round_trip(t, events):
 
 @each("default,query-keys", "default,query-keys,args")
 def test_arguments(t, events):
-    """Query keys are in the dump, and in what is exported again, as they were in rustc's file."""
+    """The dump and the export have the same query keys as rustc's file."""
     path = self_profile(t, "truth", [os.path.join(PROGRAMS, "good.rs"), "-o", t.path("good")], events)
     trace, _ = do_import(t, path)
     truth = Profile.read(path)
     rows = truth.rows()
     dumped = collections.Counter()
     for span in t.spans(trace):
-        # An event that the profile has no name for has no argument in it either.
+        # An event without a name has no arguments in it either.
         named = span["query"] != mm_profdata.UNKNOWN and span["event"]
         arguments = span["event"].split(mm_profdata.SEPARATOR) if named else []
         dumped[(span.get("kind", "Query"), span["query"], *arguments)] += 1
@@ -173,7 +173,7 @@ def test_a_quote_in_an_argument(t):
 
 
 def test_a_failed_compile(t):
-    """Its profile has no names of queries."""
+    """The profile of a failed compile has no names of queries."""
     path = self_profile(t, "truth", [os.path.join(PROGRAMS, "type_error.rs")], status=1)
     trace, said = do_import(t, path)
     assert "have no name in it: they are called <unknown>" in said, said
@@ -185,7 +185,7 @@ def test_a_failed_compile(t):
 
 
 def test_a_killed_compile(t):
-    """Only pages of events were written; and of the last of them, a part."""
+    """The file has only pages of events, the last of which is cut."""
     path = self_profile(t, "truth", crates.arguments("memchr", t.mkdir("out")), "all")
     with open(path, "rb") as f:
         data = f.read()
@@ -220,12 +220,12 @@ def test_several_files_are_one_trace(t):
         assert os.path.basename(path).startswith(process["crate"] + "-%07d." % process["pid"])
 
 
-# ---- What we captured --------------------------------------------------------------------------
+# ---- Captured traces ---------------------------------------------------------------------------
 
 
 @each((crates.LONG, ()), ("semver", ("-C", "incremental=incremental")))
 def test_export_of_a_capture(t, crate, more):
-    """Event by event what rustc's own profiler says of the same process, but for the times."""
+    """Apart from times, the export equals rustc's own profile of the same process, event by event."""
     t.need_capture()
 
     def run(_, *flags):
@@ -238,7 +238,7 @@ def test_export_of_a_capture(t, crate, more):
     profile, truth = Profile.read(ours), Profile.read(theirs)
     assert profile.metadata()["cmd"] == truth.metadata()["cmd"].rstrip()
     assert profile.metadata()["process_id"] == truth.metadata()["process_id"]
-    # Both clocks begin when the process does, or a little later.
+    # Both clocks begin with the process, or a little later.
     apart = truth.metadata()["start_time"] - profile.metadata()["start_time"]
     assert 0 <= apart < 60 * 10**9, apart
 
@@ -246,7 +246,7 @@ def test_export_of_a_capture(t, crate, more):
     (mine,), (true,) = profile.by_thread().values(), truth.by_thread().values()
     assert len(mine) == len(true), (len(mine), len(true))
     for a, b in zip(mine, true):
-        # rustc keeps one label per invocation id, though some are shared; we give a new id.
+        # rustc keeps one label per invocation id, even of shared ids; the export uses new ids.
         if a.label != b.label:
             relabelled += 1
         lent += a.invocation != b.invocation
@@ -260,7 +260,7 @@ def test_export_of_a_capture(t, crate, more):
 
 
 def test_export_of_a_build(t):
-    """A file for each compiler: of one that fails, too, and with all names."""
+    """One file per compiler, including a failing one, with all names."""
     t.need_capture()
     good = crates.arguments("semver", t.mkdir("out"), "--cfg", "x=\"don't\"")
     words = [t.rustc, *good, ";", t.rustc, os.path.join(PROGRAMS, "type_error.rs"), ";", "true"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a recording keeps in memory of compilers that are over."""
+"""The memory that a recording keeps for compilers that have ended."""
 
 import signal
 import subprocess
@@ -8,11 +8,12 @@ import time
 import lab
 from test_follow import start_recording
 
-# A recording keeps what belongs to the last 64 processes that have ended (EXITED_KEPT), so at the
+# A recording keeps data on the last 64 exited processes (EXITED_KEPT), so the first look is later.
+# The second number makes other allocations, such as a thread's stack, small per compiler.
 # first look that is as much as it will ever be. The second number makes what else the profiler
 # allocates, such as a thread's stack, small for each compiler.
 FIRST, MORE = 80, 64
-# KB for each compiler. One that is kept as a whole takes 30 or more.
+# KB per compiler. One that is not freed takes 30 or more.
 MOST_KEPT = 8
 
 BUILD = """
@@ -24,7 +25,7 @@ done
 
 
 def anonymous_kb(pid):
-    """Without files and rings, which have a size of their own."""
+    """Memory without files and rings, which have a fixed size."""
     with open("/proc/%d/smaps_rollup" % pid) as f:
         (line,) = [line for line in f if line.startswith("Anonymous:")]
     return int(line.split()[1])
@@ -36,7 +37,8 @@ def tiny_compile(t):
 
 
 def settled_kb(pid):
-    """After the profiler has done its work, which on a busy machine lags behind the builds."""
+    """The memory after the profiler has finished its work; on a busy machine it lags behind the
+    builds."""
     least = anonymous_kb(pid)
     unchanged = 0
     while unchanged < 10:
@@ -48,10 +50,8 @@ def settled_kb(pid):
 
 
 def kept_of_each(builder, profiler):
-    """
-    (KB that the recording keeps of a compiler, how many were built): the growth between two numbers
-    of compilers. What grows once, on a busy machine, does not grow again.
-    """
+    """(KB that the recording keeps per compiler, compilers built): the growth between two numbers
+    of compilers. It is measured again if it is too large, because some growth happens only once."""
 
     def build(n):
         builder.stdin.write(b"%d\n" % n)
@@ -68,7 +68,7 @@ def kept_of_each(builder, profiler):
 
 
 def test_compilers_that_are_over_are_forgotten(t):
-    """Each was recorded."""
+    """Every compiler was recorded."""
     profiler = t.start_qprof("-i", "1h", "-o", t.path("m.qpt"), "--", "sh", "-c", BUILD, "sh",
                              *tiny_compile(t), stdin=subprocess.PIPE)
     kept, built = kept_of_each(profiler, profiler)
@@ -82,7 +82,7 @@ def test_compilers_that_are_over_are_forgotten(t):
 
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_compilers_of_the_whole_machine_are_forgotten(t):
-    """Each was stopped, looked at and followed."""
+    """Every compiler was stopped, looked at and followed."""
     t.need_capture()
     builder = t.start_plain(["sh", "-c", BUILD, "sh", *tiny_compile(t)], stdin=subprocess.PIPE)
     profiler = start_recording(t, "--system")
@@ -91,7 +91,7 @@ def test_compilers_of_the_whole_machine_are_forgotten(t):
     lab.check_end(profiler.wait(timeout=lab.TIMEOUT), profiler.said())
     processes = t.report(t.path("trace.qpt"))["processes"]
     recorded = sum(bool(p["queries"]) for p in processes)
-    # On a busy machine some are gone before they are found.
+    # On a busy machine some compilers end before they are found.
     assert recorded > built / 2, (recorded, profiler.said())
     assert kept < MOST_KEPT, "%.1f KB for each compiler" % kept
     return "%.1f KB for each of %d" % (kept, built)

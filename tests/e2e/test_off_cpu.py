@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""When the compiler's threads are off the CPU, and what they wait for."""
+"""The off-CPU intervals of the compiler's threads, and their reasons."""
 
 import collections
 import itertools
@@ -27,10 +27,8 @@ def by_thread(spans):
 
 
 def assert_nested(spans):
-    """
-    Backwards, what holds others comes first. (A wait in the body of a query that starts at its
-    wrapper has the depth of that query.)
-    """
+    """In reverse order, an interval comes before those within it. (A wait in the body of a query
+    that starts at its wrapper has the depth of that query.)"""
     holders = []
     for span in reversed(spans):
         while holders and holders[-1]["start_ns"] >= span["end_ns"]:
@@ -52,7 +50,7 @@ def test_threads_wait_for_each_other(t):
         run = t.capture(compile.argv("threads%d" % attempt, None, "-Zthreads=4"), env=BOOTSTRAP)
         assert run.status == 0, run.stderr.decode()
         threads = by_thread(t.spans(run.trace, off_cpu=True))
-        # Whether one thread wants what another computes is a matter of luck.
+        # Whether one thread needs another's result depends on timing.
         if sum(length(s) for s in itertools.chain(*threads.values())
                if s.get("kind") == "QueryBlocked") > 1_000_000:
             break
@@ -60,18 +58,18 @@ def test_threads_wait_for_each_other(t):
     for spans in threads.values():
         assert_nested(spans)
         waiting += any(is_off(s) and s["query"] == "<waiting>" for s in spans)
-    # Those of the front end, which have more or less to do, and the coordinator.
+    # The front end's threads, which have more or less to do, and the coordinator.
     assert waiting >= 4, waiting
     blocked = [s for spans in threads.values() for s in spans if s.get("kind") == "QueryBlocked"]
     off = sum(s.get("off_ns", 0) for s in blocked)
-    # A thread that waits for a query does nothing else: it is put to sleep, and woken.
+    # A thread that waits for a query sleeps until it is woken.
     assert off > 0.5 * sum(map(length, blocked)), (off, sum(map(length, blocked)))
     return "%d blocked, %.0f %% of it off the CPU" % (
         len(blocked), 100 * off / max(1, sum(map(length, blocked))))
 
 
 def test_on_and_off_make_up_the_wall(t):
-    """In the report as in the spans that it sums up."""
+    """The report agrees with the spans that it sums up."""
     run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")))
     assert run.status == 0, run.stderr.decode()
     spans = t.spans(run.trace, off_cpu=True)
@@ -82,7 +80,7 @@ def test_on_and_off_make_up_the_wall(t):
     found = 0
     for (pid, tid), own in threads.items():
         rows = [g for g in groups if "%d/%d" % (pid, tid) in g["name"]]
-        if not rows:  # it ran nothing
+        if not rows:  # the thread ran no query
             continue
         (row,) = rows
         wall = max(s["end_ns"] for s in own) - min(s["start_ns"] for s in own)
@@ -95,7 +93,7 @@ def test_on_and_off_make_up_the_wall(t):
         assert off[True] + off[False] <= wall, (row, off)
         found += 1
     assert found
-    # What is in an interval is in the own time of one, once.
+    # Each off-CPU interval inside another one is in the own time of exactly one interval.
     inside = sum(length(s) for s in spans if is_off(s) and s["depth"])
     assert inside == sum(q.get("self_off_ns", 0) for q in document["queries"])
     assert sum(q["count"] for q in document["queries"]) == sum(not is_off(s) for s in spans)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The page of `export -f html`, used in Chromium as a person does; its numbers are the report's."""
+"""The page of `export -f html`, used in Chromium like a user would; its numbers equal the report's."""
 
 import base64
 import glob
@@ -32,14 +32,14 @@ def opened(t, trace, *options):
 
 
 def assert_quiet(browser):
-    """Nothing on the console, and nothing asked for but the page."""
+    """The console is empty, and the page requested nothing but itself."""
     assert not browser.complaints, browser.complaints
     assert all(url.startswith("file:///") and url.split("#")[0].endswith("/page.html")
                for url in browser.requests), browser.requests
 
 
 def open_view(b, name):
-    """By its tab, as one clicks it."""
+    """Click the view's tab."""
     left, top, width, height = b.place("#tab-" + name)
     b.click(left + width / 2, top + height / 2)
     assert b.ask("document.querySelectorAll('[role=tabpanel]:not([hidden])').length") == 1
@@ -49,7 +49,7 @@ def open_view(b, name):
 
 # ---- Numbers -----------------------------------------------------------------------------------
 
-# Every page of a table, cell by cell, as it is shown: [[value, ...], ...]
+# All pages of a table, cell by cell: [[value, ...], ...]
 TABLE = """(() => {
   const view = document.getElementById('view-tables'), rows = [];
   for (;;) {
@@ -86,7 +86,7 @@ def test_tables_are_the_report(t, *options):
         truth = {row["name"]: (row["processes"], row["count"], row["wall_ns"], row["self_ns"])
                  for row in report["groups"]}
         assert found == truth, (found, truth)
-        # And the flame graph's: sums of its frames by query.
+        # The flame graph agrees, too: sums of its frames by query.
         flame = dict(b.ask("""(() => {
           const {flame, about} = app.model, sums = new Map();
           for (let i = 0; i < flame.n; i++)
@@ -101,7 +101,7 @@ def test_tables_are_the_report(t, *options):
 
 
 def test_intervals_are_the_trace(t):
-    """Those of the page are those that `dump` prints, with the depth and extent that follow."""
+    """The page has the intervals that `dump` prints, with consistent depths and extents."""
     trace = build(t)
     done = t.run_qprof("dump", trace)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -136,11 +136,11 @@ def test_trace_of_queries(t):
         important = "document.querySelectorAll('.box.important > .label').length"
         before = b.ask(important)
         assert before > 3
-        # What is important can be chosen.
+        # The threshold for important boxes can be set.
         b.ask("""document.querySelectorAll('#view-queries input').forEach((input) => {
           input.value = 1000000; input.dispatchEvent(new Event('change')); })""")
         assert b.ask(important) == 0
-        # By keys: into the tree, along it, a box opened and closed.
+        # Keyboard: into the tree, along it, close and open a box.
         b.ask("document.querySelector('[role=treeitem]').focus()")
         b.key("End")
         b.key("Home")
@@ -153,7 +153,7 @@ def test_trace_of_queries(t):
         b.key("ArrowRight")
         assert b.ask("Number(document.activeElement.getAttribute('aria-level'))") == 2
         assert "extent" in b.ask("document.querySelector('#view-queries .details').textContent")
-        # The pathological ones, of which the first is the root of what is shown then.
+        # The list of pathological queries; a click makes the first one the root of the tree.
         extent = b.ask("Number(document.querySelector('.lists tbody td').dataset.value)")
         assert extent == b.ask("""(() => { const m = app.model, p = app.views.queries.process;
           return m.extent.reduce((most, n, i) => m.process(i).index === p ? Math.max(most, n) : most, 0); })()""")
@@ -176,12 +176,12 @@ def test_trace_of_queries_finds_and_hides_nothing_important(t):
             n += m.name(i).includes('layout_of') && m.isNode[m.spans.what[i]] && m.process(i).index === p;
           return n; })()""" % view)
         assert truth > 10 and counted.replace(",", "") == "%d nodes" % truth, (counted, truth)
-        # What it leads to is open, in focus and marked, whatever is around it.
+        # The found box is open, focused and marked.
         b.key("Enter")
         assert b.ask("app.model.name(document.activeElement.span)").endswith("layout_of")
         assert b.ask("document.activeElement.classList.contains('found')")
         assert b.ask("Number(document.activeElement.getAttribute('aria-level'))") > 1
-        # Of many children the important ones are shown, up to a number; others are in a stretch.
+        # Up to a number, important children are shown; a chip stands for the others.
         wrong = b.ask("""(() => { const m = app.model, v = %s;
           let most = -1;
           for (let i = 0; i < m.spans.n; i++)
@@ -210,7 +210,7 @@ def test_hits_are_dots(t):
     with opened(t, ran.trace) as b:
         dots = b.ask("document.querySelectorAll('.box.hit').length")
         assert dots > 10, dots
-        # They are leaves, and count as children.
+        # Hits are leaves, and count as children.
         assert b.ask("""(() => { const m = app.model, s = m.spans;
           for (let i = 0; i < s.n; i++)
             if (m.isHit[s.what[i]] && (m.childrenOf(i).length || m.parent[i] >= 0 && !m.extent[m.parent[i]]))
@@ -235,7 +235,7 @@ def test_timeline(t):
         assert b.ask(view)[0] > zoomed[0]
         b.key("0", "0")
         assert b.ask(view) == whole
-        # Down to a single query: found by its name, and there where it is drawn.
+        # Find a query by its name; it is selected, and drawn where it is.
         b.ask("document.querySelector('#view-timeline input').focus()")
         b.type("typeck")
         assert "interval" in b.ask("document.querySelector('#view-timeline .counts').textContent")
@@ -248,7 +248,7 @@ def test_timeline(t):
           return [x, y, v.spanAt(x, y), i];
         })()""")
         assert hit[2] == hit[3], hit
-        # By keys alone: along a lane, into an interval and out of it again.
+        # Keyboard: along a lane, into an interval and out of it again.
         b.ask("document.querySelector('canvas.timeline').focus()")
         at = "app.views.timeline.selected"
         b.ask("app.views.timeline.reveal(app.model.longest('analysis'))")
@@ -262,7 +262,7 @@ def test_timeline(t):
         b.key("o", "o")
         assert b.ask(at) == outer
         assert "analysis" in b.ask("document.getElementById('said').textContent")
-        # A compiler is one row if it is folded, and can be clicked and unfolded by its name.
+        # A folded compiler is one row; a click on its name unfolds it.
         b.key("0", "0")
         rows = "app.views.timeline.rows.length"
         b.ask("app.views.timeline.foldAll()")
@@ -275,7 +275,7 @@ def test_timeline(t):
         b.ask("document.querySelector('canvas.timeline').focus()")
         b.key("f", "f")
         assert b.ask(rows) == 2
-        # The list of what is in view, for a reader that does not see the canvas.
+        # The list of intervals in view, for readers who cannot see the canvas.
         b.wait("document.querySelectorAll('#view-timeline tbody tr').length > 0")
         assert_quiet(b)
 
@@ -285,7 +285,7 @@ def test_timeline_shows_what_waits(t):
         kinds = set(b.ask("app.model.kinds"))
         assert "OffCpu" in kinds, kinds
         open_view(b, "timeline")
-        # Of its own colour, and hatched.
+        # Off-CPU intervals have their own colour, and are hatched.
         assert b.ask("""(() => { const v = app.views.timeline, m = app.model;
           const k = m.kinds.indexOf('OffCpu');
           return v.colours[k] === cssColour('--off') && m.isOff[k]; })()""")
@@ -335,7 +335,7 @@ def test_flame_graph_zooms_and_searches(t):
         assert b.ask("app.views.flame.tree.total[0]") == total
         names = b.ask("app.views.flame.tree.children[0].map((i) => app.views.flame.tree.names[i])")
         assert len(names) == len(set(names)), names
-        # All compilers as one: no process, and each query once below what calls it.
+        # All compilers as one: no process, and each query once below its caller.
         b.ask("""(() => { const s = document.querySelector('#view-flame select');
           s.value = 2; s.dispatchEvent(new Event('change')); })()""")
         assert b.ask("app.views.flame.tree.total[0]") == total
@@ -350,7 +350,7 @@ def test_flame_graph_zooms_and_searches(t):
 
 
 def test_every_control_has_a_name(t):
-    """As the browser passes it to a screen reader."""
+    """Names are those that the browser passes to a screen reader."""
     with opened(t, build(t)) as b:
         for view in ("queries", "timeline", "tables", "flame"):
             open_view(b, view)
@@ -360,7 +360,7 @@ def test_every_control_has_a_name(t):
             nameless = [n for n in nodes if n.get("role", {}).get("value") in roles
                         and not n["ignored"] and not n.get("name", {}).get("value")]
             assert not nameless, (view, nameless[:3])
-        # Along the tabs by arrows, one of which is in the order of focus.
+        # Arrows move along the tabs; only one tab is in the focus order.
         b.ask("document.getElementById('tab-flame').focus()")
         b.key("ArrowRight")
         assert b.ask("document.activeElement.id") == "tab-queries"
@@ -395,7 +395,7 @@ def test_deep_nesting_is_no_burden(t):
         open_view(b, "queries")
         levels = "Math.max(...[...document.querySelectorAll('.box')].map((box) => box.level))"
         assert 20 < b.ask(levels) <= b.ask("LEVELS_AT_FIRST")
-        # What is deeper is shown with those of its ancestors that are nearest.
+        # A deeper box is shown with its nearest ancestors.
         b.ask("""(() => { const m = app.model, v = app.views.queries;
           const i = m.greatest(1, (i) => m.spans.depth[i], (i) => m.isNode[m.spans.what[i]])[0];
           v.search(m.name(i)); v.order = [i]; v.at = -1; v.nextFound(); })()""")
@@ -409,7 +409,8 @@ def test_deep_nesting_is_no_burden(t):
 
 
 def test_names_and_addresses_are_only_that(t):
-    """No member of an object of JavaScript is meant by one, and no text turns what is beside it."""
+    """Names and addresses reach no members of JavaScript objects, and no text changes the direction
+    of its neighbours."""
     page = make_page(t, os.path.join(ROOT, "tests/golden/good-plain.qpt"))[0]
     block = base64.b64encode(gzip.compress(json.dumps(
         {"a": "\u202ename\u2066", "b": "x" * 1000}, ensure_ascii=False).encode())).decode()
@@ -449,7 +450,7 @@ def test_light_and_dark(t):
         b.scheme(dark=True)
         assert b.ask(colour) != light
         assert b.screenshot() != drawn
-        # Labels can be read on every colour of a name: 4.5 to 1, as WCAG has it.
+        # Labels are readable on every colour of a name: a contrast of 4.5, as in WCAG.
         for dark in (False, True):
             b.scheme(dark)
             least = b.ask(CONTRAST % ("true" if dark else "false"))
@@ -460,7 +461,7 @@ def test_light_and_dark(t):
 def test_intervals_beyond_the_size_limit_are_reported(t):
     trace = build(t)
     whole = os.path.getsize(make_page(t, trace)[0])
-    # Without intervals, which is what tables, flame graphs and the page itself take.
+    # The size without intervals: tables, flame graphs and the page itself.
     path, said = make_page(t, trace, "--max-size", "1k")
     assert "intervals are left out, as the file is to be no larger than 1.00 KiB, which it is without" in said, said
     least = os.path.getsize(path)
@@ -475,7 +476,7 @@ def test_intervals_beyond_the_size_limit_are_reported(t):
 
 
 def test_items_of_an_imported_profile(t):
-    """What queries were asked for, which rustc's own profiler can tell."""
+    """Items that queries were executed for; only rustc's own profiler records these."""
     arguments = crates.arguments("semver", t.mkdir("out"), "--emit=metadata")
     path = self_profile(t, "profile", arguments, "default,args")
     trace, _ = do_import(t, path)
@@ -488,7 +489,7 @@ def test_items_of_an_imported_profile(t):
 
 
 def test_golden_traces(t):
-    """Whatever a trace holds, the page opens, and each of its views."""
+    """The page and each view open for any valid trace."""
     n = 0
     traces = sorted(glob.glob(os.path.join(ROOT, "tests/golden/good-*.qpt")))
     with Browser(t.dir) as b:

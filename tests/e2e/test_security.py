@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Whose rights are in force: under sudo, with capabilities of the file, in what is launched."""
+"""The rights in force: under sudo, with file capabilities, and in the recorded command."""
 
 import grp
 import json
@@ -19,11 +19,12 @@ NAMELESS = 54321  # no user of the database
 NOBODY = lab.pwd.getpwnam("nobody")
 CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapAmb")
 GOLDEN = os.path.join(lab.ROOT, "tests/golden/good-plain.qpt")
-# What a recording keeps: DAC_READ_SEARCH, KILL, SETGID, SETUID, SYS_PTRACE, SYS_RESOURCE, PERFMON,
+# A recording keeps DAC_READ_SEARCH, KILL, SETGID, SETUID, SYS_PTRACE, SYS_RESOURCE, PERFMON,
+# BPF, CHECKPOINT_RESTORE.
 # BPF, CHECKPOINT_RESTORE.
 KEPT = sum(1 << cap for cap in (2, 5, 6, 7, 19, 24, 38, 39, 40))
 SYS_ADMIN = 1 << 21
-# What its child keeps that reads files of other users: DAC_READ_SEARCH, SYS_PTRACE,
+# Its child that reads other users' files keeps DAC_READ_SEARCH, SYS_PTRACE, CHECKPOINT_RESTORE.
 # CHECKPOINT_RESTORE.
 LOOKS = sum(1 << cap for cap in (2, 19, 40))
 PERFMON = 1 << 38
@@ -35,7 +36,7 @@ def need_root():
 
 
 def status_of(pid):
-    """/proc/PID/status as a dictionary; {} once it is gone."""
+    """/proc/PID/status as a dictionary; {} if the process is gone."""
     try:
         with open("/proc/%d/status" % pid) as f:
             lines = f.read().splitlines()
@@ -45,7 +46,7 @@ def status_of(pid):
 
 
 def sudo(t, uid=NAMELESS, gid=NAMELESS, groups=(0, 4)):
-    """For subprocess: as sudo leaves it, with groups of root's."""
+    """Arguments for subprocess to run as under sudo, with groups of root's."""
     env = {k: v for k, v in t.qprof_env().items() if not k.startswith(("SUDO_", "XDG_"))}
     env.update(SUDO_UID=str(uid), SUDO_GID=str(gid), HOME="/root")
     return dict(user=0, group=0, extra_groups=list(groups), env=env, cwd=t.dir,
@@ -79,7 +80,7 @@ def test_a_group_of_roots_writes_nothing(t, how):
 
 
 def test_a_group_of_the_invokers_writes(t):
-    """One of the database's, which a login would have too."""
+    """A group of the invoker's in the database, as a login has it, too."""
     t.need_capture()
     members = [(g.gr_gid, lab.pwd.getpwnam(name)) for g in grp.getgrall()
                for name in g.gr_mem if name != "root"]
@@ -97,7 +98,7 @@ def test_a_group_of_the_invokers_writes(t):
 
 @each((NAMELESS, NAMELESS), (NOBODY.pw_uid, NOBODY.pw_gid))
 def test_the_command_is_the_invoker(t, uid, gid):
-    """Its ids, its groups and no capability; what it may become is not limited."""
+    """The command has the invoker's ids and groups and no capability; its bounding set is unchanged."""
     t.need_capture()
     os.chmod(t.dir, 0o777)
     done = run(t, "-q", "-o", "a.qpt", "--", "cat", "/proc/self/status", **sudo(t, uid, gid))
@@ -141,7 +142,7 @@ def words(t, command, path):
 
 
 def full_pipe():
-    """The end to write to of a pipe that takes nothing more, and the other end."""
+    """(write end of a full pipe, read end)"""
     other, end = os.pipe()
     os.set_blocking(end, False)
     try:
@@ -158,7 +159,8 @@ def has_none(status):
 
 
 def blocked(t, program, command, **how):
-    """Start a reader on a FIFO, or else on a full pipe; its status once it has no rights."""
+    """Start a reader that blocks on a FIFO or a full pipe; its status once it has dropped its
+    rights."""
     os.mkfifo(t.path("fifo"), 0o666)
     os.chmod(t.path("fifo"), 0o666)
     argv = [program] + words(t, command, t.path("fifo"))
@@ -186,7 +188,7 @@ def blocked(t, program, command, **how):
 
 @each(*READERS)
 def test_readers_drop_capabilities(t, command):
-    """Before they open a file of another user."""
+    """Readers drop capabilities before they open a file."""
     need_root()
     qprof = t.path("qprof-bpf")
     shutil.copy(t.qprof, qprof)
@@ -212,7 +214,7 @@ def test_readers_become_the_invoker(t, command):
 
 
 def hidden(t):
-    """A directory that only root looks into, with a trace in it."""
+    """A directory with a trace that only root can look into."""
     os.mkdir(t.path("hidden"), 0o700)
     shutil.copy(GOLDEN, t.path("hidden/there"))
 
@@ -222,27 +224,27 @@ def test_a_file_that_only_root_sees_is_not_revealed(t, command):
     need_root()
     hidden(t)
     os.chmod(t.dir, 0o777)
-    told = []
+    seen = []
     for name in ("there", "missing"):
         path = t.path("hidden", name)
         done = run(t, *words(t, command, path))
-        told.append((done.returncode, done.stdout, done.stderr.replace(name, "NAME")))
-    assert told[0] == told[1] and told[0][0] != 0, told
+        seen.append((done.returncode, done.stdout, done.stderr.replace(name, "NAME")))
+    assert seen[0] == seen[1] and seen[0][0] != 0, seen
     if command in ("report", "export"):
-        assert "sudo does not help" in told[0][2], told
+        assert "sudo does not help" in seen[0][2], seen
 
 
 def test_doctor_tells_nothing_of_it(t):
     t.need_capture()
     hidden(t)
-    told = []
+    seen = []
     for name in ("there", "missing"):
         done = run(t, "doctor", "--json", t.path("hidden", name))
         assert '"toolchains"' in done.stdout, done
-        told.append([f["says"].replace(name, "NAME")
+        seen.append([f["says"].replace(name, "NAME")
                      for f in json.loads(done.stdout)["findings"]
                      if f["section"] == "toolchains"])
-    assert told[0] == told[1] and told[0], told
+    assert seen[0] == seen[1] and seen[0], seen
 
 
 def test_a_root_login_reads_everything(t):
@@ -256,7 +258,8 @@ def test_a_root_login_reads_everything(t):
 
 
 def test_plan_finds_the_invokers_rustc(t):
-    """Its PATH, not root's. The plan of a library that is not theirs is not kept in their cache."""
+    """plan uses the invoker's PATH, not root's. The plan of a library that is not theirs is not
+    stored in their cache."""
     t.need_capture()
     with User(t, BOTH) as user:
         how = sudo(t, NOBODY.pw_uid, NOBODY.pw_gid)
@@ -284,7 +287,8 @@ def test_a_set_user_id_file_is_refused(t):
 
 @each("file", "command")
 def test_no_description_of_a_terminal_is_read_with_rights(t, what):
-    """TERMINFO names a directory of the user's; a FIFO in it shows the rights of the process that opens it."""
+    """TERMINFO names a directory of the user's; a FIFO in it reveals the rights of the process that
+    opens it."""
     t.need_capture()
     with User(t, BOTH) as user:
         os.mkdir(t.path("terminfo"))
@@ -315,7 +319,7 @@ def test_no_description_of_a_terminal_is_read_with_rights(t, what):
             assert status is None or has_none(status), status
             assert process.wait(lab.TIMEOUT) == FAILURE
             assert "TERM names none" in process.stderr.read()
-            # Nothing was begun.
+            # The recording was not begun.
             assert not os.path.exists(os.path.join(user.home, "b.qpt"))
         finally:
             os.close(master)
@@ -345,11 +349,11 @@ def test_top_records_as_root_and_shows_as_the_invoker(t):
     assert t.report(t.path("a.qpt"))["problem"] is None
 
 
-# ---- What a recording keeps ----------------------------------------------------------------------
+# ---- Capabilities of a recording -----------------------------------------------------------------
 
 
 def limited(process):
-    """The status of a recording once it has given up what it does not use."""
+    """Wait until a recording has given up unneeded capabilities, and check the rest."""
     found = {}
 
     def is_limited():
@@ -366,9 +370,9 @@ def limited(process):
 
 
 def looks_with(process, kept):
-    """The child that looks at processes has these capabilities and no other."""
+    """The child that looks at processes has exactly these capabilities; returns its status."""
     def lookers():
-        """One that has not answered in time may still be there beside its successor."""
+        """A child that was too slow may still exist next to its successor."""
         found = [pid for pid in lab.children(process.pid)
                  if lab.alive(pid) and lab.name_of(pid) == "qprof-bpf: look"]
         return found if len(found) == 1 else None
@@ -383,7 +387,7 @@ def looks_with(process, kept):
 
 @each((BOTH, PERFMON), (BOTH + ",cap_sys_ptrace,cap_dac_read_search,cap_sys_admin", LOOKS & ~(1 << 40)))
 def test_the_child_that_looks_has_fewer_rights(t, given, kept):
-    """With capabilities of the file, too: CAP_PERFMON only if CAP_SYS_PTRACE is not there."""
+    """With file capabilities, too: the child has CAP_PERFMON only without CAP_SYS_PTRACE."""
     t.need_capture()
     with User(t, given) as user:
         sleeper = t.start(["sleep", "1000"], **user.arguments())
@@ -398,7 +402,7 @@ def test_the_child_that_looks_has_fewer_rights(t, given, kept):
 
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_a_recording_gives_up_what_it_does_not_use(t):
-    """It still attaches to the compiler of another user, which is in a directory of theirs."""
+    """It still attaches to a compiler of another user, in a directory that only they can enter."""
     t.need_capture()
     os.chmod(t.dir, 0o777)
     with User(t, BOTH) as user:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""No process of a user may keep another user's process, or the recording, waiting."""
+"""A user's process cannot hold up another user's process, or the recording."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ import lab
 import test_follow
 from slow_loader import HELD_MOST, Gaps, held_most
 
-ONE, OTHER = 54321, 54322  # users that nobody else is
+ONE, OTHER = 54321, 54322  # users without any other process
 
 
 def need_users(t):
@@ -26,7 +26,7 @@ def as_user(uid):
 
 
 def compiled(t, name):
-    """A program of programs/, in a directory that everybody may enter."""
+    """A program of programs/, compiled into a directory that everybody may enter."""
     source = os.path.join(lab.ROOT, "tests/e2e/programs", name + ".c")
     if not shutil.which("cc"):
         raise lab.Skip("no C compiler")
@@ -46,13 +46,13 @@ def own_directory(t, name, uid):
 
 @contextlib.contextmanager
 def everybodys_toolchain(t):
-    """The real one may lie in a home that only its owner may enter."""
+    """A mount of the toolchain: the real one may be in a home that only its owner may enter."""
     with t.mounted("toolchain", "--bind", t.toolchain().sysroot) as place:
         yield os.path.join(place, "bin/rustc")
 
 
 def start_recording(t):
-    """One that has no plan of anything, and finds no rustc to make one of."""
+    """A recording without stored plans, and without a rustc to plan in advance."""
     env = test_follow.nothing_known(t)
     return t.start_qprof("-o", t.path("trace.qpt"), "--system", env=env)
 
@@ -74,7 +74,8 @@ def compile_as(t, uid, rustc, name):
 
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_main_thread_in_vfork(t):
-    """It never stops: another user's compiler runs on all the same, and so do we, and we end."""
+    """The process never stops; still another user's compiler goes on, and the recording works and
+    ends."""
     need_users(t)
     sitter = compiled(t, "vfork_maps")
     library = t.write("librustc_driver-1.so", "not a library" * 1000)
@@ -89,7 +90,7 @@ def test_main_thread_in_vfork(t):
         err = end_recording(profiler, signal.SIGTERM)
         assert sitting.poll() is None
     most = held_most(err)
-    # A machine that stood still let nobody go on meanwhile.
+    # If the machine stood still, the wait may be longer by that time.
     assert most <= HELD_MOST + gaps.longest(), err
     (process,) = [p for p in t.report(t.path("trace.qpt"))["processes"]
                   if t.path("out") in (p["command"] or "")]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Libraries of untrusted users, in a root recording of the whole machine.
 
-What they map is not run: a process that maps a librustc_driver is a compiler to a recording, and
-it can see for itself which bytes of the file are breakpoints.
+The tests map libraries but do not run them: a process that maps a librustc_driver counts as a
+compiler, and its memory shows which bytes of the file are breakpoints.
 """
 
 import json
@@ -21,7 +21,7 @@ ALICE, BOB = 50001, 50002  # need no entry in the user database
 PER_USER = 16
 HOLDS = "it records, and holds, the compilers of all tests"
 
-# Maps each file that it reads the name of, and prints the offsets at which memory differs from it.
+# Maps each file named on stdin, and prints the offsets at which memory differs from the file.
 MAPPER = """
 import mmap, os, sys, time
 kept = []
@@ -62,7 +62,7 @@ def library(t, fixture, name, owner):
 
 
 def overwrite(t, fixture, path):
-    """In place, as `cat new > path`."""
+    """Overwrite in place, as `cat new > path` does."""
     with open(t.path("fixtures", fixture + ".so"), "rb") as new, open(path, "r+b" if
               os.path.exists(path) else "wb") as old:
         old.truncate(0)
@@ -76,14 +76,14 @@ def mapper(t, user, *launcher):
 
 
 def map_file(process, path):
-    """Offsets of the breakpoints in it, once it was let go."""
+    """Map a file; returns the offsets of breakpoints in it, once the process was let go."""
     process.stdin.write(path + "\n")
     process.stdin.flush()
     return json.loads(process.stdout.readline())
 
 
 def map_once(t, user, path, profiler=None):
-    """With a profiler, the process lives until it was looked at."""
+    """Map a file in a new process; with a profiler, wait until it has looked at the process."""
     process = mapper(t, user)
     found = map_file(process, path)
     if profiler:
@@ -93,7 +93,7 @@ def map_once(t, user, path, profiler=None):
 
 
 def map_until(t, user, path, expected, profiler=None):
-    """It may see the file before it is made to wait: then it maps it once more."""
+    """Repeat the mapping: the process may read the file before it is made to wait."""
     lab.wait_for("breakpoints in " + path,
                  lambda: map_once(t, user, path, profiler) == expected)
 
@@ -105,7 +105,7 @@ def end_mapper(process):
 
 
 def sites(t, fixture):
-    """Where a recording without callers attaches. No fixture has a guard that it watches."""
+    """Offsets at which a recording without callers attaches. No fixture has a guard that is watched."""
     done = t.run_qprof("plan", "--json", t.path("fixtures", fixture + ".so"))
     assert done.returncode == 0, done.stderr
     return sorted({int(site["offset"], 16) for site in json.loads(done.stdout)["sites"]
@@ -120,7 +120,7 @@ def begin(t):
 
 
 def end(t, profiler):
-    """What it said, and the counts of what was lost."""
+    """End the recording; returns its messages and its report."""
     profiler.send_signal(signal.SIGINT)
     status = profiler.wait(timeout=lab.TIMEOUT)
     err = profiler.said()
@@ -132,19 +132,19 @@ def end(t, profiler):
 
 
 def missing(t, err):
-    """Lines that say what is lost of ours: other compilers may run on this machine."""
+    """Lines about losses in this test: other compilers may run on the machine, too."""
     return [line for line in err.splitlines()
             if t.dir in line and re.search("it is missing$|written to", line)]
 
 
 @lab.alone(HOLDS)
 def test_overwritten_in_place(t):
-    """No breakpoint stays where an instruction was; compilers that ran it are counted."""
+    """No breakpoint stays where there was an instruction; compilers that ran the file are counted."""
     profiler = begin(t)
     path = library(t, "driver_v0", "alice", ALICE)
     running = mapper(t, ALICE)
     lab.wait_for("its probes", lambda: map_file(running, path) == sites(t, "driver_v0"))
-    # Made once: each copy is a write, and such lines are printed ten times at most.
+    # Copied only once: each copy is a write, and such lines are printed ten times at most.
     another, legacy = library(t, "driver_legacy", "legacy", ALICE), sites(t, "driver_legacy")
     map_until(t, ALICE, another, legacy, profiler)
     overwrite(t, "bodies", path)
@@ -160,7 +160,7 @@ def test_overwritten_in_place(t):
 
 @lab.alone(HOLDS)
 def test_moved_and_deleted(t):
-    """As rustup does: compilers that run on it, and later ones, are recorded as before."""
+    """As rustup does: running compilers, and later ones, are recorded as before."""
     profiler = begin(t)
     path = library(t, "driver_v0", "alice", ALICE)
     running = mapper(t, ALICE)
@@ -176,7 +176,8 @@ def test_moved_and_deleted(t):
 
 @lab.alone(HOLDS)
 def test_touched_library_of_a_compiler(t):
-    """A real one: it is overwritten by itself, and the next compile is recorded in full again."""
+    """A real library is overwritten with its own bytes; the next compile is recorded completely
+    again."""
     profiler = begin(t)
     compiler = t.own_toolchain("toolchain")
     command = [compiler] + crates.arguments(crates.SHORT, t.mkdir("out"), "--emit=metadata")
@@ -225,7 +226,8 @@ def test_many_libraries_one_after_another(t):
 
 @lab.alone(HOLDS)
 def test_many_libraries_at_once(t):
-    """A user has a few; more are refused, reported once and counted. Bob is not hindered."""
+    """The number of libraries per user is limited: more are refused, reported once and counted. Bob
+    is not affected."""
     profiler = begin(t)
     expected = sites(t, "driver_v0")
     compile_in_time(t, profiler, compile_command(t, "warm"))
@@ -249,7 +251,8 @@ def test_many_libraries_at_once(t):
 
 @lab.alone(HOLDS)
 def test_failed_library_is_replaced(t):
-    """By a good one, with its inode number: what the first one cost is counted, then all is there."""
+    """A good library with the same inode number replaces it: losses are counted, later processes
+    work."""
     profiler = begin(t)
     path = library(t, "bodies", "alice", ALICE)
     assert map_once(t, ALICE, path, profiler) == []
@@ -263,7 +266,7 @@ def test_failed_library_is_replaced(t):
 
 
 def own_compiler_library(t, owner):
-    """A real one, as its plan takes long enough to stop the planner."""
+    """A copy of the real library, whose plan takes long enough to stop the planner."""
     t.own_toolchain("toolchain")
     (path,) = [os.path.join(t.path("toolchain/lib"), name)
                for name in os.listdir(t.path("toolchain/lib")) if "rustc_driver" in name]
@@ -273,7 +276,8 @@ def own_compiler_library(t, owner):
 
 @lab.alone(HOLDS)
 def test_many_planners(t):
-    """However many processes map a library at once, a user has one planner; waiting ones are let go."""
+    """A user has one planner at a time, however many processes map libraries; waiting ones are let
+    go."""
     profiler = begin(t)
     real = own_compiler_library(t, ALICE)
     paths = [real] + [library(t, "driver_v0", "p%d" % i, ALICE) for i in range(11)]
@@ -284,12 +288,12 @@ def test_many_planners(t):
         if path == real:
             planner = lab.wait_for("a planner", lambda: stop_planner(profiler))
     try:
-        # They wait for it, and are let go without; Bob does not wait.
+        # Alice's processes are let go without probes; Bob does not wait.
         map_until(t, BOB, library(t, "driver_v0", "bob", BOB), sites(t, "driver_v0"))
         for process in mappers:
             process.stdout.readline()
             assert len(planners(profiler)) <= 1, planners(profiler)
-        # Nothing of Alice's was planned beside it.
+        # Alice's other libraries wait for the first plan.
         assert map_file(mappers[1], paths[1]) == []
     finally:
         os.kill(planner, signal.SIGCONT)
@@ -299,9 +303,9 @@ def test_many_planners(t):
 
 
 def map_with_stopped_planner(t, profiler):
-    """Alice's process, which maps a library and was let go before it is planned; the planner."""
+    """(Alice's process, which was let go before its library is planned, path, stopped planner)"""
     path = own_compiler_library(t, ALICE)
-    # A recording of which most was lost fails.
+    # A recording that lost most would fail, so these compilers are recorded.
     for name in "first", "second", "third":
         assert t.plain(compile_command(t, name)).status == 0
     process = mapper(t, ALICE)
@@ -310,7 +314,7 @@ def map_with_stopped_planner(t, profiler):
     planner = lab.wait_for("a planner", lambda: stop_planner(profiler))
     assert json.loads(process.stdout.readline()) == []
     assert planners(profiler) == [planner], planners(profiler)
-    # It may have been done before it was stopped: then it waits now.
+    # If it was planned before it was stopped, the process waits now.
     lab.wait_for("it to be let go",
                  lambda: "process %d had begun" % process.pid in profiler.said())
     return process, path, planner
@@ -327,19 +331,19 @@ def check_counted(t, profiler, process, path):
 
 @lab.alone(HOLDS)
 def test_plan_that_fails_late(t):
-    """Its process was let go after 3 s; when the plan fails, the process is counted."""
+    """The process was let go after 3 s; if the plan fails later, the process is counted."""
     profiler = begin(t)
     process, path, planner = map_with_stopped_planner(t, profiler)
     os.kill(planner, signal.SIGKILL)
     lab.wait_for("the end of the planner", lambda: not planners(profiler))
-    # Later mappings are looked at after that.
+    # Later mappings are handled after that.
     map_until(t, BOB, library(t, "driver_v0", "bob", BOB), sites(t, "driver_v0"))
     check_counted(t, profiler, process, path)
 
 
 @lab.alone(HOLDS)
 def test_plan_that_is_not_made_before_the_end(t):
-    """Nor was its process recorded: it is counted, too."""
+    """The process is counted, too, if the recording ends before the plan is made."""
     profiler = begin(t)
     process, path, _ = map_with_stopped_planner(t, profiler)
     check_counted(t, profiler, process, path)
@@ -349,7 +353,7 @@ FUSE_NAME = "librustc_driver-fuse.so"
 
 
 def serve(t, user):
-    """The fixture on a FUSE mount that says it is this user's; the server."""
+    """Serve the fixture from a FUSE mount that claims to be this user's; returns the server."""
     place = t.mkdir("fuse")
     os.chmod(t.dir, 0o755)
     server = t.start(["python3", os.path.join(lab.ROOT, "tests/e2e/fuse.py"), place,
@@ -367,9 +371,9 @@ def end_server(t, server):
 
 @lab.alone(HOLDS)
 def test_library_that_a_user_serves(t):
-    """By FUSE: a read of it could wait for ever, so it is refused and counted; root's is not."""
+    """A read from FUSE may never return, so a user's mount is refused and counted; root's is not."""
     profiler = begin(t)
-    # A recording of which most was lost fails.
+    # A recording that lost most would fail, so these compilers are recorded.
     for name in "first", "second", "third":
         assert t.plain(compile_command(t, name)).status == 0
     path = t.path("fuse", FUSE_NAME)
@@ -377,7 +381,7 @@ def test_library_that_a_user_serves(t):
     refused = mapper(t, ALICE)
     try:
         assert map_file(refused, path) == []
-        # Its mapping is looked at before those that come later.
+        # Mappings are handled in order, so the refused one was handled first.
         map_until(t, BOB, library(t, "driver_v0", "bob", BOB), sites(t, "driver_v0"))
         end_mapper(refused)
     finally:
@@ -395,7 +399,7 @@ def test_library_that_a_user_serves(t):
 
 @lab.alone(HOLDS)
 def test_server_that_does_not_answer(t):
-    """It delays the recording by half a second: later compiles are there in full, and the end."""
+    """The server delays the recording by half a second; later compiles are recorded completely."""
     profiler = begin(t)
     assert t.plain(compile_command(t, "warm")).status == 0
     server = serve(t, ALICE)
@@ -415,14 +419,14 @@ def test_server_that_does_not_answer(t):
 
 
 def run_within(t, seconds, *arguments):
-    """Its status, and what it said."""
+    """(status, messages)"""
     process = t.start_qprof(*arguments, text=True)
     return process.wait(timeout=seconds), process.stderr.read()
 
 
 @lab.each(("plan",), ("stuck",))
 def test_a_server_is_not_waited_for(t, command):
-    """Of a process whose library is on another user's FUSE mount: served, and then never again."""
+    """The library is on another user's FUSE mount, which answers the loader only."""
     needs_users(t)
     fixtures(t)
     t.write("mapper.py", MAPPER)

@@ -2,9 +2,9 @@
 """
 Overlays that an unprivileged user mounts, in a root recording of the whole machine.
 
-stat(2) names an inode of the overlay, but the kernel probes the inode of the file below. So one
-inode can look like two, which must not be probed twice, and two inodes can look like one, of which
-only the one that was proven may get breakpoints.
+stat(2) returns an inode of the overlay, but the kernel probes the inode of the file below. So one
+inode can look like two and must not be probed twice; and two inodes can look like one, of which
+only the proven one may get breakpoints.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from test_security_libraries import (
     ALICE, BOB, HOLDS, begin, end, library, map_file, map_once, map_until, mapper,
     sites)
 
-# Maps a file, and looks at nothing.
+# Maps a file and does nothing else.
 COMPILER = """
 import mmap, os, sys
 f = os.open(sys.argv[1], os.O_RDONLY)
@@ -31,7 +31,7 @@ sys.stdin.read()
 
 
 class Namespaces:
-    """A user namespace and a mount namespace that an unprivileged user made, with overlays."""
+    """A user namespace and a mount namespace of an unprivileged user, with overlays."""
 
     def __init__(self, t, user):
         self.t, self.user = t, user
@@ -58,10 +58,10 @@ class Namespaces:
         return done.stdout
 
     def overlay(self, name, lower, writable=False):
-        """An overlay over a directory; its path."""
+        """Mount an overlay over a directory; returns its path."""
         place = os.path.join(self.place, name)
         self.shell('cd "$0" && mkdir "$1" "$1.upper" "$1.work"', self.place, name)
-        # An overlay that cannot be written to takes two directories.
+        # A read-only overlay needs two lower directories.
         layers = "upperdir=%s.upper,workdir=%s.work,userxattr" if writable else "userxattr"
         layers = "lowerdir=%s%s," % (lower, "" if writable else ":%s.upper" % place) + (
             layers.replace("%s", place))
@@ -79,12 +79,12 @@ class Namespaces:
         return mapper(self.t, self.user, *self.enter)
 
     def identity(self, path):
-        """Device and inode number, as a process in there sees them."""
+        """Device and inode number, as a process in the namespaces sees them."""
         return self.shell('stat -c "%d %i" "$0"', path)
 
 
 def lower_directory(t, name="driver_v0"):
-    """A directory of Alice's with a library in it; both paths."""
+    """A directory of Alice's with a library in it; returns both paths."""
     lower = own_directory(t, "lower", ALICE)
     path = library(t, name, "below", ALICE)
     os.rename(path, os.path.join(lower, os.path.basename(path)))
@@ -92,13 +92,13 @@ def lower_directory(t, name="driver_v0"):
 
 
 def await_all_of_alice(t, name):
-    """Her libraries are planned one after the other, so those before this one are done with it."""
+    """Wait for Alice's earlier libraries: they are planned one after the other."""
     map_until(t, ALICE, library(t, "driver_v0", name, ALICE), sites(t, "driver_v0"))
 
 
 @lab.alone(HOLDS)
 def test_one_inode_that_looks_like_three(t):
-    """The file and two overlays of it are one library: it is attached to once."""
+    """A file and two overlays of it are one library, which is attached to once."""
     t.need_capture()
     inside = Namespaces(t, ALICE)
     profiler = begin(t)
@@ -125,7 +125,7 @@ def test_one_inode_that_looks_like_three(t):
 
 @lab.alone(HOLDS)
 def test_compilers_on_overlays_are_counted_once(t):
-    """Real ones, on two overlays over the toolchain that everybody uses, which is attached to."""
+    """Real compilers, on two overlays over the common toolchain, which is attached to already."""
     t.need_capture()
     known = t.counts(t.capture(compile_command(t, "known"), trace="known.qpt").trace)
     inside_argv = crates.arguments(crates.SHORT, own_directory(t, "out", ALICE), "--emit=metadata")
@@ -149,7 +149,7 @@ def test_compilers_on_overlays_are_counted_once(t):
 
 @lab.alone(HOLDS)
 def test_two_inodes_that_look_like_one(t):
-    """The overlay copies the file and keeps its inode number; then the copy gets other contents."""
+    """The overlay copies the file up and keeps its inode number; then the copy gets other contents."""
     t.need_capture()
     inside = Namespaces(t, ALICE)
     profiler = begin(t)
@@ -164,8 +164,8 @@ def test_two_inodes_that_look_like_one(t):
     assert inside.identity(view) == before, "the copy looks like another file"
 
     def becomes(*allowed):
-        """Until the write is noticed, breakpoints may remain where the copy had them before.
-        They are written and removed in groups."""
+        """Until the write is noticed, breakpoints may remain where the copy had them before. They
+        are written and removed in groups."""
         found = map_file(inside.mapper(), view)
         assert any(set(found) <= set(sites) for sites in allowed), (found, allowed)
         return found == allowed[0]
@@ -182,7 +182,8 @@ def test_two_inodes_that_look_like_one(t):
 
 @lab.alone(HOLDS)
 def test_copied_while_it_is_planned(t):
-    """Alice overwrites her overlay's copy of a library: what was proven lies in the file below."""
+    """Alice overwrites her overlay's copy of a library during planning; the proof is for the file
+    below."""
     t.need_capture()
     inside = Namespaces(t, ALICE)
     profiler = begin(t)
@@ -193,7 +194,7 @@ def test_copied_while_it_is_planned(t):
     view = os.path.join(inside.overlay("view", lower, writable=True), name)
     compiler = inside.start("python3", "-c", COMPILER, view)
     planner = lab.wait_for("a planner", lambda: stop_planner(profiler))
-    # Each of these bytes would take a breakpoint.
+    # Any of these bytes (nop) can take a breakpoint.
     inside.shell('size=$(stat -c %s "$0"); head -c "$size" /dev/zero | '
                  "tr '\\0' '\\220' | dd of=\"$0\" conv=notrunc status=none", view)
     with contextlib.suppress(ProcessLookupError):  # the plan may be given up already

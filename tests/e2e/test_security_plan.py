@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A breakpoint is written only where an instruction is proven to start, on the file looked at.
+"""A breakpoint is written only to a proven start of an instruction, in the file that was proven.
 
-What is attached is seen in the memory of a process that maps the file, which has the breakpoints:
-neither the profiler nor its plan is asked.
+The tests find the breakpoints in the memory of a process that maps the file, and ask neither the
+profiler nor its plan.
 """
 
 import os
@@ -20,8 +20,8 @@ from slow_loader import compile_in_time, planners
 from test_follow import start_recording
 
 ATTACKER = 54321
-LOST = 122  # the mappers count as compilers, and what is cut off from them is lost
-MARGIN = 3  # seconds; an identity lasts when the file was changed two seconds ago
+LOST = 122  # the mappers count as compilers, and their queries are lost
+MARGIN = 3  # seconds; a plan is stored for files that were last changed two seconds ago
 
 MAPPER = """
 import mmap, os, sys
@@ -40,10 +40,10 @@ for line in sys.stdin:
 
 
 class Mapper:
-    """A process that maps a file as a loader does, and prints where it has breakpoints."""
+    """A process that maps a file like a loader, and prints the offsets of its breakpoints."""
 
     def __init__(self, t, path, **kwargs):
-        # Ours may be in a home that is closed to others.
+        # Our own python may be in a home that is closed to others.
         python = shutil.which("python3", path="/usr/bin:/bin")
         if not python:
             raise Skip("no python3 in /usr/bin")
@@ -65,7 +65,7 @@ def as_attacker():
 
 
 def attackers(t, name):
-    """A directory of theirs, which they can reach."""
+    """A directory of the attacker's, within their reach."""
     os.chmod(t.dir, 0o755)
     path = t.mkdir(name)
     os.chown(path, ATTACKER, ATTACKER)
@@ -85,7 +85,7 @@ def attackers_copy(t, name="librustc_driver-copy.so", directory="theirs"):
 
 
 def mapped_code(pid, library):
-    """(address, size, offset) of the executable mappings of a file; none of a process that is gone."""
+    """(address, size, offset) of the executable mappings of a file; none if the process is gone."""
     try:
         with open("/proc/%d/maps" % pid) as f:
             lines = f.readlines()
@@ -99,7 +99,7 @@ def mapped_code(pid, library):
 
 
 def breakpoints_of(pid, library):
-    """Offsets in the library at which a running process has something else than the file."""
+    """Offsets in the library at which a process's memory differs from the file."""
     found = set()
     with open("/proc/%d/mem" % pid, "rb", 0) as mem, open(library, "rb") as f:
         for start, size, offset in mapped_code(pid, library):
@@ -136,7 +136,7 @@ def record_waiting_compiler(t, *options):
 
 @each((), ("--callers",), ("-e", "query-cache-hit"), ("--budget", "50%"))
 def test_every_breakpoint_is_on_an_instruction(t, *options):
-    """Walks over all that is attached, and decodes from the functions' starts with Capstone."""
+    """Finds all breakpoints, and decodes from the functions' starts with Capstone."""
     t.need_capture()
     library = os.path.realpath(library_of(t))
     profiler, pid = record_waiting_compiler(t, *options)
@@ -153,11 +153,11 @@ def test_every_breakpoint_is_on_an_instruction(t, *options):
 
 
 SITE = struct.Struct("<QQIIIBBBiii")
-PAYLOAD = 28  # behind magic, version, revision, checksum and length
+PAYLOAD = 28  # after magic, version, revision, checksum and length
 
 
 def genuine_plan(t, library):
-    """The bytes of a plan as this program stores it."""
+    """(file name, bytes) of a plan as qprof-bpf stores it."""
     cache = t.mkdir("genuine")
     os.chown(cache, 0, 0)
     done = t.run_qprof("plan", library, env={**os.environ, "XDG_CACHE_HOME": cache})
@@ -169,7 +169,7 @@ def genuine_plan(t, library):
 
 
 def sites_of(plan):
-    """How many there are, and where: they come last."""
+    """(number of sites, their offset in the plan): they come last."""
     for n in range(1, len(plan) // SITE.size):
         at = len(plan) - n * SITE.size
         if struct.unpack_from("<I", plan, at - 4)[0] == n:
@@ -178,7 +178,7 @@ def sites_of(plan):
 
 
 def forged_plan(plan, elf_file, addr):
-    """All of its sites at one address of another file, with that file's checksum of their code."""
+    """A plan with all sites at one address of another file, with that file's checksum of the code."""
     plan = bytearray(plan)
     n, sites = sites_of(plan)
     offset = elf_file.offset_of(addr)
@@ -194,14 +194,14 @@ def forged_plan(plan, elf_file, addr):
 
 
 def name_for(name, path):
-    """As a plan of this file is called, in place of that of another."""
+    """The file name of a plan of this file, derived from that of another plan."""
     st = os.stat(path)
     return "plan-%x-%x-%x-%x-%x.%s" % (st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns,
                                        st.st_ctime_ns, name.rpartition(".")[2])
 
 
 def set_trap(t, uid):
-    """A rustc that names a victim as its library, and plans of it; (victim, its PATH, cache)."""
+    """A rustc that names a victim as its library, and a stored plan of it; (victim, PATH, cache)."""
     victim = t.path("victim")
     shutil.copy("/bin/sleep", victim)
     os.chown(victim, 0, 0)
@@ -226,7 +226,7 @@ def set_trap(t, uid):
 
 
 def watch_while(mapper, process):
-    """All breakpoints that a mapper ever has until a process ends."""
+    """All breakpoints that a mapper sees until a process ends."""
     seen = set()
     while process.poll() is None:
         seen |= mapper.breakpoints()
@@ -289,7 +289,7 @@ def test_a_forged_plan_of_the_users_own_file_is_proven(t):
 
 
 def test_a_rustc_that_lies_leads_to_no_compiler(t):
-    """Its library is a program: an error says so, and nothing is attached."""
+    """The named library is a program: planning it fails with an error."""
     t.need_capture()
     victim, path, _ = set_trap(t, ATTACKER)
     done = t.run_qprof("plan", os.path.join(t.dir, "trap/lib/librustc_driver-x.so"))
@@ -302,12 +302,12 @@ def test_a_rustc_that_lies_leads_to_no_compiler(t):
 
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_a_path_that_is_swapped_does_not_matter(t):
-    """Another file takes a library's name, while it is planned and just before it is attached."""
+    """Another file takes a library's name, during planning and just before attaching."""
     t.need_capture()
     victim = t.path("victim")
     size = os.path.getsize(library_of(t))
     with open(victim, "wb") as f:
-        f.write(b"\x90" * size)  # takes any breakpoint
+        f.write(b"\x90" * size)  # nop takes any breakpoint
     victims = Mapper(t, victim)
     profiler = t.start_qprof("-q", "-o", t.path("s.qpt"), "--system",
                              env={"XDG_CACHE_HOME": t.mkdir("cache")})
@@ -337,7 +337,7 @@ def test_a_path_that_is_swapped_does_not_matter(t):
 
 
 def forge_crc(data, offset, size, place, wanted):
-    """Write 4 bytes at `place` so that the CRC-32 of a range is as wanted."""
+    """Write 4 bytes at `place` that give a range the wanted CRC-32."""
     def crc(patch):
         struct.pack_into("<I", data, place, patch)
         return zlib.crc32(memoryview(data)[offset:offset + size])
@@ -356,7 +356,7 @@ def forge_crc(data, offset, size, place, wanted):
 
 
 def make_twin(source, path):
-    """The same text, with the symbols of wrappers moved by one, and the checksum as it was."""
+    """A copy with the same code and checksum of symbols, but symbols of wrappers moved by one."""
     image = elf.Elf(source)
     data, place, moved = bytearray(image.data), None, 0
     offset, size, _ = image.symtab()
@@ -365,7 +365,7 @@ def make_twin(source, path):
         if kind == elf.STT_FUNC and "execute_query_non_incr" in name and moved < 37:
             struct.pack_into("<Q", data, at + 8, value + 1)
             moved += 1
-        elif kind == 4 and place is None:  # of a source file's name
+        elif kind == 4 and place is None:  # the symbol of a source file's name
             place = at + 8
     assert moved == 37 and place, moved
     forge_crc(data, offset, size, place, before)
@@ -376,7 +376,7 @@ def make_twin(source, path):
 
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_a_twin_with_moved_symbols_harms_nobody(t):
-    """Neither what maps the twin, nor what maps the library that it looks like, in later runs."""
+    """Processes that map the twin, or the library that it resembles, are unharmed in later runs."""
     t.need_capture()
     library = attackers_copy(t)
     twin = os.path.join(attackers(t, "twins"), "librustc_driver-twin.so")
@@ -414,7 +414,7 @@ def test_a_library_cut_while_callers_are_recorded(t, how):
 
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_a_library_cut_under_system_does_not_end_the_recording(t):
-    """Any user may do that at any time to a library of their own: while it is planned, and later."""
+    """Any user may truncate their own library at any time: while it is planned, and later."""
     t.need_capture()
     profiler = start_recording(t, "--callers", "--system")
     for i, seconds in enumerate((0, 0.2, 0.5, 3)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a compiler that already hangs is doing."""
+"""stuck shows what an already hanging compiler is doing."""
 
 import json
 import os
@@ -16,12 +16,12 @@ SPIN = """
 const fn spin(n: u64) -> u64 { let mut i = 0; while i < n { i = i.wrapping_add(1); } i }
 """
 FOR_EVER = "spin(u64::MAX)"
-# Seconds of processor time that a compiler takes to begin, with room to spare.
+# CPU seconds that a compiler needs to reach the constant, with room to spare.
 BEGINNING = 0.5
 
 
 def compiling(t, source, *arguments):
-    """A compiler at work on this, once it has run for a while."""
+    """A compiler at work on this source, after it has used some CPU time."""
     t.need_capture()
     path = t.write("hang.rs", SPIN + source)
     process = t.start_plain(
@@ -43,15 +43,15 @@ def cpu_seconds(pid):
 def look(t, pid, *options):
     done = t.run_qprof("stuck", "--once", "--json", "-i", "200ms", *options, "-p", str(pid))
     assert done.returncode == 0, done.stderr
-    picture = json.loads(done.stdout)
-    assert picture["schema"] == "qprof-stuck/1"
-    return picture
+    snapshot = json.loads(done.stdout)
+    assert snapshot["schema"] == "qprof-stuck/1"
+    return snapshot
 
 
-def thread_in(picture, query):
-    threads = [thread for p in picture["processes"] for thread in p["threads"]
+def thread_in(snapshot, query):
+    threads = [thread for p in snapshot["processes"] for thread in p["threads"]
                if query in [row["name"] for row in thread["open"]]]
-    assert len(threads) == 1, picture
+    assert len(threads) == 1, snapshot
     return threads[0]
 
 
@@ -61,29 +61,29 @@ def names(thread, kind="Query"):
 
 def test_queries_entered_before_are_on_the_stack(t):
     process = compiling(t, "pub const X: u64 = %s;" % FOR_EVER)
-    # A thread that is not stopped within 2 s has no stack.
-    picture, _ = look_until(t, process.pid, lambda picture: [
-        thread for p in picture["processes"] for thread in p["threads"]
+    # A thread that does not stop within 2 s has no stack.
+    snapshot, _ = look_until(t, process.pid, lambda snapshot: [
+        thread for p in snapshot["processes"] for thread in p["threads"]
         if thread["open"] and thread["stack"] == "whole"])
-    assert [(p["pid"], p["crate"]) for p in picture["processes"]] == [(process.pid, "hang")]
-    thread = thread_in(picture, "eval_to_allocation_raw")
+    assert [(p["pid"], p["crate"]) for p in snapshot["processes"]] == [(process.pid, "hang")]
+    thread = thread_in(snapshot, "eval_to_allocation_raw")
     assert thread["stack"] == "whole" and thread["consistent"], thread
     assert names(thread) == ["analysis", "eval_to_const_value_raw", "eval_to_allocation_raw"]
     assert {row["entered"] for row in thread["open"]} == {"before"}, thread
     assert any("rustc_const_eval" in f for f in thread["functions"] if f), thread
-    others = [o for p in picture["processes"] for o in p["threads"] if o["tid"] != thread["tid"]]
+    others = [o for p in snapshot["processes"] for o in p["threads"] if o["tid"] != thread["tid"]]
     assert others and not any(o["open"] for o in others), others
 
 
 def test_queries_entered_later_have_their_times(t):
-    """A constant after the other: each is entered anew, within an analysis that goes on."""
+    """One constant after the other: each is entered anew, within a longer analysis."""
     constants = "\n".join("pub const X%d: u64 = spin(100_000);" % i for i in range(3000))
     process = compiling(t, constants)
-    # It may be between two of them.
-    picture, _ = look_until(t, process.pid, lambda picture: "eval_to_allocation_raw" in [
-        row["name"] for p in picture["processes"] for thread in p["threads"]
+    # A snapshot may fall between two constants.
+    snapshot, _ = look_until(t, process.pid, lambda snapshot: "eval_to_allocation_raw" in [
+        row["name"] for p in snapshot["processes"] for thread in p["threads"]
         for row in thread["open"]], "-i", "3s")
-    thread = thread_in(picture, "eval_to_allocation_raw")
+    thread = thread_in(snapshot, "eval_to_allocation_raw")
     entered = {row["name"]: row for row in thread["open"]}
     assert entered["analysis"]["entered"] == "before", thread
     assert entered["eval_to_allocation_raw"]["entered"] == "exactly", thread
@@ -93,7 +93,7 @@ def test_queries_entered_later_have_their_times(t):
 
 
 def test_a_deep_one(t):
-    """Constants that need each other. How many are on the stack at once is rustc's affair."""
+    """Constants that need each other. The number on the stack at once depends on rustc."""
     chain = "\n".join("pub const X%d: u64 = X%d + 1;" % (i, i + 1) for i in range(20))
     process = compiling(t, chain + "pub const X20: u64 = %s;" % FOR_EVER)
     thread = thread_in(look(t, process.pid), "analysis")
@@ -113,40 +113,40 @@ def test_incremental(t):
 
 
 def test_below_another_process(t):
-    """Of a process that is no compiler itself, those below it."""
+    """If the process is not a compiler, its children are shown."""
     t.need_capture()
     source = t.write("hang.rs", SPIN + "pub const X: u64 = %s;" % FOR_EVER)
     shell = t.start_plain(
         ["sh", "-c", '"$@" & wait', "sh", t.rustc, "--crate-type=lib", "--emit=metadata",
          "--crate-name=below", source])
-    picture = {"processes": []}
+    snapshot = {"processes": []}
     deadline = time.monotonic() + lab.TIMEOUT
-    while not picture["processes"] and time.monotonic() < deadline:
-        picture = look(t, shell.pid)
-    assert [p["crate"] for p in picture["processes"]] == ["below"], picture
-    os.kill(picture["processes"][0]["pid"], signal.SIGKILL)
+    while not snapshot["processes"] and time.monotonic() < deadline:
+        snapshot = look(t, shell.pid)
+    assert [p["crate"] for p in snapshot["processes"]] == ["below"], snapshot
+    os.kill(snapshot["processes"][0]["pid"], signal.SIGKILL)
 
 
 def look_until(t, pid, seen, *options):
-    """The first picture in which something is seen, which is returned, too."""
+    """(the first snapshot in which seen() is true, the value of seen())"""
     deadline = time.monotonic() + lab.TIMEOUT
-    found, picture = None, None
+    found, snapshot = None, None
     while not found and time.monotonic() < deadline:
-        picture = look(t, pid, *options)
-        found = seen(picture)
-    assert found, picture
-    return picture, found
+        snapshot = look(t, pid, *options)
+        found = seen(snapshot)
+    assert found, snapshot
+    return snapshot, found
 
 
 def waits_for(t):
-    """The text of a shell script that waits for ever, and starts nothing to do so."""
+    """The text of a shell script that waits forever without starting a process."""
     path = t.path("never")
     os.mkfifo(path)
     return "#!/bin/sh\nread line < %s\n" % path
 
 
 def test_where_cargo_waits_for_a_build_script(t):
-    """No compiler runs; the programs that do are listed."""
+    """No compiler runs; other programs are listed."""
     t.need_capture()
     t.mkdir("package")
     t.mkdir("package/src")
@@ -157,12 +157,12 @@ def test_where_cargo_waits_for_a_build_script(t):
     argv, env = workspace.cargo(t, "build")
     cargo = t.start_plain(argv, env=env, cwd=t.path("package"))
 
-    def script(picture):
-        return [o for o in picture["others"] if o["kind"] == "build script"]
+    def script(snapshot):
+        return [o for o in snapshot["others"] if o["kind"] == "build script"]
 
-    picture, (other,) = look_until(t, cargo.pid, script)
+    snapshot, (other,) = look_until(t, cargo.pid, script)
     assert other["subject"] == "waiting-x" and other["parent_pid"] == cargo.pid, other
-    assert [o["pid"] for o in picture["others"]] == [cargo.pid, other["pid"]], picture
+    assert [o["pid"] for o in snapshot["others"]] == [cargo.pid, other["pid"]], snapshot
     text = t.run_qprof("stuck", "--once", "-i", "100ms", "-p", str(cargo.pid)).stdout
     os.kill(other["pid"], signal.SIGKILL)
     assert text.startswith("no compiler runs now\ncargo: process %d" % cargo.pid), text
@@ -175,9 +175,9 @@ def test_where_a_compiler_waits_for_its_linker(t):
     os.chmod(linker, 0o755)
     source = t.write("main.rs", "fn main() {}")
     rustc = t.start_plain([t.rustc, "-Clinker=" + linker, "-o", t.path("main"), source])
-    picture, (other,) = look_until(t, rustc.pid, lambda picture: [
-        o for o in picture["others"] if o["kind"] == "linker"])
-    assert [p["pid"] for p in picture["processes"]] == [rustc.pid], picture
+    snapshot, (other,) = look_until(t, rustc.pid, lambda snapshot: [
+        o for o in snapshot["others"] if o["kind"] == "linker"])
+    assert [p["pid"] for p in snapshot["processes"]] == [rustc.pid], snapshot
     assert (other["kind"], other["name"]) == ("linker", "cc"), other
     text = t.run_qprof("stuck", "--once", "-i", "100ms", "-p", str(rustc.pid)).stdout
     os.kill(other["pid"], signal.SIGKILL)
@@ -210,7 +210,7 @@ def test_killed_at_any_moment_it_leaves_the_compiler_running(t):
 
 
 def test_the_compiler_does_not_notice(t):
-    """Looked at ten times a second, it does what it would do otherwise; then we end, too."""
+    """With ten snapshots per second the compiler behaves as usual; qprof-bpf ends after it."""
     constants = "\n".join("pub const X%d: u64 = spin(300_000);" % i for i in range(20))
     process = compiling(t, constants + "pub const Y: u8 = 256;")
     qprof = t.start_qprof("stuck", "-i", "100ms", "--json", "-p", str(process.pid))
@@ -224,7 +224,7 @@ def test_the_compiler_does_not_notice(t):
 def read_some(master):
     try:
         return os.read(master, 65536)
-    except OSError:  # EIO: nobody has the other end open any more
+    except OSError:  # EIO: the other end is closed
         return b""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Which processes are followed, how a recording ends, and the errors when it cannot begin."""
+"""Followed processes, ends of recordings, and errors at their beginning."""
 
 import glob
 import os
@@ -24,13 +24,13 @@ def rustc(t, crate, name="out", *extra):
 
 
 def looped(command, times):
-    """A shell that runs a command again and again, as a build would."""
+    """A shell that runs a command repeatedly, like a build."""
     return ["sh", "-c", 'n=%d; while [ $n -gt 0 ]; do "$@"; n=$((n - 1)); done' % times, "sh",
             *command]
 
 
 def one_error_line(done, *words):
-    """Exit status 125, one line, that has the words."""
+    """Fails unless the status is 125 and the only line has all the words; returns the line."""
     assert done.returncode == FAILURE, (done.returncode, done.stderr)
     lines = done.stderr.strip().splitlines()
     assert len(lines) == 1, done.stderr
@@ -45,7 +45,7 @@ def one_error_line(done, *words):
 
 @lab.alone("it attaches between two moments of a compile")
 def test_running_rustc(t):
-    """Attached in the middle: ends whose starts we missed are counted, and nothing is made up."""
+    """Attached in the middle: ends without a recorded start are counted, and no span is invented."""
     t.need_capture()
     gate = Gate(t)
     victim = t.start_plain(gate.command("out", "-O"))
@@ -72,7 +72,7 @@ def test_running_rustc(t):
 
 
 def test_parent_of_rustc(t):
-    """A build tool: the children it has and those to come."""
+    """A build tool: its running children are followed, and later ones too."""
     t.need_capture()
     gate = Gate(t)
     parent = t.start_plain(looped(gate.command("out"), 2))
@@ -93,7 +93,7 @@ def test_parent_of_rustc(t):
 
 
 def open_fifo(path):
-    """Let go on what reads it."""
+    """Release the reader of a FIFO."""
     def has_reader():
         try:
             os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
@@ -105,7 +105,7 @@ def open_fifo(path):
 
 
 def test_parent_that_exits_first(t):
-    """A shell ends, and the child it left in the background starts a compiler after that."""
+    """A shell ends, and its background child starts a compiler after that."""
     t.need_capture()
     for name in ("end", "go"):
         os.mkfifo(t.path(name))
@@ -140,9 +140,9 @@ def test_several_pids(t):
 
 
 def test_unreaped_child(t):
-    """A child that has exited and was not waited for can be neither followed nor waited for."""
+    """A zombie child can be neither followed nor waited for."""
     t.need_capture()
-    # What sh started, cat never waits for.
+    # sh starts the child, and cat never waits for it.
     parent = t.start_plain(["sh", "-c", "true & exec cat"], stdin=subprocess.PIPE)
     (child,) = lab.wait_for("the child", lambda: lab.children(parent.pid))
     lab.wait_for("its exit", lambda: not lab.alive(child))
@@ -154,8 +154,8 @@ def test_unreaped_child(t):
 
 
 def test_one_library_by_two_paths(t):
-    """A hard link is the same inode, which the kernel probes: nothing is counted twice."""
-    # Links change the ctime of the library, and plans of it are made anew: not of everybody's.
+    """A hard link has the same inode, which the kernel probes: nothing is counted twice."""
+    # Links change the library's ctime, so its plan is made again; use a copy of the toolchain.
     compiler, linked = t.own_toolchain("real"), t.mkdir("linked")
     parts = [t.path("real", name) for name in ("bin", "lib")]
     copy = subprocess.run(["cp", "-al", *parts, linked], capture_output=True, text=True)
@@ -197,7 +197,7 @@ def test_signal_passes_through(t, name):
 
 
 def test_grandchildren(t):
-    """Two levels down, in the background, through a shell: all compilers are there."""
+    """Two levels down, in the background, through a shell: all compilers are recorded."""
     compile = rustc(t, crates.SHORT)
     script = '(sh -c \'"$@"\' sh "$@") & wait; "$@"'
     run = t.capture(["sh", "-c", script, "sh", *compile])
@@ -208,7 +208,7 @@ def test_grandchildren(t):
 
 @lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_first_time_through_rustup(t):
-    """rustc by its name, its library never seen before: not one query is missed all the same."""
+    """rustc by its name, with an unknown library: no query is missed."""
     flags = ["--emit=metadata", *crates.arguments(crates.SHORT, t.mkdir("out"))]
     direct = t.capture([t.rustc, *flags], trace="direct.qpt")
     assert direct.status == 0, direct.stderr.decode()
@@ -247,11 +247,11 @@ def test_command_not_found(t):
     assert done.returncode == NOT_FOUND and "no-such-command" in done.stderr, done.stderr
 
 
-# ---- How it ends --------------------------------------------------------------------------------
+# ---- Ends of a recording ------------------------------------------------------------------------
 
 
 def start_in_a_group(t, *options):
-    """A profiled build in a process group of its own, as a terminal's foreground job."""
+    """A recorded build in its own process group, like a terminal's foreground job."""
     profiler = t.start_qprof(
         *options, "-o", t.path("trace.qpt"), "--", *looped(rustc(t, crates.LONG), 1000),
         start_new_session=True,
@@ -262,12 +262,12 @@ def start_in_a_group(t, *options):
 
 
 def test_ctrl_c(t):
-    """The whole group gets it: the build dies of it, the file is whole, the summary is printed."""
+    """The whole group is interrupted: the build dies, the file is whole, the summary is printed."""
     profiler, links = start_in_a_group(t)
     os.killpg(profiler.pid, signal.SIGINT)
     out, err = profiler.communicate(timeout=lab.TIMEOUT)
     assert profiler.returncode in (-signal.SIGINT, 128 + signal.SIGINT), profiler.returncode
-    # Which queries had run by then depends on the machine; the heading does not.
+    # The executed queries depend on the machine; the heading does not.
     assert b"self %" in out + err and b"recorded" in err, "no summary: %s" % (out + err)[-500:]
     document = t.report(t.path("trace.qpt"))
     assert document["problem"] is None and document["queries"], document["problem"]
@@ -292,7 +292,7 @@ def test_ctrl_c_with_pid(t):
 
 
 def test_ctrl_c_twice(t):
-    """The second aborts, even while the build ignores the first."""
+    """The second SIGINT aborts, even while the build ignores the first."""
     t.need_capture()
     profiler = t.start_qprof(
         "-q", "-o", t.path("trace.qpt"), "--", "sh", "-c",
@@ -300,7 +300,7 @@ def test_ctrl_c_twice(t):
     )
 
     def was_taken():
-        """The first signal. The second is not blocked any more."""
+        """Whether the first signal was handled: the second is not blocked any more."""
         status = lab.read_text("/proc/%d/status" % profiler.pid)
         blocked = int(re.search(r"SigBlk:\s*(\w+)", status).group(1), 16)
         return not blocked & 1 << signal.SIGINT - 1
@@ -315,7 +315,7 @@ def test_ctrl_c_twice(t):
 
 
 def test_sigterm(t):
-    """Sent to us alone: passed on to the command, and the file is whole."""
+    """SIGTERM to the profiler only is passed on to the command, and the file is whole."""
     profiler, _ = start_in_a_group(t, "-q")
     status, _, err = t.interrupt(profiler, signal.SIGTERM)
     assert status in (-signal.SIGTERM, 128 + signal.SIGTERM), (status, err)
@@ -325,7 +325,7 @@ def test_sigterm(t):
 
 @each("INT", "QUIT", "USR1", "USR2")
 def test_signal_is_passed_on(t, name):
-    """Sent to us alone, it reaches the command once; what only the command knows ends nothing."""
+    """A signal to the profiler only reaches the command once. A command that handles it goes on."""
     t.need_capture()
     script = (
         "n=6000; trap 'echo got; n=3' %s; echo ready; "
@@ -340,7 +340,7 @@ def test_signal_is_passed_on(t, name):
 
 @each("INT", "TERM")
 def test_signal_during_set_up(t, name):
-    """While rustc is asked for its sysroot: it is ended, and the command never runs."""
+    """During set-up, rustc runs to print its sysroot: rustc is ended, and the command never runs."""
     slow = t.mkdir("slow")
     t.write("slow/rustc", "#!/bin/sh\necho $$ > %s\nexec sleep 60\n" % t.path("slow/pid"))
     os.chmod(t.path("slow/rustc"), 0o755)
@@ -360,7 +360,7 @@ def test_signal_during_set_up(t, name):
     assert not os.path.exists(t.path("trace.qpt")), "left a file behind"
 
 
-# ---- What cannot be done ------------------------------------------------------------------------
+# ---- Errors -------------------------------------------------------------------------------------
 
 
 def test_exited_pid(t):
@@ -384,7 +384,7 @@ def test_bad_pid(t, text):
 
 
 def test_pid_that_is_no_build(t):
-    """Not an error by itself, it may start rustc later; but it ends without one, and we say so."""
+    """Such a process may start rustc later, so it is no error; if it does not, a warning follows."""
     t.need_capture()
     sleeper = t.start_plain(["sleep", "1000"])
     profiler = t.start_qprof("-o", "x.qpt", "--pid", str(sleeper.pid), text=True)
@@ -399,7 +399,7 @@ def test_pid_that_is_no_build(t):
 
 
 def fake_toolchain(t, change):
-    """A toolchain like the real one, but for its librustc_driver."""
+    """A toolchain like the real one, with a changed librustc_driver."""
     real = t.toolchain().sysroot
     fake = t.mkdir("toolchain")
     for name in ("bin", "lib"):
@@ -415,7 +415,7 @@ def fake_toolchain(t, change):
 
 
 def strip(source, target):
-    """Make the symbol table a section of no type. GNU strip breaks what BOLT has laid out."""
+    """Change the type of the symbol table's section to none. GNU strip breaks BOLT's layout."""
     shutil.copy2(source, target)
     with open(target, "r+b") as f:
         header = f.read(64)
@@ -429,7 +429,7 @@ def strip(source, target):
 
 
 def test_stripped_library(t):
-    """Distributions strip theirs: the line says what would have symbols."""
+    """Some distributions strip the library: the error names a toolchain with symbols."""
     t.need_capture()
     compiler = fake_toolchain(t, strip)
     assert t.plain([compiler, "--version"]).status == 0
@@ -440,7 +440,7 @@ def test_stripped_library(t):
 
 
 def test_stripped_library_of_nobody(t):
-    """The compiler in the PATH is a guess: one that is of no use stops no other."""
+    """The compiler in the PATH is only likely: if it is of no use, others are still recorded."""
     fake = os.path.dirname(fake_toolchain(t, strip))
     env = {"PATH": fake + ":" + os.environ["PATH"]}
     run = t.capture(["sh", "-c", '"$@"', "sh", *rustc(t, crates.LONG)], options=(),
@@ -469,7 +469,7 @@ def test_output_is_not_overwritten(t):
 
 
 def test_full_disk(t):
-    """The build goes on, one line says why the trace does not, and the file is marked."""
+    """The build goes on, one line gives the reason, and the file is marked incomplete."""
     t.need_capture()
     with t.mounted("disk", "-t", "tmpfs", "-o", "size=64k", "none") as disk:
         t.give(disk)
@@ -480,14 +480,14 @@ def test_full_disk(t):
         assert "No space left" in line and "-o" in line, line
         done = t.run_qprof("report", run.trace)
         assert "incomplete" in done.stdout and "cut short" in done.stderr, done
-        # What is exported to it is not half there.
+        # A failed export leaves no partial files.
         done = t.run_qprof("export", "-f", "measureme", "-o", disk + "/out", run.trace)
         assert done.returncode == FAILURE and "No space left" in done.stderr, done
         assert not glob.glob(disk + "/out/*"), "half an export was left"
 
 
 def test_largest_file(t):
-    """As a full disk: a limit of ours, not of the build's, does not end the build, or us."""
+    """A file size limit of the profiler is like a full disk: neither build nor profiler dies."""
     t.need_capture()
     ours = ["sh", "-c", 'ulimit -S -f 16; exec "$@"', "sh"]
     theirs = ["sh", "-c", 'ulimit -S -f unlimited; exec "$@"', "sh"]
@@ -501,11 +501,11 @@ def test_largest_file(t):
 
 
 def test_without_privileges(t):
-    """Names the capabilities that are missing, and the command that helps."""
+    """The error names the missing capabilities and the command that helps."""
     if os.geteuid() == 0 and not shutil.which("setpriv"):
         raise Skip("no setpriv to step down with")
     os.chmod(t.dir, 0o777)
-    # Where nobody can reach it: the checkout may be in somebody's home.
+    # A copy in an open directory: the checkout may be in a home that nobody can enter.
     binary = shutil.copy(t.qprof, t.path("qprof-bpf"))
     os.chmod(binary, 0o755)
     argv = [binary, "-o", t.path("x.qpt"), "--", "true"]
@@ -519,9 +519,9 @@ def test_without_privileges(t):
 
 def test_attach_perf(t):
     """
-    The way of kernels before 6.6: another attachment, the same counts. It is compared with
-    query-provider only, because that is what a recording with perf events attaches by default: the
-    kernel takes 0.1 s to remove each of them, so other kinds would add minutes.
+    Perf events, as on kernels before 6.6, give the same counts. Both sides record only
+    query-provider, the default with perf events: the kernel takes 0.1 s to remove each perf event,
+    so other kinds would add minutes.
     """
     argv = rustc(t, crates.SHORT, "out", "--emit=metadata")
 

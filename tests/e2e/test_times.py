@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The time of the probes is known, shown and taken off. How exactly: `make bench-times`."""
+"""The time of the probes is measured, shown and subtracted. `make bench-times` shows how exactly."""
 
 import json
 
@@ -21,7 +21,7 @@ def test_probes_are_taken_off(t):
     probes, count = report["probes"], sum(q["count"] for q in report["queries"])
     assert probes["emulated_ps"] > 0 and probes["taken_off"], probes
     assert not raw["probes"]["taken_off"]
-    # The start and the end of each, and panics that were caught.
+    # The start and end of each, and some caught panics.
     assert 2 * count <= probes["hits"] < 2.1 * count, (probes, count)
     assert 0 < probes["probe_ns"] < probes["wall_ns"], probes
 

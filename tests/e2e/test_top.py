@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The interactive view, driven by tmux: what keys, sizes and signals make of the screen."""
+"""The interactive view, driven by tmux: the screen after keys, resizes and signals."""
 
 import itertools
 import os
@@ -19,7 +19,7 @@ GOLDEN = os.path.join(lab.ROOT, "tests/golden")
 
 
 class Screen:
-    """A terminal of 80x24 with a command on it, in a tmux server of its own."""
+    """A terminal of 80x24 that runs a command, in its own tmux server."""
 
     numbers = itertools.count()
 
@@ -55,11 +55,11 @@ class Screen:
         self.tmux("resize-window", "-x", str(columns), "-y", str(lines))
 
     def wait(self, *parts):
-        """Until all of these are on the screen at once; the screen."""
+        """Wait until all of these are on the screen at once; returns the screen."""
         last = [""]
 
         def there():
-            # What is no screen of ours may be wrapped, even at a space.
+            # Other output may be wrapped, even at a space.
             for how in ((), ("-J",)):
                 last[0] = self.text(*how)
                 if all(part in last[0] for part in parts):
@@ -80,13 +80,13 @@ def rows(text):
 
 
 def top(t, *arguments):
-    """A command line that ends with the status, and keeps the terminal."""
+    """A command line that prints the status at its end, and keeps the terminal open."""
     line = " ".join(shlex.quote(a) for a in (t.qprof, "top", *arguments))
     return "trap : INT; %s; echo status=$?; sleep 1000" % line
 
 
 def events(text):
-    """How many the first line shows."""
+    """The number of events in the first line."""
     found = re.search(r"events ([\d,]+)", text)
     return int(found.group(1).replace(",", "")) if found else 0
 
@@ -96,7 +96,8 @@ def wait_events(s, count):
 
 
 def script(t, compiles, status=0, gate=None):
-    """Compile so often, and say so. All but the first wait until there is a file `gate`."""
+    """A script that compiles repeatedly and prints each number. All but the first compile wait
+    until the file `gate` exists."""
     line = " ".join(shlex.quote(a) for a in [t.rustc] + crates.arguments(crates.LONG, t.mkdir("out")))
     wait = "while [ $i != 0 ] && [ ! -e %s ]; do sleep 0.1; done; " % shlex.quote(gate) if gate else ""
     text = "for i in %s; do %s%s; echo built $i; done; exit %d\n"
@@ -119,13 +120,13 @@ def test_command(t):
         s.keys("Enter")
         s.wait("Queries of regex_syntax (", "[self]")
         wait_for("all rows", lambda: len(rows(s.text())) == 20)
-        # The line with the filter is cut where the screen ends.
+        # A long filter would be cut at the end of the line.
         found = [row[2:].split()[0] for row in rows(s.text())]
         name = next(name for name in found if len(name) <= 15 and not name.endswith("."))
         s.keys("/", *name, "Enter")
         s.wait("filter: %s  by self" % name)
-        # A screen may be looked at while it is being drawn.
-        # A name may be cut before what the filter found in it.
+        # A capture of the screen may show half a redraw. A name may be cut before the part that the
+        # filter found.
         wait_for("rows with it", lambda: 0 < len(rows(s.text())) < 20 and all(
             name in row or row[2:].split()[0].endswith("..") for row in rows(s.text())))
         s.keys("Escape")
@@ -157,7 +158,7 @@ def test_command(t):
 
 
 def test_under_sudo(t):
-    """The build and the trace are the invoker's, and the terminal is as it was."""
+    """The build and the trace are the invoker's, and the terminal is restored."""
     t.need_capture()
     nobody, env = as_nobody(t)
     os.mkdir(t.path("sub"))
@@ -181,14 +182,14 @@ def test_under_sudo(t):
 
 
 def fits(text, columns, lines):
-    """Whether the screen has all its parts, its last line the keys, and none is too long."""
+    """Whether the screen has all its parts, with the keys in the last line, and no line is too long."""
     got = text.rstrip("\n").split("\n")
     whole = "> regex_syntax" in text and "lost 0" in got[0] and got[-1].startswith("q quit")
     return whole and len(got) == lines and max(map(len, got)) <= columns
 
 
 def test_leaving(t):
-    """A command goes on without the view; Ctrl-C interrupts it."""
+    """q leaves a running command alone; Ctrl-C interrupts it."""
     t.need_capture()
     build = script(t, 1000)
     with Screen(t, top(t, "-i", "100ms", "-o", t.path("trace.qpt"), "--", "sh", build)) as s:
@@ -202,7 +203,7 @@ def test_leaving(t):
 
 
 def test_pid(t):
-    """A running process: it goes on when we leave, and no probe stays."""
+    """A running process goes on after the view has ended, and no probe stays."""
     t.need_capture()
     build = t.start_plain(["sh", script(t, 1000)])
     with Screen(t, top(t, "-i", "100ms", "-o", t.path("trace.qpt"), "-p", str(build.pid))) as s:
@@ -222,7 +223,7 @@ class Pid:
 
 
 def recorder_of(t):
-    """The process that records: the child of the one that shows it."""
+    """The recording process, which is the child of the view."""
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open("/proc/%s/cmdline" % entry) as f:
@@ -237,7 +238,7 @@ def recorder_of(t):
 
 
 def test_killed(t):
-    """The view killed: what it recorded of running processes ends in order, and is whole."""
+    """If the view is killed, the recording of running processes ends in order, and is whole."""
     t.need_capture()
     trace = t.path("trace.qpt")
     build = t.start_plain(["sh", script(t, 1000)])
@@ -255,13 +256,13 @@ def test_killed(t):
 
 
 def test_another_recording(t):
-    """A recording of another terminal is found, or named; its trace is followed to its end."""
+    """top finds a recording of another terminal, or gets its name, and follows its trace to the end."""
     trace, gate = t.path("trace.qpt"), t.path("gate")
     build = script(t, 2, gate=gate)
     process = t.start_qprof("-q", "-i", "100ms", "-o", trace, "--", "sh", build)
     t.attached(process)
     with Screen(t, top(t)) as s:
-        # The name comes last. Others may record here too, and then they are listed.
+        # The name comes last. Other recordings may be on the list, too.
         s.resize(200, 24)
         s.wait(trace)
     with Screen(t, top(t, "-i", "100ms", trace)) as s:
@@ -275,7 +276,7 @@ def test_another_recording(t):
 
 
 def test_stopped_and_continued(t):
-    """Ctrl-Z gives the terminal back, fg takes it again; SIGTERM gives it back for good."""
+    """Ctrl-Z restores the terminal, fg takes it again, and SIGTERM restores it for good."""
     trace = os.path.join(GOLDEN, "good-kinds.qpt")
     line = "%s top -i 100ms %s" % (shlex.quote(t.qprof), shlex.quote(trace))
     with Screen(t, "PS1='ready> ' bash --norc --noprofile -i") as s:
@@ -318,7 +319,7 @@ def test_no_color(t):
 
 
 def test_no_terminal(t):
-    """One line that says what to do instead."""
+    """One error line names the alternative."""
     trace = os.path.join(GOLDEN, "good-kinds.qpt")
     done = t.run_qprof("top", trace)
     assert done.returncode == 125, done
@@ -330,7 +331,7 @@ def test_no_terminal(t):
 
 
 def test_failures(t):
-    """What cannot begin says why on the terminal as it was."""
+    """Errors are printed on the restored terminal."""
     with Screen(t, top(t, t.path("none.qpt"))) as s:
         s.wait("none.qpt", "No such file", "status=125")
     t.need_capture()

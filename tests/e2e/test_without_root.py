@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""An ordinary user, and an executable with file capabilities: what works, and what is said."""
+"""An ordinary user, and an executable with file capabilities: their features and messages."""
 
 import glob
 import json
@@ -20,7 +20,7 @@ BOTH = "cap_bpf,cap_perfmon"
 
 
 class User:
-    """The user nobody, with an executable of ours and a toolchain that it can reach."""
+    """The user nobody, with a copy of qprof-bpf and a toolchain within reach."""
 
     def __init__(self, t, capabilities):
         self.t = t
@@ -39,7 +39,7 @@ class User:
             raise Skip("cannot set file capabilities: " + done.stderr.strip())
 
     def __enter__(self):
-        # It may be in a home that is closed to others. Whatever happens to ours, theirs stays.
+        # The toolchain may be in a home that is closed to others. Read-only, it cannot be damaged.
         self.mount = self.t.mounted("toolchain", "-o", "bind,ro", self.t.toolchain().sysroot)
         self.sysroot = self.mount.__enter__()
         self.rustc = os.path.join(self.sysroot, "bin/rustc")
@@ -49,7 +49,7 @@ class User:
         self.mount.__exit__(*why)
 
     def arguments(self, **more):
-        """For subprocess."""
+        """Arguments for subprocess to run as this user."""
         path = os.path.join(self.sysroot, "bin") + ":" + os.environ.get("PATH", "/usr/bin:/bin")
         env = {"HOME": self.home, "PATH": path, **more}
         return dict(user=self.pw.pw_uid, group=self.pw.pw_gid, extra_groups=[], cwd=self.home,
@@ -75,7 +75,7 @@ def findings(done):
 
 
 def test_two_capabilities_record(t):
-    """Counts as of root; the trace is the user's, and what a budget would begin with."""
+    """The counts are those of root; the trace and the stored rates are the user's."""
     t.need_capture()
     with User(t, BOTH) as user:
         command = user.compile(crates.SHORT)
@@ -84,7 +84,7 @@ def test_two_capabilities_record(t):
         trace = os.path.join(user.home, "trace.qpt")
         assert os.stat(trace).st_uid == user.pw.pw_uid
         cache = os.path.join(user.home, ".cache/qprof-bpf")
-        # The plan of a library that is not theirs is not believed, so none is kept.
+        # A plan of another user's library would not be believed, so none is stored.
         names = os.listdir(cache)
         assert len(names) == 1 and names[0].startswith("rates-"), names
         assert os.stat(os.path.join(cache, names[0])).st_uid == user.pw.pw_uid
@@ -93,7 +93,8 @@ def test_two_capabilities_record(t):
 
 
 def test_the_command_is_as_without_us(t):
-    """It has no capability, and all of its environment: also what the linker took from ours."""
+    """The command has no capability, and its whole environment, including variables that the
+    dynamic linker removes for qprof-bpf."""
     t.need_capture()
     env = {"TMPDIR": t.dir, "LD_LIBRARY_PATH": t.dir, "EMPTY": ""}
     script = "env | sort; grep ^Cap /proc/self/status; cat /proc/self/comm"
@@ -105,7 +106,7 @@ def test_the_command_is_as_without_us(t):
 
 
 def recording(t, user, pid):
-    """A recorder of the user's that has attached to a compiler's library."""
+    """A recorder of the user's, after it has attached or ended."""
     profiler = t.start([user.qprof, "-q", "-o", "trace.qpt", "--pid", str(pid)],
                        **user.arguments())
     lab.wait_for("probes or an end", lambda: profiler.poll() is not None
@@ -133,7 +134,7 @@ def test_own_process(t):
 
 
 def test_process_of_another_user(t):
-    """Kernels differ in what CAP_PERFMON is enough for; doctor has tried it."""
+    """Kernels differ in what CAP_PERFMON permits; doctor tries it."""
     t.need_capture()
     with User(t, BOTH) as user:
         may = findings(user.run("doctor", "--json"))["other users"]["state"] == "ok"
@@ -150,7 +151,7 @@ def test_process_of_another_user(t):
 
 
 def own_toolchain(t, user):
-    """One whose library can be deleted; its rustc."""
+    """Make a toolchain whose library can be deleted; returns its rustc."""
     for name in ("old", "old/bin", "old/lib"):
         t.mkdir(name)
     shutil.copy2(user.rustc, t.path("old/bin/rustc"))
@@ -161,7 +162,7 @@ def own_toolchain(t, user):
 
 
 def goes_on_without(t, user, pid):
-    """It is one of many, and no reason not to record the others."""
+    """With --system, an unreadable process does not keep others from being recorded."""
     with open(t.path("said"), "wb") as f:
         profiler = t.start([user.qprof, "-v", "-o", "others.qpt", "--system"],
                            **{**user.arguments(), "stderr": f})
@@ -180,7 +181,7 @@ def goes_on_without(t, user, pid):
 
 @lab.alone("it records, and holds, the compilers of all tests")
 def test_deleted_library(t):
-    """rustup may replace a toolchain in mid-build. To read the old one takes a capability more."""
+    """rustup may replace a toolchain in mid-build. Reading the old one needs another capability."""
     t.need_capture()
     with User(t, BOTH) as user:
         compiler = own_toolchain(t, user)
@@ -229,7 +230,7 @@ def test_doctor_says_it_works(t):
         for name in ("BPF programs", "ring buffer", "raw tracepoints", "capabilities", "rehearsal",
                      "probes"):
             assert found[name]["state"] == "ok", found[name]
-        # The one that this user's PATH has. The machine may have others.
+        # The rustc in this user's PATH. The machine may have others.
         compiler = found["rustc"]
         assert compiler["section"] == "toolchains" and compiler["state"] == "ok", compiler
 

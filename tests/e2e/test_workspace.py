@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """
-Whole builds by cargo: every compiler is there, and each has executed what rustc's own profiler says
-that it has, in the very same build.
+Whole builds by cargo: every compiler is recorded, with the executions that rustc's own profiler
+counts in the same build.
 
-A compiler that is only asked something (`rustc -vV`, by cargo before it begins; `rustc --version`,
-by build scripts) is a process of its own in the trace, without a crate and without a query. cargo's
-question for file names is one with the crate name `___`. `cargo -v` prints none of them.
+A compiler that only answers a question (`rustc -vV`, from cargo; `rustc --version`, from build
+scripts) is a process in the trace without a crate or query. cargo's question for file names has the
+crate name `___`. `cargo -v` prints none of them.
 """
 
 import collections
@@ -36,10 +36,8 @@ def self_profiled(t, workspace, **more):
 
 
 def profiles(t):
-    """
-    ({pid: Profile}, pids of those that cannot be read): rustc now and then leaves a profile without
-    its strings (compiles.profiled_path).
-    """
+    """({pid: Profile}, pids of unreadable profiles): rustc sometimes leaves a profile without its
+    strings (compiles.profiled_path)."""
     found, unreadable = {}, set()
     for path in glob.glob(t.path("profiles", "*.mm_profdata")):
         pid = int(path.rpartition("-")[2].split(".")[0])
@@ -58,9 +56,9 @@ def executed(process):
 
 def assert_equal(t, processes, truth, toolchain="stable"):
     """
-    Each process's executions, query by query; how many there were. Where rustc builds incrementally
-    its own profile has labels that are not those of what ran: then event by event, and only known
-    reasons count.
+    Compare each process's executions, query by query; returns their number. In an incremental
+    build, labels of rustc's own profile may differ: then compare event by event, and accept known
+    reasons only.
     """
     total = 0
     for process in processes:
@@ -78,7 +76,7 @@ def assert_equal(t, processes, truth, toolchain="stable"):
 
 
 def cargos_own(processes):
-    """Those that cargo started itself: build scripts run compilers too."""
+    """Processes that cargo started itself; build scripts run compilers, too."""
     (cargo,) = {p["parent_pid"] for p in processes if p["crate"] == QUESTION}
     return [p for p in processes if p["parent_pid"] == cargo]
 
@@ -115,7 +113,7 @@ def test_every_compiler(t):
 
 
 def test_attached_in_mid_build(t):
-    """Compilers that start later are complete; those that run already are there, marked as late."""
+    """Compilers that start later are complete; running ones are recorded and marked as late."""
     t.need_capture()
     workspace = Workspace(t)
     log = open(t.path("log"), "wb")
@@ -173,7 +171,7 @@ pub fn twice(words: &[String]) -> Vec<String> {
 
 
 def one_package(t, workspace, script=None):
-    """Instead of the workspace, a package on its own."""
+    """A single package, as an alternative to the workspace."""
     t.mkdir("package/src")
     t.give(t.mkdir("package"))
     t.write("package/Cargo.toml", '[package]\nname = "one"\nversion = "0.1.0"\nedition = "2021"\n')
@@ -184,13 +182,13 @@ def one_package(t, workspace, script=None):
 
 
 def library_of(sysroot):
-    """Its name has a hash of what is in it."""
+    """The library's file name, which has a hash of the contents."""
     (library,) = glob.glob(os.path.join(sysroot, "lib/librustc_driver*.so"))
     return os.path.basename(library)
 
 
 def other_compiler(t):
-    """Of another toolchain than stable; without a nightly one, stable with another library."""
+    """A compiler of another toolchain than stable; without nightly, stable with a changed library."""
     if library_of(t.toolchain("nightly").sysroot) != library_of(t.toolchain().sysroot):
         return t.toolchain("nightly").rustc
     compiler = t.own_toolchain("toolchain")
@@ -200,7 +198,8 @@ def other_compiler(t):
 
 
 def build_with_two_toolchains(t, cache):
-    """The report. On a busy machine a plan may take longer than a compiler is held: that is said."""
+    """Build and report. On a busy machine a plan may take longer than a ptrace stop: then the
+    compiler must be marked as late."""
     for place in ("profiles", "target", "package", "toolchain"):
         shutil.rmtree(t.path(place), ignore_errors=True)
     workspace = Workspace(t)
@@ -219,7 +218,7 @@ def build_with_two_toolchains(t, cache):
 
 @lab.alone("compilers wait for a plan, and for no longer than they are held")
 def test_two_toolchains(t):
-    """A build script with a toolchain of its own; no plan was ever made of either."""
+    """A build script uses another toolchain; neither has a stored plan."""
     for attempt in range(3):
         document = build_with_two_toolchains(t, "cache%d" % attempt)
         processes = document["processes"]
@@ -237,7 +236,7 @@ def test_two_toolchains(t):
 
 @each(("clippy", "clippy-driver"), ("doc", "rustdoc"))
 def test_other_drivers(t, verb, program):
-    """Programs that are no rustc, over the same library."""
+    """Other programs than rustc with the same library."""
     workspace = Workspace(t)
     if not os.path.exists(os.path.join(workspace.bin, program)):
         raise lab.Skip("no %s in the toolchain" % program)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Run a command for which the kernel refuses perf events, as Debian's does without CAP_SYS_ADMIN."""
+"""Runs a command without perf events: a seccomp filter refuses them, as Debian's kernel does
+without CAP_SYS_ADMIN."""
 
 import ctypes
 import os
@@ -14,7 +15,7 @@ ALLOW, ERRNO = 0x7FFF0000, 0x00050000
 
 
 def refuse():
-    """No no_new_privs, which would take file capabilities away: root may do without."""
+    """The filter is set as root without no_new_privs, which would disable file capabilities."""
     program = b"".join(struct.pack("=HBBI", *instruction) for instruction in (
         (LOAD_WORD, 0, 0, 0),
         (JUMP_IF_EQUAL, 0, 1, PERF_EVENT_OPEN),

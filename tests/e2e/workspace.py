@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A workspace for cargo that needs no other crate: a library, one with a build script, a
-procedural macro, one that uses both, and a program."""
+"""A workspace for cargo that needs no other crate: a library, one with a build script, a procedural
+macro, a library that uses both, and a program."""
 
 import os
 
@@ -49,7 +49,7 @@ FILES = {
     "app/src/main.rs": 'fn main() { println!("{:?} {}", both::both(), made::made()); }\n',
 }
 
-# As report names them, and whether dependents begin with their metadata.
+# {name in the report: whether dependents start with the crate's metadata}
 COMPILES = {
     "base": True,
     "made": True,
@@ -61,7 +61,7 @@ COMPILES = {
 
 
 def make(t, name="workspace"):
-    """Its directory."""
+    """Write the workspace; returns its directory."""
     top = t.mkdir(name)
     for path, text in FILES.items():
         directory = os.path.join(name, os.path.dirname(path))
@@ -72,7 +72,7 @@ def make(t, name="workspace"):
 
 
 def cargo(t, *arguments, toolchain="stable"):
-    """Arguments and environment of a cargo that compiles with a toolchain, and uses nothing else."""
+    """Arguments and environment of a cargo that uses only this toolchain."""
     chosen = t.toolchain(toolchain)
     argv = [os.path.join(chosen.sysroot, "bin/cargo"), *arguments, "--offline"]
     return argv, {"RUSTC": chosen.rustc, "CARGO_TARGET_DIR": t.path("target")}

@@ -4,8 +4,8 @@
 
     make_traces.py [DIRECTORY]
 
-Shares no code with the program. The text beside each file says what a reader must make of it; it
-is written by hand below, not by a reader. Output is the same on every run.
+Shares no code with the program. The text next to each file is the expected output of a reader; it
+is written by hand below, not by a reader. The output is the same on every run.
 """
 import os
 import struct
@@ -188,7 +188,7 @@ def index(previous, first, *entries):
 
 
 def indexed(chunks, processes=()):
-    """The chunks of a file so far, as an index tells of them that knows of spans no more than this."""
+    """Entries of an index for the chunks of a file so far; `processes` are those of all its spans."""
     while chunks:
         kind, stored = chunks[0], struct.unpack("<I", chunks[4:8])[0]
         n_spans = chunks[16]
@@ -205,7 +205,7 @@ INFO_LINE = "info [qprof-bpf 0.1.0] [6.18.0] [builder] 1000 1700000000000000000\
 NAMES = strings(0, "typeck", "mir_built", "rustc --crate-name a", "a")
 ONE = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0, 0)))
 ONE_LINE = "process 0 pid=4711 parent=4710 start=2000 end=0 [rustc --crate-name a] [a] [-] [-] [-] [-]\n"
-# Two threads. Of the first: a leaf, the span around it, a leaf after that. Of the second: a leaf.
+# Two threads. The first has a leaf, the span around it, and a later leaf; the second has a leaf.
 BATCH = spans_payload(
     [(0, 4711, 3), (0, 4712, 1)],
     [
@@ -224,7 +224,7 @@ BATCH_LINES = (
 )
 GONE = processes(process(0, 2, 4711, 4710, 2000, 5000, 256, (3, 4, 0, 0, 0, 0)))
 GONE_LINE = "process 0 pid=4711 parent=4710 start=2000 end=5000 exit=256 [rustc --crate-name a] [a] [-] [-] [-] [-]\n"
-# Of library "a": rustc::ask of 6 bytes at 1 to 7, nothing at 8, another at 9 to 11.
+# Functions of library "a": rustc::ask has 6 bytes at 1 to 7, 8 is free, another one is at 9 to 11.
 CODE_NAMES = strings(0, "typeck", "mir_built", "rustc --crate-name a", "a", "src/a.rs", "rustc::ask")
 CODE = CODE_NAMES + functions(1, [(0, 7), (-1, 1), (1, 3)], (3, 0x1000, 5), (3, 0x2000, 5))
 ASKED = chunk(
@@ -235,7 +235,7 @@ ASKED_MORE = chunk(SPANS, spans_payload([(0, 1, 1)], [(0, 0, 0, 0, 0, 10)], 60, 
 BODY = info() + NAMES + ONE + chunk(SPANS, BATCH)
 BODY_LINES = INFO_LINE + ONE_LINE + BATCH_LINES
 WHOLE = "whole\n"
-# Strings of strings; events whose names come later, or never.
+# Strings made of strings; events whose names come later, or never.
 SHARED = (
     info()
     + strings(0, "regex_syntax", "ast", [2, "::", 1], [1, "::Parser"], "typeck", "spare")
@@ -248,7 +248,7 @@ SHARED = (
                 (0, 0, 4, 1 + zigzag(7), 0, 5),  # typeck #7
                 (0, 0, 4, 1 + zigzag(0), 5, 5),  # typeck #8
                 (0, 0, 1 << 31 | 70000, 0, 5, 5),  # a label that gets its text
-                (0, 0, 1 << 31 | 70001, 1 + zigzag(91), 5, 5),  # and one that does not; #100
+                (0, 0, 1 << 31 | 70001, 1 + zigzag(91), 5, 5),  # a label that gets none; #100
             ],
             1000,
         ),
@@ -257,7 +257,7 @@ SHARED = (
     + mappings(1, (5, 1, 3, [1]), (1, 0, 1, [3]))  # 5 to 7: strings 1, 2, 3; 9: string 7
     + mappings(0, (70000, 2, 1, [6]))
 )
-# Two processes, and spans of one of them.
+# Two processes, one of which has spans.
 OTHERS_BATCH = spans_payload([(1, 9, 2)], [(0, 0, 0, 0, 0, 10), (0, 0, 1, 0, 0, 10)], 0)
 OTHERS = info() + NAMES + processes(process(0), process(1, pid=9)) + chunk(SPANS, OTHERS_BATCH)
 OTHERS_LINES = (
@@ -308,20 +308,20 @@ def good():
     )
     at = len(header() + BODY)
     yield "index", header() + BODY + index(0, 32, *indexed(BODY)) + end(4, 1, 4, 0, at), BODY_LINES + WHOLE
-    # A reader that believes it may pass over what was asked for; the file reads well all the same.
+    # A reader that trusts this index may skip wanted spans; the file itself is valid.
     lie = [e if e[0] != SPANS else e[:-2] + varint(1, 5, 0) for e in indexed(BODY)]
     lies = header() + BODY + index(0, 32, *lie) + end(4, 1, 4, 0, at)
-    # An index decides what is read, never what is in it: one that is wrong is no damage.
+    # An index selects what is read but does not change it, so a wrong one is no damage.
     yield "index-lies", lies, BODY_LINES + WHOLE
     yield "index-wrong", header() + BODY + index(0, 7, b"\x04\x00\xff") + end(4, 1, 4, 0, at), BODY_LINES + WHOLE
     yield "index-nowhere", header() + SHARED + end(8, 1, 4, 5, 1 << 60), SHARED_LINES + WHOLE
-    # What it says of the spans is true: a reader that looks for another process may pass over them.
+    # The span summaries are right: a reader that filters by another process may skip the chunk.
     for name, stored, n in (("index-right", 0, 0), ("index-count", 0, 1), ("index-size", 3, 0)):
         said = [*indexed(OTHERS, processes=(1,))]
         said[-1] = varint(SPANS, len(OTHERS_BATCH) - stored) + varint(2 + n) + said[-1][3:]
         at = len(header() + OTHERS)
         yield name, header() + OTHERS + index(0, 32, *said) + end(4, 2, 2, 0, at), OTHERS_LINES + WHOLE
-    # Of names that come late, one begins too late to tell of them, and one calls them something else.
+    # Two indexes of late names: one begins behind them, the other has a wrong type for them.
     *_, last = indexed(SHARED)
     at = len(header() + SHARED)
     first = at - 16 - last[1]
@@ -330,7 +330,7 @@ def good():
     typed = [varint(200) + e[1:] if e[0] == MAPPINGS else e for e in indexed(SHARED)]
     typed[-1] = last
     yield "index-types", header() + SHARED + index(0, 32, *typed) + end(8, 1, 4, 5, at), SHARED_LINES + WHOLE
-    # Offsets that wrap at 2^64, and so tell of many chunks in a small file.
+    # Offsets that wrap at 2^64, and so describe many chunks in a small file.
     wraps = index(0, at - 1000 * 16, *[varint(STRINGS, 0)] * 1000)
     yield "index-wraps", header() + SHARED + wraps + end(8, 1, 4, 5, at), SHARED_LINES + WHOLE
     kinds = strings(4, "typeck (QueryBlocked)", "QueryBlocked", "LLVM Pass", "x", "y", "QueryCacheHitCount")
@@ -351,7 +351,7 @@ def good():
         + "tally 0 mir_built [Query] 1 5\n"
         + WHOLE
     )
-    # Waiting is not watched at all, mir_built is not loaded until later.
+    # Waiting is not watched at all; loads of mir_built are not watched until later.
     yield "decisions-of-kinds", (
         header() + info() + NAMES
         + strings(4, "QueryBlocked", "IncrementalLoadResult", "<all>", "waits", "loads")
@@ -398,13 +398,13 @@ def good():
         + "span 0/1 depth=0 0..10 typeck from=rustc::ask+2@src/a.rs:7\n"
         + "span 0/1 depth=0 10..20 typeck from=rustc::ask+1@src/a.rs:70\n"
         + "span 0/1 depth=0 20..30 typeck from=rustc::ask+0\n"  # no instruction is before it
-        + "span 0/1 depth=0 30..40 typeck from=rustc::ask+6\n"  # none is known there
+        + "span 0/1 depth=0 30..40 typeck from=rustc::ask+6\n"  # no line is known there
         + "span 0/1 depth=0 40..50 typeck from=8\n"  # in no function
         + "span 0/1 depth=0 50..60 typeck\n"
         + "span 0/1 depth=0 60..70 typeck from=mir_built+3@src/a.rs:41\n"
         + WHOLE
     )
-    # What a later version may add without a new version number.
+    # Additions of a later version that need no new version number.
     later = processes(process(0, 0, 4711, 4710, 2000, 0, 0, (3, 4, 0, 0, 0, 0), extra=b"\xff\xff\xff"))
     unknown = chunk(200, b"whatever", flags=0xFE, reserved=7, raw=1 << 31)
     yield "later-additions", (
@@ -470,7 +470,7 @@ def bad():
         ("string-of-nothing", ["a", ""]),
     ):
         yield name, header() + info() + strings(0, broken), problem(INFO_LINE, damaged(start, "a name is malformed"))
-    # Each is twice the one before it: the 21st would be 2 MiB.
+    # Each string is twice the one before: the 21st would be 2 MiB.
     doubled = strings(0, "xy", *[[1, 1]] * 20)
     yield "string-too-long", header() + info() + doubled, problem(INFO_LINE, damaged(start, "a name is malformed"))
     nested = strings(0, "x", *[["y", 1]] * 256)
@@ -545,7 +545,7 @@ def bad():
         yield f"lines-{name}", header() + info() + CODE + broken, problem(
             INFO_LINE, damaged(code_end, "a table of lines is malformed")
         )
-    # The third function comes too late.
+    # The third function comes after its use.
     yield "span-caller", header() + info() + CODE + ONE + ASKED_MORE + functions(12, [(2, 4)], record), problem(
         INFO_LINE + ONE_LINE, damaged(code_end + len(ONE), "a span has a caller the file does not hold")
     )
@@ -609,12 +609,12 @@ def doubled(n):
 
 
 def expands():
-    """Files whose bytes stand for far more than those of a recording do: refused, unless asked to go on."""
+    """Files that expand far more than recordings do; readers refuse them, unless told --no-limits."""
     n = 65536
     batch = packed(SPANS, varint(n, 1, 5, 0, 0, 7, n), (0, 8 * n))
     one = info() + strings(0, "q") + processes(process(0, pid=1))
     yield "spans", header() + one + batch * 20
-    # Equal records of 16 bytes each, of no text.
+    # Equal records of 16 bytes each, without texts.
     yield "losses", header() + one + packed(LOSSES, varint(1 << 20), (0, 1 << 20)) * 8
     names = info() + doubled(21)
     long = process(0, pid=1, refs=(21,) * 6)
@@ -626,7 +626,7 @@ def expands():
     yield "events", header() + names + processes(process(0, pid=1)) + mappings(1, (0, 0, 1, (20,))) + chunk(
         SPANS, events
     )
-    # The same ids again and again: none fills an aligned block.
+    # Repeated ranges of the same ids, none of which fills an aligned block.
     runs = [(1 if i == 0 else -2046, 0, 2046, (0 if i == 0 else -1,)) for i in range(2000)]
     yield "mappings", header() + one + mappings(1, *runs)
 

@@ -6,10 +6,10 @@ Runs a command under another kernel, in a virtual machine that has this machine'
     boot.py KERNEL 'command line extras' COMMAND [ARGUMENT...]
 
 KERNEL is a name of kernels.table (fetch.py). The command runs as root in the current directory, with
-/tmp, /run and /var/tmp empty and in memory, and PATH, HOME, RUSTC and CARGO set. What it prints is
-printed here when it has ended, and its status is ours: 124 if it took too long, 125 if the guest
-died. What it leaves in $RESULTS, its log, its status and the serial console's log are in the
-directory that is named at the end (--results DIR; --timeout SECONDS, --cpus N, --memory SIZE).
+/tmp, /run and /var/tmp empty and in memory, and PATH, HOME, RUSTC and CARGO set. boot.py
+prints its output after its end, and exits with its status: 124 if it took too long, 125 if the
+guest died. The contents of $RESULTS, the log, the status and the log of the serial console are in
+the directory that is named at the end (--results DIR; --timeout SECONDS, --cpus N, --memory SIZE).
 
 QEMU without KVM: 10 to 30 times slower than this machine.
 """
@@ -34,19 +34,19 @@ import fetch  # noqa: E402
 
 PR_SET_PDEATHSIG = 1
 TIMED_OUT, DIED = 124, 125
-# What a guest has of its own in place of the host's.
+# The guest has its own directories in these places.
 HIDDEN = ("/tmp", "/run", "/var/tmp")
 TROUBLE = re.compile(r"Oops|BUG:|WARNING|general protection|Kernel panic|self-detected stall")
 FATAL = re.compile(r"Oops|general protection|Kernel panic")
-# How many seconds a command may go on under a kernel that has printed a fatal error.
+# Seconds that a command may go on after its kernel has printed a fatal error.
 AFTER_FATAL = 120
-# The watchdogs must not take a busy host for a kernel that hangs.
+# The watchdogs must not report a hang because the host is busy.
 COMMAND_LINE = ("console=ttyS0 panic=-1 quiet loglevel=5 watchdog_thresh=60 "
                 "rcupdate.rcu_cpu_stall_timeout=300 ")
 
 
 def rust():
-    """The compiler and cargo behind rustup's, which would want to write: RUSTC and CARGO."""
+    """RUSTC and CARGO: the programs behind rustup's, which would write to the read-only file system."""
     found = {}
     finder = os.path.join(HERE, "../find-rustc.sh")
     shim = subprocess.run([finder], text=True, stdout=subprocess.PIPE).stdout.strip()
@@ -101,7 +101,7 @@ def qemu(kernel, initramfs, results, extras, options):
     return [
         "nice", "-n", str(options.nice), *engine.argv,
         "-accel", "tcg,thread=" + emulator.threads(engine, options.together),
-        # la57 makes page tables deeper, which costs; nothing here needs it.
+        # la57 makes page tables deeper, which costs time; nothing here needs it.
         "-cpu", "max,la57=off", "-smp", str(options.cpus), "-m", options.memory,
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
         "-serial", "file:" + os.path.join(results, "serial"),
@@ -112,12 +112,12 @@ def qemu(kernel, initramfs, results, extras, options):
 
 
 def guests(options):
-    """How many may run at once: one needs a processor for each of its threads."""
+    """The number of guests at a time: each of their threads needs a processor."""
     return os.cpu_count() if options.together else 1
 
 
 def end_with_us():
-    """However we end, no machine is left running."""
+    """The machine dies with this process, however it ends."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -130,13 +130,13 @@ def read(path):
 
 
 def trouble(results):
-    """Lines of the console that tell of an error in the kernel."""
+    """Lines of the console that report an error in the kernel."""
     return [line for line in read(os.path.join(results, "serial")).splitlines()
             if TROUBLE.search(line)]
 
 
 def wait(machine, results, seconds):
-    """Whether it ended by itself."""
+    """Whether the machine ended by itself."""
     deadline = time.monotonic() + seconds
     shortened = False
     while time.monotonic() < deadline:
@@ -153,7 +153,7 @@ def wait(machine, results, seconds):
 
 
 def boot(kernel, extras, argv, results, options):
-    """The command's status; its files are in the results directory, which is emptied first."""
+    """Run a command; returns its status. The results directory is emptied first."""
     shutil.rmtree(results, ignore_errors=True)
     os.makedirs(results)
     write_command(results, argv, os.getcwd())

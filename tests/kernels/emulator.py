@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """
-The QEMU that runs the guests. Two faults of QEMU's translation before 8.1 look like faults of the
-kernel or of what runs in it:
+Finds the QEMU that runs the guests. Before 8.1, two faults of QEMU's translation look like faults
+of the kernel or of its programs:
 
 - it may run outdated code that another processor of the guest changed: "Oops: int3";
 - it can restore wrong flags after an interrupt, with bits that no x86 processor sets: a warning at
   exc_debug_kernel, and programs that die of SIGSEGV.
 
-So where the system's QEMU is older, a newer one is taken from Debian's backports to the system's
-release, as the kernels are (fetch.py): unpacked in the cache, not installed.
+If the system's QEMU is older, a newer one is unpacked in the cache, not installed. It comes from
+Debian's backports to the system's release, like the kernels (fetch.py).
 """
 
 import collections
@@ -27,12 +27,12 @@ NAME = "qemu-system-x86_64"
 PACKAGES = ("qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios")
 SOUND = (8, 1)
 
-# argv: how it is started; version: two numbers.
+# argv: the command; version: two numbers
 Emulator = collections.namedtuple("Emulator", "argv version")
 
 
 def probe(argv):
-    """None if it does not run here."""
+    """The emulator, or None if it does not run here."""
     try:
         shown = subprocess.run([*argv, "--version"], text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL).stdout
@@ -64,7 +64,7 @@ def download(cache, root):
 
 
 def find(cache):
-    """The system's if it is sound, else one in the cache, else the system's all the same."""
+    """The system's QEMU if it is sound, else the one in the cache, else the system's anyway."""
     system = probe([NAME])
     if system and system.version >= SOUND:
         return system
@@ -83,10 +83,8 @@ def find(cache):
 
 
 def threads(emulator, together):
-    """
-    Two processors that take turns in one thread never run outdated code. They also leave room for
-    other guests.
-    """
+    """Two processors that take turns in one thread never run outdated code, and leave room for
+    other guests."""
     return "multi" if emulator.version >= SOUND and not together else "single"
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """
-Downloads Debian's kernels for virtual machines. Nothing is installed: apt works on lists and a status
-of its own, with the mirror that this machine's sources name. Each kernel becomes a directory in the
-cache: vmlinuz, modules.cpio (the modules that mount the host's files) and package (name and version).
+Downloads Debian's kernels for virtual machines. Nothing is installed: apt has its own lists and
+status, and uses the mirror in this machine's sources. Each kernel becomes a directory in the cache:
+vmlinuz, modules.cpio (the modules that mount the host's files) and package (name and version).
 
-    fetch.py [NAME...]      those of kernels.table whose names begin so; all by default
+    fetch.py [NAME...]      the kernels of kernels.table with these prefixes; all by default
 
-KERNEL_CACHE says where the cache is (~/.cache/qprof-bpf-kernels).
+KERNEL_CACHE sets the cache's directory (~/.cache/qprof-bpf-kernels).
 """
 
 import collections
@@ -28,7 +28,7 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 MODULES = ("virtio_pci", "9pnet_virtio", "9p")
 NEWEST = "newest"
 LISTS_GOOD_FOR = 86400  # seconds
-# The cloud kernels lack 9p, and the real-time ones are another matter.
+# The cloud kernels lack 9p, and the real-time kernels are not tested.
 PACKAGE = re.compile(r"linux-image-(\d[\w.+-]*?)-amd64$")
 OTHER_FLAVOUR = re.compile(r"-(cloud|rt)$")
 
@@ -37,7 +37,7 @@ Kernel = collections.namedtuple("Kernel", "row version dir package")
 
 
 class Missing(Exception):
-    """This kernel cannot be had; why."""
+    """Raised with the reason why a kernel is not available."""
 
 
 def say(text):
@@ -45,7 +45,7 @@ def say(text):
 
 
 def rows(names=()):
-    """Of the table, those whose names begin with one of these."""
+    """Rows of the table whose names begin with one of these."""
     found = []
     with open(os.path.join(HERE, "kernels.table")) as f:
         for line in f:
@@ -63,12 +63,12 @@ def rows(names=()):
 
 
 def order(version):
-    """Sorts versions by their numbers."""
+    """A key that sorts versions by their numbers."""
     return [int(number) for number in re.findall(r"\d+", version)]
 
 
 def nearest(want, versions):
-    """The version that is wanted, else the next above it in its series, else the next below."""
+    """The wanted version, else the next above it in its series, else the next below."""
     versions = sorted(versions, key=order)
     if want == NEWEST:
         return versions[-1] if versions else None
@@ -124,7 +124,7 @@ class Cache:
 
     @contextlib.contextmanager
     def lock(self, guests=1):
-        """More machines at once than this many would only slow each other down."""
+        """Limits the machines that run at once, as more would only slow each other down."""
         names = ["lock", *("lock%d" % i for i in range(1, guests))]
         with contextlib.ExitStack() as stack:
             files = [stack.enter_context(open(os.path.join(self.dir, name), "w")) for name in names]
@@ -142,7 +142,7 @@ class Cache:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **kwargs)
 
     def suites(self):
-        """The versions that the suites have; none without a network."""
+        """The versions in the suites; none without a network."""
         if self.offered is None:
             self.offered = self.ask_suites()
         return self.offered
@@ -155,10 +155,10 @@ class Cache:
                 return []
             write_apt_root(self.apt_dir)
             done = self.apt("apt-get", "-q", "update")
-            # A mirror may lack a suite, or be asked with nothing new to tell.
+            # A mirror may lack a suite, and "Hit" means that nothing has changed.
             if not re.search(r"^(Get|Hit):", done.stdout, re.M):
-                told = re.findall(r"^[EW]: .*", done.stdout, re.M) or ["apt-get update failed"]
-                say("cannot fetch kernels: " + told[0])
+                errors = re.findall(r"^[EW]: .*", done.stdout, re.M) or ["apt-get update failed"]
+                say("cannot fetch kernels: " + errors[0])
                 return []
             with open(updated, "w"):
                 pass
@@ -168,7 +168,7 @@ class Cache:
                 and len(order(version)) > 2]
 
     def packages(self, version):
-        """From 6.19 on an image only depends on the packages that have the files."""
+        """From 6.19 on an image package is empty, and depends on the packages that have the files."""
         names = self.apt("apt-cache", "pkgnames", "linux-binary-").stdout.split()
         if "linux-binary-%s-amd64" % version in names:
             return ["linux-%s-%s-amd64" % (part, version) for part in ("binary", "modules")]
@@ -183,7 +183,7 @@ class Cache:
             if len(debs) != len(packages):
                 raise Missing("cannot download %s: %s" % (
                     " ".join(packages), done.stdout.strip().splitlines()[-1]))
-            # Packages differ in where they have /lib.
+            # The packages contain /lib or /usr/lib.
             os.makedirs(tmp + "/root/usr/lib")
             os.symlink("usr/lib", tmp + "/root/lib")
             for deb in debs:
@@ -209,7 +209,7 @@ def backports():
 
 
 def mirror(repository):
-    """Where this machine's sources have a repository of Debian; debian.org's if they have none."""
+    """The address of a Debian repository in this machine's sources, else on debian.org."""
     done = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI)",
                            "Created-By: Packages"], text=True, stdout=subprocess.PIPE)
     for line in done.stdout.splitlines():
@@ -243,21 +243,21 @@ Dir::Etc::sourceparts "%(root)s/parts";
 """ % {"root": root})
 
 
-# ---- What a package has ---------------------------------------------------------------------------
+# ---- Contents of a package -----------------------------------------------------------------------
 
 
 def tool(name):
-    """Debian keeps some out of a user's PATH."""
+    """Debian keeps some tools out of a user's PATH."""
     return shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin") or name
 
 
 def unpack(root, made):
-    """Of a package's files, what a guest needs."""
+    """Extract a guest's kernel and modules from a package's files."""
     (release,) = os.listdir(root + "/lib/modules")
     (vmlinuz,) = glob.glob(root + "/boot/vmlinuz-*") or glob.glob(
         root + "/usr/lib/modules/*/vmlinuz")
     shutil.copyfile(vmlinuz, os.path.join(made, "vmlinuz"))
-    # It warns of lists that another package has.
+    # depmod warns of lists that are in another package.
     subprocess.run([tool("depmod"), "-b", root, release], check=True, stderr=subprocess.DEVNULL)
     modules = os.path.join(root, "initramfs/modules")
     os.makedirs(modules)
@@ -271,7 +271,7 @@ def unpack(root, made):
 
 
 def modules_of(root, release):
-    """Files, in the order in which they are to be loaded. A module without one is built in."""
+    """Files of modules, in the order of loading. A module without a file is built in."""
     found = []
     for module in MODULES:
         shown = subprocess.run([tool("modprobe"), "-d", root, "-S", release, "--show-depends",
@@ -287,7 +287,7 @@ def unpacker(path):
 
 
 def pack(directory, archive):
-    """A part of an initramfs."""
+    """Make a part of an initramfs."""
     with open(archive, "wb") as f:
         subprocess.run("find . | cpio -o -H newc --quiet -R 0:0", shell=True, check=True,
                        cwd=directory, stdout=f)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """
-What works under this kernel: run by run.py in a virtual machine, one feature after the other.
+Tries qprof-bpf's features under this kernel, one by one, in a virtual machine of run.py.
 
-Each feature is a line of $RESULTS/features as soon as it is known: JSON with its name, its result
-(ok, refused, not here, FAILED), and why. A feature that refuses with one line of error is `refused`:
-run.py knows on which kernels it may.
+Each feature becomes a line of $RESULTS/features at once: JSON with its name, its result (ok,
+refused, not here, FAILED), and the reason. `refused` is a feature that ends with one error line:
+run.py knows the kernels on which it may.
 """
 
 import argparse
@@ -35,20 +35,20 @@ from compiles import BOOTSTRAP  # noqa: E402
 
 FAILURE = 125
 REFUSAL = "qprof-bpf: error: "
-# A compiler may be held for 3 s, which end a little earlier; and this slow machine's delay.
+# A ptrace stop may last for 3 s, which end a little earlier; HELD adds this slow machine's delay.
 PATIENCE, HELD = 2.5, 8
-# Of the BPF tests, those in which many threads hit probes at once.
+# The BPF tests in which many threads hit probes at once.
 CROWDED = (("callers", "in_many_threads_and_processes"), ("spans", "many_threads"),
            ("spans", "intervals_of_many_threads"))
 BPF_TEST_SECONDS = 300
-# A guest takes up to a second for each of some thousand.
+# The kernel has some thousand perf events to remove, and takes up to a second for each here.
 REMOVAL_SECONDS = 1800
 FEW_ROUNDS = 3
-CRATES = 4  # of the workspace that is built again and again
+CRATES = 4  # of the repeatedly built workspace
 TINY = "pub fn twice(n: u32) -> u32 { n.wrapping_mul(2) }\n"
 BROKEN = "pub fn twice(n: u32) -> u32 { n.wrapping_mul(two) }\nfn left(\n"
 
-# Without links of many probes only queries are recorded by default.
+# Without uprobe_multi links a recording has only queries by default.
 MULTI = tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (6, 6)
 
 FEATURES = []
@@ -63,18 +63,19 @@ def feature(name, quick=False):
 
 
 class Refused(Exception):
-    """qprof-bpf does not do this here; its line."""
+    """qprof-bpf does not support this here; the error line."""
 
 
 def refuse(status, stderr):
-    """Raises if a recording ended with nothing but a line that says why it cannot be."""
+    """Raise Refused if a recording ended with an error line."""
     lines = stderr.decode().splitlines() if isinstance(stderr, bytes) else stderr.splitlines()
     if status == FAILURE and lines and lines[-1].startswith(REFUSAL):
         raise Refused(lines[-1][len(REFUSAL):])
 
 
 class Late(Exception):
-    """A compiler went on before its probes were there, which is marked; for how long it was held."""
+    """A compiler went on without its probes, and is marked as late; the message has the waiting
+    time."""
 
 
 class Lab(lab.Lab):
@@ -88,7 +89,7 @@ class Lab(lab.Lab):
 
 
 class World:
-    """What the features share: one crate, and what rustc says of it."""
+    """Shared by the features: one crate, and rustc's profile of it."""
 
     def __init__(self, options):
         self.options = options
@@ -99,7 +100,7 @@ class World:
         self.truth = None
 
     def tiny_crate(self):
-        """The tests of tests/e2e compile this one instead of larger ones."""
+        """Make the tests of tests/e2e compile a tiny crate instead of larger ones."""
         source = "/tmp/registry/tiny-1/src"
         os.makedirs(source)
         with open(source + "/lib.rs", "w") as f:
@@ -110,7 +111,7 @@ class World:
         test_stuck.BEGINNING = 8
 
     def profile(self):
-        """Rustc's own, of all events, without us."""
+        """Rustc's own profile of all events, without a recording."""
         if self.truth is None:
             _, self.truth = self.compile.profiled(
                 "truth", lambda argv: self.t.plain(argv, env=BOOTSTRAP), equality.EVENTS)
@@ -165,7 +166,7 @@ def default_events(world):
 
 
 def only_profiled(key, ours):
-    """What rustc only does while it profiles itself."""
+    """Whether only a rustc that profiles itself has these events."""
     return not ours and equality.matches(key[1], equality.ONLY_PROFILED)
 
 
@@ -176,7 +177,7 @@ def query_provider(world):
 
 @feature("counts: -e all")
 def all_events(world):
-    """Event by event, beside the profile of the same process."""
+    """Event by event, compared with the profile of the same process."""
     t = world.t
     both, profile = world.compile.profiled(
         "both", lambda argv: t.capture(argv, equality.ALL, env=BOOTSTRAP, trace="both.qpt"),
@@ -199,7 +200,7 @@ def callers(world):
 
 @feature("--attach perf")
 def attach_perf(world):
-    """Few probes: each takes long to detach."""
+    """Few probes, because each takes long to detach."""
     truth = world.profile().counts()
     some = [name for name, _ in truth.most_common(12)]
     run = world.capture("perf", ("-q", "--attach", "perf", "-e", ",".join(some)))
@@ -213,12 +214,12 @@ def budget(world):
     return test_budget.with_budget(world.t, world.compile, "budget", "5%")
 
 
-# ---- Whom we follow -----------------------------------------------------------------------------
+# ---- Followed processes -------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def recording(t, *options, **kwargs):
-    """It has begun when its first line comes."""
+    """A recording that has printed its first line, so it has begun."""
     profiler = t.start_qprof("--json", "-i", "200ms", "--force", "-o", t.path("live.qpt"), *options,
                              **kwargs)
     if not profiler.stdout.readline():
@@ -239,7 +240,7 @@ def ended(profiler):
 
 @feature("-p")
 def follow_process(world):
-    """A process that starts a compiler once we watch it, and one that is in the middle."""
+    """A process that starts a compiler later, and a running compiler."""
     t = world.t
     build = t.start_plain(["sh", "-c", 'read line; "$@"', "sh", *world.compile.argv("followed")],
                           stdin=subprocess.PIPE, env=BOOTSTRAP)
@@ -266,9 +267,9 @@ def follow_process(world):
     return said
 
 
-def names_within(picture):
-    """Of the thread that computes a constant, once there is one."""
-    for process in picture["processes"]:
+def names_within(snapshot):
+    """The queries of the thread that computes a constant, or None."""
+    for process in snapshot["processes"]:
         for thread in process["threads"]:
             names = test_stuck.names(thread)
             if "eval_to_allocation_raw" in names:
@@ -304,14 +305,15 @@ def whole_machine(world):
 
 
 def held(err):
-    """Seconds that a compiler waited for its probes, at most."""
+    """The longest time in seconds that a compiler waited for its probes."""
     found = re.search(rb"1 compiler waited ([\d.]+) s|for their probes: ([\d.]+) s at most", err)
     return float(found.group(1) or found.group(2)) if found else 0.0
 
 
 @feature("unforeseen toolchain")
 def unforeseen(world):
-    """One that no plan was ever made of: whole, or late and told; never held for long."""
+    """A toolchain without a plan: the compiler is complete or marked as late, and never held for
+    long."""
     t = world.t
     compiler = t.own_toolchain("toolchain", "my-own-compiler")
     command = [compiler] + world.compile.argv("unforeseen")[1:]
@@ -358,7 +360,7 @@ def paranoid(level):
 
 
 def two_capabilities(world, level):
-    """The toolchain that is known, and one that nobody foresaw."""
+    """A known toolchain, and one without a plan."""
     with Lab(world.build) as t, paranoid(level), \
             test_without_root.User(t, test_without_root.BOTH) as user:
         command = user.compile(crates.SHORT)
@@ -397,7 +399,7 @@ def capabilities_paranoid(world):
 
 
 def run_bpf_test(build, name, pick=None):
-    """(passed, skipped, names of the failed) of a program."""
+    """(passed, skipped, names of failed tests) of a program."""
     env = {**os.environ, "CMOCKA_MESSAGE_OUTPUT": "stdout"}
     if pick:
         env["CMOCKA_TEST_FILTER"] = pick
@@ -455,7 +457,7 @@ def add_bpf_tests(build):
             FEATURES.append(("BPF tests: " + name, bpf_program(name), False))
 
 
-# ---- A workspace, again and again ---------------------------------------------------------------
+# ---- A repeatedly built workspace ----------------------------------------------------------------
 
 
 def make_workspace(t):
@@ -475,7 +477,7 @@ def make_workspace(t):
 def cargo_build(world):
     t = world.t
     preemptible = facts()["preempt"] in ("lazy", "full")
-    # Elsewhere no program of ours can be preempted.
+    # On other kernels BPF programs cannot be preempted.
     rounds = n_rounds(world) if preemptible else FEW_ROUNDS
     top = make_workspace(t)
     known = None
@@ -544,7 +546,7 @@ def run_one(world, function):
         return "FAILED", str(error) or "an assertion of %s" % function.__name__
     except subprocess.TimeoutExpired:
         return "FAILED", "out of time"
-    except Exception as error:  # whatever it is, the other features are tried, too
+    except Exception as error:  # after any error, go on with the other features
         return "FAILED", "%s: %s" % (type(error).__name__, error)
 
 
@@ -555,7 +557,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--only", default="", help="features whose name this matches")
     options = parser.parse_args()
-    # One toolchain: to read another takes this machine half a minute.
+    # Only one toolchain: this machine takes half a minute to read another.
     os.environ.update(XDG_CACHE_HOME="/tmp/cache", RUSTUP_HOME="/tmp/none")
     signal.signal(signal.SIGINT, signal.default_int_handler)
     FEATURES.append(("cargo build -j4", cargo_build, False))

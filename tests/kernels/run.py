@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """
-Boots the kernels of kernels.table, as many at once as this machine has room for, and tries in each
-what qprof-bpf can do (guest.py). One line for each feature, and a closing line of totals; the page
-of what works where is docs/kernels.md. A kernel that cannot be fetched is skipped, and says why.
+Boots the kernels of kernels.table, as many at once as this machine has room for, and tries
+qprof-bpf's features in each (guest.py). Prints one line per feature and the totals; docs/kernels.md
+is the page of results. A kernel that cannot be fetched is skipped, with the reason.
 """
 
 import argparse
@@ -27,7 +27,7 @@ REPORTED = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}
 
 
 def judge(row, feature):
-    """("PASS" | "FAIL" | "SKIP", what to say)."""
+    """("PASS" | "FAIL" | "SKIP", message)."""
     result, why = feature["result"], feature["why"]
     if result == "refused":
         if any(feature["feature"].startswith(name) for name in row.may_refuse):
@@ -37,7 +37,7 @@ def judge(row, feature):
 
 
 def read_features(results, status):
-    """The facts of the guest, and a line for each feature, also for those that it did not reach."""
+    """(facts of the guest, features); features that the guest did not reach are FAILED."""
     lines = [json.loads(line) for line in boot.read(os.path.join(results, "features")).splitlines()]
     facts, features = (lines[0], lines[1:]) if lines else ({"features": []}, [])
     ends = {boot.TIMED_OUT: "the guest ran out of time", boot.DIED: "the guest died"}
@@ -59,7 +59,7 @@ def console(results):
 
 
 def run(row, kernel, options, out):
-    """The row's outcome, as it is kept."""
+    """Run a row of the table; returns its outcome, in the form of the stored one."""
     results = os.path.join(out, row.name)
     argv = [sys.executable, "-B", os.path.join(HERE, "guest.py"), "--build", options.build,
             "--rounds", str(options.rounds), *(["--quick"] if options.quick else []),
@@ -107,7 +107,7 @@ def table(outcomes, notes):
     names = []
     for outcome in outcomes:
         names += [f["feature"] for f in outcome["features"] if f["feature"] not in names]
-    # What comes of the whole run stands last.
+    # The console's row, which is about the whole run, comes last.
     names.sort(key=lambda name: name == CONSOLE)
     rows = [["", *(o["name"] for o in outcomes)], ["---"] * (len(outcomes) + 1),
             ["kernel", *(o["package"].split()[1] for o in outcomes)],
@@ -167,7 +167,7 @@ def kept(out):
 
 
 def fetched(row):
-    """The row's kernel; None if there is none, which is said."""
+    """The row's kernel; None if there is none, after printing the reason."""
     try:
         return fetch.Cache().get(row)
     except fetch.Missing as why:
@@ -187,7 +187,7 @@ def show(row, outcome, totals):
 
 
 def keep(out, outcome, partial):
-    """Features that were tried alone take the place of what they gave before."""
+    """Store an outcome. Features of a partial run replace their earlier results."""
     path = os.path.join(out, outcome["name"] + ".json")
     for feature in outcome["features"]:
         feature["commit"] = outcome["commit"]
@@ -198,7 +198,7 @@ def keep(out, outcome, partial):
 
 
 def merged(before, outcome):
-    """In the order in which they are tried. A line on the console once stays."""
+    """Features in the order of a run. An earlier error on the console stays."""
     found = {feature["feature"]: feature for feature in before}
     for feature in outcome["features"]:
         name = feature["feature"]

@@ -287,7 +287,7 @@ static void lines_that_do_not_fit_are_refused(void **state)
 		{"lines of too few bytes", 10, {1, 0, 6, 4, 0, 20, 2, 2, 1, 0}},
 		{"lines of too many", 10, {1, 0, 6, 4, 0, 20, 2, 2, 3, 0}},
 		{"no lines", 5, {1, 0, 6, 4, 0}},
-		{"told twice", 19, {2, 0, 6, 4, 0, 20, 2, 2, 2, 0, 0, 6, 4, 0, 20, 2, 2, 2, 0}},
+		{"listed twice", 19, {2, 0, 6, 4, 0, 20, 2, 2, 2, 0, 0, 6, 4, 0, 20, 2, 2, 2, 0}},
 		{"bytes left over", 11, {1, 0, 6, 4, 0, 20, 2, 2, 2, 0, 0}},
 	};
 	struct trace_location got;

@@ -110,10 +110,10 @@ static void a_dynamic_label_comes_before_its_intervals(void **state)
 	struct fixture *f = *state;
 	char longest[90];
 
-	assert_int_equal(do_label(f->t, 2, "told"), 0);
+	assert_int_equal(do_label(f->t, 2, "dynamic"), 0);
 	assert_int_equal(do_interval(f->t, WIRE_KIND_ACTIVITY, 9, 2), 0);
 	assert_last(f, TRACE_KIND_ACTIVITY, 80);
-	assert_string_equal(f->out.labels[0], "told");
+	assert_string_equal(f->out.labels[0], "dynamic");
 	memset(longest, 'x', sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
 	assert_int_equal(do_label(f->t, 1, longest), 0);
