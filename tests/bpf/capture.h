@@ -46,6 +46,8 @@ struct capture {
 	uint64_t counters[WIRE_COUNTER_MAX];
 };
 
+#define CAPTURE_NONE ((struct capture){.to_target = -1, .from_target = -1})
+
 /* CMOCKA_TEST_FILTER selects tests by a glob, for example to repeat one many times. */
 __attribute__((constructor)) static void pick_tests(void)
 {
@@ -220,7 +222,8 @@ static inline void capture_open_with(struct capture *c, const struct kernel_opti
 
 	can.attach = attach_as(options);
 
-	*c = (struct capture){.to_target = -1, .from_target = -1, .callers = opt->callers};
+	*c = CAPTURE_NONE;
+	c->callers = opt->callers;
 	n = readlink("/proc/self/exe", c->target, sizeof(c->target) - 16);
 	assert_true(n > 0);
 	c->target[n] = '\0';
@@ -340,6 +343,7 @@ static inline void capture_close(struct capture *c)
 	plan__free(c->plan);
 	free(c->got.spans);
 }
+#define _capture_ __cleanup(capture_close)
 
 /* ---- Comparing ---------------------------------------------------------------------------------
  */

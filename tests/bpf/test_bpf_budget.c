@@ -334,7 +334,7 @@ static void add_loads(struct capture *c)
 static void guards_that_come_late_are_whole_from_then_on(void **state)
 {
 	bool groups[N_GUARDS];
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 	uint32_t sites;
 
 	need_capture();
@@ -350,7 +350,6 @@ static void guards_that_come_late_are_whole_from_then_on(void **state)
 	assert_int_equal(spans_of_kind(&c, WIRE_KIND_LOAD), 200);
 	assert_int_equal(spans_of_kind(&c, WIRE_KIND_QUERY), 1000);
 	assert_int_equal(spans_of_kind(&c, WIRE_KIND_ACTIVITY), 1000);
-	capture_close(&c);
 }
 
 /*
@@ -360,7 +359,7 @@ static void guards_that_come_late_are_whole_from_then_on(void **state)
 static void guards_that_come_at_any_moment_leave_nothing_open(void **state)
 {
 	bool groups[N_GUARDS];
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 	uint64_t loads;
 
 	need_capture();
@@ -377,7 +376,6 @@ static void guards_that_come_at_any_moment_leave_nothing_open(void **state)
 	assert_int_equal(spans_of_kind(&c, WIRE_KIND_QUERY), 200000);
 	assert_int_equal(c.counters[WIRE_COUNT_LEFT], 0);
 	print_message("%lu of 200000 loads\n", loads);
-	capture_close(&c);
 }
 
 /* Attach to the target as another library with this path. */
@@ -399,7 +397,7 @@ static void a_path_that_is_gone_is_not_needed_any_more(void **state)
 {
 	char link[] = "/tmp/qprof-test-XXXXXX";
 	bool groups[N_GUARDS];
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 	uint8_t lib;
 
 	need_capture();
@@ -410,14 +408,13 @@ static void a_path_that_is_gone_is_not_needed_any_more(void **state)
 	lib = attach_by(&c, link);
 	unlink(link);
 	assert_int_equal(links__add_group(kernel__links(c.kernel, lib), GUARD_LOAD), 2);
-	capture_close(&c);
 }
 
 static void more_links_than_files_are_allowed_at_first(void **state)
 {
 	struct rlimit before, few;
 	bool groups[N_GUARDS];
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 	uint8_t lib;
 	int next;
 
@@ -432,7 +429,6 @@ static void more_links_than_files_are_allowed_at_first(void **state)
 	assert_int_equal(links__attach(kernel__links(c.kernel, lib), NULL, NULL, NULL), 0);
 	assert_true(kernel__sites(c.kernel, lib) > 8);
 	setrlimit(RLIMIT_NOFILE, &before);
-	capture_close(&c);
 }
 
 /* The budget leaves a detached library alone. */

@@ -8,7 +8,7 @@
 static void compare(const char *script, enum kernel_attach attach)
 {
 	const struct kernel_options opt = {.attach = attach, .ring_bytes = RING, .callers = true};
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open_with(&c, &opt, 0);
@@ -16,7 +16,6 @@ static void compare(const char *script, enum kernel_attach attach)
 	assert_int_equal(c.status, 0);
 	assert_as_expected(&c);
 	assert_whole(&c);
-	capture_close(&c);
 }
 
 static void each_calling_place_is_reported(void **state)
@@ -67,7 +66,7 @@ static void through_perf_events(void **state)
 /* The wrappers are the same, but without the callers option spans have no caller. */
 static void without_callers_there_are_none(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
@@ -75,7 +74,6 @@ static void without_callers_there_are_none(void **state)
 	assert_as_expected(&c);
 	/* Starts and ends only. */
 	assert_int_equal(c.counters[WIRE_COUNT_HITS], 2 * 4);
-	capture_close(&c);
 }
 
 int main(void)

@@ -14,7 +14,7 @@ static void open_for(struct capture *c, bool hits)
 
 static void compare(const char *script)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	open_for(&c, true);
@@ -22,7 +22,6 @@ static void compare(const char *script)
 	assert_int_equal(c.status, 0);
 	assert_as_expected(&c);
 	assert_whole(&c);
-	capture_close(&c);
 }
 
 static void wherever_the_id_is(void **state)
@@ -59,19 +58,18 @@ static void in_a_child(void **state)
 
 static void they_are_recorded_only_if_asked_for(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	open_for(&c, false);
 	capture_script(&c, "a(m)");
 	assert_int_equal(c.got.n_spans, 1);
 	assert_int_equal(c.counters[WIRE_COUNT_HITS], 2);
-	capture_close(&c);
 }
 
 static void not_of_processes_that_are_not_followed(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	open_for(&c, true);
@@ -83,7 +81,6 @@ static void not_of_processes_that_are_not_followed(void **state)
 	assert_int_equal(c.got.n_spans, 0);
 	assert_int_equal(c.counters[WIRE_COUNT_HITS], 0);
 	assert_int_equal(c.counters[WIRE_COUNT_HITS_OTHER], 30);
-	capture_close(&c);
 }
 
 int main(void)

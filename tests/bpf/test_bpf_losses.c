@@ -27,19 +27,18 @@ static void need_no_room(struct capture *c, const char *script)
 /* The ring is full before the labels, and no span gets another's label. */
 static void labels_that_cannot_be_sent_are_counted(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	need_no_room(&c, "~*200(a)*3(lL)");
 	assert_int_equal(c.counters[WIRE_COUNT_NO_LABEL], 6);
 	assert_int_equal(c.got.n_labels, 0);
-	capture_close(&c);
 }
 
 /* Here the ring has room again for the spans. */
 static void a_span_without_its_label_says_so(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 	size_t n = 0;
 
 	need_capture();
@@ -57,31 +56,28 @@ static void a_span_without_its_label_says_so(void **state)
 	assert_int_equal(c.counters[WIRE_COUNT_NO_LABEL], 1);
 	assert_int_equal(c.got.n_labels, 1);
 	assert_int_equal(c.got.spans[c.got.n_spans - 1].label, 1);
-	capture_close(&c);
 }
 
 static void a_full_ring_loses_what_it_counts(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	need_no_room(&c, "~*30000(a(b(c)d))");
-	capture_close(&c);
 }
 
 static void threads_that_fill_it_together(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	need_no_room(&c, "p4(~*20000(a(b)))");
-	capture_close(&c);
 }
 
 /* Frames without room are lost with their ends; the other frames are complete. */
 static void a_stack_deeper_than_its_table(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 	unsigned int depths[] = {0, 0};
 
 	need_capture();
@@ -99,13 +95,12 @@ static void a_stack_deeper_than_its_table(void **state)
 	}
 	assert_int_equal(depths[0], 0);
 	assert_int_equal(depths[1], 0);
-	capture_close(&c);
 }
 
 /* A later thread reuses the storage of a deep thread that has ended. */
 static void deep_threads_one_after_the_other(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
@@ -113,12 +108,11 @@ static void deep_threads_one_after_the_other(void **state)
 	assert_int_equal(c.status, 0);
 	assert_as_expected(&c);
 	assert_whole(&c);
-	capture_close(&c);
 }
 
 static void a_process_that_is_not_followed(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
@@ -131,12 +125,11 @@ static void a_process_that_is_not_followed(void **state)
 	assert_int_equal(c.counters[WIRE_COUNT_HITS], 0);
 	assert_int_equal(c.counters[WIRE_COUNT_HITS_OTHER], 10 * 4 + 2);
 	assert_int_equal(c.counters[WIRE_COUNT_SPANS], 0);
-	capture_close(&c);
 }
 
 static void nothing_counts_before_and_after(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
@@ -157,7 +150,6 @@ static void nothing_counts_before_and_after(void **state)
 	assert_int_equal(c.counters[WIRE_COUNT_HITS], 4);
 	assert_int_equal(c.got.spans[0].query, BETA);
 	assert_int_equal(c.got.spans[1].query, ALPHA);
-	capture_close(&c);
 }
 
 static void assert_open(const struct capture *c, size_t n)
@@ -174,7 +166,7 @@ static void assert_open(const struct capture *c, size_t n)
 
 static void an_interval_open_at_the_stop_is_sent_once(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
@@ -188,7 +180,6 @@ static void an_interval_open_at_the_stop_is_sent_once(void **state)
 	/* The stacks are empty now, so nothing is sent again. */
 	capture_stop(&c);
 	assert_int_equal(c.got.n_spans, 601);
-	capture_close(&c);
 }
 
 /*
@@ -210,7 +201,7 @@ static void stop_in_flight(struct capture *c)
 /* The frames of running threads are sent once, by the threads or by the stop. */
 static void stopping_in_full_flight(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 	struct pollfd ring;
 
 	need_capture();
@@ -232,12 +223,11 @@ static void stopping_in_full_flight(void **state)
 	assert_int_equal(c.counters[WIRE_LOST_RING_FULL], 0);
 	assert_int_equal(c.counters[WIRE_COUNT_LEFT], 0);
 	assert_all_nested(&c.got);
-	capture_close(&c);
 }
 
 static void killed_in_a_query(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
@@ -245,7 +235,6 @@ static void killed_in_a_query(void **state)
 	assert_true(WIFSIGNALED(c.status) && WTERMSIG(c.status) == SIGKILL);
 	assert_open(&c, 3);
 	assert_as_expected(&c);
-	capture_close(&c);
 }
 
 int main(void)

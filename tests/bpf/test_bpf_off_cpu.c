@@ -108,7 +108,7 @@ static void drop_off_cpu(struct capture *c)
 
 static void compare(const char *script, struct counted *counted, size_t n)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	open_with_off_cpu(&c);
 	capture_script(&c, script);
@@ -121,7 +121,6 @@ static void compare(const char *script, struct counted *counted, size_t n)
 	drop_off_cpu(&c);
 	assert_as_expected(&c);
 	assert_whole(&c);
-	capture_close(&c);
 }
 
 static void sleeps_agree_with_the_kernels_counts(void **state)
@@ -174,7 +173,7 @@ static bool is_switched_away_in_read(pid_t tid)
 static void a_thread_that_sleeps_when_the_capture_stops(void **state)
 {
 	const struct wire_span *off = NULL;
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	open_with_off_cpu(&c);
@@ -190,13 +189,12 @@ static void a_thread_that_sleeps_when_the_capture_stops(void **state)
 	assert_int_equal(off->depth, 1);
 	assert_int_equal(off->label, WIRE_OFF_WAITING);
 	assert_all_nested(&c.got);
-	capture_close(&c);
 }
 
 /* An exit, an exec and a new thread each start without an off-CPU interval. */
 static void lives_that_end(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	open_with_off_cpu(&c);
@@ -208,18 +206,16 @@ static void lives_that_end(void **state)
 	assert_whole(&c);
 	for (size_t i = 0; i < c.got.n_spans; i++)
 		assert_true(c.got.spans[i].pid && c.got.spans[i].tid);
-	capture_close(&c);
 }
 
 static void without_callers_no_caller_is_reported(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
 	capture_script(&c, "a(Z100b(Z100))");
 	assert_as_expected(&c);
-	capture_close(&c);
 }
 
 int main(void)

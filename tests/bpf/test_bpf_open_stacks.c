@@ -174,7 +174,7 @@ static void a_thread_that_is_in_nothing(void **state)
 static void one_that_goes_on_is_seen_at_one_moment_or_called_torn(void **state)
 {
 	uint32_t torn = 0, deepest = 0, on_cpu = 0;
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	begin(&c, "~.*200000(a(b(e(h(z)))))");
@@ -198,7 +198,6 @@ static void one_that_goes_on_is_seen_at_one_moment_or_called_torn(void **state)
 	print_message("%u were torn of %u on a CPU, the deepest had %u\n", torn, on_cpu, deepest);
 	assert_true(deepest > 1);
 	kill(c.pid, SIGKILL);
-	capture_close(&c);
 }
 
 int main(void)

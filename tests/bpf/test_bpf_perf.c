@@ -9,7 +9,7 @@
 /* A single capture, as the kernel takes long to remove a perf event. */
 static void every_shape_panics_stacks_and_threads(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_PERF, 4u << 20, 0);
@@ -20,7 +20,6 @@ static void every_shape_panics_stacks_and_threads(void **state)
 	assert_int_equal(c.status, 0);
 	assert_as_expected(&c);
 	assert_whole(&c);
-	capture_close(&c);
 }
 
 /* The number of entries of a directory. */
@@ -39,7 +38,7 @@ static void a_detached_library_has_no_probes(void **state)
 {
 	const struct timespec pause = {.tv_nsec = 20000000};
 	uint64_t begun, done;
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 	uint8_t lib, again;
 	unsigned int n, threads;
 
@@ -59,7 +58,6 @@ static void a_detached_library_has_no_probes(void **state)
 	kernel__release(c.kernel, WIRE_MAX_LIBS - 1);
 	assert_int_equal(kernel__attach(c.kernel, c.plan, NULL, &again), 0);
 	assert_int_equal(again, lib);
-	capture_close(&c);
 }
 
 int main(void)

@@ -63,7 +63,7 @@ static void assert_adds_up(struct capture *c)
 
 static void the_ring_is_not_drained(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	open_small(&c);
@@ -71,12 +71,11 @@ static void the_ring_is_not_drained(void **state)
 	capture_finish_undrained(&c);
 	capture_stop(&c);
 	assert_adds_up(&c);
-	capture_close(&c);
 }
 
 static void threads_together(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	open_small(&c);
@@ -84,13 +83,12 @@ static void threads_together(void **state)
 	capture_finish_undrained(&c);
 	capture_stop(&c);
 	assert_adds_up(&c);
-	capture_close(&c);
 }
 
 /* The ring is full and drained in turns, in the middle of intervals too. */
 static void drained_too_seldom(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	open_small(&c);
@@ -105,7 +103,6 @@ static void drained_too_seldom(void **state)
 	/* Records that are sent while there is room arrive. */
 	assert_true(c.got.n_spans > 40 * (PAGE / 2) / sizeof(struct wire_span));
 	assert_adds_up(&c);
-	capture_close(&c);
 }
 
 int main(void)

@@ -42,7 +42,7 @@ static void with_perf_events_too(void **state)
 static void a_capture_is_exact_after_it(void **state)
 {
 	struct probe_costs costs;
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_AUTO, 4u << 20, 0);
@@ -51,7 +51,6 @@ static void a_capture_is_exact_after_it(void **state)
 	capture_script(&c, "abcCdDehz a(b(c(C(d(D(e(h(z))))))))");
 	assert_as_expected(&c);
 	assert_whole(&c);
-	capture_close(&c);
 }
 
 int main(void)

@@ -27,7 +27,7 @@ static const struct wire_exit *exit_of(const struct capture *c, uint32_t pid)
 static void children_and_their_ends(void **state)
 {
 	static const uint32_t codes[] = {0, 7 << 8, 255 << 8, SIGKILL, SIGTERM};
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	follow(&c, "f(a)f(b(q7))f(q255)f(a(k9))f(k15)q3");
@@ -49,12 +49,11 @@ static void children_and_their_ends(void **state)
 	assert_false(kernel__follows(c.kernel, c.pid));
 	for (int i = 0; i < 5; i++)
 		assert_false(kernel__follows(c.kernel, c.got.forks[i].child_pid));
-	capture_close(&c);
 }
 
 static void grandchildren(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	follow(&c, "f(f(f(a(b))c)d)e");
@@ -64,13 +63,12 @@ static void grandchildren(void **state)
 	assert_int_equal(c.got.n_exits, 4);
 	assert_as_expected(&c);
 	assert_whole(&c);
-	capture_close(&c);
 }
 
 /* A thread's child has none of the thread's frames. A thread's end is not its process's. */
 static void threads_and_forks_from_threads(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	follow(&c, "p4(a(f(b(c))d))a(t(b(f(q9))))");
@@ -78,7 +76,6 @@ static void threads_and_forks_from_threads(void **state)
 	assert_int_equal(c.got.n_exits, 6);
 	assert_as_expected(&c);
 	assert_whole(&c);
-	capture_close(&c);
 }
 
 static size_t put_text(char *to, const char *text)
@@ -89,7 +86,7 @@ static size_t put_text(char *to, const char *text)
 static void arguments_are_whole(void **state)
 {
 	char args[256];
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 	size_t len;
 
 	need_capture();
@@ -113,12 +110,11 @@ static void arguments_are_whole(void **state)
 	assert_int_equal(c.got.n_exits, 2);
 	assert_as_expected(&c);
 	assert_whole(&c);
-	capture_close(&c);
 }
 
 static void a_long_command_line_is_cut_and_says_so(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 	const struct wire_exec *e = &c.got.execs[1];
 
 	need_capture();
@@ -130,7 +126,6 @@ static void a_long_command_line_is_cut_and_says_so(void **state)
 	assert_string_equal(e->args + 7 + strlen(c.expected) + 1, "a(b)");
 	assert_int_equal(e->args[WIRE_ARGS_MAX - 1], '-');
 	assert_int_equal(c.got.n_spans, 2);
-	capture_close(&c);
 }
 
 /* An exec ends every query in all threads of the process, and the new image starts afresh. */
@@ -153,7 +148,7 @@ static void an_exec_in_mid_query(void **state)
 /* A process whose record is lost is counted, and followed all the same. */
 static void a_lost_record_of_a_process(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, 4096, 0);
@@ -165,7 +160,6 @@ static void a_lost_record_of_a_process(void **state)
 	assert_int_equal(c.got.n_exits, 2);
 	assert_int_equal(c.got.n_spans, 1);
 	assert_int_equal(c.got.spans[0].pid, c.got.forks[0].child_pid);
-	capture_close(&c);
 }
 
 int main(void)

@@ -18,11 +18,10 @@ static void compare(const char *script, bool whole, struct capture *c)
 
 static void compare_whole(const char *script)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	compare(script, true, &c);
-	capture_close(&c);
 }
 
 static void every_shape_of_start_and_end(void **state)
@@ -62,12 +61,11 @@ static void a_catch_without_an_event(void **state)
 
 static void stacks_above_and_below(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	compare("a(s(b(S(c(s(d(S(e(s(h)z))C))))D))a)S(a(b(c)))", true, &c);
 	assert_int_equal(c.counters[WIRE_COUNT_STACK_UNKNOWN], 0);
-	capture_close(&c);
 }
 
 /* Growing the stack catches and resumes a panic on each stack. */
@@ -89,22 +87,20 @@ static void many_threads(void **state)
 /* Even a short-lived thread is reported. */
 static void every_thread_is_reported(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	compare("ap8(*20(a))t(a)t(a)", false, &c);
 	assert_int_equal(c.got.n_threads, 11);
-	capture_close(&c);
 }
 
 static void a_thread_that_ends_in_a_query(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	compare("t(a(b(y)))a(t(r600(c(y))))", true, &c);
 	assert_int_equal(c.counters[WIRE_COUNT_OPEN], 2 + 601);
-	capture_close(&c);
 }
 
 static void every_shape_of_interval(void **state)
@@ -135,28 +131,26 @@ static void intervals_of_many_threads(void **state)
 /* An exec changes the address space, so labels are recognised by their text. */
 static void labels_of_several_processes(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	compare("l(L(v))x(l(L(v)))f(lLv)", true, &c);
 	assert_int_equal(c.got.n_labels, 3);
 	assert_int_equal(c.counters[WIRE_COUNT_NO_LABEL], 0);
-	capture_close(&c);
 }
 
 static void a_wrapper_that_runs_nothing_is_no_span(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	compare("a(w)b(w)c(a(w))", true, &c);
 	assert_int_equal(c.counters[WIRE_COUNT_NOT_EXECUTED], 3);
-	capture_close(&c);
 }
 
 static void the_flags_are_counted(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	compare("{a(b(!))}a({d(e(h(^)))})t(a(y))", true, &c);
@@ -165,13 +159,12 @@ static void the_flags_are_counted(void **state)
 	assert_int_equal(c.counters[WIRE_COUNT_OPEN], 1);
 	/* Two starts and a catch; four starts and an end; a start. */
 	assert_int_equal(c.counters[WIRE_COUNT_HITS], 3 + 5 + 1);
-	capture_close(&c);
 }
 
 /* Spans that began before are unknown, so the depth of the first one is 0. */
 static void attached_in_the_middle(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, 0);
@@ -185,24 +178,22 @@ static void attached_in_the_middle(void **state)
 	capture_stop(&c);
 	assert_as_expected(&c);
 	assert_int_equal(c.counters[WIRE_DROP_END_WITHOUT_START], 602);
-	capture_close(&c);
 }
 
 static void a_provider_that_no_plan_knows(void **state)
 {
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	compare("u(a(b))a(u(b)u)", false, &c);
 	assert_int_equal(c.counters[WIRE_DROP_UNKNOWN_PROVIDER], 3);
 	assert_int_equal(c.counters[WIRE_DROP_END_WITHOUT_START], 3);
-	capture_close(&c);
 }
 
 static void without_end_probes_a_start_ends_the_last_one(void **state)
 {
 	static const uint8_t flags[] = {WIRE_SPAN_LEFT, WIRE_SPAN_LEFT, WIRE_SPAN_OPEN};
-	struct capture c;
+	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	capture_open(&c, KERNEL_ATTACH_MULTI, RING, WIRE_ROLE_END);
@@ -212,7 +203,6 @@ static void without_end_probes_a_start_ends_the_last_one(void **state)
 		assert_int_equal(c.got.spans[i].flags, flags[i]);
 		assert_int_equal(c.got.spans[i].depth, 0);
 	}
-	capture_close(&c);
 }
 
 int main(void)

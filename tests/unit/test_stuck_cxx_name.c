@@ -2,16 +2,16 @@
 #include "stuck/cxx_name.h"
 
 #include "test.h"
+#include "base/cleanup.h"
 
 static void check(const char *symbol, const char *want)
 {
-	char *got = cxx_name(symbol);
+	_free_ char *got = cxx_name(symbol);
 
 	if (want)
 		assert_string_equal(got, want);
 	else
 		assert_null(got);
-	free(got);
 }
 
 static void paths_are_known(void **state)

@@ -5,6 +5,9 @@
 #include "../fixtures/random.h"
 #include "qprof/trace_format.h"
 
+#define _byte_buffer_ __cleanup(byte_buffer__destroy)
+#define _id_map_      __cleanup(id_map__destroy)
+
 #define N_IDS	  200000u
 #define N_STRINGS 5000u
 
@@ -49,17 +52,16 @@ static void the_last_mapping_of_an_id_holds(void **state)
 {
 	struct rng rng = rng_new();
 	uint32_t *want = malloc(N_IDS * sizeof(*want));
-	struct id_map m = {0};
+	_id_map_ struct id_map m = {0};
 
 	for (uint32_t i = 0; i < N_IDS; i++)
 		want[i] = ID_MAP_NONE;
 	assert_false(id_map__has(&m, 2));
 	for (int chunk = 0; chunk < 5; chunk++) {
-		struct byte_buffer b = {0};
+		_byte_buffer_ struct byte_buffer b = {0};
 
 		random_mappings(&rng, want, &b);
 		assert_int_equal(take(&m, &b), 0);
-		byte_buffer__destroy(&b);
 	}
 	for (uint32_t i = 0; i < N_IDS; i++) {
 		assert_int_equal(id_map__get(&m, 2, i), want[i]);
@@ -67,7 +69,6 @@ static void the_last_mapping_of_an_id_holds(void **state)
 	}
 	assert_true(id_map__has(&m, 2));
 	assert_false(id_map__has(&m, 1));
-	id_map__destroy(&m);
 	free(want);
 }
 
@@ -75,26 +76,24 @@ static void every_cut_is_noticed(void **state)
 {
 	struct rng rng = rng_new();
 	uint32_t *want = malloc(N_IDS * sizeof(*want));
-	struct byte_buffer b = {0};
+	_byte_buffer_ struct byte_buffer b = {0};
 
 	random_mappings(&rng, want, &b);
 	while (b.size--) {
-		struct id_map m = {0};
+		_id_map_ struct id_map m = {0};
 
 		assert_int_equal(take(&m, &b), -EBADMSG);
-		id_map__destroy(&m);
 	}
-	byte_buffer__destroy(&b);
 	free(want);
 }
 
 /* Without a limit, a few bytes would take gigabytes of memory. */
 static void ids_far_apart_meet_a_limit(void **state)
 {
-	struct byte_buffer b = {0};
+	_byte_buffer_ struct byte_buffer b = {0};
 	struct id_map_next next = {0};
 	struct trace_mapping far = {.n = 1};
-	struct id_map m = {0};
+	_id_map_ struct id_map m = {0};
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i <= QPT_MAP_BLOCKS_MAX; i++) {
@@ -110,8 +109,6 @@ static void ids_far_apart_meet_a_limit(void **state)
 	}
 	assert_int_equal(err, -EBADMSG);
 	m.blocks.n = 3;
-	id_map__destroy(&m);
-	byte_buffer__destroy(&b);
 }
 
 /* 2^27 ids in a few bytes. */
@@ -119,8 +116,8 @@ static void ranges_take_no_memory_by_id(void **state)
 {
 	struct id_map_next next = {0};
 	struct trace_mapping all = {.first = 3, .n = QPT_MAPPED_MAX - QPT_MAP_BLOCK, .string = 7};
-	struct byte_buffer b = {0};
-	struct id_map m = {0};
+	_byte_buffer_ struct byte_buffer b = {0};
+	_id_map_ struct id_map m = {0};
 	uint32_t unfolded = 0;
 
 	byte_buffer__varint(&b, 1);
@@ -135,8 +132,6 @@ static void ranges_take_no_memory_by_id(void **state)
 	assert_int_equal(id_map__get(&m, 1, 5000000), 7);
 	assert_int_equal(id_map__get(&m, 1, all.n + 2), 7);
 	assert_int_equal(id_map__get(&m, 1, all.n + 3), ID_MAP_NONE);
-	id_map__destroy(&m);
-	byte_buffer__destroy(&b);
 }
 
 int main(void)

@@ -5,9 +5,11 @@
 #include "base/cleanup.h"
 #include "qprof/trace_format.h"
 
+#define _interner_ __cleanup(interner__destroy)
+
 static void the_same_text_has_the_same_id(void **state)
 {
-	struct interner t = {0};
+	_interner_ struct interner t = {0};
 	char text[16];
 	uint32_t id;
 	bool is_new;
@@ -22,13 +24,12 @@ static void the_same_text_has_the_same_id(void **state)
 	}
 	assert_int_equal(interner__id(&t, "", &id, &is_new), 0);
 	assert_int_equal(id, 5000);
-	interner__destroy(&t);
 }
 
 static void a_text_beyond_the_limit_is_refused(void **state)
 {
 	_free_ char *text = malloc(QPT_TEXT_MAX + 2);
-	struct interner t = {0};
+	_interner_ struct interner t = {0};
 	uint32_t id;
 	bool is_new;
 
@@ -38,7 +39,6 @@ static void a_text_beyond_the_limit_is_refused(void **state)
 	assert_int_equal(t.n, 0);
 	text[QPT_TEXT_MAX] = '\0';
 	assert_int_equal(interner__id(&t, text, &id, &is_new), 0);
-	interner__destroy(&t);
 }
 
 static struct trace_piece ref(uint32_t id)
@@ -53,7 +53,7 @@ static struct trace_piece text(const char *text)
 
 static void pieces_make_one_string(void **state)
 {
-	struct interner t = {0};
+	_interner_ struct interner t = {0};
 	struct trace_piece path[] = {text("a"), text("::"), text("b"), text("")};
 	uint32_t a, ab, again, only, empty;
 	bool is_new;
@@ -73,12 +73,11 @@ static void pieces_make_one_string(void **state)
 	assert_int_equal(empty, again);
 	path[1] = ref(99);
 	assert_int_equal(interner__compose(&t, path, 2, &again, &is_new), -EINVAL);
-	interner__destroy(&t);
 }
 
 static void texts_beyond_the_size_or_depth_limit_are_refused(void **state)
 {
-	struct interner t = {0};
+	_interner_ struct interner t = {0};
 	struct trace_piece twice[2], deeper[2] = {text("x")};
 	uint32_t id, n = 0;
 	bool is_new;
@@ -98,7 +97,6 @@ static void texts_beyond_the_size_or_depth_limit_are_refused(void **state)
 	}
 	assert_int_equal(err, -E2BIG);
 	assert_int_equal(n, QPT_STRING_DEPTH_MAX + 1);
-	interner__destroy(&t);
 }
 
 int main(void)

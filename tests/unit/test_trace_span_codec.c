@@ -5,6 +5,8 @@
 #include "../fixtures/spans.h"
 #include "qprof/trace_format.h"
 
+#define _byte_buffer_ __cleanup(byte_buffer__destroy)
+
 #define N_LABELS 300
 
 /* Every process, string and location exists. */
@@ -36,7 +38,7 @@ static void assert_round_trip(const struct trace_span *spans, uint32_t n)
 	_free_ struct trace_span *want = calloc(n, sizeof(*want));
 	_free_ struct trace_span *got = calloc(n, sizeof(*got));
 	const struct trace_span *back;
-	struct byte_buffer bytes = {0};
+	_byte_buffer_ struct byte_buffer bytes = {0};
 	const char *why;
 	uint32_t n_back;
 
@@ -55,7 +57,6 @@ static void assert_round_trip(const struct trace_span *spans, uint32_t n)
 		if (i > 20)
 			i += 97;
 	}
-	byte_buffer__destroy(&bytes);
 }
 
 static void nested_spans_come_back(void **state)
@@ -110,12 +111,11 @@ static void nested_spans_are_small(void **state)
 {
 	struct rng rng = {1};
 	_free_ struct spans *s = spans_new(&rng, 4096, 1, 100);
-	struct byte_buffer bytes = {0};
+	_byte_buffer_ struct byte_buffer bytes = {0};
 
 	assert_int_equal(encode(s->at, s->n, &bytes), 0);
 	/* Flags, depth, label, invocation: one byte each; two times of two or three bytes. */
 	assert_true(bytes.size < s->n * 10UL);
-	byte_buffer__destroy(&bytes);
 }
 
 static int decode_within(const struct byte_buffer *b, size_t size, const struct span_limits *limits,
@@ -145,7 +145,7 @@ static void every_cut_is_noticed(void **state)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 60, 2, N_LABELS);
-	struct byte_buffer bytes = {0};
+	_byte_buffer_ struct byte_buffer bytes = {0};
 	const char *why;
 
 	for (uint32_t i = 0; i < s->n; i++)
@@ -158,13 +158,12 @@ static void every_cut_is_noticed(void **state)
 	}
 	byte_buffer__varint(&bytes, 0);
 	assert_int_equal(decode_within(&bytes, bytes.size, &no_limits, &why), -EBADMSG);
-	byte_buffer__destroy(&bytes);
 }
 
 static void names_that_are_not_there_are_noticed(void **state)
 {
 	struct trace_span s = {.process = 4, .label = 9};
-	struct byte_buffer bytes = {0};
+	_byte_buffer_ struct byte_buffer bytes = {0};
 	const char *why;
 
 	assert_int_equal(encode(&s, 1, &bytes), 0);
@@ -173,14 +172,13 @@ static void names_that_are_not_there_are_noticed(void **state)
 	assert_string_equal(why, "spans of a process it does not hold");
 	assert_int_equal(decode(&bytes, bytes.size, 5, 9, &why), -EBADMSG);
 	assert_string_equal(why, "a span has a name the file does not hold");
-	byte_buffer__destroy(&bytes);
 }
 
 static void callers_that_are_not_there_are_noticed(void **state)
 {
 	struct trace_span s[2] = {{.caller = 50}, {.caller = TRACE_NO_LOCATION}};
 	struct span_limits limits = {1, 1, 51};
-	struct byte_buffer bytes = {0};
+	_byte_buffer_ struct byte_buffer bytes = {0};
 	const char *why;
 
 	assert_int_equal(encode(s, 2, &bytes), 0);
@@ -188,7 +186,6 @@ static void callers_that_are_not_there_are_noticed(void **state)
 	limits.locations = 50;
 	assert_int_equal(decode_within(&bytes, bytes.size, &limits, &why), -EBADMSG);
 	assert_string_equal(why, "a span has a caller the file does not hold");
-	byte_buffer__destroy(&bytes);
 }
 
 /* The example of the specification. */
@@ -196,7 +193,7 @@ static void callers_are_places_in_a_list_of_recent_ones(void **state)
 {
 	static const uint8_t want[] = {78, 0, 98, 1, 107, 1, 2};
 	const uint32_t callers[] = {70, 70, 90, 70, 99, 0, 99};
-	struct byte_buffer bytes = {0};
+	_byte_buffer_ struct byte_buffer bytes = {0};
 	struct trace_span s[7] = {0};
 
 	for (int i = 0; i < 7; i++)
@@ -208,13 +205,12 @@ static void callers_are_places_in_a_list_of_recent_ones(void **state)
 	s[6].caller = 0;
 	assert_int_equal(encode(s, 7, &bytes), 0);
 	assert_memory_equal(bytes.data + bytes.size - sizeof(want), want, sizeof(want));
-	byte_buffer__destroy(&bytes);
 }
 
 static void batches_without_callers_do_not_grow(void **state)
 {
 	struct trace_span s = {.end_ns = 5};
-	struct byte_buffer bytes = {0};
+	_byte_buffer_ struct byte_buffer bytes = {0};
 
 	assert_int_equal(encode(&s, 1, &bytes), 0);
 	assert_int_equal(bytes.size, 4 + 3 + 8);
@@ -222,7 +218,6 @@ static void batches_without_callers_do_not_grow(void **state)
 	s.caller = 1;
 	assert_int_equal(encode(&s, 1, &bytes), 0);
 	assert_int_equal(bytes.size, 4 + 3 + 8 + 1);
-	byte_buffer__destroy(&bytes);
 }
 
 static void hostile_counts_cost_nothing(void **state)
@@ -248,7 +243,7 @@ static void damage_is_survived(void **state)
 {
 	struct rng rng = rng_new();
 	_free_ struct spans *s = spans_new(&rng, 200, 2, N_LABELS);
-	struct byte_buffer bytes = {0};
+	_byte_buffer_ struct byte_buffer bytes = {0};
 	const char *why;
 
 	assert_int_equal(encode(s->at, s->n, &bytes), 0);
@@ -262,7 +257,6 @@ static void damage_is_survived(void **state)
 		assert_true(err == 0 || err == -EBADMSG);
 		bytes.data[at] = old;
 	}
-	byte_buffer__destroy(&bytes);
 }
 
 int main(void)

@@ -8,11 +8,9 @@
 static void a_build_is_as_agreed(void **state)
 {
 	_sample_build_ struct sample_build s = {};
-	struct build_view v;
+	struct build_view v = sample_build__make(&s);
 	_free_ char *text = NULL;
 
-	sample_build__make(&s);
-	v = sample_build__view(&s);
 	text = printed_build(build_json, &v);
 	assert_golden("view/build.json", text);
 }
@@ -21,11 +19,9 @@ static void it_is_json(void **state)
 {
 	struct json_object *object, *crates, *pairs;
 	_sample_build_ struct sample_build s = {};
-	struct build_view v;
+	struct build_view v = sample_build__make(&s);
 	_free_ char *text = NULL;
 
-	sample_build__make(&s);
-	v = sample_build__view(&s);
 	v.top = 1;
 	text = printed_build(build_json, &v);
 	object = json_tokener_parse(text);

@@ -7,11 +7,9 @@
 static void a_build_is_as_agreed(void **state)
 {
 	_sample_build_ struct sample_build s = {};
-	struct build_view v;
+	struct build_view v = sample_build__make(&s);
 	_free_ char *text = NULL;
 
-	sample_build__make(&s);
-	v = sample_build__view(&s);
 	text = printed_build(build_markdown, &v);
 	assert_golden("view/build.md", text);
 }
@@ -19,11 +17,9 @@ static void a_build_is_as_agreed(void **state)
 static void tables_stay_whole(void **state)
 {
 	_sample_build_ struct sample_build s = {};
-	struct build_view v;
+	struct build_view v = sample_build__make(&s);
 	_free_ char *text = NULL;
 
-	sample_build__make(&s);
-	v = sample_build__view(&s);
 	v.top = 2;
 	v.losses = NULL;
 	v.problem = "unfinished";
@@ -37,11 +33,9 @@ static void kinds_with_unwatched_time_are_reported(void **state)
 {
 	struct decisions d = sample_build__decisions();
 	_sample_build_ struct sample_build s = {};
-	struct build_view v;
+	struct build_view v = sample_build__make(&s);
 	_free_ char *text = NULL, *queries_only = NULL;
 
-	sample_build__make(&s);
-	v = sample_build__view(&s);
 	v.decisions = &d;
 	text = printed_build(build_markdown, &v);
 	assert_contains(text, "\nNot watched all the time, to keep within a budget: QueryBlocked, "

@@ -8,11 +8,9 @@ static void rows_are_sorted_and_distinguished(void **state)
 {
 	struct sample_build s;
 	struct build_rows r;
-	struct build_view v;
+	struct build_view v = sample_build__make(&s);
 	uint64_t self_ns = 0, pairs_ns = 0;
 
-	sample_build__make(&s);
-	v = sample_build__view(&s);
 	assert_int_equal(build_rows__init(&r, &v), 0);
 	assert_int_equal(r.n_crates, 4);
 	for (size_t i = 1; i < r.n_crates; i++)
@@ -41,10 +39,8 @@ static void reuse_is_summed_over_all_processes(void **state)
 {
 	struct sample_build s;
 	struct build_rows r;
-	struct build_view v;
+	struct build_view v = sample_build__make(&s);
 
-	sample_build__make(&s);
-	v = sample_build__view(&s);
 	for (uint32_t process = SB_SYN; process <= SB_SCRIPT; process++) {
 		struct trace_span load = {.process = process,
 					  .tid = 50,

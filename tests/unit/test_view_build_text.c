@@ -7,11 +7,9 @@
 static void a_build_is_as_agreed(void **state)
 {
 	_sample_build_ struct sample_build s = {};
-	struct build_view v;
+	struct build_view v = sample_build__make(&s);
 	_free_ char *text = NULL;
 
-	sample_build__make(&s);
-	v = sample_build__view(&s);
 	text = printed_build(build_text, &v);
 	assert_golden("view/build.txt", text);
 }
@@ -19,11 +17,9 @@ static void a_build_is_as_agreed(void **state)
 static void everything_there_is_is_in_full(void **state)
 {
 	_sample_build_ struct sample_build s = {};
-	struct build_view v;
+	struct build_view v = sample_build__make(&s);
 	_free_ char *text = NULL;
 
-	sample_build__make(&s);
-	v = sample_build__view(&s);
 	v.full = v.wide = true;
 	v.top = 1;
 	v.problem = "cut short at byte 4096";
@@ -34,11 +30,9 @@ static void everything_there_is_is_in_full(void **state)
 static void top_is_of_each_table(void **state)
 {
 	_sample_build_ struct sample_build s = {};
-	struct build_view v;
+	struct build_view v = sample_build__make(&s);
 	_free_ char *text = NULL;
 
-	sample_build__make(&s);
-	v = sample_build__view(&s);
 	v.top = 1;
 	v.losses = NULL;
 	text = printed_build(build_text, &v);
@@ -56,13 +50,11 @@ static void unrecorded_executions_are_reported(void **state)
 	const struct trace_tally estimated = {
 		.process = SB_SYN, .kind = TRACE_KIND_ESTIMATED, .label = SB_TYPECK, .events = 7};
 	_sample_build_ struct sample_build s = {};
-	struct build_view v;
+	struct build_view v = sample_build__make(&s);
 	_free_ char *text = NULL;
 
-	sample_build__make(&s);
 	assert_int_equal(summary__tally(s.summary, &counted), 0);
 	assert_int_equal(summary__tally(s.summary, &estimated), 0);
-	v = sample_build__view(&s);
 	text = printed_build(build_text, &v);
 	assert_contains(text, "\nnot recorded, to keep within a budget: 1,000 executions, counted "
 			      "above,\n  and about 7 more\n");
@@ -73,11 +65,9 @@ static void kinds_with_unwatched_time_are_reported(void **state)
 {
 	struct decisions d = sample_build__decisions();
 	_sample_build_ struct sample_build s = {};
-	struct build_view v;
+	struct build_view v = sample_build__make(&s);
 	_free_ char *text = NULL, *queries_only = NULL;
 
-	sample_build__make(&s);
-	v = sample_build__view(&s);
 	v.decisions = &d;
 	text = printed_build(build_text, &v);
 	assert_contains(text, "\nnot watched all the time, to keep within a budget: QueryBlocked, "

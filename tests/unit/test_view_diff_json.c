@@ -6,7 +6,7 @@
 
 static void the_document_is_stable_and_valid(void **state)
 {
-	char *text = sample_diff(diff_json, 5, COMPARE_SELF, 1);
+	_free_ char *text = sample_diff(diff_json, 5, COMPARE_SELF, 1);
 	struct json_object *object;
 
 	assert_golden("view/diff.json", text);
@@ -14,7 +14,6 @@ static void the_document_is_stable_and_valid(void **state)
 	assert_int_equal(json_object_array_length(member(object, "rows")),
 			 6); /* --top does not limit them */
 	json_object_put(object);
-	free(text);
 }
 
 static void unknown_values_are_null(void **state)

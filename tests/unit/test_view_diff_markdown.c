@@ -6,28 +6,25 @@
 
 static void a_summary_of_several_traces(void **state)
 {
-	char *text = sample_diff(diff_markdown, 5, COMPARE_SELF, 0);
+	_free_ char *text = sample_diff(diff_markdown, 5, COMPARE_SELF, 0);
 
 	assert_golden("view/diff.md", text);
-	free(text);
 }
 
 /* The sample's new crate has a name that tries to end its cell and its code span. */
 static void names_stay_in_their_cells(void **state)
 {
-	char *text = sample_diff(diff_markdown, 1, COMPARE_SELF, 0);
+	_free_ char *text = sample_diff(diff_markdown, 1, COMPARE_SELF, 0);
 
 	assert_contains(text, "| `ev\\|l?' (only in new)` |\n");
 	assert_contains(text, "noise is estimated");
-	free(text);
 }
 
 static void top_limits_the_rows(void **state)
 {
-	char *text = sample_diff(diff_markdown, 1, COMPARE_SELF, 2);
+	_free_ char *text = sample_diff(diff_markdown, 1, COMPARE_SELF, 2);
 
 	assert_contains(text, "\nand 1 more\n");
-	free(text);
 }
 
 int main(void)

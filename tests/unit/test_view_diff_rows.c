@@ -78,14 +78,9 @@ static void the_noise_estimate_is_printed(void **state)
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		char *text = NULL;
-		size_t size;
-		FILE *out = open_memstream(&text, &size);
+		_free_ char *text = printed_text((diff_print_noise(out, &cases[i].result), 0));
 
-		diff_print_noise(out, &cases[i].result);
-		fclose(out);
 		assert_string_equal(text, cases[i].text);
-		free(text);
 	}
 }
 

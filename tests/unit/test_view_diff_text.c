@@ -6,56 +6,51 @@
 
 static void several_traces_a_side(void **state)
 {
-	char *text = sample_diff(diff_text, 5, COMPARE_SELF, 0);
+	_free_ char *text = sample_diff(diff_text, 5, COMPARE_SELF, 0);
 
 	assert_golden("view/diff.txt", text);
-	free(text);
 }
 
 static void one_trace_a_side_says_so(void **state)
 {
-	char *text = sample_diff(diff_text, 1, COMPARE_SELF, 0);
+	_free_ char *text = sample_diff(diff_text, 1, COMPARE_SELF, 0);
 
 	assert_golden("view/diff_single.txt", text);
-	free(text);
 }
 
 static void executions_need_no_spread_of_times(void **state)
 {
-	char *text = sample_diff(diff_text, 1, COMPARE_COUNT, 0);
+	_free_ char *text = sample_diff(diff_text, 1, COMPARE_COUNT, 0);
 
 	assert_contains(text, "executions: 43 -> 47, +4 (+9.3 %)\n");
 	assert_contains(text, "\n    +3  +15.0    20   23  serde/layout_of\n");
 	assert_lacks(text, "noise is");
-	free(text);
 }
 
 static void top_limits_the_rows(void **state)
 {
-	char *text = sample_diff(diff_text, 5, COMPARE_SELF, 1);
+	_free_ char *text = sample_diff(diff_text, 5, COMPARE_SELF, 1);
 
 	assert_contains(text, "regex/typeck\n  and 2 more; --top 0 shows all\n");
 	assert_lacks(text, "mir_borrowck");
-	free(text);
 }
 
 /* A narrow diff drops columns of numbers and keeps the crate and query. */
 static void numbers_go_before_names(void **state)
 {
-	char *text = sample_diff_within(diff_text, sample_comparison(1), COMPARE_SELF, 0, 60);
+	_free_ char *text =
+		sample_diff_within(diff_text, sample_comparison(1), COMPARE_SELF, 0, 60);
 
 	assert_contains(text, "\n  change      %     base      new  crate/query\n");
 	assert_contains(text, "  no room for executions; --wide shows it\n");
-	free(text);
 }
 
 /* Matched by crate name and start order, serde's script would be compared with libc's. */
 static void build_scripts_go_by_their_packages(void **state)
 {
-	char *text = sample_diff_of(diff_text, sample_scripts(), COMPARE_COUNT, 0);
+	_free_ char *text = sample_diff_of(diff_text, sample_scripts(), COMPARE_COUNT, 0);
 
 	assert_golden("view/diff_scripts.txt", text);
-	free(text);
 }
 
 int main(void)

@@ -2,22 +2,17 @@
 #include "view/json.h"
 
 #include "test.h"
+#include "../fixtures/output.h"
 
 static char *printed(struct json *j, int (*put)(struct json *, FILE *))
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_int_equal(put(j, out), 0);
-	fclose(out);
-	return text;
+	return printed_text(put(j, out));
 }
 
 static void members_keep_their_order_and_type(void **state)
 {
 	struct json j;
-	char *text;
+	_free_ char *text = NULL;
 
 	json__begin(&j);
 	json__text(&j, "text", "a/b");
@@ -29,19 +24,17 @@ static void members_keep_their_order_and_type(void **state)
 	text = printed(&j, json__put);
 	assert_string_equal(text, "{\"text\":\"a/b\",\"none\":null,\"most\":18446744073709551615,"
 				  "\"yes\":true,\"hex\":\"0x1f\",\"null\":null}");
-	free(text);
 }
 
 static void an_open_object_takes_more_members(void **state)
 {
 	struct json j;
-	char *text;
+	_free_ char *text = NULL;
 
 	json__begin(&j);
 	json__number(&j, "a", 1);
 	text = printed(&j, json__put_open);
 	assert_string_equal(text, "{\"a\":1");
-	free(text);
 }
 
 static void texts_become_valid_utf8(void **state)
@@ -57,7 +50,7 @@ static void losses_name_every_cause(void **state)
 {
 	struct trace_losses losses = {};
 	struct json j;
-	char *text;
+	_free_ char *text = NULL;
 
 	losses.count[TRACE_LOST_RING_FULL] = 5;
 	json__begin(&j);
@@ -68,7 +61,6 @@ static void losses_name_every_cause(void **state)
 		assert_non_null(strstr(text, trace_loss_name(i)));
 	assert_non_null(strstr(text, "\"ring_full\":5"));
 	assert_non_null(strstr(text, "\"unknown\":null"));
-	free(text);
 }
 
 static void the_first_failure_is_kept(void **state)

@@ -69,23 +69,21 @@ static void a_budget_says_what_is_not_in_the_rows(void **test_state)
 
 static void blocks_follow_each_other(void **state)
 {
-	char *text = two_intervals(LIVE_BLOCKS);
+	_free_ char *text = two_intervals(LIVE_BLOCKS);
 
 	assert_golden("view/live_blocks.txt", text);
-	free(text);
 }
 
 static void an_output_that_is_not_a_terminal_gets_blocks(void **state)
 {
-	char *text = two_intervals(LIVE_TERMINAL);
+	_free_ char *text = two_intervals(LIVE_TERMINAL);
 
 	assert_golden("view/live_blocks.txt", text);
-	free(text);
 }
 
 static void json_is_one_object_per_line(void **state)
 {
-	char *text = two_intervals(LIVE_JSON);
+	_free_ char *text = two_intervals(LIVE_JSON);
 	int lines = 0;
 
 	assert_golden("view/live.json", text);
@@ -96,15 +94,13 @@ static void json_is_one_object_per_line(void **state)
 		json_object_put(object);
 	}
 	assert_int_equal(lines, 2);
-	free(text);
 }
 
 static void none_prints_nothing(void **state)
 {
-	char *text = two_intervals(LIVE_NONE);
+	_free_ char *text = two_intervals(LIVE_NONE);
 
 	assert_string_equal(text, "");
-	free(text);
 }
 
 /* Rates cover the time since the last drawn frame, and the last frame is always drawn. */
@@ -144,10 +140,10 @@ static void frames_are_left_out_while_nothing_reads(void **test_state)
 
 static void no_time_between_draws_is_no_rate(void **state)
 {
-	struct summary *s = sample_one();
+	_summary_ struct summary *s = sample_one();
 	struct live_state now = state_at(0, s);
 	struct live_view *v;
-	char *text = NULL;
+	_free_ char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
@@ -157,14 +153,12 @@ static void no_time_between_draws_is_no_rate(void **state)
 	live_view__free(v);
 	fclose(out);
 	assert_contains(text, "\"events_per_s\":0");
-	summary__free(s);
-	free(text);
 }
 
 static void the_table_fits_the_terminal(void **state)
 {
 	static const int sizes[][2] = {{24, 80}, {10, 40}, {5, 30}, {50, 120}, {24, 80}};
-	struct summary *s = sample_three();
+	_summary_ struct summary *s = sample_three();
 	struct live_view *v;
 	struct terminal t;
 
@@ -191,7 +185,6 @@ static void the_table_fits_the_terminal(void **state)
 	live_view__free(v);
 	live_view__free(NULL);
 	terminal_close(&t);
-	summary__free(s);
 }
 
 /* All bytes that one draw sends to a terminal. */

@@ -6,14 +6,9 @@
 
 static void assert_code(const char *text, const char *expected)
 {
-	char *printed = NULL;
-	size_t len;
-	FILE *out = open_memstream(&printed, &len);
+	_free_ char *printed = printed_text(markdown_code(out, text));
 
-	assert_int_equal(markdown_code(out, text), 0);
-	fclose(out);
 	assert_string_equal(printed, expected);
-	free(printed);
 }
 
 static void nothing_ends_the_cell_or_the_span(void **state)

@@ -8,16 +8,9 @@
 
 static struct json_object *json_of(const struct plan *plan)
 {
-	struct json_object *object;
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	_free_ char *text = printed_text(plan_json(out, plan));
 
-	assert_int_equal(plan_json(out, plan), 0);
-	fclose(out);
-	object = parsed_json(text);
-	free(text);
-	return object;
+	return parsed_json(text);
 }
 
 static void assert_text(struct json_object *object, const char *key, const char *expected)
@@ -32,7 +25,7 @@ static void assert_number(struct json_object *object, const char *key, int64_t e
 
 static void the_head_names_the_file(void **state)
 {
-	struct plan *plan = sample_plan();
+	_plan_ struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan);
 
 	assert_text(object, "schema", "qprof-plan/1");
@@ -47,12 +40,11 @@ static void the_head_names_the_file(void **state)
 	object = json_of(plan);
 	assert_null(member(object, "mask_displacement"));
 	json_object_put(object);
-	plan__free(plan);
 }
 
 static void every_field_of_a_query_is_there(void **state)
 {
-	struct plan *plan = sample_plan();
+	_plan_ struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *q;
 
 	q = json_object_array_get_idx(member(object, "queries"), 1);
@@ -70,12 +62,11 @@ static void every_field_of_a_query_is_there(void **state)
 	assert_true(json_object_get_boolean(member(q, "end_exact")));
 	assert_false(json_object_get_boolean(member(q, "invocation_id")));
 	json_object_put(object);
-	plan__free(plan);
 }
 
 static void every_field_of_a_body_is_there(void **state)
 {
-	struct plan *plan = sample_plan();
+	_plan_ struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *body;
 
 	body = json_object_array_get_idx(member(object, "bodies"), 1);
@@ -88,12 +79,11 @@ static void every_field_of_a_body_is_there(void **state)
 	assert_number(body, "symbols", 3);
 	assert_number(body, "end_sites", 1);
 	json_object_put(object);
-	plan__free(plan);
 }
 
 static void every_field_of_a_guard_is_there(void **state)
 {
-	struct plan *plan = sample_plan();
+	_plan_ struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *guard;
 
 	assert_number(object, "artifact_sizes", 9);
@@ -117,12 +107,11 @@ static void every_field_of_a_guard_is_there(void **state)
 	assert_true(json_object_get_boolean(member(guard, "label_of_query")));
 	assert_text(guard, "problem", "no end");
 	json_object_put(object);
-	plan__free(plan);
 }
 
 static void every_field_of_a_site_is_there(void **state)
 {
-	struct plan *plan = sample_plan();
+	_plan_ struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *sites, *site;
 
 	sites = member(object, "sites");
@@ -146,12 +135,11 @@ static void every_field_of_a_site_is_there(void **state)
 	assert_number(json_object_array_get_idx(sites, 6), "guard", 1);
 	assert_text(json_object_array_get_idx(sites, 6), "role", "guard-query");
 	json_object_put(object);
-	plan__free(plan);
 }
 
 static void every_field_of_a_step_is_there(void **state)
 {
-	struct plan *plan = sample_plan();
+	_plan_ struct plan *plan = sample_plan();
 	struct json_object *object = json_of(plan), *steps = member(object, "steps"), *step;
 
 	assert_int_equal(json_object_array_length(steps), 2);
@@ -167,7 +155,6 @@ static void every_field_of_a_step_is_there(void **state)
 	assert_null(member(step, "slot"));
 	assert_number(step, "vtable_offset", 448);
 	json_object_put(object);
-	plan__free(plan);
 }
 
 int main(void)

@@ -7,13 +7,7 @@
 
 static char *text_of(const struct plan *plan, bool full)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_int_equal(plan_text(out, plan, full), 0);
-	fclose(out);
-	return text;
+	return printed_text(plan_text(out, plan, full));
 }
 
 /* The sample plan without its problems. */
@@ -32,8 +26,8 @@ static struct plan *whole_plan(void)
 
 static void the_summary_shows_what_is_missing(void **state)
 {
-	struct plan *plan = sample_plan();
-	char *text = text_of(plan, false);
+	_plan_ struct plan *plan = sample_plan();
+	_free_ char *text = text_of(plan, false);
 
 	assert_contains(text, "/lib/librustc_driver-1.so");
 	assert_contains(text, "abcd01");
@@ -47,14 +41,12 @@ static void the_summary_shows_what_is_missing(void **state)
 	assert_contains(text, "  typeck: not every start is seen\n"
 			      "  typeck: not every caller is seen\n");
 	assert_lacks(text, "0x1201");
-	plan__free(plan);
-	free(text);
 }
 
 static void the_summary_counts_guards_by_kind(void **state)
 {
-	struct plan *plan = sample_plan();
-	char *text = text_of(plan, false);
+	_plan_ struct plan *plan = sample_plan();
+	_free_ char *text = text_of(plan, false);
 
 	assert_contains(text, "guards      2\n");
 	assert_contains(text, "GenericActivity       1      1         1\n");
@@ -62,39 +54,33 @@ static void the_summary_counts_guards_by_kind(void **state)
 	assert_lacks(text, "IncrementalLoadResult");
 	assert_contains(text, "9 more places record the size of an artifact");
 	assert_lacks(text, "early_lint_checks");
-	plan__free(plan);
-	free(text);
 }
 
 static void a_whole_plan_has_no_problems(void **state)
 {
-	struct plan *plan = whole_plan();
-	char *text = text_of(plan, false);
+	_plan_ struct plan *plan = whole_plan();
+	_free_ char *text = text_of(plan, false);
 
 	assert_contains(text, "with start and end         2  100.0 %\n");
 	assert_contains(text, "with callers               2  100.0 %\n");
 	assert_contains(text, "sites       7, all emulated by the kernel; 1 more with --callers\n");
 	assert_lacks(text, "problems");
-	plan__free(plan);
-	free(text);
 }
 
 static void a_problem_names_its_cause(void **state)
 {
-	struct plan *plan = sample_plan();
-	char *text;
+	_plan_ struct plan *plan = sample_plan();
+	_free_ char *text = NULL;
 
 	plan->queries[0].end_exact = false;
 	text = text_of(plan, false);
 	assert_contains(text, "  mir_built: not every end is seen: no mask test\n");
-	plan__free(plan);
-	free(text);
 }
 
 static void full_lists_queries_and_sites(void **state)
 {
-	struct plan *plan = sample_plan();
-	char *text = text_of(plan, true);
+	_plan_ struct plan *plan = sample_plan();
+	_free_ char *text = text_of(plan, true);
 
 	assert_contains(text, "mir_built   0x1000       0x1100    0x1200       2     4    yes\n");
 	assert_contains(text, "typeck      0x2000            -    0x2200       1     2     no\n");
@@ -105,15 +91,13 @@ static void full_lists_queries_and_sites(void **state)
 	assert_contains(text, "rustc_ast_lowering::lower_crate");
 	assert_contains(text, "(a query's)");
 	assert_contains(text, "no: no end");
-	plan__free(plan);
-	free(text);
 }
 
 static void almost_all_is_not_100_percent(void **state)
 {
-	struct plan *plan = sample_plan();
+	_plan_ struct plan *plan = sample_plan();
 	struct plan_query *queries = calloc(5000, sizeof(*queries));
-	char *text;
+	_free_ char *text = NULL;
 
 	for (uint32_t i = 0; i < 5000; i++) {
 		queries[i] = plan->queries[0];
@@ -127,18 +111,15 @@ static void almost_all_is_not_100_percent(void **state)
 	plan->n_queries = 5000;
 	text = text_of(plan, false);
 	assert_contains(text, "with start and end      4999   99.9 %\n");
-	plan__free(plan);
-	free(text);
 }
 
 static void an_empty_plan_can_be_printed(void **state)
 {
 	struct plan plan = {.path = (char *)"x", .mangling = (char *)"v0"};
-	char *text = text_of(&plan, true);
+	_free_ char *text = text_of(&plan, true);
 
 	assert_contains(text, "build-id    none\n");
 	assert_contains(text, "unknown version");
-	free(text);
 }
 
 int main(void)

@@ -8,12 +8,8 @@
 static char *report_of(struct summary *s, const struct trace_losses *losses,
 		       const struct report_options *opt)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	char *text = printed_text(report_json(out, s, losses, &sample_names, opt));
 
-	assert_int_equal(report_json(out, s, losses, &sample_names, opt), 0);
-	fclose(out);
 	summary__free(s);
 	return text;
 }
@@ -21,15 +17,15 @@ static char *report_of(struct summary *s, const struct trace_losses *losses,
 static void the_document_is_stable(void **state)
 {
 	struct trace_losses losses = sample_losses();
-	char *text = report_of(sample_three(), &losses, &(struct report_options){});
+	_free_ char *text = report_of(sample_three(), &losses, &(struct report_options){});
 
 	assert_golden("view/report_three.json", text);
-	free(text);
 }
 
 static void any_name_makes_valid_json(void **state)
 {
-	char *text = report_of(sample_three(), NULL, &(struct report_options){.problem = "cut \""});
+	_free_ char *text =
+		report_of(sample_three(), NULL, &(struct report_options){.problem = "cut \""});
 	struct json_object *report = parsed_json(text);
 	struct json_object *queries = member(report, "queries");
 	struct json_object *last = json_object_array_get_idx(queries, 2);
@@ -41,12 +37,11 @@ static void any_name_makes_valid_json(void **state)
 	assert_null(member(report, "lost"));
 	assert_null(member(report, "losses"));
 	json_object_put(report);
-	free(text);
 }
 
 static void exits_and_signals_are_distinguished(void **state)
 {
-	char *text = report_of(sample_three(), NULL, &(struct report_options){});
+	_free_ char *text = report_of(sample_three(), NULL, &(struct report_options){});
 	struct json_object *report = parsed_json(text);
 	struct json_object *all = member(report, "processes"), *p;
 
@@ -61,7 +56,6 @@ static void exits_and_signals_are_distinguished(void **state)
 	assert_null(member(p, "signal"));
 	assert_null(member(p, "crate"));
 	json_object_put(report);
-	free(text);
 }
 
 static uint64_t sum_of(struct json_object *rows, const char *name, const char *key)
@@ -79,7 +73,7 @@ static uint64_t sum_of(struct json_object *rows, const char *name, const char *k
 
 static void the_sum_is_that_of_the_processes(void **state)
 {
-	char *text = report_of(sample_three(), NULL, &(struct report_options){.top = 1});
+	_free_ char *text = report_of(sample_three(), NULL, &(struct report_options){.top = 1});
 	struct json_object *report = parsed_json(text);
 	struct json_object *all = member(report, "processes");
 	uint64_t count = 0, self = 0;
@@ -94,7 +88,6 @@ static void the_sum_is_that_of_the_processes(void **state)
 	assert_int_equal(sum_of(member(report, "queries"), "typeck", "count"), count);
 	assert_int_equal(sum_of(member(report, "queries"), "typeck", "self_ns"), self);
 	json_object_put(report);
-	free(text);
 }
 
 static void extras_are_members_where_there_are_any(void **state)
@@ -106,7 +99,7 @@ static void extras_are_members_where_there_are_any(void **state)
 					 .events = 2,
 					 .sum = 5000};
 	struct summary *s = sample_one();
-	char *text;
+	_free_ char *text = NULL;
 
 	assert_int_equal(summary__tally(s, &hits), 0);
 	assert_int_equal(summary__tally(s, &size), 0);
@@ -116,7 +109,6 @@ static void extras_are_members_where_there_are_any(void **state)
 	assert_contains(text, "\"max_ns\":1500}");
 	assert_contains(text, "],\"tallies\":[{\"pid\":4711,\"kind\":\"ArtifactSize\","
 			      "\"name\":\"layout_of\",\"events\":2,\"sum\":5000}]}\n");
-	free(text);
 }
 
 int main(void)

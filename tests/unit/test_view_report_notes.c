@@ -11,13 +11,8 @@ typedef int report_fn(FILE *out, const struct summary *s, const struct trace_los
 static char *print(report_fn *fn, const struct summary *s, const struct report_options *opt)
 {
 	const struct trace_losses none = {};
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
 
-	assert_int_equal(fn(out, s, &none, &sample_names, opt), 0);
-	fclose(out);
-	return text;
+	return printed_text(fn(out, s, &none, &sample_names, opt));
 }
 
 static struct summary *sample_unrecorded(void)

@@ -7,12 +7,8 @@
 static char *report_of(struct summary *s, const struct trace_losses *losses,
 		       const struct report_options *opt)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	char *text = printed_text(report_text(out, s, losses, &sample_names, opt));
 
-	assert_int_equal(report_text(out, s, losses, &sample_names, opt), 0);
-	fclose(out);
 	summary__free(s);
 	return text;
 }
@@ -20,20 +16,18 @@ static char *report_of(struct summary *s, const struct trace_losses *losses,
 static void one_process_is_one_table(void **state)
 {
 	const struct trace_losses none = {};
-	char *text = report_of(sample_one(), &none, &(struct report_options){});
+	_free_ char *text = report_of(sample_one(), &none, &(struct report_options){});
 
 	assert_golden("view/report_one.txt", text);
-	free(text);
 }
 
 static void all_there_is_to_say(void **state)
 {
 	struct trace_losses losses = sample_losses();
 	struct report_options opt = {.problem = "cut short at byte 4096"};
-	char *text = report_of(sample_three(), &losses, &opt);
+	_free_ char *text = report_of(sample_three(), &losses, &opt);
 
 	assert_golden("view/report_three.txt", text);
-	free(text);
 }
 
 /* A narrow report drops columns in a fixed order and lists them. */
@@ -56,7 +50,7 @@ static void columns_without_room_are_reported(void **state)
 static void top_limits_both_tables(void **state)
 {
 	struct trace_losses losses = sample_losses();
-	char *text = report_of(sample_three(), &losses, &(struct report_options){.top = 1});
+	_free_ char *text = report_of(sample_three(), &losses, &(struct report_options){.top = 1});
 
 	assert_contains(text, "typeck *");
 	assert_lacks(text, "layout_of");
@@ -66,19 +60,17 @@ static void top_limits_both_tables(void **state)
 	assert_contains(text, "  and 2 more processes\n");
 	/* Shares refer to all queries, not to the shown ones. */
 	assert_lacks(text, "100.0");
-	free(text);
 }
 
 static void an_empty_trace_says_so(void **state)
 {
 	struct summary *s;
-	char *text;
+	_free_ char *text = NULL;
 
 	assert_int_equal(summary__new(&s), 0);
 	text = report_of(s, NULL, &(struct report_options){});
 	assert_contains(text, "no query was executed\n");
 	assert_contains(text, "lost: unknown");
-	free(text);
 }
 
 static void the_head_says_what_the_probes_took(void **state)
@@ -109,7 +101,7 @@ static void extras_are_shown_where_there_are_any(void **state)
 		{.kind = TRACE_KIND_ARTIFACT_SIZE, .label = SAMPLE_LAYOUT_OF, .sum = 67},
 	};
 	struct summary *s = sample_one();
-	char *text;
+	_free_ char *text = NULL;
 
 	for (size_t i = 0; i < N_OF(tallies); i++)
 		assert_int_equal(summary__tally(s, &tallies[i]), 0);
@@ -119,7 +111,6 @@ static void extras_are_shown_where_there_are_any(void **state)
 	assert_contains(text, "  1,234\n");
 	assert_contains(text, "\nartifact    size\nlayout_of  5,067\n");
 	assert_lacks(text, "blocked");
-	free(text);
 }
 
 int main(void)

@@ -7,14 +7,7 @@
 
 static char *styled(const struct snapshot *p, const struct stuck_style style)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	assert_int_equal(stuck_text(out, p, &style), 0);
-	assert_int_equal(fclose(out), 0);
-	return text;
+	return printed_text(stuck_text(out, p, &style));
 }
 
 static char *text_of(const struct snapshot *p, bool full)

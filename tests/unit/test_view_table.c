@@ -45,10 +45,9 @@ static char *fitted(const char *const *cells, size_t width)
 
 static void check(const char *const *cells, size_t width, const char *expected)
 {
-	char *text = fitted(cells, width);
+	_free_ char *text = fitted(cells, width);
 
 	assert_string_equal(text, expected);
-	free(text);
 }
 
 static const char *const sample[] = {
@@ -85,17 +84,14 @@ static void then_columns_go_from_the_right(void **state)
 
 static void a_spared_column_is_dropped_first_and_names_keep_more(void **state)
 {
-	struct table *t = table_of(sample);
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	_table_ struct table *t = table_of(sample);
+	_free_ char *text = NULL;
 
 	table__spare(t, 1);
 	table__keep_of_name(t, 20);
-	assert_int_equal(table__print_within(t, out, 34, "--all"), 0);
-	assert_int_equal(table__print_within(t, out, 20, "--all"), 0);
-	assert_int_equal(table__print_within(t, out, 0, "--all"), 0);
-	fclose(out);
+	text = printed_text(table__print_within(t, out, 34, "--all") ?:
+			    table__print_within(t, out, 20, "--all") ?:
+			    table__print_within(t, out, 0, "--all"));
 	assert_string_equal(text, "query                         self\n"
 				  "typeck                     1.23 ms\n"
 				  "codegen_fulfill_obligat..     4 ns\n"
@@ -107,8 +103,6 @@ static void a_spared_column_is_dropped_first_and_names_keep_more(void **state)
 				  "query                         count     self\n"
 				  "typeck                           12  1.23 ms\n"
 				  "codegen_fulfill_obligation        3     4 ns\n");
-	free(text);
-	table__free(t);
 }
 
 static void no_line_is_wider_than_asked(void **state)
@@ -155,45 +149,31 @@ static void cells_are_cleaned(void **state)
 
 static void printing_indents_every_line(void **state)
 {
-	struct table *t = table_of(sample);
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	_table_ struct table *t = table_of(sample);
+	_free_ char *text = printed_text(table__print(t, out, "  "));
 
-	assert_int_equal(table__print(t, out, "  "), 0);
-	fclose(out);
 	assert_contains(text, "  query ");
 	assert_contains(text, "\n  typeck ");
-	table__free(t);
 	table__free(NULL);
-	free(text);
 }
 
 static void a_long_name_can_stand_last(void **state)
 {
 	static const char *const cells[] = {"7", "1234567890", "a name", "100", "2", "b", NULL};
-	struct table *t = table_of(cells);
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	_table_ struct table *t = table_of(cells);
+	_free_ char *text = NULL, *narrow = NULL;
 
 	table__name_last(t);
-	assert_int_equal(table__print(t, out, "| "), 0);
-	fclose(out);
+	text = printed_text(table__print(t, out, "| "));
 	assert_string_equal(text, "| query       count  self\n"
 				  "|     7  1234567890  a name\n"
 				  "|   100           2  b\n");
-	free(text);
-	out = open_memstream(&text, &len);
 	table__keep_of_name(t, 4);
-	assert_int_equal(table__print_within(t, out, 12, "-w"), 0);
-	fclose(out);
-	assert_string_equal(text, "query  self\n"
-				  "    7  a n..\n"
-				  "  100  b\n"
-				  "  no room for count; -w shows it\n");
-	free(text);
-	table__free(t);
+	narrow = printed_text(table__print_within(t, out, 12, "-w"));
+	assert_string_equal(narrow, "query  self\n"
+				    "    7  a n..\n"
+				    "  100  b\n"
+				    "  no room for count; -w shows it\n");
 }
 
 int main(void)

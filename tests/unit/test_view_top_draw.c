@@ -51,7 +51,7 @@ static void screens_look_as_they_did(void **state)
 static void any_size_is_filled_and_not_left(void **state)
 {
 	struct top_world w;
-	struct top *t;
+	_top_ struct top *t = NULL;
 
 	top_world_make(&w);
 	t = top_of(&w);
@@ -62,7 +62,6 @@ static void any_size_is_filled_and_not_left(void **state)
 	press(t, '?');
 	for (size_t lines = 0; lines < 30; lines++)
 		free(top_world_screen(t, lines, 20));
-	top__free(t);
 	top_world_free(&w);
 }
 
@@ -70,7 +69,7 @@ static void the_selected_row_is_on_the_screen(void **state)
 {
 	_free_ char *down = NULL, *up = NULL;
 	struct top_world w;
-	struct top *t;
+	_top_ struct top *t = NULL;
 
 	top_world_make(&w);
 	for (uint32_t i = 0; i < 100; i++)
@@ -89,7 +88,6 @@ static void the_selected_row_is_on_the_screen(void **state)
 	up = top_world_screen(t, 10, 80);
 	assert_contains(up, " 1000 ");
 	assert_contains(up, "1 of 103");
-	top__free(t);
 	top_world_free(&w);
 }
 

@@ -52,12 +52,11 @@ static int say_what_is_missing(void)
 
 static void a_terminal_must_move_its_cursor(void **state)
 {
-	char *text;
+	_free_ char *text = NULL;
 
 	assert_int_equal(on_terminal(say_what_is_missing, "", &text), 0);
 	assert_contains(text, "[this one cannot move its cursor]\r\n[TERM names none that is known "
 			      "here]\r\n[TERM is not set]\r\n[nothing]");
-	free(text);
 }
 
 static bool same_modes(const struct termios *a, const struct termios *b)
@@ -110,7 +109,7 @@ static int draw_and_type(void)
 
 static void keys_come_in_and_lines_go_out(void **state)
 {
-	char *text;
+	_free_ char *text = NULL;
 
 	assert_int_equal(on_terminal(draw_and_type, "j\033OB\177\r\033[5~\t", &text), 0);
 	assert_contains(text, "regex_syntax");
@@ -119,7 +118,6 @@ static void keys_come_in_and_lines_go_out(void **state)
 	assert_contains(text, "\033[?1049l");
 	assert_lacks(text, "\033[31m");
 	assert_lacks(text, "\033[36m");
-	free(text);
 }
 
 static int forget_to_close(void)
@@ -132,11 +130,10 @@ static int forget_to_close(void)
 
 static void an_exit_gives_the_terminal_back(void **state)
 {
-	char *text;
+	_free_ char *text = NULL;
 
 	assert_int_equal(on_terminal(forget_to_close, "", &text), 0);
 	assert_contains(text, "\033[?1049l");
-	free(text);
 }
 
 int main(void)

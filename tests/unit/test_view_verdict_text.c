@@ -71,13 +71,8 @@ static void a_late_start_proves_nothing(void **state)
 static char *lead(enum verdict_state state)
 {
 	const struct verdict v = {.state = state, .compiles = 2, .lost = 2, .of = 3};
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
 
-	verdict_lead(out, &v);
-	fclose(out);
-	return text;
+	return printed_text((verdict_lead(out, &v), 0));
 }
 
 static void a_sound_recording_needs_no_lead(void **state)

@@ -6,14 +6,9 @@
 
 static void check(const char *text, size_t width, size_t indent, const char *expected)
 {
-	char *wrapped = NULL;
-	size_t size;
-	FILE *out = open_memstream(&wrapped, &size);
+	_free_ char *wrapped = printed_text((wrap_print(out, text, 0, width, indent), 0));
 
-	wrap_print(out, text, 0, width, indent);
-	fclose(out);
 	assert_string_equal(wrapped, expected);
-	free(wrapped);
 }
 
 static void words_stay_whole(void **state)
@@ -39,14 +34,9 @@ static void blanks_are_kept_but_where_a_line_ends(void **state)
 
 static void a_line_may_have_begun(void **state)
 {
-	char *wrapped = NULL;
-	size_t size;
-	FILE *out = open_memstream(&wrapped, &size);
+	_free_ char *wrapped = printed_text((wrap_print(out, "a bc d", 8, 10, 1), 0));
 
-	wrap_print(out, "a bc d", 8, 10, 1);
-	fclose(out);
 	assert_string_equal(wrapped, "a\n bc d\n");
-	free(wrapped);
 }
 
 int main(void)
