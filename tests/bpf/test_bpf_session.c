@@ -19,6 +19,7 @@
 
 static char top[] = "/tmp/test_bpf_session.XXXXXX";
 static char target[PATH_MAX];
+static char good_library[PATH_MAX];
 
 struct seen {
 	unsigned int n_libraries, n_running, n_records, n_execs, n_late;
@@ -111,6 +112,7 @@ static int make_toolchain(void **state)
 		return -1;
 	target[n] = '\0';
 	strcpy(strrchr(target, '/') + 1, "target");
+	snprintf(good_library, sizeof(good_library), "%s/good/lib/librustc_driver-1.so", top);
 	setenv("XDG_CACHE_HOME", top, 1);
 	unsetenv("SUDO_UID");
 	shell("cd %s && mkdir fixtures good good/bin good/lib bad bad/bin bad/lib", top);
@@ -208,7 +210,7 @@ static void run_followed(struct session *s, const char *toolchain, const char *p
 
 static void a_toolchain_that_is_first_seen_at_an_exec(void **state)
 {
-	struct session *s;
+	_session_ struct session *s = NULL;
 	struct seen seen;
 	struct output o;
 	struct child c, other;
@@ -238,39 +240,33 @@ static void a_toolchain_that_is_first_seen_at_an_exec(void **state)
 	run_followed(s, "good", "rustc");
 	assert_int_equal(seen.n_execs, 3);
 	assert_int_equal(seen.n_late, 2);
-	session__free(s);
 }
 
 static void a_toolchain_that_is_known_is_in_time(void **state)
 {
-	char path[PATH_MAX];
-	struct session *s;
+	_session_ struct session *s = NULL;
 	struct seen seen;
 
 	need_capture();
 	s = open_session(&seen);
-	snprintf(path, sizeof(path), "%s/good/lib/librustc_driver-1.so", top);
-	assert_int_equal(session__add_library(s, path), 0);
-	assert_int_equal(session__add_library(s, path), 0);
+	assert_int_equal(session__add_library(s, good_library), 0);
+	assert_int_equal(session__add_library(s, good_library), 0);
 	assert_int_equal(seen.n_libraries, 1);
 	run_followed(s, "good", "rustc");
 	assert_int_equal(seen.n_execs, 1);
 	assert_int_equal(seen.n_late, 0);
-	session__free(s);
 }
 
 static void a_process_released_before_session_start_is_late(void **state)
 {
-	char path[PATH_MAX];
-	struct session *s;
+	_session_ struct session *s = NULL;
 	struct seen seen;
 	struct output o;
 	struct child c;
 
 	need_capture();
 	s = open_session(&seen);
-	snprintf(path, sizeof(path), "%s/good/lib/librustc_driver-1.so", top);
-	assert_int_equal(session__add_library(s, path), 0);
+	assert_int_equal(session__add_library(s, good_library), 0);
 	c = prepare("good", "rustc");
 	assert_int_equal(session__follow_new(s, c.pid), 0);
 	let_go(&c);
@@ -282,13 +278,12 @@ static void a_process_released_before_session_start_is_late(void **state)
 	assert_int_equal(seen.n_late, 1);
 	assert_int_equal(seen.late, c.pid);
 	end(&c);
-	session__free(s);
 }
 
 /* Another program of the same directory: /usr/bin has many, next to a librustc_driver. */
 static void other_programs_bring_in_no_library(void **state)
 {
-	struct session *s;
+	_session_ struct session *s = NULL;
 	struct seen seen;
 
 	need_capture();
@@ -296,7 +291,6 @@ static void other_programs_bring_in_no_library(void **state)
 	run_followed(s, "good", "linker");
 	assert_int_equal(seen.n_execs, 1);
 	assert_int_equal(seen.n_libraries + seen.n_late, 0);
-	session__free(s);
 }
 
 static int count(const char *text, const char *part)
@@ -312,7 +306,7 @@ static void a_library_that_cannot_be_read_is_reported_once(void **state)
 {
 	uint64_t counters[WIRE_COUNTER_MAX];
 	char path[PATH_MAX];
-	struct session *s;
+	_session_ struct session *s = NULL;
 	struct seen seen;
 	struct output o;
 
@@ -337,7 +331,6 @@ static void a_library_that_cannot_be_read_is_reported_once(void **state)
 	/* Adding the library by its path fails, too. */
 	snprintf(path, sizeof(path), "%s/bad/lib/librustc_driver-1.so", top);
 	assert_int_equal(session__add_library(s, path), -ENODATA);
-	session__free(s);
 }
 
 static pid_t sleeper_with_child(int *pipe_end)
@@ -383,7 +376,6 @@ static void a_library_that_is_refused_has_no_probes(void **state)
 {
 	struct seen seen;
 	_session_ struct session *s = NULL;
-	char path[PATH_MAX];
 	unsigned int before;
 
 	need_capture();
@@ -392,12 +384,11 @@ static void a_library_that_is_refused_has_no_probes(void **state)
 		skip();
 	}
 	s = open_session(&seen);
-	snprintf(path, sizeof(path), "%s/good/lib/librustc_driver-1.so", top);
 	session__costs(s);
 	before = links_of_ours();
 	assert_true(before > 0);
 	seen.refuses = true;
-	assert_int_equal(session__add_library(s, path), -ENOMEM);
+	assert_int_equal(session__add_library(s, good_library), -ENOMEM);
 	assert_int_equal(seen.n_libraries, 1);
 	/* The links are removed in the background; the number is free again after a second. */
 	for (int i = 0; i < 500 && links_of_ours() != before; i++) {
@@ -411,7 +402,7 @@ static void a_library_that_is_refused_has_no_probes(void **state)
 static void a_running_tree_is_followed_and_forgotten(void **state)
 {
 	unsigned int compilers = 0;
-	struct session *s;
+	_session_ struct session *s = NULL;
 	struct seen seen;
 	pid_t pid;
 	int alive;
@@ -434,13 +425,12 @@ static void a_running_tree_is_followed_and_forgotten(void **state)
 	assert_int_equal(read(alive, &byte, 1), 0); /* and its child */
 	close(alive);
 	assert_false(session__follows_any(s));
-	session__free(s);
 }
 
 static void an_exited_process_is_not_followed(void **state)
 {
 	unsigned int compilers = 0;
-	struct session *s;
+	_session_ struct session *s = NULL;
 	struct seen seen;
 	siginfo_t info;
 	pid_t pid;
@@ -456,7 +446,6 @@ static void an_exited_process_is_not_followed(void **state)
 	assert_int_equal(session__follow_running(s, pid, &compilers), -ESRCH);
 	assert_int_equal(seen.n_running, 0);
 	assert_false(session__follows_any(s));
-	session__free(s);
 }
 
 int main(void)

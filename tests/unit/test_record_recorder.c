@@ -4,10 +4,11 @@
 
 #include <malloc.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../fixtures/directory.h"
+#include "../fixtures/file_limit.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_plan.h"
 #include "../fixtures/trace_dump.h"
@@ -18,25 +19,23 @@
 #define LIB 4
 #define PID 4711
 
-static char directory[] = "/tmp/test_record_recorder.XXXXXX";
 static char path[sizeof(directory) + 8];
 static struct plan *plan;
 static uint64_t no_counters[WIRE_COUNTER_MAX];
 
 static int make_directory(void **state)
 {
+	int err = directory_make(state);
+
 	plan = sample_plan();
-	if (!mkdtemp(directory))
-		return -1;
 	snprintf(path, sizeof(path), "%s/a.qpt", directory);
-	return 0;
+	return err;
 }
 
 static int remove_directory(void **state)
 {
 	plan__free(plan);
-	unlink(path);
-	return rmdir(directory);
+	return directory_remove(state);
 }
 
 static int remove_file(void **state)
@@ -44,22 +43,44 @@ static int remove_file(void **state)
 	return unlink(path) && errno != ENOENT;
 }
 
-/* A recorder with a file and the sample plan as library LIB; the summary goes to `live`. */
-static struct recorder *start(FILE *live, enum live_mode mode, bool summary)
+/* A recorder with a file and the sample plan as library LIB. */
+static struct recorder *start_with(const struct recorder_options *opt)
 {
-	struct recorder_options opt = {.output = path,
-				       .live = live,
-				       .mode = mode,
-				       .summary = summary,
-				       .report = cmd_print_report};
 	struct recorder *r = NULL;
 	struct session_sink sink;
 
-	assert_int_equal(recorder__open(&opt, &r), 0);
+	assert_int_equal(recorder__open(opt, &r), 0);
 	assert_int_equal(recorder__create_file(r), 0);
 	sink = recorder__sink(r);
 	assert_int_equal(sink.library(sink.ctx, LIB, plan), 0);
 	return r;
+}
+
+/* The same; the live view and the summary go to `live`. */
+static struct recorder *start(FILE *live, enum live_mode mode, bool summary)
+{
+	return start_with(&(struct recorder_options){.output = path,
+						     .live = live,
+						     .mode = mode,
+						     .summary = summary,
+						     .report = cmd_print_report});
+}
+
+static void finish(struct recorder *r, struct output *o)
+{
+	output_begin(o);
+	assert_int_equal(recorder__finish(r, no_counters), 0);
+	output_end(o);
+}
+
+/* The finished trace as text; freed by the caller. */
+static char *finished_trace(struct recorder *r)
+{
+	struct output o;
+
+	finish(r, &o);
+	output_free(&o);
+	return dump_trace(path);
 }
 
 static int give(struct recorder *r, const void *record, size_t size)
@@ -135,9 +156,7 @@ static void records_become_a_trace_and_a_summary(void **state)
 	assert_int_equal(give_span(r, 1, 0, 1500, 4000), 0);
 	end_process(r, PID);
 	assert_int_equal(recorder__processes(r), 1);
-	output_begin(&o);
-	assert_int_equal(recorder__finish(r, no_counters), 0);
-	output_end(&o);
+	finish(r, &o);
 	fclose(live);
 	trace = dump_trace(path);
 	assert_contains(trace, "pid=4711 parent=0 start=1000 end=9000 exit=256 "
@@ -200,9 +219,7 @@ static void several_crates_end_with_the_report_of_a_build(void **state)
 	struct output o;
 
 	record_a_build(r);
-	output_begin(&o);
-	assert_int_equal(recorder__finish(r, no_counters), 0);
-	output_end(&o);
+	finish(r, &o);
 	output_free(&o);
 	fclose(live);
 	report = reported();
@@ -214,14 +231,9 @@ static void several_crates_end_with_the_report_of_a_build(void **state)
 static void slow_intervals_are_reported_as_they_end(void **state)
 {
 	struct recorder_options opt = {.output = path, .mode = LIVE_NONE, .slow_ns = 1000};
-	_recorder_ struct recorder *r = NULL;
-	struct session_sink sink;
+	_recorder_ struct recorder *r = start_with(&opt);
 	struct output o;
 
-	assert_int_equal(recorder__open(&opt, &r), 0);
-	assert_int_equal(recorder__create_file(r), 0);
-	sink = recorder__sink(r);
-	assert_int_equal(sink.library(sink.ctx, LIB, plan), 0);
 	execute(r, PID);
 	output_begin(&o);
 	assert_int_equal(give_span(r, 0, 1, 2000, 2999), 0);
@@ -286,9 +298,7 @@ static void an_ended_compiler_frees_its_query_rows(void **state)
 	after = memory_in_use();
 	if (after - before > MORE * KEPT_BYTES)
 		fail_msg("%zu bytes for each compiler that is over", (after - before) / MORE);
-	output_begin(&o);
-	assert_int_equal(recorder__finish(r, no_counters), 0);
-	output_end(&o);
+	finish(r, &o);
 	assert_contains(o.text[1], "recorded 96000 queries of 12000 compilers, 0 lost");
 	output_free(&o);
 }
@@ -302,19 +312,14 @@ static void costs_are_stored_and_taken_off(void **state)
 	size_t size;
 	FILE *live = open_memstream(&summary, &size);
 	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
-	struct output o;
 
 	recorder__set_costs(r, &costs);
 	execute(r, PID);
 	assert_int_equal(give_span(r, 0, 1, 2000, 3000), 0);
 	assert_int_equal(give_span(r, 1, 0, 1500, 4000), 0);
 	end_process(r, PID);
-	output_begin(&o);
-	assert_int_equal(recorder__finish(r, no_counters), 0);
-	output_end(&o);
-	output_free(&o);
+	trace = finished_trace(r);
 	fclose(live);
-	trace = dump_trace(path);
 	assert_contains(trace, "costs 400000 9000000 500000 9100000\n");
 	assert_contains(trace, "depth=0 1500..4000 typeck");
 	assert_contains(summary, "probes cost about 1.60 us of 8.00 us (20.0 %)");
@@ -328,14 +333,9 @@ static void costs_that_are_not_known_are_left_out(void **state)
 	static const struct probe_costs unknown;
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
 	_free_ char *trace = NULL;
-	struct output o;
 
 	recorder__set_costs(r, &unknown);
-	output_begin(&o);
-	assert_int_equal(recorder__finish(r, no_counters), 0);
-	output_end(&o);
-	output_free(&o);
-	trace = dump_trace(path);
+	trace = finished_trace(r);
 	assert_null(strstr(trace, "costs"));
 }
 
@@ -353,9 +353,7 @@ static void a_record_that_makes_no_sense_is_lost_and_counted(void **state)
 	strange.lib = LIB + 1;
 	assert_int_equal(give(r, &strange, sizeof(strange)), 0);
 	assert_int_equal(give_span(r, 0, 0, 5, 6), 0);
-	output_begin(&o);
-	assert_int_equal(recorder__finish(r, no_counters), 0);
-	output_end(&o);
+	finish(r, &o);
 	assert_contains(o.text[1], "recorded 1 queries of 1 compiler, 4 lost");
 	output_free(&o);
 	trace = dump_trace(path);
@@ -368,18 +366,13 @@ static void a_running_process_and_a_late_one_are_marked(void **state)
 	struct session_sink sink = recorder__sink(r);
 	static const char args[] = "rustc\0--crate-name\0b";
 	_free_ char *trace = NULL;
-	struct output o;
 
 	execute(r, 1);
 	execute(r, 2);
 	assert_int_equal(sink.running(sink.ctx, 3, 30, 500, args, sizeof(args)), 0);
 	assert_int_equal(sink.late(sink.ctx, 2), 0);
 	assert_int_equal(sink.late(sink.ctx, 4), 0);
-	output_begin(&o);
-	assert_int_equal(recorder__finish(r, no_counters), 0);
-	output_end(&o);
-	output_free(&o);
-	trace = dump_trace(path);
+	trace = finished_trace(r);
 	assert_contains(trace, "pid=1 parent=0 start=1000 end=0 [");
 	assert_contains(trace, "pid=2 parent=0 start=1000 end=0 late [");
 	assert_contains(trace, "pid=3 parent=30 start=500 end=0 late [rustc --crate-name b]");
@@ -391,27 +384,13 @@ static void directories_and_thread_names_are_recorded(void **state)
 	struct session_sink sink = recorder__sink(r);
 	struct wire_thread thread = {WIRE_THREAD, .pid = PID, .tid = PID + 1, .name = "opt a"};
 	_free_ char *trace = NULL;
-	struct output o;
 
 	execute(r, PID);
 	assert_int_equal(sink.cwd(sink.ctx, PID, "/src"), 0);
 	assert_int_equal(give(r, &thread, sizeof(thread)), 0);
-	output_begin(&o);
-	assert_int_equal(recorder__finish(r, no_counters), 0);
-	output_end(&o);
-	output_free(&o);
-	trace = dump_trace(path);
+	trace = finished_trace(r);
 	assert_contains(trace, "[a] [-] [-] [-] [/src]\n");
 	assert_contains(trace, "thread 0/4712 [opt a]\n");
-}
-
-static void set_file_limit(rlim_t bytes)
-{
-	struct rlimit lim;
-
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &lim), 0);
-	lim.rlim_cur = bytes;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &lim), 0);
 }
 
 /* The file size limit applies to our output too, so the caller asserts later. */
@@ -445,7 +424,6 @@ static void a_full_disk_ends_the_file_only(void **state)
 
 	execute(r, PID);
 	assert_int_equal(recorder__tick(r, no_counters), 0);
-	signal(SIGXFSZ, SIG_IGN);
 	output_begin(&o);
 	set_file_limit(1000); /* room for the error line, not for the spans */
 	err = record_on_a_full_disk(r);
@@ -453,7 +431,6 @@ static void a_full_disk_ends_the_file_only(void **state)
 	set_file_limit(RLIM_INFINITY);
 	output_end(&o);
 	fclose(live);
-	signal(SIGXFSZ, SIG_DFL);
 	assert_int_equal(err, 0);
 	assert_int_equal(last_err, -EFBIG);
 	assert_int_equal(lines_of(o.text[1], "\n"), 1);

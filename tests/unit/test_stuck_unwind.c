@@ -132,15 +132,18 @@ static int count_descents(struct unwinder *u, const struct calls *calls)
 }
 
 /* Retries, because the child needs some time to reach its innermost function. */
-static void check_walk(pid_t pid, int want)
+static void check_walk(void (*at_end)(void))
 {
+	pid_t pid = start(at_end);
 	_look_ struct look *look = NULL;
 	_unwinder_ struct unwinder *u = NULL;
 	int n = 0;
 
+	if (!may_stop(pid))
+		return;
 	assert_int_equal(look__new(&look), 0);
 	assert_int_equal(unwinder__new(pid, look, &u), 0);
-	for (int tries = 0; tries < 5000 && n < want; tries++) {
+	for (int tries = 0; tries < 5000 && n < DEPTH + 1; tries++) {
 		_stopped_ struct stopped s;
 		_calls_ struct calls calls;
 
@@ -150,38 +153,24 @@ static void check_walk(pid_t pid, int want)
 		n = count_descents(u, &calls);
 		usleep(1000);
 	}
-	assert_int_equal(n, want);
+	assert_int_equal(n, DEPTH + 1);
+	end(pid);
 }
 
 static void one_that_waits_is_walked(void **state)
 {
-	pid_t pid = start(wait_for_ever);
-
-	if (!may_stop(pid))
-		return;
-	check_walk(pid, DEPTH + 1);
-	end(pid);
+	check_walk(wait_for_ever);
 }
 
 static void one_that_runs_is_walked(void **state)
 {
-	pid_t pid = start(run_for_ever);
-
-	if (!may_stop(pid))
-		return;
-	check_walk(pid, DEPTH + 1);
-	end(pid);
+	check_walk(run_for_ever);
 }
 
 /* The walk need not go beyond the switched stack. */
 static void one_on_another_stack_is_walked(void **state)
 {
-	pid_t pid = start(change_stack);
-
-	if (!may_stop(pid))
-		return;
-	check_walk(pid, DEPTH + 1);
-	end(pid);
+	check_walk(change_stack);
 }
 
 static int count_one(void *ctx, pid_t tid)

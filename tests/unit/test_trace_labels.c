@@ -2,6 +2,7 @@
 #include "trace/labels.h"
 
 #include "test.h"
+#include "../fixtures/temporary.h"
 #include "base/cleanup.h"
 #include "qprof/trace_format.h"
 #include "trace/reader.h"
@@ -46,32 +47,29 @@ static int take(struct labels *l, const uint32_t (*records)[3], size_t n, const 
 	return labels__take(l, &in, table, N_STRINGS, why);
 }
 
+static uint32_t resolved(const struct labels *l, uint32_t label, uint8_t *kind)
+{
+	labels__resolve(l, &label, kind);
+	return label;
+}
+
 static void listed_labels_have_a_name_and_a_kind(void **state)
 {
 	static const uint32_t first[][3] = {{1, 2, 0}}, second[][3] = {{4, 3, 0}};
 	struct labels l = {0};
 	const char *why;
-	uint32_t label;
 	uint8_t kind;
 
 	assert_int_equal(take(&l, first, 1, &why), 0);
 	assert_int_equal(take(&l, second, 1, &why), 0);
-	label = 1;
-	labels__resolve(&l, &label, &kind);
-	assert_int_equal(label, 0);
+	assert_int_equal(resolved(&l, 1, &kind), 0);
 	assert_int_equal(kind, TRACE_KIND_BLOCKED);
-	label = 4;
-	labels__resolve(&l, &label, &kind);
-	assert_int_equal(label, 0);
+	assert_int_equal(resolved(&l, 4, &kind), 0);
 	assert_int_equal(kind, TRACE_KIND_OTHER);
 	assert_string_equal(kinds__text(&l.kinds, kind), "LLVM Pass");
-	label = 3;
-	labels__resolve(&l, &label, &kind);
-	assert_int_equal(label, 3);
+	assert_int_equal(resolved(&l, 3, &kind), 3);
 	assert_int_equal(kind, TRACE_KIND_QUERY);
-	label = 1u << 30;
-	labels__resolve(&l, &label, &kind);
-	assert_int_equal(label, 1u << 30);
+	assert_int_equal(resolved(&l, 1u << 30, &kind), 1u << 30);
 	labels__destroy(&l);
 }
 
@@ -114,24 +112,32 @@ static void kinds_have_numbers_up_to_a_limit(void **state)
 	kinds__destroy(&k);
 }
 
+static const char *const kind_names[] = {"Query", "QueryBlocked", "own 1", "own 2"};
+
 /* The label of record i, of a span or a tally. */
 static uint32_t name_of(uint32_t i)
 {
 	return i * 7919 % 5;
 }
 
-static void write_trace(const char *path, uint32_t n)
+static struct trace_writer *open_writer(void)
 {
-	static const char *const kinds[] = {"Query", "QueryBlocked", "own 1", "own 2"};
 	const struct trace_info info = {.tool = "t", .kernel = "k", .host = "h"};
-	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
-	_trace_writer_ struct trace_writer *w = NULL;
+	struct trace_writer *w = NULL;
+
+	unlink(temporary);
+	assert_int_equal(trace_writer__open(temporary, &info, &w), 0);
+	return w;
+}
+
+static void write_trace(uint32_t n)
+{
+	const struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
+	_trace_writer_ struct trace_writer *w = open_writer();
 	char text[16];
 	uint32_t id;
 	uint8_t kind;
 
-	unlink(path);
-	assert_int_equal(trace_writer__open(path, &info, &w), 0);
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	for (uint32_t i = 0; i < 5; i++) {
 		snprintf(text, sizeof(text), "q%u", i);
@@ -139,7 +145,7 @@ static void write_trace(const char *path, uint32_t n)
 		assert_int_equal(id, i);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		assert_int_equal(trace_writer__kind(w, kinds[i % 4], &kind), 0);
+		assert_int_equal(trace_writer__kind(w, kind_names[i % 4], &kind), 0);
 		struct trace_span s = {.start_ns = i,
 				       .end_ns = i + 1,
 				       .label = name_of(i),
@@ -156,49 +162,41 @@ static void write_trace(const char *path, uint32_t n)
 
 static void kinds_and_tallies_come_back(void **state)
 {
-	static const char *const kinds[] = {"Query", "QueryBlocked", "own 1", "own 2"};
-	char path[] = "/tmp/test_trace_labels.XXXXXX", text[16];
+	char text[16];
 	_trace_reader_ struct trace_reader *r = NULL;
 	uint32_t n = 20000, spans = 0, tallies = 0;
 	struct trace_item item;
 
-	close(mkstemp(path));
-	write_trace(path, n);
-	assert_int_equal(trace_reader__open(path, &r, NULL), 0);
+	write_trace(n);
+	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
 	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END) {
 		if (item.kind == TRACE_ITEM_SPAN) {
 			snprintf(text, sizeof(text), "q%u", name_of(spans));
 			assert_int_equal(item.span.start_ns, spans);
 			assert_string_equal(trace_reader__string(r, item.span.label), text);
 			assert_string_equal(trace_reader__kind(r, item.span.kind),
-					    kinds[spans++ % 4]);
+					    kind_names[spans++ % 4]);
 		} else if (item.kind == TRACE_ITEM_TALLY) {
 			assert_int_equal(item.tally.events, tallies);
 			assert_true(item.tally.sum == UINT64_MAX - tallies);
 			assert_int_equal(item.tally.label, name_of(tallies));
 			assert_string_equal(trace_reader__kind(r, item.tally.kind),
-					    kinds[tallies++ % 4]);
+					    kind_names[tallies++ % 4]);
 		}
 	}
 	assert_null(trace_reader__problem(r));
 	assert_int_equal(spans, n);
 	assert_int_equal(tallies, n);
-	unlink(path);
 }
 
 static void the_writer_refuses_undeclared_kinds(void **state)
 {
-	char path[] = "/tmp/test_trace_labels.XXXXXX";
-	const struct trace_info info = {.tool = "t", .kernel = "k", .host = "h"};
-	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
-	_trace_writer_ struct trace_writer *w = NULL;
+	const struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
+	_trace_writer_ struct trace_writer *w = open_writer();
 	struct trace_span s = {.kind = TRACE_KIND_OTHER};
 	struct trace_tally t = {.kind = TRACE_KIND_OTHER};
 	uint32_t id;
 
-	close(mkstemp(path));
-	unlink(path);
-	assert_int_equal(trace_writer__open(path, &info, &w), 0);
 	assert_int_equal(trace_writer__tally(w, &t), -EINVAL);
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	assert_int_equal(trace_writer__intern(w, "q", &id), 0);
@@ -207,7 +205,6 @@ static void the_writer_refuses_undeclared_kinds(void **state)
 	s.kind = TRACE_KIND_LOAD;
 	assert_int_equal(trace_writer__span(w, &s), 0);
 	assert_int_equal(trace_writer__finish(w), 0);
-	unlink(path);
 }
 
 int main(void)
@@ -220,5 +217,5 @@ int main(void)
 		cmocka_unit_test(the_writer_refuses_undeclared_kinds),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, temporary_make, temporary_remove);
 }

@@ -30,6 +30,16 @@ static struct trace_writer *open_writer(void)
 	return w;
 }
 
+/* Read the rest of a trace; returns what the reader has counted. */
+static struct trace_stats read_to_end(struct trace_reader *r)
+{
+	struct trace_item item;
+
+	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
+		;
+	return trace_reader__stats(r);
+}
+
 static void add_names(struct trace_writer *w, uint32_t n_processes, uint32_t n_labels)
 {
 	char text[32];
@@ -196,18 +206,14 @@ static void processes_come_before_their_spans_and_update(void **state)
  */
 static void drop_late(char *text)
 {
+	static const char *const late[] = {" event=query_5", "core::iter::Map", "<unknown>"};
 	char *at;
 
 	while ((at = strchr(text, '@')))
 		memmove(at, strchr(at, '\n'), strlen(strchr(at, '\n')) + 1);
-	while ((at = strstr(text, " event=query_5")))
-		memmove(at, at + strlen(" event=query_5"),
-			strlen(at + strlen(" event=query_5")) + 1);
-	while ((at = strstr(text, "core::iter::Map")))
-		memmove(at, at + strlen("core::iter::Map"),
-			strlen(at + strlen("core::iter::Map")) + 1);
-	while ((at = strstr(text, "<unknown>")))
-		memmove(at, at + strlen("<unknown>"), strlen(at + strlen("<unknown>")) + 1);
+	for (size_t i = 0; i < N_OF(late); i++)
+		while ((at = strstr(text, late[i])))
+			memmove(at, at + strlen(late[i]), strlen(at + strlen(late[i])) + 1);
 }
 
 /* `cut` must be a prefix of `whole`, with all names, followed by the problem. */
@@ -415,13 +421,10 @@ static void the_index_has_every_chunk(void **state)
 	_free_ struct spans *s = write_phases(&rng, true);
 	_trace_reader_ struct trace_reader *r = NULL;
 	struct trace_stats stats;
-	struct trace_item item;
 
 	assert_int_equal(trace_reader__open(temporary, &r, NULL), 0);
 	trace_reader__check_index(r);
-	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
-		;
-	stats = trace_reader__stats(r);
+	stats = read_to_end(r);
 	assert_int_equal(stats.misindexed, 0);
 	assert_int_equal(stats.indexed + stats.unindexed, stats.chunks);
 	assert_true(stats.unindexed >= 3);
@@ -433,12 +436,9 @@ static void names_that_never_come_are_counted(void **state)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	struct trace_stats stats;
-	struct trace_item item;
 
 	assert_int_equal(trace_reader__open(GOLDEN "good-strings.qpt", &r, NULL), 0);
-	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
-		;
-	stats = trace_reader__stats(r);
+	stats = read_to_end(r);
 	assert_int_equal(stats.unknown_labels, 1);
 	assert_int_equal(stats.unknown_events, 2);
 	assert_int_equal(stats.mapped, 5);
@@ -665,13 +665,10 @@ static bool is_index_wrong(const char *file)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	struct trace_stats stats;
-	struct trace_item item;
 
 	assert_int_equal(trace_reader__open(file, &r, NULL), 0);
 	trace_reader__check_index(r);
-	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
-		;
-	stats = trace_reader__stats(r);
+	stats = read_to_end(r);
 	assert_false(stats.damaged);
 	return stats.index_is_wrong || stats.misindexed;
 }

@@ -7,6 +7,14 @@
 /* The result of the last span. */
 static struct trace_times times;
 
+static struct self_time *new_self_time(void)
+{
+	struct self_time *st = NULL;
+
+	assert_int_equal(self_time__new(&st), 0);
+	return st;
+}
+
 static uint64_t self_of(struct self_time *st, uint32_t tid, uint16_t depth, uint64_t start,
 			uint64_t end)
 {
@@ -18,9 +26,8 @@ static uint64_t self_of(struct self_time *st, uint32_t tid, uint16_t depth, uint
 
 static void children_are_taken_off_once(void **state)
 {
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_self_time();
 
-	assert_int_equal(self_time__new(&st), 0);
 	assert_int_equal(self_of(st, 1, 2, 110, 120), 10);
 	assert_int_equal(self_of(st, 1, 2, 130, 140), 10);
 	assert_int_equal(self_of(st, 1, 1, 105, 150), 25);
@@ -42,13 +49,19 @@ static const struct trace_costs costs = {
 	.ps = {[TRACE_COST_EMULATED] = 100000, [TRACE_COST_EMULATED_INSIDE] = 120000},
 };
 
+static struct self_time *new_with_costs(void)
+{
+	struct self_time *st = new_self_time();
+
+	self_time__set_costs(st, &costs);
+	return st;
+}
+
 static void probe_time_counts_where_it_is_spent(void **state)
 {
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_with_costs();
 	struct trace_times s;
 
-	assert_int_equal(self_time__new(&st), 0);
-	self_time__set_costs(st, &costs);
 	s = with_probes(st, 2, 2000, 2150);
 	assert_int_equal(s.self_ns, 150);
 	assert_int_equal(s.self_probe_ns, 120);
@@ -66,13 +79,11 @@ static void probe_time_counts_where_it_is_spent(void **state)
 /* The wrapper's probe, which reports the caller, runs in the time of the calling span. */
 static void a_request_is_one_probe_more(void **state)
 {
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_with_costs();
 	struct trace_span asked_for = {
 		.tid = 1, .depth = 1, .start_ns = 2000, .end_ns = 2150, .caller = 7};
 	struct trace_times s;
 
-	assert_int_equal(self_time__new(&st), 0);
-	self_time__set_costs(st, &costs);
 	assert_int_equal(self_time__span(st, &asked_for, &times), 0);
 	assert_int_equal(times.self_probe_ns, 120);
 	assert_int_equal(times.probe_ns, 120);
@@ -84,11 +95,9 @@ static void a_request_is_one_probe_more(void **state)
 /* The self parts add up to two hits per span, less the 80 ns outside the outermost span. */
 static void no_probe_is_counted_twice(void **state)
 {
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_with_costs();
 	uint64_t sum = 0;
 
-	assert_int_equal(self_time__new(&st), 0);
-	self_time__set_costs(st, &costs);
 	for (uint64_t i = 0; i < 1000; i++)
 		sum += with_probes(st, (uint16_t)(i % 7 % 3 + 1), i, i + 1).self_probe_ns;
 	sum += with_probes(st, 0, 0, 1000).self_probe_ns;
@@ -104,11 +113,9 @@ static void unknown_costs_are_none(void **state)
 	};
 
 	for (size_t i = 0; i < N_OF(unknown); i++) {
-		_self_time_ struct self_time *st = NULL;
+		_self_time_ struct self_time *st = new_with_costs();
 		struct trace_times s;
 
-		assert_int_equal(self_time__new(&st), 0);
-		self_time__set_costs(st, &costs);
 		self_time__set_costs(st, &unknown[i]);
 		s = with_probes(st, 0, 100, 200);
 		assert_int_equal(s.probe_ns, 0);
@@ -118,9 +125,8 @@ static void unknown_costs_are_none(void **state)
 
 static void threads_are_apart(void **state)
 {
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_self_time();
 
-	assert_int_equal(self_time__new(&st), 0);
 	assert_int_equal(self_of(st, 1, 1, 110, 190), 80);
 	assert_int_equal(self_of(st, 2, 0, 100, 200), 100);
 	assert_int_equal(self_of(st, 1, 0, 100, 200), 20);
@@ -128,9 +134,8 @@ static void threads_are_apart(void **state)
 
 static void children_of_a_lost_parent_go_to_the_next(void **state)
 {
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_self_time();
 
-	assert_int_equal(self_time__new(&st), 0);
 	assert_int_equal(self_of(st, 1, 3, 110, 150), 40);
 	assert_int_equal(self_of(st, 1, 0, 100, 200), 60);
 }
@@ -138,9 +143,8 @@ static void children_of_a_lost_parent_go_to_the_next(void **state)
 /* The first parent at depth 0 is lost: its child began before the second parent did. */
 static void a_foreign_child_cannot_take_more_than_there_is(void **state)
 {
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_self_time();
 
-	assert_int_equal(self_time__new(&st), 0);
 	assert_int_equal(self_of(st, 1, 1, 0, 1000), 1000);
 	assert_int_equal(self_of(st, 1, 0, 2000, 2100), 100);
 	assert_int_equal(self_of(st, 1, 1, 3000, 4000), 1000);
@@ -151,9 +155,8 @@ static void a_foreign_child_cannot_take_more_than_there_is(void **state)
 /* The spans of a damaged file may overlap: two take the same time of their parent. */
 static void overlapping_spans_leave_nothing(void **state)
 {
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_self_time();
 
-	assert_int_equal(self_time__new(&st), 0);
 	assert_int_equal(self_of(st, 1, 1, 150, 300), 150);
 	assert_int_equal(self_of(st, 1, 2, 150, 300), 150);
 	assert_int_equal(self_of(st, 1, 0, 140, 300), 0);
@@ -162,10 +165,9 @@ static void overlapping_spans_leave_nothing(void **state)
 static void random_trees_come_out_exact(void **state)
 {
 	struct rng rng = rng_new();
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_self_time();
 	_free_ struct spans *spans = spans_new(&rng, 15000, 3, 10);
 
-	assert_int_equal(self_time__new(&st), 0);
 	for (uint32_t i = 0; i < spans->n; i++) {
 		assert_int_equal(self_time__span(st, &spans->at[i], &times), 0);
 		assert_true(times.self_ns == spans->self_ns[i]);
@@ -176,10 +178,9 @@ static void random_trees_come_out_exact(void **state)
 static void losses_never_make_it_negative(void **state)
 {
 	struct rng rng = rng_new();
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_self_time();
 	_free_ struct spans *spans = spans_new(&rng, 15000, 2, 10);
 
-	assert_int_equal(self_time__new(&st), 0);
 	for (uint32_t i = 0; i < spans->n; i++) {
 		struct trace_span s = spans->at[i];
 
@@ -207,10 +208,9 @@ static void off_cpu(struct self_time *st, uint16_t depth, uint64_t start, uint64
 
 static void off_cpu_is_no_child(void **state)
 {
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_self_time();
 	struct trace_times s;
 
-	assert_int_equal(self_time__new(&st), 0);
 	self_of(st, 1, 1, 101, 104);
 	off_cpu(st, 2, 110, 115);
 	s = with_probes(st, 1, 105, 150);
@@ -230,11 +230,9 @@ static void off_cpu_is_no_child(void **state)
 
 static void off_cpu_has_no_probes(void **state)
 {
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_with_costs();
 	struct trace_times s;
 
-	assert_int_equal(self_time__new(&st), 0);
-	self_time__set_costs(st, &costs);
 	off_cpu(st, 1, 2000, 2150);
 	s = with_probes(st, 0, 1000, 5000);
 	assert_int_equal(s.self_ns, 4000);
@@ -245,10 +243,9 @@ static void off_cpu_has_no_probes(void **state)
 /* The spans at depths 1 and 2 around these times are lost, so the times belong to depth 0. */
 static void off_cpu_of_a_lost_parent_goes_to_the_next(void **state)
 {
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_self_time();
 	struct trace_times s;
 
-	assert_int_equal(self_time__new(&st), 0);
 	off_cpu(st, 2, 110, 115);
 	s = with_probes(st, 1, 120, 130);
 	assert_int_equal(times.off_ns, 0);
@@ -278,10 +275,9 @@ static void off_cpu_is_counted_once(void **state)
 	_free_ struct spans *spans = spans_new(&rng, 15000, 1, 10);
 
 	for (uint32_t lost = 0; lost < 2; lost++) {
-		_self_time_ struct self_time *st = NULL;
+		_self_time_ struct self_time *st = new_self_time();
 		uint64_t all = 0, own = 0, at_top = 0;
 
-		assert_int_equal(self_time__new(&st), 0);
 		for (uint32_t i = 0; i < spans->n; i++) {
 			struct trace_span s = spans->at[i];
 
@@ -305,10 +301,9 @@ static void off_cpu_is_counted_once(void **state)
 
 static void a_forgotten_process_begins_anew(void **state)
 {
-	_self_time_ struct self_time *st = NULL;
+	_self_time_ struct self_time *st = new_self_time();
 	struct trace_span s = {.process = 1, .depth = 0, .start_ns = 100, .end_ns = 200};
 
-	assert_int_equal(self_time__new(&st), 0);
 	assert_int_equal(self_of(st, 1, 1, 110, 150), 40);
 	assert_int_equal(self_of(st, 2, 1, 110, 150), 40);
 	self_time__forget(st, 0);

@@ -2,32 +2,26 @@
 #include "trace/writer.h"
 
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "test.h"
+#include "../fixtures/directory.h"
+#include "../fixtures/file_limit.h"
 #include "../fixtures/spans.h"
 #include "../fixtures/trace_dump.h"
 #include "qprof/trace_format.h"
 #include "trace/bytes.h"
 
 static const struct trace_info info = {.tool = "t", .kernel = "k", .host = "h"};
-static char directory[] = "/tmp/test_trace_writer.XXXXXX";
 static char path[sizeof(directory) + 8];
 
 static int make_directory(void **state)
 {
-	if (!mkdtemp(directory))
-		return -1;
-	snprintf(path, sizeof(path), "%s/a.qpt", directory);
-	return 0;
-}
+	int err = directory_make(state);
 
-static int remove_directory(void **state)
-{
-	unlink(path);
-	return rmdir(directory);
+	snprintf(path, sizeof(path), "%s/a.qpt", directory);
+	return err;
 }
 
 static int remove_file(void **state)
@@ -55,6 +49,13 @@ static uint32_t state_of_file(void)
 	bytes = slurp(path, &size);
 	assert_true(bytes && size >= QPT_HEADER_SIZE);
 	return bytes_load_u32(bytes + QPT_HEADER_STATE);
+}
+
+/* The finished trace as text; freed by the caller. */
+static char *finished_trace(struct trace_writer *w)
+{
+	assert_int_equal(trace_writer__finish(w), 0);
+	return dump_trace(path);
 }
 
 static void a_file_is_not_overwritten(void **state)
@@ -99,8 +100,7 @@ static void only_invalid_records_are_refused(void **state)
 		assert_int_equal(trace_writer__span(w, &bad[i]), -EINVAL);
 	assert_int_equal(trace_writer__process(w, &gap), -EINVAL);
 	assert_int_equal(trace_writer__span(w, &good), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
-	text = dump_trace(path);
+	text = finished_trace(w);
 	assert_non_null(strstr(text, "span 0/0 depth=0 5..5 typeck #0\nwhole\n"));
 }
 
@@ -140,8 +140,7 @@ static void ids_too_far_apart_are_refused(void **state)
 	assert_int_equal(trace_writer__map(w, &m), -E2BIG);
 	m.first = 7;
 	assert_int_equal(trace_writer__map(w, &m), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
-	text = dump_trace(path);
+	text = finished_trace(w);
 	assert_non_null(strstr(text, "whole\n"));
 }
 
@@ -162,8 +161,7 @@ static void long_mappings_come_back(void **state)
 	}
 	span.label = TRACE_VIRTUAL | 199998;
 	assert_int_equal(trace_writer__span(w, &span), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
-	text = dump_trace(path);
+	text = finished_trace(w);
 	assert_non_null(strstr(text, " 0..1 rustc #199999 event=typeck\nwhole\n"));
 }
 
@@ -230,8 +228,7 @@ static void functions_beyond_a_batch_come_back(void **state)
 	assert_int_equal(trace_writer__span(w, &span), 0);
 	for (uint32_t i = 20000; i-- > 0;)
 		assert_int_equal(trace_writer__lines(w, 1 + 10 * i, &row, 1), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
-	text = dump_trace(path);
+	text = finished_trace(w);
 	assert_non_null(strstr(text, " from=rustc::asks_19999+2@rustc:77\nwhole\n"));
 }
 
@@ -250,8 +247,7 @@ static void losses_are_written_when_they_change(void **state)
 	assert_int_equal(trace_writer__bytes(w), bytes);
 	losses.count[TRACE_LOST_RECURSION] = 1ULL << 40;
 	assert_int_equal(trace_writer__losses(w, &losses), 0);
-	assert_int_equal(trace_writer__finish(w), 0);
-	text = dump_trace(path);
+	text = finished_trace(w);
 	assert_non_null(
 		strstr(text, "losses recursion=1\nlosses recursion=1099511627776\nwhole\n"));
 }
@@ -269,8 +265,7 @@ static void names_beyond_a_batch_come_back(void **state)
 		snprintf(text, sizeof(text), "rustc --crate-name a_crate_with_a_long_name_%u", i);
 		assert_int_equal(trace_writer__process(w, &p), 0);
 	}
-	assert_int_equal(trace_writer__finish(w), 0);
-	dump = dump_trace(path);
+	dump = finished_trace(w);
 	assert_non_null(strstr(dump, "_name_4999] [-] [-] [-] [-] [-]\nwhole\n"));
 }
 
@@ -290,25 +285,21 @@ static void a_full_disk_is_remembered(void **state)
 {
 	_trace_writer_ struct trace_writer *w = open_with_names();
 	struct trace_losses losses = {.count = {1}};
-	struct rlimit old, low = {.rlim_cur = 20000};
 	struct trace_span span = {.end_ns = 1};
 	_free_ char *text = NULL;
 	const char *problem;
 	uint32_t id;
 
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-	low.rlim_max = old.rlim_max;
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	set_file_limit(20000);
 	assert_int_equal(write_much(w), -EFBIG);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	set_file_limit(RLIM_INFINITY);
 	/* There is room again, but the writer keeps failing: earlier data is missing. */
 	assert_int_equal(trace_writer__span(w, &span), -EFBIG);
 	assert_int_equal(trace_writer__intern(w, "new", &id), -EFBIG);
 	assert_int_equal(trace_writer__losses(w, &losses), -EFBIG);
 	assert_int_equal(trace_writer__flush(w), -EFBIG);
 	assert_int_equal(trace_writer__finish(w), -EFBIG);
-	assert_int_equal(trace_writer__bytes(w), low.rlim_cur);
+	assert_int_equal(trace_writer__bytes(w), 20000);
 	assert_true(state_of_file() == QPT_STATE_UNFINISHED);
 	text = dump_trace(path);
 	problem = strstr(text, "problem: cut short at byte 20000: ");
@@ -320,14 +311,10 @@ static void a_full_disk_is_remembered(void **state)
 static void a_file_that_cannot_begin_is_removed(void **state)
 {
 	_trace_writer_ struct trace_writer *w = NULL;
-	struct rlimit old, low;
 
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-	low = (struct rlimit){.rlim_cur = 40, .rlim_max = old.rlim_max};
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	set_file_limit(40);
 	assert_int_equal(trace_writer__open(path, &info, &w), -EFBIG);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	set_file_limit(RLIM_INFINITY);
 	assert_int_equal(access(path, F_OK), -1);
 }
 
@@ -419,5 +406,5 @@ int main(void)
 		cmocka_unit_test_teardown(a_killed_writer_leaves_what_it_flushed, remove_file),
 	};
 
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+	return cmocka_run_group_tests(tests, make_directory, directory_remove);
 }

@@ -32,6 +32,14 @@ static char *name(const void *ctx, uint32_t pc)
 	return asked->fail ? NULL : strdup(pc >= HUGE ? "huge" : "small");
 }
 
+static struct caller_index *new_index(void)
+{
+	struct caller_index *c = NULL;
+
+	assert_int_equal(caller_index__new(&c), 0);
+	return c;
+}
+
 static uint32_t get(struct caller_index *c, struct asked *asked, uint8_t lib, uint32_t caller,
 		    const char *expected)
 {
@@ -52,11 +60,10 @@ static uint32_t get(struct caller_index *c, struct asked *asked, uint8_t lib, ui
 
 static void a_function_is_asked_for_once_and_an_address_too(void **state)
 {
-	_caller_index_ struct caller_index *c = NULL;
+	_caller_index_ struct caller_index *c = new_index();
 	struct asked asked = {0};
 	uint32_t first;
 
-	assert_int_equal(caller_index__new(&c), 0);
 	first = get(c, &asked, 0, SMALL + 8, "small");
 	assert_int_equal(get(c, &asked, 0, SMALL + 9, NULL), first + 1);
 	assert_int_equal(get(c, &asked, 0, SMALL + 8, NULL), first);
@@ -70,20 +77,18 @@ static void a_function_is_asked_for_once_and_an_address_too(void **state)
 
 static void libraries_are_kept_apart(void **state)
 {
-	_caller_index_ struct caller_index *c = NULL;
+	_caller_index_ struct caller_index *c = new_index();
 	struct asked asked = {0};
 
-	assert_int_equal(caller_index__new(&c), 0);
 	assert_int_not_equal(get(c, &asked, 0, SMALL + 8, "small"),
 			     get(c, &asked, 255, SMALL + 8, "small"));
 }
 
 static void a_function_that_gets_no_locindex_is_counted(void **state)
 {
-	_caller_index_ struct caller_index *c = NULL;
+	_caller_index_ struct caller_index *c = new_index();
 	struct asked asked = {0};
 
-	assert_int_equal(caller_index__new(&c), 0);
 	assert_int_not_equal(get(c, &asked, 0, HUGE + 1, "huge"), TRACE_NO_LOCATION);
 	assert_int_equal(get(c, &asked, 1, HUGE + 1, NULL), TRACE_NO_LOCATION);
 	assert_int_equal(get(c, &asked, 1, HUGE + 1, NULL), TRACE_NO_LOCATION);
@@ -93,13 +98,12 @@ static void a_function_that_gets_no_locindex_is_counted(void **state)
 
 static void a_name_that_cannot_be_had_is_an_error(void **state)
 {
-	_caller_index_ struct caller_index *c = NULL;
+	_caller_index_ struct caller_index *c = new_index();
 	struct asked asked = {.fail = true};
 	const struct tracks_functions functions = {&asked, find, name};
 	struct trace_function found;
 	uint32_t locindex;
 
-	assert_int_equal(caller_index__new(&c), 0);
 	assert_int_equal(caller_index__get(c, &functions, 0, SMALL + 8, &locindex, &found),
 			 -ENOMEM);
 }

@@ -14,39 +14,33 @@ static void says(const struct verdict *v, const char *text, const char *fix)
 
 static void a_loss_is_printed_with_its_cause(void **state)
 {
-	const struct verdict hits = {.state = VERDICT_LOST_HITS,
-				     .cause = TRACE_LOST_NO_STORAGE,
-				     .lost = 1916,
-				     .of = 2000};
-	const struct verdict ring = {
-		.state = VERDICT_LOST_INTERVALS, .cause = TRACE_LOST_RING_FULL, .lost = 2, .of = 3};
-	const struct verdict stack = {.state = VERDICT_LOST_INTERVALS,
-				      .cause = TRACE_LOST_STACK_FULL,
-				      .lost = 2,
-				      .of = 3};
-	const struct verdict compilers = {
-		.state = VERDICT_LOST_COMPILERS, .cause = TRACE_LOST_COMPILERS, .lost = 2, .of = 2};
+	static const struct {
+		struct verdict verdict;
+		const char *text, *fix;
+	} losses[] = {
+		{{VERDICT_LOST_MAPPINGS, .cause = TRACE_LOST_MAPPINGS, .lost = 1234},
+		 "no compiler was recorded, but 1,234 mappings or new programs were lost, and "
+		 "compilers may be among them",
+		 "doctor"},
+		{{VERDICT_LOST_HITS, .cause = TRACE_LOST_NO_STORAGE, .lost = 1916, .of = 2000},
+		 "1,916 of 2,000 probe hits were lost; the main cause: no memory for a thread's "
+		 "stack of intervals",
+		 "doctor"},
+		{{VERDICT_LOST_INTERVALS, .cause = TRACE_LOST_RING_FULL, .lost = 2, .of = 3},
+		 "2 of 3 intervals were lost; the main cause: ring buffer full",
+		 "--ring-size"},
+		{{VERDICT_LOST_INTERVALS, .cause = TRACE_LOST_STACK_FULL, .lost = 2, .of = 3},
+		 "2 of 3 intervals were lost; the main cause: too many nested intervals on one "
+		 "thread",
+		 "--events"},
+		{{VERDICT_LOST_COMPILERS, .cause = TRACE_LOST_COMPILERS, .lost = 2, .of = 2},
+		 "2 of 2 compilers were lost; the main cause: compiler not recorded, or not to "
+		 "its end",
+		 "doctor"},
+	};
 
-	const struct verdict mappings = {
-		.state = VERDICT_LOST_MAPPINGS, .cause = TRACE_LOST_MAPPINGS, .lost = 1234};
-
-	says(&mappings,
-	     "no compiler was recorded, but 1,234 mappings or new programs were lost, and "
-	     "compilers "
-	     "may be among them",
-	     "doctor");
-	says(&hits,
-	     "1,916 of 2,000 probe hits were lost; the main cause: no memory for a thread's stack "
-	     "of intervals",
-	     "doctor");
-	says(&ring, "2 of 3 intervals were lost; the main cause: ring buffer full", "--ring-size");
-	says(&stack,
-	     "2 of 3 intervals were lost; the main cause: too many nested intervals on one thread",
-	     "--events");
-	says(&compilers,
-	     "2 of 2 compilers were lost; the main cause: compiler not recorded, or not to its "
-	     "end",
-	     "doctor");
+	for (size_t i = 0; i < N_OF(losses); i++)
+		says(&losses[i].verdict, losses[i].text, losses[i].fix);
 }
 
 static void a_late_start_proves_nothing(void **state)
