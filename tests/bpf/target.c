@@ -295,77 +295,57 @@ static void interval(char which, const char *inner)
 				   "kept_of_one";
 	struct call c = {.inner = inner, .query = GUARD_INNER, .kind = WIRE_KIND_ACTIVITY};
 
-	switch (which) {
-	case 'n':
+	if (which == 'n') {
 		guards(&c);
-		break;
-	case 'l':
-		c.query = GUARD_DYNAMIC;
-		c.label = "short";
-		dynamic_guard(&c, 0, c.label, strlen(c.label));
-		break;
-	case 'L':
-		c.query = GUARD_DYNAMIC;
-		c.label = text;
-		dynamic_guard(&c, 0, text, strlen(text));
-		break;
-	case 'v':
+	} else if (which == 'v') {
 		c.query = WIRE_NO_QUERY;
 		c.label = "timer";
 		timed(&c, 0, c.label, strlen(c.label));
-		break;
+	} else {
+		c.query = GUARD_DYNAMIC;
+		c.label = which == 'L' ? text : "short";
+		dynamic_guard(&c, 0, c.label, strlen(c.label));
 	}
 	end_frame();
 }
 
 static void query(char which, const char *inner)
 {
-	struct call c = {.inner = inner};
+	static const struct {
+		char which;
+		unsigned int query; /* N_QUERIES: in no plan */
+		body_fn *body;
+		void (*provider)(void);
+		int vtable; /* the provider's offset in it; 0: the body gets the provider */
+	} queries[] = {
+		{'a', ALPHA, body_alpha, provider_alpha, 0},
+		{'b', BETA, body_beta, provider_beta, 0},
+		{'c', GAMMA, wrapper_gamma, provider_gamma, 0},
+		{'C', GAMMA, body_incr, provider_gamma, VTABLE_INCR},
+		{'d', DELTA, body_incr, provider_delta, VTABLE_INCR},
+		{'D', DELTA, body_incr_slot, provider_delta, VTABLE_INCR_SLOT},
+		{'e', EPSILON, body_epsilon, provider_epsilon, 0},
+		{'h', ETA, body_eta, provider_eta, 0},
+		{'i', THETA, body_theta, provider_theta, 0},
+		{'z', ZETA, body_incr, provider_zeta, VTABLE_INCR},
+		{'u', N_QUERIES, body_incr, provider_unknown, VTABLE_INCR},
+	};
 
-	switch (which) {
-	case 'a':
-		c.query = ALPHA;
-		return run_query(&c, body_alpha, provider_alpha);
-	case 'b':
-		c.query = BETA;
-		return run_query(&c, body_beta, provider_beta);
-	case 'c':
-		c.query = GAMMA;
-		return run_query(&c, wrapper_gamma, provider_gamma);
-	case 'C':
-		c.query = GAMMA;
-		return run_query(&c, body_incr, vtable_of(GAMMA, provider_gamma, VTABLE_INCR));
-	case 'd':
-		c.query = DELTA;
-		return run_query(&c, body_incr, vtable_of(DELTA, provider_delta, VTABLE_INCR));
-	case 'D':
-		c.query = DELTA;
-		return run_query(&c, body_incr_slot,
-				 vtable_of(DELTA, provider_delta, VTABLE_INCR_SLOT));
-	case 'e':
-		c.query = EPSILON;
-		return run_query(&c, body_epsilon, provider_epsilon);
-	case 'h':
-		c.query = ETA;
-		return run_query(&c, body_eta, provider_eta);
-	case 'i':
-		c.query = THETA;
-		return run_query(&c, body_theta, provider_theta);
-	case 'o':
-		return run_load(inner);
-	case 'n':
-	case 'l':
-	case 'L':
-	case 'v':
-		return interval(which, inner);
-	case 'z':
-		c.query = ZETA;
-		return run_query(&c, body_incr, vtable_of(ZETA, provider_zeta, VTABLE_INCR));
-	case 'u':
-		c.unseen = true;
-		return run_query(&c, body_incr,
-				 vtable_of(N_QUERIES, provider_unknown, VTABLE_INCR));
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		unsigned int of = queries[i].query;
+		struct call c = {.inner = inner, .query = of, .unseen = of == N_QUERIES};
+		const void *arg = queries[i].provider;
+
+		if (queries[i].which != which)
+			continue;
+		if (queries[i].vtable)
+			arg = vtable_of(of, queries[i].provider, queries[i].vtable);
+		return run_query(&c, queries[i].body, arg);
 	}
+	if (which == 'o')
+		run_load(inner);
+	else if (strchr("nlLv", which))
+		interval(which, inner);
 }
 
 /* ---- Requested queries -------------------------------------------------------------------------
@@ -391,18 +371,10 @@ static void request(char which, const char *inner)
 {
 	struct call c = {.inner = inner, .query = which == 'G' ? GAMMA : ALPHA};
 
-	switch (which) {
-	case 'A':
-		return ask(&c, true, provider_alpha, wrapper_alpha);
-	case 'B':
-		return ask(&c, false, provider_alpha, wrapper_alpha);
-	case 'G':
+	if (which == 'G')
 		return ask(&c, false, provider_gamma, wrapper_gamma);
-	case 'g':
-		return ask(&c, true, provider_alpha, wrapper_alpha_grown);
-	case 'W':
-		return ask(&c, true, NULL, wrapper_alpha);
-	}
+	ask(&c, which != 'B', which == 'W' ? NULL : provider_alpha,
+	    which == 'g' ? wrapper_alpha_grown : wrapper_alpha);
 }
 
 static void wrapper_alone(void)

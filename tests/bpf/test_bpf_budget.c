@@ -22,7 +22,6 @@ struct governor {
 	struct governor_query queries[N_QUERIES];
 	bool ends[N_QUERIES];	/* by set */
 	bool starts[N_QUERIES]; /* of queries without a wrapper */
-	bool whole[N_QUERIES];	/* sets with all starts attached */
 	bool may_be_off;
 	unsigned int switches;
 };

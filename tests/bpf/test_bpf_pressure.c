@@ -61,28 +61,26 @@ static void assert_adds_up(struct capture *c)
 	free(e.spans);
 }
 
-static void the_ring_is_not_drained(void **state)
+static void never_drained(const char *script)
 {
 	_capture_ struct capture c = CAPTURE_NONE;
 
 	need_capture();
 	open_small(&c);
-	capture_begin(&c, "~*5000(" ALL_KINDS ")");
+	capture_begin(&c, script);
 	capture_finish_undrained(&c);
 	capture_stop(&c);
 	assert_adds_up(&c);
 }
 
+static void the_ring_is_not_drained(void **state)
+{
+	never_drained("~*5000(" ALL_KINDS ")");
+}
+
 static void threads_together(void **state)
 {
-	_capture_ struct capture c = CAPTURE_NONE;
-
-	need_capture();
-	open_small(&c);
-	capture_begin(&c, "p4(~*3000(" ALL_KINDS "))");
-	capture_finish_undrained(&c);
-	capture_stop(&c);
-	assert_adds_up(&c);
+	never_drained("p4(~*3000(" ALL_KINDS "))");
 }
 
 /* The ring is full and drained in turns, in the middle of intervals too. */

@@ -609,7 +609,7 @@ def doubled(n):
 
 
 def expands():
-    """Files that expand far more than recordings do; readers refuse them, unless told --no-limits."""
+    """Files that expand far more than recordings do; readers refuse them without --no-limits."""
     n = 65536
     batch = packed(SPANS, varint(n, 1, 5, 0, 0, 7, n), (0, 8 * n))
     one = info() + strings(0, "q") + processes(process(0, pid=1))

@@ -4,13 +4,20 @@
 #include "test.h"
 #include "../fixtures/terminal.h"
 
-static struct screen *screen_on(struct terminal *t)
+static struct screen *screen_on(struct terminal *t, int rows, int columns)
 {
 	struct screen *s = NULL;
 
+	terminal_open(t, rows, columns);
 	setenv("TERM", "xterm", 1);
 	assert_int_equal(screen__new(t->out, &s), 0);
 	return s;
+}
+
+static void draw(struct screen *s, struct terminal *t, const char *lines, size_t n)
+{
+	assert_int_equal(screen__draw(s, lines, n), 0);
+	terminal_update(t);
 }
 
 /* Output of cargo while the table is shown. */
@@ -44,11 +51,9 @@ static void lines_go_to_the_bottom_and_the_cursor_stays(void **state)
 	struct terminal t;
 	struct screen *s;
 
-	terminal_open(&t, 24, 80);
-	s = screen_on(&t);
+	s = screen_on(&t, 24, 80);
 	others_write(&t, "$ make\n  par");
-	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
-	terminal_update(&t);
+	draw(s, &t, "one\ntwo\n", 2);
 	assert_string_equal(terminal_row(&t, 22), "one");
 	assert_string_equal(terminal_row(&t, 23), "two");
 	assert_int_equal(t.row, 1);
@@ -65,8 +70,7 @@ static void others_scroll_above(void **state)
 	struct screen *s;
 	char line[32];
 
-	terminal_open(&t, 24, 80);
-	s = screen_on(&t);
+	s = screen_on(&t, 24, 80);
 	for (int i = 0; i < 100; i++) {
 		snprintf(line, sizeof(line), "message %d\n", i);
 		others_write(&t, line);
@@ -90,12 +94,10 @@ static void taking_lines_at_the_bottom_scrolls_first(void **state)
 	struct terminal t;
 	struct screen *s;
 
-	terminal_open(&t, 10, 80);
-	s = screen_on(&t);
+	s = screen_on(&t, 10, 80);
 	for (int i = 0; i < 30; i++)
 		others_write(&t, i == 29 ? "last\n" : "x\n");
-	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
-	terminal_update(&t);
+	draw(s, &t, "one\ntwo\n", 2);
 	assert_string_equal(terminal_row(&t, 6), "last");
 	assert_int_equal(t.row, 7);
 	assert_string_equal(terminal_row(&t, 8), "one");
@@ -108,19 +110,16 @@ static void a_table_that_grows_keeps_what_is_above(void **state)
 	struct terminal t;
 	struct screen *s;
 
-	terminal_open(&t, 10, 80);
-	s = screen_on(&t);
+	s = screen_on(&t, 10, 80);
 	for (int i = 0; i < 30; i++)
 		others_write(&t, i == 29 ? "last\n" : "x\n");
 	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
-	assert_int_equal(screen__draw(s, "one\ntwo\nthree\nfour\n", 4), 0);
-	terminal_update(&t);
+	draw(s, &t, "one\ntwo\nthree\nfour\n", 4);
 	assert_string_equal(terminal_row(&t, 4), "last");
 	assert_string_equal(terminal_row(&t, 6), "one");
 	assert_string_equal(terminal_row(&t, 9), "four");
 	/* A smaller table leaves no old lines behind. */
-	assert_int_equal(screen__draw(s, "one\n", 1), 0);
-	terminal_update(&t);
+	draw(s, &t, "one\n", 1);
 	assert_string_equal(terminal_row(&t, 6), "one");
 	assert_string_equal(terminal_row(&t, 7), "");
 	assert_string_equal(terminal_row(&t, 9), "");
@@ -133,8 +132,7 @@ static void restore_leaves_the_terminal_as_it_was(void **state)
 	struct terminal t;
 	struct screen *s;
 
-	terminal_open(&t, 24, 80);
-	s = screen_on(&t);
+	s = screen_on(&t, 24, 80);
 	others_write(&t, "before");
 	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
 	screen__restore(s);
@@ -147,8 +145,7 @@ static void restore_leaves_the_terminal_as_it_was(void **state)
 	assert_string_equal(terminal_row(&t, 22), "");
 	assert_string_equal(terminal_row(&t, 23), "");
 	/* The lines can be taken again after a restore. */
-	assert_int_equal(screen__draw(s, "one\n", 1), 0);
-	terminal_update(&t);
+	draw(s, &t, "one\n", 1);
 	assert_string_equal(terminal_row(&t, 23), "one");
 	screen__free(s);
 	terminal_update(&t);
@@ -162,21 +159,17 @@ static void resizing_moves_the_lines(void **state)
 	struct screen *s;
 	size_t lines, columns;
 
-	terminal_open(&t, 24, 80);
-	s = screen_on(&t);
-	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
-	terminal_update(&t);
+	s = screen_on(&t, 24, 80);
+	draw(s, &t, "one\ntwo\n", 2);
 	terminal_resize(&t, 40, 80);
 	screen__size(s, &lines, &columns);
 	assert_int_equal(columns, 80);
 	assert_int_equal(lines, 26);
-	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
-	terminal_update(&t);
+	draw(s, &t, "one\ntwo\n", 2);
 	assert_int_equal(t.bottom, 37);
 	assert_string_equal(terminal_row(&t, 39), "two");
 	terminal_resize(&t, 12, 80);
-	assert_int_equal(screen__draw(s, "one\ntwo\n", 2), 0);
-	terminal_update(&t);
+	draw(s, &t, "one\ntwo\n", 2);
 	assert_int_equal(t.bottom, 9);
 	assert_string_equal(terminal_row(&t, 11), "two");
 	screen__free(s);
@@ -189,10 +182,8 @@ static void a_tiny_terminal_is_left_to_the_others(void **state)
 	struct screen *s;
 
 	for (int rows = 2; rows < 12; rows++) {
-		terminal_open(&t, rows, 20);
-		s = screen_on(&t);
-		assert_int_equal(screen__draw(s, "1\n2\n3\n4\n5\n6\n7\n8\n", 8), 0);
-		terminal_update(&t);
+		s = screen_on(&t, rows, 20);
+		draw(s, &t, "1\n2\n3\n4\n5\n6\n7\n8\n", 8);
 		others_write(&t, "a\n");
 		assert_string_equal(terminal_row(&t, 0), "a");
 		assert_int_equal(t.bottom, rows - 1 -

@@ -27,7 +27,7 @@ def packed(kind, payload):
 
 
 def index_that_wraps():
-    """Each INDEX tells of two million chunks, at offsets that wrap around 2^64."""
+    """Each INDEX lists two million chunks, at offsets that wrap around 2^64."""
     out, last, n = header() + info(), 0, (4 << 20) // 2 - 20
     for _ in range(40):
         at = len(out)
