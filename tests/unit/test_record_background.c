@@ -50,7 +50,7 @@ static void without_a_go_nothing_is_recorded(void **state)
 	const char *words[] = {""};
 	const struct cli_record_options options = {.system = true, .events = {words, 1}};
 	_background_ struct background b = BACKGROUND_NONE;
-	struct output o;
+	_output_ struct output o;
 	int status;
 	pid_t pid;
 
@@ -61,7 +61,6 @@ static void without_a_go_nothing_is_recorded(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	output_end(&o);
 	assert_string_equal(o.text[1], "");
-	output_free(&o);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), EXIT_CODE_FAILURE);
 }

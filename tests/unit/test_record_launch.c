@@ -20,13 +20,12 @@ static struct launch *prepared(const char *const *argv)
 
 static int run(const char *const *argv)
 {
-	struct launch *l = prepared(argv);
+	_launch_ struct launch *l = prepared(argv);
 	int status;
 
 	assert_int_equal(launch__go(l), 0);
 	while (launch__reap(l, true, &status) != 1)
 		;
-	launch__free(l);
 	return status;
 }
 
@@ -39,7 +38,7 @@ static void the_child_waits_until_it_may_go(void **state)
 {
 	char path[] = "/tmp/qprof-test-launch-XXXXXX";
 	int fd = mkstemp(path), status;
-	struct launch *l = prepared((const char *const[]){"rm", path, NULL});
+	_launch_ struct launch *l = prepared((const char *const[]){"rm", path, NULL});
 
 	close(fd);
 	assert_int_equal(launch__reap(l, false, &status), 0);
@@ -47,7 +46,6 @@ static void the_child_waits_until_it_may_go(void **state)
 	assert_int_equal(launch__go(l), 0);
 	assert_int_equal(launch__reap(l, true, &status), 1);
 	assert_int_equal(access(path, F_OK), -1);
-	launch__free(l);
 }
 
 static void a_child_that_never_goes_runs_nothing(void **state)
@@ -75,7 +73,7 @@ static void statuses_are_those_of_wait(void **state)
 
 static void reaping_twice_gives_the_same(void **state)
 {
-	struct launch *l = prepared((const char *const[]){"false", NULL});
+	_launch_ struct launch *l = prepared((const char *const[]){"false", NULL});
 	int status = -1;
 
 	assert_int_equal(launch__go(l), 0);
@@ -84,7 +82,6 @@ static void reaping_twice_gives_the_same(void **state)
 	assert_int_equal(launch__reap(l, false, &status), 1);
 	assert_int_equal(WEXITSTATUS(status), 1);
 	assert_int_equal(launch__signal(l, SIGTERM), -ESRCH);
-	launch__free(l);
 }
 
 static void the_launch_reports_why_a_command_cannot_run(void **state)
@@ -106,19 +103,18 @@ static void the_launch_reports_why_a_command_cannot_run(void **state)
 
 static void signals_reach_the_child(void **state)
 {
-	struct launch *l = prepared((const char *const[]){"sleep", "10", NULL});
+	_launch_ struct launch *l = prepared((const char *const[]){"sleep", "10", NULL});
 	int status;
 
 	assert_int_equal(launch__go(l), 0);
 	assert_int_equal(launch__signal(l, SIGHUP), 0);
 	assert_int_equal(launch__reap(l, true, &status), 1);
 	assert_int_equal(WTERMSIG(status), SIGHUP);
-	launch__free(l);
 }
 
 static void a_child_killed_before_its_exec_counts_as_gone_by_a_signal(void **state)
 {
-	struct launch *l = prepared((const char *const[]){"true", NULL});
+	_launch_ struct launch *l = prepared((const char *const[]){"true", NULL});
 	int status;
 
 	assert_int_equal(launch__signal(l, SIGINT), 0);
@@ -127,7 +123,6 @@ static void a_child_killed_before_its_exec_counts_as_gone_by_a_signal(void **sta
 	assert_int_equal(launch__go(l), 0);
 	assert_int_equal(launch__reap(l, true, &status), 1);
 	assert_int_equal(WTERMSIG(status), SIGINT);
-	launch__free(l);
 }
 
 static void ignore(int sig)
@@ -137,17 +132,14 @@ static void ignore(int sig)
 /* The child's value of this field of /proc/self/status. */
 static uint64_t child_mask(const char *field)
 {
-	struct output o;
+	_output_ struct output o;
 	char script[128];
-	uint64_t mask;
 
 	snprintf(script, sizeof(script), "exec sed -n 's/^%s:.//p' /proc/self/status", field);
 	output_begin(&o);
 	assert_int_equal(run_shell(script), 0);
 	output_end(&o);
-	mask = strtoull(o.text[0], NULL, 16);
-	output_free(&o);
-	return mask;
+	return strtoull(o.text[0], NULL, 16);
 }
 
 static uint64_t bit(int sig)
@@ -202,7 +194,7 @@ static void list_inheritable(char *text, size_t size)
 static void no_file_of_ours_stays_open_but_others_do(void **state)
 {
 	int inherited = fcntl(STDIN_FILENO, F_DUPFD, 90); /* as make's job server */
-	struct output o;
+	_output_ struct output o;
 	char expected[4096];
 
 	output_begin(&o);
@@ -213,7 +205,6 @@ static void no_file_of_ours_stays_open_but_others_do(void **state)
 	output_end(&o);
 	assert_contains(expected, "90\n");
 	assert_string_equal(o.text[0], expected);
-	output_free(&o);
 	close(inherited);
 }
 

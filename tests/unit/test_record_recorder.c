@@ -76,10 +76,9 @@ static void finish(struct recorder *r, struct output *o)
 /* The finished trace as text; freed by the caller. */
 static char *finished_trace(struct recorder *r)
 {
-	struct output o;
+	_output_ struct output o;
 
 	finish(r, &o);
-	output_free(&o);
 	return dump_trace(path);
 }
 
@@ -149,7 +148,7 @@ static void records_become_a_trace_and_a_summary(void **state)
 	size_t size;
 	FILE *live = open_memstream(&summary, &size);
 	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
-	struct output o;
+	_output_ struct output o;
 
 	execute(r, PID);
 	assert_int_equal(give_span(r, 0, 1, 2000, 3000), 0);
@@ -168,7 +167,6 @@ static void records_become_a_trace_and_a_summary(void **state)
 	assert_contains(summary, "mir_built");
 	assert_contains(o.text[1], "recorded 2 queries of 1 compiler, 0 lost; wrote ");
 	assert_contains(o.text[1], path);
-	output_free(&o);
 }
 
 static void name_thread(struct recorder *r, uint32_t tid, const char *name)
@@ -183,14 +181,13 @@ static void name_thread(struct recorder *r, uint32_t tid, const char *name)
 static char *reported(void)
 {
 	const struct cli_report_options opt = {.file = path};
-	struct output o;
+	_output_ struct output o;
 	char *text;
 
 	output_begin(&o);
 	assert_int_equal(cmd_report(&opt), EXIT_CODE_OK);
 	output_end(&o);
 	text = strdup(o.text[0]);
-	output_free(&o);
 	return text;
 }
 
@@ -216,11 +213,10 @@ static void several_crates_end_with_the_report_of_a_build(void **state)
 	size_t size;
 	FILE *live = open_memstream(&shown, &size);
 	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
-	struct output o;
+	_output_ struct output o;
 
 	record_a_build(r);
 	finish(r, &o);
-	output_free(&o);
 	fclose(live);
 	report = reported();
 	assert_contains(shown, "crates compiled: 2 (1 failed, 1 killed)");
@@ -232,7 +228,7 @@ static void slow_intervals_are_reported_as_they_end(void **state)
 {
 	struct recorder_options opt = {.output = path, .mode = LIVE_NONE, .slow_ns = 1000};
 	_recorder_ struct recorder *r = start_with(&opt);
-	struct output o;
+	_output_ struct output o;
 
 	execute(r, PID);
 	output_begin(&o);
@@ -246,7 +242,6 @@ static void slow_intervals_are_reported_as_they_end(void **state)
 			"slow: mir_built 1.00 us (self 1.00 us) in a, process 4711\n"
 			"qprof-bpf: slow: typeck 2.50 us (self 501 ns) in a, process 4711");
 	assert_string_equal(o.text[0], "");
-	output_free(&o);
 }
 
 /* One compiler as in a build: a name, threads, and a row for each query of the plan. */
@@ -288,7 +283,7 @@ static void an_ended_compiler_frees_its_query_rows(void **state)
 	enum { FIRST = 2000, MORE = 10000 };
 	_recorder_ struct recorder *r = start(NULL, LIVE_NONE, false);
 	size_t before, after;
-	struct output o;
+	_output_ struct output o;
 
 	for (uint32_t i = 0; i < FIRST; i++)
 		compile_once(r, i);
@@ -300,7 +295,6 @@ static void an_ended_compiler_frees_its_query_rows(void **state)
 		fail_msg("%zu bytes for each compiler that is over", (after - before) / MORE);
 	finish(r, &o);
 	assert_contains(o.text[1], "recorded 96000 queries of 12000 compilers, 0 lost");
-	output_free(&o);
 }
 
 /* The summary subtracts the costs; the trace keeps the measured times. */
@@ -344,7 +338,7 @@ static void a_record_that_makes_no_sense_is_lost_and_counted(void **state)
 	_recorder_ struct recorder *r = start(stdout, LIVE_NONE, false);
 	struct wire_span strange = span(0, 0, 5, 6);
 	_free_ char *trace = NULL;
-	struct output o;
+	_output_ struct output o;
 
 	execute(r, PID);
 	assert_int_equal(give(r, "?", 1), 0);
@@ -355,7 +349,6 @@ static void a_record_that_makes_no_sense_is_lost_and_counted(void **state)
 	assert_int_equal(give_span(r, 0, 0, 5, 6), 0);
 	finish(r, &o);
 	assert_contains(o.text[1], "recorded 1 queries of 1 compiler, 4 lost");
-	output_free(&o);
 	trace = dump_trace(path);
 	assert_contains(trace, "losses bad_record=4\n");
 }
@@ -419,7 +412,7 @@ static void a_full_disk_ends_the_file_only(void **state)
 	size_t size;
 	FILE *live = open_memstream(&summary, &size);
 	_recorder_ struct recorder *r = start(live, LIVE_NONE, true);
-	struct output o;
+	_output_ struct output o;
 	int err, last_err;
 
 	execute(r, PID);
@@ -436,7 +429,6 @@ static void a_full_disk_ends_the_file_only(void **state)
 	assert_int_equal(lines_of(o.text[1], "\n"), 1);
 	assert_contains(o.text[1], "error: cannot write ");
 	assert_contains(o.text[1], "free some space or choose another place with -o");
-	output_free(&o);
 	assert_contains(summary, "typeck");
 	assert_contains(summary, "late_bound");
 	assert_contains(summary, "1,501"); /* typeck before and after the failure */
@@ -470,7 +462,7 @@ static void a_reader_that_goes_away_ends_its_view_only(void **state)
 	FILE *live = pipe_without_reader();
 	_recorder_ struct recorder *r = start(live, LIVE_BLOCKS, true);
 	_free_ char *trace = NULL;
-	struct output o;
+	_output_ struct output o;
 
 	signal(SIGPIPE, SIG_IGN);
 	output_begin(&o);
@@ -483,7 +475,6 @@ static void a_reader_that_goes_away_ends_its_view_only(void **state)
 	signal(SIGPIPE, SIG_DFL);
 	fclose(live);
 	assert_lacks(o.text[1], "error");
-	output_free(&o);
 	trace = dump_trace(path);
 	assert_contains(trace, "1500..4000 typeck");
 	assert_contains(trace, "whole\n");
@@ -494,7 +485,7 @@ static void a_view_that_cannot_be_drawn_is_reported_once(void **state)
 	FILE *live = fopen("/dev/full", "w");
 	_recorder_ struct recorder *r = start(live, LIVE_BLOCKS, true);
 	_free_ char *trace = NULL;
-	struct output o;
+	_output_ struct output o;
 
 	output_begin(&o);
 	execute(r, PID);
@@ -505,7 +496,6 @@ static void a_view_that_cannot_be_drawn_is_reported_once(void **state)
 	fclose(live);
 	assert_int_equal(lines_of(o.text[1], "error: "), 1);
 	assert_contains(o.text[1], "cannot show what is recorded: No space left on device");
-	output_free(&o);
 	trace = dump_trace(path);
 	assert_contains(trace, "whole\n");
 }
@@ -519,7 +509,7 @@ static void finish_with(enum wire_counter counter, uint64_t n, const char *event
 	uint64_t counters[WIRE_COUNTER_MAX] = {0};
 	_recorder_ struct recorder *r = NULL;
 	_filter_ struct filter *filter = NULL;
-	struct output o;
+	_output_ struct output o;
 
 	assert_int_equal(filter__new(&events, 1, &filter), 0);
 	opt.filter = filter;
@@ -537,7 +527,6 @@ static void finish_with(enum wire_counter counter, uint64_t n, const char *event
 	assert_int_equal(recorder__lost_most(r), expected);
 	assert_contains(o.text[1], line);
 	assert_int_equal(lines_of(o.text[1], "\n"), expected);
-	output_free(&o);
 }
 
 static void most_that_is_lost_is_an_error_however_quiet(void **state)

@@ -39,7 +39,7 @@ static int create_at(struct trace_output *o, const char *at, bool force)
 static void refuse(const char *at, bool force, int want, const char *why)
 {
 	_trace_output_ struct trace_output trace = {0};
-	struct output o;
+	_output_ struct output o;
 	int err;
 
 	output_begin(&o);
@@ -49,7 +49,6 @@ static void refuse(const char *at, bool force, int want, const char *why)
 	assert_int_equal(err, want);
 	assert_ptr_equal(strchr(o.text[1], '\n') + 1, o.text[1] + strlen(o.text[1]));
 	assert_contains(o.text[1], why);
-	output_free(&o);
 }
 
 static void a_file_that_exists_is_kept(void **state)
@@ -149,7 +148,7 @@ static void a_file_that_cannot_take_its_place_stays_and_is_reported_once(void **
 {
 	_trace_output_ struct trace_output trace = {0};
 	_free_ char *text = NULL;
-	struct output o;
+	_output_ struct output o;
 
 	output_write(path, "precious");
 	assert_int_equal(create_at(&trace, path, true), 0);
@@ -163,7 +162,6 @@ static void a_file_that_cannot_take_its_place_stays_and_is_reported_once(void **
 	assert_ptr_equal(strchr(o.text[1], '\n') + 1, o.text[1] + strlen(o.text[1]));
 	assert_contains(o.text[1], "cannot replace ");
 	assert_contains(o.text[1], trace_output__place(&trace));
-	output_free(&o);
 	assert_true(trace.place_err < 0);
 	text = dump_trace(trace_output__place(&trace));
 	assert_contains(text, "problem: unfinished");
@@ -173,7 +171,7 @@ static void a_file_that_cannot_take_its_place_stays_and_is_reported_once(void **
 static void the_first_error_is_reported_and_kept(void **state)
 {
 	_trace_output_ struct trace_output trace = {.path = strdup("b.qpt")};
-	struct output o;
+	_output_ struct output o;
 
 	output_begin(&o);
 	trace_output__wrote(&trace, 0);
@@ -185,7 +183,6 @@ static void the_first_error_is_reported_and_kept(void **state)
 	assert_string_equal(o.text[1], "qprof-bpf: error: cannot write b.qpt: Input/output error; "
 				       "choose another place with -o. What was written up to here "
 				       "can be read\n");
-	output_free(&o);
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, remove_files)

@@ -22,25 +22,26 @@ static void add_chunk(struct file *f, struct chunk_header h, const uint8_t *payl
 	byte_buffer__bytes(&f->bytes, payload, h.stored);
 }
 
-static void make(struct file *f)
+static struct file make(void)
 {
 	uint8_t header[QPT_HEADER_SIZE];
 	uint8_t plain[100], packed[200];
+	struct file f = {.fd = -1};
 	size_t n;
 
-	*f = (struct file){.fd = -1};
 	file_header__store(header);
 	bytes_store_u32(header + QPT_HEADER_STATE, QPT_STATE_FINISHED);
-	byte_buffer__bytes(&f->bytes, header, sizeof(header));
-	add_chunk(f, (struct chunk_header){.type = 99, .flags = 0xff, .stored = 6, .raw = ~0u},
+	byte_buffer__bytes(&f.bytes, header, sizeof(header));
+	add_chunk(&f, (struct chunk_header){.type = 99, .flags = 0xff, .stored = 6, .raw = ~0u},
 		  (const uint8_t *)"opaque");
-	f->second = f->bytes.size;
+	f.second = f.bytes.size;
 	memset(plain, 'z', sizeof(plain));
 	n = ZSTD_compress(packed, sizeof(packed), plain, sizeof(plain), 1);
-	add_chunk(f,
+	add_chunk(&f,
 		  (struct chunk_header){
 			  .type = QPT_LOSSES, .flags = QPT_CHUNK_ZSTD, .stored = n, .raw = 100},
 		  packed);
+	return f;
 }
 
 /* Open the first `size` bytes. */
@@ -60,14 +61,14 @@ static void destroy(struct file *f)
 	cleanup_close_p(&f->fd);
 	byte_buffer__destroy(&f->bytes);
 }
+#define _file_ __cleanup(destroy)
 
 static void chunks_come_unpacked(void **state)
 {
 	struct chunk_stream s;
-	struct file f;
+	_file_ struct file f = make();
 	const char *why;
 
-	make(&f);
 	assert_int_equal(open_cut(&f, f.bytes.size, &s, &why), 0);
 	assert_int_equal(chunk_stream__next(&s), 0);
 	assert_false(s.stopped);
@@ -82,16 +83,14 @@ static void chunks_come_unpacked(void **state)
 	assert_true(s.stopped);
 	assert_string_equal(s.problem, "");
 	chunk_stream__destroy(&s);
-	destroy(&f);
 }
 
 static void every_cut_stops_at_the_last_whole_chunk(void **state)
 {
 	struct chunk_stream s;
-	struct file f;
+	_file_ struct file f = make();
 	const char *why;
 
-	make(&f);
 	for (size_t size = QPT_HEADER_SIZE; size < f.bytes.size; size++) {
 		int taken = 0;
 
@@ -106,16 +105,14 @@ static void every_cut_stops_at_the_last_whole_chunk(void **state)
 		assert_int_equal(strncmp(s.problem, "cut short at byte ", 18), 0);
 		chunk_stream__destroy(&s);
 	}
-	destroy(&f);
 }
 
 static void the_first_problem_stays(void **state)
 {
 	struct chunk_stream s;
-	struct file f;
+	_file_ struct file f = make();
 	const char *why;
 
-	make(&f);
 	assert_int_equal(open_cut(&f, f.bytes.size, &s, &why), 0);
 	assert_int_equal(chunk_stream__next(&s), 0);
 	chunk_stream__damaged(&s, "first");
@@ -124,21 +121,18 @@ static void the_first_problem_stays(void **state)
 	assert_int_equal(chunk_stream__next(&s), 0);
 	assert_string_equal(s.problem, "damaged at byte 32: first");
 	chunk_stream__destroy(&s);
-	destroy(&f);
 }
 
 static void a_short_header_is_refused(void **state)
 {
 	struct chunk_stream s;
-	struct file f;
+	_file_ struct file f = make();
 	const char *why;
 
-	make(&f);
 	for (size_t size = 0; size < QPT_HEADER_SIZE; size++) {
 		assert_int_equal(open_cut(&f, size, &s, &why), -EBADMSG);
 		chunk_stream__destroy(&s);
 	}
-	destroy(&f);
 }
 
 int main(void)

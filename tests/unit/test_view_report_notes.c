@@ -75,6 +75,17 @@ static void other_rows_say_whether_they_have_it(void **state)
 	groups__free(g);
 }
 
+static struct decisions decisions_of(const struct trace_decision *all, size_t n, uint64_t end_ns)
+{
+	struct decisions d = {0};
+
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(decisions__add(&d, &all[i]), 0);
+	decisions__end(&d, end_ns);
+	return d;
+}
+#define _decisions_ __cleanup(decisions__destroy)
+
 static void decisions_are_reported_by_query(void **state)
 {
 	static const struct trace_decision all[] = {
@@ -83,13 +94,10 @@ static void decisions_are_reported_by_query(void **state)
 		{3100, SAMPLE_TYPECK, TRACE_WATCH_FULL, 21000, 50000, TRACE_KIND_QUERY},
 	};
 	_summary_ struct summary *s = sample_one();
-	struct decisions d = {0};
+	_decisions_ struct decisions d = decisions_of(all, 3, 3101);
 	struct report_options opt = {.decisions = &d};
 	_free_ char *text = NULL, *top = NULL, *json = NULL;
 
-	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(decisions__add(&d, &all[i]), 0);
-	decisions__end(&d, 3101);
 	text = print(report_text, s, &opt);
 	assert_contains(text,
 			"\nbudget: 5.0 % of CPU time for the probes; to keep it, 3 decisions\n"
@@ -108,7 +116,6 @@ static void decisions_are_reported_by_query(void **state)
 	assert_contains(top, "  and 1 more query; --top 0 shows all\n");
 	assert_contains(top, "budget 5.0 % of CPU time; before the last decision probes took about "
 			     "2.1 %,\nbefore others up to 6.1 %\n");
-	decisions__destroy(&d);
 }
 
 static void add_span(struct summary *s, uint32_t process, uint32_t tid, uint8_t kind, uint32_t id)
@@ -186,13 +193,10 @@ static void unwatched_time_is_reported_by_kind(void **state)
 		{600, SAMPLE_ALL, TRACE_WATCH_FULL, 0, 30000, TRACE_KIND_LOAD},
 	};
 	_summary_ struct summary *s = sample_one();
-	struct decisions d = {0};
+	_decisions_ struct decisions d = decisions_of(all, 5, 1100);
 	struct report_options opt = {.decisions = &d, .top = 20};
 	_free_ char *text = NULL, *top = NULL, *json = NULL;
 
-	for (size_t i = 0; i < 5; i++)
-		assert_int_equal(decisions__add(&d, &all[i]), 0);
-	decisions__end(&d, 1100);
 	top = print(report_text, s, &opt);
 	assert_contains(top,
 			"; to keep it, 5 decisions\n"
@@ -210,14 +214,13 @@ static void unwatched_time_is_reported_by_kind(void **state)
 	assert_contains(json, ",\"queries\":[],\"others\":["
 			      "{\"kind\":\"QueryBlocked\",\"name\":\"<all>\",\"decisions\":1,"
 			      "\"watch\":\"off\",\"counted_ns\":0,\"off_ns\":1000},");
-	decisions__destroy(&d);
 }
 
 /* The table of decisions is short, sorted by time off, and obeys the query filters. */
 static void decisions_do_not_bury_the_report(void **state)
 {
 	_summary_ struct summary *s = sample_one();
-	struct decisions d = {0};
+	_decisions_ struct decisions d = {0};
 	struct report_options opt = {.decisions = &d, .top = 20};
 	_free_ char *text = NULL, *all = NULL, *asked = NULL, *large = NULL;
 
@@ -243,7 +246,6 @@ static void decisions_do_not_bury_the_report(void **state)
 	large = print(report_text, s, &opt);
 	assert_contains(large, "typeck                1         0 ns     0 ns      off\n");
 	assert_lacks(large, "<unknown>");
-	decisions__destroy(&d);
 }
 
 /* A process with 2,000 results, some of whose executions were not recorded. */

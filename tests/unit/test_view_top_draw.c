@@ -35,7 +35,7 @@ static void screens_look_as_they_did(void **state)
 	for (size_t i = 0; i < N_OF(screens); i++) {
 		_top_ struct top *t = NULL;
 		_free_ char *text = NULL;
-		struct top_world w;
+		_top_world_ struct top_world w;
 
 		top_world_make(&w);
 		t = top_of(&w);
@@ -43,14 +43,13 @@ static void screens_look_as_they_did(void **state)
 			press(t, *key);
 		text = top_world_screen(t, screens[i].lines, screens[i].columns);
 		assert_golden(screens[i].golden, text);
-		top_world_free(&w);
 	}
 }
 
 /* top_world_screen() checks the number of lines and their widths. */
 static void any_size_is_filled_and_not_left(void **state)
 {
-	struct top_world w;
+	_top_world_ struct top_world w;
 	_top_ struct top *t = NULL;
 
 	top_world_make(&w);
@@ -62,13 +61,12 @@ static void any_size_is_filled_and_not_left(void **state)
 	press(t, '?');
 	for (size_t lines = 0; lines < 30; lines++)
 		free(top_world_screen(t, lines, 20));
-	top_world_free(&w);
 }
 
 static void the_selected_row_is_on_the_screen(void **state)
 {
 	_free_ char *down = NULL, *up = NULL;
-	struct top_world w;
+	_top_world_ struct top_world w;
 	_top_ struct top *t = NULL;
 
 	top_world_make(&w);
@@ -88,7 +86,6 @@ static void the_selected_row_is_on_the_screen(void **state)
 	up = top_world_screen(t, 10, 80);
 	assert_contains(up, " 1000 ");
 	assert_contains(up, "1 of 103");
-	top_world_free(&w);
 }
 
 static enum top_style style_of(struct top *t, const char *text)
@@ -113,7 +110,7 @@ static void losses_are_an_alert(void **state)
 {
 	struct trace_losses losses = sample_losses();
 	_top_ struct top *t = NULL;
-	struct top_world w;
+	_top_world_ struct top_world w;
 
 	top_world_make(&w);
 	t = top_of(&w);
@@ -127,7 +124,6 @@ static void losses_are_an_alert(void **state)
 	assert_int_equal(style_of(t, "serde"), TOP_SELECTED);
 	assert_int_equal(style_of(t, "regex_syntax"), TOP_PLAIN);
 	assert_int_equal(style_of(t, "[on-cpu]"), TOP_TITLES);
-	top_world_free(&w);
 }
 
 static void nothing_is_said_to_be_nothing(void **state)

@@ -33,7 +33,7 @@ static size_t column_of(enum top_table table, const char *title)
 static void ends_of_processes_are_reported(void **state)
 {
 	struct top_rows rows;
-	struct top_world w;
+	_top_world_ struct top_world w;
 
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
@@ -56,7 +56,6 @@ static void ends_of_processes_are_reported(void **state)
 	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
 	assert_cell(&rows, TOP_PROCESSES, 2, "state", "unknown");
 	top_rows__clear(&rows);
-	top_world_free(&w);
 }
 
 static void long_texts_leave_room_for_others(void **state)
@@ -67,7 +66,7 @@ static void long_texts_leave_room_for_others(void **state)
 		.crate_type = (char *)"bin,rlib,dylib,cdylib",
 	};
 	struct top_rows rows;
-	struct top_world w;
+	_top_world_ struct top_world w;
 
 	top_world_make(&w);
 	assert_int_equal(summary__process(w.summary, &asked), 0);
@@ -75,13 +74,12 @@ static void long_texts_leave_room_for_others(void **state)
 	assert_cell(&rows, TOP_PROCESSES, 3, "crate", "rustc -o a/b");
 	assert_cell(&rows, TOP_PROCESSES, 3, "type", "bin,rlib,d");
 	top_rows__clear(&rows);
-	top_world_free(&w);
 }
 
 static void queries_are_of_one_process_or_of_all(void **state)
 {
 	struct top_rows rows;
-	struct top_world w;
+	_top_world_ struct top_world w;
 
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_QUERIES, SUMMARY_ALL, NULL, &rows), 0);
@@ -95,13 +93,12 @@ static void queries_are_of_one_process_or_of_all(void **state)
 	assert_cell(&rows, TOP_QUERIES, 0, "self", "1.00 ms");
 	assert_cell(&rows, TOP_QUERIES, 1, "mean", "1.00 us");
 	top_rows__clear(&rows);
-	top_world_free(&w);
 }
 
 static void threads_name_their_process_only_among_others(void **state)
 {
 	struct top_rows rows;
-	struct top_world w;
+	_top_world_ struct top_world w;
 
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_THREADS, SUMMARY_ALL, NULL, &rows), 0);
@@ -116,14 +113,13 @@ static void threads_name_their_process_only_among_others(void **state)
 	assert_cell(&rows, TOP_THREADS, 0, "ago", "2.00 s");
 	assert_cell(&rows, TOP_THREADS, 0, "last ended", "layout_of");
 	top_rows__clear(&rows);
-	top_world_free(&w);
 }
 
 static void rates_are_since_the_past(void **state)
 {
 	struct top_rows before, after;
 	struct top_past past = {};
-	struct top_world w;
+	_top_world_ struct top_world w;
 
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_QUERIES, SUMMARY_ALL, NULL, &before), 0);
@@ -141,14 +137,13 @@ static void rates_are_since_the_past(void **state)
 	top_rows__clear(&before);
 	top_rows__clear(&after);
 	top_past__clear(&past);
-	top_world_free(&w);
 }
 
 static void the_largest_and_the_first_letter_come_first(void **state)
 {
 	size_t name = column_of(TOP_THREADS, "thread"), self = column_of(TOP_THREADS, "self");
 	struct top_rows rows;
-	struct top_world w;
+	_top_world_ struct top_world w;
 
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_THREADS, SUMMARY_ALL, NULL, &rows), 0);
@@ -167,13 +162,12 @@ static void the_largest_and_the_first_letter_come_first(void **state)
 	assert_cell(&rows, TOP_THREADS, 1, "self", "0 ns");
 	assert_cell(&rows, TOP_THREADS, 2, "self", "-");
 	top_rows__clear(&rows);
-	top_world_free(&w);
 }
 
 static void names_and_numbers_are_looked_through(void **state)
 {
 	struct top_rows rows;
-	struct top_world w;
+	_top_world_ struct top_world w;
 
 	top_world_make(&w);
 	assert_int_equal(top_rows__make(&w.data, TOP_PROCESSES, SUMMARY_ALL, NULL, &rows), 0);
@@ -184,7 +178,6 @@ static void names_and_numbers_are_looked_through(void **state)
 	/* States are not searched. */
 	assert_false(top_row__has(&rows.at[0], TOP_PROCESSES, "exit"));
 	top_rows__clear(&rows);
-	top_world_free(&w);
 }
 
 int main(void)
