@@ -5,7 +5,7 @@
 #include "export/begins.h"
 #define MAX_EVENTS 40000
 
-/* An event as a viewer has it: a start or an end, and its place in the file. */
+/* A start or an end, with its position in the file. */
 struct event {
 	uint64_t at_ns;
 	uint32_t order;
@@ -44,7 +44,7 @@ static int compare(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Each end is of what started last; invocations tell spans apart. */
+/* Each end belongs to the last open start; the invocation identifies the span. */
 static void assert_nests(struct file *f)
 {
 	static const struct trace_span *open[MAX_EVENTS];
@@ -85,7 +85,7 @@ struct generator {
 
 static struct generator gen;
 
-/* Time passes seldom: most starts and ends coincide with others. */
+/* The clock advances seldom, so that most starts and ends coincide. */
 static void pass(struct generator *g)
 {
 	g->now += rng_below(&g->rng, 4) ? 0 : 1 + rng_below(&g->rng, 3);
@@ -118,7 +118,7 @@ static void any_nesting_is_kept(void **state)
 	assert_nests(&file);
 }
 
-/* As many as are nested, not as there are. */
+/* The number of kept starts depends on the nesting depth, not on the number of spans. */
 static void few_are_kept(void **state)
 {
 	struct trace_span s = {.depth = 3};

@@ -10,7 +10,7 @@
 #define N_PROCESSES 3
 #define N_LABELS    12
 
-/* Self times and executions of each query in each process, as a report adds them up. */
+/* Self times and executions of each query in each process are those of a report. */
 static void assert_is_summary(const struct flame *f, struct trace_reader *r,
 			      const struct trace_costs *costs)
 {
@@ -77,7 +77,7 @@ static void sums_are_those_of_a_report(void **state)
 	check_random(NULL, 0);
 }
 
-/* What probes took is more than there is of many a stack. */
+/* The probe costs of many stacks exceed their self time. */
 static void probe_time_is_subtracted_from_self_time(void **state)
 {
 	const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
@@ -92,7 +92,7 @@ static void lost_parents_lose_nothing_else(void **state)
 	check_random(&costs, 4);
 }
 
-/* Waiting for a query may take less than the probes do, which is then taken off its executions. */
+/* A wait is shorter than its probe costs: the rest is subtracted from the query's executions. */
 static void all_kinds_of_a_query_bear_what_probes_took(void **state)
 {
 	static const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
@@ -162,14 +162,14 @@ static void threads_of_a_process_are_merged(void **state)
 		{.start_ns = 11, .end_ns = 12, .depth = 1, .label = 2, .tid = 2},
 		{.start_ns = 10, .end_ns = 20, .label = 1, .tid = 2},
 		{.start_ns = 10, .end_ns = 15, .label = 1, .tid = 1},
-		/* Whose parent never came. */
+		/* Its parent was lost. */
 		{.start_ns = 30, .end_ns = 34, .depth = 3, .label = 2, .tid = 1},
 	};
 
 	assert_stacks(spans, "q1 2 11; q1>q2 2 4; q2 1 4; ");
 }
 
-/* Of those between, all that is known is that they were. */
+/* The depths show that intervals between them were lost, but not which. */
 static void an_interval_belongs_to_its_nearest_recorded_ancestor(void **state)
 {
 	static const struct trace_span spans[] = {
@@ -183,7 +183,7 @@ static void an_interval_belongs_to_its_nearest_recorded_ancestor(void **state)
 	assert_stacks(spans, "q0 1 4; q0>q1 1 3; q0>q1>q2 1 1; q0>q1>q3 1 1; q0>q2 1 1; ");
 }
 
-/* Its own time is nobody's; what it encloses stays where it is, whatever is there already. */
+/* Their time belongs to no stack. Their children move up and merge with equal stacks there. */
 static void unknown_kinds_are_passed_over(void **state)
 {
 	static const struct trace_span spans[] = {

@@ -45,7 +45,7 @@ static void nodes_of_the_same_label_are_merged(void **state)
 	assert_int_equal(t.nodes[b].self_ns, 220);
 	assert_int_equal(t.nodes[flame_tree__find(&t, b, 3)].self_ns, 300);
 	assert_int_equal(t.nodes[flame_tree__find(&t, to, 4)].self_ns, 400);
-	/* Two nodes are free, and taken before new ones are made. */
+	/* New nodes come from the two free ones first. */
 	assert_int_equal(t.n_free, 2);
 	assert_int_equal(t.n, 8);
 	flame_tree__new(&t, 9);
@@ -54,7 +54,7 @@ static void nodes_of_the_same_label_are_merged(void **state)
 	flame_tree__destroy(&t);
 }
 
-/* What is nested as deeply as can be takes no stack. */
+/* Moving the deepest possible tree must not recurse. */
 static void deep_trees_are_moved(void **state)
 {
 	struct flame_tree t = {0};

@@ -19,7 +19,7 @@ static void raw_times_are_longer(void **state)
 	size_t size;
 	char *text = export_small(export_folded, &job, &size);
 
-	/* With no cost taken off: 1000 - 500 - 200 in what is not known - the rest of that. */
+	/* 988 without the probe costs. */
 	assert_contains(text, "rustdoc (4711);typeck 1000\n");
 	assert_int_equal(job.written, 8);
 	free(text);

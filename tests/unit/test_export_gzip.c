@@ -17,7 +17,7 @@ static void bytes_survive_a_round_trip(void **state)
 	static uint8_t in[300000], back[sizeof(in) + 1];
 	gzFile f;
 
-	/* Half of it cannot be packed. */
+	/* The first half is random and cannot be compressed. */
 	for (size_t i = 0; i < sizeof(in); i++)
 		in[i] = i < sizeof(in) / 2 ? rng_u64(&rng) : 7;
 	assert_int_equal(out__new(fd, &out), 0);

@@ -9,7 +9,7 @@
 
 #define MOST 300000
 
-/* Pack `size` bytes in pieces; what was written, to be freed. */
+/* Pack `size` bytes in pieces. The caller frees the output. */
 static char *pack(const uint8_t *in, size_t size, struct rng *rng)
 {
 	_close_ int fd = memfd_create("packed", MFD_CLOEXEC);
@@ -37,7 +37,7 @@ static void bytes_survive_a_round_trip(void **state)
 	static uint8_t in[MOST];
 	struct rng rng = rng_new();
 
-	/* Half of it cannot be packed. */
+	/* The first half is random and cannot be compressed. */
 	for (size_t i = 0; i < MOST; i++)
 		in[i] = i < MOST / 2 ? (uint8_t)rng_u64(&rng) : 7;
 	for (size_t i = 0; i < N_OF(sizes); i++) {

@@ -58,7 +58,7 @@ static void print_document(FILE *f, const char *page, const char *id)
 	free(bytes);
 }
 
-/* Its data only: the page around it is seen in a browser. */
+/* Covers only the data; browser tests cover the page around it. */
 static void the_data_of_the_small_trace_are_as_they_were(void **state)
 {
 	struct export_job job = {};
@@ -90,7 +90,7 @@ static void names_are_no_part_of_the_page(void **state)
 	struct export_job job = {};
 	char *page = small(&job);
 
-	/* Four blocks, and the script of the page. */
+	/* The four blocks and the script of the page. */
 	assert_int_equal(count(page, "</script>"), 5);
 	assert_int_equal(count(page, "<b>"), 0);
 	assert_int_equal(count(page, "a::main"), 0);
@@ -128,7 +128,7 @@ static void documents_are_json(void **state)
 	free(page);
 }
 
-/* As a trace that may be too large is. */
+/* With a size limit that the trace may exceed, the exporter reads the trace twice. */
 static void read_twice_it_is_the_same(void **state)
 {
 	static const char *const ids[] = {"spans", "flame", "report", "about"};

@@ -7,7 +7,7 @@
 
 #define SPANS 150000 /* more than two batches */
 
-/* What the page says of spans must be the spans. */
+/* The spans that are read back from the page equal the original ones. */
 static void assert_kept(const struct html_span *spans, size_t n)
 {
 	_close_ int fd = memfd_create("spans", MFD_CLOEXEC);
@@ -46,7 +46,7 @@ static void assert_kept(const struct html_span *spans, size_t n)
 	free(text);
 }
 
-/* Mostly as a thread runs; now and then as nothing does. */
+/* Most spans are as a thread produces them; one in 50 has arbitrary times. */
 static void random_spans_come_out_as_they_went_in(void **state)
 {
 	static struct html_span spans[SPANS];

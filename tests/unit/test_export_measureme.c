@@ -72,7 +72,7 @@ static bool exists(const char *name)
 	return !access(directory_path(name), F_OK);
 }
 
-/* Everything of process `i` in the profile, one thread after another. */
+/* The profile has all spans of the process, in the order of each thread. */
 static void compare(const struct spans *s, uint32_t process, struct mm_reader *r)
 {
 	uint64_t n = mm_reader__n_events(r), base = UINT64_MAX;
@@ -159,7 +159,7 @@ static void files_have_names_as_rustc_gives_them(void **state)
 	longest[299] = '\0';
 	memcpy(longest + 199, "\xc3\xa9", 2);
 	add_process(w, 0, 4711, "regex_syntax");
-	add_process(w, 1, 4711, "regex_syntax"); /* an exec, or a pid used again */
+	add_process(w, 1, 4711, "regex_syntax"); /* after an exec, or a reused pid */
 	add_process(w, 2, 123456789, NULL);
 	add_process(w, 3, 5, "../a.b c");
 	add_process(w, 4, 6, "");
@@ -246,7 +246,7 @@ static void an_interval_that_does_not_nest_is_counted(void **state)
 	assert_int_equal(sums.events, 2);
 }
 
-/* measureme has no such kind. */
+/* measureme has no kind for them. */
 static void off_cpu_is_left_out(void **state)
 {
 	struct trace_writer *w = open_trace();

@@ -14,7 +14,7 @@ static const char *const labels[] = {"typeck", "mir_built",
 				      "b\t\xff"),
 				     ""};
 
-/* A reader of a trace with those labels, for its texts. */
+/* A reader of a trace with these labels. */
 static struct trace_reader *open_texts(uint8_t *own_kind)
 {
 	const struct trace_info info = {.tool = "t\"ool",
@@ -89,7 +89,7 @@ static void metadata_is_whole(void **state)
 	assert_int_equal(m->process.parent_pid, 4710);
 	assert_int_equal(m->process.exit_status, 256);
 	assert_true(m->process.attached_late);
-	/* What is no UTF-8 cannot be in JSON. */
+	/* JSON cannot hold bytes that are not UTF-8. */
 	assert_string_equal(m->process.command,
 			    "rustc --cfg feature=\"don't \xc3\xa9\xef\xbf\xbd\x01\"");
 	assert_string_equal(m->process.crate, "a\\b");
@@ -120,7 +120,7 @@ static void an_invocation_id_stands_for_one_label(void **state)
 		bool is_virtual;
 	} cases[] = {
 		{0, 5, true},
-		{1, 5, false}, /* rustc lends ids to anonymous queries */
+		{1, 5, false}, /* rustc gives an anonymous query the id of its dependency */
 		{0, 5, true},
 		{0, TRACE_NO_INVOCATION, false},
 		{0, MM_VIRTUAL_ID_MAX, true},
@@ -227,7 +227,7 @@ static struct trace_reader *open_arguments(uint32_t *label, uint32_t *other)
 	return r;
 }
 
-/* What ids were mapped to is the arguments: of the label that has the id first, not of others. */
+/* The text of an id becomes the arguments of the first label with that id, and of no other. */
 static void arguments_are_given_back(void **state)
 {
 	static const struct {
@@ -247,7 +247,7 @@ static void arguments_are_given_back(void **state)
 		{3, false,
 		 "typeck\x1e"
 		 "core::fmt"},
-		{77, false, "typeck"}, /* others are mapped, this one is not */
+		{77, false, "typeck"}, /* not mapped */
 		{MM_VIRTUAL_ID_MAX - 2, false,
 		 "typeck\x1e"
 		 "core::fmt"},

@@ -28,7 +28,7 @@ static struct mm_reader *read_back(const char *name)
 	return r;
 }
 
-/* Some pages of each stream, with strings and events across their ends. */
+/* Each stream takes several pages; some strings and events cross the page boundaries. */
 static void strings_and_events_are_read_back(void **state)
 {
 	struct rng rng = rng_new();
@@ -154,7 +154,7 @@ static void a_full_disk_is_an_error_for_ever(void **state)
 	assert_int_equal(directory_files(false), before - 1);
 }
 
-/* Neither what could not be synced nor what could not be closed gets a name. */
+/* Covers an error of fsync() and one of close(). */
 static void a_file_that_did_not_reach_the_disk_gets_no_name(void **state)
 {
 	for (int i = 0; i < 2; i++) {

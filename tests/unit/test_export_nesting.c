@@ -9,7 +9,7 @@ struct interval {
 	uint64_t end;
 };
 
-/* measureme's rule, from the last to the first: an interval is inside its parent or beside it. */
+/* The rule of measureme, which reads backwards: an interval lies inside its parent or beside it. */
 static void assert_nested(const struct interval *v, uint32_t n)
 {
 	struct interval *stack = calloc(n + 1, sizeof(*stack));
@@ -89,7 +89,7 @@ static void a_lost_parent_changes_nothing(void **state)
 
 	fit(&n, 2, 1, 2, 1, 2);
 	fit(&n, 2, 3, 4, 3, 4);
-	/* That of 1..2 was lost. */
+	/* The parent of 1..2 was lost. */
 	fit(&n, 1, 3, 5, 3, 5);
 	fit(&n, 0, 0, 6, 0, 6);
 	nesting__destroy(&n);
@@ -106,7 +106,7 @@ static void an_overlap_is_cut_and_an_end_moved(void **state)
 	nesting__destroy(&n);
 }
 
-/* More children than are remembered one by one: their parent still encloses all. */
+/* A parent encloses all its children, even if they are more than the code stores separately. */
 static void a_parent_of_very_many_is_left_alone(void **state)
 {
 	struct nesting n = {0};

@@ -99,7 +99,7 @@ static void each_cause_of_missing_data_has_its_note(void **state)
 	trace_reader__free(job.r);
 }
 
-/* The small trace without its last byte, in a format. */
+/* Export the small trace without its last byte. */
 static char *export_cut(export_fn export, size_t *size)
 {
 	char path[] = "/tmp/qprof-notes-XXXXXX.qpt";
@@ -134,7 +134,7 @@ static char *gunzip(char *packed, size_t *size)
 	return bytes;
 }
 
-/* Who gets the file has not seen what was printed when it was written. */
+/* The reader of an exported file has not seen the messages of the exporter. */
 static void files_say_that_the_trace_was_not_whole(void **state)
 {
 	static const export_fn formats[] = {export_perfetto, export_chrome, export_speedscope,

@@ -6,7 +6,7 @@
 #include "export/out.h"
 typedef void (*put_fn)(struct out *o);
 
-/* What is written, which the caller frees. */
+/* The output, which the caller frees. */
 static char *written(put_fn put)
 {
 	char path[] = "/tmp/qprof-out-XXXXXX", *text;

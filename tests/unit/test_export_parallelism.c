@@ -7,21 +7,21 @@
 #include "../fixtures/random.h"
 #define MS 1000000u
 
-/* The integral of all that is told, and the last value. */
-struct told {
+/* The integral over all reported changes, and the last one. */
+struct reported {
 	uint64_t at_ns;
 	double value;
 	double busy_ns;
 	unsigned int n;
 };
 
-static int tell(void *ctx, uint64_t at_ns, double mean)
+static int add_change(void *ctx, uint64_t at_ns, double mean)
 {
-	struct told *t = ctx;
+	struct reported *t = ctx;
 
 	assert_true(!t->n || at_ns > t->at_ns);
 	t->busy_ns += t->value * (double)(at_ns - t->at_ns);
-	*t = (struct told){at_ns, mean, t->busy_ns, t->n + 1};
+	*t = (struct reported){at_ns, mean, t->busy_ns, t->n + 1};
 	return 0;
 }
 
@@ -29,14 +29,14 @@ static struct parallelism p;
 
 static void overlaps_add_up(void **state)
 {
-	struct told t = {};
+	struct reported t = {};
 
 	parallelism__init(&p, 1000 * MS);
 	parallelism__add(&p, 1000 * MS, 1004 * MS);
 	parallelism__add(&p, 1001 * MS, 1003 * MS);
 	parallelism__add(&p, 1001 * MS + MS / 2, 1002 * MS);
 	/* 1 | 2.5 | 2 | 1 | 0 */
-	assert_int_equal(parallelism__each(&p, tell, &t), 0);
+	assert_int_equal(parallelism__each(&p, add_change, &t), 0);
 	assert_int_equal(t.n, 5);
 	assert_int_equal(t.at_ns, 1004 * MS);
 	assert_true(t.value == 0);
@@ -45,19 +45,19 @@ static void overlaps_add_up(void **state)
 
 static void nothing_is_nothing(void **state)
 {
-	struct told t = {};
+	struct reported t = {};
 
 	parallelism__init(&p, 5);
 	parallelism__add(&p, 1, 4);
-	assert_int_equal(parallelism__each(&p, tell, &t), 0);
+	assert_int_equal(parallelism__each(&p, add_change, &t), 0);
 	assert_int_equal(t.n, 0);
 }
 
-/* However often the buckets are widened, no time is lost. */
+/* No time is lost when the buckets are widened. */
 static void time_is_kept(void **state)
 {
 	struct rng rng = rng_new();
-	struct told t = {};
+	struct reported t = {};
 	double busy = 0;
 
 	parallelism__init(&p, 0);
@@ -68,7 +68,7 @@ static void time_is_kept(void **state)
 		parallelism__add(&p, start, start + length);
 		busy += (double)length;
 	}
-	assert_int_equal(parallelism__each(&p, tell, &t), 0);
+	assert_int_equal(parallelism__each(&p, add_change, &t), 0);
 	assert_true(t.n <= PARALLELISM_BUCKETS + 1);
 	assert_true(fabs(t.busy_ns / busy - 1) < 1e-6);
 	parallelism__add(&p, 0, UINT64_MAX);

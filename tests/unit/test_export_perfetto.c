@@ -15,7 +15,7 @@ static void the_small_trace_is_as_it_was(void **state)
 	free(bytes);
 }
 
-/* The file is packets, field 1, from its first byte to its last. */
+/* The file consists of packets only (field 1). */
 static void it_is_packets(void **state)
 {
 	struct export_job job = {};
@@ -38,7 +38,7 @@ static void intervals_beyond_the_size_limit_are_left_out(void **state)
 	char *bytes = export_small(export_perfetto, &job, &size);
 
 	assert_int_equal(job.written + job.left_out, 12);
-	/* 56 bytes are reckoned for each; the five longest fit. */
+	/* Each interval counts as 56 bytes, so the five longest fit. */
 	assert_int_equal(job.least_ns, 480);
 	assert_non_null(memmem(bytes, size, " intervals are left out", 23));
 	free(bytes);

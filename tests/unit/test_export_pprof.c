@@ -5,7 +5,7 @@
 #include <zlib.h>
 
 #include "../fixtures/export_trace.h"
-/* zlib's versions pack differently; what is in it is the same. */
+/* Compares the unpacked data, because versions of zlib pack differently. */
 static void the_small_trace_is_as_it_was(void **state)
 {
 	static uint8_t unpacked[65536];

@@ -3,7 +3,7 @@
 #include "test.h"
 #include "../fixtures/spans_trace.h"
 #include "export/size_limit.h"
-/* Durations 1, 2, 3.. 1000 */
+/* Durations are 1 to 1000 ns. */
 static void open_trace(struct trace_reader **readers)
 {
 	static struct trace_span spans[1000];
@@ -34,9 +34,9 @@ static void the_longest_fit(void **state)
 	assert_int_equal(least_for(0), 0);
 	assert_int_equal(least_for(10000), 0);
 	assert_int_equal(least_for(1000000000), 0);
-	/* 999 fit, and all but the shortest. */
+	/* 999 fit: all but the shortest. */
 	assert_int_equal(least_for(9990), 2);
-	/* 105 fit: those of 896 and more; 104 do not. */
+	/* The 105 intervals of at least 896 ns fit into 105 places, but not into 104. */
 	assert_int_equal(least_for(1050), 896);
 	assert_int_equal(least_for(1040), 960);
 	assert_int_equal(least_for(9), UINT64_MAX);

@@ -28,7 +28,7 @@ static void names_end_nothing(void **state)
 	free(text);
 }
 
-/* A picture as a whole has no parts: to a screen reader there would be no box. */
+/* With role="img", a screen reader would present one picture and no boxes. */
 static void boxes_are_buttons_with_their_title_as_name(void **state)
 {
 	struct export_job job = {};

@@ -3,49 +3,49 @@
 #include "test.h"
 #include "../fixtures/spans_trace.h"
 #include "export/timeline.h"
-/* What a format was told, as a text. */
-static char told[4096];
+/* The calls of the format, as text. */
+static char calls[4096];
 
-static void tell(const char *format, ...)
+static void put(const char *format, ...)
 {
-	size_t n = strlen(told);
+	size_t n = strlen(calls);
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(told + n, sizeof(told) - n, format, args);
+	vsnprintf(calls + n, sizeof(calls) - n, format, args);
 	va_end(args);
 }
 
-static int pass_process(void *ctx, const struct timeline_process *p)
+static int put_process(void *ctx, const struct timeline_process *p)
 {
-	tell("p%u %s; ", p->pid, p->title);
+	put("p%u %s; ", p->pid, p->title);
 	return 0;
 }
 
-static int tell_thread(void *ctx, const struct timeline_thread *t, const char *name)
+static int put_thread(void *ctx, const struct timeline_thread *t, const char *name)
 {
-	tell("t%u/%u/%u%s; ", t->process->pid, t->tid, t->index, name ?: "");
+	put("t%u/%u/%u%s; ", t->process->pid, t->tid, t->index, name ?: "");
 	return 0;
 }
 
-static int tell_span(void *ctx, const struct timeline_thread *t, const struct trace_span *s)
+static int put_span(void *ctx, const struct timeline_thread *t, const struct trace_span *s)
 {
-	tell("s%u %u-%u; ", t->index, (unsigned int)s->start_ns, (unsigned int)s->end_ns);
+	put("s%u %u-%u; ", t->index, (unsigned int)s->start_ns, (unsigned int)s->end_ns);
 	return 0;
 }
 
-static int tell_counter(void *ctx, enum timeline_counter counter, uint64_t at_ns, double value)
+static int put_counter(void *ctx, enum timeline_counter counter, uint64_t at_ns, double value)
 {
-	tell("%s; ", timeline_counter_text(counter));
+	put("%s; ", timeline_counter_text(counter));
 	return 0;
 }
 
 static const struct timeline_format format = {
 	.span_bytes = 10,
-	.process = pass_process,
-	.thread = tell_thread,
-	.span = tell_span,
-	.counter = tell_counter,
+	.process = put_process,
+	.thread = put_thread,
+	.span = put_span,
+	.counter = put_counter,
 };
 
 static void run(struct export_job *job, const struct trace_span *spans, size_t n)
@@ -53,7 +53,7 @@ static void run(struct export_job *job, const struct trace_span *spans, size_t n
 	struct trace_reader *readers[2];
 	_out_ struct out *out = NULL;
 
-	*told = '\0';
+	*calls = '\0';
 	spans_trace(spans, n, 2, 1, NULL, readers, 2);
 	assert_int_equal(out__new(-1, &out), 0);
 	job->r = readers[0];
@@ -74,8 +74,8 @@ static void processes_and_threads_are_reported_once_and_first(void **state)
 	struct export_job job = {};
 
 	run(&job, spans, 3);
-	assert_string_equal(told, "p100 process (100); t100/5/0; s0 10-20; s0 50-60; "
-				  "p101 process (101); t101/5/1; s1 30-40; ");
+	assert_string_equal(calls, "p100 process (100); t100/5/0; s0 10-20; s0 50-60; "
+				   "p101 process (101); t101/5/1; s1 30-40; ");
 	assert_int_equal(job.written, 3);
 	assert_int_equal(job.adjusted, 0);
 }
@@ -86,15 +86,15 @@ static void overlapping_intervals_are_cut(void **state)
 		{.start_ns = 10, .end_ns = 20},
 		{.start_ns = 15, .end_ns = 30},
 		{.start_ns = 5, .end_ns = 5, .kind = TRACE_KIND_HIT},
-		/* No work: the counter stays as it is. */
+		/* A wait is no work: the counter does not change. */
 		{.start_ns = 30, .end_ns = 90000000, .kind = TRACE_KIND_BLOCKED},
 	};
 	struct export_job job = {};
 
 	run(&job, spans, 4);
 	assert_string_equal(
-		told, "p100 process (100); t100/0/0; s0 10-20; s0 20-30; s0 5-5; s0 30-90000000; "
-		      "p101 process (101); threads at work; threads at work; ");
+		calls, "p100 process (100); t100/0/0; s0 10-20; s0 20-30; s0 5-5; s0 30-90000000; "
+		       "p101 process (101); threads at work; threads at work; ");
 	assert_int_equal(job.adjusted, 1);
 }
 
@@ -107,7 +107,7 @@ static void a_left_out_interval_is_counted(void **state)
 	struct export_job job = {.max_bytes = 19};
 
 	run(&job, spans, 2);
-	assert_contains(told, "t100/0/0; s0 20-30; p101");
+	assert_contains(calls, "t100/0/0; s0 20-30; p101");
 	assert_int_equal(job.left_out, 1);
 }
 

@@ -32,7 +32,7 @@ static void import(FILE *out, struct mm_reader *r, const char *name)
 			found.backwards, found.out_of_order, found.overlapping);
 }
 
-/* What the import of these bytes makes, as text that the caller frees. */
+/* Import these bytes and dump the trace as text, which the caller frees. */
 static char *import_bytes(const void *bytes, size_t size, const char *name)
 {
 	_mm_reader_ struct mm_reader *r = NULL;
@@ -96,7 +96,7 @@ static size_t count(const char *text, const char *word)
 	return n;
 }
 
-/* True if a page ends before byte n: nothing tells such a cut from the end. */
+/* True if a page ends before byte n: a cut there looks like the end of the file. */
 static bool between_pages(const uint8_t *bytes, size_t n)
 {
 	size_t at = MM_HEADER_SIZE;
@@ -106,7 +106,7 @@ static bool between_pages(const uint8_t *bytes, size_t n)
 	return at == n;
 }
 
-/* Pages are small, so that a longer piece holds more. */
+/* The pages are small, so a longer piece of the file holds more spans. */
 static void every_cut_is_imported(void **state)
 {
 	_free_ uint8_t *bytes = NULL;
@@ -173,7 +173,7 @@ static void a_file_names_a_crate_that_nothing_else_names(void **state)
 	mm_bytes__end(&m);
 }
 
-/* More labels and kinds than the importer remembers at a time. */
+/* There are more labels than the importer caches. */
 static void many_labels_keep_their_names(void **state)
 {
 	_free_ char *text = NULL;

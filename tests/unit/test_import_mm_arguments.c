@@ -7,7 +7,7 @@
 #include "qprof/trace_format.h"
 #include "trace/reader.h"
 
-/* good-arguments.txt says what is in it. */
+/* good-arguments.txt lists its content. */
 #define PROFILE "tests/golden/mm/good-arguments.mm_profdata"
 
 static struct mm_reader *profile(void)
@@ -31,7 +31,7 @@ static struct trace_writer *new_trace(void)
 	return w;
 }
 
-/* What is one string in the profile is one in the trace. */
+/* A string that is stored once in the profile is stored once in the trace. */
 static void strings_stay_shared(void **state)
 {
 	_mm_reader_ struct mm_reader *r = profile();
@@ -53,7 +53,7 @@ static void strings_stay_shared(void **state)
 	assert_int_equal(trace_reader__stats(trace).mapped, 4);
 }
 
-/* The trace is made all the same; what is left out is told. */
+/* The trace is still complete except for the arguments, and the result reports the loss. */
 static void a_trace_may_be_full(void **state)
 {
 	const struct trace_mapping all = {.process = TRACE_NO_PROCESS, .n = QPT_MAPPED_MAX};

@@ -53,7 +53,7 @@ static void intervals_that_cannot_be_placed_are_counted(void **state)
 		{0, 3, 0},
 		{2, 5, 0},	      /* overlaps the one before */
 		{9, 8, MM_NO_DEPTH},  /* backwards */
-		{6, 30, MM_NO_DEPTH}, /* ends after the next */
+		{6, 30, MM_NO_DEPTH}, /* ends after the next one */
 		{6, 7, 1},
 		{6, 10, 0},
 		{7, MM_INTEGER, MM_NO_DEPTH},

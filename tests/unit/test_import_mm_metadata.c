@@ -35,7 +35,7 @@ static void escapes_of_json_and_of_rust_are_taken(void **state)
 	check_cmd("\\u{e9} \\u00e9 \\u{1f980} \\ud83e\\udd80", "\xc3\xa9 \xc3\xa9 \xf0\x9f\xa6\x80 "
 							       "\xf0\x9f\xa6\x80");
 	check_cmd("\\t\\n\\r\\u{7f}|", "\t\n\r\x7f|");
-	/* A quote that is spelled so does not end the text. */
+	/* An escaped quote does not end the text. */
 	check_cmd("a\\u{22}b\\u{5c}c", "a\"b\\c");
 	check_cmd("a\\u{0}b", "a b");
 	check_cmd("\\u{d800}.\\u{10ffff}", "\xef\xbf\xbd.\xf4\x8f\xbf\xbf");
@@ -99,7 +99,7 @@ static void our_own_member_is_taken(void **state)
 	mm_metadata__clear(&m);
 }
 
-/* Texts that end inside an escape, above all. */
+/* Many of the texts end inside an escape. */
 static void random_texts_are_harmless(void **state)
 {
 	static const char alphabet[] = "\\\\\\u{}'\"e9x{\":,[";

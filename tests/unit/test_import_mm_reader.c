@@ -38,7 +38,7 @@ static void events_are_as_written(void **state)
 	r = open_bytes(&m, 1 + rng_below(&rng, 5000));
 	assert_null(mm_reader__problem(r));
 	assert_int_equal(mm_reader__n_events(r), 9000);
-	/* In pieces that are no blocks of the reader's. */
+	/* The pieces do not match the blocks of the reader. */
 	for (uint32_t at = 0; at < 9000; at += 3000)
 		assert_int_equal(mm_reader__events(r, at, 3000, events + at), 0);
 	rng.state = seed;

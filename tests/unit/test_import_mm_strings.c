@@ -47,7 +47,7 @@ static void check(const struct mm_strings *s, uint64_t id, const char *text, con
 	byte_buffer__destroy(&out);
 }
 
-/* A string of two references, or a text and one. */
+/* A string of a text and one or two references; b = 0: only one. */
 static uint64_t concatenation(const char *text, uint64_t a, uint64_t b)
 {
 	struct byte_buffer *data = &m.streams[MM_STRING_DATA];
@@ -74,10 +74,10 @@ static void strings_refer_to_strings(void **state)
 	mm_bytes__map(&m, 7, a);
 	mm_bytes__map(&m, 7, ab);
 	mm_bytes__map(&m, 100000000, both);
-	mm_bytes__map(&m, 100000003, a); /* no virtual id: not that of a regular one */
+	mm_bytes__map(&m, 100000003, a); /* a regular id: ignored */
 	load(&s);
 	check(&s, a, "a", "a");
-	check(&s, 7, "ba", "ba"); /* the last of the same id holds */
+	check(&s, 7, "ba", "ba"); /* the last mapping of an id counts */
 	check(&s, both,
 	      "ba\x1e"
 	      "ba",
@@ -94,7 +94,7 @@ static void strings_refer_to_strings(void **state)
 	mm_strings__destroy(&s);
 }
 
-/* Each is twice the one before: 2^60 components. */
+/* Each string refers to the previous one twice: 2^60 components. */
 static void doubling_ends(void **state)
 {
 	uint64_t id = mm_bytes__string(&m, "");

@@ -4,7 +4,7 @@
 
 #include "../fixtures/output.h"
 
-/* What is made for the tests: the scripts of the three shells, and what zsh says. */
+/* Holds the scripts of the three shells, and the offers of zsh. */
 static char directory[] = "/tmp/qprof-test-completion-XXXXXX";
 static char scripts[4][64];
 
@@ -36,7 +36,7 @@ static int remove_scripts(void **state)
 	return system(command);
 }
 
-/* All that a command prints; it must succeed. */
+/* The output of a command, which must succeed. */
 static char *output_of(const char *command)
 {
 	char *text = NULL;
@@ -54,8 +54,8 @@ static char *output_of(const char *command)
 }
 
 /*
- * What bash offers for a line, one a line; it is split at spaces and at "=", as bash does it. The
- * last word, empty or not, is the one to complete.
+ * The offers of bash for a line, each as <offer>. The caller splits the line at spaces and "=", as
+ * bash does. The last word, which may be empty, is completed.
  */
 static char *offers(const char *words)
 {
@@ -123,8 +123,7 @@ static void behind_two_dashes_commands_are_offered(void **state)
 	free(text);
 }
 
-/* ---- The three shells, as they are ------------------------------------------------------------
- */
+/* ---- All options, in each shell -------------------------------------------------------------- */
 
 static void need(const char *shell)
 {
@@ -138,8 +137,8 @@ static void need(const char *shell)
 }
 
 /*
- * `offered` has a word a line, behind an empty line. Of those that start with a dash it must have
- * what the command takes, and no more.
+ * `offered` is an empty line, then one word per line. The words that start with a dash must be the
+ * options of the command.
  */
 static void check_options(enum cli_command_id id, const char *offered)
 {
@@ -201,7 +200,7 @@ static void bash_offers_what_a_command_takes_and_no_more(void **state)
 	}
 }
 
-/* What fish offers for a line. */
+/* The offers of fish for a line. */
 static char *fish_offers(const char *line)
 {
 	char command[512];
@@ -239,7 +238,7 @@ static void fish_offers_what_a_command_takes_and_no_more(void **state)
 	free(text);
 }
 
-/* What zsh offers for the lines in `lines`, in files 1, 2, ... of the directory. */
+/* Write the offers of zsh for each line to the files 1, 2, ... of the directory. */
 static void ask_zsh(const char *lines)
 {
 	char command[256];

@@ -4,7 +4,7 @@
 
 #include "../fixtures/output.h"
 
-/* CLI_N_COMMANDS is the page of all. */
+/* CLI_N_COMMANDS: the overview page. */
 static char *man_page(enum cli_command_id id)
 {
 	char *text = NULL;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * The tables themselves, and that help, manual and parser agree with them, each option of each
- * command and no more. That the shells' completion does too is tested with the shells, in
- * test_options_completion.c.
+ * The option tables. Help, manual and parser must have exactly the options in the tables.
+ * test_options_completion.c covers the completion in shells.
  */
 #include "test.h"
 #include "options/options.h"
@@ -12,7 +11,7 @@
 #include "options/parse.h"
 #include "options/usage.h"
 
-/* What `print` prints. */
+/* The output of `print`. */
 static char *printed(void (*print)(FILE *out, int arg), int arg)
 {
 	char *text = NULL;
@@ -34,7 +33,7 @@ static void print_man(FILE *out, int id)
 	cli_print_man(out, (enum cli_command_id)id);
 }
 
-/* As roff spells it. */
+/* roff needs a backslash before each dash. */
 static void escape_dashes(const char *text, char *out)
 {
 	for (; *text; text++) {
@@ -130,7 +129,7 @@ static void help_shows_what_a_command_takes_and_no_more(void **state)
 	}
 }
 
-/* Lines that are a tag for an option; those of a page are no more than the command takes. */
+/* The number of options that the page documents. */
 static size_t tags_of_options(const char *man)
 {
 	size_t n = 0;
@@ -189,7 +188,7 @@ static void the_overview_of_the_manual_leads_to_every_page(void **state)
 	free(man);
 }
 
-/* Something that an option of this kind takes. */
+/* A valid argument for an option of this kind. */
 static const char *sample_argument(const struct cli_option *o)
 {
 	static char choice[32];
@@ -209,7 +208,7 @@ static const char *sample_argument(const struct cli_option *o)
 	}
 }
 
-/* Does the parser take it, spelt --name or -x? --help lets the rest of the line make no sense. */
+/* Does the parser accept --name or, if `letter`, -x? With --help, no target is needed. */
 static bool parses(enum cli_command_id id, const struct cli_option *o, bool letter)
 {
 	char word[64], command[32], argument[64], program[] = "qprof-bpf", help[] = "--help";
@@ -231,7 +230,6 @@ static bool parses(enum cli_command_id id, const struct cli_option *o, bool lett
 	return !err;
 }
 
-/* True if the command has a row of that name. */
 static bool has_name(enum cli_command_id id, const char *name)
 {
 	const struct cli_option *o;
@@ -243,7 +241,7 @@ static bool has_name(enum cli_command_id id, const char *name)
 	return false;
 }
 
-/* Each option of `other`. */
+/* Command `id` accepts its own options, and rejects those that only `other` has. */
 static void check_parser(enum cli_command_id id, enum cli_command_id other)
 {
 	const struct cli_option *o;

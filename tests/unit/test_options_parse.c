@@ -6,7 +6,7 @@
 
 #define MAX_ARGS 16
 
-/* Parse the words of `line`, which is copied into *words; its talk goes to *o. */
+/* Parse the words of `line`, which is copied to *words. The output goes to *o. */
 static int parse_words(const char *line, char **words, struct cli *cli, struct output *o)
 {
 	static char *argv[MAX_ARGS + 1];

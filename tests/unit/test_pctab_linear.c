@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/*
- * Encoder and decoder; look-ups are in test_pctab_linear_lookup.c.
- */
+/* Encoder and decoder; test_pctab_linear_lookup.c covers look-ups. */
 #include "test.h"
 #include "pctab/linear.h"
 
@@ -56,15 +54,15 @@ static void tables_are_these_bytes(void **state)
 	assert_golden_table(0, "\0\x03\0\x80\0\0", {1, 32768});
 	assert_golden_table(0, "\x02\x03\x05\x19\x01\x2b\x01\0", {3, 1}, {5, 300}, {9, 1});
 	assert_golden_table(0, "\x01\x01\x07\0\0\0\x80\xff", {1, INT32_MIN}, {2, INT32_MAX});
-	/* 900 bytes are four chunks, three index entries. All stand on the first. */
+	/* 900 bytes: four chunks and three index entries. All chunks share the first one's data. */
 	assert_golden_table(0, "\0\0\0\0\x01\x07", {900, 7});
-	/* A change where a chunk starts is not listed. */
+	/* A change at the start of a chunk is not listed. */
 	assert_golden_table(0, "\x03\0\x01\x01\0\x01\x02", {256, 1}, {300, 2});
 	assert_golden_table(0, "\x03\0\x01\x01\0\x01\x02", {256, 1}, {512, 2});
-	/* Sharing takes earlier chunks with the same value only. */
+	/* A chunk shares data only with an earlier chunk of the same value. */
 	assert_golden_table(0, "\x03\0\x06\0\x01\x01\0\x01\x02\x01\x09\x05\x02\xff", {256, 1},
 			    {512, 2}, {768, 1}, {777, 2}, {800, 1});
-	/* All in quanta of 4 bytes. */
+	/* Quanta of 4 bytes. */
 	assert_golden_table(2, "\x05\x01\x04\x05\x01\x01\0\x01\x01", {16, 1}, {1024, 2}, {1028, 1});
 	assert_golden_table(2, "\0\x01\x07", {1024, 7});
 }
@@ -96,7 +94,7 @@ static void chunks_hold_up_to_255_pcs(void **state)
 	}
 }
 
-/* A chunk that takes so many bytes: a value of 4, then `two` of 2 and the rest of 4. */
+/* A chunk of `size` bytes: one value of 4 bytes, `two` values of 2 and the rest of 4. */
 static void fill_chunk(struct pctab_runs *r, uint32_t chunk, uint32_t size)
 {
 	const int32_t base = 1 << 24;
@@ -118,7 +116,7 @@ static void fill_chunk(struct pctab_runs *r, uint32_t chunk, uint32_t size)
 	fail_msg("no chunk has %u bytes", size);
 }
 
-/* The width of the index of a table whose chunks have these sizes, up to a 0, and one more. */
+/* The index has this width if the chunks have these sizes (up to a 0) and one more follows. */
 static void assert_index_width(const uint32_t *sizes, uint32_t width)
 {
 	_pctab_runs_ struct pctab_runs r = {};
@@ -136,7 +134,7 @@ static void an_index_is_as_narrow_as_it_can_be(void **state)
 {
 	uint32_t long_table[50] = {};
 
-	/* The first entry may not be what marks a wider index. */
+	/* The first entry must not equal the mark of a wider index. */
 	assert_index_width((const uint32_t[]){0xfd, 0}, 1);
 	assert_index_width((const uint32_t[]){0xfe, 0}, 2);
 	assert_index_width((const uint32_t[]){0xff, 0}, 2);
@@ -158,7 +156,7 @@ static void constant_chunks_are_stored_once(void **state)
 	_pctab_buffer_ struct pctab_buffer b = {};
 	struct pctab_linear_stats stats;
 
-	/* 100 chunks of three values, and one behind that is not constant. */
+	/* 100 constant chunks with three different values, and one chunk that is not constant. */
 	for (uint32_t i = 0; i < 100; i++)
 		pctabs_add(&r, 256 * (i + 1), (int32_t)i % 3);
 	pctabs_add(&r, 25610, 8);
@@ -216,21 +214,21 @@ static int decode(const char *bytes, size_t size, uint32_t length, unsigned int 
 static void damage_is_an_error(void **state)
 {
 	assert_int_equal(decode_bytes("\x02\x03\x05\x19\x01\x2b\x01\0", 9, 0), 0);
-	/* Nothing; no length; a length between two pcs; an impossible quantum. */
+	/* No bytes; no length; a length that is no multiple of the quantum; an invalid quantum. */
 	assert_int_equal(decode_bytes("", 9, 0), -EBADMSG);
 	assert_int_equal(decode_bytes("\0\x01\x05", 0, 0), -EBADMSG);
 	assert_int_equal(decode_bytes("\0\x01\x05", 9, 1), -EBADMSG);
 	assert_int_equal(decode_bytes("\0\x01\x05", 64, PCTAB_QUANTUM_SHIFT_MAX + 1), -EBADMSG);
-	/* A pc behind the end, twice, falling, or 0. */
+	/* A pc beyond the end, repeated, descending, or 0. */
 	assert_int_equal(decode_bytes("\x02\x03\x05\x19\x01\x2b\x01\0", 5, 0), -EBADMSG);
 	assert_int_equal(decode_bytes("\x02\x03\x03\x19\x01\x2b\x01\0", 9, 0), -EBADMSG);
 	assert_int_equal(decode_bytes("\x02\x05\x03\x19\x01\x2b\x01\0", 9, 0), -EBADMSG);
 	assert_int_equal(decode_bytes("\x02\0\x05\x19\x01\x2b\x01\0", 9, 0), -EBADMSG);
-	/* A value without a length; a length without a value; bytes that nothing uses. */
+	/* A value without a length; a length without a value; unused bytes. */
 	assert_int_equal(decode_bytes("\x02\x03\x05\x18\x01\x2b\x01\0", 9, 0), -EBADMSG);
 	assert_int_equal(decode_bytes("\x02\x03\x05\x59\x01\x2b\x01\0", 9, 0), -EBADMSG);
 	assert_int_equal(decode_bytes("\x02\x03\x05\x19\x01\x2b\x01\0\0", 9, 0), -EBADMSG);
-	/* More pcs than bytes; an index without chunks; a chunk outside. */
+	/* More pcs than bytes; an index without chunks; a chunk outside the table. */
 	assert_int_equal(decode_bytes("\xff\x01", 256, 0), -EBADMSG);
 	assert_int_equal(decode_bytes("\0\0\0", 900, 0), -EBADMSG);
 	assert_int_equal(decode_bytes("\xff\0\0\0", UINT32_MAX, 0), -EBADMSG);
@@ -239,7 +237,7 @@ static void damage_is_an_error(void **state)
 	assert_int_equal(decode_bytes("\xff\xff\xff\xff\xff\0\x01\x07", 300, 0), -EBADMSG);
 }
 
-/* Not what the encoder makes, but not ambiguous either. */
+/* The encoder does not write such tables, but they are unambiguous. */
 static void values_may_be_longer_than_they_need(void **state)
 {
 	assert_int_equal(decode_bytes("\0\x03\x05\0\0\0", 10, 0), 0);

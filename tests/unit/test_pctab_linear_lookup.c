@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/*
- * Point look-ups, both ways of doing them, against the whole table.
- */
+/* Compares the look-up functions with the decoded table. */
 
 #include "test.h"
 #include "../fixtures/pctabs.h"
@@ -17,7 +15,7 @@ static int find_ways(void **state)
 	return 0;
 }
 
-/* Every pc of the table, by every way. */
+/* Each function finds each pc of the table. */
 static void assert_finds(const struct pctab_linear *t, unsigned int shift,
 			 const struct pctab_runs *r)
 {
@@ -39,7 +37,7 @@ static void assert_finds(const struct pctab_linear *t, unsigned int shift,
 	}
 }
 
-/* Whatever is in the padding, of which there is no more than there must be. */
+/* Look-ups do not depend on the padding, which is as short as allowed. */
 static void assert_looked_up(const struct pctab_runs *r, unsigned int shift)
 {
 	static const uint8_t fills[] = {0, 0xff, 0x55};
@@ -95,8 +93,8 @@ static void wide_indices_are_looked_up(void **state)
 }
 
 /*
- * Whatever the bytes are: an error or a value, and no byte outside of them and their padding. If
- * the decoder takes them, what it says.
+ * A look-up in any bytes returns a value or an error, and reads only the bytes and their padding.
+ * If the decoder accepts the bytes, the look-ups agree with it.
  */
 static void look_at(const uint8_t *bytes, size_t size, uint32_t length, unsigned int shift)
 {

@@ -29,14 +29,14 @@ static void assert_encodes(const struct pctab_run *runs, size_t n, unsigned int 
 
 static void tables_are_these_bytes(void **state)
 {
-	/* The first delta is from -1, and may be 0: that does not end the table. */
+	/* The first delta counts from -1. It may be 0, which does not end the table. */
 	assert_golden_table(0, "\0\x01\0", {1, -1});
 	assert_golden_table(0, "\x02\x7f\0", {127, 0});
 	assert_golden_table(0, "\x02\x80\x01\0", {128, 0});
 	assert_golden_table(0, "\x04\x10\x01\x02\x02\x03\0", {16, 1}, {18, 0}, {21, 1});
 	assert_golden_table(2, "\x04\x10\x01\x02\0", {64, 1}, {72, 0});
 	assert_golden_table(0, "\0\x80\x02\xd0\x0f\x01\0", {256, -1}, {257, 999});
-	/* Every step of values is possible, the largest too. */
+	/* The largest steps between values. */
 	assert_golden_table(0, "\xff\xff\xff\xff\x0f\x01\0", {1, INT32_MAX});
 	assert_golden_table(0, "\xff\xff\xff\xff\x0f\x01\x02\x01\x01\x01\0", {1, INT32_MAX},
 			    {2, INT32_MIN}, {3, INT32_MAX});
@@ -74,7 +74,7 @@ static void any_table_comes_back(void **state)
 		pctabs_random(&rng, &r, 1 + (uint32_t)rng_below(&rng, 600),
 			      1 + (uint32_t)rng_below(&rng, 300), shift);
 		assert_int_equal(pctab_varint__encode(&b, &r, shift), 0);
-		/* Nothing behind it: not even the padding. */
+		/* No padding follows. */
 		exact = pctabs_copy(b.data, b.size, 0, 0);
 		assert_int_equal(pctab_varint__decode(exact, b.size, shift, &back, &used), 0);
 		assert_int_equal(used, b.size);
@@ -113,19 +113,19 @@ static void damage_is_an_error(void **state)
 	assert_no_table("\0", 0);
 	assert_no_table("\x04\x10", 0);
 	assert_no_table("\x04\x10\x01", 0);
-	/* Not the shortest form; a run of nothing; more than 32 bits. */
+	/* Not the shortest form; an empty run; more than 32 bits. */
 	assert_no_table("\x82\0\x10\0", 0);
 	assert_no_table("\x04\x10\x80\0\x01\0", 0);
 	assert_no_table("\x04\0\0", 0);
 	assert_no_table("\xff\xff\xff\xff\x1f\x01\0", 0);
 	assert_no_table("\xff\xff\xff\xff\xff\x01\x01\0", 0);
-	/* Longer than pcs go. */
+	/* Longer than the largest pc. */
 	assert_no_table("\x02\xff\xff\xff\xff\x0f\x01\x01\0", 0);
 	assert_no_table("\x02\xff\xff\xff\xff\x0f\0", 1);
 	assert_no_table("\x02\x01\0", PCTAB_QUANTUM_SHIFT_MAX + 1);
 }
 
-/* Whatever the bytes are: an error or a value, and no byte outside of them. */
+/* A look-up in any bytes returns a value or an error, and reads no other bytes. */
 static void look_at(const uint8_t *bytes, size_t size, unsigned int shift, uint32_t pcs)
 {
 	_free_ uint8_t *exact = pctabs_copy(bytes, size, 0, 0);

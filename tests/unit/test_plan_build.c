@@ -24,7 +24,7 @@ static const struct plan_query *query(const struct plan *plan, const char *name)
 	return NULL;
 }
 
-/* Of a role and, unless NULL, a query; how many there are, and the last one. */
+/* The number of sites of a role and, unless NULL, a query. *last is the last one. */
 static uint32_t sites(const struct plan *plan, enum wire_role role, const struct plan_query *q,
 		      const struct plan_site **last)
 {
@@ -87,16 +87,16 @@ static void every_query_is_seen_at_the_best_place(void **state)
 	_plan_ struct plan *plan = build("driver_v0.so");
 	const struct plan_site *site = NULL;
 
-	/* In bodies of its own. */
+	/* alpha: in bodies of its own. */
 	assert_complete(plan, "alpha", WIRE_ROLE_START_BODY, 2);
 	assert_int_equal(sites(plan, WIRE_ROLE_START_BODY, query(plan, "alpha"), &site), 2);
 	assert_int_equal(site->sp_delta, 0);
-	/* At its provider, after `sub $8, %rsp`: that and the return address from its body's sp. */
+	/* beta: at its provider, after `sub $8, %rsp`: that and the return address are 16 bytes. */
 	assert_complete(plan, "beta", WIRE_ROLE_START, 1);
 	assert_int_equal(sites(plan, WIRE_ROLE_START, NULL, &site), 1);
 	assert_int_equal(site->addr, query(plan, "beta")->provider + 4);
 	assert_int_equal(site->sp_delta, 16);
-	/* Its provider is an indirect jump: at its wrapper, or by its vtable. */
+	/* gamma: its provider is an indirect jump, so at its wrapper, or by its vtable. */
 	assert_complete(plan, "gamma", WIRE_ROLE_WRAPPER, 2);
 	assert_int_equal(sites(plan, WIRE_ROLE_WRAPPER, NULL, &site), 1);
 	assert_int_equal(site->addr, query(plan, "gamma")->wrapper_non_incr);
@@ -119,11 +119,11 @@ static void every_wrapper_reports_its_caller(void **state)
 		assert_int_equal(plan->queries[i].n_request, 2);
 	assert_int_equal(sites(plan, WIRE_ROLE_REQUEST, query(plan, "alpha"), &site), 2);
 	assert_int_equal(sites(plan, WIRE_ROLE_REQUEST, query(plan, "beta"), &site), 2);
-	/* In the other mode its start is seen at the wrapper, and so is who requests it. */
+	/* In the other mode, the probe at the wrapper reports both its start and its caller. */
 	assert_int_equal(sites(plan, WIRE_ROLE_REQUEST, query(plan, "gamma"), &site), 1);
 	assert_int_equal(site->addr, query(plan, "gamma")->wrapper_incr);
 	assert_int_equal(site->slot, 0);
-	/* The wrapper: a push. The body: its return address, two pushes and 0x48 bytes. */
+	/* The wrapper pushes once. The body has a return address, two pushes and 0x48 bytes. */
 	assert_int_equal(site->sp_delta, -(8 + 8 + 16 + 0x48));
 }
 
@@ -161,7 +161,7 @@ static void bodies_of_one_query_are_one_group(void **state)
 	assert_int_equal(plan->bodies[beta->body_incr].n_queries, 2);
 }
 
-/* The twin that comes first by its name has no cold part; the other one's is used by both. */
+/* The twin that sorts first has no cold part of its own; both use the other one's. */
 static void folded_bodies_are_mined_with_the_parts_of_all(void **state)
 {
 	_plan_ struct plan *plan = build("driver_v0.so");
@@ -190,8 +190,8 @@ static void folded_providers_name_no_query(void **state)
 	assert_complete(plan, "alpha", WIRE_ROLE_START_BODY, 2);
 	assert_complete(plan, "beta", WIRE_ROLE_START, 1);
 	/*
-	 * With ends in its bodies that may be theirs, gamma would have to be seen where it runs,
-	 * which starts with what the kernel does not emulate.
+	 * An end in gamma's bodies may belong to these queries, so a start at gamma's wrapper is
+	 * not enough. Its provider starts with an instruction that the kernel does not emulate.
 	 */
 	assert_int_equal(gamma->start_role, 0);
 	assert_false(gamma->start_exact);
@@ -209,9 +209,9 @@ static void older_names_are_read(void **state)
 	assert_int_equal(plan->mask_disp, 0x1e000);
 	assert_int_equal(plan->n_queries, 3);
 	assert_int_equal(plan->n_bodies, 4);
-	/* The names of its bodies say no mode, nor do those of cold calls say what they measure. */
+	/* Names of bodies do not contain the mode, nor names of cold calls the kind. */
 	assert_complete(plan, "alpha", WIRE_ROLE_START_BODY, 2);
-	/* No name says which provider is whose. */
+	/* Names of providers do not contain the query. */
 	assert_int_equal(beta->provider, 0);
 	assert_int_equal(beta->start_role, 0);
 	assert_false(beta->start_exact);
@@ -226,7 +226,7 @@ static void a_file_without_a_build_id_has_an_identity(void **state)
 	assert_int_equal(plan->build_id_len, PLAN_BUILD_ID_MAX);
 }
 
-/* Refused, with one line that says `cause` and `more`. */
+/* Refused with one error line that contains `cause` and `more`. */
 static void assert_refused(const char *path, int err, const char *cause, const char *more)
 {
 	struct plan *plan = NULL;

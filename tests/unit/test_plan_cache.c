@@ -10,10 +10,10 @@
 #include "../fixtures/sample_plan.h"
 #include "plan/codec.h"
 
-/* Somebody who is neither root nor, most likely, anybody. */
+/* Not root, and most likely not in use. */
 #define OTHER_UID 54321
 
-/* A home of our own for each test. Under root its .cache has to be chosen. */
+/* A home for each test. Root uses its .cache only if XDG_CACHE_HOME names it. */
 static char home[64];
 static char dir[128];
 static char file[256];
@@ -84,7 +84,7 @@ static void assert_loads(void)
 
 	assert_int_equal(load(&back), 0);
 	free(plan->path);
-	plan->path = strdup(""); /* others may read what is kept */
+	plan->path = strdup(""); /* the path is not stored, because others can read the file */
 	assert_true(sample_same(plan, back));
 }
 
@@ -134,7 +134,7 @@ static void a_stored_plan_is_loaded(void **state)
 	struct stat st;
 
 	assert_loads_nothing();
-	assert_int_equal(access(dir, F_OK), -1); /* asking leaves no trace */
+	assert_int_equal(access(dir, F_OK), -1); /* loading creates nothing */
 	store();
 	assert_loads();
 	assert_int_equal(count_entries(dir), 1);
@@ -172,7 +172,6 @@ static void a_plan_of_a_forgeable_library_is_not_stored(void **state)
 	assert_loads_nothing();
 }
 
-/* The user may have written anything there: it is good for what that user may write in any case. */
 static void an_inode_has_one_plan(void **state)
 {
 	store();
@@ -245,7 +244,7 @@ static void a_cache_entry_that_is_not_a_regular_file_is_ignored(void **state)
 	assert_int_equal(mkdir(file, 0700), 0);
 	assert_loads_nothing();
 	assert_int_equal(rmdir(file), 0);
-	/* Opening a pipe without a writer must not wait for one. */
+	/* Opening a pipe must not wait for a writer. */
 	assert_int_equal(mkfifo(file, 0600), 0);
 	assert_loads_nothing();
 }
@@ -275,7 +274,7 @@ static void links_are_not_followed(void **state)
 	assert_int_equal(symlink(moved, file), 0);
 	assert_loads_nothing();
 
-	/* Storing replaces the link, not what it points to. */
+	/* Storing replaces the link, not its target. */
 	snprintf(victim, sizeof(victim), "%s/victim", home);
 	write_file(victim, (const uint8_t *)"keep", 4);
 	assert_int_equal(unlink(file), 0);
@@ -284,7 +283,7 @@ static void links_are_not_followed(void **state)
 	assert_loads();
 	assert_int_equal(read_file(victim, buf, sizeof(buf)), 4);
 
-	/* Nor is a link in place of the directory. */
+	/* A link in place of the directory. */
 	assert_int_equal(unlink(moved), 0);
 	assert_int_equal(rename(dir, moved), 0);
 	assert_int_equal(symlink(moved, dir), 0);
@@ -293,7 +292,7 @@ static void links_are_not_followed(void **state)
 	assert_int_equal(count_entries(moved), 1);
 }
 
-/* Root is stopped by no permissions: what is run as root is run as somebody else. */
+/* Permissions do not stop root, so as root, run the function as another user. */
 static int run_without_root(int (*fn)(void))
 {
 	int status;
@@ -326,7 +325,7 @@ static int store_into_read_only(void)
 		return 2;
 	if (plan_cache__store(&id, plan) != -EACCES)
 		return 3;
-	/* What is there can be used still. */
+	/* The stored plan can still be loaded. */
 	return load(&back) || back->n_sites != plan->n_sites ? 4 : 0;
 }
 
@@ -335,6 +334,7 @@ static void a_read_only_directory_is_survived(void **state)
 	assert_int_equal(run_without_root(store_into_read_only), 0);
 }
 
+/* The user can write anything to this store, so it holds plans only of the user's own files. */
 static int store_of_another_users_file(void)
 {
 	_plan_ struct plan *plan = sample_plan();
@@ -365,7 +365,7 @@ static void a_home_that_is_not_there_is_survived(void **state)
 	assert_loads_nothing();
 }
 
-/* Writes and reads as fast as it can; a reader must only ever see a whole plan. */
+/* Store and load as fast as possible: every load must return a whole plan. */
 static int hammer(void)
 {
 	_plan_ struct plan *plan = sample_plan();
@@ -398,10 +398,10 @@ static void two_processes_may_write_at_once(void **state)
 		assert_int_equal(status, 0);
 	}
 	assert_loads();
-	assert_int_equal(count_entries(dir), 1); /* and nobody left a temporary file */
+	assert_int_equal(count_entries(dir), 1); /* no temporary files */
 }
 
-/* Root believes nothing that somebody else may have written, nor follows a way that leads there. */
+/* Root does not load a file that another user may have written, or a path that one can change. */
 static void root_uses_what_only_root_can_write(void **state)
 {
 	char moved[128], cache[128];
@@ -419,7 +419,7 @@ static void root_uses_what_only_root_can_write(void **state)
 	assert_loads_nothing();
 	assert_int_equal(chown(dir, 0, 0), 0);
 	assert_loads();
-	/* The directory above may be renamed by its owner. */
+	/* The owner of the directory above can rename it. */
 	assert_int_equal(chown(home, OTHER_UID, OTHER_UID), 0);
 	assert_loads_nothing();
 	assert_int_equal(chown(home, 0, 0), 0);

@@ -9,7 +9,7 @@
 #define ANY  CODE_REG_OTHER
 #define SP   CODE_REG_SP
 
-/* A library whose code begins with these bytes, and a decoder of it. */
+/* A library whose code starts with given bytes, and its decoder. */
 struct lab {
 	struct elf_image *img;
 	struct code_decoder *decoder;
@@ -38,7 +38,7 @@ static void lab_free(struct lab *lab)
 	elf_image__free(lab->img);
 }
 
-/* The one instruction that these bytes are. */
+/* These bytes are exactly one instruction. */
 static struct code_insn decode(const uint8_t *bytes, size_t len)
 {
 	struct lab lab = lab_new(bytes, len);
@@ -77,7 +77,7 @@ static void emulated_instructions_are_recognized(void **state)
 
 static void all_else_is_stepped(void **state)
 {
-	/* Emulated by newer kernels only. */
+	/* Only newer kernels emulate some of these. */
 	STEPPED(0x0f, 0x1f, 0x44, 0x00, 0x00);	     /* nopl 0(%rax,%rax) */
 	STEPPED(0x0f, 0x1f, 0x00);		     /* nopl (%rax) */
 	STEPPED(0xf3, 0x0f, 0x1e, 0xfa);	     /* endbr64 */
@@ -157,7 +157,7 @@ static void moves_are_known(void **state)
 	/* mov 0x10(%rsp), %eax; mov %ecx, %ebx */
 	assert_shape(DECODE(0x8b, 0x44, 0x24, 0x10), CODE_LOAD32, WIRE_REG_AX, SP, 0x10);
 	assert_shape(DECODE(0x89, 0xcb), CODE_MOVE32, WIRE_REG_BX, WIRE_REG_CX, 0);
-	/* Of other sizes, with an index, with a segment, or of a constant they are not. */
+	/* Not known: other sizes, an index, a segment, or a constant. */
 	assert_int_equal(DECODE(0x66, 0x8b, 0x44, 0x24, 0x10).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0x66, 0x89, 0x54, 0x24, 0x24).shape, CODE_OTHER);
 	assert_int_equal(DECODE(0x66, 0x89, 0xcb).shape, CODE_OTHER);
@@ -266,14 +266,14 @@ static void the_stack_pointer_is_followed(void **state)
 	assert_int_equal(DECODE(0x48, 0x83, 0xec, 0x80).sp_adjust, 0x80);
 	assert_int_equal(DECODE(0x48, 0x83, 0xc4, 0x28).sp_adjust, 0x28);
 	assert_int_equal(DECODE(0x48, 0x8d, 0x64, 0x24, 0xe8).sp_adjust, -0x18);
-	/* and $-32, %rsp; sub %rax, %rsp; leave; pushf: told as a write whose size is not known */
+	/* and $-32, %rsp; sub %rax, %rsp; leave; pushf: a write of unknown size */
 	assert_int_equal(DECODE(0x48, 0x83, 0xe4, 0xe0).sp_adjust, 0);
 	assert_true(DECODE(0x48, 0x83, 0xe4, 0xe0).writes & 1u << SP);
 	assert_int_equal(DECODE(0x48, 0x29, 0xc4).sp_adjust, 0);
 	assert_true(DECODE(0x48, 0x29, 0xc4).writes & 1u << SP);
 	assert_true(DECODE(0xc9).writes & 1u << SP);
 	assert_true(DECODE(0x9c).writes & 1u << SP);
-	/* sub $8, %rax is no business of it. */
+	/* sub $8, %rax does not change it. */
 	assert_int_equal(DECODE(0x48, 0x83, 0xe8, 0x08).sp_adjust, 0);
 }
 
@@ -319,7 +319,7 @@ static const uint8_t function[] = {0x55, 0x48, 0x89, 0xfb, 0x06, 0xe8, 0,
 static void a_function_is_decoded_in_its_order(void **state)
 {
 	struct lab lab = lab_new(function, sizeof(function));
-	/* The second part comes first, the first is given twice and overlaps the second. */
+	/* The second part comes first; the first part occurs twice and overlaps the second. */
 	const struct code_region parts[] = {{TEXT + 10, 3}, {TEXT, 11}, {TEXT, 5}};
 	static const uint8_t at[] = {0, 1, 5, 10, 11, 12};
 	struct code code = {0};

@@ -6,7 +6,7 @@
 #include "../fixtures/symbols.h"
 #include "../fixtures/library.h"
 
-/* The function `ways` of tests/fixtures/guards.s, whose marks name places in it. */
+/* The function `ways` of tests/fixtures/guards.s. Its marks name the instructions. */
 static struct elf_image *img;
 static struct code_decoder *decoder;
 static struct code code;

@@ -49,14 +49,14 @@ static void an_unsupported_instruction_has_no_length(void **state)
 {
 	NONE(0x06);		      /* push %es */
 	NONE(0xea, 1, 2, 3, 4, 5, 6); /* jmp far */
-	NONE(0x66, 0xe8, 1, 2);	      /* call: 16 or 32 bits, by the maker of the processor */
+	NONE(0x66, 0xe8, 1, 2);	      /* call: 16 or 32 bits, depending on the vendor */
 	NONE(0x8f, 0xe8, 1, 2, 3, 4); /* XOP */
 	NONE(0x0f, 0x0f, 0xc1, 0x9e); /* 3DNow! */
 	NONE(0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
 	     0x66);
 }
 
-/* Every beginning of an instruction is none: nothing behind the bytes is looked at. */
+/* insn_length() reads no byte beyond the end. */
 static void a_truncated_instruction_has_no_length(void **state)
 {
 	static const uint8_t codes[][INSN_LENGTH_MAX] = {
@@ -81,8 +81,8 @@ static void a_truncated_instruction_has_no_length(void **state)
 }
 
 /*
- * Whatever both take for an instruction has one length. (Neither is a judge of what the other takes
- * for none.) Without the prefixes about which processors differ.
+ * Both give the same length for all bytes that both accept. Each may reject bytes that the other
+ * accepts; insn_length() rejects encodings on which processors differ.
  */
 static void agrees_with_capstone(void **state)
 {
@@ -104,7 +104,7 @@ static void agrees_with_capstone(void **state)
 		size = insn_length(code, sizeof(code));
 		if (!size || !cs_disasm_iter(cs, &p, &len, &addr, insn))
 			continue;
-		/* Capstone takes UD1 to have no ModRM. */
+		/* Capstone decodes UD1 without ModRM. */
 		if (insn->id == X86_INS_UD2B)
 			continue;
 		both++;

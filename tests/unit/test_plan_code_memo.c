@@ -51,7 +51,7 @@ static void a_truncated_instruction_is_not_found(void **state)
 	code_memo__free(memo);
 }
 
-/* Bytes that begin many instructions, among any. */
+/* Random bytes, half of which begin many instructions. */
 static void fill(struct rng *rng, uint8_t *bytes, size_t n)
 {
 	static const uint8_t common[] = {0x48, 0x4c, 0x41, 0x66, 0xf2, 0xf3, 0x0f,
@@ -81,7 +81,7 @@ static void expect_same(const struct code_insn *a, const struct code_insn *b)
 	assert_int_equal(a->emulated, b->emulated);
 }
 
-/* The same bytes stand in many places: who has met them must say what one says who has not. */
+/* The same bytes occur often. A used decoder must return the same results as a new one. */
 static void compare_decoders(struct rng *rng)
 {
 	static const struct elf_builder_symbol sym = {"f", TEXT, 8, STT_FUNC, ELF_BUILDER_TEXT};

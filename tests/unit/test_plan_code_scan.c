@@ -85,7 +85,7 @@ static void code_is_looked_at_once(void **state)
 	elf_image__free(img);
 }
 
-/* The same without any haste. */
+/* A simple and slow implementation of code_scan__calls(). */
 static void find_slowly(const uint8_t *text, size_t len, struct code_range targets,
 			struct code_range slots, struct seen *seen)
 {
@@ -139,7 +139,7 @@ static void every_call_is_found(void **state)
 
 static void an_error_ends_it(void **state)
 {
-	/* call to what follows, again and again */
+	/* only calls, each to the next instruction */
 	uint8_t text[SIZE] = {0};
 	const struct elf_builder_symbol sym = {"f", TEXT, SIZE, STT_FUNC, ELF_BUILDER_TEXT};
 	const struct code_range all = {0, UINT64_MAX}, none = {1, 0};

@@ -18,7 +18,7 @@ static void encode(const struct plan *plan, uint8_t **buf, size_t *len)
 	assert_true(*len > PAYLOAD_OFFSET);
 }
 
-/* From the heap and of exact size, so that a read past the end is seen by a sanitizer. */
+/* A heap copy of exact size lets a sanitizer detect a read past the end. */
 static int decode_copy(const uint8_t *buf, size_t len, struct plan **out)
 {
 	_free_ uint8_t *copy = malloc(len ? len : 1);
@@ -122,7 +122,7 @@ static void another_version_is_refused(void **state)
 	assert_int_equal(decode_copy(buf, len, &back), -EBADMSG);
 }
 
-/* What another state of the code has mined is not to be trusted to be what this one would. */
+/* Another revision of the code may mine a different plan. */
 static void another_revision_is_refused(void **state)
 {
 	_plan_ struct plan *plan = sample_plan();
@@ -137,7 +137,7 @@ static void another_revision_is_refused(void **state)
 	assert_int_equal(decode_copy(buf, len, &back), -EBADMSG);
 }
 
-/* The checksum says nothing about who wrote it: with a right one, wrong values must not get in. */
+/* Anyone can write a correct checksum, so the decoder must check the values as well. */
 static void assert_value_refused(struct plan *plan)
 {
 	_free_ uint8_t *buf = NULL;
@@ -168,19 +168,19 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[0].guard, 0);
 	WRONG(plan->sites[0].cls, PLAN_STEPPED + 1);
 	WRONG(plan->sites[2].reg, WIRE_REG_R15 + 1);
-	WRONG(plan->sites[1].addr, 0x1200); /* below the one before */
+	WRONG(plan->sites[1].addr, 0x1200); /* below the previous site */
 	WRONG(plan->queries[0].body_non_incr, 2);
 	WRONG(plan->queries[0].body_incr, 2);
 	WRONG(plan->path, NULL);
 	WRONG(plan->mangling, NULL);
 	WRONG(plan->queries[0].name, NULL);
-	WRONG(plan->queries[1].name, plan->queries[0].name); /* twice the same */
+	WRONG(plan->queries[1].name, plan->queries[0].name); /* not unique */
 	WRONG(plan->bodies[1].group, 2);
 	WRONG(plan->guards[0].function, NULL);
 	WRONG(plan->guards[0].body, 2);
 	WRONG(plan->guards[0].kind, WIRE_KIND_QUERY);
 	WRONG(plan->guards[0].kind, WIRE_KIND_MAX);
-	/* What a cookie has no room for. */
+	/* Values that do not fit into a cookie. */
 	WRONG(plan->guards[0].number, 0);
 	WRONG(plan->guards[0].scope, WIRE_SCOPE_TIMER + 1);
 	WRONG(plan->guards[1].label_slot, 8 * WIRE_LABEL_OF_QUERY);

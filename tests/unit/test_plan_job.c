@@ -18,13 +18,13 @@
 #include "../fixtures/output.h"
 #include "plan/mine/hits.h"
 
-#define NICE 7 /* worse than ours, which takes no privilege */
+#define NICE 7 /* a higher nice value needs no privilege */
 
 enum what { BUILD, DIE, HANG };
 
 static enum what what;
 
-/* The child's own call, when it has closed our files. */
+/* The child calls it after it has closed our files. */
 int setpriority(__priority_which_t which, id_t who, int prio)
 {
 	if (prio != NICE)
@@ -38,7 +38,7 @@ int setpriority(__priority_which_t which, id_t who, int prio)
 	return (int)syscall(SYS_setpriority, which, who, prio);
 }
 
-/* True: the machine stands still for an hour in each pause, and the child exits after two. */
+/* True: the machine stands still for an hour in each pause; the child exits in the second one. */
 static bool stands_still;
 static time_t stood_still_s;
 static volatile bool *may_exit; /* shared with the child */
@@ -63,7 +63,7 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 static unsigned int n_stored;
 static void (*at_build)(void);
 
-/* The child calls it once it has given up what it can. */
+/* The child calls it after it has dropped its privileges. */
 int prctl(int option, ...)
 {
 	unsigned long args[4];
@@ -78,7 +78,7 @@ int prctl(int option, ...)
 	return (int)syscall(SYS_prctl, option, args[0], args[1], args[2], args[3]);
 }
 
-/* In place of the real ones. */
+/* Replace those of the program. */
 int plan_cache__load(const struct library_identity *id, bool *by_root, struct plan **out)
 {
 	return -ENOENT;
@@ -133,7 +133,7 @@ static void a_plan_comes_as_if_it_were_made_here(void **state)
 	assert_int_equal(there->code_crc, here->code_crc);
 }
 
-/* A link of probes that is closed here must go, though a plan is being made. */
+/* A probe link that is closed here must disappear while the child still runs. */
 static void it_holds_none_of_our_files(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
@@ -196,7 +196,7 @@ static void a_child_that_dies_is_an_error_and_not_our_end(void **state)
 	output_free(&o);
 }
 
-/* The store is the parent's to write, after its own proof. */
+/* Only the parent writes the store, after it has proven the plan. */
 static void the_parent_stores_the_plan(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
@@ -241,7 +241,7 @@ static void only_the_hits_of_a_plan_that_is_there_are_looked_for(void **state)
 	assert_true(plan->hits->n > 0);
 }
 
-/* A child that reads a bad file may send anything. */
+/* A malicious file may take over the child, which can then send anything. */
 static void send_a_length_that_lies(void)
 {
 	uint64_t plan_bytes = UINT64_MAX;
@@ -306,7 +306,7 @@ static bool has_rights(void)
 	       prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 }
 
-/* The child tells by its status. */
+/* The exit status is the result: 4 is right. */
 static void exit_with_rights(void)
 {
 	_exit(can_open() ? 1 : has_rights() ? 2 : !geteuid() ? 3 : 4);
@@ -329,7 +329,7 @@ static void the_child_can_open_nothing(void **state)
 	assert_int_equal(err, -4);
 }
 
-/* Into the pipe, which is the only one that the child has. */
+/* The child has only one pipe. */
 static void send_for_ever(void)
 {
 	static char bytes[65536];

@@ -27,7 +27,7 @@ static void it_reports_what_the_kernel_says(void **state)
 	assert_true(fcntl(library_file__fd(f), F_GETFD) & FD_CLOEXEC);
 }
 
-/* It was changed just now, and may be once more before the clock ticks. */
+/* Another change before the next clock tick would not change its ctime. */
 static void a_fresh_file_has_no_lasting_identity(void **state)
 {
 	_library_file_ struct library_file *fresh = NULL;
@@ -68,7 +68,7 @@ static void sees_a_change(void **state)
 	assert_false(library_file__is_same(f));
 }
 
-/* A change that hides behind the old mtime still has a new ctime. */
+/* A change that restores the old mtime still changes the ctime. */
 static void sees_a_change_that_hides(void **state)
 {
 	_library_file_ struct library_file *f = NULL;
@@ -96,7 +96,7 @@ static void takes_regular_files_only(void **state)
 	assert_null(f);
 }
 
-/* Opening a device can start it, so the inotify event of an open must not come. */
+/* Opening a device can have effects, so there must be no inotify event of an open. */
 static void opens_nothing_that_is_no_regular_file(void **state)
 {
 	struct library_file *f = NULL;

@@ -153,7 +153,7 @@ static void processes_that_are_gone_are_reported(void **state)
 
 	if (pid == 0)
 		_exit(0);
-	/* Ended, not yet waited for: still in /proc. */
+	/* A zombie is still in /proc. */
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(plan_find__of_pid(pid, &path), -ESRCH);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -173,7 +173,7 @@ static void an_executable_leads_to_its_library(void **state)
 	assert_int_equal(plan_find__of_exe(at("link"), &path), 0);
 	assert_string_equal(path, at("lib/librustc_driver-a.so"));
 	free(path);
-	/* The one it names, where there are several. */
+	/* If there are several, the compiler contains the name of its library. */
 	make_file("lib/librustc_driver-b.so", "b", 0644);
 	output_write(at("bin/rustc"), "linked to librustc_driver-b.so");
 	assert_int_equal(truncate(at("bin/rustc"), 31), 0);
@@ -189,7 +189,7 @@ static void an_executable_leads_to_its_library(void **state)
 	unlink(at("lib/librustc_driver-c.so"));
 }
 
-/* Opened as a file is, a FIFO would make us wait for ever. */
+/* Opening a FIFO like a file would block for ever. */
 static void a_fifo_in_the_compilers_place_is_passed_over(void **state)
 {
 	char *path = NULL;
@@ -220,7 +220,7 @@ static void debians_place_is_known(void **state)
 	unlink(at("lib/x86_64-linux-gnu/librustc_driver-d.so"));
 }
 
-/* A rustc that says where its sysroot is, or does what `script` says, first in the PATH. */
+/* A script as the first rustc in PATH. */
 static void fake_rustc(const char *script)
 {
 	char text[512];
@@ -252,7 +252,7 @@ static void the_toolchain_is_asked(void **state)
 	free(old);
 }
 
-/* It is the command's, or a terminal that would stop it. */
+/* stdin belongs to the recorded command, or is a terminal, which would stop the reader. */
 static void a_queried_compiler_gets_none_of_our_input(void **state)
 {
 	int in[2], ours = dup(STDIN_FILENO);

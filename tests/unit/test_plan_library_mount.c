@@ -50,7 +50,7 @@ static void only_unprivileged_servers_are_foreign(void **state)
 	assert_false(file_mount__is_foreign(&m, 1000));
 	m = find(42);
 	assert_false(file_mount__is_foreign(&m, 1000));
-	/* A mount of another namespace: a user namespace tells its own root as user 0. */
+	/* In another namespace, user 0 may be the root of a user namespace. */
 	m = find(4);
 	assert_true(file_mount__is_foreign(&m, 0));
 }

@@ -23,7 +23,7 @@ static int setup(void **state)
 	return system(command);
 }
 
-/* What loading says with -v: that it had to read the library, or nothing. */
+/* With -v, loading prints a line if it had to read the library. */
 static struct plan *load(const char *name, bool cached)
 {
 	struct plan *plan = NULL;
@@ -65,7 +65,7 @@ static void a_library_is_read_once(void **state)
 	assert_same_plan(first, second);
 }
 
-/* As kept for the library, whatever it says. */
+/* Store any plan as the one of the library. */
 static void store(const struct plan *plan)
 {
 	_library_file_ struct library_file *file = NULL;
@@ -90,7 +90,7 @@ static void another_library_is_another_plan(void **state)
 	assert_string_equal(second->mangling, "legacy");
 }
 
-/* The inode counts, not where it is: the plan has the path it was asked for. */
+/* The cache identifies the inode; the plan has the path that load() was called with. */
 static void a_library_may_have_another_name(void **state)
 {
 	_plan_ struct plan *first = load("driver_v0.so", false);
@@ -101,7 +101,7 @@ static void a_library_may_have_another_name(void **state)
 	assert_same_plan(first, second);
 }
 
-/* A plan under the right identity whose sites are elsewhere in the file. */
+/* The identity of the stored plan is right, but its sites are wrong. */
 static void a_plan_that_does_not_fit_is_made_again(void **state)
 {
 	_plan_ struct plan *first = load("driver_v0.so", false);
@@ -116,7 +116,7 @@ static void a_plan_that_does_not_fit_is_made_again(void **state)
 	store(first);
 	third = load("driver_v0.so", false);
 	assert_same_plan(second, third);
-	/* And the new one has taken its place. */
+	/* The new plan has replaced it. */
 	plan__free(third);
 	third = load("driver_v0.so", true);
 	assert_same_plan(second, third);
@@ -146,7 +146,7 @@ static void a_copy_is_another_library(void **state)
 	plan__free(load("copy.so", false));
 }
 
-/* Until its clock has ticked, another change could leave its identity as it is. */
+/* A change before the next clock tick would not change the identity. */
 static void one_that_was_just_written_is_not_kept(void **state)
 {
 	library_file_settled_ns = INT64_MAX;
@@ -156,19 +156,19 @@ static void one_that_was_just_written_is_not_kept(void **state)
 	plan__free(load("driver_v0.so", true));
 }
 
-/* A patched library keeps its build-id: it is not the code that the plan was made from. */
+/* A patched library has the same build-id, but other code. */
 static void changed_code_at_any_site_is_read_again(void **state)
 {
 	_plan_ struct plan *first = load("driver_v0.so", false);
 	uint32_t sites[] = {0, first->n_sites / 2, first->n_sites - 1};
 
 	for (size_t i = 0; i < N_OF(sites); i++) {
-		/* The last of the bytes that count; the opcode would change what is mined. */
+		/* The last byte that is checked; another opcode would change the mined plan. */
 		uint64_t offset = first->sites[sites[i]].offset + 7;
 		_plan_ struct plan *again = NULL;
 
 		flip_bit("driver_v0.so", offset);
-		/* Even if it were kept under the new identity. */
+		/* Store the old plan under the new identity. */
 		store(first);
 		again = load("driver_v0.so", false);
 		assert_int_not_equal(again->code_crc, first->code_crc);

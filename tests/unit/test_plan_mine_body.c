@@ -6,7 +6,7 @@
 #include "../fixtures/symbols.h"
 #include "../fixtures/library.h"
 
-/* The assembled tests/fixtures/bodies.s, which names what is to be found where. */
+/* tests/fixtures/bodies.s, assembled. Its symbols mark the sites. */
 static struct elf_image *img;
 static struct code_decoder *decoder;
 
@@ -26,7 +26,7 @@ static int teardown(void **state)
 	return fixture_dir_teardown(state);
 }
 
-/* Mine the body of that name; `extra`, unless NULL, names one more part of it. */
+/* Mine the named body. `extra`, unless NULL, names one more part. */
 static struct mined_body mine_with(const char *name, const char *extra, bool any_kind)
 {
 	const uint64_t cold_call = symbol(img, "cold_call")->addr;
@@ -159,7 +159,7 @@ static void a_body_may_run_providers_at_two_places(void **state)
 	assert_at(&m.ends[1], "twice", "end2");
 }
 
-/* The second call on the first cold side belongs to no branch of its own. */
+/* The first cold side makes a second call, which has no branch of its own. */
 static void two_places_may_share_an_end(void **state)
 {
 	struct mined_body m = mine("shared_end");
@@ -196,7 +196,7 @@ static void other_activities_are_known_by_the_filters_bit(void **state)
 	assert_at(&m.masks[0], "activity", "mask");
 	assert_int_equal(m.n_ends, 1);
 	assert_at(&m.ends[0], "activity", "end");
-	/* If the names tell, the bit is not asked. */
+	/* If the names of cold calls contain the kind, the bit does not count. */
 	m = mine("activity");
 	assert_int_equal(m.n_masks, 2);
 	assert_int_equal(m.n_ends, 2);
@@ -209,7 +209,7 @@ static void a_part_that_nothing_leads_to_is_ignored(void **state)
 	assert_null(m.problem);
 	assert_true(m.masks_exact);
 	assert_int_equal(m.n_masks, 1);
-	/* Given twice, a part counts once. */
+	/* A part that is given twice counts once. */
 	m = mine_with("plain", "plain", false);
 	assert_null(m.problem);
 	assert_int_equal(m.n_masks, 1);
@@ -269,7 +269,7 @@ static void a_giant_function_is_mined(void **state)
 	assert_at(&m.masks[0], "giant", "mask");
 }
 
-/* A cut anywhere leaves code that makes no sense; it must only not be believed or crash. */
+/* A cut leaves meaningless code, which must neither be accepted nor crash. */
 static void every_cut_is_survived(void **state)
 {
 	const uint64_t cold_call = symbol(img, "cold_call")->addr;

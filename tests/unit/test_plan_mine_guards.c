@@ -6,7 +6,7 @@
 #include "../fixtures/symbols.h"
 #include "../fixtures/library.h"
 
-/* The assembled tests/fixtures/guards.s, which names what is to be found where. */
+/* tests/fixtures/guards.s, assembled. Its symbols mark the sites. */
 static struct elf_image *img;
 static struct plan *plan;
 
@@ -61,7 +61,7 @@ static const struct plan_guard *guard(const char *name, const char *mark)
 	return &plan->guards[site->guard];
 }
 
-/* It is exact: its only end is at the mark, and has its number. */
+/* An exact guard, whose only end is at the mark `end` and has its number. */
 static const struct plan_guard *whole(const char *name, const char *mark, const char *end)
 {
 	const struct plan_guard *g = guard(name, mark), *other;
@@ -184,7 +184,7 @@ static void other_kinds_are_known_by_their_callees(void **state)
 	const struct plan_guard *g = whole("hashes", "start", "end");
 
 	assert_int_equal(g->kind, WIRE_KIND_HASHING);
-	/* Not in a body: another query's result may be what is hashed. */
+	/* Outside a body, the hashed result may be another query's. */
 	assert_false(g->label_of_query);
 	g = guard("waits", "start");
 	assert_int_equal(g->kind, WIRE_KIND_BLOCKED);

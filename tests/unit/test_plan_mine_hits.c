@@ -8,7 +8,7 @@
 #include "plan/symbols/elf_image.h"
 #include "../fixtures/library.h"
 
-/* The assembled tests/fixtures/hits.s, which marks what is to be found. */
+/* tests/fixtures/hits.s, assembled. Its symbols mark the hits. */
 static struct plan_hits *hits;
 static struct elf_image *img;
 

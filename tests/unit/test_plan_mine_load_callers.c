@@ -47,7 +47,7 @@ static struct plan *new_plan(uint32_t body_of_beta)
 			.slot = PLAN_NO_SLOT,
 		};
 	}
-	/* By its name only. */
+	/* Only the function's name identifies the query. */
 	plan->sites[AT_ALPHA].query = ALPHA;
 	plan->guards[AT_ALPHA].label = strdup("alpha");
 	return plan;
@@ -129,10 +129,10 @@ static void a_shared_function_is_two_steps_away(void **state)
 	assert_int_equal(site->role, WIRE_ROLE_GUARD_CALLED);
 	assert_int_equal(site->slot, 0x38 + 2 * 8);
 	assert_int_equal(next->body, PLAN_NONE);
-	/* Over the return address to beta, and what beta has pushed. */
+	/* Above the return address to beta and the register that beta has pushed. */
 	assert_int_equal(next->slot, 0x38 + 2 * 8 + 8 + 8);
 	assert_int_equal(steps_of(plan, AT_SHARED), 2);
-	/* r14 is written: it is where the function has pushed it. */
+	/* The function overwrites r14, so the value is in the slot where it was pushed. */
 	assert_vtable(step(plan, AT_SHARED, "body.returned"), BODY, WIRE_REG_NONE, 0x38);
 }
 

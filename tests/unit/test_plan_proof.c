@@ -14,7 +14,7 @@
 
 #define TEXT ELF_BUILDER_TEXT_ADDR
 
-/* Two functions, at 0 and at 16. Within the first a mov holds the bytes of a push. */
+/* Two functions, at 0 and at 16. A mov in the first one contains the bytes of a push. */
 static const uint8_t text[] = {
 	0x55,				    /* 0: push %rbp */
 	0xb8, 0x55, 0x55, 0x55, 0x55,	    /* 1: mov $0x55555555, %eax */
@@ -22,7 +22,7 @@ static const uint8_t text[] = {
 	0x89, 0xc0,			    /* 8: mov %eax, %eax */
 	0x41, 0x54,			    /* 10: push %r12 */
 	0x06,				    /* 12: no instruction */
-	0x55,				    /* 13: push %rbp, behind it */
+	0x55,				    /* 13: push %rbp, after the function */
 	0x90, 0x90, 0x55, 0x48, 0x89, 0xe5, /* 16: push %rbp; mov %rsp, %rbp */
 	0xff, 0xd0,			    /* 20: call *%rax */
 	0xe8, 0x00, 0x00, 0x00, 0x00,	    /* 22: call */
@@ -93,7 +93,7 @@ static void an_address_outside_code_is_not_proven(void **state)
 		assert_false(is_proven(addrs[i], ELF_BUILDER_TEXT_OFFSET));
 }
 
-/* One that is wrong does not speak for its neighbours. */
+/* The result for one site does not depend on others. */
 static void each_is_judged_by_itself(void **state)
 {
 	_elf_image_ struct elf_image *img = image();
@@ -148,8 +148,7 @@ static void a_plan_that_was_just_made_is_proven(void **state)
 	}
 }
 
-/* The symbols lie, as in a twin of a library in which they were moved; its unwind table does not.
- */
+/* Symbols may have been moved, so function starts come from the unwind table. */
 static void the_unwind_table_counts_where_there_is_one(void **state)
 {
 	_library_file_ struct library_file *file = NULL;
@@ -171,7 +170,7 @@ static void the_unwind_table_counts_where_there_is_one(void **state)
 			found = found || starts[k] == syms[i].addr;
 		assert_true(found);
 	}
-	/* Only functions with code of their own are in the table: fewer, or other, than symbols. */
+	/* Symbols may share an address, but no start occurs twice. */
 	for (size_t i = 1; i < n; i++)
 		assert_true(starts[i - 1] < starts[i]);
 }
@@ -190,7 +189,7 @@ static Elf64_Shdr *frame_header(uint8_t *file)
 	return NULL;
 }
 
-/* Too many rows would take long, and rows out of order would have to be sorted. */
+/* Too many rows would take long; rows out of order would need sorting. */
 static void a_table_that_no_linker_writes_proves_nothing(void **state)
 {
 	_library_file_ struct library_file *file = NULL;
@@ -227,7 +226,7 @@ static void a_table_that_no_linker_writes_proves_nothing(void **state)
 	munmap(map, (size_t)st.st_size);
 }
 
-/* The file is cut while we read it: no SIGBUS, but an error or nothing proven. */
+/* Truncating the file while it is read causes an error, not SIGBUS. */
 static void a_file_that_is_cut_proves_nothing(void **state)
 {
 	_library_file_ struct library_file *file = NULL;

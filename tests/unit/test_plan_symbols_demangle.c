@@ -33,7 +33,7 @@ static void escapes_are_what_they_stand_for(void **state)
 	assert_text("_ZN28_$u7b$$u7b$closure$u7d$$u7d$" HASH, "{{closure}}");
 	assert_text("_ZN35_$LT$a..B$u20$as$u20$c..D$GT$$RF$.x" HASH, "<a::B as c::D>&.x");
 	assert_text("_ZN30$C$$SP$$BP$$RF$$LP$$RP$$GT$..." HASH, ",@*&()>::.");
-	/* What is unknown is left, and all behind it. */
+	/* An unknown escape and the text after it stay as they are. */
 	assert_text("_ZN14a$XX$b$LT$c$GT" HASH, "a$XX$b$LT$c$GT");
 	assert_text("_ZN5$u19$" HASH, "$u19$");
 	assert_text("_ZN5$u80$" HASH, "$u80$");
@@ -56,8 +56,8 @@ static void a_symbol_not_mangled_by_rust_is_refused(void **state)
 		"_R1a",
 		"_RNvC1a1b.cold",
 		"_ZN3foo3barE",		      /* C++ */
-		"_ZN" HASH,		      /* nothing but a hash */
-		"_ZN1a17h00000000000000000E", /* not one that is likely */
+		"_ZN" HASH,		      /* only a hash */
+		"_ZN1a17h00000000000000000E", /* an unlikely hash */
 		"_ZN1a17h0123456789abcdeFE",
 		"_ZN1a17h0123456789abcdef",
 		"_ZN01a" HASH,
@@ -86,7 +86,7 @@ static void a_text_is_bounded(void **state)
 	assert_none(symbol);
 }
 
-/* Bytes behind the length are not looked at. */
+/* The demangler reads no byte beyond the length. */
 static void a_length_is_kept(void **state)
 {
 	static const char symbol[] = "_RNvC1a1bZZ";

@@ -34,11 +34,11 @@ static void paths(void **state)
 	assert_text("NvMs_NtC1a1bNtB4_1T1f", "<a::b::T>::f");
 	assert_text("NvXC1aNtB2_1TNtC1b1U1f", "<a::T as b::U>::f");
 	assert_text("NvYNtC1a1TNtC1b1U1f", "<a::T as b::U>::f");
-	/* Values have "::" before their arguments, types have not. */
+	/* Arguments follow "::" in values, but not in types. */
 	assert_text("INvC1a1fINtC1b1ThEE", "a::f::<b::T<u8>>");
 	assert_text("NvC1au8gdel_5qa", "a::g\xc3\xb6"
 				       "del");
-	/* The crate that it was compiled in. */
+	/* The crate that instantiated it is left out. */
 	assert_text("INvC1a1fuEC1b", "a::f::<()>");
 	assert_text("C1aIC1bDGzzzzzz_C1cEL_E", "a");
 }
@@ -71,7 +71,7 @@ static void lifetimes(void **state)
 		"INvC1a1fFGp_EuE",
 		"a::f::<for<'a, 'b, 'c, 'd, 'e, 'f, 'g, 'h, 'i, 'j, 'k, 'l, 'm, 'n, 'o, 'p, 'q, "
 		"'r, 's, 't, 'u, 'v, 'w, 'x, 'y, 'z, '_26> fn()>");
-	/* One that nothing has bound. */
+	/* Unbound lifetimes. */
 	assert_none("INvC1a1fL0_E");
 	assert_none("INvC1a1fFG_EuRL0_hE");
 }
@@ -100,7 +100,7 @@ static void back_references(void **state)
 	assert_text("INvC1a1fKj8_KB8_E", "a::f::<8, 8>");
 	assert_text("INvC1a1fDINtC1b1ThEEL_DB8_p1XhEL_E",
 		    "a::f::<dyn b::T<u8>, dyn b::T<u8, X = u8>>");
-	/* To itself, to what follows, to nothing. */
+	/* To itself, forward, or outside the symbol. */
 	assert_none("INvC1a1fB7_E");
 	assert_none("INvC1a1fB8_hE");
 	assert_none("NvB0_1a");
@@ -108,7 +108,6 @@ static void back_references(void **state)
 	assert_none("INvC1a1fBzzzzzzzzzzzzzzzzzz_E");
 }
 
-/* The leak that a demangler was found by that had to be left in its middle, and others like it. */
 static void a_malformed_symbol_is_refused(void **state)
 {
 	static const char *const symbols[] = {
@@ -148,7 +147,7 @@ static void a_malformed_symbol_is_refused(void **state)
 		assert_none(symbols[i]);
 }
 
-/* Every beginning and every byte changed: nothing is read that is not there. */
+/* Truncate the symbol everywhere, and replace the last byte by each letter. */
 static void nothing_is_read_behind_the_end(void **state)
 {
 	static const char symbol[] = "NvXs1_C1aINtC1a1TDG0_INtB5_1URL0_hKj8_Ep1XFUKCTEEuEL_E"

@@ -53,7 +53,7 @@ static struct elf_image *open_ok(const struct elf_builder *b)
 	return img;
 }
 
-/* Errors are printed: kept out of the test's own output, and looked at. */
+/* Captures error lines, to check them and to keep them out of the test's output. */
 struct captured {
 	int saved;
 	FILE *file;
@@ -378,7 +378,7 @@ static void check_driver(const char *path)
 	sym = find(syms, n, "4beta18invoke_provider_fn");
 	assert_int_equal(elf_image__code(img, sym->addr, &len)[4], 0x53); /* push %rbx */
 	assert_true(elf_image__offset(img, sym->addr, &offset));
-	/* A twin follows at the same address. */
+	/* Another symbol follows at the same address. */
 	sym = find(syms, n, "11SingleCacheAhj4_EKb0_");
 	assert_int_equal(sym[0].addr, sym[1].addr);
 	assert_int_equal(sym[0].size, sym[1].size);
@@ -395,7 +395,7 @@ static void check_stripped(const char *path)
 	assert_int_equal(elf_image__symbols(img, &syms, &n), -ENODATA);
 }
 
-/* What a real assembler and linker make of tests/fixtures. */
+/* Reads the output of a real assembler and linker. */
 static void linked_libraries_are_read(void **state)
 {
 	char dir[] = "/tmp/qprof-test-XXXXXX", text[512];
@@ -425,7 +425,7 @@ static bool is_mapped_shared(const char *path)
 	return false;
 }
 
-/* Elsewhere the probes of a capture that runs at the time would be read as part of the code. */
+/* A private mapping could contain the breakpoints of a running capture. */
 static void breakpoints_cannot_come_into_the_mapping(void **state)
 {
 	struct elf_builder b = build_plain();
@@ -439,7 +439,7 @@ static void breakpoints_cannot_come_into_the_mapping(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Ask for everything, and check what the header promises for any bytes at all. */
+/* Call every function, and check the guarantees of the header for any bytes. */
 static void use(const void *buf, size_t len)
 {
 	_elf_image_ struct elf_image *img = NULL;
@@ -495,7 +495,7 @@ static void random_damage_is_survived(void **state)
 
 		b = good;
 		for (int i = 0; i < flips; i++) {
-			/* Half of them where it hurts: the two header tables. */
+			/* Half of the flips are in the two header tables. */
 			size_t at = random() % 2   ? (size_t)random() % b.len
 				    : random() % 2 ? (size_t)random() % ELF_BUILDER_TEXT_OFFSET
 						   : b.headers + random() % (b.len - b.headers);

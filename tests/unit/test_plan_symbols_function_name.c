@@ -35,7 +35,7 @@ static void names_are_as_rust_writes_them(void **state)
 	assert_name("", "");
 }
 
-/* 40 tuples of the one before, twice: 2^40 pieces. */
+/* 40 tuples, each with the previous one twice: 2^40 pieces. */
 static void a_name_that_never_ends_is_left_as_it_is(void **state)
 {
 	char symbol[1024] = "_RINvC1a1fTuuE";
@@ -46,7 +46,7 @@ static void a_name_that_never_ends_is_left_as_it_is(void **state)
 		char back[16];
 		int n = 0;
 
-		/* Back references are in base 62 with digits first, and stand for one less. */
+		/* Back references are base-62 numbers: "_" is 0, "0_" is 1. */
 		if (last > 62)
 			back[n++] = "0123456789abcdefghijklmnopqrstuvwxyz"[(last - 1) / 62];
 		if (last)
@@ -60,7 +60,7 @@ static void a_name_that_never_ends_is_left_as_it_is(void **state)
 	assert_name(symbol, symbol);
 }
 
-/* As they are in the librustc_driver of stable 1.95.0. */
+/* Symbols from the librustc_driver of stable 1.95.0. */
 static void paths_are_spelled_out(void **state)
 {
 	assert_path("_RNvNtNtCslKGqiwnqz1t_17rustc_codegen_ssa9debuginfo10type_names17push_generic_"
@@ -78,8 +78,7 @@ static void paths_are_spelled_out(void **state)
 		    "::{closure}");
 }
 
-/* Nothing is printed of such a count, so that it can be passed over. Counted, it would take days.
- */
+/* These counts print nothing and are skipped; counting would take days. */
 static void a_count_that_never_ends_is_not_begun(void **state)
 {
 	static const struct {
@@ -88,9 +87,9 @@ static void a_count_that_never_ends_is_not_begun(void **state)
 		{"_RNvMINtC1a1fDGzzzzzz_NtC1a1TEL_Eu1x", "<()>::x", "()::x"},
 		{"_RNvMINtC1a1fFGzzzzzz_EuEu1x", "<()>::x", "()::x"},
 		{"_RNvXs_INtC1a1fFGzzzzzz_EuEuC1b1x", "<() as b>::x", "()::x"},
-		/* One that is printed. */
+		/* This count is printed. */
 		{"_RINvC1a1fFGzzzzzz_EuE", NULL, NULL},
-		/* This one is none, but that comes out later. */
+		/* A malformed symbol: the error comes after the count. */
 		{"_RNvMINtC1a1fDGINtC1a_1f", NULL, NULL},
 	};
 
@@ -110,9 +109,9 @@ static void an_identifier_that_looks_like_a_count_is_read(void **state)
 	assert_name("_RNvMNtCs1xDGV85I1S7_1a1bu1x", "<()>::x");
 	assert_name("_RNvMINtC1a1fDG0_NtC1a1TEL_Eu1x", "<()>::x");
 	assert_name("_RINvC1a1fuECs1xDGV85I1S7_1b", "a::f::<()>");
-	/* What follows the path has one that would never end. */
+	/* The count follows the path, and would never end. */
 	assert_name("_RC1aIC1bDGzzzzzz_C1cEL_E", "a");
-	/* One that is long. */
+	/* A long identifier. */
 	memset(symbol, 'x', sizeof(symbol) - 2);
 	memcpy(symbol, "_RNvC3DGx2050", strlen("_RNvC3DGx2050"));
 	symbol[sizeof(symbol) - 2] = '_';
@@ -122,7 +121,7 @@ static void an_identifier_that_looks_like_a_count_is_read(void **state)
 
 static void a_method_is_its_type_s(void **state)
 {
-	/* The module that the impl is in is not the type's. */
+	/* The module of the impl is not the module of the type. */
 	assert_path("_RNvMNtNtC1a1b1cNtNtC1d1e1F1g", "d::e::F::g");
 	assert_path("_RNvXC1aINtC1d1FNvYuNtC1d1H1mENtC1d1H1g", "d::F::g");
 	assert_path("_RNvXC1aFEuNtC1d1H1g", "fn()::g");

@@ -74,7 +74,7 @@ static void rows_of_the_functions_that_are_asked_for(void **state)
 	}
 }
 
-/* Two instructions of one line are one row. */
+/* Two instructions of one line make one row. */
 static void rows_show_only_changes(void **state)
 {
 	_elf_image_ struct elf_image *img = open_fixture("lines.so");
@@ -115,7 +115,7 @@ static void an_error_of_the_callback_is_returned(void **state)
 	assert_int_equal(got.n, 4);
 }
 
-/* Whatever byte of them is wrong, they are read or refused, and that within bounds. */
+/* With any wrong byte, the tables are read or refused, without reading out of bounds. */
 static void damaged_tables_are_refused(void **state)
 {
 	static uint8_t buf[1 << 20];
@@ -129,7 +129,7 @@ static void damaged_tables_are_refused(void **state)
 	fclose(f);
 	fd = elf_builder_memfd(buf, len);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	/* The debug sections stand behind the last segment's bytes. */
+	/* The debug sections follow the last segment. */
 	for (size_t at = 0x2000; at < len; at++) {
 		_elf_image_ struct elf_image *img = NULL;
 		struct lines_range range = {0, UINT32_MAX};

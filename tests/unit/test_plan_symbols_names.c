@@ -127,7 +127,7 @@ static const struct expectation older[] = {
 	 NAME_PROVIDER, NAME_PART_ENTRY, "typeck"},
 	{OLD_PLUMBING "NCNCNvNtNtB4_10query_impl6typeck13dynamic_querys0_00" OLD_RESULT ".cold",
 	 NAME_PROVIDER, NAME_PART_COLD, "typeck"},
-	/* The last of four bools counts; from the second on they may be back references. */
+	/* Only the last of the four bools counts; all but the first may be back references. */
 	{OLD_BODY "Kb0_Kb0_Kb0_" OLD_CTXT "Kb0_EB1f_", NAME_BODY_NON_INCR, NAME_PART_ENTRY, NULL},
 	{OLD_BODY "Kb0_Kb0_Kb0_" OLD_CTXT "Kb1_EB1f_", NAME_BODY_INCR, NAME_PART_ENTRY, NULL},
 	{OLD_BODY "Kb0_KB4j_KB4j_" OLD_CTXT "KB4j_EB1f_", NAME_BODY_NON_INCR, NAME_PART_ENTRY,
@@ -171,7 +171,7 @@ static const struct expectation legacy[] = {
 	{"_ZN7__rustc20__rust_panic_cleanup" HASH, NAME_PANIC_CLEANUP, NAME_PART_ENTRY, NULL},
 };
 
-/* Real ones, unless said otherwise. */
+/* Real symbols, except where noted. */
 static const char *const others[] = {
 	"",
 	"_R",
@@ -204,7 +204,7 @@ static const char *const others[] = {
 	OLD_PLUMBING "NCNvNtNtB4_10query_impl6typeck13dynamic_query0" OLD_RESULT,
 	/* other cold calls */
 	COLD "NCNvB4_16generic_nonsense0EB7_",
-	/* of another closure than the method's; of another type; of a measureme guard */
+	/* not the closure of the method; another type; a guard of measureme */
 	COLD "NCNCNvB4_16generic_activity00EB7_",
 	COLD "INvB4_25generic_activity_with_argReE0EB7_",
 	DROP "NtNtCskpSTIW4eawz_9measureme8profiler11TimingGuardECsdadwybgsbvk_12rustc_middle",
@@ -213,9 +213,9 @@ static const char *const others[] = {
 	"_RNvMNt" PROFILING "NtB2_15SelfProfilerRef24verbose_generic_activity0",
 	"_RNvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB4_15SelfProfilerRef15query_"
 	"cache_hit9cold_calls",
-	/* a provider that legacy mangling leaves without its query: spelled from the sources */
+	/* a provider whose query legacy mangling leaves out: spelled from the sources */
 	"_ZN16rustc_query_impl8plumbing28__rust_begin_short_backtrace" HASH,
-	/* a piece of a function under a suffix we do not know: made up */
+	/* a part of a function with an unknown suffix: made up */
 	IMPL "6typeck" NON_INCR ".part.0",
 	/* more than a name: made up */
 	IMPL "6typeck" NON_INCR "EB4_",
@@ -276,7 +276,7 @@ static void everything_else_is_other(void **state)
 	}
 }
 
-/* From the heap and of exact size, so that a read past the end is seen by a sanitizer. */
+/* A heap copy of exact size lets a sanitizer detect a read past the end. */
 static void classify_copy(const char *symbol, size_t len)
 {
 	char *copy = strndup(symbol, len);

@@ -21,7 +21,7 @@ static void assert_refused(const char *ascii, const char *deltas)
 	assert_false(punycode__decode(ascii, strlen(ascii), deltas, strlen(deltas), out, &n));
 }
 
-/* The first is the example of the v0 mangling, others those of RFC 3492, section 7.1. */
+/* The first example is from the v0 mangling, others are from RFC 3492, section 7.1. */
 static void letters_are_where_the_deltas_say(void **state)
 {
 	assert_decoded("gdel", "5qa",
@@ -42,12 +42,12 @@ static void letters_are_where_the_deltas_say(void **state)
 static void wrong_deltas_are_refused(void **state)
 {
 	assert_refused("a", "");
-	assert_refused("a", "z");	    /* the number goes on */
-	assert_refused("a", "A");	    /* no digit */
+	assert_refused("a", "z");	    /* an unfinished number */
+	assert_refused("a", "A");	    /* not a digit */
 	assert_refused("a", "99999999999"); /* no such letter */
 	assert_refused("", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzza");
 	assert_refused("", "ib9b");  /* a surrogate */
-	assert_refused("", "en32g"); /* behind the last letter */
+	assert_refused("", "en32g"); /* above the last letter */
 }
 
 static void letters_are_few(void **state)

@@ -39,7 +39,7 @@ static void wrong_numbers(void **state)
 	}
 }
 
-/* What is read again and again by back references ends all the same. */
+/* Back references cannot repeat a text for ever. */
 static void steps_are_bounded(void **state)
 {
 	struct demangled d;
@@ -95,7 +95,7 @@ static void a_silent_one_writes_nothing_and_goes_nowhere(void **state)
 	assert_int_equal(d.len, 0);
 }
 
-/* "FGzzzzzz_" is for 56 billion lifetimes. */
+/* "Gzzzzzz_" stands for 56 billion lifetimes. */
 static void lifetimes_are_not_counted_one_by_one(void **state)
 {
 	struct demangled d;

@@ -13,10 +13,10 @@
 /* A name that a careless reader of /proc/PID/stat takes for its other fields. */
 #define NASTY_NAME ") Z 1 (x) y"
 
-/* A child with two children, one of which has one; all sleep until they are killed. */
+/* A child with two children and one grandchild; all sleep until they are killed. */
 enum { ROOT, LEFT, RIGHT, GRANDCHILD, N_TREE };
 
-static pid_t *tree; /* shared with them */
+static pid_t *tree; /* in shared memory */
 
 static pid_t grow(int at, const char *name)
 {
@@ -46,7 +46,7 @@ static int plant(void **state)
 	return 0;
 }
 
-/* The others go with their parents. */
+/* PR_SET_PDEATHSIG kills the others. */
 static int fell(void **state)
 {
 	kill(tree[ROOT], SIGKILL);
@@ -117,7 +117,7 @@ static void a_process_that_is_gone(void **state)
 		_exit(0);
 	while (process_is_running(pid))
 		usleep(1000);
-	/* Not waited for: it is still there, with nothing of its own. */
+	/* A zombie: it has a parent, but neither arguments nor an executable. */
 	assert_int_equal(process_parent(pid), getpid());
 	assert_int_equal(process_arguments(pid, buf, sizeof(buf)), 0);
 	assert_null(process_executable(pid));

@@ -23,7 +23,7 @@ static void cargo_is_of_the_toolchain(void **state)
 	assert_false(is_toolchain_program("/cargo/bin/ld"));
 }
 
-/* /usr/bin has both, and many others. */
+/* /usr/bin holds rustc and ld, but only rustc uses the library. */
 static void a_library_belongs_to_the_programs_of_its_toolchain(void **state)
 {
 	char top[] = "/tmp/qprof-test-XXXXXX", command[300], *path = NULL;
