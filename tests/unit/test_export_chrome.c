@@ -6,19 +6,12 @@
 
 static void the_small_trace_is_as_it_was(void **state)
 {
-	struct export_job job = {};
-	size_t size;
-	char *text = export_small(export_chrome, &job, &size);
-
-	assert_golden("export/small.chrome.json", text);
-	free(text);
+	assert_small_golden(export_chrome, "export/small.chrome.json");
 }
 
 static void it_is_json_and_hostile_names_are_texts_in_it(void **state)
 {
-	struct export_job job = {};
-	size_t size;
-	char *text = export_small(export_chrome, &job, &size);
+	_free_ char *text = export_small_text(export_chrome, &(struct export_job){});
 	struct json_object *document = json_tokener_parse(text), *events, *name;
 	bool found = false;
 
@@ -31,19 +24,16 @@ static void it_is_json_and_hostile_names_are_texts_in_it(void **state)
 	}
 	assert_true(found);
 	json_object_put(document);
-	free(text);
 }
 
 static void intervals_left_out_for_the_size_limit_are_noted(void **state)
 {
 	struct export_job job = {.max_bytes = 1000};
-	size_t size;
-	char *text = export_small(export_chrome, &job, &size);
+	_free_ char *text = export_small_text(export_chrome, &job);
 
 	assert_true(job.left_out > 0 && job.least_ns > 0);
 	assert_contains(text, "\"note\":\"");
 	assert_contains(text, " intervals are left out, those shorter than ");
-	free(text);
 }
 
 int main(void)

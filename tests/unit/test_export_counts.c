@@ -5,22 +5,14 @@
 
 static void the_small_trace_is_as_it_was(void **state)
 {
-	struct export_job job = {};
-	size_t size;
-	char *text = export_small(export_counts, &job, &size);
-
-	assert_golden("export/small.csv", text);
-	free(text);
+	assert_small_golden(export_counts, "export/small.csv");
 }
 
 static void raw_times_are_longer(void **state)
 {
-	struct export_job job = {.raw = true};
-	size_t size;
-	char *text = export_small(export_counts, &job, &size);
+	_free_ char *text = export_small_text(export_counts, &(struct export_job){.raw = true});
 
 	assert_contains(text, "\nmir_built,4,0.001996500\n" + 1);
-	free(text);
 }
 
 int main(void)

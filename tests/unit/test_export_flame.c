@@ -49,26 +49,35 @@ static void assert_is_summary(const struct flame *f, struct trace_reader *r,
 	}
 }
 
-static void check_random(const struct trace_costs *costs, uint32_t lost)
+/* The number of stacks. */
+static uint32_t check(const struct trace_span *spans, uint32_t n, const struct trace_costs *costs)
 {
-	struct rng rng = rng_new();
-	struct spans *spans = spans_new(&rng, 15000, N_PROCESSES, N_LABELS);
 	struct trace_reader *readers[2];
 	struct export_job job = {};
 	_flame_ struct flame *f = NULL;
+
+	spans_trace(spans, n, N_PROCESSES, N_LABELS, costs, readers, 2);
+	job.r = readers[0];
+	assert_int_equal(flame__build(&job, &f), 0);
+	assert_is_summary(f, readers[1], costs);
+	trace_reader__free(readers[0]);
+	trace_reader__free(readers[1]);
+	return flame__n_stacks(f);
+}
+
+static const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
+
+static void check_random(const struct trace_costs *c, uint32_t lost)
+{
+	struct rng rng = rng_new();
+	struct spans *spans = spans_new(&rng, 15000, N_PROCESSES, N_LABELS);
 	uint32_t n = 0;
 
 	/* Some parents may be missing. */
 	for (uint32_t i = 0; i < spans->n; i++)
 		if (!lost || rng_below(&rng, lost))
 			spans->at[n++] = spans->at[i];
-	spans_trace(spans->at, n, N_PROCESSES, N_LABELS, costs, readers, 2);
-	job.r = readers[0];
-	assert_int_equal(flame__build(&job, &f), 0);
-	assert_is_summary(f, readers[1], costs);
-	assert_true(flame__n_stacks(f) < n);
-	trace_reader__free(readers[0]);
-	trace_reader__free(readers[1]);
+	assert_true(check(spans->at, n, c) < n);
 	free(spans);
 }
 
@@ -80,36 +89,23 @@ static void sums_are_those_of_a_report(void **state)
 /* The probe costs of many stacks exceed their self time. */
 static void probe_time_is_subtracted_from_self_time(void **state)
 {
-	const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
-
 	check_random(&costs, 0);
 }
 
 static void lost_parents_lose_nothing_else(void **state)
 {
-	const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
-
 	check_random(&costs, 4);
 }
 
 /* A wait is shorter than its probe costs: the rest is subtracted from the query's executions. */
 static void all_kinds_of_a_query_bear_what_probes_took(void **state)
 {
-	static const struct trace_costs costs = {{300000, 0, 350000, 0}, false};
 	static const struct trace_span spans[] = {
 		{.start_ns = 0, .end_ns = 90000, .label = 1},
 		{.start_ns = 90000, .end_ns = 90010, .label = 1, .kind = TRACE_KIND_BLOCKED},
 	};
-	struct trace_reader *readers[2];
-	struct export_job job = {};
-	_flame_ struct flame *f = NULL;
 
-	spans_trace(spans, 2, N_PROCESSES, N_LABELS, &costs, readers, 2);
-	job.r = readers[0];
-	assert_int_equal(flame__build(&job, &f), 0);
-	assert_is_summary(f, readers[1], &costs);
-	trace_reader__free(readers[0]);
-	trace_reader__free(readers[1]);
+	check(spans, 2, &costs);
 }
 
 static char *stacks_of(const struct trace_span *spans, size_t n)
@@ -135,12 +131,11 @@ static char *stacks_of(const struct trace_span *spans, size_t n)
 	return text;
 }
 
-#define assert_stacks(spans, expected)                                           \
-	do {                                                                     \
-		char *text = stacks_of(spans, sizeof(spans) / sizeof(*(spans))); \
-                                                                                 \
-		assert_string_equal(text, expected);                             \
-		free(text);                                                      \
+#define assert_stacks(spans, expected)                             \
+	do {                                                       \
+		_free_ char *text = stacks_of(spans, N_OF(spans)); \
+                                                                   \
+		assert_string_equal(text, expected);               \
 	} while (0)
 
 static void kinds_have_stacks_of_their_own(void **state)

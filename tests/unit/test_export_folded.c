@@ -5,24 +5,17 @@
 
 static void the_small_trace_is_as_it_was(void **state)
 {
-	struct export_job job = {};
-	size_t size;
-	char *text = export_small(export_folded, &job, &size);
-
-	assert_golden("export/small.folded", text);
-	free(text);
+	assert_small_golden(export_folded, "export/small.folded");
 }
 
 static void raw_times_are_longer(void **state)
 {
 	struct export_job job = {.raw = true};
-	size_t size;
-	char *text = export_small(export_folded, &job, &size);
+	_free_ char *text = export_small_text(export_folded, &job);
 
 	/* 988 without the probe costs. */
 	assert_contains(text, "rustdoc (4711);typeck 1000\n");
 	assert_int_equal(job.written, 8);
-	free(text);
 }
 
 int main(void)

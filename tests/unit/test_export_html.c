@@ -5,32 +5,23 @@
 #include "../fixtures/export_trace.h"
 #include "../fixtures/page.h"
 
-static char *small(struct export_job *job)
-{
-	size_t size;
-
-	return export_small(export_html, job, &size);
-}
-
 static void print_spans(FILE *f, const char *page)
 {
 	size_t size, n;
-	uint8_t *bytes = page_block(page, "spans", &size);
-	struct html_span *spans = page_spans(bytes, size, &n);
+	_free_ uint8_t *bytes = page_block(page, "spans", &size);
+	_free_ struct html_span *spans = page_spans(bytes, size, &n);
 
 	fputs("thread depth what key flags start end\n", f);
 	for (size_t i = 0; i < n; i++)
 		fprintf(f, "%u %u %u %d %u %" PRId64 " %" PRId64 "\n", spans[i].thread,
 			spans[i].depth, spans[i].what, (int)spans[i].key, spans[i].flags,
 			(int64_t)spans[i].start_ns, (int64_t)spans[i].end_ns);
-	free(spans);
-	free(bytes);
 }
 
 static void print_flame(FILE *f, const char *page)
 {
 	size_t size;
-	uint8_t *bytes = page_block(page, "flame", &size);
+	_free_ uint8_t *bytes = page_block(page, "flame", &size);
 	struct byte_reader r = {bytes, bytes + size, false};
 	uint64_t n = byte_reader__varint(&r), depth = 0, columns[4][100];
 
@@ -45,35 +36,29 @@ static void print_flame(FILE *f, const char *page)
 		fprintf(f, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", depth,
 			columns[1][i], columns[2][i], columns[3][i]);
 	}
-	free(bytes);
 }
 
 static void print_document(FILE *f, const char *page, const char *id)
 {
 	size_t size;
-	uint8_t *bytes = page_block(page, id, &size);
+	_free_ uint8_t *bytes = page_block(page, id, &size);
 
 	assert_int_equal(strlen((char *)bytes), size);
 	fprintf(f, "\n%s\n%s", id, (char *)bytes);
-	free(bytes);
 }
 
 /* Covers only the data; browser tests cover the page around it. */
 static void the_data_of_the_small_trace_are_as_they_were(void **state)
 {
-	struct export_job job = {};
-	char *page = small(&job), *text;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	_free_ char *page = export_small_text(export_html, &(struct export_job){});
+	_free_ char *text = PRINTED({
+		print_spans(to_, page);
+		print_flame(to_, page);
+		print_document(to_, page, "report");
+		print_document(to_, page, "about");
+	});
 
-	print_spans(f, page);
-	print_flame(f, page);
-	print_document(f, page, "report");
-	print_document(f, page, "about");
-	fclose(f);
 	assert_golden("export/small.html.txt", text);
-	free(text);
-	free(page);
 }
 
 static size_t count(const char *text, const char *what)
@@ -87,45 +72,38 @@ static size_t count(const char *text, const char *what)
 
 static void names_are_no_part_of_the_page(void **state)
 {
-	struct export_job job = {};
-	char *page = small(&job);
+	_free_ char *page = export_small_text(export_html, &(struct export_job){});
 
 	/* The four blocks and the script of the page. */
 	assert_int_equal(count(page, "</script>"), 5);
 	assert_int_equal(count(page, "<b>"), 0);
 	assert_int_equal(count(page, "a::main"), 0);
-	free(page);
 }
 
 static void it_allows_its_own_script_only_and_loads_nothing(void **state)
 {
-	struct export_job job = {};
-	char *page = small(&job);
+	_free_ char *page = export_small_text(export_html, &(struct export_job){});
 
 	assert_contains(page, "\"default-src 'none'; script-src 'sha256-");
 	assert_int_equal(count(page, "http"), 1); /* http-equiv */
 	assert_int_equal(count(page, "src="), 0);
 	assert_int_equal(count(page, "@script-hash@"), 0);
-	free(page);
 }
 
 static void documents_are_json(void **state)
 {
-	struct export_job job = {};
-	char *page = small(&job);
+	_free_ char *page = export_small_text(export_html, &(struct export_job){});
 	static const char *const ids[] = {"about", "report"};
 
 	for (int i = 0; i < 2; i++) {
 		size_t size;
-		uint8_t *bytes = page_block(page, ids[i], &size);
+		_free_ uint8_t *bytes = page_block(page, ids[i], &size);
 		struct json_object *document = json_tokener_parse((char *)bytes), *schema;
 
 		assert_non_null(document);
 		assert_true(json_object_object_get_ex(document, "schema", &schema));
 		json_object_put(document);
-		free(bytes);
 	}
-	free(page);
 }
 
 /* With a size limit that the trace may exceed, the exporter reads the trace twice. */
@@ -133,35 +111,31 @@ static void read_twice_it_is_the_same(void **state)
 {
 	static const char *const ids[] = {"spans", "flame", "report", "about"};
 	struct export_job once = {}, twice = {.max_bytes = 130000};
-	char *a = small(&once), *b = small(&twice);
+	_free_ char *a = export_small_text(export_html, &once);
+	_free_ char *b = export_small_text(export_html, &twice);
 
 	assert_int_equal(twice.reserved > 0, 1);
 	assert_int_equal(twice.left_out, 0);
 	for (int i = 0; i < 4; i++) {
 		size_t a_size, b_size;
-		uint8_t *x = page_block(a, ids[i], &a_size), *y = page_block(b, ids[i], &b_size);
+		_free_ uint8_t *x = page_block(a, ids[i], &a_size);
+		_free_ uint8_t *y = page_block(b, ids[i], &b_size);
 
 		assert_int_equal(a_size, b_size);
 		assert_memory_equal(x, y, a_size);
-		free(x);
-		free(y);
 	}
-	free(a);
-	free(b);
 }
 
 static void intervals_left_out_for_the_size_limit_are_noted(void **state)
 {
 	struct export_job job = {.max_bytes = 36};
-	char *page = small(&job);
+	_free_ char *page = export_small_text(export_html, &job);
 	size_t size;
-	uint8_t *about = page_block(page, "about", &size);
+	_free_ uint8_t *about = page_block(page, "about", &size);
 
 	assert_true(job.left_out > 0);
 	assert_contains((char *)about, "\"note\":\"");
 	assert_contains((char *)about, " intervals are left out");
-	free(about);
-	free(page);
 }
 
 int main(void)

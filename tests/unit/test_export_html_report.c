@@ -41,12 +41,10 @@ static uint64_t self_of(struct json_object *report, const char *rows, const char
 static struct json_object *report_of_small(bool raw)
 {
 	struct export_job job = {.raw = raw};
-	size_t size;
-	char *text = export_small(export_report, &job, &size);
+	_free_ char *text = export_small_text(export_report, &job);
 	struct json_object *report = json_tokener_parse(text);
 
 	assert_non_null(report);
-	free(text);
 	return report;
 }
 

@@ -57,14 +57,16 @@ static void close_trace(struct trace_writer *w)
 	trace_writer__free(w);
 }
 
-static int export(bool force, struct measureme_sums *sums)
+static struct measureme_sums sums;
+
+static int export(bool force)
 {
 	_trace_reader_ struct trace_reader *survey = NULL;
 	_trace_reader_ struct trace_reader *r = NULL;
 
 	assert_int_equal(trace_reader__open(directory_path("t.qpt"), &survey, NULL), 0);
 	assert_int_equal(trace_reader__open(directory_path("t.qpt"), &r, NULL), 0);
-	return export_measureme(survey, r, directory_fd, directory, force, UINT64_MAX, sums);
+	return export_measureme(survey, r, directory_fd, directory, force, UINT64_MAX, &sums);
 }
 
 static bool exists(const char *name)
@@ -121,7 +123,6 @@ static void a_trace_comes_back(void **state)
 	struct rng rng = rng_new();
 	struct spans *s = spans_new(&rng, 12000, 4, N_LABELS);
 	struct trace_writer *w = open_trace();
-	struct measureme_sums sums;
 
 	for (uint32_t i = 0; i < 4; i++)
 		add_process(w, i, 100 + i, "c");
@@ -132,7 +133,7 @@ static void a_trace_comes_back(void **state)
 		assert_int_equal(trace_writer__span(w, &s->at[i]), 0);
 	}
 	close_trace(w);
-	assert_int_equal(export(false, &sums), 0);
+	assert_int_equal(export(false), 0);
 	assert_int_equal(sums.files, 4);
 	assert_int_equal(sums.events, s->n);
 	assert_int_equal(sums.adjusted, 0);
@@ -152,7 +153,6 @@ static void a_trace_comes_back(void **state)
 static void files_have_names_as_rustc_gives_them(void **state)
 {
 	struct trace_writer *w = open_trace();
-	struct measureme_sums sums;
 	char longest[300];
 
 	memset(longest, 'x', sizeof(longest));
@@ -170,7 +170,7 @@ static void files_have_names_as_rustc_gives_them(void **state)
 			add_span(w, i);
 	}
 	close_trace(w);
-	assert_int_equal(export(false, &sums), 0);
+	assert_int_equal(export(false), 0);
 	assert_int_equal(sums.files, 6);
 	assert_int_equal(sums.empty, 1);
 	assert_true(exists("regex_syntax-0004711.mm_profdata"));
@@ -186,9 +186,7 @@ static void files_have_names_as_rustc_gives_them(void **state)
 static void nothing_is_overwritten_unless_forced(void **state)
 {
 	struct trace_writer *w = open_trace();
-	struct measureme_sums sums;
-	struct output o;
-	int err;
+	_output_ struct output o = {};
 
 	add_process(w, 0, 1, "first");
 	add_process(w, 1, 2, "there");
@@ -196,15 +194,11 @@ static void nothing_is_overwritten_unless_forced(void **state)
 	add_span(w, 1);
 	close_trace(w);
 	output_write(directory_path("there-0000002.mm_profdata"), "precious");
-	output_begin(&o);
-	err = export(false, &sums);
-	output_end(&o);
-	assert_int_equal(err, -EEXIST);
+	assert_int_equal(CAPTURED(&o, export(false)), -EEXIST);
 	assert_contains(o.text[1], "there-0000002.mm_profdata exists already; choose another");
-	output_free(&o);
 	assert_false(exists("first-0000001.mm_profdata"));
 	assert_int_equal(directory_files(false), 2);
-	assert_int_equal(export(true, &sums), 0);
+	assert_int_equal(export(true), 0);
 	assert_int_equal(directory_files(false), 3);
 }
 
@@ -213,14 +207,13 @@ static void times_start_with_the_process(void **state)
 	struct trace_process p = {.pid = 1, .start_ns = 60, .exit_status = TRACE_EXIT_UNKNOWN};
 	struct trace_writer *w = open_trace();
 	_mm_reader_ struct mm_reader *r = NULL;
-	struct measureme_sums sums;
 	struct mm_event e;
 	const char *why;
 
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	add_span(w, 0);
 	close_trace(w);
-	assert_int_equal(export(false, &sums), 0);
+	assert_int_equal(export(false), 0);
 	assert_int_equal(
 		mm_reader__open(directory_path("unknown-crate-0000001.mm_profdata"), &r, &why), 0);
 	assert_int_equal(mm_reader__events(r, 0, 1, &e), 0);
@@ -235,13 +228,12 @@ static void an_interval_that_does_not_nest_is_counted(void **state)
 {
 	struct trace_writer *w = open_trace();
 	struct trace_span s = {.start_ns = 75, .end_ns = 90, .tid = 3};
-	struct measureme_sums sums;
 
 	add_process(w, 0, 1, "x");
 	add_span(w, 0);
 	assert_int_equal(trace_writer__span(w, &s), 0);
 	close_trace(w);
-	assert_int_equal(export(false, &sums), 0);
+	assert_int_equal(export(false), 0);
 	assert_int_equal(sums.adjusted, 1);
 	assert_int_equal(sums.events, 2);
 }
@@ -251,7 +243,6 @@ static void off_cpu_is_left_out(void **state)
 {
 	struct trace_writer *w = open_trace();
 	struct trace_span s = {.start_ns = 71, .end_ns = 75, .tid = 3, .kind = TRACE_KIND_OFF_CPU};
-	struct measureme_sums sums;
 
 	add_process(w, 0, 1, "x");
 	add_process(w, 1, 2, "only off");
@@ -260,7 +251,7 @@ static void off_cpu_is_left_out(void **state)
 	assert_int_equal(trace_writer__span(w, &s), 0);
 	add_span(w, 0);
 	close_trace(w);
-	assert_int_equal(export(false, &sums), 0);
+	assert_int_equal(export(false), 0);
 	assert_int_equal(sums.events, 1);
 	assert_int_equal(sums.files, 1);
 	assert_int_equal(sums.empty, 1);

@@ -9,13 +9,20 @@
 
 #define BASE 5000ull
 
+#define TYPECK_OF_FMT \
+	"typeck\x1e"  \
+	"core::fmt"
+
 static const char *const labels[] = {"typeck", "mir_built",
 				     ("a\x1e"
 				      "b\t\xff"),
 				     ""};
 
-/* A reader of a trace with these labels. */
-static struct trace_reader *open_texts(uint8_t *own_kind)
+static struct trace_reader *texts;
+static uint8_t own; /* a kind that only the trace knows */
+
+/* Read a trace with these labels. */
+static int setup(void **state)
 {
 	const struct trace_info info = {.tool = "t\"ool",
 					.kernel = "k",
@@ -25,24 +32,30 @@ static struct trace_reader *open_texts(uint8_t *own_kind)
 	struct trace_process p = {.exit_status = TRACE_EXIT_UNKNOWN};
 	struct trace_span s = {.label = 0};
 	struct trace_writer *w = NULL;
-	struct trace_reader *r = NULL;
 	struct trace_item item;
 	uint32_t id;
 
-	unlink(directory_path("texts"));
+	if (directory_make(state))
+		return -1;
 	assert_int_equal(trace_writer__open(directory_path("texts"), &info, &w), 0);
 	assert_int_equal(trace_writer__process(w, &p), 0);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(trace_writer__intern(w, labels[i], &id), 0);
-	assert_int_equal(trace_writer__kind(w, "LLVM Pass", own_kind), 0);
-	s.kind = *own_kind;
+	assert_int_equal(trace_writer__kind(w, "LLVM Pass", &own), 0);
+	s.kind = own;
 	assert_int_equal(trace_writer__span(w, &s), 0);
 	assert_int_equal(trace_writer__finish(w), 0);
 	trace_writer__free(w);
-	assert_int_equal(trace_reader__open(directory_path("texts"), &r, NULL), 0);
-	while (!trace_reader__next(r, &item) && item.kind != TRACE_ITEM_END)
+	assert_int_equal(trace_reader__open(directory_path("texts"), &texts, NULL), 0);
+	while (!trace_reader__next(texts, &item) && item.kind != TRACE_ITEM_END)
 		;
-	return r;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	trace_reader__free(texts);
+	return directory_remove(state);
 }
 
 static const struct trace_process rustc = {
@@ -78,8 +91,6 @@ static struct mm_reader *end(struct mm_process *m)
 static void metadata_is_whole(void **state)
 {
 	const struct trace_losses losses = {.count = {[TRACE_LOST_RECURSION] = 7}};
-	uint8_t own;
-	_trace_reader_ struct trace_reader *texts = open_texts(&own);
 	_mm_reader_ struct mm_reader *r = end(begin(texts, &losses));
 	const struct mm_metadata *m = mm_reader__metadata(r);
 
@@ -128,8 +139,6 @@ static void an_invocation_id_stands_for_one_label(void **state)
 		{1, MM_INVALID_ID, false},
 		{1, 0, true},
 	};
-	uint8_t own;
-	_trace_reader_ struct trace_reader *texts = open_texts(&own);
 	struct mm_process *m = begin(texts, NULL);
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_event events[8];
@@ -151,8 +160,6 @@ static void an_invocation_id_stands_for_one_label(void **state)
 
 static void texts_are_made_fit(void **state)
 {
-	uint8_t own;
-	_trace_reader_ struct trace_reader *texts = open_texts(&own);
 	struct mm_process *m = begin(texts, NULL);
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_event events[3];
@@ -173,8 +180,6 @@ static void a_cache_hit_is_an_instant(void **state)
 {
 	const struct trace_span s = {
 		.start_ns = BASE + 5, .end_ns = BASE + 5, .tid = 9, .kind = TRACE_KIND_HIT};
-	uint8_t own;
-	_trace_reader_ struct trace_reader *texts = open_texts(&own);
 	struct mm_process *m = begin(texts, NULL);
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_event e;
@@ -235,30 +240,20 @@ static void arguments_are_given_back(void **state)
 		bool other;
 		const char *text;
 	} cases[] = {
-		{0, false,
-		 "typeck\x1e"
-		 "core::fmt"},
-		{0, false,
-		 "typeck\x1e"
-		 "core::fmt"},
+		{0, false, TYPECK_OF_FMT},
+		{0, false, TYPECK_OF_FMT},
 		{0, true, "mir"},
 		{1, false, "typeck"},
 		{2, false, "typeck\x1ex\x1ey?"},
-		{3, false,
-		 "typeck\x1e"
-		 "core::fmt"},
+		{3, false, TYPECK_OF_FMT},
 		{77, false, "typeck"}, /* not mapped */
-		{MM_VIRTUAL_ID_MAX - 2, false,
-		 "typeck\x1e"
-		 "core::fmt"},
-		{MM_VIRTUAL_ID_MAX + 1, false,
-		 "typeck\x1e"
-		 "core::fmt"},
+		{MM_VIRTUAL_ID_MAX - 2, false, TYPECK_OF_FMT},
+		{MM_VIRTUAL_ID_MAX + 1, false, TYPECK_OF_FMT},
 	};
 	uint32_t label, other;
-	_trace_reader_ struct trace_reader *texts = open_arguments(&label, &other);
+	_trace_reader_ struct trace_reader *arguments = open_arguments(&label, &other);
 	_mm_reader_ struct mm_reader *r = NULL;
-	struct mm_process *m = begin(texts, NULL);
+	struct mm_process *m = begin(arguments, NULL);
 
 	for (size_t i = 0; i < 9; i++)
 		add(m, cases[i].other ? other : label, cases[i].invocation, 0);
@@ -276,8 +271,6 @@ static void times_are_limited(void **state)
 	struct trace_span s = {.start_ns = BASE + 9,
 			       .end_ns = BASE + (1ull << 50),
 			       .invocation = TRACE_NO_INVOCATION};
-	uint8_t own;
-	_trace_reader_ struct trace_reader *texts = open_texts(&own);
 	struct mm_process *m = begin(texts, NULL);
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_event e[2];
@@ -298,8 +291,6 @@ static void sums_beyond_an_event_take_several(void **state)
 {
 	const struct trace_tally t = {.label = 1, .kind = TRACE_KIND_HIT_COUNT, .sum = 5ull << 47};
 	const struct trace_tally none = {.label = 1, .kind = TRACE_KIND_HIT_COUNT};
-	uint8_t own;
-	_trace_reader_ struct trace_reader *texts = open_texts(&own);
 	struct mm_process *m = begin(texts, NULL);
 	_mm_reader_ struct mm_reader *r = NULL;
 	struct mm_event e[4];
@@ -327,5 +318,5 @@ int main(void)
 		cmocka_unit_test(sums_beyond_an_event_take_several),
 	};
 
-	return cmocka_run_group_tests(tests, directory_make, directory_remove);
+	return cmocka_run_group_tests(tests, setup, teardown);
 }

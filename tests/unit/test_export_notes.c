@@ -2,9 +2,9 @@
 
 #include "test.h"
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include "../fixtures/export_trace.h"
+#include "../fixtures/page.h"
 #include "../fixtures/spans_trace.h"
 #include "export/notes.h"
 
@@ -59,6 +59,10 @@ static void write_lossy(const char *path)
 	"5,000 executions were only counted and about 60 estimated, to keep within a budget: " \
 	"they have no interval, and their time is part of their callers'"
 
+#define LEFT_OUT                                                                           \
+	"1 interval is left out, those shorter than 10 ns first, as the file is to be no " \
+	"larger than 19 B"
+
 static void each_cause_of_missing_data_has_its_note(void **state)
 {
 	char path[] = "/tmp/qprof-notes-XXXXXX.qpt";
@@ -81,19 +85,13 @@ static void each_cause_of_missing_data_has_its_note(void **state)
 	assert_note(&job, NOTE_UNWATCHED,
 		    "activities, waiting or loading were not watched all the time, to keep within "
 		    "a budget: their intervals are incomplete");
-	assert_note(&job, NOTE_LEFT_OUT,
-		    "1 interval is left out, those shorter than 10 ns first, as the file is to be "
-		    "no larger than 19 B");
+	assert_note(&job, NOTE_LEFT_OUT, LEFT_OUT);
 	assert_note(&job, NOTE_ADJUSTED,
 		    "2 intervals overlapped others without being in them, and were cut");
 	out__text(out, "more than was to be");
-	assert_note(&job, NOTE_LEFT_OUT,
-		    "1 interval is left out, those shorter than 10 ns first, as the file is to be "
-		    "no larger than 19 B");
+	assert_note(&job, NOTE_LEFT_OUT, LEFT_OUT);
 	out__text(out, "!");
-	assert_note(&job, NOTE_LEFT_OUT,
-		    "1 interval is left out, those shorter than 10 ns first, as the file is to be "
-		    "no larger than 19 B, which it is without them");
+	assert_note(&job, NOTE_LEFT_OUT, LEFT_OUT ", which it is without them");
 	all = export_notes(&job);
 	assert_true(!strncmp(all, "; 1,234 records were lost while it was recorded; 5,000 ", 55));
 	trace_reader__free(job.r);
@@ -116,24 +114,6 @@ static char *export_cut(export_fn export, size_t *size)
 	return bytes;
 }
 
-static char *gunzip(char *packed, size_t *size)
-{
-	char *bytes = calloc(1, 65536);
-	z_stream z = {
-		.next_in = (Bytef *)packed,
-		.avail_in = *size,
-		.next_out = (Bytef *)bytes,
-		.avail_out = 65536,
-	};
-
-	assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
-	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
-	inflateEnd(&z);
-	free(packed);
-	*size = z.total_out;
-	return bytes;
-}
-
 /* The reader of an exported file has not seen the messages of the exporter. */
 static void files_say_that_the_trace_was_not_whole(void **state)
 {
@@ -143,12 +123,14 @@ static void files_say_that_the_trace_was_not_whole(void **state)
 
 	for (size_t i = 0; i < N_OF(formats); i++) {
 		size_t size;
-		char *bytes = export_cut(formats[i], &size);
+		_free_ char *bytes = export_cut(formats[i], &size);
 
-		if (formats[i] == export_pprof)
-			bytes = gunzip(bytes, &size);
+		if (formats[i] == export_pprof) {
+			_free_ char *packed = bytes;
+
+			bytes = (char *)page_inflate((uint8_t *)packed, size, &size);
+		}
 		assert_non_null(memmem(bytes, size, said, strlen(said)));
-		free(bytes);
 	}
 }
 

@@ -22,13 +22,12 @@ static char *written(put_fn put)
 	return text;
 }
 
-#define assert_written(put, expected)                \
-	do {                                         \
-		char *text = written(put);           \
-                                                     \
-		assert_string_equal(text, expected); \
-		free(text);                          \
-	} while (0)
+static void assert_written(put_fn put, const char *expected)
+{
+	_free_ char *text = written(put);
+
+	assert_string_equal(text, expected);
+}
 
 static void put_numbers(struct out *o)
 {
@@ -77,14 +76,13 @@ static void put_large(struct out *o)
 
 static void text_larger_than_the_buffer_keeps_its_order(void **state)
 {
-	char *text;
+	_free_ char *text = NULL;
 
 	memset(large, '-', sizeof(large) - 1);
 	text = written(put_large);
 	assert_int_equal(strlen(text), sizeof(large) + 1);
 	assert_int_equal(text[0], 'x');
 	assert_int_equal(text[sizeof(large)], 'y');
-	free(text);
 }
 
 static void the_first_error_stays(void **state)

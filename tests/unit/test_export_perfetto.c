@@ -7,12 +7,11 @@ static void the_small_trace_is_as_it_was(void **state)
 {
 	struct export_job job = {};
 	size_t size;
-	char *bytes = export_small(export_perfetto, &job, &size);
+	_free_ char *bytes = export_small(export_perfetto, &job, &size);
 
 	assert_int_equal(job.written, 12);
 	assert_int_equal(job.left_out, 0);
 	assert_golden_bytes("export/small.pftrace", bytes, size);
-	free(bytes);
 }
 
 /* The file consists of packets only (field 1). */
@@ -20,7 +19,7 @@ static void it_is_packets(void **state)
 {
 	struct export_job job = {};
 	size_t size;
-	char *bytes = export_small(export_perfetto, &job, &size);
+	_free_ char *bytes = export_small(export_perfetto, &job, &size);
 	struct byte_reader r = {(uint8_t *)bytes, (uint8_t *)bytes + size, false};
 
 	while (r.at < r.end) {
@@ -28,20 +27,18 @@ static void it_is_packets(void **state)
 		byte_reader__bytes(&r, byte_reader__varint(&r));
 		assert_false(r.bad);
 	}
-	free(bytes);
 }
 
 static void intervals_beyond_the_size_limit_are_left_out(void **state)
 {
 	struct export_job job = {.max_bytes = 300};
 	size_t size;
-	char *bytes = export_small(export_perfetto, &job, &size);
+	_free_ char *bytes = export_small(export_perfetto, &job, &size);
 
 	assert_int_equal(job.written + job.left_out, 12);
 	/* Each interval counts as 56 bytes, so the five longest fit. */
 	assert_int_equal(job.least_ns, 480);
 	assert_non_null(memmem(bytes, size, " intervals are left out", 23));
-	free(bytes);
 }
 
 int main(void)

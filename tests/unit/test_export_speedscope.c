@@ -6,19 +6,12 @@
 
 static void the_small_trace_is_as_it_was(void **state)
 {
-	struct export_job job = {};
-	size_t size;
-	char *text = export_small(export_speedscope, &job, &size);
-
-	assert_golden("export/small.speedscope.json", text);
-	free(text);
+	assert_small_golden(export_speedscope, "export/small.speedscope.json");
 }
 
 static void weights_add_up_to_the_end(void **state)
 {
-	struct export_job job = {.raw = true};
-	size_t size;
-	char *text = export_small(export_speedscope, &job, &size);
+	_free_ char *text = export_small_text(export_speedscope, &(struct export_job){.raw = true});
 	struct json_object *document = json_tokener_parse(text), *profiles;
 
 	assert_non_null(document);
@@ -35,7 +28,6 @@ static void weights_add_up_to_the_end(void **state)
 		assert_int_equal(sum, json_object_get_int64(end));
 	}
 	json_object_put(document);
-	free(text);
 }
 
 int main(void)

@@ -5,19 +5,15 @@
 
 static void the_small_trace_is_as_it_was(void **state)
 {
-	struct export_job job = {};
-	size_t size;
-	char *text = export_small(export_svg, &job, &size);
-
-	assert_golden("export/small.svg", text);
-	free(text);
+	assert_small_golden(export_svg, "export/small.svg");
 }
 
 static void names_end_nothing(void **state)
 {
 	struct export_job job = {};
 	size_t size;
-	char *text = export_small(export_svg, &job, &size), *script;
+	_free_ char *text = export_small(export_svg, &job, &size);
+	const char *script;
 
 	assert_int_equal(strlen(text), size);
 	assert_lacks(text, "<b>");
@@ -25,20 +21,16 @@ static void names_end_nothing(void **state)
 	script = strstr(text, "]]>");
 	assert_non_null(script);
 	assert_true(!strncmp(script, "]]></script>\n</svg>\n", 22));
-	free(text);
 }
 
 /* With role="img", a screen reader would present one picture and no boxes. */
 static void boxes_are_buttons_with_their_title_as_name(void **state)
 {
-	struct export_job job = {};
-	size_t size;
-	char *text = export_small(export_svg, &job, &size);
+	_free_ char *text = export_small_text(export_svg, &(struct export_job){});
 
 	assert_lacks(text, "role=\"img\"");
 	assert_contains(text, "<g class=\"b\" role=\"button\" tabindex=\"0\" data-n=\"typeck\"");
 	assert_contains(text, "<title>typeck (");
-	free(text);
 }
 
 int main(void)

@@ -6,63 +6,58 @@
 
 #define MAX_ARGS 16
 
-/* Parse the words of `line`, which is copied to *words. The output goes to *o. */
-static int parse_words(const char *line, char **words, struct cli *cli, struct output *o)
+static struct cli cli; /* the last line that was parsed, with its words */
+static char *words;
+
+static int forget(void **state)
+{
+	cli__clear(&cli);
+	cli = (struct cli){};
+	free(words);
+	words = NULL;
+	return 0;
+}
+
+/* Parse the words of `line` into `cli`. The output goes to *o. */
+static int parse_words(const char *line, struct output *o)
 {
 	static char *argv[MAX_ARGS + 1];
 	int argc = 0;
 
-	*words = strdup(line);
-	for (char *word = strtok(*words, " "); word; word = strtok(NULL, " ")) {
+	forget(NULL);
+	memset(&cli, 0xff, sizeof(cli)); /* cli_parse() sets all of it */
+	words = strdup(line);
+	for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
 		assert_true(argc < MAX_ARGS);
 		argv[argc++] = word;
 	}
 	argv[argc] = NULL;
-	output_begin(o);
-	argc = cli_parse(argc, argv, cli);
-	output_end(o);
-	return argc;
+	return CAPTURED(o, cli_parse(argc, argv, &cli));
 }
 
-static char *words;
-
-static void parse(const char *line, struct cli *cli)
+static void parse(const char *line)
 {
-	struct output o;
-	int err = parse_words(line, &words, cli, &o);
+	_output_ struct output o = {};
+	int err = parse_words(line, &o);
 
 	assert_string_equal(o.text[0], "");
 	assert_string_equal(o.text[1], "");
 	assert_int_equal(err, 0);
-	output_free(&o);
-}
-
-static void done(struct cli *cli)
-{
-	cli__clear(cli);
-	free(words);
-	words = NULL;
 }
 
 static void refuse(const char *line, const char *says)
 {
-	struct output o;
-	struct cli cli;
+	_output_ struct output o = {};
 
-	assert_int_equal(parse_words(line, &words, &cli, &o), -EINVAL);
+	assert_int_equal(parse_words(line, &o), -EINVAL);
 	assert_string_equal(o.text[0], "");
 	assert_contains(o.text[1], says);
-	/* One line. */
-	assert_ptr_equal(strchr(o.text[1], '\n'), o.text[1] + strlen(o.text[1]) - 1);
-	output_free(&o);
-	done(&cli);
+	assert_one_line(o.text[1]);
 }
 
 static void record_is_the_default(void **state)
 {
-	struct cli cli;
-
-	parse("qprof-bpf -p 12", &cli);
+	parse("qprof-bpf -p 12");
 	assert_int_equal(cli.command, CLI_RECORD);
 	assert_false(cli.command_named);
 	assert_int_equal(cli.record.pids.n, 1);
@@ -72,19 +67,14 @@ static void record_is_the_default(void **state)
 	assert_int_equal(cli.record.ring_bytes, 16 << 20);
 	assert_int_equal(cli.record.attach, CLI_ATTACH_AUTO);
 	assert_false(cli.record.json || cli.record.quiet || cli.record.force || cli.verbose);
-	done(&cli);
-	parse("qprof-bpf record -p 12", &cli);
+	parse("qprof-bpf record -p 12");
 	assert_true(cli.command_named);
-	done(&cli);
 }
 
 static void every_record_option_is_stored(void **state)
 {
-	struct cli cli;
-
 	parse("qprof-bpf -fqvv -o a.qpt -i500ms --slow 2s --json --ring-size=1m --attach perf "
-	      "-p 1,2 --pid=3 -p 2",
-	      &cli);
+	      "-p 1,2 --pid=3 -p 2");
 	assert_true(cli.record.force && cli.record.quiet && cli.record.json);
 	assert_int_equal(cli.verbose, 2);
 	assert_string_equal(cli.record.output, "a.qpt");
@@ -93,19 +83,15 @@ static void every_record_option_is_stored(void **state)
 	assert_int_equal(cli.record.ring_bytes, 1 << 20);
 	assert_int_equal(cli.record.attach, CLI_ATTACH_PERF);
 	assert_int_equal(cli.record.pids.n, 3);
-	done(&cli);
 }
 
 static void the_command_comes_whole_after_two_dashes(void **state)
 {
-	struct cli cli;
-
-	parse("qprof-bpf -q -- cargo build -q -- -p", &cli);
+	parse("qprof-bpf -q -- cargo build -q -- -p");
 	assert_string_equal(cli.record.command[0], "cargo");
 	assert_string_equal(cli.record.command[2], "-q");
 	assert_string_equal(cli.record.command[4], "-p");
 	assert_null(cli.record.command[5]);
-	done(&cli);
 }
 
 static void record_needs_one_target(void **state)
@@ -147,41 +133,31 @@ static void unknown_and_incomplete_options_are_refused(void **state)
 
 static void report_takes_one_file(void **state)
 {
-	struct cli cli;
-
-	parse("qprof-bpf report a.qpt --json -n 5", &cli);
+	parse("qprof-bpf report a.qpt --json -n 5");
 	assert_int_equal(cli.command, CLI_REPORT);
 	assert_string_equal(cli.report.file, "a.qpt");
 	assert_true(cli.report.json);
 	assert_int_equal(cli.report.top, 5);
-	done(&cli);
-	parse("qprof-bpf report -- -odd-name", &cli);
+	parse("qprof-bpf report -- -odd-name");
 	assert_string_equal(cli.report.file, "-odd-name");
-	done(&cli);
 	refuse("qprof-bpf report", "usage: qprof-bpf report [OPTION...] FILE");
 	refuse("qprof-bpf report a b", "unexpected 'b'");
-	parse("qprof-bpf report --callers type_of --callers 'x*' a", &cli);
+	parse("qprof-bpf report --callers type_of --callers 'x*' a");
 	assert_int_equal(cli.report.callers.n, 2);
 	assert_string_equal(cli.report.callers.texts[0], "type_of");
-	done(&cli);
 	refuse("qprof-bpf report --callers x --by crate a", "leave out --query and --by");
 	refuse("qprof-bpf report --callers x --query y a", "leave out --query and --by");
-	parse("qprof-bpf report --callers x --by query a", &cli);
-	cli__clear(&cli);
+	parse("qprof-bpf report --callers x --by query a");
 }
 
 static void a_build_has_rows_of_its_own(void **state)
 {
-	struct cli cli;
-
-	parse("qprof-bpf report a", &cli);
+	parse("qprof-bpf report a");
 	assert_int_equal(cli.report.by, CLI_BY_AUTO);
-	cli__clear(&cli);
-	parse("qprof-bpf report --by build --full --markdown -n 3 a", &cli);
+	parse("qprof-bpf report --by build --full --markdown -n 3 a");
 	assert_int_equal(cli.report.by, CLI_BY_BUILD);
 	assert_true(cli.report.full);
 	assert_true(cli.report.markdown);
-	cli__clear(&cli);
 	refuse("qprof-bpf report --json --markdown a", "exclude each other");
 	refuse("qprof-bpf report --by query --full a", "about the report of a build");
 	refuse("qprof-bpf report --by build --query x a", "about the report of a build");
@@ -192,43 +168,30 @@ static void a_build_has_rows_of_its_own(void **state)
 
 static void the_other_commands_parse(void **state)
 {
-	struct cli cli;
-
-	parse("qprof-bpf plan", &cli);
+	parse("qprof-bpf plan");
 	assert_null(cli.plan.target);
-	done(&cli);
-	parse("qprof-bpf plan --full --no-cache +nightly", &cli);
+	parse("qprof-bpf plan --full --no-cache +nightly");
 	assert_string_equal(cli.plan.target, "+nightly");
 	assert_true(cli.plan.full && cli.plan.no_cache);
-	done(&cli);
-	parse("qprof-bpf help --completion fish", &cli);
+	parse("qprof-bpf help --completion fish");
 	assert_int_equal(cli.help.completion, CLI_SHELL_FISH);
-	done(&cli);
-	parse("qprof-bpf help", &cli);
+	parse("qprof-bpf help");
 	assert_int_equal(cli.help.completion, CLI_SHELL_NONE);
-	done(&cli);
-	parse("qprof-bpf version", &cli);
+	parse("qprof-bpf version");
 	assert_int_equal(cli.command, CLI_VERSION);
-	done(&cli);
 	refuse("qprof-bpf version now", "unexpected 'now'");
 }
 
 static void help_and_version_need_nothing_else(void **state)
 {
-	struct cli cli;
-
-	parse("qprof-bpf --help", &cli);
+	parse("qprof-bpf --help");
 	assert_true(cli.show_help);
-	done(&cli);
-	parse("qprof-bpf --help report", &cli);
+	parse("qprof-bpf --help report");
 	assert_true(cli.show_help);
-	done(&cli);
-	parse("qprof-bpf report -h", &cli);
+	parse("qprof-bpf report -h");
 	assert_true(cli.show_help && cli.command == CLI_REPORT);
-	done(&cli);
-	parse("qprof-bpf -V", &cli);
+	parse("qprof-bpf -V");
 	assert_true(cli.show_version);
-	done(&cli);
 }
 
 static void every_example_parses(void **state)
@@ -239,13 +202,10 @@ static void every_example_parses(void **state)
 		assert_non_null(example->line);
 		for (; example->line; example++) {
 			char *line = strdup(example->line), *pipe = strstr(line, " |");
-			struct cli cli;
-
 			if (pipe)
 				*pipe = '\0';
-			parse(strncmp(line, "sudo ", 5) ? line : line + 5, &cli);
+			parse(strncmp(line, "sudo ", 5) ? line : line + 5);
 			assert_int_equal(cli.command, id);
-			done(&cli);
 			free(line);
 		}
 	}
@@ -253,9 +213,7 @@ static void every_example_parses(void **state)
 
 static void import_takes_any_number_of_files(void **state)
 {
-	struct cli cli;
-
-	parse("qprof-bpf import a -o out b --force -- -c", &cli);
+	parse("qprof-bpf import a -o out b --force -- -c");
 	assert_int_equal(cli.command, CLI_IMPORT);
 	assert_int_equal(cli.import.files.n, 3);
 	assert_string_equal(cli.import.files.paths[0], "a");
@@ -263,73 +221,56 @@ static void import_takes_any_number_of_files(void **state)
 	assert_string_equal(cli.import.files.paths[2], "-c");
 	assert_string_equal(cli.import.output, "out");
 	assert_true(cli.import.force);
-	done(&cli);
 	refuse("qprof-bpf import -o out", "usage: qprof-bpf import [OPTION...] PROFILE...");
 }
 
 static void export_has_a_format_and_a_place(void **state)
 {
-	struct cli cli;
-
-	parse("qprof-bpf export t.qpt", &cli);
+	parse("qprof-bpf export t.qpt");
 	assert_int_equal(cli.command, CLI_EXPORT);
 	assert_int_equal(cli.export.format, CLI_FORMAT_MEASUREME);
 	assert_string_equal(cli.export.output, ".");
 	assert_false(cli.export.force);
-	done(&cli);
-	parse("qprof-bpf export -f measureme -o dir --force t.qpt", &cli);
+	parse("qprof-bpf export -f measureme -o dir --force t.qpt");
 	assert_string_equal(cli.export.output, "dir");
 	assert_string_equal(cli.export.file, "t.qpt");
 	assert_true(cli.export.force);
-	done(&cli);
-	parse("qprof-bpf export -f svg --raw -o - t.qpt", &cli);
+	parse("qprof-bpf export -f svg --raw -o - t.qpt");
 	assert_int_equal(cli.export.format, CLI_FORMAT_SVG);
 	assert_string_equal(cli.export.output, "-");
 	assert_true(cli.export.raw);
 	assert_int_equal(cli.export.max_bytes, 512 << 20);
-	done(&cli);
-	parse("qprof-bpf export -f counts --max-size 0 t.qpt", &cli);
+	parse("qprof-bpf export -f counts --max-size 0 t.qpt");
 	assert_int_equal(cli.export.format, CLI_FORMAT_COUNTS);
 	assert_int_equal(cli.export.max_bytes, 0);
-	done(&cli);
 	refuse("qprof-bpf export -f png t.qpt", "--format 'png' is not one of measureme|perfetto|");
 	refuse("qprof-bpf export a b", "unexpected 'b'");
 }
 
 static void dump_goes_to_the_end_by_default(void **state)
 {
-	struct cli cli;
-
-	parse("qprof-bpf dump a.qpt", &cli);
+	parse("qprof-bpf dump a.qpt");
 	assert_true(cli.dump.to_ns == UINT64_MAX);
-	done(&cli);
-	parse("qprof-bpf dump --to 0s a.qpt", &cli);
+	parse("qprof-bpf dump --to 0s a.qpt");
 	assert_true(cli.dump.to_ns == 0);
-	done(&cli);
 	refuse("qprof-bpf dump --from 1s --to 0s a.qpt", "--to is before --from");
 }
 
 static void top_shows_one_thing(void **state)
 {
-	struct cli cli;
-
-	parse("qprof-bpf top", &cli);
+	parse("qprof-bpf top");
 	assert_int_equal(cli.command, CLI_TOP);
 	assert_null(cli.top.file);
 	assert_int_equal(cli.top.record.interval_ns, 1000000000);
-	done(&cli);
-	parse("qprof-bpf top -i 200ms a.qpt", &cli);
+	parse("qprof-bpf top -i 200ms a.qpt");
 	assert_string_equal(cli.top.file, "a.qpt");
 	assert_int_equal(cli.top.record.interval_ns, 200000000);
-	done(&cli);
-	parse("qprof-bpf top -p 17,18 -o b.qpt", &cli);
+	parse("qprof-bpf top -p 17,18 -o b.qpt");
 	assert_int_equal(cli.top.record.pids.n, 2);
 	assert_string_equal(cli.top.record.output, "b.qpt");
-	done(&cli);
-	parse("qprof-bpf top -e passes -- make -j4 a.qpt", &cli);
+	parse("qprof-bpf top -e passes -- make -j4 a.qpt");
 	assert_null(cli.top.file);
 	assert_string_equal(cli.top.record.command[2], "a.qpt");
-	done(&cli);
 	refuse("qprof-bpf top a.qpt b.qpt", "unexpected 'b.qpt'");
 	refuse("qprof-bpf top -p 17 -- make", "exclude each other");
 	refuse("qprof-bpf top -p 17 a.qpt", "a.qpt is a trace to show");
@@ -339,9 +280,7 @@ static void top_shows_one_thing(void **state)
 
 static void diff_takes_two_sides(void **state)
 {
-	struct cli cli;
-
-	parse("qprof-bpf diff a,b c", &cli);
+	parse("qprof-bpf diff a,b c");
 	assert_int_equal(cli.command, CLI_DIFF);
 	assert_string_equal(cli.diff.sides.paths[0], "a,b");
 	assert_string_equal(cli.diff.sides.paths[1], "c");
@@ -349,13 +288,11 @@ static void diff_takes_two_sides(void **state)
 	assert_int_equal(cli.diff.min.ns, 5000000);
 	assert_int_equal(cli.diff.top, 20);
 	assert_true(!cli.diff.json && !cli.diff.markdown && !cli.diff.gates.n);
-	done(&cli);
-	parse("qprof-bpf diff --fail-above 5% a --min 1% --fail-above=x/y=1s b --json", &cli);
+	parse("qprof-bpf diff --fail-above 5% a --min 1% --fail-above=x/y=1s b --json");
 	assert_int_equal(cli.diff.gates.n, 2);
 	assert_string_equal(cli.diff.gates.gates[1].crate, "x");
 	assert_int_equal(cli.diff.min.ns, 0);
 	assert_int_equal(cli.diff.min.ppm, 10000);
-	done(&cli);
 	refuse("qprof-bpf diff", "usage: qprof-bpf diff [OPTION...] BASE NEW");
 	refuse("qprof-bpf diff a", "diff compares two sides, not 1");
 	refuse("qprof-bpf diff a b c", "A1,A2,A3 or as a directory");
@@ -386,5 +323,5 @@ int main(void)
 		cmocka_unit_test(diff_takes_two_sides),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, forget);
 }
