@@ -178,9 +178,9 @@ static void folded_bodies_are_mined_with_the_parts_of_all(void **state)
 static void folded_providers_name_no_query(void **state)
 {
 	_plan_ struct plan *plan = build("driver_folded.so");
-	const struct plan_query *delta = query(plan, "delta"), *epsilon = query(plan, "epsilon");
+	const struct plan_query *delta = query(plan, "delta"), *epsilon = query(plan, "epsilon"),
+				*gamma = query(plan, "gamma");
 	const struct plan_site *site = NULL;
-	const struct plan_query *gamma = query(plan, "gamma");
 
 	assert_int_equal(delta->provider, epsilon->provider);
 	assert_int_equal(delta->start_role, 0);
@@ -230,21 +230,16 @@ static void a_file_without_a_build_id_has_an_identity(void **state)
 static void assert_refused(const char *path, int err, const char *cause, const char *more)
 {
 	struct plan *plan = NULL;
-	struct output o;
-	int got;
+	_output_ struct output o = {};
 
-	output_begin(&o);
-	got = built(path, &plan);
-	output_end(&o);
-	assert_int_equal(got, err);
+	assert_int_equal(CAPTURED(&o, built(path, &plan)), err);
 	assert_null(plan);
 	assert_string_equal(o.text[0], "");
 	assert_contains(o.text[1], "error: ");
 	assert_contains(o.text[1], path);
 	assert_contains(o.text[1], cause);
 	assert_contains(o.text[1], more);
-	assert_ptr_equal(strchr(o.text[1], '\n'), o.text[1] + strlen(o.text[1]) - 1);
-	output_free(&o);
+	assert_one_line(o.text[1]);
 }
 
 static void a_failed_plan_reports_its_reason(void **state)

@@ -12,11 +12,13 @@
 #define MOST   64
 #define ROUNDS 20
 
+struct call {
+	uint64_t addr, to;
+	bool through;
+};
+
 struct seen {
-	struct {
-		uint64_t addr, to;
-		bool through;
-	} calls[MOST];
+	struct call calls[MOST];
 	size_t n;
 	size_t n_spans;
 	struct code_span spans[8];
@@ -28,9 +30,7 @@ static int note_call(void *arg, uint64_t addr, uint64_t to, bool through)
 	struct seen *seen = arg;
 
 	assert_true(seen->n < MOST);
-	seen->calls[seen->n].addr = addr;
-	seen->calls[seen->n].to = to;
-	seen->calls[seen->n++].through = through;
+	seen->calls[seen->n++] = (struct call){addr, to, through};
 	return seen->n == seen->stop_after ? -ECANCELED : 0;
 }
 
@@ -48,14 +48,9 @@ static struct elf_image *image_new(const uint8_t *text, size_t len,
 {
 	struct elf_builder b = {.text = text, .text_len = len};
 	struct elf_image *img;
-	char path[32];
-	int fd;
 
 	elf_builder__build(&b, syms, n);
-	fd = elf_builder_memfd(b.buf, b.len);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	assert_int_equal(image_of(path, &img), 0);
-	close(fd);
+	assert_int_equal(image_of_bytes(b.buf, b.len, &img), 0);
 	return img;
 }
 
@@ -68,21 +63,21 @@ static void code_is_looked_at_once(void **state)
 		{"across", TEXT + 24, 16, STT_FUNC, ELF_BUILDER_TEXT},
 		{"apart", TEXT + 50, 4, STT_FUNC, ELF_BUILDER_TEXT},
 	};
-	struct elf_image *img = image_new(text, sizeof(text), syms, 4);
+	static const struct code_span expected[] = {{.addr = TEXT, .len = 32},
+						    {.addr = TEXT + 32, .len = 8},
+						    {.addr = TEXT + 50, .len = 4}};
+	_elf_image_ struct elf_image *img = image_new(text, sizeof(text), syms, 4);
 	struct seen seen = {.n = 0};
 
 	assert_int_equal(code_scan__spans(img, note_span, &seen), 0);
 	assert_int_equal(seen.n_spans, 3);
-	assert_int_equal(seen.spans[0].addr, TEXT);
-	assert_int_equal(seen.spans[0].len, 32);
-	assert_int_equal(seen.spans[1].addr, TEXT + 32);
-	assert_int_equal(seen.spans[1].len, 8);
-	assert_int_equal(seen.spans[2].addr, TEXT + 50);
-	assert_int_equal(seen.spans[2].len, 4);
+	for (size_t i = 0; i < N_OF(expected); i++) {
+		assert_int_equal(seen.spans[i].addr, expected[i].addr);
+		assert_int_equal(seen.spans[i].len, expected[i].len);
+	}
 	seen = (struct seen){.stop_after = 2};
 	assert_int_equal(code_scan__spans(img, note_span, &seen), -ECANCELED);
 	assert_int_equal(seen.n_spans, 2);
-	elf_image__free(img);
 }
 
 /* A simple and slow implementation of code_scan__calls(). */
@@ -116,7 +111,7 @@ static void every_call_is_found(void **state)
 		size_t len = round % (SIZE + 1);
 		const struct elf_builder_symbol sym = {"f", TEXT, len, STT_FUNC, ELF_BUILDER_TEXT};
 		struct seen found = {.n = 0}, expected = {.n = 0};
-		struct elf_image *img;
+		_elf_image_ struct elf_image *img = NULL;
 		uint8_t text[SIZE];
 
 		for (size_t i = 0; i < len; i++)
@@ -132,7 +127,6 @@ static void every_call_is_found(void **state)
 			assert_int_equal(found.calls[i].through, expected.calls[i].through);
 		}
 		n += found.n;
-		elf_image__free(img);
 	}
 	assert_true(n > ROUNDS);
 }
@@ -144,14 +138,13 @@ static void an_error_ends_it(void **state)
 	const struct elf_builder_symbol sym = {"f", TEXT, SIZE, STT_FUNC, ELF_BUILDER_TEXT};
 	const struct code_range all = {0, UINT64_MAX}, none = {1, 0};
 	struct seen seen = {.stop_after = 3};
-	struct elf_image *img;
+	_elf_image_ struct elf_image *img = NULL;
 
 	for (size_t i = 0; i < sizeof(text); i += 5)
 		text[i] = 0xe8;
 	img = image_new(text, sizeof(text), &sym, 1);
 	assert_int_equal(code_scan__calls(img, all, none, note_call, &seen), -ECANCELED);
 	assert_int_equal(seen.n, 3);
-	elf_image__free(img);
 }
 
 int main(void)

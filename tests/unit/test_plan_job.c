@@ -97,6 +97,18 @@ static int start(struct plan_job **out)
 	return plan_job__start(library, NICE, out);
 }
 
+/* The job fails. `part`, unless NULL, is in its error line. */
+static void assert_fails(struct plan_job *j, int err, const char *part)
+{
+	struct plan *plan = NULL;
+	_output_ struct output o = {};
+
+	assert_int_equal(CAPTURED(&o, plan_job__finish(j, &plan)), err);
+	assert_null(plan);
+	if (part)
+		assert_contains(o.text[1], part);
+}
+
 static int setup(void **state)
 {
 	what = BUILD;
@@ -167,33 +179,20 @@ static void one_can_wait_for_it_with_poll(void **state)
 static void an_error_is_the_one_of_plan_load(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
-	struct plan *plan = NULL;
 	_library_file_ struct library_file *other = NULL;
-	struct output o;
 
 	assert_int_equal(library_file__open(fixture("bodies.so"), &other), 0);
-	output_begin(&o);
 	assert_int_equal(plan_job__start(other, NICE, &j), 0);
-	assert_int_equal(plan_job__finish(j, &plan), -ENOTSUP);
-	output_end(&o);
-	assert_null(plan);
-	assert_contains(o.text[1], "bodies.so");
-	output_free(&o);
+	assert_fails(j, -ENOTSUP, "bodies.so");
 }
 
 static void a_child_that_dies_is_an_error_and_not_our_end(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
-	struct plan *plan = NULL;
-	struct output o;
 
 	what = DIE;
 	assert_int_equal(start(&j), 0);
-	output_begin(&o);
-	assert_int_equal(plan_job__finish(j, &plan), -EIO);
-	output_end(&o);
-	assert_contains(o.text[1], "ended with signal 7");
-	output_free(&o);
+	assert_fails(j, -EIO, "ended with signal 7");
 }
 
 /* Only the parent writes the store, after it has proven the plan. */
@@ -241,16 +240,23 @@ static void only_the_hits_of_a_plan_that_is_there_are_looked_for(void **state)
 	assert_true(plan->hits->n > 0);
 }
 
-/* A malicious file may take over the child, which can then send anything. */
-static void send_a_length_that_lies(void)
+/* The child has only one pipe. */
+static int own_pipe(void)
 {
-	uint64_t plan_bytes = UINT64_MAX;
 	struct stat st;
 	int fd = 3;
 
 	while (fstat(fd, &st) || !S_ISFIFO(st.st_mode))
 		fd++;
-	if (write(fd, &plan_bytes, sizeof(plan_bytes)) != sizeof(plan_bytes))
+	return fd;
+}
+
+/* A malicious file may take over the child, which can then send anything. */
+static void send_a_length_that_lies(void)
+{
+	uint64_t plan_bytes = UINT64_MAX;
+
+	if (write(own_pipe(), &plan_bytes, sizeof(plan_bytes)) != sizeof(plan_bytes))
 		_exit(EIO);
 	_exit(0);
 }
@@ -258,34 +264,21 @@ static void send_a_length_that_lies(void)
 static void data_from_a_child_process_is_checked(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
-	struct plan *plan = NULL;
-	struct output o;
 
 	at_build = send_a_length_that_lies;
 	assert_int_equal(plan_job__start_hits(library, NULL, NICE, &j), 0);
-	output_begin(&o);
-	assert_int_equal(plan_job__finish(j, &plan), -EBADMSG);
-	output_end(&o);
-	assert_contains(o.text[1], "driver_v0.so");
-	output_free(&o);
+	assert_fails(j, -EBADMSG, "driver_v0.so");
 }
 
 static void one_that_takes_too_long_is_ended(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
-	struct plan *plan = NULL;
-	struct output o;
 
 	what = HANG;
 	plan_job_most_ns = 1000000;
 	assert_int_equal(start(&j), 0);
-	output_begin(&o);
-	assert_int_equal(plan_job__finish(j, &plan), -ETIME);
-	output_end(&o);
+	assert_fails(j, -ETIME, "it took too long");
 	assert_int_equal(plan_job__read(j), -ETIME);
-	assert_contains(o.text[1], "it took too long");
-	output_free(&o);
-	assert_null(plan);
 }
 
 static bool can_open(void)
@@ -315,30 +308,18 @@ static void exit_with_rights(void)
 static void the_child_can_open_nothing(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
-	struct plan *plan = NULL;
-	struct output o;
-	int err;
 
 	assert_true(can_open());
 	at_build = exit_with_rights;
 	assert_int_equal(start(&j), 0);
-	output_begin(&o);
-	err = plan_job__finish(j, &plan);
-	output_end(&o);
-	output_free(&o);
-	assert_int_equal(err, -4);
+	assert_fails(j, -4, NULL);
 }
 
-/* The child has only one pipe. */
 static void send_for_ever(void)
 {
 	static char bytes[65536];
-	struct stat st;
-	int fd = 3;
 
-	while (fstat(fd, &st) || !S_ISFIFO(st.st_mode))
-		fd++;
-	while (write(fd, bytes, sizeof(bytes)) >= 0)
+	while (write(own_pipe(), bytes, sizeof(bytes)) >= 0)
 		;
 	_exit(0);
 }
@@ -346,15 +327,10 @@ static void send_for_ever(void)
 static void the_child_may_send_only_so_much(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
-	struct plan *plan = NULL;
-	struct output o;
 
 	at_build = send_for_ever;
 	assert_int_equal(start(&j), 0);
-	output_begin(&o);
-	assert_int_equal(plan_job__finish(j, &plan), -EFBIG);
-	output_end(&o);
-	output_free(&o);
+	assert_fails(j, -EFBIG, NULL);
 }
 
 static void one_that_is_given_up_leaves_no_child(void **state)
@@ -381,43 +357,37 @@ static void close_pipe_and_exit_later(void)
 static void its_exit_is_waited_for_though_the_machine_stood_still(void **state)
 {
 	_plan_job_ struct plan_job *j = NULL;
-	struct plan *plan = NULL;
-	struct output o;
-	int err;
 
 	may_exit = mmap(NULL, sizeof(*may_exit), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			-1, 0);
 	assert_ptr_not_equal(may_exit, MAP_FAILED);
 	at_build = close_pipe_and_exit_later;
 	assert_int_equal(start(&j), 0);
-	output_begin(&o);
 	stands_still = true;
-	err = plan_job__finish(j, &plan);
+	assert_fails(j, -4, NULL);
 	stands_still = false;
-	output_end(&o);
-	output_free(&o);
 	munmap((void *)may_exit, sizeof(*may_exit));
-	assert_int_equal(err, -4);
 }
+
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_plan_comes_as_if_it_were_made_here, setup),
-		cmocka_unit_test_setup(it_holds_none_of_our_files, setup),
-		cmocka_unit_test_setup(one_can_wait_for_it_with_poll, setup),
-		cmocka_unit_test_setup(an_error_is_the_one_of_plan_load, setup),
-		cmocka_unit_test_setup(a_child_that_dies_is_an_error_and_not_our_end, setup),
-		cmocka_unit_test_setup(the_parent_stores_the_plan, setup),
-		cmocka_unit_test_setup(the_hits_come_with_the_plan, setup),
-		cmocka_unit_test_setup(only_the_hits_of_a_plan_that_is_there_are_looked_for, setup),
-		cmocka_unit_test_setup(data_from_a_child_process_is_checked, setup),
-		cmocka_unit_test_setup(one_that_takes_too_long_is_ended, setup),
-		cmocka_unit_test_setup(the_child_can_open_nothing, setup),
-		cmocka_unit_test_setup(the_child_may_send_only_so_much, setup),
-		cmocka_unit_test_setup(one_that_is_given_up_leaves_no_child, setup),
-		cmocka_unit_test_setup(its_exit_is_waited_for_though_the_machine_stood_still,
-				       setup),
+		TEST(a_plan_comes_as_if_it_were_made_here),
+		TEST(it_holds_none_of_our_files),
+		TEST(one_can_wait_for_it_with_poll),
+		TEST(an_error_is_the_one_of_plan_load),
+		TEST(a_child_that_dies_is_an_error_and_not_our_end),
+		TEST(the_parent_stores_the_plan),
+		TEST(the_hits_come_with_the_plan),
+		TEST(only_the_hits_of_a_plan_that_is_there_are_looked_for),
+		TEST(data_from_a_child_process_is_checked),
+		TEST(one_that_takes_too_long_is_ended),
+		TEST(the_child_can_open_nothing),
+		TEST(the_child_may_send_only_so_much),
+		TEST(one_that_is_given_up_leaves_no_child),
+		TEST(its_exit_is_waited_for_though_the_machine_stood_still),
 	};
 
 	return cmocka_run_group_tests(tests, open_library, close_library);

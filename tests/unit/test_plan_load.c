@@ -27,19 +27,14 @@ static int setup(void **state)
 static struct plan *load(const char *name, bool cached)
 {
 	struct plan *plan = NULL;
-	struct output o;
-	int err;
+	_output_ struct output o = {};
 
-	output_begin(&o);
-	err = loaded(fixture(name), &plan);
-	output_end(&o);
-	assert_int_equal(err, 0);
+	assert_int_equal(CAPTURED(&o, loaded(fixture(name), &plan)), 0);
 	if (cached)
 		assert_string_equal(o.text[1], "");
 	else
 		assert_contains(o.text[1], "for the first time");
 	assert_string_equal(plan->path, fixture(name));
-	output_free(&o);
 	return plan;
 }
 
@@ -182,44 +177,35 @@ static void changed_code_at_any_site_is_read_again(void **state)
 
 static void without_a_cache_it_works_too(void **state)
 {
-	struct plan *plan = NULL;
-	struct output o;
+	_plan_ struct plan *plan = NULL;
+	_output_ struct output o = {};
 
 	setenv("XDG_CACHE_HOME", "/dev/null", 1);
 	diag_set_level(DIAG_NORMAL);
-	output_begin(&o);
-	assert_int_equal(loaded(fixture("driver_v0.so"), &plan), 0);
-	output_end(&o);
+	assert_int_equal(CAPTURED(&o, loaded(fixture("driver_v0.so"), &plan)), 0);
 	assert_string_equal(o.text[1], "");
 	assert_int_equal(plan->n_queries, 3);
-	plan__free(plan);
-	output_free(&o);
 }
 
-static void assert_one_line(const char *name, int err, const char *cause)
+static void assert_refused(const char *name, int err, const char *cause)
 {
 	struct plan *plan = NULL;
-	struct output o;
-	int got;
+	_output_ struct output o = {};
 
-	output_begin(&o);
-	got = loaded(fixture(name), &plan);
-	output_end(&o);
-	assert_int_equal(got, err);
+	assert_int_equal(CAPTURED(&o, loaded(fixture(name), &plan)), err);
 	assert_null(plan);
 	assert_string_equal(o.text[0], "");
 	assert_contains(o.text[1], cause);
 	assert_contains(o.text[1], fixture(name));
-	assert_ptr_equal(strchr(o.text[1], '\n'), o.text[1] + strlen(o.text[1]) - 1);
-	output_free(&o);
+	assert_one_line(o.text[1]);
 }
 
 static void a_library_that_cannot_be_loaded_is_reported_once(void **state)
 {
 	diag_set_level(DIAG_NORMAL);
-	assert_one_line("nothing.so", -ENOENT, "No such file");
-	assert_one_line("driver_stripped.so", -ENODATA, "stripped");
-	assert_one_line("bodies.so", -ENOTSUP, "no rustc queries");
+	assert_refused("nothing.so", -ENOENT, "No such file");
+	assert_refused("driver_stripped.so", -ENODATA, "stripped");
+	assert_refused("bodies.so", -ENOTSUP, "no rustc queries");
 	assert_int_equal(access(fixture("cache"), F_OK), -1);
 }
 

@@ -36,17 +36,12 @@ static struct elf_image *image(void)
 		{"first", TEXT, 13, STT_FUNC, ELF_BUILDER_TEXT},
 		{"second", TEXT + 16, 15, STT_FUNC, ELF_BUILDER_TEXT},
 	};
-	_library_file_ struct library_file *file = NULL;
 	struct elf_builder b = {.text = text, .text_len = sizeof(text)};
 	struct elf_image *img = NULL;
-	_close_ int fd = -1;
-	char path[32];
 
 	elf_builder__build(&b, syms, 2);
-	fd = elf_builder_memfd(b.buf, b.len);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	assert_int_equal(library_file__open(path, &file), 0);
-	assert_int_equal(elf_image__read(file, &img), 0);
+	assert_int_equal(
+		WITH_BYTES(b.buf, b.len, WITH_LIBRARY(path_, elf_image__read(file_, &img))), 0);
 	return img;
 }
 

@@ -5,7 +5,9 @@
 
 #include "test.h"
 #include "../fixtures/elf_builder.h"
+#include "../fixtures/fixture_dir.h"
 #include "../fixtures/library.h"
+#include "../fixtures/output.h"
 
 #define TEXT ELF_BUILDER_TEXT_ADDR
 #define FUNC(n, a, s)                               \
@@ -36,74 +38,29 @@ static struct elf_builder build_plain(void)
 	return build(plain, N_OF(plain));
 }
 
-static int open_bytes(const void *buf, size_t len, struct elf_image **out)
-{
-	_close_ int fd = elf_builder_memfd(buf, len);
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return image_of(path, out);
-}
-
 static struct elf_image *open_ok(const struct elf_builder *b)
 {
 	struct elf_image *img = NULL;
 
-	assert_int_equal(open_bytes(b->buf, b->len, &img), 0);
+	assert_int_equal(image_of_bytes(b->buf, b->len, &img), 0);
 	return img;
 }
 
-/* Captures error lines, to check them and to keep them out of the test's output. */
-struct captured {
-	int saved;
-	FILE *file;
-	char text[4096];
-};
-
-static void capture_begin(struct captured *c)
+static void assert_error(const struct output *o, const char *part)
 {
-	fflush(stderr);
-	c->saved = dup(STDERR_FILENO);
-	c->file = tmpfile();
-	assert_non_null(c->file);
-	dup2(fileno(c->file), STDERR_FILENO);
-}
-
-static void capture_end(struct captured *c)
-{
-	size_t n;
-
-	fflush(stderr);
-	dup2(c->saved, STDERR_FILENO);
-	close(c->saved);
-	rewind(c->file);
-	n = fread(c->text, 1, sizeof(c->text) - 1, c->file);
-	c->text[n] = '\0';
-	fclose(c->file);
-}
-
-static void assert_one_line(const struct captured *c, const char *part)
-{
-	const char *newline = strchr(c->text, '\n');
-
-	assert_non_null(strstr(c->text, "error: "));
-	assert_non_null(strstr(c->text, part));
-	assert_non_null(newline);
-	assert_int_equal(newline[1], '\0');
+	assert_contains(o->text[1], "error: ");
+	assert_contains(o->text[1], part);
+	assert_one_line(o->text[1]);
 }
 
 static void assert_refused(const struct elf_builder *b, const char *why)
 {
 	struct elf_image *img = NULL;
-	struct captured c;
-	int err;
+	_output_ struct output o = {};
 
-	capture_begin(&c);
-	err = open_bytes(b->buf, b->len, &img);
-	capture_end(&c);
-	assert_int_equal(err, -ENOEXEC);
+	assert_int_equal(CAPTURED(&o, image_of_bytes(b->buf, b->len, &img)), -ENOEXEC);
 	assert_null(img);
-	assert_one_line(&c, why);
+	assert_error(&o, why);
 }
 
 static void symbols_are_the_defined_functions_sorted(void **state)
@@ -329,28 +286,22 @@ static void a_file_of_an_unsupported_format_is_refused(void **state)
 	assert_refused(&b, "too short");
 }
 
-static int open_path(const char *path, struct captured *c)
+static void assert_not_opened(const char *path, int err, const char *why)
 {
 	struct elf_image *img = NULL;
-	int err;
+	_output_ struct output o = {};
 
-	capture_begin(c);
-	err = image_of(path, &img);
-	capture_end(c);
+	assert_int_equal(CAPTURED(&o, image_of(path, &img)), err);
 	assert_null(img);
-	return err;
+	assert_error(&o, why);
 }
 
 static void a_file_that_cannot_be_opened_is_reported(void **state)
 {
-	struct captured c;
-
-	assert_int_equal(open_path("/nonexistent/librustc_driver.so", &c), -ENOENT);
-	assert_one_line(&c, "/nonexistent/librustc_driver.so: No such file or directory");
-	assert_int_equal(open_path("/", &c), -ENOEXEC);
-	assert_one_line(&c, "not a regular file");
-	assert_int_equal(open_path("/dev/null", &c), -ENOEXEC);
-	assert_one_line(&c, "not a regular file");
+	assert_not_opened("/nonexistent/librustc_driver.so", -ENOENT,
+			  "/nonexistent/librustc_driver.so: No such file or directory");
+	assert_not_opened("/", -ENOEXEC, "not a regular file");
+	assert_not_opened("/dev/null", -ENOEXEC, "not a regular file");
 }
 
 static const struct elf_symbol *find(const struct elf_symbol *syms, size_t n, const char *part)
@@ -398,19 +349,8 @@ static void check_stripped(const char *path)
 /* Reads the output of a real assembler and linker. */
 static void linked_libraries_are_read(void **state)
 {
-	char dir[] = "/tmp/qprof-test-XXXXXX", text[512];
-	int dir_len = strrchr(__FILE__, '/') - __FILE__;
-
-	assert_non_null(mkdtemp(dir));
-	snprintf(text, sizeof(text), "%.*s/../fixtures/make-fixtures.sh %s", dir_len, __FILE__,
-		 dir);
-	assert_int_equal(system(text), 0);
-	snprintf(text, sizeof(text), "%s/driver_v0.so", dir);
-	check_driver(text);
-	snprintf(text, sizeof(text), "%s/driver_stripped.so", dir);
-	check_stripped(text);
-	snprintf(text, sizeof(text), "rm -r %s", dir);
-	assert_int_equal(system(text), 0);
+	check_driver(fixture("driver_v0.so"));
+	check_stripped(fixture("driver_stripped.so"));
 }
 
 static bool is_mapped_shared(const char *path)
@@ -447,7 +387,7 @@ static void use(const void *buf, size_t len)
 	uint8_t id[ELF_BUILD_ID_MAX];
 	size_t n, room, sum = 0;
 
-	if (open_bytes(buf, len, &img))
+	if (image_of_bytes(buf, len, &img))
 		return;
 	assert_true(elf_image__build_id(img, id) <= ELF_BUILD_ID_MAX);
 	assert_true(elf_image__identity(img, id) - 1 < ELF_BUILD_ID_MAX);
@@ -473,12 +413,12 @@ static void use(const void *buf, size_t len)
 static void every_truncation_is_survived(void **state)
 {
 	struct elf_builder b = build_plain();
-	struct captured c;
+	_output_ struct output o = {};
 
-	capture_begin(&c);
+	output_begin(&o);
 	for (size_t len = 0; len <= b.len; len++)
 		use(b.buf, len);
-	capture_end(&c);
+	output_end(&o);
 }
 
 static void random_damage_is_survived(void **state)
@@ -486,10 +426,10 @@ static void random_damage_is_survived(void **state)
 	static const uint8_t edges[] = {0, 1, 0x7f, 0x80, 0xff};
 	struct elf_builder good = build_plain(), b;
 	unsigned int seed = 1;
-	struct captured c;
+	_output_ struct output o = {};
 
 	srandom(seed);
-	capture_begin(&c);
+	output_begin(&o);
 	for (int round = 0; round < 20000; round++) {
 		int flips = 1 + random() % 4;
 
@@ -504,7 +444,7 @@ static void random_damage_is_survived(void **state)
 		}
 		use(b.buf, b.len);
 	}
-	capture_end(&c);
+	output_end(&o);
 }
 
 int main(void)
@@ -528,5 +468,5 @@ int main(void)
 		cmocka_unit_test(random_damage_is_survived),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, fixture_dir_setup, fixture_dir_teardown);
 }

@@ -14,13 +14,9 @@
 static int open_symbols(const struct elf_builder_symbol *syms, size_t n, struct functions **out)
 {
 	struct elf_builder b = {0};
-	_close_ int fd = -1;
-	char path[32];
 
 	elf_builder__build(&b, syms, n);
-	fd = elf_builder_memfd(b.buf, b.len);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return functions_of(path, out);
+	return WITH_BYTES(b.buf, b.len, functions_of(path_, out));
 }
 
 static void assert_at(const struct functions *f, uint64_t pc, const char *symbol, uint64_t addr,
