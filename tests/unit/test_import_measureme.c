@@ -5,6 +5,7 @@
 
 #include "test.h"
 #include "../fixtures/mm_bytes.h"
+#include "../fixtures/output.h"
 #include "../fixtures/random.h"
 #include "../fixtures/temporary.h"
 #include "../fixtures/trace_dump.h"
@@ -37,22 +38,18 @@ static char *import_bytes(const void *bytes, size_t size, const char *name)
 {
 	_mm_reader_ struct mm_reader *r = NULL;
 	_free_ char *trace = NULL;
-	char path[40], *text = NULL;
+	char path[40];
 	const char *why = NULL;
-	size_t text_size;
-	FILE *out = open_memstream(&text, &text_size);
 	_close_ int fd = mm_bytes__memfd(bytes, size, path);
 	int err = mm_reader__open(path, &r, &why);
 
-	if (err) {
-		fprintf(out, "refused: %s: %s\n", strerrorname_np(-err), why);
-	} else {
-		import(out, r, name);
+	if (err)
+		return PRINTED(fprintf(to_, "refused: %s: %s\n", strerrorname_np(-err), why));
+	return PRINTED({
+		import(to_, r, name);
 		trace = dump_trace(temporary);
-		fputs(trace, out);
-	}
-	fclose(out);
-	return text;
+		fputs(trace, to_);
+	});
 }
 
 static void check_golden(const char *pattern, size_t least)
@@ -62,12 +59,10 @@ static void check_golden(const char *pattern, size_t least)
 	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
 	assert_true(found.gl_pathc >= least);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
-		_free_ char *text = NULL, *expected = NULL;
-		_free_ uint8_t *bytes = NULL;
 		size_t size = 0;
+		_free_ uint8_t *bytes = slurp(found.gl_pathv[i], &size);
+		_free_ char *text = import_bytes(bytes, size, found.gl_pathv[i]), *expected = NULL;
 
-		bytes = slurp(found.gl_pathv[i], &size);
-		text = import_bytes(bytes, size, found.gl_pathv[i]);
 		strcpy(strrchr(found.gl_pathv[i], '.'), ".txt");
 		expected = (char *)slurp(found.gl_pathv[i], &size);
 		assert_non_null(expected);
@@ -109,10 +104,9 @@ static bool between_pages(const uint8_t *bytes, size_t n)
 /* The pages are small, so a longer piece of the file holds more spans. */
 static void every_cut_is_imported(void **state)
 {
-	_free_ uint8_t *bytes = NULL;
 	size_t size = 0, last = 0;
+	_free_ uint8_t *bytes = slurp(GOLDEN "good-small-pages.mm_profdata", &size);
 
-	bytes = slurp(GOLDEN "good-small-pages.mm_profdata", &size);
 	assert_non_null(bytes);
 	for (size_t n = 0; n <= size; n++) {
 		_free_ char *text = import_bytes(bytes, n, "x");
@@ -130,10 +124,9 @@ static void every_cut_is_imported(void **state)
 static void no_flipped_byte_is_trusted(void **state)
 {
 	struct rng rng = rng_new();
-	_free_ uint8_t *bytes = NULL;
 	size_t size = 0;
+	_free_ uint8_t *bytes = slurp(GOLDEN "good-values.mm_profdata", &size);
 
-	bytes = slurp(GOLDEN "good-values.mm_profdata", &size);
 	assert_non_null(bytes);
 	for (int i = 0; i < 2000; i++) {
 		size_t at = rng_below(&rng, size);

@@ -7,16 +7,13 @@
 
 static void find(struct mm_depths *d, struct mm_bytes *m)
 {
-	struct byte_buffer bytes = mm_bytes__file(m, 5000);
 	_mm_reader_ struct mm_reader *r = NULL;
 	const char *why;
 	char path[40];
-	int fd = mm_bytes__memfd(bytes.data, bytes.size, path);
+	_close_ int fd = mm_bytes__open(m, 5000, path);
 
 	assert_int_equal(mm_reader__open(path, &r, &why), 0);
 	assert_int_equal(mm_depths__find(d, r), 0);
-	close(fd);
-	byte_buffer__destroy(&bytes);
 	mm_bytes__end(m);
 }
 

@@ -9,7 +9,6 @@
 static void streams_are_put_together(void **state)
 {
 	struct rng rng = rng_new();
-	struct byte_buffer bytes;
 	struct mm_bytes m;
 	struct mm_file f;
 	const char *why;
@@ -19,8 +18,7 @@ static void streams_are_put_together(void **state)
 	mm_bytes__begin(&m);
 	for (int i = 0; i < 3000; i++)
 		mm_bytes__event(&m, rng_u64(&rng), i, i, i, i);
-	bytes = mm_bytes__file(&m, 1 + rng_below(&rng, 100));
-	fd = mm_bytes__memfd(bytes.data, bytes.size, path);
+	fd = mm_bytes__open(&m, 1 + rng_below(&rng, 100), path);
 	assert_int_equal(mm_file__open(&f, path, &why), 0);
 	assert_string_equal(f.problem, "");
 	assert_int_equal(f.version, 9);
@@ -40,7 +38,6 @@ static void streams_are_put_together(void **state)
 	assert_int_equal(mm_file__read(&f, MM_EVENTS, 1, path, SIZE_MAX), -EIO);
 	mm_file__destroy(&f);
 	close(fd);
-	byte_buffer__destroy(&bytes);
 	mm_bytes__end(&m);
 }
 
@@ -64,7 +61,6 @@ static void a_path_that_is_not_a_regular_file_is_refused(void **state)
 
 static void a_file_that_shrinks_is_an_error(void **state)
 {
-	struct byte_buffer bytes;
 	struct mm_bytes m;
 	struct mm_file f;
 	const char *why;
@@ -73,14 +69,12 @@ static void a_file_that_shrinks_is_an_error(void **state)
 
 	mm_bytes__begin(&m);
 	mm_bytes__string(&m, "x");
-	bytes = mm_bytes__file(&m, 100);
-	fd = mm_bytes__memfd(bytes.data, bytes.size, path);
+	fd = mm_bytes__open(&m, 100, path);
 	assert_int_equal(mm_file__open(&f, path, &why), 0);
 	assert_int_equal(ftruncate(fd, 10), 0);
 	assert_int_equal(mm_file__read(&f, MM_STRING_DATA, 1, got, 9), -EIO);
 	mm_file__destroy(&f);
 	close(fd);
-	byte_buffer__destroy(&bytes);
 	mm_bytes__end(&m);
 }
 

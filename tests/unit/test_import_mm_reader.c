@@ -7,15 +7,12 @@
 
 static struct mm_reader *open_bytes(struct mm_bytes *m, size_t page)
 {
-	struct byte_buffer bytes = mm_bytes__file(m, page);
 	struct mm_reader *r = NULL;
 	const char *why;
 	char path[40];
-	int fd = mm_bytes__memfd(bytes.data, bytes.size, path);
+	_close_ int fd = mm_bytes__open(m, page, path);
 
 	assert_int_equal(mm_reader__open(path, &r, &why), 0);
-	close(fd);
-	byte_buffer__destroy(&bytes);
 	mm_bytes__end(m);
 	return r;
 }

@@ -22,17 +22,14 @@ static int end(void **state)
 
 static void load(struct mm_strings *s)
 {
-	struct byte_buffer bytes = mm_bytes__file(&m, 5000);
 	struct mm_file f;
 	const char *why;
 	char path[40];
-	int fd = mm_bytes__memfd(bytes.data, bytes.size, path);
+	_close_ int fd = mm_bytes__open(&m, 5000, path);
 
 	assert_int_equal(mm_file__open(&f, path, &why), 0);
 	assert_int_equal(mm_strings__load(s, &f), 0);
 	mm_file__destroy(&f);
-	close(fd);
-	byte_buffer__destroy(&bytes);
 }
 
 static void check(const struct mm_strings *s, uint64_t id, const char *text, const char *label)

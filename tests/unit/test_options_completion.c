@@ -70,10 +70,9 @@ static char *offers(const char *words)
 
 static void check(const char *words, const char *expected)
 {
-	char *text = offers(words);
+	_free_ char *text = offers(words);
 
 	assert_string_equal(text, expected);
-	free(text);
 }
 
 static void the_first_word_is_a_command(void **state)
@@ -103,24 +102,21 @@ static void values_are_offered(void **state)
 
 static void pids_and_files_are_offered(void **state)
 {
-	char pid[64], *text;
+	_free_ char *files = offers("qprof-bpf report /tmp/qprof-test-comp"), *pids = NULL;
+	char pid[64];
 
 	snprintf(pid, sizeof(pid), "qprof-bpf -p %d", getpid());
-	text = offers(pid);
-	assert_non_null(strstr(text, pid + strlen("qprof-bpf -p ")));
-	free(text);
-	text = offers("qprof-bpf report /tmp/qprof-test-comp");
-	assert_contains(text, directory);
-	free(text);
+	pids = offers(pid);
+	assert_contains(pids, pid + strlen("qprof-bpf -p "));
+	assert_contains(files, directory);
 }
 
 static void behind_two_dashes_commands_are_offered(void **state)
 {
-	char *text = offers("qprof-bpf -q -- print");
+	_free_ char *text = offers("qprof-bpf -q -- print");
 
 	assert_contains(text, "<printf>");
 	assert_lacks(text, "<--");
-	free(text);
 }
 
 /* ---- All options, in each shell -------------------------------------------------------------- */
@@ -178,25 +174,28 @@ static void check_commands(const char *offered)
 	assert_int_equal(found, CLI_N_COMMANDS);
 }
 
+/* offers(), one per line. */
+static char *offered_lines(const char *words)
+{
+	char *text = offers(words);
+
+	for (char *c = text; *c; c++)
+		*c = *c == '<' || *c == '>' ? '\n' : *c;
+	return text;
+}
+
 static void bash_offers_what_a_command_takes_and_no_more(void **state)
 {
-	char *text = offers("qprof-bpf \"\"");
+	_free_ char *commands = offered_lines("qprof-bpf \"\"");
 
-	for (int id = -1; id < CLI_N_COMMANDS; id++) {
+	check_commands(commands);
+	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		_free_ char *options = NULL;
 		char words[64];
 
-		if (id >= 0) {
-			snprintf(words, sizeof(words), "qprof-bpf %s -",
-				 cli_command((enum cli_command_id)id)->name);
-			text = offers(words);
-		}
-		for (char *c = text; *c; c++)
-			*c = *c == '<' || *c == '>' ? '\n' : *c;
-		if (id < 0)
-			check_commands(text);
-		else
-			check_options((enum cli_command_id)id, text);
-		free(text);
+		snprintf(words, sizeof(words), "qprof-bpf %s -", cli_command(id)->name);
+		options = offered_lines(words);
+		check_options(id, options);
 	}
 }
 
@@ -213,29 +212,25 @@ static char *fish_offers(const char *line)
 
 static void fish_offers_what_a_command_takes_and_no_more(void **state)
 {
-	char *text;
+	_free_ char *commands = NULL, *values = NULL, *programs = NULL, *none = NULL;
 
 	need("fish");
-	text = fish_offers("qprof-bpf ");
-	check_commands(text);
-	free(text);
+	commands = fish_offers("qprof-bpf ");
+	check_commands(commands);
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
+		_free_ char *options = NULL;
 		char line[64];
 
 		snprintf(line, sizeof(line), "qprof-bpf %s -", cli_command(id)->name);
-		text = fish_offers(line);
-		check_options(id, text);
-		free(text);
+		options = fish_offers(line);
+		check_options(id, options);
 	}
-	text = fish_offers("qprof-bpf --attach ");
-	assert_string_equal(text, "\nauto\nmulti\nperf\n");
-	free(text);
-	text = fish_offers("qprof-bpf -q -- print");
-	assert_contains(text, "\nprintf\n");
-	free(text);
-	text = fish_offers("qprof-bpf --quiet print");
-	assert_lacks(text, "\nprintf\n");
-	free(text);
+	values = fish_offers("qprof-bpf --attach ");
+	assert_string_equal(values, "\nauto\nmulti\nperf\n");
+	programs = fish_offers("qprof-bpf -q -- print");
+	assert_contains(programs, "\nprintf\n");
+	none = fish_offers("qprof-bpf --quiet print");
+	assert_lacks(none, "\nprintf\n");
 }
 
 /* Write the offers of zsh for each line to the files 1, 2, ... of the directory. */
@@ -254,19 +249,20 @@ static void ask_zsh(const char *lines)
 
 static char *zsh_offered(int n)
 {
-	char path[64], *text, *behind_empty;
+	_free_ char *text = NULL;
+	char path[64], *behind_empty;
 
 	snprintf(path, sizeof(path), "%s/%d", directory, n);
 	text = output_read(path);
 	assert_non_null(text);
 	assert_true(asprintf(&behind_empty, "\n%s", text) > 0);
-	free(text);
 	return behind_empty;
 }
 
 static void zsh_offers_what_a_command_takes_and_no_more(void **state)
 {
-	char lines[4096] = "qprof-bpf \nqprof-bpf --attach=\nqprof-bpf -q -- print\n", *text;
+	char lines[4096] = "qprof-bpf \nqprof-bpf --attach=\nqprof-bpf -q -- print\n";
+	_free_ char *commands = NULL, *values = NULL, *programs = NULL;
 
 	need("zsh");
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
@@ -276,19 +272,16 @@ static void zsh_offers_what_a_command_takes_and_no_more(void **state)
 			 cli_command(id)->name);
 	}
 	ask_zsh(lines);
-	text = zsh_offered(1);
-	check_commands(text);
-	free(text);
-	text = zsh_offered(2);
-	assert_string_equal(text, "\nauto\nmulti\nperf\n");
-	free(text);
-	text = zsh_offered(3);
-	assert_contains(text, "\nprintf\n");
-	free(text);
+	commands = zsh_offered(1);
+	check_commands(commands);
+	values = zsh_offered(2);
+	assert_string_equal(values, "\nauto\nmulti\nperf\n");
+	programs = zsh_offered(3);
+	assert_contains(programs, "\nprintf\n");
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
-		text = zsh_offered(4 + (int)id);
-		check_options(id, text);
-		free(text);
+		_free_ char *options = zsh_offered(4 + (int)id);
+
+		check_options(id, options);
 	}
 }
 

@@ -7,32 +7,19 @@
 /* CLI_N_COMMANDS: the overview page. */
 static char *man_page(enum cli_command_id id)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	cli_print_man(out, id);
-	fclose(out);
-	return text;
-}
-
-static void page_name(enum cli_command_id id, char name[64])
-{
-	if (id == CLI_N_COMMANDS)
-		strcpy(name, "qprof-bpf.1");
-	else
-		snprintf(name, 64, "qprof-bpf-%s.1", cli_command(id)->name);
+	return PRINTED(cli_print_man(to_, id));
 }
 
 static void the_pages_are_as_agreed(void **state)
 {
 	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
-		char *text = man_page(id), name[64], golden[80];
+		bool overview = id == CLI_N_COMMANDS;
+		_free_ char *text = man_page(id);
+		char golden[80];
 
-		page_name(id, name);
-		snprintf(golden, sizeof(golden), "cli/%s", name);
+		snprintf(golden, sizeof(golden), "cli/qprof-bpf%s%s.1", overview ? "" : "-",
+			 overview ? "" : cli_command(id)->name);
 		assert_golden(golden, text);
-		free(text);
 	}
 }
 
@@ -43,11 +30,10 @@ static void each_page_has_the_sections_that_man_wants(void **state)
 					     ".SH EXAMPLES\n",	  ".SH SEE ALSO\n"};
 
 	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
-		char *text = man_page(id);
+		_free_ char *text = man_page(id);
 
 		for (size_t i = 0; i < N_OF(wanted); i++)
 			assert_contains(text, wanted[i]);
-		free(text);
 	}
 }
 
@@ -73,10 +59,9 @@ static void check_requests(char *text)
 static void every_request_is_one_of_man(void **state)
 {
 	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
-		char *text = man_page(id);
+		_free_ char *text = man_page(id);
 
 		check_requests(text);
-		free(text);
 	}
 }
 
@@ -87,7 +72,7 @@ static void groff_finds_nothing_to_warn_about(void **state)
 		skip();
 	}
 	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
-		struct output o;
+		_output_ struct output o = {};
 		FILE *groff;
 
 		output_begin(&o);
@@ -96,7 +81,6 @@ static void groff_finds_nothing_to_warn_about(void **state)
 		assert_int_equal(pclose(groff), 0);
 		output_end(&o);
 		assert_string_equal(o.text[1], "");
-		output_free(&o);
 	}
 }
 

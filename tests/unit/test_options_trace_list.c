@@ -7,18 +7,14 @@
 
 static int list(const char *word, struct trace_list *list)
 {
-	struct output o;
-	int err;
+	_output_ struct output o = {};
+	int err = CAPTURED(&o, trace_list__init(list, word));
 
-	output_begin(&o);
-	err = trace_list__init(list, word);
-	output_end(&o);
 	assert_string_equal(o.text[0], "");
 	if (err)
 		assert_contains(o.text[1], "error: ");
 	else
 		assert_string_equal(o.text[1], "");
-	output_free(&o);
 	return err;
 }
 

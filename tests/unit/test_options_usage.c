@@ -6,47 +6,37 @@
 
 static char *help_of(enum cli_command_id id)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	if (id == CLI_N_COMMANDS)
-		cli_print_overview(out);
-	else
-		cli_print_help(out, id);
-	fclose(out);
-	return text;
+	return id == CLI_N_COMMANDS ? PRINTED(cli_print_overview(to_))
+				    : PRINTED(cli_print_help(to_, id));
 }
 
 static void the_overview_is_as_agreed(void **state)
 {
-	char *text = help_of(CLI_N_COMMANDS);
+	_free_ char *text = help_of(CLI_N_COMMANDS);
 
 	assert_golden("cli/help.txt", text);
-	free(text);
 }
 
 static void the_help_of_each_command_is_as_agreed(void **state)
 {
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
-		char *text = help_of(id), name[64];
+		_free_ char *text = help_of(id);
+		char name[64];
 
 		snprintf(name, sizeof(name), "cli/help_%s.txt", cli_command(id)->name);
 		assert_golden(name, text);
-		free(text);
 	}
 }
 
 static void lines_fit_a_terminal(void **state)
 {
 	for (enum cli_command_id id = 0; id <= CLI_N_COMMANDS; id++) {
-		char *text = help_of(id);
+		_free_ char *text = help_of(id);
 
 		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 			if (strlen(line) > 80 || line[strlen(line) - 1] == ' ')
 				fail_msg("'%s'", line);
 		}
-		free(text);
 	}
 }
 
