@@ -26,24 +26,19 @@ static void assert_comes_back(const struct pctab_runs *r, unsigned int shift,
 	assert_true(pctabs_equal(r, &back));
 }
 
-static void assert_encodes(const struct pctab_run *runs, size_t n, unsigned int shift,
-			   const char *bytes, size_t size)
+static void assert_encodes(const struct pctab_runs *r, unsigned int shift, const char *bytes,
+			   size_t size)
 {
-	struct pctab_runs r = {.runs = (struct pctab_run *)runs, .n = n};
 	_pctab_buffer_ struct pctab_buffer b = {};
 
-	assert_int_equal(pctab_linear__encode(&b, &r, shift), 0);
+	assert_int_equal(pctab_linear__encode(&b, r, shift), 0);
 	assert_int_equal(b.size, size);
 	assert_memory_equal(b.data, bytes, size);
-	assert_comes_back(&r, shift, NULL);
+	assert_comes_back(r, shift, NULL);
 }
 
-#define assert_golden_table(shift, bytes, ...)                                         \
-	do {                                                                           \
-		static const struct pctab_run __runs[] = {__VA_ARGS__};                \
-                                                                                       \
-		assert_encodes(__runs, N_OF(__runs), shift, bytes, sizeof(bytes) - 1); \
-	} while (0)
+#define assert_golden_table(shift, bytes, ...) \
+	assert_encodes(&RUNS(__VA_ARGS__), shift, bytes, sizeof(bytes) - 1)
 
 static void tables_are_these_bytes(void **state)
 {
@@ -263,8 +258,7 @@ static void a_cut_table_is_an_error(void **state)
 
 static void an_invalid_table_is_not_encoded(void **state)
 {
-	struct pctab_run runs[] = {{4, 1}, {6, 2}};
-	struct pctab_runs r = {.runs = runs, .n = 2};
+	struct pctab_runs r = RUNS({4, 1}, {6, 2});
 	_pctab_buffer_ struct pctab_buffer b = {};
 
 	assert_int_equal(pctab_linear__encode(&b, &r, 2), -EINVAL);
@@ -275,8 +269,7 @@ static void an_invalid_table_is_not_encoded(void **state)
 
 static void the_longest_function_has_as_many_chunks(void **state)
 {
-	struct pctab_run runs[] = {{UINT32_MAX, 1}};
-	struct pctab_runs r = {.runs = runs, .n = 1};
+	struct pctab_runs r = RUNS({UINT32_MAX, 1});
 	struct pctab_linear_stats stats;
 
 	assert_int_equal(pctab_linear__chunks(UINT32_MAX, 0), 1 << 24);

@@ -4,28 +4,23 @@
 
 #include "../fixtures/pctabs.h"
 
-static void assert_encodes(const struct pctab_run *runs, size_t n, unsigned int quantum_shift,
+static void assert_encodes(const struct pctab_runs *r, unsigned int quantum_shift,
 			   const char *bytes, size_t size)
 {
-	struct pctab_runs r = {.runs = (struct pctab_run *)runs, .n = n};
 	_pctab_runs_ struct pctab_runs back = {};
 	_pctab_buffer_ struct pctab_buffer b = {};
 	size_t used;
 
-	assert_int_equal(pctab_varint__encode(&b, &r, quantum_shift), 0);
+	assert_int_equal(pctab_varint__encode(&b, r, quantum_shift), 0);
 	assert_int_equal(b.size, size);
 	assert_memory_equal(b.data, bytes, size);
 	assert_int_equal(pctab_varint__decode(b.data, b.size, quantum_shift, &back, &used), 0);
 	assert_int_equal(used, size);
-	assert_true(pctabs_equal(&r, &back));
+	assert_true(pctabs_equal(r, &back));
 }
 
-#define assert_golden_table(shift, bytes, ...)                                         \
-	do {                                                                           \
-		static const struct pctab_run __runs[] = {__VA_ARGS__};                \
-                                                                                       \
-		assert_encodes(__runs, N_OF(__runs), shift, bytes, sizeof(bytes) - 1); \
-	} while (0)
+#define assert_golden_table(shift, bytes, ...) \
+	assert_encodes(&RUNS(__VA_ARGS__), shift, bytes, sizeof(bytes) - 1)
 
 static void tables_are_these_bytes(void **state)
 {
@@ -171,12 +166,11 @@ static void cut_and_flipped_tables_do_no_harm(void **state)
 
 static void an_invalid_table_is_not_encoded(void **state)
 {
-	struct pctab_run runs[] = {{4, 1}, {8, 1}};
-	struct pctab_runs r = {.runs = runs, .n = 2};
+	struct pctab_runs r = RUNS({4, 1}, {8, 1});
 	_pctab_buffer_ struct pctab_buffer b = {};
 
 	assert_int_equal(pctab_varint__encode(&b, &r, 0), -EINVAL);
-	runs[1] = (struct pctab_run){6, 2};
+	r.runs[1] = (struct pctab_run){6, 2};
 	assert_int_equal(pctab_varint__encode(&b, &r, 2), -EINVAL);
 	r.n = 0;
 	assert_int_equal(pctab_varint__encode(&b, &r, 0), -EINVAL);

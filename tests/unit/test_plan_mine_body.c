@@ -12,9 +12,7 @@ static struct code_decoder *decoder;
 
 static int setup(void **state)
 {
-	if (fixture_dir_setup(state))
-		return -1;
-	if (image_of(fixture("bodies.so"), &img))
+	if (fixture_dir_setup(state) || image_of(fixture("bodies.so"), &img))
 		return -1;
 	return code_decoder__new(img, &decoder);
 }
@@ -92,6 +90,17 @@ static void assert_vtable(const struct mined_site *site, uint8_t reg, int32_t sl
 	assert_int_equal(site->vtable.slot, slot);
 }
 
+/* Two mask sites at the marks "mask" and "mask2". */
+static void assert_two_masks(const struct mined_body *m, const char *name)
+{
+	assert_null(m->problem);
+	assert_int_equal(m->n_masks, 2);
+	assert_at(&m->masks[0], name, "mask");
+	assert_at(&m->masks[1], name, "mask2");
+	assert_vtable(&m->masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
+	assert_vtable(&m->masks[1], WIRE_REG_R15, VTABLE_NO_SLOT, 0x20);
+}
+
 static void assert_problem(const char *name, const char *part)
 {
 	struct mined_body m = mine(name);
@@ -148,12 +157,7 @@ static void a_body_may_run_providers_at_two_places(void **state)
 {
 	struct mined_body m = mine("twice");
 
-	assert_null(m.problem);
-	assert_int_equal(m.n_masks, 2);
-	assert_at(&m.masks[0], "twice", "mask");
-	assert_at(&m.masks[1], "twice", "mask2");
-	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
-	assert_vtable(&m.masks[1], WIRE_REG_R15, VTABLE_NO_SLOT, 0x20);
+	assert_two_masks(&m, "twice");
 	assert_int_equal(m.n_ends, 2);
 	assert_at(&m.ends[0], "twice", "end");
 	assert_at(&m.ends[1], "twice", "end2");
@@ -164,14 +168,9 @@ static void two_places_may_share_an_end(void **state)
 {
 	struct mined_body m = mine("shared_end");
 
-	assert_int_equal(m.n_masks, 2);
-	assert_at(&m.masks[0], "shared_end", "mask");
-	assert_at(&m.masks[1], "shared_end", "mask2");
-	assert_vtable(&m.masks[0], WIRE_REG_R14, VTABLE_NO_SLOT, 0x20);
-	assert_vtable(&m.masks[1], WIRE_REG_R15, VTABLE_NO_SLOT, 0x20);
+	assert_two_masks(&m, "shared_end");
 	assert_int_equal(m.n_ends, 1);
 	assert_at(&m.ends[0], "shared_end", "end");
-	assert_null(m.problem);
 }
 
 static void jump_tables_are_followed(void **state)

@@ -132,14 +132,12 @@ static void a_label_that_is_not_text_is_ignored(void **state)
 
 static void a_drop_is_an_end(void **state)
 {
-	const struct plan_site *site;
-
 	assert_label(whole("dropped", "start", "end"), "alpha");
-	site = site_at(addr_of("dropped", "end"), WIRE_ROLE_GUARD_END);
-	assert_int_equal(site->cls, PLAN_EMULATED);
+	assert_int_equal(site_at(addr_of("dropped", "end"), WIRE_ROLE_GUARD_END)->cls,
+			 PLAN_EMULATED);
 	assert_label(whole("distant", "start", "end"), "alpha");
-	site = site_at(addr_of("distant", "end"), WIRE_ROLE_GUARD_END);
-	assert_int_equal(site->cls, PLAN_STEPPED);
+	assert_int_equal(site_at(addr_of("distant", "end"), WIRE_ROLE_GUARD_END)->cls,
+			 PLAN_STEPPED);
 }
 
 static void guards_may_nest(void **state)
