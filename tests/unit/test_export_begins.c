@@ -65,7 +65,7 @@ static void assert_nests(struct file *f)
 
 static void write_all(struct file *f, const struct trace_span *spans, uint32_t n)
 {
-	struct begins b = {0};
+	__cleanup(begins__destroy) struct begins b = {0};
 
 	f->n = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -73,7 +73,6 @@ static void write_all(struct file *f, const struct trace_span *spans, uint32_t n
 		put(f, &spans[i], false);
 	}
 	assert_int_equal(begins__finish(&b, put_begin, f), 0);
-	begins__destroy(&b);
 }
 
 struct generator {
@@ -122,7 +121,7 @@ static void any_nesting_is_kept(void **state)
 static void few_are_kept(void **state)
 {
 	struct trace_span s = {.depth = 3};
-	struct begins b = {0};
+	__cleanup(begins__destroy) struct begins b = {0};
 
 	file.n = 0;
 	for (uint32_t i = 0; i < 10000; i++) {
@@ -138,7 +137,6 @@ static void few_are_kept(void **state)
 	assert_int_equal(begins__span(&b, &s, put_begin, &file), 0);
 	assert_int_equal(b.n, 0);
 	assert_int_equal(file.n, 10002);
-	begins__destroy(&b);
 }
 
 int main(void)

@@ -16,19 +16,18 @@ static uint32_t add(struct flame_tree *t, uint32_t parent, uint32_t frame, uint6
 
 static void children_are_found_by_frame(void **state)
 {
-	struct flame_tree t = {0};
+	__cleanup(flame_tree__destroy) struct flame_tree t = {0};
 	uint32_t top = flame_tree__new(&t, 0), a = add(&t, top, 1, 10);
 
 	assert_int_equal(flame_tree__find(&t, top, 1), a);
 	assert_int_equal(flame_tree__find(&t, top, 2), FLAME_NONE);
 	assert_int_equal(flame_tree__find(&t, a, 1), FLAME_NONE);
 	assert_int_equal(t.nodes[a].parent, top);
-	flame_tree__destroy(&t);
 }
 
 static void nodes_of_the_same_label_are_merged(void **state)
 {
-	struct flame_tree t = {0};
+	__cleanup(flame_tree__destroy) struct flame_tree t = {0};
 	uint32_t from = flame_tree__new(&t, 0), to = flame_tree__new(&t, 0);
 	uint32_t a = add(&t, to, 1, 10), b = add(&t, a, 2, 20);
 
@@ -51,13 +50,12 @@ static void nodes_of_the_same_label_are_merged(void **state)
 	flame_tree__new(&t, 9);
 	assert_int_equal(t.n_free, 1);
 	assert_int_equal(t.n, 8);
-	flame_tree__destroy(&t);
 }
 
 /* Moving the deepest possible tree must not recurse. */
 static void deep_trees_are_moved(void **state)
 {
-	struct flame_tree t = {0};
+	__cleanup(flame_tree__destroy) struct flame_tree t = {0};
 	uint32_t tops[2], node;
 
 	for (int i = 0; i < 2; i++) {
@@ -68,7 +66,6 @@ static void deep_trees_are_moved(void **state)
 	assert_int_equal(flame_tree__move_children(&t, tops[0], tops[1]), 0);
 	assert_int_equal(t.nodes[node].self_ns, 2);
 	assert_int_equal(t.n_free, 65536);
-	flame_tree__destroy(&t);
 }
 
 int main(void)

@@ -41,14 +41,12 @@ static void bytes_survive_a_round_trip(void **state)
 	for (size_t i = 0; i < MOST; i++)
 		in[i] = i < MOST / 2 ? (uint8_t)rng_u64(&rng) : 7;
 	for (size_t i = 0; i < N_OF(sizes); i++) {
-		char *text = pack(in, sizes[i], &rng);
+		_free_ char *text = pack(in, sizes[i], &rng);
 		size_t size;
-		uint8_t *back = page_unpack(text, &size);
+		_free_ uint8_t *back = page_unpack(text, &size);
 
 		assert_int_equal(size, sizes[i]);
 		assert_memory_equal(back, in, size);
-		free(back);
-		free(text);
 	}
 }
 
@@ -58,7 +56,7 @@ static void text_printed_to_the_stream_is_packed(void **state)
 	_out_ struct out *out = NULL;
 	_gzip_ struct gzip *p = NULL;
 	char text[256] = "";
-	uint8_t *back;
+	_free_ uint8_t *back = NULL;
 	size_t size;
 	FILE *f;
 
@@ -72,7 +70,6 @@ static void text_printed_to_the_stream_is_packed(void **state)
 	assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
 	back = page_unpack(text, &size);
 	assert_string_equal((char *)back, "1 and two");
-	free(back);
 }
 
 static void a_full_disk_is_reported(void **state)

@@ -61,23 +61,14 @@ static void the_data_of_the_small_trace_are_as_they_were(void **state)
 	assert_golden("export/small.html.txt", text);
 }
 
-static size_t count(const char *text, const char *what)
-{
-	size_t n = 0;
-
-	for (; (text = strstr(text, what)); text++)
-		n++;
-	return n;
-}
-
 static void names_are_no_part_of_the_page(void **state)
 {
 	_free_ char *page = export_small_text(export_html, &(struct export_job){});
 
 	/* The four blocks and the script of the page. */
-	assert_int_equal(count(page, "</script>"), 5);
-	assert_int_equal(count(page, "<b>"), 0);
-	assert_int_equal(count(page, "a::main"), 0);
+	assert_int_equal(occurrences(page, "</script>"), 5);
+	assert_int_equal(occurrences(page, "<b>"), 0);
+	assert_int_equal(occurrences(page, "a::main"), 0);
 }
 
 static void it_allows_its_own_script_only_and_loads_nothing(void **state)
@@ -85,9 +76,9 @@ static void it_allows_its_own_script_only_and_loads_nothing(void **state)
 	_free_ char *page = export_small_text(export_html, &(struct export_job){});
 
 	assert_contains(page, "\"default-src 'none'; script-src 'sha256-");
-	assert_int_equal(count(page, "http"), 1); /* http-equiv */
-	assert_int_equal(count(page, "src="), 0);
-	assert_int_equal(count(page, "@script-hash@"), 0);
+	assert_int_equal(occurrences(page, "http"), 1); /* http-equiv */
+	assert_int_equal(occurrences(page, "src="), 0);
+	assert_int_equal(occurrences(page, "@script-hash@"), 0);
 }
 
 static void documents_are_json(void **state)

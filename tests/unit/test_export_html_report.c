@@ -9,18 +9,14 @@ static int export_report(struct export_job *job)
 {
 	_html_report_ struct html_report *h = NULL;
 	struct trace_item item;
-	char *text;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	_free_ char *text = NULL;
 	int err = html_report__new(job, &h);
 
 	while (!err && !(err = trace_reader__next(job->r, &item)) && item.kind != TRACE_ITEM_END)
 		err = html_report__item(h, &item);
 	if (!err)
-		err = html_report__print(h, f);
-	fclose(f);
-	out__text(job->out, text);
-	free(text);
+		text = PRINTED(err = html_report__print(h, to_));
+	out__text(job->out, text ?: "");
 	return err;
 }
 

@@ -14,10 +14,10 @@ static void assert_kept(const struct html_span *spans, size_t n)
 	_out_ struct out *out = NULL;
 	_gzip_ struct gzip *p = NULL;
 	struct html_spans s = {0};
-	struct html_span *found;
-	uint8_t *bytes;
+	_free_ struct html_span *found = NULL;
+	_free_ uint8_t *bytes = NULL;
+	_free_ char *text = NULL;
 	size_t size, n_found;
-	char *text;
 
 	assert_int_equal(out__new(fd, &out), 0);
 	assert_int_equal(gzip__new(out, GZIP_BASE64, &p), 0);
@@ -41,9 +41,6 @@ static void assert_kept(const struct html_span *spans, size_t n)
 		assert_int_equal(found[i].start_ns, spans[i].start_ns);
 		assert_int_equal(found[i].end_ns, spans[i].end_ns);
 	}
-	free(found);
-	free(bytes);
-	free(text);
 }
 
 /* Most spans are as a thread produces them; one in 50 has arbitrary times. */

@@ -9,14 +9,7 @@
 
 #define BASE 5000ull
 
-#define TYPECK_OF_FMT \
-	"typeck\x1e"  \
-	"core::fmt"
-
-static const char *const labels[] = {"typeck", "mir_built",
-				     ("a\x1e"
-				      "b\t\xff"),
-				     ""};
+static const char *const labels[] = {"typeck", "mir_built", "a\036b\t\377", ""};
 
 static struct trace_reader *texts;
 static uint8_t own; /* a kind that only the trace knows */
@@ -240,15 +233,15 @@ static void arguments_are_given_back(void **state)
 		bool other;
 		const char *text;
 	} cases[] = {
-		{0, false, TYPECK_OF_FMT},
-		{0, false, TYPECK_OF_FMT},
+		{0, false, "typeck\036core::fmt"},
+		{0, false, "typeck\036core::fmt"},
 		{0, true, "mir"},
 		{1, false, "typeck"},
 		{2, false, "typeck\x1ex\x1ey?"},
-		{3, false, TYPECK_OF_FMT},
+		{3, false, "typeck\036core::fmt"},
 		{77, false, "typeck"}, /* not mapped */
-		{MM_VIRTUAL_ID_MAX - 2, false, TYPECK_OF_FMT},
-		{MM_VIRTUAL_ID_MAX + 1, false, TYPECK_OF_FMT},
+		{MM_VIRTUAL_ID_MAX - 2, false, "typeck\036core::fmt"},
+		{MM_VIRTUAL_ID_MAX + 1, false, "typeck\036core::fmt"},
 	};
 	uint32_t label, other;
 	_trace_reader_ struct trace_reader *arguments = open_arguments(&label, &other);

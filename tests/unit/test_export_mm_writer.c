@@ -73,7 +73,7 @@ static void a_long_string_takes_several_pages(void **state)
 {
 	_mm_writer_ struct mm_writer *w = new_writer();
 	_mm_reader_ struct mm_reader *r = NULL;
-	char *text = malloc(600001);
+	_free_ char *text = malloc(600001);
 	uint64_t id;
 
 	memset(text, 'x', 600000);
@@ -82,7 +82,6 @@ static void a_long_string_takes_several_pages(void **state)
 	assert_int_equal(mm_writer__finish(w, "long", false), 0);
 	r = read_back("long");
 	assert_string_equal(mm_reader__label(r, id), text);
-	free(text);
 }
 
 static void events_that_the_format_cannot_hold_are_refused(void **state)

@@ -34,7 +34,7 @@ static void nested_intervals_are_left_unchanged(void **state)
 {
 	struct rng rng = rng_new();
 	struct spans *s = spans_new(&rng, 15000, 1, 10);
-	struct nesting n = {0};
+	__cleanup(nesting__destroy) struct nesting n = {0};
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		uint64_t start = s->at[i].start_ns, end = s->at[i].end_ns;
@@ -42,7 +42,6 @@ static void nested_intervals_are_left_unchanged(void **state)
 		assert_int_equal(nesting__fit(&n, s->at[i].tid, s->at[i].depth, &start, &end), 0);
 		assert_true(start == s->at[i].start_ns && end == s->at[i].end_ns);
 	}
-	nesting__destroy(&n);
 	free(s);
 }
 
@@ -51,7 +50,7 @@ static void anything_is_made_to_nest(void **state)
 	struct rng rng = rng_new();
 	static struct interval out[3][4000];
 	uint32_t used[3] = {0}, changed = 0;
-	struct nesting n = {0};
+	__cleanup(nesting__destroy) struct nesting n = {0};
 
 	for (int i = 0; i < 10000; i++) {
 		uint32_t thread = rng_below(&rng, 3);
@@ -70,7 +69,6 @@ static void anything_is_made_to_nest(void **state)
 	assert_true(changed > 0);
 	for (int i = 0; i < 3; i++)
 		assert_nested(out[i], used[i]);
-	nesting__destroy(&n);
 }
 
 static void fit(struct nesting *n, uint16_t depth, uint64_t start, uint64_t end,
@@ -85,38 +83,35 @@ static void fit(struct nesting *n, uint16_t depth, uint64_t start, uint64_t end,
 
 static void a_lost_parent_changes_nothing(void **state)
 {
-	struct nesting n = {0};
+	__cleanup(nesting__destroy) struct nesting n = {0};
 
 	fit(&n, 2, 1, 2, 1, 2);
 	fit(&n, 2, 3, 4, 3, 4);
 	/* The parent of 1..2 was lost. */
 	fit(&n, 1, 3, 5, 3, 5);
 	fit(&n, 0, 0, 6, 0, 6);
-	nesting__destroy(&n);
 }
 
 static void an_overlap_is_cut_and_an_end_moved(void **state)
 {
-	struct nesting n = {0};
+	__cleanup(nesting__destroy) struct nesting n = {0};
 
 	fit(&n, 1, 10, 20, 10, 20);
 	fit(&n, 1, 15, 30, 20, 30);
 	fit(&n, 1, 25, 26, 30, 30);
 	fit(&n, 0, 0, 5, 0, 30);
-	nesting__destroy(&n);
 }
 
 /* A parent encloses all its children, even if they are more than the code stores separately. */
 static void a_parent_of_very_many_is_left_alone(void **state)
 {
-	struct nesting n = {0};
+	__cleanup(nesting__destroy) struct nesting n = {0};
 	uint64_t at = 100;
 
 	for (int i = 0; i < 300000; i++, at += 10)
 		fit(&n, 1, at, at + 5, at, at + 5);
 	fit(&n, 0, 50, at, 50, at);
 	fit(&n, 0, at, at + 1, at, at + 1);
-	nesting__destroy(&n);
 }
 
 int main(void)

@@ -4,82 +4,57 @@
 #include "test.h"
 #include "../fixtures/output.h"
 #include "export/out.h"
-typedef void (*put_fn)(struct out *o);
+/* The output of `call`, which writes to `o`; the caller frees it. */
+#define WRITTEN(call)                                          \
+	({                                                     \
+		char path_[] = "/tmp/qprof-out-XXXXXX";        \
+		_close_ int fd_ = mkstemp(path_);              \
+		_out_ struct out *o = NULL;                    \
+		char *text_;                                   \
+                                                               \
+		assert_int_equal(out__new(fd_, &o), 0);        \
+		call;                                          \
+		assert_int_equal(out__flush(o), 0);            \
+		text_ = output_read(path_);                    \
+		assert_int_equal(strlen(text_), out__size(o)); \
+		unlink(path_);                                 \
+		text_;                                         \
+	})
 
-/* The output, which the caller frees. */
-static char *written(put_fn put)
-{
-	char path[] = "/tmp/qprof-out-XXXXXX", *text;
-	_close_ int fd = mkstemp(path);
-	_out_ struct out *o = NULL;
-
-	assert_int_equal(out__new(fd, &o), 0);
-	put(o);
-	assert_int_equal(out__flush(o), 0);
-	text = output_read(path);
-	assert_int_equal(strlen(text), out__size(o));
-	unlink(path);
-	return text;
-}
-
-static void assert_written(put_fn put, const char *expected)
-{
-	_free_ char *text = written(put);
-
-	assert_string_equal(text, expected);
-}
-
-static void put_numbers(struct out *o)
-{
-	out__number(o, 0);
-	out__text(o, " ");
-	out__number(o, UINT64_MAX);
-	out__text(o, " ");
-	out__microseconds(o, 7);
-	out__text(o, " ");
-	out__microseconds(o, 1234567);
-}
-
-static void put_json(struct out *o)
-{
-	out__json(o, "a\"\\\n\x1f\x7f/\xc3\xa9\xff\xed\xa0\x80");
-}
-
-static void put_xml(struct out *o)
-{
-	out__xml(o, "<a b='c' d=\"e\">&\x01\n\xc3\xa9\xff\xef\xbf\xbf");
-}
-
-static void put_plain(struct out *o)
-{
-	out__plain(o, "a;b,\nc\x7f d\xc3\xa9\xff\xc2\x85\xe2\x80\xa8", ";,", '_');
-}
+#define assert_written(call, expected)               \
+	do {                                         \
+		_free_ char *text = WRITTEN(call);   \
+                                                     \
+		assert_string_equal(text, expected); \
+	} while (0)
 
 static void texts_stay_in_what_they_are_in(void **state)
 {
-	assert_written(put_numbers, "0 18446744073709551615 0.007 1234.567");
-	assert_written(put_json, "\"a\\\"\\\\\\u000a\\u001f\x7f/\xc3\xa9\xef\xbf\xbd"
-				 "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
-	assert_written(put_xml, "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\xef\xbf\xbd"
-				"\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
-	assert_written(put_plain, "a_b__c_ d\xc3\xa9\xef\xbf\xbd__");
-}
-
-static char large[200001];
-
-static void put_large(struct out *o)
-{
-	out__text(o, "x");
-	out__text(o, large);
-	out__text(o, "y");
+	assert_written(out__number(o, 0), "0");
+	assert_written(out__number(o, UINT64_MAX), "18446744073709551615");
+	assert_written(out__microseconds(o, 7), "0.007");
+	assert_written(out__microseconds(o, 1234567), "1234.567");
+	assert_written(out__json(o, "a\"\\\n\x1f\x7f/\xc3\xa9\xff\xed\xa0\x80"),
+		       "\"a\\\"\\\\\\u000a\\u001f\x7f/\xc3\xa9\xef\xbf\xbd"
+		       "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
+	assert_written(out__xml(o, "<a b='c' d=\"e\">&\x01\n\xc3\xa9\xff\xef\xbf\xbf"),
+		       "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\xef\xbf\xbd"
+		       "\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
+	assert_written(out__plain(o, "a;b,\nc\x7f d\xc3\xa9\xff\xc2\x85\xe2\x80\xa8", ";,", '_'),
+		       "a_b__c_ d\xc3\xa9\xef\xbf\xbd__");
 }
 
 static void text_larger_than_the_buffer_keeps_its_order(void **state)
 {
+	static char large[200001];
 	_free_ char *text = NULL;
 
 	memset(large, '-', sizeof(large) - 1);
-	text = written(put_large);
+	text = WRITTEN({
+		out__text(o, "x");
+		out__text(o, large);
+		out__text(o, "y");
+	});
 	assert_int_equal(strlen(text), sizeof(large) + 1);
 	assert_int_equal(text[0], 'x');
 	assert_int_equal(text[sizeof(large)], 'y');

@@ -3,24 +3,18 @@
 #include "test.h"
 #include "../fixtures/spans_trace.h"
 #include "export/size_limit.h"
-/* Durations are 1 to 1000 ns. */
-static void open_trace(struct trace_reader **readers)
+/* For intervals of 1 to 1000 ns. */
+static uint64_t least_for(uint64_t max_bytes)
 {
 	static struct trace_span spans[1000];
+	struct trace_reader *readers[2];
+	struct export_job job = {.max_bytes = max_bytes};
 
 	for (uint32_t i = 0; i < 1000; i++)
 		spans[i] = (struct trace_span){.start_ns = 10000 * i,
 					       .end_ns = 10000 * i + i + 1,
 					       .invocation = TRACE_NO_INVOCATION};
 	spans_trace(spans, 1000, 1, 1, NULL, readers, 2);
-}
-
-static uint64_t least_for(uint64_t max_bytes)
-{
-	struct trace_reader *readers[2];
-	struct export_job job = {.max_bytes = max_bytes};
-
-	open_trace(readers);
 	job.r = readers[0];
 	job.survey = readers[1];
 	assert_int_equal(size_limit_least(&job, 10), 0);

@@ -82,15 +82,6 @@ static void bad_golden_files_give_what_they_hold(void **state)
 	check_golden(GOLDEN "bad-*.mm_profdata", 18);
 }
 
-static size_t count(const char *text, const char *word)
-{
-	size_t n = 0;
-
-	for (; (text = strstr(text, word)); text++)
-		n++;
-	return n;
-}
-
 /* True if a page ends before byte n: a cut there looks like the end of the file. */
 static bool between_pages(const uint8_t *bytes, size_t n)
 {
@@ -110,7 +101,7 @@ static void every_cut_is_imported(void **state)
 	assert_non_null(bytes);
 	for (size_t n = 0; n <= size; n++) {
 		_free_ char *text = import_bytes(bytes, n, "x");
-		size_t spans = count(text, "\nspan ");
+		size_t spans = occurrences(text, "\nspan ");
 
 		assert_int_equal(!strncmp(text, "refused: ", 9), n < MM_HEADER_SIZE);
 		if (n >= MM_HEADER_SIZE && !between_pages(bytes, n))
@@ -150,7 +141,7 @@ static void a_file_names_a_crate_that_nothing_else_names(void **state)
 		{"x-0004711.profdata", " [-] "},
 		{"x", " [-] "},
 	};
-	struct byte_buffer file;
+	__cleanup(byte_buffer__destroy) struct byte_buffer file;
 	struct mm_bytes m;
 
 	mm_bytes__begin(&m);
@@ -162,7 +153,6 @@ static void a_file_names_a_crate_that_nothing_else_names(void **state)
 		if (!strstr(text, cases[i].crate))
 			fail_msg("%s: %s", cases[i].path, text);
 	}
-	byte_buffer__destroy(&file);
 	mm_bytes__end(&m);
 }
 
@@ -170,7 +160,7 @@ static void a_file_names_a_crate_that_nothing_else_names(void **state)
 static void many_labels_keep_their_names(void **state)
 {
 	_free_ char *text = NULL;
-	struct byte_buffer file;
+	__cleanup(byte_buffer__destroy) struct byte_buffer file;
 	struct mm_bytes m;
 	uint64_t kind;
 	char name[32];
@@ -185,9 +175,8 @@ static void many_labels_keep_their_names(void **state)
 	}
 	file = mm_bytes__file(&m, 100000);
 	text = import_bytes(file.data, file.size, "x");
-	assert_int_equal(count(text, " q999 #"), 70);
+	assert_int_equal(occurrences(text, " q999 #"), 70);
 	assert_non_null(strstr(text, "q999 #69999 event=69999\nwhole\n"));
-	byte_buffer__destroy(&file);
 	mm_bytes__end(&m);
 }
 

@@ -21,7 +21,7 @@ static void depths_are_those_of_the_nesting(void **state)
 {
 	struct rng rng = rng_new();
 	struct spans *s = spans_new(&rng, 10000, 1, 5);
-	struct mm_depths d;
+	__cleanup(mm_depths__destroy) struct mm_depths d;
 	struct mm_bytes m;
 	uint64_t base = s->at[0].start_ns - 1000000, last = 0;
 
@@ -36,7 +36,6 @@ static void depths_are_those_of_the_nesting(void **state)
 		assert_int_equal(d.depth[i], s->at[i].depth);
 	assert_int_equal(d.backwards + d.out_of_order + d.overlapping, 0);
 	assert_int_equal(d.last_end_ns, last);
-	mm_depths__destroy(&d);
 	free(s);
 }
 
@@ -55,7 +54,7 @@ static void intervals_that_cannot_be_placed_are_counted(void **state)
 		{6, 10, 0},
 		{7, MM_INTEGER, MM_NO_DEPTH},
 	};
-	struct mm_depths d;
+	__cleanup(mm_depths__destroy) struct mm_depths d;
 	struct mm_bytes m;
 
 	mm_bytes__begin(&m);
@@ -68,12 +67,11 @@ static void intervals_that_cannot_be_placed_are_counted(void **state)
 	assert_int_equal(d.out_of_order, 1);
 	assert_int_equal(d.overlapping, 1);
 	assert_int_equal(d.last_end_ns, 10);
-	mm_depths__destroy(&d);
 }
 
 static void depths_have_a_limit(void **state)
 {
-	struct mm_depths d;
+	__cleanup(mm_depths__destroy) struct mm_depths d;
 	struct mm_bytes m;
 
 	mm_bytes__begin(&m);
@@ -83,7 +81,6 @@ static void depths_have_a_limit(void **state)
 	assert_int_equal(d.depth[69999], 0);
 	assert_int_equal(d.depth[69999 - 65000], 65000);
 	assert_int_equal(d.depth[0], MM_NO_DEPTH - 1);
-	mm_depths__destroy(&d);
 }
 
 int main(void)

@@ -10,7 +10,7 @@ static void streams_are_put_together(void **state)
 {
 	struct rng rng = rng_new();
 	struct mm_bytes m;
-	struct mm_file f;
+	__cleanup(mm_file__destroy) struct mm_file f;
 	const char *why;
 	char path[40];
 	int fd;
@@ -36,19 +36,17 @@ static void streams_are_put_together(void **state)
 	assert_int_equal(mm_file__read(&f, MM_EVENTS, m.streams[MM_EVENTS].size, path, 1), -EIO);
 	assert_int_equal(mm_file__read(&f, MM_EVENTS, UINT64_MAX, path, 1), -EIO);
 	assert_int_equal(mm_file__read(&f, MM_EVENTS, 1, path, SIZE_MAX), -EIO);
-	mm_file__destroy(&f);
 	close(fd);
 	mm_bytes__end(&m);
 }
 
 static void refuse(const char *path, int err, const char *says)
 {
-	struct mm_file f;
+	__cleanup(mm_file__destroy) struct mm_file f;
 	const char *why = NULL;
 
 	assert_int_equal(mm_file__open(&f, path, &why), err);
 	assert_string_equal(why, says);
-	mm_file__destroy(&f);
 }
 
 static void a_path_that_is_not_a_regular_file_is_refused(void **state)
@@ -62,7 +60,7 @@ static void a_path_that_is_not_a_regular_file_is_refused(void **state)
 static void a_file_that_shrinks_is_an_error(void **state)
 {
 	struct mm_bytes m;
-	struct mm_file f;
+	__cleanup(mm_file__destroy) struct mm_file f;
 	const char *why;
 	char path[40], got[9];
 	int fd;
@@ -73,19 +71,17 @@ static void a_file_that_shrinks_is_an_error(void **state)
 	assert_int_equal(mm_file__open(&f, path, &why), 0);
 	assert_int_equal(ftruncate(fd, 10), 0);
 	assert_int_equal(mm_file__read(&f, MM_STRING_DATA, 1, got, 9), -EIO);
-	mm_file__destroy(&f);
 	close(fd);
 	mm_bytes__end(&m);
 }
 
 static void the_first_problem_holds(void **state)
 {
-	struct mm_file f = {.fd = -1};
+	__cleanup(mm_file__destroy) struct mm_file f = {.fd = -1};
 
 	mm_file__problem(&f, "cut at %d", 5);
 	mm_file__problem(&f, "cut at %d", 6);
 	assert_string_equal(f.problem, "cut at 5");
-	mm_file__destroy(&f);
 }
 
 int main(void)

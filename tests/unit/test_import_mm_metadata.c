@@ -14,7 +14,7 @@ static struct mm_metadata parse(const char *text)
 
 static void check_cmd(const char *escaped, const char *cmd)
 {
-	struct mm_metadata m;
+	__cleanup(mm_metadata__clear) struct mm_metadata m;
 	char text[256];
 
 	snprintf(text, sizeof(text), "{\"start_time\": 5, \"process_id\": 6, \"cmd\": \"%s\"}",
@@ -24,7 +24,6 @@ static void check_cmd(const char *escaped, const char *cmd)
 	assert_int_equal(m.start_time_ns, 5);
 	assert_int_equal(m.process.pid, 6);
 	assert_string_equal(m.process.command, cmd);
-	mm_metadata__clear(&m);
 }
 
 static void escapes_of_json_and_of_rust_are_taken(void **state)

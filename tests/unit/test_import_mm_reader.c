@@ -58,25 +58,12 @@ static void labels_are_checked_as_upstream_does(void **state)
 	static const struct {
 		const char *text, *label;
 	} cases[] = {
-		{"typeck", "typeck"},
-		{"type ck\t\n\f\r", "type ck\t\n\f\r"},
-		{"typeck\x1e"
-		 "arg",
-		 "typeck"},
-		{"typeck\x1e", "typeck"},
-		{"\xc3\xa9", "\xc3\xa9"},
-		{"", "<parse error>"},
-		{"\x1e"
-		 "arg",
-		 "<parse error>"},
-		{"a\vb", "<parse error>"},
-		{"a\x7f"
-		 "b",
-		 "<parse error>"},
-		{"a\x01\x1e"
-		 "b",
-		 "<parse error>"},
-		{"a\x1e\x01", "a"},
+		{"typeck", "typeck"},	      {"type ck\t\n\f\r", "type ck\t\n\f\r"},
+		{"typeck\036arg", "typeck"},  {"typeck\036", "typeck"},
+		{"\xc3\xa9", "\xc3\xa9"},     {"", "<parse error>"},
+		{"\036arg", "<parse error>"}, {"a\vb", "<parse error>"},
+		{"a\177b", "<parse error>"},  {"a\001\036b", "<parse error>"},
+		{"a\036\001", "a"},
 	};
 	uint64_t ids[N_OF(cases)];
 	_mm_reader_ struct mm_reader *r = NULL;

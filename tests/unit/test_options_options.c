@@ -84,7 +84,7 @@ static void help_shows_what_a_command_takes_and_no_more(void **state)
 	for (enum cli_command_id id = 0; id < CLI_N_COMMANDS; id++) {
 		const struct cli_example *example = cli_command(id)->examples;
 		_free_ char *help = PRINTED(cli_print_help(to_, id));
-		size_t shown = 0, taken = 0;
+		size_t taken = 0;
 
 		for (size_t i = 0; (o = cli_option(id, i)); i++) {
 			char heading[128], line[140];
@@ -94,24 +94,11 @@ static void help_shows_what_a_command_takes_and_no_more(void **state)
 			assert_contains(help, line);
 			taken++;
 		}
-		for (const char *at = help; *at; at++)
-			shown += !strncmp(at, "\n  -", 4) || !strncmp(at, "\n      --", 9);
-		assert_int_equal(shown, taken);
+		assert_int_equal(occurrences(help, "\n  -") + occurrences(help, "\n      --"),
+				 taken);
 		for (; example->line; example++)
 			assert_contains(help, example->line);
 	}
-}
-
-/* The number of options that the page documents. */
-static size_t tags_of_options(const char *man)
-{
-	size_t n = 0;
-
-	while ((man = strstr(man, ".TP\n.B \\-"))) {
-		man++;
-		n++;
-	}
-	return n;
 }
 
 static void the_manual_shows_what_a_command_takes_and_no_more(void **state)
@@ -133,7 +120,7 @@ static void the_manual_shows_what_a_command_takes_and_no_more(void **state)
 			assert_contains(man, line);
 			taken++;
 		}
-		assert_int_equal(tags_of_options(man), taken);
+		assert_int_equal(occurrences(man, ".TP\n.B \\-"), taken);
 		escape_dashes(cli_command(id)->usage, escaped);
 		assert_contains(man, escaped);
 		for (; example->line; example++) {

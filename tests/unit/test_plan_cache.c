@@ -19,17 +19,20 @@ static char dir[128];
 static char file[256];
 static struct library_identity id;
 
-static void name_file(void)
+/* The path of a file in the home, until the next call but one. */
+static const char *in_home(const char *name)
 {
-	snprintf(file, sizeof(file), "%s/plan-12-abcd01-300-5-7.v%u", dir, PLAN_CODEC_VERSION);
+	static char paths[2][128];
+	static int next;
+
+	next = !next;
+	snprintf(paths[next], sizeof(paths[next]), "%s/%s", home, name);
+	return paths[next];
 }
 
 static void choose(const char *name)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", home, name);
-	setenv("XDG_CACHE_HOME", path, 1);
+	setenv("XDG_CACHE_HOME", in_home(name), 1);
 }
 
 static int setup(void **state)
@@ -47,7 +50,7 @@ static int setup(void **state)
 	if (!mkdtemp(home))
 		return -1;
 	snprintf(dir, sizeof(dir), "%s/.cache/qprof-bpf", home);
-	name_file();
+	snprintf(file, sizeof(file), "%s/plan-12-abcd01-300-5-7.v%u", dir, PLAN_CODEC_VERSION);
 	setenv("HOME", home, 1);
 	unsetenv("XDG_CACHE_HOME");
 	if (!geteuid())
@@ -79,8 +82,7 @@ static void store(void)
 
 static void assert_loads(void)
 {
-	_plan_ struct plan *plan = sample_plan();
-	_plan_ struct plan *back = NULL;
+	_plan_ struct plan *plan = sample_plan(), *back = NULL;
 
 	assert_int_equal(load(&back), 0);
 	free(plan->path);
@@ -98,35 +100,32 @@ static void assert_loads_nothing(void)
 
 static size_t read_file(const char *path, uint8_t *buf, size_t size)
 {
-	FILE *f = fopen(path, "re");
+	_fclose_ FILE *f = fopen(path, "re");
 	size_t n;
 
 	assert_non_null(f);
 	n = fread(buf, 1, size, f);
 	assert_true(n < size);
-	fclose(f);
 	return n;
 }
 
 static void write_file(const char *path, const uint8_t *buf, size_t len)
 {
-	FILE *f = fopen(path, "we");
+	_fclose_ FILE *f = fopen(path, "we");
 
 	assert_non_null(f);
 	assert_int_equal(fwrite(buf, 1, len, f), len);
-	fclose(f);
 }
 
 static int count_entries(const char *path)
 {
-	DIR *d = opendir(path);
-	int n = 0;
+	_closedir_ DIR *d = opendir(path);
+	int n = -2;
 
 	assert_non_null(d);
 	while (readdir(d))
 		n++;
-	closedir(d);
-	return n - 2;
+	return n;
 }
 
 static void a_stored_plan_is_loaded(void **state)
@@ -193,14 +192,11 @@ static void the_store_does_not_grow_for_ever(void **state)
 
 static void xdg_cache_home_is_used_if_absolute(void **state)
 {
-	char path[128];
-
 	choose("elsewhere");
 	store();
 	assert_loads();
 	assert_int_equal(access(dir, F_OK), -1);
-	snprintf(path, sizeof(path), "%s/elsewhere/qprof-bpf", home);
-	assert_int_equal(count_entries(path), 1);
+	assert_int_equal(count_entries(in_home("elsewhere/qprof-bpf")), 1);
 	setenv("XDG_CACHE_HOME", "elsewhere", 1);
 	assert_loads_nothing();
 }
@@ -265,17 +261,15 @@ static void a_file_others_may_write_is_ignored(void **state)
 static void links_are_not_followed(void **state)
 {
 	_plan_ struct plan *plan = sample_plan();
-	char moved[192], victim[128];
+	const char *moved = in_home("moved"), *victim = in_home("victim");
 	uint8_t buf[16];
 
 	store();
-	snprintf(moved, sizeof(moved), "%s/moved", home);
 	assert_int_equal(rename(file, moved), 0);
 	assert_int_equal(symlink(moved, file), 0);
 	assert_loads_nothing();
 
 	/* Storing replaces the link, not its target. */
-	snprintf(victim, sizeof(victim), "%s/victim", home);
 	write_file(victim, (const uint8_t *)"keep", 4);
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(symlink(victim, file), 0);
@@ -312,13 +306,11 @@ static int run_without_root(int (*fn)(void))
 
 static int store_into_read_only(void)
 {
-	_plan_ struct plan *plan = sample_plan();
-	_plan_ struct plan *back = NULL;
-	char base[128];
+	_plan_ struct plan *plan = sample_plan(), *back = NULL;
+	const char *base = in_home(".cache");
 
 	id.uid = geteuid();
 	choose(".cache");
-	snprintf(base, sizeof(base), "%s/.cache", home);
 	if (mkdir(base, 0500) || plan_cache__store(&id, plan) != -EACCES)
 		return 1;
 	if (chmod(base, 0700) || plan_cache__store(&id, plan) || chmod(dir, 0500))
@@ -337,8 +329,7 @@ static void a_read_only_directory_is_survived(void **state)
 /* The user can write anything to this store, so it holds plans only of the user's own files. */
 static int store_of_another_users_file(void)
 {
-	_plan_ struct plan *plan = sample_plan();
-	_plan_ struct plan *back = NULL;
+	_plan_ struct plan *plan = sample_plan(), *back = NULL;
 
 	id.uid = geteuid();
 	choose(".cache");
@@ -404,7 +395,7 @@ static void two_processes_may_write_at_once(void **state)
 /* Root does not load a file that another user may have written, or a path that one can change. */
 static void root_uses_what_only_root_can_write(void **state)
 {
-	char moved[128], cache[128];
+	const char *moved = in_home("moved"), *cache = in_home(".cache");
 
 	if (geteuid())
 		skip();
@@ -426,8 +417,6 @@ static void root_uses_what_only_root_can_write(void **state)
 	assert_int_equal(chmod(home, 0775), 0);
 	assert_loads_nothing();
 	assert_int_equal(chmod(home, 0755), 0);
-	snprintf(cache, sizeof(cache), "%s/.cache", home);
-	snprintf(moved, sizeof(moved), "%s/moved", home);
 	assert_int_equal(rename(cache, moved), 0);
 	assert_int_equal(symlink(moved, cache), 0);
 	assert_loads_nothing();

@@ -317,7 +317,7 @@ static void a_function_is_decoded_in_its_order(void **state)
 	/* The second part comes first; the first part occurs twice and overlaps the second. */
 	const struct code_region parts[] = {{TEXT + 10, 3}, {TEXT, 11}, {TEXT, 5}};
 	static const uint8_t at[] = {0, 1, 5, 10, 11, 12};
-	struct code code = {0};
+	__cleanup(code__free) struct code code = {0};
 
 	for (size_t n = 2; n <= 3; n++) {
 		assert_int_equal(code_decoder__decode(lab.decoder, parts, n, &code), 0);
@@ -330,7 +330,6 @@ static void a_function_is_decoded_in_its_order(void **state)
 	assert_int_equal(code__index(&code, TEXT + 2), SIZE_MAX);
 	assert_int_equal(code__index(&code, TEXT - 1), SIZE_MAX);
 	assert_int_equal(code__index(&code, TEXT + 13), SIZE_MAX);
-	code__free(&code);
 	lab_free(&lab);
 }
 
@@ -342,7 +341,7 @@ static void a_region_outside_the_code_is_refused(void **state)
 					  {TEXT, ELF_BUILDER_TEXT_SIZE + 1},
 					  {TEXT, UINT64_MAX},
 					  {UINT64_MAX, 1}};
-	struct code code = {0};
+	__cleanup(code__free) struct code code = {0};
 	struct code_insn insn;
 
 	for (size_t i = 0; i < N_OF(bad); i++)
@@ -352,7 +351,6 @@ static void a_region_outside_the_code_is_refused(void **state)
 	assert_int_equal(code__index(&code, TEXT), SIZE_MAX);
 	assert_false(code_decoder__at(lab.decoder, TEXT + ELF_BUILDER_TEXT_SIZE, &insn));
 	assert_false(code_decoder__at(lab.decoder, TEXT + 4, &insn));
-	code__free(&code);
 	lab_free(&lab);
 }
 

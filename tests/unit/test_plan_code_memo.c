@@ -12,17 +12,12 @@
 #define BYTES  16
 #define ROUNDS 20
 
-static struct code_insn jump(uint64_t addr, uint64_t target)
-{
-	return (struct code_insn){
-		.addr = addr, .target = target, .size = 5, .flow = CODE_JMP, .disp = 7};
-}
-
 static void a_stored_instruction_is_found_at_any_address(void **state)
 {
 	static const uint8_t jmp[] = {0xe9, 0x10, 0, 0, 0},
 			     farther[] = {0xe9, 0xf0, 0xff, 0xff, 0xff};
-	const struct code_insn insn = jump(0x1000, 0x1015);
+	const struct code_insn insn = {
+		.addr = 0x1000, .target = 0x1015, .size = 5, .flow = CODE_JMP, .disp = 7};
 	struct code_memo *memo = code_memo__new();
 	struct code_insn found;
 

@@ -37,8 +37,7 @@ static void sign(uint8_t *buf, size_t len)
 
 static void a_plan_comes_back_as_it_was(void **state)
 {
-	_plan_ struct plan *plan = sample_plan();
-	_plan_ struct plan *back = NULL;
+	_plan_ struct plan *plan = sample_plan(), *back = NULL;
 	_free_ uint8_t *buf = NULL;
 	size_t len;
 

@@ -92,9 +92,12 @@ int plan_cache__store(const struct library_identity *id, const struct plan *plan
 
 static struct library_file *library;
 
-static int start(struct plan_job **out)
+static struct plan_job *start(void)
 {
-	return plan_job__start(library, NICE, out);
+	struct plan_job *j = NULL;
+
+	assert_int_equal(plan_job__start(library, NICE, &j), 0);
+	return j;
 }
 
 /* The job fails. `part`, unless NULL, is in its error line. */
@@ -107,6 +110,13 @@ static void assert_fails(struct plan_job *j, int err, const char *part)
 	assert_null(plan);
 	if (part)
 		assert_contains(o.text[1], part);
+}
+
+static void assert_start_fails(int err, const char *part)
+{
+	_plan_job_ struct plan_job *j = start();
+
+	assert_fails(j, err, part);
 }
 
 static int setup(void **state)
@@ -134,10 +144,9 @@ static int close_library(void **state)
 static void a_plan_comes_as_if_it_were_made_here(void **state)
 {
 	_plan_ struct plan *here = NULL, *there = NULL;
-	_plan_job_ struct plan_job *j = NULL;
+	_plan_job_ struct plan_job *j = start();
 
 	assert_int_equal(plan__build(library, &here), 0);
-	assert_int_equal(start(&j), 0);
 	assert_int_equal(plan_job__finish(j, &there), 0);
 	assert_string_equal(there->path, here->path);
 	assert_int_equal(there->n_sites, here->n_sites);
@@ -154,7 +163,7 @@ static void it_holds_none_of_our_files(void **state)
 
 	what = HANG;
 	assert_int_equal(pipe(fds), 0);
-	assert_int_equal(start(&j), 0);
+	j = start();
 	close(fds[1]);
 	assert_int_equal(read(fds[0], &byte, 1), 0);
 	close(fds[0]);
@@ -162,11 +171,10 @@ static void it_holds_none_of_our_files(void **state)
 
 static void one_can_wait_for_it_with_poll(void **state)
 {
-	_plan_job_ struct plan_job *j = NULL;
+	_plan_job_ struct plan_job *j = start();
 	_plan_ struct plan *plan = NULL;
 	int ready;
 
-	assert_int_equal(start(&j), 0);
 	while (!(ready = plan_job__read(j))) {
 		struct pollfd pfd = {.fd = plan_job__fd(j), .events = POLLIN};
 
@@ -188,20 +196,16 @@ static void an_error_is_the_one_of_plan_load(void **state)
 
 static void a_child_that_dies_is_an_error_and_not_our_end(void **state)
 {
-	_plan_job_ struct plan_job *j = NULL;
-
 	what = DIE;
-	assert_int_equal(start(&j), 0);
-	assert_fails(j, -EIO, "ended with signal 7");
+	assert_start_fails(-EIO, "ended with signal 7");
 }
 
 /* Only the parent writes the store, after it has proven the plan. */
 static void the_parent_stores_the_plan(void **state)
 {
-	_plan_job_ struct plan_job *j = NULL;
+	_plan_job_ struct plan_job *j = start();
 	_plan_ struct plan *plan = NULL;
 
-	assert_int_equal(start(&j), 0);
 	assert_int_equal(n_stored, 0);
 	assert_int_equal(plan_job__finish(j, &plan), 0);
 	assert_int_equal(n_stored, 1);
@@ -276,7 +280,7 @@ static void one_that_takes_too_long_is_ended(void **state)
 
 	what = HANG;
 	plan_job_most_ns = 1000000;
-	assert_int_equal(start(&j), 0);
+	j = start();
 	assert_fails(j, -ETIME, "it took too long");
 	assert_int_equal(plan_job__read(j), -ETIME);
 }
@@ -307,12 +311,9 @@ static void exit_with_rights(void)
 
 static void the_child_can_open_nothing(void **state)
 {
-	_plan_job_ struct plan_job *j = NULL;
-
 	assert_true(can_open());
 	at_build = exit_with_rights;
-	assert_int_equal(start(&j), 0);
-	assert_fails(j, -4, NULL);
+	assert_start_fails(-4, NULL);
 }
 
 static void send_for_ever(void)
@@ -326,19 +327,16 @@ static void send_for_ever(void)
 
 static void the_child_may_send_only_so_much(void **state)
 {
-	_plan_job_ struct plan_job *j = NULL;
-
 	at_build = send_for_ever;
-	assert_int_equal(start(&j), 0);
-	assert_fails(j, -EFBIG, NULL);
+	assert_start_fails(-EFBIG, NULL);
 }
 
 static void one_that_is_given_up_leaves_no_child(void **state)
 {
-	struct plan_job *j = NULL;
+	struct plan_job *j;
 
 	what = HANG;
-	assert_int_equal(start(&j), 0);
+	j = start();
 	assert_int_equal(plan_job__read(j), 0);
 	plan_job__free(j);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
@@ -362,7 +360,7 @@ static void its_exit_is_waited_for_though_the_machine_stood_still(void **state)
 			-1, 0);
 	assert_ptr_not_equal(may_exit, MAP_FAILED);
 	at_build = close_pipe_and_exit_later;
-	assert_int_equal(start(&j), 0);
+	j = start();
 	stands_still = true;
 	assert_fails(j, -4, NULL);
 	stands_still = false;

@@ -99,7 +99,7 @@ static void takes_regular_files_only(void **state)
 /* Opening a device can have effects, so there must be no inotify event of an open. */
 static void opens_nothing_that_is_no_regular_file(void **state)
 {
-	struct library_file *f = NULL;
+	_library_file_ struct library_file *f = NULL;
 	struct inotify_event event;
 	_close_ int events = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	char fifo[64];
@@ -113,7 +113,6 @@ static void opens_nothing_that_is_no_regular_file(void **state)
 	assert_int_equal(library_file__try(temporary, &f), 0);
 	assert_int_equal(read(events, &event, sizeof(event)), sizeof(event));
 	unlink(fifo);
-	library_file__free(f);
 }
 
 static void the_last_reference_closes(void **state)

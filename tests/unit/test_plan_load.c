@@ -88,8 +88,7 @@ static void another_library_is_another_plan(void **state)
 /* The cache identifies the inode; the plan has the path that load() was called with. */
 static void a_library_may_have_another_name(void **state)
 {
-	_plan_ struct plan *first = load("driver_v0.so", false);
-	_plan_ struct plan *second = NULL;
+	_plan_ struct plan *first = load("driver_v0.so", false), *second = NULL;
 
 	assert_int_equal(symlink("driver_v0.so", fixture("linked.so")), 0);
 	second = load("linked.so", true);
@@ -99,9 +98,7 @@ static void a_library_may_have_another_name(void **state)
 /* The identity of the stored plan is right, but its sites are wrong. */
 static void a_plan_that_does_not_fit_is_made_again(void **state)
 {
-	_plan_ struct plan *first = load("driver_v0.so", false);
-	_plan_ struct plan *second = NULL;
-	_plan_ struct plan *third = NULL;
+	_plan_ struct plan *first = load("driver_v0.so", false), *second = NULL, *third = NULL;
 
 	first->sites[0].offset += 4096;
 	store(first);

@@ -275,7 +275,7 @@ static void every_cut_is_survived(void **state)
 	const struct mine_cold cold = {&cold_call, 1, false};
 	const struct elf_symbol *sym = find_symbol(img, "plain"),
 				*part = find_symbol(img, "plain.cold");
-	struct code code = {0};
+	__cleanup(code__free) struct code code = {0};
 
 	for (uint64_t skip = 0; skip < sym->size; skip++)
 		for (uint64_t size = 0; size <= sym->size - skip; size++) {
@@ -288,7 +288,6 @@ static void every_cut_is_survived(void **state)
 			assert_true(m.n_masks <= 1 && m.n_ends <= 1);
 			assert_true(m.problem || (m.n_masks == 1 && m.n_ends == 1));
 		}
-	code__free(&code);
 }
 
 static void assert_entry(const char *name, const char *mark, int32_t pushed, bool emulated)

@@ -166,7 +166,7 @@ static void a_symbol_of_no_known_scheme_is_left_unchanged(void **state)
 static void depth_is_bounded(void **state)
 {
 	enum { N = 100000 };
-	char *symbol = malloc(N + 8);
+	_free_ char *symbol = malloc(N + 8);
 
 	strcpy(symbol, "_RINvC1a1f");
 	memset(symbol + 10, 'R', N - 10);
@@ -174,7 +174,6 @@ static void depth_is_bounded(void **state)
 	assert_path(symbol, symbol);
 	memset(symbol + 2, 'N', N - 2);
 	assert_path(symbol, symbol);
-	free(symbol);
 }
 
 static void random_text_is_survived(void **state)

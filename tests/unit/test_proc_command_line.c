@@ -16,17 +16,19 @@ static void assert_word(struct word word, const char *expected)
 	assert_memory_equal(word.at, expected, word.len);
 }
 
+static void assert_emit(const char *line, const char *expected)
+{
+	assert_word(command_line__value(command_line_joined(line), "--emit"), expected);
+}
+
 static void an_option_has_its_first_value(void **state)
 {
-	assert_word(command_line__value(command_line_joined("rustc --emit a --emit=b"), "--emit"),
-		    "a");
-	assert_word(
-		command_line__value(command_line_joined("rustc --emitter=x --emit=b"), "--emit"),
-		"b");
-	assert_word(command_line__value(command_line_joined("rustc  --emit   a "), "--emit"), "a");
-	assert_word(command_line__value(command_line_joined("rustc --emit"), "--emit"), NULL);
-	assert_word(command_line__value(command_line_joined("rustc"), "--emit"), NULL);
-	assert_word(command_line__value(command_line_joined(NULL), "--emit"), NULL);
+	assert_emit("rustc --emit a --emit=b", "a");
+	assert_emit("rustc --emitter=x --emit=b", "b");
+	assert_emit("rustc  --emit   a ", "a");
+	assert_emit("rustc --emit", NULL);
+	assert_emit("rustc", NULL);
+	assert_emit(NULL, NULL);
 }
 
 static void words_are_whole_ones(void **state)
@@ -59,17 +61,13 @@ static void a_path_has_a_last_component(void **state)
 static void raw_arguments_may_be_empty_and_hold_spaces(void **state)
 {
 	static const char args[] = "rustc\0\0--cfg\0a b\0--emit=c d";
+	static const char *const words[] = {"rustc", "", "--cfg", "a b", "--emit=c d", NULL, NULL};
 	struct command_line rest = command_line_raw(args, sizeof(args) - 1);
 
 	assert_word(command_line__value(rest, "--cfg"), "a b");
 	assert_word(command_line__value(rest, "--emit"), "c d");
-	assert_word(command_line__next(&rest), "rustc");
-	assert_word(command_line__next(&rest), "");
-	assert_word(command_line__next(&rest), "--cfg");
-	assert_word(command_line__next(&rest), "a b");
-	assert_word(command_line__next(&rest), "--emit=c d");
-	assert_word(command_line__next(&rest), NULL);
-	assert_word(command_line__next(&rest), NULL);
+	for (size_t i = 0; i < N_OF(words); i++)
+		assert_word(command_line__next(&rest), words[i]);
 }
 
 static void assert_features(const char *args, size_t size, bool truncated, bool incremental,

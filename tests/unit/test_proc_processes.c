@@ -66,7 +66,7 @@ static bool has(const struct process_list *list, pid_t pid)
 
 static void a_tree_is_listed_from_its_root(void **state)
 {
-	struct process_list list;
+	__cleanup(process_list__clear) struct process_list list;
 
 	assert_int_equal(process_list__descendants(tree[ROOT], &list), 0);
 	assert_int_equal(list.n, N_TREE);
@@ -75,12 +75,11 @@ static void a_tree_is_listed_from_its_root(void **state)
 		assert_true(has(&list, tree[i]));
 	process_list__clear(&list);
 	assert_int_equal(list.n, 0);
-	process_list__clear(&list);
 }
 
 static void a_branch_has_only_what_grows_on_it(void **state)
 {
-	struct process_list list;
+	__cleanup(process_list__clear) struct process_list list;
 
 	assert_int_equal(process_list__descendants(tree[LEFT], &list), 0);
 	assert_int_equal(list.n, 2);
@@ -89,7 +88,6 @@ static void a_branch_has_only_what_grows_on_it(void **state)
 	process_list__clear(&list);
 	assert_int_equal(process_list__descendants(tree[RIGHT], &list), 0);
 	assert_int_equal(list.n, 1);
-	process_list__clear(&list);
 }
 
 static void a_name_may_hold_anything(void **state)
@@ -109,7 +107,7 @@ static void a_name_may_hold_anything(void **state)
 
 static void a_process_that_is_gone(void **state)
 {
-	struct process_list list;
+	__cleanup(process_list__clear) struct process_list list;
 	char buf[64];
 	pid_t pid = fork();
 
@@ -129,7 +127,6 @@ static void a_process_that_is_gone(void **state)
 	process_name(pid, buf, sizeof(buf));
 	assert_string_equal(buf, "?");
 	assert_int_equal(process_list__descendants(pid, &list), -ESRCH);
-	process_list__clear(&list);
 }
 
 static void arguments_and_executable_of_another(void **state)
