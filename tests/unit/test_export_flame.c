@@ -49,7 +49,7 @@ static void assert_is_summary(const struct flame *f, struct trace_reader *r,
 	}
 }
 
-/* The number of stacks. */
+/* Compare the stacks of these spans with a report. Returns their number. */
 static uint32_t check(const struct trace_span *spans, uint32_t n, const struct trace_costs *costs)
 {
 	struct trace_reader *readers[2];
