@@ -39,71 +39,49 @@ static int batch__add(struct batch *b, const void *key, const void *value)
 	return ++b->n == MOST ? batch__send(b) : 0;
 }
 
-static bool looks_up(const struct plan_site *site)
+static bool looks_up(const struct plan_site *site, bool steps)
 {
-	return site->role == WIRE_ROLE_IDENTIFY || site->role == WIRE_ROLE_GUARD_QUERY ||
-	       site->role == WIRE_ROLE_GUARD_CALLED;
+	return site->role == WIRE_ROLE_GUARD_CALLED ||
+	       (!steps &&
+		(site->role == WIRE_ROLE_IDENTIFY || site->role == WIRE_ROLE_GUARD_QUERY));
 }
 
-static int add_providers(struct batch *b, const struct attach_set *set,
-			 const struct plan_site *site)
+/* The steps, or else the providers, that a site looks up. */
+static int add_site(struct batch *b, const struct attach_set *set, const struct plan_site *site,
+		    bool steps)
 {
+	uint32_t n = steps ? set->plan->n_steps : set->plan->n_queries;
 	struct wire_provider_key key;
-	struct wire_provider value;
+	struct wire_provider provider;
+	struct wire_step step;
 	int err = 0;
 
-	for (uint32_t i = 0; i < set->plan->n_queries && !err; i++)
-		if (attach_set__provider(set, site, i, &key, &value))
-			err = batch__add(b, &key, &value);
+	for (uint32_t i = 0; i < n && !err; i++) {
+		if (steps && attach_set__step(set, site, i, &key, &step))
+			err = batch__add(b, &key, &step);
+		else if (!steps && attach_set__provider(set, site, i, &key, &provider))
+			err = batch__add(b, &key, &provider);
+	}
 	return err;
 }
 
-static int fill_providers(int map, const struct attach_set *set)
+static int fill_sites(int map, const struct attach_set *set, bool steps)
 {
 	struct batch b = {
 		.map = map,
 		.key_size = sizeof(struct wire_provider_key),
-		.value_size = sizeof(struct wire_provider),
+		.value_size = steps ? sizeof(struct wire_step) : sizeof(struct wire_provider),
 	};
-	int err = 0;
 
-	for (uint32_t i = 0; i < set->plan->n_sites && !err; i++) {
+	for (uint32_t i = 0; i < set->plan->n_sites; i++) {
 		const struct plan_site *site = &set->plan->sites[i];
+		bool wanted = looks_up(site, steps) && attach_set__wants(set, site);
+		int err = wanted ? add_site(&b, set, site, steps) : 0;
 
-		if (looks_up(site) && attach_set__wants(set, site))
-			err = add_providers(&b, set, site);
+		if (err)
+			return err;
 	}
-	return err ?: batch__send(&b);
-}
-
-static int add_steps(struct batch *b, const struct attach_set *set, const struct plan_site *site)
-{
-	struct wire_provider_key key;
-	struct wire_step value;
-	int err = 0;
-
-	for (uint32_t i = 0; i < set->plan->n_steps && !err; i++)
-		if (attach_set__step(set, site, i, &key, &value))
-			err = batch__add(b, &key, &value);
-	return err;
-}
-
-static int fill_steps(int map, const struct attach_set *set)
-{
-	struct batch b = {
-		.map = map,
-		.key_size = sizeof(struct wire_provider_key),
-		.value_size = sizeof(struct wire_step),
-	};
-	int err = 0;
-
-	for (uint32_t i = 0; i < set->plan->n_sites && !err; i++) {
-		const struct plan_site *site = &set->plan->sites[i];
-
-		if (site->role == WIRE_ROLE_GUARD_CALLED && attach_set__wants(set, site))
-			err = add_steps(&b, set, site);
-	}
-	return err ?: batch__send(&b);
+	return batch__send(&b);
 }
 
 static int fill_wrappers(int map, const struct attach_set *set)
@@ -114,26 +92,22 @@ static int fill_wrappers(int map, const struct attach_set *set)
 		.value_size = sizeof(struct wire_wrappers),
 	};
 	struct wire_wrappers value;
-	int err = 0;
 
-	for (uint32_t i = 0; i < set->plan->n_queries && !err; i++) {
+	for (uint32_t i = 0; i < set->plan->n_queries; i++) {
 		uint32_t key = wire_wrapper_key(set->lib, i);
+		int err = attach_set__wrappers(set, i, &value) ? batch__add(&b, &key, &value) : 0;
 
-		if (attach_set__wrappers(set, i, &value))
-			err = batch__add(&b, &key, &value);
+		if (err)
+			return err;
 	}
-	return err ?: batch__send(&b);
+	return batch__send(&b);
 }
 
 int tables_fill(const struct tables *t, const struct attach_set *set)
 {
-	int err = fill_providers(t->providers, set);
+	int err = fill_sites(t->providers, set, false) ?: fill_sites(t->steps, set, true);
 
-	if (!err)
-		err = fill_steps(t->steps, set);
-	if (!err && set->callers)
-		err = fill_wrappers(t->wrappers, set);
-	return err;
+	return err || !set->callers ? err : fill_wrappers(t->wrappers, set);
 }
 
 static uint32_t lib_of_site(const void *key)
