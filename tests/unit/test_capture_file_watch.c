@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "test.h"
 
 struct changes {
@@ -21,18 +22,18 @@ static void on_change(void *ctx, int watch, enum file_change change)
 	seen->n_attributes += change == FILE_ATTRIBUTES;
 }
 
-static struct changes read_all(struct file_watch *w, int watch)
+static struct changes read_all(int w, int watch)
 {
 	struct changes seen = {.watch = watch};
 
-	file_watch__read(w, on_change, &seen);
+	file_watch_read(w, on_change, &seen);
 	return seen;
 }
 
 static void writes_are_distinguished_from_other_changes(void **state)
 {
 	char path[] = "/tmp/qprof-test-watch-XXXXXX", other[64];
-	_file_watch_ struct file_watch *w = NULL;
+	_close_ int w = file_watch_new();
 	_close_ int file = mkstemp(path);
 	int fd = -1, watch;
 	struct changes seen;
@@ -40,10 +41,10 @@ static void writes_are_distinguished_from_other_changes(void **state)
 	assert_int_equal(ftruncate(file, 4096), 0);
 	close(take_fd(file));
 	fd = file = open(path, O_RDONLY);
-	assert_int_equal(file_watch__new(&w), 0);
-	watch = file_watch__add(w, fd);
+	assert_true(w >= 0);
+	watch = file_watch_add(w, fd);
 	assert_true(watch >= 0);
-	assert_int_equal(file_watch__add(w, fd), watch);
+	assert_int_equal(file_watch_add(w, fd), watch);
 	snprintf(other, sizeof(other), "%s.other", path);
 	assert_int_equal(rename(path, other), 0);
 	assert_int_equal(chmod(other, 0600), 0);
@@ -54,21 +55,21 @@ static void writes_are_distinguished_from_other_changes(void **state)
 	assert_int_equal(unlink(other), 0);
 	seen = read_all(w, watch);
 	assert_true(seen.n_attributes && !seen.n_written);
-	file_watch__remove(w, watch);
-	file_watch__free(NULL);
+	file_watch_remove(w, watch);
 }
+
 
 static void a_write_to_a_mapping_is_reported_at_its_end(void **state)
 {
 	char path[] = "/tmp/qprof-test-watch-XXXXXX";
-	_file_watch_ struct file_watch *w = NULL;
+	_close_ int w = file_watch_new();
 	_close_ int file = mkstemp(path);
 	int watch;
 	char *bytes;
 
 	assert_int_equal(ftruncate(file, 4096), 0);
-	assert_int_equal(file_watch__new(&w), 0);
-	watch = file_watch__add(w, file);
+	assert_true(w >= 0);
+	watch = file_watch_add(w, file);
 	bytes = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	assert_ptr_not_equal(bytes, MAP_FAILED);
 	close(take_fd(file));

@@ -11,41 +11,26 @@
 #define WRITTEN (IN_MODIFY | IN_CLOSE_WRITE)
 #define CHANGED (WRITTEN | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF)
 
-struct file_watch {
-	int fd;
-};
-
-int file_watch__new(struct file_watch **out)
+int file_watch_new(void)
 {
-	_file_watch_ struct file_watch *w = calloc(1, sizeof(*w));
+	int file_watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
-	if (!w)
-		return -ENOMEM;
-	w->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (w->fd < 0)
-		return -errno;
-	*out = take_ptr(w);
-	return 0;
+	return file_watch < 0 ? -errno : file_watch;
 }
 
-int file_watch__fd(const struct file_watch *w)
-{
-	return w->fd;
-}
-
-int file_watch__add(struct file_watch *w, int fd)
+int file_watch_add(int file_watch, int fd)
 {
 	char path[32];
 	int watch;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	watch = inotify_add_watch(w->fd, path, CHANGED);
+	watch = inotify_add_watch(file_watch, path, CHANGED);
 	return watch < 0 ? -errno : watch;
 }
 
-void file_watch__remove(struct file_watch *w, int watch)
+void file_watch_remove(int file_watch, int watch)
 {
-	inotify_rm_watch(w->fd, watch);
+	inotify_rm_watch(file_watch, watch);
 }
 
 static void report(const struct inotify_event *e, file_watch_fn fn, void *ctx)
@@ -56,14 +41,14 @@ static void report(const struct inotify_event *e, file_watch_fn fn, void *ctx)
 		fn(ctx, e->wd, e->mask & WRITTEN ? FILE_WRITTEN : FILE_ATTRIBUTES);
 }
 
-void file_watch__read(struct file_watch *w, file_watch_fn fn, void *ctx)
+void file_watch_read(int file_watch, file_watch_fn fn, void *ctx)
 {
 	char events[4096] __attribute__((aligned(8)));
-	ssize_t n;
 
 	/* Limit the reads, as a file may be written to all the time. */
 	for (int i = 0; i < 16; i++) {
-		n = read(w->fd, events, sizeof(events));
+		ssize_t n = read(file_watch, events, sizeof(events));
+
 		if (n <= 0)
 			return;
 		for (ssize_t at = 0; at + (ssize_t)sizeof(struct inotify_event) <= n;) {
@@ -73,12 +58,4 @@ void file_watch__read(struct file_watch *w, file_watch_fn fn, void *ctx)
 			at += (ssize_t)(sizeof(*e) + e->len);
 		}
 	}
-}
-
-void file_watch__free(struct file_watch *w)
-{
-	if (!w)
-		return;
-	cleanup_close_p(&w->fd);
-	free(w);
 }

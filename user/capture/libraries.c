@@ -3,14 +3,14 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/epoll.h"
 #include "base/invoker.h"
+#include "base/signals.h"
 #include "capture/file_watch.h"
 #include "capture/library_table.h"
 #include "capture/old_numbers.h"
@@ -36,7 +36,7 @@ struct libraries {
 	int epoll; /* of the planning jobs and the file watch */
 	int nice;  /* of the jobs */
 	uid_t invoker;
-	struct file_watch *watch; /* NULL: there is no inotify */
+	int watch; /* of files; negative: there is no inotify */
 	struct old_numbers *old;
 	struct library_table table;
 	uint64_t scanned_ns;
@@ -51,21 +51,13 @@ static uint64_t now(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-static int watch_fd(struct libraries *l, int fd)
-{
-	struct epoll_event ev = {.events = EPOLLIN};
-
-	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
-}
-
 /* Without a file watch, a change is noticed when a process maps the library. */
 static int watch_files(struct libraries *l)
 {
-	int err = file_watch__new(&l->watch);
-
-	if (!err)
-		return watch_fd(l, file_watch__fd(l->watch));
-	diag_verbose("cannot watch libraries for changes: %s", strerror(-err));
+	l->watch = file_watch_new();
+	if (l->watch >= 0)
+		return epoll_watch(l->epoll, l->watch);
+	diag_verbose("cannot watch libraries for changes: %s", strerror(-l->watch));
 	return 0;
 }
 
@@ -80,12 +72,11 @@ int libraries__new(const struct libraries_ops *ops, void *ctx, int nice, struct 
 	l->ops = *ops;
 	l->ctx = ctx;
 	l->nice = nice;
+	l->watch = -1;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	err = l->epoll < 0 ? -errno : invoker__get(&inv);
-	if (!err)
-		err = old_numbers__new(&l->old);
-	if (!err)
-		err = watch_files(l);
+	if (l->epoll < 0)
+		return -errno;
+	err = invoker__get(&inv) ?: old_numbers__new(&l->old) ?: watch_files(l);
 	if (err)
 		return err;
 	l->invoker = inv.uid;
@@ -108,7 +99,7 @@ static void let_go(struct libraries *l, struct library *lib)
 {
 	plan_job__free(take_job(l, lib));
 	if (lib->watch >= 0)
-		file_watch__remove(l->watch, lib->watch);
+		file_watch_remove(l->watch, lib->watch);
 	lib->watch = -1;
 	library_file__free(take_ptr(lib->file));
 	plan__free(take_ptr(lib->plan));
@@ -325,8 +316,8 @@ static void on_change(void *libraries, int watch, enum file_change change)
 
 static void read_changes(struct libraries *l)
 {
-	if (l->watch)
-		file_watch__read(l->watch, on_change, l);
+	if (l->watch >= 0)
+		file_watch_read(l->watch, on_change, l);
 }
 
 /* The library as it is now, or NULL. */
@@ -449,7 +440,7 @@ static int begin_job(struct libraries *l, struct library *lib, struct plan *stor
 			      : plan_job__start(lib->file, l->nice, &lib->job);
 
 	if (!err)
-		err = watch_fd(l, plan_job__fd(lib->job));
+		err = epoll_watch(l->epoll, plan_job__fd(lib->job));
 	if (err)
 		diag_error("cannot read %s: %s", library_file__path(lib->file), strerror(-err));
 	return err;
@@ -485,8 +476,8 @@ static int open_and_watch(struct libraries *l, struct library *lib, const struct
 {
 	int err;
 
-	lib->watch = l->watch ? file_watch__add(l->watch, library_file__fd(file)) : -1;
-	if (l->watch && lib->watch < 0 && !l->warned_no_watch) {
+	lib->watch = l->watch >= 0 ? file_watch_add(l->watch, library_file__fd(file)) : -1;
+	if (l->watch >= 0 && lib->watch < 0 && !l->warned_no_watch) {
 		diag_warn("cannot watch %s for changes: %s; raise fs.inotify.max_user_watches, or "
 			  "change no library while its compilers run",
 			  library_file__path(file), strerror(-lib->watch));
@@ -517,9 +508,7 @@ static int add(struct libraries *l, const struct library_file *file, uid_t user,
 	new.foreign = is_foreign(l, new.user);
 	if (!library_table__has_room(&l->table, &new, old_numbers__n(l->old)))
 		err = make_room(l, &new);
-	if (err)
-		return err;
-	err = library_table__add(&l->table, &new, &lib);
+	err = err ?: library_table__add(&l->table, &new, &lib);
 	if (err)
 		return err;
 	err = open_and_watch(l, lib, file);
@@ -574,14 +563,6 @@ static const char *why_not(int err)
 	return err == -ESTALE ? "it changes all the time" : strerror(-err);
 }
 
-static bool is_interrupted(void)
-{
-	sigset_t set;
-
-	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM) ||
-				     sigismember(&set, SIGHUP));
-}
-
 int libraries__add(struct libraries *l, const struct library_file *file, uid_t user)
 {
 	struct pollfd pfd = {.fd = l->epoll, .events = POLLIN};
@@ -591,7 +572,7 @@ int libraries__add(struct libraries *l, const struct library_file *file, uid_t u
 	while (libraries__look(l, file, &state) || !state.planned) {
 		int err = libraries__expect(l, file, user);
 
-		if (is_interrupted())
+		if (signals_end_recording())
 			return -EINTR;
 		if (now() > end_ns)
 			err = -ETIMEDOUT;
@@ -640,7 +621,7 @@ void libraries__free(struct libraries *l)
 	while (l->table.n)
 		forget(l, l->table.items[l->table.n - 1]);
 	library_table__destroy(&l->table);
-	file_watch__free(l->watch);
+	cleanup_close_p(&l->watch);
 	old_numbers__free(l->old);
 	cleanup_close_p(&l->epoll);
 	free(l);
