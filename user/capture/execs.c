@@ -5,12 +5,12 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <time.h>
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/epoll.h"
 #include "capture/look.h"
 #include "capture/misses.h"
 #include "proc/processes.h"
@@ -98,13 +98,6 @@ static int on_exec(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-static int watch_fd(const struct execs *e, int fd)
-{
-	struct epoll_event ev = {.events = EPOLLIN};
-
-	return epoll_ctl(e->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
-}
-
 static int attach(struct execs *e)
 {
 	e->skel = execs_bpf__open_and_load();
@@ -121,7 +114,6 @@ int execs__open(struct look *look, struct execs **out)
 	if (!e)
 		return -ENOMEM;
 	e->look = look;
-	e->epoll = e->timer = -1;
 	e->epoll = epoll_create1(EPOLL_CLOEXEC);
 	e->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (e->epoll < 0 || e->timer < 0)
@@ -132,7 +124,8 @@ int execs__open(struct look *look, struct execs **out)
 	e->ring = ring_buffer__new(bpf_map__fd(e->skel->maps.execs), on_exec, e, NULL);
 	if (!e->ring)
 		return -errno;
-	err = watch_fd(e, ring_buffer__epoll_fd(e->ring)) ?: watch_fd(e, e->timer);
+	err = epoll_watch(e->epoll, ring_buffer__epoll_fd(e->ring))
+		      ?: epoll_watch(e->epoll, e->timer);
 	if (err)
 		return err;
 	*out = take_ptr(e);
@@ -238,11 +231,10 @@ static void drop_over(struct execs *e)
 int execs__read(struct execs *e, mapped_fn fn, void *ctx)
 {
 	uint64_t now;
-	int err = ring_buffer__consume(e->ring);
+	int n = ring_buffer__consume(e->ring), err = 0;
 
-	if (err < 0)
-		return err;
-	err = 0;
+	if (n < 0)
+		return n;
 	drop_over(e);
 	now = clock_ns(CLOCK_MONOTONIC);
 	for (uint32_t i = 0; i < e->n && !err; i++) {

@@ -146,20 +146,10 @@ static bool only_takes_away(const struct filter *f)
 	return !f->n_missing;
 }
 
-static int parse(struct filter *f)
-{
-	char *text = f->text, *word;
-	int err = 0;
-
-	while (!err && (word = strsep(&text, ",")))
-		err = add_word(f, word);
-	return err;
-}
-
 int filter__new(const char *const *lists, size_t n, struct filter **out)
 {
 	_filter_ struct filter *f = calloc(1, sizeof(*f));
-	int err = 0;
+	char *rest, *word;
 
 	if (!f)
 		return -ENOMEM;
@@ -167,10 +157,10 @@ int filter__new(const char *const *lists, size_t n, struct filter **out)
 	f->words = f->text ? calloc(count_words(f->text) + 1, sizeof(*f->words)) : NULL;
 	if (!f->words)
 		return -ENOMEM;
-	if (n)
-		err = parse(f);
-	if (err)
-		return err;
+	rest = n ? f->text : NULL;
+	while ((word = strsep(&rest, ",")))
+		if (add_word(f, word))
+			return -EINVAL;
 	if (only_takes_away(f)) {
 		memmove(f->words + 1, f->words, f->n * sizeof(*f->words));
 		f->words[0] = (struct word){.classes = DEFAULT};

@@ -59,9 +59,7 @@ int kernel__follow(struct kernel *k, pid_t pid)
 {
 	uint32_t key = (uint32_t)pid, one = 1;
 
-	return bpf_map_update_elem(bpf_map__fd(k->loaded.skel->maps.targets), &key, &one, BPF_ANY)
-		       ? -errno
-		       : 0;
+	return bpf_map_update_elem(bpf_map__fd(k->loaded.skel->maps.targets), &key, &one, BPF_ANY);
 }
 
 void kernel__unfollow(struct kernel *k, pid_t pid)
@@ -110,9 +108,7 @@ int kernel__hide_label(struct kernel *k, const struct wire_label *r)
 	struct wire_label_state state = {.label = r->label, .hidden = 1};
 
 	return bpf_map_update_elem(bpf_map__fd(k->loaded.skel->maps.labels), &r->key, &state,
-				   BPF_ANY)
-		       ? -errno
-		       : 0;
+				   BPF_ANY);
 }
 
 void kernel__enable(struct kernel *k, bool on)

@@ -196,22 +196,24 @@ static void warn_missing(struct loaded *l)
 			diag_warn("this kernel's types lack %s", features[i].without);
 }
 
-/* The kernel runs the programs of a tracepoint in the order in which they were attached. */
-static int attach_twice(const struct bpf_program *first, struct bpf_link **first_link,
-			const struct bpf_program *again, struct bpf_link **again_link)
-{
-	*first_link = bpf_program__attach(first);
-	if (!*first_link)
-		return -errno;
-	*again_link = bpf_program__attach(again);
-	return *again_link ? 0 : -errno;
-}
-
-/* Follow the life of processes. Probes are attached per library, flush_all by kernel.c. */
+/*
+ * Follow the life of processes. The kernel runs the programs of a tracepoint in the order in which
+ * they were attached. Probes are attached per library, flush_all by kernel.c.
+ */
 static int attach_lifecycle(struct loaded *l)
 {
 	struct qprof_bpf *s = l->skel;
-	int err;
+	const struct {
+		const struct bpf_program *prog;
+		struct bpf_link **link;
+	} needed[] = {
+		{s->progs.on_fork, &s->links.on_fork},
+		{s->progs.on_fork_again, &s->links.on_fork_again},
+		{s->progs.on_exec, &s->links.on_exec},
+		{s->progs.on_exec_again, &s->links.on_exec_again},
+		{s->progs.on_exit, &s->links.on_exit},
+		{s->progs.on_exit_again, &s->links.on_exit_again},
+	};
 
 	if (bpf_program__autoload(s->progs.on_switch)) {
 		s->links.on_switch = bpf_program__attach(s->progs.on_switch);
@@ -221,20 +223,16 @@ static int attach_lifecycle(struct loaded *l)
 	if (bpf_program__autoload(s->progs.on_last_switch))
 		s->links.on_last_switch = bpf_program__attach(s->progs.on_last_switch);
 
-	err = attach_twice(s->progs.on_fork, &s->links.on_fork, s->progs.on_fork_again,
-			   &s->links.on_fork_again);
-	if (!err)
-		err = attach_twice(s->progs.on_exec, &s->links.on_exec, s->progs.on_exec_again,
-				   &s->links.on_exec_again);
-	if (!err)
-		err = attach_twice(s->progs.on_exit, &s->links.on_exit, s->progs.on_exit_again,
-				   &s->links.on_exit_again);
-	if (!err)
-		return 0;
-	return diag_error_r(err,
-			    "cannot follow processes: %s; see whether another tracer "
-			    "holds the sched tracepoints",
-			    strerror(-err));
+	for (size_t i = 0; i < N_OF(needed); i++) {
+		*needed[i].link = bpf_program__attach(needed[i].prog);
+		if (!*needed[i].link)
+			return diag_error_r(
+				-errno,
+				"cannot follow processes: %s; see whether another tracer "
+				"holds the sched tracepoints",
+				strerror(errno));
+	}
+	return 0;
 }
 
 /* Conditions that would fail later with a worse message, or would record nothing. */

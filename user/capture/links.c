@@ -177,8 +177,7 @@ static int fill(struct links *l, struct bpf_program *const progs[ATTACH_ROLES],
 	int err = members && set_of && group_of ? allocate(l, plan) : -ENOMEM;
 	uint32_t n = 0;
 
-	if (!err)
-		err = find_batches(l, plan, set_of, group_of);
+	err = err ?: find_batches(l, plan, set_of, group_of);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < plan->n_sites; i++) {

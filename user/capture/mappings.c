@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 
+#include "base/epoll.h"
 #include "plan/library/find.h"
 
 /*
@@ -143,12 +143,11 @@ static int map_largest(struct mappings *m)
 
 static int watch_rings(struct mappings *m)
 {
-	struct epoll_event ev = {.events = EPOLLIN};
+	int err = 0;
 
-	for (int i = 0; i < m->n; i++)
-		if (epoll_ctl(m->epoll, EPOLL_CTL_ADD, m->rings[i].fd, &ev))
-			return -errno;
-	return 0;
+	for (int i = 0; i < m->n && !err; i++)
+		err = epoll_watch(m->epoll, m->rings[i].fd);
+	return err;
 }
 
 static struct mappings *new_mappings(int cpus)
@@ -176,10 +175,7 @@ static int open_rings(struct mappings **out)
 		return -errno;
 	for (int cpu = 0; cpu < cpus && !err; cpu++)
 		err = open_ring(m, cpu);
-	if (!err)
-		err = map_largest(m);
-	if (!err)
-		err = watch_rings(m);
+	err = err ?: map_largest(m) ?: watch_rings(m);
 	if (err)
 		return err;
 	*out = take_ptr(m);
@@ -247,19 +243,9 @@ static int on_mmap(const struct reading *g, const char *bytes, size_t size)
 	return g->fn(g->ctx, (pid_t)record.pid, &library);
 }
 
-static int on_record(const struct reading *g, const char *bytes, size_t size)
-{
-	struct perf_event_header header;
-
-	memcpy(&header, bytes, sizeof(header));
-	if (header.type == PERF_RECORD_MMAP2)
-		return on_mmap(g, bytes, size);
-	return 0;
-}
-
 /* Copy the record, as it may wrap around the end of the ring. */
-static size_t copy_record(const struct mappings *m, const struct cpu_ring *r, uint64_t at,
-			  char *bytes)
+static struct perf_event_header copy_record(const struct mappings *m, const struct cpu_ring *r,
+					    uint64_t at, char *bytes)
 {
 	const char *data = (const char *)r->page + m->page_size;
 	size_t ring = m->data_pages * m->page_size;
@@ -271,7 +257,7 @@ static size_t copy_record(const struct mappings *m, const struct cpu_ring *r, ui
 	first = ring - from < header.size ? ring - from : header.size;
 	memcpy(bytes, data + from, first);
 	memcpy(bytes + first, data, header.size - first);
-	return header.size;
+	return header;
 }
 
 static int read_ring(const struct reading *g, struct cpu_ring *r)
@@ -282,19 +268,17 @@ static int read_ring(const struct reading *g, struct cpu_ring *r)
 	int err = 0;
 
 	while (tail < head && !err) {
-		size_t size = copy_record(g->m, r, tail, bytes);
+		struct perf_event_header header = copy_record(g->m, r, tail, bytes);
 
-		/*
-		 * The next record cannot be found: drop all of the data, and count it as one lost
-		 * record.
-		 */
-		if (size < sizeof(struct perf_event_header)) {
+		/* The next record cannot be found: all of the data counts as one lost record. */
+		if (header.size < sizeof(header)) {
 			g->m->lost++;
 			tail = head;
 			break;
 		}
-		tail += size;
-		err = on_record(g, bytes, size);
+		tail += header.size;
+		if (header.type == PERF_RECORD_MMAP2)
+			err = on_mmap(g, bytes, header.size);
 	}
 	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
 	return err;

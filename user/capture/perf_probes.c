@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
@@ -13,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/signals.h"
 #include "plan/library/file.h"
 
 /*
@@ -90,12 +90,8 @@ static int attach_site(struct perf_probes *p, const struct perf_site *site)
 /* In the background, the recording thread takes the signals and stops this thread. */
 static bool is_interrupted(const struct perf_probes *p)
 {
-	sigset_t set;
-
-	if (p->has_thread)
-		return __atomic_load_n(&p->stop, __ATOMIC_RELAXED);
-	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM) ||
-				     sigismember(&set, SIGHUP));
+	return p->has_thread ? __atomic_load_n(&p->stop, __ATOMIC_RELAXED)
+			     : signals_end_recording();
 }
 
 static int attach_all(struct perf_probes *p)
@@ -118,19 +114,14 @@ static void *run(void *probes)
 	return NULL;
 }
 
-/* The thread blocks all signals: the recording thread takes them. */
 static int start_thread(struct perf_probes *p, void *(*fn)(void *))
 {
-	sigset_t all, before;
 	int err;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	p->has_thread = true;
-	err = pthread_create(&p->thread, NULL, fn, p);
+	p->has_thread = true; /* the thread reads it */
+	err = signals_start_thread(&p->thread, NULL, fn, p);
 	p->has_thread = !err;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -err;
+	return err;
 }
 
 /* ---- The sites -------------------------------------------------------------------
@@ -175,15 +166,12 @@ int perf_probes__attach(struct bpf_program *const progs[ATTACH_ROLES], const str
 	if (!p)
 		return -ENOMEM;
 	p->begun_ns = clock_ns(CLOCK_MONOTONIC);
-	err = fill(p, progs, set);
-	if (!err && background)
-		err = start_thread(p, run);
-	if (!err && !background) {
-		run(p);
-		err = p->err;
-	}
 	*out = p;
-	return err;
+	err = fill(p, progs, set);
+	if (err || background)
+		return err ?: start_thread(p, run);
+	run(p);
+	return p->err;
 }
 
 void perf_probes__progress(struct perf_probes *p, struct perf_progress *out)

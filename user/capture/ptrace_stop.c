@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -14,6 +13,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
 #include "proc/processes.h"
 
 /* Threads whose owner waits for them. */
@@ -83,8 +83,7 @@ static bool is_signalled(void)
 {
 	sigset_t set;
 
-	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM) ||
-				     sigismember(&set, SIGHUP) || sigismember(&set, SIGTSTP));
+	return signals_end_recording() || (!sigpending(&set) && sigismember(&set, SIGTSTP));
 }
 
 static struct timespec timespec_of(uint64_t ns)
@@ -244,21 +243,16 @@ static void *run(void *ctx)
 /* ---- Its owner --------------------------------------------------------------------------------
  */
 
-/* The thread blocks all signals: the recording thread handles them. */
 static int start_thread(struct ptrace_stop *s)
 {
 	pthread_attr_t attr;
-	sigset_t all, before;
 	int err;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&s->thread, &attr, run, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	err = signals_start_thread(&s->thread, &attr, run, s);
 	pthread_attr_destroy(&attr);
-	return -err;
+	return err;
 }
 
 static struct ptrace_stop *new_stop(pid_t pid, uint64_t until_ns, int wake_fd)
@@ -318,13 +312,9 @@ int ptrace_stop__begin(pid_t pid, uid_t user, uint64_t until_ns, int wake_fd,
 	if (!s)
 		return -ENOMEM;
 	s->user = user;
-	err = remember(s) ? 0 : -EAGAIN;
-	if (!err) {
-		err = start_thread(s);
-		if (err)
-			forget(s);
-	}
+	err = remember(s) ? start_thread(s) : -EAGAIN;
 	if (err) {
+		forget(s);
 		destroy(s);
 		return err;
 	}

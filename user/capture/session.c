@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/epoll.h"
 #include "base/invoker.h"
 #include "capture/kernel_budget.h"
 #include "capture/perf_refusal.h"
@@ -155,13 +155,6 @@ static uint64_t inode(void *session, int fd)
 	return real_inodes__of(s->inodes, fd);
 }
 
-static int watch_fd(struct session *s, int fd)
-{
-	struct epoll_event ev = {.events = EPOLLIN};
-
-	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
-}
-
 /*
  * Called before recording starts: print the data that may be missing, the reason, and the remedy.
  */
@@ -197,7 +190,7 @@ static int watch_mappings(struct session *s)
 		print_refused(refused,
 			      "New programs are looked at in /proc instead: the first queries "
 			      "of a compiler may be missing");
-	return watch_fd(s, mappings__fd(s->mappings));
+	return epoll_watch(s->epoll, mappings__fd(s->mappings));
 }
 
 static int each_user(void *session, libraries_user_fn fn, void *arg)
@@ -205,13 +198,6 @@ static int each_user(void *session, libraries_user_fn fn, void *arg)
 	struct session *s = session;
 
 	return arrivals__each_user(s->arrivals, fn, arg);
-}
-
-static int begin_arrivals(struct session *s)
-{
-	const struct arrivals_parts parts = {s->kernel, s->libs, s->look, s->mappings, s->wake_fd};
-
-	return arrivals__new(&parts, &s->sink, &s->arrivals);
 }
 
 static int watch_all(struct session *s)
@@ -225,17 +211,21 @@ static int watch_all(struct session *s)
 		.inode = inode,
 		.hits = s->filter && filter__wants_hits(s->filter),
 	};
+	struct arrivals_parts parts = {.kernel = s->kernel, .look = s->look, .wake_fd = s->wake_fd};
 	int err;
 
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	err = s->epoll < 0 ? -errno : libraries__new(&ops, s, s->nice, &s->libs);
 	if (err)
 		return err;
-	err = watch_fd(s, kernel__ring_fd(s->kernel)) ?: watch_fd(s, libraries__fd(s->libs))
-						      ?: watch_fd(s, s->wake_fd);
+	err = epoll_watch(s->epoll, kernel__ring_fd(s->kernel))
+		      ?: epoll_watch(s->epoll, libraries__fd(s->libs))
+		      ?: epoll_watch(s->epoll, s->wake_fd) ?: watch_mappings(s);
 	if (err)
 		return err;
-	return watch_mappings(s) ?: begin_arrivals(s);
+	parts.libs = s->libs;
+	parts.mappings = s->mappings;
+	return arrivals__new(&parts, &s->sink, &s->arrivals);
 }
 
 /* Without real inodes, files of different overlays are distinguished by their device numbers. */
@@ -433,16 +423,14 @@ static int on_record(void *ctx, const void *record, size_t size)
 	if (size != sizeof(*e) || e->type != WIRE_EXEC)
 		return 0;
 	err = session_sink__cwd(&s->sink, (pid_t)e->pid);
-	return err ? err : arrivals__on_exec(s->arrivals, e);
+	return err ?: arrivals__on_exec(s->arrivals, e);
 }
 
 /* Drain mappings first: the exec record of a process that waits may still be in the ring. */
 int session__drain(struct session *s)
 {
-	int err = arrivals__take(s->arrivals);
+	int err = arrivals__take(s->arrivals) ?: kernel__drain(s->kernel, on_record, s);
 
-	if (!err)
-		err = kernel__drain(s->kernel, on_record, s);
 	libraries__settle(s->libs);
 	return err ?: arrivals__release(s->arrivals);
 }
