@@ -4,16 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static bool passes(const struct attach_set *set, enum filter_class class, const char *label)
-{
-	return !set->filter || filter__passes(set->filter, class, label);
-}
-
-static bool may_pass(const struct attach_set *set, enum filter_class class)
-{
-	return !set->filter || filter__may_pass(set->filter, class);
-}
-
 static bool query_passes(const struct attach_set *set, enum filter_class class, uint32_t query)
 {
 	if (!set->filter)
@@ -42,20 +32,20 @@ static bool wants_guard_site(const struct attach_set *set, const struct plan_sit
 	enum filter_class class = class_of(g);
 
 	if (class == FILTER_ACTIVITY)
-		return passes(set, class, g->label);
+		return filter__passes(set->filter, class, g->label);
 	/* All sites or none: only the kernel half knows the labels of these intervals. */
 	if (class == FILTER_HASHING)
-		return passes(set, class, NULL);
+		return filter__passes(set->filter, class, NULL);
 	if (class == FILTER_DYNAMIC || site->role == WIRE_ROLE_GUARD_QUERY ||
 	    site->role == WIRE_ROLE_GUARD_CALLED)
-		return may_pass(set, class);
+		return filter__may_pass(set->filter, class);
 	return query_passes(set, class, site->query);
 }
 
 /* An interval of hashing gets its label from the query that it runs in. */
 static bool wants_queries(const struct attach_set *set)
 {
-	if (passes(set, FILTER_HASHING, NULL))
+	if (filter__passes(set->filter, FILTER_HASHING, NULL))
 		return true;
 	for (uint32_t i = 0; i < set->plan->n_queries; i++)
 		if (query_passes(set, FILTER_QUERY, i))
@@ -117,7 +107,7 @@ bool attach_set__wants(const struct attach_set *set, const struct plan_site *sit
 		return ends_one(set, site);
 	case WIRE_ROLE_TIMER:
 	case WIRE_ROLE_TIMER_END:
-		return may_pass(set, FILTER_TIMER);
+		return filter__may_pass(set->filter, FILTER_TIMER);
 	default:
 		return set->queries;
 	}

@@ -193,6 +193,8 @@ static bool fits(const struct word *w, enum filter_class class, const char *labe
 
 bool filter__passes(const struct filter *f, enum filter_class class, const char *label)
 {
+	if (!f)
+		return class != FILTER_HIT;
 	for (size_t i = f->n; i-- > 0;)
 		if (fits(&f->words[i], class, label))
 			return !f->words[i].taken_away;
@@ -210,6 +212,8 @@ static bool tiny_passes(const struct filter *f)
 
 bool filter__may_pass(const struct filter *f, enum filter_class class)
 {
+	if (!f)
+		return class != FILTER_HIT;
 	if (class == FILTER_ACTIVITY && tiny_passes(f))
 		return true;
 	for (size_t i = f->n; i-- > 0;) {

@@ -41,6 +41,7 @@ enum filter_class {
 	FILTER_CLASSES,
 };
 
+/* Where a function takes a filter to ask it, NULL passes everything but cache hits. */
 struct filter;
 
 /* Globs of labels that the default leaves out; ends with NULL. */

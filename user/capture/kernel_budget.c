@@ -100,6 +100,6 @@ int kernel_budget__add_library(struct budget *b, uint8_t lib, const struct plan 
 	if (err)
 		return diag_error_r(err, "cannot attach to %s: %s", plan->path, strerror(-err));
 	for (uint32_t i = 0; i < plan->n_queries; i++)
-		queries[i] = !filter || filter__passes(filter, FILTER_QUERY, plan->queries[i].name);
+		queries[i] = filter__passes(filter, FILTER_QUERY, plan->queries[i].name);
 	return budget__add_library(b, &(struct budget_library){lib, plan, queries, set.guards});
 }

@@ -26,12 +26,7 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 
 static bool wants_hits(const struct kernel_options *opt)
 {
-	return opt->hits || (opt->filter && filter__wants_hits(opt->filter));
-}
-
-static bool may_pass(const struct filter *f, enum filter_class class)
-{
-	return !f || filter__may_pass(f, class);
+	return opt->hits || filter__wants_hits(opt->filter);
 }
 
 /*
@@ -43,12 +38,12 @@ static void list_programs(struct loaded *l, const struct kernel_options *opt)
 	const struct filter *f = opt->filter;
 	struct bpf_program *site = l->skel->progs.qprof_site,
 			   *label = l->skel->progs.qprof_label_site;
-	bool hashing = may_pass(f, FILTER_HASHING);
-	bool queries = hashing || may_pass(f, FILTER_QUERY);
-	bool about_query = may_pass(f, FILTER_BLOCKED) || may_pass(f, FILTER_LOAD);
-	bool guards = hashing || about_query || may_pass(f, FILTER_ACTIVITY) ||
-		      may_pass(f, FILTER_DYNAMIC);
-	bool timers = may_pass(f, FILTER_TIMER);
+	bool hashing = filter__may_pass(f, FILTER_HASHING);
+	bool queries = hashing || filter__may_pass(f, FILTER_QUERY);
+	bool about_query = filter__may_pass(f, FILTER_BLOCKED) || filter__may_pass(f, FILTER_LOAD);
+	bool guards = hashing || about_query || filter__may_pass(f, FILTER_ACTIVITY) ||
+		      filter__may_pass(f, FILTER_DYNAMIC);
+	bool timers = filter__may_pass(f, FILTER_TIMER);
 
 	l->progs[WIRE_ROLE_START] = site;
 	l->progs[WIRE_ROLE_START_BODY] = site;
@@ -59,7 +54,7 @@ static void list_programs(struct loaded *l, const struct kernel_options *opt)
 	l->progs[WIRE_ROLE_IDENTIFY] = queries ? site : NULL;
 	l->progs[WIRE_ROLE_GUARD] = guards ? label : NULL;
 	l->progs[WIRE_ROLE_GUARD_QUERY] = about_query ? site : NULL;
-	l->progs[WIRE_ROLE_GUARD_CALLED] = may_pass(f, FILTER_LOAD) ? site : NULL;
+	l->progs[WIRE_ROLE_GUARD_CALLED] = filter__may_pass(f, FILTER_LOAD) ? site : NULL;
 	l->progs[WIRE_ROLE_GUARD_END] = guards ? site : NULL;
 	l->progs[WIRE_ROLE_TIMER] = timers ? label : NULL;
 	l->progs[WIRE_ROLE_TIMER_END] = timers ? site : NULL;
@@ -93,36 +88,39 @@ static int explain_load(int err)
 	return err;
 }
 
+/* The kernel has no uprobe_multi links. A missing capability looks the same. */
+static int refuse_without_multi(const char *leave_out)
+{
+	char missing[128];
+
+	if (privilege_missing(privilege_effective(), 0, missing, sizeof(missing))) {
+		privilege_explain("attach", 0);
+		return -EPERM;
+	}
+	return diag_error_r(-ENOSYS,
+			    "this kernel has no uprobe_multi links (they came with 6.6); %s",
+			    leave_out);
+}
+
 static int choose_attach(struct loaded *l, const struct kernel_options *opt)
 {
-	enum kernel_attach attach = opt->attach;
-	bool hits = wants_hits(opt), governed = opt->governed;
-	const char *leave_out = hits	   ? "leave query-cache-hit out of --events"
-				: governed ? "leave out --budget"
-					   : "use --attach perf";
-	bool have = attach != KERNEL_ATTACH_PERF && uprobe_multi_is_available();
+	bool hits = wants_hits(opt), no_multi = opt->attach == KERNEL_ATTACH_PERF;
 
-	l->multi = have;
-	if (hits && !have && attach == KERNEL_ATTACH_PERF)
+	l->multi = !no_multi && uprobe_multi_is_available();
+	if (l->multi)
+		return 0;
+	if (hits && no_multi)
 		return diag_error_r(-EINVAL, "query-cache-hit needs thousands of probes, more than "
 					     "perf events can be; leave out --attach perf");
-	if (governed && !have && attach == KERNEL_ATTACH_PERF)
+	if (opt->governed && no_multi)
 		return diag_error_r(-EINVAL,
 				    "no budget can be kept with perf events, which take up "
 				    "to a second each to remove; leave out --attach perf");
-	if ((hits || governed || attach == KERNEL_ATTACH_MULTI) && !have) {
-		char missing[128];
-
-		if (privilege_missing(privilege_effective(), 0, missing, sizeof(missing))) {
-			privilege_explain("attach", 0);
-			return -EPERM;
-		}
-		return diag_error_r(-ENOSYS,
-				    "this kernel has no uprobe_multi links (they came with 6.6); "
-				    "%s",
-				    leave_out);
-	}
-	return 0;
+	if (hits)
+		return refuse_without_multi("leave query-cache-hit out of --events");
+	if (opt->governed)
+		return refuse_without_multi("leave out --budget");
+	return opt->attach == KERNEL_ATTACH_MULTI ? refuse_without_multi("use --attach perf") : 0;
 }
 
 /*

@@ -26,38 +26,20 @@
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
 
-static int has(uint64_t effective, int cap)
-{
-	return (effective >> cap & 1) || (effective >> CAP_SYS_ADMIN & 1);
-}
-
-static void add(char *buf, size_t size, const char *name)
-{
-	size_t len = strlen(buf);
-
-	snprintf(buf + len, size - len, "%s%s", len ? ", " : "", name);
-}
-
 int privilege_missing(uint64_t effective, int perf_events, char *buf, size_t size)
 {
-	int n = 0;
+	bool bpf = effective >> CAP_BPF & 1, perfmon = effective >> CAP_PERFMON & 1;
 
 	buf[0] = '\0';
+	if (effective >> CAP_SYS_ADMIN & 1)
+		return 0;
 	if (perf_events) {
-		if (has(effective, CAP_SYS_ADMIN))
-			return 0;
-		add(buf, size, "CAP_SYS_ADMIN");
+		snprintf(buf, size, "CAP_SYS_ADMIN");
 		return 1;
 	}
-	if (!has(effective, CAP_BPF)) {
-		add(buf, size, "CAP_BPF");
-		n++;
-	}
-	if (!has(effective, CAP_PERFMON)) {
-		add(buf, size, "CAP_PERFMON");
-		n++;
-	}
-	return n;
+	snprintf(buf, size, "%s%s%s", bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : ", ",
+		 perfmon ? "" : "CAP_PERFMON");
+	return !bpf + !perfmon;
 }
 
 uint64_t privilege_effective(void)

@@ -209,7 +209,7 @@ static int watch_all(struct session *s)
 		.each_user = each_user,
 		.follows = follows,
 		.inode = inode,
-		.hits = s->filter && filter__wants_hits(s->filter),
+		.hits = filter__wants_hits(s->filter),
 	};
 	struct arrivals_parts parts = {.kernel = s->kernel, .look = s->look, .wake_fd = s->wake_fd};
 	int err;
@@ -396,7 +396,7 @@ static void hide_label(struct session *s, const struct wire_label *r)
 {
 	int err;
 
-	if (!s->filter || filter__passes_dynamic(s->filter, &r->key))
+	if (filter__passes_dynamic(s->filter, &r->key))
 		return;
 	err = kernel__hide_label(s->kernel, r);
 	/* The kernel's table is full: the intervals are still left out here. */

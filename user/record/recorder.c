@@ -215,7 +215,7 @@ static bool wants_label(void *ctx, const struct wire_label_key *label)
 {
 	const struct recorder *r = ctx;
 
-	return !r->opt.filter || filter__passes_dynamic(r->opt.filter, label);
+	return filter__passes_dynamic(r->opt.filter, label);
 }
 
 /* A failure was printed already; the callers of this library stay unknown then. */
@@ -374,7 +374,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	err = r->trace.path ? model__init(&r->model, &options) : -ENOMEM;
 	if (!err)
 		err = tracks__new(&sink, &r->tracks);
-	if (!err && opt->filter && filter__wants_hits(opt->filter))
+	if (!err && filter__wants_hits(opt->filter))
 		tracks__expect_hits(r->tracks);
 	if (!err && opt->callers)
 		err = code_names__new(&r->code_names);
@@ -654,9 +654,7 @@ static void print_unknown_hits(const struct recorder *r)
 /* A compilation that was recorded from its start executes queries. */
 static bool expects_intervals(const struct recorder *r, const struct verdict *v)
 {
-	bool all = !r->opt.filter || filter__passes(r->opt.filter, FILTER_QUERY, NULL);
-
-	return all && v->compiles > r->n_adopted;
+	return filter__passes(r->opt.filter, FILTER_QUERY, NULL) && v->compiles > r->n_adopted;
 }
 
 /* Called even if nothing else is printed: a missing number must not be taken for a small one. */
