@@ -73,12 +73,9 @@ struct look {
 /* Where the kernel put the program's interpreter; 0: the program has none. */
 static uint64_t read_loader(pid_t pid)
 {
-	_fclose_ FILE *f = NULL;
+	_fclose_ FILE *f = process_file(pid, "auxv");
 	Elf64_auxv_t entry;
-	char name[64];
 
-	snprintf(name, sizeof(name), "/proc/%d/auxv", (int)pid);
-	f = fopen(name, "re");
 	while (f && fread(&entry, sizeof(entry), 1, f) == 1 && entry.a_type != AT_NULL)
 		if (entry.a_type == AT_BASE)
 			return entry.a_un.a_val;
@@ -112,13 +109,8 @@ static void find_file_at(FILE *maps, uint64_t base, struct look_range *r)
 static void find_loader(pid_t pid, struct look_range *r)
 {
 	uint64_t base = process_threads(pid) == 1 ? read_loader(pid) : 0;
-	_fclose_ FILE *maps = NULL;
-	char name[64];
+	_fclose_ FILE *maps = base ? process_file(pid, "maps") : NULL;
 
-	if (!base)
-		return;
-	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
-	maps = fopen(name, "re");
 	if (maps)
 		find_file_at(maps, base, r);
 }
@@ -127,14 +119,12 @@ static void find_loader(pid_t pid, struct look_range *r)
 static bool maps_several(pid_t pid)
 {
 	unsigned long first = 0, inode;
-	_fclose_ FILE *maps = NULL;
+	_fclose_ FILE *maps = process_file(pid, "maps");
 	_free_ char *line = NULL;
-	char name[64], device[32], of_first[32];
+	char device[32], of_first[32];
 	size_t size = 0;
 	bool several = false;
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
-	maps = fopen(name, "re");
 	while (maps && !several && getline(&line, &size, maps) > 0) {
 		if (!strstr(line, "/librustc_driver") ||
 		    sscanf(line, "%*s %*s %*s %31s %lu", device, &inode) != 2)

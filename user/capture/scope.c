@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/vfs.h>
 
+#include "proc/processes.h"
+
 /* The prefix of version 2's line in /proc/PID/cgroup. */
 #define VERSION_2 "0::"
 
@@ -77,15 +79,12 @@ bool scope_cgroup_holds(const char *line, const char *mount, const char *dir)
 
 bool scope__holds(const struct scope *s, pid_t pid)
 {
-	_fclose_ FILE *f = NULL;
+	_fclose_ FILE *f = s->cgroup ? process_file(pid, "cgroup") : NULL;
 	_free_ char *text = NULL;
-	char name[64];
 	size_t size = 0;
 
 	if (!s->cgroup)
 		return true;
-	snprintf(name, sizeof(name), "/proc/%d/cgroup", (int)pid);
-	f = fopen(name, "re");
 	return f && getdelim(&text, &size, '\0', f) > 0 &&
 	       scope_cgroup_holds(text, s->mount, s->cgroup);
 }

@@ -122,7 +122,7 @@ static int import_all(struct trace_writer *w, const struct cli_files *files, str
 /* "a/regex_syntax-0004711.mm_profdata" -> "regex_syntax-0004711.qpt" */
 static char *default_output(const char *path)
 {
-	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *name = basename(path);
 	const char *extension = strstr(name, MM_EXTENSION);
 	size_t size = extension ? (size_t)(extension - name) : strlen(name);
 	char *output;

@@ -19,6 +19,14 @@
  */
 #define ENVIRON_MOST (1u << 20)
 
+FILE *process_file(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return fopen(path, "re");
+}
+
 static ssize_t read_proc(pid_t pid, const char *file, char *buf, size_t size)
 {
 	char path[64];
@@ -113,12 +121,9 @@ size_t process_variable(pid_t pid, const char *name, char *buf, size_t size)
 {
 	_free_ char *line = NULL;
 	size_t capacity = 0, read = 0, len = strlen(name);
-	_fclose_ FILE *f = NULL;
-	char path[64];
+	_fclose_ FILE *f = process_file(pid, "environ");
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	f = fopen(path, "re");
 	while (f && read < ENVIRON_MOST && (n = getdelim(&line, &capacity, '\0', f)) > 0) {
 		read += (size_t)n;
 		if (strncmp(line, name, len) || line[len] != '=')

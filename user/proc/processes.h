@@ -5,12 +5,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct process_list {
 	pid_t *pids;
 	size_t n;
 };
+
+/* A file of /proc/PID, such as "maps", for reading; NULL, with errno, if it cannot be opened. */
+FILE *process_file(pid_t pid, const char *name);
 
 /* All processes of the machine; the caller clears the list. */
 int process_list__all(struct process_list *list);

@@ -9,13 +9,6 @@
 
 static const char *const compilers[] = {"rustc", "rustdoc", "clippy-driver"};
 
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool starts_with(const char *name, const char *prefix)
 {
 	return !strncmp(name, prefix, strlen(prefix));
@@ -23,27 +16,25 @@ static bool starts_with(const char *name, const char *prefix)
 
 bool is_compiler_name(const char *name, size_t len)
 {
-	for (size_t i = 0; i < N_OF(compilers); i++) {
+	for (size_t i = 0; i < N_OF(compilers); i++)
 		if (strlen(compilers[i]) == len && !memcmp(compilers[i], name, len))
 			return true;
-	}
 	return false;
 }
 
 bool is_compiler_program(const char *exe)
 {
-	const char *name = file_name(exe);
+	const char *name = basename(exe);
 
-	for (size_t i = 0; i < N_OF(compilers); i++) {
+	for (size_t i = 0; i < N_OF(compilers); i++)
 		if (starts_with(name, compilers[i]))
 			return true;
-	}
 	return starts_with(name, "miri");
 }
 
 bool is_toolchain_program(const char *exe)
 {
-	return is_compiler_program(exe) || starts_with(file_name(exe), "cargo");
+	return is_compiler_program(exe) || starts_with(basename(exe), "cargo");
 }
 
 int library_beside(const char *exe, char **path)

@@ -17,13 +17,6 @@
 /* The variable in which cargo gives a build script the name of its package. */
 #define PACKAGE "CARGO_PKG_NAME"
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool is_one_of(const char *name, size_t len, const char *const *names)
 {
 	for (; *names; names++) {
@@ -112,8 +105,8 @@ static char *name_of(pid_t pid)
 
 	process_name(pid, comm, sizeof(comm));
 	/* comm is cut to 15 bytes. */
-	if (path && !strncmp(base_of(path), comm, strlen(comm)))
-		return strdup(base_of(path));
+	if (path && !strncmp(basename(path), comm, strlen(comm)))
+		return strdup(basename(path));
 	return strdup(comm);
 }
 

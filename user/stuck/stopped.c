@@ -4,8 +4,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +15,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/signals.h"
+#include "proc/processes.h"
 
 /*
  * A running thread stops within microseconds of getting a CPU; on a busy machine that takes longer.
@@ -123,10 +123,8 @@ static int copy_stack(struct stopped *s, FILE *maps, uint64_t addr)
 
 static int copy(struct stopped *s, FILE *maps, const uint64_t *also, size_t n_also)
 {
-	int err = read_registers(s);
+	int err = read_registers(s) ?: copy_stack(s, maps, s->registers[STOPPED_SP]);
 
-	if (!err)
-		err = copy_stack(s, maps, s->registers[STOPPED_SP]);
 	for (size_t i = 0; i < n_also && !err; i++) {
 		uint64_t unused;
 
@@ -162,19 +160,14 @@ static void *take(void *taking)
  */
 static int take_in_thread(struct taking *t)
 {
-	sigset_t all, keys, before;
+	const sigset_t keys = signals_of((const int[]){SIGTSTP, 0});
+	sigset_t before;
 	pthread_t thread;
-	int err;
+	int err = signals_start_thread(&thread, NULL, take, t);
 
-	sigfillset(&all);
-	sigemptyset(&keys);
-	sigaddset(&keys, SIGTSTP);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = -pthread_create(&thread, NULL, take, t);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err)
 		return err;
-	pthread_sigmask(SIG_BLOCK, &keys, NULL);
+	pthread_sigmask(SIG_BLOCK, &keys, &before);
 	pthread_join(thread, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return t->err;
@@ -185,12 +178,9 @@ int stopped__take(struct stopped *s, pid_t pid, pid_t tid, const uint64_t *also,
 {
 	struct taking t = {
 		.s = s, .also = also, .n_also = n_also, .meanwhile = meanwhile, .ctx = ctx};
-	_fclose_ FILE *maps = NULL;
-	char path[64];
+	_fclose_ FILE *maps = process_file(pid, "maps");
 
 	*s = (struct stopped){.pid = pid, .tid = tid};
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	maps = fopen(path, "re");
 	if (!maps)
 		return errno == ENOENT ? -ESRCH : -errno;
 	t.maps = maps;

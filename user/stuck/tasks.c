@@ -13,10 +13,12 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "proc/processes.h"
 
-static int read_line(const char *path, char *line, int size)
+/* The first line of a file of /proc/PID. */
+static int read_line(pid_t pid, const char *name, char *line, int size)
 {
-	_fclose_ FILE *f = fopen(path, "re");
+	_fclose_ FILE *f = process_file(pid, name);
 
 	return f && fgets(line, size, f) ? 0 : -ESRCH;
 }
@@ -39,6 +41,13 @@ int task_stat__parse(struct task_stat *s, const char *line)
 		return -EBADMSG;
 	s->cpu_ticks = user + system;
 	return 0;
+}
+
+static int read_stat(pid_t pid, const char *name, struct task_stat *stat)
+{
+	char line[1024];
+
+	return read_line(pid, name, line, sizeof(line)) ?: task_stat__parse(stat, line);
 }
 
 static uint64_t ticks_to_ns(uint64_t ticks)
@@ -75,18 +84,18 @@ static const char *name_of_call(long number)
 static int read_task(struct task *t, pid_t pid, pid_t tid)
 {
 	struct task_stat stat;
-	char path[64], line[1024];
+	char name[32], line[256];
 	long call;
 	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
-	err = read_line(path, line, sizeof(line)) ?: task_stat__parse(&stat, line);
+	snprintf(name, sizeof(name), "task/%d/stat", (int)tid);
+	err = read_stat(pid, name, &stat);
 	if (err)
 		return err;
 	*t = (struct task){.tid = tid, .state = stat.state, .cpu_ns = ticks_to_ns(stat.cpu_ticks)};
 	memcpy(t->name, stat.name, sizeof(t->name));
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
-	if (t->state != 'R' && !read_line(path, line, sizeof(line)) &&
+	snprintf(name, sizeof(name), "task/%d/syscall", (int)tid);
+	if (t->state != 'R' && !read_line(pid, name, line, sizeof(line)) &&
 	    sscanf(line, "%ld", &call) == 1)
 		t->waits = name_of_call(call);
 	return 0;
@@ -103,11 +112,8 @@ static int read_age(struct tasks *t, pid_t pid)
 {
 	uint64_t now = clock_ns(CLOCK_BOOTTIME), start;
 	struct task_stat stat;
-	char path[64], line[1024];
-	int err;
+	int err = read_stat(pid, "stat", &stat);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	err = read_line(path, line, sizeof(line)) ?: task_stat__parse(&stat, line);
 	if (err)
 		return err;
 	start = ticks_to_ns(stat.start_ticks);
