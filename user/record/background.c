@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +15,7 @@
 #include "base/diag.h"
 #include "base/file_writer.h"
 #include "base/rights.h"
+#include "base/signals.h"
 #include "options/exit_code.h"
 #include "record/record.h"
 
@@ -58,15 +57,9 @@ static int start_relay(int lifeline, bool ends_with_it)
 {
 	static struct relay relay;
 	pthread_t thread;
-	sigset_t all, mask;
-	int err;
 
 	relay = (struct relay){lifeline, ends_with_it};
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &mask);
-	err = pthread_create(&thread, NULL, relay_signals, &relay);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	return -err;
+	return signals_start_thread(&thread, NULL, relay_signals, &relay);
 }
 
 /*

@@ -158,9 +158,7 @@ void code_names__free(struct code_names *c)
 {
 	if (!c)
 		return;
-	for (int i = 0; i <= WIRE_MAX_LIBS; i++) {
-		functions__free(c->libraries[i].functions);
-		free(c->libraries[i].noted);
-	}
+	for (int i = 0; i <= WIRE_MAX_LIBS; i++)
+		code_names__retire(c, (uint8_t)i, NULL);
 	free(c);
 }

@@ -33,8 +33,7 @@ int follow__read(struct follow *f, bool *more)
 	if (f->over)
 		return 0;
 	err = trace_reader__each(f->reader, take_item, &(struct news){&f->model, more});
-	if (!err)
-		f->over = !trace_reader__resume(f->reader);
+	f->over = !err && !trace_reader__resume(f->reader);
 	return err;
 }
 

@@ -32,10 +32,9 @@ void launch__save_signals(void)
 
 	sigprocmask(SIG_SETMASK, NULL, &inherited.mask);
 	sigemptyset(&inherited.ignored);
-	for (int sig = 1; sig <= SIGRTMAX; sig++) {
+	for (int sig = 1; sig <= SIGRTMAX; sig++)
 		if (!sigaction(sig, NULL, &sa) && sa.sa_handler == SIG_IGN)
 			sigaddset(&inherited.ignored, sig);
-	}
 }
 
 static void restore_signals(void)
@@ -125,8 +124,7 @@ int launch__go(struct launch *l)
 	/* An error means that the child is gone: the read below finds out why. */
 	send(l->sock, "", 1, MSG_NOSIGNAL);
 	n = read_retry(l->sock, &err, sizeof(err));
-	close(l->sock);
-	l->sock = -1;
+	close(take_fd(l->sock));
 	if (n != sizeof(err))
 		return 0;
 	while (launch__reap(l, true, &l->status) == -EINTR)

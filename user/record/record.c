@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -16,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/signals.h"
 #include "capture/privilege.h"
 #include "capture/session.h"
 #include "capture/uprobe_multi.h"
@@ -71,27 +71,16 @@ static void capture_fini(struct capture *c)
 
 static int block_signals(struct capture *c)
 {
-	sigset_t set;
+	static const int always[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGTSTP, 0};
+	static const int command[] = {SIGINT,  SIGTERM, SIGHUP,	 SIGCHLD, SIGTSTP,
+				      SIGQUIT, SIGUSR1, SIGUSR2, 0};
+	const sigset_t set = signals_of(c->opt->command ? command : always);
 
 	launch__save_signals();
 	/* A reader of our output that goes away (`| head`) must not end the recording. */
 	signal(SIGPIPE, SIG_IGN);
-	/*
-	 * A trace that exceeds RLIMIT_FSIZE is handled like a full disk: it must not end the
-	 * process.
-	 */
+	/* A trace that exceeds RLIMIT_FSIZE is handled like a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGTSTP);
-	if (c->opt->command) {
-		sigaddset(&set, SIGQUIT);
-		sigaddset(&set, SIGUSR1);
-		sigaddset(&set, SIGUSR2);
-	}
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return c->signal_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
@@ -103,11 +92,9 @@ static int block_signals(struct capture *c)
  */
 static void end_recording(struct capture *c)
 {
-	sigset_t set;
+	const sigset_t set = signals_of((const int[]){SIGINT, 0});
 
 	c->stop = true;
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
@@ -177,8 +164,8 @@ static bool wait_for_reader(void *capture, int written_fd)
 	};
 
 	for (;;) {
-		int ms = c->n_signals > 1 ? 0 : c->n_signals ? READER_MS : -1;
-		int n = poll(fds, 2, ms);
+		static const int patience_ms[] = {-1, READER_MS, 0};
+		int n = poll(fds, 2, patience_ms[c->n_signals < 2 ? c->n_signals : 2]);
 
 		if (!n || (n < 0 && errno != EINTR))
 			return false;
@@ -307,12 +294,15 @@ static int open_recorder(struct capture *c)
 static int open_session(struct capture *c)
 {
 	struct session_sink sink = recorder__sink(c->recorder);
+	static const enum kernel_attach attach[] = {
+		[CLI_ATTACH_AUTO] = KERNEL_ATTACH_AUTO,
+		[CLI_ATTACH_MULTI] = KERNEL_ATTACH_MULTI,
+		[CLI_ATTACH_PERF] = KERNEL_ATTACH_PERF,
+	};
 	struct kernel_options ko = {
 		.filter = c->filter,
 		.off_cpu = filter__wants_off_cpu(c->filter),
-		.attach = c->opt->attach == CLI_ATTACH_MULTI  ? KERNEL_ATTACH_MULTI
-			  : c->opt->attach == CLI_ATTACH_PERF ? KERNEL_ATTACH_PERF
-							      : KERNEL_ATTACH_AUTO,
+		.attach = attach[c->opt->attach],
 		.ring_bytes = c->opt->ring_bytes,
 		.callers = c->opt->callers,
 	};
@@ -372,11 +362,7 @@ static int attach_likely(struct capture *c)
 
 static int follow_command(struct capture *c)
 {
-	int err = attach_likely(c);
-
-	if (!err)
-		err = session__follow_new(c->session, launch__pid(c->launch));
-	return err;
+	return attach_likely(c) ?: session__follow_new(c->session, launch__pid(c->launch));
 }
 
 static int follow_pid(struct capture *c, size_t i, unsigned int *compilers)
@@ -387,7 +373,7 @@ static int follow_pid(struct capture *c, size_t i, unsigned int *compilers)
 	c->pidfds[i] = (int)syscall(SYS_pidfd_open, pid, 0);
 	err = c->pidfds[i] < 0 ? -errno : session__follow_running(c->session, pid, compilers);
 	/* For a thread's number, older kernels return -EINVAL and newer ones -ENOENT. */
-	if (c->pidfds[i] < 0 ? err == -ESRCH || err == -EINVAL || err == -ENOENT : err == -ESRCH)
+	if (err == -ESRCH || (c->pidfds[i] < 0 && (err == -EINVAL || err == -ENOENT)))
 		return diag_error_r(-ESRCH,
 				    "there is no process %d; it has exited, or the number is a "
 				    "thread's. See \"pgrep -a rustc\"",
@@ -463,9 +449,7 @@ static int begin(struct capture *c)
 		likely__start(&c->likely, c->opt->command);
 	}
 	err = open_recorder(c) ?: open_session(c) ?: recorder__create_file(c->recorder);
-	if (err)
-		return err;
-	err = follow(c);
+	err = err ?: follow(c);
 	if (err)
 		return err;
 	recorder__set_costs(c->recorder, session__costs(c->session));
@@ -479,7 +463,9 @@ static int set_up(struct capture *c)
 	/* No command was launched, and none will be. */
 	if (!err || err == -EINTR)
 		on_signals(c);
-	return err ?: c->signal ? -EINTR : 0;
+	if (err)
+		return err;
+	return c->signal ? -EINTR : 0;
 }
 
 /* ---- Watching -------------------------------------------------------------------------------- */
@@ -489,15 +475,9 @@ static int tick(struct capture *c)
 	uint64_t counters[WIRE_COUNTER_MAX];
 	int err = session__counters(c->session, counters);
 
-	return err ? err : recorder__tick(c->recorder, counters);
-}
-
-static void on_pidfd(struct capture *c, struct pollfd *pfd, size_t i)
-{
-	if (!(pfd->revents & POLLIN))
-		return;
-	close(c->pidfds[i]);
-	c->pidfds[i] = -1;
+	if (!err)
+		recorder__tick(c->recorder, counters);
+	return err;
 }
 
 static bool all_gone(const struct capture *c)
@@ -529,7 +509,8 @@ static int wait_for_something(struct capture *c, struct pollfd *fds)
 	if (poll(fds, n, wait_ms(c)) < 0)
 		return errno == EINTR ? 0 : -errno;
 	for (size_t i = 0; i < c->n_pidfds; i++)
-		on_pidfd(c, &fds[2 + i], i);
+		if (fds[2 + i].revents & POLLIN)
+			close(take_fd(c->pidfds[i]));
 	on_signals(c);
 	return 0;
 }

@@ -372,31 +372,22 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 	r->trace.path = strdup(opt->output);
 	r->trace.force = opt->force;
 	err = r->trace.path ? model__init(&r->model, &options) : -ENOMEM;
-	if (!err)
-		err = tracks__new(&sink, &r->tracks);
-	if (!err && filter__wants_hits(opt->filter))
-		tracks__expect_hits(r->tracks);
+	err = err ?: tracks__new(&sink, &r->tracks) ?: open_view(r);
 	if (!err && opt->callers)
 		err = code_names__new(&r->code_names);
-	if (!err)
-		err = open_view(r);
 	if (err)
 		return diag_error_r(err, "cannot start recording: %s", strerror(-err));
+	if (filter__wants_hits(opt->filter))
+		tracks__expect_hits(r->tracks);
 	*out = take_ptr(r);
 	return 0;
 }
 
-static enum trace_watch watch_of(enum governor_watch watch)
-{
-	switch (watch) {
-	case GOVERNOR_COUNTED:
-		return TRACE_WATCH_COUNTED;
-	case GOVERNOR_OFF:
-		return TRACE_WATCH_OFF;
-	default:
-		return TRACE_WATCH_FULL;
-	}
-}
+static const uint8_t watch_of[] = {
+	[GOVERNOR_FULL] = TRACE_WATCH_FULL,
+	[GOVERNOR_COUNTED] = TRACE_WATCH_COUNTED,
+	[GOVERNOR_OFF] = TRACE_WATCH_OFF,
+};
 
 /* Kinds have the same numbers in both halves: see tracks.c. */
 static int label_of_decision(struct recorder *r, const struct session_decision *d, uint32_t *label)
@@ -412,20 +403,21 @@ static int on_decision(void *ctx, const struct session_decision *d)
 {
 	struct recorder *r = ctx;
 	struct trace_item item = {.kind = TRACE_ITEM_DECISION};
-	struct trace_decision decision = {
+	int err;
+
+	item.decision = (struct trace_decision){
 		.time_ns = d->time_ns,
 		.kind = d->kind,
-		.watch = (uint8_t)watch_of(d->watch),
+		.watch = watch_of[d->watch],
 		.cost_ppm = d->cost_ppm,
 		.budget_ppm = d->budget_ppm,
 	};
-	int err = label_of_decision(r, d, &decision.label);
-
+	err = label_of_decision(r, d, &item.decision.label);
 	if (err)
 		return err;
 	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__decision(r->trace.writer, &decision));
-	item.decision = decision;
+		trace_output__wrote(&r->trace,
+				    trace_writer__decision(r->trace.writer, &item.decision));
 	return model__item(&r->model, &item);
 }
 
@@ -471,15 +463,8 @@ static void note_view_error(struct recorder *r, int err)
 			   strerror(-err));
 }
 
-static void draw_live(struct recorder *r, const struct live_state *state)
+static void tick(struct recorder *r, const struct trace_losses *losses, bool last)
 {
-	if (!r->view_err)
-		note_view_error(r, live_view__draw(r->live, state));
-}
-
-static int tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX], bool last)
-{
-	struct trace_losses losses = losses_of(r, counters);
 	struct live_state state = {
 		.now_ns = clock_ns(CLOCK_MONOTONIC),
 		.start_ns = r->start_ns,
@@ -487,22 +472,24 @@ static int tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX], b
 		.running = tracks__running(r->tracks),
 		.recorded_only = r->opt.budget_ppm,
 		.last = last,
-		.losses = &losses,
+		.losses = losses,
 		.summary = r->model.summary,
 		.names = &r->model.options.texts,
 	};
 
 	recorder__commit_file(r);
 	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__losses(r->trace.writer, &losses)
+		trace_output__wrote(&r->trace, trace_writer__losses(r->trace.writer, losses)
 						       ?: trace_writer__flush(r->trace.writer));
-	draw_live(r, &state);
-	return 0;
+	if (!r->view_err)
+		note_view_error(r, live_view__draw(r->live, &state));
 }
 
-int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
+void recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX])
 {
-	return tick(r, counters, false);
+	struct trace_losses losses = losses_of(r, counters);
+
+	tick(r, &losses, false);
 }
 
 /* Waits a limited time for the output: a stopped terminal stays as it is. */
@@ -511,8 +498,10 @@ void recorder__leave_terminal(struct recorder *r)
 	struct pollfd idle = {.events = POLLIN};
 
 	live_view__restore(r->live);
-	idle.fd = r->out ? writer_thread__idle_fd(r->out) : -1;
-	poll(&idle, r->out ? 1 : 0, r->out ? DIAG_PATIENCE_MS : 0);
+	if (!r->out)
+		return;
+	idle.fd = writer_thread__idle_fd(r->out);
+	poll(&idle, 1, DIAG_PATIENCE_MS);
 }
 
 uint32_t recorder__processes(const struct recorder *r)
@@ -699,7 +688,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	struct trace_losses losses = losses_of(r, counters);
 	int err;
 
-	tick(r, counters, true);
+	tick(r, &losses, true);
 	live_view__restore(r->live);
 	write_unrecorded(r);
 	write_lines(r);
@@ -711,7 +700,9 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 	print_unknown_hits(r);
 	closing_line(r, &losses);
 	judge(r, &losses);
-	return r->trace.place_err ? r->trace.place_err : err == -EPIPE ? 0 : err;
+	if (r->trace.place_err)
+		return r->trace.place_err;
+	return err == -EPIPE ? 0 : err;
 }
 
 void recorder__free(struct recorder *r)

@@ -73,7 +73,7 @@ struct session_sink recorder__sink(struct recorder *r);
  * Draw one interval of the live view; `counters` as session__counters() gives them. If it cannot be
  * drawn, that is reported once (not at all if its reader went away), and the recording goes on.
  */
-int recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
+void recorder__tick(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MAX]);
 
 /* Restore the terminal until the next interval: this process is about to be stopped. */
 void recorder__leave_terminal(struct recorder *r);

@@ -19,15 +19,12 @@ void trace_output__default_name(char name[TRACE_OUTPUT_NAME_MAX])
 static int create_as_user(struct trace_output *o, const struct trace_info *info)
 {
 	_invoker_ struct invoker inv = {0};
-	int err = invoker__get(&inv);
+	int err = invoker__get(&inv) ?: invoker__take_file_rights(&inv);
 
-	if (!err)
-		err = invoker__take_file_rights(&inv);
 	if (err)
 		return err;
-	err = output_file__choose(&o->file, o->path, o->force);
-	if (!err)
-		err = trace_writer__open(o->file.path, info, &o->writer);
+	err = output_file__choose(&o->file, o->path, o->force)
+		      ?: trace_writer__open(o->file.path, info, &o->writer);
 	o->file.created = !err;
 	invoker__return_file_rights(&inv);
 	return err;
@@ -55,13 +52,11 @@ int trace_output__create(struct trace_output *o, const struct trace_info *info)
 void trace_output__commit(struct trace_output *o)
 {
 	_invoker_ struct invoker inv = {0};
-	int err = o->file.committed ? 0 : invoker__get(&inv);
+	int err;
 
-	if (err || o->file.committed)
+	if (o->file.committed || invoker__get(&inv))
 		return;
-	err = invoker__take_file_rights(&inv);
-	if (!err)
-		err = output_file__commit(&o->file);
+	err = invoker__take_file_rights(&inv) ?: output_file__commit(&o->file);
 	invoker__return_file_rights(&inv);
 	if (!err)
 		return;
