@@ -81,14 +81,11 @@ static void on_used_cpu(void *ctx, uint8_t lib, double cpu_s)
 /* Decisions that were made as libraries were added: a trace takes none before its first process. */
 static int report_first_decisions(struct budget *b)
 {
-	int err = 0;
-
-	if (b->unreported) {
-		err = query_watch__report(b->queries, b->added_ns)
-			      ?: guard_watch__report_left_out(b->guards, b->added_ns);
-		b->unreported = false;
-	}
-	return err;
+	if (!b->unreported)
+		return 0;
+	b->unreported = false;
+	return query_watch__report(b->queries, b->added_ns)
+		       ?: guard_watch__report_left_out(b->guards, b->added_ns);
 }
 
 /* ---- Beginning ------------------------------------------------------------------------------- */
@@ -106,13 +103,9 @@ int budget__new(const struct probe_control *probes, uint64_t budget_ppm,
 	b->probes = *probes;
 	b->budget_ppm = budget_ppm;
 	b->sink = *sink;
-	err = governor__new(budget_ppm, &b->governor);
-	if (err)
-		return err;
-	err = estimates__new(&estimates, &b->estimates);
-	if (err)
-		return err;
-	err = guard_watch__new(probes, budget_ppm, &b->costs, &decisions, &b->guards);
+	err = governor__new(budget_ppm, &b->governor)
+		      ?: estimates__new(&estimates, &b->estimates)
+		      ?: guard_watch__new(probes, budget_ppm, &b->costs, &decisions, &b->guards);
 	if (err)
 		return err;
 	err = query_watch__new(probes, b->governor, b->estimates, &b->costs, &decisions,
@@ -148,8 +141,9 @@ static uint32_t sites_of(struct budget *b, uint8_t lib)
 	return b->probes.sites(b->probes.ctx, lib);
 }
 
-static int attach_first(struct budget *b, const struct query_watch_library *l, uint32_t first)
+static int attach_first(struct budget *b, const struct query_watch_library *l)
 {
+	const struct library *lib = &b->libs[l->lib];
 	struct governor_load load = {
 		.now_ns = b->added_ns,
 		.other_ns = costs_of_install(sites_of(b, l->lib) + 3ul * l->plan->n_queries),
@@ -157,28 +151,24 @@ static int attach_first(struct budget *b, const struct query_watch_library *l, u
 	int err;
 
 	governor__foresee(b->governor, &load, b->costs.hit_ps);
-	err = query_watch__attach_first(b->queries, l, first, b->added_ns);
+	err = query_watch__attach_first(b->queries, l, lib->first_query, b->added_ns);
 	diag_verbose("attached %u probes at first, %s", sites_of(b, l->lib),
-		     !rates__is_empty(b->libs[l->lib].known)
-			     ? "by the rates of earlier recordings"
-			     : "as no earlier recording of this library is known");
+		     rates__is_empty(lib->known)
+			     ? "as no earlier recording of this library is known"
+			     : "by the rates of earlier recordings");
 	return err;
 }
 
 /* Queries of the governor and of the watch are added together, or not at all. */
-static int add_queries(struct budget *b, struct query_watch_library *w,
-		       const struct governor_query *queries, uint32_t *first)
+static int add_queries(struct budget *b, struct query_watch_library *w, uint32_t *first)
 {
-	int err = query_watch__reserve(b->queries, w->plan->n_queries, w->n_sets);
+	int err = query_watch__reserve(b->queries, w->plan->n_queries, w->n_sets)
+			  ?: governor__add(b->governor, w->queries, w->plan->n_queries, w->n_sets,
+					   first, &w->first_set);
 
-	if (err)
-		return err;
-	err = governor__add(b->governor, queries, w->plan->n_queries, w->n_sets, first,
-			    &w->first_set);
-	if (err)
-		return err;
-	query_watch__add(b->queries, w);
-	return 0;
+	if (!err)
+		query_watch__add(b->queries, w);
+	return err;
 }
 
 static int govern_library(struct budget *b, const struct budget_library *l)
@@ -194,7 +184,6 @@ static int govern_library(struct budget *b, const struct budget_library *l)
 		.recorded = l->queries,
 		.n_sets = (uint32_t)n_sets,
 	};
-	uint32_t first;
 	int err;
 
 	if (n_sets < 0)
@@ -204,11 +193,10 @@ static int govern_library(struct budget *b, const struct budget_library *l)
 		return err;
 	describe(l, set_of, lib->known, queries);
 	w.learnt = lib->learnt;
-	err = add_queries(b, &w, queries, &first);
+	err = add_queries(b, &w, &lib->first_query);
 	if (err)
 		return err;
 	lib->added = true;
-	lib->first_query = first;
 	lib->n_queries = l->plan->n_queries;
 	b->added_ns = clock_ns(CLOCK_MONOTONIC);
 	b->unreported = true;
@@ -217,8 +205,8 @@ static int govern_library(struct budget *b, const struct budget_library *l)
 	if (err)
 		return err;
 	if (b->budget_ppm)
-		return attach_first(b, &w, first);
-	query_watch__keep_all(b->queries, first);
+		return attach_first(b, &w);
+	query_watch__keep_all(b->queries, lib->first_query);
 	return 0;
 }
 

@@ -36,13 +36,15 @@ struct process {
 	pid_t pid;
 	clockid_t clock;
 	uint64_t cpu_ns;
-	uint64_t seen;	    /* executions of queries */
-	uint32_t last_id;   /* the greatest invocation id */
-	uint8_t lib;	    /* of the last interval that was recorded */
-	bool has_lib;	    /* there was one */
-	bool incremental;   /* or maybe */
-	double *gaps;	    /* CPU seconds of the open gap, by query */
-	double *executions; /* estimated for the gaps before it, by query */
+	uint64_t seen;	  /* executions of queries */
+	uint32_t last_id; /* the greatest invocation id */
+	uint8_t lib;	  /* of the last interval that was recorded */
+	bool has_lib;	  /* there was one */
+	bool incremental; /* or maybe */
+	struct unseen {
+		double gap;	   /* CPU seconds of the open gap */
+		double executions; /* estimated for the gaps before it */
+	} * unseen;		   /* by query */
 };
 
 struct estimates {
@@ -71,17 +73,13 @@ int estimates__new(const struct estimates_sink *sink, struct estimates **out)
 
 static int grow_process(struct process *p, size_t from, size_t to)
 {
-	double *gaps = reallocarray(p->gaps, to + 1, sizeof(*gaps)), *executions;
+	struct unseen *unseen = reallocarray(p->unseen, to + 1, sizeof(*unseen));
 
-	if (!gaps)
+	if (!unseen)
 		return -ENOMEM;
-	p->gaps = gaps;
-	executions = reallocarray(p->executions, to + 1, sizeof(*executions));
-	if (!executions)
-		return -ENOMEM;
-	p->executions = executions;
+	p->unseen = unseen;
 	for (size_t i = from; i < to; i++)
-		gaps[i] = executions[i] = 0;
+		unseen[i] = (struct unseen){0};
 	return 0;
 }
 
@@ -127,7 +125,7 @@ void estimates__open_gap(struct estimates *e, uint32_t query, double rate, uint6
 	estimates__begin(e, query, false, rate, now_ns);
 	/* A gap without measurable CPU time may still hide an execution. */
 	for (uint32_t i = 0; i < e->n_processes; i++)
-		e->processes[i].gaps[query] += TINY_S;
+		e->processes[i].unseen[query].gap += TINY_S;
 }
 
 void estimates__watch(struct estimates *e, uint32_t query)
@@ -141,13 +139,13 @@ void estimates__close_gap(struct estimates *e, uint32_t query, double after)
 	double rate = (q->rate_before + after) / 2;
 
 	for (uint32_t i = 0; i < e->n_processes; i++) {
-		struct process *p = &e->processes[i];
+		struct unseen *u = &e->processes[i].unseen[query];
 
-		if (p->gaps[query] <= 0)
+		if (u->gap <= 0)
 			continue;
 		/* Not 0: an estimate of none does not make the count exact. */
-		p->executions[query] += p->gaps[query] * rate + TINY_S;
-		p->gaps[query] = 0;
+		u->executions += u->gap * rate + TINY_S;
+		u->gap = 0;
 	}
 	q->rate_before = after;
 }
@@ -200,15 +198,12 @@ int estimates__add_process(struct estimates *e, pid_t pid, bool incremental, uin
 	if (clock_getcpuclockid(pid, &p.clock))
 		return -ESRCH;
 	if (array__reserve_one(&e->processes, e->n_processes, &e->room, sizeof(p)) ||
-	    grow_process(&p, 0, e->n_queries)) {
-		free(p.gaps);
-		free(p.executions);
+	    grow_process(&p, 0, e->n_queries))
 		return -ENOMEM;
-	}
 	p.cpu_ns = cpu_of(&p);
 	e->cpu_ns += creditable_ns(&p, attached_ns);
 	for (uint32_t i = 0; i < e->n_queries; i++)
-		p.gaps[i] = e->queries[i].watched ? 0 : TINY_S;
+		p.unseen[i].gap = e->queries[i].watched ? 0 : TINY_S;
 	e->processes[e->n_processes++] = p;
 	return 0;
 }
@@ -227,7 +222,7 @@ static void advance(struct estimates *e, struct process *p)
 		const struct query *q = &e->queries[i];
 
 		if (!q->watched)
-			p->gaps[i] += more;
+			p->unseen[i].gap += more;
 		else if (p->seen && q->is.lib == p->lib && q->is.recorded)
 			q->learnt->cpu_s += more;
 	}
@@ -237,11 +232,12 @@ static void advance(struct estimates *e, struct process *p)
 static double guess(const struct estimates *e, const struct process *p, uint32_t i)
 {
 	const struct query *q = &e->queries[i];
-	double gap = p->gaps[i] > 0 ? p->gaps[i] : 0;
+	const struct unseen *u = &p->unseen[i];
+	double gap = u->gap > 0 ? u->gap : 0;
 
-	if (!q->is.present || p->gaps[i] <= NO_GAP / 2 || (p->executions[i] == 0 && gap == 0))
+	if (!q->is.present || u->gap <= NO_GAP / 2 || (u->executions == 0 && gap == 0))
 		return -1;
-	return p->executions[i] + gap * q->rate_before;
+	return u->executions + gap * q->rate_before;
 }
 
 static double not_seen(const struct process *p, double per_id)
@@ -293,8 +289,7 @@ static int remove_process(struct estimates *e, struct process *p)
 	factor = correction(e, p);
 	for (uint32_t i = 0; i < e->n_queries && !err; i++)
 		err = report(e, p, i, factor);
-	free(p->gaps);
-	free(p->executions);
+	free(p->unseen);
 	*p = e->processes[--e->n_processes];
 	return err;
 }
@@ -372,7 +367,7 @@ void estimates__saw_counted(struct estimates *e, uint32_t query, const struct wi
 
 	add_seen(e, p, query, r->n);
 	if (p && is_identified(&e->queries[query], r))
-		p->gaps[query] = NO_GAP;
+		p->unseen[query].gap = NO_GAP;
 }
 
 void estimates__saw_library(struct estimates *e, pid_t pid, uint8_t lib)
@@ -389,10 +384,8 @@ void estimates__free(struct estimates *e)
 {
 	if (!e)
 		return;
-	while (e->n_processes) {
-		free(e->processes[--e->n_processes].gaps);
-		free(e->processes[e->n_processes].executions);
-	}
+	while (e->n_processes)
+		free(e->processes[--e->n_processes].unseen);
 	free(e->processes);
 	free(e->queries);
 	free(e);

@@ -289,9 +289,9 @@ static void change(struct governor *g, struct switched *u)
 	if (!u->wanted) {
 		bool again = u->hold_ns && now - u->changed_ns < 2 * u->hold_ns;
 
-		u->hold_ns = !again			     ? HOLD_NS
-			     : u->hold_ns * 2 < HOLD_MOST_NS ? u->hold_ns * 2
-							     : HOLD_MOST_NS;
+		u->hold_ns = again ? 2 * u->hold_ns : HOLD_NS;
+		if (u->hold_ns > HOLD_MOST_NS)
+			u->hold_ns = HOLD_MOST_NS;
 	}
 	u->changed_ns = now;
 	g->changed = true;

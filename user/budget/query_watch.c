@@ -288,8 +288,7 @@ int query_watch__detach_ends(struct query_watch *w, uint64_t now_ns)
 	return err;
 }
 
-/* Ends are attached before starts, and wrapped queries start after all others.
- */
+/* Ends are attached before starts, and wrapped queries start after all others. */
 int query_watch__apply(struct query_watch *w, uint64_t now_ns)
 {
 	int err = 0;
