@@ -113,7 +113,7 @@ static int place(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 1;
 }
 
-static uint64_t file_offset(void (*function)(void))
+uint64_t probe_cost_offset(void (*function)(void))
 {
 	struct placed p = {.address = (uint64_t)(uintptr_t)function};
 
@@ -125,7 +125,7 @@ static struct plan_site site(uint32_t query, uint32_t role, void (*at)(void))
 {
 	return (struct plan_site){
 		.addr = (uint64_t)(uintptr_t)at,
-		.offset = file_offset(at),
+		.offset = probe_cost_offset(at),
 		.query = query,
 		.body = PLAN_NONE,
 		.role = (uint8_t)role,
@@ -298,6 +298,29 @@ static struct probe_cost cost_of(uint64_t *calls_ns, size_t n, uint64_t idle_ns,
 	return fired ? c : (struct probe_cost){0};
 }
 
+static int measure(struct kernel *k, struct timings *t, struct samples *s,
+		   struct probe_costs *costs)
+{
+	int err = attach(k, &s->lib);
+	uint64_t idle_ns;
+
+	if (err)
+		return err;
+	err = run_child(k, t);
+	err = kernel__drain(k, on_record, s) ?: err;
+	err = kernel__counters(k, costs->rehearsal.counters) ?: err;
+	err = kernel__reset_counters(k) ?: err;
+	costs->rehearsal.called = t->called;
+	costs->rehearsal.written = t->written;
+	costs->rehearsal.spans = s->n_spans;
+	if (err)
+		return err;
+	idle_ns = median(t->nothing_ns, CALLS);
+	costs->emulated = cost_of(t->emulated_ns, CALLS, idle_ns, s, EMULATED);
+	costs->stepped = cost_of(t->stepped_ns, STEPPED_CALLS, idle_ns, s, STEPPED);
+	return 0;
+}
+
 int probe_costs__measure(struct kernel *k, struct probe_costs *costs)
 {
 	struct timings *t =
@@ -308,22 +331,7 @@ int probe_costs__measure(struct kernel *k, struct probe_costs *costs)
 	*costs = (struct probe_costs){0};
 	if (t == MAP_FAILED)
 		return -ENOMEM;
-	err = s ? attach(k, &s->lib) : -ENOMEM;
-	if (!err) {
-		err = run_child(k, t);
-		err = kernel__drain(k, on_record, s) ?: err;
-		err = kernel__counters(k, costs->rehearsal.counters) ?: err;
-		err = kernel__reset_counters(k) ?: err;
-		costs->rehearsal.called = t->called;
-		costs->rehearsal.written = t->written;
-		costs->rehearsal.spans = s->n_spans;
-	}
-	if (!err) {
-		uint64_t idle_ns = median(t->nothing_ns, CALLS);
-
-		costs->emulated = cost_of(t->emulated_ns, CALLS, idle_ns, s, EMULATED);
-		costs->stepped = cost_of(t->stepped_ns, STEPPED_CALLS, idle_ns, s, STEPPED);
-	}
+	err = s ? measure(k, t, s, costs) : -ENOMEM;
 	munmap(t, sizeof(*t));
 	return err;
 }

@@ -37,4 +37,7 @@ struct probe_costs {
  */
 int probe_costs__measure(struct kernel *k, struct probe_costs *costs);
 
+/* The offset of a function of ours in the file of the program, or 0. */
+uint64_t probe_cost_offset(void (*function)(void));
+
 #endif /* QPROF_CAPTURE_PROBE_COST_H */

@@ -83,6 +83,7 @@ static void judge_probes(struct findings *f, const struct probe_costs *costs)
 static void judge_rehearsal(struct findings *f, const struct doctor_facts *facts,
 			    const struct doctor_trials *t)
 {
+	bool refused = t->record == -EPERM || t->record == -EACCES;
 	char missing[128];
 
 	if (t->record && privilege_missing(facts->capabilities, 0, missing, sizeof(missing))) {
@@ -90,20 +91,14 @@ static void judge_rehearsal(struct findings *f, const struct doctor_facts *facts
 			      "not done, as capabilities are missing");
 		return;
 	}
-	if (t->record == -EPERM || t->record == -EACCES) {
-		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "rehearsal",
-			      "mend the problems above; if there are none, run this with -vv for "
-			      "the kernel's own words",
-			      "the kernel half cannot be loaded or attached: %s%s",
-			      strerror(-t->record),
-			      t->bpf_filtered ? "; a seccomp filter refuses bpf(2)" : "");
-		return;
-	}
 	if (t->record) {
-		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "rehearsal",
-			      "mend the problems above; if there are none, run this with -vv for "
-			      "the kernel's own words",
-			      "%s", t->why);
+		findings__add(
+			f, FINDING_RECORDING, FINDING_PROBLEM, "rehearsal",
+			"mend the problems above; if there are none, run this with -vv for "
+			"the kernel's own words",
+			"%s%s%s", refused ? "the kernel half cannot be loaded or attached: " : "",
+			refused ? strerror(-t->record) : t->why,
+			refused && t->bpf_filtered ? "; a seccomp filter refuses bpf(2)" : "");
 		return;
 	}
 	findings__add(f, FINDING_RECORDING, FINDING_OK, "rehearsal", NULL,

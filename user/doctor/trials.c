@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <inttypes.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -83,28 +82,6 @@ static int try_typed(void)
 		return prog;
 	link = bpf_raw_tracepoint_open(NULL, prog);
 	return link < 0 ? -errno : 0;
-}
-
-/* The offset in its file of one of our addresses. */
-static int file_offset(uint64_t addr, uint64_t *offset)
-{
-	_fclose_ FILE *maps = fopen("/proc/self/maps", "re");
-	uint64_t start, end, at;
-	char line[512];
-
-	while (maps && fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &at) == 3 &&
-		    addr >= start && addr < end) {
-			*offset = addr - start + at;
-			return 0;
-		}
-	}
-	return -ENOENT;
-}
-
-static int try_multi(uint64_t offset)
-{
-	return uprobe_multi_try(SELF, offset);
 }
 
 static int perf_type(void)
@@ -190,16 +167,13 @@ static int try_record(struct doctor_trials *t)
 
 static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	(void)level;
-	(void)fmt;
-	(void)ap;
+	(void)level, (void)fmt, (void)ap;
 	return 0;
 }
 
 void trials__run(struct doctor_trials *t)
 {
-	uint64_t offset = 0;
-	int err = file_offset((uintptr_t)probed, &offset);
+	uint64_t offset = probe_cost_offset(probed);
 
 	*t = (struct doctor_trials){0};
 	if (diag_level() < DIAG_DEBUG)
@@ -208,8 +182,8 @@ void trials__run(struct doctor_trials *t)
 	t->ring = try_ring();
 	t->tracepoint = try_tracepoint();
 	t->typed = try_typed();
-	t->uprobe_multi = err ?: try_multi(offset);
-	t->perf_uprobe = err ?: try_perf(offset);
+	t->uprobe_multi = offset ? uprobe_multi_try(SELF, offset) : -ENOENT;
+	t->perf_uprobe = offset ? try_perf(offset) : -ENOENT;
 	t->mappings = mappings__try_rings();
 	perf_refusal__find(t->mappings, &t->no_mappings);
 	t->bpf_filtered = is_bpf_filtered();
