@@ -191,7 +191,7 @@ static int report_late(struct arrivals *all, pid_t pid, const char *path)
 			  "queries may be missing",
 			  (int)pid, path);
 	all->late_pid = (uint32_t)pid;
-	return all->sink.late(all->sink.ctx, pid);
+	return all->sink.late ? all->sink.late(all->sink.ctx, pid) : 0;
 }
 
 /*
@@ -450,10 +450,9 @@ static int follow_newcomer(struct arrivals *all, const struct arrival *a)
 	exec.args_len =
 		(wire_u32)look__arguments(all->parts.look, a->pid, exec.args, sizeof(exec.args));
 	process_name(a->pid, exec.comm, sizeof(exec.comm));
-	err = all->sink.record(all->sink.ctx, &fork, sizeof(fork));
-	if (!err)
-		err = all->sink.record(all->sink.ctx, &exec, sizeof(exec));
-	return err ?: session_sink__cwd(&all->sink, a->pid);
+	return all->sink.record(all->sink.ctx, &fork, sizeof(fork))
+		       ?: all->sink.record(all->sink.ctx, &exec, sizeof(exec))
+		       ?: session_sink__cwd(&all->sink, a->pid);
 }
 
 /* Let the process run on; the probes of its library are there, or will be while it runs. */
@@ -678,8 +677,6 @@ static void drop(struct arrivals *all)
 	for (uint32_t i = 0; i < all->n; i++)
 		release(all, &all->items[i]);
 	all->n = 0;
-	free(take_ptr(all->items));
-	all->capacity = 0;
 }
 
 /* A process that is stopped has not begun; any other one may have run all of its compilation. */
@@ -754,6 +751,7 @@ void arrivals__free(struct arrivals *all)
 	if (!all)
 		return;
 	drop(all);
+	free(all->items);
 	unattached__free(all->unattached);
 	free(all);
 }

@@ -22,7 +22,6 @@
 static int adopt(const struct running *r, pid_t pid)
 {
 	char args[WIRE_ARGS_MAX];
-	size_t len;
 	int err;
 
 	r->before_follow(r->ctx);
@@ -33,10 +32,11 @@ static int adopt(const struct running *r, pid_t pid)
 		kernel__unfollow(r->kernel, pid);
 		return -ESRCH;
 	}
-	len = look__arguments(r->look, pid, args, sizeof(args));
+	if (!r->sink->running)
+		return 0;
 	err = r->sink->running(r->sink->ctx, pid, process_parent(pid), clock_ns(CLOCK_MONOTONIC),
-			       args, len);
-	return err ? err : session_sink__cwd(r->sink, pid);
+			       args, look__arguments(r->look, pid, args, sizeof(args)));
+	return err ?: session_sink__cwd(r->sink, pid);
 }
 
 /* The library a process uses or, for cargo and the like, the one beside its executable. */
@@ -119,8 +119,7 @@ static int follow_tree(const struct running *r, pid_t root, unsigned int *compil
 	for (size_t i = 0; i < list.n && !err; i++) {
 		pid_t pid = list.pids[i];
 
-		/* We may be a descendant of `root`, with children of ours: these are not followed.
-		 */
+		/* We may be a descendant of `root`, but our own children are not followed. */
 		if (pid == getpid() || kernel__follows(r->kernel, pid) ||
 		    (pid != root && process_parent(pid) == getpid()))
 			continue;

@@ -16,14 +16,14 @@ struct session_sink {
 	void *ctx;
 	/* A library was attached; its records carry `lib`. Comes before any of them. */
 	int (*library)(void *ctx, uint8_t lib, const struct plan *plan);
-	/* A process was running already when it was first followed. */
+	/* May be NULL. A process was running already when it was first followed. */
 	int (*running)(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
 		       size_t len);
 	/* A wire record has arrived. */
 	int (*record)(void *ctx, const void *record, size_t size);
 	/*
-	 * The compiler that `pid` executed began before the probes of its library were there: its
-	 * first queries may be missing. Comes after the record of that exec.
+	 * May be NULL. The compiler that `pid` executed began before the probes of its library were
+	 * there: its first queries may be missing. Comes after the record of that exec.
 	 */
 	int (*late)(void *ctx, pid_t pid);
 	/* May be NULL. The working directory of a process, after `running` or the record of its

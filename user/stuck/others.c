@@ -19,10 +19,9 @@
 
 static bool is_one_of(const char *name, size_t len, const char *const *names)
 {
-	for (; *names; names++) {
+	for (; *names; names++)
 		if (strlen(*names) == len && !memcmp(*names, name, len))
 			return true;
-	}
 	return false;
 }
 
@@ -94,7 +93,9 @@ static int read_state(struct other *o)
 			o->waits = NULL;
 		}
 	}
-	return err ?: !tasks.n || strchr("ZXx", o->state) ? -ESRCH : 0;
+	if (err)
+		return err;
+	return !tasks.n || strchr("ZXx", o->state) ? -ESRCH : 0;
 }
 
 /* A script has the name it was started with, because its executable is a shell. */

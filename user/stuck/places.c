@@ -90,11 +90,8 @@ int places__new(const struct plan *plan, struct places **out)
 	if (err)
 		return err;
 	p->path = strdup(plan->path);
-	err = p->path ? copy_queries(p, plan) : -ENOMEM;
-	if (!err)
-		err = copy_guards(p, plan);
-	if (err)
-		return diag_error_r(err, "out of memory");
+	if (!p->path || copy_queries(p, plan) || copy_guards(p, plan))
+		return diag_error_r(-ENOMEM, "out of memory");
 	*out = take_ptr(p);
 	return 0;
 }

@@ -65,33 +65,16 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	return places__new(plan, &w->places[lib]);
 }
 
-static int on_running(void *ctx, pid_t pid, pid_t parent, uint64_t now_ns, const char *args,
-		      size_t len)
-{
-	(void)ctx, (void)pid, (void)parent, (void)now_ns, (void)args, (void)len;
-	return 0;
-}
-
-static int on_late(void *ctx, pid_t pid)
-{
-	(void)ctx, (void)pid;
-	return 0;
-}
-
 static int on_label(struct watch *w, const struct wire_label *r)
 {
-	struct dynamic_label *label = calloc(1, sizeof(*label));
-	int err = label ? array__reserve_one(&w->labels, w->n_labels, &w->labels_capacity,
-					     sizeof(*w->labels))
-			: -ENOMEM;
+	_free_ struct dynamic_label *label = calloc(1, sizeof(*label));
 
-	if (err) {
-		free(label);
-		return err;
-	}
+	if (!label ||
+	    array__reserve_one(&w->labels, w->n_labels, &w->labels_capacity, sizeof(*w->labels)))
+		return -ENOMEM;
 	label->label = r->label;
 	memcpy(label->text, r->key.text, WIRE_LABEL_MAX);
-	w->labels[w->n_labels++] = label;
+	w->labels[w->n_labels++] = take_ptr(label);
 	return 0;
 }
 
@@ -186,20 +169,12 @@ static char *function_of(struct unwinder *u, const struct call *c, const struct 
 {
 	const char *symbol = place->symbol ?: unwinder__symbol(u, c->pc);
 	const char *slash = c->path ? strrchr(c->path, '/') : NULL;
-
-	char *name = symbol ? function_path(symbol) : NULL;
-
+	_free_ char *name = symbol ? function_path(symbol) : NULL;
 	/* Rust's legacy mangling looks like C++. function_path() leaves only C++ names mangled. */
-	if (name && !strncmp(name, "_Z", 2)) {
-		char *cxx = cxx_name(name);
+	char *cxx = name && !strncmp(name, "_Z", 2) ? cxx_name(name) : NULL;
 
-		if (cxx) {
-			free(name);
-			name = cxx;
-		}
-	}
-	if (name)
-		return name;
+	if (cxx || name)
+		return cxx ?: take_ptr(name);
 	return slash ? strdup(slash + 1) : NULL;
 }
 
@@ -326,7 +301,7 @@ static int look_at_thread(struct visit *l, struct snapshot_thread *t)
 {
 	_calls_ struct calls calls = {0};
 	struct watch *w = l->watch;
-	int err = -ESRCH;
+	int err;
 
 	l->n_also = 0;
 	if (t->task.state == 'D')
@@ -367,10 +342,8 @@ static struct unwinder *unwinder_of(struct watch *w, pid_t pid)
 		return NULL;
 	if (!p->unwinder)
 		unwinder__new(pid, w->look, &p->unwinder);
-	else if (unwinder__refresh(p->unwinder)) {
-		unwinder__free(p->unwinder);
-		p->unwinder = NULL;
-	}
+	else if (unwinder__refresh(p->unwinder))
+		unwinder__free(take_ptr(p->unwinder));
 	return p->unwinder;
 }
 
@@ -444,14 +417,12 @@ static int add_process(struct watch *w, pid_t pid, const struct library_file *li
 
 static bool is_below_compiler(const struct snapshot *p, pid_t parent)
 {
-	for (uint32_t i = 0; i < p->n; i++) {
+	for (uint32_t i = 0; i < p->n; i++)
 		if (p->processes[i].pid == parent)
 			return true;
-	}
-	for (uint32_t i = 0; i < p->n_others; i++) {
+	for (uint32_t i = 0; i < p->n_others; i++)
 		if (p->others[i].pid == parent)
 			return p->others[i].kind == OTHER_LINKER;
-	}
 	return false;
 }
 
@@ -499,10 +470,9 @@ int watch__look(struct watch *w, pid_t pid, struct snapshot *p)
 
 	p->time_ns = clock_ns(CLOCK_MONOTONIC);
 	p->watched_ns = p->time_ns - w->started_ns;
-	for (size_t i = 0; i < list.n && !err; i++) {
+	for (size_t i = 0; i < list.n && !err; i++)
 		if (list.pids[i] != getpid())
 			err = add_any(w, list.pids[i], p);
-	}
 	process_list__clear(&list);
 	forget_gone(w);
 	return err == -ESRCH ? 0 : err;
@@ -516,9 +486,7 @@ int watch__open(struct watch **out)
 	struct session_sink sink = {
 		.ctx = w,
 		.library = on_library,
-		.running = on_running,
 		.record = on_record,
-		.late = on_late,
 	};
 	struct kernel_options opt = {
 		.ring_bytes = RING_BYTES,
