@@ -27,10 +27,9 @@ static bool is_for_writing(const char *fdinfo_path)
 	unsigned int flags;
 	char line[128];
 
-	while (f && fgets(line, sizeof(line), f)) {
+	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "flags: %o", &flags) == 1)
 			return (flags & O_ACCMODE) != O_RDONLY;
-	}
 	return false;
 }
 
@@ -122,10 +121,9 @@ pid_t recordings__writer_of(const struct recordings *r, const char *path)
 
 	if (stat(path, &is))
 		return 0;
-	for (size_t i = 0; i < r->n; i++) {
+	for (size_t i = 0; i < r->n; i++)
 		if (!stat(r->at[i].path, &st) && st.st_dev == is.st_dev && st.st_ino == is.st_ino)
 			return r->at[i].pid;
-	}
 	return 0;
 }
 

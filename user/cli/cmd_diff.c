@@ -166,9 +166,7 @@ static int compare_trace(struct compare *c, struct sides *sides, struct diff_tra
 	t->has_lost = m->has_losses;
 	err = compare__trace(c, t->side, m->summary, &options.texts)
 		      ?: keep_texts(sides, t, r, m->summary);
-	if (err)
-		return err;
-	return trace_reader__is_refused(r) ? -E2BIG : 0;
+	return !err && trace_reader__is_refused(r) ? -E2BIG : err;
 }
 
 static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *t)
@@ -284,12 +282,14 @@ static int print(const struct cli_diff_options *o, const struct diff_view *v, ui
 {
 	struct cmd_output bound = {.most = cmd_most_output(bytes)};
 	FILE *out = cmd_open_output(&bound);
-	int err = !out		? -ENOMEM
-		  : o->json	? diff_json(out, v)
-		  : o->markdown ? diff_markdown(out, v)
-				: diff_text(out, v);
+	int (*write)(FILE * out, const struct diff_view *v) = diff_text;
+	int err;
 
-	err = cmd_close_output(&bound, out, err);
+	if (o->json)
+		write = diff_json;
+	else if (o->markdown)
+		write = diff_markdown;
+	err = cmd_close_output(&bound, out, out ? write(out, v) : 0);
 	if (err == -EFBIG)
 		return cmd_unreadable("the comparison", NULL, err);
 	if (!err || ferror(stdout))
@@ -299,10 +299,9 @@ static int print(const struct cli_diff_options *o, const struct diff_view *v, ui
 
 static bool has_unrecorded(const struct diff_view *v)
 {
-	for (size_t i = 0; i < v->n_traces; i++) {
+	for (size_t i = 0; i < v->n_traces; i++)
 		if (unrecorded__any(&v->traces[i].unrecorded))
 			return true;
-	}
 	return false;
 }
 
@@ -339,10 +338,9 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 		.width = o->wide ? 0 : screen_columns(stdout),
 	};
 
-	for (size_t i = 0; i < sides->n; i++) {
+	for (size_t i = 0; i < sides->n; i++)
 		if (add_trace(c, sides, &sides->traces[i]))
 			return EXIT_CODE_FAILURE;
-	}
 	warn_of_compilers(sides);
 	if (!gates || compare__result(c, &rules, &result)) {
 		diag_error("out of memory");

@@ -75,10 +75,8 @@ static int find_installed(struct doctor *d)
 	const char *rustup_home = getenv("RUSTUP_HOME");
 	int err = rustup_home ? toolchains__add_rustup(&d->toolchains, rustup_home) : 0;
 
-	if (err)
-		return err;
-	err = add_rustup_of(&d->toolchains, d->invoker.home);
-	return err ?: toolchains__add_system(&d->toolchains, "");
+	return err ?: add_rustup_of(&d->toolchains, d->invoker.home)
+		   ?: toolchains__add_system(&d->toolchains, "");
 }
 
 /* The toolchain that was asked for, or the one in use here. */
@@ -92,25 +90,23 @@ static int find_wanted(struct doctor *d, const char *target)
 	diag_hold_errors(why, sizeof(why));
 	err = find_library(target, &library, &file);
 	diag_hold_errors(NULL, 0);
-	if (!err) {
-		err = toolchains__add(&d->toolchains, target ?: "rustc", library, true);
-		if (!err && file)
-			toolchains__use_file(&d->toolchains, file);
-		return err;
+	if (err) {
+		findings__add(&d->findings, FINDING_TOOLCHAINS,
+			      target ? FINDING_PROBLEM : FINDING_NOTE, target ?: "rustc",
+			      target ? "see \"qprof-bpf doctor\" for what there is" : NULL, "%s",
+			      why);
+		return 0;
 	}
-	findings__add(&d->findings, FINDING_TOOLCHAINS, target ? FINDING_PROBLEM : FINDING_NOTE,
-		      target ?: "rustc",
-		      target ? "see \"qprof-bpf doctor\" for what there is" : NULL, "%s", why);
-	return 0;
+	err = toolchains__add(&d->toolchains, target ?: "rustc", library, true);
+	if (!err && file)
+		toolchains__use_file(&d->toolchains, file);
+	return err;
 }
 
 static int examine_toolchains(struct doctor *d, const char *target)
 {
-	int err = target ? 0 : find_installed(d);
+	int err = (target ? 0 : find_installed(d)) ?: find_wanted(d, target);
 
-	if (err)
-		return err;
-	err = find_wanted(d, target);
 	if (err)
 		return err;
 	toolchains__survey(&d->toolchains);

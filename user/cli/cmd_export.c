@@ -2,12 +2,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/diag.h"
-#include "base/array.h"
+#include "base/signals.h"
 #include "cli/cmd.h"
 #include "export/job.h"
 #include "export/measureme.h"
@@ -163,7 +162,7 @@ static void remove_unfinished(int sig)
 	raise(sig); /* its disposition is the default again */
 }
 
-static const int guarded[] = {SIGINT, SIGTERM, SIGHUP};
+static const int guarded[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
 static void guard(const char *path)
 {
@@ -172,20 +171,18 @@ static void guard(const char *path)
 	struct sigaction was;
 
 	unfinished = path;
-	for (size_t i = 0; i < N_OF(guarded); i++)
-		if (!sigaction(guarded[i], NULL, &was) && was.sa_handler == SIG_DFL)
-			sigaction(guarded[i], &removing, NULL);
+	for (const int *sig = guarded; *sig; sig++)
+		if (!sigaction(*sig, NULL, &was) && was.sa_handler == SIG_DFL)
+			sigaction(*sig, &removing, NULL);
 }
 
 /* Only a file that we created may be removed: signals are blocked in between. */
 static int create_guarded(struct output_file *file)
 {
-	sigset_t set, was;
+	const sigset_t set = signals_of(guarded);
+	sigset_t was;
 	int fd, err;
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < N_OF(guarded); i++)
-		sigaddset(&set, guarded[i]);
 	sigprocmask(SIG_BLOCK, &set, &was);
 	fd = open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	err = -errno;
@@ -198,14 +195,15 @@ static int create_guarded(struct output_file *file)
 
 static int open_output(const struct cli_export_options *o, struct output_file *file, int *fd)
 {
-	int err = is_directory(o->output) ? -EISDIR : 0;
+	int err;
 
 	if (is_stdout(o)) {
 		*fd = dup(STDOUT_FILENO);
 		return *fd < 0 ? no_output(o, -errno) : 0;
 	}
-	if (!err)
-		err = output_file__choose(file, o->output, o->force);
+	if (is_directory(o->output))
+		return no_output(o, -EISDIR);
+	err = output_file__choose(file, o->output, o->force);
 	if (err)
 		return no_output(o, err);
 	*fd = create_guarded(file);
@@ -238,7 +236,6 @@ static int write_format(const struct cli_export_options *o, struct export_job *j
 
 	if (out_err == -EFBIG)
 		return too_large(o, most);
-
 	if (out_err)
 		return diag_error_r(out_err, "cannot write %s: %s; choose another place with -o",
 				    is_stdout(o) ? "to standard output" : o->output,
@@ -248,15 +245,40 @@ static int write_format(const struct cli_export_options *o, struct export_job *j
 	return err ? cmd_unreadable(o->file, NULL, err) : 0;
 }
 
+/* Write the file, whatever becomes of it after an error, which was printed. */
+static int write_file(const struct cli_export_options *o, struct export_job *job,
+		      struct output_file *file)
+{
+	uint64_t most = most_bytes(o, job->r);
+	_close_ int fd = -1;
+	_out_ struct out *out = NULL;
+	int err = open_output(o, file, &fd);
+
+	if (err)
+		return err;
+	err = out__new(fd, &out);
+	if (err)
+		return diag_error_r(err, "cannot export %s: %s", o->file, strerror(-err));
+	job->out = out;
+	out__limit(out, most);
+	err = write_format(o, job, most);
+	if (err)
+		return err;
+	if (close(take_fd(fd)))
+		return no_output(o, -errno);
+	unfinished = NULL;
+	err = output_file__commit(file);
+	if (err)
+		return no_output(o, err);
+	print_written(o, job);
+	return 0;
+}
+
 static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
 {
 	_trace_reader_ struct trace_reader *survey = NULL;
 	_output_file_ struct output_file file = {0};
-	_close_ int fd = -1;
-	_out_ struct out *out = NULL;
 	struct export_job job = {.r = r, .raw = o->raw};
-	uint64_t most = most_bytes(o, r);
-	int err;
 
 	if (formats[o->format].limited)
 		job.max_bytes = o->max_bytes;
@@ -264,27 +286,11 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
 	if (job.max_bytes && trace_reader__stats(r).file_bytes && cmd_open_trace(o->file, &survey))
 		return EXIT_CODE_FAILURE;
 	job.survey = survey;
-	if (open_output(o, &file, &fd))
-		return EXIT_CODE_FAILURE;
-	err = out__new(fd, &out);
-	if (err)
-		diag_error("cannot export %s: %s", o->file, strerror(-err));
-	job.out = out;
-	if (!err)
-		out__limit(out, most);
-	if (!err)
-		err = write_format(o, &job, most);
-	if (!err && close(take_fd(fd)))
-		err = no_output(o, -errno);
+	if (!write_file(o, &job, &file))
+		return EXIT_CODE_OK;
 	unfinished = NULL;
-	if (!err && (err = output_file__commit(&file)))
-		no_output(o, err);
-	if (err) {
-		output_file__discard(&file);
-		return EXIT_CODE_FAILURE;
-	}
-	print_written(o, &job);
-	return EXIT_CODE_OK;
+	output_file__discard(&file);
+	return EXIT_CODE_FAILURE;
 }
 
 /* Call after the whole trace was read. */
@@ -292,16 +298,17 @@ static void warn_unrecorded(const struct cli_export_options *o, const struct tra
 {
 	const struct trace_stats s = trace_reader__stats(r);
 	char counted[FORMAT_MAX], estimated[FORMAT_MAX];
+	const char *where = "and are left out";
 
 	if (!s.counted && !s.estimated)
 		return;
+	if (o->format == CLI_FORMAT_COUNTS)
+		where = s.estimated ? "those that were counted are in the counts, estimates are "
+				      "left out"
+				    : "and are in the counts, but in no time";
 	diag_warn("%s executions were only counted and about %s estimated, to keep within a "
 		  "budget: they have no interval, %s, and their time is in their callers' times",
-		  format_count(counted, s.counted), format_count(estimated, s.estimated),
-		  o->format != CLI_FORMAT_COUNTS ? "and are left out"
-		  : s.estimated
-			  ? "those that were counted are in the counts, estimates are left out"
-			  : "and are in the counts, but in no time");
+		  format_count(counted, s.counted), format_count(estimated, s.estimated), where);
 }
 
 static void warn_missing(struct trace_reader *r)

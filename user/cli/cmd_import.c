@@ -31,10 +31,9 @@ static int open_profile(const char *path, struct mm_reader **r)
 /* Each file of a build contains the losses of the whole build. */
 static void add_losses(struct sums *sums, const struct trace_losses *losses)
 {
-	for (int i = 0; i < TRACE_LOSS_MAX; i++) {
+	for (int i = 0; i < TRACE_LOSS_MAX; i++)
 		if (losses->count[i] > sums->losses.count[i])
 			sums->losses.count[i] = losses->count[i];
-	}
 }
 
 /* Read all files once, so that an unreadable file is found before the output is created. */
@@ -158,10 +157,8 @@ static int open_output(struct output_file *f, const char *output, bool force,
 		.clock_start_ns = sums->start_ns,
 		.realtime_start_ns = sums->start_ns,
 	};
-	int err = output_file__choose(f, output, force);
+	int err = output_file__choose(f, output, force) ?: trace_writer__open(f->path, &info, w);
 
-	if (!err)
-		err = trace_writer__open(f->path, &info, w);
 	f->created = !err;
 	if (err == -EEXIST)
 		return diag_error_r(err,
@@ -179,17 +176,11 @@ static int import_to(struct output_file *f, const struct cli_import_options *o, 
 	_trace_writer_ struct trace_writer *w = NULL;
 	char count[FORMAT_MAX], size[FORMAT_MAX];
 	struct sums sums;
-	int err = survey(&o->files, &sums);
+	int err = survey(&o->files, &sums) ?: check_output(output, &o->files);
 
 	if (err)
 		return err;
-	err = check_output(output, &o->files);
-	if (err)
-		return err;
-	err = open_output(f, output, o->force, &sums, &w);
-	if (err)
-		return err;
-	err = import_all(w, &o->files, &sums);
+	err = open_output(f, output, o->force, &sums, &w) ?: import_all(w, &o->files, &sums);
 	if (err)
 		return err;
 	err = output_file__commit(f);

@@ -16,15 +16,12 @@ int cmd_plan(const struct cli_plan_options *o)
 	_plan_ struct plan *plan = NULL;
 	int err;
 
-	err = find_library(o->target, &path, &file);
-	if (err)
+	if (find_library(o->target, &path, &file))
 		return EXIT_CODE_FAILURE;
 	diag_verbose("reading %s", path);
-	err = file ? 0 : library_file__open(path, &file);
-	if (err)
+	if (!file && library_file__open(path, &file))
 		return EXIT_CODE_FAILURE;
-	err = o->no_cache ? plan__build(file, &plan) : plan__load(file, &plan);
-	if (err)
+	if (o->no_cache ? plan__build(file, &plan) : plan__load(file, &plan))
 		return EXIT_CODE_FAILURE;
 	if (o->json)
 		err = plan_json(stdout, plan);

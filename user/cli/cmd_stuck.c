@@ -2,13 +2,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
 
 #include "analyze/verdict.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/signals.h"
 #include "capture/privilege.h"
 #include "cli/cmd.h"
 #include "options/exit_code.h"
@@ -47,14 +47,12 @@ static void stuck__clear(struct stuck *s)
 static int catch_signals(struct stuck *s)
 {
 	const struct sigaction act = {.sa_handler = on_signal};
-	sigset_t keys;
+	const sigset_t keys = signals_of((const int[]){SIGTSTP, 0});
 
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGHUP, &act, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&keys);
-	sigaddset(&keys, SIGTSTP);
 	sigprocmask(SIG_BLOCK, &keys, NULL);
 	s->keys_fd = signalfd(-1, &keys, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->keys_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
@@ -158,15 +156,12 @@ static int show_text(struct stuck *s, const struct snapshot *p)
 static int show(struct stuck *s)
 {
 	_snapshot_ struct snapshot p = {0};
-	int err;
+	int err = 0;
 
-	for (size_t i = 0; i < s->opt->pids.n; i++) {
+	for (size_t i = 0; i < s->opt->pids.n && !err; i++)
 		err = watch__look(s->watch, s->opt->pids.pids[i], &p);
-		if (err)
-			return err;
-	}
-	if (ended_by)
-		return 0;
+	if (err || ended_by)
+		return err;
 	if (!s->opt->json)
 		return show_text(s, &p);
 	err = stuck_json(stdout, &p);

@@ -6,14 +6,13 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 
 #include "base/clock.h"
-#include "base/array.h"
 #include "base/diag.h"
+#include "base/signals.h"
 #include "capture/recordings.h"
 #include "cli/cmd.h"
 #include "options/exit_code.h"
@@ -51,12 +50,9 @@ static void watch__destroy(struct watch *w)
 
 static int block_signals(struct watch *w)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
-	sigset_t set;
+	const sigset_t set =
+		signals_of((const int[]){SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH, 0});
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < N_OF(signals); i++)
-		sigaddset(&set, signals[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return w->signal_fd < 0 ? diag_error_r(-errno, "signalfd: %s", strerror(errno)) : 0;
@@ -163,11 +159,8 @@ static int wait_for_beginning(struct watch *w)
 
 static int follow_recording(struct watch *w, const struct cli_record_options *o)
 {
-	int err;
-
 	background__go(&w->background);
-	err = wait_for_beginning(w);
-	return err ?: follow_file(w, o->output, o->output, 0);
+	return wait_for_beginning(w) ?: follow_file(w, o->output, o->output, 0);
 }
 
 /* ---- The view -------------------------------------------------------------------------------- */
@@ -294,10 +287,8 @@ static int show(struct watch *w)
 
 static int view(struct watch *w)
 {
-	int err = top__new(&w->top) ?: top_terminal__open();
+	int err = top__new(&w->top) ?: top_terminal__open() ?: show(w);
 
-	if (!err)
-		err = show(w);
 	top_terminal__close();
 	return err ? diag_error_r(err, "the view of %s ends: %s", w->title, strerror(-err)) : 0;
 }
@@ -357,15 +348,10 @@ static int prepare(struct watch *w, const struct cli_top_options *o, struct reco
 
 	/* Before our signals are blocked, so that the command gets its usual signal mask. */
 	err = records ? background__prepare(&w->background, &o->record) : 0;
-	if (err)
-		return err;
-	err = block_signals(w);
-	if (err)
-		return err;
-	err = records || o->file ? 0 : find_running(running);
-	if (err)
-		return err;
-	err = cmd_drop_rights();
+	err = err ?: block_signals(w);
+	if (!err && !records && !o->file)
+		err = find_running(running);
+	err = err ?: cmd_drop_rights();
 	if (err)
 		return err;
 	unfit = top_terminal__unfit();
@@ -413,8 +399,6 @@ int cmd_top(const struct cli_top_options *given)
 		trace_output__default_name(name);
 		o.record.output = name;
 	}
-	err = missing ? not_shown(missing) : open_trace(&w, &o);
-	if (!err)
-		err = view(&w);
+	err = (missing ? not_shown(missing) : open_trace(&w, &o)) ?: view(&w);
 	return end(&w, o.record.command, err);
 }

@@ -113,10 +113,9 @@ static int report(const char *file, const struct trace_reader *r, const struct v
 	const struct trace_stats s = trace_reader__stats(r);
 	const char *problem = trace_reader__problem(r);
 
-	printf("%s: %s\n", file,
-	       problem
-		       ?: has_wrong_index(&s) ? "damaged: its index is wrong"
-					      : "whole");
+	if (!problem)
+		problem = has_wrong_index(&s) ? "damaged: its index is wrong" : "whole";
+	printf("%s: %s\n", file, problem);
 	print_stats(&s, v);
 	if (s.misindexed)
 		line("wrong", s.misindexed, " entries of the index");

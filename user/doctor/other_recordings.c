@@ -39,10 +39,9 @@ static uint32_t program_of(const char *path)
 	char line[128];
 	uint32_t id;
 
-	while (f && fgets(line, sizeof(line), f)) {
+	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "prog_id: %" SCNu32, &id) == 1)
 			return id;
-	}
 	return 0;
 }
 
@@ -61,16 +60,14 @@ void other_recordings__find_holders(const char *root, const uint32_t *ids, uint3
 		c->err = -ENOMEM;
 		return;
 	}
-	if (!glob(pattern, GLOB_NOSORT, NULL, &found)) {
-		for (size_t i = 0; i < found.gl_pathc; i++) {
-			uint32_t id = program_of(found.gl_pathv[i]);
+	if (glob(pattern, GLOB_NOSORT, NULL, &found))
+		found.gl_pathc = 0;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		uint32_t id = program_of(found.gl_pathv[i]);
 
-			for (uint32_t j = 0; id && j < n; j++) {
-				if (ids[j] == id)
-					sscanf(found.gl_pathv[i] + strlen(root), "/proc/%d",
-					       &holders[j]);
-			}
-		}
+		for (uint32_t j = 0; id && j < n; j++)
+			if (ids[j] == id)
+				sscanf(found.gl_pathv[i] + strlen(root), "/proc/%d", &holders[j]);
 	}
 	globfree(&found);
 	for (uint32_t j = 0; j < n; j++) {

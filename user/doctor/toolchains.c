@@ -24,7 +24,6 @@ static void toolchain__clear(struct toolchain *t)
 int toolchains__add(struct toolchains *list, const char *name, const char *library, bool wanted)
 {
 	struct toolchain t = {.wanted = wanted};
-	int err;
 
 	for (uint32_t i = 0; i < list->n; i++) {
 		if (strcmp(list->items[i].library, library))
@@ -34,14 +33,13 @@ int toolchains__add(struct toolchains *list, const char *name, const char *libra
 	}
 	t.name = strdup(name);
 	t.library = strdup(library);
-	err = t.name && t.library ? array__reserve_one(&list->items, list->n, &list->capacity,
-						       sizeof(*list->items))
-				  : -ENOMEM;
-	if (err)
+	if (!t.name || !t.library ||
+	    array__reserve_one(&list->items, list->n, &list->capacity, sizeof(t))) {
 		toolchain__clear(&t);
-	else
-		list->items[list->n++] = t;
-	return err;
+		return -ENOMEM;
+	}
+	list->items[list->n++] = t;
+	return 0;
 }
 
 void toolchains__use_file(struct toolchains *list, struct library_file *file)
@@ -58,22 +56,18 @@ static int add_matching(struct toolchains *list, const char *pattern, bool named
 	glob_t found = {};
 	int err = 0;
 
-	if (!glob(pattern, 0, NULL, &found)) {
-		for (size_t i = 0; !err && i < found.gl_pathc; i++) {
-			_free_ char *library = NULL, *name = strdup(found.gl_pathv[i]);
+	if (glob(pattern, 0, NULL, &found))
+		found.gl_pathc = 0;
+	for (size_t i = 0; !err && i < found.gl_pathc; i++) {
+		_free_ char *library = NULL;
+		char *name = found.gl_pathv[i];
 
-			if (!name) {
-				err = -ENOMEM;
-				break;
-			}
-			/* rustup's proxies have no library beside them. */
-			if (plan_find__of_exe(found.gl_pathv[i], &library))
-				continue;
-			if (named)
-				name[strlen(name) - strlen("/bin/rustc")] = '\0';
-			err = toolchains__add(list, named ? strrchr(name, '/') + 1 : name, library,
-					      false);
-		}
+		/* rustup's proxies have no library beside them. */
+		if (plan_find__of_exe(name, &library))
+			continue;
+		if (named)
+			name[strlen(name) - strlen("/bin/rustc")] = '\0';
+		err = toolchains__add(list, named ? basename(name) : name, library, false);
 	}
 	globfree(&found);
 	return err;
