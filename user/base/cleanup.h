@@ -7,6 +7,7 @@
 #define QPROF_BASE_CLEANUP_H
 
 #include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -37,10 +38,23 @@ static inline void cleanup_closedir_p(DIR **dir)
 		closedir(*dir);
 }
 
+static inline void cleanup_unlock_p(pthread_mutex_t **mutex)
+{
+	pthread_mutex_unlock(*mutex);
+}
+
 #define _free_	   __cleanup(cleanup_free_p)
 #define _close_	   __cleanup(cleanup_close_p)
 #define _fclose_   __cleanup(cleanup_fclose_p)
 #define _closedir_ __cleanup(cleanup_closedir_p)
+#define _unlock_   __cleanup(cleanup_unlock_p)
+
+/* Hold a mutex for the rest of a scope: _unlock_ pthread_mutex_t *held = locked(&mutex); */
+static inline pthread_mutex_t *locked(pthread_mutex_t *mutex)
+{
+	pthread_mutex_lock(mutex);
+	return mutex;
+}
 
 /* Define <name>_p() so that __cleanup(name_p) destroys a `type *` local with `fn`. */
 #define DEFINE_CLEANUP(type, fn)            \

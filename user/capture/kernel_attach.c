@@ -17,8 +17,11 @@
 
 /* ---- Attaching ------------------------------------------------------------------------------- */
 
-static void raise_limit_by(uint32_t n)
+/* Each perf event takes a descriptor, and a plan has more sites than the usual limit of 1,024. */
+static void raise_file_limit(uint32_t n)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	_unlock_ pthread_mutex_t *held = locked(&lock);
 	struct rlimit lim, most;
 
 	if (getrlimit(RLIMIT_NOFILE, &lim))
@@ -31,16 +34,6 @@ static void raise_limit_by(uint32_t n)
 	/* Raising the hard limit takes CAP_SYS_RESOURCE. */
 	if (setrlimit(RLIMIT_NOFILE, &lim))
 		setrlimit(RLIMIT_NOFILE, &most);
-}
-
-/* Each perf event takes a descriptor, and a plan has more sites than the usual limit of 1,024. */
-static void raise_file_limit(uint32_t n)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-	pthread_mutex_lock(&lock);
-	raise_limit_by(n);
-	pthread_mutex_unlock(&lock);
 }
 
 static struct tables tables_of(const struct kernel *k)

@@ -225,12 +225,9 @@ bool links__are_governed(const struct links *l)
 
 static bool is_closing(struct links *l, const struct link *link)
 {
-	bool closing;
+	_unlock_ pthread_mutex_t *held = locked(&l->lock);
 
-	pthread_mutex_lock(&l->lock);
-	closing = link->closing;
-	pthread_mutex_unlock(&l->lock);
-	return closing;
+	return link->closing;
 }
 
 /* If the old link is still closing, both would fire, and executions would be counted twice. */
@@ -315,11 +312,11 @@ struct closing {
 
 static void end_closing(struct links *l, struct link *link)
 {
-	pthread_mutex_lock(&l->lock);
+	_unlock_ pthread_mutex_t *held = locked(&l->lock);
+
 	link->closing = false;
 	l->n_closing--;
 	pthread_cond_signal(&l->closed);
-	pthread_mutex_unlock(&l->lock);
 }
 
 static void *close_link(void *p)

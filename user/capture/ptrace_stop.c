@@ -3,7 +3,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/ptrace.h>
@@ -59,12 +58,12 @@ struct ptrace_stop {
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ptrace_stop *all_stops; /* those with a thread */
 
-/* ---- The thread: every call on the process ----------------------------------------------------
- */
+/* ---- The thread: every call on the process --------------------------------------------------- */
 
 static void set_state(struct ptrace_stop *s, enum ptrace_stop_state state, uint64_t pc)
 {
-	pthread_mutex_lock(&s->lock);
+	_unlock_ pthread_mutex_t *held = locked(&s->lock);
+
 	s->state = state;
 	if (state == PTRACE_STOP_STOPPED) {
 		s->pc = pc;
@@ -75,7 +74,6 @@ static void set_state(struct ptrace_stop *s, enum ptrace_stop_state state, uint6
 	/* The owner may have closed the descriptor after ptrace_stop__free(). */
 	if (!s->abandoned && s->wake_fd >= 0)
 		eventfd_write(s->wake_fd, 1);
-	pthread_mutex_unlock(&s->lock);
 }
 
 /* The recording thread handles signals when it can; the process must not wait for that. */
@@ -173,12 +171,10 @@ static uint64_t read_pc(pid_t pid)
 /* PTRACE_SEIZE may have returned only after the owner gave up. */
 static bool may_stop(struct ptrace_stop *s)
 {
-	bool may;
+	_unlock_ pthread_mutex_t *held = locked(&s->lock);
 
-	pthread_mutex_lock(&s->lock);
-	may = s->seized = !s->let_go && clock_ns(CLOCK_MONOTONIC) < s->until_ns;
-	pthread_mutex_unlock(&s->lock);
-	return may;
+	s->seized = !s->let_go && clock_ns(CLOCK_MONOTONIC) < s->until_ns;
+	return s->seized;
 }
 
 /*
@@ -213,14 +209,13 @@ static void destroy(struct ptrace_stop *s)
 
 static void forget(struct ptrace_stop *s)
 {
-	pthread_mutex_lock(&all_lock);
-	for (struct ptrace_stop **at = &all_stops; *at; at = &(*at)->next) {
-		if (*at != s)
-			continue;
+	_unlock_ pthread_mutex_t *held = locked(&all_lock);
+	struct ptrace_stop **at = &all_stops;
+
+	while (*at && *at != s)
+		at = &(*at)->next;
+	if (*at)
 		*at = s->next;
-		break;
-	}
-	pthread_mutex_unlock(&all_lock);
 }
 
 static void *run(void *ctx)
@@ -240,8 +235,7 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-/* ---- Its owner --------------------------------------------------------------------------------
- */
+/* ---- Its owner ------------------------------------------------------------------------------- */
 
 static int start_thread(struct ptrace_stop *s)
 {
@@ -291,16 +285,13 @@ static bool may_begin(pid_t pid, uid_t user)
 /* False: see may_begin(). */
 static bool remember(struct ptrace_stop *s)
 {
-	bool may;
+	_unlock_ pthread_mutex_t *held = locked(&all_lock);
 
-	pthread_mutex_lock(&all_lock);
-	may = may_begin(s->pid, s->user);
-	if (may) {
-		s->next = all_stops;
-		all_stops = s;
-	}
-	pthread_mutex_unlock(&all_lock);
-	return may;
+	if (!may_begin(s->pid, s->user))
+		return false;
+	s->next = all_stops;
+	all_stops = s;
+	return true;
 }
 
 int ptrace_stop__begin(pid_t pid, uid_t user, uint64_t until_ns, int wake_fd,
@@ -324,33 +315,25 @@ int ptrace_stop__begin(pid_t pid, uid_t user, uint64_t until_ns, int wake_fd,
 
 enum ptrace_stop_state ptrace_stop__state(struct ptrace_stop *s)
 {
-	enum ptrace_stop_state state;
+	_unlock_ pthread_mutex_t *held = locked(&s->lock);
 
-	pthread_mutex_lock(&s->lock);
-	state = s->state;
-	pthread_mutex_unlock(&s->lock);
-	return state;
+	return s->state;
 }
 
 uint64_t ptrace_stop__held_ns(struct ptrace_stop *s)
 {
-	uint64_t ns = 0;
+	_unlock_ pthread_mutex_t *held = locked(&s->lock);
 
-	pthread_mutex_lock(&s->lock);
-	if (s->stopped_ns)
-		ns = (s->over_ns ?: clock_ns(CLOCK_MONOTONIC)) - s->stopped_ns;
-	pthread_mutex_unlock(&s->lock);
-	return ns;
+	if (!s->stopped_ns)
+		return 0;
+	return (s->over_ns ?: clock_ns(CLOCK_MONOTONIC)) - s->stopped_ns;
 }
 
 uint64_t ptrace_stop__pc(struct ptrace_stop *s)
 {
-	uint64_t pc;
+	_unlock_ pthread_mutex_t *held = locked(&s->lock);
 
-	pthread_mutex_lock(&s->lock);
-	pc = s->pc;
-	pthread_mutex_unlock(&s->lock);
-	return pc;
+	return s->pc;
 }
 
 static int join_within(struct ptrace_stop *s, uint64_t ns)
