@@ -16,7 +16,6 @@ struct seen {
 	const struct trace_reader *r;
 	const struct trace_process **by_index;
 	uint32_t n;
-	bool filtered;
 	struct self_time *self_time; /* NULL with a filter, which hides the spans within a span */
 	bool has_costs;		     /* the probe costs of spans are known */
 	struct cmd_output bound;
@@ -84,26 +83,12 @@ static void set_filter(struct trace_reader *r, const struct cli_dump_options *o)
 		trace_reader__filter(r, &filter);
 }
 
-/* Self times are computed from the spans within each span, so a filter rules them out. */
-static int seen__costs(struct seen *s, const struct trace_costs *costs)
+static void seen__costs(struct seen *s, const struct trace_costs *costs)
 {
-	if (s->filtered || costs->subtracted || !costs->ps[TRACE_COST_EMULATED])
-		return 0;
-	if (!s->self_time && self_time__new(&s->self_time))
-		return -ENOMEM;
+	if (!s->self_time || costs->subtracted || !costs->ps[TRACE_COST_EMULATED])
+		return;
 	self_time__set_costs(s->self_time, costs);
 	s->has_costs = true;
-	return 0;
-}
-
-/* Compute the parts of a span's duration from the spans within it. */
-static int compute(struct seen *s, const struct trace_span *span, struct trace_times *times)
-{
-	if (s->filtered)
-		return 0;
-	if (!s->self_time && self_time__new(&s->self_time))
-		return -ENOMEM;
-	return self_time__span(s->self_time, span, times);
 }
 
 static int dump_span_item(struct seen *s, const struct trace_span *span)
@@ -113,7 +98,7 @@ static int dump_span_item(struct seen *s, const struct trace_span *span)
 	bool located =
 		span->caller != TRACE_NO_LOCATION && trace_reader__location(r, span->caller, &at);
 	struct trace_times times = {0};
-	int err = compute(s, span, &times);
+	int err = s->self_time ? self_time__span(s->self_time, span, &times) : 0;
 	const struct dump_span_texts texts = {
 		.name = trace_reader__string(r, span->label),
 		.kind = trace_reader__kind(r, span->kind),
@@ -134,7 +119,7 @@ static int dump_item(struct seen *s, const struct trace_item *item)
 	switch (item->kind) {
 	case TRACE_ITEM_PROCESS:
 		err = seen__add(s, item->process);
-		return err ? err : dump_process(s->out, item->process);
+		return err ?: dump_process(s->out, item->process);
 	case TRACE_ITEM_THREAD:
 		return dump_thread(s->out, &item->thread, seen__get(s, item->thread.process));
 	case TRACE_ITEM_SPAN:
@@ -149,8 +134,8 @@ static int dump_item(struct seen *s, const struct trace_item *item)
 	case TRACE_ITEM_LOSSES:
 		return dump_losses(s->out, &item->losses);
 	case TRACE_ITEM_COSTS:
-		err = seen__costs(s, &item->costs);
-		return err ? err : dump_costs(s->out, &item->costs);
+		seen__costs(s, &item->costs);
+		return dump_costs(s->out, &item->costs);
 	default:
 		return 0;
 	}
@@ -174,7 +159,7 @@ static int dump_items(struct trace_reader *r, struct seen *s)
 int cmd_dump(const struct cli_dump_options *o)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
-	__cleanup(seen__clear) struct seen seen = {.filtered = is_filtered(o)};
+	__cleanup(seen__clear) struct seen seen = {0};
 	int err = -ENOMEM;
 
 	if (o->schema) {
@@ -184,7 +169,8 @@ int cmd_dump(const struct cli_dump_options *o)
 	if (cmd_open_trace(o->file, &r))
 		return EXIT_CODE_FAILURE;
 	set_filter(r, o);
-	seen.out = cmd_open_output(&seen.bound);
+	if (is_filtered(o) || !self_time__new(&seen.self_time))
+		seen.out = cmd_open_output(&seen.bound);
 	if (seen.out)
 		err = dump_items(r, &seen);
 	err = cmd_close_output(&seen.bound, seen.out, err);
