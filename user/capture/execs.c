@@ -26,10 +26,7 @@
 #define PAUSE_MIN_NS (MS / 2)
 #define PAUSE_MAX_NS (20 * MS)
 #define LOOK_FOR_NS  (2000 * MS)
-/*
- * No compiler finishes sooner. A process that exited unseen after this time may have been a
- * compiler.
- */
+/* No compiler finishes sooner. A process that exited unseen later may have been a compiler. */
 #define SHORTEST_NS (10 * MS)
 
 /* The kernel's PID_MAX_LIMIT. */
@@ -181,8 +178,7 @@ static int report(const struct young *y, const struct library_file *file, mapped
 static bool look(struct execs *e, struct young *y, mapped_fn fn, void *ctx, int *err)
 {
 	_library_file_ struct library_file *file = NULL;
-	struct look_range loader;
-	int found = look__library(e->look, y->pid, &file, &loader);
+	int found = look__library(e->look, y->pid, &file, NULL);
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), age = now > y->exec_ns ? now - y->exec_ns : 0;
 	uint64_t pause = execs_pause_ns(age);
 

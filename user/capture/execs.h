@@ -18,9 +18,7 @@
 struct execs;
 struct look;
 
-/*
- * Needs CAP_BPF and CAP_PERFMON. `look` must outlive it. 0 or a negative errno; prints nothing.
- */
+/* Needs CAP_BPF and CAP_PERFMON. `look` must outlive it. 0 or a negative errno; prints nothing. */
 int execs__open(struct look *look, struct execs **out);
 
 /* Polls readable when execs__read() has something to do. */
@@ -49,9 +47,7 @@ uint64_t execs__lost(const struct execs *e);
 /* Programs that cannot be read: their mappings are unknown. */
 uint64_t execs__closed(const struct execs *e);
 
-/*
- * For tests: the time until the next look at a program that started `age_ns` ago; 0: there is none.
- */
+/* For tests: the time until the next look at a program that started `age_ns` ago; 0: none. */
 uint64_t execs_pause_ns(uint64_t age_ns);
 
 void execs__free(struct execs *e);

@@ -46,8 +46,7 @@ enum question {
 struct request {
 	enum question question;
 	pid_t pid;
-	char path[PATH_MAX]; /* LOOK_BESIDE: of the executable; LOOK_FILE; LOOK_VARIABLE: the name
-			      */
+	char path[PATH_MAX]; /* LOOK_BESIDE: of the executable; LOOK_VARIABLE: the name */
 };
 
 struct answer {
@@ -67,8 +66,7 @@ struct look {
 	struct patience patience;
 };
 
-/* ---- The child --------------------------------------------------------------------------------
- */
+/* ---- The child ------------------------------------------------------------------------------- */
 
 /* Where the kernel put the program's interpreter; 0: the program has none. */
 static uint64_t read_loader(pid_t pid)
@@ -269,8 +267,7 @@ static __attribute__((noreturn)) void serve(int fd, pid_t parent, uid_t invoker)
 	_exit(0);
 }
 
-/* ---- The parent -------------------------------------------------------------------------------
- */
+/* ---- The parent ------------------------------------------------------------------------------ */
 
 /* Those that were left and have ended since. */
 static void reap(struct look *l)
@@ -430,7 +427,7 @@ int look__library(struct look *l, pid_t pid, struct library_file **file, struct 
 	struct answer a;
 	int err = ask_for_file(l, &r, &a, file);
 
-	if (!err)
+	if (!err && loader)
 		*loader = a.loader;
 	return err;
 }

@@ -55,8 +55,8 @@ int look__new(struct look **out);
 /*
  * Open the library that a process has mapped: errors as plan_find__of_pid() and
  * library_file__try(), or -LOOK_SERVED. *loader is the range of the dynamic loader in the process,
- * if the process has a loader and only one thread. A single thread that stops in this range has not
- * run any code that the loader is loading now.
+ * if the process has a loader and only one thread; NULL: not wanted. A single thread that stops in
+ * this range has not run any code that the loader is loading now.
  */
 int look__library(struct look *l, pid_t pid, struct library_file **file, struct look_range *loader);
 
@@ -64,20 +64,16 @@ int look__library(struct look *l, pid_t pid, struct library_file **file, struct 
  * The same for a process that the user named: on a busy machine the first looks may not be answered
  * in time. Takes up to LOOK_TRIES times as long.
  */
-static inline int look__named_library(struct look *l, pid_t pid, struct library_file **file,
-				      struct look_range *loader)
+static inline int look__named_library(struct look *l, pid_t pid, struct library_file **file)
 {
 	int err = -ETIME;
 
 	for (int i = 0; i < LOOK_TRIES && err == -ETIME; i++)
-		err = look__library(l, pid, file, loader);
+		err = look__library(l, pid, file, NULL);
 	return err;
 }
 
-/*
- * look__library(), but -EMLINK if the process has mapped several such files: one of them may be a
- * decoy.
- */
+/* look__library(), but -EMLINK if the process has mapped several such files: one may be a decoy. */
 int look__only_library(struct look *l, pid_t pid, struct library_file **file);
 
 /* Open the library that library_beside() (programs.h) finds for the executable of a process. */

@@ -43,10 +43,9 @@ static int adopt(const struct running *r, pid_t pid)
 static int library_of(const struct running *r, pid_t pid, bool asked_for,
 		      struct library_file **file, bool *compiler)
 {
-	struct look_range loader;
 	_free_ char *exe = NULL;
-	int err = asked_for ? look__named_library(r->look, pid, file, &loader)
-			    : look__library(r->look, pid, file, &loader);
+	int err = asked_for ? look__named_library(r->look, pid, file)
+			    : look__library(r->look, pid, file, NULL);
 
 	*compiler = !err;
 	if (err != -ENOENT)
@@ -161,8 +160,7 @@ int running__follow(const struct running *r, pid_t pid, unsigned int *compilers)
 static bool is_using_library(const struct running *r, pid_t pid)
 {
 	_library_file_ struct library_file *file = NULL;
-	struct look_range loader;
-	int err = look__library(r->look, pid, &file, &loader);
+	int err = look__library(r->look, pid, &file, NULL);
 	char name[32];
 
 	if (err == -ETIME) {

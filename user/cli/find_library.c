@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/diag.h"
 #include "capture/look.h"
 #include "options/value.h"
@@ -15,8 +14,7 @@
 static int look_at(pid_t pid, char **path, struct library_file **file)
 {
 	_look_ struct look *look = NULL;
-	struct look_range loader;
-	int err = look__new(&look) ?: look__named_library(look, pid, file, &loader);
+	int err = look__new(&look) ?: look__named_library(look, pid, file);
 
 	if (err)
 		return err;

@@ -38,10 +38,7 @@ struct watch {
 	struct session *session;
 	struct filter *filter;
 	struct places *places[WIRE_MAX_LIBS + 1];
-	/*
-	 * Labels stay valid longer than the snapshots that refer to them, so each has its own
-	 * allocation.
-	 */
+	/* Each has its own allocation, as snapshots refer to it. */
 	struct dynamic_label **labels;
 	uint32_t n_labels, labels_capacity;
 	struct watched *watched;
@@ -392,9 +389,8 @@ static int look_at_process(struct watch *w, pid_t pid, const struct library_file
 /* A process that is not readable is judged by its name alone; *library is NULL then. */
 static bool is_compiler(struct watch *w, pid_t pid, struct library_file **library)
 {
-	struct look_range loader;
 	char name[32];
-	int err = look__library(w->look, pid, library, &loader);
+	int err = look__library(w->look, pid, library, NULL);
 
 	if (err != -ETIME && err != -LOOK_SERVED)
 		return !err;
