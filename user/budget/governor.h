@@ -23,8 +23,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cleanup.h"
-
 enum governor_watch {
 	GOVERNOR_FULL,	  /* each execution is recorded */
 	GOVERNOR_COUNTED, /* each is counted */
@@ -107,7 +105,5 @@ uint64_t governor__mean_ns(const struct governor *g, uint32_t query);
 uint64_t governor__cost_ppm(const struct governor *g);
 
 void governor__free(struct governor *g);
-DEFINE_CLEANUP(struct governor, governor__free)
-#define _governor_ __cleanup(governor__free_p)
 
 #endif /* QPROF_BUDGET_GOVERNOR_H */

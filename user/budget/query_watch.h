@@ -42,8 +42,7 @@ void query_watch__add(struct query_watch *w, const struct query_watch_library *l
 /* Without a budget: all starts of the library's queries, from `first` on, stay attached. */
 void query_watch__keep_all(struct query_watch *w, uint32_t first);
 
-/* Attach, of the library that was added last, the probes that the governor wants. Negative errno.
- */
+/* Attach the probes of the last added library that the governor wants. Negative errno. */
 int query_watch__attach_first(struct query_watch *w, const struct query_watch_library *l,
 			      uint32_t first, uint64_t now_ns);
 

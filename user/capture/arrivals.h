@@ -16,9 +16,7 @@
 
 struct arrivals;
 
-/*
- * The parts of the session that arrivals use. They belong to the session and outlive the arrivals.
- */
+/* The parts of the session that arrivals use. They outlive the arrivals. */
 struct arrivals_parts {
 	struct kernel *kernel;
 	struct libraries *libs;

@@ -2,9 +2,7 @@
 #include "capture/file_watch.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/diag.h"
 #include "capture/kernel_attach.h"
 #include "capture/misses.h"

@@ -7,10 +7,7 @@
 #include "capture/filter.h"
 #include "capture/kernel.h"
 
-/*
- * The kernel half outlives the budget. It was opened with `governed`, unless `budget_ppm` is 0.
- * -ENOMEM.
- */
+/* The kernel half outlives the budget, and is governed unless `budget_ppm` is 0. -ENOMEM. */
 int kernel_budget__new(struct kernel *k, uint64_t budget_ppm, const struct budget_sink *sink,
 		       struct budget **out);
 

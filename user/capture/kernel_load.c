@@ -123,10 +123,7 @@ static int choose_attach(struct loaded *l, const struct kernel_options *opt)
 	return opt->attach == KERNEL_ATTACH_MULTI ? refuse_without_multi("use --attach perf") : 0;
 }
 
-/*
- * `switches`: with on_switch(), or with the program that takes its place where off-CPU time is not
- * wanted.
- */
+/* `switches`: with on_switch(), or with its stand-in where off-CPU time is not wanted. */
 static int load_with(struct loaded *l, const struct kernel_options *opt, bool switches)
 {
 	l->skel = qprof_bpf__open();

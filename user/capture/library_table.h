@@ -95,8 +95,7 @@ struct library *library_table__oldest_failed(const struct library_table *t,
 struct library *library_table__next(const struct library_table *t, const struct old_numbers *old,
 				    uint64_t now_ns);
 
-/* The plan of `lib` begins: it is LIBRARY_PLANNING, and later ones of other users rank behind it.
- */
+/* The plan of `lib` begins: LIBRARY_PLANNING. Later ones of other users rank behind it. */
 void library_table__begin(struct library_table *t, struct library *lib);
 
 #endif /* QPROF_CAPTURE_LIBRARY_TABLE_H */

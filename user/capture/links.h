@@ -7,8 +7,7 @@
  * batch, and the ends of a set of queries (query_sets.h) are another, with the sites that only make
  * sense beside them: these two kinds can be attached and detached while compilers run. A group of
  * guards (guard_groups.h) is a batch that may be attached late, but stays. The remaining sites
- * (unwinding, timers, the sites that identify the query of a shared body) are batches by role
- * still.
+ * (unwinding, timers, the sites that identify the query of a shared body) stay batches by role.
  */
 #ifndef QPROF_CAPTURE_LINKS_H
 #define QPROF_CAPTURE_LINKS_H

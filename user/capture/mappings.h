@@ -2,14 +2,12 @@
 /*
  * Reports every process on the machine that maps a librustc_driver, as it happens. The kernel
  * records executable mappings for profilers (PERF_RECORD_MMAP2), whatever the program's name and
- * root directory are. Where the kernel refuses these records, new programs are looked at instead
- * (execs.h).
+ * root directory are. Where the kernel refuses these records, execs.h looks at new programs.
  */
 #ifndef QPROF_CAPTURE_MAPPINGS_H
 #define QPROF_CAPTURE_MAPPINGS_H
 
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "base/cleanup.h"
 #include "capture/execs.h"

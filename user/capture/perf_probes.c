@@ -5,10 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/file.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -49,8 +47,7 @@ struct perf_probes {
 	pthread_t thread;
 };
 
-/* ---- Turns ------------------------------------------------------------------------------------
- */
+/* ---- Turns ----------------------------------------------------------------------------------- */
 
 static void pause_for(long ns)
 {
@@ -71,8 +68,7 @@ static int take_turn(uint64_t *left_ns, long look_ns)
 	return take_fd(fd);
 }
 
-/* ---- Attaching --------------------------------------------------------------------------------
- */
+/* ---- Attaching ------------------------------------------------------------------------------- */
 
 static int attach_site(struct perf_probes *p, const struct perf_site *site)
 {
@@ -124,8 +120,7 @@ static int start_thread(struct perf_probes *p, void *(*fn)(void *))
 	return err;
 }
 
-/* ---- The sites -------------------------------------------------------------------
- */
+/* ---- The sites ------------------------------------------------------------------------------- */
 
 static void add_sites(struct perf_probes *p, const struct attach_set *set,
 		      const struct bpf_program *prog, uint32_t role)
@@ -194,8 +189,7 @@ void perf_probes__stop(struct perf_probes *p)
 	p->has_thread = false;
 }
 
-/* ---- The end ----------------------------------------------------------------------------------
- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 static void clear(struct perf_probes *p)
 {

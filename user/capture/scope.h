@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * The processes that a system-wide capture follows: all of the machine, or those of one control
- * group.
- */
+/* The processes that a system-wide capture follows: all of the machine, or of a control group. */
 #ifndef QPROF_CAPTURE_SCOPE_H
 #define QPROF_CAPTURE_SCOPE_H
 

@@ -155,9 +155,7 @@ static uint64_t inode(void *session, int fd)
 	return real_inodes__of(s->inodes, fd);
 }
 
-/*
- * Called before recording starts: print the data that may be missing, the reason, and the remedy.
- */
+/* Print, before recording starts, the data that may be missing, the reason, and the remedy. */
 static void print_refused(int refused, const char *instead)
 {
 	struct perf_refusal r;

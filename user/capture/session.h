@@ -15,8 +15,7 @@ struct session;
 
 /*
  * opt->filter selects the intervals; it outlives the session. The session sets opt->governed
- * itself: it is true if `budget_ppm`, the share of the compilers' CPU time for the probes, is not
- * 0.
+ * itself, unless `budget_ppm`, the share of the compilers' CPU time for the probes, is 0.
  */
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
 		  uint64_t budget_ppm, struct session **out);
@@ -27,8 +26,7 @@ int session__open(const struct kernel_options *opt, const struct session_sink *s
  */
 int session__add_library(struct session *s, const char *path);
 
-/* Follow a process that is about to exec: its next program is followed from the first instruction.
- */
+/* Follow a process that is about to exec: its next program, from the first instruction. */
 int session__follow_new(struct session *s, pid_t pid);
 
 /*

@@ -12,8 +12,7 @@
 
 /*
  * The BPF_LINK_CREATE attributes of a uprobe_multi link, from the kernel's
- * include/uapi/linux/bpf.h. The headers of libbpf 1.1 and of many distributions do not have them
- * yet.
+ * include/uapi/linux/bpf.h. The headers of libbpf 1.1 and of many distributions lack them.
  */
 #define ATTACH_TYPE_UPROBE_MULTI 48
 

@@ -89,10 +89,7 @@ static int keep_texts(struct sides *sides, struct diff_trace *t, const struct tr
 	return (problem && !t->problem) || (compiler && !t->compiler) ? -ENOMEM : 0;
 }
 
-/*
- * Killed, or recorded for a part of its run. The status may be unknown in a profile that rustc
- * wrote.
- */
+/* Killed, or recorded for a part of its run. A profile of rustc's may lack the status. */
 static bool is_cut(const struct trace_process *p)
 {
 	if (p->exit_status == TRACE_EXIT_UNKNOWN)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
-#include <string.h>
 
 #include "analyze/model.h"
 #include "base/diag.h"
@@ -196,10 +195,7 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 	if (!shows_build(c))
 		opt.top = rows ?: opt.top;
 	err = warn_unmatched(c) ?: print(c, &opt, out);
-	/*
-	 * The reader may still refuse the trace here, because it expands names when they are
-	 * printed.
-	 */
+	/* The reader expands names when they are printed, so it may still refuse the trace. */
 	return trace_reader__is_refused(r) ? -E2BIG : err;
 }
 

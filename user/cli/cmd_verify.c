@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
-#include <inttypes.h>
-#include <string.h>
 
 #include "analyze/unrecorded.h"
 #include "base/diag.h"

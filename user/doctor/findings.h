@@ -3,8 +3,6 @@
 #ifndef QPROF_DOCTOR_FINDINGS_H
 #define QPROF_DOCTOR_FINDINGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/cleanup.h"

@@ -33,10 +33,7 @@ static bool may_attach(const struct doctor_facts *facts)
 
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
-/*
- * Name the cause that refuses `call` although the capabilities are there. Only a proven cause is
- * named.
- */
+/* Name the cause that refuses `call` although the capabilities are there, if it is proven. */
 static void judge_refusal(struct findings *f, const struct doctor_facts *facts, bool filtered,
 			  enum finding_state missing, const char *name, const char *call, int err)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * Judges facts and trial results by their meaning for a recording. Reads nothing from the system.
- */
+/* Judges what facts and trials mean for a recording. Reads nothing from the system. */
 #ifndef QPROF_DOCTOR_JUDGE_H
 #define QPROF_DOCTOR_JUDGE_H
 

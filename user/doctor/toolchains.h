@@ -38,8 +38,7 @@ struct toolchains {
 /* Add the toolchain of a library. If it is there already, only `wanted` is added. 0 or -ENOMEM. */
 int toolchains__add(struct toolchains *list, const char *name, const char *library, bool wanted);
 
-/* Survey this file where the library of the last toolchain is needed; its path may lead elsewhere.
- */
+/* Survey this file as the library of the last toolchain, whose path may lead elsewhere. */
 void toolchains__use_file(struct toolchains *list, struct library_file *file);
 
 /* Add the toolchains of rustup's directory `home` ("~/.rustup"); none if it is missing. */

@@ -13,10 +13,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 
-/*
- * An environment may be long, and cargo's variables may come before or long after the inherited
- * ones.
- */
+/* An environment may be long, and cargo's variables may come long after the inherited ones. */
 #define ENVIRON_MOST (1u << 20)
 
 FILE *process_file(pid_t pid, const char *name)

@@ -19,9 +19,7 @@ FILE *process_file(pid_t pid, const char *name);
 /* All processes of the machine; the caller clears the list. */
 int process_list__all(struct process_list *list);
 
-/*
- * `root` first, then its running descendants. -ESRCH if `root` is gone; the caller clears the list.
- */
+/* `root` first, then its running descendants; -ESRCH if it is gone. The caller clears the list. */
 int process_list__descendants(pid_t root, struct process_list *list);
 void process_list__clear(struct process_list *list);
 

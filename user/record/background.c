@@ -62,10 +62,7 @@ static int start_relay(int lifeline, bool ends_with_it)
 	return signals_start_thread(&thread, NULL, relay_signals, &relay);
 }
 
-/*
- * `lifeline` starts and ends the recording; the process writes to `begun` once the recording has
- * begun.
- */
+/* `lifeline` starts and ends the recording; once it has begun, the process writes to `begun`. */
 static _Noreturn void be_recorder(const struct cli_record_options *given, int lifeline, int begun,
 				  int log)
 {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "record/follow.h"
 
-#include <errno.h>
-
 int follow__init(struct follow *f, struct trace_reader *reader)
 {
 	struct model_options options = model_options_of(reader);

@@ -49,10 +49,7 @@ int launch__reap(struct launch *l, bool block, int *status);
 /* End this process as the child ended: the same exit status, or by the same signal (no core). */
 void launch__exit_like(int status) __attribute__((noreturn));
 
-/*
- * A child that was not released by launch__go() ends without running; a running child is left
- * alone.
- */
+/* A child that launch__go() did not release ends without running; a running child goes on. */
 void launch__free(struct launch *l);
 DEFINE_CLEANUP(struct launch, launch__free)
 #define _launch_ __cleanup(launch__free_p)

@@ -152,9 +152,7 @@ static void on_signals(struct capture *c)
 	}
 }
 
-/*
- * Without a signal, wait as long as it takes; after one signal, READER_MS; after two, not at all.
- */
+/* Without a signal, wait as long as it takes; after one, READER_MS; after two, not at all. */
 static bool wait_for_reader(void *capture, int written_fd)
 {
 	struct capture *c = capture;
@@ -349,10 +347,7 @@ static int attach_likely(struct capture *c)
 		return 0;
 	}
 	err = session__add_library(c->session, path);
-	/*
-	 * For a build script or make the toolchain is only a guess: the command may use another, or
-	 * none.
-	 */
+	/* Of a build script or make, which may use another toolchain or none, it is a guess. */
 	if (err && !(c->launch && is_toolchain_program(c->opt->command[0]))) {
 		diag_warn("going on without that compiler");
 		return 0;
@@ -551,10 +546,7 @@ static int finish(struct capture *c)
 	uint64_t counters[WIRE_COUNTER_MAX] = {0};
 	int err = session__stop(c->session), err2;
 
-	/*
-	 * From now on lines wait for their reader, unless a signal ended the recording or arrives
-	 * now.
-	 */
+	/* Unless a signal has come, lines now wait for their reader until one comes. */
 	if (!c->signal) {
 		diag_drop_blocked(false);
 		diag_wait_with(c->signal_fd, waits_for_stderr, c);

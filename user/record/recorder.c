@@ -114,9 +114,7 @@ static int write_tally(void *ctx, const struct trace_tally *t)
 	return model__item(&r->model, &(struct trace_item){.kind = TRACE_ITEM_TALLY, .tally = *t});
 }
 
-/*
- * A build may start any number of compilers: drop the details of ended ones, which the trace has.
- */
+/* A build may start any number of compilers: drop the details of those that have ended. */
 static int on_over(void *ctx, uint32_t process)
 {
 	struct recorder *r = ctx;
@@ -184,8 +182,10 @@ static uint32_t id_without_file(const struct recorder *r, const char *name)
 	return id;
 }
 
-static int label_of(struct recorder *r, const char *name, uint32_t *id)
+static int label_of(void *recorder, const char *name, uint32_t *id)
 {
+	struct recorder *r = recorder;
+
 	if (!r->trace.err)
 		trace_output__wrote(&r->trace, trace_writer__intern(r->trace.writer, name, id));
 	if (r->trace.err)
@@ -204,11 +204,6 @@ static int set_guards(struct recorder *r, uint8_t lib, const struct plan *plan)
 			err = label_of(r, plan->guards[i].label, &labels[i]);
 	}
 	return err ?: tracks__set_guards(r->tracks, lib, labels, plan->n_guards);
-}
-
-static int on_label(void *ctx, const char *text, uint32_t *id)
-{
-	return label_of(ctx, text, id);
 }
 
 static bool wants_label(void *ctx, const struct wire_label_key *label)
@@ -354,7 +349,7 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.span = on_span,
 		.thread = on_thread,
 		.function = on_function,
-		.label = on_label,
+		.label = label_of,
 		.unrecorded = on_unrecorded,
 		.wants = wants_label,
 	};

@@ -27,9 +27,7 @@ struct trace_output {
 /* Create the file, owned by the invoking user. Prints one line on failure. */
 int trace_output__create(struct trace_output *o, const struct trace_info *info);
 
-/*
- * Give the file its requested name, once. If that fails, print the temporary name, and keep it.
- */
+/* Give the file its requested name, once. If that fails, print the temporary name, and keep it. */
 void trace_output__commit(struct trace_output *o);
 
 /* Remove it again, unless it was committed. */

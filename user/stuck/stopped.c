@@ -18,9 +18,7 @@
 #include "base/signals.h"
 #include "proc/processes.h"
 
-/*
- * A running thread stops within microseconds of getting a CPU; on a busy machine that takes longer.
- */
+/* A running thread stops within microseconds of getting a CPU, which a busy machine delays. */
 #define PATIENCE_NS 2000000000
 #define PAUSE_NS    50000
 
