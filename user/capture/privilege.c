@@ -82,11 +82,9 @@ uint64_t privilege_to_look(uint64_t permitted)
 void privilege_limit(bool perf_events)
 {
 	_invoker_ struct invoker inv = {};
-	int err = invoker__get(&inv);
+	bool perf = perf_events || !uprobe_multi_is_available();
+	int err = invoker__get(&inv) ?: rights__limit(privilege_to_record(perf, inv.sudo));
 
-	if (!err)
-		err = rights__limit(
-			privilege_to_record(perf_events || !uprobe_multi_is_available(), inv.sudo));
 	if (err)
 		diag_warn("cannot give up the capabilities of set-up: %s; the recording goes on "
 			  "with them",

@@ -187,9 +187,7 @@ static void stop_until_let_go(struct ptrace_stop *s)
 
 	if (ptrace(PTRACE_SEIZE, s->pid, NULL, NULL) || !may_stop(s))
 		return;
-	err = ptrace(PTRACE_INTERRUPT, s->pid, NULL, NULL) ? -errno : 0;
-	if (!err)
-		err = wait_for_stop(s, &sig);
+	err = ptrace(PTRACE_INTERRUPT, s->pid, NULL, NULL) ? -errno : wait_for_stop(s, &sig);
 	if (!err) {
 		set_state(s, PTRACE_STOP_STOPPED, read_pc(s->pid));
 		while (pause_for(s, LOOK_NS) && !is_dead(s->pid))

@@ -119,12 +119,11 @@ static int attach(void *session, const struct plan *plan, bool foreign, uint8_t 
 	*number = lib;
 	if (plan->hits)
 		err = attach_hits(s, plan, lib);
-	if (!err)
-		err = s->sink.library(s->sink.ctx, lib, plan);
+	err = err ?: s->sink.library(s->sink.ctx, lib, plan);
+	if (err || !s->budget)
+		return err;
 	/* Last: an error before this detaches the library, which the budget would keep using. */
-	if (!err && s->budget)
-		err = kernel_budget__add_library(s->budget, lib, plan, s->filter);
-	return err;
+	return kernel_budget__add_library(s->budget, lib, plan, s->filter);
 }
 
 static void detach(void *session, uint8_t lib)

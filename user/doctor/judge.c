@@ -225,6 +225,7 @@ void judge_limits(struct findings *f, const struct doctor_limits *limits,
 {
 	/* Probes take one descriptor each only without uprobe_multi. */
 	bool few = limits->files < ENOUGH_FILES && t->uprobe_multi;
+	bool poor = !limits->can_write_here || limits->disk_bytes < ENOUGH_DISK;
 	char free[FORMAT_MAX];
 
 	if (limits->files == UINT64_MAX)
@@ -236,17 +237,11 @@ void judge_limits(struct findings *f, const struct doctor_limits *limits,
 			      "%" PRIu64, limits->files);
 	findings__add(f, FINDING_LIMITS, FINDING_OK, "locked memory", NULL,
 		      "irrelevant: Linux 5.11 and later count BPF's memory elsewhere");
-	format_bytes(free, limits->disk_bytes);
-	if (!limits->can_write_here)
-		findings__add(f, FINDING_LIMITS, FINDING_NOTE, "this directory",
-			      "name a file elsewhere with -o", "traces cannot be written here");
-	else
-		findings__add(f, FINDING_LIMITS,
-			      limits->disk_bytes < ENOUGH_DISK ? FINDING_NOTE : FINDING_OK,
-			      "this directory",
-			      limits->disk_bytes < ENOUGH_DISK ? "name a file elsewhere with -o"
-							       : NULL,
-			      "%s are free for traces", free);
+	findings__add(f, FINDING_LIMITS, poor ? FINDING_NOTE : FINDING_OK, "this directory",
+		      poor ? "name a file elsewhere with -o" : NULL, "%s%s",
+		      limits->can_write_here ? format_bytes(free, limits->disk_bytes) : "",
+		      limits->can_write_here ? " are free for traces"
+					     : "traces cannot be written here");
 }
 
 /* ---- Toolchains ------------------------------------------------------------------------------ */

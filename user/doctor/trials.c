@@ -152,15 +152,11 @@ static int try_record(struct doctor_trials *t)
 	int err;
 
 	diag_hold_errors(t->why, sizeof(t->why));
-	err = kernel__open(&options, &k);
-	if (!err) {
-		snprintf(t->attach, sizeof(t->attach), "%s", kernel__attach_name(k));
-		err = probe_costs__measure(k, &t->costs);
-	}
+	err = kernel__open(&options, &k) ?: probe_costs__measure(k, &t->costs);
 	diag_hold_errors(NULL, 0);
-	if (err)
-		t->attach[0] = '\0';
-	if (err && !t->why[0])
+	if (!err)
+		snprintf(t->attach, sizeof(t->attach), "%s", kernel__attach_name(k));
+	else if (!t->why[0])
 		snprintf(t->why, sizeof(t->why), "cannot attach: %s", strerror(-err));
 	return err;
 }
