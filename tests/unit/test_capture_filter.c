@@ -175,6 +175,15 @@ static void empty_words_are_refused(void **state)
 		assert_int_equal(filter__new(&bad[i], 1, &f), -EINVAL);
 }
 
+static void no_filter_passes_all_but_cache_hits(void **state)
+{
+	for (int class = 0; class < FILTER_CLASSES; class ++) {
+		assert_int_equal(filter__passes(NULL, class, "typeck"), class != FILTER_HIT);
+		assert_int_equal(filter__may_pass(NULL, class), class != FILTER_HIT);
+	}
+	assert_false(filter__wants_hits(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +197,7 @@ int main(void)
 		cmocka_unit_test(an_unavailable_event_is_named),
 		cmocka_unit_test(several_lists_are_one),
 		cmocka_unit_test(empty_words_are_refused),
+		cmocka_unit_test(no_filter_passes_all_but_cache_hits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
