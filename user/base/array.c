@@ -25,6 +25,14 @@ int array__reserve_one(void *array_p, uint32_t n, uint32_t *capacity, size_t siz
 	return 0;
 }
 
+int array__add(void *array_p, uint32_t *n, uint32_t *capacity, const void *item, size_t size)
+{
+	if (array__reserve_one(array_p, *n, capacity, size))
+		return -ENOMEM;
+	memcpy(*(char **)array_p + (*n)++ * size, item, size);
+	return 0;
+}
+
 int array__reserve_at(void *array_p, uint32_t index, uint32_t *n, size_t size)
 {
 	void **array = array_p;
@@ -46,4 +54,19 @@ int array__reserve_at(void *array_p, uint32_t index, uint32_t *n, size_t size)
 	*array = p;
 	*n = more;
 	return 0;
+}
+
+bool array__has_u64(const uint64_t *array, size_t n, uint64_t value)
+{
+	for (size_t i = 0; i < n; i++)
+		if (array[i] == value)
+			return true;
+	return false;
+}
+
+int array__by_u64(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
 }

@@ -3,6 +3,7 @@
 #ifndef QPROF_BASE_ARRAY_H
 #define QPROF_BASE_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,11 +16,20 @@
  */
 int array__reserve_one(void *array_p, uint32_t n, uint32_t *capacity, size_t size);
 
+/* As array__reserve_one(), and add a copy of `item` at the end: `*n` becomes one more. */
+int array__add(void *array_p, uint32_t *n, uint32_t *capacity, const void *item, size_t size);
+
 /*
  * Make sure that there is an item of `size` bytes at `index`. If `*n` items are too few,
  * `*array_p`, as above, and `*n` change; the new items, which may be several, are all zeroes. 0, or
  * -ENOMEM, which changes nothing.
  */
 int array__reserve_at(void *array_p, uint32_t index, uint32_t *n, size_t size);
+
+/* Whether any of `n` numbers is `value`. */
+bool array__has_u64(const uint64_t *array, size_t n, uint64_t value);
+
+/* For qsort() and bsearch(), of items that begin with a uint64_t: the order of these numbers. */
+int array__by_u64(const void *a, const void *b);
 
 #endif /* QPROF_BASE_ARRAY_H */
