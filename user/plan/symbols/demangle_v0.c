@@ -187,12 +187,6 @@ static void read_reference(struct v0_reader *r, const char *mut)
 	read_type(r);
 }
 
-static void read_pointer(struct v0_reader *r, const char *what)
-{
-	v0__put(r, what);
-	read_type(r);
-}
-
 static void read_slice(struct v0_reader *r, bool is_array)
 {
 	v0__put(r, "[");
@@ -323,7 +317,8 @@ static void read_type_rule(struct v0_reader *r)
 		break;
 	case 'P':
 	case 'O':
-		read_pointer(r, tag == 'O' ? "*mut " : "*const ");
+		v0__put(r, tag == 'O' ? "*mut " : "*const ");
+		read_type(r);
 		break;
 	case 'A':
 	case 'S':

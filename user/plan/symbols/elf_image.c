@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 
 #if defined(__x86_64__)
@@ -138,16 +139,18 @@ static int check_counts(const struct elf_image *img)
 	return 0;
 }
 
-static int check_header(const struct elf_image *img, GElf_Ehdr *ehdr)
+static int check_header(const struct elf_image *img)
 {
-	if (!img->elf || elf_kind(img->elf) != ELF_K_ELF || !gelf_getehdr(img->elf, ehdr))
+	GElf_Ehdr ehdr;
+
+	if (!img->elf || elf_kind(img->elf) != ELF_K_ELF || !gelf_getehdr(img->elf, &ehdr))
 		return diag_error_r(-ENOEXEC, "%s is damaged: its ELF header cannot be read",
 				    elf_image__path(img));
-	if (ehdr->e_ident[EI_CLASS] != ELFCLASS64 || ehdr->e_ident[EI_DATA] != ELFDATA2LSB ||
-	    ehdr->e_machine != HOST_MACHINE)
+	if (ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    ehdr.e_machine != HOST_MACHINE)
 		return diag_error_r(-ENOEXEC, "%s is an ELF file for another machine",
 				    elf_image__path(img));
-	if (ehdr->e_type != ET_DYN && ehdr->e_type != ET_EXEC)
+	if (ehdr.e_type != ET_DYN && ehdr.e_type != ET_EXEC)
 		return diag_error_r(-ENOEXEC, "%s is neither a shared library nor a program",
 				    elf_image__path(img));
 	return 0;
@@ -193,18 +196,13 @@ static int read_segments(struct elf_image *img)
 static int open_image(struct library_file *file, bool map, struct elf_image **out)
 {
 	_elf_image_ struct elf_image *img = calloc(1, sizeof(*img));
-	GElf_Ehdr ehdr;
 	int err;
 
 	if (!img)
 		return diag_error_r(-ENOMEM, "out of memory opening %s", library_file__path(file));
 	img->file = library_file__ref(file);
 	elf_version(EV_CURRENT);
-	err = check_size(img);
-	if (!err && map)
-		err = map_file(img);
-	if (!err)
-		err = check_counts(img);
+	err = check_size(img) ?: (map ? map_file(img) : 0) ?: check_counts(img);
 	if (err)
 		return err;
 	/*
@@ -213,9 +211,7 @@ static int open_image(struct library_file *file, bool map, struct elf_image **ou
 	 */
 	img->elf = map ? elf_memory((char *)img->map, img->size)
 		       : elf_begin(library_file__fd(file), ELF_C_READ, NULL);
-	err = check_header(img, &ehdr);
-	if (!err)
-		err = read_segments(img);
+	err = check_header(img) ?: read_segments(img);
 	if (err)
 		return err;
 	*out = take_ptr(img);
@@ -258,18 +254,18 @@ static Elf_Scn *find_section(const struct elf_image *img, uint32_t type, const c
 	return NULL;
 }
 
-static bool is_within(const struct segment *seg, uint64_t addr)
+/* The segment that holds `addr`; with `code`, only an executable one. */
+static const struct segment *find_segment(const struct elf_image *img, uint64_t addr, bool code)
 {
-	return addr >= seg->addr && addr - seg->addr < seg->size;
+	for (const struct segment *seg = img->segs; seg < img->segs + img->n_segs; seg++)
+		if ((seg->code || !code) && addr >= seg->addr && addr - seg->addr < seg->size)
+			return seg;
+	return NULL;
 }
 
 static const struct segment *find_code(const struct elf_image *img, uint64_t addr)
 {
-	for (size_t i = 0; i < img->n_segs; i++) {
-		if (img->segs[i].code && is_within(&img->segs[i], addr))
-			return &img->segs[i];
-	}
-	return NULL;
+	return find_segment(img, addr, true);
 }
 
 /* Set `sym` if it is a function whose code and name lie inside the file. */
@@ -354,13 +350,6 @@ static uint32_t get_u32(const uint8_t *p)
 	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Drop repeated starts. -EBADMSG: the others are not sorted. */
 static int drop_twins(struct elf_image *img)
 {
@@ -443,30 +432,26 @@ static int starts_of_symbols(struct elf_image *img)
 	for (size_t i = 0; i < n; i++)
 		if (gelf_getsym(data, (int)i, &sym) && is_start(img, &sym))
 			img->starts[img->n_starts++] = sym.st_value;
-	qsort(img->starts, img->n_starts, sizeof(*img->starts), compare_u64);
+	qsort(img->starts, img->n_starts, sizeof(*img->starts), array__by_u64);
 	return img->n_starts ? 0 : -ENODATA;
 }
 
-static void forget_starts(struct elf_image *img)
+static int find_starts(struct elf_image *img)
 {
-	free(img->starts);
-	img->starts = NULL;
-	img->n_starts = 0;
+	int err = starts_of_frames(img);
+
+	if (err == -ENODATA)
+		err = starts_of_symbols(img);
+	return err ?: drop_twins(img);
 }
 
 int elf_image__starts(struct elf_image *img, const uint64_t **starts, size_t *n)
 {
-	int err = 0;
+	int err = img->starts ? 0 : find_starts(img);
 
-	if (!img->starts) {
-		err = starts_of_frames(img);
-		if (err == -ENODATA)
-			err = starts_of_symbols(img);
-		if (!err)
-			err = drop_twins(img);
-	}
 	if (err) {
-		forget_starts(img);
+		free(take_ptr(img->starts));
+		img->n_starts = 0;
 		return err;
 	}
 	*starts = img->starts;
@@ -499,15 +484,15 @@ static int pointers_of_section(Elf_Data *data, Elf_Data *symbols,
 			       int (*each)(void *, uint64_t, uint64_t), void *arg)
 {
 	GElf_Rela rela;
-	int err = 0;
 
-	for (int i = 0; !err && gelf_getrela(data, i, &rela); i++) {
+	for (int i = 0; gelf_getrela(data, i, &rela); i++) {
 		uint64_t value = pointer_of(&rela, symbols);
+		int err = value ? each(arg, rela.r_offset, value) : 0;
 
-		if (value)
-			err = each(arg, rela.r_offset, value);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 int elf_image__pointers(const struct elf_image *img, int (*each)(void *, uint64_t, uint64_t),
@@ -534,26 +519,22 @@ int elf_image__pointers(const struct elf_image *img, int (*each)(void *, uint64_
 	return err;
 }
 
-const uint8_t *elf_image__code(const struct elf_image *img, uint64_t addr, size_t *len)
+static const uint8_t *mapped_at(const struct elf_image *img, uint64_t addr, bool code, size_t *len)
 {
-	const struct segment *seg = img->map ? find_code(img, addr) : NULL;
+	const struct segment *seg = img->map ? find_segment(img, addr, code) : NULL;
 
 	*len = seg ? seg->size - (addr - seg->addr) : 0;
 	return seg ? img->map + seg->offset + (addr - seg->addr) : NULL;
 }
 
+const uint8_t *elf_image__code(const struct elf_image *img, uint64_t addr, size_t *len)
+{
+	return mapped_at(img, addr, true, len);
+}
+
 const uint8_t *elf_image__bytes(const struct elf_image *img, uint64_t addr, size_t *len)
 {
-	for (size_t i = 0; i < img->n_segs && img->map; i++) {
-		const struct segment *seg = &img->segs[i];
-
-		if (!is_within(seg, addr))
-			continue;
-		*len = seg->size - (addr - seg->addr);
-		return img->map + seg->offset + (addr - seg->addr);
-	}
-	*len = 0;
-	return NULL;
+	return mapped_at(img, addr, false, len);
 }
 
 size_t elf_image__copy(const struct elf_image *img, uint64_t addr, uint8_t *buf, size_t len)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bisect.h"
 #include "base/diag.h"
@@ -32,11 +31,6 @@ struct nest {
 	uint64_t at; /* all addresses below this one have their ranges */
 };
 
-static void nest__clear(struct nest *nest)
-{
-	free(nest->open);
-}
-
 /* Add a range for the innermost symbol, up to `end`. */
 static void add_range(struct functions *f, struct nest *nest, uint64_t end)
 {
@@ -64,11 +58,12 @@ static void advance(struct functions *f, struct nest *nest, uint64_t addr)
  */
 static int make_ranges(struct functions *f, const struct elf_symbol *syms, size_t n)
 {
-	__cleanup(nest__clear) struct nest nest = {.open = calloc(n + 1, sizeof(*nest.open))};
+	_free_ struct open_symbol *open = calloc(n + 1, sizeof(*open));
+	struct nest nest = {.open = open};
 	uint64_t last = 0;
 
 	f->ranges = calloc(2 * n + 1, sizeof(*f->ranges));
-	if (!nest.open || !f->ranges)
+	if (!open || !f->ranges)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t end = syms[i].addr + size_of(&syms[i]);

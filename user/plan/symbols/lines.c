@@ -46,18 +46,10 @@ static int has_any(const struct collector *c, Dwarf_Die *unit)
 	return at < 0 ? -EBADMSG : !said;
 }
 
-static int add(struct collector *c, size_t range, struct lines_row row)
-{
-	if (array__reserve_one(&c->rows, c->n, &c->capacity, sizeof(*c->rows)))
-		return -ENOMEM;
-	c->rows[c->n] = (struct found_row){range, c->n, row};
-	c->n++;
-	return 0;
-}
-
 static int collect_line(struct collector *c, Dwarf_Line *line)
 {
-	struct lines_row row = {0};
+	struct found_row found = {.number = c->n};
+	struct lines_row *row = &found.row;
 	Dwarf_Addr addr;
 	bool ends;
 	int number;
@@ -69,12 +61,13 @@ static int collect_line(struct collector *c, Dwarf_Line *line)
 	i = range_at(c, addr);
 	if (i == c->n_ranges || addr < c->ranges[i].addr)
 		return 0;
-	row.offset = (uint32_t)(addr - c->ranges[i].addr);
+	found.range = i;
+	row->offset = (uint32_t)(addr - c->ranges[i].addr);
 	if (!ends && number > 0)
-		row.file = dwarf_linesrc(line, NULL, NULL);
-	if (row.file)
-		row.line = (uint32_t)number;
-	return add(c, i, row);
+		row->file = dwarf_linesrc(line, NULL, NULL);
+	if (row->file)
+		row->line = (uint32_t)number;
+	return array__add(&c->rows, &c->n, &c->capacity, &found, sizeof(found));
 }
 
 static int collect_unit(struct collector *c, Dwarf_Die *unit)

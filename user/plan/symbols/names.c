@@ -42,11 +42,14 @@ static bool word_is(struct word w, const char *s)
 	return w.len == strlen(s) && !memcmp(w.s, s, w.len);
 }
 
-static bool starts_with(const struct cursor *c, const char *prefix)
+static bool eat_prefix(struct cursor *c, const char *prefix)
 {
 	size_t len = strlen(prefix);
 
-	return (size_t)(c->end - c->p) >= len && !memcmp(c->p, prefix, len);
+	if ((size_t)(c->end - c->p) < len || memcmp(c->p, prefix, len))
+		return false;
+	c->p += len;
+	return true;
 }
 
 static bool eat(struct cursor *c, char ch)
@@ -300,8 +303,7 @@ static void match_dropped(struct cursor args, struct name_info *info)
 	struct word w;
 
 	/* The crate of Option is a back reference to that of drop_in_place. */
-	if (starts_with(&args, "INtNtB")) {
-		args.p += strlen("INtNtB");
+	if (eat_prefix(&args, "INtNtB")) {
 		if (!eat_base62(&args) || !eat_identifier(&args, &w) || !word_is(w, "option") ||
 		    !eat_identifier(&args, &w) || !word_is(w, "Option"))
 			return;
@@ -418,37 +420,26 @@ static void match_method(struct cursor c, struct name_info *info)
 
 static void match_v0(struct cursor name, struct name_info *info)
 {
-	static const char cold_call[] = "INvNvM", cold_hit[] = "NvNvM", method[] = "NvM";
 	struct cursor c = name;
 	struct path path;
 
-	if (starts_with(&c, cold_call)) {
-		c.p += sizeof(cold_call) - 1;
+	if (eat_prefix(&c, "INvNvM"))
 		match_cold_call(c, info);
-	} else if (starts_with(&c, cold_hit)) {
-		c.p += sizeof(cold_hit) - 1;
+	else if (eat_prefix(&c, "NvNvM"))
 		match_cold_hit(c, info);
-	} else if (starts_with(&c, method)) {
-		c.p += sizeof(method) - 1;
+	else if (eat_prefix(&c, "NvM"))
 		match_method(c, info);
-	} else if (eat_v0_path(&c, &path) && (path.generic || c.p == c.end)) {
+	else if (eat_v0_path(&c, &path) && (path.generic || c.p == c.end))
 		match_path(&path, c, name.p, info);
-	}
 }
 
 /* rustc_data_structures::profiling::SelfProfilerRef:: ... */
 static bool is_self_profiler(const struct path *path)
 {
-	static const char *const words[] = {"rustc_data_structures", "profiling",
-					    "SelfProfilerRef"};
+	const struct word *w = path->words;
 
-	if (path->n <= N_OF(words))
-		return false;
-	for (uint32_t i = 0; i < N_OF(words); i++) {
-		if (!word_is(path->words[i], words[i]))
-			return false;
-	}
-	return true;
+	return path->n > 3 && word_is(w[0], "rustc_data_structures") &&
+	       word_is(w[1], "profiling") && word_is(w[2], "SelfProfilerRef");
 }
 
 static void match_legacy_method(const struct path *path, struct name_info *info)
@@ -479,28 +470,22 @@ static void match_legacy(struct cursor *c, struct name_info *info)
 
 void name_classify(const char *symbol, struct name_info *info)
 {
-	static const char plain[] = "__rust_panic_cleanup";
 	/* v0 adds no dots of its own; most names are v0 and have none. */
 	const char *dot = strchrnul(symbol, '.');
-	struct cursor all = {symbol, dot + strlen(dot)};
-	struct cursor suffixes = all;
+	struct cursor suffixes = {symbol, dot + strlen(dot)};
 
 	*info = (struct name_info){.kind = NAME_OTHER};
-	if (starts_with(&all, "_R")) {
+	if (eat_prefix(&suffixes, "_R")) {
 		suffixes.p = dot;
 		match_v0((struct cursor){symbol + 2, dot}, info);
-	} else if (starts_with(&all, "_ZN")) {
+	} else if (eat_prefix(&suffixes, "_ZN")) {
 		info->legacy = true;
-		suffixes.p += 3;
 		match_legacy(&suffixes, info);
-	} else if (starts_with(&all, plain)) {
-		suffixes.p += sizeof(plain) - 1;
+	} else if (eat_prefix(&suffixes, "__rust_panic_cleanup")) {
 		info->kind = NAME_PANIC_CLEANUP;
 	}
 	if (info->kind != NAME_OTHER && !eat_suffixes(&suffixes, &info->part)) {
-		bool legacy = info->legacy;
-
-		*info = (struct name_info){.kind = NAME_OTHER, .legacy = legacy};
+		*info = (struct name_info){.kind = NAME_OTHER, .legacy = info->legacy};
 	}
 }
 
