@@ -110,20 +110,29 @@ static int path_from_here(pid_t pid, const char *path, char **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-int plan_find__of_pid(pid_t pid, char **path)
+/* As plan_find__in_maps(), and -ESRCH: there is no such process. */
+static int find_mapped(pid_t pid, char **path, char *range)
 {
 	_fclose_ FILE *maps = NULL;
-	_free_ char *mapped = NULL, *link = NULL;
-	char name[64], range[40];
+	char name[64];
 	int err;
 
 	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
 	maps = fopen(name, "re");
 	if (!maps)
 		return errno == ENOENT ? -ESRCH : -errno;
-	err = plan_find__in_maps(maps, &mapped, range);
+	err = plan_find__in_maps(maps, path, range);
+	return err && has_exited(pid) ? -ESRCH : err;
+}
+
+int plan_find__of_pid(pid_t pid, char **path)
+{
+	_free_ char *mapped = NULL, *link = NULL;
+	char range[40];
+	int err = find_mapped(pid, &mapped, range);
+
 	if (err)
-		return has_exited(pid) ? -ESRCH : err;
+		return err;
 	if (!cut_deleted(mapped))
 		return path_from_here(pid, mapped, path);
 	if (asprintf(&link, "/proc/%d/map_files/%s", pid, range) < 0) {
@@ -139,19 +148,13 @@ int plan_find__of_pid(pid_t pid, char **path)
 
 static int check_mapped(pid_t pid, const struct library_file *file)
 {
-	_fclose_ FILE *maps = NULL;
 	_free_ char *path = NULL;
 	char name[96], range[40];
 	struct stat st;
-	int err;
+	int err = find_mapped(pid, &path, range);
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
-	maps = fopen(name, "re");
-	if (!maps)
-		return errno == ENOENT ? -ESRCH : -errno;
-	err = plan_find__in_maps(maps, &path, range);
 	if (err)
-		return has_exited(pid) ? -ESRCH : err;
+		return err;
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%s", pid, range);
 	if (stat(name, &st))
 		return errno == ENOENT ? -EAGAIN : errno == EPERM || errno == EACCES ? 0 : -errno;
