@@ -79,9 +79,7 @@ int plan_cache__write(const struct plan_cache_key *key, const uint8_t *buf, size
 
 	if (err || !may_use(key, kind))
 		return err ?: -EPERM;
-	err = store__open(kind, true, &s);
-	if (!err)
-		err = store__write(s, name, buf, len);
+	err = store__open(kind, true, &s) ?: store__write(s, name, buf, len);
 	if (err)
 		diag_verbose("plan cache: cannot write %s to %s: %s", name, store_name(kind),
 			     strerror(-err));

@@ -78,28 +78,22 @@ static void close_all_but(unsigned int a, unsigned int b)
 }
 
 /*
- * The child sends this, then the plan, then the cache hits; a part that was not requested has no
- * bytes.
+ * The child sends the number of the plan's bytes, then the plan, then the cache hits; a part that
+ * was not requested has no bytes.
  */
-struct sent {
-	uint64_t plan_bytes;
-};
-
 static int make_plan(struct library_file *file, struct file_writer *to)
 {
 	_plan_ struct plan *plan = NULL;
 	_free_ uint8_t *bytes = NULL;
-	struct sent sent = {0};
 	size_t len = 0;
+	uint64_t sent;
 	int err;
 
 	diag_verbose("reading %s for the first time", library_file__path(file));
-	err = plan__build(file, &plan);
-	if (!err)
-		err = plan_encode(plan, &bytes, &len);
+	err = plan__build(file, &plan) ?: plan_encode(plan, &bytes, &len);
 	if (err)
 		return err;
-	sent.plan_bytes = len;
+	sent = len;
 	file_writer__write(to, &sent, sizeof(sent));
 	return file_writer__write(to, bytes, len);
 }
@@ -181,7 +175,7 @@ static void become_planner(int nice, unsigned int fd, unsigned int file_fd, pid_
 
 static int make(const struct plan_job *j, struct file_writer *to)
 {
-	const struct sent no_plan = {0};
+	const uint64_t no_plan = 0;
 	int err = j->plan ? file_writer__write(to, &no_plan, sizeof(no_plan))
 			  : make_plan(j->file, to);
 
@@ -397,25 +391,22 @@ static int take_all(struct plan_job *j, struct plan **out)
 {
 	_plan_ struct plan *plan = take_ptr(j->plan);
 	const uint8_t *plan_bytes, *hits_bytes;
-	struct sent sent = {.plan_bytes = UINT64_MAX};
+	uint64_t sent = UINT64_MAX;
 	int err;
 
 	if (j->len >= sizeof(sent))
 		memcpy(&sent, j->bytes, sizeof(sent));
-	if (j->len < sizeof(sent) || sent.plan_bytes > j->len - sizeof(sent))
+	if (j->len < sizeof(sent) || sent > j->len - sizeof(sent))
 		return diag_error_r(-EBADMSG, "cannot read %s: its planner sent no plan",
 				    library_file__path(j->file));
 	plan_bytes = j->bytes + sizeof(sent);
-	hits_bytes = plan_bytes + sent.plan_bytes;
-	err = plan ? 0 : take_plan(j, plan_bytes, sent.plan_bytes, &plan);
-	if (err)
-		return err;
-	if (j->hits) {
+	hits_bytes = plan_bytes + sent;
+	err = plan ? 0 : take_plan(j, plan_bytes, sent, &plan);
+	if (!err && j->hits)
 		err = take_hits(j, hits_bytes, (size_t)(j->bytes + j->len - hits_bytes),
 				&plan->hits);
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	*out = take_ptr(plan);
 	return 0;
 }
@@ -465,9 +456,7 @@ static int await(struct plan_job *j)
 
 int plan_job__finish(struct plan_job *j, struct plan **out)
 {
-	int err = await(j);
-
-	return err ?: take_all(j, out);
+	return await(j) ?: take_all(j, out);
 }
 
 void plan_job__free(struct plan_job *j)

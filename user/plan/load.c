@@ -66,8 +66,9 @@ int plan_load__stored(struct library_file *file, struct plan **out)
 	bool by_root = false;
 	int err = plan_cache__load(library_file__identity(file), &by_root, &plan);
 
-	if (!err)
-		err = prove(file, plan, by_root ? proof__of_code : proof__of_plan, &bad);
+	if (err)
+		return err;
+	err = prove(file, plan, by_root ? proof__of_code : proof__of_plan, &bad);
 	if (!err)
 		*out = take_ptr(plan);
 	if (err != -EBADMSG)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "plan/mine/hits.h"
 #include "plan/library/file.h"
 
@@ -56,37 +57,24 @@ uint32_t plan_query__wrappers(const struct plan_query *q)
 
 const char *plan_role_name(enum wire_role role)
 {
-	switch (role) {
-	case WIRE_ROLE_START:
-		return "start";
-	case WIRE_ROLE_START_BODY:
-		return "start-body";
-	case WIRE_ROLE_WRAPPER:
-		return "wrapper";
-	case WIRE_ROLE_IDENTIFY:
-		return "identify";
-	case WIRE_ROLE_END:
-		return "end";
-	case WIRE_ROLE_CAUGHT:
-		return "caught";
-	case WIRE_ROLE_REQUEST:
-		return "request";
-	case WIRE_ROLE_GUARD:
-		return "guard";
-	case WIRE_ROLE_GUARD_QUERY:
-		return "guard-query";
-	case WIRE_ROLE_GUARD_CALLED:
-		return "guard-called";
-	case WIRE_ROLE_GUARD_END:
-		return "guard-end";
-	case WIRE_ROLE_TIMER:
-		return "timer";
-	case WIRE_ROLE_HIT:
-		return "hit";
-	case WIRE_ROLE_TIMER_END:
-		return "timer-end";
-	}
-	return "unknown";
+	static const char *const names[] = {
+		[WIRE_ROLE_START] = "start",
+		[WIRE_ROLE_START_BODY] = "start-body",
+		[WIRE_ROLE_WRAPPER] = "wrapper",
+		[WIRE_ROLE_IDENTIFY] = "identify",
+		[WIRE_ROLE_END] = "end",
+		[WIRE_ROLE_CAUGHT] = "caught",
+		[WIRE_ROLE_REQUEST] = "request",
+		[WIRE_ROLE_GUARD] = "guard",
+		[WIRE_ROLE_GUARD_QUERY] = "guard-query",
+		[WIRE_ROLE_GUARD_CALLED] = "guard-called",
+		[WIRE_ROLE_GUARD_END] = "guard-end",
+		[WIRE_ROLE_TIMER] = "timer",
+		[WIRE_ROLE_TIMER_END] = "timer-end",
+		[WIRE_ROLE_HIT] = "hit",
+	};
+
+	return role && role < N_OF(names) ? names[role] : "unknown";
 }
 
 const char *plan_kind_name(enum wire_kind kind)
