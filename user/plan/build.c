@@ -86,15 +86,14 @@ static int collect_pieces(struct builder *b)
 	if (err)
 		return err;
 	for (size_t i = 0; i < n; i++) {
-		struct name_info info;
+		struct piece p = {.sym = &syms[i]};
 
-		name_classify(syms[i].name, &info);
-		if (info.kind == NAME_OTHER)
+		name_classify(p.sym->name, &p.info);
+		if (p.info.kind == NAME_OTHER)
 			continue;
-		if (array__reserve_one(&b->pieces, b->n_pieces, &capacity, sizeof(*b->pieces)))
+		p.base_len = base_len(p.sym->name, p.info.part);
+		if (array__add(&b->pieces, &b->n_pieces, &capacity, &p, sizeof(p)))
 			return -ENOMEM;
-		b->pieces[b->n_pieces++] =
-			(struct piece){&syms[i], base_len(syms[i].name, info.part), info};
 	}
 	return 0;
 }
@@ -126,10 +125,9 @@ static int note_single(struct builder *b, const struct piece *p)
 	if (p->info.kind == NAME_PANIC_CLEANUP) {
 		b->panic_cleanup = p->sym->addr;
 	} else if (p->info.kind == NAME_COLD_PROVIDER || p->info.kind == NAME_COLD_UNKNOWN) {
-		if (array__reserve_one(&b->cold, b->n_cold, &b->cap_cold, sizeof(*b->cold)))
-			return -ENOMEM;
-		b->cold[b->n_cold++] = p->sym->addr;
 		b->cold_any_kind = b->cold_any_kind || p->info.kind == NAME_COLD_UNKNOWN;
+		return array__add(&b->cold, &b->n_cold, &b->cap_cold, &p->sym->addr,
+				  sizeof(*b->cold));
 	}
 	return 0;
 }
@@ -214,17 +212,8 @@ static size_t unite_regions(struct function *const *twins, size_t n, struct code
 	size_t n_out = 0;
 
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < twins[i]->n_regions; k++) {
-			const struct code_region *r = &twins[i]->regions[k];
-			size_t same = 0;
-
-			while (same < n_out && out[same].addr != r->addr)
-				same++;
-			if (same == n_out)
-				out[n_out++] = *r;
-			else if (r->size > out[same].size)
-				out[same].size = r->size;
-		}
+		for (size_t k = 0; k < twins[i]->n_regions; k++)
+			code_region__add(out, &n_out, twins[i]->regions[k]);
 	return n_out;
 }
 
@@ -238,8 +227,9 @@ static int add_body(struct builder *b, struct function *const *twins, size_t n,
 	size_t n_regions = unite_regions(twins, n, regions);
 	int err = code_decoder__decode(b->decoder, regions, n_regions, &b->code);
 
-	if (!err)
-		err = mine_body(b->img, &b->code, twins[0]->entry, &cold, mined);
+	if (err)
+		return err;
+	err = mine_body(b->img, &b->code, twins[0]->entry, &cold, mined);
 	if (err)
 		return err;
 	*body = (struct plan_body){
@@ -364,11 +354,8 @@ static int by_query_name(const void *a, const void *b)
 static int collect_queries(struct builder *b)
 {
 	for (size_t i = 0; i < b->n_funcs; i++) {
-		const struct function *f = &b->funcs[i];
-		int err = 0;
+		int err = b->funcs[i].query ? collect_query(b, &b->funcs[i]) : 0;
 
-		if (f->query)
-			err = collect_query(b, f);
 		if (err)
 			return err;
 	}
@@ -444,29 +431,28 @@ static int leave_out_stepped(struct plan *plan)
 {
 	_free_ bool *without = calloc(plan->n_guards + 1UL, sizeof(*without));
 	uint32_t n = 0;
-	int err = without ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
+	if (!without)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *s = &plan->sites[i];
 
-		if (s->cls != PLAN_STEPPED)
-			continue;
-		if (s->guard != PLAN_NONE && !without[s->guard])
-			err = give_up_guard(&plan->guards[s->guard]);
-		if (s->guard != PLAN_NONE)
+		if (s->cls == PLAN_STEPPED && s->guard != PLAN_NONE) {
+			if (give_up_guard(&plan->guards[s->guard]))
+				return -ENOMEM;
 			without[s->guard] = true;
-		else if (s->role == WIRE_ROLE_END)
+		} else if (s->cls == PLAN_STEPPED && s->role == WIRE_ROLE_END) {
 			give_up_ends(plan, s->body);
+		}
 	}
-	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *s = &plan->sites[i];
 
 		if (s->cls != PLAN_STEPPED && (s->guard == PLAN_NONE || !without[s->guard]))
 			plan->sites[n++] = *s;
 	}
-	if (!err)
-		plan->n_sites = n;
-	return err;
+	plan->n_sites = n;
+	return 0;
 }
 
 static int find_queries(struct builder *b, struct library_file *file)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "base/bisect.h"
 #include "plan/check.h"
 #include "plan/code/insn_length.h"
@@ -22,13 +23,6 @@ struct walker {
 	size_t capacity;
 	size_t left; /* of WALK_MAX */
 };
-
-static int by_addr(const void *a, const void *b)
-{
-	const struct proof_site *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
 
 /*
  * Read the code from `from` up to the longest instruction at `to`. Returns its length; 0 if there
@@ -94,7 +88,7 @@ int proof__check(struct elf_image *img, struct proof_site *sites, size_t n)
 	int err = n ? elf_image__starts(img, &starts, &n_starts) : 0;
 
 	if (n)
-		qsort(sites, n, sizeof(*sites), by_addr);
+		qsort(sites, n, sizeof(*sites), array__by_u64);
 	for (size_t i = 0; i < n && !err; i = end) {
 		size_t behind = bisect(n_starts, k, starts[k] <= sites[i].addr);
 

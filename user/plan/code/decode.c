@@ -25,9 +25,7 @@ int code_decoder__new(const struct elf_image *img, struct code_decoder **out)
 		return -ENOMEM;
 	d->img = img;
 	d->memo = code_memo__new();
-	if (!d->memo)
-		return -ENOMEM;
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->cs) != CS_ERR_OK)
+	if (!d->memo || cs_open(CS_ARCH_X86, CS_MODE_64, &d->cs) != CS_ERR_OK)
 		return -ENOMEM;
 	cs_option(d->cs, CS_OPT_DETAIL, CS_OPT_ON);
 	d->insn = cs_malloc(d->cs);
@@ -47,6 +45,18 @@ void code_decoder__free(struct code_decoder *d)
 		cs_close(&d->cs);
 	code_memo__free(d->memo);
 	free(d);
+}
+
+void code_region__add(struct code_region *regions, size_t *n, struct code_region part)
+{
+	size_t i = 0;
+
+	while (i < *n && regions[i].addr != part.addr)
+		i++;
+	if (i == *n)
+		regions[(*n)++] = part;
+	else if (part.size > regions[i].size)
+		regions[i].size = part.size;
 }
 
 void code__free(struct code *code)
@@ -127,10 +137,9 @@ static uint16_t writes_of(const cs_insn *insn)
 
 static enum code_flow jump_flow(const cs_insn *insn)
 {
-	bool direct = insn->detail->x86.operands[0].type == X86_OP_IMM;
-
 	if (insn->id == X86_INS_JMP)
-		return direct ? CODE_JMP : CODE_JMP_INDIRECT;
+		return insn->detail->x86.operands[0].type == X86_OP_IMM ? CODE_JMP
+									: CODE_JMP_INDIRECT;
 	/* jrcxz and loop end a block like any branch, but the kernel does not emulate them. */
 	return CODE_JCC;
 }
@@ -424,19 +433,12 @@ static int decode_region(struct code_decoder *d, const struct code_region *regio
 	return 0;
 }
 
-static int by_addr(const void *a, const void *b)
-{
-	const struct code_insn *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 /* Regions that overlap give some instructions twice. */
 static void sort_and_unite(struct code *code)
 {
 	size_t n = 0;
 
-	qsort(code->insns, code->n, sizeof(*code->insns), by_addr);
+	qsort(code->insns, code->n, sizeof(*code->insns), array__by_u64);
 	for (size_t i = 0; i < code->n; i++)
 		if (!n || code->insns[n - 1].addr != code->insns[i].addr)
 			code->insns[n++] = code->insns[i];

@@ -22,6 +22,12 @@ struct code_region {
 	uint64_t size;
 };
 
+/*
+ * Add a part to the `*n` regions of a function; there is room for it. Folded twins give the same
+ * part more than once, maybe of different sizes: the largest counts.
+ */
+void code_region__add(struct code_region *regions, size_t *n, struct code_region part);
+
 struct code {
 	struct code_insn *insns; /* sorted by address */
 	size_t n;

@@ -232,8 +232,7 @@ static void leave(struct flow *f, size_t i, const struct flow_state *s)
 
 	if (f->walk->to[i] != WALK_NOWHERE)
 		reach(f, f->walk->to[i], s);
-	if (insn->flow == CODE_FALLS || insn->flow == CODE_JCC || insn->flow == CODE_CALL ||
-	    insn->flow == CODE_CALL_INDIRECT)
+	if (code_insn__goes_on(insn))
 		reach(f, code__after(code, i), s);
 }
 
@@ -374,8 +373,7 @@ int flow__new(const struct walk *w, uint64_t entry, bool (*asks)(const void *, s
 	if (!f)
 		return -ENOMEM;
 	f->walk = w;
-	err = find_blocks(f, entry);
-	err = err ?: find_needed(f, asks, arg);
+	err = find_blocks(f, entry) ?: find_needed(f, asks, arg);
 	if (err)
 		return err;
 	f->states = reallocarray(NULL, f->n_blocks + 1, sizeof(*f->states));
@@ -410,14 +408,12 @@ void flow__free(struct flow *f)
 
 void flow__at(const struct flow *f, size_t i, struct flow_state *out)
 {
-	size_t first = i;
+	uint32_t block = block_around(f, i);
 
-	while (f->block_of[first] == NO_BLOCK)
-		first--;
 	*out = (struct flow_state){.reached = false};
-	if (!f->states[f->block_of[first]].reached)
+	if (!f->states[block].reached)
 		return;
-	*out = f->states[f->block_of[first]];
-	for (; first < i; first++)
-		apply(out, &f->walk->code->insns[first]);
+	*out = f->states[block];
+	for (size_t k = f->first[block]; k < i; k++)
+		apply(out, &f->walk->code->insns[k]);
 }

@@ -66,4 +66,11 @@ struct code_insn {
 	bool emulated;
 };
 
+/* Whether control may reach the instruction behind it. */
+static inline bool code_insn__goes_on(const struct code_insn *insn)
+{
+	return insn->flow == CODE_FALLS || insn->flow == CODE_JCC || insn->flow == CODE_CALL ||
+	       insn->flow == CODE_CALL_INDIRECT;
+}
+
 #endif /* QPROF_PLAN_CODE_INSN_H */

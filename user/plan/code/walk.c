@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "plan/code/opcode.h"
 
 #define COLD_REACH 64
 
@@ -70,10 +71,7 @@ static bool falls_into(const struct code *code, size_t i)
 	if (i == 0)
 		return false;
 	prev = &code->insns[i - 1];
-	if (prev->addr + prev->size != code->insns[i].addr)
-		return false;
-	return prev->flow == CODE_FALLS || prev->flow == CODE_JCC || prev->flow == CODE_CALL ||
-	       prev->flow == CODE_CALL_INDIRECT;
+	return prev->addr + prev->size == code->insns[i].addr && code_insn__goes_on(prev);
 }
 
 size_t walk__way_to(const struct walk *w, size_t i, size_t k)
@@ -132,6 +130,8 @@ bool walk__guard(const struct walk *w, size_t call, struct walk_guard *g)
 
 static int push_index(struct walk *w, size_t idx, uint8_t state, const char **problem)
 {
+	struct walk_work work = {idx, state};
+
 	if (idx == SIZE_MAX) {
 		*problem = "a path leaves the function before the guard's end";
 		return 0;
@@ -139,11 +139,7 @@ static int push_index(struct walk *w, size_t idx, uint8_t state, const char **pr
 	if (w->seen[idx] & 1u << state)
 		return 0;
 	w->seen[idx] |= 1u << state;
-	if (array__reserve_one(&w->work, w->n_work, &w->work_capacity, sizeof(*w->work)))
-		return -ENOMEM;
-	w->work[w->n_work].idx = idx;
-	w->work[w->n_work++].state = state;
-	return 0;
+	return array__add(&w->work, &w->n_work, &w->work_capacity, &work, sizeof(work));
 }
 
 static int push_work(struct walk *w, uint64_t addr, uint8_t state, const char **problem)
@@ -209,9 +205,7 @@ size_t walk__table(const struct walk *w, size_t i, uint64_t *targets)
 	const uint8_t *table = base ? elf_image__bytes(w->img, base, &len) : NULL;
 
 	for (; len >= 4 && n < WALK_TABLE_MAX; table += 4, len -= 4) {
-		int32_t rel = (int32_t)((uint32_t)table[0] | (uint32_t)table[1] << 8 |
-					(uint32_t)table[2] << 16 | (uint32_t)table[3] << 24);
-		uint64_t target = base + (uint64_t)(int64_t)rel;
+		uint64_t target = opcode_target(table, base);
 
 		if (code__index(w->code, target) == SIZE_MAX)
 			break;
@@ -343,8 +337,7 @@ static int mark_live(struct walk *w, uint64_t entry)
 		}
 		if (jumps(insn))
 			err = push_target(w, idx, STATE_NONE, &problem);
-		if (!err && (insn->flow == CODE_FALLS || insn->flow == CODE_JCC ||
-			     insn->flow == CODE_CALL || insn->flow == CODE_CALL_INDIRECT))
+		if (!err && code_insn__goes_on(insn))
 			err = push_next(w, idx, STATE_NONE, &problem);
 	}
 	return err;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "plan/code/walk.h"
 #include "plan/mine/vtable.h"
 
@@ -73,10 +74,7 @@ static struct mined_id find_id(const struct walk *w, size_t end)
 
 static bool is_cold_call(const struct mine_cold *cold, const struct code_insn *insn)
 {
-	for (size_t i = 0; i < cold->n; i++)
-		if (insn->flow == CODE_CALL && insn->target == cold->addrs[i])
-			return true;
-	return false;
+	return insn->flow == CODE_CALL && array__has_u64(cold->addrs, cold->n, insn->target);
 }
 
 static int add_mask(struct walk *w, const struct walk_guard *g, struct mined_body *out)

@@ -290,22 +290,23 @@ static int mine_calls(struct builder *b, struct scene *s)
 {
 	const struct profiler *p = &b->profiler;
 	struct mine_guard m = {&s->walk, s->flow, p};
-	int err = 0;
 
-	for (size_t i = 0; i < b->code.n && !err; i++) {
-		const struct code_insn *insn = &b->code.insns[i];
+	for (size_t i = 0; i < b->code.n; i++) {
+		uint64_t callee = s->walk.live[i] ? profiler__callee(p, &b->code.insns[i]) : 0;
+		const struct profiler_cold *cold = callee ? profiler__cold(p, callee) : NULL;
 		struct mined_guard found[MINED_BRANCHES_MAX];
-		const struct profiler_cold *cold;
 		size_t n;
+		int err;
 
-		if (!s->walk.live[i])
+		if (!cold)
 			continue;
-		cold = profiler__cold(p, profiler__callee(p, insn));
-		err = cold ? mine_guard(&m, i, found, &n) : 0;
-		for (size_t k = 0; cold && k < n && !err; k++)
+		err = mine_guard(&m, i, found, &n);
+		for (size_t k = 0; !err && k < n; k++)
 			err = add_mined(b, s, cold, &found[k]);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 static bool share_an_end(const struct builder *b, uint32_t x, uint32_t y)
@@ -459,23 +460,16 @@ static int add_timer_site(struct builder *b, uint64_t entry, enum wire_role role
 	struct plan_site site;
 	int err = mine_entry(b->decoder, entry, &at);
 
-	for (uint64_t addr = entry; !err && addr < at.addr; addr += insn.size) {
+	if (err)
+		return err;
+	for (uint64_t addr = entry; addr < at.addr; addr += insn.size)
 		if (!code_decoder__at(b->decoder, addr, &insn) || (insn.writes & regs))
 			at = (struct mined_entry){.addr = entry};
-	}
-	if (err || !code_decoder__at(b->decoder, at.addr, &insn))
-		return err ?: -EFAULT;
+	if (!code_decoder__at(b->decoder, at.addr, &insn))
+		return -EFAULT;
 	site = blank_site(&s, guard, role, &insn);
 	site.sp_delta = at.pushed + 8; /* and the return address */
 	return sites_add(b->img, b->plan, site);
-}
-
-static bool holds(const uint64_t *addrs, size_t n, uint64_t addr)
-{
-	for (size_t i = 0; i < n; i++)
-		if (addrs[i] == addr)
-			return true;
-	return false;
 }
 
 /* All timers are one guard in the plan: they start and end in functions of their own. */
@@ -492,22 +486,24 @@ static int add_timers(struct builder *b)
 	if (!b->profiler.timer || !drops->n)
 		return 0;
 	err = new_guard(b, &s, &g);
-	err = err
-		      ?: add_timer_site(b, b->profiler.timer, WIRE_ROLE_TIMER, i,
-					self | 1u << WIRE_REG_DX | 1u << WIRE_REG_CX);
+	if (err)
+		return err;
+	err = add_timer_site(b, b->profiler.timer, WIRE_ROLE_TIMER, i,
+			     self | 1u << WIRE_REG_DX | 1u << WIRE_REG_CX);
 	if (err)
 		return err;
 	g->kind = WIRE_KIND_ACTIVITY;
 	g->number = 1;
-	for (size_t k = 0; k < drops->n && !err; k++) {
-		if (holds(drops->items, k, drops->items[k]))
+	for (size_t k = 0; k < drops->n; k++) {
+		if (array__has_u64(drops->items, k, drops->items[k]))
 			continue;
 		g->n_end++;
 		err = add_timer_site(b, drops->items[k], WIRE_ROLE_TIMER_END, i, self);
+		if (err)
+			return err;
 	}
-	return err
-		       ?: set_problem(g, "timers end where they are dropped, which is in functions "
-					 "that are not followed");
+	return set_problem(g, "timers end where they are dropped, which is in functions that are "
+			      "not followed");
 }
 
 int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,

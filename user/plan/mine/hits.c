@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/bisect.h"
@@ -71,24 +70,14 @@ static int note_pointer(void *arg, uint64_t at, uint64_t value)
 	return 0;
 }
 
-static bool is_slot(const struct finder *f, uint64_t at)
-{
-	for (size_t i = 0; i < f->n_slots; i++)
-		if (f->slots[i] == at)
-			return true;
-	return false;
-}
-
 static int note_call(void *arg, uint64_t addr, uint64_t to, bool through)
 {
 	struct finder *f = arg;
+	struct call call = {.addr = addr};
 
-	if (through && !is_slot(f, to))
+	if (through && !array__has_u64(f->slots, f->n_slots, to))
 		return 0;
-	if (array__reserve_one(&f->calls, f->n_calls, &f->calls_capacity, sizeof(*f->calls)))
-		return -ENOMEM;
-	f->calls[f->n_calls++] = (struct call){.addr = addr};
-	return 0;
+	return array__add(&f->calls, &f->n_calls, &f->calls_capacity, &call, sizeof(call));
 }
 
 static int find_calls(struct finder *f)
@@ -183,7 +172,7 @@ static bool goes_to_cold(const struct finder *f, const struct code_insn *insn)
 {
 	if (insn->flow == CODE_CALL || insn->flow == CODE_JMP)
 		return insn->target == f->cold;
-	return insn->shape == CODE_GO_RIP && is_slot(f, insn->target);
+	return insn->shape == CODE_GO_RIP && array__has_u64(f->slots, f->n_slots, insn->target);
 }
 
 /* Follow `addr` up to the call of the cold side; its address, or 0. */
@@ -198,13 +187,9 @@ static uint64_t follow(struct finder *f, uint64_t addr, struct way *way)
 			return 0;
 		if (goes_to_cold(f, insn))
 			return insn->addr;
-		if (insn->flow == CODE_JMP) {
-			addr = insn->target;
-		} else if (insn->flow == CODE_FALLS) {
-			addr += insn->size;
-		} else {
+		if (insn->flow != CODE_JMP && insn->flow != CODE_FALLS)
 			return 0;
-		}
+		addr = insn->flow == CODE_JMP ? insn->target : addr + insn->size;
 		if (insn->writes & 1u << CODE_REG_SP && !insn->sp_adjust)
 			return 0;
 		way->sp[way->n++] = sp;
@@ -323,10 +308,7 @@ static int add_hit(struct finder *f, uint64_t addr, const struct value_place *v)
 
 	if (!elf_image__offset(f->img, addr, &hit.offset))
 		return 0;
-	if (array__reserve_one(&out->items, out->n, &f->capacity, sizeof(*out->items)))
-		return -ENOMEM;
-	out->items[out->n++] = hit;
-	return 0;
+	return array__add(&out->items, &out->n, &f->capacity, &hit, sizeof(hit));
 }
 
 /* Every test of these bits whose branch leads to the cold side. */
@@ -356,20 +338,13 @@ static int note_hits(void *arg, const struct code_span *c)
 	return 0;
 }
 
-static int by_addr(const void *a, const void *b)
-{
-	const struct plan_hit *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 /* Two tests may share a branch. */
 static void sort_hits(struct plan_hits *hits)
 {
 	uint32_t n = 0;
 
 	if (hits->n)
-		qsort(hits->items, hits->n, sizeof(*hits->items), by_addr);
+		qsort(hits->items, hits->n, sizeof(*hits->items), array__by_u64);
 	for (uint32_t i = 0; i < hits->n; i++)
 		if (!n || hits->items[i].addr != hits->items[n - 1].addr)
 			hits->items[n++] = hits->items[i];

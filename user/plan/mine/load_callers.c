@@ -231,31 +231,29 @@ static int read_frame(struct finder *f, const struct owner *o, uint64_t addr, st
 static int find_asked(struct finder *f)
 {
 	const struct plan *plan = f->plan;
-	int err = 0;
 
-	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *site = &plan->sites[i];
-		const struct owner *o;
 		struct asked a = {.site = i};
+		const struct owner *o;
+		int err;
 
 		if (site->role != WIRE_ROLE_GUARD || site->body != PLAN_NONE ||
 		    plan->guards[site->guard].kind != WIRE_KIND_LOAD)
 			continue;
 		o = owner_of(f->owners, site->addr);
-		err = o ? body_named(plan, o->name, &a.body) : -ENODATA;
-		err = err ?: read_frame(f, o, site->addr, &a.frame);
-		if (!err && array__reserve_one(&f->asked, f->n_asked, &f->asked_capacity,
-					       sizeof(*f->asked)))
-			err = -ENOMEM;
-		if (!err) {
-			a.entry = o->entry;
-			f->asked[f->n_asked++] = a;
-			if (a.body != PLAN_NONE)
-				f->bodies[a.body] = true;
-		}
-		err = err == -ENODATA ? 0 : err;
+		if (!o)
+			continue;
+		a.entry = o->entry;
+		err = body_named(plan, o->name, &a.body) ?: read_frame(f, o, site->addr, &a.frame);
+		if (err == -ENODATA)
+			continue;
+		if (err || array__add(&f->asked, &f->n_asked, &f->asked_capacity, &a, sizeof(a)))
+			return err ?: -ENOMEM;
+		if (a.body != PLAN_NONE)
+			f->bodies[a.body] = true;
 	}
-	return err;
+	return 0;
 }
 
 static bool is_shared(const struct finder *f, uint64_t entry)
@@ -272,11 +270,7 @@ static int note_caller(void *arg, uint64_t addr, uint64_t to, bool through)
 
 	if (through || !is_shared(f, to))
 		return 0;
-	if (array__reserve_one(&f->callers, f->n_callers, &f->callers_capacity,
-			       sizeof(*f->callers)))
-		return -ENOMEM;
-	f->callers[f->n_callers++] = addr;
-	return 0;
+	return array__add(&f->callers, &f->n_callers, &f->callers_capacity, &addr, sizeof(addr));
 }
 
 static int find_callers(struct finder *f)
@@ -310,10 +304,7 @@ static int add_relay(struct finder *f, const struct owner *o, uint64_t addr, uin
 	err = read_frame(f, o, addr, &r.frame);
 	if (err)
 		return err == -ENODATA ? 0 : err;
-	if (array__reserve_one(&f->relays, f->n_relays, &f->relays_capacity, sizeof(*f->relays)))
-		return -ENOMEM;
-	f->relays[f->n_relays++] = r;
-	return 0;
+	return array__add(&f->relays, &f->n_relays, &f->relays_capacity, &r, sizeof(r));
 }
 
 static int find_relays(struct finder *f)
@@ -379,11 +370,7 @@ static int add_call(struct finder *f, const struct scene *s, uint32_t body, size
 		if (!locate(s, load_callers_vtable(&s->walk, s->flow, mask), i, &c))
 			continue;
 		c.vtable_offset = mask->vtable.offset;
-		if (array__reserve_one(&f->calls, f->n_calls, &f->calls_capacity,
-				       sizeof(*f->calls)))
-			return -ENOMEM;
-		f->calls[f->n_calls++] = c;
-		return 0;
+		return array__add(&f->calls, &f->n_calls, &f->calls_capacity, &c, sizeof(c));
 	}
 	return 0;
 }
@@ -425,11 +412,7 @@ static int add_step(struct finder *f, struct plan_step step)
 			return same_step(&plan->steps[i], &step) ? 0 : -EEXIST;
 	if (plan_step_excess(&step))
 		return -EEXIST;
-	if (array__reserve_one(&plan->steps, plan->n_steps, &f->steps_capacity,
-			       sizeof(*plan->steps)))
-		return -ENOMEM;
-	plan->steps[plan->n_steps++] = step;
-	return 0;
+	return array__add(&plan->steps, &plan->n_steps, &f->steps_capacity, &step, sizeof(step));
 }
 
 /*

@@ -59,11 +59,10 @@ static int by_name(const void *a, const void *b)
 
 static int want(struct finder *f, const char *symbol, uint32_t owner)
 {
-	if (array__reserve_one(&f->names, f->n_names, &f->names_capacity, sizeof(*f->names)))
-		return -ENOMEM;
-	f->names[f->n_names] = base_of(symbol);
-	f->names[f->n_names++].owner = owner;
-	return 0;
+	struct base_name name = base_of(symbol);
+
+	name.owner = owner;
+	return array__add(&f->names, &f->n_names, &f->names_capacity, &name, sizeof(name));
 }
 
 static void sort_names(struct finder *f)
@@ -158,39 +157,19 @@ static int want_twins(struct finder *f)
 	return err;
 }
 
-static int add_part(struct finder *f, const struct elf_symbol *sym, uint32_t owner)
-{
-	if (array__reserve_one(&f->parts, f->n_parts, &f->parts_capacity, sizeof(*f->parts)))
-		return -ENOMEM;
-	f->parts[f->n_parts++] = (struct part){{sym->addr, sym->size}, owner};
-	return 0;
-}
-
 static int find_parts(struct finder *f)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < f->n_syms && !err; i++) {
-		struct base_name name = base_of(f->syms[i].name);
+	for (size_t i = 0; i < f->n_syms; i++) {
+		const struct elf_symbol *sym = &f->syms[i];
+		struct base_name name = base_of(sym->name);
 		const struct base_name *found = wanted(f, &name);
+		struct part part = {{sym->addr, sym->size}, found ? found->owner : 0};
 
-		if (found && f->syms[i].size)
-			err = add_part(f, &f->syms[i], found->owner);
+		if (found && sym->size &&
+		    array__add(&f->parts, &f->n_parts, &f->parts_capacity, &part, sizeof(part)))
+			return -ENOMEM;
 	}
-	return err;
-}
-
-/* Twins give the same part more than once, maybe of different sizes. */
-static void unite(struct owner *o, struct code_region part)
-{
-	for (size_t i = 0; i < o->n_regions; i++) {
-		if (o->regions[i].addr != part.addr)
-			continue;
-		if (part.size > o->regions[i].size)
-			o->regions[i].size = part.size;
-		return;
-	}
-	o->regions[o->n_regions++] = part;
+	return 0;
 }
 
 static int give_parts(struct finder *f)
@@ -205,8 +184,11 @@ static int give_parts(struct finder *f)
 			return -ENOMEM;
 		o->items[i].n_regions = 0;
 	}
-	for (uint32_t i = 0; i < f->n_parts; i++)
-		unite(&o->items[f->parts[i].owner], f->parts[i].region);
+	for (uint32_t i = 0; i < f->n_parts; i++) {
+		struct owner *owner = &o->items[f->parts[i].owner];
+
+		code_region__add(owner->regions, &owner->n_regions, f->parts[i].region);
+	}
 	return 0;
 }
 

@@ -9,18 +9,14 @@
 
 static int add_addr(struct profiler_addrs *a, uint64_t addr)
 {
-	if (array__reserve_one(&a->items, a->n, &a->capacity, sizeof(*a->items)))
-		return -ENOMEM;
-	a->items[a->n++] = addr;
-	return 0;
+	return array__add(&a->items, &a->n, &a->capacity, &addr, sizeof(addr));
 }
 
 static int add_cold(struct profiler *p, uint64_t addr, enum name_kind kind)
 {
-	if (array__reserve_one(&p->cold, p->n_cold, &p->cold_capacity, sizeof(*p->cold)))
-		return -ENOMEM;
-	p->cold[p->n_cold++] = (struct profiler_cold){addr, kind};
-	return 0;
+	struct profiler_cold cold = {addr, kind};
+
+	return array__add(&p->cold, &p->n_cold, &p->cold_capacity, &cold, sizeof(cold));
 }
 
 static int note_symbol(struct profiler *p, const struct elf_symbol *sym)
@@ -50,40 +46,24 @@ static int note_symbol(struct profiler *p, const struct elf_symbol *sym)
 	}
 }
 
-static int by_addr(const void *a, const void *b)
+static void *find(uint64_t key, const void *items, size_t n, size_t size)
 {
-	const struct profiler_cold *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct profiler_slot *x = a, *y = b;
-
-	return x->at < y->at ? -1 : x->at > y->at;
+	return n ? bsearch(&key, items, n, size, array__by_u64) : NULL;
 }
 
 const struct profiler_cold *profiler__cold(const struct profiler *p, uint64_t addr)
 {
-	struct profiler_cold key = {.addr = addr};
-
-	return p->n_cold ? bsearch(&key, p->cold, p->n_cold, sizeof(key), by_addr) : NULL;
+	return find(addr, p->cold, p->n_cold, sizeof(*p->cold));
 }
 
 bool profiler__drops(const struct profiler *p, uint64_t addr)
 {
-	for (size_t i = 0; i < p->drops.n; i++)
-		if (p->drops.items[i] == addr)
-			return true;
-	return false;
+	return array__has_u64(p->drops.items, p->drops.n, addr);
 }
 
 static const struct profiler_slot *slot_at(const struct profiler *p, uint64_t at)
 {
-	struct profiler_slot key = {.at = at};
-
-	return p->n_slots ? bsearch(&key, p->slots, p->n_slots, sizeof(key), by_place) : NULL;
+	return find(at, p->slots, p->n_slots, sizeof(*p->slots));
 }
 
 uint64_t profiler__callee(const struct profiler *p, const struct code_insn *insn)
@@ -99,13 +79,11 @@ uint64_t profiler__callee(const struct profiler *p, const struct code_insn *insn
 static int note_pointer(void *arg, uint64_t at, uint64_t value)
 {
 	struct profiler *p = arg;
+	struct profiler_slot slot = {at, value};
 
 	if (!profiler__drops(p, value) && !profiler__cold(p, value))
 		return 0;
-	if (array__reserve_one(&p->slots, p->n_slots, &p->slots_capacity, sizeof(*p->slots)))
-		return -ENOMEM;
-	p->slots[p->n_slots++] = (struct profiler_slot){at, value};
-	return 0;
+	return array__add(&p->slots, &p->n_slots, &p->slots_capacity, &slot, sizeof(slot));
 }
 
 static int note_call(void *arg, uint64_t addr, uint64_t to, bool through)
@@ -140,12 +118,11 @@ int profiler__find(struct elf_image *img, struct profiler *out)
 		err = note_symbol(out, &syms[i]);
 	if (err || !out->n_cold)
 		return err;
-	qsort(out->cold, out->n_cold, sizeof(*out->cold), by_addr);
+	qsort(out->cold, out->n_cold, sizeof(*out->cold), array__by_u64);
 	err = elf_image__pointers(img, note_pointer, out);
 	if (out->n_slots)
-		qsort(out->slots, out->n_slots, sizeof(*out->slots), by_place);
-	err = err ?: find_calls(img, out);
-	return err;
+		qsort(out->slots, out->n_slots, sizeof(*out->slots), array__by_u64);
+	return err ?: find_calls(img, out);
 }
 
 void profiler__destroy(struct profiler *p)

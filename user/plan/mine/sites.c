@@ -18,11 +18,7 @@ int sites_add(const struct elf_image *img, struct plan *plan, struct plan_site s
 {
 	if (!elf_image__offset(img, site.addr, &site.offset))
 		return -EFAULT;
-	if (array__reserve_one(&plan->sites, plan->n_sites, &plan->sites_capacity,
-			       sizeof(*plan->sites)))
-		return -ENOMEM;
-	plan->sites[plan->n_sites++] = site;
-	return 0;
+	return array__add(&plan->sites, &plan->n_sites, &plan->sites_capacity, &site, sizeof(site));
 }
 
 /* A site that is in the plan already is not added again. */
@@ -347,9 +343,7 @@ int sites_choose(const struct elf_image *img, struct code_decoder *decoder, stru
 
 	choose_starts(&c);
 	for (uint32_t i = 0; i < plan->n_queries && !err; i++) {
-		err = add_starts(&c, i);
-		if (!err)
-			err = add_requests(&c, i);
+		err = add_starts(&c, i) ?: add_requests(&c, i);
 		judge_ends(&c, &plan->queries[i]);
 	}
 	if (!err && panic_cleanup)

@@ -133,8 +133,7 @@ static size_t nearest_indirect_call(const struct code *code, size_t from, size_t
 			return i;
 		if (insn->flow == CODE_JCC || insn->flow == CODE_JMP)
 			next[0] = code__index(code, insn->target);
-		if (insn->flow == CODE_FALLS || insn->flow == CODE_JCC || insn->flow == CODE_CALL ||
-		    insn->flow == CODE_CALL_INDIRECT)
+		if (code_insn__goes_on(insn))
 			next[1] = code__index(code, insn->addr + insn->size);
 		for (int k = 0; k < 2; k++) {
 			if (next[k] == SIZE_MAX || parent[next[k]] != SIZE_MAX)
