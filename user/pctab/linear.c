@@ -2,7 +2,6 @@
 #include "pctab/linear.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/map.h"

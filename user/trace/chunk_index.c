@@ -32,10 +32,7 @@ struct chunk_index {
 
 static int add(struct offsets *o, uint64_t offset)
 {
-	if (array__reserve_one(&o->at, o->n, &o->capacity, sizeof(*o->at)))
-		return -ENOMEM;
-	o->at[o->n++] = offset;
-	return 0;
+	return array__add(&o->at, &o->n, &o->capacity, &offset, sizeof(offset));
 }
 
 static int add_chunk(struct chunk_index *ix, uint8_t type, uint64_t offset, uint64_t end)
@@ -68,29 +65,26 @@ static bool is_worth_a_look(const struct chunk_index *ix, const struct chunk_hea
 static int find_all(struct chunk_index *ix)
 {
 	struct chunk_stream *s = ix->stream;
-	int err = chunk_stream__seek(s, s->first_chunk);
+	uint64_t at = s->first_chunk;
 
-	while (!err && chunk_stream__next_header(s) && is_worth_a_look(ix, &s->header)) {
-		uint64_t end = s->chunk_at + QPT_CHUNK_HEADER_SIZE + s->header.stored;
-
-		err = add_chunk(ix, s->header.type, s->chunk_at, end);
-		if (!err)
-			err = chunk_stream__seek(s, end);
+	while (!chunk_stream__seek(s, at) && chunk_stream__next_header(s) &&
+	       is_worth_a_look(ix, &s->header)) {
+		at = s->chunk_at + QPT_CHUNK_HEADER_SIZE + s->header.stored;
+		if (add_chunk(ix, s->header.type, s->chunk_at, at))
+			return -ENOMEM;
 	}
-	return err == -ENOMEM ? err : 0;
+	return 0;
 }
 
 int chunk_index__find(struct chunk_stream *stream, struct chunk_index **out)
 {
 	_chunk_index_ struct chunk_index *ix = calloc(1, sizeof(*ix));
-	int err;
 
 	if (!ix)
 		return -ENOMEM;
 	ix->stream = stream;
-	err = find_all(ix);
-	if (err)
-		return err;
+	if (find_all(ix))
+		return -ENOMEM;
 	*out = take_ptr(ix);
 	return 0;
 }
@@ -126,10 +120,8 @@ void chunk_index__disbelieve(struct chunk_index *ix)
 static int load(struct chunk_index *ix, size_t i)
 {
 	struct chunk_stream *s = ix->stream;
-	int err = chunk_stream__seek(s, ix->indexes.at[i]);
+	int err = chunk_stream__seek(s, ix->indexes.at[i]) ?: chunk_stream__next(s);
 
-	if (!err)
-		err = chunk_stream__next(s);
 	if (err == -ENOMEM)
 		return err;
 	ix->end = ix->indexes.at[i];

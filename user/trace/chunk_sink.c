@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -132,11 +131,8 @@ static int set_state(struct chunk_sink *s, uint32_t state)
 /* The data must be on disk before the mark says so. */
 static int seal(struct chunk_sink *s)
 {
-	int err = sync_file(s);
+	int err = sync_file(s) ?: set_state(s, QPT_STATE_FINISHED);
 
-	if (err)
-		return err;
-	err = set_state(s, QPT_STATE_FINISHED);
 	if (err)
 		return err;
 	err = sync_file(s);
@@ -154,9 +150,7 @@ int chunk_sink__finish(struct chunk_sink *s, uint8_t end[QPT_END_SIZE])
 	if (err)
 		return err;
 	bytes_store_u64(end + QPT_END_INDEX, s->index.previous);
-	err = write_chunk(s, QPT_END, &payload, &stored);
-	err = err ?: seal(s);
-	err = err ?: file_writer__close(&s->file);
+	err = write_chunk(s, QPT_END, &payload, &stored) ?: seal(s) ?: file_writer__close(&s->file);
 	/* Nothing comes after the end. */
 	file_writer__fail(&s->file, -EBADF);
 	return err;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "pctab/varint.h"
 #include "qprof/trace_format.h"
 
@@ -32,16 +33,15 @@ static int make_room(struct function_list *l)
 /* Numbers between this range and the one before in the payload belong to no function. */
 static int add_range(struct function_list *l, const struct trace_function *f)
 {
-	uint32_t at, end;
+	uint32_t at;
 	int err = 0;
 
 	if (!l->ranges.n)
 		l->base = f->first;
 	at = f->first - l->base;
-	end = at + f->size + 1;
 	if (at > pctab_runs__length(&l->ranges))
 		err = pctab_runs__add(&l->ranges, at, QPT_NO_FUNCTION);
-	return err ? err : pctab_runs__add(&l->ranges, end, (int32_t)l->n);
+	return err ?: pctab_runs__add(&l->ranges, at + f->size + 1, (int32_t)l->n);
 }
 
 int function_list__add(struct function_list *l, const struct trace_function *f, uint32_t library,
@@ -51,9 +51,7 @@ int function_list__add(struct function_list *l, const struct trace_function *f, 
 
 	if (f->first < function_list__end(l) || f->size >= UINT32_MAX - f->first)
 		return -EINVAL;
-	err = make_room(l);
-	if (!err)
-		err = add_range(l, f);
+	err = make_room(l) ?: add_range(l, f);
 	if (err)
 		return err;
 	l->all[l->n++] = (struct listed_function){.first = f->first, .size = f->size};
@@ -85,17 +83,9 @@ int function_list__payload(struct function_list *l, struct byte_buffer *out)
 
 static struct listed_function *find(const struct function_list *l, uint32_t first)
 {
-	uint32_t low = 0, high = l->n;
+	size_t i = bisect(l->n, k, l->all[k].first < first);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (l->all[middle].first < first)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < l->n && l->all[low].first == first ? &l->all[low] : NULL;
+	return i < l->n && l->all[i].first == first ? &l->all[i] : NULL;
 }
 
 /* Rows that do not ascend, or go beyond `size`, are runs that no table takes: -EINVAL. */
@@ -125,23 +115,23 @@ int function_list__lines(struct function_list *l, uint32_t first, const struct t
 			 size_t n, uint32_t n_strings, struct byte_buffer *out)
 {
 	struct listed_function *f = find(l, first);
-	int err = 0;
+	int err;
 
 	if (!f || f->has_lines)
 		return -EINVAL;
-	if (n)
-		err = make_runs(l, rows, n, f->size, n_strings);
+	if (!n) {
+		f->has_lines = true;
+		return 0;
+	}
 	l->table.size = 0;
-	if (n && !err)
-		err = pctab_varint__encode(&l->table, &l->files, QUANTUM_SHIFT)
-			      ?: pctab_varint__encode(&l->table, &l->lines, QUANTUM_SHIFT);
+	err = make_runs(l, rows, n, f->size, n_strings)
+		      ?: pctab_varint__encode(&l->table, &l->files, QUANTUM_SHIFT)
+		      ?: pctab_varint__encode(&l->table, &l->lines, QUANTUM_SHIFT);
 	if (err)
 		return err;
 	if (l->table.size > TABLES_MOST)
 		return -E2BIG;
 	f->has_lines = true;
-	if (!n)
-		return 0;
 	byte_buffer__varint(out, (uint64_t)(f - l->all));
 	byte_buffer__bytes(out, l->table.data, l->table.size);
 	return out->failed ? -ENOMEM : 0;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "pctab/linear.h"
 #include "pctab/varint.h"
 #include "qprof/trace_format.h"
@@ -76,38 +77,40 @@ static int take_runs(struct function_table *t, struct byte_reader *in)
 	int err = pctab_varint__decode(in->at, (size_t)(in->end - in->at), QUANTUM_SHIFT, &t->runs,
 				       &used);
 
-	if (!err)
-		in->at += used;
-	return err;
+	if (err)
+		return err;
+	in->at += used;
+	return 0;
 }
 
 static int add_function(struct function_table *t, uint32_t first, uint32_t size)
 {
+	const struct function f = {.known = {.first = first, .size = size}};
+
 	if (t->n == QPT_FUNCTIONS_MAX)
 		return -EBADMSG;
-	if (array__reserve_one(&t->all, t->n, &t->capacity, sizeof(*t->all)))
-		return -ENOMEM;
 	t->has_gaps |= first != function_table__end(t, t->n);
-	t->all[t->n++] = (struct function){.known = {.first = first, .size = size}};
-	return 0;
+	return array__add(&t->all, &t->n, &t->capacity, &f, sizeof(f));
 }
 
 /* Every run is of the next function, or of none. */
 static int add_ranges(struct function_table *t, uint32_t base)
 {
 	uint32_t at = 0;
-	int err = 0;
 
-	for (size_t i = 0; i < t->runs.n && !err; i++) {
+	for (size_t i = 0; i < t->runs.n; i++) {
 		const struct pctab_run *run = &t->runs.runs[i];
+		bool none = run->value == QPT_NO_FUNCTION;
+		int err;
 
-		if (run->value != QPT_NO_FUNCTION)
-			err = (uint32_t)run->value == t->n
-				      ? add_function(t, base + at, run->end - at - 1)
-				      : -EBADMSG;
+		if (!none && (uint32_t)run->value != t->n)
+			return -EBADMSG;
+		err = none ? 0 : add_function(t, base + at, run->end - at - 1);
+		if (err)
+			return err;
 		at = run->end;
 	}
-	return err;
+	return 0;
 }
 
 static int take_functions(struct function_table *t, struct byte_reader *in, uint32_t n_strings)
@@ -126,7 +129,9 @@ static int take_functions(struct function_table *t, struct byte_reader *in, uint
 	if (base + pctab_runs__length(&t->runs) > UINT32_MAX)
 		return -EBADMSG;
 	err = add_ranges(t, base);
-	for (uint32_t i = from; i < t->n && !err; i++) {
+	if (err)
+		return err;
+	for (uint32_t i = from; i < t->n; i++) {
 		struct function *f = &t->all[i];
 
 		f->library = byte_reader__varint_max(in, UINT32_MAX);
@@ -135,8 +140,6 @@ static int take_functions(struct function_table *t, struct byte_reader *in, uint
 		if (f->library >= n_strings || f->name >= n_strings)
 			return -EBADMSG;
 	}
-	if (err)
-		return err;
 	return t->n - from != n || in->bad || in->at != in->end ? -EBADMSG : 0;
 }
 
@@ -174,25 +177,26 @@ static int take_table(struct function_table *t, struct byte_reader *in, uint32_t
 static int take_lines(struct function_table *t, struct byte_reader *in, uint32_t n_strings)
 {
 	uint64_t n = byte_reader__varint_max(in, QPT_FUNCTIONS_MAX);
-	int err = n ? 0 : -EBADMSG;
 
-	for (; n && !err; n--) {
+	if (!n)
+		return -EBADMSG;
+	for (; n; n--) {
 		uint64_t number = byte_reader__varint(in);
 		uint32_t files_at, lines_at, size;
+		int err;
 
 		if (in->bad || number >= t->n || t->all[number].lines_at)
 			return -EBADMSG;
 		size = t->all[number].known.size;
-		err = take_table(t, in, size, n_strings, &files_at);
-		if (!err)
-			err = take_table(t, in, size, UINT32_MAX, &lines_at);
+		err = take_table(t, in, size, n_strings, &files_at)
+			      ?: take_table(t, in, size, UINT32_MAX, &lines_at);
 		if (err)
-			break;
+			return err;
 		t->all[number].files_at = files_at;
 		t->all[number].lines_at = lines_at;
 		t->n_with_lines++;
 	}
-	return err ? err : in->at != in->end ? -EBADMSG : 0;
+	return in->at != in->end ? -EBADMSG : 0;
 }
 
 /* Lines that were kept from there on are of a payload that is malformed. */
@@ -222,21 +226,14 @@ int function_table__take_lines(struct function_table *t, struct byte_reader *in,
 /* The number of the function whose range a locindex is in, or NOWHERE. */
 static uint32_t find(struct function_table *t, uint32_t locindex)
 {
-	uint32_t low = 0, high = t->n;
+	size_t behind;
 
 	if (t->last < t->n && locindex - t->all[t->last].known.first <= t->all[t->last].known.size)
 		return t->last;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (t->all[middle].known.first <= locindex)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || locindex - t->all[low - 1].known.first > t->all[low - 1].known.size)
+	behind = bisect(t->n, i, t->all[i].known.first <= locindex);
+	if (!behind || locindex - t->all[behind - 1].known.first > t->all[behind - 1].known.size)
 		return NOWHERE;
-	t->last = low - 1;
+	t->last = behind - 1;
 	return t->last;
 }
 

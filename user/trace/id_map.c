@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "qprof/trace_format.h"
 
 /* One mapping as it is stored. */
@@ -183,9 +182,9 @@ int id_map__take(struct id_map *m, struct byte_reader *in, uint32_t n_processes,
 	if (in->bad || !n)
 		return -EBADMSG;
 	for (; n; n--) {
-		int err = take_head(m, in, limit, (uint64_t)run.first + run.n, &run);
+		int err = take_head(m, in, limit, (uint64_t)run.first + run.n, &run)
+				  ?: take_run(m, in, space, &run, n_strings, &string);
 
-		err = err ?: take_run(m, in, space, &run, n_strings, &string);
 		if (err)
 			return err;
 	}

@@ -75,9 +75,10 @@ static int find_or_add(struct interner *t, const uint8_t *key, struct interned n
 	}
 	err = add(t, key, new, hash);
 	*is_new = !err;
-	if (!err)
-		*id = t->n - 1;
-	return err;
+	if (err)
+		return err;
+	*id = t->n - 1;
+	return 0;
 }
 
 int interner__id(struct interner *t, const char *text, uint32_t *id, bool *is_new)

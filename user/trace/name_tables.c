@@ -100,9 +100,10 @@ int name_tables__take_ahead(struct name_tables *t, struct chunk_stream *s)
 {
 	int err = take_payload_ahead(t, s);
 
-	if (!err)
-		t->ahead_end = s->offset;
-	return err;
+	if (err)
+		return err;
+	t->ahead_end = s->offset;
+	return 0;
 }
 
 const char *name_tables__text(const struct name_tables *t, uint32_t id)

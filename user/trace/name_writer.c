@@ -7,9 +7,8 @@
 #include "base/array.h"
 
 #define LIST_MOST 65536u /* ids of a mapping's list in one chunk */
-#define PATH_MOST                                                                      \
-	(QPT_STRING_DEPTH_MAX / 2) /* segments of a path that are strings of their own \
-				    */
+/* Segments of a path that are strings of their own. */
+#define PATH_MOST (QPT_STRING_DEPTH_MAX / 2)
 
 static int write_functions(struct name_writer *w)
 {
@@ -82,15 +81,14 @@ int name_writer__intern_path(struct name_writer *w, const char *path, uint32_t *
 		return -ENOMEM;
 	for (; (end = strstr(at, "::")) && n < (int)PATH_MOST; at = end + 2, n++) {
 		*end = '\0';
-		err = name_writer__intern(w, at, &pieces[2].id);
-		err = err ?: name_writer__compose(w, pieces, 3, id);
+		err = name_writer__intern(w, at, &pieces[2].id)
+			      ?: name_writer__compose(w, pieces, 3, id);
 		if (err)
 			return err;
 		pieces[0] = (struct trace_piece){.id = *id};
 		pieces[1].text = "::";
 	}
-	err = name_writer__intern(w, at, &pieces[2].id);
-	return err ?: name_writer__compose(w, pieces, 3, id);
+	return name_writer__intern(w, at, &pieces[2].id) ?: name_writer__compose(w, pieces, 3, id);
 }
 
 int name_writer__kind(struct name_writer *w, const char *text, uint8_t *kind)
@@ -142,9 +140,10 @@ int name_writer__lines(struct name_writer *w, uint32_t first, const struct trace
 {
 	struct byte_buffer *body = &w->new_lines.body;
 	size_t size = body->size;
-	int err = w->sink->file.error;
+	int err =
+		w->sink->file.error
+			?: function_list__lines(&w->functions, first, rows, n, w->strings.n, body);
 
-	err = err ?: function_list__lines(&w->functions, first, rows, n, w->strings.n, body);
 	if (err || body->size == size)
 		return err;
 	return added(w, &w->new_lines);
@@ -289,8 +288,8 @@ int name_writer__thread(struct name_writer *w, const struct trace_thread *t)
 
 	if (t->process >= w->n_processes)
 		return -EINVAL;
-	err = name_writer__intern(w, t->name, &name);
-	err = err ?: thread_set__add(&w->threads, t->process, t->tid);
+	err = name_writer__intern(w, t->name, &name)
+		      ?: thread_set__add(&w->threads, t->process, t->tid);
 	if (err)
 		return err;
 	byte_buffer__varint(body, t->process);

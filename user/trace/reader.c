@@ -37,22 +37,6 @@ static int check_content(struct trace_reader *r, int err, const char *why)
 	return 0;
 }
 
-/* Add the threads of the batch just decoded. -EBADMSG if they are too many for one file. */
-static int add_threads(struct trace_reader *r, const char **why)
-{
-	for (uint32_t i = 0; i < span_codec__n_threads(r->codec); i++) {
-		uint32_t process, tid;
-		int err;
-
-		span_codec__thread(r->codec, i, &process, &tid);
-		err = thread_set__add(&r->records.threads, process, tid);
-		*why = "its threads are too many";
-		if (err)
-			return err == -E2BIG ? -EBADMSG : err;
-	}
-	return 0;
-}
-
 static int begin_spans(struct trace_reader *r)
 {
 	const struct byte_reader *in = &r->stream.payload;
@@ -67,9 +51,11 @@ static int begin_spans(struct trace_reader *r)
 	int err;
 
 	err = span_codec__decode(r->codec, in->at, in->end - in->at, &limits, &batch, &n, &why);
-	err = err ?: add_threads(r, &why);
 	if (err)
 		return check_content(r, err, why);
+	err = span_codec__add_threads(r->codec, &r->records.threads);
+	if (err)
+		return check_content(r, err == -E2BIG ? -EBADMSG : err, "its threads are too many");
 	r->batch = batch;
 	r->n_batch = n;
 	r->stats.spans += n;
@@ -274,8 +260,7 @@ static int next_chunk(struct trace_reader *r, struct trace_item *item)
 	int err;
 
 	chunk_stream__taken(&r->stream);
-	err = pass_over(r);
-	err = err ?: chunk_stream__next(&r->stream);
+	err = pass_over(r) ?: chunk_stream__next(&r->stream);
 	if (err || r->stream.stopped)
 		return err;
 	err = take_chunk(r, item);
@@ -286,11 +271,10 @@ static int next_chunk(struct trace_reader *r, struct trace_item *item)
 
 static int next_item(struct trace_reader *r, struct trace_item *item)
 {
-	int err;
-
 	item->kind = TRACE_ITEM_END;
 	while (!r->stream.stopped) {
-		err = rest_of_chunk(r, item);
+		int err = rest_of_chunk(r, item);
+
 		if (err || item->kind != TRACE_ITEM_END || r->stream.stopped)
 			return err;
 		err = next_chunk(r, item);
@@ -327,7 +311,7 @@ int trace_reader__each(struct trace_reader *r,
 	do {
 		err = trace_reader__next(r, &item);
 		if (err || item.kind == TRACE_ITEM_END)
-			break;
+			return err;
 		err = take(ctx, &item);
 	} while (!err);
 	return err;
@@ -373,9 +357,8 @@ static int read_info(struct trace_reader *r, const char **why)
 /* -EBADMSG if the chunk cannot be taken: the stream reports that when it gets there. */
 static int take_ahead(struct trace_reader *r, uint64_t offset)
 {
-	int err = chunk_stream__seek(&r->ahead, offset);
+	int err = chunk_stream__seek(&r->ahead, offset) ?: chunk_stream__next(&r->ahead);
 
-	err = err ?: chunk_stream__next(&r->ahead);
 	if (err)
 		return err;
 	return r->ahead.stopped ? -EBADMSG : name_tables__take_ahead(&r->names, &r->ahead);
@@ -408,8 +391,7 @@ static int look_ahead(struct trace_reader *r, const char *path)
 		return 0;
 	err = chunk_stream__open(&r->ahead, path, &why);
 	r->ahead.expansion = &r->expansion;
-	err = err ?: chunk_index__find(&r->ahead, &r->index);
-	err = err ?: take_all_ahead(r);
+	err = err ?: chunk_index__find(&r->ahead, &r->index) ?: take_all_ahead(r);
 	return err == -ENOMEM || err == -E2BIG ? err : 0;
 }
 
@@ -430,8 +412,7 @@ static int open_file(struct trace_reader *r, const char *path, const char **why)
 	int err = chunk_stream__open(&r->stream, path, why);
 
 	r->stream.expansion = &r->expansion;
-	err = err ?: read_info(r, why);
-	return err ?: look_ahead(r, path);
+	return err ?: read_info(r, why) ?: look_ahead(r, path);
 }
 
 int trace_reader__open_with(const char *path, bool unlimited, struct trace_reader **out,

@@ -138,15 +138,15 @@ static inline void run_starts(struct sibling_run **top, uint32_t level, uint64_t
 	run->start_ns = choose(first, start_ns, run->start_ns);
 }
 
-uint32_t span_codec__n_threads(const struct span_codec *c)
+int span_codec__add_threads(const struct span_codec *c, struct thread_set *to)
 {
-	return c->n_threads;
-}
+	for (uint32_t i = 0; i < c->n_threads; i++) {
+		int err = thread_set__add(to, c->threads[i].process, c->threads[i].tid);
 
-void span_codec__thread(const struct span_codec *c, uint32_t i, uint32_t *process, uint32_t *tid)
-{
-	*process = c->threads[i].process;
-	*tid = c->threads[i].tid;
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 static int find_threads(struct span_codec *c, const struct trace_span *spans, uint32_t n)

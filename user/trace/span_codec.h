@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "trace/bytes.h"
+#include "trace/thread_set.h"
 #include "trace/trace.h"
 
 struct span_codec;
@@ -37,9 +38,8 @@ int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size,
 		       const struct span_limits *limits, const struct trace_span **spans,
 		       uint32_t *n, const char **why);
 
-/* The threads of the batch that was encoded or decoded last, each with its process. */
-uint32_t span_codec__n_threads(const struct span_codec *c);
-void span_codec__thread(const struct span_codec *c, uint32_t i, uint32_t *process, uint32_t *tid);
+/* Add the threads of the batch that was encoded or decoded last; errors as thread_set__add(). */
+int span_codec__add_threads(const struct span_codec *c, struct thread_set *to);
 
 void span_codec__free(struct span_codec *c);
 DEFINE_CLEANUP(struct span_codec, span_codec__free)

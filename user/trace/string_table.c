@@ -109,11 +109,9 @@ static int take_string(struct string_table *t, struct byte_reader *in, const cha
 	if ((size_t)(in->at - begin) > QPT_STRING_BYTES_MAX - t->stored.size)
 		return -EBADMSG;
 	byte_buffer__bytes(&t->stored, begin, in->at - begin);
-	if (t->stored.failed ||
-	    array__reserve_one(&t->strings, t->n, &t->capacity, sizeof(*t->strings)))
+	if (t->stored.failed)
 		return -ENOMEM;
-	t->strings[t->n++] = s;
-	return 0;
+	return array__add(&t->strings, &t->n, &t->capacity, &s, sizeof(s));
 }
 
 int string_table__take(struct string_table *t, struct byte_reader *in, uint32_t *first, uint32_t *n,

@@ -27,21 +27,6 @@ struct trace_writer {
 	bool losses_changed; /* since they were written */
 };
 
-/* Add the threads of the batch just encoded. */
-static int add_threads(struct trace_writer *w)
-{
-	for (uint32_t i = 0; i < span_codec__n_threads(w->codec); i++) {
-		uint32_t process, tid;
-		int err;
-
-		span_codec__thread(w->codec, i, &process, &tid);
-		err = thread_set__add(&w->names.threads, process, tid);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 static int write_spans(struct trace_writer *w)
 {
 	struct byte_buffer *payload;
@@ -51,7 +36,7 @@ static int write_spans(struct trace_writer *w)
 		return err;
 	payload = chunk_sink__payload(&w->sink);
 	err = span_codec__encode(w->codec, w->batch, w->n_batch, payload);
-	err = err ?: add_threads(w);
+	err = err ?: span_codec__add_threads(w->codec, &w->names.threads);
 	err = err ?: batch_summer__sum(&w->summer, w->batch, w->n_batch, w->names.strings.n);
 	if (err)
 		return file_writer__fail(&w->sink.file, err);
@@ -96,18 +81,14 @@ static int write_info(struct trace_writer *w, const struct trace_info *info)
 
 static struct trace_writer *allocate(void)
 {
-	struct trace_writer *w = calloc(1, sizeof(*w));
+	_trace_writer_ struct trace_writer *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
 	w->sink.file.fd = -1;
 	w->names.sink = &w->sink;
 	w->batch = malloc(BATCH_SPANS * sizeof(*w->batch));
-	if (!w->batch || span_codec__new(&w->codec)) {
-		trace_writer__free(w);
-		return NULL;
-	}
-	return w;
+	return w->batch && !span_codec__new(&w->codec) ? take_ptr(w) : NULL;
 }
 
 int trace_writer__open(const char *path, const struct trace_info *info, struct trace_writer **out)
@@ -258,10 +239,7 @@ int trace_writer__costs(struct trace_writer *w, const struct trace_costs *costs)
 
 int trace_writer__flush(struct trace_writer *w)
 {
-	int err = w->sink.file.error ?: write_spans(w);
-
-	err = err ?: write_tallies(w);
-	return err ?: write_losses(w);
+	return w->sink.file.error ?: write_spans(w) ?: write_tallies(w) ?: write_losses(w);
 }
 
 int trace_writer__finish(struct trace_writer *w)
