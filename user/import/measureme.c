@@ -180,7 +180,6 @@ static int add_span(struct import *im, const struct mm_event *e, uint16_t depth,
 		.depth = depth,
 		.kind = kind,
 	};
-
 	int err = invocation_of(im, e, &s.invocation);
 
 	im->found->spans++;
@@ -209,9 +208,7 @@ static int add_event(struct import *im, const struct mm_event *e, uint16_t depth
 
 	if (e->type == MM_INTERVAL_EVENT && depth == MM_NO_DEPTH)
 		return 0;
-	err = kind_of(im, e->kind, &kind);
-	if (!err)
-		err = label_of(im, e->id, &label);
+	err = kind_of(im, e->kind, &kind) ?: label_of(im, e->id, &label);
 	if (err)
 		return err;
 	im->found->unnamed += label == im->unknown;
@@ -224,24 +221,26 @@ static int add_events(struct import *im, const struct mm_depths *d)
 {
 	_free_ struct mm_event *events = malloc(BLOCK * sizeof(*events));
 	uint64_t n_events = mm_reader__n_events(im->r);
-	int err = events ? 0 : -ENOMEM;
 
-	for (uint64_t at = 0; !err && at < n_events; at += BLOCK) {
+	if (!events)
+		return -ENOMEM;
+	for (uint64_t at = 0; at < n_events; at += BLOCK) {
 		uint32_t n = n_events - at < BLOCK ? (uint32_t)(n_events - at) : BLOCK;
+		int err = mm_reader__events(im->r, at, n, events);
 
-		err = mm_reader__events(im->r, at, n, events);
 		for (uint32_t i = 0; !err && i < n; i++)
 			err = add_event(im, &events[i], d->depth[at + i]);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 static int write_tallies(struct import *im)
 {
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < im->tallies.n; i++) {
+	for (uint32_t i = 0; i < im->tallies.n; i++) {
 		struct trace_tally t = im->tallies.at[i];
+		int err;
 
 		if (t.kind == im->hit_kind) {
 			uint64_t counted = (uint64_t)t.label << 8 | TRACE_KIND_HIT_COUNT;
@@ -252,8 +251,10 @@ static int write_tallies(struct import *im)
 			t.sum = t.events;
 		}
 		err = trace_writer__tally(im->w, &t);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 static int import(struct import *im, struct mm_depths *d, const char *path)

@@ -85,12 +85,10 @@ static int string_of(struct mm_arguments *a, uint32_t address, unsigned int nest
 	if (*id < UNDERWAY)
 		return 0;
 	err = *id == UNDERWAY || nested == NESTED_MAX ? -E2BIG : compose(a, address, nested, id);
-	if (err == -E2BIG) {
+	if (err == -E2BIG)
 		err = mm_strings__text(a->strings, (uint64_t)address + MM_FIRST_REGULAR_ID,
-				       &a->text);
-		if (!err)
-			err = trace_writer__intern(a->w, (const char *)a->text.data, id);
-	}
+				       &a->text)
+			      ?: trace_writer__intern(a->w, (const char *)a->text.data, id);
 	return err ? err : u64_map__put(&a->string_of, address, *id);
 }
 
@@ -157,10 +155,9 @@ static int write_run(struct mm_arguments *a)
 
 static int map(struct mm_arguments *a, uint32_t invocation, uint32_t string)
 {
-	int err = 0;
+	bool follows = a->n < MM_ARGUMENTS_RUN && invocation == a->first + a->n;
+	int err = follows ? 0 : write_run(a);
 
-	if (a->n == MM_ARGUMENTS_RUN || invocation != a->first + a->n)
-		err = write_run(a);
 	if (err)
 		return err;
 	if (!a->n)
@@ -180,7 +177,7 @@ static int unless_full(struct mm_arguments *a, int err)
 
 int mm_arguments__number(struct mm_arguments *a, uint32_t address, uint32_t *invocation)
 {
-	uint32_t string;
+	uint32_t string, number = MM_FIRST_REGULAR_ID + a->n_own;
 	int err;
 
 	*invocation = u64_map__get(&a->number_of, address);
@@ -194,12 +191,11 @@ int mm_arguments__number(struct mm_arguments *a, uint32_t address, uint32_t *inv
 		return unless_full(a, err);
 	if (a->number_of.used >= REMEMBERED_MAX)
 		u64_map__clear(&a->number_of);
-	err = map(a, MM_FIRST_REGULAR_ID + a->n_own, string);
-	if (!err)
-		err = u64_map__put(&a->number_of, address, MM_FIRST_REGULAR_ID + a->n_own);
+	err = map(a, number, string) ?: u64_map__put(&a->number_of, address, number);
 	if (err)
 		return unless_full(a, err);
-	*invocation = MM_FIRST_REGULAR_ID + a->n_own++;
+	*invocation = number;
+	a->n_own++;
 	a->kept++;
 	return 0;
 }
@@ -226,27 +222,35 @@ static int next_virtual(struct mm_arguments *a, uint32_t *id, uint32_t *string)
 /* Map the virtual ids with arguments to them, and the others to `empty`. */
 static int map_virtual(struct mm_arguments *a, uint32_t empty)
 {
-	uint32_t id = 0, string;
-	int err = 0;
+	uint32_t string;
 
-	while (!err && !(err = next_virtual(a, &id, &string)) && id < a->strings->virtual_end) {
+	for (uint32_t id = 0;; id++) {
+		int err = next_virtual(a, &id, &string);
+
+		if (err)
+			return err;
+		if (id == a->strings->virtual_end)
+			return write_run(a);
 		a->kept += string != U64_MAP_NONE;
-		err = map(a, id++, string == U64_MAP_NONE ? empty : string);
+		err = map(a, id, string == U64_MAP_NONE ? empty : string);
+		if (err)
+			return err;
 	}
-	return err ? err : write_run(a);
 }
 
 /* Whether any virtual id has arguments. */
 static int look_for_any(struct mm_arguments *a, bool *any)
 {
-	uint32_t id = 0, string;
-	int err = 0;
+	uint32_t string;
 
-	while (!*any && !(err = next_virtual(a, &id, &string)) && id < a->strings->virtual_end) {
+	for (uint32_t id = 0; !*any; id++) {
+		int err = next_virtual(a, &id, &string);
+
+		if (err || id == a->strings->virtual_end)
+			return err;
 		*any = string != U64_MAP_NONE;
-		id++;
 	}
-	return err;
+	return 0;
 }
 
 int mm_arguments__map(struct mm_arguments *a)

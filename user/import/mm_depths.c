@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/table.h"
@@ -34,19 +33,6 @@ static void walk__clear(struct walk *w)
 	table__destroy(&w->threads);
 }
 
-static struct thread *thread_of(struct walk *w, uint32_t number)
-{
-	return table__get(&w->threads, number, .next_end = UINT64_MAX);
-}
-
-static int push(struct thread *t, const struct mm_event *e)
-{
-	if (array__reserve_one(&t->open, t->n, &t->capacity, sizeof(*t->open)))
-		return -ENOMEM;
-	t->open[t->n++] = (struct interval){e->start, e->end};
-	return 0;
-}
-
 /* Close the intervals that do not enclose this one. */
 static void leave(struct walk *w, struct thread *t, const struct mm_event *e)
 {
@@ -64,6 +50,7 @@ static void leave(struct walk *w, struct thread *t, const struct mm_event *e)
 
 static int take(struct walk *w, const struct mm_event *e, uint16_t *depth)
 {
+	const struct interval interval = {e->start, e->end};
 	struct thread *t;
 
 	*depth = MM_NO_DEPTH;
@@ -73,7 +60,7 @@ static int take(struct walk *w, const struct mm_event *e, uint16_t *depth)
 		w->d->backwards++;
 		return 0;
 	}
-	t = thread_of(w, e->thread);
+	t = table__get(&w->threads, e->thread, .next_end = UINT64_MAX);
 	if (!t)
 		return -ENOMEM;
 	if (e->end > t->next_end) {
@@ -85,7 +72,7 @@ static int take(struct walk *w, const struct mm_event *e, uint16_t *depth)
 	*depth = t->n < MM_NO_DEPTH ? t->n : MM_NO_DEPTH - 1;
 	if (e->end > w->d->last_end_ns)
 		w->d->last_end_ns = e->end;
-	return push(t, e);
+	return array__add(&t->open, &t->n, &t->capacity, &interval, sizeof(interval));
 }
 
 int mm_depths__find(struct mm_depths *d, struct mm_reader *r)
@@ -93,21 +80,23 @@ int mm_depths__find(struct mm_depths *d, struct mm_reader *r)
 	__cleanup(walk__clear) struct walk w = {.d = d};
 	uint64_t left = mm_reader__n_events(r);
 	_free_ struct mm_event *events = malloc(BLOCK * sizeof(*events));
-	int err = 0;
 
 	*d = (struct mm_depths){0};
 	d->depth = malloc(left * sizeof(*d->depth) + 1);
 	if (!events || !d->depth)
 		return -ENOMEM;
-	while (!err && left) {
+	while (left) {
 		uint32_t n = left < BLOCK ? (uint32_t)left : BLOCK;
+		int err;
 
 		left -= n;
 		err = mm_reader__events(r, left, n, events);
 		for (uint32_t i = n; !err && i--;)
 			err = take(&w, &events[i], &d->depth[left + i]);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 void mm_depths__destroy(struct mm_depths *d)

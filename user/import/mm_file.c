@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "trace/bytes.h"
 
 #define PAGES_MAX (1u << 22) /* half a terabyte of pages of the size that measureme writes */
@@ -83,11 +83,10 @@ static const uint8_t *window__bytes(struct window *w, uint64_t at, size_t size, 
 
 static int add_page(struct mm_stream *s, uint64_t file_at, uint32_t size)
 {
-	if (array__reserve_one(&s->pages, s->n, &s->capacity, sizeof(*s->pages)))
-		return -ENOMEM;
-	s->pages[s->n++] = (struct mm_page){.at = s->size, .file_at = file_at};
+	const struct mm_page page = {.at = s->size, .file_at = file_at};
+
 	s->size += size;
-	return 0;
+	return array__add(&s->pages, &s->n, &s->capacity, &page, sizeof(page));
 }
 
 /* Take the page with the header at `at`. Returns its end, or `at` if there is no page. */
@@ -207,9 +206,7 @@ int mm_file__open(struct mm_file *f, const char *path, const char **why)
 	int err;
 
 	*f = (struct mm_file){.fd = -1};
-	err = open_regular(f, path, why);
-	if (!err)
-		err = check_header(f, why);
+	err = open_regular(f, path, why) ?: check_header(f, why);
 	if (err)
 		return err;
 	err = find_pages(f);
@@ -221,19 +218,9 @@ int mm_file__open(struct mm_file *f, const char *path, const char **why)
 }
 
 /* The page that holds address `at`, which is inside the stream. */
-static uint32_t page_of(const struct mm_stream *s, uint64_t at)
+static size_t page_of(const struct mm_stream *s, uint64_t at)
 {
-	uint32_t low = 0, high = s->n;
-
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->pages[middle].at <= at)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return bisect(s->n, i, s->pages[i].at <= at) - 1;
 }
 
 int mm_file__read(const struct mm_file *f, enum mm_stream_tag tag, uint64_t at, void *to,
@@ -244,7 +231,7 @@ int mm_file__read(const struct mm_file *f, enum mm_stream_tag tag, uint64_t at, 
 
 	if (at > s->size || size > s->size - at)
 		return -EIO;
-	for (uint32_t i = size ? page_of(s, at) : 0; size; i++) {
+	for (size_t i = size ? page_of(s, at) : 0; size; i++) {
 		uint64_t end = i + 1 < s->n ? s->pages[i + 1].at : s->size;
 		size_t n = end - at < size ? end - at : size;
 		int err = read_at(f->fd, s->pages[i].file_at + (at - s->pages[i].at), p, n);

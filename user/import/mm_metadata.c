@@ -11,19 +11,18 @@
 /* Parse the code point "{e9}" at `p`. Returns its length, or 0 if it is malformed. */
 static size_t braced(const char *p, const char *end, uint32_t *code_point)
 {
+	static const char digits[] = "0123456789abcdef";
 	const char *at = p;
 	uint32_t value = 0;
 
 	if (at == end || *at++ != '{')
 		return 0;
 	for (; at < end && *at != '}'; at++) {
-		int digit = *at >= '0' && *at <= '9'   ? *at - '0'
-			    : *at >= 'a' && *at <= 'f' ? *at - 'a' + 10
-						       : -1;
+		const char *digit = memchr(digits, *at, 16);
 
-		if (digit < 0 || value > 0x10ffff)
+		if (!digit || value > 0x10ffff)
 			return 0;
-		value = value << 4 | digit;
+		value = value << 4 | (uint32_t)(digit - digits);
 	}
 	if (at == end || value > 0x10ffff)
 		return 0;

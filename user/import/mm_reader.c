@@ -21,9 +21,9 @@ static int read_metadata(struct mm_reader *r)
 {
 	int err = mm_strings__text(&r->strings, MM_METADATA_ID, &r->text);
 
-	if (!err)
-		err = mm_metadata__parse(&r->metadata, (const char *)r->text.data,
-					 r->text.size - 1);
+	if (err)
+		return err;
+	err = mm_metadata__parse(&r->metadata, (const char *)r->text.data, r->text.size - 1);
 	if (!err && !r->metadata.found)
 		r->metadata.start_time_ns = r->file.mtime_ns;
 	return err;
@@ -53,9 +53,7 @@ int mm_reader__open(const char *path, struct mm_reader **out, const char **why)
 	err = mm_file__open(&r->file, path, why);
 	if (err)
 		return err;
-	err = mm_strings__load(&r->strings, &r->file);
-	if (!err)
-		err = read_metadata(r);
+	err = mm_strings__load(&r->strings, &r->file) ?: read_metadata(r);
 	if (err) {
 		*why = err == -EFBIG ? "it has more than 4 GiB of strings" : strerrordesc_np(-err);
 		return err;

@@ -46,9 +46,7 @@ static int load_index(struct mm_strings *s, struct mm_file *f)
 			mm_file__problem(f, "cut short: its string index ends inside an entry");
 			break;
 		}
-		err = mm_file__read(f, MM_STRING_INDEX, at, block, n);
-		if (!err)
-			err = add_entries(s, block, n);
+		err = mm_file__read(f, MM_STRING_INDEX, at, block, n) ?: add_entries(s, block, n);
 		if (err)
 			return err;
 		at += n;
