@@ -54,11 +54,7 @@ static char *format_scaled(char buf[FORMAT_MAX], uint64_t n, const struct unit *
 char *format_duration(char buf[FORMAT_MAX], uint64_t ns)
 {
 	static const struct unit units[] = {
-		{1, " ns"},
-		{1000, " us"},
-		{1000000, " ms"},
-		{1000000000, " s"},
-	};
+		{1, " ns"}, {1000, " us"}, {1000000, " ms"}, {1000000000, " s"}};
 
 	return format_scaled(buf, ns, units, N_OF(units));
 }
@@ -66,11 +62,7 @@ char *format_duration(char buf[FORMAT_MAX], uint64_t ns)
 char *format_short(char buf[FORMAT_MAX], uint64_t n)
 {
 	static const struct unit units[] = {
-		{1, ""},
-		{1000, "k"},
-		{1000000, "M"},
-		{1000000000, "G"},
-	};
+		{1, ""}, {1000, "k"}, {1000000, "M"}, {1000000000, "G"}};
 
 	return format_scaled(buf, n, units, N_OF(units));
 }
@@ -78,11 +70,7 @@ char *format_short(char buf[FORMAT_MAX], uint64_t n)
 char *format_bytes(char buf[FORMAT_MAX], uint64_t bytes)
 {
 	static const struct unit units[] = {
-		{1, " B"},
-		{1 << 10, " KiB"},
-		{1 << 20, " MiB"},
-		{1 << 30, " GiB"},
-	};
+		{1, " B"}, {1 << 10, " KiB"}, {1 << 20, " MiB"}, {1 << 30, " GiB"}};
 
 	return format_scaled(buf, bytes, units, N_OF(units));
 }
@@ -128,14 +116,9 @@ size_t format_utf8(const char *text, uint32_t *code_point)
 		*code_point = s[0];
 		return s[0] != 0;
 	}
-	if (s[0] >= 0xc2 && s[0] < 0xe0)
-		len = 2;
-	else if (s[0] >= 0xe0 && s[0] < 0xf0)
-		len = 3;
-	else if (s[0] >= 0xf0 && s[0] < 0xf5)
-		len = 4;
-	else
+	if (s[0] < 0xc2 || s[0] >= 0xf5)
 		return 0;
+	len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
 	cp = s[0] & (0xff >> (len + 1));
 	for (size_t i = 1; i < len; i++) {
 		if ((s[i] & 0xc0) != 0x80)
@@ -159,21 +142,19 @@ char *format_clean(const char *text)
 {
 	char *clean = malloc(strlen(text) + 1), *out = clean;
 
-	while (clean && *text) {
+	if (!clean)
+		return NULL;
+	while (*text) {
 		uint32_t cp;
 		size_t len = format_utf8(text, &cp);
 
-		if (!len || is_unsafe(cp)) {
+		if (len && !is_unsafe(cp))
+			out = mempcpy(out, text, len);
+		else
 			*out++ = '?';
-			text += len ?: 1;
-			continue;
-		}
-		memcpy(out, text, len);
-		out += len;
-		text += len;
+		text += len ?: 1;
 	}
-	if (clean)
-		*out = '\0';
+	*out = '\0';
 	return clean;
 }
 

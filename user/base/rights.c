@@ -85,9 +85,10 @@ static int take_environment(const struct invoker *inv)
 		return 0;
 	}
 	err = invoker__environ(inv, first_environ(), &env);
-	if (!err)
-		first_environ__replace(take_ptr(env));
-	return err;
+	if (err)
+		return err;
+	first_environ__replace(take_ptr(env));
+	return 0;
 }
 
 static int drop_for(const struct invoker *inv)
@@ -113,9 +114,8 @@ int rights__drop(void)
 	_invoker_ struct invoker inv = {};
 	int err = invoker__get(&inv);
 
-	if (!err)
-		err = take_environment(&inv);
-	if (err || inv.uid == 0)
+	if (err)
 		return err;
-	return drop_for(&inv);
+	err = take_environment(&inv);
+	return err || inv.uid == 0 ? err : drop_for(&inv);
 }

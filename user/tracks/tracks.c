@@ -53,9 +53,10 @@ int tracks__set_library(struct tracks *t, uint8_t lib, const uint32_t *labels, u
 {
 	int err = library__set(&t->libraries[lib], labels, n_labels, build_id, rustc_version);
 
-	if (!err)
-		t->libraries[lib].serial = ++t->last_serial;
-	return err;
+	if (err)
+		return err;
+	t->libraries[lib].serial = ++t->last_serial;
+	return 0;
 }
 
 uint32_t tracks__query_label(const struct tracks *t, uint8_t lib, uint32_t query)
