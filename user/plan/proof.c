@@ -104,18 +104,22 @@ int proof__check(struct elf_image *img, struct proof_site *sites, size_t n)
 	return err;
 }
 
-/* As plan_code_crc(), of the code that was proven. */
-static int check_crc(const struct plan *plan, const struct proof_site *sites)
+static int by_index(const void *a, const void *b)
 {
-	_free_ const struct proof_site **by_index = calloc(plan->n_sites + 1UL, sizeof(*by_index));
+	const struct proof_site *x = a, *y = b;
+
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* As plan_code_crc(), of the code that was proven. */
+static int check_crc(const struct plan *plan, struct proof_site *sites)
+{
 	uint32_t crc = crc32_z(0, NULL, 0);
 
-	if (!by_index)
-		return -ENOMEM;
+	if (plan->n_sites)
+		qsort(sites, plan->n_sites, sizeof(*sites), by_index);
 	for (uint32_t i = 0; i < plan->n_sites; i++)
-		by_index[sites[i].index] = &sites[i];
-	for (uint32_t i = 0; i < plan->n_sites; i++)
-		crc = crc32_z(crc, by_index[i]->code, by_index[i]->n_code);
+		crc = crc32_z(crc, sites[i].code, sites[i].n_code);
 	return crc == plan->code_crc ? 0 : -EBADMSG;
 }
 
@@ -134,12 +138,13 @@ int proof__of_plan(struct elf_image *img, const struct plan *plan, uint64_t *bad
 			.index = i,
 		};
 	err = proof__check(img, sites, plan->n_sites);
-	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
-		*bad = sites[i].addr;
-		err = sites[i].proven ? 0 : -EBADMSG;
-	}
 	if (err)
 		return err;
+	for (uint32_t i = 0; i < plan->n_sites; i++) {
+		*bad = sites[i].addr;
+		if (!sites[i].proven)
+			return -EBADMSG;
+	}
 	*bad = 0;
 	return check_crc(plan, sites);
 }
@@ -167,13 +172,6 @@ int proof__of_code(struct elf_image *img, const struct plan *plan, uint64_t *bad
 	}
 	*bad = 0;
 	return crc == plan->code_crc ? 0 : -EBADMSG;
-}
-
-static int by_index(const void *a, const void *b)
-{
-	const struct proof_site *x = a, *y = b;
-
-	return x->index < y->index ? -1 : x->index > y->index;
 }
 
 int proof__of_hits(struct elf_image *img, struct plan_hits *hits)

@@ -8,8 +8,7 @@
  *	movq  $len, X+8(%rsp)
  *	testb $bit, mask(%prof)		the event filter, zero in a normal run
  *	jne   cold			the GUARD site
- *	movq  $0, D(%rsp)		"no guard"; the cold side calls cold_call(&D, .., &X)
- *instead
+ *	movq  $0, D(%rsp)		"no guard"; else the cold side calls cold_call(&D, .., &X)
  *	...
  *	cmpq  $0, D(%rsp)		the END site is the branch after a test of D, as in a body,
  *	jne   cold

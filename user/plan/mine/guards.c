@@ -77,9 +77,8 @@ static int new_guard(struct builder *b, const struct scene *s, struct plan_guard
 	    array__reserve_one(&b->drafts, plan->n_guards, &b->cap_drafts, sizeof(*b->drafts)))
 		return -ENOMEM;
 	b->drafts[plan->n_guards] = (struct draft){0};
-	*out = &plan->guards[plan->n_guards];
+	*out = &plan->guards[plan->n_guards++];
 	**out = (struct plan_guard){.scope = s->scope, .body = s->body, .label_slot = PLAN_NO_SLOT};
-	plan->n_guards++;
 	(*out)->function = function_path(s->owner->name);
 	return (*out)->function ? 0 : -ENOMEM;
 }
@@ -112,15 +111,14 @@ static int set_label(struct builder *b, const struct mined_guard *m, struct plan
 {
 	size_t len;
 	const uint8_t *text = elf_image__bytes(b->img, m->label, &len);
-	bool fits = m->label_slot >= 0 && m->label_slot % 8 == 0 &&
-		    m->label_slot / 8 < WIRE_LABEL_OF_QUERY;
 
 	if (m->label_len && m->label_len <= LABEL_MAX && text && m->label_len <= len &&
 	    is_text(text, m->label_len)) {
 		g->label = strndup((const char *)text, m->label_len);
 		return g->label ? 0 : -ENOMEM;
 	}
-	if (fits) {
+	if (m->label_slot >= 0 && m->label_slot % 8 == 0 &&
+	    m->label_slot / 8 < WIRE_LABEL_OF_QUERY) {
 		g->label_slot = (int32_t)m->label_slot;
 		return 0;
 	}
@@ -350,20 +348,21 @@ static int add_ends(struct builder *b, const struct scene *s)
 {
 	struct plan *plan = b->plan;
 	uint32_t first = plan->n_sites;
-	int err = 0;
 
 	for (uint32_t i = s->first; i < plan->n_guards; i++)
-		for (uint32_t k = 0; k < plan->guards[i].n_end && !err; k++) {
+		for (uint32_t k = 0; k < plan->guards[i].n_end; k++) {
 			struct plan_site site = blank_site(s, i, WIRE_ROLE_GUARD_END,
 							   &b->code.insns[b->drafts[i].ends[k]]);
 			uint32_t same = first;
+			int err;
 
 			while (same < plan->n_sites && plan->sites[same].addr != site.addr)
 				same++;
-			if (same == plan->n_sites)
-				err = sites_add(b->img, b->plan, site);
+			err = same == plan->n_sites ? sites_add(b->img, plan, site) : 0;
+			if (err)
+				return err;
 		}
-	return err;
+	return 0;
 }
 
 struct asked {
@@ -430,7 +429,6 @@ static int mine_functions(struct builder *b)
 static int check_filters(struct builder *b)
 {
 	struct plan *plan = b->plan;
-	int err = 0;
 
 	for (size_t k = 0; k < WIRE_KIND_MAX; k++) {
 		uint32_t n[16] = {0}, best = 0;
@@ -440,14 +438,15 @@ static int check_filters(struct builder *b)
 				n[bit] += b->drafts[i].filter == 1u << bit;
 		for (uint32_t bit = 1; bit < 16; bit++)
 			best = n[bit] > n[best] ? bit : best;
-		for (uint32_t i = 0; i < plan->n_guards && !err; i++)
+		for (uint32_t i = 0; i < plan->n_guards; i++)
 			if (plan->guards[i].kind == k && b->drafts[i].filter &&
-			    b->drafts[i].filter != 1u << best)
-				err = set_problem(&plan->guards[i],
-						  "it tests another bit of the event filter than "
-						  "others of its kind");
+			    b->drafts[i].filter != 1u << best &&
+			    set_problem(&plan->guards[i],
+					"it tests another bit of the event filter than others of "
+					"its kind"))
+				return -ENOMEM;
 	}
-	return err;
+	return 0;
 }
 
 /* The first emulated instruction after `entry`, unless one before it writes one of `regs`. */

@@ -9,9 +9,9 @@
  *	test $0x404,%eax; jne 1f		the site is the jne
  *   1: lea mask(%rbx),%rdi; mov %r13d,%esi; call *cold_call@GOT
  *
- * The two bits are what most of the tests that lead to such a call have. The few instructions from
- *the branch to the call are followed, and then backwards to find where the value of esi was at the
- *site: in a register, or in memory that a register points to.
+ * The two bits are those that most of the tests that lead to such a call have. The few instructions
+ * from the branch to the call are followed, and then backwards to find where the value of esi was
+ * at the site: in a register, or in memory that a register points to.
  */
 #ifndef QPROF_PLAN_MINE_HITS_H
 #define QPROF_PLAN_MINE_HITS_H
@@ -37,8 +37,8 @@ struct plan_hits {
 	uint32_t filter;   /* the bits that are tested; 0: none were found */
 	uint32_t n_calls;  /* calls of the cold side, in code within symbols */
 	uint32_t n_missed; /* calls that no site leads to: their hits are not seen */
-	uint32_t
-		n_unproven; /* sites that were left out (proof.h); their hits are not seen either */
+	/* Sites that were left out (proof.h); their hits are not seen either. */
+	uint32_t n_unproven;
 };
 
 /*

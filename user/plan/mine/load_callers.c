@@ -315,13 +315,16 @@ static int find_relays(struct finder *f)
 	for (uint32_t i = 0; i < f->n_callers && !err; i++) {
 		const struct owner *o = owner_of(&owners, f->callers[i]);
 		uint32_t body = o ? plan__body_at(f->plan, o->entry) : PLAN_NONE;
-		bool is_body = body != PLAN_NONE;
 
-		err = o && !is_body ? body_named(f->plan, o->name, &body) : 0;
+		if (body != PLAN_NONE) {
+			f->bodies[body] = true;
+			continue;
+		}
+		err = o ? body_named(f->plan, o->name, &body) : 0;
 		if (err || body == PLAN_NONE)
 			continue;
 		f->bodies[body] = true;
-		err = is_body ? 0 : add_relay(f, o, f->callers[i], body);
+		err = add_relay(f, o, f->callers[i], body);
 	}
 	return err;
 }
@@ -377,12 +380,11 @@ static int add_call(struct finder *f, const struct scene *s, uint32_t body, size
 
 static int find_calls(struct finder *f)
 {
-	int err = 0;
-
-	for (uint32_t b = 0; b < f->plan->n_bodies && !err; b++) {
+	for (uint32_t b = 0; b < f->plan->n_bodies; b++) {
 		const struct owner *o =
 			f->bodies[b] ? owner_of(f->owners, f->plan->bodies[b].addr) : NULL;
 		struct scene s = {.mined = &f->mined[b]};
+		int err;
 
 		if (!o)
 			continue;
@@ -390,8 +392,10 @@ static int find_calls(struct finder *f)
 		for (size_t i = 0; i < f->code.n && !err; i++)
 			err = add_call(f, &s, b, i);
 		close_scene(&s);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 /* ---- Steps ---- */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds the query of a load in a function that several queries share, or whose copies for several
- *queries the compiler folded into one. The body that wants the result knows its query, and is one
- *or two calls up:
+ * queries the compiler folded into one. The body that wants the result knows its query, and is one
+ * or two calls up:
  *
  *	try_execute_query	holds the query's vtable, in a register or a slot of its frame
  *	  {closure}		one for each query, or for several
  *	    try_load_from_disk	one for each type of results: the GUARD site is here, or above
  *
  * So the probe follows the return addresses on the stack. Each possible address is a step in the
- *plan (struct plan_step), which says where the next return address is, or the vtable.
+ * plan (struct plan_step), which says where the next return address is, or the vtable.
  */
 #ifndef QPROF_PLAN_MINE_LOAD_CALLERS_H
 #define QPROF_PLAN_MINE_LOAD_CALLERS_H

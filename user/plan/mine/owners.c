@@ -98,9 +98,8 @@ static int want_holders(struct finder *f, uint64_t addr)
 {
 	size_t i = symbol_after(f, addr);
 	uint64_t start = 0;
-	int err = 0;
 
-	for (size_t back = 0; i-- > 0 && !err; back++) {
+	for (size_t back = 0; i-- > 0; back++) {
 		const struct elf_symbol *sym = &f->syms[i];
 
 		if (start ? sym->addr != start : back == BEFORE)
@@ -108,9 +107,10 @@ static int want_holders(struct finder *f, uint64_t addr)
 		if (addr - sym->addr >= sym->size)
 			continue;
 		start = sym->addr;
-		err = want(f, sym->name, 0);
+		if (want(f, sym->name, 0))
+			return -ENOMEM;
 	}
-	return err;
+	return 0;
 }
 
 /* The entries of all wanted names become the owners. */
@@ -141,20 +141,18 @@ static int find_entries(struct finder *f)
 
 static int want_twins(struct finder *f)
 {
-	int err = 0;
-
 	f->n_names = 0;
 	for (uint32_t i = 0; i < f->out->n; i++) {
-		uint64_t entry = f->out->items[i].entry;
+		struct owner *o = &f->out->items[i];
 
-		for (size_t k = symbol_after(f, entry); k-- > 0 && !err;) {
-			if (f->syms[k].addr != entry)
-				break;
-			f->out->items[i].n_names++;
-			err = want(f, f->syms[k].name, i);
+		for (size_t k = symbol_after(f, o->entry);
+		     k-- > 0 && f->syms[k].addr == o->entry;) {
+			o->n_names++;
+			if (want(f, f->syms[k].name, i))
+				return -ENOMEM;
 		}
 	}
-	return err;
+	return 0;
 }
 
 static int find_parts(struct finder *f)

@@ -40,23 +40,23 @@ static uint8_t class_of(bool emulated)
 
 static int add_ends(struct chooser *c)
 {
-	int err = 0;
-
 	for (uint32_t i = 0; i < c->plan->n_bodies; i++)
-		for (size_t k = 0; k < c->mined[i].n_ends && !err; k++) {
+		for (size_t k = 0; k < c->mined[i].n_ends; k++) {
 			const struct mined_site *end = &c->mined[i].ends[k];
+			int err = add_site(c, (struct plan_site){
+						      .addr = end->addr,
+						      .query = PLAN_NONE,
+						      .body = i,
+						      .role = WIRE_ROLE_END,
+						      .cls = class_of(end->emulated),
+						      .reg = end->id.reg,
+						      .slot = end->id.slot,
+					      });
 
-			err = add_site(c, (struct plan_site){
-						  .addr = end->addr,
-						  .query = PLAN_NONE,
-						  .body = i,
-						  .role = WIRE_ROLE_END,
-						  .cls = class_of(end->emulated),
-						  .reg = end->id.reg,
-						  .slot = end->id.slot,
-					  });
+			if (err)
+				return err;
 		}
-	return err;
+	return 0;
 }
 
 static int add_entry(struct chooser *c, uint64_t entry, enum wire_role role, uint32_t query,
