@@ -112,8 +112,7 @@ struct {
 	__type(value, struct wire_step);
 } steps SEC(".maps");
 
-/* With callers: the group of each query that starts at its wrapper; keys from wire_wrapper_key().
- */
+/* With callers: the group of each query that starts at its wrapper; by wire_wrapper_key(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);

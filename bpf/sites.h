@@ -294,8 +294,7 @@ static __always_inline struct wire_step *site_find_step(struct pt_regs *ctx, __u
 	return bpf_map_lookup_elem(&steps, key);
 }
 
-/* The query of a load, by the vtable in the frame of the body that wants it; NULL if unknown.
- */
+/* The query of a load, by the vtable in the frame of the body that wants it, or NULL. */
 static __always_inline struct wire_provider *site_ask_callers(struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 sp = PT_REGS_SP(ctx), vtable = 0, provider = 0;

@@ -80,8 +80,7 @@ static long stack_find_guard(wire_u32 i, void *p)
 		c->found = at + 1;
 		return 1;
 	}
-	/* A timer may have been moved, within the frame, or to it from a frame that has returned.
-	 */
+	/* A timer may be moved within the frame, or to it from a frame that has returned. */
 	if (c->group != WIRE_SCOPE_TIMER || f->group != WIRE_SCOPE_TIMER || f->lib != c->lib ||
 	    f->sp > c->sp || !stack_in_segment(t, f->sp))
 		return 0;

@@ -14,8 +14,7 @@ static unsigned int length_of_field(unsigned int field)
 	return (1u << field) >> 1;
 }
 
-/* ---- Encoding ----------------------------------------------------------------------------------
- */
+/* ---- Encoding -------------------------------------------------------------------------------- */
 
 struct encoder {
 	const struct pctab_runs *runs;
@@ -172,8 +171,7 @@ int pctab_linear__encode(struct pctab_buffer *out, const struct pctab_runs *runs
 	return put_table(&e, out);
 }
 
-/* ---- Decoding ----------------------------------------------------------------------------------
- */
+/* ---- Decoding -------------------------------------------------------------------------------- */
 
 struct decoder {
 	const struct pctab_linear *t;

@@ -198,8 +198,7 @@ static __attribute__((noreturn)) void run(const struct plan_job *j, int nice, in
 	_exit(-err);
 }
 
-/* ---- Children that end ------------------------------------------------------------------------
- */
+/* ---- Children that end ----------------------------------------------------------------------- */
 
 static void reap(void)
 {

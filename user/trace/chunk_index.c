@@ -26,8 +26,7 @@ struct chunk_index {
 	bool has_entry; /* `entry` is of a chunk that was not passed yet */
 };
 
-/* Memory must not grow with a file that is nothing but headers. The rest is found when it is read.
- */
+/* A file that is nothing but headers must not fill the memory; the rest is found on reading. */
 #define FOUND_MAX (1u << 22)
 
 static int add(struct offsets *o, uint64_t offset)

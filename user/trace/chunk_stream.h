@@ -54,8 +54,7 @@ bool chunk_stream__can_seek(const struct chunk_stream *s);
 /* The stream can seek. */
 uint64_t chunk_stream__file_size(const struct chunk_stream *s);
 
-/* Continue at the chunk at `offset`, whatever the problem was; the stream can seek. Negative errno.
- */
+/* Continue at the chunk at `offset`, whatever the problem was. 0, or -EINVAL if it cannot seek. */
 int chunk_stream__seek(struct chunk_stream *s, uint64_t offset);
 
 /* Read only the header of the next chunk into s->header; false if there is none. Then seek. */

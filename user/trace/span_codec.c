@@ -501,8 +501,7 @@ int span_codec__decode(struct span_codec *c, const uint8_t *data, size_t size,
 	uint32_t count = byte_reader__varint_max(&r, QPT_SPANS_MAX);
 
 	*why = "a batch of spans has a bad size";
-	/* Each span takes a byte of flags at least: do not trust a count the payload cannot hold.
-	 */
+	/* Each span takes at least its byte of flags, so the payload limits the count. */
 	if (!count || count > size)
 		return -EBADMSG;
 	if (reserve(c, count))

@@ -51,13 +51,11 @@ struct code_insn {
 	uint64_t addr;
 	uint64_t target; /* of a direct jump or call; for other shapes, see there */
 	int64_t disp;
-	int32_t sp_adjust; /* bytes added to sp by push, pop, sub, add, lea; 0 if it leaves sp alone
-			    */
+	int32_t sp_adjust; /* bytes that push, pop, sub, add or lea adds to sp; or 0 */
 	uint32_t imm;
 	uint16_t writes; /* registers written, bit = enum wire_reg; bit 15 = sp */
 	uint8_t size;
-	uint8_t stores; /* bytes that may be written to [base+disp]; 0 if to elsewhere, or none
-			 */
+	uint8_t stores; /* bytes that it may write to [base+disp]; 0: none, or elsewhere */
 	uint8_t flow;
 	uint8_t shape;
 	uint8_t reg;

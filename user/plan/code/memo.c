@@ -43,8 +43,7 @@ void code_memo__free(struct code_memo *m)
 	free(m);
 }
 
-/* The offset of the displacement in the bytes, if such instructions differ only by that; or 0.
- */
+/* Where the displacement is, if such instructions differ only by it; or 0. */
 static size_t displacement_at(const uint8_t p[ROOM])
 {
 	if (opcode_is_call(p))

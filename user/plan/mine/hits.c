@@ -160,8 +160,7 @@ static uint32_t winner(const struct finder *f)
 	return f->votes[best].bits;
 }
 
-/* The path from a branch to the call: its instructions, and sp before each, relative to the site's.
- */
+/* The path from a branch to the call: its instructions, and sp before each, from the site's. */
 struct way {
 	struct code_insn insns[MAX_TO_CALL];
 	int64_t sp[MAX_TO_CALL];

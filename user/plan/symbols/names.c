@@ -295,8 +295,7 @@ static void match_body(const struct path *path, struct cursor args, const char *
 		info->kind = incr ? NAME_BODY_INCR : NAME_BODY_NON_INCR;
 }
 
-/* The type that core::ptr::drop_in_place (1.97: drop_glue) drops, v0: a path, or an Option of one.
- */
+/* The type that core::ptr::drop_in_place (1.97: drop_glue) drops: a path, or an Option of one. */
 static void match_dropped(struct cursor args, struct name_info *info)
 {
 	struct path type;

@@ -24,8 +24,7 @@ enum name_kind {
 	NAME_COLD_HASHING,
 	NAME_COLD_ARTIFACT, /* artifact_size: records no interval */
 	NAME_COLD_HIT,	    /* SelfProfilerRef::query_cache_hit::cold_call: no guard */
-	NAME_COLD_UNKNOWN,  /* SelfProfilerRef::exec::cold_call of an unknown event: legacy mangling
-			     */
+	NAME_COLD_UNKNOWN,  /* exec::cold_call of an unknown event: legacy mangling */
 	NAME_PANIC_CLEANUP, /* __rust_panic_cleanup */
 	NAME_DROP_GUARD,    /* drop_in_place::<TimingGuard> or drop_glue, or of an Option */
 	NAME_DROP_TIMER,    /* the same of a VerboseTimingGuard */
