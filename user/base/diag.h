@@ -51,6 +51,12 @@ void diag_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void diag_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print an error and evaluate to `err` (a negative errno), for `return diag_error_r(err, ...)`. */
-#define diag_error_r(err, ...) (diag_error(__VA_ARGS__), (err))
+#define diag_error_r(err, ...)                \
+	({                                    \
+		/* Printing may set errno. */ \
+		int __err = (err);            \
+		diag_error(__VA_ARGS__);      \
+		__err;                        \
+	})
 
 #endif /* QPROF_BASE_DIAG_H */
