@@ -2,17 +2,22 @@
 #include "view/json.h"
 
 #include "test.h"
-#include "../fixtures/output.h"
 
-static char *printed(struct json *j, int (*put)(struct json *, FILE *))
+static char *printed(struct json *j, int (*put)(struct json *))
 {
-	return printed_text(put(j, out));
+	char *text = NULL;
+	size_t len;
+
+	j->out = open_memstream(&text, &len);
+	assert_int_equal(put(j), 0);
+	fclose(j->out);
+	return text;
 }
 
 static void members_keep_their_order_and_type(void **state)
 {
-	struct json j;
-	_free_ char *text = NULL;
+	struct json j = {};
+	char *text;
 
 	json__begin(&j);
 	json__text(&j, "text", "a/b");
@@ -24,17 +29,46 @@ static void members_keep_their_order_and_type(void **state)
 	text = printed(&j, json__put);
 	assert_string_equal(text, "{\"text\":\"a/b\",\"none\":null,\"most\":18446744073709551615,"
 				  "\"yes\":true,\"hex\":\"0x1f\",\"null\":null}");
+	free(text);
 }
 
 static void an_open_object_takes_more_members(void **state)
 {
-	struct json j;
-	_free_ char *text = NULL;
+	struct json j = {};
+	char *text;
 
 	json__begin(&j);
 	json__number(&j, "a", 1);
 	text = printed(&j, json__put_open);
 	assert_string_equal(text, "{\"a\":1");
+	free(text);
+}
+
+static void an_array_separates_its_items(void **state)
+{
+	char *text = NULL;
+	size_t len;
+	struct json j = {.out = open_memstream(&text, &len)};
+	struct json inner = {};
+
+	json__array(&j, "items");
+	for (size_t i = 0; i < 3; i++) {
+		if (i < 2)
+			json__item(&j, i);
+		else
+			json__line(&j, i);
+		json__known(&j, "n", i, i);
+		json__begin(&inner);
+		json__value(&j, "inner", json__take(&inner));
+		assert_int_equal(json__put(&j), 0);
+	}
+	json__print(&j, "]");
+	json__print_text(&j, NULL);
+	json__print_text(&j, "\"");
+	fclose(j.out);
+	assert_string_equal(text, ",\"items\":[{\"n\":null,\"inner\":{}},{\"n\":1,\"inner\":{}},\n"
+				  "{\"n\":2,\"inner\":{}}]null\"\\\"\"");
+	free(text);
 }
 
 static void texts_become_valid_utf8(void **state)
@@ -49,8 +83,8 @@ static void texts_become_valid_utf8(void **state)
 static void losses_name_every_cause(void **state)
 {
 	struct trace_losses losses = {};
-	struct json j;
-	_free_ char *text = NULL;
+	struct json j = {};
+	char *text;
 
 	losses.count[TRACE_LOST_RING_FULL] = 5;
 	json__begin(&j);
@@ -61,18 +95,28 @@ static void losses_name_every_cause(void **state)
 		assert_non_null(strstr(text, trace_loss_name(i)));
 	assert_non_null(strstr(text, "\"ring_full\":5"));
 	assert_non_null(strstr(text, "\"unknown\":null"));
+	free(text);
 }
 
-static void the_first_failure_is_kept(void **state)
+static void the_first_failure_is_kept_and_ends_the_document(void **state)
 {
-	struct json j;
-	FILE *out = fopen("/dev/null", "we");
+	char *text = NULL;
+	size_t len;
+	struct json j = {.out = open_memstream(&text, &len)};
 
 	json__begin(&j);
 	json__value(&j, "failed", NULL);
 	json__number(&j, "after", 1);
-	assert_int_equal(json__put(&j, out), -ENOMEM);
-	fclose(out);
+	assert_int_equal(json__put(&j), -ENOMEM);
+	json__item(&j, 1);
+	json__number(&j, "next", 1);
+	assert_int_equal(json__put(&j), -ENOMEM);
+	json__array(&j, "array");
+	json__print(&j, "]");
+	assert_null(json__take(&j));
+	fclose(j.out);
+	assert_string_equal(text, "");
+	free(text);
 }
 
 int main(void)
@@ -80,9 +124,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_keep_their_order_and_type),
 		cmocka_unit_test(an_open_object_takes_more_members),
+		cmocka_unit_test(an_array_separates_its_items),
 		cmocka_unit_test(texts_become_valid_utf8),
 		cmocka_unit_test(losses_name_every_cause),
-		cmocka_unit_test(the_first_failure_is_kept),
+		cmocka_unit_test(the_first_failure_is_kept_and_ends_the_document),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

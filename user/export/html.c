@@ -282,94 +282,68 @@ static int print_report(struct html *h, FILE *to)
 
 /* ---- The `about` block ----------------------------------------------------------------------- */
 
-static int put_texts(FILE *to, const char *key, uint32_t n, const char *(*text)(void *, uint32_t),
-		     void *ctx)
+static void put_texts(struct json *j, const char *key, uint32_t n,
+		      const char *(*text)(const struct html *h, uint32_t i), const struct html *h)
 {
-	fprintf(to, ",\n\"%s\":[", key);
+	fprintf(j->out, ",\n\"%s\":[", key);
 	for (uint32_t i = 0; i < n; i++) {
-		struct json_object *o = json_new_text(text(ctx, i));
-
-		if (!o)
-			return -ENOMEM;
-		fprintf(to, "%s%s", i ? "," : "",
-			json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
-		json_object_put(o);
+		json__print(j, i ? "," : "");
+		json__print_text(j, text(h, i));
 	}
-	fputc(']', to);
-	return 0;
+	json__print(j, "]");
 }
 
-static const char *what_text(void *ctx, uint32_t i)
+static const char *what_text(const struct html *h, uint32_t i)
 {
-	struct html *h = ctx;
-
 	return trace_reader__string(h->job->r, h->whats.at[i].label);
 }
 
-static const char *what_kind(void *ctx, uint32_t i)
+static const char *what_kind(const struct html *h, uint32_t i)
 {
-	struct html *h = ctx;
-
 	return trace_reader__kind(h->job->r, h->whats.at[i].kind);
 }
 
-static const char *key_text(void *ctx, uint32_t i)
+static const char *key_text(const struct html *h, uint32_t i)
 {
-	struct html *h = ctx;
-
 	return trace_reader__string(h->job->r, h->keys.at[i]);
 }
 
-static const char *frame_text(void *ctx, uint32_t i)
+static const char *frame_text(const struct html *h, uint32_t i)
 {
-	struct html *h = ctx;
-
 	return flame__frame_name(h->flame, i);
 }
 
-static int put_processes(struct html *h, FILE *to)
+static void put_processes(struct json *j, const struct html *h)
 {
 	uint32_t at;
-	int err = 0;
 
-	fputs(",\n\"processes\":[", to);
-	for (uint32_t i = 0; !err && (at = flame__process(h->flame, i)) != FLAME_NONE; i++) {
-		struct json j;
-
-		json__begin(&j);
-		json__text(&j, "title", flame__name(h->flame, flame__node(h->flame, at)));
-		fputs(i ? ",\n" : "\n", to);
-		err = json__put(&j, to);
+	json__print(j, ",\n\"processes\":[");
+	for (uint32_t i = 0; (at = flame__process(h->flame, i)) != FLAME_NONE; i++) {
+		json__line(j, i);
+		json__text(j, "title", flame__name(h->flame, flame__node(h->flame, at)));
+		json__put(j);
 	}
-	fputc(']', to);
-	return err;
+	json__print(j, "]");
 }
 
-static int put_threads(struct html *h, FILE *to)
+static void put_threads(struct json *j, const struct html *h)
 {
-	int err = 0;
-
-	fputs(",\n\"threads\":[", to);
-	for (uint32_t i = 0; !err && i < h->n_threads; i++) {
-		struct json j;
-
-		json__begin(&j);
-		json__number(&j, "process", h->threads[i].process);
-		json__number(&j, "tid", h->threads[i].tid);
-		json__text(&j, "name", h->threads[i].name);
-		fputs(i ? ",\n" : "\n", to);
-		err = json__put(&j, to);
+	json__print(j, ",\n\"threads\":[");
+	for (uint32_t i = 0; i < h->n_threads; i++) {
+		json__line(j, i);
+		json__number(j, "process", h->threads[i].process);
+		json__number(j, "tid", h->threads[i].tid);
+		json__text(j, "name", h->threads[i].name);
+		json__put(j);
 	}
-	fputc(']', to);
-	return err;
+	json__print(j, "]");
 }
 
 static int print_about(struct html *h, FILE *to)
 {
 	const struct trace_info *info = trace_reader__info(h->job->r);
 	char note[EXPORT_NOTE_MAX], start[24];
-	struct json j;
-	int err;
+	struct json j = {.out = to};
 
 	/* A string, because the number has more digits than JavaScript holds exactly. */
 	snprintf(start, sizeof(start), "%" PRIu64, info->clock_start_ns);
@@ -386,13 +360,15 @@ static int print_about(struct html *h, FILE *to)
 	json__number(&j, "adjusted", h->job->adjusted);
 	json__text(&j, "note", export_note(h->job, NOTE_LEFT_OUT, note) ? note : NULL);
 	json__text(&j, "privacy", "this file " EXPORT_PRIVACY);
-	err = json__put_open(&j, to) ?: put_processes(h, to) ?: put_threads(h, to);
-	err = err ?: put_texts(to, "names", h->whats.n, what_text, h);
-	err = err ?: put_texts(to, "kinds", h->whats.n, what_kind, h);
-	err = err ?: put_texts(to, "keys", h->keys.n, key_text, h);
-	err = err ?: put_texts(to, "frames", flame__n_frames(h->flame), frame_text, h);
-	fputs("}\n", to);
-	return err;
+	json__put_open(&j);
+	put_processes(&j, h);
+	put_threads(&j, h);
+	put_texts(&j, "names", h->whats.n, what_text, h);
+	put_texts(&j, "kinds", h->whats.n, what_kind, h);
+	put_texts(&j, "keys", h->keys.n, key_text, h);
+	put_texts(&j, "frames", flame__n_frames(h->flame), frame_text, h);
+	json__print(&j, "}\n");
+	return j.err;
 }
 
 static int put_sums(struct html *h)

@@ -31,7 +31,7 @@ static struct json_object *own_metadata(const struct trace_info *info,
 					const struct trace_process *p,
 					const struct trace_losses *losses)
 {
-	struct json j;
+	struct json j = {};
 
 	json__begin(&j);
 	json__text(&j, "tool", info->tool);
@@ -43,15 +43,10 @@ static struct json_object *own_metadata(const struct trace_info *info,
 	json__text(&j, "rustc_version", p->rustc_version);
 	json__text(&j, "build_id", p->build_id);
 	json__bool(&j, "attached_late", p->attached_late);
-	if (p->exit_status == TRACE_EXIT_UNKNOWN)
-		json__null(&j, "exit_status");
-	else
-		json__number(&j, "exit_status", (uint32_t)p->exit_status);
+	json__known(&j, "exit_status", p->exit_status != TRACE_EXIT_UNKNOWN,
+		    (uint32_t)p->exit_status);
 	json__losses(&j, "losses", losses);
-	if (!j.err)
-		return j.object;
-	json_object_put(j.object);
-	return NULL;
+	return json__take(&j);
 }
 
 /* Convert a time of the trace's clock to ns since the epoch. */
@@ -67,7 +62,7 @@ static int put_metadata(struct mm_process *m, const struct trace_process *p,
 {
 	const struct trace_info *info = trace_reader__info(m->r);
 	const char *text = NULL;
-	struct json j;
+	struct json j = {};
 	uint64_t id;
 	int err;
 

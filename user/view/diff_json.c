@@ -15,31 +15,21 @@ static void add_percent(struct json *j, const char *key, double percent)
 	json__value(j, key, json_object_new_double_s(percent, text));
 }
 
-/* Add `object` and hand it over. An object that failed is freed here. */
-static void add_object(struct json *j, const char *key, struct json *object)
-{
-	if (object->err) {
-		json_object_put(object->object);
-		object->object = NULL;
-	}
-	json__value(j, key, object->object);
-}
-
 static void add_spread(struct json *j, const char *key, const struct spread *s)
 {
-	struct json object;
+	struct json object = {};
 
 	json__begin(&object);
 	json__number(&object, "n", s->n);
 	json__number(&object, "median", s->median);
 	json__number(&object, "min", s->min);
 	json__number(&object, "max", s->max);
-	add_object(j, key, &object);
+	json__value(j, key, json__take(&object));
 }
 
 static void add_side(struct json *j, const struct compare_row *row, enum compare_side side)
 {
-	struct json object;
+	struct json object = {};
 
 	if (!row->in[side]) {
 		json__null(j, side_names[side]);
@@ -49,7 +39,7 @@ static void add_side(struct json *j, const struct compare_row *row, enum compare
 	add_spread(&object, "self_ns", &row->of[COMPARE_SELF][side]);
 	add_spread(&object, "total_ns", &row->of[COMPARE_TOTAL][side]);
 	add_spread(&object, "count", &row->of[COMPARE_COUNT][side]);
-	add_object(j, side_names[side], &object);
+	json__value(j, side_names[side], json__take(&object));
 }
 
 static void add_row(struct json *j, const struct compare_row *row, enum compare_metric metric)
@@ -68,96 +58,77 @@ static void add_row(struct json *j, const struct compare_row *row, enum compare_
 	add_side(j, row, COMPARE_NEW);
 }
 
-static int put_row(FILE *out, const struct compare_row *row, enum compare_metric metric)
+static void put_row(struct json *j, const struct compare_row *row, enum compare_metric metric)
 {
-	struct json j;
-
-	json__begin(&j);
 	if (row->unit) {
-		json__text(&j, "crate", row->unit->crate);
-		json__text(&j, "type", row->unit->type);
-		json__text(&j, "name", row->unit->name);
+		json__text(j, "crate", row->unit->crate);
+		json__text(j, "type", row->unit->type);
+		json__text(j, "name", row->unit->name);
 	}
 	if (row->query) {
-		json__text(&j, "query", row->query);
-		json__text(&j, "kind", summary_kind_text(row->kinds));
+		json__text(j, "query", row->query);
+		json__text(j, "kind", summary_kind_text(row->kinds));
 	}
-	add_row(&j, row, metric);
-	return json__put(&j, out);
+	add_row(j, row, metric);
+	json__put(j);
 }
 
-static int put_rows(FILE *out, const char *key, const struct compare_row *rows, size_t n,
-		    enum compare_metric metric)
+static void put_rows(struct json *j, const char *key, const struct compare_row *rows, size_t n,
+		     enum compare_metric metric)
 {
-	int err = 0;
-
-	fprintf(out, ",\"%s\":[", key);
-	for (size_t i = 0; !err && i < n; i++) {
-		fputs(i ? ",\n" : "\n", out);
-		err = put_row(out, &rows[i], metric);
+	json__array(j, key);
+	for (size_t i = 0; i < n; i++) {
+		json__line(j, i);
+		put_row(j, &rows[i], metric);
 	}
-	fputc(']', out);
-	return err;
+	json__print(j, "]");
 }
 
-static int put_traces(FILE *out, const struct diff_view *v)
+static void put_traces(struct json *j, const struct diff_view *v)
 {
-	int err = 0;
-
-	fputs(",\"traces\":[", out);
-	for (size_t i = 0; !err && i < v->n_traces; i++) {
+	json__array(j, "traces");
+	for (size_t i = 0; i < v->n_traces; i++) {
 		const struct diff_trace *t = &v->traces[i];
-		struct json j;
 
-		json__begin(&j);
-		json__text(&j, "path", t->path);
-		json__text(&j, "side", side_names[t->side]);
-		json__text(&j, "problem", t->problem);
-		if (t->has_lost)
-			json__number(&j, "lost", t->lost);
-		else
-			json__null(&j, "lost");
-		json__number(&j, "counted", t->unrecorded.counted);
-		json__number(&j, "estimated", t->unrecorded.estimated);
-		json__number(&j, "compiles", t->compiles);
-		json__number(&j, "late", t->late);
-		json__number(&j, "cut", t->cut);
-		json__text(&j, "compiler", t->compiler);
-		json__bool(&j, "unwatched", t->unwatched);
-		fputs(i ? ",\n" : "\n", out);
-		err = json__put(&j, out);
+		json__line(j, i);
+		json__text(j, "path", t->path);
+		json__text(j, "side", side_names[t->side]);
+		json__text(j, "problem", t->problem);
+		json__known(j, "lost", t->has_lost, t->lost);
+		json__number(j, "counted", t->unrecorded.counted);
+		json__number(j, "estimated", t->unrecorded.estimated);
+		json__number(j, "compiles", t->compiles);
+		json__number(j, "late", t->late);
+		json__number(j, "cut", t->cut);
+		json__text(j, "compiler", t->compiler);
+		json__bool(j, "unwatched", t->unwatched);
+		json__put(j);
 	}
-	fputc(']', out);
-	return err;
+	json__print(j, "]");
 }
 
-static int put_gates(FILE *out, const struct diff_view *v)
+static void put_gates(struct json *j, const struct diff_view *v)
 {
-	int err = 0;
-
-	fputs(",\"gates\":[", out);
-	for (size_t i = 0; !err && i < v->n_gates; i++) {
+	json__array(j, "gates");
+	for (size_t i = 0; i < v->n_gates; i++) {
 		const struct diff_gate *gate = &v->gates[i];
-		struct json j;
 
-		json__begin(&j);
-		json__text(&j, "text", gate->text);
+		json__line(j, i);
+		json__text(j, "text", gate->text);
 		if (gate->limit_ns)
-			json__number(&j, "limit_ns", gate->limit_ns);
+			json__number(j, "limit_ns", gate->limit_ns);
 		else
-			add_percent(&j, "limit_percent", (double)gate->limit_ppm / 10000);
-		json__bool(&j, "exceeded", gate->exceeded);
-		add_row(&j, &gate->row, v->result->rules.metric);
-		fputs(i ? ",\n" : "\n", out);
-		err = json__put(&j, out);
+			add_percent(j, "limit_percent", (double)gate->limit_ppm / 10000);
+		json__bool(j, "exceeded", gate->exceeded);
+		add_row(j, &gate->row, v->result->rules.metric);
+		json__put(j);
 	}
-	fputc(']', out);
-	return err;
+	json__print(j, "]");
 }
 
 static void add_noise(struct json *j, const struct compare_result *r)
 {
-	struct json noise;
+	struct json noise = {};
 
 	if (!r->noise_is_estimated) {
 		json__null(j, "noise");
@@ -168,7 +139,7 @@ static void add_noise(struct json *j, const struct compare_result *r)
 		json__null(&noise, "percent");
 	else
 		add_percent(&noise, "percent", (double)r->noise_ppm / 10000);
-	add_object(j, "noise", &noise);
+	json__value(j, "noise", json__take(&noise));
 }
 
 int diff_json(FILE *out, const struct diff_view *v)
@@ -176,8 +147,7 @@ int diff_json(FILE *out, const struct diff_view *v)
 	static const char *const metrics[] = {
 		[COMPARE_SELF] = "self", [COMPARE_TOTAL] = "total", [COMPARE_COUNT] = "count"};
 	const struct compare_result *r = v->result;
-	struct json j;
-	int err;
+	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "schema", "qprof-diff/2");
@@ -185,13 +155,14 @@ int diff_json(FILE *out, const struct diff_view *v)
 	json__number(&j, "min_ns", r->rules.min_ns);
 	add_percent(&j, "min_percent", (double)r->rules.min_ppm / 10000);
 	add_noise(&j, r);
-	err = json__put_open(&j, out);
-	err = err ?: put_traces(out, v);
-	err = err ?: put_gates(out, v);
-	fputs(",\"build\":\n", out);
-	err = err ?: put_row(out, &r->build, r->rules.metric);
-	err = err ?: put_rows(out, "crates", r->crates, r->n_crates, r->rules.metric);
-	err = err ?: put_rows(out, "rows", r->rows, r->n_rows, r->rules.metric);
-	fputs("}\n", out);
-	return err;
+	json__put_open(&j);
+	put_traces(&j, v);
+	put_gates(&j, v);
+	json__print(&j, ",\"build\":\n");
+	json__begin(&j);
+	put_row(&j, &r->build, r->rules.metric);
+	put_rows(&j, "crates", r->crates, r->n_crates, r->rules.metric);
+	put_rows(&j, "rows", r->rows, r->n_rows, r->rules.metric);
+	json__print(&j, "}\n");
+	return j.err;
 }

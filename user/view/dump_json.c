@@ -4,18 +4,16 @@
 #include "view/json.h"
 #include "view/view.h"
 
-static int put_line(struct json *j, FILE *out)
+static int put_line(struct json *j)
 {
-	int err = json__put(j, out);
-
-	if (!err && putc('\n', out) == EOF)
-		err = -EIO;
-	return err;
+	if (!json__put(j) && putc('\n', j->out) == EOF)
+		j->err = -EIO;
+	return j->err;
 }
 
 int dump_header(FILE *out, const struct trace_info *info)
 {
-	struct json j;
+	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "schema", "qprof-dump/2");
@@ -27,20 +25,12 @@ int dump_header(FILE *out, const struct trace_info *info)
 	json__number(&j, "realtime_start_ns", info->realtime_start_ns);
 	if (info->budget_ppm)
 		json__number(&j, "budget_ppm", info->budget_ppm);
-	return put_line(&j, out);
-}
-
-static void put_exit(struct json *j, int32_t status)
-{
-	if (status == TRACE_EXIT_UNKNOWN)
-		json__null(j, "exit_status");
-	else
-		json__number(j, "exit_status", (uint32_t)status);
+	return put_line(&j);
 }
 
 int dump_process(FILE *out, const struct trace_process *p)
 {
-	struct json j;
+	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "type", "process");
@@ -49,7 +39,8 @@ int dump_process(FILE *out, const struct trace_process *p)
 	json__number(&j, "parent_pid", p->parent_pid);
 	json__number(&j, "start_ns", p->start_ns);
 	json__number(&j, "end_ns", p->end_ns);
-	put_exit(&j, p->exit_status);
+	json__known(&j, "exit_status", p->exit_status != TRACE_EXIT_UNKNOWN,
+		    (uint32_t)p->exit_status);
 	json__bool(&j, "attached_late", p->attached_late);
 	json__text(&j, "command", p->command);
 	json__text(&j, "crate", p->crate);
@@ -57,12 +48,12 @@ int dump_process(FILE *out, const struct trace_process *p)
 	json__text(&j, "rustc_version", p->rustc_version);
 	json__text(&j, "build_id", p->build_id);
 	json__text(&j, "cwd", p->cwd);
-	return put_line(&j, out);
+	return put_line(&j);
 }
 
 int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p)
 {
-	struct json j;
+	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "type", "thread");
@@ -70,33 +61,26 @@ int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_proc
 	json__number(&j, "pid", p ? p->pid : 0);
 	json__number(&j, "tid", t->tid);
 	json__text(&j, "name", t->name);
-	return put_line(&j, out);
+	return put_line(&j);
 }
 
 static void put_caller(struct json *j, uint32_t locindex, const struct trace_location *at)
 {
-	struct json c;
+	struct json c = {};
 
 	json__begin(&c);
 	json__number(&c, "locindex", locindex);
 	json__text(&c, "function", at ? at->function->name : NULL);
-	if (at)
-		json__number(&c, "offset", at->offset);
-	else
-		json__null(&c, "offset");
+	json__known(&c, "offset", at, at ? at->offset : 0);
 	json__text(&c, "file", at ? at->file : NULL);
-	if (at && at->file)
-		json__number(&c, "line", at->line);
-	else
-		json__null(&c, "line");
-	json__value(j, "caller", c.object);
-	j->err = j->err ?: c.err;
+	json__known(&c, "line", at && at->file, at ? at->line : 0);
+	json__value(j, "caller", json__take(&c));
 }
 
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
 	      const struct dump_span_texts *texts)
 {
-	struct json j;
+	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "type", "span");
@@ -113,22 +97,19 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 	if (texts->times->off_ns && span->kind != TRACE_KIND_OFF_CPU)
 		json__number(&j, "off_ns", texts->times->off_ns);
 	json__number(&j, "depth", span->depth);
-	if (span->invocation == TRACE_NO_INVOCATION)
-		json__null(&j, "invocation");
-	else
-		json__number(&j, "invocation", span->invocation);
+	json__known(&j, "invocation", span->invocation != TRACE_NO_INVOCATION, span->invocation);
 	json__bool(&j, "unwound", span->flags & TRACE_SPAN_UNWOUND);
 	json__bool(&j, "left", span->flags & TRACE_SPAN_LEFT);
 	json__bool(&j, "open", span->flags & TRACE_SPAN_OPEN);
 	json__number(&j, "flags", span->flags);
 	if (span->caller != TRACE_NO_LOCATION)
 		put_caller(&j, span->caller, texts->caller);
-	return put_line(&j, out);
+	return put_line(&j);
 }
 
 int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind)
 {
-	struct json j;
+	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "type", "tally");
@@ -137,12 +118,12 @@ int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const c
 	json__text(&j, "name", name);
 	json__number(&j, "events", t->events);
 	json__number(&j, "sum", t->sum);
-	return put_line(&j, out);
+	return put_line(&j);
 }
 
 int dump_decision(FILE *out, const struct trace_decision *d, const char *name, const char *kind)
 {
-	struct json j;
+	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "type", "decision");
@@ -152,22 +133,22 @@ int dump_decision(FILE *out, const struct trace_decision *d, const char *name, c
 	json__text(&j, "watch", trace_watch_name(d->watch));
 	json__number(&j, "cost_ppm", d->cost_ppm);
 	json__number(&j, "budget_ppm", d->budget_ppm);
-	return put_line(&j, out);
+	return put_line(&j);
 }
 
 int dump_losses(FILE *out, const struct trace_losses *losses)
 {
-	struct json j;
+	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "type", "losses");
 	json__losses(&j, "losses", losses);
-	return put_line(&j, out);
+	return put_line(&j);
 }
 
 int dump_costs(FILE *out, const struct trace_costs *costs)
 {
-	struct json j;
+	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "type", "costs");
@@ -176,5 +157,5 @@ int dump_costs(FILE *out, const struct trace_costs *costs)
 	json__number(&j, "emulated_inside_ps", costs->ps[TRACE_COST_EMULATED_INSIDE]);
 	json__number(&j, "stepped_inside_ps", costs->ps[TRACE_COST_STEPPED_INSIDE]);
 	json__bool(&j, "subtracted", costs->subtracted);
-	return put_line(&j, out);
+	return put_line(&j);
 }

@@ -12,23 +12,21 @@
 void json__begin(struct json *j)
 {
 	j->object = json_object_new_object();
-	j->err = j->object ? 0 : -ENOMEM;
+	if (!j->object)
+		j->err = j->err ?: -ENOMEM;
 }
 
 void json__value(struct json *j, const char *key, struct json_object *value)
 {
-	if (!value)
-		j->err = -ENOMEM;
-	if (j->err || json_object_object_add(j->object, key, value)) {
+	if (j->err || !value || json_object_object_add(j->object, key, value)) {
 		json_object_put(value);
-		j->err = -ENOMEM;
+		j->err = j->err ?: -ENOMEM;
 	}
 }
 
 struct json_object *json_new_text(const char *text)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
-	struct json_object *object;
 	/* A bad byte becomes three bytes. */
 	_free_ char *valid = malloc(3 * strlen(text) + 1);
 	char *out = valid;
@@ -42,8 +40,7 @@ struct json_object *json_new_text(const char *text)
 		out = mempcpy(out, len ? text : replacement, len ?: 3);
 		text += len ?: 1;
 	}
-	object = json_object_new_string_len(valid, out - valid);
-	return object;
+	return json_object_new_string_len(valid, out - valid);
 }
 
 void json__text(struct json *j, const char *key, const char *text)
@@ -57,6 +54,14 @@ void json__text(struct json *j, const char *key, const char *text)
 void json__number(struct json *j, const char *key, uint64_t value)
 {
 	json__value(j, key, json_object_new_uint64(value));
+}
+
+void json__known(struct json *j, const char *key, bool known, uint64_t value)
+{
+	if (known)
+		json__number(j, key, value);
+	else
+		json__null(j, key);
 }
 
 void json__bool(struct json *j, const char *key, bool value)
@@ -81,7 +86,7 @@ void json__hex(struct json *j, const char *key, uint64_t value)
 
 void json__losses(struct json *j, const char *key, const struct trace_losses *losses)
 {
-	struct json causes;
+	struct json causes = {};
 
 	if (!losses) {
 		json__null(j, key);
@@ -90,35 +95,73 @@ void json__losses(struct json *j, const char *key, const struct trace_losses *lo
 	json__begin(&causes);
 	for (int i = 0; i < TRACE_LOSS_MAX; i++)
 		json__number(&causes, trace_loss_name(i), losses->count[i]);
-	if (causes.err) {
-		json_object_put(causes.object);
-		causes.object = NULL;
-	}
-	json__value(j, key, causes.object);
+	json__value(j, key, json__take(&causes));
 }
 
-static int put(struct json *j, FILE *out, size_t less)
+static int put(struct json *j, size_t less)
 {
 	const char *text = NULL;
 	size_t len;
 
 	if (!j->err)
 		text = json_object_to_json_string_length(j->object, PLAIN, &len);
-	if (text)
-		j->err = fwrite(text, 1, len - less, out) < len - less || ferror(out) ? -EIO : 0;
-	else
+	if (!text)
 		j->err = j->err ?: -ENOMEM;
-	json_object_put(j->object);
-	j->object = NULL;
+	else if (fwrite(text, 1, len - less, j->out) < len - less || ferror(j->out))
+		j->err = -EIO;
+	json_object_put(take_ptr(j->object));
 	return j->err;
 }
 
-int json__put(struct json *j, FILE *out)
+int json__put(struct json *j)
 {
-	return put(j, out, 0);
+	return put(j, 0);
 }
 
-int json__put_open(struct json *j, FILE *out)
+int json__put_open(struct json *j)
 {
-	return put(j, out, 1);
+	return put(j, 1);
+}
+
+struct json_object *json__take(struct json *j)
+{
+	if (j->err)
+		json_object_put(take_ptr(j->object));
+	return take_ptr(j->object);
+}
+
+void json__print(struct json *j, const char *text)
+{
+	if (!j->err)
+		fputs(text, j->out);
+}
+
+void json__print_text(struct json *j, const char *text)
+{
+	struct json_object *object = text ? json_new_text(text) : NULL;
+	const char *printed = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+
+	if (!printed || (text && !object))
+		j->err = j->err ?: -ENOMEM;
+	else
+		json__print(j, printed);
+	json_object_put(object);
+}
+
+void json__array(struct json *j, const char *key)
+{
+	if (!j->err)
+		fprintf(j->out, ",\"%s\":[", key);
+}
+
+void json__item(struct json *j, size_t i)
+{
+	json__print(j, i ? "," : "");
+	json__begin(j);
+}
+
+void json__line(struct json *j, size_t i)
+{
+	json__print(j, i ? ",\n" : "\n");
+	json__begin(j);
 }

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Helpers for JSON output. Documents are printed while they are built, so their size does not
- * matter; json-c builds the small objects in them and does the escaping.
+ * JSON documents. They are printed while they are built, so their size does not matter; json-c
+ * builds the small objects in them and does the escaping.
+ *
+ *	struct json j = {.out = out};
+ *
+ *	json__begin(&j);
+ *	json__number(&j, "pid", pid);
+ *	json__put_open(&j);
+ *	json__array(&j, "threads");
+ *	for (size_t i = 0; i < n; i++) {
+ *		json__item(&j, i);
+ *		json__text(&j, "name", names[i]);
+ *		json__put(&j);
+ *	}
+ *	json__print(&j, "]}");
+ *	return j.err;
  */
 #ifndef QPROF_VIEW_JSON_H
 #define QPROF_VIEW_JSON_H
@@ -13,15 +27,18 @@
 
 #include "trace/trace.h"
 
-/* Setters keep the first error; json__put() returns it: -ENOMEM. */
+/* A document. The first error is kept, and nothing is printed after it. */
 struct json {
-	struct json_object *object;
+	FILE *out;
+	struct json_object *object; /* the current object */
 	int err;
 };
 
+/* Begin an object, and fill it in. */
 void json__begin(struct json *j);
 void json__text(struct json *j, const char *key, const char *text); /* NULL -> null */
 void json__number(struct json *j, const char *key, uint64_t value);
+void json__known(struct json *j, const char *key, bool known, uint64_t value); /* else null */
 void json__bool(struct json *j, const char *key, bool value);
 void json__null(struct json *j, const char *key);
 void json__hex(struct json *j, const char *key, uint64_t value); /* "0x..": JSON has no hex */
@@ -29,10 +46,23 @@ void json__hex(struct json *j, const char *key, uint64_t value); /* "0x..": JSON
 void json__value(struct json *j, const char *key, struct json_object *value);
 /* Add an object with counts by cause; NULL -> null. */
 void json__losses(struct json *j, const char *key, const struct trace_losses *losses);
-/* Print the object on one line without a newline, and free it. */
-int json__put(struct json *j, FILE *out);
+
+/* Print the object on one line without a newline, and free it. Returns the document's error. */
+int json__put(struct json *j);
 /* Print the object without its closing brace, so that more members can follow. */
-int json__put_open(struct json *j, FILE *out);
+int json__put_open(struct json *j);
+/* Return the object instead, to be added to another one. NULL after a failure. */
+struct json_object *json__take(struct json *j);
+
+/* Print text between objects. */
+void json__print(struct json *j, const char *text);
+/* Print a JSON string; NULL -> null. */
+void json__print_text(struct json *j, const char *text);
+/* Begin an array that follows other members. */
+void json__array(struct json *j, const char *key);
+/* Begin the object at index `i` of an array; json__line() begins it on a new line. */
+void json__item(struct json *j, size_t i);
+void json__line(struct json *j, size_t i);
 
 /* A JSON string; bytes that are not UTF-8 become U+FFFD, because JSON must be UTF-8. */
 struct json_object *json_new_text(const char *text);

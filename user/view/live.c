@@ -256,28 +256,26 @@ static int draw_terminal(const struct live_view *v, const struct frame *f)
 	return err ?: screen__draw(v->screen, text, HEADER_LINES + n);
 }
 
-static int put_json_row(const struct frame *f, size_t i, FILE *out)
+static void put_json_row(struct json *j, const struct frame *f, size_t i)
 {
 	const struct summary_row *row = &f->rows[i];
-	struct json j;
 
-	json__begin(&j);
-	json__text(&j, "name", row_name(f, i));
-	json__text(&j, "kind", summary_row__kind(row));
-	json__number(&j, "count", row->count);
-	json__number(&j, "rate", f->rates[i]);
-	json__number(&j, "total_ns", row->total_ns);
-	json__number(&j, "self_ns", row->self_ns);
-	json__number(&j, "mean_ns", row_mean(row));
-	json__number(&j, "max_ns", row->max_ns);
-	return json__put(&j, out);
+	json__item(j, i);
+	json__text(j, "name", row_name(f, i));
+	json__text(j, "kind", summary_row__kind(row));
+	json__number(j, "count", row->count);
+	json__number(j, "rate", f->rates[i]);
+	json__number(j, "total_ns", row->total_ns);
+	json__number(j, "self_ns", row->self_ns);
+	json__number(j, "mean_ns", row_mean(row));
+	json__number(j, "max_ns", row->max_ns);
+	json__put(j);
 }
 
 static int draw_json(const struct frame *f, FILE *out)
 {
 	const struct live_state *s = f->state;
-	struct json j;
-	int err;
+	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "schema", "qprof-live/2");
@@ -290,14 +288,12 @@ static int draw_json(const struct frame *f, FILE *out)
 	json__number(&j, "lost", f->lost);
 	if (s->recorded_only)
 		json__bool(&j, "recorded_only", true);
-	err = json__put_open(&j, out);
-	fputs(",\"queries\":[", out);
-	for (size_t i = 0; !err && i < f->n_rows; i++) {
-		fputs(i ? "," : "", out);
-		err = put_json_row(f, i, out);
-	}
-	fputs("]}\n", out);
-	return err;
+	json__put_open(&j);
+	json__array(&j, "queries");
+	for (size_t i = 0; i < f->n_rows; i++)
+		put_json_row(&j, f, i);
+	json__print(&j, "]}\n");
+	return j.err;
 }
 
 static int write_text(const struct live_view *v, const char *text, size_t len)

@@ -12,10 +12,7 @@ static void add_address(struct json *j, const char *key, uint64_t addr)
 
 static void add_index(struct json *j, const char *key, uint32_t index)
 {
-	if (index != PLAN_NONE)
-		json__number(j, key, index);
-	else
-		json__null(j, key);
+	json__known(j, key, index != PLAN_NONE, index);
 }
 
 static void add_slot(struct json *j, const char *key, int32_t slot)
@@ -26,119 +23,105 @@ static void add_slot(struct json *j, const char *key, int32_t slot)
 		json__null(j, key);
 }
 
-static int put_query(FILE *out, const struct plan *plan, uint32_t i)
+static void put_query(struct json *j, const struct plan *plan, uint32_t i)
 {
 	const struct plan_query *q = &plan->queries[i];
-	struct json j;
 
-	json__begin(&j);
-	json__text(&j, "name", q->name);
-	add_address(&j, "wrapper", q->wrapper_non_incr);
-	add_address(&j, "wrapper_incremental", q->wrapper_incr);
-	add_address(&j, "provider", q->provider);
-	add_index(&j, "body", q->body_non_incr);
-	add_index(&j, "body_incremental", q->body_incr);
-	json__text(&j, "start_role", q->start_role ? plan_role_name(q->start_role) : NULL);
-	json__number(&j, "start_sites", q->n_start);
-	json__number(&j, "end_sites", q->n_end);
-	json__number(&j, "request_sites", q->n_request);
-	json__bool(&j, "start_exact", q->start_exact);
-	json__bool(&j, "end_exact", q->end_exact);
-	json__bool(&j, "invocation_id", q->has_id);
-	return json__put(&j, out);
+	json__text(j, "name", q->name);
+	add_address(j, "wrapper", q->wrapper_non_incr);
+	add_address(j, "wrapper_incremental", q->wrapper_incr);
+	add_address(j, "provider", q->provider);
+	add_index(j, "body", q->body_non_incr);
+	add_index(j, "body_incremental", q->body_incr);
+	json__text(j, "start_role", q->start_role ? plan_role_name(q->start_role) : NULL);
+	json__number(j, "start_sites", q->n_start);
+	json__number(j, "end_sites", q->n_end);
+	json__number(j, "request_sites", q->n_request);
+	json__bool(j, "start_exact", q->start_exact);
+	json__bool(j, "end_exact", q->end_exact);
+	json__bool(j, "invocation_id", q->has_id);
+	json__put(j);
 }
 
-static int put_body(FILE *out, const struct plan *plan, uint32_t i)
+static void put_body(struct json *j, const struct plan *plan, uint32_t i)
 {
 	const struct plan_body *b = &plan->bodies[i];
-	struct json j;
 
-	json__begin(&j);
-	add_address(&j, "address", b->addr);
-	json__bool(&j, "incremental", b->incremental);
-	json__number(&j, "group", b->group);
-	json__number(&j, "queries", b->n_queries);
-	json__number(&j, "symbols", b->n_symbols);
-	json__number(&j, "end_sites", b->n_ends);
-	json__text(&j, "problem", b->problem);
-	return json__put(&j, out);
+	add_address(j, "address", b->addr);
+	json__bool(j, "incremental", b->incremental);
+	json__number(j, "group", b->group);
+	json__number(j, "queries", b->n_queries);
+	json__number(j, "symbols", b->n_symbols);
+	json__number(j, "end_sites", b->n_ends);
+	json__text(j, "problem", b->problem);
+	json__put(j);
 }
 
-static int put_guard(FILE *out, const struct plan *plan, uint32_t i)
+static void put_guard(struct json *j, const struct plan *plan, uint32_t i)
 {
 	const struct plan_guard *g = &plan->guards[i];
-	struct json j;
 
-	json__begin(&j);
-	json__text(&j, "kind", plan_kind_name(g->kind));
-	json__text(&j, "label", g->label);
-	json__text(&j, "function", g->function);
-	json__number(&j, "scope", g->scope);
-	json__number(&j, "number", g->number);
-	add_index(&j, "body", g->body);
-	add_slot(&j, "label_slot", g->label_slot);
-	json__bool(&j, "label_of_query", g->label_of_query);
-	json__number(&j, "end_sites", g->n_end);
-	json__bool(&j, "exact", g->exact);
-	json__text(&j, "problem", g->problem);
-	return json__put(&j, out);
+	json__text(j, "kind", plan_kind_name(g->kind));
+	json__text(j, "label", g->label);
+	json__text(j, "function", g->function);
+	json__number(j, "scope", g->scope);
+	json__number(j, "number", g->number);
+	add_index(j, "body", g->body);
+	add_slot(j, "label_slot", g->label_slot);
+	json__bool(j, "label_of_query", g->label_of_query);
+	json__number(j, "end_sites", g->n_end);
+	json__bool(j, "exact", g->exact);
+	json__text(j, "problem", g->problem);
+	json__put(j);
 }
 
-static int put_site(FILE *out, const struct plan *plan, uint32_t i)
+static void put_site(struct json *j, const struct plan *plan, uint32_t i)
 {
 	const struct plan_site *site = &plan->sites[i];
-	struct json j;
 
-	json__begin(&j);
-	json__text(&j, "role", plan_role_name(site->role));
-	json__text(&j, "class", site->cls == PLAN_STEPPED ? "stepped" : "emulated");
-	add_address(&j, "address", site->addr);
-	add_address(&j, "offset", site->offset);
-	add_index(&j, "query", site->query);
-	add_index(&j, "body", site->body);
-	add_index(&j, "guard", site->guard);
-	json__text(&j, "register", site->reg == WIRE_REG_NONE ? NULL : plan_reg_name(site->reg));
-	add_slot(&j, "slot", site->slot);
-	json__value(&j, "vtable_offset", json_object_new_int(site->vtable_offset));
-	json__value(&j, "sp_delta", json_object_new_int(site->sp_delta));
-	return json__put(&j, out);
+	json__text(j, "role", plan_role_name(site->role));
+	json__text(j, "class", site->cls == PLAN_STEPPED ? "stepped" : "emulated");
+	add_address(j, "address", site->addr);
+	add_address(j, "offset", site->offset);
+	add_index(j, "query", site->query);
+	add_index(j, "body", site->body);
+	add_index(j, "guard", site->guard);
+	json__text(j, "register", site->reg == WIRE_REG_NONE ? NULL : plan_reg_name(site->reg));
+	add_slot(j, "slot", site->slot);
+	json__value(j, "vtable_offset", json_object_new_int(site->vtable_offset));
+	json__value(j, "sp_delta", json_object_new_int(site->sp_delta));
+	json__put(j);
 }
 
-static int put_step(FILE *out, const struct plan *plan, uint32_t i)
+static void put_step(struct json *j, const struct plan *plan, uint32_t i)
 {
 	const struct plan_step *step = &plan->steps[i];
-	struct json j;
 
-	json__begin(&j);
-	json__number(&j, "guard", step->guard);
-	add_address(&j, "return_address", step->addr);
-	add_index(&j, "body", step->body);
-	json__text(&j, "register", step->reg == WIRE_REG_NONE ? NULL : plan_reg_name(step->reg));
-	add_slot(&j, "slot", step->slot);
-	json__value(&j, "vtable_offset", json_object_new_int(step->vtable_offset));
-	return json__put(&j, out);
+	json__number(j, "guard", step->guard);
+	add_address(j, "return_address", step->addr);
+	add_index(j, "body", step->body);
+	json__text(j, "register", step->reg == WIRE_REG_NONE ? NULL : plan_reg_name(step->reg));
+	add_slot(j, "slot", step->slot);
+	json__value(j, "vtable_offset", json_object_new_int(step->vtable_offset));
+	json__put(j);
 }
 
-static int put_array(FILE *out, const char *key, const struct plan *plan, uint32_t n,
-		     int (*put)(FILE *, const struct plan *, uint32_t))
+static void put_array(struct json *j, const char *key, const struct plan *plan, uint32_t n,
+		      void (*put)(struct json *, const struct plan *, uint32_t))
 {
-	int err = 0;
-
-	fprintf(out, ",\"%s\":[", key);
-	for (uint32_t i = 0; !err && i < n; i++) {
-		fputs(i ? ",\n" : "\n", out);
-		err = put(out, plan, i);
+	json__array(j, key);
+	for (uint32_t i = 0; i < n; i++) {
+		json__line(j, i);
+		put(j, plan, i);
 	}
-	fputc(']', out);
-	return err;
+	json__print(j, "]");
 }
 
 int plan_json(FILE *out, const struct plan *plan)
 {
 	char build_id[2 * PLAN_BUILD_ID_MAX + 1];
 	bool known = plan->mask_disp && plan->mask_disp != PLAN_MASK_DISAGREES;
-	struct json j;
-	int err;
+	struct json j = {.out = out};
 
 	plan_build_id_text(plan, build_id);
 	json__begin(&j);
@@ -151,12 +134,12 @@ int plan_json(FILE *out, const struct plan *plan)
 	json__number(&j, "complete", plan_complete_queries(plan));
 	json__number(&j, "folded", plan_folded_symbols(plan));
 	json__number(&j, "artifact_sizes", plan->n_artifacts);
-	err = json__put_open(&j, out);
-	err = err ?: put_array(out, "queries", plan, plan->n_queries, put_query);
-	err = err ?: put_array(out, "bodies", plan, plan->n_bodies, put_body);
-	err = err ?: put_array(out, "guards", plan, plan->n_guards, put_guard);
-	err = err ?: put_array(out, "steps", plan, plan->n_steps, put_step);
-	err = err ?: put_array(out, "sites", plan, plan->n_sites, put_site);
-	fputs("}\n", out);
-	return err;
+	json__put_open(&j);
+	put_array(&j, "queries", plan, plan->n_queries, put_query);
+	put_array(&j, "bodies", plan, plan->n_bodies, put_body);
+	put_array(&j, "guards", plan, plan->n_guards, put_guard);
+	put_array(&j, "steps", plan, plan->n_steps, put_step);
+	put_array(&j, "sites", plan, plan->n_sites, put_site);
+	json__print(&j, "}\n");
+	return j.err;
 }

@@ -12,40 +12,34 @@ static void add_decimal(struct json *j, const char *key, double value)
 
 static struct json_object *index_widths(const struct pctab_survey *s)
 {
-	struct json j;
+	struct json j = {};
 
 	json__begin(&j);
 	json__number(&j, "none", s->index_widths[0]);
 	json__number(&j, "u8", s->index_widths[1]);
 	json__number(&j, "u16", s->index_widths[2]);
 	json__number(&j, "u32", s->index_widths[4]);
-	if (!j.err)
-		return j.object;
-	json_object_put(j.object);
-	return NULL;
+	return json__take(&j);
 }
 
-static int put_speed(FILE *out, const struct pctab_speed_case *c, const struct pctab_speed *speed)
+static void put_speed(struct json *j, const struct pctab_speed_case *c,
+		      const struct pctab_speed *speed)
 {
-	struct json j;
-
-	json__begin(&j);
-	json__number(&j, "samples", c->samples);
-	json__text(&j, "weight", c->by_code ? "code" : "table");
-	add_decimal(&j, "varint_ns", speed->varint);
-	add_decimal(&j, "linear_ns", speed->linear);
-	add_decimal(&j, "varint_best_ns", speed->varint_best);
-	add_decimal(&j, "linear_best_ns", speed->linear_best);
-	add_decimal(&j, "ratio", speed->ratio);
-	return json__put(&j, out);
+	json__number(j, "samples", c->samples);
+	json__text(j, "weight", c->by_code ? "code" : "table");
+	add_decimal(j, "varint_ns", speed->varint);
+	add_decimal(j, "linear_ns", speed->linear);
+	add_decimal(j, "varint_best_ns", speed->varint_best);
+	add_decimal(j, "linear_best_ns", speed->linear_best);
+	add_decimal(j, "ratio", speed->ratio);
+	json__put(j);
 }
 
 int pctab_json(FILE *out, const struct pctab_view *v)
 {
 	const struct pctab_survey *s = v->survey;
 	uint64_t linear_bytes = pctab_survey__linear_bytes(s);
-	struct json j;
-	int err;
+	struct json j = {.out = out};
 
 	json__begin(&j);
 	json__text(&j, "schema", "qprof-pctab/1");
@@ -67,12 +61,12 @@ int pctab_json(FILE *out, const struct pctab_view *v)
 	json__number(&j, "shared_chunks", s->shared_chunks);
 	json__value(&j, "index", index_widths(s));
 	json__number(&j, "most_pcs", s->most_pcs);
-	err = json__put_open(&j, out);
-	fputs(",\"speed\":[", out);
-	for (int i = 0; v->speeds && !err && i < PCTAB_SPEED_CASES; i++) {
-		fputs(i ? ",\n" : "\n", out);
-		err = put_speed(out, &pctab_speed_cases[i], &v->speeds[i]);
+	json__put_open(&j);
+	json__array(&j, "speed");
+	for (int i = 0; v->speeds && i < PCTAB_SPEED_CASES; i++) {
+		json__line(&j, i);
+		put_speed(&j, &pctab_speed_cases[i], &v->speeds[i]);
 	}
-	fputs("]}\n", out);
-	return err;
+	json__print(&j, "]}\n");
+	return j.err;
 }
