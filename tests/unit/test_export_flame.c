@@ -33,9 +33,9 @@ static void assert_is_summary(const struct flame *f, struct trace_reader *r,
 		_free_ struct summary_row *rows = NULL;
 		size_t n;
 
-		assert_true(stack__begin(&s, f, process));
+		stack__begin(&s, f, process, process + 1);
 		while (stack__next(&s) == 1) {
-			const struct flame_node *node = flame__node(f, s.nodes[s.n - 1]);
+			const struct flame_node *node = stack__node(&s);
 			int label = atoi(flame__name(f, node) + 1);
 
 			self_ns[label] += node->self_ns;
@@ -117,9 +117,9 @@ static char *stacks_of(const struct trace_span *spans, size_t n)
 
 	spans_trace(spans, n, 1, 4, NULL, &job.r, 1);
 	assert_int_equal(flame__build(&job, &f), 0);
-	assert_true(stack__begin(&s, f, 0));
+	stack__begin(&s, f, 0, 1);
 	while (stack__next(&s) == 1) {
-		const struct flame_node *node = flame__node(f, s.nodes[s.n - 1]);
+		const struct flame_node *node = stack__node(&s);
 
 		for (uint32_t i = 1; i < s.n; i++)
 			sprintf(text + strlen(text), "%s%s", i > 1 ? ">" : "",

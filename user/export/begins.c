@@ -18,11 +18,13 @@ struct begin {
 /* Write the last `n` kept starts, the outermost first. */
 static int write_last(struct begins *b, uint32_t n, begins_fn write, void *ctx)
 {
-	int err = 0;
+	for (; n; n--) {
+		int err = write(ctx, &b->kept[--b->n].span);
 
-	for (; n && !err; n--)
-		err = write(ctx, &b->kept[--b->n].span);
-	return err;
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 /* The leader before the last `n` kept intervals, or NULL. */
@@ -39,21 +41,23 @@ static int take_enclosed(struct begins *b, const struct trace_span *span, uint32
 			 begins_fn write, void *ctx)
 {
 	const struct begin *leader;
-	int err = 0;
 
 	*followers = 0;
-	while (!err && (leader = leader_before(b, 0)) && leader->span.depth > span->depth) {
+	while ((leader = leader_before(b, 0)) && leader->span.depth > span->depth) {
 		uint32_t n = leader->followers + 1;
 		const struct begin *next = leader_before(b, n);
+		int err;
 
 		if (leader->span.start_ns == span->start_ns &&
 		    (!next || next->span.depth <= span->depth)) {
 			*followers = n;
-			break;
+			return 0;
 		}
 		err = write_last(b, n, write, ctx);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 int begins__span(struct begins *b, const struct trace_span *span, begins_fn write, void *ctx)

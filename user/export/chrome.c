@@ -108,10 +108,7 @@ static void put_arguments(struct chrome *c, const struct trace_span *s)
 	if (s->caller != TRACE_NO_LOCATION && trace_reader__location(r, s->caller, &at))
 		put_text(c, "caller", at.function->name);
 	if (s->flags)
-		put_text(c, "end",
-			 s->flags & TRACE_SPAN_UNWOUND ? "unwound"
-			 : s->flags & TRACE_SPAN_LEFT  ? "left"
-						       : "open");
+		put_text(c, "end", timeline_end_text(s));
 	out__text(c->out, "}");
 }
 

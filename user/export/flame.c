@@ -50,15 +50,9 @@ struct flame {
 
 /* ---- Names of frames ------------------------------------------------------------------------- */
 
-/* An execution has the bare name; waits and loads add their kind. */
-static char *name_of(const struct trace_reader *r, const struct frame *frame)
+static bool is_execution(uint8_t kind)
 {
-	char *name;
-
-	if (asprintf(&name, "%s [%s]", trace_reader__string(r, frame->label),
-		     trace_reader__kind(r, frame->kind)) < 0)
-		return NULL;
-	return name;
+	return kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY;
 }
 
 static int get_frame(struct flame *f, const struct trace_span *s, uint32_t *out)
@@ -77,10 +71,14 @@ static int get_frame(struct flame *f, const struct trace_span *s, uint32_t *out)
 		frame->query = first;
 	else if (u64_map__put(&f->query_of, s->label, n))
 		return -ENOMEM;
-	if (s->kind == TRACE_KIND_QUERY || s->kind == TRACE_KIND_ACTIVITY)
+	/* An execution has the bare name; waits and loads add their kind. */
+	if (is_execution(s->kind))
 		return 0;
-	frame->name = name_of(f->job->r, frame);
-	return frame->name ? 0 : -ENOMEM;
+	if (asprintf(&frame->name, "%s [%s]", trace_reader__string(f->job->r, s->label),
+		     trace_reader__kind(f->job->r, s->kind)) >= 0)
+		return 0;
+	frame->name = NULL;
+	return -ENOMEM;
 }
 
 const char *flame__frame_name(const struct flame *f, uint32_t frame)
@@ -141,15 +139,15 @@ static uint32_t node_at(struct flame *f, struct thread *t, uint16_t depth)
 /* Move the thread's spans that are deeper than `depth` under the node `to`. */
 static int take_deeper(struct flame *f, struct thread *t, uint16_t depth, uint32_t to)
 {
-	int err = 0;
-
-	while (!err && t->n && t->levels[t->n - 1].depth > depth) {
+	while (t->n && t->levels[t->n - 1].depth > depth) {
 		uint32_t from = t->levels[--t->n].node;
+		int err = flame_tree__move_children(&f->tree, from, to);
 
-		err = flame_tree__move_children(&f->tree, from, to);
 		flame_tree__release(&f->tree, from);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 /*
@@ -210,18 +208,14 @@ static int pass_over(struct flame *f, struct thread *t, const struct trace_span 
 	loose = flame_tree__new(&f->tree, 0);
 	if (loose == FLAME_NONE)
 		return -ENOMEM;
-	err = take_deeper(f, t, s->depth, loose);
-	at = err ? FLAME_NONE : node_at(f, t, s->depth);
+	if (take_deeper(f, t, s->depth, loose))
+		return -ENOMEM;
+	at = node_at(f, t, s->depth);
 	if (at == FLAME_NONE)
 		return -ENOMEM;
 	err = flame_tree__move_children(&f->tree, loose, at);
 	flame_tree__release(&f->tree, loose);
 	return err;
-}
-
-static bool is_execution(uint8_t kind)
-{
-	return kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY;
 }
 
 /* Kinds that concern a query or a phase. The meaning of other kinds' times is unknown. */
@@ -275,14 +269,13 @@ int flame__item(struct flame *f, const struct trace_item *item)
 /* The children of lost spans become children of their process. */
 static int take_orphans(struct flame *f)
 {
-	int err = 0;
-
-	for (uint32_t i = 0; i < f->threads.n && !err; i++) {
+	for (uint32_t i = 0; i < f->threads.n; i++) {
 		struct thread *t = &f->threads.at[i];
 
-		err = take_deeper(f, t, 0, f->processes[t->process].node);
+		if (take_deeper(f, t, 0, f->processes[t->process].node))
+			return -ENOMEM;
 	}
-	return err;
+	return 0;
 }
 
 static int name_processes(struct flame *f)
@@ -394,12 +387,13 @@ static int sort_all(struct flame *f)
 {
 	_free_ uint32_t *ids = NULL;
 	uint32_t capacity = 0;
-	int err = 0;
 
 	/* Unused nodes have no children. */
-	for (uint32_t i = 0; i < f->tree.n && !err; i++)
-		err = sort_children(f, i, &ids, &capacity);
-	return err;
+	for (uint32_t i = 0; i < f->tree.n; i++) {
+		if (sort_children(f, i, &ids, &capacity))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 int flame__new(struct export_job *job, struct flame **out)
@@ -429,9 +423,10 @@ int flame__build(struct export_job *job, struct flame **out)
 	int err = flame__new(job, &f) ?: trace_reader__each(job->r, take_item, f)
 					       ?: flame__finish(f);
 
-	if (!err)
-		*out = take_ptr(f);
-	return err;
+	if (err)
+		return err;
+	*out = take_ptr(f);
+	return 0;
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -449,6 +444,13 @@ uint32_t flame__n_stacks(const struct flame *f)
 uint32_t flame__n_frames(const struct flame *f)
 {
 	return f->frames.n;
+}
+
+uint64_t flame__number(const struct flame *f, uint32_t node)
+{
+	const struct flame_node *n = &f->tree.nodes[node];
+
+	return n->parent == FLAME_NONE ? (uint64_t)f->frames.n + n->frame : n->frame;
 }
 
 const struct flame_node *flame__node(const struct flame *f, uint32_t i)

@@ -63,6 +63,8 @@ const char *flame__name(const struct flame *f, const struct flame_node *node);
 
 /* Frames are numbered from 0; processes have no frame number. */
 uint32_t flame__n_frames(const struct flame *f);
+/* The number of a node's frame; the processes follow the frames. */
+uint64_t flame__number(const struct flame *f, uint32_t node);
 const char *flame__frame_name(const struct flame *f, uint32_t frame);
 
 /*

@@ -83,18 +83,16 @@ static int give(struct flame_tree *t, uint32_t child, uint32_t to)
 
 static int move_direct(struct flame_tree *t, uint32_t from, uint32_t to)
 {
-	uint32_t child = t->nodes[from].child;
-	int err = 0;
+	uint32_t child = t->nodes[from].child, next;
 
 	t->nodes[from].child = FLAME_NONE;
-	while (child != FLAME_NONE && !err) {
-		uint32_t next = t->nodes[child].next;
-
+	for (; child != FLAME_NONE; child = next) {
+		next = t->nodes[child].next;
 		u64_map__remove(&t->by_key, key_of(from, t->nodes[child].frame));
-		err = give(t, child, to);
-		child = next;
+		if (give(t, child, to))
+			return -ENOMEM;
 	}
-	return err;
+	return 0;
 }
 
 int flame_tree__move_children(struct flame_tree *t, uint32_t from, uint32_t to)

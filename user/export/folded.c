@@ -3,18 +3,18 @@
 #include "export/flame.h"
 #include "export/stack.h"
 
-static void put_stack(struct export_job *job, const struct flame *f, const struct stack *s,
-		      uint64_t ns)
+static void put_stack(struct export_job *job, const struct stack *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		if (i)
 			out__bytes(job->out, ";", 1);
 		if (out__error(job->out))
 			return;
-		out__plain(job->out, flame__name(f, flame__node(f, s->nodes[i])), ";", '_');
+		out__plain(job->out, flame__name(s->flame, flame__node(s->flame, s->nodes[i])), ";",
+			   '_');
 	}
 	out__bytes(job->out, " ", 1);
-	out__number(job->out, ns);
+	out__number(job->out, stack__node(s)->self_ns);
 	out__bytes(job->out, "\n", 1);
 }
 
@@ -26,20 +26,14 @@ int export_folded(struct export_job *job)
 
 	if (err)
 		return err;
-	for (uint32_t process = 0; stack__begin(&s, f, process); process++) {
-		while ((err = stack__next(&s)) > 0) {
-			uint64_t ns = flame__node(f, s.nodes[s.n - 1])->self_ns;
-
-			if (!ns)
-				continue;
-			put_stack(job, f, &s, ns);
-			job->written++;
-			err = out__error(job->out);
-			if (err)
-				return err;
-		}
-		if (err)
-			return err;
+	stack__begin(&s, f, 0, UINT32_MAX);
+	while ((err = stack__next(&s)) > 0) {
+		if (!stack__node(&s)->self_ns)
+			continue;
+		put_stack(job, &s);
+		job->written++;
+		if (out__error(job->out))
+			return out__error(job->out);
 	}
-	return 0;
+	return err;
 }

@@ -137,9 +137,9 @@ static int take_item(void *ctx, const struct trace_item *item)
 	uint32_t what;
 	int err = html_report__item(h->report, item) ?: flame__item(h->flame, item);
 
-	if (!err && item->kind == TRACE_ITEM_SPAN)
-		err = get_what(h, &item->span, &what);
-	return err;
+	if (err || item->kind != TRACE_ITEM_SPAN)
+		return err;
+	return get_what(h, &item->span, &what);
 }
 
 /* The query's key, if the trace has it. */
@@ -201,11 +201,9 @@ static int put_spans(struct html *h)
 		.span = take_span,
 		.item = h->ahead.r ? NULL : take_item,
 	};
-	int err = begin_block(h, "spans");
+	int err = begin_block(h, "spans") ?: timeline_run(h->job, &format, h);
 
-	if (!err)
-		err = timeline_run(h->job, &format, h) ?: html_spans__finish(&h->spans, h->gzip);
-	return err ?: end_block(h);
+	return err ?: html_spans__finish(&h->spans, h->gzip) ?: end_block(h);
 }
 
 enum flame_column {
@@ -218,9 +216,17 @@ enum flame_column {
 
 struct flame_columns {
 	struct byte_buffer of[FLAME_COLUMNS];
+	struct byte_buffer head;
 	uint64_t nodes;
 	uint32_t depth;
 };
+
+static void flame_columns__clear(struct flame_columns *c)
+{
+	for (int i = 0; i < FLAME_COLUMNS; i++)
+		byte_buffer__destroy(&c->of[i]);
+	byte_buffer__destroy(&c->head);
+}
 
 static void add_stacks(struct flame_columns *c, const struct flame *f, uint32_t top)
 {
@@ -238,27 +244,26 @@ static void add_stacks(struct flame_columns *c, const struct flame *f, uint32_t 
 	}
 }
 
+static int put_bytes(struct html *h, const struct byte_buffer *b)
+{
+	return b->failed ? -ENOMEM : gzip__bytes(h->gzip, b->data, b->size);
+}
+
 static int put_flame(struct html *h)
 {
-	struct flame_columns columns = {0};
-	struct byte_buffer head = {0};
+	__cleanup(flame_columns__clear) struct flame_columns columns = {};
+	uint32_t top;
 	int err = begin_block(h, "flame");
-	bool failed;
 
-	for (uint32_t p = 0; !err && flame__process(h->flame, p) != FLAME_NONE; p++)
-		add_stacks(&columns, h->flame, flame__process(h->flame, p));
-	byte_buffer__varint(&head, columns.nodes);
-	failed = head.failed;
-	if (!err)
-		gzip__bytes(h->gzip, head.data, head.size);
-	byte_buffer__destroy(&head);
-	for (int i = 0; i < FLAME_COLUMNS; i++) {
-		failed |= columns.of[i].failed;
-		if (!err)
-			gzip__bytes(h->gzip, columns.of[i].data, columns.of[i].size);
-		byte_buffer__destroy(&columns.of[i]);
-	}
-	return failed ? -ENOMEM : err ?: end_block(h);
+	if (err)
+		return err;
+	for (uint32_t p = 0; (top = flame__process(h->flame, p)) != FLAME_NONE; p++)
+		add_stacks(&columns, h->flame, top);
+	byte_buffer__varint(&columns.head, columns.nodes);
+	err = put_bytes(h, &columns.head);
+	for (int i = 0; i < FLAME_COLUMNS && !err; i++)
+		err = put_bytes(h, &columns.of[i]);
+	return err ?: end_block(h);
 }
 
 /* Write a block that holds a JSON document. */
@@ -406,7 +411,7 @@ static int look_ahead(struct html *h)
 
 static int put_page(struct html *h)
 {
-	int err = 0;
+	int err;
 
 	out__text(h->out, html_head);
 	if (h->ahead.r)
@@ -414,20 +419,20 @@ static int put_page(struct html *h)
 	else
 		err = put_spans(h) ?: put_sums(h);
 	err = err ?: put_document(h, "about", print_about);
-	if (!err)
-		out__text(h->out, html_tail);
-	return err;
+	if (err)
+		return err;
+	out__text(h->out, html_tail);
+	return 0;
 }
 
 int export_html(struct export_job *job)
 {
-	struct html h = {
+	__cleanup(html__clear) struct html h = {
 		.job = job,
 		.out = job->out,
 		.base_ns = trace_reader__info(job->r)->clock_start_ns,
 	};
 	struct export_job *sums = job;
-	int err;
 
 	if (job->max_bytes > EXPORT_PAGE_MOST)
 		job->max_bytes = EXPORT_PAGE_MOST;
@@ -435,7 +440,5 @@ int export_html(struct export_job *job)
 		h.ahead = (struct export_job){.r = job->survey, .raw = job->raw};
 		sums = &h.ahead;
 	}
-	err = html_report__new(sums, &h.report) ?: flame__new(sums, &h.flame) ?: put_page(&h);
-	html__clear(&h);
-	return err;
+	return html_report__new(sums, &h.report) ?: flame__new(sums, &h.flame) ?: put_page(&h);
 }

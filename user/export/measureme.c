@@ -105,8 +105,9 @@ static int survey_item(void *ctx, const struct trace_item *item)
 
 static int unreadable(int err)
 {
-	return err && err != -E2BIG ? diag_error_r(err, "cannot read the trace: %s", strerror(-err))
-				    : err;
+	if (!err || err == -E2BIG)
+		return err;
+	return diag_error_r(err, "cannot read the trace: %s", strerror(-err));
 }
 
 static int survey(struct export *e)
@@ -139,17 +140,14 @@ static void crate_of(const struct trace_process *p, char out[CRATE_MAX + 1])
 static int name_file(struct export *e, struct plan *plan)
 {
 	char crate[CRATE_MAX + 1];
-	bool is_new = false;
+	char suffix[32] = "";
+	bool is_new;
 	uint32_t id;
-	int err = 0;
 
 	crate_of(plan->process, crate);
-	for (uint32_t again = 0; !err && !is_new; again++) {
-		char suffix[32] = "";
+	for (uint32_t again = 0;; again++) {
+		int err;
 
-		if (again)
-			snprintf(suffix, sizeof(suffix), "-%" PRIu32,
-				 plan->process->index + again - 1);
 		free(plan->name);
 		if (asprintf(&plan->name, "%s-%07" PRIu32 "%s" MM_EXTENSION, crate,
 			     plan->process->pid, suffix) < 0) {
@@ -157,8 +155,10 @@ static int name_file(struct export *e, struct plan *plan)
 			return -ENOMEM;
 		}
 		err = interner__id(&e->names, plan->name, &id, &is_new);
+		if (err || is_new)
+			return err;
+		snprintf(suffix, sizeof(suffix), "-%" PRIu32, plan->process->index + again);
 	}
-	return err;
 }
 
 static int say_exists(const struct export *e, const char *name)
@@ -245,21 +245,21 @@ static int end_file(struct export *e, struct plan *plan)
 static int write_item(struct export *e, const struct trace_item *item, uint32_t process)
 {
 	struct plan *plan = process < e->n ? &e->plans[process] : NULL;
-	int err = 0;
+	int err;
 
 	if (!plan || !plan->left)
 		return changed();
-	if (!plan->out)
-		err = begin_file(e, plan);
-	if (!err && item->kind == TRACE_ITEM_SPAN)
+	err = plan->out ? 0 : begin_file(e, plan);
+	if (err)
+		return failed(e, plan, err);
+	if (item->kind == TRACE_ITEM_SPAN)
 		err = mm_process__span(plan->out, &item->span);
-	else if (!err)
+	else
 		err = mm_process__tally(plan->out, &item->tally);
-	if (err > 0) {
-		e->sums->adjusted++;
-		err = 0;
-	}
-	err = err ?: check_size(e, plan);
+	if (err < 0)
+		return failed(e, plan, err);
+	e->sums->adjusted += err;
+	err = check_size(e, plan);
 	if (!err && !--plan->left)
 		err = end_file(e, plan);
 	return err ? failed(e, plan, err) : 0;
@@ -301,11 +301,7 @@ int export_measureme(struct trace_reader *survey_reader, struct trace_reader *r,
 		.most = most,
 		.sums = sums,
 	};
-	int err;
 
 	*sums = (struct measureme_sums){0};
-	err = survey(&e);
-	if (!err)
-		err = name_files(&e);
-	return err ? err : write_files(&e);
+	return survey(&e) ?: name_files(&e) ?: write_files(&e);
 }

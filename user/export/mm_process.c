@@ -69,14 +69,14 @@ static int put_metadata(struct mm_process *m, const struct trace_process *p,
 	json__begin(&j);
 	json__number(&j, "start_time", realtime(info, m->base_ns));
 	json__number(&j, "process_id", p->pid);
-	json__text(&j, "cmd", p->command ? p->command : "");
+	json__text(&j, "cmd", p->command ?: "");
 	json__value(&j, "qprof", own_metadata(info, p, losses));
 	if (!j.err)
 		text = json_object_to_json_string_ext(
 			j.object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	err = text ? mm_writer__string(m->w, text, &id) : -ENOMEM;
 	json_object_put(j.object);
-	return err ? err : mm_writer__map(m->w, MM_METADATA_ID, id);
+	return err ?: mm_writer__map(m->w, MM_METADATA_ID, id);
 }
 
 int mm_process__open(int dir_fd, const struct trace_reader *r, const struct trace_process *p,
@@ -89,12 +89,11 @@ int mm_process__open(int dir_fd, const struct trace_reader *r, const struct trac
 		return -ENOMEM;
 	m->r = r;
 	m->base_ns = base_ns;
-	err = mm_writer__open(dir_fd, &m->w);
-	if (!err)
-		err = put_metadata(m, p, losses);
-	if (!err)
-		*out = take_ptr(m);
-	return err;
+	err = mm_writer__open(dir_fd, &m->w) ?: put_metadata(m, p, losses);
+	if (err)
+		return err;
+	*out = take_ptr(m);
+	return 0;
 }
 
 /* ---- Strings --------------------------------------------------------------------------------- */
@@ -109,10 +108,9 @@ static int put_clean(struct mm_process *m, const char *text, uint64_t *id)
 
 static int kind_id(struct mm_process *m, uint8_t kind, uint64_t *id)
 {
-	int err = 0;
+	int err =
+		m->kinds[kind] ? 0 : put_clean(m, trace_reader__kind(m->r, kind), &m->kinds[kind]);
 
-	if (!m->kinds[kind])
-		err = put_clean(m, trace_reader__kind(m->r, kind), &m->kinds[kind]);
 	*id = m->kinds[kind];
 	return err;
 }
@@ -203,18 +201,16 @@ static int event_id(struct mm_process *m, const struct trace_span *s, uint64_t *
 	uint32_t known;
 	int err = label_id(m, s->label, id);
 
-	if (err || s->invocation > MM_VIRTUAL_ID_MAX)
-		return err ? err : whole_id(m, s, id);
+	if (err)
+		return err;
+	if (s->invocation > MM_VIRTUAL_ID_MAX)
+		return whole_id(m, s, id);
 	known = id_table__get(&m->label_of, s->invocation);
 	if (known != ID_TABLE_NONE && known != s->label)
 		return 0;
-	if (known == ID_TABLE_NONE) {
-		err = whole_id(m, s, id);
-		if (!err)
-			err = id_table__put(&m->label_of, s->invocation, s->label);
-		if (!err)
-			err = mm_writer__map(m->w, s->invocation, *id);
-	}
+	if (known == ID_TABLE_NONE)
+		err = whole_id(m, s, id) ?: id_table__put(&m->label_of, s->invocation, s->label)
+			      ?: mm_writer__map(m->w, s->invocation, *id);
 	*id = s->invocation;
 	return err;
 }
@@ -244,34 +240,30 @@ int mm_process__span(struct mm_process *m, const struct trace_span *s)
 	if (err < 0)
 		return err;
 	adjusted |= err;
-	err = kind_id(m, s->kind, &kind);
-	if (!err)
-		err = event_id(m, s, &id);
-	if (!err && s->kind == TRACE_KIND_HIT)
-		err = mm_writer__instant(m->w, kind, id, s->tid, start);
-	else if (!err)
-		err = mm_writer__interval(m->w, kind, id, s->tid, start, end);
+	err = kind_id(m, s->kind, &kind) ?: event_id(m, s, &id);
+	if (err)
+		return err;
 	m->events++;
-	return err ? err : adjusted;
+	if (s->kind == TRACE_KIND_HIT)
+		return mm_writer__instant(m->w, kind, id, s->tid, start) ?: adjusted;
+	return mm_writer__interval(m->w, kind, id, s->tid, start, end) ?: adjusted;
 }
 
 int mm_process__tally(struct mm_process *m, const struct trace_tally *t)
 {
 	uint64_t kind, id, left = t->sum;
-	int err = kind_id(m, t->kind, &kind);
+	int err = kind_id(m, t->kind, &kind) ?: label_id(m, t->label, &id);
 
-	if (!err)
-		err = label_id(m, t->label, &id);
+	if (err)
+		return err;
 	/* A sum may exceed the value that one event can hold. */
-	while (!err) {
+	do {
 		uint64_t value = left < MM_VALUE_MAX ? left : MM_VALUE_MAX;
 
 		err = mm_writer__integer(m->w, kind, id, 0, value);
 		m->events++;
 		left -= value;
-		if (!left)
-			break;
-	}
+	} while (left && !err);
 	return err;
 }
 

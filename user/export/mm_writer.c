@@ -99,23 +99,20 @@ static int create_temporary(struct mm_writer *w)
 	return -errno;
 }
 
+/* The file keeps the first error. */
 static int put_headers(struct mm_writer *w)
 {
 	uint8_t version[4];
-	int err;
 
 	bytes_store_u32(version, MM_VERSION);
-	err = file_writer__write(&w->file, MM_MAGIC, 4);
-	if (!err)
-		err = file_writer__write(&w->file, version, sizeof(version));
-	for (int tag = 0; !err && tag < MM_N_STREAMS; tag++) {
-		err = write_page(w, tag);
-		if (!err)
-			err = put(w, tag, magics[tag], 4);
-		if (!err)
-			err = put(w, tag, version, sizeof(version));
+	file_writer__write(&w->file, MM_MAGIC, 4);
+	file_writer__write(&w->file, version, sizeof(version));
+	for (int tag = 0; tag < MM_N_STREAMS; tag++) {
+		write_page(w, tag);
+		put(w, tag, magics[tag], 4);
+		put(w, tag, version, sizeof(version));
 	}
-	return err;
+	return w->file.error;
 }
 
 int mm_writer__open(int dir_fd, struct mm_writer **out)
@@ -127,12 +124,11 @@ int mm_writer__open(int dir_fd, struct mm_writer **out)
 		return -ENOMEM;
 	w->dir_fd = dir_fd;
 	w->file.fd = -1;
-	err = create_temporary(w);
-	if (!err)
-		err = put_headers(w);
-	if (!err)
-		*out = take_ptr(w);
-	return err;
+	err = create_temporary(w) ?: put_headers(w);
+	if (err)
+		return err;
+	*out = take_ptr(w);
+	return 0;
 }
 
 int mm_writer__string(struct mm_writer *w, const char *text, uint64_t *id)
@@ -142,7 +138,7 @@ int mm_writer__string(struct mm_writer *w, const char *text, uint64_t *id)
 
 	*id = w->streams[MM_STRING_DATA].size + MM_FIRST_REGULAR_ID;
 	err = put(w, MM_STRING_DATA, text, strlen(text));
-	return err ? err : put(w, MM_STRING_DATA, &end, 1);
+	return err ?: put(w, MM_STRING_DATA, &end, 1);
 }
 
 static void store_u64(uint8_t *p, uint64_t v)
@@ -244,16 +240,12 @@ static int give_name(struct mm_writer *w, const char *name, bool force)
 
 int mm_writer__finish(struct mm_writer *w, const char *name, bool force)
 {
-	int err = w->file.error;
-
-	for (int tag = 0; !err && tag < MM_N_STREAMS; tag++)
-		err = write_page(w, tag);
+	for (int tag = 0; tag < MM_N_STREAMS; tag++)
+		write_page(w, tag);
 	/* Sync first: a system crash must not leave an empty file with the final name. */
-	if (!err && fdatasync(w->file.fd) && errno != EINVAL)
-		err = file_writer__fail(&w->file, -errno);
-	if (!err)
-		err = file_writer__close(&w->file);
-	return err ? err : give_name(w, name, force);
+	if (!w->file.error && fdatasync(w->file.fd) && errno != EINVAL)
+		file_writer__fail(&w->file, -errno);
+	return file_writer__close(&w->file) ?: give_name(w, name, force);
 }
 
 uint64_t mm_writer__bytes(const struct mm_writer *w)

@@ -56,18 +56,17 @@ int parallelism__each(const struct parallelism *p, parallelism_fn put, void *ctx
 {
 	double before = 0;
 	int64_t whole = 0;
-	int err = 0;
 
-	for (uint32_t i = 0; i < p->used && !err; i++) {
+	for (uint32_t i = 0; i < p->used; i++) {
 		double mean;
+		int err;
 
 		whole += p->whole[i];
 		mean = (double)whole + (double)p->busy_ns[i] / (double)p->width_ns;
-		if (mean != before)
-			err = put(ctx, p->base_ns + i * p->width_ns, mean);
+		err = mean == before ? 0 : put(ctx, p->base_ns + i * p->width_ns, mean);
+		if (err)
+			return err;
 		before = mean;
 	}
-	if (!err && before != 0)
-		err = put(ctx, p->base_ns + p->used * p->width_ns, 0);
-	return err;
+	return before != 0 ? put(ctx, p->base_ns + p->used * p->width_ns, 0) : 0;
 }

@@ -79,9 +79,9 @@ static uint64_t process_uuid(const struct timeline_process *p)
 	return UUID_FIRST + 2 * (uint64_t)p->process->index + 1;
 }
 
-static uint64_t thread_uuid(const struct timeline_thread *t)
+static uint64_t thread_uuid(uint32_t index)
 {
-	return UUID_FIRST + 2 * (uint64_t)t->index;
+	return UUID_FIRST + 2 * (uint64_t)index;
 }
 
 static int put_packet(struct perfetto *p)
@@ -165,17 +165,6 @@ static void annotate_text(struct perfetto *p, enum annotation which, enum text_s
 		 iid_of(p, space, number, INTERNED_ANNOTATION_TEXTS, text));
 }
 
-/* Annotate how it ended, unless it ended normally. */
-static void annotate_end(struct perfetto *p, const struct trace_span *s)
-{
-	const char *text = s->flags & TRACE_SPAN_UNWOUND ? "unwound"
-			   : s->flags & TRACE_SPAN_LEFT	 ? "left"
-							 : "open";
-
-	if (s->flags)
-		annotate_text(p, ANNOTATION_END, TEXT_ANNOTATION, s->flags, text);
-}
-
 static void annotate_all(struct perfetto *p, const struct trace_span *s)
 {
 	const struct trace_reader *r = p->job->r;
@@ -190,7 +179,8 @@ static void annotate_all(struct perfetto *p, const struct trace_span *s)
 	if (s->caller != TRACE_NO_LOCATION && trace_reader__location(r, s->caller, &at))
 		annotate_text(p, ANNOTATION_CALLER, TEXT_FUNCTION, at.function->first,
 			      at.function->name);
-	annotate_end(p, s);
+	if (s->flags)
+		annotate_text(p, ANNOTATION_END, TEXT_ANNOTATION, s->flags, timeline_end_text(s));
 }
 
 static void describe_span(struct perfetto *p, const struct trace_span *s)
@@ -208,7 +198,6 @@ static void describe_span(struct perfetto *p, const struct trace_span *s)
 
 struct on_thread {
 	struct perfetto *p;
-	const struct timeline_thread *thread;
 	uint64_t track;
 };
 
@@ -224,7 +213,7 @@ static int put_begin(void *ctx, const struct trace_span *s)
 static int put_span(void *ctx, const struct timeline_thread *t, const struct trace_span *s)
 {
 	struct perfetto *p = ctx;
-	struct on_thread on = {p, t, thread_uuid(t)};
+	struct on_thread on = {p, thread_uuid(t->index)};
 	int err;
 
 	/* Sorting would mix up a start and an end of equal time. */
@@ -293,10 +282,10 @@ static int put_thread(void *ctx, const struct timeline_thread *t, const char *na
 	}
 	/* Thread 0 belongs to the kernel, but profiles number their threads from 0. */
 	if (!t->tid) {
-		begin_track(p, thread_uuid(t), process_uuid(t->process), name ?: "thread 0");
+		begin_track(p, thread_uuid(t->index), process_uuid(t->process), name ?: "thread 0");
 		return put_track(p);
 	}
-	begin_track(p, thread_uuid(t), process_uuid(t->process), NULL);
+	begin_track(p, thread_uuid(t->index), process_uuid(t->process), NULL);
 	protobuf__varint(&p->inner, THREAD_PID, t->process->pid);
 	protobuf__varint(&p->inner, THREAD_TID, t->tid);
 	if (name)
@@ -307,15 +296,17 @@ static int put_thread(void *ctx, const struct timeline_thread *t, const char *na
 
 static int put_counter_tracks(struct perfetto *p)
 {
-	int err = 0;
+	for (int i = 0; i < TIMELINE_COUNTERS; i++) {
+		int err;
 
-	for (int i = 0; i < TIMELINE_COUNTERS && !err; i++) {
 		begin_track(p, UUID_COUNTERS + i, 0, timeline_counter_text(i));
 		protobuf__varint(&p->inner, COUNTER_UNIT, UNIT_COUNT);
 		protobuf__message(&p->event, TRACK_COUNTER, &p->inner);
 		err = put_track(p);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 static int put_note(struct perfetto *p, const char *note)
@@ -361,31 +352,32 @@ static int put_clocks(struct perfetto *p)
 
 static int begin_file(struct perfetto *p)
 {
-	int err = put_clocks(p);
+	int err = put_clocks(p) ?: put_counter_tracks(p);
 
-	if (!err)
-		err = put_counter_tracks(p);
-	if (!err) {
-		begin_track(p, UUID_NOTES, 0, "notes");
-		err = put_track(p);
-	}
-	return err ?: put_note(p, "this file " EXPORT_PRIVACY);
+	if (err)
+		return err;
+	begin_track(p, UUID_NOTES, 0, "notes");
+	return put_track(p) ?: put_note(p, "this file " EXPORT_PRIVACY);
 }
 
 static int end_file(struct perfetto *p)
 {
 	char note[EXPORT_NOTE_MAX];
-	int err = 0;
+	int err;
 
-	for (uint32_t i = 0; i < p->n_threads && !err; i++) {
-		struct on_thread on = {p, NULL, UUID_FIRST + 2 * (uint64_t)i};
+	for (uint32_t i = 0; i < p->n_threads; i++) {
+		struct on_thread on = {p, thread_uuid(i)};
 
 		err = begins__finish(&p->begins[i], put_begin, &on);
+		if (err)
+			return err;
 	}
-	for (int i = 0; i < EXPORT_NOTES && !err; i++)
-		if (export_note(p->job, i, note))
-			err = put_note(p, note);
-	return err;
+	for (int i = 0; i < EXPORT_NOTES; i++) {
+		err = export_note(p->job, i, note) ? put_note(p, note) : 0;
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 int export_perfetto(struct export_job *job)
@@ -398,9 +390,6 @@ int export_perfetto(struct export_job *job)
 		.counter = put_counter,
 	};
 	__cleanup(perfetto__clear) struct perfetto p = {.job = job};
-	int err = begin_file(&p);
 
-	if (!err)
-		err = timeline_run(job, &format, &p);
-	return err ? err : end_file(&p);
+	return begin_file(&p) ?: timeline_run(job, &format, &p) ?: end_file(&p);
 }

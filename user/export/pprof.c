@@ -65,6 +65,7 @@ struct pprof {
 	const struct flame *flame;
 	struct gzip *gzip;
 	struct byte_buffer field, message, inner;
+	int err; /* the first; nothing is written after it */
 };
 
 static void pprof__clear(struct pprof *p)
@@ -78,18 +79,17 @@ static void pprof__clear(struct pprof *p)
 /* Ids start at 1; a function and its location have the same id. */
 static uint64_t id_of(const struct flame *f, uint32_t node)
 {
-	const struct flame_node *n = flame__node(f, node);
-
-	return 1 + (n->parent == FLAME_NONE ? (uint64_t)flame__n_frames(f) + n->frame : n->frame);
+	return 1 + flame__number(f, node);
 }
 
 /* Write the fields made so far. */
-static int flush(struct pprof *p)
+static void flush(struct pprof *p)
 {
-	int err = p->field.failed ? -ENOMEM : gzip__bytes(p->gzip, p->field.data, p->field.size);
-
+	if (p->field.failed)
+		p->err = p->err ?: -ENOMEM;
+	if (!p->err)
+		p->err = gzip__bytes(p->gzip, p->field.data, p->field.size);
 	byte_buffer__clear(&p->field);
-	return err;
 }
 
 static void put_value_type(struct pprof *p, unsigned int field, uint64_t type, uint64_t unit)
@@ -100,7 +100,7 @@ static void put_value_type(struct pprof *p, unsigned int field, uint64_t type, u
 	protobuf__message(&p->field, field, &p->message);
 }
 
-static int put_header(struct pprof *p)
+static void put_header(struct pprof *p)
 {
 	put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_EXECUTIONS, STRING_COUNT);
 	put_value_type(p, PROFILE_SAMPLE_TYPE, STRING_TIME, STRING_NANOSECONDS);
@@ -110,10 +110,10 @@ static int put_header(struct pprof *p)
 			 trace_reader__info(p->job->r)->realtime_start_ns);
 	protobuf__varint(&p->field, PROFILE_COMMENT, STRING_COMMENT);
 	protobuf__varint(&p->field, PROFILE_DEFAULT_SAMPLE_TYPE, STRING_TIME);
-	return flush(p);
+	flush(p);
 }
 
-static int put_sample(struct pprof *p, const struct stack *s, const struct flame_node *n)
+static void put_sample(struct pprof *p, const struct stack *s)
 {
 	byte_buffer__clear(&p->message);
 	byte_buffer__clear(&p->inner);
@@ -121,12 +121,12 @@ static int put_sample(struct pprof *p, const struct stack *s, const struct flame
 		byte_buffer__varint(&p->inner, id_of(p->flame, s->nodes[i - 1]));
 	protobuf__message(&p->message, SAMPLE_LOCATION, &p->inner);
 	byte_buffer__clear(&p->inner);
-	byte_buffer__varint(&p->inner, n->count);
-	byte_buffer__varint(&p->inner, n->self_ns);
+	byte_buffer__varint(&p->inner, stack__node(s)->count);
+	byte_buffer__varint(&p->inner, stack__node(s)->self_ns);
 	protobuf__message(&p->message, SAMPLE_VALUE, &p->inner);
 	protobuf__message(&p->field, PROFILE_SAMPLE, &p->message);
 	p->job->written++;
-	return flush(p);
+	flush(p);
 }
 
 static int put_samples(struct pprof *p)
@@ -134,23 +134,18 @@ static int put_samples(struct pprof *p)
 	_stack_ struct stack s = {0};
 	int err;
 
-	for (uint32_t process = 0; stack__begin(&s, p->flame, process); process++) {
-		while ((err = stack__next(&s)) > 0) {
-			const struct flame_node *n = flame__node(p->flame, s.nodes[s.n - 1]);
-
-			if (!n->count && !n->self_ns)
-				continue;
-			err = put_sample(p, &s, n);
-			if (err)
-				return err;
-		}
-		if (err)
-			return err;
+	stack__begin(&s, p->flame, 0, UINT32_MAX);
+	while ((err = stack__next(&s)) > 0) {
+		if (!stack__node(&s)->count && !stack__node(&s)->self_ns)
+			continue;
+		put_sample(p, &s);
+		if (p->err)
+			return p->err;
 	}
-	return 0;
+	return err;
 }
 
-static int put_function(struct pprof *p, uint64_t id)
+static void put_function(struct pprof *p, uint64_t id)
 {
 	byte_buffer__clear(&p->message);
 	protobuf__varint(&p->message, FUNCTION_ID, id);
@@ -163,48 +158,41 @@ static int put_function(struct pprof *p, uint64_t id)
 	protobuf__varint(&p->message, LOCATION_ID, id);
 	protobuf__message(&p->message, LOCATION_LINE, &p->inner);
 	protobuf__message(&p->field, PROFILE_LOCATION, &p->message);
-	return flush(p);
+	flush(p);
 }
 
-static int put_string(struct pprof *p, const char *text)
+static void put_string(struct pprof *p, const char *text)
 {
 	protobuf__text(&p->field, PROFILE_STRING, text);
-	return flush(p);
+	flush(p);
 }
 
 /* Write the notes as comments. Their texts have ids from `id` on. */
-static int put_notes(struct pprof *p, uint64_t id)
+static void put_notes(struct pprof *p, uint64_t id)
 {
 	char note[EXPORT_NOTE_MAX];
-	int err = 0;
 
-	for (int i = 0; i < EXPORT_NOTES && !err; i++) {
+	for (int i = 0; i < EXPORT_NOTES; i++) {
 		if (!export_note(p->job, i, note))
 			continue;
 		protobuf__varint(&p->field, PROFILE_COMMENT, id++);
-		err = put_string(p, note);
+		put_string(p, note);
 	}
-	return err;
 }
 
-static int put_names(struct pprof *p)
+static void put_names(struct pprof *p)
 {
 	uint32_t n = flame__n_frames(p->flame), n_processes = 0, node;
-	int err = 0;
 
-	for (uint32_t i = 0; i < STRING_N && !err; i++)
-		err = put_string(p, strings[i]);
-	for (uint32_t i = 0; i < n && !err; i++)
-		err = put_string(p, flame__frame_name(p->flame, i));
-	for (; !err && (node = flame__process(p->flame, n_processes)) != FLAME_NONE; n_processes++)
-		err = put_string(p, flame__name(p->flame, flame__node(p->flame, node)));
-	if (!err)
-		err = put_notes(p, STRING_N + (uint64_t)n + n_processes);
-	for (uint32_t i = 0; i < n && !err; i++)
-		err = put_function(p, i + 1);
-	for (uint32_t i = 0; !err && (node = flame__process(p->flame, i)) != FLAME_NONE; i++)
-		err = put_function(p, id_of(p->flame, node));
-	return err;
+	for (uint32_t i = 0; i < STRING_N; i++)
+		put_string(p, strings[i]);
+	for (uint32_t i = 0; i < n; i++)
+		put_string(p, flame__frame_name(p->flame, i));
+	for (; (node = flame__process(p->flame, n_processes)) != FLAME_NONE; n_processes++)
+		put_string(p, flame__name(p->flame, flame__node(p->flame, node)));
+	put_notes(p, STRING_N + (uint64_t)n + n_processes);
+	for (uint32_t i = 0; i < n + n_processes; i++)
+		put_function(p, i + 1);
 }
 
 int export_pprof(struct export_job *job)
@@ -216,6 +204,10 @@ int export_pprof(struct export_job *job)
 	if (err)
 		return err;
 	p.flame = f;
-	err = put_header(&p) ?: put_samples(&p) ?: put_names(&p);
-	return err ?: gzip__finish(p.gzip);
+	put_header(&p);
+	err = put_samples(&p);
+	if (err)
+		return err;
+	put_names(&p);
+	return p.err ?: gzip__finish(p.gzip);
 }

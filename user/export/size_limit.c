@@ -63,7 +63,8 @@ int size_limit_least(struct export_job *job, uint32_t span_bytes)
 	if (!size_limit_is_due(job, span_bytes))
 		return 0;
 	err = trace_reader__each(job->survey, take_item, &f);
-	if (!err)
-		job->least_ns = size_limit__least(&f, job->max_bytes / span_bytes);
-	return err;
+	if (err)
+		return err;
+	job->least_ns = size_limit__least(&f, job->max_bytes / span_bytes);
+	return 0;
 }

@@ -20,15 +20,12 @@ struct speedscope {
 	bool profiles; /* a profile was written: the next one needs a comma */
 };
 
-typedef int (*node_fn)(struct speedscope *sp, uint64_t ns, bool first);
-
-/* Frames of processes follow the other frames, which are in the order of their numbers. */
-static uint64_t frame_of(const struct flame *f, uint32_t node)
+static void speedscope__clear(struct speedscope *sp)
 {
-	const struct flame_node *n = flame__node(f, node);
-
-	return n->parent == FLAME_NONE ? (uint64_t)flame__n_frames(f) + n->frame : n->frame;
+	stack__destroy(&sp->stack);
 }
+
+typedef int (*node_fn)(struct speedscope *sp, uint64_t ns, bool first);
 
 static void put_frame(struct speedscope *sp, const char *name, bool first)
 {
@@ -56,7 +53,7 @@ static int put_sample(struct speedscope *sp, uint64_t ns, bool first)
 	for (uint32_t i = 0; i < sp->stack.n; i++) {
 		if (i)
 			out__bytes(sp->out, ",", 1);
-		out__number(sp->out, frame_of(sp->flame, sp->stack.nodes[i]));
+		out__number(sp->out, flame__number(sp->flame, sp->stack.nodes[i]));
 	}
 	out__bytes(sp->out, "]", 1);
 	return out__error(sp->out);
@@ -74,26 +71,22 @@ static int put_weight(struct speedscope *sp, uint64_t ns, bool first)
 static int each_stack(struct speedscope *sp, uint32_t from, uint32_t to, node_fn put, uint64_t *sum)
 {
 	bool first = true;
-	int err = 0;
+	int err;
 
 	*sum = 0;
-	for (uint32_t i = from; i < to && stack__begin(&sp->stack, sp->flame, i); i++) {
-		while ((err = stack__next(&sp->stack)) > 0) {
-			uint64_t ns =
-				flame__node(sp->flame, sp->stack.nodes[sp->stack.n - 1])->self_ns;
+	stack__begin(&sp->stack, sp->flame, from, to);
+	while ((err = stack__next(&sp->stack)) > 0) {
+		uint64_t ns = stack__node(&sp->stack)->self_ns;
 
-			if (!ns)
-				continue;
-			*sum += ns;
-			err = put ? put(sp, ns, first) : 0;
-			if (err)
-				return err;
-			first = false;
-		}
+		if (!ns)
+			continue;
+		*sum += ns;
+		err = put ? put(sp, ns, first) : 0;
 		if (err)
 			return err;
+		first = false;
 	}
-	return 0;
+	return err;
 }
 
 /* Write the profile of the processes from `from` up to, without, `to`. */
@@ -129,13 +122,17 @@ static int put_profiles(struct speedscope *sp)
 		n++;
 	out__text(sp->out, "\"profiles\":[");
 	err = put_profile(sp, 0, n, "all compilers");
-	for (uint32_t i = 0; n > 1 && i < n && !err; i++) {
+	if (err)
+		return err;
+	for (uint32_t i = 0; n > 1 && i < n; i++) {
 		node = flame__process(sp->flame, i);
 		err = put_profile(sp, i, i + 1,
 				  flame__name(sp->flame, flame__node(sp->flame, node)));
+		if (err)
+			return err;
 	}
 	out__text(sp->out, "\n]}\n");
-	return err;
+	return 0;
 }
 
 /* The name is the title of the viewer's window, and the only place for notes. */
@@ -153,7 +150,7 @@ static int put_name(struct speedscope *sp)
 int export_speedscope(struct export_job *job)
 {
 	_flame_ struct flame *f = NULL;
-	struct speedscope sp = {.job = job, .out = job->out};
+	__cleanup(speedscope__clear) struct speedscope sp = {.job = job, .out = job->out};
 	int err = flame__build(job, &f);
 
 	if (err)
@@ -164,9 +161,9 @@ int export_speedscope(struct export_job *job)
 	out__json(job->out, trace_reader__info(job->r)->tool);
 	out__text(job->out, ",\n\"name\":");
 	err = put_name(&sp);
+	if (err)
+		return err;
 	out__text(job->out, ",\n\"activeProfileIndex\":0,\n");
 	put_frames(&sp);
-	err = err ?: put_profiles(&sp);
-	stack__destroy(&sp.stack);
-	return err;
+	return put_profiles(&sp);
 }

@@ -13,26 +13,37 @@ static int push(struct stack *s, uint32_t node)
 	return 0;
 }
 
-bool stack__begin(struct stack *s, const struct flame *f, uint32_t process)
+void stack__begin(struct stack *s, const struct flame *f, uint32_t from, uint32_t to)
 {
 	s->flame = f;
 	s->n = 0;
-	s->first = flame__process(f, process);
-	return s->first != FLAME_NONE;
+	s->process = from;
+	s->end = to;
 }
 
 int stack__next(struct stack *s)
 {
-	uint32_t depth, next;
+	uint32_t first, depth, next;
 
-	if (!s->n && push(s, s->first))
-		return -ENOMEM;
-	depth = s->n - 1;
-	next = flame__walk(s->flame, s->first, s->nodes[s->n - 1], &depth);
-	if (next == FLAME_NONE)
-		return 0;
-	s->n = depth;
-	return push(s, next) ?: 1;
+	for (; s->process < s->end; s->process++, s->n = 0) {
+		first = flame__process(s->flame, s->process);
+		if (first == FLAME_NONE)
+			break;
+		if (!s->n && push(s, first))
+			return -ENOMEM;
+		depth = s->n - 1;
+		next = flame__walk(s->flame, first, s->nodes[s->n - 1], &depth);
+		if (next == FLAME_NONE)
+			continue;
+		s->n = depth;
+		return push(s, next) ?: 1;
+	}
+	return 0;
+}
+
+const struct flame_node *stack__node(const struct stack *s)
+{
+	return flame__node(s->flame, s->nodes[s->n - 1]);
 }
 
 void stack__destroy(struct stack *s)

@@ -3,8 +3,6 @@
 #ifndef QPROF_EXPORT_STACK_H
 #define QPROF_EXPORT_STACK_H
 
-#include <stdbool.h>
-
 #include "export/flame.h"
 
 /* All zeroes is empty. */
@@ -13,14 +11,18 @@ struct stack {
 	uint32_t *nodes; /* [0] is the process, [n - 1] the innermost node */
 	uint32_t n;
 	uint32_t capacity;
-	uint32_t first; /* the node of the process */
+	uint32_t process; /* its number */
+	uint32_t end;
 };
 
-/* Start with a process; false if there is no process of that number. */
-bool stack__begin(struct stack *s, const struct flame *f, uint32_t process);
+/* Start before the stacks of the processes from number `from` up to, without, `to`. */
+void stack__begin(struct stack *s, const struct flame *f, uint32_t from, uint32_t to);
 
 /* 1, 0 after the last stack, or -ENOMEM. A process alone is not a stack. */
 int stack__next(struct stack *s);
+
+/* The innermost node, after stack__next(). */
+const struct flame_node *stack__node(const struct stack *s);
 
 void stack__destroy(struct stack *s);
 #define _stack_ __cleanup(stack__destroy)

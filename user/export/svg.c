@@ -50,6 +50,11 @@ struct svg {
 	uint32_t notes;	 /* lines below the graph */
 };
 
+static void svg__clear(struct svg *s)
+{
+	free(s->totals);
+}
+
 static double px(const struct svg *s, uint64_t ns)
 {
 	return s->all_ns ? (double)ns / (double)s->all_ns * ALL_PX : 0;
@@ -154,7 +159,7 @@ static void put_box(struct svg *s, const struct flame_node *n, const char *name,
 /* ---- How wide and how high ------------------------------------------------------------------- */
 
 /* Compute the totals of all nodes of a process, children before parents. */
-static int sum_process(struct svg *s, uint32_t top, uint32_t *order)
+static void sum_process(struct svg *s, uint32_t top, uint32_t *order)
 {
 	uint32_t depth = 0, n = 0;
 
@@ -164,7 +169,6 @@ static int sum_process(struct svg *s, uint32_t top, uint32_t *order)
 	}
 	while (n-- > 1)
 		s->totals[flame__node(s->flame, order[n])->parent] += s->totals[order[n]];
-	return 0;
 }
 
 static int sum_all(struct svg *s)
@@ -318,11 +322,10 @@ static void put_foot(struct svg *s)
 
 static int draw(struct svg *s)
 {
-	int err = sum_all(s);
+	int err;
 
 	s->rows = 1;
-	if (!err)
-		err = each_process(s, count_row);
+	err = sum_all(s) ?: each_process(s, count_row);
 	if (err)
 		return err;
 	count_notes(s);
@@ -336,12 +339,9 @@ static int draw(struct svg *s)
 int export_svg(struct export_job *job)
 {
 	_flame_ struct flame *f = NULL;
-	struct svg s = {.job = job, .out = job->out};
+	__cleanup(svg__clear) struct svg s = {.job = job, .out = job->out};
 	int err = flame__build(job, &f);
 
 	s.flame = f;
-	if (!err)
-		err = draw(&s);
-	free(s.totals);
-	return err;
+	return err ?: draw(&s);
 }

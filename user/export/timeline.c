@@ -39,15 +39,27 @@ const char *timeline_counter_text(enum timeline_counter counter)
 	return texts[counter];
 }
 
-static void timeline__clear(struct timeline *t)
+const char *timeline_end_text(const struct trace_span *s)
 {
+	if (s->flags & TRACE_SPAN_UNWOUND)
+		return "unwound";
+	return s->flags & TRACE_SPAN_LEFT ? "left" : "open";
+}
+
+static void timeline__free(struct timeline *t)
+{
+	if (!t)
+		return;
 	for (uint32_t i = 0; i < t->n_processes; i++)
 		free(t->processes[i].title);
 	free(t->processes);
 	u64_map__destroy(&t->pids);
 	u64_map__destroy(&t->thread_of);
 	nesting__destroy(&t->nesting);
+	free(t);
 }
+
+DEFINE_CLEANUP(struct timeline, timeline__free)
 
 static int add_process(struct timeline *t, const struct trace_process *p)
 {
@@ -194,35 +206,31 @@ static int put_counter(void *ctx, uint64_t at_ns, double mean)
 /* Pass on process titles that have changed since, and the counters. */
 static int finish(struct timeline *t)
 {
-	int err = 0;
+	int err;
 
-	for (uint32_t i = 0; i < t->n_processes && !err; i++) {
+	for (uint32_t i = 0; i < t->n_processes; i++) {
 		const struct trace_process *p = t->processes[i].process;
 		uint64_t end_ns = p->end_ns ?: t->last_ns;
 
 		if (p->start_ns && end_ns > p->start_ns)
 			parallelism__add(&t->parallelism[TIMELINE_PROCESSES], p->start_ns, end_ns);
 		err = pass_process(t, &t->processes[i]);
+		if (err)
+			return err;
 	}
-	for (int i = 0; i < TIMELINE_COUNTERS && !err && t->format->counter; i++) {
+	for (int i = 0; i < TIMELINE_COUNTERS && t->format->counter; i++) {
 		struct counting counting = {t, i};
 
 		err = parallelism__each(&t->parallelism[i], put_counter, &counting);
+		if (err)
+			return err;
 	}
-	return err;
-}
-
-static int run(struct timeline *t)
-{
-	for (int i = 0; i < TIMELINE_COUNTERS; i++)
-		parallelism__init(&t->parallelism[i],
-				  trace_reader__info(t->job->r)->clock_start_ns);
-	return trace_reader__each(t->job->r, take_next, t) ?: finish(t);
+	return 0;
 }
 
 int timeline_run(struct export_job *job, const struct timeline_format *format, void *ctx)
 {
-	struct timeline *t = calloc(1, sizeof(*t));
+	__cleanup(timeline__free_p) struct timeline *t = calloc(1, sizeof(*t));
 	int err;
 
 	if (!t)
@@ -230,10 +238,8 @@ int timeline_run(struct export_job *job, const struct timeline_format *format, v
 	t->job = job;
 	t->format = format;
 	t->ctx = ctx;
+	for (int i = 0; i < TIMELINE_COUNTERS; i++)
+		parallelism__init(&t->parallelism[i], trace_reader__info(job->r)->clock_start_ns);
 	err = size_limit_least(job, format->span_bytes);
-	if (!err)
-		err = run(t);
-	timeline__clear(t);
-	free(t);
-	return err;
+	return err ?: trace_reader__each(job->r, take_next, t) ?: finish(t);
 }

@@ -33,6 +33,9 @@ enum timeline_counter {
 /* The counter's name. */
 const char *timeline_counter_text(enum timeline_counter counter);
 
+/* How a span with flags ended: "unwound", "left" or "open". */
+const char *timeline_end_text(const struct trace_span *s);
+
 /* The callbacks of a format. All return 0 or a negative errno. */
 struct timeline_format {
 	uint32_t span_bytes; /* approximate size of a span */
