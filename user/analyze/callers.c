@@ -81,8 +81,9 @@ static bool same_line(const struct site *a, const struct site *b)
 static int compare(const void *a, const void *b)
 {
 	const struct site *x = a, *y = b;
+	int by = compare_texts(x->function, y->function) ?: compare_texts(x->file, y->file);
 
-	return compare_texts(x->function, y->function) ?: compare_texts(x->file, y->file) ?: (x->line > y->line) - (x->line < y->line);
+	return by ?: (x->line > y->line) - (x->line < y->line);
 }
 
 static void add_to_row(struct caller_row *row, const struct site *s)

@@ -160,10 +160,9 @@ static int compilers__init(struct compilers *cs, const struct summary *s)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		struct compiler *to = &cs->all[cs->n];
-		int err = summary__rows(s, i, &to->rows, &to->n);
 
-		if (err)
-			return err;
+		if (summary__rows(s, i, &to->rows, &to->n))
+			return -ENOMEM;
 		to->process = cs->processes[cs->n] = summary__process_at(s, i);
 		if (to->n)
 			cs->n++;
@@ -192,22 +191,21 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 			uint32_t unit, const struct trace_texts *names)
 {
 	struct cell whole = {};
-	int err = 0;
 
-	for (size_t i = 0; !err && i < compiler->n; i++) {
+	for (size_t i = 0; i < compiler->n; i++) {
 		struct cell cell = cell_of(&compiler->rows[i]);
 		uint32_t label;
 
-		err = label_of(c, names->text(names->ctx, compiler->rows[i].label), &label);
-		if (!err)
-			err = add_to_pair(c, side, unit, label, compiler->rows[i].kinds, &cell);
+		if (label_of(c, names->text(names->ctx, compiler->rows[i].label), &label) ||
+		    add_to_pair(c, side, unit, label, compiler->rows[i].kinds, &cell))
+			return -ENOMEM;
 		whole.of[COMPARE_SELF] += cell.of[COMPARE_SELF];
 		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT];
 		unrecorded__add(&whole.unrecorded, &cell.unrecorded);
 	}
 	whole.of[COMPARE_TOTAL] = wall_of(compiler);
-	return err ?: add_to_pair(c, side, unit, WHOLE, 0, &whole)
-		      ?: add_to_pair(c, side, WHOLE, WHOLE, 0, &whole);
+	return add_to_pair(c, side, unit, WHOLE, 0, &whole)
+		       ?: add_to_pair(c, side, WHOLE, WHOLE, 0, &whole);
 }
 
 int compare__trace(struct compare *c, enum compare_side side, const struct summary *s,
@@ -215,21 +213,20 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 {
 	__cleanup(compilers__clear) struct compilers cs = {};
 	_free_ uint32_t *unit_of = NULL;
-	int err;
 
 	if (c->seen[side] == c->n[side])
 		return -EINVAL;
-	err = compilers__init(&cs, s);
-	if (err)
-		return err;
-	unit_of = calloc(cs.n + 1UL, sizeof(*unit_of));
-	if (!unit_of)
+	if (compilers__init(&cs, s))
 		return -ENOMEM;
-	err = compare_units__match(&c->units, cs.processes, cs.n, unit_of);
-	for (uint32_t i = 0; !err && i < cs.n; i++)
-		err = add_compiler(c, side, &cs.all[i], unit_of[i], names);
+	unit_of = calloc(cs.n + 1UL, sizeof(*unit_of));
+	if (!unit_of || compare_units__match(&c->units, cs.processes, cs.n, unit_of))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < cs.n; i++) {
+		if (add_compiler(c, side, &cs.all[i], unit_of[i], names))
+			return -ENOMEM;
+	}
 	c->seen[side]++;
-	return err;
+	return 0;
 }
 
 /* Values of the picked pairs, summed per trace. */
@@ -417,14 +414,12 @@ static int compare_rows(const void *a, const void *b, void *metric_p)
 	/* Unsigned, because the smallest number cannot be negated. */
 	uint64_t ax = dx < 0 ? -(uint64_t)dx : (uint64_t)dx;
 	uint64_t ay = dy < 0 ? -(uint64_t)dy : (uint64_t)dy;
-	int by_name;
 
 	if (x->significant != y->significant)
 		return y->significant - x->significant;
 	if (ax != ay)
 		return ax < ay ? 1 : -1;
-	by_name = strcmp(x->unit->name, y->unit->name);
-	return by_name ?: compare_texts(x->query, y->query);
+	return strcmp(x->unit->name, y->unit->name) ?: compare_texts(x->query, y->query);
 }
 
 static void judge(struct compare_result *r, struct compare_row *rows, size_t n, bool are_sums)

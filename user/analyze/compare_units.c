@@ -138,14 +138,6 @@ static struct compare_unit *new_unit(const struct trace_process *p)
 	return take_ptr(unit);
 }
 
-static int add_unit(struct compare_units *u, struct compare_unit *unit)
-{
-	if (array__reserve_one(&u->all, u->n, &u->capacity, sizeof(struct compare_unit *)))
-		return -ENOMEM;
-	u->all[u->n++] = unit;
-	return 0;
-}
-
 static size_t version_len(const char *text)
 {
 	return strspn(text, "0123456789.");
@@ -413,44 +405,40 @@ int compare_units__match(struct compare_units *u, const struct trace_process *co
 			 uint32_t n, uint32_t *unit_of)
 {
 	__cleanup(matching__clear) struct matching m = {};
-	int err = matching__init(&m, u, compilers, n, unit_of);
 
-	for (enum sign sign = 0; !err && sign < N_SIGNS; sign++) {
-		bool more = true;
-
+	if (matching__init(&m, u, compilers, n, unit_of))
+		return -ENOMEM;
+	for (enum sign sign = 0; sign < N_SIGNS; sign++) {
 		/* Each match may allow its dependents to be matched next. */
-		while (more)
-			more = find_units(u, &m, sign, true) && sign == SAME_DEPENDENCIES;
+		while (find_units(u, &m, sign, true) && sign == SAME_DEPENDENCIES)
+			;
 		find_units(u, &m, sign, false);
 	}
-	for (uint32_t i = 0; !err && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (!m.own[i])
 			continue;
+		if (array__reserve_one(&u->all, u->n, &u->capacity, sizeof(struct compare_unit *)))
+			return -ENOMEM;
 		unit_of[i] = u->n;
-		err = add_unit(u, m.own[i]);
-		if (!err)
-			m.own[i] = NULL;
+		u->all[u->n++] = take_ptr(m.own[i]);
 	}
-	return err;
+	return 0;
 }
 
 /* "regex", with a suffix if other units share the name; `before`: the others of its type. */
 static char *name_of(const struct compare_unit *unit, uint32_t others, uint32_t before)
 {
-	char *name;
+	char number[16] = "", *name;
 	int len;
 
+	if (before)
+		snprintf(number, sizeof(number), "#%" PRIu32, before + 1);
 	if (*unit->package)
-		len = asprintf(&name, "%s build script", unit->package);
+		len = asprintf(&name, "%s build script%s", unit->package, number);
 	else if (others)
-		len = asprintf(&name, "%s:%s", unit->crate, unit->type);
+		len = asprintf(&name, "%s:%s%s", unit->crate, unit->type, number);
 	else
-		len = asprintf(&name, "%s", unit->crate);
-	if (len >= 0 && before) {
-		_free_ char *first = name;
-
-		len = asprintf(&name, "%s#%" PRIu32, first, before + 1);
-	}
+		len = asprintf(&name, "%s%s", unit->crate, number);
 	return len < 0 ? NULL : name;
 }
 

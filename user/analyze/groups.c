@@ -47,9 +47,7 @@ struct groups {
 int groups__new(struct groups **out)
 {
 	*out = calloc(1, sizeof(**out));
-	if (!*out)
-		return -ENOMEM;
-	return 0;
+	return *out ? 0 : -ENOMEM;
 }
 
 int groups__process(struct groups *g, const struct trace_process *p)
@@ -218,7 +216,8 @@ static struct sums *sum_processes(const struct groups *g)
 	return sums;
 }
 
-static int process_rows(const struct groups *g, struct group_row *rows, size_t *n)
+/* A row for each process, named after its crate alone if crates are wanted. */
+static int process_rows(const struct groups *g, bool crates, struct group_row *rows, size_t *n)
 {
 	_free_ struct sums *sums = sum_processes(g);
 
@@ -227,11 +226,14 @@ static int process_rows(const struct groups *g, struct group_row *rows, size_t *
 	for (uint32_t i = 0; i < g->n_processes; i++) {
 		const struct trace_process *p = &g->processes[i];
 		struct group_row *row = &rows[*n];
+		char pid[16] = "";
 
 		if (!sums[i].spans && !sums[i].count)
 			continue;
 		*row = row_of(&sums[i]);
-		if (asprintf(&row->name, "%.*s %" PRIu32, NAME_MAX_BYTES, what_runs(p), p->pid) < 0)
+		if (!crates)
+			snprintf(pid, sizeof(pid), " %" PRIu32, p->pid);
+		if (asprintf(&row->name, "%.*s%s", NAME_MAX_BYTES, what_runs(p), pid) < 0)
 			return -ENOMEM;
 		++*n;
 	}
@@ -269,48 +271,28 @@ static size_t merge_names(struct group_row *rows, size_t n)
 	return used;
 }
 
-static int crate_rows(const struct groups *g, struct group_row *rows, size_t *n)
-{
-	_free_ struct sums *sums = sum_processes(g);
-
-	if (!sums)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < g->n_processes; i++) {
-		struct group_row *row = &rows[*n];
-
-		if (!sums[i].spans && !sums[i].count)
-			continue;
-		*row = row_of(&sums[i]);
-		row->name = strndup(what_runs(&g->processes[i]), NAME_MAX_BYTES);
-		if (!row->name)
-			return -ENOMEM;
-		++*n;
-	}
-	qsort(rows, *n, sizeof(*rows), compare_names);
-	*n = merge_names(rows, *n);
-	return 0;
-}
-
 int groups__rows(const struct groups *g, enum group_by by, struct group_row **rows, size_t *n)
 {
 	size_t most = by == GROUP_BY_THREAD ? g->threads.n : g->n_processes;
-	int err = -ENOMEM;
+	int err;
 
 	*n = 0;
 	*rows = calloc(most + 1, sizeof(**rows));
 	if (!*rows)
-		return err;
+		return -ENOMEM;
 	if (by == GROUP_BY_THREAD)
 		err = thread_rows(g, *rows, n);
-	else if (by == GROUP_BY_PROCESS)
-		err = process_rows(g, *rows, n);
 	else
-		err = crate_rows(g, *rows, n);
+		err = process_rows(g, by == GROUP_BY_CRATE, *rows, n);
 	if (err) {
-		group_rows__free(*rows, *n);
-		*rows = NULL;
+		group_rows__free(take_ptr(*rows), *n);
+		return err;
 	}
-	return err;
+	if (by == GROUP_BY_CRATE) {
+		qsort(*rows, *n, sizeof(**rows), compare_names);
+		*n = merge_names(*rows, *n);
+	}
+	return 0;
 }
 
 void group_rows__free(struct group_row *rows, size_t n)

@@ -15,28 +15,22 @@ struct model_options model_options_of(const struct trace_reader *r)
 
 static int add_parts(struct model *m, unsigned int parts)
 {
-	int err = 0;
-
-	if (parts & MODEL_BUILD)
-		err = build__new(&m->options.texts, &m->build);
-	if (!err && parts & MODEL_CALLERS)
-		err = callers__new(&m->callers);
-	if (!err && parts & MODEL_GROUPS)
-		err = groups__new(&m->groups);
-	if (!err && parts & MODEL_THREADS)
-		err = threads__new(&m->threads);
-	return err;
+	if ((parts & MODEL_BUILD && build__new(&m->options.texts, &m->build)) ||
+	    (parts & MODEL_CALLERS && callers__new(&m->callers)) ||
+	    (parts & MODEL_GROUPS && groups__new(&m->groups)) ||
+	    (parts & MODEL_THREADS && threads__new(&m->threads)))
+		return -ENOMEM;
+	return 0;
 }
 
 int model__init(struct model *m, const struct model_options *options)
 {
-	int err;
-
 	*m = (struct model){.options = *options, .decisions.ppm = options->budget_ppm};
-	err = summary__new(&m->summary) ?: self_time__new(&m->self_time);
-	if (!err && options->borrow_texts)
+	if (summary__new(&m->summary) || self_time__new(&m->self_time))
+		return -ENOMEM;
+	if (options->borrow_texts)
 		summary__borrow_texts(m->summary);
-	return err ?: add_parts(m, options->parts);
+	return add_parts(m, options->parts);
 }
 
 static const char *label_text(const struct model *m, uint32_t label)
@@ -71,9 +65,9 @@ static int take_interval(struct model *m, const struct trace_span *span,
 		return err;
 	if (m->groups)
 		err = groups__span(m->groups, span, times);
-	if (!err && m->callers && span->kind == TRACE_KIND_QUERY)
-		err = callers__span(m->callers, span, times);
-	return err;
+	if (err || !m->callers || span->kind != TRACE_KIND_QUERY)
+		return err;
+	return callers__span(m->callers, span, times);
 }
 
 int model__span(struct model *m, const struct trace_span *span, const struct trace_times *times)
@@ -103,37 +97,33 @@ static int take_process(struct model *m, const struct trace_process *p)
 {
 	int err = summary__process(m->summary, p);
 
-	if (!err && m->build)
-		err = build__process(m->build, p);
-	if (!err && m->groups)
-		err = groups__process(m->groups, p);
-	return err;
+	err = err || !m->build ? err : build__process(m->build, p);
+	return err || !m->groups ? err : groups__process(m->groups, p);
 }
 
 static int take_thread(struct model *m, const struct trace_thread *t)
 {
-	int err = t->process < summary__n_processes(m->summary) ? 0 : -EINVAL;
-
-	if (!err && m->build)
-		err = build__thread(m->build, t);
-	if (!err && m->groups)
-		err = groups__thread(m->groups, t);
-	if (!err && m->threads)
-		err = threads__name(m->threads, t);
-	return err;
+	if (t->process >= summary__n_processes(m->summary))
+		return -EINVAL;
+	if ((m->build && build__thread(m->build, t)) ||
+	    (m->groups && groups__thread(m->groups, t)) ||
+	    (m->threads && threads__name(m->threads, t)))
+		return -ENOMEM;
+	return 0;
 }
 
 static int take_tally(struct model *m, const struct trace_tally *t)
 {
 	int err = summary__tally(m->summary, t);
 
-	if (!err)
-		unrecorded__tally(&m->unrecorded, t);
-	if (!err && m->build)
+	if (err)
+		return err;
+	unrecorded__tally(&m->unrecorded, t);
+	if (m->build)
 		err = build__tally(m->build, t);
-	if (!err && m->groups && wants(m, t->label))
-		err = groups__tally(m->groups, t);
-	return err;
+	if (err || !m->groups || !wants(m, t->label))
+		return err;
+	return groups__tally(m->groups, t);
 }
 
 static void take_costs(struct model *m, const struct trace_costs *costs)
