@@ -40,32 +40,48 @@ static void print_command_names(FILE *out, const char *separator)
 		fprintf(out, "%s%s", id ? separator : "", cli_command(id)->name);
 }
 
-/* bash */
+/* How a shell offers the values of an argument. */
+struct values {
+	const char *files;
+	const char *pids;
+	const char *before; /* around a list of words */
+	const char *after;
+	const char *none;
+};
 
-static void print_bash_words(FILE *out, enum cli_kind kind, const char *choices)
+static void print_values(FILE *out, const struct values *v, enum cli_kind kind, const char *choices)
 {
 	switch (kind) {
 	case CLI_FILE:
 	case CLI_FILES:
-		fputs("compgen -f -- \"$cur\"", out);
+		fputs(v->files, out);
 		break;
 	case CLI_PIDS:
-		fputs("compgen -W \"" PIDS "\" -- \"$cur\"", out);
+		fputs(v->pids, out);
 		break;
 	case CLI_CHOICE:
-		fputs("compgen -W \"", out);
-		print_choices(out, choices);
-		fputs("\" -- \"$cur\"", out);
-		break;
 	case CLI_COMMAND:
-		fputs("compgen -W \"", out);
-		print_command_names(out, " ");
-		fputs("\" -- \"$cur\"", out);
+		fputs(v->before, out);
+		if (kind == CLI_CHOICE)
+			print_choices(out, choices);
+		else
+			print_command_names(out, " ");
+		fputs(v->after, out);
 		break;
 	default:
-		fputs(":", out); /* nothing to offer */
+		fputs(v->none, out);
 	}
 }
+
+/* bash */
+
+static const struct values bash_values = {
+	.files = "compgen -f -- \"$cur\"",
+	.pids = "compgen -W \"" PIDS "\" -- \"$cur\"",
+	.before = "compgen -W \"",
+	.after = "\" -- \"$cur\"",
+	.none = ":",
+};
 
 static void print_bash_arguments(FILE *out, enum cli_command_id id)
 {
@@ -78,7 +94,7 @@ static void print_bash_arguments(FILE *out, enum cli_command_id id)
 		if (o->letter)
 			fprintf(out, "|\"%s -%c\"", cli_command(id)->name, o->letter);
 		fputs(")\n\t\tmapfile -t COMPREPLY < <(", out);
-		print_bash_words(out, o->kind, o->choices);
+		print_values(out, &bash_values, o->kind, o->choices);
 		fputs(")\n\t\treturn\n\t\t;;\n", out);
 	}
 }
@@ -97,7 +113,7 @@ static void print_bash_command(FILE *out, enum cli_command_id id)
 	fputs("\"\n", out);
 	if (command->operand.name) {
 		fputs("\t\t[[ $cur == -* ]] || mapfile -t COMPREPLY < <(", out);
-		print_bash_words(out, command->operand.kind, NULL);
+		print_values(out, &bash_values, command->operand.kind, NULL);
 		fputs(")\n", out);
 	}
 	fputs("\t\t;;\n", out);
@@ -141,30 +157,7 @@ static void print_bash(FILE *out)
 
 /* zsh */
 
-static void print_zsh_action(FILE *out, enum cli_kind kind, const char *choices)
-{
-	switch (kind) {
-	case CLI_FILE:
-	case CLI_FILES:
-		fputs("_files", out);
-		break;
-	case CLI_PIDS:
-		fputs("_pids", out);
-		break;
-	case CLI_CHOICE:
-		fputc('(', out);
-		print_choices(out, choices);
-		fputc(')', out);
-		break;
-	case CLI_COMMAND:
-		fputc('(', out);
-		print_command_names(out, " ");
-		fputc(')', out);
-		break;
-	default:
-		fputc(' ', out);
-	}
-}
+static const struct values zsh_values = {"_files", "_pids", "(", ")", " "};
 
 static void print_zsh_option(FILE *out, const struct cli_option *o)
 {
@@ -187,7 +180,7 @@ static void print_zsh_option(FILE *out, const struct cli_option *o)
 		fputc(':', out);
 		print_quoted(out, o->arg, "[]:\\");
 		fputc(':', out);
-		print_zsh_action(out, o->kind, o->choices);
+		print_values(out, &zsh_values, o->kind, o->choices);
 	}
 	fputc('\'', out);
 }
@@ -203,7 +196,7 @@ static void print_zsh_command(FILE *out, enum cli_command_id id)
 	if (command->operand.name) {
 		fprintf(out, " \\\n\t\t\t'%s:%s:", command->operand.kind == CLI_FILES ? "*" : "1",
 			command->operand.name);
-		print_zsh_action(out, command->operand.kind, NULL);
+		print_values(out, &zsh_values, command->operand.kind, NULL);
 		fputc('\'', out);
 	}
 	fputs("\n\t\t;;\n", out);
@@ -266,30 +259,13 @@ static void print_fish_condition(FILE *out, enum cli_command_id id)
 	fputc('\'', out);
 }
 
-static void print_fish_values(FILE *out, enum cli_kind kind, const char *choices)
-{
-	switch (kind) {
-	case CLI_FILE:
-	case CLI_FILES:
-		fputs(" -F", out);
-		break;
-	case CLI_PIDS:
-		fputs(" -f -a '(__fish_complete_pids)'", out);
-		break;
-	case CLI_CHOICE:
-		fputs(" -f -a '", out);
-		print_choices(out, choices);
-		fputc('\'', out);
-		break;
-	case CLI_COMMAND:
-		fputs(" -f -a '", out);
-		print_command_names(out, " ");
-		fputc('\'', out);
-		break;
-	default:
-		fputs(" -f", out);
-	}
-}
+static const struct values fish_values = {
+	.files = " -F",
+	.pids = " -f -a '(__fish_complete_pids)'",
+	.before = " -f -a '",
+	.after = "'",
+	.none = " -f",
+};
 
 static void print_fish_command(FILE *out, enum cli_command_id id)
 {
@@ -306,7 +282,7 @@ static void print_fish_command(FILE *out, enum cli_command_id id)
 		fprintf(out, " -l %s", o->name);
 		if (o->arg) {
 			fputs(" -r", out);
-			print_fish_values(out, o->kind, o->choices);
+			print_values(out, &fish_values, o->kind, o->choices);
 		}
 		fputs(" -d '", out);
 		print_quoted(out, o->help, "\\");
@@ -314,7 +290,7 @@ static void print_fish_command(FILE *out, enum cli_command_id id)
 	}
 	if (command->operand.name) {
 		print_fish_condition(out, id);
-		print_fish_values(out, command->operand.kind, NULL);
+		print_values(out, &fish_values, command->operand.kind, NULL);
 		fputc('\n', out);
 	}
 }

@@ -58,9 +58,10 @@ static int store_choice(unsigned int *field, const struct cli_option *o, const c
 	unsigned int index;
 	int err = value_choice(arg, o->choices, &index);
 
-	if (!err)
-		*field = o->first + index;
-	return err;
+	if (err)
+		return err;
+	*field = o->first + index;
+	return 0;
 }
 
 static int add_file(struct cli_files *files, const char *path)
@@ -125,7 +126,9 @@ static int store(struct cli *cli, const struct cli_option *o, const char *arg)
 {
 	int err = parse_value(cli, o, arg);
 
-	return !err && o->positive && is_zero(o, (char *)cli + o->offset) ? -ERANGE : err;
+	if (err)
+		return err;
+	return o->positive && is_zero(o, (char *)cli + o->offset) ? -ERANGE : 0;
 }
 
 static const char *expected(enum cli_kind kind)
