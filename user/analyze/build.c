@@ -341,7 +341,6 @@ static int find_running(struct build *b)
 {
 	_free_ struct running_interval *intervals =
 		calloc(b->n_compilers + 1UL, sizeof(*intervals));
-	int err;
 
 	if (!intervals)
 		return -ENOMEM;
@@ -350,10 +349,11 @@ static int find_running(struct build *b)
 			.start_ns = b->processes[i].start_ns,
 			.end_ns = b->processes[i].end_ns,
 		};
-	err = running__of(&b->totals.running, intervals, b->n_compilers);
-	for (uint32_t i = 0; !err && i < b->n_compilers; i++)
+	if (running__of(&b->totals.running, intervals, b->n_compilers))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < b->n_compilers; i++)
 		b->processes[i].alone_ns = intervals[i].alone_ns;
-	return err;
+	return 0;
 }
 
 /* Drop the open spans of compilers that exited by themselves; only interrupted ones matter. */

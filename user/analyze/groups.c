@@ -13,17 +13,11 @@
 #define NAME_MAX_BYTES 500
 
 struct sums {
+	struct group_row row; /* self_ns as measured, with probe time; no name and no wall_ns */
 	uint64_t spans;
-	uint64_t count; /* executions among the spans */
-	uint64_t unwound;
-	uint64_t self_ns;
-	uint64_t self_probe_ns; /* probe time within self_ns */
+	uint64_t self_probe_ns;
 	uint64_t start_ns;
 	uint64_t end_ns;
-	uint64_t max_ns;
-	uint64_t self_off_ns;
-	uint64_t preempted_ns;
-	uint64_t waiting_ns;
 };
 
 struct thread {
@@ -105,7 +99,7 @@ int groups__off_cpu(struct groups *g, const struct trace_span *span, bool preemp
 
 	if (err)
 		return err;
-	*(preempted ? &s->preempted_ns : &s->waiting_ns) += span->end_ns - span->start_ns;
+	*(preempted ? &s->row.preempted_ns : &s->row.waiting_ns) += span->end_ns - span->start_ns;
 	return 0;
 }
 
@@ -118,15 +112,15 @@ int groups__span(struct groups *g, const struct trace_span *span, const struct t
 	if (err)
 		return err;
 	s->spans++;
-	s->count += span->kind != TRACE_KIND_BLOCKED && span->kind != TRACE_KIND_LOAD &&
-		    span->kind != TRACE_KIND_HASHING && span->kind != TRACE_KIND_HIT;
-	s->unwound += trace_span__is_unfinished(span);
-	s->self_ns += times->self_ns;
+	s->row.count += span->kind != TRACE_KIND_BLOCKED && span->kind != TRACE_KIND_LOAD &&
+			span->kind != TRACE_KIND_HASHING && span->kind != TRACE_KIND_HIT;
+	s->row.unwound += trace_span__is_unfinished(span);
+	s->row.self_ns += times->self_ns;
 	s->self_probe_ns += times->self_probe_ns;
-	s->self_off_ns += times->self_off_ns;
+	s->row.self_off_ns += times->self_off_ns;
 	alone = trace_without_probes(span->end_ns - span->start_ns, times->probe_ns);
-	if (alone > s->max_ns)
-		s->max_ns = alone;
+	if (alone > s->row.max_ns)
+		s->row.max_ns = alone;
 	return 0;
 }
 
@@ -145,39 +139,41 @@ int groups__tally(struct groups *g, const struct trace_tally *tally)
 	return 0;
 }
 
+static void add_row(struct group_row *to, const struct group_row *from)
+{
+	to->processes += from->processes;
+	to->count += from->count;
+	to->unwound += from->unwound;
+	to->self_ns += from->self_ns;
+	to->wall_ns += from->wall_ns;
+	to->self_off_ns += from->self_off_ns;
+	to->preempted_ns += from->preempted_ns;
+	to->waiting_ns += from->waiting_ns;
+	if (from->max_ns > to->max_ns)
+		to->max_ns = from->max_ns;
+}
+
 static void add_sums(struct sums *to, const struct sums *from)
 {
 	if (!to->spans)
 		to->start_ns = UINT64_MAX;
+	add_row(&to->row, &from->row);
 	to->spans += from->spans;
-	to->count += from->count;
-	to->unwound += from->unwound;
-	to->self_ns += from->self_ns;
 	to->self_probe_ns += from->self_probe_ns;
 	if (from->start_ns < to->start_ns)
 		to->start_ns = from->start_ns;
 	if (from->end_ns > to->end_ns)
 		to->end_ns = from->end_ns;
-	if (from->max_ns > to->max_ns)
-		to->max_ns = from->max_ns;
-	to->self_off_ns += from->self_off_ns;
-	to->preempted_ns += from->preempted_ns;
-	to->waiting_ns += from->waiting_ns;
 }
 
 static struct group_row row_of(const struct sums *s)
 {
-	return (struct group_row){
-		.processes = 1,
-		.count = s->count,
-		.unwound = s->unwound,
-		.self_ns = trace_without_probes(s->self_ns, s->self_probe_ns),
-		.wall_ns = s->spans ? s->end_ns - s->start_ns : 0,
-		.max_ns = s->max_ns,
-		.self_off_ns = s->self_off_ns,
-		.preempted_ns = s->preempted_ns,
-		.waiting_ns = s->waiting_ns,
-	};
+	struct group_row row = s->row;
+
+	row.processes = 1;
+	row.self_ns = trace_without_probes(row.self_ns, s->self_probe_ns);
+	row.wall_ns = s->spans ? s->end_ns - s->start_ns : 0;
+	return row;
 }
 
 static const char *what_runs(const struct trace_process *p)
@@ -211,7 +207,7 @@ static struct sums *sum_processes(const struct groups *g)
 	for (uint32_t i = 0; sums && i < g->threads.n; i++) {
 		if (g->threads.at[i].sums.spans)
 			add_sums(&sums[g->threads.at[i].process], &g->threads.at[i].sums);
-		sums[g->threads.at[i].process].count += g->threads.at[i].counted;
+		sums[g->threads.at[i].process].row.count += g->threads.at[i].counted;
 	}
 	return sums;
 }
@@ -228,7 +224,7 @@ static int process_rows(const struct groups *g, bool crates, struct group_row *r
 		struct group_row *row = &rows[*n];
 		char pid[16] = "";
 
-		if (!sums[i].spans && !sums[i].count)
+		if (!sums[i].spans && !sums[i].row.count)
 			continue;
 		*row = row_of(&sums[i]);
 		if (!crates)
@@ -256,16 +252,7 @@ static size_t merge_names(struct group_row *rows, size_t n)
 			rows[used++] = rows[i];
 			continue;
 		}
-		to->processes += rows[i].processes;
-		to->count += rows[i].count;
-		to->unwound += rows[i].unwound;
-		to->self_ns += rows[i].self_ns;
-		to->wall_ns += rows[i].wall_ns;
-		to->self_off_ns += rows[i].self_off_ns;
-		to->preempted_ns += rows[i].preempted_ns;
-		to->waiting_ns += rows[i].waiting_ns;
-		if (rows[i].max_ns > to->max_ns)
-			to->max_ns = rows[i].max_ns;
+		add_row(to, &rows[i]);
 		free(rows[i].name);
 	}
 	return used;
