@@ -207,6 +207,7 @@ static int put_spans(struct html *h)
 }
 
 enum flame_column {
+	FLAME_HEAD, /* the number of stacks */
 	FLAME_DEPTH,
 	FLAME_FRAME,
 	FLAME_COUNT,
@@ -216,7 +217,6 @@ enum flame_column {
 
 struct flame_columns {
 	struct byte_buffer of[FLAME_COLUMNS];
-	struct byte_buffer head;
 	uint64_t nodes;
 	uint32_t depth;
 };
@@ -225,7 +225,6 @@ static void flame_columns__clear(struct flame_columns *c)
 {
 	for (int i = 0; i < FLAME_COLUMNS; i++)
 		byte_buffer__destroy(&c->of[i]);
-	byte_buffer__destroy(&c->head);
 }
 
 static void add_stacks(struct flame_columns *c, const struct flame *f, uint32_t top)
@@ -244,11 +243,6 @@ static void add_stacks(struct flame_columns *c, const struct flame *f, uint32_t 
 	}
 }
 
-static int put_bytes(struct html *h, const struct byte_buffer *b)
-{
-	return b->failed ? -ENOMEM : gzip__bytes(h->gzip, b->data, b->size);
-}
-
 static int put_flame(struct html *h)
 {
 	__cleanup(flame_columns__clear) struct flame_columns columns = {};
@@ -259,11 +253,13 @@ static int put_flame(struct html *h)
 		return err;
 	for (uint32_t p = 0; (top = flame__process(h->flame, p)) != FLAME_NONE; p++)
 		add_stacks(&columns, h->flame, top);
-	byte_buffer__varint(&columns.head, columns.nodes);
-	err = put_bytes(h, &columns.head);
-	for (int i = 0; i < FLAME_COLUMNS && !err; i++)
-		err = put_bytes(h, &columns.of[i]);
-	return err ?: end_block(h);
+	byte_buffer__varint(&columns.of[FLAME_HEAD], columns.nodes);
+	for (int i = 0; i < FLAME_COLUMNS; i++) {
+		if (columns.of[i].failed)
+			return -ENOMEM;
+		gzip__bytes(h->gzip, columns.of[i].data, columns.of[i].size);
+	}
+	return end_block(h);
 }
 
 /* Write a block that holds a JSON document. */
