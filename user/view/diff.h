@@ -47,23 +47,8 @@ int diff_text(FILE *out, const struct diff_view *v);
 int diff_markdown(FILE *out, const struct diff_view *v);
 
 /*
- * The JSON of `qprof-bpf diff --json`, schema "qprof-diff/2":
- * {"schema", "metric" ("self", "total" or "count"), "min_ns", "min_percent" (minimum change),
- *  "noise": null if it is measured, else {"percent" (null: unknown)};
- *  "traces": [{"path", "side" ("base" or "new"), "problem" (text or null), "lost" (or null),
- *  "counted", "estimated" (executions that were not recorded), "compiles" (compilers), "late" (of
- * them: ran before their probes were attached), "cut" (killed, or their end was not seen),
- *  "compiler" (its version, or null), "unwatched" (true: activities, waiting or loading were not
- *  watched all the time, to keep within a budget)}],
- *  "gates": [{"text", "limit_ns" or "limit_percent", "exceeded", and as below}],
- *  "build": {as below},
- *  "crates": [{"crate", "type", "name" (as in text), and as below}],
- *  "rows": [{"crate", "type", "name", "query", "kind" (summary_kind_text()), and as
- *  below}]}
- * As below: "change", "change_percent" (null: the base is 0) of the metric's medians, "compared"
- * (false: executions were not recorded, so the metric is unknown), "significant", "base" and
- * "new": null if no trace of that side has it, else {"self_ns", "total_ns", "count"}, each
- * {"n" (traces), "median", "min", "max"}. Rows are sorted: significant ones first, then by change.
+ * The JSON of `qprof-bpf diff --json`, schema "qprof-diff/2"; docs/diff.md has its members. Rows
+ * are sorted: significant ones first, then by change.
  */
 int diff_json(FILE *out, const struct diff_view *v);
 

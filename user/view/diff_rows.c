@@ -90,10 +90,7 @@ static char *format_value(char buf[FORMAT_MAX], uint64_t value, enum compare_met
 
 char *diff_value(char buf[DIFF_CELL_MAX], const struct spread *s, enum compare_metric metric)
 {
-	char value[FORMAT_MAX];
-
-	snprintf(buf, DIFF_CELL_MAX, "%s", format_value(value, s->median, metric));
-	return buf;
+	return format_value(buf, s->median, metric);
 }
 
 static const char *sign_of(int64_t change)
@@ -147,11 +144,8 @@ char *diff_count(char buf[DIFF_CELL_MAX], const struct compare_row *row)
 char *diff_width(char buf[DIFF_CELL_MAX], const struct compare_row *row, enum compare_metric metric)
 {
 	const struct spread *of = row->of[metric];
-	char value[FORMAT_MAX];
 
-	snprintf(buf, DIFF_CELL_MAX, "%s",
-		 format_value(value, spread_width(&of[COMPARE_BASE], &of[COMPARE_NEW]), metric));
-	return buf;
+	return format_value(buf, spread_width(&of[COMPARE_BASE], &of[COMPARE_NEW]), metric);
 }
 
 char *diff_name(const struct compare_row *row)

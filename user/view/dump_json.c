@@ -4,6 +4,15 @@
 #include "view/json.h"
 #include "view/view.h"
 
+static struct json begin_line(FILE *out, const char *key, const char *value)
+{
+	struct json j = {.out = out};
+
+	json__begin(&j);
+	json__text(&j, key, value);
+	return j;
+}
+
 static int put_line(struct json *j)
 {
 	if (!json__put(j) && putc('\n', j->out) == EOF)
@@ -13,10 +22,8 @@ static int put_line(struct json *j)
 
 int dump_header(FILE *out, const struct trace_info *info)
 {
-	struct json j = {.out = out};
+	struct json j = begin_line(out, "schema", "qprof-dump/2");
 
-	json__begin(&j);
-	json__text(&j, "schema", "qprof-dump/2");
 	json__text(&j, "tool", info->tool);
 	json__text(&j, "kernel", info->kernel);
 	json__text(&j, "host", info->host);
@@ -30,10 +37,8 @@ int dump_header(FILE *out, const struct trace_info *info)
 
 int dump_process(FILE *out, const struct trace_process *p)
 {
-	struct json j = {.out = out};
+	struct json j = begin_line(out, "type", "process");
 
-	json__begin(&j);
-	json__text(&j, "type", "process");
 	json__number(&j, "index", p->index);
 	json__number(&j, "pid", p->pid);
 	json__number(&j, "parent_pid", p->parent_pid);
@@ -53,10 +58,8 @@ int dump_process(FILE *out, const struct trace_process *p)
 
 int dump_thread(FILE *out, const struct trace_thread *t, const struct trace_process *p)
 {
-	struct json j = {.out = out};
+	struct json j = begin_line(out, "type", "thread");
 
-	json__begin(&j);
-	json__text(&j, "type", "thread");
 	json__number(&j, "process", t->process);
 	json__number(&j, "pid", p ? p->pid : 0);
 	json__number(&j, "tid", t->tid);
@@ -80,10 +83,8 @@ static void put_caller(struct json *j, uint32_t locindex, const struct trace_loc
 int dump_span(FILE *out, const struct trace_span *span, const struct trace_process *p,
 	      const struct dump_span_texts *texts)
 {
-	struct json j = {.out = out};
+	struct json j = begin_line(out, "type", "span");
 
-	json__begin(&j);
-	json__text(&j, "type", "span");
 	json__number(&j, "process", span->process);
 	json__number(&j, "pid", p ? p->pid : 0);
 	json__number(&j, "tid", span->tid);
@@ -109,10 +110,8 @@ int dump_span(FILE *out, const struct trace_span *span, const struct trace_proce
 
 int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const char *kind)
 {
-	struct json j = {.out = out};
+	struct json j = begin_line(out, "type", "tally");
 
-	json__begin(&j);
-	json__text(&j, "type", "tally");
 	json__number(&j, "process", t->process);
 	json__text(&j, "kind", kind);
 	json__text(&j, "name", name);
@@ -123,10 +122,8 @@ int dump_tally(FILE *out, const struct trace_tally *t, const char *name, const c
 
 int dump_decision(FILE *out, const struct trace_decision *d, const char *name, const char *kind)
 {
-	struct json j = {.out = out};
+	struct json j = begin_line(out, "type", "decision");
 
-	json__begin(&j);
-	json__text(&j, "type", "decision");
 	json__number(&j, "time_ns", d->time_ns);
 	json__text(&j, "query", name);
 	json__text(&j, "kind", kind);
@@ -138,20 +135,16 @@ int dump_decision(FILE *out, const struct trace_decision *d, const char *name, c
 
 int dump_losses(FILE *out, const struct trace_losses *losses)
 {
-	struct json j = {.out = out};
+	struct json j = begin_line(out, "type", "losses");
 
-	json__begin(&j);
-	json__text(&j, "type", "losses");
 	json__losses(&j, "losses", losses);
 	return put_line(&j);
 }
 
 int dump_costs(FILE *out, const struct trace_costs *costs)
 {
-	struct json j = {.out = out};
+	struct json j = begin_line(out, "type", "costs");
 
-	json__begin(&j);
-	json__text(&j, "type", "costs");
 	json__number(&j, "emulated_ps", costs->ps[TRACE_COST_EMULATED]);
 	json__number(&j, "stepped_ps", costs->ps[TRACE_COST_STEPPED]);
 	json__number(&j, "emulated_inside_ps", costs->ps[TRACE_COST_EMULATED_INSIDE]);

@@ -26,6 +26,7 @@ struct report_extra {
 	const char *key;   /* JSON member */
 	const char *title; /* table title; NULL: not in the table */
 	bool is_time;	   /* in ns; otherwise a count */
+	size_t offset;	   /* of the value in struct summary_row */
 };
 
 extern const struct report_extra report_extras[REPORT_N_EXTRAS];

@@ -16,23 +16,19 @@ static void say_lost(const struct verdict *v, const char *what, char buf[VERDICT
 
 static void say_nothing(const struct verdict *v, char buf[VERDICT_TEXT_MAX])
 {
-	const char *s = v->compiles == 1 ? "" : "s";
+	int n = snprintf(buf, VERDICT_TEXT_MAX,
+			 "no interval was recorded of %" PRIu32 " compilation%s", v->compiles,
+			 v->compiles == 1 ? "" : "s");
 	char hits[FORMAT_MAX];
 
 	if (v->late == v->compiles)
-		snprintf(buf, VERDICT_TEXT_MAX,
-			 "no interval was recorded of %" PRIu32
-			 " compilation%s, which began before the probes were there",
-			 v->compiles, s);
+		snprintf(buf + n, VERDICT_TEXT_MAX - n,
+			 ", which began before the probes were there");
 	else if (!v->hits)
-		snprintf(buf, VERDICT_TEXT_MAX,
-			 "no interval was recorded of %" PRIu32 " compilation%s: no probe fired",
-			 v->compiles, s);
+		snprintf(buf + n, VERDICT_TEXT_MAX - n, ": no probe fired");
 	else
-		snprintf(buf, VERDICT_TEXT_MAX,
-			 "no interval was recorded of %" PRIu32
-			 " compilation%s, although %s probe hits were counted",
-			 v->compiles, s, format_count(hits, v->hits));
+		snprintf(buf + n, VERDICT_TEXT_MAX - n, ", although %s probe hits were counted",
+			 format_count(hits, v->hits));
 }
 
 static void say_lost_mappings(const struct verdict *v, char buf[VERDICT_TEXT_MAX])
