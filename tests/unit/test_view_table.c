@@ -15,9 +15,8 @@ static const struct table_column columns[] = {
 
 static struct table *table_of(const char *const *cells)
 {
-	struct table *t;
+	struct table *t = table__new(columns, 3);
 
-	assert_int_equal(table__new(columns, 3, &t), 0);
 	for (; *cells; cells++)
 		table__cell(t, *cells);
 	return t;
@@ -87,7 +86,8 @@ static void a_spared_column_is_dropped_first_and_names_keep_more(void **state)
 	_table_ struct table *t = table_of(sample);
 	_free_ char *text = NULL;
 
-	table__spare(t, 1);
+	table__spare(t, "none");
+	table__spare(t, "count");
 	table__keep_of_name(t, 20);
 	text = printed_text(table__print_within(t, out, 34, "--all") ?:
 			    table__print_within(t, out, 20, "--all") ?:
@@ -176,6 +176,19 @@ static void a_long_name_can_stand_last(void **state)
 				    "  no room for count; -w shows it\n");
 }
 
+static void a_table_without_memory_fails_when_it_is_fitted(void **state)
+{
+	table__name_last(NULL);
+	table__keep_of_name(NULL, 20);
+	table__spare(NULL, "count");
+	table__cell(NULL, "typeck");
+	table__cellf(NULL, "%d", 12);
+	assert_int_equal(table__rows(NULL), 0);
+	assert_int_equal(table__fit(NULL, 0), -ENOMEM);
+	assert_int_equal(table__print_within(NULL, stdout, 0, "--all"), -ENOMEM);
+	table__free(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +201,7 @@ int main(void)
 		cmocka_unit_test(cells_are_cleaned),
 		cmocka_unit_test(printing_indents_every_line),
 		cmocka_unit_test(a_long_name_can_stand_last),
+		cmocka_unit_test(a_table_without_memory_fails_when_it_is_fitted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,12 +51,7 @@ static void put_reuse(struct json *j, const struct build_rows *r)
 		return;
 	json__begin(j);
 	json__number(j, "compiles", r->n_reuse);
-	json__number(j, "executed", reuse__executed(&r->reuse));
-	if (r->reuse.unrecorded.rough)
-		json__number(j, "estimated", r->reuse.unrecorded.estimated);
-	json__number(j, "loads", r->reuse.loads);
-	json__known(j, "loaded", !reuse__may_miss(&r->reuse), r->reuse.loaded);
-	json__known(j, "results", r->results_known, r->reuse.results);
+	json__reuse(j, &r->reuse);
 	json__print(j, ",\"incremental\":");
 	json__put(j);
 }

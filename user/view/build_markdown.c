@@ -14,7 +14,7 @@
 static void print_head(FILE *out, const struct build_totals *t)
 {
 	uint64_t wall_ns = t->running.end_ns - t->running.start_ns;
-	char buf[FORMAT_MAX], more[FORMAT_MAX], neither[FORMAT_MAX], cpu[FORMAT_MAX];
+	char buf[FORMAT_MAX];
 
 	fprintf(out, "### rustc: %s, %" PRIu32 " %s compiled", format_duration(buf, wall_ns),
 		t->compiles, t->compiles == 1 ? "crate" : "crates");
@@ -24,14 +24,8 @@ static void print_head(FILE *out, const struct build_totals *t)
 	if (wall_ns)
 		fprintf(out, "- %.2f compilers on average; never two in the last %s\n",
 			(double)t->compiler_ns / wall_ns, format_duration(buf, t->running.tail_ns));
-	if (t->off_cpu_known) {
-		fprintf(out, "- threads: %s on a CPU, %s ready but not running\n",
-			format_duration(cpu, t->cpu_ns), format_duration(buf, t->preempted_ns));
-		fprintf(out, "- waiting: %s in queries, %s in passes, %s in neither\n",
-			format_duration(buf, t->waits.in_queries),
-			format_duration(more, t->waits.in_passes),
-			format_duration(neither, t->waits.in_neither));
-	}
+	if (t->off_cpu_known)
+		build_print_threads(out, t, "- threads: ", "- waiting: ");
 	if (t->blocked_ns)
 		fprintf(out, "- blocked in queries that another thread executed: %s\n",
 			format_duration(buf, t->blocked_ns));
@@ -39,15 +33,11 @@ static void print_head(FILE *out, const struct build_totals *t)
 
 static void print_reuse(FILE *out, const struct build_rows *r)
 {
-	char executed[FORMAT_MAX], loaded[FORMAT_MAX];
-
-	if (r->n_reuse)
-		fprintf(out, "- incremental compiles: %" PRIu32 ", %s%s executed, %s%s loaded\n",
-			r->n_reuse, r->reuse.unrecorded.rough ? REPORT_ESTIMATE : "",
-			format_count(executed,
-				     reuse__executed(&r->reuse) + r->reuse.unrecorded.estimated),
-			reuse__may_miss(&r->reuse) ? REPORT_ESTIMATE : "",
-			format_count(loaded, r->reuse.loaded));
+	if (!r->n_reuse)
+		return;
+	fprintf(out, "- incremental compiles: %" PRIu32 ", ", r->n_reuse);
+	build_print_reuse(out, &r->reuse);
+	fputc('\n', out);
 }
 
 static void print_more(FILE *out, size_t n, size_t shown)
@@ -78,17 +68,18 @@ static int print_crate(FILE *out, const struct build_crate *c, const struct buil
 static int print_crates(FILE *out, const struct build_rows *r, const struct build_view *v)
 {
 	size_t shown = build_rows__shown(v, r->n_crates, FIT);
-	int err = 0;
 
 	if (!r->n_crates)
 		return 0;
 	fputs("\n| crate | wall | front end | codegen | link | cpu | alone | exit |\n"
 	      "|---|---:|---:|---:|---:|---:|---:|---:|\n",
 	      out);
-	for (size_t i = 0; !err && i < shown; i++)
-		err = print_crate(out, r->crates[i], v);
+	for (size_t i = 0; i < shown; i++) {
+		if (print_crate(out, r->crates[i], v))
+			return -ENOMEM;
+	}
 	print_more(out, r->n_crates, shown);
-	return err;
+	return 0;
 }
 
 static int print_query(FILE *out, const struct build_query *q, const struct build_rows *r)
@@ -113,16 +104,17 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 			 const struct build_rows *r, const struct build_view *v)
 {
 	size_t shown = build_rows__shown(v, q->n, FIT);
-	int err = 0;
 
 	if (!q->n)
 		return 0;
 	fprintf(out, "\n| %s | executions | self | %% | off-cpu |\n|---|---:|---:|---:|---:|\n",
 		what);
-	for (size_t i = 0; !err && i < shown; i++)
-		err = print_query(out, &q->rows[i], r);
+	for (size_t i = 0; i < shown; i++) {
+		if (print_query(out, &q->rows[i], r))
+			return -ENOMEM;
+	}
 	print_more(out, q->n, shown);
-	return err;
+	return 0;
 }
 
 static int print_thread(FILE *out, const struct build_thread *t, const struct build_rows *r,
@@ -153,14 +145,15 @@ static int print_interrupted(FILE *out, const struct build_rows *r, const struct
 	uint32_t n;
 	const struct build_thread *threads = build__interrupted(v->build, &n);
 	size_t shown = build_rows__shown(v, n, FIT);
-	int err = 0;
 
 	if (n)
 		fputc('\n', out);
-	for (size_t i = 0; !err && i < shown; i++)
-		err = print_thread(out, &threads[i], r, v);
+	for (size_t i = 0; i < shown; i++) {
+		if (print_thread(out, &threads[i], r, v))
+			return -ENOMEM;
+	}
 	print_more(out, n, shown);
-	return err;
+	return 0;
 }
 
 static int print_notes(FILE *out, const struct build_rows *r, const struct build_view *v)

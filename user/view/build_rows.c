@@ -46,12 +46,10 @@ static int compare_crates(const void *a, const void *b)
 static int compare_queries(const void *a, const void *b)
 {
 	const struct build_query *x = a, *y = b;
-	int names;
 
 	if (x->row.self_ns != y->row.self_ns)
 		return x->row.self_ns < y->row.self_ns ? 1 : -1;
-	names = strcmp(x->label, y->label);
-	return names ?: (x->process > y->process) - (x->process < y->process);
+	return strcmp(x->label, y->label) ?: (x->process > y->process) - (x->process < y->process);
 }
 
 static void sort_queries(struct build_queries *q)
@@ -63,10 +61,9 @@ static int add_all(struct build_rows *r, const struct build_view *v)
 {
 	_free_ struct summary_row *rows = NULL;
 	size_t n;
-	int err = summary__rows(v->summary, SUMMARY_ALL, &rows, &n);
 
-	if (err)
-		return err;
+	if (summary__rows(v->summary, SUMMARY_ALL, &rows, &n))
+		return -ENOMEM;
 	r->queries.rows = calloc(n + 1, sizeof(struct build_query));
 	r->passes.rows = calloc(n + 1, sizeof(struct build_query));
 	if (!r->queries.rows || !r->passes.rows)
@@ -93,10 +90,9 @@ static int add_pairs(struct build_rows *r, const struct build_view *v, uint32_t 
 	_free_ struct summary_row *rows = NULL;
 	struct build_query *grown;
 	size_t n;
-	int err = summary__rows(v->summary, process, &rows, &n);
 
-	if (err)
-		return err;
+	if (summary__rows(v->summary, process, &rows, &n))
+		return -ENOMEM;
 	grown = reallocarray(r->pairs.rows, r->pairs.n + n + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
@@ -120,30 +116,31 @@ static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t pr
 
 	if (!reuse.loads)
 		return;
-	r->results_known = (!r->n_reuse || r->results_known) && reuse.results;
+	if (!reuse.results || (r->n_reuse && !r->reuse.results))
+		r->reuse.results = 0;
+	else
+		r->reuse.results += reuse.results;
 	r->n_reuse++;
 	r->reuse.executed += reuse.executed;
 	unrecorded__add(&r->reuse.unrecorded, &reuse.unrecorded);
 	r->reuse.late |= reuse.late;
 	r->reuse.loads += reuse.loads;
 	r->reuse.loaded += reuse.loaded;
-	r->reuse.results += reuse.results;
 }
 
 int build_rows__init(struct build_rows *r, const struct build_view *v)
 {
 	uint32_t n;
 	const struct build_process *processes = build__processes(v->build, &n);
-	int err;
 
 	*r = (struct build_rows){0};
-	err = name_crates(r, processes, n) ?: add_all(r, v);
-	for (uint32_t i = 0; !err && i < n; i++) {
-		err = add_pairs(r, v, i);
+	if (name_crates(r, processes, n) || add_all(r, v))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		if (add_pairs(r, v, i))
+			return -ENOMEM;
 		add_reuse(r, v->summary, i);
 	}
-	if (err)
-		return err;
 	qsort(r->crates, r->n_crates, sizeof(struct build_crate *), compare_crates);
 	if (r->pairs.n)
 		sort_queries(&r->pairs);
@@ -160,6 +157,29 @@ void build_rows__clear(struct build_rows *r)
 	free(r->passes.rows);
 	free(r->pairs.rows);
 	*r = (struct build_rows){0};
+}
+
+void build_print_reuse(FILE *out, const struct reuse *reuse)
+{
+	char executed[FORMAT_MAX], loaded[FORMAT_MAX];
+
+	fprintf(out, "%s%s executed, %s%s loaded", reuse->unrecorded.rough ? REPORT_ESTIMATE : "",
+		format_count(executed, reuse__executed(reuse) + reuse->unrecorded.estimated),
+		reuse__may_miss(reuse) ? REPORT_ESTIMATE : "", format_count(loaded, reuse->loaded));
+}
+
+void build_print_threads(FILE *out, const struct build_totals *t, const char *threads,
+			 const char *waiting)
+{
+	char cpu[FORMAT_MAX], preempted[FORMAT_MAX], queries[FORMAT_MAX], passes[FORMAT_MAX];
+	char neither[FORMAT_MAX];
+
+	fprintf(out, "%s%s on a CPU, %s ready but not running\n", threads,
+		format_duration(cpu, t->cpu_ns), format_duration(preempted, t->preempted_ns));
+	fprintf(out, "%s%s in queries, %s in passes, %s in neither\n", waiting,
+		format_duration(queries, t->waits.in_queries),
+		format_duration(passes, t->waits.in_passes),
+		format_duration(neither, t->waits.in_neither));
 }
 
 size_t build_rows__shown(const struct build_view *v, size_t n, size_t fit)

@@ -31,10 +31,13 @@ struct build_rows {
 	struct build_queries queries; /* over all compilers */
 	struct build_queries passes;  /* activities, over all compilers */
 	struct build_queries pairs;   /* queries of one compiler */
-	struct reuse reuse; /* summed over compiles that loaded anything; n_reuse is their number */
+	/*
+	 * Summed over compiles that loaded anything; n_reuse is their number. `results` is unknown
+	 * if it is for one of them.
+	 */
+	struct reuse reuse;
 	uint32_t n_reuse;
-	bool results_known; /* `results` is known for all of them */
-	uint64_t self_ns;   /* of queries and passes of all compilers */
+	uint64_t self_ns; /* of queries and passes of all compilers */
 	/*
 	 * Executions without a span, left out for a budget: the exact number, and an estimate of
 	 * more.
@@ -46,6 +49,13 @@ struct build_rows {
 int build_rows__init(struct build_rows *r, const struct build_view *v);
 void build_rows__clear(struct build_rows *r);
 #define _build_rows_ __cleanup(build_rows__clear)
+
+/* Print "1,234 executed, ~56 loaded". */
+void build_print_reuse(FILE *out, const struct reuse *reuse);
+
+/* Print the times of threads on and off the CPU: two lines, which begin with these texts. */
+void build_print_threads(FILE *out, const struct build_totals *t, const char *threads,
+			 const char *waiting);
 
 /* The number of rows to show out of `n`; `fit` is the default. */
 size_t build_rows__shown(const struct build_view *v, size_t n, size_t fit);

@@ -91,20 +91,12 @@ static void print_parallel(FILE *out, const struct build_totals *t)
 
 static void print_threads(FILE *out, const struct build_totals *t)
 {
-	char cpu[FORMAT_MAX], preempted[FORMAT_MAX], queries[FORMAT_MAX], passes[FORMAT_MAX];
-	char neither[FORMAT_MAX], blocked[FORMAT_MAX];
+	char blocked[FORMAT_MAX];
 
-	if (t->off_cpu_known) {
-		fprintf(out, "threads   %s on a CPU, %s ready but not running\n",
-			format_duration(cpu, t->cpu_ns),
-			format_duration(preempted, t->preempted_ns));
-		fprintf(out, "waiting   %s in queries, %s in passes, %s in neither\n",
-			format_duration(queries, t->waits.in_queries),
-			format_duration(passes, t->waits.in_passes),
-			format_duration(neither, t->waits.in_neither));
-	} else {
+	if (t->off_cpu_known)
+		build_print_threads(out, t, "threads   ", "waiting   ");
+	else
 		fputs("threads   not recorded when they were on a CPU\n", out);
-	}
 	if (t->blocked_ns)
 		fprintf(out, "blocked   %s in queries that another thread executed\n",
 			format_duration(blocked, t->blocked_ns));
@@ -112,19 +104,16 @@ static void print_threads(FILE *out, const struct build_totals *t)
 
 static void print_reuse(FILE *out, const struct build_rows *r)
 {
-	char executed[FORMAT_MAX], loaded[FORMAT_MAX], neither[FORMAT_MAX];
+	char neither[FORMAT_MAX];
 
 	if (!r->n_reuse)
 		return;
-	fprintf(out, "reuse     %s%s executed, %s%s loaded, ",
-		r->reuse.unrecorded.rough ? REPORT_ESTIMATE : "",
-		format_count(executed, reuse__executed(&r->reuse) + r->reuse.unrecorded.estimated),
-		reuse__may_miss(&r->reuse) ? REPORT_ESTIMATE : "",
-		format_count(loaded, r->reuse.loaded));
-	if (r->results_known && reuse__knows_unseen(&r->reuse))
-		fprintf(out, "%s neither", format_count(neither, reuse__unseen(&r->reuse)));
+	fputs("reuse     ", out);
+	build_print_reuse(out, &r->reuse);
+	if (reuse__knows_unseen(&r->reuse))
+		fprintf(out, ", %s neither", format_count(neither, reuse__unseen(&r->reuse)));
 	else
-		fputs("neither unknown", out);
+		fputs(", neither unknown", out);
 	fprintf(out, " (%" PRIu32 " %s)\n", r->n_reuse, r->n_reuse == 1 ? "compile" : "compiles");
 }
 
@@ -179,14 +168,10 @@ static int print_crates(FILE *out, const struct build_rows *r, const struct buil
 		{"pid", 0},
 		{"exit", 0},
 	};
-	_table_ struct table *t = NULL;
-	int err;
+	_table_ struct table *t = table__new(columns, v->wide ? 11 : 7);
 
 	if (!r->n_crates)
 		return 0;
-	err = table__new(columns, v->wide ? 11 : 7, &t);
-	if (err)
-		return err;
 	for (size_t i = 0; i < shown; i++)
 		add_crate(t, r->crates[i], v);
 	fputc('\n', out);
@@ -223,16 +208,15 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 		{"self %", 0},
 		{"off-cpu", 0},
 	};
-	_table_ struct table *t = NULL;
-	int err;
+	_table_ struct table *t =
+		table__new(columns, build__totals(v->build)->off_cpu_known ? 5 : 4);
 
 	if (!q->n)
 		return 0;
-	err = table__new(columns, build__totals(v->build)->off_cpu_known ? 5 : 4, &t);
-	for (size_t i = 0; !err && i < shown; i++)
-		err = add_query(t, &q->rows[i], r, v);
-	if (err)
-		return err;
+	for (size_t i = 0; i < shown; i++) {
+		if (add_query(t, &q->rows[i], r, v))
+			return -ENOMEM;
+	}
 	fputc('\n', out);
 	return table__print(t, out, "");
 }
@@ -259,14 +243,15 @@ static int print_open(FILE *out, const struct build_thread *t, const struct buil
 	_free_ char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
-	int err = to ? write_open(to, t->open, shown, v) : -ENOMEM;
+	int err;
 
-	if (to && t->n_open - shown + t->more)
+	if (!to)
+		return -ENOMEM;
+	err = write_open(to, t->open, shown, v);
+	if (t->n_open - shown + t->more)
 		fprintf(to, " in %" PRIu32 " more", t->n_open - shown + t->more);
-	if (to && fclose(to) && !err)
-		err = -ENOMEM;
-	if (err)
-		return err;
+	if (fclose(to) || err)
+		return -ENOMEM;
 	fputs("  ", out);
 	wrap_print(out, text, strlen("  "), WRAP_COLUMNS, 4);
 	return 0;
@@ -292,16 +277,17 @@ static int print_interrupted(FILE *out, const struct build_rows *r, const struct
 	uint32_t n;
 	const struct build_thread *threads = build__interrupted(v->build, &n);
 	size_t shown = build_rows__shown(v, n, FIT_THREADS);
-	int err = 0;
 
 	if (n)
 		fputc('\n', out);
-	for (size_t i = 0; !err && i < shown; i++)
-		err = print_thread(out, &threads[i], r, v);
+	for (size_t i = 0; i < shown; i++) {
+		if (print_thread(out, &threads[i], r, v))
+			return -ENOMEM;
+	}
 	if (n > shown)
 		fprintf(out, "  and %zu more such %s\n", n - shown,
 			n - shown == 1 ? "thread" : "threads");
-	return err;
+	return 0;
 }
 
 static void print_notes(FILE *out, const struct build_rows *r, const struct build_view *v)
@@ -344,7 +330,8 @@ int build_text(FILE *out, const struct build_view *v)
 	err = err ?: print_queries(out, "crate/query", &r.pairs, FIT_PAIRS, &r, v);
 	err = err ?: print_queries(out, "pass", &r.passes, FIT_PASSES, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
-	if (!err)
-		print_notes(out, &r, v);
-	return err;
+	if (err)
+		return err;
+	print_notes(out, &r, v);
+	return 0;
 }

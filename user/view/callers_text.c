@@ -28,12 +28,9 @@ int callers_text(FILE *out, const struct report_rows *r, size_t n)
 		{"executions", 0}, {"total", 0}, {"self", 0},
 		{"self %", 0},	   {"max", 0},	 {"caller", 0},
 	};
-	_table_ struct table *t = NULL;
+	_table_ struct table *t = table__new(columns, N_OF(columns));
 	char buf[FORMAT_MAX];
-	int err = table__new(columns, N_OF(columns), &t);
 
-	if (err)
-		return err;
 	/* Names of generic functions can be very long. */
 	table__name_last(t);
 	for (size_t i = 0; i < n; i++) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
-#include <string.h>
 
 #include "view/diff_rows.h"
-#include "base/array.h"
 #include "view/table.h"
 
 #define N_COLUMNS 7
@@ -51,35 +49,24 @@ static int add_row(struct table *t, const struct compare_row *row, const struct 
 	return 0;
 }
 
-/* Set the order in which columns are left out: the least important first. */
-static void spare_columns(struct table *t, const struct table_column columns[N_COLUMNS])
-{
-	static const char *const spare[] = {"executions", "spread", "base"};
-
-	table__keep_of_name(t, NAME_KEPT);
-	for (size_t i = 0; i < N_OF(spare); i++) {
-		for (size_t c = 0; c < N_COLUMNS && columns[c].title; c++) {
-			if (!strcmp(columns[c].title, spare[i]))
-				table__spare(t, c);
-		}
-	}
-}
-
 static int print_rows(FILE *out, const struct diff_rows *rows, const struct diff_view *v)
 {
 	const struct compare_result *r = v->result;
 	struct table_column columns[N_COLUMNS] = {};
-	_table_ struct table *t = NULL;
-	int err = table__new(columns, make_columns(r, columns), &t);
+	_table_ struct table *t = table__new(columns, make_columns(r, columns));
+	int err;
 
-	if (err || !rows->n)
-		return err;
+	if (!rows->n)
+		return 0;
 	table__name_last(t);
-	spare_columns(t, columns);
-	for (size_t i = 0; !err && i < rows->n_shown; i++)
-		err = add_row(t, rows->rows[i], r);
-	if (err)
-		return err;
+	table__keep_of_name(t, NAME_KEPT);
+	table__spare(t, "executions");
+	table__spare(t, "spread");
+	table__spare(t, "base");
+	for (size_t i = 0; i < rows->n_shown; i++) {
+		if (add_row(t, rows->rows[i], r))
+			return -ENOMEM;
+	}
 	fputc('\n', out);
 	err = table__print_within(t, out, v->width, "--wide");
 	if (rows->n > rows->n_shown)

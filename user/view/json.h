@@ -25,6 +25,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyze/reuse.h"
 #include "trace/trace.h"
 
 /* A document. The first error is kept, and nothing is printed after it. */
@@ -46,6 +47,9 @@ void json__hex(struct json *j, const char *key, uint64_t value); /* "0x..": JSON
 void json__value(struct json *j, const char *key, struct json_object *value);
 /* Add an object with counts by cause; NULL -> null. */
 void json__losses(struct json *j, const char *key, const struct trace_losses *losses);
+
+/* Fill in what an incremental compile reused. */
+void json__reuse(struct json *j, const struct reuse *reuse);
 
 /* Print the object on one line without a newline, and free it. Returns the document's error. */
 int json__put(struct json *j);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/format.h"
-#include "base/array.h"
+#include "base/table.h"
 #include "base/writer_thread.h"
 #include "view/json.h"
 #include "view/screen.h"
@@ -17,11 +17,6 @@
 #define BOLD	     "\033[1m"
 #define PLAIN	     "\033[0m"
 
-struct seen {
-	uint32_t label;
-	uint64_t count;
-};
-
 struct live_view {
 	FILE *out;
 	enum live_mode mode;
@@ -31,8 +26,7 @@ struct live_view {
 	bool color;
 	uint64_t last_ns; /* time of the last draw; 0: never drawn */
 	uint64_t last_events;
-	struct seen *seen; /* counts at the last draw, sorted by label */
-	size_t n_seen;
+	TABLE(uint64_t) seen; /* counts at the last draw, by label */
 };
 
 /* The values of one interval, for all modes. */
@@ -74,40 +68,28 @@ int live_view__new(FILE *out, enum live_mode mode, struct live_view **view)
 	return 0;
 }
 
-static int by_label(const void *a, const void *b)
+static uint64_t count_before(struct live_view *v, uint32_t label)
 {
-	const struct seen *x = a, *y = b;
+	const uint64_t *seen = table__find(&v->seen, label);
 
-	return (x->label > y->label) - (x->label < y->label);
-}
-
-static uint64_t count_before(const struct live_view *v, uint32_t label)
-{
-	const struct seen key = {.label = label};
-	const struct seen *seen = NULL;
-
-	if (v->n_seen)
-		seen = bsearch(&key, v->seen, v->n_seen, sizeof(key), by_label);
-	return seen ? seen->count : 0;
+	return seen ? *seen : 0;
 }
 
 static int remember(struct live_view *v, const struct frame *f)
 {
-	struct seen *seen = reallocarray(v->seen, f->n_rows ?: 1, sizeof(*seen));
+	for (size_t i = 0; i < f->n_rows; i++) {
+		uint64_t *seen = table__get(&v->seen, f->rows[i].label, 0);
 
-	if (!seen)
-		return -ENOMEM;
-	for (size_t i = 0; i < f->n_rows; i++)
-		seen[i] = (struct seen){f->rows[i].label, f->rows[i].count};
-	qsort(seen, f->n_rows, sizeof(*seen), by_label);
-	v->seen = seen;
-	v->n_seen = f->n_rows;
+		if (!seen)
+			return -ENOMEM;
+		*seen = f->rows[i].count;
+	}
 	v->last_ns = f->state->now_ns;
 	v->last_events = f->events;
 	return 0;
 }
 
-static int frame__fill(struct frame *f, const struct live_view *v, const struct live_state *state)
+static int frame__fill(struct frame *f, struct live_view *v, const struct live_state *state)
 {
 	uint64_t since = v->last_ns ?: state->start_ns;
 	uint64_t ns = state->now_ns > since ? state->now_ns - since : 0;
@@ -154,19 +136,15 @@ static void print_header(const struct frame *f, FILE *out)
 		fputs("  with --budget: recorded executions only", out);
 }
 
-static int table_of_rows(const struct frame *f, size_t n, struct table **out)
+static struct table *table_of_rows(const struct frame *f, size_t n)
 {
 	static const struct table_column columns[] = {
 		{"query", 0}, {"count", 7}, {"rate/s", 6}, {"total", 7},
 		{"self", 7},  {"mean", 7},  {"max", 7},
 	};
-	struct table *t;
+	struct table *t = table__new(columns, N_OF(columns));
 	char buf[FORMAT_MAX];
-	int err;
 
-	err = table__new(columns, N_OF(columns), &t);
-	if (err)
-		return err;
 	for (size_t i = 0; i < n; i++) {
 		const struct summary_row *row = &f->rows[i];
 
@@ -178,19 +156,15 @@ static int table_of_rows(const struct frame *f, size_t n, struct table **out)
 		table__cell(t, format_duration(buf, row_mean(row)));
 		table__cell(t, format_duration(buf, row->max_ns));
 	}
-	*out = t;
-	return 0;
+	return t;
 }
 
 static int draw_block(const struct frame *f, FILE *out)
 {
 	size_t n = f->n_rows < BLOCK_ROWS ? f->n_rows : BLOCK_ROWS;
-	_table_ struct table *t = NULL;
-	int err;
+	_table_ struct table *t = table_of_rows(f, n);
+	int err = 0;
 
-	err = table_of_rows(f, n, &t);
-	if (err)
-		return err;
 	print_header(f, out);
 	fputc('\n', out);
 	if (n)
@@ -244,15 +218,13 @@ static int draw_terminal(const struct live_view *v, const struct frame *f)
 	n = lines > HEADER_LINES ? lines - HEADER_LINES : 0;
 	if (n > f->n_rows)
 		n = f->n_rows;
-	err = table_of_rows(f, n, &t);
-	if (err)
-		return err;
+	t = table_of_rows(f, n);
 	to = open_memstream(&text, &len);
 	if (!to)
 		return -ENOMEM;
 	err = put_header(f, columns, to) ?: put_table(v, t, columns, to);
-	if (fclose(to) && !err)
-		err = -ENOMEM;
+	if (fclose(to))
+		return -ENOMEM;
 	return err ?: screen__draw(v->screen, text, HEADER_LINES + n);
 }
 
@@ -314,8 +286,8 @@ static int draw_lines(const struct live_view *v, const struct frame *f)
 	if (!to)
 		return -ENOMEM;
 	err = v->mode == LIVE_JSON ? draw_json(f, to) : draw_block(f, to);
-	if (fclose(to) && !err)
-		err = -ENOMEM;
+	if (fclose(to))
+		return -ENOMEM;
 	return err ?: write_text(v, text, len);
 }
 
@@ -339,8 +311,9 @@ int live_view__draw(struct live_view *v, const struct live_state *state)
 		return 0;
 	}
 	err = frame__fill(&f, v, state);
-	if (!err)
-		err = v->mode == LIVE_TERMINAL ? draw_terminal(v, &f) : draw_lines(v, &f);
+	if (err)
+		return err;
+	err = v->mode == LIVE_TERMINAL ? draw_terminal(v, &f) : draw_lines(v, &f);
 	return err ?: remember(v, &f);
 }
 
@@ -366,6 +339,6 @@ void live_view__free(struct live_view *v)
 	if (!v)
 		return;
 	screen__free(v->screen);
-	free(v->seen);
+	table__destroy(&v->seen);
 	free(v);
 }

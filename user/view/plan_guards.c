@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/plan_guards.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #include "base/array.h"
@@ -34,11 +35,8 @@ int plan_guards_summary(FILE *out, const struct plan *plan)
 	};
 	uint32_t guards[WIRE_KIND_MAX] = {0}, exact[WIRE_KIND_MAX] = {0};
 	uint32_t labelled[WIRE_KIND_MAX] = {0};
-	_table_ struct table *t = NULL;
-	int err = table__new(columns, N_OF(columns), &t);
+	_table_ struct table *t = table__new(columns, N_OF(columns));
 
-	if (err)
-		return err;
 	for (uint32_t i = 0; i < plan->n_guards; i++) {
 		const struct plan_guard *g = &plan->guards[i];
 
@@ -55,12 +53,13 @@ int plan_guards_summary(FILE *out, const struct plan *plan)
 		table__cellf(t, "%" PRIu32, labelled[kind]);
 	}
 	fprintf(out, "\nguards      %" PRIu32 "\n", plan->n_guards);
-	err = plan->n_guards ? table__print(t, out, "  ") : 0;
+	if (plan->n_guards && table__print(t, out, "  "))
+		return -ENOMEM;
 	if (plan->n_artifacts)
 		fprintf(out,
 			"  %" PRIu32 " more places record the size of an artifact: no interval\n",
 			plan->n_artifacts);
-	return err;
+	return 0;
 }
 
 int plan_guards_list(FILE *out, const struct plan *plan)
@@ -68,11 +67,8 @@ int plan_guards_list(FILE *out, const struct plan *plan)
 	static const struct table_column columns[] = {
 		{"label", 0}, {"kind", 0}, {"function", 0}, {"ends", 0}, {"exact", 0},
 	};
-	_table_ struct table *t = NULL;
-	int err = table__new(columns, N_OF(columns), &t);
+	_table_ struct table *t = table__new(columns, N_OF(columns));
 
-	if (err)
-		return err;
 	for (uint32_t i = 0; i < plan->n_guards; i++) {
 		const struct plan_guard *g = &plan->guards[i];
 

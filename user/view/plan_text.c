@@ -88,18 +88,10 @@ static void print_queries_summary(FILE *out, const struct plan *plan)
 
 static int print_sites_summary(FILE *out, const struct plan *plan)
 {
-	static const struct table_column columns[] = {
-		{"role", 0},
-		{"emulated", 0},
-		{"stepped", 0},
-	};
+	static const struct table_column columns[] = {{"role", 0}, {"emulated", 0}, {"stepped", 0}};
 	uint32_t counts[N_ROLES][2] = {}, stepped = 0, requests = plan__requests(plan);
-	_table_ struct table *t = NULL;
-	int err;
+	_table_ struct table *t = table__new(columns, N_OF(columns));
 
-	err = table__new(columns, N_OF(columns), &t);
-	if (err)
-		return err;
 	for (uint32_t i = 0; i < plan->n_sites; i++) {
 		const struct plan_site *site = &plan->sites[i];
 
@@ -190,12 +182,8 @@ static int print_queries(FILE *out, const struct plan *plan)
 		{"query", 0},  {"wrapper", 0}, {"incremental", 0}, {"provider", 0},
 		{"starts", 0}, {"ends", 0},    {"exact", 0},
 	};
-	_table_ struct table *t = NULL;
-	int err;
+	_table_ struct table *t = table__new(columns, N_OF(columns));
 
-	err = table__new(columns, N_OF(columns), &t);
-	if (err)
-		return err;
 	for (uint32_t i = 0; i < plan->n_queries; i++) {
 		const struct plan_query *q = &plan->queries[i];
 
@@ -234,12 +222,8 @@ static int print_sites(FILE *out, const struct plan *plan)
 		{"query", 0},  {"role", 0}, {"class", 0},   {"address", 0},
 		{"offset", 0}, {"body", 0}, {"operand", 0}, {"sp delta", 0},
 	};
-	_table_ struct table *t = NULL;
-	int err;
+	_table_ struct table *t = table__new(columns, N_OF(columns));
 
-	err = table__new(columns, N_OF(columns), &t);
-	if (err)
-		return err;
 	for (uint32_t i = 0; i < plan->n_sites; i++)
 		add_site(t, plan, &plan->sites[i]);
 	fputc('\n', out);

@@ -154,12 +154,7 @@ static void put_reuse(struct json *j, const struct summary *s, uint32_t i)
 	if (!reuse.loads)
 		return;
 	json__begin(j);
-	json__number(j, "executed", reuse__executed(&reuse));
-	if (reuse.unrecorded.rough)
-		json__number(j, "estimated", reuse.unrecorded.estimated);
-	json__number(j, "loads", reuse.loads);
-	json__known(j, "loaded", !reuse__may_miss(&reuse), reuse.loaded);
-	json__known(j, "results", reuse.results, reuse.results);
+	json__reuse(j, &reuse);
 	json__print(j, ",\"incremental\":");
 	json__put(j);
 }

@@ -50,12 +50,12 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 		{"incremental", 0}, {"pid", 0},	   {"results", 0},
 		{"executed", 0},    {"loaded", 0}, {"neither", 0},
 	};
-	_table_ struct table *t = NULL;
+	_table_ struct table *t = table__new(columns, N_OF(columns));
 	struct reuse all = {0};
 	size_t more = 0;
-	int err = table__new(columns, N_OF(columns), &t);
+	int err;
 
-	for (uint32_t i = 0; !err && i < summary__n_processes(s); i++) {
+	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
 		struct reuse reuse = summary__reuse(s, i);
 
 		if (!reuse.loads)
@@ -67,8 +67,8 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 		else
 			add_reuse(t, summary__process_at(s, i), &reuse);
 	}
-	if (err || !table__rows(t))
-		return err;
+	if (t && !table__rows(t))
+		return 0;
 	fputc('\n', out);
 	err = table__print(t, out, "");
 	if (more)
@@ -205,12 +205,12 @@ static int print_unwatched(FILE *out, const struct trace_texts *names,
 {
 	static const struct table_column columns[] = {
 		{"not watched", 0}, {"off for", 0}, {"at last", 0}};
-	_table_ struct table *t = NULL;
-	int err = table__new(columns, N_OF(columns), &t);
-	bool more = !err && add_unwatched_rows(t, names, opt);
+	_table_ struct table *t = table__new(columns, N_OF(columns));
+	bool more = add_unwatched_rows(t, names, opt);
+	int err;
 
-	if (err || !table__rows(t))
-		return err;
+	if (t && !table__rows(t))
+		return 0;
 	err = table__print(t, out, "");
 	fprintf(out, "  intervals of that time are missing%s\n",
 		more ? "; --top 0 names the activities" : "");
@@ -225,7 +225,7 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 		{"off for", 0},	     {"at last", 0},
 	};
 	const struct decisions *d = opt->decisions;
-	_table_ struct table *t = NULL;
+	_table_ struct table *t = table__new(columns, N_OF(columns));
 	_free_ struct decided *rows = NULL;
 	char percent[FORMAT_MAX];
 	uint32_t n, shown;
@@ -239,9 +239,8 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 		return 0;
 	}
 	rows = calloc(d->rows.n + 1UL, sizeof(*rows));
-	err = rows ? table__new(columns, N_OF(columns), &t) : -ENOMEM;
-	if (err)
-		return err;
+	if (!rows)
+		return -ENOMEM;
 	n = shown = pick_watches(rows, queries, names, opt);
 	if (opt->top && shown > WATCHES_MOST)
 		shown = WATCHES_MOST;

@@ -76,22 +76,21 @@ static void add_query(struct table *t, const struct report_row *row, const struc
  * Set the order in which columns are left out: first columns that repeat others or that
  * fewer users need. The sorted column always stays.
  */
-static void spare_columns(struct table *t, const struct table_column *columns, size_t n,
-			  enum report_sort sort)
+static void spare_columns(struct table *t, enum report_sort sort)
 {
 	static const char *const spare[] = {"mean",    "incr. hashing", "incr. load", "max",
 					    "blocked", "total",		"off-cpu"};
-	const char *sorted = sort == REPORT_SORT_MAX	 ? "max"
-			     : sort == REPORT_SORT_TOTAL ? "total"
-			     : sort == REPORT_SORT_OFF	 ? "off-cpu"
-							 : "";
+	static const char *const sorted[] = {
+		[REPORT_SORT_MAX] = "max",
+		[REPORT_SORT_TOTAL] = "total",
+		[REPORT_SORT_OFF] = "off-cpu",
+		[REPORT_SORT_CPU] = NULL,
+	};
 
 	table__keep_of_name(t, NAME_KEPT);
 	for (size_t i = 0; i < N_OF(spare); i++) {
-		for (size_t c = 1; c < n; c++) {
-			if (!strcmp(columns[c].title, spare[i]) && strcmp(spare[i], sorted))
-				table__spare(t, c);
-		}
+		if (!sorted[sort] || strcmp(spare[i], sorted[sort]))
+			table__spare(t, spare[i]);
 	}
 }
 
@@ -114,10 +113,8 @@ static int print_queries(FILE *out, const struct report_rows *r, const struct re
 		if (r->extra[i] && report_extras[i].title)
 			columns[n_columns++].title = report_extras[i].title;
 	}
-	err = table__new(columns, n_columns, &t);
-	if (err)
-		return err;
-	spare_columns(t, columns, n_columns, opt->sort);
+	t = table__new(columns, n_columns);
+	spare_columns(t, opt->sort);
 	for (size_t i = 0; i < shown(r->n, opt); i++)
 		add_query(t, &r->rows[i], r, opt);
 	err = table__print_within(t, out, opt->width, WIDER);
@@ -157,11 +154,7 @@ static void add_group(struct table *t, const struct report_row *row, const struc
 			{"max", 0}, {"off-cpu", 0},                                     \
 	}
 
-/* Indices of the columns of a thread that are left out first: other columns repeat them. */
-#define THREAD_WALL    2
-#define THREAD_OFF_CPU 7
-
-static int new_groups_table(const struct report_rows *r, enum group_by by, struct table **out)
+static struct table *new_groups_table(const struct report_rows *r, enum group_by by)
 {
 	static const struct table_column columns[][7] = {
 		[GROUP_BY_CRATE] = GROUP_COLUMNS("crate"),
@@ -174,8 +167,8 @@ static int new_groups_table(const struct report_rows *r, enum group_by by, struc
 	};
 
 	if (by == GROUP_BY_THREAD && r->off_ns)
-		return table__new(threads, N_OF(threads), out);
-	return table__new(columns[by], r->extra[REPORT_OFF_CPU] ? 7 : 6, out);
+		return table__new(threads, N_OF(threads));
+	return table__new(columns[by], r->extra[REPORT_OFF_CPU] ? 7 : 6);
 }
 
 static int print_groups(FILE *out, const struct report_options *opt)
@@ -185,10 +178,9 @@ static int print_groups(FILE *out, const struct report_options *opt)
 	char buf[FORMAT_MAX];
 	int err = report_rows__groups(&r, opt);
 
-	if (!err)
-		err = new_groups_table(&r, opt->by, &t);
 	if (err)
 		return err;
+	t = new_groups_table(&r, opt->by);
 	for (size_t i = 0; i < shown(r.n, opt); i++) {
 		const struct report_row *row = &r.rows[i];
 
@@ -201,8 +193,9 @@ static int print_groups(FILE *out, const struct report_options *opt)
 	}
 	table__keep_of_name(t, NAME_KEPT);
 	if (opt->by == GROUP_BY_THREAD && r.off_ns) {
-		table__spare(t, THREAD_OFF_CPU);
-		table__spare(t, THREAD_WALL);
+		/* Other columns repeat them. */
+		table__spare(t, "off-cpu");
+		table__spare(t, "wall");
 	}
 	err = table__print_within(t, out, opt->width, WIDER);
 	print_more(out, r.n - shown(r.n, opt) + r.left_out, "row", "rows");
@@ -260,16 +253,15 @@ static int print_processes(FILE *out, const struct summary *s, const struct repo
 		{"process", 0}, {"pid", 0}, {"exit", 0}, {"executions", 0}, {"self", 0},
 	};
 	uint32_t n = summary__n_processes(s), n_shown = shown(n, opt);
-	_table_ struct table *t = NULL;
+	_table_ struct table *t = table__new(columns, N_OF(columns));
 	int err;
 
 	if (n < 2 || opt->totals_only)
 		return 0;
-	err = table__new(columns, N_OF(columns), &t);
-	for (uint32_t i = 0; !err && i < n_shown; i++)
-		err = print_process(t, s, i);
-	if (err)
-		return err;
+	for (uint32_t i = 0; i < n_shown; i++) {
+		if (print_process(t, s, i))
+			return -ENOMEM;
+	}
 	fputc('\n', out);
 	err = table__print(t, out, "");
 	print_more(out, n - n_shown, "process", "processes");
@@ -310,23 +302,17 @@ static size_t sum_artifacts(const struct trace_tally *from, size_t n, struct tra
 static int print_artifacts(FILE *out, const struct summary *s, const struct trace_texts *names)
 {
 	static const struct table_column columns[] = {{"artifact", 0}, {"size", 0}};
-	_table_ struct table *t = NULL;
-	_free_ struct trace_tally *sizes = NULL;
-	const struct trace_tally *tallies;
-	char buf[FORMAT_MAX];
+	_table_ struct table *t = table__new(columns, N_OF(columns));
 	size_t n;
-	int err;
+	const struct trace_tally *tallies = summary__tallies(s, &n);
+	_free_ struct trace_tally *sizes = calloc(n + 1, sizeof(*sizes));
+	char buf[FORMAT_MAX];
 
-	tallies = summary__tallies(s, &n);
-	sizes = calloc(n + 1, sizeof(*sizes));
 	if (!sizes)
 		return -ENOMEM;
 	n = sum_artifacts(tallies, n, sizes);
 	if (!n)
 		return 0;
-	err = table__new(columns, N_OF(columns), &t);
-	if (err)
-		return err;
 	for (size_t i = 0; i < n; i++) {
 		table__cell(t, names->text(names->ctx, sizes[i].label));
 		table__cell(t, format_count(buf, sizes[i].sum));

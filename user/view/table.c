@@ -28,50 +28,53 @@ struct table {
 	int err;
 };
 
-int table__new(const struct table_column *columns, size_t n, struct table **out)
+struct table *table__new(const struct table_column *columns, size_t n)
 {
 	_table_ struct table *t = calloc(1, sizeof(*t));
 
 	if (!t)
-		return -ENOMEM;
+		return NULL;
 	t->columns = columns;
 	t->n_columns = n;
 	t->name_least = NAME_LEAST;
 	t->widths = calloc(n, sizeof(*t->widths));
 	t->left_out = calloc(n, sizeof(*t->left_out));
 	t->spare = calloc(n, sizeof(*t->spare));
-	if (!t->widths || !t->left_out || !t->spare)
-		return -ENOMEM;
-	*out = take_ptr(t);
-	return 0;
+	return t->widths && t->left_out && t->spare ? take_ptr(t) : NULL;
 }
 
 void table__name_last(struct table *t)
 {
-	t->name_last = true;
+	if (t)
+		t->name_last = true;
 }
 
 void table__keep_of_name(struct table *t, size_t columns)
 {
-	t->name_least = columns;
+	if (t)
+		t->name_least = columns;
 }
 
-void table__spare(struct table *t, size_t column)
+void table__spare(struct table *t, const char *title)
 {
-	if (t->n_spare < t->n_columns)
-		t->spare[t->n_spare++] = column;
+	for (size_t c = 0; t && c < t->n_columns; c++) {
+		if (!strcmp(t->columns[c].title, title) && t->n_spare < t->n_columns)
+			t->spare[t->n_spare++] = c;
+	}
 }
 
 void table__cell(struct table *t, const char *text)
 {
 	char *clean;
 
+	if (!t)
+		return;
 	t->err = t->err
 			 ?: array__reserve_one(&t->cells, t->n_cells, &t->capacity,
 					       sizeof(*t->cells));
 	if (t->err)
 		return;
-	clean = format_clean(text);
+	clean = text ? format_clean(text) : NULL;
 	if (!clean)
 		t->err = -ENOMEM;
 	else
@@ -87,17 +90,14 @@ void table__cellf(struct table *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
-	if (n < 0) {
+	if (n < 0)
 		text = NULL;
-		t->err = t->err ?: -ENOMEM;
-		return;
-	}
 	table__cell(t, text);
 }
 
 size_t table__rows(const struct table *t)
 {
-	return t->n_cells / t->n_columns;
+	return t ? t->n_cells / t->n_columns : 0;
 }
 
 static void measure(struct table *t)
@@ -150,10 +150,11 @@ static size_t next_spare(const struct table *t)
 
 int table__fit(struct table *t, size_t width)
 {
-	size_t name = name_column(t), least;
+	size_t name, least;
 
-	if (t->err)
-		return t->err;
+	if (!t || t->err)
+		return t ? t->err : -ENOMEM;
+	name = name_column(t);
 	measure(t);
 	memset(t->left_out, 0, t->n_columns * sizeof(*t->left_out));
 	if (!width || t->widths[name] + width_of_others(t) <= width)
@@ -248,13 +249,15 @@ int table__print_within(struct table *t, FILE *out, size_t width, const char *op
 	int err = print_within(t, out, "", width);
 	size_t n = 0;
 
-	for (size_t c = 0; !err && c < t->n_columns; c++) {
+	if (err)
+		return err;
+	for (size_t c = 0; c < t->n_columns; c++) {
 		if (t->left_out[c])
 			fprintf(out, "%s%s", n++ ? ", " : "  no room for ", t->columns[c].title);
 	}
 	if (n)
 		fprintf(out, "; %s shows %s\n", option, n == 1 ? "it" : "them");
-	return err;
+	return 0;
 }
 
 void table__free(struct table *t)

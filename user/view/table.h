@@ -18,8 +18,11 @@ struct table_column {
 	size_t least; /* minimum width; keeps the columns of a redrawn table in place */
 };
 
-/* The first column is aligned left, the others right. `columns` must outlive the table. */
-int table__new(const struct table_column *columns, size_t n, struct table **out);
+/*
+ * The first column is aligned left, the others right. `columns` must outlive the table. NULL if out
+ * of memory: all functions accept that, and table__fit() returns the error.
+ */
+struct table *table__new(const struct table_column *columns, size_t n);
 
 /*
  * Put the names into the last column, which is then the only one aligned left: for names too long
@@ -34,10 +37,10 @@ void table__name_last(struct table *t);
 void table__keep_of_name(struct table *t, size_t columns);
 
 /*
- * Leave this column (an index) out before columns given later or not at all, which are left out
- * from the right.
+ * Leave the column with this title, if there is one, out before columns given later or not at all,
+ * which are left out from the right.
  */
-void table__spare(struct table *t, size_t column);
+void table__spare(struct table *t, const char *title);
 
 /* Fill the next cell. Errors are kept; table__fit() returns the first. */
 void table__cell(struct table *t, const char *text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Draws the interactive view. */
+/* The state of the interactive view, and how it is drawn. */
 #ifndef QPROF_VIEW_TOP_DRAW_H
 #define QPROF_VIEW_TOP_DRAW_H
 
@@ -11,27 +11,37 @@ struct top_order {
 	bool reverse;
 };
 
-/* The state that a screen shows. Nothing of it belongs to this struct. */
-struct top_shown {
-	const struct top_data *data; /* NULL: there is none yet */
+#define TOP_FILTER_MAX 64
+
+/* The whole state: view/top.c changes it. */
+struct top {
+	struct top_data data;
+	bool has_data;
 	enum top_table table;
 	uint32_t process; /* the process of the rows; SUMMARY_ALL: all */
-	struct top_order order;
-	const char *filter;
-	bool editing; /* the filter is being edited */
+	struct top_order order[TOP_TABLES];
+	char filter[TOP_FILTER_MAX];
+	bool editing; /* the filter is being edited: characters go into it */
 	bool paused;
 	bool help;
-	const struct top_rows *rows; /* all rows, sorted */
-	const size_t *shown;	     /* indices of the rows that pass the filter */
+
+	struct top_rows rows; /* all rows, sorted */
+	size_t *shown;	      /* indices of the rows that pass the filter */
 	size_t n_shown;
-	size_t selected; /* index into `shown` */
-	size_t first;	 /* index into `shown` of the first row on the screen */
+	struct top_past past; /* of this table and process */
+
+	size_t selected;    /* index into `shown` */
+	size_t first;	    /* index into `shown` of the first row on the screen */
+	size_t page;	    /* rows on the screen when it was last drawn */
+	bool follows;	    /* the selection stays with its row instead of its position */
+	uint64_t id;	    /* id of that row */
+	uint64_t came_from; /* the row of the process list that was opened */
 };
 
 /* The rows of the table that a screen of this height has room for. */
 size_t top_draw__rows(size_t lines);
 
 /* `lines` of at most `columns` each. 0 or -ENOMEM. */
-int top_draw(const struct top_shown *t, size_t lines, size_t columns, struct top_screen *out);
+int top_draw(const struct top *t, size_t lines, size_t columns, struct top_screen *out);
 
 #endif /* QPROF_VIEW_TOP_DRAW_H */

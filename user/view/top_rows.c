@@ -73,11 +73,6 @@ static const struct top_layout layouts[TOP_TABLES] = {
 	[TOP_THREADS] = {"Threads", thread_columns, N_OF(thread_columns), THREAD_SELF},
 };
 
-struct top_count {
-	uint64_t id;
-	uint64_t events;
-};
-
 const struct top_layout *top_layout(enum top_table table)
 {
 	return &layouts[table];
@@ -107,23 +102,15 @@ static const char *label_text(const struct top_data *data, uint32_t label)
 	return data->names->text(data->names->ctx, label);
 }
 
-static int by_id(const void *a, const void *b)
+static uint64_t rate_of(const struct top_row *row, struct top_past *past, uint64_t now_ns)
 {
-	const struct top_count *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static uint64_t rate_of(const struct top_row *row, const struct top_past *past, uint64_t now_ns)
-{
-	const struct top_count key = {.id = row->id}, *before = NULL;
-	uint64_t events = 0;
+	const uint64_t *before;
+	uint64_t events;
 
 	if (!past || !past->time_ns || now_ns <= past->time_ns)
 		return TOP_UNKNOWN;
-	if (past->n)
-		before = bsearch(&key, past->at, past->n, sizeof(key), by_id);
-	events = before ? before->events : 0;
+	before = table__find(&past->events, row->id);
+	events = before ? *before : 0;
 	return row->events > events ? format_rate(row->events - events, now_ns - past->time_ns) : 0;
 }
 
@@ -185,15 +172,16 @@ static int make_process(const struct top_data *data, uint32_t i, struct top_row 
 static int make_processes(const struct top_data *data, uint32_t process, struct top_rows *out)
 {
 	uint32_t n = summary__n_processes(data->summary);
-	int err = 0;
 
 	(void)process;
 	out->at = calloc(n ?: 1, sizeof(*out->at));
 	if (!out->at)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n && !err; i++)
-		err = make_process(data, i, &out->at[out->n++]);
-	return err;
+	for (uint32_t i = 0; i < n; i++) {
+		if (make_process(data, i, &out->at[out->n++]))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
@@ -205,7 +193,7 @@ static void make_query(const struct top_data *data, const struct summary_row *q,
 	row->events = q->count + q->unrecorded.counted;
 	set_text(&row->cells[QUERY_NAME], "%s", label_text(data, q->label));
 	row->cells[QUERY_SELF].number = q->self_ns;
-	row->cells[QUERY_COUNT].number = q->count + q->unrecorded.counted;
+	row->cells[QUERY_COUNT].number = row->events;
 	row->cells[QUERY_TOTAL].number = q->total_ns;
 	row->cells[QUERY_OFF].number = q->self_off_ns;
 	row->cells[QUERY_MEAN].number = summary_row__mean_ns(q);
@@ -278,41 +266,38 @@ static int make_threads(const struct top_data *data, uint32_t process, struct to
 /* ---- All of them ----------------------------------------------------------------------------- */
 
 int top_rows__make(const struct top_data *data, enum top_table table, uint32_t process,
-		   const struct top_past *past, struct top_rows *out)
+		   struct top_past *past, struct top_rows *out)
 {
-	static int (*const make[])(const struct top_data *, uint32_t, struct top_rows *) = {
-		[TOP_PROCESSES] = make_processes,
-		[TOP_QUERIES] = make_queries,
-		[TOP_THREADS] = make_threads,
-	};
-	static const size_t rate[] = {
-		[TOP_PROCESSES] = PROCESS_RATE,
-		[TOP_QUERIES] = QUERY_RATE,
-		[TOP_THREADS] = THREAD_RATE,
+	static const struct {
+		int (*make)(const struct top_data *, uint32_t, struct top_rows *);
+		size_t rate; /* its column */
+	} tables[] = {
+		[TOP_PROCESSES] = {make_processes, PROCESS_RATE},
+		[TOP_QUERIES] = {make_queries, QUERY_RATE},
+		[TOP_THREADS] = {make_threads, THREAD_RATE},
 	};
 	struct top_rows rows = {};
-	int err = make[table](data, process, &rows);
+	int err = tables[table].make(data, process, &rows);
 
 	if (err) {
 		top_rows__clear(&rows);
 		return err;
 	}
 	for (size_t i = 0; i < rows.n; i++)
-		rows.at[i].cells[rate[table]].number = rate_of(&rows.at[i], past, data->now_ns);
+		rows.at[i].cells[tables[table].rate].number =
+			rate_of(&rows.at[i], past, data->now_ns);
 	*out = rows;
 	return 0;
 }
 
 int top_past__set(struct top_past *past, const struct top_rows *rows, uint64_t now_ns)
 {
-	struct top_count *at = reallocarray(past->at, rows->n ?: 1, sizeof(*at));
-
-	if (!at)
-		return -ENOMEM;
-	for (size_t i = 0; i < rows->n; i++)
-		at[i] = (struct top_count){rows->at[i].id, rows->at[i].events};
-	qsort(at, rows->n, sizeof(*at), by_id);
-	*past = (struct top_past){.at = at, .n = rows->n, .time_ns = now_ns};
+	top_past__clear(past);
+	for (size_t i = 0; i < rows->n; i++) {
+		if (!table__get(&past->events, rows->at[i].id, rows->at[i].events))
+			return -ENOMEM;
+	}
+	past->time_ns = now_ns;
 	return 0;
 }
 
@@ -395,6 +380,6 @@ void top_rows__clear(struct top_rows *rows)
 
 void top_past__clear(struct top_past *past)
 {
-	free(past->at);
-	*past = (struct top_past){};
+	table__destroy(&past->events);
+	past->time_ns = 0;
 }

@@ -4,6 +4,7 @@
 #define QPROF_VIEW_TOP_ROWS_H
 
 #include "base/format.h"
+#include "base/table.h"
 #include "view/top.h"
 
 enum top_table {
@@ -60,8 +61,7 @@ struct top_rows {
 
 /* Counts of one table at an earlier time. All zeroes: nothing is known. */
 struct top_past {
-	struct top_count *at; /* by id */
-	size_t n;
+	TABLE(uint64_t) events; /* by id */
 	uint64_t time_ns;
 };
 
@@ -70,9 +70,9 @@ struct top_past {
  * and TOP_UNKNOWN if it is NULL. Free with top_rows__clear(). 0 or -ENOMEM.
  */
 int top_rows__make(const struct top_data *data, enum top_table table, uint32_t process,
-		   const struct top_past *past, struct top_rows *out);
+		   struct top_past *past, struct top_rows *out);
 
-/* Remember these rows as the counts at `now_ns`. 0, or -ENOMEM without any change. */
+/* Remember these rows as the counts at `now_ns`. 0 or -ENOMEM. */
 int top_past__set(struct top_past *past, const struct top_rows *rows, uint64_t now_ns);
 
 /*

@@ -18,11 +18,9 @@ static int print_tables(FILE *out, const struct pctab_survey *s)
 {
 	static const struct table_column columns[] = {{"encoding", 0}, {"bytes", 0}, {"tables", 0}};
 	uint64_t linear = pctab_survey__linear_bytes(s);
-	_table_ struct table *t = NULL;
-	int err = table__new(columns, N_OF(columns), &t);
+	_table_ struct table *t = table__new(columns, N_OF(columns));
+	int err;
 
-	if (err)
-		return err;
 	table__cell(t, "varint deltas");
 	cell_count(t, s->varint_bytes);
 	cell_count(t, s->n_tables);
@@ -60,12 +58,10 @@ static int print_speeds(FILE *out, const struct pctab_speed *speeds)
 		{"ns per look-up", 0}, {"varint", 0},	   {"linear", 0},
 		{"ratio", 0},	       {"varint best", 0}, {"linear best", 0},
 	};
-	_table_ struct table *t = NULL;
+	_table_ struct table *t = table__new(columns, N_OF(columns));
 	char count[FORMAT_MAX];
-	int err = table__new(columns, N_OF(columns), &t);
+	int err;
 
-	if (err)
-		return err;
 	for (int i = 0; i < PCTAB_SPEED_CASES; i++) {
 		const struct pctab_speed_case *c = &pctab_speed_cases[i];
 
