@@ -58,7 +58,6 @@ static void writes_are_distinguished_from_other_changes(void **state)
 	file_watch_remove(w, watch);
 }
 
-
 static void a_write_to_a_mapping_is_reported_at_its_end(void **state)
 {
 	char path[] = "/tmp/qprof-test-watch-XXXXXX";
