@@ -445,7 +445,7 @@ static void a_library_that_was_detached_is_left_alone(void **state)
 	capture_open_with(&c, &opt, 0);
 	assert_int_equal(kernel_budget__new(c.kernel, 30000, &sink, &s.budget), 0);
 	assert_int_equal(kernel_budget__add_library(s.budget, c.lib, c.plan, NULL), 0);
-	kernel__begin_detach(c.kernel, c.lib);
+	kernel__detach(c.kernel, c.lib);
 	for (uint64_t tick = 1; tick < 100; tick++)
 		assert_int_equal(budget__tick(s.budget, tick * 1000000000), 0);
 	assert_int_equal(kernel__sites(c.kernel, c.lib), 0);

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "capture/kernel_attach.h"
+#include "capture/kernel_load.h"
 #include "capture/misses.h"
 
 /* A ring buffer's record has a header. */
@@ -23,6 +24,16 @@
 #define ENOUGH (-4096)
 /* How often to wait 2 ms for a program that sleeps. */
 #define BUSY_TRIES 250
+
+struct kernel {
+	struct loaded loaded;
+	struct attachments *attachments;
+	struct ring_buffer *ring;
+	size_t ring_bytes;
+	kernel_record_fn fn;
+	void *ctx;
+	size_t handed_over; /* bytes of the ring, in this drain */
+};
 
 static int on_record(void *ctx, void *data, size_t size)
 {
@@ -41,15 +52,111 @@ int kernel__open(const struct kernel_options *opt, struct kernel **out)
 	if (!k)
 		return diag_error_r(-ENOMEM, "out of memory");
 	k->ring_bytes = opt->ring_bytes;
-	k->governed = opt->governed;
 	err = loaded__init(&k->loaded, opt);
 	if (err)
 		return err;
+	err = attachments__new(&k->loaded, opt->governed, &k->attachments);
+	if (err)
+		return diag_error_r(err, "out of memory");
 	k->ring = ring_buffer__new(bpf_map__fd(k->loaded.skel->maps.ring), on_record, k, NULL);
 	if (!k->ring)
 		return diag_error_r(-errno, "cannot map the ring buffer: %s", strerror(errno));
 	*out = take_ptr(k);
 	return 0;
+}
+
+/* ---- Libraries ------------------------------------------------------------------------------- */
+
+int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
+		   uint8_t *lib)
+{
+	return attachments__attach(k->attachments, plan, filter, 0, lib);
+}
+
+int kernel__attach_foreign(struct kernel *k, const struct plan *plan, const struct filter *filter,
+			   uint8_t *lib)
+{
+	return attachments__attach(k->attachments, plan, filter, KERNEL_LIBS_KEPT, lib);
+}
+
+int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
+			const struct plan_hits *hits)
+{
+	return attachments__attach_hits(k->attachments, lib, plan, hits);
+}
+
+int kernel__attached(struct kernel *k, uint8_t lib, uint64_t *begun_ns, uint64_t *done_ns)
+{
+	return lib < WIRE_MAX_LIBS ? attachments__progress(k->attachments, lib, begun_ns, done_ns)
+				   : -ENODATA;
+}
+
+void kernel__stop_attaching(struct kernel *k)
+{
+	attachments__stop(k->attachments);
+}
+
+void kernel__detach(struct kernel *k, uint8_t lib)
+{
+	attachments__detach(k->attachments, lib);
+}
+
+void kernel__begin_detach(struct kernel *k, uint8_t lib)
+{
+	attachments__begin_detach(k->attachments, lib);
+}
+
+void kernel__release(struct kernel *k, uint8_t lib)
+{
+	attachments__release(k->attachments, lib);
+}
+
+const char *kernel__attach_name(const struct kernel *k)
+{
+	return attachments__kind(k->attachments);
+}
+
+/* ---- For a budget ---------------------------------------------------------------------------- */
+
+struct links *kernel__links(struct kernel *k, uint8_t lib)
+{
+	return attachments__links(k->attachments, lib);
+}
+
+uint32_t kernel__sites(const struct kernel *k, uint8_t lib)
+{
+	return attachments__sites(k->attachments, lib);
+}
+
+void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted)
+{
+	k->loaded.skel->bss->watched[WIRE_WATCHED(lib, query)].counted = counted;
+}
+
+/*
+ * A start reads the clock, then the word that says whether it only counts. So a start that still
+ * records has read an earlier time than the one read here, after the fence.
+ */
+void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query)
+{
+	__sync_synchronize();
+	k->loaded.skel->bss->watched[WIRE_WATCHED(lib, query)].lapsed_ns =
+		clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t kernel__hits(const struct kernel *k)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	_free_ uint64_t *values = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*values)) : NULL;
+	uint32_t key = WIRE_COUNT_HITS;
+	uint64_t sum = 0;
+
+	if (!values ||
+	    bpf_map_lookup_elem(bpf_map__fd(k->loaded.skel->maps.counters), &key, values))
+		return 0;
+	for (int cpu = 0; cpu < n_cpus; cpu++)
+		sum += values[cpu];
+	return sum;
 }
 
 /* ---- Processes ------------------------------------------------------------------------------- */
@@ -117,7 +224,7 @@ void kernel__enable(struct kernel *k, bool on)
 
 void kernel__begin_recording(struct kernel *k)
 {
-	k->recording = true;
+	attachments__begin_recording(k->attachments);
 	kernel__enable(k, true);
 }
 
@@ -231,39 +338,20 @@ static uint64_t process_misses(const struct kernel *k)
 			: misses_of_both(s->progs.on_exit, s->progs.on_exit_again));
 }
 
-/* The sums over the CPUs of `n` counters, from the `first` one on. */
-static int read_counters(const struct kernel *k, uint32_t first, uint32_t n, uint64_t *sums)
+int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX])
 {
 	int n_cpus = libbpf_num_possible_cpus();
 	_free_ uint64_t *values = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*values)) : NULL;
 
 	if (!values)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t key = first + i;
-
-		sums[i] = 0;
-		if (bpf_map_lookup_elem(bpf_map__fd(k->loaded.skel->maps.counters), &key, values))
+	for (uint32_t i = 0; i < WIRE_COUNTER_MAX; i++) {
+		counters[i] = 0;
+		if (bpf_map_lookup_elem(bpf_map__fd(k->loaded.skel->maps.counters), &i, values))
 			return -errno;
 		for (int cpu = 0; cpu < n_cpus; cpu++)
-			sums[i] += values[cpu];
+			counters[i] += values[cpu];
 	}
-	return 0;
-}
-
-uint64_t kernel__hits(const struct kernel *k)
-{
-	uint64_t hits;
-
-	return read_counters(k, WIRE_COUNT_HITS, 1, &hits) ? 0 : hits;
-}
-
-int kernel__counters(const struct kernel *k, uint64_t counters[WIRE_COUNTER_MAX])
-{
-	int err = read_counters(k, 0, WIRE_COUNTER_MAX, counters);
-
-	if (err)
-		return err;
 	counters[WIRE_LOST_RECURSION] += recursion_misses(k);
 	counters[WIRE_LOST_PROCESS_RECORD] += process_misses(k);
 	return 0;
@@ -288,7 +376,7 @@ int kernel__reset_counters(struct kernel *k)
 void kernel__begin_free(struct kernel *k)
 {
 	k->loaded.skel->bss->enabled = 0;
-	kernel__begin_detach_all(k);
+	attachments__begin_free(k->attachments);
 }
 
 void kernel__free(struct kernel *k)
@@ -298,7 +386,7 @@ void kernel__free(struct kernel *k)
 	/* Opening may have failed before. */
 	if (k->loaded.skel)
 		k->loaded.skel->bss->enabled = 0;
-	kernel__detach_all(k);
+	attachments__free(k->attachments);
 	ring_buffer__free(k->ring);
 	loaded__clear(&k->loaded);
 	free(k);

@@ -62,9 +62,14 @@ int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
 			const struct plan_hits *hits);
 
 /*
- * Begin to detach all probes of a library; its number stays taken. Probes stop to fire now, but the
- * kernel's grace periods take some 40 ms. Perf events are removed one after the other: 40 to 140 ms
- * each.
+ * Detach all probes of a library; its number stays taken. Perf events stay until kernel__free(), as
+ * removing them takes minutes.
+ */
+void kernel__detach(struct kernel *k, uint8_t lib);
+
+/*
+ * The same, in the background: probes stop to fire now, but the kernel's grace periods take some
+ * 40 ms. Perf events are removed as well, one after the other: 40 to 140 ms each.
  */
 void kernel__begin_detach(struct kernel *k, uint8_t lib);
 
@@ -85,6 +90,15 @@ struct links *kernel__links(struct kernel *k, uint8_t lib);
 
 /* With `governed`: sites of library `lib` that are attached. */
 uint32_t kernel__sites(const struct kernel *k, uint8_t lib);
+
+/* With `governed`: from now on the starts of this query only count, or record again. */
+void kernel__count_only(struct kernel *k, uint8_t lib, uint32_t query, bool counted);
+
+/*
+ * With `governed`: executions of this query that were recorded as begun up to now may miss their
+ * end. If its starts were set to count before, no later execution is affected.
+ */
+void kernel__lapse(struct kernel *k, uint8_t lib, uint32_t query);
 
 /* Probe hits in followed processes so far; with `governed`, except for the last few per thread. */
 uint64_t kernel__hits(const struct kernel *k);

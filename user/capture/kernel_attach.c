@@ -15,6 +15,35 @@
 #include "capture/privilege.h"
 #include "capture/tables.h"
 
+/* One number of a library. */
+struct attachment {
+	struct links *links;
+	struct perf_probes *perf; /* in place of links */
+	bool taken;		  /* two threads may try to take it */
+	bool leaving;		  /* being detached; see kernel__begin_detach() */
+	bool released;		  /* likewise, and given back when that is over */
+};
+
+struct attachments {
+	const struct loaded *loaded;
+	bool governed;
+	bool recording;
+	bool owned_elsewhere; /* a background child holds the perf events now */
+	struct attachment libs[WIRE_MAX_LIBS];
+};
+
+int attachments__new(const struct loaded *l, bool governed, struct attachments **out)
+{
+	struct attachments *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	a->loaded = l;
+	a->governed = governed;
+	*out = a;
+	return 0;
+}
+
 /* ---- Attaching ------------------------------------------------------------------------------- */
 
 /* Each perf event takes a descriptor, and a plan has more sites than the usual limit of 1,024. */
@@ -36,9 +65,9 @@ static void raise_file_limit(uint32_t n)
 		setrlimit(RLIMIT_NOFILE, &most);
 }
 
-static struct tables tables_of(const struct kernel *k)
+static struct tables tables_of(const struct attachments *a)
 {
-	const struct qprof_bpf *s = k->loaded.skel;
+	const struct qprof_bpf *s = a->loaded->skel;
 
 	return (struct tables){
 		.providers = bpf_map__fd(s->maps.providers),
@@ -47,32 +76,32 @@ static struct tables tables_of(const struct kernel *k)
 	};
 }
 
-static int attach_links(struct kernel *k, const struct attach_set *set, struct links **out)
+static int attach_links(struct attachments *a, const struct attach_set *set, struct links **out)
 {
-	bool governed = k->governed && set->plan->n_queries;
+	bool governed = a->governed && set->plan->n_queries;
 	int err;
 
 	/* Each link of a batch takes a descriptor, as a perf event does. */
 	if (governed)
 		raise_file_limit(attach_set__sites(set));
-	err = links__new(k->loaded.progs, set, governed, out);
+	err = links__new(a->loaded->progs, set, governed, out);
 	return err ?: links__attach_fixed(*out);
 }
 
-static int attach_perf(struct kernel *k, const struct attach_set *set, bool background,
+static int attach_perf(struct attachments *a, const struct attach_set *set, bool background,
 		       struct perf_probes **out)
 {
 	raise_file_limit(attach_set__sites(set));
-	return perf_probes__attach(k->loaded.progs, set, background, out);
+	return perf_probes__attach(a->loaded->progs, set, background, out);
 }
 
-static int attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
+static int attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
 		  unsigned int n)
 {
-	bool callers = k->loaded.progs[WIRE_ROLE_REQUEST];
+	bool callers = a->loaded->progs[WIRE_ROLE_REQUEST];
 	/* Before counting begins no compiler waits for the probes, only the user does. */
-	bool background = !k->loaded.multi && k->recording;
-	const struct tables tables = tables_of(k);
+	bool background = !a->loaded->multi && a->recording;
+	const struct tables tables = tables_of(a);
 	_attach_set_ struct attach_set set;
 	int err = attach_set__init(&set, plan, filter, (uint8_t)n, callers);
 
@@ -81,8 +110,8 @@ static int attach(struct kernel *k, const struct plan *plan, const struct filter
 	err = tables_fill(&tables, &set);
 	if (err)
 		return err;
-	err = k->loaded.multi ? attach_links(k, &set, &k->libs[n].links)
-			      : attach_perf(k, &set, background, &k->libs[n].perf);
+	err = a->loaded->multi ? attach_links(a, &set, &a->libs[n].links)
+			       : attach_perf(a, &set, background, &a->libs[n].perf);
 	if (err)
 		return err;
 	if (background)
@@ -91,24 +120,24 @@ static int attach(struct kernel *k, const struct plan *plan, const struct filter
 			  attach_set__sites(&set), plan->path);
 	else
 		diag_verbose("attached %u of %u probes to %s by %s", attach_set__sites(&set),
-			     plan->n_sites, plan->path, kernel__attach_name(k));
+			     plan->n_sites, plan->path, attachments__kind(a));
 	return 0;
 }
 
 /* The lowest free number from `least` on, or WIRE_MAX_LIBS. */
-static unsigned int take_number(struct kernel *k, unsigned int least)
+static unsigned int take_number(struct attachments *a, unsigned int least)
 {
 	unsigned int n = least;
 
-	while (n < WIRE_MAX_LIBS && __atomic_exchange_n(&k->libs[n].taken, true, __ATOMIC_ACQUIRE))
+	while (n < WIRE_MAX_LIBS && __atomic_exchange_n(&a->libs[n].taken, true, __ATOMIC_ACQUIRE))
 		n++;
 	return n;
 }
 
-static void explain(const struct kernel *k, const struct plan *plan, int err)
+static void explain(const struct attachments *a, const struct plan *plan, int err)
 {
 	if (err == -EPERM || err == -EACCES)
-		privilege_explain("attach", !k->loaded.multi);
+		privilege_explain("attach", !a->loaded->multi);
 	else if (err == -ESTALE)
 		diag_verbose("%s was changed after it was opened", plan->path);
 	else if (err == -EINTR)
@@ -117,46 +146,39 @@ static void explain(const struct kernel *k, const struct plan *plan, int err)
 		diag_error("cannot attach to %s: %s", plan->path, strerror(-err));
 }
 
-static void release(struct kernel *k, uint8_t lib);
-
-static int attach_from(struct kernel *k, const struct plan *plan, const struct filter *filter,
-		       unsigned int least, uint8_t *lib)
+void attachments__begin_recording(struct attachments *a)
 {
-	unsigned int n = take_number(k, least);
+	a->recording = true;
+}
+
+static void release(struct attachments *a, uint8_t lib);
+
+int attachments__attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
+			unsigned int least, uint8_t *lib)
+{
+	unsigned int n = take_number(a, least);
 	int err;
 
 	if (n >= WIRE_MAX_LIBS)
 		return diag_error_r(-ENOSPC, "cannot attach to %s: too many toolchains at once",
 				    plan->path);
-	err = attach(k, plan, filter, n);
+	err = attach(a, plan, filter, n);
 	if (err) {
-		explain(k, plan, err);
-		kernel__begin_detach(k, (uint8_t)n);
-		release(k, (uint8_t)n);
+		explain(a, plan, err);
+		attachments__begin_detach(a, (uint8_t)n);
+		release(a, (uint8_t)n);
 		return err;
 	}
 	*lib = (uint8_t)n;
 	return 0;
 }
 
-int kernel__attach(struct kernel *k, const struct plan *plan, const struct filter *filter,
-		   uint8_t *lib)
-{
-	return attach_from(k, plan, filter, 0, lib);
-}
-
-int kernel__attach_foreign(struct kernel *k, const struct plan *plan, const struct filter *filter,
-			   uint8_t *lib)
-{
-	return attach_from(k, plan, filter, KERNEL_LIBS_KEPT, lib);
-}
-
-int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
-			const struct plan_hits *hits)
+int attachments__attach_hits(struct attachments *a, uint8_t lib, const struct plan *plan,
+			     const struct plan_hits *hits)
 {
 	struct attach_set set = {.plan = plan, .lib = lib};
 	int err =
-		links__attach_hits(k->libs[lib].links, k->loaded.progs[WIRE_ROLE_HIT], &set, hits);
+		links__attach_hits(a->libs[lib].links, a->loaded->progs[WIRE_ROLE_HIT], &set, hits);
 
 	if (err == -EPERM || err == -EACCES)
 		privilege_explain("attach", false);
@@ -167,12 +189,12 @@ int kernel__attach_hits(struct kernel *k, uint8_t lib, const struct plan *plan,
 	return err;
 }
 
-int kernel__attached(struct kernel *k, uint8_t lib, uint64_t *begun_ns, uint64_t *done_ns)
+int attachments__progress(struct attachments *a, uint8_t lib, uint64_t *begun_ns, uint64_t *done_ns)
 {
-	struct perf_probes *perf = lib < WIRE_MAX_LIBS ? k->libs[lib].perf : NULL;
+	struct perf_probes *perf = a->libs[lib].perf;
 	struct perf_progress p;
 
-	if (!perf || k->libs[lib].leaving)
+	if (!perf || a->libs[lib].leaving)
 		return -ENODATA;
 	perf_probes__progress(perf, &p);
 	*begun_ns = p.begun_ns;
@@ -180,17 +202,17 @@ int kernel__attached(struct kernel *k, uint8_t lib, uint64_t *begun_ns, uint64_t
 	return p.err;
 }
 
-void kernel__stop_attaching(struct kernel *k)
+void attachments__stop(struct attachments *a)
 {
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++) {
-		struct perf_probes *perf = k->libs[i].perf;
+		struct perf_probes *perf = a->libs[i].perf;
 		struct perf_progress p;
 
 		if (!perf)
 			continue;
 		perf_probes__stop(perf);
 		perf_probes__progress(perf, &p);
-		if (p.n_attached < p.n_sites && !k->libs[i].leaving)
+		if (p.n_attached < p.n_sites && !a->libs[i].leaving)
 			diag_warn(
 				"only %u of %u probes of a library were attached, those of ends "
 				"first: queries are missing; begin to record before its compilers "
@@ -199,30 +221,30 @@ void kernel__stop_attaching(struct kernel *k)
 	}
 }
 
-struct links *kernel__links(struct kernel *k, uint8_t lib)
+struct links *attachments__links(struct attachments *a, uint8_t lib)
 {
-	struct links *links = k->libs[lib].leaving ? NULL : k->libs[lib].links;
+	struct links *links = a->libs[lib].leaving ? NULL : a->libs[lib].links;
 
 	return links__are_governed(links) ? links : NULL;
 }
 
-uint32_t kernel__sites(const struct kernel *k, uint8_t lib)
+uint32_t attachments__sites(const struct attachments *a, uint8_t lib)
 {
-	return links__sites(k->libs[lib].links);
+	return links__sites(a->libs[lib].links);
 }
 
-const char *kernel__attach_name(const struct kernel *k)
+const char *attachments__kind(const struct attachments *a)
 {
-	return k->loaded.multi ? "uprobe_multi" : "perf events";
+	return a->loaded->multi ? "uprobe_multi" : "perf events";
 }
 
 /* ---- Detaching ------------------------------------------------------------------------------- */
 
-void kernel__begin_detach(struct kernel *k, uint8_t lib)
+void attachments__begin_detach(struct attachments *a, uint8_t lib)
 {
-	links__begin_free(k->libs[lib].links);
-	perf_probes__begin_free(k->libs[lib].perf);
-	k->libs[lib].leaving = true;
+	links__begin_free(a->libs[lib].links);
+	perf_probes__begin_free(a->libs[lib].perf);
+	a->libs[lib].leaving = true;
 }
 
 static void take_away(struct attachment *lib)
@@ -232,38 +254,44 @@ static void take_away(struct attachment *lib)
 }
 
 /* The number may be taken again as soon as this returns. */
-static void give_number_back(struct kernel *k, uint8_t lib)
+static void give_number_back(struct attachments *a, uint8_t lib)
 {
-	const struct tables tables = tables_of(k);
+	const struct tables tables = tables_of(a);
 
 	tables_clear(&tables, lib);
-	k->libs[lib].leaving = false;
-	k->libs[lib].released = false;
-	__atomic_store_n(&k->libs[lib].taken, false, __ATOMIC_RELEASE);
+	a->libs[lib].leaving = false;
+	a->libs[lib].released = false;
+	__atomic_store_n(&a->libs[lib].taken, false, __ATOMIC_RELEASE);
 }
 
 /* While perf events are still being removed, do not wait: a later call gives the number back. */
-static void release(struct kernel *k, uint8_t lib)
+static void release(struct attachments *a, uint8_t lib)
 {
-	struct attachment *l = &k->libs[lib];
+	struct attachment *l = &a->libs[lib];
 
 	l->released = l->leaving && !perf_probes__are_gone(l->perf);
 	if (l->released)
 		return;
 	take_away(l);
-	give_number_back(k, lib);
+	give_number_back(a, lib);
 }
 
-void kernel__release(struct kernel *k, uint8_t lib)
+void attachments__detach(struct attachments *a, uint8_t lib)
+{
+	if (a->loaded->multi)
+		take_away(&a->libs[lib]);
+}
+
+void attachments__release(struct attachments *a, uint8_t lib)
 {
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
-		if (k->libs[i].released)
-			release(k, (uint8_t)i);
+		if (a->libs[i].released)
+			release(a, (uint8_t)i);
 	/* A budget needs links, so no budget knows the numbers of perf events. */
-	if (lib >= WIRE_WATCHED_LIBS || !k->loaded.multi)
-		release(k, lib);
+	if (lib >= WIRE_WATCHED_LIBS || !a->loaded->multi)
+		release(a, lib);
 	else
-		take_away(&k->libs[lib]);
+		attachments__detach(a, lib);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -299,7 +327,7 @@ static void close_inherited(void)
  * and no pipe that another process waits for. The last process that closes an event removes it, so
  * the child waits until we have exited. It ends as soon as the kernel is done.
  */
-static bool detach_in_background(const struct kernel *k)
+static void detach_in_background(struct attachments *a)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), alive[2];
 	pid_t pid = null < 0 || pipe2(alive, O_CLOEXEC) ? -1 : fork();
@@ -312,41 +340,43 @@ static bool detach_in_background(const struct kernel *k)
 		close_inherited();
 		wait_for_exit(alive[0]);
 		for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
-			perf_probes__free(k->libs[i].perf);
+			perf_probes__free(a->libs[i].perf);
 		_exit(0);
 	}
 	/* alive[1] stays open for as long as we live. */
-	return pid > 0;
+	a->owned_elsewhere = pid > 0;
 }
 
-void kernel__begin_detach_all(struct kernel *k)
+void attachments__begin_free(struct attachments *a)
 {
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
-		links__begin_free(k->libs[i].links);
+		links__begin_free(a->libs[i].links);
 }
 
-static bool has_perf(const struct kernel *k)
+static bool has_perf(const struct attachments *a)
 {
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
-		if (k->libs[i].perf)
+		if (a->libs[i].perf)
 			return true;
 	return false;
 }
 
 /* Even disabling a perf event waits for its removal, so all of that is left to the child. */
-void kernel__detach_all(struct kernel *k)
+void attachments__free(struct attachments *a)
 {
-	bool owned_elsewhere;
-
-	kernel__begin_detach_all(k);
+	if (!a)
+		return;
+	attachments__begin_free(a);
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++)
-		perf_probes__stop(k->libs[i].perf);
-	owned_elsewhere = has_perf(k) && detach_in_background(k);
+		perf_probes__stop(a->libs[i].perf);
+	if (has_perf(a))
+		detach_in_background(a);
 	for (unsigned int i = 0; i < WIRE_MAX_LIBS; i++) {
-		links__free(k->libs[i].links);
-		if (owned_elsewhere)
-			perf_probes__abandon(k->libs[i].perf);
+		links__free(a->libs[i].links);
+		if (a->owned_elsewhere)
+			perf_probes__abandon(a->libs[i].perf);
 		else
-			perf_probes__free(k->libs[i].perf);
+			perf_probes__free(a->libs[i].perf);
 	}
+	free(a);
 }

@@ -1,40 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * The kernel half as its files share it. kernel_attach.c has the libraries that it is attached to,
- * kernel_budget.c what a budget controls, kernel.c the rest. See kernel.h for the contracts.
- */
+/* The libraries that the kernel half is attached to, by number. See kernel.h for the contracts. */
 #ifndef QPROF_CAPTURE_KERNEL_ATTACH_H
 #define QPROF_CAPTURE_KERNEL_ATTACH_H
 
-#include "capture/kernel.h"
 #include "capture/kernel_load.h"
 #include "capture/links.h"
 
-/* One number of a library. */
-struct attachment {
-	struct links *links;
-	struct perf_probes *perf; /* in place of links */
-	bool taken;		  /* two threads may try to take it */
-	bool leaving;		  /* being detached; see kernel__begin_detach() */
-	bool released;		  /* likewise, and given back when that is over */
-};
+struct attachments;
 
-struct kernel {
-	struct loaded loaded;
-	bool governed;	/* a budget attaches the governed sites */
-	bool recording; /* compilers may wait for probes: perf events attach in the background */
-	struct attachment libs[WIRE_MAX_LIBS];
-	struct ring_buffer *ring;
-	size_t ring_bytes;
-	kernel_record_fn fn;
-	void *ctx;
-	size_t handed_over; /* bytes of the ring, in this drain */
-};
+/*
+ * The kernel half must outlive the result. With `governed`, a budget attaches the governed sites.
+ */
+int attachments__new(const struct loaded *l, bool governed, struct attachments **out);
+
+/* Take the lowest free number from `least` on. Two threads may call this at a time. */
+int attachments__attach(struct attachments *a, const struct plan *plan, const struct filter *filter,
+			unsigned int least, uint8_t *lib);
+int attachments__attach_hits(struct attachments *a, uint8_t lib, const struct plan *plan,
+			     const struct plan_hits *hits);
+
+/* The progress of perf events. */
+int attachments__progress(struct attachments *a, uint8_t lib, uint64_t *begun_ns,
+			  uint64_t *done_ns);
+void attachments__stop(struct attachments *a);
+
+/* From now on compilers may wait for probes, so perf events are attached in the background. */
+void attachments__begin_recording(struct attachments *a);
+
+void attachments__detach(struct attachments *a, uint8_t lib);
+void attachments__begin_detach(struct attachments *a, uint8_t lib);
+void attachments__release(struct attachments *a, uint8_t lib);
+
+/* NULL unless the library is attached, and governed. */
+struct links *attachments__links(struct attachments *a, uint8_t lib);
+uint32_t attachments__sites(const struct attachments *a, uint8_t lib);
+
+/* "uprobe_multi" or "perf events". */
+const char *attachments__kind(const struct attachments *a);
 
 /* Begin to detach all libraries, where that waits for grace periods of the kernel. */
-void kernel__begin_detach_all(struct kernel *k);
+void attachments__begin_free(struct attachments *a);
 
-/* Detach all. Where that takes long, a child process that outlives this one does it. */
-void kernel__detach_all(struct kernel *k);
+/*
+ * Detach all libraries. Where that takes long, a child process that outlives this one does it.
+ */
+void attachments__free(struct attachments *a);
 
 #endif /* QPROF_CAPTURE_KERNEL_ATTACH_H */

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/diag.h"
-#include "capture/kernel_attach.h"
+#include "capture/attach_set.h"
+#include "capture/links.h"
 
 /* ---- The probes, as struct probe_control has them -------------------------------------------- */
 
@@ -45,24 +45,14 @@ static uint64_t hits(void *k)
 	return kernel__hits(k);
 }
 
-static void count_only(void *kernel, uint8_t lib, uint32_t query, bool counted)
+static void count_only(void *k, uint8_t lib, uint32_t query, bool counted)
 {
-	struct kernel *k = kernel;
-
-	k->loaded.skel->bss->watched[WIRE_WATCHED(lib, query)].counted = counted;
+	kernel__count_only(k, lib, query, counted);
 }
 
-/*
- * A start reads the clock, then the word that says whether it only counts. So a start that still
- * records has read an earlier time than the one read here, after the fence.
- */
-static void lapse(void *kernel, uint8_t lib, uint32_t query)
+static void lapse(void *k, uint8_t lib, uint32_t query)
 {
-	struct kernel *k = kernel;
-
-	__sync_synchronize();
-	k->loaded.skel->bss->watched[WIRE_WATCHED(lib, query)].lapsed_ns =
-		clock_ns(CLOCK_MONOTONIC);
+	kernel__lapse(k, lib, query);
 }
 
 int kernel_budget__new(struct kernel *k, uint64_t budget_ppm, const struct budget_sink *sink,
