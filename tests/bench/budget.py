@@ -12,7 +12,6 @@ import overhead
 import targets
 
 # Long enough to be governed: a compile of 0.2 s has hit most of its probes before any decision.
-# what it will hit before anything can be decided.
 CRATES = {
     "regex-syntax, debug": ("regex-syntax", ()),
     "memchr, -O": ("memchr", ("-O",)),

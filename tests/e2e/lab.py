@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What every test uses: a scratch directory, the toolchains, and ways to run and to record.
+"""Used by every test: a scratch directory, the toolchains, and ways to run and to record.
 
 Commands under test run as the user who ran sudo, with and without the profiler, so that both runs
 have the same environment.
@@ -257,7 +257,7 @@ class Lab:
             subprocess.run(["umount", "--lazy", place], check=True)
 
     def give(self, path):
-        """Make the invoker its owner."""
+        """Make the invoker the owner of `path`."""
         os.chmod(path, 0o755)
         if os.geteuid() == 0:
             os.chown(path, invoker().pw_uid, invoker().pw_gid)

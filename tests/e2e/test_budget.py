@@ -213,7 +213,7 @@ def test_trace_says_what_was_decided(t):
     assert decisions and all(d["budget_ppm"] == 10000 for d in decisions)
 
 
-def test_summary_and_trace_tell_of_a_budget_that_was_never_short(t):
+def test_summary_and_trace_report_a_budget_that_was_never_short(t):
     source = os.path.join(os.path.dirname(__file__), "programs", "good.rs")
     run = t.capture([t.rustc, "--out-dir", t.mkdir("out"), source], ("--budget", "90%"))
     assert b"budget: 90.0 % of CPU time for the probes" in run.stderr, run.stderr.decode()

@@ -15,7 +15,6 @@ from lab import each
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 BOOTSTRAP = {"RUSTC_BOOTSTRAP": "1"}
 # rustc's threads have 8 MiB of stack. With less, rustc switches to new stacks in mid-query.
-# the middle of queries.
 SMALL_STACK = {"RUST_MIN_STACK": "1500000"}
 
 # (program, flags, environment, expected status)

@@ -10,8 +10,6 @@ from test_follow import start_recording
 
 # A recording keeps data on the last 64 exited processes (EXITED_KEPT), so the first look is later.
 # The second number makes other allocations, such as a thread's stack, small per compiler.
-# first look that is as much as it will ever be. The second number makes what else the profiler
-# allocates, such as a thread's stack, small for each compiler.
 FIRST, MORE = 80, 64
 # KB per compiler. One that is not freed takes 30 or more.
 MOST_KEPT = 8

@@ -21,11 +21,9 @@ CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapAmb")
 GOLDEN = os.path.join(lab.ROOT, "tests/golden/good-plain.qpt")
 # A recording keeps DAC_READ_SEARCH, KILL, SETGID, SETUID, SYS_PTRACE, SYS_RESOURCE, PERFMON,
 # BPF, CHECKPOINT_RESTORE.
-# BPF, CHECKPOINT_RESTORE.
 KEPT = sum(1 << cap for cap in (2, 5, 6, 7, 19, 24, 38, 39, 40))
 SYS_ADMIN = 1 << 21
 # Its child that reads other users' files keeps DAC_READ_SEARCH, SYS_PTRACE, CHECKPOINT_RESTORE.
-# CHECKPOINT_RESTORE.
 LOOKS = sum(1 << cap for cap in (2, 19, 40))
 PERFMON = 1 << 38
 
@@ -234,7 +232,7 @@ def test_a_file_that_only_root_sees_is_not_revealed(t, command):
         assert "sudo does not help" in seen[0][2], seen
 
 
-def test_doctor_tells_nothing_of_it(t):
+def test_doctor_does_not_reveal_it(t):
     t.need_capture()
     hidden(t)
     seen = []

@@ -35,7 +35,7 @@ from compiles import BOOTSTRAP  # noqa: E402
 
 FAILURE = 125
 REFUSAL = "qprof-bpf: error: "
-# A ptrace stop may last for 3 s, which end a little earlier; HELD adds this slow machine's delay.
+# A ptrace stop lasts for a little less than 3 s; HELD adds this slow machine's delay.
 PATIENCE, HELD = 2.5, 8
 # The BPF tests in which many threads hit probes at once.
 CROWDED = (("callers", "in_many_threads_and_processes"), ("spans", "many_threads"),

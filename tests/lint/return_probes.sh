@@ -23,7 +23,7 @@ if [ "$1" = --object ]; then
 fi
 
 status=0
-# Without its comments, as far as a line tells what is one.
+# The file without comments, as far as a single line shows them.
 code_of() {
 	case $1 in
 	# -fpreprocessed takes the comments out and expands nothing.

@@ -310,9 +310,9 @@ static void begin(bool whole_machine, bool mappings)
 
 static int end(void **state)
 {
-	arrivals__free(all);
+	arrivals__free(take_ptr(all));
 	assert_int_equal(world.n_held, 0);
-	library_file__free(world.file);
+	library_file__free(take_ptr(world.file));
 	close(wake_fd);
 	return 0;
 }

@@ -19,7 +19,11 @@ static struct output o;
 static int export_of(const char *file, enum cli_format format, const char *to, bool force)
 {
 	const struct cli_export_options options = {
-		.file = file, .format = format, .output = to, .force = force, .max_bytes = 1 << 20};
+		.file = file,
+		.format = format,
+		.output = to,
+		.force = force,
+		.max_bytes = format == CLI_FORMAT_MEASUREME ? 0 : 1 << 20};
 	int status;
 
 	output_free(&o);

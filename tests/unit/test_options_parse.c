@@ -25,13 +25,13 @@ static int parse_words(const char *line, struct output *o)
 	int argc = 0;
 
 	forget(NULL);
-	memset(&cli, 0xff, sizeof(cli)); /* cli_parse() sets all of it */
 	words = strdup(line);
 	for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
 		assert_true(argc < MAX_ARGS);
 		argv[argc++] = word;
 	}
 	argv[argc] = NULL;
+	memset(&cli, 0xff, sizeof(cli)); /* cli_parse() sets all of it */
 	return CAPTURED(o, cli_parse(argc, argv, &cli));
 }
 

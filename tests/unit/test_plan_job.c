@@ -127,6 +127,8 @@ static int setup(void **state)
 	plan_job_most_ns = 120000000000;
 	/* On a busy machine a child may take long to exit. */
 	plan_job_end_ns = 60000000000;
+	stands_still = false;
+	stood_still_s = 0;
 	return 0;
 }
 

@@ -201,7 +201,6 @@ static char *raw_draw(void)
 	terminal_open(&t, 24, 80);
 	assert_int_equal(live_view__new(t.out, LIVE_TERMINAL, &v), 0);
 	assert_int_equal(live_view__draw(v, &now), 0);
-	live_view__free(v);
 	/* One read may return a part of what was written. */
 	fputs(END_OF_DRAWING, t.out);
 	fflush(t.out);
@@ -211,6 +210,7 @@ static char *raw_draw(void)
 		assert_true(now_read > 0);
 		n += (size_t)now_read;
 	}
+	live_view__free(v);
 	terminal_close(&t);
 	summary__free(s);
 	return bytes;

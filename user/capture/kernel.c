@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "capture/kernel_attach.h"
 #include "capture/kernel_load.h"

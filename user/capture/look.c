@@ -46,7 +46,8 @@ enum question {
 struct request {
 	enum question question;
 	pid_t pid;
-	char path[PATH_MAX]; /* LOOK_BESIDE: of the executable; LOOK_VARIABLE: the name */
+	char path[PATH_MAX]; /* LOOK_BESIDE: of the executable; LOOK_FILE: itself; LOOK_VARIABLE:
+				the name */
 };
 
 struct answer {

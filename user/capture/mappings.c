@@ -270,7 +270,7 @@ static int read_ring(const struct reading *g, struct cpu_ring *r)
 	while (tail < head && !err) {
 		struct perf_event_header header = copy_record(g->m, r, tail, bytes);
 
-		/* The next record cannot be found: all of the data counts as one lost record. */
+		/* The next record cannot be found: drop all data, as one lost record. */
 		if (header.size < sizeof(header)) {
 			g->m->lost++;
 			tail = head;

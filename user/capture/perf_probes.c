@@ -161,12 +161,13 @@ int perf_probes__attach(struct bpf_program *const progs[ATTACH_ROLES], const str
 	if (!p)
 		return -ENOMEM;
 	p->begun_ns = clock_ns(CLOCK_MONOTONIC);
-	*out = p;
 	err = fill(p, progs, set);
-	if (err || background)
-		return err ?: start_thread(p, run);
-	run(p);
-	return p->err;
+	if (!err && background)
+		err = start_thread(p, run);
+	else if (!err)
+		run(p);
+	*out = p;
+	return err || background ? err : p->err;
 }
 
 void perf_probes__progress(struct perf_probes *p, struct perf_progress *out)

@@ -22,6 +22,7 @@
 static int adopt(const struct running *r, pid_t pid)
 {
 	char args[WIRE_ARGS_MAX];
+	size_t len;
 	int err;
 
 	r->before_follow(r->ctx);
@@ -34,8 +35,10 @@ static int adopt(const struct running *r, pid_t pid)
 	}
 	if (!r->sink->running)
 		return 0;
+	/* May take as long as a look: the time below is that after it. */
+	len = look__arguments(r->look, pid, args, sizeof(args));
 	err = r->sink->running(r->sink->ctx, pid, process_parent(pid), clock_ns(CLOCK_MONOTONIC),
-			       args, look__arguments(r->look, pid, args, sizeof(args)));
+			       args, len);
 	return err ?: session_sink__cwd(r->sink, pid);
 }
 

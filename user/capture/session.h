@@ -15,7 +15,7 @@ struct session;
 
 /*
  * opt->filter selects the intervals; it outlives the session. The session sets opt->governed
- * itself, unless `budget_ppm`, the share of the compilers' CPU time for the probes, is 0.
+ * itself: whether `budget_ppm`, the share of the compilers' CPU time for the probes, is not 0.
  */
 int session__open(const struct kernel_options *opt, const struct session_sink *sink,
 		  uint64_t budget_ppm, struct session **out);

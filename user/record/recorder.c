@@ -114,7 +114,10 @@ static int write_tally(void *ctx, const struct trace_tally *t)
 	return model__item(&r->model, &(struct trace_item){.kind = TRACE_ITEM_TALLY, .tally = *t});
 }
 
-/* A build may start any number of compilers: drop the details of those that have ended. */
+/*
+ * A build may start any number of compilers: drop the details of those that have ended; the trace
+ * has them.
+ */
 static int on_over(void *ctx, uint32_t process)
 {
 	struct recorder *r = ctx;

@@ -31,7 +31,7 @@ struct report_extra {
 
 extern const struct report_extra report_extras[REPORT_N_EXTRAS];
 
-/* Nanoseconds or a count: report_extras[extra].is_time. */
+/* Nanoseconds or a count: report_extras[extra].is_time. `extra` is below REPORT_N_EXTRAS. */
 uint64_t report_extra_of(const struct summary_row *row, enum report_extra_id extra);
 
 #endif /* QPROF_VIEW_EXTRAS_H */

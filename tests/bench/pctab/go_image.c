@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * Where a Go executable keeps its function table: in a section of its own, or, if another linker
+ * Finds the function table of a Go executable: in a section of its own, or, if another linker
  * put it together (docker, for one), somewhere among the relocated data.
  */
 #include <errno.h>

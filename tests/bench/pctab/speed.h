@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * How long a point look-up takes in each encoding, measured side by side on the same places of the
+ * Times point look-ups in each encoding, side by side on the same places of the
  * same tables.
  */
 #ifndef QPROF_TESTS_BENCH_PCTAB_SPEED_H
@@ -14,13 +14,13 @@
 /* Each case is timed so often; odd, so that there is a middle one. */
 #define PCTAB_SPEED_ROUNDS 15
 
-/* How many cases there are. */
+/* The number of cases. */
 #define PCTAB_SPEED_CASES 4
 
 /* Look-ups per round. */
 #define PCTAB_SPEED_LOOKUPS (1u << 18)
 
-/* What is looked up. */
+/* The tables and pcs of a measurement. */
 struct pctab_speed_case {
 	uint32_t samples; /* a power of two; fewer than a round has are gone through again */
 	/* A table is as likely as its code is long, as for a profiler's samples; or all alike. */

@@ -73,7 +73,7 @@ static bool check_every_pc(const struct surveyor *w, const struct pctab_pair *pa
 	       pctab_linear__lookup(&t, shift, pc, &l) == -ERANGE;
 }
 
-/* What both encodings give back is what went in, as a whole and pc by pc. */
+/* Both encodings must decode to the original table, as a whole and pc by pc. */
 static int check_pair(struct surveyor *w, const struct pctab_pair *pair)
 {
 	struct pctab_survey *s = w->survey;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What people and programs see of a Go executable's pc-value tables.
+ * Prints a Go executable's pc-value tables, as text or JSON.
  */
 #ifndef QPROF_TESTS_BENCH_PCTAB_VIEW_H
 #define QPROF_TESTS_BENCH_PCTAB_VIEW_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
  * vfork_maps LIBRARY: the main thread sits in vfork(), where it does not stop for a tracer, while a
- * second thread maps the library, tells so by a line, and sleeps. Both end when stdin does.
+ * second thread maps the library, prints a line, and sleeps. Both end when stdin does.
  */
 #include <fcntl.h>
 #include <pthread.h>

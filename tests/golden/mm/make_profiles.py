@@ -213,7 +213,7 @@ def bad():
         + "tally 0 <unknown> [<unknown>] 2 42\nwhole\n"
     )
     yield "strings-magic", p.bytes(), "profile: damaged: what should be its strings are not\n" + info() + unknown_all
-    # What a kill leaves.
+    # The file of a killed rustc.
     p = simple()
     p.streams[DATA] = p.streams[INDEX] = b""
     data = p.bytes()
