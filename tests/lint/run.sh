@@ -29,6 +29,8 @@ check "headers: each compiles alone" "$here/headers.sh" "$build"
 check "format: as clang-format has it" "$here/format.sh"
 check "functions: none above 60 lines" "$here/function_length.sh" 60 user bpf tests
 check "functions: the checker finds a long one" "$here/test_function_length.sh"
+check "circles: no files of user/ include each other in one" "$here/circles.py" user
+check "circles: the checker finds one" "$here/test_circles.sh"
 check "files: each has a licence and no trailing space" "$here/files.sh"
 check "docs: widths, lengths and links" "$here/docs.sh" "$here/../.."
 check "docs: files that pages name exist" "$here/docs.sh" --paths "$here/../.."

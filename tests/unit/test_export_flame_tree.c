@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-
-#include "test.h"
 #include "export/flame_tree.h"
+
+#include "base/cleanup.h"
+#include "test.h"
+
 static uint32_t add(struct flame_tree *t, uint32_t parent, uint32_t frame, uint64_t self_ns)
 {
 	uint32_t i = flame_tree__new(t, frame);

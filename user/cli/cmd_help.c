@@ -2,6 +2,7 @@
 #include "base/diag.h"
 #include "cli/cmd.h"
 #include "options/completion.h"
+#include "options/command.h"
 #include "options/exit_code.h"
 #include "options/man.h"
 #include "options/usage.h"

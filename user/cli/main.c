@@ -7,6 +7,7 @@
 #include "base/rights.h"
 #include "cli/cmd.h"
 #include "options/exit_code.h"
+#include "options/command.h"
 #include "options/parse.h"
 #include "options/usage.h"
 #include "record/launch.h"

@@ -15,19 +15,8 @@
 #ifndef QPROF_EXPORT_FLAME_H
 #define QPROF_EXPORT_FLAME_H
 
+#include "export/flame_tree.h"
 #include "export/job.h"
-
-#define FLAME_NONE UINT32_MAX
-
-struct flame_node {
-	uint32_t parent; /* FLAME_NONE: the node is a process */
-	uint32_t child;	 /* the first, or FLAME_NONE */
-	uint32_t next;	 /* the next child of the parent, or FLAME_NONE */
-	uint32_t frame;	 /* see flame__name(); for a process, its index */
-	uint64_t count;	 /* executions, as a report counts them */
-	uint64_t self_ns;
-	uint64_t probe_ns; /* part of self_ns; 0 once flame__build() has subtracted it */
-};
 
 struct flame;
 

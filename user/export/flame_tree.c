@@ -2,6 +2,7 @@
 #include "export/flame_tree.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/array.h"
 

@@ -4,7 +4,18 @@
 #define QPROF_EXPORT_FLAME_TREE_H
 
 #include "base/map.h"
-#include "export/flame.h"
+
+#define FLAME_NONE UINT32_MAX
+
+struct flame_node {
+	uint32_t parent; /* FLAME_NONE: the node is a process */
+	uint32_t child;	 /* the first, or FLAME_NONE */
+	uint32_t next;	 /* the next child of the parent, or FLAME_NONE */
+	uint32_t frame;	 /* see flame__name() in flame.h; for a process, its index */
+	uint64_t count;	 /* executions, as a report counts them */
+	uint64_t self_ns;
+	uint64_t probe_ns; /* part of self_ns; 0 once flame__build() has subtracted it */
+};
 
 struct flame_pair {
 	uint32_t from;

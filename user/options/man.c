@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/version.h"
-#include "options/options.h"
+#include "options/command.h"
 #include "options/usage.h"
 
 /* Print text that roff takes literally; an empty line starts a paragraph. */

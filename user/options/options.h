@@ -327,15 +327,4 @@ struct cli_exit_code {
 	const char *text;
 };
 
-const struct cli_command *cli_command(enum cli_command_id id);
-/* CLI_N_COMMANDS if there is no such command. */
-enum cli_command_id cli_command_by_name(const char *name);
-
-/* Option `i` of a command: its own first, then the common ones. NULL: no more. */
-const struct cli_option *cli_option(enum cli_command_id id, size_t i);
-/* Whether every command takes the option. */
-bool cli_option_is_common(const struct cli_option *option);
-
-const struct cli_exit_code *cli_exit_codes(size_t *n);
-
 #endif /* QPROF_OPTIONS_OPTIONS_H */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "options/parse.h"
+#include "options/command.h"
 
 #include <errno.h>
 #include <getopt.h>

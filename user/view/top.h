@@ -6,26 +6,7 @@
 #ifndef QPROF_VIEW_TOP_H
 #define QPROF_VIEW_TOP_H
 
-#include "analyze/threads.h"
-#include "view/view.h"
-
-enum top_source {
-	TOP_RECORDING,	/* more data will come */
-	TOP_FINISHED,	/* complete */
-	TOP_UNFINISHED, /* the writer is gone, and the end is missing */
-};
-
-/* The data to show. Everything it points to must stay unchanged until the next top__update(). */
-struct top_data {
-	const struct summary *summary;
-	const struct threads *threads;
-	const struct trace_texts *names;
-	const struct trace_losses *losses; /* NULL: unknown */
-	const char *title;		   /* path of the watched trace */
-	enum top_source source;
-	uint64_t now_ns;   /* on the trace's clock */
-	uint64_t start_ns; /* start of the recording */
-};
+#include "view/top_draw.h"
 
 /* A key is a character, or one of these. */
 enum top_key {
@@ -43,31 +24,6 @@ enum top_key {
 	TOP_KEY_HOME,
 	TOP_KEY_END,
 };
-
-enum top_style {
-	TOP_PLAIN,
-	TOP_STATUS,
-	TOP_ALERT, /* the status, if something was lost */
-	TOP_PLACE, /* the current table, process and filter */
-	TOP_TITLES,
-	TOP_SELECTED,
-	TOP_HINT,
-};
-
-struct top_line {
-	char *text; /* clean text, within the requested width */
-	enum top_style style;
-};
-
-struct top_screen {
-	struct top_line *lines;
-	size_t n;
-};
-
-void top_screen__clear(struct top_screen *s);
-#define _top_screen_ __cleanup(top_screen__clear)
-
-struct top;
 
 /* 0, or -ENOMEM. */
 int top__new(struct top **out);

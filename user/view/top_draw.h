@@ -3,8 +3,30 @@
 #ifndef QPROF_VIEW_TOP_DRAW_H
 #define QPROF_VIEW_TOP_DRAW_H
 
-#include "view/top.h"
 #include "view/top_rows.h"
+
+enum top_style {
+	TOP_PLAIN,
+	TOP_STATUS,
+	TOP_ALERT, /* the status, if something was lost */
+	TOP_PLACE, /* the current table, process and filter */
+	TOP_TITLES,
+	TOP_SELECTED,
+	TOP_HINT,
+};
+
+struct top_line {
+	char *text; /* clean text, within the requested width */
+	enum top_style style;
+};
+
+struct top_screen {
+	struct top_line *lines;
+	size_t n;
+};
+
+void top_screen__clear(struct top_screen *s);
+#define _top_screen_ __cleanup(top_screen__clear)
 
 struct top_order {
 	size_t column;

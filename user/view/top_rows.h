@@ -3,9 +3,28 @@
 #ifndef QPROF_VIEW_TOP_ROWS_H
 #define QPROF_VIEW_TOP_ROWS_H
 
+#include "analyze/threads.h"
 #include "base/format.h"
 #include "base/table.h"
-#include "view/top.h"
+#include "view/view.h"
+
+enum top_source {
+	TOP_RECORDING,	/* more data will come */
+	TOP_FINISHED,	/* complete */
+	TOP_UNFINISHED, /* the writer is gone, and the end is missing */
+};
+
+/* The data to show. Everything it points to must stay unchanged until the next top__update(). */
+struct top_data {
+	const struct summary *summary;
+	const struct threads *threads;
+	const struct trace_texts *names;
+	const struct trace_losses *losses; /* NULL: unknown */
+	const char *title;		   /* path of the watched trace */
+	enum top_source source;
+	uint64_t now_ns;   /* on the trace's clock */
+	uint64_t start_ns; /* start of the recording */
+};
 
 enum top_table {
 	TOP_PROCESSES,

@@ -4,7 +4,7 @@
  * test_options_completion.c covers the completion in shells.
  */
 #include "test.h"
-#include "options/options.h"
+#include "options/command.h"
 
 #include "../fixtures/output.h"
 #include "options/man.h"

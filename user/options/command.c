@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-#include "options/options.h"
+#include "options/command.h"
 
 #include <string.h>
 
-#include "options/command.h"
 #include "options/exit_code.h"
 
 static const struct cli_command *const commands[] = {
