@@ -39,44 +39,50 @@ static int batch__add(struct batch *b, const void *key, const void *value)
 	return ++b->n == MOST ? batch__send(b) : 0;
 }
 
-static bool looks_up(const struct plan_site *site, bool steps)
+static int add_providers(struct batch *b, const struct attach_set *set,
+			 const struct plan_site *site)
 {
-	return site->role == WIRE_ROLE_GUARD_CALLED ||
-	       (!steps &&
-		(site->role == WIRE_ROLE_IDENTIFY || site->role == WIRE_ROLE_GUARD_QUERY));
-}
-
-/* The steps, or else the providers, that a site looks up. */
-static int add_site(struct batch *b, const struct attach_set *set, const struct plan_site *site,
-		    bool steps)
-{
-	uint32_t n = steps ? set->plan->n_steps : set->plan->n_queries;
 	struct wire_provider_key key;
-	struct wire_provider provider;
-	struct wire_step step;
+	struct wire_provider value;
 	int err = 0;
 
-	for (uint32_t i = 0; i < n && !err; i++) {
-		if (steps && attach_set__step(set, site, i, &key, &step))
-			err = batch__add(b, &key, &step);
-		else if (!steps && attach_set__provider(set, site, i, &key, &provider))
-			err = batch__add(b, &key, &provider);
-	}
+	if (site->role != WIRE_ROLE_IDENTIFY && site->role != WIRE_ROLE_GUARD_QUERY &&
+	    site->role != WIRE_ROLE_GUARD_CALLED)
+		return 0;
+	for (uint32_t i = 0; i < set->plan->n_queries && !err; i++)
+		if (attach_set__provider(set, site, i, &key, &value))
+			err = batch__add(b, &key, &value);
 	return err;
 }
 
-static int fill_sites(int map, const struct attach_set *set, bool steps)
+static int add_steps(struct batch *b, const struct attach_set *set, const struct plan_site *site)
+{
+	struct wire_provider_key key;
+	struct wire_step value;
+	int err = 0;
+
+	if (site->role != WIRE_ROLE_GUARD_CALLED)
+		return 0;
+	for (uint32_t i = 0; i < set->plan->n_steps && !err; i++)
+		if (attach_set__step(set, site, i, &key, &value))
+			err = batch__add(b, &key, &value);
+	return err;
+}
+
+/* Add what each site of the set looks up. */
+static int fill_sites(int map, const struct attach_set *set, uint32_t value_size,
+		      int (*add)(struct batch *b, const struct attach_set *set,
+				 const struct plan_site *site))
 {
 	struct batch b = {
 		.map = map,
 		.key_size = sizeof(struct wire_provider_key),
-		.value_size = steps ? sizeof(struct wire_step) : sizeof(struct wire_provider),
+		.value_size = value_size,
 	};
 
 	for (uint32_t i = 0; i < set->plan->n_sites; i++) {
 		const struct plan_site *site = &set->plan->sites[i];
-		bool wanted = looks_up(site, steps) && attach_set__wants(set, site);
-		int err = wanted ? add_site(&b, set, site, steps) : 0;
+		int err = attach_set__wants(set, site) ? add(&b, set, site) : 0;
 
 		if (err)
 			return err;
@@ -105,7 +111,8 @@ static int fill_wrappers(int map, const struct attach_set *set)
 
 int tables_fill(const struct tables *t, const struct attach_set *set)
 {
-	int err = fill_sites(t->providers, set, false) ?: fill_sites(t->steps, set, true);
+	int err = fill_sites(t->providers, set, sizeof(struct wire_provider), add_providers)
+			  ?: fill_sites(t->steps, set, sizeof(struct wire_step), add_steps);
 
 	return err || !set->callers ? err : fill_wrappers(t->wrappers, set);
 }

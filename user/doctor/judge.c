@@ -225,7 +225,7 @@ void judge_limits(struct findings *f, const struct doctor_limits *limits,
 {
 	/* Probes take one descriptor each only without uprobe_multi. */
 	bool few = limits->files < ENOUGH_FILES && t->uprobe_multi;
-	bool poor = !limits->can_write_here || limits->disk_bytes < ENOUGH_DISK;
+	bool poor = limits->disk_bytes < ENOUGH_DISK;
 	char free[FORMAT_MAX];
 
 	if (limits->files == UINT64_MAX)
@@ -237,11 +237,13 @@ void judge_limits(struct findings *f, const struct doctor_limits *limits,
 			      "%" PRIu64, limits->files);
 	findings__add(f, FINDING_LIMITS, FINDING_OK, "locked memory", NULL,
 		      "irrelevant: Linux 5.11 and later count BPF's memory elsewhere");
-	findings__add(f, FINDING_LIMITS, poor ? FINDING_NOTE : FINDING_OK, "this directory",
-		      poor ? "name a file elsewhere with -o" : NULL, "%s%s",
-		      limits->can_write_here ? format_bytes(free, limits->disk_bytes) : "",
-		      limits->can_write_here ? " are free for traces"
-					     : "traces cannot be written here");
+	if (!limits->can_write_here)
+		findings__add(f, FINDING_LIMITS, FINDING_NOTE, "this directory",
+			      "name a file elsewhere with -o", "traces cannot be written here");
+	else
+		findings__add(f, FINDING_LIMITS, poor ? FINDING_NOTE : FINDING_OK, "this directory",
+			      poor ? "name a file elsewhere with -o" : NULL,
+			      "%s are free for traces", format_bytes(free, limits->disk_bytes));
 }
 
 /* ---- Toolchains ------------------------------------------------------------------------------ */

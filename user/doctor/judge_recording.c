@@ -80,6 +80,10 @@ static void judge_probes(struct findings *f, const struct probe_costs *costs)
 		judge_silence(f, r);
 }
 
+#define AFTER_PROBLEMS                                                                        \
+	"mend the problems above; if there are none, run this with -vv for the kernel's own " \
+	"words"
+
 static void judge_rehearsal(struct findings *f, const struct doctor_facts *facts,
 			    const struct doctor_trials *t)
 {
@@ -91,16 +95,16 @@ static void judge_rehearsal(struct findings *f, const struct doctor_facts *facts
 			      "not done, as capabilities are missing");
 		return;
 	}
-	if (t->record) {
-		findings__add(
-			f, FINDING_RECORDING, FINDING_PROBLEM, "rehearsal",
-			"mend the problems above; if there are none, run this with -vv for "
-			"the kernel's own words",
-			"%s%s%s", refused ? "the kernel half cannot be loaded or attached: " : "",
-			refused ? strerror(-t->record) : t->why,
-			refused && t->bpf_filtered ? "; a seccomp filter refuses bpf(2)" : "");
+	if (refused)
+		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "rehearsal", AFTER_PROBLEMS,
+			      "the kernel half cannot be loaded or attached: %s%s",
+			      strerror(-t->record),
+			      t->bpf_filtered ? "; a seccomp filter refuses bpf(2)" : "");
+	else if (t->record)
+		findings__add(f, FINDING_RECORDING, FINDING_PROBLEM, "rehearsal", AFTER_PROBLEMS,
+			      "%s", t->why);
+	if (t->record)
 		return;
-	}
 	findings__add(f, FINDING_RECORDING, FINDING_OK, "rehearsal", NULL,
 		      "every program was loaded, and attached to functions of our own by %s",
 		      t->attach);

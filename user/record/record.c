@@ -347,7 +347,7 @@ static int attach_likely(struct capture *c)
 		return 0;
 	}
 	err = session__add_library(c->session, path);
-	/* Of a build script or make, which may use another toolchain or none, it is a guess. */
+	/* Only a guess for a build script or make, which may use another toolchain or none. */
 	if (err && !(c->launch && is_toolchain_program(c->opt->command[0]))) {
 		diag_warn("going on without that compiler");
 		return 0;
