@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
 
 #include "test.h"
 #include "../fixtures/parsed_json.h"
@@ -111,6 +112,43 @@ static void extras_are_members_where_there_are_any(void **state)
 			      "\"name\":\"layout_of\",\"events\":2,\"sum\":5000}]}\n");
 }
 
+static ssize_t refuse(void *cookie, const char *data, size_t size)
+{
+	(void)cookie;
+	(void)data;
+	(void)size;
+	errno = EFBIG;
+	return 0;
+}
+
+static const char *count_text(const void *ctx, uint32_t id)
+{
+	++**(unsigned int *const *)ctx;
+	return sample_text(NULL, id);
+}
+
+/* A limit of the output limits the time only if nothing is formatted after it was reached. */
+static void a_document_that_fails_asks_for_no_more_names(void **state)
+{
+	unsigned int asked = 0, *counter = &asked;
+	const struct trace_texts names = {.ctx = &counter, .text = count_text};
+	struct summary *s = sample_one();
+	FILE *out = fopencookie(NULL, "w", (cookie_io_functions_t){.write = refuse});
+
+	assert_non_null(out);
+	setvbuf(out, NULL, _IONBF, 0);
+	for (uint32_t i = 0; i < 100; i++) {
+		const struct trace_tally t = {
+			.kind = TRACE_KIND_ARTIFACT_SIZE, .label = i, .events = 1, .sum = 1};
+
+		assert_int_equal(summary__tally(s, &t), 0);
+	}
+	assert_int_equal(report_json(out, s, NULL, &names, &(struct report_options){}), -EIO);
+	assert_int_equal(asked, 0);
+	fclose(out);
+	summary__free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +157,7 @@ int main(void)
 		cmocka_unit_test(exits_and_signals_are_distinguished),
 		cmocka_unit_test(the_sum_is_that_of_the_processes),
 		cmocka_unit_test(extras_are_members_where_there_are_any),
+		cmocka_unit_test(a_document_that_fails_asks_for_no_more_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

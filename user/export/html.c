@@ -286,8 +286,10 @@ static int print_report(struct html *h, FILE *to)
 static void put_texts(struct json *j, const char *key, uint32_t n,
 		      const char *(*text)(const struct html *h, uint32_t i), const struct html *h)
 {
+	if (j->err)
+		return;
 	fprintf(j->out, ",\n\"%s\":[", key);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && !j->err; i++) {
 		json__print(j, i ? "," : "");
 		json__print_text(j, text(h, i));
 	}
@@ -319,7 +321,7 @@ static void put_processes(struct json *j, const struct html *h)
 	uint32_t at;
 
 	json__print(j, ",\n\"processes\":[");
-	for (uint32_t i = 0; (at = flame__process(h->flame, i)) != FLAME_NONE; i++) {
+	for (uint32_t i = 0; (at = flame__process(h->flame, i)) != FLAME_NONE && !j->err; i++) {
 		json__line(j, i);
 		json__text(j, "title", flame__name(h->flame, flame__node(h->flame, at)));
 		json__put(j);
@@ -330,7 +332,7 @@ static void put_processes(struct json *j, const struct html *h)
 static void put_threads(struct json *j, const struct html *h)
 {
 	json__print(j, ",\n\"threads\":[");
-	for (uint32_t i = 0; i < h->n_threads; i++) {
+	for (uint32_t i = 0; i < h->n_threads && !j->err; i++) {
 		json__line(j, i);
 		json__number(j, "process", h->threads[i].process);
 		json__number(j, "tid", h->threads[i].tid);

@@ -36,7 +36,7 @@ static void put_totals(struct json *j, const struct build_totals *t)
 static void put_running(struct json *j, const struct running *r)
 {
 	json__array(j, "running");
-	for (size_t i = 0; i < r->n; i++) {
+	for (size_t i = 0; i < r->n && !j->err; i++) {
 		json__item(j, i);
 		json__number(j, "compilers", i);
 		json__number(j, "ns", r->at[i]);
@@ -88,7 +88,7 @@ static void put_crate(struct json *j, const struct build_crate *c,
 static void put_crates(struct json *j, const struct build_rows *r, const struct build_view *v)
 {
 	json__array(j, "crates");
-	for (size_t i = 0; i < r->n_crates; i++) {
+	for (size_t i = 0; i < r->n_crates && !j->err; i++) {
 		json__line(j, i);
 		put_crate(j, r->crates[i], build__totals(v->build));
 	}
@@ -116,7 +116,7 @@ static void put_queries(struct json *j, const char *key, const struct build_quer
 	size_t shown = build_rows__shown(v, q->n, FIT);
 
 	json__array(j, key);
-	for (size_t i = 0; i < shown; i++) {
+	for (size_t i = 0; i < shown && !j->err; i++) {
 		json__line(j, i);
 		put_query(j, &q->rows[i], r);
 	}
@@ -136,7 +136,7 @@ static void put_thread(struct json *j, const struct build_thread *t, const struc
 	json__number(j, "more", t->more);
 	json__put_open(j);
 	json__array(j, "open");
-	for (uint32_t i = 0; i < t->n_open; i++) {
+	for (uint32_t i = 0; i < t->n_open && !j->err; i++) {
 		json__item(j, i);
 		json__text(j, "name", v->names->text(v->names->ctx, t->open[i].label));
 		json__text(j, "kind", trace_kind_text(t->open[i].kind));
@@ -152,7 +152,7 @@ static void put_interrupted(struct json *j, const struct build_rows *r, const st
 	const struct build_thread *threads = build__interrupted(v->build, &n);
 
 	json__array(j, "interrupted");
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && !j->err; i++) {
 		json__line(j, i);
 		put_thread(j, &threads[i], r, v);
 	}

@@ -77,7 +77,7 @@ static void put_rows(struct json *j, const char *key, const struct compare_row *
 		     enum compare_metric metric)
 {
 	json__array(j, key);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !j->err; i++) {
 		json__line(j, i);
 		put_row(j, &rows[i], metric);
 	}
@@ -87,7 +87,7 @@ static void put_rows(struct json *j, const char *key, const struct compare_row *
 static void put_traces(struct json *j, const struct diff_view *v)
 {
 	json__array(j, "traces");
-	for (size_t i = 0; i < v->n_traces; i++) {
+	for (size_t i = 0; i < v->n_traces && !j->err; i++) {
 		const struct diff_trace *t = &v->traces[i];
 
 		json__line(j, i);
@@ -110,7 +110,7 @@ static void put_traces(struct json *j, const struct diff_view *v)
 static void put_gates(struct json *j, const struct diff_view *v)
 {
 	json__array(j, "gates");
-	for (size_t i = 0; i < v->n_gates; i++) {
+	for (size_t i = 0; i < v->n_gates && !j->err; i++) {
 		const struct diff_gate *gate = &v->gates[i];
 
 		json__line(j, i);

@@ -77,12 +77,12 @@ int doctor_json(FILE *out, const struct findings *f, const struct toolchains *t)
 	json__bool(&j, "works", !findings__problems(f));
 	json__put_open(&j);
 	json__array(&j, "findings");
-	for (uint32_t i = 0; i < f->n; i++) {
+	for (uint32_t i = 0; i < f->n && !j.err; i++) {
 		json__item(&j, i);
 		put_finding(&j, &f->items[i]);
 	}
 	json__print(&j, "],\"toolchains\":[");
-	for (uint32_t i = 0; i < t->n; i++) {
+	for (uint32_t i = 0; i < t->n && !j.err; i++) {
 		json__item(&j, i);
 		put_toolchain(&j, &t->items[i]);
 	}

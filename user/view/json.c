@@ -11,9 +11,11 @@
 
 void json__begin(struct json *j)
 {
+	if (j->err)
+		return;
 	j->object = json_object_new_object();
 	if (!j->object)
-		j->err = j->err ?: -ENOMEM;
+		j->err = -ENOMEM;
 }
 
 void json__value(struct json *j, const char *key, struct json_object *value)
@@ -45,6 +47,8 @@ struct json_object *json_new_text(const char *text)
 
 void json__text(struct json *j, const char *key, const char *text)
 {
+	if (j->err)
+		return;
 	if (text)
 		json__value(j, key, json_new_text(text));
 	else
@@ -53,7 +57,8 @@ void json__text(struct json *j, const char *key, const char *text)
 
 void json__number(struct json *j, const char *key, uint64_t value)
 {
-	json__value(j, key, json_object_new_uint64(value));
+	if (!j->err)
+		json__value(j, key, json_object_new_uint64(value));
 }
 
 void json__known(struct json *j, const char *key, bool known, uint64_t value)
@@ -66,7 +71,8 @@ void json__known(struct json *j, const char *key, bool known, uint64_t value)
 
 void json__bool(struct json *j, const char *key, bool value)
 {
-	json__value(j, key, json_object_new_boolean(value));
+	if (!j->err)
+		json__value(j, key, json_object_new_boolean(value));
 }
 
 void json__null(struct json *j, const char *key)
@@ -148,11 +154,15 @@ void json__print(struct json *j, const char *text)
 
 void json__print_text(struct json *j, const char *text)
 {
-	struct json_object *object = text ? json_new_text(text) : NULL;
-	const char *printed = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+	struct json_object *object;
+	const char *printed;
 
+	if (j->err)
+		return;
+	object = text ? json_new_text(text) : NULL;
+	printed = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
 	if (!printed || (text && !object))
-		j->err = j->err ?: -ENOMEM;
+		j->err = -ENOMEM;
 	else
 		json__print(j, printed);
 	json_object_put(object);

@@ -28,7 +28,10 @@
 #include "analyze/reuse.h"
 #include "trace/trace.h"
 
-/* A document. The first error is kept, and nothing is printed after it. */
+/*
+ * A document. The first error is kept, and nothing is printed after it. A loop over items ends at
+ * an error; otherwise a limit of the output would not limit the time that a hostile trace takes.
+ */
 struct json {
 	FILE *out;
 	struct json_object *object; /* the current object */

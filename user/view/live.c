@@ -262,7 +262,7 @@ static int draw_json(const struct frame *f, FILE *out)
 		json__bool(&j, "recorded_only", true);
 	json__put_open(&j);
 	json__array(&j, "queries");
-	for (size_t i = 0; i < f->n_rows; i++)
+	for (size_t i = 0; i < f->n_rows && !j.err; i++)
 		put_json_row(&j, f, i);
 	json__print(&j, "]}\n");
 	return j.err;

@@ -110,7 +110,7 @@ static void put_array(struct json *j, const char *key, const struct plan *plan, 
 		      void (*put)(struct json *, const struct plan *, uint32_t))
 {
 	json__array(j, key);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && !j->err; i++) {
 		json__line(j, i);
 		put(j, plan, i);
 	}

@@ -61,7 +61,7 @@ static void put_groups(struct json *j, const struct report_options *opt)
 
 	j->err = j->err ?: report_rows__groups(&r, opt);
 	json__array(j, "groups");
-	for (size_t i = 0; i < r.n; i++) {
+	for (size_t i = 0; i < r.n && !j->err; i++) {
 		json__line(j, i);
 		put_group(j, &r.rows[i]);
 	}
@@ -91,7 +91,7 @@ static void put_callers(struct json *j, const struct report_options *opt)
 
 	j->err = j->err ?: report_rows__callers(&r, opt);
 	json__array(j, "callers");
-	for (size_t i = 0; i < r.n; i++) {
+	for (size_t i = 0; i < r.n && !j->err; i++) {
 		json__line(j, i);
 		put_caller(j, &r.rows[i]);
 	}
@@ -108,7 +108,7 @@ static void put_rows(struct json *j, const struct summary *s, uint32_t process,
 	if (j->err)
 		return;
 	json__array(j, "queries");
-	for (size_t i = 0; i < r.n; i++) {
+	for (size_t i = 0; i < r.n && !j->err; i++) {
 		json__item(j, i);
 		put_row(j, &r.rows[i], opt->costs && !opt->raw);
 	}
@@ -124,7 +124,7 @@ static void put_tallies(struct json *j, const struct summary *s, const struct tr
 	if (!n)
 		return;
 	json__array(j, "tallies");
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !j->err; i++) {
 		json__item(j, i);
 		json__number(j, "pid", summary__process_at(s, t[i].process)->pid);
 		json__text(j, "kind",
@@ -216,7 +216,7 @@ static void put_budget_rows(struct json *j, const char *key, const struct decisi
 	size_t n = 0;
 
 	json__array(j, key);
-	for (uint32_t i = 0; i < d->rows.n; i++) {
+	for (uint32_t i = 0; i < d->rows.n && !j->err; i++) {
 		if ((d->rows.at[i].kind == TRACE_KIND_QUERY) != queries)
 			continue;
 		json__item(j, n++);
@@ -273,7 +273,7 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 		j.err = j.err ?: build_json(out, opt->build);
 	}
 	json__array(&j, "processes");
-	for (uint32_t i = 0; i < summary__n_processes(s); i++) {
+	for (uint32_t i = 0; i < summary__n_processes(s) && !j.err; i++) {
 		json__line(&j, i);
 		put_process(&j, s, i, names, opt);
 	}

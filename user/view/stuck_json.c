@@ -33,7 +33,7 @@ static void put_functions(struct json *j, const struct snapshot_thread *t)
 	char calls[32];
 
 	json__array(j, "functions");
-	for (uint32_t i = 0; i < t->n_functions; i++) {
+	for (uint32_t i = 0; i < t->n_functions && !j->err; i++) {
 		json__print(j, i ? "," : "");
 		json__print_text(j, t->functions[i]);
 	}
@@ -57,7 +57,7 @@ static void put_thread(struct json *j, const struct snapshot *p, const struct sn
 	json__bool(j, "consistent", !t->torn && !t->cut);
 	json__put_open(j);
 	json__array(j, "open");
-	for (uint32_t i = 0; i < t->rows.n; i++) {
+	for (uint32_t i = 0; i < t->rows.n && !j->err; i++) {
 		json__item(j, i);
 		put_row(j, p, &t->rows.items[i]);
 	}
@@ -74,7 +74,7 @@ static void put_process(struct json *j, const struct snapshot *p,
 	json__number(j, "age_ns", process->age_ns);
 	json__put_open(j);
 	json__array(j, "threads");
-	for (uint32_t i = 0; i < process->n_threads; i++) {
+	for (uint32_t i = 0; i < process->n_threads && !j->err; i++) {
 		json__item(j, i);
 		put_thread(j, p, &process->threads[i]);
 	}
@@ -108,12 +108,12 @@ int stuck_json(FILE *out, const struct snapshot *p)
 	json__number(&j, "watched_ns", p->watched_ns);
 	json__put_open(&j);
 	json__array(&j, "processes");
-	for (uint32_t i = 0; i < p->n; i++) {
+	for (uint32_t i = 0; i < p->n && !j.err; i++) {
 		json__item(&j, i);
 		put_process(&j, p, &p->processes[i]);
 	}
 	json__print(&j, "],\"others\":[");
-	for (uint32_t i = 0; i < p->n_others; i++) {
+	for (uint32_t i = 0; i < p->n_others && !j.err; i++) {
 		json__item(&j, i);
 		put_other(&j, &p->others[i]);
 	}
