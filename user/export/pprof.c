@@ -172,7 +172,7 @@ static void put_notes(struct pprof *p, uint64_t id)
 {
 	char note[EXPORT_NOTE_MAX];
 
-	for (int i = 0; i < EXPORT_NOTES; i++) {
+	for (int i = 0; i < EXPORT_NOTES && !p->err; i++) {
 		if (!export_note(p->job, i, note))
 			continue;
 		protobuf__varint(&p->field, PROFILE_COMMENT, id++);
@@ -184,14 +184,15 @@ static void put_names(struct pprof *p)
 {
 	uint32_t n = flame__n_frames(p->flame), n_processes = 0, node;
 
-	for (uint32_t i = 0; i < STRING_N; i++)
+	for (uint32_t i = 0; i < STRING_N && !p->err; i++)
 		put_string(p, strings[i]);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n && !p->err; i++)
 		put_string(p, flame__frame_name(p->flame, i));
-	for (; (node = flame__process(p->flame, n_processes)) != FLAME_NONE; n_processes++)
+	for (; !p->err && (node = flame__process(p->flame, n_processes)) != FLAME_NONE;
+	     n_processes++)
 		put_string(p, flame__name(p->flame, flame__node(p->flame, node)));
 	put_notes(p, STRING_N + (uint64_t)n + n_processes);
-	for (uint32_t i = 0; i < n + n_processes; i++)
+	for (uint32_t i = 0; i < n + n_processes && !p->err; i++)
 		put_function(p, i + 1);
 }
 
@@ -205,7 +206,7 @@ int export_pprof(struct export_job *job)
 		return err;
 	p.flame = f;
 	put_header(&p);
-	err = put_samples(&p);
+	err = p.err ?: put_samples(&p);
 	if (err)
 		return err;
 	put_names(&p);
