@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "analyze/compare.h"
 
+#include <errno.h>
+
+#include "qprof/trace_format.h"
 #include "test.h"
 #include "../fixtures/sample_compare.h"
 
@@ -182,6 +185,24 @@ static void probes_make_single_traces_vague(void **state)
 	}
 }
 
+static void a_name_longer_than_a_trace_may_hold_is_refused_as_such(void **state)
+{
+	_free_ char *name = malloc(QPT_TEXT_MAX + 2);
+	struct sample_names texts = {};
+	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
+	const struct sample_row row = {"a", "lib", name, 1, MS, NULL};
+	_compare_ struct compare *c = NULL;
+	struct summary *s;
+
+	assert_non_null(name);
+	memset(name, 'a', QPT_TEXT_MAX + 1);
+	name[QPT_TEXT_MAX + 1] = '\0';
+	s = sample_build(&row, 1, &texts);
+	assert_int_equal(compare__new(1, 1, &c), 0);
+	assert_int_equal(compare__trace(c, COMPARE_BASE, s, &names), -E2BIG);
+	summary__free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +213,7 @@ int main(void)
 		cmocka_unit_test(the_sum_covers_the_selected_rows),
 		cmocka_unit_test(waiting_is_no_self_time),
 		cmocka_unit_test(probes_make_single_traces_vague),
+		cmocka_unit_test(a_name_longer_than_a_trace_may_hold_is_refused_as_such),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

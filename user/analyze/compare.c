@@ -194,11 +194,14 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 
 	for (size_t i = 0; i < compiler->n; i++) {
 		struct cell cell = cell_of(&compiler->rows[i]);
+		const char *text = names->text(names->ctx, compiler->rows[i].label);
 		uint32_t label;
+		int err = label_of(c, text, &label)
+				  ?: add_to_pair(c, side, unit, label, compiler->rows[i].kinds,
+						 &cell);
 
-		if (label_of(c, names->text(names->ctx, compiler->rows[i].label), &label) ||
-		    add_to_pair(c, side, unit, label, compiler->rows[i].kinds, &cell))
-			return -ENOMEM;
+		if (err)
+			return err;
 		whole.of[COMPARE_SELF] += cell.of[COMPARE_SELF];
 		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT];
 		unrecorded__add(&whole.unrecorded, &cell.unrecorded);
@@ -222,8 +225,10 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 	if (!unit_of || compare_units__match(&c->units, cs.processes, cs.n, unit_of))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cs.n; i++) {
-		if (add_compiler(c, side, &cs.all[i], unit_of[i], names))
-			return -ENOMEM;
+		int err = add_compiler(c, side, &cs.all[i], unit_of[i], names);
+
+		if (err)
+			return err;
 	}
 	c->seen[side]++;
 	return 0;

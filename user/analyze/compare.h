@@ -59,7 +59,10 @@ struct compare;
 /* `n_base` and `n_new` are the numbers of traces of the sides; both at least one. */
 int compare__new(uint32_t n_base, uint32_t n_new, struct compare **out);
 
-/* Add the next trace of a side; `s` is not kept. -ENOMEM; -EINVAL for a trace too many. */
+/*
+ * Add the next trace of a side; `s` is not kept. -ENOMEM; -EINVAL for a trace too many; -E2BIG if
+ * the names of queries are more, or longer, than one trace may hold.
+ */
 int compare__trace(struct compare *c, enum compare_side side, const struct summary *s,
 		   const struct trace_texts *names);
 
