@@ -14,7 +14,7 @@ static void a_new_header_is_unfinished(void **state)
 {
 	uint8_t bytes[QPT_HEADER_SIZE];
 	struct file_header h;
-	const char *why;
+	const char *why = NULL;
 
 	file_header__store(bytes);
 	assert_int_equal(file_header__load(bytes, &h, &why), 0);
@@ -23,6 +23,7 @@ static void a_new_header_is_unfinished(void **state)
 	bytes_store_u32(bytes + QPT_HEADER_STATE, QPT_STATE_FINISHED);
 	assert_int_equal(file_header__load(bytes, &h, &why), 0);
 	assert_true(h.finished);
+	assert_null(why);
 	/* Only one value marks a file as finished. */
 	bytes_store_u32(bytes + QPT_HEADER_STATE, 1);
 	assert_int_equal(file_header__load(bytes, &h, &why), 0);

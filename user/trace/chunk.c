@@ -21,20 +21,24 @@ int file_header__load(const uint8_t in[QPT_HEADER_SIZE], struct file_header *h, 
 {
 	uint16_t version = bytes_load_u16(in + QPT_HEADER_VERSION);
 
-	*why = "it does not begin as a trace does";
-	if (memcmp(in, QPT_MAGIC, QPT_MAGIC_SIZE))
+	if (memcmp(in, QPT_MAGIC, QPT_MAGIC_SIZE)) {
+		*why = "it does not begin as a trace does";
 		return -EBADMSG;
-	*why = "its header is damaged";
-	if (crc32c(0, in, QPT_HEADER_CRC) != bytes_load_u32(in + QPT_HEADER_CRC))
+	}
+	if (crc32c(0, in, QPT_HEADER_CRC) != bytes_load_u32(in + QPT_HEADER_CRC)) {
+		*why = "its header is damaged";
 		return -EBADMSG;
-	*why = "it was written by a newer version";
-	if (version > QPT_VERSION || bytes_load_u32(in + QPT_HEADER_FEATURES))
+	}
+	if (version > QPT_VERSION || bytes_load_u32(in + QPT_HEADER_FEATURES)) {
+		*why = "it was written by a newer version";
 		return -EPROTONOSUPPORT;
-	*why = "its header makes no sense";
+	}
 	h->size = bytes_load_u16(in + QPT_HEADER_HEADER_SIZE);
 	if (!version || h->size < QPT_HEADER_SIZE || h->size > QPT_HEADER_SIZE_MAX ||
-	    bytes_load_u64(in + QPT_HEADER_RESERVED))
+	    bytes_load_u64(in + QPT_HEADER_RESERVED)) {
+		*why = "its header makes no sense";
 		return -EBADMSG;
+	}
 	h->finished = bytes_load_u32(in + QPT_HEADER_STATE) == QPT_STATE_FINISHED;
 	return 0;
 }
