@@ -292,12 +292,16 @@ int top_rows__make(const struct top_data *data, enum top_table table, uint32_t p
 
 int top_past__set(struct top_past *past, const struct top_rows *rows, uint64_t now_ns)
 {
-	top_past__clear(past);
+	struct top_past now = {.time_ns = now_ns};
+
 	for (size_t i = 0; i < rows->n; i++) {
-		if (!table__get(&past->events, rows->at[i].id, rows->at[i].events))
+		if (!table__get(&now.events, rows->at[i].id, rows->at[i].events)) {
+			top_past__clear(&now);
 			return -ENOMEM;
+		}
 	}
-	past->time_ns = now_ns;
+	top_past__clear(past);
+	*past = now;
 	return 0;
 }
 

@@ -91,7 +91,7 @@ struct top_past {
 int top_rows__make(const struct top_data *data, enum top_table table, uint32_t process,
 		   struct top_past *past, struct top_rows *out);
 
-/* Remember these rows as the counts at `now_ns`. 0 or -ENOMEM. */
+/* Remember these rows as the counts at `now_ns`. 0, or -ENOMEM without any change. */
 int top_past__set(struct top_past *past, const struct top_rows *rows, uint64_t now_ns);
 
 /*
