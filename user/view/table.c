@@ -74,7 +74,7 @@ void table__cell(struct table *t, const char *text)
 					       sizeof(*t->cells));
 	if (t->err)
 		return;
-	clean = text ? format_clean(text) : NULL;
+	clean = format_clean(text);
 	if (!clean)
 		t->err = -ENOMEM;
 	else
@@ -90,9 +90,13 @@ void table__cellf(struct table *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		text = NULL;
-	table__cell(t, text);
+	if (n >= 0) {
+		table__cell(t, text);
+		return;
+	}
+	text = NULL; /* its value is undefined */
+	if (t)
+		t->err = t->err ?: -ENOMEM;
 }
 
 size_t table__rows(const struct table *t)
