@@ -172,6 +172,8 @@ static int print_crates(FILE *out, const struct build_rows *r, const struct buil
 
 	if (!r->n_crates)
 		return 0;
+	if (!t)
+		return -ENOMEM;
 	for (size_t i = 0; i < shown; i++)
 		add_crate(t, r->crates[i], v);
 	fputc('\n', out);
@@ -213,6 +215,8 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 
 	if (!q->n)
 		return 0;
+	if (!t)
+		return -ENOMEM;
 	for (size_t i = 0; i < shown; i++) {
 		if (add_query(t, &q->rows[i], r, v))
 			return -ENOMEM;

@@ -163,15 +163,18 @@ static int draw_block(const struct frame *f, FILE *out)
 {
 	size_t n = f->n_rows < BLOCK_ROWS ? f->n_rows : BLOCK_ROWS;
 	_table_ struct table *t = table_of_rows(f, n);
-	int err = 0;
+	int err;
 
+	if (!t)
+		return -ENOMEM;
 	print_header(f, out);
 	fputc('\n', out);
-	if (n)
-		err = table__print(t, out, "  ");
+	err = n ? table__print(t, out, "  ") : 0;
+	if (err)
+		return err;
 	if (n < f->n_rows)
 		fprintf(out, "  and %zu more\n", f->n_rows - n);
-	return err;
+	return 0;
 }
 
 /* Print the header, cut to the terminal's width. */

@@ -52,6 +52,8 @@ int plan_guards_summary(FILE *out, const struct plan *plan)
 		table__cellf(t, "%" PRIu32, exact[kind]);
 		table__cellf(t, "%" PRIu32, labelled[kind]);
 	}
+	if (!t)
+		return -ENOMEM;
 	fprintf(out, "\nguards      %" PRIu32 "\n", plan->n_guards);
 	if (plan->n_guards && table__print(t, out, "  "))
 		return -ENOMEM;
@@ -79,6 +81,8 @@ int plan_guards_list(FILE *out, const struct plan *plan)
 		table__cellf(t, "%s%s%s", g->exact ? "yes" : "no", g->problem ? ": " : "",
 			     g->problem ?: "");
 	}
+	if (!t)
+		return -ENOMEM;
 	fputc('\n', out);
 	return table__print(t, out, "");
 }

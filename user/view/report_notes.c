@@ -67,14 +67,18 @@ int report_notes__reuse(FILE *out, const struct summary *s, const struct report_
 		else
 			add_reuse(t, summary__process_at(s, i), &reuse);
 	}
-	if (t && !table__rows(t))
+	if (!t)
+		return -ENOMEM;
+	if (!table__rows(t))
 		return 0;
 	fputc('\n', out);
 	err = table__print(t, out, "");
+	if (err)
+		return err;
 	if (more)
 		fprintf(out, "  and %zu more %s\n", more, more == 1 ? "process" : "processes");
 	explain_reuse(out, &all);
-	return err;
+	return 0;
 }
 
 static void add_watch(struct table *t, const struct decided *row, const char *name)
@@ -212,9 +216,11 @@ static int print_unwatched(FILE *out, const struct trace_texts *names,
 	if (t && !table__rows(t))
 		return 0;
 	err = table__print(t, out, "");
+	if (err)
+		return err;
 	fprintf(out, "  intervals of that time are missing%s\n",
 		more ? "; --top 0 names the activities" : "");
-	return err;
+	return 0;
 }
 
 int report_notes__budget(FILE *out, const struct report_rows *queries,
@@ -239,7 +245,7 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 		return 0;
 	}
 	rows = calloc(d->rows.n + 1UL, sizeof(*rows));
-	if (!rows)
+	if (!rows || !t)
 		return -ENOMEM;
 	n = shown = pick_watches(rows, queries, names, opt);
 	if (opt->top && shown > WATCHES_MOST)
@@ -250,10 +256,12 @@ int report_notes__budget(FILE *out, const struct report_rows *queries,
 		add_watch(t, &rows[i], names->text(names->ctx, rows[i].label));
 	print_budget(out, d);
 	err = n ? table__print(t, out, "") : 0;
+	if (err)
+		return err;
 	if (n > shown)
 		fprintf(out, "  and %" PRIu32 " more %s; --top 0 shows all\n", n - shown,
 			n - shown == 1 ? "query" : "queries");
-	return err ?: print_unwatched(out, names, opt);
+	return print_unwatched(out, names, opt);
 }
 
 void report_notes__unwatched(FILE *out, const char *head, const struct decisions *d)
