@@ -6,6 +6,32 @@
 
 #include "view/top_draw.h"
 
+#define TOP_FILTER_MAX 64
+
+struct top {
+	struct top_data data;
+	bool has_data;
+	enum top_table table;
+	uint32_t process; /* the process of the rows; SUMMARY_ALL: all */
+	struct top_order order[TOP_TABLES];
+	char filter[TOP_FILTER_MAX];
+	bool editing; /* the filter is being edited: characters go into it */
+	bool paused;
+	bool help;
+
+	struct top_rows rows; /* all rows, sorted */
+	size_t *shown;	      /* indices of the rows that pass the filter */
+	size_t n_shown;
+	struct top_past past; /* of this table and process */
+
+	size_t selected;    /* index into `shown` */
+	size_t first;	    /* index into `shown` of the first row on the screen */
+	size_t page;	    /* rows on the screen when it was last drawn */
+	bool follows;	    /* the selection stays with its row instead of its position */
+	uint64_t id;	    /* id of that row */
+	uint64_t came_from; /* the row of the process list that was opened */
+};
+
 int top__new(struct top **out)
 {
 	struct top *t = calloc(1, sizeof(*t));
@@ -315,7 +341,23 @@ static void scroll(struct top *t, size_t rows)
 
 int top__draw(struct top *t, size_t lines, size_t columns, struct top_screen *out)
 {
+	struct top_shown shown = {
+		.data = t->has_data ? &t->data : NULL,
+		.table = t->table,
+		.process = t->process,
+		.order = t->order[t->table],
+		.filter = t->filter,
+		.editing = t->editing,
+		.paused = t->paused,
+		.help = t->help,
+		.rows = &t->rows,
+		.shown = t->shown,
+		.n_shown = t->n_shown,
+	};
+
 	if (t->has_data && lines && !t->help)
 		scroll(t, top_draw__rows(lines));
-	return top_draw(t, lines, columns, out);
+	shown.selected = t->selected;
+	shown.first = t->first;
+	return top_draw(&shown, lines, columns, out);
 }

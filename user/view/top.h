@@ -25,6 +25,8 @@ enum top_key {
 	TOP_KEY_END,
 };
 
+struct top;
+
 /* 0, or -ENOMEM. */
 int top__new(struct top **out);
 

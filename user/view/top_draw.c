@@ -83,7 +83,7 @@ __attribute__((format(printf, 3, 4))) static void putf(struct canvas *c, enum to
 	put(c, style, text);
 }
 
-static const char *state_text(const struct top *t)
+static const char *state_text(const struct top_shown *t)
 {
 	static const char *const texts[] = {
 		[TOP_RECORDING] = "recording",
@@ -91,13 +91,13 @@ static const char *state_text(const struct top *t)
 		[TOP_UNFINISHED] = "cut short,",
 	};
 
-	return t->paused ? "PAUSED at" : texts[t->data.source];
+	return t->paused ? "PAUSED at" : texts[t->data->source];
 }
 
 /* The most important parts come first, for narrow screens. */
-static void put_status(const struct top *t, struct canvas *c)
+static void put_status(const struct top_shown *t, struct canvas *c)
 {
-	const struct top_data *d = &t->data;
+	const struct top_data *d = t->data;
 	uint64_t lost = d->losses ? trace_losses__total(d->losses) : 0;
 	char elapsed[FORMAT_MAX], count[FORMAT_MAX] = "?", events[FORMAT_MAX];
 	uint32_t n = summary__n_processes(d->summary), running = 0;
@@ -114,12 +114,13 @@ static void put_status(const struct top *t, struct canvas *c)
 	     count, n, running, format_count(events, summary__spans(d->summary)), d->title);
 }
 
-static void put_place(const struct top *t, struct canvas *c)
+static void put_place(const struct top_shown *t, struct canvas *c)
 {
 	const struct top_layout *layout = top_layout(t->table);
-	const struct trace_process *p =
-		t->process != SUMMARY_ALL ? summary__process_at(t->data.summary, t->process) : NULL;
-	const struct top_order *o = &t->order[t->table];
+	const struct trace_process *p = t->process != SUMMARY_ALL
+						? summary__process_at(t->data->summary, t->process)
+						: NULL;
+	const struct top_order *o = &t->order;
 	_free_ char *of = NULL, *filter = NULL;
 
 	if ((p && asprintf(&of, " of %s (%u)", top_process_name(p), p->pid) < 0) ||
@@ -134,13 +135,13 @@ static void put_place(const struct top *t, struct canvas *c)
 }
 
 /* Put the title of the sorted column in brackets. */
-static void name_columns(const struct top *t, struct table_column columns[TOP_COLUMNS_MAX],
+static void name_columns(const struct top_shown *t, struct table_column columns[TOP_COLUMNS_MAX],
 			 char titles[TOP_COLUMNS_MAX][TITLE_MAX])
 {
 	const struct top_layout *layout = top_layout(t->table);
 
 	for (size_t i = 0; i < layout->n; i++) {
-		bool by = t->order[t->table].column == i;
+		bool by = t->order.column == i;
 
 		snprintf(titles[i], TITLE_MAX, by ? "[%s]" : "%s", layout->columns[i].title);
 		columns[i] = (struct table_column){titles[i], layout->columns[i].least};
@@ -169,7 +170,7 @@ static void put_row(struct canvas *c, enum top_style style, const struct table *
 		put(c, style, text);
 }
 
-static void put_table(const struct top *t, struct canvas *c, size_t rows)
+static void put_table(const struct top_shown *t, struct canvas *c, size_t rows)
 {
 	struct table_column columns[TOP_COLUMNS_MAX];
 	char titles[TOP_COLUMNS_MAX][TITLE_MAX], cell[TOP_CELL_MAX];
@@ -182,7 +183,7 @@ static void put_table(const struct top *t, struct canvas *c, size_t rows)
 	name_columns(t, columns, titles);
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < n_columns; k++) {
-			top_row__show(&t->rows.at[t->shown[t->first + i]], t->table, k, cell);
+			top_row__show(&t->rows->at[t->shown[t->first + i]], t->table, k, cell);
 			table__cell(table, cell);
 		}
 	}
@@ -194,19 +195,19 @@ static void put_table(const struct top *t, struct canvas *c, size_t rows)
 		put_row(c, t->first + i == t->selected ? TOP_SELECTED : TOP_PLAIN, table, i, false);
 }
 
-static void put_nothing_yet(const struct top *t, struct canvas *c)
+static void put_nothing_yet(const struct top_shown *t, struct canvas *c)
 {
 	if (t->n_shown)
 		return;
-	if (t->rows.n)
+	if (t->rows->n)
 		put(c, TOP_PLAIN, "  no row has that in its name; Esc drops the filter");
-	else if (t->data.source == TOP_RECORDING)
+	else if (t->data->source == TOP_RECORDING)
 		put(c, TOP_PLAIN, "  nothing yet: no compiler has run");
 	else
 		put(c, TOP_PLAIN, "  nothing was recorded");
 }
 
-static void put_hint(const struct top *t, struct canvas *c)
+static void put_hint(const struct top_shown *t, struct canvas *c)
 {
 	if (t->editing)
 		put(c, TOP_HINT, "type a part of the name  Enter keep  Esc drop");
@@ -233,7 +234,7 @@ size_t top_draw__rows(size_t lines)
 	return last > HEAD ? last - HEAD : 0;
 }
 
-static void put_all(const struct top *t, struct canvas *c)
+static void put_all(const struct top_shown *t, struct canvas *c)
 {
 	bool hint = has_hint(c->lines);
 	size_t last = c->lines - hint;
@@ -253,7 +254,7 @@ static void put_all(const struct top *t, struct canvas *c)
 		put_hint(t, c);
 }
 
-int top_draw(const struct top *t, size_t lines, size_t columns, struct top_screen *out)
+int top_draw(const struct top_shown *t, size_t lines, size_t columns, struct top_screen *out)
 {
 	struct top_screen screen = {};
 	struct canvas c = {.screen = &screen, .lines = lines, .columns = columns};
@@ -261,7 +262,7 @@ int top_draw(const struct top *t, size_t lines, size_t columns, struct top_scree
 	screen.lines = calloc(lines ?: 1, sizeof(*screen.lines));
 	if (!screen.lines)
 		return -ENOMEM;
-	if (t->has_data && lines)
+	if (t->data && lines)
 		put_all(t, &c);
 	if (c.err) {
 		top_screen__clear(&screen);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The state of the interactive view, and how it is drawn. */
+/* Draws the interactive view. */
 #ifndef QPROF_VIEW_TOP_DRAW_H
 #define QPROF_VIEW_TOP_DRAW_H
 
@@ -33,37 +33,27 @@ struct top_order {
 	bool reverse;
 };
 
-#define TOP_FILTER_MAX 64
-
-/* The whole state: view/top.c changes it. */
-struct top {
-	struct top_data data;
-	bool has_data;
+/* The state that a screen shows. Nothing of it belongs to this struct. */
+struct top_shown {
+	const struct top_data *data; /* NULL: there is none yet */
 	enum top_table table;
 	uint32_t process; /* the process of the rows; SUMMARY_ALL: all */
-	struct top_order order[TOP_TABLES];
-	char filter[TOP_FILTER_MAX];
-	bool editing; /* the filter is being edited: characters go into it */
+	struct top_order order;
+	const char *filter;
+	bool editing; /* the filter is being edited */
 	bool paused;
 	bool help;
-
-	struct top_rows rows; /* all rows, sorted */
-	size_t *shown;	      /* indices of the rows that pass the filter */
+	const struct top_rows *rows; /* all rows, sorted */
+	const size_t *shown;	     /* indices of the rows that pass the filter */
 	size_t n_shown;
-	struct top_past past; /* of this table and process */
-
-	size_t selected;    /* index into `shown` */
-	size_t first;	    /* index into `shown` of the first row on the screen */
-	size_t page;	    /* rows on the screen when it was last drawn */
-	bool follows;	    /* the selection stays with its row instead of its position */
-	uint64_t id;	    /* id of that row */
-	uint64_t came_from; /* the row of the process list that was opened */
+	size_t selected; /* index into `shown` */
+	size_t first;	 /* index into `shown` of the first row on the screen */
 };
 
 /* The rows of the table that a screen of this height has room for. */
 size_t top_draw__rows(size_t lines);
 
 /* `lines` of at most `columns` each. 0 or -ENOMEM. */
-int top_draw(const struct top *t, size_t lines, size_t columns, struct top_screen *out);
+int top_draw(const struct top_shown *t, size_t lines, size_t columns, struct top_screen *out);
 
 #endif /* QPROF_VIEW_TOP_DRAW_H */
