@@ -30,7 +30,7 @@ static void an_added_item_is_copied_to_the_end(void **state)
 	for (uint64_t i = 0; i < 100; i++) {
 		struct pair p = {100 - i, {(char)i, 'x'}};
 
-		assert_int_equal(array__add(&items, &n, &capacity, &p, sizeof(p)), 0);
+		assert_int_equal(array__add(&items, &n, &capacity, &p), 0);
 		assert_int_equal(n, i + 1);
 	}
 	for (uint64_t i = 0; i < n; i++) {
@@ -83,7 +83,7 @@ static void memory_that_is_not_there_changes_nothing(void **state)
 	uint32_t capacity = 0, n = 0;
 
 	assert_int_equal(array__reserve_one(&items, 0, &capacity, SIZE_MAX / 2), -ENOMEM);
-	assert_int_equal(array__add(&items, &n, &capacity, "", SIZE_MAX / 2), -ENOMEM);
+	assert_int_equal(array__add_bytes(&items, &n, &capacity, "", SIZE_MAX / 2), -ENOMEM);
 	assert_null(items);
 	assert_int_equal(n, 0);
 	assert_int_equal(capacity, 0);

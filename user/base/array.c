@@ -25,7 +25,7 @@ int array__reserve_one(void *array_p, uint32_t n, uint32_t *capacity, size_t siz
 	return 0;
 }
 
-int array__add(void *array_p, uint32_t *n, uint32_t *capacity, const void *item, size_t size)
+int array__add_bytes(void *array_p, uint32_t *n, uint32_t *capacity, const void *item, size_t size)
 {
 	if (array__reserve_one(array_p, *n, capacity, size))
 		return -ENOMEM;

@@ -16,8 +16,16 @@
  */
 int array__reserve_one(void *array_p, uint32_t n, uint32_t *capacity, size_t size);
 
-/* As array__reserve_one(), and add a copy of `item` at the end: `*n` becomes one more. */
-int array__add(void *array_p, uint32_t *n, uint32_t *capacity, const void *item, size_t size);
+/*
+ * As array__reserve_one(), and add a copy of `*item` at the end: `*n` becomes one more. An item of
+ * another type does not compile.
+ */
+#define array__add(array_p, n, capacity, item)                                         \
+	({                                                                             \
+		const __typeof__(**(array_p)) *__item = (item);                        \
+		array__add_bytes((array_p), (n), (capacity), __item, sizeof(*__item)); \
+	})
+int array__add_bytes(void *array_p, uint32_t *n, uint32_t *capacity, const void *item, size_t size);
 
 /*
  * Make sure that there is an item of `size` bytes at `index`. If `*n` items are too few,

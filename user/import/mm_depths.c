@@ -72,7 +72,7 @@ static int take(struct walk *w, const struct mm_event *e, uint16_t *depth)
 	*depth = t->n < MM_NO_DEPTH ? t->n : MM_NO_DEPTH - 1;
 	if (e->end > w->d->last_end_ns)
 		w->d->last_end_ns = e->end;
-	return array__add(&t->open, &t->n, &t->capacity, &interval, sizeof(interval));
+	return array__add(&t->open, &t->n, &t->capacity, &interval);
 }
 
 int mm_depths__find(struct mm_depths *d, struct mm_reader *r)

@@ -86,7 +86,7 @@ static int add_page(struct mm_stream *s, uint64_t file_at, uint32_t size)
 	const struct mm_page page = {.at = s->size, .file_at = file_at};
 
 	s->size += size;
-	return array__add(&s->pages, &s->n, &s->capacity, &page, sizeof(page));
+	return array__add(&s->pages, &s->n, &s->capacity, &page);
 }
 
 /* Take the page with the header at `at`. Returns its end, or `at` if there is no page. */

@@ -92,7 +92,7 @@ static int collect_pieces(struct builder *b)
 		if (p.info.kind == NAME_OTHER)
 			continue;
 		p.base_len = base_len(p.sym->name, p.info.part);
-		if (array__add(&b->pieces, &b->n_pieces, &capacity, &p, sizeof(p)))
+		if (array__add(&b->pieces, &b->n_pieces, &capacity, &p))
 			return -ENOMEM;
 	}
 	return 0;
@@ -126,8 +126,7 @@ static int note_single(struct builder *b, const struct piece *p)
 		b->panic_cleanup = p->sym->addr;
 	} else if (p->info.kind == NAME_COLD_PROVIDER || p->info.kind == NAME_COLD_UNKNOWN) {
 		b->cold_any_kind = b->cold_any_kind || p->info.kind == NAME_COLD_UNKNOWN;
-		return array__add(&b->cold, &b->n_cold, &b->cap_cold, &p->sym->addr,
-				  sizeof(*b->cold));
+		return array__add(&b->cold, &b->n_cold, &b->cap_cold, &p->sym->addr);
 	}
 	return 0;
 }

@@ -31,7 +31,7 @@ struct chunk_index {
 
 static int add(struct offsets *o, uint64_t offset)
 {
-	return array__add(&o->at, &o->n, &o->capacity, &offset, sizeof(offset));
+	return array__add(&o->at, &o->n, &o->capacity, &offset);
 }
 
 static int add_chunk(struct chunk_index *ix, uint8_t type, uint64_t offset, uint64_t end)

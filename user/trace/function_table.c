@@ -90,7 +90,7 @@ static int add_function(struct function_table *t, uint32_t first, uint32_t size)
 	if (t->n == QPT_FUNCTIONS_MAX)
 		return -EBADMSG;
 	t->has_gaps |= first != function_table__end(t, t->n);
-	return array__add(&t->all, &t->n, &t->capacity, &f, sizeof(f));
+	return array__add(&t->all, &t->n, &t->capacity, &f);
 }
 
 /* Every run is of the next function, or of none. */

@@ -111,7 +111,7 @@ static int take_string(struct string_table *t, struct byte_reader *in, const cha
 	byte_buffer__bytes(&t->stored, begin, in->at - begin);
 	if (t->stored.failed)
 		return -ENOMEM;
-	return array__add(&t->strings, &t->n, &t->capacity, &s, sizeof(s));
+	return array__add(&t->strings, &t->n, &t->capacity, &s);
 }
 
 int string_table__take(struct string_table *t, struct byte_reader *in, uint32_t *first, uint32_t *n,

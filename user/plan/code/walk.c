@@ -139,7 +139,7 @@ static int push_index(struct walk *w, size_t idx, uint8_t state, const char **pr
 	if (w->seen[idx] & 1u << state)
 		return 0;
 	w->seen[idx] |= 1u << state;
-	return array__add(&w->work, &w->n_work, &w->work_capacity, &work, sizeof(work));
+	return array__add(&w->work, &w->n_work, &w->work_capacity, &work);
 }
 
 static int push_work(struct walk *w, uint64_t addr, uint8_t state, const char **problem)

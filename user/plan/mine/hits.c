@@ -77,7 +77,7 @@ static int note_call(void *arg, uint64_t addr, uint64_t to, bool through)
 
 	if (through && !array__has_u64(f->slots, f->n_slots, to))
 		return 0;
-	return array__add(&f->calls, &f->n_calls, &f->calls_capacity, &call, sizeof(call));
+	return array__add(&f->calls, &f->n_calls, &f->calls_capacity, &call);
 }
 
 static int find_calls(struct finder *f)
@@ -307,7 +307,7 @@ static int add_hit(struct finder *f, uint64_t addr, const struct value_place *v)
 
 	if (!elf_image__offset(f->img, addr, &hit.offset))
 		return 0;
-	return array__add(&out->items, &out->n, &f->capacity, &hit, sizeof(hit));
+	return array__add(&out->items, &out->n, &f->capacity, &hit);
 }
 
 /* Every test of these bits whose branch leads to the cold side. */

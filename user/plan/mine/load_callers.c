@@ -248,7 +248,7 @@ static int find_asked(struct finder *f)
 		err = body_named(plan, o->name, &a.body) ?: read_frame(f, o, site->addr, &a.frame);
 		if (err == -ENODATA)
 			continue;
-		if (err || array__add(&f->asked, &f->n_asked, &f->asked_capacity, &a, sizeof(a)))
+		if (err || array__add(&f->asked, &f->n_asked, &f->asked_capacity, &a))
 			return err ?: -ENOMEM;
 		if (a.body != PLAN_NONE)
 			f->bodies[a.body] = true;
@@ -270,7 +270,7 @@ static int note_caller(void *arg, uint64_t addr, uint64_t to, bool through)
 
 	if (through || !is_shared(f, to))
 		return 0;
-	return array__add(&f->callers, &f->n_callers, &f->callers_capacity, &addr, sizeof(addr));
+	return array__add(&f->callers, &f->n_callers, &f->callers_capacity, &addr);
 }
 
 static int find_callers(struct finder *f)
@@ -304,7 +304,7 @@ static int add_relay(struct finder *f, const struct owner *o, uint64_t addr, uin
 	err = read_frame(f, o, addr, &r.frame);
 	if (err)
 		return err == -ENODATA ? 0 : err;
-	return array__add(&f->relays, &f->n_relays, &f->relays_capacity, &r, sizeof(r));
+	return array__add(&f->relays, &f->n_relays, &f->relays_capacity, &r);
 }
 
 static int find_relays(struct finder *f)
@@ -373,7 +373,7 @@ static int add_call(struct finder *f, const struct scene *s, uint32_t body, size
 		if (!locate(s, load_callers_vtable(&s->walk, s->flow, mask), i, &c))
 			continue;
 		c.vtable_offset = mask->vtable.offset;
-		return array__add(&f->calls, &f->n_calls, &f->calls_capacity, &c, sizeof(c));
+		return array__add(&f->calls, &f->n_calls, &f->calls_capacity, &c);
 	}
 	return 0;
 }
@@ -416,7 +416,7 @@ static int add_step(struct finder *f, struct plan_step step)
 			return same_step(&plan->steps[i], &step) ? 0 : -EEXIST;
 	if (plan_step_excess(&step))
 		return -EEXIST;
-	return array__add(&plan->steps, &plan->n_steps, &f->steps_capacity, &step, sizeof(step));
+	return array__add(&plan->steps, &plan->n_steps, &f->steps_capacity, &step);
 }
 
 /*

@@ -62,7 +62,7 @@ static int want(struct finder *f, const char *symbol, uint32_t owner)
 	struct base_name name = base_of(symbol);
 
 	name.owner = owner;
-	return array__add(&f->names, &f->n_names, &f->names_capacity, &name, sizeof(name));
+	return array__add(&f->names, &f->n_names, &f->names_capacity, &name);
 }
 
 static void sort_names(struct finder *f)
@@ -164,7 +164,7 @@ static int find_parts(struct finder *f)
 		struct part part = {{sym->addr, sym->size}, found ? found->owner : 0};
 
 		if (found && sym->size &&
-		    array__add(&f->parts, &f->n_parts, &f->parts_capacity, &part, sizeof(part)))
+		    array__add(&f->parts, &f->n_parts, &f->parts_capacity, &part))
 			return -ENOMEM;
 	}
 	return 0;

@@ -8,14 +8,14 @@
 
 static int add_addr(struct profiler_addrs *a, uint64_t addr)
 {
-	return array__add(&a->items, &a->n, &a->capacity, &addr, sizeof(addr));
+	return array__add(&a->items, &a->n, &a->capacity, &addr);
 }
 
 static int add_cold(struct profiler *p, uint64_t addr, enum name_kind kind)
 {
 	struct profiler_cold cold = {addr, kind};
 
-	return array__add(&p->cold, &p->n_cold, &p->cold_capacity, &cold, sizeof(cold));
+	return array__add(&p->cold, &p->n_cold, &p->cold_capacity, &cold);
 }
 
 static int note_symbol(struct profiler *p, const struct elf_symbol *sym)
@@ -82,7 +82,7 @@ static int note_pointer(void *arg, uint64_t at, uint64_t value)
 
 	if (!profiler__drops(p, value) && !profiler__cold(p, value))
 		return 0;
-	return array__add(&p->slots, &p->n_slots, &p->slots_capacity, &slot, sizeof(slot));
+	return array__add(&p->slots, &p->n_slots, &p->slots_capacity, &slot);
 }
 
 static int note_call(void *arg, uint64_t addr, uint64_t to, bool through)

@@ -18,7 +18,7 @@ int sites_add(const struct elf_image *img, struct plan *plan, struct plan_site s
 {
 	if (!elf_image__offset(img, site.addr, &site.offset))
 		return -EFAULT;
-	return array__add(&plan->sites, &plan->n_sites, &plan->sites_capacity, &site, sizeof(site));
+	return array__add(&plan->sites, &plan->n_sites, &plan->sites_capacity, &site);
 }
 
 /* A site that is in the plan already is not added again. */

@@ -67,7 +67,7 @@ static int collect_line(struct collector *c, Dwarf_Line *line)
 		row->file = dwarf_linesrc(line, NULL, NULL);
 	if (row->file)
 		row->line = (uint32_t)number;
-	return array__add(&c->rows, &c->n, &c->capacity, &found, sizeof(found));
+	return array__add(&c->rows, &c->n, &c->capacity, &found);
 }
 
 static int collect_unit(struct collector *c, Dwarf_Die *unit)
