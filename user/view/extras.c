@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "view/extras.h"
 
-#include <stddef.h>
-
-#define AT(field) offsetof(struct summary_row, field)
+/* The offset of a member that report_extra_of() can read as a uint64_t. */
+#define AT(field)                                                                             \
+	(offsetof(struct summary_row, field) +                                                \
+	 0 * sizeof(struct {                                                                  \
+		 _Static_assert(sizeof(((struct summary_row *)0)->field) == sizeof(uint64_t), \
+				#field " has 8 bytes");                                       \
+		 char unused;                                                                 \
+	 }))
 
 const struct report_extra report_extras[REPORT_N_EXTRAS] = {
 	[REPORT_OFF_CPU] = {"self_off_ns", "off-cpu", true, AT(self_off_ns)},

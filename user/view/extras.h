@@ -4,6 +4,7 @@
 #define QPROF_VIEW_EXTRAS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "analyze/summary.h"
 
