@@ -65,9 +65,9 @@ static int take_interval(struct model *m, const struct trace_span *span,
 		return err;
 	if (m->groups)
 		err = groups__span(m->groups, span, times);
-	if (err || !m->callers || span->kind != TRACE_KIND_QUERY)
-		return err;
-	return callers__span(m->callers, span, times);
+	if (!err && m->callers && span->kind == TRACE_KIND_QUERY)
+		err = callers__span(m->callers, span, times);
+	return err;
 }
 
 int model__span(struct model *m, const struct trace_span *span, const struct trace_times *times)
@@ -97,19 +97,26 @@ static int take_process(struct model *m, const struct trace_process *p)
 {
 	int err = summary__process(m->summary, p);
 
-	err = err || !m->build ? err : build__process(m->build, p);
-	return err || !m->groups ? err : groups__process(m->groups, p);
+	if (!err && m->build)
+		err = build__process(m->build, p);
+	if (!err && m->groups)
+		err = groups__process(m->groups, p);
+	return err;
 }
 
 static int take_thread(struct model *m, const struct trace_thread *t)
 {
+	int err = 0;
+
 	if (t->process >= summary__n_processes(m->summary))
 		return -EINVAL;
-	if ((m->build && build__thread(m->build, t)) ||
-	    (m->groups && groups__thread(m->groups, t)) ||
-	    (m->threads && threads__name(m->threads, t)))
-		return -ENOMEM;
-	return 0;
+	if (m->build)
+		err = build__thread(m->build, t);
+	if (!err && m->groups)
+		err = groups__thread(m->groups, t);
+	if (!err && m->threads)
+		err = threads__name(m->threads, t);
+	return err;
 }
 
 static int take_tally(struct model *m, const struct trace_tally *t)
@@ -121,9 +128,9 @@ static int take_tally(struct model *m, const struct trace_tally *t)
 	unrecorded__tally(&m->unrecorded, t);
 	if (m->build)
 		err = build__tally(m->build, t);
-	if (err || !m->groups || !wants(m, t->label))
-		return err;
-	return groups__tally(m->groups, t);
+	if (!err && m->groups && wants(m, t->label))
+		err = groups__tally(m->groups, t);
+	return err;
 }
 
 static void take_costs(struct model *m, const struct trace_costs *costs)
