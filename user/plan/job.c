@@ -390,17 +390,17 @@ static int take_all(struct plan_job *j, struct plan **out)
 {
 	_plan_ struct plan *plan = take_ptr(j->plan);
 	const uint8_t *plan_bytes, *hits_bytes;
-	uint64_t sent = UINT64_MAX;
+	uint64_t plan_len = UINT64_MAX;
 	int err;
 
-	if (j->len >= sizeof(sent))
-		memcpy(&sent, j->bytes, sizeof(sent));
-	if (j->len < sizeof(sent) || sent > j->len - sizeof(sent))
+	if (j->len >= sizeof(plan_len))
+		memcpy(&plan_len, j->bytes, sizeof(plan_len));
+	if (j->len < sizeof(plan_len) || plan_len > j->len - sizeof(plan_len))
 		return diag_error_r(-EBADMSG, "cannot read %s: its planner sent no plan",
 				    library_file__path(j->file));
-	plan_bytes = j->bytes + sizeof(sent);
-	hits_bytes = plan_bytes + sent;
-	err = plan ? 0 : take_plan(j, plan_bytes, sent, &plan);
+	plan_bytes = j->bytes + sizeof(plan_len);
+	hits_bytes = plan_bytes + plan_len;
+	err = plan ? 0 : take_plan(j, plan_bytes, plan_len, &plan);
 	if (!err && j->hits)
 		err = take_hits(j, hits_bytes, (size_t)(j->bytes + j->len - hits_bytes),
 				&plan->hits);

@@ -471,21 +471,20 @@ void name_classify(const char *symbol, struct name_info *info)
 {
 	/* v0 adds no dots of its own; most names are v0 and have none. */
 	const char *dot = strchrnul(symbol, '.');
-	struct cursor suffixes = {symbol, dot + strlen(dot)};
+	struct cursor c = {symbol, dot + strlen(dot)};
 
 	*info = (struct name_info){.kind = NAME_OTHER};
-	if (eat_prefix(&suffixes, "_R")) {
-		suffixes.p = dot;
-		match_v0((struct cursor){symbol + 2, dot}, info);
-	} else if (eat_prefix(&suffixes, "_ZN")) {
+	if (eat_prefix(&c, "_R")) {
+		match_v0((struct cursor){c.p, dot}, info);
+		c.p = dot;
+	} else if (eat_prefix(&c, "_ZN")) {
 		info->legacy = true;
-		match_legacy(&suffixes, info);
-	} else if (eat_prefix(&suffixes, "__rust_panic_cleanup")) {
+		match_legacy(&c, info);
+	} else if (eat_prefix(&c, "__rust_panic_cleanup")) {
 		info->kind = NAME_PANIC_CLEANUP;
 	}
-	if (info->kind != NAME_OTHER && !eat_suffixes(&suffixes, &info->part)) {
+	if (info->kind != NAME_OTHER && !eat_suffixes(&c, &info->part))
 		*info = (struct name_info){.kind = NAME_OTHER, .legacy = info->legacy};
-	}
 }
 
 const char *names_looked_for(void)
