@@ -29,6 +29,7 @@ int stack__next(struct stack *s)
 		first = flame__process(s->flame, s->process);
 		if (first == FLAME_NONE)
 			break;
+		/* The process alone is no stack: the first one is a child of it. */
 		if (!s->n && push(s, first))
 			return -ENOMEM;
 		depth = s->n - 1;

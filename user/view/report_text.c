@@ -84,7 +84,7 @@ static void spare_columns(struct table *t, enum report_sort sort)
 		[REPORT_SORT_MAX] = "max",
 		[REPORT_SORT_TOTAL] = "total",
 		[REPORT_SORT_OFF] = "off-cpu",
-		[REPORT_SORT_CPU] = NULL,
+		[REPORT_SORT_CPU] = NULL, /* its column is not in `spare`; the last value */
 	};
 
 	table__keep_of_name(t, NAME_KEPT);
