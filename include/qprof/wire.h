@@ -56,6 +56,20 @@ enum wire_span_flag {
 
 #define WIRE_NO_INVOCATION 0xffffffffu
 
+/*
+ * The type of a query's key, as far as a probe can read it. Every type but the first two names a
+ * definition or a crate.
+ */
+enum wire_key {
+	WIRE_KEY_UNKNOWN = 0, /* of a type that no probe reads, or at no known place */
+	WIRE_KEY_UNIT,	      /* (): there is nothing to read */
+	WIRE_KEY_LOCAL,	      /* LocalDefId, OwnerId, LocalModDefId: an index in a register */
+	WIRE_KEY_DEF,	      /* DefId: an index, and the crate in the next register */
+	WIRE_KEY_CRATE,	      /* CrateNum */
+	WIRE_KEY_INSTANCE,    /* the address of an InstanceKind: its tag, an index, a crate */
+	WIRE_KEY_MAX,
+};
+
 /* The kind of a span, as in measureme's event kinds. */
 enum wire_kind {
 	WIRE_KIND_QUERY = 0, /* a provider was executed */

@@ -46,6 +46,13 @@ struct plan_site {
 	/* (sp at the body's sites) - (sp here), bytes; TIMER, TIMER_END: the sp of the function
 	 * that calls, so 8 at the first instruction. */
 	int32_t sp_delta;
+	/*
+	 * START, START_BODY, WRAPPER, IDENTIFY: the enum wire_reg that holds the query's key (a
+	 * DefId's index, and its crate is in the register of the next argument), or else the key's
+	 * offset from sp in bytes. Of what type the key is, the query says.
+	 */
+	uint8_t key_reg;  /* or WIRE_REG_NONE */
+	int32_t key_slot; /* or PLAN_NO_SLOT */
 };
 
 /* One query: where it is requested, where its provider starts. An absent address is 0. */
@@ -56,6 +63,7 @@ struct plan_query {
 	uint64_t provider;
 	uint32_t body_non_incr; /* index into bodies, or PLAN_NONE */
 	uint32_t body_incr;
+	uint8_t key;	    /* enum wire_key */
 	uint8_t start_role; /* enum wire_role of the sites that see its start, 0 if none do */
 	uint32_t n_start;   /* sites that see its start, in both modes together */
 	uint32_t n_end;	    /* end sites of its bodies */
