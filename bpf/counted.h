@@ -29,6 +29,14 @@ static __always_inline int counted_send(const struct thread_stack *t, __u32 quer
 	return 0;
 }
 
+#define COUNTED_MOST 0xff
+
+static __always_inline __u8 counted_lose(__u32 n)
+{
+	maps_count_n(WIRE_LOST_RING_FULL, n);
+	return 0;
+}
+
 /* Count an execution. True if it was counted; false if it has to be recorded instead. */
 static __always_inline int counted_add(struct thread_stack *t, __u32 lib, __u32 query, __u64 now)
 {
@@ -39,9 +47,13 @@ static __always_inline int counted_add(struct thread_stack *t, __u32 lib, __u32 
 		return 0;
 	t->counted_lib = lib;
 	n = ++t->counted[query & (WIRE_WATCHED_QUERIES - 1)];
-	/* If there is no room, the next record has these too. */
-	if (n >= WIRE_COUNTED_STEP && !counted_send(t, query, n, now))
+	if (n < WIRE_COUNTED_STEP)
+		return 1;
+	/* If there is no room, a later record has these too, as long as they can be counted. */
+	if (!counted_send(t, query, n, now))
 		t->counted[query & (WIRE_WATCHED_QUERIES - 1)] = 0;
+	else if (n == COUNTED_MOST)
+		t->counted[query & (WIRE_WATCHED_QUERIES - 1)] = counted_lose(n);
 	return 1;
 }
 
@@ -50,14 +62,16 @@ struct counted_ctx {
 	__u64 now;
 };
 
-static long counted_send_rest(__u32 query, void *p)
+/* Takes four counters at once: two threads may send the rest. */
+static long counted_send_rest(__u32 word, void *p)
 {
 	struct counted_ctx *c = p;
-	__u32 *rest = &c->t->counted[query & (WIRE_WATCHED_QUERIES - 1)];
-	__u32 n = *rest ? __sync_lock_test_and_set(rest, 0) : 0;
+	__u32 *rest = &c->t->counted_words[word & (WIRE_WATCHED_QUERIES / 4 - 1)];
+	__u32 taken = *rest ? __sync_lock_test_and_set(rest, 0) : 0;
 
-	if (n && counted_send(c->t, query, n, c->now))
-		maps_count_n(WIRE_LOST_RING_FULL, n);
+	for (__u32 i = 0; taken && i < 4; i++, taken >>= 8)
+		if (taken & 0xff && counted_send(c->t, 4 * word + i, taken & 0xff, c->now))
+			counted_lose(taken & 0xff);
 	return 0;
 }
 
@@ -67,7 +81,7 @@ static __always_inline void counted_settle(struct thread_stack *t, __u64 now)
 	struct counted_ctx c = {.t = t, .now = now};
 
 	if (knobs.governed)
-		bpf_loop(WIRE_WATCHED_QUERIES, counted_send_rest, &c, 0);
+		bpf_loop(WIRE_WATCHED_QUERIES / 4, counted_send_rest, &c, 0);
 }
 
 #endif /* QPROF_COUNTED_H */

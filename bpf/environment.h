@@ -107,6 +107,7 @@ STACK_APART int stack_send_span(struct thread_stack *t, const struct frame *f, w
 		.end_ns = now,
 		.invocation = invocation,
 		.caller = f->caller,
+		.key = f->key,
 	};
 	bpf_ringbuf_submit(s, maps_wakeup_flags());
 	t->spans++;

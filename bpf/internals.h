@@ -13,6 +13,7 @@
  *   signal_struct.flags, .group_exit_code,
  *   task_struct.exit_code, .group_leader    WIRE_MISSING_STATUS
  *   vm_area_struct.vm_start, .vm_end        WIRE_MISSING_STACKS
+ *   task_struct.thread.fsbase               without it definitions have no names
  *   vm_area_struct.vm_file, file.f_inode    read by inode.bpf.c, an object of its own: without them
  *                                           libraries are known by device and inode number
  *
@@ -113,6 +114,14 @@ static __always_inline bool internals_is_last_thread(struct task_struct *task)
 		return (__u32)id == id >> 32;
 	}
 	return !BPF_CORE_READ(task, signal, live.counter);
+}
+
+/* The base of the thread-local memory of the current thread; 0 if this kernel has no such field. */
+static __always_inline __u64 internals_fs_base(void)
+{
+	if (!bpf_core_field_exists(struct task_struct, thread.fsbase))
+		return 0;
+	return BPF_CORE_READ((struct task_struct *)bpf_get_current_task_btf(), thread.fsbase);
 }
 
 struct segment {

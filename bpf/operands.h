@@ -87,4 +87,61 @@ static __always_inline __u32 operand_hit(struct pt_regs *ctx, __u64 cookie)
 	return id;
 }
 
+/*
+ * The key at `place` (wire_key_place()), as wire_key(); 0 if it is not read. A crate is in the
+ * register of the argument behind that of the index.
+ */
+static __always_inline __u64 operand_key(struct pt_regs *ctx, __u32 place)
+{
+	__u32 at, krate;
+
+	switch (place & 0xf) {
+	case WIRE_REG_SI:
+		at = OPERAND_FIELD(ctx, si);
+		krate = OPERAND_FIELD(ctx, dx);
+		break;
+	case WIRE_REG_DX:
+		at = OPERAND_FIELD(ctx, dx);
+		krate = OPERAND_FIELD(ctx, cx);
+		break;
+	case WIRE_REG_CX:
+		at = OPERAND_FIELD(ctx, cx);
+		krate = OPERAND_FIELD(ctx, r8);
+		break;
+	case WIRE_REG_R8:
+		at = OPERAND_FIELD(ctx, r8);
+		krate = OPERAND_FIELD(ctx, r9);
+		break;
+	default:
+		return 0;
+	}
+	switch (place >> 4) {
+	case WIRE_KEY_LOCAL:
+		return wire_key(WIRE_KEY_LOCAL_CRATE, at);
+	case WIRE_KEY_DEF:
+		return wire_key(krate, at);
+	case WIRE_KEY_CRATE:
+		return wire_key(at, 0);
+	}
+	return 0;
+}
+
+/* The key of type `key` that lies `slot` * 4 bytes above sp; 0 if it cannot be read. */
+static __always_inline __u64 operand_key_on_stack(struct pt_regs *ctx, __u32 key, __u32 slot)
+{
+	__u32 at[2] = {};
+
+	if (bpf_probe_read_user(at, sizeof(at), (void *)(PT_REGS_SP(ctx) + 4 * slot)))
+		return 0;
+	switch (key) {
+	case WIRE_KEY_LOCAL:
+		return wire_key(WIRE_KEY_LOCAL_CRATE, at[0]);
+	case WIRE_KEY_DEF:
+		return wire_key(at[1], at[0]);
+	case WIRE_KEY_CRATE:
+		return wire_key(at[0], 0);
+	}
+	return 0;
+}
+
 #endif /* QPROF_BPF_OPERANDS_H */

@@ -9,6 +9,7 @@
 #include "environment.h"
 #include "internals.h"
 #include "maps.h"
+#include "names.h"
 #include "off_cpu.h"
 #include "open_stacks.h"
 #include "processes.h"
@@ -74,6 +75,13 @@ int qprof_label_site(struct pt_regs *ctx)
 	if (wire_cookie_role(cookie) == WIRE_ROLE_TIMER)
 		return site_timer(ctx, cookie);
 	return site_guard(ctx, cookie);
+}
+
+/* May sleep too: a part of the compiler's tables may be swapped out. */
+SEC("uprobe.s/drop_site")
+int qprof_drop_site(struct pt_regs *ctx)
+{
+	return names_drop(ctx, bpf_get_attach_cookie(ctx));
 }
 
 /*

@@ -27,13 +27,20 @@ static __always_inline void site_push(struct thread_stack *t, __u64 cookie, __u6
 	off_cpu_done(t);
 }
 
+static __always_inline __u64 site_key(struct pt_regs *ctx, __u32 place)
+{
+	return knobs.keys ? operand_key(ctx, place) : 0;
+}
+
 /* At the instruction that names the query. Returns 0. */
 static __always_inline int site_push_named(struct pt_regs *ctx, __u64 cookie, __u8 state)
 {
 	struct thread_stack *t = thread_current();
 
-	if (t)
-		site_push(t, cookie, SITE_BODY_SP(ctx, cookie), state);
+	if (!t)
+		return 0;
+	t->scratch.key = site_key(ctx, wire_cookie_reg(cookie));
+	site_push(t, cookie, SITE_BODY_SP(ctx, cookie), state);
 	return 0;
 }
 
@@ -72,18 +79,17 @@ static __always_inline int site_request(struct pt_regs *ctx, __u64 cookie)
 	return 0;
 }
 
-/* The start of a wrapper's query, whose group does not fit into the cookie of a request. */
-STACK_APART int site_push_requested(struct thread_stack *t, __u64 cookie, __u64 sp, __u64 now)
+/*
+ * The cookie of the start of a wrapper's query, whose group and key do not fit into the cookie of a
+ * request.
+ */
+static __noinline __u64 site_wrapper_cookie(__u32 lib, __u32 query)
 {
-	__u32 lib = wire_cookie_lib(cookie), query = wire_cookie_query(cookie);
 	__u32 key = wire_wrapper_key(lib, query);
 	const struct wire_wrappers *w = bpf_map_lookup_elem(&wrappers, &key);
 
-	if (!t)
-		return 0;
-	cookie = wire_cookie(0, lib, query, w ? w->group : WIRE_NO_GROUP,
-			     w && w->hidden ? WIRE_HIDDEN : WIRE_REG_NONE, 0);
-	return stack_push(t, cookie, sp, FRAME_WRAPPED, now);
+	return wire_cookie(0, lib, query, w ? w->group : WIRE_NO_GROUP,
+			   w ? (w->hidden ? WIRE_HIDDEN : w->key) : WIRE_REG_NONE, 0);
 }
 
 /* A request and a start in one, for callers: two programs at one site run in no certain order. */
@@ -99,7 +105,9 @@ static __noinline int site_requested_wrapper(struct pt_regs *ctx, __u64 cookie)
 		return 0;
 	now = off_cpu_begin(t, now);
 	stack_request(t, cookie, sp, site_caller(ctx, cookie), now);
-	site_push_requested(t, cookie, sp - 8, now);
+	cookie = site_wrapper_cookie(wire_cookie_lib(cookie), wire_cookie_query(cookie));
+	t->scratch.key = site_key(ctx, wire_cookie_reg(cookie));
+	stack_push(t, cookie, sp - 8, FRAME_WRAPPED, now);
 	off_cpu_done(t);
 	return 0;
 }
@@ -140,6 +148,13 @@ static __always_inline struct wire_provider *site_find_provider(struct pt_regs *
 	return p;
 }
 
+static __always_inline __u64 site_identified_key(struct pt_regs *ctx, const struct wire_provider *p)
+{
+	if (knobs.keys && p->key < WIRE_HIDDEN && (p->key & 0xf) == WIRE_KEY_ON_STACK)
+		return operand_key_on_stack(ctx, p->key >> 4, p->slot);
+	return site_key(ctx, p->key);
+}
+
 /*
  * Fires for every query of the body. A query with a START site of its own is left to that site; the
  * table has it too, as WIRE_NO_QUERY, so a provider that is not in the table is a miss.
@@ -153,6 +168,7 @@ static __noinline int site_identify(struct pt_regs *ctx, __u64 cookie)
 		return 0;
 	cookie = wire_cookie(0, wire_cookie_lib(cookie), p->query, p->group,
 			     p->hidden ? WIRE_HIDDEN : WIRE_REG_NONE, 0);
+	t->scratch.key = site_identified_key(ctx, p);
 	site_push(t, cookie, PT_REGS_SP(ctx), FRAME_STARTED);
 	return 0;
 }

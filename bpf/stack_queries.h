@@ -89,6 +89,7 @@ STACK_APART int stack_push(struct thread_stack *t, wire_u64 cookie, wire_u64 sp,
 		.lib = wire_cookie_lib(cookie),
 		.state = state,
 		.hidden = wire_cookie_reg(cookie) == WIRE_HIDDEN,
+		.key = t->scratch.key,
 	};
 	stack_prune_event(t, WIRE_SPAN_LEFT, now);
 	if (stack_wants_callers())

@@ -38,6 +38,7 @@ struct frame {
 	wire_u16 number; /* within its scope; 0: a query's */
 	wire_u8 kind;	 /* enum wire_kind */
 	wire_u8 hidden;	 /* not recorded: never sent */
+	wire_u64 key;	 /* as in struct wire_span */
 };
 
 /* A wrapper that was called and has not led to a start. */
@@ -99,6 +100,7 @@ struct search {
  */
 struct scratch {
 	struct frame event; /* the current start or end */
+	wire_u64 key;	    /* of the query that starts */
 	struct search search;
 	struct wire_label_key label;
 };
@@ -122,10 +124,14 @@ struct thread_stack {
 	struct scratch scratch;
 	struct request requests[STACK_REQUESTS];
 	struct frame frames[STACK_INLINE_FRAMES];
-	wire_u32 counted[WIRE_WATCHED_QUERIES]; /* executions that are not sent yet */
+	/* Executions that are not sent yet, by query. The kernel exchanges no single bytes. */
+	union {
+		wire_u8 counted[WIRE_WATCHED_QUERIES];
+		wire_u32 counted_words[WIRE_WATCHED_QUERIES / 4];
+	};
 };
 
-_Static_assert(sizeof(struct frame) == 32, "frame");
+_Static_assert(sizeof(struct frame) == 40, "frame");
 _Static_assert(sizeof(struct request) == 16, "request");
 _Static_assert((STACK_REQUESTS & (STACK_REQUESTS - 1)) == 0, "masked index");
 _Static_assert((STACK_INLINE_FRAMES & (STACK_INLINE_FRAMES - 1)) == 0, "masked index");

@@ -79,7 +79,12 @@ struct signal_struct {
 	unsigned int flags;
 };
 
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 struct task_struct {
+	struct thread_struct thread;
 	struct mm_struct *mm;
 	pid_t pid;
 	pid_t tgid;

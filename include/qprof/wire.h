@@ -35,6 +35,9 @@ enum wire_type {
 	WIRE_COUNTED = 9,
 	WIRE_OPEN_FRAME = 10,
 	WIRE_OPEN_STACK = 11,
+	WIRE_DEFINITIONS = 12,
+	WIRE_SYMBOLS = 13,
+	WIRE_NAMES_END = 14,
 };
 
 /* Fields that this kernel's types lack; bpf/internals.h says how each is done without. */
@@ -110,7 +113,17 @@ struct wire_span {
 		 * WIRE_LABEL_LOST, or 0: the guard's own */
 		wire_u32 label;
 	};
+	wire_u64 key; /* WIRE_KIND_QUERY: wire_key() of its key, or 0: not read */
 };
+
+/* The key of an execution as one number, which is not 0: a crate, and the index of a definition in
+ * it (0 with WIRE_KEY_CRATE). */
+static inline wire_u64 wire_key(wire_u32 krate, wire_u32 index)
+{
+	return ((wire_u64)krate + 1) << 32 | index;
+}
+
+#define WIRE_KEY_LOCAL_CRATE 0u
 
 /* A query's result was found in its in-memory cache: an instant, and no frame. */
 struct wire_hit {
@@ -155,6 +168,66 @@ struct wire_watched {
 #define WIRE_WATCHED_LIBS	 16
 #define WIRE_WATCHED_QUERIES	 512 /* a power of two */
 #define WIRE_WATCHED(lib, query) ((lib)*WIRE_WATCHED_QUERIES + (query))
+
+/*
+ * A piece of a compiler's table of definitions (struct wire_layout), copied when its query context
+ * is dropped. Pieces come in order, the symbols that a piece names after it. The sender leaves out
+ * the unused end of `bytes`.
+ */
+#define WIRE_DEFINITIONS_MAX 4096
+struct wire_definitions {
+	wire_u8 type;
+	wire_u8 lib;
+	wire_u8 pad[2];
+	wire_u32 pid;
+	wire_u32 offset; /* of the first byte, in the table */
+	wire_u32 size;	 /* of `bytes` */
+	wire_u8 bytes[WIRE_DEFINITIONS_MAX];
+};
+
+/* Texts of symbols: u32 number, u32 length, and as many bytes, without padding. Likewise. */
+#define WIRE_SYMBOL_MAX	 1024 /* a longer text is cut */
+#define WIRE_SYMBOLS_MAX 8192
+struct wire_symbols {
+	wire_u8 type;
+	wire_u8 lib;
+	wire_u8 pad[2];
+	wire_u32 pid;
+	wire_u32 size; /* of `bytes` */
+	wire_u32 pad2;
+	wire_u8 bytes[WIRE_SYMBOLS_MAX];
+};
+
+/* The copy of a compiler's names has ended. */
+struct wire_names_end {
+	wire_u8 type;
+	wire_u8 lib;
+	wire_u8 pad[2];
+	wire_u32 pid;
+	wire_u32 definitions; /* in the table */
+	wire_u32 missing;     /* reads that failed and records that found no room */
+};
+
+/*
+ * Where a library's compilers keep the names of definitions. Offsets are bytes. The address of the
+ * GlobalCtxt is `context` bytes above what rdi holds at the WIRE_ROLE_DROP site.
+ */
+struct wire_layout {
+	wire_u64 drop;	   /* ELF address of that site */
+	wire_u64 globals;  /* ELF address of the word with the thread-local offset of the globals */
+	wire_u32 context;
+	wire_u32 table;	   /* within the GlobalCtxt: the address of the table of definitions */
+	wire_u32 count;	   /* likewise: how many it holds */
+	wire_u32 size;	   /* of a definition: 8 to 64 */
+	wire_u32 tag;	   /* within a definition */
+	wire_u32 symbol;   /* within a definition */
+	wire_u32 named;	   /* bit i: a definition with tag i has a symbol */
+	wire_u32 symbols;  /* within the globals: the address of the table of symbols */
+	wire_u32 n_symbols; /* likewise: how many it holds */
+	wire_u32 symbol_size; /* of a symbol's entry: 16 to 64 */
+	wire_u32 text;	   /* within an entry: the address of its text */
+	wire_u32 length;   /* within an entry: its length */
+};
 
 /* Why a thread left its CPU. */
 enum wire_off_reason {
@@ -317,7 +390,9 @@ struct wire_knobs {
 	wire_u32 wakeup_bytes; /* wake the reader once this much is waiting in the ring buffer */
 	wire_u32 callers;      /* 1: requests are probed, and spans have a caller */
 	wire_u32 governed;     /* 1: struct wire_watched says what is recorded */
+	wire_u32 keys;	       /* 1: the keys of queries are read */
 	wire_u32 silent;       /* 1: no spans, no off-CPU intervals: only open stacks are read */
+	wire_u32 pad;
 };
 
 /*
@@ -345,8 +420,9 @@ struct wire_knobs {
  * units of 8 bytes. With callers, the sites of WIRE_ROLE_WRAPPER have such a cookie too: each is a
  * request and a start at once, and the group of the query is in a table (struct wire_wrappers).
  *
- * WIRE_ROLE_START, _START_BODY, _WRAPPER: WIRE_HIDDEN in place of the register: the query is not
- * recorded, and is tracked only because other queries nest in it.
+ * WIRE_ROLE_START, _START_BODY, _WRAPPER: in place of the register, where the query's key is
+ * (wire_key_place()); or WIRE_HIDDEN: the query is not recorded, and is tracked only because other
+ * queries nest in it.
  *
  * The guard roles (wire_guard_cookie()): bits 12-27 number the guard in the plan, or, of kinds that
  * have a query's label, that query; bits 28-43 its scope, the function that it stands in (a body's
@@ -383,7 +459,10 @@ enum wire_role {
 	WIRE_ROLE_TIMER,	/* entry of SelfProfilerRef::verbose_generic_activity */
 	WIRE_ROLE_TIMER_END,	/* entry of a drop_in_place::<VerboseTimingGuard> */
 	WIRE_ROLE_HIT,		/* a result was found in its cache */
+	WIRE_ROLE_DROP, /* the query context is dropped: entry of the drop glue of its OnceLock */
 };
+
+#define WIRE_ROLE_MAX 16 /* 4 bits of a cookie */
 
 enum wire_reg {
 	WIRE_REG_AX,
@@ -405,6 +484,15 @@ enum wire_reg {
 	WIRE_REG_NONE = 255,
 };
 
+/* In place of a register: the key is on the stack. Only where there is room for its slot. */
+#define WIRE_KEY_ON_STACK 15
+
+/* Where a start finds its query's key. WIRE_REG_NONE: nowhere. */
+static inline wire_u32 wire_key_place(wire_u32 key, wire_u32 reg)
+{
+	return key << 4 | reg;
+}
+
 /*
  * Key of the table of providers that WIRE_ROLE_IDENTIFY, _GUARD_QUERY and _GUARD_CALLED look up,
  * and of the table of steps: how far a provider, or a return address, lies from the site, which
@@ -422,7 +510,9 @@ struct wire_provider {
 	wire_u8 number; /* WIRE_ROLE_GUARD_QUERY: the guard's within its scope */
 	wire_u8 kind;	/* enum wire_kind */
 	wire_u8 hidden; /* 1: not recorded, tracked because others nest in it */
-	wire_u8 pad;
+	wire_u8 key;	/* WIRE_ROLE_IDENTIFY: wire_key_place() */
+	wire_u16 slot;	/* if that is on the stack: units of 4 bytes above sp */
+	wire_u16 pad;
 };
 
 /* WIRE_ROLE_GUARD_CALLED: the next step from a return address. */
@@ -442,8 +532,9 @@ struct wire_wrappers {
 	 * than its distance, which is the larger one.
 	 */
 	wire_u32 reach[2];
-	wire_u16 group;	 /* if the query starts at its wrapper, of its bodies; or WIRE_NO_GROUP */
-	wire_u16 hidden; /* 1: the query is not recorded */
+	wire_u16 group; /* if the query starts at its wrapper, of its bodies; or WIRE_NO_GROUP */
+	wire_u8 hidden; /* 1: the query is not recorded */
+	wire_u8 key;	/* if it starts at its wrapper: wire_key_place() */
 };
 
 static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
@@ -536,7 +627,7 @@ static inline int wire_cookie_sp_delta(wire_u64 c)
 	return ((int)(c >> 52) - WIRE_SP_BIAS) * 8;
 }
 
-_Static_assert(sizeof(struct wire_span) == 40, "wire_span");
+_Static_assert(sizeof(struct wire_span) == 48, "wire_span");
 _Static_assert(sizeof(struct wire_hit) == 24, "wire_hit");
 _Static_assert(sizeof(struct wire_off_cpu) == 32, "wire_off_cpu");
 _Static_assert(sizeof(struct wire_fork) == 24, "wire_fork");
@@ -549,12 +640,18 @@ _Static_assert(sizeof(struct wire_label_state) == 8, "wire_label_state");
 _Static_assert(sizeof(struct wire_thread) == 40, "wire_thread");
 _Static_assert(sizeof(struct wire_counted) == 24, "wire_counted");
 _Static_assert(sizeof(struct wire_watched) == 16, "wire_watched");
-_Static_assert(sizeof(struct wire_knobs) == 16, "wire_knobs");
+_Static_assert(sizeof(struct wire_knobs) == 24, "wire_knobs");
 _Static_assert(sizeof(struct wire_open_frame) == 32, "wire_open_frame");
 _Static_assert(sizeof(struct wire_open_stack) == 32, "wire_open_stack");
 _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
-_Static_assert(sizeof(struct wire_provider) == 8, "wire_provider");
+_Static_assert(sizeof(struct wire_provider) == 12, "wire_provider");
 _Static_assert(sizeof(struct wire_step) == 8, "wire_step");
 _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
+_Static_assert(sizeof(struct wire_definitions) == 16 + WIRE_DEFINITIONS_MAX, "wire_definitions");
+_Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
+_Static_assert(sizeof(struct wire_names_end) == 16, "wire_names_end");
+_Static_assert(sizeof(struct wire_layout) == 64, "wire_layout");
+_Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");
+_Static_assert(WIRE_KEY_MAX << 4 <= WIRE_HIDDEN, "wire_key_place");
 
 #endif /* QPROF_WIRE_H */

@@ -163,6 +163,19 @@ static uint64_t called_cookie(const struct attach_set *set, const struct plan_si
 				 g->scope, g->number, (uint32_t)site->slot / 8, g->kind);
 }
 
+/* Where a site finds the key of a query that starts there. */
+static uint8_t key_place(const struct attach_set *set, const struct plan_site *site, uint32_t query)
+{
+	uint8_t key = set->plan->queries[query].key;
+
+	if (site->key_reg != WIRE_REG_NONE)
+		return (uint8_t)wire_key_place(key, site->key_reg);
+	/* Only the table of providers has room for a slot. */
+	if (site->key_slot >= 0 && site->role == WIRE_ROLE_IDENTIFY)
+		return (uint8_t)wire_key_place(key, WIRE_KEY_ON_STACK);
+	return WIRE_REG_NONE;
+}
+
 uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site *site)
 {
 	uint32_t query = site->query == PLAN_NONE ? WIRE_NO_QUERY : site->query;
@@ -190,8 +203,8 @@ uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site
 		/* fall through */
 	case WIRE_ROLE_START:
 	case WIRE_ROLE_START_BODY:
-		if (!query_passes(set, FILTER_QUERY, site->query))
-			reg = WIRE_HIDDEN;
+		reg = query_passes(set, FILTER_QUERY, site->query) ? key_place(set, site, site->query)
+								   : WIRE_HIDDEN;
 		break;
 	}
 	return wire_cookie(site->role, set->lib, query, group, reg, site->sp_delta);
@@ -210,6 +223,8 @@ static void describe_query(const struct attach_set *set, const struct plan_site 
 	value->query = own_start ? WIRE_NO_QUERY : (uint16_t)query;
 	value->group = (uint16_t)set->plan->bodies[site->body].group;
 	value->kind = WIRE_KIND_QUERY;
+	value->key = key_place(set, site, query);
+	value->slot = site->key_slot < 0 ? 0 : (uint16_t)(site->key_slot / 4);
 	value->hidden = !query_passes(set, FILTER_QUERY, query);
 }
 
@@ -289,18 +304,21 @@ bool attach_set__wrappers(const struct attach_set *set, uint32_t query, struct w
 	*out = (struct wire_wrappers){
 		.group = WIRE_NO_GROUP,
 		.hidden = !query_passes(set, FILTER_QUERY, query),
+		.key = WIRE_REG_NONE,
 	};
 	for (uint32_t i = 0; i < set->plan->n_sites; i++) {
 		const struct plan_site *site = &set->plan->sites[i];
 
 		if (site->query != query)
 			continue;
-		if (site->role == WIRE_ROLE_WRAPPER)
+		if (site->role == WIRE_ROLE_WRAPPER) {
 			out->group = (uint16_t)set->plan->bodies[site->body].group;
-		else if (site->role == WIRE_ROLE_REQUEST && n < 2)
+			out->key = key_place(set, site, query);
+		} else if (site->role == WIRE_ROLE_REQUEST && n < 2) {
 			out->reach[n++] = (uint32_t)(site->slot + 8 - site->sp_delta);
-		else
+		} else {
 			continue;
+		}
 		any = true;
 	}
 	return any;

@@ -15,7 +15,7 @@
 #include "plan/plan.h"
 
 /* Length of an array that is indexed by enum wire_role; index 0 is unused. */
-#define ATTACH_ROLES (WIRE_ROLE_HIT + 1)
+#define ATTACH_ROLES WIRE_ROLE_MAX
 
 struct attach_set {
 	const struct plan *plan;

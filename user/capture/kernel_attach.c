@@ -73,6 +73,7 @@ static struct tables tables_of(const struct attachments *a)
 		.providers = bpf_map__fd(s->maps.providers),
 		.steps = bpf_map__fd(s->maps.steps),
 		.wrappers = bpf_map__fd(s->maps.wrappers),
+		.layouts = bpf_map__fd(s->maps.layouts),
 	};
 }
 

@@ -59,6 +59,8 @@ static void list_programs(struct loaded *l, const struct kernel_options *opt)
 	l->progs[WIRE_ROLE_TIMER] = timers ? label : NULL;
 	l->progs[WIRE_ROLE_TIMER_END] = timers ? site : NULL;
 	l->progs[WIRE_ROLE_HIT] = wants_hits(opt) ? site : NULL;
+	l->progs[WIRE_ROLE_DROP] = opt->keys ? l->skel->progs.qprof_drop_site : NULL;
+	bpf_program__set_autoload(l->skel->progs.qprof_drop_site, opt->keys);
 	bpf_program__set_autoload(label, guards || timers);
 }
 
@@ -123,6 +125,16 @@ static int choose_attach(struct loaded *l, const struct kernel_options *opt)
 	return opt->attach == KERNEL_ATTACH_MULTI ? refuse_without_multi("use --attach perf") : 0;
 }
 
+/* A copy of names may be preempted by another. */
+static int set_names_slots(struct loaded *l)
+{
+	int n = libbpf_num_possible_cpus();
+	uint32_t slots = n > 0 ? 2 * (uint32_t)n : 2;
+
+	l->skel->data->n_names_slots = slots;
+	return bpf_map__set_max_entries(l->skel->maps.names_slots, slots);
+}
+
 /* `switches`: with on_switch(), or with its stand-in where off-CPU time is not wanted. */
 static int load_with(struct loaded *l, const struct kernel_options *opt, bool switches)
 {
@@ -138,6 +150,7 @@ static int load_with(struct loaded *l, const struct kernel_options *opt, bool sw
 
 		bpf_program__set_expected_attach_type(l->skel->progs.qprof_site, type);
 		bpf_program__set_expected_attach_type(l->skel->progs.qprof_label_site, type);
+		bpf_program__set_expected_attach_type(l->skel->progs.qprof_drop_site, type);
 	}
 	bpf_program__set_autoload(l->skel->progs.show_open, opt->only_open);
 	bpf_map__set_max_entries(l->skel->maps.ring, (uint32_t)opt->ring_bytes);
@@ -146,6 +159,9 @@ static int load_with(struct loaded *l, const struct kernel_options *opt, bool sw
 	l->skel->rodata->knobs.callers = opt->callers;
 	l->skel->rodata->knobs.silent = opt->only_open;
 	l->skel->rodata->knobs.governed = opt->governed;
+	l->skel->rodata->knobs.keys = opt->keys;
+	if (opt->keys && set_names_slots(l))
+		return -errno;
 	return qprof_bpf__load(l->skel);
 }
 

@@ -109,10 +109,18 @@ static int fill_wrappers(int map, const struct attach_set *set)
 	return batch__send(&b);
 }
 
+static int fill_layout(int map, const struct attach_set *set)
+{
+	uint32_t lib = set->lib;
+
+	return bpf_map_update_elem(map, &lib, &set->plan->layout.wire, BPF_ANY) ? -errno : 0;
+}
+
 int tables_fill(const struct tables *t, const struct attach_set *set)
 {
 	int err = fill_sites(t->providers, set, sizeof(struct wire_provider), add_providers)
-			  ?: fill_sites(t->steps, set, sizeof(struct wire_step), add_steps);
+			  ?: fill_sites(t->steps, set, sizeof(struct wire_step), add_steps)
+			  ?: fill_layout(t->layouts, set);
 
 	return err || !set->callers ? err : fill_wrappers(t->wrappers, set);
 }

@@ -10,6 +10,7 @@ struct tables {
 	int providers;
 	int steps;
 	int wrappers;
+	int layouts;
 };
 
 /* Insert the entries that the sites of a set look up. Negative errno. */

@@ -45,6 +45,13 @@ static const struct cli_option options[] = {
 		.help = "Also record the callers of each query, for \"report --callers\". Needs "
 			"a third probe per query: takes about an eighth more CPU time.",
 	},
+	{
+		.name = "no-keys",
+		.kind = CLI_FLAG,
+		.offset = AT(record.no_keys),
+		.help = "Do not record what each query was about: the function, type or module, "
+			"which report --by item shows.",
+	},
 	RECORDING_COST_OPTIONS(record),
 	{
 		.name = "attach",

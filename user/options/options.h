@@ -127,6 +127,7 @@ struct cli_record_options {
 	bool quiet;
 	int begun_fd; /* not 0: print nothing, and write a byte here when the recording has begun */
 	bool callers;
+	bool no_keys;
 	struct cli_threshold budget; /* a percentage; 0: none */
 	uint64_t ring_bytes;	     /* a power of two, at least a page */
 	unsigned int attach;	     /* enum cli_attach */

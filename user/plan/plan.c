@@ -26,6 +26,7 @@ void plan__free(struct plan *plan)
 	free(plan->sites);
 	free(plan->steps);
 	library_file__free(plan->file);
+	free(plan->layout.problem);
 	free(plan->path);
 	free(plan->rustc_version);
 	free(plan->mangling);
@@ -72,6 +73,7 @@ const char *plan_role_name(enum wire_role role)
 		[WIRE_ROLE_TIMER] = "timer",
 		[WIRE_ROLE_TIMER_END] = "timer-end",
 		[WIRE_ROLE_HIT] = "hit",
+		[WIRE_ROLE_DROP] = "drop",
 	};
 
 	return role && role < N_OF(names) ? names[role] : "unknown";

@@ -303,6 +303,7 @@ static int open_session(struct capture *c)
 		.attach = attach[c->opt->attach],
 		.ring_bytes = c->opt->ring_bytes,
 		.callers = c->opt->callers,
+		.keys = !c->opt->no_keys,
 	};
 
 	int err = session__open(&ko, &sink, c->opt->budget.ppm, &c->session);

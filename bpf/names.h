@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Copies the names of a compiler's definitions when its query context is dropped: the table of
+ * definitions, and the texts of the symbols in it. struct wire_layout says where they are. All of it
+ * is the compiler's memory and may hold anything: every length is limited, and nothing that was read
+ * is used as an index of ours without a bound.
+ */
+#ifndef QPROF_NAMES_H
+#define QPROF_NAMES_H
+
+#include "maps.h"
+#include "threads.h"
+
+/* Beyond this many definitions the rest has no names; it is counted. */
+#define NAMES_DEFINITIONS_MAX (1u << 20)
+/* With no more than this waiting, any text has room. */
+#define NAMES_ROOM (WIRE_SYMBOLS_MAX - WIRE_SYMBOL_MAX - 8)
+/* Texts that were sent, remembered by the low bits of their symbols. A power of two. */
+#define NAMES_SENT 2048
+
+/*
+ * The working memory of one copy. `owner` is the thread that copies, or 0. A symbol may be sent
+ * twice: `sent` only remembers the last one of each place, and `serial` tells the copies apart.
+ */
+struct names_slot {
+	__u32 owner;
+	__u32 serial;
+	__u64 table;	/* address */
+	__u64 symbols;	/* address */
+	__u64 n_symbols;
+	__u32 bytes;	/* of the table */
+	__u32 missing;
+	struct wire_layout layout;
+	struct wire_definitions definitions;
+	struct wire_symbols texts;
+	__u64 sent[NAMES_SENT]; /* serial << 32 | symbol */
+};
+
+/* Twice as many as CPUs, for kernels that preempt a copy. The user half sets the number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct names_slot);
+} names_slots SEC(".maps");
+
+/* By library. All zeroes: not known. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_MAX_LIBS + 1);
+	__type(key, __u32);
+	__type(value, struct wire_layout);
+} layouts SEC(".maps");
+
+volatile __u32 n_names_slots = 1;
+
+struct names_ctx {
+	struct names_slot *slot;
+	__u32 n; /* definitions in the piece */
+};
+
+static __always_inline void names_send(struct names_slot *s, void *record, __u64 size)
+{
+	if (bpf_ringbuf_output(&ring, record, size, BPF_RB_NO_WAKEUP))
+		s->missing++;
+}
+
+/* Send the texts that are waiting. */
+static __noinline int names_flush(struct names_slot *s)
+{
+	__u64 size;
+
+	if (!s)
+		return 0;
+	size = s->texts.size;
+	if (size && size <= WIRE_SYMBOLS_MAX)
+		names_send(s, &s->texts, sizeof(s->texts) - WIRE_SYMBOLS_MAX + size);
+	s->texts.size = 0;
+	return 0;
+}
+
+static __always_inline int names_was_sent(struct names_slot *s, __u32 symbol)
+{
+	__u64 *place = &s->sent[symbol & (NAMES_SENT - 1)];
+	__u64 now = (__u64)s->serial << 32 | symbol;
+
+	if (*place == now)
+		return 1;
+	*place = now;
+	return 0;
+}
+
+/* Append the text of a symbol. */
+static __noinline int names_add(struct names_slot *s, __u32 symbol)
+{
+	__u64 at, text = 0, length = 0, n, used;
+
+	if (!s || names_was_sent(s, symbol))
+		return 0;
+	at = s->symbols + (__u64)symbol * s->layout.symbol_size;
+	if (symbol >= s->n_symbols ||
+	    bpf_copy_from_user(&text, sizeof(text), (void *)(at + s->layout.text)) ||
+	    bpf_copy_from_user(&length, sizeof(length), (void *)(at + s->layout.length))) {
+		s->missing++;
+		return 0;
+	}
+	n = length < WIRE_SYMBOL_MAX ? length : WIRE_SYMBOL_MAX;
+	if (s->texts.size > NAMES_ROOM)
+		names_flush(s);
+	used = s->texts.size;
+	/* Keeps the bounds in the registers that are used below, where the verifier sees them. */
+	asm volatile("" : "+r"(n), "+r"(used));
+	if (used > NAMES_ROOM || n > WIRE_SYMBOL_MAX)
+		return 0;
+	if (n && bpf_copy_from_user(s->texts.bytes + used + 8, n, (void *)text)) {
+		s->missing++;
+		return 0;
+	}
+	*(__u32 *)(s->texts.bytes + used) = symbol;
+	*(__u32 *)(s->texts.bytes + used + 4) = n;
+	s->texts.size = used + 8 + ((n + 3) & ~3ull);
+	return 0;
+}
+
+static long names_add_symbol(__u32 i, void *p)
+{
+	struct names_ctx *c = p;
+	struct names_slot *s = c->slot;
+	__u64 at = (__u64)i * s->layout.size, symbol_at = at + s->layout.symbol;
+	__u32 tag;
+
+	at += s->layout.tag;
+	asm volatile("" : "+r"(at), "+r"(symbol_at));
+	if (at > WIRE_DEFINITIONS_MAX - 4 || symbol_at > WIRE_DEFINITIONS_MAX - 4)
+		return 1;
+	tag = *(__u32 *)(s->definitions.bytes + at);
+	if (tag < 32 && s->layout.named >> tag & 1)
+		names_add(s, *(__u32 *)(s->definitions.bytes + symbol_at));
+	return 0;
+}
+
+/* Pieces hold whole definitions. */
+static long names_copy_piece(__u32 i, void *p)
+{
+	struct names_ctx *c = p;
+	struct names_slot *s = c->slot;
+	__u64 n = c->n * s->layout.size, at = i * n;
+
+	if (at >= s->bytes)
+		return 1;
+	if (n > s->bytes - at)
+		n = s->bytes - at;
+	asm volatile("" : "+r"(n));
+	if (n > WIRE_DEFINITIONS_MAX)
+		return 1;
+	if (bpf_copy_from_user(s->definitions.bytes, n, (void *)(s->table + at))) {
+		s->missing++;
+		return 0;
+	}
+	s->definitions.offset = at;
+	s->definitions.size = n;
+	names_send(s, &s->definitions, sizeof(s->definitions) - WIRE_DEFINITIONS_MAX + n);
+	bpf_loop(c->n, names_add_symbol, c, 0);
+	return 0;
+}
+
+/* Read where the tables are. Nonzero if that fails. */
+static __noinline int names_find(struct names_slot *s, __u64 context, __u64 bias, __u64 fs)
+{
+	const struct wire_layout *l;
+	__u64 offset = 0, globals = 0, n = 0;
+
+	if (!s)
+		return -1;
+	l = &s->layout;
+	if (bpf_copy_from_user(&s->table, 8, (void *)(context + l->table)) ||
+	    bpf_copy_from_user(&n, 8, (void *)(context + l->count)) ||
+	    bpf_copy_from_user(&offset, 8, (void *)(bias + l->globals)) ||
+	    bpf_copy_from_user(&globals, 8, (void *)(fs + offset)) ||
+	    bpf_copy_from_user(&s->symbols, 8, (void *)(globals + l->symbols)) ||
+	    bpf_copy_from_user(&s->n_symbols, 8, (void *)(globals + l->n_symbols)))
+		return -1;
+	if (n > NAMES_DEFINITIONS_MAX) {
+		s->missing++;
+		n = NAMES_DEFINITIONS_MAX;
+	}
+	s->bytes = n * l->size;
+	return 0;
+}
+
+/* The pieces that are waiting are the slot's alone: no other thread has it until the end. */
+static __always_inline void names_copy(struct names_slot *s)
+{
+	struct names_ctx c = {.slot = s};
+
+	if (s->layout.size)
+		c.n = WIRE_DEFINITIONS_MAX / s->layout.size;
+	bpf_loop(NAMES_DEFINITIONS_MAX, names_copy_piece, &c, 0);
+	names_flush(s);
+}
+
+static __always_inline void names_end(const struct thread_stack *t, __u8 lib,
+				      const struct names_slot *s)
+{
+	struct wire_names_end *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+
+	if (!r) {
+		maps_count(WIRE_LOST_PROCESS_RECORD);
+		return;
+	}
+	*r = (struct wire_names_end){
+		.type = WIRE_NAMES_END,
+		.lib = lib,
+		.pid = t->pid,
+		.missing = s ? s->missing : 1,
+	};
+	if (s && s->layout.size)
+		r->definitions = s->bytes / s->layout.size;
+	bpf_ringbuf_submit(r, maps_wakeup_flags());
+}
+
+struct names_search {
+	struct names_slot *slot;
+	__u32 tid;
+};
+
+static long names_take(__u32 i, void *p)
+{
+	struct names_search *c = p;
+	struct names_slot *s = bpf_map_lookup_elem(&names_slots, &i);
+
+	if (!s || __sync_val_compare_and_swap(&s->owner, 0, c->tid))
+		return 0;
+	c->slot = s;
+	return 1;
+}
+
+/* WIRE_ROLE_DROP. */
+static __always_inline int names_drop(struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 lib = wire_cookie_lib(cookie);
+	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
+	struct thread_stack *t = thread_current();
+	struct names_search c = {};
+	struct names_slot *s;
+
+	if (!t || !l || !l->size)
+		return 0;
+	c.tid = t->tid;
+	bpf_loop(n_names_slots, names_take, &c, 0);
+	s = c.slot;
+	if (s) {
+		s->serial++;
+		s->missing = 0;
+		s->bytes = 0;
+		s->layout = *l;
+		s->definitions.type = WIRE_DEFINITIONS;
+		s->texts.type = WIRE_SYMBOLS;
+		s->definitions.lib = s->texts.lib = lib;
+		s->definitions.pid = s->texts.pid = t->pid;
+		if (names_find(s, PT_REGS_PARM1(ctx) + l->context, PT_REGS_IP(ctx) - l->drop,
+			       internals_fs_base()))
+			s->missing++;
+		else
+			names_copy(s);
+	}
+	names_end(t, lib, s);
+	if (s)
+		__sync_lock_test_and_set(&s->owner, 0);
+	return 0;
+}
+
+#endif /* QPROF_NAMES_H */
