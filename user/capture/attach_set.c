@@ -166,8 +166,11 @@ static uint64_t called_cookie(const struct attach_set *set, const struct plan_si
 /* Where a site finds the key of a query that starts there. */
 static uint8_t key_place(const struct attach_set *set, const struct plan_site *site, uint32_t query)
 {
-	uint8_t key = set->plan->queries[query].key;
+	uint8_t key = query < set->plan->n_queries ? set->plan->queries[query].key
+						   : WIRE_KEY_UNKNOWN;
 
+	if (key == WIRE_KEY_UNKNOWN)
+		return WIRE_REG_NONE;
 	if (site->key_reg != WIRE_REG_NONE)
 		return (uint8_t)wire_key_place(key, site->key_reg);
 	/* Only the table of providers has room for a slot. */

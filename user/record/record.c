@@ -276,6 +276,7 @@ static int open_recorder(struct capture *c)
 		.report = c->report,
 		.filter = c->filter,
 		.callers = o->callers,
+		.keys = !o->no_keys,
 		.budget_ppm = o->budget.ppm,
 		.slow_ns = o->slow_ns,
 		.wait = wait_for_reader,

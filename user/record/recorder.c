@@ -50,6 +50,7 @@ struct recorder {
 	uint64_t n_hits; /* cache hits */
 	struct tallies unrecorded;
 	uint32_t n_adopted; /* processes that were running when they were first followed */
+	bool names_full; /* the trace holds no more names of items */
 	bool lost_most;
 	int view_err; /* error of the live view, which is not drawn any more */
 };
@@ -209,6 +210,41 @@ static int set_guards(struct recorder *r, uint8_t lib, const struct plan *plan)
 	return err ?: tracks__set_guards(r->tracks, lib, labels, plan->n_guards);
 }
 
+/* Names of items are for the trace alone: after it has failed, nothing needs them. */
+static int on_text(void *ctx, const char *text, uint32_t *id)
+{
+	struct recorder *r = ctx;
+
+	*id = 0;
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace, trace_writer__intern(r->trace.writer, text, id));
+	return 0;
+}
+
+static int on_compose(void *ctx, const struct trace_piece *pieces, uint32_t n, uint32_t *id)
+{
+	struct recorder *r = ctx;
+
+	*id = 0;
+	if (!r->trace.err)
+		trace_output__wrote(&r->trace,
+				    trace_writer__compose(r->trace.writer, pieces, n, id));
+	return 0;
+}
+
+/* A trace that holds no more names is still a trace. */
+static int on_map(void *ctx, const struct trace_mapping *m)
+{
+	struct recorder *r = ctx;
+	int err = r->trace.err || r->names_full ? 0 : trace_writer__map(r->trace.writer, m);
+
+	if (err == -E2BIG)
+		r->names_full = true;
+	else
+		trace_output__wrote(&r->trace, err);
+	return 0;
+}
+
 static bool wants_label(void *ctx, const struct wire_label_key *label)
 {
 	const struct recorder *r = ctx;
@@ -229,6 +265,17 @@ static void name_callers(struct recorder *r, uint8_t lib, const struct plan *pla
 		tracks__set_functions(r->tracks, lib, functions);
 }
 
+static int set_keys(struct recorder *r, uint8_t lib, const struct plan *plan)
+{
+	_free_ uint8_t *keys = calloc(plan->n_queries + 1UL, sizeof(*keys));
+
+	if (!keys)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		keys[i] = plan->queries[i].key;
+	return tracks__set_keys(r->tracks, lib, keys, &plan->layout);
+}
+
 static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 {
 	struct recorder *r = ctx;
@@ -242,6 +289,8 @@ static int on_library(void *ctx, uint8_t lib, const struct plan *plan)
 	err = err ?: tracks__set_library(r->tracks, lib, labels, plan->n_queries, hex,
 					 plan->rustc_version)
 		  ?: set_guards(r, lib, plan);
+	if (!err && r->opt.keys)
+		err = set_keys(r, lib, plan);
 	if (err)
 		return diag_error_r(err, "cannot record %s: %s", plan->path, strerror(-err));
 	name_callers(r, lib, plan);
@@ -354,6 +403,9 @@ int recorder__open(const struct recorder_options *opt, struct recorder **out)
 		.function = on_function,
 		.label = label_of,
 		.unrecorded = on_unrecorded,
+		.text = on_text,
+		.compose = on_compose,
+		.map = on_map,
 		.wants = wants_label,
 	};
 	const struct model_options options = {
@@ -688,6 +740,7 @@ int recorder__finish(struct recorder *r, const uint64_t counters[WIRE_COUNTER_MA
 
 	tick(r, &losses, true);
 	live_view__restore(r->live);
+	trace_output__wrote(&r->trace, tracks__settle(r->tracks));
 	write_unrecorded(r);
 	write_lines(r);
 	if (!r->trace.err)

@@ -28,6 +28,7 @@ struct recorder_options {
 	enum live_mode mode;
 	bool summary;		   /* print the report of the trace at the end */
 	recorder_report_fn report; /* prints it */
+	bool keys;		   /* name what executions were about */
 	bool callers;		   /* name the callers of queries, which the capture reports */
 	uint64_t slow_ns; /* print intervals that take at least this long to stderr; 0: none */
 	/*

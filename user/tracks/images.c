@@ -52,6 +52,23 @@ static struct image *add(struct images *all, uint32_t pid, uint64_t time_ns)
 	return image;
 }
 
+/* Name what the executions of an image were about. */
+static int name_keys(struct images *all, struct image *image)
+{
+	const struct library *lib = image->library;
+	struct keys_naming how = {
+		.sink = all->sink,
+		.definitions = &image->definitions,
+		.crate = image->p.crate,
+		.process = image->p.index,
+	};
+
+	if (!image->in_trace || !lib || lib->serial != image->library_serial)
+		return 0;
+	how.layout = &lib->layout;
+	return keys__name(&image->keys, &how, &all->n_unnamed);
+}
+
 static void forget(struct images *all, struct image *image)
 {
 	u64_map__remove(&all->image_of, image->p.pid);
@@ -59,6 +76,8 @@ static void forget(struct images *all, struct image *image)
 		self_time__forget(all->self_time, image->p.index);
 	trace_process__clear(&image->p);
 	executions__clear(&image->executions);
+	keys__clear(&image->keys);
+	definitions__clear(&image->definitions);
 	*image = (struct image){.next_free = all->first_free};
 	all->first_free = image - all->at;
 }
@@ -68,8 +87,11 @@ static int let_go(struct images *all, struct image *image)
 {
 	uint32_t process = image->p.index;
 	bool report = image->in_trace && all->sink->over;
+	int err = name_keys(all, image);
 
 	forget(all, image);
+	if (err)
+		return err;
 	return report ? all->sink->over(all->sink->ctx, process) : 0;
 }
 
@@ -93,7 +115,7 @@ static int end_image(struct images *all, struct image *image, uint64_t time_ns, 
 	if (!image->in_trace)
 		return 0;
 	all->n_running--;
-	return emit(all, image);
+	return emit(all, image) ?: name_keys(all, image);
 }
 
 /* Free a pid for a new process, whether or not the exit of its last process was seen. */
@@ -345,11 +367,22 @@ int images__cwd(struct images *all, uint32_t pid, const char *cwd)
 	return image->in_trace ? emit(all, image) : 0;
 }
 
+int images__settle(struct images *all)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < all->n && !err; i++)
+		err = name_keys(all, &all->at[i]);
+	return err;
+}
+
 void images__destroy(struct images *all)
 {
 	for (uint32_t i = 0; i < all->n; i++) {
 		trace_process__clear(&all->at[i].p);
 		executions__clear(&all->at[i].executions);
+		keys__clear(&all->at[i].keys);
+		definitions__clear(&all->at[i].definitions);
 	}
 	free(all->at);
 	u64_map__destroy(&all->image_of);

@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "trace/self_time.h"
 #include "tracks/executions.h"
+#include "tracks/keys.h"
 #include "tracks/library.h"
 #include "tracks/sink.h"
 
@@ -28,6 +29,10 @@ struct image {
 	bool exited;
 	uint64_t exit_number; /* valid if exited */
 	struct executions executions;
+	struct keys keys;
+	struct definitions definitions;
+	const struct library *library; /* of its keys, or NULL */
+	uint32_t library_serial;       /* its number may have been reused if this differs */
 	uint32_t next_free; /* of an unused one */
 };
 
@@ -43,6 +48,7 @@ struct images {
 	uint32_t exited_pids[EXITED_KEPT];
 	uint64_t n_exited;
 	uint32_t n_processes; /* of the trace */
+	uint64_t n_unnamed;   /* executions whose key has no name */
 	uint32_t n_running;   /* of these, those that have not exited */
 };
 
@@ -77,6 +83,9 @@ int images__adopt(struct images *all, uint32_t pid, uint32_t parent_pid, uint64_
 		  const char *args, size_t args_len);
 int images__late(struct images *all, uint32_t pid);
 int images__cwd(struct images *all, uint32_t pid, const char *cwd);
+
+/* The recording ends: name the keys of what still runs. */
+int images__settle(struct images *all);
 
 void images__destroy(struct images *all);
 

@@ -43,6 +43,20 @@ int library__set_guards(struct library *lib, const uint32_t *labels, uint32_t n_
 	return 0;
 }
 
+int library__set_keys(struct library *lib, const uint8_t *keys, const struct plan_layout *layout)
+{
+	uint8_t *copy = malloc(lib->n_labels + 1UL);
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, keys, lib->n_labels);
+	free(lib->keys);
+	lib->keys = copy;
+	lib->layout = *layout;
+	lib->layout.problem = NULL;
+	return 0;
+}
+
 int library__describe(const struct library *lib, struct trace_process *p)
 {
 	int err;
@@ -57,6 +71,7 @@ void library__clear(struct library *lib)
 {
 	free(lib->labels);
 	free(lib->guards);
+	free(lib->keys);
 	free(lib->build_id);
 	free(lib->rustc_version);
 	*lib = (struct library){0};

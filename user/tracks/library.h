@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "plan/plan.h"
 #include "trace/trace.h"
 #include "tracks/caller_index.h"
 
@@ -17,6 +18,8 @@ struct library {
 	char *build_id;
 	char *rustc_version;
 	const struct tracks_functions *functions; /* the caller's, or NULL */
+	uint8_t *keys;				  /* enum wire_key of its queries, or NULL */
+	struct plan_layout layout;		  /* if `keys` is not NULL; without `problem` */
 	uint32_t serial;			  /* unique, while a library's number is reused */
 };
 
@@ -24,6 +27,9 @@ struct library {
 int library__set(struct library *lib, const uint32_t *labels, uint32_t n_labels,
 		 const char *build_id, const char *rustc_version);
 int library__set_guards(struct library *lib, const uint32_t *labels, uint32_t n_labels);
+
+/* As tracks__set_keys(). -ENOMEM, which changes nothing. */
+int library__set_keys(struct library *lib, const uint8_t *keys, const struct plan_layout *layout);
 
 /* Store the library's identity in a process that uses it. 0 or -ENOMEM. */
 int library__describe(const struct library *lib, struct trace_process *p);

@@ -30,6 +30,13 @@ struct tracks_sink {
 	 * `sum` as in trace_tally.
 	 */
 	int (*unrecorded)(void *ctx, const struct trace_tally *more);
+	/*
+	 * As trace_writer__intern(), __compose() and __map(), for the names of what executions were
+	 * about. NULL: keys are not named.
+	 */
+	int (*text)(void *ctx, const char *text, uint32_t *id);
+	int (*compose)(void *ctx, const struct trace_piece *pieces, uint32_t n, uint32_t *id);
+	int (*map)(void *ctx, const struct trace_mapping *m);
 	/* Whether spans with this dynamic label are wanted; NULL: all are. */
 	bool (*wants)(void *ctx, const struct wire_label_key *label);
 };

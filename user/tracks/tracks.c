@@ -23,6 +23,7 @@ struct tracks {
 	struct caller_index *callers;
 	bool expects_hits;
 	uint64_t unknown_hits;
+	uint64_t n_names_missing; /* pieces of the compilers' tables of names */
 };
 
 _Static_assert(TRACKS_NO_LABEL == DYNAMIC_LABEL_NONE, "label_of_span() returns either");
@@ -72,6 +73,22 @@ uint32_t tracks__guard_label(const struct tracks *t, uint8_t lib, uint32_t guard
 int tracks__set_guards(struct tracks *t, uint8_t lib, const uint32_t *labels, uint32_t n_labels)
 {
 	return library__set_guards(&t->libraries[lib], labels, n_labels);
+}
+
+int tracks__set_keys(struct tracks *t, uint8_t lib, const uint8_t *keys,
+		     const struct plan_layout *layout)
+{
+	return library__set_keys(&t->libraries[lib], keys, layout);
+}
+
+uint64_t tracks__unnamed(const struct tracks *t)
+{
+	return t->images.n_unnamed;
+}
+
+int tracks__settle(struct tracks *t)
+{
+	return images__settle(&t->images);
 }
 
 void tracks__set_functions(struct tracks *t, uint8_t lib, const struct tracks_functions *functions)
@@ -254,6 +271,23 @@ static int give(struct tracks *t, const struct trace_span *span)
 	return err || !t->sink.span ? err : t->sink.span(t->sink.ctx, span, &times);
 }
 
+/* Remember what an execution was about. It may get an invocation id of its own. */
+static int note_key(const struct library *lib, struct image *image, const struct wire_span *r,
+		    uint32_t *invocation)
+{
+	uint64_t key = r->key;
+
+	if (!lib->keys || r->kind != WIRE_KIND_QUERY)
+		return 0;
+	if (lib->keys[r->query] == WIRE_KEY_UNIT)
+		key = KEY_UNIT;
+	if (!key)
+		return 0;
+	image->library = lib;
+	image->library_serial = lib->serial;
+	return keys__note(&image->keys, key, invocation);
+}
+
 static int on_span(struct tracks *t, const struct wire_span *r)
 {
 	struct image *image;
@@ -287,7 +321,8 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 		.flags = span_flags(r->flags),
 		.kind = r->kind,
 	};
-	err = locate_caller(t, r, &span.caller);
+	err = note_key(&t->libraries[r->lib], image, r, &span.invocation) ?:
+	      locate_caller(t, r, &span.caller);
 	return err ?: give(t, &span);
 }
 
@@ -358,12 +393,50 @@ static int record_exec(struct tracks *t, const void *record, size_t size)
 	return images__on_exec(&t->images, &r, (const char *)record + args_at);
 }
 
-/* All but WIRE_EXEC, whose size may vary. */
+/* The copy of a record whose sender may leave out the end; false if `size` is not its size. */
+#define COPY_RECORD(to, record, size)                                      \
+	((size) >= offsetof(__typeof__(*(to)), bytes) &&                   \
+	 memcpy((to), (record), offsetof(__typeof__(*(to)), bytes)) &&     \
+	 (to)->size <= sizeof((to)->bytes) &&                              \
+	 (size)-offsetof(__typeof__(*(to)), bytes) == (to)->size &&        \
+	 memcpy((to)->bytes, (record) + offsetof(__typeof__(*(to)), bytes), \
+		(to)->size))
+
+static int record_definitions(struct tracks *t, const char *record, size_t size)
+{
+	struct wire_definitions r;
+	struct image *image;
+
+	if (!COPY_RECORD(&r, record, size))
+		return -EBADMSG;
+	image = images__find(&t->images, r.pid);
+	return image ? definitions__add(&image->definitions, &r) : 0;
+}
+
+static int record_symbols(struct tracks *t, const char *record, size_t size)
+{
+	struct wire_symbols r;
+	struct image *image;
+
+	if (!COPY_RECORD(&r, record, size))
+		return -EBADMSG;
+	image = images__find(&t->images, r.pid);
+	return image ? definitions__add_symbols(&image->definitions, &r) : 0;
+}
+
+static int on_names_end(struct tracks *t, const struct wire_names_end *r)
+{
+	t->n_names_missing += r->missing;
+	return 0;
+}
+
+/* All but those whose size may vary. */
 static const size_t record_sizes[] = {
 	[WIRE_SPAN] = sizeof(struct wire_span),	      [WIRE_FORK] = sizeof(struct wire_fork),
 	[WIRE_EXIT] = sizeof(struct wire_exit),	      [WIRE_LABEL] = sizeof(struct wire_label),
 	[WIRE_THREAD] = sizeof(struct wire_thread),   [WIRE_HIT] = sizeof(struct wire_hit),
 	[WIRE_COUNTED] = sizeof(struct wire_counted), [WIRE_OFF_CPU] = sizeof(struct wire_off_cpu),
+	[WIRE_NAMES_END] = sizeof(struct wire_names_end),
 };
 
 int tracks__record(struct tracks *t, const void *record, size_t size)
@@ -378,11 +451,17 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		struct wire_hit hit;
 		struct wire_counted counted;
 		struct wire_off_cpu off_cpu;
+		struct wire_names_end names_end;
 	} r;
 
 	if (type == WIRE_EXEC)
 		return record_exec(t, record, size);
-	if (!type || type >= N_OF(record_sizes) || size != record_sizes[type])
+	if (type == WIRE_DEFINITIONS)
+		return record_definitions(t, record, size);
+	if (type == WIRE_SYMBOLS)
+		return record_symbols(t, record, size);
+	if (!type || type >= N_OF(record_sizes) || !record_sizes[type] ||
+	    size != record_sizes[type])
 		return -EBADMSG;
 	memcpy(&r, record, size);
 	switch (type) {
@@ -400,6 +479,8 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		return on_hit(t, &r.hit);
 	case WIRE_OFF_CPU:
 		return on_off_cpu(t, &r.off_cpu);
+	case WIRE_NAMES_END:
+		return on_names_end(t, &r.names_end);
 	default:
 		return on_counted(t, &r.counted);
 	}

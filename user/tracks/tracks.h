@@ -6,6 +6,7 @@
 #ifndef QPROF_TRACKS_TRACKS_H
 #define QPROF_TRACKS_TRACKS_H
 
+#include "plan/plan.h"
 #include "qprof/wire.h"
 #include "trace/trace.h"
 #include "tracks/caller_index.h"
@@ -48,6 +49,19 @@ void tracks__expect_hits(struct tracks *t);
 
 /* Hits whose execution was not recorded. Their label is TRACKS_UNKNOWN. */
 uint64_t tracks__unknown_hits(const struct tracks *t);
+
+/*
+ * Name what executions are about: the type of each query's key (enum wire_key), and how names are
+ * read, of a library that was set. Copied. The sink gets the names when a compiler ends.
+ */
+int tracks__set_keys(struct tracks *t, uint8_t lib, const uint8_t *keys,
+		     const struct plan_layout *layout);
+
+/* Executions whose key was read and has no name. */
+uint64_t tracks__unnamed(const struct tracks *t);
+
+/* Give the sink what it would get when the compilers that still run end. */
+int tracks__settle(struct tracks *t);
 
 /*
  * Set the functions of a library that was set; without them, its spans have no callers.

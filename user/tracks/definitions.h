@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The names of one compiler's definitions, as the kernel half copied them from its memory, and the
+ * strings of a trace that they become: `regex_syntax::ast::{impl}[3]::fmt`, each the parent's string
+ * and one segment. Everything that was copied may be wrong: whatever does not fit is a definition
+ * without a name.
+ */
+#ifndef QPROF_TRACKS_DEFINITIONS_H
+#define QPROF_TRACKS_DEFINITIONS_H
+
+#include <stdbool.h>
+
+#include "base/map.h"
+#include "plan/plan.h"
+#include "trace/bytes.h"
+#include "tracks/sink.h"
+
+/* A path of more segments than this has no name. */
+#define DEFINITIONS_DEPTH_MAX 200
+
+/* Bytes that may be missing between two pieces of a table. */
+#define DEFINITIONS_GAP_MAX (1u << 26)
+
+/* All zeroes is empty. */
+struct definitions {
+	struct byte_buffer table;  /* as it was in the compiler; unknown pieces are 0xff */
+	struct u64_map text_of;	   /* symbol -> offset in texts */
+	struct byte_buffer texts;  /* NUL-terminated, one behind the other */
+	uint32_t *strings;	   /* of each definition: string id + 1, or 0 */
+	uint32_t n_strings;
+};
+
+/* Take records. -EBADMSG, which changes nothing, if one is malformed; -ENOMEM. */
+int definitions__add(struct definitions *d, const struct wire_definitions *r);
+int definitions__add_symbols(struct definitions *d, const struct wire_symbols *r);
+
+/*
+ * Set *id to the string of the path of definition `index`, or to TRACE_NO_STRING if it has no name.
+ * `crate` is the name of the crate. 0, or the sink's error.
+ */
+int definitions__string(struct definitions *d, const struct plan_layout *layout, const char *crate,
+			uint32_t index, const struct tracks_sink *sink, uint32_t *id);
+
+void definitions__clear(struct definitions *d);
+
+#endif /* QPROF_TRACKS_DEFINITIONS_H */

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/keys.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+
+/* Strings of one mapping. */
+#define RUN 4096
+
+static int note_own(struct keys *k, uint32_t key, uint32_t *invocation)
+{
+	if (array__reserve_one(&k->own, k->n_own, &k->own_capacity, sizeof(*k->own)))
+		return -ENOMEM;
+	*invocation = KEYS_OWN_IDS + k->n_own;
+	k->own[k->n_own++] = key + 1;
+	return 0;
+}
+
+int keys__note(struct keys *k, uint64_t key, uint32_t *invocation)
+{
+	const struct key *found = table__get(&k->distinct, key, .key = key);
+	uint32_t index;
+
+	if (!found)
+		return -ENOMEM;
+	index = (uint32_t)(found - k->distinct.at);
+	if (*invocation >= EXECUTIONS_MAX)
+		return note_own(k, index, invocation);
+	if (*invocation >= k->n &&
+	    array__reserve_at(&k->key_of, *invocation, &k->n, sizeof(*k->key_of)))
+		return -ENOMEM;
+	if (k->key_of[*invocation] && k->key_of[*invocation] != index + 1)
+		return note_own(k, index, invocation);
+	k->key_of[*invocation] = index + 1;
+	return 0;
+}
+
+/* Only the own crate's definitions are in the table. */
+static int name_key(const struct keys_naming *how, struct key *key)
+{
+	key->string = TRACE_NO_STRING;
+	if (key->key == KEY_UNIT)
+		return how->sink->text(how->sink->ctx, "()", &key->string);
+	if (key->key >> 32 != wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32)
+		return 0;
+	return definitions__string(how->definitions, how->layout, how->crate, (uint32_t)key->key,
+				   how->sink, &key->string);
+}
+
+/* Map `n` ids from `first` on. */
+static int map_run(const struct keys *k, const struct keys_naming *how, const uint32_t *key_of,
+		   uint32_t first, uint32_t n, uint32_t empty, uint64_t *n_unnamed)
+{
+	uint32_t strings[RUN];
+	struct trace_mapping m = {
+		.process = how->process, .first = first, .n = n, .strings = strings};
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t string = key_of[i] ? k->distinct.at[key_of[i] - 1].string
+					    : TRACE_NO_STRING;
+
+		*n_unnamed += key_of[i] && string == TRACE_NO_STRING;
+		strings[i] = string == TRACE_NO_STRING ? empty : string;
+	}
+	return how->sink->map(how->sink->ctx, &m);
+}
+
+/*
+ * The first time, ids without a key are mapped too, so that there are few runs. Later that would
+ * take the names from those that were mapped before.
+ */
+static uint32_t run_length(const struct keys *k, const uint32_t *key_of, uint32_t n)
+{
+	uint32_t now = 0;
+
+	while (now < n && now < RUN && (key_of[now] || !k->named))
+		now++;
+	return now;
+}
+
+static int map_all(const struct keys *k, const struct keys_naming *how, const uint32_t *key_of,
+		   uint32_t n, uint32_t first, uint64_t *n_unnamed)
+{
+	uint32_t empty, now;
+	int err = how->sink->text(how->sink->ctx, "", &empty);
+
+	while (n && !key_of[n - 1])
+		n--;
+	for (uint32_t i = 0; i < n && !err; i += now ?: 1) {
+		now = run_length(k, key_of + i, n - i);
+		if (now)
+			err = map_run(k, how, key_of + i, first + i, now, empty, n_unnamed);
+	}
+	return err;
+}
+
+/* Without a table no definition has a name. */
+static void count_unnamed(const struct keys *k, const uint32_t *key_of, uint32_t n,
+			  uint64_t *n_unnamed)
+{
+	for (uint32_t i = 0; i < n; i++)
+		*n_unnamed += key_of[i] && k->distinct.at[key_of[i] - 1].key != KEY_UNIT;
+}
+
+static int map_keys(struct keys *k, const struct keys_naming *how, uint64_t *n_unnamed)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < k->distinct.n && !err; i++)
+		err = name_key(how, &k->distinct.at[i]);
+	if (!err)
+		err = map_all(k, how, k->key_of, k->n, 0, n_unnamed);
+	if (!err)
+		err = map_all(k, how, k->own + k->n_own_named, k->n_own - k->n_own_named,
+			      KEYS_OWN_IDS + k->n_own_named, n_unnamed);
+	return err;
+}
+
+int keys__name(struct keys *k, const struct keys_naming *how, uint64_t *n_unnamed)
+{
+	int err = 0;
+
+	if (how->definitions->table.size) {
+		err = map_keys(k, how, n_unnamed);
+	} else {
+		count_unnamed(k, k->key_of, k->n, n_unnamed);
+		count_unnamed(k, k->own + k->n_own_named, k->n_own - k->n_own_named, n_unnamed);
+	}
+	k->named = true;
+	k->n_own_named = k->n_own;
+	free(take_ptr(k->key_of));
+	k->n = 0;
+	return err;
+}
+
+void keys__clear(struct keys *k)
+{
+	table__destroy(&k->distinct);
+	free(k->key_of);
+	free(k->own);
+	*k = (struct keys){0};
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The keys of one compiler's executions, until the compiler ends: then each invocation id is mapped
+ * to the name of what its execution was about. rustc numbers the ids from 0, so this is an array.
+ */
+#ifndef QPROF_TRACKS_KEYS_H
+#define QPROF_TRACKS_KEYS_H
+
+#include "base/table.h"
+#include "qprof/measureme_format.h"
+#include "tracks/definitions.h"
+#include "tracks/executions.h"
+
+/* For executions without an id, or with that of another: numbers that measureme gives to none. */
+#define KEYS_OWN_IDS MM_FIRST_REGULAR_ID
+
+/* The key of a query that takes none: wire_key() returns greater ones. */
+#define KEY_UNIT 1u
+
+/* A distinct key. */
+struct key {
+	uint64_t key;
+	uint32_t string; /* once it is named */
+};
+
+/* All zeroes is empty. */
+struct keys {
+	TABLE(struct key) distinct;
+	uint32_t *key_of; /* by invocation id: index in `distinct` + 1, or 0 */
+	uint32_t n;
+	uint32_t *own; /* the same, of the ids that were given out here */
+	uint32_t n_own;
+	uint32_t n_own_named; /* of these, those that were mapped */
+	bool named;	      /* some were mapped before */
+	uint32_t own_capacity;
+};
+
+/*
+ * Remember the key of an execution, which is not 0. *invocation changes if it is none, or belongs to
+ * an execution with another key: rustc gives an anonymous query with one dependency that
+ * dependency's. 0 or -ENOMEM.
+ */
+int keys__note(struct keys *k, uint64_t key, uint32_t *invocation);
+
+struct keys_naming {
+	const struct tracks_sink *sink;
+	struct definitions *definitions;
+	const struct plan_layout *layout;
+	const char *crate; /* or NULL */
+	uint32_t process;
+};
+
+/*
+ * Map the ids of all executions to the names of their keys; those without a name to an empty text.
+ * Nothing is mapped if no key has a name. Forgets the executions. *n_unnamed rises by the
+ * executions whose key has no name. 0, -ENOMEM, or the sink's error.
+ */
+int keys__name(struct keys *k, const struct keys_naming *how, uint64_t *n_unnamed);
+
+void keys__clear(struct keys *k);
+
+#endif /* QPROF_TRACKS_KEYS_H */
