@@ -127,15 +127,20 @@ static long names_add_symbol(__u32 i, void *p)
 	struct names_ctx *c = p;
 	struct names_slot *s = c->slot;
 	__u64 at = (__u64)i * s->layout.size, symbol_at = at + s->layout.symbol;
-	__u32 tag;
+	__u32 tag, symbol;
 
 	at += s->layout.tag;
 	asm volatile("" : "+r"(at), "+r"(symbol_at));
 	if (at > WIRE_DEFINITIONS_MAX - 4 || symbol_at > WIRE_DEFINITIONS_MAX - 4)
 		return 1;
 	tag = *(__u32 *)(s->definitions.bytes + at);
-	if (tag < 32 && s->layout.named >> tag & 1)
-		names_add(s, *(__u32 *)(s->definitions.bytes + symbol_at));
+	if (tag >= WIRE_TAGS)
+		return 0;
+	symbol = s->layout.tags[tag];
+	if (symbol == WIRE_TAG_NAMED)
+		symbol = *(__u32 *)(s->definitions.bytes + symbol_at);
+	if (symbol != WIRE_TAG_UNKNOWN)
+		names_add(s, symbol);
 	return 0;
 }
 

@@ -208,6 +208,10 @@ struct wire_names_end {
 	wire_u32 missing;     /* reads that failed and records that found no room */
 };
 
+#define WIRE_TAGS	 32
+#define WIRE_TAG_UNKNOWN 0xffffffffu
+#define WIRE_TAG_NAMED	 0xfffffffeu
+
 /*
  * Where a library's compilers keep the names of definitions. Offsets are bytes. The address of the
  * GlobalCtxt is `context` bytes above what rdi holds at the WIRE_ROLE_DROP site.
@@ -221,7 +225,11 @@ struct wire_layout {
 	wire_u32 size;	   /* of a definition: 8 to 64 */
 	wire_u32 tag;	   /* within a definition */
 	wire_u32 symbol;   /* within a definition */
-	wire_u32 named;	   /* bit i: a definition with tag i has a symbol */
+	/*
+	 * By tag (rustc's DefPathData): the symbol that all definitions with it have, which is
+	 * printed in braces; or WIRE_TAG_NAMED, each has its own; or WIRE_TAG_UNKNOWN.
+	 */
+	wire_u32 tags[WIRE_TAGS];
 	wire_u32 symbols;  /* within the globals: the address of the table of symbols */
 	wire_u32 n_symbols; /* likewise: how many it holds */
 	wire_u32 symbol_size; /* of a symbol's entry: 16 to 64 */
@@ -650,7 +658,7 @@ _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
 _Static_assert(sizeof(struct wire_definitions) == 16 + WIRE_DEFINITIONS_MAX, "wire_definitions");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
 _Static_assert(sizeof(struct wire_names_end) == 16, "wire_names_end");
-_Static_assert(sizeof(struct wire_layout) == 64, "wire_layout");
+_Static_assert(sizeof(struct wire_layout) == 192, "wire_layout");
 _Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");
 _Static_assert(WIRE_KEY_MAX << 4 <= WIRE_HIDDEN, "wire_key_place");
 

@@ -119,18 +119,9 @@ struct plan_step {
 	int32_t vtable_offset; /* as of a site */
 };
 
-#define PLAN_TAGS     32
-#define PLAN_TAG_TEXT 24
-
-/* What rustc prints for a definition with a tag (DefPathData). */
-struct plan_tag {
-	bool named;		  /* the text of its symbol; else: */
-	char text[PLAN_TAG_TEXT]; /* "{impl}", "{closure}"; empty: such a definition is never met */
-};
-
 /*
  * How names of definitions are read from the memory of a compiler of this library. All that a probe
- * needs is in `wire`, which is all zeroes if anything is unknown. Offsets are bytes.
+ * needs is in `wire`, whose `size` is 0 if anything is unknown. Offsets are bytes.
  */
 struct plan_layout {
 	struct wire_layout wire;
@@ -138,9 +129,7 @@ struct plan_layout {
 	uint32_t parent;	/* within a definition: the index of its parent */
 	uint32_t no_parent;	/* that of a crate's root */
 	uint32_t root;		/* tag of a crate's root, which has the crate's name */
-	uint32_t n_tags;
-	struct plan_tag tags[PLAN_TAGS];
-	char *problem; /* why it is unknown, or NULL */
+	char *problem;		/* why it is unknown, or NULL */
 };
 
 struct library_file;

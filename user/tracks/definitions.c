@@ -9,7 +9,7 @@
 #include "base/array.h"
 
 /* Bytes of a segment: a symbol's text and a disambiguator. */
-#define SEGMENT_MAX (WIRE_SYMBOL_MAX + 16)
+#define SEGMENT_MAX (WIRE_SYMBOL_MAX + 32)
 
 /* A definition as it is in the table. */
 struct row {
@@ -95,35 +95,31 @@ static bool read_row(const struct definitions *d, const struct plan_layout *l, u
 	return true;
 }
 
-/* What rustc prints for a definition behind its parent's path; NULL: unknown. */
+/* The text of the symbol of a definition; NULL: unknown. */
 static const char *text_of(const struct definitions *d, const struct plan_layout *l,
 			   const struct row *row)
 {
-	const struct plan_tag *tag = row->tag < l->n_tags ? &l->tags[row->tag] : NULL;
-	uint32_t at;
+	uint32_t symbol = row->tag < WIRE_TAGS ? l->wire.tags[row->tag] : WIRE_TAG_UNKNOWN, at;
 
-	if (!tag)
+	if (symbol == WIRE_TAG_UNKNOWN)
 		return NULL;
-	if (!tag->named)
-		return tag->text[0] ? tag->text : NULL;
-	at = u64_map__get(&d->text_of, row->symbol);
+	at = u64_map__get(&d->text_of, symbol == WIRE_TAG_NAMED ? row->symbol : symbol);
 	if (at == U64_MAP_NONE || !d->texts.data[at])
 		return NULL;
 	return (const char *)d->texts.data + at;
 }
 
-/* The string of a definition whose parent has the string `parent`. */
-static int compose(const struct tracks_sink *sink, uint32_t parent, const char *text,
-		   uint32_t disambiguator, uint32_t *id)
+/* Set *id to the string of a definition, as rustc prints it behind the path of its parent. */
+static int compose(const struct tracks_sink *sink, const struct plan_layout *l,
+		   const struct row *row, const char *text, uint32_t parent, uint32_t *id)
 {
-	char segment[SEGMENT_MAX];
+	bool named = l->wire.tags[row->tag] == WIRE_TAG_NAMED;
 	struct trace_piece pieces[3] = {{.id = parent}, {.text = "::"}, {0}};
-	int err;
+	char segment[SEGMENT_MAX];
+	int n = snprintf(segment, sizeof(segment), named ? "%s" : "{%s}", text), err;
 
-	if (disambiguator)
-		snprintf(segment, sizeof(segment), "%s[%u]", text, disambiguator);
-	else
-		snprintf(segment, sizeof(segment), "%s", text);
+	if (row->disambiguator)
+		snprintf(segment + n, sizeof(segment) - n, "[%u]", row->disambiguator);
 	err = sink->text(sink->ctx, segment, &pieces[2].id);
 	return err ?: sink->compose(sink->ctx, pieces, 3, id);
 }
@@ -184,7 +180,7 @@ int definitions__string(struct definitions *d, const struct plan_layout *layout,
 		text = text_of(d, layout, &row);
 		if (!text)
 			return 0;
-		err = compose(sink, string, text, row.disambiguator, &string);
+		err = compose(sink, layout, &row, text, string, &string);
 	}
 	if (!err)
 		*id = string;
