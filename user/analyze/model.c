@@ -4,12 +4,19 @@
 #include <errno.h>
 #include <string.h>
 
+static uint32_t item_of(const void *ctx, const struct trace_span *span)
+{
+	return trace_reader__event_string(ctx, span);
+}
+
 struct model_options model_options_of(const struct trace_reader *r)
 {
 	return (struct model_options){
 		.borrow_texts = true,
 		.texts = trace_reader__texts(r),
 		.budget_ppm = trace_reader__info(r)->budget_ppm,
+		.item = item_of,
+		.item_ctx = r,
 	};
 }
 
@@ -18,7 +25,8 @@ static int add_parts(struct model *m, unsigned int parts)
 	if ((parts & MODEL_BUILD && build__new(&m->options.texts, &m->build)) ||
 	    (parts & MODEL_CALLERS && callers__new(&m->callers)) ||
 	    (parts & MODEL_GROUPS && groups__new(&m->groups)) ||
-	    (parts & MODEL_THREADS && threads__new(&m->threads)))
+	    (parts & MODEL_THREADS && threads__new(&m->threads)) ||
+	    (parts & MODEL_ITEMS && items__new(&m->options.texts, &m->items)))
 		return -ENOMEM;
 	return 0;
 }
@@ -61,12 +69,15 @@ static int take_interval(struct model *m, const struct trace_span *span,
 	m->self_probe_ns += times->self_probe_ns;
 	if (m->threads)
 		err = threads__span(m->threads, span, times);
-	if (err || (!m->groups && !m->callers) || !wants(m, span->label))
+	if (err || (!m->groups && !m->callers && !m->items) || !wants(m, span->label))
 		return err;
 	if (m->groups)
 		err = groups__span(m->groups, span, times);
 	if (!err && m->callers && span->kind == TRACE_KIND_QUERY)
 		err = callers__span(m->callers, span, times);
+	if (!err && m->items && span->kind != TRACE_KIND_HIT)
+		err = items__span(m->items, span, times,
+				  m->options.item(m->options.item_ctx, span));
 	return err;
 }
 
@@ -196,6 +207,7 @@ void model__destroy(struct model *m)
 	callers__free(m->callers);
 	groups__free(m->groups);
 	threads__free(m->threads);
+	items__free(m->items);
 	self_time__free(m->self_time);
 	decisions__destroy(&m->decisions);
 	*m = (struct model){};

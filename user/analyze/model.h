@@ -10,6 +10,7 @@
 #include "analyze/callers.h"
 #include "analyze/decisions.h"
 #include "analyze/groups.h"
+#include "analyze/items.h"
 #include "analyze/summary.h"
 #include "analyze/threads.h"
 #include "analyze/unrecorded.h"
@@ -22,6 +23,7 @@ enum model_part {
 	MODEL_CALLERS = 2,
 	MODEL_GROUPS = 4,
 	MODEL_THREADS = 8,
+	MODEL_ITEMS = 16,
 };
 
 struct model_options {
@@ -36,6 +38,9 @@ struct model_options {
 	 */
 	bool (*wants)(const void *ctx, const char *label);
 	const void *wants_ctx;
+	/* For items: the string id of what an execution was about, or TRACE_NO_STRING. */
+	uint32_t (*item)(const void *ctx, const struct trace_span *span);
+	const void *item_ctx;
 };
 
 /* Other files only read it. */
@@ -46,6 +51,7 @@ struct model {
 	struct callers *callers;
 	struct groups *groups;
 	struct threads *threads;
+	struct items *items;
 	struct self_time *self_time;
 	struct decisions decisions;
 	struct unrecorded unrecorded;

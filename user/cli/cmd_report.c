@@ -43,7 +43,9 @@ static bool is_asked_for(const void *ctx, const char *name)
 
 static unsigned int parts_of(const struct cli_report_options *o)
 {
-	if (o->by > CLI_BY_QUERY)
+	if (o->by == CLI_BY_ITEM)
+		return MODEL_ITEMS;
+	if (o->by > CLI_BY_ITEM)
 		return MODEL_GROUPS;
 	if (o->callers.n)
 		return MODEL_CALLERS;
@@ -100,6 +102,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.query_ctx = asked_for(o),
 		.groups = m->groups,
 		.callers = m->callers,
+		.items = m->items,
 		.locator = {r, locate},
 		.by = by[o->by],
 		.all_self_ns = trace_without_probes(m->self_ns, m->self_probe_ns),
@@ -119,6 +122,19 @@ static int no_callers(const struct trace_reader *r, const char *file)
 	return diag_error_r(-ENODATA,
 			    "the callers of the queries of %s are not recorded; if it was recorded "
 			    "without --callers, record it with them",
+			    file);
+}
+
+static int no_items(const struct trace_reader *r, const char *file)
+{
+	const struct trace_stats s = trace_reader__stats(r);
+
+	if (!s.spans || s.mapped)
+		return 0;
+	return diag_error_r(-ENODATA,
+			    "%s does not say what its queries were about: it was recorded with "
+			    "--no-keys, by an older version, or of a compiler whose names could "
+			    "not be read",
 			    file);
 }
 
@@ -188,6 +204,8 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 	int err;
 
 	if (c->model.callers && no_callers(r, c->options->file))
+		return -ENODATA;
+	if (c->model.items && no_items(r, c->options->file))
 		return -ENODATA;
 	if (opt.problem)
 		diag_warn("%s: %s; the report covers what could be read", c->options->file,

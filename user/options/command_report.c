@@ -55,10 +55,11 @@ static const struct cli_option options[] = {
 		.arg = "WHAT",
 		.kind = CLI_CHOICE,
 		.offset = AT(report.by),
-		.choices = "build|query|crate|process|thread",
+		.choices = "build|query|item|crate|process|thread",
 		.first = CLI_BY_BUILD,
 		.help = "What is shown: a build (crates, queries, passes, waiting), or one "
-			"table, in which a row is a query, a crate... Without it, a build if "
+			"table, in which a row is a query, an item (a function, type or module "
+			"of a crate, with the queries about it), a crate... Without it, a build if "
 			"several crates were compiled and no other option is about rows, "
 			"otherwise queries. In rows that are not queries, wall is the time "
 			"from the first start to the last end of a query; for a thread, it "

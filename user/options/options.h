@@ -61,6 +61,7 @@ enum cli_by {
 	CLI_BY_AUTO, /* by build, if several crates were compiled and no row is chosen */
 	CLI_BY_BUILD,
 	CLI_BY_QUERY,
+	CLI_BY_ITEM,
 	CLI_BY_CRATE,
 	CLI_BY_PROCESS,
 	CLI_BY_THREAD,

@@ -13,26 +13,38 @@ static int note_own(struct keys *k, uint32_t key, uint32_t *invocation)
 	if (array__reserve_one(&k->own, k->n_own, &k->own_capacity, sizeof(*k->own)))
 		return -ENOMEM;
 	*invocation = KEYS_OWN_IDS + k->n_own;
-	k->own[k->n_own++] = key + 1;
+	k->own[k->n_own++] = key;
+	return 0;
+}
+
+static int number_key(struct keys *k, uint64_t key, uint32_t *number)
+{
+	const struct key *found = table__get(&k->distinct, key, .key = key);
+
+	if (!found)
+		return -ENOMEM;
+	*number = (uint32_t)(found - k->distinct.at) + 1;
 	return 0;
 }
 
 int keys__note(struct keys *k, uint64_t key, uint32_t *invocation)
 {
-	const struct key *found = table__get(&k->distinct, key, .key = key);
-	uint32_t index;
+	uint32_t number, *known;
+	int err = number_key(k, key, &number);
 
-	if (!found)
-		return -ENOMEM;
-	index = (uint32_t)(found - k->distinct.at);
+	if (err)
+		return err;
+	if (*invocation == TRACE_NO_INVOCATION)
+		return note_own(k, number, invocation);
 	if (*invocation >= EXECUTIONS_MAX)
-		return note_own(k, index, invocation);
+		return 0;
 	if (*invocation >= k->n &&
 	    array__reserve_at(&k->key_of, *invocation, &k->n, sizeof(*k->key_of)))
 		return -ENOMEM;
-	if (k->key_of[*invocation] && k->key_of[*invocation] != index + 1)
-		return note_own(k, index, invocation);
-	k->key_of[*invocation] = index + 1;
+	known = &k->key_of[*invocation];
+	if (*known && *known != number)
+		return number_key(k, KEY_SHARED, known);
+	*known = number;
 	return 0;
 }
 
@@ -40,6 +52,8 @@ int keys__note(struct keys *k, uint64_t key, uint32_t *invocation)
 static int name_key(const struct keys_naming *how, struct key *key)
 {
 	key->string = TRACE_NO_STRING;
+	if (key->key == KEY_SHARED)
+		return 0;
 	if (key->key == KEY_UNIT)
 		return how->sink->text(how->sink->ctx, "()", &key->string);
 	if (key->key >> 32 != wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32)

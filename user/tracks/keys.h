@@ -11,11 +11,17 @@
 #include "tracks/definitions.h"
 #include "tracks/executions.h"
 
-/* For executions without an id, or with that of another: numbers that measureme gives to none. */
+/* For executions without an id: numbers that measureme gives to none. */
 #define KEYS_OWN_IDS MM_FIRST_REGULAR_ID
 
 /* The key of a query that takes none: wire_key() returns greater ones. */
 #define KEY_UNIT 1u
+
+/*
+ * Of an id under which executions with different keys ran: rustc gives an anonymous query with one
+ * dependency that dependency's. Such executions have no name.
+ */
+#define KEY_SHARED 2u
 
 /* A distinct key. */
 struct key {
@@ -26,7 +32,7 @@ struct key {
 /* All zeroes is empty. */
 struct keys {
 	TABLE(struct key) distinct;
-	uint32_t *key_of; /* by invocation id: index in `distinct` + 1, or 0 */
+	uint32_t *key_of; /* by invocation id: index in `distinct` + 1; 0: not known */
 	uint32_t n;
 	uint32_t *own; /* the same, of the ids that were given out here */
 	uint32_t n_own;
@@ -36,9 +42,8 @@ struct keys {
 };
 
 /*
- * Remember the key of an execution, which is not 0. *invocation changes if it is none, or belongs to
- * an execution with another key: rustc gives an anonymous query with one dependency that
- * dependency's. 0 or -ENOMEM.
+ * Remember the key of an execution, which is not 0. *invocation changes if it is
+ * TRACE_NO_INVOCATION. 0 or -ENOMEM.
  */
 int keys__note(struct keys *k, uint64_t key, uint32_t *invocation);
 

@@ -98,6 +98,39 @@ static void put_callers(struct json *j, const struct report_options *opt)
 	json__print(j, "]");
 }
 
+static void put_item(struct json *j, const struct report_row *row, const struct trace_texts *names)
+{
+	const struct item_row *item = row->item;
+
+	json__text(j, "name", item->item == TRACE_NO_STRING ? NULL : row->name);
+	json__number(j, "executions", item->executions);
+	json__number(j, "charged", item->charged);
+	json__number(j, "self_ns", item->self_ns);
+	json__put_open(j);
+	json__array(j, "queries");
+	for (uint32_t i = 0; i < item->n_queries; i++) {
+		json__item(j, i);
+		json__text(j, "name", names->text(names->ctx, item->queries[i].label));
+		json__number(j, "self_ns", item->queries[i].self_ns);
+		json__put(j);
+	}
+	json__print(j, "]}");
+}
+
+static void put_items(struct json *j, const struct trace_texts *names,
+		      const struct report_options *opt)
+{
+	_report_rows_ struct report_rows r = {};
+
+	j->err = j->err ?: report_rows__items(&r, names, opt);
+	json__array(j, "items");
+	for (size_t i = 0; i < r.n; i++) {
+		json__line(j, i);
+		put_item(j, &r.rows[i], names);
+	}
+	json__print(j, "]");
+}
+
 /* ,"queries":[...] of one process or of all */
 static void put_rows(struct json *j, const struct summary *s, uint32_t process,
 		     const struct trace_texts *names, const struct report_options *opt)
@@ -266,6 +299,8 @@ int report_json(FILE *out, const struct summary *s, const struct trace_losses *l
 		put_budget(&j, opt->decisions, names);
 	if (opt->groups)
 		put_groups(&j, opt);
+	if (opt->items)
+		put_items(&j, names, opt);
 	if (opt->callers)
 		put_callers(&j, opt);
 	if (opt->build) {

@@ -49,7 +49,7 @@ static bool is_wanted(const struct report_rows *r, const struct report_row *row,
 	/* Long double: the product may have more than 64 bits. */
 	if ((long double)row->self_ns * 1000000 < (long double)r->self_ns * opt->min_ppm)
 		return false;
-	return r->groups || r->callers || !opt->query || opt->query(opt->query_ctx, row->name);
+	return r->groups || r->callers || r->items || !opt->query || opt->query(opt->query_ctx, row->name);
 }
 
 /* Sum up, apply the options, and sort. */
@@ -183,10 +183,40 @@ int report_rows__callers(struct report_rows *r, const struct report_options *opt
 	return 0;
 }
 
+int report_rows__items(struct report_rows *r, const struct trace_texts *names,
+		       const struct report_options *opt)
+{
+	size_t n;
+	int err;
+
+	*r = (struct report_rows){0};
+	err = items__rows(opt->items, &r->items, &n);
+	if (err)
+		return err;
+	r->rows = calloc(n + 1, sizeof(*r->rows));
+	if (!r->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct item_row *item = &r->items[i];
+
+		r->rows[r->n++] = (struct report_row){
+			.name = item->item == TRACE_NO_STRING ? REPORT_NO_ITEM
+							      : names->text(names->ctx, item->item),
+			.count = item->executions,
+			.total_ns = item->self_ns,
+			.self_ns = item->self_ns,
+			.item = item,
+		};
+	}
+	select_rows(r, opt);
+	return 0;
+}
+
 void report_rows__clear(struct report_rows *r)
 {
 	free(r->rows);
 	free(r->callers);
+	free(r->items);
 	group_rows__free(r->groups, r->n_groups);
 	*r = (struct report_rows){0};
 }

@@ -6,6 +6,9 @@
 #include "view/extras.h"
 #include "view/view.h"
 
+/* The row of what no item is around: phases of the compiler, queries about types. */
+#define REPORT_NO_ITEM "(no item)"
+
 struct report_row {
 	const char *name;
 	uint64_t count;	   /* for queries: includes counted executions, which have no times */
@@ -26,6 +29,7 @@ struct report_row {
 	uint32_t processes;
 	const char *kind;		 /* for queries: summary_row__kind() */
 	uint64_t activities;		 /* in a query's row: of count */
+	const struct item_row *item;	 /* NULL unless the row is an item */
 	const struct caller_row *caller; /* NULL unless the row is a caller */
 };
 
@@ -52,6 +56,7 @@ struct report_rows {
 	uint64_t extra[REPORT_N_EXTRAS];
 	struct group_row *groups; /* owns the names, or NULL */
 	size_t n_groups;
+	struct item_row *items;	    /* or NULL */
 	struct caller_row *callers; /* owns the data of callers, or NULL */
 };
 
@@ -62,6 +67,10 @@ int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_
 /* The rows of opt->groups, by opt->by, or of opt->callers. Errors as report_rows__queries(). */
 int report_rows__groups(struct report_rows *r, const struct report_options *opt);
 int report_rows__callers(struct report_rows *r, const struct report_options *opt);
+
+/* The rows of opt->items, which may be asked for once. Names belong to `names`. */
+int report_rows__items(struct report_rows *r, const struct trace_texts *names,
+		       const struct report_options *opt);
 
 void report_rows__clear(struct report_rows *r);
 #define _report_rows_ __cleanup(report_rows__clear)

@@ -6,6 +6,7 @@
 #include "analyze/probe_share.h"
 #include "base/array.h"
 #include "view/callers_text.h"
+#include "view/items_text.h"
 #include "view/extras.h"
 #include "base/format.h"
 #include "view/report_notes.h"
@@ -221,6 +222,15 @@ static int print_callers(FILE *out, bool unrecorded, const struct report_options
 	return err;
 }
 
+static int print_items(FILE *out, const struct trace_texts *names, const struct report_options *opt)
+{
+	_report_rows_ struct report_rows r = {};
+	int err = report_rows__items(&r, names, opt) ?: items_text(out, &r, shown(r.n, opt), names);
+
+	print_more(out, r.n - shown(r.n, opt) + r.left_out, "item", "items");
+	return err;
+}
+
 static int print_process(struct table *t, const struct summary *s, uint32_t i)
 {
 	const struct trace_process *p = summary__process_at(s, i);
@@ -410,6 +420,8 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
 		fprintf(out, "no query was %s\n", verdict.state ? "recorded" : "executed");
 	else if (opt->groups)
 		err = print_groups(out, opt);
+	else if (opt->items)
+		err = print_items(out, names, opt);
 	else if (opt->callers)
 		err = print_callers(out, has_unrecorded(&r), opt);
 	else

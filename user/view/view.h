@@ -11,6 +11,7 @@
 #include "analyze/decisions.h"
 #include "analyze/callers.h"
 #include "analyze/groups.h"
+#include "analyze/items.h"
 #include "analyze/summary.h"
 #include "trace/trace.h"
 
@@ -86,6 +87,8 @@ struct report_options {
 	/* Show these callers instead of queries; NULL = queries. Only rows to show. */
 	const struct callers *callers;
 	struct caller_locator locator;
+	/* Show these items instead of queries; NULL = queries. */
+	struct items *items;
 	const struct decisions *decisions; /* NULL: there was no budget */
 	const struct build_view *build;	   /* NULL: no build in the JSON */
 	bool totals_only;		   /* print no rows per process */
@@ -110,7 +113,9 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * [{"name", "processes", "count", "unwound", "wall_ns", "self_ns", "max_ns"}]. With callers,
  * "callers": [{"function" (null: not known), "count", "unwound", "total_ns", "self_ns", "max_ns",
  * "file", "line" (of the most frequent call; null: not known), "line_count" (executions requested
- * there), "lines" (different ones)}]. Members that only some traces have are left out if there are
+ * there), "lines" (different ones)}]. With items, "items": [{"name" (null: what no item is around),
+ * "executions", "charged" (executions of what has no item, within these), "self_ns" (of both),
+ * "queries": [{"name", "self_ns"}] (the most expensive)}]. Members that only some traces have are left out if there are
  * none: in queries "self_off_ns" and "off_ns" (how much of raw_self_ns and raw_total_ns, or of
  * self_ns and total_ns where those are not there, the thread was off the CPU), in groups
  * "self_off_ns", and, over all of a thread's time, "preempted_ns" and "waiting_ns"; in queries

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/items.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/table.h"
+
+/* The time of one query about one item, or of intervals that are charged to it. */
+struct cell {
+	uint32_t item;
+	uint32_t label;
+	uint64_t executions;
+	uint64_t charged;
+	uint64_t self_ns;
+	uint64_t probe_ns; /* probe time within self_ns */
+};
+
+/* Intervals of one label and depth that wait for an execution around them that has an item. */
+struct waiting {
+	uint32_t depth;
+	uint32_t label;
+	uint64_t executions;
+	uint64_t self_ns;
+	uint64_t probe_ns;
+};
+
+struct track {
+	struct waiting *waiting; /* by the time of their ends: depths never fall but at a parent */
+	uint32_t n;
+	uint32_t capacity;
+};
+
+struct named {
+	bool is_item;
+};
+
+struct items {
+	struct trace_texts texts;
+	TABLE(struct cell) cells;   /* by item << 32 | label */
+	TABLE(struct track) tracks; /* by process << 32 | tid */
+	TABLE(struct named) names;  /* by string id */
+};
+
+int items__new(const struct trace_texts *texts, struct items **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->texts = *texts;
+	return 0;
+}
+
+/* An empty text stands for an unknown key, "()" for that of a query that takes none. */
+static bool is_item(const char *text)
+{
+	return *text && strcmp(text, "()") != 0;
+}
+
+/* 1 or 0; or -ENOMEM. */
+static int names_item(struct items *m, uint32_t string)
+{
+	const struct named *known;
+
+	if (string == TRACE_NO_STRING)
+		return 0;
+	known = table__find(&m->names, string);
+	if (!known)
+		known = table__get(&m->names, string,
+				   .is_item = is_item(m->texts.text(m->texts.ctx, string)));
+	return known ? known->is_item : -ENOMEM;
+}
+
+static int add(struct items *m, uint32_t item, const struct waiting *w, bool own)
+{
+	struct cell *c = table__get(&m->cells, (uint64_t)item << 32 | w->label, .item = item,
+				    .label = w->label);
+
+	if (!c)
+		return -ENOMEM;
+	*(own ? &c->executions : &c->charged) += w->executions;
+	c->self_ns += w->self_ns;
+	c->probe_ns += w->probe_ns;
+	return 0;
+}
+
+/* Charge all that waits below `depth` to an item. */
+static int charge(struct items *m, struct track *t, uint32_t depth, uint32_t item)
+{
+	int err = 0;
+
+	while (t->n && t->waiting[t->n - 1].depth > depth && !err)
+		err = add(m, item, &t->waiting[--t->n], false);
+	return err;
+}
+
+/*
+ * Keep an interval until one around it ends. What waited within it is as deep as it is from now on,
+ * so that one label waits at most once at a depth.
+ */
+static int wait(struct track *t, const struct waiting *w)
+{
+	uint32_t from = t->n, at;
+
+	while (from && t->waiting[from - 1].depth >= w->depth)
+		t->waiting[--from].depth = w->depth;
+	for (at = from; at < t->n; at++)
+		if (t->waiting[at].label == w->label)
+			break;
+	if (at == t->n) {
+		if (array__reserve_one(&t->waiting, t->n, &t->capacity, sizeof(*w)))
+			return -ENOMEM;
+		t->waiting[t->n++] = (struct waiting){.depth = w->depth, .label = w->label};
+	}
+	t->waiting[at].executions += w->executions;
+	t->waiting[at].self_ns += w->self_ns;
+	t->waiting[at].probe_ns += w->probe_ns;
+	return 0;
+}
+
+int items__span(struct items *m, const struct trace_span *span, const struct trace_times *times,
+		uint32_t item)
+{
+	struct track *t = table__get(&m->tracks, (uint64_t)span->process << 32 | span->tid, .n = 0);
+	struct waiting w = {
+		.depth = span->depth,
+		.label = span->label,
+		.executions = span->kind == TRACE_KIND_QUERY,
+		.self_ns = times->self_ns,
+		.probe_ns = times->self_probe_ns,
+	};
+	int named = span->kind == TRACE_KIND_QUERY ? names_item(m, item) : 0;
+
+	if (!t || named < 0)
+		return -ENOMEM;
+	if (named)
+		return charge(m, t, span->depth, item) ?: add(m, item, &w, true);
+	return wait(t, &w);
+}
+
+/* Nothing is around what still waits. */
+static int charge_rest(struct items *m)
+{
+	for (uint32_t i = 0; i < m->tracks.n; i++) {
+		struct track *t = &m->tracks.at[i];
+
+		for (; t->n; t->n--)
+			if (add(m, TRACE_NO_STRING, &t->waiting[t->n - 1], false))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+static int by_item(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+
+	return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* Keep the most expensive queries in order. */
+static void note_query(struct item_row *row, uint32_t label, uint64_t self_ns)
+{
+	uint32_t at = row->n_queries;
+
+	while (at && row->queries[at - 1].self_ns < self_ns)
+		at--;
+	if (at == ITEM_QUERIES)
+		return;
+	if (row->n_queries < ITEM_QUERIES)
+		row->n_queries++;
+	memmove(&row->queries[at + 1], &row->queries[at],
+		(row->n_queries - 1 - at) * sizeof(*row->queries));
+	row->queries[at] = (struct item_part){label, self_ns};
+}
+
+int items__rows(struct items *m, struct item_row **rows, size_t *n)
+{
+	struct item_row *row = NULL;
+
+	if (charge_rest(m))
+		return -ENOMEM;
+	*n = 0;
+	*rows = calloc(m->cells.n + 1UL, sizeof(**rows));
+	if (!*rows)
+		return -ENOMEM;
+	if (m->cells.n)
+		qsort(m->cells.at, m->cells.n, sizeof(*m->cells.at), by_item);
+	for (uint32_t i = 0; i < m->cells.n; i++) {
+		const struct cell *c = &m->cells.at[i];
+		uint64_t self_ns = trace_without_probes(c->self_ns, c->probe_ns);
+
+		if (!row || row->item != c->item) {
+			row = &(*rows)[(*n)++];
+			row->item = c->item;
+		}
+		row->executions += c->executions;
+		row->charged += c->charged;
+		row->self_ns += self_ns;
+		note_query(row, c->label, self_ns);
+	}
+	return 0;
+}
+
+void items__free(struct items *m)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 0; i < m->tracks.n; i++)
+		free(m->tracks.at[i].waiting);
+	table__destroy(&m->cells);
+	table__destroy(&m->tracks);
+	table__destroy(&m->names);
+	free(m);
+}

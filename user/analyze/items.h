@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Items: the time of queries by the definition that they were about. Takes the same spans as the
+ * summary. Executions without an item of their own (of a type, of no definition) and all other
+ * intervals are charged to the nearest execution around them that has one. Knows no output format.
+ */
+#ifndef QPROF_ANALYZE_ITEMS_H
+#define QPROF_ANALYZE_ITEMS_H
+
+#include "trace/trace.h"
+
+struct items;
+
+#define ITEM_QUERIES 3
+
+/* A query's part of an item's time. */
+struct item_part {
+	uint32_t label; /* string id */
+	uint64_t self_ns;
+};
+
+struct item_row {
+	uint32_t item;		 /* string id of its path, or TRACE_NO_STRING: none is around */
+	uint64_t executions;	 /* of queries about it */
+	uint64_t charged;	 /* executions without an item that are charged to it */
+	uint64_t self_ns;	 /* of all of them, without probe time as far as it is known */
+	struct item_part queries[ITEM_QUERIES]; /* the most expensive, in order; label 0, 0 ns: none */
+	uint32_t n_queries;
+};
+
+/* `texts` outlives the items. 0, or -ENOMEM. */
+int items__new(const struct trace_texts *texts, struct items **out);
+
+/*
+ * Count a span, which is not TRACE_KIND_OFF_CPU, nor a cache hit. `item` is the string id of what it
+ * was about (trace_reader__event_string()), or TRACE_NO_STRING. -ENOMEM.
+ */
+int items__span(struct items *m, const struct trace_span *span, const struct trace_times *times,
+		uint32_t item);
+
+/* One row per item, in no particular order; call it once. Free with free(). -ENOMEM. */
+int items__rows(struct items *m, struct item_row **rows, size_t *n);
+
+void items__free(struct items *m);
+DEFINE_CLEANUP(struct items, items__free)
+#define _items_ __cleanup(items__free_p)
+
+#endif /* QPROF_ANALYZE_ITEMS_H */
