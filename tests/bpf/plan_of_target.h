@@ -254,6 +254,8 @@ static inline struct plan *plan_of_target(const char *path, uint8_t skip_role)
 
 		if (site.role == skip_role)
 			continue;
+		site.key_reg = WIRE_REG_NONE;
+		site.key_slot = PLAN_NO_SLOT;
 		site.addr = address_of(syms, n, described_sites[i].symbol);
 		assert_true(elf_image__offset(img, site.addr, &site.offset));
 		plan->sites[plan->n_sites++] = site;

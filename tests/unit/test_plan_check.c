@@ -61,6 +61,21 @@ static void identify_has_room_for_a_slot_and_a_vtable(void **state)
 	assert_false(identify_fits(0, 4));
 }
 
+static bool key_fits(int32_t slot)
+{
+	return fits((struct plan_site){.role = WIRE_ROLE_START_BODY, .key_slot = slot});
+}
+
+static void a_keys_slot_has_16_bits(void **state)
+{
+	assert_true(key_fits(PLAN_NO_SLOT));
+	assert_true(key_fits(0));
+	assert_true(key_fits(4 * 65534));
+	assert_false(key_fits(4 * 65535));
+	assert_false(key_fits(6));
+	assert_false(key_fits(-4));
+}
+
 static bool request_fits(uint64_t addr, int32_t slot)
 {
 	struct plan_site request = {.role = WIRE_ROLE_REQUEST, .addr = addr, .slot = slot};
@@ -114,6 +129,7 @@ int main(void)
 		cmocka_unit_test(an_ends_slot_has_16_bits),
 		cmocka_unit_test(a_distance_on_the_stack_has_12_bits),
 		cmocka_unit_test(identify_has_room_for_a_slot_and_a_vtable),
+		cmocka_unit_test(a_keys_slot_has_16_bits),
 		cmocka_unit_test(a_request_has_32_bits_for_its_address_and_4_for_its_slot),
 		cmocka_unit_test(queries_bodies_and_sites_are_numbered_in_16_bits),
 		cmocka_unit_test(a_usual_plan_exceeds_no_limit),

@@ -46,6 +46,12 @@ static void a_plan_comes_back_as_it_was(void **state)
 	assert_true(sample_same(plan, back));
 	back->sites[3].slot++;
 	assert_false(sample_same(plan, back));
+	back->sites[3].slot--;
+	back->sites[1].key_slot += 4;
+	assert_false(sample_same(plan, back));
+	back->sites[1].key_slot -= 4;
+	back->queries[0].key++;
+	assert_false(sample_same(plan, back));
 }
 
 static void an_empty_plan_comes_back(void **state)
@@ -157,6 +163,11 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[0].guard, 0);
 	WRONG(plan->sites[0].cls, PLAN_STEPPED + 1);
 	WRONG(plan->sites[2].reg, WIRE_REG_R15 + 1);
+	WRONG(plan->sites[0].key_reg, WIRE_REG_R15 + 1);
+	WRONG(plan->sites[0].key_slot, 8); /* in a register, and in a slot too */
+	WRONG(plan->sites[2].key_reg, WIRE_REG_DI); /* at an end */
+	WRONG(plan->sites[3].key_slot, 8);
+	WRONG(plan->queries[0].key, WIRE_KEY_MAX);
 	WRONG(plan->sites[1].addr, 0x1200); /* below the previous site */
 	WRONG(plan->queries[0].body_non_incr, 2);
 	WRONG(plan->queries[0].body_incr, 2);
@@ -178,6 +189,8 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[6].vtable_offset, -8);
 	WRONG(plan->sites[0].sp_delta, 8 * 2048);
 	WRONG(plan->sites[3].slot, 4 * 65535);
+	WRONG(plan->sites[1].key_slot, 4 * 65535);
+	WRONG(plan->sites[1].key_slot, 6);
 #undef WRONG
 }
 

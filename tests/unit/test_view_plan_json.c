@@ -56,11 +56,16 @@ static void every_field_of_a_query_is_there(void **state)
 	assert_null(member(q, "start_role"));
 	assert_null(member(q, "body_incremental"));
 	assert_number(q, "start_sites", 1);
+	assert_null(member(q, "key"));
+	assert_number(q, "key_sites", 1);
 	assert_number(q, "end_sites", 2);
 	assert_number(q, "request_sites", 0);
 	assert_false(json_object_get_boolean(member(q, "start_exact")));
 	assert_true(json_object_get_boolean(member(q, "end_exact")));
 	assert_false(json_object_get_boolean(member(q, "invocation_id")));
+	q = json_object_array_get_idx(member(object, "queries"), 0);
+	assert_text(q, "key", "DefId");
+	assert_number(q, "key_sites", 1);
 	json_object_put(object);
 }
 
@@ -126,6 +131,9 @@ static void every_field_of_a_site_is_there(void **state)
 	assert_null(member(site, "register"));
 	assert_null(member(site, "slot"));
 	assert_number(site, "sp_delta", -8);
+	assert_null(member(site, "key_register"));
+	assert_number(site, "key_slot", 0x14);
+	assert_text(json_object_array_get_idx(sites, 0), "key_register", "rsi");
 	assert_text(json_object_array_get_idx(sites, 2), "register", "r15");
 	assert_number(json_object_array_get_idx(sites, 2), "vtable_offset", 24);
 	assert_number(json_object_array_get_idx(sites, 3), "slot", 0x54);

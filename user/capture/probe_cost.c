@@ -134,6 +134,8 @@ static struct plan_site site(uint32_t query, uint32_t role, void (*at)(void))
 		.slot = PLAN_NO_SLOT,
 		/* At the entry of a provider the return address is on top of the stack. */
 		.sp_delta = role == WIRE_ROLE_START ? 8 : 0,
+		.key_reg = WIRE_REG_NONE,
+		.key_slot = PLAN_NO_SLOT,
 	};
 }
 

@@ -72,6 +72,8 @@ const char *plan_site_excess(const struct plan_site *s)
 	if (s->role == WIRE_ROLE_WRAPPER && !request_fits(s->addr, s->sp_delta))
 		return "a wrapper's return address more than 120 bytes up the stack, or 4 GiB of "
 		       "code";
+	if (!slot_fits(s->key_slot, 4))
+		return "a query's key more than 262,136 bytes up the stack";
 	if (s->role == WIRE_ROLE_END && !slot_fits(s->slot, 4))
 		return "an invocation id more than 262,136 bytes up the stack";
 	if (reads_vtable(s) && !slot_fits(s->slot, 8))

@@ -182,12 +182,17 @@ static void code_site(struct codec *c, struct plan_site *s, const struct plan *p
 	code_i32(c, &s->slot);
 	code_i32(c, &s->vtable_offset);
 	code_i32(c, &s->sp_delta);
+	code_u8(c, &s->key_reg);
+	code_i32(c, &s->key_slot);
 	require(c, index_ok(s->query, plan->n_queries) && index_ok(s->body, plan->n_bodies));
 	require(c, index_ok(s->guard, plan->n_guards));
 	require(c, is_guard_role(s->role) == (s->guard != PLAN_NONE));
 	require(c, s->role >= WIRE_ROLE_START && s->role <= WIRE_ROLE_TIMER_END);
 	require(c, s->cls <= PLAN_STEPPED);
 	require(c, s->reg <= WIRE_REG_R15 || s->reg == WIRE_REG_NONE);
+	require(c, s->key_reg <= WIRE_REG_R15 || s->key_reg == WIRE_REG_NONE);
+	require(c, s->key_reg == WIRE_REG_NONE || s->key_slot == PLAN_NO_SLOT);
+	require(c, plan_site__is_start(s) || !plan_site__has_key(s));
 }
 
 static void code_query(struct codec *c, struct plan_query *q, const struct plan *plan)
@@ -205,6 +210,8 @@ static void code_query(struct codec *c, struct plan_query *q, const struct plan 
 	code_bool(c, &q->end_exact);
 	code_bool(c, &q->has_id);
 	code_u8(c, &q->start_role);
+	code_u8(c, &q->key);
+	require(c, q->key < WIRE_KEY_MAX);
 	require(c, q->start_role <= WIRE_ROLE_CAUGHT);
 	require(c, q->name);
 	require(c, index_ok(q->body_non_incr, plan->n_bodies));

@@ -51,9 +51,44 @@ uint32_t plan__requests(const struct plan *plan)
 	return n;
 }
 
+bool plan_query__names(const struct plan_query *q)
+{
+	return q->key != WIRE_KEY_UNKNOWN && q->key != WIRE_KEY_UNIT;
+}
+
+/* An IDENTIFY site sees the starts of all queries of its body that have no START. */
+static bool sees_start(const struct plan *plan, const struct plan_site *site, uint32_t i)
+{
+	const struct plan_query *q = &plan->queries[i];
+
+	if (site->role == WIRE_ROLE_IDENTIFY)
+		return q->start_role == WIRE_ROLE_WRAPPER && site->body == q->body_incr;
+	return plan_site__is_start(site) && site->query == i;
+}
+
+uint32_t plan__key_sites(const struct plan *plan, uint32_t i)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < plan->n_sites; k++)
+		n += sees_start(plan, &plan->sites[k], i) && plan_site__has_key(&plan->sites[k]);
+	return n;
+}
+
 uint32_t plan_query__wrappers(const struct plan_query *q)
 {
 	return !!q->wrapper_non_incr + !!q->wrapper_incr;
+}
+
+bool plan_site__is_start(const struct plan_site *site)
+{
+	return site->role == WIRE_ROLE_START || site->role == WIRE_ROLE_START_BODY ||
+	       site->role == WIRE_ROLE_WRAPPER || site->role == WIRE_ROLE_IDENTIFY;
+}
+
+bool plan_site__has_key(const struct plan_site *site)
+{
+	return site->key_reg != WIRE_REG_NONE || site->key_slot != PLAN_NO_SLOT;
 }
 
 const char *plan_role_name(enum wire_role role)
@@ -90,6 +125,24 @@ const char *plan_kind_name(enum wire_kind kind)
 	};
 
 	return kind < WIRE_KIND_MAX ? names[kind] : "unknown";
+}
+
+const char *plan_key_name(enum wire_key key)
+{
+	switch (key) {
+	case WIRE_KEY_UNIT:
+		return "()";
+	case WIRE_KEY_LOCAL:
+		return "LocalDefId";
+	case WIRE_KEY_DEF:
+		return "DefId";
+	case WIRE_KEY_CRATE:
+		return "CrateNum";
+	case WIRE_KEY_INSTANCE:
+		return "Instance";
+	default:
+		return NULL;
+	}
 }
 
 const char *plan_reg_name(enum wire_reg reg)

@@ -185,12 +185,23 @@ DEFINE_CLEANUP(struct plan, plan__free)
 uint32_t plan__body_at(const struct plan *plan, uint64_t addr);
 /* Sites that only a recording with callers attaches to. */
 uint32_t plan__requests(const struct plan *plan);
+/* True if its key names a definition or a crate. */
+bool plan_query__names(const struct plan_query *q);
+/* Of the n_start sites of query `i`, the number at which its key can be read. */
+uint32_t plan__key_sites(const struct plan *plan, uint32_t i);
 /* Number of its wrappers; n_request of them are probed for callers. */
 uint32_t plan_query__wrappers(const struct plan_query *q);
+
+/* True if a query's start may be seen at it. */
+bool plan_site__is_start(const struct plan_site *site);
+/* True if the query's key can be read at it. */
+bool plan_site__has_key(const struct plan_site *site);
 
 const char *plan_role_name(enum wire_role role);
 /* As rustc's profiles name the kind of event. */
 const char *plan_kind_name(enum wire_kind kind);
+/* The type in rustc's sources; NULL if it is unknown. */
+const char *plan_key_name(enum wire_key key);
 const char *plan_reg_name(enum wire_reg reg);
 
 #endif /* QPROF_PLAN_PLAN_H */

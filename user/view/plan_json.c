@@ -34,7 +34,9 @@ static void put_query(struct json *j, const struct plan *plan, uint32_t i)
 	add_index(j, "body", q->body_non_incr);
 	add_index(j, "body_incremental", q->body_incr);
 	json__text(j, "start_role", q->start_role ? plan_role_name(q->start_role) : NULL);
+	json__text(j, "key", plan_key_name(q->key));
 	json__number(j, "start_sites", q->n_start);
+	json__number(j, "key_sites", plan__key_sites(plan, i));
 	json__number(j, "end_sites", q->n_end);
 	json__number(j, "request_sites", q->n_request);
 	json__bool(j, "start_exact", q->start_exact);
@@ -90,6 +92,9 @@ static void put_site(struct json *j, const struct plan *plan, uint32_t i)
 	add_slot(j, "slot", site->slot);
 	json__value(j, "vtable_offset", json_object_new_int(site->vtable_offset));
 	json__value(j, "sp_delta", json_object_new_int(site->sp_delta));
+	json__text(j, "key_register",
+		   site->key_reg == WIRE_REG_NONE ? NULL : plan_reg_name(site->key_reg));
+	add_slot(j, "key_slot", site->key_slot);
 	json__put(j);
 }
 

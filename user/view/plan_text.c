@@ -138,6 +138,27 @@ static const char *body_problem(const struct plan *plan, const struct plan_query
 	return NULL;
 }
 
+static bool has_key(const struct plan *plan, uint32_t i)
+{
+	const struct plan_query *q = &plan->queries[i];
+
+	return plan_query__names(q) && q->n_start && plan__key_sites(plan, i) == q->n_start;
+}
+
+static void print_keys_summary(FILE *out, const struct plan *plan)
+{
+	uint32_t names = 0, read = 0;
+
+	for (uint32_t i = 0; i < plan->n_queries; i++) {
+		names += plan_query__names(&plan->queries[i]);
+		read += has_key(plan, i);
+	}
+	fprintf(out,
+		"\nkeys        %" PRIu32 " of %" PRIu32
+		" queries name a definition or a crate; %" PRIu32 " can be read\n",
+		names, plan->n_queries, read);
+}
+
 static void print_problem(FILE *out, const struct plan *plan, const struct plan_query *q)
 {
 	const char *why = body_problem(plan, q);
@@ -180,7 +201,7 @@ static int print_queries(FILE *out, const struct plan *plan)
 {
 	static const struct table_column columns[] = {
 		{"query", 0},  {"wrapper", 0}, {"incremental", 0}, {"provider", 0},
-		{"starts", 0}, {"ends", 0},    {"exact", 0},
+		{"starts", 0}, {"ends", 0},    {"exact", 0},	   {"key", 0},
 	};
 	_table_ struct table *t = table__new(columns, N_OF(columns));
 
@@ -194,9 +215,21 @@ static int print_queries(FILE *out, const struct plan *plan)
 		table__cellf(t, "%" PRIu32, q->n_start);
 		table__cellf(t, "%" PRIu32, q->n_end);
 		table__cell(t, is_complete(q) ? "yes" : "no");
+		table__cell(t, plan_key_name(q->key) ?: "-");
 	}
 	fputc('\n', out);
 	return table__print(t, out, "");
+}
+
+/* The enum wire_reg, or else the offset from sp. */
+static void cell_place(struct table *t, uint8_t reg, int32_t slot)
+{
+	if (reg != WIRE_REG_NONE)
+		table__cell(t, plan_reg_name(reg));
+	else if (slot != PLAN_NO_SLOT)
+		table__cellf(t, "sp%+" PRId32, slot);
+	else
+		table__cell(t, "-");
 }
 
 static void add_site(struct table *t, const struct plan *plan, const struct plan_site *site)
@@ -207,20 +240,16 @@ static void add_site(struct table *t, const struct plan *plan, const struct plan
 	cell_address(t, site->addr);
 	cell_address(t, site->offset);
 	cell_address(t, site->body < plan->n_bodies ? plan->bodies[site->body].addr : 0);
-	if (site->reg != WIRE_REG_NONE)
-		table__cell(t, plan_reg_name(site->reg));
-	else if (site->slot != PLAN_NO_SLOT)
-		table__cellf(t, "sp%+" PRId32, site->slot);
-	else
-		table__cell(t, "-");
+	cell_place(t, site->reg, site->slot);
+	cell_place(t, site->key_reg, site->key_slot);
 	table__cellf(t, "%" PRId32, site->sp_delta);
 }
 
 static int print_sites(FILE *out, const struct plan *plan)
 {
 	static const struct table_column columns[] = {
-		{"query", 0},  {"role", 0}, {"class", 0},   {"address", 0},
-		{"offset", 0}, {"body", 0}, {"operand", 0}, {"sp delta", 0},
+		{"query", 0}, {"role", 0},    {"class", 0}, {"address", 0},  {"offset", 0},
+		{"body", 0},  {"operand", 0}, {"key", 0},   {"sp delta", 0},
 	};
 	_table_ struct table *t = table__new(columns, N_OF(columns));
 
@@ -241,6 +270,7 @@ int plan_text(FILE *out, const struct plan *plan, bool full)
 	print_field(out, "rustc", plan->rustc_version ?: "unknown version");
 	print_field(out, "mangling", plan->mangling);
 	print_queries_summary(out, plan);
+	print_keys_summary(out, plan);
 	err = print_sites_summary(out, plan);
 	if (err)
 		return err;

@@ -20,13 +20,17 @@ int plan_text(FILE *out, const struct plan *plan, bool full);
  *  if unknown), "complete" (queries with exact start and end), "folded" (body symbols that share
  *  their address with one before them), "artifact_sizes" (places that record one),
  *  "queries": [{"name", "wrapper", "wrapper_incremental", "provider", "body", "body_incremental",
- *  "start_role", "start_sites", "end_sites", "request_sites", "start_exact", "end_exact",
- * "invocation_id"}], "bodies": [{"address", "incremental", "group", "queries", "symbols",
- * "end_sites", "problem"}], "guards": [{"kind" (as in rustc's profiles), "label" (null: not in the
- * file), "function", "scope", "number", "body", "label_slot", "label_of_query", "end_sites",
- * "exact", "problem"}], "sites": [{"role", "class", "address", "offset", "query", "body", "guard",
- * "register", "slot", "vtable_offset", "sp_delta"}]} Addresses are "0x..." texts, null where
- * absent; body, query and guard are indices into their arrays.
+ *  "start_role", "key" ("DefId", "CrateNum", "()", "Instance", "LocalDefId" for all types of local
+ *  definitions; null: another type, or unknown), "start_sites", "key_sites" (start sites at which
+ *  the key can be read), "end_sites", "request_sites", "start_exact", "end_exact",
+ *  "invocation_id"}],
+ *  "bodies": [{"address", "incremental", "group", "queries", "symbols", "end_sites", "problem"}],
+ *  "guards": [{"kind" (as in rustc's profiles), "label" (null: not in the file), "function",
+ *  "scope", "number", "body", "label_slot", "label_of_query", "end_sites", "exact", "problem"}],
+ *  "sites": [{"role", "class", "address", "offset", "query", "body", "guard", "register", "slot",
+ *  "vtable_offset", "sp_delta", "key_register", "key_slot"}]}
+ * Addresses are "0x..." texts, null where absent; body, query and guard are indices into their
+ * arrays.
  */
 int plan_json(FILE *out, const struct plan *plan);
 

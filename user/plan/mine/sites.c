@@ -16,6 +16,8 @@ struct chooser {
 
 int sites_add(const struct elf_image *img, struct plan *plan, struct plan_site site)
 {
+	site.key_reg = WIRE_REG_NONE;
+	site.key_slot = PLAN_NO_SLOT;
 	if (!elf_image__offset(img, site.addr, &site.offset))
 		return -EFAULT;
 	return array__add(&plan->sites, &plan->n_sites, &plan->sites_capacity, &site);
