@@ -34,7 +34,8 @@ static void the_summary_shows_what_is_missing(void **state)
 	assert_contains(text, "rustc version 1.95.0");
 	assert_contains(text, "with start and end         1   50.0 %\n");
 	assert_contains(text, "with callers               0    0.0 %\n");
-	assert_contains(text, "\nkeys        1 of 2 queries name a definition or a crate; 0 can be read\n");
+	assert_contains(
+		text, "\nkeys        1 of 2 queries name a definition or a crate; 0 can be read\n");
 	assert_contains(text, "\nsites       7; 1 more with --callers\n");
 	assert_contains(text, "2 are single-stepped");
 	assert_contains(text, "2 symbols folded");
@@ -83,8 +84,10 @@ static void full_lists_queries_and_sites(void **state)
 	_plan_ struct plan *plan = sample_plan();
 	_free_ char *text = text_of(plan, true);
 
-	assert_contains(text, "mir_built   0x1000       0x1100    0x1200       2     4    yes  DefId\n");
-	assert_contains(text, "typeck      0x2000            -    0x2200       1     2     no      -\n");
+	assert_contains(text,
+			"mir_built   0x1000       0x1100    0x1200       2     4    yes  DefId\n");
+	assert_contains(text,
+			"typeck      0x2000            -    0x2200       1     2     no      -\n");
 	assert_contains(text, "0x1201");
 	assert_contains(text, "r15");
 	assert_contains(text, "sp+84");

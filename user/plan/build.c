@@ -12,6 +12,7 @@
 #include "plan/check.h"
 #include "plan/mine/guards.h"
 #include "plan/mine/body.h"
+#include "plan/mine/keys.h"
 #include "plan/plan.h"
 #include "plan/mine/sites.h"
 #include "plan/symbols/elf_image.h"
@@ -478,7 +479,8 @@ static int place_probes(struct builder *b)
 
 	if (err)
 		return err;
-	return guards_add(b->img, b->decoder, b->plan, b->mined) ?: leave_out_stepped(b->plan);
+	err = guards_add(b->img, b->decoder, b->plan, b->mined) ?: leave_out_stepped(b->plan);
+	return err ?: keys_find(b->img, b->decoder, b->plan);
 }
 
 static int build_steps(struct builder *b, struct library_file *file)

@@ -255,14 +255,12 @@ static void shape_of_go(struct code_insn *out, const cs_x86_op *target)
 	if (is_plain_memory(target) && target->mem.base == X86_REG_RIP) {
 		out->shape = CODE_GO_RIP;
 		out->target = out->addr + out->size + (uint64_t)target->mem.disp;
-	} else if (out->flow != CODE_CALL_INDIRECT) {
-		return;
-	} else if (target->type == X86_OP_REG) {
+	} else if (is_plain_memory(target)) {
+		out->shape = out->flow == CODE_CALL_INDIRECT ? CODE_CALL_MEM : CODE_JMP_MEM;
+		set_memory(out, target);
+	} else if (target->type == X86_OP_REG && out->flow == CODE_CALL_INDIRECT) {
 		out->shape = CODE_CALL_REG;
 		out->reg = reg_of(target->reg);
-	} else if (is_plain_memory(target)) {
-		out->shape = CODE_CALL_MEM;
-		set_memory(out, target);
 	}
 }
 

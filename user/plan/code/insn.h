@@ -43,6 +43,7 @@ enum code_shape {
 	CODE_JUMP_TABLE, /* movsxd reg, dword [base+index*4]; index is not kept */
 	CODE_CALL_REG,	 /* call reg */
 	CODE_CALL_MEM,	 /* call [base+disp], base not rip */
+	CODE_JMP_MEM,	 /* jmp [base+disp], base not rip */
 	CODE_PUSH,	 /* push reg */
 	CODE_GO_RIP,	 /* call or jmp [rip+x]: target is the address of the pointer */
 };

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * As in plan/code/flow.c, states are propagated forward until nothing changes,
+ * paths with another sp do not exist, and switches are followed last. There are
+ * only a few bodies, so every instruction has a state of its own.
+ *
+ * A function that gets an address on the stack may write to all that lies there
+ * and above. Two kinds of memory are safe from that:
+ *
+ * - a spilled register, to which no pointer exists: nothing but the key is ever
+ * stored there, it is loaded from there, and its address is not taken;
+ * - a variable whose own address is taken somewhere, from pointers to what lies
+ * below it. (LLVM gives variables that live at different times the same memory,
+ * but then the same address, too.)
+ *
+ * Which memory that is follows from a first run, in which nothing is safe.
+ */
+#include "plan/mine/body_key.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS_MAX 24
+
+enum part {
+	PART_NONE,
+	PART_KEY,   /* the key, or a DefId's index */
+	PART_CRATE, /* a DefId's */
+	PART_STACK, /* registers only: an address on the stack */
+};
+
+struct slot {
+	int32_t at; /* bytes above sp at the entry */
+	uint8_t part;
+	bool spilled;  /* a spilled register */
+	bool variable; /* one whose address is taken */
+};
+
+struct state {
+	uint8_t regs[CODE_REG_SP];    /* enum part */
+	int32_t address[CODE_REG_SP]; /* of PART_STACK: bytes above sp at the entry */
+	struct slot slots[SLOTS_MAX];
+	uint32_t n_slots;
+	int32_t sp; /* bytes above its value at the entry */
+	bool has_sp;
+	bool reached;
+};
+
+struct finder {
+	const struct walk *walk;
+	const struct mine_key *key;
+	struct state *states; /* before each instruction */
+	bool *queued;
+	bool *switches; /* indirect jumps that wait to be followed */
+	size_t n_queued, n_switches;
+	const struct state *before; /* the states of the first run, or NULL in it */
+};
+
+static int32_t key_size(const struct finder *f)
+{
+	return f->key->pointer ? 8 : 4;
+}
+
+/* Forget the slots that overlap [from, to). */
+static void forget(const struct finder *f, struct state *s, int64_t from, int64_t to)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_slots; i++)
+		if (s->slots[i].at + key_size(f) <= from || s->slots[i].at >= to)
+			s->slots[n++] = s->slots[i];
+	s->n_slots = n;
+}
+
+/* Forget the slots that a function which gets the address `at` may write to. */
+static void forget_passed(const struct finder *f, struct state *s, int64_t at)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_slots; i++) {
+		const struct slot *slot = &s->slots[i];
+		int64_t start = slot->at - (slot->part == PART_CRATE ? 4 : 0);
+
+		if (slot->spilled || slot->at + key_size(f) <= at || (slot->variable && at < start))
+			s->slots[n++] = *slot;
+	}
+	s->n_slots = n;
+}
+
+/* The address of base+disp on the stack; false if it is elsewhere or unknown.
+ */
+static bool stack_address(const struct state *s, const struct code_insn *insn, int64_t *at)
+{
+	if (insn->base == CODE_REG_SP && s->has_sp) {
+		*at = s->sp + insn->disp;
+		return true;
+	}
+	if (insn->base >= CODE_REG_SP || s->regs[insn->base] != PART_STACK)
+		return false;
+	*at = s->address[insn->base] + insn->disp;
+	return true;
+}
+
+static uint8_t part_at(const struct state *s, int64_t at)
+{
+	for (uint32_t i = 0; i < s->n_slots; i++)
+		if (s->slots[i].at == at)
+			return s->slots[i].part;
+	return PART_NONE;
+}
+
+/* The value that `insn` puts into its register. */
+static uint8_t value_of(const struct finder *f, const struct state *s, const struct code_insn *insn,
+			int64_t *address)
+{
+	bool narrow = insn->shape == CODE_MOVE32 || insn->shape == CODE_LOAD32;
+	uint8_t part = PART_NONE;
+	int64_t at;
+
+	switch (insn->shape) {
+	case CODE_MOVE32:
+	case CODE_MOVE64:
+		if (insn->base < CODE_REG_SP) {
+			part = s->regs[insn->base];
+			*address = s->address[insn->base];
+		} else if (insn->base == CODE_REG_SP && s->has_sp) {
+			part = PART_STACK;
+			*address = s->sp;
+		}
+		break;
+	case CODE_LOAD32:
+	case CODE_LOAD64:
+		if (stack_address(s, insn, &at))
+			part = part_at(s, at);
+		break;
+	case CODE_LEA:
+		if (stack_address(s, insn, address))
+			part = PART_STACK;
+		break;
+	default:
+		break;
+	}
+	return narrow && (f->key->pointer || part == PART_STACK) ? PART_NONE : part;
+}
+
+static bool stores_memory(const struct code_insn *insn)
+{
+	return insn->stores && insn->shape != CODE_LOAD32 && insn->shape != CODE_LOAD64;
+}
+
+/* The part of a key that an instruction stores whole, or PART_NONE. */
+static uint8_t stored_part(const struct finder *f, const struct state *s,
+			   const struct code_insn *insn)
+{
+	bool wide = insn->shape == CODE_STORE64;
+	uint8_t part;
+
+	if ((!wide && insn->shape != CODE_STORE32) || insn->reg >= CODE_REG_SP ||
+	    (f->key->pointer && !wide))
+		return PART_NONE;
+	part = s->regs[insn->reg];
+	return part == PART_STACK ? PART_NONE : part;
+}
+
+/*
+ * True if the function uses the memory at `at` for a spilled register only: all
+ * stores there are of `part`, some load is from there, and no address in it is
+ * taken.
+ */
+static bool is_spilled(const struct finder *f, int64_t at, uint8_t part)
+{
+	const struct code *code = f->walk->code;
+	bool loaded = false;
+
+	for (size_t i = 0; i < code->n; i++) {
+		const struct code_insn *insn = &code->insns[i];
+		const struct state *s = &f->before[i];
+		int64_t to;
+
+		if (!s->reached || !stack_address(s, insn, &to))
+			continue;
+		if (insn->shape == CODE_LEA && to >= at && to < at + key_size(f))
+			return false;
+		loaded = loaded || (to == at && (insn->shape == CODE_LOAD64 ||
+						 (insn->shape == CODE_LOAD32 && !f->key->pointer)));
+		if (stores_memory(insn) && to < at + key_size(f) && to + insn->stores > at &&
+		    (to != at || stored_part(f, s, insn) != part))
+			return false;
+	}
+	return loaded;
+}
+
+/*
+ * Landing pads, which take addresses to drop variables, are not followed; there
+ * sp is as at the calls that unwind to them.
+ */
+static bool is_variable(const struct finder *f, int64_t at, int32_t sp)
+{
+	const struct code *code = f->walk->code;
+
+	for (size_t i = 0; i < code->n; i++) {
+		const struct code_insn *insn = &code->insns[i];
+		int64_t to = sp + insn->disp;
+
+		if (insn->shape != CODE_LEA)
+			continue;
+		if (f->before[i].reached ? !stack_address(&f->before[i], insn, &to)
+					 : insn->base != CODE_REG_SP)
+			continue;
+		if (to == at)
+			return true;
+	}
+	return false;
+}
+
+static void store(const struct finder *f, struct state *s, const struct code_insn *insn)
+{
+	uint8_t part = stored_part(f, s, insn);
+	struct slot slot = {.part = part};
+	int64_t at;
+
+	if (!stack_address(s, insn, &at))
+		return;
+	forget(f, s, at, at + insn->stores);
+	if (part == PART_NONE || s->n_slots == SLOTS_MAX)
+		return;
+	slot.at = (int32_t)at;
+	slot.spilled = f->before && is_spilled(f, at, part);
+	slot.variable = f->before && is_variable(f, part == PART_CRATE ? at - 4 : at, s->sp);
+	s->slots[s->n_slots++] = slot;
+}
+
+/* A callee may write to what its arguments point to, and to all that is below
+ * sp. */
+static void call(const struct finder *f, struct state *s)
+{
+	static const uint8_t arguments[] = {WIRE_REG_DI, WIRE_REG_SI, WIRE_REG_DX,
+					    WIRE_REG_CX, WIRE_REG_R8, WIRE_REG_R9};
+
+	for (size_t i = 0; i < sizeof(arguments); i++)
+		if (s->regs[arguments[i]] == PART_STACK)
+			forget_passed(f, s, s->address[arguments[i]]);
+	forget(f, s, INT32_MIN, s->sp);
+}
+
+/* After `and $-32, %rsp` no slot is known. */
+static void move_sp(const struct finder *f, struct state *s, const struct code_insn *insn)
+{
+	s->sp += insn->sp_adjust;
+	forget(f, s, INT32_MIN, s->sp);
+	if (insn->sp_adjust < 0)
+		forget(f, s, s->sp, (int64_t)s->sp - insn->sp_adjust);
+	if (insn->sp_adjust)
+		return;
+	s->has_sp = false;
+	s->n_slots = 0;
+	for (int r = 0; r < CODE_REG_SP; r++)
+		if (s->regs[r] == PART_STACK)
+			s->regs[r] = PART_NONE;
+}
+
+static void apply(const struct finder *f, struct state *s, const struct code_insn *insn)
+{
+	int64_t address = 0;
+	uint8_t part = value_of(f, s, insn, &address);
+
+	if (insn->flow == CODE_CALL || insn->flow == CODE_CALL_INDIRECT)
+		call(f, s);
+	else if (stores_memory(insn))
+		store(f, s, insn);
+	for (int r = 0; r < CODE_REG_SP; r++)
+		if (insn->writes & 1u << r)
+			s->regs[r] = PART_NONE;
+	if (insn->writes & 1u << CODE_REG_SP)
+		move_sp(f, s, insn);
+	if (insn->reg < CODE_REG_SP && (insn->writes & 1u << insn->reg)) {
+		s->regs[insn->reg] = part;
+		s->address[insn->reg] = (int32_t)address;
+	}
+}
+
+static bool same_register(const struct state *a, const struct state *b, int r)
+{
+	return a->regs[r] == b->regs[r] &&
+	       (a->regs[r] != PART_STACK || a->address[r] == b->address[r]);
+}
+
+static bool has_slot(const struct state *s, const struct slot *slot)
+{
+	for (uint32_t i = 0; i < s->n_slots; i++)
+		if (s->slots[i].at == slot->at && s->slots[i].part == slot->part)
+			return true;
+	return false;
+}
+
+/* True if `to` changed. */
+static bool join(struct state *to, const struct state *from)
+{
+	bool changed = false;
+	uint32_t n = 0;
+
+	if (!to->reached) {
+		*to = *from;
+		return true;
+	}
+	if (to->has_sp != from->has_sp || to->sp != from->sp)
+		return false;
+	for (int r = 0; r < CODE_REG_SP; r++) {
+		if (to->regs[r] == PART_NONE || same_register(to, from, r))
+			continue;
+		to->regs[r] = PART_NONE;
+		changed = true;
+	}
+	for (uint32_t i = 0; i < to->n_slots; i++)
+		if (has_slot(from, &to->slots[i]))
+			to->slots[n++] = to->slots[i];
+	changed = changed || n != to->n_slots;
+	to->n_slots = n;
+	return changed;
+}
+
+static void reach(struct finder *f, size_t i, const struct state *s)
+{
+	if (i == SIZE_MAX || !join(&f->states[i], s) || f->queued[i])
+		return;
+	f->queued[i] = true;
+	f->n_queued++;
+}
+
+static void reach_table(struct finder *f, size_t i)
+{
+	uint64_t targets[WALK_TABLE_MAX];
+	size_t n = walk__table(f->walk, i, targets);
+	struct state s = f->states[i];
+
+	apply(f, &s, &f->walk->code->insns[i]);
+	for (size_t k = 0; k < n; k++)
+		reach(f, code__index(f->walk->code, targets[k]), &s);
+}
+
+static void step(struct finder *f, size_t i)
+{
+	const struct code_insn *insn = &f->walk->code->insns[i];
+	struct state s = f->states[i];
+
+	apply(f, &s, insn);
+	if (insn->flow == CODE_JMP_INDIRECT && !f->switches[i]) {
+		f->switches[i] = true;
+		f->n_switches++;
+	}
+	if (f->walk->to[i] != WALK_NOWHERE)
+		reach(f, f->walk->to[i], &s);
+	if (insn->flow == CODE_FALLS || insn->flow == CODE_JCC || insn->flow == CODE_CALL ||
+	    insn->flow == CODE_CALL_INDIRECT)
+		reach(f, code__after(f->walk->code, i), &s);
+}
+
+static void run(struct finder *f)
+{
+	size_t n = f->walk->code->n;
+
+	while (f->n_queued || f->n_switches) {
+		for (size_t i = 0; i < n && f->n_queued; i++) {
+			if (!f->queued[i])
+				continue;
+			f->queued[i] = false;
+			f->n_queued--;
+			step(f, i);
+		}
+		for (size_t i = 0; i < n && !f->n_queued && f->n_switches; i++) {
+			if (!f->switches[i])
+				continue;
+			f->switches[i] = false;
+			f->n_switches--;
+			reach_table(f, i);
+		}
+	}
+}
+
+/* Between functions' blocks, and never executed there. */
+static bool is_padding(const struct code_insn *insn)
+{
+	return insn->flow == CODE_FALLS && insn->shape == CODE_OTHER && !insn->writes &&
+	       !insn->stores && !insn->sets_flags;
+}
+
+static bool is_unreached_way(const struct finder *f, size_t from)
+{
+	return !f->states[from].reached && !is_padding(&f->walk->code->insns[from]);
+}
+
+/*
+ * Code that no path was seen to reach (a switch that could not be read, a
+ * landing pad) knows nothing, and so does what it leads to.
+ */
+static void run_unreached(struct finder *f)
+{
+	for (size_t i = 0; i < f->walk->code->n; i++) {
+		struct state bare = f->states[i];
+
+		if (!bare.reached)
+			continue;
+		memset(bare.regs, PART_NONE, sizeof(bare.regs));
+		bare.n_slots = 0;
+		for (size_t k = 0; k < walk__ways_to(f->walk, i); k++)
+			if (is_unreached_way(f, walk__way_to(f->walk, i, k)))
+				reach(f, i, &bare);
+	}
+	run(f);
+}
+
+static struct mined_key answer(const struct finder *f, const struct state *s)
+{
+	bool def = f->key->crate != WIRE_REG_NONE;
+
+	for (uint8_t r = 0; r < CODE_REG_SP && !def; r++)
+		if (s->regs[r] == PART_KEY)
+			return (struct mined_key){r, MINED_NO_KEY};
+	for (uint32_t i = 0; i < s->n_slots && s->has_sp; i++) {
+		const struct slot *slot = &s->slots[i];
+
+		if (slot->part == PART_KEY && slot->at >= s->sp &&
+		    (!def || part_at(s, slot->at + 4) == PART_CRATE))
+			return (struct mined_key){WIRE_REG_NONE, slot->at - s->sp};
+	}
+	return (struct mined_key){WIRE_REG_NONE, MINED_NO_KEY};
+}
+
+static void finder_fini(struct finder *f)
+{
+	free(f->states);
+	free(f->queued);
+	free(f->switches);
+}
+
+/* `before`: the states of the first run, or NULL for that. */
+static int find(struct finder *f, uint64_t entry, const struct state *before)
+{
+	struct state start = {.has_sp = true, .reached = true};
+	size_t n = f->walk->code->n;
+
+	f->before = before;
+	f->states = calloc(n + 1, sizeof(*f->states));
+	f->queued = calloc(n + 1, sizeof(*f->queued));
+	f->switches = calloc(n + 1, sizeof(*f->switches));
+	if (!f->states || !f->queued || !f->switches)
+		return -ENOMEM;
+	start.regs[f->key->reg] = PART_KEY;
+	if (f->key->crate != WIRE_REG_NONE)
+		start.regs[f->key->crate] = PART_CRATE;
+	reach(f, code__index(f->walk->code, entry), &start);
+	run(f);
+	run_unreached(f);
+	return 0;
+}
+
+int mine_body_key(const struct walk *w, uint64_t entry, const struct mine_key *key,
+		  const uint64_t *sites, size_t n, struct mined_key *out)
+{
+	struct finder first = {.walk = w, .key = key}, f = {.walk = w, .key = key};
+	int err = find(&first, entry, NULL) ?: find(&f, entry, first.states);
+
+	for (size_t i = 0; i < n && !err; i++) {
+		size_t at = code__index(w->code, sites[i]);
+
+		out[i] = (struct mined_key){WIRE_REG_NONE, MINED_NO_KEY};
+		if (at != SIZE_MAX && f.states[at].reached)
+			out[i] = answer(&f, &f.states[at]);
+	}
+	finder_fini(&first);
+	finder_fini(&f);
+	return err;
+}

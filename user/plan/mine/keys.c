@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/keys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "plan/check.h"
+#include "plan/mine/arguments.h"
+#include "plan/mine/body_key.h"
+#include "plan/mine/owners.h"
+#include "plan/symbols/key_name.h"
+#include "plan/symbols/names.h"
+
+static const uint8_t arguments[] = {WIRE_REG_DI, WIRE_REG_SI, WIRE_REG_DX,
+				    WIRE_REG_CX, WIRE_REG_R8, WIRE_REG_R9};
+
+/* A larger result is written to an address that the caller gives. */
+#define RESULT_MAX 8
+
+/* Position of the context among the arguments: 0 or more, or one of these. */
+#define UNPROVEN (-1)
+#define WRONG	 (-2)
+
+/* A body, by all names that it has. */
+struct named {
+	struct key_name name;
+	bool any; /* it has a name */
+};
+
+struct finder {
+	struct elf_image *img;
+	struct code_decoder *decoder;
+	struct plan *plan;
+	struct named *bodies; /* parallel to the plan's */
+	struct code code;
+};
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+/* Names that differ in the key's type leave it unknown; in the size, that. */
+static void add_name(struct named *body, struct key_name name)
+{
+	if (!body->any) {
+		body->name = name;
+		body->any = true;
+		return;
+	}
+	if (body->name.key != name.key)
+		body->name.key = WIRE_KEY_UNKNOWN;
+	if (body->name.has_size != name.has_size || body->name.size != name.size)
+		body->name.has_size = false;
+}
+
+static int read_names(struct finder *f)
+{
+	const struct elf_symbol *syms;
+	size_t n;
+	int err = elf_image__symbols(f->img, &syms, &n);
+
+	for (size_t i = 0; i < n && !err; i++) {
+		uint32_t body;
+		struct name_info info;
+
+		name_classify(syms[i].name, &info);
+		if (info.part != NAME_PART_ENTRY ||
+		    (info.kind != NAME_BODY_NON_INCR && info.kind != NAME_BODY_INCR))
+			continue;
+		body = plan__body_at(f->plan, syms[i].addr);
+		if (body != PLAN_NONE)
+			add_name(&f->bodies[body], key_name__parse(syms[i].name));
+	}
+	return err;
+}
+
+/* Of its non-incremental body, or else of the other; unknown if the two differ. */
+static struct key_name name_of(const struct finder *f, const struct plan_query *q)
+{
+	uint32_t bodies[] = {q->body_non_incr, q->body_incr};
+	struct named query = {.any = false};
+
+	for (size_t k = 0; k < N_OF(bodies); k++) {
+		const struct named *body = bodies[k] == PLAN_NONE ? NULL : &f->bodies[bodies[k]];
+
+		if (body && body->any)
+			add_name(&query, body->name);
+	}
+	return query.name;
+}
+
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+/*
+ * Arguments before the context that the function would not have if its result were in a register:
+ * 0 or 1. `before`: the others before it.
+ */
+static int shift_of(struct mined_arguments args, int before)
+{
+	if (!args.contexts)
+		return UNPROVEN;
+	for (int shift = 0; shift < 2; shift++)
+		if (args.contexts == 1u << arguments[before + shift])
+			return shift;
+	return WRONG;
+}
+
+/* The registers of a key, if its first one is that of argument `at`. */
+static uint16_t registers_of(uint8_t key, int at)
+{
+	uint16_t regs = (uint16_t)(1u << arguments[at]);
+
+	return key == WIRE_KEY_DEF ? (uint16_t)(regs | 1u << arguments[at + 1]) : regs;
+}
+
+/* A number is not dereferenced. Of an address that it is one must be seen, here or in a wrapper. */
+static bool is_plausible(struct finder *f, const struct plan_query *q, struct mined_arguments args,
+			 int at)
+{
+	bool seen = args.pointers & registers_of(q->key, at);
+	uint64_t wrappers[] = {q->wrapper_non_incr, q->wrapper_incr};
+
+	if (q->key != WIRE_KEY_INSTANCE)
+		return !seen;
+	for (size_t k = 0; k < N_OF(wrappers) && !seen; k++) {
+		int shift;
+
+		args = mine_arguments(f->decoder, wrappers[k]);
+		shift = shift_of(args, 0);
+		seen = shift >= 0 && (args.pointers & 1u << arguments[shift + 2]);
+	}
+	return seen;
+}
+
+/* Position of the key among the provider's arguments, or negative. */
+static int key_of_provider(struct finder *f, const struct plan_query *q)
+{
+	struct mined_arguments args = mine_arguments(f->decoder, q->provider);
+	struct key_name name = name_of(f, q);
+	int shift = shift_of(args, 0);
+
+	if (shift < 0 || (name.has_size && shift != (name.size > RESULT_MAX)))
+		return UNPROVEN;
+	return is_plausible(f, q, args, shift + 1) ? shift + 1 : WRONG;
+}
+
+/* The same of its non-incremental wrapper. */
+static int key_of_wrapper(struct finder *f, const struct plan_query *q)
+{
+	struct mined_arguments args = mine_arguments(f->decoder, q->wrapper_non_incr);
+	struct key_name name = name_of(f, q);
+	int provider = shift_of(mine_arguments(f->decoder, q->provider), 0);
+	int shift = shift_of(args, 0);
+
+	if (shift == UNPROVEN && name.has_size && provider == (name.size > RESULT_MAX))
+		shift = name.size + 1 > RESULT_MAX;
+	if (shift < 0 || (name.has_size && shift != (name.size + 1 > RESULT_MAX)))
+		return UNPROVEN;
+	/* Its result is larger than the provider's. */
+	if (provider > shift)
+		return WRONG;
+	return is_plausible(f, q, args, shift + 2) ? shift + 2 : WRONG;
+}
+
+static void place_argument(struct finder *f, struct plan_site *site)
+{
+	const struct plan_query *q = &f->plan->queries[site->query];
+	bool wrapper = site->role == WIRE_ROLE_WRAPPER;
+	uint64_t entry = wrapper ? q->wrapper_non_incr : q->provider;
+	int at = wrapper ? key_of_wrapper(f, q) : key_of_provider(f, q);
+
+	if (at >= 0 && mine_arguments_kept(f->decoder, entry, site->addr, registers_of(q->key, at)))
+		site->key_reg = arguments[at];
+}
+
+/* ---- Bodies ---------------------------------------------------------------------------------- */
+
+static bool is_in(const struct plan_site *site, uint32_t body)
+{
+	return site->body == body &&
+	       (site->role == WIRE_ROLE_START_BODY || site->role == WIRE_ROLE_IDENTIFY);
+}
+
+/* A query of this body; one is as good as another, since only types that all share are looked at.
+ */
+static const struct plan_query *query_of(const struct plan *plan, uint32_t body)
+{
+	for (uint32_t i = 0; i < plan->n_queries; i++)
+		if (plan->queries[i].body_non_incr == body || plan->queries[i].body_incr == body)
+			return &plan->queries[i];
+	return NULL;
+}
+
+/* Where the key is at the body's entry; false if that is unknown. */
+static bool key_of_body(struct finder *f, uint32_t body, struct mine_key *out)
+{
+	struct mined_arguments args = mine_arguments(f->decoder, f->plan->bodies[body].addr);
+	const struct plan_query *q = query_of(f->plan, body);
+	const struct key_name *name = &f->bodies[body].name;
+	int shift = shift_of(args, 1), at = shift + 3;
+
+	/* A u32 is aligned behind the value. */
+	if (!q || q->key != name->key || shift < 0 ||
+	    (name->has_size && shift != ((name->size + 3) / 4 * 4 + 4 > RESULT_MAX)) ||
+	    !is_plausible(f, q, args, at))
+		return false;
+	*out = (struct mine_key){
+		.reg = arguments[at],
+		.crate = q->key == WIRE_KEY_DEF ? arguments[at + 1] : WIRE_REG_NONE,
+		.pointer = q->key == WIRE_KEY_INSTANCE,
+	};
+	return true;
+}
+
+static int mine_sites(struct finder *f, const struct walk *w, uint32_t body,
+		      const struct mine_key *key)
+{
+	struct plan *plan = f->plan;
+	_free_ uint64_t *addrs = calloc(plan->n_sites + 1UL, sizeof(*addrs));
+	_free_ struct mined_key *at = calloc(plan->n_sites + 1UL, sizeof(*at));
+	size_t n = 0, k = 0;
+	int err;
+
+	if (!addrs || !at)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (is_in(&plan->sites[i], body))
+			addrs[n++] = plan->sites[i].addr;
+	err = mine_body_key(w, plan->bodies[body].addr, key, addrs, n, at);
+	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
+		struct plan_site *site = &plan->sites[i];
+
+		if (!is_in(site, body))
+			continue;
+		site->key_reg = at[k].reg;
+		site->key_slot = at[k++].slot;
+		if (plan_site_excess(site))
+			site->key_slot = PLAN_NO_SLOT;
+	}
+	return err;
+}
+
+static int place_in_body(struct finder *f, const struct owner *owner)
+{
+	uint32_t body = plan__body_at(f->plan, owner->entry);
+	struct mine_key key;
+	struct walk w;
+	int err;
+
+	if (body == PLAN_NONE || !key_of_body(f, body, &key))
+		return 0;
+	err = code_decoder__decode(f->decoder, owner->regions, owner->n_regions, &f->code);
+	if (err)
+		return err;
+	err = walk__init(&w, f->img, &f->code, owner->entry);
+	err = err ?: mine_sites(f, &w, body, &key);
+	walk__fini(&w);
+	return err;
+}
+
+/* The bodies in which a query starts whose key is worth looking for. */
+static int place_in_bodies(struct finder *f)
+{
+	_free_ uint64_t *addrs = calloc(f->plan->n_bodies + 1UL, sizeof(*addrs));
+	_owners_ struct owners owners = {NULL, 0};
+	size_t n = 0;
+	int err = addrs ? 0 : -ENOMEM;
+
+	for (uint32_t b = 0; b < f->plan->n_bodies && !err; b++) {
+		bool starts = false;
+
+		for (uint32_t i = 0; i < f->plan->n_sites && !starts; i++)
+			starts = is_in(&f->plan->sites[i], b);
+		if (starts && f->bodies[b].name.key > WIRE_KEY_UNIT)
+			addrs[n++] = f->plan->bodies[b].addr;
+	}
+	err = err ?: owners__find(f->img, addrs, n, &owners);
+	for (size_t i = 0; i < owners.n && !err; i++)
+		err = place_in_body(f, &owners.items[i]);
+	return err;
+}
+
+int keys_find(struct elf_image *img, struct code_decoder *decoder, struct plan *plan)
+{
+	struct finder f = {.img = img, .decoder = decoder, .plan = plan};
+	int err;
+
+	f.bodies = calloc(plan->n_bodies + 1UL, sizeof(*f.bodies));
+	err = f.bodies ? read_names(&f) : -ENOMEM;
+	for (uint32_t i = 0; i < plan->n_queries && !err; i++)
+		plan->queries[i].key = name_of(&f, &plan->queries[i]).key;
+	for (uint32_t i = 0; i < plan->n_sites && !err; i++) {
+		struct plan_site *site = &plan->sites[i];
+
+		if ((site->role == WIRE_ROLE_START || site->role == WIRE_ROLE_WRAPPER) &&
+		    plan_query__names(&plan->queries[site->query]))
+			place_argument(&f, site);
+	}
+	err = err ?: place_in_bodies(&f);
+	code__free(&f.code);
+	free(f.bodies);
+	return err;
+}

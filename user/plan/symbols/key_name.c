@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The spellings, by the rustc sources that define them (compiler/...):
+ *   caches  rustc_middle/src/query/caches.rs; before, rustc_query_system/src/query/caches.rs;
+ *           rustc_data_structures/src/vec_cache.rs
+ *   values  rustc_middle/src/query/erase.rs
+ *   keys    rustc_span/src/def_id.rs, rustc_hir_id/src/lib.rs, rustc_middle/src/ty/instance.rs
+ *
+ * Types move between crates and modules, so only the last part of a path is compared, in crates of
+ * rustc.
+ */
+#include "plan/symbols/key_name.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "plan/symbols/demangle.h"
+#include "qprof/wire.h"
+
+struct text {
+	const char *p;
+	size_t len;
+};
+
+/* A type: a path, and what stands between "<" and ">" behind it. */
+struct type {
+	struct text path;
+	struct text args;
+};
+
+static bool ends_with(struct text t, const char *word)
+{
+	size_t len = strlen(word);
+
+	return t.len >= len && !memcmp(t.p + t.len - len, word, len);
+}
+
+/* rustc_<crate>:: ... ::<word> */
+static bool is_path(struct text t, const char *word)
+{
+	static const char crate[] = "rustc_", sep[] = "::";
+	size_t len = strlen(word);
+
+	if (t.len < strlen(crate) + strlen(sep) + len || memcmp(t.p, crate, strlen(crate)) ||
+	    !ends_with(t, word))
+		return false;
+	return !memcmp(t.p + t.len - len - strlen(sep), sep, strlen(sep));
+}
+
+/* The first item of a list, which is removed from it; false if the list is empty or broken. */
+static bool next_item(struct text *list, struct text *item)
+{
+	size_t depth = 0, i;
+
+	for (i = 0; i < list->len; i++) {
+		char c = list->p[i];
+		bool arrow = c == '>' && i && list->p[i - 1] == '-';
+
+		if (c == '<' || c == '(' || c == '[')
+			depth++;
+		if ((c == '>' && !arrow) || c == ')' || c == ']') {
+			if (!depth)
+				return false;
+			depth--;
+		}
+		if (c == ',' && !depth)
+			break;
+	}
+	if (depth || !i)
+		return false;
+	*item = (struct text){list->p, i};
+	for (i += i < list->len; i < list->len && list->p[i] == ' ';)
+		i++;
+	list->p += i;
+	list->len -= i;
+	return true;
+}
+
+static bool next_type(struct text *list, struct type *type)
+{
+	struct text item;
+	const char *args;
+
+	if (!next_item(list, &item))
+		return false;
+	*type = (struct type){.path = item};
+	args = memchr(item.p, '<', item.len);
+	if (!args)
+		return true;
+	type->path.len = (size_t)(args - item.p);
+	type->args = (struct text){args + 1, item.len - type->path.len - 2};
+	return item.p[item.len - 1] == '>';
+}
+
+static uint8_t key_of(const struct type *type)
+{
+	static const struct {
+		const char *name;
+		uint8_t key;
+	} keys[] = {
+		{"LocalDefId", WIRE_KEY_LOCAL},	     {"OwnerId", WIRE_KEY_LOCAL},
+		{"LocalModDefId", WIRE_KEY_LOCAL},   {"DefId", WIRE_KEY_DEF},
+		{"CrateNum", WIRE_KEY_CRATE},	     {"Instance", WIRE_KEY_INSTANCE},
+		{"InstanceKind", WIRE_KEY_INSTANCE},
+	};
+
+	for (size_t i = 0; i < N_OF(keys); i++)
+		if (!type->args.p && is_path(type->path, keys[i].name))
+			return keys[i].key;
+	return WIRE_KEY_UNKNOWN;
+}
+
+/* ErasedData<[u8; N]>, before: Erased<[u8; N]>. */
+static void read_size(struct text *list, struct key_name *out)
+{
+	static const char bytes[] = "[u8; ";
+	struct type value;
+	uint32_t size = 0;
+	struct text n;
+
+	if (!next_type(list, &value) ||
+	    (!is_path(value.path, "ErasedData") && !is_path(value.path, "Erased")))
+		return;
+	n = value.args;
+	if (n.len < sizeof(bytes) + 1 || memcmp(n.p, bytes, sizeof(bytes) - 1) ||
+	    !ends_with(n, "]"))
+		return;
+	for (size_t i = sizeof(bytes) - 1; i < n.len - 1; i++) {
+		if (n.p[i] < '0' || n.p[i] > '9' || size > 100000)
+			return;
+		size = size * 10 + (uint32_t)(n.p[i] - '0');
+	}
+	out->has_size = true;
+	out->size = size;
+}
+
+static struct key_name of_cache(const struct type *cache)
+{
+	struct key_name out = {.key = WIRE_KEY_UNKNOWN};
+	struct text args = cache->args;
+	struct type key;
+
+	if (is_path(cache->path, "DefIdCache")) {
+		out.key = WIRE_KEY_DEF;
+	} else if (is_path(cache->path, "SingleCache")) {
+		out.key = WIRE_KEY_UNIT;
+	} else if (is_path(cache->path, "VecCache") || is_path(cache->path, "DefaultCache")) {
+		if (!next_type(&args, &key))
+			return out;
+		out.key = key_of(&key);
+	} else {
+		return out;
+	}
+	read_size(&args, &out);
+	return out;
+}
+
+struct key_name key_name__parse(const char *symbol)
+{
+	static const char function[] = "::try_execute_query::<";
+	struct key_name none = {.key = WIRE_KEY_UNKNOWN};
+	struct demangled d = {.len = 0};
+	struct type cache;
+	struct text list;
+	const char *at;
+
+	if (!demangle(symbol, strcspn(symbol, "."), &d))
+		return none;
+	at = memmem(d.text, d.len, function, sizeof(function) - 1);
+	if (!at || d.text[d.len - 1] != '>')
+		return none;
+	list.p = at + sizeof(function) - 1;
+	list.len = (size_t)(d.text + d.len - 1 - list.p);
+	if (!next_type(&list, &cache))
+		return none;
+	if (is_path(cache.path, "DynamicConfig")) {
+		list = cache.args;
+		if (!next_type(&list, &cache))
+			return none;
+	}
+	return of_cache(&cache);
+}

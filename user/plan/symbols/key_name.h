@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The type of a query's key, and the size of its value, from the name of a body: v0 names hold the
+ * type of the cache, of which each body is an instance.
+ *
+ *	try_execute_query::<..::DefIdCache<..::ErasedData<[u8; 8]>>, false>
+ *	try_execute_query::<..::VecCache<..::LocalDefId, ..::ErasedData<[u8; 4]>, ..>, true>
+ *
+ * Before 1.93 the cache is the first argument of a DynamicConfig.
+ */
+#ifndef QPROF_PLAN_SYMBOLS_KEY_NAME_H
+#define QPROF_PLAN_SYMBOLS_KEY_NAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct key_name {
+	uint8_t key;   /* enum wire_key */
+	bool has_size; /* `size` is known */
+	uint32_t size; /* of the query's value, bytes */
+};
+
+/*
+ * `symbol` is a mangled body (NAME_BODY_...), maybe with suffixes. Of any other, in the legacy
+ * mangling, or of a type that is not known here, the key is WIRE_KEY_UNKNOWN.
+ */
+struct key_name key_name__parse(const char *symbol);
+
+#endif /* QPROF_PLAN_SYMBOLS_KEY_NAME_H */
