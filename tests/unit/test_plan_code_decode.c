@@ -200,6 +200,7 @@ static void addresses_and_calls_are_known(void **state)
 	/* call *%r11; call *0x20(%r14); call *0(%rip); call *(%rax,%rcx) */
 	assert_shape(DECODE(0x41, 0xff, 0xd3), CODE_CALL_REG, WIRE_REG_R11, ANY, 0);
 	assert_shape(DECODE(0x41, 0xff, 0x56, 0x20), CODE_CALL_MEM, ANY, WIRE_REG_R14, 0x20);
+	assert_shape(DECODE(0xff, 0x67, 0x18), CODE_JMP_MEM, ANY, WIRE_REG_DI, 0x18);
 	/* call and jmp through a pointer of the GOT */
 	insn = DECODE(0xff, 0x15, 0x10, 0, 0, 0);
 	assert_int_equal(insn.shape, CODE_GO_RIP);

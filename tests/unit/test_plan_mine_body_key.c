@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/body_key.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/library.h"
+#include "../fixtures/symbols.h"
+
+/* The assembled tests/fixtures/keys.s. */
+static struct elf_image *img;
+static struct code_decoder *decoder;
+
+static const struct mine_key number = {WIRE_REG_R8, WIRE_REG_NONE, false};
+static const struct mine_key pair = {WIRE_REG_R8, WIRE_REG_R9, false};
+static const struct mine_key address = {WIRE_REG_R8, WIRE_REG_NONE, true};
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state) || image_of(fixture("keys.so"), &img))
+		return -1;
+	return code_decoder__new(img, &decoder);
+}
+
+static int teardown(void **state)
+{
+	code_decoder__free(decoder);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static struct mined_key mine(const char *name, const struct mine_key *key)
+{
+	const struct elf_symbol *sym = symbol(img, name);
+	struct code_region region = {sym->addr, sym->size};
+	struct code code = {0};
+	struct mined_key out[2];
+	uint64_t sites[2];
+	char mark[64];
+	struct walk w;
+
+	snprintf(mark, sizeof(mark), "%s.site", name);
+	sites[0] = symbol(img, mark)->addr;
+	sites[1] = 1; /* no instruction */
+	assert_int_equal(code_decoder__decode(decoder, &region, 1, &code), 0);
+	assert_int_equal(walk__init(&w, img, &code, sym->addr), 0);
+	assert_int_equal(mine_body_key(&w, sym->addr, key, sites, 2, out), 0);
+	walk__fini(&w);
+	code__free(&code);
+	assert_int_equal(out[1].reg, WIRE_REG_NONE);
+	assert_int_equal(out[1].slot, MINED_NO_KEY);
+	return out[0];
+}
+
+static void assert_key(const char *name, const struct mine_key *key, uint8_t reg, int32_t slot)
+{
+	struct mined_key at = mine(name, key);
+
+	if (at.reg != reg || at.slot != slot)
+		fail_msg("%s: register %d, slot %d", name, at.reg, at.slot);
+}
+
+static void assert_unknown(const char *name, const struct mine_key *key)
+{
+	assert_key(name, key, WIRE_REG_NONE, MINED_NO_KEY);
+}
+
+static void a_register_is_kept_across_calls(void **state)
+{
+	assert_key("in_register", &number, WIRE_REG_BX, MINED_NO_KEY);
+	assert_unknown("in_register_not", &number);
+}
+
+static void a_spilled_register_is_safe_from_callees(void **state)
+{
+	assert_key("spilled", &number, WIRE_REG_NONE, 0x18);
+	assert_key("spilled", &address, WIRE_REG_NONE, 0x18);
+	assert_unknown("spilled_over", &number);
+	assert_unknown("spilled_wide", &number);
+	assert_unknown("spilled_maybe", &number);
+}
+
+static void a_variable_is_safe_from_pointers_below(void **state)
+{
+	assert_key("variable", &pair, WIRE_REG_NONE, 0x78);
+	assert_key("variable", &number, WIRE_REG_NONE, 0x78);
+	assert_unknown("variable_not", &pair);
+	assert_unknown("passed", &pair);
+}
+
+static void a_store_through_a_register_overwrites(void **state)
+{
+	assert_unknown("through_register", &pair);
+}
+
+static void a_def_id_is_read_at_one_place(void **state)
+{
+	assert_unknown("in_register", &pair);
+	assert_unknown("apart", &pair);
+	assert_unknown("backwards", &pair);
+	assert_key("apart", &number, WIRE_REG_R8, MINED_NO_KEY);
+}
+
+static void slots_are_unknown_from_an_aligned_sp(void **state)
+{
+	assert_unknown("aligned", &number);
+}
+
+static void code_that_is_not_reached_knows_nothing(void **state)
+{
+	assert_unknown("unreached", &number);
+}
+
+static void an_address_has_64_bits(void **state)
+{
+	assert_key("address", &address, WIRE_REG_BX, MINED_NO_KEY);
+	assert_unknown("address_not", &address);
+	assert_unknown("variable", &address);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_register_is_kept_across_calls),
+		cmocka_unit_test(a_spilled_register_is_safe_from_callees),
+		cmocka_unit_test(a_variable_is_safe_from_pointers_below),
+		cmocka_unit_test(a_store_through_a_register_overwrites),
+		cmocka_unit_test(a_def_id_is_read_at_one_place),
+		cmocka_unit_test(slots_are_unknown_from_an_aligned_sp),
+		cmocka_unit_test(code_that_is_not_reached_knows_nothing),
+		cmocka_unit_test(an_address_has_64_bits),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/symbols/key_name.h"
+
+#include "qprof/wire.h"
+#include "test.h"
+
+#define BODY	  "_RINvNtCs1_16rustc_query_impl9execution17try_execute_query"
+#define CACHES	  "INtNtNtCs2_12rustc_middle5query6caches"
+#define VALUE(n)  "INtNtNtCs2_12rustc_middle5query5erase10ErasedDataAhj" n "_E"
+#define DEF_ID(n) BODY CACHES "10DefIdCache" VALUE(n) "EKb0_EB4_"
+#define VEC(key)                                                              \
+	BODY "INtNtCs3_21rustc_data_structures9vec_cache8VecCache" key VALUE( \
+		"4") "NtNtNtCs2_12rustc_middle9dep_graph5graph12DepNodeIndexEKb1_EB4_"
+#define HASHED(key) BODY CACHES "12DefaultCache" key VALUE("20") "EKb0_EB4_"
+
+static void assert_name(const char *symbol, enum wire_key key, uint32_t size)
+{
+	struct key_name name = key_name__parse(symbol);
+
+	assert_int_equal(name.key, key);
+	assert_true(name.has_size);
+	assert_int_equal(name.size, size);
+}
+
+static void assert_unknown(const char *symbol)
+{
+	assert_int_equal(key_name__parse(symbol).key, WIRE_KEY_UNKNOWN);
+}
+
+static void the_cache_has_the_type(void **state)
+{
+	assert_name(DEF_ID("8"), WIRE_KEY_DEF, 8);
+	assert_name(DEF_ID("1c"), WIRE_KEY_DEF, 28);
+	assert_name(DEF_ID("0"), WIRE_KEY_DEF, 0);
+	assert_name(BODY CACHES "11SingleCache" VALUE("10") "EKb0_EB4_", WIRE_KEY_UNIT, 16);
+	assert_name(VEC("NtNtCs5_10rustc_span6def_id10LocalDefId"), WIRE_KEY_LOCAL, 4);
+	assert_name(VEC("NtCs5_12rustc_hir_id7OwnerId"), WIRE_KEY_LOCAL, 4);
+	assert_name(VEC("NtNtCs5_10rustc_span6def_id8CrateNum"), WIRE_KEY_CRATE, 4);
+	assert_name(HASHED("NtNtCs5_10rustc_span6def_id13LocalModDefId"), WIRE_KEY_LOCAL, 32);
+	assert_name(HASHED("NtNtCs5_10rustc_span6def_id5DefId"), WIRE_KEY_DEF, 32);
+	assert_name(HASHED("NtNtNtCs2_12rustc_middle2ty8instance8Instance"), WIRE_KEY_INSTANCE, 32);
+	assert_name(HASHED("NtNtNtCs2_12rustc_middle2ty8instance12InstanceKind"), WIRE_KEY_INSTANCE,
+		    32);
+}
+
+/* As rustc 1.95 and 1.97 have them. */
+static void back_references_are_followed(void **state)
+{
+	assert_name("_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_query"
+		    "INtNtNtCsdadwybgsbvk_12rustc_middle5query6caches12DefaultCache"
+		    "NtNtNtB1a_2ty8instance8InstanceINtNtB18_5erase10ErasedDataAhj10_EEKb0_EB4_",
+		    WIRE_KEY_INSTANCE, 16);
+	assert_name("_RINvNtCsfhTr2ijyTAe_16rustc_query_impl9execution17try_execute_query"
+		    "INtNtCs3MG2ofusW15_21rustc_data_structures9vec_cache8VecCache"
+		    "NtNtCsjyvvofjlheH_10rustc_span6def_id10LocalDefId"
+		    "INtNtNtCsdadwybgsbvk_12rustc_middle5query5erase10ErasedDataAhj8_E"
+		    "NtNtNtB2W_9dep_graph5graph12DepNodeIndexEKb1_EB4_.llvm.15520300481698896969",
+		    WIRE_KEY_LOCAL, 8);
+}
+
+/* Before, the cache was an argument of a configuration. */
+static void a_configuration_holds_the_cache(void **state)
+{
+	assert_name("_RINvNtNtCs1_18rustc_query_system5query8plumbing17try_execute_query"
+		    "INtCs2_16rustc_query_impl13DynamicConfig"
+		    "INtNtNtCs1_18rustc_query_system5query6caches10DefIdCache"
+		    "INtNtNtCs3_12rustc_middle5query5erase6ErasedAhj18_EEKb0_Kb0_Kb0_E"
+		    "NtNtCs2_16rustc_query_impl8plumbing9QueryCtxtKb0_ECs2_16rustc_query_impl",
+		    WIRE_KEY_DEF, 24);
+}
+
+static void other_types_are_unknown(void **state)
+{
+	assert_unknown(HASHED("NtNtCs2_12rustc_middle2ty2Ty"));
+	assert_unknown(
+		HASHED("TNtNtCs5_10rustc_span6def_id5DefIdNtNtCs5_10rustc_span6def_id5DefIdE"));
+	assert_unknown(HASHED("INtNtCs5_10rustc_span6def_id5DefIduE"));
+	assert_unknown(HASHED("RNtNtCs5_10rustc_span6def_id5DefId"));
+	assert_unknown(HASHED("FEu"));
+	/* Of another program. */
+	assert_unknown(HASHED("NtNtCs5_4mine6def_id5DefId"));
+	assert_unknown(HASHED("NtNtCs5_10rustc_span6def_id8UnDefId"));
+	assert_unknown(BODY CACHES "9LostCache" VALUE("8") "EKb0_EB4_");
+	assert_unknown(BODY "NtNtCs5_10rustc_span6def_id5DefIdKb0_EB4_");
+}
+
+static void a_value_of_another_type_has_no_size(void **state)
+{
+	struct key_name name = key_name__parse(BODY CACHES "10DefIdCacheAhj8_EKb0_EB4_");
+
+	assert_int_equal(name.key, WIRE_KEY_DEF);
+	assert_false(name.has_size);
+}
+
+static void what_is_no_body_is_unknown(void **state)
+{
+	assert_unknown("");
+	assert_unknown("_R");
+	assert_unknown("main");
+	assert_unknown("_ZN16rustc_query_impl9execution17try_execute_query17h0123456789abcdefE");
+	assert_unknown("_RNvNtCs1_16rustc_query_impl9execution17try_execute_query");
+	assert_unknown(BODY "EB4_");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_cache_has_the_type),
+		cmocka_unit_test(back_references_are_followed),
+		cmocka_unit_test(a_configuration_holds_the_cache),
+		cmocka_unit_test(other_types_are_unknown),
+		cmocka_unit_test(a_value_of_another_type_has_no_size),
+		cmocka_unit_test(what_is_no_body_is_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
