@@ -6,7 +6,7 @@
  *	try_execute_query::<..::DefIdCache<..::ErasedData<[u8; 8]>>, false>
  *	try_execute_query::<..::VecCache<..::LocalDefId, ..::ErasedData<[u8; 4]>, ..>, true>
  *
- * Before 1.93 the cache is the first argument of a DynamicConfig.
+ * In older compilers the cache is the first argument of a DynamicConfig.
  */
 #ifndef QPROF_PLAN_SYMBOLS_KEY_NAME_H
 #define QPROF_PLAN_SYMBOLS_KEY_NAME_H
