@@ -113,13 +113,15 @@ static __always_inline __u64 operand_key(struct pt_regs *ctx, __u32 place)
 		krate = OPERAND_FIELD(ctx, r9);
 		break;
 	default:
-		return 0;
+		/* Only at sites in a body, where a DefId is on the stack. */
+		at = operand_reg(ctx, place & 0xf);
+		krate = WIRE_NO_CRATE;
 	}
 	switch (place >> 4) {
 	case WIRE_KEY_LOCAL:
 		return wire_key(WIRE_KEY_LOCAL_CRATE, at);
 	case WIRE_KEY_DEF:
-		return wire_key(krate, at);
+		return krate == WIRE_NO_CRATE ? 0 : wire_key(krate, at);
 	case WIRE_KEY_CRATE:
 		return wire_key(at, 0);
 	}

@@ -39,8 +39,9 @@ int qprof_site(struct pt_regs *ctx)
 
 	switch (wire_cookie_role(cookie)) {
 	case WIRE_ROLE_START:
-	case WIRE_ROLE_START_BODY:
 		return site_start(ctx, cookie);
+	case WIRE_ROLE_START_BODY:
+		return site_start_body(ctx, cookie);
 	case WIRE_ROLE_WRAPPER:
 		return knobs.callers ? site_requested_wrapper(ctx, cookie)
 				     : site_wrapper(ctx, cookie);

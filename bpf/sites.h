@@ -44,6 +44,22 @@ static __always_inline int site_push_named(struct pt_regs *ctx, __u64 cookie, __
 	return 0;
 }
 
+/* A key on the stack is read where the rest of the cookie has room for its slot. */
+static __noinline int site_start_body(struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 place = wire_cookie_reg(cookie);
+	struct thread_stack *t;
+
+	if (place >= WIRE_HIDDEN || (place & 0xf) != WIRE_KEY_ON_STACK)
+		return site_push_named(ctx, cookie, FRAME_STARTED);
+	t = thread_current();
+	if (!t)
+		return 0;
+	t->scratch.key = operand_key_on_stack(ctx, place >> 4, wire_cookie_key_slot(cookie));
+	site_push(t, cookie, PT_REGS_SP(ctx), FRAME_STARTED);
+	return 0;
+}
+
 static __always_inline int site_start(struct pt_regs *ctx, __u64 cookie)
 {
 	return site_push_named(ctx, cookie, FRAME_STARTED);

@@ -124,6 +124,7 @@ static inline wire_u64 wire_key(wire_u32 krate, wire_u32 index)
 }
 
 #define WIRE_KEY_LOCAL_CRATE 0u
+#define WIRE_NO_CRATE	     0xffffffffu
 
 /* A query's result was found in its in-memory cache: an instant, and no frame. */
 struct wire_hit {
@@ -430,7 +431,8 @@ struct wire_knobs {
  *
  * WIRE_ROLE_START, _START_BODY, _WRAPPER: in place of the register, where the query's key is
  * (wire_key_place()); or WIRE_HIDDEN: the query is not recorded, and is tracked only because other
- * queries nest in it.
+ * queries nest in it. If the key is on the stack, which is at a WIRE_ROLE_START_BODY only, the last
+ * bits are its offset from sp, in units of 4 bytes without a bias: sp is the body's there.
  *
  * The guard roles (wire_guard_cookie()): bits 12-27 number the guard in the plan, or, of kinds that
  * have a query's label, that query; bits 28-43 its scope, the function that it stands in (a body's
@@ -629,6 +631,10 @@ static inline wire_u32 wire_cookie_label(wire_u64 c)
 static inline wire_u32 wire_cookie_kind(wire_u64 c)
 {
 	return (wire_u32)(c >> 62) + 1;
+}
+static inline wire_u32 wire_cookie_key_slot(wire_u64 c)
+{
+	return (wire_u32)(c >> 52);
 }
 static inline int wire_cookie_sp_delta(wire_u64 c)
 {

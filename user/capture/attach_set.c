@@ -163,6 +163,27 @@ static uint64_t called_cookie(const struct attach_set *set, const struct plan_si
 				 g->scope, g->number, (uint32_t)site->slot / 8, g->kind);
 }
 
+/* The room for a slot: in the table of providers, or in the cookie. */
+static int32_t key_slot_end(const struct plan_site *site)
+{
+	switch (site->role) {
+	case WIRE_ROLE_IDENTIFY:
+		return 4 * 65536;
+	case WIRE_ROLE_START_BODY:
+		return site->sp_delta ? 0 : 4 * 4096;
+	default:
+		return 0;
+	}
+}
+
+/* The last bits of the cookie of a START_BODY have the slot, without a bias. */
+static int32_t last_bits(const struct plan_site *site, uint32_t place)
+{
+	bool on_stack = place < WIRE_HIDDEN && (place & 0xf) == WIRE_KEY_ON_STACK;
+
+	return on_stack ? 2 * site->key_slot - 8 * WIRE_SP_BIAS : site->sp_delta;
+}
+
 /* Where a site finds the key of a query that starts there. */
 static uint8_t key_place(const struct attach_set *set, const struct plan_site *site, uint32_t query)
 {
@@ -173,8 +194,7 @@ static uint8_t key_place(const struct attach_set *set, const struct plan_site *s
 		return WIRE_REG_NONE;
 	if (site->key_reg != WIRE_REG_NONE)
 		return (uint8_t)wire_key_place(key, site->key_reg);
-	/* Only the table of providers has room for a slot. */
-	if (site->key_slot >= 0 && site->role == WIRE_ROLE_IDENTIFY)
+	if (site->key_slot >= 0 && site->key_slot < key_slot_end(site))
 		return (uint8_t)wire_key_place(key, WIRE_KEY_ON_STACK);
 	return WIRE_REG_NONE;
 }
@@ -208,7 +228,7 @@ uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site
 	case WIRE_ROLE_START_BODY:
 		reg = query_passes(set, FILTER_QUERY, site->query) ? key_place(set, site, site->query)
 								   : WIRE_HIDDEN;
-		break;
+		return wire_cookie(site->role, set->lib, query, group, reg, last_bits(site, reg));
 	}
 	return wire_cookie(site->role, set->lib, query, group, reg, site->sp_delta);
 }
