@@ -34,12 +34,9 @@ int items_text(FILE *out, const struct report_rows *r, size_t n, const struct tr
 	static const struct table_column columns[] = {
 		{"self", 0}, {"self %", 0}, {"executions", 0}, {"of this", 0}, {"item", 0},
 	};
-	_table_ struct table *t = NULL;
+	_table_ struct table *t = table__new(columns, N_OF(columns));
 	char buf[FORMAT_MAX];
-	int err = table__new(columns, N_OF(columns), &t);
 
-	if (err)
-		return err;
 	table__name_last(t);
 	for (size_t i = 0; i < n; i++) {
 		const struct report_row *row = &r->rows[i];
@@ -47,9 +44,8 @@ int items_text(FILE *out, const struct report_rows *r, size_t n, const struct tr
 		table__cell(t, format_duration(buf, row->self_ns));
 		table__cell(t, format_percent(buf, row->self_ns, r->self_ns));
 		table__cell(t, format_count(buf, row->count));
-		err = add_queries(t, row->item, names);
-		if (err)
-			return err;
+		if (add_queries(t, row->item, names))
+			return -ENOMEM;
 		table__cell(t, row->name);
 	}
 	return table__print(t, out, "");
