@@ -227,8 +227,8 @@ struct wire_layout {
 	wire_u32 tag;	   /* within a definition */
 	wire_u32 symbol;   /* within a definition */
 	/*
-	 * By tag (rustc's DefPathData): the symbol that all definitions with it have, which is
-	 * printed in braces; or WIRE_TAG_NAMED, each has its own; or WIRE_TAG_UNKNOWN.
+	 * By tag (rustc's DefPathData): the symbol that all definitions with it have; or
+	 * WIRE_TAG_NAMED, each has its own; or WIRE_TAG_UNKNOWN.
 	 */
 	wire_u32 tags[WIRE_TAGS];
 	wire_u32 symbols;  /* within the globals: the address of the table of symbols */

@@ -119,6 +119,10 @@ struct plan_step {
 	int32_t vtable_offset; /* as of a site */
 };
 
+/* Offsets in structs of the compiler, and the numbers of symbols that tags stand for, are below
+ * this. */
+#define PLAN_LAYOUT_MAX (1u << 20)
+
 /*
  * How names of definitions are read from the memory of a compiler of this library. All that a probe
  * needs is in `wire`, whose `size` is 0 if anything is unknown. Offsets are bytes.
@@ -129,6 +133,7 @@ struct plan_layout {
 	uint32_t parent;	/* within a definition: the index of its parent */
 	uint32_t no_parent;	/* that of a crate's root */
 	uint32_t root;		/* tag of a crate's root, which has the crate's name */
+	uint32_t plain;		/* bit 1 << tag: the tag's symbol is printed without braces */
 	char *problem;		/* why it is unknown, or NULL */
 };
 

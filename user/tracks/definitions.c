@@ -113,7 +113,7 @@ static const char *text_of(const struct definitions *d, const struct plan_layout
 static int compose(const struct tracks_sink *sink, const struct plan_layout *l,
 		   const struct row *row, const char *text, uint32_t parent, uint32_t *id)
 {
-	bool named = l->wire.tags[row->tag] == WIRE_TAG_NAMED;
+	bool named = l->wire.tags[row->tag] == WIRE_TAG_NAMED || l->plain >> row->tag & 1;
 	struct trace_piece pieces[3] = {{.id = parent}, {.text = "::"}, {0}};
 	char segment[SEGMENT_MAX];
 	int n = snprintf(segment, sizeof(segment), named ? "%s" : "{%s}", text), err;
