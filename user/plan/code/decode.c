@@ -9,6 +9,7 @@
 #include "base/bisect.h"
 #include "plan/code/memo.h"
 #include "plan/code/opcode.h"
+#include "plan/code/registers.h"
 
 struct code_decoder {
 	const struct elf_image *img;
@@ -65,52 +66,13 @@ void code__free(struct code *code)
 	*code = (struct code){.n = 0};
 }
 
-#define REG_CASE(r64, r32, r16, r8, wire) \
-	case X86_REG_##r64:               \
-	case X86_REG_##r32:               \
-	case X86_REG_##r16:               \
-	case X86_REG_##r8:                \
-		return wire
-
-static uint8_t reg_of(unsigned int reg)
-{
-	switch (reg) {
-		REG_CASE(RAX, EAX, AX, AL, WIRE_REG_AX);
-		REG_CASE(RBX, EBX, BX, BL, WIRE_REG_BX);
-		REG_CASE(RCX, ECX, CX, CL, WIRE_REG_CX);
-		REG_CASE(RDX, EDX, DX, DL, WIRE_REG_DX);
-		REG_CASE(RSI, ESI, SI, SIL, WIRE_REG_SI);
-		REG_CASE(RDI, EDI, DI, DIL, WIRE_REG_DI);
-		REG_CASE(RBP, EBP, BP, BPL, WIRE_REG_BP);
-		REG_CASE(RSP, ESP, SP, SPL, CODE_REG_SP);
-		REG_CASE(R8, R8D, R8W, R8B, WIRE_REG_R8);
-		REG_CASE(R9, R9D, R9W, R9B, WIRE_REG_R9);
-		REG_CASE(R10, R10D, R10W, R10B, WIRE_REG_R10);
-		REG_CASE(R11, R11D, R11W, R11B, WIRE_REG_R11);
-		REG_CASE(R12, R12D, R12W, R12B, WIRE_REG_R12);
-		REG_CASE(R13, R13D, R13W, R13B, WIRE_REG_R13);
-		REG_CASE(R14, R14D, R14W, R14B, WIRE_REG_R14);
-		REG_CASE(R15, R15D, R15W, R15B, WIRE_REG_R15);
-	case X86_REG_AH:
-		return WIRE_REG_AX;
-	case X86_REG_BH:
-		return WIRE_REG_BX;
-	case X86_REG_CH:
-		return WIRE_REG_CX;
-	case X86_REG_DH:
-		return WIRE_REG_DX;
-	default:
-		return CODE_REG_OTHER;
-	}
-}
-
 /*
  * Wire registers end at r15 = 14, so bit 15 is free for sp. A call clobbers what the SysV ABI
  * lets it clobber.
  */
 static uint16_t write_bit(unsigned int reg)
 {
-	uint8_t r = reg_of(reg);
+	uint8_t r = code_register(reg);
 
 	return r == CODE_REG_OTHER ? 0 : (uint16_t)(1u << r);
 }
@@ -213,7 +175,7 @@ static bool is_plain_memory(const cs_x86_op *op)
 
 static void set_memory(struct code_insn *out, const cs_x86_op *op)
 {
-	out->base = reg_of(op->mem.base);
+	out->base = code_register(op->mem.base);
 	out->disp = op->mem.disp;
 }
 
@@ -223,7 +185,7 @@ static void set_to(struct code_insn *out, const cs_x86_op *dst, int64_t imm)
 	if (imm < 0 || imm > UINT32_MAX)
 		return;
 	out->shape = CODE_SET;
-	out->reg = reg_of(dst->reg);
+	out->reg = code_register(dst->reg);
 	out->imm = (uint32_t)imm;
 }
 
@@ -231,17 +193,17 @@ static void shape_of_mov(struct code_insn *out, const cs_x86_op *dst, const cs_x
 {
 	if (dst->type == X86_OP_REG && dst->size >= 4 && is_plain_memory(src)) {
 		out->shape = dst->size == 4 ? CODE_LOAD32 : CODE_LOAD64;
-		out->reg = reg_of(dst->reg);
+		out->reg = code_register(dst->reg);
 		set_memory(out, src);
 	} else if (is_plain_memory(dst) && (dst->size == 4 || dst->size == 8) &&
 		   src->type == X86_OP_REG) {
 		out->shape = dst->size == 4 ? CODE_STORE32 : CODE_STORE64;
-		out->reg = reg_of(src->reg);
+		out->reg = code_register(src->reg);
 		set_memory(out, dst);
 	} else if (dst->type == X86_OP_REG && src->type == X86_OP_REG && dst->size >= 4) {
 		out->shape = dst->size == 4 ? CODE_MOVE32 : CODE_MOVE64;
-		out->reg = reg_of(dst->reg);
-		out->base = reg_of(src->reg);
+		out->reg = code_register(dst->reg);
+		out->base = code_register(src->reg);
 	} else if (dst->type == X86_OP_REG && dst->size >= 4 && src->type == X86_OP_IMM) {
 		set_to(out, dst, src->imm);
 	} else if (is_plain_memory(dst) && dst->size == 8 && src->type == X86_OP_IMM) {
@@ -260,7 +222,7 @@ static void shape_of_go(struct code_insn *out, const cs_x86_op *target)
 		set_memory(out, target);
 	} else if (target->type == X86_OP_REG && out->flow == CODE_CALL_INDIRECT) {
 		out->shape = CODE_CALL_REG;
-		out->reg = reg_of(target->reg);
+		out->reg = code_register(target->reg);
 	}
 }
 
@@ -268,7 +230,7 @@ static void shape_of_test(struct code_insn *out, const cs_x86_op *a, const cs_x8
 {
 	if (a->type == X86_OP_REG && b->type == X86_OP_REG && a->reg == b->reg && a->size == 8) {
 		out->shape = CODE_TEST_SELF;
-		out->reg = reg_of(a->reg);
+		out->reg = code_register(a->reg);
 	} else if (is_plain_memory(a) && a->size == 1 && b->type == X86_OP_IMM) {
 		out->shape = CODE_TEST_MASK;
 		out->imm = (uint32_t)b->imm & 0xff;
@@ -278,7 +240,7 @@ static void shape_of_test(struct code_insn *out, const cs_x86_op *a, const cs_x8
 			    a->reg == X86_REG_DH;
 
 		out->shape = CODE_TEST_IMM;
-		out->reg = reg_of(a->reg);
+		out->reg = code_register(a->reg);
 		out->imm = (uint32_t)b->imm << (high ? 8 : 0);
 	}
 }
@@ -288,7 +250,7 @@ static void shape_of_lea(struct code_insn *out, const cs_x86_op *dst, const cs_x
 {
 	if (src->mem.index != X86_REG_INVALID)
 		return;
-	out->reg = reg_of(dst->reg);
+	out->reg = code_register(dst->reg);
 	if (src->mem.base == X86_REG_RIP) {
 		out->shape = CODE_LEA_RIP;
 		out->target = insn->address + insn->size + (uint64_t)src->mem.disp;
@@ -305,7 +267,7 @@ static void shape_of(struct code_insn *out, const cs_insn *insn)
 
 	if (insn->id == X86_INS_PUSH && a->type == X86_OP_REG && a->size == 8) {
 		out->shape = CODE_PUSH;
-		out->reg = reg_of(a->reg);
+		out->reg = code_register(a->reg);
 	}
 	if (x->op_count != 2)
 		return;
@@ -333,7 +295,7 @@ static void shape_of(struct code_insn *out, const cs_insn *insn)
 	case X86_INS_MOVSXD:
 		if (b->type == X86_OP_MEM && b->mem.scale == 4 && b->mem.index != X86_REG_INVALID) {
 			out->shape = CODE_JUMP_TABLE;
-			out->reg = reg_of(a->reg);
+			out->reg = code_register(a->reg);
 			set_memory(out, b);
 		}
 		break;

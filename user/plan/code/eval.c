@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/code/eval.h"
+
+#include <capstone/capstone.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "plan/code/registers.h"
+
+#define REGS	    (CODE_REG_SP + 1)
+#define SLOTS_MAX   24
+#define PATHS_MAX   64
+#define EDGES_MAX   128
+#define EDGE_VISITS 32
+#define STEPS_MAX   20000
+
+/* A store to the function's own stack, `at` bytes above sp at its entry. */
+struct slot {
+	int64_t at;
+	uint8_t size;
+	struct sum value;
+};
+
+struct path {
+	uint64_t at; /* of the next instruction */
+	struct sum regs[REGS];
+	struct slot slots[SLOTS_MAX];
+	uint32_t n_slots;
+	struct sum left, right; /* of the last comparison; unknown: the flags are of another one */
+	uint8_t width;		/* its bytes */
+};
+
+struct edge {
+	uint64_t from, to;
+	uint32_t visits;
+};
+
+struct machine {
+	const struct eval_function *f;
+	struct eval *out;
+	csh cs;
+	cs_insn *insn;
+	struct path *work;
+	uint32_t n_work;
+	struct edge edges[EDGES_MAX];
+	uint32_t n_edges;
+	uint32_t steps; /* left */
+};
+
+static bool same(const struct sum *a, const struct sum *b)
+{
+	return sum_equal(a, b) || (!a->known && !b->known);
+}
+
+static void note(struct eval_pairs *pairs, struct sum a, struct sum b, bool *partial)
+{
+	for (uint32_t i = 0; i < pairs->n; i++)
+		if (same(&pairs->items[i].a, &a) && same(&pairs->items[i].b, &b))
+			return;
+	if (pairs->n == EVAL_RESULTS)
+		*partial = true;
+	else
+		pairs->items[pairs->n++] = (struct eval_pair){a, b};
+}
+
+static struct sum entry_value(struct machine *m, uint8_t reg)
+{
+	return sum_of_node(&m->out->nodes, (struct sum_node){.kind = SUM_ENTRY, .reg = reg});
+}
+
+/* True if `address` is a place on the function's stack. */
+static bool on_stack(const struct machine *m, const struct sum *address, int64_t *at)
+{
+	uint64_t more;
+	const struct sum_node *node = sum_node_of(&m->out->nodes, address, &more);
+
+	if (!node || node->kind != SUM_ENTRY || node->reg != CODE_REG_SP)
+		return false;
+	*at = (int64_t)more;
+	return true;
+}
+
+static void store_slot(struct path *p, int64_t at, uint8_t size, struct sum value)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_slots; i++) {
+		const struct slot *s = &p->slots[i];
+
+		if (s->at + s->size <= at || at + size <= s->at)
+			p->slots[n++] = *s;
+	}
+	p->n_slots = n;
+	if (value.known && n < SLOTS_MAX)
+		p->slots[p->n_slots++] = (struct slot){at, size, value};
+}
+
+static struct sum load_slot(const struct path *p, int64_t at, uint8_t size)
+{
+	for (uint32_t i = 0; i < p->n_slots; i++)
+		if (p->slots[i].at == at && p->slots[i].size == size)
+			return p->slots[i].value;
+	return sum_unknown;
+}
+
+/* A table of small numbers is read from the file; a larger one may hold pointers, which the
+ * dynamic linker changes. */
+static struct sum load_constant(const struct machine *m, uint64_t at, uint8_t size)
+{
+	size_t len;
+	const uint8_t *bytes = elf_image__bytes(m->f->img, at, &len);
+	uint64_t value = 0;
+
+	if (!bytes || len < size)
+		return sum_unknown;
+	for (uint8_t i = 0; i < size; i++)
+		value |= (uint64_t)bytes[i] << (8 * i);
+	return sum_constant(value);
+}
+
+static struct sum address_of(const struct machine *m, const struct path *p, const cs_x86_op *op)
+{
+	struct sum a = sum_constant((uint64_t)op->mem.disp);
+
+	if (op->mem.segment != X86_REG_INVALID && op->mem.segment != X86_REG_FS)
+		return sum_unknown;
+	if (op->mem.base == X86_REG_RIP) {
+		a.constant += m->insn->address + m->insn->size;
+	} else if (op->mem.base != X86_REG_INVALID) {
+		uint8_t r = code_register(op->mem.base);
+
+		a = r < REGS ? sum_add(a, p->regs[r]) : sum_unknown;
+	}
+	if (op->mem.index != X86_REG_INVALID) {
+		uint8_t r = code_register(op->mem.index);
+
+		a = r < REGS ? sum_add(a, sum_scale(p->regs[r], (uint64_t)op->mem.scale))
+			     : sum_unknown;
+	}
+	return a;
+}
+
+static struct sum load(struct machine *m, const struct path *p, const cs_x86_op *op)
+{
+	struct sum_node node = {
+		.kind = SUM_LOAD,
+		.size = op->size,
+		.thread = op->mem.segment == X86_REG_FS,
+		.of = address_of(m, p, op),
+	};
+	int64_t at;
+
+	if (!node.thread && on_stack(m, &node.of, &at))
+		return load_slot(p, at, op->size);
+	if (!node.thread && sum_is_constant(&node.of) && op->size <= 4)
+		return load_constant(m, node.of.constant, op->size);
+	return op->size <= 8 ? sum_of_node(&m->out->nodes, node) : sum_unknown;
+}
+
+static void store(struct machine *m, struct path *p, const cs_x86_op *op, struct sum value)
+{
+	struct sum address = address_of(m, p, op);
+	int64_t at;
+
+	if (op->mem.segment == X86_REG_FS)
+		return;
+	if (on_stack(m, &address, &at))
+		store_slot(p, at, op->size, value);
+	else if (address.known && value.known)
+		note(&m->out->stores, address, value, &m->out->partial);
+}
+
+/* The value of an operand, without a sign: its upper bits are zero. */
+static struct sum get(struct machine *m, const struct path *p, const cs_x86_op *op)
+{
+	uint8_t r;
+
+	if (op->type == X86_OP_MEM)
+		return load(m, p, op);
+	if (op->type == X86_OP_IMM)
+		return sum_constant(op->size == 4 ? (uint32_t)op->imm : (uint64_t)op->imm);
+	r = op->type == X86_OP_REG ? code_register(op->reg) : CODE_REG_OTHER;
+	if (r >= REGS || op->size < 4 || op->size > 8)
+		return sum_unknown;
+	return op->size == 8 ? p->regs[r] : sum_low(&m->out->nodes, p->regs[r]);
+}
+
+static void set(struct machine *m, struct path *p, const cs_x86_op *op, struct sum value)
+{
+	uint8_t r;
+
+	if (op->type == X86_OP_MEM) {
+		store(m, p, op, value);
+		return;
+	}
+	r = op->type == X86_OP_REG ? code_register(op->reg) : CODE_REG_OTHER;
+	if (r >= REGS)
+		return;
+	if (op->size < 4)
+		p->regs[r] = sum_unknown;
+	else
+		p->regs[r] = op->size == 8 ? value : sum_low(&m->out->nodes, value);
+}
+
+static void compare(struct machine *m, struct path *p, struct sum a, struct sum b, uint8_t width)
+{
+	p->left = p->right = sum_unknown;
+	if (width < 4 || !a.known || !b.known)
+		return;
+	p->left = a;
+	p->right = b;
+	p->width = width;
+	note(&m->out->compares, a, b, &m->out->partial);
+}
+
+/* Any other instruction may change whatever it names: capstone's access flags are wrong for some.
+ */
+static void forget(struct machine *m, struct path *p)
+{
+	const cs_detail *detail = m->insn->detail;
+	const cs_x86 *x = &detail->x86;
+
+	for (int i = 0; i < detail->regs_write_count; i++) {
+		uint8_t r = code_register(detail->regs_write[i]);
+
+		if (r < REGS)
+			p->regs[r] = sum_unknown;
+	}
+	for (int i = 0; i < x->op_count; i++) {
+		if (i == 0 || x->operands[i].type == X86_OP_REG)
+			set(m, p, &x->operands[i], sum_unknown);
+	}
+	if (m->insn->id == X86_INS_CMPXCHG)
+		p->regs[WIRE_REG_AX] = sum_unknown;
+}
+
+static void push(struct path *p, struct sum value, const struct machine *m)
+{
+	int64_t at;
+
+	p->regs[CODE_REG_SP] = sum_add(p->regs[CODE_REG_SP], sum_constant(-8ull));
+	if (on_stack(m, &p->regs[CODE_REG_SP], &at))
+		store_slot(p, at, 8, value);
+}
+
+static struct sum pop(struct path *p, const struct machine *m)
+{
+	struct sum value = sum_unknown;
+	int64_t at;
+
+	if (on_stack(m, &p->regs[CODE_REG_SP], &at))
+		value = load_slot(p, at, 8);
+	p->regs[CODE_REG_SP] = sum_add(p->regs[CODE_REG_SP], sum_constant(8));
+	return value;
+}
+
+/* A function that is given the address of a slot may change any. */
+static void clobber(struct machine *m, struct path *p)
+{
+	static const uint8_t scratch[] = {WIRE_REG_AX, WIRE_REG_CX,  WIRE_REG_DX,
+					  WIRE_REG_SI, WIRE_REG_DI,  WIRE_REG_R8,
+					  WIRE_REG_R9, WIRE_REG_R10, WIRE_REG_R11};
+	int64_t at;
+
+	for (size_t i = 0; i < sizeof(scratch); i++) {
+		if (on_stack(m, &p->regs[scratch[i]], &at))
+			p->n_slots = 0;
+		p->regs[scratch[i]] = sum_unknown;
+	}
+}
+
+static bool is_self(const cs_x86_op *a, const cs_x86_op *b)
+{
+	return a->type == X86_OP_REG && b->type == X86_OP_REG && a->reg == b->reg;
+}
+
+static struct sum sign_extended(struct machine *m, struct path *p, const cs_x86_op *src)
+{
+	struct sum value = get(m, p, src);
+
+	if (!sum_is_constant(&value) || src->size != 4)
+		return sum_unknown;
+	return sum_constant((uint64_t)(int64_t)(int32_t)value.constant);
+}
+
+/* Instructions that leave the flags as they are. */
+static bool move(struct machine *m, struct path *p)
+{
+	const cs_x86_op *a = &m->insn->detail->x86.operands[0], *b = a + 1;
+
+	switch (m->insn->id) {
+	case X86_INS_MOV:
+	case X86_INS_MOVABS:
+	case X86_INS_MOVZX:
+		set(m, p, a, get(m, p, b));
+		return true;
+	case X86_INS_MOVSXD:
+		set(m, p, a, sign_extended(m, p, b));
+		return true;
+	case X86_INS_LEA:
+		set(m, p, a, address_of(m, p, b));
+		return true;
+	case X86_INS_PUSH:
+		push(p, get(m, p, a), m);
+		return true;
+	case X86_INS_POP:
+		set(m, p, a, pop(p, m));
+		return true;
+	case X86_INS_NOP:
+	case X86_INS_ENDBR64:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Instructions that set them. */
+static void calculate(struct machine *m, struct path *p)
+{
+	const cs_x86 *x = &m->insn->detail->x86;
+	const cs_x86_op *a = &x->operands[0], *b = a + 1;
+	struct sum left = sum_unknown, right = sum_unknown;
+
+	if (x->op_count > 0)
+		left = get(m, p, a);
+	if (x->op_count > 1)
+		right = get(m, p, b);
+	p->left = p->right = sum_unknown;
+	switch (m->insn->id) {
+	case X86_INS_CMP:
+		compare(m, p, left, right, a->size);
+		break;
+	case X86_INS_TEST:
+		if (is_self(a, b))
+			compare(m, p, left, sum_constant(0), a->size);
+		break;
+	case X86_INS_ADD:
+		set(m, p, a, sum_add(left, right));
+		break;
+	case X86_INS_SUB:
+		set(m, p, a, sum_add(left, sum_scale(right, -1ull)));
+		compare(m, p, left, right, a->size);
+		break;
+	case X86_INS_INC:
+	case X86_INS_DEC:
+		set(m, p, a, sum_add(left, sum_constant(m->insn->id == X86_INS_INC ? 1 : -1ull)));
+		break;
+	case X86_INS_SHL:
+		set(m, p, a,
+		    b->type == X86_OP_IMM ? sum_scale(left, 1ull << (b->imm & 63)) : sum_unknown);
+		break;
+	case X86_INS_XOR:
+		set(m, p, a, is_self(a, b) ? sum_constant(0) : sum_unknown);
+		break;
+	default:
+		forget(m, p);
+	}
+}
+
+/* 1 and 0: the branch is taken, or not; -1: it may be either. */
+static int decide(const struct path *p, unsigned int jump)
+{
+	int shift = p->width == 4 ? 32 : 0;
+	uint64_t a = p->left.constant << shift, b = p->right.constant << shift;
+
+	if (!sum_is_constant(&p->left) || !sum_is_constant(&p->right))
+		return -1;
+	switch (jump) {
+	case X86_INS_JE:
+		return a == b;
+	case X86_INS_JNE:
+		return a != b;
+	case X86_INS_JA:
+		return a > b;
+	case X86_INS_JAE:
+		return a >= b;
+	case X86_INS_JB:
+		return a < b;
+	case X86_INS_JBE:
+		return a <= b;
+	case X86_INS_JG:
+		return (int64_t)a > (int64_t)b;
+	case X86_INS_JGE:
+		return (int64_t)a >= (int64_t)b;
+	case X86_INS_JL:
+		return (int64_t)a < (int64_t)b;
+	case X86_INS_JLE:
+		return (int64_t)a <= (int64_t)b;
+	default:
+		return -1;
+	}
+}
+
+/* False: this way was gone often enough. */
+static bool may_go(struct machine *m, uint64_t from, uint64_t to)
+{
+	uint32_t i = 0;
+
+	while (i < m->n_edges && (m->edges[i].from != from || m->edges[i].to != to))
+		i++;
+	if (i == EDGES_MAX || m->edges[i].visits == EDGE_VISITS) {
+		m->out->partial = true;
+		return false;
+	}
+	if (i == m->n_edges)
+		m->edges[m->n_edges++] = (struct edge){from, to, 0};
+	m->edges[i].visits++;
+	return true;
+}
+
+/* False at the path's end. */
+static bool branch(struct machine *m, struct path *p, uint64_t next)
+{
+	uint64_t from = m->insn->address, to = (uint64_t)m->insn->detail->x86.operands[0].imm;
+	int taken = decide(p, m->insn->id);
+
+	if (taken != 0 && may_go(m, from, to)) {
+		p->at = to;
+		if (taken > 0)
+			return true;
+		if (m->n_work < PATHS_MAX)
+			m->work[m->n_work++] = *p;
+		else
+			m->out->partial = true;
+	}
+	p->at = next;
+	return taken <= 0 && may_go(m, from, next);
+}
+
+static bool jump(struct machine *m, struct path *p)
+{
+	const cs_x86_op *op = &m->insn->detail->x86.operands[0];
+	struct sum to = op->type == X86_OP_IMM ? sum_constant((uint64_t)op->imm) : get(m, p, op);
+
+	if (!sum_is_constant(&to)) {
+		m->out->partial = true;
+		return false;
+	}
+	p->at = to.constant;
+	return may_go(m, m->insn->address, p->at);
+}
+
+static bool is_in(const struct eval_function *f, uint64_t addr)
+{
+	for (size_t i = 0; i < f->n_regions; i++)
+		if (addr >= f->regions[i].addr && addr - f->regions[i].addr < f->regions[i].size)
+			return true;
+	return false;
+}
+
+static bool decode(struct machine *m, uint64_t addr)
+{
+	size_t len;
+	const uint8_t *bytes = elf_image__code(m->f->img, addr, &len);
+
+	return bytes && cs_disasm_iter(m->cs, &bytes, &len, &addr, m->insn);
+}
+
+/* False at the path's end. */
+static bool step(struct machine *m, struct path *p)
+{
+	if (!m->steps || !is_in(m->f, p->at) || !decode(m, p->at)) {
+		m->out->partial = true;
+		return false;
+	}
+	m->steps--;
+	p->at += m->insn->size;
+	switch (m->insn->id) {
+	case X86_INS_RET:
+		note(&m->out->returns, p->regs[WIRE_REG_AX], p->regs[WIRE_REG_DX],
+		     &m->out->partial);
+		return false;
+	case X86_INS_UD2:
+	case X86_INS_INT3:
+	case X86_INS_HLT:
+		return false;
+	case X86_INS_CALL:
+		clobber(m, p);
+		/* A call at the end of a part never returns. */
+		return is_in(m->f, p->at);
+	case X86_INS_JMP:
+		return jump(m, p);
+	}
+	if (cs_insn_group(m->cs, m->insn, CS_GRP_JUMP))
+		return branch(m, p, p->at);
+	if (!move(m, p))
+		calculate(m, p);
+	return true;
+}
+
+static void run(struct machine *m)
+{
+	struct path *first = &m->work[m->n_work++];
+
+	*first = (struct path){.at = m->f->entry};
+	for (uint8_t r = 0; r < REGS; r++)
+		first->regs[r] = entry_value(m, r);
+	if (m->f->has_first)
+		first->regs[WIRE_REG_DI] = sum_constant(m->f->first);
+	while (m->n_work) {
+		struct path p = m->work[--m->n_work];
+
+		while (step(m, &p))
+			;
+	}
+	m->out->partial = m->out->partial || m->out->nodes.full;
+}
+
+int eval__run(const struct eval_function *f, struct eval **out)
+{
+	_free_ struct path *work = calloc(PATHS_MAX, sizeof(*work));
+	_free_ struct eval *result = calloc(1, sizeof(*result));
+	struct machine m = {.f = f, .out = result, .work = work, .steps = f->steps ?: STEPS_MAX};
+
+	if (!work || !result || cs_open(CS_ARCH_X86, CS_MODE_64, &m.cs) != CS_ERR_OK)
+		return -ENOMEM;
+	cs_option(m.cs, CS_OPT_DETAIL, CS_OPT_ON);
+	m.insn = cs_malloc(m.cs);
+	if (m.insn) {
+		run(&m);
+		cs_free(m.insn, 1);
+	}
+	cs_close(&m.cs);
+	if (!m.insn)
+		return -ENOMEM;
+	*out = take_ptr(result);
+	return 0;
+}

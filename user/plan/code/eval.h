@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Runs a small function on unknown arguments, along every path, and reports what it compares,
+ * stores and returns as sums (sum.h) of what it was given and has read. A path on which a value is
+ * given only takes the branches that this value leads to.
+ *
+ * A call may change all registers that the ABI lets it change. It is not known which calls never
+ * return: what follows those is run as well, and may report values that no caller ever sees.
+ */
+#ifndef QPROF_PLAN_CODE_EVAL_H
+#define QPROF_PLAN_CODE_EVAL_H
+
+#include <stddef.h>
+
+#include "plan/code/decode.h"
+#include "plan/code/sum.h"
+
+#define EVAL_RESULTS 128
+
+struct eval_function {
+	const struct elf_image *img;
+	uint64_t entry;
+	const struct code_region *regions; /* all its parts: a path that leaves them ends there */
+	size_t n_regions;
+	uint32_t steps; /* instructions to run at most; 0: as many as there is reason to */
+	bool has_first; /* the first argument is `first` */
+	uint64_t first;
+};
+
+/* Each pair is there once, in the order in which the pairs were met. */
+struct eval_pair {
+	struct sum a, b;
+};
+
+struct eval_pairs {
+	struct eval_pair items[EVAL_RESULTS];
+	uint32_t n;
+};
+
+struct eval {
+	struct sum_nodes nodes;
+	struct eval_pairs compares; /* both sides; 32-bit constants are not negative */
+	struct eval_pairs stores;   /* address and value of those outside the stack */
+	struct eval_pairs returns;  /* rax and rdx */
+	bool partial;		    /* some path was not run to its end */
+};
+
+/* 0 and *out, which the caller frees, or -ENOMEM. */
+int eval__run(const struct eval_function *f, struct eval **out);
+
+#endif /* QPROF_PLAN_CODE_EVAL_H */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#ifndef QPROF_PLAN_CODE_REGISTERS_H
+#define QPROF_PLAN_CODE_REGISTERS_H
+
+#include <stdint.h>
+
+/* The enum wire_reg, or CODE_REG_SP, that capstone's register is or is a part of; else
+ * CODE_REG_OTHER. */
+uint8_t code_register(unsigned int capstone_register);
+
+#endif /* QPROF_PLAN_CODE_REGISTERS_H */

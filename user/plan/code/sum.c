@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/code/sum.h"
+
+#include <stddef.h>
+
+const struct sum sum_unknown;
+
+struct sum sum_constant(uint64_t value)
+{
+	return (struct sum){.known = true, .constant = value};
+}
+
+/* False if there is no room for the term. */
+static bool add_term(struct sum *s, struct sum_term t)
+{
+	uint32_t i = 0;
+
+	while (i < s->n && s->terms[i].node < t.node)
+		i++;
+	if (i < s->n && s->terms[i].node == t.node) {
+		s->terms[i].factor += t.factor;
+		if (!s->terms[i].factor) {
+			s->terms[i] = s->terms[1];
+			s->terms[1] = (struct sum_term){0};
+			s->n--;
+			if (!s->n)
+				s->terms[0] = (struct sum_term){0};
+		}
+		return true;
+	}
+	if (s->n == 2)
+		return false;
+	if (!i)
+		s->terms[1] = s->terms[0];
+	s->terms[i] = t;
+	s->n++;
+	return true;
+}
+
+struct sum sum_add(struct sum a, struct sum b)
+{
+	if (!a.known || !b.known)
+		return sum_unknown;
+	for (uint32_t i = 0; i < b.n; i++)
+		if (!add_term(&a, b.terms[i]))
+			return sum_unknown;
+	a.constant += b.constant;
+	return a;
+}
+
+struct sum sum_scale(struct sum a, uint64_t factor)
+{
+	struct sum out = {.known = a.known, .constant = a.constant * factor};
+
+	for (uint32_t i = 0; a.known && i < a.n; i++) {
+		struct sum_term t = {a.terms[i].node, a.terms[i].factor * factor};
+
+		if (t.factor)
+			add_term(&out, t);
+	}
+	return out;
+}
+
+bool sum_equal(const struct sum *a, const struct sum *b)
+{
+	if (!a->known || !b->known || a->n != b->n || a->constant != b->constant)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->terms[i].node != b->terms[i].node ||
+		    a->terms[i].factor != b->terms[i].factor)
+			return false;
+	return true;
+}
+
+bool sum_is_constant(const struct sum *a)
+{
+	return a->known && !a->n;
+}
+
+static bool same_node(const struct sum_node *a, const struct sum_node *b)
+{
+	return a->kind == b->kind && a->reg == b->reg && a->size == b->size &&
+	       a->thread == b->thread && (a->kind == SUM_ENTRY || sum_equal(&a->of, &b->of));
+}
+
+struct sum sum_of_node(struct sum_nodes *nodes, struct sum_node node)
+{
+	struct sum s = {.known = true, .n = 1, .terms = {{0, 1}}};
+	uint32_t i = 0;
+
+	if (node.kind != SUM_ENTRY && !node.of.known)
+		return sum_unknown;
+	while (i < nodes->n && !same_node(&nodes->items[i], &node))
+		i++;
+	if (i == SUM_NODES) {
+		nodes->full = true;
+		return sum_unknown;
+	}
+	if (i == nodes->n)
+		nodes->items[nodes->n++] = node;
+	s.terms[0].node = i;
+	return s;
+}
+
+const struct sum_node *sum_node_of(const struct sum_nodes *nodes, const struct sum *a,
+				   uint64_t *constant)
+{
+	if (!a->known || a->n != 1 || a->terms[0].factor != 1)
+		return NULL;
+	*constant = a->constant;
+	return &nodes->items[a->terms[0].node];
+}
+
+struct sum sum_low(struct sum_nodes *nodes, struct sum a)
+{
+	uint64_t more;
+	const struct sum_node *node;
+
+	if (!a.known)
+		return a;
+	if (!a.n)
+		return sum_constant((uint32_t)a.constant);
+	node = sum_node_of(nodes, &a, &more);
+	if (node && !more && (node->kind == SUM_LOW || (node->kind == SUM_LOAD && node->size <= 4)))
+		return a;
+	return sum_of_node(nodes, (struct sum_node){.kind = SUM_LOW, .of = a});
+}
