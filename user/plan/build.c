@@ -13,6 +13,7 @@
 #include "plan/mine/guards.h"
 #include "plan/mine/body.h"
 #include "plan/mine/keys.h"
+#include "plan/mine/layout.h"
 #include "plan/plan.h"
 #include "plan/mine/sites.h"
 #include "plan/symbols/elf_image.h"
@@ -473,14 +474,58 @@ static int find_queries(struct builder *b, struct library_file *file)
 	return 0;
 }
 
+static int add_drop_site(struct builder *b)
+{
+	struct plan_site site = {
+		.addr = b->plan->layout.wire.drop,
+		.query = PLAN_NONE,
+		.body = PLAN_NONE,
+		.guard = PLAN_NONE,
+		.role = WIRE_ROLE_DROP,
+		.cls = PLAN_EMULATED,
+		.reg = WIRE_REG_NONE,
+		.slot = PLAN_NO_SLOT,
+		.key_reg = WIRE_REG_NONE,
+		.key_slot = PLAN_NO_SLOT,
+	};
+	int err = sites_add(b->img, b->plan, site);
+
+	sites_sort(b->plan);
+	return err;
+}
+
+/* An unknown layout is no error: names are left out. */
+static int find_layout(struct builder *b)
+{
+	_free_ struct layout_function *functions = calloc(b->n_funcs + 1, sizeof(*functions));
+	struct plan_layout *l = &b->plan->layout;
+	const char *problem;
+	size_t n = 0;
+	int err;
+
+	if (!functions)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->n_funcs; i++) {
+		const struct function *f = &b->funcs[i];
+
+		functions[n++] =
+			(struct layout_function){f->kind, f->entry, f->regions, f->n_regions};
+	}
+	err = layout_mine(b->img, b->decoder, functions, n, l, &problem);
+	if (err || !problem)
+		return err ?: add_drop_site(b);
+	l->problem = strdup(problem);
+	return l->problem ? 0 : -ENOMEM;
+}
+
 static int place_probes(struct builder *b)
 {
 	int err = sites_choose(b->img, b->decoder, b->plan, b->mined, b->panic_cleanup);
 
 	if (err)
 		return err;
-	err = guards_add(b->img, b->decoder, b->plan, b->mined) ?: leave_out_stepped(b->plan);
-	return err ?: keys_find(b->img, b->decoder, b->plan);
+	err = find_layout(b) ?: guards_add(b->img, b->decoder, b->plan, b->mined);
+	return err ?: leave_out_stepped(b->plan) ?: keys_find(b->img, b->decoder, b->plan);
 }
 
 static int build_steps(struct builder *b, struct library_file *file)

@@ -90,6 +90,42 @@ const char *plan_site_excess(const struct plan_site *s)
 	return NULL;
 }
 
+static bool field_fits(uint32_t at, uint32_t bytes, uint32_t size)
+{
+	return size <= PLAN_LAYOUT_MAX && at < size && size - at >= bytes;
+}
+
+static const char *tags_excess(const struct plan_layout *l)
+{
+	for (uint32_t i = 0; i < WIRE_TAGS; i++)
+		if (l->wire.tags[i] < WIRE_TAG_NAMED && l->wire.tags[i] >= PLAN_LAYOUT_MAX)
+			return "a kind of definitions whose symbol has a number above 1,048,575";
+	if (l->root >= WIRE_TAGS || l->wire.tags[l->root] >= WIRE_TAG_NAMED)
+		return "a kind of crate roots above 31, or without a name";
+	return NULL;
+}
+
+const char *plan_layout_excess(const struct plan_layout *l)
+{
+	const struct wire_layout *w = &l->wire;
+
+	if (!w->size)
+		return NULL;
+	if (w->size < 8 || w->size > 64 || w->symbol_size < 16 || w->symbol_size > 64)
+		return "definitions of less than 8 or more than 64 bytes, or symbols of less than "
+		       "16 or more than 64";
+	if (!field_fits(w->tag, 4, w->size) || !field_fits(w->symbol, 4, w->size) ||
+	    !field_fits(l->parent, 4, w->size) || !field_fits(l->disambiguator, 4, w->size))
+		return "definitions with a field behind their end";
+	if (!field_fits(w->text, 8, w->symbol_size) || !field_fits(w->length, 8, w->symbol_size))
+		return "symbols with a field behind their end";
+	if (w->context >= PLAN_LAYOUT_MAX || w->table >= PLAN_LAYOUT_MAX ||
+	    w->count >= PLAN_LAYOUT_MAX || w->symbols >= PLAN_LAYOUT_MAX ||
+	    w->n_symbols >= PLAN_LAYOUT_MAX)
+		return "tables of names more than 1 MiB behind the start of their struct";
+	return tags_excess(l);
+}
+
 const char *plan_excess(const struct plan *plan)
 {
 	const char *excess = NULL;
@@ -110,5 +146,5 @@ const char *plan_excess(const struct plan *plan)
 	}
 	for (uint32_t i = 0; i < plan->n_steps && !excess; i++)
 		excess = plan_step_excess(&plan->steps[i]);
-	return excess;
+	return excess ?: plan_layout_excess(&plan->layout);
 }

@@ -23,7 +23,13 @@ const char *plan_site_excess(const struct plan_site *site);
 /* The same for a step's entry in the kernel half's table. */
 const char *plan_step_excess(const struct plan_step *step);
 
-/* The same for a whole plan. */
+/*
+ * Names what cannot be in any layout that was found, as part of a sentence: fields out of range.
+ * NULL if all is well, or nothing is known.
+ */
+const char *plan_layout_excess(const struct plan_layout *layout);
+
+/* As plan_site_excess(), for a whole plan. */
 const char *plan_excess(const struct plan *plan);
 
 #endif /* QPROF_PLAN_CHECK_H */

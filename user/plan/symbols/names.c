@@ -8,6 +8,7 @@
  *   wrappers   rustc_query_impl/src/{plumbing,query_impl}.rs, define_queries!
  *   providers  the same; before, closures given to one generic function of plumbing.rs
  *   guards     rustc_data_structures/src/profiling.rs
+ *   accessors  the files of their modules
  *   bodies     rustc_query_impl/src/execution.rs; before, rustc_query_system/src/query/plumbing.rs
  */
 #include "plan/symbols/names.h"
@@ -295,12 +296,36 @@ static void match_body(const struct path *path, struct cursor args, const char *
 		info->kind = incr ? NAME_BODY_INCR : NAME_BODY_NON_INCR;
 }
 
+static bool path_is(const struct path *path, const char *const words[4])
+{
+	for (uint32_t i = 0; i < 4; i++)
+		if (i >= path->n || !word_is(path->words[i], words[i]))
+			return false;
+	return path->n == 4;
+}
+
+/* std::sync::once_lock::OnceLock<rustc_middle::ty::context::GlobalCtxt> */
+static bool is_context(struct cursor type)
+{
+	static const char *const lock[] = {"std", "sync", "once_lock", "OnceLock"};
+	static const char *const context[] = {"rustc_middle", "ty", "context", "GlobalCtxt"};
+	struct path outer, inner;
+
+	return eat_v0_path(&type, &outer) && outer.generic && path_is(&outer, lock) &&
+	       eat_v0_path(&type, &inner) && !inner.generic && path_is(&inner, context) &&
+	       eat(&type, 'E');
+}
+
 /* The type that core::ptr::drop_in_place (1.97: drop_glue) drops: a path, or an Option of one. */
 static void match_dropped(struct cursor args, struct name_info *info)
 {
 	struct path type;
 	struct word w;
 
+	if (is_context(args)) {
+		info->kind = NAME_DROP_CONTEXT;
+		return;
+	}
 	/* The crate of Option is a back reference to that of drop_in_place. */
 	if (eat_prefix(&args, "INtNtB")) {
 		if (!eat_base62(&args) || !eat_identifier(&args, &w) || !word_is(w, "option") ||
@@ -407,11 +432,51 @@ static void match_cold_hit(struct cursor c, struct name_info *info)
 		info->kind = NAME_COLD_HIT;
 }
 
+/* Functions by which the compiler itself reads the names of definitions. */
+static const struct {
+	const char *crate;
+	const char *module; /* the innermost */
+	const char *type;
+	const char *method;
+	enum name_kind kind;
+} accessors[] = {
+	{"rustc_middle", "context", "TyCtxt", "def_path_table", NAME_DEF_PATH_TABLE},
+	{"rustc_hir", "definitions", "DefPathTable", "enumerated_keys_and_path_hashes",
+	 NAME_ENUMERATED_KEYS},
+	{"rustc_hir", "definitions", "Definitions", "def_path", NAME_DEF_PATH},
+	{"rustc_hir", "definitions", "DefPathData", "name", NAME_DEF_PATH_DATA},
+	{"rustc_span", "symbol", "Symbol", "as_str", NAME_SYMBOL_TEXT},
+};
+
+/* `c` is just after "NvM": an impl's own path, its type, the method. */
+static void match_accessor(struct cursor c, struct name_info *info)
+{
+	struct word crate, module = {0}, type, method;
+	uint32_t n;
+
+	if (eat(&c, 's') && !eat_base62(&c))
+		return;
+	n = eat_namespaces(&c);
+	if (!eat(&c, 'C') || !eat_identifier(&c, &crate))
+		return;
+	for (; n; n--)
+		if (!eat_identifier(&c, &module))
+			return;
+	if (eat_namespaces(&c) != 1 || !eat(&c, 'B') || !eat_base62(&c) ||
+	    !eat_identifier(&c, &type) || !eat_identifier(&c, &method) || c.p != c.end)
+		return;
+	for (size_t i = 0; i < N_OF(accessors); i++)
+		if (word_is(crate, accessors[i].crate) && word_is(module, accessors[i].module) &&
+		    word_is(type, accessors[i].type) && word_is(method, accessors[i].method))
+			info->kind = accessors[i].kind;
+}
+
 /* `c` is just after "NvM". */
 static void match_method(struct cursor c, struct name_info *info)
 {
 	struct word w;
 
+	match_accessor(c, info);
 	if (eat_self_profiler(&c) && eat_identifier(&c, &w) && c.p == c.end &&
 	    word_is(w, "verbose_generic_activity"))
 		info->kind = NAME_TIMER;

@@ -29,7 +29,14 @@ enum name_kind {
 	NAME_DROP_GUARD,    /* drop_in_place::<TimingGuard> or drop_glue, or of an Option */
 	NAME_DROP_TIMER,    /* the same of a VerboseTimingGuard */
 	NAME_TIMER,	    /* SelfProfilerRef::verbose_generic_activity */
-	NAME_BODY_UNKNOWN,  /* try_execute_query, mode unknown: legacy mangling */
+	/* Functions whose code shows where names of definitions are: */
+	NAME_DROP_CONTEXT,    /* drop_in_place::<OnceLock<GlobalCtxt>> or drop_glue */
+	NAME_DEF_PATH_TABLE,  /* TyCtxt::def_path_table */
+	NAME_ENUMERATED_KEYS, /* DefPathTable::enumerated_keys_and_path_hashes */
+	NAME_DEF_PATH,	      /* Definitions::def_path */
+	NAME_DEF_PATH_DATA,   /* DefPathData::name */
+	NAME_SYMBOL_TEXT,     /* Symbol::as_str */
+	NAME_BODY_UNKNOWN,    /* try_execute_query, mode unknown: legacy mangling */
 };
 
 enum name_part { NAME_PART_ENTRY, NAME_PART_COLD, NAME_PART_WARM }; /* BOLT's and LLVM's splits */
