@@ -187,7 +187,8 @@ static void code_site(struct codec *c, struct plan_site *s, const struct plan *p
 	require(c, index_ok(s->query, plan->n_queries) && index_ok(s->body, plan->n_bodies));
 	require(c, index_ok(s->guard, plan->n_guards));
 	require(c, is_guard_role(s->role) == (s->guard != PLAN_NONE));
-	require(c, s->role >= WIRE_ROLE_START && s->role <= WIRE_ROLE_TIMER_END);
+	require(c, s->role >= WIRE_ROLE_START && s->role <= WIRE_ROLE_DROP);
+	require(c, s->role != WIRE_ROLE_HIT);
 	require(c, s->cls <= PLAN_STEPPED);
 	require(c, s->reg <= WIRE_REG_R15 || s->reg == WIRE_REG_NONE);
 	require(c, s->key_reg <= WIRE_REG_R15 || s->key_reg == WIRE_REG_NONE);
@@ -260,6 +261,50 @@ static void code_step(struct codec *c, struct plan_step *s, const struct plan *p
 	require(c, s->reg <= WIRE_REG_R15 || s->reg == WIRE_REG_NONE);
 }
 
+static void code_wire_layout(struct codec *c, struct wire_layout *w)
+{
+	code_u64(c, &w->drop);
+	code_u64(c, &w->globals);
+	code_u32(c, &w->context);
+	code_u32(c, &w->table);
+	code_u32(c, &w->count);
+	code_u32(c, &w->size);
+	code_u32(c, &w->tag);
+	code_u32(c, &w->symbol);
+	for (uint32_t i = 0; i < WIRE_TAGS; i++)
+		code_u32(c, &w->tags[i]);
+	code_u32(c, &w->symbols);
+	code_u32(c, &w->n_symbols);
+	code_u32(c, &w->symbol_size);
+	code_u32(c, &w->text);
+	code_u32(c, &w->length);
+}
+
+static bool has_drop_site(const struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		if (plan->sites[i].role == WIRE_ROLE_DROP &&
+		    plan->sites[i].addr == plan->layout.wire.drop)
+			return true;
+	return false;
+}
+
+/* After the sites. */
+static void code_layout(struct codec *c, struct plan *plan)
+{
+	struct plan_layout *l = &plan->layout;
+
+	code_wire_layout(c, &l->wire);
+	code_u32(c, &l->disambiguator);
+	code_u32(c, &l->parent);
+	code_u32(c, &l->no_parent);
+	code_u32(c, &l->root);
+	code_u32(c, &l->plain);
+	code_string(c, &l->problem);
+	require(c, !l->wire.size || !l->problem);
+	require(c, !l->wire.size || has_drop_site(plan));
+}
+
 static void check_order(struct codec *c, const struct plan *plan)
 {
 	for (uint32_t i = 1; !c->err && i < plan->n_queries; i++)
@@ -298,6 +343,7 @@ static void code_plan(struct codec *c, struct plan *plan)
 	plan->sites = code_array(c, plan->sites, &plan->n_sites, sizeof(*plan->sites));
 	for (uint32_t i = 0; !c->err && i < plan->n_sites; i++)
 		code_site(c, &plan->sites[i], plan);
+	code_layout(c, plan);
 	if (!c->reading || c->err)
 		return;
 	check_order(c, plan);

@@ -259,6 +259,15 @@ static int print_sites(FILE *out, const struct plan *plan)
 	return table__print(t, out, "");
 }
 
+static void print_names(FILE *out, const struct plan *plan)
+{
+	const struct plan_layout *l = &plan->layout;
+
+	fprintf(out, "\nnames       %s%s\n",
+		l->wire.size ? "of definitions can be read" : "of definitions cannot be read: ",
+		l->wire.size ? "" : l->problem ?: "unknown");
+}
+
 int plan_text(FILE *out, const struct plan *plan, bool full)
 {
 	char build_id[2 * PLAN_BUILD_ID_MAX + 1];
@@ -281,5 +290,6 @@ int plan_text(FILE *out, const struct plan *plan, bool full)
 	print_problems(out, plan);
 	if (!full)
 		return 0;
+	print_names(out, plan);
 	return print_queries(out, plan) ?: plan_guards_list(out, plan) ?: print_sites(out, plan);
 }

@@ -19,6 +19,7 @@ int plan_text(FILE *out, const struct plan *plan, bool full);
  * {"schema", "file", "build_id", "rustc_version" (or null), "mangling", "mask_displacement" (null
  *  if unknown), "complete" (queries with exact start and end), "folded" (body symbols that share
  *  their address with one before them), "artifact_sizes" (places that record one),
+ *  "names" (true if names of definitions can be read), "names_problem" (why not, or null),
  *  "queries": [{"name", "wrapper", "wrapper_incremental", "provider", "body", "body_incremental",
  *  "start_role", "key" ("DefId", "CrateNum", "()", "Instance", "LocalDefId" for all types of local
  *  definitions; null: another type, or unknown), "start_sites", "key_sites" (start sites at which
