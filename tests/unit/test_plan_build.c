@@ -199,6 +199,33 @@ static void folded_providers_name_no_query(void **state)
 	assert_int_equal(sites(plan, WIRE_ROLE_WRAPPER, NULL, &site), 0);
 }
 
+static void a_library_shows_where_names_are(void **state)
+{
+	_plan_ struct plan *plan = build("driver_names.so");
+	const struct plan_site *site = NULL;
+
+	assert_null(plan->layout.problem);
+	assert_int_equal(plan->layout.wire.table, 0x1f560);
+	assert_int_equal(plan->layout.wire.tags[1], 15);
+	assert_int_equal(sites(plan, WIRE_ROLE_DROP, NULL, &site), 1);
+	assert_int_equal(site->addr, plan->layout.wire.drop);
+	assert_int_equal(site->cls, PLAN_EMULATED);
+	assert_int_equal(site->query, PLAN_NONE);
+	assert_int_equal(site->body, PLAN_NONE);
+	assert_int_equal(site->guard, PLAN_NONE);
+	assert_order(plan);
+}
+
+static void without_names_there_is_a_reason(void **state)
+{
+	_plan_ struct plan *plan = build("driver_v0.so");
+	const struct plan_site *site = NULL;
+
+	assert_string_equal(plan->layout.problem, "there is no TyCtxt::def_path_table");
+	assert_int_equal(plan->layout.wire.size, 0);
+	assert_int_equal(sites(plan, WIRE_ROLE_DROP, NULL, &site), 0);
+}
+
 static void older_names_are_read(void **state)
 {
 	_plan_ struct plan *plan = build("driver_legacy.so");
@@ -260,6 +287,8 @@ int main(void)
 		cmocka_unit_test(bodies_of_one_query_are_one_group),
 		cmocka_unit_test(folded_bodies_are_mined_with_the_parts_of_all),
 		cmocka_unit_test(folded_providers_name_no_query),
+		cmocka_unit_test(a_library_shows_where_names_are),
+		cmocka_unit_test(without_names_there_is_a_reason),
 		cmocka_unit_test(older_names_are_read),
 		cmocka_unit_test(a_file_without_a_build_id_has_an_identity),
 		cmocka_unit_test(a_failed_plan_reports_its_reason),

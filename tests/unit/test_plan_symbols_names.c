@@ -36,6 +36,20 @@ struct expectation {
 #define DROP	  "_RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_place"
 
 static const struct expectation today[] = {
+	{DROP "INtNtNtCsjrHSEGnQ3l9_3std4sync9once_lock8OnceLockNtNtNtCsdadwybgsbvk_12rustc_"
+	      "middle2ty7context10GlobalCtxtEECsjDQNFu7nQ4C_17rustc_driver_impl.cold",
+	 NAME_DROP_CONTEXT, NAME_PART_COLD, NULL},
+	{"_RNvMsn_NtNtCsdadwybgsbvk_12rustc_middle2ty7contextNtB5_6TyCtxt14def_path_table",
+	 NAME_DEF_PATH_TABLE, NAME_PART_ENTRY, NULL},
+	{"_RNvMNtCsfqPBR87PSkx_9rustc_hir11definitionsNtB2_12DefPathTable31enumerated_keys_and_"
+	 "path_hashes",
+	 NAME_ENUMERATED_KEYS, NAME_PART_ENTRY, NULL},
+	{"_RNvMs3_NtCsfqPBR87PSkx_9rustc_hir11definitionsNtB5_11Definitions8def_path",
+	 NAME_DEF_PATH, NAME_PART_ENTRY, NULL},
+	{"_RNvMs4_NtCsfqPBR87PSkx_9rustc_hir11definitionsNtB5_11DefPathData4name.cold",
+	 NAME_DEF_PATH_DATA, NAME_PART_COLD, NULL},
+	{"_RNvMs8_NtCsjyvvofjlheH_10rustc_span6symbolNtB5_6Symbol6as_str", NAME_SYMBOL_TEXT,
+	 NAME_PART_ENTRY, NULL},
 	{"_RNvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB4_15SelfProfilerRef15query_"
 	 "cache_hit9cold_call",
 	 NAME_COLD_HIT, NAME_PART_ENTRY, NULL},
@@ -100,6 +114,12 @@ static const struct expectation today[] = {
 	 "5query7type_op9NormalizeINtNtB27_6binder6BinderB35_INtNtB27_7ty_kind5FnSigB35_EEEEEINtNt"
 	 "B17_5erase10ErasedDataAhj8_EEKb1_EB4_",
 	 NAME_BODY_INCR, NAME_PART_ENTRY, NULL},
+	{"_RINvNtCs8NwYtU1Mohg_4core3ptr9drop_glueINtNtNtCsi4IsKQVxMg0_3std4sync9once_lock8OnceLock"
+	 "NtNtNtCsjxQzBqb8aDj_12rustc_middle2ty7context10GlobalCtxtEECsgXjAGLNZMQ8_17rustc_driver_"
+	 "impl",
+	 NAME_DROP_CONTEXT, NAME_PART_ENTRY, NULL},
+	{"_RNvMsj_NtNtCsjxQzBqb8aDj_12rustc_middle2ty7contextNtB5_6TyCtxt14def_path_table",
+	 NAME_DEF_PATH_TABLE, NAME_PART_ENTRY, NULL},
 	{"_RINvNtCs8NwYtU1Mohg_4core3ptr9drop_glueNtNt" PROFILING "11TimingGuardEB7_",
 	 NAME_DROP_GUARD, NAME_PART_ENTRY, NULL},
 	{"_RNvCseulmdZsCeCG_7___rustc20___rust_panic_cleanup", NAME_PANIC_CLEANUP, NAME_PART_ENTRY,
@@ -173,6 +193,12 @@ static const struct expectation legacy[] = {
 
 /* Real symbols, except where noted. */
 static const char *const others[] = {
+	"_RNvMNtCsjyvvofjlheH_10rustc_span6symbolNtB2_5Ident6as_str",
+	"_RNvMs8_NtCsjyvvofjlheH_10rustc_span6symbolNtB5_6Symbol6as_strs",
+	"_RNCNvMs8_NtCsjyvvofjlheH_10rustc_span6symbolNtB5_6Symbol6as_str0B7_",
+	"_RNvMs3_NtCsfqPBR87PSkx_9rustc_hir11definitionsNtB5_11DefPathTable8def_path",
+	DROP "INtNtNtCsjrHSEGnQ3l9_3std4sync9once_lock8OnceLockNtNtNtCsdadwybgsbvk_12rustc_"
+	     "middle2ty7context6ArenasEECsjDQNFu7nQ4C_17rustc_driver_impl",
 	"",
 	"_R",
 	"_ZN",

@@ -31,6 +31,9 @@
 #include "plan/code/eval.h"
 #include "plan/mine/body.h"
 
+/* Functions of a kind that are looked at. Names are untrusted, and looking takes time. */
+#define COPIES_MAX 4
+
 struct layout_miner {
 	const struct elf_image *img;
 	struct code_decoder *decoder;
@@ -482,12 +485,13 @@ static int mine_function(struct layout_miner *m, size_t reader, const struct lay
 /* Of several functions of a kind any will do: they are copies, and some are laid out apart. */
 static int mine_kind(struct layout_miner *m, size_t reader, const char **problem)
 {
-	int err = 0;
+	int err = 0, tried = 0;
 
 	*problem = readers[reader].missing;
-	for (size_t i = 0; i < m->n && !err; i++) {
+	for (size_t i = 0; i < m->n && tried < COPIES_MAX && !err; i++) {
 		if (m->functions[i].kind != readers[reader].kind)
 			continue;
+		tried++;
 		err = mine_function(m, reader, &m->functions[i], problem);
 		if (!*problem)
 			break;

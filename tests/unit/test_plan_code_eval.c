@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/code/eval.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
+#include "../fixtures/library.h"
+
+/* The assembled tests/fixtures/eval.s. */
+static struct elf_image *img;
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state))
+		return -1;
+	return image_of(fixture("eval.so"), &img);
+}
+
+static int teardown(void **state)
+{
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+static struct eval *run(struct eval_function f, const char *name)
+{
+	const struct elf_symbol *sym = symbol(img, name);
+	const struct code_region region = {sym->addr, sym->size};
+	struct eval *e = NULL;
+
+	f.img = img;
+	f.entry = sym->addr;
+	f.regions = &region;
+	f.n_regions = 1;
+	assert_int_equal(eval__run(&f, &e), 0);
+	return e;
+}
+
+static struct eval *eval(const char *name)
+{
+	return run((struct eval_function){.has_first = false}, name);
+}
+
+static struct eval *eval_of(const char *name, uint64_t first)
+{
+	return run((struct eval_function){.has_first = true, .first = first}, name);
+}
+
+/* As text: "rdi*2 + load8(rsi + 16) + 5". */
+static void print(FILE *out, const struct eval *e, const struct sum *s);
+
+static void print_node(FILE *out, const struct eval *e, const struct sum_node *n)
+{
+	if (n->kind == SUM_ENTRY) {
+		fputs(n->reg == CODE_REG_SP ? "rsp" : plan_reg_name(n->reg), out);
+		return;
+	}
+	fprintf(out, n->kind == SUM_LOW ? "low(" : n->thread ? "thread%u(" : "load%u(", n->size);
+	print(out, e, &n->of);
+	fputc(')', out);
+}
+
+static void print(FILE *out, const struct eval *e, const struct sum *s)
+{
+	if (!s->known) {
+		fputc('?', out);
+		return;
+	}
+	for (uint32_t i = 0; i < s->n; i++) {
+		fputs(i ? " + " : "", out);
+		print_node(out, e, &e->nodes.items[s->terms[i].node]);
+		if (s->terms[i].factor != 1)
+			fprintf(out, "*%lld", (long long)s->terms[i].factor);
+	}
+	if (!s->n)
+		fprintf(out, "%lld", (long long)s->constant);
+	else if (s->constant)
+		fprintf(out, " + %lld", (long long)s->constant);
+}
+
+/* Each pair as "a, b", and "; " between. */
+static void assert_pairs(const struct eval *e, const struct eval_pairs *pairs, const char *expected)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (uint32_t i = 0; i < pairs->n; i++) {
+		fputs(i ? "; " : "", out);
+		print(out, e, &pairs->items[i].a);
+		fputs(", ", out);
+		print(out, e, &pairs->items[i].b);
+	}
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void assert_returns(const char *name, const char *expected)
+{
+	_free_ struct eval *e = eval(name);
+
+	assert_false(e->partial);
+	assert_pairs(e, &e->returns, expected);
+}
+
+static void values_are_sums(void **state)
+{
+	assert_returns("sums", "rsi*3 + rdi*2 + 9, load4(rdi*3 + 16)*8 + -2");
+	assert_returns("too_much", "0, ?");
+}
+
+static void the_stack_keeps_values(void **state)
+{
+	assert_returns("kept", "rsi + rdi, low(rdx)");
+	assert_returns("lost", "?, ?");
+	assert_returns("changed", "?, ?");
+}
+
+static void a_given_argument_decides(void **state)
+{
+	for (uint64_t first = 4; first < 7; first++) {
+		_free_ struct eval *e = eval_of("decided", first);
+		int32_t x = (int32_t)first;
+		uint32_t u = (uint32_t)first;
+		uint64_t sum = (x != 5) + 2 * (x == 5) + 4 * (u <= 5) + 8 * (u < 5) +
+			       0x10 * (u >= 5) + 0x20 * (u > 5) + 0x40 * (x <= -1) +
+			       0x80 * (x < -1) + 0x100 * (x >= -1) + 0x200 * (x > -1) +
+			       0x400 * (u <= UINT32_MAX);
+
+		assert_int_equal(e->returns.n, 1);
+		assert_true(sum_is_constant(&e->returns.items[0].a));
+		assert_int_equal(e->returns.items[0].a.constant, sum);
+		assert_false(e->partial);
+	}
+}
+
+static void both_ways_are_gone_if_nothing_decides(void **state)
+{
+	_free_ struct eval *e = eval("either");
+
+	assert_pairs(e, &e->compares, "rsi, load8(rdi); load4(rdi + 4), 4294967295; 2, 0");
+	assert_int_equal(e->returns.n, 3);
+	assert_false(e->partial);
+}
+
+static void small_numbers_are_read_from_the_file(void **state)
+{
+	assert_returns("looked_up", "65244, -7");
+}
+
+static void a_pointer_is_not_read_from_the_file(void **state)
+{
+	_free_ struct eval *e = eval("thread");
+	const struct sum_node *node;
+	uint64_t more;
+
+	assert_int_equal(e->returns.n, 1);
+	assert_false(e->returns.items[0].b.known);
+	node = sum_node_of(&e->nodes, &e->returns.items[0].a, &more);
+	assert_true(node->thread);
+	node = sum_node_of(&e->nodes, &node->of, &more);
+	assert_int_equal(more, 8);
+	assert_int_equal(node->kind, SUM_LOAD);
+	assert_false(node->thread);
+	assert_true(sum_is_constant(&node->of));
+	assert_int_equal(node->of.constant, symbol(img, "pointer")->addr);
+}
+
+static void stores_outside_the_stack_are_noted(void **state)
+{
+	_free_ struct eval *e = eval("stores");
+
+	assert_pairs(e, &e->stores, "rdi + 8, rsi; rdi + 16, 3");
+}
+
+static void loops_end(void **state)
+{
+	_free_ struct eval *endless = eval("endless"), *spins = eval("spins");
+
+	assert_true(endless->partial);
+	assert_int_equal(endless->returns.n, 1);
+	assert_true(spins->partial);
+	assert_int_equal(spins->returns.n, 0);
+}
+
+static void a_path_that_leaves_is_cut(void **state)
+{
+	_free_ struct eval *leaves = eval("leaves"), *anywhere = eval("jumps_anywhere");
+
+	assert_true(leaves->partial);
+	assert_int_equal(leaves->returns.n, 0);
+	assert_true(anywhere->partial);
+	assert_returns("panics", "1, rdx");
+}
+
+static void steps_are_limited(void **state)
+{
+	_free_ struct eval *e = run((struct eval_function){.steps = 3}, "either");
+
+	assert_true(e->partial);
+	assert_pairs(e, &e->compares, "rsi, load8(rdi)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_sums),
+		cmocka_unit_test(the_stack_keeps_values),
+		cmocka_unit_test(a_given_argument_decides),
+		cmocka_unit_test(both_ways_are_gone_if_nothing_decides),
+		cmocka_unit_test(small_numbers_are_read_from_the_file),
+		cmocka_unit_test(a_pointer_is_not_read_from_the_file),
+		cmocka_unit_test(stores_outside_the_stack_are_noted),
+		cmocka_unit_test(loops_end),
+		cmocka_unit_test(a_path_that_leaves_is_cut),
+		cmocka_unit_test(steps_are_limited),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

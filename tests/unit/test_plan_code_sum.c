@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/code/sum.h"
+
+#include "test.h"
+
+static struct sum entry(struct sum_nodes *nodes, uint8_t reg)
+{
+	return sum_of_node(nodes, (struct sum_node){.kind = SUM_ENTRY, .reg = reg});
+}
+
+static struct sum load(struct sum_nodes *nodes, struct sum of, uint8_t size)
+{
+	return sum_of_node(nodes, (struct sum_node){.kind = SUM_LOAD, .size = size, .of = of});
+}
+
+static void assert_same(struct sum a, struct sum b)
+{
+	assert_true(sum_equal(&a, &b));
+}
+
+static void the_order_of_terms_does_not_matter(void **state)
+{
+	static struct sum_nodes nodes;
+	struct sum a = entry(&nodes, 1), b = entry(&nodes, 2), ab = sum_add(a, b);
+
+	assert_same(ab, sum_add(b, a));
+	assert_int_equal(ab.n, 2);
+	assert_same(sum_add(ab, sum_constant(3)), sum_add(sum_constant(3), ab));
+	assert_false(sum_equal(&a, &b));
+}
+
+static void equal_terms_are_one(void **state)
+{
+	static struct sum_nodes nodes;
+	struct sum a = entry(&nodes, 1), b = entry(&nodes, 2), ab = sum_add(a, b);
+
+	assert_same(sum_add(a, a), sum_scale(a, 2));
+	assert_same(sum_add(ab, sum_scale(a, -1ull)), b);
+	assert_same(sum_add(ab, sum_scale(b, -1ull)), a);
+	assert_same(sum_add(a, sum_scale(a, -1ull)), sum_constant(0));
+	assert_same(sum_scale(ab, 0), sum_constant(0));
+	assert_same(sum_scale(sum_add(ab, sum_constant(5)), 3),
+		    sum_add(sum_add(sum_scale(b, 3), sum_scale(a, 3)), sum_constant(15)));
+}
+
+static void three_terms_are_unknown(void **state)
+{
+	static struct sum_nodes nodes;
+	struct sum ab = sum_add(entry(&nodes, 1), entry(&nodes, 2));
+	struct sum abc = sum_add(ab, entry(&nodes, 3));
+
+	assert_false(abc.known);
+	assert_false(sum_add(abc, sum_constant(0)).known);
+	assert_false(sum_scale(abc, 2).known);
+	assert_false(sum_equal(&abc, &abc));
+	assert_false(sum_is_constant(&abc));
+	assert_false(load(&nodes, abc, 8).known);
+}
+
+static void equal_nodes_are_one(void **state)
+{
+	static struct sum_nodes nodes;
+	struct sum a = entry(&nodes, 1), wide = load(&nodes, a, 8), narrow = load(&nodes, a, 4);
+	uint64_t more;
+
+	assert_same(wide, load(&nodes, a, 8));
+	assert_false(sum_equal(&wide, &narrow));
+	assert_int_equal(nodes.n, 3);
+	wide = sum_add(wide, sum_constant(7));
+	assert_ptr_equal(sum_node_of(&nodes, &wide, &more), &nodes.items[1]);
+	assert_int_equal(more, 7);
+	wide = sum_scale(wide, 2);
+	assert_null(sum_node_of(&nodes, &wide, &more));
+}
+
+static void what_has_32_bits_keeps_them(void **state)
+{
+	static struct sum_nodes nodes;
+	struct sum a = entry(&nodes, 1), low = sum_low(&nodes, a), narrow = load(&nodes, a, 4);
+
+	assert_false(sum_equal(&a, &low));
+	assert_same(sum_low(&nodes, low), low);
+	assert_same(sum_low(&nodes, narrow), narrow);
+	low = sum_add(narrow, sum_constant(1)); /* may be one more */
+	assert_false(sum_equal(&narrow, &low));
+	narrow = sum_low(&nodes, low);
+	assert_false(sum_equal(&narrow, &low));
+	assert_same(sum_low(&nodes, sum_constant(-1ull)), sum_constant(UINT32_MAX));
+	assert_false(sum_low(&nodes, sum_unknown).known);
+}
+
+static void nodes_are_limited(void **state)
+{
+	static struct sum_nodes nodes;
+
+	for (uint32_t i = 0; i < SUM_NODES; i++)
+		assert_true(load(&nodes, sum_constant(i), 8).known);
+	assert_false(nodes.full);
+	assert_true(load(&nodes, sum_constant(0), 8).known);
+	assert_false(load(&nodes, sum_constant(SUM_NODES), 8).known);
+	assert_true(nodes.full);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_order_of_terms_does_not_matter),
+		cmocka_unit_test(equal_terms_are_one),
+		cmocka_unit_test(three_terms_are_unknown),
+		cmocka_unit_test(equal_nodes_are_one),
+		cmocka_unit_test(what_has_32_bits_keeps_them),
+		cmocka_unit_test(nodes_are_limited),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

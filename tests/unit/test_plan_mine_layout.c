@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/layout.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
+#include "../fixtures/library.h"
+#include "plan/check.h"
+
+/* The assembled tests/fixtures/layout.s, which shows in numbers what is to be found. */
+static struct elf_image *img;
+static struct code_decoder *decoder;
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state))
+		return -1;
+	if (image_of(fixture("layout.so"), &img))
+		return -1;
+	return code_decoder__new(img, &decoder);
+}
+
+static int teardown(void **state)
+{
+	code_decoder__free(decoder);
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+/* One function of each kind, by name; NULL: there is none. */
+struct accessors {
+	const char *drop, *table, *keys, *path, *name, *text;
+};
+
+#define GOOD                                                                \
+	{                                                                   \
+		"a_drop", "a_table", "a_keys", "a_path", "a_name", "a_text" \
+	}
+
+#define FUNCTIONS 6
+
+static size_t list(const struct accessors *a, struct layout_function *out,
+		   struct code_region regions[][2])
+{
+	const struct layout_function kinds[FUNCTIONS] = {
+		{.kind = NAME_DROP_CONTEXT},	{.kind = NAME_DEF_PATH_TABLE},
+		{.kind = NAME_ENUMERATED_KEYS}, {.kind = NAME_DEF_PATH},
+		{.kind = NAME_DEF_PATH_DATA},	{.kind = NAME_SYMBOL_TEXT},
+	};
+	const char *names[FUNCTIONS] = {a->drop, a->table, a->keys, a->path, a->name, a->text};
+	size_t n = 0;
+
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		const struct elf_symbol *sym, *cold;
+		char cold_name[64];
+
+		if (!names[i])
+			continue;
+		snprintf(cold_name, sizeof(cold_name), "%s.cold", names[i]);
+		sym = symbol(img, names[i]);
+		cold = find_symbol(img, cold_name);
+		out[n] = kinds[i];
+		out[n].entry = sym->addr;
+		regions[n][0] = (struct code_region){sym->addr, sym->size};
+		if (cold)
+			regions[n][1] = (struct code_region){cold->addr, cold->size};
+		out[n].regions = regions[n];
+		out[n].n_regions = cold ? 2 : 1;
+		n++;
+	}
+	return n;
+}
+
+static const char *mine(struct accessors a, struct plan_layout *out)
+{
+	struct layout_function functions[FUNCTIONS];
+	struct code_region regions[FUNCTIONS][2];
+	const char *problem = "not set";
+	size_t n = list(&a, functions, regions);
+
+	*out = (struct plan_layout){.root = 77};
+	assert_int_equal(layout_mine(img, decoder, functions, n, out, &problem), 0);
+	return problem;
+}
+
+static void assert_problem(struct accessors a, const char *part)
+{
+	struct plan_layout l;
+	const char *problem = mine(a, &l);
+
+	if (!problem || !strstr(problem, part))
+		fail_msg("%s, not: %s", problem ?: "no problem", part);
+	assert_int_equal(l.root, 77);
+	assert_int_equal(l.wire.size, 0);
+}
+
+static void assert_tags(const struct plan_layout *l, const uint32_t *tags, uint32_t n)
+{
+	for (uint32_t i = 0; i < WIRE_TAGS; i++)
+		assert_int_equal(l->wire.tags[i], i < n ? tags[i] : WIRE_TAG_UNKNOWN);
+}
+
+static void the_code_of_today_shows_all(void **state)
+{
+	static const uint32_t tags[] = {
+		7, 15, WIRE_TAG_NAMED, WIRE_TAG_NAMED, 0x38, WIRE_TAG_NAMED};
+	struct plan_layout l;
+
+	assert_null(mine((struct accessors)GOOD, &l));
+	assert_null(plan_layout_excess(&l));
+	assert_null(l.problem);
+	assert_int_equal(l.wire.drop, symbol(img, "a_drop")->addr);
+	assert_int_equal(l.wire.globals, symbol(img, "globals")->addr);
+	assert_int_equal(l.wire.context, 0);
+	assert_int_equal(l.wire.table, 0x1f560);
+	assert_int_equal(l.wire.count, 0x1f568);
+	assert_int_equal(l.wire.size, 16);
+	assert_int_equal(l.wire.tag, 0);
+	assert_int_equal(l.wire.symbol, 4);
+	assert_int_equal(l.disambiguator, 8);
+	assert_int_equal(l.parent, 12);
+	assert_int_equal(l.no_parent, 0xffffff01);
+	assert_int_equal(l.root, 0);
+	assert_tags(&l, tags, N_OF(tags));
+	assert_int_equal(l.plain, 1 << 4);
+	assert_int_equal(l.wire.symbols, 0x40);
+	assert_int_equal(l.wire.n_symbols, 0x48);
+	assert_int_equal(l.wire.symbol_size, 24);
+	assert_int_equal(l.wire.text, 0);
+	assert_int_equal(l.wire.length, 8);
+}
+
+static void other_code_with_other_offsets_shows_them(void **state)
+{
+	static const uint32_t tags[] = {WIRE_TAG_NAMED, WIRE_TAG_NAMED, 7, 100, 1000000};
+	struct plan_layout l;
+
+	assert_null(mine(
+		(struct accessors){"b_drop", "b_table", "b_keys", "b_path", "b_name", "b_text"},
+		&l));
+	assert_null(plan_layout_excess(&l));
+	assert_int_equal(l.wire.drop, symbol(img, "b_drop.site")->addr);
+	assert_int_equal(l.wire.globals, symbol(img, "globals")->addr);
+	assert_int_equal(l.wire.table, 0x4000);
+	assert_int_equal(l.wire.count, 0x4018);
+	assert_int_equal(l.wire.size, 16);
+	assert_int_equal(l.wire.tag, 8);
+	assert_int_equal(l.wire.symbol, 12);
+	assert_int_equal(l.disambiguator, 4);
+	assert_int_equal(l.parent, 0);
+	assert_int_equal(l.no_parent, 0xffffffff);
+	assert_int_equal(l.root, 2);
+	assert_tags(&l, tags, N_OF(tags));
+	assert_int_equal(l.plain, 0);
+	assert_int_equal(l.wire.symbols, 0x10);
+	assert_int_equal(l.wire.n_symbols, 0x18);
+	assert_int_equal(l.wire.symbol_size, 32);
+	assert_int_equal(l.wire.text, 8);
+	assert_int_equal(l.wire.length, 24);
+}
+
+#define BROKEN(member, function, part)      \
+	do {                                \
+		struct accessors a_ = GOOD; \
+                                            \
+		a_.member = (function);     \
+		assert_problem(a_, part);   \
+	} while (0)
+
+static void a_missing_function_is_named(void **state)
+{
+	BROKEN(drop, NULL, "no drop of OnceLock<GlobalCtxt>");
+	BROKEN(table, NULL, "no TyCtxt::def_path_table");
+	BROKEN(keys, NULL, "no DefPathTable::enumerated_keys_and_path_hashes");
+	BROKEN(path, NULL, "no Definitions::def_path");
+	BROKEN(name, NULL, "no DefPathData::name");
+	BROKEN(text, NULL, "no Symbol::as_str");
+}
+
+static void the_table_is_a_part_of_the_context(void **state)
+{
+	BROKEN(table, "table.elsewhere", "TyCtxt::def_path_table returns no part");
+	BROKEN(table, "table.several", "TyCtxt::def_path_table returns several");
+	BROKEN(table, "table.leaves", "TyCtxt::def_path_table is too complex");
+	/* Far behind the state of the OnceLock. */
+	BROKEN(table, "table.far", "state before the value");
+}
+
+static void the_table_has_a_first_entry_and_an_end(void **state)
+{
+	BROKEN(keys, "keys.first", "enumerated_keys_and_path_hashes makes no pair");
+	BROKEN(keys, "keys.large", "enumerated_keys_and_path_hashes makes no pair");
+}
+
+static void an_entry_has_a_tag_a_parent_and_a_name(void **state)
+{
+	BROKEN(path, "path.untagged", "Definitions::def_path does not look for a root");
+	BROKEN(path, "path.overlapping", "Definitions::def_path reads entries of another size");
+	BROKEN(path, "path.copies_little", "Definitions::def_path copies no symbol");
+}
+
+static void some_tags_have_a_name_of_their_own(void **state)
+{
+	BROKEN(name, "name.fixed", "DefPathData::name returns no names");
+	BROKEN(name, "name.two_kinds", "DefPathData::name returns names of several kinds");
+}
+
+static void texts_are_in_a_table_of_the_threads_globals(void **state)
+{
+	BROKEN(text, "text.called", "Symbol::as_str returns no entry");
+	BROKEN(text, "text.local", "Symbol::as_str");
+	BROKEN(text, "text.unbounded", "Symbol::as_str compares no symbol");
+}
+
+static void the_context_is_known_where_it_is_dropped(void **state)
+{
+	BROKEN(drop, "drop.unconditional", "tests no state");
+	BROKEN(drop, "drop.state_first", "state before the value");
+	BROKEN(drop, "drop.moved", "moves its argument");
+}
+
+static void a_copy_that_shows_all_is_enough(void **state)
+{
+	struct accessors a = GOOD;
+	struct layout_function functions[FUNCTIONS + 1];
+	struct code_region regions[FUNCTIONS][2];
+	size_t n = list(&a, functions + 1, regions) + 1;
+	const struct elf_symbol *bad = symbol(img, "table.elsewhere");
+	struct code_region region = {bad->addr, bad->size};
+	struct plan_layout l;
+	const char *problem;
+
+	functions[0] = (struct layout_function){NAME_DEF_PATH_TABLE, bad->addr, &region, 1};
+	assert_int_equal(layout_mine(img, decoder, functions, n, &l, &problem), 0);
+	assert_null(problem);
+	assert_int_equal(l.wire.table, 0x1f560);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_code_of_today_shows_all),
+		cmocka_unit_test(other_code_with_other_offsets_shows_them),
+		cmocka_unit_test(a_missing_function_is_named),
+		cmocka_unit_test(the_table_is_a_part_of_the_context),
+		cmocka_unit_test(the_table_has_a_first_entry_and_an_end),
+		cmocka_unit_test(an_entry_has_a_tag_a_parent_and_a_name),
+		cmocka_unit_test(some_tags_have_a_name_of_their_own),
+		cmocka_unit_test(texts_are_in_a_table_of_the_threads_globals),
+		cmocka_unit_test(the_context_is_known_where_it_is_dropped),
+		cmocka_unit_test(a_copy_that_shows_all_is_enough),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
