@@ -116,6 +116,45 @@ static void queries_bodies_and_sites_are_numbered_in_16_bits(void **state)
 	assert_non_null(strstr(plan_excess(&plan), "65,536 probe sites"));
 }
 
+static void a_layout_stays_in_its_structs(void **state)
+{
+	_plan_ struct plan *plan = sample_plan_with_names();
+	struct plan_layout *l = &plan->layout;
+
+#define WRONG(member, value, part)                                \
+	do {                                                      \
+		uint32_t good_ = (member);                        \
+                                                                  \
+		(member) = (value);                               \
+		assert_non_null(plan_excess(plan));               \
+		assert_non_null(strstr(plan_excess(plan), part)); \
+		(member) = good_;                                 \
+		assert_null(plan_excess(plan));                   \
+	} while (0)
+	WRONG(l->wire.size, 7, "definitions of less than 8");
+	WRONG(l->wire.size, 65, "definitions of less than 8");
+	WRONG(l->wire.size, 19, "definitions with a field");
+	WRONG(l->wire.tag, 21, "definitions with a field");
+	WRONG(l->wire.tag, UINT32_MAX, "definitions with a field");
+	WRONG(l->wire.symbol, 21, "definitions with a field");
+	WRONG(l->disambiguator, 21, "definitions with a field");
+	WRONG(l->parent, 21, "definitions with a field");
+	WRONG(l->wire.symbol_size, 15, "symbols of less than");
+	WRONG(l->wire.symbol_size, 65, "symbols of less than");
+	WRONG(l->wire.text, 25, "symbols with a field");
+	WRONG(l->wire.length, UINT32_MAX, "symbols with a field");
+	WRONG(l->wire.context, PLAN_LAYOUT_MAX, "tables of names");
+	WRONG(l->wire.table, PLAN_LAYOUT_MAX, "tables of names");
+	WRONG(l->wire.count, PLAN_LAYOUT_MAX, "tables of names");
+	WRONG(l->wire.symbols, PLAN_LAYOUT_MAX, "tables of names");
+	WRONG(l->wire.n_symbols, PLAN_LAYOUT_MAX, "tables of names");
+	WRONG(l->wire.tags[31], PLAN_LAYOUT_MAX, "a kind of definitions");
+	WRONG(l->root, WIRE_TAGS, "a kind of crate roots");
+	WRONG(l->root, 4, "a kind of crate roots"); /* named */
+	WRONG(l->root, 5, "a kind of crate roots"); /* unknown */
+#undef WRONG
+}
+
 static void a_usual_plan_exceeds_no_limit(void **state)
 {
 	_plan_ struct plan *plan = sample_plan();
@@ -132,6 +171,7 @@ int main(void)
 		cmocka_unit_test(a_keys_slot_has_16_bits),
 		cmocka_unit_test(a_request_has_32_bits_for_its_address_and_4_for_its_slot),
 		cmocka_unit_test(queries_bodies_and_sites_are_numbered_in_16_bits),
+		cmocka_unit_test(a_layout_stays_in_its_structs),
 		cmocka_unit_test(a_usual_plan_exceeds_no_limit),
 	};
 

@@ -54,6 +54,33 @@ static void a_plan_comes_back_as_it_was(void **state)
 	assert_false(sample_same(plan, back));
 }
 
+static void a_layout_comes_back_as_it_was(void **state)
+{
+	_plan_ struct plan *plan = sample_plan_with_names();
+	_plan_ struct plan *back = NULL;
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	encode(plan, &buf, &len);
+	assert_int_equal(decode_copy(buf, len, &back), 0);
+	assert_true(sample_same(plan, back));
+	back->layout.wire.tags[WIRE_TAGS - 1]--;
+	assert_false(sample_same(plan, back));
+}
+
+static void the_problem_of_a_layout_comes_back(void **state)
+{
+	_plan_ struct plan *plan = sample_plan();
+	_plan_ struct plan *back = NULL;
+	_free_ uint8_t *buf = NULL;
+	size_t len;
+
+	plan->layout.problem = strdup("there is no Symbol::as_str");
+	encode(plan, &buf, &len);
+	assert_int_equal(decode_copy(buf, len, &back), 0);
+	assert_true(sample_same(plan, back));
+}
+
 static void an_empty_plan_comes_back(void **state)
 {
 	char nothing[] = "";
@@ -74,7 +101,7 @@ static size_t encoded_len;
 
 static int encode_sample(void **state)
 {
-	_plan_ struct plan *plan = sample_plan();
+	_plan_ struct plan *plan = sample_plan_with_names();
 
 	encode(plan, &encoded, &encoded_len);
 	return 0;
@@ -157,7 +184,8 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[0].query, 2);
 	WRONG(plan->sites[2].body, 2);
 	WRONG(plan->sites[0].role, 0);
-	WRONG(plan->sites[7].role, WIRE_ROLE_TIMER_END + 1);
+	WRONG(plan->sites[7].role, WIRE_ROLE_HIT);
+	WRONG(plan->sites[7].role, WIRE_ROLE_DROP);
 	WRONG(plan->sites[6].guard, 2);
 	WRONG(plan->sites[6].guard, PLAN_NONE);
 	WRONG(plan->sites[0].guard, 0);
@@ -191,6 +219,21 @@ static void values_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[3].slot, 4 * 65535);
 	WRONG(plan->sites[1].key_slot, 4 * 65535);
 	WRONG(plan->sites[1].key_slot, 6);
+}
+
+static void layouts_out_of_range_are_refused(void **state)
+{
+	_plan_ struct plan *plan = sample_plan_with_names();
+	struct plan_layout *l = &plan->layout;
+	char problem[] = "none";
+
+	WRONG(l->problem, problem);
+	/* Of no use without its probe site. */
+	WRONG(l->wire.drop, 0xa002);
+	WRONG(plan->sites[8].role, WIRE_ROLE_HIT);
+	WRONG(plan->sites[8].role, WIRE_ROLE_DROP + 1);
+	/* One of plan_layout_excess(). */
+	WRONG(l->wire.size, 19);
 #undef WRONG
 }
 
@@ -222,6 +265,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_comes_back_as_it_was),
+		cmocka_unit_test(a_layout_comes_back_as_it_was),
+		cmocka_unit_test(the_problem_of_a_layout_comes_back),
 		cmocka_unit_test(an_empty_plan_comes_back),
 		DAMAGE(every_truncation_is_refused),
 		DAMAGE(every_flipped_bit_is_refused),
@@ -229,6 +274,7 @@ int main(void)
 		DAMAGE(another_version_is_refused),
 		DAMAGE(another_revision_is_refused),
 		cmocka_unit_test(values_out_of_range_are_refused),
+		cmocka_unit_test(layouts_out_of_range_are_refused),
 		DAMAGE(random_damage_with_a_right_checksum_is_survived),
 	};
 

@@ -165,10 +165,29 @@ static void every_field_of_a_step_is_there(void **state)
 	json_object_put(object);
 }
 
+static void it_says_whether_names_can_be_read(void **state)
+{
+	struct plan *plan = sample_plan_with_names();
+	struct json_object *object = json_of(plan);
+
+	assert_true(json_object_get_boolean(member(object, "names")));
+	assert_null(member(object, "names_problem"));
+	json_object_put(object);
+	plan__free(plan);
+	plan = sample_plan();
+	plan->layout.problem = strdup("there is no Symbol::as_str");
+	object = json_of(plan);
+	assert_false(json_object_get_boolean(member(object, "names")));
+	assert_text(object, "names_problem", "there is no Symbol::as_str");
+	json_object_put(object);
+	plan__free(plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_head_names_the_file),
+		cmocka_unit_test(it_says_whether_names_can_be_read),
 		cmocka_unit_test(every_field_of_a_query_is_there),
 		cmocka_unit_test(every_field_of_a_body_is_there),
 		cmocka_unit_test(every_field_of_a_guard_is_there),

@@ -128,6 +128,26 @@ static void an_empty_plan_can_be_printed(void **state)
 	assert_contains(text, "unknown version");
 }
 
+static void full_says_whether_names_can_be_read(void **state)
+{
+	struct plan *plan = sample_plan_with_names();
+	char *text = text_of(plan, true);
+
+	assert_contains(text, "\nnames       of definitions can be read\n");
+	free(text);
+	text = text_of(plan, false);
+	assert_lacks(text, "names  ");
+	free(text);
+	plan__free(plan);
+	plan = sample_plan();
+	plan->layout.problem = strdup("there is no Symbol::as_str");
+	text = text_of(plan, true);
+	assert_contains(text, "\nnames       of definitions cannot be read: there is no "
+			      "Symbol::as_str\n");
+	plan__free(plan);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +156,7 @@ int main(void)
 		cmocka_unit_test(a_whole_plan_has_no_problems),
 		cmocka_unit_test(a_problem_names_its_cause),
 		cmocka_unit_test(full_lists_queries_and_sites),
+		cmocka_unit_test(full_says_whether_names_can_be_read),
 		cmocka_unit_test(almost_all_is_not_100_percent),
 		cmocka_unit_test(an_empty_plan_can_be_printed),
 	};
