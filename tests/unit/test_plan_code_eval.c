@@ -115,6 +115,7 @@ static void the_stack_keeps_values(void **state)
 	assert_returns("kept", "rsi + rdi, low(rdx)");
 	assert_returns("lost", "?, ?");
 	assert_returns("changed", "?, ?");
+	assert_returns("exchanged", "?, rdi");
 }
 
 static void a_given_argument_decides(void **state)
