@@ -116,7 +116,7 @@ static int compose(const struct tracks_sink *sink, const struct plan_layout *l,
 	bool named = l->wire.tags[row->tag] == WIRE_TAG_NAMED || l->plain >> row->tag & 1;
 	struct trace_piece pieces[3] = {{.id = parent}, {.text = "::"}, {0}};
 	char segment[SEGMENT_MAX];
-	int n = snprintf(segment, sizeof(segment), named ? "%s" : "{%s}", text), err;
+	int n = snprintf(segment, sizeof(segment), named ? "%s" : "{{%s}}", text), err;
 
 	if (row->disambiguator)
 		snprintf(segment + n, sizeof(segment) - n, "[%u]", row->disambiguator);
