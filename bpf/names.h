@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Copies the names of a compiler's definitions when its query context is dropped: the table of
- * definitions, and the texts of the symbols in it. struct wire_layout says where they are. All of it
- * is the compiler's memory and may hold anything: every length is limited, and nothing that was read
- * is used as an index of ours without a bound.
+ * definitions, and the texts of the symbols in it. struct wire_layout says where they are. All of
+ * it is the compiler's memory and may hold anything: every length is limited, and nothing that was
+ * read is used as an index of ours without a bound.
  */
 #ifndef QPROF_NAMES_H
 #define QPROF_NAMES_H
@@ -25,10 +25,10 @@
 struct names_slot {
 	__u32 owner;
 	__u32 serial;
-	__u64 table;	/* address */
-	__u64 symbols;	/* address */
+	__u64 table;   /* address */
+	__u64 symbols; /* address */
 	__u64 n_symbols;
-	__u32 bytes;	/* of the table */
+	__u32 bytes; /* of the table */
 	__u32 missing;
 	struct wire_layout layout;
 	struct wire_definitions definitions;

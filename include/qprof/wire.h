@@ -186,7 +186,7 @@ struct wire_definitions {
 	wire_u8 bytes[WIRE_DEFINITIONS_MAX];
 };
 
-/* Texts of symbols: u32 number, u32 length, and as many bytes, without padding. Likewise. */
+/* Texts of symbols: u32 number, u32 length, as many bytes, and padding to 4 bytes. Likewise. */
 #define WIRE_SYMBOL_MAX	 1024 /* a longer text is cut */
 #define WIRE_SYMBOLS_MAX 8192
 struct wire_symbols {
@@ -218,24 +218,24 @@ struct wire_names_end {
  * GlobalCtxt is `context` bytes above what rdi holds at the WIRE_ROLE_DROP site.
  */
 struct wire_layout {
-	wire_u64 drop;	   /* ELF address of that site */
-	wire_u64 globals;  /* ELF address of the word with the thread-local offset of the globals */
+	wire_u64 drop;	  /* ELF address of that site */
+	wire_u64 globals; /* ELF address of the word with the thread-local offset of the globals */
 	wire_u32 context;
-	wire_u32 table;	   /* within the GlobalCtxt: the address of the table of definitions */
-	wire_u32 count;	   /* likewise: how many it holds */
-	wire_u32 size;	   /* of a definition: 8 to 64 */
-	wire_u32 tag;	   /* within a definition */
-	wire_u32 symbol;   /* within a definition */
+	wire_u32 table;	 /* within the GlobalCtxt: the address of the table of definitions */
+	wire_u32 count;	 /* likewise: how many it holds */
+	wire_u32 size;	 /* of a definition: 8 to 64 */
+	wire_u32 tag;	 /* within a definition */
+	wire_u32 symbol; /* within a definition */
 	/*
 	 * By tag (rustc's DefPathData): the symbol that all definitions with it have; or
 	 * WIRE_TAG_NAMED, each has its own; or WIRE_TAG_UNKNOWN.
 	 */
 	wire_u32 tags[WIRE_TAGS];
-	wire_u32 symbols;  /* within the globals: the address of the table of symbols */
-	wire_u32 n_symbols; /* likewise: how many it holds */
+	wire_u32 symbols;     /* within the globals: the address of the table of symbols */
+	wire_u32 n_symbols;   /* likewise: how many it holds */
 	wire_u32 symbol_size; /* of a symbol's entry: 16 to 64 */
-	wire_u32 text;	   /* within an entry: the address of its text */
-	wire_u32 length;   /* within an entry: its length */
+	wire_u32 text;	      /* within an entry: the address of its text */
+	wire_u32 length;      /* within an entry: its length */
 };
 
 /* Why a thread left its CPU. */

@@ -20,11 +20,12 @@ struct item_part {
 };
 
 struct item_row {
-	uint32_t item;		 /* string id of its path, or TRACE_NO_STRING: none is around */
-	uint64_t executions;	 /* of queries about it */
-	uint64_t charged;	 /* executions without an item that are charged to it */
-	uint64_t self_ns;	 /* of all of them, without probe time as far as it is known */
-	struct item_part queries[ITEM_QUERIES]; /* the most expensive, in order; label 0, 0 ns: none */
+	uint32_t item;	     /* string id of its path, or TRACE_NO_STRING: none is around */
+	uint64_t executions; /* of queries about it */
+	uint64_t charged;    /* executions without an item that are charged to it */
+	uint64_t self_ns;    /* of all of them, without probe time as far as it is known */
+	struct item_part
+		queries[ITEM_QUERIES]; /* the most expensive, in order; label 0, 0 ns: none */
 	uint32_t n_queries;
 };
 
@@ -32,8 +33,8 @@ struct item_row {
 int items__new(const struct trace_texts *texts, struct items **out);
 
 /*
- * Count a span, which is not TRACE_KIND_OFF_CPU, nor a cache hit. `item` is the string id of what it
- * was about (trace_reader__event_string()), or TRACE_NO_STRING. -ENOMEM.
+ * Count a span, which is not TRACE_KIND_OFF_CPU, nor a cache hit. `item` is the string id of what
+ * it was about (trace_reader__event_string()), or TRACE_NO_STRING. -ENOMEM.
  */
 int items__span(struct items *m, const struct trace_span *span, const struct trace_times *times,
 		uint32_t item);

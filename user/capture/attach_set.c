@@ -187,8 +187,8 @@ static int32_t last_bits(const struct plan_site *site, uint32_t place)
 /* Where a site finds the key of a query that starts there. */
 static uint8_t key_place(const struct attach_set *set, const struct plan_site *site, uint32_t query)
 {
-	uint8_t key = query < set->plan->n_queries ? set->plan->queries[query].key
-						   : WIRE_KEY_UNKNOWN;
+	uint8_t key =
+		query < set->plan->n_queries ? set->plan->queries[query].key : WIRE_KEY_UNKNOWN;
 
 	if (key == WIRE_KEY_UNKNOWN)
 		return WIRE_REG_NONE;
@@ -226,8 +226,9 @@ uint64_t attach_set__cookie(const struct attach_set *set, const struct plan_site
 		/* fall through */
 	case WIRE_ROLE_START:
 	case WIRE_ROLE_START_BODY:
-		reg = query_passes(set, FILTER_QUERY, site->query) ? key_place(set, site, site->query)
-								   : WIRE_HIDDEN;
+		reg = query_passes(set, FILTER_QUERY, site->query)
+			      ? key_place(set, site, site->query)
+			      : WIRE_HIDDEN;
 		return wire_cookie(site->role, set->lib, query, group, reg, last_bits(site, reg));
 	}
 	return wire_cookie(site->role, set->lib, query, group, reg, site->sp_delta);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The names of one compiler's definitions, as the kernel half copied them from its memory, and the
- * strings of a trace that they become: `regex_syntax::ast::{impl}[3]::fmt`, each the parent's string
- * and one segment. Everything that was copied may be wrong: whatever does not fit is a definition
- * without a name.
+ * strings of a trace that they become: `regex_syntax::ast::{impl}[3]::fmt`, each the parent's
+ * string and one segment. Everything that was copied may be wrong: whatever does not fit is a
+ * definition without a name.
  */
 #ifndef QPROF_TRACKS_DEFINITIONS_H
 #define QPROF_TRACKS_DEFINITIONS_H
@@ -23,10 +23,10 @@
 
 /* All zeroes is empty. */
 struct definitions {
-	struct byte_buffer table;  /* as it was in the compiler; unknown pieces are 0xff */
-	struct u64_map text_of;	   /* symbol -> offset in texts */
-	struct byte_buffer texts;  /* NUL-terminated, one behind the other */
-	uint32_t *strings;	   /* of each definition: string id + 1, or 0 */
+	struct byte_buffer table; /* as it was in the compiler; unknown pieces are 0xff */
+	struct u64_map text_of;	  /* symbol -> offset in texts */
+	struct byte_buffer texts; /* NUL-terminated, one behind the other */
+	uint32_t *strings;	  /* of each definition: string id + 1, or 0 */
 	uint32_t n_strings;
 };
 

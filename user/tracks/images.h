@@ -33,7 +33,7 @@ struct image {
 	struct definitions definitions;
 	const struct library *library; /* of its keys, or NULL */
 	uint32_t library_serial;       /* its number may have been reused if this differs */
-	uint32_t next_free; /* of an unused one */
+	uint32_t next_free;	       /* of an unused one */
 };
 
 /* See images__init(). */

@@ -71,8 +71,8 @@ static int map_run(const struct keys *k, const struct keys_naming *how, const ui
 		.process = how->process, .first = first, .n = n, .strings = strings};
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t string = key_of[i] ? k->distinct.at[key_of[i] - 1].string
-					    : TRACE_NO_STRING;
+		uint32_t string =
+			key_of[i] ? k->distinct.at[key_of[i] - 1].string : TRACE_NO_STRING;
 
 		*n_unnamed += key_of[i] && string == TRACE_NO_STRING;
 		strings[i] = string == TRACE_NO_STRING ? empty : string;

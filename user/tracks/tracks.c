@@ -321,8 +321,8 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 		.flags = span_flags(r->flags),
 		.kind = r->kind,
 	};
-	err = note_key(&t->libraries[r->lib], image, r, &span.invocation) ?:
-	      locate_caller(t, r, &span.caller);
+	err = note_key(&t->libraries[r->lib], image, r, &span.invocation)
+		      ?: locate_caller(t, r, &span.caller);
 	return err ?: give(t, &span);
 }
 
@@ -394,13 +394,12 @@ static int record_exec(struct tracks *t, const void *record, size_t size)
 }
 
 /* The copy of a record whose sender may leave out the end; false if `size` is not its size. */
-#define COPY_RECORD(to, record, size)                                      \
-	((size) >= offsetof(__typeof__(*(to)), bytes) &&                   \
-	 memcpy((to), (record), offsetof(__typeof__(*(to)), bytes)) &&     \
-	 (to)->size <= sizeof((to)->bytes) &&                              \
-	 (size)-offsetof(__typeof__(*(to)), bytes) == (to)->size &&        \
-	 memcpy((to)->bytes, (record) + offsetof(__typeof__(*(to)), bytes), \
-		(to)->size))
+#define COPY_RECORD(to, record, size)                                  \
+	((size) >= offsetof(__typeof__(*(to)), bytes) &&               \
+	 memcpy((to), (record), offsetof(__typeof__(*(to)), bytes)) && \
+	 (to)->size <= sizeof((to)->bytes) &&                          \
+	 (size)-offsetof(__typeof__(*(to)), bytes) == (to)->size &&    \
+	 memcpy((to)->bytes, (record) + offsetof(__typeof__(*(to)), bytes), (to)->size))
 
 static int record_definitions(struct tracks *t, const char *record, size_t size)
 {
@@ -432,10 +431,14 @@ static int on_names_end(struct tracks *t, const struct wire_names_end *r)
 
 /* All but those whose size may vary. */
 static const size_t record_sizes[] = {
-	[WIRE_SPAN] = sizeof(struct wire_span),	      [WIRE_FORK] = sizeof(struct wire_fork),
-	[WIRE_EXIT] = sizeof(struct wire_exit),	      [WIRE_LABEL] = sizeof(struct wire_label),
-	[WIRE_THREAD] = sizeof(struct wire_thread),   [WIRE_HIT] = sizeof(struct wire_hit),
-	[WIRE_COUNTED] = sizeof(struct wire_counted), [WIRE_OFF_CPU] = sizeof(struct wire_off_cpu),
+	[WIRE_SPAN] = sizeof(struct wire_span),
+	[WIRE_FORK] = sizeof(struct wire_fork),
+	[WIRE_EXIT] = sizeof(struct wire_exit),
+	[WIRE_LABEL] = sizeof(struct wire_label),
+	[WIRE_THREAD] = sizeof(struct wire_thread),
+	[WIRE_HIT] = sizeof(struct wire_hit),
+	[WIRE_COUNTED] = sizeof(struct wire_counted),
+	[WIRE_OFF_CPU] = sizeof(struct wire_off_cpu),
 	[WIRE_NAMES_END] = sizeof(struct wire_names_end),
 };
 

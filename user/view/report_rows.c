@@ -49,7 +49,8 @@ static bool is_wanted(const struct report_rows *r, const struct report_row *row,
 	/* Long double: the product may have more than 64 bits. */
 	if ((long double)row->self_ns * 1000000 < (long double)r->self_ns * opt->min_ppm)
 		return false;
-	return r->groups || r->callers || r->items || !opt->query || opt->query(opt->query_ctx, row->name);
+	return r->groups || r->callers || r->items || !opt->query ||
+	       opt->query(opt->query_ctx, row->name);
 }
 
 /* Sum up, apply the options, and sort. */

@@ -115,11 +115,11 @@ int report_text(FILE *out, const struct summary *s, const struct trace_losses *l
  * "file", "line" (of the most frequent call; null: not known), "line_count" (executions requested
  * there), "lines" (different ones)}]. With items, "items": [{"name" (null: what no item is around),
  * "executions", "charged" (executions of what has no item, within these), "self_ns" (of both),
- * "queries": [{"name", "self_ns"}] (the most expensive)}]. Members that only some traces have are left out if there are
- * none: in queries "self_off_ns" and "off_ns" (how much of raw_self_ns and raw_total_ns, or of
- * self_ns and total_ns where those are not there, the thread was off the CPU), in groups
- * "self_off_ns", and, over all of a thread's time, "preempted_ns" and "waiting_ns"; in queries
- * "self_cpu_ns" (self_ns without self_off_ns; only with that), "hits", "blocked_ns",
+ * "queries": [{"name", "self_ns"}] (the most expensive)}]. Members that only some traces have are
+ * left out if there are none: in queries "self_off_ns" and "off_ns" (how much of raw_self_ns and
+ * raw_total_ns, or of self_ns and total_ns where those are not there, the thread was off the CPU),
+ * in groups "self_off_ns", and, over all of a thread's time, "preempted_ns" and "waiting_ns"; in
+ * queries "self_cpu_ns" (self_ns without self_off_ns; only with that), "hits", "blocked_ns",
  * "incremental_load_ns", "incremental_hashing_ns"; at the end "tallies":
  * [{"pid", "kind", "name", "events", "sum"}].
  * If executions have no span, because of a budget, queries have "counted" (of "count", which
