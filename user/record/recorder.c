@@ -50,7 +50,7 @@ struct recorder {
 	uint64_t n_hits; /* cache hits */
 	struct tallies unrecorded;
 	uint32_t n_adopted; /* processes that were running when they were first followed */
-	bool names_full; /* the trace holds no more names of items */
+	bool names_full;    /* the trace holds no more names of items */
 	bool lost_most;
 	int view_err; /* error of the live view, which is not drawn any more */
 };
@@ -210,14 +210,25 @@ static int set_guards(struct recorder *r, uint8_t lib, const struct plan *plan)
 	return err ?: tracks__set_guards(r->tracks, lib, labels, plan->n_guards);
 }
 
-/* Names of items are for the trace alone: after it has failed, nothing needs them. */
+/*
+ * Names of items are for the trace alone: after it has failed, nothing needs them. A trace that
+ * holds no more of them is still a trace.
+ */
+static void wrote_names(struct recorder *r, int err)
+{
+	if (err == -E2BIG)
+		r->names_full = true;
+	else
+		trace_output__wrote(&r->trace, err);
+}
+
 static int on_text(void *ctx, const char *text, uint32_t *id)
 {
 	struct recorder *r = ctx;
 
 	*id = 0;
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace, trace_writer__intern(r->trace.writer, text, id));
+	if (!r->trace.err && !r->names_full)
+		wrote_names(r, trace_writer__intern(r->trace.writer, text, id));
 	return 0;
 }
 
@@ -226,22 +237,17 @@ static int on_compose(void *ctx, const struct trace_piece *pieces, uint32_t n, u
 	struct recorder *r = ctx;
 
 	*id = 0;
-	if (!r->trace.err)
-		trace_output__wrote(&r->trace,
-				    trace_writer__compose(r->trace.writer, pieces, n, id));
+	if (!r->trace.err && !r->names_full)
+		wrote_names(r, trace_writer__compose(r->trace.writer, pieces, n, id));
 	return 0;
 }
 
-/* A trace that holds no more names is still a trace. */
 static int on_map(void *ctx, const struct trace_mapping *m)
 {
 	struct recorder *r = ctx;
-	int err = r->trace.err || r->names_full ? 0 : trace_writer__map(r->trace.writer, m);
 
-	if (err == -E2BIG)
-		r->names_full = true;
-	else
-		trace_output__wrote(&r->trace, err);
+	if (!r->trace.err && !r->names_full)
+		wrote_names(r, trace_writer__map(r->trace.writer, m));
 	return 0;
 }
 
