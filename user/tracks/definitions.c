@@ -59,21 +59,39 @@ static int add_symbol(struct definitions *d, uint32_t symbol, const uint8_t *tex
 	return d->texts.failed || u64_map__put(&d->text_of, symbol, (uint32_t)at) ? -ENOMEM : 0;
 }
 
+struct symbol {
+	uint32_t number;
+	uint32_t n; /* bytes of `text` */
+	const uint8_t *text;
+};
+
+static bool read_symbol(struct byte_reader *in, struct symbol *s)
+{
+	const uint8_t *head = byte_reader__bytes(in, 8);
+
+	if (!head)
+		return false;
+	s->number = bytes_load_u32(head);
+	s->n = bytes_load_u32(head + 4);
+	if (s->n > WIRE_SYMBOL_MAX)
+		return false;
+	s->text = byte_reader__bytes(in, (s->n + 3) & ~3u);
+	return s->text && !memchr(s->text, '\0', s->n);
+}
+
 int definitions__add_symbols(struct definitions *d, const struct wire_symbols *r)
 {
-	struct byte_reader in = {.at = r->bytes, .end = r->bytes + r->size};
+	const struct byte_reader all = {.at = r->bytes, .end = r->bytes + r->size};
+	struct byte_reader in = all;
+	struct symbol s;
 
-	while (in.at < in.end) {
-		const uint8_t *head = byte_reader__bytes(&in, 8), *text;
-		uint32_t n = head ? bytes_load_u32(head + 4) : 0;
-		int err;
-
-		text = head && n <= WIRE_SYMBOL_MAX ? byte_reader__bytes(&in, (n + 3) & ~3u) : NULL;
-		if (!text || memchr(text, '\0', n))
+	while (in.at < in.end)
+		if (!read_symbol(&in, &s))
 			return -EBADMSG;
-		err = add_symbol(d, bytes_load_u32(head), text, n);
-		if (err)
-			return err;
+	for (in = all; in.at < in.end;) {
+		read_symbol(&in, &s);
+		if (add_symbol(d, s.number, s.text, s.n))
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -126,18 +144,21 @@ static int compose(const struct tracks_sink *sink, const struct plan_layout *l,
 
 /*
  * Collect the definitions from `index` up to one whose string is known, or to the root: their
- * number, or 0 if one of them has no name. A parent is always older than its child.
+ * number, or 0 if one of them has no name, or the root is too far. A parent is always older than
+ * its child.
  */
 static uint32_t ancestors(const struct definitions *d, const struct plan_layout *l, uint32_t index,
 			  uint32_t path[DEFINITIONS_DEPTH_MAX])
 {
+	bool known = false;
 	uint32_t n = 0;
 	struct row row;
 
-	while (n < DEFINITIONS_DEPTH_MAX && read_row(d, l, index, &row)) {
-		path[n++] = index;
-		if (d->strings[index])
-			return n;
+	/* To the root in any case: a string must not be nested deeper than a trace can hold. */
+	for (uint32_t i = 0; i < DEFINITIONS_DEPTH_MAX && read_row(d, l, index, &row); i++) {
+		if (!known)
+			path[n++] = index;
+		known = known || d->strings[index];
 		if (row.tag == l->root && row.parent == l->no_parent)
 			return n;
 		if (row.tag == l->root || row.parent >= index)

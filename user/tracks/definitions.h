@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The names of one compiler's definitions, as the kernel half copied them from its memory, and the
- * strings of a trace that they become: `regex_syntax::ast::{impl}[3]::fmt`, each the parent's
+ * strings of a trace that they become: `regex_syntax::ast::{{impl}}[3]::fmt`, each the parent's
  * string and one segment. Everything that was copied may be wrong: whatever does not fit is a
  * definition without a name.
  */

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/definitions.h"
+
+#include "test.h"
+#include "../fixtures/names.h"
+
+static struct definitions all;
+static struct names out;
+static struct plan_layout layout;
+
+static int setup(void **state)
+{
+	layout = names_layout();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	definitions__clear(&all);
+	names_clear(&out);
+	return 0;
+}
+
+static int string_of(uint32_t index, uint32_t *id)
+{
+	const struct tracks_sink sink = names_sink(&out);
+
+	return definitions__string(&all, &layout, "a", index, &sink, id);
+}
+
+/* The path of a definition, or NULL. */
+static const char *path(uint32_t index)
+{
+	uint32_t id = 0;
+
+	assert_int_equal(string_of(index, &id), 0);
+	return id == TRACE_NO_STRING ? NULL : out.strings[id];
+}
+
+static void assert_unnamed(uint32_t first, uint32_t last)
+{
+	for (uint32_t i = first; i <= last; i++)
+		if (path(i))
+			fail_msg("definition %u is called %.80s", i, path(i));
+}
+
+static void add(const struct wire_definitions *r)
+{
+	assert_int_equal(definitions__add(&all, r), 0);
+}
+
+static void add_texts(const struct wire_symbols *r)
+{
+	assert_int_equal(definitions__add_symbols(&all, r), 0);
+}
+
+/* The fixed symbols, and "one", "two" and "three" from SYMBOL_FIRST on. */
+static void add_usual_texts(void)
+{
+	struct wire_symbols r = names_texts(1);
+
+	names_symbol(&r, SYMBOL_CRATE, "crate");
+	names_symbol(&r, SYMBOL_IMPL, "impl");
+	names_symbol(&r, SYMBOL_PLAIN, "'_");
+	names_symbol(&r, SYMBOL_FIRST, "one");
+	names_symbol(&r, SYMBOL_FIRST + 1, "two");
+	names_symbol(&r, SYMBOL_FIRST + 2, "three");
+	add_texts(&r);
+}
+
+static void a_path_is_printed_as_rustc_prints_it(void **state)
+{
+	struct wire_definitions r = names_piece(1, 0);
+
+	names_root(&r);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 0);
+	names_row(&r, TAG_IMPL, 77, 0, 1);
+	names_row(&r, TAG_IMPL, 77, 3, 1);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST + 1, 0, 3);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST + 1, UINT32_MAX, 3);
+	names_row(&r, TAG_PLAIN, 0, 2, 4);
+	add(&r);
+	add_usual_texts();
+	assert_string_equal(path(6), "a::one::{{impl}}[3]::two::'_[2]");
+	assert_string_equal(path(0), "a");
+	assert_string_equal(path(1), "a::one");
+	assert_string_equal(path(2), "a::one::{{impl}}");
+	assert_string_equal(path(5), "a::one::{{impl}}[3]::two[4294967295]");
+	assert_null(path(7));
+	assert_null(path(UINT32_MAX));
+}
+
+/* As of an adopted process whose command line could not be read. */
+static void a_crate_without_a_name_is_called_crate(void **state)
+{
+	const struct tracks_sink sink = names_sink(&out);
+	struct wire_definitions r = names_piece(1, 0);
+	uint32_t id;
+
+	names_root(&r);
+	add(&r);
+	assert_int_equal(definitions__string(&all, &layout, NULL, 0, &sink, &id), 0);
+	assert_string_equal(out.strings[id], "crate");
+}
+
+/* Strings are asked for once: a name stays what it was. */
+static void a_second_copy_adds_nothing(void **state)
+{
+	struct wire_definitions r = names_piece(1, 0);
+	struct wire_symbols texts = names_texts(1);
+
+	names_root(&r);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 0);
+	add(&r);
+	add_usual_texts();
+	r.size = 0;
+	names_root(&r);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST + 1, 0, 0);
+	add(&r);
+	names_symbol(&texts, SYMBOL_FIRST, "other");
+	add_texts(&texts);
+	assert_int_equal(all.table.size, 2 * NAMES_ROW);
+	assert_string_equal(path(1), "a::one");
+}
+
+/* The names of what is there do not depend on what is not. */
+static void a_lost_piece_takes_the_names_within_it_only(void **state)
+{
+	struct wire_definitions first = names_piece(1, 0);
+	struct wire_definitions third = names_piece(1, 400 * NAMES_ROW);
+	struct wire_definitions far = names_piece(1, 0);
+
+	names_root(&first);
+	names_row(&first, TAG_NAMED, SYMBOL_FIRST, 0, 0);
+	names_row(&third, TAG_NAMED, SYMBOL_FIRST + 1, 0, 1);
+	names_row(&third, TAG_NAMED, SYMBOL_FIRST + 1, 0, 300);
+	add(&first);
+	add(&third);
+	add_usual_texts();
+	assert_unnamed(2, 399);
+	assert_string_equal(path(400), "a::one::two");
+	assert_unnamed(401, 401);
+	far.offset = (uint32_t)all.table.size + DEFINITIONS_GAP_MAX + 1;
+	assert_int_equal(definitions__add(&all, &far), -EBADMSG);
+	assert_int_equal(all.table.size, 402 * NAMES_ROW);
+	far.offset--;
+	assert_int_equal(definitions__add(&all, &far), 0);
+	assert_int_equal(all.table.size, 402 * NAMES_ROW + DEFINITIONS_GAP_MAX);
+}
+
+static void parents_that_are_no_parents_give_no_name(void **state)
+{
+	struct wire_definitions r = names_piece(1, 0);
+
+	names_root(&r);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 1);		    /* itself */
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 3);		    /* a cycle of two */
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 2);		    /* the other */
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 6);		    /* younger */
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, NAMES_NO_PARENT); /* no root */
+	names_row(&r, TAG_ROOT, 0, 0, 0);			    /* a root with a parent */
+	names_row(&r, TAG_ROOT, 0, 0, UINT32_MAX);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 1000000);
+	add(&r);
+	add_usual_texts();
+	assert_unnamed(1, 8);
+	assert_string_equal(path(0), "a");
+}
+
+static void tags_that_are_unknown_give_no_name(void **state)
+{
+	static const uint32_t tags[] = {TAG_UNKNOWN, WIRE_TAGS - 1, WIRE_TAGS, UINT32_MAX};
+	struct wire_definitions r = names_piece(1, 0);
+
+	names_root(&r);
+	for (size_t i = 0; i < N_OF(tags); i++) {
+		names_row(&r, tags[i], SYMBOL_FIRST, 0, 0);
+		names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 1 + 2 * (uint32_t)i);
+	}
+	add(&r);
+	add_usual_texts();
+	assert_unnamed(1, 2 * N_OF(tags));
+}
+
+static void symbols_without_a_text_give_no_name(void **state)
+{
+	struct wire_definitions r = names_piece(1, 0);
+	struct wire_symbols texts = names_texts(1);
+
+	names_root(&r);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 0); /* never sent */
+	names_row(&r, TAG_NAMED, 500, 0, 0);	      /* empty */
+	names_row(&r, TAG_IMPL, 0, 0, 0);	      /* a fixed one that was not sent */
+	names_row(&r, TAG_NAMED, 501, 0, 2);	      /* named, but its parent is not */
+	names_row(&r, TAG_NAMED, 501, 0, 0);
+	add(&r);
+	names_symbol(&texts, 500, "");
+	names_symbol(&texts, 501, "named");
+	add_texts(&texts);
+	assert_unnamed(1, 4);
+	assert_string_equal(path(5), "a::named");
+}
+
+static void no_table_and_no_layout_give_no_name(void **state)
+{
+	struct wire_definitions r = names_piece(1, 0);
+
+	assert_unnamed(0, 2);
+	names_root(&r);
+	r.size--;
+	add(&r);
+	assert_unnamed(0, 0);
+	layout.wire.size = 0;
+	assert_unnamed(0, 0);
+}
+
+/* A chain of `n` definitions below the root: definition i has i segments behind the crate's. */
+static void add_chain(uint32_t n)
+{
+	struct wire_definitions r = names_piece(1, 0);
+
+	names_root(&r);
+	for (uint32_t i = 1; i <= n; i++) {
+		if (r.size == WIRE_DEFINITIONS_MAX) {
+			add(&r);
+			r = names_piece(1, i * NAMES_ROW);
+		}
+		names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, i - 1);
+	}
+	add(&r);
+}
+
+#define LONGEST (DEFINITIONS_DEPTH_MAX - 1)
+
+static void a_path_that_is_too_long_gives_no_name(void **state)
+{
+	add_chain(299);
+	add_usual_texts();
+	assert_unnamed(LONGEST + 1, 299);
+	assert_int_equal(strlen(path(LONGEST)), 1 + 5 * LONGEST);
+}
+
+/* What was asked for before must not lend its string: a trace nests strings 255 deep at most. */
+static void a_long_path_has_no_name_in_whatever_order(void **state)
+{
+	add_chain(299);
+	add_usual_texts();
+	for (uint32_t i = 0; i <= LONGEST; i++)
+		assert_non_null(path(i));
+	assert_unnamed(LONGEST + 1, 299);
+}
+
+static void the_longest_text_fits(void **state)
+{
+	struct wire_definitions r = names_piece(1, 0);
+	struct wire_symbols texts = names_texts(1);
+	char longest[WIRE_SYMBOL_MAX + 1] = {0}, want[WIRE_SYMBOL_MAX + 32];
+
+	memset(longest, 'x', WIRE_SYMBOL_MAX);
+	names_root(&r);
+	names_row(&r, TAG_IMPL, 0, UINT32_MAX, 0);
+	add(&r);
+	names_symbol(&texts, SYMBOL_IMPL, longest);
+	add_texts(&texts);
+	snprintf(want, sizeof(want), "a::{{%s}}[4294967295]", longest);
+	assert_string_equal(path(1), want);
+}
+
+static void assert_refused(struct wire_symbols *r, uint32_t size)
+{
+	size_t texts = all.texts.size;
+
+	r->size = size;
+	assert_int_equal(definitions__add_symbols(&all, r), -EBADMSG);
+	assert_int_equal(all.texts.size, texts);
+}
+
+static void a_malformed_record_of_symbols_changes_nothing(void **state)
+{
+	struct wire_definitions table = names_piece(1, 0);
+	struct wire_symbols r = names_texts(1);
+	uint32_t size;
+
+	names_root(&table);
+	names_row(&table, TAG_NAMED, SYMBOL_FIRST, 0, 0);
+	add(&table);
+	names_symbol(&r, SYMBOL_FIRST, "one");
+	size = r.size;
+	names_symbol(&r, SYMBOL_FIRST + 1, "two");
+	for (uint32_t n = size + 1; n < r.size; n++) {
+		struct wire_symbols cut = r;
+
+		assert_refused(&cut, n);
+	}
+	bytes_store_u32(r.bytes + size + 4, 5);
+	assert_refused(&r, r.size);
+	bytes_store_u32(r.bytes + size + 4, UINT32_MAX);
+	assert_refused(&r, r.size);
+	memset(r.bytes + size + 4, 'x', sizeof(r.bytes) - size - 4);
+	bytes_store_u32(r.bytes + size + 4, WIRE_SYMBOL_MAX + 1);
+	assert_refused(&r, size + 8 + WIRE_SYMBOL_MAX + 4);
+	r.size = size;
+	names_text(&r, SYMBOL_FIRST + 1, "t\0o", 3);
+	assert_refused(&r, r.size);
+	assert_unnamed(1, 1);
+	r.size = size;
+	add_texts(&r);
+	assert_string_equal(path(1), "a::one");
+}
+
+static void an_error_of_the_sink_comes_back(void **state)
+{
+	struct wire_definitions r = names_piece(1, 0);
+	uint32_t id = 5;
+
+	names_root(&r);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 0);
+	add(&r);
+	add_usual_texts();
+	out.err = -EIO;
+	assert_int_equal(string_of(1, &id), -EIO);
+	assert_int_equal(id, TRACE_NO_STRING);
+	out.err = 0;
+	assert_string_equal(path(1), "a::one");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_path_is_printed_as_rustc_prints_it),
+		TEST(a_crate_without_a_name_is_called_crate),
+		TEST(a_second_copy_adds_nothing),
+		TEST(a_lost_piece_takes_the_names_within_it_only),
+		TEST(parents_that_are_no_parents_give_no_name),
+		TEST(tags_that_are_unknown_give_no_name),
+		TEST(symbols_without_a_text_give_no_name),
+		TEST(no_table_and_no_layout_give_no_name),
+		TEST(a_path_that_is_too_long_gives_no_name),
+		TEST(a_long_path_has_no_name_in_whatever_order),
+		TEST(the_longest_text_fits),
+		TEST(a_malformed_record_of_symbols_changes_nothing),
+		TEST(an_error_of_the_sink_comes_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
