@@ -57,7 +57,7 @@ struct keys_naming {
 
 /*
  * Map the ids of all executions to the names of their keys; those without a name to an empty text.
- * Nothing is mapped if no key has a name. Forgets the executions. *n_unnamed rises by the
+ * Nothing is mapped without a table of definitions. Forgets the executions. *n_unnamed rises by the
  * executions whose key has no name. 0, -ENOMEM, or the sink's error.
  */
 int keys__name(struct keys *k, const struct keys_naming *how, uint64_t *n_unnamed);
