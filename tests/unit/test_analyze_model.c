@@ -5,14 +5,20 @@
 
 #include "test.h"
 
-enum { TYPECK, LAYOUT_OF, PREEMPTED, WAITING };
+enum { TYPECK, LAYOUT_OF, PREEMPTED, WAITING, ONE, TWO };
 
 static const char *text_of(const void *ctx, uint32_t id)
 {
-	static const char *const texts[] = {"typeck", "layout_of", TRACE_OFF_PREEMPTED,
-					    TRACE_OFF_WAITING};
+	static const char *const texts[] = {"typeck",	       "layout_of", TRACE_OFF_PREEMPTED,
+					    TRACE_OFF_WAITING, "a::one",    "a::two"};
 
 	return texts[id];
+}
+
+/* Each start has its item; others have none. */
+static uint32_t item_of(const void *ctx, const struct trace_span *span)
+{
+	return span->start_ns == 100 ? ONE : span->start_ns == 300 ? TWO : TRACE_NO_STRING;
 }
 
 static bool is(const void *ctx, const char *label)
@@ -29,6 +35,7 @@ static void start_with(struct model *m, struct model_options options)
 					  .thread = {.tid = 7, .name = "rustc"}};
 
 	options.texts.text = text_of;
+	options.item = item_of;
 	assert_int_equal(model__init(m, &options), 0);
 	assert_int_equal(model__item(m, &process), 0);
 	assert_int_equal(model__item(m, &thread), 0);
@@ -79,7 +86,7 @@ static struct group_row group_of(const struct model *m)
 
 static void parts_are_as_asked_for(void **state)
 {
-	for (unsigned int parts = 0; parts < 16; parts++) {
+	for (unsigned int parts = 0; parts < 32; parts++) {
 		_model_ struct model m = {};
 
 		start(&m, parts);
@@ -88,6 +95,7 @@ static void parts_are_as_asked_for(void **state)
 		assert_int_equal(!!m.callers, !!(parts & MODEL_CALLERS));
 		assert_int_equal(!!m.groups, !!(parts & MODEL_GROUPS));
 		assert_int_equal(!!m.threads, !!(parts & MODEL_THREADS));
+		assert_int_equal(!!m.items, !!(parts & MODEL_ITEMS));
 		assert_int_equal(model__end(&m), 0);
 		assert_int_equal(summary__spans(m.summary), 2);
 		assert_int_equal(m.self_ns, 100);
@@ -100,6 +108,53 @@ static void parts_are_as_asked_for(void **state)
 			assert_string_equal(threads__at(m.threads, 0).name, "rustc");
 		}
 	}
+}
+
+static struct item_row item_at(const struct item_row *rows, size_t n, uint32_t item)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].item == item)
+			return rows[i];
+	return (struct item_row){.item = PREEMPTED};
+}
+
+/* A cache hit and time off the CPU are neither executions nor time of their own. */
+static void items_are_of_executions(void **state)
+{
+	_model_ struct model m = {};
+	_free_ struct item_row *rows = NULL;
+	size_t n;
+
+	start(&m, MODEL_ITEMS);
+	span(&m, TRACE_KIND_HIT, LAYOUT_OF, 2, 115, 115);
+	add_spans(&m);
+	assert_int_equal(items__rows(m.items, &rows, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(rows[0].item, ONE);
+	assert_int_equal(rows[0].executions, 1);
+	assert_int_equal(rows[0].charged, 1);
+	assert_int_equal(rows[0].self_ns, 100);
+}
+
+/* What is not wanted is still around what is: nothing is charged to a neighbour. */
+static void only_wanted_labels_are_of_items(void **state)
+{
+	_model_ struct model m = {};
+	_free_ struct item_row *rows = NULL;
+	size_t n;
+
+	start_with(&m, (struct model_options){
+			       .parts = MODEL_ITEMS, .wants = is, .wants_ctx = "layout_of"});
+	add_spans(&m);
+	span(&m, TRACE_KIND_QUERY, TYPECK, 1, 310, 320);
+	span(&m, TRACE_KIND_QUERY, LAYOUT_OF, 0, 300, 400);
+	assert_int_equal(items__rows(m.items, &rows, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(item_at(rows, n, ONE).self_ns, 50);
+	assert_int_equal(item_at(rows, n, ONE).executions, 0);
+	assert_int_equal(item_at(rows, n, ONE).charged, 1);
+	assert_int_equal(item_at(rows, n, TWO).self_ns, 90);
+	assert_int_equal(item_at(rows, n, TWO).charged, 0);
 }
 
 static void all_off_cpu_time_is_of_groups(void **state)
@@ -215,6 +270,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_are_as_asked_for),
+		cmocka_unit_test(items_are_of_executions),
+		cmocka_unit_test(only_wanted_labels_are_of_items),
 		cmocka_unit_test(all_off_cpu_time_is_of_groups),
 		cmocka_unit_test(only_wanted_labels_are_of_groups_and_callers),
 		cmocka_unit_test(raw_times_keep_the_time_of_probes),

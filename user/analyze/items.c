@@ -96,16 +96,21 @@ static int charge(struct items *m, struct track *t, uint32_t depth, uint32_t ite
 	return err;
 }
 
-/*
- * Keep an interval until one around it ends. What waited within it is as deep as it is from now on,
- * so that one label waits at most once at a depth.
- */
+/* An interval of this depth ends. What waited within it is as deep as it is from now on. */
+static uint32_t lift(struct track *t, uint32_t depth)
+{
+	uint32_t from = t->n;
+
+	while (from && t->waiting[from - 1].depth >= depth)
+		t->waiting[--from].depth = depth;
+	return from;
+}
+
+/* Keep an interval until one around it ends. One label waits at most once at a depth. */
 static int wait(struct track *t, const struct waiting *w)
 {
-	uint32_t from = t->n, at;
+	uint32_t from = lift(t, w->depth), at;
 
-	while (from && t->waiting[from - 1].depth >= w->depth)
-		t->waiting[--from].depth = w->depth;
 	for (at = from; at < t->n; at++)
 		if (t->waiting[at].label == w->label)
 			break;
@@ -120,10 +125,28 @@ static int wait(struct track *t, const struct waiting *w)
 	return 0;
 }
 
+static struct track *track_of(struct items *m, const struct trace_span *span)
+{
+	return table__get(&m->tracks, (uint64_t)span->process << 32 | span->tid, .n = 0);
+}
+
+int items__around(struct items *m, const struct trace_span *span, uint32_t item)
+{
+	struct track *t = track_of(m, span);
+	int named = span->kind == TRACE_KIND_QUERY ? names_item(m, item) : 0;
+
+	if (!t || named < 0)
+		return -ENOMEM;
+	if (named)
+		return charge(m, t, span->depth, item);
+	lift(t, span->depth);
+	return 0;
+}
+
 int items__span(struct items *m, const struct trace_span *span, const struct trace_times *times,
 		uint32_t item)
 {
-	struct track *t = table__get(&m->tracks, (uint64_t)span->process << 32 | span->tid, .n = 0);
+	struct track *t = track_of(m, span);
 	struct waiting w = {
 		.depth = span->depth,
 		.label = span->label,

@@ -39,6 +39,9 @@ int items__new(const struct trace_texts *texts, struct items **out);
 int items__span(struct items *m, const struct trace_span *span, const struct trace_times *times,
 		uint32_t item);
 
+/* A span that is not counted, but that others may be charged to. Likewise. */
+int items__around(struct items *m, const struct trace_span *span, uint32_t item);
+
 /* One row per item, in no particular order; call it once. Free with free(). -ENOMEM. */
 int items__rows(struct items *m, struct item_row **rows, size_t *n);
 

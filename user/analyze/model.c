@@ -60,6 +60,19 @@ static int take_off_cpu(struct model *m, const struct trace_span *span)
 			       !strcmp(label_text(m, span->label), TRACE_OFF_PREEMPTED));
 }
 
+/* What is not wanted may still be what others are charged to. */
+static int take_item_of(struct model *m, const struct trace_span *span,
+			const struct trace_times *times)
+{
+	uint32_t item;
+
+	if (span->kind == TRACE_KIND_HIT)
+		return 0;
+	item = m->options.item(m->options.item_ctx, span);
+	return wants(m, span->label) ? items__span(m->items, span, times, item)
+				     : items__around(m->items, span, item);
+}
+
 static int take_interval(struct model *m, const struct trace_span *span,
 			 const struct trace_times *times)
 {
@@ -69,15 +82,14 @@ static int take_interval(struct model *m, const struct trace_span *span,
 	m->self_probe_ns += times->self_probe_ns;
 	if (m->threads)
 		err = threads__span(m->threads, span, times);
-	if (err || (!m->groups && !m->callers && !m->items) || !wants(m, span->label))
+	if (!err && m->items)
+		err = take_item_of(m, span, times);
+	if (err || (!m->groups && !m->callers) || !wants(m, span->label))
 		return err;
 	if (m->groups)
 		err = groups__span(m->groups, span, times);
 	if (!err && m->callers && span->kind == TRACE_KIND_QUERY)
 		err = callers__span(m->callers, span, times);
-	if (!err && m->items && span->kind != TRACE_KIND_HIT)
-		err = items__span(m->items, span, times,
-				  m->options.item(m->options.item_ctx, span));
 	return err;
 }
 

@@ -33,8 +33,8 @@ struct model_options {
 	struct trace_texts texts;
 	uint64_t budget_ppm; /* of struct trace_info */
 	/*
-	 * NULL: all labels are wanted. Else callers and groups have only intervals and tallies of
-	 * wanted labels, and groups have no off-CPU times by cause.
+	 * NULL: all labels are wanted. Else callers, groups and items have only intervals and
+	 * tallies of wanted labels, and groups have no off-CPU times by cause.
 	 */
 	bool (*wants)(const void *ctx, const char *label);
 	const void *wants_ctx;

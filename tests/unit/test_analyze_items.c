@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/items.h"
+
+#include "test.h"
+
+#define NONE TRACE_NO_STRING
+
+/* Strings 0 to 3 are labels, the others what executions are about. */
+enum { TYPECK, LAYOUT_OF, MIR_BUILT, CODEGEN, ONE, TWO, EMPTY, UNIT };
+
+static const char *text_of(const void *ctx, uint32_t id)
+{
+	static const char *const texts[] = {"typeck", "layout_of", "mir_built", "codegen",
+					    "a::one", "a::two",	   "",		"()"};
+
+	assert_in_range(id, 0, N_OF(texts) - 1);
+	return texts[id];
+}
+
+static struct items *items;
+
+static int setup(void **state)
+{
+	const struct trace_texts texts = {.text = text_of};
+
+	return items__new(&texts, &items);
+}
+
+static int teardown(void **state)
+{
+	items__free(items);
+	items = NULL;
+	return 0;
+}
+
+static struct trace_span of(uint32_t label, uint16_t depth, uint8_t kind)
+{
+	return (struct trace_span){.label = label, .depth = depth, .kind = kind, .tid = 7};
+}
+
+static void give(struct trace_span s, uint64_t self_ns, uint32_t item)
+{
+	const struct trace_times times = {.self_ns = self_ns};
+
+	assert_int_equal(items__span(items, &s, &times, item), 0);
+}
+
+static void query(uint32_t label, uint16_t depth, uint64_t self_ns, uint32_t item)
+{
+	give(of(label, depth, TRACE_KIND_QUERY), self_ns, item);
+}
+
+static void activity(uint32_t label, uint16_t depth, uint64_t self_ns)
+{
+	give(of(label, depth, TRACE_KIND_ACTIVITY), self_ns, NONE);
+}
+
+static struct item_row *rows;
+static size_t n_rows;
+
+static void end(size_t expected)
+{
+	assert_int_equal(items__rows(items, &rows, &n_rows), 0);
+	assert_int_equal(n_rows, expected);
+}
+
+static void assert_row(uint32_t item, uint64_t executions, uint64_t charged, uint64_t self_ns)
+{
+	const struct item_row *row = NULL;
+
+	for (size_t i = 0; i < n_rows; i++) {
+		if (rows[i].item != item)
+			continue;
+		assert_null(row);
+		row = &rows[i];
+	}
+	assert_non_null(row);
+	assert_int_equal(row->executions, executions);
+	assert_int_equal(row->charged, charged);
+	assert_int_equal(row->self_ns, self_ns);
+}
+
+static void done(void)
+{
+	free(rows);
+	rows = NULL;
+}
+
+static void the_time_of_all_queries_about_an_item_is_added_up(void **state)
+{
+	query(TYPECK, 0, 10, ONE);
+	query(TYPECK, 0, 40, TWO);
+	query(MIR_BUILT, 0, 20, ONE);
+	query(TYPECK, 0, 80, ONE);
+	end(2);
+	assert_row(ONE, 3, 0, 110);
+	assert_row(TWO, 1, 0, 40);
+	done();
+}
+
+static void what_has_no_item_is_charged_to_the_next_one_around_it(void **state)
+{
+	query(LAYOUT_OF, 3, 1, NONE);
+	query(LAYOUT_OF, 3, 2, EMPTY);
+	query(LAYOUT_OF, 2, 4, UNIT);
+	query(MIR_BUILT, 1, 8, TWO);
+	activity(CODEGEN, 1, 16);
+	query(TYPECK, 0, 32, ONE);
+	end(2);
+	assert_row(TWO, 1, 3, 15);
+	/* An activity is no execution. */
+	assert_row(ONE, 1, 0, 48);
+	done();
+}
+
+/* The interval that ended just before at the same depth is no parent. */
+static void a_neighbour_is_not_charged(void **state)
+{
+	query(LAYOUT_OF, 1, 1, NONE);
+	query(MIR_BUILT, 1, 2, ONE);
+	query(LAYOUT_OF, 2, 4, NONE);
+	activity(CODEGEN, 1, 8);
+	query(MIR_BUILT, 1, 16, ONE);
+	query(TYPECK, 0, 32, TWO);
+	end(2);
+	assert_row(ONE, 2, 0, 18);
+	assert_row(TWO, 1, 2, 45);
+	done();
+}
+
+static void what_no_item_is_around_is_a_row_of_its_own(void **state)
+{
+	query(LAYOUT_OF, 1, 1, NONE);
+	activity(CODEGEN, 0, 2);
+	query(TYPECK, 0, 4, ONE);
+	activity(CODEGEN, 0, 8);
+	end(2);
+	assert_row(ONE, 1, 0, 4);
+	assert_row(NONE, 0, 1, 11);
+	done();
+}
+
+/* Another thread's, or another process's, interval is not around it. */
+static void threads_are_separate(void **state)
+{
+	struct trace_span s = of(LAYOUT_OF, 1, TRACE_KIND_QUERY);
+
+	give(s, 1, NONE);
+	s.tid = 8;
+	give(s, 2, NONE);
+	s.process = 1;
+	give(s, 4, NONE);
+	s.depth = 0;
+	give(s, 8, TWO);
+	query(TYPECK, 0, 16, ONE);
+	end(3);
+	assert_row(ONE, 1, 1, 17);
+	assert_row(TWO, 1, 1, 12);
+	assert_row(NONE, 0, 1, 2);
+	done();
+}
+
+/* Only an execution has an item: an activity may have an id of the same number. */
+static void an_activity_is_about_nothing(void **state)
+{
+	give(of(CODEGEN, 1, TRACE_KIND_ACTIVITY), 1, TWO);
+	give(of(LAYOUT_OF, 1, TRACE_KIND_BLOCKED), 2, TWO);
+	query(TYPECK, 0, 4, ONE);
+	end(1);
+	assert_row(ONE, 1, 0, 7);
+	done();
+}
+
+static void the_most_expensive_queries_are_kept_in_order(void **state)
+{
+	query(TYPECK, 1, 30, ONE);
+	query(LAYOUT_OF, 1, 20, NONE);
+	query(CODEGEN, 1, 30, NONE);
+	query(MIR_BUILT, 0, 10, ONE);
+	query(CODEGEN, 0, 10, ONE);
+	query(MIR_BUILT, 0, 15, ONE);
+	query(TYPECK, 0, 5, TWO);
+	end(2);
+	for (size_t i = 0; i < n_rows; i++) {
+		const struct item_part *q = rows[i].queries;
+
+		assert_int_equal(rows[i].n_queries, rows[i].item == ONE ? 3 : 1);
+		if (rows[i].item == TWO)
+			continue;
+		assert_int_equal(q[0].label, CODEGEN);
+		assert_int_equal(q[0].self_ns, 40);
+		assert_int_equal(q[1].label, TYPECK);
+		assert_int_equal(q[1].self_ns, 30);
+		assert_int_equal(q[2].label, MIR_BUILT);
+		assert_int_equal(q[2].self_ns, 25);
+	}
+	assert_row(ONE, 4, 2, 115);
+	done();
+}
+
+/* As in other rows: not less than 0, whatever the estimate of the probes' time is. */
+static void the_time_of_probes_is_taken_off(void **state)
+{
+	const struct trace_span one = of(TYPECK, 0, TRACE_KIND_QUERY);
+	const struct trace_span inner = of(LAYOUT_OF, 1, TRACE_KIND_QUERY);
+	const struct trace_times times = {.self_ns = 100, .self_probe_ns = 30};
+	const struct trace_times more = {.self_ns = 10, .self_probe_ns = 30};
+
+	assert_int_equal(items__span(items, &inner, &more, NONE), 0);
+	assert_int_equal(items__span(items, &one, &times, ONE), 0);
+	end(1);
+	assert_row(ONE, 1, 1, 70);
+	done();
+}
+
+/* It is not counted, but what lies within it is charged to it, and not to a neighbour. */
+static void an_uncounted_interval_is_still_around_others(void **state)
+{
+	struct trace_span unwanted = of(TYPECK, 0, TRACE_KIND_QUERY);
+
+	query(LAYOUT_OF, 1, 1, NONE);
+	assert_int_equal(items__around(items, &unwanted, ONE), 0);
+	query(LAYOUT_OF, 2, 2, NONE);
+	unwanted.depth = 1;
+	assert_int_equal(items__around(items, &unwanted, EMPTY), 0);
+	query(MIR_BUILT, 1, 4, TWO);
+	unwanted.depth = 0;
+	unwanted.kind = TRACE_KIND_ACTIVITY;
+	assert_int_equal(items__around(items, &unwanted, ONE), 0);
+	query(MIR_BUILT, 0, 8, TWO);
+	end(3);
+	assert_row(ONE, 0, 1, 1);
+	assert_row(TWO, 2, 0, 12);
+	assert_row(NONE, 0, 1, 2);
+	done();
+}
+
+/* Waiting intervals of one label share an entry: memory does not grow with their number. */
+static void deep_and_many_intervals_are_added_up(void **state)
+{
+	for (int k = 0; k < 50; k++)
+		for (uint16_t depth = 1000; depth; depth--)
+			query(LAYOUT_OF, depth, 1, NONE);
+	query(TYPECK, 0, 0, ONE);
+	end(1);
+	assert_row(ONE, 1, 50000, 50000);
+	done();
+}
+
+static void nothing_has_no_rows(void **state)
+{
+	end(0);
+	done();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_time_of_all_queries_about_an_item_is_added_up),
+		TEST(what_has_no_item_is_charged_to_the_next_one_around_it),
+		TEST(a_neighbour_is_not_charged),
+		TEST(what_no_item_is_around_is_a_row_of_its_own),
+		TEST(threads_are_separate),
+		TEST(an_activity_is_about_nothing),
+		TEST(the_most_expensive_queries_are_kept_in_order),
+		TEST(the_time_of_probes_is_taken_off),
+		TEST(an_uncounted_interval_is_still_around_others),
+		TEST(deep_and_many_intervals_are_added_up),
+		TEST(nothing_has_no_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
