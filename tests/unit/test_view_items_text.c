@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "test.h"
+#include "view/items_text.h"
+
+#include "../fixtures/output.h"
+
+static const char *text_of(const void *ctx, uint32_t id)
+{
+	static const char *const names[] = {"typeck", "mir_borrowck", "evil\033[2J"};
+
+	return names[id];
+}
+
+static const struct trace_texts names = {.text = text_of};
+
+static const struct item_row items[] = {
+	{.executions = 1200,
+	 .self_ns = 900,
+	 .queries = {{0, 600}, {1, 200}, {2, 100}},
+	 .n_queries = 3},
+	{.executions = 3, .self_ns = 90, .queries = {{1, 90}}, .n_queries = 1},
+	{.self_ns = 10},
+};
+
+static char *printed(size_t n)
+{
+	static const char *const paths[] = {"a::one", "a::\033two", REPORT_NO_ITEM};
+	struct report_row rows[3];
+	struct report_rows r = {.rows = rows, .n = 3, .self_ns = 1000};
+
+	for (int i = 0; i < 3; i++)
+		rows[i] = (struct report_row){
+			.name = paths[i],
+			.count = items[i].executions,
+			.self_ns = items[i].self_ns,
+			.item = &items[i],
+		};
+	return printed_text(items_text(out, &r, n, &names));
+}
+
+static void rows_list_the_most_expensive_queries(void **state)
+{
+	_free_ char *text = printed(3);
+
+	assert_contains(text, "  self  self %  executions");
+	assert_contains(text, "of this  item\n");
+	assert_contains(text,
+			"900 ns    90.0       1,200  typeck 600 ns, mir_borrowck 200 ns, evil");
+	assert_contains(text, "[2J 100 ns  a::one\n");
+	assert_contains(text, " 90 ns     9.0           3  ");
+	assert_contains(text, "  mir_borrowck 90 ns  a::");
+	assert_contains(text, " 10 ns     1.0           0  ");
+	assert_contains(text, "  (no item)\n");
+	assert_null(strchr(text, '\033'));
+}
+
+static void only_as_many_as_asked_for_are_printed(void **state)
+{
+	_free_ char *text = printed(1);
+
+	assert_contains(text, "  a::one\n");
+	assert_lacks(text, "two");
+	assert_lacks(text, REPORT_NO_ITEM);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_list_the_most_expensive_queries),
+		cmocka_unit_test(only_as_many_as_asked_for_are_printed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
