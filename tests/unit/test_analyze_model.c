@@ -126,8 +126,8 @@ static void items_are_of_executions(void **state)
 	size_t n;
 
 	start(&m, MODEL_ITEMS);
-	span(&m, TRACE_KIND_HIT, LAYOUT_OF, 2, 115, 115);
 	add_spans(&m);
+	span(&m, TRACE_KIND_HIT, LAYOUT_OF, 0, 250, 250);
 	assert_int_equal(items__rows(m.items, &rows, &n), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(rows[0].item, ONE);
