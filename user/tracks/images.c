@@ -63,8 +63,11 @@ static int name_keys(struct images *all, struct image *image)
 		.process = image->p.index,
 	};
 
-	if (!image->in_trace || !lib || lib->serial != image->library_serial)
+	if (!image->in_trace || !lib || !all->sink->map)
 		return 0;
+	/* How its table is read is not known any more. */
+	if (lib->serial != image->library_serial)
+		definitions__clear(&image->definitions);
 	how.layout = &lib->layout;
 	return keys__name(&image->keys, &how, &all->n_unnamed);
 }

@@ -32,7 +32,7 @@ struct tracks_sink {
 	int (*unrecorded)(void *ctx, const struct trace_tally *more);
 	/*
 	 * As trace_writer__intern(), __compose() and __map(), for the names of what executions were
-	 * about. NULL: keys are not named.
+	 * about. All three or none; NULL: keys are not named.
 	 */
 	int (*text)(void *ctx, const char *text, uint32_t *id);
 	int (*compose)(void *ctx, const struct trace_piece *pieces, uint32_t n, uint32_t *id);
