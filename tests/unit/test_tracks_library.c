@@ -48,12 +48,40 @@ static void a_process_gets_copies(void **state)
 	free(p.rustc_version);
 }
 
+static void keys_and_layout_are_copied(void **state)
+{
+	const uint32_t labels[] = {7, 8};
+	uint8_t keys[] = {WIRE_KEY_UNIT, WIRE_KEY_DEF};
+	struct plan_layout layout = {.parent = 12, .problem = (char *)"no root"};
+	struct library lib = {0};
+
+	assert_int_equal(library__set(&lib, labels, 2, NULL, NULL), 0);
+	assert_null(lib.keys);
+	assert_int_equal(library__set_keys(&lib, keys, &layout), 0);
+	keys[1] = WIRE_KEY_UNKNOWN;
+	layout.parent = 0;
+	assert_int_equal(lib.keys[0], WIRE_KEY_UNIT);
+	assert_int_equal(lib.keys[1], WIRE_KEY_DEF);
+	assert_int_equal(lib.layout.parent, 12);
+	/* The text is the plan's, which may be freed. */
+	assert_null(lib.layout.problem);
+	assert_int_equal(library__set_keys(&lib, keys, &layout), 0);
+	assert_int_equal(lib.keys[1], WIRE_KEY_UNKNOWN);
+	/* Another library has none until they are set. */
+	assert_int_equal(library__set(&lib, labels, 1, NULL, NULL), 0);
+	assert_null(lib.keys);
+	assert_int_equal(lib.layout.wire.size, 0);
+	library__clear(&lib);
+	assert_null(lib.keys);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_copies_its_input),
 		cmocka_unit_test(a_second_record_replaces_the_first),
 		cmocka_unit_test(a_process_gets_copies),
+		cmocka_unit_test(keys_and_layout_are_copied),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
