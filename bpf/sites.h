@@ -55,7 +55,10 @@ static __noinline int site_start_body(struct pt_regs *ctx, __u64 cookie)
 	t = thread_current();
 	if (!t)
 		return 0;
-	t->scratch.key = operand_key_on_stack(ctx, place >> 4, wire_cookie_key_slot(cookie));
+	t->scratch.key = 0;
+	if (knobs.keys)
+		t->scratch.key =
+			operand_key_on_stack(ctx, place >> 4, wire_cookie_key_slot(cookie));
 	site_push(t, cookie, PT_REGS_SP(ctx), FRAME_STARTED);
 	return 0;
 }
