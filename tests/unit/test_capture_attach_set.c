@@ -145,6 +145,185 @@ static void the_wrappers_of_a_query_give_the_distance_of_its_bodies(void **state
 	assert_false(wrappers_of(0, &w));
 }
 
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+static struct plan_query keyed[] = {
+	{.name = (char *)"def", .key = WIRE_KEY_DEF, .start_role = WIRE_ROLE_START, .body_incr = 1},
+	{.name = (char *)"local",
+	 .key = WIRE_KEY_LOCAL,
+	 .start_role = WIRE_ROLE_WRAPPER,
+	 .body_incr = 1},
+	{.name = (char *)"unknown", .start_role = WIRE_ROLE_WRAPPER, .body_incr = 1},
+	{.name = (char *)"unit",
+	 .key = WIRE_KEY_UNIT,
+	 .start_role = WIRE_ROLE_WRAPPER,
+	 .body_incr = 1},
+};
+
+static struct plan_site keyed_site;
+static const struct plan keyed_plan = {
+	.bodies = bodies,
+	.n_bodies = 3,
+	.queries = keyed,
+	.n_queries = N_OF(keyed),
+	.sites = &keyed_site,
+	.n_sites = 1,
+};
+
+/* The cookie of the only site of a plan. */
+static uint64_t keyed_cookie(uint8_t role, uint32_t query, uint8_t key_reg, int32_t key_slot,
+			     int32_t sp_delta)
+{
+	const struct attach_set c = {.plan = &keyed_plan, .queries = true};
+
+	keyed_site = (struct plan_site){.role = role,
+					.query = query,
+					.body = 1,
+					.reg = WIRE_REG_NONE,
+					.slot = PLAN_NO_SLOT,
+					.sp_delta = sp_delta,
+					.key_reg = key_reg,
+					.key_slot = key_slot};
+	return attach_set__cookie(&c, &keyed_site);
+}
+
+static void a_start_says_where_the_key_is(void **state)
+{
+	static const uint8_t roles[] = {WIRE_ROLE_START, WIRE_ROLE_START_BODY, WIRE_ROLE_WRAPPER};
+	uint64_t c;
+
+	for (size_t i = 0; i < sizeof(roles); i++) {
+		c = keyed_cookie(roles[i], 0, WIRE_REG_CX, PLAN_NO_SLOT, -400);
+		assert_int_equal(wire_cookie_reg(c), wire_key_place(WIRE_KEY_DEF, WIRE_REG_CX));
+		assert_int_equal(wire_cookie_sp_delta(c), -400);
+		assert_int_equal(wire_cookie_group(c), 0);
+		c = keyed_cookie(roles[i], 1, WIRE_REG_R14, PLAN_NO_SLOT, 0);
+		assert_int_equal(wire_cookie_reg(c), wire_key_place(WIRE_KEY_LOCAL, WIRE_REG_R14));
+		/* Of no known type, at no known place. */
+		c = keyed_cookie(roles[i], 2, WIRE_REG_CX, PLAN_NO_SLOT, 8);
+		assert_int_equal(wire_cookie_reg(c), WIRE_REG_NONE);
+		c = keyed_cookie(roles[i], 0, WIRE_REG_NONE, PLAN_NO_SLOT, 8);
+		assert_int_equal(wire_cookie_reg(c), WIRE_REG_NONE);
+		assert_int_equal(wire_cookie_sp_delta(c), 8);
+	}
+}
+
+/* The slot takes the place of a distance that is 0 there. */
+static void a_body_may_have_the_key_on_its_stack(void **state)
+{
+	static const int32_t slots[] = {0, 4, 0x14, 4 * 2047, 4 * 2048, 4 * 4095};
+	uint64_t c;
+
+	for (size_t i = 0; i < N_OF(slots); i++) {
+		c = keyed_cookie(WIRE_ROLE_START_BODY, 0, WIRE_REG_NONE, slots[i], 0);
+		assert_int_equal(wire_cookie_reg(c),
+				 wire_key_place(WIRE_KEY_DEF, WIRE_KEY_ON_STACK));
+		assert_int_equal(4 * wire_cookie_key_slot(c), slots[i]);
+		assert_int_equal(wire_cookie_query(c), 0);
+	}
+	/* No room: the key is unknown, and the distance stays. */
+	c = keyed_cookie(WIRE_ROLE_START_BODY, 0, WIRE_REG_NONE, 4 * 4096, 0);
+	assert_int_equal(wire_cookie_reg(c), WIRE_REG_NONE);
+	assert_int_equal(wire_cookie_sp_delta(c), 0);
+	c = keyed_cookie(WIRE_ROLE_START_BODY, 0, WIRE_REG_NONE, 4, 16);
+	assert_int_equal(wire_cookie_reg(c), WIRE_REG_NONE);
+	assert_int_equal(wire_cookie_sp_delta(c), 16);
+	c = keyed_cookie(WIRE_ROLE_START, 0, WIRE_REG_NONE, 4, 0);
+	assert_int_equal(wire_cookie_reg(c), WIRE_REG_NONE);
+	assert_int_equal(wire_cookie_sp_delta(c), 0);
+}
+
+static struct wire_provider identified(uint32_t query, uint8_t key_reg, int32_t key_slot)
+{
+	const struct attach_set c = {.plan = &keyed_plan, .queries = true};
+	struct wire_provider_key key;
+	struct wire_provider value;
+
+	keyed_site = (struct plan_site){.role = WIRE_ROLE_IDENTIFY,
+					.body = 1,
+					.reg = WIRE_REG_R14,
+					.slot = PLAN_NO_SLOT,
+					.key_reg = key_reg,
+					.key_slot = key_slot};
+	assert_true(attach_set__provider(&c, &keyed_site, query, &key, &value));
+	return value;
+}
+
+/* One body, many queries: of what type the key is, differs. */
+static void a_provider_says_where_the_key_is(void **state)
+{
+	struct wire_provider p = identified(1, WIRE_REG_BX, PLAN_NO_SLOT);
+
+	assert_int_equal(p.query, 1);
+	assert_int_equal(p.key, wire_key_place(WIRE_KEY_LOCAL, WIRE_REG_BX));
+	assert_int_equal(p.slot, 0);
+	p = identified(0, WIRE_REG_NONE, 4 * 65535);
+	assert_int_equal(p.query, WIRE_NO_QUERY);
+	assert_int_equal(p.key, wire_key_place(WIRE_KEY_DEF, WIRE_KEY_ON_STACK));
+	assert_int_equal(p.slot, 65535);
+	p = identified(1, WIRE_REG_NONE, 0);
+	assert_int_equal(p.key, wire_key_place(WIRE_KEY_LOCAL, WIRE_KEY_ON_STACK));
+	assert_int_equal(p.slot, 0);
+	assert_int_equal(identified(1, WIRE_REG_NONE, 4 * 65536).key, WIRE_REG_NONE);
+	assert_int_equal(identified(1, WIRE_REG_NONE, PLAN_NO_SLOT).key, WIRE_REG_NONE);
+	assert_int_equal(identified(2, WIRE_REG_BX, PLAN_NO_SLOT).key, WIRE_REG_NONE);
+	/* There is nothing to read of (), and no probe does. */
+	p = identified(3, WIRE_REG_NONE, PLAN_NO_SLOT);
+	assert_int_equal(p.key, WIRE_REG_NONE);
+}
+
+/* With callers, the cookie of a wrapper has no room for it: it is in the table. */
+static void a_wrapper_with_callers_has_the_key_in_the_table(void **state)
+{
+	const struct attach_set c = {.plan = &keyed_plan, .callers = true, .queries = true};
+	struct wire_wrappers w;
+
+	keyed_cookie(WIRE_ROLE_WRAPPER, 1, WIRE_REG_DX, PLAN_NO_SLOT, 8);
+	assert_true(attach_set__wrappers(&c, 1, &w));
+	assert_int_equal(w.key, wire_key_place(WIRE_KEY_LOCAL, WIRE_REG_DX));
+	assert_int_equal(w.group, 0);
+	assert_false(w.hidden);
+	/* It has no sp of the body, which a slot would be counted from. */
+	keyed_cookie(WIRE_ROLE_WRAPPER, 1, WIRE_REG_NONE, 16, 8);
+	assert_true(attach_set__wrappers(&c, 1, &w));
+	assert_int_equal(w.key, WIRE_REG_NONE);
+	keyed_cookie(WIRE_ROLE_REQUEST, 1, WIRE_REG_DX, PLAN_NO_SLOT, 8);
+	assert_true(attach_set__wrappers(&c, 1, &w));
+	assert_int_equal(w.key, WIRE_REG_NONE);
+}
+
+/* A hidden query says so in place of a key, which nothing would show. */
+static void a_hidden_query_has_no_key(void **state)
+{
+	const char *events = "query-provider,-local";
+	struct attach_set c = {.plan = &keyed_plan, .callers = true, .queries = true};
+	_filter_ struct filter *filter = NULL;
+	struct wire_wrappers w;
+	uint64_t cookie;
+
+	assert_int_equal(filter__new(&events, 1, &filter), 0);
+	c.filter = filter;
+	keyed_cookie(WIRE_ROLE_START_BODY, 1, WIRE_REG_NONE, 0x14, 0);
+	cookie = attach_set__cookie(&c, &keyed_site);
+	assert_int_equal(wire_cookie_reg(cookie), WIRE_HIDDEN);
+	assert_int_equal(wire_cookie_sp_delta(cookie), 0);
+	keyed_site.query = 0;
+	cookie = attach_set__cookie(&c, &keyed_site);
+	assert_int_equal(wire_cookie_reg(cookie), wire_key_place(WIRE_KEY_DEF, WIRE_KEY_ON_STACK));
+	keyed_cookie(WIRE_ROLE_WRAPPER, 1, WIRE_REG_DX, PLAN_NO_SLOT, 8);
+	assert_true(attach_set__wrappers(&c, 1, &w));
+	assert_true(w.hidden);
+}
+
+static void no_key_place_is_taken_for_another_mark(void **state)
+{
+	for (uint32_t key = WIRE_KEY_UNKNOWN + 1; key < WIRE_KEY_MAX; key++)
+		for (uint32_t reg = 0; reg <= WIRE_KEY_ON_STACK; reg++) {
+			assert_in_range(wire_key_place(key, reg), 16, WIRE_HIDDEN - 1);
+			assert_int_equal(wire_key_place(key, reg) >> 4, key);
+		}
+}
+
 static void a_site_of_no_query_and_no_body_says_so(void **state)
 {
 	uint64_t c = cookie_of((struct plan_site){.role = WIRE_ROLE_CAUGHT,
@@ -521,6 +700,12 @@ int main(void)
 		cmocka_unit_test(the_fields_do_not_touch),
 		cmocka_unit_test(a_request_says_where_it_is_and_where_its_caller_is),
 		cmocka_unit_test(the_wrappers_of_a_query_give_the_distance_of_its_bodies),
+		cmocka_unit_test(a_start_says_where_the_key_is),
+		cmocka_unit_test(a_body_may_have_the_key_on_its_stack),
+		cmocka_unit_test(a_provider_says_where_the_key_is),
+		cmocka_unit_test(a_wrapper_with_callers_has_the_key_in_the_table),
+		cmocka_unit_test(a_hidden_query_has_no_key),
+		cmocka_unit_test(no_key_place_is_taken_for_another_mark),
 		cmocka_unit_test(a_site_of_no_query_and_no_body_says_so),
 		cmocka_unit_test(an_end_says_where_the_invocation_id_is),
 		cmocka_unit_test(identify_says_where_the_vtable_is_and_what_is_in_it),
