@@ -9,12 +9,15 @@
 
 #include "../fixtures/directory.h"
 #include "../fixtures/file_limit.h"
+#include "../fixtures/names.h"
 #include "../fixtures/output.h"
 #include "../fixtures/sample_plan.h"
 #include "../fixtures/trace_dump.h"
 #include "base/diag.h"
 #include "cli/cmd.h"
 #include "options/exit_code.h"
+#include "qprof/trace_format.h"
+#include "tracks/executions.h"
 
 #define LIB 4
 #define PID 4711
@@ -558,6 +561,117 @@ static void a_process_that_ran_already_needs_no_record(void **state)
 	fclose(live);
 }
 
+/* ---- Names of items -------------------------------------------------------------------------- */
+
+/* Of the plan's query that has a key. */
+static int give_keyed(struct recorder *r, uint32_t invocation, uint32_t index)
+{
+	struct wire_span s = span(0, 0, 2000, 3000);
+
+	s.invocation = invocation;
+	s.key = wire_key(WIRE_KEY_LOCAL_CRATE, index);
+	return give(r, &s, sizeof(s));
+}
+
+/* A root and "one", in the layout of names_layout(). */
+static void give_names(struct recorder *r)
+{
+	struct wire_definitions table = names_piece(PID, 0);
+	struct wire_symbols texts = names_texts(PID);
+
+	names_root(&table);
+	names_row(&table, TAG_NAMED, SYMBOL_FIRST, 0, 0);
+	names_symbol(&texts, SYMBOL_FIRST, "one");
+	assert_int_equal(give(r, &table, offsetof(struct wire_definitions, bytes) + table.size), 0);
+	assert_int_equal(give(r, &texts, offsetof(struct wire_symbols, bytes) + texts.size), 0);
+}
+
+/* A recording of the sample plan with names, of a process that is running. */
+static struct recorder *start_naming(bool keys)
+{
+	struct recorder *r;
+
+	plan->layout = names_layout();
+	r = start_with(&(struct recorder_options){
+		.output = path, .live = stdout, .mode = LIVE_NONE, .keys = keys});
+	plan->layout = (struct plan_layout){0};
+	execute(r, PID);
+	return r;
+}
+
+static void names_of_items_reach_the_trace(void **state)
+{
+	_recorder_ struct recorder *r = start_naming(true);
+	_free_ char *trace = NULL;
+
+	assert_int_equal(give_keyed(r, 7, 1), 0);
+	assert_int_equal(give_keyed(r, 8, 5), 0);
+	assert_int_equal(give_keyed(r, WIRE_NO_INVOCATION, 0), 0);
+	assert_int_equal(give_span(r, 1, 0, 3000, 4000), 0);
+	give_names(r);
+	end_process(r, PID);
+	trace = finished_trace(r);
+	assert_contains(trace, " #7 event=a::one\n");
+	assert_contains(trace, " #8 event=\n");
+	assert_contains(trace, " #100000003 event=a\n");
+	assert_contains(trace, " #77 event=<unknown>\n");
+	assert_contains(trace, "whole\n");
+}
+
+/* As after Ctrl-C. */
+static void names_of_a_running_compiler_reach_the_trace(void **state)
+{
+	_recorder_ struct recorder *r = start_naming(true);
+	_free_ char *trace = NULL;
+
+	assert_int_equal(give_keyed(r, 7, 1), 0);
+	give_names(r);
+	trace = finished_trace(r);
+	assert_contains(trace, " #7 event=a::one\n");
+}
+
+static void without_keys_there_are_no_names(void **state)
+{
+	_recorder_ struct recorder *r = start_naming(false);
+	_free_ char *trace = NULL;
+
+	assert_int_equal(give_keyed(r, 7, 1), 0);
+	give_names(r);
+	end_process(r, PID);
+	trace = finished_trace(r);
+	assert_contains(trace, " #7\n");
+	assert_lacks(trace, "event");
+}
+
+/* More ids than a trace may map. The recording goes on, and what was mapped before stays. */
+static void names_without_room_do_not_end_the_recording(void **state)
+{
+	enum { FILL_IT = QPT_MAPPED_MAX / EXECUTIONS_MAX };
+	_recorder_ struct recorder *r = start_naming(true);
+	_free_ char *trace = NULL;
+	_output_ struct output o;
+
+	assert_int_equal(give_keyed(r, 7, 1), 0);
+	give_names(r);
+	end_process(r, PID);
+	for (uint32_t i = 0; i < FILL_IT; i++) {
+		execute(r, PID);
+		assert_int_equal(give_keyed(r, EXECUTIONS_MAX - 1, 1), 0);
+		give_names(r);
+		end_process(r, PID);
+	}
+	execute(r, PID);
+	assert_int_equal(give_keyed(r, 9, 1), 0);
+	give_names(r);
+	end_process(r, PID);
+	finish(r, &o);
+	assert_lacks(o.text[1], "error");
+	trace = dump_trace(path);
+	assert_contains(trace, " #7 event=a::one\n");
+	assert_contains(trace, " #9\n");
+	assert_contains(trace, "whole\n");
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, remove_file)
 
 int main(void)
@@ -578,6 +692,10 @@ int main(void)
 		TEST(a_view_that_cannot_be_drawn_is_reported_once),
 		TEST(most_that_is_lost_is_an_error_however_quiet),
 		TEST(a_process_that_ran_already_needs_no_record),
+		TEST(names_of_items_reach_the_trace),
+		TEST(names_of_a_running_compiler_reach_the_trace),
+		TEST(without_keys_there_are_no_names),
+		TEST(names_without_room_do_not_end_the_recording),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
