@@ -171,6 +171,49 @@ static void callers_that_are_not_there_are_said_not_to_be(void **state)
 	assert_contains(report(&options), "no query was executed\n");
 }
 
+static void rows_can_be_items(void **state)
+{
+	const char *glob = "typeck";
+	struct cli_report_options options = {.file = "tests/golden/good-strings.qpt",
+					     .by = CLI_BY_ITEM};
+
+	assert_contains(report(&options), " 5 ns    25.0           1  ");
+	assert_contains(o.text[0], "typeck 5 ns  regex_syntax::ast::Parser\n");
+	assert_contains(o.text[0], "15 ns    75.0           0  ");
+	assert_contains(o.text[0], "typeck 5 ns  (no item)\n");
+	options.top = 1;
+	assert_contains(report(&options), "  and 1 more item\n");
+	options.queries = (struct cli_texts){&glob, 1};
+	options.top = 0;
+	assert_contains(report(&options), "5 ns    50.0           0  typeck 5 ns  (no item)\n");
+	options.json = true;
+	assert_contains(report(&options),
+			",\"items\":[\n{\"name\":null,\"executions\":0,\"charged\":1,\"self_ns\":5,"
+			"\"queries\":[{\"name\":\"typeck\",\"self_ns\":5}]},\n"
+			"{\"name\":\"regex_syntax::ast::Parser\",\"executions\":1,\"charged\":0,");
+	assert_string_equal(o.text[1], "");
+}
+
+static void items_that_are_not_there_are_said_not_to_be(void **state)
+{
+	struct cli_report_options options = {.file = "tests/golden/good-plain.qpt",
+					     .by = CLI_BY_ITEM};
+
+	for (int i = 0; i < 2; i++) {
+		options.json = i;
+		run(&options, EXIT_CODE_FAILURE);
+		assert_string_equal(o.text[0], "");
+		assert_contains(o.text[1],
+				"error: tests/golden/good-plain.qpt does not say what its queries "
+				"were about: it was recorded with --no-keys, ");
+		assert_ptr_equal(strchr(o.text[1], '\n'), o.text[1] + strlen(o.text[1]) - 1);
+	}
+	/* Without any execution, missing items are no error. */
+	options = (struct cli_report_options){.file = "tests/golden/good-empty.qpt",
+					      .by = CLI_BY_ITEM};
+	assert_contains(report(&options), "no query was executed\n");
+}
+
 static void an_unreadable_file_is_reported_in_one_line(void **state)
 {
 	static const char *const files[] = {"/nonexistent.qpt", "tests/golden/bad-not-a-trace.qpt",
@@ -197,6 +240,8 @@ int main(void)
 		cmocka_unit_test(a_build_is_shown_if_asked_for),
 		cmocka_unit_test(rows_can_be_callers),
 		cmocka_unit_test(callers_that_are_not_there_are_said_not_to_be),
+		cmocka_unit_test(rows_can_be_items),
+		cmocka_unit_test(items_that_are_not_there_are_said_not_to_be),
 		cmocka_unit_test(an_unreadable_file_is_reported_in_one_line),
 	};
 

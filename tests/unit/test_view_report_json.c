@@ -149,6 +149,50 @@ static void a_document_that_fails_asks_for_no_more_names(void **state)
 	summary__free(s);
 }
 
+/* Two executions about sample_text(2), which charge one of a type, and one about nothing. */
+static struct items *sample_items(void)
+{
+	static const uint32_t about[] = {TRACE_NO_STRING, SAMPLE_HOSTILE, SAMPLE_HOSTILE,
+					 TRACE_NO_STRING};
+	static const uint16_t depths[] = {1, 0, 0, 0};
+	struct items *items;
+
+	assert_int_equal(items__new(&sample_names, &items), 0);
+	for (uint32_t i = 0; i < N_OF(about); i++) {
+		const struct trace_span span = {.label = SAMPLE_TYPECK, .depth = depths[i]};
+		const struct trace_times times = {.self_ns = 10 << i};
+
+		assert_int_equal(items__span(items, &span, &times, about[i]), 0);
+	}
+	return items;
+}
+
+static void items_are_an_array_of_their_own(void **state)
+{
+	_items_ struct items *items = sample_items();
+	_free_ char *text =
+		report_of(sample_one(), NULL, &(struct report_options){.items = items, .top = 1});
+	struct json_object *report = parsed_json(text), *rows = member(report, "items"), *row;
+	struct json_object *queries;
+
+	assert_int_equal(json_object_array_length(rows), 2);
+	row = json_object_array_get_idx(rows, 0);
+	assert_null(member(row, "name"));
+	assert_int_equal(json_object_get_int(member(row, "executions")), 0);
+	assert_int_equal(json_object_get_int(member(row, "charged")), 1);
+	assert_int_equal(json_object_get_int(member(row, "self_ns")), 80);
+	row = json_object_array_get_idx(rows, 1);
+	assert_string_equal(json_object_get_string(member(row, "name")),
+			    "evil\033[2J\n\xef\xbf\xbd\"name\"");
+	assert_int_equal(json_object_get_int(member(row, "executions")), 2);
+	assert_int_equal(json_object_get_int(member(row, "charged")), 1);
+	assert_int_equal(json_object_get_int(member(row, "self_ns")), 70);
+	queries = member(row, "queries");
+	assert_int_equal(json_object_array_length(queries), 1);
+	assert_int_equal(sum_of(queries, "typeck", "self_ns"), 70);
+	json_object_put(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +202,7 @@ int main(void)
 		cmocka_unit_test(the_sum_is_that_of_the_processes),
 		cmocka_unit_test(extras_are_members_where_there_are_any),
 		cmocka_unit_test(a_document_that_fails_asks_for_no_more_names),
+		cmocka_unit_test(items_are_an_array_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
