@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Tests of user/tracks/tracks.c: the names of what executions were about. */
+#include "tracks/tracks.h"
+
+#include "test.h"
+#include "../fixtures/sunk.h"
+#include "tracks/keys.h"
+
+static void set_keys(struct fixture *f)
+{
+	static const uint8_t keys[] = {WIRE_KEY_UNIT, WIRE_KEY_LOCAL, WIRE_KEY_DEF};
+	const struct plan_layout layout = names_layout();
+
+	assert_int_equal(tracks__set_keys(f->t, 2, keys, &layout), 0);
+}
+
+static int do_definitions(struct tracks *t, const struct wire_definitions *r)
+{
+	return tracks__record(t, r, offsetof(struct wire_definitions, bytes) + r->size);
+}
+
+static int do_symbols(struct tracks *t, const struct wire_symbols *r)
+{
+	return tracks__record(t, r, offsetof(struct wire_symbols, bytes) + r->size);
+}
+
+static int do_names_end(struct tracks *t, uint32_t pid, uint32_t missing)
+{
+	const struct wire_names_end r = {.type = WIRE_NAMES_END, .pid = pid, .missing = missing};
+
+	return tracks__record(t, &r, sizeof(r));
+}
+
+/* The copy of a process: its crate, "one" and "two". */
+static void do_names(struct tracks *t, uint32_t pid)
+{
+	struct wire_definitions r = names_piece(pid, 0);
+	struct wire_symbols texts = names_texts(pid);
+
+	names_root(&r);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 0);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST + 1, 0, 0);
+	names_symbol(&texts, SYMBOL_FIRST, "one");
+	names_symbol(&texts, SYMBOL_FIRST + 1, "two");
+	assert_int_equal(do_definitions(t, &r), 0);
+	assert_int_equal(do_symbols(t, &texts), 0);
+	assert_int_equal(do_names_end(t, pid, 0), 0);
+}
+
+/* An execution about definition `index` of the crate. */
+static int do_keyed(struct tracks *t, uint32_t pid, uint32_t invocation, uint32_t index)
+{
+	struct wire_span r = span(pid, 0, 300, 305);
+
+	r.invocation = invocation;
+	r.key = wire_key(WIRE_KEY_LOCAL_CRATE, index);
+	return tracks__record(t, &r, sizeof(r));
+}
+
+static void assert_item(const struct fixture *f, uint32_t process, uint32_t id, const char *want)
+{
+	const char *found = names_of(&f->out.items, process, id);
+
+	if (!want)
+		assert_null(found);
+	else
+		assert_string_equal(found ?: "(not mapped)", want);
+}
+
+static void what_executions_were_about_is_mapped_at_the_exit(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_span unit = span(11, 0, 300, 400);
+
+	set_keys(f);
+	assert_int_equal(do_exec(f->t, 10, 200, RUSTC("z")), 0);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	assert_int_equal(do_keyed(f->t, 11, 1, 2), 0);
+	assert_int_equal(do_keyed(f->t, 11, 2, 9), 0);
+	unit.query = 0;
+	unit.invocation = 3;
+	assert_int_equal(tracks__record(f->t, &unit, sizeof(unit)), 0);
+	do_names(f->t, 11);
+	assert_int_equal(f->out.items.n_mapped, 0);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_item(f, 1, 0, "a::one");
+	assert_item(f, 1, 1, "a::two");
+	assert_item(f, 1, 2, "");
+	assert_item(f, 1, 3, "()");
+	assert_int_equal(f->out.items.n_mapped, 4);
+	assert_int_equal(tracks__unnamed(f->t), 1);
+}
+
+/* As if nothing had been asked for: no id is invented, and nothing is mapped. */
+static void without_keys_nothing_is_mapped(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	assert_int_equal(do_keyed(f->t, 11, WIRE_NO_INVOCATION, 1), 0);
+	do_names(f->t, 11);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_int_equal(f->out.items.n_mapped, 0);
+	assert_int_equal(f->out.spans[1].invocation, TRACE_NO_INVOCATION);
+	assert_int_equal(tracks__unnamed(f->t), 0);
+}
+
+static void an_execution_without_an_id_gets_one_if_it_has_a_key(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_span none = span(11, 0, 300, 400);
+
+	set_keys(f);
+	none.invocation = WIRE_NO_INVOCATION;
+	assert_int_equal(tracks__record(f->t, &none, sizeof(none)), 0);
+	assert_int_equal(f->out.spans[0].invocation, TRACE_NO_INVOCATION);
+	assert_int_equal(do_keyed(f->t, 11, WIRE_NO_INVOCATION, 2), 0);
+	assert_int_equal(f->out.spans[1].invocation, KEYS_OWN_IDS);
+	/* An interval that is no execution has no key, whatever the record holds. */
+	none.kind = WIRE_KIND_BLOCKED;
+	none.key = wire_key(0, 1);
+	assert_int_equal(tracks__record(f->t, &none, sizeof(none)), 0);
+	assert_int_equal(f->out.spans[2].invocation, TRACE_NO_INVOCATION);
+	do_names(f->t, 11);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_item(f, 0, KEYS_OWN_IDS, "crate::two");
+	assert_int_equal(f->out.items.n_mapped, 1);
+}
+
+static void a_running_compiler_is_named_when_the_recording_ends(void **state)
+{
+	struct fixture *f = *state;
+
+	set_keys(f);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	do_names(f->t, 11);
+	assert_int_equal(tracks__settle(f->t), 0);
+	assert_item(f, 0, 0, "a::one");
+	assert_int_equal(tracks__settle(f->t), 0);
+	assert_int_equal(f->out.items.n_mapped, 1);
+}
+
+static void late_spans_are_named_too(void **state)
+{
+	struct fixture *f = *state;
+
+	set_keys(f);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	do_names(f->t, 11);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_int_equal(do_keyed(f->t, 11, 4, 2), 0);
+	assert_item(f, 0, 4, NULL);
+	/* The next use of the pid, when nothing more can come. */
+	assert_int_equal(do_exec(f->t, 11, 700, RUSTC("b")), 0);
+	assert_item(f, 0, 0, "a::one");
+	assert_item(f, 0, 4, "a::two");
+	assert_int_equal(f->out.items.n_mapped, 2);
+}
+
+static void names_are_of_one_image(void **state)
+{
+	struct fixture *f = *state;
+
+	set_keys(f);
+	assert_int_equal(do_exec(f->t, 11, 200, RUSTC("a")), 0);
+	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	do_names(f->t, 11);
+	assert_int_equal(do_exec(f->t, 11, 400, RUSTC("b")), 0);
+	assert_item(f, 0, 0, "a::one");
+	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_item(f, 1, 0, NULL);
+	assert_int_equal(tracks__unnamed(f->t), 1);
+}
+
+/* Killed before its context was dropped, or of a layout that is not known. */
+static void a_process_without_names_is_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_span unit = span(11, 0, 300, 400);
+
+	set_keys(f);
+	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	assert_int_equal(do_keyed(f->t, 11, WIRE_NO_INVOCATION, 2), 0);
+	unit.query = 0;
+	assert_int_equal(tracks__record(f->t, &unit, sizeof(unit)), 0);
+	assert_int_equal(do_names_end(f->t, 11, 1), 0);
+	assert_int_equal(do_exit(f->t, 11, 500, 9), 0);
+	assert_int_equal(f->out.items.n_mapped, 0);
+	assert_int_equal(tracks__unnamed(f->t), 2);
+}
+
+/* Its layout is another's. */
+static void a_library_whose_number_was_reused_names_nothing(void **state)
+{
+	static const uint32_t labels[] = {77, 78, 79};
+	struct fixture *f = *state;
+
+	set_keys(f);
+	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	do_names(f->t, 11);
+	assert_int_equal(tracks__set_library(f->t, 2, labels, 3, "efgh", NULL), 0);
+	set_keys(f);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_int_equal(f->out.items.n_mapped, 0);
+	assert_int_equal(tracks__unnamed(f->t), 1);
+}
+
+static void a_second_copy_changes_no_name(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_definitions r = names_piece(11, 0);
+	struct wire_symbols texts = names_texts(11);
+
+	set_keys(f);
+	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	do_names(f->t, 11);
+	names_root(&r);
+	names_row(&r, TAG_NAMED, SYMBOL_FIRST + 1, 0, 0);
+	names_symbol(&texts, SYMBOL_FIRST, "other");
+	assert_int_equal(do_definitions(f->t, &r), 0);
+	assert_int_equal(do_symbols(f->t, &texts), 0);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_item(f, 0, 0, "crate::one");
+}
+
+static void names_of_an_unknown_process_are_ignored(void **state)
+{
+	struct fixture *f = *state;
+
+	set_keys(f);
+	do_names(f->t, 99);
+	assert_int_equal(do_keyed(f->t, 99, 0, 1), 0);
+	assert_int_equal(do_exit(f->t, 99, 500, 0), 0);
+	assert_int_equal(f->out.items.n_mapped, 0);
+}
+
+static void a_malformed_copy_of_names_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	const size_t head = offsetof(struct wire_definitions, bytes);
+	struct wire_definitions r = names_piece(11, 0), gap = names_piece(11, 0);
+	struct wire_symbols s = names_texts(11);
+	const struct wire_names_end end = {.type = WIRE_NAMES_END, .pid = 11};
+
+	set_keys(f);
+	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	names_root(&r);
+	names_symbol(&s, SYMBOL_FIRST, "one");
+	for (size_t size = 1; size < head + r.size; size++)
+		assert_int_equal(tracks__record(f->t, &r, size), -EBADMSG);
+	assert_int_equal(tracks__record(f->t, &r, head + r.size + 1), -EBADMSG);
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), -EBADMSG);
+	r.size = WIRE_DEFINITIONS_MAX + 1;
+	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), -EBADMSG);
+	gap.offset = UINT32_MAX;
+	assert_int_equal(do_definitions(f->t, &gap), -EBADMSG);
+	for (size_t size = 1; size < head + s.size; size++)
+		assert_int_equal(tracks__record(f->t, &s, size), -EBADMSG);
+	assert_int_equal(tracks__record(f->t, &s, sizeof(s)), -EBADMSG);
+	/* A text that is longer than the record, and one with a NUL. */
+	bytes_store_u32(s.bytes + 4, 5);
+	assert_int_equal(do_symbols(f->t, &s), -EBADMSG);
+	bytes_store_u32(s.bytes + 4, 3);
+	s.bytes[9] = '\0';
+	assert_int_equal(do_symbols(f->t, &s), -EBADMSG);
+	s.size = WIRE_SYMBOLS_MAX + 1;
+	assert_int_equal(tracks__record(f->t, &s, sizeof(s)), -EBADMSG);
+	assert_int_equal(tracks__record(f->t, &end, sizeof(end) - 1), -EBADMSG);
+	do_names(f->t, 11);
+	assert_int_equal(do_exit(f->t, 11, 500, 0), 0);
+	assert_item(f, 0, 0, "crate::one");
+}
+
+static void a_sink_may_take_no_names(void **state)
+{
+	_tracks_ struct tracks *t = NULL;
+	const struct tracks_sink none = {0};
+	const uint8_t keys[] = {WIRE_KEY_LOCAL, WIRE_KEY_LOCAL};
+	const uint32_t labels[] = {0, 1};
+	const struct plan_layout layout = names_layout();
+
+	assert_int_equal(tracks__new(&none, &t), 0);
+	assert_int_equal(tracks__set_library(t, 2, labels, 2, NULL, NULL), 0);
+	assert_int_equal(tracks__set_keys(t, 2, keys, &layout), 0);
+	assert_int_equal(do_exec(t, 11, 200, RUSTC("a")), 0);
+	do_names(t, 11);
+	assert_int_equal(do_keyed(t, 11, 0, 1), 0);
+	assert_int_equal(tracks__settle(t), 0);
+	assert_int_equal(do_exit(t, 11, 500, 0), 0);
+}
+
+static void an_error_of_a_mapping_comes_back(void **state)
+{
+	struct fixture *f = *state;
+
+	set_keys(f);
+	assert_int_equal(do_keyed(f->t, 11, 0, 1), 0);
+	do_names(f->t, 11);
+	f->out.items.err = -EIO;
+	assert_int_equal(do_exit(f->t, 11, 500, 0), -EIO);
+	f->out.items.err = 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_executions_were_about_is_mapped_at_the_exit),
+		TEST(without_keys_nothing_is_mapped),
+		TEST(an_execution_without_an_id_gets_one_if_it_has_a_key),
+		TEST(a_running_compiler_is_named_when_the_recording_ends),
+		TEST(late_spans_are_named_too),
+		TEST(names_are_of_one_image),
+		TEST(a_process_without_names_is_counted),
+		TEST(a_library_whose_number_was_reused_names_nothing),
+		TEST(a_second_copy_changes_no_name),
+		TEST(names_of_an_unknown_process_are_ignored),
+		TEST(a_malformed_copy_of_names_changes_nothing),
+		TEST(an_error_of_a_mapping_comes_back),
+		cmocka_unit_test(a_sink_may_take_no_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
