@@ -108,7 +108,7 @@ static void put_item(struct json *j, const struct report_row *row, const struct 
 	json__number(j, "self_ns", item->self_ns);
 	json__put_open(j);
 	json__array(j, "queries");
-	for (uint32_t i = 0; i < item->n_queries; i++) {
+	for (uint32_t i = 0; i < item->n_queries && !j->err; i++) {
 		json__item(j, i);
 		json__text(j, "name", names->text(names->ctx, item->queries[i].label));
 		json__number(j, "self_ns", item->queries[i].self_ns);
@@ -124,7 +124,7 @@ static void put_items(struct json *j, const struct trace_texts *names,
 
 	j->err = j->err ?: report_rows__items(&r, names, opt);
 	json__array(j, "items");
-	for (size_t i = 0; i < r.n; i++) {
+	for (size_t i = 0; i < r.n && !j->err; i++) {
 		json__line(j, i);
 		put_item(j, &r.rows[i], names);
 	}
