@@ -87,6 +87,20 @@ static __always_inline __u32 operand_hit(struct pt_regs *ctx, __u64 cookie)
 	return id;
 }
 
+/* A key of this type, as wire_key(); 0 if it is none. */
+static __always_inline __u64 operand_make_key(__u32 key, __u32 at, __u32 krate)
+{
+	switch (key) {
+	case WIRE_KEY_LOCAL:
+		return wire_key(WIRE_KEY_LOCAL_CRATE, at);
+	case WIRE_KEY_DEF:
+		return krate == WIRE_NO_CRATE ? 0 : wire_key(krate, at);
+	case WIRE_KEY_CRATE:
+		return at == WIRE_NO_CRATE ? 0 : wire_key(at, 0);
+	}
+	return 0;
+}
+
 /*
  * The key at `place` (wire_key_place()), as wire_key(); 0 if it is not read. A crate is in the
  * register of the argument behind that of the index.
@@ -117,15 +131,7 @@ static __always_inline __u64 operand_key(struct pt_regs *ctx, __u32 place)
 		at = operand_reg(ctx, place & 0xf);
 		krate = WIRE_NO_CRATE;
 	}
-	switch (place >> 4) {
-	case WIRE_KEY_LOCAL:
-		return wire_key(WIRE_KEY_LOCAL_CRATE, at);
-	case WIRE_KEY_DEF:
-		return krate == WIRE_NO_CRATE ? 0 : wire_key(krate, at);
-	case WIRE_KEY_CRATE:
-		return wire_key(at, 0);
-	}
-	return 0;
+	return operand_make_key(place >> 4, at, krate);
 }
 
 /* The key of type `key` that lies `slot` * 4 bytes above sp; 0 if it cannot be read. */
@@ -135,15 +141,7 @@ static __always_inline __u64 operand_key_on_stack(struct pt_regs *ctx, __u32 key
 
 	if (bpf_probe_read_user(at, sizeof(at), (void *)(PT_REGS_SP(ctx) + 4 * slot)))
 		return 0;
-	switch (key) {
-	case WIRE_KEY_LOCAL:
-		return wire_key(WIRE_KEY_LOCAL_CRATE, at[0]);
-	case WIRE_KEY_DEF:
-		return wire_key(at[1], at[0]);
-	case WIRE_KEY_CRATE:
-		return wire_key(at[0], 0);
-	}
-	return 0;
+	return operand_make_key(key, at[0], at[1]);
 }
 
 #endif /* QPROF_BPF_OPERANDS_H */
