@@ -9,14 +9,14 @@
 #define QPROF_NAMES_H
 
 #include "maps.h"
+#include "names_limits.h"
 #include "threads.h"
 
-/* Beyond this many definitions the rest has no names; it is counted. */
-#define NAMES_DEFINITIONS_MAX (1u << 20)
 /* With no more than this waiting, any text has room. */
 #define NAMES_ROOM (WIRE_SYMBOLS_MAX - WIRE_SYMBOL_MAX - 8)
 /* Texts that were sent, remembered by the low bits of their symbols. A power of two. */
-#define NAMES_SENT 2048
+#define NAMES_SENT	2048
+#define NAMES_ENTRY_MAX 64
 
 /*
  * The working memory of one copy. `owner` is the thread that copies, or 0. A symbol may be sent
@@ -28,8 +28,11 @@ struct names_slot {
 	__u64 table;   /* address */
 	__u64 symbols; /* address */
 	__u64 n_symbols;
-	__u32 bytes; /* of the table */
+	__u32 bytes;	  /* of the table */
+	__u32 text_bytes; /* of the texts so far */
 	__u32 missing;
+	__u32 pad;
+	__u8 entry[NAMES_ENTRY_MAX]; /* of a symbol */
 	struct wire_layout layout;
 	struct wire_definitions definitions;
 	struct wire_symbols texts;
@@ -59,9 +62,14 @@ struct names_ctx {
 	__u32 n; /* definitions in the piece */
 };
 
+/* These records are large: between two looks of the reader they could fill the ring. */
 static __always_inline void names_send(struct names_slot *s, void *record, __u64 size)
 {
-	if (bpf_ringbuf_output(&ring, record, size, BPF_RB_NO_WAKEUP))
+	__u64 flags = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < knobs.wakeup_bytes
+			      ? BPF_RB_NO_WAKEUP
+			      : BPF_RB_FORCE_WAKEUP;
+
+	if (bpf_ringbuf_output(&ring, record, size, flags))
 		s->missing++;
 }
 
@@ -90,17 +98,30 @@ static __always_inline int names_was_sent(struct names_slot *s, __u32 symbol)
 	return 0;
 }
 
+/* Read where the text of a symbol is, and how long. Nonzero if that fails. */
+static __always_inline int names_find_text(struct names_slot *s, __u32 symbol, __u64 *text,
+					   __u64 *length)
+{
+	__u64 at = s->symbols + (__u64)symbol * s->layout.symbol_size;
+	__u64 size = s->layout.symbol_size, text_at = s->layout.text, length_at = s->layout.length;
+
+	asm volatile("" : "+r"(size), "+r"(text_at), "+r"(length_at));
+	if (symbol >= s->n_symbols || size > NAMES_ENTRY_MAX || text_at > NAMES_ENTRY_MAX - 8 ||
+	    length_at > NAMES_ENTRY_MAX - 8 || bpf_copy_from_user(s->entry, size, (void *)at))
+		return -1;
+	*text = *(__u64 *)(s->entry + text_at);
+	*length = *(__u64 *)(s->entry + length_at);
+	return 0;
+}
+
 /* Append the text of a symbol. */
 static __noinline int names_add(struct names_slot *s, __u32 symbol)
 {
-	__u64 at, text = 0, length = 0, n, used;
+	__u64 text, length, n, used;
 
 	if (!s || names_was_sent(s, symbol))
 		return 0;
-	at = s->symbols + (__u64)symbol * s->layout.symbol_size;
-	if (symbol >= s->n_symbols ||
-	    bpf_copy_from_user(&text, sizeof(text), (void *)(at + s->layout.text)) ||
-	    bpf_copy_from_user(&length, sizeof(length), (void *)(at + s->layout.length))) {
+	if (s->text_bytes > NAMES_TEXTS_MAX || names_find_text(s, symbol, &text, &length)) {
 		s->missing++;
 		return 0;
 	}
@@ -118,7 +139,9 @@ static __noinline int names_add(struct names_slot *s, __u32 symbol)
 	}
 	*(__u32 *)(s->texts.bytes + used) = symbol;
 	*(__u32 *)(s->texts.bytes + used + 4) = n;
-	s->texts.size = used + 8 + ((n + 3) & ~3ull);
+	n = 8 + ((n + 3) & ~3ull);
+	s->texts.size = used + n;
+	s->text_bytes += n;
 	return 0;
 }
 
@@ -131,7 +154,8 @@ static long names_add_symbol(__u32 i, void *p)
 
 	at += s->layout.tag;
 	asm volatile("" : "+r"(at), "+r"(symbol_at));
-	if (at > WIRE_DEFINITIONS_MAX - 4 || symbol_at > WIRE_DEFINITIONS_MAX - 4)
+	if (s->missing > NAMES_MISSING_MAX || at > WIRE_DEFINITIONS_MAX - 4 ||
+	    symbol_at > WIRE_DEFINITIONS_MAX - 4)
 		return 1;
 	tag = *(__u32 *)(s->definitions.bytes + at);
 	if (tag >= WIRE_TAGS)
@@ -151,12 +175,12 @@ static long names_copy_piece(__u32 i, void *p)
 	struct names_slot *s = c->slot;
 	__u64 n = c->n * s->layout.size, at = i * n;
 
-	if (at >= s->bytes)
+	if (at >= s->bytes || s->missing > NAMES_MISSING_MAX)
 		return 1;
 	if (n > s->bytes - at)
 		n = s->bytes - at;
 	asm volatile("" : "+r"(n));
-	if (n > WIRE_DEFINITIONS_MAX)
+	if (!n || n > WIRE_DEFINITIONS_MAX)
 		return 1;
 	if (bpf_copy_from_user(s->definitions.bytes, n, (void *)(s->table + at))) {
 		s->missing++;
@@ -165,7 +189,8 @@ static long names_copy_piece(__u32 i, void *p)
 	s->definitions.offset = at;
 	s->definitions.size = n;
 	names_send(s, &s->definitions, sizeof(s->definitions) - WIRE_DEFINITIONS_MAX + n);
-	bpf_loop(c->n, names_add_symbol, c, 0);
+	/* Behind the last piece lies what an earlier one left. */
+	bpf_loop(n / s->layout.size, names_add_symbol, c, 0);
 	return 0;
 }
 
@@ -240,29 +265,49 @@ static long names_take(__u32 i, void *p)
 	return 1;
 }
 
-/* WIRE_ROLE_DROP. */
+/* Take a free slot, for a copy by this layout; NULL if there is none. */
+static __always_inline struct names_slot *names_begin(const struct thread_stack *t, __u8 lib,
+						      const struct wire_layout *l)
+{
+	struct names_search c = {.tid = t->tid};
+	struct names_slot *s;
+
+	bpf_loop(n_names_slots, names_take, &c, 0);
+	s = c.slot;
+	if (!s)
+		return NULL;
+	s->serial++;
+	s->missing = 0;
+	s->bytes = 0;
+	s->text_bytes = 0;
+	s->layout = *l;
+	s->definitions.type = WIRE_DEFINITIONS;
+	s->texts.type = WIRE_SYMBOLS;
+	s->definitions.lib = s->texts.lib = lib;
+	s->definitions.pid = s->texts.pid = t->pid;
+	return s;
+}
+
+/*
+ * WIRE_ROLE_DROP. A thread that is killed here comes to the end of the program all the same, its
+ * reads failing, so the slot is given back.
+ */
 static __always_inline int names_drop(struct pt_regs *ctx, __u64 cookie)
 {
 	__u32 lib = wire_cookie_lib(cookie);
 	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
-	struct thread_stack *t = thread_current();
-	struct names_search c = {};
 	struct names_slot *s;
+	struct thread_stack *t;
+	__u64 now;
 
-	if (!t || !l || !l->size)
+	if (!l || !l->size)
 		return 0;
-	c.tid = t->tid;
-	bpf_loop(n_names_slots, names_take, &c, 0);
-	s = c.slot;
+	/* As a hit: when the capture stops, it waits for the end of the copy. */
+	t = thread_begin_hit(&now);
+	if (!t || thread_has_stopped(t))
+		return 0;
+	s = names_begin(t, lib, l);
 	if (s) {
-		s->serial++;
-		s->missing = 0;
-		s->bytes = 0;
-		s->layout = *l;
-		s->definitions.type = WIRE_DEFINITIONS;
-		s->texts.type = WIRE_SYMBOLS;
-		s->definitions.lib = s->texts.lib = lib;
-		s->definitions.pid = s->texts.pid = t->pid;
 		if (names_find(s, PT_REGS_PARM1(ctx) + l->context, PT_REGS_IP(ctx) - l->drop,
 			       internals_fs_base()))
 			s->missing++;
@@ -272,6 +317,7 @@ static __always_inline int names_drop(struct pt_regs *ctx, __u64 cookie)
 	names_end(t, lib, s);
 	if (s)
 		__sync_lock_test_and_set(&s->owner, 0);
+	off_cpu_done(t);
 	return 0;
 }
 

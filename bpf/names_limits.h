@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Limits of a copy of names (names.h): at most 1,048,576 definitions, 16,384 pieces, 3 reads per
+ * definition, 4,097 failures, and 96 MiB of records.
+ */
+#ifndef QPROF_NAMES_LIMITS_H
+#define QPROF_NAMES_LIMITS_H
+
+/* Beyond this many definitions the rest has no names; it is counted. */
+#define NAMES_DEFINITIONS_MAX (1u << 20)
+/* Beyond this many bytes of texts the rest is not sent. */
+#define NAMES_TEXTS_MAX (32u << 20)
+/* After this many failures a copy is given up: the memory is not what the layout says. */
+#define NAMES_MISSING_MAX 4096
+
+#endif /* QPROF_NAMES_LIMITS_H */
