@@ -323,7 +323,7 @@ static uint64_t recursion_misses(const struct kernel *k)
 	const struct qprof_bpf *s = k->loaded.skel;
 
 	return misses_of(s->progs.on_switch) + misses_of(s->progs.qprof_site) +
-	       misses_of(s->progs.qprof_label_site);
+	       misses_of(s->progs.qprof_label_site) + misses_of(s->progs.qprof_drop_site);
 }
 
 /* Forks, execs and exits that were skipped for the same reason. */
