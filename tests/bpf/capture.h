@@ -28,6 +28,9 @@ struct records {
 	struct wire_exit exits[64];
 	struct wire_label labels[16]; /* indexed by number - 1 */
 	size_t n_forks, n_execs, n_exits, n_threads, n_labels, n_others;
+	/* Takes the records of names, unless it is NULL. */
+	void (*on_names)(void *ctx, const void *record, size_t size);
+	void *names;
 };
 
 struct capture {
@@ -42,6 +45,7 @@ struct capture {
 	char expected[32]; /* the file that the target writes */
 	bool callers;
 	uint64_t asked[3]; /* return addresses of ASKED_HERE and ASKED_THERE */
+	struct plan_hit hits[3];
 	struct records got;
 	uint64_t counters[WIRE_COUNTER_MAX];
 };
@@ -187,6 +191,14 @@ static inline int keep_record(void *ctx, const void *record, size_t size)
 		assert_int_equal(size, sizeof(struct wire_hit));
 		keep_hit(r, record);
 		return 0;
+	case WIRE_DEFINITIONS:
+	case WIRE_SYMBOLS:
+	case WIRE_NAMES_END:
+		if (r->on_names) {
+			r->on_names(r->names, record, size);
+			return 0;
+		}
+		/* fall through */
 	default:
 		r->n_others++;
 		return 0;
@@ -199,7 +211,7 @@ static inline void capture_drain(struct capture *c)
 }
 
 /* Addresses of the target's symbols that are not in the plan. */
-static inline void capture_look_up(struct capture *c, struct plan_hit hits[static 3])
+static inline void capture_look_up(struct capture *c)
 {
 	_elf_image_ struct elf_image *img = NULL;
 	const struct elf_symbol *syms;
@@ -209,32 +221,36 @@ static inline void capture_look_up(struct capture *c, struct plan_hit hits[stati
 	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
 	c->asked[ASKED_HERE] = address_of(syms, n, "asked_here");
 	c->asked[ASKED_THERE] = address_of(syms, n, "asked_there");
-	describe_hits(img, syms, n, hits);
+	describe_hits(img, syms, n, c->hits);
 }
 
-static inline void capture_open_with(struct capture *c, const struct kernel_options *options,
-				     uint8_t skip_role)
+/* Load, and make a plan; nothing is attached yet. */
+static inline void capture_load(struct capture *c, const struct kernel_options *options,
+				uint8_t skip_role)
 {
 	struct kernel_options can = *options;
-	const struct kernel_options *opt = &can;
-	struct plan_hit hits[3];
 	ssize_t n;
 
 	can.attach = attach_as(options);
-
 	*c = CAPTURE_NONE;
-	c->callers = opt->callers;
+	c->callers = can.callers;
 	n = readlink("/proc/self/exe", c->target, sizeof(c->target) - 16);
 	assert_true(n > 0);
 	c->target[n] = '\0';
 	strcpy(strrchr(c->target, '/') + 1, "target");
 	c->plan = plan_of_target(c->target, skip_role);
-	capture_look_up(c, hits);
-	assert_int_equal(kernel__open(opt, &c->kernel), 0);
+	capture_look_up(c);
+	assert_int_equal(kernel__open(&can, &c->kernel), 0);
+}
+
+static inline void capture_open_with(struct capture *c, const struct kernel_options *opt,
+				     uint8_t skip_role)
+{
+	capture_load(c, opt, skip_role);
 	assert_int_equal(kernel__attach(c->kernel, c->plan, NULL, &c->lib), 0);
 	if (opt->hits)
 		assert_int_equal(kernel__attach_hits(c->kernel, c->lib, c->plan,
-						     &(struct plan_hits){.items = hits, .n = 3}),
+						     &(struct plan_hits){.items = c->hits, .n = 3}),
 				 0);
 }
 

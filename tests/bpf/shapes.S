@@ -64,14 +64,33 @@
 	pop %rbp
 	ret
 
+	/* The registers that may hold a query's key, and a slot of a body (SHAPE_KEY_SLOT). */
+	.macro load_keys
+	mov (%rdi), %rsi
+	mov 0x8(%rdi), %rdx
+	mov 0x10(%rdi), %rcx
+	mov 0x18(%rdi), %r8
+	mov 0x20(%rdi), %r9
+	.endm
+
+	.macro load_keys_and_slot
+	load_keys
+	mov 0x28(%rdi), %rax
+	mov %rax, 0x18(%rsp)
+	.endm
+
 	body_begin body_alpha
-	call *%rdx
+	mov %rdx, %rax
+	load_keys
+	call *%rax
 	body_end alpha
 
 	body_begin body_beta
 	mov %esi, 0x14(%rsp)
 	xor %r15d, %r15d
-	call *%rdx
+	mov %rdx, %rax
+	load_keys
+	call *%rax
 	body_end beta
 
 	body_begin body_gamma
@@ -95,21 +114,26 @@
 1:	pop %rbp
 	ret
 
-	/* The same, with the body on the stack that ends at r8. */
+	/* The same, with the body on the stack that ends at r10. */
 	function wrapper_alpha_grown
 	push %rbp
 	mov %rsp, %rbp
-	mov %r8, %rsp
+	mov %r10, %rsp
 	call body_alpha
 	mov %rbp, %rsp
 	pop %rbp
 	ret
 
-	/* Places that call the wrapper in rcx. */
+	/* Places that call the wrapper in rcx; r8 becomes r10. */
 	.macro ask place
 	function ask_\place
 	sub $8, %rsp
-	call *%rcx
+	mov %rcx, %rax
+	mov %r8, %r10
+	mov 0x10(%rdi), %rcx
+	mov 0x18(%rdi), %r8
+	mov 0x20(%rdi), %r9
+	call *%rax
 	function asked_\place
 	add $8, %rsp
 	ret
@@ -119,24 +143,29 @@
 	ask there
 
 	body_begin body_epsilon
+	mov %rdx, %r12
+	load_keys_and_slot
 	testb $2, mask(%rip)
 	function site_start_epsilon
 	jne 1f
-1:	call *%rdx
+1:	call *%r12
 	body_end epsilon
 
 	body_begin body_eta
+	mov %rdx, %rax
+	load_keys
 	call shim_eta
 	body_end eta
 
 	function shim_eta
 	sub $0x88, %rsp
-	call *%rdx
+	call *%rax
 	add $0x88, %rsp
 	ret
 
 	body_begin body_incr
 	mov %rdx, %r12
+	load_keys_and_slot
 	testb $2, mask(%rip)
 	function site_identify_incr
 	jne 1f
@@ -145,6 +174,7 @@
 
 	body_begin body_incr_slot
 	mov %rdx, 0x28(%rsp)
+	load_keys_and_slot
 	testb $2, mask(%rip)
 	function site_identify_incr_slot
 	jne 1f
@@ -155,10 +185,12 @@
 	/* The result is hashed before the end, in the same frame. */
 	body_begin body_theta
 	mov %rdi, %r12
+	mov %rdx, 0x30(%rsp)
+	load_keys_and_slot
 	testb $2, mask(%rip)
 	function site_start_theta
 	jne 1f
-1:	call *%rdx
+1:	call *0x30(%rsp)
 	testb $2, mask(%rip)
 	function site_guard_hash
 	jne 1f
@@ -279,6 +311,37 @@
 	function panic_cleanup
 	push %rbp
 	pop %rbp
+	ret
+
+	function names_drop
+	push %rbp
+	pop %rbp
+	ret
+
+	/* The layout's word with the offset in the thread-local memory; found as a function is. */
+	function names_globals_offset
+	.quad names_globals@tpoff
+
+	/* names_drop while the thread-local base (rsi) is 0: arch_prctl(ARCH_SET_FS, 0). */
+	function names_drop_without_base
+	push %rbx
+	push %r12
+	sub $8, %rsp
+	mov %rdi, %rbx
+	mov %rsi, %r12
+	mov $158, %eax
+	mov $0x1002, %edi
+	xor %esi, %esi
+	syscall
+	mov %rbx, %rdi
+	call names_drop
+	mov $158, %eax
+	mov $0x1002, %edi
+	mov %r12, %rsi
+	syscall
+	add $8, %rsp
+	pop %r12
+	pop %rbx
 	ret
 
 	function call_on_stack

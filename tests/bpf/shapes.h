@@ -40,7 +40,23 @@ struct call;
 /* Every provider calls this with the argument of its body. */
 void inside(struct call *c);
 
-typedef void body_fn(struct call *c, uint32_t id, const void *provider_or_vtable);
+/*
+ * The last three are for the wrappers, whose site is their entry. Bodies load all the registers of
+ * keys, and the slot, from the first words of struct call.
+ */
+typedef void body_fn(struct call *c, uint32_t id, const void *provider_or_vtable, uint64_t rcx,
+		     uint64_t r8, uint64_t r9);
+
+/* In the order of the arguments: rsi, rdx, rcx, r8, r9; then the slot. */
+#define SHAPE_KEYS     6
+#define SHAPE_KEY_SLOT 0x18
+
+/* The index that query number `id` has in register `i` (5: in the slot); the upper half is not 0.
+ */
+static inline uint64_t shape_key(uint32_t id, uint32_t i)
+{
+	return (i < SHAPE_KEYS - 1 ? 0xfeedfacefull : id * 8 + 6) << 32 | (id * 8 + i);
+}
 
 body_fn body_alpha, body_beta, body_epsilon, body_eta, body_incr, body_incr_slot;
 body_fn body_iota, body_theta;
@@ -80,6 +96,10 @@ void guard_left(struct call *c);
 void provider_alpha(void), provider_beta(void), provider_delta(void), provider_epsilon(void);
 void provider_eta(void), provider_gamma(void), provider_zeta(void), provider_unknown(void);
 void provider_iota(void), provider_theta(void);
+
+/* Has the site of WIRE_ROLE_DROP. */
+void names_drop(const void *context);
+void names_drop_without_base(const void *context, void *base);
 
 /* Has the site of WIRE_ROLE_CAUGHT. */
 void panic_cleanup(void);

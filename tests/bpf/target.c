@@ -28,6 +28,8 @@
  *                 after ~ with a command line of more than 4,096 bytes
  *   .             writes a byte to stdout, waits for one from stdin
  *   0             the capture begins here, so open frames are unknown to it
+ *   NN JN         a context with N definitions of 16, of 64 bytes is dropped (names_of_target.h)
+ *   HN            a context that lies is dropped (enum names_lie)
  *   ZN            sleeps N microseconds
  *   U             lists this thread's switches up to now: "pid tid switches ns voluntary
  *                 involuntary"
@@ -48,6 +50,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "names_of_target.h"
 #include "qprof/wire.h"
 #include "shapes.h"
 
@@ -86,6 +89,7 @@ struct thread {
 };
 
 struct call {
+	uint64_t keys[SHAPE_KEYS]; /* first: the bodies load them */
 	const char *inner;
 	unsigned int query; /* or guard */
 	enum wire_kind kind;
@@ -205,10 +209,17 @@ static const struct vtable *vtable_of(unsigned int query, void (*provider)(void)
 	return &vtables[query];
 }
 
-static void run_query(struct call *c, body_fn *body, const void *provider_or_vtable)
+static void number_query(struct call *c)
 {
 	c->id = __atomic_add_fetch(&invocations, 1, __ATOMIC_RELAXED);
-	body(c, c->id, provider_or_vtable);
+	for (uint32_t i = 0; i < SHAPE_KEYS; i++)
+		c->keys[i] = shape_key(c->id, i);
+}
+
+static void run_query(struct call *c, body_fn *body, const void *provider_or_vtable)
+{
+	number_query(c);
+	body(c, c->id, provider_or_vtable, c->keys[2], c->keys[3], c->keys[4]);
 	end_frame();
 }
 
@@ -285,7 +296,7 @@ static void run_load(const char *inner)
 {
 	struct call c = {.inner = inner, .query = IOTA, .kind = WIRE_KIND_LOAD};
 
-	body_iota(&c, 0, vtable_of(IOTA, provider_iota, VTABLE_INCR));
+	body_iota(&c, 0, vtable_of(IOTA, provider_iota, VTABLE_INCR), 0, 0, 0);
 	end_frame();
 }
 
@@ -360,7 +371,7 @@ static void ask(struct call *c, bool here, const void *provider, body_fn *wrappe
 	void *top = wrapper == wrapper_alpha_grown ? map_stack(SLOTS / 2 + self->upper++) : NULL;
 
 	c->asked = here ? ASKED_HERE : ASKED_THERE;
-	c->id = __atomic_add_fetch(&invocations, 1, __ATOMIC_RELAXED);
+	number_query(c);
 	(here ? ask_here : ask_there)(c, c->id, provider, wrapper, top);
 	if (provider)
 		end_frame();
@@ -382,7 +393,7 @@ static void wrapper_alone(void)
 	struct call c = {.query = GAMMA};
 
 	push_frame(&c);
-	wrapper_gamma(&c, 0, NULL);
+	wrapper_gamma(&c, 0, NULL, 0, 0, 0);
 	self->frames[self->n - 1].unwrapped = true;
 }
 
@@ -612,6 +623,11 @@ static void step(char what, unsigned int arg)
 		return;
 	case 'U':
 		return list_switches();
+	case 'N':
+	case 'J':
+		return names_drop_table(arg, what == 'N' ? 16 : 64);
+	case 'H':
+		return names_lie(arg);
 	case 'w':
 		return wrapper_alone();
 	case '!':
@@ -663,7 +679,7 @@ static const char *run(const char *s)
 {
 	while (!closes(*s)) {
 		char what = *s++, *end;
-		bool takes_number = strchr("r*pqkZ", what);
+		bool takes_number = strchr("r*pqkZNJH", what);
 		unsigned int arg = takes_number ? strtoul(s, &end, 10) : 0;
 
 		s = takes_number ? end : s;

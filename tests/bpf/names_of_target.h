@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The fake query contexts of the test program: what is in them, and where. target_names.c makes
+ * them, test_bpf_names.c compares what the kernel half copied.
+ */
+#ifndef QPROF_TESTS_BPF_NAMES_OF_TARGET_H
+#define QPROF_TESTS_BPF_NAMES_OF_TARGET_H
+
+#include <stdint.h>
+
+#include "qprof/wire.h"
+
+#define NAMES_SYMBOLS 3000
+
+/* The layout. The length and the address of a text are not adjacent. */
+enum {
+	NAMES_CONTEXT = 0x40,
+	NAMES_TABLE = 0x108,
+	NAMES_COUNT = 0x120,
+	NAMES_TAG = 0,
+	NAMES_SYMBOL = 4,
+	NAMES_SYMBOL_TABLE = 0x48,
+	NAMES_N_SYMBOLS = 0x58,
+	NAMES_ENTRY = 24,
+	NAMES_TEXT = 16,
+	NAMES_LENGTH = 0,
+};
+
+enum names_tag { TAG_FIXED, TAG_NAMED, TAG_UNKNOWN, TAG_BEYOND = WIRE_TAGS + 8 };
+#define NAMES_FIXED_SYMBOL 5
+
+enum names_lie {
+	LIE_COUNT,	  /* 2^63 definitions; one page of them can be read */
+	LIE_TABLE,	  /* the table is nowhere */
+	LIE_TABLE_KERNEL, /* the table is in the kernel */
+	LIE_SYMBOLS,	  /* the table of symbols is nowhere */
+	LIE_NUMBERS,	  /* all symbol numbers are beyond the table */
+	LIE_NUMBERS_MANY, /* the same; the table claims 2^63 symbols */
+	LIE_LENGTH,	  /* each text has 1 GiB; that of symbol 7 can be read */
+	LIE_EDGE,	  /* each text begins 4 bytes before the end of a mapping */
+	LIE_GLOBALS,	  /* the pointer to the globals is NULL */
+	LIE_BASE,	  /* the thread-local base is 0 */
+	LIE_CONTEXT,	  /* the context is at NULL */
+	LIE_MANY_TEXTS,	  /* 2^20 definitions, each with a text of 1 KiB */
+	LIE_BLOCKS,	  /* the read of the table never ends, unless by a signal */
+};
+
+/* The target's exit status if its memory has changed, and if it cannot make such a context. */
+#define NAMES_CHANGED	 98
+#define NAMES_IMPOSSIBLE 97
+
+void names_drop_table(uint32_t n, uint32_t row_size);
+void names_lie(enum names_lie lie);
+
+static inline uint32_t names_tag(uint32_t row)
+{
+	static const uint32_t tags[] = {TAG_NAMED, TAG_NAMED,  TAG_FIXED, TAG_UNKNOWN,
+					TAG_NAMED, TAG_BEYOND, TAG_NAMED};
+
+	return tags[row % 7];
+}
+
+static inline uint32_t names_symbol(uint32_t row)
+{
+	return row % NAMES_SYMBOLS;
+}
+
+static inline void names_fill_row(uint8_t *at, uint32_t size, uint32_t row)
+{
+	uint32_t head[2] = {names_tag(row), names_symbol(row)};
+
+	for (uint32_t i = 0; i < size; i++)
+		at[i] = i < 8 ? ((const uint8_t *)head)[i] : (uint8_t)(row + i);
+}
+
+static inline uint32_t names_length(uint32_t symbol)
+{
+	switch (symbol) {
+	case 0:
+		return 0;
+	case 1:
+		return 1;
+	case 4:
+		return WIRE_SYMBOL_MAX;
+	case 6:
+		return 2000;
+	default:
+		return 1 + symbol % 40;
+	}
+}
+
+static inline uint8_t names_letter(uint32_t symbol, uint32_t i)
+{
+	return (uint8_t)('!' + (symbol + i) % 90);
+}
+
+#endif /* QPROF_TESTS_BPF_NAMES_OF_TARGET_H */

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Fake query contexts, which lie where the layout of test_bpf_names.c says. Each object has a
+ * mapping of its own, with unreadable memory behind it.
+ */
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "names_of_target.h"
+#include "shapes.h"
+
+#define PAGE	4096ul
+#define RESERVE (80ul << 20)
+#define NOWHERE 0x10000000000ul
+
+/* shapes.S has its offset in the thread-local memory. */
+__thread char *names_globals;
+
+struct object {
+	char *at, *before;
+	size_t size; /* whole pages */
+};
+
+struct context {
+	struct object table, symbols, texts, context, globals;
+	uint32_t n;
+};
+
+static struct object map(size_t size)
+{
+	struct object o = {.size = (size + PAGE - 1) / PAGE * PAGE};
+
+	o.at = mmap(NULL, RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	o.before = malloc(o.size + 1);
+	if (o.at == MAP_FAILED || !o.before ||
+	    (o.size && mprotect(o.at, o.size, PROT_READ | PROT_WRITE)))
+		abort();
+	return o;
+}
+
+static void put(struct object *o, size_t at, uint64_t value)
+{
+	memcpy(o->at + at, &value, sizeof(value));
+}
+
+static void fill_symbols(struct context *c)
+{
+	size_t used = 0;
+
+	c->symbols = map((size_t)NAMES_SYMBOLS * NAMES_ENTRY);
+	c->texts = map((size_t)NAMES_SYMBOLS * 64 + 4096);
+	for (uint32_t i = 0; i < NAMES_SYMBOLS; i++) {
+		uint32_t n = names_length(i);
+
+		put(&c->symbols, (size_t)i * NAMES_ENTRY + NAMES_TEXT,
+		    (uint64_t)c->texts.at + used);
+		put(&c->symbols, (size_t)i * NAMES_ENTRY + NAMES_LENGTH, n);
+		for (uint32_t k = 0; k < n; k++)
+			c->texts.at[used++] = (char)names_letter(i, k);
+	}
+}
+
+static struct context make(uint32_t n, uint32_t row_size)
+{
+	struct context c = {.n = n, .context = map(PAGE), .globals = map(PAGE)};
+
+	c.table = map((size_t)n * row_size);
+	for (uint32_t i = 0; i < n; i++)
+		names_fill_row((uint8_t *)c.table.at + (size_t)i * row_size, row_size, i);
+	fill_symbols(&c);
+	put(&c.context, NAMES_CONTEXT + NAMES_TABLE, (uint64_t)c.table.at);
+	put(&c.context, NAMES_CONTEXT + NAMES_COUNT, n);
+	put(&c.globals, NAMES_SYMBOL_TABLE, (uint64_t)c.symbols.at);
+	put(&c.globals, NAMES_N_SYMBOLS, NAMES_SYMBOLS);
+	names_globals = c.globals.at;
+	return c;
+}
+
+static void save(struct object *o)
+{
+	memcpy(o->before, o->at, o->size);
+}
+
+static void compare(struct object *o)
+{
+	if (memcmp(o->before, o->at, o->size))
+		_exit(NAMES_CHANGED);
+	munmap(o->at, RESERVE);
+	free(o->before);
+}
+
+static void drop(struct context *c, enum names_lie lie)
+{
+	save(&c->table);
+	save(&c->symbols);
+	save(&c->texts);
+	save(&c->context);
+	save(&c->globals);
+	if (lie == LIE_BASE)
+		names_drop_without_base(c->context.at, __builtin_thread_pointer());
+	else
+		names_drop(lie == LIE_CONTEXT ? NULL : c->context.at);
+	names_globals = c->globals.at;
+	compare(&c->table);
+	compare(&c->symbols);
+	compare(&c->texts);
+	compare(&c->context);
+	compare(&c->globals);
+}
+
+void names_drop_table(uint32_t n, uint32_t row_size)
+{
+	struct context c = make(n, row_size);
+
+	drop(&c, LIE_COUNT);
+}
+
+/* Nothing answers the faults of this page. */
+static void *map_blocking_page(void)
+{
+	void *at = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register area = {
+		.range = {.start = (uint64_t)at, .len = PAGE},
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &area))
+		_exit(NAMES_IMPOSSIBLE);
+	return at;
+}
+
+static void lie_of_texts(struct context *c, enum names_lie lie)
+{
+	struct object *o = &c->symbols;
+
+	for (uint32_t i = 0; i < NAMES_SYMBOLS; i++) {
+		size_t at = (size_t)i * NAMES_ENTRY;
+
+		if (lie == LIE_EDGE)
+			put(o, at + NAMES_TEXT, (uint64_t)c->texts.at + c->texts.size - 4);
+		else if (i != 7 || lie == LIE_MANY_TEXTS)
+			put(o, at + NAMES_TEXT,
+			    lie == LIE_LENGTH ? NOWHERE : (uint64_t)c->texts.at);
+		put(o, at + NAMES_LENGTH, lie == LIE_EDGE ? 5 : 1ul << 30);
+	}
+}
+
+static void lie_of_numbers(struct context *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		((uint32_t *)c->table.at)[4 * i + 1] = NAMES_SYMBOLS + i;
+}
+
+void names_lie(enum names_lie lie)
+{
+	struct context c = make(lie == LIE_MANY_TEXTS ? 1u << 20 : 256, 16);
+	const size_t table = NAMES_CONTEXT + NAMES_TABLE, count = NAMES_CONTEXT + NAMES_COUNT;
+
+	switch (lie) {
+	case LIE_COUNT:
+		put(&c.context, count, 1ul << 63);
+		break;
+	case LIE_TABLE:
+		put(&c.context, table, NOWHERE);
+		break;
+	case LIE_TABLE_KERNEL:
+		put(&c.context, table, 0xffffffff81000000);
+		break;
+	case LIE_SYMBOLS:
+		put(&c.globals, NAMES_SYMBOL_TABLE, NOWHERE);
+		break;
+	case LIE_NUMBERS_MANY:
+		put(&c.globals, NAMES_N_SYMBOLS, 1ul << 63);
+		/* fall through */
+	case LIE_NUMBERS:
+		lie_of_numbers(&c);
+		break;
+	case LIE_LENGTH:
+	case LIE_EDGE:
+	case LIE_MANY_TEXTS:
+		lie_of_texts(&c, lie);
+		break;
+	case LIE_GLOBALS:
+		names_globals = NULL;
+		break;
+	case LIE_BLOCKS:
+		put(&c.context, table, (uint64_t)map_blocking_page());
+		break;
+	default:
+		break;
+	}
+	drop(&c, lie);
+}

@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The names of definitions arrive exactly as they are in the memory of the test program. Memory
+ * that lies costs a bounded number of reads and records, and does not disturb the program.
+ */
+#include "capture.h"
+#include "names_of_target.h"
+
+#include "../../bpf/names_limits.h"
+#include "capture/kernel_attach.h"
+#include <bpf/bpf.h>
+
+#define RING	  (16u << 20)
+#define BIG_RING  (128u << 20)
+#define PROCESSES 64
+
+/* What has come of one process. */
+struct copy {
+	uint32_t pid;
+	uint8_t *table;
+	size_t size, room;
+	uint32_t seen[NAMES_SYMBOLS]; /* how often the text of a symbol came */
+};
+
+struct names {
+	uint32_t row_size; /* 0: nothing is compared */
+	struct copy copies[PROCESSES];
+	size_t n_copies;
+	uint32_t n_ends;
+	struct wire_names_end last;
+	size_t n_pieces, n_texts, n_resent, bytes;
+};
+
+static struct copy *copy_of(struct names *n, uint32_t pid)
+{
+	for (size_t i = 0; i < n->n_copies; i++)
+		if (n->copies[i].pid == pid)
+			return &n->copies[i];
+	assert_in_range(n->n_copies, 0, PROCESSES - 1);
+	n->copies[n->n_copies].pid = pid;
+	return &n->copies[n->n_copies++];
+}
+
+static void take_piece(struct names *n, const struct wire_definitions *r, size_t size)
+{
+	struct copy *c = copy_of(n, r->pid);
+
+	assert_int_equal(size, sizeof(*r) - WIRE_DEFINITIONS_MAX + r->size);
+	n->n_pieces++;
+	if (!n->row_size)
+		return;
+	assert_int_equal(r->offset, c->size);
+	if (c->size + r->size > c->room) {
+		c->room = 2 * (c->size + r->size);
+		c->table = realloc(c->table, c->room);
+		assert_non_null(c->table);
+	}
+	memcpy(c->table + c->size, r->bytes, r->size);
+	c->size += r->size;
+}
+
+static void take_text(struct names *n, struct copy *c, uint32_t symbol, const uint8_t *text,
+		      uint32_t length)
+{
+	uint32_t whole = names_length(symbol);
+
+	n->n_texts++;
+	if (!n->row_size)
+		return;
+	assert_in_range(symbol, 0, NAMES_SYMBOLS - 1);
+	assert_int_equal(length, whole < WIRE_SYMBOL_MAX ? whole : WIRE_SYMBOL_MAX);
+	for (uint32_t i = 0; i < length; i++)
+		assert_int_equal(text[i], names_letter(symbol, i));
+	n->n_resent += c->seen[symbol]++ > 0;
+}
+
+static void take_texts(struct names *n, const struct wire_symbols *r, size_t size)
+{
+	uint32_t head[2];
+
+	assert_int_equal(size, sizeof(*r) - WIRE_SYMBOLS_MAX + r->size);
+	for (uint32_t at = 0; at < r->size; at += 8 + ((head[1] + 3) & ~3u)) {
+		assert_true(at + 8 <= r->size);
+		memcpy(head, r->bytes + at, sizeof(head));
+		assert_in_range(head[1], 0, WIRE_SYMBOL_MAX);
+		assert_true(at + 8 + head[1] <= r->size);
+		take_text(n, copy_of(n, r->pid), head[0], r->bytes + at + 8, head[1]);
+	}
+}
+
+/* The copy is the table that the program made, and the texts of all symbols that it names. */
+static void compare_copy(const struct names *n, const struct copy *c, uint32_t definitions)
+{
+	bool needed[NAMES_SYMBOLS] = {0};
+	uint8_t row[64];
+
+	assert_int_equal(c->size, (size_t)definitions * n->row_size);
+	for (uint32_t i = 0; i < definitions; i++) {
+		names_fill_row(row, n->row_size, i);
+		assert_memory_equal(c->table + (size_t)i * n->row_size, row, n->row_size);
+		if (names_tag(i) == TAG_NAMED)
+			needed[names_symbol(i)] = true;
+		else if (names_tag(i) == TAG_FIXED)
+			needed[NAMES_FIXED_SYMBOL] = true;
+	}
+	for (uint32_t i = 0; i < NAMES_SYMBOLS; i++)
+		assert_int_equal(c->seen[i] > 0, needed[i]);
+}
+
+static void take_end(struct names *n, const struct capture *capture, const struct wire_names_end *r)
+{
+	struct copy *c = copy_of(n, r->pid);
+
+	assert_int_equal(r->lib, capture->lib);
+	if (n->row_size && !r->missing)
+		compare_copy(n, c, r->definitions);
+	c->size = 0;
+	memset(c->seen, 0, sizeof(c->seen));
+	n->n_ends++;
+	n->last = *r;
+}
+
+struct test {
+	struct capture capture;
+	struct names names;
+};
+
+static void on_names(void *ctx, const void *record, size_t size)
+{
+	struct test *t = ctx;
+
+	t->names.bytes += size;
+	switch (*(const uint8_t *)record) {
+	case WIRE_DEFINITIONS:
+		return take_piece(&t->names, record, size);
+	case WIRE_SYMBOLS:
+		return take_texts(&t->names, record, size);
+	default:
+		assert_int_equal(size, sizeof(struct wire_names_end));
+		take_end(&t->names, &t->capture, record);
+	}
+}
+
+static void close_test(struct test *t)
+{
+	capture_close(&t->capture);
+	for (size_t i = 0; i < t->names.n_copies; i++)
+		free(t->names.copies[i].table);
+	free(t);
+}
+
+static void cleanup_test(struct test **t)
+{
+	if (*t)
+		close_test(*t);
+}
+#define _test_ __attribute__((cleanup(cleanup_test)))
+
+static void describe_layout(struct plan *plan, uint32_t row_size)
+{
+	_elf_image_ struct elf_image *img = NULL;
+	struct wire_layout *l = &plan->layout.wire;
+	const struct elf_symbol *syms;
+	struct plan_site *site;
+	size_t n;
+
+	assert_int_equal(image_of(plan->path, &img), 0);
+	assert_int_equal(elf_image__symbols(img, &syms, &n), 0);
+	*l = (struct wire_layout){
+		.drop = address_of(syms, n, "names_drop"),
+		.globals = address_of(syms, n, "names_globals_offset"),
+		.context = NAMES_CONTEXT,
+		.table = NAMES_TABLE,
+		.count = NAMES_COUNT,
+		.size = row_size,
+		.tag = NAMES_TAG,
+		.symbol = NAMES_SYMBOL,
+		.symbols = NAMES_SYMBOL_TABLE,
+		.n_symbols = NAMES_N_SYMBOLS,
+		.symbol_size = NAMES_ENTRY,
+		.text = NAMES_TEXT,
+		.length = NAMES_LENGTH,
+	};
+	memset(l->tags, 0xff, sizeof(l->tags));
+	l->tags[TAG_NAMED] = WIRE_TAG_NAMED;
+	l->tags[TAG_FIXED] = NAMES_FIXED_SYMBOL;
+	plan->sites = reallocarray(plan->sites, plan->n_sites + 1, sizeof(*plan->sites));
+	assert_non_null(plan->sites);
+	site = &plan->sites[plan->n_sites++];
+	*site = (struct plan_site){
+		.role = WIRE_ROLE_DROP,
+		.addr = l->drop,
+		.query = PLAN_NONE,
+		.body = PLAN_NONE,
+		.reg = WIRE_REG_NONE,
+		.slot = -1,
+		.key_reg = WIRE_REG_NONE,
+		.key_slot = PLAN_NO_SLOT,
+	};
+	assert_true(elf_image__offset(img, site->addr, &site->offset));
+}
+
+static struct test *open_test(uint32_t row_size, size_t ring_bytes)
+{
+	const struct kernel_options opt = {
+		.attach = KERNEL_ATTACH_MULTI, .ring_bytes = ring_bytes, .keys = true};
+	struct test *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	capture_load(&t->capture, &opt, 0);
+	describe_layout(t->capture.plan, row_size);
+	assert_int_equal(kernel__attach(t->capture.kernel, t->capture.plan, NULL, &t->capture.lib),
+			 0);
+	t->capture.got.on_names = on_names;
+	t->capture.got.names = t;
+	t->names.row_size = row_size;
+	return t;
+}
+
+static void assert_not_disturbed(const struct capture *c)
+{
+	assert_true(WIFEXITED(c->status));
+	assert_int_equal(WEXITSTATUS(c->status), 0);
+	assert_whole(c);
+	assert_int_equal(c->got.n_others, 0);
+}
+
+static struct test *run(const char *script, uint32_t row_size, uint32_t ends)
+{
+	struct test *t = open_test(row_size, BIG_RING);
+
+	capture_script(&t->capture, script);
+	assert_not_disturbed(&t->capture);
+	assert_int_equal(t->names.n_ends, ends);
+	return t;
+}
+
+static void compare(const char *script, uint32_t row_size, uint32_t ends)
+{
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	t = run(script, row_size, ends);
+	assert_int_equal(t->names.last.missing, 0);
+}
+
+static void tables_of_all_sizes(void **state)
+{
+	compare("N0 N1 N2 N255 N256 N257 N511 N512 N513 N5000", 16, 10);
+}
+
+static void rows_of_another_size(void **state)
+{
+	compare("J0 J1 J63 J64 J65 J128 J5000", 64, 7);
+}
+
+/* 5,000 rows name 3,000 symbols: the same symbols again, behind others with the same low bits. */
+static void a_symbol_comes_once_or_seldom_twice(void **state)
+{
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	t = run("N1999", 16, 1);
+	assert_int_equal(t->names.n_resent, 0);
+	close_test(take_ptr(t));
+	t = run("N5000", 16, 1);
+	assert_true(t->names.n_resent > 0);
+	assert_true(t->names.n_texts <= 5000);
+}
+
+/* Rows that an earlier and larger copy left in the slot are not looked at. */
+static void a_small_table_after_a_large_one(void **state)
+{
+	_test_ struct test *t = NULL;
+	size_t before;
+
+	need_capture();
+	t = run("N5000", 16, 1);
+	before = t->names.n_texts;
+	close_test(take_ptr(t));
+	t = run("N5000 N1", 16, 2);
+	assert_int_equal(t->names.n_texts, before + 1);
+}
+
+static void the_hit_is_counted_and_no_span(void **state)
+{
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	t = run("a N10 a", 16, 1);
+	assert_int_equal(t->capture.counters[WIRE_COUNT_HITS], 2 + 1 + 2);
+	assert_int_equal(t->capture.counters[WIRE_COUNT_SPANS], 2);
+}
+
+static void two_processes_at_once(void **state)
+{
+	compare("p2(f(*20(N5000)))", 16, 40);
+}
+
+/* Without a slot a copy is missing, and says so; all others are whole. */
+static void more_processes_than_slots(void **state)
+{
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	t = run("p24(f(*5(N2000)))", 16, 24 * 5);
+	assert_int_equal(t->names.n_copies, 24);
+}
+
+static void within_queries_of_threads(void **state)
+{
+	compare("a(b(N100))t(a(N100))p4(f(a(*20(N300))))x(N20)", 16, 83);
+}
+
+static void not_asked_for(void **state)
+{
+	const struct kernel_options opt = {.attach = KERNEL_ATTACH_MULTI, .ring_bytes = RING};
+	_capture_ struct capture c = CAPTURE_NONE;
+
+	need_capture();
+	capture_load(&c, &opt, 0);
+	describe_layout(c.plan, 16);
+	assert_int_equal(kernel__attach(c.kernel, c.plan, NULL, &c.lib), 0);
+	capture_script(&c, "aN10H0");
+	assert_not_disturbed(&c);
+	assert_int_equal(c.counters[WIRE_COUNT_HITS], 2);
+}
+
+/* A library without a layout has no names. */
+static void a_layout_of_size_0(void **state)
+{
+	_test_ struct test *t = NULL;
+
+	need_capture();
+	t = run("N10 H0", 0, 0);
+	assert_int_equal(t->names.bytes, 0);
+}
+
+static void no_room_is_missing(void **state)
+{
+	_test_ struct test *t = NULL;
+	size_t records;
+
+	need_capture();
+	t = run("N5000", 16, 1);
+	records = t->names.n_pieces;
+	assert_int_equal(records, (5000 * 16 + 4095) / 4096);
+	close_test(take_ptr(t));
+	t = open_test(16, 4096);
+	t->names.row_size = 0;
+	capture_begin(&t->capture, "N5000");
+	capture_finish_undrained(&t->capture);
+	capture_stop(&t->capture);
+	assert_int_equal(t->names.n_ends, 1);
+	/* Only the last piece is small enough for a page. */
+	assert_in_range(t->names.n_pieces, 0, 1);
+	assert_true(t->names.last.missing >= records - t->names.n_pieces);
+}
+
+/* ---- Memory that lies --------------------------------------------------------------------------
+ */
+
+/* Runs the lie, and an honest copy behind it, which shows that nothing is left of the lie. */
+static struct names lie(enum names_lie how, uint32_t row_size)
+{
+	struct names before;
+	char script[16];
+	struct test *t = open_test(row_size, BIG_RING);
+
+	t->names.row_size = 0;
+	snprintf(script, sizeof(script), "H%d.%c50", how, row_size == 64 ? 'J' : 'N');
+	capture_begin(&t->capture, script);
+	/* The bytes are more than the ring's; the target waits behind the lie. */
+	while (!t->names.n_ends)
+		capture_drain(&t->capture);
+	before = t->names;
+	t->names.row_size = row_size;
+	capture_wait_for_dot(&t->capture);
+	capture_go(&t->capture);
+	capture_finish_target(&t->capture);
+	capture_stop(&t->capture);
+	assert_not_disturbed(&t->capture);
+	assert_int_equal(t->names.n_ends, 2);
+	assert_int_equal(t->names.last.missing, 0);
+	assert_int_equal(t->names.last.definitions, 50);
+	assert_in_range(before.last.missing, 1, NAMES_MISSING_MAX + 2);
+	close_test(t);
+	return before;
+}
+
+/* 4,096 bytes of the table can be read. The pieces behind them fail one by one, up to the limit. */
+static void a_count_of_2_to_the_63(void **state)
+{
+	struct names n;
+
+	need_capture();
+	n = lie(LIE_COUNT, 16);
+	assert_int_equal(n.last.definitions, NAMES_DEFINITIONS_MAX);
+	assert_int_equal(n.n_pieces, 1);
+	assert_int_equal(n.last.missing, 1 + NAMES_DEFINITIONS_MAX * 16 / WIRE_DEFINITIONS_MAX - 1);
+	n = lie(LIE_COUNT, 64);
+	assert_int_equal(n.n_pieces, 1);
+	assert_int_equal(n.last.missing, 1 + NAMES_MISSING_MAX);
+}
+
+static void tables_that_are_nowhere(void **state)
+{
+	static const enum names_lie lies[] = {LIE_TABLE, LIE_TABLE_KERNEL, LIE_GLOBALS, LIE_BASE,
+					      LIE_CONTEXT};
+
+	need_capture();
+	for (size_t i = 0; i < N_OF(lies); i++) {
+		struct names n = lie(lies[i], 16);
+
+		assert_int_equal(n.n_pieces, 0);
+		assert_int_equal(n.n_texts, 0);
+		assert_int_equal(n.last.missing, 1);
+	}
+}
+
+static uint32_t symbols_of(uint32_t definitions)
+{
+	uint32_t n = 0;
+
+	/* The fixed symbol is that of row 5, which has another tag. */
+	for (uint32_t i = 0; i < definitions; i++)
+		n += names_tag(i) == TAG_NAMED;
+	return n + 1;
+}
+
+static void symbols_that_are_nowhere(void **state)
+{
+	struct names n;
+
+	need_capture();
+	n = lie(LIE_SYMBOLS, 16);
+	assert_int_equal(n.n_pieces, 1);
+	assert_int_equal(n.n_texts, 0);
+	assert_int_equal(n.last.missing, symbols_of(256));
+}
+
+static void numbers_beyond_the_table_of_symbols(void **state)
+{
+	struct names n;
+
+	need_capture();
+	n = lie(LIE_NUMBERS, 16);
+	/* The fixed symbol is one of the table. */
+	assert_int_equal(n.n_texts, 1);
+	assert_int_equal(n.last.missing, symbols_of(256) - 1);
+	n = lie(LIE_NUMBERS_MANY, 16);
+	assert_in_range(n.n_texts, 1, symbols_of(256));
+}
+
+static void texts_of_1_gib(void **state)
+{
+	struct names n;
+
+	need_capture();
+	n = lie(LIE_LENGTH, 16);
+	assert_int_equal(n.n_texts, 1);
+	assert_int_equal(n.last.missing, symbols_of(256) - 1);
+	assert_true(n.bytes < 8192);
+}
+
+static void texts_at_the_end_of_a_mapping(void **state)
+{
+	struct names n;
+
+	need_capture();
+	n = lie(LIE_EDGE, 16);
+	assert_int_equal(n.n_texts, 0);
+	assert_int_equal(n.last.missing, symbols_of(256));
+}
+
+static void more_texts_than_any_compiler_has(void **state)
+{
+	const size_t table = NAMES_DEFINITIONS_MAX * 16ul, headers = 65536 * 16;
+	struct names n;
+
+	need_capture();
+	n = lie(LIE_MANY_TEXTS, 16);
+	assert_true(n.n_texts <= NAMES_TEXTS_MAX / (WIRE_SYMBOL_MAX + 8) + 1);
+	assert_true(n.bytes <= table + NAMES_TEXTS_MAX + 2 * WIRE_SYMBOL_MAX + headers);
+}
+
+/* ---- Slots -------------------------------------------------------------------------------------
+ */
+
+static uint32_t read_owners(const struct capture *c, uint32_t *n_slots)
+{
+	const struct bpf_map *map = c->kernel->loaded.skel->maps.names_slots;
+	_free_ uint32_t *value = malloc(bpf_map__value_size(map));
+	uint32_t n = 0;
+
+	assert_non_null(value);
+	*n_slots = bpf_map__max_entries(map);
+	for (uint32_t i = 0; i < *n_slots; i++) {
+		assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(map), &i, value), 0);
+		n += *value != 0; /* the owner */
+	}
+	return n;
+}
+
+/* Follow another process of the target to its end. */
+static void follow_another(struct test *t, const char *script)
+{
+	struct capture *c = &t->capture, first = *c;
+
+	capture_begin(c, script);
+	capture_finish_target(c);
+	capture_drain(c);
+	assert_int_equal(c->status, 0);
+	close(c->to_target);
+	close(c->from_target);
+	unlink(c->expected);
+	strcpy(c->expected, first.expected);
+	c->pid = first.pid;
+	c->to_target = first.to_target;
+	c->from_target = first.from_target;
+	c->ended = first.ended;
+}
+
+/* Every slot has a copy whose page never comes, until its process is killed. */
+static void a_killed_process_leaves_no_slot_taken(void **state)
+{
+	_test_ struct test *t = NULL;
+	uint32_t n_slots;
+	char script[32];
+
+	need_capture();
+	t = open_test(16, RING);
+	read_owners(&t->capture, &n_slots);
+	if (n_slots > 64) {
+		print_message("skipped: more slots than the target has threads\n");
+		skip();
+		return;
+	}
+	snprintf(script, sizeof(script), "p%u(H%d)", n_slots, LIE_BLOCKS);
+	capture_begin(&t->capture, script);
+	while (read_owners(&t->capture, &n_slots) < n_slots) {
+		if (waitpid(t->capture.pid, &t->capture.status, WNOHANG)) {
+			t->capture.ended = true;
+			assert_int_equal(WEXITSTATUS(t->capture.status), NAMES_IMPOSSIBLE);
+			print_message("skipped: this kernel has no userfaultfd\n");
+			skip();
+			return;
+		}
+		usleep(1000);
+	}
+	follow_another(t, "N10");
+	assert_int_equal(t->names.n_ends, 1);
+	assert_int_equal(t->names.last.definitions, 0);
+	assert_int_equal(t->names.last.missing, 1);
+	kill(t->capture.pid, SIGKILL);
+	capture_finish_target(&t->capture);
+	capture_drain(&t->capture);
+	assert_true(WIFSIGNALED(t->capture.status));
+	assert_int_equal(read_owners(&t->capture, &n_slots), 0);
+	/* Each killed copy came to its end. */
+	assert_int_equal(t->names.n_ends, 1 + n_slots);
+	follow_another(t, "N10");
+	assert_int_equal(t->names.last.definitions, 10);
+	assert_int_equal(t->names.last.missing, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables_of_all_sizes),
+		cmocka_unit_test(rows_of_another_size),
+		cmocka_unit_test(a_symbol_comes_once_or_seldom_twice),
+		cmocka_unit_test(a_small_table_after_a_large_one),
+		cmocka_unit_test(the_hit_is_counted_and_no_span),
+		cmocka_unit_test(two_processes_at_once),
+		cmocka_unit_test(more_processes_than_slots),
+		cmocka_unit_test(within_queries_of_threads),
+		cmocka_unit_test(not_asked_for),
+		cmocka_unit_test(a_layout_of_size_0),
+		cmocka_unit_test(no_room_is_missing),
+		cmocka_unit_test(a_count_of_2_to_the_63),
+		cmocka_unit_test(tables_that_are_nowhere),
+		cmocka_unit_test(symbols_that_are_nowhere),
+		cmocka_unit_test(numbers_beyond_the_table_of_symbols),
+		cmocka_unit_test(texts_of_1_gib),
+		cmocka_unit_test(texts_at_the_end_of_a_mapping),
+		cmocka_unit_test(more_texts_than_any_compiler_has),
+		cmocka_unit_test(a_killed_process_leaves_no_slot_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
