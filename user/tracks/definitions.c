@@ -52,7 +52,7 @@ static int add_symbol(struct definitions *d, uint32_t symbol, const uint8_t *tex
 {
 	size_t at = d->texts.size;
 
-	if (u64_map__get(&d->text_of, symbol) != U64_MAP_NONE || at + n + 1 >= U64_MAP_NONE)
+	if (u64_map__get(&d->text_of, symbol) != U64_MAP_NONE || at + n + 1 > DEFINITIONS_TEXTS_MAX)
 		return 0;
 	byte_buffer__bytes(&d->texts, text, n);
 	byte_buffer__bytes(&d->texts, "", 1);
@@ -76,7 +76,7 @@ static bool read_symbol(struct byte_reader *in, struct symbol *s)
 	if (s->n > WIRE_SYMBOL_MAX)
 		return false;
 	s->text = byte_reader__bytes(in, (s->n + 3) & ~3u);
-	return s->text && !memchr(s->text, '\0', s->n);
+	return s->text;
 }
 
 int definitions__add_symbols(struct definitions *d, const struct wire_symbols *r)
@@ -90,6 +90,9 @@ int definitions__add_symbols(struct definitions *d, const struct wire_symbols *r
 			return -EBADMSG;
 	for (in = all; in.at < in.end;) {
 		read_symbol(&in, &s);
+		/* No name of a definition. The compiler's memory may hold anything. */
+		if (memchr(s.text, '\0', s.n))
+			continue;
 		if (add_symbol(d, s.number, s.text, s.n))
 			return -ENOMEM;
 	}

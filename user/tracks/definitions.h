@@ -21,6 +21,9 @@
 /* Bytes that may be missing between two pieces of a table. */
 #define DEFINITIONS_GAP_MAX (1u << 26)
 
+/* Bytes of texts that are kept of one compiler, which may drop any number of contexts. */
+#define DEFINITIONS_TEXTS_MAX (1u << 26)
+
 /* All zeroes is empty. */
 struct definitions {
 	struct byte_buffer table; /* as it was in the compiler; unknown pieces are 0xff */
@@ -30,7 +33,10 @@ struct definitions {
 	uint32_t n_strings;
 };
 
-/* Take records. -EBADMSG, which changes nothing, if one is malformed; -ENOMEM. */
+/*
+ * Take records. -EBADMSG if one is malformed: of a piece nothing is kept, of symbols those before
+ * the fault. -ENOMEM.
+ */
 int definitions__add(struct definitions *d, const struct wire_definitions *r);
 int definitions__add_symbols(struct definitions *d, const struct wire_symbols *r);
 
