@@ -102,9 +102,45 @@ def name_seeds():
     yield "legacy", b"_ZN4core3ptr37drop_in_place$LT$alloc..string..String$GT$17h0123456789abcdefE"
 
 
+# ---- fuzz_definitions: a layout, and records with pieces of a table or with texts ---------------
+
+NAMED, UNKNOWN, ROOT_TAG = 254, 255, 0
+# Rows of 16 bytes: tag, symbol, disambiguator, parent. Tag 5 has a name, tag 3 the fixed symbol 9.
+LAYOUT = bytes([8, 0, 4, 8, 12, ROOT_TAG, 1, 0, UNKNOWN, UNKNOWN, UNKNOWN, 9, 200, NAMED, 8, 44])
+
+
+def record(symbols, offset, data):
+    return struct.pack("<BBHI", symbols, 0, len(data), offset) + data
+
+
+def rows(*definitions):
+    return b"".join(u32(*d) for d in definitions)
+
+
+def texts(*symbols):
+    return b"".join(u32(number, len(t)) + t + bytes(-len(t) % 4) for number, t in symbols)
+
+
+def definition_seeds():
+    root = (ROOT_TAG, 0, 0, 0xffffff01)
+    table = rows(root, (5, 40, 0, 0), (5, 41, 2, 1), (3, 0, 1, 1), (5, 42, 0, 3))
+    names = texts((40, b"ast"), (41, b"Ast"), (9, b"impl"), (42, b"fmt"))
+    yield "small", LAYOUT + record(0, 0, table) + record(1, 0, names)
+    yield "two_pieces", (LAYOUT + record(0, 0, table[:32]) + record(1, 0, names[:12]) +
+                         record(0, 32, table[32:]) + record(1, 0, names[12:]))
+    yield "gap", LAYOUT + record(0, 0, table[:32]) + record(0, 48, table[48:]) + record(1, 0, names)
+    yield "cycle", LAYOUT + record(0, 0, rows(root, (5, 40, 0, 2), (5, 41, 0, 1), (5, 42, 0, 3)))
+    yield "deep", LAYOUT + record(0, 0, rows(root, *[(5, 40, 0, i) for i in range(250)])) + \
+        record(1, 0, names)
+    yield "odd_texts", LAYOUT + record(0, 0, table) + record(
+        1, 0, texts((40, b""), (41, b"a\0b"), (42, b"x" * 1024)) + u32(9, 1 << 30))
+    yield "nothing", LAYOUT
+
+
 def main():
     for fuzzer, seeds in (("fuzz_pctab", pctab_seeds()), ("fuzz_plan_codec", plan_seeds()),
-                          ("fuzz_function_name", name_seeds())):
+                          ("fuzz_function_name", name_seeds()),
+                          ("fuzz_definitions", definition_seeds())):
         os.makedirs(os.path.join(HERE, fuzzer), exist_ok=True)
         for name, data in seeds:
             with open(os.path.join(HERE, fuzzer, name), "wb") as f:
