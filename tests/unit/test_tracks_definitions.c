@@ -299,13 +299,26 @@ static void a_malformed_record_of_symbols_changes_nothing(void **state)
 	memset(r.bytes + size + 4, 'x', sizeof(r.bytes) - size - 4);
 	bytes_store_u32(r.bytes + size + 4, WIRE_SYMBOL_MAX + 1);
 	assert_refused(&r, size + 8 + WIRE_SYMBOL_MAX + 4);
-	r.size = size;
-	names_text(&r, SYMBOL_FIRST + 1, "t\0o", 3);
-	assert_refused(&r, r.size);
 	assert_unnamed(1, 1);
 	r.size = size;
 	add_texts(&r);
 	assert_string_equal(path(1), "a::one");
+}
+
+static void a_text_with_a_nul_costs_its_own_symbol_only(void **state)
+{
+	struct wire_definitions table = names_piece(1, 0);
+	struct wire_symbols r = names_texts(1);
+
+	names_root(&table);
+	names_row(&table, TAG_NAMED, SYMBOL_FIRST, 0, 0);
+	names_row(&table, TAG_NAMED, SYMBOL_FIRST + 1, 0, 0);
+	add(&table);
+	names_text(&r, SYMBOL_FIRST, "t\0o", 3);
+	names_symbol(&r, SYMBOL_FIRST + 1, "two");
+	add_texts(&r);
+	assert_unnamed(1, 1);
+	assert_string_equal(path(2), "a::two");
 }
 
 static void an_error_of_the_sink_comes_back(void **state)
@@ -341,6 +354,7 @@ int main(void)
 		TEST(a_long_path_has_no_name_in_whatever_order),
 		TEST(the_longest_text_fits),
 		TEST(a_malformed_record_of_symbols_changes_nothing),
+		TEST(a_text_with_a_nul_costs_its_own_symbol_only),
 		TEST(an_error_of_the_sink_comes_back),
 	};
 
