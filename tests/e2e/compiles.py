@@ -67,6 +67,7 @@ class Compile:
         self.incremental = mode.endswith("incremental")
         self.source = crates.source(crate)
         self.before = None
+        self.extern = crates.extern(crate, self.needed())
         if mode == "edited-incremental":
             self.source = shutil.copytree(os.path.dirname(self.source), t.path("src")) + "/lib.rs"
         if mode in ("second-incremental", "edited-incremental"):
@@ -75,6 +76,15 @@ class Compile:
             assert done.status == 0, done.stderr.decode()
         if mode == "edited-incremental":
             self.edit()
+
+    def needed(self):
+        """The directory of the crates that this one needs, which are compiled there."""
+        directory = self.t.mkdir("needed")
+        for name in crates.NEEDS.get(self.crate, ()):
+            args = crates.arguments(name, directory, *crates.extern(name, directory))
+            done = self.t.plain([self.rustc, *args], env=BOOTSTRAP)
+            assert done.status == 0, done.stderr.decode()
+        return directory
 
     def edit(self):
         file, function = EDITS[self.crate]
@@ -87,7 +97,8 @@ class Compile:
     def argv(self, name, incremental=None, *extra):
         # An incremental build is unchanged only if it writes to the same place.
         out = self.t.mkdir("incremental.out" if self.incremental else name + ".out")
-        args = crates.arguments(self.crate, out, *self.flags, *extra, at=self.source)
+        args = crates.arguments(self.crate, out, *self.extern, *self.flags, *extra,
+                                at=self.source)
         if self.incremental:
             args += ["-C", "incremental=" + (incremental or self.state(name))]
         return [self.rustc] + args

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Real crates to compile: those of Debian's librust-*-dev packages that need no other crate.
+"""Real crates to compile: those of Debian's librust-*-dev packages.
 
-tests/setup.sh installs them. One rustc compiles each, as cargo would with default features.
+tests/setup.sh installs them. One rustc compiles each, as cargo would with default features; those
+that need other crates are below NEEDS.
 """
 
 import glob
@@ -21,6 +22,15 @@ FEATURES = {
     "smallvec": "",
     "either": "default use_std std",
     "unicode-ident": "",
+    "proc-macro2": "",
+    "quote": "",
+    "syn": "clone-impls derive extra-traits fold full parsing printing quote visit visit-mut",
+}
+# The crates that a crate needs, each behind those that it needs itself.
+NEEDS = {
+    "proc-macro2": ("unicode-ident",),
+    "quote": ("unicode-ident", "proc-macro2"),
+    "syn": ("unicode-ident", "proc-macro2", "quote"),
 }
 EDITION = "2018"
 
@@ -37,10 +47,23 @@ def source(name):
     return found[-1]
 
 
+def crate_name(name):
+    return name.replace("-", "_")
+
+
 def arguments(name, out_dir, *extra, at=None):
     """rustc's arguments to compile the crate, or the source `at` a path, into a directory."""
-    args = ["--crate-name", name.replace("-", "_"), "--crate-type", "lib", "--edition", EDITION]
+    args = ["--crate-name", crate_name(name), "--crate-type", "lib", "--edition", EDITION]
     args += ["--cap-lints", "allow", "--out-dir", out_dir]
     for feature in FEATURES[name].split():
         args += ["--cfg", 'feature="%s"' % feature]
     return args + list(extra) + [at or source(name)]
+
+
+def extern(name, directory):
+    """rustc's arguments that find the crates that a crate needs, compiled into a directory."""
+    args = ["-L", "dependency=" + directory]
+    for needed in NEEDS.get(name, ()):
+        library = os.path.join(directory, "lib%s.rlib" % crate_name(needed))
+        args += ["--extern", "%s=%s" % (crate_name(needed), library)]
+    return args if name in NEEDS else []
