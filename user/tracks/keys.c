@@ -8,6 +8,9 @@
 /* Strings of one mapping. */
 #define RUN 4096
 
+/* In key_of: an execution was noted, and its key is not known. */
+#define NO_KEY UINT32_MAX
+
 static int note_own(struct keys *k, uint32_t key, uint32_t *invocation)
 {
 	if (array__reserve_one(&k->own, k->n_own, &k->own_capacity, sizeof(*k->own)))
@@ -27,25 +30,32 @@ static int number_key(struct keys *k, uint64_t key, uint32_t *number)
 	return 0;
 }
 
-int keys__note(struct keys *k, uint64_t key, uint32_t *invocation)
+static int note_number(struct keys *k, uint32_t number, uint32_t invocation)
 {
-	uint32_t number, *known;
-	int err = number_key(k, key, &number);
+	uint32_t *known;
 
-	if (err)
-		return err;
-	if (*invocation == TRACE_NO_INVOCATION)
-		return note_own(k, number, invocation);
-	if (*invocation >= EXECUTIONS_MAX)
+	if (invocation >= EXECUTIONS_MAX)
 		return 0;
-	if (*invocation >= k->n &&
-	    array__reserve_at(&k->key_of, *invocation, &k->n, sizeof(*k->key_of)))
+	if (invocation >= k->n &&
+	    array__reserve_at(&k->key_of, invocation, &k->n, sizeof(*k->key_of)))
 		return -ENOMEM;
-	known = &k->key_of[*invocation];
+	known = &k->key_of[invocation];
 	if (*known && *known != number)
 		return number_key(k, KEY_SHARED, known);
 	*known = number;
 	return 0;
+}
+
+int keys__note(struct keys *k, uint64_t key, uint32_t *invocation)
+{
+	uint32_t number = NO_KEY;
+	int err = key ? number_key(k, key, &number) : 0;
+
+	if (err)
+		return err;
+	if (*invocation != TRACE_NO_INVOCATION)
+		return note_number(k, number, *invocation);
+	return key ? note_own(k, number, invocation) : 0;
 }
 
 /* Only the own crate's definitions are in the table. */
@@ -62,6 +72,11 @@ static int name_key(const struct keys_naming *how, struct key *key)
 				   how->sink, &key->string);
 }
 
+static bool has_key(uint32_t key_of)
+{
+	return key_of && key_of != NO_KEY;
+}
+
 /* Map `n` ids from `first` on. */
 static int map_run(const struct keys *k, const struct keys_naming *how, const uint32_t *key_of,
 		   uint32_t first, uint32_t n, uint32_t empty, uint64_t *n_unnamed)
@@ -71,18 +86,18 @@ static int map_run(const struct keys *k, const struct keys_naming *how, const ui
 		.process = how->process, .first = first, .n = n, .strings = strings};
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t string =
-			key_of[i] ? k->distinct.at[key_of[i] - 1].string : TRACE_NO_STRING;
+		bool known = has_key(key_of[i]);
+		uint32_t string = known ? k->distinct.at[key_of[i] - 1].string : TRACE_NO_STRING;
 
-		*n_unnamed += key_of[i] && string == TRACE_NO_STRING;
+		*n_unnamed += known && string == TRACE_NO_STRING;
 		strings[i] = string == TRACE_NO_STRING ? empty : string;
 	}
 	return how->sink->map(how->sink->ctx, &m);
 }
 
 /*
- * The first time, ids without a key are mapped too, so that there are few runs. Later that would
- * take the names from those that were mapped before.
+ * The first time, ids without an execution are mapped too, so that there are few runs. Later that
+ * would take the names from those that were mapped before.
  */
 static uint32_t run_length(const struct keys *k, const uint32_t *key_of, uint32_t n)
 {
@@ -114,7 +129,7 @@ static void count_unnamed(const struct keys *k, const uint32_t *key_of, uint32_t
 			  uint64_t *n_unnamed)
 {
 	for (uint32_t i = 0; i < n; i++)
-		*n_unnamed += key_of[i] && k->distinct.at[key_of[i] - 1].key != KEY_UNIT;
+		*n_unnamed += has_key(key_of[i]) && k->distinct.at[key_of[i] - 1].key != KEY_UNIT;
 }
 
 static int map_keys(struct keys *k, const struct keys_naming *how, uint64_t *n_unnamed)

@@ -32,7 +32,7 @@ struct key {
 /* All zeroes is empty. */
 struct keys {
 	TABLE(struct key) distinct;
-	uint32_t *key_of; /* by invocation id: index in `distinct` + 1; 0: not known */
+	uint32_t *key_of; /* by invocation id: index in `distinct` + 1, or none; 0: no execution */
 	uint32_t n;
 	uint32_t *own; /* the same, of the ids that were given out here */
 	uint32_t n_own;
@@ -42,8 +42,9 @@ struct keys {
 };
 
 /*
- * Remember the key of an execution, which is not 0. *invocation changes if it is
- * TRACE_NO_INVOCATION. 0 or -ENOMEM.
+ * Remember the key of an execution; 0 if it is not known: readers show ids that are not mapped as
+ * <unknown> once others are. *invocation changes if it is TRACE_NO_INVOCATION and there is a key. 0
+ * or -ENOMEM.
  */
 int keys__note(struct keys *k, uint64_t key, uint32_t *invocation);
 

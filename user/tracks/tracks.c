@@ -281,8 +281,6 @@ static int note_key(const struct library *lib, struct image *image, const struct
 		return 0;
 	if (lib->keys[r->query] == WIRE_KEY_UNIT)
 		key = KEY_UNIT;
-	if (!key)
-		return 0;
 	image->library = lib;
 	image->library_serial = lib->serial;
 	return keys__note(&image->keys, key, invocation);
