@@ -9,6 +9,7 @@ import sys
 import textwrap
 
 import equality
+import keys
 import lab
 import test_cache_hits
 from compiles import EDITS, MODES, Compile
@@ -46,6 +47,23 @@ results that were never executed are not known, their ids are.)
 
 | toolchain | |
 |---|---|
+"""
+
+# Only its keys are compared.
+KEYS_CRATE = "syn"
+KEYS_MODES = ("debug", "second-incremental")
+
+KEYS = """
+## Keys
+
+What executions were about, in one process, with rustc's `-Zself-profile-events=default,query-keys`: by invocation id,
+query and path. Compared are the queries whose key is a definition or a crate, or that take none, `()`; and of these the
+executions whose key is of the crate that is compiled, as definitions of other crates have no name yet. Nothing is left
+out but what rustc executes to print its keys. Not here: {ambiguous}, as the standard library has another crate of that
+name, and rustc prints no more.
+
+| toolchain | crate | compile | of the crate | `()` | differing |
+|---|---|---|---:|---:|---:|
 """
 
 LATE = """
@@ -140,6 +158,11 @@ def hits(build):
             yield "| %s | %s |" % (toolchain, test_cache_hits.test_hello_world(t, toolchain))
 
 
+def keys_row(name, found):
+    return "| %s | %d | %d | %d |" % (
+        " | ".join(name), found.of_crate, found.without, found.differing)
+
+
 def reason_lines(used):
     for reason, text in equality.REASONS.items():
         if reason in used:
@@ -153,7 +176,7 @@ def late_lines(late):
 
 class Page:
     def __init__(self):
-        self.rows, self.lists, self.failed = [], [], []
+        self.rows, self.keys, self.lists, self.failed = [], [], [], []
         self.late, self.used = set(), set()
 
     def fail(self, name, error):
@@ -176,12 +199,29 @@ class Page:
         except AssertionError as error:
             self.fail(name, error)
 
+    def compare_keys(self, name, compile):
+        try:
+            found = keys.compare(compile)
+            self.keys.append(keys_row(name, found))
+            found.assert_equal()
+        except AssertionError as error:
+            self.fail(name, error)
+
+    def only_keys(self, build, name):
+        """A crate that would take too long in all comparisons."""
+        toolchain, crate, mode = name
+        print("fidelity: keys of " + " ".join(name), file=sys.stderr)
+        with lab.Lab(build) as t:
+            self.compare_keys(name, Compile(t, t.toolchain(toolchain), crate, mode))
+
     def compare(self, build, name):
         toolchain, crate, mode = name
         print("fidelity: " + " ".join(name), file=sys.stderr)
         try:
             with lab.Lab(build) as t:
                 compile = Compile(t, t.toolchain(toolchain), crate, mode)
+                if crate not in keys.AMBIGUOUS:
+                    self.compare_keys(name, compile)
                 runs = equality.SPREAD_RUNS if mode == "threads" else 1
                 case = equality.Case(compile, runs)
                 self.judge(name, case)
@@ -196,6 +236,8 @@ class Page:
         print(HEAD.format(tiny=tiny, spread=equality.SPREAD_RUNS), end="")
         print("\n".join(self.rows))
         print(HITS + "\n".join(hits(build)))
+        ambiguous = ", ".join("`%s`" % crate for crate in keys.AMBIGUOUS)
+        print(KEYS.format(ambiguous=ambiguous) + "\n".join(self.keys))
         print("\n## Reasons\n\n" + wrapped(reason_lines(self.used)))
         print("\n".join(late_lines(self.late)))
         print(DIFFER % equality.PASSES)
@@ -217,6 +259,9 @@ def main():
         for crate in options.crate or EDITS:
             for mode in options.mode or MODES:
                 page.compare(options.build, (toolchain, crate, mode))
+        if not options.crate:
+            for mode in options.mode or KEYS_MODES:
+                page.only_keys(options.build, (toolchain, KEYS_CRATE, mode))
     page.print(options.build)
     return 1 if page.failed else 0
 

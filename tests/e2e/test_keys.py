@@ -1,11 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What each query was about: equal to rustc's own query keys, and where it is shown."""
 
+import base64
+import collections
+import gzip
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+
 import crates
 import keys
 import lab
-from compiles import MODES, Compile
+from compiles import BOOTSTRAP, MODES, Compile
+from elf import Elf
+from gate import Gate
 from lab import each
+from mm_profdata import Profile
+from test_harmless import both, rustc_program, start_long_build, status_of
+from test_measureme import do_export, do_import
+from test_targets import fake_toolchain, start_in_a_group
+
+FAILURE = 125
 
 # `make fidelity` compares more.
 EQUAL = (*((toolchain, crate, mode) for toolchain in lab.toolchains() or ("stable",)
@@ -20,3 +38,238 @@ def test_equal(t, toolchain, crate, mode):
     found = keys.compare(Compile(t, t.toolchain(toolchain), crate, mode))
     found.assert_equal()
     return found.summary()
+
+
+# ---- However a compile ends ---------------------------------------------------------------------
+
+
+def named(t, trace, crate):
+    """{query: executions that are about something of the crate}"""
+    return collections.Counter(
+        query for _, query, event in keys.executions(t, trace) if keys.is_of(crate, event))
+
+
+def assert_all_local_are_named(t, trace, crate, plan):
+    """Every execution of a query whose key can only be of the crate itself; returns their number."""
+    local = {query["name"] for query in plan["queries"] if query["key"] == "LocalDefId"}
+    events = [event for _, query, event in keys.executions(t, trace) if query in local]
+    assert events
+    unnamed = [event for event in events if not keys.is_of(crate, event)]
+    assert not unnamed, "%d of %d: %s" % (len(unnamed), len(events), unnamed[:5])
+    return len(events)
+
+
+def plan_of(t, rustc):
+    done = t.run_qprof("plan", "--json", rustc)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@each(*((toolchain, *case) for toolchain in lab.toolchains() or ("stable",)
+        for case in (("good", (), {}), ("type_error", (), {}), ("borrow_error", (), {}),
+                     ("ice", ("-Ztreat-err-as-bug",), BOOTSTRAP))))
+def test_however_a_compile_ends(t, toolchain, program, flags, env):
+    """With errors, and with a panic of the compiler, whose output is that of a plain run."""
+    t.need_capture()
+    argv = rustc_program(t, toolchain, program, *flags)
+    plain, run = both(t, argv, env)
+    assert plain.status == {"good": 0, "ice": 101}.get(program, 1), plain.stderr.decode()
+    document = t.report(run.trace)
+    assert document["lost"] == 0, document["losses"]
+    n = assert_all_local_are_named(t, run.trace, program, plan_of(t, argv[0]))
+    paths = {event for _, _, event in keys.executions(t, run.trace)}
+    assert program + "::main" in paths, sorted(paths)[:20]
+    return "%d executions are named" % n
+
+
+def test_a_killed_compiler(t):
+    """Nothing is copied from a compiler that SIGKILL ends: its executions have no names yet."""
+    profiler, _, compiler, out, gate = start_long_build(t, "out")
+    os.kill(compiler, signal.SIGKILL)
+    gate.go_on()
+    _, err = profiler.communicate(timeout=lab.TIMEOUT)
+    assert profiler.returncode == 0, err.decode()
+    assert status_of(out) == 128 + signal.SIGKILL
+    trace = t.path("trace.qpt")
+    document = t.report(trace)
+    assert document["lost"] == 0 and document["problem"] is None, document
+    events = [event for _, _, event in keys.executions(t, trace)]
+    assert len(events) > 20 and not any(events), collections.Counter(events).most_common(5)
+    assert_no_items(t, trace)
+    return "%d executions" % len(events)
+
+
+def test_ctrl_c_while_a_compiler_runs(t):
+    """The compilers that have ended have names, the one that Ctrl-C ended may have none."""
+    profiler, links = start_in_a_group(t, "-q")
+    os.killpg(profiler.pid, signal.SIGINT)
+    profiler.communicate(timeout=lab.TIMEOUT)
+    trace = t.path("trace.qpt")
+    document = t.report(trace)
+    assert document["problem"] is None and document["lost"] == 0, document["losses"]
+    ended = [process["pid"] for process in document["processes"] if process["exit"] == 0]
+    assert ended, document["processes"]
+    assert sum(named(t, trace, "regex_syntax").values()) > 50000
+    lab.assert_gone(links)
+
+
+def test_ctrl_c_with_pid_while_a_compiler_runs(t):
+    """The compiler goes on after the recording, so its names were not copied."""
+    t.need_capture()
+    gate = Gate(t)
+    build = t.start_plain(gate.command("out"))
+    gate.reached()
+    profiler = t.start_qprof("-q", "-o", t.path("trace.qpt"), "--pid", str(build.pid))
+    t.attached(profiler)
+    status, _, err = t.interrupt(profiler)
+    gate.go_on()
+    assert (status, build.wait()) == (0, 0), err
+    document = t.report(t.path("trace.qpt"))
+    assert document["problem"] is None and document["lost"] == 0, document
+
+
+# ---- Without keys -------------------------------------------------------------------------------
+
+
+def assert_no_items(t, trace):
+    for options in ((), ("--json",)):
+        done = t.run_qprof("report", "--by", "item", *options, trace)
+        (line,) = done.stderr.splitlines()
+        assert done.returncode == FAILURE and not done.stdout, done
+        assert "does not say what its queries were about" in line, line
+
+
+@each(*(lab.toolchains() or ("stable",)))
+def test_no_keys(t, toolchain):
+    """--no-keys leaves out the keys, and nothing else."""
+    t.need_capture()
+    compile = Compile(t, t.toolchain(toolchain), crates.SHORT, "debug")
+    with_keys = t.capture(compile.argv("out"), ("-q",), trace="with.qpt")
+    without = t.capture(compile.argv("out"), ("-q", "--no-keys"), trace="without.qpt")
+    assert t.span_counts(with_keys.trace) == t.span_counts(without.trace)
+    assert t.counts(with_keys.trace) == t.counts(without.trace)
+    assert named(t, with_keys.trace, crates.SHORT)
+    assert not [span for span in t.spans(without.trace) if span["event"]]
+    assert_no_items(t, without.trace)
+    sizes = [os.path.getsize(run.trace) for run in (with_keys, without)]
+    return "%d bytes, without keys %d" % tuple(sizes)
+
+
+def rename_text_of_symbols(source, target):
+    """Rename rustc_span::Symbol::as_str() in the symbol table of a copy."""
+    shutil.copy2(source, target)
+    library = Elf(source)
+    (found,) = {(at, name) for at, name, _, _ in library.symbols()
+                if "rustc_span" in name and name.endswith("6Symbol6as_str")}
+    at, name = found
+    _, _, names = library.symtab()
+    (start,) = struct.unpack_from("<I", library.data, at)
+    with open(target, "r+b") as f:
+        f.seek(names + start + len(name) - 1)
+        f.write(b"R")
+
+
+def test_names_that_cannot_be_found(t):
+    """If the plan does not find how names are read, all else is recorded."""
+    t.need_capture()
+    rustc = fake_toolchain(t, rename_text_of_symbols)
+    plan = plan_of(t, rustc)
+    assert plan["names"] is False and plan["names_problem"], plan["names_problem"]
+    compile = Compile(t, t.toolchain(), crates.SHORT, "debug")
+    real = t.capture(compile.argv("out"), ("-q",), trace="real.qpt")
+    argv = [rustc, *compile.argv("out")[1:]]
+    run = t.capture(argv, ("-q",))
+    assert (run.status, run.stderr) == (0, b""), run
+    assert t.counts(run.trace) == t.counts(real.trace)
+    assert not any(event for _, _, event in keys.executions(t, run.trace))
+    assert_no_items(t, run.trace)
+    return plan["names_problem"]
+
+
+# ---- Where names are shown ----------------------------------------------------------------------
+
+
+# A loop at compile time, within the type of a function or the value of a static.
+SLOW = """#![allow(long_running_const_eval)]
+const fn slow(n: u64) -> u64 { let mut i = 0; while i < n { i = i.wrapping_add(1); } i }
+pub mod one { %s }
+pub mod other { pub fn quick() -> u64 { super::slow(3) } }
+"""
+
+
+@each(("one::planted", "pub fn planted() -> [u8; super::slow(400_000) as usize % 7] { loop {} }"),
+      ("one::PLANTED", "pub static PLANTED: u64 = super::slow(400_000);"))
+def test_a_slow_item_is_first(t, path, text):
+    program = t.write("slow.rs", SLOW % text)
+    run = t.capture([t.rustc, "--crate-type=lib", "--emit=metadata", "--out-dir", t.mkdir("out"),
+                     program])
+    assert run.status == 0, run.stderr.decode()
+    done = t.run_qprof("report", "--by", "item", run.trace)
+    assert done.returncode == 0, done.stderr
+    items = [line.split()[-1] for line in done.stdout[done.stdout.index("self %"):].splitlines()[1:]
+             if line and not line.endswith("(no item)")]
+    assert items[0] == "slow::" + path, done.stdout
+    done = t.run_qprof("report", "--by", "item", "--json", run.trace)
+    rows = json.loads(done.stdout)["items"]
+    row = next(row for row in rows if row["name"] == "slow::" + path)
+    others = sum(other["self_ns"] for other in rows if other["name"] not in (None, row["name"]))
+    assert row["self_ns"] > others and row["queries"][0]["name"].startswith("eval_"), rows[:3]
+    # Each execution is either about an item, or charged to one.
+    executions = sum(t.counts(run.trace).values())
+    assert sum(row["executions"] for row in rows) <= executions, executions
+    return "%d of %d ms" % (row["self_ns"] / 1e6, sum(row["self_ns"] for row in rows) / 1e6)
+
+
+def recorded(t):
+    """A trace with keys, which several tests read."""
+    def record():
+        run = t.capture([t.rustc] + crates.arguments(crates.SHORT, t.mkdir("out")),
+                        ("-q", "-e", "query-provider"))
+        assert run.status == 0, run.stderr.decode()
+        return run.trace
+
+    t.need_capture()
+    return t.shared("keys.qpt", record)
+
+
+def test_measureme(t):
+    """The exported arguments are the paths, and so they are in an import of the export."""
+    trace = recorded(t)
+    ours = collections.Counter((query, event) for _, query, event in keys.executions(t, trace))
+    assert sum(n for (_, event), n in ours.items() if event) > 10000
+    (exported,) = do_export(t, trace)
+    rows = collections.Counter()
+    for (kind, label, *arguments), n in Profile.read(exported).rows().items():
+        assert kind == "Query" and len(arguments) < 2, (kind, label, arguments)
+        rows[label, arguments[0] if arguments else ""] += n
+    assert rows == ours, (rows - ours, ours - rows)
+    again, _ = do_import(t, exported)
+    assert collections.Counter(
+        (query, event) for _, query, event in keys.executions(t, again)) == ours
+    done = [t.run_qprof("report", "--by", "item", "--json", path) for path in (trace, again)]
+    tables = [{row["name"]: row["executions"] for row in json.loads(d.stdout)["items"]}
+              for d in done]
+    assert tables[0] == tables[1]
+    return "%d items" % len(tables[0])
+
+
+def page_blocks(data):
+    """The blocks of data in an HTML page."""
+    for text in re.findall(rb'<script type="text/plain" id="\w+">([^<]+)</script>', data):
+        yield gzip.decompress(base64.b64decode(text))
+
+
+@each("perfetto", "chrome", "html", "folded", "svg", "pprof", "speedscope", "counts")
+def test_exports(t, form):
+    """Those with single intervals have the paths; the others add up executions of a query."""
+    trace, out = recorded(t), t.path("out." + form)
+    done = t.run_qprof("export", "-f", form, "-o", out, trace)
+    assert done.returncode == 0, done.stderr
+    with open(out, "rb") as f:
+        data = f.read()
+    assert data
+    if form == "html":
+        data = b"\n".join(page_blocks(data))
+    if form in ("perfetto", "chrome", "html"):
+        for path in (b"semver::parse::wildcard", b"semver::display::{{impl}}"):
+            assert path in data, path
