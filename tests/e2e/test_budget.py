@@ -25,7 +25,7 @@ def items(t, trace, kind):
 def read(t, trace):
     """Executions per query: recorded, counted, and estimated (only queries with an estimate)."""
     recorded = collections.Counter(
-        s["query"] for s in items(t, trace, "span") if not s["event"] and s.get("kind", "Query") == "Query")
+        s["query"] for s in items(t, trace, "span") if s.get("kind", "Query") == "Query")
     counted, estimated = collections.Counter(), collections.Counter()
     for tally in items(t, trace, "tally"):
         if tally["kind"] == "QueryCounted":
@@ -162,7 +162,7 @@ def callers(t, options):
     seen = collections.Counter()
     for span in items(t, trace, "span"):
         at = span.get("caller")
-        if not span["event"] and span.get("kind", "Query") == "Query":
+        if span.get("kind", "Query") == "Query":
             seen[span["query"], at and (at["function"], at["offset"])] += 1
     return seen
 
