@@ -152,7 +152,10 @@ def test_every_breakpoint_is_on_an_instruction(t, *options):
 # ---- Forged plans ------------------------------------------------------------------------------
 
 
-SITE = struct.Struct("<QQIIIBBBiii")
+SITE = struct.Struct("<QQIIIBBBiiiBi")
+# Where names are, behind the sites: first the address of the site at which they are read; last the
+# reason why they are not, which is none.
+LAYOUT = struct.Struct("<QQ48II")
 PAYLOAD = 28  # after magic, version, revision, checksum and length
 
 
@@ -169,9 +172,9 @@ def genuine_plan(t, library):
 
 
 def sites_of(plan):
-    """(number of sites, their offset in the plan): they come last."""
+    """(number of sites, their offset in the plan)."""
     for n in range(1, len(plan) // SITE.size):
-        at = len(plan) - n * SITE.size
+        at = len(plan) - LAYOUT.size - n * SITE.size
         if struct.unpack_from("<I", plan, at - 4)[0] == n:
             return n, at
     raise AssertionError("no sites")
@@ -184,6 +187,7 @@ def forged_plan(plan, elf_file, addr):
     offset = elf_file.offset_of(addr)
     for i in range(n):
         struct.pack_into("<QQ", plan, sites + i * SITE.size, addr, offset)
+    struct.pack_into("<Q", plan, len(plan) - LAYOUT.size, addr)
     at = PAYLOAD + 4 + struct.unpack_from("<I", plan, PAYLOAD)[0]
     for _ in range(3):
         length = struct.unpack_from("<I", plan, at)[0]
