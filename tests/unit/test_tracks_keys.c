@@ -175,6 +175,30 @@ static void an_id_of_executions_with_several_keys_has_no_name(void **state)
 	assert_name(3, "");
 }
 
+/* Readers show an id that is not mapped as <unknown>. */
+static void an_id_without_a_known_key_has_an_empty_name(void **state)
+{
+	uint32_t none = TRACE_NO_INVOCATION;
+
+	note(local(1), 1);
+	note(0, 4);
+	note(0, 5);
+	note(local(1), 5);
+	assert_int_equal(keys__note(&keys, 0, &none), 0);
+	assert_int_equal(none, TRACE_NO_INVOCATION);
+	assert_int_equal(name(), 1);
+	assert_name(1, "a::one");
+	assert_name(4, "");
+	/* One of two executions has it. */
+	assert_name(5, "");
+	/* Late ones, too. */
+	note(0, 8);
+	assert_int_equal(name(), 0);
+	assert_name(1, "a::one");
+	assert_name(7, NULL);
+	assert_name(8, "");
+}
+
 static void without_a_table_nothing_is_mapped(void **state)
 {
 	definitions__clear(&definitions);
@@ -237,6 +261,7 @@ int main(void)
 		TEST(executions_without_an_id_get_one),
 		TEST(late_executions_are_mapped_alone),
 		TEST(an_id_of_executions_with_several_keys_has_no_name),
+		TEST(an_id_without_a_known_key_has_an_empty_name),
 		TEST(without_a_table_nothing_is_mapped),
 		TEST(nothing_noted_is_nothing_to_map),
 		TEST(many_ids_take_several_runs),
