@@ -174,8 +174,8 @@ static void callers_that_are_not_there_are_said_not_to_be(void **state)
 static void rows_can_be_items(void **state)
 {
 	const char *glob = "typeck";
-	struct cli_report_options options = {.file = "tests/golden/good-strings.qpt",
-					     .by = CLI_BY_ITEM};
+	struct cli_report_options options = {
+		.file = "tests/golden/good-strings.qpt", .by = CLI_BY_ITEM, .wide = true};
 
 	assert_contains(report(&options), " 5 ns    25.0           1  ");
 	assert_contains(o.text[0], "typeck 5 ns  regex_syntax::ast::Parser\n");

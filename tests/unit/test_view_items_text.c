@@ -35,7 +35,7 @@ static char *printed(size_t n)
 			.self_ns = items[i].self_ns,
 			.item = &items[i],
 		};
-	return printed_text(items_text(out, &r, n, &names));
+	return printed_text(items_text(out, &r, n, 0, &names));
 }
 
 static void rows_list_the_most_expensive_queries(void **state)

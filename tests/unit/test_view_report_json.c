@@ -4,6 +4,7 @@
 #include "test.h"
 #include "../fixtures/parsed_json.h"
 #include "../fixtures/output.h"
+#include "../fixtures/sample_items.h"
 #include "../fixtures/sample_summary.h"
 
 static char *report_of(struct summary *s, const struct trace_losses *losses,
@@ -193,6 +194,31 @@ static void items_are_an_array_of_their_own(void **state)
 	json_object_put(report);
 }
 
+static void a_module_has_its_sums_and_the_number_of_items(void **state)
+{
+	_sample_items_ struct sample_items items = {};
+	struct summary *s = sample_one();
+	struct json_object *report, *modules, *row;
+	_free_ char *text = NULL;
+
+	sample_items__make(&items);
+	text = printed_text(report_json(
+		out, s, NULL, &sample_item_texts,
+		&(struct report_options){.items = items.items, .modules = items.modules}));
+	summary__free(s);
+	report = parsed_json(text);
+	modules = member(report, "modules");
+	row = json_object_array_get_idx(modules, 0);
+	assert_int_equal(json_object_array_length(modules), 4);
+	assert_string_equal(json_object_get_string(member(row, "name")), "app::shapes");
+	assert_int_equal(json_object_get_int64(member(row, "items")), 2);
+	assert_int_equal(json_object_get_int64(member(row, "self_ns")), 11230000);
+	row = json_object_array_get_idx(modules, 1);
+	assert_null(member(row, "name"));
+	assert_int_equal(json_object_get_int64(member(row, "items")), 0);
+	json_object_put(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +229,7 @@ int main(void)
 		cmocka_unit_test(extras_are_members_where_there_are_any),
 		cmocka_unit_test(a_document_that_fails_asks_for_no_more_names),
 		cmocka_unit_test(items_are_an_array_of_their_own),
+		cmocka_unit_test(a_module_has_its_sums_and_the_number_of_items),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

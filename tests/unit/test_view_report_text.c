@@ -2,6 +2,7 @@
 
 #include "test.h"
 #include "../fixtures/output.h"
+#include "../fixtures/sample_items.h"
 #include "../fixtures/sample_summary.h"
 
 static char *report_of(struct summary *s, const struct trace_losses *losses,
@@ -113,6 +114,58 @@ static void extras_are_shown_where_there_are_any(void **state)
 	assert_lacks(text, "blocked");
 }
 
+/* Prints the sample's items, or its modules. */
+static char *report_of_items(bool by_module, struct report_options opt)
+{
+	_sample_items_ struct sample_items items = {};
+	struct summary *s = sample_one();
+	char *text;
+
+	sample_items__make(&items);
+	opt.items = items.items;
+	opt.modules = by_module ? items.modules : NULL;
+	text = printed_text(report_text(out, s, NULL, &sample_item_texts, &opt));
+	summary__free(s);
+	return text;
+}
+
+static void items_are_a_table(void **state)
+{
+	_free_ char *text = report_of_items(false, (struct report_options){});
+
+	assert_golden("view/report_items.txt", text);
+}
+
+static void modules_are_items_added_up(void **state)
+{
+	_free_ char *text = report_of_items(true, (struct report_options){});
+
+	assert_golden("view/report_modules.txt", text);
+}
+
+static void narrow_items_show_the_first_query(void **state)
+{
+	char *text = report_of_items(false, (struct report_options){.width = 105});
+
+	assert_contains(text, "  eval_to_allocation_raw 9.00 ms  app::shapes::area\n");
+	assert_lacks(text, "no room");
+	free(text);
+	text = report_of_items(false, (struct report_options){.width = 60});
+	assert_contains(text, "  executions  item\n11.2 ms    56.4           3  app::shapes");
+	assert_contains(text, "  no room for of this; report --wide shows it\n");
+	free(text);
+}
+
+static void small_modules_are_left_out(void **state)
+{
+	struct report_options opt = {.min_self_ns = 1000000, .top = 2};
+	_free_ char *text = report_of_items(true, opt);
+
+	assert_contains(text, "app::shapes\n");
+	assert_lacks(text, "{{impl}}");
+	assert_contains(text, "  and 2 more modules\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +176,10 @@ int main(void)
 		cmocka_unit_test(an_empty_trace_says_so),
 		cmocka_unit_test(the_head_says_what_the_probes_took),
 		cmocka_unit_test(extras_are_shown_where_there_are_any),
+		cmocka_unit_test(items_are_a_table),
+		cmocka_unit_test(modules_are_items_added_up),
+		cmocka_unit_test(narrow_items_show_the_first_query),
+		cmocka_unit_test(small_modules_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

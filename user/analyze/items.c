@@ -199,6 +199,37 @@ static void note_query(struct item_row *row, uint32_t label, uint64_t self_ns)
 	row->queries[at] = (struct item_part){label, self_ns};
 }
 
+void item_row__add(struct item_row *row, const struct item_cell *cell)
+{
+	row->executions += cell->executions;
+	row->charged += cell->charged;
+	row->self_ns += cell->self_ns;
+	note_query(row, cell->label, cell->self_ns);
+}
+
+static struct item_cell cell_of(const struct cell *c)
+{
+	return (struct item_cell){
+		.item = c->item,
+		.label = c->label,
+		.executions = c->executions,
+		.charged = c->charged,
+		.self_ns = trace_without_probes(c->self_ns, c->probe_ns),
+	};
+}
+
+int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *cell), void *ctx)
+{
+	int err = charge_rest(m);
+
+	for (uint32_t i = 0; i < m->cells.n && !err; i++) {
+		const struct item_cell cell = cell_of(&m->cells.at[i]);
+
+		err = take(ctx, &cell);
+	}
+	return err;
+}
+
 int items__rows(struct items *m, struct item_row **rows, size_t *n)
 {
 	struct item_row *row = NULL;
@@ -212,17 +243,13 @@ int items__rows(struct items *m, struct item_row **rows, size_t *n)
 	if (m->cells.n)
 		qsort(m->cells.at, m->cells.n, sizeof(*m->cells.at), by_item);
 	for (uint32_t i = 0; i < m->cells.n; i++) {
-		const struct cell *c = &m->cells.at[i];
-		uint64_t self_ns = trace_without_probes(c->self_ns, c->probe_ns);
+		const struct item_cell cell = cell_of(&m->cells.at[i]);
 
-		if (!row || row->item != c->item) {
+		if (!row || row->item != cell.item) {
 			row = &(*rows)[(*n)++];
-			row->item = c->item;
+			row->item = cell.item;
 		}
-		row->executions += c->executions;
-		row->charged += c->charged;
-		row->self_ns += self_ns;
-		note_query(row, c->label, self_ns);
+		item_row__add(row, &cell);
 	}
 	return 0;
 }

@@ -19,6 +19,15 @@ struct item_part {
 	uint64_t self_ns;
 };
 
+/* The time of one query about one item. */
+struct item_cell {
+	uint32_t item; /* these three as in item_row */
+	uint32_t label;
+	uint64_t executions;
+	uint64_t charged;
+	uint64_t self_ns;
+};
+
 struct item_row {
 	uint32_t item;	     /* string id of its path, or TRACE_NO_STRING: none is around */
 	uint64_t executions; /* of queries about it */
@@ -44,6 +53,15 @@ int items__around(struct items *m, const struct trace_span *span, uint32_t item)
 
 /* One row per item, in no particular order; call it once. Free with free(). -ENOMEM. */
 int items__rows(struct items *m, struct item_row **rows, size_t *n);
+
+/*
+ * Call `take` for each query about each item, in no particular order. 0, -ENOMEM, or the first
+ * value that is not 0.
+ */
+int items__each(struct items *m, int (*take)(void *ctx, const struct item_cell *cell), void *ctx);
+
+/* Add a query, which was not added before, to a row of all zeroes or more. */
+void item_row__add(struct item_row *row, const struct item_cell *cell);
 
 void items__free(struct items *m);
 DEFINE_CLEANUP(struct items, items__free)

@@ -26,7 +26,8 @@ static int add_parts(struct model *m, unsigned int parts)
 	    (parts & MODEL_CALLERS && callers__new(&m->callers)) ||
 	    (parts & MODEL_GROUPS && groups__new(&m->groups)) ||
 	    (parts & MODEL_THREADS && threads__new(&m->threads)) ||
-	    (parts & MODEL_ITEMS && items__new(&m->options.texts, &m->items)))
+	    (parts & MODEL_ITEMS && items__new(&m->options.texts, &m->items)) ||
+	    (parts & MODEL_MODULES && modules__new(&m->options.texts, &m->modules)))
 		return -ENOMEM;
 	return 0;
 }
@@ -60,7 +61,10 @@ static int take_off_cpu(struct model *m, const struct trace_span *span)
 			       !strcmp(label_text(m, span->label), TRACE_OFF_PREEMPTED));
 }
 
-/* What is not wanted may still be what others are charged to. */
+/*
+ * What is not wanted may still be what others are charged to. Modules are learned from unwanted
+ * labels too, so that rows have the same names.
+ */
 static int take_item_of(struct model *m, const struct trace_span *span,
 			const struct trace_times *times)
 {
@@ -69,6 +73,8 @@ static int take_item_of(struct model *m, const struct trace_span *span,
 	if (span->kind == TRACE_KIND_HIT)
 		return 0;
 	item = m->options.item(m->options.item_ctx, span);
+	if (m->modules && modules__span(m->modules, span, item))
+		return -ENOMEM;
 	return wants(m, span->label) ? items__span(m->items, span, times, item)
 				     : items__around(m->items, span, item);
 }
@@ -220,6 +226,7 @@ void model__destroy(struct model *m)
 	groups__free(m->groups);
 	threads__free(m->threads);
 	items__free(m->items);
+	modules__free(m->modules);
 	self_time__free(m->self_time);
 	decisions__destroy(&m->decisions);
 	*m = (struct model){};

@@ -11,6 +11,7 @@
 #include "analyze/decisions.h"
 #include "analyze/groups.h"
 #include "analyze/items.h"
+#include "analyze/modules.h"
 #include "analyze/summary.h"
 #include "analyze/threads.h"
 #include "analyze/unrecorded.h"
@@ -24,6 +25,7 @@ enum model_part {
 	MODEL_GROUPS = 4,
 	MODEL_THREADS = 8,
 	MODEL_ITEMS = 16,
+	MODEL_MODULES = 32, /* with MODEL_ITEMS */
 };
 
 struct model_options {
@@ -52,6 +54,7 @@ struct model {
 	struct groups *groups;
 	struct threads *threads;
 	struct items *items;
+	struct modules *modules;
 	struct self_time *self_time;
 	struct decisions decisions;
 	struct unrecorded unrecorded;

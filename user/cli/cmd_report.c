@@ -45,7 +45,9 @@ static unsigned int parts_of(const struct cli_report_options *o)
 {
 	if (o->by == CLI_BY_ITEM)
 		return MODEL_ITEMS;
-	if (o->by > CLI_BY_ITEM)
+	if (o->by == CLI_BY_MODULE)
+		return MODEL_ITEMS | MODEL_MODULES;
+	if (o->by > CLI_BY_MODULE)
 		return MODEL_GROUPS;
 	if (o->callers.n)
 		return MODEL_CALLERS;
@@ -103,6 +105,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.groups = m->groups,
 		.callers = m->callers,
 		.items = m->items,
+		.modules = m->modules,
 		.locator = {r, locate},
 		.by = by[o->by],
 		.all_self_ns = trace_without_probes(m->self_ns, m->self_probe_ns),

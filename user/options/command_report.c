@@ -55,15 +55,16 @@ static const struct cli_option options[] = {
 		.arg = "WHAT",
 		.kind = CLI_CHOICE,
 		.offset = AT(report.by),
-		.choices = "build|query|item|crate|process|thread",
+		.choices = "build|query|item|module|crate|process|thread",
 		.first = CLI_BY_BUILD,
 		.help = "What is shown: a build (crates, queries, passes, waiting), or one "
 			"table, in which a row is a query, an item (a function, type or module "
-			"of a crate, with the queries about it), a crate... Without it, a build if "
-			"several crates were compiled and no other option is about rows, "
-			"otherwise queries. In rows that are not queries, wall is the time "
-			"from the first start to the last end of a query; for a thread, it "
-			"is the sum of on-cpu, preempted (it could have run) and waiting.",
+			"of a crate, with the queries about it), a module or impl (its items "
+			"added up), a crate... Without it, a build if several crates were "
+			"compiled and no other option is about rows, otherwise queries. In "
+			"rows that are not queries, wall is the time from the first start to "
+			"the last end of a query; for a thread, it is the sum of on-cpu, "
+			"preempted (it could have run) and waiting.",
 	},
 	{
 		.name = "sort",
@@ -121,6 +122,8 @@ static const struct cli_example examples[] = {
 	{"All crates of a build, and all their queries", "qprof-bpf report --full debug.qpt"},
 	{"For the summary of a CI", "qprof-bpf report --markdown debug.qpt"},
 	{"The ten queries that cost most", "qprof-bpf report --by query --top 10 debug.qpt"},
+	{"The functions, types and modules of a crate that cost most",
+	 "qprof-bpf report --by item --top 20 debug.qpt"},
 	{"Where crates differ", "qprof-bpf report --by crate --sort total debug.qpt"},
 	{"Queries about types that take 1% or more",
 	 "qprof-bpf report --query 'type*' --min 1% debug.qpt"},

@@ -8,8 +8,19 @@
 #include "base/format.h"
 #include "view/table.h"
 
+/* Minimum columns of a path; other columns are left out first. */
+#define PATH_KEPT 40
+
+/* Each query takes about 30 columns. */
+static uint32_t queries_that_fit(size_t width)
+{
+	if (!width || width >= 170)
+		return ITEM_QUERIES;
+	return width >= 140 ? 2 : 1;
+}
+
 /* "typeck 41.2 ms, mir_borrowck 12.0 ms" */
-static int add_queries(struct table *t, const struct item_row *item,
+static int add_queries(struct table *t, const struct item_row *item, uint32_t most,
 		       const struct trace_texts *names)
 {
 	_free_ char *text = NULL;
@@ -19,7 +30,7 @@ static int add_queries(struct table *t, const struct item_row *item,
 
 	if (!to)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < item->n_queries; i++)
+	for (uint32_t i = 0; i < item->n_queries && i < most; i++)
 		fprintf(to, "%s%s %s", i ? ", " : "",
 			names->text(names->ctx, item->queries[i].label),
 			format_duration(buf, item->queries[i].self_ns));
@@ -29,24 +40,35 @@ static int add_queries(struct table *t, const struct item_row *item,
 	return 0;
 }
 
-int items_text(FILE *out, const struct report_rows *r, size_t n, const struct trace_texts *names)
+int items_text(FILE *out, const struct report_rows *r, size_t n, size_t width,
+	       const struct trace_texts *names)
 {
-	static const struct table_column columns[] = {
+	static const struct table_column items[] = {
 		{"self", 0}, {"self %", 0}, {"executions", 0}, {"of this", 0}, {"item", 0},
 	};
-	_table_ struct table *t = table__new(columns, N_OF(columns));
+	static const struct table_column modules[] = {
+		{"self", 0},  {"self %", 0},  {"executions", 0},
+		{"items", 0}, {"of this", 0}, {"module", 0},
+	};
+	_table_ struct table *t =
+		r->modules ? table__new(modules, N_OF(modules)) : table__new(items, N_OF(items));
 	char buf[FORMAT_MAX];
 
 	table__name_last(t);
+	table__keep_of_name(t, PATH_KEPT);
+	table__spare(t, "of this");
+	table__spare(t, "executions");
 	for (size_t i = 0; i < n; i++) {
 		const struct report_row *row = &r->rows[i];
 
 		table__cell(t, format_duration(buf, row->self_ns));
 		table__cell(t, format_percent(buf, row->self_ns, r->self_ns));
 		table__cell(t, format_count(buf, row->count));
-		if (add_queries(t, row->item, names))
+		if (r->modules)
+			table__cell(t, format_count(buf, row->items));
+		if (add_queries(t, row->item, queries_that_fit(width), names))
 			return -ENOMEM;
 		table__cell(t, row->name);
 	}
-	return table__print(t, out, "");
+	return table__print_within(t, out, width, "report --wide");
 }

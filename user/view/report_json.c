@@ -98,11 +98,14 @@ static void put_callers(struct json *j, const struct report_options *opt)
 	json__print(j, "]");
 }
 
-static void put_item(struct json *j, const struct report_row *row, const struct trace_texts *names)
+static void put_item(struct json *j, const struct report_row *row, const struct trace_texts *names,
+		     bool is_module)
 {
 	const struct item_row *item = row->item;
 
 	json__text(j, "name", item->item == TRACE_NO_STRING ? NULL : row->name);
+	if (is_module)
+		json__number(j, "items", row->items);
 	json__number(j, "executions", item->executions);
 	json__number(j, "charged", item->charged);
 	json__number(j, "self_ns", item->self_ns);
@@ -123,10 +126,10 @@ static void put_items(struct json *j, const struct trace_texts *names,
 	_report_rows_ struct report_rows r = {};
 
 	j->err = j->err ?: report_rows__items(&r, names, opt);
-	json__array(j, "items");
+	json__array(j, opt->modules ? "modules" : "items");
 	for (size_t i = 0; i < r.n && !j->err; i++) {
 		json__line(j, i);
-		put_item(j, &r.rows[i], names);
+		put_item(j, &r.rows[i], names, opt->modules);
 	}
 	json__print(j, "]");
 }

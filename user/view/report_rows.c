@@ -49,7 +49,7 @@ static bool is_wanted(const struct report_rows *r, const struct report_row *row,
 	/* Long double: the product may have more than 64 bits. */
 	if ((long double)row->self_ns * 1000000 < (long double)r->self_ns * opt->min_ppm)
 		return false;
-	return r->groups || r->callers || r->items || !opt->query ||
+	return r->groups || r->callers || r->items || r->modules || !opt->query ||
 	       opt->query(opt->query_ctx, row->name);
 }
 
@@ -184,33 +184,61 @@ int report_rows__callers(struct report_rows *r, const struct report_options *opt
 	return 0;
 }
 
-int report_rows__items(struct report_rows *r, const struct trace_texts *names,
-		       const struct report_options *opt)
+static struct report_row row_of_item(const struct item_row *item, const char *name)
+{
+	return (struct report_row){
+		.name = item->item == TRACE_NO_STRING ? REPORT_NO_ITEM : name,
+		.count = item->executions,
+		.total_ns = item->self_ns,
+		.self_ns = item->self_ns,
+		.item = item,
+	};
+}
+
+static int add_modules(struct report_rows *r, const struct report_options *opt)
+{
+	int err = modules__rows(opt->modules, opt->items, &r->modules, &r->n_modules);
+
+	if (err)
+		return err;
+	r->rows = calloc(r->n_modules + 1, sizeof(*r->rows));
+	if (!r->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_modules; i++) {
+		r->rows[i] = row_of_item(&r->modules[i].sums, r->modules[i].path);
+		r->rows[i].items = r->modules[i].items;
+	}
+	r->n = r->n_modules;
+	return 0;
+}
+
+static int add_items(struct report_rows *r, const struct trace_texts *names,
+		     const struct report_options *opt)
 {
 	size_t n;
-	int err;
+	int err = items__rows(opt->items, &r->items, &n);
 
-	*r = (struct report_rows){0};
-	err = items__rows(opt->items, &r->items, &n);
 	if (err)
 		return err;
 	r->rows = calloc(n + 1, sizeof(*r->rows));
 	if (!r->rows)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const struct item_row *item = &r->items[i];
-
-		r->rows[r->n++] = (struct report_row){
-			.name = item->item == TRACE_NO_STRING ? REPORT_NO_ITEM
-							      : names->text(names->ctx, item->item),
-			.count = item->executions,
-			.total_ns = item->self_ns,
-			.self_ns = item->self_ns,
-			.item = item,
-		};
-	}
-	select_rows(r, opt);
+	for (; r->n < n; r->n++)
+		r->rows[r->n] =
+			row_of_item(&r->items[r->n], names->text(names->ctx, r->items[r->n].item));
 	return 0;
+}
+
+int report_rows__items(struct report_rows *r, const struct trace_texts *names,
+		       const struct report_options *opt)
+{
+	int err;
+
+	*r = (struct report_rows){0};
+	err = opt->modules ? add_modules(r, opt) : add_items(r, names, opt);
+	if (!err)
+		select_rows(r, opt);
+	return err;
 }
 
 void report_rows__clear(struct report_rows *r)
@@ -218,6 +246,7 @@ void report_rows__clear(struct report_rows *r)
 	free(r->rows);
 	free(r->callers);
 	free(r->items);
+	module_rows__free(r->modules, r->n_modules);
 	group_rows__free(r->groups, r->n_groups);
 	*r = (struct report_rows){0};
 }

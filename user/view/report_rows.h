@@ -29,7 +29,8 @@ struct report_row {
 	uint32_t processes;
 	const char *kind;		 /* for queries: summary_row__kind() */
 	uint64_t activities;		 /* in a query's row: of count */
-	const struct item_row *item;	 /* NULL unless the row is an item */
+	const struct item_row *item;	 /* NULL unless the row is an item or a module */
+	uint32_t items;			 /* of a module */
 	const struct caller_row *caller; /* NULL unless the row is a caller */
 };
 
@@ -57,6 +58,8 @@ struct report_rows {
 	struct group_row *groups; /* owns the names, or NULL */
 	size_t n_groups;
 	struct item_row *items;	    /* or NULL */
+	struct module_row *modules; /* owns the names, or NULL */
+	size_t n_modules;
 	struct caller_row *callers; /* owns the data of callers, or NULL */
 };
 
@@ -68,7 +71,10 @@ int report_rows__queries(struct report_rows *r, const struct summary *s, uint32_
 int report_rows__groups(struct report_rows *r, const struct report_options *opt);
 int report_rows__callers(struct report_rows *r, const struct report_options *opt);
 
-/* The rows of opt->items, which may be asked for once. Names belong to `names`. */
+/*
+ * The rows of opt->items, by opt->modules if they are there, which may be asked for once. Names of
+ * items belong to `names`.
+ */
 int report_rows__items(struct report_rows *r, const struct trace_texts *names,
 		       const struct report_options *opt);
 

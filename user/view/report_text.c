@@ -225,9 +225,11 @@ static int print_callers(FILE *out, bool unrecorded, const struct report_options
 static int print_items(FILE *out, const struct trace_texts *names, const struct report_options *opt)
 {
 	_report_rows_ struct report_rows r = {};
-	int err = report_rows__items(&r, names, opt) ?: items_text(out, &r, shown(r.n, opt), names);
+	int err = report_rows__items(&r, names, opt)
+			  ?: items_text(out, &r, shown(r.n, opt), opt->width, names);
 
-	print_more(out, r.n - shown(r.n, opt) + r.left_out, "item", "items");
+	print_more(out, r.n - shown(r.n, opt) + r.left_out, opt->modules ? "module" : "item",
+		   opt->modules ? "modules" : "items");
 	return err;
 }
 

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "analyze/modules.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "test.h"
+
+/* Labels, then items. */
+enum {
+	TYPECK,
+	LINT_MOD,
+	MODEL_OF,
+	CRATE,
+	MODULE,
+	INNER,
+	FUNCTION,
+	CLOSURE,
+	IMPL,
+	METHOD,
+	LIKE_A_MODULE,
+	TYPE,
+};
+
+static const char *text_of(const void *ctx, uint32_t id)
+{
+	static const char *const texts[] = {
+		"typeck",
+		"lint_mod",
+		"model_of",
+		"app",
+		"app::inner",
+		"app::inner::deep",
+		"app::inner::f",
+		"app::inner::f::{{closure}}[1]",
+		"app::inner::{{impl}}[3]",
+		"app::inner::{{impl}}[3]::fmt::{{closure}}",
+		"app::inner_too::g",
+		"Binder { value: core::fmt::Debug, bound_vars: [] }",
+	};
+
+	return texts[id];
+}
+
+static const struct trace_texts texts = {.text = text_of};
+
+struct both {
+	struct items *items;
+	struct modules *modules;
+	struct module_row *rows;
+	size_t n;
+};
+
+static void both__begin(struct both *b)
+{
+	*b = (struct both){};
+	assert_int_equal(items__new(&texts, &b->items), 0);
+	assert_int_equal(modules__new(&texts, &b->modules), 0);
+}
+
+static void both__destroy(struct both *b)
+{
+	items__free(b->items);
+	modules__free(b->modules);
+	module_rows__free(b->rows, b->n);
+}
+#define _both_ __cleanup(both__destroy)
+
+static void add(struct both *b, uint32_t label, uint32_t item, uint64_t self_ns)
+{
+	const struct trace_span span = {.label = label, .kind = TRACE_KIND_QUERY, .end_ns = 1};
+	const struct trace_times times = {.self_ns = self_ns};
+
+	assert_int_equal(modules__span(b->modules, &span, item), 0);
+	assert_int_equal(items__span(b->items, &span, &times, item), 0);
+}
+
+static const struct module_row *row_of(struct both *b, const char *path)
+{
+	if (!b->rows)
+		assert_int_equal(modules__rows(b->modules, b->items, &b->rows, &b->n), 0);
+	for (size_t i = 0; i < b->n; i++)
+		if (!strcmp(b->rows[i].path ?: "", path))
+			return &b->rows[i];
+	return NULL;
+}
+
+static void assert_row(struct both *b, const char *path, uint32_t items, uint64_t self_ns)
+{
+	const struct module_row *row = row_of(b, path);
+
+	assert_non_null(row);
+	assert_int_equal(row->items, items);
+	assert_int_equal(row->sums.self_ns, self_ns);
+}
+
+static void an_item_counts_for_the_innermost_module_or_impl(void **state)
+{
+	_both_ struct both b;
+
+	both__begin(&b);
+	add(&b, TYPECK, FUNCTION, 1);
+	add(&b, TYPECK, CLOSURE, 10);
+	add(&b, TYPECK, IMPL, 100);
+	add(&b, TYPECK, METHOD, 1000);
+	add(&b, LINT_MOD, CRATE, 2);
+	add(&b, LINT_MOD, MODULE, 20);
+	add(&b, LINT_MOD, INNER, 200);
+	add(&b, TYPECK, LIKE_A_MODULE, 3);
+	assert_row(&b, "app", 2, 5);
+	assert_row(&b, "app::inner", 3, 31);
+	assert_row(&b, "app::inner::deep", 1, 200);
+	assert_row(&b, "app::inner::{{impl}}[3]", 2, 1100);
+	assert_int_equal(b.n, 4);
+}
+
+/* An unchanged incremental build runs no query of a module. */
+static void without_modules_there_are_crates_and_impls(void **state)
+{
+	_both_ struct both b;
+
+	both__begin(&b);
+	add(&b, MODEL_OF, MODULE, 1);
+	add(&b, TYPECK, FUNCTION, 10);
+	add(&b, TYPECK, METHOD, 100);
+	assert_row(&b, "app", 2, 11);
+	assert_row(&b, "app::inner::{{impl}}[3]", 1, 100);
+	assert_int_equal(b.n, 2);
+}
+
+static void queries_of_several_items_are_one(void **state)
+{
+	const struct module_row *row;
+	_both_ struct both b;
+
+	both__begin(&b);
+	add(&b, TYPECK, FUNCTION, 4);
+	add(&b, MODEL_OF, FUNCTION, 5);
+	add(&b, TYPECK, CRATE, 3);
+	row = row_of(&b, "app");
+	assert_non_null(row);
+	assert_int_equal(row->sums.executions, 3);
+	assert_int_equal(row->sums.n_queries, 2);
+	assert_int_equal(row->sums.queries[0].label, TYPECK);
+	assert_int_equal(row->sums.queries[0].self_ns, 7);
+	assert_int_equal(row->sums.queries[1].self_ns, 5);
+}
+
+static void time_outside_of_items_has_no_path(void **state)
+{
+	_both_ struct both b;
+
+	both__begin(&b);
+	add(&b, TYPECK, TRACE_NO_STRING, 9);
+	add(&b, TYPECK, FUNCTION, 1);
+	assert_row(&b, "", 0, 9);
+	assert_int_equal(row_of(&b, "")->sums.item, TRACE_NO_STRING);
+	assert_int_not_equal(row_of(&b, "app")->sums.item, TRACE_NO_STRING);
+}
+
+/* Profiles of rustc's own print keys that are no definitions. */
+static void a_type_is_not_cut(void **state)
+{
+	_both_ struct both b;
+
+	both__begin(&b);
+	add(&b, TYPECK, TYPE, 9);
+	assert_row(&b, "Binder { value: core::fmt::Debug, bound_vars: [] }", 1, 9);
+}
+
+static void nothing_has_no_rows(void **state)
+{
+	_both_ struct both b;
+
+	both__begin(&b);
+	assert_null(row_of(&b, "app"));
+	assert_int_equal(b.n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_item_counts_for_the_innermost_module_or_impl),
+		cmocka_unit_test(without_modules_there_are_crates_and_impls),
+		cmocka_unit_test(queries_of_several_items_are_one),
+		cmocka_unit_test(time_outside_of_items_has_no_path),
+		cmocka_unit_test(a_type_is_not_cut),
+		cmocka_unit_test(nothing_has_no_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Items added up by the innermost module or impl that each is in. Paths do not show which of their
+ * segments are modules; the queries that rustc runs of each module do. If none was recorded, as in
+ * an unchanged incremental build, only crates and impls are known.
+ */
+#ifndef QPROF_ANALYZE_MODULES_H
+#define QPROF_ANALYZE_MODULES_H
+
+#include "analyze/items.h"
+
+struct modules;
+
+struct module_row {
+	char *path;	      /* NULL: no item is around */
+	uint32_t items;	      /* that are added up */
+	struct item_row sums; /* of these; its item is TRACE_NO_STRING if there is no path, or 0 */
+};
+
+/* `texts` outlives the modules. 0, or -ENOMEM. */
+int modules__new(const struct trace_texts *texts, struct modules **out);
+
+/* Learn of modules; `item` as in items__span(). -ENOMEM. */
+int modules__span(struct modules *m, const struct trace_span *span, uint32_t item);
+
+/*
+ * One row per module and impl with items, in no particular order. Free with module_rows__free().
+ * -ENOMEM; -E2BIG if their paths are more than a trace may hold.
+ */
+int modules__rows(const struct modules *m, struct items *items, struct module_row **rows,
+		  size_t *n);
+void module_rows__free(struct module_row *rows, size_t n);
+
+void modules__free(struct modules *m);
+
+#endif /* QPROF_ANALYZE_MODULES_H */
