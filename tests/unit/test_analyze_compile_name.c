@@ -95,6 +95,34 @@ static void metadata_is_one_of_what_is_emitted(void **state)
 	}
 }
 
+static void own_crates_are_not_of_a_registry(void **state)
+{
+	static const char *const own[] = {
+		"rustc --crate-name app src/main.rs --crate-type bin",
+		"rustc --crate-name app /home/me/../other/src/lib.rs",
+		"rustc --crate-name build_script_build build.rs --check-cfg cfg(docsrs)",
+	};
+	static const char *const foreign[] = {
+		"rustc --crate-name syn vendor/syn/src/lib.rs --cap-lints allow",
+		"rustc --crate-name syn vendor/syn/src/lib.rs --cap-lints=warn -L x",
+		"rustc --crate-name syn /home/me/.cargo/registry/src/index-1/syn-2.0/src/lib.rs",
+		"rustc --crate-name x /home/me/.cargo/git/checkouts/x-1/2/src/lib.rs",
+		"rustc --crate-name core /r/toolchain/lib/rustlib/src/rust/library/core/src/lib.rs",
+		"rustc - --crate-name ___ --print=cfg",
+	};
+
+	for (size_t i = 0; i < N_OF(own); i++) {
+		struct trace_process p = process("app", "lib", own[i]);
+
+		assert_true(compile_is_own(&p));
+	}
+	for (size_t i = 0; i < N_OF(foreign); i++) {
+		struct trace_process p = process("syn", "lib", foreign[i]);
+
+		assert_false(compile_is_own(&p));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +131,7 @@ int main(void)
 		cmocka_unit_test(a_build_script_may_lie_in_its_package),
 		cmocka_unit_test(a_compiler_that_is_only_queried_compiles_nothing),
 		cmocka_unit_test(metadata_is_one_of_what_is_emitted),
+		cmocka_unit_test(own_crates_are_not_of_a_registry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static void start_with(struct model *m, struct model_options options)
 					  .thread = {.tid = 7, .name = "rustc"}};
 
 	options.texts.text = text_of;
-	options.item = item_of;
+	options.item = options.item ?: item_of;
 	assert_int_equal(model__init(m, &options), 0);
 	assert_int_equal(model__item(m, &process), 0);
 	assert_int_equal(model__item(m, &thread), 0);
@@ -266,6 +266,41 @@ static void items_that_fit_nothing_are_refused(void **state)
 	assert_int_equal(summary__spans(m.summary), 0);
 }
 
+static uint32_t first_item(const void *ctx, const struct trace_span *span)
+{
+	return TYPECK;
+}
+
+static int count_cell(void *ctx, const struct item_cell *cell)
+{
+	*(uint64_t *)ctx += cell->executions;
+	return 0;
+}
+
+static uint64_t executions_of_items(const char *command, bool own_items)
+{
+	const struct trace_process p = {.crate = (char *)"a", .command = (char *)command};
+	const struct trace_item process = {.kind = TRACE_ITEM_PROCESS, .process = &p};
+	_model_ struct model m = {};
+	uint64_t executions = 0;
+
+	start_with(&m, (struct model_options){
+			       .parts = MODEL_ITEMS, .item = first_item, .own_items = own_items});
+	assert_int_equal(model__item(&m, &process), 0);
+	add_spans(&m);
+	assert_int_equal(items__each(m.items, count_cell, &executions), 0);
+	return executions;
+}
+
+static void own_items_are_not_of_dependencies(void **state)
+{
+	const char *dependency = "rustc --crate-name a a.rs --cap-lints allow";
+
+	assert_int_equal(executions_of_items("rustc --crate-name a a.rs", true), 2);
+	assert_int_equal(executions_of_items(dependency, true), 0);
+	assert_int_equal(executions_of_items(dependency, false), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +312,7 @@ int main(void)
 		cmocka_unit_test(raw_times_keep_the_time_of_probes),
 		cmocka_unit_test(the_end_closes_decisions),
 		cmocka_unit_test(items_that_fit_nothing_are_refused),
+		cmocka_unit_test(own_items_are_not_of_dependencies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

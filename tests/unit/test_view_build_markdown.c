@@ -45,12 +45,26 @@ static void kinds_with_unwatched_time_are_reported(void **state)
 	assert_lacks(queries_only, "ot watched");
 }
 
+static void items_are_a_table(void **state)
+{
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	_free_ char *text = NULL;
+
+	sample_build__items(&s, &v);
+	v.top = 3;
+	text = printed_build(build_markdown, &v);
+	assert_contains(text, "\n| item | self | % | most in |\n");
+	assert_contains(text, "\n| `app` | 15.0 ms | 2.1 | `typeck` 8.00 ms |\n\nand 1 more\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_build_is_as_agreed),
 		cmocka_unit_test(tables_stay_whole),
 		cmocka_unit_test(kinds_with_unwatched_time_are_reported),
+		cmocka_unit_test(items_are_a_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

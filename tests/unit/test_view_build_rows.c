@@ -87,6 +87,51 @@ static void endings_are_reported(void **state)
 	assert_string_equal(build_ending(buf, 15), "killed by SIGTERM");
 }
 
+static void items_are_sorted_and_lack_what_is_around_none(void **state)
+{
+	const struct trace_span span = {.kind = TRACE_KIND_ACTIVITY, .label = SB_LINK};
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	_build_rows_ struct build_rows r = {};
+
+	sample_build__items(&s, &v);
+	assert_int_equal(items__span(s.items, &span, &(struct trace_times){.self_ns = 99 * MS},
+				     TRACE_NO_STRING),
+			 0);
+	assert_int_equal(build_rows__init(&r, &v), 0);
+	assert_int_equal(r.n_items, SB_ITEMS);
+	for (size_t i = 1; i < r.n_items; i++)
+		assert_true(r.items[i - 1].row.self_ns > r.items[i].row.self_ns);
+}
+
+static void assert_item_name(const char *path, size_t most, const char *expected)
+{
+	const struct build_item item = {.path = path};
+	_free_ char *name = build_item_name(&item, most);
+
+	assert_string_equal(name, expected);
+}
+
+static void a_long_path_keeps_crate_and_end(void **state)
+{
+	assert_item_name("app::parse::expression", 0, "app::parse::expression");
+	assert_item_name("app::parse::expression", 22, "app::parse::expression");
+	assert_item_name("app::parse::expression", 21, "app..arse::expression");
+	assert_item_name("application::parse::expression", 20, "..:parse::expression");
+	assert_item_name("abcdefghijklmnopqrstuvwxyz", 10, "..stuvwxyz");
+	assert_item_name("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4::\u00e4", 8,
+			 "..\u00e4\u00e4\u00e4::\u00e4");
+}
+
+static void the_crate_is_the_first_segment(void **state)
+{
+	_free_ char *crate = build_item_crate(&(struct build_item){.path = "app::parse::f"});
+	_free_ char *root = build_item_crate(&(struct build_item){.path = "app"});
+
+	assert_string_equal(crate, "app");
+	assert_string_equal(root, "app");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +139,9 @@ int main(void)
 		cmocka_unit_test(reuse_is_summed_over_all_processes),
 		cmocka_unit_test(rows_fit_unless_asked_otherwise),
 		cmocka_unit_test(endings_are_reported),
+		cmocka_unit_test(items_are_sorted_and_lack_what_is_around_none),
+		cmocka_unit_test(a_long_path_keeps_crate_and_end),
+		cmocka_unit_test(the_crate_is_the_first_segment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

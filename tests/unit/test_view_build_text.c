@@ -92,6 +92,22 @@ static void nothing_is_said_of_no_build(void **state)
 				  "threads   not recorded when they were on a CPU\n\nlost: 0\n");
 }
 
+static void items_take_the_place_of_pairs(void **state)
+{
+	_sample_build_ struct sample_build s = {};
+	struct build_view v = sample_build__make(&s);
+	_free_ char *text = NULL, *full = NULL;
+
+	sample_build__items(&s, &v);
+	text = printed_build(build_text, &v);
+	assert_golden("view/build_items.txt", text);
+	v.full = v.wide = true;
+	full = printed_build(build_text, &v);
+	assert_contains(full, "\ncrate/query ");
+	assert_contains(full, "::module_of_a_module::{{impl}}[13]::a_long_method ");
+	assert_contains(full, " most in  self there  executions\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +117,7 @@ int main(void)
 		cmocka_unit_test(unrecorded_executions_are_reported),
 		cmocka_unit_test(kinds_with_unwatched_time_are_reported),
 		cmocka_unit_test(nothing_is_said_of_no_build),
+		cmocka_unit_test(items_take_the_place_of_pairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

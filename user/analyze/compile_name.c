@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "proc/command_line.h"
 
 #define NAME_MAX_BYTES 200
@@ -123,4 +124,19 @@ bool compile_emits_metadata(const struct trace_process *p)
 			return true;
 	}
 	return false;
+}
+
+bool compile_is_own(const struct trace_process *p)
+{
+	static const char *const foreign[] = {"/registry/src/", "/git/checkouts/",
+					      "/lib/rustlib/src/"};
+	struct command_line line = command_line_joined(p->command);
+	struct word source = command_line__source(line);
+
+	if (compile_only_queries(p) || command_line__value(line, "--cap-lints").at)
+		return false;
+	for (size_t i = 0; i < N_OF(foreign); i++)
+		if (word__contains(source, foreign[i]))
+			return false;
+	return true;
 }

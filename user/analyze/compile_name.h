@@ -28,4 +28,11 @@ bool compile_only_queries(const struct trace_process *p);
 /* True if --emit includes the metadata that dependents can begin with. */
 bool compile_emits_metadata(const struct trace_process *p);
 
+/*
+ * True if the crate is the user's own: a member of the workspace, a path dependency, or compiled
+ * without cargo. cargo caps the lints of all others (--cap-lints), whose sources also lie in its
+ * registry or its checkouts.
+ */
+bool compile_is_own(const struct trace_process *p);
+
 #endif /* QPROF_ANALYZE_COMPILE_NAME_H */

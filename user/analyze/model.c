@@ -2,7 +2,11 @@
 #include "analyze/model.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "analyze/compile_name.h"
+#include "base/array.h"
 
 static uint32_t item_of(const void *ctx, const struct trace_span *span)
 {
@@ -70,7 +74,7 @@ static int take_item_of(struct model *m, const struct trace_span *span,
 {
 	uint32_t item;
 
-	if (span->kind == TRACE_KIND_HIT)
+	if (span->kind == TRACE_KIND_HIT || (m->own && !m->own[span->process]))
 		return 0;
 	item = m->options.item(m->options.item_ctx, span);
 	if (m->modules && modules__span(m->modules, span, item))
@@ -126,6 +130,11 @@ static int take_process(struct model *m, const struct trace_process *p)
 {
 	int err = summary__process(m->summary, p);
 
+	if (!err && m->options.own_items) {
+		err = array__reserve_at(&m->own, p->index, &m->n_own, sizeof(*m->own));
+		if (!err)
+			m->own[p->index] = compile_is_own(p);
+	}
 	if (!err && m->build)
 		err = build__process(m->build, p);
 	if (!err && m->groups)
@@ -227,6 +236,7 @@ void model__destroy(struct model *m)
 	threads__free(m->threads);
 	items__free(m->items);
 	modules__free(m->modules);
+	free(m->own);
 	self_time__free(m->self_time);
 	decisions__destroy(&m->decisions);
 	*m = (struct model){};

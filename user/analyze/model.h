@@ -43,6 +43,7 @@ struct model_options {
 	/* For items: the string id of what an execution was about, or TRACE_NO_STRING. */
 	uint32_t (*item)(const void *ctx, const struct trace_span *span);
 	const void *item_ctx;
+	bool own_items; /* items have only what ran in the user's own crates: compile_is_own() */
 };
 
 /* Other files only read it. */
@@ -62,6 +63,8 @@ struct model {
 	struct trace_costs costs;
 	bool has_losses;
 	bool has_costs;
+	bool *own; /* by process index, with own_items */
+	uint32_t n_own;
 	uint64_t self_ns; /* of all intervals, with the time of probes */
 	uint64_t self_probe_ns;
 };

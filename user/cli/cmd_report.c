@@ -51,7 +51,7 @@ static unsigned int parts_of(const struct cli_report_options *o)
 		return MODEL_GROUPS;
 	if (o->callers.n)
 		return MODEL_CALLERS;
-	return o->json || may_be_of_build(o) ? MODEL_BUILD : 0;
+	return o->json || may_be_of_build(o) ? MODEL_BUILD | MODEL_ITEMS : 0;
 }
 
 static int contents__read(struct contents *c, struct trace_reader *r)
@@ -60,6 +60,7 @@ static int contents__read(struct contents *c, struct trace_reader *r)
 	struct model_options options = model_options_of(r);
 
 	options.parts = parts_of(c->options);
+	options.own_items = options.parts & MODEL_BUILD;
 	options.raw = c->options->raw;
 	options.wants = labels->n ? is_asked_for : NULL;
 	options.wants_ctx = labels;
@@ -104,7 +105,7 @@ static struct report_options view_options(const struct contents *c, const struct
 		.query_ctx = asked_for(o),
 		.groups = m->groups,
 		.callers = m->callers,
-		.items = m->items,
+		.items = m->build ? NULL : m->items,
 		.modules = m->modules,
 		.locator = {r, locate},
 		.by = by[o->by],
@@ -155,6 +156,7 @@ static int print(const struct contents *c, struct report_options *opt, FILE *out
 	const struct trace_losses *losses = m->has_losses ? &m->losses : NULL;
 	const struct build_view build = {
 		.build = m->build,
+		.items = m->items,
 		.summary = m->summary,
 		.losses = losses,
 		.names = names,
@@ -208,7 +210,7 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 
 	if (c->model.callers && no_callers(r, c->options->file))
 		return -ENODATA;
-	if (c->model.items && no_items(r, c->options->file))
+	if (opt.items && no_items(r, c->options->file))
 		return -ENODATA;
 	if (opt.problem)
 		diag_warn("%s: %s; the report covers what could be read", c->options->file,

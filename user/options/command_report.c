@@ -57,7 +57,7 @@ static const struct cli_option options[] = {
 		.offset = AT(report.by),
 		.choices = "build|query|item|module|crate|process|thread",
 		.first = CLI_BY_BUILD,
-		.help = "What is shown: a build (crates, queries, passes, waiting), or one "
+		.help = "What is shown: a build (crates, items, queries, passes, waiting), or one "
 			"table, in which a row is a query, an item (a function, type or module "
 			"of a crate, with the queries about it), a module or impl (its items "
 			"added up), a crate... Without it, a build if several crates were "
@@ -107,7 +107,8 @@ static const struct cli_option options[] = {
 static const char about[] =
 	"Prints what a trace holds. If several crates were compiled, this is the report of a "
 	"build: how long it took and how parallel it was; what threads waited for; the "
-	"crates that took longest, divided into front end, codegen and link; the queries "
+	"crates that took longest, divided into front end, codegen and link; the functions, "
+	"types and modules of your crates that cost most; the queries "
 	"with the most self time, over all crates and crate by crate; the passes; and what "
 	"ran where a compiler was killed. It fits a screen; --full has every row.\n\n"
 	"Otherwise, and with --by query, it lists every query of the trace: how often it was "

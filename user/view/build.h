@@ -11,6 +11,7 @@ struct build_view {
 	const struct summary *summary;
 	const struct trace_losses *losses; /* NULL: not in the trace */
 	const struct trace_texts *names;
+	struct items *items;		   /* of the user's own crates; NULL: none */
 	const struct trace_costs *costs;   /* NULL: not in the trace */
 	bool raw;			   /* do not subtract probe time */
 	const struct decisions *decisions; /* NULL: there was no budget */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+#include <errno.h>
 #include <sys/wait.h>
+
+#include "base/cleanup.h"
 
 #include "view/build_rows.h"
 #include "view/json.h"
@@ -123,6 +126,38 @@ static void put_queries(struct json *j, const char *key, const struct build_quer
 	json__print(j, "]");
 }
 
+static int put_item(struct json *j, const struct build_item *item, const struct build_view *v)
+{
+	const struct item_part *most = &item->row.queries[0];
+	_free_ char *crate = build_item_crate(item);
+
+	if (!crate)
+		return -ENOMEM;
+	json__text(j, "crate", crate);
+	json__text(j, "name", item->path);
+	json__number(j, "executions", item->row.executions);
+	json__number(j, "charged", item->row.charged);
+	json__number(j, "self_ns", item->row.self_ns);
+	json__text(j, "query", v->names->text(v->names->ctx, most->label));
+	json__number(j, "query_self_ns", most->self_ns);
+	return json__put(j);
+}
+
+/* Missing where no item is known: a build without any is none whose items are unknown. */
+static void put_items(struct json *j, const struct build_rows *r, const struct build_view *v)
+{
+	size_t shown = build_rows__shown(v, r->n_items, FIT);
+
+	if (!r->n_items)
+		return;
+	json__array(j, "items");
+	for (size_t i = 0; i < shown && !j->err; i++) {
+		json__line(j, i);
+		j->err = j->err ?: put_item(j, &r->items[i], v);
+	}
+	json__print(j, "]");
+}
+
 static void put_thread(struct json *j, const struct build_thread *t, const struct build_rows *r,
 		       const struct build_view *v)
 {
@@ -171,6 +206,7 @@ int build_json(FILE *out, const struct build_view *v)
 	put_running(&j, &totals->running);
 	put_reuse(&j, &r);
 	put_crates(&j, &r, v);
+	put_items(&j, &r, v);
 	put_queries(&j, "queries", &r.queries, &r, v);
 	put_queries(&j, "pairs", &r.pairs, &r, v);
 	put_queries(&j, "passes", &r.passes, &r, v);

@@ -117,6 +117,37 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 	return 0;
 }
 
+static int print_item(FILE *out, const struct build_item *item, const struct build_rows *r,
+		      const struct build_view *v)
+{
+	const struct item_part *most = &item->row.queries[0];
+	char self[FORMAT_MAX], percent[FORMAT_MAX];
+	int err;
+
+	fputs("| ", out);
+	err = markdown_code(out, item->path);
+	fprintf(out, " | %s | %s | ", format_duration(self, item->row.self_ns),
+		format_percent(percent, item->row.self_ns, r->self_ns));
+	err = err ?: markdown_code(out, v->names->text(v->names->ctx, most->label));
+	fprintf(out, " %s |\n", format_duration(self, most->self_ns));
+	return err;
+}
+
+static int print_items(FILE *out, const struct build_rows *r, const struct build_view *v)
+{
+	size_t shown = build_rows__shown(v, r->n_items, FIT);
+
+	if (!r->n_items)
+		return 0;
+	fputs("\n| item | self | % | most in |\n|---|---:|---:|---|\n", out);
+	for (size_t i = 0; i < shown; i++) {
+		if (print_item(out, &r->items[i], r, v))
+			return -ENOMEM;
+	}
+	print_more(out, r->n_items, shown);
+	return 0;
+}
+
 static int print_thread(FILE *out, const struct build_thread *t, const struct build_rows *r,
 			const struct build_view *v)
 {
@@ -196,6 +227,7 @@ int build_markdown(FILE *out, const struct build_view *v)
 	print_head(out, build__totals(v->build));
 	print_reuse(out, &r);
 	err = print_crates(out, &r, v);
+	err = err ?: print_items(out, &r, v);
 	err = err ?: print_queries(out, "query", &r.queries, &r, v);
 	err = err ?: print_queries(out, "crate/query", &r.pairs, &r, v);
 	err = err ?: print_queries(out, "pass", &r.passes, &r, v);

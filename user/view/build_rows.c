@@ -110,6 +110,40 @@ static int add_pairs(struct build_rows *r, const struct build_view *v, uint32_t 
 	return 0;
 }
 
+static int compare_items(const void *a, const void *b)
+{
+	const struct build_item *x = a, *y = b;
+
+	if (x->row.self_ns != y->row.self_ns)
+		return x->row.self_ns < y->row.self_ns ? 1 : -1;
+	return strcmp(x->path, y->path);
+}
+
+/* What no item is around is no row here: it is in the other tables. */
+static int add_items(struct build_rows *r, const struct build_view *v)
+{
+	_free_ struct item_row *rows = NULL;
+	size_t n;
+
+	if (!v->items)
+		return 0;
+	if (items__rows(v->items, &rows, &n))
+		return -ENOMEM;
+	r->items = calloc(n + 1, sizeof(*r->items));
+	if (!r->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].item == TRACE_NO_STRING)
+			continue;
+		r->items[r->n_items++] = (struct build_item){
+			.path = v->names->text(v->names->ctx, rows[i].item),
+			.row = rows[i],
+		};
+	}
+	qsort(r->items, r->n_items, sizeof(*r->items), compare_items);
+	return 0;
+}
+
 static void add_reuse(struct build_rows *r, const struct summary *s, uint32_t process)
 {
 	struct reuse reuse = summary__reuse(s, process);
@@ -134,7 +168,7 @@ int build_rows__init(struct build_rows *r, const struct build_view *v)
 	const struct build_process *processes = build__processes(v->build, &n);
 
 	*r = (struct build_rows){0};
-	if (name_crates(r, processes, n) || add_all(r, v))
+	if (name_crates(r, processes, n) || add_all(r, v) || add_items(r, v))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		if (add_pairs(r, v, i))
@@ -156,6 +190,7 @@ void build_rows__clear(struct build_rows *r)
 	free(r->queries.rows);
 	free(r->passes.rows);
 	free(r->pairs.rows);
+	free(r->items);
 	*r = (struct build_rows){0};
 }
 
@@ -187,6 +222,42 @@ size_t build_rows__shown(const struct build_view *v, size_t n, size_t fit)
 	size_t most = v->full ? n : v->top ?: fit;
 
 	return most < n ? most : n;
+}
+
+char *build_item_crate(const struct build_item *item)
+{
+	const char *end = strstr(item->path, "::");
+
+	return end ? strndup(item->path, end - item->path) : strdup(item->path);
+}
+
+/* The end of a clean text that takes at most so many columns. */
+static const char *tail_of(const char *text, size_t columns)
+{
+	while (format_width(text) > columns) {
+		do
+			text++;
+		while ((*text & 0xc0) == 0x80);
+	}
+	return text;
+}
+
+char *build_item_name(const struct build_item *item, size_t most)
+{
+	_free_ char *path = format_clean(item->path);
+	const char *end = path ? strstr(path, "::") : NULL;
+	size_t crate = end ? end - path : 0;
+	char *name;
+
+	if (!path || !most || format_width(path) <= most)
+		return take_ptr(path);
+	/* The end distinguishes the items of a crate: it gets half of the columns or more. */
+	if (crate > most / 2 - strlen(".."))
+		crate = 0;
+	if (asprintf(&name, "%.*s..%s", (int)crate, path,
+		     tail_of(path + crate, most - crate - strlen(".."))) < 0)
+		return NULL;
+	return name;
 }
 
 char *build_query_name(const struct build_query *q)

@@ -23,6 +23,12 @@ struct build_queries {
 	size_t n;
 };
 
+/* A definition, with the time of all queries about it. */
+struct build_item {
+	const char *path;
+	struct item_row row;
+};
+
 struct build_rows {
 	struct build_crate *of;	     /* all compilers, by index */
 	struct build_crate **crates; /* compiles, the longest first */
@@ -31,6 +37,8 @@ struct build_rows {
 	struct build_queries queries; /* over all compilers */
 	struct build_queries passes;  /* activities, over all compilers */
 	struct build_queries pairs;   /* queries of one compiler */
+	struct build_item *items;     /* of the user's own crates */
+	size_t n_items;
 	/*
 	 * Summed over compiles that loaded anything; n_reuse is their number. `results` is unknown
 	 * if it is for one of them.
@@ -59,6 +67,15 @@ void build_print_threads(FILE *out, const struct build_totals *t, const char *th
 
 /* The number of rows to show out of `n`; `fit` is the default. */
 size_t build_rows__shown(const struct build_view *v, size_t n, size_t fit);
+
+/* The crate of an item: the first segment of its path. The caller frees it; NULL: no memory. */
+char *build_item_crate(const struct build_item *item);
+
+/*
+ * The path of an item in at most so many columns (0: all of it), which are 8 or more: if it is
+ * longer, its middle is left out, "syn..visit_expr". The caller frees it; NULL: no memory.
+ */
+char *build_item_name(const struct build_item *item, size_t most);
 
 /* "crate/query"; NULL if out of memory. */
 char *build_query_name(const struct build_query *q);

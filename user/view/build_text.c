@@ -11,10 +11,16 @@
 #include "view/wrap.h"
 
 /* Default numbers of rows; all tables together fit 40 lines. */
-#define FIT_CRATES  6
-#define FIT_QUERIES 5
-#define FIT_PAIRS   4
-#define FIT_PASSES  4
+struct fit {
+	size_t crates;
+	size_t queries;
+	size_t pairs;
+	size_t passes;
+	size_t items;
+};
+static const struct fit fit_without_items = {.crates = 6, .queries = 5, .pairs = 4, .passes = 4};
+/* Items show more closely than pairs which part of which crate is slow. */
+static const struct fit fit_with_items = {.crates = 5, .queries = 3, .passes = 3, .items = 10};
 #define FIT_THREADS 3
 #define FIT_OPEN    3 /* in a thread */
 
@@ -151,9 +157,10 @@ static void add_crate(struct table *t, const struct build_crate *c, const struct
 	table__cell(t, report_notes__exit(buf, p->process->exit_status));
 }
 
-static int print_crates(FILE *out, const struct build_rows *r, const struct build_view *v)
+static int print_crates(FILE *out, size_t fit, const struct build_rows *r,
+			const struct build_view *v)
 {
-	size_t shown = build_rows__shown(v, r->n_crates, FIT_CRATES);
+	size_t shown = build_rows__shown(v, r->n_crates, fit);
 	char first[FORMAT_MAX * 2];
 	const struct table_column columns[] = {
 		{title(first, "crate", shown, r->n_crates), 0},
@@ -213,12 +220,62 @@ static int print_queries(FILE *out, const char *what, const struct build_queries
 	_table_ struct table *t =
 		table__new(columns, build__totals(v->build)->off_cpu_known ? 5 : 4);
 
-	if (!q->n)
+	if (!shown)
 		return 0;
 	if (!t)
 		return -ENOMEM;
 	for (size_t i = 0; i < shown; i++) {
 		if (add_query(t, &q->rows[i], r, v))
+			return -ENOMEM;
+	}
+	fputc('\n', out);
+	return table__print(t, out, "");
+}
+
+/* The most expensive query fits beside a path that is cut to this. */
+#define PATH_MOST  38
+#define LABEL_MOST 22
+
+static int add_item(struct table *t, const struct build_item *item, const struct build_rows *r,
+		    const struct build_view *v)
+{
+	_free_ char *path = build_item_name(item, v->wide ? 0 : PATH_MOST);
+	_free_ char *query =
+		format_clean(v->names->text(v->names->ctx, item->row.queries[0].label));
+	char buf[FORMAT_MAX];
+
+	if (!path || !query)
+		return -ENOMEM;
+	table__cell(t, path);
+	table__cell(t, format_duration(buf, item->row.self_ns));
+	table__cell(t, format_percent(buf, item->row.self_ns, r->self_ns));
+	add_name(t, query, v->wide ? 0 : LABEL_MOST);
+	if (v->wide) {
+		table__cell(t, format_duration(buf, item->row.queries[0].self_ns));
+		table__cell(t, format_count(buf, item->row.executions));
+	}
+	return 0;
+}
+
+static int print_items(FILE *out, size_t fit, const struct build_rows *r,
+		       const struct build_view *v)
+{
+	size_t shown = build_rows__shown(v, r->n_items, fit);
+	char first[FORMAT_MAX * 2];
+	const struct table_column columns[] = {
+		{title(first, "item", shown, r->n_items), v->wide ? 0 : PATH_MOST},
+		{"self", 0},
+		{"self %", 0},
+		{"most in", 0},
+		{"self there", 0},
+		{"executions", 0},
+	};
+	_table_ struct table *t = table__new(columns, v->wide ? 6 : 4);
+
+	if (!r->n_items)
+		return 0;
+	for (size_t i = 0; i < shown; i++) {
+		if (add_item(t, &r->items[i], r, v))
 			return -ENOMEM;
 	}
 	fputc('\n', out);
@@ -318,6 +375,7 @@ int build_text(FILE *out, const struct build_view *v)
 	const struct build_totals *totals = build__totals(v->build);
 	_build_rows_ struct build_rows r = {};
 	int err = build_rows__init(&r, v);
+	const struct fit *fit;
 	struct verdict verdict;
 
 	if (err)
@@ -329,10 +387,12 @@ int build_text(FILE *out, const struct build_view *v)
 	print_threads(out, totals);
 	print_reuse(out, &r);
 	print_probes(out, v);
-	err = print_crates(out, &r, v);
-	err = err ?: print_queries(out, "query", &r.queries, FIT_QUERIES, &r, v);
-	err = err ?: print_queries(out, "crate/query", &r.pairs, FIT_PAIRS, &r, v);
-	err = err ?: print_queries(out, "pass", &r.passes, FIT_PASSES, &r, v);
+	fit = r.n_items ? &fit_with_items : &fit_without_items;
+	err = print_crates(out, fit->crates, &r, v);
+	err = err ?: print_items(out, fit->items, &r, v);
+	err = err ?: print_queries(out, "query", &r.queries, fit->queries, &r, v);
+	err = err ?: print_queries(out, "crate/query", &r.pairs, fit->pairs, &r, v);
+	err = err ?: print_queries(out, "pass", &r.passes, fit->passes, &r, v);
 	err = err ?: print_interrupted(out, &r, v);
 	if (err)
 		return err;
