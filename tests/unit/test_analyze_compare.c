@@ -203,6 +203,79 @@ static void a_name_longer_than_a_trace_may_hold_is_refused_as_such(void **state)
 	summary__free(s);
 }
 
+static const struct compare_row *find_item(const struct compare_result *r, const char *path)
+{
+	for (size_t i = 0; i < r->n_rows; i++)
+		if (!strcmp(r->rows[i].query, path))
+			return &r->rows[i];
+	fail_msg("no %s", path);
+	return NULL;
+}
+
+static void items_are_paired_by_path(void **state)
+{
+	const struct compare_rules rules = {.min_ns = 5 * MS};
+	_compare_ struct compare *c = sample_comparison_of_items();
+	_compare_result_ struct compare_result r;
+
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	assert_true(r.by_item);
+	assert_int_equal(r.n_rows, 5);
+	assert_int_equal(r.n_crates, 2);
+	assert_int_equal(compare_row__change(find_item(&r, "app::parse::f"), COMPARE_SELF),
+			 60 * MS);
+	assert_true(find_item(&r, "app::parse::f")->significant);
+	assert_null(find_item(&r, "app::parse::f")->unit);
+	assert_int_equal(compare_row__change(find_item(&r, COMPARE_NO_ITEM), COMPARE_SELF), 0);
+	assert_false(find_item(&r, "low::g")->in[COMPARE_BASE]);
+	/* The build is the sum of its compilers. */
+	assert_int_equal(r.build.of[COMPARE_SELF][COMPARE_BASE].median, 160 * MS);
+	assert_int_equal(r.build.of[COMPARE_COUNT][COMPARE_NEW].median, 5);
+}
+
+static bool is_of_app(const void *ctx, const struct compare_unit *unit, const char *query)
+{
+	return !unit && query && !strncmp(query, "app", 3);
+}
+
+static void items_can_be_summed(void **state)
+{
+	const struct compare_rules rules = {.min_ns = 5 * MS};
+	_compare_ struct compare *c = sample_comparison_of_items();
+	_compare_result_ struct compare_result r;
+	struct compare_row row;
+
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	assert_int_equal(compare__sum(c, &r, is_of_app, NULL, &row), 3);
+	assert_int_equal(compare_row__change(&row, COMPARE_SELF), 80 * MS);
+}
+
+/* An execution that was only counted may have been about any item. */
+static void items_are_not_compared_with_unrecorded_executions(void **state)
+{
+	const struct sample_row rows[] = {{"app", "lib", "app::f", 1, 40 * MS, NULL}};
+	const struct trace_tally counted = {.kind = TRACE_KIND_COUNTED, .events = 1};
+	const struct compare_rules rules = {.metric = COMPARE_COUNT};
+	struct sample_names texts = {};
+	const struct trace_texts names = {.ctx = &texts, .text = sample_name};
+	struct summary *s = sample_build(rows, 1, &texts);
+	_compare_result_ struct compare_result r;
+	_items_ struct items *items = NULL;
+	_compare_ struct compare *c;
+
+	assert_int_equal(summary__tally(s, &counted), 0);
+	assert_int_equal(items__new(&names, &items), 0);
+	assert_int_equal(items__span(items, &(struct trace_span){}, &(struct trace_times){}, 0), 0);
+	assert_int_equal(compare__new(1, 1, &c), 0);
+	assert_int_equal(compare__trace_items(c, COMPARE_BASE, s, items, &names), 0);
+	assert_int_equal(compare__trace_items(c, COMPARE_NEW, s, items, &names), 0);
+	assert_int_equal(compare__trace_items(c, COMPARE_NEW, s, items, &names), -EINVAL);
+	assert_int_equal(compare__result(c, &rules, &r), 0);
+	assert_int_equal(r.n_rows, 1);
+	assert_false(r.rows[0].compared);
+	summary__free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +287,9 @@ int main(void)
 		cmocka_unit_test(waiting_is_no_self_time),
 		cmocka_unit_test(probes_make_single_traces_vague),
 		cmocka_unit_test(a_name_longer_than_a_trace_may_hold_is_refused_as_such),
+		cmocka_unit_test(items_are_paired_by_path),
+		cmocka_unit_test(items_can_be_summed),
+		cmocka_unit_test(items_are_not_compared_with_unrecorded_executions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

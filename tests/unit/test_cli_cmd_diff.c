@@ -343,6 +343,35 @@ static void unrecorded_executions_are_not_reported_as_removed(void **state)
 	}
 }
 
+/* A trace of one execution of typeck, about an item. */
+static void write_item(const char *name, const char *path, uint64_t ns)
+{
+	_trace_writer_ struct trace_writer *w = begin(name);
+	struct trace_span span = {.tid = 1, .end_ns = ns, .invocation = 7};
+	struct trace_mapping m = {.first = 7, .n = 1};
+
+	assert_int_equal(trace_writer__intern(w, "typeck", &span.label), 0);
+	assert_int_equal(trace_writer__intern(w, path, &m.string), 0);
+	assert_int_equal(trace_writer__process(w, &demo), 0);
+	assert_int_equal(trace_writer__map(w, &m), 0);
+	assert_int_equal(trace_writer__span(w, &span), 0);
+	end(w, true);
+}
+
+static void items_need_traces_that_have_them(void **state)
+{
+	struct cli_diff_options o = {.by = CLI_DIFF_BY_ITEM, .metric = CLI_METRIC_COUNT};
+
+	write_item("item", "demo::f", 10 * MS);
+	write_item("other item", "demo::g", 10 * MS);
+	assert_int_equal(diff("item", "other item", "demo::*=1%", &o), EXIT_CODE_OK);
+	assert_contains(output.text[0], "  item\n");
+	assert_contains(output.text[0], "passed --fail-above demo::*=1%: 1 -> 1");
+	assert_contains(output.text[0], "new     0    1  demo::g\n");
+	assert_int_equal(diff("item", "slow", NULL, &o), EXIT_CODE_FAILURE);
+	assert_contains(output.text[1], "does not say what its queries were about");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +384,7 @@ int main(void)
 		cmocka_unit_test(another_compiler_is_reported),
 		cmocka_unit_test(all_forms_are_there),
 		cmocka_unit_test(unrecorded_executions_are_not_reported_as_removed),
+		cmocka_unit_test(items_need_traces_that_have_them),
 	};
 
 	return cmocka_run_group_tests(tests, make_traces, directory_remove);

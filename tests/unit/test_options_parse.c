@@ -298,6 +298,7 @@ static void diff_takes_two_sides(void **state)
 	refuse("qprof-bpf diff a", "diff compares two sides, not 1");
 	refuse("qprof-bpf diff a b c", "A1,A2,A3 or as a directory");
 	refuse("qprof-bpf diff a b --json --markdown", "exclude each other");
+	refuse("qprof-bpf diff a b --by item --metric total", "no total time");
 	refuse("qprof-bpf diff a b --fail-above typeck", "is not a limit such as 5%");
 	refuse("qprof-bpf diff a b --metric count --fail-above 5ms",
 	       "give a percentage, such as 1%");

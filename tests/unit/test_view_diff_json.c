@@ -31,11 +31,29 @@ static void unknown_values_are_null(void **state)
 	free(text);
 }
 
+static void items_are_no_queries(void **state)
+{
+	_free_ char *text =
+		sample_diff_of(diff_json, sample_comparison_of_items(), COMPARE_SELF, 0);
+	struct json_object *object = parsed_json(text), *rows = member(object, "rows"), *row;
+
+	assert_string_equal(json_object_get_string(member(object, "by")), "item");
+	assert_int_equal(json_object_array_length(rows), 5);
+	row = json_object_array_get_idx(rows, 0);
+	assert_string_equal(json_object_get_string(member(row, "item")), "app::parse::f");
+	assert_false(json_object_object_get_ex(row, "query", NULL));
+	assert_false(json_object_object_get_ex(row, "crate", NULL));
+	assert_false(json_object_object_get_ex(member(row, "new"), "total_ns", NULL));
+	assert_contains(text, "{\"item\":null,\"change\":0,");
+	json_object_put(object);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_document_is_stable_and_valid),
 		cmocka_unit_test(unknown_values_are_null),
+		cmocka_unit_test(items_are_no_queries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

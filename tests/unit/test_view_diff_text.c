@@ -53,6 +53,14 @@ static void build_scripts_go_by_their_packages(void **state)
 	assert_golden("view/diff_scripts.txt", text);
 }
 
+static void items_have_their_paths(void **state)
+{
+	_free_ char *text =
+		sample_diff_of(diff_text, sample_comparison_of_items(), COMPARE_SELF, 0);
+
+	assert_golden("view/diff_items.txt", text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -62,6 +70,7 @@ int main(void)
 		cmocka_unit_test(top_limits_the_rows),
 		cmocka_unit_test(numbers_go_before_names),
 		cmocka_unit_test(build_scripts_go_by_their_packages),
+		cmocka_unit_test(items_have_their_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

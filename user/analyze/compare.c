@@ -8,8 +8,9 @@
 #include "base/table.h"
 #include "trace/interner.h"
 
-#define WHOLE	       UINT32_MAX /* as a label: the whole unit; as a unit: all units */
-#define NOISE_LEAST    50000	  /* ppm */
+#define WHOLE	       UINT32_MAX	/* as a label: the whole unit; as a unit: all units */
+#define ITEMS	       (UINT32_MAX - 1) /* as a unit: the label is an item */
+#define NOISE_LEAST    50000		/* ppm */
 #define FACTOR_OF_SUMS 2
 #define FACTOR_OF_ROWS 3
 #define MILLION	       1000000
@@ -32,6 +33,7 @@ struct compare {
 	uint32_t n[COMPARE_N_SIDES];	/* number of traces on each side */
 	uint32_t seen[COMPARE_N_SIDES]; /* traces added so far */
 	bool has_estimates[COMPARE_N_SIDES];
+	bool by_item;
 	struct compare_units units;
 	struct interner labels;
 	char **texts; /* label texts */
@@ -194,17 +196,18 @@ static int add_compiler(struct compare *c, enum compare_side side, struct compil
 
 	for (size_t i = 0; i < compiler->n; i++) {
 		struct cell cell = cell_of(&compiler->rows[i]);
-		const char *text = names->text(names->ctx, compiler->rows[i].label);
 		uint32_t label;
-		int err = label_of(c, text, &label)
-				  ?: add_to_pair(c, side, unit, label, compiler->rows[i].kinds,
-						 &cell);
+		int err;
 
-		if (err)
-			return err;
 		whole.of[COMPARE_SELF] += cell.of[COMPARE_SELF];
 		whole.of[COMPARE_COUNT] += cell.of[COMPARE_COUNT];
 		unrecorded__add(&whole.unrecorded, &cell.unrecorded);
+		if (c->by_item)
+			continue;
+		err = label_of(c, names->text(names->ctx, compiler->rows[i].label), &label)
+			      ?: add_to_pair(c, side, unit, label, compiler->rows[i].kinds, &cell);
+		if (err)
+			return err;
 	}
 	whole.of[COMPARE_TOTAL] = wall_of(compiler);
 	return add_to_pair(c, side, unit, WHOLE, 0, &whole)
@@ -232,6 +235,51 @@ int compare__trace(struct compare *c, enum compare_side side, const struct summa
 	}
 	c->seen[side]++;
 	return 0;
+}
+
+/* For items__each(). */
+struct item_rows {
+	struct compare *c;
+	enum compare_side side;
+	const struct trace_texts *names;
+	struct unrecorded unrecorded; /* of the trace */
+};
+
+static int add_item(void *ctx, const struct item_cell *from)
+{
+	const struct item_rows *rows = ctx;
+	const struct trace_texts *names = rows->names;
+	const struct cell cell = {
+		.of[COMPARE_SELF] = from->self_ns,
+		.of[COMPARE_COUNT] = from->executions,
+		.probes_ns = from->probe_ns,
+		.unrecorded = rows->unrecorded,
+	};
+	const char *path = from->item == TRACE_NO_STRING ? COMPARE_NO_ITEM
+							 : names->text(names->ctx, from->item);
+	uint32_t label;
+
+	return label_of(rows->c, path, &label)
+		       ?: add_to_pair(rows->c, rows->side, ITEMS, label, 0, &cell);
+}
+
+int compare__trace_items(struct compare *c, enum compare_side side, const struct summary *s,
+			 struct items *items, const struct trace_texts *names)
+{
+	struct item_rows rows = {.c = c, .side = side, .names = names};
+	_free_ struct summary_row *all = NULL;
+	size_t n;
+	int err;
+
+	if (c->seen[side] == c->n[side])
+		return -EINVAL;
+	if (summary__rows(s, SUMMARY_ALL, &all, &n))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		rows.unrecorded.rough |= unrecorded__any(&all[i].unrecorded);
+	c->by_item = true;
+	err = items__each(items, add_item, &rows);
+	return err ?: compare__trace(c, side, s, names);
 }
 
 /* Values of the picked pairs, summed per trace. */
@@ -346,6 +394,11 @@ static bool is_significant(const struct compare_result *r, const struct compare_
 	return spread_differs(&of[COMPARE_BASE], &of[COMPARE_NEW], &limits);
 }
 
+static const struct compare_unit *unit_of(const struct compare *c, const struct pair *pair)
+{
+	return pair->unit == WHOLE || pair->unit == ITEMS ? NULL : c->units.all[pair->unit];
+}
+
 static int fill_rows(const struct compare *c, struct compare_result *r)
 {
 	__cleanup(sums__clear) struct sums s;
@@ -362,10 +415,10 @@ static int fill_rows(const struct compare *c, struct compare_result *r)
 		sums__zero(&s, c);
 		sums__add(&s, c, i);
 		row = row_of(&s, c);
-		row.unit = pair->unit == WHOLE ? NULL : c->units.all[pair->unit];
+		row.unit = unit_of(c, pair);
 		row.query = pair->label == WHOLE ? NULL : c->texts[pair->label];
 		row.kinds = pair->kinds;
-		if (!row.unit)
+		if (pair->unit == WHOLE)
 			r->build = row;
 		else if (!row.query)
 			r->crates[r->n_crates++] = row;
@@ -424,7 +477,8 @@ static int compare_rows(const void *a, const void *b, void *metric_p)
 		return y->significant - x->significant;
 	if (ax != ay)
 		return ax < ay ? 1 : -1;
-	return strcmp(x->unit->name, y->unit->name) ?: compare_texts(x->query, y->query);
+	return compare_texts(x->unit ? x->unit->name : NULL, y->unit ? y->unit->name : NULL)
+		       ?: compare_texts(x->query, y->query);
 }
 
 static void judge(struct compare_result *r, struct compare_row *rows, size_t n, bool are_sums)
@@ -441,7 +495,7 @@ int compare__result(struct compare *c, const struct compare_rules *rules,
 {
 	int err;
 
-	*out = (struct compare_result){.rules = *rules};
+	*out = (struct compare_result){.rules = *rules, .by_item = c->by_item};
 	memcpy(out->traces, c->n, sizeof(out->traces));
 	memcpy(out->has_estimates, c->has_estimates, sizeof(out->has_estimates));
 	err = compare_units__name(&c->units) ?: fill_rows(c, out) ?: estimate_noise(out);
@@ -474,7 +528,7 @@ int compare__sum(const struct compare *c, const struct compare_result *r, compar
 		const struct pair *pair = &c->pairs.at[i];
 		const char *query = pair->label == WHOLE ? NULL : c->texts[pair->label];
 
-		if (!pick(ctx, pair->unit == WHOLE ? NULL : c->units.all[pair->unit], query))
+		if (!pick(ctx, unit_of(c, pair), query))
 			continue;
 		sums__add(&s, c, i);
 		has_query = query;

@@ -7,6 +7,7 @@
 #define QPROF_ANALYZE_COMPARE_H
 
 #include "analyze/compare_units.h"
+#include "analyze/items.h"
 #include "analyze/spread.h"
 #include "analyze/summary.h"
 #include "analyze/unrecorded.h"
@@ -20,10 +21,13 @@ enum compare_metric {
 	COMPARE_N_METRICS,
 };
 
+/* The name of the row of what no item is around. */
+#define COMPARE_NO_ITEM "(no item)"
+
 /* One row of the comparison; metrics are spreads over the traces of each side. */
 struct compare_row {
-	const struct compare_unit *unit; /* NULL: all crates */
-	const char *query;		 /* NULL: the whole crate */
+	const struct compare_unit *unit; /* NULL: all crates, or an item */
+	const char *query;		 /* NULL: the whole crate; of an item its path */
 	uint32_t kinds;			 /* of a query: summary_row.kinds, of both sides */
 	bool in[COMPARE_N_SIDES];	 /* present in at least one trace of that side */
 	bool significant;		 /* the metric of the rules changed significantly */
@@ -66,7 +70,16 @@ int compare__new(uint32_t n_base, uint32_t n_new, struct compare **out);
 int compare__trace(struct compare *c, enum compare_side side, const struct summary *s,
 		   const struct trace_texts *names);
 
+/*
+ * The same, but its rows are items instead of queries, paired by path. All traces are added in this
+ * way, or none. With executions that were not recorded, no item is compared: they may have been
+ * about it.
+ */
+int compare__trace_items(struct compare *c, enum compare_side side, const struct summary *s,
+			 struct items *items, const struct trace_texts *names);
+
 struct compare_result {
+	bool by_item;
 	struct compare_rules rules;
 	uint32_t traces[COMPARE_N_SIDES];
 	bool has_estimates[COMPARE_N_SIDES]; /* a missing row may have been executed */
@@ -82,7 +95,8 @@ struct compare_result {
 	struct compare_row build;
 	struct compare_row *crates; /* one per unit; sorted as `rows` */
 	size_t n_crates;
-	/* One per unit and query: significant rows first, then by the size of the change. */
+	/* One per unit and query, or per item: significant rows first, then by the size of the
+	 * change. */
 	struct compare_row *rows;
 	size_t n_rows;
 };

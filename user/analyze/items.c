@@ -209,12 +209,15 @@ void item_row__add(struct item_row *row, const struct item_cell *cell)
 
 static struct item_cell cell_of(const struct cell *c)
 {
+	uint64_t self_ns = trace_without_probes(c->self_ns, c->probe_ns);
+
 	return (struct item_cell){
 		.item = c->item,
 		.label = c->label,
 		.executions = c->executions,
 		.charged = c->charged,
-		.self_ns = trace_without_probes(c->self_ns, c->probe_ns),
+		.self_ns = self_ns,
+		.probe_ns = c->self_ns - self_ns,
 	};
 }
 

@@ -26,6 +26,7 @@ struct item_cell {
 	uint64_t executions;
 	uint64_t charged;
 	uint64_t self_ns;
+	uint64_t probe_ns; /* that was subtracted from self_ns */
 };
 
 struct item_row {

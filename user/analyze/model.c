@@ -74,7 +74,8 @@ static int take_item_of(struct model *m, const struct trace_span *span,
 {
 	uint32_t item;
 
-	if (span->kind == TRACE_KIND_HIT || (m->own && !m->own[span->process]))
+	if (span->kind == TRACE_KIND_HIT || (m->own && !m->own[span->process]) ||
+	    (span->kind == TRACE_KIND_BLOCKED && m->options.no_blocked_items))
 		return 0;
 	item = m->options.item(m->options.item_ctx, span);
 	if (m->modules && modules__span(m->modules, span, item))

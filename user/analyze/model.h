@@ -43,6 +43,7 @@ struct model_options {
 	/* For items: the string id of what an execution was about, or TRACE_NO_STRING. */
 	uint32_t (*item)(const void *ctx, const struct trace_span *span);
 	const void *item_ctx;
+	bool no_blocked_items; /* items have no time of TRACE_KIND_BLOCKED */
 	bool own_items; /* items have only what ran in the user's own crates: compile_is_own() */
 };
 

@@ -24,6 +24,19 @@ bool cmd_has_limits(void)
 	return !no_limits;
 }
 
+int cmd_has_items(const struct trace_reader *r, const char *file)
+{
+	const struct trace_stats s = trace_reader__stats(r);
+
+	if (!s.spans || s.mapped)
+		return 0;
+	return diag_error_r(-ENODATA,
+			    "%s does not say what its queries were about: it was recorded with "
+			    "--no-keys, by an older version, or of a compiler whose names could "
+			    "not be read",
+			    file);
+}
+
 int cmd_unreadable(const char *path, const char *why, int err)
 {
 	char size[FORMAT_MAX];

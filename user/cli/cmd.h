@@ -46,6 +46,12 @@ bool cmd_has_limits(void);
 int cmd_open_trace(const char *path, struct trace_reader **r);
 
 /*
+ * 0; or -ENODATA after an error line if the trace, which was read to its end, does not say what its
+ * executions were about.
+ */
+int cmd_has_items(const struct trace_reader *r, const char *file);
+
+/*
  * Print that a trace cannot be read, or not be printed in full; returns `err`. `why` is the message
  * of opening it, or NULL.
  */

@@ -151,22 +151,28 @@ static void warn_of_faults(struct sides *sides, const struct diff_trace *t, cons
 }
 
 static int compare_trace(struct compare *c, struct sides *sides, struct diff_trace *t,
-			 struct trace_reader *r, struct model *m)
+			 struct trace_reader *r, struct model *m, bool by_item)
 {
-	const struct model_options options = model_options_of(r);
-	int err = model__init(m, &options) ?: model__read(m, r);
+	struct model_options options = model_options_of(r);
+	int err;
 
+	options.parts = by_item ? MODEL_ITEMS : 0;
+	options.no_blocked_items = true;
+	err = model__init(m, &options) ?: model__read(m, r);
 	if (err)
 		return err;
 	t->unrecorded = m->unrecorded;
 	t->lost = trace_losses__total(&m->losses);
 	t->has_lost = m->has_losses;
-	err = compare__trace(c, t->side, m->summary, &options.texts)
-		      ?: keep_texts(sides, t, r, m->summary);
+	if (by_item)
+		err = compare__trace_items(c, t->side, m->summary, m->items, &options.texts);
+	else
+		err = compare__trace(c, t->side, m->summary, &options.texts);
+	err = err ?: keep_texts(sides, t, r, m->summary);
 	return !err && trace_reader__is_refused(r) ? -E2BIG : err;
 }
 
-static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *t)
+static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *t, bool by_item)
 {
 	_trace_reader_ struct trace_reader *r = NULL;
 	_model_ struct model m = {};
@@ -174,9 +180,11 @@ static int add_trace(struct compare *c, struct sides *sides, struct diff_trace *
 
 	if (err)
 		return err;
-	err = compare_trace(c, sides, t, r, &m);
+	err = compare_trace(c, sides, t, r, &m, by_item);
 	if (err)
 		return cmd_unreadable(t->path, NULL, err);
+	if (by_item && cmd_has_items(r, t->path))
+		return -ENODATA;
 	sides->bytes += trace_reader__bytes_read(r);
 	t->unwatched = trace_reader__stats(r).unwatched;
 	count_compiles(t, m.summary);
@@ -248,10 +256,11 @@ static int judge(const struct compare *c, const struct compare_result *r,
 		if (n < 0)
 			return diag_error_r(n, "out of memory");
 		if (!n)
-			return diag_error_r(-ENOENT,
-					    "--fail-above %s: none of the traces has that; for the "
-					    "names there are: qprof-bpf report --by query|crate",
-					    gate->text);
+			return diag_error_r(
+				-ENOENT,
+				"--fail-above %s: none of the traces has that; for the "
+				"names there are: qprof-bpf report --by query|item|crate",
+				gate->text);
 		to->text = gate->text;
 		to->limit_ns = gate->limit.ns;
 		to->limit_ppm = gate->limit.ppm;
@@ -336,7 +345,7 @@ static int compare_sides(const struct cli_diff_options *o, struct sides *sides, 
 	};
 
 	for (size_t i = 0; i < sides->n; i++)
-		if (add_trace(c, sides, &sides->traces[i]))
+		if (add_trace(c, sides, &sides->traces[i], o->by == CLI_DIFF_BY_ITEM))
 			return EXIT_CODE_FAILURE;
 	warn_of_compilers(sides);
 	if (!gates || compare__result(c, &rules, &result)) {

@@ -129,19 +129,6 @@ static int no_callers(const struct trace_reader *r, const char *file)
 			    file);
 }
 
-static int no_items(const struct trace_reader *r, const char *file)
-{
-	const struct trace_stats s = trace_reader__stats(r);
-
-	if (!s.spans || s.mapped)
-		return 0;
-	return diag_error_r(-ENODATA,
-			    "%s does not say what its queries were about: it was recorded with "
-			    "--no-keys, by an older version, or of a compiler whose names could "
-			    "not be read",
-			    file);
-}
-
 /* Whether to print the report of a build: requested, or several crates were compiled. */
 static bool shows_build(const struct contents *c)
 {
@@ -210,7 +197,7 @@ static int print_all(struct contents *c, struct trace_reader *r, FILE *out, FILE
 
 	if (c->model.callers && no_callers(r, c->options->file))
 		return -ENODATA;
-	if (opt.items && no_items(r, c->options->file))
+	if (opt.items && cmd_has_items(r, c->options->file))
 		return -ENODATA;
 	if (opt.problem)
 		diag_warn("%s: %s; the report covers what could be read", c->options->file,

@@ -19,6 +19,17 @@ static const struct cli_option options[] = {
 			"of them.",
 	},
 	{
+		.name = "by",
+		.arg = "WHAT",
+		.kind = CLI_CHOICE,
+		.offset = AT(diff.by),
+		.choices = "query|item",
+		.initial = "query",
+		.help = "What a row is: a query of a crate, or an item: a function, type or "
+			"module, with all queries about it, paired by its path. With items, "
+			"QUERY of --fail-above is a path.",
+	},
+	{
 		.name = "metric",
 		.arg = "METRIC",
 		.kind = CLI_CHOICE,
@@ -94,6 +105,7 @@ static const char about[] =
 
 static const struct cli_example examples[] = {
 	{"What changed", "qprof-bpf diff before.qpt after.qpt"},
+	{"Which functions and types take longer", "qprof-bpf diff --by item before.qpt after.qpt"},
 	{"Fail if all crates together take over 5% longer",
 	 "qprof-bpf diff --fail-above 5% a1.qpt,a2.qpt,a3.qpt b1.qpt,b2.qpt,b3.qpt"},
 	{"Fail if there is more to do: no noise, one trace a side",
@@ -116,6 +128,9 @@ static int check(const struct cli *cli)
 				    o->sides.n);
 	if (o->json && o->markdown)
 		return diag_error_r(-EINVAL, "--json and --markdown exclude each other");
+	if (o->by == CLI_DIFF_BY_ITEM && o->metric == CLI_METRIC_TOTAL)
+		return diag_error_r(-EINVAL, "an item has no total time, only the times of queries "
+					     "about it: use --metric self or count");
 	for (size_t i = 0; i < o->gates.n; i++) {
 		if (o->metric == CLI_METRIC_COUNT && o->gates.gates[i].limit.ns)
 			return diag_error_r(-EINVAL,

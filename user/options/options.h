@@ -168,8 +168,15 @@ enum cli_metric {
 	CLI_METRIC_COUNT,
 };
 
+/* The rows of a comparison; the order of the choices of --by. */
+enum cli_diff_by {
+	CLI_DIFF_BY_QUERY,
+	CLI_DIFF_BY_ITEM,
+};
+
 struct cli_diff_options {
 	struct cli_files sides; /* two: each a trace, several with commas, or a directory */
+	unsigned int by;	/* enum cli_diff_by */
 	unsigned int metric;	/* enum cli_metric */
 	struct cli_threshold min;
 	uint64_t top; /* 0 = all */

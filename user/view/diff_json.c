@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include <errno.h>
+#include <string.h>
 
 #include "view/diff.h"
 #include "view/json.h"
@@ -37,7 +38,9 @@ static void add_side(struct json *j, const struct compare_row *row, enum compare
 	}
 	json__begin(&object);
 	add_spread(&object, "self_ns", &row->of[COMPARE_SELF][side]);
-	add_spread(&object, "total_ns", &row->of[COMPARE_TOTAL][side]);
+	/* An item has no total time. */
+	if (row->unit || !row->query)
+		add_spread(&object, "total_ns", &row->of[COMPARE_TOTAL][side]);
 	add_spread(&object, "count", &row->of[COMPARE_COUNT][side]);
 	json__value(j, side_names[side], json__take(&object));
 }
@@ -65,7 +68,11 @@ static void put_row(struct json *j, const struct compare_row *row, enum compare_
 		json__text(j, "type", row->unit->type);
 		json__text(j, "name", row->unit->name);
 	}
-	if (row->query) {
+	if (row->query && !row->unit) {
+		bool is_item = strcmp(row->query, COMPARE_NO_ITEM) != 0;
+
+		json__text(j, "item", is_item ? row->query : NULL);
+	} else if (row->query) {
 		json__text(j, "query", row->query);
 		json__text(j, "kind", summary_kind_text(row->kinds));
 	}
@@ -151,6 +158,7 @@ int diff_json(FILE *out, const struct diff_view *v)
 
 	json__begin(&j);
 	json__text(&j, "schema", "qprof-diff/2");
+	json__text(&j, "by", r->by_item ? "item" : "query");
 	json__text(&j, "metric", metrics[r->rules.metric]);
 	json__number(&j, "min_ns", r->rules.min_ns);
 	add_percent(&j, "min_percent", (double)r->rules.min_ppm / 10000);

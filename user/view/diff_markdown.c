@@ -29,9 +29,10 @@ static int print_rows(FILE *out, const struct diff_rows *rows, const struct comp
 
 	if (!rows->n)
 		return 0;
-	fputs("| change | % | base | new | spread | executions | crate/query |\n"
-	      "|---:|---:|---:|---:|---:|---:|---|\n",
-	      out);
+	fprintf(out,
+		"| change | %% | base | new | spread | executions | %s |\n"
+		"|---:|---:|---:|---:|---:|---:|---|\n",
+		diff_name_title(r));
 	for (size_t i = 0; !err && i < rows->n_shown; i++)
 		err = print_row(out, rows->rows[i], r->rules.metric);
 	if (rows->n > rows->n_shown)

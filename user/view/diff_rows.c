@@ -27,13 +27,30 @@ static int compare_size(const void *a, const void *b, void *metric_p)
 	return (x < y) - (x > y);
 }
 
-static bool in_both(const struct compare_result *result, const struct compare_unit *unit)
+/* A path begins with its crate. */
+static bool is_of_crate(const struct compare_row *row, const struct compare_unit *unit)
 {
+	size_t length = strlen(unit->crate);
+
+	if (row->unit)
+		return row->unit == unit;
+	return !strncmp(row->query, unit->crate, length) &&
+	       (!row->query[length] || row->query[length] == ':');
+}
+
+/* False if the row's crate, of an item all units of its crate, is on one side only. */
+static bool in_both(const struct compare_result *result, const struct compare_row *row)
+{
+	bool known = false;
+
 	for (size_t i = 0; i < result->n_crates; i++) {
-		if (result->crates[i].unit == unit)
-			return !diff_is_one_sided(&result->crates[i]);
+		if (!is_of_crate(row, result->crates[i].unit))
+			continue;
+		if (!diff_is_one_sided(&result->crates[i]))
+			return true;
+		known = true;
 	}
-	return true;
+	return !known;
 }
 
 int diff_rows__init(struct diff_rows *r, const struct diff_view *v)
@@ -41,7 +58,7 @@ int diff_rows__init(struct diff_rows *r, const struct diff_view *v)
 	const struct compare_result *result = v->result;
 	enum compare_metric metric = result->rules.metric;
 
-	*r = (struct diff_rows){};
+	*r = (struct diff_rows){.by_item = result->by_item};
 	r->rows = calloc(result->n_crates + result->n_rows + 1, sizeof(struct compare_row *));
 	if (!r->rows)
 		return -ENOMEM;
@@ -58,7 +75,7 @@ int diff_rows__init(struct diff_rows *r, const struct diff_view *v)
 			r->uncompared++;
 		else if (!row->significant)
 			r->within += compare_row__change(row, metric) != 0;
-		else if (in_both(result, row->unit))
+		else if (in_both(result, row))
 			r->rows[r->n++] = row;
 	}
 	qsort_r(r->rows, r->n, sizeof(*r->rows), compare_size, &metric);
@@ -153,7 +170,9 @@ char *diff_name(const struct compare_row *row)
 	char *name;
 	int len;
 
-	if (row->query)
+	if (row->query && !row->unit)
+		len = asprintf(&name, "%s", row->query);
+	else if (row->query)
 		len = asprintf(&name, "%s/%s", row->unit->name, row->query);
 	else if (diff_is_one_sided(row))
 		len = asprintf(&name, "%s (only in %s)", row->unit->name,
@@ -192,8 +211,14 @@ void diff_print_uncompared(FILE *out, const struct diff_rows *rows, enum compare
 		fprintf(out, "not compared, as executions were %s: %zu %s\n",
 			metric == COMPARE_COUNT ? "estimated to keep within a budget"
 						: "not recorded to keep within a budget",
-			rows->uncompared,
-			rows->uncompared == 1 ? "query of a crate" : "queries of crates");
+			rows->uncompared, diff_rows_text(rows, rows->uncompared));
+}
+
+const char *diff_rows_text(const struct diff_rows *rows, size_t n)
+{
+	if (rows->by_item)
+		return n == 1 ? "item" : "items";
+	return n == 1 ? "query of a crate" : "queries of crates";
 }
 
 const char *diff_verdict(const struct diff_gate *gate)

@@ -18,6 +18,7 @@ struct diff_rows {
 	size_t n_shown;	   /* rows to show, limited by diff_view.top */
 	size_t within;	   /* rows with a change that is not significant */
 	size_t uncompared; /* rows whose metric is unknown on a side */
+	bool by_item;	   /* rows are items, not queries of crates */
 	size_t recount;	   /* rows whose number of executions changed */
 };
 
@@ -31,6 +32,15 @@ static inline bool diff_is_one_sided(const struct compare_row *row)
 {
 	return row->in[COMPARE_BASE] != row->in[COMPARE_NEW];
 }
+
+/* The title of the column of names. */
+static inline const char *diff_name_title(const struct compare_result *r)
+{
+	return r->by_item ? "item" : "crate/query";
+}
+
+/* What rows are called: "query of a crate", "items". */
+const char *diff_rows_text(const struct diff_rows *rows, size_t n);
 
 /* "self time", "total time", "executions" */
 const char *diff_metric_text(enum compare_metric metric);
@@ -51,7 +61,8 @@ char *diff_count(char buf[DIFF_CELL_MAX], const struct compare_row *row);
 char *diff_width(char buf[DIFF_CELL_MAX], const struct compare_row *row,
 		 enum compare_metric metric);
 
-/* "regex/typeck"; "regex (only in new)". The caller frees it; NULL if out of memory. */
+/* "regex/typeck"; "regex (only in new)"; of an item its path. The caller frees it; NULL if out of
+ * memory. */
 char *diff_name(const struct compare_row *row);
 
 /*

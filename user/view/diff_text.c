@@ -25,7 +25,7 @@ static size_t make_columns(const struct compare_result *r, struct table_column c
 		columns[n++].title = "spread";
 	if (r->rules.metric != COMPARE_COUNT)
 		columns[n++].title = "executions";
-	columns[n++].title = "crate/query";
+	columns[n++].title = diff_name_title(r);
 	return n;
 }
 
@@ -79,7 +79,7 @@ static void print_rest(FILE *out, const struct diff_rows *rows, const struct com
 	fputc('\n', out);
 	if (rows->within)
 		fprintf(out, "within noise, or too small to judge: %zu %s\n", rows->within,
-			rows->within == 1 ? "query of a crate" : "queries of crates");
+			diff_rows_text(rows, rows->within));
 	diff_print_uncompared(out, rows, r->rules.metric);
 	if (r->rules.metric != COMPARE_COUNT) {
 		fputs("executions: ", out);
