@@ -246,6 +246,10 @@ static void export_has_a_format_and_a_place(void **state)
 	assert_int_equal(cli.export.max_bytes, 0);
 	refuse("qprof-bpf export -f png t.qpt", "--format 'png' is not one of measureme|perfetto|");
 	refuse("qprof-bpf export a b", "unexpected 'b'");
+	parse("qprof-bpf export -f pprof --keys t.qpt");
+	assert_true(cli.export.keys);
+	refuse("qprof-bpf export --keys t.qpt", "--keys is for stacks");
+	refuse("qprof-bpf export -f html --keys t.qpt", "--keys is for stacks");
 }
 
 static void dump_goes_to_the_end_by_default(void **state)

@@ -278,7 +278,7 @@ static int to_stream(const struct cli_export_options *o, struct trace_reader *r)
 {
 	_trace_reader_ struct trace_reader *survey = NULL;
 	_output_file_ struct output_file file = {0};
-	struct export_job job = {.r = r, .raw = o->raw};
+	struct export_job job = {.r = r, .raw = o->raw, .keys = o->keys};
 
 	if (formats[o->format].limited)
 		job.max_bytes = o->max_bytes;
@@ -311,11 +311,16 @@ static void warn_unrecorded(const struct cli_export_options *o, const struct tra
 		  format_count(counted, s.counted), format_count(estimated, s.estimated), where);
 }
 
-static void warn_missing(struct trace_reader *r)
+static void warn_missing(const struct cli_export_options *o, struct trace_reader *r)
 {
+	const struct trace_stats s = trace_reader__stats(r);
 	const struct export_job job = {.r = r};
 	char note[EXPORT_NOTE_MAX];
 
+	if (o->keys && s.spans && !s.mapped)
+		diag_warn("%s does not say what its queries were about: the stacks are without "
+			  "keys",
+			  o->file);
 	if (export_note(&job, NOTE_UNWATCHED, note))
 		diag_warn("%s", note);
 	if (export_note(&job, NOTE_LOST, note))
@@ -332,7 +337,7 @@ int cmd_export(const struct cli_export_options *o)
 	status = o->format == CLI_FORMAT_MEASUREME ? to_measureme(o, r) : to_stream(o, r);
 	if (status == EXIT_CODE_OK) {
 		warn_unrecorded(o, r);
-		warn_missing(r);
+		warn_missing(o, r);
 	}
 	if (status == EXIT_CODE_OK && trace_reader__problem(r))
 		diag_warn("%s: %s; what could be read was exported", o->file,

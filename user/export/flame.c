@@ -12,6 +12,7 @@
 
 struct frame {
 	uint32_t label;
+	uint32_t key; /* string id of the query's key; TRACE_NO_STRING: none, or it is not shown */
 	uint8_t kind;
 	uint32_t query; /* the first frame of its label; probe costs are known per label */
 	char *name;	/* NULL: the text of the label */
@@ -42,7 +43,8 @@ struct flame {
 	struct process *processes; /* by index */
 	uint32_t n_processes;
 	uint32_t processes_capacity;
-	TABLE(struct frame) frames;   /* by kind << 32 | label */
+	TABLE(struct frame) frames;   /* by kind << 32 | label, or with keys its index in `keyed` */
+	TABLE(uint32_t) keyed;	      /* keys, by label << 32 | key */
 	struct u64_map query_of;      /* label -> the first of its frames */
 	TABLE(struct thread) threads; /* by process << 32 | tid */
 	struct self_time *self_time;
@@ -55,12 +57,65 @@ static bool is_execution(uint8_t kind)
 	return kind == TRACE_KIND_QUERY || kind == TRACE_KIND_ACTIVITY;
 }
 
+/* The string id of the span's key; an unknown key is an empty text, and "()" that of a query
+ * without. */
+static uint32_t key_of(const struct flame *f, const struct trace_span *s)
+{
+	uint32_t key = f->job->keys ? trace_reader__event_string(f->job->r, s) : TRACE_NO_STRING;
+	const char *text;
+
+	if (key == TRACE_NO_STRING)
+		return key;
+	text = trace_reader__string(f->job->r, key);
+	return *text && strcmp(text, "()") != 0 ? key : TRACE_NO_STRING;
+}
+
+/* A new frame's name: "typeck", "typeck(app::main)"; waits and loads add their kind. */
+static int name_frame(struct flame *f, struct frame *frame)
+{
+	const struct trace_reader *r = f->job->r;
+	_free_ char *label = NULL;
+
+	if (is_execution(frame->kind) && frame->key == TRACE_NO_STRING)
+		return 0;
+	if (frame->key == TRACE_NO_STRING)
+		label = strdup(trace_reader__string(r, frame->label));
+	else if (asprintf(&label, "%s(%s)", trace_reader__string(r, frame->label),
+			  trace_reader__string(r, frame->key)) < 0)
+		label = NULL;
+	if (!label)
+		return -ENOMEM;
+	if (is_execution(frame->kind))
+		frame->name = take_ptr(label);
+	else if (asprintf(&frame->name, "%s [%s]", label, trace_reader__kind(r, frame->kind)) < 0)
+		frame->name = NULL;
+	return frame->name ? 0 : -ENOMEM;
+}
+
+/* Set *what to the number of the span's label; with keys, to that of its label with its key. */
+static int get_what(struct flame *f, const struct trace_span *s, uint32_t key, uint32_t *what)
+{
+	const uint32_t *keyed;
+
+	*what = s->label;
+	if (!f->job->keys)
+		return 0;
+	keyed = table__get(&f->keyed, (uint64_t)s->label << 32 | key, key);
+	if (!keyed)
+		return -ENOMEM;
+	*what = keyed - f->keyed.at;
+	return 0;
+}
+
 static int get_frame(struct flame *f, const struct trace_span *s, uint32_t *out)
 {
-	uint32_t n = f->frames.n, first;
-	struct frame *frame = table__get(&f->frames, (uint64_t)s->kind << 32 | s->label,
-					 .label = s->label, .kind = s->kind, .query = n);
+	uint32_t n = f->frames.n, key = key_of(f, s), first, what;
+	struct frame *frame;
 
+	if (get_what(f, s, key, &what))
+		return -ENOMEM;
+	frame = table__get(&f->frames, (uint64_t)s->kind << 32 | what, .label = s->label,
+			   .key = key, .kind = s->kind, .query = n);
 	if (!frame)
 		return -ENOMEM;
 	*out = frame - f->frames.at;
@@ -71,14 +126,7 @@ static int get_frame(struct flame *f, const struct trace_span *s, uint32_t *out)
 		frame->query = first;
 	else if (u64_map__put(&f->query_of, s->label, n))
 		return -ENOMEM;
-	/* An execution has the bare name; waits and loads add their kind. */
-	if (is_execution(s->kind))
-		return 0;
-	if (asprintf(&frame->name, "%s [%s]", trace_reader__string(f->job->r, s->label),
-		     trace_reader__kind(f->job->r, s->kind)) >= 0)
-		return 0;
-	frame->name = NULL;
-	return -ENOMEM;
+	return name_frame(f, frame);
 }
 
 const char *flame__frame_name(const struct flame *f, uint32_t frame)
@@ -490,6 +538,7 @@ void flame__free(struct flame *f)
 		free(f->threads.at[i].levels);
 	free(f->processes);
 	table__destroy(&f->frames);
+	table__destroy(&f->keyed);
 	table__destroy(&f->threads);
 	flame_tree__destroy(&f->tree);
 	u64_map__destroy(&f->query_of);

@@ -47,7 +47,10 @@ const struct flame_node *flame__node(const struct flame *f, uint32_t i);
 /* The node of the i-th process of the trace, or FLAME_NONE past the end. */
 uint32_t flame__process(const struct flame *f, uint32_t i);
 
-/* Not escaped. The name includes the kind, except for an execution. */
+/*
+ * Not escaped. The name includes the kind, except for an execution, and with job->keys the key:
+ * "typeck(app::main)".
+ */
 const char *flame__name(const struct flame *f, const struct flame_node *node);
 
 /* Frames are numbered from 0; processes have no frame number. */

@@ -30,7 +30,8 @@ struct export_job {
 	 */
 	struct trace_reader *survey;
 	struct out *out;
-	bool raw; /* sums: times include probe costs */
+	bool raw;  /* sums: times include probe costs */
+	bool keys; /* merged stacks: a query with another key is another frame */
 	/*
 	 * Timelines: the approximate size limit, valid while names and tables are small next to the
 	 * intervals; 0: none. out__limit() is for all formats.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "options/command.h"
 
+#include <errno.h>
+
+#include "base/diag.h"
+
 static const struct cli_option options[] = {
 	NO_LIMITS_OPTION,
 	{
@@ -45,6 +49,14 @@ static const struct cli_option options[] = {
 			"does. perfetto, chrome and measureme always do.",
 	},
 	{
+		.name = "keys",
+		.kind = CLI_FLAG,
+		.offset = AT(export.keys),
+		.help = "With folded, svg, pprof and speedscope: say what each query was about, "
+			"as in typeck(app::main), so that stacks differ by it. The other "
+			"formats but counts always do.",
+	},
+	{
 		.name = "max-size",
 		.arg = "SIZE",
 		.kind = CLI_SIZE,
@@ -72,6 +84,8 @@ static const struct cli_example examples[] = {
 	{"A time axis, for ui.perfetto.dev",
 	 "qprof-bpf export -f perfetto -o build.pftrace build.qpt"},
 	{"A flame graph", "qprof-bpf export -f svg -o build.svg build.qpt"},
+	{"A flame graph in which each function's queries are boxes of their own",
+	 "qprof-bpf export -f svg --keys -o build.svg build.qpt"},
 	{"For go tool pprof", "qprof-bpf export -f pprof -o build.pb.gz build.qpt"},
 	{"The ten queries with the longest time",
 	 "qprof-bpf export -f counts -o - build.qpt | head"},
@@ -79,6 +93,18 @@ static const struct cli_example examples[] = {
 	 "qprof-bpf export -f measureme -o profiles build.qpt"},
 	{},
 };
+
+static int check(const struct cli *cli)
+{
+	const struct cli_export_options *o = &cli->export;
+	bool stacks = o->format == CLI_FORMAT_FOLDED || o->format == CLI_FORMAT_SVG ||
+		      o->format == CLI_FORMAT_PPROF || o->format == CLI_FORMAT_SPEEDSCOPE;
+
+	if (o->keys && !stacks)
+		return diag_error_r(-EINVAL, "--keys is for stacks: use it with -f folded, svg, "
+					     "pprof or speedscope");
+	return 0;
+}
 
 const struct cli_command cli_export_command = {
 	.name = "export",
@@ -88,4 +114,5 @@ const struct cli_command cli_export_command = {
 	.operand = {"FILE", CLI_FILE, true, AT(export.file)},
 	.options = options,
 	.examples = examples,
+	.check = check,
 };

@@ -219,6 +219,7 @@ struct cli_export_options {
 	const char *output;  /* a file, "-", or for measureme a directory */
 	bool force;	     /* overwrite */
 	bool raw;	     /* times include probe costs */
+	bool keys;	     /* frames of stacks have keys */
 	uint64_t max_bytes;  /* 0: no limit */
 };
 
