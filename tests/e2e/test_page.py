@@ -86,6 +86,11 @@ def test_tables_are_the_report(t, *options):
         truth = {row["name"]: (row["processes"], row["count"], row["wall_ns"], row["self_ns"])
                  for row in report["groups"]}
         assert found == truth, (found, truth)
+        done = t.run_qprof("report", "--json", "--by", "item", *options, trace)
+        truth = {row["name"]: (row["executions"], row["self_ns"])
+                 for row in json.loads(done.stdout)["items"] if row["name"] is not None}
+        found = {row[0]: tuple(map(int, row[1:3])) for row in table(b, 3)}
+        assert len(truth) > 100 and found == truth, set(found.items()) ^ set(truth.items())
         # The flame graph agrees, too: sums of its frames by query.
         flame = dict(b.ask("""(() => {
           const {flame, about} = app.model, sums = new Map();
@@ -307,7 +312,22 @@ def test_tables_sort_filter_and_lead_to_the_timeline(t):
         assert b.ask("app.model.name(app.views.timeline.selected)") == "mir_built"
         open_view(b, "tables")
         b.ask("document.querySelectorAll('[name=table]')[3].click()")
-        assert "does not record the item" in b.ask("document.getElementById('view-tables').textContent")
+        path = b.ask("document.querySelector('#view-tables tbody th').dataset.value")
+        b.ask("document.querySelector('#view-tables tbody button').click()")
+        assert b.ask("location.hash") == "#timeline"
+        selected = "app.views.timeline.selected"
+        assert b.ask("app.model.key(%s)" % selected) == path
+        assert path in b.ask("app.views.timeline.describe(%s)" % selected)
+        assert_quiet(b)
+
+
+def test_without_keys_it_says_why(t):
+    arguments = crates.arguments("semver", t.mkdir("out"), "--emit=metadata")
+    trace, _ = do_import(t, self_profile(t, "profile", arguments, "default"))
+    with opened(t, trace) as b:
+        open_view(b, "tables")
+        b.ask("document.querySelectorAll('[name=table]')[3].click()")
+        assert "--no-keys" in b.ask("document.getElementById('view-tables').textContent")
         assert_quiet(b)
 
 

@@ -63,10 +63,29 @@ static void probes_are_taken_off_unless_it_is_raw(void **state)
 	json_object_put(report);
 }
 
+/* An item that no key is around is there, but has no name. */
+static void it_has_items(void **state)
+{
+	struct json_object *report = report_of_small(true), *items = member(report, "items");
+	uint64_t self_ns = 0;
+
+	assert_int_equal(json_object_array_length(items), 2);
+	for (size_t i = 0; i < json_object_array_length(items); i++) {
+		struct json_object *row = json_object_array_get_idx(items, i), *name;
+
+		assert_true(json_object_object_get_ex(row, "name", &name));
+		if (name && !strcmp(json_object_get_string(name), "a::main"))
+			self_ns = json_object_get_uint64(member(row, "self_ns"));
+	}
+	assert_int_equal(self_ns, 300);
+	json_object_put(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_has_queries_and_crates),
+		cmocka_unit_test(it_has_items),
 		cmocka_unit_test(probes_are_taken_off_unless_it_is_raw),
 	};
 

@@ -16,7 +16,7 @@ int html_report__new(struct export_job *job, struct html_report **out)
 	_html_report_ struct html_report *h = calloc(1, sizeof(*h));
 	struct model_options options = model_options_of(job->r);
 
-	options.parts = MODEL_GROUPS;
+	options.parts = MODEL_GROUPS | MODEL_ITEMS;
 	options.raw = job->raw;
 	if (!h || model__init(&h->model, &options))
 		return -ENOMEM;
@@ -37,6 +37,7 @@ int html_report__print(struct html_report *h, FILE *to)
 		.problem = trace_reader__problem(h->r),
 		.groups = m->groups,
 		.by = GROUP_BY_CRATE,
+		.items = trace_reader__stats(h->r).mapped ? m->items : NULL,
 		.costs = m->has_costs ? &m->costs : NULL,
 		.raw = m->options.raw,
 	};

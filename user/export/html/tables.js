@@ -85,39 +85,44 @@ class TablesView {
 		});
 	}
 
-	// Sums by the item of a query; raw, as a report has no such rows.
-	sumItems() {
-		const {spans} = this.model, sums = new Map();
-		for (let i = 0; i < spans.n; i++) {
-			const name = this.model.key(i);
-			if (!name)
-				continue;
-			const row = sums.get(name) || {name, count: 0, self: 0, longest: i};
-			row.count++;
-			row.self += this.model.selfTime(i);
-			if (this.model.duration(i) > this.model.duration(row.longest))
-				row.longest = i;
-			sums.set(name, row);
+	// The longest execution about each item, by its path.
+	longestOfItems() {
+		const {model} = this, longest = new Map();
+		for (let i = 0; i < model.spans.n; i++) {
+			const path = model.kind(i) === KIND.QUERY && model.key(i);
+			if (path && (!longest.has(path) || model.duration(i) > model.duration(longest.get(path))))
+				longest.set(path, i);
 		}
-		return [...sums.values()];
+		return longest;
+	}
+
+	showItem(path) {
+		this.longest = this.longest || this.longestOfItems();
+		if (this.longest.has(path))
+			this.app.showSpan(this.longest.get(path));
+		else
+			say("No interval of this item is in this page.");
 	}
 
 	items() {
-		const rows = this.sumItems();
+		const all = this.model.report.items || [], rows = all.filter((row) => row.name !== null);
 		if (!rows.length)
-			return element("p", {class: "empty"}, "This trace does not record the item of a query. " +
-				"Profiles of rustc -Zself-profile-events=default,args, imported with “qprof-bpf import”, do.");
+			return element("p", {class: "empty"}, "This trace does not say what its queries were about. " +
+				"Recordings do, unless made with --no-keys, and so do profiles of " +
+				"rustc -Zself-profile-events=default,query-keys, imported with “qprof-bpf import”.");
+		const self = all.reduce((sum, row) => sum + row.self_ns, 0);
 		return new DataTable({
-			caption: "Items that queries ran for (times as measured, probes included)",
+			caption: "Items: all queries about each",
 			rows, sort: 2,
 			columns: [
 				nameColumn("Item", (row) => row.name),
-				countColumn("Executions", (row) => row.count),
-				timeColumn("Self", (row) => row.self),
-				nameColumn("Longest query", (row) => this.model.name(row.longest)),
-				timeColumn("Its time", (row) => this.model.duration(row.longest)),
+				countColumn("Executions", (row) => row.executions),
+				timeColumn("Self", (row) => row.self_ns),
+				shareColumn("Self %", (row) => row.self_ns, self),
+				nameColumn("Most in", (row) => row.queries[0].name),
+				timeColumn("Self there", (row) => row.queries[0].self_ns),
 			],
-			actions: [{title: "Timeline", does: (row) => this.app.showSpan(row.longest)}],
+			actions: [{title: "Timeline", does: (row) => this.showItem(row.name)}],
 		});
 	}
 }
