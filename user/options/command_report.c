@@ -57,14 +57,14 @@ static const struct cli_option options[] = {
 		.offset = AT(report.by),
 		.choices = "build|query|item|module|crate|process|thread",
 		.first = CLI_BY_BUILD,
-		.help = "What is shown: a build (crates, items, queries, passes, waiting), or one "
-			"table, in which a row is a query, an item (a function, type or module "
-			"of a crate, with the queries about it), a module or impl (its items "
-			"added up), a crate... Without it, a build if several crates were "
-			"compiled and no other option is about rows, otherwise queries. In "
-			"rows that are not queries, wall is the time from the first start to "
-			"the last end of a query; for a thread, it is the sum of on-cpu, "
-			"preempted (it could have run) and waiting.",
+		.help = "What is shown: build (crates, items, queries, passes, waiting), or one "
+			"table, whose rows are: query; item (a function, type or module of a "
+			"crate, with the queries about it); module (the items of a module or "
+			"impl, added up); crate; process; thread. Without it, a build if "
+			"several crates were compiled and no other option is about rows, "
+			"otherwise queries. In rows that are not queries, wall is the time "
+			"from the first start to the last end of a query; for a thread, it "
+			"is the sum of on-cpu, preempted (it could have run) and waiting.",
 	},
 	{
 		.name = "sort",
