@@ -57,6 +57,12 @@ struct {
 
 volatile __u32 n_names_slots = 1;
 
+/*
+ * Keeps a value in its register, and apart from the conditions around: the compiler makes one
+ * condition on another register of two, and the verifier of some kernels then knows no bound.
+ */
+#define NAMES_KEEP(value) asm volatile("" : "+r"(value))
+
 struct names_ctx {
 	struct names_slot *slot;
 	__u32 n; /* definitions in the piece */
@@ -81,7 +87,11 @@ static __noinline int names_flush(struct names_slot *s)
 	if (!s)
 		return 0;
 	size = s->texts.size;
-	if (size && size <= WIRE_SYMBOLS_MAX)
+	NAMES_KEEP(size);
+	if (size > WIRE_SYMBOLS_MAX)
+		return 0;
+	NAMES_KEEP(size);
+	if (size)
 		names_send(s, &s->texts, sizeof(s->texts) - WIRE_SYMBOLS_MAX + size);
 	s->texts.size = 0;
 	return 0;
@@ -179,8 +189,11 @@ static long names_copy_piece(__u32 i, void *p)
 		return 1;
 	if (n > s->bytes - at)
 		n = s->bytes - at;
-	asm volatile("" : "+r"(n));
-	if (!n || n > WIRE_DEFINITIONS_MAX)
+	NAMES_KEEP(n);
+	if (n > WIRE_DEFINITIONS_MAX)
+		return 1;
+	NAMES_KEEP(n);
+	if (!n)
 		return 1;
 	if (bpf_copy_from_user(s->definitions.bytes, n, (void *)(s->table + at))) {
 		s->missing++;
