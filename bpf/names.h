@@ -25,16 +25,18 @@
 struct names_slot {
 	__u32 owner;
 	__u32 serial;
-	__u64 table;   /* address */
+	__u64 address; /* of the table that is copied now */
 	__u64 symbols; /* address */
 	__u64 n_symbols;
-	__u32 bytes;	  /* of the table */
-	__u32 text_bytes; /* of the texts so far */
+	__u32 bytes;	   /* of the table that is copied now */
+	__u32 piece_bytes; /* of each of its pieces but the last */
+	__u32 definitions; /* in their table */
+	__u32 text_bytes;  /* of the texts so far */
 	__u32 missing;
 	__u32 pad;
 	__u8 entry[NAMES_ENTRY_MAX]; /* of a symbol */
 	struct wire_layout layout;
-	struct wire_definitions definitions;
+	struct wire_piece piece;
 	struct wire_symbols texts;
 	__u64 sent[NAMES_SENT]; /* serial << 32 | symbol */
 };
@@ -62,11 +64,6 @@ volatile __u32 n_names_slots = 1;
  * condition on another register of two, and the verifier of some kernels then knows no bound.
  */
 #define NAMES_KEEP(value) asm volatile("" : "+r"(value))
-
-struct names_ctx {
-	struct names_slot *slot;
-	__u32 n; /* definitions in the piece */
-};
 
 /* These records are large: between two looks of the reader they could fill the ring. */
 static __always_inline void names_send(struct names_slot *s, void *record, __u64 size)
@@ -157,88 +154,112 @@ static __noinline int names_add(struct names_slot *s, __u32 symbol)
 
 static long names_add_symbol(__u32 i, void *p)
 {
-	struct names_ctx *c = p;
-	struct names_slot *s = c->slot;
+	struct names_slot *s = *(struct names_slot **)p;
 	__u64 at = (__u64)i * s->layout.size, symbol_at = at + s->layout.symbol;
 	__u32 tag, symbol;
 
 	at += s->layout.tag;
 	asm volatile("" : "+r"(at), "+r"(symbol_at));
-	if (s->missing > NAMES_MISSING_MAX || at > WIRE_DEFINITIONS_MAX - 4 ||
-	    symbol_at > WIRE_DEFINITIONS_MAX - 4)
+	if (s->missing > NAMES_MISSING_MAX || at > WIRE_PIECE_MAX - 4 ||
+	    symbol_at > WIRE_PIECE_MAX - 4)
 		return 1;
-	tag = *(__u32 *)(s->definitions.bytes + at);
+	tag = *(__u32 *)(s->piece.bytes + at);
 	if (tag >= WIRE_TAGS)
 		return 0;
 	symbol = s->layout.tags[tag];
 	if (symbol == WIRE_TAG_NAMED)
-		symbol = *(__u32 *)(s->definitions.bytes + symbol_at);
+		symbol = *(__u32 *)(s->piece.bytes + symbol_at);
 	if (symbol != WIRE_TAG_UNKNOWN)
 		names_add(s, symbol);
 	return 0;
 }
 
-/* Pieces hold whole definitions. */
+/* Behind the last piece lies what an earlier one left. */
+static __always_inline void names_add_symbols(struct names_slot *s)
+{
+	if (s->piece.table == WIRE_TABLE_DEFINITIONS && s->layout.size)
+		bpf_loop(s->piece.size / s->layout.size, names_add_symbol, &s, 0);
+}
+
 static long names_copy_piece(__u32 i, void *p)
 {
-	struct names_ctx *c = p;
-	struct names_slot *s = c->slot;
-	__u64 n = c->n * s->layout.size, at = i * n;
+	struct names_slot *s = *(struct names_slot **)p;
+	__u64 n = s->piece_bytes, at = i * n;
 
 	if (at >= s->bytes || s->missing > NAMES_MISSING_MAX)
 		return 1;
 	if (n > s->bytes - at)
 		n = s->bytes - at;
 	NAMES_KEEP(n);
-	if (n > WIRE_DEFINITIONS_MAX)
+	if (n > WIRE_PIECE_MAX)
 		return 1;
 	NAMES_KEEP(n);
 	if (!n)
 		return 1;
-	if (bpf_copy_from_user(s->definitions.bytes, n, (void *)(s->table + at))) {
+	if (bpf_copy_from_user(s->piece.bytes, n, (void *)(s->address + at))) {
 		s->missing++;
 		return 0;
 	}
-	s->definitions.offset = at;
-	s->definitions.size = n;
-	names_send(s, &s->definitions, sizeof(s->definitions) - WIRE_DEFINITIONS_MAX + n);
-	/* Behind the last piece lies what an earlier one left. */
-	bpf_loop(n / s->layout.size, names_add_symbol, c, 0);
+	s->piece.offset = at;
+	s->piece.size = n;
+	names_send(s, &s->piece, sizeof(s->piece) - WIRE_PIECE_MAX + n);
+	names_add_symbols(s);
 	return 0;
 }
 
-/* Read where the tables are. Nonzero if that fails. */
-static __noinline int names_find(struct names_slot *s, __u64 context, __u64 bias, __u64 fs)
+/*
+ * Copy `bytes` from `address` on, as a table of elements of `size` bytes each. The piece that is
+ * waiting is the slot's alone: no other thread has it until the end.
+ */
+static __noinline int names_copy_table(struct names_slot *s, __u64 address, __u32 bytes, __u32 size)
+{
+	if (!s || !size || size > WIRE_PIECE_MAX)
+		return 0;
+	s->address = address;
+	s->bytes = bytes;
+	s->piece_bytes = WIRE_PIECE_MAX / size * size;
+	bpf_loop(NAMES_PIECES_MAX, names_copy_piece, &s, 0);
+	return 0;
+}
+
+/* Read where the texts of symbols are. Nonzero if that fails. */
+static __noinline int names_find_symbols(struct names_slot *s, __u64 bias, __u64 fs)
 {
 	const struct wire_layout *l;
-	__u64 offset = 0, globals = 0, n = 0;
+	__u64 offset = 0, globals = 0;
 
 	if (!s)
 		return -1;
 	l = &s->layout;
-	if (bpf_copy_from_user(&s->table, 8, (void *)(context + l->table)) ||
-	    bpf_copy_from_user(&n, 8, (void *)(context + l->count)) ||
-	    bpf_copy_from_user(&offset, 8, (void *)(bias + l->globals)) ||
-	    bpf_copy_from_user(&globals, 8, (void *)(fs + offset)) ||
-	    bpf_copy_from_user(&s->symbols, 8, (void *)(globals + l->symbols)) ||
-	    bpf_copy_from_user(&s->n_symbols, 8, (void *)(globals + l->n_symbols)))
-		return -1;
+	return bpf_copy_from_user(&offset, 8, (void *)(bias + l->globals)) ||
+	       bpf_copy_from_user(&globals, 8, (void *)(fs + offset)) ||
+	       bpf_copy_from_user(&s->symbols, 8, (void *)(globals + l->symbols)) ||
+	       bpf_copy_from_user(&s->n_symbols, 8, (void *)(globals + l->n_symbols));
+}
+
+static __noinline int names_copy_definitions(struct names_slot *s, __u64 context)
+{
+	__u64 table = 0, n = 0;
+
+	if (!s)
+		return 0;
+	if (bpf_copy_from_user(&table, 8, (void *)(context + s->layout.table)) ||
+	    bpf_copy_from_user(&n, 8, (void *)(context + s->layout.count))) {
+		s->missing++;
+		return 0;
+	}
 	if (n > NAMES_DEFINITIONS_MAX) {
 		s->missing++;
 		n = NAMES_DEFINITIONS_MAX;
 	}
-	s->bytes = n * l->size;
-	return 0;
+	s->definitions = n;
+	s->piece.table = WIRE_TABLE_DEFINITIONS;
+	return names_copy_table(s, table, n * s->layout.size, s->layout.size);
 }
 
-/* The pieces that are waiting are the slot's alone: no other thread has it until the end. */
-static __always_inline void names_copy(struct names_slot *s)
+static __always_inline void names_copy(struct names_slot *s, __u64 context)
 {
-	struct names_ctx c = {.slot = s};
-
-	if (s->layout.size)
-		c.n = WIRE_DEFINITIONS_MAX / s->layout.size;
-	bpf_loop(NAMES_DEFINITIONS_MAX, names_copy_piece, &c, 0);
+	names_copy_definitions(s, context);
 	names_flush(s);
 }
 
@@ -255,10 +276,9 @@ static __always_inline void names_end(const struct thread_stack *t, __u8 lib,
 		.type = WIRE_NAMES_END,
 		.lib = lib,
 		.pid = t->pid,
+		.definitions = s ? s->definitions : 0,
 		.missing = s ? s->missing : 1,
 	};
-	if (s && s->layout.size)
-		r->definitions = s->bytes / s->layout.size;
 	bpf_ringbuf_submit(r, maps_wakeup_flags());
 }
 
@@ -291,13 +311,14 @@ static __always_inline struct names_slot *names_begin(const struct thread_stack 
 		return NULL;
 	s->serial++;
 	s->missing = 0;
-	s->bytes = 0;
+	s->definitions = 0;
 	s->text_bytes = 0;
 	s->layout = *l;
-	s->definitions.type = WIRE_DEFINITIONS;
+	s->piece.type = WIRE_PIECE;
+	s->piece.number = 0;
 	s->texts.type = WIRE_SYMBOLS;
-	s->definitions.lib = s->texts.lib = lib;
-	s->definitions.pid = s->texts.pid = t->pid;
+	s->piece.lib = s->texts.lib = lib;
+	s->piece.pid = s->texts.pid = t->pid;
 	return s;
 }
 
@@ -321,11 +342,10 @@ static __always_inline int names_drop(struct pt_regs *ctx, __u64 cookie)
 		return 0;
 	s = names_begin(t, lib, l);
 	if (s) {
-		if (names_find(s, PT_REGS_PARM1(ctx) + l->context, PT_REGS_IP(ctx) - l->drop,
-			       internals_fs_base()))
+		if (names_find_symbols(s, PT_REGS_IP(ctx) - l->drop, internals_fs_base()))
 			s->missing++;
 		else
-			names_copy(s);
+			names_copy(s, PT_REGS_PARM1(ctx) + l->context);
 	}
 	names_end(t, lib, s);
 	if (s)

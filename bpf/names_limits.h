@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Limits of a copy of names (names.h): at most 1,048,576 definitions, 16,384 pieces, 3 reads per
+ * Limits of a copy of names (names.h): at most 1,048,576 definitions, 16,384 pieces of a table, 3 reads per
  * definition, 4,097 failures, and 96 MiB of records.
  */
 #ifndef QPROF_NAMES_LIMITS_H
@@ -8,6 +8,8 @@
 
 /* Beyond this many definitions the rest has no names; it is counted. */
 #define NAMES_DEFINITIONS_MAX (1u << 20)
+/* Of one table: a piece holds 4 KiB. */
+#define NAMES_PIECES_MAX (1u << 14)
 /* Beyond this many bytes of texts the rest is not sent. */
 #define NAMES_TEXTS_MAX (32u << 20)
 /* After this many failures a copy is given up: the memory is not what the layout says. */

@@ -35,7 +35,7 @@ enum wire_type {
 	WIRE_COUNTED = 9,
 	WIRE_OPEN_FRAME = 10,
 	WIRE_OPEN_STACK = 11,
-	WIRE_DEFINITIONS = 12,
+	WIRE_PIECE = 12,
 	WIRE_SYMBOLS = 13,
 	WIRE_NAMES_END = 14,
 };
@@ -170,20 +170,28 @@ struct wire_watched {
 #define WIRE_WATCHED_QUERIES	 512 /* a power of two */
 #define WIRE_WATCHED(lib, query) ((lib)*WIRE_WATCHED_QUERIES + (query))
 
+/* The tables of a compiler's memory that are copied (struct wire_layout). */
+enum wire_table {
+	WIRE_TABLE_DEFINITIONS = 1, /* of the crate that is compiled */
+};
+
 /*
- * A piece of a compiler's table of definitions (struct wire_layout), copied when its query context
- * is dropped. Pieces come in order, the symbols that a piece names after it. The sender leaves out
- * the unused end of `bytes`.
+ * A piece of such a table, copied when the query context is dropped. Pieces of a table come in
+ * order; the symbols that a piece of definitions names come after it. The sender leaves out the
+ * unused end of `bytes`.
  */
-#define WIRE_DEFINITIONS_MAX 4096
-struct wire_definitions {
+#define WIRE_PIECE_MAX 4096
+struct wire_piece {
 	wire_u8 type;
 	wire_u8 lib;
-	wire_u8 pad[2];
+	wire_u8 table; /* enum wire_table */
+	wire_u8 pad;
 	wire_u32 pid;
+	wire_u32 number; /* of the table among those of its sort, or 0 */
 	wire_u32 offset; /* of the first byte, in the table */
 	wire_u32 size;	 /* of `bytes` */
-	wire_u8 bytes[WIRE_DEFINITIONS_MAX];
+	wire_u32 pad2;
+	wire_u8 bytes[WIRE_PIECE_MAX];
 };
 
 /* Texts of symbols: u32 number, u32 length, as many bytes, and padding to 4 bytes. Likewise. */
@@ -661,7 +669,7 @@ _Static_assert(sizeof(struct wire_provider_key) == 8, "wire_provider_key");
 _Static_assert(sizeof(struct wire_provider) == 12, "wire_provider");
 _Static_assert(sizeof(struct wire_step) == 8, "wire_step");
 _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
-_Static_assert(sizeof(struct wire_definitions) == 16 + WIRE_DEFINITIONS_MAX, "wire_definitions");
+_Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
 _Static_assert(sizeof(struct wire_names_end) == 16, "wire_names_end");
 _Static_assert(sizeof(struct wire_layout) == 192, "wire_layout");

@@ -191,7 +191,7 @@ static inline int keep_record(void *ctx, const void *record, size_t size)
 		assert_int_equal(size, sizeof(struct wire_hit));
 		keep_hit(r, record);
 		return 0;
-	case WIRE_DEFINITIONS:
+	case WIRE_PIECE:
 	case WIRE_SYMBOLS:
 	case WIRE_NAMES_END:
 		if (r->on_names) {

@@ -40,11 +40,11 @@ static struct copy *copy_of(struct names *n, uint32_t pid)
 	return &n->copies[n->n_copies++];
 }
 
-static void take_piece(struct names *n, const struct wire_definitions *r, size_t size)
+static void take_piece(struct names *n, const struct wire_piece *r, size_t size)
 {
 	struct copy *c = copy_of(n, r->pid);
 
-	assert_int_equal(size, sizeof(*r) - WIRE_DEFINITIONS_MAX + r->size);
+	assert_int_equal(size, sizeof(*r) - WIRE_PIECE_MAX + r->size);
 	n->n_pieces++;
 	if (!n->row_size)
 		return;
@@ -130,7 +130,7 @@ static void on_names(void *ctx, const void *record, size_t size)
 
 	t->names.bytes += size;
 	switch (*(const uint8_t *)record) {
-	case WIRE_DEFINITIONS:
+	case WIRE_PIECE:
 		return take_piece(&t->names, record, size);
 	case WIRE_SYMBOLS:
 		return take_texts(&t->names, record, size);
@@ -396,7 +396,7 @@ static void a_count_of_2_to_the_63(void **state)
 	n = lie(LIE_COUNT, 16);
 	assert_int_equal(n.last.definitions, NAMES_DEFINITIONS_MAX);
 	assert_int_equal(n.n_pieces, 1);
-	assert_int_equal(n.last.missing, 1 + NAMES_DEFINITIONS_MAX * 16 / WIRE_DEFINITIONS_MAX - 1);
+	assert_int_equal(n.last.missing, 1 + NAMES_DEFINITIONS_MAX * 16 / WIRE_PIECE_MAX - 1);
 	n = lie(LIE_COUNT, 64);
 	assert_int_equal(n.n_pieces, 1);
 	assert_int_equal(n.last.missing, 1 + NAMES_MISSING_MAX);

@@ -80,14 +80,14 @@ static struct plan_layout layout_of(const struct head *h)
 static void add_piece(struct definitions *d, const struct record_head *h, const uint8_t *bytes,
 		      uint32_t n)
 {
-	struct wire_definitions *r = calloc(1, sizeof(*r));
+	struct wire_piece *r = calloc(1, sizeof(*r));
 	size_t before = d->table.size;
 	int err;
 
 	expect(r);
 	/* Filling a large gap takes long, so few are tried. */
 	r->offset = h->pad == 0xff ? h->offset : h->offset & 0xffff;
-	r->size = n < WIRE_DEFINITIONS_MAX ? n : WIRE_DEFINITIONS_MAX;
+	r->size = n < WIRE_PIECE_MAX ? n : WIRE_PIECE_MAX;
 	memcpy(r->bytes, bytes, r->size);
 	err = definitions__add(d, r);
 	expect(!err || (err == -EBADMSG && d->table.size == before));

@@ -576,13 +576,13 @@ static int give_keyed(struct recorder *r, uint32_t invocation, uint32_t index)
 /* A root and "one", in the layout of names_layout(). */
 static void give_names(struct recorder *r)
 {
-	struct wire_definitions table = names_piece(PID, 0);
+	struct wire_piece table = names_piece(PID, 0);
 	struct wire_symbols texts = names_texts(PID);
 
 	names_root(&table);
 	names_row(&table, TAG_NAMED, SYMBOL_FIRST, 0, 0);
 	names_symbol(&texts, SYMBOL_FIRST, "one");
-	assert_int_equal(give(r, &table, offsetof(struct wire_definitions, bytes) + table.size), 0);
+	assert_int_equal(give(r, &table, offsetof(struct wire_piece, bytes) + table.size), 0);
 	assert_int_equal(give(r, &texts, offsetof(struct wire_symbols, bytes) + texts.size), 0);
 }
 

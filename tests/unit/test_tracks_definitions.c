@@ -44,7 +44,7 @@ static void assert_unnamed(uint32_t first, uint32_t last)
 			fail_msg("definition %u is called %.80s", i, path(i));
 }
 
-static void add(const struct wire_definitions *r)
+static void add(const struct wire_piece *r)
 {
 	assert_int_equal(definitions__add(&all, r), 0);
 }
@@ -70,7 +70,7 @@ static void add_usual_texts(void)
 
 static void a_path_is_printed_as_rustc_prints_it(void **state)
 {
-	struct wire_definitions r = names_piece(1, 0);
+	struct wire_piece r = names_piece(1, 0);
 
 	names_root(&r);
 	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 0);
@@ -94,7 +94,7 @@ static void a_path_is_printed_as_rustc_prints_it(void **state)
 static void a_crate_without_a_name_is_called_crate(void **state)
 {
 	const struct tracks_sink sink = names_sink(&out);
-	struct wire_definitions r = names_piece(1, 0);
+	struct wire_piece r = names_piece(1, 0);
 	uint32_t id;
 
 	names_root(&r);
@@ -106,7 +106,7 @@ static void a_crate_without_a_name_is_called_crate(void **state)
 /* Strings are asked for once: a name stays what it was. */
 static void a_second_copy_adds_nothing(void **state)
 {
-	struct wire_definitions r = names_piece(1, 0);
+	struct wire_piece r = names_piece(1, 0);
 	struct wire_symbols texts = names_texts(1);
 
 	names_root(&r);
@@ -126,9 +126,9 @@ static void a_second_copy_adds_nothing(void **state)
 /* The names of what is there do not depend on what is not. */
 static void a_lost_piece_takes_the_names_within_it_only(void **state)
 {
-	struct wire_definitions first = names_piece(1, 0);
-	struct wire_definitions third = names_piece(1, 400 * NAMES_ROW);
-	struct wire_definitions far = names_piece(1, 0);
+	struct wire_piece first = names_piece(1, 0);
+	struct wire_piece third = names_piece(1, 400 * NAMES_ROW);
+	struct wire_piece far = names_piece(1, 0);
 
 	names_root(&first);
 	names_row(&first, TAG_NAMED, SYMBOL_FIRST, 0, 0);
@@ -150,7 +150,7 @@ static void a_lost_piece_takes_the_names_within_it_only(void **state)
 
 static void parents_that_are_no_parents_give_no_name(void **state)
 {
-	struct wire_definitions r = names_piece(1, 0);
+	struct wire_piece r = names_piece(1, 0);
 
 	names_root(&r);
 	names_row(&r, TAG_NAMED, SYMBOL_FIRST, 0, 1);		    /* itself */
@@ -170,7 +170,7 @@ static void parents_that_are_no_parents_give_no_name(void **state)
 static void tags_that_are_unknown_give_no_name(void **state)
 {
 	static const uint32_t tags[] = {TAG_UNKNOWN, WIRE_TAGS - 1, WIRE_TAGS, UINT32_MAX};
-	struct wire_definitions r = names_piece(1, 0);
+	struct wire_piece r = names_piece(1, 0);
 
 	names_root(&r);
 	for (size_t i = 0; i < N_OF(tags); i++) {
@@ -184,7 +184,7 @@ static void tags_that_are_unknown_give_no_name(void **state)
 
 static void symbols_without_a_text_give_no_name(void **state)
 {
-	struct wire_definitions r = names_piece(1, 0);
+	struct wire_piece r = names_piece(1, 0);
 	struct wire_symbols texts = names_texts(1);
 
 	names_root(&r);
@@ -203,7 +203,7 @@ static void symbols_without_a_text_give_no_name(void **state)
 
 static void no_table_and_no_layout_give_no_name(void **state)
 {
-	struct wire_definitions r = names_piece(1, 0);
+	struct wire_piece r = names_piece(1, 0);
 
 	assert_unnamed(0, 2);
 	names_root(&r);
@@ -217,11 +217,11 @@ static void no_table_and_no_layout_give_no_name(void **state)
 /* A chain of `n` definitions below the root: definition i has i segments behind the crate's. */
 static void add_chain(uint32_t n)
 {
-	struct wire_definitions r = names_piece(1, 0);
+	struct wire_piece r = names_piece(1, 0);
 
 	names_root(&r);
 	for (uint32_t i = 1; i <= n; i++) {
-		if (r.size == WIRE_DEFINITIONS_MAX) {
+		if (r.size == WIRE_PIECE_MAX) {
 			add(&r);
 			r = names_piece(1, i * NAMES_ROW);
 		}
@@ -252,7 +252,7 @@ static void a_long_path_has_no_name_in_whatever_order(void **state)
 
 static void the_longest_text_fits(void **state)
 {
-	struct wire_definitions r = names_piece(1, 0);
+	struct wire_piece r = names_piece(1, 0);
 	struct wire_symbols texts = names_texts(1);
 	char longest[WIRE_SYMBOL_MAX + 1] = {0}, want[WIRE_SYMBOL_MAX + 32];
 
@@ -277,7 +277,7 @@ static void assert_refused(struct wire_symbols *r, uint32_t size)
 
 static void a_malformed_record_of_symbols_changes_nothing(void **state)
 {
-	struct wire_definitions table = names_piece(1, 0);
+	struct wire_piece table = names_piece(1, 0);
 	struct wire_symbols r = names_texts(1);
 	uint32_t size;
 
@@ -307,7 +307,7 @@ static void a_malformed_record_of_symbols_changes_nothing(void **state)
 
 static void a_text_with_a_nul_costs_its_own_symbol_only(void **state)
 {
-	struct wire_definitions table = names_piece(1, 0);
+	struct wire_piece table = names_piece(1, 0);
 	struct wire_symbols r = names_texts(1);
 
 	names_root(&table);
@@ -323,7 +323,7 @@ static void a_text_with_a_nul_costs_its_own_symbol_only(void **state)
 
 static void an_error_of_the_sink_comes_back(void **state)
 {
-	struct wire_definitions r = names_piece(1, 0);
+	struct wire_piece r = names_piece(1, 0);
 	uint32_t id = 5;
 
 	names_root(&r);

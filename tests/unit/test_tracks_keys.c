@@ -14,7 +14,7 @@ static struct plan_layout layout;
 /* Definitions 0 to 3: the crate, "one", one that has no name, "two". */
 static int setup(void **state)
 {
-	struct wire_definitions r = names_piece(1, 0);
+	struct wire_piece r = names_piece(1, 0);
 	struct wire_symbols texts = names_texts(1);
 
 	layout = names_layout();

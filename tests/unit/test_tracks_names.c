@@ -14,9 +14,9 @@ static void set_keys(struct fixture *f)
 	assert_int_equal(tracks__set_keys(f->t, 2, keys, &layout), 0);
 }
 
-static int do_definitions(struct tracks *t, const struct wire_definitions *r)
+static int do_definitions(struct tracks *t, const struct wire_piece *r)
 {
-	return tracks__record(t, r, offsetof(struct wire_definitions, bytes) + r->size);
+	return tracks__record(t, r, offsetof(struct wire_piece, bytes) + r->size);
 }
 
 static int do_symbols(struct tracks *t, const struct wire_symbols *r)
@@ -34,7 +34,7 @@ static int do_names_end(struct tracks *t, uint32_t pid, uint32_t missing)
 /* The copy of a process: its crate, "one" and "two". */
 static void do_names(struct tracks *t, uint32_t pid)
 {
-	struct wire_definitions r = names_piece(pid, 0);
+	struct wire_piece r = names_piece(pid, 0);
 	struct wire_symbols texts = names_texts(pid);
 
 	names_root(&r);
@@ -213,7 +213,7 @@ static void a_library_whose_number_was_reused_names_nothing(void **state)
 static void a_second_copy_changes_no_name(void **state)
 {
 	struct fixture *f = *state;
-	struct wire_definitions r = names_piece(11, 0);
+	struct wire_piece r = names_piece(11, 0);
 	struct wire_symbols texts = names_texts(11);
 
 	set_keys(f);
@@ -242,8 +242,8 @@ static void names_of_an_unknown_process_are_ignored(void **state)
 static void a_malformed_copy_of_names_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
-	const size_t head = offsetof(struct wire_definitions, bytes);
-	struct wire_definitions r = names_piece(11, 0), gap = names_piece(11, 0);
+	const size_t head = offsetof(struct wire_piece, bytes);
+	struct wire_piece r = names_piece(11, 0), gap = names_piece(11, 0);
 	struct wire_symbols s = names_texts(11);
 	const struct wire_names_end end = {.type = WIRE_NAMES_END, .pid = 11};
 
@@ -255,11 +255,14 @@ static void a_malformed_copy_of_names_changes_nothing(void **state)
 		assert_int_equal(tracks__record(f->t, &r, size), -EBADMSG);
 	assert_int_equal(tracks__record(f->t, &r, head + r.size + 1), -EBADMSG);
 	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), -EBADMSG);
-	r.size = WIRE_DEFINITIONS_MAX + 1;
+	r.size = WIRE_PIECE_MAX + 1;
 	assert_int_equal(tracks__record(f->t, &r, sizeof(r)), -EBADMSG);
 	gap.offset = UINT32_MAX;
 	assert_int_equal(do_definitions(f->t, &gap), -EBADMSG);
-	for (size_t size = 1; size < head + s.size; size++)
+	gap.offset = 0;
+	gap.table = 255;
+	assert_int_equal(do_definitions(f->t, &gap), -EBADMSG);
+	for (size_t size = 1; size < offsetof(struct wire_symbols, bytes) + s.size; size++)
 		assert_int_equal(tracks__record(f->t, &s, size), -EBADMSG);
 	assert_int_equal(tracks__record(f->t, &s, sizeof(s)), -EBADMSG);
 	/* A text that is longer than the record. */

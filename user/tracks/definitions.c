@@ -22,7 +22,7 @@ struct row {
 /* Append `n` bytes of 0xff. */
 static int skip(struct byte_buffer *b, size_t n)
 {
-	uint8_t unknown[WIRE_DEFINITIONS_MAX];
+	uint8_t unknown[WIRE_PIECE_MAX];
 
 	memset(unknown, 0xff, sizeof(unknown));
 	for (size_t now; n && !b->failed; n -= now) {
@@ -32,7 +32,7 @@ static int skip(struct byte_buffer *b, size_t n)
 	return b->failed ? -ENOMEM : 0;
 }
 
-int definitions__add(struct definitions *d, const struct wire_definitions *r)
+int definitions__add(struct definitions *d, const struct wire_piece *r)
 {
 	int err;
 

@@ -37,7 +37,7 @@ struct definitions {
  * Take records. -EBADMSG if one is malformed: of a piece nothing is kept, of symbols those before
  * the fault. -ENOMEM.
  */
-int definitions__add(struct definitions *d, const struct wire_definitions *r);
+int definitions__add(struct definitions *d, const struct wire_piece *r);
 int definitions__add_symbols(struct definitions *d, const struct wire_symbols *r);
 
 /*

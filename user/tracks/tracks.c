@@ -399,15 +399,20 @@ static int record_exec(struct tracks *t, const void *record, size_t size)
 	 (size)-offsetof(__typeof__(*(to)), bytes) == (to)->size &&    \
 	 memcpy((to)->bytes, (record) + offsetof(__typeof__(*(to)), bytes), (to)->size))
 
-static int record_definitions(struct tracks *t, const char *record, size_t size)
+static int record_piece(struct tracks *t, const char *record, size_t size)
 {
-	struct wire_definitions r;
+	struct wire_piece r;
 	struct image *image;
 
 	if (!COPY_RECORD(&r, record, size))
 		return -EBADMSG;
 	image = images__find(&t->images, r.pid);
-	return image ? definitions__add(&image->definitions, &r) : 0;
+	switch (r.table) {
+	case WIRE_TABLE_DEFINITIONS:
+		return image ? definitions__add(&image->definitions, &r) : 0;
+	default:
+		return -EBADMSG;
+	}
 }
 
 static int record_symbols(struct tracks *t, const char *record, size_t size)
@@ -457,8 +462,8 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 
 	if (type == WIRE_EXEC)
 		return record_exec(t, record, size);
-	if (type == WIRE_DEFINITIONS)
-		return record_definitions(t, record, size);
+	if (type == WIRE_PIECE)
+		return record_piece(t, record, size);
 	if (type == WIRE_SYMBOLS)
 		return record_symbols(t, record, size);
 	if (!type || type >= N_OF(record_sizes) || !record_sizes[type] ||
