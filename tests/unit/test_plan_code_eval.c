@@ -55,7 +55,10 @@ static void print_node(FILE *out, const struct eval *e, const struct sum_node *n
 		fputs(n->reg == CODE_REG_SP ? "rsp" : plan_reg_name(n->reg), out);
 		return;
 	}
-	fprintf(out, n->kind == SUM_LOW ? "low(" : n->thread ? "thread%u(" : "load%u(", n->size);
+	if (n->kind == SUM_LOAD)
+		fprintf(out, n->thread ? "thread%u(" : "load%u(", n->size);
+	else
+		fputs(n->kind == SUM_LOW ? "low(" : n->kind == SUM_CALL ? "call(" : "below(", out);
 	print(out, e, &n->of);
 	fputc(')', out);
 }
@@ -145,6 +148,40 @@ static void both_ways_are_gone_if_nothing_decides(void **state)
 	assert_false(e->partial);
 }
 
+static void assert_fields(uint64_t second, const char *expected)
+{
+	struct eval_function f = {.has_second = true, .second = second};
+	_free_ struct eval *e = run(f, "fields");
+
+	assert_false(e->partial);
+	assert_pairs(e, &e->returns, expected);
+}
+
+static void constants_are_computed(void **state)
+{
+	/* 0x123 >> 1 is 0x91, with 0x100 0x191: its highest bit is 8, and 0x91 & 63 is 17. */
+	assert_fields(0x0123ull << 32, "8, -131072");
+	assert_fields(0x8123ull << 32 | 7, "below(rdi), below(load8(rdi))");
+	assert_fields(0x0122ull << 32, "below(rdi), below(load8(rdi))");
+}
+
+static void calls_are_noted(void **state)
+{
+	_free_ struct eval *e = eval("calls");
+	const struct elf_symbol *outside = symbol(img, "outside"), *fields = symbol(img, "fields");
+	uint64_t more;
+
+	assert_int_equal(e->n_calls, 3);
+	assert_int_equal(e->calls[0].target, outside->addr);
+	assert_int_equal(sum_node_of(&e->nodes, &e->calls[0].first, &more)->reg, WIRE_REG_DI);
+	assert_int_equal(e->calls[1].target, fields->addr);
+	assert_int_equal(e->calls[2].target, 0);
+	assert_false(e->calls[2].first.known);
+	assert_int_equal(sum_node_of(&e->nodes, &e->calls[1].second, &more)->reg, WIRE_REG_DI);
+	assert_int_equal(more, 8);
+	assert_int_equal(sum_node_of(&e->nodes, &e->calls[1].first, &more)->kind, SUM_LOAD);
+}
+
 static void small_numbers_are_read_from_the_file(void **state)
 {
 	assert_returns("looked_up", "65244, -7");
@@ -210,6 +247,8 @@ int main(void)
 		cmocka_unit_test(the_stack_keeps_values),
 		cmocka_unit_test(a_given_argument_decides),
 		cmocka_unit_test(both_ways_are_gone_if_nothing_decides),
+		cmocka_unit_test(constants_are_computed),
+		cmocka_unit_test(calls_are_noted),
 		cmocka_unit_test(small_numbers_are_read_from_the_file),
 		cmocka_unit_test(a_pointer_is_not_read_from_the_file),
 		cmocka_unit_test(stores_outside_the_stack_are_noted),

@@ -170,6 +170,12 @@ static void store(struct machine *m, struct path *p, const cs_x86_op *op, struct
 		note(&m->out->stores, address, value, &m->out->partial);
 }
 
+static bool is_high_byte(const cs_x86_op *op)
+{
+	return op->reg == X86_REG_AH || op->reg == X86_REG_BH || op->reg == X86_REG_CH ||
+	       op->reg == X86_REG_DH;
+}
+
 /* The value of an operand, without a sign: its upper bits are zero. */
 static struct sum get(struct machine *m, const struct path *p, const cs_x86_op *op)
 {
@@ -180,8 +186,12 @@ static struct sum get(struct machine *m, const struct path *p, const cs_x86_op *
 	if (op->type == X86_OP_IMM)
 		return sum_constant(op->size == 4 ? (uint32_t)op->imm : (uint64_t)op->imm);
 	r = op->type == X86_OP_REG ? code_register(op->reg) : CODE_REG_OTHER;
-	if (r >= REGS || op->size < 4 || op->size > 8)
+	if (r >= REGS || op->size > 8)
 		return sum_unknown;
+	if (op->size < 4)
+		return sum_is_constant(&p->regs[r]) && !is_high_byte(op)
+			       ? sum_constant(p->regs[r].constant & ((1u << 8 * op->size) - 1))
+			       : sum_unknown;
 	return op->size == 8 ? p->regs[r] : sum_low(&m->out->nodes, p->regs[r]);
 }
 
@@ -205,12 +215,13 @@ static void set(struct machine *m, struct path *p, const cs_x86_op *op, struct s
 static void compare(struct machine *m, struct path *p, struct sum a, struct sum b, uint8_t width)
 {
 	p->left = p->right = sum_unknown;
-	if (width < 4 || !a.known || !b.known)
+	if (!a.known || !b.known || (width < 4 && !(sum_is_constant(&a) && sum_is_constant(&b))))
 		return;
 	p->left = a;
 	p->right = b;
 	p->width = width;
-	note(&m->out->compares, a, b, &m->out->partial);
+	if (width >= 4)
+		note(&m->out->compares, a, b, &m->out->partial);
 }
 
 /* Any other instruction may change whatever it names: capstone's access flags are wrong for some.
@@ -254,19 +265,38 @@ static struct sum pop(struct path *p, const struct machine *m)
 	return value;
 }
 
+static void note_call(struct machine *m, const struct path *p, uint64_t target)
+{
+	struct eval *out = m->out;
+	struct eval_call c = {target, p->regs[WIRE_REG_DI], p->regs[WIRE_REG_SI]};
+
+	for (uint32_t i = 0; i < out->n_calls; i++)
+		if (out->calls[i].target == target && same(&out->calls[i].first, &c.first) &&
+		    same(&out->calls[i].second, &c.second))
+			return;
+	if (out->n_calls < EVAL_CALLS)
+		out->calls[out->n_calls++] = c;
+}
+
 /* A function that is given the address of a slot may change any. */
-static void clobber(struct machine *m, struct path *p)
+static void call(struct machine *m, struct path *p)
 {
 	static const uint8_t scratch[] = {WIRE_REG_AX, WIRE_REG_CX,  WIRE_REG_DX,
 					  WIRE_REG_SI, WIRE_REG_DI,  WIRE_REG_R8,
 					  WIRE_REG_R9, WIRE_REG_R10, WIRE_REG_R11};
+	const cs_x86_op *to = &m->insn->detail->x86.operands[0];
 	int64_t at;
 
+	note_call(m, p, to->type == X86_OP_IMM ? (uint64_t)to->imm : 0);
 	for (size_t i = 0; i < sizeof(scratch); i++) {
 		if (on_stack(m, &p->regs[scratch[i]], &at))
 			p->n_slots = 0;
 		p->regs[scratch[i]] = sum_unknown;
 	}
+	if (to->type == X86_OP_IMM)
+		p->regs[WIRE_REG_AX] = sum_of_node(
+			&m->out->nodes,
+			(struct sum_node){.kind = SUM_CALL, .of = sum_constant((uint64_t)to->imm)});
 }
 
 static bool is_self(const cs_x86_op *a, const cs_x86_op *b)
@@ -314,6 +344,55 @@ static bool move(struct machine *m, struct path *p)
 	}
 }
 
+/* A mask that is constant says nothing of use. */
+static struct sum below(struct machine *m, struct sum mask)
+{
+	if (sum_is_constant(&mask))
+		return sum_unknown;
+	return sum_of_node(&m->out->nodes, (struct sum_node){.kind = SUM_BELOW, .of = mask});
+}
+
+/* What is computed of constants only. */
+static struct sum fold(unsigned int id, const struct sum *a, const struct sum *b, uint8_t size)
+{
+	uint64_t mask = size == 8 ? ~0ull : (1ull << 8 * size) - 1;
+	unsigned int by = b->constant & (size == 8 ? 63 : 31);
+
+	if (!sum_is_constant(a) || !sum_is_constant(b))
+		return sum_unknown;
+	switch (id) {
+	case X86_INS_AND:
+		return sum_constant(a->constant & b->constant);
+	case X86_INS_OR:
+		return sum_constant(a->constant | b->constant);
+	case X86_INS_SHR:
+		return sum_constant((a->constant & mask) >> by);
+	case X86_INS_SHL:
+		return sum_constant((a->constant << by) & mask);
+	case X86_INS_BSR:
+		return b->constant ? sum_constant(63 - (uint64_t)__builtin_clzll(b->constant))
+				   : sum_unknown;
+	default:
+		return sum_unknown;
+	}
+}
+
+static struct sum shifted_left(struct sum value, const cs_x86_op *by, const struct sum *n,
+			       uint8_t size)
+{
+	if (by->type == X86_OP_REG)
+		return fold(X86_INS_SHL, &value, n, size);
+	return sum_scale(value, 1ull << (n->constant & 63));
+}
+
+static struct sum masked(struct machine *m, const struct sum *value, const struct sum *mask,
+			 uint8_t size)
+{
+	struct sum both = fold(X86_INS_AND, value, mask, size);
+
+	return both.known ? both : below(m, *mask);
+}
+
 /* Instructions that set them. */
 static void calculate(struct machine *m, struct path *p)
 {
@@ -323,8 +402,8 @@ static void calculate(struct machine *m, struct path *p)
 
 	if (x->op_count > 0)
 		left = get(m, p, a);
-	if (x->op_count > 1)
-		right = get(m, p, b);
+	/* A shift by one has one operand. */
+	right = x->op_count > 1 ? get(m, p, b) : sum_constant(1);
 	p->left = p->right = sum_unknown;
 	switch (m->insn->id) {
 	case X86_INS_CMP:
@@ -346,8 +425,20 @@ static void calculate(struct machine *m, struct path *p)
 		set(m, p, a, sum_add(left, sum_constant(m->insn->id == X86_INS_INC ? 1 : -1ull)));
 		break;
 	case X86_INS_SHL:
-		set(m, p, a,
-		    b->type == X86_OP_IMM ? sum_scale(left, 1ull << (b->imm & 63)) : sum_unknown);
+		set(m, p, a, shifted_left(left, b, &right, a->size));
+		break;
+	case X86_INS_OR:
+	case X86_INS_SHR:
+		set(m, p, a, fold(m->insn->id, &left, &right, a->size));
+		break;
+	case X86_INS_BSR:
+		set(m, p, a, fold(X86_INS_BSR, &right, &right, a->size));
+		break;
+	case X86_INS_NEG:
+		set(m, p, a, sum_scale(left, -1ull));
+		break;
+	case X86_INS_AND:
+		set(m, p, a, masked(m, &left, &right, a->size));
 		break;
 	case X86_INS_XOR:
 		set(m, p, a, is_self(a, b) ? sum_constant(0) : sum_unknown);
@@ -360,11 +451,12 @@ static void calculate(struct machine *m, struct path *p)
 /* 1 and 0: the branch is taken, or not; -1: it may be either. */
 static int decide(const struct path *p, unsigned int jump)
 {
-	int shift = p->width == 4 ? 32 : 0;
-	uint64_t a = p->left.constant << shift, b = p->right.constant << shift;
+	uint64_t a, b;
 
 	if (!sum_is_constant(&p->left) || !sum_is_constant(&p->right))
 		return -1;
+	a = p->left.constant << (64 - 8 * p->width);
+	b = p->right.constant << (64 - 8 * p->width);
 	switch (jump) {
 	case X86_INS_JE:
 		return a == b;
@@ -386,6 +478,10 @@ static int decide(const struct path *p, unsigned int jump)
 		return (int64_t)a < (int64_t)b;
 	case X86_INS_JLE:
 		return (int64_t)a <= (int64_t)b;
+	case X86_INS_JS:
+		return (int64_t)(a - b) < 0;
+	case X86_INS_JNS:
+		return (int64_t)(a - b) >= 0;
 	default:
 		return -1;
 	}
@@ -475,7 +571,7 @@ static bool step(struct machine *m, struct path *p)
 	case X86_INS_HLT:
 		return false;
 	case X86_INS_CALL:
-		clobber(m, p);
+		call(m, p);
 		/* A call at the end of a part never returns. */
 		return is_in(m->f, p->at);
 	case X86_INS_JMP:
@@ -497,6 +593,8 @@ static void run(struct machine *m)
 		first->regs[r] = entry_value(m, r);
 	if (m->f->has_first)
 		first->regs[WIRE_REG_DI] = sum_constant(m->f->first);
+	if (m->f->has_second)
+		first->regs[WIRE_REG_SI] = sum_constant(m->f->second);
 	while (m->n_work) {
 		struct path p = m->work[--m->n_work];
 

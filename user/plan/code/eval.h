@@ -24,7 +24,8 @@ struct eval_function {
 	size_t n_regions;
 	uint32_t steps; /* instructions to run at most; 0: as many as there is reason to */
 	bool has_first; /* the first argument is `first` */
-	uint64_t first;
+	bool has_second;
+	uint64_t first, second;
 };
 
 /* Each pair is there once, in the order in which the pairs were met. */
@@ -37,12 +38,21 @@ struct eval_pairs {
 	uint32_t n;
 };
 
+#define EVAL_CALLS 32
+
+struct eval_call {
+	uint64_t target; /* 0: it is computed */
+	struct sum first, second;
+};
+
 struct eval {
 	struct sum_nodes nodes;
-	struct eval_pairs compares; /* both sides; 32-bit constants are not negative */
-	struct eval_pairs stores;   /* address and value of those outside the stack */
-	struct eval_pairs returns;  /* rax and rdx */
-	bool partial;		    /* some path was not run to its end */
+	struct eval_pairs compares;	    /* both sides; 32-bit constants are not negative */
+	struct eval_pairs stores;	    /* address and value of those outside the stack */
+	struct eval_pairs returns;	    /* rax and rdx */
+	struct eval_call calls[EVAL_CALLS]; /* the first ones; each is there once */
+	uint32_t n_calls;
+	bool partial; /* some path was not run to its end */
 };
 
 /* 0 and *out, which the caller frees, or -ENOMEM. */

@@ -125,3 +125,28 @@ struct sum sum_low(struct sum_nodes *nodes, struct sum a)
 		return a;
 	return sum_of_node(nodes, (struct sum_node){.kind = SUM_LOW, .of = a});
 }
+
+struct sum sum_term(const struct sum *a, uint32_t i)
+{
+	return (struct sum){.known = true, .n = 1, .terms = {{a->terms[i].node, 1}}};
+}
+
+bool sum_is_argument(const struct sum_nodes *nodes, const struct sum *a, uint8_t reg,
+		     uint64_t *more)
+{
+	const struct sum_node *node = sum_node_of(nodes, a, more);
+
+	if (node && node->kind == SUM_LOW)
+		node = *more ? NULL : sum_node_of(nodes, &node->of, more);
+	return node && node->kind == SUM_ENTRY && node->reg == reg;
+}
+
+bool sum_is_field(const struct sum_nodes *nodes, const struct sum *a, uint8_t reg, uint8_t size,
+		  uint64_t *at)
+{
+	uint64_t more;
+	const struct sum_node *node = sum_node_of(nodes, a, &more);
+
+	return node && !more && node->kind == SUM_LOAD && !node->thread && node->size == size &&
+	       sum_is_argument(nodes, &node->of, reg, at);
+}

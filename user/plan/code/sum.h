@@ -28,6 +28,8 @@ enum sum_kind {
 	SUM_ENTRY, /* what register `reg` held at the function's entry */
 	SUM_LOAD,  /* the `size` bytes in memory at `of` */
 	SUM_LOW,   /* the lower 32 bits of `of` */
+	SUM_BELOW, /* some bits of `of`, and none besides: at most `of` */
+	SUM_CALL,  /* what the function at the constant `of` returned in rax */
 };
 
 struct sum_node {
@@ -61,5 +63,16 @@ struct sum sum_low(struct sum_nodes *nodes, struct sum a);
 /* The node that `a` is plus *constant; NULL if it is none. */
 const struct sum_node *sum_node_of(const struct sum_nodes *nodes, const struct sum *a,
 				   uint64_t *constant);
+
+/* One term of a sum as a sum, with the factor 1. */
+struct sum sum_term(const struct sum *a, uint32_t i);
+
+/* `a` is *more plus what the function was given in register `reg`, or in its lower half. */
+bool sum_is_argument(const struct sum_nodes *nodes, const struct sum *a, uint8_t reg,
+		     uint64_t *more);
+
+/* `a` is the `size` bytes that were read from *at plus what the function was given in `reg`. */
+bool sum_is_field(const struct sum_nodes *nodes, const struct sum *a, uint8_t reg, uint8_t size,
+		  uint64_t *at);
 
 #endif /* QPROF_PLAN_CODE_SUM_H */

@@ -43,33 +43,6 @@ struct layout_miner {
 	uint32_t definitions; /* within the GlobalCtxt: the table */
 };
 
-/* `a` is `more` plus what the function was given in register `reg`, or in its lower half. */
-static bool is_argument(const struct eval *e, const struct sum *a, uint8_t reg, uint64_t *more)
-{
-	const struct sum_node *node = sum_node_of(&e->nodes, a, more);
-
-	if (node && node->kind == SUM_LOW)
-		node = *more ? NULL : sum_node_of(&e->nodes, &node->of, more);
-	return node && node->kind == SUM_ENTRY && node->reg == reg;
-}
-
-/* `a` is what was read, `size` bytes, from *at plus what the function was given in register `reg`.
- */
-static bool is_field(const struct eval *e, const struct sum *a, uint8_t reg, uint8_t size,
-		     uint64_t *at)
-{
-	uint64_t more;
-	const struct sum_node *node = sum_node_of(&e->nodes, a, &more);
-
-	return node && !more && node->kind == SUM_LOAD && !node->thread && node->size == size &&
-	       is_argument(e, &node->of, reg, at);
-}
-
-static struct sum term(const struct sum *a, uint32_t i)
-{
-	return (struct sum){.known = true, .n = 1, .terms = {{a->terms[i].node, 1}}};
-}
-
 /* An offset that a plan can hold: *to is it, unless it was another one before. */
 static bool agree(uint32_t *to, bool *known, uint64_t value)
 {
@@ -86,7 +59,7 @@ static const char *read_def_path_table(struct layout_miner *m, const struct eval
 	uint64_t at;
 
 	for (uint32_t i = 0; i < e->returns.n; i++)
-		if (is_argument(e, &e->returns.items[i].a, WIRE_REG_DI, &at) &&
+		if (sum_is_argument(&e->nodes, &e->returns.items[i].a, WIRE_REG_DI, &at) &&
 		    !agree(&m->definitions, &known, at))
 			return "TyCtxt::def_path_table returns several tables";
 	return known ? NULL : "TyCtxt::def_path_table returns no part of its context";
@@ -98,13 +71,13 @@ static bool read_end(struct layout_miner *m, const struct eval *e, const struct 
 	struct wire_layout *w = &m->l.wire;
 
 	for (uint32_t i = 0; end->n == 2 && !end->constant && i < 2; i++) {
-		struct sum first = term(end, i), count = term(end, 1 - i);
+		struct sum first = sum_term(end, i), count = sum_term(end, 1 - i);
 		uint64_t first_at, count_at, size = end->terms[1 - i].factor;
 
 		if (end->terms[i].factor != 1 || size < 8 || size > 64 ||
-		    !is_field(e, &first, WIRE_REG_SI, 8, &first_at) ||
-		    !is_field(e, &count, WIRE_REG_SI, 8, &count_at) || first_at > 4096 ||
-		    count_at > 4096)
+		    !sum_is_field(&e->nodes, &first, WIRE_REG_SI, 8, &first_at) ||
+		    !sum_is_field(&e->nodes, &count, WIRE_REG_SI, 8, &count_at) ||
+		    first_at > 4096 || count_at > 4096)
 			continue;
 		w->table = m->definitions + (uint32_t)first_at;
 		w->count = m->definitions + (uint32_t)count_at;
@@ -120,7 +93,7 @@ static const char *read_enumerated_keys(struct layout_miner *m, const struct eva
 	bool found = false;
 
 	for (uint32_t i = 0; i < e->stores.n && !found; i++)
-		found = is_argument(e, &e->stores.items[i].a, WIRE_REG_DI, &at) &&
+		found = sum_is_argument(&e->nodes, &e->stores.items[i].a, WIRE_REG_DI, &at) &&
 			read_end(m, e, &e->stores.items[i].b);
 	return found ? NULL
 		     : "DefPathTable::enumerated_keys_and_path_hashes makes no pair of a first "
@@ -135,12 +108,13 @@ static bool is_in_entry(const struct layout_miner *m, const struct eval *e, cons
 			const struct sum *index, uint64_t *at)
 {
 	for (uint32_t i = 0; a->n == 2 && i < 2; i++) {
-		struct sum table = term(a, i);
+		struct sum table = sum_term(a, i);
 		uint64_t self;
 
 		if (a->terms[i].factor == 1 && a->terms[1 - i].node == index->terms[0].node &&
 		    a->terms[1 - i].factor == m->l.wire.size &&
-		    is_field(e, &table, WIRE_REG_SI, 8, &self) && a->constant < m->l.wire.size) {
+		    sum_is_field(&e->nodes, &table, WIRE_REG_SI, 8, &self) &&
+		    a->constant < m->l.wire.size) {
 			*at = a->constant;
 			return true;
 		}
@@ -209,10 +183,10 @@ static const char *read_def_path(struct layout_miner *m, const struct eval *e)
 
 		/* The loads from the entry whose number is the third argument. */
 		for (uint32_t k = 0; node->kind == SUM_LOAD && k < node->of.n; k++) {
-			struct sum index = term(&node->of, k);
+			struct sum index = sum_term(&node->of, k);
 
-			ours = ours || (is_argument(e, &index, WIRE_REG_DX, &more) && !more &&
-					is_in_entry(m, e, &node->of, &index, &at));
+			ours = ours || (sum_is_argument(&e->nodes, &index, WIRE_REG_DX, &more) &&
+					!more && is_in_entry(m, e, &node->of, &index, &at));
 		}
 		if (!ours || at + node->size > m->l.wire.size)
 			continue;
@@ -249,7 +223,7 @@ static bool read_tag(const struct eval *e, struct tag_name *out)
 	if (e->partial || e->returns.n != 1 || !sum_is_constant(&r->a))
 		return false;
 	out->variant = r->a.constant;
-	if (is_argument(e, &r->b, WIRE_REG_SI, &more) && !more)
+	if (sum_is_argument(&e->nodes, &r->b, WIRE_REG_SI, &more) && !more)
 		out->symbol = WIRE_TAG_NAMED;
 	else if (sum_is_constant(&r->b) && r->b.constant < PLAN_LAYOUT_MAX)
 		out->symbol = (uint32_t)r->b.constant;
@@ -309,17 +283,18 @@ static bool is_in_symbols(const struct eval *e, const struct sum *a, struct sum 
 			  struct wire_layout *w, uint64_t *at)
 {
 	for (uint32_t i = 0; a->n == 2 && i < 2; i++) {
-		struct sum symbol = term(a, 1 - i), entries = term(a, i);
+		struct sum symbol = sum_term(a, 1 - i), entries = sum_term(a, i);
 		uint64_t more, size = a->terms[1 - i].factor;
 		const struct sum_node *node = sum_node_of(&e->nodes, &entries, &more), *base;
 
 		if (a->terms[i].factor != 1 || size < 16 || size > 64 || node->kind != SUM_LOAD ||
-		    node->size != 8 || !is_field(e, &symbol, WIRE_REG_DI, 4, &more) || more)
+		    node->size != 8 || !sum_is_field(&e->nodes, &symbol, WIRE_REG_DI, 4, &more) ||
+		    more)
 			continue;
 		base = sum_node_of(&e->nodes, &node->of, &more);
 		if (!base || base->kind != SUM_LOAD || !base->thread || more > 4096)
 			continue;
-		*globals = term(&node->of, 0);
+		*globals = sum_term(&node->of, 0);
 		w->symbols = (uint32_t)more;
 		w->symbol_size = (uint32_t)size;
 		*at = a->constant;
@@ -343,7 +318,7 @@ static bool read_n_symbols(const struct eval *e, const struct sum *globals, uint
 			const struct sum_node *node = sum_node_of(&e->nodes, count, &more), *base;
 
 			if (!node || more || node->kind != SUM_LOAD || node->size != 8 ||
-			    !is_field(e, symbol, WIRE_REG_DI, 4, &at) || at)
+			    !sum_is_field(&e->nodes, symbol, WIRE_REG_DI, 4, &at) || at)
 				continue;
 			base = sum_node_of(&e->nodes, &node->of, &more);
 			if (base && base == &e->nodes.items[globals->terms[0].node] &&
@@ -405,7 +380,7 @@ static const char *read_drop(struct layout_miner *m, const struct eval *e)
 	uint64_t state;
 
 	if (!e->compares.n || !sum_is_constant(&e->compares.items[0].b) ||
-	    !is_field(e, &e->compares.items[0].a, WIRE_REG_DI, 4, &state))
+	    !sum_is_field(&e->nodes, &e->compares.items[0].a, WIRE_REG_DI, 4, &state))
 		return "the drop of OnceLock<GlobalCtxt> tests no state";
 	if (state < m->l.wire.table + 8 || state < m->l.wire.count + 8)
 		return "the drop of OnceLock<GlobalCtxt> has the state before the value";
