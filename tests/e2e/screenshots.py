@@ -23,8 +23,8 @@ PICTURES = (
     ("timeline", False, "app.open('timeline')"),
     ("timeline-zoomed", True, """(() => {
       const v = app.open('timeline');
-      v.findName('mir_borrowck');
-      v.nextFound();
+      v.find.set('mir_borrowck');
+      v.find.step(1);
       v.zoom(0.55);
     })()"""),
     ("flame", True, "app.open('flame')"),

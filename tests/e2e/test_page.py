@@ -62,6 +62,15 @@ TABLE = """(() => {
 })()"""
 
 
+# Whether a column is in descending or ascending order.
+SORTED = """(() => {
+  const head = document.querySelectorAll('#view-tables thead th')[%d];
+  const cells = [...document.querySelectorAll('#view-tables tbody tr')].map((row) => row.children[%d].dataset.value);
+  const value = head.className === 'number' ? Number : String, up = head.ariaSort === 'ascending';
+  return cells.every((cell, k) => !k || (up ? value(cells[k - 1]) <= value(cell) : value(cells[k - 1]) >= value(cell)));
+})()"""
+
+
 def table(b, which):
     b.ask("document.querySelectorAll('[name=table]')[%d].click()" % which)
     return b.ask(TABLE)
@@ -256,7 +265,8 @@ def test_timeline(t):
         # Keyboard: along a lane, into an interval and out of it again.
         b.ask("document.querySelector('canvas.timeline').focus()")
         at = "app.views.timeline.selected"
-        b.ask("app.views.timeline.reveal(app.model.longest('analysis'))")
+        b.ask("app.views.timeline.find.set('analysis')")
+        b.ask("app.views.timeline.find.step(1)")
         outer = b.ask(at)
         b.key("i", "i")
         assert b.ask("app.model.parent[%s]" % at) == outer
@@ -318,6 +328,101 @@ def test_tables_sort_filter_and_lead_to_the_timeline(t):
         selected = "app.views.timeline.selected"
         assert b.ask("app.model.key(%s)" % selected) == path
         assert path in b.ask("app.views.timeline.describe(%s)" % selected)
+        # It is the longest of the item's executions, and so is the one in the trace of queries.
+        assert b.ask("""(() => { const m = app.model, i = app.views.timeline.selected;
+          for (let k = 0; k < m.spans.n; k++)
+            if (m.key(k) === m.key(i) && m.kind(k) === 'Query' && m.duration(k) > m.duration(i)) return k;
+          return -1; })()""") == -1
+        longest = b.ask(selected)
+        open_view(b, "tables")
+        b.ask("document.querySelectorAll('#view-tables tbody tr:first-child button')[1].click()")
+        assert b.ask("location.hash") == "#queries"
+        assert b.ask("document.activeElement.span") == longest
+        # Each column sorts.
+        open_view(b, "tables")
+        for i in range(b.ask("document.querySelectorAll('#view-tables thead th button').length")):
+            b.ask("document.querySelectorAll('#view-tables thead th button')[%d].click()" % i)
+            assert b.ask(SORTED % (i, i)), i
+        assert_quiet(b)
+
+
+def test_items_are_found_by_their_paths(t):
+    """In the timeline and the trace of queries: by a part of a path, and by query(path)."""
+    trace = build(t)
+    done = t.run_qprof("dump", trace)
+    spans = [s for s in map(json.loads, done.stdout.splitlines()) if s.get("type") == "span"]
+    path = max((s["event"] for s in spans if s["query"] == "typeck"), key=len)
+    part = path.split("::", 1)[1]
+    with opened(t, trace) as b:
+        for view, noun in (("timeline", "interval"), ("queries", "node")):
+            open_view(b, view)
+            find = "app.views.%s.find" % view
+            if view == "queries":
+                b.ask("app.views.queries.choose(app.model.process(app.model.longestOfItems.get(%r)).index)" % path)
+            pid = b.ask("app.model.processes[app.views.queries ? app.views.queries.process : 0].pid")
+            here = [s for s in spans if view == "timeline" or s["pid"] == pid and
+                    s["kind"] in ("Query", "GenericActivity", "QueryCacheHit")]
+            for text, n in (
+                    (part, sum(part.lower() in (s.get("event") or "").lower() for s in here)),
+                    ("typeck(" + path, sum(path in (s.get("event") or "") and
+                                           s["query"].endswith("typeck") for s in here))):
+                b.ask("%s.input.value = ''" % find)
+                b.ask("%s.input.focus()" % find)
+                b.type(text)
+                said = b.ask(find + ".counts.textContent").replace(",", "")
+                assert n > 0 and said.split(" self")[0] == "%d %s%s" % (n, noun, "s" * (n > 1)), (text, n, said)
+                # Enter goes to the longest, Shift and Enter back.
+                b.key("Enter")
+                first = b.ask(find + ".order[0]")
+                assert b.ask(find + ".counts.textContent").startswith("1 of %d" % n)
+                assert part in b.ask("app.model.label(%d)" % first)
+                b.ask(find + ".step(-1)")
+                assert b.ask(find + ".counts.textContent").startswith("%d of" % n)
+                b.ask(find + ".step(1)")
+                shown = "document.activeElement.span" if view == "queries" else "app.views.timeline.selected"
+                assert b.ask(shown) == first
+        # A box is labelled with the path.
+        label = b.ask("document.activeElement.getAttribute('aria-label')")
+        assert "typeck(%s)" % path in label, label
+        assert b.ask("""[shortLabel('typeck', 'krate::ast::parse::Parser::bump', 99),
+          shortLabel('typeck', 'krate::ast::parse::Parser::bump', 26),
+          shortLabel('typeck', 'krate::ast::parse::Parser::bump', 12), shortLabel('typeck', '', 99),
+          shortLabel('typeck', 'a::b', 12)]""") == [
+              "typeck(krate::ast::parse::Parser::bump)", "typeck(…::Parser::bump)", "typeck", "typeck",
+              "typeck(a::b)"]
+        assert_quiet(b)
+    return path
+
+
+def test_flame_graph_by_item(t):
+    """Items within modules; the sums are those of `report --by item`."""
+    trace = build(t)
+    done = t.run_qprof("report", "--json", "--by", "item", trace)
+    rows = json.loads(done.stdout)["items"]
+    with opened(t, trace) as b:
+        open_view(b, "flame")
+        total = b.ask("app.views.flame.tree.total[0]")
+        b.ask("document.querySelectorAll('[name=flame]')[1].click()")
+        assert b.ask("app.views.flame.tree.total[0]") == sum(row["self_ns"] for row in rows)
+        found = b.ask("""(() => { const t = app.views.flame.tree;
+          return t.paths.map((path, i) => [path, t.self[i], t.count[i]]).filter(([path]) => path); })()""")
+        own = {path: (ns, n) for path, ns, n in found if ns or n}
+        assert own == {row["name"]: (row["self_ns"], row["executions"]) for row in rows
+                       if row["name"] is not None and (row["self_ns"] or row["executions"])}
+        # The time of a node is that of what lies on it.
+        assert b.ask("""(() => { const t = app.views.flame.tree;
+          return t.names.every((_, i) => !t.children[i].length ||
+            t.children[i].reduce((sum, child) => sum + t.total[child], 0) === t.total[i]); })()""")
+        assert b.ask("modulesOf('a::<b::C as d::E>::f')") == ["a", "a::<b::C as d::E>", "a::<b::C as d::E>::f"]
+        # A frame of an item leads to the timeline.
+        path = next(row["name"] for row in rows if row["name"] is not None and row["executions"])
+        b.ask("app.views.flame.zoomTo(app.views.flame.tree.paths.indexOf(%r))" % path)
+        b.ask("document.querySelector('#view-flame .details button').click()")
+        assert b.ask("app.model.key(app.views.timeline.selected)") == path
+        # Back to queries, with the width chosen there.
+        open_view(b, "flame")
+        b.ask("document.querySelectorAll('[name=flame]')[0].click()")
+        assert b.ask("app.views.flame.tree.total[0]") == total
         assert_quiet(b)
 
 
@@ -418,7 +523,7 @@ def test_deep_nesting_is_no_burden(t):
         # A deeper box is shown with its nearest ancestors.
         b.ask("""(() => { const m = app.model, v = app.views.queries;
           const i = m.greatest(1, (i) => m.spans.depth[i], (i) => m.isNode[m.spans.what[i]])[0];
-          v.search(m.name(i)); v.order = [i]; v.at = -1; v.nextFound(); })()""")
+          v.find.set(m.name(i)); v.showFound(i); })()""")
         assert b.ask("app.model.spans.depth[document.activeElement.span]") >= deepest - 1
         assert b.ask(levels) <= b.ask("LEVELS_AT_FIRST")
         assert "ancestors" in b.ask("document.querySelector('.crumbs').textContent")

@@ -511,6 +511,11 @@ uint32_t flame__process(const struct flame *f, uint32_t i)
 	return i < f->n_processes ? f->processes[i].node : FLAME_NONE;
 }
 
+const struct trace_process *flame__trace_process(const struct flame *f, uint32_t i)
+{
+	return f->processes[i].process;
+}
+
 uint32_t flame__walk(const struct flame *f, uint32_t top, uint32_t i, uint32_t *depth)
 {
 	const struct flame_node *nodes = f->tree.nodes;

@@ -324,6 +324,7 @@ static void put_processes(struct json *j, const struct html *h)
 	for (uint32_t i = 0; (at = flame__process(h->flame, i)) != FLAME_NONE && !j->err; i++) {
 		json__line(j, i);
 		json__text(j, "title", flame__name(h->flame, flame__node(h->flame, at)));
+		json__text(j, "cwd", flame__trace_process(h->flame, i)->cwd);
 		json__put(j);
 	}
 	json__print(j, "]");

@@ -101,8 +101,12 @@ class Surface {
 const CHARACTER_PX = 6.7;
 const CANVAS_FONT = "11px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
+function roomFor(width) {
+	return Math.floor((width - 6) / CHARACTER_PX);
+}
+
 function fitText(text, width) {
-	const room = Math.floor((width - 6) / CHARACTER_PX);
+	const room = roomFor(width);
 	if (room < 3)
 		return "";
 	return text.length <= room ? text : text.slice(0, room - 1) + "…";

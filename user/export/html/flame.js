@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // Flame graphs of stacks merged by query. By total: a callee lies below its caller and is as
 // wide as its time, for each compiler or for all as if they were one. By self: each query is as wide as
-// its self time, and its callers lie below it. The widest are on the left.
+// its self time, and its callers lie below it. By item: modules, items in them, and the queries of each item,
+// as wide as their self time. The widest are on the left.
 
 const FLAME_ROW = 19;
 const LEAST_PX = 0.4;
@@ -13,6 +14,7 @@ const CALLERS_BY_SELF = 64; // of callers of callers there would be as many as t
 class FlameTree {
 	constructor() {
 		this.names = [];
+		this.paths = []; // of nodes that are modules or items
 		this.parent = [];
 		this.children = [];
 		this.total = [];
@@ -46,6 +48,11 @@ class FlameTree {
 		for (const children of this.children)
 			children.sort((a, b) => this.total[b] - this.total[a]);
 		return this;
+	}
+
+	// The whole name.
+	title(i) {
+		return this.paths[i] || this.names[i];
 	}
 
 	// How many rows of it have a node of at least so much time, from node i on.
@@ -111,15 +118,63 @@ function treeBySelf({flame, about}) {
 	return tree.sorted();
 }
 
+// Of "a::<b::C>::d": "a", "a::<b::C>", "a::<b::C>::d". Other tools' paths have types in them.
+function modulesOf(path) {
+	const ends = [];
+	for (let i = 0, depth = 0; i < path.length; i++) {
+		depth += path[i] === "<" ? 1 : path[i] === ">" ? -1 : 0;
+		if (depth <= 0 && path[i] === ":" && path[i + 1] === ":" && i++)
+			ends.push(i - 1);
+	}
+	return [...ends, path.length].map((end) => path.slice(0, end));
+}
+
+// Items within their crates, modules and impls; on each lie the queries about it. The sums are those of
+// the table of items: what an item is charged with.
+function treeByItem({report}) {
+	const tree = new FlameTree(), at = new Map();
+	tree.add("all items", -1, 0, 0, 0);
+	for (const row of report.items || []) {
+		let node = 0, before = "";
+		for (const path of row.name === null ? [] : modulesOf(row.name)) {
+			if (!at.has(path))
+				at.set(path, tree.add(before ? path.slice(before.length + 2) : path, node, 0, 0, 0));
+			node = at.get(path);
+			tree.paths[node] = before = path;
+		}
+		if (row.name === null)
+			node = tree.add("(no item)", 0, 0, 0, 0);
+		addItem(tree, node, row);
+	}
+	return tree.sorted();
+}
+
+// The report has the most expensive queries of an item, and its sum.
+function addItem(tree, item, row) {
+	let rest = row.self_ns;
+	tree.self[item] = row.self_ns;
+	tree.count[item] = row.executions;
+	for (const part of row.queries) {
+		tree.add(part.name, item, part.self_ns, part.self_ns, 0);
+		rest -= part.self_ns;
+	}
+	if (rest > 0)
+		tree.add("other queries", item, rest, rest, 0);
+	for (let up = item; up >= 0; up = tree.parent[up])
+		tree.total[up] += row.self_ns;
+}
+
 const FLAME_MODES = [
 	["total: who calls what", treeByTotal],
 	["self: each query and its callers", treeBySelf],
 	["total: all compilers as one", treeOfAll],
 ];
+const BY_ITEM = FLAME_MODES.length;
+FLAME_MODES.push(["self", treeByItem]);
 
 class FlameView {
-	constructor(root, model) {
-		this.model = model;
+	constructor(root, model, app) {
+		Object.assign(this, {model, app});
 		this.canvas = element("canvas", {class: "flame", tabindex: 0, role: "application",
 			"aria-label": "Flame graph. Arrows go to callers, callees and neighbours, Enter zooms, Escape goes " +
 				"back. The largest frames are listed below."});
@@ -137,10 +192,20 @@ class FlameView {
 			oninput: () => this.search(this.input.value)});
 		this.found = element("span", {class: "counts", role: "status"});
 		// As one, when there is but one, it is the first.
-		const modes = this.model.processes.length > 1 ? FLAME_MODES : FLAME_MODES.slice(0, 2);
+		const modes = FLAME_MODES.slice(0, this.model.processes.length > 1 ? BY_ITEM : 2);
 		const mode = select(modes.map(([text]) => text), 0, (value) => this.setMode(value));
-		return element("div", {class: "tools"}, labelled("Width is", mode), labelled("Search", this.input),
+		this.width = labelled("Width is", mode);
+		const by = element("fieldset", {class: "choices"}, element("legend", {class: "hidden"}, "Frames are"),
+			this.choice("By query", true, () => this.setMode(Number(mode.value))),
+			this.choice("By item", false, () => this.setMode(BY_ITEM)));
+		by.hidden = !(this.model.report.items || []).some((row) => row.name !== null);
+		return element("div", {class: "tools"}, by, this.width, labelled("Search", this.input),
 			this.found, element("span", {class: "spring"}), button("Show all", () => this.zoomTo(0)));
+	}
+
+	choice(text, checked, onchange) {
+		const input = element("input", {type: "radio", name: "flame", checked, onchange});
+		return element("label", {}, input, element("span", {}, text));
 	}
 
 	show() {
@@ -152,6 +217,7 @@ class FlameView {
 
 	setMode(mode) {
 		this.mode = mode;
+		this.width.hidden = mode === BY_ITEM;
 		this.tree = this.trees[mode] = this.trees[mode] || FLAME_MODES[mode][1](this.model);
 		this.search(this.input.value);
 		this.zoomTo(0);
@@ -193,7 +259,7 @@ class FlameView {
 		const {tree} = this;
 		let n = 0, ns = 0;
 		for (let todo = [[0, false]]; todo.length;) {
-			const [i, within] = todo.pop(), is = i > 0 && this.wanted.test(tree.names[i]);
+			const [i, within] = todo.pop(), is = i > 0 && this.wanted.test(tree.title(i));
 			n += is;
 			ns += is && !within ? tree.total[i] : 0;
 			for (const child of tree.children[i])
@@ -234,7 +300,7 @@ class FlameView {
 
 	drawBox(context, i, x, depth, width, alpha) {
 		const y = depth * FLAME_ROW, name = this.tree.names[i];
-		const is = this.wanted && this.wanted.test(name);
+		const is = this.wanted && this.wanted.test(this.tree.title(i));
 		this.boxes.push({i, x, y, width});
 		context.globalAlpha = this.wanted && !is ? 0.35 * alpha : alpha;
 		const isQuery = i > 0 && (this.mode > 0 || this.tree.parent[i] > 0);
@@ -307,12 +373,17 @@ class FlameView {
 
 	describe(i) {
 		const {tree} = this, count = tree.count[i] ? `, ${plural(tree.count[i], "execution")}` : "";
-		return `${shorten(tree.names[i])}: ${formatDuration(tree.total[i])}, ${formatPercent(tree.total[i], tree.total[0])}, ` +
+		return `${shorten(tree.title(i))}: ${formatDuration(tree.total[i])}, ${formatPercent(tree.total[i], tree.total[0])}, ` +
 			`self ${formatDuration(tree.self[i])}${count}`;
 	}
 
 	tell(i) {
-		this.details.textContent = this.describe(i);
+		const path = this.tree.paths[i], place = path && this.model.place(path);
+		this.details.replaceChildren(element("span", {}, this.describe(i)));
+		if (place)
+			this.details.append(place.url ? element("a", {href: place.url}, place.text) : place.text);
+		if (path && this.model.longestOfItems.has(path))
+			this.details.append(button("Show in the timeline", () => this.app.showItem(path, "timeline")));
 	}
 
 	// For who cannot see the canvas. The sums by query are those of the tables.
@@ -322,12 +393,12 @@ class FlameView {
 		this.list.replaceChildren(new DataTable({
 			caption: "Largest frames", rows, sort: 1, perPage: 15,
 			columns: [
-				nameColumn("Frame", (i) => tree.names[i]),
+				nameColumn("Frame", (i) => tree.title(i)),
 				timeColumn("Total", (i) => tree.total[i]),
 				shareColumn("Total %", (i) => tree.total[i], tree.total[0]),
 				timeColumn("Self", (i) => tree.self[i]),
 				countColumn("Executions", (i) => tree.count[i]),
-				nameColumn("Below", (i) => tree.names[tree.parent[i]]),
+				nameColumn("Below", (i) => tree.title(tree.parent[i])),
 			],
 			actions: [{title: "Zoom", does: (i) => this.zoomTo(i)}],
 		}).root);

@@ -17,6 +17,28 @@ function shorten(text) {
 	return text.length <= LONGEST_TEXT ? text : text.slice(0, LONGEST_TEXT) + "…";
 }
 
+// The end of a path says most: …::parse::Parser::bump.
+function shortPath(path, room) {
+	if (path.length <= room)
+		return path;
+	const segments = path.split("::");
+	let text = segments.pop();
+	while (segments.length && text.length + segments[segments.length - 1].length + 5 <= room)
+		text = segments.pop() + "::" + text;
+	return segments.length ? "…::" + text : text;
+}
+
+// What an execution was of: "typeck(…::Parser::bump)", or the name alone where a path would have no room.
+const LEAST_PATH = 8;
+
+function shortLabel(name, path, room) {
+	const forPath = room - name.length - 2;
+	if (!path || forPath < Math.min(path.length, LEAST_PATH))
+		return name;
+	const text = shortPath(path, forPath);
+	return `${name}(${text.length <= forPath ? text : text.slice(0, forPath - 1) + "…"})`;
+}
+
 function formatCount(n) {
 	return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 }

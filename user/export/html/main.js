@@ -80,11 +80,23 @@ class App {
 	}
 
 	showName(name) {
-		const i = this.model.longest(name), timeline = this.open("timeline");
-		timeline.findName(name);
-		if (i >= 0)
-			timeline.reveal(i);
+		const timeline = this.open("timeline");
+		timeline.find.set(name, Search.ofName(this.model, name));
+		timeline.find.step(1);
 		timeline.canvas.focus();
+	}
+
+	// The longest execution about an item, in the timeline or the trace of queries.
+	showItem(path, name) {
+		const i = this.model.longestOfItems.get(path), view = this.open(name);
+		if (i === undefined)
+			return say("No execution about this item is in this page.");
+		if (name === "queries")
+			view.choose(this.model.process(i).index);
+		view.find.set(path, Search.ofItem(this.model, path));
+		view.find.step(1);
+		if (name === "timeline")
+			view.canvas.focus();
 	}
 
 	// A crate's compilers; what has no crate goes by its command, as in the table.

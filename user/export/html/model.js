@@ -27,16 +27,41 @@ class Model {
 		Object.assign(this, {about, report, spans, flame});
 		this.kinds = about.kinds;
 		this.names = about.names;
+		this.paths = about.keys.map((key) => key === "()" ? "" : key); // queries without a key have "()"
 		this.threads = about.threads.map((t, index) => ({...t, index, depth: 0, firstLane: 0}));
 		this.processes = about.processes.map((p, index) => ({
 			...report.processes[index], ...p, index, threads: [], start: Infinity, end: -Infinity,
 		}));
+		this.readPlaces();
 		for (const thread of this.threads)
 			this.processes[thread.process].threads.push(thread);
 		this.classify();
 		this.findParents();
 		this.makeLanes();
 		this.findExtremes();
+	}
+
+	// Where items are in the source, by their paths.
+	readPlaces() {
+		this.places = new Map();
+		this.directories = new Map(); // of crates
+		for (const row of this.report.items || [])
+			if (row.file && row.name !== null)
+				this.places.set(row.name, {file: row.file, line: row.line});
+		for (const p of this.processes)
+			if (p.crate && p.cwd && !this.directories.has(p.crate))
+				this.directories.set(p.crate, p.cwd);
+	}
+
+	// {text: "src/lib.rs:12", url} of an item, or null. The url is null if its directory is unknown.
+	place(path) {
+		const place = this.places.get(path);
+		if (!place)
+			return null;
+		const text = place.file + (place.line ? ":" + place.line : "");
+		const directory = this.directories.get(path.split("::")[0]);
+		const whole = place.file.startsWith("/") ? place.file : directory && directory + "/" + place.file;
+		return {text, url: whole ? "file://" + whole.split("/").map(encodeURIComponent).join("/") : null};
 	}
 
 	// By number of a name: whether spans of it are nodes of the trace of queries.
@@ -97,6 +122,27 @@ class Model {
 		this.total = this.processes.reduce((sum, p) => sum + p.total, 0);
 	}
 
+	// The longest execution about each item, by its path. Executions that the page has not are in none.
+	get longestOfItems() {
+		if (this.longestByPath)
+			return this.longestByPath;
+		const {spans, kinds} = this, best = new Int32Array(this.paths.length).fill(-1);
+		for (let i = 0; i < spans.n; i++) {
+			const key = spans.key[i];
+			if (key !== NO_KEY && kinds[spans.what[i]] === KIND.QUERY &&
+				(best[key] < 0 || this.duration(i) > this.duration(best[key])))
+				best[key] = i;
+		}
+		this.longestByPath = new Map();
+		best.forEach((i, key) => i >= 0 && this.longestByPath.set(this.paths[key], i));
+		return this.longestByPath;
+	}
+
+	durationOfItem(path) {
+		const i = this.longestOfItems.get(path);
+		return i === undefined ? 0 : this.duration(i);
+	}
+
 	duration(i) {
 		return this.spans.end[i] - this.spans.start[i];
 	}
@@ -109,9 +155,15 @@ class Model {
 		return this.kinds[this.spans.what[i]];
 	}
 
+	// The path of the item that it was about, or "".
 	key(i) {
 		const key = this.spans.key[i];
-		return key === NO_KEY ? "" : this.about.keys[key];
+		return key === NO_KEY ? "" : this.paths[key];
+	}
+
+	// "typeck(regex_syntax::ast::parse)", with as much of the path as there is room for.
+	label(i, room = Infinity) {
+		return shortLabel(this.name(i), this.key(i), room);
 	}
 
 	process(i) {

@@ -11,7 +11,7 @@ const LEVELS_AT_FIRST = 50; // boxes in boxes: what is deeper takes a browser lo
 const BOXES_AT_ONCE = 60; // children of one box, until more are asked for
 const FIRST_BOXES = 30; // of them, those that come first; the others are important
 const LEAST_HIDDEN = 3; // fewer in a row are shown
-const FOUND_AT_MOST = 200; // that "Next" leads to, the longest first
+const LABEL_ROOM = 60; // characters of a name and a path
 const CRUMBS = 12; // ancestors that are named
 const EXTREMES = 20; // nodes in each list of pathological ones
 const FRACTIONS = [50, 40, 30, 20, 10];
@@ -25,7 +25,6 @@ class QueriesView {
 		this.leastPercent = 1;
 		this.top = null; // a node to show instead of a process
 		this.via = new Set(); // what is to be shown, and open, whatever else is
-		this.wanted = "";
 		this.process = model.processes.reduce((best, p) => p.total > model.processes[best].total ? p.index : best, 0);
 		this.tree = element("div", {role: "tree", class: "tree", "aria-label": "Trace of queries",
 			onkeydown: (event) => this.key(event), onclick: (event) => this.click(event),
@@ -39,24 +38,22 @@ class QueriesView {
 
 	tools() {
 		const {model} = this;
-		this.choose = select(model.processes.map((p) => p.title), this.process, (value) => {
-			this.process = value;
-			this.top = null;
-			this.order = null;
+		this.compiler = select(model.processes.map((p) => p.title), this.process, (value) => {
+			this.choose(value);
 			this.draw();
-			this.search(this.wanted);
 		});
-		this.input = element("input", {type: "search", placeholder: "name of a query",
-			oninput: () => this.search(this.input.value),
-			onkeydown: (event) => event.key === "Enter" && this.nextFound()});
-		this.found = element("span", {class: "counts", role: "status"});
+		this.find = new FindBar(model, {
+			accepts: (i) => this.isHere(i),
+			show: (i) => this.showFound(i),
+			count: (n) => plural(n, "node"),
+			changed: () => this.markFound(),
+		});
 		const extent = this.threshold(this.leastExtent, 1, (value) => this.leastExtent = value);
 		const percent = this.threshold(this.leastPercent, 0.1, (value) => this.leastPercent = value);
-		return element("div", {class: "tools"}, labelled("Compiler", this.choose),
+		return element("div", {class: "tools"}, labelled("Compiler", this.compiler),
 			element("fieldset", {class: "inline"}, element("legend", {}, "Important is"),
 				labelled("extent ≥", extent), labelled("or share ≥", percent), " %"),
-			element("span", {class: "spring"}), this.found, labelled("Find", this.input),
-			button("Next", () => this.nextFound()));
+			element("span", {class: "spring"}), ...this.find.controls);
 	}
 
 	threshold(value, step, set) {
@@ -78,10 +75,19 @@ class QueriesView {
 			this.draw();
 	}
 
+	// Choose a compiler.
+	choose(process) {
+		const is = this.process === process;
+		this.process = process;
+		this.compiler.value = process;
+		this.top = null;
+		if (!is)
+			this.find.recount();
+	}
+
 	// Show the node as the root.
 	reveal(i) {
-		this.process = this.model.process(i).index;
-		this.choose.value = this.process;
+		this.choose(this.model.process(i).index);
 		this.top = i;
 		this.via.clear();
 		this.draw();
@@ -90,38 +96,20 @@ class QueriesView {
 
 	// ---- Search ---------------------------------------------------------------------------------
 
-	isFound(i) {
-		return this.wanted !== "" && this.matches[this.model.spans.what[i]] === 1;
+	// Whether it is a node of the compiler that is shown.
+	isHere(i) {
+		const {spans, threads, isNode} = this.model;
+		return isNode[spans.what[i]] === 1 && threads[spans.thread[i]].process === this.process;
 	}
 
-	search(text) {
-		const {model} = this, {thread, what} = model.spans, wanted = text.trim().toLowerCase();
-		this.wanted = wanted;
-		this.matches = Uint8Array.from(model.names, (name, k) => wanted && model.isNode[k] &&
-			name.toLowerCase().includes(wanted) ? 1 : 0);
-		this.order = null;
-		let n = 0;
-		for (let i = 0; wanted && i < model.spans.n; i++)
-			n += this.matches[what[i]] && model.threads[thread[i]].process === this.process;
-		this.found.textContent = wanted ? plural(n, "node") : "";
+	markFound() {
 		for (const box of this.tree.querySelectorAll(".box"))
-			box.classList.toggle("found", this.isFound(box.span));
+			box.classList.toggle("found", this.find.is(box.span));
 	}
 
-	// Search all intervals of the compiler, the longest first, and open the ancestors of a match.
-	nextFound() {
-		const {model} = this, {thread} = model.spans;
-		if (!this.wanted)
-			return;
-		if (!this.order) {
-			this.order = model.greatest(FOUND_AT_MOST, (i) => model.duration(i), (i) => this.isFound(i) &&
-				model.threads[thread[i]].process === this.process);
-			this.at = -1;
-		}
-		if (!this.order.length)
-			return;
-		const i = this.order[this.at = (this.at + 1) % this.order.length];
-		const path = model.pathOf(i);
+	// Open the ancestors of a match.
+	showFound(i) {
+		const path = this.model.pathOf(i);
 		this.top = path.length < LEVELS_AT_FIRST ? null : path[path.length - LEVELS_AT_FIRST + 1];
 		this.via = new Set(path);
 		this.draw();
@@ -147,7 +135,7 @@ class QueriesView {
 		if (first)
 			first.tabIndex = 0;
 		this.drawCrumbs();
-		this.drawLists(process);
+		this.drawLists();
 	}
 
 	drawCrumbs() {
@@ -164,8 +152,8 @@ class QueriesView {
 		if (path.length > CRUMBS)
 			this.crumbs.append(`${plural(path.length - CRUMBS, "ancestor")} › `);
 		for (const i of path.slice(-CRUMBS))
-			crumb(shorten(this.model.name(i)), () => this.reveal(i));
-		this.crumbs.append(shorten(this.model.name(this.top)));
+			crumb(this.model.label(i, LABEL_ROOM), () => this.reveal(i));
+		this.crumbs.append(this.model.label(this.top, LABEL_ROOM));
 	}
 
 	// ---- Boxes ----------------------------------------------------------------------------------
@@ -269,16 +257,16 @@ class QueriesView {
 		const kind = this.model.kind(i), percent = this.percent(i);
 		const fraction = FRACTIONS.find((least) => percent >= least);
 		return ["box", CLASS_OF_KIND.get(kind) || "other", important ? "important" : "",
-			fraction ? "frac-" + fraction : "", this.isFound(i) ? "found" : ""].filter(Boolean).join(" ");
+			fraction ? "frac-" + fraction : "", this.find.is(i) ? "found" : ""].filter(Boolean).join(" ");
 	}
 
 	label(i) {
-		return `${shorten(this.model.name(i))} ${formatPercent(this.model.duration(i), this.whole)}`;
+		return `${shorten(this.model.label(i, LABEL_ROOM))} ${formatPercent(this.model.duration(i), this.whole)}`;
 	}
 
 	spoken(i) {
 		const {model} = this;
-		return `${shorten(model.name(i))}, ${model.kind(i)}, ${formatDuration(model.duration(i))}, ` +
+		return `${shorten(model.label(i))}, ${model.kind(i)}, ${formatDuration(model.duration(i))}, ` +
 			`${formatPercent(model.duration(i), this.whole)}, extent ${model.extent[i]}, depth ${model.spans.depth[i]}`;
 	}
 
@@ -381,10 +369,11 @@ class QueriesView {
 	// ---- Details of nodes ------------------------------------------------------------------------
 
 	describe(i) {
-		const {model} = this;
+		const {model} = this, path = model.key(i), place = model.place(path);
 		return [
 			`${shorten(model.name(i))}   ${model.kind(i)}`,
-			shorten(model.key(i)),
+			shorten(path),
+			place && shorten(place.text),
 			`${formatDuration(model.duration(i))} (${formatPercent(model.duration(i), this.whole)}), ` +
 				`self ${formatDuration(model.selfTime(i))}`,
 			`depth ${model.spans.depth[i]}, extent ${formatCount(model.extent[i])}`,
@@ -399,22 +388,21 @@ class QueriesView {
 	}
 
 	// A dependency tree is good for incremental compilation if depth and extent stay small.
-	drawLists(process) {
+	drawLists() {
 		const extent = (i) => this.model.extent[i], depth = (i) => this.model.spans.depth[i];
 		this.lists.replaceChildren(
 			element("h2", {}, "Pathological nodes"),
-			this.extremes(process, "Largest extent: re-executing it re-executes this many others",
+			this.extremes("Largest extent: re-executing it re-executes this many others",
 				countColumn("Extent", extent), countColumn("Depth", depth)),
-			this.extremes(process, "Deepest: so many ancestors depend on it",
+			this.extremes("Deepest: so many ancestors depend on it",
 				countColumn("Depth", depth), countColumn("Extent", extent)));
 	}
 
-	extremes(process, caption, column, other) {
-		const {model} = this, {thread, what} = model.spans;
-		const isHere = (i) => model.isNode[what[i]] && model.threads[thread[i]].process === process.index;
+	extremes(caption, column, other) {
+		const {model} = this;
 		return new DataTable({
-			caption, sort: 1, filter: false, rows: model.greatest(EXTREMES, column.value, isHere),
-			columns: [nameColumn("Node", (i) => model.name(i)), column, other,
+			caption, sort: 1, filter: false, rows: model.greatest(EXTREMES, column.value, (i) => this.isHere(i)),
+			columns: [nameColumn("Node", (i) => model.label(i)), column, other,
 				timeColumn("Total", (i) => model.duration(i))],
 			actions: [{title: "Trace", does: (i) => this.reveal(i)},
 				{title: "Timeline", does: (i) => this.app.showSpan(i)}],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // A table that is sorted by a column, filtered by a text, and shown in pages.
 //
-// A column is {title, value(row), text(row), numeric, wide}: rows are ordered by value, and show text,
-// or the value itself. An action is {title, does(row)}.
+// A column is {title, value(row), text(row), link(row), numeric}: rows are ordered by value, and show text,
+// or the value itself, as a link if there is an address. An action is {title, does(row)}.
 
 const ROWS_PER_PAGE = 50;
 
@@ -92,12 +92,13 @@ class DataTable {
 
 	cell(row, column, first) {
 		const value = column.value(row), text = column.text ? column.text(row) : shorten(String(value));
+		const link = column.link ? column.link(row) : null;
 		return element(first ? "th" : "td", {
 			scope: first ? "row" : undefined,
 			class: column.numeric ? "number" : "name",
 			"data-value": value,
-			title: column.text ? formatCount(value) + (column.unit || "") : undefined,
-		}, text);
+			title: column.numeric && column.text ? formatCount(value) + (column.unit || "") : undefined,
+		}, link ? element("a", {href: link}, text) : text);
 	}
 }
 

@@ -85,23 +85,14 @@ class TablesView {
 		});
 	}
 
-	// The longest execution about each item, by its path.
-	longestOfItems() {
-		const {model} = this, longest = new Map();
-		for (let i = 0; i < model.spans.n; i++) {
-			const path = model.kind(i) === KIND.QUERY && model.key(i);
-			if (path && (!longest.has(path) || model.duration(i) > model.duration(longest.get(path))))
-				longest.set(path, i);
-		}
-		return longest;
+	// The three most expensive queries about an item, as in `report --by item`.
+	mostIn({queries}) {
+		return queries.map((part) => `${part.name} ${formatDuration(part.self_ns).replace(" ", "\u00a0")}`).join(", ");
 	}
 
-	showItem(path) {
-		this.longest = this.longest || this.longestOfItems();
-		if (this.longest.has(path))
-			this.app.showSpan(this.longest.get(path));
-		else
-			say("No interval of this item is in this page.");
+	placeColumn() {
+		const place = (row) => this.model.place(row.name);
+		return {title: "Where", value: (row) => place(row)?.text || "", link: (row) => place(row)?.url};
 	}
 
 	items() {
@@ -111,6 +102,7 @@ class TablesView {
 				"Recordings do, unless made with --no-keys, and so do profiles of " +
 				"rustc -Zself-profile-events=default,query-keys, imported with “qprof-bpf import”.");
 		const self = all.reduce((sum, row) => sum + row.self_ns, 0);
+		const extras = [["instances", "Instances", countColumn]];
 		return new DataTable({
 			caption: "Items: all queries about each",
 			rows, sort: 2,
@@ -119,10 +111,14 @@ class TablesView {
 				countColumn("Executions", (row) => row.executions),
 				timeColumn("Self", (row) => row.self_ns),
 				shareColumn("Self %", (row) => row.self_ns, self),
-				nameColumn("Most in", (row) => row.queries[0].name),
-				timeColumn("Self there", (row) => row.queries[0].self_ns),
+				...extras.filter(([key]) => rows.some((row) => row[key]))
+					.map(([key, title, column]) => column(title, (row) => row[key] || 0)),
+				timeColumn("Longest", (row) => this.model.durationOfItem(row.name)),
+				{title: "Most in", value: (row) => row.queries[0]?.name || "", text: (row) => this.mostIn(row)},
+				...this.model.places.size ? [this.placeColumn()] : [],
 			],
-			actions: [{title: "Timeline", does: (row) => this.showItem(row.name)}],
+			actions: [{title: "Timeline", does: (row) => this.app.showItem(row.name, "timeline")},
+				{title: "Trace", does: (row) => this.app.showItem(row.name, "queries")}],
 		});
 	}
 }

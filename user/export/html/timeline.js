@@ -18,7 +18,6 @@ class TimelineView {
 		this.to = Math.max(model.end, model.start + 1);
 		this.top = 0;
 		this.selected = -1;
-		this.wanted = "";
 		const folded = model.processes.length > 1;
 		this.folded = model.processes.map(() => folded);
 		this.canvas = element("canvas", {class: "timeline", tabindex: 0, role: "application",
@@ -26,20 +25,21 @@ class TimelineView {
 				"down scroll, n and p step through intervals, i and o go into one and out of it, Enter zooms to " +
 				"it, f folds or unfolds a compiler. Intervals in view are listed below."});
 		this.surface = new Surface(this.canvas, (...args) => this.draw(...args));
-		this.details = element("div", {class: "details"}, "Click an interval, or find one by its name.");
+		this.details = element("div", {class: "details"}, "Click an interval, or find one by its name or path.");
 		this.list = element("div");
+		this.find = new FindBar(model, {
+			accepts: () => true,
+			show: (i) => this.reveal(i),
+			count: (n, is) => this.countFound(n, is),
+			changed: () => this.surface.redraw(),
+		});
 		root.append(this.tools(), this.canvas, this.legend(), this.details, this.list);
 		this.listen();
 		this.layout();
 	}
 
 	tools() {
-		this.input = element("input", {type: "search", placeholder: "name of a query",
-			oninput: () => this.search(this.input.value),
-			onkeydown: (event) => event.key === "Enter" && this.nextFound()});
-		this.found = element("span", {class: "counts", role: "status"});
-		return element("div", {class: "tools"}, labelled("Find", this.input),
-			button("Next", () => this.nextFound()), this.found,
+		return element("div", {class: "tools"}, ...this.find.controls,
 			element("span", {class: "spring"}),
 			button("Zoom in", () => this.zoom(0.5)), button("Zoom out", () => this.zoom(2)),
 			button("Show all", () => this.showAll()),
@@ -163,39 +163,13 @@ class TimelineView {
 
 	// ---- Search ---------------------------------------------------------------------------------
 
-	search(text) {
-		const {model} = this, wanted = text.trim().toLowerCase();
-		this.wanted = wanted;
-		this.matches = Uint8Array.from(model.names, (name) => wanted && name.toLowerCase().includes(wanted) ? 1 : 0);
-		let n = 0, ns = 0;
-		for (let i = 0; wanted && i < model.spans.n; i++) {
-			if (this.matches[model.spans.what[i]]) {
-				n++;
-				ns += model.selfTime(i);
-			}
-		}
-		this.found.textContent = wanted ? `${plural(n, "interval")}, self ${formatDuration(ns)}` : "";
-		this.order = null;
-		this.surface.redraw();
-	}
-
-	// The longest first.
-	nextFound() {
+	countFound(n, is) {
 		const {model} = this;
-		if (!this.wanted)
-			return;
-		if (!this.order) {
-			this.order = model.greatest(200, (i) => model.duration(i), (i) => this.matches[model.spans.what[i]]);
-			this.place = -1;
-		}
-		if (this.order.length)
-			this.reveal(this.order[this.place = (this.place + 1) % this.order.length]);
-	}
-
-	findName(name) {
-		this.input.value = name;
-		this.search(name);
-		this.matches = Uint8Array.from(this.model.names, (other) => other === name ? 1 : 0);
+		let ns = 0;
+		for (let i = 0; i < model.spans.n; i++)
+			if (is(i))
+				ns += model.selfTime(i);
+		return `${plural(n, "interval")}, self ${formatDuration(ns)}`;
 	}
 
 	// Select an interval and show it, with its width as margin on both sides.
@@ -372,7 +346,7 @@ class TimelineView {
 	}
 
 	isFaded(i) {
-		return this.wanted && !this.matches[this.model.spans.what[i]];
+		return this.find.active && !this.find.is(i);
 	}
 
 	drawSpan(context, i, x, y, width) {
@@ -384,7 +358,7 @@ class TimelineView {
 		context.fillRect(x, y, Math.max(width - 1, 1), LANE - 2);
 		if (isOff || this.model.kinds[what] === KIND.BLOCKED)
 			this.hatch(context, x, y, width);
-		const text = width > (isOff ? 90 : 26) ? fitText(this.model.names[what], width) : "";
+		const text = width > (isOff ? 90 : 26) ? fitText(this.model.label(i, roomFor(width)), width) : "";
 		if (text) {
 			context.fillStyle = isOff ? this.ink.text : this.ink.label;
 			context.fillText(text, x + 3, y + LANE / 2 - 1);
@@ -629,9 +603,11 @@ class TimelineView {
 	describe(i) {
 		const {model} = this, {spans} = model, thread = model.threads[spans.thread[i]];
 		const flags = ["left by unwinding", "its end is an upper bound", "never ended"];
+		const path = model.key(i), place = model.place(path);
 		return [
 			`${shorten(model.name(i))}   ${model.kind(i)}`,
-			shorten(model.key(i)),
+			shorten(path),
+			place && shorten(place.text),
 			`${formatDuration(model.duration(i))}, self ${formatDuration(model.selfTime(i))}`,
 			`from ${formatDuration(spans.start[i] - model.start)}`,
 			`${model.processes[thread.process].title}, ${model.threadTitle(thread)}, depth ${spans.depth[i]}`,
@@ -666,9 +642,10 @@ class TimelineView {
 		this.list.replaceChildren(new DataTable({
 			caption: `Longest intervals that begin and end in view: ${formatDuration(from - model.start)} to ` +
 				formatDuration(to - model.start),
-			rows: this.listed, sort: 2, filter: false,
+			rows: this.listed, sort: 3, filter: false,
 			columns: [
 				nameColumn("Name", (i) => model.name(i)),
+				nameColumn("Item", (i) => model.key(i)),
 				nameColumn("Kind", (i) => model.kind(i)),
 				timeColumn("Time", (i) => model.duration(i)),
 				timeColumn("Self", (i) => model.selfTime(i)),
