@@ -222,6 +222,27 @@ struct wire_names_end {
 #define WIRE_TAG_NAMED	 0xfffffffeu
 
 /*
+ * Where a library's compilers keep the names of other crates' definitions: crates in a table by
+ * number, and of each a hash table (hashbrown's) of the definitions whose paths the compiler has
+ * asked for. Its entries lie below its control bytes, of which there is one for each; the mask is
+ * one less than how many.
+ */
+struct wire_layout_crates {
+	wire_u32 size;	    /* of an entry; 0: all this is unknown */
+	wire_u32 index;	    /* within an entry: the number of the definition */
+	wire_u32 key;	    /* likewise: what a table of definitions has of it */
+	wire_u32 own_id;    /* within the GlobalCtxt: the StableCrateId of the compiled crate */
+	wire_u32 store;	    /* likewise: the address of the crate store */
+	wire_u32 crates;    /* within the store: the address of the table of metadata */
+	wire_u32 n_crates;  /* likewise: how many it holds */
+	wire_u32 name;	    /* within a crate's metadata: a symbol */
+	wire_u32 stable_id; /* likewise: the StableCrateId */
+	wire_u32 keys;	    /* likewise: the address of the control bytes */
+	wire_u32 keys_mask; /* likewise */
+	wire_u32 pad;
+};
+
+/*
  * Where a library's compilers keep the names of definitions. Offsets are bytes. The address of the
  * GlobalCtxt is `context` bytes above what rdi holds at the WIRE_ROLE_DROP site.
  */
@@ -244,6 +265,7 @@ struct wire_layout {
 	wire_u32 symbol_size; /* of a symbol's entry: 16 to 64 */
 	wire_u32 text;	      /* within an entry: the address of its text */
 	wire_u32 length;      /* within an entry: its length */
+	struct wire_layout_crates crates;
 };
 
 /* Why a thread left its CPU. */
@@ -672,7 +694,7 @@ _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
 _Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
 _Static_assert(sizeof(struct wire_names_end) == 16, "wire_names_end");
-_Static_assert(sizeof(struct wire_layout) == 192, "wire_layout");
+_Static_assert(sizeof(struct wire_layout) == 240, "wire_layout");
 _Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");
 _Static_assert(WIRE_KEY_MAX << 4 <= WIRE_HIDDEN, "wire_key_place");
 

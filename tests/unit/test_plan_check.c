@@ -152,6 +152,12 @@ static void a_layout_stays_in_its_structs(void **state)
 	WRONG(l->root, WIRE_TAGS, "a kind of crate roots");
 	WRONG(l->root, 4, "a kind of crate roots"); /* named */
 	WRONG(l->root, 5, "a kind of crate roots"); /* unknown */
+	WRONG(l->wire.crates.size, 29, "entries of a cache");
+	WRONG(l->wire.crates.index, 20, "entries of a cache");
+	WRONG(l->wire.crates.index, 25, "entries of a cache");
+	WRONG(l->wire.crates.key, 1, "entries of a cache");
+	WRONG(l->wire.crates.own_id, PLAN_LAYOUT_MAX, "names of crates");
+	WRONG(l->wire.crates.keys_mask, PLAN_LAYOUT_MAX, "names of crates");
 #undef WRONG
 }
 

@@ -113,6 +113,23 @@ static void values_are_sums(void **state)
 	assert_returns("too_much", "0, ?");
 }
 
+static void a_mask_and_a_call_leave_their_mark(void **state)
+{
+	_free_ struct eval *e = eval("masked");
+	const struct sum_node *node;
+	uint64_t more;
+
+	assert_returns("below", "below(load8(rdi + 8))*-5 + 1, below(load8(rdi + 8))*-1");
+	node = sum_node_of(&e->nodes, &e->returns.items[0].a, &more);
+	assert_int_equal(node->kind, SUM_LOAD);
+	node = sum_node_of(&e->nodes, &node->of, &more);
+	assert_int_equal(node->kind, SUM_CALL);
+	assert_int_equal(more, 8);
+	assert_int_equal(node->of.constant, symbol(img, "outside")->addr);
+	/* The call may have changed it. */
+	assert_false(e->returns.items[0].b.known);
+}
+
 static void the_stack_keeps_values(void **state)
 {
 	assert_returns("kept", "rsi + rdi, low(rdx)");
@@ -244,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_sums),
+		cmocka_unit_test(a_mask_and_a_call_leave_their_mark),
 		cmocka_unit_test(the_stack_keeps_values),
 		cmocka_unit_test(a_given_argument_decides),
 		cmocka_unit_test(both_ways_are_gone_if_nothing_decides),

@@ -101,6 +101,28 @@ static void nodes_are_limited(void **state)
 	assert_true(nodes.full);
 }
 
+static void fields_are_of_an_argument(void **state)
+{
+	static struct sum_nodes nodes;
+	struct sum a = entry(&nodes, 1), at = sum_add(a, sum_constant(24)), low, field, both;
+	uint64_t more;
+
+	low = sum_low(&nodes, a);
+	field = load(&nodes, at, 8);
+	both = sum_add(sum_scale(field, 3), low);
+	assert_true(sum_is_argument(&nodes, &at, 1, &more));
+	assert_int_equal(more, 24);
+	assert_true(sum_is_argument(&nodes, &low, 1, &more));
+	assert_false(sum_is_argument(&nodes, &at, 2, &more));
+	assert_false(sum_is_argument(&nodes, &field, 1, &more));
+	assert_true(sum_is_field(&nodes, &field, 1, 8, &more));
+	assert_int_equal(more, 24);
+	assert_false(sum_is_field(&nodes, &field, 1, 4, &more));
+	assert_false(sum_is_field(&nodes, &field, 2, 8, &more));
+	for (uint32_t i = 0; i < 2; i++)
+		assert_same(sum_term(&both, i), both.terms[i].factor == 3 ? field : low);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +132,7 @@ int main(void)
 		cmocka_unit_test(equal_nodes_are_one),
 		cmocka_unit_test(what_has_32_bits_keeps_them),
 		cmocka_unit_test(nodes_are_limited),
+		cmocka_unit_test(fields_are_of_an_argument),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,7 @@ static void the_problem_of_a_layout_comes_back(void **state)
 	size_t len;
 
 	plan->layout.problem = strdup("there is no Symbol::as_str");
+	plan->layout.crates_problem = strdup("there is no CStore::from_tcx");
 	encode(plan, &buf, &len);
 	assert_int_equal(decode_copy(buf, len, &back), 0);
 	assert_true(sample_same(plan, back));
@@ -234,6 +235,8 @@ static void layouts_out_of_range_are_refused(void **state)
 	WRONG(plan->sites[8].role, WIRE_ROLE_DROP + 1);
 	/* One of plan_layout_excess(). */
 	WRONG(l->wire.size, 19);
+	WRONG(l->crates_problem, problem);
+	WRONG(l->wire.crates.size, 27);
 #undef WRONG
 }
 

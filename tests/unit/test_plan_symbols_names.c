@@ -32,6 +32,10 @@ struct expectation {
 	"_RINvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB5_15SelfProfilerRef4exec9" \
 	"cold_call"
 
+#define STORE                                                                            \
+	"_RNvXsc_NtNtNtCs5FxD4tM6viY_14rustc_metadata5rmeta7decoder11cstore_implNtNtBb_" \
+	"7creader6CStoreNtNtCs3TffaVLKYX7_13rustc_session6cstore"
+
 #define PROFILING "Cs3MG2ofusW15_21rustc_data_structures9profiling"
 #define DROP	  "_RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_place"
 
@@ -50,6 +54,17 @@ static const struct expectation today[] = {
 	 NAME_DEF_PATH_DATA, NAME_PART_COLD, NULL},
 	{"_RNvMs8_NtCsjyvvofjlheH_10rustc_span6symbolNtB5_6Symbol6as_str", NAME_SYMBOL_TEXT,
 	 NAME_PART_ENTRY, NULL},
+	{"_RNvMsl_NtNtCsdadwybgsbvk_12rustc_middle2ty7contextNtB5_6TyCtxt13def_path_hash.llvm.4311",
+	 NAME_DEF_PATH_HASH, NAME_PART_ENTRY, NULL},
+	{"_RNvMs2_NtCs5FxD4tM6viY_14rustc_metadata7creaderNtB5_6CStore8from_tcx.cold", NAME_STORE,
+	 NAME_PART_COLD, NULL},
+	{"_RNvMs2_NtCs5FxD4tM6viY_14rustc_metadata7creaderNtB5_6CStore14get_crate_data",
+	 NAME_STORE_CRATE, NAME_PART_ENTRY, NULL},
+	{STORE "10CrateStore10crate_name", NAME_STORE_CRATE_NAME, NAME_PART_ENTRY, NULL},
+	{STORE "10CrateStore15stable_crate_id", NAME_STORE_STABLE_ID, NAME_PART_ENTRY, NULL},
+	{STORE "10CrateStore7def_key.warm", NAME_STORE_DEF_KEY, NAME_PART_WARM, NULL},
+	{STORE "10CrateStore8def_path", NAME_OTHER, NAME_PART_ENTRY, NULL},
+	{STORE "10OtherStore7def_key", NAME_OTHER, NAME_PART_ENTRY, NULL},
 	{"_RNvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB4_15SelfProfilerRef15query_"
 	 "cache_hit9cold_call",
 	 NAME_COLD_HIT, NAME_PART_ENTRY, NULL},

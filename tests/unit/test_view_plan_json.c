@@ -172,6 +172,8 @@ static void it_says_whether_names_can_be_read(void **state)
 
 	assert_true(json_object_get_boolean(member(object, "names")));
 	assert_null(member(object, "names_problem"));
+	assert_true(json_object_get_boolean(member(object, "crates")));
+	assert_null(member(object, "crates_problem"));
 	json_object_put(object);
 	plan__free(plan);
 	plan = sample_plan();

@@ -133,7 +133,8 @@ static void full_says_whether_names_can_be_read(void **state)
 	struct plan *plan = sample_plan_with_names();
 	char *text = text_of(plan, true);
 
-	assert_contains(text, "\nnames       of definitions can be read\n");
+	assert_contains(text, "\nnames       of definitions can be read\n"
+			      "crates      and definitions of other crates can be named\n");
 	free(text);
 	text = text_of(plan, false);
 	assert_lacks(text, "names  ");

@@ -14,6 +14,7 @@
 #include "plan/mine/body.h"
 #include "plan/mine/keys.h"
 #include "plan/mine/layout.h"
+#include "plan/mine/layout_crates.h"
 #include "plan/plan.h"
 #include "plan/mine/sites.h"
 #include "plan/symbols/elf_image.h"
@@ -494,6 +495,12 @@ static int add_drop_site(struct builder *b)
 	return err;
 }
 
+static int keep_problem(char **to, const char *problem)
+{
+	*to = strdup(problem);
+	return *to ? 0 : -ENOMEM;
+}
+
 /* An unknown layout is no error: names are left out. */
 static int find_layout(struct builder *b)
 {
@@ -512,10 +519,12 @@ static int find_layout(struct builder *b)
 			(struct layout_function){f->kind, f->entry, f->regions, f->n_regions};
 	}
 	err = layout_mine(b->img, b->decoder, functions, n, l, &problem);
-	if (err || !problem)
-		return err ?: add_drop_site(b);
-	l->problem = strdup(problem);
-	return l->problem ? 0 : -ENOMEM;
+	if (err || problem)
+		return err ?: keep_problem(&l->problem, problem);
+	err = layout_mine_crates(b->img, functions, n, &l->wire, &l->wire.crates, &problem);
+	if (!err && problem)
+		err = keep_problem(&l->crates_problem, problem);
+	return err ?: add_drop_site(b);
 }
 
 static int place_probes(struct builder *b)

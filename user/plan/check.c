@@ -3,6 +3,8 @@
 
 #include <zlib.h>
 
+#include "base/array.h"
+
 uint32_t plan_code_crc(const struct elf_image *img, const struct plan *plan)
 {
 	uint32_t crc = crc32_z(0, NULL, 0);
@@ -105,6 +107,23 @@ static const char *tags_excess(const struct plan_layout *l)
 	return NULL;
 }
 
+static const char *crates_excess(const struct wire_layout_crates *w, uint32_t definition)
+{
+	const uint32_t offsets[] = {w->own_id, w->store,     w->crates, w->n_crates,
+				    w->name,   w->stable_id, w->keys,	w->keys_mask};
+
+	if (!w->size)
+		return NULL;
+	if (w->size < 12 || w->size > 68 || w->size - 4 != definition ||
+	    !field_fits(w->index, 4, w->size) || !field_fits(w->key, definition, w->size) ||
+	    (w->index < w->key + definition && w->key < w->index + 4))
+		return "entries of a cache that hold no definition of another crate";
+	for (size_t i = 0; i < N_OF(offsets); i++)
+		if (offsets[i] >= PLAN_LAYOUT_MAX)
+			return "names of crates more than 1 MiB behind the start of their struct";
+	return NULL;
+}
+
 const char *plan_layout_excess(const struct plan_layout *l)
 {
 	const struct wire_layout *w = &l->wire;
@@ -123,7 +142,7 @@ const char *plan_layout_excess(const struct plan_layout *l)
 	    w->count >= PLAN_LAYOUT_MAX || w->symbols >= PLAN_LAYOUT_MAX ||
 	    w->n_symbols >= PLAN_LAYOUT_MAX)
 		return "tables of names more than 1 MiB behind the start of their struct";
-	return tags_excess(l);
+	return tags_excess(l) ?: crates_excess(&w->crates, w->size);
 }
 
 const char *plan_excess(const struct plan *plan)

@@ -261,6 +261,21 @@ static void code_step(struct codec *c, struct plan_step *s, const struct plan *p
 	require(c, s->reg <= WIRE_REG_R15 || s->reg == WIRE_REG_NONE);
 }
 
+static void code_wire_crates(struct codec *c, struct wire_layout_crates *w)
+{
+	code_u32(c, &w->size);
+	code_u32(c, &w->index);
+	code_u32(c, &w->key);
+	code_u32(c, &w->own_id);
+	code_u32(c, &w->store);
+	code_u32(c, &w->crates);
+	code_u32(c, &w->n_crates);
+	code_u32(c, &w->name);
+	code_u32(c, &w->stable_id);
+	code_u32(c, &w->keys);
+	code_u32(c, &w->keys_mask);
+}
+
 static void code_wire_layout(struct codec *c, struct wire_layout *w)
 {
 	code_u64(c, &w->drop);
@@ -278,6 +293,7 @@ static void code_wire_layout(struct codec *c, struct wire_layout *w)
 	code_u32(c, &w->symbol_size);
 	code_u32(c, &w->text);
 	code_u32(c, &w->length);
+	code_wire_crates(c, &w->crates);
 }
 
 static bool has_drop_site(const struct plan *plan)
@@ -301,7 +317,9 @@ static void code_layout(struct codec *c, struct plan *plan)
 	code_u32(c, &l->root);
 	code_u32(c, &l->plain);
 	code_string(c, &l->problem);
+	code_string(c, &l->crates_problem);
 	require(c, !l->wire.size || !l->problem);
+	require(c, !l->wire.crates.size || (l->wire.size && !l->crates_problem));
 	require(c, !l->wire.size || has_drop_site(plan));
 }
 

@@ -135,6 +135,7 @@ struct plan_layout {
 	uint32_t root;		/* tag of a crate's root, which has the crate's name */
 	uint32_t plain;		/* bit 1 << tag: the tag's symbol is printed without braces */
 	char *problem;		/* why it is unknown, or NULL */
+	char *crates_problem;	/* likewise of wire.crates, if the rest is known */
 };
 
 struct library_file;

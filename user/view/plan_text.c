@@ -266,6 +266,11 @@ static void print_names(FILE *out, const struct plan *plan)
 	fprintf(out, "\nnames       %s%s\n",
 		l->wire.size ? "of definitions can be read" : "of definitions cannot be read: ",
 		l->wire.size ? "" : l->problem ?: "unknown");
+	if (l->wire.size)
+		fprintf(out, "crates      %s%s\n",
+			l->wire.crates.size ? "and definitions of other crates can be named"
+					    : "and definitions of other crates cannot be named: ",
+			l->wire.crates.size ? "" : l->crates_problem ?: "unknown");
 }
 
 int plan_text(FILE *out, const struct plan *plan, bool full)

@@ -296,12 +296,12 @@ static void match_body(const struct path *path, struct cursor args, const char *
 		info->kind = incr ? NAME_BODY_INCR : NAME_BODY_NON_INCR;
 }
 
-static bool path_is(const struct path *path, const char *const words[4])
+static bool path_is(const struct path *path, const char *const *words, uint32_t n)
 {
-	for (uint32_t i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (i >= path->n || !word_is(path->words[i], words[i]))
 			return false;
-	return path->n == 4;
+	return path->n == n;
 }
 
 /* std::sync::once_lock::OnceLock<rustc_middle::ty::context::GlobalCtxt> */
@@ -311,9 +311,9 @@ static bool is_context(struct cursor type)
 	static const char *const context[] = {"rustc_middle", "ty", "context", "GlobalCtxt"};
 	struct path outer, inner;
 
-	return eat_v0_path(&type, &outer) && outer.generic && path_is(&outer, lock) &&
-	       eat_v0_path(&type, &inner) && !inner.generic && path_is(&inner, context) &&
-	       eat(&type, 'E');
+	return eat_v0_path(&type, &outer) && outer.generic && path_is(&outer, lock, N_OF(lock)) &&
+	       eat_v0_path(&type, &inner) && !inner.generic &&
+	       path_is(&inner, context, N_OF(context)) && eat(&type, 'E');
 }
 
 /* The type that core::ptr::drop_in_place (1.97: drop_glue) drops: a path, or an Option of one. */
@@ -446,6 +446,19 @@ static const struct {
 	{"rustc_hir", "definitions", "Definitions", "def_path", NAME_DEF_PATH},
 	{"rustc_hir", "definitions", "DefPathData", "name", NAME_DEF_PATH_DATA},
 	{"rustc_span", "symbol", "Symbol", "as_str", NAME_SYMBOL_TEXT},
+	{"rustc_middle", "context", "TyCtxt", "def_path_hash", NAME_DEF_PATH_HASH},
+	{"rustc_metadata", "creader", "CStore", "from_tcx", NAME_STORE},
+	{"rustc_metadata", "creader", "CStore", "get_crate_data", NAME_STORE_CRATE},
+};
+
+/* Likewise, of its trait CrateStore. */
+static const struct {
+	const char *method;
+	enum name_kind kind;
+} store_accessors[] = {
+	{"crate_name", NAME_STORE_CRATE_NAME},
+	{"stable_crate_id", NAME_STORE_STABLE_ID},
+	{"def_key", NAME_STORE_DEF_KEY},
 };
 
 /* `c` is just after "NvM": an impl's own path, its type, the method. */
@@ -482,6 +495,27 @@ static void match_method(struct cursor c, struct name_info *info)
 		info->kind = NAME_TIMER;
 }
 
+/* `c` is just after "NvX": an impl's own path, its type, its trait, the method. */
+static void match_store_accessor(struct cursor c, struct name_info *info)
+{
+	static const char *const trait[] = {"rustc_session", "cstore", "CrateStore"};
+	struct path path;
+	struct word w[3];
+
+	if ((eat(&c, 's') && !eat_base62(&c)) || !eat_v0_path(&c, &path) || path.generic ||
+	    !word_is(path.words[0], "rustc_metadata"))
+		return;
+	if (eat_namespaces(&c) != 2 || !eat(&c, 'B') || !eat_base62(&c) ||
+	    !eat_identifier(&c, &w[0]) || !eat_identifier(&c, &w[1]) || !word_is(w[1], "CStore"))
+		return;
+	if (!eat_v0_path(&c, &path) || path.generic || !path_is(&path, trait, N_OF(trait)) ||
+	    !eat_identifier(&c, &w[2]) || c.p != c.end)
+		return;
+	for (size_t i = 0; i < N_OF(store_accessors); i++)
+		if (word_is(w[2], store_accessors[i].method))
+			info->kind = store_accessors[i].kind;
+}
+
 static void match_v0(struct cursor name, struct name_info *info)
 {
 	struct cursor c = name;
@@ -493,6 +527,8 @@ static void match_v0(struct cursor name, struct name_info *info)
 		match_cold_hit(c, info);
 	else if (eat_prefix(&c, "NvM"))
 		match_method(c, info);
+	else if (eat_prefix(&c, "NvX"))
+		match_store_accessor(c, info);
 	else if (eat_v0_path(&c, &path) && (path.generic || c.p == c.end))
 		match_path(&path, c, name.p, info);
 }

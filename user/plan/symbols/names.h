@@ -36,7 +36,14 @@ enum name_kind {
 	NAME_DEF_PATH,	      /* Definitions::def_path */
 	NAME_DEF_PATH_DATA,   /* DefPathData::name */
 	NAME_SYMBOL_TEXT,     /* Symbol::as_str */
-	NAME_BODY_UNKNOWN,    /* try_execute_query, mode unknown: legacy mangling */
+	/* The same of other crates' definitions. */
+	NAME_DEF_PATH_HASH,    /* TyCtxt::def_path_hash */
+	NAME_STORE,	       /* CStore::from_tcx */
+	NAME_STORE_CRATE,      /* CStore::get_crate_data */
+	NAME_STORE_CRATE_NAME, /* <CStore as CrateStore>::crate_name */
+	NAME_STORE_STABLE_ID,  /* <CStore as CrateStore>::stable_crate_id */
+	NAME_STORE_DEF_KEY,    /* <CStore as CrateStore>::def_key */
+	NAME_BODY_UNKNOWN,     /* try_execute_query, mode unknown: legacy mangling */
 };
 
 enum name_part { NAME_PART_ENTRY, NAME_PART_COLD, NAME_PART_WARM }; /* BOLT's and LLVM's splits */

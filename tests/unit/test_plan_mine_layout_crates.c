@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/layout_crates.h"
+
+#include "test.h"
+#include "../fixtures/fixture_dir.h"
+#include "../fixtures/symbols.h"
+#include "../fixtures/library.h"
+#include "plan/check.h"
+
+/* The assembled tests/fixtures/crates.s, which shows in numbers what is to be found. */
+static struct elf_image *img;
+
+static int setup(void **state)
+{
+	if (fixture_dir_setup(state))
+		return -1;
+	return image_of(fixture("crates.so"), &img);
+}
+
+static int teardown(void **state)
+{
+	elf_image__free(img);
+	return fixture_dir_teardown(state);
+}
+
+/* One function of each kind, by name; NULL: there is none. */
+struct accessors {
+	const char *hash, *store, *id, *crate, *name, *key;
+};
+
+#define A                                                                       \
+	{                                                                       \
+		"a_hash", "a_store", "a_id", "a_crate", "a_crate_name", "a_key" \
+	}
+#define B                                                                  \
+	{                                                                  \
+		"b_hash", "b_store", "b_id", NULL, "b_crate_name", "b_key" \
+	}
+
+static const char *mine(struct accessors a, struct wire_layout_crates *out)
+{
+	const char *names[] = {a.hash, a.store, a.id, a.crate, a.name, a.key};
+	static const enum name_kind kinds[] = {
+		NAME_DEF_PATH_HASH,    NAME_STORE,	   NAME_STORE_STABLE_ID, NAME_STORE_CRATE,
+		NAME_STORE_CRATE_NAME, NAME_STORE_DEF_KEY,
+	};
+	const struct wire_layout definitions = {.table = 0x4000, .size = 16};
+	struct layout_function functions[N_OF(kinds)];
+	struct code_region regions[N_OF(kinds)];
+	const char *problem = "not set";
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_OF(kinds); i++) {
+		const struct elf_symbol *sym = names[i] ? symbol(img, names[i]) : NULL;
+
+		if (!sym)
+			continue;
+		regions[n] = (struct code_region){sym->addr, sym->size};
+		functions[n] = (struct layout_function){kinds[i], sym->addr, &regions[n], 1};
+		n++;
+	}
+	*out = (struct wire_layout_crates){.pad = 77};
+	assert_int_equal(layout_mine_crates(img, functions, n, &definitions, out, &problem), 0);
+	if (problem)
+		assert_int_equal(out->pad, 77);
+	return problem;
+}
+
+static void the_code_of_today_shows_all(void **state)
+{
+	struct wire_layout_crates l;
+
+	assert_null(mine((struct accessors)A, &l));
+	assert_int_equal(l.size, 20);
+	assert_int_equal(l.index, 0);
+	assert_int_equal(l.key, 4);
+	assert_int_equal(l.own_id, 0x1f598);
+	assert_int_equal(l.store, 0x1f428);
+	assert_int_equal(l.crates, 8);
+	assert_int_equal(l.n_crates, 0x10);
+	assert_int_equal(l.name, 0x88);
+	assert_int_equal(l.stable_id, 0xa10);
+	assert_int_equal(l.keys, 0xb40);
+	assert_int_equal(l.keys_mask, 0xb48);
+}
+
+static void other_code_with_other_offsets_shows_them(void **state)
+{
+	struct wire_layout_crates l;
+
+	assert_null(mine((struct accessors)B, &l));
+	assert_int_equal(l.size, 20);
+	assert_int_equal(l.index, 16);
+	assert_int_equal(l.key, 0);
+	assert_int_equal(l.own_id, 0x4050);
+	assert_int_equal(l.store, 0x3ff8);
+	assert_int_equal(l.crates, 0);
+	assert_int_equal(l.n_crates, 0x18);
+	assert_int_equal(l.name, 0x10);
+	assert_int_equal(l.stable_id, 0x18);
+	assert_int_equal(l.keys, 0x28);
+	assert_int_equal(l.keys_mask, 0x30);
+}
+
+#define BROKEN(of, member, function, part)                                       \
+	do {                                                                     \
+		struct accessors a_ = of;                                        \
+		struct wire_layout_crates l_;                                    \
+		const char *problem_;                                            \
+                                                                                 \
+		a_.member = (function);                                          \
+		problem_ = mine(a_, &l_);                                        \
+		if (!problem_ || !strstr(problem_, part))                        \
+			fail_msg("%s, not: %s", problem_ ?: "no problem", part); \
+	} while (0)
+
+static void a_missing_function_is_named(void **state)
+{
+	BROKEN(A, hash, NULL, "no TyCtxt::def_path_hash");
+	BROKEN(A, store, NULL, "no CStore::from_tcx");
+	BROKEN(A, id, NULL, "no CrateStore::stable_crate_id");
+	BROKEN(A, name, NULL, "no CrateStore::crate_name");
+	BROKEN(A, key, NULL, "no CrateStore::def_key");
+}
+
+static void the_own_id_comes_with_a_hash_of_the_definition(void **state)
+{
+	BROKEN(B, hash, "hash.constant", "TyCtxt::def_path_hash returns");
+	BROKEN(B, hash, "hash.before", "TyCtxt::def_path_hash returns");
+	BROKEN(B, hash, "b_store", "TyCtxt::def_path_hash returns");
+}
+
+static void the_store_is_a_part_of_the_context(void **state)
+{
+	BROKEN(B, store, "store.elsewhere", "CStore::from_tcx returns");
+	BROKEN(B, store, "store.far", "CStore::from_tcx returns");
+}
+
+static void crates_are_in_a_table_with_an_end(void **state)
+{
+	BROKEN(B, id, "id.unbounded", "compares no crate");
+	BROKEN(B, id, "id.inline", "CrateStore::stable_crate_id returns");
+	/* Not the table that keys are looked up in. */
+	BROKEN(B, id, "a_id", "CrateStore::def_key compares");
+}
+
+static void a_name_is_in_a_crates_metadata(void **state)
+{
+	BROKEN(A, crate, NULL, "CrateStore::crate_name returns");
+	BROKEN(A, crate, "crate.first", "CrateStore::crate_name returns");
+	BROKEN(A, name, "crate_name.outside", "CrateStore::crate_name returns");
+	BROKEN(A, name, "b_id", "CrateStore::crate_name returns");
+	BROKEN(((struct accessors){"a_hash", "a_store", "a_id", "crate.first", "crate_name.first",
+				   "a_key"}),
+	       key, "a_key", "CrateStore::crate_name returns");
+}
+
+static void an_entry_is_below_the_control_bytes(void **state)
+{
+	BROKEN(B, key, "key.larger", "CrateStore::def_key compares");
+	BROKEN(B, key, "key.amid", "CrateStore::def_key compares");
+	BROKEN(B, key, "key.unmasked", "CrateStore::def_key compares");
+	BROKEN(B, key, "a_key", "CrateStore::def_key compares");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_code_of_today_shows_all),
+		cmocka_unit_test(other_code_with_other_offsets_shows_them),
+		cmocka_unit_test(a_missing_function_is_named),
+		cmocka_unit_test(the_own_id_comes_with_a_hash_of_the_definition),
+		cmocka_unit_test(the_store_is_a_part_of_the_context),
+		cmocka_unit_test(crates_are_in_a_table_with_an_end),
+		cmocka_unit_test(a_name_is_in_a_crates_metadata),
+		cmocka_unit_test(an_entry_is_below_the_control_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * The functions and what each of them shows, as 1.95 and 1.97 have them:
+ *
+ *	TyCtxt::def_path_hash		mov  OWN_ID(%rdi), %r14		returned in rax
+ *					mov  HASHES(%rdi), %rcx
+ *					mov  (%rcx,%rax,8), %rdx	of the given definition
+ *	CStore::from_tcx		mov  STORE(%rdi), %rax		tcx in, the store out
+ *	CrateStore::stable_crate_id	cmp  %rdi, 0x10(%rdi)		how many crates
+ *					mov  0x8(%rax), %rax		their table
+ *					mov  (%rax,%rdi,8), %rax
+ *					mov  STABLE_ID(%rax), %rax
+ *	CrateStore::crate_name		call CStore::get_crate_data	the same entry
+ *					mov  NAME(%rax), %eax
+ *	CrateStore::def_key		mov  KEYS(%r15), %rax		hashbrown's control bytes
+ *					mov  KEYS+8(%r15), %rcx		its mask
+ *					and  %rcx, %r9
+ *					neg  %r9
+ *					lea  (%r9,%r9,4), %r9
+ *					cmp  %ebp, -0x14(%rax,%r9,4)	an entry is below them
+ */
+#include "plan/mine/layout_crates.h"
+
+#include <errno.h>
+
+#include "base/array.h"
+#include "plan/check.h"
+#include "plan/code/eval.h"
+
+/* Functions of a kind that are looked at. Names are untrusted, and looking takes time. */
+#define COPIES_MAX 4
+
+struct crates_miner {
+	const struct elf_image *img;
+	const struct layout_function *functions;
+	size_t n;
+	const struct wire_layout *names;
+	struct wire_layout_crates l;
+};
+
+static bool set_offset(uint32_t *to, uint64_t value)
+{
+	if (value >= PLAN_LAYOUT_MAX)
+		return false;
+	*to = (uint32_t)value;
+	return true;
+}
+
+/* The node of a value of `size` bytes that was read from memory, or NULL. */
+static const struct sum_node *loaded(const struct eval *e, const struct sum *a, uint8_t size)
+{
+	uint64_t more;
+	const struct sum_node *node = sum_node_of(&e->nodes, a, &more);
+
+	return node && !more && node->kind == SUM_LOAD && !node->thread && node->size == size
+		       ? node
+		       : NULL;
+}
+
+/* `a` is a table's entry of 8 bytes, whose number the function was given in `reg`: *table. */
+static bool is_entry(const struct eval *e, const struct sum *a, uint8_t reg, struct sum *table)
+{
+	const struct sum_node *node = loaded(e, a, 8);
+	uint64_t more;
+
+	for (uint32_t i = 0; node && node->of.n == 2 && !node->of.constant && i < 2; i++) {
+		struct sum index = sum_term(&node->of, 1 - i);
+
+		*table = sum_term(&node->of, i);
+		if (node->of.terms[i].factor == 1 && node->of.terms[1 - i].factor == 8 &&
+		    sum_is_argument(&e->nodes, &index, reg, &more) && !more)
+			return true;
+	}
+	return false;
+}
+
+/* `a` is the address of the metadata of crate `reg`, of the store that `self` holds. */
+static bool is_crate(const struct eval *e, const struct sum *a, uint8_t self, uint8_t reg,
+		     uint64_t *crates)
+{
+	struct sum table;
+
+	return is_entry(e, a, reg, &table) && sum_is_field(&e->nodes, &table, self, 8, crates);
+}
+
+/* The StableCrateId of the crate that is compiled, and a hash from a table by definition. */
+static const char *read_own_id(struct crates_miner *m, const struct eval *e)
+{
+	for (uint32_t i = 0; i < e->returns.n; i++) {
+		struct sum table;
+		uint64_t id, hashes;
+
+		if (sum_is_field(&e->nodes, &e->returns.items[i].a, WIRE_REG_DI, 8, &id) &&
+		    is_entry(e, &e->returns.items[i].b, WIRE_REG_SI, &table) &&
+		    sum_is_field(&e->nodes, &table, WIRE_REG_DI, 8, &hashes) &&
+		    id > m->names->table && set_offset(&m->l.own_id, id))
+			return NULL;
+	}
+	return "TyCtxt::def_path_hash returns no StableCrateId of the compiled crate";
+}
+
+static const char *read_store(struct crates_miner *m, const struct eval *e)
+{
+	uint64_t at;
+
+	for (uint32_t i = 0; i < e->returns.n; i++)
+		if (sum_is_field(&e->nodes, &e->returns.items[i].a, WIRE_REG_DI, 8, &at) &&
+		    set_offset(&m->l.store, at))
+			return NULL;
+	return "CStore::from_tcx returns no part of its context";
+}
+
+/* The crate's number is compared with how many there are. */
+static bool read_n_crates(struct crates_miner *m, const struct eval *e)
+{
+	for (uint32_t i = 0; i < e->compares.n; i++)
+		for (int side = 0; side < 2; side++) {
+			const struct eval_pair *c = &e->compares.items[i];
+			uint64_t at, more;
+
+			if (sum_is_field(&e->nodes, side ? &c->a : &c->b, WIRE_REG_DI, 8, &at) &&
+			    sum_is_argument(&e->nodes, side ? &c->b : &c->a, WIRE_REG_SI, &more) &&
+			    !more && set_offset(&m->l.n_crates, at))
+				return true;
+		}
+	return false;
+}
+
+static const char *read_stable_id(struct crates_miner *m, const struct eval *e)
+{
+	for (uint32_t i = 0; i < e->returns.n; i++) {
+		const struct sum_node *id = loaded(e, &e->returns.items[i].a, 8);
+		struct sum metadata;
+		uint64_t crates;
+
+		if (!id || id->of.n != 1)
+			continue;
+		metadata = sum_term(&id->of, 0);
+		if (is_crate(e, &metadata, WIRE_REG_DI, WIRE_REG_SI, &crates) &&
+		    set_offset(&m->l.crates, crates) &&
+		    set_offset(&m->l.stable_id, id->of.constant))
+			return read_n_crates(m, e) ? NULL
+						   : "CrateStore::stable_crate_id compares no "
+						     "crate with how many there are";
+	}
+	return "CrateStore::stable_crate_id returns no part of a table's entry";
+}
+
+/* The function by which crate_name gets a crate's metadata returns an entry of a table. */
+static bool returns_entry(const struct crates_miner *m, uint64_t entry, int *err)
+{
+	static const uint8_t regs[] = {WIRE_REG_SI, WIRE_REG_DX};
+
+	for (size_t i = 0; i < m->n && !*err; i++) {
+		const struct layout_function *f = &m->functions[i];
+		const struct eval_function ef = {
+			.img = m->img,
+			.entry = entry,
+			.regions = f->regions,
+			.n_regions = f->n_regions,
+		};
+		_free_ struct eval *e = NULL;
+		struct sum table;
+
+		if (f->kind != NAME_STORE_CRATE || f->entry != entry)
+			continue;
+		*err = eval__run(&ef, &e);
+		for (uint32_t k = 0; !*err && k < e->returns.n * N_OF(regs); k++)
+			if (is_entry(e, &e->returns.items[k / 2].a, regs[k % 2], &table))
+				return true;
+	}
+	return false;
+}
+
+static const char *read_name(struct crates_miner *m, const struct eval *e, int *err)
+{
+	for (uint32_t i = 0; i < e->returns.n; i++) {
+		const struct sum_node *name = loaded(e, &e->returns.items[i].a, 4), *from;
+		struct sum metadata;
+		uint64_t at;
+
+		if (!name || name->of.n != 1)
+			continue;
+		metadata = sum_term(&name->of, 0);
+		from = &e->nodes.items[name->of.terms[0].node];
+		if ((is_crate(e, &metadata, WIRE_REG_DI, WIRE_REG_SI, &at) ||
+		     (from->kind == SUM_CALL && returns_entry(m, from->of.constant, err))) &&
+		    set_offset(&m->l.name, name->of.constant))
+			return NULL;
+	}
+	return "CrateStore::crate_name returns no part of a crate's metadata";
+}
+
+/* Where an entry of the cache is, and the fields of its table, which are within the metadata. */
+static bool read_bucket(struct crates_miner *m, const struct eval *e, const struct sum_node *index)
+{
+	for (uint32_t i = 0; index->of.n == 2 && i < 2; i++) {
+		struct sum keys = sum_term(&index->of, i), mask, metadata;
+		const struct sum_node *from = loaded(e, &keys, 8), *count;
+		const struct sum_node *below = &e->nodes.items[index->of.terms[1 - i].node];
+		uint64_t size = -index->of.terms[1 - i].factor, at = size + index->of.constant;
+		uint64_t crates;
+
+		if (index->of.terms[i].factor != 1 || !from || below->kind != SUM_BELOW)
+			continue;
+		mask = below->of;
+		count = loaded(e, &mask, 8);
+		if (!count || count->of.n != 1 || from->of.n != 1 ||
+		    count->of.terms[0].node != from->of.terms[0].node)
+			continue;
+		metadata = sum_term(&from->of, 0);
+		/* The key of an entry takes as much as a definition, and is before or behind. */
+		if (!is_crate(e, &metadata, WIRE_REG_SI, WIRE_REG_CX, &crates) ||
+		    crates != m->l.crates || size != 4 + m->names->size ||
+		    (at != 0 && at != m->names->size) ||
+		    !set_offset(&m->l.keys, from->of.constant) ||
+		    !set_offset(&m->l.keys_mask, count->of.constant))
+			continue;
+		m->l.size = (uint32_t)size;
+		m->l.index = (uint32_t)at;
+		m->l.key = at ? 0 : 4;
+		return true;
+	}
+	return false;
+}
+
+static const char *read_def_key(struct crates_miner *m, const struct eval *e)
+{
+	for (uint32_t i = 0; i < e->compares.n; i++)
+		for (int side = 0; side < 2; side++) {
+			const struct eval_pair *c = &e->compares.items[i];
+			const struct sum_node *index = loaded(e, side ? &c->a : &c->b, 4);
+			uint64_t more;
+
+			if (index &&
+			    sum_is_argument(&e->nodes, side ? &c->b : &c->a, WIRE_REG_DX, &more) &&
+			    !more && read_bucket(m, e, index))
+				return NULL;
+		}
+	return "CrateStore::def_key compares no index with an entry of a cache";
+}
+
+/* In this order: each reads what those before it have found. */
+static const struct {
+	enum name_kind kind;
+	uint32_t steps;
+	const char *(*read)(struct crates_miner *m, const struct eval *e);
+	const char *missing;
+} readers[] = {
+	{NAME_DEF_PATH_HASH, 0, read_own_id, "there is no TyCtxt::def_path_hash"},
+	{NAME_STORE, 0, read_store, "there is no CStore::from_tcx"},
+	{NAME_STORE_STABLE_ID, 0, read_stable_id, "there is no CrateStore::stable_crate_id"},
+	{NAME_STORE_CRATE_NAME, 0, NULL, "there is no CrateStore::crate_name"},
+	/* Only its beginning is of use. */
+	{NAME_STORE_DEF_KEY, 256, read_def_key, "there is no CrateStore::def_key"},
+};
+
+static int mine_function(struct crates_miner *m, size_t reader, const struct layout_function *f,
+			 const char **problem)
+{
+	struct eval_function ef = {
+		.img = m->img,
+		.entry = f->entry,
+		.regions = f->regions,
+		.n_regions = f->n_regions,
+		.steps = readers[reader].steps,
+	};
+	_free_ struct eval *e = NULL;
+	int err = eval__run(&ef, &e);
+
+	if (!err)
+		*problem =
+			readers[reader].read ? readers[reader].read(m, e) : read_name(m, e, &err);
+	return err;
+}
+
+/* Of several functions of a kind any will do: some are laid out apart, or get other arguments. */
+static int mine_kind(struct crates_miner *m, size_t reader, const char **problem)
+{
+	int err = 0, tried = 0;
+
+	*problem = readers[reader].missing;
+	for (size_t i = 0; i < m->n && tried < COPIES_MAX && !err; i++) {
+		if (m->functions[i].kind != readers[reader].kind)
+			continue;
+		tried++;
+		err = mine_function(m, reader, &m->functions[i], problem);
+		if (!*problem)
+			break;
+	}
+	return err;
+}
+
+int layout_mine_crates(const struct elf_image *img, const struct layout_function *functions,
+		       size_t n, const struct wire_layout *names, struct wire_layout_crates *out,
+		       const char **problem)
+{
+	struct crates_miner m = {.img = img, .functions = functions, .n = n, .names = names};
+	int err = 0;
+
+	*problem = NULL;
+	for (size_t i = 0; i < N_OF(readers) && !err && !*problem; i++)
+		err = mine_kind(&m, i, problem);
+	if (!err && !*problem)
+		*out = m.l;
+	return err;
+}
