@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Limits of a copy of names (names.h): at most 1,048,576 definitions, 16,384 pieces of a table, 3 reads per
- * definition, 4,097 failures, and 96 MiB of records.
+ * Limits of a copy of names (names.h): at most 1,048,576 definitions, 16,384 pieces of a table, 3
+ * reads per definition, 4,097 failures, and 96 MiB of records.
  */
 #ifndef QPROF_NAMES_LIMITS_H
 #define QPROF_NAMES_LIMITS_H

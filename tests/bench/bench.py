@@ -2,6 +2,7 @@
 """Measures everything that has a target, in one run.
 
 overhead   the cost of profiling, compared with a plain compile and rustc's own self-profile
+keys       the cost of what queries are about, compared with --no-keys
 workspace  the cost for a whole build of many packages, by cargo
 budget     whether --budget holds
 hits       cache hits of hello world, compared with rustc's own
@@ -24,11 +25,12 @@ import budget  # noqa: E402
 import builds  # noqa: E402
 import export_rates  # noqa: E402
 import formats  # noqa: E402
+import key_costs  # noqa: E402
 import lab  # noqa: E402
 import overhead  # noqa: E402
 import targets  # noqa: E402
 
-PARTS = ("overhead", "workspace", "budget", "hits", "set-up", "store", "export", "pctab")
+PARTS = ("overhead", "keys", "workspace", "budget", "hits", "set-up", "store", "export", "pctab")
 HAS_TARGETS = "regex-syntax, debug"
 
 
@@ -66,6 +68,8 @@ def of_compiler(options):
                 if name == HAS_TARGETS:
                     rows += overhead.target_rows(results)
                     upstream = formats.upstream_rate(*bench.own_profile())
+        if "keys" in options.part:
+            rows += key_costs.measure(bench, options.rounds)
         if "workspace" in options.part:
             rows += builds.measure(bench, options.rounds)
         if "budget" in options.part:
@@ -80,7 +84,7 @@ def of_compiler(options):
 def main():
     options = parse()
     rows, upstream = [], None
-    if {"overhead", "workspace", "budget", "hits", "set-up"} & set(options.part):
+    if {"overhead", "keys", "workspace", "budget", "hits", "set-up"} & set(options.part):
         rows, upstream = of_compiler(options)
     if "store" in options.part:
         rows += formats.store(options.build, options.events, upstream)
