@@ -9,7 +9,7 @@
 #include "environment.h"
 #include "internals.h"
 #include "maps.h"
-#include "names.h"
+#include "names_drop.h"
 #include "off_cpu.h"
 #include "open_stacks.h"
 #include "processes.h"

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A compiler drops its query context: a slot is taken, all tables of names are copied (names.h),
+ * and the slot is given back.
+ */
+#ifndef QPROF_NAMES_DROP_H
+#define QPROF_NAMES_DROP_H
+
+#include "names.h"
+#include "threads.h"
+
+static __always_inline void names_copy(struct names_slot *s, __u64 context)
+{
+	names_copy_definitions(s, context);
+	names_flush(s);
+}
+
+static __always_inline void names_end(const struct thread_stack *t, __u8 lib,
+				      const struct names_slot *s)
+{
+	struct wire_names_end *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+
+	if (!r) {
+		maps_count(WIRE_LOST_PROCESS_RECORD);
+		return;
+	}
+	*r = (struct wire_names_end){
+		.type = WIRE_NAMES_END,
+		.lib = lib,
+		.pid = t->pid,
+		.definitions = s ? s->definitions : 0,
+		.missing = s ? s->missing : 1,
+	};
+	bpf_ringbuf_submit(r, maps_wakeup_flags());
+}
+
+struct names_search {
+	struct names_slot *slot;
+	__u32 tid;
+};
+
+static long names_take(__u32 i, void *p)
+{
+	struct names_search *c = p;
+	struct names_slot *s = bpf_map_lookup_elem(&names_slots, &i);
+
+	if (!s || __sync_val_compare_and_swap(&s->owner, 0, c->tid))
+		return 0;
+	c->slot = s;
+	return 1;
+}
+
+/* Take a free slot, for a copy by this layout; NULL if there is none. */
+static __always_inline struct names_slot *names_begin(const struct thread_stack *t, __u8 lib,
+						      const struct wire_layout *l)
+{
+	struct names_search c = {.tid = t->tid};
+	struct names_slot *s;
+
+	bpf_loop(n_names_slots, names_take, &c, 0);
+	s = c.slot;
+	if (!s)
+		return NULL;
+	s->serial++;
+	s->missing = 0;
+	s->definitions = 0;
+	s->text_bytes = 0;
+	s->layout = *l;
+	s->piece.type = WIRE_PIECE;
+	s->piece.number = 0;
+	s->texts.type = WIRE_SYMBOLS;
+	s->piece.lib = s->texts.lib = lib;
+	s->piece.pid = s->texts.pid = t->pid;
+	return s;
+}
+
+/*
+ * WIRE_ROLE_DROP. A thread that is killed here comes to the end of the program all the same, its
+ * reads failing, so the slot is given back.
+ */
+static __always_inline int names_drop(struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 lib = wire_cookie_lib(cookie);
+	const struct wire_layout *l = bpf_map_lookup_elem(&layouts, &lib);
+	struct names_slot *s;
+	struct thread_stack *t;
+	__u64 now;
+
+	if (!l || !l->size)
+		return 0;
+	/* As a hit: when the capture stops, it waits for the end of the copy. */
+	t = thread_begin_hit(&now);
+	if (!t || thread_has_stopped(t))
+		return 0;
+	s = names_begin(t, lib, l);
+	if (s) {
+		if (names_find_symbols(s, PT_REGS_IP(ctx) - l->drop, internals_fs_base()))
+			s->missing++;
+		else
+			names_copy(s, PT_REGS_PARM1(ctx) + l->context);
+	}
+	names_end(t, lib, s);
+	if (s)
+		__sync_lock_test_and_set(&s->owner, 0);
+	off_cpu_done(t);
+	return 0;
+}
+
+#endif /* QPROF_NAMES_DROP_H */
