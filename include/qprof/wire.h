@@ -243,6 +243,17 @@ struct wire_layout_crates {
 };
 
 /*
+ * Where a thread of a compiler keeps the query context that it works in: its thread-local memory
+ * has the address of a struct, or 0, and that has the address of the GlobalCtxt.
+ */
+struct wire_layout_current {
+	wire_u64 offset;  /* ELF address of the word with the first one's thread-local offset */
+	wire_u64 code;	  /* ELF addresses of code, less their offsets in the file */
+	wire_u32 context; /* within the struct */
+	wire_u32 known;	  /* 0: nothing of this is known */
+};
+
+/*
  * Where a library's compilers keep the names of definitions. Offsets are bytes. The address of the
  * GlobalCtxt is `context` bytes above what rdi holds at the WIRE_ROLE_DROP site.
  */
@@ -266,6 +277,7 @@ struct wire_layout {
 	wire_u32 text;	      /* within an entry: the address of its text */
 	wire_u32 length;      /* within an entry: its length */
 	struct wire_layout_crates crates;
+	struct wire_layout_current current;
 };
 
 /* Why a thread left its CPU. */
@@ -694,7 +706,7 @@ _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
 _Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
 _Static_assert(sizeof(struct wire_names_end) == 16, "wire_names_end");
-_Static_assert(sizeof(struct wire_layout) == 240, "wire_layout");
+_Static_assert(sizeof(struct wire_layout) == 264, "wire_layout");
 _Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");
 _Static_assert(WIRE_KEY_MAX << 4 <= WIRE_HIDDEN, "wire_key_place");
 

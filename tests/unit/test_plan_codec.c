@@ -229,6 +229,7 @@ static void layouts_out_of_range_are_refused(void **state)
 	char problem[] = "none";
 
 	WRONG(l->problem, problem);
+	WRONG(l->current_problem, problem);
 	/* Of no use without its probe site. */
 	WRONG(l->wire.drop, 0xa002);
 	WRONG(plan->sites[8].role, WIRE_ROLE_HIT);

@@ -65,6 +65,12 @@ static const struct expectation today[] = {
 	{STORE "10CrateStore7def_key.warm", NAME_STORE_DEF_KEY, NAME_PART_WARM, NULL},
 	{STORE "10CrateStore8def_path", NAME_OTHER, NAME_PART_ENTRY, NULL},
 	{STORE "10OtherStore7def_key", NAME_OTHER, NAME_PART_ENTRY, NULL},
+	{"_RNvNtCshb4CxotJIr4_15rustc_interface9callbacks12def_id_debug", NAME_DEF_ID_DEBUG,
+	 NAME_PART_ENTRY, NULL},
+	{"_RNvNtCshb4CxotJIr4_15rustc_interface9callbacks17track_span_parent.cold",
+	 NAME_TRACK_PARENT, NAME_PART_COLD, NULL},
+	{"_RNvNtCshb4CxotJIr4_15rustc_interface9callbacks5other", NAME_OTHER, NAME_PART_ENTRY,
+	 NULL},
 	{"_RNvNvMNtCs3MG2ofusW15_21rustc_data_structures9profilingNtB4_15SelfProfilerRef15query_"
 	 "cache_hit9cold_call",
 	 NAME_COLD_HIT, NAME_PART_ENTRY, NULL},

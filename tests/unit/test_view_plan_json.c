@@ -174,6 +174,14 @@ static void it_says_whether_names_can_be_read(void **state)
 	assert_null(member(object, "names_problem"));
 	assert_true(json_object_get_boolean(member(object, "crates")));
 	assert_null(member(object, "crates_problem"));
+	assert_true(json_object_get_boolean(member(object, "running_names")));
+	assert_null(member(object, "running_names_problem"));
+	json_object_put(object);
+	plan->layout.wire.current.known = 0;
+	plan->layout.current_problem = strdup("there is no def_id_debug");
+	object = json_of(plan);
+	assert_false(json_object_get_boolean(member(object, "running_names")));
+	assert_text(object, "running_names_problem", "there is no def_id_debug");
 	json_object_put(object);
 	plan__free(plan);
 	plan = sample_plan();

@@ -134,7 +134,14 @@ static void full_says_whether_names_can_be_read(void **state)
 	char *text = text_of(plan, true);
 
 	assert_contains(text, "\nnames       of definitions can be read\n"
-			      "crates      and definitions of other crates can be named\n");
+			      "crates      and definitions of other crates can be named\n\n");
+	free(text);
+	plan->layout.wire.current.known = 0;
+	plan->layout.current_problem = strdup("there is no def_id_debug");
+	text = text_of(plan, true);
+	assert_contains(text, "can be named\n"
+			      "running     compilers, and those that were killed, have no names: "
+			      "there is no def_id_debug\n");
 	free(text);
 	text = text_of(plan, false);
 	assert_lacks(text, "names  ");

@@ -14,6 +14,7 @@
 #include "plan/mine/body.h"
 #include "plan/mine/keys.h"
 #include "plan/mine/layout.h"
+#include "plan/mine/layout_context.h"
 #include "plan/mine/layout_crates.h"
 #include "plan/plan.h"
 #include "plan/mine/sites.h"
@@ -524,6 +525,10 @@ static int find_layout(struct builder *b)
 	err = layout_mine_crates(b->img, functions, n, &l->wire, &l->wire.crates, &problem);
 	if (!err && problem)
 		err = keep_problem(&l->crates_problem, problem);
+	if (!err)
+		err = layout_context_mine(b->img, functions, n, &l->wire.current, &problem);
+	if (!err && problem)
+		err = keep_problem(&l->current_problem, problem);
 	return err ?: add_drop_site(b);
 }
 

@@ -142,6 +142,8 @@ const char *plan_layout_excess(const struct plan_layout *l)
 	    w->count >= PLAN_LAYOUT_MAX || w->symbols >= PLAN_LAYOUT_MAX ||
 	    w->n_symbols >= PLAN_LAYOUT_MAX)
 		return "tables of names more than 1 MiB behind the start of their struct";
+	if (w->current.context >= PLAN_LAYOUT_MAX)
+		return "a context more than 1 MiB behind the start of its struct";
 	return tags_excess(l) ?: crates_excess(&w->crates, w->size);
 }
 

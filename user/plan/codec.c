@@ -294,6 +294,9 @@ static void code_wire_layout(struct codec *c, struct wire_layout *w)
 	code_u32(c, &w->text);
 	code_u32(c, &w->length);
 	code_wire_crates(c, &w->crates);
+	code_u64(c, &w->current.offset);
+	code_u32(c, &w->current.context);
+	code_u32(c, &w->current.known);
 }
 
 static bool has_drop_site(const struct plan *plan)
@@ -318,8 +321,10 @@ static void code_layout(struct codec *c, struct plan *plan)
 	code_u32(c, &l->plain);
 	code_string(c, &l->problem);
 	code_string(c, &l->crates_problem);
+	code_string(c, &l->current_problem);
 	require(c, !l->wire.size || !l->problem);
 	require(c, !l->wire.crates.size || (l->wire.size && !l->crates_problem));
+	require(c, !l->wire.current.known || !l->current_problem);
 	require(c, !l->wire.size || has_drop_site(plan));
 }
 

@@ -28,6 +28,7 @@ void plan__free(struct plan *plan)
 	library_file__free(plan->file);
 	free(plan->layout.problem);
 	free(plan->layout.crates_problem);
+	free(plan->layout.current_problem);
 	free(plan->path);
 	free(plan->rustc_version);
 	free(plan->mangling);

@@ -136,6 +136,7 @@ struct plan_layout {
 	uint32_t plain;		/* bit 1 << tag: the tag's symbol is printed without braces */
 	char *problem;		/* why it is unknown, or NULL */
 	char *crates_problem;	/* likewise of wire.crates, if the rest is known */
+	char *current_problem;	/* why wire.current is unknown, or NULL */
 };
 
 struct library_file;

@@ -54,6 +54,7 @@ int library__set_keys(struct library *lib, const uint8_t *keys, const struct pla
 	lib->keys = copy;
 	lib->layout = *layout;
 	lib->layout.problem = NULL;
+	lib->layout.current_problem = NULL;
 	return 0;
 }
 

@@ -271,6 +271,9 @@ static void print_names(FILE *out, const struct plan *plan)
 			l->wire.crates.size ? "and definitions of other crates can be named"
 					    : "and definitions of other crates cannot be named: ",
 			l->wire.crates.size ? "" : l->crates_problem ?: "unknown");
+	if (l->wire.size && !l->wire.current.known)
+		fprintf(out, "running     compilers, and those that were killed, have no names: %s\n",
+			l->current_problem ?: "unknown");
 }
 
 int plan_text(FILE *out, const struct plan *plan, bool full)

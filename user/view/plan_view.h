@@ -20,6 +20,8 @@ int plan_text(FILE *out, const struct plan *plan, bool full);
  *  if unknown), "complete" (queries with exact start and end), "folded" (body symbols that share
  *  their address with one before them), "artifact_sizes" (places that record one),
  *  "names" (true if names of definitions can be read), "names_problem" (why not, or null),
+ *  "running_names" (true if they can be read before the compiler drops its query context too),
+ *  "running_names_problem" (why not, or null),
  *  "queries": [{"name", "wrapper", "wrapper_incremental", "provider", "body", "body_incremental",
  *  "start_role", "key" ("DefId", "CrateNum", "()", "Instance", "LocalDefId" for all types of local
  *  definitions; null: another type, or unknown), "start_sites", "key_sites" (start sites at which

@@ -354,6 +354,15 @@ static void match_legacy_drop(struct word w, struct name_info *info)
 		info->kind = NAME_DROP_TIMER;
 }
 
+/* rustc_interface::callbacks::<function>: they find the query context by themselves. */
+static void match_callback(const struct path *path, struct name_info *info)
+{
+	if (word_is(path->words[2], "def_id_debug"))
+		info->kind = NAME_DEF_ID_DEBUG;
+	else if (word_is(path->words[2], "track_span_parent"))
+		info->kind = NAME_TRACK_PARENT;
+}
+
 static void match_path(const struct path *path, struct cursor rest, const char *text,
 		       struct name_info *info)
 {
@@ -369,6 +378,9 @@ static void match_path(const struct path *path, struct cursor rest, const char *
 	else if (path->n == 3 && path->generic && word_is(w[0], "core") && word_is(w[1], "ptr") &&
 		 (word_is(w[2], "drop_in_place") || word_is(w[2], "drop_glue")))
 		match_dropped(rest, info);
+	else if (path->n == 3 && !path->generic && word_is(w[0], "rustc_interface") &&
+		 word_is(w[1], "callbacks"))
+		match_callback(path, info);
 	else
 		match_body(path, rest, text, info);
 }

@@ -43,7 +43,10 @@ enum name_kind {
 	NAME_STORE_CRATE_NAME, /* <CStore as CrateStore>::crate_name */
 	NAME_STORE_STABLE_ID,  /* <CStore as CrateStore>::stable_crate_id */
 	NAME_STORE_DEF_KEY,    /* <CStore as CrateStore>::def_key */
-	NAME_BODY_UNKNOWN,     /* try_execute_query, mode unknown: legacy mangling */
+	/* Functions whose code shows where a thread keeps its current query context: */
+	NAME_DEF_ID_DEBUG, /* rustc_interface::callbacks::def_id_debug */
+	NAME_TRACK_PARENT, /* rustc_interface::callbacks::track_span_parent */
+	NAME_BODY_UNKNOWN, /* try_execute_query, mode unknown: legacy mangling */
 };
 
 enum name_part { NAME_PART_ENTRY, NAME_PART_COLD, NAME_PART_WARM }; /* BOLT's and LLVM's splits */
