@@ -254,6 +254,43 @@ struct wire_layout_current {
 };
 
 /*
+ * Where they keep the spans of definitions, and the source files that spans are positions in.
+ * Offsets are bytes; `known` is 0 if nothing here is.
+ */
+struct wire_layout_places {
+	wire_u64 ready; /* what a file's `state` is if its lines are at hand */
+	wire_u32 known;
+	/*
+	 * Within the GlobalCtxt: addresses of buckets of spans, 8 bytes each. Bucket b holds those
+	 * from number (first << step * b) - first on.
+	 */
+	wire_u32 spans;
+	wire_u32 n_spans; /* likewise: how many there are */
+	wire_u32 first;
+	wire_u32 step;
+	wire_u32 source_map; /* within the globals: its address */
+	wire_u32 files;	     /* within the source map: the address of a list of addresses */
+	wire_u32 n_files;    /* likewise: how many it holds */
+	/* Within a file; all fields are in its first `file_size` bytes. */
+	wire_u32 file_size;
+	wire_u32 file_start;  /* position of its first byte: 4 bytes */
+	wire_u32 file_length; /* 4 bytes */
+	wire_u32 name;	      /* the address of its name */
+	wire_u32 name_length;
+	wire_u32 name_capacity; /* larger than any length if the file has no such name */
+	wire_u32 state;
+	wire_u32 lines; /* the address of the positions, within it, where lines start: 4 bytes */
+	wire_u32 n_lines;
+	wire_u32 interned;	/* within the globals: the address of spans that are interned */
+	wire_u32 n_interned;	/* likewise: how many there are */
+	wire_u32 interned_size; /* of one: 16 to 64 */
+	wire_u32 position;	/* within one: 4 bytes */
+	wire_u32 context;	/* within one: 4 bytes */
+};
+
+#define WIRE_FILE_SIZE_MAX 512
+
+/*
  * Where a library's compilers keep the names of definitions. Offsets are bytes. The address of the
  * GlobalCtxt is `context` bytes above what rdi holds at the WIRE_ROLE_DROP site.
  */
@@ -278,6 +315,7 @@ struct wire_layout {
 	wire_u32 length;      /* within an entry: its length */
 	struct wire_layout_crates crates;
 	struct wire_layout_current current;
+	struct wire_layout_places places;
 };
 
 /* Why a thread left its CPU. */
@@ -706,7 +744,8 @@ _Static_assert(sizeof(struct wire_wrappers) == 12, "wire_wrappers");
 _Static_assert(sizeof(struct wire_piece) == 24 + WIRE_PIECE_MAX, "wire_piece");
 _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbols");
 _Static_assert(sizeof(struct wire_names_end) == 16, "wire_names_end");
-_Static_assert(sizeof(struct wire_layout) == 264, "wire_layout");
+_Static_assert(sizeof(struct wire_layout_places) == 96, "wire_layout_places");
+_Static_assert(sizeof(struct wire_layout) == 360, "wire_layout");
 _Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");
 _Static_assert(WIRE_KEY_MAX << 4 <= WIRE_HIDDEN, "wire_key_place");
 

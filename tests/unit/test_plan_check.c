@@ -153,6 +153,30 @@ static void a_layout_stays_in_its_structs(void **state)
 	WRONG(l->root, WIRE_TAGS, "a kind of crate roots");
 	WRONG(l->root, 4, "a kind of crate roots"); /* named */
 	WRONG(l->root, 5, "a kind of crate roots"); /* unknown */
+	WRONG(l->wire.places.first, 0, "buckets of spans");
+	WRONG(l->wire.places.first, 17, "buckets of spans");
+	WRONG(l->wire.places.step, 0, "buckets of spans");
+	WRONG(l->wire.places.step, 3, "buckets of spans");
+	WRONG(l->wire.places.spans, PLAN_LAYOUT_MAX, "tables of places");
+	WRONG(l->wire.places.n_spans, PLAN_LAYOUT_MAX, "tables of places");
+	WRONG(l->wire.places.source_map, PLAN_LAYOUT_MAX, "tables of places");
+	WRONG(l->wire.places.files, PLAN_LAYOUT_MAX, "tables of places");
+	WRONG(l->wire.places.n_files, PLAN_LAYOUT_MAX, "tables of places");
+	WRONG(l->wire.places.interned, PLAN_LAYOUT_MAX, "tables of places");
+	WRONG(l->wire.places.n_interned, PLAN_LAYOUT_MAX, "tables of places");
+	WRONG(l->wire.places.file_size, WIRE_FILE_SIZE_MAX + 1, "source files of more than");
+	WRONG(l->wire.places.file_start, 0x15d, "source files of more than");
+	WRONG(l->wire.places.file_length, UINT32_MAX, "source files of more than");
+	WRONG(l->wire.places.name, 0x159, "source files with a field");
+	WRONG(l->wire.places.name_length, 0x159, "source files with a field");
+	WRONG(l->wire.places.name_capacity, 0x159, "source files with a field");
+	WRONG(l->wire.places.state, 0x159, "source files with a field");
+	WRONG(l->wire.places.lines, 0x159, "source files with a field");
+	WRONG(l->wire.places.n_lines, UINT32_MAX, "source files with a field");
+	WRONG(l->wire.places.interned_size, 15, "interned spans");
+	WRONG(l->wire.places.interned_size, 65, "interned spans");
+	WRONG(l->wire.places.position, 21, "interned spans");
+	WRONG(l->wire.places.context, 21, "interned spans");
 	WRONG(l->wire.crates.size, 29, "entries of a cache");
 	WRONG(l->wire.crates.index, 20, "entries of a cache");
 	WRONG(l->wire.crates.index, 25, "entries of a cache");

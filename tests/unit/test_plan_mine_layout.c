@@ -230,7 +230,10 @@ static void a_copy_that_shows_all_is_enough(void **state)
 	struct plan_layout l;
 	const char *problem;
 
-	functions[0] = (struct layout_function){NAME_DEF_PATH_TABLE, bad->addr, &region, 1};
+	functions[0] = (struct layout_function){.kind = NAME_DEF_PATH_TABLE,
+						.entry = bad->addr,
+						.regions = &region,
+						.n_regions = 1};
 	assert_int_equal(layout_mine(img, decoder, functions, n, &l, &problem), 0);
 	assert_null(problem);
 	assert_int_equal(l.wire.table, 0x1f560);

@@ -56,7 +56,10 @@ static const char *mine(struct accessors a, struct wire_layout_crates *out)
 		if (!sym)
 			continue;
 		regions[n] = (struct code_region){sym->addr, sym->size};
-		functions[n] = (struct layout_function){kinds[i], sym->addr, &regions[n], 1};
+		functions[n] = (struct layout_function){.kind = kinds[i],
+							.entry = sym->addr,
+							.regions = &regions[n],
+							.n_regions = 1};
 		n++;
 	}
 	*out = (struct wire_layout_crates){.pad = 77};

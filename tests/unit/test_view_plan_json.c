@@ -176,10 +176,16 @@ static void it_says_whether_names_can_be_read(void **state)
 	assert_null(member(object, "crates_problem"));
 	assert_true(json_object_get_boolean(member(object, "running_names")));
 	assert_null(member(object, "running_names_problem"));
+	assert_true(json_object_get_boolean(member(object, "places")));
+	assert_null(member(object, "places_problem"));
 	json_object_put(object);
 	plan->layout.wire.current.known = 0;
 	plan->layout.current_problem = strdup("there is no def_id_debug");
+	plan->layout.wire.places.known = 0;
+	plan->layout.places_problem = strdup("there is no SourceFile::lines");
 	object = json_of(plan);
+	assert_false(json_object_get_boolean(member(object, "places")));
+	assert_text(object, "places_problem", "there is no SourceFile::lines");
 	assert_false(json_object_get_boolean(member(object, "running_names")));
 	assert_text(object, "running_names_problem", "there is no def_id_debug");
 	json_object_put(object);

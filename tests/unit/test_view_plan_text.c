@@ -143,6 +143,13 @@ static void full_says_whether_names_can_be_read(void **state)
 			      "running     compilers, and those that were killed, have no names: "
 			      "there is no def_id_debug\n");
 	free(text);
+	plan->layout.wire.places.known = 0;
+	plan->layout.places_problem = strdup("there is no SourceFile::lines");
+	text = text_of(plan, true);
+	assert_contains(text,
+			"\nplaces      files and lines of definitions cannot be read: there is no "
+			"SourceFile::lines\n");
+	free(text);
 	text = text_of(plan, false);
 	assert_lacks(text, "names  ");
 	free(text);

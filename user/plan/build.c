@@ -15,6 +15,7 @@
 #include "plan/mine/keys.h"
 #include "plan/mine/layout.h"
 #include "plan/mine/layout_context.h"
+#include "plan/mine/layout_places.h"
 #include "plan/mine/layout_crates.h"
 #include "plan/plan.h"
 #include "plan/mine/sites.h"
@@ -516,8 +517,8 @@ static int find_layout(struct builder *b)
 	for (size_t i = 0; i < b->n_funcs; i++) {
 		const struct function *f = &b->funcs[i];
 
-		functions[n++] =
-			(struct layout_function){f->kind, f->entry, f->regions, f->n_regions};
+		functions[n++] = (struct layout_function){f->kind,	f->entry, f->regions,
+							  f->n_regions, f->query, f->query_len};
 	}
 	err = layout_mine(b->img, b->decoder, functions, n, l, &problem);
 	if (err || problem)
@@ -529,6 +530,10 @@ static int find_layout(struct builder *b)
 		err = layout_context_mine(b->img, functions, n, &l->wire.current, &problem);
 	if (!err && problem)
 		err = keep_problem(&l->current_problem, problem);
+	if (!err)
+		err = layout_mine_places(b->img, functions, n, &l->wire, &l->wire.places, &problem);
+	if (!err && problem)
+		err = keep_problem(&l->places_problem, problem);
 	return err ?: add_drop_site(b);
 }
 

@@ -124,6 +124,33 @@ static const char *crates_excess(const struct wire_layout_crates *w, uint32_t de
 	return NULL;
 }
 
+const char *plan_places_excess(const struct wire_layout_places *p)
+{
+	const uint32_t within[] = {p->spans,   p->n_spans,  p->source_map, p->files,
+				   p->n_files, p->interned, p->n_interned};
+	const uint32_t words[] = {p->name,  p->name_length, p->name_capacity,
+				  p->state, p->lines,	    p->n_lines};
+
+	if (!p->known)
+		return NULL;
+	if (!p->first || p->first > 16 || !p->step || p->step > 2)
+		return "buckets of spans that begin with more than 16, or grow by more than 4";
+	for (size_t i = 0; i < N_OF(within); i++)
+		if (within[i] >= PLAN_LAYOUT_MAX)
+			return "tables of places more than 1 MiB behind the start of their struct";
+	if (p->file_size > WIRE_FILE_SIZE_MAX || !field_fits(p->file_start, 4, p->file_size) ||
+	    !field_fits(p->file_length, 4, p->file_size))
+		return "source files of more than 512 bytes";
+	for (size_t i = 0; i < N_OF(words); i++)
+		if (!field_fits(words[i], 8, p->file_size))
+			return "source files with a field behind their end";
+	if (p->interned_size < 16 || p->interned_size > 64 ||
+	    !field_fits(p->position, 4, p->interned_size) ||
+	    !field_fits(p->context, 4, p->interned_size))
+		return "interned spans of less than 16 or more than 64 bytes";
+	return NULL;
+}
+
 const char *plan_layout_excess(const struct plan_layout *l)
 {
 	const struct wire_layout *w = &l->wire;
@@ -144,7 +171,8 @@ const char *plan_layout_excess(const struct plan_layout *l)
 		return "tables of names more than 1 MiB behind the start of their struct";
 	if (w->current.context >= PLAN_LAYOUT_MAX)
 		return "a context more than 1 MiB behind the start of its struct";
-	return tags_excess(l) ?: crates_excess(&w->crates, w->size);
+	return tags_excess(l) ?: crates_excess(&w->crates, w->size)
+		?: plan_places_excess(&w->places);
 }
 
 const char *plan_excess(const struct plan *plan)

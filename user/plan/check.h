@@ -29,6 +29,8 @@ const char *plan_step_excess(const struct plan_step *step);
  */
 const char *plan_layout_excess(const struct plan_layout *layout);
 
+const char *plan_places_excess(const struct wire_layout_places *places);
+
 /* As plan_site_excess(), for a whole plan. */
 const char *plan_excess(const struct plan *plan);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "plan/check.h"
 
 #ifndef PLAN_REVISION
@@ -299,6 +300,21 @@ static void code_wire_layout(struct codec *c, struct wire_layout *w)
 	code_u32(c, &w->current.known);
 }
 
+static void code_wire_places(struct codec *c, struct wire_layout_places *p)
+{
+	uint32_t *const fields[] = {
+		&p->known,	 &p->spans,   &p->n_spans,     &p->first,	  &p->step,
+		&p->source_map,	 &p->files,   &p->n_files,     &p->file_size,	  &p->file_start,
+		&p->file_length, &p->name,    &p->name_length, &p->name_capacity, &p->state,
+		&p->lines,	 &p->n_lines, &p->interned,    &p->n_interned,	  &p->interned_size,
+		&p->position,	 &p->context,
+	};
+
+	code_u64(c, &p->ready);
+	for (size_t i = 0; i < N_OF(fields); i++)
+		code_u32(c, fields[i]);
+}
+
 static bool has_drop_site(const struct plan *plan)
 {
 	for (uint32_t i = 0; i < plan->n_sites; i++)
@@ -326,6 +342,9 @@ static void code_layout(struct codec *c, struct plan *plan)
 	require(c, !l->wire.crates.size || (l->wire.size && !l->crates_problem));
 	require(c, !l->wire.current.known || !l->current_problem);
 	require(c, !l->wire.size || has_drop_site(plan));
+	code_wire_places(c, &l->wire.places);
+	code_string(c, &l->places_problem);
+	require(c, !l->wire.places.known || (l->wire.size && !l->places_problem));
 }
 
 static void check_order(struct codec *c, const struct plan *plan)

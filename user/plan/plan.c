@@ -29,6 +29,7 @@ void plan__free(struct plan *plan)
 	free(plan->layout.problem);
 	free(plan->layout.crates_problem);
 	free(plan->layout.current_problem);
+	free(plan->layout.places_problem);
 	free(plan->path);
 	free(plan->rustc_version);
 	free(plan->mangling);

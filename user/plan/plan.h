@@ -137,6 +137,7 @@ struct plan_layout {
 	char *problem;		/* why it is unknown, or NULL */
 	char *crates_problem;	/* likewise of wire.crates, if the rest is known */
 	char *current_problem;	/* why wire.current is unknown, or NULL */
+	char *places_problem;	/* likewise of wire.places */
 };
 
 struct library_file;

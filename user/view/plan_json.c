@@ -145,6 +145,8 @@ int plan_json(FILE *out, const struct plan *plan)
 	json__text(&j, "crates_problem", plan->layout.crates_problem);
 	json__bool(&j, "running_names", plan->layout.wire.current.known);
 	json__text(&j, "running_names_problem", plan->layout.current_problem);
+	json__bool(&j, "places", plan->layout.wire.places.known);
+	json__text(&j, "places_problem", plan->layout.places_problem);
 	json__put_open(&j);
 	put_array(&j, "queries", plan, plan->n_queries, put_query);
 	put_array(&j, "bodies", plan, plan->n_bodies, put_body);

@@ -272,8 +272,12 @@ static void print_names(FILE *out, const struct plan *plan)
 					    : "and definitions of other crates cannot be named: ",
 			l->wire.crates.size ? "" : l->crates_problem ?: "unknown");
 	if (l->wire.size && !l->wire.current.known)
-		fprintf(out, "running     compilers, and those that were killed, have no names: %s\n",
+		fprintf(out,
+			"running     compilers, and those that were killed, have no names: %s\n",
 			l->current_problem ?: "unknown");
+	if (l->wire.size && !l->wire.places.known)
+		fprintf(out, "places      files and lines of definitions cannot be read: %s\n",
+			l->places_problem ?: "unknown");
 }
 
 int plan_text(FILE *out, const struct plan *plan, bool full)

@@ -10,12 +10,14 @@
 #include "plan/plan.h"
 #include "plan/symbols/names.h"
 
-/* A function of one of the kinds from NAME_DROP_CONTEXT to NAME_SYMBOL_TEXT, with all its parts. */
+/* A function with all its parts. */
 struct layout_function {
 	enum name_kind kind;
 	uint64_t entry;
 	const struct code_region *regions;
 	size_t n_regions;
+	const char *query; /* of a provider: its name, not NUL-terminated */
+	size_t query_len;
 };
 
 /*

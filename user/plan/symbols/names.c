@@ -375,6 +375,9 @@ static void match_path(const struct path *path, struct cursor rest, const char *
 		match_provider_closure(rest, info);
 	else if (path->n == 2 && word_is(w[0], "__rustc") && word_is(w[1], "__rust_panic_cleanup"))
 		info->kind = NAME_PANIC_CLEANUP;
+	else if (path->n == 3 && !path->generic && word_is(w[0], "rustc_span") &&
+		 word_is(w[1], "source_map") && word_is(w[2], "get_source_map"))
+		info->kind = NAME_SOURCE_MAP;
 	else if (path->n == 3 && path->generic && word_is(w[0], "core") && word_is(w[1], "ptr") &&
 		 (word_is(w[2], "drop_in_place") || word_is(w[2], "drop_glue")))
 		match_dropped(rest, info);
@@ -447,7 +450,7 @@ static void match_cold_hit(struct cursor c, struct name_info *info)
 /* Functions by which the compiler itself reads the names of definitions. */
 static const struct {
 	const char *crate;
-	const char *module; /* the innermost */
+	const char *module; /* the innermost, or "" */
 	const char *type;
 	const char *method;
 	enum name_kind kind;
@@ -458,6 +461,12 @@ static const struct {
 	{"rustc_hir", "definitions", "Definitions", "def_path", NAME_DEF_PATH},
 	{"rustc_hir", "definitions", "DefPathData", "name", NAME_DEF_PATH_DATA},
 	{"rustc_span", "symbol", "Symbol", "as_str", NAME_SYMBOL_TEXT},
+	{"rustc_span", "source_map", "SourceMap", "lookup_source_file_idx", NAME_FILE_INDEX},
+	{"rustc_span", "source_map", "SourceMap", "get_source_file", NAME_FILE_BY_NAME},
+	{"rustc_span", "", "FileName", "into_local_path", NAME_LOCAL_PATH},
+	{"rustc_span", "", "SourceFile", "lines", NAME_FILE_LINES},
+	{"rustc_span", "", "SourceFile", "line_bounds", NAME_LINE_BOUNDS},
+	{"rustc_span", "span_encoding", "Span", "data_untracked", NAME_SPAN_DATA},
 	{"rustc_middle", "context", "TyCtxt", "def_path_hash", NAME_DEF_PATH_HASH},
 	{"rustc_metadata", "creader", "CStore", "from_tcx", NAME_STORE},
 	{"rustc_metadata", "creader", "CStore", "get_crate_data", NAME_STORE_CRATE},

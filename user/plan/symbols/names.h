@@ -46,6 +46,14 @@ enum name_kind {
 	/* Functions whose code shows where a thread keeps its current query context: */
 	NAME_DEF_ID_DEBUG, /* rustc_interface::callbacks::def_id_debug */
 	NAME_TRACK_PARENT, /* rustc_interface::callbacks::track_span_parent */
+	/* The same for the places of definitions: */
+	NAME_SOURCE_MAP,   /* source_map::get_source_map */
+	NAME_FILE_INDEX,   /* SourceMap::lookup_source_file_idx */
+	NAME_FILE_BY_NAME, /* SourceMap::get_source_file */
+	NAME_LOCAL_PATH,   /* FileName::into_local_path */
+	NAME_FILE_LINES,   /* SourceFile::lines */
+	NAME_LINE_BOUNDS,  /* SourceFile::line_bounds */
+	NAME_SPAN_DATA,	   /* Span::data_untracked */
 	NAME_BODY_UNKNOWN, /* try_execute_query, mode unknown: legacy mangling */
 };
 
