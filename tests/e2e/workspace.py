@@ -60,10 +60,10 @@ COMPILES = {
 }
 
 
-def make(t, name="workspace"):
-    """Write the workspace; returns its directory."""
+def make(t, name="workspace", more=None):
+    """Write the workspace, with `more` {path: text} in place of its own; returns its directory."""
     top = t.mkdir(name)
-    for path, text in FILES.items():
+    for path, text in {**FILES, **(more or {})}.items():
         directory = os.path.join(name, os.path.dirname(path))
         for depth in range(1, directory.count("/") + 2):
             t.mkdir("/".join(directory.split("/")[:depth]))

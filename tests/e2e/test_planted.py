@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Something slow is planted in a workspace: it is the first line of its table."""
+
+import json
+
+import workspace
+
+MACRO_MS, INSTANCES = 400, 300
+
+# A loop at compile time, in the type of a function.
+FUNCTION = """
+const fn count(n: u64) -> u64 { let mut i = 0; while i < n { i = i.wrapping_add(1); } i }
+pub mod slow { pub fn planted(_: [u8; super::count(300_000) as usize % 7]) {} }
+"""
+
+SLOW = ("base::slow::planted", "base::slow::planted::{{constant}}")
+
+MACRO = """
+#[proc_macro_derive(Planted)] pub fn planted(_: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    std::thread::sleep(std::time::Duration::from_millis(%d));
+    proc_macro::TokenStream::new()
+}
+""" % MACRO_MS
+
+GENERIC = """
+#[derive(derived::Planted)] pub struct Derived;
+pub fn huge<const N: usize>(from: &[u64]) -> u64 {
+    let mut sum = 0;
+    for (i, n) in from.iter().enumerate() { sum += n.wrapping_mul((i + N) as u64); }
+    sum
+}
+pub fn all(from: &[u64]) -> u64 { %s }
+""" % " + ".join("huge::<%d>(from)" % n for n in range(INSTANCES))
+
+PLANTED = {
+    "base/src/lib.rs": "#![allow(long_running_const_eval)]\n" + workspace.BASE + FUNCTION,
+    "derived/src/lib.rs": workspace.FILES["derived/src/lib.rs"] + MACRO,
+    "both/src/lib.rs": workspace.FILES["both/src/lib.rs"] + GENERIC,
+}
+
+
+def built(t):
+    """The trace of a build of the workspace."""
+    def record():
+        top = workspace.make(t, more=PLANTED)
+        argv, env = workspace.cargo(t, "build", "-j2")
+        run = t.capture(argv, ("-q",), env=env, cwd=top)
+        assert run.status == 0, run.stderr.decode()
+        return run.trace
+
+    t.need_capture()
+    return t.shared("planted.qpt", record)
+
+
+def first(t, trace, *options):
+    """The first row of a table of items: in the JSON, and as its line has it."""
+    done = t.run_qprof("report", *options, "--json", trace)
+    assert done.returncode == 0, done.stderr
+    row = next(row for row in json.loads(done.stdout)["items"] if row["name"] is not None)
+    done = t.run_qprof("report", *options, "--wide", trace)
+    lines = done.stdout[done.stdout.index("self %"):].splitlines()[1:]
+    line = next(line for line in lines if not line.endswith("(no item)"))
+    return row, line
+
+
+def test_a_slow_function(t):
+    row, line = first(t, built(t), "--by", "item")
+    assert row["name"] in SLOW and row["name"] in line, (row, line)
+    assert row["queries"][0]["name"].startswith("eval_"), row
+    return line
+
+
+def test_a_slow_function_in_the_report_of_the_build(t):
+    """Its table of items has definitions of the workspace, the slowest first."""
+    done = t.run_qprof("report", built(t))
+    lines = done.stdout.splitlines()
+    table = next(i for i, line in enumerate(lines) if line.startswith("item "))
+    assert lines[table + 1].split()[0] in SLOW, done.stdout
+    items = json.loads(t.run_qprof("report", "--json", built(t)).stdout)["build"]["items"]
+    assert items[0]["name"] in SLOW, items[:3]
+    crates = {row["name"].split("::")[0] for row in items}
+    assert crates <= {"base", "made", "derived", "both", "app", "build_script_build"}, crates
+    return lines[table + 1]
