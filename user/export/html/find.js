@@ -2,8 +2,6 @@
 // Finding intervals: by the name of a query ("typeck"), by the path of an item ("ast::parse"), or by both
 // ("typeck(regex_syntax::ast"). A search tests names and paths once; testing an interval is two look-ups.
 
-const FOUND_AT_MOST = 1000; // that "Next" leads to, the longest first
-
 class Search {
 	constructor(model, isName, isPath, both) {
 		this.model = model;
@@ -39,14 +37,26 @@ class Search {
 		const path = key[i] !== NO_KEY && this.paths[key[i]];
 		return Boolean(this.both ? name && path : name || path);
 	}
+
+	// All that it finds, in a plain loop: there may be millions of intervals, and a search at each key press.
+	all() {
+		const {names, paths, both} = this, {n, what, key} = this.model.spans, found = [];
+		for (let i = 0; i < n; i++) {
+			const name = names[what[i]], path = key[i] === NO_KEY ? 0 : paths[key[i]];
+			if (both ? name & path : name | path)
+				found.push(i);
+		}
+		return found;
+	}
 }
 
 // The field, "Previous", "Next", and the number of what was found. `use` has accepts(i), which of the
-// intervals may be found; show(i); count(n, found), a text; and changed().
+// intervals may be found; show(i); count(found), a text; and changed().
 class FindBar {
 	constructor(model, use) {
 		Object.assign(this, {model, use});
 		this.search = null;
+		this.found = [];
 		this.input = element("input", {type: "search", placeholder: "query, path, or query(path)",
 			oninput: () => this.set(this.input.value),
 			onkeydown: (event) => event.key === "Enter" && this.step(event.shiftKey ? -1 : 1)});
@@ -64,10 +74,8 @@ class FindBar {
 	// Call it when other intervals may be found.
 	recount() {
 		this.order = null;
-		this.n = 0;
-		for (let i = 0; this.search && i < this.model.spans.n; i++)
-			this.n += this.is(i);
-		this.text = this.search ? this.use.count(this.n, (i) => this.is(i)) : "";
+		this.found = this.search ? this.search.all().filter((i) => this.use.accepts(i)) : [];
+		this.text = this.search ? this.use.count(this.found) : "";
 		this.counts.textContent = this.text;
 		this.use.changed();
 	}
@@ -83,10 +91,10 @@ class FindBar {
 	// The longest come first.
 	step(by) {
 		const {model} = this;
-		if (!this.search || !this.n)
+		if (!this.found.length)
 			return;
 		if (!this.order) {
-			this.order = model.greatest(FOUND_AT_MOST, (i) => model.duration(i), (i) => this.is(i));
+			this.order = this.found.sort((a, b) => model.duration(b) - model.duration(a) || a - b);
 			this.at = by > 0 ? -1 : 0;
 		}
 		const n = this.order.length;

@@ -228,10 +228,4 @@ class Model {
 		}
 		return best.map((entry) => entry.i);
 	}
-
-	// The longest of those with a name, or -1.
-	longest(name) {
-		const found = this.greatest(1, (i) => this.duration(i), (i) => this.name(i) === name);
-		return found.length ? found[0] : -1;
-	}
 }

@@ -45,7 +45,7 @@ class QueriesView {
 		this.find = new FindBar(model, {
 			accepts: (i) => this.isHere(i),
 			show: (i) => this.showFound(i),
-			count: (n) => plural(n, "node"),
+			count: (found) => plural(found.length, "node"),
 			changed: () => this.markFound(),
 		});
 		const extent = this.threshold(this.leastExtent, 1, (value) => this.leastExtent = value);

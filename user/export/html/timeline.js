@@ -30,7 +30,8 @@ class TimelineView {
 		this.find = new FindBar(model, {
 			accepts: () => true,
 			show: (i) => this.reveal(i),
-			count: (n, is) => this.countFound(n, is),
+			count: (found) => `${plural(found.length, "interval")}, self ` +
+				formatDuration(found.reduce((sum, i) => sum + model.selfTime(i), 0)),
 			changed: () => this.surface.redraw(),
 		});
 		root.append(this.tools(), this.canvas, this.legend(), this.details, this.list);
@@ -161,16 +162,7 @@ class TimelineView {
 		this.timer = setTimeout(() => this.listVisible(), 250);
 	}
 
-	// ---- Search ---------------------------------------------------------------------------------
-
-	countFound(n, is) {
-		const {model} = this;
-		let ns = 0;
-		for (let i = 0; i < model.spans.n; i++)
-			if (is(i))
-				ns += model.selfTime(i);
-		return `${plural(n, "interval")}, self ${formatDuration(ns)}`;
-	}
+	// ---- To an interval -------------------------------------------------------------------------
 
 	// Select an interval and show it, with its width as margin on both sides.
 	reveal(i) {
