@@ -38,6 +38,7 @@ enum wire_type {
 	WIRE_PIECE = 12,
 	WIRE_SYMBOLS = 13,
 	WIRE_NAMES_END = 14,
+	WIRE_ARGUMENT = 15,
 };
 
 /* Fields that this kernel's types lack; bpf/internals.h says how each is done without. */
@@ -113,7 +114,9 @@ struct wire_span {
 		 * WIRE_LABEL_LOST, or 0: the guard's own */
 		wire_u32 label;
 	};
-	wire_u64 key; /* WIRE_KIND_QUERY: wire_key() of its key, or 0: not read */
+	/* WIRE_KIND_QUERY: wire_key() of its key; WIRE_KIND_ACTIVITY: the number of a struct
+	 * wire_argument that came before; 0: none, or not read */
+	wire_u64 key;
 };
 
 /* The key of an execution as one number, which is not 0: a crate, and the index of a definition in
@@ -318,6 +321,94 @@ struct wire_layout {
 	struct wire_layout_places places;
 };
 
+#define WIRE_PLACE_LOADS 4
+#define WIRE_PLACE_SP	 15 /* in place of a register: the stack pointer */
+
+/*
+ * Where a probe finds a value: the register's, or what `n` loads from there lead to, each `at`
+ * bytes behind the last. They are of 8 bytes, but for the last one, which has `size` of them.
+ */
+struct wire_place {
+	wire_u8 reg;
+	wire_u8 n;
+	wire_u8 size; /* 4 or 8 */
+	wire_u8 pad;
+	int at[WIRE_PLACE_LOADS];
+};
+
+/* An activity's argument is a text, and sometimes another one that is made of a number. */
+enum wire_argument_text {
+	WIRE_ARGUMENT_NONE = 0,
+	WIRE_ARGUMENT_STRING,	 /* its address and its length */
+	WIRE_ARGUMENT_SYMBOL,	 /* a symbol: its number */
+	WIRE_ARGUMENT_EXPANSION, /* the macro of an expansion: the number of that */
+};
+
+enum wire_argument_value {
+	WIRE_VALUE_NONE = 0,
+	WIRE_VALUE_NUMBER,
+	WIRE_VALUE_SPAN, /* a place in the source: rustc's encoding of 8 bytes */
+};
+
+/* Where the argument of a guard is at its site. */
+struct wire_source {
+	wire_u64 site; /* ELF address */
+	wire_u8 text;  /* enum wire_argument_text */
+	wire_u8 value; /* enum wire_argument_value */
+	wire_u8 pad[6];
+	struct wire_place string; /* or the number of the symbol or of the expansion */
+	struct wire_place length; /* of a string */
+	struct wire_place number; /* of `value` */
+	wire_u32 pad2;
+};
+
+static inline wire_u32 wire_source_key(wire_u32 lib, wire_u32 guard)
+{
+	return lib << 16 | guard;
+}
+
+/*
+ * Where a compiler keeps what it knows of its expansions. Offsets are bytes; `globals` is that of
+ * wire_layout. All zeroes: unknown.
+ */
+#define WIRE_KIND_BYTES 16 /* of an expansion's kind that are read */
+struct wire_expansions {
+	wire_u32 table;	 /* within the globals: the address of the table */
+	wire_u32 count;	 /* likewise: how many it holds */
+	wire_u32 size;	 /* of an expansion */
+	wire_u32 kind;	 /* within an expansion */
+	wire_u32 macro;	 /* within the kind, a byte: the kind of macro */
+	wire_u32 symbol; /* within the kind: the macro's name */
+	wire_u32 tag;	 /* the first byte of the kind, of all macros */
+	/* By kind of macro: enum wire_macro. */
+	wire_u8 macros[4];
+};
+
+enum wire_macro {
+	WIRE_MACRO_UNKNOWN = 0,
+	WIRE_MACRO_BANG,
+	WIRE_MACRO_ATTRIBUTE,
+	WIRE_MACRO_DERIVE,
+};
+
+/*
+ * The argument of an activity, sent when it starts. Numbers count from 1 for the whole capture.
+ * The sender leaves out the unused end of `text`.
+ */
+#define WIRE_ARGUMENT_MAX 256 /* a longer text is cut */
+struct wire_argument {
+	wire_u8 type;
+	wire_u8 lib;
+	wire_u8 value; /* enum wire_argument_value */
+	wire_u8 macro; /* enum wire_macro; 0: the text is no macro's name */
+	wire_u32 pid;
+	wire_u64 argument; /* its number */
+	wire_u64 number;   /* of `value` */
+	wire_u32 cut;	   /* bytes that were left out */
+	wire_u32 size;	   /* of `bytes` */
+	char bytes[WIRE_ARGUMENT_MAX];
+};
+
 /* Why a thread left its CPU. */
 enum wire_off_reason {
 	WIRE_OFF_PREEMPTED = 1,	  /* it could have gone on */
@@ -518,7 +609,8 @@ struct wire_knobs {
  * have a query's label, that query; bits 28-43 its scope, the function that it stands in (a body's
  * is its group); bits 44-51 its number within that scope, from 1; bits 52-61 where its label's
  * address and length are, from sp, in units of 8 bytes, or WIRE_NO_LABEL, or WIRE_LABEL_OF_QUERY:
- * that of the query that it runs in; bits 62-63 its kind, less 1. A guard and its end belong
+ * that of the query that it runs in, or WIRE_LABEL_WITH_ARGUMENT: its own, and the table of sources
+ * says where its argument is; bits 62-63 its kind, less 1. A guard and its end belong
  * together if they saw the same sp, scope and number. (An end without a start is no loss: paths
  * that start no guard, or one that is not recorded, meet it too.)
  *
@@ -632,14 +724,15 @@ static inline wire_u32 wire_wrapper_key(wire_u32 lib, wire_u32 query)
 	return lib << 16 | query;
 }
 
-#define WIRE_NO_QUERY	    0xffffu
-#define WIRE_NO_SLOT	    0xffffu
-#define WIRE_NO_GROUP	    0xffffu
-#define WIRE_SP_BIAS	    2048
-#define WIRE_SCOPE_TIMER    0xfffeu /* scope of all timers; bodies and functions have lower ones */
-#define WIRE_NO_LABEL	    0x3ffu
-#define WIRE_LABEL_OF_QUERY 0x3feu
-#define WIRE_MAX_LIBS	    255
+#define WIRE_NO_QUERY		 0xffffu
+#define WIRE_NO_SLOT		 0xffffu
+#define WIRE_NO_GROUP		 0xffffu
+#define WIRE_SP_BIAS		 2048
+#define WIRE_SCOPE_TIMER	 0xfffeu /* scope of all timers; bodies and functions have lower ones */
+#define WIRE_NO_LABEL		 0x3ffu
+#define WIRE_LABEL_OF_QUERY	 0x3feu
+#define WIRE_LABEL_WITH_ARGUMENT 0x3fdu
+#define WIRE_MAX_LIBS		 255
 
 static inline wire_u64 wire_cookie(wire_u32 role, wire_u32 lib, wire_u32 query, wire_u32 group,
 				   wire_u32 reg, int sp_delta)
@@ -746,6 +839,10 @@ _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbo
 _Static_assert(sizeof(struct wire_names_end) == 16, "wire_names_end");
 _Static_assert(sizeof(struct wire_layout_places) == 96, "wire_layout_places");
 _Static_assert(sizeof(struct wire_layout) == 360, "wire_layout");
+_Static_assert(sizeof(struct wire_place) == 20, "wire_place");
+_Static_assert(sizeof(struct wire_source) == 80, "wire_source");
+_Static_assert(sizeof(struct wire_expansions) == 32, "wire_expansions");
+_Static_assert(sizeof(struct wire_argument) == 32 + WIRE_ARGUMENT_MAX, "wire_argument");
 _Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");
 _Static_assert(WIRE_KEY_MAX << 4 <= WIRE_HIDDEN, "wire_key_place");
 

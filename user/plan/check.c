@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "base/array.h"
+#include "plan/code/place.h"
 
 uint32_t plan_code_crc(const struct elf_image *img, const struct plan *plan)
 {
@@ -35,8 +36,28 @@ static bool is_numbered(const struct plan_site *s)
 	return reads_vtable(s) || s->role == WIRE_ROLE_GUARD_CALLED;
 }
 
+static bool source_is_sound(const struct wire_source *s)
+{
+	return !s->text || (place_is_sound(&s->string) &&
+			    (s->text != WIRE_ARGUMENT_STRING || place_is_sound(&s->length)) &&
+			    (!s->value || place_is_sound(&s->number)));
+}
+
+static const char *expansions_excess(const struct wire_expansions *x)
+{
+	if (!x->size)
+		return NULL;
+	return x->table < PLAN_LAYOUT_MAX && x->count < PLAN_LAYOUT_MAX &&
+			       x->size < PLAN_LAYOUT_MAX && x->kind < x->size && x->tag < 256 &&
+			       x->macro < WIRE_KIND_BYTES && x->symbol <= WIRE_KIND_BYTES - 4
+		       ? NULL
+		       : "expansions with a field behind their end";
+}
+
 static const char *excess_of_guard(const struct plan_guard *g)
 {
+	if (!source_is_sound(&g->source))
+		return "a guard's argument more than 1 MiB from a register";
 	if (g->scope > WIRE_SCOPE_TIMER)
 		return "more than 65,534 functions with guards";
 	if (!g->number)
@@ -195,5 +216,5 @@ const char *plan_excess(const struct plan *plan)
 	}
 	for (uint32_t i = 0; i < plan->n_steps && !excess; i++)
 		excess = plan_step_excess(&plan->steps[i]);
-	return excess ?: plan_layout_excess(&plan->layout);
+	return excess ?: plan_layout_excess(&plan->layout) ?: expansions_excess(&plan->expansions);
 }

@@ -232,6 +232,38 @@ static void code_body(struct codec *c, struct plan_body *b, const struct plan *p
 	require(c, b->group < plan->n_bodies);
 }
 
+static void code_place(struct codec *c, struct wire_place *p)
+{
+	code_u8(c, &p->reg);
+	code_u8(c, &p->n);
+	code_u8(c, &p->size);
+	for (uint32_t i = 0; i < WIRE_PLACE_LOADS; i++)
+		code_i32(c, &p->at[i]);
+}
+
+static void code_source(struct codec *c, struct wire_source *s)
+{
+	code_u64(c, &s->site);
+	code_u8(c, &s->text);
+	code_u8(c, &s->value);
+	code_place(c, &s->string);
+	code_place(c, &s->length);
+	code_place(c, &s->number);
+	require(c, s->text <= WIRE_ARGUMENT_EXPANSION && s->value <= WIRE_VALUE_SPAN);
+}
+
+static void code_expansions(struct codec *c, struct wire_expansions *x)
+{
+	code_u32(c, &x->table);
+	code_u32(c, &x->count);
+	code_u32(c, &x->size);
+	code_u32(c, &x->kind);
+	code_u32(c, &x->macro);
+	code_u32(c, &x->symbol);
+	code_u32(c, &x->tag);
+	code_bytes(c, x->macros, sizeof(x->macros));
+}
+
 static void code_guard(struct codec *c, struct plan_guard *g, const struct plan *plan)
 {
 	code_string(c, &g->function);
@@ -245,6 +277,8 @@ static void code_guard(struct codec *c, struct plan_guard *g, const struct plan 
 	code_u32(c, &g->n_end);
 	code_bool(c, &g->exact);
 	code_string(c, &g->problem);
+	code_bool(c, &g->has_argument);
+	code_source(c, &g->source);
 	require(c, g->function);
 	require(c, index_ok(g->body, plan->n_bodies));
 	require(c, g->kind > WIRE_KIND_QUERY && g->kind < WIRE_KIND_MAX);
@@ -386,6 +420,8 @@ static void code_plan(struct codec *c, struct plan *plan)
 	for (uint32_t i = 0; !c->err && i < plan->n_sites; i++)
 		code_site(c, &plan->sites[i], plan);
 	code_layout(c, plan);
+	code_expansions(c, &plan->expansions);
+	code_string(c, &plan->expansions_problem);
 	if (!c->reading || c->err)
 		return;
 	check_order(c, plan);

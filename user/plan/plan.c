@@ -21,6 +21,7 @@ void plan__free(struct plan *plan)
 		free(plan->guards[i].problem);
 	}
 	free(plan->guards);
+	free(plan->expansions_problem);
 	free(plan->queries);
 	free(plan->bodies);
 	free(plan->sites);

@@ -101,9 +101,11 @@ struct plan_guard {
 	/* BLOCKED and LOAD: its label is that of the query which the site names. HASHING: that of
 	 * the query that it runs in. */
 	bool label_of_query;
-	uint32_t n_end; /* end sites */
-	bool exact;	/* every normal way from its start meets an end site */
-	char *problem;	/* why the ends are not exact, or NULL */
+	uint32_t n_end;		   /* end sites */
+	bool exact;		   /* every normal way from its start meets an end site */
+	char *problem;		   /* why the ends are not exact, or NULL */
+	bool has_argument;	   /* its event has one in rustc's profiles */
+	struct wire_source source; /* where that is; all zeroes: not known */
 };
 
 /*
@@ -166,6 +168,8 @@ struct plan {
 	/* Displacement of the event filter mask; 0 if unknown, or PLAN_MASK_DISAGREES. */
 	uint64_t mask_disp;
 	struct plan_layout layout;
+	struct wire_expansions expansions; /* `size` is 0: not known */
+	char *expansions_problem;	   /* why they are unknown, or NULL */
 	struct plan_hits *hits; /* NULL: not looked for. They are not stored with the plan. */
 };
 

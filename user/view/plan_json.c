@@ -59,6 +59,19 @@ static void put_body(struct json *j, const struct plan *plan, uint32_t i)
 	json__put(j);
 }
 
+/* NULL: rustc records none. */
+static const char *argument_name(const struct plan_guard *g)
+{
+	static const char *const names[] = {
+		[WIRE_ARGUMENT_NONE] = "unknown",
+		[WIRE_ARGUMENT_STRING] = "string",
+		[WIRE_ARGUMENT_SYMBOL] = "symbol",
+		[WIRE_ARGUMENT_EXPANSION] = "macro",
+	};
+
+	return g->has_argument ? names[g->source.text] : NULL;
+}
+
 static void put_guard(struct json *j, const struct plan *plan, uint32_t i)
 {
 	const struct plan_guard *g = &plan->guards[i];
@@ -74,6 +87,7 @@ static void put_guard(struct json *j, const struct plan *plan, uint32_t i)
 	json__number(j, "end_sites", g->n_end);
 	json__bool(j, "exact", g->exact);
 	json__text(j, "problem", g->problem);
+	json__text(j, "argument", argument_name(g));
 	json__put(j);
 }
 
@@ -147,6 +161,7 @@ int plan_json(FILE *out, const struct plan *plan)
 	json__text(&j, "running_names_problem", plan->layout.current_problem);
 	json__bool(&j, "places", plan->layout.wire.places.known);
 	json__text(&j, "places_problem", plan->layout.places_problem);
+	json__text(&j, "macros_problem", plan->expansions_problem);
 	json__put_open(&j);
 	put_array(&j, "queries", plan, plan->n_queries, put_query);
 	put_array(&j, "bodies", plan, plan->n_bodies, put_body);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "plan/code/registers.h"
 
 #define REGS	    (CODE_REG_SP + 1)
@@ -26,6 +27,7 @@ struct path {
 	struct sum regs[REGS];
 	struct slot slots[SLOTS_MAX];
 	uint32_t n_slots;
+	bool slots_lost;	/* any slot may have been changed */
 	struct sum left, right; /* of the last comparison; unknown: the flags are of another one */
 	uint8_t width;		/* its bytes */
 };
@@ -80,7 +82,9 @@ static bool on_stack(const struct machine *m, const struct sum *address, int64_t
 	return true;
 }
 
-static void store_slot(struct path *p, int64_t at, uint8_t size, struct sum value)
+/* Within a function a slot that was changed must be known from one that was not. */
+static void store_slot(const struct machine *m, struct path *p, int64_t at, uint8_t size,
+		       struct sum value)
 {
 	uint32_t n = 0;
 
@@ -91,16 +95,49 @@ static void store_slot(struct path *p, int64_t at, uint8_t size, struct sum valu
 			p->slots[n++] = *s;
 	}
 	p->n_slots = n;
-	if (value.known && n < SLOTS_MAX)
+	if ((value.known || m->f->inside) && n < SLOTS_MAX)
 		p->slots[p->n_slots++] = (struct slot){at, size, value};
+	else if (m->f->inside)
+		p->slots_lost = true;
 }
 
-static struct sum load_slot(const struct path *p, int64_t at, uint8_t size)
+/* What a slot held before the run; unknown if it was changed since. */
+static struct sum load_older(struct machine *m, const struct path *p, int64_t at, uint8_t size)
+{
+	struct sum_node node = {.kind = SUM_LOAD, .size = size};
+
+	for (uint32_t i = 0; i < p->n_slots; i++)
+		if (p->slots[i].at < at + size && at < p->slots[i].at + p->slots[i].size)
+			return sum_unknown;
+	if (!m->f->inside || p->slots_lost)
+		return sum_unknown;
+	node.of = sum_add(entry_value(m, CODE_REG_SP), sum_constant((uint64_t)at));
+	return sum_of_node(&m->out->nodes, node);
+}
+
+static struct sum load_slot(struct machine *m, const struct path *p, int64_t at, uint8_t size)
 {
 	for (uint32_t i = 0; i < p->n_slots; i++)
 		if (p->slots[i].at == at && p->slots[i].size == size)
 			return p->slots[i].value;
-	return sum_unknown;
+	return load_older(m, p, at, size);
+}
+
+/* The value of memory that is given. */
+static bool load_given(struct machine *m, const struct sum_node *load, struct sum *value)
+{
+	uint64_t at;
+	const struct sum_node *base = sum_node_of(&m->out->nodes, &load->of, &at);
+
+	for (size_t i = 0; base && base->kind == SUM_ENTRY && i < m->f->n_given; i++) {
+		const struct eval_given *g = &m->f->given[i];
+
+		if (g->reg != base->reg || g->at != at || g->size != load->size)
+			continue;
+		*value = sum_constant(g->value);
+		return true;
+	}
+	return false;
 }
 
 /* A table of small numbers is read from the file; a larger one may hold pointers, which the
@@ -116,6 +153,20 @@ static struct sum load_constant(const struct machine *m, uint64_t at, uint8_t si
 	for (uint8_t i = 0; i < size; i++)
 		value |= (uint64_t)bytes[i] << (8 * i);
 	return sum_constant(value);
+}
+
+static struct sum load_at(struct machine *m, const struct path *p, struct sum_node node)
+{
+	struct sum given;
+	int64_t at;
+
+	if (!node.thread && on_stack(m, &node.of, &at))
+		return load_slot(m, p, at, node.size);
+	if (!node.thread && sum_is_constant(&node.of) && node.size <= 4)
+		return load_constant(m, node.of.constant, node.size);
+	if (!node.thread && load_given(m, &node, &given))
+		return given;
+	return node.size <= 8 ? sum_of_node(&m->out->nodes, node) : sum_unknown;
 }
 
 static struct sum address_of(const struct machine *m, const struct path *p, const cs_x86_op *op)
@@ -148,13 +199,8 @@ static struct sum load(struct machine *m, const struct path *p, const cs_x86_op 
 		.thread = op->mem.segment == X86_REG_FS,
 		.of = address_of(m, p, op),
 	};
-	int64_t at;
 
-	if (!node.thread && on_stack(m, &node.of, &at))
-		return load_slot(p, at, op->size);
-	if (!node.thread && sum_is_constant(&node.of) && op->size <= 4)
-		return load_constant(m, node.of.constant, op->size);
-	return op->size <= 8 ? sum_of_node(&m->out->nodes, node) : sum_unknown;
+	return load_at(m, p, node);
 }
 
 static void store(struct machine *m, struct path *p, const cs_x86_op *op, struct sum value)
@@ -165,7 +211,7 @@ static void store(struct machine *m, struct path *p, const cs_x86_op *op, struct
 	if (op->mem.segment == X86_REG_FS)
 		return;
 	if (on_stack(m, &address, &at))
-		store_slot(p, at, op->size, value);
+		store_slot(m, p, at, op->size, value);
 	else if (address.known && value.known)
 		note(&m->out->stores, address, value, &m->out->partial);
 }
@@ -251,28 +297,45 @@ static void push(struct path *p, struct sum value, const struct machine *m)
 
 	p->regs[CODE_REG_SP] = sum_add(p->regs[CODE_REG_SP], sum_constant(-8ull));
 	if (on_stack(m, &p->regs[CODE_REG_SP], &at))
-		store_slot(p, at, 8, value);
+		store_slot(m, p, at, 8, value);
 }
 
-static struct sum pop(struct path *p, const struct machine *m)
+static struct sum pop(struct path *p, struct machine *m)
 {
 	struct sum value = sum_unknown;
 	int64_t at;
 
 	if (on_stack(m, &p->regs[CODE_REG_SP], &at))
-		value = load_slot(p, at, 8);
+		value = load_slot(m, p, at, 8);
 	p->regs[CODE_REG_SP] = sum_add(p->regs[CODE_REG_SP], sum_constant(8));
 	return value;
 }
 
-static void note_call(struct machine *m, const struct path *p, uint64_t target)
+static bool same_call(const struct eval_call *a, const struct eval_call *b)
 {
-	struct eval *out = m->out;
-	struct eval_call c = {target, p->regs[WIRE_REG_DI], p->regs[WIRE_REG_SI]};
+	return a->target == b->target && a->through == b->through && same(&a->first, &b->first) &&
+	       same(&a->second, &b->second) && same(&a->third, &b->third) &&
+	       same(&a->fourth, &b->fourth);
+}
 
+static void note_call(struct machine *m, const struct path *p)
+{
+	const cs_x86_op *to = &m->insn->detail->x86.operands[0];
+	struct eval *out = m->out;
+	struct eval_call c = {
+		.first = p->regs[WIRE_REG_DI],
+		.second = p->regs[WIRE_REG_SI],
+		.third = p->regs[WIRE_REG_DX],
+		.fourth = p->regs[WIRE_REG_CX],
+	};
+	struct sum at = to->type == X86_OP_MEM ? address_of(m, p, to) : sum_unknown;
+
+	if (to->type == X86_OP_IMM)
+		c.target = (uint64_t)to->imm;
+	else if (sum_is_constant(&at))
+		c.through = at.constant;
 	for (uint32_t i = 0; i < out->n_calls; i++)
-		if (out->calls[i].target == target && same(&out->calls[i].first, &c.first) &&
-		    same(&out->calls[i].second, &c.second))
+		if (same_call(&out->calls[i], &c))
 			return;
 	if (out->n_calls < EVAL_CALLS)
 		out->calls[out->n_calls++] = c;
@@ -287,10 +350,12 @@ static void call(struct machine *m, struct path *p)
 	const cs_x86_op *to = &m->insn->detail->x86.operands[0];
 	int64_t at;
 
-	note_call(m, p, to->type == X86_OP_IMM ? (uint64_t)to->imm : 0);
+	note_call(m, p);
 	for (size_t i = 0; i < sizeof(scratch); i++) {
-		if (on_stack(m, &p->regs[scratch[i]], &at))
+		if (on_stack(m, &p->regs[scratch[i]], &at)) {
 			p->n_slots = 0;
+			p->slots_lost = true;
+		}
 		p->regs[scratch[i]] = sum_unknown;
 	}
 	if (to->type == X86_OP_IMM)
@@ -552,9 +617,40 @@ static bool decode(struct machine *m, uint64_t addr)
 	return bytes && cs_disasm_iter(m->cs, &bytes, &len, &addr, m->insn);
 }
 
+static struct sum look_up(struct machine *m, const struct path *p, const struct wire_place *place)
+{
+	struct sum value = place->reg < REGS ? p->regs[place->reg] : sum_unknown;
+
+	for (uint8_t i = 0; i < place->n && value.known; i++) {
+		struct sum_node node = {.kind = SUM_LOAD, .size = 8};
+
+		if (i + 1 == place->n && place->size)
+			node.size = place->size;
+		node.of = sum_add(value, sum_constant((uint64_t)(int64_t)place->at[i]));
+		value = node.of.known ? load_at(m, p, node) : sum_unknown;
+	}
+	return value;
+}
+
+static void arrive(struct machine *m, const struct path *p)
+{
+	for (size_t i = 0; i < m->f->n_asked && i < EVAL_ASKED; i++) {
+		struct sum answer = look_up(m, p, &m->f->asked[i]);
+
+		if (m->out->arrived && !sum_equal(&m->out->answers[i], &answer))
+			answer = sum_unknown;
+		m->out->answers[i] = answer;
+	}
+	m->out->arrived = true;
+}
+
 /* False at the path's end. */
 static bool step(struct machine *m, struct path *p)
 {
+	if (m->f->until && p->at == m->f->until) {
+		arrive(m, p);
+		return false;
+	}
 	if (!m->steps || !is_in(m->f, p->at) || !decode(m, p->at)) {
 		m->out->partial = true;
 		return false;

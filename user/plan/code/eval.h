@@ -16,6 +16,15 @@
 #include "plan/code/sum.h"
 
 #define EVAL_RESULTS 128
+#define EVAL_ASKED   4
+
+/* The `size` bytes that register `reg` leads to at the entry, `at` bytes further, hold `value`. */
+struct eval_given {
+	uint8_t reg;
+	uint8_t size;
+	uint64_t at;
+	uint64_t value;
+};
 
 struct eval_function {
 	const struct elf_image *img;
@@ -26,6 +35,16 @@ struct eval_function {
 	bool has_first; /* the first argument is `first` */
 	bool has_second;
 	uint64_t first, second;
+	const struct eval_given *given;
+	size_t n_given;
+	/*
+	 * The run begins within a function: slots hold what was put there before, as what is read
+	 * from the stack. A path ends at `until`, where the places in `asked` are looked up.
+	 */
+	bool inside;
+	uint64_t until;
+	const struct wire_place *asked;
+	size_t n_asked; /* up to EVAL_ASKED */
 };
 
 /* Each pair is there once, in the order in which the pairs were met. */
@@ -38,11 +57,12 @@ struct eval_pairs {
 	uint32_t n;
 };
 
-#define EVAL_CALLS 32
+#define EVAL_CALLS 64
 
 struct eval_call {
-	uint64_t target; /* 0: it is computed */
-	struct sum first, second;
+	uint64_t target;  /* 0: it is computed, or reached through a pointer */
+	uint64_t through; /* the address of that pointer, if it is known; or 0 */
+	struct sum first, second, third, fourth;
 };
 
 struct eval {
@@ -52,7 +72,9 @@ struct eval {
 	struct eval_pairs returns;	    /* rax and rdx */
 	struct eval_call calls[EVAL_CALLS]; /* the first ones; each is there once */
 	uint32_t n_calls;
-	bool partial; /* some path was not run to its end */
+	bool arrived;			/* some path came to `until` */
+	struct sum answers[EVAL_ASKED]; /* unknown if paths disagree */
+	bool partial;			/* some path was not run to its end */
 };
 
 /* 0 and *out, which the caller frees, or -ENOMEM. */

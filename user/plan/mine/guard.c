@@ -12,6 +12,7 @@
 struct branch {
 	size_t index;
 	uint64_t resume; /* where a normal run continues */
+	uint64_t cold;	 /* where the cold side begins */
 	uint32_t filter;
 };
 
@@ -46,6 +47,7 @@ static void add_branch(struct branches *b, const struct code *code, size_t jcc, 
 {
 	const struct code_insn *insn = &code->insns[jcc];
 	bool taken = insn->target == code->insns[to].addr;
+	uint64_t next = insn->addr + insn->size;
 	uint32_t filter = tested_bits(code, jcc);
 
 	for (size_t i = 0; i < b->n; i++)
@@ -55,8 +57,8 @@ static void add_branch(struct branches *b, const struct code *code, size_t jcc, 
 		return;
 	b->many = b->many || b->n == MINED_BRANCHES_MAX;
 	if (!b->many)
-		b->found[b->n++] = (struct branch){
-			jcc, taken ? insn->addr + insn->size : insn->target, filter};
+		b->found[b->n++] = (struct branch){jcc, taken ? next : insn->target,
+						   taken ? insn->target : next, filter};
 }
 
 static bool is_barrier(const struct walk *w, size_t i, const struct branches *b)
@@ -202,6 +204,7 @@ int mine_guard(struct mine_guard *m, size_t call, struct mined_guard out[MINED_B
 			.addr = code->insns[b.found[i].index].addr,
 			.index = b.found[i].index,
 			.emulated = code->insns[b.found[i].index].emulated,
+			.cold = b.found[i].cold,
 			.filter = b.found[i].filter,
 			.label_slot = MINED_NO_SLOT,
 		};

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "plan/mine/cold_sides.h"
+#include "plan/mine/guard_arguments.h"
 #include "plan/mine/load_callers.h"
 #include "plan/mine/guard.h"
 #include "plan/mine/owners.h"
@@ -50,6 +52,7 @@ struct builder {
 	struct plan *plan;
 	const struct mined_body *mined;
 	struct profiler profiler;
+	struct cold_sides sides;
 	struct owners owners;
 	struct code code;
 	struct draft *drafts; /* parallel to plan->guards */
@@ -224,9 +227,27 @@ static bool hashes_for_caller(const struct scene *s)
 	return s->body != PLAN_NONE || strstr(s->owner->name, "hash_result_and_alloc_node");
 }
 
-static int add_guard(struct builder *b, const struct scene *s, enum wire_kind kind,
-		     const struct mined_guard *m)
+/* `call` is the call of the cold side, and `to` the function that is called. */
+static int set_argument(struct builder *b, const struct scene *s, const struct mined_guard *m,
+			uint64_t call, uint64_t to, struct plan_guard *g)
 {
+	const struct cold_side *side = cold_sides__at(&b->sides, to);
+	struct eval_function f = {
+		.img = b->img,
+		.entry = m->cold,
+		.regions = s->owner->regions,
+		.n_regions = s->owner->n_regions,
+		.until = call,
+	};
+
+	g->has_argument = side;
+	return side ? guard_argument(&f, side, m->addr, &g->source) : 0;
+}
+
+static int add_guard(struct builder *b, const struct scene *s, enum wire_kind kind,
+		     const struct mined_guard *m, size_t call)
+{
+	const struct code_insn *insn = &b->code.insns[call];
 	uint32_t i = b->plan->n_guards;
 	struct plan_guard *g;
 	struct plan_site site;
@@ -247,7 +268,9 @@ static int add_guard(struct builder *b, const struct scene *s, enum wire_kind ki
 		return err;
 	site = blank_site(s, i, WIRE_ROLE_GUARD, &s->walk.code->insns[m->index]);
 	if (kind == WIRE_KIND_ACTIVITY)
-		err = set_label(b, m, g);
+		err = set_label(b, m, g)
+			      ?: set_argument(b, s, m, insn->addr,
+					      profiler__callee(&b->profiler, insn), g);
 	else if (kind == WIRE_KIND_HASHING)
 		g->label_of_query = hashes_for_caller(s);
 	else
@@ -272,7 +295,7 @@ static bool is_known(const struct builder *b, const struct scene *s, uint64_t ad
 }
 
 static int add_mined(struct builder *b, const struct scene *s, const struct profiler_cold *cold,
-		     const struct mined_guard *m)
+		     const struct mined_guard *m, size_t call)
 {
 	enum name_kind name = kind_of(cold, m->filter);
 
@@ -280,7 +303,7 @@ static int add_mined(struct builder *b, const struct scene *s, const struct prof
 		b->plan->n_artifacts++;
 	for (size_t i = 0; i < N_OF(kinds); i++)
 		if (kinds[i].name == name && !is_known(b, s, m->addr))
-			return add_guard(b, s, kinds[i].kind, m);
+			return add_guard(b, s, kinds[i].kind, m, call);
 	return 0;
 }
 
@@ -300,7 +323,7 @@ static int mine_calls(struct builder *b, struct scene *s)
 			continue;
 		err = mine_guard(&m, i, found, &n);
 		for (size_t k = 0; !err && k < n; k++)
-			err = add_mined(b, s, cold, &found[k]);
+			err = add_mined(b, s, cold, &found[k], i);
 		if (err)
 			return err;
 	}
@@ -505,6 +528,16 @@ static int add_timers(struct builder *b)
 			      "not followed");
 }
 
+/* Unknown expansions are no error: macros are left out. */
+static int add_expansions(struct builder *b)
+{
+	b->plan->expansions = b->sides.expansions;
+	if (!b->sides.problem)
+		return 0;
+	b->plan->expansions_problem = strdup(b->sides.problem);
+	return b->plan->expansions_problem ? 0 : -ENOMEM;
+}
+
 int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan *plan,
 	       const struct mined_body *mined)
 {
@@ -514,8 +547,10 @@ int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan 
 		.plan = plan,
 		.mined = mined,
 	};
-	int err = profiler__find(img, &b.profiler);
+	int err = profiler__find(img, &b.profiler) ?: cold_sides__find(img, &b.sides);
 
+	if (!err)
+		err = add_expansions(&b);
 	err = err ?: owners__find(img, b.profiler.calls.items, b.profiler.calls.n, &b.owners);
 	err = err ?: mine_functions(&b);
 	err = err ?: check_filters(&b);
@@ -523,6 +558,7 @@ int guards_add(struct elf_image *img, struct code_decoder *decoder, struct plan 
 	err = err ?: load_callers_find(img, decoder, plan, mined, &b.owners);
 	sites_sort(plan);
 	profiler__destroy(&b.profiler);
+	cold_sides__destroy(&b.sides);
 	owners__destroy(&b.owners);
 	code__free(&b.code);
 	free(b.drafts);

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "plan/mine/callees.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/*
+ * Parts of mangled names (v0), each an identifier or more with its length. Generic functions have
+ * several instances, and all count.
+ */
+static const struct {
+	enum callee kind;
+	const char *parts[3];
+} names[] = {
+	{CALLEE_COLD_WITH_ARGUMENT, {"4exec9cold_call", "25generic_activity_with_arg"}},
+	{CALLEE_COLD_WITH_ARGUMENT, {"4exec9cold_call", "34generic_activity_with_arg_recorder"}},
+	{CALLEE_INTERN, {"12SelfProfiler26get_or_alloc_cached_stringRe"}},
+	{CALLEE_PRINT_SYMBOL, {"10rustc_span6symbol", "6SymbolNtNt", "3fmt7Display3fmt"}},
+	{CALLEE_PRINT_NUMBER, {"4core3fmt3num", "j4__fmt"}},
+	{CALLEE_PRINT_NUMBER, {"4core3fmt3num", "y10__fmt_inner"}},
+	{CALLEE_PRINT_NUMBER, {"4core3fmt3num", "j10__fmt_inner"}},
+	{CALLEE_RECORD_SPAN, {"16EventArgRecorder", "20record_arg_with_span"}},
+	{CALLEE_EXPANSION_TEXT, {"7ExtCtxt15expansion_descr"}},
+	{CALLEE_EXPANSION, {"11HygieneData4with", "11LocalExpnId9expn_data"}},
+	{CALLEE_EXPANSION_KIND, {"7hygiene", "8ExpnKind5descr"}},
+	{CALLEE_GLOBALS, {"10rustc_span15SESSION_GLOBALS3FOO", "9call_once"}},
+	{CALLEE_FORMAT, {"5alloc3fmt6format12format_inner"}},
+};
+
+static bool has_parts(const char *name, size_t i)
+{
+	for (size_t k = 0; k < N_OF(names[i].parts) && names[i].parts[k]; k++) {
+		name = strstr(name, names[i].parts[k]);
+		if (!name)
+			return false;
+	}
+	return true;
+}
+
+/* A part that was split off is no function. */
+static enum callee kind_of(const char *name)
+{
+	const char *suffix = strchr(name, '.');
+
+	if (strncmp(name, "_R", 2) || (suffix && strncmp(suffix, ".llvm.", 6)))
+		return CALLEE_NONE;
+	for (size_t i = 0; i < N_OF(names); i++)
+		if (has_parts(name, i))
+			return names[i].kind;
+	return CALLEE_NONE;
+}
+
+static struct callees_entry *find(struct callees_entry *items, uint32_t n, uint64_t at)
+{
+	return n ? bsearch(&at, items, n, sizeof(*items), array__by_u64) : NULL;
+}
+
+enum callee callees__at(const struct callees *c, uint64_t addr, bool through)
+{
+	const struct callees_entry *e = through ? find(c->pointers, c->n_pointers, addr)
+						: find(c->functions, c->n_functions, addr);
+
+	return e ? e->kind : CALLEE_NONE;
+}
+
+enum callee callees__of(const struct callees *c, const struct eval_call *call)
+{
+	return callees__at(c, call->target ?: call->through, !call->target);
+}
+
+static int note_pointer(void *arg, uint64_t at, uint64_t value)
+{
+	struct callees *c = arg;
+	struct callees_entry e = {at, callees__at(c, value, false), 0};
+
+	if (!e.kind)
+		return 0;
+	return array__add(&c->pointers, &c->n_pointers, &c->pointers_capacity, &e);
+}
+
+int callees__find(struct elf_image *img, struct callees *out)
+{
+	const struct elf_symbol *syms;
+	size_t n;
+	int err;
+
+	*out = (struct callees){0};
+	err = elf_image__symbols(img, &syms, &n);
+	for (size_t i = 0; !err && i < n; i++) {
+		struct callees_entry e = {syms[i].addr, kind_of(syms[i].name), 0};
+
+		if (e.kind)
+			err = array__add(&out->functions, &out->n_functions,
+					 &out->functions_capacity, &e);
+	}
+	if (err || !out->n_functions)
+		return err;
+	qsort(out->functions, out->n_functions, sizeof(*out->functions), array__by_u64);
+	err = elf_image__pointers(img, note_pointer, out);
+	if (out->n_pointers)
+		qsort(out->pointers, out->n_pointers, sizeof(*out->pointers), array__by_u64);
+	return err;
+}
+
+void callees__destroy(struct callees *c)
+{
+	free(c->functions);
+	free(c->pointers);
+	*c = (struct callees){0};
+}

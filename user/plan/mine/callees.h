@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Functions of the compiler that show, where they are called, what their arguments mean. */
+#ifndef QPROF_PLAN_MINE_CALLEES_H
+#define QPROF_PLAN_MINE_CALLEES_H
+
+#include "plan/code/eval.h"
+#include "plan/symbols/elf_image.h"
+
+enum callee {
+	CALLEE_NONE,
+	CALLEE_COLD_WITH_ARGUMENT, /* a cold_call whose event has an argument */
+	CALLEE_INTERN,		   /* SelfProfiler::get_or_alloc_cached_string::<&str> */
+	CALLEE_PRINT_SYMBOL,	   /* <Symbol as Display>::fmt */
+	CALLEE_PRINT_NUMBER,	   /* <usize>::_fmt, and what that calls */
+	CALLEE_RECORD_SPAN,	   /* EventArgRecorder::record_arg_with_span */
+	CALLEE_EXPANSION_TEXT,	   /* ExtCtxt::expansion_descr */
+	CALLEE_EXPANSION,	   /* LocalExpnId::expn_data */
+	CALLEE_EXPANSION_KIND,	   /* ExpnKind::descr */
+	CALLEE_GLOBALS,		   /* the address of the pointer to the session's globals */
+	CALLEE_FORMAT,		   /* alloc::fmt::format */
+};
+
+struct callees_entry {
+	uint64_t at; /* of the function, or of a pointer to it */
+	uint32_t kind;
+	uint32_t pad;
+};
+
+struct callees {
+	struct callees_entry *functions; /* both by address */
+	struct callees_entry *pointers;
+	uint32_t n_functions, functions_capacity;
+	uint32_t n_pointers, pointers_capacity;
+};
+
+/* Returns 0 or -ENOMEM, or an error of elf_image__symbols(); callees__destroy() in any case. */
+int callees__find(struct elf_image *img, struct callees *out);
+void callees__destroy(struct callees *c);
+
+/* The kind of the function that is called; of the one at `addr`. */
+enum callee callees__of(const struct callees *c, const struct eval_call *call);
+enum callee callees__at(const struct callees *c, uint64_t addr, bool through);
+
+#endif /* QPROF_PLAN_MINE_CALLEES_H */
