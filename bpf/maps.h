@@ -131,6 +131,9 @@ struct {
 
 __u32 last_label;
 
+/* Number of the last argument that was sent. */
+__u64 last_argument;
+
 struct overflow_key {
 	__u32 tid;
 	__u32 index;

@@ -6,6 +6,7 @@
 #ifndef QPROF_SITES_H
 #define QPROF_SITES_H
 
+#include "arguments.h"
 #include "counted.h"
 #include "labels.h"
 #include "operands.h"
@@ -282,7 +283,10 @@ static __always_inline int site_guard(struct pt_regs *ctx, __u64 cookie)
 	if (!t || thread_has_stopped(t))
 		return 0;
 	site_guard_event(t, ctx, cookie);
-	if (label < WIRE_LABEL_OF_QUERY) {
+	if (label == WIRE_LABEL_WITH_ARGUMENT) {
+		if (knobs.keys)
+			argument_read(ctx, t, cookie);
+	} else if (label < WIRE_LABEL_WITH_ARGUMENT) {
 		/* If the slot is unreadable, use a length that no label has. */
 		if (bpf_copy_from_user(slot, sizeof(slot), (void *)(PT_REGS_SP(ctx) + 8 * label)))
 			slot[1] = ~0ull;

@@ -103,6 +103,9 @@ struct scratch {
 	wire_u64 key;	    /* of the query that starts */
 	struct search search;
 	struct wire_label_key label;
+	struct wire_argument argument; /* of an activity that starts */
+	wire_u64 value;		       /* that was just read for it */
+	wire_u8 kind[WIRE_KIND_BYTES];
 };
 
 struct thread_stack {

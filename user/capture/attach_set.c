@@ -150,6 +150,8 @@ static uint64_t guard_cookie(const struct attach_set *set, const struct plan_sit
 		label = WIRE_LABEL_OF_QUERY;
 	else if (class_of(g) == FILTER_DYNAMIC && g->label_slot >= 0)
 		label = (uint32_t)g->label_slot / 8;
+	else if (g->source.text)
+		label = WIRE_LABEL_WITH_ARGUMENT;
 	return wire_guard_cookie(site->role, set->lib,
 				 g->kind == WIRE_KIND_ACTIVITY ? site->guard : query, g->scope,
 				 g->number, label, g->kind);
@@ -317,6 +319,19 @@ bool attach_set__step(const struct attach_set *set, const struct plan_site *site
 		.reg = step->reg,
 		.next = step->body == PLAN_NONE,
 	};
+	return true;
+}
+
+bool attach_set__source(const struct attach_set *set, const struct plan_site *site, uint32_t *key,
+			struct wire_source *value)
+{
+	const struct plan_guard *g =
+		site->role == WIRE_ROLE_GUARD ? &set->plan->guards[site->guard] : NULL;
+
+	if (!g || !g->source.text)
+		return false;
+	*key = wire_source_key(set->lib, site->guard);
+	*value = g->source;
 	return true;
 }
 

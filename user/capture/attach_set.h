@@ -62,6 +62,10 @@ bool attach_set__provider(const struct attach_set *set, const struct plan_site *
 bool attach_set__step(const struct attach_set *set, const struct plan_site *site, uint32_t i,
 		      struct wire_provider_key *key, struct wire_step *value);
 
+/* The entry in the table of sources that `site` looks up. False if it looks up none. */
+bool attach_set__source(const struct attach_set *set, const struct plan_site *site, uint32_t *key,
+			struct wire_source *value);
+
 /* The entry of a query in the table of wrappers. False if none of its wrappers is probed. */
 bool attach_set__wrappers(const struct attach_set *set, uint32_t query, struct wire_wrappers *out);
 

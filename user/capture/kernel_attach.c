@@ -74,6 +74,8 @@ static struct tables tables_of(const struct attachments *a)
 		.steps = bpf_map__fd(s->maps.steps),
 		.wrappers = bpf_map__fd(s->maps.wrappers),
 		.layouts = bpf_map__fd(s->maps.layouts),
+		.sources = bpf_map__fd(s->maps.sources),
+		.expansions = bpf_map__fd(s->maps.expansions),
 	};
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ENTRY_MAX 12
+#define VALUE_MAX sizeof(struct wire_source)
 #define MOST	  512
 
 /* Entries for one call: there are some thousands, and a call for each takes too long. */
@@ -15,7 +16,7 @@ struct batch {
 	uint32_t value_size;
 	uint32_t n;
 	char keys[MOST * ENTRY_MAX];
-	char values[MOST * ENTRY_MAX];
+	char values[MOST * VALUE_MAX];
 };
 
 _Static_assert(sizeof(struct wire_provider_key) <= ENTRY_MAX, "key of providers and steps");
@@ -116,11 +117,42 @@ static int fill_layout(int map, const struct attach_set *set)
 	return bpf_map_update_elem(map, &lib, &set->plan->layout.wire, BPF_ANY) ? -errno : 0;
 }
 
+static int fill_expansions(int map, const struct attach_set *set)
+{
+	uint32_t lib = set->lib;
+
+	return bpf_map_update_elem(map, &lib, &set->plan->expansions, BPF_ANY) ? -errno : 0;
+}
+
+static int fill_sources(int map, const struct attach_set *set)
+{
+	struct batch b = {
+		.map = map,
+		.key_size = sizeof(uint32_t),
+		.value_size = sizeof(struct wire_source),
+	};
+
+	for (uint32_t i = 0; i < set->plan->n_sites; i++) {
+		const struct plan_site *site = &set->plan->sites[i];
+		struct wire_source value;
+		uint32_t key;
+		int err = 0;
+
+		if (attach_set__wants(set, site) && attach_set__source(set, site, &key, &value))
+			err = batch__add(&b, &key, &value);
+		if (err)
+			return err;
+	}
+	return batch__send(&b);
+}
+
 int tables_fill(const struct tables *t, const struct attach_set *set)
 {
 	int err = fill_sites(t->providers, set, sizeof(struct wire_provider), add_providers)
 			  ?: fill_sites(t->steps, set, sizeof(struct wire_step), add_steps)
-			  ?: fill_layout(t->layouts, set);
+			  ?: fill_layout(t->layouts, set)
+			  ?: fill_expansions(t->expansions, set)
+			  ?: fill_sources(t->sources, set);
 
 	return err || !set->callers ? err : fill_wrappers(t->wrappers, set);
 }
@@ -154,4 +186,5 @@ void tables_clear(const struct tables *t, uint8_t lib)
 	clear(t->providers, lib, lib_of_site);
 	clear(t->steps, lib, lib_of_site);
 	clear(t->wrappers, lib, lib_of_wrapper);
+	clear(t->sources, lib, lib_of_wrapper);
 }

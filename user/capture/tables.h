@@ -11,6 +11,8 @@ struct tables {
 	int steps;
 	int wrappers;
 	int layouts;
+	int sources;
+	int expansions;
 };
 
 /* Insert the entries that the sites of a set look up. Negative errno. */

@@ -58,12 +58,31 @@ int keys__note(struct keys *k, uint64_t key, uint32_t *invocation)
 	return key ? note_own(k, number, invocation) : 0;
 }
 
+int keys__note_text(struct keys *k, uint32_t string, uint32_t *invocation)
+{
+	uint32_t number;
+
+	if (string >= KEY_TEXT)
+		return 0;
+	k->texts = true;
+	return number_key(k, KEY_TEXT + string, &number) ?: note_own(k, number, invocation);
+}
+
+static bool is_text(uint64_t key)
+{
+	return key >= KEY_TEXT && key <= UINT32_MAX;
+}
+
 /* Only the own crate's definitions are in the table. */
 static int name_key(const struct keys_naming *how, struct key *key)
 {
 	key->string = TRACE_NO_STRING;
 	if (key->key == KEY_SHARED)
 		return 0;
+	if (is_text(key->key)) {
+		key->string = (uint32_t)key->key - KEY_TEXT;
+		return 0;
+	}
 	if (key->key == KEY_UNIT)
 		return how->sink->text(how->sink->ctx, "()", &key->string);
 	if (key->key >> 32 != wire_key(WIRE_KEY_LOCAL_CRATE, 0) >> 32)
@@ -150,7 +169,7 @@ int keys__name(struct keys *k, const struct keys_naming *how, uint64_t *n_unname
 {
 	int err = 0;
 
-	if (how->definitions->table.size) {
+	if (how->definitions->table.size || k->texts) {
 		err = map_keys(k, how, n_unnamed);
 	} else {
 		count_unnamed(k, k->key_of, k->n, n_unnamed);

@@ -23,6 +23,9 @@
  */
 #define KEY_SHARED 2u
 
+/* And the number of a string: the key of what is about a text. Strings have numbers below 2^31. */
+#define KEY_TEXT (1u << 31)
+
 /* A distinct key. */
 struct key {
 	uint64_t key;
@@ -38,6 +41,7 @@ struct keys {
 	uint32_t n_own;
 	uint32_t n_own_named; /* of these, those that were mapped */
 	bool named;	      /* some were mapped before */
+	bool texts;	      /* some of its own are of texts */
 	uint32_t own_capacity;
 };
 
@@ -47,6 +51,12 @@ struct keys {
  * or -ENOMEM.
  */
 int keys__note(struct keys *k, uint64_t key, uint32_t *invocation);
+
+/*
+ * Remember that an interval without an id is about the text `string`: *invocation becomes an id of
+ * our own. 0 or -ENOMEM.
+ */
+int keys__note_text(struct keys *k, uint32_t string, uint32_t *invocation);
 
 struct keys_naming {
 	const struct tracks_sink *sink;
@@ -58,8 +68,8 @@ struct keys_naming {
 
 /*
  * Map the ids of all executions to the names of their keys; those without a name to an empty text.
- * Nothing is mapped without a table of definitions. Forgets the executions. *n_unnamed rises by the
- * executions whose key has no name. 0, -ENOMEM, or the sink's error.
+ * Nothing is mapped without a table of definitions or texts. Forgets the executions. *n_unnamed
+ * rises by the executions whose key has no name. 0, -ENOMEM, or the sink's error.
  */
 int keys__name(struct keys *k, const struct keys_naming *how, uint64_t *n_unnamed);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "tracks/arguments.h"
 #include "tracks/dynamic_labels.h"
 #include "tracks/images.h"
 #include "tracks/kernel_losses.h"
@@ -17,6 +18,7 @@ struct tracks {
 	uint32_t last_serial;
 	struct images images;
 	struct dynamic_labels dynamic_labels;
+	struct arguments arguments;
 	uint32_t unknown;		/* string id of TRACKS_UNKNOWN, or TRACKS_NO_LABEL */
 	uint32_t off_cpu[WIRE_OFF_MAX]; /* string ids of reasons, or TRACKS_NO_LABEL */
 	struct self_time *self_time;
@@ -271,12 +273,26 @@ static int give(struct tracks *t, const struct trace_span *span)
 	return err || !t->sink.span ? err : t->sink.span(t->sink.ctx, span, &times);
 }
 
+static int note_argument(struct tracks *t, const struct library *lib, struct image *image,
+			 uint64_t argument, uint32_t *invocation)
+{
+	uint32_t string = argument ? arguments__string(&t->arguments, argument) : TRACE_NO_STRING;
+
+	if (string == TRACE_NO_STRING)
+		return 0;
+	image->library = lib;
+	image->library_serial = lib->serial;
+	return keys__note_text(&image->keys, string, invocation);
+}
+
 /* Remember what an execution was about. It may get an invocation id of its own. */
-static int note_key(const struct library *lib, struct image *image, const struct wire_span *r,
-		    uint32_t *invocation)
+static int note_key(struct tracks *t, const struct library *lib, struct image *image,
+		    const struct wire_span *r, uint32_t *invocation)
 {
 	uint64_t key = r->key;
 
+	if (lib->keys && r->kind == WIRE_KIND_ACTIVITY)
+		return note_argument(t, lib, image, r->key, invocation);
 	if (!lib->keys || r->kind != WIRE_KIND_QUERY)
 		return 0;
 	if (lib->keys[r->query] == WIRE_KEY_UNIT)
@@ -319,7 +335,7 @@ static int on_span(struct tracks *t, const struct wire_span *r)
 		.flags = span_flags(r->flags),
 		.kind = r->kind,
 	};
-	err = note_key(&t->libraries[r->lib], image, r, &span.invocation)
+	err = note_key(t, &t->libraries[r->lib], image, r, &span.invocation)
 		      ?: locate_caller(t, r, &span.caller);
 	return err ?: give(t, &span);
 }
@@ -464,6 +480,8 @@ int tracks__record(struct tracks *t, const void *record, size_t size)
 		return record_exec(t, record, size);
 	if (type == WIRE_PIECE)
 		return record_piece(t, record, size);
+	if (type == WIRE_ARGUMENT)
+		return arguments__record(&t->arguments, &t->sink, record, size);
 	if (type == WIRE_SYMBOLS)
 		return record_symbols(t, record, size);
 	if (!type || type >= N_OF(record_sizes) || !record_sizes[type] ||
@@ -500,6 +518,7 @@ void tracks__free(struct tracks *t)
 		library__clear(&t->libraries[i]);
 	images__destroy(&t->images);
 	dynamic_labels__clear(&t->dynamic_labels);
+	arguments__clear(&t->arguments);
 	self_time__free(t->self_time);
 	caller_index__free(t->callers);
 	free(t);

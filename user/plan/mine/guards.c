@@ -121,7 +121,7 @@ static int set_label(struct builder *b, const struct mined_guard *m, struct plan
 		return g->label ? 0 : -ENOMEM;
 	}
 	if (m->label_slot >= 0 && m->label_slot % 8 == 0 &&
-	    m->label_slot / 8 < WIRE_LABEL_OF_QUERY) {
+	    m->label_slot / 8 < WIRE_LABEL_WITH_ARGUMENT) {
 		g->label_slot = (int32_t)m->label_slot;
 		return 0;
 	}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/arguments.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "qprof/measureme_format.h"
+
+/* More than any recording has. */
+#define ARGUMENTS_MAX (1u << 26)
+
+/* How rustc describes an expansion by a macro of each kind. */
+static const struct {
+	const char *before, *behind;
+} macros[] = {
+	[WIRE_MACRO_UNKNOWN] = {"", ""},
+	[WIRE_MACRO_BANG] = {"", "!"},
+	[WIRE_MACRO_ATTRIBUTE] = {"#[", "]"},
+	[WIRE_MACRO_DERIVE] = {"#[derive(", ")]"},
+};
+
+/* The text as rustc's profiles have it. NULL without memory. */
+static char *text_of(const struct wire_argument *r)
+{
+	char number[32] = "", *text;
+
+	if (r->value == WIRE_VALUE_NUMBER)
+		snprintf(number, sizeof(number), "%c%" PRIu64, MM_SEPARATOR, (uint64_t)r->number);
+	if (asprintf(&text, "%s%.*s%s%s%s", macros[r->macro].before, (int)r->size, r->bytes,
+		     r->cut ? "..." : "", macros[r->macro].behind, number) < 0)
+		return NULL;
+	return text;
+}
+
+static int note(struct arguments *a, uint64_t number, uint32_t string)
+{
+	if (number >= ARGUMENTS_MAX)
+		return 0;
+	if (number >= a->n &&
+	    array__reserve_at(&a->strings, (uint32_t)number, &a->n, sizeof(*a->strings)))
+		return -ENOMEM;
+	a->strings[number] = string + 1;
+	return 0;
+}
+
+int arguments__record(struct arguments *a, const struct tracks_sink *sink, const void *record,
+		      size_t size)
+{
+	const size_t bytes_at = offsetof(struct wire_argument, bytes);
+	struct wire_argument r = {0};
+	_free_ char *text = NULL;
+	uint32_t string;
+	int err;
+
+	if (size < bytes_at || size > sizeof(r))
+		return -EBADMSG;
+	memcpy(&r, record, size);
+	if (r.size != size - bytes_at || r.macro >= N_OF(macros) || r.value > WIRE_VALUE_SPAN)
+		return -EBADMSG;
+	if (!sink->text)
+		return 0;
+	text = text_of(&r);
+	if (!text)
+		return -ENOMEM;
+	err = sink->text(sink->ctx, text, &string);
+	return err ?: note(a, r.argument, string);
+}
+
+uint32_t arguments__string(const struct arguments *a, uint64_t argument)
+{
+	if (argument >= a->n || !a->strings[argument])
+		return TRACE_NO_STRING;
+	return a->strings[argument] - 1;
+}
+
+void arguments__clear(struct arguments *a)
+{
+	free(a->strings);
+	*a = (struct arguments){0};
+}
