@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "tracks/arguments.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "test.h"
+
+#define BYTES_AT offsetof(struct wire_argument, bytes)
+
+static char last[WIRE_ARGUMENT_MAX + 64];
+
+static int note_text(void *ctx, const char *text, uint32_t *id)
+{
+	(void)ctx;
+	snprintf(last, sizeof(last), "%s", text);
+	*id = (uint32_t)strlen(text);
+	return 0;
+}
+
+static const struct tracks_sink sink = {.text = note_text};
+
+static struct wire_argument argument(uint64_t number, const char *text)
+{
+	struct wire_argument r = {
+		.type = WIRE_ARGUMENT, .argument = number, .size = (uint32_t)strlen(text)};
+
+	memcpy(r.bytes, text, r.size);
+	return r;
+}
+
+static int record(struct arguments *a, const struct wire_argument *r)
+{
+	return arguments__record(a, &sink, r, BYTES_AT + r->size);
+}
+
+static const char *text_of(const struct wire_argument *r)
+{
+	struct arguments a = {0};
+
+	assert_int_equal(record(&a, r), 0);
+	assert_int_equal(arguments__string(&a, r->argument), strlen(last));
+	arguments__clear(&a);
+	return last;
+}
+
+static void a_number_has_the_string_of_its_text(void **state)
+{
+	struct wire_argument core = argument(7, "core"), std = argument(9, "std");
+	struct arguments a = {0};
+
+	assert_int_equal(arguments__string(&a, 7), TRACE_NO_STRING);
+	assert_int_equal(record(&a, &core), 0);
+	assert_int_equal(record(&a, &std), 0);
+	assert_int_equal(arguments__string(&a, 7), 4);
+	assert_int_equal(arguments__string(&a, 8), TRACE_NO_STRING);
+	assert_int_equal(arguments__string(&a, 9), 3);
+	assert_int_equal(arguments__string(&a, 1u << 31), TRACE_NO_STRING);
+	arguments__clear(&a);
+}
+
+static void a_number_follows_its_text_as_in_rustcs_profiles(void **state)
+{
+	struct wire_argument r = argument(1, "regex-cgu.0");
+
+	r.value = WIRE_VALUE_NUMBER;
+	r.number = 1466;
+	assert_string_equal(text_of(&r), "regex-cgu.0\x1e"
+					 "1466");
+}
+
+static void a_macro_is_described_as_rustc_does(void **state)
+{
+	struct wire_argument r = argument(1, "Debug");
+
+	r.macro = WIRE_MACRO_DERIVE;
+	assert_string_equal(text_of(&r), "#[derive(Debug)]");
+	r.macro = WIRE_MACRO_ATTRIBUTE;
+	assert_string_equal(text_of(&r), "#[Debug]");
+	r.macro = WIRE_MACRO_BANG;
+	assert_string_equal(text_of(&r), "Debug!");
+}
+
+static void a_cut_text_ends_in_dots(void **state)
+{
+	struct wire_argument r = argument(1, "long");
+
+	r.cut = 3;
+	assert_string_equal(text_of(&r), "long...");
+}
+
+static void a_text_ends_at_its_first_zero(void **state)
+{
+	struct wire_argument r = argument(1, "xyz");
+
+	r.bytes[1] = '\0';
+	assert_string_equal(text_of(&r), "x");
+}
+
+static void other_records_are_refused(void **state)
+{
+	struct wire_argument r = argument(1, "text");
+	struct arguments a = {0};
+
+	assert_int_equal(arguments__record(&a, &sink, &r, BYTES_AT - 1), -EBADMSG);
+	assert_int_equal(arguments__record(&a, &sink, &r, BYTES_AT), -EBADMSG);
+	assert_int_equal(arguments__record(&a, &sink, &r, BYTES_AT + 5), -EBADMSG);
+	assert_int_equal(arguments__record(&a, &sink, &r, sizeof(r) + 1), -EBADMSG);
+	r.macro = WIRE_MACRO_DERIVE + 1;
+	assert_int_equal(record(&a, &r), -EBADMSG);
+	r = argument(1, "text");
+	r.value = WIRE_VALUE_SPAN + 1;
+	assert_int_equal(record(&a, &r), -EBADMSG);
+	/* A number that no recording reaches is not remembered. */
+	r = argument(~0ull, "text");
+	assert_int_equal(record(&a, &r), 0);
+	assert_int_equal(arguments__string(&a, ~0ull), TRACE_NO_STRING);
+	arguments__clear(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_number_has_the_string_of_its_text),
+		cmocka_unit_test(a_number_follows_its_text_as_in_rustcs_profiles),
+		cmocka_unit_test(a_macro_is_described_as_rustc_does),
+		cmocka_unit_test(a_cut_text_ends_in_dots),
+		cmocka_unit_test(a_text_ends_at_its_first_zero),
+		cmocka_unit_test(other_records_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
