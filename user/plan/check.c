@@ -62,8 +62,9 @@ static const char *excess_of_guard(const struct plan_guard *g)
 		return "more than 65,534 functions with guards";
 	if (!g->number)
 		return "a guard without a number";
-	if (g->label_slot != PLAN_NO_SLOT && (g->label_slot < 0 || g->label_slot % 8 ||
-					      g->label_slot / 8 >= (int32_t)WIRE_LABEL_WITH_ARGUMENT))
+	if (g->label_slot != PLAN_NO_SLOT &&
+	    (g->label_slot < 0 || g->label_slot % 8 ||
+	     g->label_slot / 8 >= (int32_t)WIRE_LABEL_WITH_ARGUMENT))
 		return "a label more than 8,160 bytes up the stack";
 	return NULL;
 }
