@@ -9,18 +9,8 @@
 #ifndef QPROF_WIRE_H
 #define QPROF_WIRE_H
 
-#ifdef __bpf__
-typedef unsigned char wire_u8;
-typedef unsigned short wire_u16;
-typedef unsigned int wire_u32;
-typedef unsigned long long wire_u64;
-#else
-#include <stdint.h>
-typedef uint8_t wire_u8;
-typedef uint16_t wire_u16;
-typedef uint32_t wire_u32;
-typedef uint64_t wire_u64;
-#endif
+#include "qprof/wire_arguments.h"
+#include "qprof/wire_types.h"
 
 /* First byte of every record. Values are explicit: the two halves may be built apart. */
 enum wire_type {
@@ -319,94 +309,6 @@ struct wire_layout {
 	struct wire_layout_crates crates;
 	struct wire_layout_current current;
 	struct wire_layout_places places;
-};
-
-#define WIRE_PLACE_LOADS 4
-#define WIRE_PLACE_SP	 15 /* in place of a register: the stack pointer */
-
-/*
- * Where a probe finds a value: the register's, or what `n` loads from there lead to, each `at`
- * bytes behind the last. They are of 8 bytes, but for the last one, which has `size` of them.
- */
-struct wire_place {
-	wire_u8 reg;
-	wire_u8 n;
-	wire_u8 size; /* 4 or 8 */
-	wire_u8 pad;
-	int at[WIRE_PLACE_LOADS];
-};
-
-/* An activity's argument is a text, and sometimes another one that is made of a number. */
-enum wire_argument_text {
-	WIRE_ARGUMENT_NONE = 0,
-	WIRE_ARGUMENT_STRING,	 /* its address and its length */
-	WIRE_ARGUMENT_SYMBOL,	 /* a symbol: its number */
-	WIRE_ARGUMENT_EXPANSION, /* the macro of an expansion: the number of that */
-};
-
-enum wire_argument_value {
-	WIRE_VALUE_NONE = 0,
-	WIRE_VALUE_NUMBER,
-	WIRE_VALUE_SPAN, /* a place in the source: rustc's encoding of 8 bytes */
-};
-
-/* Where the argument of a guard is at its site. */
-struct wire_source {
-	wire_u64 site; /* ELF address */
-	wire_u8 text;  /* enum wire_argument_text */
-	wire_u8 value; /* enum wire_argument_value */
-	wire_u8 pad[6];
-	struct wire_place string; /* or the number of the symbol or of the expansion */
-	struct wire_place length; /* of a string */
-	struct wire_place number; /* of `value` */
-	wire_u32 pad2;
-};
-
-static inline wire_u32 wire_source_key(wire_u32 lib, wire_u32 guard)
-{
-	return lib << 16 | guard;
-}
-
-/*
- * Where a compiler keeps what it knows of its expansions. Offsets are bytes; `globals` is that of
- * wire_layout. All zeroes: unknown.
- */
-#define WIRE_KIND_BYTES 16 /* of an expansion's kind that are read */
-struct wire_expansions {
-	wire_u32 table;	 /* within the globals: the address of the table */
-	wire_u32 count;	 /* likewise: how many it holds */
-	wire_u32 size;	 /* of an expansion */
-	wire_u32 kind;	 /* within an expansion */
-	wire_u32 macro;	 /* within the kind, a byte: the kind of macro */
-	wire_u32 symbol; /* within the kind: the macro's name */
-	wire_u32 tag;	 /* the first byte of the kind, of all macros */
-	/* By kind of macro: enum wire_macro. */
-	wire_u8 macros[4];
-};
-
-enum wire_macro {
-	WIRE_MACRO_UNKNOWN = 0,
-	WIRE_MACRO_BANG,
-	WIRE_MACRO_ATTRIBUTE,
-	WIRE_MACRO_DERIVE,
-};
-
-/*
- * The argument of an activity, sent when it starts. Numbers count from 1 for the whole capture.
- * The sender leaves out the unused end of `text`.
- */
-#define WIRE_ARGUMENT_MAX 256 /* a longer text is cut */
-struct wire_argument {
-	wire_u8 type;
-	wire_u8 lib;
-	wire_u8 value; /* enum wire_argument_value */
-	wire_u8 macro; /* enum wire_macro; 0: the text is no macro's name */
-	wire_u32 pid;
-	wire_u64 argument; /* its number */
-	wire_u64 number;   /* of `value` */
-	wire_u32 cut;	   /* bytes that were left out */
-	wire_u32 size;	   /* of `bytes` */
-	char bytes[WIRE_ARGUMENT_MAX];
 };
 
 /* Why a thread left its CPU. */
@@ -839,10 +741,6 @@ _Static_assert(sizeof(struct wire_symbols) == 16 + WIRE_SYMBOLS_MAX, "wire_symbo
 _Static_assert(sizeof(struct wire_names_end) == 16, "wire_names_end");
 _Static_assert(sizeof(struct wire_layout_places) == 96, "wire_layout_places");
 _Static_assert(sizeof(struct wire_layout) == 360, "wire_layout");
-_Static_assert(sizeof(struct wire_place) == 20, "wire_place");
-_Static_assert(sizeof(struct wire_source) == 80, "wire_source");
-_Static_assert(sizeof(struct wire_expansions) == 32, "wire_expansions");
-_Static_assert(sizeof(struct wire_argument) == 32 + WIRE_ARGUMENT_MAX, "wire_argument");
 _Static_assert(WIRE_ROLE_DROP < WIRE_ROLE_MAX, "roles");
 _Static_assert(WIRE_KEY_MAX << 4 <= WIRE_HIDDEN, "wire_key_place");
 
