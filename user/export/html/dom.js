@@ -34,6 +34,12 @@ function select(choices, value, onchange) {
 	return made;
 }
 
+// The place of an item in the source, which leads there if its directory is known; null: no place.
+function placeLink(place) {
+	const text = place && shorten(place.text);
+	return place && (place.url ? element("a", {href: place.url}, text) : element("span", {}, text));
+}
+
 // Announce a change to screen readers.
 function say(text) {
 	byId("said").textContent = text;

@@ -381,7 +381,7 @@ class FlameView {
 		const path = this.tree.paths[i], place = path && this.model.place(path);
 		this.details.replaceChildren(element("span", {}, this.describe(i)));
 		if (place)
-			this.details.append(place.url ? element("a", {href: place.url}, place.text) : place.text);
+			this.details.append(placeLink(place));
 		if (path && this.model.longestOfItems.has(path))
 			this.details.append(button("Show in the timeline", () => this.app.showItem(path, "timeline")));
 	}

@@ -27,7 +27,8 @@ class Model {
 		Object.assign(this, {about, report, spans, flame});
 		this.kinds = about.kinds;
 		this.names = about.names;
-		this.paths = about.keys.map((key) => key === "()" ? "" : key); // queries without a key have "()"
+		// Queries without a key have "()"; of activities these are arguments, with a separator between them.
+		this.paths = about.keys.map((key) => key === "()" ? "" : key.replace(/\u001e/g, ", "));
 		this.threads = about.threads.map((t, index) => ({...t, index, depth: 0, firstLane: 0}));
 		this.processes = about.processes.map((p, index) => ({
 			...report.processes[index], ...p, index, threads: [], start: Infinity, end: -Infinity,

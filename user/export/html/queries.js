@@ -368,11 +368,11 @@ class QueriesView {
 
 	// ---- Details of nodes ------------------------------------------------------------------------
 
-	describe(i) {
-		const {model} = this, path = model.key(i), place = model.place(path);
+	describe(i, place = this.model.place(this.model.key(i))) {
+		const {model} = this;
 		return [
 			`${shorten(model.name(i))}   ${model.kind(i)}`,
-			shorten(path),
+			shorten(model.key(i)),
 			place && shorten(place.text),
 			`${formatDuration(model.duration(i))} (${formatPercent(model.duration(i), this.whole)}), ` +
 				`self ${formatDuration(model.selfTime(i))}`,
@@ -382,7 +382,8 @@ class QueriesView {
 
 	showDetails(i) {
 		this.details.replaceChildren(
-			element("span", {}, this.describe(i).join(" · ")),
+			element("span", {}, this.describe(i, null).join(" · ")),
+			placeLink(this.model.place(this.model.key(i))) || "",
 			button("Show in the timeline", () => this.app.showSpan(i)),
 			button("Show alone", () => this.reveal(i)));
 	}

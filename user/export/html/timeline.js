@@ -592,13 +592,12 @@ class TimelineView {
 
 	// ---- Details of intervals -------------------------------------------------------------------
 
-	describe(i) {
+	describe(i, place = this.model.place(this.model.key(i))) {
 		const {model} = this, {spans} = model, thread = model.threads[spans.thread[i]];
 		const flags = ["left by unwinding", "its end is an upper bound", "never ended"];
-		const path = model.key(i), place = model.place(path);
 		return [
 			`${shorten(model.name(i))}   ${model.kind(i)}`,
-			shorten(path),
+			shorten(model.key(i)),
 			place && shorten(place.text),
 			`${formatDuration(model.duration(i))}, self ${formatDuration(model.selfTime(i))}`,
 			`from ${formatDuration(spans.start[i] - model.start)}`,
@@ -619,7 +618,8 @@ class TimelineView {
 	}
 
 	showDetails(i) {
-		this.details.replaceChildren(element("span", {}, this.describe(i).join(" · ")),
+		this.details.replaceChildren(element("span", {}, this.describe(i, null).join(" · ")),
+			placeLink(this.model.place(this.model.key(i))) || "",
 			button("Zoom to it", () => this.reveal(i)),
 			button("Show in the trace of queries", () => this.app.showTree(i)));
 	}
